@@ -1,0 +1,65 @@
+// Isobath shows why a program is slow: how deep its memory accesses go, how
+// late its messages arrive, which loops its memory traffic runs in, and where
+// in the simulated domain all that happens.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:])
+	stop()
+	os.Exit(code)
+}
+
+// usageError marks a wrong command line: exit code 2 instead of 1.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// exitCode carries the exit status of a child program to main; nothing is
+// printed for it.
+type exitCode int
+
+func (c exitCode) Error() string { return fmt.Sprintf("exit status %d", int(c)) }
+
+func run(ctx context.Context, args []string) int {
+	root := newRoot()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	var child exitCode
+	if errors.As(err, &child) {
+		return int(child)
+	}
+	fmt.Fprintf(os.Stderr, "isobath: %v\n", err)
+	if errors.As(err, new(usageError)) {
+		return 2
+	}
+	return 1
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "isobath",
+		Short:         "Shows why a program is slow: memory depth, late messages, loops, and where in the domain",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.AddCommand(
+		newVersion(),
+	)
+	return root
+}
