@@ -1,0 +1,171 @@
+// Package formats recognises foreign files by their content and names the
+// reader of each.
+//
+// Every reader is a package below this one that exports one Format value. The
+// list of them is in package known, because a reader imports this package.
+package formats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"isobath/internal/table"
+)
+
+// Kind says what a file holds, and so which analyses apply to it.
+type Kind string
+
+// The kinds of data, as `isobath info` prints them.
+const (
+	Samples  Kind = "samples"  // sampled memory accesses
+	Refs     Kind = "refs"     // every memory reference of a region
+	Trace    Kind = "trace"    // message-passing operations
+	Mesh     Kind = "mesh"     // the application's own domain
+	Topology Kind = "topology" // a hardware tree alone
+)
+
+// HeadSize is how much of a file a sniffer sees. It holds the widest known CSV
+// header (69 IBS columns) several times over.
+const HeadSize = 16 << 10
+
+// Input is a file or folder whose format is to be decided.
+type Input struct {
+	Path  string
+	Head  []byte   // the first HeadSize bytes; nil for a folder
+	Names []string // what a folder contains, sorted; nil for a file
+}
+
+// Dir reports whether the input is a folder.
+func (in *Input) Dir() bool { return in.Names != nil }
+
+// Has reports whether the folder contains a file whose slash-separated relative
+// path is name.
+func (in *Input) Has(name string) bool {
+	if !in.Dir() {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(in.Path, filepath.FromSlash(name)))
+	return err == nil
+}
+
+// Format reads one kind of file. Exactly the reader that fits its Kind is set;
+// traces, meshes and topologies are opened by the packages that analyse them
+// (trace.Open, mesh.Open, hw.Open), which know their formats by Name.
+type Format struct {
+	Name  string
+	Kind  Kind
+	Sniff func(*Input) bool
+
+	// Samples reads sampled accesses.
+	Samples func(context.Context, *Input, *Options) (*Imported, error)
+}
+
+// Options are what a user may say about an import.
+type Options struct {
+	// Map names the foreign column to take for each canonical one.
+	Map map[string]string
+	// L1Latency is the assumed latency of an L1 hit in cycles where the
+	// hardware measures misses only. Values that rest on it are modelled.
+	// Negative means no assumption.
+	L1Latency int
+	// Salvage accepts damaged input as far as it can be read.
+	Salvage bool
+	// Progress, if set, is called now and then with bytes read of bytes in
+	// all, and rows so far. It may be called from several goroutines.
+	Progress func(done, total, rows int64)
+}
+
+// DefaultL1Latency is the load-to-use latency of an L1 hit on the x86 cores of
+// the last decade: 4 or 5 cycles.
+const DefaultL1Latency = 4
+
+// Imported is what a sample reader returns.
+type Imported struct {
+	Tables []*table.Table
+	// Topology is the hardware description found with the data, as it was
+	// found, and its file name. Nil if there is none.
+	Topology     []byte
+	TopologyName string
+	// SourceRoots are folders in which source files may be found, best first.
+	SourceRoots []string
+	// Origin is what the data itself says about where it comes from.
+	Origin Origin
+	// Warnings are sentences for the user.
+	Warnings []string
+}
+
+// Origin says where a recording was made. Unknown fields are empty.
+type Origin struct {
+	Host    string   `json:"host,omitempty"`
+	Command []string `json:"command,omitempty"`
+	Time    string   `json:"time,omitempty"` // RFC 3339
+	Tool    string   `json:"tool,omitempty"`
+}
+
+// ErrUnknown is returned for a file that no format recognises.
+var ErrUnknown = errors.New("unknown format")
+
+// Look reads as much of the file or folder as sniffers need.
+func Look(path string) (*Input, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, errors.Unwrap(err))
+	}
+	in := &Input{Path: path}
+	if info.IsDir() {
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return nil, fmt.Errorf("read folder %s: %w", path, err)
+		}
+		in.Names = make([]string, 0, len(entries))
+		for _, e := range entries {
+			in.Names = append(in.Names, e.Name())
+		}
+		return in, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	defer f.Close()
+	in.Head = make([]byte, HeadSize)
+	n, err := io.ReadFull(f, in.Head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	in.Head = in.Head[:n]
+	return in, nil
+}
+
+// Recognise returns the first format in known that accepts the input.
+func Recognise(in *Input, known []Format) (Format, error) {
+	i := slices.IndexFunc(known, func(f Format) bool { return f.Sniff(in) })
+	if i >= 0 {
+		return known[i], nil
+	}
+	if in.Dir() {
+		return Format{}, fmt.Errorf("%s: %w: the folder holds %s; see 'isobath help formats'",
+			in.Path, ErrUnknown, list(in.Names, 6))
+	}
+	if len(in.Head) == 0 {
+		return Format{}, fmt.Errorf("%s: the file is empty: %w", in.Path, ErrUnknown)
+	}
+	return Format{}, fmt.Errorf("%s: %w: it starts with %q; see 'isobath help formats'",
+		in.Path, ErrUnknown, in.Head[:min(len(in.Head), 24)])
+}
+
+func list(names []string, most int) string {
+	if len(names) == 0 {
+		return "nothing"
+	}
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,239 @@
+// Package table holds named, typed columns of equal length: the form in which
+// every recorded or imported sample is kept. It knows no file format but its
+// own, Arrow IPC.
+package table
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// Kind says how the values of a column are meant, and so how they are shown,
+// compared and grouped.
+type Kind uint8
+
+// The kinds, with the Go type of Column.Data that each may have.
+const (
+	Number   Kind = iota // quantity: []int32, []int64 or []float64
+	Category             // one of a few names: []uint32 indexing Column.Dict
+	Flag                 // yes or no: []uint8 of 0 and 1
+	Address              // 64-bit address: []uint64
+	Time                 // offset from the start of the run: []int64
+)
+
+var kindNames = [...]string{"number", "category", "flag", "address", "time"}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// Provenance says where the values of a column come from. A modelled value is
+// never shown as if it had been measured.
+type Provenance uint8
+
+// The provenances, least trustworthy first.
+const (
+	Absent   Provenance = iota // the source does not say
+	Modelled                   // simulated or estimated
+	Derived                    // computed exactly from measured values
+	Measured                   // the hardware or the program said so
+)
+
+var provenanceNames = [...]string{"absent", "modelled", "derived", "measured"}
+
+func (p Provenance) String() string { return provenanceNames[p] }
+
+// ParseKind is the inverse of Kind.String.
+func ParseKind(s string) (Kind, error) {
+	i := slices.Index(kindNames[:], s)
+	if i < 0 {
+		return 0, fmt.Errorf("column kind %q: want number, category, flag, address or time", s)
+	}
+	return Kind(i), nil
+}
+
+// ParseProvenance is the inverse of Provenance.String.
+func ParseProvenance(s string) (Provenance, error) {
+	i := slices.Index(provenanceNames[:], s)
+	if i < 0 {
+		return 0, fmt.Errorf("provenance %q: want measured, derived, modelled or absent", s)
+	}
+	return Provenance(i), nil
+}
+
+// Column is one named array of values. Columns are immutable once they are in
+// a Table; their slices may point into a mapped file.
+type Column struct {
+	Name       string
+	Kind       Kind
+	Unit       string // "cycles", "ns", "bytes"; empty for counts and names
+	Provenance Provenance
+	// Note says what a reader should know about these values, such as the
+	// assumption behind a modelled latency.
+	Note string
+	// Base is added to a Time value to get the clock reading of the source.
+	Base uint64
+
+	// Data is one of []int32, []int64, []float64, []uint32, []uint8, []uint64;
+	// see Kind.
+	Data any
+	// Dict holds the names of a Category.
+	Dict []string
+	// Valid has a set bit for each row that has a value; nil means all have.
+	// The Data of a row without a value is zero.
+	Valid Bits
+}
+
+// Len returns the number of rows.
+func (c *Column) Len() int {
+	switch d := c.Data.(type) {
+	case []int32:
+		return len(d)
+	case []int64:
+		return len(d)
+	case []float64:
+		return len(d)
+	case []uint32:
+		return len(d)
+	case []uint8:
+		return len(d)
+	case []uint64:
+		return len(d)
+	}
+	return 0
+}
+
+// Has reports whether row i has a value.
+func (c *Column) Has(i int) bool { return c.Valid == nil || c.Valid.Get(i) }
+
+// Float returns the value of row i as a number: the code of a category, 0 or 1
+// for a flag. Addresses above 2^53 lose their last bits; use Uint for those.
+func (c *Column) Float(i int) float64 {
+	switch d := c.Data.(type) {
+	case []int32:
+		return float64(d[i])
+	case []int64:
+		return float64(d[i])
+	case []float64:
+		return d[i]
+	case []uint32:
+		return float64(d[i])
+	case []uint8:
+		return float64(d[i])
+	case []uint64:
+		return float64(d[i])
+	}
+	return math.NaN()
+}
+
+// Text returns the value of row i as it is written in CSV; empty if there is
+// none.
+func (c *Column) Text(i int) string {
+	if !c.Has(i) {
+		return ""
+	}
+	switch d := c.Data.(type) {
+	case []int32:
+		return strconv.FormatInt(int64(d[i]), 10)
+	case []int64:
+		return strconv.FormatInt(d[i], 10)
+	case []float64:
+		return strconv.FormatFloat(d[i], 'g', -1, 64)
+	case []uint32:
+		return c.Dict[d[i]]
+	case []uint8:
+		return strconv.Itoa(int(d[i]))
+	case []uint64:
+		return "0x" + strconv.FormatUint(d[i], 16)
+	}
+	return ""
+}
+
+// Code returns the dictionary index of name, or false if no row can have it.
+func (c *Column) Code(name string) (uint32, bool) {
+	i := slices.Index(c.Dict, name)
+	return uint32(max(i, 0)), i >= 0
+}
+
+// check reports a column whose parts do not fit together.
+func (c *Column) check() error {
+	n := c.Len()
+	var ok bool
+	switch c.Data.(type) {
+	case []int32, []float64:
+		ok = c.Kind == Number
+	case []int64:
+		ok = c.Kind == Number || c.Kind == Time
+	case []uint32:
+		ok = c.Kind == Category
+	case []uint8:
+		ok = c.Kind == Flag
+	case []uint64:
+		ok = c.Kind == Address
+	}
+	if !ok {
+		return fmt.Errorf("column %q: kind %v cannot hold %T", c.Name, c.Kind, c.Data)
+	}
+	if c.Valid != nil && len(c.Valid) < words(n) {
+		return fmt.Errorf("column %q: validity for %d rows, want %d", c.Name, 64*len(c.Valid), n)
+	}
+	if codes, ok := c.Data.([]uint32); ok {
+		for i, code := range codes {
+			if int(code) >= len(c.Dict) && (c.Has(i) || code != 0) {
+				return fmt.Errorf("column %q: row %d has code %d of %d names", c.Name, i, code, len(c.Dict))
+			}
+		}
+	}
+	return nil
+}
+
+// Table is a set of columns of equal length.
+type Table struct {
+	Name    string // "samples", "refs", "ops", "fetch"
+	rows    int
+	columns []*Column
+	byName  map[string]*Column
+	close   func() error
+}
+
+// New makes a table of the given columns. It fails if their lengths differ, a
+// name occurs twice, or a column is inconsistent.
+func New(name string, columns []*Column) (*Table, error) {
+	t := &Table{Name: name, byName: make(map[string]*Column, len(columns))}
+	for i, c := range columns {
+		if err := c.check(); err != nil {
+			return nil, fmt.Errorf("table %s: %w", name, err)
+		}
+		if i == 0 {
+			t.rows = c.Len()
+		}
+		if c.Len() != t.rows {
+			return nil, fmt.Errorf("table %s: column %q has %d rows, %q has %d",
+				name, c.Name, c.Len(), columns[0].Name, t.rows)
+		}
+		if t.byName[c.Name] != nil {
+			return nil, fmt.Errorf("table %s: two columns named %q", name, c.Name)
+		}
+		t.byName[c.Name] = c
+		t.columns = append(t.columns, c)
+	}
+	return t, nil
+}
+
+// Rows returns the number of rows.
+func (t *Table) Rows() int { return t.rows }
+
+// Columns returns the columns in their order. The slice is not to be changed.
+func (t *Table) Columns() []*Column { return t.columns }
+
+// Column returns the column of that name, or nil.
+func (t *Table) Column(name string) *Column { return t.byName[name] }
+
+// Close releases the file behind a mapped table. Its columns must not be used
+// afterwards.
+func (t *Table) Close() error {
+	if t.close == nil {
+		return nil
+	}
+	return t.close()
+}
