@@ -1,0 +1,27 @@
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+import { defineConfig } from 'vitest/config';
+
+// The page is served by the isobath binary from embedded files. go:embed skips
+// names that begin with _ or ., so chunks get plain hashed names.
+export default defineConfig({
+  base: './',
+  plugins: [svelte()],
+  build: {
+    outDir: 'dist',
+    emptyOutDir: false, // keeps the committed stub.html; the build script removes old assets
+    target: 'es2022',
+    modulePreload: { polyfill: false },
+    rollupOptions: {
+      output: {
+        entryFileNames: 'assets/[name]-[hash].js',
+        chunkFileNames: 'assets/chunk-[hash].js',
+        assetFileNames: 'assets/[name]-[hash][extname]',
+      },
+    },
+  },
+  server: {
+    // `isobath open --no-browser --port 7117 FILE` beside `npm run dev`.
+    proxy: { '/api': 'http://127.0.0.1:7117' },
+  },
+  test: { include: ['src/**/*.test.ts'] },
+});
