@@ -65,7 +65,7 @@ type Match struct {
 	Re     *regexp.Regexp
 }
 
-// Has is `column = none` or `column != none`: whether the row has no value.
+// Missing is `column = none`: the row has no value there; with Not, it has one.
 type Missing struct {
 	Column string
 	Not    bool
@@ -198,7 +198,7 @@ func plainWord(s string) bool {
 			return false
 		}
 	}
-	return true
+	return !strings.Contains(s, "..")
 }
 
 func keyword(s string) bool { return s == "in" || s == "at" || s == "rows" || s == "none" }
