@@ -1,0 +1,358 @@
+// Made from internal/server/wire.go and internal/query/question.go by
+// `go test ./internal/server -run WireTypes -update`. Do not edit.
+
+// Scale is how an axis maps values to bins.
+export type Scale = 'linear' | 'log' | 'quantile' | 'appearance' | 'rank' | 'names' | '';
+
+// Axis asks for a column to be divided into bins.
+export interface Axis {
+  readonly column: string;
+  readonly scale?: Scale;
+  readonly bins?: number; // 0: 100, or the number of categories
+  readonly lo?: number; // Lo = Hi = 0: a robust range of the data
+  readonly hi?: number;
+}
+
+// Group asks for rows grouped by the values of one or more columns.
+export interface Group {
+  readonly by: readonly string[];
+  // Sum is the number column summed, "latency" for most; empty counts only.
+  readonly sum?: string;
+  // Distinct is a column whose distinct values are counted in each group.
+  readonly distinct?: string;
+  readonly order?: Order;
+  readonly top?: number; // 0: all
+}
+
+// Order is what groups are ranked by, in the selected layer, largest first.
+export type Order = '' | 'samples' | 'mean' | 'key';
+
+// Stat asks for the distribution of a number column.
+export interface Stat {
+  readonly column: string;
+  readonly quantiles: readonly number[];
+}
+
+// Page asks for selected rows.
+export interface Page {
+  readonly offset: number;
+  readonly count: number;
+  readonly columns: readonly string[]; // nil: all
+  readonly sort: string; // empty: row order
+  readonly down: boolean; // largest first
+}
+
+// Home is the answer to GET /api/v1/runs: what is open, and what could be.
+export interface Home {
+  readonly version: string;
+  readonly runs: readonly RunSummary[];
+  readonly jobs: readonly Job[]; // imports under way
+  readonly recent: readonly Recent[]; // files opened before, newest first
+  readonly record: string; // the command that records on this machine
+  readonly formats: readonly string[]; // names of the formats that can be opened
+  // UploadLimit is the size in bytes of the largest file that can be dropped.
+  readonly uploadLimit: number;
+}
+
+// RunSummary names an open run. ID is a prefix of the hash of its content, so
+// that a link opened on other data can be told from the right one.
+export interface RunSummary {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly rows: number;
+}
+
+// Recent is a file that was opened before.
+export interface Recent {
+  readonly path: string;
+  readonly name: string;
+}
+
+// Info is what the page must know about a run before it asks anything.
+export interface Info extends RunSummary {
+  readonly path: string;
+  readonly format: string;
+  readonly columns: readonly ColumnInfo[];
+  // Topology is null when the run has none; TopologyNote says why.
+  readonly topology: Topology | null;
+  readonly topologyNote: string;
+  readonly sources: readonly Source[];
+  readonly warnings: readonly string[];
+  readonly caveats: readonly string[]; // what sampling hides or distorts in this run
+  readonly origin: Origin;
+  readonly selections: readonly NamedSelection[];
+  // Saved is false where named selections live only as long as the server,
+  // because the run cannot be written to.
+  readonly saved: boolean;
+}
+
+// ColumnInfo describes a column. Min and Max are missing when no row has a
+// value and for categories; those of an address are texts of the form 0x….
+export interface ColumnInfo {
+  readonly name: string;
+  readonly kind: 'number' | 'category' | 'flag' | 'address' | 'time';
+  readonly unit: string;
+  readonly provenance: 'measured' | 'derived' | 'modelled' | 'absent';
+  readonly note: string;
+  // Distinct is the number of different values, counted up to DistinctMost.
+  readonly distinct: number;
+  readonly missing: number; // rows without a value
+  readonly min: number | string | null;
+  readonly max: number | string | null;
+  // IDLike marks columns that number their rows, such as sample ids: they are
+  // poor axes and are left out by default.
+  readonly idLike: boolean;
+}
+
+// Topology is the hardware tree, parents before children; the first resource
+// is the machine. Columns of an answer's places are in this order.
+export interface Topology {
+  readonly resources: readonly Resource[];
+  // Levels are the types from the machine outward, each with its count.
+  readonly levels: readonly Level[];
+}
+
+// Resource is a node of the topology.
+export interface Resource {
+  readonly name: string; // as in the selection language: "L3:1"
+  readonly type: string; // "L3"
+  readonly id: number; // 1
+  readonly label: string; // for people: the model of a package, otherwise the name
+  readonly parent: number; // index, -1 for the machine
+  readonly size: number; // bytes of a cache or memory; 0 if unknown
+  readonly cpus: number; // CPUs below, itself included
+}
+
+// Level is a depth of the topology.
+export interface Level {
+  readonly type: string;
+  readonly count: number;
+}
+
+// Source is a source file that samples name. Found says whether its text can be
+// had; Tried are the places that were searched otherwise.
+export interface Source {
+  readonly file: string;
+  readonly found: boolean;
+  readonly tried: readonly string[];
+}
+
+// Origin says where a run was recorded. Unknown fields are empty.
+export interface Origin {
+  readonly host: string;
+  readonly command: readonly string[];
+  readonly time: string;
+  readonly tool: string;
+}
+
+// NamedSelection is a selection kept in the run.
+export interface NamedSelection {
+  readonly name: string;
+  readonly where: string;
+  readonly filter: string;
+}
+
+// Ask is one round of questions: the body of POST runs/{id}/ask. Filter, Where
+// and Hover are texts of the selection language; empty means everything, and
+// for Hover nothing.
+export interface Ask {
+  readonly filter?: string;
+  readonly where?: string;
+  readonly hover?: string;
+  readonly axes?: readonly Axis[];
+  readonly pairs?: readonly (readonly [number, number])[]; // indices into axes
+  readonly groups?: readonly Group[];
+  readonly stats?: readonly Stat[];
+  readonly places?: boolean;
+  readonly rows?: Page;
+}
+
+// Column is a column of an answer by its index in Answer.Columns.
+export type Column = number;
+
+// PerLayer is a column for each layer: all rows, the selected, the hovered. A
+// layer that was not asked for is a column of length 0; layers with equal
+// values may share a column.
+export type PerLayer = readonly [Column, Column, Column];
+
+// Answer is the JSON header of the answer to an Ask; its columns follow it as
+// binary data.
+export interface Answer {
+  readonly columns: readonly ColumnRef[];
+  readonly where: string; // the selection in its standard form
+  readonly filter: string; // and the filter
+  // Counts is the rows in each layer; HoverAll those of the hover, selected
+  // or not.
+  readonly counts: readonly [number, number, number];
+  readonly hoverAll: number;
+  readonly took: number; // milliseconds the engine needed
+  readonly axes: readonly AxisAnswer[];
+  readonly pairs: readonly PairAnswer[];
+  readonly groups: readonly GroupAnswer[];
+  readonly stats: readonly StatAnswer[];
+  readonly places: PlacesAnswer | null;
+  readonly rows: RowsAnswer | null;
+}
+
+// ColumnRef is where a column lies: Offset is in bytes from the first column,
+// which follows the header at the next multiple of 8; Length is in values.
+export interface ColumnRef {
+  readonly type: 'u16' | 'u32' | 'u64' | 'f64';
+  readonly offset: number;
+  readonly length: number;
+}
+
+// AxisAnswer is the histogram of an axis. Numbers have Edges, one more than
+// Bins; categories have Labels. Missing means that there is one more bin, the
+// last, for rows without a value.
+export interface AxisAnswer {
+  readonly column: string;
+  readonly scale: Scale;
+  readonly bins: number;
+  readonly lo: number;
+  readonly hi: number;
+  readonly edges: Column;
+  readonly labels: readonly string[];
+  readonly more: number; // names folded into the last label
+  // Missing: see above. Below and Above are rows beyond Lo and Hi, counted in
+  // the first and last bin.
+  readonly missing: boolean;
+  readonly below: number;
+  readonly above: number;
+  readonly min: number | null; // of all values; null if there are none
+  readonly max: number | null;
+  readonly counts: PerLayer; // u32
+}
+
+// PairAnswer is the cells of two axes that are not empty in layer All, by left,
+// then right bin.
+export interface PairAnswer {
+  readonly left: Column; // u16
+  readonly right: Column; // u16
+  readonly counts: PerLayer; // u32
+}
+
+// GroupAnswer is ranked groups. Keys[i] holds the texts of column By[i], one a
+// group; an empty text is a row without a value.
+export interface GroupAnswer {
+  readonly total: number; // groups before Top cut them
+  readonly keys: readonly (readonly string[])[];
+  readonly counts: PerLayer; // u32
+  readonly sums: PerLayer; // f64
+  readonly squares: PerLayer; // f64, sums of squares
+  readonly valued: PerLayer; // u32, rows that have a value to sum
+  readonly distinct: PerLayer; // u32
+}
+
+// StatAnswer is the distribution of a column. Each column of Quantiles has the
+// quantiles asked for; the others have one value for each layer. Values of an
+// empty layer are NaN.
+export interface StatAnswer {
+  readonly counts: Column; // u32
+  readonly sums: Column; // f64
+  readonly squares: Column; // f64
+  readonly min: Column; // f64
+  readonly max: Column; // f64
+  readonly quantiles: PerLayer; // f64
+}
+
+// PlacesAnswer is the topology aggregate: a value for each resource, in the
+// order of Topology.Resources. LinkSamples is the traffic between a resource
+// and its parent.
+export interface PlacesAnswer {
+  readonly samples: PerLayer; // u32
+  readonly latency: PerLayer; // f64
+  readonly valued: PerLayer; // u32, samples with a latency
+  readonly linkSamples: PerLayer; // u32
+  // Remote is traffic served by a memory the CPU's path does not pass: from
+  // the CPU's own node to the node that served it, as resource indices.
+  readonly remote: RemoteAnswer;
+  // Unplaced are samples that have no place, with the reason.
+  readonly unplaced: readonly Unplaced[];
+}
+
+// RemoteAnswer is one row for each pair of nodes with traffic between them.
+export interface RemoteAnswer {
+  readonly from: Column; // u32
+  readonly to: Column; // u32
+  readonly samples: PerLayer; // u32
+  readonly latency: PerLayer; // f64
+}
+
+// Unplaced counts samples that cannot be placed on the topology.
+export interface Unplaced {
+  readonly reason: string;
+  readonly counts: readonly [number, number, number];
+}
+
+// RowsAnswer is a page of the selected rows as texts.
+export interface RowsAnswer {
+  readonly columns: readonly string[];
+  readonly index: readonly number[]; // row numbers
+  readonly cells: readonly (readonly string[])[]; // one list a row
+}
+
+// Prepare is the body of POST runs/{id}/prepare: the axis about to be brushed,
+// and the state the brush moves in. Where is the selection without that brush.
+export interface Prepare {
+  readonly filter?: string;
+  readonly where?: string;
+  readonly axis: Axis;
+  readonly axes?: readonly Axis[]; // on screen, in order
+  readonly pairs?: readonly (readonly [number, number])[];
+}
+
+// SourceText is the answer to GET runs/{id}/source.
+export interface SourceText {
+  readonly file: string;
+  readonly path: string; // where it was found
+  readonly text: string;
+  // Truncated says that the file is longer than the server shows.
+  readonly truncated: boolean;
+}
+
+// AddSources is the body of POST runs/{id}/sources: a folder on the server's
+// machine in which to look for source files.
+export interface AddSources {
+  readonly folder: string;
+}
+
+// Open is the body of POST open.
+export interface Open {
+  readonly path: string;
+}
+
+// Job is an import under way or finished. Exactly one of Run and Failure is set
+// once State is no longer "running".
+export interface Job {
+  readonly id: string;
+  readonly name: string;
+  readonly state: 'running' | 'done' | 'failed' | 'cancelled';
+  readonly progress: Progress;
+  readonly run: string; // id of the run
+  readonly warnings: readonly string[];
+  readonly failure: Failure | null;
+}
+
+// Progress is how far an import is. Total and Left are 0 while unknown.
+export interface Progress {
+  readonly stage: string; // what is being done, as a short phrase
+  readonly done: number; // bytes
+  readonly total: number;
+  readonly rows: number;
+  readonly rate: number; // bytes a second
+  readonly left: number; // seconds
+}
+
+// Failure is the body of every answer that is not a success.
+export interface Failure {
+  readonly error: string;
+  readonly hint?: string; // what to do about it
+  // Field names the text a parse error is in: "filter", "where" or "hover";
+  // Position is where in it, in characters from 0, and Length how many are
+  // wrong.
+  readonly field?: string;
+  readonly position?: number;
+  readonly length?: number;
+}
