@@ -1,0 +1,212 @@
+// Package otf2 reads and writes Open Trace Format 2 archives, the traces of
+// Score-P, TAU, eztrace and others, without the OTF2 library.
+//
+// Every number in a file is taken as hostile: lengths are compared with what
+// is left before anything is allocated or skipped. What is damaged is counted
+// in the archive's warnings and the rest is kept.
+package otf2
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Archive is an opened trace: its anchor and global definitions. Event files
+// are read on demand, and several at once if the caller likes.
+type Archive struct {
+	Anchor   *Anchor
+	Defs     *Definitions
+	Warnings *Warnings
+
+	path string
+	base string // path without the extension
+}
+
+// Open reads the anchor and the global definitions of the archive at path,
+// which is NAME.otf2 or a folder that holds exactly one.
+func Open(path string) (*Archive, error) {
+	path, err := anchorPath(path)
+	if err != nil {
+		return nil, err
+	}
+	data, err := readFile(path, maxAnchor)
+	if err != nil {
+		return nil, err
+	}
+	a := &Archive{path: path, base: strings.TrimSuffix(path, filepath.Ext(path)), Warnings: &Warnings{}}
+	if a.Anchor, err = parseAnchor(filepath.Base(path), data); err != nil {
+		return nil, err
+	}
+	if err := a.readDefs(); err != nil {
+		return nil, err
+	}
+	return a, a.findStrays()
+}
+
+// Path returns the path of the anchor.
+func (a *Archive) Path() string { return a.path }
+
+// maxAnchor bounds the anchor, which is a few hundred bytes.
+const maxAnchor = 16 << 20
+
+func anchorPath(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return path, err
+	}
+	found, err := filepath.Glob(filepath.Join(escapeGlob(path), "*.otf2"))
+	if err != nil {
+		return "", err
+	}
+	if len(found) != 1 {
+		return "", fmt.Errorf("%s: %d files named *.otf2 in this folder; name the one to read", path, len(found))
+	}
+	return found[0], nil
+}
+
+func escapeGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// readFile reads a regular file of at most limit bytes; 0 is no limit.
+func readFile(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a regular file", path)
+	}
+	if limit > 0 && info.Size() > limit {
+		return nil, fmt.Errorf("%s: %d bytes are too many for an anchor", path, info.Size())
+	}
+	data := make([]byte, info.Size())
+	n, err := io.ReadFull(f, data)
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return data[:n], err
+}
+
+func (a *Archive) readDefs() error {
+	file := a.base + ".def"
+	data, err := readFile(file, 0)
+	if err != nil {
+		return fmt.Errorf("global definitions: %w", err)
+	}
+	s, err := newStream(filepath.Base(file), data, a.Anchor.DefinitionChunk)
+	if err != nil {
+		return err
+	}
+	a.Defs = newDefinitions()
+	n := uint64(0)
+	readDefinitions(s, a.Warnings, func(d *Definition) {
+		n++
+		a.Defs.add(d)
+	})
+	if n != a.Anchor.Definitions {
+		a.Warnings.Add(fmt.Sprintf("the anchor promises %d definitions, %d were understood", a.Anchor.Definitions, n), s.file)
+	}
+	a.Defs.finish(s.file, a.Warnings)
+	return nil
+}
+
+// findStrays adds locations that have an event file but no definition, so that
+// a damaged definition file does not hide them.
+func (a *Archive) findStrays() error {
+	entries, err := os.ReadDir(a.base)
+	if errors.Is(err, fs.ErrNotExist) {
+		if len(a.Defs.Locations) > 0 {
+			a.Warnings.Add("the folder with the event files is missing", filepath.Base(a.base))
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defined := map[uint64]bool{}
+	for _, l := range a.Defs.Locations {
+		defined[l.ID] = true
+	}
+	for _, e := range entries {
+		name, isEvents := strings.CutSuffix(e.Name(), ".evt")
+		if !isEvents {
+			continue
+		}
+		id, err := strconv.ParseUint(name, 10, 64)
+		if err != nil || defined[id] {
+			continue
+		}
+		a.Warnings.Add("an event file belongs to no defined location", filepath.Base(a.base)+"/"+e.Name())
+		a.Defs.Locations = append(a.Defs.Locations, Location{ID: id, Name: None, Type: LocationCPU, Group: None})
+	}
+	slices.SortFunc(a.Defs.Locations, func(x, y Location) int {
+		if x.ID < y.ID {
+			return -1
+		}
+		return 1
+	})
+	return nil
+}
+
+// Events opens the events of a location. A location without an event file has
+// none; a file whose head is damaged is counted and has none.
+func (a *Archive) Events(id uint64) (*EventReader, error) {
+	name := strconv.FormatUint(id, 10)
+	r := &EventReader{warn: a.Warnings}
+	file := filepath.Join(a.base, name+".evt")
+	short := filepath.Base(a.base) + "/" + name
+	data, err := readFile(file, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		a.Warnings.Add("a location has no event file", short+".evt")
+		return r, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s, err := newStream(short+".evt", data, a.Anchor.EventChunk)
+	if err != nil {
+		a.Warnings.Add("an event file cannot be read: "+withoutFile(err, short+".evt"), short+".evt")
+		r.partial = true
+		return r, nil
+	}
+	r.s = s
+	return r, a.readLocal(r, name, short)
+}
+
+// readLocal reads the location's own definitions, if there are any.
+func (a *Archive) readLocal(r *EventReader, name, short string) error {
+	data, err := readFile(filepath.Join(a.base, name+".def"), 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s, err := newStream(short+".def", data, a.Anchor.DefinitionChunk)
+	if err != nil {
+		a.Warnings.Add("local definitions cannot be read: "+withoutFile(err, short+".def"), short+".def")
+		return nil
+	}
+	r.local = readLocal(s, a.Warnings)
+	r.clock.clocks = r.local.clocks
+	return nil
+}
+
+// withoutFile drops the file name that starts an error, because the warning
+// names it already.
+func withoutFile(err error, file string) string {
+	return strings.TrimPrefix(err.Error(), file+": ")
+}

@@ -1,0 +1,80 @@
+package otf2
+
+import (
+	"slices"
+
+	"isobath/internal/formats"
+)
+
+// Format recognises OTF2 archives: an anchor file, or a folder with one.
+var Format = formats.Format{
+	Name: "otf2",
+	Kind: formats.Trace,
+	Sniff: func(in *formats.Input) bool {
+		if !in.Dir() {
+			return isAnchor(in.Head)
+		}
+		return slices.ContainsFunc(in.Names, func(name string) bool { return len(name) > 5 && name[len(name)-5:] == ".otf2" })
+	},
+}
+
+// Members lists the locations of a communicator by rank. other is the remote
+// group of an inter-communicator. self says that every process has its own
+// copy, with itself as only member. ok is false where a definition is missing.
+type Members struct {
+	Ranks []uint64
+	Other []uint64
+	Self  bool
+	OK    bool
+}
+
+// Members resolves the ranks of a communicator to location ids: a rank is an
+// index into the communicator's group, whose members are indices into the
+// locations of the group's paradigm.
+func (t *Definitions) Members(comm uint32) Members {
+	c, ok := t.Comms[comm]
+	if !ok {
+		return Members{}
+	}
+	g, ok := t.Groups[c.Group]
+	if !ok {
+		return Members{}
+	}
+	m := Members{Self: g.Self, OK: true, Ranks: t.groupLocations(g)}
+	if c.Inter {
+		if b, ok := t.Groups[c.GroupB]; ok {
+			m.Other = t.groupLocations(b)
+		}
+	}
+	return m
+}
+
+func (t *Definitions) groupLocations(g Group) []uint64 {
+	all := t.CommLocations[g.Paradigm]
+	if g.Global {
+		return all
+	}
+	out := make([]uint64, len(g.Members))
+	for i, m := range g.Members {
+		out[i] = Undefined
+		if m < uint64(len(all)) {
+			out[i] = all[m]
+		}
+	}
+	return out
+}
+
+// Peer returns the location of a rank as seen from location from.
+func (m Members) Peer(rank, from uint64) (uint64, bool) {
+	if m.Self {
+		return from, m.OK && rank == 0
+	}
+	ranks := m.Ranks
+	if m.Other != nil && slices.Contains(ranks, from) {
+		ranks = m.Other
+	}
+	if !m.OK || rank >= uint64(len(ranks)) || ranks[rank] == Undefined {
+		return 0, false
+	}
+	return ranks[rank], true
+}
