@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"isobath/internal/refs"
 	"isobath/internal/table"
 )
 
@@ -64,6 +65,9 @@ type Format struct {
 
 	// Samples reads sampled accesses.
 	Samples func(context.Context, *Input, *Options) (*Imported, error)
+
+	// Refs opens a trace of every memory reference. The caller closes it.
+	Refs func(*Input) (refs.Reader, error)
 }
 
 // Options are what a user may say about an import.

@@ -4,10 +4,24 @@ package known
 import (
 	"isobath/internal/formats"
 	"isobath/internal/formats/otf2"
+	"isobath/internal/formats/champsim"
+	"isobath/internal/formats/dramsim"
+	"isobath/internal/formats/drmemtrace"
+	"isobath/internal/formats/gem5"
+	"isobath/internal/formats/lackey"
+	"isobath/internal/formats/pinatrace"
+	"isobath/internal/formats/refscsv"
 )
 
 // Formats is the list, in the order in which files are tried: formats with a
 // certain signature first, text that merely looks right last.
 var Formats = []formats.Format{
 	otf2.Format,
+	gem5.Format,
+	drmemtrace.Format,
+	lackey.Format,
+	pinatrace.Format,
+	refscsv.Format,
+	dramsim.Format,
+	champsim.Format,
 }

@@ -1,0 +1,88 @@
+// Package compressed opens a file whose content may be packed with gzip, xz,
+// zstd, lz4 or framed snappy, recognised by its first bytes.
+package compressed
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+	"github.com/ulikunitz/xz"
+)
+
+// The longest signature is the stream identifier of framed snappy.
+const magicSize = 10
+
+var packers = []struct {
+	name  string
+	magic string
+	open  func(io.Reader) (io.Reader, error)
+}{
+	{"gzip", "\x1f\x8b", func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
+	{"xz", "\xfd7zXZ\x00", func(r io.Reader) (io.Reader, error) { return xz.NewReader(r) }},
+	{"zstd", "\x28\xb5\x2f\xfd", func(r io.Reader) (io.Reader, error) {
+		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20))
+	}},
+	{"lz4", "\x04\x22\x4d\x18", func(r io.Reader) (io.Reader, error) { return lz4.NewReader(r), nil }},
+	{"snappy", "\xff\x06\x00\x00sNaPpY", func(r io.Reader) (io.Reader, error) { return snappy.NewReader(r), nil }},
+}
+
+// Reader unpacks r if it is packed and passes it on otherwise.
+func Reader(r io.Reader) (io.Reader, error) {
+	br := bufio.NewReaderSize(r, 64<<10)
+	head, err := br.Peek(magicSize)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	for _, p := range packers {
+		if bytes.HasPrefix(head, []byte(p.magic)) {
+			u, err := p.open(br)
+			if err != nil {
+				return nil, fmt.Errorf("unpack %s: %w", p.name, err)
+			}
+			return u, nil
+		}
+	}
+	return br, nil
+}
+
+// Head unpacks as much of the start of a file as its own start allows. What is
+// not packed comes back as it is.
+func Head(head []byte) []byte {
+	r, err := Reader(bytes.NewReader(head))
+	if err != nil {
+		return head
+	}
+	out := make([]byte, max(len(head), 4096))
+	n, _ := io.ReadFull(r, out) // ends early inside the last block: expected
+	return out[:n]
+}
+
+// File is an open, unpacked file.
+type File struct {
+	io.Reader
+	f *os.File
+}
+
+// Open opens the named file for reading what it holds.
+func Open(path string) (*File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := Reader(f)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &File{Reader: r, f: f}, nil
+}
+
+// Close closes the file.
+func (f *File) Close() error { return f.f.Close() }

@@ -1,0 +1,41 @@
+package compressed
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"isobath/internal/formats"
+	"isobath/internal/refs"
+)
+
+// Refs makes the opener of a format whose trace is one file, packed or not.
+// Errors of the reader are prefixed with the path.
+func Refs(read func(io.Reader) refs.Source) func(*formats.Input) (refs.Reader, error) {
+	return func(in *formats.Input) (refs.Reader, error) {
+		f, err := Open(in.Path)
+		if err != nil {
+			return nil, err
+		}
+		return &file{Source: read(f), path: in.Path, closer: f}, nil
+	}
+}
+
+type file struct {
+	refs.Source
+	path   string
+	closer io.Closer
+}
+
+func (f *file) Read(dst []refs.Ref) (int, error) {
+	n, err := f.Source.Read(dst)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("%s: %w", f.path, err)
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = fmt.Errorf("%w; was the recording or the copy cut short?", err)
+	}
+	return n, err
+}
+
+func (f *file) Close() error { return f.closer.Close() }

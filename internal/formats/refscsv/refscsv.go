@@ -1,0 +1,292 @@
+// Package refscsv reads and writes reference traces as CSV: a header that
+// names its columns, then one reference a line.
+package refscsv
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"isobath/internal/formats"
+	"isobath/internal/formats/compressed"
+	"isobath/internal/refs"
+)
+
+// Format recognises and opens CSV traces.
+var Format = formats.Format{
+	Name:  "refscsv",
+	Kind:  formats.Refs,
+	Sniff: func(in *formats.Input) bool { return !in.Dir() && sniff(compressed.Head(in.Head)) },
+	Refs:  compressed.Refs(func(r io.Reader) refs.Source { return NewReader(r) }),
+}
+
+// Columns are the names a header may use, in the order Write uses. Only op and
+// addr are required; other columns are allowed and ignored.
+var Columns = []string{"seq", "thread", "op", "addr", "size", "pc", "func", "file", "line"}
+
+const (
+	colSeq = iota
+	colThread
+	colOp
+	colAddr
+	colSize
+	colPC
+	colFunc
+	colFile
+	colLine
+)
+
+// sniff wants known columns only: a table of samples has op and addr as well,
+// and columns of its own beside them.
+func sniff(head []byte) bool {
+	line, _, ok := bytes.Cut(head, []byte("\n"))
+	if !ok {
+		return false
+	}
+	cols, err := header(bytes.TrimRight(line, "\r"))
+	return err == nil && !slices.Contains(cols, -1)
+}
+
+// header maps each column of the file to an index of Columns; -1 is a column
+// we do not know.
+func header(line []byte) ([]int, error) {
+	line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+	var cols []int
+	seen := make([]bool, len(Columns))
+	for name := range strings.SplitSeq(string(line), ",") {
+		k := slices.Index(Columns, strings.TrimSpace(name))
+		if k >= 0 && seen[k] {
+			return nil, fmt.Errorf("column %q appears twice", Columns[k])
+		}
+		if k >= 0 {
+			seen[k] = true
+		}
+		cols = append(cols, k)
+	}
+	if !seen[colOp] || !seen[colAddr] {
+		return nil, fmt.Errorf("the header %q has no op and addr; want some of %s",
+			clip(line), strings.Join(Columns, ","))
+	}
+	return cols, nil
+}
+
+// Reader reads one trace.
+type Reader struct {
+	lines  *refs.Lines
+	cols   []int // nil until the header was read
+	err    error
+	about  refs.About
+	places map[refs.Place]uint32
+	fields [][]byte
+	// The place of the line before: nearly all lines repeat it or one of a few.
+	lastKey []byte
+	last    uint32
+}
+
+// NewReader reads the text of r.
+func NewReader(r io.Reader) *Reader {
+	rd := &Reader{
+		lines:  refs.NewLines(r),
+		places: map[refs.Place]uint32{{}: 0},
+		about:  refs.About{Places: []refs.Place{{}}},
+	}
+	rd.readHeader()
+	return rd
+}
+
+func (r *Reader) readHeader() {
+	line, err := r.lines.Next()
+	if err == io.EOF {
+		r.err = fmt.Errorf("the file is empty; want a header such as %s", strings.Join(Columns, ","))
+		return
+	}
+	if err != nil {
+		r.err = err
+		return
+	}
+	if r.cols, err = header(line); err != nil {
+		r.err = fmt.Errorf("line 1: %w", err)
+		return
+	}
+	r.fields = make([][]byte, len(Columns))
+	for _, c := range r.cols {
+		switch c {
+		case colThread:
+			r.about.Has |= refs.HasThread
+		case colSize:
+			r.about.Has |= refs.HasSize
+		case colPC:
+			r.about.Has |= refs.HasPC
+		case colLine:
+			r.about.Has |= refs.HasPlace
+		}
+	}
+}
+
+// About implements refs.Source.
+func (r *Reader) About() *refs.About { return &r.about }
+
+// Read implements refs.Source. A line that does not parse is an error: a CSV
+// is made on purpose, and a wrong column would give a wrong answer silently.
+func (r *Reader) Read(dst []refs.Ref) (int, error) {
+	if r.err != nil {
+		return 0, r.err
+	}
+	n := 0
+	for n < len(dst) {
+		line, err := r.lines.Next()
+		if err == io.EOF {
+			return n, io.EOF
+		}
+		if err != nil {
+			return n, fmt.Errorf("after line %d: %w", r.lines.Number(), err)
+		}
+		if len(line) == 0 {
+			continue
+		}
+		if dst[n], err = r.parse(line); err != nil {
+			return n, fmt.Errorf("line %d: %w", r.lines.Number(), err)
+		}
+		n++
+	}
+	return n, nil
+}
+
+func (r *Reader) parse(line []byte) (ref refs.Ref, err error) {
+	if err := r.split(line); err != nil {
+		return ref, err
+	}
+	if ref.Op, err = parseOp(r.fields[colOp]); err != nil {
+		return ref, err
+	}
+	if ref.Addr, err = number("addr", r.fields[colAddr], 64); err != nil {
+		return ref, err
+	}
+	size, err := number("size", r.fields[colSize], 32)
+	if err != nil {
+		return ref, err
+	}
+	thread, err := number("thread", r.fields[colThread], 32)
+	if err != nil {
+		return ref, err
+	}
+	if ref.PC, err = number("pc", r.fields[colPC], 64); err != nil {
+		return ref, err
+	}
+	ref.Size, ref.Thread = uint32(size), uint32(thread)
+	ref.Place, err = r.place(r.fields[colFunc], r.fields[colFile], r.fields[colLine])
+	return ref, err
+}
+
+// split cuts the line into the known columns. Quotes protect commas; doubled
+// quotes stay doubled until place interns the text.
+func (r *Reader) split(line []byte) error {
+	for i, c := range r.cols {
+		var field []byte
+		if len(line) > 0 && line[0] == '"' {
+			end := closing(line)
+			if end < 0 {
+				return fmt.Errorf("column %d: the quote is not closed", i+1)
+			}
+			field, line = line[1:end], line[end+1:]
+		} else if k := bytes.IndexByte(line, ','); k >= 0 {
+			field, line = line[:k], line[k:]
+		} else {
+			field, line = line, nil
+		}
+		if c >= 0 {
+			r.fields[c] = field
+		}
+		if i == len(r.cols)-1 {
+			break
+		}
+		if len(line) == 0 || line[0] != ',' {
+			return fmt.Errorf("%d columns, the header has %d", i+1, len(r.cols))
+		}
+		line = line[1:]
+	}
+	if len(line) != 0 {
+		return fmt.Errorf("more columns than the header's %d", len(r.cols))
+	}
+	return nil
+}
+
+// closing returns the index of the quote that ends the field line starts with.
+func closing(line []byte) int {
+	for i := 1; i < len(line); i++ {
+		if line[i] != '"' {
+			continue
+		}
+		if i+1 < len(line) && line[i+1] == '"' {
+			i++
+			continue
+		}
+		return i
+	}
+	return -1
+}
+
+func parseOp(b []byte) (refs.Op, error) {
+	if len(b) == 1 {
+		switch b[0] | 0x20 {
+		case 'l', 'r':
+			return refs.Load, nil
+		case 's', 'w':
+			return refs.Store, nil
+		case 'm':
+			return refs.Modify, nil
+		}
+	}
+	switch string(bytes.ToLower(b)) {
+	case "load", "read":
+		return refs.Load, nil
+	case "store", "write":
+		return refs.Store, nil
+	case "modify":
+		return refs.Modify, nil
+	}
+	return 0, fmt.Errorf("op %q: want L, S or M", clip(b))
+}
+
+func number(column string, b []byte, bits int) (uint64, error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	v, rest, ok := refs.Number(b)
+	if !ok || len(rest) != 0 || bits < 64 && v>>bits != 0 {
+		return 0, fmt.Errorf("%s %q: want a number such as 64 or 0x40", column, clip(b))
+	}
+	return v, nil
+}
+
+// place interns the source position of a line.
+func (r *Reader) place(function, file, line []byte) (uint32, error) {
+	if len(function)+len(file)+len(line) == 0 {
+		return 0, nil
+	}
+	key := r.lastKey
+	if len(key) == len(function)+len(file)+len(line)+2 && bytes.HasPrefix(key, line) &&
+		bytes.HasSuffix(key, function) && bytes.Equal(key[len(line)+1:len(line)+1+len(file)], file) {
+		return r.last, nil
+	}
+	n, err := number("line", line, 31)
+	if err != nil {
+		return 0, err
+	}
+	p := refs.Place{Function: unquote(function), File: unquote(file), Line: int(n)}
+	id, ok := r.places[p]
+	if !ok {
+		id = uint32(len(r.about.Places))
+		r.places[p] = id
+		r.about.Places = append(r.about.Places, p)
+	}
+	r.lastKey = append(append(append(append(append(r.lastKey[:0], line...), 0), file...), 0), function...)
+	r.last = id
+	return id, nil
+}
+
+func unquote(b []byte) string { return strings.ReplaceAll(string(b), `""`, `"`) }
+
+func clip(b []byte) []byte { return b[:min(len(b), 40)] }
