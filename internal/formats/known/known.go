@@ -3,12 +3,12 @@ package known
 
 import (
 	"isobath/internal/formats"
-	"isobath/internal/formats/otf2"
 	"isobath/internal/formats/champsim"
 	"isobath/internal/formats/dramsim"
 	"isobath/internal/formats/drmemtrace"
 	"isobath/internal/formats/gem5"
 	"isobath/internal/formats/lackey"
+	"isobath/internal/formats/otf2"
 	"isobath/internal/formats/pinatrace"
 	"isobath/internal/formats/refscsv"
 )
