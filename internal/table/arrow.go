@@ -1,0 +1,227 @@
+package table
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"unsafe"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+)
+
+// The Arrow form of a table: one file, one record batch, uncompressed, so that
+// a mapped column is one contiguous slice. What Arrow has no place for is in
+// the metadata of the schema and of each field, under these keys.
+const (
+	metaTable      = "isobath.table"
+	metaVersion    = "isobath.version"
+	metaKind       = "isobath.kind"
+	metaUnit       = "isobath.unit"
+	metaProvenance = "isobath.provenance"
+	metaNote       = "isobath.note"
+	metaBase       = "isobath.base"
+
+	arrowVersion = 1
+)
+
+// WriteArrow writes the table as an Arrow IPC file.
+func (t *Table) WriteArrow(w io.Writer) error {
+	fields := make([]arrow.Field, len(t.columns))
+	arrays := make([]arrow.Array, len(t.columns))
+	for i, c := range t.columns {
+		arrays[i] = c.arrow()
+		fields[i] = arrow.Field{Name: c.Name, Type: arrays[i].DataType(), Nullable: true, Metadata: c.metadata()}
+	}
+	meta := arrow.NewMetadata([]string{metaTable, metaVersion}, []string{t.Name, strconv.Itoa(arrowVersion)})
+	schema := arrow.NewSchema(fields, &meta)
+	out, err := ipc.NewFileWriter(w, ipc.WithSchema(schema))
+	if err != nil {
+		return fmt.Errorf("write table %s: %w", t.Name, err)
+	}
+	if err := out.Write(array.NewRecordBatch(schema, arrays, int64(t.rows))); err != nil {
+		return fmt.Errorf("write table %s: %w", t.Name, err)
+	}
+	if err := out.Close(); err != nil {
+		return fmt.Errorf("write table %s: %w", t.Name, err)
+	}
+	return nil
+}
+
+func (c *Column) metadata() arrow.Metadata {
+	m := map[string]string{metaKind: c.Kind.String(), metaProvenance: c.Provenance.String()}
+	if c.Unit != "" {
+		m[metaUnit] = c.Unit
+	}
+	if c.Note != "" {
+		m[metaNote] = c.Note
+	}
+	if c.Base != 0 {
+		m[metaBase] = strconv.FormatUint(c.Base, 10)
+	}
+	return arrow.MetadataFrom(m)
+}
+
+// arrow wraps the column's own memory in an Arrow array.
+func (c *Column) arrow() arrow.Array {
+	var valid *memory.Buffer
+	nulls := 0
+	if c.Valid != nil {
+		valid = memory.NewBufferBytes(bytesOf(c.Valid))
+		nulls = c.Len() - c.Valid.Count()
+	}
+	wrap := func(dtype arrow.DataType, values []byte) arrow.ArrayData {
+		return array.NewData(dtype, c.Len(), []*memory.Buffer{valid, memory.NewBufferBytes(values)}, nil, nulls, 0)
+	}
+	switch d := c.Data.(type) {
+	case []int32:
+		return array.NewInt32Data(wrap(arrow.PrimitiveTypes.Int32, bytesOf(d)))
+	case []int64:
+		return array.NewInt64Data(wrap(arrow.PrimitiveTypes.Int64, bytesOf(d)))
+	case []float64:
+		return array.NewFloat64Data(wrap(arrow.PrimitiveTypes.Float64, bytesOf(d)))
+	case []uint64:
+		return array.NewUint64Data(wrap(arrow.PrimitiveTypes.Uint64, bytesOf(d)))
+	case []uint8:
+		return array.NewUint8Data(wrap(arrow.PrimitiveTypes.Uint8, d))
+	}
+	codes := c.Data.([]uint32)
+	names := array.NewStringBuilder(memory.DefaultAllocator)
+	names.AppendValues(c.Dict, nil)
+	dtype := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint32, ValueType: arrow.BinaryTypes.String}
+	indices := array.NewUint32Data(wrap(arrow.PrimitiveTypes.Uint32, bytesOf(codes)))
+	return array.NewDictionaryArray(dtype, indices, names.NewArray())
+}
+
+// bytesOf returns the memory of a slice of numbers.
+func bytesOf[T int32 | int64 | float64 | uint32 | uint64](s []T) []byte {
+	if len(s) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
+}
+
+// OpenArrow maps a file that WriteArrow made. The columns point into the
+// mapping until Close.
+func OpenArrow(path string) (*Table, error) {
+	data, unmap, err := mapFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("open table: %w", err)
+	}
+	t, err := fromArrow(data)
+	if err != nil {
+		unmap()
+		return nil, fmt.Errorf("%s: %w; the run is damaged, import it again", path, err)
+	}
+	t.close = unmap
+	return t, nil
+}
+
+// fromArrow reads the table in data. The Arrow library panics on some damaged
+// files; that is an error here, not a crash.
+func fromArrow(data []byte) (t *Table, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			t, err = nil, fmt.Errorf("not a readable Arrow file: %v", r)
+		}
+	}()
+	file, err := ipc.NewReaderFromMessageReader(&messages{data: data})
+	if err != nil {
+		return nil, fmt.Errorf("not a readable Arrow file: %w", err)
+	}
+	schema := file.Schema()
+	meta := schema.Metadata()
+	if v, _ := meta.GetValue(metaVersion); v != strconv.Itoa(arrowVersion) {
+		return nil, fmt.Errorf("table version %q, this program knows %d", v, arrowVersion)
+	}
+	batch, err := file.Read()
+	if err != nil {
+		return nil, fmt.Errorf("not a readable Arrow file: %w", err)
+	}
+	columns := make([]*Column, schema.NumFields())
+	for i := range columns {
+		if columns[i], err = fromArray(schema.Field(i), batch.Column(i)); err != nil {
+			return nil, err
+		}
+	}
+	name, _ := meta.GetValue(metaTable)
+	return New(name, columns)
+}
+
+func fromArray(f arrow.Field, a arrow.Array) (*Column, error) {
+	c := &Column{Name: f.Name}
+	var err error
+	kind, _ := f.Metadata.GetValue(metaKind)
+	if c.Kind, err = ParseKind(kind); err != nil {
+		return nil, fmt.Errorf("column %q: %w", f.Name, err)
+	}
+	provenance, _ := f.Metadata.GetValue(metaProvenance)
+	if c.Provenance, err = ParseProvenance(provenance); err != nil {
+		return nil, fmt.Errorf("column %q: %w", f.Name, err)
+	}
+	c.Unit, _ = f.Metadata.GetValue(metaUnit)
+	c.Note, _ = f.Metadata.GetValue(metaNote)
+	if base, ok := f.Metadata.GetValue(metaBase); ok {
+		if c.Base, err = strconv.ParseUint(base, 10, 64); err != nil {
+			return nil, fmt.Errorf("column %q: base: %w", f.Name, err)
+		}
+	}
+	switch a := a.(type) {
+	case *array.Int32:
+		c.Data = a.Int32Values()
+	case *array.Int64:
+		c.Data = a.Int64Values()
+	case *array.Float64:
+		c.Data = a.Float64Values()
+	case *array.Uint64:
+		c.Data = a.Uint64Values()
+	case *array.Uint8:
+		c.Data = a.Uint8Values()
+	case *array.Dictionary:
+		indices, ok := a.Indices().(*array.Uint32)
+		names, ok2 := a.Dictionary().(*array.String)
+		if !ok || !ok2 {
+			return nil, fmt.Errorf("column %q: dictionary of type %v", f.Name, a.DataType())
+		}
+		c.Data = indices.Uint32Values()
+		c.Dict = make([]string, names.Len())
+		for i := range c.Dict {
+			c.Dict[i] = names.Value(i)
+		}
+	default:
+		return nil, fmt.Errorf("column %q: Arrow type %v", f.Name, a.DataType())
+	}
+	if a.NullN() > 0 {
+		c.Valid = bitsOf(a)
+	}
+	return c, nil
+}
+
+// bitsOf copies the validity of an array, because a mapped bitmap need not be
+// aligned to words.
+func bitsOf(a arrow.Array) Bits {
+	b := NewBits(a.Len())
+	copy(bytesOf(b), a.NullBitmapBytes())
+	b.clip(a.Len())
+	return b
+}
+
+// mapFile maps a file read-only.
+func mapFile(path string) ([]byte, func() error, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	if info.Size() == 0 {
+		return nil, nil, fmt.Errorf("%s is empty", path)
+	}
+	return mmap(f, info.Size())
+}

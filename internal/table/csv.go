@@ -1,0 +1,82 @@
+package table
+
+import (
+	"bufio"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// WriteCSV writes the chosen rows (nil: all) with a header line. Addresses are
+// written as 0x…, categories as their names, a missing value as nothing. Text
+// with a comma, a quote or a line break is quoted.
+func (t *Table) WriteCSV(w io.Writer, rows Bits) error {
+	out := bufio.NewWriterSize(w, 1<<16)
+	for i, c := range t.columns {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.WriteString(quoteCSV(c.Name))
+	}
+	out.WriteByte('\n')
+	dicts := make([][]string, len(t.columns))
+	for i, c := range t.columns {
+		dicts[i] = make([]string, len(c.Dict))
+		for j, name := range c.Dict {
+			dicts[i][j] = quoteCSV(name)
+		}
+	}
+	var line []byte
+	write := func(row int) error {
+		line = line[:0]
+		for i, c := range t.columns {
+			if i > 0 {
+				line = append(line, ',')
+			}
+			if c.Has(row) {
+				line = c.appendCSV(line, row, dicts[i])
+			}
+		}
+		_, err := out.Write(append(line, '\n'))
+		return err
+	}
+	if rows == nil {
+		for row := range t.rows {
+			if err := write(row); err != nil {
+				return err
+			}
+		}
+		return out.Flush()
+	}
+	for row := range rows.All() {
+		if err := write(row); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+func (c *Column) appendCSV(b []byte, i int, dict []string) []byte {
+	switch d := c.Data.(type) {
+	case []int32:
+		return strconv.AppendInt(b, int64(d[i]), 10)
+	case []int64:
+		return strconv.AppendInt(b, d[i], 10)
+	case []float64:
+		return strconv.AppendFloat(b, d[i], 'g', -1, 64)
+	case []uint32:
+		return append(b, dict[d[i]]...)
+	case []uint64:
+		return strconv.AppendUint(append(b, "0x"...), d[i], 16)
+	case []uint8:
+		return strconv.AppendUint(b, uint64(d[i]), 10)
+	}
+	return b
+}
+
+func quoteCSV(s string) string {
+	if !strings.ContainsAny(s, ",\"\r\n") {
+		return s
+	}
+	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+}

@@ -1,0 +1,18 @@
+//go:build unix
+
+package table
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+func mmap(f *os.File, size int64) ([]byte, func() error, error) {
+	data, err := unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return nil, nil, fmt.Errorf("map %s: %w", f.Name(), err)
+	}
+	return data, func() error { return unix.Munmap(data) }, nil
+}
