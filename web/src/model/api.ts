@@ -1,0 +1,160 @@
+// The client of /api/v1; docs/formats.md describes the routes.
+
+import { decode, type Answer } from './decode';
+import type * as wire from './wire';
+
+// An answer that is not a success: the server's own sentence and what to do.
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly failure: wire.Failure,
+  ) {
+    super(failure.error);
+    this.name = 'ApiError';
+  }
+}
+
+// The server cannot be reached at all.
+export class Gone extends Error {
+  constructor() {
+    super('isobath has stopped, or the connection to it is closed');
+    this.name = 'Gone';
+  }
+}
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export class Api {
+  constructor(
+    private readonly token: string,
+    private readonly base = '/api/v1/',
+    private readonly fetch: Fetch = (url, init) => globalThis.fetch(url, init),
+  ) {}
+
+  home(signal?: AbortSignal): Promise<wire.Home> {
+    return this.json('GET', 'runs', undefined, signal);
+  }
+
+  info(run: string, signal?: AbortSignal): Promise<wire.Info> {
+    return this.json('GET', runPath(run), undefined, signal);
+  }
+
+  async ask(run: string, ask: wire.Ask, signal?: AbortSignal): Promise<Answer> {
+    const r = await this.request('POST', runPath(run, 'ask'), json(ask), signal);
+    return decode(await r.arrayBuffer());
+  }
+
+  async prepare(run: string, prepare: wire.Prepare, signal?: AbortSignal): Promise<void> {
+    await this.request('POST', runPath(run, 'prepare'), json(prepare), signal);
+  }
+
+  source(run: string, file: string, signal?: AbortSignal): Promise<wire.SourceText> {
+    return this.json('GET', `${runPath(run, 'source')}?file=${encodeURIComponent(file)}`, undefined, signal);
+  }
+
+  addSources(run: string, folder: string): Promise<wire.Info> {
+    const body: wire.AddSources = { folder };
+    return this.json('POST', runPath(run, 'sources'), json(body));
+  }
+
+  saveSelections(run: string, list: readonly wire.NamedSelection[]): Promise<wire.NamedSelection[]> {
+    return this.json('PUT', runPath(run, 'selections'), json(list));
+  }
+
+  // The selected rows as CSV. The body is a stream: it need not fit in memory.
+  rows(run: string, where: string, filter: string, columns: readonly string[] = []): Promise<Response> {
+    const q = new URLSearchParams({ where, filter, columns: columns.join(',') });
+    return this.request('GET', `${runPath(run, 'rows.csv')}?${q.toString()}`);
+  }
+
+  async close(run: string): Promise<void> {
+    await this.request('DELETE', runPath(run));
+  }
+
+  open(path: string): Promise<wire.Job> {
+    const body: wire.Open = { path };
+    return this.json('POST', 'open', json(body));
+  }
+
+  upload(name: string, content: Blob, signal?: AbortSignal): Promise<wire.Job> {
+    return this.json('POST', `upload?name=${encodeURIComponent(name)}`, { body: content }, signal);
+  }
+
+  async cancel(job: string): Promise<void> {
+    await this.request('DELETE', `jobs/${encodeURIComponent(job)}`);
+  }
+
+  // Follows a job to its end; progress is called for every event before that.
+  async follow(job: string, progress: (job: wire.Job) => void, signal?: AbortSignal): Promise<wire.Job> {
+    const r = await this.request('GET', `jobs/${encodeURIComponent(job)}/events`, undefined, signal);
+    if (!r.body) throw new Gone();
+    for await (const data of events(r.body)) {
+      const now = JSON.parse(data) as wire.Job;
+      if (now.state !== 'running') return now;
+      progress(now);
+    }
+    throw new Gone();
+  }
+
+  // For routes that later pages add: JSON in, JSON out.
+  async json<T>(method: string, path: string, init?: RequestInit, signal?: AbortSignal): Promise<T> {
+    const r = await this.request(method, path, init, signal);
+    return (await r.json()) as T;
+  }
+
+  // For routes that later pages add.
+  async request(method: string, path: string, init: RequestInit = {}, signal?: AbortSignal): Promise<Response> {
+    const headers = new Headers(init.headers);
+    headers.set('X-Isobath-Token', this.token);
+    let r: Response;
+    try {
+      r = await this.fetch(this.base + path, { ...init, method, headers, ...(signal && { signal }) });
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      throw new Gone();
+    }
+    if (!r.ok) throw new ApiError(r.status, await failure(r));
+    return r;
+  }
+}
+
+function runPath(run: string, rest?: string): string {
+  const path = `runs/${encodeURIComponent(run)}`;
+  return rest === undefined ? path : `${path}/${rest}`;
+}
+
+function json(body: unknown): RequestInit {
+  return { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } };
+}
+
+async function failure(r: Response): Promise<wire.Failure> {
+  const text = await r.text();
+  try {
+    return JSON.parse(text) as wire.Failure;
+  } catch {
+    return { error: `the server answered ${r.status} ${r.statusText}`, hint: text.slice(0, 200) };
+  }
+}
+
+// events yields the data of each server-sent event of a stream.
+export async function* events(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const reader = body.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>).getReader();
+  let rest = '';
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const parts = (rest + value).split('\n\n');
+      rest = parts.pop() ?? '';
+      for (const part of parts) {
+        const data = part
+          .split('\n')
+          .filter((line) => line.startsWith('data:'))
+          .map((line) => line.slice(5).trimStart());
+        if (data.length > 0) yield data.join('\n');
+      }
+    }
+  } finally {
+    void reader.cancel().catch(() => {});
+  }
+}

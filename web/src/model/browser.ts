@@ -1,0 +1,34 @@
+// The browser's side of the store: history, clock and the token of the tab.
+
+import type { Clock, Place } from './store';
+import { read } from './url';
+
+export const browserPlace: Place = {
+  fragment: () => location.hash,
+  push: (fragment) => history.pushState(null, '', fragment),
+  replace: (fragment) => history.replaceState(null, '', fragment),
+  onPop: (changed) => {
+    // popstate covers Back and Forward as well as an edited fragment.
+    addEventListener('popstate', changed);
+  },
+};
+
+export const browserClock: Clock = {
+  after: (ms, f) => {
+    const id = setTimeout(f, ms);
+    return () => clearTimeout(id);
+  },
+};
+
+const KEY = 'isobath-token';
+
+// takeToken returns the token of the address or, after a reload, of the tab,
+// and removes it from the address bar, so that a copied link does not carry it.
+export function takeToken(): string | undefined {
+  const { token } = read(location.hash);
+  if (token === undefined) return sessionStorage.getItem(KEY) ?? undefined;
+  sessionStorage.setItem(KEY, token);
+  const kept = location.hash.slice(1).split('&').filter((p) => !p.startsWith('k=')).join('&');
+  history.replaceState(null, '', kept === '' ? location.pathname : '#' + kept);
+  return token;
+}
