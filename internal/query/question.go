@@ -18,6 +18,21 @@ type Engine interface {
 	Select(ctx context.Context, e Expr) (table.Bits, error)
 }
 
+// Preparer is an engine that can get ready for a brush being dragged.
+type Preparer interface {
+	// Prepare works out what makes Answer fast while a range of one axis is
+	// dragged: r has the questions, and as Where the selection without the brush.
+	// It returns when that is ready or ctx is done, so callers run it beside
+	// their other work. Without it, or before it is done, answers are the same
+	// but slower. A brush whose ends are edges of the axis is answered fastest.
+	Prepare(ctx context.Context, r *Request, drag Axis) error
+}
+
+// Keeper is an engine that stores sets of rows for `rows NAME`.
+type Keeper interface {
+	Keep(name string, rows table.Bits)
+}
+
 // Data is what an engine works on: a table, and the topology its samples are
 // placed on, if there is one.
 type Data struct {

@@ -96,23 +96,29 @@ func predicate(t *table.Table, e Expr) (func(*table.Column, int) bool, *table.Co
 	switch e := e.(type) {
 	case Missing:
 		c, err := column(e.Column)
-		return func(c *table.Column, i int) bool { return c.Has(i) == e.Not }, c, err
+		return func(c *table.Column, i int) bool { return present(c, i) == e.Not }, c, err
 	case Compare:
 		c, err := column(e.Column)
-		return func(c *table.Column, i int) bool { return c.Has(i) && e.accepts(c, i) }, c, err
+		return func(c *table.Column, i int) bool { return present(c, i) && e.accepts(c, i) }, c, err
 	case Range:
 		c, err := column(e.Column)
 		return func(c *table.Column, i int) bool {
-			return c.Has(i) && order(c, i, e.Lo) >= 0 && order(c, i, e.Hi) <= 0
+			return present(c, i) && order(c, i, e.Lo) >= 0 && order(c, i, e.Hi) <= 0
 		}, c, err
 	case In:
 		c, err := column(e.Column)
-		return func(c *table.Column, i int) bool { return c.Has(i) && e.accepts(c, i) }, c, err
+		return func(c *table.Column, i int) bool { return present(c, i) && e.accepts(c, i) }, c, err
 	case Match:
 		c, err := column(e.Column)
-		return func(c *table.Column, i int) bool { return c.Has(i) && matches(e.Re, c, i) }, c, err
+		return func(c *table.Column, i int) bool { return present(c, i) && matches(e.Re, c, i) }, c, err
 	}
 	return nil, nil, fmt.Errorf("selection of unknown kind %T", e)
+}
+
+// present reports whether a row has a value; a NaN is none.
+func present(c *table.Column, i int) bool {
+	_, ok := Number(c, i)
+	return ok
 }
 
 func matches(re *regexp.Regexp, c *table.Column, i int) bool { return re.MatchString(c.Text(i)) }

@@ -1,0 +1,141 @@
+package query
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"isobath/internal/table"
+)
+
+// What follows is the part of answering that does not depend on how an engine
+// counts: order, ranks, texts and errors.
+
+// ErrNotPlaced is the answer to a question about places of unplaced rows.
+var ErrNotPlaced = errors.New("these samples are not placed on a topology; import them with --topology")
+
+// NotNumbers is the error for a column that cannot be summed.
+func NotNumbers(column string) error {
+	return fmt.Errorf("column %q holds names, not numbers; it cannot be summed", column)
+}
+
+// Fits reports whether a pair refers to axes that exist, of n.
+func (p Pair) Fits(n int) bool { return p.Left >= 0 && p.Left < n && p.Right >= 0 && p.Right < n }
+
+// NearestRank returns the index, among n sorted values, of the quantile q by
+// the nearest-rank rule: the least value with at least q·n values up to it.
+func NearestRank(q float64, n int) int {
+	k := math.Ceil(q*float64(n)) - 1
+	return int(min(max(k, 0), float64(n-1)))
+}
+
+// CompareRows orders two rows by a column: numbers by value, names naturally,
+// rows without a value last in either direction.
+func CompareRows(c *table.Column, i, j int, down bool) int {
+	x, hasX := Number(c, i)
+	y, hasY := Number(c, j)
+	switch {
+	case !hasX || !hasY:
+		return missingLast(hasX, hasY)
+	case down:
+		return -compareValues(c, i, j, x, y)
+	}
+	return compareValues(c, i, j, x, y)
+}
+
+func missingLast(hasX, hasY bool) int {
+	switch {
+	case hasX:
+		return -1
+	case hasY:
+		return 1
+	}
+	return 0
+}
+
+func compareValues(c *table.Column, i, j int, x, y float64) int {
+	switch d := c.Data.(type) {
+	case []uint32:
+		if d[i] == d[j] {
+			return 0
+		}
+		return NaturalCompare(c.Dict[d[i]], c.Dict[d[j]])
+	case []uint64:
+		return cmp.Compare(d[i], d[j])
+	case []int64:
+		return cmp.Compare(d[i], d[j])
+	}
+	return cmp.Compare(x, y)
+}
+
+// RankedGroup is a group and one of its rows, whose values are its key.
+type RankedGroup struct {
+	Row   GroupRow
+	First int
+}
+
+// RankGroups puts groups in the order asked for and keeps the first ones.
+func RankGroups(g Group, by []*table.Column, groups []RankedGroup) Groups {
+	key := func(a, b RankedGroup) int {
+		for _, c := range by {
+			if o := CompareRows(c, a.First, b.First, false); o != 0 {
+				return o
+			}
+		}
+		return 0
+	}
+	slices.SortFunc(groups, func(a, b RankedGroup) int {
+		if g.Order != ByKey {
+			if o := cmp.Compare(g.rank(&b.Row), g.rank(&a.Row)); o != 0 {
+				return o
+			}
+		}
+		return key(a, b)
+	})
+	out := Groups{Total: len(groups)}
+	if g.Top > 0 && len(groups) > g.Top {
+		groups = groups[:g.Top]
+	}
+	for _, x := range groups {
+		out.Rows = append(out.Rows, x.Row)
+	}
+	return out
+}
+
+// rank is the number that groups are ordered by.
+func (g Group) rank(r *GroupRow) float64 {
+	switch {
+	case g.Order == ByCount || g.Sum == "":
+		return float64(r.Counts[Selected])
+	case g.Order == ByMean && r.Valued[Selected] == 0:
+		return math.Inf(-1)
+	case g.Order == ByMean:
+		return r.Sums[Selected] / float64(r.Valued[Selected])
+	}
+	return r.Sums[Selected]
+}
+
+// RowTexts returns the texts of rows; no columns means all of them.
+func RowTexts(t *table.Table, columns []string, index []int) (*Rows, error) {
+	out := &Rows{Columns: columns, Index: index, Cells: make([][]string, len(index))}
+	if columns == nil {
+		for _, c := range t.Columns() {
+			out.Columns = append(out.Columns, c.Name)
+		}
+	}
+	for i := range index {
+		out.Cells[i] = make([]string, len(out.Columns))
+	}
+	for k, name := range out.Columns {
+		c := t.Column(name)
+		if c == nil {
+			return nil, UnknownColumn(t, name)
+		}
+		for i, row := range index {
+			out.Cells[i][k] = c.Text(row)
+		}
+	}
+	return out, nil
+}
