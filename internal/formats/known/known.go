@@ -7,16 +7,22 @@ import (
 	"isobath/internal/formats/dramsim"
 	"isobath/internal/formats/drmemtrace"
 	"isobath/internal/formats/gem5"
+	"isobath/internal/formats/hwloc"
 	"isobath/internal/formats/lackey"
+	"isobath/internal/formats/mitosxml"
 	"isobath/internal/formats/otf2"
 	"isobath/internal/formats/pinatrace"
 	"isobath/internal/formats/refscsv"
+	"isobath/internal/formats/syssage"
 )
 
 // Formats is the list, in the order in which files are tried: formats with a
 // certain signature first, text that merely looks right last.
 var Formats = []formats.Format{
 	otf2.Format,
+	hwloc.Format,
+	mitosxml.Format,
+	syssage.Format,
 	gem5.Format,
 	drmemtrace.Format,
 	lackey.Format,
