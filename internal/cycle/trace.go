@@ -1,0 +1,286 @@
+// Package cycle finds the loops that memory traffic runs in: windows of a
+// reference trace become points, persistent cohomology finds the circles the
+// points lie on, and the trace is followed around each circle.
+//
+// The method is that of Choudhury, Wang, Rosen and Pascucci, "Topological
+// Analysis and Visualization of Cyclical Behavior in Memory Reference Traces"
+// (PacificVis 2012), with exact closed windings added.
+package cycle
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"isobath/internal/refs"
+)
+
+// Symbol says what two references must share to count as the same.
+type Symbol uint8
+
+// The symbols. PC gives the loop structure of the code; the others look at
+// data, and grow finer from CacheLine to PCAddr.
+const (
+	PC Symbol = iota
+	Line
+	Addr
+	OpAddr
+	PCAddr
+	CacheLine
+	Object
+)
+
+var symbolNames = []string{"pc", "line", "addr", "op+addr", "pc+addr", "cacheline", "object"}
+
+func (s Symbol) String() string { return symbolNames[s] }
+
+// ParseSymbol reads the name of a symbol.
+func ParseSymbol(name string) (Symbol, error) {
+	for i, n := range symbolNames {
+		if n == name || strings.ReplaceAll(n, "+", "") == name {
+			return Symbol(i), nil
+		}
+	}
+	return 0, fmt.Errorf("symbol %q: want %s", name, strings.Join(symbolNames, ", "))
+}
+
+// needsPC reports whether the symbol is made from the instruction address.
+func (s Symbol) needsPC() bool { return s == PC || s == PCAddr }
+
+// Resolver finds the source of an instruction.
+type Resolver interface {
+	Line(pc uint64) (file string, line int, function string)
+}
+
+// Objects finds the data object an address lies in. Objects of one kind share
+// symbols: the same walk over two arrays of a kind is the same pattern.
+type Objects interface {
+	Object(addr uint64) (kind uint32, base uint64, ok bool)
+}
+
+// Input says which references of a trace to take and what to see in them.
+type Input struct {
+	Symbol   Symbol
+	Every    int      // keep one record in Every of each thread; 0 and 1 keep all
+	From, To uint64   // records of the file, half open; To 0 is the end
+	Thread   *uint32  // this thread only
+	Resolver Resolver // may be nil
+	Objects  Objects  // may be nil unless Symbol is Object
+	Progress func(records uint64)
+}
+
+// Trace is the references of one thread as a string of symbols.
+type Trace struct {
+	Thread  uint32
+	Symbol  Symbol
+	Every   int
+	Records uint64   // references of this thread before sampling
+	Syms    []uint32 // one per kept record; numbered by first appearance
+	Symbols int      // how many distinct ones
+	// Where gives for every kept record an index into Sites. It is nil when
+	// the trace has neither instructions nor lines. With Symbol PC it is Syms
+	// itself.
+	Where []uint32
+	Sites []Site
+	First uint64 // number in the file of the first kept record
+}
+
+// Site is one instruction of the program, or one source line where the trace
+// has no instructions.
+type Site struct {
+	PC    uint64
+	Place refs.Place
+}
+
+type symbolKey struct{ a, b uint64 }
+
+type builder struct {
+	*Trace
+	ids   map[symbolKey]uint32
+	sites map[symbolKey]uint32
+}
+
+// Load reads a trace and returns one string of symbols per thread, in order of
+// first appearance.
+func Load(ctx context.Context, src refs.Source, in Input) ([]*Trace, error) {
+	has := src.About().Has
+	if err := in.check(has); err != nil {
+		return nil, err
+	}
+	l := &loader{in: in, src: src, byThread: map[uint32]*builder{}}
+	err := refs.Each(src, func(batch []refs.Ref) error {
+		for i := range batch {
+			if err := l.add(&batch[i]); err != nil {
+				return err
+			}
+		}
+		if in.Progress != nil {
+			in.Progress(l.seq)
+		}
+		if in.To != 0 && l.seq >= in.To {
+			return errEnough
+		}
+		return ctx.Err()
+	})
+	if err != nil && err != errEnough {
+		return nil, err
+	}
+	// gem5 and lackey only know at the end whether instructions were there.
+	if err := in.check(src.About().Has); err != nil {
+		return nil, err
+	}
+	return l.traces(), nil
+}
+
+var errEnough = fmt.Errorf("the wanted range is read")
+
+func (in *Input) check(has refs.Fields) error {
+	switch {
+	case in.Symbol.needsPC() && has&refs.HasPC == 0:
+		return fmt.Errorf("the trace has no instruction addresses; use --symbol addr or cacheline")
+	case in.Symbol == Line && has&refs.HasPlace == 0 && in.Resolver == nil:
+		return fmt.Errorf("the trace has no source lines; give the program with --binary, or use --symbol pc")
+	case in.Symbol == Object && in.Objects == nil:
+		return fmt.Errorf("objects are not known; give the program with --binary, or use --symbol addr")
+	}
+	return nil
+}
+
+type loader struct {
+	in       Input
+	src      refs.Source
+	byThread map[uint32]*builder
+	order    []*builder
+	seq      uint64
+}
+
+func (l *loader) add(ref *refs.Ref) error {
+	seq := l.seq
+	l.seq++
+	if seq < l.in.From || l.in.To != 0 && seq >= l.in.To || l.in.Thread != nil && ref.Thread != *l.in.Thread {
+		return nil
+	}
+	b := l.byThread[ref.Thread]
+	if b == nil {
+		b = &builder{
+			Trace: &Trace{Thread: ref.Thread, Symbol: l.in.Symbol, Every: max(1, l.in.Every), First: seq},
+			ids:   map[symbolKey]uint32{}, sites: map[symbolKey]uint32{},
+		}
+		l.byThread[ref.Thread] = b
+		l.order = append(l.order, b)
+	}
+	n := b.Records
+	b.Records++
+	if n%uint64(b.Every) != 0 {
+		return nil
+	}
+	if len(b.Syms) == math.MaxInt32 {
+		return fmt.Errorf("thread %d has more than %d references; use --range or --every", b.Thread, math.MaxInt32)
+	}
+	b.Syms = append(b.Syms, intern(b.ids, l.key(ref)))
+	l.site(b, ref)
+	return nil
+}
+
+func intern(ids map[symbolKey]uint32, k symbolKey) uint32 {
+	id, ok := ids[k]
+	if !ok {
+		id = uint32(len(ids))
+		ids[k] = id
+	}
+	return id
+}
+
+func (l *loader) key(ref *refs.Ref) symbolKey {
+	switch l.in.Symbol {
+	case PC:
+		return symbolKey{a: ref.PC}
+	case Line:
+		return l.lineKey(ref)
+	case Addr:
+		return symbolKey{a: ref.Addr}
+	case OpAddr:
+		return symbolKey{ref.Addr, uint64(ref.Op)}
+	case PCAddr:
+		return symbolKey{ref.Addr, ref.PC}
+	case CacheLine:
+		return symbolKey{a: ref.Addr >> 6}
+	}
+	kind, base, ok := l.in.Objects.Object(ref.Addr)
+	if !ok {
+		return symbolKey{ref.Addr, 0}
+	}
+	return symbolKey{ref.Addr - base, uint64(kind) + 1}
+}
+
+// lineKey makes one symbol of a source line, whatever function it is inlined
+// into. Without a line the function stands in, then the instruction.
+func (l *loader) lineKey(ref *refs.Ref) symbolKey {
+	p := l.place(ref)
+	if p.Line == 0 && p.File == "" {
+		return symbolKey{hashText(p.Function), ref.PC}
+	}
+	return symbolKey{hashText(p.File), uint64(p.Line)}
+}
+
+func hashText(s string) uint64 {
+	h := uint64(14695981039346656037) // FNV-1a
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h
+}
+
+func (l *loader) place(ref *refs.Ref) refs.Place {
+	if places := l.src.About().Places; ref.Place != 0 && int(ref.Place) < len(places) {
+		return places[ref.Place]
+	}
+	if l.in.Resolver == nil {
+		return refs.Place{}
+	}
+	file, line, function := l.in.Resolver.Line(ref.PC)
+	return refs.Place{Function: function, File: file, Line: line}
+}
+
+// site notes where the record comes from.
+func (l *loader) site(b *builder, ref *refs.Ref) {
+	if ref.PC == 0 && ref.Place == 0 {
+		if b.Where != nil {
+			b.Where = append(b.Where, 0)
+		}
+		return
+	}
+	k := symbolKey{ref.PC, 0}
+	if ref.PC == 0 {
+		k = symbolKey{0, uint64(ref.Place)}
+	}
+	id, ok := b.sites[k]
+	if !ok {
+		if b.Where == nil && l.in.Symbol != PC {
+			b.Where = make([]uint32, len(b.Syms)-1, len(b.Syms)+1024)
+			if len(b.Where) > 0 {
+				b.Sites = append(b.Sites, Site{}) // records before had no site
+				b.sites[symbolKey{}] = 0
+			}
+		}
+		id = uint32(len(b.Sites))
+		b.sites[k] = id
+		b.Sites = append(b.Sites, Site{PC: ref.PC, Place: l.place(ref)})
+	}
+	if l.in.Symbol != PC {
+		b.Where = append(b.Where, id)
+	}
+}
+
+func (l *loader) traces() []*Trace {
+	var out []*Trace
+	for _, b := range l.order {
+		b.Symbols = len(b.ids)
+		if b.Symbol == PC {
+			b.Where = b.Syms
+		}
+		out = append(out, b.Trace)
+	}
+	return out
+}
