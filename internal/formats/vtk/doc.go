@@ -1,0 +1,68 @@
+// Package vtk reads the mesh files of the Visualization Toolkit, legacy and
+// XML, with their collections, and writes .vtu and legacy .vtk files.
+package vtk
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"isobath/internal/formats"
+	"isobath/internal/grid"
+)
+
+// Legacy is the format of files that start "# vtk DataFile Version".
+var Legacy = formats.Format{Name: "vtk", Kind: formats.Mesh, Sniff: func(in *formats.Input) bool {
+	return bytes.HasPrefix(in.Head, []byte("# vtk DataFile Version"))
+}}
+
+// XML is the format of all files whose root element is VTKFile, collections
+// included, and of ParaView's .series lists.
+var XML = formats.Format{Name: "vtk-xml", Kind: formats.Mesh, Sniff: func(in *formats.Input) bool {
+	return sniffXML(in.Head) || sniffSeries(in.Head)
+}}
+
+func sniffXML(head []byte) bool {
+	head = head[:min(len(head), 4096)]
+	i := bytes.Index(head, []byte("<VTKFile"))
+	return i >= 0 && bytes.HasPrefix(bytes.TrimLeft(head, "\ufeff \t\r\n"), []byte("<"))
+}
+
+func sniffSeries(head []byte) bool {
+	head = head[:min(len(head), 4096)]
+	return bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && bytes.Contains(head, []byte(`"file-series-version"`))
+}
+
+// maxFile bounds the files read whole into memory.
+const maxFile = 8 << 30
+
+// Read reads one dump: a legacy or XML file, or a collection of pieces and
+// blocks. For the time collections pvd and .series see Steps.
+func Read(path string) (*grid.Mesh, error) {
+	buf, err := load(path)
+	if err != nil {
+		return nil, err
+	}
+	var m *grid.Mesh
+	if bytes.HasPrefix(buf, []byte("# vtk DataFile Version")) {
+		m, err = ReadLegacy(buf)
+	} else {
+		m, err = readXML(buf, folder{dir: filepath.Dir(path)})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
+	return m, nil
+}
+
+func load(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxFile {
+		return nil, fmt.Errorf("%s has %d bytes; files up to %d GiB are read", path, info.Size(), maxFile>>30)
+	}
+	return os.ReadFile(path)
+}

@@ -1,0 +1,146 @@
+package vtk
+
+import (
+	"archive/zip"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"isobath/internal/grid/gridtest"
+	"isobath/internal/test"
+)
+
+// TestEqualToVTK compares every number of every VTK file in the shared data
+// with what VTK reads from it.
+func TestEqualToVTK(t *testing.T) {
+	root := test.Shared(t, "mesh")
+	var files []string
+	err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		switch filepath.Ext(path) {
+		case ".vtk", ".vtu", ".vtp", ".vti", ".vtr", ".vts", ".vtm", ".vthb":
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) < 150 {
+		t.Fatalf("found %d files, want all of them", len(files))
+	}
+	slices.Sort(files)
+	want := gridtest.VTK(t, files...)
+	for _, f := range files {
+		t.Run(strings.TrimPrefix(f, root+"/"), func(t *testing.T) {
+			m, err := Read(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			gridtest.Same(t, m, want[f])
+		})
+	}
+}
+
+// TestFormsOfVTK compares files that VTK's writers make now, in every form
+// they have, with what VTK reads back from them.
+func TestFormsOfVTK(t *testing.T) {
+	dir := t.TempDir()
+	if out, err := exec.Command(gridtest.Python(t), "testdata/make.py", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []string
+	for _, e := range entries {
+		if !e.IsDir() && !strings.HasPrefix(e.Name(), "parallel_") {
+			files = append(files, filepath.Join(dir, e.Name()))
+		}
+	}
+	want := gridtest.VTK(t, files...)
+	for _, f := range files {
+		t.Run(filepath.Base(f), func(t *testing.T) {
+			m, err := Read(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			gridtest.Same(t, m, want[f])
+		})
+	}
+}
+
+// TestParallelPieces reads a parallel file of a real code, whose counts carry
+// a plus sign, and compares it with VTK.
+func TestParallelPieces(t *testing.T) {
+	dir := t.TempDir()
+	unzip(t, test.Shared(t, "mesh/vtk/pvtu_blood_vessels/blood_vessels.zip"), dir)
+	var file string
+	_ = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, _ error) error {
+		if filepath.Ext(path) == ".pvtu" {
+			file = path
+		}
+		return nil
+	})
+	m, err := Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.NumPoints() != 48823 || m.NumCells() != 39353 {
+		t.Errorf("%d points, %d cells; want 48823 and 39353", m.NumPoints(), m.NumCells())
+	}
+	gridtest.Same(t, m, gridtest.VTK(t, file)[file])
+}
+
+func unzip(t *testing.T, from, to string) {
+	t.Helper()
+	z, err := zip.OpenReader(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	if err := os.CopyFS(to, z); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSteps(t *testing.T) {
+	dir := test.Shared(t, "mesh/vtk/PVD/paraview")
+	tests := []struct {
+		file         string
+		steps, parts int
+		last         float64
+		timed        bool
+	}{
+		{"singleSphereAnimation.pvd", 11, 1, 10, true},
+		{"dualSphereAnimation.pvd", 11, 2, 10, true},
+		{"dualSphereNoTime.pvd", 1, 2, 0, false},
+		{"dualSphereAnimation/dualSphereAnimation.vtp.series", 11, 1, 25, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.file, func(t *testing.T) {
+			steps, ok, err := Steps(filepath.Join(dir, tt.file))
+			if err != nil || !ok {
+				t.Fatal(ok, err)
+			}
+			last := steps[len(steps)-1]
+			if len(steps) != tt.steps || len(last.Files) != tt.parts || last.HasTime != tt.timed {
+				t.Errorf("%d steps of %d files, timed %v; want %d, %d, %v", len(steps), len(last.Files), last.HasTime, tt.steps, tt.parts, tt.timed)
+			}
+			if tt.timed && last.Time != tt.last {
+				t.Errorf("last time %g, want %g", last.Time, tt.last)
+			}
+			for _, s := range steps {
+				for _, f := range s.Files {
+					if _, err := Read(f); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,393 @@
+package vtk
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"isobath/internal/grid"
+)
+
+var xmlLayouts = map[string]grid.Layout{
+	"ImageData": grid.Image, "RectilinearGrid": grid.Rectilinear, "StructuredGrid": grid.Structured,
+	"UnstructuredGrid": grid.Unstructured, "PolyData": grid.Poly,
+}
+
+// readXML reads an XML file of any type but a time collection. Files it names
+// are found through dir.
+func readXML(buf []byte, dir folder) (*grid.Mesh, error) {
+	d, err := parseXML(buf)
+	if err != nil {
+		return nil, err
+	}
+	kind := d.root.attrs["type"]
+	body := d.root.kid(kind)
+	if body == nil {
+		return nil, fmt.Errorf("VTKFile of type %q has no element of that name", clip(kind))
+	}
+	m := &grid.Mesh{}
+	if layout, ok := xmlLayouts[kind]; ok {
+		g, err := d.grid(body, layout)
+		if err != nil {
+			return nil, err
+		}
+		m.Blocks = []grid.Block{{Grid: g}}
+	} else if err := readComposite(m, kind, body, dir); err != nil {
+		return nil, err
+	}
+	if err := d.wholeFieldData(m, body); err != nil {
+		return nil, err
+	}
+	m.Stamp()
+	return m, m.Check()
+}
+
+func (d *document) wholeFieldData(m *grid.Mesh, body *node) error {
+	fd := d.root.kid("FieldData")
+	if fd == nil {
+		fd = body.kid("FieldData")
+	}
+	if fd == nil || len(m.Blocks) == 0 {
+		return nil
+	}
+	list, err := d.arrays(fd, -1)
+	if err != nil {
+		return fmt.Errorf("field data: %w", err)
+	}
+	g := m.Blocks[0].Grid
+	for _, a := range list {
+		g.FieldData = put(g.FieldData, a)
+	}
+	return nil
+}
+
+// grid reads the pieces of one data set and makes them one.
+func (d *document) grid(body *node, layout grid.Layout) (*grid.Grid, error) {
+	var pieces []*grid.Grid
+	whole := [6]int{0, -1, 0, -1, 0, -1}
+	if layout <= grid.Structured {
+		var err error
+		if whole, err = extent(body.attrs["WholeExtent"]); err != nil {
+			return nil, fmt.Errorf("WholeExtent: %w", err)
+		}
+	}
+	for _, n := range body.kids {
+		if n.name != "Piece" {
+			continue
+		}
+		g, err := d.piece(n, body, layout)
+		if err != nil {
+			return nil, fmt.Errorf("piece %d: %w", len(pieces), err)
+		}
+		pieces = append(pieces, g)
+	}
+	if layout > grid.Structured {
+		g, err := grid.Join(pieces)
+		if err == nil {
+			g.Layout = layout
+		}
+		return g, err
+	}
+	if len(pieces) == 0 {
+		return nil, errors.New("no Piece element")
+	}
+	return grid.Assemble(pieces, whole)
+}
+
+func extent(s string) ([6]int, error) {
+	var e [6]int
+	f := strings.Fields(s)
+	if len(f) != 6 {
+		return e, fmt.Errorf("%q, want six whole numbers", clip(s))
+	}
+	for i, w := range f {
+		v, err := strconv.Atoi(w)
+		if err != nil || v > 1<<40 || v < -1<<40 {
+			return e, fmt.Errorf("%q is not an index", clip(w))
+		}
+		e[i] = v
+	}
+	return e, nil
+}
+
+func reals(s string, out []float64) error {
+	if s == "" {
+		return nil
+	}
+	f := strings.Fields(s)
+	if len(f) != len(out) {
+		return fmt.Errorf("%q, want %d numbers", clip(s), len(out))
+	}
+	for i, w := range f {
+		v, err := strconv.ParseFloat(w, 64)
+		if err != nil {
+			return fmt.Errorf("%q is not a number", clip(w))
+		}
+		out[i] = v
+	}
+	return nil
+}
+
+func (d *document) piece(n, body *node, layout grid.Layout) (*grid.Grid, error) {
+	g := &grid.Grid{Layout: layout, Spacing: [3]float64{1, 1, 1}, Points: grid.Array{Comps: 3, Data: []float32{}}}
+	if layout > grid.Structured {
+		return g, d.explicitPiece(g, n)
+	}
+	var err error
+	if g.Extent, err = extent(n.attrs["Extent"]); err != nil {
+		return nil, fmt.Errorf("Extent: %w", err)
+	}
+	if layout == grid.Image {
+		if err := placement(g, body); err != nil {
+			return nil, err
+		}
+	}
+	if layout == grid.Rectilinear {
+		if err := d.axes(g, n.kid("Coordinates")); err != nil {
+			return nil, err
+		}
+	}
+	dims := g.Dims()
+	points := 1
+	for _, k := range dims {
+		if k > 1<<31 || points*k > 1<<31 {
+			return nil, fmt.Errorf("extent %v has too many points", g.Extent)
+		}
+		points *= k
+	}
+	if layout == grid.Structured {
+		if err := d.points(g, n, points); err != nil {
+			return nil, err
+		}
+	}
+	c := g.CellDims()
+	return g, d.data(g, n, points, c[0]*c[1]*c[2])
+}
+
+func placement(g *grid.Grid, body *node) error {
+	if err := reals(body.attrs["Origin"], g.Origin[:]); err != nil {
+		return fmt.Errorf("Origin: %w", err)
+	}
+	if err := reals(body.attrs["Spacing"], g.Spacing[:]); err != nil {
+		return fmt.Errorf("Spacing: %w", err)
+	}
+	if err := reals(body.attrs["Direction"], g.Direction[:]); err != nil {
+		return fmt.Errorf("Direction: %w", err)
+	}
+	return nil
+}
+
+func (d *document) axes(g *grid.Grid, n *node) error {
+	if n == nil || len(n.kids) < 3 {
+		return errors.New("Coordinates wants three arrays")
+	}
+	for a, want := range g.Dims() {
+		var err error
+		if g.Axes[a], err = d.array(n.kids[a], want); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *document) points(g *grid.Grid, n *node, want int) error {
+	p := n.kid("Points")
+	if p == nil || p.kid("DataArray") == nil {
+		if want == 0 {
+			return nil
+		}
+		return errors.New("no Points array")
+	}
+	var err error
+	if g.Points, err = d.array(p.kid("DataArray"), want); err != nil {
+		return err
+	}
+	if g.Points.Comps != 3 {
+		return fmt.Errorf("points have %d components, want 3", g.Points.Comps)
+	}
+	return nil
+}
+
+func (d *document) data(g *grid.Grid, n *node, points, cells int) error {
+	var err error
+	if p := n.kid("PointData"); p != nil && points > 0 {
+		if g.PointData, err = d.arrays(p, points); err != nil {
+			return fmt.Errorf("point data: %w", err)
+		}
+	}
+	if c := n.kid("CellData"); c != nil && cells > 0 {
+		if g.CellData, err = d.arrays(c, cells); err != nil {
+			return fmt.Errorf("cell data: %w", err)
+		}
+	}
+	return nil
+}
+
+func (d *document) arrays(n *node, want int) ([]grid.Array, error) {
+	var list []grid.Array
+	for _, k := range n.kids {
+		if k.name != "DataArray" && k.name != "Array" {
+			continue
+		}
+		a, err := d.array(k, want)
+		if err != nil {
+			return nil, err
+		}
+		list = put(list, a)
+	}
+	return list, nil
+}
+
+func (d *document) explicitPiece(g *grid.Grid, n *node) error {
+	points, err := countAttr(n, "NumberOfPoints")
+	if err != nil {
+		return err
+	}
+	if err := d.points(g, n, points); err != nil {
+		return err
+	}
+	if g.Layout == grid.Poly {
+		err = d.polyCells(g, n)
+	} else {
+		err = d.cells(g, n)
+	}
+	if err != nil {
+		return err
+	}
+	if err := d.data(g, n, points, len(g.Types)); err != nil {
+		return err
+	}
+	// Check before joining: Join trusts offsets and face lists.
+	return g.Check()
+}
+
+func countAttr(n *node, name string) (int, error) {
+	s, ok := n.attrs[name]
+	if !ok {
+		return 0, nil
+	}
+	v, err := number(s)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", name, err)
+	}
+	return v, nil
+}
+
+func (n *node) array(name string) *node {
+	if n == nil {
+		return nil
+	}
+	for _, k := range n.kids {
+		if k.attrs["Name"] == name {
+			return k
+		}
+	}
+	return nil
+}
+
+func (d *document) rows(n *node, count int) (cellRows, error) {
+	offsets, conn := n.array("offsets"), n.array("connectivity")
+	if count == 0 {
+		return cellRows{offsets: []int{0}}, nil
+	}
+	if offsets == nil || conn == nil {
+		return cellRows{}, errors.New("no connectivity or no offsets array")
+	}
+	off, err := d.array(offsets, count)
+	if err != nil {
+		return cellRows{}, err
+	}
+	ids, err := d.array(conn, -1)
+	if err != nil {
+		return cellRows{}, err
+	}
+	return rowsOf(&off, &ids, false)
+}
+
+func (d *document) cells(g *grid.Grid, n *node) error {
+	count, err := countAttr(n, "NumberOfCells")
+	if err != nil {
+		return err
+	}
+	c := n.kid("Cells")
+	rows, err := d.rows(c, count)
+	if err != nil {
+		return err
+	}
+	g.Offsets, g.Conn = rows.offsets, rows.conn
+	if count == 0 {
+		return nil
+	}
+	types := c.array("types")
+	if types == nil {
+		return errors.New("no types array")
+	}
+	a, err := d.array(types, count)
+	if err != nil {
+		return err
+	}
+	g.Types = make([]grid.CellType, count)
+	for i := range g.Types {
+		v := a.At(i)
+		if v < 0 || v > 255 {
+			return fmt.Errorf("cell %d has type %g", i, v)
+		}
+		g.Types[i] = grid.CellType(v)
+	}
+	if before(d.root.attrs["version"], 2, 1) {
+		renumberHexahedra(g)
+	}
+	return d.polyhedra(g, c)
+}
+
+// polyhedra reads faces and faceoffsets. An offset is the end of the cell's
+// part of the face list, -1 for cells that are no polyhedra.
+func (d *document) polyhedra(g *grid.Grid, c *node) error {
+	faces, ends := c.array("faces"), c.array("faceoffsets")
+	if faces == nil || ends == nil {
+		return nil
+	}
+	f, err := d.array(faces, -1)
+	if err != nil {
+		return err
+	}
+	e, err := d.array(ends, -1)
+	if err != nil {
+		return err
+	}
+	if e.Values() == 0 {
+		return nil
+	}
+	if g.Faces, err = pointNumbers(&f); err != nil {
+		return err
+	}
+	end, err := e.Int64s()
+	if err != nil {
+		return err
+	}
+	g.FaceStart = make([]int, len(end))
+	at := 0
+	for i, v := range end {
+		g.FaceStart[i] = -1
+		if v >= 0 {
+			g.FaceStart[i], at = at, int(v)
+		}
+	}
+	return nil
+}
+
+func (d *document) polyCells(g *grid.Grid, n *node) error {
+	var lists [4]cellRows
+	for i, kind := range [...]string{"Verts", "Lines", "Polys", "Strips"} {
+		count, err := countAttr(n, "NumberOf"+kind)
+		if err != nil {
+			return err
+		}
+		if lists[i], err = d.rows(n.kid(kind), count); err != nil {
+			return fmt.Errorf("%s: %w", kind, err)
+		}
+	}
+	joinRows(g, lists)
+	return nil
+}
