@@ -14,6 +14,7 @@ import (
 	"isobath/internal/formats/pinatrace"
 	"isobath/internal/formats/refscsv"
 	"isobath/internal/formats/syssage"
+	"isobath/internal/formats/vtk"
 )
 
 // Formats is the list, in the order in which files are tried: formats with a
@@ -23,6 +24,8 @@ var Formats = []formats.Format{
 	hwloc.Format,
 	mitosxml.Format,
 	syssage.Format,
+	vtk.Legacy,
+	vtk.XML,
 	gem5.Format,
 	drmemtrace.Format,
 	lackey.Format,
