@@ -1,0 +1,133 @@
+package trace
+
+// join lays the columns of the processes one after another. Each timeline's
+// columns are released as they are copied, so that both forms are never held
+// for the whole trace.
+func (t *Trace) join(lines []*timeline, order []int32) {
+	t.reserve(lines, order)
+	t.Ops.Start = make([]int32, 1, len(order)+1)
+	for p, row := range order {
+		l := lines[row]
+		ops, frames := int32(len(t.Ops.Enter)), int32(len(t.Frames.Region))
+		sends, recvs, waits := int32(len(t.Sends.Op)), int32(len(t.Recvs.Op)), int32(len(t.Waits.Op))
+		for i, ref := range l.ops.Ref {
+			switch l.ops.Kind[i] {
+			case Send:
+				l.ops.Ref[i] = shifted(ref, sends)
+			case Recv:
+				l.ops.Ref[i] = shifted(ref, recvs)
+			}
+		}
+		shift(l.ops.Frame, frames)
+		shift(l.frames.Parent, frames)
+		shift(l.sends.Op, ops)
+		shift(l.sends.Wait, waits)
+		shift(l.recvs.Op, ops)
+		shift(l.waits.Op, ops)
+		t.Ops.add(&l.ops)
+		t.Frames.add(&l.frames)
+		t.Sends.add(&l.sends)
+		t.Recvs.add(&l.recvs)
+		t.Waits.add(&l.waits, int32(p))
+		for _, rt := range l.times {
+			rt.Proc = int32(p)
+			t.Times = append(t.Times, rt)
+		}
+		t.Repairs.add(&l.repairs)
+		t.Ops.Start = append(t.Ops.Start, int32(len(t.Ops.Enter)))
+		t.Procs[p].Ops = [2]int32{ops, int32(len(t.Ops.Enter))}
+		l.ops, l.frames, l.sends, l.recvs, l.waits = Ops{}, Frames{}, Ends{}, Ends{}, Waits{}
+	}
+}
+
+func shifted(v, by int32) int32 {
+	if v < 0 {
+		return v
+	}
+	return v + by
+}
+
+func shift(col []int32, by int32) {
+	for i, v := range col {
+		col[i] = shifted(v, by)
+	}
+}
+
+// reserve makes the columns in their final size at once.
+func (t *Trace) reserve(lines []*timeline, order []int32) {
+	var ops, frames, sends, recvs, waits, times int
+	for _, row := range order {
+		l := lines[row]
+		ops += len(l.ops.Enter)
+		frames += len(l.frames.Region)
+		sends += len(l.sends.Op)
+		recvs += len(l.recvs.Op)
+		waits += len(l.waits.Op)
+		times += len(l.times)
+	}
+	i32 := func(n int) []int32 { return make([]int32, 0, n) }
+	i64 := func(n int) []int64 { return make([]int64, 0, n) }
+	t.Ops = Ops{Enter: i64(ops), Exit: i64(ops), Region: i32(ops), Frame: i32(ops), Kind: make([]Kind, 0, ops),
+		Flags: make([]uint8, 0, ops), Ref: i32(ops), N: i32(ops)}
+	t.Frames = Frames{Region: i32(frames), Parent: i32(frames), Enter: i64(frames), Exit: i64(frames)}
+	t.Sends = Ends{Op: i32(sends), Peer: i32(sends), Comm: i32(sends), Tag: make([]uint32, 0, sends), Bytes: i64(sends),
+		Match: i32(sends), Wait: i32(sends)}
+	t.Recvs = Ends{Op: i32(recvs), Peer: i32(recvs), Comm: i32(recvs), Tag: make([]uint32, 0, recvs), Bytes: i64(recvs),
+		Match: i32(recvs)}
+	t.Waits = Waits{Op: i32(waits), Proc: i32(waits), Region: i32(waits), Enter: i64(waits), Exit: i64(waits)}
+	t.Times = make([]RegionTime, 0, times)
+}
+
+func (o *Ops) add(l *Ops) {
+	o.Enter, o.Exit = append(o.Enter, l.Enter...), append(o.Exit, l.Exit...)
+	o.Region, o.Frame = append(o.Region, l.Region...), append(o.Frame, l.Frame...)
+	o.Kind, o.Flags = append(o.Kind, l.Kind...), append(o.Flags, l.Flags...)
+	o.Ref, o.N = append(o.Ref, l.Ref...), append(o.N, l.N...)
+}
+
+func (f *Frames) add(l *Frames) {
+	f.Region, f.Parent = append(f.Region, l.Region...), append(f.Parent, l.Parent...)
+	f.Enter, f.Exit = append(f.Enter, l.Enter...), append(f.Exit, l.Exit...)
+}
+
+// add appends the ends of one process; Match of receives is still unknown.
+func (e *Ends) add(l *Ends) {
+	e.Op, e.Peer, e.Comm = append(e.Op, l.Op...), append(e.Peer, l.Peer...), append(e.Comm, l.Comm...)
+	e.Tag, e.Bytes = append(e.Tag, l.Tag...), append(e.Bytes, l.Bytes...)
+	e.Match, e.Wait = append(e.Match, l.Match...), append(e.Wait, l.Wait...)
+	for len(e.Match) < len(e.Op) {
+		e.Match = append(e.Match, None)
+	}
+}
+
+func (w *Waits) add(l *Waits, proc int32) {
+	w.Op, w.Region = append(w.Op, l.Op...), append(w.Region, l.Region...)
+	w.Enter, w.Exit = append(w.Enter, l.Enter...), append(w.Exit, l.Exit...)
+	for range l.Op {
+		w.Proc = append(w.Proc, proc)
+	}
+}
+
+func (r *Repairs) add(l *Repairs) {
+	r.Nesting += l.Nesting
+	r.Unclosed += l.Unclosed
+	r.Backwards += l.Backwards
+	r.Reused += l.Reused
+	r.Orphans += l.Orphans
+	r.BadPeers += l.BadPeers
+	r.NoComm += l.NoComm
+	r.Cancelled += l.Cancelled
+}
+
+// collect joins a column of all processes that is needed for matching only.
+func collect(lines []*timeline, order []int32, col func(*timeline) []int32) []int32 {
+	n := 0
+	for _, row := range order {
+		n += len(col(lines[row]))
+	}
+	out := make([]int32, 0, n)
+	for _, row := range order {
+		out = append(out, col(lines[row])...)
+	}
+	return out
+}
