@@ -18,6 +18,29 @@ type names struct {
 	members  []otf2.Members
 	outside  int32 // region of records outside any region
 	unknown  int32 // region of undefined ids
+	roles    []role
+}
+
+// role is what a region means for requests.
+type role uint8
+
+const (
+	roleOther role = iota
+	roleWait
+	roleWaitAll
+)
+
+func roleOf(region string) role {
+	name := strings.TrimPrefix(strings.ToLower(region), "mpi_")
+	switch {
+	case len(name) == len(region):
+		return roleOther
+	case name == "waitall" || name == "testall":
+		return roleWaitAll
+	case strings.HasPrefix(name, "wait") || strings.HasPrefix(name, "test"):
+		return roleWait
+	}
+	return roleOther
 }
 
 // index maps ids to rows. Ids are small and dense in most archives, but one
@@ -82,6 +105,10 @@ func newNames(d *otf2.Definitions) *names {
 			n.regions = append(n.regions, r)
 		}
 		n.byRegion.set(uint64(id), row)
+	}
+	n.roles = make([]role, len(n.regions))
+	for i, r := range n.regions {
+		n.roles[i] = roleOf(r.Name)
 	}
 	for id, c := range d.Contexts {
 		n.contexts[uint64(id)] = n.region(uint64(c.Region))

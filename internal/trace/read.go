@@ -31,6 +31,7 @@ func Open(ctx context.Context, path string) (*Trace, error) {
 		Regions: n.regions, Comms: n.comms,
 	}
 	order := t.arrange(a.Defs, lines, homes)
+	t.guessWaits(lines)
 	t.join(lines, order)
 	t.resolveComms(n, homes)
 	posts := collect(lines, order, func(l *timeline) []int32 { return l.posts })
@@ -280,4 +281,24 @@ func (t *Trace) addSpan(l *timeline) {
 		t.First, t.Last = l.first, l.last
 	}
 	t.First, t.Last = min(t.First, l.first), max(t.Last, l.last)
+}
+
+// guessWaits uses the guessed completions of sends if the whole trace has no
+// recorded one.
+func (t *Trace) guessWaits(lines []*timeline) {
+	guesses := 0
+	for _, l := range lines {
+		if l.completions > 0 {
+			return
+		}
+		guesses += len(l.guesses)
+	}
+	t.Guessed = guesses > 0
+	for _, l := range lines {
+		for _, g := range l.guesses {
+			for row := g.from; row < g.to; row++ {
+				l.sends.Wait[row] = g.wait
+			}
+		}
+	}
 }

@@ -27,6 +27,16 @@ type timeline struct {
 	colls  localColls
 	async  localAsync
 	times  []RegionTime
+
+	completions int     // recorded completions of sends
+	guesses     []guess // what completes where nothing is recorded
+}
+
+// guess says that a call which waits for all requests, but recorded none,
+// completes the sends from one row to another.
+type guess struct {
+	wait     int32
+	from, to int32
 }
 
 type localColls struct {
@@ -84,7 +94,8 @@ type walker struct {
 	calls    []int64
 	incl     []int64
 	excl     []int64
-	isend    bool // the last region closed was a non-blocking send
+	isend    bool  // the last region closed was a non-blocking send
+	loose    int32 // first send since the last receive, collective, wait or test
 	now      int64
 }
 
@@ -196,6 +207,7 @@ func (w *walker) close() {
 	top := len(w.stack) - 1
 	f := &w.stack[top]
 	w.isend = w.flush(top)
+	w.guess(f)
 	if f.wait >= 0 {
 		w.waits.Exit[f.wait] = w.now
 	}
@@ -213,6 +225,30 @@ func (w *walker) close() {
 	if top > 0 {
 		w.stack[top-1].inside += d
 	}
+}
+
+// guess applies the paper's rule for traces without completion records: the
+// sends since the last receive, collective, wait or test belong to the next
+// call that waits for all. Whether the guesses are used is decided when all
+// locations are read.
+func (w *walker) guess(f *open) {
+	role := w.names.roles[f.region]
+	if role == roleWaitAll && f.wait < 0 && w.loose < int32(len(w.sends.Op)) {
+		w.guesses = append(w.guesses, guess{w.newWait(f), w.loose, int32(len(w.sends.Op))})
+	}
+	if role != roleOther {
+		w.loose = int32(len(w.sends.Op))
+	}
+}
+
+// newWait makes the row of a call in which sends complete.
+func (w *walker) newWait(f *open) int32 {
+	f.wait = int32(len(w.waits.Op))
+	w.waits.Op = append(w.waits.Op, None)
+	w.waits.Region = append(w.waits.Region, f.region)
+	w.waits.Enter = append(w.waits.Enter, f.enter)
+	w.waits.Exit = append(w.waits.Exit, f.enter)
+	return f.wait
 }
 
 // flush makes operations of the records of the region at depth top: one for
@@ -370,6 +406,7 @@ func (w *walker) recv(ev *otf2.Event) {
 		post = w.stack[n-1].seq
 	}
 	w.posts = append(w.posts, post)
+	w.loose = int32(len(w.sends.Op))
 	w.record(pending{class: uint8(Recv), row: row})
 }
 
@@ -397,12 +434,9 @@ func (w *walker) sendDone(id uint64) {
 	}
 	f := &w.stack[len(w.stack)-1]
 	if f.wait < 0 {
-		f.wait = int32(len(w.waits.Op))
-		w.waits.Op = append(w.waits.Op, None)
-		w.waits.Region = append(w.waits.Region, f.region)
-		w.waits.Enter = append(w.waits.Enter, f.enter)
-		w.waits.Exit = append(w.waits.Exit, f.enter)
+		w.newWait(f)
 	}
+	w.completions++
 	w.sends.Wait[q.row] = f.wait
 }
 
@@ -423,6 +457,7 @@ func (w *walker) cancel(id uint64) {
 }
 
 func (w *walker) collective(ev *otf2.Event) {
+	w.loose = int32(len(w.sends.Op))
 	c := &w.colls
 	row := int32(len(c.op))
 	c.op = append(c.op, None)

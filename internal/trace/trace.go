@@ -61,8 +61,9 @@ type Trace struct {
 
 	Events    int
 	Locations int
-	Metrics   int // METRIC events, which the analysis does not use
-	Partial   int // locations that are incomplete
+	Metrics   int  // METRIC events, which the analysis does not use
+	Partial   int  // locations that are incomplete
+	Guessed   bool // Sends.Wait is guessed: the trace records no completion
 	Repairs   Repairs
 	Warnings  []string
 

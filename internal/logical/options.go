@@ -1,0 +1,56 @@
+package logical
+
+import (
+	"isobath/internal/trace"
+)
+
+// Options choose how operations are merged and ordered. Default returns what
+// suits a trace nobody has said anything about.
+type Options struct {
+	Coalesce    bool // join neighbouring non-blocking sends
+	Waitall     bool // merge the sends that complete in one call, and that call
+	Guess       bool // guess those sends where the trace does not record them
+	Calls       bool // merge operations called from the same function
+	Leaps       bool // merge until every leap holds all processes
+	Force       bool // merge leaps that stay incomplete with the next one
+	Ratio       float64
+	MergeGlobal bool // merge partitions that share steps
+	Reorder     bool // put receives into an idealised order
+	// Phases are, per process, the times at which a user's phase begins.
+	// They replace the automatic partitions.
+	Phases [][]int64
+}
+
+// DefaultRatio is how much nearer the previous leap must be than the next one
+// before a partition is merged backwards (the paper's order of magnitude).
+const DefaultRatio = 10
+
+// Default is the setting that needs no knowledge of the program.
+func Default() Options {
+	return Options{Coalesce: true, Waitall: true, Guess: true, Ratio: DefaultRatio}
+}
+
+// settle drops what a trace gives no ground for.
+func (o Options) settle(t *trace.Trace) Options {
+	o.Guess = o.Guess && o.Waitall && t.Guessed
+	if t.Guessed && !o.Guess {
+		o.Waitall = false
+	}
+	if o.Ratio <= 0 {
+		o.Ratio = DefaultRatio
+	}
+	if len(o.Phases) > 0 {
+		o.Calls, o.Leaps, o.Waitall, o.Guess = false, false, false, false
+	}
+	return o
+}
+
+// note says what settle chose where it is not obvious.
+func (s *Structure) note() {
+	if s.Options.Guess {
+		s.Notes = append(s.Notes, "the trace records no completion of a send, so the sends of each MPI_Waitall are guessed: those since the last receive, collective, wait or test")
+	}
+	if len(s.Options.Phases) > 0 {
+		s.Notes = append(s.Notes, "partitions are the given phases, widened where a message would cross a border")
+	}
+}
