@@ -76,7 +76,8 @@ type RankedGroup struct {
 	First int
 }
 
-// RankGroups puts groups in the order asked for and keeps the first ones.
+// RankGroups puts groups in the order asked for, keeps the first ones and
+// writes their keys.
 func RankGroups(g Group, by []*table.Column, groups []RankedGroup) Groups {
 	key := func(a, b RankedGroup) int {
 		for _, c := range by {
@@ -99,6 +100,12 @@ func RankGroups(g Group, by []*table.Column, groups []RankedGroup) Groups {
 		groups = groups[:g.Top]
 	}
 	for _, x := range groups {
+		x.Row.Keys = make([]string, len(by))
+		for i, c := range by {
+			if _, ok := Number(c, x.First); ok {
+				x.Row.Keys[i] = c.Text(x.First)
+			}
+		}
 		out.Rows = append(out.Rows, x.Row)
 	}
 	return out

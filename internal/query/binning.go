@@ -191,7 +191,7 @@ func divide(c *table.Column, a Axis, n numbers) []float64 {
 		}
 	}
 	if lo >= hi {
-		hi = lo + max(1, math.Abs(lo)*1e-9)
+		hi = beyond(lo)
 	}
 	switch a.Scale {
 	case Log:
@@ -201,6 +201,9 @@ func divide(c *table.Column, a Axis, n numbers) []float64 {
 	}
 	return linearEdges(a.Bins, lo, hi, n.whole)
 }
+
+// beyond returns a number above v, far enough to be a range.
+func beyond(v float64) float64 { return v + max(1, math.Abs(v)*1e-9) }
 
 // linearEdges divides a range evenly. Narrow bins of whole numbers are made a
 // whole number wide: otherwise some would hold one value more than others, and
@@ -235,7 +238,7 @@ func logEdges(a Axis, n numbers, lo, hi float64, given bool) []float64 {
 	bins := a.Bins
 	if lo <= 0 {
 		if lo = n.positive; lo >= hi {
-			hi = lo + 1
+			hi = beyond(lo)
 		}
 	}
 	if n.min <= 0 && (!given || a.Lo <= 0) {
@@ -245,14 +248,14 @@ func logEdges(a Axis, n numbers, lo, hi float64, given bool) []float64 {
 	l, h := math.Log(lo), math.Log(hi)
 	for i := range bins + 1 {
 		e := math.Exp(l + (h-l)*float64(i)/float64(bins))
+		if n.whole {
+			e = math.Ceil(e * (1 - 1e-12)) // exp and log do not give 10 back exactly
+		}
 		switch i {
 		case 0:
 			e = lo
 		case bins:
 			e = hi
-		}
-		if n.whole {
-			e = math.Ceil(e * (1 - 1e-12)) // exp and log do not give 10 back exactly
 		}
 		edges = append(edges, e)
 	}

@@ -86,33 +86,18 @@ func touching(d Data, resource string) (table.Bits, error) {
 
 // predicate returns the test of a row for an expression over one column.
 func predicate(t *table.Table, e Expr) (func(*table.Column, int) bool, *table.Column, error) {
-	column := func(name string) (*table.Column, error) {
-		c := t.Column(name)
-		if c == nil {
-			return nil, UnknownColumn(t, name)
-		}
-		return c, nil
+	name, ok := ColumnOf(e)
+	if !ok {
+		return nil, nil, fmt.Errorf("selection of unknown kind %T", e)
 	}
-	switch e := e.(type) {
-	case Missing:
-		c, err := column(e.Column)
-		return func(c *table.Column, i int) bool { return present(c, i) == e.Not }, c, err
-	case Compare:
-		c, err := column(e.Column)
-		return func(c *table.Column, i int) bool { return present(c, i) && e.accepts(c, i) }, c, err
-	case Range:
-		c, err := column(e.Column)
-		return func(c *table.Column, i int) bool {
-			return present(c, i) && order(c, i, e.Lo) >= 0 && order(c, i, e.Hi) <= 0
-		}, c, err
-	case In:
-		c, err := column(e.Column)
-		return func(c *table.Column, i int) bool { return present(c, i) && e.accepts(c, i) }, c, err
-	case Match:
-		c, err := column(e.Column)
-		return func(c *table.Column, i int) bool { return present(c, i) && matches(e.Re, c, i) }, c, err
+	c := t.Column(name)
+	if c == nil {
+		return nil, nil, UnknownColumn(t, name)
 	}
-	return nil, nil, fmt.Errorf("selection of unknown kind %T", e)
+	if m, ok := e.(Missing); ok {
+		return func(c *table.Column, i int) bool { return present(c, i) == m.Not }, c, nil
+	}
+	return func(c *table.Column, i int) bool { return present(c, i) && Accepts(e, c, i) }, c, nil
 }
 
 // present reports whether a row has a value; a NaN is none.
@@ -175,4 +160,52 @@ func compare[T float64 | uint64](a, b T) int {
 		return 1
 	}
 	return 0
+}
+
+// OrderNumber compares a whole number with a literal as SelectRows does.
+func OrderNumber[T int32 | int64 | uint8 | uint64](x T, v Value) int {
+	if u, ok := any(x).(uint64); ok && v.Number == float64(v.Uint) {
+		return compare(u, v.Uint)
+	}
+	return compare(float64(x), v.Number)
+}
+
+// Accepts reports whether a row with a value satisfies an expression over its
+// column.
+func Accepts(e Expr, c *table.Column, i int) bool {
+	switch e := e.(type) {
+	case Compare:
+		return e.accepts(c, i)
+	case Range:
+		return order(c, i, e.Lo) >= 0 && order(c, i, e.Hi) <= 0
+	case In:
+		return e.accepts(c, i)
+	case Match:
+		return matches(e.Re, c, i)
+	}
+	return false
+}
+
+// AcceptsName reports whether rows of that name satisfy an expression over
+// their column.
+func AcceptsName(e Expr, name string) bool {
+	one := &table.Column{Kind: table.Category, Dict: []string{name}, Data: []uint32{0}}
+	return Accepts(e, one, 0)
+}
+
+// ColumnOf returns the column that an expression over one column tests.
+func ColumnOf(e Expr) (string, bool) {
+	switch e := e.(type) {
+	case Compare:
+		return e.Column, true
+	case Range:
+		return e.Column, true
+	case In:
+		return e.Column, true
+	case Match:
+		return e.Column, true
+	case Missing:
+		return e.Column, true
+	}
+	return "", false
 }

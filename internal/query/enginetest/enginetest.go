@@ -20,7 +20,7 @@ import (
 // some data; it may keep it in use until the end of the test.
 func Run(t *testing.T, make func(t *testing.T, d query.Data) query.Engine) {
 	for _, rows := range []int{0, 1, 2, 63, 64, 65, 1000, 5000, 70_000, 200_000} {
-		seeds := min(20, 1+100_000/uint64(rows+1)) // the plain evaluator is slow
+		seeds := min(12, 1+100_000/uint64(rows+1)) // the plain evaluator is slow
 		for seed := range seeds {
 			t.Run(fmt.Sprintf("rows=%d/seed=%d", rows, seed), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, uint64(rows)))

@@ -65,7 +65,7 @@ func findGroup(found map[string]*group, by []*table.Column, row int) *group {
 	key := strings.Join(keys, "\x00")
 	g := found[key]
 	if g == nil {
-		g = &group{row: query.GroupRow{Keys: keys}, first: row}
+		g = &group{first: row}
 		found[key] = g
 	}
 	return g

@@ -1,0 +1,206 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"isobath/internal/query"
+)
+
+// assemble turns the results of the counters into answers.
+func (p *plan) assemble(ctx context.Context, a *query.Answer, results []layered) error {
+	for i := range p.axes {
+		a.Axes = append(a.Axes, p.histogram(i, results))
+	}
+	for i := range p.request.Pairs {
+		a.Pairs = append(a.Pairs, p.density(i, results))
+	}
+	for i, g := range p.request.Groups {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		a.Groups = append(a.Groups, p.rankGroups(g, &p.groups[i], results))
+	}
+	if p.places >= 0 {
+		a.Places = p.placesAnswer(results[p.places])
+	}
+	return nil
+}
+
+func (p *plan) histogram(axis int, results []layered) query.Histogram {
+	x := p.axes[axis]
+	h := query.Histogram{Binning: x.Binning}
+	for l := range h.Counts {
+		h.Counts[l] = make([]uint32, x.cells)
+	}
+	if k := p.ones[axis]; k >= 0 {
+		for l := range h.Counts {
+			copy(h.Counts[l], results[k][l].n)
+		}
+		return h
+	}
+	for i, pair := range p.request.Pairs {
+		c := p.counters[p.pairs[i]]
+		if c.right == nil || pair.Left != axis && pair.Right != axis {
+			continue
+		}
+		for l := range h.Counts {
+			margin(h.Counts[l], results[p.pairs[i]][l].n, c.right.cells, pair.Left == axis)
+		}
+		break
+	}
+	return h
+}
+
+// margin sums the cells of a pair along one of its axes.
+func margin(into, cells []uint32, nb int, left bool) {
+	for i := 0; i < len(cells); i += nb {
+		row := cells[i : i+nb]
+		if left {
+			var sum uint32
+			for _, n := range row {
+				sum += n
+			}
+			into[i/nb] = sum
+			continue
+		}
+		for j, n := range row {
+			into[j] += n
+		}
+	}
+}
+
+func (p *plan) density(i int, results []layered) query.Density {
+	c := p.counters[p.pairs[i]]
+	r := results[p.pairs[i]]
+	if c.right == nil {
+		return p.sparseDensity(i, c, r)
+	}
+	all := r[query.All].n
+	filled := 0
+	for _, n := range all {
+		if n != 0 {
+			filled++
+		}
+	}
+	d := query.Density{Left: make([]uint16, 0, filled), Right: make([]uint16, 0, filled)}
+	for l := range d.Counts {
+		d.Counts[l] = make([]uint32, 0, filled)
+	}
+	selected, hovered := r[query.Selected].n, r[query.Hovered].n
+	nb := c.right.cells
+	for a := 0; a*nb < len(all); a++ {
+		for b := range nb {
+			k := a*nb + b
+			if all[k] == 0 {
+				continue
+			}
+			d.Left = append(d.Left, uint16(a))
+			d.Right = append(d.Right, uint16(b))
+			d.Counts[query.All] = append(d.Counts[query.All], all[k])
+			d.Counts[query.Selected] = append(d.Counts[query.Selected], selected[k])
+			d.Counts[query.Hovered] = append(d.Counts[query.Hovered], hovered[k])
+		}
+	}
+	return d
+}
+
+// sparseDensity is density for a pair counted by the combinations that occur.
+func (p *plan) sparseDensity(i int, c *counter, r layered) query.Density {
+	pair := p.request.Pairs[i]
+	type cell struct{ left, right, k int }
+	var cells []cell
+	for k, n := range r[query.All].n {
+		if n != 0 {
+			row := int(c.left.first[k])
+			cells = append(cells, cell{p.axes[pair.Left].Of(row), p.axes[pair.Right].Of(row), k})
+		}
+	}
+	slices.SortFunc(cells, func(x, y cell) int { return cmp.Or(cmp.Compare(x.left, y.left), cmp.Compare(x.right, y.right)) })
+	var d query.Density
+	for _, x := range cells {
+		d.Left = append(d.Left, uint16(x.left))
+		d.Right = append(d.Right, uint16(x.right))
+		for l := range d.Counts {
+			d.Counts[l] = append(d.Counts[l], r[l].n[x.k])
+		}
+	}
+	return d
+}
+
+func (p *plan) rankGroups(g query.Group, gp *groupPlan, results []layered) query.Groups {
+	r := results[gp.counter]
+	var groups []query.RankedGroup
+	index := make([]int32, gp.codes.cells) // of a group among those with rows
+	for k := range index {
+		index[k] = -1
+		row := groupRow(r, k)
+		if row.Counts[query.All] == 0 {
+			continue
+		}
+		index[k] = int32(len(groups))
+		groups = append(groups, query.RankedGroup{Row: row, First: int(gp.codes.first[k])})
+	}
+	if d := gp.distinct; d != nil {
+		countDistinct(groups, index, gp, d, results[d.counter])
+	}
+	return query.RankGroups(g, gp.by, groups)
+}
+
+func groupRow(r layered, k int) (row query.GroupRow) {
+	for l := range r {
+		if r[l].totals == nil {
+			row.Counts[l] = int(r[l].n[k])
+			continue
+		}
+		t := &r[l].totals[k]
+		row.Counts[l], row.Valued[l] = int(t.n), int(t.valued)
+		row.Sums[l], row.Squares[l] = t.sums()
+	}
+	return row
+}
+
+// countDistinct counts, for each group, the combinations with a value that have
+// rows.
+func countDistinct(groups []query.RankedGroup, index []int32, gp *groupPlan, d *distinctPlan, r layered) {
+	for k, first := range d.codes.first {
+		if first == noRow || r[query.All].n[k] == 0 {
+			continue
+		}
+		if _, ok := query.Number(d.column, int(first)); !ok {
+			continue
+		}
+		group := uint32(0)
+		if gp.codes.kept() {
+			group = gp.codes.at(int(first))
+		}
+		row := &groups[index[group]].Row
+		for l := range r {
+			if r[l].n[k] > 0 {
+				row.Distinct[l]++
+			}
+		}
+	}
+}
+
+func (p *plan) placesAnswer(r layered) *query.Places {
+	out := &query.Places{}
+	for l := range r {
+		if r[l].totals == nil {
+			out.Counts[l] = make([]uint64, len(r[l].n))
+			for k, n := range r[l].n {
+				out.Counts[l][k] = uint64(n)
+			}
+			continue
+		}
+		n := len(r[l].totals)
+		out.Counts[l], out.Sums[l], out.Valued[l] = make([]uint64, n), make([]float64, n), make([]uint64, n)
+		for k := range r[l].totals {
+			t := &r[l].totals[k]
+			out.Counts[l][k], out.Valued[l][k] = t.n, t.valued
+			out.Sums[l][k], _ = t.sums()
+		}
+	}
+	return out
+}

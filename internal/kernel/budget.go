@@ -1,0 +1,204 @@
+package kernel
+
+import (
+	"container/list"
+	"context"
+	"sync"
+)
+
+// Budget bounds the memory that engines use beyond their tables. Several
+// engines may share one; what was used longest ago makes room first.
+type Budget struct {
+	mu    sync.Mutex
+	limit int64
+	used  int64
+	byKey map[budgetKey]*list.Element
+	order *list.List // of *entry, most recently used first
+}
+
+// NewBudget returns a budget of that many bytes.
+func NewBudget(bytes int64) *Budget {
+	return &Budget{limit: bytes, byKey: map[budgetKey]*list.Element{}, order: list.New()}
+}
+
+// Used returns the bytes in use now.
+func (b *Budget) Used() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.used
+}
+
+type budgetKey struct {
+	engine *Engine
+	key    any
+}
+
+// entry is something that can be built again: codes, sets of rows, results.
+type entry struct {
+	key   budgetKey
+	size  int64
+	pins  int           // requests using it; never dropped while there are any
+	ready chan struct{} // closed when value and err are set
+	value any
+	err   error
+}
+
+// reserve makes room for size bytes, and reports whether there is room. The
+// caller holds the lock.
+func (b *Budget) reserve(size int64) bool {
+	for e := b.order.Back(); e != nil && b.used+size > b.limit; {
+		before := e.Prev()
+		if x := e.Value.(*entry); x.pins == 0 {
+			b.drop(e)
+		}
+		e = before
+	}
+	if b.used+size > b.limit {
+		return false
+	}
+	b.used += size
+	return true
+}
+
+func (b *Budget) drop(e *list.Element) {
+	x := b.order.Remove(e).(*entry)
+	delete(b.byKey, x.key)
+	b.used -= x.size
+}
+
+// release gives up everything an engine holds.
+func (b *Budget) release(engine *Engine) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for e := b.order.Front(); e != nil; {
+		next := e.Next()
+		if e.Value.(*entry).key.engine == engine {
+			b.drop(e)
+		}
+		e = next
+	}
+}
+
+// lease is the set of entries a request uses.
+type lease struct {
+	budget *Budget
+	engine *Engine
+	held   []*entry
+}
+
+func (e *Engine) lease() *lease { return &lease{budget: e.budget, engine: e} }
+
+// done lets go of everything held.
+func (l *lease) done() {
+	l.budget.mu.Lock()
+	defer l.budget.mu.Unlock()
+	for _, x := range l.held {
+		x.pins--
+	}
+	l.held = nil
+}
+
+// get returns the value stored under a key, building it if there is none. ok
+// is false if the budget has no room for size bytes. A build runs to its end
+// even if the caller leaves: the next request will want it.
+func (l *lease) get(ctx context.Context, key any, size int64, build func() (any, error)) (value any, ok bool, err error) {
+	b := l.budget
+	k := budgetKey{l.engine, key}
+	b.mu.Lock()
+	el := b.byKey[k]
+	if el == nil {
+		if !b.reserve(size) {
+			b.mu.Unlock()
+			return nil, false, nil
+		}
+		x := &entry{key: k, size: size, pins: 1, ready: make(chan struct{})}
+		el = b.order.PushFront(x)
+		b.byKey[k] = el
+		go l.engine.build(x, el, build)
+	}
+	b.order.MoveToFront(el)
+	x := el.Value.(*entry)
+	x.pins++
+	l.held = append(l.held, x)
+	b.mu.Unlock()
+	select {
+	case <-x.ready:
+		return x.value, true, x.err
+	case <-ctx.Done():
+		return nil, false, ctx.Err()
+	}
+}
+
+func (e *Engine) build(x *entry, el *list.Element, build func() (any, error)) {
+	e.builders <- struct{}{}
+	x.value, x.err = build()
+	<-e.builders
+	b := e.budget
+	b.mu.Lock()
+	x.pins--
+	if b.byKey[x.key] == el {
+		if s, ok := x.value.(interface{ bytes() int64 }); ok {
+			// What it takes in the end may be less than was asked for.
+			b.used += s.bytes() - x.size
+			x.size = s.bytes()
+		}
+		if x.err != nil {
+			b.drop(el)
+		}
+	}
+	b.mu.Unlock()
+	close(x.ready)
+}
+
+// look returns the value under a key if it is there and ready.
+func (l *lease) look(key any) any {
+	b := l.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	el := b.byKey[budgetKey{l.engine, key}]
+	if el == nil {
+		return nil
+	}
+	x := el.Value.(*entry)
+	select {
+	case <-x.ready:
+	default:
+		return nil
+	}
+	if x.err != nil {
+		return nil
+	}
+	b.order.MoveToFront(el)
+	x.pins++
+	l.held = append(l.held, x)
+	return x.value
+}
+
+// put stores a value that is already there, if there is room, replacing the one
+// under the same key.
+func (l *lease) put(key any, size int64, value any) {
+	b := l.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	k := budgetKey{l.engine, key}
+	if el := b.byKey[k]; el != nil {
+		b.drop(el)
+	}
+	if !b.reserve(size) {
+		return
+	}
+	ready := make(chan struct{})
+	close(ready)
+	b.byKey[k] = b.order.PushFront(&entry{key: k, size: size, ready: ready, value: value})
+}
+
+// forget drops the value under a key. A request that uses it keeps its own
+// reference.
+func (l *lease) forget(key any) {
+	b := l.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if el := b.byKey[budgetKey{l.engine, key}]; el != nil {
+		b.drop(el)
+	}
+}

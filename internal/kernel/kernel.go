@@ -1,0 +1,208 @@
+// Package kernel answers the questions of all views at memory speed: every row
+// has a small code for each axis, selections are sets of bits, and counting is
+// a few passes over both.
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"isobath/internal/query"
+	"isobath/internal/table"
+)
+
+// Engine is the embedded engine for one table. It may be used by several
+// goroutines at once.
+type Engine struct {
+	data       query.Data
+	budget     *Budget
+	warn       func(string)
+	builders   chan struct{} // as many builds at a time as it has room
+	everything table.Bits
+
+	mu         sync.Mutex
+	rowSets    map[string]table.Bits
+	generation int      // of rowSets
+	sets       []setKey // remembered sets, oldest first
+	lasts      []lastKey
+	warned     bool
+	summed     map[*table.Column]*values
+}
+
+var (
+	_ query.Engine = (*Engine)(nil)
+	_ query.Keeper = (*Engine)(nil)
+)
+
+// Options are what an engine may be told.
+type Options struct {
+	// Budget is shared between engines; nil means one of DefaultBudget.
+	Budget *Budget
+	// Warn is told, once, that the budget is too small for the table.
+	Warn func(string)
+}
+
+// New returns an engine for the data. Close gives its memory back.
+func New(d query.Data, o Options) *Engine {
+	if o.Budget == nil {
+		o.Budget = NewBudget(DefaultBudget())
+	}
+	if o.Warn == nil {
+		o.Warn = func(string) {}
+	}
+	return &Engine{
+		data: d, budget: o.Budget, warn: o.Warn,
+		builders:   make(chan struct{}, workers()),
+		everything: table.FullBits(d.Table.Rows()),
+		rowSets:    map[string]table.Bits{},
+		summed:     map[*table.Column]*values{},
+	}
+}
+
+// Close forgets everything the engine remembers.
+func (e *Engine) Close() { e.budget.release(e) }
+
+// Keep stores rows under a name for `rows NAME`.
+func (e *Engine) Keep(name string, rows table.Bits) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.rowSets[name] = slices.Clone(rows)
+	e.generation++
+}
+
+// Select returns the rows an expression selects.
+func (e *Engine) Select(ctx context.Context, x query.Expr) (table.Bits, error) {
+	l := e.lease()
+	defer l.done()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return e.rowsOf(ctx, l, x)
+}
+
+// Answer answers every question of the request.
+func (e *Engine) Answer(ctx context.Context, r *query.Request) (*query.Answer, error) {
+	l := e.lease()
+	defer l.done()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	p, err := e.plan(ctx, l, r)
+	if err != nil {
+		return nil, err
+	}
+	return e.answer(ctx, l, p)
+}
+
+func (e *Engine) answer(ctx context.Context, l *lease, p *plan) (*query.Answer, error) {
+	r := p.request
+	a := &query.Answer{}
+	ls, err := e.layers(ctx, l, r, a)
+	if err != nil {
+		return nil, err
+	}
+	results, err := e.countLayers(ctx, l, p.counters, ls)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.assemble(ctx, a, results); err != nil {
+		return nil, err
+	}
+	for _, s := range r.Stats {
+		stats, err := e.stats(ctx, l, s, ls)
+		if err != nil {
+			return nil, err
+		}
+		a.Stats = append(a.Stats, stats)
+	}
+	if r.Rows != nil {
+		if a.Rows, err = e.page(ctx, l, r.Rows, ls); err != nil {
+			return nil, err
+		}
+	}
+	return a, ctx.Err()
+}
+
+// layers is the rows of each layer, and what names them in the cache.
+type layers struct {
+	sets   [query.Layers]rowSet
+	filter setKey
+}
+
+func (e *Engine) layers(ctx context.Context, l *lease, r *query.Request, a *query.Answer) (*layers, error) {
+	ls := &layers{}
+	if r.Filter != nil {
+		ls.filter = e.setKey(r.Filter)
+	}
+	var bits [query.Layers]table.Bits
+	for i, x := range []query.Expr{r.Filter, r.Where, r.Hover} {
+		b, err := e.rowsOf(ctx, l, x)
+		if err != nil {
+			return nil, err
+		}
+		bits[i] = b
+	}
+	all := rowSet{bits[query.All], e.data.Table.Rows()}
+	// within drops the rows that the filter hides, without changing b.
+	within := func(b table.Bits) table.Bits {
+		if r.Filter == nil {
+			return b
+		}
+		b = slices.Clone(b)
+		b.And(all.bits)
+		return b
+	}
+	if r.Filter != nil {
+		all.count = all.bits.Count()
+	}
+	selected := all
+	if r.Where != nil {
+		selected.bits = within(bits[query.Selected])
+		selected.count = selected.bits.Count()
+	}
+	hovered := rowSet{bits: table.NewBits(e.data.Table.Rows())}
+	if r.Hover != nil {
+		copy(hovered.bits, bits[query.Hovered])
+		hovered.bits.And(all.bits)
+		a.HoverAll = hovered.bits.Count()
+		hovered.bits.And(selected.bits)
+		hovered.count = hovered.bits.Count()
+	}
+	ls.sets = [query.Layers]rowSet{all, selected, hovered}
+	for i, s := range ls.sets {
+		a.Counts[i] = s.count
+	}
+	return ls, nil
+}
+
+// column returns a column by name.
+func (e *Engine) column(name string) (*table.Column, error) {
+	c := e.data.Table.Column(name)
+	if c == nil {
+		return nil, query.UnknownColumn(e.data.Table, name)
+	}
+	return c, nil
+}
+
+// number returns a column whose values can be summed.
+func (e *Engine) number(name string) (*table.Column, error) {
+	c, err := e.column(name)
+	if err == nil && c.Kind == table.Category {
+		err = query.NotNumbers(name)
+	}
+	return c, err
+}
+
+// tight tells, once, that the budget is too small.
+func (e *Engine) tight() {
+	e.mu.Lock()
+	first := !e.warned
+	e.warned = true
+	e.mu.Unlock()
+	if first {
+		e.warn(fmt.Sprintf("%d rows need more than the memory budget of %d MB: answers come from the mapped file and are slower; raise --memory or show fewer axes",
+			e.data.Table.Rows(), e.budget.limit>>20))
+	}
+}

@@ -1,0 +1,256 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"isobath/internal/query"
+	"isobath/internal/table"
+)
+
+// layered is the results of one counter in each layer. Layers may share a
+// result; none is to be changed.
+type layered [query.Layers]result
+
+type baseKey struct {
+	filter  setKey
+	counter any
+}
+
+// lastKey names the last results for the same questions and filter, from which
+// a selection that differs little is answered.
+type lastKey struct {
+	filter   setKey
+	counters string
+}
+
+type last struct {
+	sets    [query.Layers]rowSet
+	results []layered
+}
+
+// maxLasts is how many such results are kept: one for each of a few clients.
+const maxLasts = 3
+
+// countLayers counts the rows of every layer by every counter.
+//
+// The layers nest, so the rows are in one of three classes: not selected,
+// selected only, hovered. The counts of everything are known for a filter, so
+// two classes are counted, the smaller ones, and the third is what remains. If
+// few rows changed their class since the last answer, only those are counted.
+func (e *Engine) countLayers(ctx context.Context, l *lease, counters []*counter, ls *layers) ([]layered, error) {
+	if len(counters) == 0 {
+		return nil, nil
+	}
+	out, err := e.countAll(ctx, l, counters, ls)
+	if err != nil {
+		return nil, err
+	}
+	all, selected, hovered := ls.sets[query.All], ls.sets[query.Selected], ls.sets[query.Hovered]
+	if hovered.count == 0 && (selected.count == 0 || selected.count == all.count) {
+		for i, c := range counters {
+			zero := c.newResult()
+			out[i][query.Hovered] = zero
+			out[i][query.Selected] = zero
+			if selected.count == all.count {
+				out[i][query.Selected] = out[i][query.All]
+			}
+		}
+		return out, nil
+	}
+	exact := !slices.ContainsFunc(counters, func(c *counter) bool { return !c.exact() })
+	key := lastKey{ls.filter, fingerprint(counters)}
+	if exact {
+		if before, ok := l.look(key).(*last); ok {
+			done, err := e.countChanges(ctx, counters, ls, before, out)
+			if err != nil {
+				return nil, err
+			}
+			if done {
+				e.rememberLast(l, key, counters, ls, out)
+				return out, nil
+			}
+		}
+	}
+	if err := e.countClasses(ctx, counters, ls, exact, out); err != nil {
+		return nil, err
+	}
+	if exact {
+		e.rememberLast(l, key, counters, ls, out)
+	}
+	return out, nil
+}
+
+func fingerprint(counters []*counter) string {
+	var s strings.Builder
+	for _, c := range counters {
+		fmt.Fprintf(&s, "%v;", c.key)
+	}
+	return s.String()
+}
+
+// countAll fills in layer All, which is kept for each filter.
+func (e *Engine) countAll(ctx context.Context, l *lease, counters []*counter, ls *layers) ([]layered, error) {
+	out := make([]layered, len(counters))
+	var missing []int
+	for i, c := range counters {
+		if r, ok := l.look(baseKey{ls.filter, c.key}).(result); ok {
+			out[i][query.All] = r
+		} else {
+			missing = append(missing, i)
+		}
+	}
+	if len(missing) == 0 {
+		return out, nil
+	}
+	set := ls.sets[query.All]
+	if set.count == e.data.Table.Rows() {
+		set.bits = nil
+	}
+	results, err := e.count(ctx, pickCounters(counters, missing), []rowSet{set}, true)
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range missing {
+		out[i][query.All] = results[0][k]
+		l.put(baseKey{ls.filter, counters[i].key}, counters[i].bytes(), results[0][k])
+	}
+	return out, nil
+}
+
+// countClasses counts two of the three classes.
+func (e *Engine) countClasses(ctx context.Context, counters []*counter, ls *layers, exact bool, out []layered) error {
+	const unselected, selected, hovered = 0, 1, 2
+	class := ls.classes()
+	derived := unselected // whose counts are only ever subtracted
+	if exact {
+		for k := range class {
+			if class[k].count > class[derived].count {
+				derived = k
+			}
+		}
+	}
+	var sets []rowSet
+	var which []int
+	for k, s := range class {
+		if k != derived && s.count > 0 {
+			sets = append(sets, s)
+			which = append(which, k)
+		}
+	}
+	results, err := e.count(ctx, counters, sets, true)
+	if err != nil {
+		return err
+	}
+	for i, c := range counters {
+		var part [query.Layers]result
+		for k, w := range which {
+			part[w] = results[k][i]
+		}
+		for k := range part {
+			if part[k].n == nil && part[k].totals == nil && k != derived {
+				part[k] = c.newResult()
+			}
+		}
+		if derived != unselected {
+			rest := out[i][query.All].clone()
+			for k := range part {
+				if k != derived {
+					rest.sub(part[k])
+				}
+			}
+			part[derived] = rest
+		}
+		out[i][query.Hovered] = part[hovered]
+		// The parts are fresh, so one of them can become the sum.
+		out[i][query.Selected] = part[selected]
+		if ls.sets[query.Hovered].count > 0 {
+			part[selected].add(part[hovered])
+		}
+	}
+	return nil
+}
+
+// classes are the rows not selected, selected only, and hovered.
+func (ls *layers) classes() [query.Layers]rowSet {
+	all, selected, hovered := ls.sets[query.All], ls.sets[query.Selected], ls.sets[query.Hovered]
+	without := func(a, b rowSet) rowSet {
+		if b.count == 0 {
+			return a
+		}
+		rest := rowSet{count: a.count - b.count}
+		rest.bits = slices.Clone(a.bits)
+		rest.bits.AndNot(b.bits)
+		return rest
+	}
+	return [query.Layers]rowSet{without(all, selected), without(selected, hovered), hovered}
+}
+
+// countChanges answers from the results before by counting the rows that came
+// and went, if those are few.
+func (e *Engine) countChanges(ctx context.Context, counters []*counter, ls *layers, before *last, out []layered) (bool, error) {
+	var sets []rowSet
+	limit := ls.cheapest()
+	changed := 0
+	for _, layer := range []query.Layer{query.Selected, query.Hovered} {
+		now, then := ls.sets[layer].bits, before.sets[layer].bits
+		for _, s := range [2][2]table.Bits{{now, then}, {then, now}} {
+			set := rowSet{bits: slices.Clone(s[0])}
+			set.bits.AndNot(s[1])
+			set.count = set.bits.Count()
+			changed += set.count
+			sets = append(sets, set)
+		}
+	}
+	if changed > limit {
+		return false, nil
+	}
+	results, err := e.count(ctx, counters, sets, false)
+	if err != nil {
+		return false, err
+	}
+	for i := range counters {
+		for k, layer := range []query.Layer{query.Selected, query.Hovered} {
+			came, went := sets[2*k], sets[2*k+1]
+			r := before.results[i][layer]
+			if came.count+went.count > 0 {
+				r = r.clone()
+				r.add(results[2*k][i])
+				r.sub(results[2*k+1][i])
+			}
+			out[i][layer] = r
+		}
+	}
+	return true, nil
+}
+
+// cheapest is the rows that counting classes would touch.
+func (ls *layers) cheapest() int {
+	all, selected, hovered := ls.sets[query.All].count, ls.sets[query.Selected].count, ls.sets[query.Hovered].count
+	return all - max(all-selected, selected-hovered, hovered)
+}
+
+func (e *Engine) rememberLast(l *lease, key lastKey, counters []*counter, ls *layers, results []layered) {
+	size := int64(len(e.everything)) * 16
+	for _, c := range counters {
+		size += 2 * c.bytes()
+	}
+	l.put(key, size, &last{ls.sets, results})
+	e.mu.Lock()
+	if i := slices.Index(e.lasts, key); i >= 0 {
+		e.lasts = slices.Delete(e.lasts, i, i+1)
+	}
+	e.lasts = append(e.lasts, key)
+	var old lastKey
+	full := len(e.lasts) > maxLasts
+	if full {
+		old = e.lasts[0]
+		e.lasts = slices.Delete(e.lasts, 0, 1)
+	}
+	e.mu.Unlock()
+	if full {
+		l.forget(old)
+	}
+}
