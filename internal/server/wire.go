@@ -87,6 +87,15 @@ type Resource struct {
 	Parent int    `json:"parent"` // index, -1 for the machine
 	Size   int64  `json:"size"`   // bytes of a cache or memory; 0 if unknown
 	CPUs   int    `json:"cpus"`   // CPUs below, itself included
+	// Aside marks memory that is drawn beside the CPUs, not around them.
+	Aside bool `json:"aside"`
+	// Blocked marks a CPU the program was not allowed to run on.
+	Blocked bool `json:"blocked"`
+	// Virtual marks what the description does not have: it stands for a server
+	// that the samples do not name. It is drawn only where samples are, and Note
+	// says why it exists.
+	Virtual bool   `json:"virtual"`
+	Note    string `json:"note"`
 }
 
 // Level is a depth of the topology.
@@ -223,21 +232,23 @@ type StatAnswer struct {
 }
 
 // PlacesAnswer is the topology aggregate: a value for each resource, in the
-// order of Topology.Resources. LinkSamples is the traffic between a resource
-// and its parent.
+// order of Topology.Resources. Samples and Latency are of all samples that
+// belong to the resource, Served those it answered itself; LinkSamples is the
+// traffic between a resource and its parent.
 type PlacesAnswer struct {
 	Samples     PerLayer `json:"samples"`     // u32
+	Served      PerLayer `json:"served"`      // u32
 	Latency     PerLayer `json:"latency"`     // f64
 	Valued      PerLayer `json:"valued"`      // u32, samples with a latency
 	LinkSamples PerLayer `json:"linkSamples"` // u32
-	// Remote is traffic served by a memory the CPU's path does not pass: from
-	// the CPU's own node to the node that served it, as resource indices.
+	// Remote is traffic that left the CPU's own part of the machine: from the
+	// last resource of its own to the one elsewhere, as resource indices.
 	Remote RemoteAnswer `json:"remote"`
 	// Unplaced are samples that have no place, with the reason.
 	Unplaced []Unplaced `json:"unplaced"`
 }
 
-// RemoteAnswer is one row for each pair of nodes with traffic between them.
+// RemoteAnswer is one row for each pair of resources with such traffic.
 type RemoteAnswer struct {
 	From    Column   `json:"from"`    // u32
 	To      Column   `json:"to"`      // u32

@@ -44,6 +44,7 @@ export interface StatAnswer {
 
 export interface PlacesAnswer {
   readonly samples: Layered<Uint32Array>;
+  readonly served: Layered<Uint32Array>;
   readonly latency: Layered<Float64Array>;
   readonly valued: Layered<Uint32Array>;
   readonly linkSamples: Layered<Uint32Array>;
@@ -146,6 +147,7 @@ export function decode(buffer: ArrayBuffer): Answer {
 function places(columns: Columns, p: wire.PlacesAnswer): PlacesAnswer {
   return {
     samples: columns.u32s(p.samples),
+    served: columns.u32s(p.served),
     latency: columns.f64s(p.latency),
     valued: columns.u32s(p.valued),
     linkSamples: columns.u32s(p.linkSamples),

@@ -122,6 +122,15 @@ export interface Resource {
   readonly parent: number; // index, -1 for the machine
   readonly size: number; // bytes of a cache or memory; 0 if unknown
   readonly cpus: number; // CPUs below, itself included
+  // Aside marks memory that is drawn beside the CPUs, not around them.
+  readonly aside: boolean;
+  // Blocked marks a CPU the program was not allowed to run on.
+  readonly blocked: boolean;
+  // Virtual marks what the description does not have: it stands for a server
+  // that the samples do not name. It is drawn only where samples are, and Note
+  // says why it exists.
+  readonly virtual: boolean;
+  readonly note: string;
 }
 
 // Level is a depth of the topology.
@@ -258,21 +267,23 @@ export interface StatAnswer {
 }
 
 // PlacesAnswer is the topology aggregate: a value for each resource, in the
-// order of Topology.Resources. LinkSamples is the traffic between a resource
-// and its parent.
+// order of Topology.Resources. Samples and Latency are of all samples that
+// belong to the resource, Served those it answered itself; LinkSamples is the
+// traffic between a resource and its parent.
 export interface PlacesAnswer {
   readonly samples: PerLayer; // u32
+  readonly served: PerLayer; // u32
   readonly latency: PerLayer; // f64
   readonly valued: PerLayer; // u32, samples with a latency
   readonly linkSamples: PerLayer; // u32
-  // Remote is traffic served by a memory the CPU's path does not pass: from
-  // the CPU's own node to the node that served it, as resource indices.
+  // Remote is traffic that left the CPU's own part of the machine: from the
+  // last resource of its own to the one elsewhere, as resource indices.
   readonly remote: RemoteAnswer;
   // Unplaced are samples that have no place, with the reason.
   readonly unplaced: readonly Unplaced[];
 }
 
-// RemoteAnswer is one row for each pair of nodes with traffic between them.
+// RemoteAnswer is one row for each pair of resources with such traffic.
 export interface RemoteAnswer {
   readonly from: Column; // u32
   readonly to: Column; // u32

@@ -1,0 +1,116 @@
+package server
+
+import (
+	"isobath/internal/hw"
+	"isobath/internal/query"
+)
+
+// fold turns counts per place into columns per resource.
+func (r *Run) fold(c *columns, p *query.Places, hover bool) *PlacesAnswer {
+	var layers [query.Layers]*hw.Aggregate
+	for l := range layers {
+		layers[l] = hw.Fold(r.Places.Coder, placeCounts(p, l))
+	}
+	n := len(r.Places.Coder.Placer.Resources)
+	count := func(of func(*hw.Tally) uint64) PerLayer {
+		return layered(c, resourceColumns(layers, n, func(t *hw.Tally) uint32 { return uint32(of(t)) }), hover)
+	}
+	var links [query.Layers][]uint32
+	for l, a := range layers {
+		links[l] = linkSamples(a)
+	}
+	return &PlacesAnswer{
+		Samples:     count(func(t *hw.Tally) uint64 { return t.Passed.Samples }),
+		Served:      count(func(t *hw.Tally) uint64 { return t.Served.Samples }),
+		Valued:      count(func(t *hw.Tally) uint64 { return t.Passed.Valued }),
+		Latency:     layered(c, resourceColumns(layers, n, func(t *hw.Tally) float64 { return t.Passed.Sum }), hover),
+		LinkSamples: layered(c, links, hover),
+		Remote:      remoteLinks(c, layers, hover),
+		Unplaced:    unplaced(layers),
+	}
+}
+
+func placeCounts(p *query.Places, layer int) []hw.Count {
+	counts := make([]hw.Count, len(p.Counts[layer]))
+	for i, n := range p.Counts[layer] {
+		counts[i].Samples = n
+		if p.Sums[layer] != nil {
+			counts[i].Sum, counts[i].Valued = p.Sums[layer][i], p.Valued[layer][i]
+		}
+	}
+	return counts
+}
+
+func resourceColumns[T uint32 | float64](layers [query.Layers]*hw.Aggregate, n int, of func(*hw.Tally) T) (out [query.Layers][]T) {
+	for l, a := range layers {
+		out[l] = make([]T, n)
+		for i := range a.Tallies {
+			out[l][i] = of(&a.Tallies[i])
+		}
+	}
+	return out
+}
+
+// linkSamples counts the samples that crossed from each resource to its parent
+// or back. A step of a path may pass containers that are no steps themselves,
+// so it is followed through the tree up to where both ends meet; of a step to
+// elsewhere only the near side is drawn as links, the rest as remote traffic.
+func linkSamples(a *hw.Aggregate) []uint32 {
+	r := a.Placer.Resources
+	out := make([]uint32, len(r))
+	for _, link := range a.Links {
+		above := map[int]bool{}
+		for i := link.To; i >= 0; i = r[i].Parent {
+			above[i] = true
+		}
+		meet := link.From
+		for ; meet >= 0 && !above[meet]; meet = r[meet].Parent {
+			out[meet] += uint32(link.Samples)
+		}
+		for i := link.To; !link.Remote && i >= 0 && i != meet; i = r[i].Parent {
+			out[i] += uint32(link.Samples)
+		}
+	}
+	return out
+}
+
+// remoteLinks lists the traffic between parts of the machine; the links of the
+// layer of all rows contain those of the others.
+func remoteLinks(c *columns, layers [query.Layers]*hw.Aggregate, hover bool) RemoteAnswer {
+	var from, to []uint32
+	row := map[[2]int]int{}
+	for _, link := range layers[query.All].Links {
+		if link.Remote {
+			row[[2]int{link.From, link.To}] = len(from)
+			from, to = append(from, uint32(link.From)), append(to, uint32(link.To))
+		}
+	}
+	var samples [query.Layers][]uint32
+	var latency [query.Layers][]float64
+	for l, a := range layers {
+		samples[l], latency[l] = make([]uint32, len(from)), make([]float64, len(from))
+		for _, link := range a.Links {
+			if i, ok := row[[2]int{link.From, link.To}]; ok {
+				samples[l][i], latency[l][i] = uint32(link.Samples), link.Sum
+			}
+		}
+	}
+	return RemoteAnswer{From: add(c, from), To: add(c, to), Samples: layered(c, samples, hover), Latency: layered(c, latency, hover)}
+}
+
+func unplaced(layers [query.Layers]*hw.Aggregate) []Unplaced {
+	out := []Unplaced{}
+	at := map[string]int{}
+	for l, a := range layers {
+		for _, u := range a.Unplaced {
+			i, ok := at[u.Reason]
+			if !ok {
+				i = len(out)
+				at[u.Reason] = i
+				out = append(out, Unplaced{Reason: u.Reason})
+			}
+			out[i].Counts[l] += int(u.Samples)
+		}
+	}
+	return out
+}

@@ -1,0 +1,70 @@
+package server
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+)
+
+// keepRecent is how many files are remembered.
+const keepRecent = 12
+
+// recent remembers which files were opened, in a file of the user's
+// configuration folder. It is a convenience: failing to read or write it is no
+// error.
+type recent struct {
+	file string
+	mu   sync.Mutex
+}
+
+// list returns the files that still exist, newest first.
+func (r *recent) list() []Recent {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return list(slices.DeleteFunc(r.read(), func(e Recent) bool {
+		_, err := os.Stat(e.Path)
+		return err != nil
+	}))
+}
+
+func (r *recent) read() []Recent {
+	if r.file == "" {
+		return nil
+	}
+	text, err := os.ReadFile(r.file)
+	if err != nil {
+		return nil
+	}
+	var entries []Recent
+	if json.Unmarshal(text, &entries) != nil {
+		return nil
+	}
+	return entries
+}
+
+func (r *recent) add(path, name string) {
+	if r.file == "" || path == "" {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	entries := slices.DeleteFunc(r.read(), func(e Recent) bool { return e.Path == path })
+	entries = append([]Recent{{Path: path, Name: name}}, entries...)
+	text, err := json.MarshalIndent(entries[:min(len(entries), keepRecent)], "", "  ")
+	if err != nil {
+		return
+	}
+	os.MkdirAll(filepath.Dir(r.file), 0o700)
+	// Two servers of one user may write at once; a rename never shows half a
+	// file.
+	f, err := os.CreateTemp(filepath.Dir(r.file), ".recent-")
+	if err != nil {
+		return
+	}
+	_, err = f.Write(text)
+	if f.Close() != nil || err != nil || os.Rename(f.Name(), r.file) != nil {
+		os.Remove(f.Name())
+	}
+}

@@ -1,0 +1,224 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"sync"
+
+	"isobath/internal/hw"
+	"isobath/internal/query"
+)
+
+// Run is an open run as the server shows it.
+type Run struct {
+	// ID is a prefix of a hash of the content.
+	ID, Name, Path, Kind, Format string
+
+	// Data and Engine answer questions about samples; Engine is nil for runs
+	// that have none.
+	Data   query.Data
+	Engine query.Engine
+	// Places is how samples lie on the topology; nil if they do not, and
+	// TopologyNote says why.
+	Places       *hw.Rows
+	Topology     *hw.Topology
+	TopologyNote string
+
+	// Sources maps the file names in the samples to files on disk.
+	Sources map[string]string
+
+	Warnings, Caveats []string
+	Origin            Origin
+
+	// Selections are kept by Save; nil keeps them only as long as the server
+	// runs.
+	Selections []NamedSelection
+	Save       func([]NamedSelection) error
+
+	// Close releases the run's files.
+	Close func() error
+
+	describe sync.Once
+	columns  []ColumnInfo
+
+	mu      sync.RWMutex    // guards Selections and folders
+	folders []*sourceFolder // where users said that sources are
+
+	use sync.RWMutex // held for reading by requests, for writing while closing
+}
+
+// Add shows a run. A run with the same content takes the place of the old one.
+func (s *Server) Add(r *Run) {
+	s.mu.Lock()
+	i := slices.IndexFunc(s.runs, func(o *Run) bool { return o.ID == r.ID })
+	var old *Run
+	if i >= 0 {
+		old, s.runs[i] = s.runs[i], r
+	} else {
+		s.runs = append(s.runs, r)
+	}
+	s.mu.Unlock()
+	if old != nil && old != r {
+		old.close()
+	}
+	s.recent.add(r.Path, r.Name)
+}
+
+// close waits for requests under way, then releases the run.
+func (r *Run) close() error {
+	r.use.Lock()
+	defer r.use.Unlock()
+	if r.Close == nil {
+		return nil
+	}
+	return r.Close()
+}
+
+// handleRun adds a route about one run, {id} in the pattern. The run stays open
+// until f returns.
+func (s *Server) handleRun(mux *http.ServeMux, pattern string, f func(http.ResponseWriter, *http.Request, *Run) error) {
+	s.handle(mux, pattern, func(w http.ResponseWriter, r *http.Request) error {
+		id := r.PathValue("id")
+		s.mu.RLock()
+		i := slices.IndexFunc(s.runs, func(o *Run) bool { return o.ID == id })
+		if i < 0 {
+			s.mu.RUnlock()
+			return notFound("open its file again", "no run %s is open", id)
+		}
+		run := s.runs[i]
+		run.use.RLock() // before s.mu is released, so that it cannot be closed between
+		s.mu.RUnlock()
+		defer run.use.RUnlock()
+		return f(w, r, run)
+	})
+}
+
+func (s *Server) runRoutes(mux *http.ServeMux) {
+	s.handle(mux, "GET runs", s.home)
+	s.handleRun(mux, "GET runs/{id}", func(w http.ResponseWriter, r *http.Request, run *Run) error {
+		return s.answerJSON(w, r, http.StatusOK, run.info())
+	})
+	s.handle(mux, "DELETE runs/{id}", s.closeRun)
+	s.handleRun(mux, "GET runs/{id}/selections", func(w http.ResponseWriter, r *http.Request, run *Run) error {
+		return s.answerJSON(w, r, http.StatusOK, run.selections())
+	})
+	s.handleRun(mux, "PUT runs/{id}/selections", s.putSelections)
+}
+
+func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
+	h := Home{
+		Version: s.opt.Version, Runs: []RunSummary{}, Jobs: s.jobs.list(), Recent: s.recent.list(),
+		Record: s.opt.Record, Formats: list(s.opt.Formats), UploadLimit: s.opt.UploadLimit,
+	}
+	s.mu.RLock()
+	for _, run := range s.runs {
+		h.Runs = append(h.Runs, run.summary())
+	}
+	s.mu.RUnlock()
+	return s.answerJSON(w, r, http.StatusOK, h)
+}
+
+func (s *Server) closeRun(w http.ResponseWriter, r *http.Request) error {
+	id := r.PathValue("id")
+	s.mu.Lock()
+	i := slices.IndexFunc(s.runs, func(o *Run) bool { return o.ID == id })
+	if i < 0 {
+		s.mu.Unlock()
+		return notFound("", "no run %s is open", id)
+	}
+	run := s.runs[i]
+	s.runs = slices.Delete(s.runs, i, i+1)
+	s.mu.Unlock()
+	if err := run.close(); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (r *Run) summary() RunSummary {
+	s := RunSummary{ID: r.ID, Name: r.Name, Kind: r.Kind}
+	if r.Data.Table != nil {
+		s.Rows = r.Data.Table.Rows()
+	}
+	return s
+}
+
+func (r *Run) info() Info {
+	r.describe.Do(func() { r.columns = describeColumns(context.Background(), r.Data.Table) })
+	return Info{
+		RunSummary: r.summary(), Path: r.Path, Format: r.Format, Columns: list(r.columns),
+		Topology: r.topology(), TopologyNote: r.TopologyNote,
+		Sources: r.sources(), Warnings: list(r.Warnings), Caveats: list(r.Caveats), Origin: r.origin(),
+		Selections: r.selections(), Saved: r.Save != nil,
+	}
+}
+
+func (r *Run) origin() Origin {
+	o := r.Origin
+	o.Command = list(o.Command)
+	return o
+}
+
+// topology lists the resources in the order of the answers' columns.
+func (r *Run) topology() *Topology {
+	if r.Topology == nil {
+		return nil
+	}
+	resources := r.Topology.Resources
+	if r.Places != nil {
+		resources = r.Places.Coder.Placer.Resources
+	}
+	t := &Topology{Resources: make([]Resource, len(resources)), Levels: []Level{}}
+	for i, n := range resources {
+		label := n.Name
+		if n.Model != "" {
+			label = n.Model
+		}
+		t.Resources[i] = Resource{
+			Name: n.ID, Type: n.Kind.String(), ID: n.Number, Label: label, Parent: n.Parent,
+			Size: int64(n.Size), CPUs: len(n.CPUs), Aside: n.Aside, Blocked: n.Blocked, Virtual: n.Virtual, Note: n.Note,
+		}
+	}
+	for _, l := range r.Topology.Summary().Levels {
+		t.Levels = append(t.Levels, Level(l))
+	}
+	return t
+}
+
+func (r *Run) selections() []NamedSelection {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return list(slices.Clone(r.Selections))
+}
+
+// maxSelections bounds what a run keeps.
+const maxSelections = 1000
+
+func (s *Server) putSelections(w http.ResponseWriter, r *http.Request, run *Run) error {
+	var given []NamedSelection
+	if err := readJSON(w, r, &given); err != nil {
+		return err
+	}
+	if len(given) > maxSelections {
+		return badRequest("a run keeps %d selections at most, not %d", maxSelections, len(given))
+	}
+	for i, n := range given {
+		if n.Name == "" {
+			return badRequest("selection %d has no name", i+1)
+		}
+		if _, _, err := run.parse(n.Filter, n.Where); err != nil {
+			return err
+		}
+	}
+	run.mu.Lock()
+	defer run.mu.Unlock()
+	if run.Save != nil {
+		if err := run.Save(given); err != nil {
+			return err
+		}
+	}
+	run.Selections = given
+	return s.answerJSON(w, r, http.StatusOK, list(given))
+}

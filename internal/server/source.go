@@ -1,0 +1,215 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxSource bounds a source file that is shown.
+const maxSource = 8 << 20
+
+func (s *Server) sourceRoutes(mux *http.ServeMux) {
+	s.handleRun(mux, "GET runs/{id}/source", s.source)
+	s.handleRun(mux, "POST runs/{id}/sources", s.addSources)
+}
+
+// source answers with the text of a file that samples name. No other file can
+// be asked for, and none outside the folders that were given.
+func (s *Server) source(w http.ResponseWriter, r *http.Request, run *Run) error {
+	file := r.URL.Query().Get("file")
+	if !slices.Contains(run.sourceNames(), file) {
+		return notFound("", "no sample names the source file %q", file)
+	}
+	f, where, tried := run.openSource(file)
+	if f == nil {
+		return notFound("point to the folder that holds it, or import again with --sources DIR",
+			"the source file %s was not found; looked for %s", file, strings.Join(tried, ", "))
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxSource+1))
+	if err != nil {
+		return fmt.Errorf("read source %s: %w", where, err)
+	}
+	cut := min(len(text), maxSource)
+	return s.answerJSON(w, r, http.StatusOK, SourceText{
+		File: file, Path: where, Truncated: cut < len(text),
+		Text: strings.ToValidUTF8(string(text[:cut]), "\uFFFD"),
+	})
+}
+
+// addSources adds a folder in which to look for sources.
+func (s *Server) addSources(w http.ResponseWriter, r *http.Request, run *Run) error {
+	var a AddSources
+	if err := readJSON(w, r, &a); err != nil {
+		return err
+	}
+	info, err := os.Stat(a.Folder)
+	switch {
+	case !filepath.IsAbs(a.Folder):
+		return badRequest("%q is not an absolute path", a.Folder)
+	case err != nil:
+		return &statusError{http.StatusBadRequest, Failure{
+			Error: fmt.Sprintf("the folder %s cannot be opened: %v", a.Folder, errors.Unwrap(err)),
+			Hint:  "the folder must be on the machine where isobath runs"}}
+	case !info.IsDir():
+		return badRequest("%s is a file, not a folder", a.Folder)
+	}
+	if err := run.AddSources(a.Folder); err != nil {
+		return err
+	}
+	return s.answerJSON(w, r, http.StatusOK, run.info())
+}
+
+// AddSources adds a folder in which to look for sources. The newest comes
+// first: it is what the user means now.
+func (r *Run) AddSources(folder string) error {
+	f, err := indexFolder(folder)
+	if err != nil {
+		return fmt.Errorf("sources: %w", err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	rest := slices.DeleteFunc(slices.Clone(r.folders), func(o *sourceFolder) bool { return o.path == folder })
+	r.folders = append([]*sourceFolder{f}, rest...)
+	return nil
+}
+
+// sourceNames returns the files that samples name, in order.
+func (r *Run) sourceNames() []string {
+	if r.Data.Table != nil {
+		if c := r.Data.Table.Column("file"); c != nil {
+			return c.Dict
+		}
+	}
+	return slices.Sorted(maps.Keys(r.Sources))
+}
+
+func (r *Run) sources() []Source {
+	out := []Source{}
+	for _, name := range r.sourceNames() {
+		if name == "" || strings.HasPrefix(name, "??") {
+			continue // no debug information
+		}
+		f, _, tried := r.openSource(name)
+		if f != nil {
+			f.Close()
+		}
+		out = append(out, Source{File: name, Found: f != nil, Tried: list(tried)})
+	}
+	return out
+}
+
+// openSource looks for a source file: where the importer found it, then in the
+// folders users pointed to, by as much of its path as fits. It returns the
+// places tried if it is nowhere.
+func (r *Run) openSource(name string) (f *os.File, where string, tried []string) {
+	if known, ok := r.Sources[name]; ok {
+		if f := openBelow(filepath.Dir(known), filepath.Base(known)); f != nil {
+			return f, known, nil
+		}
+		tried = append(tried, known)
+	}
+	r.mu.RLock()
+	folders := r.folders // replaced, never changed
+	r.mu.RUnlock()
+	for _, folder := range folders {
+		for _, below := range folder.find(name) {
+			if f := openBelow(folder.path, below); f != nil {
+				return f, filepath.Join(folder.path, below), nil
+			}
+		}
+		tried = append(tried, filepath.Join(folder.path, path.Base(filepath.ToSlash(name))))
+	}
+	if len(tried) == 0 {
+		tried = append(tried, name)
+	}
+	return nil, "", tried
+}
+
+// openBelow opens a plain file inside a folder; links and dots that lead out of
+// it are refused by the system.
+func openBelow(folder, name string) *os.File {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	info, err := root.Stat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil // a pipe or device would block
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil
+	}
+	return f
+}
+
+// suffixes returns the ends of a path, longest first: src/a.c of /home/x/src/a.c
+// before a.c.
+func suffixes(name string) []string {
+	parts := strings.Split(strings.Trim(path.Clean(filepath.ToSlash(name)), "/"), "/")
+	parts = slices.DeleteFunc(parts, func(p string) bool { return p == ".." || p == "." || p == "" })
+	out := make([]string, len(parts))
+	for i := range parts {
+		out[i] = path.Join(parts[i:]...)
+	}
+	return out
+}
+
+// maxSearch bounds the number of entries of a folder that are looked at.
+const maxSearch = 100_000
+
+// sourceFolder is a folder in which sources may be.
+type sourceFolder struct {
+	path string
+	// byName has the paths of the files of each base name.
+	byName map[string][]string
+}
+
+// indexFolder lists the files of a folder by name, so that a file is found
+// whatever path the compiler saw.
+func indexFolder(folder string) (*sourceFolder, error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	f := &sourceFolder{path: folder, byName: map[string][]string{}}
+	entries := 0
+	err = fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
+		if entries++; entries > maxSearch {
+			return fs.SkipAll
+		}
+		hidden := p != "." && strings.HasPrefix(path.Base(p), ".")
+		switch {
+		case err != nil && d != nil && d.IsDir(), d != nil && d.IsDir() && hidden:
+			return fs.SkipDir // not ours to read
+		case err != nil:
+			return err
+		case !d.IsDir():
+			f.byName[d.Name()] = append(f.byName[d.Name()], p)
+		}
+		return nil
+	})
+	return f, err
+}
+
+// find returns where below the folder a source file may be, best first: by as
+// much of its path as fits, then by name if there is only one such file.
+func (f *sourceFolder) find(name string) []string {
+	out := suffixes(name)
+	if named := f.byName[path.Base(filepath.ToSlash(name))]; len(named) == 1 {
+		out = append(out, named[0])
+	}
+	return out
+}

@@ -1,0 +1,146 @@
+package server
+
+import (
+	"archive/tar"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// uploads is the folder for files dropped onto the page. It is made when it is
+// first needed and only its owner can read it.
+type uploads struct {
+	mu     sync.Mutex
+	folder string
+}
+
+// dir makes a fresh folder for one upload.
+func (u *uploads) dir() (string, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.folder == "" {
+		folder, err := os.MkdirTemp("", "isobath-")
+		if err != nil {
+			return "", err
+		}
+		u.folder = folder
+	}
+	return os.MkdirTemp(u.folder, "drop-")
+}
+
+func (u *uploads) remove() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.folder == "" {
+		return nil
+	}
+	return os.RemoveAll(u.folder)
+}
+
+// upload takes a dropped file, or a folder as a tar archive, and imports it.
+func (s *Server) upload(w http.ResponseWriter, r *http.Request) error {
+	name := filepath.Base(filepath.Clean("/" + strings.ReplaceAll(r.URL.Query().Get("name"), `\`, "/")))
+	if name == "/" || name == "." || len(name) > 255 || strings.ContainsRune(name, 0) {
+		return badRequest("the upload has no name")
+	}
+	if r.ContentLength > s.opt.UploadLimit {
+		return tooLarge(r.ContentLength, s.opt.UploadLimit)
+	}
+	dir, err := s.uploads.dir()
+	if err != nil {
+		return err
+	}
+	body := http.MaxBytesReader(w, r.Body, s.opt.UploadLimit)
+	if r.Header.Get("Content-Type") == "application/x-tar" {
+		err = unpack(body, dir, name)
+	} else {
+		err = save(body, dir, name)
+	}
+	if err != nil {
+		os.RemoveAll(dir)
+		var large *http.MaxBytesError
+		if errors.As(err, &large) {
+			return tooLarge(r.ContentLength, s.opt.UploadLimit)
+		}
+		return err
+	}
+	return s.answerJSON(w, r, http.StatusAccepted, s.begin(name, filepath.Join(dir, name)))
+}
+
+func tooLarge(size, limit int64) error {
+	text := "the file is too large to drop"
+	if size > 0 {
+		text = fmt.Sprintf("the file is too large to drop: %d MiB", size>>20)
+	}
+	return &statusError{http.StatusRequestEntityTooLarge, Failure{
+		Error: fmt.Sprintf("%s; the limit is %d MiB", text, limit>>20),
+		Hint:  "open it by its path on the machine where isobath runs: isobath open FILE"}}
+}
+
+func save(body io.Reader, dir, name string) error {
+	f, err := os.OpenFile(filepath.Join(dir, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, body)
+	return errors.Join(err, f.Close())
+}
+
+// maxEntries bounds the files of an uploaded folder: a message trace has one or
+// two for each rank.
+const maxEntries = 100_000
+
+// unpack writes the plain files of an archive below dir/name. Links and other
+// kinds are left out; names that lead elsewhere are refused by the system.
+func unpack(body io.Reader, dir, name string) error {
+	if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(filepath.Join(dir, name))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	in := tar.NewReader(body)
+	for range maxEntries {
+		h, err := in.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return archiveError(err)
+		}
+		if h.Typeflag != tar.TypeReg {
+			continue
+		}
+		if err := unpackFile(root, h.Name, in); err != nil {
+			return archiveError(err)
+		}
+	}
+	return badRequest("the folder has more than %d files", maxEntries)
+}
+
+func archiveError(err error) error {
+	if errors.As(err, new(*http.MaxBytesError)) {
+		return err
+	}
+	return badRequest("the dropped folder could not be unpacked: %v", err)
+}
+
+func unpackFile(root *os.Root, name string, in io.Reader) error {
+	name = filepath.FromSlash(name)
+	if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, in)
+	return errors.Join(err, f.Close())
+}
