@@ -60,6 +60,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(
 		newVersion(),
+		newCycles(),
 	)
 	return root
 }

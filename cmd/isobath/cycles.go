@@ -1,0 +1,359 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"isobath/internal/cycle"
+	"isobath/internal/formats"
+	"isobath/internal/formats/known"
+	"isobath/internal/refs"
+	"isobath/internal/refs/program"
+)
+
+// cyclesFlags are the flags of `isobath cycles` as the user wrote them.
+type cyclesFlags struct {
+	symbol, epsilon, limit, span, binary, roi, modify, memory string
+	bias                                                      string
+	window, every, landmarks, folds, persistence, top         int
+	thread                                                    int64
+	time                                                      time.Duration
+	json                                                      bool
+}
+
+func newCycles() *cobra.Command {
+	var f cyclesFlags
+	cmd := &cobra.Command{
+		Use:   "cycles REFS",
+		Short: "Find the loops that memory traffic runs in",
+		Long: `Find the loops that memory traffic runs in.
+
+REFS is a trace of every memory reference: lackey, pinatrace, drmemtrace,
+ChampSim, gem5, DRAMsim3, Ramulator or CSV, packed or not. Windows of
+references become points, persistent cohomology finds the circles they lie
+on, and the trace is followed around each one. Turns are counted exactly
+where a window exists that is passed once per turn.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("cycles wants one trace, got %d", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd.Context(), cmd.OutOrStdout(), args[0])
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.symbol, "symbol", "auto", "what makes two references the same: pc, line, addr, op+addr, pc+addr, cacheline, object")
+	fl.IntVar(&f.window, "window", cycle.DefaultWindow, "references per window")
+	fl.StringVar(&f.epsilon, "epsilon", "auto", "smooth classes here; auto is each class's birth")
+	fl.StringVar(&f.limit, "epsilon-cap", "auto", "largest epsilon to look at; auto is 7, and the window for few points")
+	fl.IntVar(&f.every, "every", 1, "keep every K-th reference")
+	fl.StringVar(&f.span, "range", "", "records A:B of the file only, counted from 0")
+	fl.Int64Var(&f.thread, "thread", -1, "this thread only")
+	fl.StringVar(&f.binary, "binary", "", "the program, for source lines and objects")
+	fl.StringVar(&f.bias, "bias", "", "where the program was loaded, minus its link address")
+	fl.StringVar(&f.roi, "roi", "", "keep what runs between functions BEGIN,END of --binary")
+	fl.StringVar(&f.modify, "modify", "keep", "a modify is one reference (keep), load and store (split), or joined from them (join)")
+	fl.IntVar(&f.landmarks, "landmarks", 0, "use at most N points that cover the rest")
+	fl.IntVar(&f.folds, "fold", 0, "fold the N innermost loops to one turn before looking")
+	fl.IntVar(&f.persistence, "persistence", cycle.DefaultPersistence, "shortest bar that becomes a class")
+	fl.StringVar(&f.memory, "memory", "2GB", "lower the cap rather than use more")
+	fl.DurationVar(&f.time, "time", cycle.DefaultTime, "lower the cap rather than take longer")
+	fl.IntVar(&f.top, "top", 12, "classes to print as text")
+	fl.BoolVar(&f.json, "json", false, "print JSON")
+	return cmd
+}
+
+func (f *cyclesFlags) run(ctx context.Context, out io.Writer, path string) error {
+	opts, err := f.options()
+	if err != nil {
+		return err
+	}
+	src, format, err := openRefs(path)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	in, trace, err := f.input(src, format)
+	if err != nil {
+		return err
+	}
+	bar := newProgressLine(os.Stderr)
+	in.Progress = func(n uint64) { bar.show("reading", fmt.Sprintf("%s references", cycle.Thousands(int64(n)))) }
+	opts.Progress = func(p cycle.Progress) {
+		bar.show(p.Stage, fmt.Sprintf("%d %%", 100*p.Done/max(p.Total, 1)))
+	}
+	traces, err := cycle.Load(ctx, trace, *in)
+	if err != nil {
+		bar.clear()
+		return err
+	}
+	report := &cyclesReport{notes: trace.About().Notes, symbol: in.Symbol}
+	for _, tr := range traces {
+		if err := report.add(ctx, tr, opts, f.folds); err != nil {
+			bar.clear()
+			return err
+		}
+	}
+	bar.clear()
+	if f.json {
+		return report.writeJSON(out, opts)
+	}
+	return report.writeText(out, f.top)
+}
+
+// openRefs recognises and opens a reference trace.
+func openRefs(path string) (refs.Reader, string, error) {
+	in, err := formats.Look(path)
+	if err != nil {
+		return nil, "", err
+	}
+	format, err := formats.Recognise(in, known.Formats)
+	if err != nil {
+		return nil, "", err
+	}
+	if format.Refs == nil {
+		return nil, "", fmt.Errorf("%s holds %s (%s), not a trace of every memory reference", path, format.Kind, format.Name)
+	}
+	r, err := format.Refs(in)
+	return r, format.Name, err
+}
+
+// input turns flags into what to read, wrapping the source as asked.
+func (f *cyclesFlags) input(src refs.Reader, format string) (*cycle.Input, refs.Source, error) {
+	in := &cycle.Input{Every: f.every}
+	var err error
+	if f.symbol == "auto" {
+		if in.Symbol = cycle.PC; src.About().Has&refs.HasPC == 0 {
+			in.Symbol = cycle.Addr
+		}
+	} else if in.Symbol, err = cycle.ParseSymbol(f.symbol); err != nil {
+		return nil, nil, usageError{err}
+	}
+	if in.From, in.To, err = parseRange(f.span); err != nil {
+		return nil, nil, err
+	}
+	if f.thread >= 0 {
+		if f.thread > math.MaxUint32 {
+			return nil, nil, usagef("--thread %d: want a thread id", f.thread)
+		}
+		t := uint32(f.thread)
+		in.Thread = &t
+	}
+	r := src
+	switch f.modify {
+	case "keep":
+	case "split":
+		r = refs.Split(r)
+	case "join":
+		r = refs.Join(r)
+	default:
+		return nil, nil, usagef("--modify %q: want keep, split or join", f.modify)
+	}
+	r, err = f.useBinary(in, r, format)
+	return in, r, err
+}
+
+// useBinary opens the program and cuts the trace to the region of interest.
+func (f *cyclesFlags) useBinary(in *cycle.Input, r refs.Reader, format string) (refs.Reader, error) {
+	if f.binary == "" {
+		if f.roi != "" {
+			return nil, usagef("--roi needs --binary")
+		}
+		return r, nil
+	}
+	biases := []uint64{0, program.QemuBias, program.NoRandomBias}
+	if format == "lackey" {
+		biases = []uint64{program.ValgrindBias}
+	}
+	if f.bias != "" {
+		b, err := strconv.ParseUint(f.bias, 0, 64)
+		if err != nil {
+			return nil, usagef("--bias %q: want an address such as 0x108000", f.bias)
+		}
+		biases = []uint64{b}
+	}
+	prog, err := program.Open(f.binary, biases...)
+	if err != nil {
+		return nil, err
+	}
+	in.Resolver, in.Objects = prog, prog
+	if f.roi == "" {
+		return r, nil
+	}
+	begin, end, ok := strings.Cut(f.roi, ",")
+	if !ok {
+		return nil, usagef("--roi %q: want two functions, BEGIN,END", f.roi)
+	}
+	from, err := prog.Function(begin)
+	if err != nil {
+		return nil, err
+	}
+	to, err := prog.Function(end)
+	if err != nil {
+		return nil, err
+	}
+	return refs.Region(r, from, to), nil
+}
+
+func (f *cyclesFlags) options() (cycle.Options, error) {
+	o := cycle.Options{Window: f.window, Persistence: f.persistence, Time: f.time, Landmarks: f.landmarks}
+	var err error
+	if o.Epsilon, err = autoInt("--epsilon", f.epsilon); err != nil {
+		return o, err
+	}
+	if o.Cap, err = autoInt("--epsilon-cap", f.limit); err != nil {
+		return o, err
+	}
+	if o.Memory, err = parseBytes(f.memory); err != nil {
+		return o, usagef("--memory: %v", err)
+	}
+	switch {
+	case f.window < cycle.MinWindow || f.window > cycle.MaxWindow:
+		return o, usagef("--window %d: want %d to %d", f.window, cycle.MinWindow, cycle.MaxWindow)
+	case o.Cap > f.window:
+		return o, usagef("--epsilon-cap %d is more than the window of %d, the largest distance there is", o.Cap, f.window)
+	case f.every < 1:
+		return o, usagef("--every %d: want 1 or more", f.every)
+	case f.persistence < 1:
+		return o, usagef("--persistence %d: want 1 or more", f.persistence)
+	case f.time <= 0:
+		return o, usagef("--time %v: want a duration such as 2m", f.time)
+	}
+	return o, nil
+}
+
+// autoInt reads a positive number, or 0 for auto.
+func autoInt(flag, s string) (int, error) {
+	if s == "auto" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		return 0, usagef("%s %q: want auto or a number from 1", flag, s)
+	}
+	return n, nil
+}
+
+// parseRange reads "A:B", "A:" or ":B".
+func parseRange(s string) (from, to uint64, err error) {
+	if s == "" {
+		return 0, 0, nil
+	}
+	a, b, ok := strings.Cut(s, ":")
+	if !ok {
+		return 0, 0, usagef("--range %q: want A:B", s)
+	}
+	if a != "" {
+		from, err = strconv.ParseUint(a, 10, 64)
+	}
+	if b != "" && err == nil {
+		to, err = strconv.ParseUint(b, 10, 64)
+	}
+	if err != nil || b != "" && to <= from {
+		return 0, 0, usagef("--range %q: want A:B with A before B", s)
+	}
+	return from, to, nil
+}
+
+// parseBytes reads a size such as 512MB or 2GB.
+func parseBytes(s string) (int64, error) {
+	t := strings.TrimSuffix(strings.ToUpper(s), "B")
+	shift := 0
+	for i, unit := range "KMGT" {
+		if strings.HasSuffix(t, string(unit)) {
+			t, shift = t[:len(t)-1], 10*(i+1)
+		}
+	}
+	n, err := strconv.ParseFloat(t, 64)
+	if err != nil || n <= 0 || n*math.Pow(2, float64(shift)) > 1<<50 {
+		return 0, fmt.Errorf("%q: want a size such as 512MB or 2GB", s)
+	}
+	return int64(n * math.Pow(2, float64(shift))), nil
+}
+
+// cyclesReport is the results of all threads.
+type cyclesReport struct {
+	symbol  cycle.Symbol
+	notes   []string
+	results []*cycle.Result
+	folds   [][]cycle.Fold
+}
+
+// maxFolds bounds the loop nest that is looked for: no program nests deeper.
+const maxFolds = 8
+
+func (r *cyclesReport) add(ctx context.Context, tr *cycle.Trace, o cycle.Options, folds int) error {
+	if folds > 0 {
+		folded, _, err := cycle.FoldLoops(ctx, tr, o.Window, folds)
+		if err != nil {
+			return err
+		}
+		r.notes = append(r.notes, fmt.Sprintf("thread %d: %d references folded to %d", tr.Thread, len(tr.Syms), len(folded.Syms)))
+		tr = folded
+	}
+	res, err := cycle.Analyse(ctx, tr, o)
+	if err != nil {
+		return fmt.Errorf("thread %d: %w", tr.Thread, err)
+	}
+	_, nest, err := cycle.FoldLoops(ctx, tr, o.Window, maxFolds)
+	if err != nil {
+		return err
+	}
+	r.results = append(r.results, res)
+	r.folds = append(r.folds, nest)
+	return nil
+}
+
+// busiest is the thread with the most references.
+func (r *cyclesReport) busiest() int {
+	best := 0
+	for i, res := range r.results {
+		if len(res.Trace.Syms) > len(r.results[best].Trace.Syms) {
+			best = i
+		}
+	}
+	return best
+}
+
+func (r *cyclesReport) writeJSON(out io.Writer, o cycle.Options) error {
+	all := make([]map[string]any, len(r.results))
+	for i, res := range r.results {
+		all[i] = cyclesJSON(res, r.folds[i])
+	}
+	top := map[string]any{
+		"records": 0, "windows": 0, "unique": 0, "symbol": r.symbol.String(), "window": o.Window,
+		"prime": cycle.DefaultPrimes[0], "bars": [][2]any{}, "classes": []any{},
+	}
+	if len(all) > 0 {
+		top = all[r.busiest()]
+	}
+	notes := append([]string{}, r.notes...)
+	if len(all) > 0 {
+		notes = append(notes, r.results[r.busiest()].Notes...)
+	} else {
+		notes = append(notes, "the trace has no references to analyse")
+	}
+	doc := map[string]any{"notes": notes}
+	for k, v := range top {
+		if k != "notes" {
+			doc[k] = v
+		}
+	}
+	if len(all) > 1 {
+		doc["threads"] = all
+	}
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	return e.Encode(doc)
+}

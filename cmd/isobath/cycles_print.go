@@ -1,0 +1,223 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"isobath/internal/cycle"
+)
+
+// cyclesJSON is one result in the shape of DESIGN: additions only.
+func cyclesJSON(r *cycle.Result, folds []cycle.Fold) map[string]any {
+	alive := 0
+	bars := make([][2]any, len(r.Bars))
+	for i, b := range r.Bars {
+		bars[i] = [2]any{b.Birth, death(b)}
+		if b.Alive {
+			alive++
+		}
+	}
+	classes := make([]map[string]any, len(r.Classes))
+	for i, c := range r.Classes {
+		classes[i] = classJSON(c)
+	}
+	groups := []map[string]any{}
+	for _, g := range r.Groups {
+		if len(g.Bars) > 1 {
+			groups = append(groups, map[string]any{"bars": g.Bars, "epsilon": g.Epsilon,
+				"reduced": g.Reduced, "energy": g.Energy, "winding": g.Winding})
+		}
+	}
+	refused := []map[string]any{}
+	for _, f := range r.Refused {
+		refused = append(refused, map[string]any{"birth": f.Bar.Birth, "death": death(f.Bar), "reason": f.Reason})
+	}
+	loops := []map[string]any{}
+	for _, f := range folds {
+		loops = append(loops, map[string]any{"period": f.Period, "entries": f.Entries, "turns": f.Turns,
+			"least": f.Least, "most": f.Most, "records": f.Records, "place": cycle.Place(f.From, f.To)})
+	}
+	return map[string]any{
+		"thread": r.Trace.Thread, "records": len(r.Trace.Syms), "references": r.Trace.Records, "every": r.Trace.Every,
+		"symbol": r.Trace.Symbol.String(), "symbols": r.Trace.Symbols,
+		"window": r.Points.Window, "windows": len(r.Points.Index), "unique": r.Points.Len(),
+		"prime": r.Prime, "epsilon_cap": r.Matrix.Cap, "bars": bars, "alive_at_cap": alive,
+		"preamble": r.Preamble, "postamble": r.Postamble, "cover_radius": r.CoverRadius,
+		"classes": classes, "toroidal": groups, "refused": refused, "folded": loops, "notes": r.Notes,
+	}
+}
+
+// death is null for a bar that has not ended up to the cap.
+func death(b cycle.Bar) any {
+	if b.Alive {
+		return nil
+	}
+	return b.Death
+}
+
+func classJSON(c *cycle.Class) map[string]any {
+	lines := []map[string]any{}
+	for _, l := range c.Lines {
+		lines = append(lines, map[string]any{"file": l.File, "line": l.Line, "share": l.Share})
+	}
+	functions := []map[string]any{}
+	for _, f := range c.Functions {
+		functions = append(functions, map[string]any{"function": f.Function, "share": f.Share})
+	}
+	parts := []map[string]any{}
+	for _, p := range c.Parts {
+		parts = append(parts, map[string]any{"bar": p.Bar, "times": p.Times})
+	}
+	return map[string]any{
+		"birth": c.Birth, "death": death(c.Bar), "alive_at_cap": c.Alive, "persistence": c.Persistence(),
+		"epsilon": c.Epsilon, "winding": c.Winding, "turns": c.Turns, "exact": c.Exact, "lift": c.Lift,
+		"energy": c.Energy, "residual": c.Residual, "support": c.Support, "edges": c.Edges,
+		"combination": c.Combination, "parts": parts, "lines": lines, "functions": functions,
+		"role": c.Role, "parent": index(c.Parent), "passes": c.Passes, "dual": index(c.Dual), "whole": index(c.Whole),
+		"turn": map[string]any{"window": c.TurnAt, "length": c.TurnLength}, "sentence": c.Sentence,
+	}
+}
+
+// index is null for "none".
+func index(i int) any {
+	if i < 0 {
+		return nil
+	}
+	return i
+}
+
+func (r *cyclesReport) writeText(out io.Writer, top int) error {
+	w := &strings.Builder{}
+	for _, n := range r.notes {
+		wrap(w, "note: ", n)
+	}
+	if len(r.results) == 0 {
+		fmt.Fprintln(w, "no references")
+	}
+	for i, res := range r.results {
+		if len(r.results) > 1 {
+			fmt.Fprintf(w, "thread %d\n", res.Trace.Thread)
+		}
+		writeCycles(w, res, r.folds[i], top)
+	}
+	_, err := io.WriteString(out, w.String())
+	return err
+}
+
+func writeCycles(w *strings.Builder, r *cycle.Result, folds []cycle.Fold, top int) {
+	fmt.Fprintf(w, "%s references, %s windows of %d, %s distinct by %s\n",
+		cycle.Thousands(int64(len(r.Trace.Syms))), cycle.Thousands(int64(len(r.Points.Index))), r.Points.Window,
+		cycle.Thousands(int64(r.Points.Len())), r.Trace.Symbol)
+	fmt.Fprintf(w, "%s bars up to epsilon %d; %d windows lead in, %d lead out\n",
+		cycle.Thousands(int64(len(r.Bars))), r.Matrix.Cap, r.Preamble, r.Postamble)
+	for _, n := range r.Notes {
+		wrap(w, "note: ", n)
+	}
+	for _, f := range r.Refused {
+		wrap(w, "refused: ", fmt.Sprintf("bar %s: %s", barText(f.Bar), f.Reason))
+	}
+	if len(r.Classes) > 0 {
+		fmt.Fprintf(w, "\n%8s %12s %12s  %s\n", "bar", "turns", "winding", "what")
+	}
+	still := 0
+	for i, c := range r.Classes {
+		if c.Turns == 0 {
+			still++
+			continue
+		}
+		if i >= top {
+			fmt.Fprintf(w, "… and %d more; see --top or --json\n", len(r.Classes)-i)
+			break
+		}
+		turns := cycle.Thousands(c.Turns)
+		if !c.Exact {
+			turns = "≈" + turns
+		}
+		fmt.Fprintf(w, "%8s %12s %12s  ", barText(c.Bar), turns, cycle.Thousands(c.Winding))
+		writeWrapped(w, c.Sentence, 36, 80)
+	}
+	if still > 0 {
+		fmt.Fprintf(w, "%d more classes make no turns\n", still)
+	}
+	writeFolds(w, folds)
+}
+
+func writeFolds(w *strings.Builder, folds []cycle.Fold) {
+	if len(folds) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\nexact repetition, innermost first:\n%8s %12s %12s  %s\n", "period", "turns", "entries", "where")
+	for _, f := range folds {
+		each := fmt.Sprintf("%d", f.Most)
+		if f.Least != f.Most {
+			each = fmt.Sprintf("%d–%d", f.Least, f.Most)
+		}
+		fmt.Fprintf(w, "%8d %12s %12s  %s, %s per entry\n", f.Period, cycle.Thousands(f.Turns),
+			cycle.Thousands(int64(f.Entries)), cycle.Place(f.From, f.To), each)
+	}
+}
+
+func barText(b cycle.Bar) string {
+	if b.Alive {
+		return fmt.Sprintf("%d–≥%d", b.Birth, b.Death)
+	}
+	return fmt.Sprintf("%d–%d", b.Birth, b.Death)
+}
+
+// wrap prints a paragraph with a label.
+func wrap(w *strings.Builder, label, text string) {
+	w.WriteString(label)
+	writeWrapped(w, text, len(label), 80)
+}
+
+// writeWrapped prints words from column at on, broken before the width.
+func writeWrapped(w *strings.Builder, text string, at, width int) {
+	col := at
+	for i, word := range strings.Fields(text) {
+		n := len([]rune(word))
+		if i > 0 && col+1+n > width {
+			w.WriteString("\n" + strings.Repeat(" ", at))
+			col = at
+		} else if i > 0 {
+			w.WriteByte(' ')
+			col++
+		}
+		w.WriteString(word)
+		col += n
+	}
+	w.WriteByte('\n')
+}
+
+// progressLine shows one line of progress on a terminal, and nothing elsewhere.
+type progressLine struct {
+	out  *os.File
+	next time.Time
+	used bool
+}
+
+func newProgressLine(out *os.File) *progressLine {
+	if !term.IsTerminal(int(out.Fd())) {
+		return &progressLine{}
+	}
+	return &progressLine{out: out}
+}
+
+// show replaces the line, at most ten times a second.
+func (p *progressLine) show(stage, state string) {
+	if p.out == nil || time.Now().Before(p.next) {
+		return
+	}
+	p.next, p.used = time.Now().Add(100*time.Millisecond), true
+	fmt.Fprintf(p.out, "\r\x1b[Kcycles: %s %s", stage, state)
+}
+
+func (p *progressLine) clear() {
+	if p.used {
+		fmt.Fprint(p.out, "\r\x1b[K")
+	}
+}

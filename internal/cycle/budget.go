@@ -1,0 +1,106 @@
+package cycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// The default limits: what a laptop gives without being asked.
+const (
+	DefaultMemory = 2 << 30
+	DefaultTime   = 2 * time.Minute
+	DefaultCap    = 7
+	// fewPoints is where looking at every level costs less than a second.
+	fewPoints = 500
+)
+
+// matrixBytes is what distances and neighbour sets of n points take.
+func matrixBytes(n, limit int) int64 {
+	return int64(n)*int64(n) + int64(limit+1)*int64(n)*int64((n+63)/64)*8
+}
+
+// chooseCap is the largest eps to look at when the user names none, and the
+// note to give if memory lowers it.
+func (o *Options) chooseCap(n int) (int, string, error) {
+	want := o.Cap
+	if want == 0 {
+		want = DefaultCap
+		if n <= fewPoints {
+			want = o.Window
+		}
+	}
+	want = min(want, o.Window)
+	for c := want; c >= 2; c-- {
+		if matrixBytes(n, c) > o.Memory {
+			continue
+		}
+		if c < want {
+			return c, fmt.Sprintf("the cap on epsilon was lowered from %d to %d: %d points need %s for the distances at %d; raise --memory to keep it",
+				want, c, n, bytesText(matrixBytes(n, want)), want), nil
+		}
+		return c, "", nil
+	}
+	if want < 2 {
+		return want, "", nil
+	}
+	return 0, "", &TooManyError{Points: n, Bytes: matrixBytes(n, 2), Memory: o.Memory}
+}
+
+// TooManyError says that the points do not fit into memory at any cap.
+type TooManyError struct {
+	Points        int
+	Bytes, Memory int64
+}
+
+func (e *TooManyError) Error() string {
+	return fmt.Sprintf("%d distinct windows need %s for their distances, %s are allowed; use --symbol pc, --every, --range, --landmarks or --memory",
+		e.Points, bytesText(e.Bytes), bytesText(e.Memory))
+}
+
+func bytesText(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.0f MB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%d kB", (n+1023)/1024)
+}
+
+// persistWithin computes the barcode, lowering the cap whenever time or memory
+// run out. The first attempt may use half of the time, the next half of the
+// rest: a smaller cap is several times cheaper.
+func (a *analysis) persistWithin(ctx context.Context, prime int) (*barcode, error) {
+	for {
+		left := time.Until(a.deadline)
+		end := time.Now().Add(left / 2)
+		if a.rips.Cap <= 2 {
+			end = a.deadline.Add(left) // the last resort may take longer than asked
+		}
+		lim := limits{
+			memory:   a.opts.Memory - matrixBytes(a.rips.N, a.rips.Cap),
+			over:     func() bool { return time.Now().After(end) },
+			progress: func(done, total, d int) { a.report("reducing", done, total) },
+		}
+		code, err := persist(ctx, a.rips, prime, lim)
+		if !errors.Is(err, errBudget) {
+			return code, err
+		}
+		if a.rips.Cap <= 2 {
+			return nil, fmt.Errorf("%d points take more than the allowed time or memory even at epsilon 2; use --symbol pc, --every, --range, --time or --memory", a.rips.N)
+		}
+		a.note("the cap on epsilon was lowered from %d to %d: %d points took more than half of the allowed time (%v) or the allowed memory (%s)",
+			a.rips.Cap, a.rips.Cap-1, a.rips.N, a.opts.Time, bytesText(a.opts.Memory))
+		a.rips.lower()
+	}
+}
+
+// lower drops the highest level of the complex.
+func (r *rips) lower() {
+	m := *r.Matrix
+	m.Cap--
+	r.Matrix = &m
+	r.near = r.near[:m.Cap+1]
+}

@@ -1,0 +1,263 @@
+package cycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Class is one circle of the point cloud and the walk of the trace around it.
+type Class struct {
+	Bar
+	// Parts gives the class in terms of Result.Bars: the multiples it adds up.
+	Parts   []Part
+	Epsilon int // where it was smoothed
+	// Combination marks a class beyond the basis: a sum of basis classes that
+	// some window counts exactly.
+	Combination bool
+
+	Winding int64 // exact: between the first and last visit of Anchor
+	Anchor  uint32
+	// Turns is the number of turns. Exact says that a window exists that is
+	// passed once per turn, always in one direction, so that turns can be
+	// counted. Otherwise Turns is the open winding, rounded.
+	Turns  int64
+	Exact  bool
+	Marker uint32 // that window, or the anchor
+
+	Lift       float64 // turns from the first to the last window, open ends included
+	Energy     float64
+	Residual   float64
+	Iterations int
+	Support    int // edges on which the cocycle is not zero
+	Edges      int // of the complex at Epsilon
+
+	// TurnAt and TurnLength are the windows of the shortest turn.
+	TurnAt, TurnLength int
+
+	Lines     []LineShare
+	Functions []FunctionShare
+	Meaning
+
+	f     []float64 // potential per point
+	alpha *form
+	steps []float64 // per step of the walk: how far it turns
+}
+
+// Part is a multiple of a bar's class.
+type Part struct {
+	Bar   int // index into Result.Bars
+	Times int64
+}
+
+// Theta is the circular coordinate of a point in turns, relative to the first
+// window of the trace.
+func (c *Class) Theta(point int) float64 {
+	t := math.Mod(c.f[0]-c.f[point], 1)
+	if t < 0 {
+		t++
+	}
+	return t
+}
+
+// Unwrapped calls visit with the lift at every window from on: the coordinate
+// along the trace without jumps. Neighbouring values differ by less than a
+// turn; whole numbers are passed once per turn.
+func (r *Result) Unwrapped(ctx context.Context, c *Class, visit func(window int, lift float64)) error {
+	lift := 0.0
+	for t, u := range r.Points.Index {
+		if t&0xffff == 0xffff && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if t > 0 && r.Points.Index[t-1] != u {
+			lift += c.steps[r.Walk.Step(r.Points.Index[t-1], u)]
+		}
+		visit(t, lift)
+	}
+	return nil
+}
+
+// Coordinates fills out, of the length of the windows, with the lift.
+func (r *Result) Coordinates(ctx context.Context, c *Class, out []float32) error {
+	return r.Unwrapped(ctx, c, func(t int, lift float64) { out[t] = float32(lift) })
+}
+
+// Distance is the distance of two points, Matrix.Cap+1 for anything larger.
+func (r *Result) Distance(a, b int) int { return r.Matrix.At(a, b) }
+
+// basis is a set of lifted cocycles with their windings along each step.
+type basis struct {
+	bars  []int // indices into Result.Bars
+	forms []*form
+	turns [][]int32
+}
+
+// makeClasses lifts the bars worth it, finds the best basis of those that
+// exist together, and smooths the classes.
+func (a *analysis) makeClasses(ctx context.Context, last bool) error {
+	need := max(a.Walk.longest(a.Matrix), 1)
+	var b basis
+	for _, i := range a.wanted() {
+		bar := a.Bars[i]
+		eps := max(bar.Birth, need)
+		if eps >= bar.Death {
+			continue // dies before consecutive windows are joined: no walk around it
+		}
+		f, err := a.rips.lift(a.code.cocycles[a.barOrder[i]], a.Prime, bar.Death-1)
+		if bad := new(liftError); errors.As(err, &bad) {
+			if !last {
+				return err
+			}
+			a.Refused = append(a.Refused, Refusal{bar, bad.Error()})
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		b.bars = append(b.bars, i)
+		b.forms = append(b.forms, f)
+		b.turns = append(b.turns, a.stepWindings(f))
+	}
+	return a.finish(ctx, &b, need)
+}
+
+// wanted chooses the bars that become classes: the long ones, and those of
+// persistence 2 when they are few. A loop of four to six references gives such
+// a bar, so they are not all noise.
+func (a *analysis) wanted() []int {
+	var long, short []int
+	for i, b := range a.Bars {
+		switch p := b.Persistence(); {
+		case p >= a.opts.Persistence:
+			long = append(long, i)
+		case p == 2:
+			short = append(short, i)
+		}
+	}
+	if len(long) > a.opts.MaxClasses {
+		a.note("%d bars are long enough for a class; the %d longest are shown", len(long), a.opts.MaxClasses)
+		return long[:a.opts.MaxClasses]
+	}
+	if len(short) <= 16 {
+		long = append(long, short...)
+	}
+	return long
+}
+
+// stepWindings is the cocycle along each distinct step of the walk.
+func (a *analysis) stepWindings(f *form) []int32 {
+	out := make([]int32, a.Walk.Steps())
+	a.Walk.each(func(k, u, v int) { out[k] = f.on(u, v) })
+	return out
+}
+
+// restrict keeps the edges up to eps.
+func (r *rips) restrict(f *form, eps int) *form {
+	out := &form{eps: eps}
+	for k, e := range f.edges {
+		if hi, lo := e.ends(); r.At(hi, lo) <= eps {
+			out.put(e, f.value[k])
+		}
+	}
+	return out
+}
+
+func (a *analysis) graphAt(eps int) *graph {
+	g := a.graphs[eps]
+	if g == nil {
+		g = a.rips.graph(eps)
+		a.graphs[eps] = g
+	}
+	return g
+}
+
+// smoothAt fills in the coordinates of a class from its cocycle.
+func (a *analysis) smoothAt(ctx context.Context, c *Class, f *form) error {
+	g := a.graphAt(c.Epsilon)
+	f = a.rips.restrict(f, c.Epsilon)
+	p, err := smooth(ctx, g, f)
+	if err != nil {
+		return err
+	}
+	c.alpha, c.f = f, p.f
+	c.Residual, c.Iterations, c.Edges = p.residual, p.iterations, g.edges()
+	c.Energy = inner(f, p, f)
+	c.Support = 0
+	for _, v := range f.value {
+		if v != 0 {
+			c.Support++
+		}
+	}
+	c.steps = make([]float64, a.Walk.Steps())
+	a.Walk.each(func(k, u, v int) {
+		if u != v {
+			c.steps[k] = p.step(f, u, v)
+		}
+	})
+	c.Lift = 0
+	for k, n := range a.Walk.Count {
+		c.Lift += float64(n) * c.steps[k]
+	}
+	if p.residual > 1e-6 {
+		return fmt.Errorf("smoothing stopped at residual %g after %d iterations", p.residual, p.iterations)
+	}
+	return nil
+}
+
+// flip turns the class around, so that turns count upwards.
+func (c *Class) flip() {
+	c.Winding, c.Lift = -c.Winding, -c.Lift
+	for i := range c.f {
+		c.f[i] = -c.f[i]
+	}
+	for i := range c.steps {
+		c.steps[i] = -c.steps[i]
+	}
+	for i := range c.alpha.value {
+		c.alpha.value[i] = -c.alpha.value[i]
+	}
+	for i := range c.Parts {
+		c.Parts[i].Times = -c.Parts[i].Times
+	}
+}
+
+// rank orders classes: those that turn first, then by persistence, then by
+// turns per energy.
+func rank(classes []*Class) {
+	slices.SortStableFunc(classes, func(x, y *Class) int {
+		if t := turning(y) - turning(x); t != 0 {
+			return t
+		}
+		if x.Combination != y.Combination {
+			if x.Combination {
+				return 1
+			}
+			return -1
+		}
+		if d := y.Persistence() - x.Persistence(); d != 0 {
+			return d
+		}
+		return compareFloat(weight(y), weight(x))
+	})
+}
+
+func turning(c *Class) int {
+	if c.Winding == 0 {
+		return 0
+	}
+	return 1
+}
+
+func weight(c *Class) float64 { return math.Abs(float64(c.Winding)) / math.Max(c.Energy, 1e-9) }
+
+func compareFloat(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,140 @@
+package cycle
+
+import (
+	"context"
+)
+
+// Fold is one round of folding a trace: the loop that was folded, and how much
+// of the trace it was.
+type Fold struct {
+	Period   int   // references per turn
+	Entries  int   // how often the loop is entered and runs more than one turn
+	Turns    int64 // in all entries together
+	Least    int   // turns of the shortest and of the longest entry
+	Most     int
+	Records  int // of the trace after folding
+	From, To Position
+	Runs     []Run
+}
+
+// Run is one entry of a folded loop: Times turns, of which the one that starts
+// at record At of the folded trace is kept.
+type Run struct{ At, Times int32 }
+
+// FoldLoops folds the innermost loop of a trace to a single turn, then the
+// innermost loop of what remains, and so on, at most levels times. The loop is
+// taken from the most visited window: its most frequent gap is the period.
+// Where a block of that length repeats, one copy is kept. It returns the folded
+// trace and the loops, innermost first. What folding finds is exact repetition,
+// so it needs no topology; it also finds loops too short to make a circle.
+func FoldLoops(ctx context.Context, tr *Trace, window, levels int) (*Trace, []Fold, error) {
+	var folds []Fold
+	for range levels {
+		if len(tr.Syms) < 2*window {
+			break
+		}
+		p, err := Windows(ctx, tr.Syms, window)
+		if err != nil {
+			return nil, nil, err
+		}
+		period := commonGap(p)
+		if period == 0 {
+			break
+		}
+		next, f := tr.fold(period)
+		if f.Entries == 0 {
+			break
+		}
+		folds = append(folds, f)
+		tr = next
+	}
+	return tr, folds, nil
+}
+
+// commonGap is the most frequent distance between visits of the most visited
+// window, the shortest of several; 0 if no window is visited twice.
+func commonGap(p *Points) int {
+	best := 0
+	for u, v := range p.Visits {
+		if v > p.Visits[best] {
+			best = u
+		}
+	}
+	gaps := map[int]int{}
+	last := -1
+	for t, u := range p.Index {
+		if int(u) != best {
+			continue
+		}
+		if last >= 0 {
+			gaps[t-last]++
+		}
+		last = t
+	}
+	gap, most := 0, 0
+	for g, n := range gaps {
+		if n > most || n == most && g < gap {
+			gap, most = g, n
+		}
+	}
+	return gap
+}
+
+// fold keeps one copy of every block of the given length that repeats.
+func (tr *Trace) fold(period int) (*Trace, Fold) {
+	out := *tr
+	out.Syms, out.Where = nil, nil
+	f := Fold{Period: period}
+	syms := tr.Syms
+	first := -1
+	keep := func(from, to int) {
+		out.Syms = append(out.Syms, syms[from:to]...)
+		if tr.Where != nil && tr.Symbol != PC {
+			out.Where = append(out.Where, tr.Where[from:to]...)
+		}
+	}
+	for i := 0; i < len(syms); {
+		n := 1
+		for i+(n+1)*period <= len(syms) && equalBlocks(syms, i, i+n*period, period) {
+			n++
+		}
+		if n == 1 {
+			keep(i, i+1)
+			i++
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		f.add(len(out.Syms), n)
+		keep(i, i+period)
+		i += n * period
+	}
+	if tr.Symbol == PC && tr.Where != nil {
+		out.Where = out.Syms
+	}
+	f.Records = len(out.Syms)
+	if first >= 0 {
+		f.From, f.To = tr.span(first, period)
+	}
+	return &out, f
+}
+
+func (f *Fold) add(at, times int) {
+	if f.Entries == 0 || times < f.Least {
+		f.Least = times
+	}
+	f.Most = max(f.Most, times)
+	f.Entries++
+	f.Turns += int64(times)
+	f.Runs = append(f.Runs, Run{int32(at), int32(times)})
+}
+
+func equalBlocks(s []uint32, a, b, n int) bool {
+	for i := range n {
+		if s[a+i] != s[b+i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,399 @@
+package cycle
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// LineShare is the part of a turn that a source line makes: how far around the
+// circle the windows that start in it go.
+type LineShare struct {
+	File  string
+	Line  int
+	Share float64
+}
+
+// FunctionShare is the part of a turn that a function makes.
+type FunctionShare struct {
+	Function string
+	Share    float64
+}
+
+// Role is the place of a class among the others.
+type Role string
+
+// The roles. A class without turns has none.
+const (
+	Lone   Role = "loop"
+	Inner  Role = "inner loop"
+	Middle Role = "middle loop"
+	Outer  Role = "outer loop"
+)
+
+// Meaning is what a class says about the program.
+type Meaning struct {
+	Role     Role
+	Parent   int   // index into Result.Classes of the loop around it; -1 if none
+	Passes   int64 // turns of the parent
+	Dual     int   // index of the class that with this one adds up to Whole; -1 if none
+	Whole    int
+	From, To Position
+	Sentence string
+}
+
+// Position is one end of the code a turn runs through.
+type Position struct {
+	Function string
+	File     string
+	Line     int
+	PC       uint64
+}
+
+// explain fills in lines, roles and sentences of all classes.
+func (a *analysis) explain(ctx context.Context) error {
+	for _, c := range a.Classes {
+		a.lines(c)
+		c.Meaning = Meaning{Parent: -1, Dual: -1, Whole: -1}
+		c.From, c.To = a.Trace.span(c.TurnAt, c.TurnLength)
+	}
+	if err := a.nest(ctx); err != nil {
+		return err
+	}
+	a.duals()
+	for _, c := range a.Classes {
+		c.Sentence = a.sentence(c)
+	}
+	return nil
+}
+
+// lines shares out one turn, or the whole trace for a class without a turn,
+// among source lines and functions.
+func (a *analysis) lines(c *Class) {
+	tr := a.Trace
+	if tr.Where == nil {
+		return
+	}
+	index := a.Points.Index
+	at, n := c.TurnAt, c.TurnLength
+	if n == 0 {
+		at, n = 0, len(index)-1
+	}
+	weight := make([]float64, len(tr.Sites))
+	total := 0.0
+	for t := at; t < at+n && t+1 < len(index); t++ {
+		w := 0.0
+		if index[t] != index[t+1] {
+			w = math.Abs(c.steps[a.Walk.Step(index[t], index[t+1])])
+		}
+		weight[tr.Where[t]] += w
+		total += w
+	}
+	if total == 0 {
+		return
+	}
+	lines, functions := map[LineShare]float64{}, map[string]float64{}
+	for s, w := range weight {
+		if w == 0 {
+			continue
+		}
+		p := tr.Sites[s].Place
+		if p.Line > 0 {
+			lines[LineShare{File: p.File, Line: p.Line}] += w / total
+		}
+		if p.Function != "" {
+			functions[p.Function] += w / total
+		}
+	}
+	for l, share := range lines {
+		c.Lines = append(c.Lines, LineShare{l.File, l.Line, share})
+	}
+	slices.SortFunc(c.Lines, func(x, y LineShare) int {
+		return cmp.Or(compareFloat(y.Share, x.Share), cmp.Compare(x.File, y.File), x.Line-y.Line)
+	})
+	for f, share := range functions {
+		c.Functions = append(c.Functions, FunctionShare{f, share})
+	}
+	slices.SortFunc(c.Functions, func(x, y FunctionShare) int {
+		return cmp.Or(compareFloat(y.Share, x.Share), cmp.Compare(x.Function, y.Function))
+	})
+}
+
+// span finds the lines of the function that the turn belongs to. A function
+// that calls others is returned to after each call, so it is the one that the
+// turn enters most often.
+func (tr *Trace) span(at, length int) (from, to Position) {
+	if tr.Where == nil || length == 0 {
+		return from, to
+	}
+	turn := tr.Where[at : at+length]
+	entered := map[Position]int{}
+	key := func(s uint32) Position {
+		p := tr.Sites[s].Place
+		return Position{Function: p.Function, File: p.File}
+	}
+	for i, s := range turn {
+		before := turn[(i+len(turn)-1)%len(turn)]
+		if k := key(s); i == 0 && len(entered) == 0 || k != key(before) {
+			entered[k]++
+		}
+	}
+	distinct := map[Position]map[int]bool{}
+	for _, s := range turn {
+		k := key(s)
+		if distinct[k] == nil {
+			distinct[k] = map[int]bool{}
+		}
+		distinct[k][tr.Sites[s].Place.Line] = true
+	}
+	var home Position
+	first := true
+	for k, n := range entered {
+		if first || n > entered[home] || n == entered[home] && len(distinct[k]) > len(distinct[home]) ||
+			n == entered[home] && len(distinct[k]) == len(distinct[home]) && k.Function < home.Function {
+			home, first = k, false
+		}
+	}
+	for _, s := range turn {
+		if key(s) == home {
+			from, to = widen(from, to, home, tr.Sites[s])
+		}
+	}
+	return from, to
+}
+
+func widen(from, to, home Position, s Site) (Position, Position) {
+	p := Position{home.Function, home.File, s.Place.Line, s.PC}
+	if from == (Position{}) || from.after(p) {
+		from = p
+	}
+	if to == (Position{}) || p.after(to) {
+		to = p
+	}
+	return from, to
+}
+
+// nest finds for every counted class the loop around it: of the classes that
+// enclose it, the one with the most turns.
+func (a *analysis) nest(ctx context.Context) error {
+	within, err := a.between(ctx)
+	if err != nil {
+		return err
+	}
+	for i, c := range a.Classes {
+		for j, d := range a.Classes {
+			if i == j || within[j][i] == 0 || !a.encloses(d, c) {
+				continue
+			}
+			if c.Parent < 0 || d.Turns > a.Classes[c.Parent].Turns {
+				c.Parent, c.Passes = j, d.Turns
+			}
+		}
+	}
+	a.roles()
+	return nil
+}
+
+// encloses reports whether the loop d lies around the loop c. Fewer turns are
+// not enough: one way through a branch also has fewer than the loop it is in.
+// What tells them apart is the code: that of an outer loop lies around that of
+// the inner one, or in a function that the inner one does not return to.
+func (a *analysis) encloses(d, c *Class) bool {
+	if !c.Exact || !d.Exact || d.Turns >= c.Turns || a.passes(c, d.Marker) {
+		return false
+	}
+	if c.From == (Position{}) || d.From == (Position{}) {
+		return true // no code known: the turns have to do
+	}
+	if c.From.Function != d.From.Function || c.From.File != d.From.File {
+		return !a.enters(c, d.From)
+	}
+	return !d.From.after(c.From) && !c.To.after(d.To) && (c.From.after(d.From) || d.To.after(c.To))
+}
+
+// enters reports whether the turn of c runs through a position's function.
+func (a *analysis) enters(c *Class, p Position) bool {
+	return slices.ContainsFunc(a.Trace.Where[c.TurnAt:c.TurnAt+c.TurnLength], func(s uint32) bool {
+		q := a.Trace.Sites[s].Place
+		return q.Function == p.Function && q.File == p.File
+	})
+}
+
+// after orders positions of one function: by line, by instruction where lines
+// are equal or unknown.
+func (p Position) after(q Position) bool {
+	if p.Line != q.Line {
+		return p.Line > q.Line
+	}
+	return p.Line == 0 && p.PC > q.PC
+}
+
+// roles names each class by what is around and inside it.
+func (a *analysis) roles() {
+	inside := make([]bool, len(a.Classes))
+	for _, c := range a.Classes {
+		if c.Parent >= 0 {
+			inside[c.Parent] = true
+		}
+	}
+	for i, c := range a.Classes {
+		if c.Turns == 0 {
+			continue
+		}
+		switch {
+		case c.Parent < 0 && inside[i]:
+			c.Role = Outer
+		case c.Parent >= 0 && inside[i]:
+			c.Role = Middle
+		case c.Parent >= 0:
+			c.Role = Inner
+		default:
+			c.Role = Lone
+		}
+	}
+}
+
+// passes reports whether the shortest turn of c visits a point.
+func (a *analysis) passes(c *Class, point uint32) bool {
+	return slices.Contains(a.Points.Index[c.TurnAt:c.TurnAt+c.TurnLength], point)
+}
+
+// between counts in how many returns to the marker of class j the marker of
+// class i is visited: within[j][i].
+func (a *analysis) between(ctx context.Context) ([][]int64, error) {
+	n := len(a.Classes)
+	at := map[uint32][]int{}
+	for i, c := range a.Classes {
+		if c.Exact {
+			at[c.Marker] = append(at[c.Marker], i)
+		}
+	}
+	within := make([][]int64, n)
+	seen := make([][]bool, n) // since the last visit of j
+	begun := make([]bool, n)
+	for j := range within {
+		within[j], seen[j] = make([]int64, n), make([]bool, n)
+	}
+	isMarker := make([]bool, a.Points.Len())
+	for u := range at {
+		isMarker[u] = true
+	}
+	for t, u := range a.Points.Index {
+		if t&0xfffff == 0xfffff && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if !isMarker[u] {
+			continue
+		}
+		for _, i := range at[u] {
+			for j := range n {
+				seen[j][i] = begun[j]
+			}
+		}
+		for _, j := range at[u] {
+			for i := range n {
+				if seen[j][i] && i != j {
+					within[j][i]++
+				}
+				seen[j][i] = false
+			}
+			begun[j] = true
+		}
+	}
+	return within, nil
+}
+
+// duals marks pairs of classes that add up to a third: the two ways through a
+// branch, or the ways back and the entries of an inner loop.
+func (a *analysis) duals() {
+	n := len(a.Bars)
+	vec := make([][]int64, len(a.Classes))
+	for i, c := range a.Classes {
+		vec[i] = make([]int64, n)
+		for _, p := range c.Parts {
+			vec[i][p.Bar] = p.Times
+		}
+	}
+	for w, whole := range a.Classes {
+		for x, cx := range a.Classes {
+			for y := range x {
+				cy := a.Classes[y]
+				if w == x || w == y || cx.Dual >= 0 || cy.Dual >= 0 || whole.Winding == 0 || cx.Winding == 0 || cy.Winding == 0 {
+					continue
+				}
+				if sumsTo(vec[x], vec[y], vec[w]) {
+					cx.Dual, cx.Whole, cy.Dual, cy.Whole = y, w, x, w
+				}
+			}
+		}
+	}
+}
+
+func sumsTo(x, y, whole []int64) bool {
+	for i := range whole {
+		if x[i]+y[i] != whole[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// sentence says in words what the class is.
+func (a *analysis) sentence(c *Class) string {
+	if c.Turns == 0 {
+		return "no turns: a hole that the trace passes equally often in both directions"
+	}
+	s := string(c.Role)
+	if where := Place(c.From, c.To); where != "" {
+		s += " " + where
+	}
+	about := ""
+	if !c.Exact {
+		about = "about "
+	}
+	s += fmt.Sprintf(", %s%s turns", about, Thousands(c.Turns))
+	if c.Parent >= 0 && c.Passes > 1 {
+		s += fmt.Sprintf(" in %s passes", Thousands(c.Passes))
+		if p := a.Classes[c.Parent]; p.From.Line != c.From.Line || p.To.Line != c.To.Line {
+			if where := Place(p.From, p.To); where != "" {
+				s += " of " + where
+			}
+		}
+	}
+	if c.Dual >= 0 {
+		d, w := a.Classes[c.Dual], a.Classes[c.Whole]
+		s += fmt.Sprintf("; with the %s of its dual it makes up %s", Thousands(d.Turns), Thousands(w.Turns))
+	}
+	return s
+}
+
+// Place is where the code from one position to another is, as text.
+func Place(f, t Position) string {
+	switch {
+	case f.Line > 0 && f.Line == t.Line:
+		return f.File + ":" + strconv.Itoa(f.Line)
+	case f.Line > 0:
+		return fmt.Sprintf("%s:%d–%d", f.File, f.Line, t.Line)
+	case f.Function != "":
+		return "in " + f.Function
+	case f.PC != 0:
+		return fmt.Sprintf("at %#x–%#x", f.PC, t.PC)
+	}
+	return ""
+}
+
+// Thousands writes a number with commas.
+func Thousands(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	start := 0
+	if n < 0 {
+		start = 1
+	}
+	for i := len(s) - 3; i > start; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
