@@ -34,6 +34,9 @@ func (s snooped) snoop() Snoop {
 // shared, a store takes them away.
 func (m *Machine) snoopSocket(c *core, line uint64, store bool) snooped {
 	var s snooped
+	if m.filtered(c.socket, line) {
+		return s
+	}
 	for _, peer := range c.socket.cores {
 		if peer != c {
 			m.weaken(peer.path[:m.private], line, store, &s)
@@ -46,7 +49,7 @@ func (m *Machine) snoopSocket(c *core, line uint64, store bool) snooped {
 func (m *Machine) snoopOthers(c *core, line uint64, store bool) snooped {
 	var s snooped
 	for _, o := range m.sockets {
-		if o == c.socket {
+		if o == c.socket || m.filtered(o, line) {
 			continue
 		}
 		m.weaken(o.caches, line, store, &s)
@@ -55,6 +58,17 @@ func (m *Machine) snoopOthers(c *core, line uint64, store bool) snooped {
 		}
 	}
 	return s
+}
+
+// filtered reports that no core of the socket can hold the line, because a
+// shared cache that includes their caches does not.
+func (m *Machine) filtered(s *socket, line uint64) bool {
+	for i, c := range s.caches {
+		if m.cfg.Levels[m.private+i].Policy == Inclusive && c.peek(line) == invalid {
+			return true
+		}
+	}
+	return false
 }
 
 func (m *Machine) weaken(caches []*cache, line uint64, store bool, s *snooped) {

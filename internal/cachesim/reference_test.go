@@ -160,7 +160,7 @@ func TestAgainstReference(t *testing.T) {
 	for _, p2 := range []Policy{NonInclusive, Inclusive, Exclusive} {
 		for _, p3 := range []Policy{NonInclusive, Inclusive, Exclusive} {
 			t.Run(fmt.Sprintf("L2 policy %d, L3 policy %d", p2, p3), func(t *testing.T) {
-				for seed := range uint64(5) {
+				for seed := range uint64(3) {
 					cfg := small(p2, p3)
 					cfg.MemoryService = 1
 					m, err := New(cfg)
@@ -168,7 +168,7 @@ func TestAgainstReference(t *testing.T) {
 						t.Fatal(err)
 					}
 					ref := reference(cfg)
-					lines, stores := stream(rand.New(rand.NewPCG(seed, 7)), 20000)
+					lines, stores := stream(rand.New(rand.NewPCG(seed, 7)), 5000)
 					seen := map[Source]int{}
 					reads := 0
 					for i, line := range lines {

@@ -1,0 +1,49 @@
+// Gen makes the built-in demo run again: it simulates the stencil program and
+// writes internal/demo/data/stencil.bin. With -check it writes nothing and
+// fails if the file differs from what it would write.
+//
+//	go run ./internal/demo/gen
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+
+	"isobath/internal/demo"
+)
+
+func main() {
+	out := flag.String("o", "internal/demo/data/stencil.bin", "file to write or check")
+	check := flag.Bool("check", false, "compare instead of writing")
+	flag.Parse()
+	if err := generate(*out, *check); err != nil {
+		fmt.Fprintf(os.Stderr, "gen: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func generate(out string, check bool) error {
+	r, err := demo.Stencil(demo.StencilOptions{})
+	if err != nil {
+		return err
+	}
+	data, err := demo.Encode(r)
+	if err != nil {
+		return err
+	}
+	if !check {
+		fmt.Printf("%s: %d samples in %d bytes\n", out, r.Samples.Rows(), len(data))
+		return os.WriteFile(out, data, 0o644)
+	}
+	old, err := os.ReadFile(out)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(old, data) {
+		return errors.New(out + " is stale; make it again with 'go run ./internal/demo/gen'")
+	}
+	return nil
+}
