@@ -145,7 +145,7 @@ function clamp(n: number, lo: number, hi: number): number {
 // An axis is column[:scale[:bins]][@lo..hi]; a column name is escaped so that
 // it has none of these characters.
 function writeAxis(a: Axis): string {
-  const column = a.column.replace(/[%,:@]/g, encodeURIComponent);
+  const column = a.column.replace(/[%,:@]/g, (c) => encodeURIComponent(c));
   const bins = a.bins ? `:${a.bins}` : '';
   const scale = a.scale || bins ? `:${a.scale ?? ''}` : '';
   const ranged = a.lo !== undefined && a.hi !== undefined && a.lo !== a.hi;
@@ -160,7 +160,7 @@ function readAxis(s: string): Axis[] {
   const hi = Number(m[5]);
   return [
     {
-      column: decodeURIComponent(m[1] ?? ''),
+      column: (m[1] ?? '').replace(/%(25|2C|3A|40)/g, (c) => decodeURIComponent(c)),
       ...(scale && { scale }),
       ...(m[3] && { bins: clamp(Number(m[3]), 2, 1000) }),
       ...(lo < hi && { lo, hi }),
