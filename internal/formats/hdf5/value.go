@@ -348,3 +348,15 @@ func (s space) ints() []int {
 	}
 	return out
 }
+
+// Bytes returns the elements as they are stored.
+func (v *Value) Bytes() []byte { return v.data }
+
+// Row returns the elements of one index of the first dimension.
+func (v *Value) Row(i int) (*Value, error) {
+	if len(v.Dims) == 0 || i < 0 || i >= v.Dims[0] {
+		return nil, fmt.Errorf("row %d of a value of shape %v", i, v.Dims)
+	}
+	n := len(v.data) / v.Dims[0]
+	return &Value{Type: v.Type, Dims: v.Dims[1:], f: v.f, data: v.data[i*n : (i+1)*n]}, nil
+}

@@ -1,0 +1,124 @@
+package chombo
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"isobath/internal/grid"
+	"isobath/internal/test"
+)
+
+// TestPlotFile checks a real two-dimensional plot file. The sums were taken
+// with h5py, the covered cells counted from the boxes by hand.
+func TestPlotFile(t *testing.T) {
+	m, err := Read(test.Shared(t, "mesh/chombo/plt000100.2d.hdf5"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Cycle != 100 || math.Abs(m.Time-0.01) > 1e-12 || len(m.Levels) != 3 {
+		t.Fatalf("cycle %d, time %g, %d levels", m.Cycle, m.Time, len(m.Levels))
+	}
+	tests := []struct {
+		cells, open        int
+		enthalpy, porosity float64
+		spacing            float64
+	}{
+		{256, 64, 1545.3999, 247.6473, 0.0625},
+		{768, 224, 4568.7873, 734.3840, 0.03125},
+		{2176, 2176, 12630.4871, 2040.9329, 0.015625},
+	}
+	for l, tt := range tests {
+		lev := &m.Levels[l]
+		open := 0
+		for _, c := range m.Covered(l) {
+			if !c {
+				open++
+			}
+		}
+		if lev.Cells() != tt.cells || open != tt.open || lev.Spacing[0] != tt.spacing {
+			t.Errorf("level %d: %d cells, %d not covered, spacing %g; want %d, %d, %g", l, lev.Cells(), open, lev.Spacing[0], tt.cells, tt.open, tt.spacing)
+		}
+		for name, want := range map[string]float64{"Enthalpy": tt.enthalpy, "Porosity": tt.porosity} {
+			sum := 0.0
+			for i := range lev.Boxes {
+				a := grid.Find(m.Blocks[lev.First+i].Grid.CellData, name)
+				for k := range a.Len() {
+					sum += a.At(k)
+				}
+			}
+			if math.Abs(sum-want) > 1e-4 {
+				t.Errorf("level %d: sum of %s is %.4f, want %.4f", l, name, sum, want)
+			}
+		}
+	}
+}
+
+func TestInner(t *testing.T) {
+	box := grid.Box{Lo: [3]int{2, 3, 0}, Hi: [3]int{3, 4, 0}}
+	stored := grown(box, [3]int{1, 1, 0})
+	values := make([]float64, 16)
+	for i := range values {
+		values[i] = float64(i)
+	}
+	got := inner(values, stored, box)
+	want := []float64{5, 6, 9, 10} // the middle of a 4 by 4 square
+	for i := range want {
+		if got[i] != want[i] {
+			t.Fatalf("inner = %v, want %v", got, want)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	if b, err := os.ReadFile("testdata/small.hdf5"); err == nil {
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		name := filepath.Join(t.TempDir(), "f.hdf5")
+		if err := os.WriteFile(name, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = Read(name)
+	})
+}
+
+// TestGhosts reads testdata/small.hdf5 (see make.py there): three dimensions,
+// and boxes stored with a ghost layer whose values are negative.
+func TestGhosts(t *testing.T) {
+	m, err := Read("testdata/small.hdf5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Levels) != 2 || m.NumCells() != 64+64 || m.Cycle != 8 {
+		t.Fatalf("%d levels, %d cells, cycle %d", len(m.Levels), m.NumCells(), m.Cycle)
+	}
+	covered := 0
+	for _, c := range m.Covered(0) {
+		if c {
+			covered++
+		}
+	}
+	if covered != 8 { // 4 x 4 x 4 fine cells are 2 x 2 x 2 coarse ones
+		t.Errorf("%d covered cells, want 8", covered)
+	}
+	for l := range m.Levels {
+		for b, box := range m.Levels[l].Boxes {
+			for c, name := range []string{"rho", "p"} {
+				a := grid.Find(m.Blocks[m.Levels[l].First+b].Grid.CellData, name)
+				n := 0
+				for k := box.Lo[2]; k <= box.Hi[2]; k++ {
+					for j := box.Lo[1]; j <= box.Hi[1]; j++ {
+						for i := box.Lo[0]; i <= box.Hi[0]; i++ {
+							if want := float64(c*1000 + i + 10*j + 100*k); a.At(n) != want {
+								t.Fatalf("level %d box %d %s at %d %d %d: %g, want %g", l, b, name, i, j, k, a.At(n), want)
+							}
+							n++
+						}
+					}
+				}
+			}
+		}
+	}
+}

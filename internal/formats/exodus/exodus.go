@@ -1,0 +1,352 @@
+// Package exodus reads Exodus II meshes, in classic netCDF and in netCDF-4.
+package exodus
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"isobath/internal/formats"
+	"isobath/internal/formats/hdf5"
+	"isobath/internal/grid"
+)
+
+// Format recognises Exodus files: netCDF with element blocks.
+var Format = formats.Format{Name: "exodus", Kind: formats.Mesh, Sniff: func(in *formats.Input) bool {
+	if bytes.HasPrefix(in.Head, []byte("CDF")) {
+		return bytes.Contains(in.Head, []byte("num_el_blk")) || bytes.Contains(in.Head, []byte("num_nodes"))
+	}
+	return sniffModern(in)
+}}
+
+var sniffModern = hdf5.Sniff(func(root *hdf5.Object) bool {
+	return root.HasLink("num_el_blk") || root.HasLink("eb_prop1") || root.HasLink("connect1")
+})
+
+// source is an open netCDF file of either kind.
+type source interface {
+	dim(name string) (int, bool)
+	has(name string) bool
+	attr(variable, name string) string
+	// numbers reads a variable; with step >= 0 one time step of it.
+	numbers(name string, step int) (any, error)
+	// records reads all time steps of a variable with one number each.
+	records(name string) ([]float64, error)
+	texts(name string) []string
+	close() error
+}
+
+func open(path string) (source, error) {
+	if f, err := hdf5.Open(path); err == nil {
+		return modern{f}, nil
+	}
+	return openClassic(path)
+}
+
+// Times returns the simulated times of the steps in the file.
+func Times(path string) ([]float64, error) {
+	s, err := open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
+	defer s.close()
+	return times(s)
+}
+
+func times(s source) ([]float64, error) {
+	if !s.has("time_whole") {
+		return nil, nil
+	}
+	return s.records("time_whole")
+}
+
+// Read reads the mesh with the variables of one time step, counted from 0.
+func Read(path string, step int) (*grid.Mesh, error) {
+	s, err := open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
+	defer s.close()
+	m, err := read(s, step)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
+	return m, nil
+}
+
+func read(s source, step int) (*grid.Mesh, error) {
+	when, err := times(s)
+	if err != nil {
+		return nil, err
+	}
+	m := &grid.Mesh{}
+	if len(when) > 0 {
+		if step < 0 || step >= len(when) {
+			return nil, fmt.Errorf("%d time steps; step %d does not exist", len(when), step)
+		}
+		m.Time, m.HasTime = when[step], true
+	}
+	points, err := coordinates(s)
+	if err != nil {
+		return nil, err
+	}
+	nodal, err := nodalVariables(s, step, points.Len(), len(when) > 0)
+	if err != nil {
+		return nil, err
+	}
+	names, vars := s.texts("eb_names"), s.texts("name_elem_var")
+	for b := 1; s.has(fmt.Sprintf("connect%d", b)); b++ {
+		g, err := block(s, b, points, nodal)
+		if err != nil {
+			return nil, fmt.Errorf("element block %d: %w", b, err)
+		}
+		if len(when) > 0 {
+			if err := elementVariables(s, g, vars, b, step); err != nil {
+				return nil, fmt.Errorf("element block %d: %w", b, err)
+			}
+		}
+		name := fmt.Sprintf("block %d", b)
+		if b <= len(names) && names[b-1] != "" {
+			name = names[b-1]
+		}
+		m.Blocks = append(m.Blocks, grid.Block{Name: name, Grid: g})
+	}
+	if len(m.Blocks) == 0 {
+		return nil, errors.New("no element blocks")
+	}
+	return m, m.Check()
+}
+
+// coordinates reads coordx, coordy, coordz, or coord of older files.
+func coordinates(s source) (grid.Array, error) {
+	var axes [3]grid.Array
+	n := 0
+	for a, name := range []string{"coordx", "coordy", "coordz"} {
+		if !s.has(name) {
+			continue
+		}
+		v, err := s.numbers(name, -1)
+		if err != nil {
+			return grid.Array{}, err
+		}
+		axes[a] = grid.Array{Comps: 1, Data: v}
+		n = max(n, axes[a].Values())
+	}
+	if n == 0 && s.has("coord") {
+		v, err := s.numbers("coord", -1)
+		if err != nil {
+			return grid.Array{}, err
+		}
+		all := (&grid.Array{Comps: 1, Data: v}).Floats()
+		dim, ok := s.dim("num_dim")
+		if !ok || dim < 1 || dim > 3 {
+			return grid.Array{}, errors.New("coord without num_dim")
+		}
+		n = len(all) / dim
+		for a := range dim {
+			axes[a] = grid.Array{Comps: 1, Data: all[a*n : (a+1)*n]}
+		}
+	}
+	p := make([]float64, 3*n)
+	for a := range axes {
+		if k := axes[a].Values(); k != 0 && k != n {
+			return grid.Array{}, fmt.Errorf("axis %d has %d coordinates, another %d", a, k, n)
+		}
+		for i := range axes[a].Values() {
+			p[3*i+a] = axes[a].At(i)
+		}
+	}
+	return grid.Array{Name: "points", Comps: 3, Data: p}, nil
+}
+
+func nodalVariables(s source, step, points int, timed bool) ([]grid.Array, error) {
+	if !timed {
+		return nil, nil
+	}
+	var list []grid.Array
+	for i, name := range s.texts("name_nod_var") {
+		v, err := s.numbers(fmt.Sprintf("vals_nod_var%d", i+1), step)
+		if err != nil {
+			return nil, err
+		}
+		a := grid.Array{Name: name, Comps: 1, Data: v}
+		if a.Values() != points {
+			return nil, fmt.Errorf("nodal variable %q has %d values for %d nodes", name, a.Values(), points)
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
+func elementVariables(s source, g *grid.Grid, names []string, b, step int) error {
+	for i, name := range names {
+		variable := fmt.Sprintf("vals_elem_var%deb%d", i+1, b)
+		if !s.has(variable) {
+			continue // the truth table says: not on this block
+		}
+		v, err := s.numbers(variable, step)
+		if err != nil {
+			return err
+		}
+		g.CellData = append(g.CellData, grid.Array{Name: name, Comps: 1, Data: v})
+	}
+	return nil
+}
+
+// block reads one element block with the points it uses, numbered in order of
+// first use, as VTK does.
+func block(s source, b int, points grid.Array, nodal []grid.Array) (*grid.Grid, error) {
+	name := fmt.Sprintf("connect%d", b)
+	v, err := s.numbers(name, -1)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := (&grid.Array{Name: name, Comps: 1, Data: v}).Int64s()
+	if err != nil {
+		return nil, err
+	}
+	kind := strings.ToUpper(strings.TrimRight(s.attr(name, "elem_type"), " \x00"))
+	g := &grid.Grid{Layout: grid.Unstructured, Offsets: []int{0}}
+	sizes, err := elementSizes(s, b, kind, len(conn))
+	if err != nil {
+		return nil, err
+	}
+	var used []int
+	number := map[int64]int32{}
+	for _, n := range sizes {
+		if n > len(conn) {
+			return nil, fmt.Errorf("%s ends inside an element", name)
+		}
+		shape, order := elementShape(kind, n)
+		for k := range n {
+			id := conn[k]
+			if order != nil {
+				id = conn[order[k]]
+			}
+			if id < 1 || id > int64(points.Len()) {
+				return nil, fmt.Errorf("node number %d; the mesh has %d nodes", id, points.Len())
+			}
+			if _, ok := number[id]; !ok {
+				number[id] = int32(len(used))
+				used = append(used, int(id-1))
+			}
+			g.Conn = append(g.Conn, number[id])
+		}
+		conn = conn[n:]
+		g.Types = append(g.Types, shape)
+		g.Offsets = append(g.Offsets, len(g.Conn))
+	}
+	g.Points = points.Gather(used)
+	for i := range nodal {
+		g.PointData = append(g.PointData, nodal[i].Gather(used))
+	}
+	return g, nil
+}
+
+// elementSizes returns the number of nodes of each element: one number for
+// all, or a list of its own for polygons.
+func elementSizes(s source, b int, kind string, total int) ([]int, error) {
+	if strings.HasPrefix(kind, "NFACED") {
+		return nil, errors.New("polyhedral blocks (NFACED) are not read")
+	}
+	if per := fmt.Sprintf("ebepecnt%d", b); s.has(per) {
+		v, err := s.numbers(per, -1)
+		if err != nil {
+			return nil, err
+		}
+		counts, err := (&grid.Array{Comps: 1, Data: v}).Int64s()
+		if err != nil {
+			return nil, err
+		}
+		sizes := make([]int, len(counts))
+		for i, n := range counts {
+			if n < 0 || n > int64(total) {
+				return nil, fmt.Errorf("an element of %d nodes", n)
+			}
+			sizes[i] = int(n)
+		}
+		return sizes, nil
+	}
+	per, ok := s.dim(fmt.Sprintf("num_nod_per_el%d", b))
+	if !ok || per < 1 || total%per != 0 {
+		return nil, fmt.Errorf("%d node numbers, %d per element", total, per)
+	}
+	sizes := make([]int, total/per)
+	for i := range sizes {
+		sizes[i] = per
+	}
+	return sizes, nil
+}
+
+// swapped turns Exodus' order of edge points (bottom, vertical, top) to VTK's
+// (bottom, top, vertical).
+var (
+	hex20   = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 16, 17, 18, 19, 12, 13, 14, 15}
+	hex27   = append(hex20[:20:20], 23, 24, 25, 26, 21, 22, 20)
+	wedge15 = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 14, 9, 10, 11}
+)
+
+// elementShape returns VTK's cell type for an element, and where its points
+// are in Exodus' order (nil: the same).
+func elementShape(kind string, n int) (grid.CellType, []int) {
+	has := func(prefixes ...string) bool {
+		for _, p := range prefixes {
+			if strings.HasPrefix(kind, p) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case has("SPH", "CIR", "POI"):
+		return grid.Vertex, nil
+	case has("NSI"):
+		return grid.Polygon, nil
+	case has("TET"):
+		return pickShape(n, map[int]grid.CellType{4: grid.Tetra, 10: 24}), nil
+	case has("PYR"):
+		return pickShape(n, map[int]grid.CellType{5: grid.Pyramid, 13: 27}), nil
+	case has("WED"):
+		if n == 15 {
+			return 26, wedge15
+		}
+		return pickShape(n, map[int]grid.CellType{6: grid.Wedge}), nil
+	case has("HEX"):
+		switch n {
+		case 20:
+			return 25, hex20
+		case 27:
+			return 29, hex27
+		}
+		return pickShape(n, map[int]grid.CellType{8: grid.Hexahedron}), nil
+	case has("QUA", "TRI", "SHE"):
+		return pickShape(n, map[int]grid.CellType{3: grid.Triangle, 4: grid.Quad, 6: 22, 7: 34, 8: 23, 9: 28}), nil
+	case has("BEA", "BAR", "TRU", "EDG", "ROD"):
+		return pickShape(n, map[int]grid.CellType{2: grid.Line, 3: 21}), nil
+	}
+	return pickShape(n, map[int]grid.CellType{1: grid.Vertex, 2: grid.Line}), nil
+}
+
+// pickShape falls back to a cloud of points: the element is kept and can be
+// selected, though it has no faces.
+func pickShape(n int, known map[int]grid.CellType) grid.CellType {
+	if t, ok := known[n]; ok {
+		return t
+	}
+	return grid.PolyVertex
+}
+
+// rows cuts a character array of fixed width into texts.
+func rows(b []byte, width int) []string {
+	if width <= 0 {
+		return nil
+	}
+	var out []string
+	for ; len(b) >= width; b = b[width:] {
+		text, _, _ := bytes.Cut(b[:width], []byte{0})
+		out = append(out, strings.TrimRight(string(text), " "))
+	}
+	return out
+}
