@@ -4,8 +4,10 @@ package known
 import (
 	"isobath/internal/formats"
 	"isobath/internal/formats/champsim"
+	"isobath/internal/formats/chombo"
 	"isobath/internal/formats/dramsim"
 	"isobath/internal/formats/drmemtrace"
+	"isobath/internal/formats/exodus"
 	"isobath/internal/formats/gem5"
 	"isobath/internal/formats/hwloc"
 	"isobath/internal/formats/lackey"
@@ -13,8 +15,10 @@ import (
 	"isobath/internal/formats/otf2"
 	"isobath/internal/formats/pinatrace"
 	"isobath/internal/formats/refscsv"
+	"isobath/internal/formats/silo"
 	"isobath/internal/formats/syssage"
 	"isobath/internal/formats/vtk"
+	"isobath/internal/formats/vtkhdf"
 )
 
 // Formats is the list, in the order in which files are tried: formats with a
@@ -26,6 +30,10 @@ var Formats = []formats.Format{
 	syssage.Format,
 	vtk.Legacy,
 	vtk.XML,
+	chombo.Format,
+	silo.Format,
+	vtkhdf.Format,
+	exodus.Format,
 	gem5.Format,
 	drmemtrace.Format,
 	lackey.Format,
