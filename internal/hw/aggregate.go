@@ -210,6 +210,29 @@ func (a *Aggregate) link(links map[[2]int]*Link, path Path, at int, n Count) {
 	}
 }
 
+// LinkToParent returns the local traffic between a resource and its parent in
+// the tree. Memory that lies inside a cache (sub-NUMA clustering) receives what
+// that cache passes on; everything else passes on to what lies around it.
+func (a *Aggregate) LinkToParent(i int) Count {
+	r := &a.Placer.Resources[i]
+	if r.Kind != NUMA {
+		return a.Tallies[i].Onward
+	}
+	inside := false
+	for p := r.Parent; p >= 0; p = a.Placer.Resources[p].Parent {
+		inside = inside || a.Placer.Resources[p].Kind.IsCache()
+	}
+	var in Count
+	if inside {
+		for _, l := range a.Links {
+			if l.To == i && !l.Remote {
+				in.Add(l.Count)
+			}
+		}
+	}
+	return in
+}
+
 // Balance says where the samples of one depth are: they add up to the total.
 type Balance struct {
 	Kind Kind
