@@ -149,8 +149,11 @@ func (a *Aggregate) fold(pl Place, n Count, links map[[2]int]*Link, unplaced map
 	p := a.Placer
 	path := p.Path(pl)
 	if reason := p.Why(pl); reason != "" {
-		_, access := p.Access(pl)
+		cpu, access := p.Access(pl)
 		key := Unplaced{Level: access.Level, Reason: reason}
+		if cpu < 0 {
+			key.Level = NoLevel // whatever it was, it is not the reason
+		}
 		if unplaced[key] == nil {
 			unplaced[key] = new(Count)
 		}

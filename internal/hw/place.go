@@ -1,7 +1,6 @@
 package hw
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -443,5 +442,5 @@ func (p *Placer) Why(pl Place) string {
 	case a.Level == IO || a.Level == Uncached:
 		return "they bypass caches and memory nodes"
 	}
-	return fmt.Sprintf("known to be %s, not where", strings.ToLower(a.Level.String()[:1])+a.Level.String()[1:])
+	return "the samples say which caches missed, not what served them"
 }
