@@ -1,0 +1,210 @@
+package run
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Write writes the run as a folder at path. Everything goes to a temporary
+// folder beside it, is synced and then renamed: whoever looks at path sees
+// nothing or a whole run. Without replace an existing path is an error.
+func (r *Run) Write(path string, replace bool) error {
+	if _, err := os.Lstat(path); err == nil && !replace {
+		return fmt.Errorf("%s exists; choose another name, or give --force to replace it", path)
+	} else if err == nil && !IsRun(path) {
+		return fmt.Errorf("%s exists and is not a run; choose another name", path)
+	}
+	parent := filepath.Dir(path)
+	tmp, err := os.MkdirTemp(parent, "."+filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return fmt.Errorf("write run %s: %w", path, err)
+	}
+	if err := r.fill(tmp); err != nil {
+		return errors.Join(fmt.Errorf("write run %s: %w", path, err), os.RemoveAll(tmp))
+	}
+	if err := publish(tmp, path); err != nil {
+		return errors.Join(fmt.Errorf("write run %s: %w", path, err), os.RemoveAll(tmp))
+	}
+	r.Path = path
+	return syncDir(parent)
+}
+
+// publish moves the finished folder to its name. A run that is replaced is
+// exchanged in one step where the system can do that, so that the name always
+// has a whole run.
+func publish(tmp, path string) error {
+	if _, err := os.Lstat(path); err != nil {
+		return os.Rename(tmp, path)
+	}
+	if err := exchange(tmp, path); err != nil {
+		return err
+	}
+	return os.RemoveAll(tmp)
+}
+
+func (r *Run) fill(dir string) error {
+	m := r.Manifest
+	m.Version = Version
+	m.Tables = nil
+	if m.Warnings == nil {
+		m.Warnings = []string{}
+	}
+	for _, t := range r.Contents {
+		e := TableEntry{Name: t.Name, File: t.Name + ".arrow", Rows: t.Rows()}
+		if err := writeFile(filepath.Join(dir, e.File), t.WriteArrow); err != nil {
+			return err
+		}
+		m.Tables = append(m.Tables, e)
+	}
+	if r.TopologyData != nil {
+		m.Topology = "topology" + topologySuffix(r.Manifest.Topology)
+		if err := writeFile(filepath.Join(dir, m.Topology), text(r.TopologyData)); err != nil {
+			return err
+		}
+		if r.Tree != nil {
+			if err := writeFile(filepath.Join(dir, treeFile), text(r.Tree)); err != nil {
+				return err
+			}
+		}
+	}
+	var err error
+	if m.Sources, err = r.copySources(dir); err != nil {
+		return err
+	}
+	body, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	r.Manifest = m
+	if err := writeFile(filepath.Join(dir, manifestFile), text(append(body, '\n'))); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+// topologySuffix keeps the ending of the imported description, unless the name
+// would clash with our own tree.
+func topologySuffix(name string) string {
+	if ext := filepath.Ext(name); ext != ".json" && ext != "" {
+		return ext
+	}
+	return ".imported"
+}
+
+func text(b []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	}
+}
+
+// copySources copies the source files that can be read. One that has gone since
+// it was found is left out: the run is worth more than its sources.
+func (r *Run) copySources(dir string) ([]SourceEntry, error) {
+	var kept []SourceEntry
+	used := map[string]bool{}
+	for _, s := range r.Manifest.Sources {
+		body, err := os.ReadFile(r.SourceFiles[s.Name])
+		if err != nil {
+			continue
+		}
+		s.File = freeName(sourceName(s.Name), used)
+		target := filepath.Join(dir, sourceFolder, filepath.FromSlash(s.File))
+		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+			return nil, err
+		}
+		if err := writeFile(target, text(body)); err != nil {
+			return nil, err
+		}
+		kept = append(kept, s)
+	}
+	return kept, nil
+}
+
+// sourceName is the path below the sources folder for a file name in the data,
+// which may be absolute or contain "..".
+func sourceName(name string) string {
+	clean := filepath.ToSlash(filepath.Clean("/" + filepath.FromSlash(name)))
+	return strings.TrimPrefix(clean, "/")
+}
+
+func freeName(name string, used map[string]bool) string {
+	free := name
+	for i := 2; used[strings.ToLower(free)]; i++ {
+		free = strconv.Itoa(i) + "/" + name
+	}
+	used[strings.ToLower(free)] = true
+	return free
+}
+
+// writeFile writes and syncs one file.
+func writeFile(name string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	if err := write(f); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if err := f.Sync(); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	return f.Close()
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+// Selections returns the named selections stored with the run, as texts of the
+// selection language.
+func (r *Run) Selections() (map[string]string, error) {
+	named := map[string]string{}
+	body, err := os.ReadFile(filepath.Join(r.Path, selectionFile))
+	if errors.Is(err, fs.ErrNotExist) || r.Path == "" {
+		return named, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", r.Path, err)
+	}
+	if err := json.Unmarshal(body, &named); err != nil {
+		return nil, fmt.Errorf("run %s: %s: %w", r.Path, selectionFile, err)
+	}
+	return named, nil
+}
+
+// SaveSelections replaces the named selections, whole or not at all.
+func (r *Run) SaveSelections(named map[string]string) error {
+	if r.Path == "" {
+		return errors.New("this run is only in memory; import it with -o to keep selections")
+	}
+	body, err := json.MarshalIndent(named, "", "  ")
+	if err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(r.Path, selectionFile+".*.tmp")
+	if err != nil {
+		return fmt.Errorf("save selections: %w", err)
+	}
+	_, err = tmp.Write(append(body, '\n'))
+	err = errors.Join(err, tmp.Sync(), tmp.Close())
+	if err == nil {
+		err = os.Rename(tmp.Name(), filepath.Join(r.Path, selectionFile))
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("save selections: %w", err), os.Remove(tmp.Name()))
+	}
+	return nil
+}
