@@ -107,7 +107,7 @@ func bytesOf[T int32 | int64 | float64 | uint32 | uint64](s []T) []byte {
 // OpenArrow maps a file that WriteArrow made. The columns point into the
 // mapping until Close.
 func OpenArrow(path string) (*Table, error) {
-	data, unmap, err := mapFile(path)
+	data, unmap, err := MapFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("open table: %w", err)
 	}
@@ -209,8 +209,8 @@ func bitsOf(a arrow.Array) Bits {
 	return b
 }
 
-// mapFile maps a file read-only.
-func mapFile(path string) ([]byte, func() error, error) {
+// MapFile maps a file read-only; the second result unmaps it.
+func MapFile(path string) ([]byte, func() error, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, nil, err

@@ -1,0 +1,324 @@
+package mitos
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"isobath/internal/datasrc"
+	"isobath/internal/formats"
+	"isobath/internal/formats/delimited"
+	"isobath/internal/hw"
+	"isobath/internal/table"
+)
+
+// ibsNumbers are the IBS columns that are counts or codes; all others are one
+// bit.
+var ibsNumbers = []string{"ibs_op_max_cnt", "ibs_op_max_cnt_upper", "ibs_op_cur_cnt", "ibs_comp_to_ret_ctr", "ibs_tag_to_ret_ctr",
+	"ibs_nb_req_src", "ibs_op_mem_width", "ibs_op_dc_miss_open_mem_reqs", "ibs_dc_miss_lat", "ibs_tlb_refill_lat",
+	"ibs_fetch_max_cnt", "ibs_fetch_cnt", "ibs_fetch_lat", "ibs_l1_tlb_pg_sz"}
+
+func ibsFlag(name string) bool {
+	return strings.HasPrefix(name, "ibs_") && !slices.Contains(ibsNumbers, name)
+}
+
+func ibsUnit(name string) string {
+	if strings.HasPrefix(name, "ibs_") && (strings.HasSuffix(name, "_lat") || strings.HasSuffix(name, "_ret_ctr")) {
+		return "cycles"
+	}
+	return ""
+}
+
+// bit returns a one-bit IBS field of a row; a field that is missing is not set.
+func (f *file) bit(name string) func(int) bool {
+	c := f.raw[name]
+	if c == nil || c.Words == nil {
+		return func(int) bool { return false }
+	}
+	return func(i int) bool { return c.Words[i] != 0 }
+}
+
+// ibsOp keeps the micro-ops that are memory operations, decodes their level and
+// computes a latency.
+func (f *file) ibsOp(cpu processor, opt *formats.Options) {
+	total := f.rows
+	load, store := f.bit("ibs_ld_op"), f.bit("ibs_st_op")
+	f.keep(where(f.rows, func(i int) bool { return load(i) || store(i) }))
+	f.warnf("%d of %d micro-ops were memory operations; the others are left out", f.rows, total)
+
+	if cpu.family == 0 {
+		f.warnf("the CPU family is not known (no hardware.xml with it): IBS data sources are read as on Zen 1 to 3")
+	}
+	d := f.ibsDecoder(cpu)
+	out := datasrc.NewColumns(f.rows)
+	for i := range f.rows {
+		out.Append(d.access(i))
+	}
+	f.add(out.Table(table.Measured)...)
+	f.ibsLatency(d, opt.L1Latency)
+	f.ibsAddresses()
+	f.ibsWidth()
+}
+
+// ibsDecoder has the fields that decide the level.
+type ibsDecoder struct {
+	load, store, uncached, dcMiss, l2Miss, prefetch, noMAB, remote, locked, tlb1Miss, tlb2Miss, linear func(int) bool
+	source                                                                                             *delimited.Column
+	cpu                                                                                                processor
+}
+
+func (f *file) ibsDecoder(cpu processor) *ibsDecoder {
+	return &ibsDecoder{
+		load: f.bit("ibs_ld_op"), store: f.bit("ibs_st_op"), uncached: f.bit("ibs_dc_uc_mem_acc"),
+		dcMiss: f.bit("ibs_dc_miss"), l2Miss: f.bit("ibs_l2_miss"), prefetch: f.bit("ibs_sw_pf"),
+		noMAB: f.bit("ibs_dc_no_mab_alloc"), remote: f.bit("ibs_nb_req_dst_node"), locked: f.bit("ibs_dc_locked_op"),
+		tlb1Miss: f.bit("ibs_dc_l1_tlb_miss"), tlb2Miss: f.bit("ibs_dc_l2_tlb_miss"), linear: f.bit("ibs_lin_addr_valid"),
+		source: f.raw["ibs_nb_req_src"], cpu: cpu,
+	}
+}
+
+func (d *ibsDecoder) access(i int) datasrc.Access {
+	a := datasrc.Access{Op: d.op(i), Lock: datasrc.Unlocked}
+	if d.locked(i) {
+		a.Lock = datasrc.Locked
+	}
+	if d.linear(i) {
+		switch {
+		case !d.tlb1Miss(i):
+			a.TLB = datasrc.TLBL1
+		case !d.tlb2Miss(i):
+			a.TLB = datasrc.TLBL2
+		default:
+			a.TLB = datasrc.TLBMiss
+		}
+	}
+	a.Level = d.level(i)
+	a.Hit = datasrc.HitLevel
+	return a
+}
+
+func (d *ibsDecoder) op(i int) datasrc.Op {
+	switch {
+	case d.prefetch(i):
+		return datasrc.Prefetch
+	case d.load(i) && d.store(i):
+		return datasrc.LoadStore
+	case d.load(i):
+		return datasrc.Load
+	}
+	return datasrc.Store
+}
+
+// level follows the order of the kernel's own decoder. A set L2-miss flag
+// without an L1 miss belongs to another operation and is ignored ("skid").
+func (d *ibsDecoder) level(i int) hw.Level {
+	source := uint64(0)
+	if d.source != nil && d.source.Words != nil {
+		source = d.source.Words[i]
+	}
+	switch {
+	case d.uncached(i) && source == 7:
+		return hw.IO
+	case d.uncached(i):
+		return hw.Uncached
+	case !d.dcMiss(i):
+		return hw.L1
+	}
+	// AMD erratum 1293 (Zen 3): for software prefetches and operations without
+	// a miss buffer the L2-miss bit and the request source are not valid.
+	if d.cpu.zen3() && (d.prefetch(i) || d.noMAB(i)) {
+		return hw.BeyondL1
+	}
+	switch {
+	case !d.l2Miss(i):
+		return hw.L2
+	case d.load(i) && source != 0:
+		return d.beyondL2(source, d.remote(i))
+	case d.noMAB(i):
+		return hw.LFB
+	}
+	return hw.BeyondL2
+}
+
+// beyondL2 decodes the source of the data, which is valid for loads only.
+func (d *ibsDecoder) beyondL2(source uint64, remote bool) hw.Level {
+	zen123 := [8]hw.Level{2: hw.L3, 3: hw.LocalRAM, 4: hw.RemoteCache, 7: hw.IO}
+	zen4 := [8]hw.Level{1: hw.L3, 2: hw.LocalPeerCache, 3: hw.LocalRAM, 5: hw.RemoteCache, 6: hw.PMEM, 7: hw.IO}
+	level := zen123[source&7]
+	if d.cpu.zen4() {
+		level = zen4[source&7]
+	}
+	switch {
+	case level == hw.NoLevel:
+		return hw.Unknown
+	case level == hw.LocalRAM && remote:
+		return hw.RemoteRAM
+	}
+	return level
+}
+
+// ibsLatency adds the latency. The counter starts when an L1 miss is detected
+// and runs for loads only. With an assumed L1 latency E a load miss takes its
+// counter plus E and a load hit takes E; without one hits have no latency.
+func (f *file) ibsLatency(d *ibsDecoder, l1 int) {
+	f.take("latency") // 0 or a duplicate, depending on the kernel
+	counter := f.raw["ibs_dc_miss_lat"]
+	if counter == nil || counter.Words == nil {
+		return
+	}
+	values := make([]int64, f.rows)
+	valid := table.NewBits(f.rows)
+	for i := range f.rows {
+		switch {
+		case !d.load(i):
+		case d.dcMiss(i):
+			values[i] = int64(counter.Words[i]) + int64(max(l1, 0))
+			valid.Set(i)
+		case l1 >= 0:
+			values[i] = int64(l1)
+			valid.Set(i)
+		}
+	}
+	p, note := table.Measured, "IBS measures load misses only: L1 hits and stores have no value"
+	if l1 >= 0 {
+		p, note = table.Modelled, "IBS measures load misses only; an L1 hit is assumed to take "+strconv.Itoa(l1)+" cycles, which is also added to misses. Stores have no value"
+	}
+	col := table.Ints("latency", "cycles", said(valid, p), values, valid)
+	col.Note = note
+	f.add(col)
+}
+
+// ibsAddresses takes the linear address where it is valid, and keeps the
+// physical one beside it.
+func (f *file) ibsAddresses() {
+	if lin := f.raw["ibs_op_lin"]; lin != nil && lin.Words != nil {
+		f.take("addr")
+		ok := f.bit("ibs_lin_addr_valid")
+		valid := both(validity(lin, f.rows), where(f.rows, ok))
+		f.add(table.Addresses("addr", said(valid, table.Measured), slices.Clone(lin.Words), valid))
+	}
+	if phy := f.raw["ibs_op_phy"]; phy != nil && phy.Words != nil {
+		ok := f.bit("ibs_phy_addr_valid")
+		valid := both(validity(phy, f.rows), where(f.rows, ok))
+		f.add(table.Addresses("phys", said(valid, table.Measured), slices.Clone(phy.Words), valid))
+	}
+}
+
+// ibsWidth adds the width the hardware reports, which beats the one decoded
+// from the instruction.
+func (f *file) ibsWidth() {
+	c := f.raw["ibs_op_mem_width"]
+	if c == nil || c.Words == nil {
+		return
+	}
+	f.take("width")
+	values := make([]int64, f.rows)
+	valid := table.NewBits(f.rows)
+	for i, w := range c.Words {
+		if w >= 1 && w <= 10 {
+			values[i] = 1 << (w - 1)
+			valid.Set(i)
+		}
+	}
+	f.add(table.Ints("width", "bytes", said(valid, table.Measured), values, valid))
+}
+
+// fetch describes the instruction side: which cache served the instruction.
+func (f *file) fetch() {
+	icMiss, l2Miss := f.bit("ibs_ic_miss"), f.bit("ibs_fetch_l2_miss")
+	tlb1, tlb2 := f.bit("ibs_l1_tlb_miss"), f.bit("ibs_l2_tlb_miss")
+	out := datasrc.NewColumns(f.rows)
+	for i := range f.rows {
+		a := datasrc.Access{Op: datasrc.Exec, Level: hw.L1, Hit: datasrc.HitLevel, TLB: datasrc.TLBL1}
+		switch {
+		case icMiss(i) && l2Miss(i):
+			a.Level = hw.BeyondL2
+		case icMiss(i):
+			a.Level = hw.L2
+		}
+		switch {
+		case tlb1(i) && tlb2(i):
+			a.TLB = datasrc.TLBMiss
+		case tlb1(i):
+			a.TLB = datasrc.TLBL2
+		}
+		out.Append(a)
+	}
+	f.add(out.Table(table.Measured)...)
+	f.take("latency")
+	if c := f.raw["ibs_fetch_lat"]; c != nil && c.Words != nil {
+		col := table.Ints("latency", "cycles", table.Measured, ints(c, f.rows), validity(c, f.rows))
+		col.Note = "from the start of the fetch to its delivery"
+		f.add(col)
+	}
+	if lin := f.raw["ibs_fetch_lin_addr"]; lin != nil && lin.Words != nil {
+		f.take("addr")
+		f.add(table.Addresses("addr", table.Measured, slices.Clone(lin.Words), validity(lin, f.rows)))
+	}
+	f.warnf("these are IBS fetch samples: they describe instruction fetches, not data accesses")
+}
+
+// keep drops all rows but the given ones.
+func (f *file) keep(rows table.Bits) {
+	index := slices.Collect(rows.All())
+	for _, c := range f.raw {
+		c.Words = pick(c.Words, index)
+		c.Floats = pick(c.Floats, index)
+		c.Codes = pick(c.Codes, index)
+		if c.Valid != nil {
+			valid := table.NewBits(len(index))
+			for i, row := range index {
+				if table.Bits(c.Valid).Get(row) {
+					valid.Set(i)
+				}
+			}
+			c.Valid = valid
+			c.Nulls = len(index) - valid.Count()
+		}
+		if c.Type == delimited.Empty {
+			c.Nulls = len(index)
+		}
+	}
+	f.rows = len(index)
+}
+
+func pick[T any](values []T, index []int) []T {
+	if values == nil {
+		return nil
+	}
+	out := make([]T, len(index))
+	for i, row := range index {
+		out[i] = values[row]
+	}
+	return out
+}
+
+// processor is an AMD family and model; zero if not known.
+type processor struct{ family, model int }
+
+// zen3 is also true of an unknown processor: to doubt a bit that is valid costs
+// detail, to believe one that is not costs truth.
+func (p processor) zen3() bool { return p.family == 0 || p.family == 0x19 && !p.zen4() }
+
+// zen4 reports Zen 4 and later: family 19h models 10h–1Fh and 60h–AFh, and
+// family 1Ah.
+func (p processor) zen4() bool {
+	return p.family > 0x19 || p.family == 0x19 && (p.model >= 0x10 && p.model <= 0x1f || p.model >= 0x60 && p.model <= 0xaf)
+}
+
+var (
+	familyInfo = regexp.MustCompile(`"CPUFamilyNumber" value="(\d{1,4})"`)
+	modelInfo  = regexp.MustCompile(`"CPUModelNumber" value="(\d{1,4})"`)
+)
+
+// processorOf finds the processor in a topology file of hwloc.
+func processorOf(xml []byte) (p processor) {
+	if m := familyInfo.FindSubmatch(xml); m != nil {
+		p.family, _ = strconv.Atoi(string(m[1]))
+	}
+	if m := modelInfo.FindSubmatch(xml); m != nil {
+		p.model, _ = strconv.Atoi(string(m[1]))
+	}
+	return p
+}

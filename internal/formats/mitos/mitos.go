@@ -1,0 +1,121 @@
+// Package mitos reads the sample files of Mitos and MemAxes, in every form they
+// have had since 2014. Columns are found by their names; positions matter only
+// for files that lost their header.
+package mitos
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+
+	"isobath/internal/formats"
+	"isobath/internal/formats/delimited"
+	"isobath/internal/table"
+)
+
+// Format is a Mitos folder, or one of its sample files alone.
+var Format = formats.Format{Name: "mitos", Kind: formats.Samples, Sniff: sniff, Samples: read}
+
+// sampleFiles are where a Mitos folder may have its samples, newest form first.
+var sampleFiles = []string{"data/samples.csv", "data/samples.out", "samples.csv", "samples.out", "data/raw_samples.csv"}
+
+func sniff(in *formats.Input) bool {
+	if in.Dir() {
+		return slices.ContainsFunc(sampleFiles, in.Has)
+	}
+	_, ok := recognise(in.Head)
+	return ok
+}
+
+// maxSkipped is the share of damaged rows that is still accepted silently.
+const maxSkipped = 0.01
+
+func read(ctx context.Context, in *formats.Input, opt *formats.Options) (*formats.Imported, error) {
+	file, root := in.Path, filepath.Dir(in.Path)
+	if in.Dir() {
+		i := slices.IndexFunc(sampleFiles, in.Has)
+		if i < 0 {
+			return nil, fmt.Errorf("%s: no data/samples.csv or data/samples.out in it", in.Path)
+		}
+		file, root = filepath.Join(in.Path, filepath.FromSlash(sampleFiles[i])), in.Path
+	} else if filepath.Base(root) == "data" {
+		root = filepath.Dir(root)
+	}
+	data, unmap, err := table.MapFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read samples: %w", err)
+	}
+	defer unmap()
+	hardware, _ := os.ReadFile(filepath.Join(root, "hardware.xml"))
+	out, err := parse(ctx, file, data, processorOf(hardware), opt)
+	if err != nil {
+		return nil, err
+	}
+	if len(hardware) > 0 {
+		out.Topology, out.TopologyName = hardware, "hardware.xml"
+	}
+	for _, dir := range []string{"src", "."} {
+		out.SourceRoots = append(out.SourceRoots, filepath.Join(root, dir))
+	}
+	return out, nil
+}
+
+// parse reads a sample file from memory. name is used in messages.
+func parse(ctx context.Context, name string, data []byte, cpu processor, opt *formats.Options) (*formats.Imported, error) {
+	if i := bytes.IndexByte(data[:min(len(data), formats.HeadSize)], 0); i >= 0 {
+		return nil, fmt.Errorf("%s: byte %d is zero: this is not a text file", name, i)
+	}
+	layout, ok := recognise(data[:min(len(data), 4*formats.HeadSize)])
+	if !ok {
+		return nil, notSamples(name, data)
+	}
+	layout.rename(opt.Map)
+	if err := layout.require(name); err != nil {
+		return nil, err
+	}
+	text, err := delimited.Read(ctx, data, layout.options(progress(opt, len(data))))
+	if err != nil {
+		return nil, err
+	}
+	warnings, err := judge(name, text, opt.Salvage)
+	if err != nil {
+		return nil, err
+	}
+	return convert(layout, text, cpu, opt, warnings)
+}
+
+// progress turns steps of each worker into a running total.
+func progress(opt *formats.Options, size int) func(bytes, rows int64) {
+	if opt.Progress == nil {
+		return nil
+	}
+	var bytes, rows atomic.Int64
+	return func(b, r int64) { opt.Progress(bytes.Add(b), int64(size), rows.Add(r)) }
+}
+
+// judge decides whether so many damaged rows are acceptable, and says what was
+// repaired.
+func judge(name string, text *delimited.Result, salvage bool) ([]string, error) {
+	var warnings []string
+	if text.Rows == 0 && text.Skipped == 0 {
+		return nil, fmt.Errorf("%s: a header and no samples", name)
+	}
+	if text.Repaired > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d rows had stray separators or line breaks and were repaired", text.Repaired))
+	}
+	if text.Skipped == 0 {
+		return warnings, nil
+	}
+	sentence := fmt.Sprintf("%d of %d rows are malformed and were left out", text.Skipped, text.Rows+text.Skipped)
+	for _, p := range text.Problems {
+		sentence += "; " + p.String()
+	}
+	if float64(text.Skipped) > maxSkipped*float64(text.Rows+text.Skipped) && !salvage || text.Rows == 0 {
+		return nil, fmt.Errorf("%s: %s; give --salvage to import the others", name, sentence)
+	}
+	return append(warnings, sentence), nil
+}
