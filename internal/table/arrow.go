@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -128,9 +129,9 @@ func fromArrow(data []byte) (t *Table, err error) {
 			t, err = nil, fmt.Errorf("not a readable Arrow file: %v", r)
 		}
 	}()
-	file, err := ipc.NewReaderFromMessageReader(&messages{data: data})
+	file, err := ArrowReader(data)
 	if err != nil {
-		return nil, fmt.Errorf("not a readable Arrow file: %w", err)
+		return nil, err
 	}
 	schema := file.Schema()
 	meta := schema.Metadata()
@@ -151,23 +152,87 @@ func fromArrow(data []byte) (t *Table, err error) {
 	return New(name, columns)
 }
 
+// ArrowReader reads the record batches of an Arrow file in memory. Arrays may
+// point into data. It may panic on damaged files: callers recover.
+func ArrowReader(data []byte) (*ipc.Reader, error) {
+	r, err := ipc.NewReaderFromMessageReader(&messages{data: data})
+	if err != nil {
+		return nil, fmt.Errorf("not a readable Arrow file: %w", err)
+	}
+	return r, nil
+}
+
+// DescribeFromArrow sets the description of a column from the metadata of a
+// field, as far as it has any of ours. A Time keeps its kind only if its values
+// are 64 bits wide, as ours are.
+func DescribeFromArrow(c *Column, f arrow.Field) error {
+	kind, ours := f.Metadata.GetValue(metaKind)
+	if !ours {
+		return nil
+	}
+	k, err := ParseKind(kind)
+	if err != nil {
+		return fmt.Errorf("column %q: %w", f.Name, err)
+	}
+	switch values := c.Data.(type) {
+	case []int32:
+		switch k {
+		case Time:
+			c.Data = widen(values)
+			c.Kind = Time
+		case Flag:
+			c.Data, c.Kind = flags(values), Flag
+		}
+	case []int64:
+		if k == Time {
+			c.Kind = Time
+		}
+	}
+	return c.describeArrow(f)
+}
+
+func widen(values []int32) []int64 {
+	out := make([]int64, len(values))
+	for i, v := range values {
+		out[i] = int64(v)
+	}
+	return out
+}
+
+func flags(values []int32) []uint8 {
+	out := make([]uint8, len(values))
+	for i, v := range values {
+		if v != 0 {
+			out[i] = 1
+		}
+	}
+	return out
+}
+
+// describeArrow sets unit, provenance, note and base from our metadata.
+func (c *Column) describeArrow(f arrow.Field) error {
+	provenance, _ := f.Metadata.GetValue(metaProvenance)
+	m := Meta{Name: f.Name, Provenance: provenance}
+	m.Unit, _ = f.Metadata.GetValue(metaUnit)
+	m.Note, _ = f.Metadata.GetValue(metaNote)
+	if base, ok := f.Metadata.GetValue(metaBase); ok {
+		var err error
+		if m.Base, err = strconv.ParseUint(base, 10, 64); err != nil {
+			return fmt.Errorf("column %q: base: %w", f.Name, err)
+		}
+	}
+	return c.Describe(m)
+}
+
 func fromArray(f arrow.Field, a arrow.Array) (*Column, error) {
 	c := &Column{Name: f.Name}
-	var err error
 	kind, _ := f.Metadata.GetValue(metaKind)
+	var err error
 	if c.Kind, err = ParseKind(kind); err != nil {
 		return nil, fmt.Errorf("column %q: %w", f.Name, err)
 	}
-	provenance, _ := f.Metadata.GetValue(metaProvenance)
-	if c.Provenance, err = ParseProvenance(provenance); err != nil {
-		return nil, fmt.Errorf("column %q: %w", f.Name, err)
-	}
-	c.Unit, _ = f.Metadata.GetValue(metaUnit)
-	c.Note, _ = f.Metadata.GetValue(metaNote)
-	if base, ok := f.Metadata.GetValue(metaBase); ok {
-		if c.Base, err = strconv.ParseUint(base, 10, 64); err != nil {
-			return nil, fmt.Errorf("column %q: base: %w", f.Name, err)
-		}
+	if err := c.describeArrow(f); err != nil {
+		return nil, err
 	}
 	switch a := a.(type) {
 	case *array.Int32:
@@ -189,7 +254,7 @@ func fromArray(f arrow.Field, a arrow.Array) (*Column, error) {
 		c.Data = indices.Uint32Values()
 		c.Dict = make([]string, names.Len())
 		for i := range c.Dict {
-			c.Dict[i] = names.Value(i)
+			c.Dict[i] = strings.Clone(names.Value(i)) // names outlive the mapping
 		}
 	default:
 		return nil, fmt.Errorf("column %q: Arrow type %v", f.Name, a.DataType())

@@ -3,6 +3,7 @@ package table
 import (
 	"math"
 	"slices"
+	"strings"
 )
 
 // Ints makes a number column of whole numbers, in 32 bits where they fit.
@@ -101,12 +102,13 @@ func (in *Interner) Code(text []byte) uint32 {
 	return in.add(string(text))
 }
 
-// CodeString is Code for a string.
+// CodeString is Code for a string, which is copied: it may point into a mapping
+// that goes away.
 func (in *Interner) CodeString(text string) uint32 {
 	if c, ok := in.codes[text]; ok {
 		return c
 	}
-	return in.add(text)
+	return in.add(strings.Clone(text))
 }
 
 func (in *Interner) add(text string) uint32 {

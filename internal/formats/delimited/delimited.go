@@ -10,6 +10,7 @@ package delimited
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -88,6 +89,34 @@ type Problem struct {
 }
 
 func (p Problem) String() string { return fmt.Sprintf("line %d: %s", p.Line, p.Text) }
+
+// maxSkipped is the share of damaged rows that is accepted without being asked.
+const maxSkipped = 0.01
+
+// Judge decides whether so many damaged rows are acceptable, and says what was
+// left out or repaired. With salvage any number is.
+func (r *Result) Judge(salvage bool) (warnings []string, err error) {
+	if r.Rows == 0 && r.Skipped == 0 {
+		return nil, errors.New("a header and no rows")
+	}
+	if r.Repaired > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d rows had stray separators or line breaks and were repaired", r.Repaired))
+	}
+	if r.Skipped == 0 {
+		return warnings, nil
+	}
+	sentence := fmt.Sprintf("%d of %d rows are malformed and were left out", r.Skipped, r.Rows+r.Skipped)
+	for _, p := range r.Problems {
+		sentence += "; " + p.String()
+	}
+	if r.Rows == 0 {
+		return nil, errors.New(sentence)
+	}
+	if float64(r.Skipped) > maxSkipped*float64(r.Rows+r.Skipped) && !salvage {
+		return nil, fmt.Errorf("%s; give --salvage to import the others", sentence)
+	}
+	return append(warnings, sentence), nil
+}
 
 const (
 	maxProblems = 10

@@ -31,9 +31,6 @@ func sniff(in *formats.Input) bool {
 	return ok
 }
 
-// maxSkipped is the share of damaged rows that is still accepted silently.
-const maxSkipped = 0.01
-
 func read(ctx context.Context, in *formats.Input, opt *formats.Options) (*formats.Imported, error) {
 	file, root := in.Path, filepath.Dir(in.Path)
 	if in.Dir() {
@@ -81,9 +78,9 @@ func parse(ctx context.Context, name string, data []byte, cpu processor, opt *fo
 	if err != nil {
 		return nil, err
 	}
-	warnings, err := judge(name, text, opt.Salvage)
+	warnings, err := text.Judge(opt.Salvage)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return convert(layout, text, cpu, opt, warnings)
 }
@@ -95,27 +92,4 @@ func progress(opt *formats.Options, size int) func(bytes, rows int64) {
 	}
 	var bytes, rows atomic.Int64
 	return func(b, r int64) { opt.Progress(bytes.Add(b), int64(size), rows.Add(r)) }
-}
-
-// judge decides whether so many damaged rows are acceptable, and says what was
-// repaired.
-func judge(name string, text *delimited.Result, salvage bool) ([]string, error) {
-	var warnings []string
-	if text.Rows == 0 && text.Skipped == 0 {
-		return nil, fmt.Errorf("%s: a header and no samples", name)
-	}
-	if text.Repaired > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d rows had stray separators or line breaks and were repaired", text.Repaired))
-	}
-	if text.Skipped == 0 {
-		return warnings, nil
-	}
-	sentence := fmt.Sprintf("%d of %d rows are malformed and were left out", text.Skipped, text.Rows+text.Skipped)
-	for _, p := range text.Problems {
-		sentence += "; " + p.String()
-	}
-	if float64(text.Skipped) > maxSkipped*float64(text.Rows+text.Skipped) && !salvage || text.Rows == 0 {
-		return nil, fmt.Errorf("%s: %s; give --salvage to import the others", name, sentence)
-	}
-	return append(warnings, sentence), nil
 }

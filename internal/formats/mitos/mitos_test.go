@@ -335,7 +335,7 @@ func TestErrors(t *testing.T) {
 		{"no time", "source,line,cpu,latency,addr\na,1,2,3,4\n", "--map time=NAME"},
 		{"empty", "", "empty"},
 		{"binary", "source,line,cpu\x00", "not a text file"},
-		{"header only", g10, "no samples"},
+		{"header only", g10, "no rows"},
 		{"damaged", g10 + rows(strings.Split(strings.TrimSpace(g10), ","), 5) + "a,b\nc\n", "--salvage"},
 		{"something else", "hello world\n", "--map"},
 	}

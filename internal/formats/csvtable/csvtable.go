@@ -1,0 +1,143 @@
+// Package csvtable reads any comma-, tab- or semicolon-separated table with a
+// header line, as far as its columns have canonical names or are mapped.
+package csvtable
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"isobath/internal/formats"
+	"isobath/internal/formats/delimited"
+	"isobath/internal/formats/tabular"
+	"isobath/internal/table"
+)
+
+// Format is a table in text form. It accepts much, so it is tried last.
+var Format = formats.Format{Name: "csv", Kind: formats.Samples, Sniff: sniff, Samples: read}
+
+func sniff(in *formats.Input) bool {
+	if in.Dir() || !isText(in.Head) {
+		return false
+	}
+	_, names, _ := header(in.Head)
+	return len(names) >= 2
+}
+
+func isText(head []byte) bool {
+	if bytes.IndexByte(head, 0) >= 0 {
+		return false
+	}
+	// A character may be cut at the end of the head.
+	for cut := 0; cut < 4 && cut < len(head); cut++ {
+		if utf8.Valid(head[:len(head)-cut]) {
+			return true
+		}
+	}
+	return len(head) == 0
+}
+
+// header returns the separator, the names, and the length of the header line.
+// Lines that start with # before it are comments.
+func header(data []byte) (comma byte, names []string, length int) {
+	for length < len(data) {
+		line, _, _ := bytes.Cut(data[length:], []byte("\n"))
+		start := length
+		length = min(length+len(line)+1, len(data))
+		line = bytes.TrimRight(line, "\r")
+		if len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		comma = ','
+		for _, c := range []byte{'\t', ';'} {
+			if bytes.Count(line, []byte{c}) > bytes.Count(line, []byte{comma}) {
+				comma = c
+			}
+		}
+		names = delimited.Header(data[start:start+len(line)], comma)
+		for _, n := range names {
+			// Names are words; a number up there means there is no header.
+			if n == "" || n[0] >= '0' && n[0] <= '9' || n[0] == '-' || n[0] == '{' || n[0] == '<' {
+				return 0, nil, 0
+			}
+		}
+		return comma, names, length
+	}
+	return 0, nil, 0
+}
+
+func read(ctx context.Context, in *formats.Input, opt *formats.Options) (*formats.Imported, error) {
+	data, unmap, err := table.MapFile(in.Path)
+	if err != nil {
+		return nil, fmt.Errorf("read table: %w", err)
+	}
+	defer unmap()
+	out, err := parse(ctx, data, opt)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", in.Path, err)
+	}
+	out.SourceRoots = []string{filepath.Dir(in.Path)}
+	return out, nil
+}
+
+func parse(ctx context.Context, data []byte, opt *formats.Options) (*formats.Imported, error) {
+	comma, names, length := header(data)
+	if len(names) < 2 {
+		return nil, fmt.Errorf("no header line with at least two column names")
+	}
+	seen := map[string]bool{}
+	for _, n := range names {
+		if seen[n] {
+			return nil, fmt.Errorf("two columns named %q", n)
+		}
+		seen[n] = true
+	}
+	options := delimited.Options{Comma: comma, Names: names, Skip: length, FirstLine: 1 + bytes.Count(data[:length], []byte("\n")), Omitted: -1}
+	if opt.Progress != nil {
+		var done, rows atomic.Int64
+		options.Progress = func(b, r int64) { opt.Progress(done.Add(b), int64(len(data)), rows.Add(r)) }
+	}
+	text, err := delimited.Read(ctx, data, options)
+	if err != nil {
+		return nil, err
+	}
+	warnings, err := text.Judge(opt.Salvage)
+	if err != nil {
+		return nil, err
+	}
+	columns := make([]*table.Column, len(text.Columns))
+	for i := range text.Columns {
+		columns[i] = column(&text.Columns[i], text.Rows)
+	}
+	out, err := tabular.Samples(columns, opt)
+	if err != nil {
+		return nil, err
+	}
+	out.Warnings = warnings
+	return out, nil
+}
+
+func column(c *delimited.Column, rows int) *table.Column {
+	valid := table.Bits(c.Valid)
+	switch c.Type {
+	case delimited.Text:
+		return table.Categories(c.Name, table.Measured, c.Codes, c.Names, valid)
+	case delimited.Float:
+		return table.Floats(c.Name, "", table.Measured, c.Floats, valid)
+	case delimited.Hex:
+		return table.Addresses(c.Name, table.Measured, c.Words, valid)
+	case delimited.Empty:
+		return table.Categories(c.Name, table.Absent, make([]uint32, rows), nil, table.NewBits(rows))
+	}
+	values := make([]int64, rows)
+	for i, w := range c.Words {
+		if w > 1<<63-1 && !c.Negative {
+			return table.Addresses(c.Name, table.Measured, c.Words, valid)
+		}
+		values[i] = int64(w)
+	}
+	return table.Ints(c.Name, "", table.Measured, values, valid)
+}
