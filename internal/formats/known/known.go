@@ -3,16 +3,20 @@ package known
 
 import (
 	"isobath/internal/formats"
+	"isobath/internal/formats/arrowfile"
 	"isobath/internal/formats/champsim"
 	"isobath/internal/formats/chombo"
+	"isobath/internal/formats/csvtable"
 	"isobath/internal/formats/dramsim"
 	"isobath/internal/formats/drmemtrace"
 	"isobath/internal/formats/exodus"
 	"isobath/internal/formats/gem5"
 	"isobath/internal/formats/hwloc"
 	"isobath/internal/formats/lackey"
+	"isobath/internal/formats/mitos"
 	"isobath/internal/formats/mitosxml"
 	"isobath/internal/formats/otf2"
+	"isobath/internal/formats/parquetfile"
 	"isobath/internal/formats/pinatrace"
 	"isobath/internal/formats/refscsv"
 	"isobath/internal/formats/silo"
@@ -25,6 +29,8 @@ import (
 // certain signature first, text that merely looks right last.
 var Formats = []formats.Format{
 	otf2.Format,
+	arrowfile.Format,
+	parquetfile.Format,
 	hwloc.Format,
 	mitosxml.Format,
 	syssage.Format,
@@ -40,5 +46,7 @@ var Formats = []formats.Format{
 	pinatrace.Format,
 	refscsv.Format,
 	dramsim.Format,
+	mitos.Format,
+	csvtable.Format,
 	champsim.Format,
 }

@@ -1,0 +1,311 @@
+// Package dataset opens what a user names, a run or a foreign file, and makes it
+// ready for questions: table, topology, the places of its samples, sources, and
+// an engine.
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"isobath/internal/formats"
+	"isobath/internal/formats/hwloc"
+	"isobath/internal/formats/known"
+	"isobath/internal/formats/mitosxml"
+	"isobath/internal/formats/syssage"
+	"isobath/internal/hw"
+	"isobath/internal/kernel"
+	"isobath/internal/query"
+	"isobath/internal/run"
+	"isobath/internal/source"
+	"isobath/internal/table"
+)
+
+// Options are what a user may say when opening foreign data.
+type Options struct {
+	formats.Options
+	Topology string   // a file to use in place of the one found with the data
+	Sources  []string // more folders with source files
+	// Budget bounds the memory of engines; nil for one of its own.
+	Budget *kernel.Budget
+}
+
+// Set is one opened data set of samples.
+type Set struct {
+	Run *run.Run
+	// Table is the samples, or another table if there are none.
+	Table    *table.Table
+	Topology *hw.Topology // nil if there is none
+	Places   *hw.Rows     // nil without a topology or a cpu column
+	Data     query.Data
+	Engine   *kernel.Engine
+}
+
+// NotSamples is the error for a file that holds something else.
+type NotSamples struct {
+	Path   string
+	Format formats.Format
+}
+
+func (e *NotSamples) Error() string {
+	verb := map[formats.Kind]string{formats.Trace: "steps", formats.Refs: "cycles", formats.Mesh: "mesh", formats.Topology: "topology"}[e.Format.Kind]
+	return fmt.Sprintf("%s holds %s (%s), not memory samples; try 'isobath %s %s'", e.Path, e.Format.Kind, e.Format.Name, verb, e.Path)
+}
+
+// Open opens a run or imports a foreign file into memory.
+func Open(ctx context.Context, path string, opt Options) (*Set, error) {
+	var r *run.Run
+	var err error
+	if run.IsRun(path) {
+		r, err = run.Open(path)
+	} else {
+		r, err = imported(ctx, path, opt)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s, err := prepare(r, opt.Budget)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), r.Close())
+	}
+	return s, nil
+}
+
+// FromRun makes a run ready for questions.
+func FromRun(r *run.Run, budget *kernel.Budget) (*Set, error) { return prepare(r, budget) }
+
+// Close releases the files of the set.
+func (s *Set) Close() error {
+	s.Engine.Close()
+	return s.Run.Close()
+}
+
+// imported reads a foreign file.
+func imported(ctx context.Context, path string, opt Options) (*run.Run, error) {
+	in, err := formats.Look(path)
+	if err != nil {
+		return nil, err
+	}
+	format, err := formats.Recognise(in, known.Formats)
+	if err != nil {
+		return nil, err
+	}
+	if format.Kind != formats.Samples {
+		return nil, &NotSamples{path, format}
+	}
+	got, err := format.Samples(ctx, in, &opt.Options)
+	if err != nil {
+		return nil, err
+	}
+	r := &run.Run{Contents: got.Tables, Manifest: run.Manifest{
+		Version: run.Version, Kind: formats.Samples, Format: format.Name, Origin: got.Origin,
+		Imported: time.Now().UTC().Truncate(time.Second), From: []string{filepath.Base(path)}, Warnings: got.Warnings,
+	}}
+	if err := addTopology(r, got, opt.Topology); err != nil {
+		return nil, err
+	}
+	addSources(r, slices.Concat(opt.Sources, got.SourceRoots))
+	return r, nil
+}
+
+// addTopology reads the hardware description given or found. One that the user
+// names must be readable; one that lies beside the data may be broken.
+func addTopology(r *run.Run, got *formats.Imported, file string) error {
+	data, name := got.Topology, got.TopologyName
+	if file != "" {
+		var err error
+		if data, err = os.ReadFile(file); err != nil {
+			return fmt.Errorf("topology: %w", err)
+		}
+		name = filepath.Base(file)
+	}
+	if data == nil {
+		r.Warnings = append(r.Warnings, "no hardware topology with the data: samples are not placed on one; give --topology XML")
+		return nil
+	}
+	t, err := ReadTopology(data)
+	if err != nil {
+		if file != "" {
+			return fmt.Errorf("topology %s: %w", file, err)
+		}
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the topology %s beside the data cannot be read (%v); give --topology XML", name, err))
+		return nil
+	}
+	if r.Tree, err = json.Marshal(t); err != nil {
+		return err
+	}
+	r.TopologyData, r.Manifest.Topology = data, name
+	r.Warnings = append(r.Warnings, t.Warnings...)
+	for i, tab := range r.Contents {
+		checked, warnings, err := checkPlaces(tab, t)
+		if err != nil {
+			return err
+		}
+		r.Contents[i] = checked
+		r.Warnings = append(r.Warnings, warnings...)
+	}
+	return nil
+}
+
+// ReadTopology reads a hardware description of any known dialect, or our own
+// normalised tree.
+func ReadTopology(data []byte) (*hw.Topology, error) {
+	if head := bytes.TrimSpace(data); len(head) > 0 && head[0] == '{' {
+		t := new(hw.Topology)
+		return t, json.Unmarshal(data, t)
+	}
+	in := &formats.Input{Head: data[:min(len(data), formats.HeadSize)]}
+	readers := map[string]func() (*hw.Topology, error){
+		hwloc.Format.Name:    func() (*hw.Topology, error) { return hwloc.Read(bytes.NewReader(data)) },
+		mitosxml.Format.Name: func() (*hw.Topology, error) { return mitosxml.Read(bytes.NewReader(data)) },
+		syssage.Format.Name:  func() (*hw.Topology, error) { return syssage.Read(bytes.NewReader(data)) },
+	}
+	for _, f := range known.Formats {
+		if read := readers[f.Name]; f.Kind == formats.Topology && read != nil && f.Sniff(in) {
+			return read()
+		}
+	}
+	return nil, errors.New("not a hardware topology: want hwloc, Mitos or sys-sage XML")
+}
+
+// checkPlaces compares the samples with the topology: CPUs it does not have, and
+// a node column that contradicts it. Without such a column the node of each CPU
+// is added.
+func checkPlaces(t *table.Table, topology *hw.Topology) (*table.Table, []string, error) {
+	cpu := t.Column("cpu")
+	if cpu == nil || cpu.Kind != table.Number {
+		return t, nil, nil
+	}
+	node := nodes(topology, cpu)
+	var warnings []string
+	if unknown := node.unknown; len(unknown) > 0 {
+		warnings = append(warnings, fmt.Sprintf("the topology has no CPU %s, but samples do", list(unknown)))
+	}
+	if given := t.Column("node"); given != nil {
+		differ := 0
+		for i := range t.Rows() {
+			if given.Has(i) && node.valid.Get(i) && int64(given.Float(i)) != node.values[i] {
+				differ++
+			}
+		}
+		if differ > 0 {
+			warnings = append(warnings, fmt.Sprintf("the node of %d of %d samples is not the one the topology gives their CPU: the topology is probably from another machine", differ, t.Rows()))
+		}
+		return t, warnings, nil
+	}
+	column := table.Ints("node", "", table.Derived, node.values, node.valid)
+	column.Note = "NUMA node of the CPU, from the topology"
+	columns := slices.Clone(t.Columns())
+	at := slices.Index(columns, cpu) + 1
+	out, err := table.New(t.Name, slices.Insert(columns, at, column))
+	return out, warnings, err
+}
+
+type cpuNodes struct {
+	values  []int64
+	valid   table.Bits
+	unknown []int
+}
+
+func nodes(topology *hw.Topology, cpu *table.Column) cpuNodes {
+	n := cpu.Len()
+	out := cpuNodes{values: make([]int64, n), valid: table.NewBits(n)}
+	node := map[int]int{} // -1: no single node, -2: no such CPU
+	for i := range n {
+		if !cpu.Has(i) {
+			continue
+		}
+		c := int(cpu.Float(i))
+		os, seen := node[c]
+		if !seen {
+			os = -2
+			if topology.ByCPU(c) != nil {
+				os = -1
+				if r, ok := topology.Node(c); ok {
+					os = r.OS
+				}
+			} else {
+				out.unknown = append(out.unknown, c)
+			}
+			node[c] = os
+		}
+		if os >= 0 {
+			out.values[i] = int64(os)
+			out.valid.Set(i)
+		}
+	}
+	slices.Sort(out.unknown)
+	return out
+}
+
+func list(numbers []int) string {
+	var words []string
+	for i, n := range numbers {
+		if i == 8 {
+			return strings.Join(words, ", ") + fmt.Sprintf(" and %d more", len(numbers)-i)
+		}
+		words = append(words, fmt.Sprint(n))
+	}
+	return strings.Join(words, ", ")
+}
+
+// addSources finds the source files that the samples name.
+func addSources(r *run.Run, roots []string) {
+	r.SourceFiles = map[string]string{}
+	for _, t := range r.Contents {
+		file := t.Column("file")
+		if file == nil || file.Kind != table.Category {
+			continue
+		}
+		for name, m := range source.Find(file.Dict, roots) {
+			if r.SourceFiles[name] == "" {
+				r.SourceFiles[name] = m.File
+				r.Sources = append(r.Sources, run.SourceEntry{Name: name, Found: string(m.How)})
+			}
+		}
+	}
+	slices.SortFunc(r.Sources, func(a, b run.SourceEntry) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// prepare places the samples and starts an engine.
+func prepare(r *run.Run, budget *kernel.Budget) (*Set, error) {
+	s := &Set{Run: r, Table: r.Table("samples")}
+	if s.Table == nil {
+		if len(r.Contents) == 0 {
+			return nil, errors.New("the run has no table")
+		}
+		s.Table = r.Contents[0]
+	}
+	s.Data.Table = s.Table
+	if r.Tree != nil {
+		s.Topology = new(hw.Topology)
+		if err := json.Unmarshal(r.Tree, s.Topology); err != nil {
+			return nil, fmt.Errorf("topology of the run: %w", err)
+		}
+		if err := s.place(); err != nil {
+			return nil, err
+		}
+	}
+	s.Engine = kernel.New(s.Data, kernel.Options{Budget: budget})
+	return s, nil
+}
+
+func (s *Set) place() error {
+	if c := s.Table.Column("cpu"); c == nil || c.Kind != table.Number {
+		return nil
+	}
+	rows, err := hw.PlaceRows(hw.NewPlacer(s.Topology), s.Table)
+	if err != nil {
+		return err
+	}
+	s.Places = rows
+	s.Data.Placing = &query.Placing{Row: rows.Code, Count: len(rows.Coder.Places), Touching: rows.Coder.Touching}
+	return nil
+}
