@@ -23,6 +23,8 @@ type Options struct {
 	Landmarks   int   // analyse at most so many points that cover the rest; 0 is off
 	Primes      []int // tried in order until every class lifts; nil is DefaultPrimes
 	Progress    func(Progress)
+
+	now func() time.Time // the clock; tests bring their own
 }
 
 // Progress says how far an analysis is.
@@ -59,6 +61,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Time == 0 {
 		o.Time = DefaultTime
+	}
+	if o.now == nil {
+		o.now = time.Now
 	}
 	if o.Primes == nil {
 		o.Primes = DefaultPrimes
@@ -130,7 +135,7 @@ func Analyse(ctx context.Context, tr *Trace, o Options) (*Result, error) {
 	a := &analysis{
 		Result:   &Result{Trace: tr, graphs: map[int]*graph{}},
 		opts:     o,
-		deadline: time.Now().Add(o.Time),
+		deadline: o.now().Add(o.Time),
 	}
 	a.report("windows", 0, 1)
 	a.Points, err = Windows(ctx, tr.Syms, o.Window)

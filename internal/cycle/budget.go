@@ -74,14 +74,14 @@ func bytesText(n int64) string {
 // rest: a smaller cap is several times cheaper.
 func (a *analysis) persistWithin(ctx context.Context, prime int) (*barcode, error) {
 	for {
-		left := time.Until(a.deadline)
-		end := time.Now().Add(left / 2)
+		now := a.opts.now()
+		end := now.Add(a.deadline.Sub(now) / 2)
 		if a.rips.Cap <= 2 {
-			end = a.deadline.Add(left) // the last resort may take longer than asked
+			end = now.Add(a.opts.Time) // the last resort gets the whole time again
 		}
 		lim := limits{
 			memory:   a.opts.Memory - matrixBytes(a.rips.N, a.rips.Cap),
-			over:     func() bool { return time.Now().After(end) },
+			over:     func() bool { return a.opts.now().After(end) },
 			progress: func(done, total, d int) { a.report("reducing", done, total) },
 		}
 		code, err := persist(ctx, a.rips, prime, lim)
