@@ -25,8 +25,10 @@ type Run struct {
 	Topology     *hw.Topology
 	TopologyNote string
 
-	// Sources maps the file names in the samples to files on disk.
+	// Sources maps the file names in the samples to files on disk, Texts to the
+	// texts of those that are kept in memory.
 	Sources map[string]string
+	Texts   map[string][]byte
 
 	Warnings, Caveats []string
 	Origin            Origin

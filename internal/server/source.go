@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -111,7 +112,10 @@ func (r *Run) sources() []Source {
 // openSource looks for a source file: where the importer found it, then in the
 // folders users pointed to, by as much of its path as fits. It returns the
 // places tried if it is nowhere.
-func (r *Run) openSource(name string) (f *os.File, where string, tried []string) {
+func (r *Run) openSource(name string) (f io.ReadCloser, where string, tried []string) {
+	if text, ok := r.Texts[name]; ok {
+		return io.NopCloser(bytes.NewReader(text)), name, nil
+	}
 	if known, ok := r.Sources[name]; ok {
 		if f := openBelow(filepath.Dir(known), filepath.Base(known)); f != nil {
 			return f, known, nil
