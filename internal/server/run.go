@@ -210,7 +210,10 @@ func (s *Server) putSelections(w http.ResponseWriter, r *http.Request, run *Run)
 		if n.Name == "" {
 			return badRequest("selection %d has no name", i+1)
 		}
-		if _, _, err := run.parse(n.Filter, n.Where); err != nil {
+		if slices.ContainsFunc(given[:i], func(o NamedSelection) bool { return o.Name == n.Name }) {
+			return badRequest("two selections are called %q", n.Name)
+		}
+		if _, _, err := run.parse("", n.Where); err != nil {
 			return err
 		}
 	}

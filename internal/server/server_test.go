@@ -229,7 +229,7 @@ func TestSelections(t *testing.T) {
 	var saved []NamedSelection
 	s.runs[0].Save = func(l []NamedSelection) error { saved = l; return nil }
 	const path = "/api/v1/runs/six/selections"
-	body := `[{"name":"slow","where":"latency > 100","filter":""}]`
+	body := `[{"name":"slow","where":"latency > 100"}]`
 	got := get[[]NamedSelection](t, do(s, "PUT", path, body), 200)
 	if len(got) != 1 || got[0].Where != "latency > 100" || len(saved) != 1 {
 		t.Errorf("kept %+v, saved %+v", got, saved)
@@ -239,6 +239,7 @@ func TestSelections(t *testing.T) {
 		t.Errorf("failure %+v", f)
 	}
 	get[Failure](t, do(s, "PUT", path, `[{"where":"latency > 1"}]`), 400)
+	get[Failure](t, do(s, "PUT", path, `[{"name":"a","where":""},{"name":"a","where":""}]`), 400)
 	if now := get[[]NamedSelection](t, do(s, "GET", path, ""), 200); len(now) != 1 {
 		t.Errorf("after refused changes: %+v", now)
 	}

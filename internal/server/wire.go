@@ -120,11 +120,10 @@ type Origin struct {
 	Tool    string   `json:"tool"`
 }
 
-// NamedSelection is a selection kept in the run.
+// NamedSelection is a selection kept in the run, by name.
 type NamedSelection struct {
-	Name   string `json:"name"`
-	Where  string `json:"where"`
-	Filter string `json:"filter"`
+	Name  string `json:"name"`
+	Where string `json:"where"`
 }
 
 // Ask is one round of questions: the body of POST runs/{id}/ask. Filter, Where

@@ -364,11 +364,14 @@ describe('runs', () => {
   });
 
   it('keeps named selections in the run and recalls them', async () => {
+    store.select(cpu(1));
+    store.hideSelected();
     store.select(slow);
     await store.saveSelection('slow ones');
     store.selectAll();
+    store.removeFilter(0);
     store.recall(store.snapshot.info!.selections[0]!);
-    expect(selected()).toBe('latency > 200');
+    expect(selected()).toBe('!cpu = 1 & latency > 200');
     await store.removeSelection('slow ones');
     expect(api.kept).toEqual([]);
   });

@@ -247,10 +247,11 @@ export class Store {
     if (info) this.set({ info: await this.api.addSources(info.id, folder) });
   }
 
-  // save keeps the selection in the run under a name; remove takes it out.
+  // saveSelection keeps the selected rows in the run under a name, what is
+  // filtered out left out; removeSelection forgets the name.
   async saveSelection(name: string): Promise<void> {
-    const { state } = this.snap;
-    const entry: NamedSelection = { name, where: sel.text(state.select), filter: sel.text(state.filter) };
+    const { select, filter } = this.snap.state;
+    const entry: NamedSelection = { name, where: sel.text([...filter, ...select]) };
     await this.saveAll((list) => [...list.filter((s) => s.name !== name), entry]);
   }
 
@@ -260,7 +261,7 @@ export class Store {
 
   // recall selects what was kept under a name.
   recall(named: NamedSelection): void {
-    this.rows({ select: parse(named.where), filter: parse(named.filter) });
+    this.rows({ select: parse(named.where) });
   }
 
   // ---- the inside ----

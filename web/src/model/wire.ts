@@ -155,11 +155,10 @@ export interface Origin {
   readonly tool: string;
 }
 
-// NamedSelection is a selection kept in the run.
+// NamedSelection is a selection kept in the run, by name.
 export interface NamedSelection {
   readonly name: string;
   readonly where: string;
-  readonly filter: string;
 }
 
 // Ask is one round of questions: the body of POST runs/{id}/ask. Filter, Where
