@@ -15,18 +15,23 @@ func (r *Run) fold(c *columns, p *query.Places, hover bool) *PlacesAnswer {
 	count := func(of func(*hw.Tally) uint64) PerLayer {
 		return layered(c, resourceColumns(layers, n, func(t *hw.Tally) uint32 { return uint32(of(t)) }), hover)
 	}
+	sum := func(of func(*hw.Tally) float64) PerLayer { return layered(c, resourceColumns(layers, n, of), hover) }
 	var links [query.Layers][]uint32
 	for l, a := range layers {
-		links[l] = linkSamples(a)
+		for i := range n {
+			links[l] = append(links[l], uint32(a.LinkToParent(i).Samples))
+		}
 	}
 	return &PlacesAnswer{
-		Samples:     count(func(t *hw.Tally) uint64 { return t.Passed.Samples }),
-		Served:      count(func(t *hw.Tally) uint64 { return t.Served.Samples }),
-		Valued:      count(func(t *hw.Tally) uint64 { return t.Passed.Valued }),
-		Latency:     layered(c, resourceColumns(layers, n, func(t *hw.Tally) float64 { return t.Passed.Sum }), hover),
-		LinkSamples: layered(c, links, hover),
-		Remote:      remoteLinks(c, layers, hover),
-		Unplaced:    unplaced(layers),
+		Samples:       count(func(t *hw.Tally) uint64 { return t.Passed.Samples }),
+		Latency:       sum(func(t *hw.Tally) float64 { return t.Passed.Sum }),
+		Valued:        count(func(t *hw.Tally) uint64 { return t.Passed.Valued }),
+		Served:        count(func(t *hw.Tally) uint64 { return t.Served.Samples }),
+		ServedLatency: sum(func(t *hw.Tally) float64 { return t.Served.Sum }),
+		ServedValued:  count(func(t *hw.Tally) uint64 { return t.Served.Valued }),
+		LinkSamples:   layered(c, links, hover),
+		Remote:        remoteLinks(c, layers, hover),
+		Unplaced:      unplaced(layers),
 	}
 }
 
@@ -46,29 +51,6 @@ func resourceColumns[T uint32 | float64](layers [query.Layers]*hw.Aggregate, n i
 		out[l] = make([]T, n)
 		for i := range a.Tallies {
 			out[l][i] = of(&a.Tallies[i])
-		}
-	}
-	return out
-}
-
-// linkSamples counts the samples that crossed from each resource to its parent
-// or back. A step of a path may pass containers that are no steps themselves,
-// so it is followed through the tree up to where both ends meet; of a step to
-// elsewhere only the near side is drawn as links, the rest as remote traffic.
-func linkSamples(a *hw.Aggregate) []uint32 {
-	r := a.Placer.Resources
-	out := make([]uint32, len(r))
-	for _, link := range a.Links {
-		above := map[int]bool{}
-		for i := link.To; i >= 0; i = r[i].Parent {
-			above[i] = true
-		}
-		meet := link.From
-		for ; meet >= 0 && !above[meet]; meet = r[meet].Parent {
-			out[meet] += uint32(link.Samples)
-		}
-		for i := link.To; !link.Remote && i >= 0 && i != meet; i = r[i].Parent {
-			out[i] += uint32(link.Samples)
 		}
 	}
 	return out

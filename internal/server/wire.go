@@ -231,15 +231,19 @@ type StatAnswer struct {
 }
 
 // PlacesAnswer is the topology aggregate: a value for each resource, in the
-// order of Topology.Resources. Samples and Latency are of all samples that
-// belong to the resource, Served those it answered itself; LinkSamples is the
-// traffic between a resource and its parent.
+// order of Topology.Resources. Samples, Latency and Valued are of all samples
+// that belong to the resource, which is what `at NAME` selects: their path goes
+// through it, or a CPU inside issued them. The Served ones are those it answered
+// itself; caches and memory are coloured by these, what holds CPUs by the
+// others. LinkSamples is the traffic between a resource and its parent.
 type PlacesAnswer struct {
-	Samples     PerLayer `json:"samples"`     // u32
-	Served      PerLayer `json:"served"`      // u32
-	Latency     PerLayer `json:"latency"`     // f64
-	Valued      PerLayer `json:"valued"`      // u32, samples with a latency
-	LinkSamples PerLayer `json:"linkSamples"` // u32
+	Samples       PerLayer `json:"samples"`       // u32
+	Latency       PerLayer `json:"latency"`       // f64
+	Valued        PerLayer `json:"valued"`        // u32, samples with a latency
+	Served        PerLayer `json:"served"`        // u32
+	ServedLatency PerLayer `json:"servedLatency"` // f64
+	ServedValued  PerLayer `json:"servedValued"`  // u32
+	LinkSamples   PerLayer `json:"linkSamples"`   // u32
 	// Remote is traffic that left the CPU's own part of the machine: from the
 	// last resource of its own to the one elsewhere, as resource indices.
 	Remote RemoteAnswer `json:"remote"`

@@ -44,9 +44,11 @@ export interface StatAnswer {
 
 export interface PlacesAnswer {
   readonly samples: Layered<Uint32Array>;
-  readonly served: Layered<Uint32Array>;
   readonly latency: Layered<Float64Array>;
   readonly valued: Layered<Uint32Array>;
+  readonly served: Layered<Uint32Array>;
+  readonly servedLatency: Layered<Float64Array>;
+  readonly servedValued: Layered<Uint32Array>;
   readonly linkSamples: Layered<Uint32Array>;
   readonly remote: {
     readonly from: Uint32Array;
@@ -147,9 +149,11 @@ export function decode(buffer: ArrayBuffer): Answer {
 function places(columns: Columns, p: wire.PlacesAnswer): PlacesAnswer {
   return {
     samples: columns.u32s(p.samples),
-    served: columns.u32s(p.served),
     latency: columns.f64s(p.latency),
     valued: columns.u32s(p.valued),
+    served: columns.u32s(p.served),
+    servedLatency: columns.f64s(p.servedLatency),
+    servedValued: columns.u32s(p.servedValued),
     linkSamples: columns.u32s(p.linkSamples),
     remote: {
       from: columns.u32(p.remote.from),

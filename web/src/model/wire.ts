@@ -266,14 +266,18 @@ export interface StatAnswer {
 }
 
 // PlacesAnswer is the topology aggregate: a value for each resource, in the
-// order of Topology.Resources. Samples and Latency are of all samples that
-// belong to the resource, Served those it answered itself; LinkSamples is the
-// traffic between a resource and its parent.
+// order of Topology.Resources. Samples, Latency and Valued are of all samples
+// that belong to the resource, which is what `at NAME` selects: their path goes
+// through it, or a CPU inside issued them. The Served ones are those it answered
+// itself; caches and memory are coloured by these, what holds CPUs by the
+// others. LinkSamples is the traffic between a resource and its parent.
 export interface PlacesAnswer {
   readonly samples: PerLayer; // u32
-  readonly served: PerLayer; // u32
   readonly latency: PerLayer; // f64
   readonly valued: PerLayer; // u32, samples with a latency
+  readonly served: PerLayer; // u32
+  readonly servedLatency: PerLayer; // f64
+  readonly servedValued: PerLayer; // u32
   readonly linkSamples: PerLayer; // u32
   // Remote is traffic that left the CPU's own part of the machine: from the
   // last resource of its own to the one elsewhere, as resource indices.
