@@ -59,6 +59,7 @@ func newRoot() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(
+		newSteps(),
 		newVersion(),
 		newCycles(),
 	)

@@ -167,24 +167,32 @@ func sentence(r *ReportCause) string {
 	var text string
 	switch r.Kind {
 	case "compute":
-		text = fmt.Sprintf("rank %d entered %s %s late: %s more than others in the computation before it", r.Process, where, Duration(r.Lateness), Duration(r.Amount))
+		text = fmt.Sprintf("rank %d entered %s, %s late: %s more than others in the computation before it", r.Process, where, Duration(r.Lateness), Duration(r.Amount))
 	case "wait":
-		text = fmt.Sprintf("rank %d entered %s %s late: it waited for its sends to complete", r.Process, where, Duration(r.Lateness))
+		text = fmt.Sprintf("rank %d entered %s, %s late: it waited for its sends to complete", r.Process, where, Duration(r.Lateness))
 	case "message":
-		text = fmt.Sprintf("rank %d left %s %s late, though no sender was: the message was delayed or slowly received", r.Process, where, Duration(r.Lateness))
+		text = fmt.Sprintf("rank %d left %s, %s late, though no sender was: the message was delayed or slowly received", r.Process, where, Duration(r.Lateness))
 	default:
-		text = fmt.Sprintf("rank %d left %s %s late: the call itself took %s longer than on others", r.Process, where, Duration(r.Lateness), Duration(r.Amount))
+		text = fmt.Sprintf("rank %d left %s, %s late: the call itself took %s longer than on others", r.Process, where, Duration(r.Lateness), Duration(r.Amount))
 	}
 	if r.StartUp {
 		text = fmt.Sprintf("rank %d began late: %s at its first operation, %s (start-up skew)", r.Process, Duration(r.Lateness), where)
 	}
 	if r.Operations > 1 || r.Processes > 0 {
-		text += fmt.Sprintf("; %d operations late, on %d other ranks too", r.Operations, r.Processes)
+		text += fmt.Sprintf("; %s late because of it, %s affected", count(r.Operations, "operation"), count(r.Processes, "other rank"))
 	}
 	if r.Waiting > 0 {
-		text += fmt.Sprintf("; %d ranks waited inside the call", r.Waiting)
+		text += fmt.Sprintf("; %s waited inside the call", count(r.Waiting, "rank"))
 	}
 	return text
+}
+
+// count prints a number with its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // Duration prints nanoseconds with three digits and a unit.
@@ -225,7 +233,7 @@ type row struct {
 	moved       bool
 }
 
-// EachRow visits the operations in order; with all, also the computation
+// eachRow visits the operations in order; with all, also the computation
 // before each of them and the calls that only wait for sends.
 func (s *Structure) eachRow(all bool, visit func(*row) error) error {
 	t := s.Trace

@@ -140,7 +140,7 @@ func (r *EventReader) event(id Kind, ev *Event) (known, ok bool) {
 			ev.F[i] = r.local.maps.apply(f.mapping, c.compressed(4))
 		case values, list32:
 			r.readList(f, &c)
-			ev.List = r.list
+			ev.List, ev.F[i] = r.list, uint64(len(r.list))
 		default:
 			ev.F[i] = c.scalar(f.enc)
 		}

@@ -1,0 +1,318 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"isobath/internal/logical"
+	"isobath/internal/trace"
+)
+
+// stepsFlags are the flags of the verb steps.
+type stepsFlags struct {
+	logical.Options
+	phases    string
+	threshold time.Duration
+	window    string
+	top       int
+	json, tsv bool
+	ops, all  bool
+	clusters  bool
+	k         int
+	profile   bool
+	critical  bool
+}
+
+func newSteps() *cobra.Command {
+	f := stepsFlags{Options: logical.Default()}
+	cmd := &cobra.Command{
+		Use:   "steps TRACE",
+		Short: "Logical steps of a message-passing trace, how late each operation was, and why",
+		Long: `Orders the operations of a message-passing trace (OTF2: NAME.otf2 or its folder)
+by what had to happen before what, measures how late each one was against its
+peers on other ranks, and follows every delay back to where it was injected.`,
+		Args: exactlyOne("TRACE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd.Context(), cmd.OutOrStdout(), args[0])
+		},
+	}
+	fl := cmd.Flags()
+	fl.BoolVar(&f.Coalesce, "coalesce", true, "join neighbouring non-blocking sends into one operation")
+	fl.BoolVar(&f.Waitall, "waitall", true, "merge the sends that complete in one call, and that call")
+	fl.BoolVar(&f.Calls, "calls", false, "merge operations called from the same function")
+	fl.BoolVar(&f.Leaps, "leaps", false, "merge until each leap holds all processes (bulk-synchronous programs)")
+	fl.BoolVar(&f.Force, "force", false, "with --leaps: merge leaps that stay incomplete with the next")
+	fl.Float64Var(&f.Ratio, "ratio", logical.DefaultRatio, "with --leaps: how much nearer the leap before must be to merge backwards")
+	fl.BoolVar(&f.MergeGlobal, "merge-global", false, "merge partitions that share global steps")
+	fl.BoolVar(&f.Reorder, "reorder", false, "put receives into an idealised order (needs --leaps, --phases or large partitions)")
+	fl.StringVar(&f.phases, "phases", "", "functions that begin a phase: names or globs, comma-separated, or a `FILE` with one a line")
+	fl.DurationVar(&f.threshold, "threshold", 0, "what counts as late (default 500µs, less if no delay reaches it)")
+	fl.StringVar(&f.window, "range", "", "only steps `A:B`, B not included")
+	fl.IntVar(&f.top, "top", 10, "how many delays to list of each class")
+	fl.BoolVar(&f.clusters, "clusters", false, "group processes whose lateness runs alike")
+	fl.IntVar(&f.k, "k", 0, "with --clusters: how many groups (default: as the data says)")
+	fl.BoolVar(&f.profile, "profile", false, "time by region, communication matrix, message sizes, waiting times")
+	fl.BoolVar(&f.critical, "critical", false, "the critical path, by process and region")
+	fl.BoolVar(&f.json, "json", false, "print JSON")
+	fl.BoolVar(&f.ops, "ops", false, "with --json: every operation too")
+	fl.BoolVar(&f.tsv, "tsv", false, "print every operation as tab-separated values, and nothing else")
+	fl.BoolVar(&f.all, "all", false, "with --ops or --tsv: also computations between operations and waits for sends")
+	return cmd
+}
+
+// exactlyOne wants one argument and says which.
+func exactlyOne(name string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usagef("want one %s, got %d arguments", name, len(args))
+		}
+		return nil
+	}
+}
+
+func (f *stepsFlags) run(ctx context.Context, w io.Writer, path string) error {
+	t, err := trace.Open(ctx, path)
+	if err != nil {
+		return err
+	}
+	if f.phases != "" {
+		if f.Phases, err = readPhases(ctx, t, f.phases); err != nil {
+			return err
+		}
+	}
+	s, err := logical.Analyze(ctx, t, f.Options)
+	if err != nil {
+		return err
+	}
+	if f.tsv {
+		return s.WriteTSV(w, f.all)
+	}
+	r, err := f.report(ctx, s)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return f.writeJSON(w, s, r)
+	}
+	return printSteps(w, r)
+}
+
+func (f *stepsFlags) report(ctx context.Context, s *logical.Structure) (*logical.Report, error) {
+	o := logical.CauseOptions{Threshold: s.Trace.Ticks(f.threshold.Nanoseconds())}
+	if o.Threshold <= 0 {
+		o.Threshold = s.Threshold()
+	}
+	if f.window != "" {
+		if n, err := fmt.Sscanf(f.window, "%d:%d", &o.From, &o.To); n != 2 || err != nil || o.From < 0 || o.To <= o.From {
+			return nil, usagef("--range %q: want A:B with B above A, such as 0:30", f.window)
+		}
+	}
+	c, err := s.Causes(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	r := s.NewReport(c, f.top)
+	if f.critical {
+		r.AddCritical(s, f.top)
+	}
+	if f.profile {
+		r.AddProfile(s.Trace)
+	}
+	if f.clusters {
+		err = r.AddClusters(ctx, s, logical.ClusterOptions{From: o.From, To: o.To, Part: logical.None, K: f.k})
+	}
+	return r, err
+}
+
+// writeJSON streams the operations behind the report, which may be a million
+// times larger.
+func (f *stepsFlags) writeJSON(w io.Writer, s *logical.Structure, r *logical.Report) error {
+	data, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return err
+	}
+	if !f.ops {
+		_, err = fmt.Fprintf(w, "%s\n", data)
+		return err
+	}
+	if _, err := fmt.Fprintf(w, "%s,\n \"ops\": ", strings.TrimSuffix(string(data), "\n}")); err != nil {
+		return err
+	}
+	if err := s.WriteJSON(w, f.all); err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, "\n}\n")
+	return err
+}
+
+// readPhases finds where phases begin: spec is a file with one function a
+// line, or the functions themselves.
+func readPhases(ctx context.Context, t *trace.Trace, spec string) ([][]int64, error) {
+	patterns := strings.Split(spec, ",")
+	if data, err := os.ReadFile(spec); err == nil {
+		patterns = nil
+		for line := range strings.Lines(string(data)) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+				patterns = append(patterns, line)
+			}
+		}
+	}
+	enters, err := t.Enters(ctx, patterns)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range enters {
+		if len(p) > 0 {
+			return enters, nil
+		}
+	}
+	return nil, fmt.Errorf("--phases %q: no process enters a region of that name; `isobath steps --profile` lists the regions", spec)
+}
+
+func printSteps(w io.Writer, r *logical.Report) error {
+	p := &printer{w: w}
+	p.line("%d processes, %d operations, %d messages, %d collectives", r.Processes, r.Operations, r.Messages, r.Collectives)
+	p.line("%d partitions, %d steps, %s", r.Partitions, r.Steps, logical.Duration(r.SpanNS))
+	for _, e := range r.Patterns {
+		p.wrapped("", fmt.Sprintf("%s: %d messages in %d stages", e.Name, e.Messages, e.Stages))
+	}
+	for _, n := range r.Notes {
+		p.wrapped("note: ", n)
+	}
+	for _, n := range r.Warnings {
+		p.wrapped("warning: ", n)
+	}
+	p.causes(r)
+	p.critical(r.Critical)
+	p.clusters(r.Clusters)
+	p.profile(r.Profile)
+	return p.err
+}
+
+// printer writes lines of at most 80 columns and remembers the first error.
+type printer struct {
+	w   io.Writer
+	err error
+}
+
+func (p *printer) line(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
+	}
+}
+
+// wrapped breaks a sentence between words.
+func (p *printer) wrapped(lead, text string) {
+	const width = 80
+	indent := strings.Repeat(" ", len(lead))
+	at := lead
+	for _, word := range strings.Fields(text) {
+		if len(at) > len(indent) && len([]rune(at))+1+len([]rune(word)) > width {
+			p.line("%s", at)
+			at = indent
+		}
+		if len(strings.TrimSpace(at)) > 0 && !strings.HasSuffix(at, " ") {
+			at += " "
+		}
+		at += word
+	}
+	p.line("%s", at)
+}
+
+func (p *printer) causes(r *logical.Report) {
+	p.line("")
+	p.line("%d operations late by %s or more: %d by computation, %d by messages,", r.Late, logical.Duration(r.Threshold), r.Cases.Compute, r.Cases.Message)
+	p.line("%d by calls, %d inherited by message, %d inherited in the process", r.Cases.Call, r.Cases.FromSender, r.Cases.FromProcess)
+	for i, c := range r.Top {
+		p.line("")
+		where := ""
+		if c.Region != "" {
+			where = " in " + c.Region
+		}
+		if c.File != "" {
+			where += fmt.Sprintf(" (%s:%d)", c.File, c.Line)
+		}
+		p.line("%3d  %-9s new, %s%s", i+1, logical.Duration(c.Amount), c.Kind, where)
+		p.wrapped("     ", c.Text)
+	}
+}
+
+func (p *printer) critical(c *logical.ReportCritical) {
+	if c == nil {
+		return
+	}
+	p.line("")
+	p.line("critical path: %s, %s of it computation, %s in calls", logical.Duration(c.Length), logical.Duration(c.Compute), logical.Duration(c.Calls))
+	for _, e := range c.Processes {
+		p.line("  %-10s %5.1f %%  rank %d", logical.Duration(e.Time), 100*e.Share, *e.Process)
+	}
+	for _, e := range c.Regions {
+		p.line("  %-10s %5.1f %%  %s in %s", logical.Duration(e.Time), 100*e.Share, e.Kind, e.Region)
+	}
+}
+
+func (p *printer) clusters(c *logical.ReportClusters) {
+	if c == nil {
+		return
+	}
+	p.line("")
+	p.line("%d groups of processes, separation %.2f", len(c.List), c.Silhouette)
+	for _, l := range c.List {
+		p.line("  %5d processes like rank %d, %s late on average, spread %s", l.Size, l.Medoid, logical.Duration(l.Mean), logical.Duration(l.Spread))
+		p.wrapped("        ", ranges(l.Members))
+	}
+}
+
+// ranges prints sorted numbers as 0-3, 7, 9-12.
+func ranges(v []int32) string {
+	var parts []string
+	for i := 0; i < len(v); {
+		j := i
+		for j+1 < len(v) && v[j+1] == v[j]+1 {
+			j++
+		}
+		if i == j {
+			parts = append(parts, fmt.Sprint(v[i]))
+		} else {
+			parts = append(parts, fmt.Sprintf("%d-%d", v[i], v[j]))
+		}
+		i = j + 1
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (p *printer) profile(r *logical.ReportProfile) {
+	if r == nil {
+		return
+	}
+	p.line("")
+	p.line("late senders cost %s, late receivers %s, waiting in collectives %s", logical.Duration(r.Waits.LateSender),
+		logical.Duration(r.Waits.LateReceiver), logical.Duration(r.Waits.Collective))
+	p.line("")
+	p.line("%-32s %9s %11s %11s %11s", "region", "calls", "exclusive", "least", "most")
+	for _, g := range r.Regions {
+		p.line("%-32s %9d %11s %11s %11s", clip(g.Name, 32), g.Calls, logical.Duration(g.Exclusive), logical.Duration(g.Least), logical.Duration(g.Most))
+	}
+	p.line("")
+	p.line("%-32s %9s %11s", "message size in bytes", "messages", "bytes")
+	for _, b := range r.Sizes {
+		p.line("%-32s %9d %11d", fmt.Sprintf("%d to %d", b.From, b.To-1), b.Messages, b.Bytes)
+	}
+	p.line("")
+	p.line("%d pairs of processes communicate; --json lists them", len(r.Matrix))
+}
+
+func clip(text string, width int) string {
+	r := []rune(text)
+	if len(r) <= width {
+		return text
+	}
+	return string(r[:width-1]) + "…"
+}

@@ -1,0 +1,388 @@
+package otf2
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Chunk sizes that every version of the library accepts.
+const (
+	eventChunk      = 1 << 20
+	definitionChunk = 4 << 20
+)
+
+// WriterOptions are what an archive says about itself.
+type WriterOptions struct {
+	Creator    string
+	Resolution uint64 // ticks per second; 0 is 10^9
+	Offset     uint64 // tick of the start
+	Length     uint64 // ticks
+	Realtime   uint64 // ns since 1970 at Offset; 0 is unknown
+
+	eventChunk uint64 // for tests of several chunks
+	bigEndian  bool
+}
+
+// Writer makes an archive. Definitions are collected and written on Close,
+// the anchor last of all, so that an interrupted run leaves no archive that
+// looks whole. Event writers of different locations may be used at the same
+// time; the Writer itself may not.
+type Writer struct {
+	path, base string
+	o          WriterOptions
+	defs       []Definition
+	strings    map[string]uint32
+	counts     map[DefKind]uint32
+	locations  []*EventWriter
+}
+
+// Create starts an archive at path, which must end in .otf2. Files of an
+// earlier archive of that name are an error.
+func Create(path string, o WriterOptions) (*Writer, error) {
+	base, ok := strings.CutSuffix(path, ".otf2")
+	if !ok {
+		return nil, fmt.Errorf("%s: the name of an archive must end in .otf2", path)
+	}
+	for _, p := range []string{path, base, base + ".def"} {
+		if _, err := os.Lstat(p); err == nil {
+			return nil, fmt.Errorf("%s exists; choose another name or remove it", p)
+		}
+	}
+	if err := os.MkdirAll(base, 0o777); err != nil {
+		return nil, err
+	}
+	if o.Resolution == 0 {
+		o.Resolution = 1e9
+	}
+	if o.eventChunk == 0 {
+		o.eventChunk = eventChunk
+	}
+	return &Writer{path: path, base: base, o: o, strings: map[string]uint32{}, counts: map[DefKind]uint32{}}, nil
+}
+
+// define stores a definition; the first field of most is their own id.
+func (w *Writer) define(d Definition) uint32 {
+	d.Has = len(definitions[d.Kind].fields)
+	w.defs = append(w.defs, d)
+	id := w.counts[d.Kind]
+	w.counts[d.Kind]++
+	return id
+}
+
+func fieldsIn(v ...uint64) (f [11]uint64) {
+	copy(f[:], v)
+	return f
+}
+
+// String returns the id of a string, defining it when it is new.
+func (w *Writer) String(text string) uint32 {
+	if id, ok := w.strings[text]; ok {
+		return id
+	}
+	id := w.define(Definition{Kind: defString, F: fieldsIn(uint64(w.counts[defString])), Text: text})
+	w.strings[text] = id
+	return id
+}
+
+// Node defines a system tree node, such as a host; parent may be None.
+func (w *Writer) Node(name, class string, parent uint32) uint32 {
+	return w.define(Definition{Kind: defSystemNode, F: fieldsIn(uint64(w.counts[defSystemNode]), uint64(w.String(name)), uint64(w.String(class)), uint64(parent))})
+}
+
+// Process defines a process that runs on a node.
+func (w *Writer) Process(name string, node uint32) uint32 {
+	const process = 1
+	return w.define(Definition{Kind: defLocationGroup, F: fieldsIn(uint64(w.counts[defLocationGroup]), uint64(w.String(name)), process, uint64(node), uint64(None))})
+}
+
+// RegionInfo describes a region to be defined.
+type RegionInfo struct {
+	Name       string
+	File       string
+	Begin, End uint32
+	Role       uint8
+	Paradigm   uint8
+}
+
+// Region defines a region.
+func (w *Writer) Region(r RegionInfo) uint32 {
+	name, file := uint64(w.String(r.Name)), uint64(None)
+	if r.File != "" {
+		file = uint64(w.String(r.File))
+	}
+	return w.define(Definition{Kind: defRegion, F: fieldsIn(uint64(w.counts[defRegion]), name, uint64(w.String("")), 0, file,
+		uint64(r.Begin), uint64(r.End), name, uint64(r.Role), uint64(r.Paradigm), 0)})
+}
+
+// Attribute defines an attribute; types are those of AttributeValue.
+func (w *Writer) Attribute(name, description string, typ uint8) uint32 {
+	return w.define(Definition{Kind: defAttribute, F: fieldsIn(uint64(w.counts[defAttribute]), uint64(w.String(name)), uint64(typ), uint64(w.String(description)))})
+}
+
+// CommLocations says which locations are the ranks of MPI_COMM_WORLD; it must
+// come before Comm.
+func (w *Writer) CommLocations(locations []uint64) {
+	w.group("", groupCommLocations, locations)
+}
+
+func (w *Writer) group(name string, typ uint64, members []uint64) uint32 {
+	old := map[uint64]uint64{groupCommLocations: 6, groupComm: 4, groupSelf: 5}[typ]
+	return w.define(Definition{Kind: defGroup, List: slices.Clone(members),
+		F: fieldsIn(uint64(w.counts[defGroup]), uint64(w.String(name)), old, 0, typ, ParadigmMPI, 0)})
+}
+
+// Comm defines a communicator; members are ranks of MPI_COMM_WORLD by rank in
+// the communicator. No members make MPI_COMM_SELF.
+func (w *Writer) Comm(name string, members []uint64, parent uint32) uint32 {
+	typ := uint64(groupComm)
+	if len(members) == 0 {
+		typ = groupSelf
+	}
+	group := w.group(name, typ, members)
+	return w.define(Definition{Kind: defComm, F: fieldsIn(uint64(w.counts[defComm]), uint64(w.String(name)), uint64(group), uint64(parent), 0)})
+}
+
+// Location defines a thread of a process and opens its event file.
+func (w *Writer) Location(name string, process uint32) (*EventWriter, error) {
+	return w.location(uint64(len(w.locations)), uint64(w.String(name)), LocationCPU, uint64(process))
+}
+
+func (w *Writer) location(id, name uint64, typ uint8, group uint64) (*EventWriter, error) {
+	f, err := os.Create(filepath.Join(w.base, strconv.FormatUint(id, 10)+".evt"))
+	if err != nil {
+		return nil, err
+	}
+	e := &EventWriter{ID: id, f: f, chunk: int(w.o.eventChunk), name: name, group: group, typ: typ}
+	e.enc.big = w.o.bigEndian
+	w.locations = append(w.locations, e)
+	e.head()
+	return e, nil
+}
+
+// EventWriter writes the events of one location. Times must not fall.
+type EventWriter struct {
+	ID uint64
+
+	f           *os.File
+	chunk       int
+	enc         encoder // the current chunk
+	scratch     encoder
+	events      uint64
+	now         uint64
+	timed       bool // the chunk has a timestamp
+	err         error
+	name, group uint64
+	typ         uint8
+	local       encoder // records of the local definition file
+}
+
+func order(big bool) byte {
+	if big {
+		return 0x23
+	}
+	return 0x42
+}
+
+// head begins a chunk; the number of the last event is filled in at its end.
+func (e *EventWriter) head() {
+	e.enc.b = append(e.enc.b[:0], chunkHead, order(e.enc.big))
+	e.enc.fixed(e.events+1, 8)
+	e.enc.fixed(e.events, 8)
+	e.timed = false
+}
+
+// Write appends an event with its attributes. The error of an earlier call is
+// returned again.
+func (e *EventWriter) Write(ev *Event) error {
+	if e.err != nil {
+		return e.err
+	}
+	if ev.Time < e.now {
+		e.err = fmt.Errorf("location %d: event at %d after one at %d; times must not fall", e.ID, ev.Time, e.now)
+		return e.err
+	}
+	e.scratch.big = e.enc.big
+	e.scratch.b = e.scratch.b[:0]
+	e.scratch.attributes(ev.Attributes)
+	e.scratch.event(ev)
+	// A timestamp takes 9 bytes; one byte must stay for the end of the chunk,
+	// and two for the end of the file.
+	if len(e.enc.b)+9+len(e.scratch.b)+2 > e.chunk {
+		if headSize+9+len(e.scratch.b)+2 > e.chunk {
+			e.err = fmt.Errorf("location %d: an event of %d bytes does not fit a chunk of %d", e.ID, len(e.scratch.b), e.chunk)
+			return e.err
+		}
+		e.flush(true)
+		e.head()
+	}
+	if !e.timed || ev.Time != e.now {
+		e.enc.b = append(e.enc.b, timestamp)
+		e.enc.fixed(ev.Time, 8)
+		e.timed = true
+	}
+	e.now = ev.Time
+	e.enc.b = append(e.enc.b, e.scratch.b...)
+	e.events++
+	return e.err
+}
+
+// flush writes the chunk; all but the last are padded.
+func (e *EventWriter) flush(pad bool) {
+	last := encoder{big: e.enc.big}
+	last.fixed(e.events, 8)
+	copy(e.enc.b[10:], last.b)
+	if pad {
+		e.enc.b = append(e.enc.b, make([]byte, e.chunk-len(e.enc.b))...)
+	}
+	if _, err := e.f.Write(e.enc.b); err != nil && e.err == nil {
+		e.err = err
+	}
+}
+
+// Close ends the event file. The Writer closes what is still open, but a trace
+// of many locations should not keep all of its files open.
+func (e *EventWriter) Close() error {
+	if e.f == nil {
+		return e.err
+	}
+	if e.err == nil {
+		e.enc.b = append(e.enc.b, endOfFile, endOfBuffer)
+		e.flush(false)
+	}
+	if err := e.f.Close(); err != nil && e.err == nil {
+		e.err = err
+	}
+	e.f, e.enc.b = nil, nil
+	return e.err
+}
+
+// ClockOffset notes the difference between the location's clock and the
+// global one at a time; readers correct times by at least two of them.
+func (e *EventWriter) ClockOffset(time uint64, offset int64) {
+	e.local.big = e.enc.big
+	e.local.record(localClockOffset, func() {
+		e.local.fixed(time, 8)
+		e.local.compressed(uint64(offset), 8)
+		e.local.fixed(0, 8)
+	})
+}
+
+// Close writes the definitions and the anchor.
+func (w *Writer) Close() error {
+	defs := w.ordered()
+	for _, e := range w.locations {
+		if err := e.Close(); err != nil {
+			return err
+		}
+		local := w.definitionFile(func(enc *encoder) { enc.b = append(enc.b, e.local.b...) })
+		if err := os.WriteFile(filepath.Join(w.base, strconv.FormatUint(e.ID, 10)+".def"), local, 0o666); err != nil {
+			return err
+		}
+	}
+	if err := w.writeGlobal(defs); err != nil {
+		return err
+	}
+	return os.WriteFile(w.path, w.anchor(uint64(len(defs))), 0o666)
+}
+
+// definitionFile frames records as one chunk.
+func (w *Writer) definitionFile(fill func(*encoder)) []byte {
+	enc := &encoder{big: w.o.bigEndian}
+	enc.b = append(enc.b, chunkHead, order(enc.big))
+	enc.fixed(1, 8)
+	enc.fixed(0, 8)
+	fill(enc)
+	return append(enc.b, endOfFile, endOfBuffer)
+}
+
+// ordered returns all definitions such that references point back: readers of
+// the library warn otherwise.
+func (w *Writer) ordered() []Definition {
+	clock := Definition{Kind: defClock, F: fieldsIn(w.o.Resolution, w.o.Offset, w.o.Length, w.o.Realtime), Has: 4}
+	if w.o.Realtime == 0 {
+		clock.F[3] = Undefined
+	}
+	all := []Definition{clock}
+	for _, e := range w.locations {
+		w.defs = append(w.defs, Definition{Kind: defLocation, Has: 5, F: fieldsIn(e.ID, e.name, uint64(e.typ), e.events, e.group)})
+	}
+	rank := map[DefKind]int{}
+	for i, k := range []DefKind{defString, 6, 7, 8, defSystemNode, 26, 27, defLocationGroup, 28, defLocation, 29, defRegion, defSourceLocation, defContext,
+		16, 17, defAttribute, defMetricMember, defMetricClass, defGroup, defMetricInstance, defComm, defInterComm, 23, 24} {
+		rank[k] = i - 100
+	}
+	rest := slices.DeleteFunc(slices.Clone(w.defs), func(d Definition) bool { return d.Kind == defClock })
+	slices.SortStableFunc(rest, func(a, b Definition) int { return rank[a.Kind] - rank[b.Kind] })
+	return append(all, rest...)
+}
+
+// writeGlobal writes NAME.def, in several chunks if need be.
+func (w *Writer) writeGlobal(defs []Definition) error {
+	f, err := os.Create(w.base + ".def")
+	if err != nil {
+		return err
+	}
+	enc := &encoder{big: w.o.bigEndian}
+	one := &encoder{big: w.o.bigEndian}
+	head := func() {
+		enc.b = append(enc.b[:0], chunkHead, order(enc.big))
+		enc.fixed(1, 8)
+		enc.fixed(0, 8)
+	}
+	head()
+	for i := range defs {
+		one.b = one.b[:0]
+		one.definition(&defs[i])
+		if len(enc.b)+len(one.b)+2 > definitionChunk {
+			enc.b = append(enc.b, make([]byte, definitionChunk-len(enc.b))...)
+			if _, err := f.Write(enc.b); err != nil {
+				f.Close()
+				return err
+			}
+			head()
+		}
+		enc.b = append(enc.b, one.b...)
+	}
+	enc.b = append(enc.b, endOfFile, endOfBuffer)
+	_, err = f.Write(enc.b)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+func (w *Writer) anchor(defs uint64) []byte {
+	enc := &encoder{big: w.o.bigEndian}
+	enc.b = append(enc.b, chunkHead, order(enc.big))
+	enc.text(magic)
+	enc.b = append(enc.b, 3, 2, 3, 0, 2) // anchor and trace format, OTF2 3.0.2
+	enc.fixed(w.o.eventChunk, 8)
+	enc.fixed(definitionChunk, 8)
+	enc.b = append(enc.b, substratePOSIX, compressionNone)
+	enc.fixed(uint64(len(w.locations)), 8)
+	enc.fixed(defs, 8)
+	enc.text("")
+	enc.text(w.o.Creator)
+	enc.text("")
+	enc.fixed(0, 4)
+	enc.fixed(traceID(rand.Reader), 8)
+	enc.fixed(0, 4)
+	enc.fixed(0, 4)
+	return append(enc.b, endOfFile, endOfBuffer, 0)
+}
+
+// traceID returns a random number other than zero.
+func traceID(r io.Reader) uint64 {
+	var b [8]byte
+	if _, err := io.ReadFull(r, b[:]); err != nil {
+		return 1
+	}
+	return binary.LittleEndian.Uint64(b[:]) | 1
+}
