@@ -15,6 +15,7 @@ type asyncNodes struct {
 	prev   []int32           // node to the node before it in a scan, or None
 	next   []int32
 	rows   [][]int32 // node to the rows that wait for it
+	feeds  [][]int32 // node to the rows that feed it
 
 	byLate, byGlobal []int32 // node to its latest start, by either metric
 }
@@ -56,7 +57,7 @@ func newAsyncNodes(s *Structure) *asyncNodes {
 
 func (a *asyncNodes) node(prev int32) int32 {
 	v := int32(len(a.rows))
-	a.rows = append(a.rows, nil)
+	a.rows, a.feeds = append(a.rows, nil), append(a.feeds, nil)
 	a.prev, a.next = append(a.prev, prev), append(a.next, trace.None)
 	if prev >= 0 {
 		a.next[prev] = v
@@ -64,7 +65,10 @@ func (a *asyncNodes) node(prev int32) int32 {
 	return v
 }
 
-func (a *asyncNodes) feed(row, v int32) { a.into[row] = v }
+func (a *asyncNodes) feed(row, v int32) {
+	a.into[row] = v
+	a.feeds[v] = append(a.feeds[v], row)
+}
 
 func (a *asyncNodes) wait(row, v int32) {
 	a.from[row] = v

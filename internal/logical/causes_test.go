@@ -3,6 +3,8 @@ package logical
 import (
 	"context"
 	"testing"
+
+	"isobath/internal/test/mpiprog"
 )
 
 func causes(t *testing.T, s *Structure, o CauseOptions) *Causes {
@@ -74,19 +76,20 @@ func TestInjectedDelayIsFirst(t *testing.T) {
 
 // TestChainRule: the paper's figure 7, one operation a case.
 func TestChainRule(t *testing.T) {
-	p := newProgram(3)
 	// All send to the right and receive from the left twice; rank 0 computes
-	// 10 longer before its first send.
-	p.compute(0, 10_000_000)
-	for range 2 {
-		for r := range 3 {
-			p.isend(r, (r+1)%3)
+	// 10 ms longer before its first send.
+	s := simulate(t, 4, with(func(o *Options) { o.Coalesce = false }), func(p *mpiprog.Program) {
+		p.Collective(mpiprog.World, mpiprog.Barrier)
+		p.Compute(0, 10_000_000)
+		for range 2 {
+			for r := range 4 {
+				p.Isend(r, (r+1)%4, mpiprog.World, 0)
+			}
+			for r := range 4 {
+				p.Recv(r, (r+3)%4, mpiprog.World, 0)
+			}
 		}
-		for r := range 3 {
-			p.recv(r, (r+2)%3)
-		}
-	}
-	s := analyze(t, p.trace(t), with(func(o *Options) { o.Coalesce = false }))
+	})
 	c := causes(t, s, CauseOptions{Threshold: 5_000_000})
 	at := func(proc, step int32) int32 {
 		for i := s.Start[proc]; i < s.Start[proc+1]; i++ {
@@ -100,7 +103,7 @@ func TestChainRule(t *testing.T) {
 	want := []struct {
 		proc, step int32
 		c          Case
-	}{{0, 0, Computation}, {0, 1, FromProcess}, {1, 1, FromSender}, {1, 2, FromProcess}, {2, 1, OnTime}, {2, 3, FromSender}}
+	}{{0, 1, Computation}, {0, 2, FromProcess}, {1, 2, FromSender}, {1, 3, FromProcess}, {2, 2, OnTime}, {2, 4, FromSender}, {3, 4, OnTime}}
 	for _, w := range want {
 		if got := c.Case[at(w.proc, w.step)]; got != w.c {
 			t.Errorf("rank %d, step %d: %v, want %v", w.proc, w.step, got, w.c)

@@ -118,13 +118,16 @@ func (s *Structure) recvWeight(op int32, weight []int32) int32 {
 			w = max(w, weight[u])
 		}
 	}
-	s.async.awaited(op, func(v int32) {
-		for row, into := range s.async.into {
-			if into == v {
+	if s.async != nil {
+		for _, row := range s.async.dones[op] { // not before its own start, whoever it waits for
+			w = max(w, weight[s.of[s.async.t.Begin[row]]])
+		}
+		s.async.awaited(op, func(v int32) {
+			for _, row := range s.async.feeds[v] {
 				w = max(w, weight[s.of[s.async.t.Begin[row]]])
 			}
-		}
-	})
+		})
+	}
 	if w < 0 && s.inPart(op) { // nothing known: stay behind the one before
 		w = weight[op-1]
 	}

@@ -149,28 +149,27 @@ func (w *Writer) Comm(name string, members []uint64, parent uint32) uint32 {
 	return w.define(Definition{Kind: defComm, F: fieldsIn(uint64(w.counts[defComm]), uint64(w.String(name)), uint64(group), uint64(parent), 0)})
 }
 
-// Location defines a thread of a process and opens its event file.
-func (w *Writer) Location(name string, process uint32) (*EventWriter, error) {
+// Location defines a thread of a process and returns the writer of its events.
+func (w *Writer) Location(name string, process uint32) *EventWriter {
 	return w.location(uint64(len(w.locations)), uint64(w.String(name)), LocationCPU, uint64(process))
 }
 
-func (w *Writer) location(id, name uint64, typ uint8, group uint64) (*EventWriter, error) {
-	f, err := os.Create(filepath.Join(w.base, strconv.FormatUint(id, 10)+".evt"))
-	if err != nil {
-		return nil, err
-	}
-	e := &EventWriter{ID: id, f: f, chunk: int(w.o.eventChunk), name: name, group: group, typ: typ}
+func (w *Writer) location(id, name uint64, typ uint8, group uint64) *EventWriter {
+	e := &EventWriter{ID: id, path: filepath.Join(w.base, strconv.FormatUint(id, 10)+".evt"), chunk: int(w.o.eventChunk),
+		name: name, group: group, typ: typ}
 	e.enc.big = w.o.bigEndian
 	w.locations = append(w.locations, e)
 	e.head()
-	return e, nil
+	return e
 }
 
 // EventWriter writes the events of one location. Times must not fall.
 type EventWriter struct {
 	ID uint64
 
-	f           *os.File
+	path        string
+	f           *os.File // opened with the first chunk: a trace may have thousands
+	closed      bool
 	chunk       int
 	enc         encoder // the current chunk
 	scratch     encoder
@@ -241,23 +240,29 @@ func (e *EventWriter) flush(pad bool) {
 	if pad {
 		e.enc.b = append(e.enc.b, make([]byte, e.chunk-len(e.enc.b))...)
 	}
-	if _, err := e.f.Write(e.enc.b); err != nil && e.err == nil {
-		e.err = err
+	if e.f == nil {
+		if e.f, e.err = os.Create(e.path); e.err != nil {
+			return
+		}
 	}
+	_, e.err = e.f.Write(e.enc.b)
 }
 
 // Close ends the event file. The Writer closes what is still open, but a trace
 // of many locations should not keep all of its files open.
 func (e *EventWriter) Close() error {
-	if e.f == nil {
+	if e.closed {
 		return e.err
 	}
+	e.closed = true
 	if e.err == nil {
 		e.enc.b = append(e.enc.b, endOfFile, endOfBuffer)
 		e.flush(false)
 	}
-	if err := e.f.Close(); err != nil && e.err == nil {
-		e.err = err
+	if e.f != nil {
+		if err := e.f.Close(); err != nil && e.err == nil {
+			e.err = err
+		}
 	}
 	e.f, e.enc.b = nil, nil
 	return e.err
