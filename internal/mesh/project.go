@@ -1,0 +1,500 @@
+package mesh
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"isobath/internal/table"
+)
+
+// Mode says which iterations a field takes.
+type Mode string
+
+// The modes. Dumps are rarer than iterations, so Only means since the dump
+// before, unless the variant exact is asked for.
+const (
+	All  Mode = "all"  // the whole run
+	UpTo Mode = "upto" // iterations up to and with the dump's
+	Only Mode = "only" // since the previous dump
+)
+
+// Window is a range of iterations: After < iteration <= To. The zero value
+// takes every sample, also those without an iteration.
+type Window struct {
+	Mode      Mode
+	After, To int64
+	Exact     bool // only: the iteration To alone
+}
+
+// NewWindow makes the window of a mode at a dump of a series. from overrides
+// the previous dump's iteration.
+func NewWindow(s *Series, mode Mode, iteration int64, exact bool, from *int64) (Window, error) {
+	w := Window{Mode: mode, After: math.MinInt64, To: math.MaxInt64, Exact: exact}
+	switch mode {
+	case All, "":
+		w.Mode = All
+	case UpTo:
+		w.To = iteration
+	case Only:
+		w.To = iteration
+		switch {
+		case exact:
+			w.After = iteration - 1
+		case from != nil:
+			w.After = *from
+		default:
+			if prev, ok := s.Previous(iteration); ok {
+				w.After = prev
+			}
+		}
+	default:
+		return w, fmt.Errorf("mode %q: want all, upto or only", mode)
+	}
+	return w, nil
+}
+
+// Variant names the form of mode only.
+func (w Window) Variant() string {
+	switch {
+	case w.Mode != Only:
+		return ""
+	case w.Exact:
+		return "exact"
+	}
+	return "since"
+}
+
+// Counts says what became of the selected samples. Selected is the sum of the
+// others.
+type Counts struct {
+	Selected    int `json:"selected"`
+	Used        int `json:"used"`
+	NoCell      int `json:"no_cell"`
+	OutOfRange  int `json:"out_of_range"`
+	NoIteration int `json:"no_iteration"`
+	NoLevel     int `json:"no_level"`
+}
+
+func (c *Counts) add(o Counts) {
+	c.Selected += o.Selected
+	c.Used += o.Used
+	c.NoCell += o.NoCell
+	c.OutOfRange += o.OutOfRange
+	c.NoIteration += o.NoIteration
+	c.NoLevel += o.NoLevel
+}
+
+// Aggregate is how the values of a cell's samples become one number.
+type Aggregate string
+
+// The aggregates. Dominant is the most frequent value, the smallest of equals.
+const (
+	Count    Aggregate = "samples"
+	Sum      Aggregate = "sum"
+	Mean     Aggregate = "avg"
+	Min      Aggregate = "min"
+	Max      Aggregate = "max"
+	Std      Aggregate = "std"
+	Median   Aggregate = "median"
+	P90      Aggregate = "p90"
+	P99      Aggregate = "p99"
+	Distinct Aggregate = "distinct"
+	Dominant Aggregate = "dominant"
+)
+
+var aggregates = []Aggregate{Sum, Mean, Min, Max, Std, Median, P90, P99, Distinct, Dominant}
+
+// FieldSpec names a field: an aggregate of a column.
+type FieldSpec struct {
+	Column    string // "" for samples
+	Aggregate Aggregate
+}
+
+// String is the field's name: samples, latency_avg, cpu_distinct.
+func (f FieldSpec) String() string {
+	if f.Aggregate == Count {
+		return string(Count)
+	}
+	return f.Column + "_" + string(f.Aggregate)
+}
+
+// ParseField parses a field name. A bare column means its mean.
+func ParseField(name string, t *table.Table) (FieldSpec, error) {
+	if name == string(Count) || name == "count" {
+		return FieldSpec{Aggregate: Count}, nil
+	}
+	name = strings.TrimSuffix(strings.Replace(name, "_mean", "_avg", 1), " ")
+	for _, a := range aggregates {
+		if column, ok := strings.CutSuffix(name, "_"+string(a)); ok && t.Column(column) != nil {
+			return FieldSpec{column, a}, nil
+		}
+	}
+	if t.Column(name) != nil {
+		return FieldSpec{name, Mean}, nil
+	}
+	return FieldSpec{}, fmt.Errorf("field %q: want samples or COLUMN_AGGREGATE with an aggregate of %s and a column of %s",
+		name, joinNames(aggregates), columnNames(t))
+}
+
+func joinNames(list []Aggregate) string {
+	s := make([]string, len(list))
+	for i, a := range list {
+		s[i] = string(a)
+	}
+	return strings.Join(s, ", ")
+}
+
+// Field is one number per cell. Cells without samples are NaN, except that
+// samples is 0 there.
+type Field struct {
+	Spec    FieldSpec
+	Values  []float64
+	Samples []uint32
+	Counts  Counts
+}
+
+// Stats returns the smallest, largest and summed value over cells that have
+// one, and how many those are. Without any, min and max are NaN.
+func (f *Field) Stats() (lo, hi, sum float64, covered int) {
+	lo, hi = math.NaN(), math.NaN()
+	for i, v := range f.Values {
+		if f.Samples[i] == 0 {
+			continue
+		}
+		covered++
+		if !math.IsNaN(v) {
+			lo, hi, sum = minNum(lo, v), maxNum(hi, v), sum+v
+		}
+	}
+	return lo, hi, sum, covered
+}
+
+func minNum(a, b float64) float64 {
+	if a <= b {
+		return a
+	}
+	return b
+}
+
+func maxNum(a, b float64) float64 {
+	if a >= b {
+		return a
+	}
+	return b
+}
+
+// Projection holds what stays the same between fields of one mesh: the place
+// of every row, and its iteration.
+type Projection struct {
+	Cells     int
+	Place     []int32
+	Iteration []int32 // nil: the samples have none
+}
+
+// Project aggregates one column of the selected samples per cell. Select nil
+// takes all rows.
+func (p *Projection) Project(sel table.Bits, w Window, spec FieldSpec, col *table.Column) (*Field, error) {
+	if spec.Aggregate != Count && col == nil {
+		return nil, fmt.Errorf("no column %q", spec.Column)
+	}
+	switch spec.Aggregate {
+	case Median, P90, P99, Distinct, Dominant:
+		return p.ordered(sel, w, spec, col), nil
+	}
+	return p.running(sel, w, spec, col), nil
+}
+
+// taken reports whether row i counts, and counts it.
+func (p *Projection) taken(i int, w *Window, c *Counts) bool {
+	if w.Mode == UpTo || w.Mode == Only {
+		if p.Iteration == nil || p.Iteration[i] == Missing {
+			c.Selected++
+			c.NoIteration++
+			return false
+		}
+		if it := int64(p.Iteration[i]); it <= w.After || it > w.To {
+			return false
+		}
+	}
+	c.Selected++
+	switch p.Place[i] {
+	case NoCell:
+		c.NoCell++
+	case OutOfRange:
+		c.OutOfRange++
+	case NoLevel:
+		c.NoLevel++
+	default:
+		c.Used++
+		return true
+	}
+	return false
+}
+
+// each calls visit for the taken rows of a range.
+func (p *Projection) each(sel table.Bits, w Window, lo, hi int, c *Counts, visit func(row int, cell int32)) {
+	for i := lo; i < hi; i++ {
+		if sel != nil && !sel.Get(i) {
+			if i&63 == 0 && sel[i>>6] == 0 {
+				i += 63
+			}
+			continue
+		}
+		if p.taken(i, &w, c) {
+			visit(i, p.Place[i])
+		}
+	}
+}
+
+// sums are the accumulators of one worker.
+type sums struct {
+	counts  Counts
+	samples []uint32
+	value   []float64
+	square  []float64
+}
+
+// running computes the aggregates that need no order: each worker has its own
+// accumulators, added at the end.
+func (p *Projection) running(sel table.Bits, w Window, spec FieldSpec, col *table.Column) *Field {
+	workers := make([]*sums, workerCount(len(p.Place)))
+	parallel(len(p.Place), func(lo, hi, k int) {
+		s := &sums{samples: make([]uint32, p.Cells)}
+		workers[k] = s
+		if spec.Aggregate != Count {
+			s.value = make([]float64, p.Cells)
+		}
+		if spec.Aggregate == Std {
+			s.square = make([]float64, p.Cells)
+		}
+		p.accumulate(s, sel, w, spec, col, lo, hi)
+	})
+	total := &sums{samples: make([]uint32, p.Cells)}
+	if spec.Aggregate != Count {
+		total.value = make([]float64, p.Cells)
+	}
+	for _, s := range workers {
+		if s != nil {
+			total.merge(s, spec.Aggregate)
+		}
+	}
+	return total.field(spec)
+}
+
+func (p *Projection) accumulate(s *sums, sel table.Bits, w Window, spec FieldSpec, col *table.Column, lo, hi int) {
+	if spec.Aggregate == Count {
+		p.each(sel, w, lo, hi, &s.counts, func(_ int, cell int32) { s.samples[cell]++ })
+		return
+	}
+	switch d := col.Data.(type) {
+	case []int32:
+		accumulate(p, s, sel, w, spec, col, d, lo, hi)
+	case []int64:
+		accumulate(p, s, sel, w, spec, col, d, lo, hi)
+	case []float64:
+		accumulate(p, s, sel, w, spec, col, d, lo, hi)
+	case []uint32:
+		accumulate(p, s, sel, w, spec, col, d, lo, hi)
+	case []uint8:
+		accumulate(p, s, sel, w, spec, col, d, lo, hi)
+	case []uint64:
+		accumulate(p, s, sel, w, spec, col, d, lo, hi)
+	}
+}
+
+// accumulate adds the values of rows lo to hi. A sample without a value in
+// the column is on its cell, but not in its sum.
+func accumulate[T int32 | int64 | uint32 | uint8 | uint64 | float64](p *Projection, s *sums, sel table.Bits, w Window, spec FieldSpec, col *table.Column, data []T, lo, hi int) {
+	var add func(row int, cell int32)
+	switch spec.Aggregate {
+	case Min, Max:
+		down := spec.Aggregate == Min
+		add = func(row int, cell int32) {
+			v := float64(data[row])
+			if n := s.samples[cell]; n == 0 || down && v < s.value[cell] || !down && v > s.value[cell] {
+				s.value[cell] = v
+			}
+			s.samples[cell]++
+		}
+	case Std:
+		add = func(row int, cell int32) {
+			v := float64(data[row])
+			s.samples[cell]++
+			s.value[cell] += v
+			s.square[cell] += v * v
+		}
+	default:
+		add = func(row int, cell int32) {
+			s.samples[cell]++
+			s.value[cell] += float64(data[row])
+		}
+	}
+	if col.Valid != nil {
+		valid := add
+		add = func(row int, cell int32) {
+			if col.Valid.Get(row) {
+				valid(row, cell)
+			}
+		}
+	}
+	p.each(sel, w, lo, hi, &s.counts, add)
+}
+
+func (s *sums) merge(o *sums, a Aggregate) {
+	s.counts.add(o.counts)
+	if o.square != nil && s.square == nil {
+		s.square = make([]float64, len(o.square))
+	}
+	for c, n := range o.samples {
+		if n == 0 {
+			continue
+		}
+		switch {
+		case s.value == nil:
+		case a == Min && s.samples[c] > 0:
+			s.value[c] = min(s.value[c], o.value[c])
+		case a == Max && s.samples[c] > 0:
+			s.value[c] = max(s.value[c], o.value[c])
+		default:
+			s.value[c] += o.value[c]
+		}
+		if s.square != nil {
+			s.square[c] += o.square[c]
+		}
+		s.samples[c] += n
+	}
+}
+
+func (s *sums) field(spec FieldSpec) *Field {
+	f := &Field{Spec: spec, Values: s.value, Samples: s.samples, Counts: s.counts}
+	if spec.Aggregate == Count {
+		f.Values = make([]float64, len(s.samples))
+	}
+	for c, n := range s.samples {
+		switch {
+		case spec.Aggregate == Count:
+			f.Values[c] = float64(n)
+		case n == 0:
+			f.Values[c] = math.NaN()
+		case spec.Aggregate == Mean:
+			f.Values[c] /= float64(n)
+		case spec.Aggregate == Std:
+			mean := s.value[c] / float64(n)
+			f.Values[c] = math.Sqrt(max(0, s.square[c]/float64(n)-mean*mean))
+		}
+	}
+	return f
+}
+
+// ordered computes the aggregates that need all values of a cell together:
+// rows are sorted by cell by counting.
+func (p *Projection) ordered(sel table.Bits, w Window, spec FieldSpec, col *table.Column) *Field {
+	f := &Field{Spec: spec, Values: make([]float64, p.Cells), Samples: make([]uint32, p.Cells)}
+	has := func(row int) bool { return col.Valid == nil || col.Valid.Get(row) }
+	p.each(sel, w, 0, len(p.Place), &f.Counts, func(row int, cell int32) {
+		if has(row) {
+			f.Samples[cell]++
+		}
+	})
+	start := make([]int, p.Cells+1)
+	for c, n := range f.Samples {
+		start[c+1] = start[c] + int(n)
+	}
+	values := make([]float64, start[p.Cells])
+	next := slices.Clone(start[:p.Cells])
+	var again Counts
+	p.each(sel, w, 0, len(p.Place), &again, func(row int, cell int32) {
+		if has(row) {
+			values[next[cell]] = col.Float(row)
+			next[cell]++
+		}
+	})
+	parallel(p.Cells, func(lo, hi, _ int) {
+		for c := lo; c < hi; c++ {
+			f.Values[c] = ofSorted(spec.Aggregate, values[start[c]:start[c+1]])
+		}
+	})
+	return f
+}
+
+// ofSorted sorts the values of a cell and takes one number from them.
+func ofSorted(a Aggregate, v []float64) float64 {
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(v)
+	switch a {
+	case Distinct, Dominant:
+		distinct, best, bestRun, run := 0, v[0], 0, 0
+		for i := range v {
+			if i == 0 || v[i] != v[i-1] {
+				distinct, run = distinct+1, 0
+			}
+			if run++; run > bestRun {
+				best, bestRun = v[i], run
+			}
+		}
+		if a == Distinct {
+			return float64(distinct)
+		}
+		return best
+	}
+	return quantile(v, map[Aggregate]float64{Median: 0.5, P90: 0.9, P99: 0.99}[a])
+}
+
+// quantile interpolates between the values around a rank, as NumPy does.
+func quantile(sorted []float64, q float64) float64 {
+	at := q * float64(len(sorted)-1)
+	i := int(at)
+	if i+1 >= len(sorted) {
+		return sorted[len(sorted)-1]
+	}
+	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+}
+
+// workerCount is how many goroutines share n rows.
+func workerCount(n int) int { return max(1, min(runtime.GOMAXPROCS(0), 8, n/50_000)) }
+
+// parallel calls work on ranges of n rows, aligned to words of a bitset.
+func parallel(n int, work func(lo, hi, worker int)) {
+	k := workerCount(n)
+	if k == 1 {
+		work(0, n, 0)
+		return
+	}
+	step := (n/k + 63) / 64 * 64
+	var wg sync.WaitGroup
+	for w := range k {
+		lo, hi := w*step, min(n, (w+1)*step)
+		if w == k-1 {
+			hi = n
+		}
+		if lo >= hi {
+			continue
+		}
+		wg.Go(func() { work(lo, hi, w) })
+	}
+	wg.Wait()
+}
+
+// ParseDims parses "20x20x20" or "20,20,20"; a missing axis is 1.
+func ParseDims(s string) ([3]int, error) {
+	d := [3]int{1, 1, 1}
+	parts := strings.FieldsFunc(s, func(r rune) bool { return r == 'x' || r == ',' || r == ' ' })
+	if len(parts) < 1 || len(parts) > 3 {
+		return d, fmt.Errorf("dimensions %q: want NXxNYxNZ", s)
+	}
+	for i, p := range parts {
+		n, err := strconv.Atoi(p)
+		if err != nil || n < 1 || n > 1<<30 {
+			return d, fmt.Errorf("dimensions %q: %q is not a number of cells", s, p)
+		}
+		d[i] = n
+	}
+	return d, nil
+}
