@@ -2,6 +2,7 @@ package vtk
 
 import (
 	"archive/zip"
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"isobath/internal/grid"
 	"isobath/internal/grid/gridtest"
 	"isobath/internal/test"
 )
@@ -141,6 +143,64 @@ func TestSteps(t *testing.T) {
 					}
 				}
 			}
+		})
+	}
+}
+
+// TestWrite writes meshes of every layout as .vtu and .vtk and lets VTK and
+// ourselves read them back.
+func TestWrite(t *testing.T) {
+	dir := t.TempDir()
+	if out, err := exec.Command(gridtest.Python(t), "testdata/make.py", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	var files []string
+	want := map[string]*grid.Mesh{}
+	for _, name := range []string{"vtu-appended-zlib-0.vtu", "vtp-ascii-plain-0.vtp", "vti-ascii-plain-0.vti", "vtr-ascii-plain-0.vtr",
+		"vts-ascii-plain-0.vts", "image-flat.vti", "blocks.vtm", "parallel.pvtu"} {
+		m, err := Read(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		flat, err := m.Flatten()
+		if err != nil {
+			t.Fatal(err)
+		}
+		flat.FieldData = slices.DeleteFunc(flat.FieldData, func(a grid.Array) bool { return a.Text() })
+		for _, ext := range []string{".out.vtu", ".out.vtk"} {
+			if ext == ".out.vtk" && flat.FaceStart != nil {
+				continue
+			}
+			path := filepath.Join(dir, name+ext)
+			f, err := os.Create(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ext == ".out.vtu" {
+				err = WriteVTU(f, flat)
+			} else {
+				err = WriteLegacy(f, flat, "title")
+			}
+			if err := errors.Join(err, f.Close()); err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, path)
+			want[path] = &grid.Mesh{Blocks: []grid.Block{{Grid: flat}}}
+		}
+	}
+	vtk := gridtest.VTK(t, files...)
+	for _, f := range files {
+		t.Run(filepath.Base(f), func(t *testing.T) {
+			if filepath.Ext(f) == ".vtk" {
+				// A file before version 5.1 has the old order in high-order hexahedra.
+				renumberHexahedra(want[f].Blocks[0].Grid)
+			}
+			gridtest.Same(t, want[f], vtk[f])
+			back, err := Read(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			gridtest.Same(t, back, vtk[f])
 		})
 	}
 }
