@@ -15,6 +15,9 @@ const (
 // by two with the state below; zero is a free way. Each set is kept in order of
 // use, latest first, which makes replacement exact LRU and the common hit the
 // first comparison.
+//
+// The methods look at every way and are left out of race detection, which makes
+// them ten times slower; Machine.Access is in it, and calls them all.
 type cache struct {
 	ways    int
 	sets    uint64
@@ -34,6 +37,9 @@ func pack(line uint64, s state) uint64 { return line<<2 | uint64(s) }
 
 func unpack(e uint64) (line uint64, s state) { return e >> 2, state(e & 3) }
 
+// set returns the ways of the set that the line falls into.
+//
+//go:norace
 func (c *cache) set(line uint64) []uint64 {
 	i := line & c.mask
 	if c.mask == 0 {
@@ -43,6 +49,8 @@ func (c *cache) set(line uint64) []uint64 {
 }
 
 // peek returns the state of the line without using it.
+//
+//go:norace
 func (c *cache) peek(line uint64) state {
 	for _, e := range c.set(line) {
 		if e>>2 == line && e&3 != 0 {
@@ -53,6 +61,8 @@ func (c *cache) peek(line uint64) state {
 }
 
 // use returns the state of the line and makes it the latest used of its set.
+//
+//go:norace
 func (c *cache) use(line uint64) state {
 	set := c.set(line)
 	for i, e := range set {
@@ -66,6 +76,8 @@ func (c *cache) use(line uint64) state {
 }
 
 // put changes the state of a line that may be held; it is not a use.
+//
+//go:norace
 func (c *cache) put(line uint64, s state) bool {
 	set := c.set(line)
 	for i, e := range set {
@@ -79,6 +91,8 @@ func (c *cache) put(line uint64, s state) bool {
 
 // insert adds a line that is not held, as the latest used, and returns what had
 // to leave for it (state invalid if nothing had to).
+//
+//go:norace
 func (c *cache) insert(line uint64, s state) (victim uint64, was state) {
 	set := c.set(line)
 	victim, was = unpack(set[len(set)-1])
@@ -88,6 +102,8 @@ func (c *cache) insert(line uint64, s state) (victim uint64, was state) {
 }
 
 // remove drops the line and returns the state it had.
+//
+//go:norace
 func (c *cache) remove(line uint64) state {
 	set := c.set(line)
 	for i, e := range set {
