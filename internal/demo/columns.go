@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"isobath/internal/cachesim"
+	"isobath/internal/datasrc"
 	"isobath/internal/formats"
 	"isobath/internal/table"
 )
@@ -110,9 +111,19 @@ func haveCell(v int) (int, bool) { return max(v, 0), v != none }
 // nearest first, which is the order views show them in.
 var levelOrder = []string{"L1", "LFB", "L2", "L3", "Local RAM", "Remote Cache", "Remote RAM"}
 
+// The names that readers of recorded data give to the outcomes of a snoop and of
+// a translation.
 var (
-	snoopNames = [...]string{"none", "hit", "hitm"}
-	tlbNames   = [...]string{"L1 hit", "L2 hit", "miss"}
+	snoopNames = []string{
+		cachesim.SnoopNone: datasrc.SnoopNames[datasrc.SnoopNone],
+		cachesim.SnoopHit:  datasrc.SnoopNames[datasrc.SnoopHit],
+		cachesim.SnoopHitM: datasrc.SnoopNames[datasrc.SnoopHitM],
+	}
+	tlbNames = []string{
+		cachesim.TLBL1:   datasrc.TLBNames[datasrc.TLBL1],
+		cachesim.TLBL2:   datasrc.TLBNames[datasrc.TLBL2],
+		cachesim.TLBWalk: datasrc.TLBNames[datasrc.TLBMiss],
+	}
 )
 
 func (tm *team) columns(file string, rows []sample) []*table.Column {
@@ -180,8 +191,8 @@ func (tm *team) how(m *maker) {
 	m.add(table.Flags("remote", table.Modelled, remote, nil), "answered by the other socket; "+noteModel)
 	m.ints("hops", "", table.Modelled, "links between sockets on the way; "+noteModel,
 		func(s *sample) (int, bool) { return have(hops(s.result.Source)) })
-	m.names("snoop", table.Modelled, noteModel, snoopNames[:], func(s *sample) string { return snoopNames[s.result.Snoop] })
-	m.names("tlb", table.Modelled, "64 entries, then 512, of 4 KiB pages", tlbNames[:], func(s *sample) string {
+	m.names("snoop", table.Modelled, noteModel, snoopNames, func(s *sample) string { return snoopNames[s.result.Snoop] })
+	m.names("tlb", table.Modelled, "64 entries, then 512, of 4 KiB pages", tlbNames, func(s *sample) string {
 		return tlbNames[s.result.TLB]
 	})
 	m.ints("home", "", table.Modelled,
