@@ -139,20 +139,56 @@ func bins(c *table.Column, b *query.Binner) *codes {
 		out.fill = func(lo int, v view) { fillNames(v, c, data, lo, b.Names, missing) }
 		return out
 	}
-	g := newGrid(b.Binning)
 	switch d := c.Data.(type) {
 	case []int32:
-		out.fill = func(lo int, v view) { fillBins(v, c, d, lo, g, missing) }
+		out.fill = wholeBins(c, b.Binning, d)
 	case []int64:
-		out.fill = func(lo int, v view) { fillBins(v, c, d, lo, g, missing) }
-	case []float64:
-		out.fill = func(lo int, v view) { fillBins(v, c, d, lo, g, missing) }
+		out.fill = wholeBins(c, b.Binning, d)
 	case []uint8:
-		out.fill = func(lo int, v view) { fillBins(v, c, d, lo, g, missing) }
+		out.fill = wholeBins(c, b.Binning, d)
 	case []uint64:
+		out.fill = wholeBins(c, b.Binning, d)
+	case []float64:
+		g := newGrid(b.Binning)
 		out.fill = func(lo int, v view) { fillBins(v, c, d, lo, g, missing) }
 	}
 	return out
+}
+
+// wholeBins returns a function that writes the bins of whole numbers: through
+// a table of all values if those lie close together.
+func wholeBins[T int32 | int64 | uint8 | uint64](c *table.Column, b *query.Binning, d []T) func(lo int, v view) {
+	const close = 1 << 16
+	missing := uint32(b.Bins)
+	if !(b.Max-b.Min < close) || math.Abs(b.Max) >= 1<<52 || math.Abs(b.Min) >= 1<<52 {
+		g := newGrid(b)
+		return func(lo int, v view) { fillBins(v, c, d, lo, g, missing) }
+	}
+	bin := make([]uint16, close) // any 16-bit number is an index, also that of a row without a value
+	for i := range int(b.Max-b.Min) + 1 {
+		bin[i] = uint16(query.BinOf(b.Edges, b.Min+float64(i)))
+	}
+	least := T(b.Min)
+	return func(lo int, v view) {
+		part := d[lo : lo+v.len()]
+		if v.u8 != nil {
+			lookupBins(v.u8, part, least, bin)
+		} else {
+			lookupBins(v.u16, part, least, bin)
+		}
+		for i := range part {
+			if c.Valid != nil && !c.Valid.Get(lo+i) {
+				v.set(i, missing)
+			}
+		}
+	}
+}
+
+func lookupBins[C uint8 | uint16, T int32 | int64 | uint8 | uint64](out []C, values []T, least T, bin []uint16) {
+	table := (*[1 << 16]uint16)(bin)
+	for i, v := range values {
+		out[i] = C(table[uint16(v-least)])
+	}
 }
 
 func fillNames(v view, c *table.Column, data []uint32, lo int, names []uint16, missing uint32) {

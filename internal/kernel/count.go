@@ -184,7 +184,7 @@ func columnsOf(counters []*counter) []*codes {
 	return list
 }
 
-// table is where a worker counts: part 0 for rows in no set, then one part a
+// tableOf is where a worker counts: part 0 for rows in no set, then one part a
 // set.
 type tableOf struct {
 	n      []uint32
@@ -216,7 +216,6 @@ type worker struct {
 
 	parts   []setBlock
 	class   []uint8
-	class2  []uint8
 	at      []uint16
 	loaded  map[*codes]view // codes of the block
 	picked  map[*codes]view // those of the rows picked from it
@@ -230,7 +229,10 @@ type sumState struct {
 	block      valueBlock
 	picked     valueBlock
 	load, pick valueScratch
-	class      []uint8 // twice the class, plus one without a value
+	// class is twice the class of each row, plus one without a value; doubled
+	// says that it is that of the rows at hand.
+	class   []uint8
+	doubled bool
 }
 
 var workerPool = sync.Pool{New: func() any { return new(worker) }}
@@ -269,7 +271,7 @@ func (w *worker) begin(counters []*counter, columns []*codes, sets int, disjoint
 			w.sums[c.values] = &sumState{}
 		}
 	}
-	w.class, w.class2, w.at = grow(&w.class, blockRows), grow(&w.class2, blockRows), grow(&w.at, blockRows)
+	w.class, w.at = grow(&w.class, blockRows), grow(&w.at, blockRows)
 }
 
 // zeroed makes *s n long with the first used zero; memory beyond was never
@@ -315,16 +317,16 @@ func (w *worker) block(ctx context.Context, sets []rowSet, lo, hi int) {
 	// its set.
 	if w.disjoint && full < 0 && counted > rows*2/5 {
 		classes(w.parts, w.class[:rows])
-		w.countRows(ctx, w.class[:rows], 0, rows)
+		w.countRows(ctx, w.class[:rows], 0)
 		return
 	}
 	for k, p := range w.parts {
 		switch {
 		case p.count == rows:
-			w.countRows(ctx, nil, k+1, rows)
+			w.countRows(ctx, nil, k+1)
 		case p.count > 0:
 			w.pickRows(p)
-			w.countPicked(ctx, k+1, p.count)
+			w.countPicked(ctx, k+1)
 		}
 	}
 }
@@ -391,7 +393,8 @@ func positions(words []uint64, into []uint16) []uint16 {
 	return into[:n]
 }
 
-func (w *worker) countRows(ctx context.Context, class []uint8, part, rows int) {
+func (w *worker) countRows(ctx context.Context, class []uint8, part int) {
+	w.newRows()
 	for i, c := range w.counters {
 		if ctx.Err() != nil {
 			return
@@ -409,7 +412,8 @@ func (w *worker) countRows(ctx context.Context, class []uint8, part, rows int) {
 	}
 }
 
-func (w *worker) countPicked(ctx context.Context, part, rows int) {
+func (w *worker) countPicked(ctx context.Context, part int) {
+	w.newRows()
 	for i, c := range w.counters {
 		if ctx.Err() != nil {
 			return
@@ -424,6 +428,12 @@ func (w *worker) countPicked(ctx context.Context, part, rows int) {
 		default:
 			t.one(w.picked[c.left], nil, part)
 		}
+	}
+}
+
+func (w *worker) newRows() {
+	for _, s := range w.sums {
+		s.doubled = false
 	}
 }
 
@@ -497,7 +507,11 @@ func (t *tableOf) sum(a view, class []uint8, part int, b valueBlock, s *sumState
 		}
 		return
 	}
-	t.sumBy(a, doubled(class, b.lacking, part, grow(&s.class, rows)), b.small)
+	if !s.doubled {
+		s.class = doubled(class, b.lacking, part, grow(&s.class, rows))
+		s.doubled = true
+	}
+	t.sumBy(a, s.class, b.small)
 }
 
 func (t *tableOf) sumBy(a view, class []uint8, v []uint32) {

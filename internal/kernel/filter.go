@@ -38,7 +38,7 @@ func (e *Engine) rowsOf(ctx context.Context, l *lease, x query.Expr) (table.Bits
 			b.Not(n)
 		}
 	default:
-		b, err = e.scan(ctx, x)
+		b, err = e.scan(ctx, l, x)
 	}
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (e *Engine) combine(ctx context.Context, l *lease, terms []query.Expr, with
 }
 
 // scan evaluates an expression over one column, or over places.
-func (e *Engine) scan(ctx context.Context, x query.Expr) (table.Bits, error) {
+func (e *Engine) scan(ctx context.Context, l *lease, x query.Expr) (table.Bits, error) {
 	if at, ok := x.(query.At); ok {
 		if e.data.Placing == nil {
 			return nil, fmt.Errorf("at %s: %w", at.Resource, query.ErrNotPlaced)
@@ -126,10 +126,7 @@ func (e *Engine) scan(ctx context.Context, x query.Expr) (table.Bits, error) {
 	if c == nil {
 		return nil, query.UnknownColumn(e.data.Table, name)
 	}
-	test, err := e.tester(c, x)
-	if err != nil {
-		return nil, err
-	}
+	test := e.tester(l, c, x)
 	_, missing := x.(query.Missing)
 	return e.scanBlocks(ctx, func(lo, hi int, out []uint64) {
 		test(lo, hi, out)
@@ -153,45 +150,47 @@ func (e *Engine) scanBlocks(ctx context.Context, fill func(lo, hi int, out []uin
 // tester returns a function that sets the bits of the rows of a block that an
 // expression over one column accepts; rows without a value are left to the
 // caller, unless the expression is about those.
-func (e *Engine) tester(c *table.Column, x query.Expr) (func(lo, hi int, out []uint64), error) {
+func (e *Engine) tester(l *lease, c *table.Column, x query.Expr) func(lo, hi int, out []uint64) {
 	if m, ok := x.(query.Missing); ok {
-		return missingTester(c, m), nil
+		return missingTester(c, m)
 	}
 	if d, ok := c.Data.([]uint32); ok {
 		accepted := make([]bool, len(c.Dict))
 		for code := range c.Dict {
 			accepted[code] = query.AcceptsName(x, c.Dict[code])
 		}
-		return func(lo, hi int, out []uint64) { lookup(d[lo:hi], accepted, out) }, nil
+		return func(lo, hi int, out []uint64) { lookup(d[lo:hi], accepted, out) }
 	}
-	var intervals []query.Range
 	switch x := x.(type) {
 	case query.Range:
-		intervals = []query.Range{x}
+		return e.rangeTester(l, c, x)
 	case query.Compare:
-		return compareTester(c, x), nil
+		return e.compareTester(l, c, x)
 	case query.In:
-		for _, v := range x.Values {
-			intervals = append(intervals, query.Range{Column: x.Column, Lo: v, Hi: v})
+		tests := make([]func(lo, hi int, out []uint64), len(x.Values))
+		for i, v := range x.Values {
+			tests[i] = e.rangeTester(l, c, query.Range{Column: x.Column, Lo: v, Hi: v})
 		}
-	default:
 		return func(lo, hi int, out []uint64) {
-			for i := lo; i < hi; i++ {
-				if c.Has(i) && query.Accepts(x, c, i) {
-					out[(i-lo)/64] |= 1 << ((i - lo) % 64)
-				}
+			for _, t := range tests {
+				t(lo, hi, out)
 			}
-		}, nil
-	}
-	tests := make([]func(lo, hi int, out []uint64), len(intervals))
-	for i, r := range intervals {
-		tests[i] = intervalTester(c, r)
+		}
 	}
 	return func(lo, hi int, out []uint64) {
-		for _, t := range tests {
-			t(lo, hi, out)
+		for i := lo; i < hi; i++ {
+			if c.Has(i) && query.Accepts(x, c, i) {
+				out[(i-lo)/64] |= 1 << ((i - lo) % 64)
+			}
 		}
-	}, nil
+	}
+}
+
+func (e *Engine) rangeTester(l *lease, c *table.Column, r query.Range) func(lo, hi int, out []uint64) {
+	if t := e.codeTester(l, c, r); t != nil {
+		return t
+	}
+	return intervalTester(c, r)
 }
 
 func missingTester(c *table.Column, m query.Missing) func(lo, hi int, out []uint64) {
@@ -207,7 +206,7 @@ func missingTester(c *table.Column, m query.Missing) func(lo, hi int, out []uint
 }
 
 // compareTester turns a comparison into an interval, or what is outside it.
-func compareTester(c *table.Column, x query.Compare) func(lo, hi int, out []uint64) {
+func (e *Engine) compareTester(l *lease, c *table.Column, x query.Compare) func(lo, hi int, out []uint64) {
 	below, above := query.NumberValue(math.Inf(-1)), query.NumberValue(math.Inf(1))
 	var r query.Range
 	outside := false
@@ -219,7 +218,8 @@ func compareTester(c *table.Column, x query.Compare) func(lo, hi int, out []uint
 	case query.Ge, query.Lt:
 		r, outside = query.Range{Lo: x.Value, Hi: above}, x.Op == query.Lt
 	}
-	inside := intervalTester(c, r)
+	r.Column = x.Column
+	inside := e.rangeTester(l, c, r)
 	if !outside {
 		return inside
 	}

@@ -29,6 +29,7 @@ type Engine struct {
 	lasts      []lastKey
 	warned     bool
 	summed     map[*table.Column]*values
+	coded      map[string]query.Axis // an axis with small codes for a column
 }
 
 var (
@@ -58,6 +59,7 @@ func New(d query.Data, o Options) *Engine {
 		everything: table.FullBits(d.Table.Rows()),
 		rowSets:    map[string]table.Bits{},
 		summed:     map[*table.Column]*values{},
+		coded:      map[string]query.Axis{},
 	}
 }
 

@@ -155,6 +155,11 @@ func (e *Engine) axis(ctx context.Context, l *lease, a query.Axis) (*axisCodes, 
 		e.tight()
 		return &axisCodes{b, unkept}, nil
 	}
+	if k := v.(*codes); k.u8 != nil && k.cells <= 128 {
+		e.mu.Lock()
+		e.coded[a.Column] = a
+		e.mu.Unlock()
+	}
 	return &axisCodes{b, v.(*codes)}, nil
 }
 

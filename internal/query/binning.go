@@ -100,43 +100,86 @@ type numbers struct {
 }
 
 func describe(c *table.Column) numbers {
-	n := numbers{
-		min: math.Inf(1), max: math.Inf(-1), least: math.Inf(1), most: math.Inf(-1), positive: math.Inf(1),
-		whole: true,
-	}
 	switch d := c.Data.(type) {
 	case []int32:
-		describeValues(&n, c, d)
+		return describeWhole(c, d)
 	case []int64:
-		describeValues(&n, c, d)
+		return describeWhole(c, d)
 	case []uint8:
-		describeValues(&n, c, d)
+		return describeWhole(c, d)
 	case []uint64:
-		describeValues(&n, c, d)
+		return describeWhole(c, d)
 	case []float64:
-		n.whole = false
-		describeValues(&n, c, d)
+		return describeFloats(c, d)
+	}
+	return numbers{}
+}
+
+func describeWhole[T int32 | int64 | uint8 | uint64](c *table.Column, values []T) numbers {
+	n := numbers{whole: true, count: len(values), positive: math.Inf(1)}
+	if c.Valid != nil {
+		n.count = 0
+		for i := range values {
+			if c.Valid.Get(i) {
+				n.count++
+			}
+		}
+	}
+	if n.count == 0 {
+		n.min, n.max = math.Inf(1), math.Inf(-1)
+		n.least, n.most = n.min, n.max
+		return n
+	}
+	first := 0
+	for !c.Has(first) {
+		first++
+	}
+	lo, hi, positive := values[first], values[first], T(0)
+	for i, v := range values {
+		// Rows without a value are zero, and zero changes nothing below if it
+		// lies between the others; only if it does not is validity asked.
+		if v < lo && c.Has(i) {
+			lo = v
+		}
+		if v > hi && c.Has(i) {
+			hi = v
+		}
+		if v > 0 && (v < positive || positive == 0) {
+			positive = v
+		}
+	}
+	n.min, n.max = float64(lo), float64(hi)
+	n.least, n.most = n.min, n.max
+	if positive > 0 {
+		n.positive = float64(positive)
 	}
 	return n
 }
 
-func describeValues[T int32 | int64 | uint8 | uint64 | float64](n *numbers, c *table.Column, values []T) {
-	for i, value := range values {
-		v := float64(value)
+func describeFloats(c *table.Column, values []float64) numbers {
+	n := numbers{min: math.Inf(1), max: math.Inf(-1), least: math.Inf(1), most: math.Inf(-1), positive: math.Inf(1)}
+	for i, v := range values {
 		if v != v || !c.Has(i) {
 			continue
 		}
 		n.count++
-		n.min, n.max = min(n.min, v), max(n.max, v)
 		if math.IsInf(v, 0) {
 			n.infinite++
+			n.min, n.max = min(n.min, v), max(n.max, v)
 			continue
 		}
-		n.least, n.most = min(n.least, v), max(n.most, v)
+		if v < n.least {
+			n.least = v
+		}
+		if v > n.most {
+			n.most = v
+		}
 		if v > 0 && v < n.positive {
 			n.positive = v
 		}
 	}
+	n.min, n.max = min(n.min, n.least), max(n.max, n.most)
+	return n
 }
 
 func binNumbers(c *table.Column, a Axis) (*Binner, error) {

@@ -1,0 +1,8 @@
+package main
+
+// rows is everything that is measured, in the order it is printed.
+var rows = []Row{
+	{"screen", screen},
+	{"doubling", doubling},
+	{"memory", memory},
+}

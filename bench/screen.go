@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"isobath/bench/synth"
+	"isobath/internal/kernel"
+	"isobath/internal/query"
+)
+
+const screenRows = 10_000_000
+
+// screen answers everything a full screen asks: 16 axes at 100 bins, 15 pairs
+// and 4 sums, for a selection and a hover together. Each answer has a selection
+// not seen before, and finding its rows is part of the time. The peer is a plain
+// sum over the code bytes that a full count would read, on as many goroutines.
+func screen(ctx context.Context) ([]Result, error) {
+	d := query.Data{Table: synth.Samples(screenRows)}
+	e := kernel.New(d, kernel.Options{})
+	defer e.Close()
+	if err := synth.Ask(ctx, e, synth.Selection(0, 0)); err != nil { // codes and everything
+		return nil, err
+	}
+	plain := newPlainSum(screenRows)
+	var results []Result
+	for _, permille := range []int{0, 10, 100, 330, 500, 670, 900, 1000} {
+		i := 0
+		ours, peer, err := turns(9, func() error {
+			i++
+			return synth.Ask(ctx, e, synth.Selection(permille, i))
+		}, plain.run)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, Result{
+			Name: fmt.Sprintf("screen-10M-%g%%", float64(permille)/10), Ours: ours, Peer: peer, Unit: "ms",
+			Versus: "plain sum of the codes", Ratio: ours / peer, Bar: 6,
+		})
+	}
+	return results, nil
+}
+
+// plainSum is the least that reading the codes of a screen can cost: 16 axes and
+// three groups of one byte, a group of two (300 lines), and four bytes of
+// latency, a row.
+type plainSum struct{ words []uint64 }
+
+func newPlainSum(rows int) *plainSum {
+	const bytesPerRow = 16 + 3 + 2 + 4
+	p := &plainSum{make([]uint64, rows*bytesPerRow/8)}
+	for i := range p.words {
+		p.words[i] = uint64(i)
+	}
+	return p
+}
+
+var sink atomic.Uint64
+
+func (p *plainSum) run() error {
+	const chunk = 1 << 15
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			var a, b, c, d uint64
+			for {
+				lo := int(next.Add(chunk)) - chunk
+				if lo >= len(p.words) {
+					break
+				}
+				part := p.words[lo:min(lo+chunk, len(p.words))]
+				for ; len(part) >= 4; part = part[4:] {
+					a += part[0]
+					b += part[1]
+					c += part[2]
+					d += part[3]
+				}
+			}
+			sink.Add(a + b + c + d)
+		})
+	}
+	wg.Wait()
+	return nil
+}
+
+// doubling compares a screen of twice the rows with one of the rows: time, and
+// memory beyond the table.
+func doubling(ctx context.Context) ([]Result, error) {
+	type sized struct {
+		e     *kernel.Engine
+		bytes float64
+	}
+	var engines []sized
+	for _, rows := range []int{screenRows / 4, screenRows / 2} {
+		d := query.Data{Table: synth.Samples(rows)}
+		before := heap()
+		e := kernel.New(d, kernel.Options{})
+		defer e.Close()
+		for i := range 3 {
+			if err := synth.Ask(ctx, e, synth.Selection(500, i)); err != nil {
+				return nil, err
+			}
+		}
+		engines = append(engines, sized{e, heap() - before})
+	}
+	i := 0
+	ask := func(e *kernel.Engine) func() error {
+		return func() error { i++; return synth.Ask(ctx, e, synth.Selection(500, i)) }
+	}
+	twice, once, err := turns(15, ask(engines[1].e), ask(engines[0].e))
+	if err != nil {
+		return nil, err
+	}
+	mb := func(s sized) float64 { return s.bytes / (1 << 20) }
+	return []Result{
+		{Name: "doubling-time", Ours: twice, Peer: once, Unit: "ms", Versus: "half the rows", Ratio: twice / once, Bar: 2.1},
+		{Name: "doubling-memory", Ours: mb(engines[1]), Peer: mb(engines[0]), Unit: "MB", Versus: "half the rows", Ratio: mb(engines[1]) / mb(engines[0]), Bar: 2.1},
+	}, nil
+}
+
+// heap is the bytes in use after collection.
+func heap() float64 {
+	runtime.GC()
+	debug.FreeOSMemory()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}
+
+// memory is the bytes per row and axis that stay in use after answers. One group
+// code takes two bytes, the other twenty codes one.
+func memory(ctx context.Context) ([]Result, error) {
+	d := query.Data{Table: synth.Samples(screenRows)}
+	before := heap()
+	e := kernel.New(d, kernel.Options{})
+	defer e.Close()
+	for i := range 20 {
+		if err := synth.Ask(ctx, e, synth.Selection(100+i, i)); err != nil {
+			return nil, err
+		}
+	}
+	used := heap() - before
+	runtime.KeepAlive(d.Table)
+	wanted := float64(len(synth.Axes)+3+2) * screenRows
+	return []Result{{
+		Name: "memory-per-row-and-axis", Ours: used / (1 << 20), Peer: wanted / (1 << 20), Unit: "MB",
+		Versus: "one byte a row and code", Ratio: used / wanted, Bar: 1.3,
+	}}, nil
+}

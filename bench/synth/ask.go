@@ -1,0 +1,27 @@
+package synth
+
+import (
+	"context"
+
+	"isobath/internal/query"
+)
+
+// Selection returns a selection of about permille of the rows, scattered, and a
+// hover of half of them; another one for each i.
+func Selection(permille, i int) *query.Request {
+	shift := i * 4099 % (10_001 - permille*10)
+	at := func(op query.Op, v int) query.Expr {
+		return query.Compare{Column: "chance", Op: op, Value: query.NumberValue(float64(v))}
+	}
+	return &query.Request{
+		Axes: Axes, Pairs: Pairs(len(Axes)), Groups: Groups,
+		Where: query.And{Terms: []query.Expr{at(query.Ge, shift), at(query.Lt, shift+permille*10)}},
+		Hover: query.Compare{Column: "x", Op: query.Lt, Value: query.NumberValue(float64(45 + i%10))},
+	}
+}
+
+// Ask asks an engine and drops the answer.
+func Ask(ctx context.Context, e query.Engine, r *query.Request) error {
+	_, err := e.Answer(ctx, r)
+	return err
+}
