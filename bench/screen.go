@@ -37,10 +37,9 @@ func screen(ctx context.Context) ([]Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		results = append(results, Result{
-			Name: fmt.Sprintf("screen-10M-%g%%", float64(permille)/10), Ours: ours, Peer: peer, Unit: "ms",
-			Versus: "plain sum of the codes", Ratio: ours / peer, Bar: 6,
-		})
+		results = append(results, compare(Result{
+			Name: fmt.Sprintf("screen-10M-%g%%", float64(permille)/10), Versus: "plain sum of the codes", Bar: 6,
+		}, ours, peer))
 	}
 	return results, nil
 }
@@ -118,7 +117,7 @@ func doubling(ctx context.Context) ([]Result, error) {
 	}
 	mb := func(s sized) float64 { return s.bytes / (1 << 20) }
 	return []Result{
-		{Name: "doubling-time", Ours: twice, Peer: once, Unit: "ms", Versus: "half the rows", Ratio: twice / once, Bar: 2.1},
+		compare(Result{Name: "doubling-time", Versus: "half the rows", Bar: 2.1}, twice, once),
 		{Name: "doubling-memory", Ours: mb(engines[1]), Peer: mb(engines[0]), Unit: "MB", Versus: "half the rows", Ratio: mb(engines[1]) / mb(engines[0]), Bar: 2.1},
 	}, nil
 }

@@ -55,22 +55,31 @@ func (s span) with(bin int) span {
 	return span{s.from, uint8(bin)}
 }
 
-// scanCodes adds the rows with a code in sure, and of those in maybe only the
-// ones that accept takes. Codes are below 128.
-func scanCodes(codes []uint8, sure, maybe span, out []uint64, accept func(i int) bool) {
+// scanCodes adds the rows with a code in sure; those with one in maybe are
+// collected and handed to check in lots, so that their values, which lie far
+// apart, are fetched side by side. Codes are below 128.
+func scanCodes(codes []uint8, sure, maybe span, out []uint64, check func(at []uint16)) {
 	if maybe.from > maybe.to {
 		return
 	}
+	var room [1024]uint16
+	at := room[:0]
 	for w := range out {
 		part := codes[w*64 : min(w*64+64, len(codes))]
-		in, perhaps := wordOf(part, sure), wordOf(part, maybe)
-		for rest := perhaps &^ in; rest != 0; rest &= rest - 1 {
-			if i := bits.TrailingZeros64(rest); accept(w*64 + i) {
-				in |= 1 << i
-			}
-		}
+		in := wordOf(part, sure)
 		out[w] |= in
+		if sure == maybe {
+			continue
+		}
+		for rest := wordOf(part, maybe) &^ in; rest != 0; rest &= rest - 1 {
+			at = append(at, uint16(w*64+bits.TrailingZeros64(rest)))
+		}
+		if len(at) > len(room)-64 {
+			check(at)
+			at = at[:0]
+		}
 	}
+	check(at)
 }
 
 // wordOf compares up to 64 codes with a range: one bit each.
@@ -114,10 +123,45 @@ func (e *Engine) codeTester(l *lease, c *table.Column, r query.Range) func(lo, h
 		return nil
 	}
 	sure, maybe := lookAhead(c, b.Binning, r)
+	check := checker(c, r)
 	return func(lo, hi int, out []uint64) {
-		scanCodes(k.u8[lo:hi], sure, maybe, out, func(i int) bool {
-			_, has := query.Number(c, lo+i)
-			return has && query.Accepts(r, c, lo+i)
-		})
+		scanCodes(k.u8[lo:hi], sure, maybe, out, func(at []uint16) { check(lo, at, out) })
+	}
+}
+
+// checker returns a function that adds those of some rows of a block whose
+// value lies in the range.
+func checker(c *table.Column, r query.Range) func(lo int, at []uint16, out []uint64) {
+	switch d := c.Data.(type) {
+	case []int32:
+		return wholeChecker(d, r, math.MinInt32, math.MaxInt32)
+	case []int64:
+		return wholeChecker(d, r, math.MinInt64, math.MaxInt64)
+	case []uint8:
+		return wholeChecker(d, r, 0, math.MaxUint8)
+	case []uint64:
+		return wholeChecker(d, r, 0, math.MaxUint64)
+	}
+	d := c.Data.([]float64)
+	return func(lo int, at []uint16, out []uint64) {
+		for _, i := range at {
+			if v := d[lo+int(i)]; v >= r.Lo.Number && v <= r.Hi.Number {
+				out[i/64] |= 1 << (i % 64)
+			}
+		}
+	}
+}
+
+func wholeChecker[T int32 | int64 | uint8 | uint64](d []T, r query.Range, least, most T) func(lo int, at []uint16, out []uint64) {
+	from, to, ok := wholeRange(r, least, most)
+	if !ok {
+		return func(int, []uint16, []uint64) {}
+	}
+	span := uint64(to) - uint64(from)
+	return func(lo int, at []uint16, out []uint64) {
+		for _, i := range at {
+			_, borrow := bits.Sub64(span, uint64(d[lo+int(i)])-uint64(from), 0)
+			out[i/64] |= (borrow ^ 1) << (i % 64)
+		}
 	}
 }

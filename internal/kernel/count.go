@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"math/bits"
+	"slices"
 	"sync"
 
 	"isobath/internal/table"
@@ -84,14 +85,8 @@ type rowSet struct {
 	count int
 }
 
-// setBlock is the part of a set that lies in a block.
-type setBlock struct {
-	words []uint64
-	count int
-}
-
 // count counts rows of each set by each counter: result [set][counter].
-func (e *Engine) count(ctx context.Context, counters []*counter, sets []rowSet, disjoint bool) ([][]result, error) {
+func (e *Engine) count(ctx context.Context, counters []*counter, sets []rowSet) ([][]result, error) {
 	rows := e.data.Table.Rows()
 	out := make([][]result, len(sets))
 	for k := range out {
@@ -105,10 +100,10 @@ func (e *Engine) count(ctx context.Context, counters []*counter, sets []rowSet, 
 			shared = append(shared, i)
 		}
 	}
-	err := e.countWith(ctx, workers(), pickCounters(counters, shared), sets, disjoint, rows, func(k, i int) *result { return &out[k][shared[i]] })
+	err := e.countWith(ctx, workers(), pickCounters(counters, shared), sets, rows, func(k, i int) *result { return &out[k][shared[i]] })
 	for _, i := range lone {
 		if err == nil {
-			err = e.countWith(ctx, 1, counters[i:i+1], sets, disjoint, rows, func(k, _ int) *result { return &out[k][i] })
+			err = e.countWith(ctx, 1, counters[i:i+1], sets, rows, func(k, _ int) *result { return &out[k][i] })
 		}
 	}
 	return out, err
@@ -122,7 +117,7 @@ func pickCounters(counters []*counter, which []int) []*counter {
 	return out
 }
 
-func (e *Engine) countWith(ctx context.Context, workers int, counters []*counter, sets []rowSet, disjoint bool, rows int, at func(set, counter int) *result) error {
+func (e *Engine) countWith(ctx context.Context, workers int, counters []*counter, sets []rowSet, rows int, at func(set, counter int) *result) error {
 	if len(counters) == 0 {
 		return nil
 	}
@@ -138,7 +133,7 @@ func (e *Engine) countWith(ctx context.Context, workers int, counters []*counter
 	do := func(w, block int) {
 		if crew[w] == nil {
 			crew[w] = workerPool.Get().(*worker)
-			crew[w].begin(counters, columns, len(sets), disjoint)
+			crew[w].begin(counters, columns, len(sets))
 		}
 		lo, hi := bounds(block, rows)
 		crew[w].block(ctx, sets, lo, hi)
@@ -160,7 +155,7 @@ func (e *Engine) countWith(ctx context.Context, workers int, counters []*counter
 			r := c.newResult()
 			for _, w := range crew {
 				if w != nil {
-					r.add(w.tables[i].part(k+1, c.cells))
+					r.add(w.tables[i].part(k))
 				}
 			}
 			*at(k, i) = r
@@ -184,55 +179,59 @@ func columnsOf(counters []*counter) []*codes {
 	return list
 }
 
-// tableOf is where a worker counts: part 0 for rows in no set, then one part a
-// set.
+// tableOf is where a worker counts, one part a set.
 type tableOf struct {
 	n      []uint32
 	totals []total
 	packed []packed
 	due    int // rows until packed sums must be flushed
 	cells  int
+
+	left, right *column
+	sums        *sumState
 }
 
-func (t *tableOf) part(k, cells int) result {
+func (t *tableOf) part(k int) result {
+	from, to := k*t.cells, (k+1)*t.cells
 	if t.totals != nil {
 		t.flush()
-		return result{totals: t.totals[k*cells : (k+1)*cells]}
+		return result{totals: t.totals[from:to]}
 	}
-	return result{n: t.n[k*cells : (k+1)*cells]}
+	return result{n: t.n[from:to]}
 }
 
 func (t *tableOf) flush() {
-	flush(t.packed, t.totals, t.cells)
+	if t.packed != nil {
+		flush(t.packed[:2*len(t.totals)], t.totals, t.cells)
+	}
 	t.due = packedRows
 }
 
 // worker is the memory one goroutine counts in.
 type worker struct {
 	counters []*counter
-	columns  []*codes
-	disjoint bool
+	columns  []*column
 	tables   []tableOf
-
-	parts   []setBlock
-	class   []uint8
-	at      []uint16
-	loaded  map[*codes]view // codes of the block
-	picked  map[*codes]view // those of the rows picked from it
-	scratch map[*codes]*scratchViews
-	sums    map[*values]*sumState
+	sums     []*sumState
+	at       []uint16
 }
 
-type scratchViews struct{ block, picked view }
+// column is codes as a worker sees them: of the whole block, and of the rows
+// picked from it. Both are fetched when first used, so that the codes of a pair
+// are still in the nearest cache when they are counted.
+type column struct {
+	codes          *codes
+	block, picked  view
+	loaded, chosen bool
+	scratch, room  view
+}
 
+// sumState is the same for values.
 type sumState struct {
-	block      valueBlock
-	picked     valueBlock
-	load, pick valueScratch
-	// class is twice the class of each row, plus one without a value; doubled
-	// says that it is that of the rows at hand.
-	class   []uint8
-	doubled bool
+	values         *values
+	block, picked  valueBlock
+	loaded, chosen bool
+	load, pick     valueScratch
 }
 
 var workerPool = sync.Pool{New: func() any { return new(worker) }}
@@ -240,38 +239,56 @@ var workerPool = sync.Pool{New: func() any { return new(worker) }}
 // maxPacked is the largest table of packed sums, in slots.
 const maxPacked = 1 << 17
 
-func (w *worker) begin(counters []*counter, columns []*codes, sets int, disjoint bool) {
-	w.counters, w.columns, w.disjoint = counters, columns, disjoint
+func (w *worker) begin(counters []*counter, columns []*codes, sets int) {
+	w.counters = counters
 	if cap(w.tables) < len(counters) {
 		w.tables = append(w.tables[:cap(w.tables)], make([]tableOf, len(counters)-cap(w.tables))...)
 	}
 	w.tables = w.tables[:len(counters)]
+	w.columns = w.columns[:0]
+	for _, c := range columns {
+		w.columns = append(w.columns, &column{codes: c})
+	}
+	w.sums = w.sums[:0]
 	for i, c := range counters {
 		t := &w.tables[i]
-		parts := sets + 1
-		t.cells = c.cells
-		if c.values == nil {
-			t.totals, t.packed = nil, nil
-			// One table more than the parts, so that the last part can be
-			// addressed by any 16-bit number.
-			zeroed(&t.n, parts*c.cells+1<<16, parts*c.cells)
-			continue
+		t.begin(c, sets)
+		t.left = w.columns[slices.Index(columns, c.left)]
+		if c.right != nil {
+			t.right = w.columns[slices.Index(columns, c.right)]
 		}
-		t.totals = make([]total, parts*c.cells)
-		t.packed, t.due = nil, packedRows
-		if 2*parts*c.cells <= maxPacked && c.values.exact {
-			t.packed = make([]packed, 2*parts*c.cells)
-		}
-	}
-	w.loaded, w.picked = map[*codes]view{}, map[*codes]view{}
-	w.scratch = map[*codes]*scratchViews{}
-	w.sums = map[*values]*sumState{}
-	for _, c := range counters {
 		if c.values != nil {
-			w.sums[c.values] = &sumState{}
+			t.sums = w.sumsOf(c.values)
 		}
 	}
-	w.class, w.at = grow(&w.class, blockRows), grow(&w.at, blockRows)
+	w.at = grow(&w.at, blockRows)
+}
+
+func (w *worker) sumsOf(v *values) *sumState {
+	for _, s := range w.sums {
+		if s.values == v {
+			return s
+		}
+	}
+	s := &sumState{values: v}
+	w.sums = append(w.sums, s)
+	return s
+}
+
+func (t *tableOf) begin(c *counter, sets int) {
+	t.cells = c.cells
+	t.totals, t.packed, t.right, t.sums = nil, nil, nil, nil
+	if c.values == nil {
+		// One table more than the parts, so that the last part can be addressed
+		// by any 16-bit number.
+		zeroed(&t.n, sets*c.cells+1<<16, sets*c.cells)
+		return
+	}
+	t.totals, t.due = make([]total, sets*c.cells), packedRows
+	if 2*sets*c.cells <= maxPacked && c.values.exact {
+		// One more for the largest one-byte code, as above.
+		t.packed = make([]packed, 2*sets*c.cells+1<<8)
+	}
 }
 
 // zeroed makes *s n long with the first used zero; memory beyond was never
@@ -287,92 +304,95 @@ func zeroed(s *[]uint32, n, used int) {
 
 // block counts the rows of a block.
 func (w *worker) block(ctx context.Context, sets []rowSet, lo, hi int) {
-	rows := hi - lo
-	w.parts = w.parts[:0]
-	counted := 0
-	for _, s := range sets {
-		p := setBlock{count: rows}
-		if s.bits != nil {
-			p.words = s.bits[lo/64 : (hi+63)/64]
-			p.count = 0
-			for _, word := range p.words {
-				p.count += bits.OnesCount64(word)
-			}
-		}
-		counted += p.count
-		w.parts = append(w.parts, p)
-	}
-	if counted == 0 {
-		return
-	}
-	w.load(lo, hi)
-	full := -1
-	for k, p := range w.parts {
-		if p.count == rows {
-			full = k
-		}
-	}
-	// Picking the rows of a set costs about as much as counting them, so from
-	// some share on all rows of the block are counted, each into the part of
-	// its set.
-	if w.disjoint && full < 0 && counted > rows*2/5 {
-		classes(w.parts, w.class[:rows])
-		w.countRows(ctx, w.class[:rows], 0)
-		return
-	}
-	for k, p := range w.parts {
-		switch {
-		case p.count == rows:
-			w.countRows(ctx, nil, k+1)
-		case p.count > 0:
-			w.pickRows(p)
-			w.countPicked(ctx, k+1)
-		}
-	}
-}
-
-// load fetches the codes and values of a block.
-func (w *worker) load(lo, hi int) {
 	for _, c := range w.columns {
-		s := w.scratchOf(c)
-		if !c.kept() && s.block.len() == 0 {
-			s.block = newView(c.cells, blockRows)
-		}
-		w.loaded[c] = c.block(lo, hi, s.block)
-	}
-	for v, s := range w.sums {
-		s.block = v.block(lo, hi, &s.load)
-	}
-}
-
-func (w *worker) scratchOf(c *codes) *scratchViews {
-	s := w.scratch[c]
-	if s == nil {
-		s = &scratchViews{}
-		w.scratch[c] = s
-	}
-	return s
-}
-
-// pickRows compacts the codes and values of the rows of a set.
-func (w *worker) pickRows(p setBlock) {
-	at := positions(p.words, w.at)
-	for _, c := range w.columns {
-		s := w.scratchOf(c)
-		if s.picked.len() == 0 {
-			s.picked = w.loaded[c].fresh(blockRows)
-		}
-		w.picked[c] = gatherView(w.loaded[c], at, s.picked)
+		c.loaded = false
 	}
 	for _, s := range w.sums {
-		s.picked = s.block.pick(at, &s.pick)
+		s.loaded = false
 	}
+	rows := hi - lo
+	for k, s := range sets {
+		n := rows
+		if s.bits != nil {
+			n = s.bits[lo/64 : (hi+63)/64].Count()
+		}
+		switch n {
+		case 0:
+		case rows:
+			w.count(ctx, k, lo, hi, nil)
+		default:
+			w.count(ctx, k, lo, hi, positions(s.bits[lo/64:(hi+63)/64], w.at))
+		}
+	}
+}
+
+// count counts the rows at the given places of a block, all if nil, into a
+// part.
+func (w *worker) count(ctx context.Context, part, lo, hi int, at []uint16) {
+	for _, c := range w.columns {
+		c.chosen = false
+	}
+	for _, s := range w.sums {
+		s.chosen = false
+	}
+	for i := range w.counters {
+		if ctx.Err() != nil {
+			return
+		}
+		t := &w.tables[i]
+		left := t.left.rows(lo, hi, at)
+		switch {
+		case t.sums != nil:
+			t.sum(left, part, t.sums.rows(lo, hi, at))
+		case t.right != nil:
+			t.pairs(left, t.right.rows(lo, hi, at), part)
+		default:
+			t.one(left, part)
+		}
+	}
+}
+
+// rows returns the codes of a block, or of some of its rows.
+func (c *column) rows(lo, hi int, at []uint16) view {
+	if !c.loaded {
+		if !c.codes.kept() && c.scratch.len() == 0 {
+			c.scratch = newView(c.codes.cells, blockRows)
+		}
+		c.block = c.codes.block(lo, hi, c.scratch)
+		c.loaded = true
+	}
+	if at == nil {
+		return c.block
+	}
+	if !c.chosen {
+		if c.room.len() == 0 {
+			c.room = c.block.fresh(blockRows)
+		}
+		c.picked = gatherView(c.block, at, c.room)
+		c.chosen = true
+	}
+	return c.picked
+}
+
+func (s *sumState) rows(lo, hi int, at []uint16) valueBlock {
+	if !s.loaded {
+		s.block = s.values.block(lo, hi, &s.load)
+		s.loaded = true
+	}
+	if at == nil {
+		return s.block
+	}
+	if !s.chosen {
+		s.picked = s.block.pick(at, &s.pick)
+		s.chosen = true
+	}
+	return s.picked
 }
 
 func gatherView(v view, at []uint16, into view) view {
 	switch {
 	case v.u8 != nil:
-		return view{u8: gather(v.u8, at, into.u8)}
+		return view{u8: gatherBytes(v.u8, at, into.u8)}
 	case v.u16 != nil:
 		return view{u16: gather(v.u16, at, into.u16)}
 	}
@@ -393,154 +413,59 @@ func positions(words []uint64, into []uint16) []uint16 {
 	return into[:n]
 }
 
-func (w *worker) countRows(ctx context.Context, class []uint8, part int) {
-	w.newRows()
-	for i, c := range w.counters {
-		if ctx.Err() != nil {
-			return
-		}
-		t := &w.tables[i]
-		switch {
-		case c.values != nil:
-			s := w.sums[c.values]
-			t.sum(w.loaded[c.left], class, part, s.block, s)
-		case c.right != nil:
-			t.pairs(c, w.loaded[c.left], w.loaded[c.right], class, part)
-		default:
-			t.one(w.loaded[c.left], class, part)
-		}
-	}
-}
-
-func (w *worker) countPicked(ctx context.Context, part int) {
-	w.newRows()
-	for i, c := range w.counters {
-		if ctx.Err() != nil {
-			return
-		}
-		t := &w.tables[i]
-		switch {
-		case c.values != nil:
-			s := w.sums[c.values]
-			t.sum(w.picked[c.left], nil, part, s.picked, s)
-		case c.right != nil:
-			t.pairs(c, w.picked[c.left], w.picked[c.right], nil, part)
-		default:
-			t.one(w.picked[c.left], nil, part)
-		}
-	}
-}
-
-func (w *worker) newRows() {
-	for _, s := range w.sums {
-		s.doubled = false
-	}
-}
-
-// pairs counts the cells of two axes: rows of one part, or of the part their
-// class says.
-func (t *tableOf) pairs(c *counter, a, b view, class []uint8, part int) {
-	nb := c.right.cells
-	n := t.n
-	if class == nil {
-		n = n[part*t.cells:]
-	}
+// pairs counts the cells of two axes.
+func (t *tableOf) pairs(a, b view, part int) {
+	nb := t.right.codes.cells
+	n := t.n[part*t.cells:]
 	switch {
-	case a.u8 != nil && b.u8 != nil && class == nil:
-		countPairs((*cellTable)(n), a.u8, b.u8, nb)
-	case a.u8 != nil && b.u8 != nil && len(t.n)-1<<16 <= 1<<16:
-		countPairsBy((*cellTable)(n), a.u8, b.u8, class, nb, t.cells)
 	case a.u8 != nil && b.u8 != nil:
-		countWide(n, a.u8, b.u8, class, nb, t.cells)
+		countPairs((*cellTable)(n), a.u8, b.u8, nb)
 	case a.u8 != nil:
-		countWide(n, a.u8, b.u16, class, nb, t.cells)
+		countWide(n, a.u8, b.u16, nb)
 	case b.u8 != nil:
-		countWide(n, a.u16, b.u8, class, nb, t.cells)
+		countWide(n, a.u16, b.u8, nb)
 	default:
-		countWide(n, a.u16, b.u16, class, nb, t.cells)
+		countWide(n, a.u16, b.u16, nb)
 	}
 }
 
-func (t *tableOf) one(a view, class []uint8, part int) {
-	n := t.n
-	if class == nil {
-		n = n[part*t.cells:]
-	}
+func (t *tableOf) one(a view, part int) {
+	n := t.n[part*t.cells:]
 	switch {
 	case a.u8 != nil:
-		countOne(n, a.u8, class, t.cells)
+		countOne(n, a.u8)
 	case a.u16 != nil:
-		countOne(n, a.u16, class, t.cells)
+		countOne(n, a.u16)
 	default:
-		countOne(n, a.u32, class, t.cells)
+		countOne(n, a.u32)
 	}
 }
 
 // sum adds the values of the rows to their groups.
-func (t *tableOf) sum(a view, class []uint8, part int, b valueBlock, s *sumState) {
+func (t *tableOf) sum(a view, part int, b valueBlock) {
 	if b.small == nil || t.packed == nil {
-		offset := part * t.cells
+		totals := t.totals[part*t.cells:]
 		switch {
 		case a.u8 != nil:
-			sumWide(t.totals, a.u8, class, t.cells, offset, b)
+			sumWide(totals, a.u8, b)
 		case a.u16 != nil:
-			sumWide(t.totals, a.u16, class, t.cells, offset, b)
+			sumWide(totals, a.u16, b)
 		default:
-			sumWide(t.totals, a.u32, class, t.cells, offset, b)
+			sumWide(totals, a.u32, b)
 		}
 		return
 	}
 	if t.due < blockRows {
 		t.flush()
 	}
-	rows := a.len()
-	t.due -= rows
-	if class == nil && b.lacking == nil {
-		offset := 2 * part * t.cells
-		switch {
-		case a.u8 != nil:
-			sumPacked(t.packed, a.u8, offset, b.small)
-		case a.u16 != nil:
-			sumPacked(t.packed, a.u16, offset, b.small)
-		default:
-			sumPacked(t.packed, a.u32, offset, b.small)
-		}
-		return
-	}
-	if !s.doubled {
-		s.class = doubled(class, b.lacking, part, grow(&s.class, rows))
-		s.doubled = true
-	}
-	t.sumBy(a, s.class, b.small)
-}
-
-func (t *tableOf) sumBy(a view, class []uint8, v []uint32) {
-	var offsets [16]uint32
-	for i := range offsets {
-		offsets[i] = uint32(i * t.cells)
-	}
+	t.due -= a.len()
+	p := t.packed[2*part*t.cells:]
 	switch {
 	case a.u8 != nil:
-		sumPackedBy(t.packed, a.u8, class, &offsets, v)
+		sumBytes(p, a.u8, t.cells, b)
 	case a.u16 != nil:
-		sumPackedBy(t.packed, a.u16, class, &offsets, v)
+		sumPacked(p, a.u16, t.cells, b)
 	default:
-		sumPackedBy(t.packed, a.u32, class, &offsets, v)
+		sumPacked(p, a.u32, t.cells, b)
 	}
-}
-
-// doubled is twice the class of each row, plus one if it lacks a value.
-func doubled(class, lacking []uint8, part int, into []uint8) []uint8 {
-	for i := range into {
-		c := uint8(part)
-		if class != nil {
-			c = class[i]
-		}
-		c *= 2
-		if lacking != nil {
-			c += lacking[i]
-		}
-		into[i] = c
-	}
-	return into
 }

@@ -251,21 +251,26 @@ func intervalTester(c *table.Column, r query.Range) func(lo, hi int, out []uint6
 	return func(lo, hi int, out []uint64) { within(d[lo:hi], r.Lo.Number, r.Hi.Number, out) }
 }
 
-// wholeTester finds the least and greatest whole numbers in the interval once,
-// by the definition of the language, and then compares whole numbers.
 func wholeTester[T int32 | int64 | uint8 | uint64](d []T, r query.Range, least, most T) func(lo, hi int, out []uint64) {
-	if query.OrderNumber(most, r.Lo) < 0 || query.OrderNumber(least, r.Hi) > 0 {
-		return func(int, int, []uint64) {}
-	}
-	from := search(least, most, func(v T) bool { return query.OrderNumber(v, r.Lo) >= 0 })
-	to := most
-	if query.OrderNumber(most, r.Hi) > 0 {
-		to = search(least, most, func(v T) bool { return query.OrderNumber(v, r.Hi) > 0 }) - 1
-	}
-	if from > to {
+	from, to, ok := wholeRange(r, least, most)
+	if !ok {
 		return func(int, int, []uint64) {}
 	}
 	return func(lo, hi int, out []uint64) { wholeWithin(d[lo:hi], from, to, out) }
+}
+
+// wholeRange finds the least and greatest whole numbers in a range once, by the
+// definition of the language, so that rows are compared as whole numbers.
+func wholeRange[T int32 | int64 | uint8 | uint64](r query.Range, least, most T) (from, to T, ok bool) {
+	if query.OrderNumber(most, r.Lo) < 0 || query.OrderNumber(least, r.Hi) > 0 {
+		return 0, 0, false
+	}
+	from = search(least, most, func(v T) bool { return query.OrderNumber(v, r.Lo) >= 0 })
+	to = most
+	if query.OrderNumber(most, r.Hi) > 0 {
+		to = search(least, most, func(v T) bool { return query.OrderNumber(v, r.Hi) > 0 }) - 1
+	}
+	return from, to, from <= to
 }
 
 // search returns the least value for which a monotone test holds; it holds for

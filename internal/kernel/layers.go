@@ -109,7 +109,7 @@ func (e *Engine) countAll(ctx context.Context, l *lease, counters []*counter, ls
 	if set.count == e.data.Table.Rows() {
 		set.bits = nil
 	}
-	results, err := e.count(ctx, pickCounters(counters, missing), []rowSet{set}, true)
+	results, err := e.count(ctx, pickCounters(counters, missing), []rowSet{set})
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (e *Engine) countClasses(ctx context.Context, counters []*counter, ls *laye
 			which = append(which, k)
 		}
 	}
-	results, err := e.count(ctx, counters, sets, true)
+	results, err := e.count(ctx, counters, sets)
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (e *Engine) countChanges(ctx context.Context, counters []*counter, ls *laye
 	if changed > limit {
 		return false, nil
 	}
-	results, err := e.count(ctx, counters, sets, false)
+	results, err := e.count(ctx, counters, sets)
 	if err != nil {
 		return false, err
 	}

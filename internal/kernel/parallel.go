@@ -7,10 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// blockRows is the rows a worker counts at a time: few enough that the codes of
-// all axes stay in its cache and that a cancelled request ends in a millisecond
-// or two, many enough that the counters of a pair are fetched rarely.
-const blockRows = 1 << 15
+// blockRows is the rows a worker counts at a time. A place in a block is any
+// 16-bit number, so arrays of a block need no bounds check.
+const blockRows = 1 << 16
 
 func blocks(rows int) int { return (rows + blockRows - 1) / blockRows }
 

@@ -243,43 +243,54 @@ func gather[T any](from []T, at []uint16, into []T) []T {
 	return into
 }
 
-// sumPacked adds small values to the packed sums of their slots.
-func sumPacked[C uint8 | uint16 | uint32](t []packed, group []C, offset int, v []uint32) {
-	t = t[offset:]
-	v = v[:len(group)]
+// sumPacked adds small values to the packed sums of their groups; a row that
+// lacks a value is counted in the second half of the table.
+func sumPacked[C uint8 | uint16 | uint32](t []packed, group []C, cells int, b valueBlock) {
+	v := b.small[:len(group)]
+	if b.lacking != nil {
+		lacking := b.lacking[:len(group)]
+		for i, g := range group {
+			t[int(g)+int(lacking[i])*cells].add(v[i])
+		}
+		return
+	}
 	for i, g := range group {
-		x := uint64(v[i])
-		p := &t[g]
-		p.countSum += x<<countBits + 1
-		p.sq += x * x
+		t[g].add(v[i])
 	}
 }
 
-// sumPackedBy is sumPacked with an offset of its own for each row.
-func sumPackedBy[C uint8 | uint16 | uint32](t []packed, group []C, class []uint8, offsets *[16]uint32, v []uint32) {
-	v = v[:len(group)]
-	class = class[:len(group)]
+// sumBytes is sumPacked for codes of one byte, where no code is out of bounds.
+func sumBytes(t []packed, group []uint8, cells int, b valueBlock) {
+	if b.lacking != nil {
+		sumPacked(t, group, cells, b)
+		return
+	}
+	v := b.small[:len(group)]
+	slots := (*[1 << 8]packed)(t)
 	for i, g := range group {
-		x := uint64(v[i])
-		p := &t[offsets[class[i]&15]+uint32(g)]
-		p.countSum += x<<countBits + 1
-		p.sq += x * x
+		slots[g].add(v[i])
 	}
 }
 
-// flush moves packed sums into totals. The table has two halves for each
-// class: rows with a value, then those without.
+func (p *packed) add(v uint32) {
+	x := uint64(v)
+	p.countSum += x<<countBits + 1
+	p.sq += x * x
+}
+
+// flush moves packed sums into totals. The table has two halves for each part:
+// rows with a value, then those without.
 func flush(t []packed, into []total, cells int) {
 	for i := range t {
 		p := t[i]
 		if p.countSum == 0 {
 			continue
 		}
-		class, cell := i/cells, i%cells
+		half, cell := i/cells, i%cells
 		count := p.countSum & (1<<countBits - 1)
-		d := &into[class/2*cells+cell]
+		d := &into[half/2*cells+cell]
 		d.n += count
-		if class%2 == 0 {
+		if half%2 == 0 {
 			d.valued += count
 			d.sum.add(wide{lo: p.countSum >> countBits})
 			d.sq.add(wide{lo: p.sq})
@@ -288,15 +299,10 @@ func flush(t []packed, into []total, cells int) {
 	}
 }
 
-// sumWide adds any values to the totals; class may be nil if offset holds for
-// all rows.
-func sumWide[C uint8 | uint16 | uint32](t []total, group []C, class []uint8, cells, offset int, b valueBlock) {
+// sumWide adds any values to the totals.
+func sumWide[C uint8 | uint16 | uint32](t []total, group []C, b valueBlock) {
 	for i, g := range group {
-		at := offset + int(g)
-		if class != nil {
-			at = int(class[i])*cells + int(g)
-		}
-		d := &t[at]
+		d := &t[g]
 		d.n++
 		if b.lacking != nil && b.lacking[i] != 0 {
 			continue
