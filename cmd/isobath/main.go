@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -34,8 +35,14 @@ func (c exitCode) Error() string { return fmt.Sprintf("exit status %d", int(c)) 
 
 func run(ctx context.Context, args []string) int {
 	root := newRoot()
+	args = withVerb(root, args)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	var err error
+	if _, _, unknown := root.Find(args); unknown != nil {
+		err = usageError{unknown}
+	} else {
+		err = root.ExecuteContext(ctx)
+	}
 	if err == nil {
 		return 0
 	}
@@ -50,6 +57,21 @@ func run(ctx context.Context, args []string) int {
 	return 1
 }
 
+// withVerb puts open before a file that is named without a verb.
+func withVerb(root *cobra.Command, args []string) []string {
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		return args
+	}
+	if cmd, _, err := root.Find(args); err == nil && cmd != root {
+		return args
+	}
+	// A word that is neither a verb nor a file is a verb misspelt.
+	if _, err := os.Stat(args[0]); err != nil && !strings.ContainsAny(args[0], `./\\`) {
+		return args
+	}
+	return append([]string{"open"}, args...)
+}
+
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "isobath",
@@ -60,6 +82,9 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(
 		newSteps(),
+		newOpen(),
+		newServe(),
+		newDemo(),
 		newVersion(),
 		newCycles(),
 	)

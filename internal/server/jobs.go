@@ -49,8 +49,14 @@ func (j *jobs) stop() {
 	j.wg.Wait()
 }
 
-// begin starts an import, which opens the run when it is done.
-func (s *Server) begin(name, path string) Job {
+// Import starts an import, which shows the run when it is done. done is called
+// with its last state.
+func (s *Server) Import(path string, done func(Job)) {
+	s.begin(filepath.Base(path), path, done)
+}
+
+// begin starts an import and returns its first state.
+func (s *Server) begin(name, path string, done func(Job)) Job {
 	ctx, cancel := context.WithCancel(s.jobs.ctx)
 	b := &job{cancel: cancel, start: time.Now(), changed: make(chan struct{})}
 	s.jobs.mu.Lock()
@@ -67,6 +73,9 @@ func (s *Server) begin(name, path string) Job {
 			err = errors.Join(ctx.Err(), run.close())
 		}
 		b.finish(ctx, run, err, s.Add)
+		if done != nil {
+			done(b.now())
+		}
 	})
 	return first
 }
@@ -174,7 +183,7 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) error {
 	if !filepath.IsAbs(o.Path) {
 		return badRequest("%q is not an absolute path", o.Path)
 	}
-	return s.answerJSON(w, r, http.StatusAccepted, s.begin(filepath.Base(o.Path), o.Path))
+	return s.answerJSON(w, r, http.StatusAccepted, s.begin(filepath.Base(o.Path), o.Path, nil))
 }
 
 // events streams the state of a job until it ends.

@@ -16,12 +16,6 @@ import (
 	"testing"
 )
 
-// hinted is an importer's error that says what to do.
-type hinted struct{}
-
-func (hinted) Error() string { return "x.bin: unknown format" }
-func (hinted) Hint() string  { return "see 'isobath help formats'" }
-
 // readEvents reads a stream of events to its end.
 func readEvents(t *testing.T, r *http.Response) (names []string, last Job) {
 	t.Helper()
@@ -96,13 +90,13 @@ func TestEvents(t *testing.T) {
 func TestJobFails(t *testing.T) {
 	s := newTestServer(t, func(o *Options) {
 		o.Open = func(context.Context, string, func(Progress)) (*Run, error) {
-			return nil, fmt.Errorf("open: %w", hinted{})
+			return nil, errors.New("x.bin: unknown format; see 'isobath help formats'")
 		}
 	})
 	job := get[Job](t, do(s, "POST", "/api/v1/open", `{"path":"/data/x.bin"}`), 202)
 	s.jobs.wg.Wait()
 	job = get[Job](t, do(s, "GET", "/api/v1/jobs/"+job.ID, ""), 200)
-	if job.State != "failed" || job.Failure == nil || job.Failure.Error != "open: x.bin: unknown format" || job.Failure.Hint != "see 'isobath help formats'" {
+	if job.State != "failed" || job.Failure == nil || job.Failure.Error != "x.bin: unknown format" || job.Failure.Hint != "see 'isobath help formats'" {
 		t.Errorf("%+v, %+v", job, job.Failure)
 	}
 	get[Failure](t, do(s, "POST", "/api/v1/open", `{"path":"x.bin"}`), 400)

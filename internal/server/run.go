@@ -2,8 +2,10 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 
 	"isobath/internal/hw"
@@ -143,6 +145,36 @@ func (r *Run) summary() RunSummary {
 	s := RunSummary{ID: r.ID, Name: r.Name, Kind: r.Kind}
 	if r.Data.Table != nil {
 		s.Rows = r.Data.Table.Rows()
+	}
+	return s
+}
+
+// Describe says in a line what a run holds; empty if it is not open.
+func (s *Server) Describe(id string) string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, r := range s.runs {
+		if r.ID == id {
+			return r.String()
+		}
+	}
+	return ""
+}
+
+// String says in a line what the run holds.
+func (r *Run) String() string {
+	t := r.Data.Table
+	if t == nil {
+		return r.Name + ": " + r.Kind
+	}
+	return fmt.Sprintf("%s: %s samples, %d columns", r.Name, grouped(t.Rows()), len(t.Columns()))
+}
+
+// grouped writes a count with its thousands apart: 15 676.
+func grouped(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + " " + s[i:]
 	}
 	return s
 }

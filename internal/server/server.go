@@ -162,12 +162,6 @@ func notFound(hint, format string, args ...any) error {
 	return &statusError{http.StatusNotFound, Failure{Error: fmt.Sprintf(format, args...), Hint: hint}}
 }
 
-// Hinted is an error that knows what to do about it.
-type Hinted interface {
-	error
-	Hint() string
-}
-
 // handle adds a route of the API below /api/v1/; an error it returns becomes
 // the answer.
 func (s *Server) handle(mux *http.ServeMux, pattern string, f func(http.ResponseWriter, *http.Request) error) {
@@ -213,9 +207,9 @@ func failureOf(err error) Failure {
 		return known.Failure
 	}
 	f := Failure{Error: err.Error()}
-	var hinted Hinted
-	if errors.As(err, &hinted) {
-		f.Hint = hinted.Hint()
+	// Our errors say what happened, and after a semicolon what to do.
+	if i := strings.LastIndex(f.Error, "; "); i > 0 {
+		f.Error, f.Hint = f.Error[:i], f.Error[i+2:]
 	}
 	return f
 }

@@ -69,7 +69,7 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request) error {
 		}
 		return err
 	}
-	return s.answerJSON(w, r, http.StatusAccepted, s.begin(name, filepath.Join(dir, name)))
+	return s.answerJSON(w, r, http.StatusAccepted, s.begin(name, filepath.Join(dir, name), nil))
 }
 
 func tooLarge(size, limit int64) error {

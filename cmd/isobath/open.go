@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"isobath/internal/server"
+)
+
+// patience is how long a file may take to open before the page is shown
+// without it: a small or broken file is done by then, and a large one shows its
+// progress in the page.
+const patience = time.Second
+
+func newOpen() *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:   "open [FILE…]",
+		Short: "Show runs or foreign files in the browser",
+		Long: `Open imports each FILE if needed, serves the page on loopback, prints its
+address and opens the browser. Without FILE the page offers recent files, and
+takes files dropped onto it.
+
+'isobath FILE' is the same as 'isobath open FILE'.`,
+		RunE: func(cmd *cobra.Command, files []string) error { return f.serve(cmd, files, nil) },
+	}
+	f.add(cmd)
+	cmd.Flags().BoolVar(&f.noBrowser, "no-browser", false, "only print the address")
+	return cmd
+}
+
+// absolute makes paths that stay right wherever the server looks from, and says
+// early which do not exist.
+func absolute(files []string) ([]string, error) {
+	out := make([]string, len(files))
+	for i, file := range files {
+		if _, err := os.Stat(file); err != nil {
+			reason := "it cannot be read"
+			if os.IsNotExist(err) {
+				reason = fs.ErrNotExist.Error()
+			}
+			return nil, fmt.Errorf("%s: %s", file, reason)
+		}
+		path, err := filepath.Abs(file)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = path
+	}
+	return out, nil
+}
+
+// importAll starts to open the files. It returns when all are open, or when one
+// failed, or when they take so long that their progress is better shown in the
+// page.
+func importAll(ctx context.Context, s *server.Server, out io.Writer, files []string) error {
+	type end struct {
+		file string
+		job  server.Job
+		took time.Duration
+	}
+	ends := make(chan end, len(files))
+	for _, file := range files {
+		start := time.Now()
+		s.Import(file, func(j server.Job) { ends <- end{file, j, time.Since(start)} })
+	}
+	report := func(e end) error {
+		switch {
+		case e.job.Failure != nil:
+			return fmt.Errorf("%s", strings.TrimSuffix(e.job.Failure.Error+"; "+e.job.Failure.Hint, "; "))
+		case e.job.State == "done":
+			fmt.Fprintf(out, "isobath: %s, read in %.1f s\n", s.Describe(e.job.Run), e.took.Seconds())
+		}
+		for _, w := range e.job.Warnings {
+			fmt.Fprintf(out, "isobath: warning: %s\n", w)
+		}
+		return nil
+	}
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	for n := range files {
+		select {
+		case e := <-ends:
+			if err := report(e); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-late.C:
+			fmt.Fprintf(out, "isobath: still reading %d of %d files; the page shows how far\n", len(files)-n, len(files))
+			go func() { // ends with the last import
+				for range len(files) - n {
+					if err := report(<-ends); err != nil {
+						fmt.Fprintf(out, "isobath: %v\n", err)
+					}
+				}
+			}()
+			return nil
+		}
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"isobath/internal/dataset"
+	"isobath/internal/formats"
+	"isobath/internal/formats/known"
+	"isobath/internal/server"
+	"isobath/web"
+)
+
+func newServe() *cobra.Command {
+	f := serveFlags{noBrowser: true}
+	cmd := &cobra.Command{
+		Use:   "serve RUN…",
+		Short: "Show runs to a team: like open, without a browser",
+		Args:  minimumArgs(1, "a run or file to serve"),
+		RunE:  func(cmd *cobra.Command, files []string) error { return f.serve(cmd, files, nil) },
+	}
+	f.add(cmd)
+	return cmd
+}
+
+// minimumArgs is a usage error when too few arguments are given.
+func minimumArgs(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < n {
+			return usagef("%s needs %s; see 'isobath %s --help'", cmd.Name(), what, cmd.Name())
+		}
+		return nil
+	}
+}
+
+// serveFlags are the flags of the verbs that show the page.
+type serveFlags struct {
+	port      int
+	listen    string
+	socket    string
+	tokenFile string
+	hosts     []string
+	compress  bool
+	webDir    string
+	sources   []string
+	topology  string
+	noBrowser bool
+}
+
+func (f *serveFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.IntVar(&f.port, "port", server.DefaultPort, "port on loopback; 0 takes any free one (default 7117, then the next free)")
+	flags.Lookup("port").DefValue = "0" // not shown: the text says it better
+	flags.StringVar(&f.listen, "listen", "", "address to listen on instead, HOST:PORT or unix:PATH")
+	flags.StringVar(&f.socket, "socket", "", "unix socket to listen on; only you can connect to it")
+	flags.StringVar(&f.tokenFile, "token-file", "", "file with the token, made if it does not exist")
+	flags.StringSliceVar(&f.hosts, "allow-host", nil, "name under which others reach this server")
+	flags.BoolVar(&f.compress, "compress", false, "compress answers, for slow connections (default over ssh)")
+	flags.StringArrayVar(&f.sources, "sources", nil, "folder with source files")
+	flags.StringVar(&f.topology, "topology", "", "hardware topology of the samples, as lstopo exports it")
+	flags.StringVar(&f.webDir, "web-dir", "", "folder with the page, in place of the built-in one")
+}
+
+// address checks the flags that say where to listen.
+func (f *serveFlags) address(cmd *cobra.Command) (server.Address, error) {
+	given := 0
+	for _, name := range []string{"port", "listen", "socket"} {
+		if cmd.Flags().Changed(name) {
+			given++
+		}
+	}
+	if given > 1 {
+		return server.Address{}, usagef("--port, --listen and --socket exclude each other")
+	}
+	switch {
+	case f.socket != "":
+		return server.Address{Listen: "unix:" + f.socket}, nil
+	case f.listen != "":
+		return server.Address{Listen: f.listen}, nil
+	case !cmd.Flags().Changed("port"):
+		return server.Address{}, nil
+	case f.port == 0:
+		return server.Address{Port: server.FreePort}, nil
+	case f.port < 0 || f.port > 65535:
+		return server.Address{}, usagef("--port %d: want 0 to 65535", f.port)
+	}
+	return server.Address{Port: f.port}, nil
+}
+
+// serve shows files, or what first opens, until it is interrupted.
+func (f *serveFlags) serve(cmd *cobra.Command, files []string, first func(*server.Loader) (*server.Run, error)) error {
+	ctx := cmd.Context()
+	address, err := f.address(cmd)
+	if err != nil {
+		return err
+	}
+	files, err = absolute(files)
+	if err != nil {
+		return err
+	}
+	token := server.NewToken()
+	if f.tokenFile != "" {
+		if token, err = server.TokenFile(f.tokenFile); err != nil {
+			return err
+		}
+	}
+	loader := server.NewLoader(dataset.Options{
+		Options: formats.Options{L1Latency: formats.DefaultL1Latency}, Topology: f.topology, Sources: f.sources,
+	})
+	s, err := server.New(f.options(token, address, loader))
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	out := cmd.ErrOrStderr()
+	if first != nil {
+		r, err := first(loader)
+		if err != nil {
+			return err
+		}
+		s.Add(r)
+		fmt.Fprintf(out, "isobath: %s\n", r)
+	}
+	if err := importAll(ctx, s, out, files); err != nil {
+		return err
+	}
+	l, err := server.Listen(address)
+	if err != nil {
+		return err
+	}
+	url, lines := server.Lines(l, token, os.Getenv)
+	for _, line := range lines {
+		fmt.Fprintf(out, "isobath: %s\n", line)
+	}
+	if !server.Local(l) {
+		fmt.Fprintln(out, "isobath: others on the network can reach this port; what they see is protected by the token but not encrypted")
+	}
+	// A program that started us reads the address here.
+	if o, ok := cmd.OutOrStdout().(*os.File); !ok || !term.IsTerminal(int(o.Fd())) {
+		fmt.Fprintln(cmd.OutOrStdout(), url)
+	}
+	fmt.Fprintln(out, "isobath: Ctrl-C stops")
+	if !f.noBrowser && f.socket == "" && server.WantBrowser(os.Getenv) {
+		folder, err := server.OpenBrowser(url)
+		defer os.RemoveAll(folder)
+		if err != nil {
+			fmt.Fprintf(out, "isobath: %v; open the address above\n", err)
+		}
+	}
+	return s.Serve(ctx, l)
+}
+
+func (f *serveFlags) options(token string, address server.Address, loader *server.Loader) server.Options {
+	opt := server.Options{
+		Version: version, Token: token, Hosts: f.hosts, Assets: web.Files(), Index: web.Index(),
+		Compress: f.compress || os.Getenv("SSH_CONNECTION") != "",
+		Open:     loader.Open,
+		Record:   "isobath record -o run.isobath -- ./program",
+	}
+	if f.webDir != "" {
+		opt.Assets, opt.Index = os.DirFS(f.webDir), "index.html"
+	}
+	if host := address.Host(); host != "" {
+		opt.Hosts = append(opt.Hosts, host)
+	}
+	for _, format := range known.Formats {
+		opt.Formats = append(opt.Formats, format.Name)
+	}
+	if dir, err := os.UserConfigDir(); err == nil {
+		opt.Recent = filepath.Join(dir, "isobath", "recent.json")
+	}
+	return opt
+}
