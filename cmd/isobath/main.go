@@ -87,6 +87,7 @@ func newRoot() *cobra.Command {
 		newDemo(),
 		newVersion(),
 		newCycles(),
+		newTopology(),
 	)
 	return root
 }

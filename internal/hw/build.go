@@ -65,6 +65,9 @@ func checked(spec *Spec) (objects, instruction []Object, err error) {
 	members := 0
 	objects = append(objects, Object{Kind: Machine, OS: -1, CPUs: known})
 	for _, o := range spec.Objects {
+		if o.Kind == CPU {
+			o.CPUs = CPUs{o.OS}
+		}
 		o.CPUs = slices.DeleteFunc(slices.Clone(o.CPUs), func(c int) bool { return !known.Has(c) })
 		members += len(o.CPUs)
 		if members > maxMembers {
@@ -344,6 +347,9 @@ func (t *Topology) decorate(spec Spec) {
 		}
 	}
 	for _, c := range spec.Classes {
+		if len(spec.Classes) < 2 {
+			break // all CPUs are alike
+		}
 		for _, os := range c.CPUs {
 			if r := t.ByCPU(os); r != nil {
 				r.Class = c.Name

@@ -1,7 +1,6 @@
 package topofile
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -17,6 +16,7 @@ import (
 
 	"isobath/internal/hw"
 	"isobath/internal/test"
+	"isobath/internal/test/topotest"
 )
 
 // counts is what every reader must find in a file: samples.md, section 12.5.
@@ -80,7 +80,7 @@ func TestEveryFile(t *testing.T) {
 			if got != want {
 				t.Errorf("counts\n got %+v\nwant %+v", got, want)
 			}
-			checkTree(t, topo)
+			topotest.Check(t, topo, hw.NewPlacer(topo))
 		})
 	}
 	// No file may be missed by the table above.
@@ -98,49 +98,6 @@ func numbers(topo *hw.Topology, k hw.Kind) string {
 		list = append(list, topo.Resources[i].OS)
 	}
 	return hw.NewCPUs(list).String()
-}
-
-// checkTree verifies what every tree must have: children inside their parents
-// and apart from each other, every CPU a leaf once, IDs that find themselves,
-// and a stored form that gives the same tree.
-func checkTree(t *testing.T, topo *hw.Topology) {
-	t.Helper()
-	for i := range topo.Resources {
-		r := &topo.Resources[i]
-		if found, err := topo.Find(r.ID); err != nil || found.Index != i {
-			t.Errorf("Find(%q) = %v, %v; want resource %d", r.ID, found, err, i)
-		}
-		seen := map[int]bool{}
-		for _, k := range r.Kids {
-			kid := &topo.Resources[k]
-			if kid.Parent != i {
-				t.Errorf("%s is a child of %s but has parent %d", kid.ID, r.ID, kid.Parent)
-			}
-			if kid.Aside {
-				continue
-			}
-			for _, cpu := range kid.CPUs {
-				if !r.CPUs.Has(cpu) || seen[cpu] {
-					t.Errorf("%s: CPU %d of child %s lies outside or in two children", r.ID, cpu, kid.ID)
-				}
-				seen[cpu] = true
-			}
-		}
-		if r.Kind != hw.CPU && !r.Aside && len(seen) != len(r.CPUs) {
-			t.Errorf("%s has %d CPUs, its children %d", r.ID, len(r.CPUs), len(seen))
-		}
-	}
-	stored, err := json.Marshal(topo)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := Read(stored)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(topo.Resources[1:], again.Resources[1:]); diff != "" {
-		t.Errorf("stored and read again (-want +got):\n%s", diff)
-	}
 }
 
 // TestHwlocAgrees compares us with hwloc itself. Version 2.9 in Debian cannot
@@ -370,5 +327,5 @@ func TestLargeMachine(t *testing.T) {
 	if node, ok := topo.Node(4095); !ok || node.OS != 7 {
 		t.Errorf("CPU 4095 is near %v, want node 7", node)
 	}
-	checkTree(t, topo)
+	topotest.Check(t, topo, hw.NewPlacer(topo))
 }
