@@ -11,15 +11,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"isobath/internal/dataset"
+	"isobath/internal/formats"
+	"isobath/internal/hw"
 	"isobath/internal/hw/show"
 	"isobath/internal/hw/sysfs"
 	"isobath/internal/hw/topofile"
+	"isobath/internal/query"
 )
 
 // topologyFlags are the flags of `isobath topology` as the user wrote them.
 type topologyFlags struct {
-	where, svg, theme, by string
-	json                  bool
+	where, topology, svg, theme, by string
+	json                            bool
 }
 
 func newTopology() *cobra.Command {
@@ -51,6 +55,7 @@ is what the selection "at L3:1" gives. Served are those it answered itself.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.where, "where", "", "count only the samples of this selection")
+	fl.StringVar(&f.topology, "topology", "", "use this hardware description in place of the one found with the samples")
 	fl.BoolVar(&f.json, "json", false, "print the tree as JSON")
 	fl.StringVar(&f.svg, "svg", "", "print a drawing: sunburst (default) or icicle")
 	fl.Lookup("svg").NoOptDefVal = "sunburst"
@@ -83,23 +88,62 @@ func (f *topologyFlags) check(cmd *cobra.Command, args []string) ([]string, erro
 	return args, nil
 }
 
-func (f *topologyFlags) view(_ context.Context, args []string) (*show.View, error) {
-	if f.where != "" {
-		return nil, usagef("--where selects samples; %s has none", describeFile(args))
-	}
+// view reads what is to be shown: this machine, a description, or samples.
+func (f *topologyFlags) view(ctx context.Context, args []string) (*show.View, error) {
 	if len(args) == 0 {
+		if f.where != "" {
+			return nil, usagef("--where selects samples, but no file with samples is given")
+		}
 		topo, err := sysfs.Local()
 		return &show.View{Topology: topo}, err
 	}
-	topo, err := topofile.Open(args[0])
-	return &show.View{Topology: topo}, err
+	set, err := dataset.Open(ctx, args[0], dataset.Options{
+		Options: formats.Options{L1Latency: formats.DefaultL1Latency}, Topology: f.topology,
+	})
+	var other *dataset.NotSamples
+	if errors.As(err, &other) && other.Format.Kind == formats.Topology {
+		if f.where != "" {
+			return nil, usagef("--where selects samples; %s has none", args[0])
+		}
+		topo, err := topofile.Open(args[0])
+		return &show.View{Topology: topo}, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	view, err := f.samples(ctx, set)
+	return view, errors.Join(err, set.Close())
 }
 
-func describeFile(args []string) string {
-	if len(args) == 0 {
-		return "this machine"
+// samples folds the selected samples of a data set onto its topology.
+func (f *topologyFlags) samples(ctx context.Context, set *dataset.Set) (*show.View, error) {
+	if set.Topology == nil {
+		return nil, errors.New("the samples come without a hardware topology; give --topology XML, made by lstopo on the machine they come from")
 	}
-	return args[0]
+	if set.Places == nil {
+		return nil, errors.New("the samples do not say on which CPU they were taken, so they cannot be placed on the topology")
+	}
+	where, err := query.Parse(f.where, set.Table)
+	if err != nil {
+		return nil, fmt.Errorf("--where: %w", err)
+	}
+	selected, err := set.Engine.Select(ctx, where)
+	if err != nil {
+		return nil, fmt.Errorf("--where: %w", err)
+	}
+	v := &show.View{Topology: set.Topology, Of: uint64(set.Table.Rows()), Warnings: set.Run.Warnings}
+	latency := set.Table.Column("latency")
+	if latency != nil {
+		v.Latency, v.LatencyUnit = latency.Provenance, latency.Unit
+	}
+	if level := set.Table.Column("level"); level != nil {
+		v.Level = level.Provenance
+	}
+	if where != nil {
+		v.Where = where.String()
+	}
+	v.Samples = hw.Fold(set.Places.Coder, set.Places.Counts(latency, selected))
+	return v, v.Samples.Check()
 }
 
 func (f *topologyFlags) write(w io.Writer, v *show.View) error {

@@ -4,7 +4,6 @@
 package dataset
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,11 +15,9 @@ import (
 	"time"
 
 	"isobath/internal/formats"
-	"isobath/internal/formats/hwloc"
 	"isobath/internal/formats/known"
-	"isobath/internal/formats/mitosxml"
-	"isobath/internal/formats/syssage"
 	"isobath/internal/hw"
+	"isobath/internal/hw/topofile"
 	"isobath/internal/kernel"
 	"isobath/internal/query"
 	"isobath/internal/run"
@@ -130,7 +127,7 @@ func addTopology(r *run.Run, got *formats.Imported, file string) error {
 		r.Warnings = append(r.Warnings, "no hardware topology with the data: samples are not placed on one; give --topology XML")
 		return nil
 	}
-	t, err := ReadTopology(data)
+	t, err := topofile.Read(data)
 	if err != nil {
 		if file != "" {
 			return fmt.Errorf("topology %s: %w", file, err)
@@ -152,27 +149,6 @@ func addTopology(r *run.Run, got *formats.Imported, file string) error {
 		r.Warnings = append(r.Warnings, warnings...)
 	}
 	return nil
-}
-
-// ReadTopology reads a hardware description of any known dialect, or our own
-// normalised tree.
-func ReadTopology(data []byte) (*hw.Topology, error) {
-	if head := bytes.TrimSpace(data); len(head) > 0 && head[0] == '{' {
-		t := new(hw.Topology)
-		return t, json.Unmarshal(data, t)
-	}
-	in := &formats.Input{Head: data[:min(len(data), formats.HeadSize)]}
-	readers := map[string]func() (*hw.Topology, error){
-		hwloc.Format.Name:    func() (*hw.Topology, error) { return hwloc.Read(bytes.NewReader(data)) },
-		mitosxml.Format.Name: func() (*hw.Topology, error) { return mitosxml.Read(bytes.NewReader(data)) },
-		syssage.Format.Name:  func() (*hw.Topology, error) { return syssage.Read(bytes.NewReader(data)) },
-	}
-	for _, f := range known.Formats {
-		if read := readers[f.Name]; f.Kind == formats.Topology && read != nil && f.Sniff(in) {
-			return read()
-		}
-	}
-	return nil, errors.New("not a hardware topology: want hwloc, Mitos or sys-sage XML")
 }
 
 // checkPlaces compares the samples with the topology: CPUs it does not have, and

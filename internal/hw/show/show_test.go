@@ -293,7 +293,7 @@ func everywhere(topo *hw.Topology) *View {
 		c.Code(pl)
 		counts = append(counts, hw.Count{Samples: n, Valued: n, Sum: float64(n * 10)})
 	}
-	return &View{Topology: topo, Samples: hw.Fold(c, counts), Latency: table.Measured, LatencyUnit: "cycles"}
+	return &View{Topology: topo, Samples: hw.Fold(c, counts), Level: table.Measured, Latency: table.Measured, LatencyUnit: "cycles"}
 }
 
 func checkForms(t *testing.T, v *View) {

@@ -255,7 +255,10 @@ func (t *text) sampleRow(name, size string, g *group) {
 	}
 	cells := [5]string{column(passed.Samples), "", "–", "–", ""}
 	value := passed
-	if serves {
+	switch {
+	case serves && t.view.Level == table.Absent:
+		cells[0], cells[1], value = "–", "–", served // not zero: nobody knows
+	case serves:
 		cells[1] = column(served.Samples)
 		value = served
 	}
@@ -269,7 +272,7 @@ func (t *text) sampleRow(name, size string, g *group) {
 			cells[3] = mark + plain(amount(mean))
 		}
 	}
-	if len(g.members) > 1 {
+	if len(g.members) > 1 && most > 0 {
 		cells[4] = span(least, most)
 	}
 	t.row(name, size, cells[0], cells[1], cells[2], cells[3], cells[4])
@@ -303,7 +306,7 @@ func (t *text) foot() {
 	for _, c := range instruction(v.Topology) {
 		t.print(fmt.Sprintf("instruction caches, not in the tree: %d × %s %s", c.Count, c.Type, bytesize(c.Size)))
 	}
-	for _, w := range v.Topology.Warnings {
+	for _, w := range v.warnings() {
 		t.print("note: " + w)
 	}
 }

@@ -3,6 +3,8 @@
 package show
 
 import (
+	"slices"
+
 	"isobath/internal/hw"
 	"isobath/internal/table"
 )
@@ -17,6 +19,18 @@ type View struct {
 	// are marked wherever they are shown.
 	Level, Latency table.Provenance
 	LatencyUnit    string
+	// Warnings about the samples; those of the topology need not be repeated.
+	Warnings []string
+}
+
+func (v *View) warnings() []string {
+	all := slices.Clone(v.Topology.Warnings)
+	for _, w := range v.Warnings {
+		if !slices.Contains(all, w) {
+			all = append(all, w)
+		}
+	}
+	return all
 }
 
 // Node is a resource as `isobath topology --json` prints it. Values that are
@@ -190,7 +204,7 @@ func positive(n uint64) *uint64 {
 func (v *View) machine() *Machine {
 	m := &Machine{
 		Source: v.Topology.Source, Summary: v.Topology.Summary(), Where: v.Where,
-		Distances: v.Topology.Distances, Warnings: v.Topology.Warnings, Instruction: instruction(v.Topology),
+		Distances: v.Topology.Distances, Warnings: v.warnings(), Instruction: instruction(v.Topology),
 	}
 	if v.Samples == nil {
 		return m
