@@ -25,14 +25,8 @@ var sourceNames = [...]string{"L1", "LFB", "L2", "L3", "L4", "Local RAM", "Remot
 
 func (s Source) String() string { return sourceNames[s] }
 
-// Sources lists the names of all sources; a Source indexes it.
-func Sources() []string { return append([]string(nil), sourceNames[:]...) }
-
 // Remote reports whether the answer came from another socket.
 func (s Source) Remote() bool { return s == RemoteRAM || s == RemoteCache }
-
-// RAM reports whether the answer came from memory.
-func (s Source) RAM() bool { return s == RemoteRAM || s == LocalRAM }
 
 var levelSources = [...]Source{L1, L2, L3, L4}
 
