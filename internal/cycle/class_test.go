@@ -425,7 +425,7 @@ func TestLandmarks(t *testing.T) {
 			continue
 		}
 		if !slices.ContainsFunc(r.Bars, func(c Bar) bool {
-			return distance(int64(b.Birth), int64(c.Birth)) <= int64(2*r.CoverRadius) && distance(int64(b.Death), int64(c.Death)) <= int64(2*r.CoverRadius)
+			return max(b.Birth-c.Birth, c.Birth-b.Birth, b.Death-c.Death, c.Death-b.Death) <= 2*r.CoverRadius
 		}) {
 			t.Errorf("bar %+v is lost among landmarks of radius %d", b, r.CoverRadius)
 		}

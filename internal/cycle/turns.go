@@ -1,7 +1,9 @@
 package cycle
 
 import (
+	"maps"
 	"math"
+	"slices"
 )
 
 // count fills in windings and turns, and turns the class so that they are
@@ -36,43 +38,87 @@ func (a *analysis) count(c *Class, coef []int64, ret *returns) {
 // executions corrects the visits of the marker by what the window length does
 // at the ends of a loop. A window that spans the way back is seen once less
 // than the body runs, and one that fits into the loop's test once more. The
-// instructions of a turn know better: most of them run once per turn, so the
-// count that most of them share is the number of turns. Counts that differ by
-// more than the ends can explain mean another thing and are left alone: a class
-// may count the ways back of an inner loop, one per entry less than its turns.
+// instructions that run once in a turn know better. Their counts differ by the
+// same ends: the test of a loop runs once more than its body. It stands above
+// the body, so when the highest count is found above the next lower one, that
+// is the number of turns. Counts that differ by more than the ends can
+// explain mean another thing and are left alone: a class may count the ways
+// back of an inner loop, which are one per entry less than its turns.
 func (a *analysis) executions(c *Class) int64 {
 	visits := c.Turns
-	where := a.Trace.Where
-	if where == nil || c.TurnLength == 0 {
+	if a.Trace.Where == nil || c.TurnLength == 0 {
 		return visits
 	}
-	if a.siteCount == nil {
-		a.siteCount = make([]uint64, len(a.Trace.Sites))
-		for _, s := range where {
-			a.siteCount[s]++
-		}
-	}
-	turn := where[c.TurnAt : c.TurnAt+c.TurnLength]
-	perTurn := map[uint32]int{}
-	for _, s := range turn {
-		perTurn[s]++
-	}
 	slack := int64(1 + (a.Points.Window-1)/c.TurnLength)
-	votes := map[int64]int{}
-	for s, n := range perTurn {
-		count := int64(a.siteCount[s])
-		if n == 1 && count >= visits-slack && count <= visits+slack {
-			votes[count]++
+	spans := map[int64]*siteSpan{}
+	for _, s := range a.oncePerTurn(c) {
+		n := int64(a.siteCount[s])
+		if n < visits-slack || n > visits+slack {
+			continue
 		}
-	}
-	best, most := visits, 0
-	for count, n := range votes {
-		if n > most || n == most && (distance(count, visits) < distance(best, visits) ||
-			distance(count, visits) == distance(best, visits) && count < best) {
-			best, most = count, n
+		if spans[n] == nil {
+			spans[n] = &siteSpan{first: math.MaxInt}
 		}
+		spans[n].add(a.Trace.Sites[s].Place.Line)
 	}
-	return best
+	counts := slices.Sorted(maps.Keys(spans))
+	slices.Reverse(counts)
+	switch {
+	case len(counts) == 0:
+		return visits
+	case len(counts) == 1:
+		return counts[0]
+	}
+	head, body := spans[counts[0]], spans[counts[1]]
+	switch {
+	case head.first == body.first && head.last == body.last:
+		// One line, or none known: a loop has more body than test.
+		if body.sites >= head.sites {
+			return counts[1]
+		}
+	case head.first <= body.first && head.last < body.last && (head.first == head.last || head.sites <= body.sites):
+		return counts[1]
+	}
+	return counts[0]
 }
 
-func distance(a, b int64) int64 { return max(a-b, b-a) }
+// siteSpan is the source lines that some sites lie on, and how many they are.
+type siteSpan struct{ first, last, sites int }
+
+func (s *siteSpan) add(line int) {
+	s.first, s.last, s.sites = min(s.first, line), max(s.last, line), s.sites+1
+}
+
+// oncePerTurn lists the sites of the turn's own function that the turn passes
+// once. Functions that it calls may be called from elsewhere as well.
+func (a *analysis) oncePerTurn(c *Class) []uint32 {
+	where := a.Trace.Where
+	if a.siteCount == nil {
+		a.siteCount = make([]uint64, len(a.Trace.Sites))
+		eachExecution(where, func(s uint32) { a.siteCount[s]++ })
+	}
+	home, _ := a.Trace.span(c.TurnAt, c.TurnLength)
+	times := map[uint32]int{}
+	eachExecution(where[c.TurnAt:c.TurnAt+c.TurnLength], func(s uint32) {
+		if p := a.Trace.Sites[s].Place; p.Function == home.Function && p.File == home.File {
+			times[s]++
+		}
+	})
+	var out []uint32
+	for s, n := range times {
+		if n == 1 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// eachExecution calls visit once for each run of equal sites: the load and the
+// store of one instruction are one execution.
+func eachExecution(where []uint32, visit func(site uint32)) {
+	for i, s := range where {
+		if i == 0 || s != where[i-1] {
+			visit(s)
+		}
+	}
+}
