@@ -1,0 +1,158 @@
+// Drawing on a canvas: shapes and text by Canvas2D, strokes by the rasteriser.
+import type { Rect, Size } from './geometry';
+import { rasterize, toBytes } from './raster';
+import type { Hatch, Paint, Path, Renderer, Strokes, TextStyle } from './renderer';
+import { cssFont, type Measure } from './text';
+import type { Theme } from './theme';
+
+export type DevicePx = number & { readonly unit: 'device' };
+
+/** Device pixels per CSS pixel that a layer is drawn with; more than 2 is not seen. */
+export function layerRatio(): number {
+  return Math.min(2, globalThis.devicePixelRatio || 1);
+}
+
+/** Fits the backing store to its size on screen and clears it. */
+export function prepare(canvas: HTMLCanvasElement, size: Size, ratio: number): CanvasRenderingContext2D {
+  const w = Math.max(1, Math.round(size.w * ratio)) as DevicePx;
+  const h = Math.max(1, Math.round(size.h * ratio)) as DevicePx;
+  if (canvas.width !== w) canvas.width = w;
+  if (canvas.height !== h) canvas.height = h;
+  const context = canvas.getContext('2d');
+  if (!context) throw new Error('this browser has no 2d canvas');
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, size.w, size.h);
+  return context;
+}
+
+export class CanvasRenderer implements Renderer {
+  private readonly scratch = document.createElement('canvas');
+
+  constructor(
+    private readonly context: CanvasRenderingContext2D,
+    readonly theme: Theme,
+    readonly measure: Measure,
+    private readonly ratio: number,
+  ) {}
+
+  rect(r: Rect, paint: Paint, radius = 0): void {
+    const c = this.context;
+    c.beginPath();
+    if (radius > 0) c.roundRect(r.x, r.y, r.w, r.h, radius);
+    else c.rect(r.x, r.y, r.w, r.h);
+    this.paint(paint);
+  }
+
+  line(x0: number, y0: number, x1: number, y1: number, paint: Paint): void {
+    const c = this.context;
+    c.beginPath();
+    c.moveTo(x0, y0);
+    c.lineTo(x1, y1);
+    this.paint(paint);
+  }
+
+  path(path: Path, paint: Paint): void {
+    const c = this.context;
+    c.beginPath();
+    for (const s of path) {
+      switch (s.to) {
+        case 'move': c.moveTo(s.x, s.y); break;
+        case 'line': c.lineTo(s.x, s.y); break;
+        case 'arc': c.arc(s.c.x, s.c.y, s.r, s.from, s.till, s.till < s.from); break;
+        case 'close': c.closePath(); break;
+      }
+    }
+    this.paint(paint);
+  }
+
+  text(text: string, x: number, y: number, style: TextStyle): void {
+    const c = this.context;
+    c.font = cssFont(style.font);
+    c.fillStyle = style.fill;
+    c.textAlign = style.align ?? 'left';
+    c.textBaseline = 'alphabetic';
+    // The middle of a line of digits and capitals lies 0.36 em over the baseline.
+    const down = style.font.size * 0.36;
+    if (style.turn) {
+      c.save();
+      c.translate(x, y);
+      c.rotate(style.turn);
+      c.fillText(text, 0, down);
+      c.restore();
+    } else {
+      c.fillText(text, x, y + down);
+    }
+  }
+
+  strokes(s: Strokes): void {
+    if (s.n === 0) return;
+    const layer = rasterize(s, this.ratio);
+    this.scratch.width = layer.w;
+    this.scratch.height = layer.h;
+    const scratch = this.scratch.getContext('2d')!;
+    scratch.putImageData(new ImageData(toBytes(layer), layer.w, layer.h), 0, 0);
+    this.context.drawImage(this.scratch, s.area.x, s.area.y, layer.w / this.ratio, layer.h / this.ratio);
+  }
+
+  clip(r: Rect, draw: () => void): void {
+    const c = this.context;
+    c.save();
+    c.beginPath();
+    c.rect(r.x, r.y, r.w, r.h);
+    c.clip();
+    draw();
+    c.restore();
+  }
+
+  private paint(p: Paint): void {
+    const c = this.context;
+    c.globalAlpha = p.alpha ?? 1;
+    if (p.fill) {
+      c.fillStyle = p.fill;
+      c.fill();
+    }
+    if (p.hatch) this.hatch(p.hatch);
+    if (p.stroke) {
+      c.strokeStyle = p.stroke;
+      c.lineWidth = p.width ?? 1;
+      c.setLineDash(p.dash ? [...p.dash] : []);
+      c.stroke();
+    }
+    c.globalAlpha = 1;
+  }
+
+  /** Fills the current path with a tile of diagonal lines. */
+  private hatch(h: Hatch): void {
+    const c = this.context;
+    if (h.ground) {
+      c.fillStyle = h.ground;
+      c.fill();
+    }
+    const before = c.globalAlpha;
+    c.globalAlpha = before * (h.alpha ?? 1);
+    c.fillStyle = this.tile(h);
+    c.fill();
+    c.globalAlpha = before;
+  }
+
+  private tile(h: Hatch): CanvasPattern {
+    // A diagonal of period p (across the lines) repeats every p·√2 along x.
+    const side = h.period * Math.SQRT2;
+    const px = Math.max(2, Math.round(side * this.ratio));
+    const tile = document.createElement('canvas');
+    tile.width = px;
+    tile.height = px;
+    const t = tile.getContext('2d')!;
+    t.strokeStyle = h.line;
+    t.lineWidth = h.width * this.ratio;
+    t.beginPath();
+    for (const shift of [-px, 0, px]) {
+      t.moveTo(shift - 1, px + 1);
+      t.lineTo(shift + px + 1, -1);
+    }
+    t.stroke();
+    const pattern = this.context.createPattern(tile, 'repeat')!;
+    pattern.setTransform(new DOMMatrix().scale(1 / this.ratio));
+    return pattern;
+  }
+}

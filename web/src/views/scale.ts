@@ -1,0 +1,58 @@
+// The scales of amounts, and the ticks of axes.
+import { ticks as niceTicks } from 'd3-array';
+import { amountColor, type AmountMap } from '../base/color';
+
+/** Maps the amounts of one ring, strip or level to 0 … 1. */
+export interface AmountScale {
+  readonly lo: number;
+  readonly hi: number;
+  readonly t: (v: number) => number;
+}
+
+/**
+ * A scale over the values of marks that have samples. If they differ by less
+ * than a fifth it starts at 0, so that nearly equal resources look equal.
+ */
+export function amountScale(values: readonly number[]): AmountScale | undefined {
+  if (values.length === 0) return undefined;
+  let lo = Infinity;
+  let hi = -Infinity;
+  for (const v of values) {
+    lo = Math.min(lo, v);
+    hi = Math.max(hi, v);
+  }
+  if (hi > 0 && (hi - lo) / hi < 0.2) lo = 0;
+  const span = hi - lo;
+  return { lo, hi, t: (v) => (span > 0 ? (v - lo) / span : 1) };
+}
+
+export function amountFill(t: number, dark: boolean, map: AmountMap = 'viridis'): string {
+  return amountColor(t, dark, map);
+}
+
+/** Amounts this low are nearly the background and get an outline. */
+export const PALE = 0.14;
+
+/** Round values at most `most` of which lie in lo … hi. */
+export function linearTicks(lo: number, hi: number, most: number): number[] {
+  let n = Math.max(1, Math.floor(most));
+  let found = niceTicks(lo, hi, n);
+  while (found.length > most && n > 1) found = niceTicks(lo, hi, --n);
+  return found;
+}
+
+/** 1, 2, 5 times powers of ten; fewer kinds when there is less room. */
+export function logTicks(lo: number, hi: number, most: number): number[] {
+  if (!(lo > 0) || !(hi > lo)) return [];
+  for (const kinds of [[1, 2, 5], [1, 3], [1]]) {
+    const found: number[] = [];
+    for (let e = Math.floor(Math.log10(lo)); e <= Math.ceil(Math.log10(hi)); e++) {
+      for (const k of kinds) {
+        const v = k * 10 ** e;
+        if (v >= lo * (1 - 1e-9) && v <= hi * (1 + 1e-9)) found.push(Number(v.toPrecision(6)));
+      }
+    }
+    if (found.length <= most) return found;
+  }
+  return [];
+}
