@@ -5,6 +5,7 @@ import { clamp } from '../base/geometry';
 import { ALL, type AxisAnswer } from '../model/decode';
 import type { Term } from '../model/selection';
 import type { ColumnInfo } from '../model/wire';
+import { levelRank } from './levels';
 import { linearTicks, logTicks } from './scale';
 
 export interface AxisInput {
@@ -32,7 +33,6 @@ export interface Tick {
 const ABSENT_GAP = 12; // between the last slot and that of rows without a value
 const ABSENT_SLOT = 12;
 const GROUP_GAP = 6; // between the CPUs of two nodes
-const NODE_ORDER = ['L1', 'LFB', 'L2', 'L3', 'L4', 'Local RAM', 'Beyond L3', 'Remote RAM', 'Remote Cache', 'I/O', 'Uncached', 'Unknown'];
 
 export class AxisLayout {
   readonly slots: readonly Slot[];
@@ -45,10 +45,12 @@ export class AxisLayout {
   constructor(
     readonly input: AxisInput,
     readonly length: number,
+    /** Lying axes grow to the right whatever they show. */
+    lying = false,
   ) {
     const { answer: a, column } = input;
     this.scale = unitScale(column.unit, Math.max(Math.abs(a.lo), Math.abs(a.hi)));
-    this.up = a.scale === 'log' || column.unit === 'cycles';
+    this.up = !lying && (a.scale === 'log' || column.unit === 'cycles');
     this.named = a.labels.length > 0 || oneValueBins(a);
     this.slots = this.lay();
     this.byBin = new Map(this.slots.map((s) => [s.bin, s]));
@@ -104,10 +106,7 @@ export class AxisLayout {
       return rest.length > 0 ? [...known, rest] : known;
     }
     if (column.name === 'level') {
-      const rank = (bin: number): number => {
-        const i = NODE_ORDER.indexOf(a.labels[bin] ?? '');
-        return i < 0 ? NODE_ORDER.length - 1.5 : i;
-      };
+      const rank = (bin: number): number => levelRank(a.labels[bin] ?? '');
       return [all.toSorted((p, q) => rank(p) - rank(q))];
     }
     return [all];
