@@ -1,7 +1,5 @@
 // Colour arithmetic. Mixing is done in OKLab (Ottosson 2020), so that steps
 // between two tokens look even; amounts use viridis or cividis.
-import { interpolateCividis, interpolateViridis } from 'd3-scale-chromatic';
-
 export type Rgb = readonly [number, number, number]; // 0 … 255
 
 const parsed = new Map<string, Rgb>();
@@ -91,12 +89,34 @@ export function inkOn(fill: string): string {
 
 export type AmountMap = 'viridis' | 'cividis';
 
+// 33 colours of each map, evenly spaced; between them OKLab is exact to one
+// step of a channel (color.test.ts compares with the full tables).
+const STOPS: Readonly<Record<AmountMap, readonly string[]>> = {
+  viridis: (
+    '440154 470d60 48186a 482374 472d7b 453781 424086 3e4989 3b528b 375b8d 33638d ' +
+    '2f6b8e 2c728e 297a8e 26828e 23898e 21918c 1f988b 1fa088 22a785 28ae80 32b67a ' +
+    '3fbc73 4ec36b 5ec962 70cf57 84d44b 98d83e addc30 c2df23 d8e219 ece51b fde725'
+  ).split(' '),
+  cividis: (
+    '002051 00265d 012b65 083169 11366c 1c3c6e 26426e 31476e 3c4d6e 47536d 51586e ' +
+    '5a5e6e 62646f 6a6a70 727071 797673 7f7c75 868276 8c8877 938e78 9a9478 a19b78 ' +
+    'a9a177 b2a874 bbaf71 c5b66d cebd68 d8c462 e2cb5c ebd355 f3da4f fae249 fdea45'
+  ).split(' '),
+};
+
+/** A map's own colour at 0 … 1. */
+export function mapColor(map: AmountMap, at: number): string {
+  const stops = STOPS[map];
+  const x = Math.max(0, Math.min(1, at)) * (stops.length - 1);
+  const i = Math.min(stops.length - 2, Math.floor(x));
+  return mix(`#${stops[i]!}`, `#${stops[i + 1]!}`, x - i);
+}
+
 /**
  * The colour of an amount t in 0 … 1: more is further from the background, so
  * the light theme runs the map backwards and stops before its palest yellow.
  */
 export function amountColor(t: number, dark: boolean, map: AmountMap = 'viridis'): string {
-  const ramp = map === 'viridis' ? interpolateViridis : interpolateCividis;
   const at = 0.04 + 0.92 * Math.max(0, Math.min(1, t));
-  return toHex(parseColor(ramp(dark ? at : Math.min(0.94, 1 - at))));
+  return mapColor(map, dark ? at : Math.min(0.94, 1 - at));
 }

@@ -1,5 +1,4 @@
 // The scales of amounts, and the ticks of axes.
-import { ticks as niceTicks } from 'd3-array';
 import { amountColor, type AmountMap } from '../base/color';
 
 /** Maps the amounts of one ring, strip or level to 0 … 1. */
@@ -33,12 +32,20 @@ export function amountFill(t: number, dark: boolean, map: AmountMap = 'viridis')
 /** Amounts this low are nearly the background and get an outline. */
 export const PALE = 0.14;
 
-/** Round values at most `most` of which lie in lo … hi. */
+/** Round values (1, 2 or 5 times a power of ten apart), at most `most` of them, in lo … hi. */
 export function linearTicks(lo: number, hi: number, most: number): number[] {
-  let n = Math.max(1, Math.floor(most));
-  let found = niceTicks(lo, hi, n);
-  while (found.length > most && n > 1) found = niceTicks(lo, hi, --n);
-  return found;
+  if (!(hi > lo)) return [lo];
+  const least = (hi - lo) / Math.max(1, most);
+  for (let e = Math.floor(Math.log10(least)); ; e++) {
+    for (const k of [1, 2, 5]) {
+      // Whole multiples of the inverse keep 0.1 steps free of rounding dust.
+      const step = e < 0 ? 10 ** -e / k : k * 10 ** e;
+      const at = (i: number): number => (e < 0 ? i / step : i * step);
+      const units = (v: number): number => (e < 0 ? v * step : v / step);
+      const [first, last] = [Math.ceil(units(lo) - 1e-9), Math.floor(units(hi) + 1e-9)];
+      if (last - first + 1 <= most) return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => at(first + i));
+    }
+  }
 }
 
 /** 1, 2, 5 times powers of ten; fewer kinds when there is less room. */

@@ -1,0 +1,37 @@
+// What every pane gets: the store and its snapshot, the theme, and the ways to
+// speak to the rest of the page.
+import type { Point } from '../base/geometry';
+import type { Theme } from '../base/theme';
+import type { Snapshot, Store } from '../model/store';
+import type { Mode } from '../model/selection';
+import type { Said, View } from '../views/view';
+
+export interface Desk {
+  readonly store: Store;
+  readonly snap: Snapshot;
+  readonly theme: Theme;
+  /** Puts a mark into the status line; undefined when the pointer leaves. */
+  readonly say: (said: Said | undefined) => void;
+  /** The name of what is hovered, for the statistics. */
+  readonly hoverName: string | undefined;
+  /** Opens a view as a table; exports it. */
+  readonly showTable: (title: string, view: View<unknown>) => void;
+  readonly exportView: (title: string, view: View<unknown>, format: 'png' | 'svg' | 'csv') => void;
+  readonly openDialog: (name: DialogName) => void;
+}
+
+/** Something that follows the pointer from press to release. */
+export interface Gesture {
+  readonly move: (p: Point) => void;
+  readonly end: (p: Point) => void;
+  readonly cancel: () => void;
+  readonly cursor?: string;
+}
+
+export type DialogName = 'help' | 'open' | 'axes' | 'sources' | 'save' | 'export';
+
+/** How the modifier keys of a click or Enter change the selection. */
+export function modeOf(e: { shiftKey: boolean; ctrlKey: boolean; metaKey: boolean; altKey: boolean }): Mode | undefined {
+  if (e.altKey || e.ctrlKey || e.metaKey) return 'remove';
+  return e.shiftKey ? 'add' : undefined;
+}

@@ -1,0 +1,44 @@
+// Files and folders dropped on the page.
+import { tar, type Entry } from '../model/tar';
+
+export interface Dropped {
+  readonly name: string;
+  readonly content: Blob;
+}
+
+/** One file as it is; several, or a folder, as one archive. */
+export async function droppedFiles(data: DataTransfer): Promise<Dropped | undefined> {
+  const roots = [...data.items].flatMap((i) => i.webkitGetAsEntry?.() ?? []);
+  const entries = roots.length > 0 ? (await Promise.all(roots.map((r) => walk(r, '')))).flat() : [...data.files].map((f) => ({ path: f.name, content: f }));
+  const [first] = entries;
+  if (!first) return undefined;
+  if (entries.length === 1 && !first.path.includes('/')) return { name: first.path, content: first.content };
+  const name = roots.length === 1 ? roots[0]!.name : 'dropped';
+  return { name, content: tar(entries) };
+}
+
+/** Files chosen in a dialog. */
+export function chosenFiles(files: FileList): Dropped | undefined {
+  const list = [...files];
+  const [first] = list;
+  if (!first) return undefined;
+  if (list.length === 1 && !first.webkitRelativePath) return { name: first.name, content: first };
+  const entries = list.map((f): Entry => ({ path: f.webkitRelativePath || f.name, content: f }));
+  return { name: entries[0]!.path.split('/')[0]!, content: tar(entries) };
+}
+
+async function walk(entry: FileSystemEntry, under: string): Promise<Entry[]> {
+  const path = under + entry.name;
+  if (entry.isFile) {
+    const file = await new Promise<File>((done, fail) => (entry as FileSystemFileEntry).file(done, fail));
+    return [{ path, content: file }];
+  }
+  const reader = (entry as FileSystemDirectoryEntry).createReader();
+  const out: Entry[] = [];
+  for (;;) {
+    // readEntries gives a part of the folder at a time, then an empty list.
+    const some = await new Promise<FileSystemEntry[]>((done, fail) => reader.readEntries(done, fail));
+    if (some.length === 0) return out;
+    for (const e of some) out.push(...(await walk(e, `${path}/`)));
+  }
+}
