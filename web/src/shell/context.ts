@@ -12,8 +12,6 @@ export interface Desk {
   readonly theme: Theme;
   /** Puts a mark into the status line; undefined when the pointer leaves. */
   readonly say: (said: Said | undefined) => void;
-  /** The name of what is hovered, for the statistics. */
-  readonly hoverName: string | undefined;
   /** Opens a view as a table; exports it. */
   readonly showTable: (title: string, view: View<unknown>) => void;
   readonly exportView: (title: string, view: View<unknown>, format: 'png' | 'svg' | 'csv') => void;

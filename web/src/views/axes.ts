@@ -48,7 +48,7 @@ export function axisQuestion(c: ColumnInfo, bins: number, own: Partial<Axis> = {
   if (c.kind === 'category') return { ...base, scale: own.scale ?? 'rank', bins: MOST_NAMES };
   if (isNaming(c) && !own.scale && own.lo === undefined) {
     const [lo, hi] = c.kind === 'flag' ? [0, 1] : [Number(c.min), Number(c.max)];
-    return { ...base, scale: 'linear', bins: hi - lo + 1, lo: lo - 0.5, hi: hi + 0.5 };
+    return { ...base, scale: 'linear', bins: hi - lo + 1, lo, hi: hi + 1 };
   }
   return {
     ...base,

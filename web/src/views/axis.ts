@@ -5,6 +5,7 @@ import { clamp } from '../base/geometry';
 import { ALL, type AxisAnswer } from '../model/decode';
 import type { Term } from '../model/selection';
 import type { ColumnInfo } from '../model/wire';
+import { isNaming } from './axes';
 import { levelRank } from './levels';
 import { linearTicks, logTicks } from './scale';
 
@@ -51,7 +52,7 @@ export class AxisLayout {
     const { answer: a, column } = input;
     this.scale = unitScale(column.unit, Math.max(Math.abs(a.lo), Math.abs(a.hi)));
     this.up = !lying && (a.scale === 'log' || column.unit === 'cycles');
-    this.named = a.labels.length > 0 || oneValueBins(a);
+    this.named = a.labels.length > 0 || (isNaming(column) && oneValueBins(a));
     this.slots = this.lay();
     this.byBin = new Map(this.slots.map((s) => [s.bin, s]));
   }
@@ -268,11 +269,11 @@ export class AxisLayout {
 
 /** Whether each bin holds exactly one whole value, as CPUs do. */
 export function oneValueBins(a: AxisAnswer): boolean {
-  return a.labels.length === 0 && a.scale === 'linear' && a.bins > 0 && a.bins <= 1024 && Math.abs((a.hi - a.lo) / a.bins - 1) < 1e-9 && Math.abs((a.lo % 1) + 0.5) % 1 < 1e-9;
+  return a.labels.length === 0 && a.bins > 0 && a.edges[a.bins]! - a.edges[0]! === a.bins;
 }
 
 export function valueOfBin(a: AxisAnswer, bin: number): number {
-  return Math.round((a.edges[bin]! + a.edges[bin + 1]!) / 2);
+  return Math.floor((a.edges[bin]! + a.edges[bin + 1]!) / 2);
 }
 
 export function binOfValue(a: AxisAnswer, v: number): number {

@@ -63,7 +63,9 @@ export class TopologyView implements View<ResourceMark> {
   constructor(private readonly input: TopologyInput) {
     this.size = input.size;
     const levels = input.topology.levels.map((l) => l.type);
-    this.tree = layTree(input.topology.resources, input.root, levels);
+    // Resources that only stand for an unnamed server are drawn where samples are.
+    const drawn = (i: number): boolean => !input.topology.resources[i]!.virtual || (input.places.samples[ALL][i] ?? 0) > 0;
+    this.tree = layTree(input.topology.resources, input.root, levels, drawn);
     this.scales = this.tree.rings.map((type, ring) => this.ringScale(type, ring));
     const { group, legend } = this.place();
     this.legend = legend;
@@ -99,8 +101,24 @@ export class TopologyView implements View<ResourceMark> {
     return { type, amounts: amountScale(values), links: ring > 0 ? amountScale(links) : undefined, parentType: parent?.type ?? '' };
   }
 
+  /** What holds CPUs issues accesses, caches and memory serve them; what only passes is in the links. */
+  private issues(i: number): boolean {
+    return /^(CPU|Core|Package|Machine)$/.test(this.input.topology.resources[i]!.type);
+  }
+
   samples(i: number, layer: 0 | 1 | 2 = SELECTED): number {
-    return this.input.places.samples[layer][i] ?? 0;
+    const p = this.input.places;
+    return (this.issues(i) ? p.samples : p.served)[layer][i] ?? 0;
+  }
+
+  latency(i: number, layer: 0 | 1 | 2 = SELECTED): number {
+    const p = this.input.places;
+    return (this.issues(i) ? p.latency : p.servedLatency)[layer][i] ?? 0;
+  }
+
+  valued(i: number, layer: 0 | 1 | 2 = SELECTED): number {
+    const p = this.input.places;
+    return (this.issues(i) ? p.valued : p.servedValued)[layer][i] ?? 0;
   }
 
   link(i: number): number {
@@ -108,11 +126,10 @@ export class TopologyView implements View<ResourceMark> {
   }
 
   value(i: number, layer: 0 | 1 | 2 = SELECTED): number {
-    const p = this.input.places;
     switch (this.input.metric) {
-      case 'samples': return p.samples[layer][i] ?? 0;
-      case 'latency': return p.latency[layer][i] ?? 0;
-      case 'mean': return (p.latency[layer][i] ?? 0) / Math.max(1, p.valued[layer][i] ?? 0);
+      case 'samples': return this.samples(i, layer);
+      case 'latency': return this.latency(i, layer);
+      case 'mean': return this.latency(i, layer) / Math.max(1, this.valued(i, layer));
     }
   }
 
@@ -200,11 +217,9 @@ export class TopologyView implements View<ResourceMark> {
     r.text('samples', x, y + 16, { font: small, fill: r.theme.muted, align: 'center' });
   }
 
-  /** Samples issued below the root, whether or not they could be placed higher up. */
+  /** Samples of the root, whether or not it is known what served them. */
   total(layer: 0 | 1 | 2 = SELECTED): number {
-    let n = 0;
-    for (const node of this.tree.nodes) if (node.ring === this.tree.rings.length - 1) n += this.samples(node.index, layer);
-    return n;
+    return this.input.places.samples[layer][this.tree.root] ?? 0;
   }
 
   private drawBlockLabel(r: Renderer, s: Sunburst, b: Block): void {
@@ -417,7 +432,7 @@ export class TopologyView implements View<ResourceMark> {
 
   unplacedText(): string {
     const some = this.input.places.unplaced.filter((u) => u.counts[SELECTED] > 0);
-    return some.map((u) => `${count(u.counts[SELECTED])} ${u.reason}`).join(', ');
+    return some.map((u) => `${count(u.counts[SELECTED])}: ${u.reason}`).join('; ');
   }
 
   private drawUnplaced(r: Renderer, box: Rect, y: number): void {
@@ -482,27 +497,25 @@ export class TopologyView implements View<ResourceMark> {
     const where = sayPath(resources, m.resource);
     const name = sayResource(r) + (where ? ` (${where})` : '');
     const p = this.input.places;
-    const selected = this.samples(m.resource);
-    const all = this.samples(m.resource, ALL);
-    if (all === 0) return { name: sayResource(r), more: `${where ? `(${where}) ` : ''}· no samples placed here` };
+    // What `at NAME` selects: also what passed it on the way.
+    const selected = p.samples[SELECTED][m.resource] ?? 0;
+    const all = p.samples[ALL][m.resource] ?? 0;
+    if (all === 0) return { name: sayResource(r), more: `${where ? `(${where}) ` : ''}· no samples placed here${r.note ? ` · ${r.note}` : ''}` };
     const parts = [`${count(selected)} of its ${count(all)} samples selected`];
-    if (p.latency[SELECTED].length > 0 && selected > 0) {
-      parts.push(`${count(p.latency[SELECTED][m.resource]!)} ${this.input.unit}`);
-      parts.push(`${percent(p.latency[SELECTED][m.resource]!, this.issued(p))} of the selection`);
+    const latency = this.latency(m.resource);
+    if (!this.issues(m.resource)) parts.push(`${count(this.samples(m.resource))} served here`);
+    if (latency > 0) {
+      parts.push(`${count(latency)} ${this.input.unit}`);
+      parts.push(`${percent(latency, this.whole())} of the selection`);
     }
     const over = this.link(m.resource);
     if (over > 0 && r.parent > 0) parts.push(`${count(over)} over its link`);
     return { name: sayResource(r), more: `${name.slice(sayResource(r).length + 1)}${where ? ' ' : ''}· ${parts.join(' · ')}` };
   }
 
-  /** Latency of the whole selection: what the CPUs issued. */
-  private issued(p: PlacesAnswer): number {
-    const { resources } = this.input.topology;
-    let sum = 0;
-    resources.forEach((r, i) => {
-      if (r.type === 'CPU') sum += p.latency[SELECTED][i] ?? 0;
-    });
-    return sum;
+  /** Latency of the whole selection. */
+  private whole(): number {
+    return this.input.places.latency[SELECTED][0] ?? 0;
   }
 
   wanted(m: ResourceMark): Term | undefined {
@@ -512,11 +525,9 @@ export class TopologyView implements View<ResourceMark> {
 
   rows(): Table {
     const { resources } = this.input.topology;
-    const p = this.input.places;
     const head = ['resource', 'inside', 'samples', 'of all', this.input.unit, 'mean', 'over link'];
     const rows = this.tree.nodes.map(({ index: i }) => {
-      const valued = p.valued[SELECTED][i] ?? 0;
-      const latency = p.latency[SELECTED][i] ?? 0;
+      const [valued, latency] = [this.valued(i), this.latency(i)];
       return [
         sayResource(resources[i]!), sayPath(resources, i), String(this.samples(i)), String(this.samples(i, ALL)),
         String(latency), valued > 0 ? (latency / valued).toFixed(1) : '', String(this.link(i)),

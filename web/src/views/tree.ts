@@ -24,9 +24,9 @@ export interface Tree {
  * that lacks a level (a core without L3) leaves its ring empty instead of
  * shifting inward. Breadth goes by leaves.
  */
-export function layTree(resources: readonly Resource[], root: number, levels: readonly string[]): Tree {
-  const children = childLists(resources);
-  const leaves = leafCounts(resources);
+export function layTree(resources: readonly Resource[], root: number, levels: readonly string[], drawn: (i: number) => boolean = () => true): Tree {
+  const children = childLists(resources).map((list) => list.filter(drawn));
+  const leaves = leafCounts(resources, drawn);
   const rank = new Map(levels.map((type, i) => [type, i]));
   const ringOf = new Map<number, number>([[root, rank.get(resources[root]!.type) ?? 0]]);
   const spans = new Map<number, readonly [number, number]>([[root, [0, 1]]]);
@@ -71,10 +71,11 @@ export function childLists(resources: readonly Resource[]): number[][] {
   return lists;
 }
 
-function leafCounts(resources: readonly Resource[]): number[] {
+function leafCounts(resources: readonly Resource[], drawn: (i: number) => boolean): number[] {
   const leaves = resources.map(() => 0);
   const parents = new Set(resources.map((r) => r.parent));
   for (let i = resources.length - 1; i >= 0; i--) {
+    if (!drawn(i)) continue;
     if (!parents.has(i)) leaves[i] = 1;
     const p = resources[i]!.parent;
     if (p >= 0) leaves[p]! += leaves[i]!;
