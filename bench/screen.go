@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -30,10 +31,10 @@ func screen(ctx context.Context) ([]Result, error) {
 	var results []Result
 	for _, permille := range []int{0, 10, 100, 330, 500, 670, 900, 1000} {
 		i := 0
-		ours, peer, err := turns(9, func() error {
-			i++
-			return synth.Ask(ctx, e, synth.Selection(permille, i))
-		}, plain.run)
+		// An unrelated selection in between, not timed, so that nothing can be
+		// taken over from the answer before.
+		between := func() error { i++; return synth.Ask(ctx, e, synth.Unrelated(i)) }
+		ours, peer, err := turns(9, between, func() error { return synth.Ask(ctx, e, synth.Selection(permille, i)) }, plain.run)
 		if err != nil {
 			return nil, err
 		}
@@ -108,10 +109,14 @@ func doubling(ctx context.Context) ([]Result, error) {
 		engines = append(engines, sized{e, heap() - before})
 	}
 	i := 0
-	ask := func(e *kernel.Engine) func() error {
-		return func() error { i++; return synth.Ask(ctx, e, synth.Selection(500, i)) }
+	between := func() error {
+		i++
+		return errors.Join(synth.Ask(ctx, engines[0].e, synth.Unrelated(i)), synth.Ask(ctx, engines[1].e, synth.Unrelated(i)))
 	}
-	twice, once, err := turns(15, ask(engines[1].e), ask(engines[0].e))
+	ask := func(e *kernel.Engine) func() error {
+		return func() error { return synth.Ask(ctx, e, synth.Selection(500, i)) }
+	}
+	twice, once, err := turns(15, between, ask(engines[1].e), ask(engines[0].e))
 	if err != nil {
 		return nil, err
 	}

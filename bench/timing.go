@@ -11,10 +11,14 @@ import (
 // that other programs disturbed least.
 type timing struct{ wall, cpu float64 } // milliseconds
 
-// turns times two functions in turns.
-func turns(n int, ours, peer func() error) (a, b timing, err error) {
+// turns times two functions in turns; before is called before each turn and not
+// timed.
+func turns(n int, before, ours, peer func() error) (a, b timing, err error) {
 	a, b = timing{math.Inf(1), math.Inf(1)}, timing{math.Inf(1), math.Inf(1)}
 	for range n {
+		if err := before(); err != nil {
+			return a, b, err
+		}
 		if err := a.try(ours); err != nil {
 			return a, b, err
 		}

@@ -20,6 +20,14 @@ func Selection(permille, i int) *query.Request {
 	}
 }
 
+// Unrelated returns the same questions about other rows.
+func Unrelated(i int) *query.Request {
+	r := Selection(0, 0)
+	r.Where = query.Compare{Column: "weight", Op: query.Lt, Value: query.NumberValue(0.4 + float64(i%100)/1000)}
+	r.Hover = nil
+	return r
+}
+
 // Ask asks an engine and drops the answer.
 func Ask(ctx context.Context, e query.Engine, r *query.Request) error {
 	_, err := e.Answer(ctx, r)

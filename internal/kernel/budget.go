@@ -174,9 +174,9 @@ func (l *lease) look(key any) any {
 	return x.value
 }
 
-// put stores a value that is already there, if there is room, replacing the one
-// under the same key.
-func (l *lease) put(key any, size int64, value any) {
+// put stores a value that is already there, replacing the one under the same
+// key, and reports whether there was room.
+func (l *lease) put(key any, size int64, value any) bool {
 	b := l.budget
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -185,11 +185,12 @@ func (l *lease) put(key any, size int64, value any) {
 		b.drop(el)
 	}
 	if !b.reserve(size) {
-		return
+		return false
 	}
 	ready := make(chan struct{})
 	close(ready)
 	b.byKey[k] = b.order.PushFront(&entry{key: k, size: size, ready: ready, value: value})
+	return true
 }
 
 // forget drops the value under a key. A request that uses it keeps its own

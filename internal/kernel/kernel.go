@@ -30,11 +30,13 @@ type Engine struct {
 	warned     bool
 	summed     map[*table.Column]*values
 	coded      map[string]query.Axis // an axis with small codes for a column
+	dragged    []string              // columns that have, or had, a cube
 }
 
 var (
-	_ query.Engine = (*Engine)(nil)
-	_ query.Keeper = (*Engine)(nil)
+	_ query.Engine   = (*Engine)(nil)
+	_ query.Preparer = (*Engine)(nil)
+	_ query.Keeper   = (*Engine)(nil)
 )
 
 // Options are what an engine may be told.
@@ -95,17 +97,21 @@ func (e *Engine) Answer(ctx context.Context, r *query.Request) (*query.Answer, e
 	if err != nil {
 		return nil, err
 	}
-	return e.answer(ctx, l, p)
+	d := e.findCube(l, r)
+	if a, ok, err := e.answerDragged(ctx, p, d); ok {
+		return a, err
+	}
+	return e.answer(ctx, l, p, d)
 }
 
-func (e *Engine) answer(ctx context.Context, l *lease, p *plan) (*query.Answer, error) {
+func (e *Engine) answer(ctx context.Context, l *lease, p *plan, d *dragging) (*query.Answer, error) {
 	r := p.request
 	a := &query.Answer{}
 	ls, err := e.layers(ctx, l, r, a)
 	if err != nil {
 		return nil, err
 	}
-	results, err := e.countLayers(ctx, l, p.counters, ls)
+	results, err := e.countWithout(ctx, l, p, d, ls)
 	if err != nil {
 		return nil, err
 	}

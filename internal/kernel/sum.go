@@ -168,7 +168,7 @@ func (v *values) block(lo, hi int, s *valueScratch) valueBlock {
 	return b
 }
 
-func convert[T, U int32 | int64 | uint8 | uint32 | uint64 | float64](d []T, into []U) []U {
+func convert[T, U int32 | int64 | uint8 | uint16 | uint32 | uint64 | float64](d []T, into []U) []U {
 	for i, v := range d {
 		into[i] = U(v)
 	}
