@@ -132,21 +132,24 @@ func (s *Structure) step(op int32) (Case, int32) {
 	return FromProcess, op - 1
 }
 
-// follow resolves the ends of all chains. Chains go back along happened
-// before, so they end; each is walked once.
+// follow resolves the ends of all chains; each operation is walked once.
+// Chains go back along happened before, so they end, unless the trace is
+// damaged: a chain that meets itself is cut there.
 func (c *Causes) follow() {
+	const walking = int32(-2)
 	var path []int32
 	for i := range int32(len(c.Up)) {
 		at := i
 		path = path[:0]
-		for c.Origin[at] < 0 && c.Up[at] >= 0 {
+		for c.Origin[at] == trace.None && c.Up[at] >= 0 {
+			c.Origin[at] = walking
 			path = append(path, at)
 			at = c.Up[at]
 		}
 		end := c.Origin[at]
 		if end < 0 {
 			end = at
-			c.Origin[at] = at
+			c.Origin[at], c.Up[at] = at, trace.None
 		}
 		for _, op := range path {
 			c.Origin[op] = end

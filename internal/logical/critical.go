@@ -73,7 +73,8 @@ func (c *Critical) add(g Segment) {
 func (s *Structure) heldUpBy(op int32) int32 {
 	last := op
 	later := func(u int32) {
-		if s.Enter[u] > s.Enter[last] {
+		// One that enters after op has left held nobody up: the clocks differ.
+		if s.Enter[u] > s.Enter[last] && s.Enter[u] < s.Exit[op] {
 			last = u
 		}
 	}

@@ -1,6 +1,10 @@
 package logical
 
-import "isobath/internal/trace"
+import (
+	"math"
+
+	"isobath/internal/trace"
+)
 
 // measure computes the lateness of every operation against its peers of the
 // partition and against all operations of its step.
@@ -37,7 +41,7 @@ type lateness struct {
 // late returns how much later than the earliest of its cell each operation
 // ended and began.
 func (l *lateness) late() (exit, enter []int64) {
-	const never = int64(1) << 62
+	const never = math.MaxInt64
 	minExit, minEnter := make([]int64, l.cells), make([]int64, l.cells)
 	for c := range minExit {
 		minExit[c], minEnter[c] = never, never

@@ -108,6 +108,9 @@ func (s *Structure) NewReport(c *Causes, top int) *Report {
 	if skewed := s.skewed(); skewed > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d messages are received before they are sent: the clocks differ, so lateness is not to be trusted", skewed))
 	}
+	if s.Cyclic > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d operations happen before themselves: the trace is damaged, and their steps are not in order", s.Cyclic))
+	}
 	if s.Len() == 0 {
 		r.Warnings = append(r.Warnings, "no communication in this trace, hence no logical structure")
 	}

@@ -89,9 +89,11 @@ func (s *Structure) strides() []int32 {
 			queue = append(queue, u)
 		}
 	})
+	done := 0
 	for len(queue) > 0 {
 		u := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
+		done++
 		g.edges(u, func(v, weight int32) {
 			stride[v] = max(stride[v], stride[u]+weight)
 			open[v]--
@@ -99,6 +101,11 @@ func (s *Structure) strides() []int32 {
 				queue = append(queue, v)
 			}
 		})
+	}
+	left := -done
+	each(func(int32) { left++ })
+	if left > 0 {
+		s.Cyclic = left
 	}
 	return stride[:n]
 }

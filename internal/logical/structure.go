@@ -33,6 +33,9 @@ type Structure struct {
 
 	Parts Partitions
 	Steps int
+	// Cyclic counts sends and collectives that happen before themselves, which
+	// only a damaged trace has; their steps break happened before.
+	Cyclic int
 
 	// Ticks after the earliest of the peers: of exit, of entry, and how much
 	// of each is new here. Peers share partition and step, or for the Global

@@ -14,6 +14,7 @@ type Anchor struct {
 	Machine, Creator, About     string
 	Properties                  [][2]string
 	TraceID                     uint64
+	Damaged                     bool // the part that is not needed is missing
 }
 
 // ErrUnsupported marks an archive whose files are stored in a way this reader
@@ -66,16 +67,20 @@ func parseAnchor(file string, data []byte) (*Anchor, error) {
 // optional reads what later anchor formats added. Nothing in it is needed, so
 // damage here only loses it.
 func (a *Anchor) optional(c *cursor) {
-	if a.AnchorFormat < 2 || c.bad {
-		return
-	}
-	n := int(min(c.fixed(4), uint64(c.left()/2)))
-	for range n {
-		name, value := c.str(), c.str()
-		if c.bad {
-			return
+	if a.AnchorFormat > 1 && !c.bad {
+		n := int(min(c.fixed(4), uint64(c.left()/2)))
+		for range n {
+			name, value := c.str(), c.str()
+			if c.bad {
+				break
+			}
+			a.Properties = append(a.Properties, [2]string{name, value})
 		}
-		a.Properties = append(a.Properties, [2]string{name, value})
+		a.TraceID = c.fixed(8)
 	}
-	a.TraceID = c.fixed(8)
+	if a.AnchorFormat > 2 {
+		c.fixed(8) // numbers of snapshots and thumbnails
+	}
+	// Later formats may have more here.
+	a.Damaged = c.bad || c.short || a.AnchorFormat <= 3 && c.byte() != endOfFile
 }

@@ -44,6 +44,9 @@ func Open(path string) (*Archive, error) {
 	if a.Anchor, err = parseAnchor(filepath.Base(path), data); err != nil {
 		return nil, err
 	}
+	if a.Anchor.Damaged {
+		a.Warnings.Add("the anchor is incomplete; what is missing is not needed", filepath.Base(path))
+	}
 	if err := a.readDefs(); err != nil {
 		return nil, err
 	}

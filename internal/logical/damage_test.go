@@ -1,0 +1,187 @@
+package logical
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"isobath/internal/test"
+	"isobath/internal/test/mpiprog"
+	"isobath/internal/trace"
+)
+
+// files lists the archive's files by path relative to its folder.
+func files(t *testing.T, dir string) []string {
+	t.Helper()
+	var out []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		switch filepath.Ext(path) {
+		case ".otf2", ".def", ".evt":
+			rel, _ := filepath.Rel(dir, path)
+			out = append(out, rel)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// damaged lays out a copy of an archive in which one file is replaced; the
+// others are links.
+func damaged(t *testing.T, dir string, list []string, victim string, data []byte) string {
+	t.Helper()
+	out := t.TempDir()
+	for _, name := range list {
+		to := filepath.Join(out, name)
+		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if name == victim {
+			err = os.WriteFile(to, data, 0o666)
+		} else {
+			err = os.Symlink(filepath.Join(dir, name), to)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// survive runs the whole analysis on a damaged archive and returns whether it
+// said that something is wrong.
+func survive(t *testing.T, path string, large bool) bool {
+	t.Helper()
+	ctx := context.Background()
+	tr, err := trace.Open(ctx, path)
+	if err != nil {
+		return true
+	}
+	options := []Options{Default(), with(func(o *Options) { o.Leaps, o.Force, o.Reorder, o.Calls = true, true, true, true })}
+	if large {
+		options = options[:0]
+	}
+	for _, o := range options {
+		s, err := Analyze(ctx, tr, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := s.Causes(ctx, CauseOptions{Threshold: s.Threshold()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := s.NewReport(c, 3)
+		r.AddCritical(s, 3)
+		r.AddProfile(tr)
+		if err := r.AddClusters(ctx, s, ClusterOptions{Part: None}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.WriteTSV(io.Discard, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return len(tr.Warnings) > 0
+}
+
+// TestDamaged cuts each archive at 50 random places and flips bytes at 50:
+// a cut gives an error or a marked result, a flip anything but a crash.
+func TestDamaged(t *testing.T) {
+	archives := map[string]string{"simulated": t.TempDir()}
+	p, err := mpiprog.New(filepath.Join(archives["simulated"], "p.otf2"), 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	random(p, rand.New(rand.NewPCG(4, 4)), 500)
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"amg8", "binomial16", "commtag8", "dissem16", "halo16", "halo16_skew", "halo64_big", "lu8", "lulesh8", "mergetree64",
+		"mg16", "ring16", "thirdparty/pipit-ping-pong-otf2", "thirdparty/sst-elements-emberotf2", "eztrace/halo16/halo_trace"} {
+		if dir := filepath.Join(test.Root(), "..", "shared", "data", "otf2", name); exists(dir) {
+			archives[name] = dir
+		}
+	}
+	for name, dir := range archives {
+		t.Run(name, func(t *testing.T) {
+			// What a large archive adds is reading; the analysis of damage is
+			// exercised by the small ones.
+			large := name == "halo64_big"
+			list := files(t, dir)
+			rng := rand.New(rand.NewPCG(uint64(len(name)), 7))
+			for k := range 50 {
+				victim := list[rng.IntN(len(list))]
+				data, err := os.ReadFile(filepath.Join(dir, victim))
+				if err != nil {
+					t.Fatal(err)
+				}
+				cut := rng.IntN(len(data) - 3)
+				marked := false
+				within(t, fmt.Sprintf("%s cut at %d", victim, cut), func() {
+					marked = survive(t, damaged(t, dir, list, victim, data[:cut]), large)
+				})
+				if !marked {
+					t.Errorf("%s cut at %d of %d bytes: no error and no warning", victim, cut, len(data))
+				}
+				for range 1 + k%8 {
+					data[rng.IntN(len(data))] = byte(rng.Uint32())
+				}
+				within(t, fmt.Sprintf("%s with flipped bytes, turn %d", victim, k), func() {
+					survive(t, damaged(t, dir, list, victim, data), large)
+				})
+			}
+		})
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// within names the damage if the analysis panics.
+func within(t *testing.T, what string, f func()) {
+	t.Helper()
+	defer func() {
+		if r := recover(); r != nil {
+			t.Fatalf("%s: panic: %v", what, r)
+		}
+	}()
+	f()
+}
+
+// TestUnsupported: archives of a kind that is not read say so in one sentence.
+func TestUnsupported(t *testing.T) {
+	dir := t.TempDir()
+	p, err := mpiprog.New(filepath.Join(dir, "p.otf2"), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	anchor, err := os.ReadFile(filepath.Join(dir, "p.otf2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const substrate, compression = 28, 29
+	for at, want := range map[int]string{substrate: "SION", compression: "zlib"} {
+		data := append([]byte(nil), anchor...)
+		data[at] = 2
+		path := damaged(t, dir, files(t, dir), "p.otf2", data)
+		if _, err := trace.Open(context.Background(), path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("byte %d = 2: error %v, want one that names %s", at, err, want)
+		}
+	}
+}
