@@ -37,9 +37,8 @@ func files(t *testing.T, dir string) []string {
 	return out
 }
 
-// damaged lays out a copy of an archive in which one file is replaced; the
-// others are links.
-func damaged(t *testing.T, dir string, list []string, victim string, data []byte) string {
+// layout makes a copy of an archive out of links.
+func layout(t *testing.T, dir string, list []string) string {
 	t.Helper()
 	out := t.TempDir()
 	for _, name := range list {
@@ -47,17 +46,30 @@ func damaged(t *testing.T, dir string, list []string, victim string, data []byte
 		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		var err error
-		if name == victim {
-			err = os.WriteFile(to, data, 0o666)
-		} else {
-			err = os.Symlink(filepath.Join(dir, name), to)
-		}
-		if err != nil {
+		if err := os.Symlink(filepath.Join(dir, name), to); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return out
+}
+
+// damaged puts data in the place of one file of a layout while f runs.
+func damaged(t *testing.T, out, victim string, data []byte, f func()) {
+	t.Helper()
+	path := filepath.Join(out, victim)
+	link, err := os.Readlink(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.Remove(path)
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f()
+	os.Remove(path)
+	if err := os.Symlink(link, path); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // survive runs the whole analysis on a damaged archive and returns whether it
@@ -88,8 +100,10 @@ func survive(t *testing.T, path string, large bool) bool {
 		if err := r.AddClusters(ctx, s, ClusterOptions{Part: None}); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.WriteTSV(io.Discard, true); err != nil {
-			t.Fatal(err)
+		if s.Len() < 1000 {
+			if err := s.WriteTSV(io.Discard, true); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	return len(tr.Warnings) > 0
@@ -119,6 +133,7 @@ func TestDamaged(t *testing.T) {
 			// exercised by the small ones.
 			large := name == "halo64_big"
 			list := files(t, dir)
+			out := layout(t, dir, list)
 			rng := rand.New(rand.NewPCG(uint64(len(name)), 7))
 			for k := range 50 {
 				victim := list[rng.IntN(len(list))]
@@ -129,7 +144,7 @@ func TestDamaged(t *testing.T) {
 				cut := rng.IntN(len(data) - 3)
 				marked := false
 				within(t, fmt.Sprintf("%s cut at %d", victim, cut), func() {
-					marked = survive(t, damaged(t, dir, list, victim, data[:cut]), large)
+					damaged(t, out, victim, data[:cut], func() { marked = survive(t, out, large) })
 				})
 				if !marked {
 					t.Errorf("%s cut at %d of %d bytes: no error and no warning", victim, cut, len(data))
@@ -137,8 +152,11 @@ func TestDamaged(t *testing.T) {
 				for range 1 + k%8 {
 					data[rng.IntN(len(data))] = byte(rng.Uint32())
 				}
+				if large && k%5 > 0 {
+					continue
+				}
 				within(t, fmt.Sprintf("%s with flipped bytes, turn %d", victim, k), func() {
-					survive(t, damaged(t, dir, list, victim, data), large)
+					damaged(t, out, victim, data, func() { survive(t, out, large) })
 				})
 			}
 		})
@@ -175,13 +193,15 @@ func TestUnsupported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	out := layout(t, dir, files(t, dir))
 	const substrate, compression = 28, 29
 	for at, want := range map[int]string{substrate: "SION", compression: "zlib"} {
 		data := append([]byte(nil), anchor...)
 		data[at] = 2
-		path := damaged(t, dir, files(t, dir), "p.otf2", data)
-		if _, err := trace.Open(context.Background(), path); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("byte %d = 2: error %v, want one that names %s", at, err, want)
-		}
+		damaged(t, out, "p.otf2", data, func() {
+			if _, err := trace.Open(context.Background(), out); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("byte %d = 2: error %v, want one that names %s", at, err, want)
+			}
+		})
 	}
 }

@@ -104,25 +104,35 @@ func readFile(path string, limit int64) ([]byte, error) {
 }
 
 func (a *Archive) readDefs() error {
+	a.Defs = newDefinitions()
+	n := uint64(0)
+	err := a.definitions(a.Warnings, func(d *Definition) {
+		n++
+		a.Defs.add(d)
+	})
+	if err != nil {
+		return fmt.Errorf("global definitions: %w", err)
+	}
+	file := filepath.Base(a.base) + ".def"
+	if n != a.Anchor.Definitions {
+		a.Warnings.Add(fmt.Sprintf("the anchor promises %d definitions, %d were understood", a.Anchor.Definitions, n), file)
+	}
+	a.Defs.finish(file, a.Warnings)
+	return nil
+}
+
+// definitions visits the records of NAME.def.
+func (a *Archive) definitions(w *Warnings, visit func(*Definition)) error {
 	file := a.base + ".def"
 	data, err := readFile(file, 0)
 	if err != nil {
-		return fmt.Errorf("global definitions: %w", err)
+		return err
 	}
 	s, err := newStream(filepath.Base(file), data, a.Anchor.DefinitionChunk)
 	if err != nil {
 		return err
 	}
-	a.Defs = newDefinitions()
-	n := uint64(0)
-	readDefinitions(s, a.Warnings, func(d *Definition) {
-		n++
-		a.Defs.add(d)
-	})
-	if n != a.Anchor.Definitions {
-		a.Warnings.Add(fmt.Sprintf("the anchor promises %d definitions, %d were understood", a.Anchor.Definitions, n), s.file)
-	}
-	a.Defs.finish(s.file, a.Warnings)
+	readDefinitions(s, w, visit)
 	return nil
 }
 
@@ -212,4 +222,11 @@ func (a *Archive) readLocal(r *EventReader, name, short string) error {
 // names it already.
 func withoutFile(err error, file string) string {
 	return strings.TrimPrefix(err.Error(), file+": ")
+}
+
+// EachDefinition reads the global definitions again and visits every record
+// of a known kind, also those the reader has no table for. The record is valid
+// during the visit only.
+func (a *Archive) EachDefinition(visit func(*Definition)) error {
+	return a.definitions(&Warnings{}, visit)
 }

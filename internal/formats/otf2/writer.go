@@ -72,7 +72,7 @@ func (w *Writer) define(d Definition) uint32 {
 	d.Has = len(definitions[d.Kind].fields)
 	w.defs = append(w.defs, d)
 	id := w.counts[d.Kind]
-	w.counts[d.Kind]++
+	w.counts[d.Kind]++ // callers put the same number into the first field
 	return id
 }
 
@@ -161,6 +161,37 @@ func (w *Writer) location(id, name uint64, typ uint8, group uint64) *EventWriter
 	w.locations = append(w.locations, e)
 	e.head()
 	return e
+}
+
+// Copy takes over all definitions of an archive but its locations; ids stay what they are, and what is defined afterwards gets
+// ids behind them. It must come first.
+func (w *Writer) Copy(a *Archive) error {
+	err := a.EachDefinition(func(d *Definition) {
+		if d.Kind == defLocation || d.Kind == defClock {
+			return
+		}
+		c := *d
+		c.List, c.Values = slices.Clone(d.List), slices.Clone(d.Values)
+		w.defs = append(w.defs, c)
+		if c.Kind == defString {
+			if _, ok := w.strings[c.Text]; !ok {
+				w.strings[c.Text] = uint32(c.F[0])
+			}
+		}
+		if id := uint32(c.F[0]); id != None {
+			w.counts[c.Kind] = max(w.counts[c.Kind], id+1)
+		}
+	})
+	w.o.Resolution, w.o.Offset, w.o.Length = a.Defs.Clock.Resolution, a.Defs.Clock.Offset, a.Defs.Clock.Length
+	if a.Defs.Clock.Realtime != Undefined {
+		w.o.Realtime = a.Defs.Clock.Realtime
+	}
+	return err
+}
+
+// CopyLocation defines a location of a copied archive under its own id.
+func (w *Writer) CopyLocation(l Location) *EventWriter {
+	return w.location(l.ID, uint64(l.Name), l.Type, uint64(l.Group))
 }
 
 // EventWriter writes the events of one location. Times must not fall.
