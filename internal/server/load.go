@@ -16,6 +16,7 @@ import (
 	"isobath/internal/dataset"
 	"isobath/internal/demo"
 	"isobath/internal/formats"
+	"isobath/internal/hw/topofile"
 	"isobath/internal/kernel"
 	"isobath/internal/run"
 	"isobath/internal/table"
@@ -55,7 +56,7 @@ func (l *Loader) Demo() (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	topology, err := dataset.ReadTopology(d.Topology)
+	topology, err := topofile.Read(d.Topology)
 	if err != nil {
 		return nil, fmt.Errorf("demo: %w", err)
 	}
