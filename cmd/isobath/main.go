@@ -17,7 +17,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:])
+	code := execute(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
 }
@@ -33,7 +33,7 @@ type exitCode int
 
 func (c exitCode) Error() string { return fmt.Sprintf("exit status %d", int(c)) }
 
-func run(ctx context.Context, args []string) int {
+func execute(ctx context.Context, args []string) int {
 	root := newRoot()
 	args = withVerb(root, args)
 	root.SetArgs(args)
@@ -85,6 +85,11 @@ func newRoot() *cobra.Command {
 		newOpen(),
 		newServe(),
 		newDemo(),
+		newInfo(),
+		newReport(),
+		newImport(),
+		newExport(),
+		newFormats(),
 		newVersion(),
 		newCycles(),
 		newTopology(),

@@ -75,6 +75,16 @@ type Access struct {
 // Remote reports whether another memory node served the access.
 func (a Access) Remote() bool { return a.Level == hw.RemoteRAM || a.Level == hw.RemoteCache }
 
+// placed reports whether the level names one place: what was served somewhere
+// beyond a cache may have been remote or not.
+func (a Access) placed() bool {
+	switch a.Level {
+	case hw.NoLevel, hw.Unknown, hw.BeyondL1, hw.BeyondL2, hw.BeyondL3:
+		return false
+	}
+	return true
+}
+
 // Fields of perf_mem_data_src; see union perf_mem_data_src in
 // include/uapi/linux/perf_event.h.
 const (
@@ -322,7 +332,7 @@ func (c *Columns) Table(p table.Provenance) []*table.Column {
 		c.category("op", p, OpNames, func(a Access) uint8 { return uint8(a.Op) }),
 		c.category("level", p, levels, func(a Access) uint8 { return uint8(a.Level) }),
 		c.category("hit", p, HitNames, func(a Access) uint8 { return uint8(a.Hit) }),
-		c.flag("remote", p, func(a Access) (bool, bool) { return a.Remote(), a.Level != hw.NoLevel && a.Level != hw.Unknown }),
+		c.flag("remote", p, func(a Access) (bool, bool) { return a.Remote(), a.placed() }),
 		c.hops(p),
 		c.category("snoop", p, SnoopNames, func(a Access) uint8 { return uint8(a.Snoop) }),
 		c.category("tlb", p, TLBNames, func(a Access) uint8 { return uint8(a.TLB) }),

@@ -2,16 +2,11 @@ package server
 
 import (
 	"context"
-	"math"
 	"runtime"
-	"strconv"
 	"sync"
 
 	"isobath/internal/table"
 )
-
-// DistinctMost is how far different values of a column are counted.
-const DistinctMost = 1 << 16
 
 // describeColumns summarises the columns of a table, several at a time.
 func describeColumns(ctx context.Context, t *table.Table) []ColumnInfo {
@@ -36,117 +31,9 @@ func describeColumns(ctx context.Context, t *table.Table) []ColumnInfo {
 }
 
 func describeColumn(c *table.Column) ColumnInfo {
-	info := ColumnInfo{
+	s := table.Summarize(c)
+	return ColumnInfo{
 		Name: c.Name, Kind: c.Kind.String(), Unit: c.Unit, Provenance: c.Provenance.String(), Note: c.Note,
-		Missing: c.Len(),
+		Missing: s.Missing, Distinct: s.Distinct, Min: s.Min, Max: s.Max, IDLike: s.IDLike,
 	}
-	if c.Valid == nil {
-		info.Missing = 0
-	} else {
-		info.Missing -= c.Valid.Count()
-	}
-	switch d := c.Data.(type) {
-	case []int32:
-		describeValues(&info, c, d)
-	case []int64:
-		describeValues(&info, c, d)
-	case []float64:
-		describeValues(&info, c, d)
-	case []uint8:
-		describeValues(&info, c, d)
-	case []uint64:
-		describeValues(&info, c, d)
-	case []uint32: // category
-		describeValues(&info, c, d)
-		info.Min, info.Max = nil, nil
-	}
-	valued := c.Len() - info.Missing
-	info.IDLike = c.Kind != table.Time && c.Kind != table.Address && valued > 1000 && info.Distinct >= min(valued, DistinctMost) &&
-		wholeSteps(c)
-	return info
-}
-
-func describeValues[T int32 | int64 | uint8 | uint32 | uint64 | float64](info *ColumnInfo, c *table.Column, values []T) {
-	lo, hi, any := extent(c, values)
-	if !any {
-		return
-	}
-	info.Min, info.Max = bound(c, lo), bound(c, hi)
-	if width := float64(hi) - float64(lo); width < 1<<20 && isWhole(lo) {
-		info.Distinct = distinctNear(c, values, lo, int(width)+1)
-	} else {
-		info.Distinct = distinctFar(c, values)
-	}
-}
-
-func extent[T int32 | int64 | uint8 | uint32 | uint64 | float64](c *table.Column, values []T) (lo, hi T, any bool) {
-	for i, v := range values {
-		if v != v || math.IsInf(float64(v), 0) || !c.Has(i) {
-			continue
-		}
-		if !any {
-			lo, hi, any = v, v, true
-		}
-		lo, hi = min(lo, v), max(hi, v)
-	}
-	return lo, hi, any
-}
-
-func isWhole[T int32 | int64 | uint8 | uint32 | uint64 | float64](T) bool {
-	var zero T
-	_, float := any(zero).(float64)
-	return !float
-}
-
-// distinctNear counts by marking: fast, for values within a small range.
-func distinctNear[T int32 | int64 | uint8 | uint32 | uint64 | float64](c *table.Column, values []T, lo T, width int) int {
-	seen := table.NewBits(width)
-	for i, v := range values {
-		if c.Has(i) {
-			seen.Set(int(v - lo))
-		}
-	}
-	return min(seen.Count(), DistinctMost)
-}
-
-func distinctFar[T int32 | int64 | uint8 | uint32 | uint64 | float64](c *table.Column, values []T) int {
-	seen := map[T]struct{}{}
-	var last T
-	for i, v := range values {
-		if !c.Has(i) || v != v || len(seen) > 0 && v == last {
-			continue
-		}
-		last = v
-		seen[v] = struct{}{}
-		if len(seen) == DistinctMost {
-			break
-		}
-	}
-	return len(seen)
-}
-
-func bound[T int32 | int64 | uint8 | uint32 | uint64 | float64](c *table.Column, v T) any {
-	if c.Kind == table.Address {
-		return "0x" + strconv.FormatUint(uint64(v), 16)
-	}
-	return v
-}
-
-// wholeSteps reports whether every value is larger than the one before by the
-// same step, as row numbers are.
-func wholeSteps(c *table.Column) bool {
-	n := min(c.Len(), DistinctMost)
-	if n < 3 || c.Kind == table.Category {
-		return false
-	}
-	step := c.Float(1) - c.Float(0)
-	if step == 0 {
-		return false
-	}
-	for i := 2; i < n; i++ {
-		if c.Float(i)-c.Float(i-1) != step {
-			return false
-		}
-	}
-	return true
 }

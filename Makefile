@@ -1,0 +1,89 @@
+# Two commands do everything on a fresh Debian or Ubuntu machine with Go and Node:
+#
+#   make demo    builds, then opens the demo run in the browser
+#   make test    unit, golden, race, browser tests, and comparisons with real peers
+
+export CGO_ENABLED ?= 0
+GO      ?= go
+ARGS    ?=
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+
+# The page is rebuilt when its sources change. Without Node the committed stub
+# is embedded in its place.
+PAGE := web/dist/index.html
+PAGE_SOURCES := $(shell find web/src web/index.html web/package.json web/package-lock.json web/*.ts -type f 2>/dev/null)
+
+.PHONY: all build page demo test check lint bench dist peers fuzz clean demo-data
+
+all: build
+
+build: page
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o isobath ./cmd/isobath
+
+page: $(PAGE)
+
+ifneq ($(shell command -v npm 2>/dev/null),)
+$(PAGE): web/node_modules/.package-lock.json $(PAGE_SOURCES)
+	cd web && npm run build
+	@touch $@
+
+web/node_modules/.package-lock.json: web/package-lock.json
+	cd web && npm ci --ignore-scripts --no-audit --no-fund
+	@touch $@
+else
+$(PAGE):
+	@echo "npm is not installed: the binary gets a stub in place of the page" >&2
+endif
+
+demo: build
+	./isobath demo $(ARGS)
+
+# The quick subset: needs Go and nothing else.
+check:
+	$(GO) vet ./...
+	$(GO) test ./...
+
+test: build peers lint
+	CGO_ENABLED=1 ISOBATH_PEERS=require $(GO) test -race -timeout 20m ./...
+	$(MAKE) test-web
+	$(MAKE) test-bench
+
+.PHONY: test-web test-bench
+test-web: page
+	cd web && npm run check && npm test
+	cd e2e && npm ci --ignore-scripts --no-audit --no-fund && npm test
+
+# The benchmark modules are tested too: they read our files with other programs'
+# readers.
+test-bench:
+	@for m in bench/*/go.mod; do [ -f $$m ] || continue; (cd $$(dirname $$m) && CGO_ENABLED=1 $(GO) vet ./... && CGO_ENABLED=1 $(GO) test ./...) || exit 1; done
+
+lint:
+	@unformatted=$$(git ls-files '*.go' | xargs gofmt -l); [ -z "$$unformatted" ] || { echo "not formatted: $$unformatted"; exit 1; }
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+peers:
+	@scripts/peers
+
+bench: build
+	$(GO) run ./bench
+
+# Each fuzz target for a while: make fuzz FUZZTIME=60s
+FUZZTIME ?= 60s
+fuzz:
+	@for p in $$($(GO) list ./...); do \
+		for f in $$($(GO) test -list '^Fuzz' $$p | grep ^Fuzz); do \
+			echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
+		done; \
+	done
+
+dist: page
+	@for t in linux/amd64 linux/arm64 darwin/arm64; do \
+		out=dist/isobath-$$(echo $$t | tr / -); echo $$out; \
+		GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $$out ./cmd/isobath || exit 1; \
+	done
+
+clean:
+	rm -rf isobath dist web/node_modules e2e/node_modules

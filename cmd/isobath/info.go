@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"isobath/internal/dataset"
+	"isobath/internal/formats"
+	"isobath/internal/hw"
+	"isobath/internal/table"
+	"isobath/internal/term"
+)
+
+func newInfo() *cobra.Command {
+	var (
+		imports importFlags
+		asJSON  bool
+	)
+	cmd := &cobra.Command{
+		Use:     "info FILE",
+		Short:   "Say what is in a file",
+		Example: "  isobath info perf.data --json",
+		Args:    oneFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			i, err := describe(cmd.Context(), &imports, args[0])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), i)
+			}
+			return i.write(cmd.OutOrStdout())
+		},
+	}
+	imports.add(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// description is what `info` prints for one kind of data.
+type description interface{ write(io.Writer) error }
+
+// describe looks at a file of any kind.
+func describe(ctx context.Context, imports *importFlags, path string) (description, error) {
+	s, err := imports.open(ctx, path)
+	var other *dataset.NotSamples
+	if errors.As(err, &other) {
+		return describeOther(ctx, path, other.Format)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	return describeSamples(s), nil
+}
+
+// describeOther describes data that is not samples.
+func describeOther(ctx context.Context, path string, f formats.Format) (description, error) {
+	switch f.Kind {
+	case formats.Topology:
+		return describeTopology(path, f)
+	}
+	return nil, fmt.Errorf("%s holds %s (%s), of which info can say no more", path, f.Kind, f.Name)
+}
+
+// samplesInfo is the JSON of `info` for samples.
+type samplesInfo struct {
+	Kind     formats.Kind   `json:"kind"`
+	Format   string         `json:"format"`
+	Rows     int            `json:"rows"`
+	Table    string         `json:"table"`
+	Origin   formats.Origin `json:"origin"`
+	Warnings []string       `json:"warnings"`
+	Columns  []columnInfo   `json:"columns"`
+	Topology *hw.Summary    `json:"topology"`
+	Sources  int            `json:"sources"`
+}
+
+type columnInfo struct {
+	Name       string `json:"name"`
+	Kind       string `json:"kind"`
+	Unit       string `json:"unit"`
+	Provenance string `json:"provenance"`
+	Distinct   int    `json:"distinct"`
+	Min        any    `json:"min"`
+	Max        any    `json:"max"`
+	Missing    int    `json:"missing"`
+	Note       string `json:"note,omitempty"`
+}
+
+func describeSamples(s *dataset.Set) *samplesInfo {
+	i := &samplesInfo{Kind: s.Run.Kind, Format: s.Run.Format, Rows: s.Table.Rows(), Table: s.Table.Name, Origin: s.Run.Origin,
+		Warnings: s.Run.Warnings, Sources: len(s.Run.SourceFiles)}
+	if i.Warnings == nil {
+		i.Warnings = []string{}
+	}
+	for _, c := range s.Table.Columns() {
+		v := table.Summarize(c)
+		i.Columns = append(i.Columns, columnInfo{c.Name, c.Kind.String(), c.Unit, c.Provenance.String(), v.Distinct, v.Min, v.Max, v.Missing, c.Note})
+	}
+	if s.Topology != nil {
+		t := s.Topology.Summary()
+		i.Topology = &t
+	}
+	return i
+}
+
+func (i *samplesInfo) write(w io.Writer) error {
+	style := term.StyleFor(w)
+	fmt.Fprintf(w, "%s %s (%s)\n", style.Bold(term.Thousands(i.Rows)), i.Kind, i.Format)
+	if i.Topology != nil {
+		fmt.Fprintln(w, topologyLine(*i.Topology))
+	} else {
+		fmt.Fprintln(w, "no hardware topology")
+	}
+	fmt.Fprintln(w)
+	t := term.Table{Columns: []term.Column{{Head: "column", Give: true}, {Head: "kind"}, {Head: "unit"}, {Head: "provenance"},
+		{Head: "distinct", Align: term.Right}, {Head: "min", Align: term.Right}, {Head: "max", Align: term.Right}}}
+	for _, c := range i.Columns {
+		distinct := term.Thousands(c.Distinct)
+		if c.Distinct >= table.DistinctMost {
+			distinct = "many"
+		}
+		t.Row(c.Name, c.Kind, c.Unit, c.Provenance, distinct, bound(c.Min), bound(c.Max))
+	}
+	if err := t.Write(w, term.Width); err != nil {
+		return err
+	}
+	for _, warning := range i.Warnings {
+		if _, err := fmt.Fprintf(w, "\n%s %s\n", style.Warn("note:"), warning); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bound writes an end of a column's range for people.
+func bound(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'g', 6, 64)
+	}
+	return fmt.Sprint(v)
+}
+
+func topologyLine(s hw.Summary) string {
+	line := fmt.Sprintf("%d CPUs, %d memory nodes", s.CPUs, s.Nodes)
+	for _, l := range s.Levels {
+		line += fmt.Sprintf(", %d %s", l.Count, l.Type)
+	}
+	return term.Clip(line, term.Width)
+}
+
+// topologyInfo is the JSON of `info` for a hardware description.
+type topologyInfo struct {
+	Kind     formats.Kind `json:"kind"`
+	Format   string       `json:"format"`
+	Name     string       `json:"name"`
+	Rows     int          `json:"rows"`
+	Warnings []string     `json:"warnings"`
+	Columns  []columnInfo `json:"columns"`
+	Topology hw.Summary   `json:"topology"`
+}
+
+func describeTopology(path string, f formats.Format) (description, error) {
+	t, err := dataset.OpenTopology(path)
+	if err != nil {
+		return nil, err
+	}
+	i := &topologyInfo{Kind: f.Kind, Format: f.Name, Name: t.Name, Warnings: t.Warnings, Columns: []columnInfo{}, Topology: t.Summary()}
+	if i.Warnings == nil {
+		i.Warnings = []string{}
+	}
+	return i, nil
+}
+
+func (i *topologyInfo) write(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "hardware topology (%s) of %s\n%s\n", i.Format, i.Name, topologyLine(i.Topology))
+	return err
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"isobath/internal/dataset"
+	"isobath/internal/formats"
+	"isobath/internal/query"
+	"isobath/internal/term"
+)
+
+// importFlags are the flags of every verb that may have to import its file.
+type importFlags struct {
+	maps      []string
+	l1Latency int
+	sources   []string
+	topology  string
+	salvage   bool
+}
+
+func (f *importFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.maps, "map", nil, "take a foreign column for one of ours: `column=NAME` (repeatable)")
+	flags.IntVar(&f.l1Latency, "l1-latency", formats.DefaultL1Latency, "assumed latency of an L1 hit in `cycles`, where hardware measures misses only; -1 for none")
+	flags.StringArrayVar(&f.sources, "sources", nil, "look for source files in this `folder` too (repeatable)")
+	flags.StringVar(&f.topology, "topology", "", "hardware topology to use: hwloc, Mitos or sys-sage `XML`")
+	flags.BoolVar(&f.salvage, "salvage", false, "import what is readable of a damaged file")
+}
+
+func (f *importFlags) options() (dataset.Options, error) {
+	opt := dataset.Options{Topology: f.topology, Sources: f.sources}
+	opt.L1Latency, opt.Salvage = f.l1Latency, f.salvage
+	for _, m := range f.maps {
+		to, from, ok := strings.Cut(m, "=")
+		if !ok || to == "" || from == "" {
+			return opt, usagef("--map %q: want column=NAME, such as --map cpu=core", m)
+		}
+		if opt.Map == nil {
+			opt.Map = map[string]string{}
+		}
+		opt.Map[to] = from
+	}
+	return opt, nil
+}
+
+// open opens a data set of samples with a progress line.
+func (f *importFlags) open(ctx context.Context, path string) (*dataset.Set, error) {
+	opt, err := f.options()
+	if err != nil {
+		return nil, err
+	}
+	progress := term.NewProgress(os.Stderr, "reading "+path)
+	defer progress.Done()
+	opt.Progress = progress.Set
+	return dataset.Open(ctx, path, opt)
+}
+
+// selection parses --where against a data set.
+func selection(s *dataset.Set, where string) (query.Expr, error) {
+	e, err := query.Parse(where, s.Table)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return e, nil
+}
+
+// printJSON writes one indented JSON value.
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// warn prints the warnings of a data set to stderr.
+func warn(warnings []string) {
+	style := term.StyleFor(os.Stderr)
+	for _, w := range warnings {
+		fmt.Fprintf(os.Stderr, "isobath: %s %s\n", style.Warn("note:"), w)
+	}
+}

@@ -1,0 +1,278 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"isobath/internal/dataset"
+	"isobath/internal/query"
+	"isobath/internal/table"
+	"isobath/internal/term"
+)
+
+func newReport() *cobra.Command {
+	var (
+		imports importFlags
+		by      string
+		where   string
+		order   string
+		top     int
+		asJSON  bool
+	)
+	cmd := &cobra.Command{
+		Use:   "report FILE",
+		Short: "Rank where the cycles go: by line, file, function, symbol, cpu, node, level, thread or any column",
+		Example: `  isobath report lulesh.isobath --by line --top 10
+  isobath report samples.csv --by symbol --where 'level in (L3, "Local RAM") & cpu in 0..10'`,
+		Args: oneFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := imports.open(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			r, err := makeReport(cmd.Context(), s, by, where, query.Order(order), top)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), r)
+			}
+			warn(s.Run.Warnings)
+			return r.write(cmd.OutOrStdout())
+		},
+	}
+	imports.add(cmd)
+	cmd.Flags().StringVar(&by, "by", "line", "what to group by: line, file, function, symbol, cpu, node, level, tid or any `column`; several with commas")
+	cmd.Flags().StringVar(&where, "where", "", "only samples that match this `selection`")
+	cmd.Flags().StringVar(&order, "order", "", "rank by latency (default), samples, mean or key")
+	cmd.Flags().IntVar(&top, "top", 0, "show only the first `n` groups")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// oneFile is the argument check of verbs that take one file.
+func oneFile(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usagef("%s takes one file; see 'isobath help %s'", cmd.Name(), cmd.Name())
+	}
+	return nil
+}
+
+// report is what `isobath report` prints. Latency and its mean are null where
+// no sample has one.
+type report struct {
+	Where      string        `json:"where"`
+	By         []string      `json:"by"`
+	Samples    int           `json:"samples"`
+	Of         int           `json:"of"`
+	Latency    *float64      `json:"latency"`
+	Unit       string        `json:"unit,omitempty"`
+	Provenance string        `json:"provenance"` // of latency
+	GroupCount int           `json:"group_count"`
+	Groups     []reportGroup `json:"groups"`
+}
+
+// reportGroup is one row. Share is of the latency, or of the samples where there
+// is no latency.
+type reportGroup struct {
+	Key     map[string]any `json:"key"`
+	Samples int            `json:"samples"`
+	Latency *float64       `json:"latency"`
+	Mean    *float64       `json:"mean"`
+	Share   float64        `json:"share"`
+
+	label []string
+}
+
+// groupColumns returns the columns that a --by names. A line means nothing
+// without its file.
+func groupColumns(t *table.Table, by string) ([]string, error) {
+	var columns []string
+	for name := range strings.SplitSeq(by, ",") {
+		name = strings.TrimSpace(name)
+		if name == "line" && t.Column("file") != nil {
+			columns = append(columns, "file")
+		}
+		if t.Column(name) == nil {
+			return nil, usageError{fmt.Errorf("--by: %w", query.UnknownColumn(t, name))}
+		}
+		columns = append(columns, name)
+	}
+	return columns, nil
+}
+
+func makeReport(ctx context.Context, s *dataset.Set, by, where string, order query.Order, top int) (*report, error) {
+	columns, err := groupColumns(s.Table, by)
+	if err != nil {
+		return nil, err
+	}
+	if order == "latency" {
+		order = query.BySum
+	}
+	switch order {
+	case query.BySum, query.ByCount, query.ByMean, query.ByKey:
+	default:
+		return nil, usagef("--order %q: want latency, samples, mean or key", order)
+	}
+	e, err := selection(s, where)
+	if err != nil {
+		return nil, err
+	}
+	g := query.Group{By: columns, Order: order, Top: top}
+	latency := s.Table.Column("latency")
+	if latency != nil && latency.Provenance != table.Absent {
+		g.Sum = "latency"
+	} else if order == query.BySum {
+		g.Order = query.ByCount
+	}
+	a, err := s.Engine.Answer(ctx, &query.Request{Where: e, Groups: []query.Group{g}})
+	if err != nil {
+		return nil, err
+	}
+	r := &report{By: columns, Samples: a.Counts[query.Selected], Of: a.Counts[query.All], GroupCount: a.Groups[0].Total, Groups: []reportGroup{}, Provenance: table.Absent.String()}
+	if e != nil {
+		r.Where = e.String()
+	}
+	if g.Sum != "" {
+		if err := r.total(ctx, s, e, latency); err != nil {
+			return nil, err
+		}
+	}
+	for _, row := range a.Groups[0].Rows {
+		if row.Counts[query.Selected] > 0 {
+			r.Groups = append(r.Groups, r.group(s.Table, columns, row))
+		}
+	}
+	return r, nil
+}
+
+// total asks for the latency of the whole selection: groups may be cut off by
+// --top, the total is not.
+func (r *report) total(ctx context.Context, s *dataset.Set, where query.Expr, latency *table.Column) error {
+	a, err := s.Engine.Answer(ctx, &query.Request{Where: where, Stats: []query.Stat{{Column: "latency"}}})
+	if err != nil {
+		return err
+	}
+	r.Unit, r.Provenance = latency.Unit, latency.Provenance.String()
+	if a.Stats[0].Counts[query.Selected] > 0 {
+		r.Latency = &a.Stats[0].Sums[query.Selected]
+	}
+	return nil
+}
+
+func (r *report) group(t *table.Table, columns []string, row query.GroupRow) reportGroup {
+	g := reportGroup{Key: map[string]any{}, Samples: row.Counts[query.Selected]}
+	for i, name := range columns {
+		g.Key[name] = keyValue(t.Column(name), row.Keys[i])
+		g.label = append(g.label, row.Keys[i])
+	}
+	if r.Latency == nil {
+		g.Share = float64(g.Samples) / float64(max(r.Samples, 1))
+		return g
+	}
+	if n := row.Valued[query.Selected]; n > 0 {
+		sum := row.Sums[query.Selected]
+		mean := sum / float64(n)
+		g.Latency, g.Mean = &sum, &mean
+		if *r.Latency != 0 {
+			g.Share = sum / *r.Latency
+		}
+	}
+	return g
+}
+
+// keyValue gives the text of a group its JSON type; a missing value is null.
+func keyValue(c *table.Column, text string) any {
+	if text == "" {
+		return nil
+	}
+	switch c.Kind {
+	case table.Number, table.Time:
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return n
+		}
+		if f, err := strconv.ParseFloat(text, 64); err == nil {
+			return f
+		}
+	case table.Flag:
+		return text == "1"
+	}
+	return text
+}
+
+// write prints the report as text.
+func (r *report) write(w io.Writer) error {
+	style := term.StyleFor(w)
+	about := ""
+	if r.Provenance == table.Modelled.String() {
+		about = "≈ "
+	}
+	line := fmt.Sprintf("%s of %s samples", style.Bold(term.Thousands(r.Samples)), term.Thousands(r.Of))
+	if r.Latency != nil {
+		line += fmt.Sprintf(", %s%s %s (%s)", about, term.Short(*r.Latency), r.Unit, r.Provenance)
+	} else {
+		line += "; no latency recorded, ranked by samples"
+	}
+	if r.Where != "" {
+		line += "\nwhere " + r.Where
+	}
+	if _, err := fmt.Fprintf(w, "%s\n\n", line); err != nil {
+		return err
+	}
+	t := term.Table{Columns: []term.Column{{Head: "share", Align: term.Right}, {Head: ""}, {Head: "samples", Align: term.Right}}}
+	if r.Latency != nil {
+		t.Columns = append(t.Columns, term.Column{Head: r.Unit, Align: term.Right}, term.Column{Head: "mean", Align: term.Right})
+	}
+	t.Columns = append(t.Columns, term.Column{Head: strings.Join(r.By, ":"), Give: true})
+	largest := 0.0
+	for _, g := range r.Groups {
+		largest = max(largest, g.Share)
+	}
+	for _, g := range r.Groups {
+		t.Row(r.cells(g, about, largest)...)
+	}
+	if err := t.Write(w, term.Width); err != nil {
+		return err
+	}
+	if hidden := r.GroupCount - len(r.Groups); hidden > 0 {
+		_, err := fmt.Fprintf(w, "%s\n", style.Dim(fmt.Sprintf("… %s more groups", term.Thousands(hidden))))
+		return err
+	}
+	return nil
+}
+
+func (r *report) cells(g reportGroup, about string, largest float64) []string {
+	bar := ""
+	if largest > 0 {
+		bar = term.Bar(g.Share/largest, 10)
+	}
+	cells := []string{term.Percent(g.Share), bar, term.Thousands(g.Samples)}
+	if r.Latency != nil {
+		sum, mean := "–", "–"
+		if g.Latency != nil {
+			sum, mean = about+term.Short(*g.Latency), about+strconv.FormatFloat(*g.Mean, 'f', 1, 64)
+		}
+		cells = append(cells, sum, mean)
+	}
+	return append(cells, label(g.label))
+}
+
+// label joins the parts of a key. A group without any value is named for what
+// it is, never shown as a file.
+func label(parts []string) string {
+	if strings.Join(parts, "") == "" {
+		return "(not recorded)"
+	}
+	for i, p := range parts {
+		if p == "" {
+			parts[i] = "?"
+		}
+	}
+	return strings.Join(parts, ":")
+}

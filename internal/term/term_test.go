@@ -1,0 +1,41 @@
+package term
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestNumbers(t *testing.T) {
+	tests := []struct{ got, want string }{
+		{Thousands(0), "0"}, {Thousands(999), "999"}, {Thousands(15676), "15 676"}, {Thousands(-1022618), "-1 022 618"},
+		{Short(0), "0"}, {Short(587000), "587 k"}, {Short(28240), "28.2 k"}, {Short(2600), "2.60 k"},
+		{Short(1022618), "1.02 M"}, {Short(999.9), "1.00 k"}, {Short(65.23), "65.2"}, {Short(12), "12"}, {Short(0.5), "0.50"},
+		{Percent(0.364), "36.4 %"}, {Bar(0.5, 4), "██"}, {Bar(1.0/32, 4), "▏"}, {Bar(2, 2), "██"},
+		{Clip("short", 10), "short"}, {Clip("/very/long/path/file.c", 12), "/ve…h/file.c"},
+	}
+	for _, tt := range tests {
+		if tt.got != tt.want {
+			t.Errorf("%q, want %q", tt.got, tt.want)
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	tab := Table{Columns: []Column{{Head: "name", Give: true}, {Head: "n", Align: Right}}}
+	tab.Row("a very long name indeed, longer than all", "1")
+	tab.Row("b", "12 345")
+	var b strings.Builder
+	if err := tab.Write(&b, 24); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 24 {
+			t.Errorf("%d characters: %q", n, line)
+		}
+	}
+	if diff := cmp.Diff("name                   n\na ver…r than all       1\nb                 12 345\n", b.String()); diff != "" {
+		t.Error(diff)
+	}
+}
