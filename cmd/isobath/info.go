@@ -12,6 +12,7 @@ import (
 	"isobath/internal/dataset"
 	"isobath/internal/formats"
 	"isobath/internal/hw"
+	"isobath/internal/hw/topofile"
 	"isobath/internal/table"
 	"isobath/internal/term"
 )
@@ -172,7 +173,7 @@ type topologyInfo struct {
 }
 
 func describeTopology(path string, f formats.Format) (description, error) {
-	t, err := dataset.OpenTopology(path)
+	t, err := topofile.Open(path)
 	if err != nil {
 		return nil, err
 	}

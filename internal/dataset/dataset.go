@@ -151,40 +151,6 @@ func addTopology(r *run.Run, got *formats.Imported, file string) error {
 	return nil
 }
 
-// OpenTopology reads a hardware description from a file.
-func OpenTopology(path string) (*hw.Topology, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("topology: %w", err)
-	}
-	t, err := ReadTopology(data)
-	if err != nil {
-		return nil, fmt.Errorf("topology %s: %w", path, err)
-	}
-	return t, nil
-}
-
-// ReadTopology reads a hardware description of any known dialect, or our own
-// normalised tree.
-func ReadTopology(data []byte) (*hw.Topology, error) {
-	if head := bytes.TrimSpace(data); len(head) > 0 && head[0] == '{' {
-		t := new(hw.Topology)
-		return t, json.Unmarshal(data, t)
-	}
-	in := &formats.Input{Head: data[:min(len(data), formats.HeadSize)]}
-	readers := map[string]func() (*hw.Topology, error){
-		hwloc.Format.Name:    func() (*hw.Topology, error) { return hwloc.Read(bytes.NewReader(data)) },
-		mitosxml.Format.Name: func() (*hw.Topology, error) { return mitosxml.Read(bytes.NewReader(data)) },
-		syssage.Format.Name:  func() (*hw.Topology, error) { return syssage.Read(bytes.NewReader(data)) },
-	}
-	for _, f := range known.Formats {
-		if read := readers[f.Name]; f.Kind == formats.Topology && read != nil && f.Sniff(in) {
-			return read()
-		}
-	}
-	return nil, errors.New("not a hardware topology: want hwloc, Mitos or sys-sage XML")
-}
-
 // checkPlaces compares the samples with the topology: CPUs it does not have, and
 // a node column that contradicts it. Without such a column the node of each CPU
 // is added.
