@@ -5,4 +5,5 @@ var rows = []Row{
 	{"screen", screen},
 	{"doubling", doubling},
 	{"memory", memory},
+	{"trace", traces},
 }

@@ -49,6 +49,7 @@ func (t *Trace) Enters(ctx context.Context, patterns []string) ([][]int64, error
 				out[p] = append(out[p], int64(ev.Time-t.Origin))
 			}
 		}
+		r.Close()
 	}
 	return out, nil
 }

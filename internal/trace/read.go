@@ -90,7 +90,9 @@ func readAll(ctx context.Context, a *otf2.Archive, n *names, h *homes) ([]*timel
 			}
 			w := walker{timeline: &timeline{loc: l}, names: n, origin: a.Defs.Clock.Offset, home: peers.home}
 			lines[i] = w.timeline
-			if err := w.walk(ctx, r); err != nil {
+			err = w.walk(ctx, r)
+			r.Close()
+			if err != nil {
 				return err
 			}
 			w.settle()

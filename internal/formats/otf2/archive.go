@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Archive is an opened trace: its anchor and global definitions. Event files
@@ -25,8 +26,9 @@ type Archive struct {
 	Defs     *Definitions
 	Warnings *Warnings
 
-	path string
-	base string // path without the extension
+	path    string
+	base    string    // path without the extension
+	buffers sync.Pool // of closed event readers
 }
 
 // Open reads the anchor and the global definitions of the archive at path,
@@ -36,7 +38,7 @@ func Open(path string) (*Archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := readFile(path, maxAnchor)
+	data, err := readFile(path, maxAnchor, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -78,8 +80,9 @@ func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// readFile reads a regular file of at most limit bytes; 0 is no limit.
-func readFile(path string, limit int64) ([]byte, error) {
+// readFile reads a regular file of at most limit bytes; 0 is no limit. The
+// bytes are in buf if they fit.
+func readFile(path string, limit int64, buf []byte) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -95,7 +98,11 @@ func readFile(path string, limit int64) ([]byte, error) {
 	if limit > 0 && info.Size() > limit {
 		return nil, fmt.Errorf("%s: %d bytes are too many for an anchor", path, info.Size())
 	}
-	data := make([]byte, info.Size())
+	data := buf
+	if int64(cap(data)) < info.Size() {
+		data = make([]byte, info.Size())
+	}
+	data = data[:info.Size()]
 	n, err := io.ReadFull(f, data)
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		err = nil
@@ -124,7 +131,7 @@ func (a *Archive) readDefs() error {
 // definitions visits the records of NAME.def.
 func (a *Archive) definitions(w *Warnings, visit func(*Definition)) error {
 	file := a.base + ".def"
-	data, err := readFile(file, 0)
+	data, err := readFile(file, 0, nil)
 	if err != nil {
 		return err
 	}
@@ -174,14 +181,16 @@ func (a *Archive) findStrays() error {
 	return nil
 }
 
-// Events opens the events of a location. A location without an event file has
+// Events opens the events of a location; closing the reader is optional and
+// gives its memory to the next. A location without an event file has
 // none; a file whose head is damaged is counted and has none.
 func (a *Archive) Events(id uint64) (*EventReader, error) {
 	name := strconv.FormatUint(id, 10)
-	r := &EventReader{warn: a.Warnings}
+	r := &EventReader{warn: a.Warnings, buffers: &a.buffers}
 	file := filepath.Join(a.base, name+".evt")
 	short := filepath.Base(a.base) + "/" + name
-	data, err := readFile(file, 0)
+	buf, _ := a.buffers.Get().([]byte)
+	data, err := readFile(file, 0, buf)
 	if errors.Is(err, fs.ErrNotExist) {
 		a.Warnings.Add("a location has no event file", short+".evt")
 		return r, nil
@@ -201,7 +210,7 @@ func (a *Archive) Events(id uint64) (*EventReader, error) {
 
 // readLocal reads the location's own definitions, if there are any.
 func (a *Archive) readLocal(r *EventReader, name, short string) error {
-	data, err := readFile(filepath.Join(a.base, name+".def"), 0)
+	data, err := readFile(filepath.Join(a.base, name+".def"), 0, nil)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

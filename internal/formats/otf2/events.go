@@ -1,6 +1,9 @@
 package otf2
 
-import "fmt"
+import (
+	"fmt"
+	"sync"
+)
 
 // AttributeValue is one entry of an event's attribute list.
 type AttributeValue struct {
@@ -32,6 +35,15 @@ type EventReader struct {
 	list    []Value
 	attrs   []AttributeValue
 	pending bool // attrs belong to the next event
+	buffers *sync.Pool
+}
+
+// Close ends the reading early, or frees the memory of a finished one.
+func (r *EventReader) Close() {
+	if r.s != nil && r.buffers != nil {
+		r.buffers.Put(r.s.data)
+	}
+	r.s = nil
 }
 
 // Read returns how many events were returned so far.

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+
+	"isobath/internal/test"
+	"isobath/internal/test/mpiprog"
+)
+
+// traces measures `isobath steps`, from the files to the ranked causes, as a
+// user runs it: halo64_big against otf2-print, which only reads and prints, and
+// against the limits set for it; then simulated halo exchanges of 4,096
+// processes, of a tenth and of all of 10 million events.
+func traces(ctx context.Context) ([]Result, error) {
+	dir, err := os.MkdirTemp("", "isobath-bench")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, "isobath")
+	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/isobath")
+	build.Dir = test.Root()
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	results, err := traceHalo64(ctx, dir, program)
+	if err != nil {
+		return results, err
+	}
+	more, err := traceMany(ctx, dir, program)
+	return append(results, more...), err
+}
+
+// usage is what a program took at the best of several runs.
+type usage struct {
+	wall, cpu float64 // seconds
+	rss       float64 // MB
+	events    float64
+}
+
+// seconds is the time to compare with a limit: the clock, or on a busy machine
+// the processor time shared out over the processors.
+func (u usage) seconds() (float64, string) {
+	if shared := u.cpu / float64(runtime.GOMAXPROCS(0)); u.wall > 1.5*u.cpu {
+		return shared, "s-cpu"
+	}
+	return u.wall, "s"
+}
+
+// measure runs a program n times.
+func measure(ctx context.Context, n int, name string, args ...string) (best usage, err error) {
+	for i := range n {
+		cmd := exec.CommandContext(ctx, name, args...)
+		start := time.Now()
+		out, err := cmd.Output()
+		if err != nil {
+			return best, fmt.Errorf("%s: %w", name, err)
+		}
+		wall := time.Since(start).Seconds()
+		state := cmd.ProcessState
+		u := usage{wall: wall, cpu: (state.UserTime() + state.SystemTime()).Seconds()}
+		if r, ok := state.SysUsage().(*syscall.Rusage); ok {
+			u.rss = float64(r.Maxrss) / 1024
+		}
+		var report struct{ Events float64 }
+		if json.Unmarshal(out, &report) == nil {
+			u.events = report.Events
+		}
+		if i == 0 {
+			best = u
+		}
+		best.wall, best.cpu, best.rss = min(best.wall, u.wall), min(best.cpu, u.cpu), max(best.rss, u.rss)
+	}
+	return best, nil
+}
+
+func traceHalo64(ctx context.Context, dir, program string) ([]Result, error) {
+	path := filepath.Join(test.Root(), "..", "shared", "data", "otf2", "halo64_big", "traces.otf2")
+	if _, err := os.Stat(path); err != nil {
+		path = filepath.Join(dir, "halo64", "traces.otf2")
+		if err := simulateHalo(path, 8, 8, 300); err != nil {
+			return nil, err
+		}
+	}
+	ours, err := measure(ctx, 5, program, "steps", "--json", path)
+	if err != nil {
+		return nil, err
+	}
+	took, unit := ours.seconds()
+	results := []Result{
+		limit("trace-halo64-time", took, unit, 0.5),
+		limit("trace-halo64-memory", ours.rss, "MB", 120),
+		limit("trace-halo64-bytes-per-event", ours.rss*(1<<20)/ours.events, "B", 100),
+	}
+	peer, err := exec.LookPath("otf2-print")
+	if err != nil {
+		return append(results, Result{Name: "trace-halo64-events", Skipped: "otf2-print is not installed (Debian package otf2-tools)"}), nil
+	}
+	theirs, err := measure(ctx, 5, peer, path)
+	r := Result{Name: "trace-halo64-events", Ours: ours.events / ours.cpu / 1e6, Peer: ours.events / theirs.cpu / 1e6, Unit: "M/s-cpu",
+		Versus: "otf2-print of the same events", Bar: 1, AtLeast: true}
+	r.Ratio = r.Ours / r.Peer
+	return append(results, r), err
+}
+
+// limit is a result against a limit rather than a peer.
+func limit(name string, ours float64, unit string, most float64) Result {
+	return Result{Name: name, Ours: ours, Peer: most, Unit: unit, Versus: "limit", Ratio: ours / most, Bar: 1}
+}
+
+func simulateHalo(path string, rows, columns, iterations int) error {
+	p, err := mpiprog.New(path, rows*columns)
+	if err != nil {
+		return err
+	}
+	p.Halo(rows, columns, iterations, 20, iterations/2, 5_000_000)
+	return p.Close()
+}
+
+// traceMany runs 4,096 processes. Growth is linear if ten times the events
+// cost at most eleven times as much.
+func traceMany(ctx context.Context, dir, program string) ([]Result, error) {
+	var runs [2]usage
+	for i, iterations := range []int{6, 66} { // 38 events per inner rank and iteration
+		path := filepath.Join(dir, fmt.Sprintf("many%d", i), "traces.otf2")
+		if err := simulateHalo(path, 64, 64, iterations); err != nil {
+			return nil, err
+		}
+		var err error
+		if runs[i], err = measure(ctx, 2, program, "steps", "--json", path); err != nil {
+			return nil, err
+		}
+	}
+	small, large := runs[0], runs[1]
+	took, unit := large.seconds()
+	growth := Result{Name: "trace-growth", Ours: large.cpu / large.events * 1e9, Peer: small.cpu / small.events * 1e9, Unit: "ns-cpu/event",
+		Versus: "a tenth of the events", Bar: 1.1}
+	growth.Ratio = growth.Ours / growth.Peer
+	return []Result{
+		limit("trace-4096x10M-time", took, unit, 20),
+		limit("trace-4096x10M-memory", large.rss, "MB", 2048),
+		limit("trace-4096x10M-bytes-per-event", large.rss*(1<<20)/large.events, "B", 100),
+		growth,
+	}, nil
+}
