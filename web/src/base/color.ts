@@ -114,9 +114,10 @@ export function mapColor(map: AmountMap, at: number): string {
 
 /**
  * The colour of an amount t in 0 … 1: more is further from the background, so
- * the light theme runs the map backwards and stops before its palest yellow.
+ * the light theme runs the map backwards and only to 0.94, before its palest
+ * yellow.
  */
 export function amountColor(t: number, dark: boolean, map: AmountMap = 'viridis'): string {
   const at = 0.04 + 0.92 * Math.max(0, Math.min(1, t));
-  return mapColor(map, dark ? at : Math.min(0.94, 1 - at));
+  return mapColor(map, dark ? at : 0.94 * (1 - at));
 }

@@ -21,6 +21,7 @@ export interface Snapshot {
   readonly hover: Term | undefined;
   readonly mode: 'replace' | 'add' | 'filter'; // of clicks without a modifier key
   readonly answer: Answer | undefined; // the newest, with its counts
+  readonly answered: Term | undefined; // the hover it is about
   readonly answers: ReadonlyMap<string, Answers>; // by view
   readonly busy: boolean; // an answer is under way; the shown one is older
   readonly problem: Failure | undefined; // why the newest question has no answer
@@ -54,11 +55,18 @@ interface Rows {
   readonly filter: Selection;
 }
 
+// Round is an answer, its parts for the views, and the hover it was asked for.
+interface Round {
+  readonly answer: Answer;
+  readonly parts: ReadonlyMap<string, Answers>;
+  readonly hover: Term | undefined;
+}
+
 export class Store {
   private snap: Snapshot;
   private readonly listeners = new Set<(s: Snapshot) => void>();
   private readonly views = new Map<string, Questions>();
-  private readonly answers: Latest<{ answer: Answer; parts: ReadonlyMap<string, Answers> }>;
+  private readonly answers: Latest<Round>;
   private readonly infos: Latest<Info>;
   private past: Rows[] = [];
   private future: Rows[] = [];
@@ -74,12 +82,12 @@ export class Store {
   ) {
     const { state, problems } = read(place.fragment());
     this.snap = {
-      home: undefined, info: undefined, state, hover: undefined, mode: 'replace', answer: undefined,
+      home: undefined, info: undefined, state, hover: undefined, mode: 'replace', answer: undefined, answered: undefined,
       answers: new Map(), busy: false, problem: undefined, gone: false, notes: problems, job: undefined,
       undo: false, redo: false,
     };
     this.answers = new Latest(
-      ({ answer, parts }) => this.set({ answer, answers: parts, problem: undefined, gone: false }),
+      ({ answer, parts, hover }) => this.set({ answer, answers: parts, answered: hover, problem: undefined, gone: false }),
       (error) => this.failed(error),
       (busy) => this.set({ busy }),
     );
@@ -387,9 +395,9 @@ export class Store {
       filter: sel.text(state.filter),
       hover: hover ? sel.termText(hover) : '',
     };
-    const load = async (signal: AbortSignal): Promise<{ answer: Answer; parts: ReadonlyMap<string, Answers> }> => {
+    const load = async (signal: AbortSignal): Promise<Round> => {
       const answer = await this.api.ask(info.id, { ...ask, ...rows }, signal);
-      return { answer, parts: split(answer) };
+      return { answer, parts: split(answer), hover };
     };
     if (how === 'follow') this.answers.follow(load);
     else this.answers.run(load);

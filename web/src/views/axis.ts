@@ -15,6 +15,8 @@ export interface AxisInput {
   /** For axes whose bins stand for CPUs: their order in the topology, a list for each node. */
   readonly groups?: readonly (readonly number[])[];
   readonly subtitle: string;
+  /** A fuller name of a value: "CPU 7", and where it lies. */
+  readonly sayValue?: (value: string | number) => { readonly name: string; readonly inside: string } | undefined;
 }
 
 export interface Slot {
@@ -203,6 +205,13 @@ export class AxisLayout {
     if (s?.label !== undefined) return column.kind === 'number' ? `${column.name} ${s.label}` : s.label;
     const unit = this.scale.unit ? ` ${this.scale.unit}` : '';
     return `${column.name} ${this.say(a.edges[bin]!)}–${this.say(a.edges[bin + 1]!)}${unit}`;
+  }
+
+  /** A bin in words, with where it lies if that is known. */
+  sayMark(bin: number): { name: string; inside: string } {
+    const value = this.byBin.get(bin)?.value;
+    const fuller = value === undefined ? undefined : this.input.sayValue?.(value);
+    return fuller ? { name: fuller.name, inside: fuller.inside ? `(${fuller.inside}) ` : '' } : { name: this.sayBin(bin), inside: '' };
   }
 
   /** The samples of a bin. */

@@ -1,6 +1,6 @@
 // Any axis of names, as many of them as fit, in columns of rows: name, bar,
 // samples. In order of appearance, of rank, or of the names themselves.
-import { count, percent } from '../base/format';
+import { count } from '../base/format';
 import { clamp, type Dir, type Point, type Rect, type Size } from '../base/geometry';
 import type { Renderer } from '../base/renderer';
 import { fit, type Font } from '../base/text';
@@ -119,12 +119,8 @@ export class CategoriesView implements View<CategoryMark> {
   describe(m: CategoryMark): Said {
     const { counts } = this.input.axis.answer;
     const [all, selected] = [counts[ALL][m.bin] ?? 0, counts[SELECTED][m.bin] ?? 0];
-    let whole = 0;
-    for (const n of counts[SELECTED]) whole += n;
-    return {
-      name: this.layout.sayBin(m.bin),
-      more: `· ${count(selected)} of its ${count(all)} samples selected · ${percent(selected, whole)} of the selection`,
-    };
+    const { name, inside } = this.layout.sayMark(m.bin);
+    return { name, more: `${inside}· ${count(selected)} of its ${count(all)} samples selected`, counted: selected };
   }
 
   wanted(m: CategoryMark): Term | undefined {

@@ -1,5 +1,5 @@
 // A clause of the selection as people read it on a chip.
-import { decimal, DASH, exact, THIN, unitScale } from '../base/format';
+import { decimal, DASH, exact, unitScale } from '../base/format';
 import { clauseText, type Clause, type Quantity, type Selection, type Term, type Value } from '../model/selection';
 import type { ColumnInfo } from '../model/wire';
 import { baseName } from './offenders';
@@ -34,7 +34,7 @@ function termChip(t: Term, columns: readonly ColumnInfo[]): Omit<Chip, 'title'> 
       const column = columns.find((c) => c.name === t.column);
       const scale = unitScale(column?.unit ?? '', Math.max(Math.abs(Number(t.lo ?? 0)), Math.abs(Number(t.hi ?? 0))));
       const say = (v: Quantity | undefined): string => (v === undefined ? '' : sayQuantity(v, scale.factor));
-      const value = t.lo === undefined ? `up to ${say(t.hi)}` : t.hi === undefined ? `from ${say(t.lo)}` : `${say(t.lo)}${THIN}${DASH}${THIN}${say(t.hi)}`;
+      const value = t.lo === undefined ? `up to ${say(t.hi)}` : t.hi === undefined ? `from ${say(t.lo)}` : `${say(t.lo)} ${DASH} ${say(t.hi)}`;
       return { name: t.column, value, unit: scale.unit };
     }
     case 'compare': return { name: `${t.column} ${t.op === '=' ? '' : t.op}`.trim(), value: sayValue(t.value), unit: unitOf(columns, t.column) };

@@ -1,6 +1,6 @@
 // One axis, large: a histogram of three layers with a brush. Room below the
 // ticks is left for metric strips and cluster markers (see `below`).
-import { count, percent } from '../base/format';
+import { count } from '../base/format';
 import { clamp, type Dir, type Point, type Rect, type Size } from '../base/geometry';
 import type { Renderer } from '../base/renderer';
 import type { Font } from '../base/text';
@@ -178,12 +178,8 @@ export class HistogramView implements View<HistogramMark> {
   describe(m: HistogramMark): Said {
     const { counts } = this.input.axis.answer;
     const [all, selected] = [counts[ALL][m.bin] ?? 0, counts[SELECTED][m.bin] ?? 0];
-    let whole = 0;
-    for (const n of counts[SELECTED]) whole += n;
-    return {
-      name: this.layout.sayBin(m.bin),
-      more: `· ${count(selected)} of its ${count(all)} samples selected · ${percent(selected, whole)} of the selection`,
-    };
+    const { name, inside } = this.layout.sayMark(m.bin);
+    return { name, more: `${inside}· ${count(selected)} of its ${count(all)} samples selected`, counted: selected };
   }
 
   wanted(m: HistogramMark): Term | undefined {

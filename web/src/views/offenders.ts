@@ -88,11 +88,17 @@ export class OffendersView implements View<OffenderMark> {
   }
 
   private eachVisible(list: number, f: (row: Row, y: number, index: number) => void): void {
+    for (const [place, k] of this.places(list).entries()) f(this.lists[list]![k]!, this.boxes[list]!.y + HEAD + place * ROW, k);
+  }
+
+  /** The rows on screen from the top down. What has no name stays in sight as the last. */
+  private places(list: number): number[] {
     const first = this.input.scroll[list] ?? 0;
     const rows = this.lists[list]!;
-    for (let k = first; k < Math.min(rows.length, first + this.visibleRows()); k++) {
-      f(rows[k]!, this.boxes[list]!.y + HEAD + (k - first) * ROW, k);
-    }
+    const end = Math.min(rows.length, first + this.visibleRows());
+    const shown = Array.from({ length: Math.max(0, end - first) }, (_, i) => first + i);
+    if (end < rows.length && rows[rows.length - 1]!.kind === 'nameless') shown[shown.length - 1] = rows.length - 1;
+    return shown;
   }
 
   private drawHead(r: Renderer, list: RankedList, i: number, box: Rect): void {
@@ -167,8 +173,8 @@ export class OffendersView implements View<OffenderMark> {
   hitTest(p: Point): OffenderMark | undefined {
     const list = this.boxes.findIndex((b) => contains(b, p));
     if (list < 0 || p.y < this.boxes[list]!.y + HEAD) return undefined;
-    const row = Math.floor((p.y - this.boxes[list]!.y - HEAD) / ROW) + (this.input.scroll[list] ?? 0);
-    return row < this.lists[list]!.length && row - (this.input.scroll[list] ?? 0) < this.visibleRows() ? { list, row } : undefined;
+    const row = this.places(list)[Math.floor((p.y - this.boxes[list]!.y - HEAD) / ROW)];
+    return row === undefined ? undefined : { list, row };
   }
 
   step(from: OffenderMark | undefined, dir: Dir): OffenderMark | undefined {

@@ -2,7 +2,7 @@
 // bars and brushes; lines only between columns, so that text, bars and lines
 // never overlap.
 import { inkOn, mix } from '../base/color';
-import { count, percent } from '../base/format';
+import { count } from '../base/format';
 import { clamp, HIT_SLOP, type Dir, type Point, type Rect, type Size } from '../base/geometry';
 import type { Renderer } from '../base/renderer';
 import { fit, type Font, type Measure } from '../base/text';
@@ -211,9 +211,10 @@ export class ParallelView implements View<ParallelMark> {
   private drawNames(r: Renderer, c: AxisColumn, room: number, clear: (at: number) => boolean): void {
     const { counts } = c.layout.input.answer;
     let last = -Infinity;
+    const apart = c.layout.input.column.kind === 'category' ? 13 : 17;
     for (const s of c.layout.slots) {
       const y = (s.from + s.till) / 2;
-      if (y - last < 13 || !clear(y)) continue;
+      if (y - last < apart || !clear(y)) continue;
       last = y;
       const live = (counts[SELECTED][s.bin] ?? 0) > 0;
       const font: Font = { size: 11 };
@@ -346,12 +347,9 @@ export class ParallelView implements View<ParallelMark> {
     }
     const all = answer.counts[ALL][m.bin] ?? 0;
     const selected = answer.counts[SELECTED][m.bin] ?? 0;
-    const total = sum(answer.counts[SELECTED]);
     const about = column.provenance === 'modelled' ? '≈ ' : '';
-    return {
-      name: about + c.layout.sayBin(m.bin),
-      more: `· ${count(selected)} of its ${count(all)} samples selected · ${percent(selected, total)} of the selection`,
-    };
+    const { name, inside } = c.layout.sayMark(m.bin);
+    return { name: about + name, more: `${inside}· ${count(selected)} of its ${count(all)} samples selected`, counted: selected };
   }
 
   wanted(m: ParallelMark): Term | undefined {
@@ -408,7 +406,8 @@ function labelZone(l: AxisLayout, measure: Measure): number {
     const widest = Math.max(...l.slots.map((s) => measure(slotLabel(l, s), TEXT)), 20) + 14;
     return column.kind === 'category' ? clamp(widest, 84, 124) : clamp(widest, 26, 84);
   }
-  const widest = Math.max(20, ...l.ticks(26).map((t) => measure(t.label, TEXT)));
+  const absent = l.slots.some((s) => s.kind === 'absent') ? measure('absent', TEXT) : 0;
+  const widest = Math.max(20, absent, ...l.ticks(26).map((t) => measure(t.label, TEXT)));
   return clamp(widest + 12, 30, 104);
 }
 
@@ -482,10 +481,3 @@ function constantText(c: AxisColumn): string {
   if (answer.labels[0] !== undefined) return answer.labels[0];
   return column.min === null ? 'no value' : typeof column.min === 'string' ? column.min : c.layout.say(column.min);
 }
-
-function sum(counts: Uint32Array): number {
-  let n = 0;
-  for (const c of counts) n += c;
-  return n;
-}
-

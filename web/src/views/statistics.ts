@@ -1,6 +1,6 @@
 // The selection against everything: counts, sums, percentiles, where it was
 // served. Three columns, one scale: selection, hover, all.
-import { count, DASH, mean, short } from '../base/format';
+import { count, DASH, exact, mean, short } from '../base/format';
 import { clamp, type Dir, type Point, type Size } from '../base/geometry';
 import type { Renderer } from '../base/renderer';
 import { fit, type Font } from '../base/text';
@@ -74,16 +74,17 @@ export class StatisticsView implements View<StatisticsMark> {
     const about = column?.provenance === 'modelled' ? '≈' : '';
     const valued = (f: (layer: 0 | 1 | 2) => number, say: (v: number) => string) =>
       each((l) => (stat && stat.counts[l]! > 0 ? about + say(f(l)) : DASH));
+    const say = (v: number): string => (Math.abs(v) < 1e6 ? exact(v) : short(v));
     const lines: Line[] = [{ name: 'samples', values: each((l) => count(counts[l])) }];
     if (stat && column) {
       lines.push({ name: column.unit || 'sum', values: valued((l) => stat.sums[l]!, short) });
       lines.push({ name: 'mean', values: valued((l) => stat.sums[l]! / stat.counts[l]!, mean) });
       QUANTILES.forEach((q, i) => {
-        lines.push({ name: `p${Math.round(q * 100)}`, values: valued((l) => stat.quantiles[l][i]!, short) });
+        lines.push({ name: `p${Math.round(q * 100)}`, values: valued((l) => stat.quantiles[l][i]!, say) });
       });
     }
     for (const d of this.input.distinct) lines.push({ name: d.name, values: each((l) => count(d.counts[l])) });
-    if (stat) lines.splice(6, 0, { name: 'max', values: valued((l) => stat.max[l]!, short) });
+    if (stat) lines.splice(6, 0, { name: 'max', values: valued((l) => stat.max[l]!, say) });
     return lines;
   }
 

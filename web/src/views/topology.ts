@@ -166,8 +166,9 @@ export class TopologyView implements View<ResourceMark> {
     for (const b of s.blocks) this.drawBlockLabel(r, s, b);
     s.rings.forEach((ring, i) => {
       const y = s.center.y - (ring.inner + ring.outer) / 2;
-      const font: Font = { size: 11, weight: 600 };
-      r.text(fit(this.tree.rings[i + 1]!, s.slot + 14, font, r.measure), s.center.x, y, { font, fill: r.theme.muted, align: 'center' });
+      const text = this.tree.rings[i + 1]!;
+      const font = [11, 10.5, 10, 9].map((size): Font => ({ size, weight: 600 })).find((f) => r.measure(text, f) <= s.slot - 3) ?? { size: 9, weight: 600 };
+      r.text(fit(text, s.slot, font, r.measure), s.center.x, y, { font, fill: r.theme.muted, align: 'center' });
     });
   }
 

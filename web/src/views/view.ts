@@ -9,6 +9,8 @@ import type { Term } from '../model/selection';
 export interface Said {
   readonly name: string;
   readonly more: string;
+  /** Samples counted so far; what they cost is added once the engine has answered. */
+  readonly counted?: number;
 }
 
 export function sentence(s: Said): string {
