@@ -61,7 +61,7 @@ export class HistogramView implements View<HistogramMark> {
     const { column, answer } = this.input.axis;
     r.text('samples', 12, this.plot.y + 6, { font: { size: 12, weight: 600 }, fill: theme.text });
     r.text(this.binText(), 12, this.plot.y + 22, { font: SMALL, fill: theme.muted });
-    const values = linearTicks(0, this.most, 4);
+    const values = linearTicks(0, this.most, 5);
     for (const v of values) {
       const y = this.y(v);
       r.line(this.plot.x, y, this.plot.x + this.plot.w, y, { stroke: theme.hair, width: 1 });
@@ -120,7 +120,7 @@ export class HistogramView implements View<HistogramMark> {
       }
       return;
     }
-    for (const t of this.layout.ticks(90)) {
+    for (const t of this.layout.ticks(64)) {
       const x = this.plot.x + t.at;
       r.line(x, base, x, base + 4, { stroke: r.theme.line, width: 1 });
       r.text(t.label, x, base + 12, { font: SMALL, fill: r.theme.muted, align: 'center' });

@@ -210,12 +210,13 @@ export class ParallelView implements View<ParallelMark> {
 
   private drawNames(r: Renderer, c: AxisColumn, room: number, clear: (at: number) => boolean): void {
     const { counts } = c.layout.input.answer;
-    let last = -Infinity;
-    const apart = c.layout.input.column.kind === 'category' ? 13 : 17;
+    let place = 0; // within a run of touching slots
+    let end = -Infinity;
     for (const s of c.layout.slots) {
       const y = (s.from + s.till) / 2;
-      if (y - last < apart || !clear(y)) continue;
-      last = y;
+      place = s.from - end > 1 ? 0 : place + 1;
+      end = s.till;
+      if (place % labelStride(s.till - s.from) !== 0 || !clear(y)) continue;
       const live = (counts[SELECTED][s.bin] ?? 0) > 0;
       const font: Font = { size: 11 };
       const text = fit(slotLabel(c.layout, s), room, font, r.measure);
@@ -391,6 +392,11 @@ export function layColumns(input: ParallelInput, height: number): AxisColumn[] {
     const brushes = (input.brushes.get(layout.input.column.name) ?? []).flatMap((t) => brushOf(layout, t));
     return { x: at, w, axisX: at + labels[i]!, barW: bars, layout, brushes, most };
   });
+}
+
+/** Every how many slots a label has room: all of them, or a power of two. */
+function labelStride(thick: number): number {
+  return thick >= 13 ? 1 : 2 ** Math.ceil(Math.log2(20 / Math.max(0.1, thick)));
 }
 
 /** The least width at which n axes are still legible. */

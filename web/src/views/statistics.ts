@@ -90,7 +90,7 @@ export class StatisticsView implements View<StatisticsMark> {
 
   private columnX(k: number): number {
     const right = this.size.w - PAD;
-    const step = (this.size.w - 2 * PAD - 62) / 3;
+    const step = (this.size.w - 2 * PAD - 52) / 3;
     return right - (2 - k) * step;
   }
 
@@ -104,7 +104,7 @@ export class StatisticsView implements View<StatisticsMark> {
     this.drawHead(r, 2, 'All', false);
     this.lines.forEach((line, i) => {
       const y = 20 + i * ROW + 8;
-      r.text(fit(line.name, 66, BODY, r.measure), PAD, y, { font: BODY, fill: theme.muted });
+      r.text(fit(line.name, 60, BODY, r.measure), PAD, y, { font: BODY, fill: theme.muted });
       r.text(line.values[SELECTED], this.columnX(0), y, { font: { size: 12, weight: 600 }, fill: theme.text, align: 'right' });
       r.text(line.values[ALL], this.columnX(2), y, { font: BODY, fill: theme.muted, align: 'right' });
     });
@@ -114,7 +114,7 @@ export class StatisticsView implements View<StatisticsMark> {
 
   private drawHead(r: Renderer, k: number, text: string, hover: boolean): void {
     const { theme } = r;
-    const room = (this.size.w - 2 * PAD - 62) / 3 - 16;
+    const room = (this.size.w - 2 * PAD - 52) / 3 - (k === 0 ? 6 : 16);
     const shown = fit(text, room, SMALL, r.measure);
     const x = this.columnX(k) - r.measure(shown, SMALL);
     r.text(shown, x, 8, { font: SMALL, fill: hover ? theme.hover : theme.text });

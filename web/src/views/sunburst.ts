@@ -51,13 +51,12 @@ export function laySunburst(tree: Tree, center: Point, radius: number, named: bo
     if (!ring) continue;
     const middle = (ring.inner + ring.outer) / 2;
     const width = (node.till - node.from) * 2 * Math.PI * middle;
-    const gap = Math.min(outermost(tree, node) ? HALF_GAP : GAP, width / 4);
     const side = (share: number): Side =>
       share < 1e-9
         ? { angle: TOP, off: slot / 2 }
         : share > 1 - 1e-9
           ? { angle: TOP + 2 * Math.PI, off: slot / 2 }
-          : { angle: angle(share), off: sideGap(tree, share, gap) / 2 };
+          : { angle: angle(share), off: sideGap(tree, share, width) / 2 };
     blocks.push({ node, from: side(node.from), till: side(node.till), ring });
   }
   return { center, radius, disc, slot, rings, blocks };
@@ -69,18 +68,10 @@ function layRings(n: number, disc: number, radius: number): Ring[] {
   return Array.from({ length: n }, (_, i) => ({ inner: disc + i * u + gap, outer: disc + (i + 1) * u, gap }));
 }
 
-/** Whether a node is one of the halves: a child of the root. */
-function outermost(tree: Tree, node: Node): boolean {
-  return node.parent === tree.root;
-}
-
-/** The border between two halves is as wide on every ring. */
-function sideGap(tree: Tree, share: number, own: number): number {
-  for (const half of tree.nodes) {
-    if (half.parent !== tree.root) continue;
-    if (Math.abs(half.from - share) < 1e-9 || Math.abs(half.till - share) < 1e-9) return Math.min(HALF_GAP, 2 * own);
-  }
-  return own;
+/** Pixels between blocks at this border; a gap never takes more than a quarter of a narrow block. */
+function sideGap(tree: Tree, share: number, width: number): number {
+  const half = tree.nodes.some((n) => n.parent === tree.root && (Math.abs(n.from - share) < 1e-9 || Math.abs(n.till - share) < 1e-9));
+  return Math.min(half ? HALF_GAP : GAP, width / 4);
 }
 
 /** Angle at which a side meets radius r. */

@@ -356,7 +356,7 @@ export class TopologyView implements View<ResourceMark> {
     const row = box.h < 320 ? 26 : 32;
     const links = this.linkRows().length;
     const content = 40 + rings * row + (two ? 44 + links * 21 + 50 : 20);
-    return { top: Math.max(4, box.y + (box.h - content) / 2), row, two, rampX: box.x + 44, rampW: Math.min(148, box.w - 48) };
+    return { top: Math.max(4, box.y + (box.h - content) / 2), row, two, rampX: box.x + 44, rampW: Math.round(Math.min(148, box.w - 48)) };
   }
 
   private linkRows(): RingScale[] {
@@ -404,10 +404,11 @@ export class TopologyView implements View<ResourceMark> {
       r.text('no samples placed', rampX, y + 13, { font: tiny, fill: theme.muted });
       return;
     }
-    const steps = 48;
-    for (let i = 0; i < steps; i++) {
-      const x0 = rampX + (i * w) / steps;
-      r.rect({ x: x0, y: y - 4.5, w: w / steps + 0.5, h: 9 }, { fill: amountFill((i + 0.5) / steps, theme.dark, this.input.map) });
+    // Whole pixels, or the seams between the steps show.
+    const left = Math.round(rampX);
+    for (let i = 0; i < w; i += 2) {
+      const h = { x: left + i, y: Math.round(y - 4.5), w: Math.min(2, w - i), h: 9 };
+      r.rect(h, { fill: amountFill((i + 1) / w, theme.dark, this.input.map) });
     }
     r.text(this.say(s.amounts.lo), rampX, y + 13, { font: tiny, fill: theme.muted });
     r.text(this.say(s.amounts.hi), rampX + w, y + 13, { font: tiny, fill: theme.muted, align: 'right' });
