@@ -90,6 +90,7 @@ func newRoot() *cobra.Command {
 		newImport(),
 		newExport(),
 		newFormats(),
+		newMesh(),
 		newVersion(),
 		newCycles(),
 		newTopology(),

@@ -152,12 +152,15 @@ func dumpsIn(dir string) ([]string, error) {
 	return byExt[exts[0]], nil
 }
 
+// Recognise returns the mesh format of a file.
+func Recognise(in *formats.Input) (formats.Format, error) { return formats.Recognise(in, readers) }
+
 func recognise(path string) (formats.Format, error) {
 	in, err := formats.Look(path)
 	if err != nil {
 		return formats.Format{}, err
 	}
-	return formats.Recognise(in, readers)
+	return Recognise(in)
 }
 
 // stepsOf lists the steps in one file without reading the meshes.

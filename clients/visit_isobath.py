@@ -1,0 +1,73 @@
+"""EXPERIMENTAL, not run by its authors: Isobath's fields in VisIt.
+
+    visit -cli -s visit_isobath.py DATABASE
+
+VisIt evaluates the expression in its compute engine, once per domain, so the
+expression opens its own connection there; ISOBATH_LINK must name a token file
+that the engine can read. At most 16 connections are admitted.
+"""
+import os
+import sys
+
+FOLDER = os.path.dirname(os.path.abspath(__file__)) if "__file__" in globals() else os.getcwd()
+
+# The revision in the text makes VisIt evaluate the expression again.
+EXPRESSION = '''# revision {rev}
+import sys
+sys.path.insert(0, {folder!r})
+import isobath
+import vtk
+from vtk.util.numpy_support import numpy_to_vtk
+
+_link = None
+
+
+class PerfVar(SimplePythonExpression):
+    def __init__(self):
+        SimplePythonExpression.__init__(self)
+        self.name = "PerfVar"
+        self.description = "Isobath {field}"
+        self.output_is_point_var = False
+        self.output_dimension = 1
+
+    def derive_variable(self, ds_in, domain_id):
+        global _link
+        if _link is None:
+            _link = isobath.connect(client="visit")
+        domain = max(0, domain_id)
+        _link.check_mesh(ds_in.GetNumberOfCells(), domain=domain)
+        got = _link.field({field!r}, mode={mode!r}, domain=domain)
+        a = numpy_to_vtk(got[{field!r}].astype("f4"), deep=1)
+        a.SetName(self.name)
+        return a
+
+
+py_filter = PerfVar
+'''
+
+
+def define(link, field="latency_avg", mode="all"):
+    """Defines, or defines again, the cell variable PerfVar."""
+    text = EXPRESSION.format(rev=link.rev, folder=FOLDER, field=field, mode=mode)
+    DeleteExpression("PerfVar")  # noqa: F821  VisIt's own command
+    DefinePythonExpression("PerfVar", [], source=text)  # noqa: F821
+
+
+def main(database):
+    sys.path.insert(0, FOLDER)
+    import isobath
+
+    link = isobath.connect(client="visit-cli")
+    link.subscribe()
+    OpenDatabase(database)  # noqa: F821
+    define(link)
+    AddPlot("Pseudocolor", "PerfVar")  # noqa: F821
+    DrawPlots()  # noqa: F821
+    while True:
+        if link.poll(1.0):
+            define(link)
+            DrawPlots()  # noqa: F821
+
+
+if __name__ == "__main__" and len(sys.argv) > 1:
+    main(sys.argv[-1])

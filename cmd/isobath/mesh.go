@@ -1,0 +1,536 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"isobath/internal/dataset"
+	"isobath/internal/formats"
+	"isobath/internal/formats/vtk"
+	"isobath/internal/grid"
+	"isobath/internal/link"
+	"isobath/internal/mesh"
+	"isobath/internal/query"
+	"isobath/internal/table"
+)
+
+// meshFlags are the flags of the verb mesh.
+type meshFlags struct {
+	meshes    []string
+	fields    []string
+	mode      string
+	iteration int64
+	exact     bool
+	from      int64
+	where     string
+	dims      string
+	columns   map[string]string
+	layout    map[string]int
+	first     int
+	order     string
+	output    string
+	json      bool
+	values    bool
+	zero      bool
+	correlate []string
+	category  string
+	least     int
+	link      string
+	tokenFile string
+
+	given func(flag string) bool
+}
+
+func newMesh() *cobra.Command {
+	f := &meshFlags{}
+	cmd := &cobra.Command{
+		Use:   "mesh FILE --mesh DUMP…",
+		Short: "Memory behaviour on the cells of the simulation's own mesh",
+		Long: `Puts the samples of FILE on the cells of a mesh: legacy and XML VTK with their
+collections, VTKHDF, Chombo, Silo, Exodus. Several dumps make a series; a dump's
+iteration comes from the file, else from the digits of its name.
+
+A field is samples, or COLUMN_AGGREGATE: latency_sum, latency_avg, latency_max,
+latency_p90, cpu_distinct, cpu_dominant, … Cells without samples have no value.
+Without FILE the mesh alone is described. With --link viewers connect: see
+clients/ and docs/guide.`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.given = cmd.Flags().Changed
+			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringArrayVar(&f.meshes, "mesh", nil, "mesh `DUMP`: a file, a pattern or a folder; may be repeated")
+	fl.StringArrayVar(&f.fields, "field", nil, "field to compute; may be repeated (default latency_avg)")
+	fl.StringVar(&f.mode, "mode", "all", "samples of `all` iterations, `upto` a dump's, or `only` since the dump before")
+	fl.Int64Var(&f.iteration, "iteration", 0, "iteration of the dump (default: the last)")
+	fl.BoolVar(&f.exact, "exact", false, "with --mode only: the iteration itself, not since the dump before")
+	fl.Int64Var(&f.from, "from", 0, "with --mode only: samples after this iteration")
+	fl.StringVar(&f.where, "where", "", "only samples that satisfy `EXPR`")
+	fl.StringVar(&f.dims, "dims", "", "cells per axis, `NXxNYxNZ`; without --mesh, of a mesh of unit cells")
+	fl.StringToStringVar(&f.columns, "map", nil, "columns that place samples: `x=NAME`, y, z, cell, amr, domain, object, index, iteration")
+	fl.StringToIntVar(&f.layout, "layout", nil, "data objects indexed by cell: `OBJECT=ENTRIES` per cell, as m_nodelist=8")
+	fl.IntVar(&f.first, "first", 0, "first index of cells: 0, or 1 in Fortran programs")
+	fl.StringVar(&f.order, "order", "xyz", "which index runs fastest: `xyz` or zyx")
+	fl.StringVarP(&f.output, "output", "o", "", "write the mesh with the fields to `FILE`.vtu or .vtk")
+	fl.BoolVar(&f.json, "json", false, "print JSON")
+	fl.BoolVar(&f.values, "values", false, "with --json: the value of every cell; null where there is none")
+	fl.BoolVar(&f.zero, "zero", false, "cells without samples are 0 in written files")
+	fl.StringArrayVar(&f.correlate, "correlate", nil, "relate the field to this `VARIABLE` of the simulation; may be repeated")
+	fl.StringVar(&f.category, "by", "", "with --correlate: split by this `VARIABLE`, such as a region")
+	fl.IntVar(&f.least, "min-samples", 1, "with --correlate: only cells with at least this many samples")
+	fl.StringVar(&f.link, "link", "", "serve viewers on this `ADDRESS`, as 127.0.0.1:0, until interrupted")
+	fl.StringVar(&f.tokenFile, "token-file", "", "with --link: where viewers find address and token (default ~/.cache/isobath/link)")
+	return cmd
+}
+
+func (f *meshFlags) run(ctx context.Context, stdout, stderr io.Writer, args []string) error {
+	file, err := f.sort(args)
+	if err != nil {
+		return err
+	}
+	series, err := f.openSeries()
+	if err != nil {
+		return err
+	}
+	if file == "" {
+		return f.describe(stdout)
+	}
+	set, err := dataset.Open(ctx, file, dataset.Options{Options: formats.Options{L1Latency: formats.DefaultL1Latency}})
+	if err != nil {
+		return err
+	}
+	defer set.Close()
+	settings, err := f.settings()
+	if err != nil {
+		return err
+	}
+	view, err := mesh.NewView(series, set.Table, settings)
+	if err != nil {
+		return err
+	}
+	if f.link != "" {
+		return f.serve(ctx, stderr, set, view)
+	}
+	r, err := f.project(ctx, set, view)
+	if err != nil {
+		return err
+	}
+	if f.output != "" {
+		if err := r.write(f.output, f.zero); err != nil {
+			return err
+		}
+	}
+	if f.json {
+		return r.printJSON(stdout, f.values)
+	}
+	r.print(stdout)
+	return nil
+}
+
+// sort tells the sample file from dumps that a shell pattern put behind it.
+func (f *meshFlags) sort(args []string) (file string, err error) {
+	for _, a := range args {
+		in, err := formats.Look(a)
+		if err == nil && !in.Dir() {
+			if _, err := mesh.Recognise(in); err == nil {
+				f.meshes = append(f.meshes, a)
+				continue
+			}
+		}
+		if file != "" {
+			return "", usagef("two files of samples: %s and %s", file, a)
+		}
+		file = a
+	}
+	if len(f.meshes) == 0 && f.dims == "" {
+		return "", usagef("no mesh; name its dumps with --mesh, or its cells per axis with --dims")
+	}
+	return file, nil
+}
+
+func (f *meshFlags) openSeries() (*mesh.Series, error) {
+	if len(f.meshes) > 0 {
+		return mesh.Open(f.meshes...)
+	}
+	d, err := mesh.ParseDims(f.dims)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return mesh.UnitMesh(d)
+}
+
+func (f *meshFlags) describe(w io.Writer) error {
+	info, err := mesh.Describe(f.meshes...)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return json.NewEncoder(w).Encode(info)
+	}
+	fmt.Fprintf(w, "%s: %d cells, %d points, %d levels, %d domains\n", info.Format, info.Cells, info.Points, info.Levels, info.Domains)
+	fmt.Fprintf(w, "iterations (from the %s): %v\n", info.From, info.Iterations)
+	for _, v := range info.Fields {
+		fmt.Fprintf(w, "  %-24s %-7s %-4s", v.Name, v.On, v.Type)
+		if v.Min != nil {
+			fmt.Fprintf(w, " %12.6g … %.6g", *v.Min, *v.Max)
+		}
+		fmt.Fprintln(w)
+	}
+	return nil
+}
+
+func (f *meshFlags) settings() (mesh.Settings, error) {
+	s := mesh.Settings{Numbering: mesh.Numbering{First: f.first}}
+	c := &s.Columns
+	c.PerCell = f.layout
+	known := map[string]*string{"x": &c.X, "y": &c.Y, "z": &c.Z, "cell": &c.Cell, "amr": &c.Level, "domain": &c.Domain,
+		"object": &c.Object, "index": &c.Index, "iteration": &s.Iteration}
+	for name, column := range f.columns {
+		dst := known[name]
+		if dst == nil {
+			return s, usagef("--map %s=%s: want x, y, z, cell, amr, domain, object, index or iteration", name, column)
+		}
+		*dst = column
+	}
+	switch f.order {
+	case "xyz":
+	case "zyx":
+		s.Numbering.ZFast = true
+	default:
+		return s, usagef("--order %q: want xyz or zyx", f.order)
+	}
+	if f.dims != "" {
+		var err error
+		if s.Dims, err = mesh.ParseDims(f.dims); err != nil {
+			return s, usageError{err}
+		}
+	}
+	return s, nil
+}
+
+// meshResult is what the verb prints and writes.
+type meshResult struct {
+	name     string
+	step     mesh.Step
+	window   mesh.Window
+	where    string
+	placed   *mesh.Placed
+	fields   []*mesh.Field
+	relation []relation
+}
+
+// relation is a field against a variable of the simulation.
+type relation struct {
+	Field    string `json:"field"`
+	Variable string `json:"variable"`
+	*mesh.Correlation
+	Categories []mesh.CategoryStats `json:"categories,omitempty"`
+}
+
+func (f *meshFlags) project(ctx context.Context, set *dataset.Set, view *mesh.View) (*meshResult, error) {
+	series := view.Series
+	step := len(series.Steps) - 1
+	iteration := series.Steps[step].Iteration
+	if f.given("iteration") {
+		iteration = f.iteration
+		if at, err := series.StepOf(iteration); err == nil {
+			step = at
+		} else if len(f.meshes) > 0 {
+			return nil, err
+		}
+	}
+	var from *int64
+	if f.given("from") {
+		from = &f.from
+	}
+	window, err := mesh.NewWindow(series, mesh.Mode(f.mode), iteration, f.exact, from)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	rows, err := f.rows(ctx, set)
+	if err != nil {
+		return nil, err
+	}
+	r := &meshResult{name: series.Name, step: series.Steps[step], window: window, where: f.where}
+	r.step.Iteration = iteration
+	if r.placed, err = view.At(step); err != nil {
+		return nil, err
+	}
+	names := f.fields
+	if len(names) == 0 {
+		names = []string{"latency_avg"}
+	}
+	for _, name := range names {
+		spec, err := mesh.ParseField(name, set.Table)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		field, err := r.placed.Field(set.Table, rows, window, spec)
+		if err != nil {
+			return nil, err
+		}
+		r.fields = append(r.fields, field)
+	}
+	return r, f.relate(r)
+}
+
+// rows evaluates --where; nil takes all rows.
+func (f *meshFlags) rows(ctx context.Context, set *dataset.Set) (table.Bits, error) {
+	if f.where == "" {
+		return nil, nil
+	}
+	e, err := query.Parse(f.where, set.Table)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return set.Engine.Select(ctx, e)
+}
+
+func (f *meshFlags) relate(r *meshResult) error {
+	var category []float64
+	if f.category != "" {
+		var err error
+		if category, err = mesh.Physics(r.placed.Mesh, f.category); err != nil {
+			return err
+		}
+	}
+	for _, name := range f.correlate {
+		physics, err := mesh.Physics(r.placed.Mesh, name)
+		if err != nil {
+			return err
+		}
+		for _, field := range r.fields {
+			p, err := mesh.Pair(field, physics, category, max(1, f.least))
+			if err != nil {
+				return err
+			}
+			c, err := p.Correlate(max(1, f.least))
+			if err != nil {
+				return fmt.Errorf("%s against %s: %w", field.Spec, name, err)
+			}
+			rel := relation{Field: field.Spec.String(), Variable: name, Correlation: c}
+			if category != nil {
+				rel.Categories = p.ByCategory(max(1, f.least))
+			}
+			r.relation = append(r.relation, rel)
+		}
+	}
+	return nil
+}
+
+// meshField is one field in the JSON answer.
+type meshField struct {
+	Field      string      `json:"field"`
+	Covered    int         `json:"covered"` // cells with samples
+	OutOfRange int         `json:"out_of_range"`
+	Min        *float64    `json:"min"`
+	Max        *float64    `json:"max"`
+	Sum        float64     `json:"sum"`
+	Counts     mesh.Counts `json:"counts"`
+	Values     []*float64  `json:"values,omitempty"`
+}
+
+func jsonField(f *mesh.Field, values bool) meshField {
+	lo, hi, sum, covered := f.Stats()
+	m := meshField{Field: f.Spec.String(), Covered: covered, OutOfRange: f.Counts.OutOfRange, Sum: sum, Counts: f.Counts}
+	if covered > 0 && !math.IsNaN(lo) {
+		m.Min, m.Max = &lo, &hi
+	}
+	if values {
+		m.Values = make([]*float64, len(f.Values))
+		for i := range f.Values {
+			if !math.IsNaN(f.Values[i]) {
+				m.Values[i] = &f.Values[i]
+			}
+		}
+	}
+	return m
+}
+
+func (r *meshResult) printJSON(w io.Writer, values bool) error {
+	type part struct {
+		Domain int    `json:"domain"`
+		Level  int    `json:"level"`
+		Name   string `json:"name,omitempty"`
+		Cells  int    `json:"cells"`
+		First  int    `json:"first"`
+	}
+	out := struct {
+		Mesh      string    `json:"mesh"`
+		Cells     int       `json:"cells"`
+		Mode      mesh.Mode `json:"mode"`
+		Variant   string    `json:"variant,omitempty"`
+		Iteration int64     `json:"iteration"`
+		From      string    `json:"iteration_from"`
+		Time      *float64  `json:"time,omitempty"`
+		Where     string    `json:"where,omitempty"`
+		meshField
+		Fields       []meshField `json:"fields,omitempty"` // after the first
+		Parts        []part      `json:"parts"`
+		Correlations []relation  `json:"correlations,omitempty"`
+		Warnings     []string    `json:"warnings,omitempty"`
+	}{Mesh: r.name, Cells: r.placed.Cells, Mode: r.window.Mode, Variant: r.window.Variant(), Iteration: r.step.Iteration, From: r.step.From,
+		Where: r.where, meshField: jsonField(r.fields[0], values), Correlations: r.relation, Warnings: slices.Concat(r.placed.Mesh.Warnings, r.warnings())}
+	if r.step.HasTime {
+		out.Time = &r.step.Time
+	}
+	for _, f := range r.fields[1:] {
+		out.Fields = append(out.Fields, jsonField(f, values))
+	}
+	for _, p := range r.placed.Space.Parts {
+		out.Parts = append(out.Parts, part{p.Domain, p.Level, p.Name, p.Cells, p.First})
+	}
+	return json.NewEncoder(w).Encode(out)
+}
+
+// warnings say that much of the selection is not on the mesh.
+func (r *meshResult) warnings() []string {
+	c := r.fields[0].Counts
+	if c.Selected == 0 || float64(c.Used) >= 0.9*float64(c.Selected) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d samples are on the mesh: %d touch no cell, %d lie outside it, %d have no iteration, %d no level",
+		c.Used, c.Selected, c.NoCell, c.OutOfRange, c.NoIteration, c.NoLevel)}
+}
+
+func (r *meshResult) print(w io.Writer) {
+	fmt.Fprintf(w, "mesh %s, %s\n", r.name, r.placed.Space.Describe())
+	text := "samples of all iterations"
+	switch r.window.Mode {
+	case mesh.UpTo:
+		text = fmt.Sprintf("samples up to iteration %d", r.window.To)
+	case mesh.Only:
+		text = fmt.Sprintf("samples of iteration %d", r.window.To)
+		if !r.window.Exact && r.window.After > math.MinInt64 {
+			text = fmt.Sprintf("samples after iteration %d up to %d", r.window.After, r.window.To)
+		} else if !r.window.Exact {
+			text = fmt.Sprintf("samples up to iteration %d, the first dump", r.window.To)
+		}
+	}
+	fmt.Fprintf(w, "%s, on the mesh of iteration %d (from the %s)\n\n", text, r.step.Iteration, r.step.From)
+	fmt.Fprintf(w, "%-18s %9s %12s %12s %14s\n", "field", "cells", "min", "max", "sum")
+	for _, f := range r.fields {
+		lo, hi, sum, covered := f.Stats()
+		fmt.Fprintf(w, "%-18s %9d %12s %12s %14s\n", f.Spec, covered, short(lo), short(hi), short(sum))
+	}
+	c := r.fields[0].Counts
+	fmt.Fprintf(w, "\n%d samples: %d on cells, %d touch no cell, %d out of range", c.Selected, c.Used, c.NoCell, c.OutOfRange)
+	if c.NoIteration > 0 || c.NoLevel > 0 {
+		fmt.Fprintf(w, ",\n%d without an iteration, %d without a level", c.NoIteration, c.NoLevel)
+	}
+	fmt.Fprintln(w)
+	r.printRelations(w)
+}
+
+func (r *meshResult) printRelations(w io.Writer) {
+	for _, rel := range r.relation {
+		fmt.Fprintf(w, "\n%s against %s, %d cells with %d samples or more\n", rel.Field, rel.Variable, rel.Cells, rel.MinSamples)
+		fmt.Fprintf(w, "  Spearman %+.3f (p %.3g)  Pearson %+.3f  mutual information %.3f bit (p %.3g)\n",
+			rel.Spearman, rel.SpearmanP, rel.Pearson, rel.Mutual, rel.MutualP)
+		fmt.Fprintf(w, "  p by %d permutations; neighbours are alike, so do not read it as a test\n", rel.Permutations)
+		for _, c := range rel.Categories {
+			fmt.Fprintf(w, "  %8s %7d cells  p10 %s  median %s  p90 %s\n", short(c.Value), c.Cells, short(c.P10), short(c.Median), short(c.P90))
+		}
+	}
+}
+
+func short(v float64) string {
+	if math.IsNaN(v) {
+		return "none"
+	}
+	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
+		return strconv.FormatInt(int64(v), 10)
+	}
+	return strconv.FormatFloat(v, 'g', 6, 64)
+}
+
+// write puts the fields on the mesh and writes it whole or not at all.
+func (r *meshResult) write(path string, zero bool) error {
+	flat, err := r.placed.Mesh.Flatten()
+	if err != nil {
+		return err
+	}
+	for _, f := range r.fields {
+		values := f.Values
+		if zero {
+			values = slices.Clone(values)
+			for i, v := range values {
+				if math.IsNaN(v) {
+					values[i] = 0
+				}
+			}
+		}
+		flat.CellData = append(flat.CellData, grid.Array{Name: f.Spec.String(), Comps: 1, Data: values})
+	}
+	ext := strings.ToLower(filepath.Ext(path))
+	if ext != ".vtu" && ext != ".vtk" {
+		return usagef("-o %s: want a name that ends in .vtu or .vtk", path)
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".mesh-*"+ext)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	if ext == ".vtu" {
+		err = vtk.WriteVTU(tmp, flat)
+	} else {
+		err = vtk.WriteLegacy(tmp, flat, r.name)
+	}
+	if err := errors.Join(err, tmp.Chmod(0o644), tmp.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+// serve answers viewers until interrupted.
+func (f *meshFlags) serve(ctx context.Context, stderr io.Writer, set *dataset.Set, view *mesh.View) error {
+	session := link.NewSession(set.Table, set.Engine, link.Mesh{Name: view.Series.Name, View: view})
+	if f.where != "" {
+		if _, _, err := session.SetWhere(ctx, f.where, "command line"); err != nil {
+			return usageError{err}
+		}
+	}
+	if _, err := view.At(len(view.Series.Steps) - 1); err != nil {
+		return err
+	}
+	ln, err := net.Listen("tcp", f.link)
+	if err != nil {
+		return fmt.Errorf("--link %s: %w", f.link, err)
+	}
+	path := f.tokenFile
+	if path == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return err
+		}
+		path = filepath.Join(cache, "isobath", "link")
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+	}
+	token := link.NewToken()
+	if err := link.WriteToken(path, ln.Addr().String(), token); err != nil {
+		return fmt.Errorf("write the token file: %w", err)
+	}
+	fmt.Fprintf(stderr, "viewers connect to %s; address and token are in %s\n", ln.Addr(), path)
+	if tcp, ok := ln.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
+		fmt.Fprintln(stderr, "warning: the link is not encrypted; over a network use an ssh tunnel")
+	}
+	log := slog.New(slog.NewTextHandler(stderr, nil))
+	return link.NewServer(session, token, log).Serve(ctx, ln)
+}
