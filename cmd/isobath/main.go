@@ -91,6 +91,7 @@ func newRoot() *cobra.Command {
 		newExport(),
 		newFormats(),
 		newMesh(),
+		newDoctor(),
 		newVersion(),
 		newCycles(),
 		newTopology(),
