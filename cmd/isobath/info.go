@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +34,7 @@ func newInfo() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), i)
+				return printJSON(cmd.OutOrStdout(), i.fields())
 			}
 			return i.write(cmd.OutOrStdout())
 		},
@@ -44,7 +45,15 @@ func newInfo() *cobra.Command {
 }
 
 // description is what `info` prints for one kind of data.
-type description interface{ write(io.Writer) error }
+type description interface {
+	write(io.Writer) error
+	fields() any // the same as JSON
+}
+
+func (i *samplesInfo) fields() any  { return i }
+func (i *topologyInfo) fields() any { return i }
+func (i *traceInfo) fields() any    { return i }
+func (i *refsInfo) fields() any     { return i }
 
 // describe looks at a file of any kind.
 func describe(ctx context.Context, imports *importFlags, path string) (description, error) {
@@ -60,24 +69,11 @@ func describe(ctx context.Context, imports *importFlags, path string) (descripti
 	return describeSamples(s), nil
 }
 
-// describeOther describes data that is not samples.
-func describeOther(ctx context.Context, path string, f formats.Format) (description, error) {
-	switch f.Kind {
-	case formats.Topology:
-		return describeTopology(path, f)
-	}
-	return nil, fmt.Errorf("%s holds %s (%s), of which info can say no more", path, f.Kind, f.Name)
-}
-
 // samplesInfo is the JSON of `info` for samples.
 type samplesInfo struct {
-	Kind     formats.Kind   `json:"kind"`
-	Format   string         `json:"format"`
-	Rows     int            `json:"rows"`
+	common
 	Table    string         `json:"table"`
 	Origin   formats.Origin `json:"origin"`
-	Warnings []string       `json:"warnings"`
-	Columns  []columnInfo   `json:"columns"`
 	Topology *hw.Summary    `json:"topology"`
 	Sources  int            `json:"sources"`
 }
@@ -95,11 +91,8 @@ type columnInfo struct {
 }
 
 func describeSamples(s *dataset.Set) *samplesInfo {
-	i := &samplesInfo{Kind: s.Run.Kind, Format: s.Run.Format, Rows: s.Table.Rows(), Table: s.Table.Name, Origin: s.Run.Origin,
-		Warnings: s.Run.Warnings, Sources: len(s.Run.SourceFiles)}
-	if i.Warnings == nil {
-		i.Warnings = []string{}
-	}
+	i := &samplesInfo{Table: s.Table.Name, Origin: s.Run.Origin, Sources: len(s.Run.SourceFiles)}
+	i.common = newCommon(formats.Format{Kind: s.Run.Kind, Name: s.Run.Format}, s.Table.Rows(), s.Run.Warnings)
 	for _, c := range s.Table.Columns() {
 		v := table.Summarize(c)
 		i.Columns = append(i.Columns, columnInfo{c.Name, c.Kind.String(), c.Unit, c.Provenance.String(), v.Distinct, v.Min, v.Max, v.Missing, c.Note})
@@ -132,12 +125,7 @@ func (i *samplesInfo) write(w io.Writer) error {
 	if err := t.Write(w, term.Width); err != nil {
 		return err
 	}
-	for _, warning := range i.Warnings {
-		if _, err := fmt.Fprintf(w, "\n%s %s\n", style.Warn("note:"), warning); err != nil {
-			return err
-		}
-	}
-	return nil
+	return i.notes(w)
 }
 
 // bound writes an end of a column's range for people.
@@ -153,23 +141,24 @@ func bound(v any) string {
 	return fmt.Sprint(v)
 }
 
+// topologyLine names the parts of a machine, outermost first.
 func topologyLine(s hw.Summary) string {
-	line := fmt.Sprintf("%d CPUs, %d memory nodes", s.CPUs, s.Nodes)
+	parts := []string{fmt.Sprintf("%d CPUs", s.CPUs), fmt.Sprintf("%d NUMA", s.Nodes)}
 	for _, l := range s.Levels {
-		line += fmt.Sprintf(", %d %s", l.Count, l.Type)
+		switch l.Type {
+		case hw.Machine.String(), hw.NUMA.String(), hw.CPU.String():
+		default:
+			parts = append(parts, fmt.Sprintf("%d %s", l.Count, l.Type))
+		}
 	}
-	return term.Clip(line, term.Width)
+	return strings.Join(parts, ", ")
 }
 
 // topologyInfo is the JSON of `info` for a hardware description.
 type topologyInfo struct {
-	Kind     formats.Kind `json:"kind"`
-	Format   string       `json:"format"`
-	Name     string       `json:"name"`
-	Rows     int          `json:"rows"`
-	Warnings []string     `json:"warnings"`
-	Columns  []columnInfo `json:"columns"`
-	Topology hw.Summary   `json:"topology"`
+	common
+	Name     string     `json:"name"`
+	Topology hw.Summary `json:"topology"`
 }
 
 func describeTopology(path string, f formats.Format) (description, error) {
@@ -177,14 +166,10 @@ func describeTopology(path string, f formats.Format) (description, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := &topologyInfo{Kind: f.Kind, Format: f.Name, Name: t.Name, Warnings: t.Warnings, Columns: []columnInfo{}, Topology: t.Summary()}
-	if i.Warnings == nil {
-		i.Warnings = []string{}
-	}
-	return i, nil
+	return &topologyInfo{newCommon(f, 0, t.Warnings), t.Name, t.Summary()}, nil
 }
 
 func (i *topologyInfo) write(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "hardware topology (%s) of %s\n%s\n", i.Format, i.Name, topologyLine(i.Topology))
-	return err
+	fmt.Fprintf(w, "hardware topology (%s) of %s\n%s\n", i.Format, i.Name, topologyLine(i.Topology))
+	return i.notes(w)
 }

@@ -35,6 +35,8 @@ func (c exitCode) Error() string { return fmt.Sprintf("exit status %d", int(c)) 
 
 func execute(ctx context.Context, args []string) int {
 	root := newRoot()
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
 	args = withVerb(root, args)
 	root.SetArgs(args)
 	var err error

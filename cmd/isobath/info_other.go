@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"isobath/internal/formats"
+	"isobath/internal/refs"
+	"isobath/internal/term"
+	"isobath/internal/trace"
+)
+
+// common are the fields that `info` prints for every kind of data.
+type common struct {
+	Kind     formats.Kind `json:"kind"`
+	Format   string       `json:"format"`
+	Rows     int          `json:"rows"`
+	Warnings []string     `json:"warnings"`
+	Columns  []columnInfo `json:"columns"`
+}
+
+func newCommon(f formats.Format, rows int, warnings []string) common {
+	return common{f.Kind, f.Name, rows, append([]string{}, warnings...), []columnInfo{}}
+}
+
+// notes prints the warnings.
+func (c *common) notes(w io.Writer) error {
+	style := term.StyleFor(w)
+	for _, warning := range c.Warnings {
+		if _, err := fmt.Fprintf(w, "\n%s %s\n", style.Warn("note:"), warning); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// describeOther describes data that is not samples.
+func describeOther(ctx context.Context, path string, f formats.Format) (description, error) {
+	switch f.Kind {
+	case formats.Topology:
+		return describeTopology(path, f)
+	case formats.Trace:
+		s, err := trace.Summarize(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		return &traceInfo{Summary: s, Columns: []columnInfo{}}, nil
+	case formats.Refs:
+		return describeRefs(ctx, path, f)
+	}
+	return nil, fmt.Errorf("%s holds a %s (%s); try 'isobath %s'", path, f.Kind, f.Name, f.Kind)
+}
+
+// traceInfo is the JSON of `info` for a message-passing trace.
+type traceInfo struct {
+	*trace.Summary
+	Columns []columnInfo `json:"columns"`
+}
+
+func (i *traceInfo) write(w io.Writer) error {
+	style := term.StyleFor(w)
+	fmt.Fprintf(w, "message-passing trace (%s)\n%s processes, %s events, %s operations in %s\n", i.Format,
+		style.Bold(term.Thousands(i.Processes)), term.Thousands(i.Events), term.Thousands(i.Operations), time.Duration(i.SpanNS))
+	fmt.Fprintf(w, "%s messages (%s unmatched), %s collectives, %s regions\n", term.Thousands(i.Messages), term.Thousands(i.Unmatched),
+		term.Thousands(i.Collectives), term.Thousands(i.Regions))
+	c := common{Warnings: i.Warnings}
+	return c.notes(w)
+}
+
+// refsInfo is the JSON of `info` for a reference trace.
+type refsInfo struct {
+	common
+	*refs.Counts
+}
+
+func describeRefs(ctx context.Context, path string, f formats.Format) (description, error) {
+	in, err := formats.Look(path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := f.Refs(in)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	counts, err := refs.Count(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return &refsInfo{newCommon(f, int(counts.Records), counts.Notes), counts}, nil
+}
+
+func (i *refsInfo) write(w io.Writer) error {
+	fmt.Fprintf(w, "memory reference trace (%s)\n%s records: %s loads, %s stores, %s modifies\n%d threads, %s symbols, %s addresses\n", i.Format,
+		term.Thousands(i.Records), term.Thousands(i.Loads), term.Thousands(i.Stores), term.Thousands(i.Modifies),
+		i.Threads, term.Thousands(i.Symbols), term.Thousands(i.Addresses))
+	return i.notes(w)
+}
