@@ -124,16 +124,22 @@ func writeCycles(w *strings.Builder, r *cycle.Result, folds []cycle.Fold, top in
 	if len(r.Classes) > 0 {
 		fmt.Fprintf(w, "\n%8s %12s %12s  %s\n", "bar", "turns", "winding", "what")
 	}
-	still := 0
+	still, printed := 0, map[string]bool{}
 	for i, c := range r.Classes {
 		if c.Turns == 0 {
 			still++
 			continue
 		}
-		if i >= top {
+		// Several circles often run through the same code in step.
+		what := cycle.Place(c.From, c.To) + "/" + cycle.Thousands(c.Turns)
+		if printed[what] && c.Exact {
+			continue
+		}
+		if len(printed) >= top {
 			fmt.Fprintf(w, "… and %d more; see --top or --json\n", len(r.Classes)-i)
 			break
 		}
+		printed[what] = true
 		turns := cycle.Thousands(c.Turns)
 		if !c.Exact {
 			turns = "≈" + turns

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -100,7 +101,8 @@ type Result struct {
 	rips     *rips
 	code     *barcode
 	barOrder []int // Bars[i] is code.bars[barOrder[i]]
-	graphs   map[int]*graph
+	mu       sync.Mutex
+	graphs   map[int]*graph // by eps; guarded by mu
 }
 
 // Refusal is a bar for which no class can be shown, and why.

@@ -25,6 +25,9 @@ type candidate struct {
 	energy float64
 	turns  int64
 	marker int
+	// runs says that instructions run as often as the class turns. Classes
+	// that count the ways back of an inner loop have none.
+	runs bool
 }
 
 // finish groups the lifted bars, finds in each group the classes that windows
@@ -146,7 +149,7 @@ func spread(coef []int64, members []int, n int) []int64 {
 }
 
 // candidates lists the sums of at most three reduced classes that some window
-// counts exactly, by energy.
+// counts exactly: those that instructions count as well first, then by energy.
 func (a *analysis) candidates(g *Group, members []int, ret *returns) []candidate {
 	n := len(members)
 	var out []candidate
@@ -161,8 +164,12 @@ func (a *analysis) candidates(g *Group, members []int, ret *returns) []candidate
 		for c, x := range coef {
 			lift += float64(x) * g.lifts[c]
 		}
-		if at, ok := ret.once(spread(coef, members, ret.classes), lift); ok {
-			out = append(out, candidate{coef, product(g.Gram, coef, coef), int64(ret.visits[at]), at})
+		class := spread(coef, members, ret.classes)
+		if at, ok := ret.once(class, lift); ok {
+			c := candidate{coef: coef, energy: product(g.Gram, coef, coef), turns: int64(ret.visits[at]), marker: at}
+			start, length := ret.turn(at, class)
+			c.runs = len(a.counting(c.turns, start, length)) > 0
+			out = append(out, c)
 		}
 	}
 	for i := range n {
@@ -181,6 +188,12 @@ func (a *analysis) candidates(g *Group, members []int, ret *returns) []candidate
 		}
 	}
 	slices.SortStableFunc(out, func(x, y candidate) int {
+		if x.runs != y.runs {
+			if x.runs {
+				return -1
+			}
+			return 1
+		}
 		if math.Abs(x.energy-y.energy) > 1e-6*(x.energy+y.energy) {
 			return compareFloat(x.energy, y.energy)
 		}
@@ -189,35 +202,28 @@ func (a *analysis) candidates(g *Group, members []int, ret *returns) []candidate
 	return out
 }
 
-// choose picks for every bar the candidate of least energy that is a class of
-// that very bar: once the bar itself, plus classes that are born no later and
+// choose picks for every bar the first candidate that is a class of that very
+// bar: once the bar itself, plus classes that are born no later and
 // die no earlier. Where there is none the bar's own class stays. The chosen
 // classes are a basis of the same lattice. What remains and is no more
 // complicated is returned as combinations.
 func (a *analysis) choose(g *Group, found []candidate) (chosen, rest []candidate) {
-	n := len(g.Bars)
-	rows := make([][]int64, n)
-	for i := range rows {
-		rows[i] = make([]int64, n)
-		rows[i][i] = 1
+	m := newMatching(len(g.Bars), func(k, bar int) bool { return a.represents(g, found[k].coef, bar) })
+	for k := range found {
+		before := slices.Clone(m.candidate)
+		if !m.add(k) {
+			continue
+		}
+		if d := determinant(m.rows(found)); d != 1 && d != -1 {
+			m.candidate = before
+		}
 	}
 	used := make([]bool, len(found))
-	chosen = make([]candidate, n)
-	for i := range n {
-		chosen[i] = candidate{coef: rows[i], energy: g.Gram[i][i], marker: -1}
-		for k, c := range found {
-			if used[k] || !a.represents(g, c.coef, i) {
-				continue
-			}
-			before := rows[i]
-			rows[i] = c.coef
-			if d := determinant(rows); d != 1 && d != -1 {
-				rows[i] = before
-				continue
-			}
-			used[k] = true
-			chosen[i] = c
-			break
+	chosen = make([]candidate, len(g.Bars))
+	for i, row := range m.rows(found) {
+		chosen[i] = candidate{coef: row, energy: g.Gram[i][i], marker: -1}
+		if k := m.candidate[i]; k >= 0 {
+			chosen[i], used[k] = found[k], true
 		}
 	}
 	const most = 12
@@ -231,6 +237,55 @@ func (a *analysis) choose(g *Group, found []candidate) (chosen, rest []candidate
 		}
 	}
 	return chosen, rest
+}
+
+// matching gives candidates to bars they may stand for.
+type matching struct {
+	candidate []int // per bar; -1 if none
+	fits      func(candidate, bar int) bool
+	tried     []bool
+}
+
+func newMatching(bars int, fits func(candidate, bar int) bool) *matching {
+	m := &matching{candidate: make([]int, bars), fits: fits, tried: make([]bool, bars)}
+	for i := range m.candidate {
+		m.candidate[i] = -1
+	}
+	return m
+}
+
+// add finds a bar for candidate k, moving others to bars that also fit them.
+func (m *matching) add(k int) bool {
+	clear(m.tried)
+	return m.place(k)
+}
+
+func (m *matching) place(k int) bool {
+	for bar, held := range m.candidate {
+		if m.tried[bar] || !m.fits(k, bar) {
+			continue
+		}
+		m.tried[bar] = true
+		if held < 0 || m.place(held) {
+			m.candidate[bar] = k
+			return true
+		}
+	}
+	return false
+}
+
+// rows is the basis that results: bars without a candidate keep their own class.
+func (m *matching) rows(found []candidate) [][]int64 {
+	rows := make([][]int64, len(m.candidate))
+	for i, k := range m.candidate {
+		if k >= 0 {
+			rows[i] = found[k].coef
+			continue
+		}
+		rows[i] = make([]int64, len(m.candidate))
+		rows[i][i] = 1
+	}
+	return rows
 }
 
 // repeats reports whether a class with the same count is already there.
@@ -308,7 +363,8 @@ func (a *analysis) addClass(ctx context.Context, b *basis, members []int, c cand
 	if e := a.opts.Epsilon; e >= cl.Epsilon && e < cl.Death {
 		cl.Epsilon = e
 	}
-	if err := a.smoothAt(ctx, cl, combine(forms, by)); err != nil {
+	cl.cocycle = combine(forms, by)
+	if err := a.smooth(ctx, cl); err != nil {
 		return err
 	}
 	a.count(cl, spread(c.coef, members, ret.classes), ret)

@@ -41,9 +41,10 @@ type Class struct {
 	Functions []FunctionShare
 	Meaning
 
-	f     []float64 // potential per point
-	alpha *form
-	steps []float64 // per step of the walk: how far it turns
+	f       []float64 // potential per point
+	cocycle *form     // on all edges shorter than Death
+	alpha   *form     // on those up to Epsilon
+	steps   []float64 // per step of the walk: how far it turns
 }
 
 // Part is a multiple of a bar's class.
@@ -164,19 +165,35 @@ func (r *rips) restrict(f *form, eps int) *form {
 	return out
 }
 
-func (a *analysis) graphAt(eps int) *graph {
-	g := a.graphs[eps]
+func (r *Result) graphAt(eps int) *graph {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	g := r.graphs[eps]
 	if g == nil {
-		g = a.rips.graph(eps)
-		a.graphs[eps] = g
+		g = r.rips.graph(eps)
+		r.graphs[eps] = g
 	}
 	return g
 }
 
-// smoothAt fills in the coordinates of a class from its cocycle.
-func (a *analysis) smoothAt(ctx context.Context, c *Class, f *form) error {
-	g := a.graphAt(c.Epsilon)
-	f = a.rips.restrict(f, c.Epsilon)
+// Smoothed returns the class smoothed at another eps. Turns and windings are
+// the same; coordinates, lift and energy are those of the larger complex.
+func (r *Result) Smoothed(ctx context.Context, c *Class, eps int) (*Class, error) {
+	if eps < c.Birth || eps >= c.Death {
+		return nil, fmt.Errorf("epsilon %d: the class exists from %d to %d", eps, c.Birth, c.Death-1)
+	}
+	if need := r.Walk.longest(r.Matrix); eps < need {
+		return nil, fmt.Errorf("epsilon %d: consecutive windows are up to %d apart, so the trace makes no walk", eps, need)
+	}
+	out := *c
+	out.Epsilon = eps
+	return &out, r.smooth(ctx, &out)
+}
+
+// smooth fills in the coordinates of a class from its cocycle.
+func (r *Result) smooth(ctx context.Context, c *Class) error {
+	g := r.graphAt(c.Epsilon)
+	f := r.rips.restrict(c.cocycle, c.Epsilon)
 	p, err := smooth(ctx, g, f)
 	if err != nil {
 		return err
@@ -190,14 +207,14 @@ func (a *analysis) smoothAt(ctx context.Context, c *Class, f *form) error {
 			c.Support++
 		}
 	}
-	c.steps = make([]float64, a.Walk.Steps())
-	a.Walk.each(func(k, u, v int) {
+	c.steps = make([]float64, r.Walk.Steps())
+	r.Walk.each(func(k, u, v int) {
 		if u != v {
 			c.steps[k] = p.step(f, u, v)
 		}
 	})
 	c.Lift = 0
-	for k, n := range a.Walk.Count {
+	for k, n := range r.Walk.Count {
 		c.Lift += float64(n) * c.steps[k]
 	}
 	if p.residual > 1e-6 {
@@ -217,6 +234,9 @@ func (c *Class) flip() {
 	}
 	for i := range c.alpha.value {
 		c.alpha.value[i] = -c.alpha.value[i]
+	}
+	for i := range c.cocycle.value {
+		c.cocycle.value[i] = -c.cocycle.value[i]
 	}
 	for i := range c.Parts {
 		c.Parts[i].Times = -c.Parts[i].Times

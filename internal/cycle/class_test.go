@@ -229,6 +229,30 @@ func TestExpectedLift(t *testing.T) {
 	}
 }
 
+// Another eps gives other coordinates of the same class.
+func TestSmoothed(t *testing.T) {
+	e := readExpected(t, filepath.Join(test.Shared(t, "refs/expected"), "bubble_vector_sorted.addr.json"))
+	r := analyseCSV(t, e.Trace, Addr, Options{Cap: 10})
+	c := r.Classes[0]
+	for _, want := range e.Classes[:2] {
+		if want.Birth != c.Birth || want.Death != c.Death {
+			t.Fatalf("class (%d,%d), want (%d,%d)", c.Birth, c.Death, want.Birth, want.Death)
+		}
+		got, err := r.Smoothed(t.Context(), c, want.Eps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !near(got.Energy, want.Energy, 1e-9) || !near(math.Abs(got.Lift), math.Abs(want.Winding), 1e-6) || got.Winding != c.Winding {
+			t.Errorf("eps %d: energy %v, lift %v, want %v, %v", want.Eps, got.Energy, got.Lift, want.Energy, want.Winding)
+		}
+	}
+	for _, eps := range []int{1, 8} {
+		if _, err := r.Smoothed(t.Context(), c, eps); err == nil {
+			t.Errorf("eps %d is accepted for a class that exists from 2 to 7", eps)
+		}
+	}
+}
+
 // shuffled renumbers the points of a trace: nothing that is reported as exact
 // may depend on their order.
 func shuffled(t *testing.T, tr *Trace, seed uint64) *analysis {

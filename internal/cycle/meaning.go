@@ -122,47 +122,61 @@ func (a *analysis) lines(c *Class) {
 	})
 }
 
-// span finds the lines of the function that the turn belongs to. A function
-// that calls others is returned to after each call, so it is the one that the
-// turn enters most often.
+// span finds the lines of the function that the turn belongs to.
 func (tr *Trace) span(at, length int) (from, to Position) {
 	if tr.Where == nil || length == 0 {
 		return from, to
 	}
 	turn := tr.Where[at : at+length]
-	entered := map[Position]int{}
-	key := func(s uint32) Position {
-		p := tr.Sites[s].Place
-		return Position{Function: p.Function, File: p.File}
-	}
-	for i, s := range turn {
-		before := turn[(i+len(turn)-1)%len(turn)]
-		if k := key(s); i == 0 && len(entered) == 0 || k != key(before) {
-			entered[k]++
-		}
-	}
-	distinct := map[Position]map[int]bool{}
+	home := tr.home(turn)
 	for _, s := range turn {
-		k := key(s)
-		if distinct[k] == nil {
-			distinct[k] = map[int]bool{}
-		}
-		distinct[k][tr.Sites[s].Place.Line] = true
-	}
-	var home Position
-	first := true
-	for k, n := range entered {
-		if first || n > entered[home] || n == entered[home] && len(distinct[k]) > len(distinct[home]) ||
-			n == entered[home] && len(distinct[k]) == len(distinct[home]) && k.Function < home.Function {
-			home, first = k, false
-		}
-	}
-	for _, s := range turn {
-		if key(s) == home {
+		if tr.function(s) == home {
 			from, to = widen(from, to, home, tr.Sites[s])
 		}
 	}
 	return from, to
+}
+
+// function is the position of a site without its line.
+func (tr *Trace) function(site uint32) Position {
+	p := tr.Sites[site].Place
+	return Position{Function: p.Function, File: p.File}
+}
+
+// home is the outermost function of a turn: the one whose lowest slot on the
+// stack, the end of its frame, lies highest. Where no slots are known it is the
+// one that the turn enters most often, because a function that calls others is
+// returned to after each call.
+func (tr *Trace) home(turn []uint32) Position {
+	type tally struct {
+		slot    uint64
+		entered int
+		lines   map[int]bool
+	}
+	seen := map[Position]*tally{}
+	for i, s := range turn {
+		k := tr.function(s)
+		if seen[k] == nil {
+			seen[k] = &tally{lines: map[int]bool{}}
+		}
+		t := seen[k]
+		if before := turn[(i+len(turn)-1)%len(turn)]; tr.function(before) != k {
+			t.entered++
+		}
+		if slot := tr.Sites[s].Slot; slot != 0 && (t.slot == 0 || slot < t.slot) {
+			t.slot = slot
+		}
+		t.lines[tr.Sites[s].Place.Line] = true
+	}
+	var home Position
+	var best *tally
+	for k, t := range seen {
+		if best == nil || cmp.Or(cmp.Compare(t.slot, best.slot), t.entered-best.entered,
+			len(t.lines)-len(best.lines), cmp.Compare(home.Function, k.Function)) > 0 {
+			home, best = k, t
+		}
+	}
+	return home
 }
 
 func widen(from, to, home Position, s Site) (Position, Position) {
@@ -365,7 +379,11 @@ func (a *analysis) sentence(c *Class) string {
 	}
 	if c.Dual >= 0 {
 		d, w := a.Classes[c.Dual], a.Classes[c.Whole]
-		s += fmt.Sprintf("; with the %s of its dual it makes up %s", Thousands(d.Turns), Thousands(w.Turns))
+		if c.Turns+d.Turns == w.Turns { // open ends may cost a turn
+			s += fmt.Sprintf("; with its dual %s + %s = %s", Thousands(c.Turns), Thousands(d.Turns), Thousands(w.Turns))
+		} else {
+			s += fmt.Sprintf("; dual of the %s turns of %s", Thousands(d.Turns), Place(d.From, d.To))
+		}
 	}
 	return s
 }

@@ -91,14 +91,33 @@ type Trace struct {
 type Site struct {
 	PC    uint64
 	Place refs.Place
+	// Slot is the address the site touches, if it is always the same one and
+	// on the stack: a local variable, a saved register, a return address.
+	Slot uint64
+
+	addr   uint64 // the first address
+	varies bool
 }
 
 type symbolKey struct{ a, b uint64 }
 
 type builder struct {
 	*Trace
-	ids   map[symbolKey]uint32
-	sites map[symbolKey]uint32
+	ids     map[symbolKey]uint32
+	sites   map[symbolKey]uint32
+	highest uint64 // address touched
+}
+
+// stackSize is the default limit of a main thread's stack, which lies above
+// everything else.
+const stackSize = 8 << 20
+
+func (b *builder) slots() {
+	for i := range b.Sites {
+		if s := &b.Sites[i]; !s.varies && b.highest-s.addr < stackSize {
+			s.Slot = s.addr
+		}
+	}
 }
 
 // Load reads a trace and returns one string of symbols per thread, in order of
@@ -266,8 +285,12 @@ func (l *loader) site(b *builder, ref *refs.Ref) {
 		}
 		id = uint32(len(b.Sites))
 		b.sites[k] = id
-		b.Sites = append(b.Sites, Site{PC: ref.PC, Place: l.place(ref)})
+		b.Sites = append(b.Sites, Site{PC: ref.PC, Place: l.place(ref), addr: ref.Addr})
 	}
+	if s := &b.Sites[id]; s.addr != ref.Addr {
+		s.varies = true
+	}
+	b.highest = max(b.highest, ref.Addr)
 	if l.in.Symbol != PC {
 		b.Where = append(b.Where, id)
 	}
@@ -277,6 +300,7 @@ func (l *loader) traces() []*Trace {
 	var out []*Trace
 	for _, b := range l.order {
 		b.Symbols = len(b.ids)
+		b.slots()
 		if b.Symbol == PC {
 			b.Where = b.Syms
 		}

@@ -22,12 +22,7 @@ func (a *analysis) count(c *Class, coef []int64, ret *returns) {
 			coef[i] = -coef[i]
 		}
 	}
-	for _, k := range ret.kinds[c.Marker] {
-		if along(coef, k.winding) != 0 {
-			c.TurnAt, c.TurnLength = int(k.at), int(k.length)
-			break
-		}
-	}
+	c.TurnAt, c.TurnLength = ret.turn(int(c.Marker), coef)
 	if !ok {
 		c.Turns = max(c.Winding, int64(math.Round(c.Lift)))
 		return
@@ -46,16 +41,9 @@ func (a *analysis) count(c *Class, coef []int64, ret *returns) {
 // back of an inner loop, which are one per entry less than its turns.
 func (a *analysis) executions(c *Class) int64 {
 	visits := c.Turns
-	if a.Trace.Where == nil || c.TurnLength == 0 {
-		return visits
-	}
-	slack := int64(1 + (a.Points.Window-1)/c.TurnLength)
 	spans := map[int64]*siteSpan{}
-	for _, s := range a.oncePerTurn(c) {
+	for _, s := range a.counting(visits, c.TurnAt, c.TurnLength) {
 		n := int64(a.siteCount[s])
-		if n < visits-slack || n > visits+slack {
-			continue
-		}
 		if spans[n] == nil {
 			spans[n] = &siteSpan{first: math.MaxInt}
 		}
@@ -89,24 +77,29 @@ func (s *siteSpan) add(line int) {
 	s.first, s.last, s.sites = min(s.first, line), max(s.last, line), s.sites+1
 }
 
-// oncePerTurn lists the sites of the turn's own function that the turn passes
-// once. Functions that it calls may be called from elsewhere as well.
-func (a *analysis) oncePerTurn(c *Class) []uint32 {
+// counting lists the sites that run once in a turn, and in all as often as a
+// window is visited, up to what the ends of the loop explain. Only the turn's
+// own function counts: those it calls may be called from elsewhere as well.
+func (a *analysis) counting(visits int64, at, length int) []uint32 {
 	where := a.Trace.Where
+	if where == nil || length == 0 {
+		return nil
+	}
 	if a.siteCount == nil {
 		a.siteCount = make([]uint64, len(a.Trace.Sites))
 		eachExecution(where, func(s uint32) { a.siteCount[s]++ })
 	}
-	home, _ := a.Trace.span(c.TurnAt, c.TurnLength)
+	home, _ := a.Trace.span(at, length)
 	times := map[uint32]int{}
-	eachExecution(where[c.TurnAt:c.TurnAt+c.TurnLength], func(s uint32) {
+	eachExecution(where[at:at+length], func(s uint32) {
 		if p := a.Trace.Sites[s].Place; p.Function == home.Function && p.File == home.File {
 			times[s]++
 		}
 	})
+	slack := int64(1 + (a.Points.Window-1)/length)
 	var out []uint32
 	for s, n := range times {
-		if n == 1 {
+		if d := int64(a.siteCount[s]) - visits; n == 1 && -slack <= d && d <= slack {
 			out = append(out, s)
 		}
 	}

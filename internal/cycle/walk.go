@@ -208,6 +208,17 @@ func (r *returns) once(class []int64, lift float64) (point int, ok bool) {
 // costs or adds less than a turn, and a visit more than there are returns.
 const openEnds = 1.75
 
+// turn finds a short way back to a point on which the class winds: where it
+// starts and its steps, or 0, 0.
+func (r *returns) turn(point int, class []int64) (at, length int) {
+	for _, k := range r.kinds[point] {
+		if along(class, k.winding) != 0 {
+			return int(k.at), int(k.length)
+		}
+	}
+	return 0, 0
+}
+
 func along(class, winding []int64) int64 {
 	s := int64(0)
 	for i, c := range class {
