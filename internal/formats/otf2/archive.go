@@ -32,7 +32,7 @@ type Archive struct {
 }
 
 // Open reads the anchor and the global definitions of the archive at path,
-// which is NAME.otf2 or a folder that holds exactly one.
+// which is NAME.otf2 or a folder with exactly one in it or one level below.
 func Open(path string) (*Archive, error) {
 	path, err := anchorPath(path)
 	if err != nil {
@@ -66,7 +66,13 @@ func anchorPath(path string) (string, error) {
 	if err != nil || !info.IsDir() {
 		return path, err
 	}
-	found, err := filepath.Glob(filepath.Join(escapeGlob(path), "*.otf2"))
+	var found []string
+	// eztrace and runs keep the archive one folder further down.
+	for _, pattern := range []string{"*.otf2", "*/*.otf2"} {
+		if found, err = filepath.Glob(filepath.Join(escapeGlob(path), pattern)); err != nil || len(found) > 0 {
+			break
+		}
+	}
 	if err != nil {
 		return "", err
 	}
