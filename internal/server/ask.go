@@ -61,11 +61,13 @@ func (s *Server) prepare(w http.ResponseWriter, r *http.Request, run *Run) error
 	if err := readJSON(w, r, &p); err != nil {
 		return err
 	}
-	q, err := run.request(&Ask{Filter: p.Filter, Where: p.Where, Axes: append(p.Axes, p.Axis), Pairs: p.Pairs})
+	q, err := run.request(&p.Ask)
 	if err != nil {
 		return err
 	}
-	q.Axes = q.Axes[:len(p.Axes)]
+	if err := run.check(&query.Request{Axes: []query.Axis{p.Axis}}); err != nil {
+		return err
+	}
 	if e, ok := run.Engine.(query.Preparer); ok {
 		if err := e.Prepare(r.Context(), q, p.Axis); err != nil {
 			return err

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 
 	"isobath/internal/hw"
 	"isobath/internal/query"
@@ -256,6 +257,38 @@ func TestAskErrors(t *testing.T) {
 	}
 }
 
+// preparing is an engine that remembers what it was told to prepare.
+type preparing struct {
+	query.Engine
+	request *query.Request
+	axis    query.Axis
+}
+
+func (p *preparing) Prepare(_ context.Context, r *query.Request, axis query.Axis) error {
+	p.request, p.axis = r, axis
+	return nil
+}
+
+func TestPrepare(t *testing.T) {
+	s := newTestServer(t, nil)
+	const path = "/api/v1/runs/six/prepare"
+	body := `{"axis":{"column":"latency","scale":"log"},"ask":{"where":"cpu = 1","axes":[{"column":"cpu"}],"groups":[{"by":["file"]}],"places":true}}`
+	if w := do(s, "POST", path, body); w.Code != 204 {
+		t.Errorf("an engine that needs no preparation: %d %s", w.Code, w.Body)
+	}
+	engine := &preparing{Engine: s.runs[0].Engine}
+	s.runs[0].Engine = engine
+	if w := do(s, "POST", path, body); w.Code != 204 {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	if engine.axis != (query.Axis{Column: "latency", Scale: query.Log}) || textOf(engine.request.Where) != "cpu = 1" ||
+		len(engine.request.Groups) != 1 || !engine.request.Places {
+		t.Errorf("prepared %+v for %+v", engine.axis, engine.request)
+	}
+	get[Failure](t, do(s, "POST", path, `{"axis":{"column":"cost"},"ask":{}}`), 400)
+	get[Failure](t, do(s, "POST", path, `{"axis":{"column":"cpu"},"ask":{"where":"&"}}`), 400)
+}
+
 // TestAnswerFixture keeps the answer that the page's decoder is tested with.
 func TestAnswerFixture(t *testing.T) {
 	run := sixSamples(t)
@@ -340,6 +373,28 @@ func TestCancelledRequest(t *testing.T) {
 	if err := <-done; err == nil {
 		t.Error("the client got an answer")
 	}
+}
+
+// FuzzAsk sends any body: an answer or a sentence, never a panic.
+func FuzzAsk(f *testing.F) {
+	f.Add(everything)
+	f.Add(`{"axes":[{"column":"latency","lo":1e308,"hi":-1e308,"bins":1}],"pairs":[[0,0]]}`)
+	f.Add(`{"stats":[{"column":"addr","quantiles":[-1,2,0.5]}],"rows":{"offset":9,"count":9,"sort":"file"}}`)
+	run := sixSamples(f)
+	s, err := New(Options{Token: testToken, Assets: fstest.MapFS{}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	s.Add(run)
+	f.Fuzz(func(t *testing.T, body string) {
+		w := do(s, "POST", "/api/v1/runs/six/ask", body)
+		switch {
+		case w.Code == 200:
+			decode(t, w.Body.Bytes())
+		case get[Failure](t, w, w.Code).Error == "":
+			t.Errorf("%d without a sentence for %q", w.Code, body)
+		}
+	})
 }
 
 func TestManyClients(t *testing.T) {

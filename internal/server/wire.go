@@ -273,13 +273,11 @@ type RowsAnswer struct {
 }
 
 // Prepare is the body of POST runs/{id}/prepare: the axis about to be brushed,
-// and the state the brush moves in. Where is the selection without that brush.
+// and what will be asked while the brush moves. Where of the Ask is the
+// selection without that brush.
 type Prepare struct {
-	Filter string       `json:"filter,omitempty"`
-	Where  string       `json:"where,omitempty"`
-	Axis   query.Axis   `json:"axis"`
-	Axes   []query.Axis `json:"axes,omitempty"` // on screen, in order
-	Pairs  [][2]int     `json:"pairs,omitempty" ts:"(readonly [number, number])[]"`
+	Axis query.Axis `json:"axis"`
+	Ask  Ask        `json:"ask"`
 }
 
 // SourceText is the answer to GET runs/{id}/source.

@@ -303,7 +303,10 @@ describe('dragging', () => {
     store.prepare({ column: 'latency' });
     await settle();
     expect(api.prepared).toEqual([
-      { axis: { column: 'latency' }, where: 'cpu = 1', filter: '', axes: [{ column: 'cpu' }, { column: 'latency' }], pairs: [[0, 1]] },
+      {
+        axis: { column: 'latency' },
+        ask: expect.objectContaining({ where: 'cpu = 1', filter: '', axes: [{ column: 'cpu' }, { column: 'latency' }], pairs: [[0, 1]] }),
+      },
     ]);
     expect(store.snapshot.problem).toBeUndefined();
   });
@@ -352,6 +355,14 @@ describe('runs', () => {
     expect(store.snapshot.job).toBeUndefined();
     expect(store.snapshot.state.run).toBe('r2');
     expect(store.snapshot.info!.id).toBe('r2');
+  });
+
+  it('follows an import that began before the page', async () => {
+    api.homes = { ...api.homes, runs: [], jobs: [{ id: '7', name: 'big.csv', state: 'running' } as Job] };
+    store = new Store(api as unknown as Api, place, clock);
+    await store.start();
+    await settle();
+    expect(store.snapshot.state.run).toBe('r2');
   });
 
   it('keeps a failed import with its sentence', async () => {

@@ -111,6 +111,9 @@ export class Store {
       const home = await this.api.home();
       this.set({ home, gone: false });
       this.choose(home);
+      // A file given on the command line may still be being read.
+      const [job] = home.jobs;
+      if (job && !this.snap.job) void this.follow(() => Promise.resolve(job));
     } catch (error) {
       this.failed(error);
     }
@@ -132,11 +135,10 @@ export class Store {
   prepare(axis: Axis): void {
     const { info, state } = this.snap;
     if (!info) return;
-    const { axes, pairs } = merge(this.views).ask;
     const where = sel.text(sel.without(state.select, axis.column));
-    const filter = sel.text(state.filter);
+    const ask = { ...merge(this.views).ask, where, filter: sel.text(state.filter) };
     // Failing to prepare only makes the drag slower.
-    this.api.prepare(info.id, { axis, where, filter, axes: axes ?? [], pairs: pairs ?? [] }).catch(() => {});
+    this.api.prepare(info.id, { axis, ask }).catch(() => {});
   }
 
   // selectText takes a selection as the user typed it; it throws a

@@ -308,13 +308,11 @@ export interface RowsAnswer {
 }
 
 // Prepare is the body of POST runs/{id}/prepare: the axis about to be brushed,
-// and the state the brush moves in. Where is the selection without that brush.
+// and what will be asked while the brush moves. Where of the Ask is the
+// selection without that brush.
 export interface Prepare {
-  readonly filter?: string;
-  readonly where?: string;
   readonly axis: Axis;
-  readonly axes?: readonly Axis[]; // on screen, in order
-  readonly pairs?: readonly (readonly [number, number])[];
+  readonly ask: Ask;
 }
 
 // SourceText is the answer to GET runs/{id}/source.
