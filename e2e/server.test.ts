@@ -115,7 +115,7 @@ describe('isobath open', () => {
   it('serves without a file, and imports what is dropped', async () => {
     const server = await start('open');
     try {
-      const csv = 'cpu,latency,level\n' + Array.from({ length: 500 }, (_, i) => `${i % 4},${10 + i},L${1 + (i % 3)}\n`).join('');
+      const csv = 'time,cpu,latency,level\n' + Array.from({ length: 500 }, (_, i) => `${i},${i % 4},${10 + i},L${1 + (i % 3)}\n`).join('');
       const job = (await (await api(server, 'POST', 'upload?name=dropped.csv', csv)).json()) as { id: string };
       const events = await (await api(server, 'GET', `jobs/${job.id}/events`)).text();
       expect(events).toContain('event: done');

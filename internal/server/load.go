@@ -47,7 +47,13 @@ func (l *Loader) Open(ctx context.Context, path string, progress func(Progress))
 	if err != nil {
 		return nil, err
 	}
-	return samplesRun(filepath.Base(path), path, set), nil
+	r := samplesRun(filepath.Base(path), path, set)
+	for _, folder := range opt.Sources {
+		if set.Run.Path != "" { // an import has looked there itself
+			r.AddSources(folder)
+		}
+	}
+	return r, nil
 }
 
 // Demo opens the built-in example.

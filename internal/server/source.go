@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"net/http"
 	"os"
@@ -13,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"isobath/internal/source"
 )
 
 // maxSource bounds a source file that is shown.
@@ -64,24 +65,40 @@ func (s *Server) addSources(w http.ResponseWriter, r *http.Request, run *Run) er
 	case !info.IsDir():
 		return badRequest("%s is a file, not a folder", a.Folder)
 	}
-	if err := run.AddSources(a.Folder); err != nil {
-		return err
-	}
+	run.AddSources(filepath.Clean(a.Folder))
 	return s.answerJSON(w, r, http.StatusOK, run.info())
+}
+
+// sourceFolder is a folder that users said holds sources.
+type sourceFolder struct {
+	path  string
+	files map[string]string // by name in the samples: path below the folder
 }
 
 // AddSources adds a folder in which to look for sources. The newest comes
 // first: it is what the user means now.
-func (r *Run) AddSources(folder string) error {
-	f, err := indexFolder(folder)
-	if err != nil {
-		return fmt.Errorf("sources: %w", err)
+func (r *Run) AddSources(folder string) {
+	f := &sourceFolder{path: folder, files: map[string]string{}}
+	// Without its leading slash a name is looked for below the folder only.
+	relative := func(name string) string { return strings.TrimLeft(filepath.ToSlash(name), "/") }
+	var wanted []string
+	for _, name := range r.sourceNames() {
+		wanted = append(wanted, relative(name))
+	}
+	found := source.Find(wanted, []string{folder})
+	for _, name := range r.sourceNames() {
+		m, ok := found[relative(name)]
+		if !ok {
+			continue
+		}
+		if below, err := filepath.Rel(folder, m.File); err == nil && filepath.IsLocal(below) {
+			f.files[name] = below
+		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	rest := slices.DeleteFunc(slices.Clone(r.folders), func(o *sourceFolder) bool { return o.path == folder })
 	r.folders = append([]*sourceFolder{f}, rest...)
-	return nil
 }
 
 // sourceNames returns the files that samples name, in order.
@@ -126,7 +143,7 @@ func (r *Run) openSource(name string) (f io.ReadCloser, where string, tried []st
 	folders := r.folders // replaced, never changed
 	r.mu.RUnlock()
 	for _, folder := range folders {
-		for _, below := range folder.find(name) {
+		if below, ok := folder.files[name]; ok {
 			if f := openBelow(folder.path, below); f != nil {
 				return f, filepath.Join(folder.path, below), nil
 			}
@@ -156,64 +173,4 @@ func openBelow(folder, name string) *os.File {
 		return nil
 	}
 	return f
-}
-
-// suffixes returns the ends of a path, longest first: src/a.c of /home/x/src/a.c
-// before a.c.
-func suffixes(name string) []string {
-	parts := strings.Split(strings.Trim(path.Clean(filepath.ToSlash(name)), "/"), "/")
-	parts = slices.DeleteFunc(parts, func(p string) bool { return p == ".." || p == "." || p == "" })
-	out := make([]string, len(parts))
-	for i := range parts {
-		out[i] = path.Join(parts[i:]...)
-	}
-	return out
-}
-
-// maxSearch bounds the number of entries of a folder that are looked at.
-const maxSearch = 100_000
-
-// sourceFolder is a folder in which sources may be.
-type sourceFolder struct {
-	path string
-	// byName has the paths of the files of each base name.
-	byName map[string][]string
-}
-
-// indexFolder lists the files of a folder by name, so that a file is found
-// whatever path the compiler saw.
-func indexFolder(folder string) (*sourceFolder, error) {
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	f := &sourceFolder{path: folder, byName: map[string][]string{}}
-	entries := 0
-	err = fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
-		if entries++; entries > maxSearch {
-			return fs.SkipAll
-		}
-		hidden := p != "." && strings.HasPrefix(path.Base(p), ".")
-		switch {
-		case err != nil && d != nil && d.IsDir(), d != nil && d.IsDir() && hidden:
-			return fs.SkipDir // not ours to read
-		case err != nil:
-			return err
-		case !d.IsDir():
-			f.byName[d.Name()] = append(f.byName[d.Name()], p)
-		}
-		return nil
-	})
-	return f, err
-}
-
-// find returns where below the folder a source file may be, best first: by as
-// much of its path as fits, then by name if there is only one such file.
-func (f *sourceFolder) find(name string) []string {
-	out := suffixes(name)
-	if named := f.byName[path.Base(filepath.ToSlash(name))]; len(named) == 1 {
-		out = append(out, named[0])
-	}
-	return out
 }
