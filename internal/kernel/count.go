@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"math/bits"
 	"slices"
 	"sync"
 
@@ -213,7 +212,7 @@ type worker struct {
 	columns  []*column
 	tables   []tableOf
 	sums     []*sumState
-	at       []uint16
+	picks    picks
 }
 
 // column is codes as a worker sees them: of the whole block, and of the rows
@@ -261,7 +260,7 @@ func (w *worker) begin(counters []*counter, columns []*codes, sets int) {
 			t.sums = w.sumsOf(c.values)
 		}
 	}
-	w.at = grow(&w.at, blockRows)
+	w.picks.room = grow(&w.picks.room, blockRows)
 }
 
 func (w *worker) sumsOf(v *values) *sumState {
@@ -321,14 +320,14 @@ func (w *worker) block(ctx context.Context, sets []rowSet, lo, hi int) {
 		case rows:
 			w.count(ctx, k, lo, hi, nil)
 		default:
-			w.count(ctx, k, lo, hi, positions(s.bits[lo/64:(hi+63)/64], w.at))
+			w.picks.words, w.picks.count, w.picks.list = s.bits[lo/64:(hi+63)/64], n, nil
+			w.count(ctx, k, lo, hi, &w.picks)
 		}
 	}
 }
 
-// count counts the rows at the given places of a block, all if nil, into a
-// part.
-func (w *worker) count(ctx context.Context, part, lo, hi int, at []uint16) {
+// count counts the picked rows of a block, all if p is nil, into a part.
+func (w *worker) count(ctx context.Context, part, lo, hi int, p *picks) {
 	for _, c := range w.columns {
 		c.chosen = false
 	}
@@ -340,12 +339,12 @@ func (w *worker) count(ctx context.Context, part, lo, hi int, at []uint16) {
 			return
 		}
 		t := &w.tables[i]
-		left := t.left.rows(lo, hi, at)
+		left := t.left.rows(lo, hi, p)
 		switch {
 		case t.sums != nil:
-			t.sum(left, part, t.sums.rows(lo, hi, at))
+			t.sum(left, part, t.sums.rows(lo, hi, p))
 		case t.right != nil:
-			t.pairs(left, t.right.rows(lo, hi, at), part)
+			t.pairs(left, t.right.rows(lo, hi, p), part)
 		default:
 			t.one(left, part)
 		}
@@ -353,64 +352,55 @@ func (w *worker) count(ctx context.Context, part, lo, hi int, at []uint16) {
 }
 
 // rows returns the codes of a block, or of some of its rows.
-func (c *column) rows(lo, hi int, at []uint16) view {
-	if !c.loaded {
-		if !c.codes.kept() && c.scratch.len() == 0 {
-			c.scratch = newView(c.codes.cells, blockRows)
-		}
-		c.block = c.codes.block(lo, hi, c.scratch)
-		c.loaded = true
-	}
-	if at == nil {
+func (c *column) rows(lo, hi int, p *picks) view {
+	c.load(lo, hi)
+	if p == nil {
 		return c.block
 	}
 	if !c.chosen {
-		if c.room.len() == 0 {
-			c.room = c.block.fresh(blockRows)
-		}
-		c.picked = gatherView(c.block, at, c.room)
+		c.picked = pickView(c.block, p, c.room)
 		c.chosen = true
 	}
 	return c.picked
 }
 
-func (s *sumState) rows(lo, hi int, at []uint16) valueBlock {
+func (c *column) load(lo, hi int) {
+	if c.loaded {
+		return
+	}
+	if !c.codes.kept() && c.scratch.len() == 0 {
+		c.scratch = newView(c.codes.cells, blockRows)
+	}
+	c.block = c.codes.block(lo, hi, c.scratch)
+	c.loaded = true
+	if c.room.len() == 0 {
+		c.room = c.block.fresh(blockRows + slack)
+	}
+}
+
+func (s *sumState) rows(lo, hi int, p *picks) valueBlock {
 	if !s.loaded {
 		s.block = s.values.block(lo, hi, &s.load)
 		s.loaded = true
 	}
-	if at == nil {
+	if p == nil {
 		return s.block
 	}
 	if !s.chosen {
-		s.picked = s.block.pick(at, &s.pick)
+		s.picked = s.block.pick(p, &s.pick)
 		s.chosen = true
 	}
 	return s.picked
 }
 
-func gatherView(v view, at []uint16, into view) view {
+func pickView(v view, p *picks, into view) view {
 	switch {
 	case v.u8 != nil:
-		return view{u8: gatherBytes(v.u8, at, into.u8)}
+		return view{u8: pick8(v.u8, p, into.u8)}
 	case v.u16 != nil:
-		return view{u16: gather(v.u16, at, into.u16)}
+		return view{u16: pick16(v.u16, p, into.u16)}
 	}
-	return view{u32: gather(v.u32, at, into.u32)}
-}
-
-// positions lists the set bits.
-func positions(words []uint64, into []uint16) []uint16 {
-	n := 0
-	for w, word := range words {
-		base := w << 6
-		for word != 0 {
-			into[n] = uint16(base + bits.TrailingZeros64(word))
-			n++
-			word &= word - 1
-		}
-	}
-	return into[:n]
+	return view{u32: pick32(v.u32, p, into.u32)}
 }
 
 // pairs counts the cells of two axes.

@@ -144,19 +144,20 @@ func fillTable(ctx context.Context, x *counter, axis *codes, set rowSet, rows in
 	if x.values != nil {
 		f.sums = &sumState{values: x.values}
 	}
-	places := make([]uint16, blockRows)
+	room := make([]uint16, blockRows)
 	for b := range blocks(rows) {
 		if ctx.Err() != nil {
 			return t
 		}
 		lo, hi := bounds(b, rows)
-		var at []uint16
+		var p *picks
 		if set.bits != nil {
-			if at = positions(set.bits[lo/64:(hi+63)/64], places); len(at) == 0 {
+			words := set.bits[lo/64 : (hi+63)/64]
+			if p = (&picks{words: words, count: words.Count(), room: room}); p.count == 0 {
 				continue
 			}
 		}
-		f.block(lo, hi, at)
+		f.block(lo, hi, p)
 	}
 	for i := x.cells; i < len(t.slices.n); i++ {
 		t.slices.n[i] += t.slices.n[i-x.cells]
@@ -176,14 +177,14 @@ type filler struct {
 	cell, scratch     []uint32
 }
 
-func (f *filler) block(lo, hi int, at []uint16) {
+func (f *filler) block(lo, hi int, p *picks) {
 	fetch := func(c *column) []uint32 {
 		c.loaded, c.chosen = false, false
-		return widen(c.rows(lo, hi, at), grow(&f.scratch, hi-lo))
+		return widen(c.rows(lo, hi, p), grow(&f.scratch, hi-lo))
 	}
 	n := hi - lo
-	if at != nil {
-		n = len(at)
+	if p != nil {
+		n = p.count
 	}
 	cell := grow(&f.cell, n)
 	for i, x := range fetch(f.axis) {
@@ -201,7 +202,7 @@ func (f *filler) block(lo, hi int, at []uint16) {
 	}
 	if f.sums != nil {
 		f.sums.loaded, f.sums.chosen = false, false
-		sumWide(f.into.totals, cell, f.sums.rows(lo, hi, at))
+		sumWide(f.into.totals, cell, f.sums.rows(lo, hi, p))
 		return
 	}
 	countOne(f.into.n, cell)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sync/atomic"
 	"unsafe"
 
 	"isobath/internal/table"
@@ -80,6 +81,9 @@ func (t *total) sums() (sum, squares float64) {
 type values struct {
 	column *table.Column
 	exact  bool // whole numbers
+	// small says of each block whether its values are small: 0 is not known, 1
+	// is yes, 2 is no.
+	small []atomic.Uint32
 }
 
 // exactBelow bounds the values whose squares can be summed in 128 bits for any
@@ -87,7 +91,7 @@ type values struct {
 const exactBelow = 1 << 47
 
 func newValues(c *table.Column) *values {
-	v := &values{column: c}
+	v := &values{column: c, small: make([]atomic.Uint32, blocks(c.Len()))}
 	switch d := c.Data.(type) {
 	case []int32, []uint8:
 		v.exact = true
@@ -127,7 +131,7 @@ type valueScratch struct {
 
 func grow[T any](s *[]T, n int) []T {
 	if cap(*s) < n {
-		*s = make([]T, max(n, blockRows))
+		*s = make([]T, max(n, blockRows+slack))
 	}
 	return (*s)[:n]
 }
@@ -141,7 +145,7 @@ func (v *values) block(lo, hi int, s *valueScratch) valueBlock {
 	switch d := v.column.Data.(type) {
 	case []int32:
 		d = d[lo:hi]
-		if len(d) > 0 && allSmall(d) {
+		if len(d) > 0 && v.isSmall(lo, func() bool { return allSmall(d) }) {
 			b.small = unsafe.Slice((*uint32)(unsafe.Pointer(&d[0])), len(d))
 			return b
 		}
@@ -152,7 +156,7 @@ func (v *values) block(lo, hi int, s *valueScratch) valueBlock {
 			b.floats = convert(d, grow(&s.floats, len(d)))
 			return b
 		}
-		if allSmall(d) {
+		if v.isSmall(lo, func() bool { return allSmall(d) }) {
 			b.small = convert(d, grow(&s.small, len(d)))
 			return b
 		}
@@ -173,6 +177,18 @@ func convert[T, U int32 | int64 | uint8 | uint16 | uint32 | uint64 | float64](d 
 		into[i] = U(v)
 	}
 	return into
+}
+
+func (v *values) isSmall(lo int, look func() bool) bool {
+	known := &v.small[lo/blockRows]
+	if known.Load() == 0 {
+		if look() {
+			known.Store(1)
+		} else {
+			known.Store(2)
+		}
+	}
+	return known.Load() == 1
 }
 
 func allSmall[T int32 | int64](d []T) bool {
@@ -218,29 +234,22 @@ func spreadMissing(valid table.Bits, lo, hi int, into []uint8) []uint8 {
 	return into
 }
 
-// pick keeps the values of the rows at the given places of the block.
-func (b valueBlock) pick(at []uint16, s *valueScratch) valueBlock {
+// pick keeps the values of the picked rows of the block.
+func (b valueBlock) pick(p *picks, s *valueScratch) valueBlock {
 	out := valueBlock{}
+	n := p.count + slack
 	if b.lacking != nil {
-		out.lacking = gather(b.lacking, at, grow(&s.lacking, len(at)))
+		out.lacking = pick8(b.lacking, p, grow(&s.lacking, n))
 	}
 	switch {
 	case b.small != nil:
-		out.small = gather(b.small, at, grow(&s.small, len(at)))
+		out.small = pick32(b.small, p, grow(&s.small, n))
 	case b.whole != nil:
-		out.whole = gather(b.whole, at, grow(&s.whole, len(at)))
+		out.whole = gather(b.whole, p.places(), grow(&s.whole, n))
 	case b.floats != nil:
-		out.floats = gather(b.floats, at, grow(&s.floats, len(at)))
+		out.floats = gather(b.floats, p.places(), grow(&s.floats, n))
 	}
 	return out
-}
-
-func gather[T any](from []T, at []uint16, into []T) []T {
-	into = into[:len(at)]
-	for i, k := range at {
-		into[i] = from[k]
-	}
-	return into
 }
 
 // sumPacked adds small values to the packed sums of their groups; a row that

@@ -48,24 +48,3 @@ func countOne[C uint8 | uint16 | uint32](t []uint32, a []C) {
 		t[x]++
 	}
 }
-
-// gatherBytes picks the codes at the given places of a block, eight at a time:
-// one store for eight loads.
-func gatherBytes(from []uint8, at []uint16, into []uint8) []uint8 {
-	into = into[:len(at)]
-	if len(from) < blockRows {
-		return gather(from, at, into)
-	}
-	block := (*[blockRows]uint8)(from)
-	i := 0
-	for ; i+8 <= len(at); i += 8 {
-		p := (*[8]uint16)(at[i:])
-		x := uint64(block[p[0]]) | uint64(block[p[1]])<<8 | uint64(block[p[2]])<<16 | uint64(block[p[3]])<<24 |
-			uint64(block[p[4]])<<32 | uint64(block[p[5]])<<40 | uint64(block[p[6]])<<48 | uint64(block[p[7]])<<56
-		binary.LittleEndian.PutUint64(into[i:i+8:i+8], x)
-	}
-	for ; i < len(at); i++ {
-		into[i] = block[at[i]]
-	}
-	return into
-}

@@ -3,6 +3,7 @@ package kernel
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 )
@@ -25,7 +26,7 @@ func BenchmarkLoops(b *testing.B) {
 	var cells cellTable
 	flat := make([]uint32, 3*101*101)
 	sums := make([]packed, 6*300)
-	into := make([]uint8, n)
+	into := make([]uint8, n+slack)
 	run := func(name string, rows int, loop func()) {
 		b.Run(name, func(b *testing.B) {
 			least := time.Duration(math.MaxInt64)
@@ -40,6 +41,8 @@ func BenchmarkLoops(b *testing.B) {
 	run("pairs", n, func() { countPairs(&cells, left, right, 101) })
 	run("pairs, plain", n, func() { countWide(flat, left, right, 101) })
 	run("gather", len(at), func() { gatherBytes(left, at, into) })
+	p := &picks{words: words, count: len(at), list: at}
+	run("pick", len(at), func() { pick8(left, p, into) })
 	run("positions", len(at), func() { positions(words, at[:cap(at)]) })
 	run("sums", n, func() { sumBytes(sums, left, 101, valueBlock{small: latency}); clear(sums) })
 	run("sums, some lacking", n, func() { sumBytes(sums, left, 101, valueBlock{small: latency, lacking: lacking}); clear(sums) })
@@ -48,4 +51,31 @@ func BenchmarkLoops(b *testing.B) {
 			words[w] = wordOf(left[w*64:w*64+64], span{20, 60})
 		}
 	})
+}
+
+// Vectors and plain loops pick the same.
+func TestPick(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, n := range []int{64, 128, 4096, blockRows} {
+		words := make([]uint64, n/64)
+		for i := range words {
+			words[i] = r.Uint64() & r.Uint64()
+		}
+		words[0] = []uint64{0, 1, math.MaxUint64}[r.IntN(3)]
+		at := positions(words, make([]uint16, n))
+		u8, u16, u32 := make([]uint8, n), make([]uint16, n), make([]uint32, n)
+		for i := range n {
+			u8[i], u16[i], u32[i] = uint8(r.Uint32()), uint16(r.Uint32()), r.Uint32()
+		}
+		p := &picks{words: words, count: len(at), room: make([]uint16, n)}
+		if got, want := pick8(u8, p, make([]uint8, n+slack)), gatherBytes(u8, at, make([]uint8, n)); !slices.Equal(got, want) {
+			t.Errorf("%d rows of one byte: got %v, want %v", n, got, want)
+		}
+		if got, want := pick16(u16, p, make([]uint16, n+slack)), gather(u16, at, make([]uint16, n)); !slices.Equal(got, want) {
+			t.Errorf("%d rows of two bytes: got %v, want %v", n, got, want)
+		}
+		if got, want := pick32(u32, p, make([]uint32, n+slack)), gather(u32, at, make([]uint32, n)); !slices.Equal(got, want) {
+			t.Errorf("%d rows of four bytes: got %v, want %v", n, got, want)
+		}
+	}
 }
