@@ -1,0 +1,314 @@
+package link
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"isobath/internal/dataset"
+	"isobath/internal/formats"
+	"isobath/internal/kernel"
+	"isobath/internal/mesh"
+	"isobath/internal/query"
+	"isobath/internal/table"
+	"isobath/internal/test"
+)
+
+// result is one line of testdata/viewer.py.
+type result struct {
+	What       string       `json:"what"`
+	Times      int          `json:"times"`
+	Mode       string       `json:"mode"`
+	Iteration  int64        `json:"iteration"`
+	Physics    bool         `json:"physics"`
+	LatencySum []*float64   `json:"latency_sum"`
+	Samples    any          `json:"samples"`
+	Counts     mesh.Counts  `json:"counts"`
+	Cells      []int        `json:"cells"`
+	Heard      bool         `json:"heard"`
+	Echoed     bool         `json:"echoed"`
+	Levels     [][]*float64 `json:"levels"`
+}
+
+// viewer is a running ParaView.
+type viewer struct {
+	t    *testing.T
+	in   io.Writer
+	out  *bufio.Scanner
+	cmd  *exec.Cmd
+	text strings.Builder
+}
+
+func startViewer(t *testing.T, tokenFile, png string, args ...string) *viewer {
+	t.Helper()
+	pvpython := test.Peer(t, "pvpython", "paraview")
+	xvfb := test.Peer(t, "xvfb-run", "xvfb")
+	// Without a display this build of ParaView crashes even when it draws off
+	// screen, so it runs under a virtual one.
+	all := append([]string{"-a", "-s", "-screen 0 800x600x24", pvpython, "--force-offscreen-rendering", "testdata/viewer.py"}, args...)
+	v := &viewer{t: t, cmd: exec.Command(xvfb, all...)}
+	v.cmd.Env = append(os.Environ(), "ISOBATH_LINK="+tokenFile, "ISOBATH_PNG="+png, "PYTHONDONTWRITEBYTECODE=1",
+		"ISOBATH_CLIENTS="+filepath.Join(test.Root(), "clients"))
+	v.cmd.Stderr = &v.text
+	in, err := v.cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := v.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	v.in, v.out = in, bufio.NewScanner(out)
+	v.out.Buffer(nil, 64<<20)
+	t.Cleanup(func() { _ = v.cmd.Process.Kill() })
+	return v
+}
+
+// next returns the next result; what must be as expected.
+func (v *viewer) next(what string) result {
+	v.t.Helper()
+	for v.out.Scan() {
+		text, ok := strings.CutPrefix(v.out.Text(), "RESULT ")
+		if !ok {
+			continue
+		}
+		var r result
+		if err := json.Unmarshal([]byte(text), &r); err != nil {
+			v.t.Fatal(err)
+		}
+		if r.What != what {
+			v.t.Fatalf("ParaView says %q, want %q", r.What, what)
+		}
+		return r
+	}
+	_ = v.cmd.Wait()
+	v.t.Fatalf("ParaView ended before %q: %s", what, v.text.String())
+	return result{}
+}
+
+// serveFile serves a session and writes its token file; stop ends it.
+func serveFile(t *testing.T, s *Session, tokenFile string) (stop func()) {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := NewToken()
+	if err := WriteToken(tokenFile, ln.Addr().String(), token); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- NewServer(s, token, slog.New(slog.DiscardHandler)).Serve(ctx, ln) }()
+	return func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestParaView opens the LULESH dumps in ParaView, unchanged, with the real
+// samples of a LULESH run: fields in three modes are those the command prints,
+// a selection made elsewhere arrives, cells picked there select samples here,
+// and a restart of the program is survived.
+func TestParaView(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(test.Shared(t, "mesh/lulesh"), "lulesh_c*.vtk"))
+	if err != nil || len(files) != 5 {
+		t.Fatal(files, err)
+	}
+	samples := test.Shared(t, "samples/lulesh_legacy")
+	test.Peer(t, "pvpython", "paraview")
+	binary := filepath.Join(t.TempDir(), "isobath")
+	if out, err := exec.Command("go", "build", "-o", binary, "isobath/cmd/isobath").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	newSession := func() *Session {
+		set, err := dataset.Open(context.Background(), samples, dataset.Options{Options: formats.Options{L1Latency: -1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { set.Close() })
+		series, err := mesh.Open(files...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		view, err := mesh.NewView(series, set.Table, mesh.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return NewSession(set.Table, set.Engine, Mesh{Name: "lulesh", View: view})
+	}
+	dir := t.TempDir()
+	tokenFile, png := filepath.Join(dir, "link"), filepath.Join(dir, "view.png")
+	session := newSession()
+	stop := serveFile(t, session, tokenFile)
+	v := startViewer(t, tokenFile, png, append([]string{"lulesh"}, files...)...)
+	if r := v.next("opened"); r.Times != 5 {
+		t.Errorf("ParaView sees %d time steps", r.Times)
+	}
+	used := map[string]int{}
+	for _, mode := range []string{"all", "upto", "only"} {
+		for _, iteration := range []int64{60, 180, 300, 420, 540} {
+			r := v.next("field")
+			if r.Mode != mode || r.Iteration != iteration || !r.Physics {
+				t.Fatalf("%s at %d (physics %v), want %s at %d", r.Mode, r.Iteration, r.Physics, mode, iteration)
+			}
+			used[mode] += r.Counts.Used
+			compareWithVerb(t, binary, samples, files, r)
+		}
+	}
+	if used["only"] == 0 || used["all"] <= used["upto"] {
+		t.Errorf("samples used: %v", used)
+	}
+	p := v.next("picked")
+	if got := fmt.Sprint(session.Cells("lulesh")); got != fmt.Sprint(p.Cells) || len(p.Cells) == 0 {
+		t.Errorf("picked %v in ParaView, %s here", p.Cells, got)
+	}
+	if !p.Heard || p.Echoed {
+		t.Errorf("heard by the other viewer: %v, echoed to the first: %v", p.Heard, p.Echoed)
+	}
+	if rows, _, err := session.Rows(context.Background()); err != nil || float64(rows.Count()) != p.Samples {
+		t.Errorf("%d samples selected, ParaView was told %v", rows.Count(), p.Samples)
+	}
+	if e := session.Expr(); e == nil || e.String() != "cpu in 0..10" {
+		t.Errorf("the pick changed the ranges to %v", e)
+	}
+	if info, err := os.Stat(png); err != nil || info.Size() < 5000 {
+		t.Errorf("picture: %v", err)
+	}
+	v.next("restart")
+	stop()
+	stop = serveFile(t, newSession(), tokenFile)
+	defer stop()
+	fmt.Fprintln(v.in, "go on")
+	again := v.next("again")
+	sum := 0.0
+	for _, x := range again.LatencySum {
+		if x != nil {
+			sum += *x
+		}
+	}
+	if sum == 0 {
+		t.Error("no field after the restart")
+	}
+}
+
+// compareWithVerb checks a field ParaView shows against `isobath mesh --json`.
+func compareWithVerb(t *testing.T, binary, samples string, files []string, r result) {
+	t.Helper()
+	args := []string{"mesh", samples, "--field", "latency_sum", "--mode", r.Mode, "--iteration", fmt.Sprint(r.Iteration),
+		"--where", "cpu in 0..10", "--json", "--values"}
+	for _, f := range files {
+		args = append(args, "--mesh", f)
+	}
+	out, err := exec.Command(binary, args...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want struct {
+		Values []*float64  `json:"values"`
+		Counts mesh.Counts `json:"counts"`
+	}
+	if err := json.Unmarshal(out, &want); err != nil {
+		t.Fatal(err)
+	}
+	if r.Counts != want.Counts {
+		t.Errorf("%s at %d: counts %+v, the command has %+v", r.Mode, r.Iteration, r.Counts, want.Counts)
+	}
+	if len(r.LatencySum) != len(want.Values) {
+		t.Fatalf("%d values, the command has %d", len(r.LatencySum), len(want.Values))
+	}
+	for i, w := range want.Values {
+		if got := r.LatencySum[i]; (got == nil) != (w == nil) || got != nil && *got != *w {
+			t.Fatalf("%s at %d, cell %d: ParaView shows %v, the command prints %v", r.Mode, r.Iteration, i, deref(got), deref(w))
+		}
+	}
+}
+
+func deref(p *float64) float64 {
+	if p == nil {
+		return math.NaN()
+	}
+	return *p
+}
+
+// TestParaViewLevels shows samples on a mesh with refinement levels: one sample
+// in every cell whose indices add up to a multiple of three, on its own level.
+func TestParaViewLevels(t *testing.T) {
+	file := test.Shared(t, "mesh/vtk/AMR/HierarchicalBoxDataset.v1.1.vthb")
+	series, err := mesh.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := series.Mesh(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cols [4][]int64
+	var want [][]float64
+	for l := range m.Levels {
+		var level []float64
+		for _, b := range m.Levels[l].Boxes {
+			for k := b.Lo[2]; k <= b.Hi[2]; k++ {
+				for j := b.Lo[1]; j <= b.Hi[1]; j++ {
+					for i := b.Lo[0]; i <= b.Hi[0]; i++ {
+						hit := (i+j+k)%3 == 0
+						level = append(level, 0)
+						if hit {
+							level[len(level)-1] = 1
+							for c, v := range []int{i, j, k, l} {
+								cols[c] = append(cols[c], int64(v))
+							}
+						}
+					}
+				}
+			}
+		}
+		want = append(want, level)
+	}
+	var columns []*table.Column
+	for c, name := range []string{"x", "y", "z", "amr_level"} {
+		columns = append(columns, &table.Column{Name: name, Data: cols[c]})
+	}
+	tab, err := table.New("samples", columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	view, err := mesh.NewView(series, tab, mesh.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	tokenFile := filepath.Join(dir, "link")
+	stop := serveFile(t, NewSession(tab, kernel.New(query.Data{Table: tab}, kernel.Options{}), Mesh{Name: "amr", View: view}), tokenFile)
+	defer stop()
+	v := startViewer(t, tokenFile, filepath.Join(dir, "view.png"), "amr", file)
+	r := v.next("levels")
+	if len(r.Levels) != len(want) {
+		t.Fatalf("%d levels, want %d", len(r.Levels), len(want))
+	}
+	for l := range want {
+		var got []float64
+		for _, x := range r.Levels[l] {
+			got = append(got, deref(x))
+		}
+		if !slices.Equal(got, want[l]) {
+			t.Errorf("level %d differs in ParaView", l)
+		}
+	}
+}

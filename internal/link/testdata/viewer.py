@@ -1,0 +1,78 @@
+"""Run by the test under pvpython: does what a user does in ParaView and prints
+one JSON line per result. Reads commands of the test from stdin."""
+import json
+import math
+import os
+import sys
+
+sys.path.insert(0, os.environ["ISOBATH_CLIENTS"])
+import isobath
+import paraview_isobath as bridge
+from paraview import simple as pv
+from vtkmodules.util.numpy_support import vtk_to_numpy
+
+
+def say(what, **more):
+    print("RESULT " + json.dumps({"what": what, **more}), flush=True)
+
+
+def values(data, name):
+    a = data.GetCellData().GetArray(name)
+    if a is None:
+        return None
+    return [None if math.isnan(v) else v for v in vtk_to_numpy(a).tolist()]
+
+
+def fetched(viewer, name):
+    return values(pv.servermanager.Fetch(viewer.filter), name)
+
+
+def lulesh(files):
+    source = pv.OpenDataFile(files)
+    source.UpdatePipelineInformation()
+    other = isobath.connect(client="notebook")
+    viewer = bridge.Viewer(source, ["latency_sum", "samples"], "upto")
+    times = list(source.TimestepValues)
+    say("opened", times=len(times))
+
+    # Someone selects CPUs elsewhere: the picture follows.
+    other.select(cpu=(0, 10))
+    assert viewer.poll(10.0), "no change arrived"
+    for mode in ("all", "upto", "only"):
+        for k, t in enumerate(times):
+            viewer.refresh(mode, t)
+            data = pv.servermanager.Fetch(viewer.filter)
+            say("field", mode=mode, iteration=bridge.cycle_of(data), physics=data.GetCellData().GetArray("e") is not None,
+                latency_sum=values(data, "latency_sum"), samples=values(data, "samples"), counts=bridge.Registry.last.counts)
+    viewer.show()
+    pv.SaveScreenshot(os.environ["ISOBATH_PNG"])
+
+    # Cells picked in ParaView select samples everywhere, and a range set
+    # before stays.
+    other.subscribe()
+    viewer.refresh("all", times[-1])
+    pv.QuerySelect(QueryString="samples >= 2", FieldType="CELL", Source=viewer.filter)
+    picked = [i for i, v in enumerate(fetched(viewer, "samples")) if v >= 2]
+    ok = viewer.pick(pv.GetActiveSource().GetSelectionInput(0) if hasattr(pv.GetActiveSource(), "GetSelectionInput") else None)
+    say("picked", cells=picked, samples=ok["samples"], heard=other.poll(10.0) is not None, echoed=viewer.poll(0.5))
+
+    # The program restarts with another address and token.
+    say("restart")
+    sys.stdin.readline()
+    viewer.poll()
+    viewer.refresh("all", times[-1])
+    say("again", latency_sum=fetched(viewer, "latency_sum"))
+
+
+def amr(file):
+    source = pv.OpenDataFile(file)
+    source.DefaultNumberOfLevels = 10
+    viewer = bridge.Viewer(source, ["samples"], "all")
+    data = viewer.filter.GetClientSideObject().GetOutputDataObject(0)  # Fetch would make it a multi-block
+    levels = []
+    for l in range(data.GetNumberOfLevels()):
+        levels.append([v for b in range(data.GetNumberOfDataSets(l)) for v in values(data.GetDataSet(l, b), "samples")])
+    say("levels", levels=levels)
+
+
+{"lulesh": lambda: lulesh(sys.argv[2:]), "amr": lambda: amr(sys.argv[2])}[sys.argv[1]]()
