@@ -6,4 +6,7 @@ var rows = []Row{
 	{"doubling", doubling},
 	{"memory", memory},
 	{"trace", traces},
+	{"mesh-field", meshField},
+	{"mesh-surface", meshSurface},
+	{"mesh-read", meshRead},
 }

@@ -380,7 +380,7 @@ func (s *stream) plain() ([]byte, error) {
 		return nil, err
 	}
 	n := clampInt(s.integer(head))
-	if s.src[(s.width+2)/3*4-1] == '=' && n > 0 {
+	if n > 0 && s.paddedCount() {
 		if _, err := s.take(s.width); err != nil {
 			return nil, err
 		}
@@ -394,6 +394,15 @@ func (s *stream) plain() ([]byte, error) {
 		return nil, err
 	}
 	return all[s.width:], nil
+}
+
+// paddedCount reports whether the count was encoded on its own: 4 bytes end in
+// two padding characters, 8 bytes in one. Together with data they cannot.
+func (s *stream) paddedCount() bool {
+	if s.width == 4 {
+		return s.src[6] == '='
+	}
+	return s.src[11] == '='
 }
 
 func clampInt(v uint64) int { return int(min(v, 1<<62)) }
