@@ -175,23 +175,17 @@ func (f *meshFlags) openSeries() (*mesh.Series, error) {
 }
 
 func (f *meshFlags) describe(w io.Writer) error {
-	info, err := mesh.Describe(f.meshes...)
+	if len(f.meshes) == 0 {
+		return usagef("no file of samples")
+	}
+	i, err := describeMesh(f.meshes...)
 	if err != nil {
 		return err
 	}
 	if f.json {
-		return json.NewEncoder(w).Encode(info)
+		return printJSON(w, i)
 	}
-	fmt.Fprintf(w, "%s: %d cells, %d points, %d levels, %d domains\n", info.Format, info.Cells, info.Points, info.Levels, info.Domains)
-	fmt.Fprintf(w, "iterations (from the %s): %v\n", info.From, info.Iterations)
-	for _, v := range info.Fields {
-		fmt.Fprintf(w, "  %-24s %-7s %-4s", v.Name, v.On, v.Type)
-		if v.Min != nil {
-			fmt.Fprintf(w, " %12.6g … %.6g", *v.Min, *v.Max)
-		}
-		fmt.Fprintln(w)
-	}
-	return nil
+	return i.write(w)
 }
 
 func (f *meshFlags) settings() (mesh.Settings, error) {
@@ -395,7 +389,10 @@ func (r *meshResult) printJSON(w io.Writer, values bool) error {
 	for _, p := range r.placed.Space.Parts {
 		out.Parts = append(out.Parts, part{p.Domain, p.Level, p.Name, p.Cells, p.First})
 	}
-	return json.NewEncoder(w).Encode(out)
+	if values { // one line: a value a line would be as long as the mesh is large
+		return json.NewEncoder(w).Encode(out)
+	}
+	return printJSON(w, out)
 }
 
 // warnings say that much of the selection is not on the mesh.

@@ -264,10 +264,12 @@ func mutual(x, y []uint8, bins int) float64 {
 // CategoryStats is the spread of the performance field in one category, such
 // as a material, a region or a refinement level.
 type CategoryStats struct {
-	Value            float64 `json:"value"`
-	Cells            int     `json:"cells"`
-	P10, Median, P90 float64
-	Correlation      *Correlation `json:"correlation,omitempty"`
+	Value       float64      `json:"value"`
+	Cells       int          `json:"cells"`
+	P10         float64      `json:"p10"`
+	Median      float64      `json:"median"`
+	P90         float64      `json:"p90"`
+	Correlation *Correlation `json:"correlation,omitempty"`
 }
 
 // ByCategory splits the pairs by category. Categories with enough cells get a

@@ -14,7 +14,7 @@ type Info struct {
 	From       string      `json:"iterations_from"` // file, name or ordinal
 	Times      []float64   `json:"times,omitempty"`
 	Fields     []FieldInfo `json:"fields"`
-	Warnings   []string    `json:"warnings,omitempty"`
+	Warnings   []string    `json:"warnings"`
 }
 
 // FieldInfo is one array of the simulation.
@@ -43,7 +43,7 @@ func Describe(paths ...string) (*Info, error) {
 		return nil, err
 	}
 	out := &Info{Format: s.Format, Cells: m.NumCells(), Points: m.NumPoints(), Levels: max(1, len(m.Levels)), Domains: 1,
-		From: s.Steps[len(s.Steps)-1].From, Warnings: m.Warnings, Fields: []FieldInfo{}}
+		From: s.Steps[len(s.Steps)-1].From, Warnings: append([]string{}, m.Warnings...), Fields: []FieldInfo{}}
 	if !sp.AMR {
 		out.Domains = len(m.Blocks)
 	}

@@ -218,8 +218,8 @@ func IterationColumn(t *table.Table, named string) string {
 }
 
 // FromTable takes the placing columns out of a table. Rows whose data object
-// is unknown have no cell, whatever their indices say: a tool that cannot
-// attribute an access writes zeros there.
+// is unknown and whose indices are all zero have no cell: that is what a tool
+// writes that could not attribute an access.
 func FromTable(t *table.Table, c Columns) (*Samples, error) {
 	s := &Samples{Rows: t.Rows()}
 	for _, a := range []struct {
@@ -332,7 +332,8 @@ func (s *Samples) mask(t *table.Table, c Columns) {
 		return
 	}
 	for i := range s.Rows {
-		if where != nil && (!where.Has(i) || where.Float(i) == 0) || named && (codes[i] == unknown || !object.Has(i)) {
+		unattributed := named && (codes[i] == unknown || !object.Has(i)) && s.origin(i)
+		if unattributed || where != nil && (!where.Has(i) || where.Float(i) == 0) {
 			for _, col := range [][]int32{s.X, s.Cell} {
 				if col != nil {
 					col[i] = Missing
@@ -340,4 +341,14 @@ func (s *Samples) mask(t *table.Table, c Columns) {
 			}
 		}
 	}
+}
+
+// origin reports whether all indices of a row are zero or missing.
+func (s *Samples) origin(i int) bool {
+	for _, col := range [][]int32{s.X, s.Y, s.Z, s.Cell} {
+		if col != nil && col[i] != 0 && col[i] != Missing {
+			return false
+		}
+	}
+	return true
 }

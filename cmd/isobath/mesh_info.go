@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"isobath/internal/mesh"
+	"isobath/internal/term"
+)
+
+// meshInfo is what `info` prints for a mesh, and `mesh` without samples.
+type meshInfo struct {
+	Kind string `json:"kind"`
+	*mesh.Info
+}
+
+func describeMesh(paths ...string) (description, error) {
+	i, err := mesh.Describe(paths...)
+	if err != nil {
+		return nil, err
+	}
+	return &meshInfo{"mesh", i}, nil
+}
+
+func (i *meshInfo) write(w io.Writer) error {
+	style := term.StyleFor(w)
+	fmt.Fprintf(w, "mesh (%s): %s cells, %s points", i.Format, style.Bold(term.Thousands(i.Cells)), term.Thousands(i.Points))
+	if i.Levels > 1 {
+		fmt.Fprintf(w, ", %d levels", i.Levels)
+	}
+	if i.Domains > 1 {
+		fmt.Fprintf(w, ", %d domains", i.Domains)
+	}
+	if i.Dims != nil {
+		fmt.Fprintf(w, ", %d x %d x %d", i.Dims[0], i.Dims[1], i.Dims[2])
+	}
+	fmt.Fprintf(w, "\niterations, from the %s: %s\n\n", map[string]string{"file": "files", "name": "file names", "ordinal": "order of the dumps"}[i.From], some(i.Iterations))
+	t := term.Table{Columns: []term.Column{{Head: "variable", Give: true}, {Head: "on"}, {Head: "type"}, {Head: "values", Align: term.Right},
+		{Head: "min", Align: term.Right}, {Head: "max", Align: term.Right}}}
+	for _, f := range i.Fields {
+		lo, hi := "", ""
+		if f.Min != nil {
+			lo, hi = short(*f.Min), short(*f.Max)
+		}
+		t.Row(f.Name, f.On, strings.TrimLeft(f.Type, "<|"), strconv.Itoa(f.Components), lo, hi)
+	}
+	if err := t.Write(w, term.Width); err != nil {
+		return err
+	}
+	for _, warning := range i.Warnings {
+		fmt.Fprintf(w, "\n%s %s\n", style.Warn("note:"), warning)
+	}
+	return nil
+}
+
+// some writes a list of iterations that fits a line.
+func some(list []int64) string {
+	var b strings.Builder
+	for k, v := range list {
+		if k == 8 && len(list) > 10 {
+			fmt.Fprintf(&b, ", … %d (%d dumps)", list[len(list)-1], len(list))
+			break
+		}
+		if k > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprint(&b, v)
+	}
+	return b.String()
+}
