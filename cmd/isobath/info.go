@@ -69,17 +69,6 @@ func describe(ctx context.Context, imports *importFlags, path string) (descripti
 	return describeSamples(s), nil
 }
 
-// describeOther describes data that is not samples.
-func describeOther(ctx context.Context, path string, f formats.Format) (description, error) {
-	switch f.Kind {
-	case formats.Topology:
-		return describeTopology(path, f)
-	case formats.Mesh:
-		return describeMesh(path)
-	}
-	return nil, fmt.Errorf("%s holds %s (%s), of which info can say no more", path, f.Kind, f.Name)
-}
-
 // samplesInfo is the JSON of `info` for samples.
 type samplesInfo struct {
 	common

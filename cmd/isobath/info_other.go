@@ -49,6 +49,8 @@ func describeOther(ctx context.Context, path string, f formats.Format) (descript
 		return &traceInfo{Summary: s, Columns: []columnInfo{}}, nil
 	case formats.Refs:
 		return describeRefs(ctx, path, f)
+	case formats.Mesh:
+		return describeMesh(path)
 	}
 	return nil, fmt.Errorf("%s holds a %s (%s); try 'isobath %s'", path, f.Kind, f.Name, f.Kind)
 }

@@ -183,7 +183,7 @@ func (f *meshFlags) describe(w io.Writer) error {
 		return err
 	}
 	if f.json {
-		return printJSON(w, i)
+		return printJSON(w, i.fields())
 	}
 	return i.write(w)
 }

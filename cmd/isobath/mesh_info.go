@@ -6,22 +6,26 @@ import (
 	"strconv"
 	"strings"
 
+	"isobath/internal/formats"
 	"isobath/internal/mesh"
 	"isobath/internal/term"
 )
 
 // meshInfo is what `info` prints for a mesh, and `mesh` without samples.
 type meshInfo struct {
-	Kind string `json:"kind"`
+	common
 	*mesh.Info
 }
+
+func (i *meshInfo) fields() any { return i }
 
 func describeMesh(paths ...string) (description, error) {
 	i, err := mesh.Describe(paths...)
 	if err != nil {
 		return nil, err
 	}
-	return &meshInfo{"mesh", i}, nil
+	f := formats.Format{Name: i.FormatName, Kind: formats.Mesh}
+	return &meshInfo{newCommon(f, i.Cells, i.Notes), i}, nil
 }
 
 func (i *meshInfo) write(w io.Writer) error {
@@ -39,7 +43,7 @@ func (i *meshInfo) write(w io.Writer) error {
 	fmt.Fprintf(w, "\niterations, from the %s: %s\n\n", map[string]string{"file": "files", "name": "file names", "ordinal": "order of the dumps"}[i.From], some(i.Iterations))
 	t := term.Table{Columns: []term.Column{{Head: "variable", Give: true}, {Head: "on"}, {Head: "type"}, {Head: "values", Align: term.Right},
 		{Head: "min", Align: term.Right}, {Head: "max", Align: term.Right}}}
-	for _, f := range i.Fields {
+	for _, f := range i.Info.Fields {
 		lo, hi := "", ""
 		if f.Min != nil {
 			lo, hi = short(*f.Min), short(*f.Max)
@@ -49,10 +53,7 @@ func (i *meshInfo) write(w io.Writer) error {
 	if err := t.Write(w, term.Width); err != nil {
 		return err
 	}
-	for _, warning := range i.Warnings {
-		fmt.Fprintf(w, "\n%s %s\n", style.Warn("note:"), warning)
-	}
-	return nil
+	return i.notes(w)
 }
 
 // some writes a list of iterations that fits a line.

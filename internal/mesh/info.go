@@ -4,7 +4,7 @@ import "isobath/internal/grid"
 
 // Info is what `isobath info` says about a mesh.
 type Info struct {
-	Format     string      `json:"format"`
+	FormatName string      `json:"-"`
 	Cells      int         `json:"cells"`
 	Points     int         `json:"points"`
 	Levels     int         `json:"levels"`
@@ -14,7 +14,7 @@ type Info struct {
 	From       string      `json:"iterations_from"` // file, name or ordinal
 	Times      []float64   `json:"times,omitempty"`
 	Fields     []FieldInfo `json:"fields"`
-	Warnings   []string    `json:"warnings"`
+	Notes      []string    `json:"-"` // sentences for the user
 }
 
 // FieldInfo is one array of the simulation.
@@ -42,8 +42,8 @@ func Describe(paths ...string) (*Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Info{Format: s.Format, Cells: m.NumCells(), Points: m.NumPoints(), Levels: max(1, len(m.Levels)), Domains: 1,
-		From: s.Steps[len(s.Steps)-1].From, Warnings: append([]string{}, m.Warnings...), Fields: []FieldInfo{}}
+	out := &Info{FormatName: s.Format, Cells: m.NumCells(), Points: m.NumPoints(), Levels: max(1, len(m.Levels)), Domains: 1,
+		From: s.Steps[len(s.Steps)-1].From, Notes: m.Warnings, Fields: []FieldInfo{}}
 	if !sp.AMR {
 		out.Domains = len(m.Blocks)
 	}
