@@ -10,7 +10,8 @@ of `isobath mesh --link` (or ISOBATH_LINK=FILE).
 import os
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) if "__file__" in globals() else os.getcwd())
+HERE = os.path.dirname(os.path.abspath(__file__)) if "__file__" in globals() else os.environ.get("ISOBATH_CLIENTS", os.getcwd())
+sys.path.insert(0, HERE)
 import isobath  # noqa: E402
 from paraview import simple as pv  # noqa: E402
 from paraview import vtk  # noqa: E402
@@ -190,4 +191,8 @@ def main(args):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    # ParaView runs the filter's script in __main__ and fills that with names of
+    # its own (add, sum, pi, ...), so the work is done in a module.
+    import paraview_isobath
+
+    paraview_isobath.main(sys.argv[1:])

@@ -208,6 +208,36 @@ func TestParaView(t *testing.T) {
 	}
 }
 
+// TestParaViewScript runs the script as a user does, for a picture.
+func TestParaViewScript(t *testing.T) {
+	file := filepath.Join(test.Shared(t, "mesh/lulesh"), "lulesh_c0540.vtk")
+	pvpython, xvfb := test.Peer(t, "pvpython", "paraview"), test.Peer(t, "xvfb-run", "xvfb")
+	series, err := mesh.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab, err := table.New("samples", []*table.Column{{Name: "cell", Data: []int64{0, 1, 7999}}, {Name: "latency", Data: []int64{3, 4, 5}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	view, err := mesh.NewView(series, tab, mesh.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokenFile, png := filepath.Join(t.TempDir(), "link"), filepath.Join(t.TempDir(), "out.png")
+	stop := serveFile(t, NewSession(tab, kernel.New(query.Data{Table: tab}, kernel.Options{}), Mesh{Name: "lulesh", View: view}), tokenFile)
+	defer stop()
+	cmd := exec.Command(xvfb, "-a", "-s", "-screen 0 800x600x24", pvpython, "--force-offscreen-rendering",
+		filepath.Join(test.Root(), "clients", "paraview_isobath.py"), file, "--mode", "all", "--field", "latency_max", "--png", png)
+	cmd.Env = append(os.Environ(), "ISOBATH_LINK="+tokenFile, "PYTHONDONTWRITEBYTECODE=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if info, err := os.Stat(png); err != nil || info.Size() < 3000 {
+		t.Errorf("picture: %v", err)
+	}
+}
+
 // compareWithVerb checks a field ParaView shows against `isobath mesh --json`.
 func compareWithVerb(t *testing.T, binary, samples string, files []string, r result) {
 	t.Helper()

@@ -96,6 +96,8 @@ func read(s source, step int) (*grid.Mesh, error) {
 	if err != nil {
 		return nil, err
 	}
+	nodal = joinVectors(nodal)
+	displace(points.Data.([]float64), nodal)
 	names, vars := s.texts("eb_names"), s.texts("name_elem_var")
 	for b := 1; s.has(fmt.Sprintf("connect%d", b)); b++ {
 		g, err := block(s, b, points, nodal)
@@ -192,7 +194,73 @@ func elementVariables(s source, g *grid.Grid, names []string, b, step int) error
 		}
 		g.CellData = append(g.CellData, grid.Array{Name: name, Comps: 1, Data: v})
 	}
+	g.CellData = joinVectors(g.CellData)
 	return nil
+}
+
+// families are the endings of variables that make one: vectors of two and three
+// components and symmetric tensors.
+var families = [][]string{{"xx", "yy", "zz", "xy", "xz", "yz"}, {"x", "y", "z"}, {"x", "y"}}
+
+// joinVectors makes vectors and tensors of variables that follow one another
+// and differ in their endings only: Exodus has scalars only. The name is what
+// they share, as in VTK.
+func joinVectors(list []grid.Array) []grid.Array {
+	var out []grid.Array
+	for len(list) > 0 {
+		n, name := family(list)
+		a := list[0]
+		if n > 1 {
+			wide := make([]float64, a.Values()*n)
+			for c := range n {
+				for i := range a.Values() {
+					wide[i*n+c] = list[c].At(i)
+				}
+			}
+			a = grid.Array{Name: name, Comps: n, Data: wide}
+		}
+		out = append(out, a)
+		list = list[n:]
+	}
+	return out
+}
+
+// family returns how many variables at the head of the list belong together,
+// and the name they share.
+func family(list []grid.Array) (int, string) {
+	for _, endings := range families {
+		size := len(endings[0])
+		if len(list) < len(endings) || len(list[0].Name) <= size {
+			continue
+		}
+		prefix := list[0].Name[:len(list[0].Name)-size]
+		all := true
+		for i, e := range endings {
+			upper := list[i].Name == prefix+strings.ToUpper(e)
+			all = all && (upper || list[i].Name == prefix+e) && list[i].Values() == list[0].Values()
+		}
+		if all {
+			return len(endings), prefix
+		}
+	}
+	return 1, ""
+}
+
+// displace moves the points by the first vector whose name starts with "dis",
+// as ParaView does: the mesh of a step is the deformed one.
+func displace(points []float64, nodal []grid.Array) {
+	for i := range nodal {
+		a := &nodal[i]
+		if a.Comps < 2 || len(a.Name) < 3 || !strings.EqualFold(a.Name[:3], "dis") {
+			continue
+		}
+		for k := range a.Len() {
+			for c := range min(3, a.Comps) {
+				points[3*k+c] += a.At(k*a.Comps + c)
+			}
+		}
+		return
+	}
 }
 
 // block reads one element block with the points it uses, numbered in order of

@@ -25,7 +25,7 @@ for form in ("NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA", "N
     n = 60
     elems = 3
     for name, size in (("len_string", 33), ("len_line", 81), ("four", 4), ("len_name", 33), ("time_step", None), ("num_dim", 3), ("num_nodes", n),
-                       ("num_elem", elems * len(SHAPES)), ("num_el_blk", len(SHAPES)), ("num_elem_var", 2), ("num_nod_var", 1)):
+                       ("num_elem", elems * len(SHAPES)), ("num_el_blk", len(SHAPES)), ("num_elem_var", 10), ("num_nod_var", 6)):
         f.createDimension(name, size)
     f.createVariable("time_whole", "f8", ("time_step",))[:] = [0.0, 0.5, 1.25]
     f.createVariable("eb_status", "i4", ("num_el_blk",))[:] = 1
@@ -33,22 +33,24 @@ for form in ("NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA", "N
     p.setncattr("name", "ID")
     p[:] = np.arange(1, len(SHAPES) + 1)
     for a in "xyz":
-        f.createVariable("coord" + a, "f8", ("num_nodes",))[:] = rng.normal(size=n)
+        f.createVariable("coord" + a, "f8", ("num_nodes",))[:] = np.round(rng.normal(size=n) * 64) / 64
     chars(f.createVariable("eb_names", "S1", ("num_el_blk", "len_name")), ["part %d" % i for i in range(len(SHAPES))])
     chars(f.createVariable("coor_names", "S1", ("num_dim", "len_name")), ["x", "y", "z"])
-    chars(f.createVariable("name_elem_var", "S1", ("num_elem_var", "len_name")), ["energy", "some"])
-    chars(f.createVariable("name_nod_var", "S1", ("num_nod_var", "len_name")), ["temperature"])
-    table = np.ones((len(SHAPES), 2), dtype="i4")
+    chars(f.createVariable("name_elem_var", "S1", ("num_elem_var", "len_name")), ["energy", "some", "flowX", "flowY", "sxx", "syy", "szz", "sxy", "sxz", "syz"])
+    chars(f.createVariable("name_nod_var", "S1", ("num_nod_var", "len_name")), ["temperature", "DISPLX", "DISPLY", "DISPLZ", "v_x", "v_y"])
+    table = np.ones((len(SHAPES), 10), dtype="i4")
     table[::2, 1] = 0
     f.createVariable("elem_var_tab", "i4", ("num_el_blk", "num_elem_var"))[:] = table
-    f.createVariable("vals_nod_var1", "f8", ("time_step", "num_nodes"))[:] = rng.normal(size=(3, n))
+    for v in range(1, 7):
+        # Displacements are eighths, so that adding them is exact in any precision.
+        f.createVariable("vals_nod_var%d" % v, "f8", ("time_step", "num_nodes"))[:] = np.round(rng.normal(size=(3, n)) * 8) / 8
     for b, (kind, k) in enumerate(SHAPES, 1):
         f.createDimension("num_el_in_blk%d" % b, elems)
         f.createDimension("num_nod_per_el%d" % b, k)
         c = f.createVariable("connect%d" % b, "i4", ("num_el_in_blk%d" % b, "num_nod_per_el%d" % b))
         c.elem_type = kind
         c[:] = np.array([rng.permutation(n)[:k] + 1 for _ in range(elems)])
-        for v in (1, 2):
+        for v in range(1, 11):
             if table[b - 1, v - 1]:
                 f.createVariable("vals_elem_var%deb%d" % (v, b), "f8", ("time_step", "num_el_in_blk%d" % b))[:] = rng.normal(size=(3, elems))
     f.close()
