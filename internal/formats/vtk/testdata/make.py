@@ -225,3 +225,32 @@ w = vtkXMLPartitionedDataSetCollectionWriter()
 w.SetFileName(path("parts.vtpc"))
 w.SetInputData(c)
 assert w.Write()
+
+from vtkmodules.vtkCommonDataModel import vtkAMRBox, vtkOverlappingAMR, vtkStructuredData, vtkUniformGrid  # noqa: E402
+from vtkmodules.vtkIOXML import vtkXMLUniformGridAMRWriter  # noqa: E402
+
+for name, flat in (("amr3", False), ("amr2", True)):
+    amr = vtkOverlappingAMR()
+    amr.Initialize(2, [1, 2])
+    amr.SetOrigin([1.0, 2.0, 0.0])
+    amr.SetGridDescription(5 if flat else 8)  # VTK_XY_PLANE, VTK_XYZ_GRID
+    for level, boxes in enumerate(([(0, 0, 0, 3, 3, 3)], [(2, 2, 2, 3, 5, 5), (4, 2, 2, 5, 5, 5)])):
+        h = 0.5 / 2**level
+        amr.SetSpacing(level, [h, h, h])
+        for i, b in enumerate(boxes):
+            lo, hi = list(b[:3]), list(b[3:])
+            if flat:
+                lo[2], hi[2] = 0, -1
+            g = vtkUniformGrid()
+            g.SetOrigin(1.0 + lo[0] * h, 2.0 + lo[1] * h, 0.0 if flat else lo[2] * h)
+            g.SetSpacing(h, h, h)
+            g.SetDimensions(hi[0] - lo[0] + 2, hi[1] - lo[1] + 2, 1 if flat else hi[2] - lo[2] + 2)
+            g.GetCellData().AddArray(array("rho", g.GetNumberOfCells(), "f8"))
+            amr.SetAMRBox(level, i, vtkAMRBox(lo, hi))
+            amr.SetDataSet(level, i, g)
+    amr.SetRefinementRatio(0, 2)
+    amr.SetRefinementRatio(1, 2)
+    w = vtkXMLUniformGridAMRWriter()
+    w.SetFileName(path(name + ".vthb"))
+    w.SetInputData(amr)
+    assert w.Write()
