@@ -122,3 +122,10 @@ func TestGhosts(t *testing.T) {
 		}
 	}
 }
+
+// TestHostileBox refuses a box of 10^12 cells before memory is taken for it.
+func TestHostileBox(t *testing.T) {
+	if _, err := volume(grid.Box{Hi: [3]int{9999, 9999, 9999}}); err == nil {
+		t.Error("a box of 10^12 cells is accepted")
+	}
+}

@@ -1,10 +1,12 @@
 package exodus
 
 import (
+	"encoding/binary"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"isobath/internal/grid/gridtest"
@@ -69,4 +71,37 @@ func FuzzClassic(f *testing.F) {
 		}
 		_, _ = read(c, 0)
 	})
+}
+
+// TestHostileSizes refuses a header that claims 10^12 nodes in 200 bytes.
+func TestHostileSizes(t *testing.T) {
+	b := []byte("CDF\x05")
+	u32 := func(v uint32) { b = binary.BigEndian.AppendUint32(b, v) }
+	u64 := func(v uint64) { b = binary.BigEndian.AppendUint64(b, v) }
+	name := func(s string) {
+		u64(uint64(len(s)))
+		b = append(b, s...)
+		b = append(b, make([]byte, (4-len(s)%4)%4)...)
+	}
+	u64(0) // records
+	u32(0x0a)
+	u64(1)
+	name("num_nodes")
+	u64(1_000_000_000_000)
+	u32(0) // no attributes
+	u64(0)
+	u32(0x0b)
+	u64(1)
+	name("coordx")
+	u64(1)
+	u64(0)
+	u32(0)
+	u64(0)
+	u32(6)
+	u64(8_000_000_000_000)
+	u64(64)
+	_, err := parseClassic(b)
+	if err == nil || !strings.Contains(err.Error(), "more values than the file has bytes") {
+		t.Errorf("error %v", err)
+	}
 }

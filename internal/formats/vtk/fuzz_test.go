@@ -2,6 +2,8 @@ package vtk
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"testing"
 
 	"isobath/internal/grid"
@@ -58,6 +60,27 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
+// sharedSeed is a tetrahedron as a polyhedron in the form of VTK 9.4 and later.
+const sharedSeed = `<VTKFile type="UnstructuredGrid" version="2.3"><UnstructuredGrid><Piece NumberOfPoints="4" NumberOfCells="2">
+<Points><DataArray type="Float64" NumberOfComponents="3">0 0 0 1 0 0 0 1 0 0 0 1</DataArray></Points>
+<Cells><DataArray type="Int64" Name="connectivity">0 1 2 0 1 2 3</DataArray><DataArray type="Int64" Name="offsets">3 7</DataArray>
+<DataArray type="UInt8" Name="types">5 42</DataArray>
+<DataArray type="Int64" Name="face_connectivity">0 2 1 0 1 3 1 2 3 2 0 3</DataArray><DataArray type="Int64" Name="face_offsets">3 6 9 12</DataArray>
+<DataArray type="Int64" Name="polyhedron_to_faces">0 1 2 3</DataArray><DataArray type="Int64" Name="polyhedron_offsets">0 4</DataArray></Cells>
+</Piece></UnstructuredGrid></VTKFile>`
+
+func TestSharedFaces(t *testing.T) {
+	m, err := readXML([]byte(sharedSeed), folder{dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got [][]int32
+	m.Blocks[0].Grid.CellFaces(1, &grid.Scratch{}, func(f []int32) { got = append(got, slices.Clone(f)) })
+	if want := "[[0 2 1] [0 1 3] [1 2 3] [2 0 3]]"; fmt.Sprint(got) != want {
+		t.Errorf("faces %v, want %s", got, want)
+	}
+}
+
 // use asks a grid everything that drawing and projecting ask.
 func use(t *testing.T, m *grid.Mesh) {
 	var s grid.Scratch
@@ -104,6 +127,7 @@ func FuzzLegacy(f *testing.F) {
 
 func FuzzXML(f *testing.F) {
 	f.Add([]byte(xmlSeed))
+	f.Add([]byte(sharedSeed))
 	f.Add([]byte(`<VTKFile type="ImageData" header_type="UInt64" compressor="vtkZLibDataCompressor"><ImageData WholeExtent="0 1 0 1 0 1" Origin="0 0 0" Spacing="1 1 1"><Piece Extent="0 1 0 1 0 1"><PointData><DataArray type="Int8" Name="a" format="ascii">1 2 3 4 5 6 7 8</DataArray></PointData></Piece></ImageData></VTKFile>`))
 	f.Add([]byte(`<VTKFile type="PolyData"><PolyData><Piece NumberOfPoints="3" NumberOfPolys="1"><Points><DataArray type="Float32" NumberOfComponents="3">0 0 0 1 0 0 0 1 0</DataArray></Points><Polys><DataArray type="Int64" Name="connectivity">0 1 2</DataArray><DataArray type="Int64" Name="offsets">3</DataArray></Polys></Piece></PolyData></VTKFile>`))
 	f.Add([]byte(`<VTKFile type="vtkMultiBlockDataSet"><vtkMultiBlockDataSet><Block index="0"><DataSet file="x.vtu"/></Block></vtkMultiBlockDataSet></VTKFile>`))

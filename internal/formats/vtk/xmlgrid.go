@@ -344,6 +344,9 @@ func (d *document) cells(g *grid.Grid, n *node) error {
 // polyhedra reads faces and faceoffsets. An offset is the end of the cell's
 // part of the face list, -1 for cells that are no polyhedra.
 func (d *document) polyhedra(g *grid.Grid, c *node) error {
+	if c.array("polyhedron_to_faces") != nil {
+		return d.sharedFaces(g, c)
+	}
 	faces, ends := c.array("faces"), c.array("faceoffsets")
 	if faces == nil || ends == nil {
 		return nil
@@ -375,6 +378,68 @@ func (d *document) polyhedra(g *grid.Grid, c *node) error {
 		}
 	}
 	return nil
+}
+
+// sharedFaces reads polyhedra as VTK writes them from 9.4 on: a list of faces,
+// and for each cell the numbers of its faces. Both offset arrays hold ends.
+func (d *document) sharedFaces(g *grid.Grid, c *node) error {
+	var lists [4][]int64
+	for i, name := range [...]string{"face_connectivity", "face_offsets", "polyhedron_to_faces", "polyhedron_offsets"} {
+		n := c.array(name)
+		if n == nil {
+			return fmt.Errorf("no array %q", name)
+		}
+		a, err := d.array(n, -1)
+		if err != nil {
+			return err
+		}
+		if lists[i], err = a.Int64s(); err != nil {
+			return err
+		}
+	}
+	points, ends, faces, cellEnds := lists[0], lists[1], lists[2], lists[3]
+	if len(cellEnds) != len(g.Types) {
+		return fmt.Errorf("%d cells have %d polyhedron offsets", len(g.Types), len(cellEnds))
+	}
+	g.FaceStart = make([]int, len(g.Types))
+	at := int64(0)
+	for i, end := range cellEnds {
+		g.FaceStart[i] = -1
+		if end < at || end > int64(len(faces)) {
+			return fmt.Errorf("cell %d: polyhedron offset %d is out of order", i, end)
+		}
+		if g.Types[i] == grid.Polyhedron {
+			g.FaceStart[i] = len(g.Faces)
+			g.Faces = append(g.Faces, int32(end-at))
+			for _, f := range faces[at:end] {
+				face, err := slice(points, ends, f)
+				if err != nil {
+					return fmt.Errorf("cell %d: %w", i, err)
+				}
+				g.Faces = append(g.Faces, int32(len(face)))
+				for _, id := range face {
+					g.Faces = append(g.Faces, int32(max(-1, min(id, 1<<31-1)))) // Check names a bad one
+				}
+			}
+		}
+		at = end
+	}
+	return nil
+}
+
+// slice returns part i of a list that is cut at ends.
+func slice(list, ends []int64, i int64) ([]int64, error) {
+	if i < 0 || i >= int64(len(ends)) {
+		return nil, fmt.Errorf("face %d of %d", i, len(ends))
+	}
+	lo := int64(0)
+	if i > 0 {
+		lo = ends[i-1]
+	}
+	if lo < 0 || ends[i] < lo || ends[i] > int64(len(list)) {
+		return nil, fmt.Errorf("face %d: offset %d is out of order", i, ends[i])
+	}
+	return list[lo:ends[i]], nil
 }
 
 func (d *document) polyCells(g *grid.Grid, n *node) error {
