@@ -26,6 +26,7 @@ type stepsFlags struct {
 	ops, all  bool
 	clusters  bool
 	k         int
+	part      int32
 	profile   bool
 	critical  bool
 }
@@ -58,6 +59,7 @@ peers on other ranks, and follows every delay back to where it was injected.`,
 	fl.IntVar(&f.top, "top", 10, "how many delays to list of each class")
 	fl.BoolVar(&f.clusters, "clusters", false, "group processes whose lateness runs alike")
 	fl.IntVar(&f.k, "k", 0, "with --clusters: how many groups (default: as the data says)")
+	fl.Int32Var(&f.part, "partition", logical.None, "with --clusters: compare processes in this partition only")
 	fl.BoolVar(&f.profile, "profile", false, "time by region, communication matrix, message sizes, waiting times")
 	fl.BoolVar(&f.critical, "critical", false, "the critical path, by process and region")
 	fl.BoolVar(&f.json, "json", false, "print JSON")
@@ -126,7 +128,7 @@ func (f *stepsFlags) report(ctx context.Context, s *logical.Structure) (*logical
 		r.AddProfile(s.Trace)
 	}
 	if f.clusters {
-		err = r.AddClusters(ctx, s, logical.ClusterOptions{From: o.From, To: o.To, Part: logical.None, K: f.k})
+		err = r.AddClusters(ctx, s, logical.ClusterOptions{From: o.From, To: o.To, Part: f.part, K: f.k})
 	}
 	return r, err
 }

@@ -1,6 +1,8 @@
 package logical
 
 import (
+	"fmt"
+
 	"isobath/internal/trace"
 )
 
@@ -52,5 +54,32 @@ func (s *Structure) note() {
 	}
 	if len(s.Options.Phases) > 0 {
 		s.Notes = append(s.Notes, "partitions are the given phases, widened where a message would cross a border")
+	}
+}
+
+// advise says when an option that is off would likely serve this trace.
+func (s *Structure) advise() {
+	if s.Options.Leaps || s.Options.MergeGlobal || len(s.Options.Phases) > 0 || s.Len() == 0 {
+		return
+	}
+	active := 0
+	for p := range s.Trace.Procs {
+		if s.Start[p+1] > s.Start[p] {
+			active++
+		}
+	}
+	small, whole := 0, 0
+	for q := range int32(s.Parts.Count()) {
+		if len(s.Parts.Runs(q)) == active {
+			whole += int(s.Parts.Ops[q])
+		} else {
+			small++
+		}
+	}
+	// A tree or a pipeline has few operations in partitions of everyone, and
+	// must not be advised.
+	if small > 0 && 4*whole >= 3*s.Len() {
+		s.Notes = append(s.Notes, fmt.Sprintf("%d %% of the operations are in partitions of all processes, but %d of %d partitions hold only some; if the program is bulk-synchronous, --leaps completes them",
+			100*whole/s.Len(), small, s.Parts.Count()))
 	}
 }

@@ -52,7 +52,7 @@ type ReportRegion struct {
 	Name      string `json:"name"`
 	File      string `json:"file,omitempty"`
 	Line      uint32 `json:"line,omitempty"`
-	Processes int    `json:"processes"`
+	Locations int    `json:"locations"`
 	Calls     int64  `json:"calls"`
 	Inclusive int64  `json:"inclusive"`
 	Exclusive int64  `json:"exclusive"`
@@ -129,7 +129,7 @@ func (r *Report) AddProfile(t *trace.Trace) {
 	out := &ReportProfile{Regions: []ReportRegion{}, Matrix: []ReportPair{}, Sizes: []ReportSize{}}
 	for _, g := range p.Regions {
 		region := t.Regions[g.Region]
-		out.Regions = append(out.Regions, ReportRegion{Name: region.Name, File: region.File, Line: region.Line, Processes: g.Procs,
+		out.Regions = append(out.Regions, ReportRegion{Name: region.Name, File: region.File, Line: region.Line, Locations: g.Locations,
 			Calls: g.Calls, Inclusive: t.NS(g.Incl), Exclusive: t.NS(g.Excl), Least: t.NS(g.Least), Most: t.NS(g.Most)})
 	}
 	for _, c := range p.Pairs {

@@ -102,6 +102,7 @@ func Analyze(ctx context.Context, t *trace.Trace, o Options) (*Structure, error)
 		s.mergeAcross()
 	}
 	s.measure()
+	s.advise()
 	return s, ctx.Err()
 }
 

@@ -29,14 +29,28 @@ func (t *Trace) join(lines []*timeline, order []int32) {
 		t.Sends.add(&l.sends)
 		t.Recvs.add(&l.recvs)
 		t.Waits.add(&l.waits, int32(p))
-		for _, rt := range l.times {
-			rt.Proc = int32(p)
-			t.Times = append(t.Times, rt)
-		}
 		t.Repairs.add(&l.repairs)
 		t.Ops.Start = append(t.Ops.Start, int32(len(t.Ops.Enter)))
 		t.Procs[p].Ops = [2]int32{ops, int32(len(t.Ops.Enter))}
 		l.ops, l.frames, l.sends, l.recvs, l.waits = Ops{}, Frames{}, Ends{}, Ends{}, Waits{}
+	}
+}
+
+// joinTimes lists the region times of all locations, also of threads that do
+// not communicate, under the process they belong to.
+func (t *Trace) joinTimes(lines []*timeline, h *homes) {
+	n := 0
+	for _, l := range lines {
+		n += len(l.times)
+	}
+	t.Times = make([]RegionTime, 0, n)
+	for i, l := range lines {
+		for _, rt := range l.times {
+			if rt.Proc = h.proc[i]; rt.Proc >= 0 {
+				t.Times = append(t.Times, rt)
+			}
+		}
+		l.times = nil
 	}
 }
 
@@ -55,7 +69,7 @@ func shift(col []int32, by int32) {
 
 // reserve makes the columns in their final size at once.
 func (t *Trace) reserve(lines []*timeline, order []int32) {
-	var ops, frames, sends, recvs, waits, times int
+	var ops, frames, sends, recvs, waits int
 	for _, row := range order {
 		l := lines[row]
 		ops += len(l.ops.Enter)
@@ -63,7 +77,6 @@ func (t *Trace) reserve(lines []*timeline, order []int32) {
 		sends += len(l.sends.Op)
 		recvs += len(l.recvs.Op)
 		waits += len(l.waits.Op)
-		times += len(l.times)
 	}
 	i32 := func(n int) []int32 { return make([]int32, 0, n) }
 	i64 := func(n int) []int64 { return make([]int64, 0, n) }
@@ -75,7 +88,6 @@ func (t *Trace) reserve(lines []*timeline, order []int32) {
 	t.Recvs = Ends{Op: i32(recvs), Peer: i32(recvs), Comm: i32(recvs), Tag: make([]uint32, 0, recvs), Bytes: i64(recvs),
 		Match: i32(recvs)}
 	t.Waits = Waits{Op: i32(waits), Proc: i32(waits), Region: i32(waits), Enter: i64(waits), Exit: i64(waits)}
-	t.Times = make([]RegionTime, 0, times)
 }
 
 func (o *Ops) add(l *Ops) {

@@ -14,13 +14,13 @@ type Profile struct {
 	Waits   WaitStates
 }
 
-// RegionTotal is the time all processes spent in a region.
+// RegionTotal is the time all locations spent in a region.
 type RegionTotal struct {
 	Region     int32
-	Procs      int
+	Locations  int // that entered it
 	Calls      int64
 	Incl, Excl int64
-	Least      int64 // smallest and largest exclusive time of a process
+	Least      int64 // smallest and largest exclusive time of a location
 	Most       int64
 }
 
@@ -56,16 +56,16 @@ func (t *Trace) regionTotals() []RegionTotal {
 	byRegion := make([]RegionTotal, len(t.Regions))
 	for _, r := range t.Times {
 		s := &byRegion[r.Region]
-		if s.Procs == 0 {
+		if s.Locations == 0 {
 			s.Region, s.Least = r.Region, r.Excl
 		}
-		s.Procs++
+		s.Locations++
 		s.Calls += r.Calls
 		s.Incl += r.Incl
 		s.Excl += r.Excl
 		s.Least, s.Most = min(s.Least, r.Excl), max(s.Most, r.Excl)
 	}
-	out := slices.DeleteFunc(byRegion, func(s RegionTotal) bool { return s.Procs == 0 })
+	out := slices.DeleteFunc(byRegion, func(s RegionTotal) bool { return s.Locations == 0 })
 	slices.SortStableFunc(out, func(a, b RegionTotal) int { return cmp.Compare(b.Excl, a.Excl) })
 	return out
 }

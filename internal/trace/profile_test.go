@@ -52,10 +52,10 @@ func TestProfile(t *testing.T) {
 		t.Errorf("sizes %+v", w.Sizes)
 	}
 	for _, r := range w.Regions {
-		if tr.Regions[r.Region].Name == "work" && (r.Excl != 900_000 || r.Calls != 1 || r.Procs != 1) {
+		if tr.Regions[r.Region].Name == "work" && (r.Excl != 900_000 || r.Calls != 1 || r.Locations != 1) {
 			t.Errorf("work: %+v", r)
 		}
-		if tr.Regions[r.Region].Name == "main" && (r.Procs != 3 || r.Excl != 700_000) {
+		if tr.Regions[r.Region].Name == "main" && (r.Locations != 3 || r.Excl != 700_000) {
 			t.Errorf("main: %+v", r)
 		}
 	}

@@ -33,6 +33,7 @@ func Open(ctx context.Context, path string) (*Trace, error) {
 	order := t.arrange(a.Defs, lines, homes)
 	t.guessWaits(lines)
 	t.join(lines, order)
+	t.joinTimes(lines, homes)
 	t.resolveComms(n, homes)
 	posts := collect(lines, order, func(l *timeline) []int32 { return l.posts })
 	t.matchMessages(posts)

@@ -171,7 +171,8 @@ type Async struct {
 	Rank  []int32 // of the member in the communicator
 }
 
-// RegionTime is the time one process spent in one region.
+// RegionTime is the time one location spent in one region; Proc is the first
+// process of its address space.
 type RegionTime struct {
 	Proc, Region int32
 	Calls        int64

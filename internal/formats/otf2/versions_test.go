@@ -154,3 +154,21 @@ func TestBrokenArchives(t *testing.T) {
 		})
 	}
 }
+
+// TestInterComm: in a communicator of two groups the peer is in the other one.
+func TestInterComm(t *testing.T) {
+	d := newDefinitions()
+	d.add(&Definition{Kind: defGroup, F: fieldsIn(0, 0, 0, 0, groupCommLocations, ParadigmMPI, 0), Has: 7, List: []uint64{10, 11, 12, 13}})
+	d.add(&Definition{Kind: defGroup, F: fieldsIn(1, 0, 0, 0, groupComm, ParadigmMPI, 0), Has: 7, List: []uint64{0, 1}})
+	d.add(&Definition{Kind: defGroup, F: fieldsIn(2, 0, 0, 0, groupComm, ParadigmMPI, 0), Has: 7, List: []uint64{3, 2}})
+	d.add(&Definition{Kind: defInterComm, F: fieldsIn(5, 0, 1, 2, uint64(None), 0), Has: 6})
+	m := d.Members(5)
+	for _, tt := range []struct{ rank, from, want uint64 }{{0, 10, 13}, {1, 11, 12}, {0, 13, 10}, {1, 12, 11}} {
+		if got, ok := m.Peer(tt.rank, tt.from); !ok || got != tt.want {
+			t.Errorf("rank %d as seen from %d is %d, %v; want %d", tt.rank, tt.from, got, ok, tt.want)
+		}
+	}
+	if _, ok := m.Peer(2, 10); ok {
+		t.Error("rank 2 of a group of two was found")
+	}
+}
