@@ -244,7 +244,7 @@ type Balance struct {
 	// Nearer were resolved nearer the CPU.
 	Nearer Count
 	// Around went farther without passing this depth: their CPU has no such
-	// cache, or a cache of another node served them.
+	// cache, core or package, or a cache of another node served them.
 	Around Count
 	// Lost have a CPU that the topology does not have.
 	Lost Count
@@ -309,8 +309,11 @@ func (b *Balance) sort(p *Placer, d Depth, pl Place, n Count) {
 		b.Lost.Add(n)
 		return
 	}
-	if kindRank(d.Kind) == 0 {
-		return // what holds CPUs has all their samples
+	if kindRank(d.Kind) == 0 { // what holds CPUs has all their samples
+		if p.Topology.enclosing(p.Topology.cpu[cpu], d.Kind) < 0 {
+			b.Around.Add(n)
+		}
+		return
 	}
 	level := levelRank(access.Level)
 	if level < kindRank(d.Kind) {

@@ -130,6 +130,7 @@ type nested struct {
 	objects  []Object
 	parent   []int
 	aside    []bool
+	taken    [kindCount][]bool // CPUs that lie in a resource of each kind
 	warnings []string
 }
 
@@ -159,24 +160,45 @@ func (n *nested) place(o Object, owner map[int]int) {
 	}
 	parent, whole := n.common(o.CPUs, owner)
 	twin := whole && slices.Equal(n.objects[parent].CPUs, o.CPUs)
+	memory := o.Kind == NUMA || o.Kind == SideCache
 	switch {
-	case !whole && o.Kind == Group:
-		// Groups only express closeness; one that cuts through others says
-		// nothing the tree could show.
-	case !whole:
-		n.warn(fmt.Sprintf("%v with CPUs %v cuts through other resources; it is drawn beside them", o.Kind, clip(o.CPUs.String())))
-		n.add(o, 0, true, nil)
-	case twin && o.Kind == Group:
-		// adds nothing to what is there
-	case twin && n.objects[parent].Kind == Group:
-		n.objects[parent] = o
-	case twin && o.Kind == n.objects[parent].Kind && (o.Kind == NUMA || o.Kind == SideCache):
+	case o.Kind == Group && (twin || !whole):
+		// Groups only express closeness; one that is what is there already, or
+		// cuts through others, says nothing the tree could show.
+	case twin && memory && o.Kind == n.objects[parent].Kind:
 		// DRAM and HBM of the same CPUs: one lies around them, the other beside
 		n.add(o, n.parent[n.memoryAround(parent)], true, nil)
 	case twin && o.Kind == n.objects[parent].Kind:
 		// the same resource told twice, once for each CPU
+	case !memory && n.claimed(o):
+		n.warn(fmt.Sprintf("%v with CPUs %v overlaps another; it is left out", o.Kind, clip(o.CPUs.String())))
+	case twin && n.objects[parent].Kind == Group:
+		n.objects[parent] = o
+		n.claim(o)
+	case !whole && o.Kind.holdsCPUsOnly():
+		n.warn(fmt.Sprintf("%v with CPUs %v cuts through other resources; it is left out", o.Kind, clip(o.CPUs.String())))
+	case !whole:
+		n.warn(fmt.Sprintf("%v with CPUs %v cuts through other resources; it is drawn beside them", o.Kind, clip(o.CPUs.String())))
+		n.add(o, 0, true, nil)
 	default:
 		n.add(o, parent, false, owner)
+	}
+}
+
+// claimed reports whether a CPU of the object already lies in another of its
+// kind: a CPU has one core, one package and one cache of each level.
+func (n *nested) claimed(o Object) bool {
+	taken := n.taken[o.Kind]
+	return o.Kind != Group && taken != nil && slices.ContainsFunc(o.CPUs, func(cpu int) bool { return taken[cpu] })
+}
+
+func (n *nested) claim(o Object) {
+	all := n.objects[0].CPUs
+	if n.taken[o.Kind] == nil {
+		n.taken[o.Kind] = make([]bool, all[len(all)-1]+1)
+	}
+	for _, cpu := range o.CPUs {
+		n.taken[o.Kind][cpu] = true
 	}
 }
 
@@ -204,6 +226,7 @@ func (n *nested) add(o Object, parent int, aside bool, owner map[int]int) {
 	n.objects = append(n.objects, o)
 	n.parent = append(n.parent, parent)
 	n.aside = append(n.aside, aside)
+	n.claim(o)
 }
 
 func (n *nested) common(cpus CPUs, owner map[int]int) (int, bool) {

@@ -10,20 +10,11 @@ import (
 )
 
 func FuzzRead(f *testing.F) {
-	data, err := os.ReadFile("testdata/small.xml")
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(data)
-	f.Add([]byte(`<Hardware><Cache id="9"><CPU id="0"/></Cache></Hardware>`))
-	f.Add([]byte(`<Hardware><NUMA id="0" size="18446744073709551615"><CPU id="1048575"/></NUMA></Hardware>`))
-	f.Add([]byte(`<Hardware><CPU id="0"><CPU id="1"/></CPU></Hardware>`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		topo, err := Read(bytes.NewReader(data))
-		if err == nil {
-			topotest.Check(t, topo, hw.NewPlacer(topo))
-		}
-	})
+	topotest.Fuzz(f, Read,
+		`<Hardware><Cache id="9"><CPU id="0"/></Cache></Hardware>`,
+		`<Hardware><NUMA id="0" size="18446744073709551615"><CPU id="1048575"/></NUMA></Hardware>`,
+		`<Hardware><CPU id="0"><CPU id="1"/></CPU></Hardware>`,
+	)
 }
 
 func TestSmall(t *testing.T) {

@@ -3,11 +3,41 @@
 package topotest
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"isobath/internal/hw"
 )
+
+// Fuzz feeds a reader with the XML files in testdata, the given seeds and what
+// the fuzzer makes of them: it may refuse them, but what it accepts must hold.
+func Fuzz(f *testing.F, read func(io.Reader) (*hw.Topology, error), seeds ...string) {
+	f.Helper()
+	names, err := filepath.Glob(filepath.Join("testdata", "*.xml"))
+	if err != nil || len(names) == 0 {
+		f.Fatalf("no XML files in testdata: %v", err)
+	}
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	for _, s := range seeds {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		topo, err := read(bytes.NewReader(data))
+		if err == nil {
+			Check(t, topo, hw.NewPlacer(topo))
+		}
+	})
+}
 
 // Check verifies that children lie inside their parents and apart from each
 // other, that every ID finds its resource, that no sample is lost on any of a
