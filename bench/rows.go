@@ -5,6 +5,8 @@ var rows = []Row{
 	{"screen", screen},
 	{"doubling", doubling},
 	{"memory", memory},
+	{"drag", drag},
+	{"duckdb", duckDB},
 	{"trace", traces},
 	{"mesh-field", meshField},
 	{"mesh-surface", meshSurface},

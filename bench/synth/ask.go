@@ -9,15 +9,22 @@ import (
 // Selection returns a selection of about permille of the rows, scattered, and a
 // hover of half of them; another one for each i.
 func Selection(permille, i int) *query.Request {
-	shift := i * 4099 % (10_001 - permille*10)
+	b := Bounds(permille, i)
 	at := func(op query.Op, v int) query.Expr {
 		return query.Compare{Column: "chance", Op: op, Value: query.NumberValue(float64(v))}
 	}
 	return &query.Request{
 		Axes: Axes, Pairs: Pairs(len(Axes)), Groups: Groups,
-		Where: query.And{Terms: []query.Expr{at(query.Ge, shift), at(query.Lt, shift+permille*10)}},
+		Where: query.And{Terms: []query.Expr{at(query.Ge, b[0]), at(query.Lt, b[1])}},
 		Hover: query.Compare{Column: "x", Op: query.Lt, Value: query.NumberValue(float64(45 + i%10))},
 	}
+}
+
+// Bounds are those of column chance in a Selection; the upper one is not
+// included.
+func Bounds(permille, i int) [2]int {
+	shift := i * 4099 % (10_001 - permille*10)
+	return [2]int{shift, shift + permille*10}
 }
 
 // Unrelated returns the same questions about other rows.

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"isobath/bench/synth"
+	"isobath/internal/kernel"
+	"isobath/internal/query"
+)
+
+// drag times one move of a brush with a ready cube, over 1 M and over 100 M
+// rows: it must not depend on the rows, and take less than a millisecond.
+func drag(ctx context.Context) ([]Result, error) {
+	var moves []func() error
+	for _, rows := range []int{1_000_000, 100_000_000} {
+		e := kernel.New(query.Data{Table: synth.Overlaid(rows)}, kernel.Options{})
+		defer e.Close()
+		r := &query.Request{Pairs: synth.Pairs(synth.OverlaidAxes)}
+		for i := range synth.OverlaidAxes {
+			r.Axes = append(r.Axes, query.Axis{Column: fmt.Sprintf("c%d", i), Bins: 100})
+		}
+		if err := e.Prepare(ctx, r, r.Axes[0]); err != nil {
+			return nil, err
+		}
+		i := 0
+		moves = append(moves, func() error {
+			for range 10 {
+				i++
+				moved := *r
+				moved.Where = query.And{Terms: []query.Expr{
+					query.Compare{Column: "c0", Op: query.Ge, Value: query.NumberValue(float64(i % 40 * 100))},
+					query.Compare{Column: "c0", Op: query.Lt, Value: query.NumberValue(float64((i%40 + 50) * 100))},
+				}}
+				if err := synth.Ask(ctx, e, &moved); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	large, small, err := turns(50, func() error { return nil }, moves[1], moves[0])
+	if err != nil {
+		return nil, err
+	}
+	a, b := large.wall/10, small.wall/10
+	return []Result{
+		{Name: "drag-100M", Ours: a, Peer: b, Unit: "ms", Versus: "a move over 1 M rows", Ratio: a / b, Bar: 1.25},
+		{Name: "drag-100M-absolute", Ours: a, Peer: 1, Unit: "ms", Versus: "one millisecond", Ratio: a, Bar: 1},
+	}, nil
+}
