@@ -11,6 +11,7 @@ import (
 	"isobath/internal/dataset"
 	"isobath/internal/formats"
 	"isobath/internal/formats/known"
+	"isobath/internal/kernel"
 	"isobath/internal/server"
 	"isobath/web"
 )
@@ -48,6 +49,7 @@ type serveFlags struct {
 	webDir    string
 	sources   []string
 	topology  string
+	memory    string
 	noBrowser bool
 }
 
@@ -63,6 +65,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.compress, "compress", false, "compress answers, for slow connections (default over ssh)")
 	flags.StringArrayVar(&f.sources, "sources", nil, "folder with source files")
 	flags.StringVar(&f.topology, "topology", "", "hardware topology of the samples, as lstopo exports it")
+	flags.StringVar(&f.memory, "memory", "", "memory to use beyond the mapped files, such as 4GB (default half of what there is)")
 	flags.StringVar(&f.webDir, "web-dir", "", "folder with the page, in place of the built-in one")
 }
 
@@ -109,8 +112,16 @@ func (f *serveFlags) serve(cmd *cobra.Command, files []string, first func(*serve
 			return err
 		}
 	}
+	budget := kernel.DefaultBudget()
+	if f.memory != "" {
+		if budget, err = parseBytes(f.memory); err != nil {
+			return usagef("--memory %v", err)
+		}
+	}
 	loader := server.NewLoader(dataset.Options{
 		Options: formats.Options{L1Latency: formats.DefaultL1Latency}, Topology: f.topology, Sources: f.sources,
+		Budget: kernel.NewBudget(budget),
+		Warn:   func(s string) { fmt.Fprintf(cmd.ErrOrStderr(), "isobath: %s\n", s) },
 	})
 	s, err := server.New(f.options(token, address, loader))
 	if err != nil {

@@ -32,6 +32,8 @@ type Options struct {
 	Sources  []string // more folders with source files
 	// Budget bounds the memory of engines; nil for one of its own.
 	Budget *kernel.Budget
+	// Warn is told when the budget is too small for the data; nil if nobody is.
+	Warn func(string)
 }
 
 // Set is one opened data set of samples.
@@ -68,7 +70,7 @@ func Open(ctx context.Context, path string, opt Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := prepare(r, opt.Budget)
+	s, err := prepare(r, kernel.Options{Budget: opt.Budget, Warn: opt.Warn})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), r.Close())
 	}
@@ -76,7 +78,9 @@ func Open(ctx context.Context, path string, opt Options) (*Set, error) {
 }
 
 // FromRun makes a run ready for questions.
-func FromRun(r *run.Run, budget *kernel.Budget) (*Set, error) { return prepare(r, budget) }
+func FromRun(r *run.Run, budget *kernel.Budget) (*Set, error) {
+	return prepare(r, kernel.Options{Budget: budget})
+}
 
 // Close releases the files of the set.
 func (s *Set) Close() error {
@@ -251,7 +255,7 @@ func addSources(r *run.Run, roots []string) {
 }
 
 // prepare places the samples and starts an engine.
-func prepare(r *run.Run, budget *kernel.Budget) (*Set, error) {
+func prepare(r *run.Run, opt kernel.Options) (*Set, error) {
 	s := &Set{Run: r, Table: r.Table("samples")}
 	if s.Table == nil {
 		if len(r.Contents) == 0 {
@@ -269,7 +273,7 @@ func prepare(r *run.Run, budget *kernel.Budget) (*Set, error) {
 			return nil, err
 		}
 	}
-	s.Engine = kernel.New(s.Data, kernel.Options{Budget: budget})
+	s.Engine = kernel.New(s.Data, opt)
 	return s, nil
 }
 

@@ -29,7 +29,9 @@ type Loader struct {
 
 // NewLoader returns a loader whose engines share one budget of memory.
 func NewLoader(opt dataset.Options) *Loader {
-	opt.Budget = kernel.NewBudget(kernel.DefaultBudget())
+	if opt.Budget == nil {
+		opt.Budget = kernel.NewBudget(kernel.DefaultBudget())
+	}
 	return &Loader{opt}
 }
 
