@@ -232,3 +232,85 @@ func TestWriterRefuses(t *testing.T) {
 		}
 	})
 }
+
+// everyDefinition returns one definition of every kind, numbered 0, that
+// refers to the others.
+func everyDefinition() []Definition {
+	var all []Definition
+	for id := range definitions {
+		layout := definitions[id]
+		// Clock, string and location come from the writer itself.
+		if layout.name == "" || DefKind(id) == defClock || DefKind(id) == defLocation {
+			continue
+		}
+		d := Definition{Kind: DefKind(id), Has: len(layout.fields)}
+		for i, f := range layout.fields {
+			switch f.enc {
+			case str:
+				d.Text = "text"
+			case list64, short32:
+				d.List = []uint64{0}
+			case props:
+				d.List, d.Values = []uint64{0}, []Value{{3, 9}}
+			case av:
+				d.F[i-1], d.F[i] = 4, 1<<40+uint64(id) // a UINT64
+			}
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// TestEveryDefinition writes and reads one definition of each kind, and
+// otf2-print shows each.
+func TestEveryDefinition(t *testing.T) {
+	all := everyDefinition()
+	if len(all)+2 != 38 {
+		t.Fatalf("%d kinds of definitions, want 38", len(all)+2)
+	}
+	for _, big := range []bool{false, true} {
+		path := filepath.Join(t.TempDir(), "defs.otf2")
+		w, err := Create(path, WriterOptions{bigEndian: big})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.defs = all
+		w.location(0, 0, LocationCPU, 0)
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		a, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l := a.Warnings.List(); len(l) > 0 {
+			t.Errorf("warnings %v", l)
+		}
+		found := map[DefKind]Definition{}
+		if err := a.EachDefinition(func(d *Definition) {
+			c := *d
+			c.List, c.Values = slices.Clone(d.List), slices.Clone(d.Values)
+			found[d.Kind] = c
+		}); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command(test.Peer(t, "otf2-print", "otf2-tools"), "-G", path).Output()
+		if err != nil {
+			t.Fatalf("otf2-print -G: %v", err)
+		}
+		for _, want := range all {
+			got := found[want.Kind]
+			if got.F != want.F || got.Has != want.Has || got.Text != want.Text || !slices.Equal(got.List, want.List) || !slices.Equal(got.Values, want.Values) {
+				t.Errorf("big endian %v, %v: got %+v, want %+v", big, want.Kind, got, want)
+			}
+			if !strings.Contains(string(out), "\n"+want.Kind.String()+" ") {
+				t.Errorf("otf2-print does not show %v", want.Kind)
+			}
+		}
+		for _, want := range []string{"CLOCK_PROPERTIES", "LOCATION "} {
+			if !strings.Contains(string(out), "\n"+want) {
+				t.Errorf("otf2-print does not show %s", want)
+			}
+		}
+	}
+}
