@@ -160,26 +160,26 @@ func (s *Structure) describe(c *Causes, e *Cause) ReportCause {
 		region := t.Regions[f]
 		r.Region, r.File, r.Line = region.Name, region.File, region.Line
 	}
-	r.Text = sentence(&r)
+	r.Text = sentence(&r, s.who(r.Process))
 	return r
 }
 
 // sentence says who was late, where and by how much, why, and whom it held up.
-func sentence(r *ReportCause) string {
+func sentence(r *ReportCause, who string) string {
 	where := fmt.Sprintf("%s at step %d", r.Operation, r.Step)
 	var text string
 	switch r.Kind {
 	case "compute":
-		text = fmt.Sprintf("rank %d entered %s, %s late: %s more than others in the computation before it", r.Process, where, Duration(r.Lateness), Duration(r.Amount))
+		text = fmt.Sprintf("%s entered %s, %s late: %s more than others in the computation before it", who, where, Duration(r.Lateness), Duration(r.Amount))
 	case "wait":
-		text = fmt.Sprintf("rank %d entered %s, %s late: it waited for its sends to complete", r.Process, where, Duration(r.Lateness))
+		text = fmt.Sprintf("%s entered %s, %s late: it waited for its sends to complete", who, where, Duration(r.Lateness))
 	case "message":
-		text = fmt.Sprintf("rank %d left %s, %s late, though no sender was: the message was delayed or slowly received", r.Process, where, Duration(r.Lateness))
+		text = fmt.Sprintf("%s left %s, %s late, though no sender was: the message was delayed or slowly received", who, where, Duration(r.Lateness))
 	default:
-		text = fmt.Sprintf("rank %d left %s, %s late: the call itself took %s longer than on others", r.Process, where, Duration(r.Lateness), Duration(r.Amount))
+		text = fmt.Sprintf("%s left %s, %s late: the call itself took %s longer than on others", who, where, Duration(r.Lateness), Duration(r.Amount))
 	}
 	if r.StartUp {
-		text = fmt.Sprintf("rank %d began late: %s at its first operation, %s (start-up skew)", r.Process, Duration(r.Lateness), where)
+		text = fmt.Sprintf("%s began late: %s at its first operation, %s (start-up skew)", who, Duration(r.Lateness), where)
 	}
 	if r.Operations > 1 || r.Processes > 0 {
 		text += fmt.Sprintf("; %s late because of it, %s affected", count(r.Operations, "operation"), count(r.Processes, "other rank"))
@@ -188,6 +188,20 @@ func sentence(r *ReportCause) string {
 		text += fmt.Sprintf("; %s waited inside the call", count(r.Waiting, "rank"))
 	}
 	return text
+}
+
+// who names a process: its rank, and its thread where ranks have several.
+func (s *Structure) who(p int32) string {
+	at := &s.Trace.Procs[p]
+	rank := at.Rank
+	if rank < 0 {
+		return fmt.Sprintf("process %d", p)
+	}
+	threads := at.Home != p || int(p)+1 < len(s.Trace.Procs) && s.Trace.Procs[p+1].Home == at.Home
+	if threads {
+		return fmt.Sprintf("rank %d (%s)", rank, at.Thread)
+	}
+	return fmt.Sprintf("rank %d", rank)
 }
 
 // count prints a number with its noun.

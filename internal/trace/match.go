@@ -15,14 +15,17 @@ func (t *Trace) resolveComms(n *names, h *homes) {
 			}
 		}
 	}
-	for i, m := range n.members {
-		ranks := h.rows(m.Ranks)
-		for k, row := range ranks {
+	ranks := n.perGroup(func(ids []uint64) []int32 {
+		rows := h.rows(ids)
+		for k, row := range rows {
 			if row >= 0 {
-				ranks[k] = h.proc[row]
+				rows[k] = h.proc[row]
 			}
 		}
-		t.Comms[i].Ranks = ranks
+		return rows
+	})
+	for i := range t.Comms {
+		t.Comms[i].Ranks = ranks[i]
 	}
 }
 

@@ -124,6 +124,25 @@ func newNames(d *otf2.Definitions) *names {
 	return n
 }
 
+// perGroup translates the ranks of every communicator, once for all that share
+// a group.
+func (n *names) perGroup(translate func([]uint64) []int32) [][]int32 {
+	done := map[uint32][]int32{}
+	out := make([][]int32, len(n.members))
+	for i, m := range n.members {
+		if !m.OK {
+			continue
+		}
+		rows, ok := done[m.Group]
+		if !ok {
+			rows = translate(m.Ranks)
+			done[m.Group] = rows
+		}
+		out[i] = rows
+	}
+	return out
+}
+
 func newRegion(d *otf2.Definitions, r otf2.Region) Region {
 	name := d.Text(r.Name)
 	if name == "" {

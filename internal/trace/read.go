@@ -117,12 +117,9 @@ type commPeers struct {
 
 func newPeers(n *names, h *homes) *peers {
 	p := &peers{homes: h, comms: make([]commPeers, len(n.members))}
+	ranks := n.perGroup(h.rows)
 	for i, m := range n.members {
-		c := commPeers{members: m, special: m.Self || m.Other != nil}
-		if !c.special {
-			c.ranks = h.rows(m.Ranks)
-		}
-		p.comms[i] = c
+		p.comms[i] = commPeers{members: m, special: m.Self || m.Other != nil, ranks: ranks[i]}
 	}
 	return p
 }

@@ -101,12 +101,11 @@ type walker struct {
 
 // walk reads all events of r.
 func (w *walker) walk(ctx context.Context, r *otf2.EventReader) error {
-	w.requests = map[uint64]request{}
-	n := len(w.names.regions)
-	w.opened, w.calls = make([]int32, n), make([]int64, n)
-	w.incl, w.excl = make([]int64, n), make([]int64, n)
 	var ev otf2.Event
 	for r.Next(&ev) {
+		if w.requests == nil {
+			w.prepare()
+		}
 		if w.events&0xfff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -125,6 +124,15 @@ func (w *walker) walk(ctx context.Context, r *otf2.EventReader) error {
 	}
 	w.saveTimes()
 	return nil
+}
+
+// prepare makes the tables of a location that has events: a definition file
+// may name any number of locations and regions.
+func (w *walker) prepare() {
+	w.requests = map[uint64]request{}
+	n := len(w.names.regions)
+	w.opened, w.calls = make([]int32, n), make([]int64, n)
+	w.incl, w.excl = make([]int64, n), make([]int64, n)
 }
 
 func (w *walker) saveTimes() {

@@ -35,6 +35,8 @@ type Definitions struct {
 	MetricInstances map[uint32]MetricInstance
 	Contexts        map[uint32]Context
 	Sources         map[uint32]SourceLocation
+
+	resolved map[uint32][]uint64 // groups as locations
 }
 
 // Clock says how ticks become time.
@@ -250,6 +252,7 @@ func newDefinitions() *Definitions {
 		MetricInstances: map[uint32]MetricInstance{},
 		Contexts:        map[uint32]Context{},
 		Sources:         map[uint32]SourceLocation{},
+		resolved:        map[uint32][]uint64{},
 	}
 }
 

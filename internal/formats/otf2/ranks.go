@@ -22,6 +22,7 @@ var Format = formats.Format{
 // group of an inter-communicator. self says that every process has its own
 // copy, with itself as only member. ok is false where a definition is missing.
 type Members struct {
+	Group uint32 // the same group has the same Ranks
 	Ranks []uint64
 	Other []uint64
 	Self  bool
@@ -30,7 +31,9 @@ type Members struct {
 
 // Members resolves the ranks of a communicator to location ids: a rank is an
 // index into the communicator's group, whose members are indices into the
-// locations of the group's paradigm.
+// locations of the group's paradigm. Lists are shared between communicators of
+// the same group: a hostile file could otherwise have many large ones. Not safe
+// for concurrent use.
 func (t *Definitions) Members(comm uint32) Members {
 	c, ok := t.Comms[comm]
 	if !ok {
@@ -40,21 +43,25 @@ func (t *Definitions) Members(comm uint32) Members {
 	if !ok {
 		return Members{}
 	}
-	m := Members{Self: g.Self, OK: true, Ranks: t.groupLocations(g)}
+	m := Members{Self: g.Self, OK: true, Group: c.Group, Ranks: t.groupLocations(c.Group, g)}
 	if c.Inter {
 		if b, ok := t.Groups[c.GroupB]; ok {
-			m.Other = t.groupLocations(b)
+			m.Other = t.groupLocations(c.GroupB, b)
 		}
 	}
 	return m
 }
 
-func (t *Definitions) groupLocations(g Group) []uint64 {
+func (t *Definitions) groupLocations(id uint32, g Group) []uint64 {
 	all := t.CommLocations[g.Paradigm]
 	if g.Global {
 		return all
 	}
+	if out, ok := t.resolved[id]; ok {
+		return out
+	}
 	out := make([]uint64, len(g.Members))
+	t.resolved[id] = out
 	for i, m := range g.Members {
 		out[i] = Undefined
 		if m < uint64(len(all)) {
