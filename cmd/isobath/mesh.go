@@ -82,7 +82,7 @@ clients/ and docs/guide.`,
 	fl.Int64Var(&f.from, "from", 0, "with --mode only: samples after this iteration")
 	fl.StringVar(&f.where, "where", "", "only samples that satisfy `EXPR`")
 	fl.StringVar(&f.dims, "dims", "", "cells per axis, `NXxNYxNZ`; without --mesh, of a mesh of unit cells")
-	fl.StringToStringVar(&f.columns, "map", nil, "columns that place samples: `x=NAME`, y, z, cell, amr, domain, object, index, iteration")
+	fl.StringToStringVar(&f.columns, "map", nil, "columns that place samples: `x=NAME`, y, z, cell, level (of refinement), domain, object, index, iteration")
 	fl.StringToIntVar(&f.layout, "layout", nil, "data objects indexed by cell: `OBJECT=ENTRIES` per cell, as m_nodelist=8")
 	fl.IntVar(&f.first, "first", 0, "first index of cells: 0, or 1 in Fortran programs")
 	fl.StringVar(&f.order, "order", "xyz", "which index runs fastest: `xyz` or zyx")
@@ -192,12 +192,12 @@ func (f *meshFlags) settings() (mesh.Settings, error) {
 	s := mesh.Settings{Numbering: mesh.Numbering{First: f.first}}
 	c := &s.Columns
 	c.PerCell = f.layout
-	known := map[string]*string{"x": &c.X, "y": &c.Y, "z": &c.Z, "cell": &c.Cell, "amr": &c.Level, "domain": &c.Domain,
+	known := map[string]*string{"x": &c.X, "y": &c.Y, "z": &c.Z, "cell": &c.Cell, "level": &c.Level, "domain": &c.Domain,
 		"object": &c.Object, "index": &c.Index, "iteration": &s.Iteration}
 	for name, column := range f.columns {
 		dst := known[name]
 		if dst == nil {
-			return s, usagef("--map %s=%s: want x, y, z, cell, amr, domain, object, index or iteration", name, column)
+			return s, usagef("--map %s=%s: want x, y, z, cell, level, domain, object, index or iteration", name, column)
 		}
 		*dst = column
 	}
@@ -219,13 +219,15 @@ func (f *meshFlags) settings() (mesh.Settings, error) {
 
 // meshResult is what the verb prints and writes.
 type meshResult struct {
-	name     string
-	step     mesh.Step
-	window   mesh.Window
-	where    string
-	placed   *mesh.Placed
-	fields   []*mesh.Field
-	relation []relation
+	name string
+	step mesh.Step // the dump whose mesh is used
+	// iteration is the one asked for; a dump may be of an earlier one.
+	iteration int64
+	window    mesh.Window
+	where     string
+	placed    *mesh.Placed
+	fields    []*mesh.Field
+	relation  []relation
 }
 
 // relation is a field against a variable of the simulation.
@@ -242,11 +244,7 @@ func (f *meshFlags) project(ctx context.Context, set *dataset.Set, view *mesh.Vi
 	iteration := series.Steps[step].Iteration
 	if f.given("iteration") {
 		iteration = f.iteration
-		if at, err := series.StepOf(iteration); err == nil {
-			step = at
-		} else if len(f.meshes) > 0 {
-			return nil, err
-		}
+		step, _ = series.At(iteration)
 	}
 	var from *int64
 	if f.given("from") {
@@ -260,8 +258,7 @@ func (f *meshFlags) project(ctx context.Context, set *dataset.Set, view *mesh.Vi
 	if err != nil {
 		return nil, err
 	}
-	r := &meshResult{name: series.Name, step: series.Steps[step], window: window, where: f.where}
-	r.step.Iteration = iteration
+	r := &meshResult{name: series.Name, step: series.Steps[step], iteration: iteration, window: window, where: f.where}
 	if r.placed, err = view.At(step); err != nil {
 		return nil, err
 	}
@@ -370,6 +367,7 @@ func (r *meshResult) printJSON(w io.Writer, values bool) error {
 		Mode      mesh.Mode `json:"mode"`
 		Variant   string    `json:"variant,omitempty"`
 		Iteration int64     `json:"iteration"`
+		Dump      int64     `json:"dump"` // iteration of the dump that was used
 		From      string    `json:"iteration_from"`
 		Time      *float64  `json:"time,omitempty"`
 		Where     string    `json:"where,omitempty"`
@@ -378,7 +376,7 @@ func (r *meshResult) printJSON(w io.Writer, values bool) error {
 		Parts        []part      `json:"parts"`
 		Correlations []relation  `json:"correlations,omitempty"`
 		Warnings     []string    `json:"warnings,omitempty"`
-	}{Mesh: r.name, Cells: r.placed.Cells, Mode: r.window.Mode, Variant: r.window.Variant(), Iteration: r.step.Iteration, From: r.step.From,
+	}{Mesh: r.name, Cells: r.placed.Cells, Mode: r.window.Mode, Variant: r.window.Variant(), Iteration: r.iteration, Dump: r.step.Iteration, From: r.step.From,
 		Where: r.where, meshField: jsonField(r.fields[0], values), Correlations: r.relation, Warnings: slices.Concat(r.placed.Mesh.Warnings, r.warnings())}
 	if r.step.HasTime {
 		out.Time = &r.step.Time
@@ -397,12 +395,16 @@ func (r *meshResult) printJSON(w io.Writer, values bool) error {
 
 // warnings say that much of the selection is not on the mesh.
 func (r *meshResult) warnings() []string {
+	var list []string
+	if r.step.From != "ordinal" && r.iteration != r.step.Iteration {
+		list = append(list, fmt.Sprintf("there is no dump of iteration %d; the mesh is that of %d", r.iteration, r.step.Iteration))
+	}
 	c := r.fields[0].Counts
 	if c.Selected == 0 || float64(c.Used) >= 0.9*float64(c.Selected) {
-		return nil
+		return list
 	}
-	return []string{fmt.Sprintf("%d of %d samples are on the mesh: %d touch no cell, %d lie outside it, %d have no iteration, %d no level",
-		c.Used, c.Selected, c.NoCell, c.OutOfRange, c.NoIteration, c.NoLevel)}
+	return append(list, fmt.Sprintf("%d of %d samples are on the mesh: %d touch no cell, %d lie outside it, %d have no iteration, %d no level",
+		c.Used, c.Selected, c.NoCell, c.OutOfRange, c.NoIteration, c.NoLevel))
 }
 
 func (r *meshResult) print(w io.Writer) {
@@ -419,7 +421,11 @@ func (r *meshResult) print(w io.Writer) {
 			text = fmt.Sprintf("samples up to iteration %d, the first dump", r.window.To)
 		}
 	}
-	fmt.Fprintf(w, "%s, on the mesh of iteration %d (from the %s)\n\n", text, r.step.Iteration, r.step.From)
+	if r.step.From == "ordinal" {
+		fmt.Fprintf(w, "%s\n\n", text)
+	} else {
+		fmt.Fprintf(w, "%s, on the mesh of iteration %d (from the %s)\n\n", text, r.step.Iteration, r.step.From)
+	}
 	fmt.Fprintf(w, "%-18s %9s %12s %12s %14s\n", "field", "cells", "min", "max", "sum")
 	for _, f := range r.fields {
 		lo, hi, sum, covered := f.Stats()

@@ -158,8 +158,10 @@ func TestMeshUsage(t *testing.T) {
 			t.Errorf("mesh %v: %v, want a usage error", args[1:], err)
 		}
 	}
-	if _, err := meshOutput(t, samples, "--mesh", pattern, "--iteration", "7"); err == nil || !strings.Contains(err.Error(), "it has 5, 10") {
-		t.Errorf("an iteration that is not there: %v", err)
+	// An iteration between dumps is shown on the dump before, and said so.
+	out, err := meshOutput(t, samples, "--mesh", pattern, "--mode", "upto", "--iteration", "7", "--json")
+	if err != nil || !strings.Contains(out, "there is no dump of iteration 7; the mesh is that of 5") || !strings.Contains(out, `"dump": 5`) {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 
@@ -174,6 +176,13 @@ func TestMeshReal(t *testing.T) {
 	b := meshJSON(t, samples, "--dims", "32x32x32", "--field", "latency_avg", "--values")
 	if v := b.Values[5120]; v == nil || math.Abs(*v-3180.0/9) > 1e-9 {
 		t.Errorf("cell 5120: %v", v)
+	}
+	// A mesh that is no series: any iteration can be asked for, and only means it alone.
+	for mode, want := range map[string][2]int{"upto": {626, 31662}, "only": {5, 385}} {
+		m := meshJSON(t, samples, "--dims", "32x32x32", "--field", "sum", "--mode", mode, "--iteration", "100")
+		if m.Counts.Used != want[0] || m.Sum != float64(want[1]) || m.Iteration != 100 || m.Field != "latency_sum" {
+			t.Errorf("%s 100: %+v, want %v", mode, m, want)
+		}
 	}
 	dev := meshJSON(t, test.Shared(t, "samples/lulesh_dev_2015"), "--dims", "32x32x32", "--field", "latency_sum")
 	if dev.Sum != a.Sum || dev.Covered != a.Covered {

@@ -58,10 +58,9 @@ func newTestSession(t testing.TB) *Session {
 
 // peer is a client of the wire, written for the tests.
 type peer struct {
-	t  testing.TB
-	c  net.Conn
-	r  *bufio.Reader
-	id int
+	t testing.TB
+	c net.Conn
+	r *bufio.Reader
 }
 
 const testToken = "0123456789abcdef0123456789abcdef"

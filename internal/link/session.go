@@ -320,16 +320,12 @@ func (s *Session) part(name string, domain, level int, iteration int64) (*Mesh, 
 	return m, part, nil
 }
 
-// stepFor returns the last dump at or before an iteration; the last of all for
-// a negative one.
+// stepFor returns the dump to show at an iteration; the last for a negative one.
 func stepFor(s *mesh.Series, iteration int64) int {
-	step := len(s.Steps) - 1
 	if iteration < 0 {
-		return step
+		return len(s.Steps) - 1
 	}
-	for step > 0 && s.Steps[step].Iteration > iteration {
-		step--
-	}
+	step, _ := s.At(iteration)
 	return step
 }
 

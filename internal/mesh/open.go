@@ -324,20 +324,19 @@ func (s *Series) Mesh(step int) (*grid.Mesh, error) {
 	return m, nil
 }
 
-// StepOf returns the step whose iteration is the given one, or an error that
-// lists those there are.
-func (s *Series) StepOf(iteration int64) (int, error) {
-	var have []string
-	for i := range s.Steps {
-		if s.Steps[i].Iteration == iteration {
-			return i, nil
-		}
-		have = append(have, strconv.FormatInt(s.Steps[i].Iteration, 10))
+// knowsIterations reports whether the dumps say which iteration they are of.
+func (s *Series) knowsIterations() bool {
+	return slices.ContainsFunc(s.Steps, func(st Step) bool { return st.From != "ordinal" })
+}
+
+// At returns the step to show at an iteration: the last dump at or before it,
+// else the first. exact is false when the dump is of another iteration.
+func (s *Series) At(iteration int64) (step int, exact bool) {
+	step = len(s.Steps) - 1
+	for step > 0 && s.Steps[step].Iteration > iteration {
+		step--
 	}
-	if len(have) > 12 {
-		have = append(have[:12], "…")
-	}
-	return 0, fmt.Errorf("mesh %s has no dump of iteration %d; it has %s", s.Name, iteration, strings.Join(have, ", "))
+	return step, s.Steps[step].Iteration == iteration
 }
 
 // Previous returns the iteration of the dump before the given iteration;

@@ -31,8 +31,9 @@ type Window struct {
 	Exact     bool // only: the iteration To alone
 }
 
-// NewWindow makes the window of a mode at a dump of a series. from overrides
-// the previous dump's iteration.
+// NewWindow makes the window of a mode at an iteration. from overrides the
+// iteration of the dump before. Where no dump knows its iteration there is no
+// dump before, and only means the iteration itself.
 func NewWindow(s *Series, mode Mode, iteration int64, exact bool, from *int64) (Window, error) {
 	w := Window{Mode: mode, After: math.MinInt64, To: math.MaxInt64, Exact: exact}
 	switch mode {
@@ -42,8 +43,9 @@ func NewWindow(s *Series, mode Mode, iteration int64, exact bool, from *int64) (
 		w.To = iteration
 	case Only:
 		w.To = iteration
+		w.Exact = exact || from == nil && !s.knowsIterations()
 		switch {
-		case exact:
+		case w.Exact:
 			w.After = iteration - 1
 		case from != nil:
 			w.After = *from
@@ -123,12 +125,18 @@ func (f FieldSpec) String() string {
 	return f.Column + "_" + string(f.Aggregate)
 }
 
-// ParseField parses a field name. A bare column means its mean.
+// ParseField parses a field name. A bare column means its mean, a bare
+// aggregate that of the latency.
 func ParseField(name string, t *table.Table) (FieldSpec, error) {
 	if name == string(Count) || name == "count" {
 		return FieldSpec{Aggregate: Count}, nil
 	}
-	name = strings.TrimSuffix(strings.Replace(name, "_mean", "_avg", 1), " ")
+	if stem, ok := strings.CutSuffix(name, "mean"); ok && (stem == "" || strings.HasSuffix(stem, "_")) {
+		name = stem + string(Mean)
+	}
+	if slices.Contains(aggregates, Aggregate(name)) && t.Column("latency") != nil && t.Column(name) == nil {
+		return FieldSpec{"latency", Aggregate(name)}, nil
+	}
 	for _, a := range aggregates {
 		if column, ok := strings.CutSuffix(name, "_"+string(a)); ok && t.Column(column) != nil {
 			return FieldSpec{column, a}, nil

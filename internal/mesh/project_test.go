@@ -188,7 +188,7 @@ func TestCounts(t *testing.T) {
 func TestModes(t *testing.T) {
 	tab := luleshTable(t, lulesh(t))
 	p := project(t, tab, cube(20))
-	s := &Series{Steps: []Step{{Iteration: 60}, {Iteration: 180}, {Iteration: 300}, {Iteration: 420}, {Iteration: 540}}}
+	s := &Series{Steps: []Step{{Iteration: 60, From: "file"}, {Iteration: 180}, {Iteration: 300}, {Iteration: 420}, {Iteration: 540}}}
 	since := []int{90, 192, 175, 77, 74}
 	exact := []int{1, 4, 2, 0, 1}
 	total := 0

@@ -187,7 +187,7 @@ func differences(g *grid.Grid, l *Leaf) (out []string) {
 	for i := range l.Arrays {
 		a := &l.Arrays[i]
 		counts[a.Where]++
-		ours := pick(g, a.Where, a.Name, l)
+		ours := pick(g, a.Where, a.Name)
 		if ours == nil {
 			say("%s array %q is missing", a.Where, a.Name)
 			continue
@@ -211,7 +211,7 @@ func differences(g *grid.Grid, l *Leaf) (out []string) {
 }
 
 // pick returns our array for one of VTK's.
-func pick(g *grid.Grid, where, name string, l *Leaf) *grid.Array {
+func pick(g *grid.Grid, where, name string) *grid.Array {
 	switch where {
 	case "point":
 		return grid.Find(g.PointData, name)
@@ -226,12 +226,12 @@ func pick(g *grid.Grid, where, name string, l *Leaf) *grid.Array {
 	case "points":
 		return &g.Points
 	case "types", "conn", "offsets":
-		return cells(g, name, l)
+		return cells(g, name)
 	}
 	return nil
 }
 
-func cells(g *grid.Grid, name string, l *Leaf) *grid.Array {
+func cells(g *grid.Grid, name string) *grid.Array {
 	n := g.NumCells()
 	if n > 50000 {
 		n = 2000 // as the script does
@@ -264,12 +264,10 @@ func compare(a *grid.Array, dtype string, comps int, data []byte) string {
 	if a.Values()*size != len(data) {
 		return fmt.Sprintf("%d values, VTK has %d", a.Values(), len(data)/size)
 	}
-	theirs := grid.Array{Data: reflect.New(reflect.TypeOf(a.Data)).Elem().Interface(), Comps: 1}
-	s := reflect.MakeSlice(reflect.TypeOf(a.Data), a.Values(), a.Values())
-	if _, err := binary.Decode(data, binary.LittleEndian, s.Interface()); err != nil {
+	theirs := a.Like(a.Len())
+	if _, err := binary.Decode(data, binary.LittleEndian, theirs.Data); err != nil {
 		return err.Error()
 	}
-	theirs.Data = s.Interface()
 	if reflect.DeepEqual(a.Data, theirs.Data) {
 		return ""
 	}
