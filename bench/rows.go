@@ -6,6 +6,7 @@ var rows = []Row{
 	{"doubling", doubling},
 	{"memory", memory},
 	{"drag", drag},
+	{"cancel", cancel},
 	{"duckdb", duckDB},
 	{"trace", traces},
 	{"mesh-field", meshField},

@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -60,4 +61,14 @@ func compare(r Result, ours, peer timing) Result {
 	}
 	r.Ratio = r.Ours / r.Peer
 	return r
+}
+
+type timings []float64
+
+func (t timings) median() float64 {
+	if len(t) == 0 {
+		return 0
+	}
+	slices.Sort(t)
+	return t[len(t)/2]
 }
