@@ -168,7 +168,7 @@ func (a *asyncNodes) latest(s *Structure, col []int64) []int32 {
 }
 
 // senders visits the latest start of each node an operation waits for.
-func (a *asyncNodes) senders(_ *Structure, op int32, visit func(int32)) {
+func (a *asyncNodes) senders(op int32, visit func(int32)) {
 	a.awaited(op, func(v int32) {
 		if u := a.byGlobal[v]; u >= 0 {
 			visit(u)

@@ -166,7 +166,7 @@ func (s *Structure) Senders(op int32, visit func(int32)) {
 			visit(u)
 		}
 	}
-	s.async.senders(s, op, visit)
+	s.async.senders(op, visit)
 }
 
 // Receivers calls visit for each operation that received from an operation.

@@ -1,26 +1,10 @@
 package otf2
 
-import (
-	"slices"
+import "slices"
 
-	"isobath/internal/formats"
-)
-
-// Format recognises OTF2 archives: an anchor file, or a folder with one.
-var Format = formats.Format{
-	Name: "otf2",
-	Kind: formats.Trace,
-	Sniff: func(in *formats.Input) bool {
-		if !in.Dir() {
-			return isAnchor(in.Head)
-		}
-		return slices.ContainsFunc(in.Names, func(name string) bool { return len(name) > 5 && name[len(name)-5:] == ".otf2" })
-	},
-}
-
-// Members lists the locations of a communicator by rank. other is the remote
-// group of an inter-communicator. self says that every process has its own
-// copy, with itself as only member. ok is false where a definition is missing.
+// Members lists the locations of a communicator by rank. Other is the remote
+// group of an inter-communicator. Self says that every process has its own
+// copy, with itself as only member. OK is false where a definition is missing.
 type Members struct {
 	Group uint32 // the same group has the same Ranks
 	Ranks []uint64

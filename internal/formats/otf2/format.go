@@ -1,0 +1,20 @@
+package otf2
+
+import (
+	"slices"
+	"strings"
+
+	"isobath/internal/formats"
+)
+
+// Format recognises OTF2 archives: an anchor file, or a folder with one.
+var Format = formats.Format{
+	Name: "otf2",
+	Kind: formats.Trace,
+	Sniff: func(in *formats.Input) bool {
+		if !in.Dir() {
+			return isAnchor(in.Head)
+		}
+		return slices.ContainsFunc(in.Names, func(name string) bool { return strings.HasSuffix(name, ".otf2") })
+	},
+}
