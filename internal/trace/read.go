@@ -28,7 +28,7 @@ func Open(ctx context.Context, path string) (*Trace, error) {
 		Path: path, Format: otf2.Format.Name, Creator: a.Anchor.Creator,
 		Version:    fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2]),
 		Resolution: a.Defs.Clock.Resolution, Origin: a.Defs.Clock.Offset,
-		Regions: n.regions, Comms: n.comms,
+		Defined: len(a.Defs.Regions), Regions: n.regions, Comms: n.comms,
 	}
 	order := t.arrange(a.Defs, lines, homes)
 	t.guessWaits(lines)

@@ -48,8 +48,7 @@ func (t *Trace) Summary() *Summary {
 		Unmatched: sends + recvs, UnSends: sends, UnRecvs: recvs,
 		Collectives: len(t.Colls.Comm) + len(t.Async.Comm), Async: len(t.Async.Comm), Metrics: t.Metrics,
 		SpanNS: t.NS(t.Last - t.First), Resolution: t.Resolution,
-		// The tables begin with rows for what is not defined.
-		Regions: len(t.Regions) - 2, Comms: len(t.Comms) - 1,
+		Regions: t.Defined, Comms: len(t.Comms) - 1, // the first stands for undefined ones
 		Incomplete: t.Partial, Warnings: append([]string{}, t.Warnings...),
 	}
 	for i, m := range t.Sends.Match {

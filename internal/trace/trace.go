@@ -68,6 +68,7 @@ type Trace struct {
 	Warnings  []string
 
 	Procs   []Process
+	Defined int // region definitions; several may share a row of Regions
 	Regions []Region
 	Comms   []Comm
 

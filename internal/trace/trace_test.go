@@ -70,6 +70,11 @@ func TestSharedTraces(t *testing.T) {
 			if tt.span >= 0 && tr.Last-tr.First != tt.span {
 				t.Errorf("span %d, want %d", tr.Last-tr.First, tt.span)
 			}
+			if r, ok := regionsAndComms[tt.name]; ok {
+				if sum := tr.Summary(); sum.Regions != r[0] || sum.Comms != r[1] {
+					t.Errorf("%d regions, %d communicators; want %v", sum.Regions, sum.Comms, r)
+				}
+			}
 			t.Log(tr.Warnings)
 		})
 	}
@@ -102,4 +107,10 @@ func TestCommunicatorSeparatesMessages(t *testing.T) {
 			}
 		}
 	}
+}
+
+// regionsAndComms are the numbers of their definitions.
+var regionsAndComms = map[string][2]int{
+	"amg8": {16, 2}, "commtag8": {8, 5}, "mg16": {9, 2}, "lulesh8": {13, 1}, "thirdparty/pipit-ping-pong-otf2": {235, 3},
+	"thirdparty/sst-elements-emberotf2": {234, 3}, "eztrace/halo16/halo_trace": {96, 34},
 }
