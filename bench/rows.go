@@ -12,4 +12,5 @@ var rows = []Row{
 	{"mesh-field", meshField},
 	{"mesh-surface", meshSurface},
 	{"mesh-read", meshRead},
+	{"import", imports},
 }

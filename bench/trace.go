@@ -25,11 +25,9 @@ func traces(ctx context.Context) ([]Result, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	program := filepath.Join(dir, "isobath")
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/isobath")
-	build.Dir = test.Root()
-	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("go build: %w\n%s", err, out)
+	program, err := buildProgram(ctx, dir)
+	if err != nil {
+		return nil, err
 	}
 	results, err := traceHalo64(ctx, dir, program)
 	if err != nil {
@@ -37,6 +35,17 @@ func traces(ctx context.Context) ([]Result, error) {
 	}
 	more, err := traceMany(ctx, dir, program)
 	return append(results, more...), err
+}
+
+// buildProgram builds the command as it is now.
+func buildProgram(ctx context.Context, dir string) (string, error) {
+	program := filepath.Join(dir, "isobath")
+	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/isobath")
+	build.Dir = test.Root()
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return program, nil
 }
 
 // usage is what a program took at the best of several runs.

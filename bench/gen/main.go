@@ -1,4 +1,7 @@
 // Gen writes files of made-up samples to standard output, for benchmarks.
+// Gen writes a realistic Mitos sample file to standard output:
+//
+//	go run ./bench/gen -rows 300000 > samples.csv
 package main
 
 import (
@@ -7,6 +10,7 @@ import (
 	"os"
 
 	"isobath/bench/synth"
+	"isobath/bench/mitoscsv"
 )
 
 func main() {
@@ -24,6 +28,10 @@ func main() {
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "gen: %v\n", err)
+	seed := flag.Uint64("seed", 1, "seed of the random numbers")
+	flag.Parse()
+	if err := mitoscsv.Write(os.Stdout, *rows, *seed); err != nil {
+		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
 }
