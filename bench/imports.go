@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"isobath/bench/mitoscsv"
+	"isobath/bench/synth"
 )
 
 // imports measures how a CSV of samples becomes a run.
@@ -45,7 +45,7 @@ func importOf(ctx context.Context, dir, program string, rows int) (usage, float6
 	if err != nil {
 		return usage{}, 0, err
 	}
-	if err := mitoscsv.Write(f, rows, 1); err != nil {
+	if err := synth.WriteMitos(f, rows); err != nil {
 		return usage{}, 0, err
 	}
 	info, err := f.Stat()

@@ -1,7 +1,4 @@
 // Gen writes files of made-up samples to standard output, for benchmarks.
-// Gen writes a realistic Mitos sample file to standard output:
-//
-//	go run ./bench/gen -rows 300000 > samples.csv
 package main
 
 import (
@@ -10,7 +7,6 @@ import (
 	"os"
 
 	"isobath/bench/synth"
-	"isobath/bench/mitoscsv"
 )
 
 func main() {
@@ -28,10 +24,6 @@ func main() {
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "gen: %v\n", err)
-	seed := flag.Uint64("seed", 1, "seed of the random numbers")
-	flag.Parse()
-	if err := mitoscsv.Write(os.Stdout, *rows, *seed); err != nil {
-		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
 }
