@@ -1,12 +1,14 @@
 """Shows Isobath's fields on the user's own mesh in ParaView.
 
-In the program:      paraview --script=paraview_isobath.py
+In the program:      ISOBATH_DUMPS='dumps/*.vtk' paraview --script=paraview_isobath.py
+                     or open the dumps, then Tools, Python Shell, Run Script
 Without a window:    pvpython paraview_isobath.py DUMP... [--mode upto] [--field latency_avg] [--png out.png]
 From another script: from paraview_isobath import Viewer
 
 The mesh files stay as they are. The address and token come from the token file
 of `isobath mesh --link` (or ISOBATH_LINK=FILE).
 """
+import glob
 import os
 import sys
 
@@ -169,8 +171,9 @@ def main(args):
     p.add_argument("--field", action="append")
     p.add_argument("--mode", default="upto", choices=("all", "upto", "only"))
     p.add_argument("--png")
-    a = p.parse_args(args)
-    source = pv.OpenDataFile(a.dumps) if a.dumps else pv.GetActiveSource()
+    a, _ = p.parse_known_args(args)  # the window program passes its own arguments on
+    dumps = a.dumps or sorted(glob.glob(os.environ.get("ISOBATH_DUMPS", "")))
+    source = pv.OpenDataFile(dumps) if dumps else pv.GetActiveSource()
     if source is None:
         sys.exit("paraview_isobath: open a mesh first, or name its files")
     viewer = Viewer(source, a.field or ["latency_avg", "samples"], a.mode)

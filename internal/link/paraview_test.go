@@ -14,7 +14,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"isobath/internal/dataset"
 	"isobath/internal/formats"
@@ -208,15 +210,56 @@ func TestParaView(t *testing.T) {
 	}
 }
 
-// TestParaViewScript runs the script as a user does, for a picture.
-func TestParaViewScript(t *testing.T) {
+// TestParaViewWindow starts the program with a window: a selection made here
+// arrives there by itself.
+func TestParaViewWindow(t *testing.T) {
+	paraview, xvfb := test.Peer(t, "paraview", "paraview"), test.Peer(t, "xvfb-run", "xvfb")
 	file := filepath.Join(test.Shared(t, "mesh/lulesh"), "lulesh_c0540.vtk")
-	pvpython, xvfb := test.Peer(t, "pvpython", "paraview"), test.Peer(t, "xvfb-run", "xvfb")
+	session := threeSamples(t, file)
+	dir := t.TempDir()
+	tokenFile, out := filepath.Join(dir, "link"), filepath.Join(dir, "out")
+	defer serveFile(t, session, tokenFile)()
+	cmd := exec.Command(xvfb, "-a", "-s", "-screen 0 800x600x24", paraview, "--script=testdata/window.py")
+	cmd.Env = append(os.Environ(), "ISOBATH_LINK="+tokenFile, "ISOBATH_DUMPS="+file, "ISOBATH_OUT="+out, "PYTHONDONTWRITEBYTECODE=1",
+		"ISOBATH_CLIENTS="+filepath.Join(test.Root(), "clients"), "HOME="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // xvfb-run leaves its children behind
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		_ = cmd.Wait()
+	}()
+	waitFor(t, out, "ready")
+	if _, n, err := session.SetWhere(context.Background(), "latency > 3", "page"); err != nil || n != 2 {
+		t.Fatal(n, err)
+	}
+	waitFor(t, out, "field rev=2 used=2")
+}
+
+// waitFor waits until a file has a line.
+func waitFor(t *testing.T, path, line string) {
+	t.Helper()
+	for range 1200 {
+		text, _ := os.ReadFile(path)
+		if slices.Contains(strings.Split(string(text), "\n"), line) {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	text, _ := os.ReadFile(path)
+	t.Fatalf("no line %q after two minutes: %s", line, text)
+}
+
+// threeSamples is a session of three samples on a mesh.
+func threeSamples(t *testing.T, file string) *Session {
+	t.Helper()
 	series, err := mesh.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tab, err := table.New("samples", []*table.Column{{Name: "cell", Data: []int64{0, 1, 7999}}, {Name: "latency", Data: []int64{3, 4, 5}}})
+	tab, err := table.New("samples", []*table.Column{{Name: "cell", Data: []int64{0, 1, 7999}}, {Name: "latency", Data: []int64{3, 4, 5}},
+		{Name: "iteration", Data: []int64{1, 2, 3}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,9 +267,15 @@ func TestParaViewScript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return NewSession(tab, kernel.New(query.Data{Table: tab}, kernel.Options{}), Mesh{Name: "lulesh", View: view})
+}
+
+// TestParaViewScript runs the script as a user does, for a picture.
+func TestParaViewScript(t *testing.T) {
+	file := filepath.Join(test.Shared(t, "mesh/lulesh"), "lulesh_c0540.vtk")
+	pvpython, xvfb := test.Peer(t, "pvpython", "paraview"), test.Peer(t, "xvfb-run", "xvfb")
 	tokenFile, png := filepath.Join(t.TempDir(), "link"), filepath.Join(t.TempDir(), "out.png")
-	stop := serveFile(t, NewSession(tab, kernel.New(query.Data{Table: tab}, kernel.Options{}), Mesh{Name: "lulesh", View: view}), tokenFile)
-	defer stop()
+	defer serveFile(t, threeSamples(t, file), tokenFile)()
 	cmd := exec.Command(xvfb, "-a", "-s", "-screen 0 800x600x24", pvpython, "--force-offscreen-rendering",
 		filepath.Join(test.Root(), "clients", "paraview_isobath.py"), file, "--mode", "all", "--field", "latency_max", "--png", png)
 	cmd.Env = append(os.Environ(), "ISOBATH_LINK="+tokenFile, "PYTHONDONTWRITEBYTECODE=1")
