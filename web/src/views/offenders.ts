@@ -269,7 +269,8 @@ export function baseName(path: string): string {
 /** Rows in the order shown: with several files, each file's lines under its name. */
 function rowsOf(list: RankedList, g: GroupAnswer, by: RankBy): Row[] {
   const groups = Array.from(g.counts[ALL], (_, i) => groupRow(list, g, i, by));
-  const named = groups.filter((r) => r.kind === 'group');
+  // What the selection leaves out follows in the order of everything, so that it can still be added.
+  const named = groups.filter((r) => r.kind === 'group').sort((p, q) => q.values[SELECTED] - p.values[SELECTED] || q.values[ALL] - p.values[ALL]);
   const nameless = merged(groups.filter((r) => r.kind === 'nameless'), list.nameless);
   if (list.keys === 'name') return [...named, ...nameless];
   const files = new Map<string, Row[]>();

@@ -2,7 +2,7 @@
 // much crossed each link. Drawn as a sunburst or an icicle; both share data,
 // colours and legend.
 import { inkOn, mix, type AmountMap } from '../base/color';
-import { short, count, mean as formatMean, percent } from '../base/format';
+import { short, count, mean as formatMean, percent, THIN } from '../base/format';
 import { clamp, contains, type Dir, type Point, type Rect, type Size } from '../base/geometry';
 import type { Hatch, Renderer } from '../base/renderer';
 import { fit, type Font } from '../base/text';
@@ -166,7 +166,7 @@ export class TopologyView implements View<ResourceMark> {
     for (const b of s.blocks) this.drawBlockLabel(r, s, b);
     s.rings.forEach((ring, i) => {
       const y = s.center.y - (ring.inner + ring.outer) / 2;
-      const text = this.tree.rings[i + 1]!;
+      const text = ringName(this.tree.rings[i + 1]!);
       const font = [11, 10.5, 10, 9].map((size): Font => ({ size, weight: 600 })).find((f) => r.measure(text, f) <= s.slot - 3) ?? { size: 9, weight: 600 };
       r.text(fit(text, s.slot, font, r.measure), s.center.x, y, { font, fill: r.theme.muted, align: 'center' });
     });
@@ -398,7 +398,7 @@ export class TopologyView implements View<ResourceMark> {
   private drawRamp(r: Renderer, s: RingScale, x: number, rampX: number, w: number, y: number): void {
     const { theme } = r;
     const tiny: Font = { size: 10.5 };
-    r.text(fit(s.type, rampX - x - 4, { size: 11.5 }, r.measure), x, y, { font: { size: 11.5 }, fill: theme.text });
+    r.text(ringName(s.type), x, y, { font: { size: 11.5 }, fill: theme.text });
     if (!s.amounts) {
       r.rect({ x: rampX, y: y - 4.5, w, h: 9 }, { hatch: emptyHatch(theme), stroke: theme.line, width: 1 }, 2);
       r.text('no samples placed', rampX, y + 13, { font: tiny, fill: theme.muted });
@@ -417,12 +417,12 @@ export class TopologyView implements View<ResourceMark> {
   private drawLinkRow(r: Renderer, s: RingScale, x: number, y: number): void {
     const { theme } = r;
     const stroke = mix(theme.bg, theme.text, 0.62);
-    const name = `${s.parentType}${String.fromCharCode(8239)}–${String.fromCharCode(8239)}${s.type}`;
+    const name = `${ringName(s.parentType)}${THIN}–${THIN}${ringName(s.type)}`;
     r.text(name, x, y, { font: { size: 11.5 }, fill: theme.text });
-    r.line(x + 64, y, x + 82, y, { stroke, width: 1.5 });
-    r.text(count(this.least(s)), x + 89, y, { font: { size: 11 }, fill: theme.text });
-    r.line(x + 130, y, x + 148, y, { stroke, width: 11 });
-    r.text(count(s.links!.hi), x + 155, y, { font: { size: 11 }, fill: theme.text });
+    r.line(x + 72, y, x + 88, y, { stroke, width: 1.5 });
+    r.text(count(this.least(s)), x + 94, y, { font: { size: 11 }, fill: theme.text });
+    r.line(x + 138, y, x + 154, y, { stroke, width: 11 });
+    r.text(count(s.links!.hi), x + 160, y, { font: { size: 11 }, fill: theme.text });
   }
 
   /** Smallest traffic drawn; the scale may start at 0 though. */
@@ -542,6 +542,11 @@ export class TopologyView implements View<ResourceMark> {
     const rings = this.tree.rings.slice(1).map((type, i) => `${this.tree.nodes.filter((n) => n.ring === i + 1).length} ${type}`);
     return `Hardware topology: ${rings.join(', ')}; ${count(this.total())} samples`;
   }
+}
+
+/** Short enough for the slot at 12 o'clock. */
+function ringName(type: string): string {
+  return type === 'Package' ? 'Pkg' : type;
 }
 
 export function emptyHatch(theme: Theme): Hatch {

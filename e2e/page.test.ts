@@ -1,0 +1,468 @@
+// The page on real samples: every way to select in every view gives the rows
+// that `isobath report --where` counts for the selection in the address.
+
+import { AxeBuilder } from '@axe-core/playwright';
+import { readFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Download, Page } from 'playwright-core';
+import { browse, samples, shared, start, type Browser, type Running } from './harness';
+import { boxOf, clauses, counted, everything, find, linkOf, opened, plain, status, whereOf } from './page';
+
+const LULESH = shared('samples/lulesh_legacy');
+const N = 15676;
+
+describe.skipIf(!LULESH)('the page on the LULESH samples', () => {
+  let server: Running;
+  let browser: Browser;
+  let page: Page;
+  let problems: string[];
+
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([start('open', LULESH!), browse({ width: 1440, height: 900 })]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await server.stop();
+  });
+  beforeEach(async () => {
+    ({ page, problems } = await browser.open(server.url));
+    page.setDefaultTimeout(10_000);
+    await opened(page, N);
+  });
+  afterEach(async () => {
+    await page.close();
+    expect(problems).toEqual([]);
+  });
+
+  /** The count on the page is that of the command line for the selection in the link. */
+  async function agrees(expected?: number): Promise<number> {
+    const where = whereOf(page);
+    expect(where).not.toBe('');
+    const n = samples(LULESH!, where);
+    if (expected !== undefined) expect(n).toBe(expected);
+    await counted(page, n, N);
+    return n;
+  }
+
+  async function click(view: string, mark: RegExp, keys: ('Shift' | 'Alt' | 'Control')[] = []): Promise<void> {
+    const p = await find(page, view, mark);
+    for (const k of keys) await page.keyboard.down(k);
+    await page.mouse.click(p.x, p.y);
+    for (const k of keys) await page.keyboard.up(k);
+  }
+
+  describe('selects', () => {
+    it('a source line, adds another, takes it out again', async () => {
+      await click('Top offenders', /^LULESH_OMP\.cc:2035 /);
+      await agrees(4061);
+      await click('Top offenders', /^LULESH_OMP\.cc:2056 /, ['Shift']);
+      await agrees(4061 + 2106);
+      await click('Top offenders', /^LULESH_OMP\.cc:2056 /, ['Alt']);
+      await agrees(4061);
+    });
+
+    it('a data object', async () => {
+      await click('Top offenders', /^m_xd /);
+      await agrees(2339);
+    });
+
+    it('a resource of the sunburst and of the icicle', async () => {
+      await click('Topology', /^CPU 7 /);
+      expect(whereOf(page)).toBe('at CPU:7');
+      await agrees(566);
+      await page.getByRole('button', { name: /^Layout/ }).click();
+      await page.getByRole('menuitemradio', { name: 'Icicle' }).click();
+      await click('Topology', /^L3 #1 /);
+      expect(whereOf(page)).toBe('at L3:1');
+      await agrees();
+    });
+
+    it('ranges on several axes at once, by dragging', async () => {
+      const latency = await find(page, 'Parallel coordinates', /^latency 9\d/);
+      await page.mouse.move(latency.x, latency.y);
+      await page.mouse.down();
+      await page.mouse.move(latency.x, latency.y - 80, { steps: 6 });
+      await page.mouse.up();
+      expect(whereOf(page)).toMatch(/^latency in \d+\.\.\d+$/);
+      const first = await agrees();
+      const line = await find(page, 'Parallel coordinates', /^line 2035 /);
+      await page.mouse.move(line.x + 3, line.y + 6);
+      await page.mouse.down();
+      await page.mouse.move(line.x + 3, line.y + 18, { steps: 4 });
+      await page.mouse.up();
+      expect(whereOf(page)).toMatch(/^latency in \S+ & line in \(2035, 2056\)$/);
+      expect(await agrees()).toBeLessThan(first);
+      expect(await clauses(page)).toHaveLength(2);
+    });
+
+    it('a bin, a name, "n more" and what has no value', async () => {
+      await click('Parallel coordinates', /^L2 /);
+      await agrees(6085);
+      await click('Parallel coordinates', /^CPU 6 /);
+      await agrees(768);
+      await click('Parallel coordinates', /^\d+ more of symbol/);
+      await agrees();
+      await click('Parallel coordinates', /^line absent/);
+      await agrees(36);
+      await click('Parallel coordinates', /^time \d/);
+      await agrees();
+    });
+
+    it('a range of one large axis, and zooms into it', async () => {
+      await page.getByRole('tab', { name: 'One axis' }).click();
+      const p = await find(page, 'One axis', /^time 6\d/);
+      await page.mouse.move(p.x, p.y);
+      await page.mouse.down();
+      await page.mouse.move(p.x + 200, p.y, { steps: 6 });
+      await page.mouse.up();
+      await agrees();
+      await page.getByRole('application', { name: 'One axis' }).focus();
+      await page.keyboard.press('KeyF');
+      await page.getByRole('button', { name: 'whole axis' }).waitFor();
+      expect(linkOf(page).get('o.axis.zoom')).toMatch(/^time /);
+      await agrees();
+    });
+
+    it('a category, found by its name', async () => {
+      await page.getByRole('tab', { name: 'Categories' }).click();
+      await page.getByRole('button', { name: /^Axis:/ }).click();
+      await page.getByRole('menuitemradio', { name: /^symbol/ }).click();
+      await page.getByRole('searchbox', { name: 'Find a name' }).fill('delv_zeta');
+      await click('Categories', /^m_delv_zeta /);
+      await agrees();
+    });
+
+    it('a level in the statistics', async () => {
+      await click('Statistics', /^Served by L3 /);
+      await agrees(1512);
+    });
+
+    it('what is typed, and says where a text is wrong', async () => {
+      const field = page.getByRole('textbox', { name: 'Selection as text' });
+      await field.fill('latency > 200 & level in (L3, "Beyond L3")');
+      await field.press('Enter');
+      await agrees();
+      await field.fill('latency >');
+      await field.press('Enter');
+      await page.getByRole('alert').waitFor();
+      await field.fill('lattency > 5');
+      await field.press('Enter');
+      await page.getByRole('alert').filter({ hasText: 'latency' }).waitFor();
+      await page.keyboard.press('Control+KeyZ');
+      await field.fill('');
+      await field.press('Enter');
+      // A refused question is answered with 400, which the browser logs.
+      problems.splice(0, problems.length, ...problems.filter((p) => !p.includes('400')));
+    });
+  });
+
+  it('shows what the picture of the look shows', async () => {
+    await page.evaluate(() => (location.hash += '&s=latency+in+100..1790'));
+    await counted(page, 2147, N);
+    await plain(page.getByRole('status', { name: 'Samples selected' }), '2 147 of 15 676 samples (13.7 %) · 57.4 % of cycles');
+    await find(page, 'Parallel coordinates', /^CPU 7 /);
+    await status(page, 'CPU 7 (core 11, L3 #1, NUMA 1) · 98 of its 566 samples selected · 28 240 cycles · 4.8 % of the selection');
+    await page.getByRole('application', { name: 'Statistics' }).focus();
+    await page.keyboard.press('KeyT');
+    const table = page.getByRole('dialog', { name: 'Statistics' });
+    await table.waitFor();
+    const cells = await table.locator('tbody tr').evaluateAll((rows) => rows.map((r) => [...r.children].map((c) => (c.textContent ?? '').replaceAll('\u202f', ' ')).join('|')));
+    for (const row of ['samples|2 147||15 676', 'cycles|587 k||1.02 M', 'mean|273.3||65.2', 'p50|242||30', 'p90|376||228', 'p99|831||390', 'max|1 790||1 790']) {
+      expect(cells.map((c) => c.replace(/^((?:[^|]*\|){2})[^|]*/, '$1'))).toContain(row);
+    }
+  });
+
+  it('previews a hover everywhere and leaves no trace of it', async () => {
+    const before = page.url();
+    const marks: [string, RegExp][] = [
+      ['Top offenders', /^m_xd /], ['Topology', /^L2 #3 /], ['Parallel coordinates', /^L3 /], ['Statistics', /^Served by L2 /],
+    ];
+    for (const [view, mark] of marks) {
+      await find(page, view, mark);
+      // Every other view draws the hovered samples: their upper layer is not empty.
+      for (const other of ['Top offenders', 'Parallel coordinates', 'Statistics']) await drawn(page, other, true);
+    }
+    expect(page.url()).toBe(before);
+    await page.mouse.move(720, 20);
+    await drawn(page, 'Parallel coordinates', false);
+  });
+
+  it('goes back, undoes, redoes, inverts, filters and hides', async () => {
+    await click('Top offenders', /^m_xd /);
+    await agrees(2339);
+    await click('Top offenders', /^m_x /);
+    await agrees(6535);
+    await page.goBack();
+    await agrees(2339);
+    await page.keyboard.press('Control+KeyZ');
+    await everything(page, N);
+    await page.keyboard.press('Control+Shift+KeyZ');
+    await agrees(2339);
+    await page.getByRole('button', { name: 'Invert' }).first().click();
+    await agrees(N - 2339);
+    await page.getByRole('button', { name: 'Invert' }).first().click();
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByRole('status', { name: 'Samples selected' }).filter({ hasText: /^Everything 2\s339 samples/ }).waitFor();
+    await page.keyboard.press('Control+KeyZ');
+    await agrees(2339);
+    await page.getByRole('button', { name: 'Hide', exact: true }).click();
+    await page.getByRole('status', { name: 'Samples selected' }).filter({ hasText: /^Everything 13\s337 samples/ }).waitFor();
+    await page.getByRole('button', { name: /^Remove the filter/ }).click();
+    await everything(page, N);
+  });
+
+  it('is restored by a copied link: rows, axes, colours, layout', async () => {
+    await click('Parallel coordinates', /^CPU 6 /);
+    await page.getByRole('button', { name: /^Colour by/ }).click();
+    await page.getByRole('menuitemradio', { name: 'samples' }).click();
+    await page.getByRole('button', { name: /^Number of bins/ }).click();
+    await page.getByRole('menuitemradio', { name: '50', exact: true }).click();
+    await page.getByRole('button', { name: '+ Axis' }).click();
+    await page.getByRole('checkbox', { name: /^iteration/ }).check();
+    await page.getByRole('button', { name: 'Close' }).click();
+    await agrees(768);
+    const link = page.url();
+    expect(link).not.toContain(server.token);
+    const other = await browser.open(`${server.url}&${link.slice(link.indexOf('#') + 1)}`);
+    await counted(other.page, 768, N);
+    await expect.poll(() => other.page.url()).toBe(link);
+    await find(other.page, 'Parallel coordinates', /^iteration \d/);
+    await other.page.getByRole('button', { name: /^Colour by/ }).filter({ hasText: 'samples' }).waitFor();
+    expect(other.problems).toEqual([]);
+    await other.page.close();
+  });
+
+  it('moves an axis by its head, correlates two, orders all, and removes one', async () => {
+    const order = (): string => linkOf(page).get('axes') ?? '';
+    const head = await find(page, 'Parallel coordinates', /^cpu · by node/);
+    await page.mouse.move(head.x, head.y);
+    await page.mouse.down();
+    await page.mouse.move(head.x - 500, head.y, { steps: 10 });
+    await page.mouse.move(100, head.y, { steps: 5 });
+    await page.mouse.up();
+    await expect.poll(order).toMatch(/^(time,)?cpu,/);
+    await click('Parallel coordinates', /^level · /);
+    await page.getByRole('menuitem', { name: 'Correlate with symbol' }).click();
+    await expect.poll(order).toContain('symbol,level');
+    await page.getByRole('button', { name: /^Axes:/ }).click();
+    await page.getByRole('menuitem', { name: /^Order by correlation/ }).click();
+    await expect.poll(order).toMatch(/symbol,line|line,symbol/);
+    await click('Parallel coordinates', /^level · /);
+    await page.getByRole('menuitem', { name: 'Remove the axis' }).click();
+    await expect.poll(order).not.toContain('level');
+    for (const mode of ['first axis', 'second axis', 'pair']) {
+      await page.getByRole('button', { name: /^Strength of lines/ }).click();
+      await page.getByRole('menuitemradio', { name: new RegExp(`^${mode}`) }).click();
+      await page.getByRole('button', { name: /^Strength of lines/ }).filter({ hasText: mode }).waitFor();
+    }
+  });
+
+  it('works from the keyboard alone', async () => {
+    await page.keyboard.press('Digit3');
+    await page.keyboard.press('ArrowDown'); // onto the machine
+    await page.keyboard.press('ArrowDown'); // into NUMA 0
+    await page.keyboard.press('ArrowDown'); // L3 #0
+    await page.getByText('L3 #0', { exact: true }).first().waitFor();
+    await page.keyboard.press('Enter');
+    expect(whereOf(page)).toBe('at L3:0');
+    await agrees();
+    await page.keyboard.press('Control+KeyZ');
+    await page.keyboard.press('Digit6');
+    for (const key of ['ArrowDown', 'ArrowRight', 'ArrowRight', 'ArrowRight', 'ArrowRight']) await page.keyboard.press(key);
+    await page.keyboard.press('Home');
+    await page.keyboard.press('Shift+ArrowDown');
+    await page.keyboard.press('Enter');
+    expect(whereOf(page)).toBe('level in (L1, LFB)');
+    await agrees(4101 + 1057);
+    await page.keyboard.press('KeyI');
+    await agrees(N - 4101 - 1057);
+    await page.keyboard.press('Control+KeyK');
+    await page.keyboard.type('select latency > 500');
+    await page.keyboard.press('Enter');
+    expect(whereOf(page)).toBe('latency > 500');
+    await agrees();
+    await page.keyboard.press('Shift+Slash');
+    await page.getByRole('dialog', { name: 'Keys and pointer' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.keyboard.press('Digit1');
+    await page.keyboard.press('KeyT');
+    await page.getByRole('dialog', { name: 'Top offenders' }).getByRole('cell', { name: '2035' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('KeyB');
+    await page.getByRole('region', { name: 'Statistics' }).waitFor({ state: 'detached' });
+    await page.keyboard.press('KeyB');
+    await page.getByRole('region', { name: 'Statistics' }).waitFor();
+  });
+
+  it('keeps a selection under a name', async () => {
+    await click('Top offenders', /^m_xd /);
+    await agrees(2339);
+    await page.keyboard.press('Control+KeyS');
+    await page.getByRole('textbox', { name: 'Name' }).fill('velocities');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('button', { name: 'Select all' }).click();
+    await everything(page, N);
+    await page.getByRole('button', { name: 'velocities', exact: true }).click();
+    await agrees(2339);
+    await page.getByRole('button', { name: 'Remove velocities' }).click();
+    await page.getByRole('button', { name: 'velocities', exact: true }).waitFor({ state: 'detached' });
+  });
+
+  it('exports what it shows', async () => {
+    const save = async (item: RegExp): Promise<{ name: string; bytes: Buffer }> => {
+      await page.getByRole('button', { name: /^Export/ }).click();
+      const [file] = (await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: item }).click()])) as [Download, void];
+      return { name: file.suggestedFilename(), bytes: readFileSync((await file.path())!) };
+    };
+    await page.keyboard.press('Digit3');
+    const png = await save(/Topology as PNG/);
+    expect([...png.bytes.subarray(0, 4)]).toEqual([0x89, 0x50, 0x4e, 0x47]);
+    const svg = await save(/Topology as SVG/);
+    const kinds = await page.evaluate((text) => {
+      const doc = new DOMParser().parseFromString(text, 'image/svg+xml');
+      return { error: doc.querySelector('parsererror') !== null, paths: doc.querySelectorAll('path').length };
+    }, svg.bytes.toString());
+    expect(kinds.error).toBe(false);
+    expect(kinds.paths).toBeGreaterThan(60);
+    await page.keyboard.press('Digit1');
+    const csv = (await save(/Top offenders as CSV/)).bytes.toString();
+    expect(csv).toContain('line,LULESH_OMP.cc,2035,4061,4061,307110,75.6,30.0');
+    await click('Top offenders', /^m_xd /);
+    await agrees(2339);
+    const rows = (await save(/Selected samples as CSV/)).bytes.toString().trim().split('\n');
+    expect(rows).toHaveLength(2339 + 1);
+  });
+
+  it.each(['light', 'dark'] as const)('has no accessibility violation in the %s theme', async (scheme) => {
+    await page.emulateMedia({ colorScheme: scheme });
+    await expect.poll(() => page.evaluate(() => document.documentElement.dataset['theme'])).toBe(scheme);
+    await click('Top offenders', /^m_xd /);
+    await agrees(2339);
+    const check = async (what: string): Promise<void> => {
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect(violations.map((v) => `${what}: ${v.id}: ${v.nodes.map((n) => n.target.join(' ')).join(', ')}`)).toEqual([]);
+    };
+    await check('page');
+    for (const [open, dialog] of [['Shift+Slash', 'Keys and pointer'], ['Control+KeyO', 'Open'], ['Control+KeyS', 'Save the selection']] as const) {
+      await page.keyboard.press(open);
+      await page.getByRole('dialog', { name: dialog }).waitFor();
+      await check(dialog);
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    }
+    await page.getByRole('button', { name: '+ Axis' }).click();
+    await check('axes');
+    await page.keyboard.press('Escape');
+    for (const tab of ['One axis', 'Categories']) {
+      await page.getByRole('tab', { name: tab }).click();
+      await check(tab);
+    }
+  });
+
+  it('says that sources are missing and looks where it is told', async () => {
+    await page.getByText('The source of LULESH_OMP.cc is not here.').waitFor();
+    await page.getByRole('textbox', { name: 'Folder with the sources' }).fill('/does/not/exist');
+    await page.getByRole('button', { name: 'Look there' }).click();
+    await page.getByRole('alert').waitFor();
+    problems.length = 0; // the refused folder is a 4xx, which the browser logs
+  });
+
+  it('fits small and large windows', async () => {
+    for (const [width, height] of [[1280, 720], [2560, 1440]] as const) {
+      await page.setViewportSize({ width, height });
+      for (const view of ['Top offenders', 'Topology', 'Statistics', 'Parallel coordinates']) {
+        const box = await boxOf(page, view);
+        expect(box.x + box.width).toBeLessThanOrEqual(width + 1);
+        expect(box.y + box.height).toBeLessThanOrEqual(height);
+      }
+      await find(page, 'Parallel coordinates', width > 2000 ? /^iteration \d/ : /^m_x /);
+    }
+    await page.setViewportSize({ width: 900, height: 600 });
+    await page.getByRole('tab', { name: 'Top offenders' }).click();
+    await find(page, 'Top offenders', /^m_x /);
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+});
+
+/** Waits until the upper layer of a view has, or has not, something on it. */
+async function drawn(page: Page, view: string, yes: boolean): Promise<void> {
+  await page.waitForFunction(
+    ([name, wanted]) => {
+      const canvas = document.querySelectorAll<HTMLCanvasElement>(`[data-view="${name}"] canvas`)[1];
+      if (!canvas || canvas.width === 0) return false;
+      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+      return data.some((v) => v !== 0) === wanted;
+    },
+    [view, yes] as const,
+  );
+}
+
+describe('opening', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await browse({ width: 1280, height: 720 });
+  });
+  afterAll(() => browser.close());
+
+  async function drop(page: Page, files: readonly { name: string; text: string }[]): Promise<void> {
+    const data = await page.evaluateHandle((list) => {
+      const t = new DataTransfer();
+      for (const f of list) t.items.add(new File([f.text], f.name));
+      return t;
+    }, files);
+    await page.dispatchEvent('body', 'dragover', { dataTransfer: data });
+    await page.dispatchEvent('body', 'drop', { dataTransfer: data });
+  }
+
+  it('imports a dropped file, and says why another is not understood', async () => {
+    const server = await start('open');
+    const { page, problems } = await browser.open(server.url);
+    await page.getByRole('heading', { name: 'Nothing is open' }).waitFor();
+    const csv = 'cpu,latency,level\n' + Array.from({ length: 500 }, (_, i) => `${i % 4},${10 + i},L${1 + (i % 3)}\n`).join('');
+    await drop(page, [{ name: 'dropped.csv', text: csv }]);
+    await everything(page, 500);
+    await page.locator('section[aria-label="Topology"] .empty').getByText('--topology').first().waitFor();
+    await find(page, 'Parallel coordinates', /^L1 /);
+    await page.getByText('These samples name no source lines.').waitFor();
+    await drop(page, [{ name: 'odd.bin', text: '\x01\x02\x03' }]);
+    await page.getByRole('alert').filter({ hasText: 'unknown format' }).waitFor();
+    await page.getByRole('button', { name: 'Close' }).click();
+    await everything(page, 500);
+    expect(problems).toEqual([]);
+    await page.close();
+    await server.stop();
+  });
+
+  it('opens by path, and shows the sentence of a failure', async () => {
+    const server = await start('open');
+    const { page } = await browser.open(server.url);
+    await page.keyboard.press('Control+KeyO');
+    await page.getByRole('textbox', { name: 'Path' }).fill('/does/not/exist.csv');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').filter({ hasText: 'exist.csv' }).waitFor();
+    await page.close();
+    await server.stop();
+  });
+
+  it('says where the key is when the address has none', async () => {
+    const server = await start('demo');
+    const { page } = await browser.open(server.origin);
+    await page.getByRole('heading', { name: 'This address has no key' }).waitFor();
+    await page.close();
+    await server.stop();
+  });
+
+  it('keeps the picture when the server stops, and comes back with it', async () => {
+    const server = await start('demo');
+    const { port } = new URL(server.origin);
+    const { page } = await browser.open(server.url);
+    await page.getByRole('status', { name: 'Samples selected' }).filter({ hasText: 'Everything' }).waitFor();
+    await server.stop();
+    await page.getByRole('button', { name: /^Colour by/ }).focus();
+    await find(page, 'Topology', /^CPU /).catch(() => undefined);
+    await page.getByRole('alert').filter({ hasText: 'isobath has stopped' }).waitFor();
+    expect(Number(port)).toBeGreaterThan(0);
+    await page.close();
+  });
+});

@@ -1,0 +1,96 @@
+// What tests do with the page: through the words and counts that users see.
+
+import { expect } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** The parameters of the link in the address bar. */
+export function linkOf(page: Page): URLSearchParams {
+  return new URLSearchParams(new URL(page.url()).hash.slice(1));
+}
+
+export function whereOf(page: Page): string {
+  return linkOf(page).get('s') ?? '';
+}
+
+function counter(page: Page): Locator {
+  return page.getByRole('status', { name: 'Samples selected' });
+}
+
+const written = (n: number): string => String(n).replace(/\B(?=(\d{3})+(?!\d))/g, '\\s');
+
+export async function everything(page: Page, n: number): Promise<void> {
+  await counter(page).filter({ hasText: new RegExp(`^\\s*Everything ${written(n)} samples`) }).waitFor();
+}
+
+/** Waits for "n of N samples". */
+export async function counted(page: Page, n: number, of: number): Promise<void> {
+  await counter(page).filter({ hasText: new RegExp(`^\\s*${written(n)} of ${written(of)} samples`) }).waitFor();
+}
+
+/** Waits until a run is drawn: its count, and a mark under the pointer has words. */
+export async function opened(page: Page, n: number): Promise<void> {
+  await everything(page, n);
+  await page.waitForFunction(() => performance.getEntriesByName('draw Parallel coordinates').length > 0);
+}
+
+export async function clauses(page: Page): Promise<string[]> {
+  return page.getByRole('button', { name: /^Remove (?!the)/ }).evaluateAll((all) => all.map((b) => b.getAttribute('aria-label') ?? ''));
+}
+
+export async function boxOf(page: Page, view: string): Promise<{ x: number; y: number; width: number; height: number }> {
+  const box = await page.getByRole('application', { name: view }).boundingBox();
+  if (!box) throw new Error(`${view} is not on screen`);
+  return box;
+}
+
+/**
+ * Moves the pointer over a view until the status line names the mark, as a
+ * person would, and leaves it there.
+ */
+export async function find(page: Page, view: string, mark: RegExp): Promise<Point> {
+  await page.getByRole('application', { name: view }).waitFor();
+  const box = await boxOf(page, view);
+  // Asking the page itself is quicker than a thousand pointer moves: the words
+  // of every mark are the same that a move would show.
+  const p = await page.evaluate(
+    async ([name, source, b]) => {
+      const host = document.querySelector<HTMLElement>(`[data-view="${name}"]`)!;
+      const status = document.querySelector<HTMLElement>('[data-status]')!;
+      const wanted = new RegExp(source);
+      const channel = new MessageChannel();
+      const tick = (): Promise<void> =>
+        new Promise((done) => {
+          channel.port1.onmessage = () => done();
+          channel.port2.postMessage(0);
+        });
+      const steps: number[][] = [];
+      for (let y = 3; y < b.height; y += 6) for (let x = 3; x < b.width; x += 9) steps.push([x, y]);
+      for (const [x, y] of steps) {
+        host.dispatchEvent(new PointerEvent('pointermove', { bubbles: true, clientX: b.x + x!, clientY: b.y + y! }));
+        await tick();
+        if (wanted.test((status.textContent ?? '').trim())) return { x: b.x + x!, y: b.y + y! };
+      }
+      return undefined;
+    },
+    [view, mark.source, box] as const,
+  );
+  if (!p) throw new Error(`no mark of ${view} matches ${mark}`);
+  await page.mouse.move(p.x, p.y);
+  await expect.poll(async () => (await page.locator('[data-status]').innerText()).trim()).toMatch(mark);
+  return p;
+}
+
+/** Waits for the exact words of the status line. */
+export async function status(page: Page, text: string): Promise<void> {
+  await plain(page.locator('[data-status]'), text);
+}
+
+/** Waits for the text of an element, narrow spaces taken for spaces. */
+export async function plain(at: Locator, text: string): Promise<void> {
+  await expect.poll(async () => (await at.innerText()).replace(/\s+/g, ' ').trim()).toBe(text);
+}
