@@ -17,12 +17,14 @@ import (
 )
 
 func newServe() *cobra.Command {
-	f := serveFlags{noBrowser: true}
+	f := serveFlags{noBrowser: true, shared: true}
 	cmd := &cobra.Command{
 		Use:   "serve RUN…",
 		Short: "Show runs to a team: like open, without a browser",
-		Args:  minimumArgs(1, "a run or file to serve"),
-		RunE:  func(cmd *cobra.Command, files []string) error { return f.serve(cmd, files, nil) },
+		Long: `Serve shows each RUN to everyone who has the printed address. They can select,
+and name selections, but not open other files of yours.`,
+		Args: minimumArgs(1, "a run or file to serve"),
+		RunE: func(cmd *cobra.Command, files []string) error { return f.serve(cmd, files, nil) },
 	}
 	f.add(cmd)
 	return cmd
@@ -51,6 +53,7 @@ type serveFlags struct {
 	topology  string
 	memory    string
 	noBrowser bool
+	shared    bool
 }
 
 func (f *serveFlags) add(cmd *cobra.Command) {
@@ -170,6 +173,7 @@ func (f *serveFlags) options(token string, address server.Address, loader *serve
 	opt := server.Options{
 		Version: version, Token: token, Hosts: f.hosts, Assets: web.Files(), Index: web.Index(),
 		Compress: f.compress || os.Getenv("SSH_CONNECTION") != "",
+		Shared:   f.shared,
 		Open:     loader.Open,
 		Record:   "isobath record -o run.isobath -- ./program",
 	}

@@ -154,8 +154,8 @@ func (b *job) finish(ctx context.Context, run *Run, err error, show func(*Run)) 
 }
 
 func (s *Server) jobRoutes(mux *http.ServeMux) {
-	s.handle(mux, "POST open", s.open)
-	s.handle(mux, "POST upload", s.upload)
+	s.handle(mux, "POST open", s.private(s.open))
+	s.handle(mux, "POST upload", s.private(s.upload))
 	s.handle(mux, "GET jobs/{job}", func(w http.ResponseWriter, r *http.Request) error {
 		b, err := s.jobs.find(r.PathValue("job"))
 		if err != nil {

@@ -82,7 +82,11 @@ func (r *Run) close() error {
 // handleRun adds a route about one run, {id} in the pattern. The run stays open
 // until f returns.
 func (s *Server) handleRun(mux *http.ServeMux, pattern string, f func(http.ResponseWriter, *http.Request, *Run) error) {
-	s.handle(mux, pattern, func(w http.ResponseWriter, r *http.Request) error {
+	s.handle(mux, pattern, s.withRun(f))
+}
+
+func (s *Server) withRun(f func(http.ResponseWriter, *http.Request, *Run) error) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
 		id := r.PathValue("id")
 		s.mu.RLock()
 		i := slices.IndexFunc(s.runs, func(o *Run) bool { return o.ID == id })
@@ -95,7 +99,7 @@ func (s *Server) handleRun(mux *http.ServeMux, pattern string, f func(http.Respo
 		s.mu.RUnlock()
 		defer run.use.RUnlock()
 		return f(w, r, run)
-	})
+	}
 }
 
 func (s *Server) runRoutes(mux *http.ServeMux) {
@@ -103,7 +107,7 @@ func (s *Server) runRoutes(mux *http.ServeMux) {
 	s.handleRun(mux, "GET runs/{id}", func(w http.ResponseWriter, r *http.Request, run *Run) error {
 		return s.answerJSON(w, r, http.StatusOK, run.info())
 	})
-	s.handle(mux, "DELETE runs/{id}", s.closeRun)
+	s.handle(mux, "DELETE runs/{id}", s.private(s.closeRun))
 	s.handleRun(mux, "GET runs/{id}/selections", func(w http.ResponseWriter, r *http.Request, run *Run) error {
 		return s.answerJSON(w, r, http.StatusOK, run.selections())
 	})
@@ -112,8 +116,12 @@ func (s *Server) runRoutes(mux *http.ServeMux) {
 
 func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	h := Home{
-		Version: s.opt.Version, Runs: []RunSummary{}, Jobs: s.jobs.list(), Recent: s.recent.list(),
+		Version: s.opt.Version, Runs: []RunSummary{}, Jobs: s.jobs.list(), Recent: []Recent{},
 		Record: s.opt.Record, Formats: list(s.opt.Formats), UploadLimit: s.opt.UploadLimit,
+		Shared: s.opt.Shared,
+	}
+	if !s.opt.Shared { // the names of other files are nobody else's business
+		h.Recent = s.recent.list()
 	}
 	s.mu.RLock()
 	for _, run := range s.runs {

@@ -33,6 +33,11 @@ type Options struct {
 	// Compress answers over 16 KiB: worth it when the browser is at the other
 	// end of a tunnel, which looks like loopback from here.
 	Compress bool
+	// Shared refuses whatever reads files other than those of the runs that
+	// were opened: who has the token of a team's server shall not have the
+	// files of whoever started it. An upload is refused too, because a file may
+	// name any other as its source.
+	Shared bool
 	// Open imports or opens what lies at path.
 	Open Opener
 	// Formats are the names of what Open understands.
@@ -171,6 +176,18 @@ func (s *Server) handle(mux *http.ServeMux, pattern string, f func(http.Response
 			s.fail(w, r, err)
 		}
 	})
+}
+
+// private refuses a request to a server that is shared.
+func (s *Server) private(f func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if s.opt.Shared {
+			return &statusError{http.StatusForbidden, Failure{
+				Error: "this server is shared and shows only the runs it was started with",
+				Hint:  "open the file yourself: isobath open FILE"}}
+		}
+		return f(w, r)
+	}
 }
 
 // fail answers with an error. Nobody is there to read the answer to a request

@@ -224,6 +224,24 @@ func TestCloseRun(t *testing.T) {
 	}
 }
 
+func TestShared(t *testing.T) {
+	s := newTestServer(t, func(o *Options) { o.Shared = true })
+	for _, r := range [][3]string{
+		{"POST", "/api/v1/open", `{"path":"/etc/passwd"}`},
+		{"POST", "/api/v1/upload?name=x.csv", "file\n/etc/passwd\n"},
+		{"POST", "/api/v1/runs/six/sources", `{"folder":"/etc"}`},
+		{"DELETE", "/api/v1/runs/six", ""},
+	} {
+		if f := get[Failure](t, do(s, r[0], r[1], r[2]), 403); !strings.Contains(f.Error, "shared") {
+			t.Errorf("%s %s: %+v", r[0], r[1], f)
+		}
+	}
+	if home := get[Home](t, do(s, "GET", "/api/v1/runs", ""), 200); !home.Shared || len(home.Runs) != 1 {
+		t.Errorf("%+v", home)
+	}
+	get[[]NamedSelection](t, do(s, "PUT", "/api/v1/runs/six/selections", `[]`), 200)
+}
+
 func TestSelections(t *testing.T) {
 	s := newTestServer(t, nil)
 	var saved []NamedSelection

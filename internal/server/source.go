@@ -21,7 +21,7 @@ const maxSource = 8 << 20
 
 func (s *Server) sourceRoutes(mux *http.ServeMux) {
 	s.handleRun(mux, "GET runs/{id}/source", s.source)
-	s.handleRun(mux, "POST runs/{id}/sources", s.addSources)
+	s.handle(mux, "POST runs/{id}/sources", s.private(s.withRun(s.addSources)))
 }
 
 // source answers with the text of a file that samples name. No other file can

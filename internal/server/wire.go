@@ -16,6 +16,9 @@ type Home struct {
 	Formats []string     `json:"formats"` // names of the formats that can be opened
 	// UploadLimit is the size in bytes of the largest file that can be dropped.
 	UploadLimit int64 `json:"uploadLimit"`
+	// Shared says that the server shows only the runs it was started with:
+	// nothing can be opened, dropped, closed, or searched for sources.
+	Shared bool `json:"shared"`
 }
 
 // RunSummary names an open run. ID is a prefix of the hash of its content, so

@@ -52,6 +52,9 @@ export interface Home {
   readonly formats: readonly string[]; // names of the formats that can be opened
   // UploadLimit is the size in bytes of the largest file that can be dropped.
   readonly uploadLimit: number;
+  // Shared says that the server shows only the runs it was started with:
+  // nothing can be opened, dropped, closed, or searched for sources.
+  readonly shared: boolean;
 }
 
 // RunSummary names an open run. ID is a prefix of the hash of its content, so
