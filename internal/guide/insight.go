@@ -1,0 +1,4 @@
+package guide
+
+// Insight is a finding.
+type Insight struct{}
