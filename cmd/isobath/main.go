@@ -97,6 +97,9 @@ func newRoot() *cobra.Command {
 		newVersion(),
 		newCycles(),
 		newTopology(),
+		newMetrics(),
+		newClusters(),
+		newInsights(),
 	)
 	return root
 }

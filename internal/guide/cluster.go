@@ -82,7 +82,7 @@ type Cluster struct {
 // Expr selects the samples of a cluster by their values. It is exact unless
 // several samples at a border have the same value.
 func (c *Cluster) Expr(axis string) query.Expr {
-	return query.Range{Column: axis, Lo: query.NumberValue(c.From), Hi: query.NumberValue(c.To)}
+	return query.Range{Column: axis, Lo: numberValue(c.From), Hi: numberValue(c.To)}
 }
 
 // Cluster builds the merge tree of a metric along an axis, or remembers it.

@@ -59,7 +59,7 @@ func (w *Window) Few() bool { return w.Samples < MinSamples }
 
 // Expr is the selection of a window.
 func (w *Window) Expr(axis string) query.Expr {
-	lo, hi := query.NumberValue(w.From), query.NumberValue(w.To)
+	lo, hi := numberValue(w.From), numberValue(w.To)
 	if w.Closed {
 		return query.Range{Column: axis, Lo: lo, Hi: hi}
 	}

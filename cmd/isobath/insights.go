@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"isobath/internal/dataset"
+	"isobath/internal/guide"
+	"isobath/internal/term"
+)
+
+func newInsights() *cobra.Command {
+	var (
+		imports importFlags
+		where   string
+		top     int
+		asJSON  bool
+	)
+	cmd := &cobra.Command{
+		Use:   "insights FILE",
+		Short: "What is worth a look in this run, ranked",
+		Long: `What is worth a look in this run, ranked by score: the share of the run's cost
+that a finding is about, times how far it is from what an even or random run
+would show, times a weight of its kind. Each finding comes with a selection to
+give to the other verbs as --where. What the data cannot support is not shown.`,
+		Example: `  isobath insights lulesh.isobath
+  isobath insights samples.csv --topology node.xml --where 'function = sweep' --json`,
+		Args: oneFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := imports.open(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			e, err := selection(s, where)
+			if err != nil {
+				return err
+			}
+			found, err := guideTo(s).Insights(cmd.Context(), e)
+			if err != nil {
+				return err
+			}
+			if top > 0 && len(found) > top {
+				found = found[:top]
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), insightList(found))
+			}
+			warn(s.Run.Warnings)
+			return writeInsights(cmd.OutOrStdout(), found)
+		},
+	}
+	imports.add(cmd)
+	cmd.Flags().StringVar(&where, "where", "", "look only at samples that match this `selection`")
+	cmd.Flags().IntVar(&top, "top", 0, "show only the first `n`")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// guideTo returns the guided analysis of a data set.
+func guideTo(s *dataset.Set) *guide.Guide { return guide.New(s.Data, s.Places, s.Engine) }
+
+// insightsJSON is what `isobath insights --json` prints.
+type insightsJSON struct {
+	Insights []insightJSON `json:"insights"`
+}
+
+// insightJSON is one finding. View is the view that shows the evidence, set up
+// by axis, metric and depth.
+type insightJSON struct {
+	Kind     string  `json:"kind"`
+	Text     string  `json:"text"`
+	Score    float64 `json:"score"`
+	Where    string  `json:"where"`
+	Stake    float64 `json:"stake"`
+	Surprise float64 `json:"surprise"`
+	View     string  `json:"view"`
+	Axis     string  `json:"axis,omitempty"`
+	Metric   string  `json:"metric,omitempty"`
+	Depth    string  `json:"depth,omitempty"`
+}
+
+func insightList(found []guide.Insight) insightsJSON {
+	out := insightsJSON{Insights: []insightJSON{}}
+	for _, in := range found {
+		out.Insights = append(out.Insights, insightJSON{
+			in.Kind, in.Text, in.Score, in.Where, in.Stake, in.Surprise, string(in.View), in.Axis, in.Metric, in.Depth,
+		})
+	}
+	return out
+}
+
+func writeInsights(w io.Writer, found []guide.Insight) error {
+	if len(found) == 0 {
+		_, err := fmt.Fprintln(w, "nothing stands out from what chance would give")
+		return err
+	}
+	style := term.StyleFor(w)
+	for _, in := range found {
+		if _, err := fmt.Fprintf(w, "%.3f  %s\n", in.Score, style.Bold(in.Kind)); err != nil {
+			return err
+		}
+		for _, line := range wrapped(in.Text+".", term.Width-7) {
+			fmt.Fprintf(w, "       %s\n", line)
+		}
+		if in.Where != "" {
+			fmt.Fprintf(w, "       %s\n", style.Dim("where "+in.Where))
+		}
+	}
+	return nil
+}
