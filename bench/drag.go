@@ -28,10 +28,7 @@ func drag(ctx context.Context) ([]Result, error) {
 			for range 10 {
 				i++
 				moved := *r
-				moved.Where = query.And{Terms: []query.Expr{
-					query.Compare{Column: "c0", Op: query.Ge, Value: query.NumberValue(float64(i % 40 * 100))},
-					query.Compare{Column: "c0", Op: query.Lt, Value: query.NumberValue(float64((i%40 + 50) * 100))},
-				}}
+				moved.Where = synth.Brush("c0", i%40*100, (i%40+50)*100)
 				if err := synth.Ask(ctx, e, &moved); err != nil {
 					return err
 				}

@@ -10,14 +10,19 @@ import (
 // hover of half of them; another one for each i.
 func Selection(permille, i int) *query.Request {
 	b := Bounds(permille, i)
-	at := func(op query.Op, v int) query.Expr {
-		return query.Compare{Column: "chance", Op: op, Value: query.NumberValue(float64(v))}
-	}
 	return &query.Request{
 		Axes: Axes, Pairs: Pairs(len(Axes)), Groups: Groups,
-		Where: query.And{Terms: []query.Expr{at(query.Ge, b[0]), at(query.Lt, b[1])}},
+		Where: Brush("chance", b[0], b[1]),
 		Hover: query.Compare{Column: "x", Op: query.Lt, Value: query.NumberValue(float64(45 + i%10))},
 	}
+}
+
+// Brush selects from <= column < to, as a brush between two edges does.
+func Brush(column string, from, to int) query.Expr {
+	at := func(op query.Op, v int) query.Expr {
+		return query.Compare{Column: column, Op: op, Value: query.NumberValue(float64(v))}
+	}
+	return query.And{Terms: []query.Expr{at(query.Ge, from), at(query.Lt, to)}}
 }
 
 // Bounds are those of column chance in a Selection; the upper one is not

@@ -77,33 +77,56 @@ func (p *plan) density(i int, results []layered) query.Density {
 	if c.right == nil {
 		return p.sparseDensity(i, c, r)
 	}
-	all := r[query.All].n
+	list := p.lists[c.key]
+	if list == nil {
+		list = listCells(r[query.All].n, c.right.cells)
+	}
+	d := query.Density{Left: list.left, Right: list.right}
+	d.Counts = [query.Layers][]uint32{list.all, list.pick(r[query.Selected].n), list.none}
+	if list.none == nil {
+		d.Counts[query.Hovered] = list.pick(r[query.Hovered].n)
+	}
+	return d
+}
+
+// cellList is the cells of a pair that have rows.
+type cellList struct {
+	left, right []uint16
+	cells       []uint32
+	all         []uint32
+	none        []uint32 // zeros, where it is known that nothing is hovered
+}
+
+func listCells(all []uint32, nb int) *cellList {
 	filled := 0
 	for _, n := range all {
 		if n != 0 {
 			filled++
 		}
 	}
-	d := query.Density{Left: make([]uint16, 0, filled), Right: make([]uint16, 0, filled)}
-	for l := range d.Counts {
-		d.Counts[l] = make([]uint32, 0, filled)
+	l := &cellList{
+		left: make([]uint16, 0, filled), right: make([]uint16, 0, filled),
+		cells: make([]uint32, 0, filled), all: make([]uint32, 0, filled),
 	}
-	selected, hovered := r[query.Selected].n, r[query.Hovered].n
-	nb := c.right.cells
 	for a := 0; a*nb < len(all); a++ {
-		for b := range nb {
-			k := a*nb + b
-			if all[k] == 0 {
-				continue
+		for b, n := range all[a*nb : (a+1)*nb] {
+			if n != 0 {
+				l.left = append(l.left, uint16(a))
+				l.right = append(l.right, uint16(b))
+				l.cells = append(l.cells, uint32(a*nb+b))
+				l.all = append(l.all, n)
 			}
-			d.Left = append(d.Left, uint16(a))
-			d.Right = append(d.Right, uint16(b))
-			d.Counts[query.All] = append(d.Counts[query.All], all[k])
-			d.Counts[query.Selected] = append(d.Counts[query.Selected], selected[k])
-			d.Counts[query.Hovered] = append(d.Counts[query.Hovered], hovered[k])
 		}
 	}
-	return d
+	return l
+}
+
+func (l *cellList) pick(n []uint32) []uint32 {
+	out := make([]uint32, len(l.cells))
+	for i, k := range l.cells {
+		out[i] = n[k]
+	}
+	return out
 }
 
 // sparseDensity is density for a pair counted by the combinations that occur.

@@ -42,3 +42,27 @@ func BenchmarkScreen(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkDrag moves a brush over an axis that is prepared: the time must not
+// depend on the rows.
+func BenchmarkDrag(b *testing.B) {
+	ctx := context.Background()
+	e := kernel.New(query.Data{Table: synth.Overlaid(rows())}, kernel.Options{})
+	defer e.Close()
+	r := &query.Request{Pairs: synth.Pairs(synth.OverlaidAxes)}
+	for i := range synth.OverlaidAxes {
+		r.Axes = append(r.Axes, query.Axis{Column: fmt.Sprintf("c%d", i), Bins: 100})
+	}
+	if err := e.Prepare(ctx, r, r.Axes[0]); err != nil {
+		b.Fatal(err)
+	}
+	i := 0
+	for b.Loop() {
+		i++
+		moved := *r
+		moved.Where = synth.Brush("c0", i%40*100, (i%40+50)*100)
+		if err := synth.Ask(ctx, e, &moved); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

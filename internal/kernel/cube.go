@@ -20,11 +20,13 @@ type cube struct {
 	counts   []int // rows in the first bins
 	all      int   // rows of the filter
 	tables   map[any]*cubeTable
+	lists    map[any]*cellList
 }
 
 type cubeTable struct {
 	all    result
 	slices result // one result after the other, for 0, 1, 2 … bins
+	zero   result // of no rows
 	cells  int
 }
 
@@ -51,7 +53,7 @@ func (e *Engine) Prepare(ctx context.Context, r *query.Request, drag query.Axis)
 		return err
 	}
 	_, rest := split(r.Where, drag.Column)
-	c := &cube{axis: axis, column: drag.Column, rest: textOf(rest), tables: map[any]*cubeTable{}}
+	c := &cube{axis: axis, column: drag.Column, rest: textOf(rest), tables: map[any]*cubeTable{}, lists: map[any]*cellList{}}
 	ls, err := e.layers(ctx, l, &query.Request{Filter: r.Filter, Where: joined(rest)}, &query.Answer{})
 	if err != nil {
 		return err
@@ -125,6 +127,11 @@ func (e *Engine) fillCube(ctx context.Context, l *lease, c *cube, counters []*co
 	for i, x := range counters {
 		tables[i].all = base[i][query.All]
 		c.tables[x.key] = tables[i]
+		if x.right != nil {
+			list := listCells(tables[i].all.n, x.right.cells)
+			list.none = make([]uint32, len(list.cells))
+			c.lists[x.key] = list
+		}
 	}
 	for bin, n := range tables[len(counters)].slices.n {
 		c.counts[bin] = int(n)
@@ -134,7 +141,7 @@ func (e *Engine) fillCube(ctx context.Context, l *lease, c *cube, counters []*co
 
 // fillTable counts the rows of every bin of an axis apart, then adds up.
 func fillTable(ctx context.Context, x *counter, axis *codes, set rowSet, rows int) *cubeTable {
-	t := &cubeTable{cells: x.cells}
+	t := &cubeTable{cells: x.cells, zero: x.newResult()}
 	all := &counter{values: x.values, cells: x.cells * (axis.cells + 1)}
 	t.slices = all.newResult()
 	f := filler{cells: x.cells, left: &column{codes: x.left}, axis: &column{codes: axis}, into: t.slices}
@@ -292,7 +299,7 @@ func (d *dragging) result(c *counter) (layered, bool) {
 		selected.add(t.slice(r.to))
 		selected.sub(t.slice(r.from))
 	}
-	return layered{t.all, selected, c.newResult()}, true
+	return layered{t.all, selected, t.zero}, true
 }
 
 func (t *cubeTable) slice(bins int) result {
@@ -316,6 +323,7 @@ func (e *Engine) answerDragged(ctx context.Context, p *plan, d *dragging) (*quer
 			return nil, false, nil
 		}
 	}
+	p.lists = d.cube.lists
 	a := &query.Answer{}
 	a.Counts = [query.Layers]int{d.cube.all, d.count(), 0}
 	return a, true, p.assemble(ctx, a, results)

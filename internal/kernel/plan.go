@@ -23,6 +23,7 @@ type plan struct {
 	ones   []int // counter of an axis, -1 if it is a margin of a pair
 	groups []groupPlan
 	places int
+	lists  map[any]*cellList // of counters whose cells are known before
 }
 
 // groupPlan is how a group question is answered.
@@ -146,14 +147,14 @@ func (e *Engine) axis(ctx context.Context, l *lease, a query.Axis) (*axisCodes, 
 		return nil, err
 	}
 	rows := c.Len()
-	unkept := bins(c, b)
-	v, ok, err = l.get(ctx, oneKey{a}, int64(rows*width(unkept.cells)), func() (any, error) { return unkept.keep(rows), nil })
+	size := int64(rows * width(b.Binning.Cells()))
+	v, ok, err = l.get(ctx, oneKey{a}, size, func() (any, error) { return bins(c, b).keep(rows), nil })
 	if err != nil {
 		return nil, err
 	}
 	if !ok {
 		e.tight()
-		return &axisCodes{b, unkept}, nil
+		return &axisCodes{b, bins(c, b)}, nil
 	}
 	if k := v.(*codes); k.u8 != nil && k.cells <= 128 {
 		e.mu.Lock()

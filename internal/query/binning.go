@@ -265,9 +265,12 @@ func linearEdges(bins int, lo, hi float64, whole bool) []float64 {
 	}
 	edges := make([]float64, bins+1)
 	for i := range edges {
-		// lo and hi may be so far apart that their difference is infinite.
-		f := float64(i) / float64(bins)
-		edges[i] = lo*(1-f) + hi*f
+		// Multiplied before divided, so that round numbers stay round.
+		edges[i] = lo + (hi-lo)*float64(i)/float64(bins)
+		if math.IsInf((hi-lo)*float64(bins), 0) { // they are very far apart
+			f := float64(i) / float64(bins)
+			edges[i] = lo*(1-f) + hi*f
+		}
 	}
 	edges[0], edges[bins] = lo, hi
 	return increasing(edges)

@@ -16,6 +16,10 @@ func TestEdges(t *testing.T) {
 		}
 		return s
 	}
+	var hundreds []float64
+	for i := range 101 {
+		hundreds = append(hundreds, float64(i*100))
+	}
 	tests := []struct {
 		name string
 		data any
@@ -24,6 +28,7 @@ func TestEdges(t *testing.T) {
 	}{
 		{"one bin a value", []int32{3, 4, 6}, Axis{Bins: 100}, []float64{3, 4, 5, 6, 7}},
 		{"whole bins", seq(10), Axis{Bins: 4}, []float64{0, 3, 6, 9, 12}},
+		{"round numbers", []int32{0, 9999}, Axis{Bins: 100, Lo: 0, Hi: 10000}, hundreds},
 		{"floats", []float64{0, 1, 4}, Axis{Bins: 4}, []float64{0, 1, 2, 3, 4}},
 		{"one float", []float64{5, 5}, Axis{Bins: 2}, []float64{5, 5.5, 6}},
 		{"given range", seq(1000), Axis{Bins: 2, Lo: 100, Hi: 300}, []float64{100, 200, 300}},

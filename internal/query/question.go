@@ -174,7 +174,8 @@ type Page struct {
 	Down    bool     `json:"down"`    // largest first
 }
 
-// Answer holds the answers in the order of the questions.
+// Answer holds the answers in the order of the questions. Its slices may be
+// shared with other answers and are not to be changed.
 type Answer struct {
 	Counts   [Layers]int // rows in each layer
 	HoverAll int         // rows of the hover, selected or not: "98 of its 566 selected"
