@@ -70,6 +70,11 @@ peers:
 bench: build
 	$(GO) run ./bench
 
+# Table 1 of the 2012 paper on cycles, from own recordings. Needs valgrind.
+.PHONY: table1
+table1:
+	$(GO) run ./bench/table1
+
 # Each fuzz target for a while: make fuzz FUZZTIME=60s
 FUZZTIME ?= 60s
 fuzz:

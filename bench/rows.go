@@ -13,4 +13,5 @@ var rows = []Row{
 	{"mesh-surface", meshSurface},
 	{"mesh-read", meshRead},
 	{"import", imports},
+	{"cycles", cycles},
 }

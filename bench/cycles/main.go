@@ -1,35 +1,46 @@
-// Cycles measures the analysis of reference traces: against ripser on the same
-// points, and on three million windows.
+// Cycles is the process that the rows of cycles measure.
 //
-// Ripser gets the distance matrix and computes bars. We get the trace and
-// compute windows, distances, bars, cocycles, coordinates and windings. Times
-// are CPU seconds of a process of its own, memory is its peak.
+//	cycles analyse POINTS EPS    analyse so many points of a matrix product, or
+//	                             a bubble sort of three million windows for 0
+//	cycles matrix POINTS EPS     print the distances of the points for ripser
 package main
 
 import (
-	"bytes"
+	"bufio"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
-	"strings"
-	"syscall"
 
 	"isobath/internal/cycle"
 )
 
 func main() {
-	run := compare
-	if len(os.Args) == 4 && os.Args[1] == "ours" {
-		run = func() error { return ours(os.Args[2], os.Args[3]) }
-	}
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "bench cycles:", err)
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "cycles:", err)
 		os.Exit(1)
 	}
+}
+
+func run(args []string) error {
+	if len(args) != 3 {
+		return errors.New("want analyse or matrix, points, eps")
+	}
+	n, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	eps, err := strconv.Atoi(args[2])
+	if err != nil {
+		return err
+	}
+	if args[0] == "matrix" {
+		return printDistances(n, eps)
+	}
+	return analyse(n, eps)
 }
 
 // product is the data references of a product of 12 x 12 matrices compiled
@@ -98,125 +109,38 @@ func firstPoints(syms []uint32, n int) ([]uint32, error) {
 	return syms[:int(p.First[n-1])+cycle.DefaultWindow], nil
 }
 
-// ours is the measured process.
-func ours(points, eps string) error {
-	n, err := strconv.Atoi(points)
-	if err != nil {
-		return err
-	}
-	limit, err := strconv.Atoi(eps)
-	if err != nil {
-		return err
-	}
+// analyse does all that `isobath cycles` does after reading, and prints what it
+// found as JSON.
+func analyse(n, eps int) error {
 	var syms []uint32
+	var err error
 	if n == 0 {
 		syms = bubble()
 	} else if syms, err = firstPoints(product(), n); err != nil {
 		return err
 	}
 	tr := &cycle.Trace{Every: 1, Records: uint64(len(syms)), Syms: syms}
-	r, err := cycle.Analyse(context.Background(), tr, cycle.Options{Cap: limit})
+	r, err := cycle.Analyse(context.Background(), tr, cycle.Options{Cap: eps})
 	if err != nil {
 		return err
 	}
-	fmt.Println(len(r.Bars), len(r.Points.Index), len(r.Classes))
-	return nil
+	return json.NewEncoder(os.Stdout).Encode(map[string]int{"bars": len(r.Bars), "windows": len(r.Points.Index), "classes": len(r.Classes)})
 }
 
-type usage struct {
-	seconds, megabytes float64
-	out                string
-}
-
-func measure(stdin []byte, name string, args ...string) (usage, error) {
-	cmd := exec.Command(name, args...)
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(stdin), os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return usage{}, fmt.Errorf("%s: %w", filepath.Base(name), err)
-	}
-	ru := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	return usage{
-		seconds:   float64(ru.Utime.Nano()+ru.Stime.Nano()) / 1e9,
-		megabytes: float64(ru.Maxrss) / 1024,
-		out:       string(out),
-	}, nil
-}
-
-func compare() error {
-	ripser, err := exec.LookPath("ripser")
-	if err != nil {
-		return fmt.Errorf("ripser is not installed; install the Debian package ripser")
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	for _, c := range [][2]int{{1000, 3}, {1000, 4}, {2000, 3}, {2000, 4}} {
-		if err := against(ripser, self, c[0], c[1]); err != nil {
-			return err
-		}
-	}
-	mine, err := measure(nil, self, "ours", "0", "10")
-	if err != nil {
-		return err
-	}
-	windows := strings.Fields(mine.out)[1]
-	fmt.Printf("bench cycles/%s-windows ours=%.2fs peer=none ratio=none bar=3s %s\n", windows, mine.seconds, verdict(mine.seconds <= 3))
-	return nil
-}
-
-// against runs both on the same points and prints a row each for time and
-// memory.
-func against(ripser, self string, n, eps int) error {
-	matrix, err := lowerDistance(n, eps)
-	if err != nil {
-		return err
-	}
-	mine, err := measure(nil, self, "ours", strconv.Itoa(n), strconv.Itoa(eps))
-	if err != nil {
-		return err
-	}
-	peer, err := measure(matrix, ripser, "--format", "lower-distance", "--dim", "1", "--threshold", strconv.Itoa(eps))
-	if err != nil {
-		return err
-	}
-	_, dim1, _ := strings.Cut(peer.out, "in dim 1:")
-	if bars := strings.Count(dim1, "["); strconv.Itoa(bars) != strings.Fields(mine.out)[0] {
-		return fmt.Errorf("n=%d eps=%d: ripser has %d bars, we have %s", n, eps, bars, strings.Fields(mine.out)[0])
-	}
-	name := fmt.Sprintf("cycles/n%d-eps%d", n, eps)
-	row(name, mine.seconds, peer.seconds, "s")
-	row(name+"-memory", mine.megabytes, peer.megabytes, "MB")
-	return nil
-}
-
-func row(name string, mine, peer float64, unit string) {
-	fmt.Printf("bench %s ours=%.2f%s peer=%.2f%s ratio=%.2f bar=1.00 %s\n",
-		name, mine, unit, peer, unit, peer/mine, verdict(peer >= mine))
-}
-
-func verdict(ok bool) string {
-	if ok {
-		return "ok"
-	}
-	return "short"
-}
-
-func lowerDistance(n, eps int) ([]byte, error) {
+func printDistances(n, eps int) error {
 	syms, err := firstPoints(product(), n)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p, err := cycle.Windows(context.Background(), syms, cycle.DefaultWindow)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	m, err := cycle.Distances(context.Background(), p, eps)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var b bytes.Buffer
+	b := bufio.NewWriter(os.Stdout)
 	for i := 1; i < m.N; i++ {
 		for j := range i {
 			b.WriteString(strconv.Itoa(m.At(i, j)))
@@ -224,5 +148,5 @@ func lowerDistance(n, eps int) ([]byte, error) {
 		}
 		b.WriteByte('\n')
 	}
-	return b.Bytes(), nil
+	return b.Flush()
 }

@@ -18,6 +18,7 @@ import (
 	"isobath/internal/formats/known"
 	"isobath/internal/refs"
 	"isobath/internal/refs/program"
+	"isobath/internal/term"
 )
 
 // cyclesFlags are the flags of `isobath cycles` as the user wrote them.
@@ -79,54 +80,44 @@ func (f *cyclesFlags) run(ctx context.Context, out io.Writer, path string) error
 	if err != nil {
 		return err
 	}
-	src, format, err := openRefs(path)
+	src, format, err := formats.OpenRefs(path, known.Formats)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	in, trace, err := f.input(src, format)
+	in, trace, err := f.input(src, format.Name)
 	if err != nil {
 		return err
 	}
-	bar := newProgressLine(os.Stderr)
-	in.Progress = func(n uint64) { bar.show("reading", fmt.Sprintf("%s references", cycle.Thousands(int64(n)))) }
-	opts.Progress = func(p cycle.Progress) {
-		bar.show(p.Stage, fmt.Sprintf("%d %%", 100*p.Done/max(p.Total, 1)))
-	}
-	traces, err := cycle.Load(ctx, trace, *in)
+	report, err := f.analyse(ctx, trace, in, opts)
 	if err != nil {
-		bar.clear()
 		return err
 	}
-	report := &cyclesReport{notes: trace.About().Notes, symbol: in.Symbol}
-	for _, tr := range traces {
-		if err := report.add(ctx, tr, opts, f.folds); err != nil {
-			bar.clear()
-			return err
-		}
-	}
-	bar.clear()
 	if f.json {
 		return report.writeJSON(out, opts)
 	}
 	return report.writeText(out, f.top)
 }
 
-// openRefs recognises and opens a reference trace.
-func openRefs(path string) (refs.Reader, string, error) {
-	in, err := formats.Look(path)
+// analyse reads the trace and analyses every thread, with progress.
+func (f *cyclesFlags) analyse(ctx context.Context, src refs.Source, in *cycle.Input, opts cycle.Options) (*cyclesReport, error) {
+	line := term.NewProgress(os.Stderr, "cycles")
+	defer line.Done()
+	in.Progress = func(n uint64) { line.Say("reading, " + cycle.Thousands(int64(n)) + " references") }
+	opts.Progress = func(p cycle.Progress) {
+		line.Say(fmt.Sprintf("%s, %d %%", p.Stage, 100*p.Done/max(p.Total, 1)))
+	}
+	traces, err := cycle.Load(ctx, src, *in)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	format, err := formats.Recognise(in, known.Formats)
-	if err != nil {
-		return nil, "", err
+	report := &cyclesReport{notes: src.About().Notes, symbol: in.Symbol}
+	for _, tr := range traces {
+		if err := report.add(ctx, tr, opts, f.folds); err != nil {
+			return nil, err
+		}
 	}
-	if format.Refs == nil {
-		return nil, "", fmt.Errorf("%s holds %s (%s), not a trace of every memory reference", path, format.Kind, format.Name)
-	}
-	r, err := format.Refs(in)
-	return r, format.Name, err
+	return report, nil
 }
 
 // input turns flags into what to read, wrapping the source as asked.

@@ -3,11 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
-	"time"
-
-	"golang.org/x/term"
 
 	"isobath/internal/cycle"
 )
@@ -197,33 +193,4 @@ func writeWrapped(w *strings.Builder, text string, at, width int) {
 		col += n
 	}
 	w.WriteByte('\n')
-}
-
-// progressLine shows one line of progress on a terminal, and nothing elsewhere.
-type progressLine struct {
-	out  *os.File
-	next time.Time
-	used bool
-}
-
-func newProgressLine(out *os.File) *progressLine {
-	if !term.IsTerminal(int(out.Fd())) {
-		return &progressLine{}
-	}
-	return &progressLine{out: out}
-}
-
-// show replaces the line, at most ten times a second.
-func (p *progressLine) show(stage, state string) {
-	if p.out == nil || time.Now().Before(p.next) {
-		return
-	}
-	p.next, p.used = time.Now().Add(100*time.Millisecond), true
-	fmt.Fprintf(p.out, "\r\x1b[Kcycles: %s %s", stage, state)
-}
-
-func (p *progressLine) clear() {
-	if p.used {
-		fmt.Fprint(p.out, "\r\x1b[K")
-	}
 }

@@ -1,6 +1,7 @@
 package cycle
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -195,7 +196,7 @@ func (a *analysis) candidates(g *Group, members []int, ret *returns) []candidate
 			return 1
 		}
 		if math.Abs(x.energy-y.energy) > 1e-6*(x.energy+y.energy) {
-			return compareFloat(x.energy, y.energy)
+			return cmp.Compare(x.energy, y.energy)
 		}
 		return int(y.turns - x.turns)
 	})

@@ -1,6 +1,7 @@
 package cycle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -259,7 +260,7 @@ func rank(classes []*Class) {
 		if d := y.Persistence() - x.Persistence(); d != 0 {
 			return d
 		}
-		return compareFloat(weight(y), weight(x))
+		return cmp.Compare(weight(y), weight(x))
 	})
 }
 
@@ -271,13 +272,3 @@ func turning(c *Class) int {
 }
 
 func weight(c *Class) float64 { return math.Abs(float64(c.Winding)) / math.Max(c.Energy, 1e-9) }
-
-func compareFloat(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}

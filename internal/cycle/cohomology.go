@@ -78,14 +78,14 @@ type reducer struct {
 	p       int
 	inverse []uint8
 	cols    []column
-	owner   triangleMap
+	owner   table[triangle]
 	arena   arena
 	lim     limits
 
 	// The column in work.
 	level int
 	slots []slot
-	index edgeMap
+	index table[edge]
 	heap  []entry
 	steps int
 }
@@ -284,7 +284,11 @@ func (w *reducer) factor(s, c uint8) uint8 {
 }
 
 func (w *reducer) begin() {
-	w.index.clear(w.slots)
+	w.index.clear(func(free func(edge)) {
+		for _, s := range w.slots {
+			free(s.e)
+		}
+	}, len(w.slots))
 	w.slots, w.heap = w.slots[:0], w.heap[:0]
 }
 
@@ -518,104 +522,4 @@ func (a *arena) take(n int) cocycle {
 	c := cocycle{a.edges[:n:n], a.coefs[:n:n]}
 	a.edges, a.coefs = a.edges[n:], a.coefs[n:]
 	return c
-}
-
-// edgeMap is an open-addressing table from edge to slot. Edge 0 does not
-// exist (its ends would be equal), so 0 marks a free place.
-type edgeMap struct {
-	keys []edge
-	vals []int32
-	used int
-	free []int // scratch of clear
-}
-
-func (m *edgeMap) place(e edge) int {
-	mask := len(m.keys) - 1
-	k := int(uint32(e)*0x9e3779b1>>8) & mask
-	for m.keys[k] != 0 && m.keys[k] != e {
-		k = (k + 1) & mask
-	}
-	return k
-}
-
-func (m *edgeMap) get(e edge) (int32, bool) {
-	if len(m.keys) == 0 {
-		return 0, false
-	}
-	k := m.place(e)
-	return m.vals[k], m.keys[k] == e
-}
-
-func (m *edgeMap) put(e edge, v int32) {
-	if 2*(m.used+1) > len(m.keys) {
-		old := *m
-		m.keys, m.vals = make([]edge, max(64, 2*len(old.keys))), make([]int32, max(64, 2*len(old.keys)))
-		for i, k := range old.keys {
-			if k != 0 {
-				at := m.place(k)
-				m.keys[at], m.vals[at] = k, old.vals[i]
-			}
-		}
-	}
-	k := m.place(e)
-	m.keys[k], m.vals[k] = e, v
-	m.used++
-}
-
-// clear empties the table, which held the given slots.
-func (m *edgeMap) clear(slots []slot) {
-	if 4*len(slots) > len(m.keys) {
-		clear(m.keys)
-	} else {
-		// All are found before the first is freed: a freed place would end
-		// the probing for those behind it.
-		m.free = m.free[:0]
-		for _, s := range slots {
-			m.free = append(m.free, m.place(s.e))
-		}
-		for _, k := range m.free {
-			m.keys[k] = 0
-		}
-	}
-	m.used = 0
-}
-
-// triangleMap is an open-addressing table from triangle to column.
-type triangleMap struct {
-	keys []triangle
-	vals []int32
-	used int
-}
-
-func (m *triangleMap) place(t triangle) int {
-	mask := len(m.keys) - 1
-	k := int(mix(uint64(t))) & mask
-	for m.keys[k] != 0 && m.keys[k] != t {
-		k = (k + 1) & mask
-	}
-	return k
-}
-
-func (m *triangleMap) get(t triangle) (int32, bool) {
-	if m.used == 0 {
-		return 0, false
-	}
-	k := m.place(t)
-	return m.vals[k], m.keys[k] == t
-}
-
-func (m *triangleMap) put(t triangle, v int32) {
-	if 3*(m.used+1) > 2*len(m.keys) {
-		old := *m
-		m.keys, m.vals = make([]triangle, max(64, 2*len(old.keys))), make([]int32, max(64, 2*len(old.keys)))
-		for i, k := range old.keys {
-			if k != 0 {
-				at := m.place(k)
-				m.keys[at], m.vals[at] = k, old.vals[i]
-			}
-		}
-	}
-	k := m.place(t)
-	m.keys[k], m.vals[k] = t, v
-	m.used++
 }

@@ -63,11 +63,7 @@ func readExpected(t *testing.T, file string) *expected {
 
 func loadCSV(t testing.TB, path string, symbol Symbol) *Trace {
 	t.Helper()
-	in, err := formats.Look(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := refscsv.Format.Refs(in)
+	r, _, err := formats.OpenRefs(path, []formats.Format{refscsv.Format})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ type form struct {
 	eps   int
 	edges []edge
 	value []int32
-	at    edgeMap
+	at    table[edge]
 }
 
 // on is the value along the step from u to v.

@@ -112,13 +112,13 @@ func (a *analysis) lines(c *Class) {
 		c.Lines = append(c.Lines, LineShare{l.File, l.Line, share})
 	}
 	slices.SortFunc(c.Lines, func(x, y LineShare) int {
-		return cmp.Or(compareFloat(y.Share, x.Share), cmp.Compare(x.File, y.File), x.Line-y.Line)
+		return cmp.Or(cmp.Compare(y.Share, x.Share), cmp.Compare(x.File, y.File), x.Line-y.Line)
 	})
 	for f, share := range functions {
 		c.Functions = append(c.Functions, FunctionShare{f, share})
 	}
 	slices.SortFunc(c.Functions, func(x, y FunctionShare) int {
-		return cmp.Or(compareFloat(y.Share, x.Share), cmp.Compare(x.Function, y.Function))
+		return cmp.Or(cmp.Compare(y.Share, x.Share), cmp.Compare(x.Function, y.Function))
 	})
 }
 

@@ -173,3 +173,20 @@ func list(names []string, most int) string {
 	}
 	return strings.Join(names, ", ")
 }
+
+// OpenRefs recognises and opens a trace of every memory reference.
+func OpenRefs(path string, known []Format) (refs.Reader, Format, error) {
+	in, err := Look(path)
+	if err != nil {
+		return nil, Format{}, err
+	}
+	f, err := Recognise(in, known)
+	if err != nil {
+		return nil, f, err
+	}
+	if f.Refs == nil {
+		return nil, f, fmt.Errorf("%s holds %s (%s), not a trace of every memory reference", path, f.Kind, f.Name)
+	}
+	r, err := f.Refs(in)
+	return r, f, err
+}

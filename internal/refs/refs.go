@@ -119,3 +119,24 @@ func All(r Source) ([]Ref, error) {
 	})
 	return all, err
 }
+
+// Queue hands out the references of formats in which one record holds several.
+type Queue struct{ left []Ref }
+
+// Fill fills dst from the queue, calling next for more when it is empty. What
+// next returns is used up before it is called again.
+func (q *Queue) Fill(dst []Ref, next func() ([]Ref, error)) (int, error) {
+	n := 0
+	for n < len(dst) {
+		if len(q.left) == 0 {
+			var err error
+			if q.left, err = next(); err != nil {
+				return n, err
+			}
+		}
+		k := copy(dst[n:], q.left)
+		q.left = q.left[k:]
+		n += k
+	}
+	return n, nil
+}

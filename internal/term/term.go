@@ -209,6 +209,27 @@ func NewProgress(w io.Writer, what string) *Progress {
 	return &Progress{w: w, what: what, start: time.Now()}
 }
 
+// Say shows a state in words.
+func (p *Progress) Say(state string) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.due(time.Now()) {
+		fmt.Fprintf(p.w, "\r\x1b[K%s", Clip(p.what+": "+state, Width-1))
+	}
+}
+
+// due reports whether the line is to be drawn again, and notes that it is.
+func (p *Progress) due(now time.Time) bool {
+	if now.Sub(p.start) < progressAfter || now.Sub(p.last) < progressEvery {
+		return false
+	}
+	p.last, p.shown = now, true
+	return true
+}
+
 // Set shows bytes done of bytes in all (0: not known) and rows so far.
 func (p *Progress) Set(done, total, rows int64) {
 	if p == nil {
@@ -217,10 +238,9 @@ func (p *Progress) Set(done, total, rows int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	if now.Sub(p.start) < progressAfter || now.Sub(p.last) < progressEvery {
+	if !p.due(now) {
 		return
 	}
-	p.last, p.shown = now, true
 	line := fmt.Sprintf("%s: %sB", p.what, Short(float64(done)))
 	if total > 0 && done > 0 {
 		left := time.Duration(float64(now.Sub(p.start)) * float64(total-done) / float64(done))

@@ -94,7 +94,8 @@ type Reader struct {
 	r     *bufio.Reader
 	l     *layout
 	rec   []byte
-	queue []refs.Ref
+	queue refs.Queue
+	found []refs.Ref
 	count uint64
 	about refs.About
 }
@@ -115,46 +116,33 @@ func (r *Reader) About() *refs.About { return &r.about }
 
 // Read implements refs.Source. Within an instruction loads come before stores,
 // as they do in execution.
-func (r *Reader) Read(dst []refs.Ref) (int, error) {
-	n := 0
-	for n < len(dst) {
-		if len(r.queue) == 0 {
-			if err := r.next(); err != nil {
-				return n, err
-			}
-		}
-		k := copy(dst[n:], r.queue)
-		r.queue = r.queue[k:]
-		n += k
-	}
-	return n, nil
-}
+func (r *Reader) Read(dst []refs.Ref) (int, error) { return r.queue.Fill(dst, r.next) }
 
-func (r *Reader) next() error {
+func (r *Reader) next() ([]refs.Ref, error) {
 	k, err := io.ReadFull(r.r, r.rec)
 	if err == io.ErrUnexpectedEOF {
-		return fmt.Errorf("record %d has %d bytes of %d: %w", r.count, k, r.l.size, err)
+		return nil, fmt.Errorf("record %d has %d bytes of %d: %w", r.count, k, r.l.size, err)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r.count++
 	r.about.Instructions++
 	if r.rec[8] > 1 || r.rec[9] > 1 {
-		return fmt.Errorf("record %d has branch flags %d, %d; want 0 or 1: this is not a ChampSim trace of %d-byte records",
+		return nil, fmt.Errorf("record %d has branch flags %d, %d; want 0 or 1: this is not a ChampSim trace of %d-byte records",
 			r.count-1, r.rec[8], r.rec[9], r.l.size)
 	}
 	pc := binary.LittleEndian.Uint64(r.rec)
-	r.queue = r.queue[:0]
+	r.found = r.found[:0]
 	r.collect(pc, r.l.loads, r.l.nLoads, refs.Load)
 	r.collect(pc, r.l.stores, r.l.nStores, refs.Store)
-	return nil
+	return r.found, nil
 }
 
 func (r *Reader) collect(pc uint64, offset, n int, op refs.Op) {
 	for i := range n {
 		if addr := binary.LittleEndian.Uint64(r.rec[offset+8*i:]); addr != 0 {
-			r.queue = append(r.queue, refs.Ref{Addr: addr, PC: pc, Op: op})
+			r.found = append(r.found, refs.Ref{Addr: addr, PC: pc, Op: op})
 		}
 	}
 }

@@ -70,14 +70,7 @@ func TestPacked(t *testing.T) {
 	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	in, err := formats.Look(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !Format.Sniff(in) {
-		t.Fatal("not recognised")
-	}
-	r, err := Format.Refs(in)
+	r, _, err := formats.OpenRefs(path, []formats.Format{Format})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,7 @@ type Reader struct {
 	d       *dialect
 	vectors map[string]uint64
 	pair    [2]refs.Ref
-	queue   []refs.Ref
+	queue   refs.Queue
 	about   refs.About
 }
 
@@ -87,33 +87,20 @@ func NewReader(r io.Reader) *Reader {
 func (r *Reader) About() *refs.About { return &r.about }
 
 // Read implements refs.Source.
-func (r *Reader) Read(dst []refs.Ref) (int, error) {
-	n := 0
-	for n < len(dst) {
-		if len(r.queue) == 0 {
-			if err := r.next(); err != nil {
-				return n, err
-			}
-		}
-		k := copy(dst[n:], r.queue)
-		r.queue = r.queue[k:]
-		n += k
-	}
-	return n, nil
-}
+func (r *Reader) Read(dst []refs.Ref) (int, error) { return r.queue.Fill(dst, r.next) }
 
-func (r *Reader) next() error {
+func (r *Reader) next() ([]refs.Ref, error) {
 	line, err := r.lines.Next()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 || line[0] == '#' {
-		return nil
+		return nil, nil
 	}
 	if r.d == nil {
 		if r.d = r.recognise(line); r.d == nil {
-			return fmt.Errorf("line %d: %q is neither a DRAMsim3 nor a Ramulator line", r.lines.Number(), line[:min(len(line), 40)])
+			return nil, fmt.Errorf("line %d: %q is neither a DRAMsim3 nor a Ramulator line", r.lines.Number(), line[:min(len(line), 40)])
 		}
 		if r.d.note != "" {
 			r.about.Notes = []string{r.d.note}
@@ -121,10 +108,9 @@ func (r *Reader) next() error {
 	}
 	found, ok := r.d.parse(r, line)
 	if !ok {
-		return fmt.Errorf("line %d: %q is not a line of a %s trace", r.lines.Number(), line[:min(len(line), 40)], r.d.name)
+		return nil, fmt.Errorf("line %d: %q is not a line of a %s trace", r.lines.Number(), line[:min(len(line), 40)], r.d.name)
 	}
-	r.queue = found
-	return nil
+	return found, nil
 }
 
 func (r *Reader) recognise(line []byte) *dialect {

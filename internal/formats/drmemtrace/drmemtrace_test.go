@@ -46,14 +46,7 @@ var sampleRefs = []refs.Ref{
 
 func readPath(t *testing.T, path string) ([]refs.Ref, *refs.About) {
 	t.Helper()
-	in, err := formats.Look(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !Format.Sniff(in) {
-		t.Fatalf("%s is not recognised", path)
-	}
-	r, err := Format.Refs(in)
+	r, _, err := formats.OpenRefs(path, []formats.Format{Format})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,14 +144,7 @@ func TestShared(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			in, err := formats.Look(test.Shared(t, "refs/drmemtrace/"+tt.file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !Format.Sniff(in) {
-				t.Fatal("not recognised")
-			}
-			r, err := Format.Refs(in)
+			r, _, err := formats.OpenRefs(test.Shared(t, "refs/drmemtrace/"+tt.file), []formats.Format{Format})
 			if err != nil {
 				t.Fatal(err)
 			}

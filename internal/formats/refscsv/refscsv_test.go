@@ -109,14 +109,7 @@ func TestShared(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			in, err := formats.Look(test.Shared(t, "refs/traces/"+tt.file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !Format.Sniff(in) {
-				t.Fatal("not recognised")
-			}
-			r, err := Format.Refs(in)
+			r, _, err := formats.OpenRefs(test.Shared(t, "refs/traces/"+tt.file), []formats.Format{Format})
 			if err != nil {
 				t.Fatal(err)
 			}

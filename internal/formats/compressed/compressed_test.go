@@ -1,0 +1,113 @@
+package compressed
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+	"github.com/ulikunitz/xz"
+
+	"isobath/internal/formats"
+	"isobath/internal/refs"
+)
+
+func pack(t testing.TB, open func(io.Writer) (io.WriteCloser, error), text string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := open(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+var writers = map[string]func(io.Writer) (io.WriteCloser, error){
+	"gzip":   func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil },
+	"xz":     func(w io.Writer) (io.WriteCloser, error) { return xz.NewWriter(w) },
+	"zstd":   func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) },
+	"lz4":    func(w io.Writer) (io.WriteCloser, error) { return lz4.NewWriter(w), nil },
+	"snappy": func(w io.Writer) (io.WriteCloser, error) { return snappy.NewBufferedWriter(w), nil },
+}
+
+func TestUnpack(t *testing.T) {
+	text := strings.Repeat("0x10: R 0x20\n", 5000)
+	for name, open := range writers {
+		t.Run(name, func(t *testing.T) {
+			packed := pack(t, open, text)
+			path := filepath.Join(t.TempDir(), "file")
+			if err := os.WriteFile(path, packed, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			f, err := Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			got, err := io.ReadAll(f)
+			if err != nil || string(got) != text {
+				t.Errorf("%d bytes, error %v, want %d", len(got), err, len(text))
+			}
+			if head := Head(packed); !strings.HasPrefix(text, string(head)) || len(head) < 1000 {
+				t.Errorf("head of %d bytes %.20q", len(head), head)
+			}
+		})
+	}
+	if got := string(Head([]byte("plain"))); got != "plain" {
+		t.Errorf("Head of plain text = %q", got)
+	}
+}
+
+// What a reader says about a file names the file, and a cut one says so.
+func TestRefsNamesFile(t *testing.T) {
+	packed := pack(t, writers["gzip"], strings.Repeat("0x10: R 0x20\n", 50000))
+	path := filepath.Join(t.TempDir(), "cut.gz")
+	if err := os.WriteFile(path, packed[:len(packed)/2], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	open := Refs(func(r io.Reader) refs.Source { return &countLines{r: r} })
+	src, err := open(&formats.Input{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	_, err = refs.All(src)
+	if err == nil || !strings.Contains(err.Error(), "cut.gz") || !strings.Contains(err.Error(), "cut short") {
+		t.Errorf("error = %v", err)
+	}
+}
+
+type countLines struct{ r io.Reader }
+
+func (c *countLines) Read([]refs.Ref) (int, error) {
+	_, err := io.Copy(io.Discard, c.r)
+	return 0, err
+}
+
+func (c *countLines) About() *refs.About { return &refs.About{} }
+
+func FuzzReader(f *testing.F) {
+	for _, open := range writers {
+		f.Add(pack(f, open, "0x10: R 0x20\n"))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		r, err := Reader(bytes.NewReader(in))
+		if err != nil {
+			return
+		}
+		io.CopyN(io.Discard, r, 1<<20)
+		Head(in)
+	})
+}
