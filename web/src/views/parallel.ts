@@ -348,7 +348,7 @@ export class ParallelView implements View<ParallelMark> {
     }
     const all = answer.counts[ALL][m.bin] ?? 0;
     const selected = answer.counts[SELECTED][m.bin] ?? 0;
-    const about = column.provenance === 'modelled' ? '≈ ' : '';
+    const about = column.provenance === 'modelled' && !c.layout.named ? '≈ ' : '';
     const { name, inside } = c.layout.sayMark(m.bin);
     return { name: about + name, more: `${inside}· ${count(selected)} of its ${count(all)} samples selected`, counted: selected };
   }

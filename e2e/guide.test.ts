@@ -1,0 +1,99 @@
+// Walks the guide's chapter "Find out why a stencil is slow" on the demo run,
+// so that the chapter stays true, and takes its pictures. They are written into
+// the folder named by ISOBATH_PICTURES (docs/guide/pictures to renew them).
+
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { browse, ROOT, start, type Browser, type Running } from './harness';
+import { counted, everything, find, opened, status } from './page';
+
+const PICTURES = process.env['ISOBATH_PICTURES'];
+const N = 92959;
+const CHAPTER = readFileSync(join(ROOT, 'docs/guide/slow-stencil.md'), 'utf8').replaceAll('\u202f', ' ');
+
+describe('find out why a stencil is slow', () => {
+  let server: Running;
+  let browser: Browser;
+  let page: Page;
+  let problems: string[];
+
+  beforeAll(async () => {
+    if (PICTURES) mkdirSync(join(ROOT, PICTURES), { recursive: true });
+    [server, browser] = await Promise.all([start('demo'), browse({ width: 1440, height: 900 })]);
+    ({ page, problems } = await browser.open(server.url));
+    page.setDefaultTimeout(15_000);
+    await opened(page, N);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await server.stop();
+  });
+  afterEach(() => expect(problems).toEqual([]));
+
+  async function picture(name: string): Promise<void> {
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    const shot = await page.screenshot(PICTURES ? { path: join(ROOT, PICTURES, `${name}.png`) } : {});
+    expect(shot.length).toBeGreaterThan(20_000);
+    expect(CHAPTER + readFileSync(join(ROOT, 'README.md'), 'utf8')).toContain(`${name}.png`);
+  }
+
+  async function says(text: string): Promise<void> {
+    await status(page, text);
+    expect(CHAPTER).toContain(text);
+  }
+
+  it('opens with the hottest line in sight', async () => {
+    await find(page, 'Top offenders', /^stencil\.c:104 /);
+    await says('stencil.c:104 · 13 359 of its 13 359 samples selected · ≈ 958 676 cycles · 26.7 % of the selection');
+    await page.locator('.code').getByText('double d = unew[i] - u[i];').first().waitFor();
+    await page.mouse.move(720, 20);
+    await picture('memory-light');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await picture('memory-dark');
+    await page.emulateMedia({ colorScheme: 'light' });
+  });
+
+  it('shows a memory node that serves nothing', async () => {
+    await find(page, 'Topology', /^NUMA 1 /);
+    await says('NUMA 1 (Package 1) · no samples placed here');
+    await picture('stencil-topology');
+  });
+
+  it('selects what came from the other node', async () => {
+    const p = await find(page, 'Parallel coordinates', /^Remote RAM /);
+    await page.mouse.click(p.x, p.y);
+    await counted(page, 1536, N);
+    expect(CHAPTER).toContain('1 536 of 92 959 samples (1.7 %) · 15.9 % of cycles');
+    const text = (await page.getByRole('status', { name: 'Samples selected' }).innerText()).replace(/\s+/g, ' ');
+    expect(text).toBe('1 536 of 92 959 samples (1.7 %) · 15.9 % of cycles');
+    await page.mouse.move(720, 20);
+    await picture('stencil-remote');
+  });
+
+  it('shows that only one thread touched the pages first', async () => {
+    await page.keyboard.press('Control+KeyZ');
+    await everything(page, N);
+    await page.getByRole('tab', { name: 'One axis' }).click();
+    const field = page.getByRole('textbox', { name: 'Selection as text' });
+    await field.fill('time < 5ms');
+    await field.press('Enter');
+    await counted(page, 3780, N);
+    await find(page, 'Topology', /^CPU 0 /);
+    await expect.poll(async () => (await page.locator('[data-status]').innerText()).replace(/\s+/g, ' ')).toContain('3 780 of its');
+    await picture('stencil-first-touch');
+    expect(CHAPTER).toContain('3 780 samples');
+  });
+
+  it.each([[1280, 720], [1440, 900], [2560, 1440]])('is drawn whole at %i × %i in both themes', async (width, height) => {
+    await page.setViewportSize({ width, height });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await expect.poll(() => page.evaluate(() => document.documentElement.dataset['theme'])).toBe(colorScheme);
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth || document.documentElement.scrollHeight > innerHeight);
+      expect(overflow).toBe(false);
+    }
+    await page.emulateMedia({ colorScheme: 'light' });
+  });
+});
