@@ -80,7 +80,7 @@ func (a *analysis) persistWithin(ctx context.Context, prime int) (*barcode, erro
 			end = now.Add(a.opts.Time) // the last resort gets the whole time again
 		}
 		lim := limits{
-			memory:   a.opts.Memory - matrixBytes(a.rips.N, a.rips.Cap),
+			memory:   max(1, a.opts.Memory-matrixBytes(a.rips.N, a.rips.Cap)),
 			over:     func() bool { return a.opts.now().After(end) },
 			progress: func(done, total, d int) { a.report("reducing", done, total) },
 		}

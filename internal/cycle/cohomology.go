@@ -126,7 +126,7 @@ func persist(ctx context.Context, r *rips, p int, lim limits) (*barcode, error) 
 }
 
 func (w *reducer) pause(ctx context.Context, done, total, d int) error {
-	if w.lim.progress != nil {
+	if w.lim.progress != nil && total > 0 { // inside a column nothing is new
 		w.lim.progress(done, total, d)
 	}
 	if err := ctx.Err(); err != nil {

@@ -113,8 +113,8 @@ func cofacet(hi, lo, x int) (t triangle, negative bool) {
 	return packTriangle(hi, lo, x), false
 }
 
-// latestFacet returns the edge of t that comes last in the filtration, the
-// corner opposite to it, and whether t has that edge's diameter d.
+// latestFacet returns the edge of t, a triangle of diameter d, that comes last
+// in the filtration, and the corner opposite to it.
 func (r *rips) latestFacet(t triangle, d int) (hi, lo, opposite int) {
 	a, b, c := t.corners()
 	switch d {
