@@ -44,7 +44,7 @@ func cyclesJSON(r *cycle.Result, folds []cycle.Fold) map[string]any {
 		"window": r.Points.Window, "windows": len(r.Points.Index), "unique": r.Points.Len(),
 		"prime": r.Prime, "epsilon_cap": r.Matrix.Cap, "bars": bars, "alive_at_cap": alive,
 		"preamble": r.Preamble, "postamble": r.Postamble, "cover_radius": r.CoverRadius,
-		"classes": classes, "toroidal": groups, "refused": refused, "folded": loops, "notes": r.Notes,
+		"classes": classes, "toroidal": groups, "refused": refused, "folded": loops, "notes": append([]string{}, r.Notes...),
 	}
 }
 
@@ -159,8 +159,8 @@ func writeFolds(w *strings.Builder, folds []cycle.Fold) {
 		if f.Least != f.Most {
 			each = fmt.Sprintf("%d–%d", f.Least, f.Most)
 		}
-		fmt.Fprintf(w, "%8d %12s %12s  %s, %s per entry\n", f.Period, cycle.Thousands(f.Turns),
-			cycle.Thousands(int64(f.Entries)), cycle.Place(f.From, f.To), each)
+		fmt.Fprintf(w, "%8d %12s %12s  ", f.Period, cycle.Thousands(f.Turns), cycle.Thousands(int64(f.Entries)))
+		writeWrapped(w, fmt.Sprintf("%s, %s per entry", cycle.Place(f.From, f.To), each), 36, 80)
 	}
 }
 

@@ -368,7 +368,10 @@ func (a *analysis) sentence(c *Class) string {
 	if !c.Exact {
 		about = "about "
 	}
-	s += fmt.Sprintf(", %s%s turns", about, Thousands(c.Turns))
+	s += fmt.Sprintf(", %s%s turn", about, Thousands(c.Turns))
+	if c.Turns != 1 {
+		s += "s"
+	}
 	if c.Parent >= 0 && c.Passes > 1 {
 		s += fmt.Sprintf(" in %s passes", Thousands(c.Passes))
 		if p := a.Classes[c.Parent]; p.From.Line != c.From.Line || p.To.Line != c.To.Line {
