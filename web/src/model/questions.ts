@@ -15,12 +15,20 @@ export interface Answers {
   readonly stats: readonly StatAnswer[];
   readonly places: PlacesAnswer | undefined;
   readonly rows: RowsAnswer | undefined;
+  // Statistics and rows are those of a moment ago: a brush is moving.
+  readonly stale: boolean;
 }
 
 // Merged is one request for several views.
 export interface Merged {
   readonly ask: Ask;
-  readonly split: (answer: Answer) => ReadonlyMap<string, Answers>;
+  // The part of ask that is cheap enough to follow a moving brush: exact order
+  // statistics and sorted rows look at every row, the rest is differences of
+  // prepared sums.
+  readonly light: Ask;
+  // split gives each view its part; what a light request left out comes from
+  // the answers before.
+  readonly split: (answer: Answer, before?: ReadonlyMap<string, Answers> | undefined) => ReadonlyMap<string, Answers>;
 }
 
 // merge makes one request of the questions of all views. At most one view at a
@@ -46,16 +54,11 @@ export function merge(views: ReadonlyMap<string, Questions>): Merged {
     places ||= q.places ?? false;
     rows = q.rows ?? rows;
   }
+  const light: Ask = { axes: axes.items, pairs: pairs.items, groups: groups.items, places };
   return {
-    ask: {
-      axes: axes.items,
-      pairs: pairs.items,
-      groups: groups.items,
-      stats: stats.items,
-      places,
-      ...(rows && { rows }),
-    },
-    split: (answer) => new Map([...parts].map(([view, part]) => [view, take(answer, part)])),
+    ask: { ...light, stats: stats.items, ...(rows && { rows }) },
+    light,
+    split: (answer, before) => new Map([...parts].map(([view, part]) => [view, take(answer, part, before && (before.get(view) ?? NOTHING))])),
   };
 }
 
@@ -68,14 +71,17 @@ interface Part {
   readonly rows: boolean;
 }
 
-function take(answer: Answer, part: Part): Answers {
+const NOTHING: Answers = { axes: [], pairs: [], groups: [], stats: [], places: undefined, rows: undefined, stale: false };
+
+function take(answer: Answer, part: Part, before: Answers | undefined): Answers {
   return {
     axes: pick(answer.axes, part.axes),
     pairs: pick(answer.pairs, part.pairs),
     groups: pick(answer.groups, part.groups),
-    stats: pick(answer.stats, part.stats),
+    stats: before ? before.stats : pick(answer.stats, part.stats),
     places: part.places ? answer.places : undefined,
-    rows: part.rows ? (answer.rows ?? undefined) : undefined,
+    rows: before ? before.rows : part.rows ? (answer.rows ?? undefined) : undefined,
+    stale: before !== undefined && (part.stats.length > 0 || part.rows),
   };
 }
 

@@ -74,7 +74,7 @@ class TestApi {
         ask,
         signal,
         answer: (all, selected = all) => {
-          resolve({ counts: [all, selected, 0], axes: (ask.axes ?? []).map((a) => ({ column: a.column })), pairs: [], groups: [], stats: [] } as unknown as Answer);
+          resolve({ counts: [all, selected, 0], axes: (ask.axes ?? []).map((a) => ({ column: a.column })), pairs: [], groups: [], stats: (ask.stats ?? []).map(() => ({ of: all })) } as unknown as Answer);
           return settle();
         },
         fail: (error) => {
@@ -294,6 +294,24 @@ describe('dragging', () => {
     await first.answer(10, 2);
     expect(store.snapshot.answer!.counts[1]).toBe(2);
     expect(api.last.ask.where).toBe('latency in 1..4');
+  });
+
+  it('leaves out what is dear while the pointer moves, and asks for it at the end', async () => {
+    store.want('statistics', { stats: [{ column: 'latency', quantiles: [0.5] }], axes: [{ column: 'cpu' }] });
+    await settle();
+    await api.last.answer(10);
+    expect(store.snapshot.answers.get('statistics')!.stats).toHaveLength(1);
+    store.brush('latency', [range(1, 3)], true);
+    await settle();
+    expect(api.last.ask.stats).toBeUndefined();
+    expect(api.last.ask.axes).toHaveLength(1);
+    await api.last.answer(10, 2);
+    expect(store.snapshot.answers.get('statistics')).toMatchObject({ stale: true, stats: [{ of: 10 }] });
+    store.brush('latency', [range(1, 3)]);
+    await settle();
+    expect(api.last.ask.stats).toHaveLength(1);
+    await api.last.answer(10, 2);
+    expect(store.snapshot.answers.get('statistics')).toMatchObject({ stale: false });
   });
 
   it('tells the server the axis, and does not mind if that fails', async () => {

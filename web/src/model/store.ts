@@ -297,7 +297,10 @@ export class Store {
   private commit(state: State, moving: boolean): void {
     const was = this.snap.state;
     const start = this.dragStart ?? was;
+    // The moves of a drag asked only for what is cheap; its end asks for all.
+    const ended = this.dragStart !== undefined && !moving;
     this.dragStart = moving ? start : undefined;
+    if (ended) this.refresh('now');
     if (sameState(was, state) && (moving || sameState(start, state))) return;
     if (moving) {
       this.place.replace(write(state));
@@ -391,15 +394,16 @@ export class Store {
     this.scheduled = undefined;
     const { info, state, hover } = this.snap;
     if (!info) return;
-    const { ask, split } = merge(this.views);
+    const { ask, light, split } = merge(this.views);
     const rows = {
       where: sel.text(state.select),
       filter: sel.text(state.filter),
       hover: hover ? sel.termText(hover) : '',
     };
     const load = async (signal: AbortSignal): Promise<Round> => {
-      const answer = await this.api.ask(info.id, { ...ask, ...rows }, signal);
-      return { answer, parts: split(answer), hover };
+      const moving = how === 'follow';
+      const answer = await this.api.ask(info.id, { ...(moving ? light : ask), ...rows }, signal);
+      return { answer, parts: split(answer, moving ? this.snap.answers : undefined), hover };
     };
     if (how === 'follow') this.answers.follow(load);
     else this.answers.run(load);
