@@ -30,20 +30,24 @@ function stroke(s: Strokes, i: number, ratio: number, rgba: Float32Array, w: num
   const rgb = s.rgb[i]!;
   const [r, g, b] = [rgb >> 16, (rgb >> 8) & 255, rgb & 255];
   const alpha = s.alpha[i]!;
+  // In each column the cover rises over `blur` rows, stays, and falls; outside
+  // the ramps it needs no arithmetic, so only the rows in between are visited.
+  const inverse = 1 / blur;
   const last = Math.min(w, Math.ceil(x1));
+  const lift = 0.5 * blur - 0.5;
+  const stride = 4 * w;
   for (let x = Math.max(0, Math.floor(x0)); x < last; x++) {
-    const y = y0 + slope * (x + 0.5 - x0);
-    const top = y - half + blur / 2 - 0.5;
-    const bottom = y + half + blur / 2 - 0.5;
-    const till = Math.min(h, Math.ceil(bottom + 1));
-    for (let row = Math.max(0, Math.floor(top - blur)); row < till; row++) {
-      const below = (bottom - row) / blur;
-      const above = (top - row) / blur;
-      const cover = (below >= 1 ? 1 : below <= 0 ? 0 : below) - (above >= 1 ? 1 : above <= 0 ? 0 : above);
-      if (cover <= 0) continue;
-      const a = cover * alpha;
+    const y = y0 + slope * (x + 0.5 - x0) + lift;
+    const top = y - half;
+    const bottom = y + half;
+    const from = Math.max(0, Math.ceil(top - blur));
+    const till = Math.min(h - 1, Math.ceil(bottom) - 1);
+    let at = from * stride + 4 * x;
+    for (let row = from; row <= till; row++, at += stride) {
+      const below = (bottom - row) * inverse;
+      const above = (top - row) * inverse;
+      const a = alpha * ((below > 1 ? 1 : below) - (above > 1 ? 1 : above < 0 ? 0 : above));
       const keep = 1 - a;
-      const at = 4 * (row * w + x);
       rgba[at] = rgba[at]! * keep + r * a;
       rgba[at + 1] = rgba[at + 1]! * keep + g * a;
       rgba[at + 2] = rgba[at + 2]! * keep + b * a;

@@ -407,14 +407,15 @@ export function leastWidth(n: number): number {
 function labelZone(l: AxisLayout, measure: Measure): number {
   const { column } = l.input;
   const fixed = LABEL_ZONE[column.name];
-  if (fixed !== undefined) return fixed;
+  const widest = Math.max(20, ...l.slots.map((s) => measure(s.label ?? '', TEXT))) + 14;
+  // Levels must not be cut: "Remote RAM" and "Remote Cache" begin alike.
+  if (fixed !== undefined) return column.name === 'level' ? clamp(widest, fixed, 100) : fixed;
   if (l.named) {
-    const widest = Math.max(...l.slots.map((s) => measure(slotLabel(l, s), TEXT)), 20) + 14;
     return column.kind === 'category' ? clamp(widest, 84, 124) : clamp(widest, 26, 84);
   }
   const absent = l.slots.some((s) => s.kind === 'absent') ? measure('absent', TEXT) : 0;
-  const widest = Math.max(20, absent, ...l.ticks(26).map((t) => measure(t.label, TEXT)));
-  return clamp(widest + 12, 30, 104);
+  const ticks = Math.max(20, absent, ...l.ticks(26).map((t) => measure(t.label, TEXT)));
+  return clamp(ticks + 12, 30, 104);
 }
 
 export function slotLabel(l: AxisLayout, s: Slot): string {
