@@ -46,9 +46,15 @@ func (s *Structure) CriticalPath() *Critical {
 			op = i
 		}
 	}
+	// The walk goes back on every process. In a sound trace that follows from
+	// the times; in a damaged one, or where calls that communicate are nested,
+	// it has to be asked for.
+	reached := append([]int32(nil), s.Start[1:]...)
 	for op >= 0 {
 		end := s.Exit[op]
-		from := s.heldUpBy(op)
+		reached[s.Proc[op]] = op
+		from := s.heldUpBy(op, reached)
+		reached[s.Proc[from]] = from
 		c.add(Segment{Proc: s.Proc[op], Op: op, From: s.Enter[from], To: end})
 		op = from
 		if op == s.Start[s.Proc[op]] {
@@ -68,13 +74,13 @@ func (c *Critical) add(g Segment) {
 	}
 }
 
-// heldUpBy returns the operation whose entry let op go on: op itself if it
-// waited for nobody.
-func (s *Structure) heldUpBy(op int32) int32 {
+// heldUpBy returns the operation whose entry let op go on, among those before
+// what was reached on their process: op itself if it waited for nobody.
+func (s *Structure) heldUpBy(op int32, reached []int32) int32 {
 	last := op
 	later := func(u int32) {
 		// One that enters after op has left held nobody up: the clocks differ.
-		if s.Enter[u] > s.Enter[last] && s.Enter[u] < s.Exit[op] {
+		if s.Enter[u] > s.Enter[last] && s.Enter[u] < s.Exit[op] && u < reached[s.Proc[u]] {
 			last = u
 		}
 	}
