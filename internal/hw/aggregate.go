@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sync"
 )
 
 // Count is what engines add up over samples: how many, and the sum of a column,
@@ -41,25 +42,63 @@ func (c Count) Deviation() (float64, bool) {
 }
 
 // Coder numbers the places that occur, in the order in which they first occur.
-// It is not safe for concurrent use while codes are added.
+// Codes may not be added while it is used elsewhere; everything else is safe for
+// concurrent use.
 type Coder struct {
 	Placer *Placer
 	Places []Place // place of each code
-	codes  map[Place]uint32
+	dense  []uint32
+	sparse map[Place]uint32
+
+	mu    sync.Mutex
+	paths []Path // of the first codes; made when they are first folded
 }
 
+// maxDense bounds the table of codes: 16 MB. Only machines with thousands of
+// CPUs and dozens of nodes have more places.
+const maxDense = 4 << 20
+
 // NewCoder returns a coder without codes.
-func NewCoder(p *Placer) *Coder { return &Coder{Placer: p, codes: map[Place]uint32{}} }
+func NewCoder(p *Placer) *Coder {
+	c := &Coder{Placer: p}
+	if n := p.Places(); n <= maxDense {
+		c.dense = make([]uint32, n)
+	} else {
+		c.sparse = map[Place]uint32{}
+	}
+	return c
+}
 
 // Code returns the code of a place.
 func (c *Coder) Code(pl Place) uint32 {
-	code, ok := c.codes[pl]
-	if !ok {
-		code = uint32(len(c.Places))
-		c.codes[pl] = code
-		c.Places = append(c.Places, pl)
+	// Tables hold the code plus one, so that zero is a place not seen before.
+	var code uint32
+	if c.dense != nil {
+		code = c.dense[pl]
+	} else {
+		code = c.sparse[pl]
 	}
-	return code
+	if code > 0 {
+		return code - 1
+	}
+	c.Places = append(c.Places, pl)
+	code = uint32(len(c.Places))
+	if c.dense != nil {
+		c.dense[pl] = code
+	} else {
+		c.sparse[pl] = code
+	}
+	return code - 1
+}
+
+// pathsOf returns the path of every code.
+func (c *Coder) pathsOf() []Path {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, pl := range c.Places[len(c.paths):] {
+		c.paths = append(c.paths, c.Placer.Path(pl))
+	}
+	return c.paths
 }
 
 // Touching marks the codes whose samples belong to a resource.
@@ -69,8 +108,9 @@ func (c *Coder) Touching(id string) ([]bool, error) {
 		return nil, err
 	}
 	marks := make([]bool, len(c.Places))
+	paths := c.pathsOf()
 	for i, pl := range c.Places {
-		marks[i] = c.Placer.Touches(pl, r)
+		marks[i] = c.Placer.touches(pl, paths[i].Steps, r)
 	}
 	return marks, nil
 }
@@ -113,14 +153,17 @@ type Aggregate struct {
 	Tallies  []Tally // of each resource of the placer
 	Links    []Link
 	Unplaced []Unplaced
-	Depths   []Balance
+
+	coder  *Coder
+	counts []Count
 }
 
 // Fold adds up counts per code (the same order as c.Places) per resource. Its
 // cost depends on the number of places and the length of their paths, not on
 // the number of samples.
 func Fold(c *Coder, counts []Count) *Aggregate {
-	a := &Aggregate{Placer: c.Placer, Tallies: make([]Tally, len(c.Placer.Resources))}
+	a := &Aggregate{Placer: c.Placer, Tallies: make([]Tally, len(c.Placer.Resources)), coder: c, counts: counts}
+	paths := c.pathsOf()
 	links := map[[2]int]*Link{}
 	unplaced := map[Unplaced]*Count{}
 	for code, n := range counts {
@@ -128,7 +171,7 @@ func Fold(c *Coder, counts []Count) *Aggregate {
 			continue
 		}
 		a.Total.Add(n)
-		a.fold(c.Places[code], n, links, unplaced)
+		a.fold(c.Places[code], paths[code], n, links, unplaced)
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(links), func(x, y [2]int) int {
 		return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1]))
@@ -141,14 +184,13 @@ func Fold(c *Coder, counts []Count) *Aggregate {
 	slices.SortFunc(a.Unplaced, func(x, y Unplaced) int {
 		return cmp.Or(-cmp.Compare(x.Samples, y.Samples), cmp.Compare(x.Level, y.Level), cmp.Compare(x.Reason, y.Reason))
 	})
-	a.Depths = a.balance(c, counts)
 	return a
 }
 
-func (a *Aggregate) fold(pl Place, n Count, links map[[2]int]*Link, unplaced map[Unplaced]*Count) {
+func (a *Aggregate) fold(pl Place, path Path, n Count, links map[[2]int]*Link, unplaced map[Unplaced]*Count) {
 	p := a.Placer
-	path := p.Path(pl)
-	if reason := p.Why(pl); reason != "" {
+	if path.Server < 0 && !path.Pending {
+		reason := p.Why(pl)
 		cpu, access := p.Access(pl)
 		key := Unplaced{Level: access.Level, Reason: reason}
 		if cpu < 0 {
@@ -281,18 +323,19 @@ func kindRank(k Kind) int {
 	return 0
 }
 
-// balance computes where samples are from their levels and the CPU sets of
-// resources, without the paths that Tallies rest on.
-func (a *Aggregate) balance(c *Coder, counts []Count) []Balance {
+// Depths says, for every depth, where the samples are. It is computed from
+// their levels and the CPU sets of resources, without the paths that Tallies
+// rest on.
+func (a *Aggregate) Depths() []Balance {
 	var out []Balance
 	for _, d := range a.depths() {
 		b := Balance{Kind: d.Kind}
 		for _, i := range d.Resources {
 			b.Here.Add(a.Tallies[i].Passed)
 		}
-		for code, n := range counts {
+		for code, n := range a.counts {
 			if n.Samples > 0 {
-				b.sort(a.Placer, d, c.Places[code], n)
+				b.sort(a.Placer, d, a.coder.Places[code], n)
 			}
 		}
 		out = append(out, b)
@@ -366,7 +409,7 @@ func (a *Aggregate) depths() []Depth {
 // samples of its resources, those resolved nearer the CPU, those that went
 // around it and those without a CPU add up to the total.
 func (a *Aggregate) Check() error {
-	for _, b := range a.Depths {
+	for _, b := range a.Depths() {
 		got := b.Here.Samples + b.Nearer.Samples + b.Around.Samples + b.Lost.Samples - b.Twice.Samples
 		if got != a.Total.Samples {
 			return fmt.Errorf("%v: %d samples here, %d nearer, %d around, %d lost, %d twice: %d in all, want %d",

@@ -417,12 +417,16 @@ func (p *Placer) Find(id string) (int, error) {
 // goes through it or, for what only holds CPUs, their CPU is in it. It is what
 // `at L3:1` selects.
 func (p *Placer) Touches(pl Place, resource int) bool {
+	return p.touches(pl, p.Path(pl).Steps, resource)
+}
+
+func (p *Placer) touches(pl Place, steps []int, resource int) bool {
 	r := &p.Resources[resource]
 	if r.Kind.holdsCPUsOnly() && !r.Virtual {
 		c := int(pl) / p.variants
 		return r.Kind == Machine || c < len(p.cpus) && r.CPUs.Has(p.cpus[c])
 	}
-	return slices.Contains(p.Path(pl).Steps, resource)
+	return slices.Contains(steps, resource)
 }
 
 // Why says in words why samples of a place have no server on the tree; empty if

@@ -211,7 +211,7 @@ func (v *View) machine() *Machine {
 	}
 	m.Of = &v.Of
 	m.Provenance = map[string]string{"level": v.Level.String(), "latency": v.Latency.String()}
-	for _, b := range v.Samples.Depths {
+	for _, b := range v.Samples.Depths() {
 		m.Depths = append(m.Depths, Depth{b.Kind.String(), b.Here.Samples, b.Nearer.Samples, b.Around.Samples, b.Lost.Samples, b.Twice.Samples})
 	}
 	for _, u := range v.Samples.Unplaced {
