@@ -60,8 +60,18 @@ func Find(names []string, roots []string) map[string]Match {
 	return found
 }
 
+// languages are the endings of source files. A name comes from a data file,
+// which may be hostile: what it names outside the roots is read only if it looks
+// like source, so that no run ends up with a copy of a key.
+var languages = map[string]bool{
+	".c": true, ".h": true, ".cc": true, ".hh": true, ".cpp": true, ".hpp": true, ".cxx": true, ".hxx": true, ".c++": true,
+	".inc": true, ".ipp": true, ".tcc": true, ".cu": true, ".cuh": true, ".hip": true, ".f": true, ".for": true, ".f77": true,
+	".f90": true, ".f95": true, ".f03": true, ".f08": true, ".go": true, ".rs": true, ".zig": true, ".d": true, ".s": true,
+	".asm": true, ".jl": true, ".py": true, ".pyx": true, ".java": true, ".kt": true, ".swift": true, ".chpl": true,
+}
+
 func byPath(name string, roots []string) (string, bool) {
-	if filepath.IsAbs(name) && regular(name) {
+	if filepath.IsAbs(name) && languages[strings.ToLower(filepath.Ext(name))] && regular(name) {
 		return name, true
 	}
 	clean := strings.TrimPrefix(path.Clean("/"+filepath.ToSlash(name)), "/")

@@ -42,3 +42,16 @@ func TestFind(t *testing.T) {
 		}
 	}
 }
+
+func TestAbsoluteNames(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"solver.F90", "id_rsa", "notes.txt"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := Find([]string{filepath.Join(dir, "solver.F90"), filepath.Join(dir, "id_rsa"), filepath.Join(dir, "notes.txt")}, nil)
+	if len(found) != 1 || found[filepath.Join(dir, "solver.F90")].How != ByPath {
+		t.Errorf("found %v; a data file may name source files outside the roots, nothing else", found)
+	}
+}
