@@ -14,7 +14,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 PAGE := web/dist/index.html
 PAGE_SOURCES := $(shell find web/src web/index.html web/package.json web/package-lock.json web/*.ts -type f 2>/dev/null)
 
-.PHONY: all build page demo test check lint bench dist peers fuzz clean demo-data
+.PHONY: all build page demo test check lint bench dist peers fuzz clean
 
 all: build
 
@@ -46,6 +46,7 @@ check:
 
 test: build peers lint
 	CGO_ENABLED=1 ISOBATH_PEERS=require $(GO) test -race -timeout 20m ./...
+	$(MAKE) test-demo
 	$(MAKE) test-web
 	$(MAKE) test-bench
 
@@ -92,3 +93,10 @@ dist: page
 
 clean:
 	rm -rf isobath dist web/node_modules e2e/node_modules
+
+# Makes the built-in run again from its simulation; test-demo compares the two.
+.PHONY: demo-data test-demo
+demo-data:
+	$(GO) run ./internal/demo/gen
+test-demo:
+	$(GO) run ./internal/demo/gen -check
