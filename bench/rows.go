@@ -14,4 +14,6 @@ var rows = []Row{
 	{"mesh-read", meshRead},
 	{"import", imports},
 	{"cycles", cycles},
+	{"strip", strips},
+	{"clusters", clustering},
 }

@@ -46,7 +46,7 @@ give to the other verbs as --where. What the data cannot support is not shown.`,
 				found = found[:top]
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), insightList(found))
+				return printJSON(cmd.OutOrStdout(), guide.AnswerInsights(found))
 			}
 			warn(s.Run.Warnings)
 			return writeInsights(cmd.OutOrStdout(), found)
@@ -62,36 +62,7 @@ give to the other verbs as --where. What the data cannot support is not shown.`,
 // guideTo returns the guided analysis of a data set.
 func guideTo(s *dataset.Set) *guide.Guide { return guide.New(s.Data, s.Places, s.Engine) }
 
-// insightsJSON is what `isobath insights --json` prints.
-type insightsJSON struct {
-	Insights []insightJSON `json:"insights"`
-}
-
-// insightJSON is one finding. View is the view that shows the evidence, set up
-// by axis, metric and depth.
-type insightJSON struct {
-	Kind     string  `json:"kind"`
-	Text     string  `json:"text"`
-	Score    float64 `json:"score"`
-	Where    string  `json:"where"`
-	Stake    float64 `json:"stake"`
-	Surprise float64 `json:"surprise"`
-	View     string  `json:"view"`
-	Axis     string  `json:"axis,omitempty"`
-	Metric   string  `json:"metric,omitempty"`
-	Depth    string  `json:"depth,omitempty"`
-}
-
-func insightList(found []guide.Insight) insightsJSON {
-	out := insightsJSON{Insights: []insightJSON{}}
-	for _, in := range found {
-		out.Insights = append(out.Insights, insightJSON{
-			in.Kind, in.Text, in.Score, in.Where, in.Stake, in.Surprise, string(in.View), in.Axis, in.Metric, in.Depth,
-		})
-	}
-	return out
-}
-
+// writeInsights prints findings as text.
 func writeInsights(w io.Writer, found []guide.Insight) error {
 	if len(found) == 0 {
 		_, err := fmt.Fprintln(w, "nothing stands out from what chance would give")

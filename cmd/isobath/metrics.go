@@ -61,14 +61,13 @@ a value have no sample at that depth.`,
 			if err != nil {
 				return err
 			}
-			strip, err := guideTo(s).Strip(cmd.Context(), guide.StripOptions{
-				Axis: flags.axis, Metric: flags.metric, Depth: flags.depth, Where: e, Windows: windows, EqualCount: equal,
-			})
+			ask := guide.AskStrip{Axis: flags.axis, Metric: flags.metric, Depth: flags.depth, Windows: windows, EqualCount: equal}
+			strip, err := guideTo(s).Strip(cmd.Context(), ask.Options(e))
 			if err != nil {
 				return usageError{err}
 			}
 			if flags.asJSON {
-				return printJSON(cmd.OutOrStdout(), stripOf(strip))
+				return printJSON(cmd.OutOrStdout(), strip.Answer())
 			}
 			warn(s.Run.Warnings)
 			return writeStrip(cmd.OutOrStdout(), strip)
@@ -80,43 +79,7 @@ a value have no sample at that depth.`,
 	return cmd
 }
 
-// stripJSON is what `isobath metrics --json` prints.
-type stripJSON struct {
-	Axis    string       `json:"axis"`
-	Metric  string       `json:"metric"`
-	Depth   string       `json:"depth"`
-	Unit    string       `json:"unit,omitempty"`
-	Windows []windowJSON `json:"windows"`
-}
-
-// windowJSON is one window. Value is null where no sample has one; Few marks
-// windows with too few samples to be compared.
-type windowJSON struct {
-	From      float64  `json:"from"`
-	To        float64  `json:"to"`
-	Samples   int      `json:"samples"`
-	Value     *float64 `json:"value"`
-	Resources int      `json:"resources"`
-	Few       bool     `json:"few"`
-	Where     string   `json:"where"`
-}
-
-func stripOf(s *guide.Strip) stripJSON {
-	out := stripJSON{Axis: s.Axis, Metric: s.Metric, Depth: s.Depth, Unit: s.Unit, Windows: []windowJSON{}}
-	for i := range s.Windows {
-		w := &s.Windows[i]
-		out.Windows = append(out.Windows, windowJSON{w.From, w.To, w.Samples, valueOrNull(w.Value, w.Known), w.Resources, w.Few(), w.Expr(s.Axis).String()})
-	}
-	return out
-}
-
-func valueOrNull(v float64, ok bool) *float64 {
-	if !ok {
-		return nil
-	}
-	return &v
-}
-
+// writeStrip prints a strip as text.
 func writeStrip(w io.Writer, s *guide.Strip) error {
 	largest := 0.0
 	for i := range s.Windows {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 
+	"isobath/internal/guide"
 	"isobath/internal/hw"
 	"isobath/internal/query"
 )
@@ -45,6 +46,9 @@ type Run struct {
 
 	describe sync.Once
 	columns  []ColumnInfo
+
+	guided sync.Once
+	guide  *guide.Guide // see guideTo
 
 	mu      sync.RWMutex    // guards Selections and folders
 	folders []*sourceFolder // where users said that sources are

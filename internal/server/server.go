@@ -97,6 +97,7 @@ func New(opt Options) (*Server, error) {
 func (s *Server) routes(mux *http.ServeMux) {
 	s.runRoutes(mux)
 	s.askRoutes(mux)
+	s.guideRoutes(mux)
 	s.sourceRoutes(mux)
 	s.jobRoutes(mux)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {

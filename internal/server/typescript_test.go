@@ -22,10 +22,11 @@ var update = flag.Bool("update", false, "rewrite the files that tests compare wi
 // TestWireTypes keeps web/src/model/wire.ts equal to the Go types it mirrors.
 func TestWireTypes(t *testing.T) {
 	var ts typescript
-	ts.WriteString("// Made from internal/server/wire.go and internal/query/question.go by\n" +
+	ts.WriteString("// Made from internal/{server,guide}/wire.go and internal/query/question.go by\n" +
 		"// `go test ./internal/server -run WireTypes -update`. Do not edit.\n")
 	ts.file(t, "internal/query/question.go", "Scale", "Axis", "Group", "Order", "Stat", "Page")
 	ts.file(t, "internal/server/wire.go")
+	ts.file(t, "internal/guide/wire.go")
 
 	compareFile(t, filepath.Join(test.Root(), "web", "src", "model", "wire.ts"), ts.Bytes())
 }

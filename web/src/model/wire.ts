@@ -1,4 +1,4 @@
-// Made from internal/server/wire.go and internal/query/question.go by
+// Made from internal/{server,guide}/wire.go and internal/query/question.go by
 // `go test ./internal/server -run WireTypes -update`. Do not edit.
 
 // Scale is how an axis maps values to bins.
@@ -370,4 +370,136 @@ export interface Failure {
   readonly field?: string;
   readonly position?: number;
   readonly length?: number;
+}
+
+// GuideInfo is what guided analysis can do for a run: metrics that its data
+// supports, depths of its topology, and columns that can be an axis.
+export interface GuideInfo {
+  readonly metrics: readonly MetricInfo[];
+  readonly depths: readonly string[];
+  readonly axes: readonly string[];
+  // MinSamples is the number of samples below which windows are not compared.
+  readonly minSamples: number;
+}
+
+// MetricInfo describes a metric.
+export interface MetricInfo {
+  readonly name: string;
+  readonly title: string;
+  readonly unit: string;
+  readonly perDepth: boolean;
+}
+
+// AskStrip is the body of POST runs/{id}/metrics. Lo and Hi bound windows of
+// equal width; both 0: the values of the selected samples.
+export interface AskStrip {
+  readonly filter?: string;
+  readonly where?: string;
+  readonly axis: string;
+  readonly metric: string;
+  readonly depth?: string;
+  readonly windows: number;
+  readonly equalCount?: boolean;
+  readonly lo?: number;
+  readonly hi?: number;
+}
+
+// StripAnswer is a metric over windows of an axis.
+export interface StripAnswer {
+  readonly axis: string;
+  readonly metric: string;
+  readonly depth: string; // empty for a metric without
+  readonly unit: string;
+  readonly windows: readonly WindowAnswer[];
+}
+
+// WindowAnswer is one window; Value is null where no sample has one. Resources is
+// how many resources of the depth have samples, and Few marks windows with too
+// few samples to be compared.
+export interface WindowAnswer {
+  readonly from: number;
+  readonly to: number;
+  readonly samples: number;
+  readonly value: number | null;
+  readonly resources: number;
+  readonly few: boolean;
+  readonly where: string; // selects the window
+}
+
+// AskTree is the body of POST runs/{id}/clusters. The tree is cut into Cut
+// clusters, or by Height, or Level merges below the root, where these are given.
+export interface AskTree {
+  readonly filter?: string;
+  readonly where?: string;
+  readonly axis: string;
+  readonly metric: string;
+  readonly depth?: string;
+  readonly window?: number; // 0: the default
+  readonly slide?: number; // 0: the default
+  readonly cut?: number;
+  readonly height?: number;
+  readonly level?: number;
+}
+
+// TreeAnswer is a merge tree and its clusters. Leaves are numbered from 0 along
+// the axis; merge i makes node Leaves+i.
+export interface TreeAnswer {
+  readonly axis: string;
+  readonly metric: string;
+  readonly depth: string;
+  readonly unit: string;
+  readonly window: number;
+  readonly slide: number;
+  readonly samples: number;
+  readonly leaves: number;
+  readonly merges: readonly MergeAnswer[];
+  readonly clusters: readonly ClusterAnswer[];
+}
+
+// MergeAnswer joins two neighbouring nodes. Distance is null where one has no
+// value; Height is the largest distance in the subtree and never falls.
+export interface MergeAnswer {
+  readonly a: number;
+  readonly b: number;
+  readonly distance: number | null;
+  readonly height: number | null;
+}
+
+// ClusterAnswer is one cluster: From and To are values of the axis, Begin and End
+// positions in the sorted samples, End not included.
+export interface ClusterAnswer {
+  readonly from: number;
+  readonly to: number;
+  readonly samples: number;
+  readonly value: number | null;
+  readonly begin: number;
+  readonly end: number;
+  readonly node: number;
+  readonly where: string;
+}
+
+// AskInsights is the body of POST runs/{id}/insights.
+export interface AskInsights {
+  readonly filter?: string;
+  readonly where?: string;
+}
+
+// InsightsAnswer is what is worth a look, best first.
+export interface InsightsAnswer {
+  readonly insights: readonly InsightAnswer[];
+}
+
+// InsightAnswer is one finding. Score is stake × surprise × the weight of its
+// kind. View shows the evidence, set up by Axis, Metric and Depth.
+export interface InsightAnswer {
+  readonly kind: string;
+  readonly text: string;
+  readonly score: number;
+  readonly where: string;
+  readonly stake: number;
+  readonly surprise: number;
+  readonly view: 'topology' | 'code' | 'offenders' | 'axis' | 'parallel';
+  readonly axis?: string;
+  readonly metric?: string;
+  readonly depth?: string;
 }
