@@ -190,7 +190,7 @@ describe('parallel view', () => {
 
 describe('one axis', () => {
   it('finds, describes and walks bins', () => {
-    const v = new HistogramView({ axis: { column: LATENCY, answer: latency, subtitle: '' }, size: { w: 800, h: 200 }, brushes: [], below: 0, rows: 'samples' });
+    const v = new HistogramView({ axis: { column: LATENCY, answer: latency, subtitle: '' }, size: { w: 800, h: 200 }, brushes: [], below: 0 });
     expect(v.hitTest({ x: v.plot.x + 3, y: 50 })).toEqual({ bin: 0 });
     expect(v.step({ bin: 0 }, 'right')).toEqual({ bin: 1 });
     expect(v.describe({ bin: 1 }).name.replaceAll('\u202f', ' ')).toBe('latency 100–1 000 cycles');

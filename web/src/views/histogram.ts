@@ -19,8 +19,6 @@ export interface HistogramInput {
   readonly hovered?: number | undefined; // bin
   /** Pixels below the ticks that belong to others. */
   readonly below: number;
-  /** The unit of the rows counted. */
-  readonly rows: string;
 }
 
 export interface HistogramMark {
