@@ -361,6 +361,3 @@ func (t *Tree) cluster(node int) Cluster {
 		From: t.order.value(n.Begin), To: t.order.value(n.End - 1),
 	}
 }
-
-// Rows returns the row numbers of a cluster, in the order of the axis.
-func (t *Tree) Rows(c *Cluster) []uint32 { return t.order.rows[c.Begin:c.End] }

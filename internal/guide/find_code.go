@@ -19,7 +19,7 @@ func hotLine(l *look) ([]Insight, error) {
 	if l.data.Table.Column("file") != nil {
 		columns = []string{"file", "line"}
 	}
-	return l.hottest(OffendersView, func(row int) string {
+	return l.hottest(CodeView, func(row int) string {
 		return "line " + place(l.data.Table, row)
 	}, columns...), nil
 }

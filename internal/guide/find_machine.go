@@ -299,10 +299,9 @@ func remoteAccesses(l *look) ([]Insight, error) {
 // touch is what is known of one cache line.
 type touch struct {
 	group
-	hits    int // snoops that found the line modified elsewhere
-	hitCost float64
-	cpus    map[int]struct{}
-	apart   map[uint64]map[int]struct{} // CPUs by address
+	hits  int // snoops that found the line modified elsewhere
+	cpus  map[int]struct{}
+	apart map[uint64]map[int]struct{} // CPUs by address
 }
 
 // contended are the cache lines that caches took from each other modified.
@@ -324,7 +323,6 @@ func (l *look) contended() map[uint64]*touch {
 				lines[line] = &touch{group: group{row: row}, cpus: map[int]struct{}{}, apart: map[uint64]map[int]struct{}{}}
 			}
 			lines[line].hits++
-			lines[line].hitCost += l.costOf(row)
 		}
 	}
 	for row := range l.rows {

@@ -19,11 +19,12 @@ type Guide struct {
 	places *hw.Rows // nil if samples are not placed on a topology
 	engine query.Engine
 
-	mu     sync.Mutex
-	cpus   *slotting // of the cpu column, where there is no topology
-	orders remembered[orderKey, *ordering]
-	trees  remembered[treeKey, *Tree]
-	found  remembered[string, []Insight]
+	mu        sync.Mutex
+	cpus      *slotting // of the cpu column, where there is no topology
+	divisions remembered[divisionKey, *division]
+	orders    remembered[orderKey, *ordering]
+	trees     remembered[treeKey, *Tree]
+	found     remembered[string, []Insight]
 }
 
 // New returns a guide to the data behind an engine. Places is nil without a
@@ -31,9 +32,10 @@ type Guide struct {
 func New(d query.Data, places *hw.Rows, e query.Engine) *Guide {
 	return &Guide{
 		data: d, places: places, engine: e,
-		orders: remembered[orderKey, *ordering]{most: 4},
-		trees:  remembered[treeKey, *Tree]{most: 64},
-		found:  remembered[string, []Insight]{most: 8},
+		divisions: remembered[divisionKey, *division]{most: 8},
+		orders:    remembered[orderKey, *ordering]{most: 4},
+		trees:     remembered[treeKey, *Tree]{most: 64},
+		found:     remembered[string, []Insight]{most: 8},
 	}
 }
 

@@ -408,7 +408,7 @@ func (g *Guide) prepare(metric, depth string) (*measure, error) {
 	return out, nil
 }
 
-// Value is the value of a metric over a selection; false if it has none.
+// valueOf is the value of a metric over some rows; false if it has none.
 func (g *Guide) valueOf(m *measure, rows []uint32) (float64, bool) {
 	c := newCells(m.count + 1)
 	for _, row := range rows {

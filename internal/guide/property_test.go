@@ -345,3 +345,17 @@ func TestCancelled(t *testing.T) {
 		t.Errorf("insights: %v", err)
 	}
 }
+
+func TestProgress(t *testing.T) {
+	g := uniform(t, 70000, 1)
+	last, total := -1, 0
+	_, err := g.Cluster(context.Background(), TreeOptions{Axis: "time", Metric: "mean", Progress: func(done, of int) {
+		if done <= last || done > of {
+			t.Errorf("progress %d of %d after %d", done, of, last)
+		}
+		last, total = done, of
+	}})
+	if err != nil || total != 70000 || last < 1 {
+		t.Errorf("progress ended at %d of %d: %v", last, total, err)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -29,8 +30,9 @@ type StripOptions struct {
 	// windows of equal count fewer if many samples have equal values.
 	Windows    int
 	EqualCount bool
-	// Lo and Hi bound windows of equal width; both 0: the values of the
-	// selected samples. Samples outside belong to no window.
+	// Lo and Hi bound windows of equal width; both 0: all values of the
+	// column, so that strips of different selections have the same windows.
+	// Samples outside belong to no window.
 	Lo, Hi float64
 }
 
@@ -139,31 +141,25 @@ func (g *Guide) equalWidth(ctx context.Context, m *measure, c *table.Column, o *
 	if err != nil {
 		return nil, err
 	}
-	lo, hi := o.Lo, o.Hi
-	if lo == 0 && hi == 0 {
-		var any bool
-		if lo, hi, any = extent(c, selected); !any {
-			return nil, nil
-		}
-	}
-	if !(lo <= hi) || math.IsInf(hi-lo, 0) {
-		return nil, fmt.Errorf("axis %s: %g to %g is not a range that can be divided", o.Axis, lo, hi)
-	}
-	s := newScan(m, c, selected, lo, hi, o.Windows)
-	if err := s.run(ctx); err != nil {
+	d, err := g.divide(ctx, c, o)
+	if d == nil || err != nil {
 		return nil, err
+	}
+	s := &scan{measure: m, division: d, selected: selected}
+	counted, err := s.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if selected != nil && !slices.ContainsFunc(counted[:len(counted)-m.count-1], func(t tally) bool { return t.n > 0 }) {
+		return nil, nil
 	}
 	windows := make([]Window, o.Windows)
 	for i := range windows {
 		w := &windows[i]
-		w.From, w.To, w.Closed = s.edges[i], s.edges[i+1], i == o.Windows-1
-		w.fill(m, s.total.part(i*(m.count+1), m.count+1))
+		w.From, w.To, w.Closed = d.edges[i], d.edges[i+1], i == o.Windows-1
+		w.fill(m, cellsOf(counted[i*(m.count+1):(i+1)*(m.count+1)]))
 	}
 	return windows, nil
-}
-
-func (c *cells) part(from, n int) *cells {
-	return &cells{n: c.n[from : from+n], valued: c.valued[from : from+n], sum: c.sum[from : from+n]}
 }
 
 // extent is the least and greatest finite value of the selected rows.
@@ -203,181 +199,236 @@ func extentOf[T int32 | int64 | uint64 | float64](c *table.Column, values []T, s
 }
 
 // blockRows is how many rows are counted between looks at the context; the
-// buffers of a block stay in the nearest cache.
+// buffers of a block stay in the nearest cache. A multiple of 64, the rows of a
+// word of a set.
 const blockRows = 4096
 
-// scan counts rows by window and slot in one pass over the columns.
-type scan struct {
-	*measure
-	axis     *table.Column
-	selected table.Bits
-	edges    []float64
-	scale    float64
-	total    *cells // window by window, each with count+1 cells, then one to lose rows in
+// division is the window of every row along an axis. It does not depend on a
+// selection, so strips that differ in metric or selection share it.
+type division struct {
+	edges []float64
+	of    []uint16 // the number of windows for rows outside all
 }
 
-func newScan(m *measure, axis *table.Column, selected table.Bits, lo, hi float64, windows int) *scan {
-	s := &scan{measure: m, axis: axis, selected: selected, edges: make([]float64, windows+1)}
-	for i := range s.edges {
-		s.edges[i] = lo + (hi-lo)*(float64(i)/float64(windows))
-	}
-	s.edges[windows] = hi
-	if hi > lo {
-		s.scale = float64(windows) / (hi - lo)
-	}
-	return s
+type divisionKey struct {
+	axis    string
+	windows int
+	lo, hi  float64
 }
 
-func (s *scan) size() int { return (len(s.edges)-1)*(s.count+1) + 1 }
+// divide finds the window of every row, or remembers it; nil if no row has a
+// value.
+func (g *Guide) divide(ctx context.Context, c *table.Column, o *StripOptions) (*division, error) {
+	key := divisionKey{o.Axis, o.Windows, o.Lo, o.Hi}
+	if d, ok := lookup(g, &g.divisions, key); ok {
+		return d, nil
+	}
+	lo, hi := o.Lo, o.Hi
+	if lo == 0 && hi == 0 {
+		var any bool
+		if lo, hi, any = extent(c, nil); !any {
+			return nil, nil
+		}
+	}
+	if !(lo <= hi) || math.IsInf(hi-lo, 0) {
+		return nil, fmt.Errorf("axis %s: %g to %g is not a range that can be divided", o.Axis, lo, hi)
+	}
+	d := &division{edges: make([]float64, o.Windows+1), of: make([]uint16, c.Len())}
+	for i := range d.edges {
+		d.edges[i] = lo + (hi-lo)*(float64(i)/float64(o.Windows))
+	}
+	d.edges[o.Windows] = hi
+	err := inParts(ctx, c.Len(), func(_, from, to int) {
+		d.fill(c, from, to)
+	})
+	if err != nil {
+		return nil, err
+	}
+	store(g, &g.divisions, key, d)
+	return d, nil
+}
 
-// run counts on all processors, each a part of the rows.
-func (s *scan) run(ctx context.Context) error {
-	n := s.axis.Len()
-	workers := min(runtime.GOMAXPROCS(0), n/blockRows+1)
-	parts := make([]*cells, workers)
+// inParts divides rows between the processors and calls do with the number of
+// the processor and a block of rows at a time.
+func inParts(ctx context.Context, rows int, do func(worker, from, to int)) error {
+	workers := runtime.GOMAXPROCS(0)
 	group, inner := errgroup.WithContext(ctx)
 	for w := range workers {
-		// Parts begin at multiples of 64, the rows of a word of a set.
-		lo, hi := w*n/workers&^63, (w+1)*n/workers&^63
+		from, to := w*rows/workers&^63, (w+1)*rows/workers&^63
 		if w == workers-1 {
-			hi = n
+			to = rows
 		}
-		parts[w] = newCells(s.size())
-		group.Go(func() error { return s.count1(inner, parts[w], lo, hi) })
+		group.Go(func() error {
+			for ; from < to && inner.Err() == nil; from += blockRows {
+				do(w, from, min(from+blockRows, to))
+			}
+			return inner.Err()
+		})
 	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	s.total = parts[0]
-	for _, p := range parts[1:] {
-		for i := range p.n {
-			s.total.n[i] += p.n[i]
-			s.total.valued[i] += p.valued[i]
-			s.total.sum[i] += p.sum[i]
-		}
-	}
 	return ctx.Err()
 }
 
-func (s *scan) count1(ctx context.Context, into *cells, lo, hi int) error {
-	var at [blockRows]uint32
-	for ; lo < hi; lo += blockRows {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		end := min(lo+blockRows, hi)
-		s.count2(into, at[:end-lo], lo)
+func (d *division) fill(c *table.Column, from, to int) {
+	switch v := c.Data.(type) {
+	case []int32:
+		windowsOf(d.edges, d.of[from:to], v[from:to])
+	case []int64:
+		windowsOf(d.edges, d.of[from:to], v[from:to])
+	case []uint64:
+		windowsOf(d.edges, d.of[from:to], v[from:to])
+	case []float64:
+		windowsOf(d.edges, d.of[from:to], v[from:to])
 	}
-	return nil
+	if c.Valid != nil {
+		keepOnly(d.of[from:to], c.Valid[from/64:], uint16(len(d.edges)-1))
+	}
 }
 
-// count2 counts one block: first the cell of each row, then the sums.
-func (s *scan) count2(into *cells, at []uint32, lo int) {
-	s.windows(at, lo)
-	lost := uint32(s.size() - 1)
-	s.slots(at, lo, lost)
-	if s.selected != nil {
-		drop(at, s.selected, lo, lost)
+func windowsOf[T int32 | int64 | uint64 | float64](edges []float64, of []uint16, values []T) {
+	n := len(edges) - 1
+	least, most := edges[0], edges[n]
+	scale := 0.0
+	if most > least {
+		scale = float64(n) / (most - least)
 	}
-	if s.axis.Valid != nil {
-		drop(at, s.axis.Valid, lo, lost)
+	for i, value := range values {
+		v := float64(value)
+		if !(v >= least && v <= most) {
+			of[i] = uint16(n)
+			continue
+		}
+		// Arithmetic finds the window or one beside it; the edges decide.
+		w := min(int((v-least)*scale), n-1)
+		switch {
+		case v < edges[w]:
+			w--
+		case w < n-1 && v >= edges[w+1]:
+			w++
+		}
+		of[i] = uint16(w)
+	}
+}
+
+// keepOnly replaces the values of rows that are not in a set, whose first word
+// belongs to the first row. It has no branches: selections are seldom long runs.
+func keepOnly[T uint16 | uint32](values []T, set table.Bits, other T) {
+	for w := 0; w*64 < len(values); w++ {
+		word := set[w]
+		if word == math.MaxUint64 {
+			continue
+		}
+		part := values[w*64 : min(w*64+64, len(values))]
+		for i, v := range part {
+			part[i] = other ^ (v^other)&-T(word>>(i&63)&1)
+		}
+	}
+}
+
+// tally is a cell while rows are counted: what belongs to one row lies together.
+type tally struct {
+	n, valued uint32
+	sum       float64
+}
+
+func cellsOf(counted []tally) *cells {
+	c := newCells(len(counted))
+	for i, t := range counted {
+		c.n[i], c.valued[i], c.sum[i] = t.n, t.valued, t.sum
+	}
+	return c
+}
+
+// scan counts rows by window and slot in one pass over the columns.
+type scan struct {
+	*measure
+	*division
+	selected table.Bits
+}
+
+// run counts on all processors. The result has count+1 cells for each window,
+// then those of rows in no window.
+func (s *scan) run(ctx context.Context) ([]tally, error) {
+	size := len(s.edges) * (s.count + 1)
+	parts := make([][]tally, runtime.GOMAXPROCS(0))
+	cells := make([][]uint32, len(parts))
+	for i := range parts {
+		parts[i], cells[i] = make([]tally, size), make([]uint32, blockRows)
+	}
+	err := inParts(ctx, len(s.division.of), func(w, from, to int) { s.block(parts[w], cells[w][:to-from], from) })
+	if err != nil {
+		return nil, err
+	}
+	total := parts[0]
+	for _, p := range parts[1:] {
+		for i, t := range p {
+			total[i].n += t.n
+			total[i].valued += t.valued
+			total[i].sum += t.sum
+		}
+	}
+	return total, nil
+}
+
+// block counts the rows of a block: first the cell of each, then the sums.
+func (s *scan) block(into []tally, at []uint32, from int) {
+	s.cells(at, from)
+	outside := uint32((len(s.edges) - 1) * (s.count + 1))
+	if s.selected != nil {
+		keepOnly(at, s.selected[from/64:], outside)
 	}
 	for _, k := range at {
-		into.n[k]++
+		into[k].n++
 	}
 	if s.cost == nil {
 		return
 	}
 	if s.cost.Valid != nil {
-		drop(at, s.cost.Valid, lo, lost)
+		keepOnly(at, s.cost.Valid[from/64:], outside)
 	}
 	switch d := s.cost.Data.(type) {
 	case []int32:
-		addUp(into, at, d[lo:])
+		addUp(into, at, d[from:])
 	case []int64:
-		addUp(into, at, d[lo:])
+		addUp(into, at, d[from:])
 	case []float64:
-		addUp(into, at, d[lo:])
+		addUp(into, at, d[from:])
 	}
 }
 
-// drop moves rows that are not in a set out of the way.
-func drop(at []uint32, keep table.Bits, lo int, lost uint32) {
-	for i := range at {
-		if keep[(lo+i)>>6]>>((lo+i)&63)&1 == 0 {
-			at[i] = lost
-		}
-	}
-}
-
-func addUp[T int32 | int64 | float64](into *cells, at []uint32, values []T) {
+func addUp[T int32 | int64 | float64](into []tally, at []uint32, values []T) {
 	values = values[:len(at)]
 	for i, k := range at {
 		v := float64(values[i])
 		if v == v {
-			into.valued[k]++
-			into.sum[k] += v
+			t := &into[k]
+			t.valued++
+			t.sum += v
 		}
 	}
 }
 
-// windows finds the window of each row of a block.
-func (s *scan) windows(at []uint32, lo int) {
-	switch d := s.axis.Data.(type) {
-	case []int32:
-		windowsOf(s, at, d[lo:])
-	case []int64:
-		windowsOf(s, at, d[lo:])
-	case []uint64:
-		windowsOf(s, at, d[lo:])
-	case []float64:
-		windowsOf(s, at, d[lo:])
-	}
-}
-
-const noWindow = math.MaxUint32
-
-func windowsOf[T int32 | int64 | uint64 | float64](s *scan, at []uint32, values []T) {
-	n := len(s.edges) - 1
-	least, most := s.edges[0], s.edges[n]
-	values = values[:len(at)]
-	for i := range at {
-		v := float64(values[i])
-		if !(v >= least && v <= most) {
-			at[i] = noWindow
-			continue
-		}
-		// Arithmetic finds the window or one beside it; the edges decide.
-		w := min(int((v-least)*s.scale), n-1)
-		switch {
-		case v < s.edges[w]:
-			w--
-		case w < n-1 && v >= s.edges[w+1]:
-			w++
-		}
-		at[i] = uint32(w)
-	}
-}
-
-// slots turns windows into cells.
-func (s *scan) slots(at []uint32, lo int, lost uint32) {
+// cells finds the cell of each row by its window and slot.
+func (s *scan) cells(at []uint32, from int) {
 	step := uint32(s.count + 1)
+	windows := s.division.of[from : from+len(at)]
 	if s.code == nil {
-		for i, w := range at {
-			if at[i] = lost; w != noWindow {
-				at[i] = w * step
-			}
+		for i, w := range windows {
+			at[i] = uint32(w) * step
 		}
 		return
 	}
-	codes := s.code[lo : lo+len(at)]
-	for i, w := range at {
-		if at[i] = lost; w != noWindow {
-			k := uint32(s.slot[codes[i]])
-			if s.valid != nil && !s.valid.Get(lo+i) {
-				k = step - 1
+	codes := s.code[from : from+len(at)]
+	for i, w := range windows {
+		at[i] = uint32(w)*step + uint32(s.slot[codes[i]])
+	}
+	if s.valid != nil {
+		for i, w := range windows {
+			if !s.valid.Get(from + i) {
+				at[i] = uint32(w)*step + step - 1
 			}
-			at[i] = w*step + k
 		}
 	}
 }

@@ -29,7 +29,7 @@ type MetricInfo struct {
 }
 
 // AskStrip is the body of POST runs/{id}/metrics. Lo and Hi bound windows of
-// equal width; both 0: the values of the selected samples.
+// equal width; both 0: all values of the column.
 type AskStrip struct {
 	Filter     string  `json:"filter,omitempty"`
 	Where      string  `json:"where,omitempty"`

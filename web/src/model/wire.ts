@@ -391,7 +391,7 @@ export interface MetricInfo {
 }
 
 // AskStrip is the body of POST runs/{id}/metrics. Lo and Hi bound windows of
-// equal width; both 0: the values of the selected samples.
+// equal width; both 0: all values of the column.
 export interface AskStrip {
   readonly filter?: string;
   readonly where?: string;
