@@ -185,7 +185,11 @@ func TestLookupStory(t *testing.T) {
 }
 
 func TestNoiseGivesNoInsight(t *testing.T) {
+	seeds := []uint64{125} // once gave a window of dear samples at 700
 	for seed := range uint64(12) {
+		seeds = append(seeds, seed)
+	}
+	for _, seed := range seeds {
 		for _, n := range []int{40, 700, 5000, 30000} {
 			g := uniform(t, n, seed)
 			found, err := g.Insights(context.Background(), nil)

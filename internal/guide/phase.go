@@ -509,6 +509,12 @@ func outliers(l *look) ([]Insight, error) {
 	}
 	rows := p.leafRows(at, at+1)
 	v := values[at][0]
+	// A few dear samples make a window dear by chance.
+	mean := l.cost / float64(l.samples)
+	deviation := math.Sqrt(max(l.squares/float64(l.samples)-mean*mean, 0) / float64(len(rows)))
+	if v-of < limit.sigmas*deviation {
+		return nil, nil
+	}
 	w := Window{From: p.order.value(at * p.window), To: p.order.value(at*p.window + len(rows) - 1), Closed: true}
 	return []Insight{{
 		Text: fmt.Sprintf("Around %s a sample costs %s against a median of %.1f in windows of %s samples beside it",
