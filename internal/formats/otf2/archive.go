@@ -195,7 +195,10 @@ func (a *Archive) Events(id uint64) (*EventReader, error) {
 	r := &EventReader{warn: a.Warnings, buffers: &a.buffers}
 	file := filepath.Join(a.base, name+".evt")
 	short := filepath.Base(a.base) + "/" + name
-	buf, _ := a.buffers.Get().([]byte)
+	var buf []byte
+	if old, ok := a.buffers.Get().(*[]byte); ok {
+		buf = *old
+	}
 	data, err := readFile(file, 0, buf)
 	if errors.Is(err, fs.ErrNotExist) {
 		a.Warnings.Add("a location has no event file", short+".evt")

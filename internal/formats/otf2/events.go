@@ -41,7 +41,7 @@ type EventReader struct {
 // Close ends the reading early, or frees the memory of a finished one.
 func (r *EventReader) Close() {
 	if r.s != nil && r.buffers != nil {
-		r.buffers.Put(r.s.data)
+		r.buffers.Put(&r.s.data)
 	}
 	r.s = nil
 }
