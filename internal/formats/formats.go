@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"isobath/internal/refs"
 	"isobath/internal/table"
@@ -81,8 +82,24 @@ type Options struct {
 	// Salvage accepts damaged input as far as it can be read.
 	Salvage bool
 	// Progress, if set, is called now and then with bytes read of bytes in
-	// all, and rows so far. It may be called from several goroutines.
+	// all, and rows so far; by one goroutine at a time.
 	Progress func(done, total, rows int64)
+}
+
+// Steps returns a function that several goroutines may call with the bytes and
+// rows they have done since their last call; nil if nobody wants to know.
+func (o *Options) Steps(total int64) func(bytes, rows int64) {
+	if o.Progress == nil {
+		return nil
+	}
+	var mu sync.Mutex
+	var done, count int64
+	return func(bytes, rows int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		done, count = done+bytes, count+rows
+		o.Progress(done, total, count)
+	}
 }
 
 // DefaultL1Latency is the load-to-use latency of an L1 hit on the x86 cores of

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"sync/atomic"
 	"unicode/utf8"
 
 	"isobath/internal/formats"
@@ -95,11 +94,8 @@ func parse(ctx context.Context, data []byte, opt *formats.Options) (*formats.Imp
 		}
 		seen[n] = true
 	}
-	options := delimited.Options{Comma: comma, Names: names, Skip: length, FirstLine: 1 + bytes.Count(data[:length], []byte("\n")), Omitted: -1}
-	if opt.Progress != nil {
-		var done, rows atomic.Int64
-		options.Progress = func(b, r int64) { opt.Progress(done.Add(b), int64(len(data)), rows.Add(r)) }
-	}
+	options := delimited.Options{Comma: comma, Names: names, Skip: length, FirstLine: 1 + bytes.Count(data[:length], []byte("\n")), Omitted: -1,
+		Progress: opt.Steps(int64(len(data)))}
 	text, err := delimited.Read(ctx, data, options)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
 
 	"isobath/internal/formats"
 	"isobath/internal/formats/delimited"
@@ -74,7 +73,7 @@ func parse(ctx context.Context, name string, data []byte, cpu processor, opt *fo
 	if err := layout.require(name); err != nil {
 		return nil, err
 	}
-	text, err := delimited.Read(ctx, data, layout.options(progress(opt, len(data))))
+	text, err := delimited.Read(ctx, data, layout.options(opt.Steps(int64(len(data)))))
 	if err != nil {
 		return nil, err
 	}
@@ -83,13 +82,4 @@ func parse(ctx context.Context, name string, data []byte, cpu processor, opt *fo
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return convert(layout, text, cpu, opt, warnings)
-}
-
-// progress turns steps of each worker into a running total.
-func progress(opt *formats.Options, size int) func(bytes, rows int64) {
-	if opt.Progress == nil {
-		return nil
-	}
-	var bytes, rows atomic.Int64
-	return func(b, r int64) { opt.Progress(bytes.Add(b), int64(size), rows.Add(r)) }
 }
