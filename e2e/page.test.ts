@@ -36,7 +36,7 @@ describe.skipIf(!LULESH)('the page on the LULESH samples', () => {
 
   /** The count on the page is that of the command line for the selection in the link. */
   async function agrees(expected?: number): Promise<number> {
-    const where = whereOf(page);
+    const where = await whereOf(page);
     expect(where).not.toBe('');
     const n = samples(LULESH!, where);
     if (expected !== undefined) expect(n).toBe(expected);
@@ -68,12 +68,12 @@ describe.skipIf(!LULESH)('the page on the LULESH samples', () => {
 
     it('a resource of the sunburst and of the icicle', async () => {
       await click('Topology', /^CPU 7 /);
-      expect(whereOf(page)).toBe('at CPU:7');
+      expect(await whereOf(page)).toBe('at CPU:7');
       await agrees(566);
       await page.getByRole('button', { name: /^Layout/ }).click();
       await page.getByRole('menuitemradio', { name: 'Icicle' }).click();
       await click('Topology', /^L3 #1 /);
-      expect(whereOf(page)).toBe('at L3:1');
+      expect(await whereOf(page)).toBe('at L3:1');
       await agrees();
     });
 
@@ -83,14 +83,14 @@ describe.skipIf(!LULESH)('the page on the LULESH samples', () => {
       await page.mouse.down();
       await page.mouse.move(latency.x, latency.y - 80, { steps: 6 });
       await page.mouse.up();
-      expect(whereOf(page)).toMatch(/^latency in \d+\.\.\d+$/);
+      expect(await whereOf(page)).toMatch(/^latency in \d+\.\.\d+$/);
       const first = await agrees();
       const line = await find(page, 'Parallel coordinates', /^line 2035 /);
       await page.mouse.move(line.x + 3, line.y + 6);
       await page.mouse.down();
       await page.mouse.move(line.x + 3, line.y + 18, { steps: 4 });
       await page.mouse.up();
-      expect(whereOf(page)).toMatch(/^latency in \S+ & line in \(2035, 2056\)$/);
+      expect(await whereOf(page)).toMatch(/^latency in \S+ & line in \(2035, 2056\)$/);
       expect(await agrees()).toBeLessThan(first);
       expect(await clauses(page)).toHaveLength(2);
     });
@@ -119,7 +119,7 @@ describe.skipIf(!LULESH)('the page on the LULESH samples', () => {
       await page.getByRole('application', { name: 'One axis' }).focus();
       await page.keyboard.press('KeyF');
       await page.getByRole('button', { name: 'whole axis' }).waitFor();
-      expect(linkOf(page).get('o.axis.zoom')).toMatch(/^time /);
+      expect((await linkOf(page)).get('o.axis.zoom')).toMatch(/^time /);
       await agrees();
     });
 
@@ -233,7 +233,7 @@ describe.skipIf(!LULESH)('the page on the LULESH samples', () => {
   });
 
   it('moves an axis by its head, correlates two, orders all, and removes one', async () => {
-    const order = (): string => linkOf(page).get('axes') ?? '';
+    const order = async (): Promise<string> => (await linkOf(page)).get('axes') ?? '';
     const head = await find(page, 'Parallel coordinates', /^cpu · by node/);
     await page.mouse.move(head.x, head.y);
     await page.mouse.down();
@@ -264,7 +264,7 @@ describe.skipIf(!LULESH)('the page on the LULESH samples', () => {
     await page.keyboard.press('ArrowDown'); // L3 #0
     await page.getByText('L3 #0', { exact: true }).first().waitFor();
     await page.keyboard.press('Enter');
-    expect(whereOf(page)).toBe('at L3:0');
+    expect(await whereOf(page)).toBe('at L3:0');
     await agrees();
     await page.keyboard.press('Control+KeyZ');
     await page.keyboard.press('Digit6');
@@ -272,14 +272,14 @@ describe.skipIf(!LULESH)('the page on the LULESH samples', () => {
     await page.keyboard.press('Home');
     await page.keyboard.press('Shift+ArrowDown');
     await page.keyboard.press('Enter');
-    expect(whereOf(page)).toBe('level in (L1, LFB)');
+    expect(await whereOf(page)).toBe('level in (L1, LFB)');
     await agrees(4101 + 1057);
     await page.keyboard.press('KeyI');
     await agrees(N - 4101 - 1057);
     await page.keyboard.press('Control+KeyK');
     await page.keyboard.type('select latency > 500');
     await page.keyboard.press('Enter');
-    expect(whereOf(page)).toBe('latency > 500');
+    expect(await whereOf(page)).toBe('latency > 500');
     await agrees();
     await page.keyboard.press('Shift+Slash');
     await page.getByRole('dialog', { name: 'Keys and pointer' }).waitFor();

@@ -8,13 +8,16 @@ export interface Point {
   readonly y: number;
 }
 
-/** The parameters of the link in the address bar. */
-export function linkOf(page: Page): URLSearchParams {
-  return new URLSearchParams(new URL(page.url()).hash.slice(1));
+/**
+ * The parameters of the link in the address bar, as the page has it now:
+ * page.url() learns of a change only some time after the gesture.
+ */
+export async function linkOf(page: Page): Promise<URLSearchParams> {
+  return new URLSearchParams((await page.evaluate(() => location.hash)).slice(1));
 }
 
-export function whereOf(page: Page): string {
-  return linkOf(page).get('s') ?? '';
+export async function whereOf(page: Page): Promise<string> {
+  return (await linkOf(page)).get('s') ?? '';
 }
 
 function counter(page: Page): Locator {
