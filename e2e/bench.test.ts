@@ -1,5 +1,5 @@
 // How long a redraw of the parallel coordinates takes in a browser without a
-// GPU: 16 axes at 100 bins. Run with ISOBATH_BENCH=1 (make bench-page); it
+// GPU: 16 axes at 100 bins. Run with ISOBATH_BENCH=1 npx vitest run bench.test.ts; it
 // prints the line that `make bench` prints for other measurements.
 
 import { describe, expect, it } from 'vitest';
