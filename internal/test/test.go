@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"testing"
 )
 
@@ -38,8 +37,22 @@ func Peer(t testing.TB, program, debianPackage string) string {
 	return ""
 }
 
-// Root returns the top folder of the checkout.
+// Root returns the top folder of the checkout: the nearest one above the test's
+// working directory, which is its package's folder, that holds .ci. The path of
+// this file would not do, for binaries built with -trimpath do not know it.
 func Root() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..")
+	dir, err := os.Getwd()
+	if err != nil {
+		panic("no working directory: " + err.Error())
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, ".ci")); err == nil {
+			return dir
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			panic("the test does not run inside a checkout of the project")
+		}
+		dir = above
+	}
 }
