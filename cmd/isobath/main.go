@@ -89,6 +89,7 @@ func newRoot() *cobra.Command {
 		newDemo(),
 		newInfo(),
 		newReport(),
+		newRecord(),
 		newImport(),
 		newExport(),
 		newFormats(),
