@@ -99,7 +99,7 @@ func (c *Critical) sum(s *Structure) {
 		key := Share{ID: s.Trace.Ops.Region[s.First[g.Op]]}
 		if g.Computation {
 			c.Compute += d
-			key = Share{ID: s.around(g.Op), Computation: true}
+			key = Share{ID: s.Around(g.Op), Computation: true}
 		} else {
 			c.Calls += d
 		}
@@ -119,8 +119,8 @@ func (c *Critical) sum(s *Structure) {
 	}
 }
 
-// around returns the region that called an operation, or None.
-func (s *Structure) around(op int32) int32 {
+// Around returns the region that called an operation, or None.
+func (s *Structure) Around(op int32) int32 {
 	f := s.Trace.Ops.Frame[s.First[op]]
 	if f < 0 {
 		return trace.None

@@ -60,6 +60,7 @@ type ReportCases struct {
 
 // ReportCause is one injected delay.
 type ReportCause struct {
+	Op         int32   `json:"op"` // number of the operation, by process and time
 	Process    int32   `json:"process"`
 	Kind       string  `json:"kind"` // compute, wait, message or call
 	Operation  string  `json:"operation"`
@@ -146,7 +147,7 @@ func (s *Structure) skewed() int {
 func (s *Structure) describe(c *Causes, e *Cause) ReportCause {
 	t := s.Trace
 	r := ReportCause{
-		Process: s.Proc[e.Op], Kind: e.Case.String(), Operation: s.Name(e.Op), Step: s.Step[e.Op], Partition: s.Part[e.Op],
+		Op: e.Op, Process: s.Proc[e.Op], Kind: e.Case.String(), Operation: s.Name(e.Op), Step: s.Step[e.Op], Partition: s.Part[e.Op],
 		Time: t.NS(s.Enter[e.Op]), Amount: t.NS(e.Amount), Lateness: t.NS(e.Late), Operations: e.Ops, Processes: e.Procs,
 		Waiting: e.Waiting, Waited: t.NS(e.Waited), StartUp: e.StartUp,
 	}
@@ -156,7 +157,7 @@ func (s *Structure) describe(c *Causes, e *Cause) ReportCause {
 	if c.Sum > 0 {
 		r.Share = float64(e.Reach) / float64(c.Sum)
 	}
-	if f := s.around(e.Op); f >= 0 {
+	if f := s.Around(e.Op); f >= 0 {
 		region := t.Regions[f]
 		r.Region, r.File, r.Line = region.Name, region.File, region.Line
 	}
@@ -291,7 +292,7 @@ func (s *Structure) computeRow(r row, i int32, visit func(*row) error) error {
 	t := s.Trace
 	r.enter, r.exit, r.kind = t.NS(s.Exit[i-1]), t.NS(s.Enter[i]), "compute"
 	r.name = "(computation)"
-	if f := s.around(i); f >= 0 {
+	if f := s.Around(i); f >= 0 {
 		r.name = t.Regions[f].Name
 	}
 	late := [4]int64{s.AggLate[i], s.AggDiff[i], s.GlobalAggLate[i], s.GlobalAggDiff[i]}

@@ -242,3 +242,15 @@ func (s *Structure) coalesced() int {
 	}
 	return n
 }
+
+// Bytes returns the length of the messages an operation sends or receives.
+func (s *Structure) Bytes(op int32) int64 {
+	sum := int64(0)
+	for i, to := s.sends(op); i < to; i++ {
+		sum += s.Trace.Sends.Bytes[i]
+	}
+	for i, to := s.recvs(op); i < to; i++ {
+		sum += s.Trace.Recvs.Bytes[i]
+	}
+	return sum
+}

@@ -17,7 +17,7 @@ type columns struct {
 
 // add appends a column and returns its index. Equal neighbours of a layered
 // column are added once; see layered.
-func add[T uint16 | uint32 | float64](c *columns, values []T) Column {
+func add[T uint16 | uint32 | float32 | float64](c *columns, values []T) Column {
 	ref := ColumnRef{Offset: len(c.body), Length: len(values)}
 	switch values := any(values).(type) {
 	case []uint16:
@@ -29,6 +29,11 @@ func add[T uint16 | uint32 | float64](c *columns, values []T) Column {
 		ref.Type = "u32"
 		for _, v := range values {
 			c.body = binary.LittleEndian.AppendUint32(c.body, v)
+		}
+	case []float32:
+		ref.Type = "f32"
+		for _, v := range values {
+			c.body = binary.LittleEndian.AppendUint32(c.body, math.Float32bits(v))
 		}
 	case []float64:
 		ref.Type = "f64"

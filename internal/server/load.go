@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -46,6 +47,10 @@ func (l *Loader) Open(ctx context.Context, path string, progress func(Progress))
 		progress(Progress{Stage: stage, Done: done, Total: total, Rows: rows})
 	}
 	set, err := dataset.Open(ctx, path, opt)
+	var other *dataset.NotSamples
+	if errors.As(err, &other) && other.Format.Kind == formats.Trace {
+		return openTrace(ctx, path, other.Format)
+	}
 	if err != nil {
 		return nil, err
 	}

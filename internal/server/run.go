@@ -33,6 +33,9 @@ type Run struct {
 	Sources map[string]string
 	Texts   map[string][]byte
 
+	// Trace is the message-passing trace of the run; nil if it has none.
+	Trace *Trace
+
 	Warnings, Caveats []string
 	Origin            Origin
 
@@ -155,8 +158,11 @@ func (s *Server) closeRun(w http.ResponseWriter, r *http.Request) error {
 
 func (r *Run) summary() RunSummary {
 	s := RunSummary{ID: r.ID, Name: r.Name, Kind: r.Kind}
-	if r.Data.Table != nil {
+	switch {
+	case r.Data.Table != nil:
 		s.Rows = r.Data.Table.Rows()
+	case r.Trace != nil:
+		s.Rows = len(r.Trace.Ops.Enter)
 	}
 	return s
 }
@@ -176,7 +182,10 @@ func (s *Server) Describe(id string) string {
 // String says in a line what the run holds.
 func (r *Run) String() string {
 	t := r.Data.Table
-	if t == nil {
+	switch {
+	case r.Trace != nil:
+		return fmt.Sprintf("%s: %s operations of %d processes", r.Name, grouped(len(r.Trace.Ops.Enter)), len(r.Trace.Procs))
+	case t == nil:
 		return r.Name + ": " + r.Kind
 	}
 	return fmt.Sprintf("%s: %s samples, %d columns", r.Name, grouped(t.Rows()), len(t.Columns()))

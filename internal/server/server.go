@@ -98,6 +98,7 @@ func (s *Server) routes(mux *http.ServeMux) {
 	s.runRoutes(mux)
 	s.askRoutes(mux)
 	s.guideRoutes(mux)
+	s.traceRoutes(mux)
 	s.sourceRoutes(mux)
 	s.jobRoutes(mux)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {

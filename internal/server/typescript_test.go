@@ -22,11 +22,18 @@ var update = flag.Bool("update", false, "rewrite the files that tests compare wi
 // TestWireTypes keeps web/src/model/wire.ts equal to the Go types it mirrors.
 func TestWireTypes(t *testing.T) {
 	var ts typescript
-	ts.WriteString("// Made from internal/{server,guide}/wire.go and internal/query/question.go by\n" +
+	ts.WriteString("// Made from the Go types of the messages by\n" +
 		"// `go test ./internal/server -run WireTypes -update`. Do not edit.\n")
 	ts.file(t, "internal/query/question.go", "Scale", "Axis", "Group", "Order", "Stat", "Page")
 	ts.file(t, "internal/server/wire.go")
 	ts.file(t, "internal/guide/wire.go")
+	ts.file(t, "internal/logical/report.go")
+	ts.file(t, "internal/logical/report_parts.go")
+	ts.file(t, "internal/timeline/timeline.go", "Metric")
+	ts.file(t, "internal/timeline/rows.go")
+	ts.file(t, "internal/timeline/picture.go", "Window", "Line")
+	ts.file(t, "internal/timeline/operation.go")
+	ts.file(t, "internal/server/wire_trace.go")
 
 	compareFile(t, filepath.Join(test.Root(), "web", "src", "model", "wire.ts"), ts.Bytes())
 }
@@ -73,7 +80,7 @@ func (ts *typescript) file(t *testing.T, path string, names ...string) {
 			continue
 		}
 		for _, s := range g.Specs {
-			if s := s.(*ast.TypeSpec); wanted(s.Name.Name) {
+			if s := s.(*ast.TypeSpec); s.Name.IsExported() && wanted(s.Name.Name) {
 				ts.declare(s, g.Doc, f)
 			}
 		}
@@ -164,7 +171,7 @@ func typeName(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:
 		switch e.Name {
-		case "int", "int64", "float64":
+		case "int", "int32", "int64", "uint32", "float64":
 			return "number"
 		case "bool":
 			return "boolean"

@@ -174,7 +174,7 @@ type Answer struct {
 // ColumnRef is where a column lies: Offset is in bytes from the first column,
 // which follows the header at the next multiple of 8; Length is in values.
 type ColumnRef struct {
-	Type   string `json:"type" ts:"'u16' | 'u32' | 'u64' | 'f64'"`
+	Type   string `json:"type" ts:"'u16' | 'u32' | 'u64' | 'f32' | 'f64'"`
 	Offset int    `json:"offset"`
 	Length int    `json:"length"`
 }

@@ -1,4 +1,4 @@
-// Made from internal/{server,guide}/wire.go and internal/query/question.go by
+// Made from the Go types of the messages by
 // `go test ./internal/server -run WireTypes -update`. Do not edit.
 
 // Scale is how an axis maps values to bins.
@@ -209,7 +209,7 @@ export interface Answer {
 // ColumnRef is where a column lies: Offset is in bytes from the first column,
 // which follows the header at the next multiple of 8; Length is in values.
 export interface ColumnRef {
-  readonly type: 'u16' | 'u32' | 'u64' | 'f64';
+  readonly type: 'u16' | 'u32' | 'u64' | 'f32' | 'f64';
   readonly offset: number;
   readonly length: number;
 }
@@ -502,4 +502,386 @@ export interface InsightAnswer {
   readonly axis?: string;
   readonly metric?: string;
   readonly depth?: string;
+}
+
+// Report is what `isobath steps --json` prints. Times are nanoseconds.
+export interface Report {
+  readonly processes: number;
+  readonly events: number;
+  readonly operations: number;
+  readonly messages: number;
+  readonly unmatched: number;
+  readonly collectives: number;
+  readonly partitions: number;
+  readonly steps: number;
+  readonly span_ns: number;
+  readonly options: ReportOptions;
+  readonly notes: readonly string[];
+  readonly warnings: readonly string[];
+  readonly threshold: number;
+  readonly late: number;
+  readonly lateness: number;
+  readonly cases: ReportCases;
+  readonly top: readonly ReportCause[];
+  readonly patterns: readonly ReportPattern[];
+  readonly critical_path?: ReportCritical;
+  readonly clusters?: ReportClusters;
+  readonly profile?: ReportProfile;
+}
+
+// ReportOptions are the options as they were used.
+export interface ReportOptions {
+  readonly coalesce: boolean;
+  readonly waitall: boolean;
+  readonly waitall_guessed: boolean;
+  readonly calls: boolean;
+  readonly leaps: boolean;
+  readonly force: boolean;
+  readonly ratio: number;
+  readonly merge_global: boolean;
+  readonly reorder: boolean;
+  readonly phases: boolean;
+}
+
+// ReportCases counts late operations by how they became late.
+export interface ReportCases {
+  readonly compute: number;
+  readonly message: number;
+  readonly call: number;
+  readonly inherited_by_message: number;
+  readonly inherited_in_process: number;
+}
+
+// ReportCause is one injected delay.
+export interface ReportCause {
+  readonly op: number; // number of the operation, by process and time
+  readonly process: number;
+  readonly kind: string; // compute, wait, message or call
+  readonly operation: string;
+  readonly step: number;
+  readonly partition: number;
+  readonly time: number; // when the operation began, after the trace's origin
+  readonly amount: number; // new here
+  readonly lateness: number; // in all
+  readonly operations: number;
+  readonly processes: number;
+  readonly share: number;
+  readonly waiting: number;
+  readonly waited: number;
+  readonly startup: boolean;
+  readonly region?: string;
+  readonly file?: string;
+  readonly line?: number;
+  readonly text: string;
+}
+
+// ReportPattern is a recognised exchange.
+export interface ReportPattern {
+  readonly name: string;
+  readonly stages: number;
+  readonly messages: number;
+  readonly first_step: number;
+}
+
+// ReportCritical is the critical path in short.
+export interface ReportCritical {
+  readonly length: number;
+  readonly compute: number;
+  readonly calls: number;
+  readonly processes: readonly ReportShare[];
+  readonly regions: readonly ReportShare[];
+}
+
+// ReportShare is a part of the critical path.
+export interface ReportShare {
+  readonly process?: number;
+  readonly region?: string;
+  readonly kind?: string; // compute or call
+  readonly time: number;
+  readonly share: number;
+}
+
+// ReportClusters are the groups of processes.
+export interface ReportClusters {
+  readonly silhouette: number;
+  readonly list: readonly ReportCluster[];
+}
+
+// ReportCluster is one group of processes.
+export interface ReportCluster {
+  readonly medoid: number;
+  readonly size: number;
+  readonly mean_lateness: number;
+  readonly spread: number;
+  readonly members: readonly number[];
+}
+
+// ReportProfile is the profile of the trace.
+export interface ReportProfile {
+  readonly regions: readonly ReportRegion[];
+  readonly matrix: readonly ReportPair[];
+  readonly sizes: readonly ReportSize[];
+  readonly waits: ReportWaits;
+}
+
+// ReportRegion is the time spent in a region.
+export interface ReportRegion {
+  readonly name: string;
+  readonly file?: string;
+  readonly line?: number;
+  readonly locations: number;
+  readonly calls: number;
+  readonly inclusive: number;
+  readonly exclusive: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+// ReportPair is a cell of the communication matrix.
+export interface ReportPair {
+  readonly from: number;
+  readonly to: number;
+  readonly messages: number;
+  readonly bytes: number;
+}
+
+// ReportSize is a bar of the histogram of message sizes.
+export interface ReportSize {
+  readonly from: number;
+  readonly to: number;
+  readonly messages: number;
+  readonly bytes: number;
+}
+
+// ReportWaits are the waiting times by cause.
+export interface ReportWaits {
+  readonly late_sender: number;
+  readonly late_sender_operations: number;
+  readonly late_receiver: number;
+  readonly late_receiver_operations: number;
+  readonly collective: number;
+  readonly collective_operations: number;
+}
+
+// Metric is what operations are coloured by.
+export type Metric = 'lateness' | 'differential' | 'partition-lateness' | 'partition-differential' | 'duration';
+
+// Row is a line of the picture: one process, or the most typical one of a
+// cluster that stands for its members.
+export interface Row {
+  readonly process: number; // index, not rank
+  readonly rank: number;
+  // Cluster is -1 outside the order by cluster. Members counts the processes
+  // a collapsed cluster's row stands for; 1 for a process of its own.
+  readonly cluster: number;
+  readonly members: number;
+}
+
+// RowOrder says how rows are made: "rank", "cluster" with the clusters of Open
+// expanded, or "neighbours" of a process.
+export interface RowOrder {
+  readonly by: 'rank' | 'cluster' | 'neighbours';
+  readonly open: readonly number[]; // expanded clusters
+  readonly process: number; // whose neighbours
+}
+
+// Window is a part of the plane of rows and steps, or rows and time, and the
+// pixels it is to be drawn on.
+export interface Window {
+  // From and To are steps, or nanoseconds after the first event.
+  readonly from: number;
+  readonly to: number;
+  // Rows RowFrom to RowTo-1 of the order; RowTo 0 is the end.
+  readonly rowFrom: number;
+  readonly rowTo: number;
+  // Columns and Lines are how many cells the picture has room for.
+  readonly columns: number;
+  readonly lines: number;
+}
+
+// Line is a drawn line: Count rows of the order from First on.
+export interface Line extends Row {
+  readonly first: number;
+  readonly count: number;
+}
+
+// Place is an operation in short: where it is and how late.
+export interface Place {
+  readonly id: number;
+  readonly process: number;
+  readonly rank: number;
+  readonly name: string;
+  readonly kind: string; // send, recv or collective
+  readonly step: number;
+  readonly partition: number;
+  readonly enter: number; // ns after the first event
+  readonly exit: number;
+  readonly lateness: number; // of its exit, against all at the step
+  readonly new: number; // the part of it that is new here
+}
+
+// Operation is everything known about an operation. Lateness is in nanoseconds,
+// against all operations of the step (global) or of its partition too.
+export interface Operation extends Place {
+  readonly began: number; // when the computation before it began
+  readonly beforeLate: number;
+  readonly beforeNew: number;
+  readonly partitionLateness: number;
+  readonly partitionNew: number;
+  readonly case: '' | 'compute' | 'message' | 'call' | 'sender' | 'process';
+  readonly origin: number; // operation at which its chain ends, -1 if on time
+  readonly moved: boolean; // a receive that was put into its ideal place
+  readonly calls: number; // of the program, if several were joined
+  readonly senders: readonly Place[];
+  readonly receivers: readonly Place[];
+  readonly participants: number; // of a collective
+  readonly bytes: number;
+  // Chain runs from the origin of the lateness to the operation; more than
+  // MaxChain operations are cut in the middle, and Skipped counts them.
+  readonly chain: readonly Place[];
+  readonly skipped: number;
+  readonly previous: number; // on the process; -1 if there is none
+  readonly next: number;
+  // Peers are how long the other operations of the step computed before it:
+  // the longest of them.
+  readonly peersCompute: number;
+  readonly region: string; // function around the call
+  readonly file: string;
+  readonly line: number;
+}
+
+// TraceOptions choose how a trace is partitioned; see logical.Options. Phases
+// are names or globs of functions that begin a phase, comma-separated.
+export interface TraceOptions {
+  readonly coalesce: boolean;
+  readonly waitall: boolean;
+  readonly calls: boolean;
+  readonly leaps: boolean;
+  readonly force: boolean;
+  readonly ratio: number;
+  readonly mergeGlobal: boolean;
+  readonly reorder: boolean;
+  readonly phases: string;
+}
+
+// TraceAsk says which analysis of the trace a question is about. Options is
+// null for those that suit a trace nobody has said anything about.
+export interface TraceAsk {
+  readonly options: TraceOptions | null;
+  // Threshold in ns says what is late; 0 lets the trace decide. From and To
+  // are the steps whose causes count; To 0 is the end.
+  readonly threshold: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+// TraceInfo describes a trace and why its operations are late. Report is what
+// `isobath steps --json` prints.
+export interface TraceInfo {
+  readonly report: Report;
+  readonly options: TraceOptions;
+  readonly processes: readonly TraceProcess[];
+  readonly names: readonly string[]; // of calls and functions, by the index in pictures
+}
+
+// TraceProcess is a timeline of the trace.
+export interface TraceProcess {
+  readonly rank: number;
+  readonly name: string;
+  readonly host: string;
+}
+
+// PictureAsk asks for what is to be drawn. A window that is null is not wanted;
+// Overview is its number of columns, 0 for none. Origin is the operation whose
+// reach is marked, -1 for none.
+export interface PictureAsk extends TraceAsk {
+  readonly metric: Metric;
+  readonly order: RowOrder;
+  readonly origin: number;
+  readonly logical: Window | null;
+  readonly physical: Window | null;
+  readonly overview: number;
+}
+
+// PictureAnswer is the head of a picture; Took is in ms.
+export interface PictureAnswer {
+  readonly columns: readonly ColumnRef[];
+  readonly took: number;
+  readonly logical: TimelineAnswer | null;
+  readonly physical: TimelineAnswer | null;
+  readonly overview: TimelineOverview | null;
+}
+
+// TimelineAnswer is one of the two timelines. Either ops or cells is set; an
+// operation or line that is none is 0xffffffff.
+export interface TimelineAnswer {
+  readonly window: Window;
+  readonly rows: number; // of the order, in all
+  readonly lines: readonly Line[];
+  readonly ops: TimelineOps | null;
+  readonly cells: TimelineCells | null;
+  readonly messages: TimelineMessages | null;
+  readonly flow: Column; // messages that arrive in each column, where there are too many to list
+  readonly sent: number; // messages of the window
+}
+
+// TimelineOps are operations. Times are in ns after the first event, values of
+// the metric in ns. Bands are the pieces of partitions, four numbers each:
+// line, partition, first step, number of steps.
+export interface TimelineOps {
+  readonly id: Column;
+  readonly line: Column;
+  readonly step: Column;
+  readonly part: Column;
+  readonly kind: Column;
+  readonly name: Column;
+  readonly value: Column;
+  readonly before: Column;
+  readonly began: Column;
+  readonly enter: Column;
+  readonly exit: Column;
+  readonly reach: Column;
+  readonly bands: Column;
+}
+
+// TimelineCells are pixels, line by line; most and mean are NaN where there is
+// no operation.
+export interface TimelineCells {
+  readonly count: number; // columns of a line
+  readonly most: Column;
+  readonly mean: Column;
+  readonly op: Column; // the operation of most
+  readonly part: Column;
+  readonly name: Column;
+}
+
+// TimelineMessages are the messages of a window.
+export interface TimelineMessages {
+  readonly from: Column;
+  readonly to: Column;
+  readonly fromLine: Column;
+  readonly toLine: Column;
+  readonly fromStep: Column;
+  readonly toStep: Column;
+  readonly fromExit: Column;
+  readonly toExit: Column;
+}
+
+// TimelineOverview is the metric over all steps.
+export interface TimelineOverview {
+  readonly most: Column;
+  readonly mean: Column;
+  readonly op: Column;
+}
+
+// OperationAsk asks for all about an operation.
+export interface OperationAsk extends TraceAsk {
+  readonly op: number;
+}
+
+// ReportAsk asks for the parts of the report that take time.
+export interface ReportAsk extends TraceAsk {
+  readonly profile: boolean;
+  readonly critical: boolean;
+  readonly clusters: boolean;
 }
