@@ -1,0 +1,194 @@
+package symbol
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// Binary is one executable or library, with its debug information wherever that
+// is. Its methods may be called by several goroutines.
+type Binary struct {
+	Path    string
+	BuildID string
+	// NoLines says why there are no source lines; empty if there are.
+	NoLines string
+
+	image   *image
+	debug   *image // a separate file with the debug information; nil if none
+	symbols *symtab
+	dwarf   *debugInfo
+
+	typeMu sync.Mutex
+	types  map[typeKey]*Type
+}
+
+// Open opens a binary by its path. Debug information in a separate file is
+// found by Files only.
+func Open(path string) (*Binary, error) {
+	im, err := openImage(path)
+	if err != nil {
+		return nil, fmt.Errorf("open program: %w", err)
+	}
+	return newBinary(path, im, nil), nil
+}
+
+// newBinary reads symbols and the index of the debug information. Damage in
+// either costs names only.
+func newBinary(path string, im, debug *image) *Binary {
+	b := &Binary{Path: path, BuildID: im.buildID, image: im, debug: debug, symbols: &symtab{}, types: map[typeKey]*Type{}}
+	var reasons []error
+	if t, err := readSymtab(im, debug); err == nil {
+		b.symbols = t
+	} else {
+		reasons = append(reasons, err)
+	}
+	for _, from := range []*image{im, debug} {
+		if from == nil || b.dwarf != nil {
+			continue
+		}
+		d, err := loadDWARF(from)
+		if err != nil {
+			reasons = append(reasons, err)
+		}
+		b.dwarf = d
+	}
+	switch {
+	case b.dwarf != nil:
+	case len(reasons) > 0:
+		b.NoLines = errors.Join(reasons...).Error()
+	case im.elf.Section(".debug_gnu_skeleton") != nil:
+		b.NoLines = "its debug information is in separate .dwo files, which are not read; link with dwp or build without -gsplit-dwarf"
+	default:
+		b.NoLines = "it has no debug information; build with -g, or give the folder of its debug file"
+	}
+	return b
+}
+
+// Close closes the files.
+func (b *Binary) Close() error { return errors.Join(b.image.close(), b.debug.close()) }
+
+// Machine returns the architecture.
+func (b *Binary) Machine() elf.Machine { return b.image.elf.Machine }
+
+// Movable reports whether the program is loaded at a place of the loader's
+// choice: a position-independent executable or a library.
+func (b *Binary) Movable() bool { return b.image.elf.Type == elf.ET_DYN }
+
+// Locate returns what the code at a link-time address belongs to.
+func (b *Binary) Locate(addr uint64) Location {
+	var l Location
+	if u := b.dwarf.unitAt(addr); u != nil {
+		l.Frames, l.Start = u.frames(b.dwarf, addr)
+	}
+	if n := len(l.Frames); n > 0 && l.Frames[n-1].Function != "" {
+		return l
+	}
+	if s, ok := b.symbols.function(addr); ok {
+		if len(l.Frames) == 0 {
+			l.Frames = []Frame{{}}
+		}
+		l.Frames[len(l.Frames)-1].Function = readable(s.text())
+		l.Start = s.addr
+	}
+	return l
+}
+
+// Function returns the addresses of a function by its readable name.
+func (b *Binary) Function(name string) (low, high uint64, err error) {
+	for i := range b.symbols.entries {
+		e := &b.symbols.entries[i]
+		if !e.data && e.size > 0 && readable(e.text()) == name {
+			return e.addr, e.addr + e.size, nil
+		}
+	}
+	return 0, 0, fmt.Errorf("%s has no function %q", b.Path, name)
+}
+
+// FunctionAt returns the addresses of the function around an address.
+func (b *Binary) FunctionAt(addr uint64) (low, high uint64, ok bool) {
+	e, ok := b.symbols.function(addr)
+	if !ok {
+		return 0, 0, false
+	}
+	return e.addr, e.addr + e.size, e.size > 0
+}
+
+// Contains reports whether an address is in a segment of the file.
+func (b *Binary) Contains(addr uint64) bool {
+	for _, s := range b.image.segments {
+		if addr >= s.vaddr && addr-s.vaddr < s.memory {
+			return true
+		}
+	}
+	return false
+}
+
+// Bias returns what is to be added to link-time addresses where the file is
+// mapped like that.
+func (b *Binary) Bias(m *Mapping) (uint64, bool) {
+	const page = 4096 - 1
+	best, found := uint64(0), false
+	for _, s := range b.image.segments {
+		// The kernel maps whole pages, so a mapping may begin before the
+		// segment, and the last page of one may be the first of the next.
+		if m.Offset < s.offset&^page || m.Offset >= s.offset+max(s.bytes, 1) {
+			continue
+		}
+		bias := m.Start - (s.vaddr - s.offset + m.Offset)
+		if s.exec == m.Exec {
+			return bias, true
+		}
+		if !found {
+			best, found = bias, true
+		}
+	}
+	return best, found
+}
+
+// Code returns up to n bytes of code from a link-time address.
+func (b *Binary) Code(addr uint64, n int) ([]byte, error) {
+	for _, s := range b.image.segments {
+		if addr < s.vaddr || addr-s.vaddr >= s.bytes {
+			continue
+		}
+		n = int(min(uint64(max(n, 0)), s.bytes-(addr-s.vaddr)))
+		out := make([]byte, n)
+		got, err := b.image.reader().ReadAt(out, int64(s.offset+addr-s.vaddr))
+		if got == 0 && err != nil {
+			return nil, fmt.Errorf("code of %s: %w", b.Path, err)
+		}
+		return out[:got], nil
+	}
+	return nil, fmt.Errorf("%s has no code at %#x", b.Path, addr)
+}
+
+func (im *image) reader() io.ReaderAt {
+	if im.file != nil {
+		return im.file
+	}
+	return im.memory
+}
+
+// Global is a data object of a binary.
+type Global struct {
+	Name  string
+	Start uint64 // link-time address
+	Size  uint64
+	Type  *Type // nil without debug information
+}
+
+// Global returns the variable at a link-time address.
+func (b *Binary) Global(addr uint64) (Global, bool) {
+	v, t := b.variableAt(addr)
+	s, named := b.symbols.object(addr)
+	switch {
+	case v == nil && !named:
+		return Global{}, false
+	case v == nil:
+		return Global{Name: readable(s.text()), Start: s.addr, Size: s.size}, true
+	}
+	return Global{Name: b.dwarf.name(v.entry), Start: v.addr, Size: t.Size, Type: t}, true
+}

@@ -1,0 +1,296 @@
+package symbol
+
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
+// Source says what made an object known.
+type Source string
+
+// The sources, in the order in which they are asked.
+const (
+	FromMark       Source = "mark"       // the program said so
+	FromAllocation Source = "allocation" // the log of the allocator
+	FromGlobal     Source = "global"     // a variable of a binary
+	FromStack      Source = "stack"
+	FromAnonymous  Source = "anonymous" // memory mapped without a file
+	FromMapping    Source = "mapping"   // nothing better than the mapping's name
+)
+
+// Object is a piece of memory with a name.
+type Object struct {
+	Name   string
+	Source Source
+	Start  uint64
+	Size   uint64
+	Type   *Type // nil if unknown
+	// Site is where an allocation was made, as file:line; empty if unknown.
+	Site string
+
+	sites []uint64
+}
+
+// Allocation is one entry of an allocation log.
+type Allocation struct {
+	Addr, Size uint64
+	// Sites are the return addresses of the call, innermost first.
+	Sites []uint64
+}
+
+// Objects says which object an address belongs to at a time. Add everything
+// first, then find. Not safe for concurrent use.
+type Objects struct {
+	space *Space
+	files *Files
+	names []Naming
+
+	marks, heap timeline[*Object]
+	globals     map[globalKey]*Object
+	mappings    map[mappingKey]*Object
+	stacks      map[int]*Object
+	counts      map[string]int
+}
+
+type globalKey struct {
+	binary *Binary
+	start  uint64
+	bias   uint64
+}
+
+type mappingKey struct {
+	mapping *Mapping
+}
+
+// NewObjects returns an empty set over the mappings of a recording. Names given
+// after the fact may be nil.
+func NewObjects(space *Space, files *Files, names []Naming) *Objects {
+	return &Objects{space: space, files: files, names: names, globals: map[globalKey]*Object{}, mappings: map[mappingKey]*Object{}, stacks: map[int]*Object{}, counts: map[string]int{}}
+}
+
+// Mark adds an object that the program itself named.
+func (o *Objects) Mark(pid int, at uint64, name string, start uint64, t *Type) {
+	if t == nil || t.Size == 0 || start+t.Size < start {
+		return
+	}
+	o.marks.add(event[*Object]{at: at, pid: pid, op: opPut, low: start, high: start + t.Size,
+		value: &Object{Name: name, Source: FromMark, Start: start, Size: t.Size, Type: t}})
+}
+
+// Allocate adds an allocation.
+func (o *Objects) Allocate(pid int, at uint64, a Allocation) {
+	if a.Size == 0 || a.Addr+a.Size < a.Addr {
+		return
+	}
+	o.heap.add(event[*Object]{at: at, pid: pid, op: opPut, low: a.Addr, high: a.Addr + a.Size,
+		value: &Object{Source: FromAllocation, Start: a.Addr, Size: a.Size, sites: a.Sites}})
+}
+
+// Free ends an allocation. The log has its start only; the entry of the
+// allocation has its size.
+func (o *Objects) Free(pid int, at, addr, size uint64) {
+	if size > 0 && addr+size > addr {
+		o.heap.add(event[*Object]{at: at, pid: pid, op: opDrop, low: addr, high: addr + size})
+	}
+}
+
+// Fork gives a child what its parent has.
+func (o *Objects) Fork(parent, child int, at uint64) {
+	if parent != child {
+		o.heap.add(event[*Object]{at: at, pid: child, parent: parent, op: opFork})
+		o.marks.add(event[*Object]{at: at, pid: child, parent: parent, op: opFork})
+	}
+}
+
+// redZone is how far below the stack pointer a function may write (System V
+// ABI of x86-64; 128 bytes).
+const redZone = 128
+
+// Find returns the object at an address; nil if the address is in no mapping
+// and no other source knows it. A stack pointer of 0 is unknown. It is quick
+// while times do not fall.
+func (o *Objects) Find(pid, tid int, at, addr, sp uint64) *Object {
+	if m, _, _, ok := o.marks.find(pid, at, addr); ok {
+		return m
+	}
+	if a, _, _, ok := o.heap.find(pid, at, addr); ok {
+		if a.Name == "" {
+			o.nameAllocation(pid, at, a)
+		}
+		return a
+	}
+	m := o.space.Find(pid, at, addr)
+	if m == nil {
+		return nil
+	}
+	if g := o.global(pid, at, addr, m); g != nil {
+		return g
+	}
+	if s := o.stack(pid, tid, at, addr, sp, m); s != nil {
+		return s
+	}
+	return o.mapped(m)
+}
+
+// global looks for a variable. The part of a program that starts as zeros is an
+// anonymous mapping directly behind its file.
+func (o *Objects) global(pid int, at, addr uint64, m *Mapping) *Object {
+	if m.anonymous() && m.Start > 0 {
+		before := o.space.Find(pid, at, m.Start-1)
+		if before == nil || before.End != m.Start {
+			return nil
+		}
+		m = before
+	}
+	if m.named() {
+		return nil
+	}
+	b, err := o.files.Open(m.Path, m.BuildID)
+	if err != nil {
+		return nil
+	}
+	bias, ok := b.Bias(m)
+	if !ok || !b.Contains(addr-bias) {
+		return nil
+	}
+	g, ok := b.Global(addr - bias)
+	if !ok {
+		return nil
+	}
+	key := globalKey{b, g.Start, bias}
+	obj := o.globals[key]
+	if obj == nil {
+		obj = &Object{Name: g.Name, Source: FromGlobal, Start: g.Start + bias, Size: g.Size, Type: g.Type}
+		o.rename(obj)
+		o.globals[key] = obj
+	}
+	return obj
+}
+
+func (o *Objects) stack(pid, tid int, at, addr, sp uint64, m *Mapping) *Object {
+	switch {
+	case m.Path == "[stack]":
+		tid = pid
+	case strings.HasPrefix(m.Path, "[stack:"):
+	case sp != 0 && m.anonymous() && sp >= m.Start && sp < m.End && addr+redZone >= sp:
+	default:
+		return nil
+	}
+	s := o.stacks[tid]
+	if s == nil {
+		s = &Object{Name: fmt.Sprintf("stack %d", tid), Source: FromStack, Start: m.Start, Size: m.End - m.Start}
+		o.stacks[tid] = s
+	}
+	return s
+}
+
+// mapped is the object of last resort.
+func (o *Objects) mapped(m *Mapping) *Object {
+	key := mappingKey{m}
+	obj := o.mappings[key]
+	if obj != nil {
+		return obj
+	}
+	obj = &Object{Source: FromMapping, Start: m.Start, Size: m.End - m.Start, Name: m.Path}
+	switch {
+	case m.anonymous():
+		obj.Source = FromAnonymous
+		obj.Name = o.numbered("anonymous " + bytesText(obj.Size))
+	case !m.named():
+		obj.Name = path.Base(m.Path)
+	}
+	o.rename(obj)
+	o.mappings[key] = obj
+	return obj
+}
+
+// maxNumbered bounds how many objects of one site and size have a name of their
+// own: beyond it they are one group, or a program that allocates in a loop would
+// fill the list with nothing else.
+const maxNumbered = 100
+
+func (o *Objects) numbered(name string) string {
+	o.counts[name]++
+	switch n := o.counts[name]; {
+	case n == 1:
+		return name
+	case n <= maxNumbered:
+		return fmt.Sprintf("%s #%d", name, n)
+	}
+	return name + " #…"
+}
+
+// nameAllocation names an allocation for where it was made.
+func (o *Objects) nameAllocation(pid int, at uint64, a *Object) {
+	name := "allocation"
+	for _, site := range a.sites {
+		f, ok := o.caller(pid, at, site)
+		if !ok {
+			continue
+		}
+		if f.File != "" && f.Line > 0 {
+			a.Site = fmt.Sprintf("%s:%d", path.Base(f.File), f.Line)
+			name = a.Site
+			break
+		}
+		if name == "allocation" && f.Function != "" {
+			name = f.Function
+		}
+	}
+	a.Name = o.numbered(name + " " + bytesText(a.Size))
+	o.rename(a)
+}
+
+// caller returns the source position of a call by its return address. The
+// allocators of languages are stepped over: everything is allocated there.
+func (o *Objects) caller(pid int, at, site uint64) (Frame, bool) {
+	if site == 0 {
+		return Frame{}, false
+	}
+	m := o.space.Find(pid, at, site-1)
+	if m == nil || m.named() {
+		return Frame{}, false
+	}
+	b, err := o.files.Open(m.Path, m.BuildID)
+	if err != nil {
+		return Frame{}, false
+	}
+	bias, ok := b.Bias(m)
+	if !ok {
+		return Frame{}, false
+	}
+	l := b.Locate(site - 1 - bias)
+	for _, f := range l.Frames {
+		if !allocator(f.Function) {
+			return f, true
+		}
+	}
+	return Frame{}, false
+}
+
+// allocator reports whether a function only passes allocations on.
+func allocator(function string) bool {
+	for _, p := range []string{"operator new", "std::", "__gnu_cxx::", "void* operator new", "malloc", "calloc", "realloc", "alloc::", "core::"} {
+		if strings.HasPrefix(function, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// bytesText writes a size in the largest unit that keeps it whole, or with one
+// decimal.
+func bytesText(n uint64) string {
+	for i, unit := range []string{"GiB", "MiB", "KiB"} {
+		size := uint64(1) << (30 - 10*i)
+		if n < size {
+			continue
+		}
+		if n%size == 0 {
+			return fmt.Sprintf("%d %s", n/size, unit)
+		}
+		return fmt.Sprintf("%.1f %s", float64(n)/float64(size), unit)
+	}
+	return fmt.Sprintf("%d B", n)
+}
