@@ -1,0 +1,265 @@
+// Package target knows the program that is about to be recorded: which file it
+// is, where its functions lie, and where it was loaded.
+package target
+
+import (
+	"bytes"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+
+	"isobath/internal/refs"
+)
+
+// Program is an executable file.
+type Program struct {
+	Path    string // absolute
+	Machine elf.Machine
+	Entry   uint64
+	// CodeStart is the lowest link address of executable code, from which
+	// loaders' reports of where code starts give the bias.
+	CodeStart uint64
+	// Moves says that the program can be loaded anywhere.
+	Moves bool
+	// Static says that no dynamic linker runs.
+	Static bool
+
+	functions []function
+	code      []segment
+}
+
+type function struct {
+	name, link string // demangled and as the linker has it
+	at         refs.Range
+}
+
+type segment struct {
+	addr uint64
+	data []byte
+}
+
+// maxCode bounds the code that is read into memory.
+const maxCode = 1 << 30
+
+// Find opens the program that a command names, looking along PATH.
+func Find(command string) (*Program, error) {
+	path, err := exec.LookPath(command)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", command, errors.Unwrap(err))
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
+	return Open(path)
+}
+
+// Open reads the headers, functions and code of an executable.
+func Open(path string) (*Program, error) {
+	if head := headOf(path); bytes.HasPrefix(head, []byte("#!")) {
+		return nil, fmt.Errorf("%s is a script; name the program it starts", path)
+	}
+	f, err := elf.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: not a program of this system: %w", path, err)
+	}
+	defer f.Close()
+	if f.Class != elf.ELFCLASS64 || f.Type != elf.ET_EXEC && f.Type != elf.ET_DYN {
+		return nil, fmt.Errorf("%s: %v %v; want a 64-bit executable", path, f.Class, f.Type)
+	}
+	p := &Program{Path: path, Machine: f.Machine, Entry: f.Entry, Moves: f.Type == elf.ET_DYN, Static: true}
+	if err := p.readSegments(f); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	p.readFunctions(f)
+	return p, nil
+}
+
+func headOf(path string) []byte {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	head := make([]byte, 2)
+	n, _ := io.ReadFull(f, head)
+	return head[:n]
+}
+
+func (p *Program) readSegments(f *elf.File) error {
+	p.CodeStart = ^uint64(0)
+	for _, s := range f.Progs {
+		if s.Type == elf.PT_INTERP {
+			p.Static = false
+		}
+		if s.Type != elf.PT_LOAD || s.Flags&elf.PF_X == 0 {
+			continue
+		}
+		if s.Filesz > maxCode {
+			return fmt.Errorf("%d bytes of code are too many", s.Filesz)
+		}
+		// Open reads what the file has: a size in a header may be a lie.
+		data, err := io.ReadAll(io.LimitReader(s.Open(), int64(s.Filesz)))
+		if err != nil {
+			return fmt.Errorf("read code: %w", err)
+		}
+		p.code = append(p.code, segment{s.Vaddr, data})
+		p.CodeStart = min(p.CodeStart, s.Vaddr)
+	}
+	if len(p.code) == 0 {
+		return errors.New("the program has no code")
+	}
+	return nil
+}
+
+func (p *Program) readFunctions(f *elf.File) {
+	all, _ := f.Symbols() // an error means stripped: no names
+	dynamic, _ := f.DynamicSymbols()
+	for _, s := range append(all, dynamic...) {
+		if elf.ST_TYPE(s.Info) != elf.STT_FUNC || s.Value == 0 || s.Section == elf.SHN_UNDEF {
+			continue
+		}
+		name := demangle.Filter(s.Name, demangle.NoParams, demangle.NoTemplateParams)
+		p.functions = append(p.functions, function{name, s.Name, refs.Range{Low: s.Value, High: s.Value + max(s.Size, 1)}})
+	}
+}
+
+// Function returns the link addresses of a function. The name is that of the
+// source, with or without namespace, or that of the linker, or an address 0x….
+func (p *Program) Function(name string) (refs.Range, error) {
+	if hex, ok := strings.CutPrefix(name, "0x"); ok {
+		a, err := strconv.ParseUint(hex, 16, 64)
+		if err != nil || len(p.Code(a)) == 0 {
+			return refs.Range{}, fmt.Errorf("%s is not the address of an instruction of %s", name, filepath.Base(p.Path))
+		}
+		return refs.Range{Low: a, High: a + 1}, nil
+	}
+	plain, _, _ := strings.Cut(name, "(")
+	for _, same := range []func(f function) bool{
+		func(f function) bool { return f.link == name },
+		func(f function) bool { return f.name == plain },
+		// Fortran compilers add an underscore or a module's name.
+		func(f function) bool {
+			return f.link == strings.ToLower(name)+"_" || strings.HasSuffix(f.name, "::"+plain) || strings.HasSuffix(f.link, "_MOD_"+strings.ToLower(name))
+		},
+	} {
+		if i := slices.IndexFunc(p.functions, same); i >= 0 {
+			return p.functions[i].at, nil
+		}
+	}
+	if len(p.functions) == 0 {
+		return refs.Range{}, fmt.Errorf("%s has no symbols: build it without -s, or give an address such as 0x%x", filepath.Base(p.Path), p.Entry)
+	}
+	if near := p.nearest(plain); near != "" {
+		return refs.Range{}, fmt.Errorf("%s has no function %q; did you mean %q?", filepath.Base(p.Path), name, near)
+	}
+	return refs.Range{}, fmt.Errorf("%s has no function %q; was it inlined?", filepath.Base(p.Path), name)
+}
+
+// nearest returns a function whose name contains the wanted one, or is
+// contained in it; the shortest.
+func (p *Program) nearest(name string) string {
+	best := ""
+	want := strings.ToLower(name)
+	for _, f := range p.functions {
+		have := strings.ToLower(f.name)
+		if len(have) < 3 || !strings.Contains(have, want) && !strings.Contains(want, have) {
+			continue
+		}
+		if best == "" || len(f.name) < len(best) {
+			best = f.name
+		}
+	}
+	return best
+}
+
+// Code returns up to fifteen bytes, the longest instruction, at a link address;
+// nil outside of code.
+func (p *Program) Code(addr uint64) []byte {
+	for _, s := range p.code {
+		if off := addr - s.addr; off < uint64(len(s.data)) {
+			return s.data[off:min(off+15, uint64(len(s.data)))]
+		}
+	}
+	return nil
+}
+
+// Region is what of a program is recorded, as the user names it: a function
+// from its entry to its return, or what runs between the return of one function
+// and the entry of another.
+type Region struct {
+	Function   string
+	Begin, End string
+}
+
+// Bounds is a region by link addresses.
+type Bounds struct {
+	// Start is the function, or the one after whose return the region begins.
+	Start refs.Range
+	// Stop is the function whose entry ends the region; zero if Start's return
+	// does.
+	Stop  refs.Range
+	After bool // the region begins after Start returned
+}
+
+// Resolve finds the functions of a region.
+func (p *Program) Resolve(r Region) (Bounds, error) {
+	var b Bounds
+	var err error
+	if r.Begin == "" && r.End == "" {
+		b.Start, err = p.Function(r.Function)
+		return b, err
+	}
+	if r.Begin == "" || r.End == "" {
+		return b, errors.New("--begin and --end go together")
+	}
+	b.After = true
+	if b.Start, err = p.Function(r.Begin); err != nil {
+		return b, err
+	}
+	b.Stop, err = p.Function(r.End)
+	return b, err
+}
+
+func (r Region) String() string {
+	if r.Begin != "" {
+		return "between " + r.Begin + " and " + r.End
+	}
+	return r.Function
+}
+
+// Module is a file mapped into the recorded program as code.
+type Module struct {
+	Path       string
+	Start, End uint64
+	Offset     uint64 // in the file
+}
+
+// ParseMaps reads the executable mappings of files from the text of
+// /proc/PID/maps.
+func ParseMaps(text []byte) []Module {
+	var all []Module
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line)
+		if len(f) < 6 || len(f[1]) < 3 || f[1][2] != 'x' || !strings.HasPrefix(f[5], "/") {
+			continue
+		}
+		low, high, ok := strings.Cut(f[0], "-")
+		start, err1 := strconv.ParseUint(low, 16, 64)
+		end, err2 := strconv.ParseUint(high, 16, 64)
+		offset, err3 := strconv.ParseUint(f[2], 16, 64)
+		if !ok || err1 != nil || err2 != nil || err3 != nil || end <= start {
+			continue
+		}
+		all = append(all, Module{strings.Join(f[5:], " "), start, end, offset})
+	}
+	return all
+}
