@@ -141,12 +141,12 @@ func rawBytes[T Fixed](s []T) []byte {
 // Back says that a spill holds the column's values: closing its table closes
 // the spill too.
 func (c *Column) Back(s *Spill) *Column {
-	c.spill = s
+	c.Spill = s
 	return c
 }
 
 // Release gives back memory that a file can fill again.
-func (c *Column) Release() { c.spill.Release() }
+func (c *Column) Release() { c.Spill.Release() }
 
 // Spread returns the column whose row i is row rows[i] of c: c describes what
 // occurs, rows says where. The result may be in a temporary file.
@@ -155,17 +155,17 @@ func (c *Column) Spread(rows []uint32) (*Column, error) {
 	var err error
 	switch d := c.Data.(type) {
 	case []int32:
-		out.Data, out.spill, err = spread(d, rows)
+		out.Data, out.Spill, err = spread(d, rows)
 	case []int64:
-		out.Data, out.spill, err = spread(d, rows)
+		out.Data, out.Spill, err = spread(d, rows)
 	case []float64:
-		out.Data, out.spill, err = spread(d, rows)
+		out.Data, out.Spill, err = spread(d, rows)
 	case []uint32:
-		out.Data, out.spill, err = spread(d, rows)
+		out.Data, out.Spill, err = spread(d, rows)
 	case []uint8:
-		out.Data, out.spill, err = spread(d, rows)
+		out.Data, out.Spill, err = spread(d, rows)
 	case []uint64:
-		out.Data, out.spill, err = spread(d, rows)
+		out.Data, out.Spill, err = spread(d, rows)
 	}
 	if err != nil {
 		return nil, err

@@ -84,7 +84,8 @@ type Column struct {
 	// The Data of a row without a value is zero.
 	Valid Bits
 
-	spill *Spill // the temporary file behind Data, if there is one
+	// Spill is the temporary file behind Data; nil if that is memory.
+	Spill *Spill
 }
 
 // Len returns the number of rows.
@@ -238,7 +239,7 @@ func (t *Table) Column(name string) *Column { return t.byName[name] }
 func (t *Table) Close() error {
 	var errs []error
 	for _, c := range t.columns {
-		errs = append(errs, c.spill.Close())
+		errs = append(errs, c.Spill.Close())
 	}
 	if t.close != nil {
 		errs = append(errs, t.close())
