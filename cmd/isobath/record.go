@@ -1,14 +1,19 @@
 package main
 
 import (
-	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"isobath/internal/hw"
+	"isobath/internal/record"
+	"isobath/internal/record/pmu"
 	"isobath/internal/run"
+	"isobath/internal/term"
 )
 
 // recording is what every kind of recording needs to know.
@@ -106,8 +111,88 @@ func (f *samplingFlags) add(cmd *cobra.Command) {
 	flags.Int64Var(&f.threshold, "heap-threshold", 4096, "log allocations of at least this many `bytes`")
 }
 
-var errNotLinux = errors.New("samples can be recorded on Linux only")
-
 func recordSamples(cmd *cobra.Command, rec recording, f samplingFlags) error {
-	return fmt.Errorf("sampling: %w", errNotLinux)
+	opt, err := f.options(rec)
+	if err != nil {
+		return err
+	}
+	out := rec.output()
+	if out == "" {
+		out = fmt.Sprintf("pid%d%s", f.pid, run.Suffix)
+	}
+	if err := free(out, rec.force); err != nil {
+		return err
+	}
+	got, err := record.Record(cmd.Context(), opt)
+	if err != nil {
+		return err
+	}
+	if err := got.Run.Write(out, rec.force); err != nil {
+		return err
+	}
+	warn(got.Run.Warnings)
+	fmt.Fprintf(os.Stderr, "isobath: %s: %s\n", out, summary(got.Run))
+	status := got.Outcome.Status
+	if got.Outcome.Running != nil {
+		fmt.Fprintln(os.Stderr, "isobath: the recording is over; the program goes on")
+		status = got.Outcome.Running.Wait()
+	}
+	if status != 0 {
+		return exitCode(status)
+	}
+	return nil
+}
+
+// free fails early where the run could not be written after the recording.
+func free(out string, force bool) error {
+	if _, err := os.Lstat(out); err == nil && !force {
+		return fmt.Errorf("%s exists; choose another name with -o, or give --force to replace it", out)
+	}
+	if info, err := os.Stat(filepath.Dir(out)); err != nil || !info.IsDir() {
+		return fmt.Errorf("there is no folder %s to write the run to", filepath.Dir(out))
+	}
+	return nil
+}
+
+// options checks the flags.
+func (f *samplingFlags) options(rec recording) (*record.Options, error) {
+	opt := &record.Options{Command: rec.command, PID: f.pid, Mode: record.Mode(f.mode), Duration: f.duration, Heap: f.heap, Threshold: f.threshold,
+		Sampling: pmu.Options{Rate: f.rate, Period: f.period, Latency: f.latency, Threads: !f.children},
+		Say:      func(s string) { fmt.Fprintf(os.Stderr, "isobath: %s\n", s) }}
+	switch {
+	case opt.Mode != record.Auto && opt.Mode != record.Hardware && opt.Mode != record.Timer:
+		return nil, usagef("--mode %q: want auto, pmu or timer", f.mode)
+	case f.rate < 0 || f.rate > 100_000:
+		return nil, usagef("--rate %d: want at most 100000 samples a second; the timer cannot do more", f.rate)
+	case f.rate > 0 && f.period > 0:
+		return nil, usagef("--rate and --period say the same thing in two ways; give one")
+	case f.pid != 0 && len(rec.command) > 0:
+		return nil, usagef("--pid records a running process; it cannot be given together with a program")
+	case f.pid < 0, f.duration < 0, f.latency < 0, f.threshold < 0:
+		return nil, usagef("--pid, --duration, --latency-threshold and --heap-threshold cannot be negative")
+	}
+	if f.cpus != "" {
+		cpus, err := hw.ParseCPUs(f.cpus)
+		if err != nil {
+			return nil, usagef("--cpu: %w", err)
+		}
+		opt.CPUs = cpus
+	}
+	return opt, nil
+}
+
+// summary says what a recording holds, in one line.
+func summary(r *run.Run) string {
+	d := r.Recording
+	text := fmt.Sprintf("%s samples in %.1f s", term.Thousands(d.Samples), d.Seconds)
+	if d.Addresses != nil && d.Samples > 0 {
+		found := 0
+		for label, n := range d.Addresses {
+			if !strings.HasPrefix(label, "none") {
+				found += n
+			}
+		}
+		text += fmt.Sprintf(", %s with an address", term.Percent(float64(found)/float64(d.Samples)))
+	}
+	return text + fmt.Sprintf("; 'isobath open %s' shows them", r.Path)
 }

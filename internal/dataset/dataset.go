@@ -21,7 +21,6 @@ import (
 	"isobath/internal/kernel"
 	"isobath/internal/query"
 	"isobath/internal/run"
-	"isobath/internal/source"
 	"isobath/internal/table"
 )
 
@@ -112,7 +111,7 @@ func imported(ctx context.Context, path string, opt Options) (*run.Run, error) {
 	if err := addTopology(r, got, opt.Topology); err != nil {
 		return nil, err
 	}
-	addSources(r, slices.Concat(opt.Sources, got.SourceRoots))
+	r.FindSources(slices.Concat(opt.Sources, got.SourceRoots))
 	return r, nil
 }
 
@@ -234,24 +233,6 @@ func list(numbers []int) string {
 		words = append(words, fmt.Sprint(n))
 	}
 	return strings.Join(words, ", ")
-}
-
-// addSources finds the source files that the samples name.
-func addSources(r *run.Run, roots []string) {
-	r.SourceFiles = map[string]string{}
-	for _, t := range r.Contents {
-		file := t.Column("file")
-		if file == nil || file.Kind != table.Category {
-			continue
-		}
-		for name, m := range source.Find(file.Dict, roots) {
-			if r.SourceFiles[name] == "" {
-				r.SourceFiles[name] = m.File
-				r.Sources = append(r.Sources, run.SourceEntry{Name: name, Found: string(m.How)})
-			}
-		}
-	}
-	slices.SortFunc(r.Sources, func(a, b run.SourceEntry) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // prepare places the samples and starts an engine.

@@ -49,6 +49,8 @@ type Manifest struct {
 	Topology string        `json:"topology,omitempty"`
 	Sources  []SourceEntry `json:"sources,omitempty"`
 	Warnings []string      `json:"warnings"`
+	// Recording is set if this program recorded the run.
+	Recording *Recording `json:"recording,omitempty"`
 }
 
 // TableEntry is one table of a run.

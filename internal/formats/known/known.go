@@ -17,7 +17,6 @@ import (
 	"isobath/internal/formats/mitosxml"
 	"isobath/internal/formats/otf2"
 	"isobath/internal/formats/parquetfile"
-	"isobath/internal/formats/perfdata"
 	"isobath/internal/formats/pinatrace"
 	"isobath/internal/formats/refscsv"
 	"isobath/internal/formats/silo"
@@ -32,7 +31,6 @@ var Formats = []formats.Format{
 	otf2.Format,
 	arrowfile.Format,
 	parquetfile.Format,
-	perfdata.Format,
 	hwloc.Format,
 	mitosxml.Format,
 	syssage.Format,

@@ -1,0 +1,141 @@
+package record
+
+import (
+	"runtime"
+
+	"isobath/internal/perfevent"
+	"isobath/internal/record/operand"
+	"isobath/internal/record/pmu"
+	"isobath/internal/refs"
+	"isobath/internal/symbol"
+)
+
+// row is one sample, with its address worked out.
+type row struct {
+	time       uint64
+	ip, raw    uint64 // the accessing and the interrupted instruction
+	addr, sp   uint64
+	weight     uint64
+	data, phys uint64
+	pid, tid   int32
+	cpu        uint32
+	width      uint32
+	op         refs.Op
+	found      operand.Reason
+	dist       int8
+	unverified bool
+	hasAddr    bool
+}
+
+// touch is the first access to a page.
+type touch struct {
+	time, ip, addr uint64
+	pid, tid       int32
+	cpu            uint32
+}
+
+// name is the name a thread got at a time.
+type name struct {
+	time     uint64
+	pid, tid int32
+	text     string
+}
+
+// collector turns what the sampler hands on into rows.
+type collector struct {
+	space   *symbol.Space
+	objects *symbol.Objects
+	code    *spaces
+	rows    []row
+	touches []touch
+	names   []name
+	regs    *registers
+}
+
+func newCollector(files *symbol.Files) *collector {
+	space := &symbol.Space{}
+	return &collector{space: space, objects: symbol.NewObjects(space, files, nil), code: newSpaces(files), regs: registersOf(runtime.GOARCH)}
+}
+
+// registers says where an architecture's registers are among perf's.
+type registers struct {
+	bits   []int // of perf's mask, in the order of operand.Registers
+	ip, sp int
+}
+
+func registersOf(arch string) *registers {
+	if arch == "arm64" {
+		r := &registers{ip: 32, sp: 31}
+		for i := range 32 {
+			r.bits = append(r.bits, i)
+		}
+		return r
+	}
+	// perf counts ax, bx, cx, dx, si, di, bp, sp; instructions ax, cx, dx, bx,
+	// sp, bp, si, di.
+	return &registers{bits: []int{0, 2, 3, 1, 7, 6, 4, 5, 16, 17, 18, 19, 20, 21, 22, 23}, ip: 8, sp: 7}
+}
+
+// Mapping, Fork and Comm keep what attribution needs.
+func (c *collector) Mapping(time uint64, m *perfevent.Mapping) {
+	c.code.add(m)
+	c.space.Map(int(m.PID), time, symbol.Mapping{Start: m.Start, End: m.Start + m.Len, Offset: m.Offset, Path: m.Name, Exec: !m.Data})
+}
+
+func (c *collector) Fork(t *perfevent.Task) {
+	if t.PID == t.PPID {
+		return // a thread
+	}
+	c.code.fork(int32(t.PPID), int32(t.PID))
+	c.space.Fork(int(t.PPID), int(t.PID), t.Time)
+	c.objects.Fork(int(t.PPID), int(t.PID), t.Time)
+}
+
+func (c *collector) Comm(time uint64, n *perfevent.Comm) {
+	c.names = append(c.names, name{time, int32(n.PID), int32(n.TID), n.Name})
+	if n.Exec {
+		c.code.exec(int32(n.PID))
+		c.space.Exec(int(n.PID), time)
+	}
+}
+
+// Sample adds a row.
+func (c *collector) Sample(e *pmu.Event, s *perfevent.Sample) {
+	if e.Use == pmu.Touch {
+		c.touches = append(c.touches, touch{s.Time, s.IP, s.Addr, int32(s.PID), int32(s.TID), s.CPU})
+		return
+	}
+	r := row{time: s.Time, ip: s.IP, raw: s.IP, pid: int32(s.PID), tid: int32(s.TID), cpu: s.CPU, weight: e.Attr.Period}
+	if e.Use == pmu.Timer {
+		c.decode(&r, s)
+	} else {
+		r.addr, r.data, r.weight, r.phys = s.Addr, s.DataSrc, s.Weight, s.PhysAddr
+		r.hasAddr = s.Addr != 0
+	}
+	c.rows = append(c.rows, r)
+}
+
+// decode works out the access from the registers.
+func (c *collector) decode(r *row, s *perfevent.Sample) {
+	ip, ok := s.RegsUser.Get(c.regs.ip)
+	if !ok || s.RegsUser.ABI != 2 || ip != s.IP {
+		r.found = operand.NoRegisters
+		return
+	}
+	r.sp, _ = s.RegsUser.Get(c.regs.sp)
+	code := c.code.find(r.pid, ip)
+	if code == nil || code.image == nil {
+		r.found = operand.NoCode
+		return
+	}
+	var regs operand.Registers
+	for i, bit := range c.regs.bits {
+		regs[i], _ = s.RegsUser.Get(bit)
+	}
+	a, why := code.image.Find(ip-code.bias, code.bias, &regs)
+	if r.found = why; why != operand.Found {
+		return
+	}
+	r.hasAddr, r.addr, r.ip = true, a.Addr, a.PC+code.bias
+	r.op, r.width, r.dist, r.unverified = a.Op, a.Size, int8(a.Dist), a.Unverified
+}

@@ -1,0 +1,205 @@
+// Package heap logs the large allocations of a program, so that addresses can
+// be given the name of the place that allocated them. The log is written by a
+// small library that is compiled once with the user's compiler and preloaded.
+package heap
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"debug/elf"
+	_ "embed"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+//go:embed shim/heap.c
+var source []byte
+
+// DefaultThreshold is the size of the smallest allocation that is logged.
+const DefaultThreshold = 4096
+
+// Library returns the compiled library, from the user's cache folder if it is
+// there, and otherwise made now. Where there is no cache folder it goes to
+// spare.
+func Library(spare string) (string, error) {
+	sum := sha256.Sum256(source)
+	name := fmt.Sprintf("heap-%s-%s.so", runtime.GOARCH, hex.EncodeToString(sum[:8]))
+	dir := spare
+	if cache, err := os.UserCacheDir(); err == nil {
+		if own := filepath.Join(cache, "isobath"); os.MkdirAll(own, 0o755) == nil {
+			dir = own
+		}
+	}
+	file := filepath.Join(dir, name)
+	if _, err := os.Stat(file); err == nil {
+		return file, nil
+	}
+	err := compile(file)
+	if err != nil && dir != spare && !errors.Is(err, ErrNoCompiler) {
+		file = filepath.Join(spare, name) // a cache that cannot be written
+		err = compile(file)
+	}
+	return file, err
+}
+
+// ErrNoCompiler is returned where the library cannot be made.
+var ErrNoCompiler = errors.New("no C compiler (cc) is installed")
+
+// compile makes the library under a temporary name and renames it, so that two
+// recordings may do it at once.
+func compile(file string) error {
+	cc, err := exec.LookPath(compiler())
+	if err != nil {
+		return ErrNoCompiler
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(file), "heap-*.tmp")
+	if err != nil {
+		return err
+	}
+	tmp.Close()
+	defer os.Remove(tmp.Name())
+	cmd := exec.Command(cc, "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-builtin", "-xc", "-o", tmp.Name(), "-", "-ldl")
+	cmd.Stdin = bytes.NewReader(source)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+		return fmt.Errorf("compile the allocation log with %s: %w: %s", cc, err, first)
+	}
+	if err := os.Chmod(tmp.Name(), 0o755); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), file)
+}
+
+func compiler() string {
+	if cc := os.Getenv("CC"); cc != "" {
+		return cc
+	}
+	return "cc"
+}
+
+// Suits reports whether the library can be preloaded into a program, and if
+// not, why.
+func Suits(program string) error {
+	path, err := exec.LookPath(program)
+	if err != nil {
+		return nil // starting it will say so better
+	}
+	e, err := elf.Open(path)
+	if err != nil {
+		return nil // a script: its interpreter decides
+	}
+	defer e.Close()
+	dynamic := false
+	for _, p := range e.Progs {
+		dynamic = dynamic || p.Type == elf.PT_INTERP
+	}
+	if !dynamic {
+		return fmt.Errorf("%s is linked statically", filepath.Base(program))
+	}
+	libraries, _ := e.ImportedLibraries()
+	for _, l := range libraries {
+		if strings.HasPrefix(l, "libasan") || strings.HasPrefix(l, "libtsan") || strings.HasPrefix(l, "libmsan") || strings.HasPrefix(l, "liblsan") {
+			return fmt.Errorf("%s is built with a sanitizer, which must be loaded first", filepath.Base(program))
+		}
+	}
+	return nil
+}
+
+// Environ adds what the library needs to an environment.
+func Environ(env []string, library, dir string, threshold int64) []string {
+	out := make([]string, 0, len(env)+3)
+	preload := library
+	for _, e := range env {
+		if old, ok := strings.CutPrefix(e, "LD_PRELOAD="); ok {
+			if old != "" {
+				preload += ":" + old
+			}
+			continue
+		}
+		out = append(out, e)
+	}
+	return append(out, "LD_PRELOAD="+preload, "ISOBATH_HEAP_DIR="+dir, "ISOBATH_HEAP_THRESHOLD="+strconv.FormatInt(threshold, 10))
+}
+
+// Event is one entry of a log.
+type Event struct {
+	Time uint64 // CLOCK_MONOTONIC, ns
+	Addr uint64
+	Size uint64
+	Free bool
+	TID  uint32
+	// Sites are the return addresses of the call, innermost first.
+	Sites []uint64
+}
+
+// Log is what one process allocated.
+type Log struct {
+	PID    int
+	Events []Event
+	Missed uint64
+}
+
+// Layout of the file; see shim/heap.c.
+const (
+	magic      = "ISOHEAP1"
+	headSize   = 4096
+	recordSize = 48
+	kinds      = 5
+)
+
+// Parse reads a log. A process that was killed leaves entries that are not
+// complete; those have no time and are left out.
+func Parse(b []byte) (*Log, error) {
+	if len(b) < headSize || string(b[:8]) != magic {
+		return nil, errors.New("not an allocation log")
+	}
+	u64 := func(at int) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
+	count, capacity := u64(32), u64(24)
+	room := uint64(len(b)-headSize) / recordSize
+	l := &Log{PID: int(int32(u64(8))), Missed: u64(40)}
+	n := min(count, capacity, room)
+	l.Events = make([]Event, 0, n)
+	for i := range int(n) {
+		at := headSize + i*recordSize
+		e := Event{Time: u64(at), Addr: u64(at + 8), Size: u64(at + 16), TID: binary.LittleEndian.Uint32(b[at+32:])}
+		kind := binary.LittleEndian.Uint32(b[at+36:])
+		if e.Time == 0 || kind >= kinds {
+			continue
+		}
+		e.Free = kind == 0
+		for _, site := range []uint64{u64(at + 24), u64(at + 40)} {
+			if site != 0 && !e.Free {
+				e.Sites = append(e.Sites, site)
+			}
+		}
+		l.Events = append(l.Events, e)
+	}
+	return l, nil
+}
+
+// Read reads all logs of a folder.
+func Read(dir string) ([]*Log, error) {
+	names, err := filepath.Glob(filepath.Join(dir, "heap.*"))
+	if err != nil {
+		return nil, err
+	}
+	var out []*Log
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return out, err
+		}
+		if l, err := Parse(b); err == nil {
+			out = append(out, l)
+		}
+	}
+	return out, nil
+}

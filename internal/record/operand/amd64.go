@@ -1,0 +1,333 @@
+package operand
+
+import (
+	"encoding/binary"
+	"strings"
+
+	"golang.org/x/arch/x86/x86asm"
+
+	"isobath/internal/record/access"
+)
+
+// Numbers of registers in instructions.
+const (
+	rax = iota
+	rcx
+	rdx
+	rbx
+	rsp
+	rbp
+	rsi
+	rdi
+)
+
+// allAMD64 is every general register.
+const allAMD64 = 1<<16 - 1
+
+// DecodeAMD64 decodes the code of one function from its first byte. It returns
+// the function and the targets of its direct jumps, inside and outside.
+func DecodeAMD64(code []byte, pc uint64) (*Function, []uint64) {
+	forms := make([]access.AMD64, 0, len(code)/4)
+	f := &Function{insts: make([]inst, 0, len(code)/4)}
+	var targets []uint64
+	for at := 0; at < len(code); {
+		in, form, target := decodeAMD64(code[at:], pc+uint64(at))
+		in.code = len(forms)
+		forms = append(forms, form)
+		f.insts = append(f.insts, in)
+		if target != 0 {
+			targets = append(targets, target)
+		}
+		at += int(in.len)
+	}
+	f.eval = func(f *Function, i int, bias uint64, r *Registers) (Access, bool) {
+		in := &f.insts[i]
+		regs := access.RegsAMD64{PC: in.pc + bias}
+		copy(regs.General[:], r[:16])
+		var room [2]access.Access
+		got := forms[in.code].Accesses(&regs, nil, room[:0])
+		if len(got) == 0 {
+			return Access{}, false
+		}
+		return Access{Addr: got[0].Addr, Size: got[0].Size, Op: got[0].Op}, true
+	}
+	return f, targets
+}
+
+// decodeAMD64 decodes one instruction. Bytes that are none become an
+// instruction of one byte that ends every walk.
+func decodeAMD64(code []byte, pc uint64) (inst, access.AMD64, uint64) {
+	in := inst{pc: pc, len: 1, flow: broken}
+	form, err := access.DecodeAMD64(code)
+	if err != nil {
+		return in, form, 0
+	}
+	in.len, in.flow = uint8(form.Len), straight
+	x, err := x86asm.Decode(code, 64)
+	if err != nil {
+		return in, form, 0 // ENDBR, which access knows and which does nothing
+	}
+	uses, obstacle, accesses := form.Uses()
+	in.accesses, in.uses = accesses, uses
+	switch obstacle {
+	case access.NeedsSegment:
+		in.why = Segment
+	case access.NeedsVector:
+		in.why = Vector
+	}
+	target := flowAMD64(&x, &in)
+	if in.flow == straight {
+		effectsAMD64(&x, &in)
+	}
+	if form.Repeats {
+		// It jumps to itself: interrupted, it has run some of its rounds.
+		in.repeats, target = true, pc
+	}
+	return in, form, target
+}
+
+// flowAMD64 sets where control goes, and returns the target of a direct jump.
+// Calls have none: what they call begins a function.
+func flowAMD64(x *x86asm.Inst, in *inst) uint64 {
+	name := x.Op.String()
+	switch x.Op {
+	case x86asm.JMP, x86asm.LJMP, x86asm.CALL, x86asm.LCALL, x86asm.RET, x86asm.LRET, x86asm.UD0, x86asm.UD1, x86asm.UD2,
+		x86asm.HLT, x86asm.INT, x86asm.ICEBP, x86asm.SYSRET, x86asm.SYSEXIT, x86asm.IRET, x86asm.IRETD, x86asm.IRETQ, x86asm.SYSENTER:
+		in.flow = leave
+	case x86asm.LOOP, x86asm.LOOPE, x86asm.LOOPNE:
+		in.flow, in.loses = branch, 1<<rcx
+	case x86asm.XBEGIN:
+		in.flow = branch
+	default:
+		if !strings.HasPrefix(name, "J") {
+			return 0
+		}
+		in.flow = branch
+	}
+	rel, ok := x.Args[0].(x86asm.Rel)
+	in.indirect = !ok && x.Op == x86asm.JMP
+	if !ok || x.Op == x86asm.CALL {
+		return 0
+	}
+	return in.pc + uint64(x.Len) + uint64(int64(rel))
+}
+
+// generalAMD64 returns the number of a general register of any width, and
+// whether it is a whole one.
+func generalAMD64(a x86asm.Arg) (n uint8, whole, ok bool) {
+	r, isReg := a.(x86asm.Reg)
+	switch {
+	case !isReg:
+		return none, false, false
+	case r >= x86asm.RAX && r <= x86asm.R15:
+		return uint8(r - x86asm.RAX), true, true
+	case r >= x86asm.EAX && r <= x86asm.R15L:
+		return uint8(r - x86asm.EAX), false, true
+	case r >= x86asm.AX && r <= x86asm.R15W:
+		return uint8(r - x86asm.AX), false, true
+	case r >= x86asm.AL && r <= x86asm.BL:
+		return uint8(r - x86asm.AL), false, true
+	case r >= x86asm.AH && r <= x86asm.BH:
+		return uint8(r - x86asm.AH), false, true
+	case r >= x86asm.SPB && r <= x86asm.R15B:
+		return uint8(r-x86asm.SPB) + rsp, false, true
+	}
+	return none, false, false
+}
+
+// effectsAMD64 says what a straight instruction does to general registers.
+// What is not known to be harmless loses all registers it names, and if it
+// names none, all there are.
+func effectsAMD64(x *x86asm.Inst, in *inst) {
+	if undoable(x, in) {
+		return
+	}
+	if regs, ok := implicit[x.Op]; ok {
+		in.loses |= regs
+	}
+	if x.Op == x86asm.IMUL && x.Args[1] == nil {
+		in.loses |= 1<<rax | 1<<rdx
+		return
+	}
+	switch {
+	case readsOnly[x.Op]:
+		return
+	case writesFirst[x.Op], strings.HasPrefix(x.Op.String(), "SET"), strings.HasPrefix(x.Op.String(), "CMOV"):
+		if n, _, ok := generalAMD64(x.Args[0]); ok {
+			in.loses |= bit(n)
+		}
+		return
+	}
+	named := false
+	for _, a := range x.Args {
+		if a == nil {
+			break
+		}
+		named = true
+		if n, _, ok := generalAMD64(a); ok {
+			in.loses |= bit(n)
+		}
+	}
+	if _, known := implicit[x.Op]; !named && !known {
+		in.loses |= allAMD64
+	}
+}
+
+// undoable fills in effects that can be undone, of 64-bit registers.
+func undoable(x *x86asm.Inst, in *inst) bool {
+	dst, whole, ok := generalAMD64(x.Args[0])
+	switch x.Op {
+	case x86asm.PUSH, x86asm.POP, x86asm.PUSHFQ, x86asm.PUSHF, x86asm.POPFQ, x86asm.POPF:
+		return stackEffect(x, in)
+	}
+	if !ok || !whole {
+		return false
+	}
+	set := func(e effect) bool {
+		in.effects = append(in.effects, e)
+		return true
+	}
+	src, srcWhole, isReg := generalAMD64(x.Args[1])
+	imm, isImm := x.Args[1].(x86asm.Imm)
+	switch x.Op {
+	case x86asm.ADD, x86asm.SUB:
+		sign := int64(1)
+		if x.Op == x86asm.SUB {
+			sign = -1
+		}
+		switch {
+		case isImm:
+			return set(effect{kind: add, dst: dst, src: none, imm: sign * int64(imm)})
+		case isReg && srcWhole && src != dst:
+			return set(effect{kind: add, dst: dst, src: src, scale: sign})
+		}
+	case x86asm.INC:
+		return set(effect{kind: add, dst: dst, src: none, imm: 1})
+	case x86asm.DEC:
+		return set(effect{kind: add, dst: dst, src: none, imm: -1})
+	case x86asm.NEG:
+		return set(effect{kind: negate, dst: dst})
+	case x86asm.NOT:
+		return set(effect{kind: invert, dst: dst})
+	case x86asm.XCHG:
+		if isReg && srcWhole {
+			return set(effect{kind: exchange, dst: dst, src: src})
+		}
+	case x86asm.MOV:
+		if isReg && srcWhole && src != dst {
+			return set(effect{kind: move, dst: dst, src: src})
+		}
+		if isImm {
+			return set(effect{kind: move, dst: dst, src: none, imm: int64(imm)})
+		}
+	case x86asm.LEA:
+		return lea(x, in, dst)
+	}
+	return false
+}
+
+// lea is an addition or a move where its operand has the right shape.
+func lea(x *x86asm.Inst, in *inst, dst uint8) bool {
+	m, ok := x.Args[1].(x86asm.Mem)
+	if !ok || x.AddrSize != 64 {
+		return false
+	}
+	base, _, hasBase := generalAMD64(m.Base)
+	index, _, hasIndex := generalAMD64(m.Index)
+	if m.Scale == 0 {
+		hasIndex = false
+	}
+	switch {
+	case m.Base == x86asm.RIP:
+		return false
+	case hasBase && base == dst && !hasIndex:
+		in.effects = append(in.effects, effect{kind: add, dst: dst, src: none, imm: m.Disp})
+	case hasBase && base == dst && hasIndex && index != dst:
+		in.effects = append(in.effects, effect{kind: add, dst: dst, src: index, scale: int64(m.Scale), imm: m.Disp})
+	case hasIndex && index == dst && m.Scale == 1 && hasBase && base != dst:
+		in.effects = append(in.effects, effect{kind: add, dst: dst, src: base, scale: 1, imm: m.Disp})
+	case hasBase && base != dst && !hasIndex:
+		in.effects = append(in.effects, effect{kind: move, dst: dst, src: base, imm: m.Disp})
+	default:
+		return false
+	}
+	return true
+}
+
+// stackEffect is that of pushes and pops on the stack pointer.
+func stackEffect(x *x86asm.Inst, in *inst) bool {
+	size := int64(8)
+	if x.DataSize == 16 {
+		size = 2
+	}
+	if strings.HasPrefix(x.Op.String(), "PUSH") {
+		size = -size
+	} else if n, _, ok := generalAMD64(x.Args[0]); ok {
+		in.loses |= bit(n)
+		if n == rsp {
+			return true
+		}
+	}
+	in.effects = append(in.effects, effect{kind: add, dst: rsp, src: none, imm: size})
+	return true
+}
+
+func opSet(ops ...x86asm.Op) map[x86asm.Op]bool {
+	m := make(map[x86asm.Op]bool, len(ops))
+	for _, op := range ops {
+		m[op] = true
+	}
+	return m
+}
+
+// readsOnly write no general register.
+var readsOnly = opSet(x86asm.CMP, x86asm.TEST, x86asm.BT, x86asm.NOP, x86asm.OUT,
+	x86asm.PREFETCHNTA, x86asm.PREFETCHT0, x86asm.PREFETCHT1, x86asm.PREFETCHT2, x86asm.PREFETCHW,
+	x86asm.CVTSI2SD, x86asm.CVTSI2SS, x86asm.PINSRB, x86asm.PINSRD, x86asm.PINSRQ, x86asm.PINSRW,
+	x86asm.VPINSRB, x86asm.VPINSRD, x86asm.VPINSRQ, x86asm.VPINSRW, x86asm.VCVTSI2SD, x86asm.VCVTSI2SS,
+	x86asm.PAUSE, x86asm.LFENCE, x86asm.MFENCE, x86asm.SFENCE, x86asm.CLC, x86asm.STC, x86asm.CMC, x86asm.CLD, x86asm.STD, x86asm.EMMS,
+	x86asm.VZEROUPPER, x86asm.VZEROALL, x86asm.FWAIT, x86asm.FNOP, x86asm.SAHF, x86asm.CLFLUSH,
+	x86asm.FLD1, x86asm.FLDZ, x86asm.FLDPI, x86asm.FLDL2E, x86asm.FLDL2T, x86asm.FLDLG2, x86asm.FLDLN2, x86asm.FABS, x86asm.FCHS, x86asm.FSQRT,
+	x86asm.FSIN, x86asm.FCOS, x86asm.FSINCOS, x86asm.FPATAN, x86asm.FPTAN, x86asm.FPREM, x86asm.FPREM1, x86asm.FRNDINT, x86asm.FSCALE,
+	x86asm.FTST, x86asm.FXAM, x86asm.FXTRACT, x86asm.FYL2X, x86asm.FYL2XP1, x86asm.F2XM1, x86asm.FINCSTP, x86asm.FDECSTP, x86asm.FNCLEX, x86asm.FNINIT,
+	x86asm.FUCOMPP, x86asm.FCOMPP)
+
+// writesFirst write their first operand and, but for what implicit says, no
+// other register.
+var writesFirst = opSet(x86asm.MOV, x86asm.MOVZX, x86asm.MOVSX, x86asm.MOVSXD, x86asm.MOVBE, x86asm.LEA,
+	x86asm.ADD, x86asm.ADC, x86asm.SUB, x86asm.SBB, x86asm.AND, x86asm.OR, x86asm.XOR, x86asm.INC, x86asm.DEC, x86asm.NEG, x86asm.NOT,
+	x86asm.SHL, x86asm.SHR, x86asm.SAR, x86asm.ROL, x86asm.ROR, x86asm.RCL, x86asm.RCR, x86asm.SHLD, x86asm.SHRD,
+	x86asm.IMUL, x86asm.BSF, x86asm.BSR, x86asm.BSWAP, x86asm.BTS, x86asm.BTR, x86asm.BTC, x86asm.POPCNT, x86asm.LZCNT, x86asm.TZCNT,
+	x86asm.CRC32, x86asm.MOVD, x86asm.MOVQ, x86asm.CMPXCHG, x86asm.MOVNTI)
+
+// implicit are the registers that instructions change without naming them.
+var implicit = map[x86asm.Op]uint32{
+	x86asm.MUL: 1<<rax | 1<<rdx, x86asm.DIV: 1<<rax | 1<<rdx, x86asm.IDIV: 1<<rax | 1<<rdx,
+	x86asm.CBW: 1 << rax, x86asm.CWDE: 1 << rax, x86asm.CDQE: 1 << rax, x86asm.CWD: 1 << rdx, x86asm.CDQ: 1 << rdx, x86asm.CQO: 1 << rdx,
+	x86asm.CMPXCHG: 1 << rax, x86asm.CMPXCHG8B: 1<<rax | 1<<rdx, x86asm.CMPXCHG16B: 1<<rax | 1<<rdx,
+	x86asm.CPUID: 1<<rax | 1<<rbx | 1<<rcx | 1<<rdx, x86asm.RDTSC: 1<<rax | 1<<rdx, x86asm.RDTSCP: 1<<rax | 1<<rdx | 1<<rcx,
+	x86asm.RDPMC: 1<<rax | 1<<rdx, x86asm.XGETBV: 1<<rax | 1<<rdx, x86asm.SYSCALL: 1<<rax | 1<<rcx | 1<<11,
+	x86asm.LEAVE: 1<<rsp | 1<<rbp, x86asm.ENTER: 1<<rsp | 1<<rbp, x86asm.LAHF: 1 << rax, x86asm.XLATB: 1 << rax,
+	x86asm.MOVSB: stringRegs, x86asm.MOVSW: stringRegs, x86asm.MOVSD: stringRegs, x86asm.MOVSQ: stringRegs,
+	x86asm.CMPSB: stringRegs, x86asm.CMPSW: stringRegs, x86asm.CMPSD: stringRegs, x86asm.CMPSQ: stringRegs,
+	x86asm.SCASB: stringRegs, x86asm.SCASW: stringRegs, x86asm.SCASD: stringRegs, x86asm.SCASQ: stringRegs,
+	x86asm.STOSB: stringRegs, x86asm.STOSW: stringRegs, x86asm.STOSD: stringRegs, x86asm.STOSQ: stringRegs,
+	x86asm.LODSB: stringRegs, x86asm.LODSW: stringRegs, x86asm.LODSD: stringRegs, x86asm.LODSQ: stringRegs,
+	x86asm.PCMPESTRI: 1 << rcx, x86asm.PCMPISTRI: 1 << rcx, x86asm.VPCMPESTRI: 1 << rcx, x86asm.VPCMPISTRI: 1 << rcx,
+}
+
+const stringRegs = 1<<rsi | 1<<rdi | 1<<rcx | 1<<rax
+
+// FarTargetsAMD64 returns the targets, within low and high, of jumps with a
+// 32-bit distance anywhere in a text. It looks at every byte: what only looks
+// like a jump adds a join, which is safe, and rarely lands in the function.
+func FarTargetsAMD64(text []byte, pc uint64, yield func(target uint64)) {
+	for i := 0; i+5 <= len(text); i++ {
+		switch {
+		case text[i] == 0xe9:
+			yield(pc + uint64(i) + 5 + uint64(int64(int32(binary.LittleEndian.Uint32(text[i+1:])))))
+		case text[i] == 0x0f && text[i+1]&0xf0 == 0x80 && i+6 <= len(text):
+			yield(pc + uint64(i) + 6 + uint64(int64(int32(binary.LittleEndian.Uint32(text[i+2:])))))
+		}
+	}
+}

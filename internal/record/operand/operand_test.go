@@ -1,0 +1,293 @@
+package operand
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"encoding/hex"
+	"os"
+	"strings"
+	"testing"
+
+	"isobath/internal/perfevent"
+	"isobath/internal/refs"
+	"isobath/internal/test"
+)
+
+// mm is the inner product of a matrix multiplication as gcc -O2 made it.
+const mm = `85c97e7d4c63d941544189cc4989f94a8d0cdd00000000554989d231ed534889f3488d340f0f1f004989d831ff0f1f004c89c24c89c8660fefc9
+660f1f440000f20f1000f20f59024883c0084801caf20f58c84839f075e8f2410f110cfa4883c7014983c0084939fb75c583c5014901ca4901c9
+4801ce4139ec75ac5b5d415cc3c3`
+
+const mmStart = 0x13a0
+
+func code(t *testing.T, text string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(strings.Join(strings.Fields(text), ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// perfRegs maps perf's register bits to those of instructions.
+var perfRegs = map[int]int{0: rax, 1: rbx, 2: rcx, 3: rdx, 4: rsi, 5: rdi, 6: rbp, 7: rsp, 16: 8, 17: 9, 18: 10, 19: 11, 20: 12, 21: 13, 22: 14, 23: 15}
+
+func TestBackwardRule(t *testing.T) {
+	f, targets := DecodeAMD64(code(t, mm), mmStart)
+	f.join(targets)
+	// rax walks along a row of a, rdx down a column of b, rcx is a row's bytes.
+	regs := Registers{rax: 0x1008, rdx: 0x9000, rcx: 0x400}
+	tests := []struct {
+		pc   uint64
+		dist int
+		addr uint64
+		why  string
+	}{
+		{0x13e0, 0, 0x1008, "target of the loop's jump: direct"},
+		{0x13e4, -1, 0x1008, "mulsd: movsd (%rax) has run"},
+		{0x13e8, -1, 0x9000, "add $8,%rax: mulsd (%rdx) has run"},
+		{0x13ec, -2, 0x9000, "add %rcx,%rdx"},
+		{0x13ef, -3, 0x8c00, "rdx has been advanced"},
+		{0x13f3, -4, 0x8c00, "cmp"},
+	}
+	for _, tt := range tests {
+		a, why := f.Find(tt.pc, 0, &regs)
+		if why != Found || a.Dist != tt.dist || a.Addr != tt.addr || a.Size != 8 || a.Op != refs.Load {
+			t.Errorf("%#x (%s): %+v, %v; want %#x at distance %d", tt.pc, tt.why, a, why, tt.addr, tt.dist)
+		}
+	}
+	if _, why := f.Find(0x13e1, 0, &regs); why != Desync {
+		t.Errorf("inside an instruction: %v", why)
+	}
+}
+
+// The samples of a real recording, whose result is in notes/perf.md.
+func TestRecordedRegisters(t *testing.T) {
+	attr, records := perfData(t, test.Shared(t, "perf/local_userregs.data"))
+	f, targets := DecodeAMD64(code(t, mm), mmStart)
+	f.join(targets)
+	const bias = 0x55e2642b6000 - 0x1000
+	const a, b, c, size = 0x7fd180fab010, 0x7fd180e8a010, 0x7fd180d69010, 384 * 384 * 8
+	dist, arrays := map[int]int{}, map[string]int{}
+	for _, body := range records {
+		var s perfevent.Sample
+		if err := attr.Decode(body, &s); err != nil {
+			t.Fatal(err)
+		}
+		var regs Registers
+		for from, to := range perfRegs {
+			regs[to], _ = s.RegsUser.Get(from)
+		}
+		got, why := f.Find(s.IP-bias, bias, &regs)
+		if why != Found {
+			t.Fatalf("ip %#x: %v", s.IP-bias, why)
+		}
+		dist[got.Dist]++
+		for name, at := range map[string]uint64{"a": a, "b": b, "c": c} {
+			if got.Addr >= at && got.Addr < at+size && (got.Addr-at)%8 == 0 {
+				arrays[name]++
+			}
+			// The row of b is the column of a, its column is rdi.
+			if name == "b" && got.Addr >= at && got.Addr < at+size && (got.Addr-at)/8%384 != regs[rdi] {
+				t.Errorf("%#x is column %d of b, rdi is %d", got.Addr, (got.Addr-at)/8%384, regs[rdi])
+			}
+		}
+	}
+	if len(records) != 147 || dist[-1] != 64 || dist[-2] != 10 || dist[-3] != 6 || dist[-4] != 61 || dist[0] != 6 {
+		t.Errorf("%d samples, distances %v", len(records), dist)
+	}
+	if arrays["b"] != 127 || arrays["a"] != 20 {
+		t.Errorf("arrays %v; want b 127, a 14 backward and 6 direct", arrays)
+	}
+}
+
+// perfData reads the samples of a plain perf.data file with one event.
+func perfData(t *testing.T, path string) (perfevent.Attr, [][]byte) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u64 := func(at int) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
+	attr, err := perfevent.ParseAttr(b[u64(24):])
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := b[u64(40) : u64(40)+u64(48)]
+	var out [][]byte
+	for len(data) > 0 {
+		h := perfevent.ParseHeader(data)
+		if h.Type == perfevent.RecordSample {
+			out = append(out, data[8:h.Size])
+		}
+		data = data[h.Size:]
+	}
+	return attr, out
+}
+
+func TestEffectsAMD64(t *testing.T) {
+	regs := Registers{rax: 100, rcx: 7, rdx: 1000, rsp: 0x7000, rsi: 50}
+	tests := []struct {
+		name, code string // the last instruction is a NOP, where the sample is
+		addr       uint64
+		op         refs.Op
+		size       uint32
+		why        Reason
+	}{
+		{"mov (%rax),%rcx", "488b08 90", 100, refs.Load, 8, Found},
+		{"mov %ecx,4(%rax)", "894804 90", 104, refs.Store, 4, Found},
+		{"add %rcx,(%rax)", "480108 90", 100, refs.Modify, 8, Found},
+		{"mov (%rax),%rax", "488b00 90", 0, 0, 0, Clobbered},
+		{"add (%rdx),%rax", "480302 90", 1000, refs.Load, 8, Found},
+		{"mov (%rax),%ecx; sub $8,%rax", "8b08 4883e808 90", 108, refs.Load, 4, Found},
+		{"mov (%rax),%esi; inc %rax", "8b30 48ffc0 90", 99, refs.Load, 4, Found},
+		{"mov (%rax),%esi; lea 8(%rax,%rcx,2),%rax", "8b30 488d444808 90", 78, refs.Load, 4, Found},
+		{"mov (%rax),%esi; mov %rax,%rdx; xor %eax,%eax", "8b30 4889c2 31c0 90", 1000, refs.Load, 4, Found},
+		{"mov (%rax),%esi; xchg %rax,%rdx", "8b30 4887d0 90", 1000, refs.Load, 4, Found},
+		{"mov (%rax),%esi; mov $1,%al", "8b30 b001 90", 0, 0, 0, Clobbered},
+		{"mov (%rdx),%esi; mul %rcx", "8b32 48f7e1 90", 0, 0, 0, Clobbered},
+		{"mov (%rsi),%ebx; imul %rcx,%rdx", "8b1e 480fafd1 90", 50, refs.Load, 4, Found},
+		{"mov (%rcx),%esi; cpuid", "8b31 0fa2 90", 0, 0, 0, Clobbered},
+		{"push %rbx", "53 90", 0x7000, refs.Store, 8, Found},
+		{"pop %rbx", "5b 90", 0x6ff8, refs.Load, 8, Found},
+		{"mov %fs:0x28,%rax", "64488b042528000000 90", 0, 0, 0, Segment},
+		{"vgatherdps", "c4e2759204 88 90", 0, 0, 0, Vector},
+		{"call", "e800000000 90", 0, 0, 0, Jump},
+		{"vmovupd (%rax,%rcx,8),%ymm0", "c5fd1004c8 90", 156, refs.Load, 32, Found},
+		{"vmovupd %zmm1,64(%rdx)", "62f1fd48114a01 90", 1064, refs.Store, 64, Found},
+		{"prefetcht0 (%rax) is no access", "0f1808 90", 0, 0, 0, Start},
+		{"lea 8(%rcx),%rdx is no access", "488d5108 90", 0, 0, 0, Start},
+		{"mov (%rax),%esi; jne +0", "8b30 7500 90", 0, 0, 0, Join},
+		{"mov (%rax),%esi; jne away", "8b30 7540 90", 100, refs.Load, 4, Found},
+		{"unknown byte", "06 90", 0, 0, 0, Undecodable},
+	}
+	for _, tt := range tests {
+		b := code(t, tt.code)
+		f, targets := DecodeAMD64(b, 0x1000)
+		f.join(targets)
+		a, why := f.back(len(f.insts)-1, 0, regs)
+		if why != tt.why || why == Found && (a.Addr != tt.addr || a.Op != tt.op || a.Size != tt.size) {
+			t.Errorf("%s: %+v, %v; want %#x %v of %d, %v", tt.name, a, why, tt.addr, tt.op, tt.size, tt.why)
+		}
+	}
+}
+
+func TestAhead(t *testing.T) {
+	regs := Registers{rax: 100, rcx: 7, rdx: 1000, rsp: 0x7000}
+	tests := []struct {
+		name, code string
+		dist       int
+		addr       uint64
+		ok         bool
+	}{
+		{"direct", "488b08", 0, 100, true},
+		{"add $8,%rax; mov (%rax),%rcx", "4883c008 488b08", 1, 108, true},
+		{"mov %rdx,%rax; mov (%rax),%rcx", "4889d0 488b08", 1, 1000, true},
+		{"xor %eax,%eax; mov (%rax),%rcx", "31c0 488b08", 0, 0, false},
+		{"ret", "c3", 0, 0x7000, true},
+		{"jmp", "eb00 488b08", 0, 0, false},
+	}
+	for _, tt := range tests {
+		f, _ := DecodeAMD64(code(t, tt.code), 0x1000)
+		a, ok := f.ahead(0, 0, regs)
+		if ok != tt.ok || ok && (a.Addr != tt.addr || a.Dist != tt.dist) {
+			t.Errorf("%s: %+v, %v; want %#x at %d", tt.name, a, ok, tt.addr, tt.dist)
+		}
+	}
+}
+
+func words(ws ...uint32) []byte {
+	var b []byte
+	for _, w := range ws {
+		b = binary.LittleEndian.AppendUint32(b, w)
+	}
+	return b
+}
+
+const armNop = 0xd503201f
+
+func TestARM64(t *testing.T) {
+	regs := Registers{0: 100, 1: 7, 2: 1000, 3: 0xffffffff_fffffffe, 31: 0x7000}
+	tests := []struct {
+		name string
+		code []uint32
+		addr uint64
+		op   refs.Op
+		size uint32
+		why  Reason
+	}{
+		{"ldr x1,[x0]", []uint32{0xf9400001}, 100, refs.Load, 8, Found},
+		{"ldr x0,[x0]", []uint32{0xf9400000}, 0, 0, 0, Clobbered},
+		{"str w1,[x2,#4]", []uint32{0xb9000441}, 1004, refs.Store, 4, Found},
+		{"ldrb w1,[x2,x0]", []uint32{0x38606841}, 1100, refs.Load, 1, Found},
+		{"ldr x5,[x2,x0,lsl #3]", []uint32{0xf8607845}, 1800, refs.Load, 8, Found},
+		{"ldr x5,[x2,w3,sxtw]", []uint32{0xf863c845}, 998, refs.Load, 8, Found},
+		{"ldr x5,[x2],#8", []uint32{0xf8408445}, 992, refs.Load, 8, Found},
+		{"ldr x5,[x2,#8]!", []uint32{0xf8408c45}, 1000, refs.Load, 8, Found},
+		{"ldr q0,[x2,#16]", []uint32{0x3dc00440}, 1016, refs.Load, 16, Found},
+		{"ldp x5,x6,[x2,#16]", []uint32{0xa9411845}, 1016, refs.Load, 16, Found},
+		{"stp x29,x30,[sp,#-16]!", []uint32{0xa9bf7bfd}, 0x7000, refs.Store, 16, Found},
+		{"ldr d0,[x0]; add x0,x0,#8", []uint32{0xfd400000, 0x91002000}, 92, refs.Load, 8, Found},
+		{"ldr d0,[x2]; add x2,x2,x1", []uint32{0xfd400040, 0x8b010042}, 993, refs.Load, 8, Found},
+		{"ldr d0,[x2]; sub x2,x2,x1,lsl #1", []uint32{0xfd400040, 0xcb010442}, 1014, refs.Load, 8, Found},
+		{"ldr d0,[x0]; mov x0,x1", []uint32{0xfd400000, 0xaa0103e0}, 0, 0, 0, Clobbered},
+		{"ldr d0,[x0]; mov x2,x0; mov x0,#0", []uint32{0xfd400000, 0xaa0003e2, 0xd2800000}, 1000, refs.Load, 8, Found},
+		{"ldr d0,[x0]; cmp x0,x1", []uint32{0xfd400000, 0xeb01001f}, 100, refs.Load, 8, Found},
+		{"ldr d0,[x0]; fmadd d0,d1,d2,d0", []uint32{0xfd400000, 0x1f420020}, 100, refs.Load, 8, Found},
+		{"ldr d0,[x0]; fmov x0,d0", []uint32{0xfd400000, 0x9e660000}, 0, 0, 0, Clobbered},
+		{"ldr d0,[x0]; b.ne away", []uint32{0xfd400000, 0x54000801}, 100, refs.Load, 8, Found},
+		{"bl", []uint32{0x94000000}, 0, 0, 0, Jump},
+		{"prfm pldl1keep,[x0]", []uint32{0xf9800000}, 0, 0, 0, Start},
+		{"ld1 {v0.4s},[x2],#16", []uint32{0x4cdf7840}, 984, refs.Load, 16, Found},
+		{"ldadd x1,x5,[x2]", []uint32{0xf8210045}, 1000, refs.Modify, 8, Found},
+		{"ldaxr w5,[x2]", []uint32{0x885ffc45}, 1000, refs.Load, 4, Found},
+		{"stlr x1,[x2]", []uint32{0xc89ffc41}, 1000, refs.Store, 8, Found},
+		{"sve ld1d", []uint32{0xa5e0a040}, 0, 0, 0, Vector},
+	}
+	for _, tt := range tests {
+		f, targets := DecodeARM64(words(append(tt.code, armNop)...), 0x1000)
+		f.join(targets)
+		a, why := f.back(len(f.insts)-1, 0, regs)
+		if why != tt.why || why == Found && (a.Addr != tt.addr || a.Op != tt.op || a.Size != tt.size) {
+			t.Errorf("%s: %+v, %v; want %d %v of %d, %v", tt.name, a, why, tt.addr, tt.op, tt.size, tt.why)
+		}
+	}
+	// Loads near the instruction are relative to where it was loaded.
+	f, _ := DecodeARM64(words(0x58000040, armNop), 0x1000) // ldr x0, .+8
+	if a, why := f.Find(0x1004, 0x500000, &regs); why != Found || a.Addr != 0x501008 {
+		t.Errorf("literal: %+v, %v", a, why)
+	}
+}
+
+func TestNoBounds(t *testing.T) {
+	im := CodeImage(elf.EM_X86_64, 0x5000, code(t, "8b30 4883c008 488b08"))
+	regs := Registers{rax: 100}
+	a, why := im.Find(0x5002, 0, &regs)
+	if why != Found || a.Dist != 1 || a.Addr != 108 {
+		t.Errorf("%+v, %v: without bounds only what comes can be known", a, why)
+	}
+	if _, why := im.Find(0x9000, 0, &regs); why != NoCode {
+		t.Errorf("outside: %v", why)
+	}
+}
+
+// FuzzDecode checks that no bytes break the decoders or the rules.
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte{0x48, 0x8b, 0x08, 0x90}, uint64(3))
+	f.Add(words(0xf9400001, armNop), uint64(4))
+	f.Fuzz(func(t *testing.T, b []byte, at uint64) {
+		if len(b) > 4096 {
+			return
+		}
+		for _, decode := range []func([]byte, uint64) (*Function, []uint64){DecodeAMD64, DecodeARM64} {
+			fn, targets := decode(b, 0x1000)
+			fn.join(targets)
+			var regs Registers
+			for i := range fn.insts {
+				if a, why := fn.Find(fn.insts[i].pc, at, &regs); why == Found && (a.Dist < -reach || a.Dist > reach) {
+					t.Errorf("distance %d", a.Dist)
+				}
+			}
+		}
+	})
+}

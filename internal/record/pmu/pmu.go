@@ -1,0 +1,124 @@
+// Package pmu decides which events to open for sampling memory accesses. What
+// a processor can do, and the numbers of its events, come from sysfs only:
+// they differ between generations, and types even between boots.
+package pmu
+
+import (
+	"isobath/internal/perfevent"
+)
+
+// Options are what a user may say about sampling.
+type Options struct {
+	Rate    int    // samples a second and CPU, where Period is 0
+	Period  uint64 // events a sample
+	Latency int    // loads of fewer cycles are not sampled; hardware only
+	// Threads follows threads but not child processes.
+	Threads bool
+	Arch    string // GOARCH of the machine
+}
+
+// DefaultRate costs well under one percent of the program's time.
+const DefaultRate = 1000
+
+// Use says what an event's samples are.
+type Use uint8
+
+// The uses.
+const (
+	Access Use = iota // hardware says the address
+	Timer             // the address is worked out from the registers
+	Touch             // page faults: the first touch of a page
+	Silent            // opened because another event needs it
+)
+
+// Event is one event to be opened on each of its CPUs.
+type Event struct {
+	Name string
+	Use  Use
+	Attr perfevent.Attr
+	// Leader is the index of the event that leads its group, -1 if none.
+	Leader int
+	// CPUs are where it can be opened; nil means everywhere.
+	CPUs []int
+	// Aux is set for units that write an area of their own (SPE).
+	Aux bool
+}
+
+// Plan is one way of sampling.
+type Plan struct {
+	Name   string // "PEBS", "IBS", "SPE" or "timer"
+	What   string // what is sampled, in words
+	Events []Event
+}
+
+// Hardware reports whether a measuring unit supplies the addresses.
+func (p *Plan) Hardware() bool { return p.Name != "timer" }
+
+// Registers that a timer sample needs to work out operands: bits of
+// enum perf_event_x86_regs and perf_event_arm_regs.
+const (
+	// x86Regs is all general registers, the stack pointer and ip.
+	x86Regs = 0xff01ff
+	// armRegs is x0 to x30, sp and pc.
+	armRegs = 1<<33 - 1
+)
+
+// clockMonotonic is CLOCK_MONOTONIC, the clock of allocation logs too.
+const clockMonotonic = 1
+
+// flagInheritThread follows threads only; since Linux 5.13.
+const flagInheritThread = 1 << 35
+
+// common fills in what every event has. Only user space is sampled: that is
+// allowed to everybody at the usual perf_event_paranoid of 2.
+func common(o *Options) perfevent.Attr {
+	a := perfevent.Attr{
+		SampleType: perfevent.SampleIdentifier | perfevent.SampleIP | perfevent.SampleTID | perfevent.SampleTime | perfevent.SampleCPU,
+		Flags:      perfevent.FlagDisabled | perfevent.FlagInherit | perfevent.FlagExcludeKernel | perfevent.FlagExcludeHV | perfevent.FlagSampleIDAll | perfevent.FlagUseClockID,
+		ClockID:    clockMonotonic,
+	}
+	if o.Threads {
+		a.Flags |= flagInheritThread
+	}
+	return a
+}
+
+// tracking adds the records that say what is mapped where, in one event only.
+func tracking(a *perfevent.Attr) {
+	a.Flags |= perfevent.FlagMmap | perfevent.FlagMmap2 | perfevent.FlagMmapData | perfevent.FlagComm | perfevent.FlagCommExec | perfevent.FlagTask
+}
+
+// TimerPlan samples by the clock of the running program.
+func TimerPlan(o *Options) Plan {
+	a := common(o)
+	tracking(&a)
+	a.Type, a.Config = perfevent.TypeSoftware, perfevent.SoftwareCPUClock
+	a.SampleType |= perfevent.SampleRegsUser
+	a.SampleRegsUser = x86Regs
+	if o.Arch == "arm64" {
+		a.SampleRegsUser = armRegs
+	}
+	// A period in place of a frequency: for this event both are a timer, and
+	// only the frequency is limited by kernel.perf_event_max_sample_rate.
+	a.Period = o.Period
+	if a.Period == 0 {
+		a.Period = 1e9 / uint64(o.rate())
+	}
+	return Plan{Name: "timer", What: "timer samples with addresses worked out from registers",
+		Events: []Event{{Name: "cpu-clock", Use: Timer, Attr: a, Leader: -1}}}
+}
+
+func (o *Options) rate() int {
+	if o.Rate > 0 {
+		return o.Rate
+	}
+	return DefaultRate
+}
+
+// Touches is the event of page faults, which accompanies every plan.
+func Touches(o *Options) Event {
+	a := common(o)
+	a.Type, a.Config, a.Period = perfevent.TypeSoftware, perfevent.SoftwarePageFaults, 1
+	a.SampleType |= perfevent.SampleAddr
+	return Event{Name: "page-faults", Use: Touch, Attr: a, Leader: -1}
+}

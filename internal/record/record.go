@@ -1,0 +1,261 @@
+// Package record samples the memory accesses of a program and makes a run of
+// them: addresses from hardware or worked out from registers, and what they
+// mean in the program's own terms.
+package record
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"isobath/internal/formats"
+	"isobath/internal/hw"
+	"isobath/internal/hw/sysfs"
+	"isobath/internal/record/pmu"
+	"isobath/internal/record/sampler"
+	"isobath/internal/run"
+	"isobath/internal/symbol"
+	"isobath/internal/table"
+)
+
+// Mode says which ways of sampling to try.
+type Mode string
+
+// The modes.
+const (
+	Auto     Mode = "auto"  // hardware, else the timer
+	Hardware Mode = "pmu"   // hardware or nothing
+	Timer    Mode = "timer" // the timer even where hardware could
+)
+
+// Options say what to record.
+type Options struct {
+	Command  []string
+	PID      int
+	Mode     Mode
+	Sampling pmu.Options
+	CPUs     []int
+	Duration time.Duration
+	// Heap logs allocations of at least Threshold bytes.
+	Heap      bool
+	Threshold int64
+	// Say is told what a user wants to know while the program runs.
+	Say func(sentence string)
+}
+
+// Recorded is a finished recording.
+type Recorded struct {
+	Run *run.Run
+	// Outcome says how the program and the recording ended.
+	Outcome *sampler.Outcome
+}
+
+// Record runs the program or attaches to it.
+func Record(ctx context.Context, opt *Options) (*Recorded, error) {
+	plans, refusal := plansFor(opt)
+	if len(plans) == 0 {
+		return nil, refusal
+	}
+	work, err := newWorkspace(opt)
+	if err != nil {
+		return nil, err
+	}
+	defer work.remove()
+	files := &symbol.Files{}
+	defer files.Close()
+	c := newCollector(files)
+	var why []string
+	touch := pmu.Touches(&opt.Sampling)
+	out, err := sampler.Record(ctx, &sampler.Options{
+		Command: opt.Command, PID: opt.PID, Env: work.environ(), Plans: plans, Touch: &touch, CPUs: opt.CPUs, Duration: opt.Duration,
+		Chosen: func(p *pmu.Plan, refused []error) {
+			if refusal != nil {
+				why = append(why, refusal.Error())
+			}
+			for _, r := range refused {
+				why = append(why, r.Error())
+			}
+			opt.Say(modeLine(p, why))
+		},
+	}, c)
+	if err != nil {
+		return nil, err
+	}
+	// What was recorded is kept even if the user is impatient now.
+	r, err := c.run(context.WithoutCancel(ctx), opt, out, work, why)
+	if err != nil {
+		return nil, err
+	}
+	return &Recorded{Run: r, Outcome: out}, nil
+}
+
+// plansFor lists the ways to sample, best first. The error says why the
+// hardware cannot.
+func plansFor(opt *Options) ([]pmu.Plan, error) {
+	opt.Sampling.Arch = runtime.GOARCH
+	var plans []pmu.Plan
+	var refusal error
+	if opt.Mode != Timer {
+		plans, refusal = pmu.Hardware(os.DirFS("/"), &opt.Sampling)
+	}
+	if opt.Mode == Hardware {
+		return plans, refusal
+	}
+	return append(plans, pmu.TimerPlan(&opt.Sampling)), refusal
+}
+
+// modeLine says in one line how samples are taken, and why not better.
+func modeLine(p *pmu.Plan, why []string) string {
+	line := "recording by " + p.What
+	if len(why) > 0 {
+		line += " (" + strings.Join(why, "; ") + ")"
+	}
+	return line
+}
+
+// run makes the run of what was collected.
+func (c *collector) run(ctx context.Context, opt *Options, out *sampler.Outcome, work *workspace, why []string) (*run.Run, error) {
+	r := &run.Run{Manifest: run.Manifest{Version: run.Version, Kind: formats.Samples, Format: "record", Imported: out.Started.UTC().Truncate(time.Second)}}
+	r.Origin = formats.Origin{Command: opt.Command, Time: out.Started.UTC().Format(time.RFC3339), Tool: "isobath record"}
+	r.Origin.Host, _ = os.Hostname()
+	r.Recording = describe(opt, out, c, why)
+	t, err := sysfs.Local()
+	if err != nil {
+		t = nil
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the hardware topology of this machine cannot be read: %v", err))
+	} else {
+		if r.Tree, err = json.Marshal(t); err != nil {
+			return nil, err
+		}
+		r.TopologyData, r.Manifest.Topology = r.Tree, "topology.json"
+	}
+	m := work.read(c, r)
+	c.dropTouches(work.dir)
+	resolver := symbol.NewResolver(c.space, c.code.files, c.objects)
+	if err := c.tables(ctx, r, out, t, m, resolver); err != nil {
+		return nil, err
+	}
+	r.Warnings = append(r.Warnings, warnings(r.Recording, out)...)
+	for _, w := range resolver.Warnings() {
+		if work.library == "" || !strings.Contains(w, work.library) { // our own needs no lines
+			r.Warnings = append(r.Warnings, w)
+		}
+	}
+	r.Recording.Modules = c.modules(r.Table("samples"))
+	r.FindSources(sourceRoots(opt))
+	return r, nil
+}
+
+func (c *collector) tables(ctx context.Context, r *run.Run, out *sampler.Outcome, t *hw.Topology, m *marks, resolver *symbol.Resolver) error {
+	samples, err := c.samples(ctx, &out.Plan, t, m, resolver)
+	if err != nil {
+		return err
+	}
+	r.Contents = []*table.Table{samples}
+	if len(c.touches) > 0 {
+		touches, err := c.touchTable(ctx, t, resolver)
+		if err != nil {
+			return err
+		}
+		r.Contents = append(r.Contents, touches)
+	}
+	return nil
+}
+
+// describe fills in what the run says about its recording.
+func describe(opt *Options, out *sampler.Outcome, c *collector, why []string) *run.Recording {
+	e := &out.Plan.Events[len(out.Plan.Events)-1]
+	d := &run.Recording{
+		Mode: out.Plan.Name, Why: why, Event: e.Name, Period: e.Attr.Period, Weight: "accesses that the hardware chose",
+		Ended: string(out.End), Status: out.Status, Seconds: out.Elapsed.Seconds(), User: out.User.Seconds(), System: out.System.Seconds(),
+		Samples: len(c.rows), Touches: len(c.touches), Lost: out.Losses.Lost, Throttled: out.Losses.Throttled, Damaged: out.Losses.Damaged,
+		Machine: system(), Environment: environment(os.Environ()),
+	}
+	if out.Signal != 0 {
+		d.Signal = out.Signal.String()
+	}
+	if n, ok := Rank(); ok {
+		d.Rank = &n
+	}
+	if !out.Plan.Hardware() {
+		d.Weight = "run time"
+		d.Addresses = map[string]int{}
+		for i := range c.rows {
+			d.Addresses[c.rows[i].label()]++
+		}
+	}
+	return d
+}
+
+// warnings are the sentences that a reader of the numbers needs.
+func warnings(d *run.Recording, out *sampler.Outcome) []string {
+	var w []string
+	add := func(format string, args ...any) { w = append(w, fmt.Sprintf(format, args...)) }
+	switch {
+	case out.End == sampler.Killed:
+		add("the program was ended by a signal (%s) after %.1f s; what it did until then is recorded", d.Signal, d.Seconds)
+	case out.End == sampler.Interrupted:
+		add("the recording was interrupted after %.1f s", d.Seconds)
+	case out.End == sampler.TimeUp:
+		add("only the first %.1f s are recorded, as --duration said", d.Seconds)
+	}
+	if d.Lost > 0 {
+		add("%d records were lost because the buffers were full; counts are too low by that much. Use a lower --rate", d.Lost)
+	}
+	if d.Throttled > 0 {
+		add("the kernel paused sampling %d times because it cost too much; use a lower --rate", d.Throttled)
+	}
+	if d.Damaged > 0 {
+		add("%d records could not be read", d.Damaged)
+	}
+	if d.Samples == 0 {
+		add("there are no samples: the program ran too short a time in user space. Use a higher --rate")
+	}
+	return w
+}
+
+// modules counts samples by the program or library they were taken in.
+func (c *collector) modules(samples *table.Table) []run.Module {
+	type key struct{ path, id string }
+	counts := map[key]int{}
+	for i := range c.rows {
+		m := c.space.Find(int(c.rows[i].pid), c.rows[i].time, c.rows[i].ip)
+		if m == nil {
+			continue
+		}
+		k := key{path: m.Path}
+		if b, err := c.code.files.Open(m.Path, ""); err == nil {
+			k.id = b.BuildID
+		}
+		counts[k]++
+	}
+	out := make([]run.Module, 0, len(counts))
+	for k, n := range counts {
+		out = append(out, run.Module{Path: k.path, BuildID: k.id, Samples: n})
+	}
+	slices.SortFunc(out, func(a, b run.Module) int {
+		if a.Samples != b.Samples {
+			return b.Samples - a.Samples
+		}
+		return strings.Compare(a.Path, b.Path)
+	})
+	return out
+}
+
+// sourceRoots are the folders where sources are likely: here, and beside the
+// program.
+func sourceRoots(opt *Options) []string {
+	roots := []string{"."}
+	if len(opt.Command) > 0 {
+		if dir := filepath.Dir(opt.Command[0]); dir != "." {
+			roots = append(roots, dir)
+		}
+	}
+	return roots
+}

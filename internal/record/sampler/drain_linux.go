@@ -1,0 +1,188 @@
+package sampler
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"isobath/internal/perfevent"
+	"isobath/internal/record/pmu"
+)
+
+// round is what one pass over all rings found.
+type round struct{ bytes []byte }
+
+// drainer empties the rings in one goroutine and orders and hands on their
+// records in another, so that a slow sink does not make the kernel wait.
+type drainer struct {
+	s      *session
+	sink   Sink
+	rounds chan round
+	free   sync.Pool
+	stop   [2]int // a pipe; closing its end wakes the drainer
+	done   chan struct{}
+
+	losses  Losses
+	pending []item
+	horizon uint64 // no record before this time can still arrive
+	latest  uint64
+	trailer *perfevent.Attr
+	sample  perfevent.Sample
+}
+
+// item is a record that waits for its turn.
+type item struct {
+	time   uint64
+	header perfevent.Header
+	body   []byte
+}
+
+func newDrainer(s *session, sink Sink) *drainer {
+	d := &drainer{s: s, sink: sink, rounds: make(chan round, 64), done: make(chan struct{}), stop: [2]int{-1, -1}, trailer: &s.events[0].Attr}
+	_ = unix.Pipe2(d.stop[:], unix.O_CLOEXEC)
+	go d.handOn()
+	return d
+}
+
+// Milliseconds between looks at the rings when they are nearly empty. Longer
+// would show nothing new; shorter would disturb the program more.
+const restMillis = 100
+
+// run empties the rings until finish is called.
+func (d *drainer) run() {
+	defer close(d.rounds)
+	fds := []unix.PollFd{{Fd: int32(d.stop[0]), Events: unix.POLLIN}}
+	for _, r := range d.s.rings {
+		fds = append(fds, unix.PollFd{Fd: int32(r.fd), Events: unix.POLLIN})
+	}
+	for {
+		_, _ = unix.Poll(fds, restMillis)
+		d.collect()
+		if fds[0].Revents != 0 {
+			d.collect() // what came while the first pass ran
+			return
+		}
+		for i := 1; i < len(fds); i++ {
+			if fds[i].Revents&(unix.POLLHUP|unix.POLLERR) != 0 {
+				fds[i].Fd = -1 // its threads have ended; polling it would spin
+			}
+		}
+	}
+}
+
+// collect takes everything out of the rings.
+func (d *drainer) collect() {
+	buf, _ := d.free.Get().([]byte)
+	buf = buf[:0]
+	for _, r := range d.s.rings {
+		buf = r.drain(buf)
+	}
+	d.rounds <- round{buf}
+}
+
+// finish stops draining, and returns when everything has been handed on.
+func (d *drainer) finish() Losses {
+	_ = unix.Close(d.stop[1])
+	<-d.done
+	_ = unix.Close(d.stop[0])
+	return d.losses
+}
+
+// handOn orders records by time. The rings of several CPUs are each in order,
+// and what has been written before a pass began is found by it: a record older
+// than the newest of the pass before the last cannot arrive any more.
+func (d *drainer) handOn() {
+	defer close(d.done)
+	for r := range d.rounds {
+		before := d.latest
+		records(r.bytes, d.add)
+		d.flush(d.horizon)
+		d.horizon = before
+		if len(d.pending) == 0 {
+			d.free.Put(r.bytes[:0]) //nolint:staticcheck // a slice header is small against its 64 KiB
+		}
+	}
+	d.flush(^uint64(0))
+}
+
+func (d *drainer) add(h perfevent.Header, body []byte) {
+	it := item{header: h, body: body}
+	if h.Type == perfevent.RecordSample {
+		if len(body) < 32 {
+			d.losses.Damaged++
+			return
+		}
+		it.time = binary.LittleEndian.Uint64(body[24:]) // identifier, ip, tid, time
+	} else {
+		_, tr, ok := d.trailer.ParseTrailer(body)
+		if !ok {
+			d.losses.Damaged++
+			return
+		}
+		it.time = tr.Time
+	}
+	d.latest = max(d.latest, it.time)
+	d.pending = append(d.pending, it)
+}
+
+// flush hands on the records up to a time.
+func (d *drainer) flush(until uint64) {
+	slices.SortStableFunc(d.pending, func(a, b item) int { return cmp.Compare(a.time, b.time) })
+	n, found := slices.BinarySearchFunc(d.pending, until, func(it item, t uint64) int { return cmp.Compare(it.time, t) })
+	for found && n < len(d.pending) && d.pending[n].time == until {
+		n++
+	}
+	for i := range d.pending[:n] {
+		d.dispatch(&d.pending[i])
+	}
+	d.pending = slices.Delete(d.pending, 0, n)
+}
+
+func (d *drainer) dispatch(it *item) {
+	if it.header.Type == perfevent.RecordSample {
+		d.dispatchSample(it)
+		return
+	}
+	own, _, _ := d.trailer.ParseTrailer(it.body)
+	ok := true
+	switch it.header.Type {
+	case perfevent.RecordMmap, perfevent.RecordMmap2:
+		var m perfevent.Mapping
+		if m, ok = perfevent.ParseMapping(it.header, own); ok {
+			d.sink.Mapping(it.time, &m)
+		}
+	case perfevent.RecordFork:
+		var t perfevent.Task
+		if t, ok = perfevent.ParseTask(own); ok {
+			d.sink.Fork(&t)
+		}
+	case perfevent.RecordComm:
+		var c perfevent.Comm
+		if c, ok = perfevent.ParseComm(it.header, own); ok {
+			d.sink.Comm(it.time, &c)
+		}
+	case perfevent.RecordLost, perfevent.RecordLostSamples:
+		var n uint64
+		n, ok = perfevent.ParseLost(it.header, own)
+		d.losses.Lost += n
+	case perfevent.RecordThrottle:
+		d.losses.Throttled++
+	}
+	if !ok {
+		d.losses.Damaged++
+	}
+}
+
+func (d *drainer) dispatchSample(it *item) {
+	e := d.s.byID[binary.LittleEndian.Uint64(it.body)]
+	if e == nil || e.Attr.Decode(it.body, &d.sample) != nil {
+		d.losses.Damaged++
+		return
+	}
+	if e.Use != pmu.Silent {
+		d.sink.Sample(e, &d.sample)
+	}
+}

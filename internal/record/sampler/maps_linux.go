@@ -1,0 +1,66 @@
+package sampler
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"isobath/internal/perfevent"
+)
+
+// present tells the sink what was mapped and who existed before the events
+// were opened.
+func present(pid int, sink Sink) error {
+	body, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	if err != nil {
+		return fmt.Errorf("process %d: %w", pid, err)
+	}
+	for _, m := range parseMaps(uint32(pid), body) {
+		sink.Mapping(0, &m)
+	}
+	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if err == nil {
+		sink.Comm(0, &perfevent.Comm{PID: uint32(pid), TID: uint32(pid), Name: strings.TrimSpace(string(name))})
+	}
+	return nil
+}
+
+// Bits of a mapping's protection, as in mmap(2).
+const (
+	protRead, protWrite, protExec = 1, 2, 4
+)
+
+// parseMaps reads /proc/PID/maps: start-end perms offset dev inode path.
+func parseMaps(pid uint32, body []byte) []perfevent.Mapping {
+	var out []perfevent.Mapping
+	lines := bufio.NewScanner(bytes.NewReader(body))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		fields := strings.Fields(lines.Text())
+		if len(fields) < 5 {
+			continue
+		}
+		from, to, ok := strings.Cut(fields[0], "-")
+		start, err1 := strconv.ParseUint(from, 16, 64)
+		end, err2 := strconv.ParseUint(to, 16, 64)
+		offset, err3 := strconv.ParseUint(fields[2], 16, 64)
+		if !ok || err1 != nil || err2 != nil || err3 != nil || end <= start {
+			continue
+		}
+		m := perfevent.Mapping{PID: pid, TID: pid, Start: start, Len: end - start, Offset: offset, Name: "//anon"}
+		for i, bit := range []uint32{protRead, protWrite, protExec} {
+			if len(fields[1]) > i && fields[1][i] != '-' {
+				m.Prot |= bit
+			}
+		}
+		m.Data = m.Prot&protExec == 0
+		if len(fields) > 5 {
+			m.Name = strings.Join(fields[5:], " ") // a path with several blanks in a row is not restored
+		}
+		out = append(out, m)
+	}
+	return out
+}

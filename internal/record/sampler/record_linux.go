@@ -1,0 +1,217 @@
+package sampler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Record runs the program, or attaches to it, and hands everything sampled to
+// the sink. It returns when the program ends, the duration is over, or ctx is
+// done; in all these cases what was recorded is whole.
+func Record(ctx context.Context, opt *Options, sink Sink) (*Outcome, error) {
+	if len(opt.Command) == 0 {
+		return attach(ctx, opt, sink)
+	}
+	// The thread that starts a traced child must be the one that lets it go.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd, err := startStopped(opt)
+	if err != nil {
+		return nil, err
+	}
+	pid := cmd.Process.Pid
+	fail := func(err error) (*Outcome, error) {
+		_ = cmd.Process.Kill()
+		_ = unix.PtraceDetach(pid)
+		_ = cmd.Wait()
+		return nil, err
+	}
+	s, refused, err := open(opt, []int{pid})
+	if err != nil {
+		return fail(err)
+	}
+	defer s.close()
+	if opt.Chosen != nil {
+		opt.Chosen(&s.plan, refused)
+	}
+	if err := present(pid, sink); err != nil {
+		return fail(err)
+	}
+	out := &Outcome{Plan: s.plan, PID: pid, Started: time.Now()}
+	s.enable(true)
+	if err := unix.PtraceDetach(pid); err != nil {
+		return fail(fmt.Errorf("let the program run: %w", err))
+	}
+	follow(ctx, opt, s, cmd, out, sink)
+	return out, nil
+}
+
+// startStopped starts the program and returns when it stands before its first
+// instruction. Its standard streams, working folder and process group are ours.
+func startStopped(opt *Options) (*exec.Cmd, error) {
+	cmd := exec.Command(opt.Command[0], opt.Command[1:]...)
+	if errors.Is(cmd.Err, exec.ErrDot) {
+		cmd.Err = nil // "." in PATH was the user's wish
+	}
+	cmd.Env = opt.Env
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", opt.Command[0], err)
+	}
+	var ws unix.WaitStatus
+	for {
+		_, err := unix.Wait4(cmd.Process.Pid, &ws, 0, nil)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || !ws.Stopped() {
+			return nil, fmt.Errorf("start %s: it did not stop at its beginning: %v", opt.Command[0], err)
+		}
+		return cmd, nil
+	}
+}
+
+// follow records until the program ends or the recording is to stop.
+func follow(ctx context.Context, opt *Options, s *session, cmd *exec.Cmd, out *Outcome, sink Sink) {
+	done := make(chan *os.ProcessState, 1)
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		done <- cmd.ProcessState
+		close(ended)
+	}()
+	d := newDrainer(s, sink)
+	go d.run()
+	out.End = wait(ctx, opt.Duration, cmd.Process, ended)
+	out.Elapsed = time.Since(out.Started)
+	s.enable(false)
+	out.Losses = d.finish()
+	select {
+	case <-ended:
+		state := <-done
+		out.Status, out.Signal = statusOf(state)
+		if out.Signal != 0 && out.End == Exited {
+			out.End = Killed
+		}
+		out.User, out.System = state.UserTime(), state.SystemTime()
+	default:
+		out.Running = &Program{process: cmd.Process, done: done}
+	}
+}
+
+// Times a program has to end after Ctrl-C: by itself, since the terminal sends
+// it the signal too; and after we ask it.
+const (
+	graceSelf  = 2 * time.Second
+	graceAsked = 3 * time.Second
+)
+
+// wait returns when the recording is over. The first request to stop waits for
+// the program to end, then asks it to; a second Ctrl-C stops at once.
+func wait(ctx context.Context, limit time.Duration, p *os.Process, ended <-chan struct{}) End {
+	signals := make(chan os.Signal, 8)
+	for _, s := range []os.Signal{unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGUSR1, unix.SIGUSR2} {
+		if !signal.Ignored(s) { // as nohup makes it
+			signal.Notify(signals, s)
+		}
+	}
+	defer signal.Stop(signals)
+	var timeUp, patience <-chan time.Time
+	if limit > 0 {
+		timeUp = time.After(limit)
+	}
+	asked, interrupts, canceled := false, 0, ctx.Done()
+	stop := func() {
+		canceled = nil
+		if patience == nil {
+			patience = time.After(graceSelf)
+		}
+	}
+	for {
+		select {
+		case <-ended:
+			if patience != nil {
+				return Interrupted
+			}
+			return Exited
+		case <-timeUp:
+			return TimeUp
+		case <-canceled:
+			stop()
+		case sig := <-signals:
+			switch sig {
+			case unix.SIGINT: // the terminal sends it to the program too
+				if interrupts++; interrupts > 1 {
+					return Interrupted
+				}
+				stop()
+			case unix.SIGTERM, unix.SIGHUP:
+				_ = p.Signal(sig)
+				stop()
+			default:
+				_ = p.Signal(sig)
+			}
+		case <-patience:
+			if asked {
+				return Interrupted
+			}
+			asked, patience = true, time.After(graceAsked)
+			_ = p.Signal(unix.SIGTERM)
+		}
+	}
+}
+
+// attach records a running process.
+func attach(ctx context.Context, opt *Options, sink Sink) (*Outcome, error) {
+	tids, err := threads(opt.PID)
+	if err != nil {
+		return nil, err
+	}
+	s, refused, err := open(opt, tids)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	if opt.Chosen != nil {
+		opt.Chosen(&s.plan, refused)
+	}
+	if err := present(opt.PID, sink); err != nil {
+		return nil, err
+	}
+	out := &Outcome{Plan: s.plan, PID: opt.PID, Started: time.Now(), End: Interrupted}
+	s.enable(true)
+	d := newDrainer(s, sink)
+	go d.run()
+	var timeUp <-chan time.Time
+	if opt.Duration > 0 {
+		timeUp = time.After(opt.Duration)
+	}
+	gone := time.NewTicker(100 * time.Millisecond)
+	defer gone.Stop()
+	for watching := true; watching; {
+		select {
+		case <-ctx.Done():
+			watching = false
+		case <-timeUp:
+			out.End, watching = TimeUp, false
+		case <-gone.C:
+			if unix.Kill(opt.PID, 0) == unix.ESRCH {
+				out.End, watching = Exited, false
+			}
+		}
+	}
+	out.Elapsed = time.Since(out.Started)
+	s.enable(false)
+	out.Losses = d.finish()
+	return out, nil
+}

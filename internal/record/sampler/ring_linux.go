@@ -1,0 +1,75 @@
+package sampler
+
+import (
+	"fmt"
+	"os"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"isobath/internal/perfevent"
+)
+
+// ring is the buffer that the kernel writes the records of one CPU into.
+type ring struct {
+	cpu  int
+	fd   int
+	page *unix.PerfEventMmapPage
+	area []byte // the whole mapping
+	data []byte // the part that holds records; its length is a power of two
+}
+
+// ringSizes are tried from the largest: a user without privileges may lock
+// perf_event_mlock_kb (516) a CPU.
+var ringSizes = []int{2 << 20, 1 << 20, 512 << 10, 128 << 10, 32 << 10}
+
+// openRing maps a buffer for the event. Smaller ones are tried where the
+// system does not lock a large one.
+func openRing(fd, cpu int) (*ring, error) {
+	page := os.Getpagesize()
+	var err error
+	for _, size := range ringSizes {
+		var area []byte
+		area, err = unix.Mmap(fd, 0, page+size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+		if err == nil {
+			return &ring{cpu: cpu, fd: fd, area: area, data: area[page:], page: (*unix.PerfEventMmapPage)(unsafe.Pointer(&area[0]))}, nil
+		}
+		if err != unix.EPERM && err != unix.ENOMEM {
+			break
+		}
+	}
+	return nil, fmt.Errorf("map a ring buffer for CPU %d: %w; kernel.perf_event_mlock_kb may be too small", cpu, err)
+}
+
+func (r *ring) close() { _ = unix.Munmap(r.area) }
+
+// drain appends what the kernel has written since the last call to buf, and
+// gives the room back.
+func (r *ring) drain(buf []byte) []byte {
+	head := atomic.LoadUint64(&r.page.Data_head)
+	tail := r.page.Data_tail
+	n := head - tail
+	if n == 0 {
+		return buf
+	}
+	size := uint64(len(r.data))
+	from := tail & (size - 1)
+	first := min(n, size-from)
+	buf = append(buf, r.data[from:from+first]...)
+	buf = append(buf, r.data[:n-first]...)
+	atomic.StoreUint64(&r.page.Data_tail, head)
+	return buf
+}
+
+// records yields the records in drained bytes.
+func records(b []byte, yield func(perfevent.Header, []byte)) {
+	for len(b) >= perfevent.HeaderSize {
+		h := perfevent.ParseHeader(b)
+		if int(h.Size) < perfevent.HeaderSize || int(h.Size) > len(b) {
+			return // cannot happen: the kernel writes whole records
+		}
+		yield(h, b[perfevent.HeaderSize:h.Size])
+		b = b[h.Size:]
+	}
+}

@@ -1,0 +1,132 @@
+// Package sampler runs a program, or attaches to one, and hands on what the
+// kernel samples of it: one event per CPU, inherited by threads and children,
+// written into ring buffers that are drained while the program runs.
+package sampler
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"isobath/internal/perfevent"
+	"isobath/internal/record/pmu"
+)
+
+// ErrSystem is returned on systems other than Linux.
+var ErrSystem = errors.New("samples can be recorded on Linux only")
+
+// Options say what to record and how.
+type Options struct {
+	// Command is the program to start; its standard streams are ours.
+	Command []string
+	Env     []string
+	// PID is a running process to attach to, if there is no Command.
+	PID int
+	// Plans are the ways to sample, best first; the first that can be opened
+	// is used.
+	Plans []pmu.Plan
+	// Touch is the event that goes with any plan.
+	Touch *pmu.Event
+	// CPUs limits where samples are taken; nil means everywhere.
+	CPUs []int
+	// Duration ends the recording, not the program; 0 means no limit.
+	Duration time.Duration
+	// Chosen is told the plan, and why better ones were not possible, before
+	// the program runs.
+	Chosen func(plan *pmu.Plan, refused []error)
+}
+
+// Sink receives what happened, in order of time and from one goroutine. Times
+// are CLOCK_MONOTONIC in nanoseconds; 0 means before the recording. What the
+// arguments point to is only valid during the call.
+type Sink interface {
+	Sample(e *pmu.Event, s *perfevent.Sample)
+	Mapping(time uint64, m *perfevent.Mapping)
+	Fork(t *perfevent.Task)
+	Comm(time uint64, c *perfevent.Comm)
+}
+
+// End says how a recording ended.
+type End string
+
+// The ways to end.
+const (
+	Exited      End = "exited"      // the program ended by itself
+	Killed      End = "killed"      // a signal ended the program
+	Interrupted End = "interrupted" // we were asked to stop
+	TimeUp      End = "time up"     // Options.Duration
+)
+
+// Outcome is what is known after a recording.
+type Outcome struct {
+	Plan    pmu.Plan
+	PID     int
+	End     End
+	Signal  syscall.Signal // that ended the program, if any
+	Status  int            // exit status as a shell says it: 128 + signal
+	Started time.Time
+	Elapsed time.Duration
+	// CPUTime is the user and system time of the program and its children, if
+	// it has ended.
+	User, System time.Duration
+	Losses       Losses
+	// Running is set while the program goes on after the recording.
+	Running *Program
+}
+
+// Losses count what was not recorded or could not be read.
+type Losses struct {
+	Lost      uint64 `json:"lost"`      // records that found the buffer full
+	Throttled uint64 `json:"throttled"` // times the kernel paused an event
+	Damaged   uint64 `json:"damaged"`   // records of an unexpected length
+}
+
+// Program is a program that outlives its recording.
+type Program struct {
+	process *os.Process
+	done    <-chan *os.ProcessState
+}
+
+// Wait waits until the program ends and returns its status.
+func (p *Program) Wait() int {
+	state := <-p.done
+	if state == nil {
+		return 1
+	}
+	status, _ := statusOf(state)
+	return status
+}
+
+// statusOf returns the exit status as a shell says it, and the signal that
+// ended the program, if any.
+func statusOf(state *os.ProcessState) (int, syscall.Signal) {
+	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal()), ws.Signal()
+	}
+	return state.ExitCode(), 0
+}
+
+// refusal explains why an event could not be opened, and what to do.
+func refusal(name string, err error, paranoid int) error {
+	var errno syscall.Errno
+	if !errors.As(err, &errno) {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	switch errno {
+	case syscall.EACCES, syscall.EPERM:
+		return fmt.Errorf("%s: not permitted: kernel.perf_event_paranoid is %d, or a container forbids perf_event_open; 'isobath doctor' says what to change: %w", name, paranoid, err)
+	case syscall.ENOENT, syscall.EOPNOTSUPP, syscall.ENODEV:
+		return fmt.Errorf("%s: this machine does not offer it, as usual in virtual machines: %w", name, err)
+	case syscall.EINVAL:
+		return fmt.Errorf("%s: the kernel does not know this form of the event: %w", name, err)
+	case syscall.EMFILE:
+		return fmt.Errorf("%s: too many open files, one is needed for each CPU and event; raise 'ulimit -n': %w", name, err)
+	case syscall.EBUSY:
+		return fmt.Errorf("%s: another profiler holds the counter: %w", name, err)
+	case syscall.ENOSYS:
+		return fmt.Errorf("%s: this kernel has no perf events, or a container hides them: %w", name, err)
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}

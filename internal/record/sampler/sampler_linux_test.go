@@ -1,0 +1,167 @@
+package sampler
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"isobath/internal/perfevent"
+	"isobath/internal/record/pmu"
+)
+
+// log counts what it is given and checks the order.
+type log struct {
+	t        *testing.T
+	last     uint64
+	samples  map[pmu.Use]int
+	tids     map[uint32]bool
+	pids     map[uint32]bool
+	mappings []perfevent.Mapping
+	noRegs   int
+}
+
+func newLog(t *testing.T) *log {
+	return &log{t: t, samples: map[pmu.Use]int{}, tids: map[uint32]bool{}, pids: map[uint32]bool{}}
+}
+
+func (l *log) order(time uint64) {
+	if time < l.last {
+		l.t.Errorf("time %d after %d", time, l.last)
+	}
+	l.last = time
+}
+
+func (l *log) Sample(e *pmu.Event, s *perfevent.Sample) {
+	l.order(s.Time)
+	l.samples[e.Use]++
+	l.tids[s.TID], l.pids[s.PID] = true, true
+	if _, ok := s.RegsUser.Get(7); e.Use == pmu.Timer && !ok {
+		l.noRegs++
+	}
+}
+func (l *log) Mapping(time uint64, m *perfevent.Mapping) {
+	l.order(time)
+	l.mappings = append(l.mappings, *m)
+}
+func (l *log) Fork(t *perfevent.Task)              { l.order(t.Time) }
+func (l *log) Comm(time uint64, c *perfevent.Comm) { l.order(time) }
+
+func options(rate int, command ...string) *Options {
+	o := &pmu.Options{Rate: rate, Arch: runtime.GOARCH}
+	touch := pmu.Touches(o)
+	return &Options{Command: command, Env: os.Environ(), Plans: []pmu.Plan{pmu.TimerPlan(o)}, Touch: &touch}
+}
+
+// record skips the test where the machine forbids sampling: what it does then
+// is tested by refusals.
+func record(t *testing.T, opt *Options) (*Outcome, *log) {
+	t.Helper()
+	l := newLog(t)
+	out, err := Record(context.Background(), opt, l)
+	if err != nil {
+		t.Skipf("this machine does not let us sample: %v", err)
+	}
+	return out, l
+}
+
+const spin = `i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; `
+
+func TestRecordProgram(t *testing.T) {
+	out, l := record(t, options(2000, "sh", "-c", spin+"exit 7"))
+	if out.Status != 7 || out.End != Exited || out.Running != nil {
+		t.Errorf("outcome %+v", out)
+	}
+	// One sample each half millisecond of user time, give or take start and end.
+	want := int(out.User / (500 * time.Microsecond))
+	if n := l.samples[pmu.Timer]; n < want*7/10 || n > want*13/10+5 {
+		t.Errorf("%d samples in %v", n, out.User)
+	}
+	if l.samples[pmu.Touch] == 0 || l.noRegs > 0 || out.Losses != (Losses{}) {
+		t.Errorf("%d touches, %d samples without registers, losses %+v", l.samples[pmu.Touch], l.noRegs, out.Losses)
+	}
+	if len(l.mappings) < 5 {
+		t.Errorf("only %d mappings", len(l.mappings))
+	}
+}
+
+func TestChildProcesses(t *testing.T) {
+	script := "(" + spin + ") & " + spin + "wait"
+	_, l := record(t, options(2000, "sh", "-c", script))
+	if len(l.pids) < 2 {
+		t.Errorf("samples of %d processes, want 2", len(l.pids))
+	}
+}
+
+func TestSignalEndsProgram(t *testing.T) {
+	out, _ := record(t, options(1000, "sh", "-c", "kill -SEGV $$"))
+	if out.Status != 139 || out.End != Killed || out.Signal.String() != "segmentation fault" {
+		t.Errorf("outcome %+v", out)
+	}
+}
+
+func TestDurationEndsRecordingOnly(t *testing.T) {
+	opt := options(1000, "sh", "-c", "sleep 0.6; exit 3")
+	opt.Duration = 100 * time.Millisecond
+	out, _ := record(t, opt)
+	if out.End != TimeUp || out.Running == nil {
+		t.Fatalf("outcome %+v", out)
+	}
+	if got := out.Running.Wait(); got != 3 {
+		t.Errorf("status %d, want 3", got)
+	}
+}
+
+func TestCancelEndsProgram(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	out, err := Record(ctx, options(1000, "sleep", "60"), newLog(t))
+	if err != nil {
+		t.Skipf("this machine does not let us sample: %v", err)
+	}
+	if out.End != Interrupted || out.Status != 143 {
+		t.Errorf("outcome %+v", out)
+	}
+}
+
+func TestAttach(t *testing.T) {
+	cmd := exec.Command("sh", "-c", "while :; do :; done")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	opt := options(1000)
+	opt.Command, opt.PID, opt.Duration = nil, cmd.Process.Pid, 300*time.Millisecond
+	out, l := record(t, opt)
+	if out.End != TimeUp || l.samples[pmu.Timer] == 0 || !l.pids[uint32(cmd.Process.Pid)] {
+		t.Errorf("outcome %+v, samples %v", out, l.samples)
+	}
+}
+
+func TestNoSuchProgram(t *testing.T) {
+	_, err := Record(context.Background(), options(1000, filepath.Join(t.TempDir(), "nothing")), newLog(t))
+	if err == nil {
+		t.Error("a program that does not exist was recorded")
+	}
+}
+
+func TestParseMaps(t *testing.T) {
+	got := parseMaps(9, []byte("55d0-55e0 r-xp 00001000 fe:00 12 /a b/c\n7f00-7f10 rw-p 00000000 00:00 0 \nbad\n7ffd-7fff rw-p 00000000 00:00 0 [stack]\n"))
+	want := []perfevent.Mapping{
+		{PID: 9, TID: 9, Start: 0x55d0, Len: 0x10, Offset: 0x1000, Prot: 5, Name: "/a b/c"},
+		{PID: 9, TID: 9, Start: 0x7f00, Len: 0x10, Prot: 3, Name: "//anon", Data: true},
+		{PID: 9, TID: 9, Start: 0x7ffd, Len: 2, Prot: 3, Name: "[stack]", Data: true},
+	}
+	if len(got) != len(want) {
+		t.Fatalf("got %+v", got)
+	}
+	for i := range want {
+		if g, w := got[i], want[i]; g.Start != w.Start || g.Len != w.Len || g.Offset != w.Offset || g.Prot != w.Prot || g.Name != w.Name || g.Data != w.Data {
+			t.Errorf("got %+v, want %+v", g, w)
+		}
+	}
+}

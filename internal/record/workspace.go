@@ -1,0 +1,149 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"isobath/internal/record/heap"
+	"isobath/internal/run"
+	"isobath/internal/symbol"
+)
+
+// workspace is a folder of its own for what the recorded program writes: the
+// allocation log and its marks.
+type workspace struct {
+	dir       string
+	env       []string
+	threshold int64
+	library   string // what is preloaded
+	absent    string // why there is no allocation log
+}
+
+const workspacePrefix = "isobath-record-"
+
+// marksVariable names the file that clients/isobath.h writes to.
+const marksVariable = "ISOBATH_MARKS"
+
+// newWorkspace makes the folder and what is preloaded.
+func newWorkspace(opt *Options) (*workspace, error) {
+	if len(opt.Command) == 0 {
+		return &workspace{absent: "the process was running already"}, nil
+	}
+	sweep(os.TempDir())
+	dir, err := os.MkdirTemp("", workspacePrefix+strconv.Itoa(os.Getpid())+"-")
+	if err != nil {
+		return nil, fmt.Errorf("folder for the recording: %w", err)
+	}
+	w := &workspace{dir: dir, env: append(os.Environ(), marksVariable+"="+filepath.Join(dir, "marks")), threshold: opt.Threshold}
+	if w.threshold <= 0 {
+		w.threshold = heap.DefaultThreshold
+	}
+	w.preload(opt)
+	return w, nil
+}
+
+// preload prepares the allocation log, or says why there is none.
+func (w *workspace) preload(opt *Options) {
+	if !opt.Heap {
+		w.absent = "it was switched off"
+		return
+	}
+	err := heap.Suits(opt.Command[0])
+	library := ""
+	if err == nil {
+		library, err = heap.Library(w.dir)
+	}
+	if err != nil {
+		w.absent = err.Error()
+		what := "heap objects are named by their memory mapping only"
+		if errors.Is(err, heap.ErrNoCompiler) {
+			what += "; install one, such as with 'apt-get install gcc'"
+		}
+		opt.Say(fmt.Sprintf("no allocation log: %v; %s", err, what))
+		return
+	}
+	w.library = library
+	w.env = heap.Environ(w.env, library, w.dir, w.threshold)
+}
+
+func (w *workspace) environ() []string { return w.env }
+
+func (w *workspace) remove() {
+	if w.dir != "" {
+		_ = os.RemoveAll(w.dir)
+	}
+}
+
+// sweep removes the folders of recordings that were killed.
+func sweep(parent string) {
+	old, _ := filepath.Glob(filepath.Join(parent, workspacePrefix+"*"))
+	for _, dir := range old {
+		rest := strings.TrimPrefix(filepath.Base(dir), workspacePrefix)
+		pid, err := strconv.Atoi(rest[:max(0, strings.IndexByte(rest, '-'))])
+		info, serr := os.Lstat(dir)
+		if err != nil || serr != nil || !info.IsDir() {
+			continue
+		}
+		if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) == os.Geteuid() && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			_ = os.RemoveAll(dir)
+		}
+	}
+}
+
+// read takes in what the program wrote. Damage costs names, never the samples.
+func (w *workspace) read(c *collector, r *run.Run) *marks {
+	r.Recording.Heap = &run.Heap{Threshold: w.threshold, Absent: w.absent}
+	if w.dir == "" {
+		return &marks{}
+	}
+	logs, err := heap.Read(w.dir)
+	if err != nil {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the allocation log: %v", err))
+	}
+	for _, l := range logs {
+		r.Recording.Heap.Missed += l.Missed
+		r.Recording.Heap.Allocations += allocate(c.objects, l)
+	}
+	if n := r.Recording.Heap.Missed; n > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d entries of the allocation log found it full; later heap objects have no name. Use a higher --heap-threshold", n))
+	}
+	return w.readMarks(c, r)
+}
+
+func (w *workspace) readMarks(c *collector, r *run.Run) *marks {
+	f, err := os.Open(filepath.Join(w.dir, "marks"))
+	if err != nil {
+		return &marks{} // the program makes none
+	}
+	defer f.Close()
+	m, err := readMarks(f)
+	if err != nil || m.damaged > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d marks of the program could not be read", m.damaged))
+	}
+	m.name(c.objects)
+	return m
+}
+
+// allocate gives the entries of a log to the objects, and counts them.
+func allocate(objects *symbol.Objects, l *heap.Log) int {
+	n := 0
+	live := map[uint64]uint64{} // sizes by address
+	for _, e := range l.Events {
+		if e.Free {
+			if size, ok := live[e.Addr]; ok {
+				objects.Free(l.PID, e.Time, e.Addr, size)
+				delete(live, e.Addr)
+			}
+			continue
+		}
+		objects.Allocate(l.PID, e.Time, symbol.Allocation{Addr: e.Addr, Size: e.Size, Sites: e.Sites})
+		live[e.Addr] = e.Size
+		n++
+	}
+	return n
+}
