@@ -13,8 +13,11 @@ func (p *plan) assemble(ctx context.Context, a *query.Answer, results []layered)
 	for i := range p.axes {
 		a.Axes = append(a.Axes, p.histogram(i, results))
 	}
-	for i := range p.request.Pairs {
-		a.Pairs = append(a.Pairs, p.density(i, results))
+	if n := len(p.request.Pairs); n > 0 {
+		a.Pairs = make([]query.Density, n)
+		if err := parallel(ctx, n, func(_, i int) { a.Pairs[i] = p.density(i, results) }); err != nil {
+			return err
+		}
 	}
 	for i, g := range p.request.Groups {
 		if ctx.Err() != nil {
@@ -78,9 +81,6 @@ func (p *plan) density(i int, results []layered) query.Density {
 		return p.sparseDensity(i, c, r)
 	}
 	list := p.lists[c.key]
-	if list == nil {
-		list = listCells(r[query.All].n, c.right.cells)
-	}
 	d := query.Density{Left: list.left, Right: list.right}
 	d.Counts = [query.Layers][]uint32{list.all, list.pick(r[query.Selected].n), list.none}
 	if list.none == nil {
@@ -95,6 +95,29 @@ type cellList struct {
 	cells       []uint32
 	all         []uint32
 	none        []uint32 // zeros, where it is known that nothing is hovered
+}
+
+type listKey struct {
+	filter  setKey
+	counter any
+}
+
+// listPairs finds the lists of the pairs that are asked for; they change with
+// the filter only, and are kept.
+func (p *plan) listPairs(l *lease, filter setKey, results []layered) {
+	p.lists = map[any]*cellList{}
+	for i, c := range p.counters {
+		if c.right == nil {
+			continue
+		}
+		key := listKey{filter, c.key}
+		list, ok := l.look(key).(*cellList)
+		if !ok {
+			list = listCells(results[i][query.All].n, c.right.cells)
+			l.put(key, 12*int64(len(list.cells)), list)
+		}
+		p.lists[c.key] = list
+	}
 }
 
 func listCells(all []uint32, nb int) *cellList {

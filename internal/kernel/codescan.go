@@ -16,36 +16,47 @@ import (
 // span is a range of codes; from > to if it is empty.
 type span struct{ from, to uint8 }
 
-// lookAhead finds the bins that a range of values surely holds, and those it
-// may touch.
-func lookAhead(c *table.Column, b *query.Binning, r query.Range) (sure, maybe span) {
-	lo, hi := r.Lo.Number, r.Hi.Number
-	sure, maybe = span{1, 0}, span{1, 0}
-	unit := 0.0
+// lookAhead finds the bins that an interval surely holds, and those it may
+// touch.
+func lookAhead(c *table.Column, b *query.Binning, i interval) (sure, maybe span) {
+	k := keys{column: c}
+	lo, hi := k.value(i.from), k.value(i.to)
 	_, isAddress := c.Data.([]uint64)
-	_, isFloat := c.Data.([]float64)
-	if !isFloat && !isAddress && math.Abs(b.Hi) < 1<<52 && math.Abs(b.Lo) < 1<<52 {
-		unit = 1 // whole numbers below an edge are at least 1 below it
-	}
+	sure, maybe = span{1, 0}, span{1, 0}
 	for i := range b.Bins {
 		// The first and the last bin also hold what lies beyond them.
-		from, to := b.Edges[i], b.Edges[i+1]
+		from, below, greatest := b.Edges[i], b.Edges[i+1], greatestBelow(c, b, b.Edges[i+1])
 		if i == 0 {
 			from = min(from, b.Min)
 		}
 		if i == b.Bins-1 {
-			to = math.Inf(1)
+			below, greatest = math.Inf(1), b.Max
 		}
-		if to < lo || from > hi {
+		if below < lo || from > hi {
 			continue
 		}
 		maybe = maybe.with(i)
 		// An address may differ from a bound and be equal to it as a float.
-		if (lo < from || lo == from && !isAddress) && (hi > to || hi >= to-unit && !isAddress) {
+		if isAddress && lo < from && hi > greatest || !isAddress && lo <= from && hi >= greatest {
 			sure = sure.with(i)
 		}
 	}
 	return sure, maybe
+}
+
+// greatestBelow returns a number that no value of a column below an edge
+// exceeds.
+func greatestBelow(c *table.Column, b *query.Binning, edge float64) float64 {
+	switch c.Data.(type) {
+	case []uint64:
+		return edge
+	case []float64:
+		return math.Nextafter(edge, math.Inf(-1))
+	}
+	if math.Abs(b.Hi) < 1<<52 && math.Abs(b.Lo) < 1<<52 {
+		return math.Ceil(edge) - 1
+	}
+	return edge
 }
 
 func (s span) with(bin int) span {
@@ -57,37 +68,55 @@ func (s span) with(bin int) span {
 
 // scanCodes adds the rows with a code in sure; those with one in maybe are
 // collected and handed to check in lots, so that their values, which lie far
-// apart, are fetched side by side. Codes are below 128.
+// apart, are fetched side by side.
 func scanCodes(codes []uint8, sure, maybe span, out []uint64, check func(at []uint16)) {
 	if maybe.from > maybe.to {
 		return
 	}
-	var room [1024]uint16
-	at := room[:0]
-	for w := range out {
-		part := codes[w*64 : min(w*64+64, len(codes))]
-		in := wordOf(part, sure)
-		out[w] |= in
+	const lot = 16 // words
+	var in, rest [lot]uint64
+	var room [64 * lot]uint16
+	for w := 0; w < len(out); w += lot {
+		n := min(lot, len(out)-w)
+		part := codes[w*64 : min((w+n)*64, len(codes))]
+		compareCodes(part, sure, in[:n])
+		for i, word := range in[:n] {
+			out[w+i] |= word
+		}
 		if sure == maybe {
 			continue
 		}
-		for rest := wordOf(part, maybe) &^ in; rest != 0; rest &= rest - 1 {
-			at = append(at, uint16(w*64+bits.TrailingZeros64(rest)))
+		compareCodes(part, maybe, rest[:n])
+		at := room[:0]
+		for i := range rest[:n] {
+			for word := rest[i] &^ in[i]; word != 0; word &= word - 1 {
+				at = append(at, uint16((w+i)*64+bits.TrailingZeros64(word)))
+			}
 		}
-		if len(at) > len(room)-64 {
-			check(at)
-			at = at[:0]
-		}
+		check(at)
 	}
-	check(at)
 }
 
-// wordOf compares up to 64 codes with a range: one bit each.
+// compareCodes sets the bits of the codes in a range and clears the others.
+func compareCodes(codes []uint8, s span, out []uint64) {
+	if s.from > s.to {
+		clear(out)
+		return
+	}
+	w := 0
+	if hasVectors && len(codes) >= 64 {
+		w = len(codes) / 64
+		compare8(&out[0], &codes[0], w, s.from, s.to-s.from)
+	}
+	for ; w < len(out); w++ {
+		out[w] = wordOf(codes[w*64:min(w*64+64, len(codes))], s)
+	}
+}
+
+// wordOf compares up to 64 codes with a range that is not empty: one bit each.
+// If there are 64, all are below 128.
 func wordOf(codes []uint8, s span) uint64 {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
-	if s.from > s.to {
-		return 0
-	}
 	if len(codes) < 64 {
 		var word uint64
 		for i, c := range codes {
@@ -109,8 +138,11 @@ func wordOf(codes []uint8, s span) uint64 {
 	return word
 }
 
-// codeTester is a faster intervalTester for a column that has codes at hand.
-func (e *Engine) codeTester(l *lease, c *table.Column, r query.Range) func(lo, hi int, out []uint64) {
+// codeTester is a faster tester for a column that has codes at hand.
+func (e *Engine) codeTester(l *lease, c *table.Column, i interval) func(lo, hi int, out []uint64) {
+	if i.empty() {
+		return nil
+	}
 	e.mu.Lock()
 	axis, ok := e.coded[c.Name]
 	e.mu.Unlock()
@@ -119,49 +151,12 @@ func (e *Engine) codeTester(l *lease, c *table.Column, r query.Range) func(lo, h
 	}
 	b, _ := l.look(axis).(*query.Binner)
 	k, _ := l.look(oneKey{axis}).(*codes)
-	if b == nil || k == nil || b.Names != nil || k.u8 == nil || k.cells > 128 {
+	if b == nil || k == nil || b.Names != nil || k.u8 == nil || k.cells > 128 && !hasVectors {
 		return nil
 	}
-	sure, maybe := lookAhead(c, b.Binning, r)
-	check := checker(c, r)
+	sure, maybe := lookAhead(c, b.Binning, i)
+	check := i.checker(c)
 	return func(lo, hi int, out []uint64) {
 		scanCodes(k.u8[lo:hi], sure, maybe, out, func(at []uint16) { check(lo, at, out) })
-	}
-}
-
-// checker returns a function that adds those of some rows of a block whose
-// value lies in the range.
-func checker(c *table.Column, r query.Range) func(lo int, at []uint16, out []uint64) {
-	switch d := c.Data.(type) {
-	case []int32:
-		return wholeChecker(d, r, math.MinInt32, math.MaxInt32)
-	case []int64:
-		return wholeChecker(d, r, math.MinInt64, math.MaxInt64)
-	case []uint8:
-		return wholeChecker(d, r, 0, math.MaxUint8)
-	case []uint64:
-		return wholeChecker(d, r, 0, math.MaxUint64)
-	}
-	d := c.Data.([]float64)
-	return func(lo int, at []uint16, out []uint64) {
-		for _, i := range at {
-			if v := d[lo+int(i)]; v >= r.Lo.Number && v <= r.Hi.Number {
-				out[i/64] |= 1 << (i % 64)
-			}
-		}
-	}
-}
-
-func wholeChecker[T int32 | int64 | uint8 | uint64](d []T, r query.Range, least, most T) func(lo int, at []uint16, out []uint64) {
-	from, to, ok := wholeRange(r, least, most)
-	if !ok {
-		return func(int, []uint16, []uint64) {}
-	}
-	span := uint64(to) - uint64(from)
-	return func(lo int, at []uint16, out []uint64) {
-		for _, i := range at {
-			_, borrow := bits.Sub64(span, uint64(d[lo+int(i)])-uint64(from), 0)
-			out[i/64] |= (borrow ^ 1) << (i % 64)
-		}
 	}
 }

@@ -78,10 +78,26 @@ func (r result) sub(o result) {
 	}
 }
 
-// rowSet is a set of rows to be counted.
+// rowSet is a set of rows to be counted: those in bits that are not in minus.
 type rowSet struct {
 	bits  table.Bits // nil: every row
+	minus table.Bits // nil: none
 	count int
+}
+
+// words returns the members among the rows from lo to hi; scratch is used if
+// some must be left out.
+func (s *rowSet) words(lo, hi int, scratch []uint64) table.Bits {
+	words := s.bits[lo/64 : (hi+63)/64]
+	if s.minus == nil {
+		return words
+	}
+	minus := s.minus[lo/64 : (hi+63)/64]
+	scratch = scratch[:len(words)]
+	for i, w := range words {
+		scratch[i] = w &^ minus[i]
+	}
+	return scratch
 }
 
 // count counts rows of each set by each counter: result [set][counter].
@@ -213,6 +229,7 @@ type worker struct {
 	tables   []tableOf
 	sums     []*sumState
 	picks    picks
+	words    [blockRows / 64]uint64
 }
 
 // column is codes as a worker sees them: of the whole block, and of the rows
@@ -312,15 +329,17 @@ func (w *worker) block(ctx context.Context, sets []rowSet, lo, hi int) {
 	rows := hi - lo
 	for k, s := range sets {
 		n := rows
+		var words table.Bits
 		if s.bits != nil {
-			n = s.bits[lo/64 : (hi+63)/64].Count()
+			words = s.words(lo, hi, w.words[:])
+			n = words.Count()
 		}
 		switch n {
 		case 0:
 		case rows:
 			w.count(ctx, k, lo, hi, nil)
 		default:
-			w.picks.words, w.picks.count, w.picks.list = s.bits[lo/64:(hi+63)/64], n, nil
+			w.picks.words, w.picks.count, w.picks.list = words, n, nil
 			w.count(ctx, k, lo, hi, &w.picks)
 		}
 	}
@@ -454,7 +473,7 @@ func (t *tableOf) sum(a view, part int, b valueBlock) {
 	case a.u8 != nil:
 		sumBytes(p, a.u8, t.cells, b)
 	case a.u16 != nil:
-		sumPacked(p, a.u16, t.cells, b)
+		sumWords(p, a.u16, t.cells, b)
 	default:
 		sumPacked(p, a.u32, t.cells, b)
 	}

@@ -3,8 +3,6 @@ package kernel
 import (
 	"context"
 	"fmt"
-	"math"
-	"math/bits"
 	"slices"
 
 	"isobath/internal/query"
@@ -29,7 +27,7 @@ func (e *Engine) rowsOf(ctx context.Context, l *lease, x query.Expr) (table.Bits
 	var err error
 	switch x := x.(type) {
 	case query.And:
-		b, err = e.combine(ctx, l, x.Terms, table.Bits.And)
+		b, err = e.intersect(ctx, l, x.Terms)
 	case query.Or:
 		b, err = e.combine(ctx, l, x.Terms, table.Bits.Or)
 	case query.Not:
@@ -90,6 +88,35 @@ func (e *Engine) kept(name string) (table.Bits, error) {
 	return b, nil
 }
 
+// intersect is combine for rows that all terms accept.
+func (e *Engine) intersect(ctx context.Context, l *lease, terms []query.Expr) (table.Bits, error) {
+	rest, merged := e.mergeIntervals(terms)
+	var all table.Bits
+	for _, m := range merged {
+		if len(m.terms) == 1 {
+			rest = append(rest, m.terms[0]) // which may be known already
+			continue
+		}
+		b, err := e.scanColumn(ctx, m.column, e.intervalTester(l, m.column, m.interval))
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = b
+		} else {
+			all.And(b)
+		}
+	}
+	if len(rest) == 0 {
+		return all, nil
+	}
+	b, err := e.combine(ctx, l, rest, table.Bits.And)
+	if err == nil && all != nil {
+		b.And(all)
+	}
+	return b, err
+}
+
 func (e *Engine) combine(ctx context.Context, l *lease, terms []query.Expr, with func(a, b table.Bits)) (table.Bits, error) {
 	var all table.Bits
 	for i, t := range terms {
@@ -126,11 +153,18 @@ func (e *Engine) scan(ctx context.Context, l *lease, x query.Expr) (table.Bits, 
 	if c == nil {
 		return nil, query.UnknownColumn(e.data.Table, name)
 	}
-	test := e.tester(l, c, x)
-	_, missing := x.(query.Missing)
+	if m, ok := x.(query.Missing); ok {
+		return e.scanBlocks(ctx, missingTester(c, m))
+	}
+	return e.scanColumn(ctx, c, e.tester(l, c, x))
+}
+
+// scanColumn fills a set with the rows that a test accepts and that have a
+// value.
+func (e *Engine) scanColumn(ctx context.Context, c *table.Column, test func(lo, hi int, out []uint64)) (table.Bits, error) {
 	return e.scanBlocks(ctx, func(lo, hi int, out []uint64) {
 		test(lo, hi, out)
-		if c.Valid != nil && !missing {
+		if c.Valid != nil {
 			table.Bits(out).And(c.Valid[lo/64 : lo/64+len(out)])
 		}
 	})
@@ -147,13 +181,9 @@ func (e *Engine) scanBlocks(ctx context.Context, fill func(lo, hi int, out []uin
 	return b, err
 }
 
-// tester returns a function that sets the bits of the rows of a block that an
-// expression over one column accepts; rows without a value are left to the
-// caller, unless the expression is about those.
+// tester returns a function that adds the rows of a block that an expression
+// over one column accepts; rows without a value are left to the caller.
 func (e *Engine) tester(l *lease, c *table.Column, x query.Expr) func(lo, hi int, out []uint64) {
-	if m, ok := x.(query.Missing); ok {
-		return missingTester(c, m)
-	}
 	if d, ok := c.Data.([]uint32); ok {
 		accepted := make([]bool, len(c.Dict))
 		for code := range c.Dict {
@@ -161,15 +191,16 @@ func (e *Engine) tester(l *lease, c *table.Column, x query.Expr) func(lo, hi int
 		}
 		return func(lo, hi int, out []uint64) { lookup(d[lo:hi], accepted, out) }
 	}
+	if i, ok := intervalOf(c, x); ok {
+		return e.intervalTester(l, c, i)
+	}
 	switch x := x.(type) {
-	case query.Range:
-		return e.rangeTester(l, c, x)
 	case query.Compare:
-		return e.compareTester(l, c, x)
+		return e.otherTester(l, c, x)
 	case query.In:
 		tests := make([]func(lo, hi int, out []uint64), len(x.Values))
 		for i, v := range x.Values {
-			tests[i] = e.rangeTester(l, c, query.Range{Column: x.Column, Lo: v, Hi: v})
+			tests[i] = e.tester(l, c, query.Compare{Column: x.Column, Op: query.Eq, Value: v})
 		}
 		return func(lo, hi int, out []uint64) {
 			for _, t := range tests {
@@ -177,20 +208,25 @@ func (e *Engine) tester(l *lease, c *table.Column, x query.Expr) func(lo, hi int
 			}
 		}
 	}
+	return definition(c, x)
+}
+
+// definition asks the language itself about each row.
+func definition(c *table.Column, x query.Expr) func(lo, hi int, out []uint64) {
 	return func(lo, hi int, out []uint64) {
 		for i := lo; i < hi; i++ {
-			if c.Has(i) && query.Accepts(x, c, i) {
+			if _, ok := query.Number(c, i); ok && query.Accepts(x, c, i) {
 				out[(i-lo)/64] |= 1 << ((i - lo) % 64)
 			}
 		}
 	}
 }
 
-func (e *Engine) rangeTester(l *lease, c *table.Column, r query.Range) func(lo, hi int, out []uint64) {
-	if t := e.codeTester(l, c, r); t != nil {
+func (e *Engine) intervalTester(l *lease, c *table.Column, i interval) func(lo, hi int, out []uint64) {
+	if t := e.codeTester(l, c, i); t != nil {
 		return t
 	}
-	return intervalTester(c, r)
+	return i.tester(c)
 }
 
 func missingTester(c *table.Column, m query.Missing) func(lo, hi int, out []uint64) {
@@ -205,118 +241,22 @@ func missingTester(c *table.Column, m query.Missing) func(lo, hi int, out []uint
 	}
 }
 
-// compareTester turns a comparison into an interval, or what is outside it.
-func (e *Engine) compareTester(l *lease, c *table.Column, x query.Compare) func(lo, hi int, out []uint64) {
-	below, above := query.NumberValue(math.Inf(-1)), query.NumberValue(math.Inf(1))
-	var r query.Range
-	outside := false
-	switch x.Op {
-	case query.Eq, query.Ne:
-		r, outside = query.Range{Lo: x.Value, Hi: x.Value}, x.Op == query.Ne
-	case query.Le, query.Gt:
-		r, outside = query.Range{Lo: below, Hi: x.Value}, x.Op == query.Gt
-	case query.Ge, query.Lt:
-		r, outside = query.Range{Lo: x.Value, Hi: above}, x.Op == query.Lt
+// otherTester tests value != literal.
+func (e *Engine) otherTester(l *lease, c *table.Column, x query.Compare) func(lo, hi int, out []uint64) {
+	equal, ok := intervalOf(c, query.Compare{Column: x.Column, Op: query.Eq, Value: x.Value})
+	if !ok {
+		return definition(c, x)
 	}
-	r.Column = x.Column
-	inside := e.rangeTester(l, c, r)
-	if !outside {
-		return inside
-	}
+	inside := e.intervalTester(l, c, equal)
 	d, _ := c.Data.([]float64)
 	return func(lo, hi int, out []uint64) {
 		inside(lo, hi, out)
 		table.Bits(out).Not(hi - lo)
 		for i := lo; i < hi && d != nil; i++ {
-			if d[i] != d[i] { // a NaN is no value, so it is not outside either
+			if d[i] != d[i] { // a NaN is no value, so it is not another one either
 				out[(i-lo)/64] &^= 1 << ((i - lo) % 64)
 			}
 		}
-	}
-}
-
-// intervalTester tests lo <= value <= hi.
-func intervalTester(c *table.Column, r query.Range) func(lo, hi int, out []uint64) {
-	switch d := c.Data.(type) {
-	case []int32:
-		return wholeTester(d, r, math.MinInt32, math.MaxInt32)
-	case []int64:
-		return wholeTester(d, r, math.MinInt64, math.MaxInt64)
-	case []uint8:
-		return wholeTester(d, r, 0, math.MaxUint8)
-	case []uint64:
-		return wholeTester(d, r, 0, math.MaxUint64)
-	}
-	d := c.Data.([]float64)
-	return func(lo, hi int, out []uint64) { within(d[lo:hi], r.Lo.Number, r.Hi.Number, out) }
-}
-
-func wholeTester[T int32 | int64 | uint8 | uint64](d []T, r query.Range, least, most T) func(lo, hi int, out []uint64) {
-	from, to, ok := wholeRange(r, least, most)
-	if !ok {
-		return func(int, int, []uint64) {}
-	}
-	return func(lo, hi int, out []uint64) { wholeWithin(d[lo:hi], from, to, out) }
-}
-
-// wholeRange finds the least and greatest whole numbers in a range once, by the
-// definition of the language, so that rows are compared as whole numbers.
-func wholeRange[T int32 | int64 | uint8 | uint64](r query.Range, least, most T) (from, to T, ok bool) {
-	if query.OrderNumber(most, r.Lo) < 0 || query.OrderNumber(least, r.Hi) > 0 {
-		return 0, 0, false
-	}
-	from = search(least, most, func(v T) bool { return query.OrderNumber(v, r.Lo) >= 0 })
-	to = most
-	if query.OrderNumber(most, r.Hi) > 0 {
-		to = search(least, most, func(v T) bool { return query.OrderNumber(v, r.Hi) > 0 }) - 1
-	}
-	return from, to, from <= to
-}
-
-// search returns the least value for which a monotone test holds; it holds for
-// the last one.
-func search[T int32 | int64 | uint8 | uint64](first, last T, holds func(T) bool) T {
-	for first < last {
-		mid := first + T((uint64(last)-uint64(first))/2)
-		if holds(mid) {
-			last = mid
-		} else {
-			first = mid + 1
-		}
-	}
-	return first
-}
-
-// wholeWithin adds the rows with from <= value <= to, without branches: the
-// borrow of span - (value - from) tells.
-func wholeWithin[T int32 | int64 | uint8 | uint64](d []T, from, to T, out []uint64) {
-	span := uint64(to) - uint64(from)
-	for w := range out {
-		part := d[w*64 : min(w*64+64, len(d))]
-		var word uint64
-		for i, v := range part {
-			_, borrow := bits.Sub64(span, uint64(v)-uint64(from), 0)
-			word |= (borrow ^ 1) << (i & 63)
-		}
-		out[w] |= word
-	}
-}
-
-func within(d []float64, from, to float64, out []uint64) {
-	for w := range out {
-		part := d[w*64 : min(w*64+64, len(d))]
-		var word uint64
-		for i, v := range part {
-			var a, b uint64
-			if v >= from {
-				a = 1
-			}
-			if v <= to {
-				b = 1
-			}
-			word |= (a & b) << (i & 63)
-		}
-		out[w] |= word
 	}
 }
 

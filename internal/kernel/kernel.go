@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"isobath/internal/query"
 	"isobath/internal/table"
@@ -21,6 +22,7 @@ type Engine struct {
 	warn       func(string)
 	builders   chan struct{} // as many builds at a time as it has room
 	everything table.Bits
+	nothing    table.Bits
 
 	mu         sync.Mutex
 	rowSets    map[string]table.Bits
@@ -59,6 +61,7 @@ func New(d query.Data, o Options) *Engine {
 		data: d, budget: o.Budget, warn: o.Warn,
 		builders:   make(chan struct{}, workers()),
 		everything: table.FullBits(d.Table.Rows()),
+		nothing:    table.NewBits(d.Table.Rows()),
 		rowSets:    map[string]table.Bits{},
 		summed:     map[*table.Column]*values{},
 		coded:      map[string]query.Axis{},
@@ -115,6 +118,7 @@ func (e *Engine) answer(ctx context.Context, l *lease, p *plan, d *dragging) (*q
 	if err != nil {
 		return nil, err
 	}
+	p.listPairs(l, ls.filter, results)
 	if err := p.assemble(ctx, a, results); err != nil {
 		return nil, err
 	}
@@ -152,37 +156,64 @@ func (e *Engine) layers(ctx context.Context, l *lease, r *query.Request, a *quer
 		}
 		bits[i] = b
 	}
-	all := rowSet{bits[query.All], e.data.Table.Rows()}
-	// within drops the rows that the filter hides, without changing b.
-	within := func(b table.Bits) table.Bits {
-		if r.Filter == nil {
-			return b
-		}
-		b = slices.Clone(b)
-		b.And(all.bits)
-		return b
-	}
-	if r.Filter != nil {
-		all.count = all.bits.Count()
-	}
-	selected := all
+	all := rowSet{bits: bits[query.All], count: e.data.Table.Rows()}
+	selected, hovered := all, rowSet{bits: e.nothing}
 	if r.Where != nil {
-		selected.bits = within(bits[query.Selected])
-		selected.count = selected.bits.Count()
+		selected.bits = bits[query.Selected]
 	}
-	hovered := rowSet{bits: table.NewBits(e.data.Table.Rows())}
+	filtered := r.Filter != nil
+	if filtered && r.Where != nil {
+		selected.bits = table.NewBits(e.data.Table.Rows())
+	}
 	if r.Hover != nil {
-		copy(hovered.bits, bits[query.Hovered])
-		hovered.bits.And(all.bits)
-		a.HoverAll = hovered.bits.Count()
-		hovered.bits.And(selected.bits)
-		hovered.count = hovered.bits.Count()
+		hovered.bits = table.NewBits(e.data.Table.Rows())
 	}
+	// One pass works out the rows of the layers and counts them.
+	var counts [query.Layers]atomic.Int64
+	var hoverAll atomic.Int64
+	err := parallel(ctx, blocks(e.data.Table.Rows()), func(_, block int) {
+		lo, hi := bounds(block, e.data.Table.Rows())
+		part := func(b table.Bits) table.Bits { return b[lo/64 : (hi+63)/64] }
+		if filtered {
+			counts[query.All].Add(int64(part(all.bits).Count()))
+		}
+		if r.Where != nil {
+			if filtered {
+				both(part(selected.bits), part(bits[query.Selected]), part(all.bits))
+			}
+			counts[query.Selected].Add(int64(part(selected.bits).Count()))
+		}
+		if r.Hover != nil {
+			h := part(hovered.bits)
+			both(h, part(bits[query.Hovered]), part(all.bits))
+			hoverAll.Add(int64(h.Count()))
+			h.And(part(selected.bits))
+			counts[query.Hovered].Add(int64(h.Count()))
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if filtered {
+		all.count = int(counts[query.All].Load())
+	}
+	if selected.count = all.count; r.Where != nil {
+		selected.count = int(counts[query.Selected].Load())
+	}
+	hovered.count = int(counts[query.Hovered].Load())
+	a.HoverAll = int(hoverAll.Load())
 	ls.sets = [query.Layers]rowSet{all, selected, hovered}
 	for i, s := range ls.sets {
 		a.Counts[i] = s.count
 	}
 	return ls, nil
+}
+
+// both sets into to the rows that are in a and in b.
+func both(into, a, b table.Bits) {
+	for i := range into {
+		into[i] = a[i] & b[i]
+	}
 }
 
 // column returns a column by name.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"isobath/internal/query"
-	"isobath/internal/table"
 )
 
 // layered is the results of one counter in each layer. Layers may share a
@@ -180,10 +180,7 @@ func (ls *layers) classes() [query.Layers]rowSet {
 		if b.count == 0 {
 			return a
 		}
-		rest := rowSet{count: a.count - b.count}
-		rest.bits = slices.Clone(a.bits)
-		rest.bits.AndNot(b.bits)
-		return rest
+		return rowSet{bits: a.bits, minus: b.bits, count: a.count - b.count}
 	}
 	return [query.Layers]rowSet{without(all, selected), without(selected, hovered), hovered}
 }
@@ -192,20 +189,12 @@ func (ls *layers) classes() [query.Layers]rowSet {
 // and went, if those are few.
 func (e *Engine) countChanges(ctx context.Context, counters []*counter, ls *layers, before *last, out []layered) (bool, error) {
 	var sets []rowSet
-	limit := ls.cheapest()
-	changed := 0
 	for _, layer := range []query.Layer{query.Selected, query.Hovered} {
 		now, then := ls.sets[layer].bits, before.sets[layer].bits
-		for _, s := range [2][2]table.Bits{{now, then}, {then, now}} {
-			set := rowSet{bits: slices.Clone(s[0])}
-			set.bits.AndNot(s[1])
-			set.count = set.bits.Count()
-			changed += set.count
-			sets = append(sets, set)
-		}
+		sets = append(sets, rowSet{bits: now, minus: then}, rowSet{bits: then, minus: now})
 	}
-	if changed > limit {
-		return false, nil
+	if few, err := e.countRows(ctx, sets, ls.cheapest()); !few || err != nil {
+		return false, err
 	}
 	results, err := e.count(ctx, counters, sets)
 	if err != nil {
@@ -224,6 +213,30 @@ func (e *Engine) countChanges(ctx context.Context, counters []*counter, ls *laye
 		}
 	}
 	return true, nil
+}
+
+// countRows fills in how many rows sets have, or returns false as soon as those
+// are more than the limit.
+func (e *Engine) countRows(ctx context.Context, sets []rowSet, limit int) (few bool, err error) {
+	rows := e.data.Table.Rows()
+	counts := make([]atomic.Int64, len(sets))
+	var sum atomic.Int64
+	err = parallel(ctx, blocks(rows), func(_, block int) {
+		if sum.Load() > int64(limit) {
+			return
+		}
+		lo, hi := bounds(block, rows)
+		var scratch [blockRows / 64]uint64
+		for k := range sets {
+			n := int64(sets[k].words(lo, hi, scratch[:]).Count())
+			counts[k].Add(n)
+			sum.Add(n)
+		}
+	})
+	for k := range sets {
+		sets[k].count = int(counts[k].Load())
+	}
+	return sum.Load() <= int64(limit), err
 }
 
 // cheapest is the rows that counting classes would touch.

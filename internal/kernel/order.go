@@ -46,11 +46,11 @@ func (k *keys) block(lo, hi int, into []uint64) []uint64 {
 	switch d := k.column.Data.(type) {
 	case []int32:
 		for i, v := range d[lo:hi] {
-			into[i] = uint64(int64(v)) ^ 1<<63 ^ k.flip
+			into[i] = wholeKey(v) ^ k.flip
 		}
 	case []int64:
 		for i, v := range d[lo:hi] {
-			into[i] = uint64(v) ^ 1<<63 ^ k.flip
+			into[i] = wholeKey(v) ^ k.flip
 		}
 	case []uint8:
 		for i, v := range d[lo:hi] {
@@ -88,9 +88,13 @@ func (k *keys) value(key uint64) float64 {
 	case []int32, []int64:
 		return float64(int64(key ^ 1<<63))
 	case []float64:
-		return math.Float64frombits(key ^ (uint64(^int64(key)>>63) | 1<<63))
+		return keyFloat(key)
 	}
 	return float64(key)
+}
+
+func keyFloat(key uint64) float64 {
+	return math.Float64frombits(key ^ (uint64(^int64(key)>>63) | 1<<63))
 }
 
 // ranked is the key at a rank, and how many rows have lesser keys.

@@ -88,8 +88,10 @@ func gatherBytes(from []uint8, at []uint16, into []uint8) []uint8 {
 	i := 0
 	for ; i+8 <= len(at); i += 8 {
 		p := (*[8]uint16)(at[i:])
-		x := uint64(block[p[0]]) | uint64(block[p[1]])<<8 | uint64(block[p[2]])<<16 | uint64(block[p[3]])<<24 |
-			uint64(block[p[4]])<<32 | uint64(block[p[5]])<<40 | uint64(block[p[6]])<<48 | uint64(block[p[7]])<<56
+		x := uint64(block[p[0]%blockRows]) | uint64(block[p[1]%blockRows])<<8 |
+			uint64(block[p[2]%blockRows])<<16 | uint64(block[p[3]%blockRows])<<24 |
+			uint64(block[p[4]%blockRows])<<32 | uint64(block[p[5]%blockRows])<<40 |
+			uint64(block[p[6]%blockRows])<<48 | uint64(block[p[7]%blockRows])<<56
 		binary.LittleEndian.PutUint64(into[i:i+8:i+8], x)
 	}
 	for ; i < len(at); i++ {

@@ -156,7 +156,7 @@ func (e *Engine) axis(ctx context.Context, l *lease, a query.Axis) (*axisCodes, 
 		e.tight()
 		return &axisCodes{b, bins(c, b)}, nil
 	}
-	if k := v.(*codes); k.u8 != nil && k.cells <= 128 {
+	if k := v.(*codes); k.u8 != nil {
 		e.mu.Lock()
 		e.coded[a.Column] = a
 		e.mu.Unlock()

@@ -275,10 +275,23 @@ func sumBytes(t []packed, group []uint8, cells int, b valueBlock) {
 		return
 	}
 	v := b.small[:len(group)]
+	if n := len(group) / 4; hasVectors && n > 0 {
+		sum8(&t[0], &group[0], &v[0], n)
+		group, v = group[4*n:], v[4*n:]
+	}
 	slots := (*[1 << 8]packed)(t)
 	for i, g := range group {
 		slots[g].add(v[i])
 	}
+}
+
+// sumWords is sumPacked for codes of two bytes.
+func sumWords(t []packed, group []uint16, cells int, b valueBlock) {
+	if n := len(group) / 4; hasVectors && n > 0 && b.lacking == nil {
+		sum16(&t[0], &group[0], &b.small[0], n)
+		group, b.small = group[4*n:], b.small[4*n:]
+	}
+	sumPacked(t, group, cells, b)
 }
 
 func (p *packed) add(v uint32) {
