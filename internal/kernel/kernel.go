@@ -122,8 +122,8 @@ func (e *Engine) answer(ctx context.Context, l *lease, p *plan, d *dragging) (*q
 	if err := p.assemble(ctx, a, results); err != nil {
 		return nil, err
 	}
-	for _, s := range r.Stats {
-		stats, err := e.stats(ctx, l, s, ls)
+	for i, s := range r.Stats {
+		stats, err := e.stats(ctx, l, s, results[p.moments[i]], ls)
 		if err != nil {
 			return nil, err
 		}

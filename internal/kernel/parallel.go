@@ -10,7 +10,7 @@ import (
 // blockRows is the rows a worker counts at a time: few enough that the codes of
 // all axes stay in the second cache while each class of rows is counted, and that
 // what was picked from an axis stays in the first.
-const blockRows = 1 << 14
+const blockRows = 1 << 15
 
 func blocks(rows int) int { return (rows + blockRows - 1) / blockRows }
 

@@ -22,8 +22,10 @@ type plan struct {
 	pairs  []int
 	ones   []int // counter of an axis, -1 if it is a margin of a pair
 	groups []groupPlan
-	places int
-	lists  map[any]*cellList // of counters whose cells are known before
+	// moments are the counters of the sums of a column, for its statistics.
+	moments []int
+	places  int
+	lists   map[any]*cellList // of counters whose cells are known before
 }
 
 // groupPlan is how a group question is answered.
@@ -68,6 +70,13 @@ func (e *Engine) plan(ctx context.Context, l *lease, r *query.Request) (*plan, e
 		if err := p.planGroup(ctx, l, g); err != nil {
 			return nil, err
 		}
+	}
+	for _, s := range r.Stats {
+		c, err := e.number(s.Column)
+		if err != nil {
+			return nil, err
+		}
+		p.moments = append(p.moments, p.add(sumCounter(statKey{s.Column}, constant(), e.values(c))))
 	}
 	if r.Places {
 		if e.data.Placing == nil {
