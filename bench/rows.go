@@ -5,6 +5,7 @@ var rows = []Row{
 	{"screen", screen},
 	{"doubling", doubling},
 	{"memory", memory},
+	{"quantiles", quantiles},
 	{"drag", drag},
 	{"cancel", cancel},
 	{"duckdb", duckDB},

@@ -136,23 +136,81 @@ func heap() float64 {
 	return float64(m.HeapAlloc)
 }
 
-// memory is the bytes per row and axis that stay in use after answers. One group
-// code takes two bytes, the other twenty codes one.
+// memory is the bytes per row and axis that stay in use after answers: on a
+// screen of axes that fit into one byte, then of the same at a thousand bins.
 func memory(ctx context.Context) ([]Result, error) {
 	d := query.Data{Table: synth.Samples(screenRows)}
+	var results []Result
+	for _, wide := range []bool{false, true} {
+		r, err := memoryOf(ctx, d, wide)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, r)
+	}
+	return results, nil
+}
+
+func memoryOf(ctx context.Context, d query.Data, wide bool) (Result, error) {
+	out := Result{Name: "memory-per-row-and-axis", Unit: "MB", Versus: "one byte a row and code", Bar: 1.3}
+	// One group code takes two bytes, the other twenty codes one.
+	wanted := float64(len(synth.Axes)+3+2) * screenRows
+	ask := synth.Selection
+	if wide {
+		out.Name, out.Bar = "memory-per-row-and-wide-axis", 2.3
+		ask = func(permille, i int) *query.Request {
+			r := synth.Selection(permille, i)
+			r.Axes, r.Pairs, r.Groups = wideAxes(), nil, nil
+			return r
+		}
+		wanted = float64(len(wideAxes())) * screenRows
+	}
 	before := heap()
 	e := kernel.New(d, kernel.Options{})
 	defer e.Close()
 	for i := range 20 {
-		if err := synth.Ask(ctx, e, synth.Selection(100+i, i)); err != nil {
-			return nil, err
+		if err := synth.Ask(ctx, e, ask(100+i, i)); err != nil {
+			return out, err
 		}
 	}
 	used := heap() - before
 	runtime.KeepAlive(d.Table)
-	wanted := float64(len(synth.Axes)+3+2) * screenRows
-	return []Result{{
-		Name: "memory-per-row-and-axis", Ours: used / (1 << 20), Peer: wanted / (1 << 20), Unit: "MB",
-		Versus: "one byte a row and code", Ratio: used / wanted, Bar: 1.3,
-	}}, nil
+	out.Ours, out.Peer, out.Ratio = used/(1<<20), wanted/(1<<20), used/wanted
+	return out, nil
+}
+
+// wideAxes are the axes of a screen that have a thousand different bins.
+func wideAxes() []query.Axis {
+	var axes []query.Axis
+	for _, name := range []string{"time", "addr", "latency", "index", "tid", "ip", "phys", "weight", "chance"} {
+		axes = append(axes, query.Axis{Column: name, Bins: 1000})
+	}
+	return axes
+}
+
+// quantiles are those of three columns in the rows of a selection: few values,
+// many values, and numbers that are not whole. The peer is a plain sum of the
+// codes of a screen, about as much work as reading the columns.
+func quantiles(ctx context.Context) ([]Result, error) {
+	d := query.Data{Table: synth.Samples(screenRows)}
+	e := kernel.New(d, kernel.Options{})
+	defer e.Close()
+	var stats []query.Stat
+	for _, name := range []string{"latency", "time", "weight"} {
+		stats = append(stats, query.Stat{Column: name, Quantiles: []float64{0.01, 0.25, 0.5, 0.75, 0.99}})
+	}
+	ask := func(i int) error {
+		b := synth.Bounds(500, i)
+		return synth.Ask(ctx, e, &query.Request{Where: synth.Brush("chance", b[0], b[1]), Stats: stats})
+	}
+	i := 0
+	if err := ask(i); err != nil { // extents, and the counts of everything
+		return nil, err
+	}
+	plain := newPlainSum(screenRows)
+	ours, peer, err := turns(9, func() error { i++; return nil }, func() error { return ask(i) }, plain.run)
+	if err != nil {
+		return nil, err
+	}
+	return []Result{compare(Result{Name: "quantiles-10M-50%", Versus: "plain sum of the codes", Bar: 15}, ours, peer)}, nil
 }

@@ -127,7 +127,7 @@ func (f *topologyFlags) samples(ctx context.Context, set *dataset.Set) (*show.Vi
 	if err != nil {
 		return nil, fmt.Errorf("--where: %w", err)
 	}
-	selected, err := set.Engine.Select(ctx, where)
+	answer, err := set.Engine.Answer(ctx, &query.Request{Where: where, Places: true})
 	if err != nil {
 		return nil, fmt.Errorf("--where: %w", err)
 	}
@@ -142,7 +142,7 @@ func (f *topologyFlags) samples(ctx context.Context, set *dataset.Set) (*show.Vi
 	if where != nil {
 		v.Where = where.String()
 	}
-	v.Samples = hw.Fold(set.Places.Coder, set.Places.Counts(latency, selected))
+	v.Samples = hw.Fold(set.Places.Coder, dataset.PlaceCounts(answer.Places, query.Selected))
 	return v, v.Samples.Check()
 }
 

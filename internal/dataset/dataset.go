@@ -270,3 +270,16 @@ func (s *Set) place() error {
 	s.Data.Placing = &query.Placing{Row: rows.Code, Count: len(rows.Coder.Places), Touching: rows.Coder.Touching}
 	return nil
 }
+
+// PlaceCounts returns an answer about places in the form the topology is folded
+// from.
+func PlaceCounts(p *query.Places, layer query.Layer) []hw.Count {
+	counts := make([]hw.Count, len(p.Counts[layer]))
+	for i, n := range p.Counts[layer] {
+		counts[i].Samples = n
+		if p.Sums[layer] != nil {
+			counts[i].Sum, counts[i].Squares, counts[i].Valued = p.Sums[layer][i], p.Squares[layer][i], p.Valued[layer][i]
+		}
+	}
+	return counts
+}

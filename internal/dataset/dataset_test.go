@@ -9,6 +9,7 @@ import (
 
 	"isobath/internal/formats"
 	"isobath/internal/hw"
+	"isobath/internal/query"
 	"isobath/internal/run"
 	"isobath/internal/test"
 )
@@ -35,8 +36,11 @@ func TestTopologyOfAnotherMachine(t *testing.T) {
 func TestEverySampleIsSomewhere(t *testing.T) {
 	for _, name := range []string{"lulesh_legacy", "lulesh_dev_2015", "mitos_1636037395"} {
 		s := open(t, test.Shared(t, "samples/"+name), Options{})
-		counts := s.Places.Counts(s.Table.Column("latency"), nil)
-		if err := foldCheck(s, counts); err != nil {
+		a, err := s.Engine.Answer(context.Background(), &query.Request{Places: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := foldCheck(s, PlaceCounts(a.Places, query.All)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -86,23 +86,3 @@ func afar(l Level) Level {
 	}
 	return l
 }
-
-// Counts adds up the rows of each code: of all rows, or of those in a set. The
-// column summed may be nil.
-func (r *Rows) Counts(sum *table.Column, selected table.Bits) []Count {
-	counts := make([]Count, len(r.Coder.Places))
-	for i, code := range r.Code {
-		if selected != nil && !selected.Get(i) {
-			continue
-		}
-		n := &counts[code]
-		n.Samples++
-		if sum != nil && sum.Has(i) {
-			v := sum.Float(i)
-			n.Valued++
-			n.Sum += v
-			n.Squares += v * v
-		}
-	}
-	return counts
-}

@@ -241,11 +241,12 @@ func (p *plan) placesAnswer(r layered) *query.Places {
 			continue
 		}
 		n := len(r[l].totals)
-		out.Counts[l], out.Sums[l], out.Valued[l] = make([]uint64, n), make([]float64, n), make([]uint64, n)
+		out.Counts[l], out.Valued[l] = make([]uint64, n), make([]uint64, n)
+		out.Sums[l], out.Squares[l] = make([]float64, n), make([]float64, n)
 		for k := range r[l].totals {
 			t := &r[l].totals[k]
 			out.Counts[l][k], out.Valued[l][k] = t.n, t.valued
-			out.Sums[l][k], _ = t.sums()
+			out.Sums[l][k], out.Squares[l][k] = t.sums()
 		}
 	}
 	return out

@@ -126,7 +126,7 @@ type subset struct {
 const digitBits = 16
 
 // fewKeys is how many keys are sorted rather than counted once more.
-const fewKeys = 1 << 17
+const fewKeys = 1 << 14
 
 // at finds the keys at the given ranks, in ascending order, among the rows of a
 // subset. It narrows down on a digit at a time, until those that begin like the

@@ -79,3 +79,34 @@ func TestPick(t *testing.T) {
 		}
 	}
 }
+
+// Vectors and plain loops compare and sum the same, whatever the length.
+func TestVectors(t *testing.T) {
+	if !hasVectors {
+		t.Skip("this processor has no AVX2")
+	}
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, n := range []int{1, 3, 4, 7, 63, 64, 65, 130, 4099} {
+		codes, wide, latency := make([]uint8, n), make([]uint16, n), make([]uint32, n)
+		for i := range n {
+			codes[i], wide[i], latency[i] = uint8(r.IntN(256)), uint16(r.IntN(300)), uint32(r.IntN(small))
+		}
+		for _, s := range []span{{0, 255}, {0, 0}, {255, 255}, {10, 200}, {127, 128}, {3, 2}} {
+			got := make([]uint64, (n+63)/64)
+			compareCodes(codes, s, got)
+			for i, c := range codes {
+				if in := got[i/64]>>(i%64)&1 == 1; in != (c >= s.from && c <= s.to) {
+					t.Fatalf("%d codes, range %v: code %d is in it: %v", n, s, c, in)
+				}
+			}
+		}
+		got, want := make([]packed, 600), make([]packed, 600)
+		sumBytes(got, codes, 300, valueBlock{small: latency})
+		sumWords(got, wide, 300, valueBlock{small: latency})
+		sumPacked(want, codes, 300, valueBlock{small: latency})
+		sumPacked(want, wide, 300, valueBlock{small: latency})
+		if !slices.Equal(got, want) {
+			t.Errorf("%d rows: got %v, want %v", n, got, want)
+		}
+	}
+}

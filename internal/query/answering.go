@@ -87,19 +87,15 @@ func RankGroups(g Group, by []*table.Column, groups []RankedGroup) Groups {
 		}
 		return 0
 	}
-	slices.SortFunc(groups, func(a, b RankedGroup) int {
+	out := Groups{Total: len(groups)}
+	for _, x := range firstOf(groups, g.Top, func(a, b RankedGroup) int {
 		if g.Order != ByKey {
 			if o := cmp.Compare(g.rank(&b.Row), g.rank(&a.Row)); o != 0 {
 				return o
 			}
 		}
 		return key(a, b)
-	})
-	out := Groups{Total: len(groups)}
-	if g.Top > 0 && len(groups) > g.Top {
-		groups = groups[:g.Top]
-	}
-	for _, x := range groups {
+	}) {
 		x.Row.Keys = make([]string, len(by))
 		for i, c := range by {
 			if _, ok := Number(c, x.First); ok {
@@ -109,6 +105,34 @@ func RankGroups(g Group, by []*table.Column, groups []RankedGroup) Groups {
 		out.Rows = append(out.Rows, x.Row)
 	}
 	return out
+}
+
+// firstOf returns the first n of some values in order, all if n is 0. It changes
+// values. Few of many are found without sorting the rest: those that come before
+// the last one so far are collected, and sorted when they are twice as many as
+// wanted.
+func firstOf[T any](values []T, n int, order func(a, b T) int) []T {
+	if n <= 0 || len(values) <= 2*n {
+		slices.SortFunc(values, order)
+		if n > 0 && len(values) > n {
+			values = values[:n]
+		}
+		return values
+	}
+	first := values[:2*n]
+	slices.SortFunc(first, order)
+	first = first[:n]
+	for _, v := range values[2*n:] {
+		if order(v, first[n-1]) >= 0 {
+			continue
+		}
+		if first = append(first, v); len(first) == 2*n {
+			slices.SortFunc(first, order)
+			first = first[:n]
+		}
+	}
+	slices.SortFunc(first, order)
+	return first[:n]
 }
 
 // rank is the number that groups are ordered by.

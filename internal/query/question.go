@@ -229,9 +229,10 @@ type Stats struct {
 
 // Places is counts per place of Data.Placing.
 type Places struct {
-	Counts [Layers][]uint64
-	Sums   [Layers][]float64 // of latency; nil without such a column
-	Valued [Layers][]uint64  // rows with a latency
+	Counts  [Layers][]uint64
+	Sums    [Layers][]float64 // of latency; nil without such a column
+	Squares [Layers][]float64 // sums of squares, for deviations
+	Valued  [Layers][]uint64  // rows with a latency
 }
 
 // Rows is one page of the rows themselves, as text.

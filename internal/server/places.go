@@ -1,6 +1,7 @@
 package server
 
 import (
+	"isobath/internal/dataset"
 	"isobath/internal/hw"
 	"isobath/internal/query"
 )
@@ -9,7 +10,7 @@ import (
 func (r *Run) fold(c *columns, p *query.Places, hover bool) *PlacesAnswer {
 	var layers [query.Layers]*hw.Aggregate
 	for l := range layers {
-		layers[l] = hw.Fold(r.Places.Coder, placeCounts(p, l))
+		layers[l] = hw.Fold(r.Places.Coder, dataset.PlaceCounts(p, query.Layer(l)))
 	}
 	n := len(r.Places.Coder.Placer.Resources)
 	count := func(of func(*hw.Tally) uint64) PerLayer {
@@ -33,17 +34,6 @@ func (r *Run) fold(c *columns, p *query.Places, hover bool) *PlacesAnswer {
 		Remote:        remoteLinks(c, layers, hover),
 		Unplaced:      unplaced(layers),
 	}
-}
-
-func placeCounts(p *query.Places, layer int) []hw.Count {
-	counts := make([]hw.Count, len(p.Counts[layer]))
-	for i, n := range p.Counts[layer] {
-		counts[i].Samples = n
-		if p.Sums[layer] != nil {
-			counts[i].Sum, counts[i].Valued = p.Sums[layer][i], p.Valued[layer][i]
-		}
-	}
-	return counts
 }
 
 func resourceColumns[T uint32 | float64](layers [query.Layers]*hw.Aggregate, n int, of func(*hw.Tally) T) (out [query.Layers][]T) {

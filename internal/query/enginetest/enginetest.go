@@ -213,11 +213,12 @@ func diffPlaces(w, g *query.Places) string {
 	if w == nil {
 		return ""
 	}
+	same := func(a, b float64) bool { return sameSum(false, a, b, 1, a*a) }
 	for l := range w.Counts {
 		ok := slices.Equal(w.Counts[l], g.Counts[l]) && slices.Equal(w.Valued[l], g.Valued[l]) &&
-			slices.EqualFunc(w.Sums[l], g.Sums[l], func(a, b float64) bool { return sameSum(false, a, b, 1, a*a) })
+			slices.EqualFunc(w.Sums[l], g.Sums[l], same) && slices.EqualFunc(w.Squares[l], g.Squares[l], same)
 		if !ok {
-			return fmt.Sprintf("layer %d\n got %v %v\nwant %v %v", l, g.Counts[l], g.Sums[l], w.Counts[l], w.Sums[l])
+			return fmt.Sprintf("layer %d\n got %v %v %v\nwant %v %v %v", l, g.Counts[l], g.Sums[l], g.Squares[l], w.Counts[l], w.Sums[l], w.Squares[l])
 		}
 	}
 	return ""

@@ -226,7 +226,9 @@ func Expr(r *rand.Rand, d query.Data, depth int) query.Expr {
 			return query.Not{Term: Expr(r, d, depth-1)}
 		}
 	}
-	switch r.IntN(10) {
+	switch r.IntN(11) {
+	case 6:
+		return brush(r, d)
 	case 0:
 		return query.At{Resource: "L3:" + strconv.Itoa(r.IntN(3))}
 	case 1:
@@ -256,6 +258,15 @@ func Expr(r *rand.Rand, d query.Data, depth int) query.Expr {
 		Column: c.Name, Value: number(r, d, c.Name),
 		Op: pick(r, query.Eq, query.Ne, query.Lt, query.Le, query.Gt, query.Ge),
 	}
+}
+
+// brush returns two comparisons with one column, as dragging along an axis does.
+func brush(r *rand.Rand, d query.Data) query.Expr {
+	name := pick(r, "time", "latency", "line", "huge", "ratio", "wild", "addr", "lock")
+	return query.And{Terms: []query.Expr{
+		query.Compare{Column: name, Op: pick(r, query.Ge, query.Gt), Value: number(r, d, name)},
+		query.Compare{Column: name, Op: pick(r, query.Lt, query.Le), Value: number(r, d, name)},
+	}}
 }
 
 // number returns a value of the column, one close to it, or none of it.

@@ -206,6 +206,7 @@ func (e *Engine) places(ls layers) (*query.Places, error) {
 		p.Counts[l] = make([]uint64, e.data.Placing.Count)
 		if latency != nil {
 			p.Sums[l] = make([]float64, e.data.Placing.Count)
+			p.Squares[l] = make([]float64, e.data.Placing.Count)
 			p.Valued[l] = make([]uint64, e.data.Placing.Count)
 		}
 		for i := range rows.All() {
@@ -216,6 +217,7 @@ func (e *Engine) places(ls layers) (*query.Places, error) {
 			}
 			if v, ok := query.Number(latency, i); ok {
 				p.Sums[l][place] += v
+				p.Squares[l][place] += v * v
 				p.Valued[l][place]++
 			}
 		}
