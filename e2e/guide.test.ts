@@ -76,6 +76,7 @@ describe('find out why a stencil is slow', () => {
     await page.keyboard.press('Control+KeyZ');
     await everything(page, N);
     await page.getByRole('tab', { name: 'One axis' }).click();
+    await page.getByRole('tab', { name: 'Selection' }).click();
     const field = page.getByRole('textbox', { name: 'Selection as text' });
     await field.fill('time < 5ms');
     await field.press('Enter');

@@ -138,6 +138,7 @@ describe.skipIf(!LULESH)('the page on the LULESH samples', () => {
     });
 
     it('what is typed, and says where a text is wrong', async () => {
+      await page.getByRole('tab', { name: 'Selection' }).click();
       const field = page.getByRole('textbox', { name: 'Selection as text' });
       await field.fill('latency > 200 & level in (L3, "Beyond L3")');
       await field.press('Enter');

@@ -20,7 +20,7 @@ import (
 	"isobath/internal/cycle"
 	"isobath/internal/formats/lackey"
 	"isobath/internal/refs"
-	"isobath/internal/refs/program"
+	"isobath/internal/symbol"
 )
 
 // row is one line of the paper's table and how we make ours.
@@ -160,8 +160,8 @@ func command(ctx context.Context, name string, args ...string) error {
 
 // analyse reads the trace from the start of the region: to its end, or for the
 // paper's number of records.
-func (r *row) analyse(ctx context.Context, trace, exe string, symbol cycle.Symbol, region bool) (*cycle.Result, error) {
-	prog, err := program.Open(exe, program.ValgrindBias)
+func (r *row) analyse(ctx context.Context, trace, exe string, by cycle.Symbol, region bool) (*cycle.Result, error) {
+	prog, err := symbol.OpenProgram(exe, symbol.ValgrindBias)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func (r *row) analyse(ctx context.Context, trace, exe string, symbol cycle.Symbo
 	if err != nil {
 		return nil, err
 	}
-	in := cycle.Input{Symbol: symbol, Every: r.every, Resolver: prog}
+	in := cycle.Input{Symbol: by, Every: r.every, Resolver: prog}
 	if !region {
 		end = refs.Range{} // contains nothing
 		in.To = uint64(r.records * r.every)

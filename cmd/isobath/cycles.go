@@ -17,7 +17,7 @@ import (
 	"isobath/internal/formats"
 	"isobath/internal/formats/known"
 	"isobath/internal/refs"
-	"isobath/internal/refs/program"
+	"isobath/internal/symbol"
 	"isobath/internal/term"
 )
 
@@ -163,9 +163,9 @@ func (f *cyclesFlags) useBinary(in *cycle.Input, r refs.Reader, format string) (
 		}
 		return r, nil
 	}
-	biases := []uint64{0, program.QemuBias, program.NoRandomBias}
+	biases := []uint64{0, symbol.QemuBias, symbol.NoRandomBias}
 	if format == "lackey" {
-		biases = []uint64{program.ValgrindBias}
+		biases = []uint64{symbol.ValgrindBias}
 	}
 	if f.bias != "" {
 		b, err := strconv.ParseUint(f.bias, 0, 64)
@@ -174,9 +174,12 @@ func (f *cyclesFlags) useBinary(in *cycle.Input, r refs.Reader, format string) (
 		}
 		biases = []uint64{b}
 	}
-	prog, err := program.Open(f.binary, biases...)
+	prog, err := symbol.OpenProgram(f.binary, biases...)
 	if err != nil {
 		return nil, err
+	}
+	if prog.NoLines != "" {
+		return nil, fmt.Errorf("no source lines of %s: %s", f.binary, prog.NoLines)
 	}
 	in.Resolver, in.Objects = prog, prog
 	if f.roi == "" {

@@ -38,7 +38,7 @@ give to the other verbs as --where. What the data cannot support is not shown.`,
 			if err != nil {
 				return err
 			}
-			found, err := guideTo(s).Insights(cmd.Context(), e)
+			found, err := guideTo(s).Insights(cmd.Context(), e, nil)
 			if err != nil {
 				return err
 			}

@@ -12,7 +12,7 @@ import (
 
 	"isobath/internal/formats/lackey"
 	"isobath/internal/refs"
-	"isobath/internal/refs/program"
+	"isobath/internal/symbol"
 	"isobath/internal/test"
 )
 
@@ -24,7 +24,7 @@ type lackeyFile struct {
 // record compiles one of the example programs, records it under Valgrind and
 // returns its region as a trace. Modifies are split, as in the recordings that
 // the shared numbers come from.
-func record(t *testing.T, source string, symbol Symbol, defines []string, args ...string) *Trace {
+func record(t *testing.T, source string, by Symbol, defines []string, args ...string) *Trace {
 	t.Helper()
 	valgrind := test.Peer(t, "valgrind", "valgrind")
 	test.Peer(t, "cc", "gcc")
@@ -39,7 +39,7 @@ func record(t *testing.T, source string, symbol Symbol, defines []string, args .
 	}
 	runCommand(t, compiler, slices.Concat([]string{"-g", "-O0"}, defines, []string{filepath.Join(loops, source), object, "-o", exe})...)
 	runCommand(t, valgrind, slices.Concat([]string{"--tool=lackey", "--trace-mem=yes", "--log-file=" + log, exe}, args)...)
-	prog, err := program.Open(exe, program.ValgrindBias)
+	prog, err := symbol.OpenProgram(exe, symbol.ValgrindBias)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func record(t *testing.T, source string, symbol Symbol, defines []string, args .
 	}
 	defer f.Close()
 	src := refs.Region(refs.Split(lackeyFile{lackey.NewReader(f), f}), begin, end)
-	traces, err := Load(t.Context(), src, Input{Symbol: symbol, Resolver: prog, Objects: prog})
+	traces, err := Load(t.Context(), src, Input{Symbol: by, Resolver: prog, Objects: prog})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,8 +28,7 @@ type TreeOptions struct {
 	// Window is the samples of a leaf, Slide the samples from the start of one
 	// leaf to the next; 0: the defaults, scaled down for few samples.
 	Window, Slide int
-	// Progress is told how many rows of all have been read; may be nil.
-	Progress func(done, total int)
+	Progress      Progress // may be nil
 }
 
 type treeKey struct {
@@ -99,6 +98,7 @@ func (g *Guide) Cluster(ctx context.Context, o TreeOptions) (*Tree, error) {
 	if t, ok := lookup(g, &g.trees, key); ok && stable {
 		return t, nil
 	}
+	o.Progress.tell("sorting", 0, g.data.Table.Rows())
 	order, err := g.order(ctx, o.Axis, o.Where)
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func leaves(n, window, slide int) []Node {
 	return out
 }
 
-func (t *Tree) build(ctx context.Context, m *measure, progress func(done, total int)) error {
+func (t *Tree) build(ctx context.Context, m *measure, progress Progress) error {
 	t.Nodes = leaves(t.Samples, t.Window, t.Slide)
 	t.Leaves = len(t.Nodes)
 	p, err := accumulate(ctx, m, t.order.rows, t.Nodes, progress)
@@ -160,7 +160,7 @@ func (t *Tree) build(ctx context.Context, m *measure, progress func(done, total 
 	for i := range t.Nodes {
 		p.measure(m, &t.Nodes[i])
 	}
-	return t.merge(ctx, m, p)
+	return t.merge(ctx, m, p, progress)
 }
 
 // prefix holds, at every border of a leaf, what was counted before it. Any union
@@ -178,7 +178,7 @@ type prefix struct {
 // maxPrefix bounds the cells of a prefix table, 16 bytes each.
 const maxPrefix = 1 << 27
 
-func accumulate(ctx context.Context, m *measure, rows []uint32, leaves []Node, progress func(done, total int)) (*prefix, error) {
+func accumulate(ctx context.Context, m *measure, rows []uint32, leaves []Node, progress Progress) (*prefix, error) {
 	p := &prefix{slots: m.count, scratch: newCells(m.count)}
 	for _, l := range leaves {
 		p.borders = append(p.borders, l.Begin, l.End)
@@ -202,9 +202,7 @@ func accumulate(ctx context.Context, m *measure, rows []uint32, leaves []Node, p
 				if err := ctx.Err(); err != nil {
 					return nil, err
 				}
-				if progress != nil {
-					progress(at, len(rows))
-				}
+				progress.tell("counting by window", at, len(rows))
 			}
 			running.add(m, int(rows[at]))
 		}
@@ -257,7 +255,7 @@ func (q *queue) Pop() any {
 }
 
 // merge joins the closest neighbours until one node is left.
-func (t *Tree) merge(ctx context.Context, m *measure, p *prefix) error {
+func (t *Tree) merge(ctx context.Context, m *measure, p *prefix, progress Progress) error {
 	const gone = -2
 	n := t.Leaves
 	t.Nodes = slices.Grow(t.Nodes, max(n-1, 0))
@@ -280,8 +278,11 @@ func (t *Tree) merge(ctx context.Context, m *measure, p *prefix) error {
 		if left[a] == gone || left[b] == gone {
 			continue // one of them is part of a larger node by now
 		}
-		if len(t.Merges)%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
+		if len(t.Merges)%1024 == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			progress.tell("merging", len(t.Merges), n-1)
 		}
 		id := len(t.Nodes)
 		union := Node{Begin: t.Nodes[a].Begin, End: t.Nodes[b].End}

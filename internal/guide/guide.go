@@ -27,6 +27,16 @@ type Guide struct {
 	found     remembered[string, []Insight]
 }
 
+// Progress is told what is being done, as a short phrase, and how much of it is.
+// It is called often, and never by two goroutines at once.
+type Progress func(stage string, done, total int)
+
+func (p Progress) tell(stage string, done, total int) {
+	if p != nil {
+		p(stage, done, total)
+	}
+}
+
 // New returns a guide to the data behind an engine. Places is nil without a
 // topology.
 func New(d query.Data, places *hw.Rows, e query.Engine) *Guide {

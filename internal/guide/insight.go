@@ -23,8 +23,8 @@ type Insight struct {
 	// is about (cycles of latency, or samples where there are none), surprise
 	// how far it is from what an even or random run would show, and the weight
 	// of a kind is in Kinds.
-	Score           float64
-	Stake, Surprise float64
+	Score                   float64
+	Stake, Surprise, Weight float64
 	// Where selects the samples, in the selection language.
 	Where string
 	// View is the view that shows the evidence; Axis, Metric and Depth set it
@@ -48,6 +48,7 @@ const (
 // kind is one row of the table of kinds.
 type kind struct {
 	name   string
+	about  string // what is looked for, for people who wait
 	weight float64
 	find   func(*look) ([]Insight, error)
 }
@@ -56,20 +57,20 @@ type kind struct {
 // known cure weighs 1, a pattern that may be inherent to the program one half,
 // and one that only says where the cycles are a quarter.
 var kinds = []kind{
-	{"hot-line", 0.25, hotLine},
-	{"hot-object", 0.25, hotObject},
-	{"idle-core", 1, idleCores},
-	{"busy-core", 1, busyCores},
-	{"one-node", 1, oneNode},
-	{"remote", 1, remoteAccesses},
-	{"scattered", 1, scattered},
-	{"phase", 1, phases},
-	{"outlier", 1, outliers},
-	{"tlb", 1, tlbMisses},
-	{"false-sharing", 1, falseSharing},
-	{"shared-line", 1, sharedLines},
-	{"random-access", 0.5, randomAccess},
-	{"strided-access", 0.5, stridedAccess},
+	{"hot-line", "hot lines", 0.25, hotLine},
+	{"hot-object", "hot objects", 0.25, hotObject},
+	{"idle-core", "idle cores", 1, idleCores},
+	{"busy-core", "busy cores", 1, busyCores},
+	{"one-node", "the nodes that serve memory", 1, oneNode},
+	{"remote", "remote accesses", 1, remoteAccesses},
+	{"scattered", "scattered indices", 1, scattered},
+	{"phase", "phases", 1, phases},
+	{"outlier", "outliers", 1, outliers},
+	{"tlb", "TLB misses", 1, tlbMisses},
+	{"false-sharing", "false sharing", 1, falseSharing},
+	{"shared-line", "contended lines", 1, sharedLines},
+	{"random-access", "random access", 0.5, randomAccess},
+	{"strided-access", "strided access", 0.5, stridedAccess},
 }
 
 // limit are the thresholds of all finders. What they have in common: a finding
@@ -119,8 +120,8 @@ type look struct {
 }
 
 // Insights returns what is worth a look in a selection, best first. Those that
-// the data cannot support are not among them.
-func (g *Guide) Insights(ctx context.Context, where query.Expr) ([]Insight, error) {
+// the data cannot support are not among them. Progress may be nil.
+func (g *Guide) Insights(ctx context.Context, where query.Expr, progress Progress) ([]Insight, error) {
 	key, stable := keyOf(where)
 	if found, ok := lookup(g, &g.found, key); ok && stable {
 		return found, nil
@@ -130,16 +131,17 @@ func (g *Guide) Insights(ctx context.Context, where query.Expr) ([]Insight, erro
 		return nil, err
 	}
 	found := []Insight{}
-	for _, k := range kinds {
+	for i, k := range kinds {
 		if l.samples < limit.samples {
 			break
 		}
+		progress.tell("looking for "+k.about, i, len(kinds))
 		some, err := k.find(l)
 		if err != nil {
 			return nil, fmt.Errorf("insight %s: %w", k.name, err)
 		}
 		for _, in := range some {
-			in.Kind = k.name
+			in.Kind, in.Weight = k.name, k.weight
 			in.Score = in.Stake * in.Surprise * k.weight
 			if in.Score >= limit.score {
 				found = append(found, in)

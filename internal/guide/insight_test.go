@@ -19,7 +19,7 @@ var (
 
 func insights(t *testing.T, g *Guide) []Insight {
 	t.Helper()
-	found, err := g.Insights(context.Background(), nil)
+	found, err := g.Insights(context.Background(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestNoiseGivesNoInsight(t *testing.T) {
 	for _, seed := range seeds {
 		for _, n := range []int{40, 700, 5000, 30000} {
 			g := uniform(t, n, seed)
-			found, err := g.Insights(context.Background(), nil)
+			found, err := g.Insights(context.Background(), nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -234,7 +234,7 @@ func TestInsightsWithin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := g.Insights(context.Background(), where)
+	found, err := g.Insights(context.Background(), where, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

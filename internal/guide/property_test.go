@@ -164,11 +164,11 @@ func TestRelabelledResources(t *testing.T) {
 	other := changed(t, r, func(from *table.Table) *table.Table { return rebuilt(t, from, all, label) })
 	sameValues(t, "relabelled", plain, other, 1)
 
-	a, err := plain.Insights(context.Background(), nil)
+	a, err := plain.Insights(context.Background(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := other.Insights(context.Background(), nil)
+	b, err := other.Insights(context.Background(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +261,7 @@ func TestNothingSelected(t *testing.T) {
 			t.Errorf("strip of nothing: %+v, %v", s, err)
 		}
 	}
-	if found, err := g.Insights(context.Background(), where); err != nil || len(found) != 0 {
+	if found, err := g.Insights(context.Background(), where, nil); err != nil || len(found) != 0 {
 		t.Errorf("insights of nothing: %v, %v", found, err)
 	}
 }
@@ -326,7 +326,7 @@ func TestUnsupported(t *testing.T) {
 	if _, err := g.Cluster(context.Background(), TreeOptions{Axis: "time", Metric: "mean", Window: 5, Slide: 9}); err == nil {
 		t.Error("windows with gaps give no error")
 	}
-	if _, err := g.Insights(context.Background(), nil); err != nil {
+	if _, err := g.Insights(context.Background(), nil, nil); err != nil {
 		t.Errorf("insights without a topology: %v", err)
 	}
 }
@@ -341,21 +341,73 @@ func TestCancelled(t *testing.T) {
 	if _, err := g.Strip(ctx, StripOptions{Axis: "time", Metric: "latency", Windows: 9}); err != context.Canceled {
 		t.Errorf("strip: %v", err)
 	}
-	if _, err := g.Insights(ctx, nil); err != context.Canceled {
+	if _, err := g.Insights(ctx, nil, nil); err != context.Canceled {
 		t.Errorf("insights: %v", err)
 	}
 }
 
 func TestProgress(t *testing.T) {
 	g := uniform(t, 70000, 1)
-	last, total := -1, 0
-	_, err := g.Cluster(context.Background(), TreeOptions{Axis: "time", Metric: "mean", Progress: func(done, of int) {
-		if done <= last || done > of {
-			t.Errorf("progress %d of %d after %d", done, of, last)
+	var stages []string
+	last := -1
+	progress := func(stage string, done, of int) {
+		if len(stages) == 0 || stages[len(stages)-1] != stage {
+			stages, last = append(stages, stage), -1
 		}
-		last, total = done, of
-	}})
-	if err != nil || total != 70000 || last < 1 {
-		t.Errorf("progress ended at %d of %d: %v", last, total, err)
+		if done <= last || done > of {
+			t.Errorf("%s: progress %d of %d after %d", stage, done, of, last)
+		}
+		last = done
+	}
+	_, err := g.Cluster(context.Background(), TreeOptions{Axis: "time", Metric: "mean", Progress: progress})
+	if want := []string{"sorting", "counting by window", "merging"}; err != nil || !slices.Equal(stages, want) {
+		t.Errorf("stages %q, want %q: %v", stages, want, err)
+	}
+	stages = nil
+	if _, err := g.Insights(context.Background(), nil, progress); err != nil || len(stages) != len(kinds) {
+		t.Errorf("stages %q; want one for each of %d kinds: %v", stages, len(kinds), err)
+	}
+}
+
+// TestUpper rebuilds every cut that the upper part of a tree allows from the
+// nodes in the answer alone, as the page does.
+func TestUpper(t *testing.T) {
+	g := uniform(t, 5000, 3)
+	tree, err := g.Cluster(context.Background(), TreeOptions{Axis: "time", Metric: "mean", Window: 100, Slide: 60})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const top = 20
+	out := tree.Answer(&AskTree{Top: top})
+	if len(out.Merges) != 0 || len(out.Nodes) != 2*top+1 {
+		t.Fatalf("%d merges, %d nodes; want none and %d", len(out.Merges), len(out.Nodes), 2*top+1)
+	}
+	for k := 1; k <= top+1; k++ {
+		made := 2*out.Leaves - 1 - (k - 1)
+		part := map[int]bool{out.Nodes[0].Node: true}
+		var got []int
+		for _, n := range out.Nodes {
+			switch {
+			case !part[n.Node]:
+			case n.Node < made:
+				got = append(got, n.Begin)
+			default:
+				part[n.A], part[n.B] = true, true
+			}
+		}
+		slices.Sort(got)
+		var want []int
+		for _, c := range tree.CutCount(k) {
+			want = append(want, c.Begin)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d clusters begin at %v, want %v", k, got, want)
+		}
+	}
+	if one := (&Tree{Leaves: 1, Nodes: []Node{{Begin: 0, End: 1}}, order: tree.order}).upper(5); len(one) != 1 || one[0].A != -1 || one[0].Height != nil {
+		t.Errorf("a tree of one leaf: %+v", one)
+	}
+	if none := (&Tree{}).upper(5); len(none) != 0 {
+		t.Errorf("an empty tree: %+v", none)
 	}
 }

@@ -77,6 +77,9 @@ type AskTree struct {
 	Cut    int      `json:"cut,omitempty"`
 	Height *float64 `json:"height,omitempty"`
 	Level  *int     `json:"level,omitempty"`
+	// Top asks for the nodes that the last Top merges joined, in place of all
+	// merges: enough to draw the upper part of a tree and to cut it again.
+	Top int `json:"top,omitempty"`
 }
 
 // TreeAnswer is a merge tree and its clusters. Leaves are numbered from 0 along
@@ -92,6 +95,17 @@ type TreeAnswer struct {
 	Leaves   int             `json:"leaves"`
 	Merges   []MergeAnswer   `json:"merges"`
 	Clusters []ClusterAnswer `json:"clusters"`
+	Nodes    []NodeAnswer    `json:"nodes,omitempty"` // of the upper part, the root first
+}
+
+// NodeAnswer is a node of the upper part of a tree. A and B are the nodes it was
+// merged from, -1 below that part; Height is null for leaves and where a part
+// has no value.
+type NodeAnswer struct {
+	ClusterAnswer
+	A      int      `json:"a"`
+	B      int      `json:"b"`
+	Height *float64 `json:"height"`
 }
 
 // MergeAnswer joins two neighbouring nodes. Distance is null where one has no
@@ -136,6 +150,7 @@ type InsightAnswer struct {
 	Where    string  `json:"where"`
 	Stake    float64 `json:"stake"`
 	Surprise float64 `json:"surprise"`
+	Weight   float64 `json:"weight"`
 	View     View    `json:"view" ts:"'topology' | 'code' | 'offenders' | 'axis' | 'parallel'"`
 	Axis     string  `json:"axis,omitempty"`
 	Metric   string  `json:"metric,omitempty"`
@@ -198,11 +213,52 @@ func (t *Tree) Answer(a *AskTree) TreeAnswer {
 		Axis: t.Axis, Metric: t.Metric, Depth: t.Depth, Unit: t.Unit, Window: t.Window, Slide: t.Slide,
 		Samples: t.Samples, Leaves: t.Leaves, Merges: []MergeAnswer{}, Clusters: []ClusterAnswer{},
 	}
-	for _, m := range t.Merges {
+	for _, m := range t.Merges[:t.listed(a)] {
 		out.Merges = append(out.Merges, MergeAnswer{m.A, m.B, known(m.Distance, !math.IsInf(m.Distance, 0)), known(m.Height, !math.IsInf(m.Height, 0))})
 	}
 	for _, c := range a.cut(t) {
-		out.Clusters = append(out.Clusters, ClusterAnswer{c.From, c.To, c.Samples, known(c.Value, c.Known), c.Begin, c.End, c.Node, c.Expr(t.Axis).String()})
+		out.Clusters = append(out.Clusters, t.answer(&c))
+	}
+	if a.Top > 0 {
+		out.Nodes = t.upper(a.Top)
+	}
+	return out
+}
+
+// listed is how many merges are written out.
+func (t *Tree) listed(a *AskTree) int {
+	if a.Top > 0 {
+		return 0
+	}
+	return len(t.Merges)
+}
+
+func (t *Tree) answer(c *Cluster) ClusterAnswer {
+	return ClusterAnswer{c.From, c.To, c.Samples, known(c.Value, c.Known), c.Begin, c.End, c.Node, c.Expr(t.Axis).String()}
+}
+
+// upper is the root and what the last merges joined, by falling number: a node
+// comes before its parts.
+func (t *Tree) upper(merges int) []NodeAnswer {
+	first := max(len(t.Nodes)-merges, t.Leaves) // the lowest node whose parts are told
+	wanted := map[int]bool{len(t.Nodes) - 1: true}
+	var out []NodeAnswer
+	for id := len(t.Nodes) - 1; id >= 0 && len(wanted) > 0; id-- {
+		if !wanted[id] {
+			continue
+		}
+		delete(wanted, id)
+		c := t.cluster(id)
+		n := NodeAnswer{ClusterAnswer: t.answer(&c), A: -1, B: -1}
+		if id >= t.Leaves {
+			m := t.Merges[id-t.Leaves]
+			n.Height = known(m.Height, !math.IsInf(m.Height, 0))
+			if id >= first {
+				n.A, n.B = m.A, m.B
+				wanted[m.A], wanted[m.B] = true, true
+			}
+		}
+		out = append(out, n)
 	}
 	return out
 }
@@ -219,7 +275,7 @@ func known(v float64, ok bool) *float64 {
 func AnswerInsights(found []Insight) InsightsAnswer {
 	out := InsightsAnswer{Insights: []InsightAnswer{}}
 	for _, in := range found {
-		out.Insights = append(out.Insights, InsightAnswer{in.Kind, in.Text, in.Score, in.Where, in.Stake, in.Surprise, in.View, in.Axis, in.Metric, in.Depth})
+		out.Insights = append(out.Insights, InsightAnswer{in.Kind, in.Text, in.Score, in.Where, in.Stake, in.Surprise, in.Weight, in.View, in.Axis, in.Metric, in.Depth})
 	}
 	return out
 }

@@ -70,11 +70,15 @@ func (s *Server) clusters(w http.ResponseWriter, r *http.Request, run *Run) erro
 	if err != nil {
 		return err
 	}
-	tree, err := run.guideTo().Cluster(r.Context(), a.Options(where))
-	if err != nil {
-		return wrongAsk(err)
-	}
-	return s.answerJSON(w, r, http.StatusOK, tree.Answer(&a))
+	return s.watched(w, r, func(ctx context.Context, progress guide.Progress) (any, error) {
+		o := a.Options(where)
+		o.Progress = progress
+		tree, err := run.guideTo().Cluster(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		return tree.Answer(&a), nil
+	})
 }
 
 func (s *Server) insights(w http.ResponseWriter, r *http.Request, run *Run) error {
@@ -86,9 +90,11 @@ func (s *Server) insights(w http.ResponseWriter, r *http.Request, run *Run) erro
 	if err != nil {
 		return err
 	}
-	found, err := run.guideTo().Insights(r.Context(), where)
-	if err != nil {
-		return wrongAsk(err)
-	}
-	return s.answerJSON(w, r, http.StatusOK, guide.AnswerInsights(found))
+	return s.watched(w, r, func(ctx context.Context, progress guide.Progress) (any, error) {
+		found, err := run.guideTo().Insights(ctx, where, progress)
+		if err != nil {
+			return nil, err
+		}
+		return guide.AnswerInsights(found), nil
+	})
 }

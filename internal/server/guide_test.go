@@ -1,7 +1,9 @@
 package server
 
 import (
+	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 
 	"isobath/internal/guide"
@@ -31,6 +33,27 @@ func TestGuide(t *testing.T) {
 
 	if found := get[guide.InsightsAnswer](t, do(s, "POST", runs+"insights", `{}`), http.StatusOK); found.Insights == nil || len(found.Insights) > 0 {
 		t.Errorf("insights of six samples: %+v", found)
+	}
+
+	// The same as a stream: progress, then the answer.
+	w := do(s, "POST", runs+"clusters", `{"axis":"time","metric":"peak","window":2,"slide":2,"cut":2,"top":1}`, "Accept", "text/event-stream")
+	stream := w.Body.String()
+	first, rest, _ := strings.Cut(stream, "\n\n")
+	last := strings.TrimPrefix(rest, "event: done\ndata: ")
+	if w.Header().Get("Content-Type") != "text/event-stream" || !strings.HasPrefix(first, "event: progress\ndata: {\"stage\":\"sorting\"") || last == rest {
+		t.Errorf("stream %q; want progress, then done", stream)
+	}
+	var streamed guide.TreeAnswer
+	if err := json.Unmarshal([]byte(last), &streamed); err != nil || len(streamed.Nodes) != 3 || len(streamed.Clusters) != 2 {
+		t.Errorf("streamed %+v (%v); want the root, its parts and two clusters", streamed, err)
+	}
+	w = do(s, "POST", runs+"insights", `{}`, "Accept", "text/event-stream")
+	if got := w.Body.String(); !strings.HasSuffix(got, "event: done\ndata: {\"insights\":[]}\n\n") {
+		t.Errorf("stream of insights %q", got)
+	}
+	w = do(s, "POST", runs+"clusters", `{"axis":"latency","metric":"none such"}`, "Accept", "text/event-stream")
+	if got := w.Body.String(); !strings.HasPrefix(got, "event: failed\ndata: {\"error\":\"metric \\\"none such") {
+		t.Errorf("stream of a wrong question %q", got)
 	}
 
 	for path, body := range map[string]string{

@@ -2,9 +2,7 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -192,10 +190,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Accel-Buffering", "no") // proxies would hold events back
-	out := http.NewResponseController(w)
+	stream := openStream(w)
 	for {
 		b.mu.Lock()
 		now, changed := b.state, b.changed
@@ -204,14 +199,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 		if now.State != "running" {
 			event = now.State
 		}
-		data, err := json.Marshal(now)
-		if err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, data); err != nil || event != "progress" {
-			return nil
-		}
-		if out.Flush() != nil {
+		if stream.send(event, now) != nil || event != "progress" {
 			return nil
 		}
 		if !pause(r.Context(), eventsEvery) {

@@ -315,10 +315,10 @@ type Job struct {
 	Failure  *Failure `json:"failure"`
 }
 
-// Progress is how far an import is. Total and Left are 0 while unknown.
+// Progress is how far an import or an analysis is. Total and Left are 0 while unknown.
 type Progress struct {
 	Stage string  `json:"stage"` // what is being done, as a short phrase
-	Done  int64   `json:"done"`  // bytes
+	Done  int64   `json:"done"`  // bytes; of an analysis, what its stage counts
 	Total int64   `json:"total"`
 	Rows  int64   `json:"rows"`
 	Rate  float64 `json:"rate"` // bytes a second

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 )
 
@@ -129,23 +130,60 @@ func (b *Binary) Contains(addr uint64) bool {
 // Bias returns what is to be added to link-time addresses where the file is
 // mapped like that.
 func (b *Binary) Bias(m *Mapping) (uint64, bool) {
+	list := b.biases(m)
+	if len(list) == 0 {
+		return 0, false
+	}
+	return list[0], true
+}
+
+// biases returns every bias that fits a mapping, best first. The kernel maps
+// whole pages, so a mapping may begin before its segment, and the page where
+// one segment ends and the next begins is mapped for both.
+func (b *Binary) biases(m *Mapping) []uint64 {
 	const page = 4096 - 1
-	best, found := uint64(0), false
+	var same, other []uint64
 	for _, s := range b.image.segments {
-		// The kernel maps whole pages, so a mapping may begin before the
-		// segment, and the last page of one may be the first of the next.
 		if m.Offset < s.offset&^page || m.Offset >= s.offset+max(s.bytes, 1) {
 			continue
 		}
 		bias := m.Start - (s.vaddr - s.offset + m.Offset)
 		if s.exec == m.Exec {
-			return bias, true
-		}
-		if !found {
-			best, found = bias, true
+			same = append(same, bias)
+		} else {
+			other = append(other, bias)
 		}
 	}
-	return best, found
+	var out []uint64
+	for _, v := range append(same, other...) {
+		if !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// biasIn decides between biases by the code of the same file: it must be mapped
+// where the bias says.
+func (b *Binary) biasIn(space *Space, pid int, at uint64, m *Mapping) (uint64, bool) {
+	list := b.biases(m)
+	if len(list) == 0 {
+		return 0, false
+	}
+	if len(list) == 1 {
+		return list[0], true
+	}
+	for _, bias := range list {
+		for _, s := range b.image.segments {
+			if !s.exec {
+				continue
+			}
+			if code := space.Find(pid, at, s.vaddr+bias); code != nil && code.Exec && code.Path == m.Path {
+				return bias, true
+			}
+		}
+	}
+	return list[0], true
 }
 
 // Code returns up to n bytes of code from a link-time address.

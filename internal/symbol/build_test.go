@@ -37,7 +37,7 @@ __attribute__((noinline)) double step(int i, int j)
 }
 int main(int argc, char **argv)
 {
-	double *heap = malloc(4096);
+	volatile double *heap = malloc(4096);
 	heap[0] = step(argc & 7, 3);
 	return (int)heap[0];
 }

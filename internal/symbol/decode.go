@@ -85,9 +85,15 @@ func decode(machine elf.Machine, code []byte, addr uint64) (in Instruction) {
 
 func decodeX86(code []byte, addr uint64, mode int) Instruction {
 	in := Instruction{Addr: addr}
+	for _, u := range unknownX86 {
+		if strings.HasPrefix(string(code[:min(len(code), 4)]), u.code) {
+			in.Len, in.Op, in.Text = len(u.code), u.op, u.op
+			return in
+		}
+	}
 	x, err := x86asm.Decode(code, mode)
-	if err != nil || x.Len == 0 {
-		return vector(code, addr)
+	if err != nil || x.Op == 0 {
+		return in
 	}
 	in.Len = x.Len
 	in.Op = strings.ToLower(x.Op.String())
@@ -149,7 +155,8 @@ func reads(op x86asm.Op) bool {
 		return false
 	}
 	name := op.String()
-	return name != "MOV" && !strings.HasPrefix(name, "SET")
+	// Vector instructions with three operands write memory without reading it.
+	return name != "MOV" && !strings.HasPrefix(name, "SET") && !strings.HasPrefix(name, "V")
 }
 
 func decodeARM(code []byte, addr uint64) Instruction {
@@ -231,5 +238,11 @@ func (in *Instruction) armAccess(x arm64asm.Inst) {
 	}
 }
 
-// vector is for what the decoder does not know.
-func vector(code []byte, addr uint64) Instruction { return Instruction{Addr: addr} }
+// unknownX86 are instructions of ordinary programs that the decoder lacks or
+// measures wrongly.
+var unknownX86 = []struct{ code, op string }{
+	{"\xf3\x0f\x1e\xfa", "endbr64"},
+	{"\xf3\x0f\x1e\xfb", "endbr32"},
+	{"\xc5\xf8\x77", "vzeroupper"},
+	{"\xc5\xfc\x77", "vzeroall"},
+}

@@ -150,7 +150,7 @@ func (o *Objects) global(pid int, at, addr uint64, m *Mapping) *Object {
 	if err != nil {
 		return nil
 	}
-	bias, ok := b.Bias(m)
+	bias, ok := b.biasIn(o.space, pid, at, m)
 	if !ok || !b.Contains(addr-bias) {
 		return nil
 	}

@@ -39,7 +39,7 @@ func (t *Table) WriteArrow(w io.Writer) error {
 	}
 	meta := arrow.NewMetadata([]string{metaTable, metaVersion}, []string{t.Name, strconv.Itoa(arrowVersion)})
 	schema := arrow.NewSchema(fields, &meta)
-	out, err := ipc.NewFileWriter(w, ipc.WithSchema(schema))
+	out, err := ipc.NewFileWriter(&releasing{w: w, columns: t.columns}, ipc.WithSchema(schema))
 	if err != nil {
 		return fmt.Errorf("write table %s: %w", t.Name, err)
 	}
@@ -50,6 +50,34 @@ func (t *Table) WriteArrow(w io.Writer) error {
 		return fmt.Errorf("write table %s: %w", t.Name, err)
 	}
 	return nil
+}
+
+// releasing gives back the memory of spilled columns while they are written:
+// a table larger than memory passes through it.
+type releasing struct {
+	w       io.Writer
+	columns []*Column
+	written int
+}
+
+func (r *releasing) Write(b []byte) (int, error) {
+	const step = 8 << 20
+	total := 0
+	for len(b) > 0 {
+		n, err := r.w.Write(b[:min(len(b), step)])
+		total += n
+		if err != nil {
+			return total, err
+		}
+		b = b[n:]
+		if r.written += n; r.written >= step {
+			r.written = 0
+			for _, c := range r.columns {
+				c.Release()
+			}
+		}
+	}
+	return total, nil
 }
 
 func (c *Column) metadata() arrow.Metadata {

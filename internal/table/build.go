@@ -137,6 +137,7 @@ func (t *Table) Take(index []int) *Table {
 
 func (c *Column) take(index []int) *Column {
 	out := *c
+	out.Spill = nil
 	switch d := c.Data.(type) {
 	case []int32:
 		out.Data = pick(d, index)

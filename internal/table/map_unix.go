@@ -16,3 +16,6 @@ func mmap(f *os.File, size int64) ([]byte, func() error, error) {
 	}
 	return data, func() error { return unix.Munmap(data) }, nil
 }
+
+// release lets the system take back the pages of a mapping of a file.
+func release(data []byte) { _ = unix.Madvise(data, unix.MADV_DONTNEED) }

@@ -4,6 +4,7 @@
 package table
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -82,6 +83,9 @@ type Column struct {
 	// Valid has a set bit for each row that has a value; nil means all have.
 	// The Data of a row without a value is zero.
 	Valid Bits
+
+	// Spill is the temporary file behind Data; nil if that is memory.
+	Spill *Spill
 }
 
 // Len returns the number of rows.
@@ -214,6 +218,7 @@ func New(name string, columns []*Column) (*Table, error) {
 		if t.byName[c.Name] != nil {
 			return nil, fmt.Errorf("table %s: two columns named %q", name, c.Name)
 		}
+		c.Release() // checking read all of it
 		t.byName[c.Name] = c
 		t.columns = append(t.columns, c)
 	}
@@ -232,8 +237,12 @@ func (t *Table) Column(name string) *Column { return t.byName[name] }
 // Close releases the file behind a mapped table. Its columns must not be used
 // afterwards.
 func (t *Table) Close() error {
-	if t.close == nil {
-		return nil
+	var errs []error
+	for _, c := range t.columns {
+		errs = append(errs, c.Spill.Close())
 	}
-	return t.close()
+	if t.close != nil {
+		errs = append(errs, t.close())
+	}
+	return errors.Join(errs...)
 }

@@ -17,6 +17,7 @@ import (
 	"isobath/internal/formats/mitosxml"
 	"isobath/internal/formats/otf2"
 	"isobath/internal/formats/parquetfile"
+	"isobath/internal/formats/perfdata"
 	"isobath/internal/formats/pinatrace"
 	"isobath/internal/formats/refscsv"
 	"isobath/internal/formats/silo"
@@ -31,6 +32,7 @@ var Formats = []formats.Format{
 	otf2.Format,
 	arrowfile.Format,
 	parquetfile.Format,
+	perfdata.Format,
 	hwloc.Format,
 	mitosxml.Format,
 	syssage.Format,

@@ -96,6 +96,20 @@ export class Api {
     throw new Gone();
   }
 
+  // Asks for something that takes a while: progress is called until the answer
+  // is there; taking the request back ends the work.
+  async watch<T>(path: string, body: unknown, progress: (p: wire.Progress) => void, signal?: AbortSignal): Promise<T> {
+    const headers = { 'Content-Type': 'application/json', Accept: 'text/event-stream' };
+    const r = await this.request('POST', path, { body: JSON.stringify(body), headers }, signal);
+    if (!r.body) throw new Gone();
+    for await (const { event, data } of namedEvents(r.body)) {
+      if (event === 'done') return JSON.parse(data) as T;
+      if (event === 'failed') throw new ApiError(400, JSON.parse(data) as wire.Failure);
+      progress(JSON.parse(data) as wire.Progress);
+    }
+    throw new Gone();
+  }
+
   // For routes that later pages add: JSON in, JSON out.
   async json<T>(method: string, path: string, init?: RequestInit, signal?: AbortSignal): Promise<T> {
     const r = await this.request(method, path, init, signal);
@@ -118,7 +132,7 @@ export class Api {
   }
 }
 
-function runPath(run: string, rest?: string): string {
+export function runPath(run: string, rest?: string): string {
   const path = `runs/${encodeURIComponent(run)}`;
   return rest === undefined ? path : `${path}/${rest}`;
 }
@@ -138,6 +152,15 @@ async function failure(r: Response): Promise<wire.Failure> {
 
 // events yields the data of each server-sent event of a stream.
 export async function* events(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  for await (const e of namedEvents(body)) yield e.data;
+}
+
+export interface NamedEvent {
+  readonly event: string;
+  readonly data: string;
+}
+
+export async function* namedEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<NamedEvent> {
   const reader = body.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>).getReader();
   let rest = '';
   try {
@@ -147,11 +170,13 @@ export async function* events(body: ReadableStream<Uint8Array>): AsyncGenerator<
       const parts = (rest + value).split('\n\n');
       rest = parts.pop() ?? '';
       for (const part of parts) {
-        const data = part
-          .split('\n')
-          .filter((line) => line.startsWith('data:'))
-          .map((line) => line.slice(5).trimStart());
-        if (data.length > 0) yield data.join('\n');
+        const field = (name: string): string[] =>
+          part
+            .split('\n')
+            .filter((line) => line.startsWith(`${name}:`))
+            .map((line) => line.slice(name.length + 1).trimStart());
+        const data = field('data');
+        if (data.length > 0) yield { event: field('event')[0] ?? 'message', data: data.join('\n') };
       }
     }
   } finally {

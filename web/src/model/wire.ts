@@ -350,10 +350,10 @@ export interface Job {
   readonly failure: Failure | null;
 }
 
-// Progress is how far an import is. Total and Left are 0 while unknown.
+// Progress is how far an import or an analysis is. Total and Left are 0 while unknown.
 export interface Progress {
   readonly stage: string; // what is being done, as a short phrase
-  readonly done: number; // bytes
+  readonly done: number; // bytes; of an analysis, what its stage counts
   readonly total: number;
   readonly rows: number;
   readonly rate: number; // bytes a second
@@ -439,6 +439,9 @@ export interface AskTree {
   readonly cut?: number;
   readonly height?: number;
   readonly level?: number;
+  // Top asks for the nodes that the last Top merges joined, in place of all
+  // merges: enough to draw the upper part of a tree and to cut it again.
+  readonly top?: number;
 }
 
 // TreeAnswer is a merge tree and its clusters. Leaves are numbered from 0 along
@@ -454,6 +457,16 @@ export interface TreeAnswer {
   readonly leaves: number;
   readonly merges: readonly MergeAnswer[];
   readonly clusters: readonly ClusterAnswer[];
+  readonly nodes?: readonly NodeAnswer[]; // of the upper part, the root first
+}
+
+// NodeAnswer is a node of the upper part of a tree. A and B are the nodes it was
+// merged from, -1 below that part; Height is null for leaves and where a part
+// has no value.
+export interface NodeAnswer extends ClusterAnswer {
+  readonly a: number;
+  readonly b: number;
+  readonly height: number | null;
 }
 
 // MergeAnswer joins two neighbouring nodes. Distance is null where one has no
@@ -498,6 +511,7 @@ export interface InsightAnswer {
   readonly where: string;
   readonly stake: number;
   readonly surprise: number;
+  readonly weight: number;
   readonly view: 'topology' | 'code' | 'offenders' | 'axis' | 'parallel';
   readonly axis?: string;
   readonly metric?: string;

@@ -2,6 +2,7 @@
 // speak to the rest of the page.
 import type { Point } from '../base/geometry';
 import type { Theme } from '../base/theme';
+import type { Guide, Guided } from '../model/guide';
 import type { Snapshot, Store } from '../model/store';
 import type { Mode } from '../model/selection';
 import type { Said, View } from '../views/view';
@@ -9,6 +10,8 @@ import type { Said, View } from '../views/view';
 export interface Desk {
   readonly store: Store;
   readonly snap: Snapshot;
+  readonly guide: Guide;
+  readonly guided: Guided; // its snapshot
   readonly theme: Theme;
   /** Puts a mark into the status line; undefined when the pointer leaves. */
   readonly say: (said: Said | undefined) => void;

@@ -48,7 +48,7 @@ export const KEYMAP: readonly Binding[] = [
   { action: 'view-2', keys: ['2'], label: 'Go to Code', group: 'Views' },
   { action: 'view-3', keys: ['3'], label: 'Go to Topology', group: 'Views' },
   { action: 'view-4', keys: ['4'], label: 'Go to Statistics', group: 'Views' },
-  { action: 'view-5', keys: ['5'], label: 'Go to Selection', group: 'Views' },
+  { action: 'view-5', keys: ['5'], label: 'Go to Insights or Selection', group: 'Views' },
   { action: 'view-6', keys: ['6'], label: 'Go to the bottom view', group: 'Views' },
 
   { action: 'command', keys: ['Ctrl+K', 'F1', 'Ctrl+Shift+P', '/'], label: 'Type a command or a name', group: 'Page' },

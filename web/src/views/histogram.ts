@@ -3,10 +3,10 @@
 import { count } from '../base/format';
 import { clamp, type Dir, type Point, type Rect, type Size } from '../base/geometry';
 import type { Renderer } from '../base/renderer';
+import { mix } from '../base/color';
 import type { Font } from '../base/text';
 import { ALL, HOVERED, SELECTED } from '../model/decode';
 import type { Term } from '../model/selection';
-import { mix } from '../base/color';
 import { AxisLayout, type AxisInput } from './axis';
 import { brushOf, type Brush } from './parallel';
 import { linearTicks } from './scale';
@@ -19,6 +19,8 @@ export interface HistogramInput {
   readonly hovered?: number | undefined; // bin
   /** Pixels below the ticks that belong to others. */
   readonly below: number;
+  /** The axis alone: others draw above it. */
+  readonly bare?: boolean;
 }
 
 export interface HistogramMark {
@@ -43,7 +45,7 @@ export class HistogramView implements View<HistogramMark> {
   readonly size: Size;
   readonly plot: Rect;
   readonly layout: AxisLayout;
-  private readonly brushes: readonly Brush[];
+  readonly brushes: readonly Brush[];
   private readonly most: number;
 
   constructor(private readonly input: HistogramInput) {
@@ -56,7 +58,16 @@ export class HistogramView implements View<HistogramMark> {
 
   draw(r: Renderer): void {
     const { theme } = r;
-    const { column, answer } = this.input.axis;
+    for (const b of this.brushes) {
+      r.rect({ x: this.plot.x + b.from, y: 0, w: b.till - b.from, h: this.plot.y + this.plot.h }, { fill: mix(theme.bg, theme.selected, theme.dark ? 0.16 : 0.1) });
+    }
+    if (!this.input.bare) this.drawAmounts(r);
+    this.drawAxis(r);
+  }
+
+  private drawAmounts(r: Renderer): void {
+    const { theme } = r;
+    const { answer } = this.input.axis;
     r.text('samples', 12, this.plot.y + 6, { font: { size: 12, weight: 600 }, fill: theme.text });
     r.text(this.binText(), 12, this.plot.y + 22, { font: SMALL, fill: theme.muted });
     const values = linearTicks(0, this.most, 5);
@@ -65,21 +76,23 @@ export class HistogramView implements View<HistogramMark> {
       r.line(this.plot.x, y, this.plot.x + this.plot.w, y, { stroke: theme.hair, width: 1 });
       if (v > 0) r.text(count(v), this.plot.x - 8, y, { font: SMALL, fill: theme.muted, align: 'right' });
     }
-    for (const b of this.brushes) {
-      r.rect({ x: this.plot.x + b.from, y: 0, w: b.till - b.from, h: this.plot.y + this.plot.h }, { fill: mix(theme.bg, theme.selected, theme.dark ? 0.16 : 0.1) });
-    }
     this.drawBars(r, ALL, theme['rest-bar']);
     this.drawBars(r, SELECTED, theme.selected);
+    if (answer.below + answer.above > 0) {
+      const text = `${count(answer.below + answer.above)} beyond the range`;
+      r.text(text, 12, this.plot.y + 38, { font: SMALL, fill: theme.muted });
+    }
+  }
+
+  private drawAxis(r: Renderer): void {
+    const { theme } = r;
+    const { column } = this.input.axis;
     const base = this.plot.y + this.plot.h;
     r.line(this.plot.x, base, this.plot.x + this.plot.w, base, { stroke: theme.line, width: 1 });
     r.text(column.name, 12, base + 12, { font: { size: 12, weight: 600 }, fill: theme.text });
     r.text(this.input.axis.subtitle, 18 + r.measure(column.name, { size: 12, weight: 600 }), base + 12, { font: SMALL, fill: theme.muted });
     this.drawTicks(r, base);
     for (const b of this.brushes) this.drawBrush(r, b, base);
-    if (answer.below + answer.above > 0) {
-      const text = `${count(answer.below + answer.above)} beyond the range`;
-      r.text(text, 12, this.plot.y + 38, { font: SMALL, fill: theme.muted });
-    }
   }
 
   private binText(): string {

@@ -12,6 +12,8 @@ import type { Term } from '../model/selection';
 import { AxisLayout, type AxisInput, type Slot } from './axis';
 import { drawGlyph } from './badge';
 import { densityStrokes, largestCell, type LineLayer, type Strength } from './density';
+import { drawAxisStrip, drawWindowHover, STRIP_ZONE, stepStrip, stripArea, stripOf, stripRows, type AxisStrips, type WindowMark } from './axisstrip';
+import type { Strip } from './strip';
 import type { Said, Table, View } from './view';
 
 export interface Brush {
@@ -33,6 +35,8 @@ export interface ParallelInput {
   readonly restAlpha: number;
   readonly brushes: ReadonlyMap<string, readonly Term[]>;
   readonly hovered?: BinMark | undefined;
+  /** Metric strips by axis, and the scale they share. */
+  readonly strips?: AxisStrips | undefined;
   /** The axis being moved, and where its column's left edge is. */
   readonly moving?: { readonly axis: number; readonly x: number } | undefined;
 }
@@ -43,7 +47,7 @@ export interface BinMark {
   readonly bin: number;
 }
 
-export type ParallelMark = BinMark | { readonly kind: 'head'; readonly axis: number };
+export type ParallelMark = BinMark | WindowMark | { readonly kind: 'head'; readonly axis: number };
 
 export interface BrushHit {
   readonly axis: number;
@@ -59,6 +63,7 @@ export interface AxisColumn {
   readonly layout: AxisLayout;
   readonly brushes: readonly Brush[];
   readonly most: number; // rows of the largest bin
+  readonly strip: Strip | undefined; // at its right edge
 }
 
 const PAD = 16;
@@ -149,6 +154,7 @@ export class ParallelView implements View<ParallelMark> {
     this.drawBars(r, c, ALL, theme['rest-bar']);
     this.drawBars(r, c, SELECTED, theme.selected);
     r.line(c.axisX, this.top, c.axisX, this.top + this.height, { stroke: theme.line, width: 1 });
+    if (c.strip) drawAxisStrip(r, c.strip, stripArea(c, this.top, this.height), this.input.strips?.map);
     for (const b of c.brushes) this.drawBrush(r, c, b);
     this.drawLabels(r, c);
     for (const b of c.brushes) this.drawTags(r, c, b, theme.selected);
@@ -253,6 +259,9 @@ export class ParallelView implements View<ParallelMark> {
   drawHover(r: Renderer): void {
     if (this.input.lines) this.drawLines(r, 'hover');
     for (const [i, c] of this.columns.entries()) if (!this.isConstant(i)) this.drawBars(r, c, HOVERED, r.theme.hover);
+    const w = this.input.strips?.hovered;
+    const stripped = w && this.columns[w.axis];
+    if (w && stripped?.strip) drawWindowHover(r, stripped.strip, w.window, stripArea(stripped, this.top, this.height));
     const h = this.input.hovered;
     const c = h && this.columns[h.axis];
     const s = h && c?.layout.slot(h.bin);
@@ -274,6 +283,10 @@ export class ParallelView implements View<ParallelMark> {
     const c = this.columns[axis]!;
     if (p.y < this.top - 4) return { kind: 'head', axis };
     if (p.x > c.x + c.w + HIT_SLOP || this.isConstant(axis)) return undefined;
+    if (c.strip && p.x >= c.x + c.w - STRIP_ZONE) {
+      const b = c.strip.at(p.y - this.top);
+      return b && { kind: 'window', axis, window: b.window };
+    }
     const s = c.layout.slotAt(p.y - this.top);
     return s && { kind: 'bin', axis, bin: s.bin };
   }
@@ -311,6 +324,8 @@ export class ParallelView implements View<ParallelMark> {
     if (axes === 0) return undefined;
     if (!from) return this.firstBin(0);
     const c = this.columns[clamp(from.axis, 0, axes - 1)]!;
+    const strip = c.strip && stepStrip(c.strip, c.layout, from, dir);
+    if (strip) return strip;
     const order = c.layout.slots.toSorted((a, b) => a.from - b.from);
     const at = from.kind === 'bin' ? order.findIndex((s) => s.bin === from.bin) : -1;
     const bin = (k: number): ParallelMark => ({ kind: 'bin', axis: from.axis, bin: order[clamp(k, 0, order.length - 1)]!.bin });
@@ -333,7 +348,7 @@ export class ParallelView implements View<ParallelMark> {
 
   private sideways(from: ParallelMark, axis: number): ParallelMark {
     if (from.kind === 'head') return { kind: 'head', axis };
-    const s = this.columns[from.axis]!.layout.slot(from.bin);
+    const s = from.kind === 'bin' ? this.columns[from.axis]!.layout.slot(from.bin) : this.columns[from.axis]!.strip?.blocks.find((b) => b.window === from.window);
     const next = s && this.columns[axis]!.layout.slotAt((s.from + s.till) / 2);
     return next ? { kind: 'bin', axis, bin: next.bin } : this.firstBin(axis);
   }
@@ -341,6 +356,7 @@ export class ParallelView implements View<ParallelMark> {
   describe(m: ParallelMark): Said {
     const c = this.columns[m.axis]!;
     const { column, answer, subtitle } = c.layout.input;
+    if (m.kind === 'window') return c.strip?.describe(m.window) ?? { name: column.name, more: '' };
     if (m.kind === 'head') {
       const more = [subtitle, column.provenance, column.note, `${count(column.distinct)} distinct values`];
       if (column.missing > 0) more.push(`${count(column.missing)} samples without a value`);
@@ -354,6 +370,7 @@ export class ParallelView implements View<ParallelMark> {
   }
 
   wanted(m: ParallelMark): Term | undefined {
+    if (m.kind === 'window') return this.columns[m.axis]?.strip?.term(m.window);
     return m.kind === 'bin' ? this.columns[m.axis]?.layout.binTerm(m.bin) : undefined;
   }
 
@@ -364,7 +381,7 @@ export class ParallelView implements View<ParallelMark> {
         return [c.layout.input.column.name, c.layout.sayBin(s.bin), ...[ALL, SELECTED, HOVERED].map((l) => String(counts[l as 0][s.bin] ?? 0))];
       }),
     );
-    return { head: ['axis', 'value', 'all', 'selected', 'hovered'], rows };
+    return { head: ['axis', 'value', 'all', 'selected', 'hovered'], rows: [...rows, ...this.columns.flatMap((c) => (c.strip ? stripRows(c.strip) : []))] };
   }
 
   summary(): string {
@@ -379,18 +396,19 @@ export function layColumns(input: ParallelInput, height: number): AxisColumn[] {
   const n = layouts.length;
   const room = input.size.w - 2 * PAD - Math.max(0, n - 1) * MIN_GAP;
   let bars = barZone(input.size.w);
-  const need = (b: number): number => labels.reduce((s, w) => s + w + b, 0);
+  const extra = layouts.map((l) => (stripOf(l, input.strips) ? STRIP_ZONE : 0));
+  const need = (b: number): number => labels.reduce((s, w, i) => s + w + b + extra[i]!, 0);
   // Bars get narrower before the gaps close; a still larger set scrolls.
   if (need(bars) > room) bars = Math.max(20, bars - (need(bars) - room) / Math.max(1, n));
   const gap = n > 1 ? (input.size.w - 2 * PAD - need(bars)) / (n - 1) : 0;
   let x = PAD;
   return layouts.map((layout, i): AxisColumn => {
-    const w = labels[i]! + bars;
+    const w = labels[i]! + bars + extra[i]!;
     const at = input.moving?.axis === i ? input.moving.x : x;
     x += w + Math.max(gap, 8);
     const most = Math.max(0, ...layout.input.answer.counts[ALL]);
     const brushes = (input.brushes.get(layout.input.column.name) ?? []).flatMap((t) => brushOf(layout, t));
-    return { x: at, w, axisX: at + labels[i]!, barW: bars, layout, brushes, most };
+    return { x: at, w, axisX: at + labels[i]!, barW: bars, layout, brushes, most, strip: stripOf(layout, input.strips) };
   });
 }
 

@@ -35,6 +35,10 @@ export interface TopologyInput {
   readonly unit: string; // of the metric's sums, "cycles"
   /** Small pictures (cards) have no labels and no legend. */
   readonly bare?: boolean;
+  /** Where a small picture stands in a larger one. */
+  readonly origin?: Point;
+  /** Amounts of other pictures by ring, which the colours of this one are compared with. */
+  readonly among?: ReadonlyMap<string, readonly number[]> | undefined;
 }
 
 export interface ResourceMark {
@@ -82,7 +86,7 @@ export class TopologyView implements View<ResourceMark> {
   /** The picture's square (or box) and the legend beside it, centred as one group. */
   private place(): { group: Rect; legend: Rect | undefined } {
     const { w, h } = this.size;
-    if (this.input.bare) return { group: { x: 0, y: 0, w, h }, legend: undefined };
+    if (this.input.bare) return { group: { x: 0, y: 0, ...this.input.origin, w, h }, legend: undefined };
     const legendW = clamp(0.28 * w, LEGEND_MIN, LEGEND_MAX);
     const room = w - 24 - legendW - LEGEND_GAP;
     const pictureW = this.input.layout === 'sunburst' ? Math.min(room, h) : room;
@@ -95,10 +99,19 @@ export class TopologyView implements View<ResourceMark> {
 
   private ringScale(type: string, ring: number): RingScale {
     const nodes = this.tree.nodes.filter((n) => n.ring === ring);
-    const values = nodes.filter((n) => this.samples(n.index) > 0).map((n) => this.value(n.index));
+    const values = this.input.among?.get(type) ?? this.amountsOf(nodes);
     const links = nodes.map((n) => this.link(n.index)).filter((v) => v > 0);
     const parent = nodes[0] ? this.input.topology.resources[nodes[0].parent] : undefined;
     return { type, amounts: amountScale(values), links: ring > 0 ? amountScale(links) : undefined, parentType: parent?.type ?? '' };
+  }
+
+  private amountsOf(nodes: readonly Node[]): number[] {
+    return nodes.filter((n) => this.samples(n.index) > 0).map((n) => this.value(n.index));
+  }
+
+  /** The amounts of each ring, for a scale that several pictures share. */
+  amounts(): Map<string, number[]> {
+    return new Map(this.tree.rings.map((type, ring) => [type, this.amountsOf(this.tree.nodes.filter((n) => n.ring === ring))]));
   }
 
   /** What holds CPUs issues accesses, caches and memory serve them; what only passes is in the links. */

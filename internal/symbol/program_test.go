@@ -1,16 +1,11 @@
-package program
+package symbol
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"isobath/internal/test"
 )
 
-const source = `static int table[64];
+const pickC = `static int table[64];
 int other[16];
 __attribute__((noinline)) int pick(int i)
 {
@@ -22,21 +17,7 @@ int main(void)
 }
 `
 
-func build(t *testing.T, flags ...string) string {
-	t.Helper()
-	cc := test.Peer(t, "cc", "gcc")
-	dir := t.TempDir()
-	c, exe := filepath.Join(dir, "pick.c"), filepath.Join(dir, "pick")
-	if err := os.WriteFile(c, []byte(source), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command(cc, append(flags, "-O0", c, "-o", exe)...).CombinedOutput(); err != nil {
-		t.Fatalf("cc: %v\n%s", err, out)
-	}
-	return exe
-}
-
-func TestLookup(t *testing.T) {
+func TestProgram(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		flags []string
@@ -46,7 +27,7 @@ func TestLookup(t *testing.T) {
 		{"moved", []string{"-g", "-pie", "-fPIE"}, ValgrindBias},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p, err := Open(build(t, tt.flags...), ValgrindBias)
+			p, err := OpenProgram(compile(t, "pick.c", pickC, tt.flags...), ValgrindBias)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,11 +43,11 @@ func TestLookup(t *testing.T) {
 				t.Errorf("an address outside is %s:%d in %q", file, line, function)
 			}
 			kinds := map[uint32]bool{}
-			for _, o := range p.objects {
-				if o.name == "table" || o.name == "other" {
+			for _, o := range p.symbols.entries {
+				if o.text() == "table" || o.text() == "other" {
 					kind, base, ok := p.Object(o.addr + tt.bias + 4)
 					if !ok || base != o.addr+tt.bias {
-						t.Errorf("%s: base %#x, found %v", o.name, base, ok)
+						t.Errorf("%s: base %#x, found %v", o.text(), base, ok)
 					}
 					kinds[kind] = true
 				}
@@ -78,18 +59,22 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-func TestErrors(t *testing.T) {
-	if _, err := Open(build(t, "-s")); err == nil {
-		t.Error("a stripped program opens without complaint")
-	}
-	if _, err := Open("program.go"); err == nil || !strings.Contains(err.Error(), "program.go") {
+func TestProgramErrors(t *testing.T) {
+	if _, err := OpenProgram("program.go"); err == nil || !strings.Contains(err.Error(), "program.go") {
 		t.Errorf("error = %v", err)
 	}
-	p, err := Open(build(t, "-g"))
+	p, err := OpenProgram(compile(t, "pick.c", pickC, "-g"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := p.Function("absent"); err == nil {
 		t.Error("an absent function is found")
+	}
+	stripped, err := OpenProgram(compile(t, "pick.c", pickC, "-s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stripped.NoLines == "" {
+		t.Error("a stripped program does not say that it has no lines")
 	}
 }

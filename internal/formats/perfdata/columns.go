@@ -1,0 +1,331 @@
+package perfdata
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"isobath/internal/datasrc"
+	"isobath/internal/table"
+)
+
+// builder turns rows into columns, in order of time.
+type builder struct {
+	im      *importer
+	n       int
+	order   []uint32 // rows in order of time; nil if they are
+	base    uint64
+	columns []*table.Column
+	spills  []*table.Spill // of what is needed while building only
+	err     error
+
+	// Fields of the rows, in the order of the file.
+	event, mode      []uint8
+	pid, tid, source []uint32
+	time, ip, cpu    []uint64
+}
+
+func (b *builder) row(i int) int {
+	if b.order == nil {
+		return i
+	}
+	return int(b.order[i])
+}
+
+func (b *builder) fail(err error) {
+	if b.err == nil {
+		b.err = err
+	}
+}
+
+func (b *builder) add(c *table.Column, err error) *table.Column {
+	if err != nil {
+		b.fail(err)
+		return &table.Column{}
+	}
+	b.columns = append(b.columns, c)
+	return c
+}
+
+// values ends a growing column. Its memory is freed when the builder is done.
+func values[T table.Fixed](b *builder, g *table.Growing[T]) []T {
+	g.Pad(b.n)
+	v, spill, err := g.Values()
+	if err != nil {
+		b.fail(err)
+		return make([]T, b.n)
+	}
+	b.spills = append(b.spills, spill)
+	return v
+}
+
+func (b *builder) close() {
+	for _, s := range b.spills {
+		s.Close()
+	}
+}
+
+// tables builds the tables of the run.
+func (im *importer) tables(ctx context.Context) ([]*table.Table, error) {
+	b := &builder{im: im, n: im.rows.n}
+	defer b.close()
+	r := &im.rows
+	b.event, b.mode = values(b, &r.event), values(b, &r.mode)
+	b.pid, b.tid, b.source = values(b, &r.pid), values(b, &r.tid), values(b, &r.source)
+	b.time, b.ip, b.cpu = values(b, &r.time.values), values(b, &r.ip.values), values(b, &r.cpu.values)
+	if r.time.used {
+		b.order = timeOrder(b.time)
+		b.base = b.time[b.row(0)]
+	}
+	slices.SortStableFunc(im.notes, func(x, y Note) int { return cmp.Compare(x.Time, y.Time) })
+	b.place()
+	at, err := b.attribute(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b.code(at)
+	b.access()
+	b.rest(at)
+	if b.err != nil {
+		return nil, b.err
+	}
+	samples, err := table.New("samples", b.columns)
+	if err != nil {
+		return nil, err
+	}
+	out := []*table.Table{samples}
+	if gaps, err := at.lossy.table(b); err != nil {
+		return nil, err
+	} else if gaps != nil {
+		out = append(out, gaps)
+	}
+	return out, nil
+}
+
+// place adds when and where samples were taken.
+func (b *builder) place() {
+	r := &b.im.rows
+	if r.time.used {
+		var g table.Growing[int64]
+		for i := range b.n {
+			g.Append(int64(b.time[b.row(i)] - b.base))
+		}
+		v, spill, err := g.Values()
+		c := &table.Column{Name: "time", Kind: table.Time, Unit: "ns", Provenance: table.Measured, Base: b.base, Data: v, Note: b.im.clock()}
+		b.add(c.Back(spill), err)
+	}
+	if r.cpu.used {
+		b.numbers("cpu", "", b.cpu, &r.cpu, b.validity(sampleCPU, false, nil))
+	}
+	b.number32("pid", b.pid, sampleTID)
+	b.number32("tid", b.tid, sampleTID)
+}
+
+// number adds a field as whole numbers, in 32 bits where they fit.
+func (b *builder) number(name, unit string, f *field, bit uint64, zeroIsNone bool) *table.Column {
+	if !f.used {
+		return nil
+	}
+	v := values(b, &f.values)
+	return b.numbers(name, unit, v, f, b.validity(bit, zeroIsNone, v))
+}
+
+func (b *builder) numbers(name, unit string, v []uint64, f *field, valid table.Bits) *table.Column {
+	c := &table.Column{Name: name, Kind: table.Number, Unit: unit, Provenance: said(valid, table.Measured), Valid: valid}
+	var err error
+	var spill *table.Spill
+	switch {
+	case f.all <= math.MaxInt32:
+		c.Data, spill, err = gather(b, v, func(x uint64) int32 { return int32(x) })
+	case f.all <= math.MaxInt64:
+		c.Data, spill, err = gather(b, v, func(x uint64) int64 { return int64(x) })
+	default:
+		// Not a quantity: a mark such as a CPU of -1, or garbage.
+		c.Data, spill, err = gather(b, v, func(x uint64) float64 { return float64(x) })
+	}
+	return b.add(c.Back(spill), err)
+}
+
+func (b *builder) number32(name string, v []uint32, bit uint64) {
+	valid := b.validity(bit, false, nil)
+	c := &table.Column{Name: name, Kind: table.Number, Provenance: said(valid, table.Measured), Valid: valid}
+	data, spill, err := gather(b, v, func(x uint32) int32 { return int32(x) })
+	c.Data = data
+	b.add(c.Back(spill), err)
+}
+
+// address adds a field as addresses; zero is none.
+func (b *builder) address(name string, f *field, bit uint64) {
+	if !f.used {
+		b.add(table.Addresses(name, table.Absent, make([]uint64, b.n), table.NewBits(b.n)), nil)
+		return
+	}
+	b.addresses(name, values(b, &f.values), bit)
+}
+
+func (b *builder) addresses(name string, v []uint64, bit uint64) {
+	valid := b.validity(bit, true, v)
+	data, spill, err := gather(b, v, func(x uint64) uint64 { return x })
+	c := &table.Column{Name: name, Kind: table.Address, Provenance: said(valid, table.Measured), Data: data, Valid: valid}
+	b.add(c.Back(spill), err)
+}
+
+// validity returns the rows whose event records a field and, if zero means
+// that there is no value, whose value is not zero; nil if that is all.
+func (b *builder) validity(bit uint64, zeroIsNone bool, v []uint64) table.Bits {
+	var has [maxEventRows]bool
+	every := true
+	for i, e := range b.im.events[:min(len(b.im.events), maxEventRows)] {
+		has[i] = e.SampleType&bit != 0
+		every = every && (has[i] || b.im.rows.byEvent[i] == 0)
+	}
+	if every && !zeroIsNone {
+		return nil
+	}
+	valid := table.NewBits(b.n)
+	count := 0
+	for i := range b.n {
+		row := b.row(i)
+		if has[b.event[row]] && (!zeroIsNone || v[row] != 0) {
+			valid.Set(i)
+			count++
+		}
+	}
+	if count == b.n {
+		return nil
+	}
+	return valid
+}
+
+// gather copies values in order of time.
+func gather[T, U table.Fixed](b *builder, v []T, convert func(T) U) ([]U, *table.Spill, error) {
+	var g table.Growing[U]
+	if b.order == nil {
+		for _, x := range v[:b.n] {
+			g.Append(convert(x))
+		}
+	} else {
+		for _, row := range b.order {
+			g.Append(convert(v[row]))
+		}
+	}
+	out, spill, err := g.Values()
+	spill.Release()
+	return out, spill, err
+}
+
+func said(valid table.Bits, p table.Provenance) table.Provenance {
+	if valid != nil && valid.Count() == 0 {
+		return table.Absent
+	}
+	return p
+}
+
+// access adds what the hardware says about each access: its address, the words
+// of data_src, and what it cost.
+func (b *builder) access() {
+	r := &b.im.rows
+	b.address("addr", &r.addr, sampleAddr)
+	if r.phys.used {
+		b.address("phys", &r.phys, samplePhysAddr)
+	}
+	ordered := b.source
+	if b.order != nil {
+		v, spill, err := gather(b, b.source, func(x uint32) uint32 { return x })
+		if err != nil {
+			b.fail(err)
+			return
+		}
+		b.spills = append(b.spills, spill)
+		ordered = v
+	}
+	words := datasrc.NewColumns(len(b.im.sources.accesses))
+	for _, a := range b.im.sources.accesses {
+		words.Append(a)
+	}
+	ambiguous := 0
+	for _, code := range ordered {
+		if b.im.sources.accesses[code].Ambiguous {
+			ambiguous++
+		}
+	}
+	if ambiguous > 0 {
+		b.im.warnf("%d samples name two levels; the farther one is taken", ambiguous)
+	}
+	for _, c := range words.Table(table.Measured) {
+		b.add(c.Spread(ordered))
+	}
+	b.latency()
+}
+
+// latency adds what an access took. A weight of zero is none: stores on most
+// processors, hits on AMD.
+func (b *builder) latency() {
+	r := &b.im.rows
+	if !r.weight.used {
+		b.add(table.Ints("latency", "cycles", table.Absent, make([]int64, b.n), table.NewBits(b.n)), nil)
+		return
+	}
+	access := make([]bool, len(b.im.sources.accesses))
+	for i, a := range b.im.sources.accesses {
+		access[i] = a.Op != 0
+	}
+	v := values(b, &r.weight.values)
+	valid := table.NewBits(b.n)
+	var g table.Growing[int32]
+	for i := range b.n {
+		row := b.row(i)
+		w := v[row]
+		if w == 0 || !access[b.source[row]] || w >= absurdLatency {
+			w = 0
+		} else {
+			valid.Set(i)
+		}
+		g.Append(int32(w))
+	}
+	data, spill, err := g.Values()
+	c := &table.Column{Name: "latency", Kind: table.Number, Unit: "cycles", Provenance: said(valid, table.Measured), Data: data, Valid: valid, Note: b.im.biasNote()}
+	if valid.Count() == b.n {
+		c.Valid = nil
+	}
+	b.add(c.Back(spill), err)
+	b.weights(v)
+}
+
+// absurdLatency is what no access takes: 2^31 cycles.
+const absurdLatency = 1 << 31
+
+// weights adds the weight as it was recorded, and its parts.
+func (b *builder) weights(v []uint64) {
+	r := &b.im.rows
+	b.numbers("weight", "", v, &r.weight, b.validity(sampleWeight|sampleWeightStruct, false, nil)).Note = "as recorded"
+	if c := b.number("ins_lat", "cycles", &r.insLat, sampleWeightStruct, true); c != nil {
+		c.Note = "from the dispatch of the instruction to its end"
+	}
+	if c := b.number("retire_lat", "cycles", &r.retireLat, sampleWeightStruct, true); c != nil {
+		c.Note = "from the retirement of the instruction before it to its own"
+	}
+}
+
+// rest adds what is left: the event and the raw words.
+func (b *builder) rest(at *attribution) {
+	r := &b.im.rows
+	names := table.NewInterner()
+	codes := make([]uint32, len(b.im.events))
+	for i, e := range b.im.events {
+		codes[i] = names.CodeString(e.Name)
+	}
+	data, spill, err := gather(b, b.event, func(e uint8) uint32 { return codes[e] })
+	event := table.Categories("event", table.Measured, data, names.Names(), nil)
+	b.add(event.Back(spill), err)
+	b.number("period", "", &r.period, samplePeriod, false)
+	if c := b.number("data_src", "", &r.dataSrc, sampleDataSrc, false); c != nil {
+		c.Note = "as recorded; op, level, snoop, tlb and lock are decoded from it"
+	}
+	b.number("data_page_size", "bytes", &r.dataPage, sampleDataPageSize, true)
+	b.number("code_page_size", "bytes", &r.code, sampleCodePageSize, true)
+	b.number("transaction", "", &r.transaction, sampleTransaction, true)
+	b.number("cgroup", "", &r.cgroup, sampleCgroup, true)
+	at.lossy.columns(b)
+}

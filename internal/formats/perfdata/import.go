@@ -1,0 +1,257 @@
+package perfdata
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"isobath/internal/datasrc"
+	"isobath/internal/formats"
+	"isobath/internal/table"
+)
+
+// importer collects the records of a file.
+type importer struct {
+	*file
+	opt     *formats.Options
+	rows    rows
+	notes   []Note
+	sample  Sample
+	sources sources
+	stacks  stacks
+
+	unknown map[uint32]int // records of types nobody knows
+	skipped [3]int         // samples by fault
+	lossy   bool           // something was lost
+}
+
+func newImporter(f *file, opt *formats.Options) *importer {
+	return &importer{file: f, opt: opt, sources: newSources(), stacks: newStacks(), unknown: map[uint32]int{}}
+}
+
+// parse reads a whole file.
+func parse(ctx context.Context, r io.ReaderAt, size int64, opt *formats.Options) (*formats.Imported, error) {
+	f, err := open(r, size, opt.Salvage)
+	if err != nil {
+		return nil, err
+	}
+	im := newImporter(f, opt)
+	if err := f.scan(ctx, im); err != nil {
+		return nil, err
+	}
+	f.nameEvents()
+	if len(f.events) == 0 {
+		return nil, fmt.Errorf("no event is described in the file; it ends at byte %d: %w", size, errDamaged)
+	}
+	im.judge()
+	if im.rows.n == 0 {
+		return nil, im.empty()
+	}
+	out := &formats.Imported{Origin: f.origin()}
+	if out.Topology, err = f.features.topology(); err != nil {
+		f.warnf("the hardware described in the file is not usable: %v", err)
+	}
+	if out.Topology != nil {
+		out.TopologyName = "perf.data"
+	}
+	out.Tables, err = im.tables(ctx)
+	out.Warnings = f.warnings
+	return out, err
+}
+
+func (f *file) origin() formats.Origin {
+	t := &f.features
+	o := formats.Origin{Host: t.Hostname, Command: t.Cmdline, Tool: "perf"}
+	if t.Version != "" {
+		o.Tool = "perf " + t.Version
+	}
+	return o
+}
+
+func (im *importer) progress(done int64) {
+	if im.opt.Progress != nil {
+		im.opt.Progress(done, im.size, int64(im.rows.n))
+	}
+}
+
+// record takes one record; see visitor.
+func (im *importer) record(r record, rest *payload) error {
+	switch r.typ {
+	case recSample:
+		return im.addSample(r)
+	case recMmap, recMmap2, recComm, recFork, recExit, recLost, recLostSamples, recThrottle, recUnthrottle,
+		recAux, recItraceStart, recSwitch, recSwitchCPU:
+		n, ok := im.note(r)
+		if ok {
+			im.notes = append(im.notes, n)
+			im.lossy = im.lossy || n.Kind == Lost || n.Kind == AuxLost
+		}
+	case recAttr:
+		return im.attrRecord(r)
+	case recFeature:
+		im.featureRecord(r)
+	case recEventUpdate:
+		im.eventUpdate(r)
+	case recBuildID:
+		im.features.addBuildID(im.order, r.b)
+	default:
+		if !ignored(r.typ) {
+			im.unknown[r.typ]++
+		}
+	}
+	return nil
+}
+
+// ignored reports whether a record is known and of no use here.
+func ignored(typ uint32) bool {
+	return typ == recRead || typ >= 16 && typ <= 21 || typ >= firstOwnRecord && typ <= 84
+}
+
+func (im *importer) addSample(r record) error {
+	s := &im.sample
+	if f := im.file.sample(r, s); f != faultNone {
+		im.skipped[f]++
+		return nil
+	}
+	if im.rows.n == maxRows {
+		return fmt.Errorf("more than %d samples: record less, or filter with perf script", maxRows)
+	}
+	if s.Event >= maxEventRows {
+		return fmt.Errorf("samples of more than %d events in one file: record fewer events", maxEventRows)
+	}
+	im.rows.add(s, im.sources.perf(s), im.stacks.number(s.Chain))
+	return nil
+}
+
+// attrRecord takes an event of a file written through a pipe.
+func (im *importer) attrRecord(r record) error {
+	if !im.pipe {
+		return nil // the header has them
+	}
+	b := r.b[recordHeader:]
+	if len(b) < minAttrSize || len(im.events) >= maxEvents {
+		return fmt.Errorf("event %d at byte %d cannot be read: %w", len(im.events), r.at, errDamaged)
+	}
+	size := int(im.u32(b[4:]))
+	if size < minAttrSize || size > len(b) {
+		size = min(len(b), minAttrSize)
+	}
+	attr, err := parseAttr(im.order, b[:size])
+	if err != nil {
+		return err
+	}
+	im.addEvent(attr, b[size:])
+	return im.agree()
+}
+
+func (im *importer) featureRecord(r record) {
+	if len(r.b) < recordHeader+8 {
+		return
+	}
+	id := im.u64(r.b[recordHeader:])
+	if id >= featMax {
+		return
+	}
+	if err := im.feature(int(id), r.b[recordHeader+8:]); err != nil {
+		im.warnf("feature %d cannot be read and is left out: %v", id, err)
+	}
+}
+
+// eventUpdate takes what a pipe says about an event after its attr.
+func (im *importer) eventUpdate(r record) {
+	c := cursor{order: im.order, b: r.b[recordHeader:]}
+	kind, id := c.u64(), c.u64()
+	if e, ok := im.byID[id]; ok && kind == eventUpdateName && !c.short {
+		im.events[e].Name = cstring(c.b)
+	}
+}
+
+// empty is the error for a file without samples.
+func (im *importer) empty() error {
+	switch {
+	case im.skipped[faultSize]+im.skipped[faultEvent] > 0:
+		return fmt.Errorf("none of its %d samples can be read: %w", im.skipped[faultSize]+im.skipped[faultEvent], errDamaged)
+	case len(im.unknown) > 0:
+		return errors.New("it holds no samples this program can read; " + im.unknownText())
+	}
+	return errors.New("it holds no samples; did the recorded program run long enough?")
+}
+
+func (im *importer) unknownText() string {
+	types := make([]uint32, 0, len(im.unknown))
+	for t := range im.unknown {
+		types = append(types, t)
+	}
+	slices.Sort(types)
+	var words []string
+	for _, t := range types[:min(len(types), 6)] {
+		words = append(words, fmt.Sprintf("%d of type %d", im.unknown[t], t))
+	}
+	return "records of unknown types were skipped: " + strings.Join(words, ", ")
+}
+
+// sources numbers the distinct accesses that samples describe.
+type sources struct {
+	codes    map[uint64]uint32
+	accesses []datasrc.Access
+	other    map[datasrc.Access]uint32
+	last     uint64
+	lastCode uint32
+}
+
+// noAccess is what a sample without data_src says: nothing.
+const noAccess = 0
+
+func newSources() sources {
+	return sources{codes: map[uint64]uint32{}, other: map[datasrc.Access]uint32{{}: noAccess}, accesses: []datasrc.Access{{}}}
+}
+
+// perf numbers the access of a sample by its data_src.
+func (s *sources) perf(sample *Sample) uint32 {
+	w := sample.DataSrc
+	if sample.Type&sampleDataSrc == 0 || w == 0 {
+		return noAccess
+	}
+	if w == s.last {
+		return s.lastCode
+	}
+	code, ok := s.codes[w]
+	if !ok {
+		code = s.number(datasrc.Perf(w))
+		s.codes[w] = code
+	}
+	s.last, s.lastCode = w, code
+	return code
+}
+
+// number numbers an access that was decoded some other way.
+func (s *sources) number(a datasrc.Access) uint32 {
+	code, ok := s.other[a]
+	if !ok {
+		code = uint32(len(s.accesses))
+		s.accesses = append(s.accesses, a)
+		s.other[a] = code
+	}
+	return code
+}
+
+// stacks numbers the distinct call chains. Number 0 is none.
+type stacks struct {
+	in *table.Interner
+}
+
+func newStacks() stacks {
+	s := stacks{in: table.NewInterner()}
+	s.in.CodeString("")
+	return s
+}
+
+func (s *stacks) number(chain []byte) uint32 {
+	if len(chain) == 0 {
+		return 0
+	}
+	return s.in.Code(chain)
+}

@@ -1,0 +1,115 @@
+package perfdata
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// judge puts into sentences what makes the samples incomplete or one-sided.
+func (im *importer) judge() {
+	if n := im.skipped[faultSize]; n > 0 {
+		im.warnf("%d samples do not have the size their event says and were left out", n)
+	}
+	if n := im.skipped[faultEvent]; n > 0 {
+		im.warnf("%d samples belong to no event of the file and were left out", n)
+	}
+	if len(im.unknown) > 0 {
+		im.warnf("%s", im.unknownText())
+	}
+	im.judgeLosses()
+	im.judgeMultiplexing()
+	im.judgeEvents()
+}
+
+// judgeLosses tells of records that the kernel could not write.
+func (im *importer) judgeLosses() {
+	var lost, aux uint64
+	var lostRecords, throttles, auxRecords int
+	for i := range im.notes {
+		n := &im.notes[i]
+		switch n.Kind {
+		case Lost:
+			lost += n.N
+			lostRecords++
+		case Throttle:
+			throttles++
+		case AuxLost:
+			aux += n.N
+			auxRecords++
+		}
+	}
+	if lost > 0 {
+		im.warnf("the kernel lost %d records at %d times (ring buffer full): counts are too small there, see column lost; record with a larger buffer (-m)", lost, lostRecords)
+	}
+	if throttles > 0 {
+		im.warnf("the kernel throttled sampling %d times: counts are too small there, see column throttled; record with a larger period (-c)", throttles)
+	}
+	if auxRecords > 0 {
+		im.warnf("%d pieces of the hardware trace were cut (buffer full): counts are too small there; record with a larger buffer (-m ,SIZE)", auxRecords)
+	}
+}
+
+// judgeMultiplexing tells of events that shared a counter.
+func (im *importer) judgeMultiplexing() {
+	if im.rows.shared > 0 {
+		im.warnf("the counter of %d samples was shared with other events (multiplexed): see column counting, the share of time it counted", im.rows.shared)
+	}
+}
+
+// judgeEvents tells of what each event leaves out by design.
+func (im *importer) judgeEvents() {
+	for i, e := range im.events {
+		if n := e.latencyThreshold(); n > 3 && im.rows.byEvent[i] > 0 {
+			im.warnf("event %s samples only accesses of at least %d cycles: counts are biased to slow ones", e.Name, n)
+		}
+		if e.timer() && im.rows.byEvent[i] > 0 {
+			im.warnf("samples of event %s stand for run time, not for accesses: they have no level and no latency", e.Name)
+		}
+	}
+}
+
+// latencyThreshold is the smallest latency the event samples, in cycles; 0 if
+// there is none or it is not known.
+func (e *Event) latencyThreshold() int {
+	switch {
+	case strings.HasPrefix(e.PMU, "arm_spe"):
+		return int(e.Config2 & 0xfff)
+	case e.PMU != "" && e.PMU != "cpu" && !strings.HasPrefix(e.PMU, "cpu_"):
+		return 0
+	case e.Type != typeRaw && e.PMU == "":
+		return 0
+	}
+	// MEM_TRANS_RETIRED.LOAD_LATENCY and its forms on Nehalem and Gracemont.
+	if slices.Contains([]uint64{0x1cd, 0x100b, 0x5d0}, e.Config&0xffff) {
+		return int(e.Config1 & 0xffff)
+	}
+	return 0
+}
+
+// timer reports whether the event fires by the clock.
+func (e *Event) timer() bool { return e.Type == typeSoftware && e.Config <= 1 }
+
+// biasNote is what the latency column says about thresholds.
+func (im *importer) biasNote() string {
+	var parts []string
+	for i, e := range im.events {
+		if n := e.latencyThreshold(); n > 0 && im.rows.byEvent[i] > 0 {
+			parts = append(parts, fmt.Sprintf("%s samples only accesses of at least %d cycles", e.Name, n))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// clock names the clock of the time column.
+func (im *importer) clock() string {
+	a := &im.events[0].Attr
+	if a.Flags&flagUseClockID == 0 {
+		return "the kernel's scheduling clock (perf's default)"
+	}
+	names := map[int32]string{0: "CLOCK_REALTIME", 1: "CLOCK_MONOTONIC", 4: "CLOCK_MONOTONIC_RAW", 7: "CLOCK_BOOTTIME", 11: "CLOCK_TAI"}
+	if n, ok := names[a.ClockID]; ok {
+		return n
+	}
+	return fmt.Sprintf("clock %d of the recording machine", a.ClockID)
+}

@@ -1,0 +1,169 @@
+package perfdata
+
+import (
+	"context"
+	"fmt"
+	"unicode"
+	"unicode/utf8"
+)
+
+// visitor is told of every record in the order of the file.
+type visitor interface {
+	// record is given one record. The payload of an AUXTRACE record, which
+	// stands behind it in the file, is read from rest; what is left of it is
+	// skipped.
+	record(r record, rest *payload) error
+	// progress is told how far the file has been read.
+	progress(done int64)
+}
+
+// payload is what stands behind a record without being counted in its size.
+type payload struct {
+	s    *stream
+	left int64
+}
+
+// next returns the next piece of at most n bytes, nil at the end.
+func (p *payload) next(n int) ([]byte, error) {
+	if p == nil || p.left == 0 {
+		return nil, nil
+	}
+	b, err := p.s.peek(int(min(int64(n), p.left)))
+	if err != nil || len(b) == 0 {
+		return nil, err
+	}
+	p.left -= int64(len(b))
+	p.s.skip(int64(len(b)))
+	return b, nil
+}
+
+// scan reads the data section record by record.
+func (f *file) scan(ctx context.Context, v visitor) error {
+	s := newStream(f.r, f.data)
+	z := &unzipper{order: f.order}
+	defer z.close()
+	var told int64
+	for s.left() > 0 {
+		if s.at()-told >= windowSize {
+			told = s.at()
+			v.progress(told)
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		r, err := f.nextRecord(s)
+		if err != nil {
+			return err
+		}
+		if r.b == nil {
+			return f.stray(s)
+		}
+		if err := f.deliver(r, s, z, v); err != nil {
+			if err = f.forgive(err, r.at); err != nil {
+				return err
+			}
+			return nil
+		}
+	}
+	if n := z.rest(); n > 0 {
+		return f.forgive(fmt.Errorf("the compressed records end inside a record, %d bytes of it are there: %w", n, errDamaged), s.at())
+	}
+	return nil
+}
+
+// nextRecord returns the next record; one without bytes if what follows cannot
+// be a record.
+func (f *file) nextRecord(s *stream) (record, error) {
+	at := s.at()
+	head, err := s.peek(recordHeader)
+	if err != nil || len(head) < recordHeader {
+		return record{}, err
+	}
+	typ, size := f.u32(head), int(f.u16(head[6:]))
+	if size < recordHeader || typ >= impossibleRecord || int64(size) > s.left() {
+		return record{}, nil
+	}
+	b, err := s.peek(size)
+	if err != nil || len(b) < size {
+		return record{}, err
+	}
+	s.pos += size
+	return record{typ: typ, misc: f.u16(b[4:]), b: b, at: at}, nil
+}
+
+// deliver hands over a record, the records compressed in it, and its payload.
+func (f *file) deliver(r record, s *stream, z *unzipper, v visitor) error {
+	switch r.typ {
+	case recCompressed:
+		return z.feed(r.b[recordHeader:], r.at, v)
+	case recCompressed2:
+		return z.feed2(r, v)
+	case recAuxtrace:
+		return f.withPayload(r, s, v, 8)
+	case recTracingData:
+		return f.withPayload(r, s, v, 4)
+	}
+	return v.record(r, nil)
+}
+
+// withPayload delivers a record whose first field, width bytes wide, is the
+// size of what follows it.
+func (f *file) withPayload(r record, s *stream, v visitor, width int) error {
+	if len(r.b) < recordHeader+width {
+		return fmt.Errorf("record of type %d at byte %d has no size in it: %w", r.typ, r.at, errDamaged)
+	}
+	var size uint64
+	if width == 8 {
+		size = f.u64(r.b[recordHeader:])
+	} else {
+		size = (uint64(f.u32(r.b[recordHeader:])) + 7) &^ 7
+	}
+	left := uint64(s.left())
+	p := &payload{s: s, left: int64(min(size, left))}
+	// The record's bytes are gone once the payload is read.
+	own := r
+	own.b = append([]byte(nil), r.b...)
+	if err := v.record(own, p); err != nil {
+		return err
+	}
+	s.skip(p.left)
+	if size > left {
+		return fmt.Errorf("record of type %d at byte %d announces %d bytes, %d are left: %w", r.typ, r.at, size, left, errDamaged)
+	}
+	return nil
+}
+
+// stray judges what is left where no record can be. Text at the end of a pipe
+// is perf's own messages; anything else is damage.
+func (f *file) stray(s *stream) error {
+	at, left := s.at(), s.left()
+	tail, err := s.peek(int(min(left, 4096)))
+	if err != nil {
+		return err
+	}
+	if f.pipe && isText(tail) {
+		f.warnf("%d bytes of text after the last record are not part of the recording", left)
+		return nil
+	}
+	return f.forgive(fmt.Errorf("no record begins at byte %d, %d bytes before the end: %w", at, left, errDamaged), at)
+}
+
+// forgive turns damage into a warning if the user wants what is there.
+func (f *file) forgive(err error, at int64) error {
+	if !f.salvage {
+		return fmt.Errorf("%w; give --salvage to import what comes before byte %d", err, at)
+	}
+	f.warnf("damaged at byte %d (%v): imported up to there", at, err)
+	return nil
+}
+
+func isText(b []byte) bool {
+	for len(b) > 0 {
+		r, n := utf8.DecodeRune(b)
+		if r == utf8.RuneError && n == 1 && len(b) >= utf8.UTFMax || !unicode.IsPrint(r) && !unicode.IsSpace(r) {
+			return false
+		}
+		b = b[n:]
+	}
+	return true
+}

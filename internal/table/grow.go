@@ -1,0 +1,193 @@
+package table
+
+import (
+	"fmt"
+	"os"
+	"unsafe"
+)
+
+// spillBytes is what a growing column may take in memory before it moves to a
+// temporary file.
+const spillBytes = 4 << 20
+
+// Fixed are the element types of columns.
+type Fixed interface {
+	int32 | int64 | float64 | uint32 | uint8 | uint64
+}
+
+// Growing collects values whose number is not known beforehand. Beyond a few
+// megabytes they go to a temporary file without a name, so that an import needs
+// memory for neither its input nor its output.
+type Growing[T Fixed] struct {
+	tail []T // what is not in the file
+	file *os.File
+	rows int
+	err  error
+}
+
+// Append adds a value.
+func (g *Growing[T]) Append(v T) {
+	if len(g.tail) == cap(g.tail) {
+		g.room()
+	}
+	g.tail = append(g.tail, v)
+	g.rows++
+}
+
+// Len returns the number of values.
+func (g *Growing[T]) Len() int { return g.rows }
+
+// Pad appends zeros until there are n values.
+func (g *Growing[T]) Pad(n int) {
+	for g.rows < n {
+		g.Append(0)
+	}
+}
+
+// room makes the tail longer, or empties it into the file.
+func (g *Growing[T]) room() {
+	var zero T
+	if g.file == nil {
+		if n := cap(g.tail); n*int(unsafe.Sizeof(zero)) < spillBytes {
+			g.tail = append(make([]T, 0, max(2*n, 1024)), g.tail...)
+			return
+		}
+		f, err := os.CreateTemp("", "isobath-column-*")
+		if err != nil {
+			g.fail(err)
+			return
+		}
+		os.Remove(f.Name()) // it lives as long as it is open or mapped
+		g.file = f
+	}
+	g.flush()
+	if keep := spillBytes / 16 / int(unsafe.Sizeof(zero)); cap(g.tail) > keep {
+		g.tail = make([]T, 0, keep)
+	}
+}
+
+func (g *Growing[T]) flush() {
+	if _, err := g.file.Write(rawBytes(g.tail)); err != nil {
+		g.fail(err)
+	}
+	g.tail = g.tail[:0]
+}
+
+// fail remembers the first error; what comes after it is dropped.
+func (g *Growing[T]) fail(err error) {
+	if g.err == nil {
+		g.err = fmt.Errorf("keep a column in a temporary file: %w; set TMPDIR to a folder with room", err)
+	}
+	g.tail = g.tail[:0]
+}
+
+// Values returns everything that was appended, and what keeps it, which is nil
+// if that is ordinary memory. Nothing may be appended afterwards.
+func (g *Growing[T]) Values() ([]T, *Spill, error) {
+	if g.file == nil || g.err != nil {
+		return g.tail, nil, g.err
+	}
+	defer g.file.Close()
+	if g.flush(); g.err != nil {
+		return nil, nil, g.err
+	}
+	g.tail = nil
+	var zero T
+	data, unmap, err := mmap(g.file, int64(g.rows)*int64(unsafe.Sizeof(zero)))
+	if err != nil {
+		return nil, nil, err
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(&data[0])), g.rows), &Spill{data, unmap}, nil
+}
+
+// Drop gives up what was collected.
+func (g *Growing[T]) Drop() {
+	if g.file != nil {
+		g.file.Close()
+	}
+	*g = Growing[T]{}
+}
+
+// Spill is the temporary file behind the values of a column.
+type Spill struct {
+	data  []byte
+	unmap func() error
+}
+
+// Release gives back the memory that reading the values took. They are read
+// from the file again when they are needed.
+func (s *Spill) Release() {
+	if s != nil && s.data != nil {
+		release(s.data)
+	}
+}
+
+// Close frees the file. The values must not be used afterwards.
+func (s *Spill) Close() error {
+	if s == nil || s.data == nil {
+		return nil
+	}
+	s.data = nil
+	return s.unmap()
+}
+
+func rawBytes[T Fixed](s []T) []byte {
+	if len(s) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
+}
+
+// Back says that a spill holds the column's values: closing its table closes
+// the spill too.
+func (c *Column) Back(s *Spill) *Column {
+	c.Spill = s
+	return c
+}
+
+// Release gives back memory that a file can fill again.
+func (c *Column) Release() { c.Spill.Release() }
+
+// Spread returns the column whose row i is row rows[i] of c: c describes what
+// occurs, rows says where. The result may be in a temporary file.
+func (c *Column) Spread(rows []uint32) (*Column, error) {
+	out := *c
+	var err error
+	switch d := c.Data.(type) {
+	case []int32:
+		out.Data, out.Spill, err = spread(d, rows)
+	case []int64:
+		out.Data, out.Spill, err = spread(d, rows)
+	case []float64:
+		out.Data, out.Spill, err = spread(d, rows)
+	case []uint32:
+		out.Data, out.Spill, err = spread(d, rows)
+	case []uint8:
+		out.Data, out.Spill, err = spread(d, rows)
+	case []uint64:
+		out.Data, out.Spill, err = spread(d, rows)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c.Valid != nil {
+		valid := NewBits(len(rows))
+		for i, row := range rows {
+			if c.Valid.Get(int(row)) {
+				valid.Set(i)
+			}
+		}
+		out.Valid = dense(valid, len(rows))
+	}
+	out.Release()
+	return &out, nil
+}
+
+func spread[T Fixed](values []T, rows []uint32) (any, *Spill, error) {
+	var g Growing[T]
+	for _, row := range rows {
+		g.Append(values[row])
+	}
+	out, spill, err := g.Values()
+	return out, spill, err
+}
