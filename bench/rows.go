@@ -17,4 +17,5 @@ var rows = []Row{
 	{"cycles", cycles},
 	{"strip", strips},
 	{"clusters", clustering},
+	{"keystroke", keystrokes},
 }

@@ -101,6 +101,7 @@ func newRoot() *cobra.Command {
 		newMetrics(),
 		newClusters(),
 		newInsights(),
+		newSearch(),
 	)
 	return root
 }

@@ -33,7 +33,7 @@ func describeColumns(ctx context.Context, t *table.Table) []ColumnInfo {
 func describeColumn(c *table.Column) ColumnInfo {
 	s := table.Summarize(c)
 	return ColumnInfo{
-		Name: c.Name, Kind: c.Kind.String(), Unit: c.Unit, Provenance: c.Provenance.String(), Note: c.Note,
+		Name: c.Name, Kind: c.Kind.String(), Unit: c.Unit, Provenance: c.Provenance.String(), Label: c.Label, Note: c.Note,
 		Missing: s.Missing, Distinct: s.Distinct, Min: s.Min, Max: s.Max, IDLike: s.IDLike,
 	}
 }

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
+	"isobath/internal/command"
 	"isobath/internal/guide"
 	"isobath/internal/hw"
 	"isobath/internal/query"
@@ -52,6 +54,10 @@ type Run struct {
 
 	guided sync.Once
 	guide  *guide.Guide // see guideTo
+
+	searched  sync.Once
+	searcher  *command.Searcher                  // see searchIn
+	proposals atomic.Pointer[[]command.Proposal] // see worth
 
 	mu      sync.RWMutex    // guards Selections and folders
 	folders []*sourceFolder // where users said that sources are

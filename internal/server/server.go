@@ -99,6 +99,7 @@ func (s *Server) routes(mux *http.ServeMux) {
 	s.askRoutes(mux)
 	s.guideRoutes(mux)
 	s.traceRoutes(mux)
+	s.searchRoutes(mux)
 	s.sourceRoutes(mux)
 	s.jobRoutes(mux)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {

@@ -34,6 +34,7 @@ func TestWireTypes(t *testing.T) {
 	ts.file(t, "internal/timeline/picture.go", "Window", "Line")
 	ts.file(t, "internal/timeline/operation.go")
 	ts.file(t, "internal/server/wire_trace.go")
+	ts.file(t, "internal/command/command.go", "Action", "Suggestion")
 
 	compareFile(t, filepath.Join(test.Root(), "web", "src", "model", "wire.ts"), ts.Bytes())
 }
@@ -115,6 +116,9 @@ func (ts *typescript) declare(s *ast.TypeSpec, doc *ast.CommentGroup, f *ast.Fil
 }
 
 func (ts *typescript) field(field *ast.Field) {
+	if field.Tag == nil {
+		return // it does not travel
+	}
 	ts.comment("  ", field.Doc)
 	raw, _ := strconv.Unquote(field.Tag.Value)
 	tag := reflect.StructTag(raw)

@@ -1,6 +1,9 @@
 package server
 
-import "isobath/internal/query"
+import (
+	"isobath/internal/command"
+	"isobath/internal/query"
+)
 
 // The types of this file are the messages of /api/v1. web/src/model/wire.ts is
 // made from them by TestWireTypes, which fails when the two differ;
@@ -62,6 +65,7 @@ type ColumnInfo struct {
 	Kind       string `json:"kind" ts:"'number' | 'category' | 'flag' | 'address' | 'time'"`
 	Unit       string `json:"unit"`
 	Provenance string `json:"provenance" ts:"'measured' | 'derived' | 'modelled' | 'absent'"`
+	Label      string `json:"label"` // the name for people; empty if Name is
 	Note       string `json:"note"`
 	// Distinct is the number of different values, counted up to DistinctMost.
 	Distinct int `json:"distinct"`
@@ -281,6 +285,24 @@ type RowsAnswer struct {
 type Prepare struct {
 	Axis query.Axis `json:"axis"`
 	Ask  Ask        `json:"ask"`
+}
+
+// Search is the body of POST runs/{id}/search: an input of command search.
+// Shown are the columns on the axes, which decides between show and hide. An
+// empty text asks what is worth a look.
+type Search struct {
+	Text  string   `json:"text"`
+	Shown []string `json:"shown"`
+	Most  int      `json:"most,omitempty"`
+	// Complete asks for every count, however long that takes.
+	Complete bool `json:"complete,omitempty"`
+}
+
+// Found is the answer to a Search, best first. Complete is false while a count
+// is missing.
+type Found struct {
+	Suggestions []command.Suggestion `json:"suggestions"`
+	Complete    bool                 `json:"complete"`
 }
 
 // SourceText is the answer to GET runs/{id}/source.

@@ -24,6 +24,7 @@ const (
 	metaUnit       = "isobath.unit"
 	metaProvenance = "isobath.provenance"
 	metaNote       = "isobath.note"
+	metaLabel      = "isobath.label"
 	metaBase       = "isobath.base"
 
 	arrowVersion = 1
@@ -87,6 +88,9 @@ func (c *Column) metadata() arrow.Metadata {
 	}
 	if c.Note != "" {
 		m[metaNote] = c.Note
+	}
+	if c.Label != "" {
+		m[metaLabel] = c.Label
 	}
 	if c.Base != 0 {
 		m[metaBase] = strconv.FormatUint(c.Base, 10)
@@ -243,6 +247,7 @@ func (c *Column) describeArrow(f arrow.Field) error {
 	m := Meta{Name: f.Name, Provenance: provenance}
 	m.Unit, _ = f.Metadata.GetValue(metaUnit)
 	m.Note, _ = f.Metadata.GetValue(metaNote)
+	m.Label, _ = f.Metadata.GetValue(metaLabel)
 	if base, ok := f.Metadata.GetValue(metaBase); ok {
 		var err error
 		if m.Base, err = strconv.ParseUint(base, 10, 64); err != nil {

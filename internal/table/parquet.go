@@ -20,13 +20,14 @@ type Meta struct {
 	Kind       string `json:"kind"`
 	Unit       string `json:"unit,omitempty"`
 	Provenance string `json:"provenance"`
+	Label      string `json:"label,omitempty"`
 	Note       string `json:"note,omitempty"`
 	Base       uint64 `json:"base,omitempty"`
 }
 
 // Meta returns the description of the column.
 func (c *Column) Meta() Meta {
-	return Meta{c.Name, c.Kind.String(), c.Unit, c.Provenance.String(), c.Note, c.Base}
+	return Meta{c.Name, c.Kind.String(), c.Unit, c.Provenance.String(), c.Label, c.Note, c.Base}
 }
 
 // Describe sets the description of a column from m, except its kind, which
@@ -36,7 +37,7 @@ func (c *Column) Describe(m Meta) error {
 	if err != nil {
 		return fmt.Errorf("column %q: %w", m.Name, err)
 	}
-	c.Name, c.Unit, c.Provenance, c.Note, c.Base = m.Name, m.Unit, p, m.Note, m.Base
+	c.Name, c.Unit, c.Provenance, c.Label, c.Note, c.Base = m.Name, m.Unit, p, m.Label, m.Note, m.Base
 	return nil
 }
 

@@ -69,6 +69,9 @@ type Column struct {
 	Kind       Kind
 	Unit       string // "cycles", "ns", "bytes"; empty for counts and names
 	Provenance Provenance
+	// Label is the name for people, where Name is a field of a register; empty
+	// if Name says it.
+	Label string
 	// Note says what a reader should know about these values, such as the
 	// assumption behind a modelled latency.
 	Note string

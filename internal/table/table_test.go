@@ -17,7 +17,7 @@ func mixed(t testing.TB) *Table {
 	valid.Clear(1)
 	valid.Clear(4)
 	latency := Ints("latency", "cycles", Modelled, []int64{4, 0, 12, 400, 0}, valid)
-	latency.Note = "L1 hits assumed at 4 cycles"
+	latency.Note, latency.Label = "L1 hits assumed at 4 cycles", "load latency"
 	tab, err := New("samples", []*Column{
 		Times("time", "ns", Measured, []uint64{1 << 62, 1<<62 + 5, 1<<62 + 9, 1<<62 + 7, 1<<62 + 1}, nil),
 		latency,

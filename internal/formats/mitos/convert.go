@@ -440,6 +440,7 @@ func (f *file) span() (uint64, bool) {
 
 // finish sorts by time and makes the table.
 func (f *file) finish(name string) (*formats.Imported, error) {
+	describe(f.done)
 	t, err := table.New(name, order(f.done))
 	if err != nil {
 		return nil, err

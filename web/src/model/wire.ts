@@ -97,6 +97,7 @@ export interface ColumnInfo {
   readonly kind: 'number' | 'category' | 'flag' | 'address' | 'time';
   readonly unit: string;
   readonly provenance: 'measured' | 'derived' | 'modelled' | 'absent';
+  readonly label: string; // the name for people; empty if Name is
   readonly note: string;
   // Distinct is the number of different values, counted up to DistinctMost.
   readonly distinct: number;
@@ -316,6 +317,24 @@ export interface RowsAnswer {
 export interface Prepare {
   readonly axis: Axis;
   readonly ask: Ask;
+}
+
+// Search is the body of POST runs/{id}/search: an input of command search.
+// Shown are the columns on the axes, which decides between show and hide. An
+// empty text asks what is worth a look.
+export interface Search {
+  readonly text: string;
+  readonly shown: readonly string[];
+  readonly most?: number;
+  // Complete asks for every count, however long that takes.
+  readonly complete?: boolean;
+}
+
+// Found is the answer to a Search, best first. Complete is false while a count
+// is missing.
+export interface Found {
+  readonly suggestions: readonly Suggestion[];
+  readonly complete: boolean;
 }
 
 // SourceText is the answer to GET runs/{id}/source.
@@ -898,4 +917,27 @@ export interface ReportAsk extends TraceAsk {
   readonly profile: boolean;
   readonly critical: boolean;
   readonly clusters: boolean;
+}
+
+// Action is what a suggestion does.
+export type Action = 'select' | 'show' | 'hide' | 'correlate' | 'view' | 'color' | 'bins' | 'undo' | 'redo' | 'invert' | 'filter' | 'exclude' | 'export' | 'help' | 'open' | 'save' | 'link' | 'theme';
+
+// Suggestion is one thing to do.
+export interface Suggestion {
+  readonly text: string; // the command in full, as it could be typed
+  readonly action: Action; // see Action
+  readonly where: string; // what is selected, in the selection language; empty: everything, or nothing is selected
+  readonly axes: readonly string[]; // the columns it is about
+  readonly score: number; // 0 to 1
+  readonly does: string; // a sentence of what will happen
+  // Target is what a page action is about: a view, a metric, a number of
+  // bins, a file format.
+  readonly target?: string;
+  // Selects says that running it changes the selection to Where.
+  readonly selects: boolean;
+  // Samples is how many samples Where selects; nil if it selects nothing or
+  // they are not counted yet.
+  readonly samples: number | null;
+  // Missing says why the data cannot answer; such a suggestion does nothing.
+  readonly missing?: string;
 }
