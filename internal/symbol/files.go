@@ -19,6 +19,10 @@ type Files struct {
 	// Debug are folders with separate debug files; those of the system are
 	// always searched.
 	Debug []string
+	// Elsewhere says that the recording was made on another machine: a path
+	// without a build id is then looked for below Roots only, for the file of
+	// that name here need not be the one that ran.
+	Elsewhere bool
 
 	mu     sync.Mutex
 	opened map[string]*found
@@ -36,6 +40,9 @@ const systemDebug = "/usr/lib/debug"
 
 // ErrOtherBuild is the error for a file that was built again since.
 var ErrOtherBuild = errors.New("the file has another build id: it was built again since the recording")
+
+// ErrElsewhere is the error for a file of another machine without a build id.
+var ErrElsewhere = errors.New("recorded on another machine without a build id, so the file here may be another")
 
 // Open returns the binary of a mapping. The build id decides where it is known:
 // another build has other addresses.
@@ -65,12 +72,18 @@ func (f *Files) open(path, buildID string) (*Binary, error) {
 // program finds the file itself: its path, its path below a root, and what the
 // build id names.
 func (f *Files) program(path, buildID string) (*image, string, error) {
-	candidates := []string{path}
+	var candidates []string
+	if !f.Elsewhere || buildID != "" {
+		candidates = append(candidates, path)
+	}
 	for _, root := range f.Roots {
 		candidates = append(candidates, filepath.Join(root, filepath.Clean("/"+path)), filepath.Join(root, filepath.Base(path)))
 	}
 	for _, dir := range f.idFolders(buildID) {
 		candidates = append(candidates, dir, filepath.Join(dir, "elf"), dir+".debug")
+	}
+	if len(candidates) == 0 {
+		return nil, "", ErrElsewhere
 	}
 	var first error
 	for _, c := range candidates {

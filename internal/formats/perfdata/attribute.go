@@ -2,39 +2,56 @@ package perfdata
 
 import (
 	"context"
+	"encoding/hex"
+	"os"
+	"slices"
 
+	"isobath/internal/symbol"
 	"isobath/internal/table"
 )
 
 // attribution is what the notes say about the samples: the command of each
-// thread, the file mapped at each ip, and what was lost before it. All of it is
-// in order of time.
+// thread, the code at each ip, and what was lost before. All of it is in order
+// of time.
 type attribution struct {
-	spaces   map[uint32]*space
+	b     *builder
+	space *symbol.Space
+	files *symbol.Files
+
 	commands map[uint32]uint32 // by thread
-	modules  *table.Interner
 	names    *table.Interner
+	command  table.Growing[uint32]
+	named    table.Bits
+	lossy    losses
 
-	module, command  table.Growing[uint32]
-	hasModule, named table.Bits
-	lossy            losses
-
-	// The last sample's process and thread: the next one is often of the same.
-	pid, tid    uint32
-	space       *space
-	commandCode uint32
-	commandSaid bool
-	fresh       bool
+	// Distinct instructions, and which one each row has.
+	sites   map[siteKey]uint32
+	pid     table.Growing[uint32]
+	at, pc  table.Growing[uint64]
+	stack   table.Growing[uint32]
+	siteOf  table.Growing[uint32]
+	hasCode bool
 }
+
+// siteKey is an instruction in its mapping, with the calls that led there.
+type siteKey struct {
+	m          *symbol.Mapping
+	ip         uint64
+	pid, stack uint32
+}
+
+// maxSites bounds the memory of the distinct instructions. Beyond it they are
+// counted afresh: the same instruction is then looked up more than once.
+const maxSites = 1 << 19
 
 // attribute walks over samples and notes in order of time.
 func (b *builder) attribute(ctx context.Context) (*attribution, error) {
 	at := &attribution{
-		spaces: map[uint32]*space{}, commands: map[uint32]uint32{},
-		modules: table.NewInterner(), names: table.NewInterner(),
-		hasModule: table.NewBits(b.n), named: table.NewBits(b.n), lossy: newLosses(b.n),
+		b: b, space: &symbol.Space{}, files: b.im.binaries(), commands: map[uint32]uint32{}, names: table.NewInterner(),
+		named: table.NewBits(b.n), lossy: newLosses(b.n), sites: map[siteKey]uint32{}, hasCode: b.im.rows.ip.used,
 	}
 	at.commands[0] = at.names.CodeString("swapper")
+	at.mappings()
 	notes := b.im.notes
 	for i := range b.n {
 		if i%(1<<20) == 0 {
@@ -47,7 +64,7 @@ func (b *builder) attribute(ctx context.Context) (*attribution, error) {
 			at.take(&notes[0])
 			notes = notes[1:]
 		}
-		at.sample(b, i, row)
+		at.sample(i, row)
 	}
 	for i := range notes {
 		at.lossy.take(&notes[i])
@@ -56,87 +73,135 @@ func (b *builder) attribute(ctx context.Context) (*attribution, error) {
 	return at, b.err
 }
 
+// binaries prepares the search for the files that were mapped.
+func (im *importer) binaries() *symbol.Files {
+	t := &im.features
+	host, _ := os.Hostname()
+	files := &symbol.Files{Elsewhere: t.Hostname != host}
+	start := uint64(0)
+	for i := range im.notes {
+		if n := &im.notes[i]; n.Kind == Map && n.Kernel {
+			start = n.Start
+			break
+		}
+	}
+	// The kernel's symbols of this machine are those of the recording only if
+	// its text begins with the same symbol at the same place: every boot may
+	// move it.
+	if files.Elsewhere || !textStart(files.Kernel(), start) {
+		files.UseKernel(nil)
+	}
+	return files
+}
+
+func textStart(k *symbol.Kallsyms, at uint64) bool {
+	if k == nil || at == 0 {
+		return false
+	}
+	name, _, ok := k.Function(at)
+	return ok && slices.Contains([]string{"_text", "_stext", "startup_64", "_head", "srso_alias_untrain_ret"}, name)
+}
+
+// mappings tells the address spaces of all mappings.
+func (at *attribution) mappings() {
+	for i := range at.b.im.notes {
+		n := &at.b.im.notes[i]
+		time := n.Time
+		if !at.b.im.rows.time.used {
+			time = 0
+		}
+		switch n.Kind {
+		case Map:
+			pid := int(int32(n.PID))
+			if n.Kernel {
+				pid = symbol.Kernel
+			}
+			if n.Start+n.Len > n.Start {
+				id := hex.EncodeToString([]byte(n.BuildID))
+				if id == "" {
+					id = at.b.im.features.BuildIDs[n.Name]
+				}
+				at.space.Map(pid, time, symbol.Mapping{Start: n.Start, End: n.Start + n.Len, Offset: n.Offset, Path: n.Name, BuildID: id,
+					Exec: !n.Data && (!n.Two || n.Prot&protExec != 0)})
+			}
+		case Fork:
+			if n.PID != n.PPID {
+				at.space.Fork(int(int32(n.PPID)), int(int32(n.PID)), time)
+			}
+		case Comm:
+			if n.Exec {
+				at.space.Exec(int(int32(n.PID)), time)
+			}
+		}
+	}
+}
+
+const protExec = 4
+
 // take changes the state by a note.
 func (at *attribution) take(n *Note) {
-	at.fresh = false
 	switch n.Kind {
-	case Map:
-		pid := n.PID
-		if n.Kernel {
-			pid = kernelPID
-		}
-		if end := n.Start + n.Len; end > n.Start {
-			at.spaceOf(pid).insert(region{n.Start, end, n.Offset, at.modules.CodeString(n.Name)})
-		}
+	case Map, Exit, Switch:
 	case Fork:
-		if n.PID != n.PPID {
-			at.spaces[n.PID] = &space{regions: append([]region(nil), at.spaceOf(n.PPID).regions...)}
-		}
 		if name, ok := at.commands[n.PTID]; ok {
 			at.commands[n.TID] = name
 		}
 	case Comm:
 		at.commands[n.TID] = at.names.CodeString(n.Name)
-		if n.Exec {
-			at.spaces[n.PID] = &space{}
-		}
 	default:
 		at.lossy.take(n)
 	}
 }
 
-func (at *attribution) spaceOf(pid uint32) *space {
-	s := at.spaces[pid]
-	if s == nil {
-		s = &space{}
-		at.spaces[pid] = s
-	}
-	return s
-}
-
 // sample attributes row i, which is row of the file.
-func (at *attribution) sample(b *builder, i, row int) {
-	pid, tid, ip := b.pid[row], b.tid[row], b.ip[row]
-	if !at.fresh || pid != at.pid {
-		at.pid, at.space = pid, at.spaceOf(pid)
-	}
-	if !at.fresh || tid != at.tid {
-		at.tid = tid
-		at.commandCode, at.commandSaid = at.commands[tid], false
-		if _, ok := at.commands[tid]; ok {
-			at.commandSaid = true
-		}
-	}
-	at.fresh = true
-	if at.commandSaid {
+func (at *attribution) sample(i, row int) {
+	b := at.b
+	name, ok := at.commands[b.tid[row]]
+	if ok {
 		at.named.Set(i)
 	}
-	at.command.Append(at.commandCode)
-
-	s := at.space
-	if m := b.mode[row]; m == modeKernel || m == 0 && ip>>63 != 0 {
-		s = at.spaceOf(kernelPID)
-	}
-	r, ok := s.find(ip)
-	if ok {
-		at.hasModule.Set(i)
-	}
-	at.module.Append(r.module)
+	at.command.Append(name)
 	at.lossy.sample(b, i, row)
+	if !at.hasCode {
+		return
+	}
+	key := siteKey{ip: b.ip[row], pid: b.pid[row]}
+	key.m = at.space.Find(int(int32(key.pid)), b.time[row], key.ip)
+	if b.stack != nil {
+		key.stack = b.stack[row]
+	}
+	if key.m != nil && key.stack == 0 {
+		key.pid = 0 // the mapping says all
+	}
+	n, ok := at.sites[key]
+	if !ok {
+		if len(at.sites) == maxSites {
+			clear(at.sites)
+		}
+		n = uint32(at.pc.Len())
+		at.sites[key] = n
+		at.pc.Append(key.ip)
+		at.at.Append(b.time[row])
+		at.pid.Append(b.pid[row])
+		at.stack.Append(key.stack)
+	}
+	at.siteOf.Append(n)
 }
 
-// code adds what was running: command, instruction, file.
-func (b *builder) code(at *attribution) {
-	category := func(name string, g *table.Growing[uint32], names []string, valid table.Bits) {
-		data, spill, err := g.Values()
-		if len(names) == 0 {
-			valid = table.NewBits(b.n)
-		}
-		b.add(table.Categories(name, said(valid, table.Measured), data, names, valid).Back(spill), err)
-	}
-	category("comm", &at.command, at.names.Names(), at.named)
+// code adds what was running: command, instruction, function, line.
+func (b *builder) code(ctx context.Context, at *attribution) {
+	data, spill, err := at.command.Values()
+	comm := table.Categories("comm", said(at.named, table.Measured), data, at.names.Names(), at.named)
+	b.add(comm.Back(spill), err)
 	b.addresses("ip", b.ip, sampleIP)
-	category("module", &at.module, at.modules.Names(), at.hasModule)
+	b.modes()
+	defer at.files.Close()
+	if err := at.sitesToColumns(ctx); err != nil {
+		b.fail(err)
+	}
+}
+
+func (b *builder) modes() {
 	modes := []string{"unknown", "kernel", "user", "hypervisor", "guest kernel", "guest user", "unknown", "unknown"}
 	dict := table.NewInterner()
 	var codes [8]uint32
@@ -146,4 +211,120 @@ func (b *builder) code(at *attribution) {
 	data, spill, err := gather(b, b.mode, func(m uint8) uint32 { return codes[m&miscModeMask] })
 	mode := table.Categories("mode", table.Measured, data, dict.Names(), nil)
 	b.add(mode.Back(spill), err)
+}
+
+// sitesToColumns names the distinct instructions and gives each row the name
+// of its own.
+func (at *attribution) sitesToColumns(ctx context.Context) error {
+	b := at.b
+	if !at.hasCode {
+		return nil
+	}
+	pid, time, pc, stack := values(b, &at.pid, at.pc.Len()), values(b, &at.at, at.pc.Len()), values(b, &at.pc, at.pc.Len()), values(b, &at.stack, at.pc.Len())
+	siteOf := values(b, &at.siteOf, b.n)
+	all := newAccumulator()
+	warned := map[string]bool{}
+	for from := 0; from < len(pc); from += maxSites {
+		to := min(from+maxSites, len(pc))
+		s := &symbol.Samples{Rows: to - from, Pid: signed(pid[from:to]), Time: time[from:to], PC: pc[from:to]}
+		if b.stack != nil {
+			at.chains(s, pc[from:to], stack[from:to])
+		}
+		r := symbol.NewResolver(at.space, at.files, nil)
+		columns, err := r.Columns(ctx, s)
+		if err != nil {
+			return err
+		}
+		all.add(columns, s.Rows)
+		for _, w := range r.Warnings() {
+			if !warned[w] {
+				warned[w] = true
+				b.im.warnings = append(b.im.warnings, w)
+			}
+		}
+	}
+	columns, err := all.columns()
+	if err != nil {
+		return err
+	}
+	for _, c := range columns {
+		b.spills = append(b.spills, c.Spill)
+		b.add(c.Spread(siteOf))
+	}
+	return nil
+}
+
+func signed(v []uint32) []int32 {
+	out := make([]int32, len(v))
+	for i, x := range v {
+		out[i] = int32(x)
+	}
+	return out
+}
+
+// contextMarker is the smallest of the values that divide a call chain into
+// kernel and user parts.
+const contextMarker = ^uint64(4094)
+
+// chains fills in the callers of each site.
+func (at *attribution) chains(s *symbol.Samples, pc []uint64, stack []uint32) {
+	names := at.b.im.stacks.in.Names()
+	s.ChainAt = make([]int, 1, len(pc)+1)
+	for i, n := range stack {
+		chain := []byte(names[n])
+		first := true
+		for ; len(chain) >= 8; chain = chain[8:] {
+			a := at.b.im.u64(chain)
+			if a >= contextMarker {
+				continue
+			}
+			if !first || a != pc[i] {
+				s.Chain = append(s.Chain, a)
+			}
+			first = false
+		}
+		s.ChainAt = append(s.ChainAt, len(s.Chain))
+	}
+}
+
+// objectRows is how many rows are asked at once for their data objects.
+const objectRows = 1 << 18
+
+// objects adds the data object of each address.
+func (b *builder) objects(ctx context.Context, at *attribution) {
+	addr := b.im.rows.addr
+	if !addr.used || addr.all == 0 {
+		return
+	}
+	all := newAccumulator()
+	r := symbol.NewResolver(at.space, at.files, nil)
+	for from := 0; from < b.n; from += objectRows {
+		to := min(from+objectRows, b.n)
+		all.add(b.objectColumns(ctx, r, from, to), to-from)
+	}
+	columns, err := all.columns()
+	if err != nil {
+		b.fail(err)
+		return
+	}
+	for _, c := range columns {
+		b.add(c, nil)
+	}
+}
+
+func (b *builder) objectColumns(ctx context.Context, r *symbol.Resolver, from, to int) []*table.Column {
+	n := to - from
+	s := &symbol.Samples{Rows: n, Pid: make([]int32, n), Tid: make([]int32, n), Time: make([]uint64, n), Addr: make([]uint64, n), HasAddr: table.NewBits(n)}
+	for i := range n {
+		row := b.row(from + i)
+		s.Pid[i], s.Tid[i], s.Time[i], s.Addr[i] = int32(b.pid[row]), int32(b.tid[row]), b.time[row], b.addr[row]
+		if s.Addr[i] != 0 {
+			s.HasAddr.Set(i)
+		}
+	}
+	columns, err := r.Columns(ctx, s)
+	if err != nil {
+		b.fail(err)
+	}
+	return columns
 }

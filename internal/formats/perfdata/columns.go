@@ -23,7 +23,9 @@ type builder struct {
 	// Fields of the rows, in the order of the file.
 	event, mode      []uint8
 	pid, tid, source []uint32
+	stack            []uint32 // nil if no call chains were recorded
 	time, ip, cpu    []uint64
+	addr             []uint64
 }
 
 func (b *builder) row(i int) int {
@@ -49,12 +51,12 @@ func (b *builder) add(c *table.Column, err error) *table.Column {
 }
 
 // values ends a growing column. Its memory is freed when the builder is done.
-func values[T table.Fixed](b *builder, g *table.Growing[T]) []T {
-	g.Pad(b.n)
+func values[T table.Fixed](b *builder, g *table.Growing[T], n int) []T {
+	g.Pad(n)
 	v, spill, err := g.Values()
 	if err != nil {
 		b.fail(err)
-		return make([]T, b.n)
+		return make([]T, n)
 	}
 	b.spills = append(b.spills, spill)
 	return v
@@ -71,9 +73,13 @@ func (im *importer) tables(ctx context.Context) ([]*table.Table, error) {
 	b := &builder{im: im, n: im.rows.n}
 	defer b.close()
 	r := &im.rows
-	b.event, b.mode = values(b, &r.event), values(b, &r.mode)
-	b.pid, b.tid, b.source = values(b, &r.pid), values(b, &r.tid), values(b, &r.source)
-	b.time, b.ip, b.cpu = values(b, &r.time.values), values(b, &r.ip.values), values(b, &r.cpu.values)
+	b.event, b.mode = values(b, &r.event, b.n), values(b, &r.mode, b.n)
+	b.pid, b.tid, b.source = values(b, &r.pid, b.n), values(b, &r.tid, b.n), values(b, &r.source, b.n)
+	b.time, b.ip, b.cpu = values(b, &r.time.values, b.n), values(b, &r.ip.values, b.n), values(b, &r.cpu.values, b.n)
+	b.addr = values(b, &r.addr.values, b.n)
+	if r.stack.Len() > 0 {
+		b.stack = values(b, &r.stack, b.n)
+	}
 	if r.time.used {
 		b.order = timeOrder(b.time)
 		b.base = b.time[b.row(0)]
@@ -84,8 +90,9 @@ func (im *importer) tables(ctx context.Context) ([]*table.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.code(at)
+	b.code(ctx, at)
 	b.access()
+	b.objects(ctx, at)
 	b.rest(at)
 	if b.err != nil {
 		return nil, b.err
@@ -127,7 +134,7 @@ func (b *builder) number(name, unit string, f *field, bit uint64, zeroIsNone boo
 	if !f.used {
 		return nil
 	}
-	v := values(b, &f.values)
+	v := values(b, &f.values, b.n)
 	return b.numbers(name, unit, v, f, b.validity(bit, zeroIsNone, v))
 }
 
@@ -161,7 +168,7 @@ func (b *builder) address(name string, f *field, bit uint64) {
 		b.add(table.Addresses(name, table.Absent, make([]uint64, b.n), table.NewBits(b.n)), nil)
 		return
 	}
-	b.addresses(name, values(b, &f.values), bit)
+	b.addresses(name, values(b, &f.values, b.n), bit)
 }
 
 func (b *builder) addresses(name string, v []uint64, bit uint64) {
@@ -226,7 +233,7 @@ func said(valid table.Bits, p table.Provenance) table.Provenance {
 // of data_src, and what it cost.
 func (b *builder) access() {
 	r := &b.im.rows
-	b.address("addr", &r.addr, sampleAddr)
+	b.addresses("addr", b.addr, sampleAddr)
 	if r.phys.used {
 		b.address("phys", &r.phys, samplePhysAddr)
 	}
@@ -271,7 +278,7 @@ func (b *builder) latency() {
 	for i, a := range b.im.sources.accesses {
 		access[i] = a.Op != 0
 	}
-	v := values(b, &r.weight.values)
+	v := values(b, &r.weight.values, b.n)
 	valid := table.NewBits(b.n)
 	var g table.Growing[int32]
 	for i := range b.n {

@@ -122,7 +122,7 @@ func (l *losses) columns(b *builder) {
 		b.add(c, nil)
 	}
 	if r := &b.im.rows; r.shared > 0 {
-		v := values(b, &r.counting.values)
+		v := values(b, &r.counting.values, b.n)
 		out := make([]float64, b.n)
 		valid := table.NewBits(b.n)
 		for i := range out {
