@@ -20,7 +20,7 @@ type stream struct {
 }
 
 func newStream(r io.ReaderAt, s section) *stream {
-	return &stream{r: r, off: int64(s.off), end: int64(s.off + s.size), buf: make([]byte, 0, windowSize)}
+	return &stream{r: r, off: int64(s.off), end: int64(s.off + s.size), buf: make([]byte, 0, min(s.size, windowSize))}
 }
 
 // at is the offset in the file of the next byte.
