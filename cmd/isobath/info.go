@@ -14,6 +14,7 @@ import (
 	"isobath/internal/formats"
 	"isobath/internal/hw"
 	"isobath/internal/hw/topofile"
+	"isobath/internal/run"
 	"isobath/internal/table"
 	"isobath/internal/term"
 )
@@ -76,6 +77,8 @@ type samplesInfo struct {
 	Origin   formats.Origin `json:"origin"`
 	Topology *hw.Summary    `json:"topology"`
 	Sources  int            `json:"sources"`
+	// Recording is set if this program recorded the samples.
+	Recording *run.Recording `json:"recording,omitempty"`
 }
 
 type columnInfo struct {
@@ -91,7 +94,7 @@ type columnInfo struct {
 }
 
 func describeSamples(s *dataset.Set) *samplesInfo {
-	i := &samplesInfo{Table: s.Table.Name, Origin: s.Run.Origin, Sources: len(s.Run.SourceFiles)}
+	i := &samplesInfo{Table: s.Table.Name, Origin: s.Run.Origin, Sources: len(s.Run.SourceFiles), Recording: s.Run.Recording}
 	i.common = newCommon(formats.Format{Kind: s.Run.Kind, Name: s.Run.Format}, s.Table.Rows(), s.Run.Warnings)
 	for _, c := range s.Table.Columns() {
 		v := table.Summarize(c)
@@ -111,6 +114,9 @@ func (i *samplesInfo) write(w io.Writer) error {
 		fmt.Fprintln(w, topologyLine(*i.Topology))
 	} else {
 		fmt.Fprintln(w, "no hardware topology")
+	}
+	if d := i.Recording; d != nil {
+		fmt.Fprintf(w, "recorded by %s, one sample stands for %s; %s after %.1f s; %d lost\n", d.Mode, d.Weight, d.Ended, d.Seconds, d.Lost)
 	}
 	fmt.Fprintln(w)
 	t := term.Table{Columns: []term.Column{{Head: "column", Give: true}, {Head: "kind"}, {Head: "unit"}, {Head: "provenance"},

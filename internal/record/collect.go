@@ -72,8 +72,8 @@ func registersOf(arch string) *registers {
 		return r
 	}
 	// perf counts ax, bx, cx, dx, si, di, bp, sp; instructions ax, cx, dx, bx,
-	// sp, bp, si, di.
-	return &registers{bits: []int{0, 2, 3, 1, 7, 6, 4, 5, 16, 17, 18, 19, 20, 21, 22, 23}, ip: 8, sp: 7}
+	// sp, bp, si, di. The flags follow r15.
+	return &registers{bits: []int{0, 2, 3, 1, 7, 6, 4, 5, 16, 17, 18, 19, 20, 21, 22, 23, 9}, ip: 8, sp: 7}
 }
 
 // Mapping, Fork and Comm keep what attribution needs.

@@ -28,7 +28,7 @@ const allAMD64 = 1<<16 - 1
 // the function and the targets of its direct jumps, inside and outside.
 func DecodeAMD64(code []byte, pc uint64) (*Function, []uint64) {
 	forms := make([]access.AMD64, 0, len(code)/4)
-	f := &Function{insts: make([]inst, 0, len(code)/4)}
+	f := &Function{insts: make([]inst, 0, len(code)/4), flags: func(r *Registers) flags { return flagsOf(r[FlagsAMD64]) }}
 	var targets []uint64
 	for at := 0; at < len(code); {
 		in, form, target := decodeAMD64(code[at:], pc+uint64(at))
@@ -76,8 +76,10 @@ func decodeAMD64(code []byte, pc uint64) (inst, access.AMD64, uint64) {
 		in.why = Vector
 	}
 	target := flowAMD64(&x, &in)
+	in.target = target
 	if in.flow == straight {
 		effectsAMD64(&x, &in)
+		in.sets = setterAMD64(&x)
 	}
 	if form.Repeats {
 		// It jumps to itself: interrupted, it has run some of its rounds.
@@ -95,14 +97,14 @@ func flowAMD64(x *x86asm.Inst, in *inst) uint64 {
 		x86asm.HLT, x86asm.INT, x86asm.ICEBP, x86asm.SYSRET, x86asm.SYSEXIT, x86asm.IRET, x86asm.IRETD, x86asm.IRETQ, x86asm.SYSENTER:
 		in.flow = leave
 	case x86asm.LOOP, x86asm.LOOPE, x86asm.LOOPNE:
-		in.flow, in.loses = branch, 1<<rcx
+		in.flow, in.loses, in.when = branch, 1<<rcx, unknownCondition
 	case x86asm.XBEGIN:
-		in.flow = branch
+		in.flow, in.when = branch, unknownCondition
 	default:
 		if !strings.HasPrefix(name, "J") {
 			return 0
 		}
-		in.flow = branch
+		in.flow, in.when = branch, conditionAMD64(x)
 	}
 	rel, ok := x.Args[0].(x86asm.Rel)
 	in.indirect = !ok && x.Op == x86asm.JMP
@@ -110,6 +112,17 @@ func flowAMD64(x *x86asm.Inst, in *inst) uint64 {
 		return 0
 	}
 	return in.pc + uint64(x.Len) + uint64(int64(rel))
+}
+
+// conditionAMD64 is in the low bits of the opcode: 70 to 7F, and 0F 80 to 0F 8F.
+func conditionAMD64(x *x86asm.Inst) condition {
+	switch first, second := x.Opcode>>24, x.Opcode>>16&0xff; {
+	case first&0xf0 == 0x70:
+		return condition(first & 15)
+	case first == 0x0f && second&0xf0 == 0x80:
+		return condition(second & 15)
+	}
+	return unknownCondition // JRCXZ
 }
 
 // generalAMD64 returns the number of a general register of any width, and
@@ -180,7 +193,10 @@ func undoable(x *x86asm.Inst, in *inst) bool {
 	case x86asm.PUSH, x86asm.POP, x86asm.PUSHFQ, x86asm.PUSHF, x86asm.POPFQ, x86asm.POPF:
 		return stackEffect(x, in)
 	}
-	if !ok || !whole {
+	if ok && !whole {
+		return narrow(x, in, dst)
+	}
+	if !ok {
 		return false
 	}
 	set := func(e effect) bool {
@@ -222,6 +238,97 @@ func undoable(x *x86asm.Inst, in *inst) bool {
 		}
 	case x86asm.LEA:
 		return lea(x, in, dst)
+	}
+	return false
+}
+
+// narrow fills in effects of 32-bit registers, which can be followed but not
+// undone.
+func narrow(x *x86asm.Inst, in *inst, dst uint8) bool {
+	if r, _ := x.Args[0].(x86asm.Reg); r < x86asm.EAX || r > x86asm.R15L {
+		return false
+	}
+	src, _, isReg := generalAMD64(x.Args[1])
+	imm, isImm := x.Args[1].(x86asm.Imm)
+	if !isReg {
+		src = none
+	}
+	sign := int64(1)
+	e := effect{kind: add32, dst: dst, src: src, imm: int64(imm)}
+	switch {
+	case x.Op == x86asm.SUB && (isReg || isImm):
+		sign = -1
+		e.imm = -e.imm
+	case x.Op == x86asm.ADD && (isReg || isImm):
+	case x.Op == x86asm.INC:
+		e.src, e.imm = none, 1
+	case x.Op == x86asm.DEC:
+		e.src, e.imm = none, -1
+	case x.Op == x86asm.MOV && (isReg || isImm):
+		e.kind = move32
+	case x.Op == x86asm.XOR && src == dst && isReg:
+		e = effect{kind: move32, dst: dst, src: none}
+	default:
+		return false
+	}
+	e.scale = sign
+	in.effects = append(in.effects, e)
+	return true
+}
+
+// setterAMD64 says what a straight instruction does to the flags.
+func setterAMD64(x *x86asm.Inst) setter {
+	kind, computed := computedFlags[x.Op]
+	if !computed {
+		if keepsFlags(x) {
+			return setter{}
+		}
+		return setter{kind: lose}
+	}
+	s := setter{kind: kind, b: none}
+	r, _ := x.Args[0].(x86asm.Reg)
+	switch {
+	case r >= x86asm.RAX && r <= x86asm.R15:
+		s.a, s.wide = uint8(r-x86asm.RAX), true
+	case r >= x86asm.EAX && r <= x86asm.R15L:
+		s.a = uint8(r - x86asm.EAX)
+	default:
+		return setter{kind: lose}
+	}
+	switch b := x.Args[1].(type) {
+	case x86asm.Reg:
+		s.b, _, _ = generalAMD64(b)
+	case x86asm.Imm:
+		s.imm = int64(b)
+	case nil:
+		s.imm = 1
+		if x.Op == x86asm.DEC {
+			s.imm = -1
+		}
+	default:
+		return setter{kind: lose}
+	}
+	return s
+}
+
+// computedFlags are the instructions whose flags are worked out.
+var computedFlags = map[x86asm.Op]setKind{x86asm.CMP: setSub, x86asm.SUB: setSub, x86asm.ADD: setAdd, x86asm.TEST: setAnd, x86asm.AND: setAnd,
+	x86asm.INC: setStep, x86asm.DEC: setStep}
+
+// keepsFlags reports whether an instruction leaves the flags alone: moves, and
+// vector instructions but for the comparing ones.
+func keepsFlags(x *x86asm.Inst) bool {
+	name := x.Op.String()
+	if flagless[x.Op] || strings.HasPrefix(name, "SET") || strings.HasPrefix(name, "CMOV") || strings.HasPrefix(name, "PREFETCH") {
+		return true
+	}
+	if strings.Contains(name, "COMIS") || strings.Contains(name, "TEST") || strings.Contains(name, "STRI") || strings.Contains(name, "STRM") {
+		return false
+	}
+	for _, a := range x.Args {
+		if r, ok := a.(x86asm.Reg); ok && r >= x86asm.M0 && r <= x86asm.K7 {
+			return true
+		}
 	}
 	return false
 }
@@ -279,6 +386,11 @@ func opSet(ops ...x86asm.Op) map[x86asm.Op]bool {
 	}
 	return m
 }
+
+// flagless leave the flags alone.
+var flagless = opSet(x86asm.MOV, x86asm.MOVZX, x86asm.MOVSX, x86asm.MOVSXD, x86asm.LEA, x86asm.PUSH, x86asm.POP, x86asm.NOP, x86asm.NOT, x86asm.BSWAP,
+	x86asm.XCHG, x86asm.CDQE, x86asm.CWDE, x86asm.CDQ, x86asm.CQO, x86asm.LEAVE, x86asm.PAUSE, x86asm.LFENCE, x86asm.MFENCE, x86asm.SFENCE,
+	x86asm.VZEROUPPER, x86asm.VZEROALL, x86asm.MOVNTI)
 
 // readsOnly write no general register.
 var readsOnly = opSet(x86asm.CMP, x86asm.TEST, x86asm.BT, x86asm.NOP, x86asm.OUT,

@@ -29,14 +29,14 @@ type memARM64 struct {
 // DecodeARM64 decodes the code of one function. It returns the function and the
 // targets of its direct jumps, inside and outside.
 func DecodeARM64(code []byte, pc uint64) (*Function, []uint64) {
-	f := &Function{insts: make([]inst, 0, len(code)/4)}
+	f := &Function{insts: make([]inst, 0, len(code)/4), flags: func(*Registers) flags { return flags{} }}
 	mems := make([]memARM64, 0, len(code)/16)
 	var targets []uint64
 	for at := 0; at+4 <= len(code); at += 4 {
 		in := inst{pc: pc + uint64(at), len: 4}
 		var m memARM64
-		if target := decodeARM64(binary.LittleEndian.Uint32(code[at:]), &in, &m); target != 0 {
-			targets = append(targets, target)
+		if in.target = decodeARM64(binary.LittleEndian.Uint32(code[at:]), &in, &m); in.target != 0 {
+			targets = append(targets, in.target)
 		}
 		if in.accesses {
 			in.code = len(mems)
@@ -107,6 +107,9 @@ func immediateARM64(w uint32, in *inst) {
 	rd, rn := field(w, 4, 0), field(w, 9, 5)
 	if field(w, 28, 23) != 0b100010 { // not ADD or SUB
 		// AND, ORR and EOR may write sp; ANDS writes the zero register.
+		if field(w, 28, 23) == 0b100100 && field(w, 30, 29) == 3 {
+			in.sets = setter{kind: lose}
+		}
 		if field(w, 28, 23) == 0b100100 && field(w, 30, 29) != 3 {
 			in.loses |= 1 << rd
 			return
@@ -115,18 +118,43 @@ func immediateARM64(w uint32, in *inst) {
 		return
 	}
 	imm := int64(field(w, 21, 10)) << (12 * field(w, 22, 22))
-	subtracts, flags, wide := field(w, 30, 30) == 1, field(w, 29, 29) == 1, w>>31 == 1
+	compareARM64(in, w, rn, none, imm)
+	subtracts, compares, wide := field(w, 30, 30) == 1, field(w, 29, 29) == 1, w>>31 == 1
 	if subtracts {
 		imm = -imm
 	}
 	switch {
-	case flags && rd == 31: // CMP, CMN
+	case compares && rd == 31: // CMP, CMN
 	case !wide:
 		in.loses |= 1 << rd
 	case rd == rn:
 		in.effects = append(in.effects, effect{kind: add, dst: uint8(rd), src: none, imm: imm})
 	default:
 		in.effects = append(in.effects, effect{kind: move, dst: uint8(rd), src: uint8(rn), imm: imm})
+	}
+}
+
+// conditionsARM64 are the conditions of B.cond. The carry is the reverse of a
+// borrow, so only after a subtraction are those of unsigned order known.
+var conditionsARM64 = [16]condition{ifZero, ifNotZero, ifNotBelow, ifBelow, ifSign, ifNoSign, ifOverflow, ifNoOverflow,
+	ifAbove, ifNotAbove, ifNotLess, ifLess, ifGreater, ifNotGreater, unknownCondition, unknownCondition}
+
+// general31 is a register where 31 is the zero register.
+func general31(r uint32) uint8 {
+	if r == 31 {
+		return none
+	}
+	return uint8(r)
+}
+
+// compareARM64 sets the flags by a subtraction; other ways are not followed.
+func compareARM64(in *inst, w, rn uint32, b uint8, imm int64) {
+	if field(w, 29, 29) == 0 {
+		return
+	}
+	in.sets = setter{kind: lose}
+	if field(w, 30, 30) == 1 {
+		in.sets = setter{kind: setSub, wide: w>>31 == 1, a: uint8(rn), b: b, imm: imm}
 	}
 }
 
@@ -139,11 +167,16 @@ func branchARM64(w uint32, in *inst) uint64 {
 		if w>>31 == 0 {
 			return to(field(w, 25, 0), 26)
 		}
-	case field(w, 30, 25) == 0b011010, field(w, 31, 24) == 0b01010100: // CBZ, CBNZ; B.cond
-		in.flow = branch
+	case field(w, 30, 25) == 0b011010: // CBZ, CBNZ
+		in.flow, in.when = branch, ifRegisterZero+condition(field(w, 24, 24))
+		in.sets = setter{a: general31(field(w, 4, 0)), wide: w>>31 == 1}
+		return to(field(w, 23, 5), 19)
+	case field(w, 31, 24) == 0b01010100: // B.cond
+		in.flow, in.when = branch, conditionsARM64[field(w, 3, 0)]
 		return to(field(w, 23, 5), 19)
 	case field(w, 30, 25) == 0b011011: // TBZ, TBNZ
-		in.flow = branch
+		in.flow, in.when = branch, ifBitZero+condition(field(w, 24, 24))
+		in.sets = setter{a: general31(field(w, 4, 0)), imm: int64(field(w, 31, 31)<<5 | field(w, 23, 19))}
 		return to(field(w, 18, 5), 14)
 	case field(w, 31, 25) == 0b1101011: // BR, BLR, RET, ERET
 		in.flow = leave
@@ -168,11 +201,21 @@ func branchARM64(w uint32, in *inst) uint64 {
 func registerARM64(w uint32, in *inst) {
 	rd, rn, rm := field(w, 4, 0), field(w, 9, 5), field(w, 20, 16)
 	if field(w, 28, 21) == 0b11010010 { // CCMP, CCMN
+		in.sets = setter{kind: lose}
 		return
+	}
+	if field(w, 28, 24) == 0b01010 && field(w, 30, 29) == 3 || field(w, 28, 21) == 0b11010000 { // ANDS, BICS; ADCS, SBCS, RMIF
+		in.sets = setter{kind: lose}
 	}
 	wide := w>>31 == 1
 	shifted := field(w, 28, 24) == 0b01011 && field(w, 21, 21) == 0 && field(w, 23, 22) == 0
 	plain := wide && shifted && rd != 31 && rm != 31
+	if field(w, 28, 24) == 0b01011 {
+		compareARM64(in, w, rn, general31(rm), 0)
+		if !shifted || field(w, 15, 10) != 0 || rn == 31 {
+			in.sets = setter{kind: lose}
+		}
+	}
 	amount := int64(1) << field(w, 15, 10)
 	if field(w, 30, 30) == 1 {
 		amount = -amount
@@ -197,6 +240,9 @@ func registerARM64(w uint32, in *inst) {
 // vectorARM64 handles floating point and vectors: those that move to a general
 // register lose it.
 func vectorARM64(w uint32, in *inst) {
+	if field(w, 31, 24) == 0b00011110 && field(w, 21, 21) == 1 && (field(w, 13, 10) == 0b1000 || field(w, 11, 10) == 0b01) {
+		in.sets = setter{kind: lose} // FCMP, FCCMP
+	}
 	switch {
 	case field(w, 30, 24) == 0b0011110 && field(w, 21, 21) == 0, // fixed point
 		field(w, 30, 24) == 0b0011110 && field(w, 15, 10) == 0,                            // integer

@@ -44,7 +44,7 @@ func (r Reason) String() string { return reasonNames[r] }
 const Reasons = int(NoRegisters) + 1
 
 // Registers are the general registers in the order of their encoding (rax, rcx,
-// rdx, rbx, rsp, rbp, rsi, rdi, r8 … r15; x0 … x30, sp).
+// rdx, rbx, rsp, rbp, rsi, rdi, r8 … r15 and FlagsAMD64; x0 … x30, sp).
 type Registers [32]uint64
 
 // Access is what was found.
@@ -69,6 +69,7 @@ const reach = 12
 type Function struct {
 	insts      []inst
 	eval       evaluator
+	flags      func(*Registers) flags // at the interrupt
 	unverified bool
 }
 
@@ -105,7 +106,11 @@ type inst struct {
 	// that get a value we do not follow.
 	effects []effect
 	loses   uint32
-	code    int // index of the decoded form that eval uses
+	sets    setter
+	// target is where a direct jump goes, when under which condition.
+	target uint64
+	when   condition
+	code   int // index of the decoded form that eval uses
 }
 
 // effect is a change of register dst that can be undone.
@@ -119,11 +124,13 @@ type effect struct {
 type kind uint8
 
 const (
-	add      kind = iota // dst += src·scale + imm; src may be none
-	move                 // dst = src + imm; src may be none
-	negate               // dst = -dst
-	invert               // dst = ^dst
-	exchange             // dst and src
+	add   kind = iota // dst += src·scale + imm; src may be none
+	move              // dst = src + imm; src may be none
+	add32             // the same in 32 bits: the upper half becomes zero
+	move32
+	negate   // dst = -dst
+	invert   // dst = ^dst
+	exchange // dst and src
 )
 
 // none is the register that is not there.
@@ -141,15 +148,7 @@ func bit(r uint8) uint32 {
 // link-time addresses when the program was loaded; pc is a link-time address.
 // Without an access the reason of the backward rule is returned.
 func (f *Function) Find(pc, bias uint64, r *Registers) (Access, Reason) {
-	i, ok := slices.BinarySearchFunc(f.insts, pc, func(in inst, pc uint64) int {
-		switch {
-		case in.pc < pc:
-			return -1
-		case in.pc > pc:
-			return 1
-		}
-		return 0
-	})
+	i, ok := f.at(pc)
 	if !ok {
 		return Access{}, Desync
 	}
@@ -223,6 +222,8 @@ func (e effect) undo(r *Registers, lost uint32) uint32 {
 			lost &^= bit(e.src)
 		}
 		return lost | bit(e.dst)
+	case add32, move32:
+		return lost | bit(e.dst) // what the upper half was is not known
 	case negate:
 		r[e.dst] = -r[e.dst]
 	case invert:
@@ -254,10 +255,12 @@ func swap(e effect, r *Registers, lost uint32) uint32 {
 	return lost
 }
 
-// ahead walks from instruction i to those that will run after it.
+// ahead walks from instruction i to those that will run after it. It follows
+// jumps whose way is certain.
 func (f *Function) ahead(i int, bias uint64, r Registers) (Access, bool) {
 	var lost uint32
-	for k := 0; k <= reach && i < len(f.insts); k, i = k+1, i+1 {
+	state := f.flags(&r)
+	for k := 0; k <= reach && i < len(f.insts); k++ {
 		in := &f.insts[i]
 		if in.flow == broken {
 			return Access{}, false
@@ -268,32 +271,67 @@ func (f *Function) ahead(i int, bias uint64, r Registers) (Access, bool) {
 				return a, true
 			}
 		}
-		if in.flow != straight || in.repeats {
+		if in.repeats {
 			return Access{}, false
 		}
+		if in.flow != straight {
+			next, ok := f.jump(i, state, &r, lost)
+			if !ok {
+				return Access{}, false
+			}
+			i = next
+			continue
+		}
+		state = in.sets.apply(state, &r, lost)
 		for _, e := range in.effects {
 			lost = e.follow(&r, lost)
 		}
 		lost |= in.loses
+		i++
 	}
 	return Access{}, false
+}
+
+// jump returns the instruction that runs after a jump, if that is certain and
+// in the same function.
+func (f *Function) jump(i int, state flags, r *Registers, lost uint32) (int, bool) {
+	in := &f.insts[i]
+	if in.target == 0 {
+		return 0, false
+	}
+	if in.flow == branch {
+		yes, known := in.taken(state, r, lost)
+		if !known {
+			return 0, false
+		}
+		if !yes {
+			return i + 1, true
+		}
+	}
+	return f.at(in.target)
 }
 
 // follow applies the effect.
 func (e effect) follow(r *Registers, lost uint32) uint32 {
 	switch e.kind {
-	case add:
+	case add, add32:
 		if lost&(bit(e.dst)|bit(e.src)) != 0 {
 			return lost | bit(e.dst)
 		}
 		r[e.dst] += e.amount(r)
-	case move:
+		if e.kind == add32 {
+			r[e.dst] = uint64(uint32(r[e.dst]))
+		}
+	case move, move32:
 		if lost&bit(e.src) != 0 {
 			return lost | bit(e.dst)
 		}
 		v := uint64(e.imm)
 		if e.src != none {
 			v += r[e.src]
+		}
+		if e.kind == move32 {
+			v = uint64(uint32(v))
 		}
 		r[e.dst] = v
 		return lost &^ bit(e.dst)

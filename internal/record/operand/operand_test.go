@@ -183,9 +183,16 @@ func TestAhead(t *testing.T) {
 		{"direct", "488b08", 0, 100, true},
 		{"add $8,%rax; mov (%rax),%rcx", "4883c008 488b08", 1, 108, true},
 		{"mov %rdx,%rax; mov (%rax),%rcx", "4889d0 488b08", 1, 1000, true},
-		{"xor %eax,%eax; mov (%rax),%rcx", "31c0 488b08", 0, 0, false},
+		{"xor %eax,%eax; mov 8(%rax),%rcx", "31c0 488b4808", 1, 8, true},
+		{"imul %rcx,%rax; mov (%rax),%rcx", "480fafc1 488b08", 0, 0, false},
 		{"ret", "c3", 0, 0x7000, true},
-		{"jmp", "eb00 488b08", 0, 0, false},
+		{"jmp", "eb01 90 488b08", 1, 100, true},
+		{"jmp *%rax", "ffe0 488b08", 0, 0, false},
+		{"sub $7,%rcx; jne +1; (nop); mov (%rax),%rcx: falls through", "4883e907 7501 90 488b08", 3, 100, true},
+		{"sub $6,%rcx; jne +3; mov (%rdx),%esi; jumps over it to mov (%rax),%rcx", "4883e906 7502 8b32 488b08", 2, 100, true},
+		{"dec %ecx; jg -7: back to itself until mov", "ffc9 7ffc 488b08", 0, 0, false},
+		{"comisd; jne", "660f2fc1 7500 488b08", 0, 0, false},
+		{"jne with unknown flags", "7500 488b08", 0, 0, false},
 	}
 	for _, tt := range tests {
 		f, _ := DecodeAMD64(code(t, tt.code), 0x1000)
@@ -251,6 +258,15 @@ func TestARM64(t *testing.T) {
 		if why != tt.why || why == Found && (a.Addr != tt.addr || a.Op != tt.op || a.Size != tt.size) {
 			t.Errorf("%s: %+v, %v; want %d %v of %d, %v", tt.name, a, why, tt.addr, tt.op, tt.size, tt.why)
 		}
+	}
+	// Loops are followed: add x2,x2,#8; subs x1,x1,#1; b.ne -2; at its end ldr.
+	loop, _ := DecodeARM64(words(0xf9400040, 0x91002042, 0xf1000421, 0x54ffffa1, armNop), 0x1000)
+	if a, ok := loop.ahead(1, 0, regs); !ok || a.Addr != 1008 || a.PC != 0x1000 || a.Dist != 3 {
+		t.Errorf("loop: %+v, %v", a, ok)
+	}
+	cbz, _ := DecodeARM64(words(0xb4000041, armNop, 0xf9400040), 0x1000) // cbz x1, +8
+	if a, ok := cbz.ahead(0, 0, regs); !ok || a.Dist != 2 {
+		t.Errorf("cbz: %+v, %v", a, ok)
 	}
 	// Loads near the instruction are relative to where it was loaded.
 	f, _ := DecodeARM64(words(0x58000040, armNop), 0x1000) // ldr x0, .+8

@@ -168,7 +168,7 @@ func (o *oracle) run(program string) {
 
 // look compares what the rule says here with what ran and what will.
 func (o *oracle) look(p *unix.PtraceRegs) {
-	regs := Registers{p.Rax, p.Rcx, p.Rdx, p.Rbx, p.Rsp, p.Rbp, p.Rsi, p.Rdi, p.R8, p.R9, p.R10, p.R11, p.R12, p.R13, p.R14, p.R15}
+	regs := Registers{p.Rax, p.Rcx, p.Rdx, p.Rbx, p.Rsp, p.Rbp, p.Rsi, p.Rdi, p.R8, p.R9, p.R10, p.R11, p.R12, p.R13, p.R14, p.R15, p.Eflags}
 	here := o.truth(p.Rip, &regs)
 	if a, ok := o.promise[o.steps]; ok {
 		delete(o.promise, o.steps)

@@ -57,8 +57,8 @@ func (p *Plan) Hardware() bool { return p.Name != "timer" }
 // Registers that a timer sample needs to work out operands: bits of
 // enum perf_event_x86_regs and perf_event_arm_regs.
 const (
-	// x86Regs is all general registers, the stack pointer and ip.
-	x86Regs = 0xff01ff
+	// x86Regs is all general registers, the stack pointer, ip and flags.
+	x86Regs = 0xff03ff
 	// armRegs is x0 to x30, sp and pc.
 	armRegs = 1<<33 - 1
 )

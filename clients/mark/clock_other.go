@@ -1,0 +1,6 @@
+//go:build !linux
+
+package mark
+
+// monotonic is not needed: recordings are made on Linux only.
+func monotonic() int64 { return 0 }

@@ -1,0 +1,327 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"isobath/internal/run"
+	"isobath/internal/table"
+	"isobath/internal/test"
+)
+
+// recorder runs the command as an ordinary user: as nobody if the test runs as
+// root.
+type recorder struct {
+	t       *testing.T
+	dir     string // may be written by that user
+	isobath string
+	nobody  bool
+}
+
+func newRecorder(t *testing.T) *recorder {
+	t.Helper()
+	level, err := os.ReadFile("/proc/sys/kernel/perf_event_paranoid")
+	if n, _ := strconv.Atoi(strings.TrimSpace(string(level))); err != nil || n > 2 {
+		t.Skipf("kernel.perf_event_paranoid is %s: nobody may sample here", strings.TrimSpace(string(level)))
+	}
+	dir, err := os.MkdirTemp("", "isobath-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	os.Chmod(dir, 0o777)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Under this name the test binary is the command; see TestMain. It is
+	// copied because others cannot reach the folder of test binaries.
+	r := &recorder{t: t, dir: dir, isobath: filepath.Join(dir, "isobath"), nobody: os.Geteuid() == 0}
+	in, err := os.Open(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := os.OpenFile(r.isobath, os.O_CREATE|os.O_WRONLY, 0o755)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// build compiles an example.
+func (r *recorder) build(name string, flags ...string) string {
+	r.t.Helper()
+	gcc := test.Peer(r.t, "gcc", "gcc")
+	program := filepath.Join(r.dir, name)
+	args := append([]string{"-g", "-I", filepath.Join(test.Root(), "clients"), "-o", program, filepath.Join(test.Root(), "examples/record", name+".c")}, flags...)
+	if out, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
+		r.t.Fatalf("%v\n%s", err, out)
+	}
+	return program
+}
+
+// command is a call of isobath by that user.
+func (r *recorder) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(r.isobath, args...)
+	cmd.Dir = r.dir
+	cmd.Env = append(os.Environ(), "HOME=/nonexistent", "XDG_CACHE_HOME=", "OMP_NUM_THREADS=2")
+	if r.nobody {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	}
+	return cmd
+}
+
+// record records and opens the run.
+func (r *recorder) record(args ...string) (*run.Run, *table.Table) {
+	r.t.Helper()
+	path := filepath.Join(r.dir, "out.isobath")
+	os.RemoveAll(path)
+	cmd := r.command(append([]string{"record", "-o", path}, args...)...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		r.t.Fatalf("%v\n%s", err, out)
+	}
+	return r.open(path)
+}
+
+func (r *recorder) open(path string) (*run.Run, *table.Table) {
+	r.t.Helper()
+	got, err := run.Open(path)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { got.Close() })
+	return got, got.Table("samples")
+}
+
+// counts counts the texts of a column; rows without a value are "".
+func counts(t *table.Table, column string) map[string]int {
+	out := map[string]int{}
+	c := t.Column(column)
+	for i := range t.Rows() {
+		if c == nil || !c.Has(i) {
+			out[""]++
+		} else {
+			out[c.Text(i)]++
+		}
+	}
+	return out
+}
+
+// The matrix that is walked by columns is where the time goes.
+func TestRecordMatmul(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		flags []string
+		share float64 // of b
+	}{{"O2", []string{"-O2"}, 0.9}, {"O3 AVX", []string{"-O3", "-mavx2", "-mfma"}, 0}} {
+		t.Run(tt.name, func(t *testing.T) {
+			if info, _ := os.ReadFile("/proc/cpuinfo"); tt.name != "O2" && !bytes.Contains(info, []byte(" avx2 ")) {
+				t.Skip("this processor has no AVX2")
+			}
+			r := newRecorder(t)
+			program := r.build("matmul", tt.flags...)
+			got, samples := r.record("--rate", "4000", "--", program, "512")
+			arrays := 0
+			by := counts(samples, "symbol")
+			for name, n := range by {
+				if strings.HasPrefix(name, "matmul.c:") {
+					arrays += n
+				}
+			}
+			b := by["matmul.c:16 2 MiB"]
+			t.Logf("%d samples, %d in the arrays, %d in b; %v", samples.Rows(), arrays, b, got.Recording.Addresses)
+			if samples.Rows() < 200 || float64(arrays) < 0.95*float64(samples.Rows()) || float64(b) < tt.share*float64(arrays) {
+				t.Errorf("%d samples, %d in the arrays: %v", samples.Rows(), arrays, by)
+			}
+			if got.Recording.Mode == "timer" && (samples.Column("latency") != nil || samples.Column("level") != nil) {
+				t.Error("a timer knows neither latency nor level")
+			}
+		})
+	}
+}
+
+func TestRecordChase(t *testing.T) {
+	r := newRecorder(t)
+	_, samples := r.record("--rate", "2000", "--", r.build("chase", "-O2"), "1000000", "4000000")
+	nodes := counts(samples, "symbol")["chase.c:20 61.0 MiB"]
+	t.Logf("%d of %d samples in the list", nodes, samples.Rows())
+	if float64(nodes) < 0.95*float64(samples.Rows()) {
+		t.Errorf("%d of %d samples in the list: %v", nodes, samples.Rows(), counts(samples, "symbol"))
+	}
+}
+
+// Threads, lines, objects, coordinates and state variables.
+func TestRecordStencil(t *testing.T) {
+	r := newRecorder(t)
+	got, samples := r.record("--rate", "2000", "--", r.build("stencil", "-O2", "-fopenmp"), "128", "20")
+	symbols, lines := counts(samples, "symbol"), counts(samples, "line")
+	if symbols["u"] == 0 || symbols["v"] == 0 {
+		t.Errorf("objects %v", symbols)
+	}
+	if lines["23"]+lines["24"] < symbols["u"]/2 {
+		t.Errorf("lines %v", lines)
+	}
+	if n := len(counts(samples, "tid")); n < 2 {
+		t.Errorf("%d threads", n)
+	}
+	if n := len(counts(samples, "iteration")); n < 15 {
+		t.Errorf("iterations %v", counts(samples, "iteration"))
+	}
+	index, x, y, z, symbol := samples.Column("index"), samples.Column("x"), samples.Column("y"), samples.Column("z"), samples.Column("symbol")
+	for i := range samples.Rows() {
+		if name := symbol.Text(i); name != "u" && name != "v" {
+			continue
+		}
+		if at := (z.Float(i)*128+y.Float(i))*128 + x.Float(i); at != index.Float(i) || x.Float(i) > 127 || y.Float(i) > 127 {
+			t.Fatalf("row %d: %v, %v, %v is not element %v", i, x.Float(i), y.Float(i), z.Float(i), index.Float(i))
+		}
+	}
+	if touches := got.Table("touches"); touches == nil || counts(touches, "symbol")["u"] < 4000 {
+		t.Error("the pages of u were not seen to be touched")
+	}
+	if got.Tree == nil || len(got.SourceFiles) == 0 || len(got.Recording.Modules) == 0 || got.Recording.Modules[0].BuildID == "" {
+		t.Errorf("topology %d bytes, sources %v, modules %v", len(got.Tree), got.SourceFiles, got.Recording.Modules)
+	}
+}
+
+// The program's streams and exit code are its own.
+func TestRecordIsTransparent(t *testing.T) {
+	r := newRecorder(t)
+	cmd := r.command("record", "-o", filepath.Join(r.dir, "x.isobath"), "--", "sh", "-c", "cat; echo to stderr >&2; exit 5")
+	var out, errs bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader("from stdin\n"), &out, &errs
+	err := cmd.Run()
+	var status *exec.ExitError
+	if !errors.As(err, &status) || status.ExitCode() != 5 {
+		t.Errorf("exit: %v", err)
+	}
+	if out.String() != "from stdin\n" || !strings.Contains(errs.String(), "to stderr\n") || !strings.Contains(errs.String(), "isobath: recording by ") {
+		t.Errorf("stdout %q, stderr %q", out.String(), errs.String())
+	}
+}
+
+// A program that crashes leaves a whole run that says so.
+func TestRecordCrash(t *testing.T) {
+	r := newRecorder(t)
+	path := filepath.Join(r.dir, "crash.isobath")
+	out, err := r.command("record", "-o", path, "--rate", "2000", "--", "sh", "-c", "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; kill -SEGV $$").CombinedOutput()
+	var status *exec.ExitError
+	if !errors.As(err, &status) || status.ExitCode() != 139 {
+		t.Fatalf("exit: %v\n%s", err, out)
+	}
+	got, samples := r.open(path)
+	if all := strings.Join(got.Warnings, "\n"); !strings.Contains(all, "segmentation fault") || got.Recording.Signal == "" || samples.Rows() == 0 {
+		t.Errorf("warnings %q, signal %q, %d samples", all, got.Recording.Signal, samples.Rows())
+	}
+}
+
+// start starts a recording and returns when the program runs.
+func (r *recorder) start(args ...string) *exec.Cmd {
+	r.t.Helper()
+	cmd := r.command(args...)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stderr)
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), "recording by") {
+			go io.Copy(io.Discard, stderr)
+			return cmd
+		}
+	}
+	r.t.Fatal("the recording did not begin")
+	return nil
+}
+
+// Killed in mid-recording, nothing is left under the run's name.
+func TestRecordKilled(t *testing.T) {
+	r := newRecorder(t)
+	path := filepath.Join(r.dir, "killed.isobath")
+	cmd := r.start("record", "-o", path, "--", "sleep", "1")
+	cmd.Process.Kill()
+	cmd.Wait()
+	left, _ := filepath.Glob(filepath.Join(r.dir, "*killed*"))
+	if _, err := os.Stat(path); err == nil || len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// Asked to end, the program ends and the run is whole.
+func TestRecordTerminated(t *testing.T) {
+	r := newRecorder(t)
+	path := filepath.Join(r.dir, "term.isobath")
+	cmd := r.start("record", "-o", path, "--", "sleep", "60")
+	cmd.Process.Signal(syscall.SIGTERM)
+	err := cmd.Wait()
+	var status *exec.ExitError
+	if !errors.As(err, &status) || status.ExitCode() != 143 {
+		t.Errorf("exit: %v", err)
+	}
+	if got, _ := r.open(path); !strings.Contains(strings.Join(got.Warnings, "\n"), "interrupted") {
+		t.Errorf("warnings %v", got.Warnings)
+	}
+}
+
+// What the page and the scripts read of a recording.
+func TestRecordInfo(t *testing.T) {
+	r := newRecorder(t)
+	r.record("--rate", "4000", "--", r.build("matmul", "-O2"), "200")
+	out, err := r.command("info", "out.isobath", "--json").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var info struct {
+		Format    string
+		Columns   []struct{ Name, Provenance string }
+		Recording *run.Recording
+	}
+	if err := json.Unmarshal(out, &info); err != nil {
+		t.Fatal(err)
+	}
+	provenance := map[string]string{}
+	for _, c := range info.Columns {
+		provenance[c.Name] = c.Provenance
+	}
+	if info.Format != "record" || provenance["addr"] != "derived" || provenance["interrupted"] != "measured" || info.Recording == nil || info.Recording.Machine.Kernel == "" {
+		t.Errorf("%s", out)
+	}
+}
+
+func TestRecordUsage(t *testing.T) {
+	r := newRecorder(t)
+	for _, args := range [][]string{
+		{"record"},
+		{"record", "--mode", "magic", "--", "true"},
+		{"record", "--rate", "10", "--period", "10", "--", "true"},
+		{"record", "--pid", "1", "--", "true"},
+		{"record", "--cpu", "x", "--", "true"},
+		{"record", "--refs", "--mpi", "--", "true"},
+	} {
+		err := r.command(args...).Run()
+		var status *exec.ExitError
+		if !errors.As(err, &status) || status.ExitCode() != 2 {
+			t.Errorf("%v: %v, want exit code 2", args, err)
+		}
+	}
+}

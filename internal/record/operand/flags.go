@@ -1,0 +1,170 @@
+package operand
+
+import "slices"
+
+// flags are the condition flags, as far as they are known. Carry is a borrow
+// after a subtraction, as on x86.
+type flags struct {
+	known, carryKnown           bool
+	zero, sign, carry, overflow bool
+}
+
+// Places of the flags in the register that x86 has them in.
+const (
+	flagCarry    = 1 << 0
+	flagZero     = 1 << 6
+	flagSign     = 1 << 7
+	flagOverflow = 1 << 11
+)
+
+// FlagsAMD64 is the place of the flags register in Registers; 0 there means
+// that it was not sampled, for one of its bits is always set.
+const FlagsAMD64 = 16
+
+func flagsOf(word uint64) flags {
+	return flags{known: word != 0, carryKnown: word != 0, zero: word&flagZero != 0, sign: word&flagSign != 0, carry: word&flagCarry != 0, overflow: word&flagOverflow != 0}
+}
+
+// setter says what an instruction does to the flags.
+type setter struct {
+	kind setKind
+	wide bool  // 64 bits, else 32
+	a, b uint8 // b may be none
+	imm  int64 // in place of b
+}
+
+type setKind uint8
+
+const (
+	keep setKind = iota
+	lose
+	setSub  // a - b
+	setAdd  // a + b
+	setAnd  // a & b
+	setStep // a + imm, the carry stays
+)
+
+// apply returns the flags after an instruction, given the registers before it.
+func (s setter) apply(f flags, r *Registers, lost uint32) flags {
+	if s.kind == keep {
+		return f
+	}
+	if s.kind == lose || lost&(bit(s.a)|bit(s.b)) != 0 {
+		return flags{}
+	}
+	a, b := r[s.a], uint64(s.imm)
+	if s.b != none {
+		b = r[s.b]
+	}
+	shift := 0
+	if !s.wide {
+		shift = 32 // the upper half of a word behaves as a word of its own
+	}
+	a, b = a<<shift, b<<shift
+	var v uint64
+	out := flags{known: true, carryKnown: true}
+	switch s.kind {
+	case setSub:
+		v = a - b
+		out.carry = a < b
+		out.overflow = (a^b)&(a^v)>>63 == 1
+	case setAdd:
+		v = a + b
+		out.carry = v < a
+		out.overflow = ^(a^b)&(a^v)>>63 == 1
+	case setAnd:
+		v = a & b
+	case setStep:
+		v = a + b
+		out.carry, out.carryKnown = f.carry, f.carryKnown && f.known
+		out.overflow = ^(a^b)&(a^v)>>63 == 1
+	}
+	out.zero, out.sign = v == 0, v>>63 == 1
+	return out
+}
+
+// condition is when a conditional jump is taken, in the order of x86's codes.
+type condition uint8
+
+const (
+	ifOverflow condition = iota
+	ifNoOverflow
+	ifBelow
+	ifNotBelow
+	ifZero
+	ifNotZero
+	ifNotAbove
+	ifAbove
+	ifSign
+	ifNoSign
+	ifParity
+	ifNoParity
+	ifLess
+	ifNotLess
+	ifNotGreater
+	ifGreater
+	ifRegisterZero    // test.a, of the width that test says
+	ifRegisterNotZero // the same
+	ifBitZero         // bit test.imm of test.a
+	ifBitSet
+	unknownCondition
+)
+
+// taken reports whether a jump is taken, and whether that is known.
+func (in *inst) taken(f flags, r *Registers, lost uint32) (yes, known bool) {
+	c := in.when
+	switch {
+	case c >= unknownCondition:
+		return false, false
+	case c >= ifRegisterZero:
+		if lost&bit(in.sets.a) != 0 {
+			return false, false
+		}
+		v := r[in.sets.a]
+		if in.sets.a == none {
+			v = 0
+		}
+		if c >= ifBitZero {
+			return v>>in.sets.imm&1 == uint64(c-ifBitZero), true
+		}
+		if !in.sets.wide {
+			v = uint64(uint32(v))
+		}
+		return (v == 0) == (c == ifRegisterZero), true
+	}
+	switch c &^ 1 {
+	case ifOverflow:
+		yes = f.overflow
+	case ifBelow:
+		yes, known = f.carry, f.carryKnown
+	case ifZero:
+		yes = f.zero
+	case ifNotAbove:
+		yes, known = f.carry || f.zero, f.carryKnown
+	case ifSign:
+		yes = f.sign
+	case ifParity:
+		return false, false
+	case ifLess:
+		yes = f.sign != f.overflow
+	case ifNotGreater:
+		yes = f.zero || f.sign != f.overflow
+	}
+	if needsCarry := c &^ 1; needsCarry != ifBelow && needsCarry != ifNotAbove {
+		known = true
+	}
+	return yes != (c&1 == 1), known && f.known
+}
+
+// at returns the index of the instruction at an address.
+func (f *Function) at(pc uint64) (int, bool) {
+	return slices.BinarySearchFunc(f.insts, pc, func(in inst, pc uint64) int {
+		switch {
+		case in.pc < pc:
+			return -1
+		case in.pc > pc:
+			return 1
+		}
+		return 0
+	})
+}
