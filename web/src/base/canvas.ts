@@ -1,6 +1,6 @@
 // Drawing on a canvas: shapes and text by Canvas2D, strokes by the rasteriser.
 import type { Rect, Size } from './geometry';
-import { rasterize, toBytes } from './raster';
+import { rasterize } from './raster';
 import type { Hatch, Paint, Path, Renderer, Strokes, TextStyle } from './renderer';
 import { cssFont, type Measure } from './text';
 import type { Theme } from './theme';
@@ -90,7 +90,7 @@ export class CanvasRenderer implements Renderer {
     this.scratch.width = layer.w;
     this.scratch.height = layer.h;
     const scratch = this.scratch.getContext('2d')!;
-    scratch.putImageData(new ImageData(toBytes(layer), layer.w, layer.h), 0, 0);
+    scratch.putImageData(new ImageData(layer.bytes, layer.w, layer.h), 0, 0);
     this.context.drawImage(this.scratch, s.area.x, s.area.y, layer.w / this.ratio, layer.h / this.ratio);
   }
 

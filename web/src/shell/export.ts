@@ -1,7 +1,7 @@
 // A view as a file: the same drawing calls as on screen, with a caption that
 // says of what.
 import { CanvasRenderer, prepare } from '../base/canvas';
-import { rasterize, toBytes } from '../base/raster';
+import { rasterize } from '../base/raster';
 import type { Strokes } from '../base/renderer';
 import { SvgRenderer } from '../base/svg';
 import type { Renderer } from '../base/renderer';
@@ -55,7 +55,7 @@ function strokePicture(s: Strokes): string {
   const canvas = document.createElement('canvas');
   canvas.width = layer.w;
   canvas.height = layer.h;
-  canvas.getContext('2d')!.putImageData(new ImageData(toBytes(layer), layer.w, layer.h), 0, 0);
+  canvas.getContext('2d')!.putImageData(new ImageData(layer.bytes, layer.w, layer.h), 0, 0);
   return canvas.toDataURL('image/png');
 }
 

@@ -4,7 +4,7 @@ import type { Term } from '../model/selection';
 import { axisQuestion, correlate, defaultAxes, isConstant, moveAxis, orderByCorrelation } from './axes';
 import { AxisLayout, rangeOfBins, subtitle } from './axis';
 import { chipOf, pageTitle } from './chips';
-import { densityStrokes, lineColor, lineWidth, mutualInformation } from './density';
+import { densityStrokes, inkOf, lineColor, lineWidth, mutualInformation, type LineLayer } from './density';
 import { column, info, machine, names, numbers, pair } from './fixture';
 import { foldAxis, foldPair } from './fold';
 import { HistogramView } from './histogram';
@@ -96,22 +96,31 @@ describe('folding', () => {
 
 describe('lines', () => {
   const cells = pair([[0, 0, 100, 50, 0], [0, 1, 4, 4, 2], [1, 1, 30, 0, 0]]);
-  const input = { pair: cells, area: { x: 0, y: 0, w: 100, h: 50 }, leftY: (b: number) => b * 10, rightY: (b: number) => b * 10, strength: 'pair' as const, most: 50, ownHoverScale: false, restAlpha: 1 };
+  const input = { pair: cells, area: { x: 0, y: 0, w: 100, h: 50 }, leftY: (b: number) => b * 10, rightY: (b: number) => b * 10, strength: 'pair' as const, most: 50, ownHoverScale: false };
+  const ink = (layer: LineLayer) => inkOf(layer, theme, 1);
   it('are drawn weakest first, wider with more samples', () => {
-    const s = densityStrokes(input, 'selection', theme);
+    const s = densityStrokes(input, [ink('selection')]);
     expect(s.n).toBe(2);
     expect(s.width[0]!).toBeLessThan(s.width[1]!);
     expect(s.width[1]!).toBeCloseTo(6);
     expect(s.alpha[1]!).toBeCloseTo(1);
   });
   it('of the rest are what is not selected', () => {
-    expect(densityStrokes(input, 'rest', theme).n).toBe(2); // 50 of the first, 30 of the last
-    expect(densityStrokes(input, 'hover', theme).n).toBe(1);
+    expect(densityStrokes(input, [ink('rest')]).n).toBe(2); // 50 of the first, 30 of the last
+    expect(densityStrokes(input, [ink('hover')]).n).toBe(1);
+  });
+  it('of several layers come one layer after the other', () => {
+    const s = densityStrokes(input, [ink('rest'), ink('selection')]);
+    expect([...s.rgb]).toEqual([...densityStrokes(input, [ink('rest')]).rgb, ...densityStrokes(input, [ink('selection')]).rgb]);
+  });
+  it('whose bin has no place are not seen', () => {
+    const s = densityStrokes({ ...input, leftY: (b) => (b === 0 ? NaN : 5) }, [ink('selection')]);
+    expect([...s.alpha]).toEqual([0, 0]);
   });
   it('take their strength from the pair, or from one side', () => {
-    const byLeft = densityStrokes({ ...input, pair: pair([[0, 0, 9, 9, 0], [1, 0, 1, 1, 0]]), strength: 'left' }, 'selection', theme);
+    const byLeft = densityStrokes({ ...input, pair: pair([[0, 0, 9, 9, 0], [1, 0, 1, 1, 0]]), strength: 'left' }, [ink('selection')]);
     expect(byLeft.rgb[0]).toBe(byLeft.rgb[1]); // each is all of its left bin
-    const whole = densityStrokes({ ...input, pair: pair([[0, 0, 9, 9, 0], [1, 0, 1, 1, 0]]) }, 'selection', theme);
+    const whole = densityStrokes({ ...input, pair: pair([[0, 0, 9, 9, 0], [1, 0, 1, 1, 0]]) }, [ink('selection')]);
     expect(whole.rgb[0]).not.toBe(whole.rgb[1]);
   });
   it('have the widths and colours of the look', () => {

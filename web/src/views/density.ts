@@ -20,8 +20,6 @@ export interface DensityInput {
   readonly most: number;
   /** The hover's strength on its own scale instead of the selection's. */
   readonly ownHoverScale: boolean;
-  /** Opacity of the rest, 0 … 1. */
-  readonly restAlpha: number;
 }
 
 const STEPS = 64; // of a colour ramp; more are not told apart
@@ -31,7 +29,9 @@ export function layerCounts(p: PairAnswer, layer: LineLayer): Uint32Array {
   if (layer === 'selection') return p.counts[SELECTED];
   if (layer === 'hover') return p.counts[HOVERED];
   const [all, selected] = [p.counts[ALL], p.counts[SELECTED]];
-  return all.map((n, i) => n - (selected[i] ?? 0));
+  const rest = all.slice();
+  for (let i = 0; i < selected.length; i++) rest[i]! -= selected[i]!;
+  return rest;
 }
 
 /** Smallest and largest count, over all cells or by the bin of one side. */
@@ -43,7 +43,7 @@ class Limits {
     counts: Uint32Array,
     private readonly of: Uint16Array | undefined,
   ) {
-    const n = of ? of.reduce((m, b) => Math.max(m, b + 1), 1) : 1;
+    const n = of ? bins(of) : 1;
     this.lo = new Float64Array(n).fill(Infinity);
     this.hi = new Float64Array(n);
     for (let i = 0; i < counts.length; i++) {
@@ -58,10 +58,18 @@ class Limits {
   /** Strength 0 … 1 of a count in cell i. */
   t(count: number, i: number): number {
     const at = this.of ? this.of[i]! : 0;
-    const [lo, hi] = [this.lo[at]!, this.hi[at]!];
+    const lo = this.lo[at]!;
+    const hi = this.hi[at]!;
     if (hi === 0) return 1;
-    return Math.sqrt(Math.max(0, Math.min(1, (count - lo + 0.35) / (hi - lo + 0.35))));
+    const share = (count - lo + 0.35) / (hi - lo + 0.35);
+    return share >= 1 ? 1 : share <= 0 ? 0 : Math.sqrt(share);
   }
+}
+
+function bins(of: Uint16Array): number {
+  let most = 0;
+  for (let i = 0; i < of.length; i++) if (of[i]! > most) most = of[i]!;
+  return most + 1;
 }
 
 export function largestCell(pairs: readonly (PairAnswer | undefined)[]): number {
@@ -70,37 +78,85 @@ export function largestCell(pairs: readonly (PairAnswer | undefined)[]): number 
   return most;
 }
 
-/** The strokes of one layer of one pair, weakest first. */
-export function densityStrokes(input: DensityInput, layer: LineLayer, theme: Theme): Strokes {
-  const { pair, area } = input;
+/** A layer and its colours, weakest first. */
+export interface Ink {
+  readonly layer: LineLayer;
+  readonly ramp: Uint32Array;
+}
+
+export function inkOf(layer: LineLayer, theme: Theme, restAlpha: number): Ink {
+  const ramp = Uint32Array.from({ length: STEPS }, (_, i) => {
+    const [r, g, b] = parseColor(lineColor(layer, i / (STEPS - 1), theme, restAlpha));
+    return (Math.round(r) << 16) | (Math.round(g) << 8) | Math.round(b);
+  });
+  return { layer, ramp };
+}
+
+/** Cells of a layer by strength: step of each cell, and how many have each. */
+interface Graded {
+  readonly counts: Uint32Array;
+  readonly step: Uint8Array; // STEPS: no samples
+  readonly many: Uint32Array;
+}
+
+function grade(input: DensityInput, layer: LineLayer): Graded {
+  const { pair, strength } = input;
   const counts = layerCounts(pair, layer);
-  const by = input.strength === 'left' ? pair.left : input.strength === 'right' ? pair.right : undefined;
+  const by = strength === 'left' ? pair.left : strength === 'right' ? pair.right : undefined;
   const own = layer !== 'hover' || input.ownHoverScale;
   const limits = new Limits(own ? counts : pair.counts[SELECTED], by);
-  const cells: { i: number; t: number }[] = [];
-  for (let i = 0; i < counts.length; i++) if (counts[i]! > 0) cells.push({ i, t: limits.t(counts[i]!, i) });
-  cells.sort((a, b) => a.t - b.t || counts[a.i]! - counts[b.i]!);
-  const out = emptyStrokes(cells.length, area);
-  const ramp = colorRamp(layer, theme, input.restAlpha);
-  let k = 0;
-  for (const { i, t } of cells) {
-    const [y0, y1] = [input.leftY(pair.left[i]!), input.rightY(pair.right[i]!)];
-    if (Number.isNaN(y0) || Number.isNaN(y1)) continue;
-    out.x0[k] = area.x;
-    out.x1[k] = area.x + area.w;
-    out.y0[k] = y0;
-    out.y1[k] = y1;
-    out.width[k] = lineWidth(layer, Math.min(1, counts[i]! / input.most));
-    out.rgb[k] = ramp[Math.round(t * (STEPS - 1))]!;
-    out.alpha[k] = layer === 'selection' ? 0.55 + 0.45 * t : 1;
-    k++;
+  const step = new Uint8Array(counts.length).fill(STEPS);
+  const many = new Uint32Array(STEPS + 1);
+  for (let i = 0; i < counts.length; i++) {
+    if (counts[i]! > 0) step[i] = Math.round(limits.t(counts[i]!, i) * (STEPS - 1));
+    many[step[i]!]!++;
   }
-  return { ...out, n: k };
+  return { counts, step, many };
+}
+
+/**
+ * The strokes of some layers of one pair, each from the weakest to the
+ * strongest. Strengths are told apart in as many steps as there are colours, so
+ * that putting them in order takes one pass.
+ */
+export function densityStrokes(input: DensityInput, inks: readonly Ink[]): Strokes {
+  const { pair, area, most } = input;
+  const graded = inks.map((ink) => grade(input, ink.layer));
+  const out = emptyStrokes(graded.reduce((n, g) => n + g.counts.length - g.many[STEPS]!, 0), area);
+  const [leftY, rightY] = [positions(pair.left, input.leftY), positions(pair.right, input.rightY)];
+  let begin = 0;
+  for (const [k, { counts, step, many }] of graded.entries()) {
+    const { layer, ramp } = inks[k]!;
+    const next = new Uint32Array(STEPS);
+    for (let t = 0; t < STEPS; t++) {
+      next[t] = begin;
+      begin += many[t]!;
+    }
+    for (let i = 0; i < counts.length; i++) {
+      const t = step[i]!;
+      if (t === STEPS) continue;
+      const at = next[t]!++;
+      // A bin that has no place on its axis leaves a stroke without width.
+      const y0 = leftY[pair.left[i]!]!;
+      const y1 = rightY[pair.right[i]!]!;
+      const placed = y0 === y0 && y1 === y1;
+      out.y0[at] = placed ? y0 : 0;
+      out.y1[at] = placed ? y1 : 0;
+      out.width[at] = placed ? lineWidth(layer, Math.min(1, counts[i]! / most)) : 0;
+      out.rgb[at] = ramp[t]!;
+      out.alpha[at] = !placed ? 0 : layer === 'selection' ? 0.55 + (0.45 * t) / (STEPS - 1) : 1;
+    }
+  }
+  return out;
+}
+
+function positions(of: Uint16Array, y: (bin: number) => number): Float64Array {
+  return Float64Array.from({ length: bins(of) }, (_, bin) => y(bin));
 }
 
 function emptyStrokes(n: number, area: Rect): Strokes {
   const f = (): Float32Array => new Float32Array(n);
-  return { n, x0: f(), y0: f(), x1: f(), y1: f(), width: f(), rgb: new Uint32Array(n), alpha: f(), area };
+  return { n, x0: f().fill(area.x), y0: f(), x1: f().fill(area.x + area.w), y1: f(), width: f(), rgb: new Uint32Array(n), alpha: f(), area };
 }
 
 export function lineWidth(layer: LineLayer, share: number): number {
@@ -121,13 +177,6 @@ export function lineColor(layer: LineLayer, t: number, theme: Theme, restAlpha =
       return mix(theme.bg, full, 0.6 + 0.4 * Math.min(1, 2 * t));
     }
   }
-}
-
-function colorRamp(layer: LineLayer, theme: Theme, restAlpha: number): Uint32Array {
-  return Uint32Array.from({ length: STEPS }, (_, i) => {
-    const [r, g, b] = parseColor(lineColor(layer, i / (STEPS - 1), theme, restAlpha));
-    return (Math.round(r) << 16) | (Math.round(g) << 8) | Math.round(b);
-  });
 }
 
 /**

@@ -50,26 +50,33 @@ function foldCounts(counts: Uint32Array, map: Uint16Array, n: number): Uint32Arr
 /** Joins the cells of a pair whose bins were folded on either side. */
 export function foldPair(p: PairAnswer, left: Uint16Array | undefined, right: Uint16Array | undefined): PairAnswer {
   if (!left && !right) return p;
-  const cell = new Map<number, number>();
+  // Folded axes have few bins: a table of all cells is quicker than a map.
+  const columns = 1 + largest(p.right, right);
+  const cell = new Int32Array((1 + largest(p.left, left)) * columns).fill(-1);
   const at = new Uint32Array(p.left.length);
+  const lefts: number[] = [];
+  const rights: number[] = [];
   for (let i = 0; i < p.left.length; i++) {
     const l = left ? left[p.left[i]!]! : p.left[i]!;
     const r = right ? right[p.right[i]!]! : p.right[i]!;
-    const key = l * 65536 + r;
-    let k = cell.get(key);
-    if (k === undefined) cell.set(key, (k = cell.size));
+    let k = cell[l * columns + r]!;
+    if (k < 0) {
+      k = cell[l * columns + r] = lefts.length;
+      lefts.push(l);
+      rights.push(r);
+    }
     at[i] = k;
   }
-  const lefts = new Uint16Array(cell.size);
-  const rights = new Uint16Array(cell.size);
-  for (const [key, k] of cell) {
-    lefts[k] = Math.floor(key / 65536);
-    rights[k] = key % 65536;
-  }
   const sum = (counts: Uint32Array): Uint32Array => {
-    const out = new Uint32Array(counts.length === 0 ? 0 : cell.size);
-    counts.forEach((c, i) => (out[at[i]!]! += c));
+    const out = new Uint32Array(counts.length === 0 ? 0 : lefts.length);
+    for (let i = 0; i < counts.length; i++) out[at[i]!]! += counts[i]!;
     return out;
   };
-  return { left: lefts, right: rights, counts: layered((l) => sum(p.counts[l])) };
+  return { left: Uint16Array.from(lefts), right: Uint16Array.from(rights), counts: layered((l) => sum(p.counts[l])) };
+}
+
+function largest(of: Uint16Array, map: Uint16Array | undefined): number {
+  let most = 0;
+  for (let i = 0; i < of.length; i++) most = Math.max(most, map ? map[of[i]!]! : of[i]!);
+  return most;
 }

@@ -11,7 +11,7 @@ import { ALL, HOVERED, SELECTED, type PairAnswer } from '../model/decode';
 import type { Term } from '../model/selection';
 import { AxisLayout, type AxisInput, type Slot } from './axis';
 import { drawGlyph } from './badge';
-import { densityStrokes, largestCell, type LineLayer, type Strength } from './density';
+import { densityStrokes, inkOf, largestCell, type LineLayer, type Strength } from './density';
 import { drawAxisStrip, drawWindowHover, STRIP_ZONE, stepStrip, stripArea, stripOf, stripRows, type AxisStrips, type WindowMark } from './axisstrip';
 import type { Strip } from './strip';
 import type { Said, Table, View } from './view';
@@ -100,29 +100,25 @@ export class ParallelView implements View<ParallelMark> {
   }
 
   draw(r: Renderer): void {
-    if (this.input.lines) {
-      if (this.input.selected) this.drawLines(r, 'rest');
-      this.drawLines(r, 'selection');
-    }
+    if (this.input.lines) this.drawLines(r, this.input.selected && this.input.restAlpha > 0 ? ['rest', 'selection'] : ['selection']);
     this.columns.forEach((c, i) => this.drawColumn(r, c, i));
   }
 
-  private drawLines(r: Renderer, layer: LineLayer): void {
-    const { theme } = r;
+  private drawLines(r: Renderer, layers: readonly LineLayer[]): void {
+    const { strength, ownHoverScale, restAlpha } = this.input;
+    const inks = layers.map((layer) => inkOf(layer, r.theme, restAlpha));
     for (const [i, pair] of this.input.pairs.entries()) {
       const [left, right] = [this.columns[i], this.columns[i + 1]];
       const area = this.gap(i);
       if (!pair || !left || !right || !area || this.isConstant(i) || this.isConstant(i + 1)) continue;
-      const { strength, ownHoverScale, restAlpha } = this.input;
       r.strokes(
         densityStrokes(
           {
-            pair, area, strength, ownHoverScale, restAlpha, most: this.most,
+            pair, area, strength, ownHoverScale, most: this.most,
             leftY: (bin) => this.top + left.layout.middle(bin),
             rightY: (bin) => this.top + right.layout.middle(bin),
           },
-          layer,
-          theme,
+          inks,
         ),
       );
     }
@@ -257,7 +253,7 @@ export class ParallelView implements View<ParallelMark> {
   }
 
   drawHover(r: Renderer): void {
-    if (this.input.lines) this.drawLines(r, 'hover');
+    if (this.input.lines) this.drawLines(r, ['hover']);
     for (const [i, c] of this.columns.entries()) if (!this.isConstant(i)) this.drawBars(r, c, HOVERED, r.theme.hover);
     const w = this.input.strips?.hovered;
     const stripped = w && this.columns[w.axis];
