@@ -188,6 +188,7 @@ func (f *serveFlags) options(token string, address server.Address, loader *serve
 	}
 	if dir, err := os.UserConfigDir(); err == nil {
 		opt.Recent = filepath.Join(dir, "isobath", "recent.json")
+		opt.Kept = filepath.Join(dir, "isobath", "kept")
 	}
 	return opt
 }

@@ -3,7 +3,6 @@ package server
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 )
@@ -56,15 +55,5 @@ func (r *recent) add(path, name string) {
 	if err != nil {
 		return
 	}
-	os.MkdirAll(filepath.Dir(r.file), 0o700)
-	// Two servers of one user may write at once; a rename never shows half a
-	// file.
-	f, err := os.CreateTemp(filepath.Dir(r.file), ".recent-")
-	if err != nil {
-		return
-	}
-	_, err = f.Write(text)
-	if f.Close() != nil || err != nil || os.Rename(f.Name(), r.file) != nil {
-		os.Remove(f.Name())
-	}
+	writeWhole(r.file, text)
 }

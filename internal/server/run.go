@@ -45,6 +45,7 @@ type Run struct {
 	// runs.
 	Selections []NamedSelection
 	Save       func([]NamedSelection) error
+	SavedIn    string // where Save writes; empty: SavedInRun
 
 	// Close releases the run's files.
 	Close func() error
@@ -67,6 +68,7 @@ type Run struct {
 
 // Add shows a run. A run with the same content takes the place of the old one.
 func (s *Server) Add(r *Run) {
+	s.keepSelections(r)
 	s.mu.Lock()
 	i := slices.IndexFunc(s.runs, func(o *Run) bool { return o.ID == r.ID })
 	var old *Run
@@ -212,8 +214,18 @@ func (r *Run) info() Info {
 		RunSummary: r.summary(), Path: r.Path, Format: r.Format, Columns: list(r.columns),
 		Topology: r.topology(), TopologyNote: r.TopologyNote,
 		Sources: r.sources(), Warnings: list(r.Warnings), Caveats: list(r.Caveats), Origin: r.origin(),
-		Selections: r.selections(), Saved: r.Save != nil,
+		Selections: r.selections(), Saved: r.Save != nil, SavedIn: r.savedIn(),
 	}
+}
+
+func (r *Run) savedIn() string {
+	switch {
+	case r.Save == nil:
+		return ""
+	case r.SavedIn == "":
+		return SavedInRun
+	}
+	return r.SavedIn
 }
 
 func (r *Run) origin() Origin {

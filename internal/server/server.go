@@ -48,7 +48,10 @@ type Options struct {
 	UploadLimit int64
 	// Recent is the file that remembers what was opened; empty: none.
 	Recent string
-	Log    *slog.Logger
+	// Kept is the folder for what no run has room for; empty: it is forgotten
+	// when the server stops.
+	Kept string
+	Log  *slog.Logger
 }
 
 // DefaultUploadLimit bounds a file dropped onto the page. Larger ones are
@@ -66,6 +69,7 @@ type Server struct {
 	handler http.Handler
 	jobs    jobs
 	recent  recent
+	kept    kept
 	uploads uploads
 
 	mu   sync.RWMutex
@@ -83,7 +87,7 @@ func New(opt Options) (*Server, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{opt: opt, recent: recent{file: opt.Recent}}
+	s := &Server{opt: opt, recent: recent{file: opt.Recent}, kept: kept{folder: opt.Kept}}
 	s.jobs.init()
 	mux := http.NewServeMux()
 	s.routes(mux)
@@ -102,6 +106,7 @@ func (s *Server) routes(mux *http.ServeMux) {
 	s.searchRoutes(mux)
 	s.sourceRoutes(mux)
 	s.jobRoutes(mux)
+	s.linkRoutes(mux)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, &statusError{http.StatusNotFound, Failure{
 			Error: fmt.Sprintf("there is no %s %s", r.Method, r.URL.Path),

@@ -56,6 +56,22 @@ type Info struct {
 	// Saved is false where named selections live only as long as the server,
 	// because the run cannot be written to.
 	Saved bool `json:"saved"`
+	// SavedIn says where they are kept: in the run, or with the settings of the
+	// user who runs the server, because the data is no run of ours.
+	SavedIn string `json:"savedIn" ts:"'run' | 'user' | ''"`
+}
+
+// The values of Info.SavedIn; it is empty where nothing is kept.
+const (
+	SavedInRun    = "run"
+	SavedWithUser = "user"
+)
+
+// Link is a state of the page that is too long for an address: POST links keeps
+// the fragment and gives it an ID, GET links/{id} returns it.
+type Link struct {
+	ID       string `json:"id"`
+	Fragment string `json:"fragment"`
 }
 
 // ColumnInfo describes a column. Min and Max are missing when no row has a

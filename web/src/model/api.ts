@@ -61,6 +61,16 @@ export class Api {
     return this.json('PUT', runPath(run, 'selections'), json(list));
   }
 
+  // keepLink stores a link that is too long to pass on; link brings it back.
+  keepLink(fragment: string): Promise<wire.Link> {
+    const body: wire.Link = { id: '', fragment };
+    return this.json('POST', 'links', json(body));
+  }
+
+  link(id: string): Promise<wire.Link> {
+    return this.json('GET', `links/${encodeURIComponent(id)}`);
+  }
+
   // The selected rows as CSV. The body is a stream: it need not fit in memory.
   rows(run: string, where: string, filter: string, columns: readonly string[] = []): Promise<Response> {
     const q = new URLSearchParams({ where, filter, columns: columns.join(',') });

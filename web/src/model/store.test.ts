@@ -128,6 +128,39 @@ const selected = (): string => text(store.snapshot.state.select);
 
 beforeEach(() => open());
 
+describe('a long link', () => {
+  it('is kept by the server, and stands for the state again', async () => {
+    const links = new Map<string, string>();
+    const api = Object.assign(new TestApi(), {
+      keepLink: (fragment: string) => Promise.resolve({ id: links.set('abc', fragment) && 'abc', fragment }),
+      link: (id: string) => {
+        const fragment = links.get(id);
+        return fragment ? Promise.resolve({ id, fragment }) : Promise.reject(new ApiError(404, { error: `there is no link "${id}"`, hint: 'ask again' }));
+      },
+    });
+    const place = new TestPlace();
+    const store = new Store(api as unknown as Api, place, new TestClock());
+    await store.start();
+    expect(await store.address('http://x/')).toMatch(/^http:\/\/x\/#v=1&run=r1$/);
+    store.selectText(Array.from({ length: 300 }, (_, i) => `latency in ${i * 10}..${i * 10 + 1}`).join(' | '));
+    const long = place.fragment();
+    expect(await store.address('http://x/')).toBe('http://x/#v=1&l=abc');
+
+    const other = new TestPlace();
+    other.replace('#v=1&l=abc');
+    const again = new Store(api as unknown as Api, other, new TestClock());
+    await again.start();
+    expect(other.fragment()).toBe(long);
+    expect(text(again.snapshot.state.select)).toBe(text(store.snapshot.state.select));
+
+    const lost = new TestPlace();
+    lost.replace('#v=1&l=gone');
+    const missing = new Store(api as unknown as Api, lost, new TestClock());
+    await missing.start();
+    expect(missing.snapshot.notes.join()).toContain('there is no link "gone"');
+  });
+});
+
 describe('asking', () => {
   it('puts the questions of all views into one request, equal ones once', async () => {
     store.want('parallel', { axes: [{ column: 'time' }, { column: 'latency' }], pairs: [[0, 1]] });

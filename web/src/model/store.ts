@@ -11,7 +11,7 @@ import { parse } from './language';
 import { merge, type Answers, type Questions } from './questions';
 import * as sel from './selection';
 import type { Mode, Selection, Term } from './selection';
-import { INITIAL, read, sameRows, sameState, write, type State } from './url';
+import { INITIAL, keptLink, LONGEST, read, sameRows, sameState, write, type State } from './url';
 import type { Axis, Failure, Home, Info, Job, NamedSelection } from './wire';
 
 export interface Snapshot {
@@ -108,6 +108,7 @@ export class Store {
   // start reads what is open and shows the run of the link, or the first.
   async start(): Promise<void> {
     try {
+      await this.unfold();
       const home = await this.api.home();
       this.set({ home, gone: false });
       this.choose(home);
@@ -117,6 +118,14 @@ export class Store {
     } catch (error) {
       this.failed(error);
     }
+  }
+
+  // address is a link to what is shown, short enough to be passed on: the
+  // server keeps one that is not.
+  async address(base: string): Promise<string> {
+    const fragment = write(this.snap.state);
+    if (base.length + fragment.length <= LONGEST) return base + fragment;
+    return base + keptLink((await this.api.keepLink(fragment)).id);
   }
 
   // ---- selecting ----
@@ -276,6 +285,22 @@ export class Store {
 
   // ---- the inside ----
 
+  // unfold replaces a link that the server keeps by the state it stands for.
+  private async unfold(): Promise<void> {
+    const { kept } = read(this.place.fragment());
+    if (kept === undefined) return;
+    try {
+      this.place.replace((await this.api.link(kept)).fragment);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.place.replace('#');
+      this.set({ notes: [`${error.failure.error}; ${error.failure.hint ?? ''}`] });
+      return;
+    }
+    const { state, problems } = read(this.place.fragment());
+    this.set({ state, notes: problems });
+  }
+
   private set(patch: Partial<Snapshot>): void {
     this.snap = { ...this.snap, ...patch };
     for (const listener of this.listeners) listener(this.snap);
@@ -340,6 +365,10 @@ export class Store {
   // back over a selection moves the undo history too, so that Ctrl+Z after Back
   // does not undo the same step twice.
   private restored(): void {
+    if (read(this.place.fragment()).kept !== undefined) {
+      void this.unfold().then(() => this.choose(this.snap.home ?? { runs: [] }), (error: unknown) => this.failed(error));
+      return;
+    }
     const { state, problems } = read(this.place.fragment());
     const now = this.snap.state;
     const previous = this.past.at(-1);
@@ -359,7 +388,7 @@ export class Store {
     this.arrive(state.run === '' ? { ...state, run: now.run } : state);
   }
 
-  private choose(home: Home): void {
+  private choose(home: Pick<Home, 'runs'>): void {
     const { run } = this.snap.state;
     const asked = home.runs.find((r) => r.id === run);
     const first = home.runs[0];

@@ -55,10 +55,20 @@ export interface Read {
   readonly problems: readonly string[];
   // A token in the link (k=…); it is kept for the tab and never written back.
   readonly token: string | undefined;
+  // The link stands for a longer one that the server keeps (l=…).
+  readonly kept: string | undefined;
 }
 
 // Upgraders: entry n turns the parameters of version n into those of n + 1.
 export type Upgrader = (p: URLSearchParams) => void;
+// A longer link is not passed on safely by mail and chat; see keptLink.
+export const LONGEST = 2000;
+
+// keptLink is the fragment for a link that the server keeps.
+export function keptLink(id: string): string {
+  return `#v=${VERSION}&l=${id}`;
+}
+
 const UPGRADERS: Readonly<Record<number, Upgrader>> = {};
 
 // write gives the fragment for a state: version first, fixed order of keys,
@@ -119,7 +129,7 @@ export function read(fragment: string, upgraders = UPGRADERS, newest = VERSION):
     bottom: one(get('bottom', ''), ['parallel', 'axis', 'category', 'timeline'], INITIAL.bottom),
     options: Object.fromEntries([...p].flatMap(([k, v]) => (/^o\.[\w.]+$/.test(k) ? [[k.slice(2), v]] : []))),
   };
-  return { state, problems, token: p.get('k') ?? undefined };
+  return { state, problems, token: p.get('k') ?? undefined, kept: p.get('l') ?? undefined };
 }
 
 export function sameState(a: State, b: State): boolean {

@@ -88,6 +88,16 @@ export interface Info extends RunSummary {
   // Saved is false where named selections live only as long as the server,
   // because the run cannot be written to.
   readonly saved: boolean;
+  // SavedIn says where they are kept: in the run, or with the settings of the
+  // user who runs the server, because the data is no run of ours.
+  readonly savedIn: 'run' | 'user' | '';
+}
+
+// Link is a state of the page that is too long for an address: POST links keeps
+// the fragment and gives it an ID, GET links/{id} returns it.
+export interface Link {
+  readonly id: string;
+  readonly fragment: string;
 }
 
 // ColumnInfo describes a column. Min and Max are missing when no row has a

@@ -423,7 +423,8 @@ function labelZone(l: AxisLayout, measure: Measure): number {
   const fixed = LABEL_ZONE[column.name];
   const widest = Math.max(20, ...l.slots.map((s) => measure(s.label ?? '', TEXT))) + 14;
   // Levels must not be cut: "Remote RAM" and "Remote Cache" begin alike.
-  if (fixed !== undefined) return column.name === 'level' ? clamp(widest, fixed, 100) : fixed;
+  // Nor may CPUs: 100 and 101 do.
+  if (fixed !== undefined) return column.name === 'level' || column.name === 'cpu' ? clamp(widest, fixed, 100) : fixed;
   if (l.named) {
     return column.kind === 'category' ? clamp(widest, 84, 124) : clamp(widest, 26, 84);
   }

@@ -1,6 +1,7 @@
 // The selection against everything: counts, sums, percentiles, where it was
 // served. Three columns, one scale: selection, hover, all.
-import { count, DASH, exact, mean, short } from '../base/format';
+import { mix } from '../base/color';
+import { count, DASH, exact, mean, percent, short } from '../base/format';
 import { clamp, type Dir, type Point, type Size } from '../base/geometry';
 import type { Renderer } from '../base/renderer';
 import { fit, type Font } from '../base/text';
@@ -25,6 +26,8 @@ export interface StatisticsInput {
   readonly distinct: readonly { readonly name: string; readonly counts: readonly [number, number, number] }[];
   readonly selected: boolean;
   readonly hoverName: string | undefined;
+  /** Sums and percentiles are those of a moment ago: a brush is moving. */
+  readonly stale?: boolean;
   readonly size: Size;
 }
 
@@ -32,6 +35,7 @@ export type StatisticsMark = { readonly row: number } | { readonly level: number
 
 interface Line {
   readonly name: string;
+  readonly exact?: boolean; // is not of a moment ago
   readonly values: readonly [all: string, selected: string, hovered: string];
 }
 
@@ -75,7 +79,7 @@ export class StatisticsView implements View<StatisticsMark> {
     const valued = (f: (layer: 0 | 1 | 2) => number, say: (v: number) => string) =>
       each((l) => (stat && stat.counts[l]! > 0 ? about + say(f(l)) : DASH));
     const say = (v: number): string => (Math.abs(v) < 1e6 ? exact(v) : short(v));
-    const lines: Line[] = [{ name: 'samples', values: each((l) => count(counts[l])) }];
+    const lines: Line[] = [{ name: 'samples', exact: true, values: each((l) => count(counts[l])) }];
     if (stat && column) {
       lines.push({ name: column.unit || 'sum', values: valued((l) => stat.sums[l]!, short) });
       lines.push({ name: 'mean', values: valued((l) => stat.sums[l]! / stat.counts[l]!, mean) });
@@ -83,8 +87,11 @@ export class StatisticsView implements View<StatisticsMark> {
         lines.push({ name: `p${Math.round(q * 100)}`, values: valued((l) => stat.quantiles[l][i]!, say) });
       });
     }
-    for (const d of this.input.distinct) lines.push({ name: d.name, values: each((l) => count(d.counts[l])) });
-    if (stat) lines.splice(6, 0, { name: 'max', values: valued((l) => stat.max[l]!, say) });
+    for (const d of this.input.distinct) lines.push({ name: d.name, exact: true, values: each((l) => count(d.counts[l])) });
+    if (stat) {
+      const share: Line = { name: 'share', values: valued((l) => stat.sums[l]!, (v) => percent(v, stat.sums[ALL]!)) };
+      lines.splice(6, 0, { name: 'max', values: valued((l) => stat.max[l]!, say) }, ...(stat.sums[ALL]! > 0 ? [share] : []));
+    }
     return lines;
   }
 
@@ -105,7 +112,9 @@ export class StatisticsView implements View<StatisticsMark> {
     this.lines.forEach((line, i) => {
       const y = 20 + i * ROW + 8;
       r.text(fit(line.name, 60, BODY, r.measure), PAD, y, { font: BODY, fill: theme.muted });
-      r.text(line.values[SELECTED], this.columnX(0), y, { font: { size: 12, weight: 600 }, fill: theme.text, align: 'right' });
+      // An old value keeps its place in a pale ink until the new one is known.
+      const ink = this.input.stale && !line.exact ? mix(theme.bg, theme.muted, 0.55) : theme.text;
+      r.text(line.values[SELECTED], this.columnX(0), y, { font: { size: 12, weight: 600 }, fill: ink, align: 'right' });
       r.text(line.values[ALL], this.columnX(2), y, { font: BODY, fill: theme.muted, align: 'right' });
     });
     if (this.sparkHeight > 0) this.drawSpark(r, [ALL, SELECTED]);

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { SvgRenderer } from '../base/svg';
 import { roughMeasure } from '../base/text';
+import type { PlacesAnswer } from '../model/decode';
 import { parseTokens } from '../base/theme';
 import { LOPSIDED, machine, places } from './fixture';
 import { amountScale, linearTicks, logTicks } from './scale';
@@ -97,6 +98,21 @@ describe('topology view', () => {
     expect(said.name).toBe('CPU 0');
     expect(said.more.replaceAll('\u202f', ' ')).toBe('(L2 #0, NUMA 0) · 60 of its 60 samples selected · 600 cycles · 60.0 % of the selection · 60 over its link');
     expect(view().describe({ resource: 1 }).more).toContain('no samples placed here');
+  });
+  it('draws traffic to the node that served it, and says so', () => {
+    const none = places(SAMPLES);
+    const sent: PlacesAnswer = { ...none, remote: { ...none.remote, from: Uint32Array.of(3), to: Uint32Array.of(2), samples: [Uint32Array.of(9), Uint32Array.of(7), new Uint32Array()] } };
+    for (const layout of ['sunburst', 'icicle'] as const) {
+      const paths = (v: TopologyView): number => {
+        const r = new SvgRenderer(theme, roughMeasure);
+        v.draw(r);
+        return r.document({ w: 1, h: 1 }, '').match(/<path/g)?.length ?? 0;
+      };
+      expect(paths(view({ layout, places: sent }))).toBe(paths(view({ layout })) + 3); // halo, line, end
+    }
+    const v = view({ places: sent });
+    expect(v.describe({ resource: 3 }).more).toContain('7 served by another node');
+    expect(v.rows().rows[2]!.at(-2)).toBe('7');
   });
   it('selects by the name of the resource, and nothing for the machine', () => {
     expect(view().wanted({ resource: 3 })).toEqual({ kind: 'resource', id: 'L2:0' });

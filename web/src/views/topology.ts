@@ -174,8 +174,8 @@ export class TopologyView implements View<ResourceMark> {
       if (this.isChosen(b.node.index)) r.path(outline(s, b, 1), { stroke: r.theme.selected, width: 2 });
     }
     if (this.input.bare) return;
-    this.drawRemote(r, s, byIndex);
     this.drawDisc(r, s);
+    this.drawRemote(r, this.bow(s, byIndex));
     for (const b of s.blocks) this.drawBlockLabel(r, s, b);
     s.rings.forEach((ring, i) => {
       const y = s.center.y - (ring.inner + ring.outer) / 2;
@@ -202,22 +202,53 @@ export class TopologyView implements View<ResourceMark> {
     r.line(p.x, p.y, q.x, q.y, { stroke: hovered ? r.theme.hover : mix(r.theme.bg, r.theme.text, 0.62), width });
   }
 
-  /** Traffic served by another node's memory: a bow through the middle, to the node that served it. */
-  private drawRemote(r: Renderer, s: Sunburst, byIndex: ReadonlyMap<number, Block>): void {
+  /** Traffic served by another part of the machine, in the order of the answer. */
+  private remoteLinks(layer: 0 | 1 | 2 = SELECTED): { from: number; to: number; samples: number }[] {
     const { remote } = this.input.places;
-    const amounts = [...remote.samples[SELECTED]];
-    const most = Math.max(0, ...amounts);
-    amounts.forEach((n, i) => {
-      const from = byIndex.get(remote.from[i]!);
-      const to = byIndex.get(remote.to[i]!);
-      if (n === 0 || !from || !to) return;
-      const bow = bend(at(s, from.ring.inner, middleAngle(from)), at(s, to.ring.inner, middleAngle(to)), s.center);
-      const color = mix(r.theme.bg, r.theme.text, 0.62);
-      r.path(bow.map((p, k) => ({ to: k === 0 ? 'move' : 'line', ...p }) as const), { stroke: color, width: 1.5 + 4.5 * Math.sqrt(n / most) });
-      const tip = bow[bow.length - 1]!;
-      r.path([{ to: 'arc', c: tip, r: 3.5, from: 0, till: 2 * Math.PI }], { fill: color });
+    return Array.from(remote.from, (from, i) => ({ from, to: remote.to[i]!, samples: remote.samples[layer][i] ?? 0 }));
+  }
+
+  /**
+   * A line from where accesses leave their own part of the machine to the node
+   * that served them; all of them, or those of the hovered resource.
+   */
+  private drawRemote(r: Renderer, way: (from: number, to: number, lane: number) => readonly Point[] | undefined, hovered?: number): void {
+    const links = this.remoteLinks();
+    const most = Math.max(1, ...links.map((l) => l.samples));
+    const color = hovered === undefined ? mix(r.theme.bg, r.theme.text, 0.62) : r.theme.hover;
+    links.forEach((l, i) => {
+      if (l.samples === 0 || (hovered !== undefined && hovered !== l.from && hovered !== l.to)) return;
+      const points = way(l.from, l.to, (i + 1) / (links.length + 1));
+      const tip = points?.at(-1);
+      if (!points || !tip) return;
+      const line = points.map((p, k) => ({ to: k === 0 ? 'move' : 'line', ...p }) as const);
+      const width = remoteWidth(l.samples / most);
+      r.path(line, { stroke: r.theme.bg, width: width + 3 });
+      r.path(line, { stroke: color, width });
+      r.path([{ to: 'arc', c: tip, r: width / 2 + 2.5, from: 0, till: 2 * Math.PI }], { fill: color, stroke: r.theme.bg, width: 1.5 });
     });
   }
+
+  /** In a sunburst: a bow around the middle. */
+  private bow(s: Sunburst, byIndex: ReadonlyMap<number, Block>): (from: number, to: number, lane: number) => readonly Point[] | undefined {
+    return (i, j, lane) => {
+      const [from, to] = [byIndex.get(i), byIndex.get(j)];
+      return from && to && bowOf(s, from, to, lane);
+    };
+  }
+
+  /** In an icicle: up, across between the rows, and to the lower edge of the node. */
+  private readonly detour = (i: number, j: number, lane: number): readonly Point[] | undefined => {
+    const [from, to] = [this.boxes.get(i), this.boxes.get(j)];
+    if (!from || !to) return undefined;
+    const share = 0.15 + 0.2 * lane;
+    const right = to.x > from.x;
+    const x0 = from.x + from.w * (right ? 1 - share : share);
+    const x1 = to.x + to.w * (right ? share : 1 - share);
+    const [y0, y1] = [from.y + 2, to.y + to.h];
+    const y = (y0 + y1) / 2;
+    return [{ x: x0, y: y0 }, { x: x0, y }, { x: x1, y }, { x: x1, y: y1 }];
+  };
 
   private drawDisc(r: Renderer, s: Sunburst): void {
     const root = this.input.topology.resources[this.tree.root]!;
@@ -269,6 +300,7 @@ export class TopologyView implements View<ResourceMark> {
       if (this.isChosen(node.index)) r.rect(grow(box, 1), { stroke: r.theme.selected, width: 2 });
       this.drawIcicleLabel(r, node, box, fill);
     }
+    this.drawRemote(r, this.detour);
     this.tree.rings.forEach((type, ring) => {
       const box = this.boxes.get(this.tree.nodes.find((n) => n.ring === ring)!.index)!;
       const font: Font = { size: 11, weight: 600 };
@@ -330,6 +362,7 @@ export class TopologyView implements View<ResourceMark> {
       r.path(outline(s, b, 1.5), { stroke: r.theme.bg, width: width + 2 });
       r.path(outline(s, b, 1.5), { stroke: r.theme.hover, width, dash: [5, 2.5] });
     }
+    if (path[0] !== undefined) this.drawRemote(r, this.bow(s, byIndex), path[0]);
   }
 
   private hoverBoxes(r: Renderer, path: readonly number[]): void {
@@ -340,6 +373,7 @@ export class TopologyView implements View<ResourceMark> {
       r.rect(grow(box, 1.5), { stroke: r.theme.bg, width: width + 2 });
       r.rect(grow(box, 1.5), { stroke: r.theme.hover, width, dash: [5, 2.5] });
     }
+    if (path[0] !== undefined) this.drawRemote(r, this.detour, path[0]);
   }
 
   /** A strip at the inner edge of each block: the hovered part of its selected samples. */
@@ -368,7 +402,8 @@ export class TopologyView implements View<ResourceMark> {
     const two = box.h >= 380;
     const row = box.h < 320 ? 26 : 32;
     const links = this.linkRows().length;
-    const content = 40 + rings * row + (two ? 44 + links * 21 + 50 : 20);
+    const remote = this.remoteLinks().some((l) => l.samples > 0) ? 1 : 0;
+    const content = 40 + rings * row + (two ? 44 + (links + remote) * 21 + 50 : 20);
     return { top: Math.max(4, box.y + (box.h - content) / 2), row, two, rampX: box.x + 44, rampW: Math.round(Math.min(148, box.w - 48)) };
   }
 
@@ -405,6 +440,11 @@ export class TopologyView implements View<ResourceMark> {
         y += 21;
       }
     }
+    const remote = this.remoteLinks().map((l) => l.samples).filter((n) => n > 0);
+    if (remote.length > 0) {
+      this.drawWidths(r, 'remote', Math.min(...remote), Math.max(...remote), remoteWidth(1), box.x, y);
+      y += 21;
+    }
     this.drawUnplaced(r, box, y + 6);
   }
 
@@ -428,14 +468,18 @@ export class TopologyView implements View<ResourceMark> {
   }
 
   private drawLinkRow(r: Renderer, s: RingScale, x: number, y: number): void {
+    this.drawWidths(r, `${ringName(s.parentType)}${THIN}–${THIN}${ringName(s.type)}`, this.least(s), s.links!.hi, 11, x, y);
+  }
+
+  /** What the thinnest and the thickest stroke of a kind stand for. */
+  private drawWidths(r: Renderer, name: string, least: number, most: number, thickest: number, x: number, y: number): void {
     const { theme } = r;
     const stroke = mix(theme.bg, theme.text, 0.62);
-    const name = `${ringName(s.parentType)}${THIN}–${THIN}${ringName(s.type)}`;
     r.text(name, x, y, { font: { size: 11.5 }, fill: theme.text });
     r.line(x + 72, y, x + 88, y, { stroke, width: 1.5 });
-    r.text(count(this.least(s)), x + 94, y, { font: { size: 11 }, fill: theme.text });
-    r.line(x + 138, y, x + 154, y, { stroke, width: 11 });
-    r.text(count(s.links!.hi), x + 160, y, { font: { size: 11 }, fill: theme.text });
+    r.text(count(least), x + 94, y, { font: { size: 11 }, fill: theme.text });
+    r.line(x + 138, y, x + 154, y, { stroke, width: thickest });
+    r.text(count(most), x + 160, y, { font: { size: 11 }, fill: theme.text });
   }
 
   /** Smallest traffic drawn; the scale may start at 0 though. */
@@ -525,7 +569,16 @@ export class TopologyView implements View<ResourceMark> {
     }
     const over = this.link(m.resource);
     if (over > 0 && r.parent > 0) parts.push(`${count(over)} over its link`);
+    const remote = this.remoteOf(m.resource);
+    if (remote.in > 0) parts.push(`${count(remote.in)} for other nodes`);
+    if (remote.out > 0) parts.push(`${count(remote.out)} served by another node`);
     return { name: sayResource(r), more: `${name.slice(sayResource(r).length + 1)}${where ? ' ' : ''}· ${parts.join(' · ')}` };
+  }
+
+  /** Selected accesses that a resource served for other parts, or sent to them. */
+  private remoteOf(i: number): { in: number; out: number } {
+    const sum = (of: 'from' | 'to'): number => this.remoteLinks().reduce((n, l) => n + (l[of] === i ? l.samples : 0), 0);
+    return { in: sum('to'), out: sum('from') };
   }
 
   /** Latency of the whole selection. */
@@ -540,12 +593,12 @@ export class TopologyView implements View<ResourceMark> {
 
   rows(): Table {
     const { resources } = this.input.topology;
-    const head = ['resource', 'inside', 'samples', 'of all', this.input.unit, 'mean', 'over link'];
+    const head = ['resource', 'inside', 'samples', 'of all', this.input.unit, 'mean', 'over link', 'for other nodes', 'by other nodes'];
     const rows = this.tree.nodes.map(({ index: i }) => {
-      const [valued, latency] = [this.valued(i), this.latency(i)];
+      const [valued, latency, remote] = [this.valued(i), this.latency(i), this.remoteOf(i)];
       return [
         sayResource(resources[i]!), sayPath(resources, i), String(this.samples(i)), String(this.samples(i, ALL)),
-        String(latency), valued > 0 ? (latency / valued).toFixed(1) : '', String(this.link(i)),
+        String(latency), valued > 0 ? (latency / valued).toFixed(1) : '', String(this.link(i)), String(remote.in), String(remote.out),
       ];
     });
     return { head, rows };
@@ -589,12 +642,26 @@ function capital(s: string): string {
   return s.slice(0, 1).toUpperCase() + s.slice(1);
 }
 
-/** A curve from p to q that is pulled to c; straight pieces are enough at this size. */
-function bend(p: Point, q: Point, c: Point): Point[] {
-  return Array.from({ length: 17 }, (_, i) => {
-    const t = i / 16;
-    const [a, b, d] = [(1 - t) ** 2, 2 * t * (1 - t), t ** 2];
-    return { x: a * p.x + b * c.x + d * q.x, y: a * p.y + b * c.y + d * q.y };
+function remoteWidth(share: number): number {
+  return 1.5 + 3.5 * Math.sqrt(share);
+}
+
+/**
+ * Points from one block to another the shorter way round, in the gap beside
+ * the middle disc; `lane` (0 … 1) keeps several apart. It begins and ends away
+ * from the middle of the blocks, where their names are.
+ */
+function bowOf(s: Sunburst, from: Block, to: Block, lane: number): Point[] {
+  const [a, b] = [middleAngle(from), middleAngle(to)];
+  const way = Math.atan2(Math.sin(b - a), Math.cos(b - a)) || Math.PI;
+  const reach = (block: Block): number => Math.sign(way) * (0.2 + 0.15 * lane) * (arcLength(block) / ((block.ring.inner + block.ring.outer) / 2));
+  const [begin, end] = [a + reach(from), a + way - reach(to)];
+  const [r0, r1] = [from.ring.inner, (to.ring.inner + to.ring.outer) / 2];
+  const low = s.disc + (s.rings[0]!.inner - s.disc) * (0.3 + 0.5 * lane);
+  return Array.from({ length: 49 }, (_, i) => {
+    const t = i / 48;
+    const edge = (2 * t - 1) ** 4; // leaves the gap only near the ends
+    return at(s, low + ((t < 0.5 ? r0 : r1) - low) * edge, begin + t * (end - begin));
   });
 }
 

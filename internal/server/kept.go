@@ -1,0 +1,145 @@
+package server
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// kept is what the server remembers and no run has room for: selections of
+// files that are not runs, which are never written to, and links too long to be
+// passed on. It lies in a folder of the user's configuration, or in memory if
+// there is none.
+type kept struct {
+	folder string
+
+	mu     sync.Mutex
+	memory map[string][]byte
+}
+
+// read fills in what is kept under a name; fs.ErrNotExist if nothing is.
+func (k *kept) read(name string, into any) error {
+	text, err := k.text(name)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("%s: %w; remove the file to begin anew", filepath.Join(k.folder, name+".json"), err)
+	}
+	return nil
+}
+
+func (k *kept) text(name string) ([]byte, error) {
+	if k.folder != "" {
+		return os.ReadFile(filepath.Join(k.folder, name+".json"))
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if text, ok := k.memory[name]; ok {
+		return text, nil
+	}
+	return nil, fs.ErrNotExist
+}
+
+// write keeps a value under a name.
+func (k *kept) write(name string, value any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	if k.folder == "" {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if k.memory == nil {
+			k.memory = map[string][]byte{}
+		}
+		k.memory[name] = text
+		return nil
+	}
+	return writeWhole(filepath.Join(k.folder, name+".json"), text)
+}
+
+// writeWhole writes a file of the user's configuration so that nobody sees half
+// of it: two servers of one user may write at once.
+func writeWhole(file string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(file), ".new-")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// keepSelections gives a run that cannot be written to a place for its named
+// selections, and brings back those kept before.
+func (s *Server) keepSelections(r *Run) {
+	if r.Save != nil || s.kept.folder == "" {
+		return
+	}
+	name := "selections-" + r.ID
+	if err := s.kept.read(name, &r.Selections); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		r.Warnings = append(r.Warnings, err.Error())
+	}
+	r.SavedIn = SavedWithUser
+	r.Save = func(list []NamedSelection) error { return s.kept.write(name, list) }
+}
+
+func (s *Server) linkRoutes(mux *http.ServeMux) {
+	s.handle(mux, "POST links", s.keepLink)
+	s.handle(mux, "GET links/{id}", s.link)
+}
+
+// maxLink bounds a link that is kept.
+const maxLink = 1 << 20
+
+var linkID = regexp.MustCompile(`^[0-9a-f]{12}$`)
+
+func (s *Server) keepLink(w http.ResponseWriter, r *http.Request) error {
+	var l Link
+	if err := readJSON(w, r, &l); err != nil {
+		return err
+	}
+	if !strings.HasPrefix(l.Fragment, "#v=") || len(l.Fragment) > maxLink {
+		return badRequest("a link to keep begins with #v= and has %d bytes at most", maxLink)
+	}
+	sum := sha256.Sum256([]byte(l.Fragment))
+	l.ID = hex.EncodeToString(sum[:6])
+	if err := s.kept.write("link-"+l.ID, l); err != nil {
+		return err
+	}
+	return s.answerJSON(w, r, http.StatusOK, l)
+}
+
+func (s *Server) link(w http.ResponseWriter, r *http.Request) error {
+	id := r.PathValue("id")
+	var l Link
+	err := fs.ErrNotExist
+	if linkID.MatchString(id) {
+		err = s.kept.read("link-"+id, &l)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return notFound("long links work only where they were made; ask for the link again", "there is no link %q", id)
+	}
+	if err != nil {
+		return err
+	}
+	return s.answerJSON(w, r, http.StatusOK, l)
+}
