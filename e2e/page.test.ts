@@ -85,7 +85,7 @@ describe.skipIf(!LULESH)('the page on the LULESH samples', () => {
       await page.mouse.up();
       expect(await whereOf(page)).toMatch(/^latency in \d+\.\.\d+$/);
       const first = await agrees();
-      const line = await find(page, 'Parallel coordinates', /^line 2035 /);
+      const line = await find(page, 'Parallel coordinates', /^LULESH_OMP\.cc:2035 /);
       await page.mouse.move(line.x + 3, line.y + 6);
       await page.mouse.down();
       await page.mouse.move(line.x + 3, line.y + 18, { steps: 4 });

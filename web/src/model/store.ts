@@ -209,13 +209,13 @@ export class Store {
   // ---- view settings ----
 
   // change sets what a link restores besides the rows: axes, colours, layout.
-  change(patch: Partial<Omit<State, 'select' | 'filter' | 'run'>>): void {
-    this.commit({ ...this.snap.state, ...patch }, false);
+  change(patch: Partial<Omit<State, 'select' | 'filter' | 'run'>>, moving = false): void {
+    this.commit({ ...this.snap.state, ...patch }, moving);
   }
 
-  option(name: string, value: string | undefined): void {
+  option(name: string, value: string | undefined, moving = false): void {
     const { [name]: _, ...rest } = this.snap.state.options;
-    this.change({ options: value === undefined ? rest : { ...rest, [name]: value } });
+    this.change({ options: value === undefined ? rest : { ...rest, [name]: value } }, moving);
   }
 
   // ---- asking ----

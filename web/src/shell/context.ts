@@ -15,6 +15,8 @@ export interface Desk {
   readonly theme: Theme;
   /** Puts a mark into the status line; undefined when the pointer leaves. */
   readonly say: (said: Said | undefined) => void;
+  /** What the hovered samples are, once that is known: source line, object, instruction. */
+  readonly about: readonly string[];
   /** Opens a view as a table; exports it. */
   readonly showTable: (title: string, view: View<unknown>) => void;
   readonly exportView: (title: string, view: View<unknown>, format: 'png' | 'svg' | 'csv') => void;

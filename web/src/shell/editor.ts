@@ -112,12 +112,21 @@ function languageOf(file: string): Extension {
   return /\.go$/i.test(file) ? StreamLanguage.define(go) : [];
 }
 
-export function createEditor(host: HTMLElement, onLine: (line: number, e: MouseEvent) => void): Editor {
+export function createEditor(host: HTMLElement, onLine: (line: number, e: MouseEvent) => void, onHover: (line: number | undefined) => void): Editor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   const clicks = EditorView.domEventHandlers({
     click: (e, view) => {
       const at = view.posAtCoords({ x: e.clientX, y: e.clientY }, false);
       onLine(view.state.doc.lineAt(at).number, e);
+      return false;
+    },
+    mousemove: (e, view) => {
+      const block = view.lineBlockAtHeight(e.clientY - view.documentTop);
+      onHover(view.state.doc.lineAt(block.from).number);
+      return false;
+    },
+    mouseleave: () => {
+      onHover(undefined);
       return false;
     },
   });

@@ -266,6 +266,21 @@ export function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
+/** The commonest group of the hovered samples and its share of them: "mostly stencil.c:104, 83 %". */
+export function commonest(g: GroupAnswer | undefined): string | undefined {
+  const hovered = g?.counts[HOVERED];
+  if (!g || !hovered || hovered.length === 0) return undefined;
+  let top = 0;
+  let all = 0;
+  for (let i = 0; i < hovered.length; i++) {
+    all += hovered[i]!;
+    if (hovered[i]! > hovered[top]!) top = i;
+  }
+  const names = g.keys.map((k) => k[top] ?? '');
+  if (all === 0 || names[0] === '') return undefined; // the commonest has no name
+  return `${hovered[top] === all ? 'all' : 'mostly'} ${names.length === 2 ? `${baseName(names[0]!)}:${names[1]}` : names[0]}${hovered[top] === all ? '' : `, ${percent(hovered[top]!, all)}`}`;
+}
+
 /** Rows in the order shown: with several files, each file's lines under its name. */
 function rowsOf(list: RankedList, g: GroupAnswer, by: RankBy): Row[] {
   const groups = Array.from(g.counts[ALL], (_, i) => groupRow(list, g, i, by));
