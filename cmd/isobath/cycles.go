@@ -14,9 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"isobath/internal/cycle"
-	"isobath/internal/formats"
-	"isobath/internal/formats/known"
 	"isobath/internal/refs"
+	"isobath/internal/refs/reffile"
 	"isobath/internal/symbol"
 	"isobath/internal/term"
 )
@@ -38,9 +37,9 @@ func newCycles() *cobra.Command {
 		Short: "Find the loops that memory traffic runs in",
 		Long: `Find the loops that memory traffic runs in.
 
-REFS is a trace of every memory reference: lackey, pinatrace, drmemtrace,
-ChampSim, gem5, DRAMsim3, Ramulator or CSV, packed or not. Windows of
-references become points, persistent cohomology finds the circles they lie
+REFS is a trace of every memory reference: a run made by 'isobath record
+--refs', or lackey, pinatrace, drmemtrace, ChampSim, gem5, DRAMsim3, Ramulator
+or CSV, packed or not; - reads standard input. Windows of references become points, persistent cohomology finds the circles they lie
 on, and the trace is followed around each one. Turns are counted exactly
 where a window exists that is passed once per turn.`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -80,12 +79,12 @@ func (f *cyclesFlags) run(ctx context.Context, out io.Writer, path string) error
 	if err != nil {
 		return err
 	}
-	src, format, err := formats.OpenRefs(path, known.Formats)
+	src, format, err := reffile.Open(path, os.Stdin)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	in, trace, err := f.input(src, format.Name)
+	in, trace, err := f.input(src, format)
 	if err != nil {
 		return err
 	}

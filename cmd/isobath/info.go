@@ -67,6 +67,9 @@ func describe(ctx context.Context, imports *importFlags, path string) (descripti
 		return nil, err
 	}
 	defer s.Close()
+	if s.Run.Kind == formats.Refs {
+		return describeRefsRun(ctx, path, s)
+	}
 	return describeSamples(s), nil
 }
 
@@ -95,16 +98,22 @@ type columnInfo struct {
 
 func describeSamples(s *dataset.Set) *samplesInfo {
 	i := &samplesInfo{Table: s.Table.Name, Origin: s.Run.Origin, Sources: len(s.Run.SourceFiles), Recording: s.Run.Recording}
-	i.common = newCommon(formats.Format{Kind: s.Run.Kind, Name: s.Run.Format}, s.Table.Rows(), s.Run.Warnings)
-	for _, c := range s.Table.Columns() {
-		v := table.Summarize(c)
-		i.Columns = append(i.Columns, columnInfo{c.Name, c.Kind.String(), c.Unit, c.Provenance.String(), v.Distinct, v.Min, v.Max, v.Missing, c.Note})
-	}
+	i.common = commonOf(s)
 	if s.Topology != nil {
 		t := s.Topology.Summary()
 		i.Topology = &t
 	}
 	return i
+}
+
+// commonOf describes the table of a set.
+func commonOf(s *dataset.Set) common {
+	out := newCommon(formats.Format{Kind: s.Run.Kind, Name: s.Run.Format}, s.Table.Rows(), s.Run.Warnings)
+	for _, c := range s.Table.Columns() {
+		v := table.Summarize(c)
+		out.Columns = append(out.Columns, columnInfo{c.Name, c.Kind.String(), c.Unit, c.Provenance.String(), v.Distinct, v.Min, v.Max, v.Missing, c.Note})
+	}
+	return out
 }
 
 func (i *samplesInfo) write(w io.Writer) error {

@@ -6,8 +6,10 @@ import (
 	"io"
 	"time"
 
+	"isobath/internal/dataset"
 	"isobath/internal/formats"
 	"isobath/internal/refs"
+	"isobath/internal/refs/reffile"
 	"isobath/internal/term"
 	"isobath/internal/trace"
 )
@@ -92,6 +94,20 @@ func describeRefs(ctx context.Context, path string, f formats.Format) (descripti
 		return nil, err
 	}
 	return &refsInfo{newCommon(f, int(counts.Records), counts.Notes), counts}, nil
+}
+
+// describeRefsRun describes a run that was recorded with --refs.
+func describeRefsRun(ctx context.Context, path string, s *dataset.Set) (description, error) {
+	r, _, err := reffile.Open(path, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	counts, err := refs.Count(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return &refsInfo{commonOf(s), counts}, nil
 }
 
 func (i *refsInfo) write(w io.Writer) error {

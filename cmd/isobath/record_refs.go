@@ -1,16 +1,108 @@
 package main
 
 import (
-	"errors"
+	"fmt"
+	"os"
+	"strconv"
 
 	"github.com/spf13/cobra"
+
+	"isobath/internal/record/reftrace"
+	"isobath/internal/record/target"
+	"isobath/internal/run"
+	"isobath/internal/term"
 )
 
 // refsFlags are the flags of `record --refs`.
-type refsFlags struct{}
+type refsFlags struct {
+	region  target.Region
+	limit   uint64
+	thread  string
+	backend string
+}
 
-func (f *refsFlags) add(cmd *cobra.Command) {}
+func (f *refsFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.region.Function, "function", "", "refs: record this `function`, from its first call to its return (default main)")
+	flags.StringVar(&f.region.Begin, "begin", "", "refs: record from the return of this `function`")
+	flags.StringVar(&f.region.End, "end", "", "refs: to the call of this `function`")
+	flags.Uint64Var(&f.limit, "limit", 0, "refs: stop after this `number` of references")
+	flags.StringVar(&f.thread, "thread", "first", "refs: `which` threads: first to come, all, or a number in order of start, 0 is main")
+	flags.StringVar(&f.backend, "backend", "auto", "refs: `how`: auto, step, qemu, valgrind or instrument")
+}
+
+func (f *refsFlags) options(command []string) (reftrace.Options, error) {
+	o := reftrace.Options{Command: command, Region: f.region, Limit: f.limit, Backend: reftrace.Backend(f.backend),
+		Say: func(line string) { fmt.Fprintf(os.Stderr, "isobath: %s\n", line) }}
+	known := false
+	for _, b := range reftrace.Backends {
+		known = known || b == o.Backend
+	}
+	switch {
+	case !known:
+		return o, usagef("--backend %q: want auto, step, qemu, valgrind or instrument", f.backend)
+	case f.region.Function != "" && (f.region.Begin != "" || f.region.End != ""):
+		return o, usagef("--function and --begin, --end are two ways to name a region; use one")
+	case (f.region.Begin == "") != (f.region.End == ""):
+		return o, usagef("--begin and --end go together")
+	}
+	switch f.thread {
+	case "first":
+		o.Thread = reftrace.FirstThread
+	case "all":
+		o.Thread = reftrace.AllThreads
+	default:
+		n, err := strconv.Atoi(f.thread)
+		if err != nil || n < 0 {
+			return o, usagef("--thread %q: want first, all, or a number from 0", f.thread)
+		}
+		o.Thread = n
+	}
+	return o, nil
+}
 
 func recordRefs(cmd *cobra.Command, rec recording, f refsFlags) error {
-	return errors.New("reference traces cannot be recorded yet; import one made by valgrind's lackey")
+	o, err := f.options(rec.command)
+	if err != nil {
+		return err
+	}
+	if len(rec.command) == 0 {
+		return usagef("record what? Give the program after --")
+	}
+	out := rec.output()
+	if err := free(out, rec.force); err != nil {
+		return err
+	}
+	got, err := reftrace.Record(cmd.Context(), o)
+	if err != nil {
+		return err
+	}
+	r, err := got.Run()
+	if err != nil {
+		return err
+	}
+	if err := r.Write(out, rec.force); err != nil {
+		return err
+	}
+	warn(got.Notes)
+	fmt.Fprintf(os.Stderr, "isobath: %s: %s references\n", out, term.Thousands(len(got.Refs)))
+	if got.Exit != 0 {
+		return exitCode(got.Exit)
+	}
+	return nil
+}
+
+// free complains about a name that cannot be written before a program is run
+// for nothing.
+func free(path string, force bool) error {
+	if _, err := os.Lstat(path); err != nil {
+		return nil
+	}
+	switch {
+	case !run.IsRun(path):
+		return fmt.Errorf("%s exists and is not a run; choose another name with -o", path)
+	case !force:
+		return fmt.Errorf("%s exists; choose another name with -o, or give --force to replace it", path)
+	}
+	return nil
 }

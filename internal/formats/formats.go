@@ -6,6 +6,7 @@
 package formats
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -41,6 +42,9 @@ type Input struct {
 	Path  string
 	Head  []byte   // the first HeadSize bytes; nil for a folder
 	Names []string // what a folder contains, sorted; nil for a file
+	// Stream is the whole content, Head included, of an input that has no
+	// path: Path then only names it in messages. Nil otherwise.
+	Stream io.Reader
 }
 
 // Dir reports whether the input is a folder.
@@ -191,18 +195,44 @@ func list(names []string, most int) string {
 	return strings.Join(names, ", ")
 }
 
+// StdinName is what messages call standard input.
+const StdinName = "standard input"
+
+// LookAt is Look for a stream.
+func LookAt(r io.Reader) (*Input, error) {
+	br := bufio.NewReaderSize(r, HeadSize)
+	head, err := br.Peek(HeadSize)
+	if err != nil && err != io.EOF {
+		return nil, fmt.Errorf("read %s: %w", StdinName, err)
+	}
+	return &Input{Path: StdinName, Head: slices.Clone(head), Stream: br}, nil
+}
+
+// OpenRefsFrom is OpenRefs for a stream.
+func OpenRefsFrom(r io.Reader, known []Format) (refs.Reader, Format, error) {
+	in, err := LookAt(r)
+	if err != nil {
+		return nil, Format{}, err
+	}
+	return openRefs(in, known)
+}
+
 // OpenRefs recognises and opens a trace of every memory reference.
 func OpenRefs(path string, known []Format) (refs.Reader, Format, error) {
 	in, err := Look(path)
 	if err != nil {
 		return nil, Format{}, err
 	}
+	return openRefs(in, known)
+}
+
+func openRefs(in *Input, known []Format) (refs.Reader, Format, error) {
 	f, err := Recognise(in, known)
 	if err != nil {
 		return nil, f, err
 	}
 	if f.Refs == nil {
-		return nil, f, fmt.Errorf("%s holds %s (%s), not a trace of every memory reference", path, f.Kind, f.Name)
+		return nil, f, fmt.Errorf("%s holds %s (%s), not a trace of every memory reference", in.Path, f.Kind, f.Name)
 	}
 	r, err := f.Refs(in)
 	return r, f, err

@@ -13,6 +13,13 @@ import (
 // Errors of the reader are prefixed with the path.
 func Refs(read func(io.Reader) refs.Source) func(*formats.Input) (refs.Reader, error) {
 	return func(in *formats.Input) (refs.Reader, error) {
+		if in.Stream != nil {
+			r, err := Reader(in.Stream)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", in.Path, err)
+			}
+			return &file{Source: read(r), path: in.Path, closer: io.NopCloser(r)}, nil
+		}
 		f, err := Open(in.Path)
 		if err != nil {
 			return nil, err

@@ -67,6 +67,9 @@ func traceFiles(dir string) ([]string, error) {
 }
 
 func open(in *formats.Input) (refs.Reader, error) {
+	if in.Stream != nil {
+		return nil, fmt.Errorf("%s: a drmemtrace is read from a file or folder; save it first", in.Path)
+	}
 	if !in.Dir() {
 		return openFile(in.Path)
 	}

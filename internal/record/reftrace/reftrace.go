@@ -1,0 +1,209 @@
+// Package reftrace records every memory reference of a region of a program, by
+// whichever way is there and fits, into the same table.
+package reftrace
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"isobath/internal/formats"
+	"isobath/internal/record/step"
+	"isobath/internal/record/target"
+	"isobath/internal/refs"
+	"isobath/internal/refs/reftable"
+	"isobath/internal/run"
+	"isobath/internal/source"
+	"isobath/internal/table"
+)
+
+// Backend is a way to record.
+type Backend string
+
+// The backends.
+const (
+	Auto       Backend = "auto"
+	Step       Backend = "step"       // ptrace, one instruction at a time
+	QEMU       Backend = "qemu"       // qemu-user with our plugin
+	Valgrind   Backend = "valgrind"   // lackey's text
+	Instrument Backend = "instrument" // the program was built with 'isobath cc'
+)
+
+// Backends are the names a user may give.
+var Backends = []Backend{Auto, Step, QEMU, Valgrind, Instrument}
+
+// Threads that are no number; see step.Options.
+const (
+	FirstThread = step.FirstThread
+	AllThreads  = step.AllThreads
+)
+
+// Options say what to record.
+type Options struct {
+	Command []string
+	Region  target.Region
+	Limit   uint64 // references; 0 is none
+	Thread  int
+	Backend Backend
+	// Say is told in one line which backend is used, and why.
+	Say func(string)
+}
+
+// Recording is a finished trace.
+type Recording struct {
+	Backend Backend
+	Refs    []refs.Ref
+	Places  []refs.Place
+	Has     refs.Fields
+	Exit    int
+	Signal  string
+	Notes   []string
+
+	origin formats.Origin
+}
+
+// maxRefs bounds what is kept in memory: 2^28 references are 10 GB.
+const maxRefs = 1 << 28
+
+// job is a recording under way.
+type job struct {
+	Options
+	program *target.Program
+	bounds  target.Bounds
+	rec     Recording
+	// bias is what the program's addresses have been moved by; modules are all
+	// files of code, by running addresses.
+	bias    uint64
+	modules []target.Module
+	entered bool
+	left    bool
+	full    bool
+}
+
+// Record runs the command and records the region. The command's own exit code
+// is in the recording; an error means that nothing was recorded.
+func Record(ctx context.Context, o Options) (*Recording, error) {
+	if len(o.Command) == 0 {
+		return nil, fmt.Errorf("no program given")
+	}
+	p, err := target.Find(o.Command[0])
+	if err != nil {
+		return nil, err
+	}
+	if o.Region == (target.Region{}) {
+		o.Region.Function = "main"
+	}
+	if o.Limit == 0 || o.Limit > maxRefs {
+		o.Limit = maxRefs
+	}
+	j := &job{Options: o, program: p}
+	j.rec.Has = refs.HasPC | refs.HasSize | refs.HasThread | refs.HasPlace
+	j.rec.origin = origin(o.Command)
+	choice, why := j.choose()
+	if o.Say != nil {
+		o.Say(fmt.Sprintf("recording %s with %s: %s", o.Region, choice, why))
+	}
+	j.rec.Backend = choice
+	if choice != Instrument || o.Region.Begin != "" || o.Region.Function != "main" {
+		if j.bounds, err = p.Resolve(o.Region); err != nil {
+			return nil, err
+		}
+	}
+	record, ok := map[Backend]func(context.Context) error{Step: j.step, QEMU: j.qemu, Valgrind: j.valgrind, Instrument: j.instrument}[choice]
+	if !ok {
+		return nil, fmt.Errorf("backend %q: want %s", o.Backend, names())
+	}
+	if err := record(ctx); err != nil {
+		return nil, err
+	}
+	j.explain()
+	j.name()
+	return &j.rec, nil
+}
+
+func names() string {
+	var all []string
+	for _, b := range Backends {
+		all = append(all, string(b))
+	}
+	return strings.Join(all, ", ")
+}
+
+func origin(command []string) formats.Origin {
+	host, _ := os.Hostname() // unknown stays empty
+	return formats.Origin{Host: host, Command: command, Time: time.Now().UTC().Format(time.RFC3339), Tool: "isobath record --refs"}
+}
+
+// emit keeps one reference; false once the limit is reached.
+func (j *job) emit(r refs.Ref) bool {
+	if uint64(len(j.rec.Refs)) >= j.Limit {
+		j.full = true
+		return false
+	}
+	j.rec.Refs = append(j.rec.Refs, r)
+	return true
+}
+
+func (j *job) step(ctx context.Context) error {
+	res, err := step.Run(ctx, step.Options{
+		Program: j.program, Args: j.Command[1:], Bounds: j.bounds, Limit: j.Limit, Thread: j.Thread,
+		Emit: func(r refs.Ref) { j.emit(r) },
+	})
+	if err != nil {
+		return err
+	}
+	j.rec.Exit, j.rec.Signal = res.Exit, res.Signal
+	j.bias, j.modules = res.Bias, res.Modules
+	j.entered, j.left, j.full = res.Entered, res.Left, res.Full
+	if res.Unknown > 0 {
+		j.note("%d steps were over instructions that could not be decoded; their accesses, if any, are missing", res.Unknown)
+	}
+	return nil
+}
+
+func (j *job) note(format string, args ...any) {
+	j.rec.Notes = append(j.rec.Notes, fmt.Sprintf(format, args...))
+}
+
+// explain says what a reader of the trace must know.
+func (j *job) explain() {
+	region := j.Region.String()
+	switch {
+	case j.rec.Signal != "":
+		j.note("the program ended by a signal: %s", j.rec.Signal)
+	case j.rec.Exit != 0:
+		j.note("the program ended with exit code %d", j.rec.Exit)
+	}
+	switch {
+	case !j.entered:
+		j.note("the region (%s) was never entered: there are no references", region)
+	case j.full:
+		j.note("the trace was cut at %d references", j.Limit)
+	case !j.left:
+		j.note("the program ended inside the region (%s)", region)
+	}
+}
+
+// Run makes the run of a recording.
+func (r *Recording) Run() (*run.Run, error) {
+	t, err := reftable.New(r.Refs, r.Places, r.Has)
+	if err != nil {
+		return nil, err
+	}
+	out := &run.Run{Contents: []*table.Table{t}, SourceFiles: map[string]string{}, Manifest: run.Manifest{
+		Version: run.Version, Kind: formats.Refs, Format: string(r.Backend), Origin: r.origin,
+		Imported: time.Now().UTC().Truncate(time.Second), From: []string{filepath.Base(r.origin.Command[0])}, Warnings: r.Notes,
+	}}
+	if file := t.Column("file"); file != nil {
+		for name, m := range source.Find(file.Dict, nil) {
+			out.SourceFiles[name] = m.File
+			out.Sources = append(out.Sources, run.SourceEntry{Name: name, Found: string(m.How)})
+		}
+		slices.SortFunc(out.Sources, func(a, b run.SourceEntry) int { return strings.Compare(a.Name, b.Name) })
+	}
+	return out, nil
+}

@@ -1,0 +1,207 @@
+// Package reftable keeps a trace of every memory reference as a table of a run,
+// and reads it back. Its columns have the names that samples have, so that the
+// same questions can be asked of both.
+package reftable
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"isobath/internal/refs"
+	"isobath/internal/table"
+)
+
+// Name is the name of the table.
+const Name = "refs"
+
+var opNames = []string{"load", "store", "modify"}
+
+// New makes the table of a recorded trace. Fields says what the recording has;
+// column "order" is the position in the trace.
+func New(all []refs.Ref, places []refs.Place, has refs.Fields) (*table.Table, error) {
+	n := len(all)
+	order, tid, width := make([]int64, n), make([]int64, n), make([]int64, n)
+	addr, ip := make([]uint64, n), make([]uint64, n)
+	op := make([]uint32, n)
+	sized := table.NewBits(n)
+	for i, r := range all {
+		order[i], tid[i], width[i] = int64(i), int64(r.Thread), int64(r.Size)
+		addr[i], ip[i], op[i] = r.Addr, r.PC, uint32(r.Op)
+		if r.Size > 0 {
+			sized.Set(i)
+		}
+	}
+	if sized.Count() == n {
+		sized = nil
+	}
+	columns := []*table.Column{table.Ints("order", "", table.Derived, order, nil)}
+	if has&refs.HasThread != 0 {
+		columns = append(columns, table.Ints("tid", "", table.Measured, tid, nil))
+	}
+	if has&refs.HasPC != 0 {
+		c := table.Addresses("ip", table.Measured, ip, nil)
+		c.Note = "link-time address in the program itself, load address in libraries"
+		columns = append(columns, c)
+	}
+	columns = append(columns, table.Addresses("addr", table.Measured, addr, nil), table.Categories("op", table.Measured, op, opNames, nil))
+	if has&refs.HasSize != 0 {
+		columns = append(columns, table.Ints("width", "bytes", table.Measured, width, sized))
+	}
+	if has&refs.HasPlace != 0 {
+		columns = append(columns, placeColumns(all, places)...)
+	}
+	return table.New(Name, columns)
+}
+
+// placeColumns are the function, file and line of each reference.
+func placeColumns(all []refs.Ref, places []refs.Place) []*table.Column {
+	n := len(all)
+	function, file, line := make([]uint32, n), make([]uint32, n), make([]int64, n)
+	hasFunction, hasFile := table.NewBits(n), table.NewBits(n)
+	functions, files := table.NewInterner(), table.NewInterner()
+	for i, r := range all {
+		if int(r.Place) >= len(places) {
+			continue
+		}
+		p := places[r.Place]
+		if p.Function != "" {
+			function[i] = functions.CodeString(p.Function)
+			hasFunction.Set(i)
+		}
+		if p.File != "" && p.Line > 0 {
+			file[i], line[i] = files.CodeString(p.File), int64(p.Line)
+			hasFile.Set(i)
+		}
+	}
+	return []*table.Column{
+		table.Categories("function", table.Derived, function, functions.Names(), hasFunction),
+		table.Categories("file", table.Derived, file, files.Names(), hasFile),
+		table.Ints("line", "", table.Derived, line, hasFile),
+	}
+}
+
+// Reader is the references of a table. File names are shortened to their last
+// part where that tells them apart.
+type Reader struct {
+	about refs.About
+	next  int
+	rows  int
+
+	addr, ip                           *table.Column
+	op, tid, width, function, file, ln *table.Column
+	ops                                []refs.Op
+	short                              []string
+	places                             map[refs.Place]uint32
+}
+
+// NewReader reads the references of a table that New made.
+func NewReader(t *table.Table) (*Reader, error) {
+	r := &Reader{rows: t.Rows(), about: refs.About{Places: []refs.Place{{}}}, places: map[refs.Place]uint32{{}: 0}}
+	for _, c := range []struct {
+		name string
+		at   **table.Column
+		kind table.Kind
+		has  refs.Fields
+	}{
+		{"addr", &r.addr, table.Address, 0}, {"op", &r.op, table.Category, 0},
+		{"ip", &r.ip, table.Address, refs.HasPC}, {"tid", &r.tid, table.Number, refs.HasThread}, {"width", &r.width, table.Number, refs.HasSize},
+		{"function", &r.function, table.Category, 0}, {"file", &r.file, table.Category, 0}, {"line", &r.ln, table.Number, refs.HasPlace},
+	} {
+		col := t.Column(c.name)
+		if col == nil && (c.name == "addr" || c.name == "op") {
+			return nil, fmt.Errorf("table %s has no column %s", t.Name, c.name)
+		}
+		if col == nil {
+			continue
+		}
+		if col.Kind != c.kind {
+			return nil, fmt.Errorf("table %s: column %s holds a %s, want a %s", t.Name, c.name, col.Kind, c.kind)
+		}
+		*c.at = col
+		r.about.Has |= c.has
+	}
+	if err := r.names(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// names prepares the operations and file names behind the codes of the table.
+func (r *Reader) names() error {
+	for _, name := range r.op.Dict {
+		switch name {
+		case "load":
+			r.ops = append(r.ops, refs.Load)
+		case "store":
+			r.ops = append(r.ops, refs.Store)
+		case "modify":
+			r.ops = append(r.ops, refs.Modify)
+		default:
+			return fmt.Errorf("column op has %q; want load, store or modify", name)
+		}
+	}
+	if r.file == nil {
+		return nil
+	}
+	same := map[string]int{}
+	for _, f := range r.file.Dict {
+		same[filepath.Base(f)]++
+	}
+	for _, f := range r.file.Dict {
+		if base := filepath.Base(f); same[base] == 1 {
+			f = base
+		}
+		r.short = append(r.short, f)
+	}
+	return nil
+}
+
+// About implements refs.Source.
+func (r *Reader) About() *refs.About { return &r.about }
+
+// Read implements refs.Source.
+func (r *Reader) Read(dst []refs.Ref) (int, error) {
+	addrs, codes := r.addr.Data.([]uint64), r.op.Data.([]uint32)
+	n := min(len(dst), r.rows-r.next)
+	for k := range dst[:n] {
+		i := r.next + k
+		ref := refs.Ref{Addr: addrs[i], Op: r.ops[codes[i]]}
+		if r.ip != nil {
+			ref.PC = r.ip.Data.([]uint64)[i]
+		}
+		if r.tid != nil {
+			ref.Thread = uint32(r.tid.Float(i))
+		}
+		if r.width != nil && r.width.Has(i) {
+			ref.Size = uint32(r.width.Float(i))
+		}
+		ref.Place = r.place(i)
+		dst[k] = ref
+	}
+	r.next += n
+	if r.next == r.rows {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (r *Reader) place(i int) uint32 {
+	var p refs.Place
+	if r.function != nil && r.function.Has(i) {
+		p.Function = r.function.Text(i)
+	}
+	if r.file != nil && r.file.Has(i) {
+		p.File = r.short[r.file.Data.([]uint32)[i]]
+	}
+	if r.ln != nil && r.ln.Has(i) {
+		p.Line = int(r.ln.Float(i))
+	}
+	id, ok := r.places[p]
+	if !ok {
+		id = uint32(len(r.about.Places))
+		r.places[p] = id
+		r.about.Places = append(r.about.Places, p)
+	}
+	return id
+}
