@@ -35,23 +35,29 @@ func New(all []refs.Ref, places []refs.Place, has refs.Fields) (*table.Table, er
 	if sized.Count() == n {
 		sized = nil
 	}
-	columns := []*table.Column{table.Ints("order", "", table.Derived, order, nil)}
-	if has&refs.HasThread != 0 {
-		columns = append(columns, table.Ints("tid", "", table.Measured, tid, nil))
+	ips := table.Addresses("ip", table.Measured, ip, nil)
+	ips.Note = "link-time address in the program itself, load address in libraries"
+	columns := []*table.Column{
+		table.Ints("order", "", table.Derived, order, nil),
+		table.Ints("tid", "", table.Measured, tid, nil),
+		ips,
+		table.Addresses("addr", table.Measured, addr, nil),
+		table.Categories("op", table.Measured, op, opNames, nil),
+		table.Ints("width", "bytes", table.Measured, width, sized),
 	}
-	if has&refs.HasPC != 0 {
-		c := table.Addresses("ip", table.Measured, ip, nil)
-		c.Note = "link-time address in the program itself, load address in libraries"
-		columns = append(columns, c)
-	}
-	columns = append(columns, table.Addresses("addr", table.Measured, addr, nil), table.Categories("op", table.Measured, op, opNames, nil))
-	if has&refs.HasSize != 0 {
-		columns = append(columns, table.Ints("width", "bytes", table.Measured, width, sized))
-	}
-	if has&refs.HasPlace != 0 {
-		columns = append(columns, placeColumns(all, places)...)
+	columns = append(columns, placeColumns(all, places)...)
+	for _, c := range columns {
+		if f, optional := optional[c.Name]; optional && has&f == 0 {
+			c.Provenance, c.Valid = table.Absent, table.NewBits(n)
+		}
 	}
 	return table.New(Name, columns)
+}
+
+// optional are the columns a recording may lack. They are there all the same,
+// without values, so that all recordings have the same table.
+var optional = map[string]refs.Fields{
+	"tid": refs.HasThread, "ip": refs.HasPC, "width": refs.HasSize, "function": refs.HasPlace, "file": refs.HasPlace, "line": refs.HasPlace,
 }
 
 // placeColumns are the function, file and line of each reference.
@@ -119,7 +125,9 @@ func NewReader(t *table.Table) (*Reader, error) {
 			return nil, fmt.Errorf("table %s: column %s holds a %s, want a %s", t.Name, c.name, col.Kind, c.kind)
 		}
 		*c.at = col
-		r.about.Has |= c.has
+		if col.Provenance != table.Absent {
+			r.about.Has |= c.has
+		}
 	}
 	if err := r.names(); err != nil {
 		return nil, err

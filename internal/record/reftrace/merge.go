@@ -1,0 +1,179 @@
+package reftrace
+
+import (
+	"debug/elf"
+
+	"isobath/internal/record/access"
+	"isobath/internal/refs"
+	"isobath/internal/symbol"
+)
+
+// merger makes one reference of what one operand of an instruction does. An
+// emulator sees the accesses it makes itself: a modify as a load and a store, a
+// vector as several words, an atomic operation as its store alone. What the
+// instruction means is decoded from its bytes.
+type merger struct {
+	*job
+	files   symbol.Files
+	shapes  map[uint64][]access.Access // by running address; nil is unknown
+	threads map[uint32]*group
+}
+
+// group is the records of one instruction of one thread so far.
+type group struct {
+	raw   []refs.Ref
+	shape []access.Access
+}
+
+func newMerger(j *job) *merger {
+	return &merger{job: j, shapes: map[uint64][]access.Access{}, threads: map[uint32]*group{}}
+}
+
+// add takes the next record; false once enough are kept.
+func (m *merger) add(r refs.Ref) bool {
+	g := m.threads[r.Thread]
+	if g == nil {
+		g = &group{}
+		m.threads[r.Thread] = g
+	}
+	if len(g.raw) > 0 && g.raw[0].PC != r.PC && !m.give(g) {
+		return false
+	}
+	if len(g.raw) == 0 {
+		g.shape = m.shape(r.PC)
+		if g.shape == nil || len(g.shape) == 1 && g.shape[0].Op == r.Op && g.shape[0].Size == r.Size {
+			return m.emit(r)
+		}
+	}
+	g.raw = append(g.raw, r)
+	switch whole, state := match(g.raw, g.shape); state {
+	case complete:
+		g.raw = g.raw[:0]
+		for _, w := range whole {
+			if !m.emit(w) {
+				return false
+			}
+		}
+	case different:
+		return m.give(g)
+	}
+	return true
+}
+
+// give keeps the records of a group as they are.
+func (m *merger) give(g *group) bool {
+	for _, r := range g.raw {
+		if !m.emit(r) {
+			return false
+		}
+	}
+	g.raw = g.raw[:0]
+	return true
+}
+
+func (m *merger) flush() {
+	for _, g := range m.threads {
+		m.give(g)
+	}
+	m.files.Close()
+}
+
+// shape returns the operands of the instruction at an address.
+func (m *merger) shape(pc uint64) []access.Access {
+	s, ok := m.shapes[pc]
+	if ok {
+		return s
+	}
+	if m.program.Machine == elf.EM_X86_64 {
+		if in, err := access.DecodeAMD64(m.codeAt(pc)); err == nil {
+			if all, fixed := in.Shape(nil); fixed {
+				s = all
+			}
+		}
+	}
+	m.shapes[pc] = s
+	return s
+}
+
+// codeAt returns the bytes of an instruction of the program or a library.
+func (m *merger) codeAt(pc uint64) []byte {
+	if code := m.program.Code(pc - m.bias); code != nil {
+		return code
+	}
+	for _, mod := range m.modules {
+		if pc < mod.Start || pc >= mod.End {
+			continue
+		}
+		b, err := m.files.Open(mod.Path, "")
+		if err != nil {
+			return nil
+		}
+		if bias, ok := b.Bias(&symbol.Mapping{Start: mod.Start, End: mod.End, Offset: mod.Offset, Path: mod.Path, Exec: true}); ok {
+			code, _ := b.Code(pc-bias, 15) // no code is an unknown shape
+			return code
+		}
+	}
+	return nil
+}
+
+type matching uint8
+
+const (
+	partial matching = iota
+	complete
+	different
+)
+
+// match compares records with the operands of their instruction. Records of one
+// operand lie side by side and add up to its size.
+func match(raw []refs.Ref, shape []access.Access) ([]refs.Ref, matching) {
+	var whole []refs.Ref
+	for _, want := range shape {
+		if len(raw) == 0 {
+			return nil, partial
+		}
+		one := raw[0]
+		one.Op, one.Size = want.Op, want.Size
+		var state matching
+		switch {
+		case want.Op != refs.Modify:
+			raw, state = take(raw, want.Op, want.Size)
+		case raw[0].Op == refs.Store: // atomic: only the store is seen
+			raw, state = take(raw, refs.Store, want.Size)
+		default:
+			if raw, state = take(raw, refs.Load, want.Size); state == complete {
+				if len(raw) > 0 && raw[0].Addr != one.Addr {
+					return nil, different
+				}
+				raw, state = take(raw, refs.Store, want.Size)
+			}
+		}
+		if state != complete {
+			return nil, state
+		}
+		whole = append(whole, one)
+	}
+	if len(raw) > 0 {
+		return nil, different
+	}
+	return whole, complete
+}
+
+// take uses up the records of one operand.
+func take(raw []refs.Ref, op refs.Op, size uint32) ([]refs.Ref, matching) {
+	if len(raw) == 0 {
+		return raw, partial
+	}
+	at, left := raw[0].Addr, size
+	for left > 0 {
+		switch {
+		case len(raw) == 0:
+			return raw, partial
+		case raw[0].Op != op || raw[0].Addr != at || raw[0].Size > left:
+			return raw, different
+		}
+		at, left = at+uint64(raw[0].Size), left-raw[0].Size
+		raw = raw[1:]
+	}
+	return raw, complete
+}

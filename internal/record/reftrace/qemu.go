@@ -1,0 +1,172 @@
+package reftrace
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	_ "embed"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"syscall"
+	"time"
+
+	"isobath/internal/record/ccache"
+	"isobath/internal/record/target"
+	"isobath/internal/refs"
+)
+
+//go:embed c/qemu.c
+var pluginSource []byte
+
+// emulator is the qemu-user program for a kind of machine.
+func emulator(m elf.Machine) (name string, flags []string, err error) {
+	switch m {
+	case elf.EM_X86_64:
+		return "qemu-x86_64", nil, nil
+	case elf.EM_AARCH64:
+		return "qemu-aarch64", []string{"-DGUEST_AARCH64"}, nil
+	}
+	return "", nil, fmt.Errorf("qemu: programs for %v cannot be recorded", m)
+}
+
+// pluginAPI is the version of the plugin interface to ask for: since release
+// 9.0 qemu refuses version 1, and all since then accept version 2.
+func pluginAPI(ctx context.Context, qemu string) string {
+	text, err := exec.CommandContext(ctx, qemu, "--version").Output()
+	if err != nil {
+		return "1"
+	}
+	if m := regexp.MustCompile(`version (\d+)\.`).FindSubmatch(text); m != nil {
+		if major, err := strconv.Atoi(string(m[1])); err == nil && major >= 9 {
+			return "2"
+		}
+	}
+	return "1"
+}
+
+// qemu records by running the program under qemu-user with our plugin.
+func (j *job) qemu(ctx context.Context) error {
+	name, flags, err := emulator(j.program.Machine)
+	if err != nil {
+		return err
+	}
+	qemu, err := exec.LookPath(name)
+	if err != nil {
+		return fmt.Errorf("%s is not installed; apt-get install qemu-user, or use --backend step", name)
+	}
+	plugin, err := ccache.Build(ctx, ccache.Source{Name: "isobath-refs.so", Text: pluginSource, Compiler: "cc", Package: "gcc",
+		Flags: append([]string{"-shared", "-fPIC", "-O2", "-fvisibility=hidden", "-pthread", "-DAPI=" + pluginAPI(ctx, qemu)}, flags...)})
+	if err != nil {
+		return err
+	}
+	out, err := os.CreateTemp("", "isobath-refs-*.bin")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(out.Name())
+	defer out.Close()
+	after := 0
+	if j.bounds.After {
+		after = 1
+	}
+	args := fmt.Sprintf("%s,out=%s,start=%x,stop=%x,code=%x,after=%d,limit=%d,thread=%d", plugin, out.Name(),
+		j.bounds.Start.Low, j.bounds.Stop.Low, j.program.CodeStart, after, j.rawLimit(), j.Thread)
+	cmd := exec.CommandContext(ctx, qemu, append([]string{"-plugin", args, "-0", j.Command[0], j.program.Path}, j.Command[1:]...)...)
+	if err := j.runChild(cmd); err != nil {
+		return err
+	}
+	return j.readRecords(out)
+}
+
+// rawLimit bounds what the plugin writes: at most two records of a reference
+// that reads and writes, and wide vectors come in eight pieces.
+func (j *job) rawLimit() uint64 { return min(j.Limit*16, maxRefs*2) }
+
+// runChild runs a command with our own input and output, and keeps how it
+// ended. A child that is told to end has a few seconds to do so.
+func (j *job) runChild(cmd *exec.Cmd) error {
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 5 * time.Second
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) && cmd.ProcessState == nil {
+		return fmt.Errorf("start %s: %w", cmd.Path, err)
+	}
+	j.keepExit(cmd.ProcessState)
+	return nil
+}
+
+func (j *job) keepExit(state *os.ProcessState) {
+	j.rec.Exit = state.ExitCode()
+	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		j.rec.Exit, j.rec.Signal = 128+int(ws.Signal()), ws.Signal().String()
+	}
+}
+
+// The layout of the plugin's file.
+const (
+	pluginMagic  = "isorefs1"
+	pluginHead   = 4096
+	pluginMaps   = 1 << 20
+	pluginRecord = 24
+)
+
+// readRecords reads what the plugin wrote.
+func (j *job) readRecords(f *os.File) error {
+	head := make([]byte, pluginHead+pluginMaps)
+	if _, err := f.ReadAt(head, 0); err != nil && err != io.EOF {
+		return err
+	}
+	if !bytes.HasPrefix(head, []byte(pluginMagic)) {
+		return fmt.Errorf("qemu did not start the plugin; run the program under %s to see why", "qemu")
+	}
+	word := func(i int) uint64 { return binary.LittleEndian.Uint64(head[8*(i+1):]) }
+	j.bias = word(0)
+	count := word(1)
+	j.entered, j.left, j.full = word(2) != 0, word(3) != 0, word(4) != 0
+	if word(4) == 2 {
+		j.note("the temporary folder is full: the trace is cut")
+	}
+	j.modules = target.ParseMaps(head[pluginHead:][:min(word(6), pluginMaps)])
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if room := (info.Size() - pluginHead - pluginMaps) / pluginRecord; count > uint64(max(room, 0)) {
+		return fmt.Errorf("the plugin counts %d records and left %d", count, room)
+	}
+	return j.merge(io.NewSectionReader(f, pluginHead+pluginMaps, int64(count)*pluginRecord))
+}
+
+// merge reads raw records and puts together what qemu takes apart.
+func (j *job) merge(r io.Reader) error {
+	m := newMerger(j)
+	buf := make([]byte, 4096*pluginRecord)
+	for {
+		n, err := io.ReadFull(r, buf)
+		for b := buf[:n-n%pluginRecord]; len(b) > 0; b = b[pluginRecord:] {
+			ref := refs.Ref{Addr: binary.LittleEndian.Uint64(b), PC: binary.LittleEndian.Uint64(b[8:]),
+				Thread: binary.LittleEndian.Uint32(b[16:]), Size: uint32(binary.LittleEndian.Uint16(b[20:]))}
+			if b[22] != 0 {
+				ref.Op = refs.Store
+			}
+			if !m.add(ref) {
+				return nil
+			}
+		}
+		switch {
+		case err == io.EOF || err == io.ErrUnexpectedEOF:
+			m.flush()
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package reftrace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+
+	"isobath/internal/formats/lackey"
+	"isobath/internal/record/access"
+	"isobath/internal/refs"
+	"isobath/internal/refs/program"
+)
+
+// valgrind records by running the program under Valgrind's lackey tool, whose
+// text is cut to the region as it comes.
+func (j *job) valgrind(ctx context.Context) error {
+	tool, err := exec.LookPath("valgrind")
+	if err != nil {
+		return errors.New("valgrind is not installed; apt-get install valgrind, or use --backend step")
+	}
+	if j.Thread != FirstThread && j.Thread != 0 {
+		return errors.New("lackey does not say which thread makes an access; use --backend step or qemu for --thread")
+	}
+	text, writer, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer text.Close()
+	// The log is the first file after standard error.
+	cmd := exec.CommandContext(ctx, tool, append([]string{"--tool=lackey", "--trace-mem=yes", "--log-fd=3", j.program.Path}, j.Command[1:]...)...)
+	cmd.ExtraFiles = []*os.File{writer}
+	ended := make(chan error, 1)
+	go func() {
+		err := j.runChild(cmd)
+		writer.Close()
+		ended <- err
+	}()
+	if j.program.Moves {
+		j.bias = program.ValgrindBias
+	}
+	j.rec.Has &^= refs.HasThread
+	cut := newCutter(j)
+	err = refs.Each(lackey.NewReader(text), func(batch []refs.Ref) error {
+		for _, r := range batch {
+			cut.add(r)
+		}
+		return nil
+	})
+	io.Copy(io.Discard, text) // a child must not block on a full pipe
+	if failed := <-ended; failed != nil {
+		return failed
+	}
+	if err != nil {
+		return fmt.Errorf("lackey: %w", err)
+	}
+	if !cut.seen {
+		j.note("no instruction of the program was seen at its usual place (bias 0x%x)", j.bias)
+	}
+	return nil
+}
+
+// cutter keeps what lies in the region. The text has no calls: a function is
+// entered with its first access, its return address is what was stored last
+// before that, and it is left by the return that loads it.
+type cutter struct {
+	*job
+	phase    phase
+	slot     uint64 // address of the awaited return address
+	stored   uint64 // address of the last 8-byte store
+	seen     bool
+	returner map[uint64]bool
+}
+
+type phase uint8
+
+const (
+	waiting phase = iota
+	inStart
+	inside
+	over
+)
+
+func newCutter(j *job) *cutter { return &cutter{job: j, returner: map[uint64]bool{}} }
+
+func (c *cutter) add(r refs.Ref) {
+	pc := r.PC - c.bias
+	if c.phase == waiting && c.bounds.Start.Contains(pc) {
+		c.entered, c.phase, c.slot = true, inside, c.stored
+		if c.bounds.After {
+			c.phase = inStart
+		}
+	}
+	c.seen = c.seen || pc == c.program.Entry || c.entered || c.program.Code(pc) != nil
+	if r.Op == refs.Store && r.Size == 8 {
+		c.stored = r.Addr
+	}
+	switch c.phase {
+	case inStart:
+		if c.returns(r, pc) {
+			c.phase = inside
+		}
+	case inside:
+		if c.bounds.After && c.bounds.Stop.Contains(pc) {
+			c.left, c.phase = true, over
+			return
+		}
+		if !c.emit(r) {
+			c.phase = over
+			return
+		}
+		if !c.bounds.After && c.returns(r, pc) {
+			c.left, c.phase = true, over
+		}
+	}
+}
+
+// returns reports whether the access is the load of the awaited return address
+// by a return instruction. Those of libraries are not known and are believed.
+func (c *cutter) returns(r refs.Ref, pc uint64) bool {
+	if r.Op != refs.Load || r.Size != 8 || r.Addr != c.slot {
+		return false
+	}
+	is, ok := c.returner[pc]
+	if !ok {
+		code := c.program.Code(pc)
+		in, err := access.DecodeAMD64(code)
+		is = code == nil || err == nil && in.Flow == access.Return
+		c.returner[pc] = is
+	}
+	return is
+}
