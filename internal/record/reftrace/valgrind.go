@@ -11,7 +11,7 @@ import (
 	"isobath/internal/formats/lackey"
 	"isobath/internal/record/access"
 	"isobath/internal/refs"
-	"isobath/internal/refs/program"
+	"isobath/internal/symbol"
 )
 
 // valgrind records by running the program under Valgrind's lackey tool, whose
@@ -39,7 +39,7 @@ func (j *job) valgrind(ctx context.Context) error {
 		ended <- err
 	}()
 	if j.program.Moves {
-		j.bias = program.ValgrindBias
+		j.bias = symbol.ValgrindBias
 	}
 	j.rec.Has &^= refs.HasThread
 	cut := newCutter(j)
