@@ -9,7 +9,6 @@ import (
 
 	"isobath/internal/record/reftrace"
 	"isobath/internal/record/target"
-	"isobath/internal/run"
 	"isobath/internal/term"
 )
 
@@ -88,21 +87,6 @@ func recordRefs(cmd *cobra.Command, rec recording, f refsFlags) error {
 	fmt.Fprintf(os.Stderr, "isobath: %s: %s references\n", out, term.Thousands(len(got.Refs)))
 	if got.Exit != 0 {
 		return exitCode(got.Exit)
-	}
-	return nil
-}
-
-// free complains about a name that cannot be written before a program is run
-// for nothing.
-func free(path string, force bool) error {
-	if _, err := os.Lstat(path); err != nil {
-		return nil
-	}
-	switch {
-	case !run.IsRun(path):
-		return fmt.Errorf("%s exists and is not a run; choose another name with -o", path)
-	case !force:
-		return fmt.Errorf("%s exists; choose another name with -o, or give --force to replace it", path)
 	}
 	return nil
 }
