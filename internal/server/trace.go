@@ -253,6 +253,7 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request, run *Run) error
 	if err != nil {
 		return err
 	}
+	a.Settle(ask.Logical, ask.Physical)
 	q := timeline.Ask{Metric: ask.Metric, Order: ask.Order, Origin: ask.Origin, Causes: c}
 	var col columns
 	var head PictureAnswer

@@ -114,7 +114,7 @@ func TestTraceRefusals(t *testing.T) {
 	for name, c := range map[string]struct{ path, body string }{
 		"samples have no trace":  {"/api/v1/runs/six/trace", `{}`},
 		"a trace has no samples": {"/api/v1/runs/" + id + "/ask", `{}`},
-		"empty window":           {"/api/v1/runs/" + id + "/trace/picture", `{"logical":{"from":3,"to":3,"columns":1,"lines":1}}`},
+		"no columns":             {"/api/v1/runs/" + id + "/trace/picture", `{"logical":{"from":3,"to":4,"lines":1}}`},
 		"unknown metric":         {"/api/v1/runs/" + id + "/trace/picture", `{"metric":"taste","overview":10}`},
 		"no such operation":      {"/api/v1/runs/" + id + "/trace/operation", `{"op":162}`},
 		"bad phase":              {"/api/v1/runs/" + id + "/trace", `{"options":{"phases":"[","ratio":10}}`},

@@ -151,6 +151,64 @@ func (t *Timeline) draw(ctx context.Context, a Ask, steps bool) (*Picture, error
 	return p, ctx.Err()
 }
 
+// TimeOf returns when the operations of the steps from a to b-1 happened.
+func (t *Timeline) TimeOf(a, b float64) (from, to float64) {
+	first, last := int64(math.MaxInt64), int64(math.MinInt64)
+	t.between(t.plane(true, Window{From: a, To: b}), func(i int32) {
+		first, last = min(first, t.S.Enter[i]), max(last, t.S.Exit[i])
+	})
+	if first >= last {
+		return 0, math.Max(1, t.ns(t.S.Trace.Last))
+	}
+	return t.ns(first), t.ns(last)
+}
+
+// StepsOf returns the steps of the operations that ran between two times.
+func (t *Timeline) StepsOf(a, b float64) (from, to float64) {
+	first, last := int32(math.MaxInt32), int32(-1)
+	t.between(t.plane(false, Window{From: a, To: b}), func(i int32) {
+		first, last = min(first, t.S.Step[i]), max(last, t.S.Step[i])
+	})
+	if last < first {
+		return 0, math.Max(1, float64(t.S.Steps))
+	}
+	return float64(first), float64(last + 1)
+}
+
+// between visits the first and the last operation of each process in a plane.
+func (t *Timeline) between(pl plane, visit func(op int32)) {
+	for p := range t.S.Trace.Procs {
+		lo, hi := t.span(int32(p), pl)
+		if lo >= hi {
+			continue
+		}
+		for _, i := range []int32{lo, hi - 1} {
+			if pl.steps {
+				i = t.seq(i)
+			}
+			visit(i)
+		}
+	}
+}
+
+// Settle fills in the windows that leave From and To open: those of the whole
+// trace, or the part of one that the other shows. Either may be nil.
+func (t *Timeline) Settle(steps, times *Window) {
+	open := func(w *Window) bool { return w != nil && w.To <= w.From }
+	if open(steps) {
+		steps.From, steps.To = 0, math.Max(1, float64(t.S.Steps))
+		if times != nil && !open(times) {
+			steps.From, steps.To = t.StepsOf(times.From, times.To)
+		}
+	}
+	if open(times) {
+		times.From, times.To = 0, math.Max(1, t.ns(t.S.Trace.Last))
+		if steps != nil {
+			times.From, times.To = t.TimeOf(steps.From, steps.To)
+		}
+	}
+}
+
 // lines folds neighbouring rows where there are more than lines.
 func lines(rows []Row, w *Window) []Line {
 	n := w.RowTo - w.RowFrom

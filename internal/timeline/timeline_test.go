@@ -251,6 +251,30 @@ func TestOverview(t *testing.T) {
 	}
 }
 
+// TestSettle: an open window shows the whole, or what the other one shows.
+func TestSettle(t *testing.T) {
+	tl := halo(t, logical.Default())
+	var steps, times timeline.Window
+	tl.Settle(&steps, &times)
+	if steps.To != float64(tl.S.Steps) || times.To != float64(tl.S.Trace.NS(tl.S.Trace.Last-tl.S.Trace.First)) {
+		t.Errorf("open windows are %+v and %+v", steps, times)
+	}
+	times = timeline.Window{}
+	steps = timeline.Window{From: 5, To: 8}
+	tl.Settle(&steps, &times)
+	for i := range tl.S.Step {
+		enter, exit := float64(tl.S.Trace.NS(tl.S.Enter[i]-tl.S.Trace.First)), float64(tl.S.Trace.NS(tl.S.Exit[i]-tl.S.Trace.First))
+		if s := tl.S.Step[i]; s >= 5 && s < 8 && (enter < times.From || exit > times.To) {
+			t.Fatalf("operation %d at step %d, %v to %v, is outside %+v", i, s, enter, exit, times)
+		}
+	}
+	back := timeline.Window{}
+	tl.Settle(&back, &times)
+	if back.From > 5 || back.To < 8 {
+		t.Errorf("steps 5 to 7 happen in %+v, whose steps are %+v", times, back)
+	}
+}
+
 func TestWrongQuestions(t *testing.T) {
 	tl := halo(t, logical.Default())
 	ok := timeline.Window{To: 10, Columns: 10, Lines: 10}

@@ -1,7 +1,7 @@
 // Drawing on a canvas: shapes and text by Canvas2D, strokes by the rasteriser.
 import type { Rect, Size } from './geometry';
 import { rasterize } from './raster';
-import type { Hatch, Paint, Path, Renderer, Strokes, TextStyle } from './renderer';
+import type { Cells, Hatch, Paint, Path, Renderer, Strokes, TextStyle } from './renderer';
 import { cssFont, type Measure } from './text';
 import type { Theme } from './theme';
 
@@ -92,6 +92,16 @@ export class CanvasRenderer implements Renderer {
     const scratch = this.scratch.getContext('2d')!;
     scratch.putImageData(new ImageData(layer.bytes, layer.w, layer.h), 0, 0);
     this.context.drawImage(this.scratch, s.area.x, s.area.y, layer.w / this.ratio, layer.h / this.ratio);
+  }
+
+  cells(k: Cells): void {
+    if (k.columns === 0 || k.rows === 0) return;
+    this.scratch.width = k.columns;
+    this.scratch.height = k.rows;
+    this.scratch.getContext('2d')!.putImageData(new ImageData(k.rgba, k.columns, k.rows), 0, 0);
+    this.context.imageSmoothingEnabled = false;
+    this.context.drawImage(this.scratch, k.area.x, k.area.y, k.area.w, k.area.h);
+    this.context.imageSmoothingEnabled = true;
   }
 
   clip(r: Rect, draw: () => void): void {

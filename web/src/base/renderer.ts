@@ -55,6 +55,14 @@ export interface Strokes {
   readonly area: Rect;
 }
 
+/** A grid of colours stretched over an area, each cell with sharp edges. */
+export interface Cells {
+  readonly columns: number;
+  readonly rows: number;
+  readonly rgba: Uint8ClampedArray<ArrayBuffer>; // straight, row by row
+  readonly area: Rect;
+}
+
 export interface Renderer {
   readonly theme: Theme;
   readonly measure: Measure;
@@ -64,6 +72,7 @@ export interface Renderer {
   /** Text with its middle line at y. */
   text(text: string, x: number, y: number, style: TextStyle): void;
   strokes(strokes: Strokes): void;
+  cells(cells: Cells): void;
   clip(r: Rect, draw: () => void): void;
 }
 

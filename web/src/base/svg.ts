@@ -1,7 +1,7 @@
 // Drawing into an SVG document, for export. Needs no browser except for the
 // picture of a very dense layer, which the caller supplies.
 import type { Rect, Size } from './geometry';
-import type { Hatch, Paint, Path, Renderer, Strokes, TextStyle } from './renderer';
+import type { Cells, Hatch, Paint, Path, Renderer, Strokes, TextStyle } from './renderer';
 import { MONO, SANS, type Theme } from './theme';
 import type { Measure } from './text';
 
@@ -76,6 +76,27 @@ export class SvgRenderer implements Renderer {
       this.parts.push(
         `<line x1="${n(s.x0[i]!)}" y1="${n(s.y0[i]!)}" x2="${n(s.x1[i]!)}" y2="${n(s.y1[i]!)}" stroke="${rgb}" stroke-width="${n(s.width[i]!)}"${alpha}/>`,
       );
+    }
+  }
+
+  /** Runs of equal neighbours become one rectangle each: an export stays a drawing. */
+  cells(k: Cells): void {
+    const [w, h] = [k.area.w / k.columns, k.area.h / k.rows];
+    const at = new DataView(k.rgba.buffer, k.rgba.byteOffset);
+    for (let y = 0; y < k.rows; y++) {
+      for (let x = 0; x < k.columns; ) {
+        const rgba = at.getUint32(4 * (y * k.columns + x));
+        let end = x + 1;
+        while (end < k.columns && at.getUint32(4 * (y * k.columns + end)) === rgba) end++;
+        const alpha = (rgba & 255) / 255;
+        if (alpha > 0) {
+          this.rect(
+            { x: k.area.x + x * w, y: k.area.y + y * h, w: (end - x) * w, h },
+            { fill: `#${(rgba >>> 8).toString(16).padStart(6, '0')}`, ...(alpha < 1 && { alpha }) },
+          );
+        }
+        x = end;
+      }
     }
   }
 

@@ -71,7 +71,7 @@ export interface Answer
 const MAGIC = 0x424f5349; // "ISOB", little-endian
 
 // The columns of one message. Typed arrays share its buffer: nothing is copied.
-class Columns {
+export class Columns {
   constructor(
     private readonly buffer: ArrayBuffer,
     private readonly start: number,
@@ -83,6 +83,9 @@ class Columns {
   }
   u32(c: wire.Column): Uint32Array {
     return new Uint32Array(this.buffer, this.at(c, 'u32'), this.refs[c]!.length);
+  }
+  f32(c: wire.Column): Float32Array {
+    return new Float32Array(this.buffer, this.at(c, 'f32'), this.refs[c]!.length);
   }
   f64(c: wire.Column): Float64Array {
     return new Float64Array(this.buffer, this.at(c, 'f64'), this.refs[c]!.length);

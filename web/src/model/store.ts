@@ -422,7 +422,7 @@ export class Store {
     const how = this.scheduled;
     this.scheduled = undefined;
     const { info, state, hover } = this.snap;
-    if (!info) return;
+    if (!info || info.columns.length === 0) return; // a run without samples
     const { ask, light, split } = merge(this.views);
     const rows = {
       where: sel.text(state.select),

@@ -835,6 +835,7 @@ export interface TraceProcess {
 }
 
 // PictureAsk asks for what is to be drawn. A window that is null is not wanted;
+// one without from and to is that of the whole trace, or what the other shows.
 // Overview is its number of columns, 0 for none. Origin is the operation whose
 // reach is marked, -1 for none.
 export interface PictureAsk extends TraceAsk {

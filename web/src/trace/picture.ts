@@ -1,0 +1,98 @@
+// Reads the binary picture of a trace; internal/timeline describes its parts.
+import { Columns, header } from '../model/decode';
+import type * as wire from '../model/wire';
+
+/** The operation or line that is none. */
+export const NONE = 0xffffffff;
+
+type Read<T> = { readonly [K in keyof T]: Uint32Array };
+
+export interface Ops {
+  readonly id: Uint32Array;
+  readonly line: Uint32Array;
+  readonly step: Uint32Array;
+  readonly part: Uint32Array;
+  readonly kind: Uint16Array;
+  readonly name: Uint16Array;
+  readonly value: Float64Array; // ns
+  readonly before: Float64Array;
+  readonly began: Float64Array;
+  readonly enter: Float64Array;
+  readonly exit: Float64Array;
+  readonly reach: Uint16Array;
+  readonly bands: Uint32Array; // line, partition, first step, steps
+}
+
+export interface Cells {
+  readonly count: number; // columns of a line
+  readonly most: Float32Array;
+  readonly mean: Float32Array;
+  readonly op: Uint32Array;
+  readonly part: Uint32Array;
+  readonly name: Uint16Array;
+}
+
+export interface Messages extends Omit<Read<wire.TimelineMessages>, 'fromExit' | 'toExit'> {
+  readonly fromExit: Float64Array;
+  readonly toExit: Float64Array;
+}
+
+export interface Timeline {
+  readonly window: wire.Window;
+  readonly rows: number;
+  readonly lines: readonly wire.Line[];
+  readonly ops: Ops | undefined;
+  readonly cells: Cells | undefined;
+  readonly messages: Messages | undefined;
+  readonly flow: Uint32Array;
+  readonly sent: number;
+}
+
+export interface Overview {
+  readonly most: Float64Array;
+  readonly mean: Float64Array;
+  readonly op: Uint32Array;
+}
+
+export interface Picture {
+  readonly took: number;
+  readonly logical: Timeline | undefined;
+  readonly physical: Timeline | undefined;
+  readonly overview: Overview | undefined;
+}
+
+export function decodePicture(buffer: ArrayBuffer): Picture {
+  const { json, start } = header(buffer);
+  const head = json as wire.PictureAnswer;
+  const columns = new Columns(buffer, start, head.columns);
+  const o = head.overview;
+  return {
+    took: head.took,
+    logical: head.logical ? timeline(columns, head.logical) : undefined,
+    physical: head.physical ? timeline(columns, head.physical) : undefined,
+    overview: o ? { most: columns.f64(o.most), mean: columns.f64(o.mean), op: columns.u32(o.op) } : undefined,
+  };
+}
+
+function timeline(c: Columns, t: wire.TimelineAnswer): Timeline {
+  const { ops: o, cells: k, messages: m } = t;
+  return {
+    window: t.window, rows: t.rows, lines: t.lines, sent: t.sent, flow: c.u32(t.flow),
+    ops: o
+      ? {
+          id: c.u32(o.id), line: c.u32(o.line), step: c.u32(o.step), part: c.u32(o.part), kind: c.u16(o.kind), name: c.u16(o.name),
+          value: c.f64(o.value), before: c.f64(o.before), began: c.f64(o.began), enter: c.f64(o.enter), exit: c.f64(o.exit),
+          reach: c.u16(o.reach), bands: c.u32(o.bands),
+        }
+      : undefined,
+    cells: k
+      ? { count: k.count, most: c.f32(k.most), mean: c.f32(k.mean), op: c.u32(k.op), part: c.u32(k.part), name: c.u16(k.name) }
+      : undefined,
+    messages: m
+      ? {
+          from: c.u32(m.from), to: c.u32(m.to), fromLine: c.u32(m.fromLine), toLine: c.u32(m.toLine),
+          fromStep: c.u32(m.fromStep), toStep: c.u32(m.toStep), fromExit: c.f64(m.fromExit), toExit: c.f64(m.toExit),
+        }
+      : undefined,
+  };
+}
