@@ -78,24 +78,33 @@ export class LogicalView extends TimelineView {
   }
 
   private drawAxis(r: Renderer): void {
-    const { from, to, picture, selected, hovered } = this.input;
+    const { from, to, picture, selected } = this.input;
     const style = { font: { size: 10.5 }, fill: r.theme.muted };
-    r.text('partition', this.plot.x - 10, 9, { ...style, align: 'right' });
+    if (picture.ops) r.text('partition', this.plot.x - 10, 9, { ...style, align: 'right' });
     r.text('step', this.plot.x - 10, 25, { ...style, align: 'right' });
     r.line(this.plot.x, 17, this.plot.x + this.plot.w, 17, { stroke: r.theme.hair, width: 1 });
     const every = tickEvery(this.w);
-    const stepOf = (op: number): number => {
-      const i = this.at(op);
-      return i === undefined ? -1 : picture.ops!.step[i]!;
-    };
-    const [chosen, under] = [stepOf(selected), stepOf(hovered)];
+    const chosen = this.stepOf(selected);
     for (let s = Math.ceil(from / every) * every; s < to; s += every) {
-      if (s === chosen || s === under) continue;
-      this.stepLabel(r, s, r.theme.muted, 400);
+      if (chosen < 0 || Math.abs(s - chosen) * this.w >= 12) this.stepLabel(r, s, r.theme.muted, 400);
     }
     if (chosen >= from && chosen < to) this.stepLabel(r, chosen, r.theme.selected, 600);
-    if (under >= from && under < to && under !== chosen) this.stepLabel(r, under, r.theme.hover, 600);
     this.drawPartitions(r);
+  }
+
+  private stepOf(op: number): number {
+    const i = this.at(op);
+    return i === undefined ? -1 : this.input.picture.ops!.step[i]!;
+  }
+
+  override drawHover(r: Renderer): void {
+    const under = this.stepOf(this.input.hovered);
+    if (under >= this.input.from && under < this.input.to) {
+      const x = this.x(under + 0.5);
+      r.rect({ x: x - 10, y: 18, w: 20, h: 14 }, { fill: r.theme.bg });
+      this.stepLabel(r, under, r.theme.hover, 600);
+    }
+    super.drawHover(r);
   }
 
   private stepLabel(r: Renderer, s: number, fill: string, weight: number): void {

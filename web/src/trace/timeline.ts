@@ -108,19 +108,19 @@ export abstract class TimelineView implements View<number> {
   // ---- layers ----
 
   protected drawGutter(r: Renderer): void {
-    const { picture, selected, hovered } = this.input;
+    const { picture, selected } = this.input;
     const chosen = this.lineOfOp(selected);
-    const under = this.lineOfOp(hovered);
     // As many labels as fit, always a power of two apart.
     let every = 1;
     while (every * this.row < 12) every *= 2;
-    picture.lines.forEach((l, i) => {
-      if (i % every !== 0 && i !== chosen && i !== under) return;
-      const strong = i === chosen || i === under;
-      if (!strong && (Math.abs(i - chosen) < every / 2 || Math.abs(i - under) < every / 2)) return;
-      const fill = i === under ? r.theme.hover : i === chosen ? r.theme.selected : r.theme.muted;
-      r.text(lineLabel(l), GUTTER - 10, this.y(i), { font: { size: 11, ...(strong && { weight: 600 }) }, fill, align: 'right' });
+    picture.lines.forEach((_, i) => {
+      if (i % every === 0 && (chosen < 0 || Math.abs(i - chosen) >= every / 2)) this.label(r, i, r.theme.muted, 400);
     });
+    if (chosen >= 0) this.label(r, chosen, r.theme.selected, 600);
+  }
+
+  private label(r: Renderer, line: number, fill: string, weight: number): void {
+    r.text(lineLabel(this.input.picture.lines[line]!), GUTTER - 10, this.y(line), { font: { size: 11, weight }, fill, align: 'right' });
   }
 
   protected drawCells(r: Renderer): void {
@@ -202,6 +202,12 @@ export abstract class TimelineView implements View<number> {
     const { hovered } = this.input;
     const box = this.find(hovered);
     if (!box) return;
+    const line = this.lineOfOp(hovered);
+    if (line >= 0) {
+      // Over the label below, which may be that of a neighbour.
+      r.rect({ x: 4, y: this.y(line) - 8, w: GUTTER - 6, h: 16 }, { fill: r.theme.bg });
+      this.label(r, line, r.theme.hover, 600);
+    }
     r.clip({ x: this.plot.x, y: 0, w: this.plot.w + EDGE, h: this.size.h }, () => {
       this.drawOwnMessages(r, hovered, r.theme.hover, [5, 2.5]);
       r.rect(grow(box, 2), { stroke: r.theme.bg, width: 5 }, 3);
