@@ -128,3 +128,27 @@ func clustering(ctx context.Context) ([]Result, error) {
 	}
 	return results, nil
 }
+
+// insightSearch is the whole list of findings on 10 M samples, nothing remembered.
+// There is no peer; the bar is that of a tree of the same samples.
+func insightSearch(ctx context.Context) ([]Result, error) {
+	d, places, err := placed(screenRows)
+	if err != nil {
+		return nil, err
+	}
+	e := kernel.New(d, kernel.Options{})
+	defer e.Close()
+	const bar = 6 * time.Second
+	took := timing{1e12, 1e12}
+	for range 2 {
+		if err := took.try(func() error {
+			_, err := guide.New(d, places, e).Insights(ctx, nil, nil)
+			return err
+		}); err != nil {
+			return nil, err
+		}
+	}
+	r := Result{Name: "insights-10M", Ours: took.cpu, Peer: milliseconds(bar), Unit: "ms-cpu", Versus: bar.String(), Bar: 1}
+	r.Ratio = r.Ours / r.Peer
+	return []Result{r}, nil
+}

@@ -18,4 +18,5 @@ var rows = []Row{
 	{"strip", strips},
 	{"clusters", clustering},
 	{"keystroke", keystrokes},
+	{"insights", insightSearch},
 }

@@ -82,9 +82,9 @@ type focus struct {
 // samples of a kind; false if none has more than by chance.
 func (l *look) focused(special func(row int) bool) (best focus, found bool) {
 	for _, columns := range [][]string{{"symbol"}, {"file", "line"}} {
-		size := map[[2]float64]int{}
+		size := map[int32]int{}
 		for _, g := range l.groups(nil, columns...) {
-			size[g.key] = g.n
+			size[g.code] = g.n
 		}
 		those := l.groups(special, columns...)
 		var total group
@@ -97,7 +97,7 @@ func (l *look) focused(special func(row int) bool) (best focus, found bool) {
 		}
 		for _, g := range those {
 			f := focus{group: g, total: total, columns: columns}
-			f.expected = float64(total.n) * float64(size[g.key]) / float64(l.samples)
+			f.expected = float64(total.n) * float64(size[g.code]) / float64(l.samples)
 			f.narrowing = 1 - f.expected/float64(g.n)
 			if stands(float64(g.n), f.expected) && f.cost*f.narrowing > best.cost*best.narrowing {
 				best, found = f, true
@@ -150,15 +150,21 @@ type steps struct {
 	far        []float64 // step sizes
 	lo, hi     float64
 	common     int64 // greatest common divisor of all steps
-	sq         float64
+	excess     float64
 }
 
 // objectSteps looks at consecutive samples of each object, thread and
-// instruction, in the order of time.
+// instruction, in the order of time; only at objects that cost enough more than
+// the average sample to be worth a finding.
 func (l *look) objectSteps() ([]*steps, error) {
 	t := l.data.Table
 	symbol, index := l.category("symbol"), t.Column("index")
-	if symbol == nil || index == nil || t.Column("time") == nil || l.latency == nil {
+	if l.objects != nil || symbol == nil || index == nil || t.Column("time") == nil || l.latency == nil {
+		return l.objects, nil
+	}
+	l.objects = []*steps{}
+	by := l.dearObjects(symbol)
+	if len(l.objects) == 0 {
 		return nil, nil
 	}
 	order, err := l.order(l.ctx, "time", l.where)
@@ -175,32 +181,51 @@ func (l *look) objectSteps() ([]*steps, error) {
 		ip, line float64
 	}
 	last := map[stream]float64{}
-	by := map[uint32]*steps{}
-	var out []*steps
+	codes, ip, line := symbol.Data.([]uint32), t.Column("ip"), t.Column("line")
 	for _, r := range order.rows {
 		row := int(r)
-		if !symbol.Has(row) || !index.Has(row) || unknownName(symbol, row) {
+		s := by[codes[row]]
+		if s == nil || !symbol.Has(row) || !index.Has(row) {
 			continue
 		}
-		code, at := symbol.Data.([]uint32)[row], index.Float(row)
-		s := by[code]
-		if s == nil {
-			s = &steps{group: group{row: row}, lo: at, hi: at}
-			by[code] = s
-			out = append(out, s)
-		}
-		cost := l.costOf(row)
-		s.group.n++
-		s.cost += cost
-		s.sq += cost * cost
+		at := index.Float(row)
 		s.lo, s.hi = min(s.lo, at), max(s.hi, at)
-		key := stream{symbol: code, thread: number(thread, row), ip: number(t.Column("ip"), row), line: number(t.Column("line"), row)}
+		key := stream{symbol: codes[row], thread: number(thread, row), ip: number(ip, row), line: number(line, row)}
 		if before, ok := last[key]; ok && before != at {
 			s.step(at - before)
 		}
 		last[key] = at
 	}
-	return out, nil
+	return l.objects, nil
+}
+
+// dearObjects fills l.objects and returns them by code.
+func (l *look) dearObjects(symbol *table.Column) []*steps {
+	n, cost, squares := make([]int, len(symbol.Dict)), make([]float64, len(symbol.Dict)), make([]float64, len(symbol.Dict))
+	codes := symbol.Data.([]uint32)
+	for row := range l.rows {
+		if symbol.Has(row) {
+			c := l.costOf(row)
+			n[codes[row]]++
+			cost[codes[row]] += c
+			squares[codes[row]] += c * c
+		}
+	}
+	by := make([]*steps, len(symbol.Dict))
+	for row := range l.rows {
+		k := codes[row]
+		if !symbol.Has(row) || by[k] != nil || n[k] < limit.samples || unknownName(symbol, row) {
+			continue
+		}
+		s := &steps{group: group{row: row, n: n[k], cost: cost[k]}, lo: math.Inf(1), hi: math.Inf(-1)}
+		if s.excess = l.excess(&s.group, squares[k]); s.excess < limit.score {
+			n[k] = 0 // not looked at again
+			continue
+		}
+		by[k] = s
+		l.objects = append(l.objects, s)
+	}
+	return by
 }
 
 func number(c *table.Column, row int) float64 {
@@ -239,11 +264,11 @@ func (s *steps) randomness() float64 {
 
 // excess is the share of the run's cost by which the samples of an object cost
 // more than the average sample; 0 if that may be chance.
-func (l *look) excess(s *steps) float64 {
-	mean, n := s.cost/float64(s.group.n), float64(s.group.n)
-	deviation := math.Sqrt(max(s.sq/n-mean*mean, 0) / n)
+func (l *look) excess(g *group, squares float64) float64 {
+	mean, n := g.cost/float64(g.n), float64(g.n)
+	deviation := math.Sqrt(max(squares/n-mean*mean, 0) / n)
 	over := mean - l.cost/float64(l.samples)
-	if over <= limit.sigmas*deviation || s.group.n < limit.samples {
+	if over <= limit.sigmas*deviation {
 		return 0
 	}
 	return over * n / l.cost
@@ -255,15 +280,15 @@ func randomAccess(l *look) ([]Insight, error) {
 	objects, err := l.objectSteps()
 	var found []Insight
 	for _, s := range objects {
-		r, over := s.randomness(), l.excess(s)
-		if r < limit.random || over == 0 {
+		r := s.randomness()
+		if r < limit.random {
 			continue
 		}
 		found = append(found, Insight{
 			Text: fmt.Sprintf("Object %s is accessed in random order: %s of steps go forward, the median step is %s of its %s elements; a sample costs %s against %s over all",
 				l.data.Table.Column("symbol").Text(s.row), percent(float64(s.forward)/float64(s.n)), percent(s.far[len(s.far)/2]/(s.hi-s.lo)),
 				term.Thousands(int(s.hi-s.lo)+1), l.mean(s.cost, s.group.n), l.mean(l.cost, l.samples)),
-			Stake: over, Surprise: r,
+			Stake: s.excess, Surprise: r,
 			Where: l.within(equals(l.data.Table, s.row, "symbol")), View: AxisView, Axis: "index", Metric: "mean",
 		})
 	}
@@ -276,14 +301,13 @@ func stridedAccess(l *look) ([]Insight, error) {
 	objects, err := l.objectSteps()
 	var found []Insight
 	for _, s := range objects {
-		over := l.excess(s)
-		if s.n < limit.samples || s.common < int64(limit.stride) || over == 0 || (s.hi-s.lo)/float64(s.common) < float64(limit.indices) {
+		if s.n < limit.samples || s.common < int64(limit.stride) || (s.hi-s.lo)/float64(s.common) < float64(limit.indices) {
 			continue
 		}
 		found = append(found, Insight{
 			Text: fmt.Sprintf("Object %s is accessed with a stride of %d elements: all %s steps between its samples are multiples of it; a sample costs %s against %s over all",
 				l.data.Table.Column("symbol").Text(s.row), s.common, term.Thousands(s.n), l.mean(s.cost, s.group.n), l.mean(l.cost, l.samples)),
-			Stake: over, Surprise: 1 - 1/float64(s.common),
+			Stake: s.excess, Surprise: 1 - 1/float64(s.common),
 			Where: l.within(equals(l.data.Table, s.row, "symbol")), View: AxisView, Axis: "index", Metric: "mean",
 		})
 	}

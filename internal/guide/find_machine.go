@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"isobath/internal/hw"
 	"isobath/internal/query"
@@ -276,24 +277,96 @@ func (l *look) isRemote() (func(row int) bool, query.Expr) {
 	return func(row int) bool { return s.of(row) == 0 }, e
 }
 
-// remoteAccesses are samples served by another node, and the object or line that
-// causes more than its part of them.
+// remoteAccesses are samples served by another node, with the objects and lines
+// they belong to. They are a finding if one object or line has more than its part
+// of them, or if more samples went to another node than if pages lay on any node
+// by chance; the larger of both is told.
 func remoteAccesses(l *look) ([]Insight, error) {
 	remote, selection := l.isRemote()
 	if remote == nil {
 		return nil, nil
 	}
-	f, ok := l.focused(remote)
-	if !ok {
+	memory, err := l.inMemory(0)
+	if err != nil {
+		return nil, err
+	}
+	var far, near group
+	away := 0 // of those that memory served
+	for row := range l.rows {
+		switch inMemory := memory.of(row) == 0; {
+		case remote(row):
+			far.n++
+			far.cost += l.costOf(row)
+			if inMemory {
+				away++
+			}
+		case inMemory:
+			near.n++
+			near.cost += l.costOf(row)
+		}
+	}
+	if far.n < limit.samples || l.cost == 0 {
 		return nil, nil
 	}
-	return []Insight{{
-		Text: fmt.Sprintf("%s%s of the samples were served by another node (%s of the %s); %s has %s of them but %s of all samples",
-			l.about("level"), percent(float64(f.total.n)/float64(l.samples)), l.share(f.total.cost/l.cost), l.costs(),
-			l.describe(f.row, f.columns), percent(float64(f.n)/float64(f.total.n)), percent(f.expected/float64(f.total.n))),
-		Stake: f.cost / l.cost, Surprise: f.narrowing,
-		Where: l.within(all(selection, equals(l.data.Table, f.row, f.columns...))), View: OffendersView,
-	}}, nil
+	in := Insight{View: OffendersView, Where: l.within(selection)}
+	text := fmt.Sprintf("%s%s of the samples were served by another node (%s of the %s)",
+		l.about("level"), percent(float64(far.n)/float64(l.samples)), l.share(far.cost/l.cost), l.costs())
+	if l.latency != nil && near.n >= limit.samples {
+		text += fmt.Sprintf(", %s each against %s from their own", l.mean(far.cost, far.n), l.mean(near.cost, near.n))
+	}
+	text += l.causes(remote, far.n)
+	why := ""
+	if chance := l.remoteByChance(); chance > 0 && stands(float64(away), chance*float64(away+near.n)) {
+		share := float64(away) / float64(away+near.n)
+		why = fmt.Sprintf("; they are %s of the samples that went to memory, where pages placed by chance give %s", percent(share), percent(chance))
+		in.Stake, in.Surprise = far.cost/l.cost, (share-chance)/(1-chance)
+	}
+	if f, ok := l.focused(remote); ok && f.cost/l.cost*f.narrowing > in.Stake*in.Surprise {
+		why = fmt.Sprintf("; %s has %s of them but %s of all samples",
+			l.describe(f.row, f.columns), percent(float64(f.n)/float64(f.total.n)), percent(f.expected/float64(f.total.n)))
+		in.Stake, in.Surprise = f.cost/l.cost, f.narrowing
+		in.Where = l.within(all(selection, equals(l.data.Table, f.row, f.columns...)))
+	}
+	if why == "" {
+		return nil, nil
+	}
+	in.Text = text + why
+	return []Insight{in}, nil
+}
+
+// causes lists the objects and lines that most samples of a kind belong to.
+func (l *look) causes(special func(row int) bool, total int) string {
+	const most = 2
+	text := ""
+	for _, columns := range [][]string{{"symbol"}, {"file", "line"}} {
+		those := l.groups(special, columns...)
+		slices.SortStableFunc(those, func(a, b group) int { return b.n - a.n })
+		var names []string
+		for _, g := range those[:min(most, len(those))] {
+			_, name, _ := strings.Cut(l.describe(g.row, columns), " ")
+			names = append(names, fmt.Sprintf("%s (%s)", name, percent(float64(g.n)/float64(total))))
+		}
+		switch {
+		case len(names) == 0:
+		case columns[0] == "symbol":
+			text += "; most are of " + listed(names)
+		case text == "":
+			text += "; most are in " + listed(names)
+		default:
+			text += ", in " + listed(names)
+		}
+	}
+	return text
+}
+
+// remoteByChance is the part of memory samples that are remote if pages lie on any
+// node by chance; 0 if the machine has one node, or is not known.
+func (l *look) remoteByChance() float64 {
+	t := l.topology()
+	if t == nil || len(t.At(hw.NUMA)) < 2 {
+		return 0
+	}
+	return 1 - 1/float64(len(t.At(hw.NUMA)))
 }
 
 // touch is what is known of one cache line.

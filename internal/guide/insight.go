@@ -117,6 +117,8 @@ type look struct {
 	cost     float64 // of all selected samples
 	squares  float64 // sum of squared costs
 	parts    *phased // along time; nil until worked out
+	grouped  map[string]*grouping
+	objects  []*steps // of objects that cost more than others; nil until worked out
 }
 
 // Insights returns what is worth a look in a selection, best first. Those that
@@ -308,48 +310,96 @@ func stands(got, expected float64) bool {
 
 // group is the rows that have equal values in some columns.
 type group struct {
-	key  [2]float64
-	row  int // one of them
+	code int32 // in its grouping
+	row  int   // one of them
 	n    int
 	cost float64
 }
 
-// groups divides rows by columns. Rows without a value in the last column belong
-// to no group: nobody can look at what is not known.
+// groups divides rows by columns, of all selected rows or of those for which of
+// holds. Rows without a value in the last column belong to no group: nobody can
+// look at what is not known.
 func (l *look) groups(of func(row int) bool, columns ...string) []group {
-	var cols []*table.Column
-	for _, name := range columns {
-		c := l.data.Table.Column(name)
-		if c == nil {
-			return nil
-		}
-		cols = append(cols, c)
+	g := l.grouping(columns)
+	if g == nil {
+		return nil
 	}
-	last := cols[len(cols)-1]
-	at := map[[2]float64]int{}
-	var out []group
+	counted := make([]group, len(g.first))
 	for row := range l.rows {
-		if !last.Has(row) || unknownName(last, row) || of != nil && !of(row) {
+		k := g.code[row]
+		if k < 0 || of != nil && !of(row) {
 			continue
 		}
-		var key [2]float64
+		if counted[k].n == 0 {
+			counted[k].row = row
+		}
+		counted[k].n++
+		counted[k].cost += l.costOf(row)
+	}
+	out := counted[:0]
+	for k, c := range counted {
+		if c.n > 0 {
+			c.code = int32(k)
+			out = append(out, c)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b group) int { return cmp.Compare(b.cost, a.cost) })
+	return out
+}
+
+// grouping numbers the different values of some columns in the order in which
+// they appear. Several finders group by the same columns, and finding the number
+// of a row costs more than counting it.
+type grouping struct {
+	code  []int32 // of each row, -1: in no group
+	first []int   // row of each group
+}
+
+// grouping returns nil if the data lacks one of the columns.
+func (l *look) grouping(columns []string) *grouping {
+	name := strings.Join(columns, "\x00")
+	if g, ok := l.grouped[name]; ok {
+		return g
+	}
+	var cols []*table.Column
+	for _, c := range columns {
+		if cols = append(cols, l.data.Table.Column(c)); cols[len(cols)-1] == nil {
+			return nil
+		}
+	}
+	g := &grouping{code: make([]int32, l.data.Table.Rows())}
+	last := cols[len(cols)-1]
+	at := map[[2]float64]int32{}
+	var key, before [2]float64
+	k := int32(-1)
+	for row := range l.rows {
+		g.code[row] = -1
+		if !last.Has(row) || unknownName(last, row) {
+			continue
+		}
 		for i, c := range cols {
 			key[i] = -1
 			if c.Has(row) {
 				key[i] = c.Float(row)
 			}
 		}
-		k, ok := at[key]
-		if !ok {
-			k = len(out)
-			at[key] = k
-			out = append(out, group{key: key, row: row})
+		// Samples of one line often follow each other.
+		if k < 0 || key != before {
+			var ok bool
+			if k, ok = at[key]; !ok {
+				k = int32(len(g.first))
+				at[key] = k
+				g.first = append(g.first, row)
+			}
+			before = key
 		}
-		out[k].n++
-		out[k].cost += l.costOf(row)
+		g.code[row] = k
 	}
-	slices.SortStableFunc(out, func(a, b group) int { return cmp.Compare(b.cost, a.cost) })
-	return out
+	if l.grouped == nil {
+		l.grouped = map[string]*grouping{}
+	}
+	l.grouped[name] = g
+	return g
 }
 
 // unknownName tells names that tools write for "not known".

@@ -4,18 +4,11 @@ import type { State } from '../model/url';
 import type { GuideInfo } from '../model/wire';
 import { readMetric, readMetrics, type Metric } from '../views/metrics';
 import type { Upper } from '../views/guided';
-import type { AmountScale } from '../views/scale';
 
 export const WINDOWS = 64;
 export const CLUSTERS = 6;
 export const MOST_CLUSTERS = 24; // of the slider
 export const TOP = 255; // merges asked for: enough for every cut of the slider and a picture of the tree
-
-/** What the colours of the strips beside parallel axes mean. */
-export interface StripLegend {
-  readonly scale: AmountScale | undefined;
-  readonly unit: string;
-}
 
 export interface GuideOptions {
   readonly metrics: readonly Metric[];

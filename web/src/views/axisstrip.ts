@@ -5,14 +5,12 @@ import type { Dir, Rect } from '../base/geometry';
 import type { Renderer } from '../base/renderer';
 import type { StripAnswer } from '../model/wire';
 import type { AxisLayout } from './axis';
-import type { AmountScale } from './scale';
 import { Strip, type Block } from './strip';
 
-/** Strips by column; all on one scale, so that axes can be compared. */
+/** Strips by column, each on a scale of its own: an axis that the metric depends on by itself would leave the others pale. */
 export interface AxisStrips {
   readonly answers: ReadonlyMap<string, StripAnswer>;
   readonly least: number;
-  readonly scale: AmountScale | undefined;
   readonly map?: AmountMap;
   readonly hovered?: WindowMark | undefined;
 }
@@ -31,7 +29,7 @@ export function stripOf(layout: AxisLayout, strips: AxisStrips | undefined): Str
   const answer = strips?.answers.get(layout.input.column.name);
   if (!strips || !answer || layout.named) return undefined;
   const axis = { length: layout.length, positionOf: (v: number) => layout.positionOf(v), say: (v: number) => layout.say(v), unit: layout.scale.unit };
-  return new Strip(answer, strips.least, axis, strips.scale);
+  return new Strip(answer, strips.least, axis);
 }
 
 export function stripArea(column: { readonly x: number; readonly w: number }, top: number, height: number): Rect {

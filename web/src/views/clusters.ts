@@ -14,6 +14,7 @@ import type { Said } from './view';
 
 export const CLUSTERS_HEIGHT = 40;
 export const DISC = 8;
+const RING = 11; // of the hovered disc
 const LANE = 5;
 const BAR = 4;
 const VALUE: Font = { size: 12, weight: 500 };
@@ -71,10 +72,10 @@ export class Clusters {
     r.path(circle(c, DISC), { fill: fill ?? r.theme.bg, stroke: r.theme.line, width: 1 });
   }
 
-  private drawValue(r: Renderer, area: Rect, i: number, fill: string): void {
+  private drawValue(r: Renderer, area: Rect, i: number, fill: string, hovered = false): void {
     const c = this.center(area, i);
-    const font: Font = { ...VALUE, weight: fill === r.theme.text ? 500 : 600 };
-    r.text(metricValue(this.list[i]!.value, this.tree.unit), c.x + DISC + 5, c.y, { font, fill });
+    const font: Font = { ...VALUE, weight: hovered ? 600 : 500 };
+    r.text(metricValue(this.list[i]!.value, this.tree.unit), c.x + (hovered ? RING + 5 : DISC + 5), c.y, { font, fill });
   }
 
   /** The clusters whose value fits before the next disc. */
@@ -93,15 +94,16 @@ export class Clusters {
     const m = this.markers[i];
     if (!m) return;
     const c = this.center(area, i);
-    r.line(c.x, axisY, c.x, c.y - 11, { stroke: hover, width: 1.5, dash: [4, 2] });
+    r.line(c.x, axisY, c.x, c.y - RING, { stroke: hover, width: 1.5, dash: [4, 2] });
     r.rect({ x: area.x + m.from, y: area.y + (i % 2) * LANE, w: Math.max(3, m.till - m.from), h: BAR }, { fill: hover }, 2);
-    r.path(circle(c, 12.5), { fill: bg });
+    r.path(circle(c, RING + 1.5), { fill: bg });
     this.drawDisc(r, area, i, map);
-    r.path(circle(c, 11), { stroke: hover, width: 2, dash: [4, 2.5] });
+    r.path(circle(c, RING), { stroke: hover, width: 2, dash: [4, 2.5] });
     if (this.labelled(r.measure).includes(i)) {
       const w = r.measure(metricValue(this.list[i]!.value, this.tree.unit), { ...VALUE, weight: 600 });
-      r.rect({ x: c.x + 13, y: c.y - 8, w: w + 2, h: 16 }, { fill: bg });
-      this.drawValue(r, area, i, hover);
+      r.rect({ x: c.x + DISC + 5, y: c.y - 8, w: w + 6, h: 16 }, { fill: bg });
+      r.path(circle(c, RING), { stroke: hover, width: 2, dash: [4, 2.5] });
+      this.drawValue(r, area, i, hover, true);
     }
   }
 

@@ -42,12 +42,14 @@ export interface GuidedInput {
 
 const STRIP = 18;
 const STRIP_STEP = 37;
+const AXIS_ROOM = 22; // ticks, which the histogram leaves room for
+const FIRST_ROW = 31; // from the axis to the first strip
 const SMALL: Font = { size: 11 };
 const STRONG: Font = { size: 12, weight: 600 };
 
 /** Pixels that strips and clusters take below the ticks. */
 export function belowAxis(strips: number, clusters: boolean): number {
-  return strips * STRIP_STEP + (clusters ? CLUSTERS_HEIGHT + 4 : 0);
+  return (strips > 0 || clusters ? FIRST_ROW - AXIS_ROOM : 0) + strips * STRIP_STEP + (clusters ? CLUSTERS_HEIGHT + 4 : 0);
 }
 
 export class GuidedView implements View<GuidedMark> {
@@ -66,7 +68,7 @@ export class GuidedView implements View<GuidedMark> {
     const { layout, plot } = this.histogram;
     const axis = { length: plot.w, positionOf: (v: number) => layout.positionOf(v), say: (v: number) => layout.say(v), unit: layout.scale.unit };
     this.strips = input.strips.map((s) => new Strip(s, input.least, axis));
-    this.rowsTop = plot.y + plot.h + 26;
+    this.rowsTop = plot.y + plot.h + FIRST_ROW;
     if (input.tree) {
       this.tree = new MergeTree(input.tree);
       const list = 'height' in input.cut ? this.tree.cutHeight(input.cut.height) : this.tree.cutCount(input.cut.count);
@@ -93,7 +95,7 @@ export class GuidedView implements View<GuidedMark> {
   }
 
   private get clusterBox(): Rect {
-    return { x: this.plot.x, y: this.rowsTop + this.strips.length * STRIP_STEP + 2, w: this.plot.w, h: CLUSTERS_HEIGHT };
+    return { x: this.plot.x, y: this.rowsTop + this.strips.length * STRIP_STEP + 4, w: this.plot.w, h: CLUSTERS_HEIGHT };
   }
 
   /** Where the card of a cluster points to. */
@@ -116,7 +118,7 @@ export class GuidedView implements View<GuidedMark> {
   private drawStrip(r: Renderer, s: Strip, i: number): void {
     const box = this.stripBox(i);
     r.text(fit(s.title, GUTTER - 22, STRONG, r.measure), 12, box.y + 3, { font: STRONG, fill: r.theme.text });
-    this.drawRamp(r, s.scale, s.answer.unit, box.y + 19);
+    this.drawRamp(r, s.scale, s.answer.unit, box.y + 18);
     s.draw(r, (b) => stripRect(box, b.from, b.till), this.input.map);
   }
 
@@ -151,8 +153,10 @@ export class GuidedView implements View<GuidedMark> {
     if (!tree || !places || !clusters) return;
     const { theme } = r;
     r.text('merge tree', 12, this.plot.y + 6, { font: STRONG, fill: theme.text });
-    r.text(fit(`difference of ${metricTitle(clusters.metric)}`, GUTTER - 50, SMALL, r.measure), 12, this.plot.y + 22, { font: SMALL, fill: theme.muted });
-    for (const v of [0, 0.5, 1]) {
+    const room = GUTTER - 52;
+    r.text(fit('√ difference of', room, SMALL, r.measure), 12, this.plot.y + 22, { font: SMALL, fill: theme.muted });
+    if (this.plot.h > 60) r.text(fit(metricTitle(clusters.metric), room, SMALL, r.measure), 12, this.plot.y + 36, { font: SMALL, fill: theme.muted });
+    for (const v of [0, 0.25, 1]) {
       const h = v * tree.height;
       const y = places.y(h);
       r.line(this.plot.x, y, this.plot.x + this.plot.w, y, { stroke: theme.hair, width: 1 });
@@ -178,8 +182,7 @@ export class GuidedView implements View<GuidedMark> {
   heightAt(p: Point): number | undefined {
     const { tree, places, plot } = this;
     if (this.input.upper !== 'tree' || !tree || !places || p.x < plot.x || p.x > plot.x + plot.w || p.y > plot.y + plot.h) return undefined;
-    const share = (places.area.y + places.area.h - p.y) / (places.area.h - 10);
-    return Number((clamp(share, 0, 1) * tree.height).toPrecision(4));
+    return Number(places.heightAt(p.y).toPrecision(4));
   }
 
   /** Boxes of the glyphs: as large as fit side by side, in the order of the clusters. */

@@ -1,6 +1,6 @@
 // The upper part of a merge tree: cutting it into clusters as the engine does,
 // and drawing it over the axis it divides.
-import type { Rect } from '../base/geometry';
+import { clamp, type Rect } from '../base/geometry';
 import type { Renderer } from '../base/renderer';
 import type { NodeAnswer, TreeAnswer } from '../model/wire';
 
@@ -90,7 +90,9 @@ export class MergeTree {
 export interface TreePlaces {
   readonly area: Rect;
   readonly x: (n: NodeAnswer) => number;
+  /** By the square root: the first merges are near, the last far apart. */
   readonly y: (height: number) => number;
+  readonly heightAt: (y: number) => number;
 }
 
 export function placeTree(tree: MergeTree, area: Rect, positionOf: (v: number) => number): TreePlaces {
@@ -102,7 +104,13 @@ export function placeTree(tree: MergeTree, area: Rect, positionOf: (v: number) =
     x.set(n.node, area.x + (a !== undefined && b !== undefined ? (a + b) / 2 - area.x : (positionOf(n.from) + positionOf(n.to)) / 2));
   }
   const most = tree.height || 1;
-  return { area, x: (n) => x.get(n.node) ?? area.x, y: (h) => area.y + area.h - (area.h - 10) * Math.min(1, h / most) };
+  const [base, room] = [area.y + area.h, area.h - 10];
+  return {
+    area,
+    x: (n) => x.get(n.node) ?? area.x,
+    y: (h) => base - room * Math.sqrt(clamp(h / most, 0, 1)),
+    heightAt: (y) => tree.height * clamp((base - y) / room, 0, 1) ** 2,
+  };
 }
 
 /** Draws the brackets of all merges, each part in the colour of the cluster it belongs to. */

@@ -35,11 +35,9 @@ export class Strip {
     /** Windows with fewer samples are drawn as empty and left out of the scale. */
     readonly least: number,
     private readonly axis: AxisPlaces,
-    /** Strips that are compared share one scale. */
-    shared?: AmountScale | undefined,
   ) {
     this.metric = { name: answer.metric, depth: answer.depth };
-    this.scale = shared ?? amountScale(comparable(answer, least));
+    this.scale = amountScale(comparable(answer, least));
     this.blocks = answer.windows.flatMap((w, window) => {
       const [p, q] = [axis.positionOf(w.from), axis.positionOf(w.to)];
       const [from, till] = [Math.min(p, q), Math.max(p, q)];
@@ -94,11 +92,12 @@ export class Strip {
     const few = this.few(w) ? (w.samples === 0 ? 'nothing to measure' : `fewer than ${count(this.least)}: not compared`) : '';
     const parts = [where, `${count(w.samples)} samples`, `${metricPhrase(this.metric)} ${metricSaid(w.value, this.answer.unit)}`];
     if (this.metric.depth && w.samples > 0) parts.push(`${count(w.resources)} ${this.metric.depth} with samples`);
+    if (this.scale && !few) parts.push(`between ${metricSaid(this.scale.lo, this.answer.unit)} and ${metricSaid(this.scale.hi, this.answer.unit)} on this axis`);
     return { name: `Window ${i + 1} of ${this.answer.windows.length}`, more: `· ${[...parts, few].filter(Boolean).join(' · ')}`, counted: w.samples };
   }
 }
 
 /** The values that may be compared with each other. */
-export function comparable(answer: StripAnswer, least: number): number[] {
+function comparable(answer: StripAnswer, least: number): number[] {
   return answer.windows.flatMap((w) => (w.value !== null && w.samples >= least ? [w.value] : []));
 }
