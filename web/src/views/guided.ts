@@ -139,7 +139,7 @@ export class GuidedView implements View<GuidedMark> {
   private drawClusters(r: Renderer, c: Clusters): void {
     const box = this.clusterBox;
     r.text('clusters', 12, box.y + 6, { font: STRONG, fill: r.theme.text });
-    r.text(fit(`${count(c.list.length)}, by ${metricTitle(c.metric)}`, GUTTER - 22, SMALL, r.measure), 12, box.y + 22, { font: SMALL, fill: r.theme.muted });
+    r.text(fit(`${count(c.list.length)}, by ${metricTitle(c.metric).replace('average ', '')}`, GUTTER - 22, SMALL, r.measure), 12, box.y + 22, { font: SMALL, fill: r.theme.muted });
     r.clip({ x: this.plot.x - 12, y: box.y - 2, w: this.plot.w + 28, h: CLUSTERS_HEIGHT + 2 }, () => c.draw(r, box, this.input.map));
   }
 
