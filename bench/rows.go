@@ -14,6 +14,7 @@ var rows = []Row{
 	{"mesh-surface", meshSurface},
 	{"mesh-read", meshRead},
 	{"import", imports},
+	{"symbol", attribution},
 	{"cycles", cycles},
 	{"strip", strips},
 	{"clusters", clustering},

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"isobath/internal/dataset"
+	"isobath/internal/profile"
 	"isobath/internal/table"
 )
 
@@ -19,15 +20,17 @@ func newExport() *cobra.Command {
 		imports importFlags
 		out     string
 		where   string
+		value   string
 	)
 	cmd := &cobra.Command{
-		Use:   "export FILE -o out.{csv,parquet,arrow}",
+		Use:   "export FILE -o out.{csv,parquet,arrow,folded,pb.gz}",
 		Short: "Write the samples for other tools",
 		Example: `  isobath export run.isobath -o slow.parquet --where 'latency > 200'
+  isobath export run.isobath -o stacks.folded --value latency
   isobath export run.isobath -o - | head`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			write, err := exporter(out)
+			write, err := exporter(out, profile.Value(value))
 			if err != nil {
 				return err
 			}
@@ -55,13 +58,20 @@ func newExport() *cobra.Command {
 	imports.add(cmd)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "the `file` to write; its ending says the format; - is CSV to standard output")
 	cmd.Flags().StringVar(&where, "where", "", "only samples that match this `selection`")
+	cmd.Flags().StringVar(&value, "value", string(profile.Samples), "what folded stacks count: samples or latency")
 	return cmd
 }
 
 type writer func(io.Writer, *dataset.Set, table.Bits) error
 
 // exporter chooses the format by the ending of the file.
-func exporter(out string) (writer, error) {
+func exporter(out string, value profile.Value) (writer, error) {
+	if value != profile.Samples && value != profile.Latency {
+		return nil, usagef("--value %q: want samples or latency", value)
+	}
+	if strings.HasSuffix(strings.ToLower(out), ".pb.gz") {
+		return writePprof, nil
+	}
 	switch strings.ToLower(filepath.Ext(out)) {
 	case ".csv":
 		return writeCSV, nil
@@ -69,14 +79,16 @@ func exporter(out string) (writer, error) {
 		return func(w io.Writer, s *dataset.Set, rows table.Bits) error { return s.Table.WriteParquet(w, rows) }, nil
 	case ".arrow", ".feather":
 		return writeArrow, nil
+	case ".folded":
+		return func(w io.Writer, s *dataset.Set, rows table.Bits) error { return writeFolded(w, s, rows, value) }, nil
 	}
 	switch out {
 	case "-":
 		return writeCSV, nil
 	case "":
-		return nil, usagef("export needs -o FILE; its ending says the format: csv, parquet or arrow")
+		return nil, usagef("export needs -o FILE; its ending says the format: csv, parquet, arrow, folded or pb.gz")
 	}
-	return nil, usagef("-o %s: unknown ending; want .csv, .parquet or .arrow", out)
+	return nil, usagef("-o %s: unknown ending; want .csv, .parquet, .arrow, .folded or .pb.gz", out)
 }
 
 func writeCSV(w io.Writer, s *dataset.Set, rows table.Bits) error { return s.Table.WriteCSV(w, rows) }
@@ -91,6 +103,26 @@ func writeArrow(w io.Writer, s *dataset.Set, rows table.Bits) error {
 		t = t.Take(index)
 	}
 	return t.WriteArrow(w)
+}
+
+func writeFolded(w io.Writer, s *dataset.Set, rows table.Bits, value profile.Value) error {
+	stacks, err := profile.Stacks(s.Table, rows)
+	if err != nil {
+		return err
+	}
+	return profile.WriteFolded(w, stacks, value)
+}
+
+func writePprof(w io.Writer, s *dataset.Set, rows table.Bits) error {
+	stacks, err := profile.Stacks(s.Table, rows)
+	if err != nil {
+		return err
+	}
+	unit := "cycles"
+	if c := s.Table.Column("latency"); c != nil && c.Unit != "" {
+		unit = c.Unit
+	}
+	return profile.WritePprof(w, stacks, unit)
 }
 
 // writeWhole writes a file beside its name and renames it, so that a name never

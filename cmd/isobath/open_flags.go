@@ -22,6 +22,7 @@ type importFlags struct {
 	l1Latency int
 	sources   []string
 	topology  string
+	names     string
 	salvage   bool
 }
 
@@ -31,11 +32,12 @@ func (f *importFlags) add(cmd *cobra.Command) {
 	flags.IntVar(&f.l1Latency, "l1-latency", formats.DefaultL1Latency, "assumed latency of an L1 hit in `cycles`, where hardware measures misses only; -1 for none")
 	flags.StringArrayVar(&f.sources, "sources", nil, "look for source files in this `folder` too (repeatable)")
 	flags.StringVar(&f.topology, "topology", "", "hardware topology to use: hwloc, Mitos or sys-sage `XML`")
+	flags.StringVar(&f.names, "objects", "", "a `file` that says what objects are: \"allocation at heat.c:57 is u double[1024][1024]\"")
 	flags.BoolVar(&f.salvage, "salvage", false, "import what is readable of a damaged file")
 }
 
 func (f *importFlags) options() (dataset.Options, error) {
-	opt := dataset.Options{Topology: f.topology, Sources: f.sources}
+	opt := dataset.Options{Topology: f.topology, Sources: f.sources, Names: f.names}
 	opt.L1Latency, opt.Salvage = f.l1Latency, f.salvage
 	for _, m := range f.maps {
 		to, from, ok := strings.Cut(m, "=")

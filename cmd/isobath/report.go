@@ -11,6 +11,7 @@ import (
 
 	"isobath/internal/dataset"
 	"isobath/internal/query"
+	"isobath/internal/spread"
 	"isobath/internal/table"
 	"isobath/internal/term"
 )
@@ -23,12 +24,15 @@ func newReport() *cobra.Command {
 		order   string
 		top     int
 		asJSON  bool
+		spreads bool
 	)
 	cmd := &cobra.Command{
 		Use:   "report FILE",
 		Short: "Rank where the cycles go: by line, file, function, symbol, cpu, node, level, thread or any column",
 		Example: `  isobath report lulesh.isobath --by line --top 10
-  isobath report samples.csv --by symbol --where 'level in (L3, "Local RAM") & cpu in 0..10'`,
+  isobath report samples.csv --by symbol --where 'level in (L3, "Local RAM") & cpu in 0..10'
+  isobath report perf.data --by cacheline --top 5
+  isobath report perf.data --by symbol --spread`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := imports.open(cmd.Context(), args[0])
@@ -36,9 +40,17 @@ func newReport() *cobra.Command {
 				return err
 			}
 			defer s.Close()
+			if by == "cacheline" {
+				return reportLines(cmd, s, where, top, asJSON)
+			}
 			r, err := makeReport(cmd.Context(), s, by, where, query.Order(order), top)
 			if err != nil {
 				return err
+			}
+			if spreads {
+				if err := r.addSpread(cmd.Context(), s); err != nil {
+					return err
+				}
 			}
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), r)
@@ -48,7 +60,8 @@ func newReport() *cobra.Command {
 		},
 	}
 	imports.add(cmd)
-	cmd.Flags().StringVar(&by, "by", "line", "what to group by: line, file, function, symbol, cpu, node, level, tid or any `column`; several with commas")
+	cmd.Flags().StringVar(&by, "by", "line", "what to group by: line, file, function, caller, symbol, field, cacheline, cpu, node, level, tid or any `column`; several with commas")
+	cmd.Flags().BoolVar(&spreads, "spread", false, "how the samples of each group spread over levels and latencies")
 	cmd.Flags().StringVar(&where, "where", "", "only samples that match this `selection`")
 	cmd.Flags().StringVar(&order, "order", "", "rank by latency (default), samples, mean or key")
 	cmd.Flags().IntVar(&top, "top", 0, "show only the first `n` groups")
@@ -86,20 +99,28 @@ type reportGroup struct {
 	Latency *float64       `json:"latency"`
 	Mean    *float64       `json:"mean"`
 	Share   float64        `json:"share"`
+	// Levels and Distribution are given with --spread.
+	Levels       []spread.Count  `json:"levels,omitempty"`
+	Distribution *spread.Latency `json:"distribution,omitempty"`
 
 	label []string
 }
 
-// groupColumns returns the columns that a --by names. A line means nothing
-// without its file.
+// groupColumns returns the columns that a --by names.
 func groupColumns(t *table.Table, by string) ([]string, error) {
 	var columns []string
 	for name := range strings.SplitSeq(by, ",") {
 		name = strings.TrimSpace(name)
-		if name == "line" && t.Column("file") != nil {
-			columns = append(columns, "file")
+		// A line means nothing without its file, a member without its object.
+		for part, whole := range map[string]string{"line": "file", "field": "symbol"} {
+			if name == part && t.Column(whole) != nil {
+				columns = append(columns, whole)
+			}
 		}
 		if t.Column(name) == nil {
+			if name == "caller" {
+				return nil, errNoStacks
+			}
 			return nil, usageError{fmt.Errorf("--by: %w", query.UnknownColumn(t, name))}
 		}
 		columns = append(columns, name)
@@ -238,6 +259,9 @@ func (r *report) write(w io.Writer) error {
 		t.Row(r.cells(g, about, largest)...)
 	}
 	if err := t.Write(w, term.Width); err != nil {
+		return err
+	}
+	if err := r.writeSpread(w); err != nil {
 		return err
 	}
 	if hidden := r.GroupCount - len(r.Groups); hidden > 0 {

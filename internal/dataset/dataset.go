@@ -21,6 +21,7 @@ import (
 	"isobath/internal/kernel"
 	"isobath/internal/query"
 	"isobath/internal/run"
+	"isobath/internal/symbol"
 	"isobath/internal/table"
 )
 
@@ -29,6 +30,7 @@ type Options struct {
 	formats.Options
 	Topology string   // a file to use in place of the one found with the data
 	Sources  []string // more folders with source files
+	Names    string   // a file that says what objects are, beside what the run says
 	// Budget bounds the memory of engines; nil for one of its own.
 	Budget *kernel.Budget
 	// Warn is told when the budget is too small for the data; nil if nobody is.
@@ -68,6 +70,14 @@ func Open(ctx context.Context, path string, opt Options) (*Set, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if opt.Names != "" {
+		text, err := os.ReadFile(opt.Names)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("names of objects: %w", err), r.Close())
+		}
+		// The first sentence about an object counts, and these are newer.
+		r.Names = string(text) + "\n" + r.Names
 	}
 	s, err := prepare(r, kernel.Options{Budget: opt.Budget, Warn: opt.Warn})
 	if err != nil {
@@ -244,6 +254,9 @@ func prepare(r *run.Run, opt kernel.Options) (*Set, error) {
 		}
 		s.Table = r.Contents[0]
 	}
+	if err := s.rename(); err != nil {
+		return nil, err
+	}
 	s.Data.Table = s.Table
 	if r.Tree != nil {
 		s.Topology = new(hw.Topology)
@@ -256,6 +269,20 @@ func prepare(r *run.Run, opt kernel.Options) (*Set, error) {
 	}
 	s.Engine = kernel.New(s.Data, opt)
 	return s, nil
+}
+
+// rename applies the names that were given after the fact. The table of the run
+// stays as it is: names may change again.
+func (s *Set) rename() error {
+	if s.Run.Names == "" {
+		return nil
+	}
+	names, err := symbol.ReadNamings(strings.NewReader(s.Run.Names))
+	if err != nil {
+		return fmt.Errorf("names of objects: %w", err)
+	}
+	s.Table, err = symbol.Rename(s.Table, names)
+	return err
 }
 
 func (s *Set) place() error {

@@ -32,6 +32,7 @@ const (
 	treeFile         = "topology.json"
 	sourceFolder     = "sources"
 	selectionFile    = "selections.json"
+	namesFile        = "objects.txt"
 	maxManifestBytes = 64 << 20
 )
 
@@ -77,6 +78,9 @@ type Run struct {
 	// normalised one. Both are nil without a topology.
 	TopologyData []byte
 	Tree         json.RawMessage
+	// Names are sentences that say what objects are, one a line, given after the
+	// fact ("allocation at heat.c:57 is u double[1024][1024]").
+	Names string
 	// SourceFiles maps Manifest.Sources[i].Name to a file on disk. It is filled
 	// when a run is made; an opened run reads its own copies.
 	SourceFiles map[string]string
@@ -127,6 +131,9 @@ func Open(path string) (*Run, error) {
 		if r.Tree, err = os.ReadFile(filepath.Join(path, treeFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, errors.Join(fmt.Errorf("run %s: topology: %w", path, err), r.Close())
 		}
+	}
+	if r.Names, err = readNames(path); err != nil {
+		return nil, errors.Join(err, r.Close())
 	}
 	for _, s := range m.Sources {
 		r.SourceFiles[s.Name] = filepath.Join(path, sourceFolder, filepath.FromSlash(s.File))

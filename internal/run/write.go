@@ -74,6 +74,11 @@ func (r *Run) fill(dir string) error {
 			}
 		}
 	}
+	if r.Names != "" {
+		if err := writeFile(filepath.Join(dir, namesFile), text([]byte(r.Names))); err != nil {
+			return err
+		}
+	}
 	var err error
 	if m.Sources, err = r.copySources(dir); err != nil {
 		return err
@@ -194,17 +199,59 @@ func (r *Run) SaveSelections(named map[string]string) error {
 	if err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(r.Path, selectionFile+".*.tmp")
-	if err != nil {
+	if err := r.replace(selectionFile, append(body, '\n')); err != nil {
 		return fmt.Errorf("save selections: %w", err)
 	}
-	_, err = tmp.Write(append(body, '\n'))
+	return nil
+}
+
+// replace writes a small file of the run, whole or not at all.
+func (r *Run) replace(name string, body []byte) error {
+	tmp, err := os.CreateTemp(r.Path, name+".*.tmp")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(body)
 	err = errors.Join(err, tmp.Sync(), tmp.Close())
 	if err == nil {
-		err = os.Rename(tmp.Name(), filepath.Join(r.Path, selectionFile))
+		err = os.Rename(tmp.Name(), filepath.Join(r.Path, name))
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("save selections: %w", err), os.Remove(tmp.Name()))
+		return errors.Join(err, os.Remove(tmp.Name()))
 	}
+	return nil
+}
+
+// maxNamesBytes bounds the file of names: people write it.
+const maxNamesBytes = 4 << 20
+
+func readNames(path string) (string, error) {
+	f, err := os.Open(filepath.Join(path, namesFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("run %s: %w", path, err)
+	}
+	defer f.Close()
+	body, err := io.ReadAll(io.LimitReader(f, maxNamesBytes))
+	if err != nil {
+		return "", fmt.Errorf("run %s: %s: %w", path, namesFile, err)
+	}
+	return string(body), nil
+}
+
+// SaveNames replaces the names of objects that were given after the fact.
+func (r *Run) SaveNames(names string) error {
+	if r.Path == "" {
+		return errors.New("this run is only in memory; import it with -o to keep names")
+	}
+	if len(names) > maxNamesBytes {
+		return fmt.Errorf("save names: %d bytes are too many", len(names))
+	}
+	if err := r.replace(namesFile, []byte(names)); err != nil {
+		return fmt.Errorf("save names: %w", err)
+	}
+	r.Names = names
 	return nil
 }

@@ -124,7 +124,7 @@ func NewResolver(space *Space, files *Files, objects *Objects) *Resolver {
 }
 
 // Columns returns the columns that say what the addresses of samples mean:
-// function, file, line, module, inline and instruction for PC; stack and caller for Chain;
+// function, file, line, module, inline, instruction and code for PC; stack and caller for Chain;
 // symbol, source, offset, field, index, x, y and z for Addr. Columns without any value are left
 // out. Each distinct instruction is looked up once.
 func (r *Resolver) Columns(ctx context.Context, s *Samples) ([]*table.Column, error) {
@@ -277,6 +277,7 @@ func (r *Resolver) code(ctx context.Context, s *Samples) ([]*table.Column, error
 		r.names("module", "program or library of the instruction", sites, func(x *site) string { return x.module }),
 		r.names("inline", "the functions that the innermost one was inlined into", sites, (*site).inline),
 		r.names("instruction", "decoded from the file of the program", sites, func(x *site) string { return x.instruction.Text }),
+		r.places(sites),
 	}
 	return slices.DeleteFunc(columns, func(c *table.Column) bool { return c == nil }), nil
 }
@@ -315,6 +316,24 @@ func (r *Resolver) names(name, note string, sites []int32, text func(*site) stri
 	}
 	c := table.Categories(name, table.Derived, codes, in.Names(), valid)
 	c.Note = note
+	return c
+}
+
+// places is the address of each instruction in its file, which does not depend
+// on where the file was mapped.
+func (r *Resolver) places(sites []int32) *table.Column {
+	values, valid := make([]uint64, len(sites)), table.NewBits(len(sites))
+	for i, n := range sites {
+		if n >= 0 && r.sites[n].binary != nil {
+			values[i] = r.sites[n].addr
+			valid.Set(i)
+		}
+	}
+	if valid.Count() == 0 {
+		return nil
+	}
+	c := table.Addresses("code", table.Derived, values, valid)
+	c.Note = "address of the instruction in the file of its module"
 	return c
 }
 

@@ -14,8 +14,8 @@ import (
 // semicolons: the form that flame graph programs read, with the position of
 // each frame behind its name. A column of it has each distinct stack once.
 
-// frameText writes a frame as "function (file:line)".
-func frameText(f Frame) string {
+// String writes a frame as "function (file:line)".
+func (f Frame) String() string {
 	name := strings.ReplaceAll(f.Function, ";", ",")
 	if name == "" {
 		name = "?"
@@ -96,11 +96,11 @@ func (r *Resolver) stackColumns(rows []int32, chains [][]int32) []*table.Column 
 		}
 		words := make([]string, len(frames))
 		for k, f := range frames {
-			words[len(frames)-1-k] = frameText(f)
+			words[len(frames)-1-k] = f.String()
 		}
 		stackCode[i], callerCode[i] = stacks.CodeString(strings.Join(words, ";")), none
 		if len(frames) > 1 {
-			callerCode[i] = int32(callers.CodeString(frameText(frames[1])))
+			callerCode[i] = int32(callers.CodeString(frames[1].String()))
 		}
 	}
 	codes, from, called := make([]uint32, len(rows)), make([]uint32, len(rows)), table.NewBits(len(rows))

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"isobath/internal/cacheline"
+	"isobath/internal/dataset"
+	"isobath/internal/table"
+	"isobath/internal/term"
+)
+
+// lineReport is what `isobath report --by cacheline --json` prints: a report
+// whose groups are lines.
+type lineReport struct {
+	Where      string      `json:"where"`
+	By         []string    `json:"by"`
+	Samples    int         `json:"samples"`
+	Of         int         `json:"of"`
+	Latency    *float64    `json:"latency"`
+	Unit       string      `json:"unit,omitempty"`
+	Provenance string      `json:"provenance"`
+	GroupCount int         `json:"group_count"`
+	Groups     []lineGroup `json:"groups"`
+	// What the lines rest on.
+	LineBytes int  `json:"line_bytes"`
+	Physical  bool `json:"physical"`
+	Addressed int  `json:"addressed"` // samples with an address
+	Shared    int  `json:"shared"`
+	HITM      int  `json:"hitm"`
+	HasSnoop  bool `json:"has_snoop"`
+	HasOp     bool `json:"has_op"`
+}
+
+type lineGroup struct {
+	Key     map[string]any `json:"key"`
+	Samples int            `json:"samples"`
+	Latency *float64       `json:"latency"`
+	Mean    *float64       `json:"mean"`
+	Share   float64        `json:"share"`
+	cacheline.Line
+}
+
+// reportLines prints the cache lines of a selection, most contended first.
+func reportLines(cmd *cobra.Command, s *dataset.Set, where string, top int, asJSON bool) error {
+	rows, e, err := selected(cmd.Context(), s, where)
+	if err != nil {
+		return err
+	}
+	if top == 0 {
+		top = 20
+	}
+	found := cacheline.Find(s.Table, rows, top)
+	if found == nil {
+		return usagef("--by cacheline: the samples have no addresses")
+	}
+	r := &lineReport{By: []string{"cacheline"}, Samples: s.Table.Rows(), Of: s.Table.Rows(), GroupCount: found.LineCount, Provenance: table.Absent.String(),
+		LineBytes: found.LineBytes, Physical: found.Physical, Addressed: found.Samples, Shared: found.Shared, HITM: found.HITM, HasSnoop: found.HasSnoop, HasOp: found.HasOp, Groups: []lineGroup{}}
+	if e != nil {
+		r.Where, r.Samples = e.String(), rows.Count()
+	}
+	r.add(s.Table.Column("latency"), rows, found)
+	if asJSON {
+		return printJSON(cmd.OutOrStdout(), r)
+	}
+	warn(s.Run.Warnings)
+	return r.write(cmd.OutOrStdout())
+}
+
+func (r *lineReport) add(latency *table.Column, rows table.Bits, found *cacheline.Report) {
+	if latency != nil && latency.Provenance != table.Absent {
+		r.Unit, r.Provenance = latency.Unit, latency.Provenance.String()
+		sum, n := 0.0, 0
+		for i := range latency.Len() {
+			if (rows == nil || rows.Get(i)) && latency.Has(i) {
+				sum, n = sum+latency.Float(i), n+1
+			}
+		}
+		if n > 0 {
+			r.Latency = &sum
+		}
+	}
+	for _, l := range found.Lines {
+		g := lineGroup{Key: map[string]any{"cacheline": fmt.Sprintf("%#x", l.Addr)}, Samples: l.Samples, Line: l, Share: float64(l.Samples) / float64(max(r.Samples, 1))}
+		if l.Valued > 0 {
+			sum, mean := l.Latency, l.Latency/float64(l.Valued)
+			g.Latency, g.Mean = &sum, &mean
+			if r.Latency != nil && *r.Latency != 0 {
+				g.Share = sum / *r.Latency
+			}
+		}
+		r.Groups = append(r.Groups, g)
+	}
+}
+
+// write prints a table of lines and, below each shared one, its offsets.
+func (r *lineReport) write(w io.Writer) error {
+	kind := "virtual"
+	if r.Physical {
+		kind = "physical"
+	}
+	fmt.Fprintf(w, "%s of %s samples with an address, %s lines of %d bytes (%s), %s used by several threads\n", term.Thousands(r.Addressed), term.Thousands(r.Samples),
+		term.Thousands(r.GroupCount), r.LineBytes, kind, term.Thousands(r.Shared))
+	switch {
+	case !r.HasOp:
+		fmt.Fprintln(w, "the samples do not tell loads from stores: who writes is not known")
+	case !r.HasSnoop:
+		fmt.Fprintln(w, "no snoops recorded: ranked by the samples of all threads but the busiest, not by HITM")
+	}
+	if r.Where != "" {
+		fmt.Fprintf(w, "where %s\n", r.Where)
+	}
+	fmt.Fprintln(w)
+	t := term.Table{Columns: []term.Column{{Head: "line"}, {Head: "HITM", Align: term.Right}, {Head: "contended", Align: term.Right}, {Head: "loads", Align: term.Right},
+		{Head: "stores", Align: term.Right}, {Head: "threads", Align: term.Right}, {Head: "sharing"}, {Head: "object", Give: true}}}
+	for _, g := range r.Groups {
+		t.Row(fmt.Sprintf("%#x", g.Addr), hitmCell(r.HasSnoop, g.HITM), term.Thousands(g.Contended), term.Thousands(g.Loads), term.Thousands(g.Stores), term.Thousands(threads(g.Line)), string(g.Sharing), strings.Join(g.Symbols, ", "))
+		if g.Sharing != cacheline.True && g.Sharing != cacheline.False {
+			continue
+		}
+		for _, o := range g.Offsets {
+			name := strings.Trim(o.Symbol+"."+o.Field, ".")
+			t.Row(fmt.Sprintf("  +%d", o.Offset), hitmCell(r.HasSnoop, o.HITM), "", term.Thousands(o.Loads), term.Thousands(o.Stores), term.Thousands(len(o.Threads)), "", strings.TrimSpace(name+" "+strings.Join(o.Places[:min(len(o.Places), 2)], ", ")))
+		}
+	}
+	if err := t.Write(w, term.Width); err != nil {
+		return err
+	}
+	if hidden := r.GroupCount - len(r.Groups); hidden > 0 {
+		_, err := fmt.Fprintf(w, "… %s more lines\n", term.Thousands(hidden))
+		return err
+	}
+	return nil
+}
+
+func hitmCell(known bool, n int) string {
+	if !known {
+		return "–"
+	}
+	return term.Thousands(n)
+}
+
+// threads counts the threads that use a line.
+func threads(l cacheline.Line) int {
+	seen := map[int64]bool{}
+	for _, o := range l.Offsets {
+		for _, t := range o.Threads {
+			seen[t] = true
+		}
+	}
+	return len(seen)
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"isobath/internal/dataset"
+	"isobath/internal/query"
+	"isobath/internal/spread"
+	"isobath/internal/table"
+	"isobath/internal/term"
+)
+
+// errNoStacks is for recordings without call stacks.
+var errNoStacks = errors.New("the recording has no call stacks; record them, with perf for example: perf record -g")
+
+// selected returns the rows of a selection, nil for all.
+func selected(ctx context.Context, s *dataset.Set, where string) (table.Bits, query.Expr, error) {
+	e, err := selection(s, where)
+	if err != nil || e == nil {
+		return nil, nil, err
+	}
+	rows, err := s.Engine.Select(ctx, e)
+	return rows, e, err
+}
+
+// addSpread adds the distribution of each group.
+func (r *report) addSpread(ctx context.Context, s *dataset.Set) error {
+	rows, _, err := selected(ctx, s, r.Where)
+	if err != nil {
+		return err
+	}
+	var columns []*table.Column
+	for _, name := range r.By {
+		columns = append(columns, s.Table.Column(name))
+	}
+	byKey := map[string]spread.Group{}
+	for _, g := range spread.By(s.Table, rows, columns, 0) {
+		byKey[strings.Join(g.Key, "\x00")] = g
+	}
+	for i := range r.Groups {
+		g := &r.Groups[i]
+		d := byKey[strings.Join(g.label, "\x00")]
+		g.Levels, g.Distribution = d.Levels, d.Latency
+	}
+	return nil
+}
+
+// writeSpread prints the distributions, if there are any.
+func (r *report) writeSpread(w io.Writer) error {
+	t := term.Table{Columns: []term.Column{{Head: strings.Join(r.By, ":"), Give: true}, {Head: "p50", Align: term.Right}, {Head: "p90", Align: term.Right}, {Head: "p99", Align: term.Right}, {Head: "max", Align: term.Right}, {Head: "levels"}}}
+	any := false
+	for _, g := range r.Groups {
+		if g.Levels == nil && g.Distribution == nil {
+			continue
+		}
+		any = true
+		cells := []string{label(g.label), "–", "–", "–", "–"}
+		if d := g.Distribution; d != nil {
+			for i, v := range []float64{d.P50, d.P90, d.P99, d.Max} {
+				cells[1+i] = strconv.FormatFloat(v, 'f', -1, 64)
+			}
+		}
+		t.Row(append(cells, levelMix(g.Levels, g.Samples))...)
+	}
+	if !any {
+		return nil
+	}
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	return t.Write(w, term.Width)
+}
+
+// levelMix writes the shares of the three levels with the most samples.
+func levelMix(levels []spread.Count, samples int) string {
+	var words []string
+	for _, l := range levels[:min(len(levels), 3)] {
+		name := l.Name
+		if name == "" {
+			name = "?"
+		}
+		words = append(words, fmt.Sprintf("%s %s", name, term.Percent(float64(l.Samples)/float64(max(samples, 1)))))
+	}
+	return strings.Join(words, ", ")
+}
