@@ -18,6 +18,7 @@ import (
 	"isobath/internal/formats/otf2"
 	"isobath/internal/formats/parquetfile"
 	"isobath/internal/formats/perfdata"
+	"isobath/internal/formats/perftext"
 	"isobath/internal/formats/pinatrace"
 	"isobath/internal/formats/refscsv"
 	"isobath/internal/formats/silo"
@@ -42,6 +43,7 @@ var Formats = []formats.Format{
 	silo.Format,
 	vtkhdf.Format,
 	exodus.Format,
+	perftext.Format,
 	gem5.Format,
 	drmemtrace.Format,
 	lackey.Format,
