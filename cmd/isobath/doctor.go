@@ -12,6 +12,7 @@ import (
 	"isobath/internal/hw"
 	"isobath/internal/hw/sysfs"
 	"isobath/internal/record/ability"
+	"isobath/internal/record/sampler"
 	"isobath/internal/term"
 )
 
@@ -42,7 +43,8 @@ type diagnosis struct {
 
 func diagnose() *diagnosis {
 	d := &diagnosis{System: runtime.GOOS + "/" + runtime.GOARCH}
-	d.Findings = ability.Report(ability.Machine{Files: os.DirFS("/"), Find: exec.LookPath, Root: os.Geteuid() == 0})
+	d.Findings = ability.Report(ability.Machine{Files: os.DirFS("/"), Find: exec.LookPath, Root: os.Geteuid() == 0,
+		Arch: runtime.GOARCH, Try: sampler.Try})
 	if t, err := sysfs.Local(); err == nil {
 		s := t.Summary()
 		d.Topology = &s

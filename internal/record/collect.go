@@ -3,6 +3,7 @@ package record
 import (
 	"runtime"
 
+	"isobath/internal/datasrc"
 	"isobath/internal/perfevent"
 	"isobath/internal/record/operand"
 	"isobath/internal/record/pmu"
@@ -16,7 +17,7 @@ type row struct {
 	ip, raw    uint64 // the accessing and the interrupted instruction
 	addr, sp   uint64
 	weight     uint64
-	data, phys uint64
+	data       uint64
 	pid, tid   int32
 	cpu        uint32
 	width      uint32
@@ -50,6 +51,9 @@ type collector struct {
 	touches []touch
 	names   []name
 	regs    *registers
+	// kernel and other count samples of hardware that are left out: those of
+	// the kernel, and those of operations without a memory access.
+	kernel, other int
 }
 
 func newCollector(files *symbol.Files) *collector {
@@ -109,7 +113,16 @@ func (c *collector) Sample(e *pmu.Event, s *perfevent.Sample) {
 	if e.Use == pmu.Timer {
 		c.decode(&r, s)
 	} else {
-		r.addr, r.data, r.weight, r.phys = s.Addr, s.DataSrc, s.Weight, s.PhysAddr
+		if s.IP>>63 == 1 {
+			c.kernel++ // some units cannot leave it out
+			return
+		}
+		op := datasrc.Perf(s.DataSrc).Op
+		if s.Addr == 0 && op != datasrc.Load && op != datasrc.Store && op != datasrc.LoadStore {
+			c.other++ // IBS samples operations of every kind
+			return
+		}
+		r.addr, r.data, r.weight = s.Addr, s.DataSrc, s.Weight
 		r.hasAddr = s.Addr != 0
 	}
 	c.rows = append(c.rows, r)

@@ -175,7 +175,7 @@ func describe(opt *Options, out *sampler.Outcome, c *collector, why []string) *r
 		Mode: out.Plan.Name, Why: why, Event: e.Name, Period: e.Attr.Period, Weight: "accesses that the hardware chose",
 		Ended: string(out.End), Status: out.Status, Seconds: out.Elapsed.Seconds(), User: out.User.Seconds(), System: out.System.Seconds(),
 		Samples: len(c.rows), Touches: len(c.touches), Lost: out.Losses.Lost, Throttled: out.Losses.Throttled, Damaged: out.Losses.Damaged,
-		Machine: system(), Environment: environment(os.Environ()),
+		Machine: system(), Environment: environment(os.Environ()), Kernel: c.kernel, Other: c.other,
 	}
 	if out.Signal != 0 {
 		d.Signal = out.Signal.String()

@@ -30,10 +30,15 @@ type Recording struct {
 	// Addresses counts samples by how their address was found or why not.
 	Addresses map[string]int `json:"addresses,omitempty"`
 	Touches   int            `json:"first_touches"`
-	Lost      uint64         `json:"lost"`
-	Throttled uint64         `json:"throttled"`
-	Damaged   uint64         `json:"damaged"`
-	Heap      *Heap          `json:"heap,omitempty"`
+	// Kernel and Other count samples of hardware that were left out: taken in
+	// the kernel, and of operations without a memory access.
+	Kernel int `json:"kernel,omitempty"`
+	Other  int `json:"without_access,omitempty"`
+
+	Lost      uint64 `json:"lost"`
+	Throttled uint64 `json:"throttled"`
+	Damaged   uint64 `json:"damaged"`
+	Heap      *Heap  `json:"heap,omitempty"`
 
 	Machine     System            `json:"machine"`
 	Environment map[string]string `json:"environment,omitempty"`

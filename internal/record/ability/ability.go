@@ -3,11 +3,14 @@
 package ability
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
 	"strconv"
 	"strings"
+
+	"isobath/internal/record/pmu"
 )
 
 // State says how well something works.
@@ -33,12 +36,34 @@ type Machine struct {
 	Files fs.FS                                // the root of the file system
 	Find  func(program string) (string, error) // exec.LookPath
 	Root  bool                                 // whether the user is root
+	Arch  string                               // GOARCH
+	// Try opens the events of a plan and closes them again; nil if that cannot
+	// be tried.
+	Try func(pmu.Plan) error
 }
 
-// Report looks at everything.
+// Report looks at everything. The first finding says what `isobath record`
+// would do, the second and third why.
 func Report(m Machine) []Finding {
-	findings := []Finding{m.counters(), m.timer(), m.container()}
+	counters, timer := m.counters(), m.timer()
+	findings := []Finding{rung(counters, timer), counters, timer, m.container()}
 	return append(findings, m.programs()...)
+}
+
+// rung says which step of the ladder a recording takes.
+func rung(counters, timer Finding) Finding {
+	f := Finding{Name: "isobath record", State: Works}
+	switch {
+	case counters.State == Works:
+		f.What = "samples by hardware: addresses, levels and latencies are measured"
+	case timer.State == Works:
+		f.State, f.What = Limited, "samples by a timer: exact addresses, no levels and no latencies, because of the next line"
+		f.Cure = counters.Cure
+	default:
+		f.State, f.What = Missing, "cannot sample; other ways: 'isobath record --refs', or import what another tool recorded"
+		f.Cure = timer.Cure
+	}
+	return f
 }
 
 func (m Machine) read(name string) (string, bool) {
@@ -46,7 +71,57 @@ func (m Machine) read(name string) (string, bool) {
 	return strings.TrimSpace(string(body)), err == nil
 }
 
-const devices = "sys/bus/event_source/devices"
+const devices = pmu.Devices
+
+// Numbers of the capabilities that lift the limit of perf_event_paranoid.
+const (
+	capSysAdmin = 21
+	capPerfmon  = 38
+)
+
+// capable reports whether perf_event_paranoid does not bind the user.
+func (m Machine) capable() bool {
+	status, ok := m.read("proc/self/status")
+	if !ok {
+		return m.Root
+	}
+	for line := range strings.Lines(status) {
+		if v, found := strings.CutPrefix(line, "CapEff:"); found {
+			set, err := strconv.ParseUint(strings.TrimSpace(v), 16, 64)
+			return err == nil && set&(1<<capSysAdmin|1<<capPerfmon) != 0
+		}
+	}
+	return m.Root
+}
+
+// kernel returns the release as two numbers.
+func (m Machine) kernel() (major, minor int) {
+	text, _ := m.read("proc/sys/kernel/osrelease")
+	_, _ = fmt.Sscanf(text, "%d.%d", &major, &minor)
+	return major, minor
+}
+
+// before reports whether the kernel is known to be older than a release.
+func (m Machine) before(major, minor int) bool {
+	a, b := m.kernel()
+	return a != 0 && (a < major || a == major && b < minor)
+}
+
+// try opens a plan for real.
+func (m Machine) try(plans ...pmu.Plan) error {
+	if m.Try == nil {
+		return nil
+	}
+	var errs []error
+	for _, p := range plans {
+		err := m.Try(p)
+		if err == nil {
+			return nil
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
 
 // memoryPMU returns the unit that samples memory accesses in hardware.
 func (m Machine) memoryPMU() string {
@@ -92,17 +167,38 @@ func (m Machine) counters() Finding {
 		return f
 	}
 	need := 2
-	if strings.HasPrefix(unit, "AMD") {
+	if strings.HasPrefix(unit, "AMD") && !m.filters() {
 		need = 1
 	}
-	if level > need && !m.Root {
+	switch {
+	case strings.HasPrefix(unit, "AMD") && m.before(6, 2):
+		f.State = Limited
+		f.What = unit + " is there, but this kernel can use it for the whole machine only; one program needs Linux 6.2"
+		f.Cure = "boot Linux 6.2 or newer"
+		return f
+	case level > need && !m.capable():
 		f.State = Limited
 		f.What = fmt.Sprintf("%s is there, but kernel.perf_event_paranoid is %d and must be at most %d", unit, level, need)
 		f.Cure = fmt.Sprintf("sudo sysctl kernel.perf_event_paranoid=%d", need)
 		return f
 	}
+	plans, err := pmu.Hardware(m.Files, &pmu.Options{Arch: m.Arch})
+	if err == nil {
+		err = m.try(plans...)
+	}
+	if err != nil {
+		f.State, f.What = Limited, unit+" is there, but "+err.Error()
+		return f
+	}
 	f.State, f.What = Works, unit
 	return f
+}
+
+// filters reports whether IBS can leave out the kernel, which users may not
+// sample at the usual level.
+func (m Machine) filters() bool {
+	_, ok := m.read(path.Join(devices, "ibs_op/format/swfilt"))
+	return ok
 }
 
 // timer is the second rung, which needs no hardware counters.
@@ -112,24 +208,49 @@ func (m Machine) timer() Finding {
 	switch {
 	case !ok:
 		f.State, f.What = Missing, "this kernel has no perf events"
-	case level > 2 && !m.Root:
+		f.Cure = "boot a kernel with CONFIG_PERF_EVENTS"
+		return f
+	case m.before(4, 1):
+		f.State, f.What, f.Cure = Missing, "this kernel cannot use a common clock", "boot Linux 4.1 or newer"
+		return f
+	case level > 2 && !m.capable():
 		f.State, f.What = Missing, fmt.Sprintf("kernel.perf_event_paranoid is %d and must be at most 2", level)
 		f.Cure = "sudo sysctl kernel.perf_event_paranoid=2"
-	default:
-		f.State, f.What = Works, fmt.Sprintf("kernel.perf_event_paranoid is %d; addresses are exact, levels and latencies absent", level)
+		return f
+	case m.Arch != "" && m.Arch != "amd64" && m.Arch != "arm64":
+		f.State, f.What = Limited, "instructions of "+m.Arch+" are not decoded: samples have no address"
+		return f
 	}
+	if err := m.try(pmu.TimerPlan(&pmu.Options{Arch: m.Arch})); err != nil {
+		f.State, f.What = Missing, err.Error()
+		if m.filtered() {
+			f.Cure = seccompCure
+		}
+		return f
+	}
+	f.State, f.What = Works, fmt.Sprintf("kernel.perf_event_paranoid is %d; addresses are exact, levels and latencies absent", level)
 	return f
+}
+
+const seccompCure = "start the container with --security-opt seccomp=unconfined, or --cap-add PERFMON"
+
+// filtered reports whether a filter stands in front of system calls.
+func (m Machine) filtered() bool {
+	status, _ := m.read("proc/self/status")
+	for line := range strings.Lines(status) {
+		if v, ok := strings.CutPrefix(line, "Seccomp:"); ok {
+			return strings.TrimSpace(v) != "0"
+		}
+	}
+	return false
 }
 
 // container warns of the filter that container engines put in front of perf.
 func (m Machine) container() Finding {
 	f := Finding{Name: "system calls", State: Works, What: "no filter"}
-	status, _ := m.read("proc/self/status")
-	for line := range strings.Lines(status) {
-		if v, ok := strings.CutPrefix(line, "Seccomp:"); ok && strings.TrimSpace(v) != "0" {
-			f.State, f.What = Limited, "a seccomp filter is active, as containers have; it may forbid perf_event_open"
-			f.Cure = "start the container with --security-opt seccomp=unconfined, or --cap-add PERFMON"
-		}
+	if m.filtered() {
+		f.State, f.What = Limited, "a seccomp filter is active, as containers have; it may forbid perf_event_open"
+		f.Cure = seccompCure
 	}
 	return f
 }

@@ -49,8 +49,23 @@ func open(opt *Options, tids []int) (*session, []error, error) {
 	return nil, refused, fmt.Errorf("cannot sample on this machine: %w", errors.Join(refused...))
 }
 
+// Try opens a plan for this process and closes it again.
+func Try(p pmu.Plan) error {
+	s, refused, err := open(&Options{Plans: []pmu.Plan{p}}, []int{os.Getpid()})
+	if err != nil {
+		return errors.Join(refused...)
+	}
+	s.close()
+	return nil
+}
+
 // open opens all events for all threads on all CPUs.
 func (s *session) open(tids, cpus []int) error {
+	for i := range s.events {
+		if s.events[i].Aux {
+			return fmt.Errorf("%s: its area of packets is not read while recording yet; use 'perf record -e %s//' and open perf.data", s.plan.Name, s.events[i].Name)
+		}
+	}
 	for _, tid := range tids {
 		for _, cpu := range cpus {
 			if err := s.openOn(tid, cpu); err != nil {

@@ -2,7 +2,14 @@
 
 package sampler
 
-import "context"
+import (
+	"context"
+
+	"isobath/internal/record/pmu"
+)
 
 // Record needs Linux.
 func Record(context.Context, *Options, Sink) (*Outcome, error) { return nil, ErrSystem }
+
+// Try needs Linux.
+func Try(pmu.Plan) error { return ErrSystem }
