@@ -26,7 +26,7 @@ func (p *plan) assemble(ctx context.Context, a *query.Answer, results []layered)
 		a.Groups = append(a.Groups, p.rankGroups(g, &p.groups[i], results))
 	}
 	if p.places >= 0 {
-		a.Places = p.placesAnswer(results[p.places])
+		a.Places = p.placesAnswer(results[p.places], p.counters[p.places].values)
 	}
 	return nil
 }
@@ -181,7 +181,7 @@ func (p *plan) rankGroups(g query.Group, gp *groupPlan, results []layered) query
 	index := make([]int32, gp.codes.cells) // of a group among those with rows
 	for k := range index {
 		index[k] = -1
-		row := groupRow(r, k)
+		row := groupRow(r, k, p.counters[gp.counter].values)
 		if row.Counts[query.All] == 0 {
 			continue
 		}
@@ -194,7 +194,7 @@ func (p *plan) rankGroups(g query.Group, gp *groupPlan, results []layered) query
 	return query.RankGroups(g, gp.by, groups)
 }
 
-func groupRow(r layered, k int) (row query.GroupRow) {
+func groupRow(r layered, k int, v *values) (row query.GroupRow) {
 	for l := range r {
 		if r[l].totals == nil {
 			row.Counts[l] = int(r[l].n[k])
@@ -202,7 +202,7 @@ func groupRow(r layered, k int) (row query.GroupRow) {
 		}
 		t := &r[l].totals[k]
 		row.Counts[l], row.Valued[l] = int(t.n), int(t.valued)
-		row.Sums[l], row.Squares[l] = t.sums()
+		row.Sums[l], row.Squares[l] = t.sums(v)
 	}
 	return row
 }
@@ -230,7 +230,7 @@ func countDistinct(groups []query.RankedGroup, index []int32, gp *groupPlan, d *
 	}
 }
 
-func (p *plan) placesAnswer(r layered) *query.Places {
+func (p *plan) placesAnswer(r layered, v *values) *query.Places {
 	out := &query.Places{}
 	for l := range r {
 		if r[l].totals == nil {
@@ -246,7 +246,7 @@ func (p *plan) placesAnswer(r layered) *query.Places {
 		for k := range r[l].totals {
 			t := &r[l].totals[k]
 			out.Counts[l][k], out.Valued[l][k] = t.n, t.valued
-			out.Sums[l][k], out.Squares[l][k] = t.sums()
+			out.Sums[l][k], out.Squares[l][k] = t.sums(v)
 		}
 	}
 	return out

@@ -29,7 +29,7 @@ func sumCounter(key any, c *codes, v *values) *counter {
 }
 
 // exact reports whether its results may be subtracted from one another.
-func (c *counter) exact() bool { return c.values == nil || c.values.exact }
+func (c *counter) exact() bool { return c.values == nil || c.values.exact() }
 
 // lone reports whether the counter has so many cells that a table for each
 // worker would cost more than counting on one worker.
@@ -301,7 +301,7 @@ func (t *tableOf) begin(c *counter, sets int) {
 		return
 	}
 	t.totals, t.due = make([]total, sets*c.cells), packedRows
-	if 2*sets*c.cells <= maxPacked && c.values.exact {
+	if 2*sets*c.cells <= maxPacked && c.values.form == inUnits {
 		// One more for the largest one-byte code, as above.
 		t.packed = make([]packed, 2*sets*c.cells+1<<8)
 	}

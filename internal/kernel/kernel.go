@@ -30,7 +30,6 @@ type Engine struct {
 	sets       []setKey // remembered sets, oldest first
 	lasts      []lastKey
 	warned     bool
-	summed     map[*table.Column]*values
 	coded      map[string]query.Axis // an axis with small codes for a column
 	dragged    []string              // columns that have, or had, a cube
 }
@@ -63,7 +62,6 @@ func New(d query.Data, o Options) *Engine {
 		everything: table.FullBits(d.Table.Rows()),
 		nothing:    table.NewBits(d.Table.Rows()),
 		rowSets:    map[string]table.Bits{},
-		summed:     map[*table.Column]*values{},
 		coded:      map[string]query.Axis{},
 	}
 }
@@ -123,7 +121,8 @@ func (e *Engine) answer(ctx context.Context, l *lease, p *plan, d *dragging) (*q
 		return nil, err
 	}
 	for i, s := range r.Stats {
-		stats, err := e.stats(ctx, l, s, results[p.moments[i]], ls)
+		k := p.moments[i]
+		stats, err := e.stats(ctx, l, s, p.counters[k].values, results[k], ls)
 		if err != nil {
 			return nil, err
 		}

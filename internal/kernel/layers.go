@@ -44,6 +44,10 @@ func (e *Engine) countLayers(ctx context.Context, l *lease, counters []*counter,
 	if len(counters) == 0 {
 		return nil, nil
 	}
+	exact, loose := exactOnes(counters)
+	if len(exact) > 0 && len(loose) > 0 {
+		return e.countApart(ctx, l, counters, exact, loose, ls)
+	}
 	out, err := e.countAll(ctx, l, counters, ls)
 	if err != nil {
 		return nil, err
@@ -60,9 +64,8 @@ func (e *Engine) countLayers(ctx context.Context, l *lease, counters []*counter,
 		}
 		return out, nil
 	}
-	exact := !slices.ContainsFunc(counters, func(c *counter) bool { return !c.exact() })
 	key := lastKey{ls.filter, fingerprint(counters)}
-	if exact {
+	if len(loose) == 0 {
 		if before, ok := l.look(key).(*last); ok {
 			done, err := e.countChanges(ctx, counters, ls, before, out)
 			if err != nil {
@@ -74,13 +77,41 @@ func (e *Engine) countLayers(ctx context.Context, l *lease, counters []*counter,
 			}
 		}
 	}
-	if err := e.countClasses(ctx, counters, ls, exact, out); err != nil {
+	if err := e.countClasses(ctx, counters, ls, len(loose) == 0, out); err != nil {
 		return nil, err
 	}
-	if exact {
+	if len(loose) == 0 {
 		e.rememberLast(l, key, counters, ls, out)
 	}
 	return out, nil
+}
+
+// countApart counts by the counters whose results must not be subtracted on
+// their own, so that the others need not do without.
+func (e *Engine) countApart(ctx context.Context, l *lease, counters []*counter, exact, loose []int, ls *layers) ([]layered, error) {
+	out := make([]layered, len(counters))
+	for _, which := range [][]int{exact, loose} {
+		results, err := e.countLayers(ctx, l, pickCounters(counters, which), ls)
+		if err != nil {
+			return nil, err
+		}
+		for k, i := range which {
+			out[i] = results[k]
+		}
+	}
+	return out, nil
+}
+
+// exactOnes divides counters by whether their results may be subtracted.
+func exactOnes(counters []*counter) (exact, loose []int) {
+	for i, c := range counters {
+		if c.exact() {
+			exact = append(exact, i)
+		} else {
+			loose = append(loose, i)
+		}
+	}
+	return exact, loose
 }
 
 func fingerprint(counters []*counter) string {

@@ -76,13 +76,19 @@ func (e *Engine) plan(ctx context.Context, l *lease, r *query.Request) (*plan, e
 		if err != nil {
 			return nil, err
 		}
-		p.moments = append(p.moments, p.add(sumCounter(statKey{s.Column}, constant(), e.values(c))))
+		v, err := e.values(ctx, l, c)
+		if err != nil {
+			return nil, err
+		}
+		p.moments = append(p.moments, p.add(sumCounter(statKey{s.Column}, constant(), v)))
 	}
 	if r.Places {
 		if e.data.Placing == nil {
 			return nil, query.ErrNotPlaced
 		}
-		p.planPlaces()
+		if err := p.planPlaces(ctx, l); err != nil {
+			return nil, err
+		}
 	}
 	return p, nil
 }
@@ -209,7 +215,11 @@ func (p *plan) planGroup(ctx context.Context, l *lease, g query.Group) error {
 		if err != nil {
 			return err
 		}
-		gp.counter = p.add(sumCounter(groupKey{by, g.Sum}, gp.codes, e.values(c)))
+		v, err := e.values(ctx, l, c)
+		if err != nil {
+			return err
+		}
+		gp.counter = p.add(sumCounter(groupKey{by, g.Sum}, gp.codes, v))
 	}
 	if g.Distinct != "" {
 		c, err := e.column(g.Distinct)
@@ -230,17 +240,20 @@ func (p *plan) planGroup(ctx context.Context, l *lease, g query.Group) error {
 
 func joinNames(names []string) string { return strings.Join(names, "\x00") }
 
+type valuesKey struct{ column string }
+
 // values returns a column to sum, one object a column so that its values are
 // fetched once a block.
-func (e *Engine) values(c *table.Column) *values {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	v := e.summed[c]
-	if v == nil {
-		v = newValues(c)
-		e.summed[c] = v
+func (e *Engine) values(ctx context.Context, l *lease, c *table.Column) (*values, error) {
+	size := int64(4 * blocks(c.Len()))
+	v, ok, err := l.get(ctx, valuesKey{c.Name}, size, func() (any, error) { return newValues(c), nil })
+	if err != nil {
+		return nil, err
 	}
-	return v
+	if !ok {
+		return newValues(c), nil
+	}
+	return v.(*values), nil
 }
 
 // groupCodes numbers the distinct combinations of values of columns.
@@ -273,12 +286,18 @@ func (e *Engine) groupCodes(ctx context.Context, l *lease, by []*table.Column) (
 	return e.codes(ctx, l, codesKey{joinNames(names)}, size, func() *codes { return cross(left, right, rows) })
 }
 
-func (p *plan) planPlaces() {
+func (p *plan) planPlaces(ctx context.Context, l *lease) error {
 	placing := p.engine.data.Placing
 	c := &codes{cells: placing.Count, view: view{u32: placing.Row}}
-	if latency := p.engine.data.Table.Column("latency"); latency != nil {
-		p.places = p.add(sumCounter(placesKey{}, c, p.engine.values(latency)))
-	} else {
+	latency := p.engine.data.Table.Column("latency")
+	if latency == nil {
 		p.places = p.add(oneCounter(placesKey{}, c))
+		return nil
 	}
+	v, err := p.engine.values(ctx, l, latency)
+	if err != nil {
+		return err
+	}
+	p.places = p.add(sumCounter(placesKey{}, c, v))
+	return nil
 }

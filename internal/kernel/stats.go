@@ -57,7 +57,7 @@ func (e *Engine) distribution(ctx context.Context, l *lease, c *table.Column, do
 }
 
 // stats answers for the distribution of a column in every layer.
-func (e *Engine) stats(ctx context.Context, l *lease, s query.Stat, moments layered, ls *layers) (query.Stats, error) {
+func (e *Engine) stats(ctx context.Context, l *lease, s query.Stat, v *values, moments layered, ls *layers) (query.Stats, error) {
 	var out query.Stats
 	c, err := e.number(s.Column)
 	if err != nil {
@@ -70,7 +70,7 @@ func (e *Engine) stats(ctx context.Context, l *lease, s query.Stat, moments laye
 	for layer, set := range ls.sets {
 		t := &moments[layer].totals[0]
 		out.Counts[layer] = int(t.valued)
-		out.Sums[layer], out.Squares[layer] = t.sums()
+		out.Sums[layer], out.Squares[layer] = t.sums(v)
 		if layer == int(query.Selected) && set.count == ls.sets[query.All].count {
 			out.Min[layer], out.Max[layer], out.Quantiles[layer] = out.Min[query.All], out.Max[query.All], out.Quantiles[query.All]
 			continue

@@ -24,6 +24,8 @@ func Data(r *rand.Rand, rows int) query.Data {
 		holes(r, numbers(r, rows, "huge", table.Number, func(int) int64 { return int64(r.Uint64()) >> 2 })),
 		// Multiples of 1/8 sum without rounding, in any order.
 		holes(r, floats(rows, "ratio", func(int) float64 { return float64(r.IntN(4000))/8 - 100 })),
+		// These do, so they show whether an engine subtracts what it should not.
+		holes(r, floats(rows, "share", func(int) float64 { return r.NormFloat64() * math.Exp(r.Float64()*8) })),
 		floats(rows, "wild", wildFloat(r)),
 		names(r, rows, "level", []string{"L1", "L2", "L3", "L10", "Local RAM"}, true),
 		names(r, rows, "symbol", manyNames(), false),
@@ -162,7 +164,7 @@ func Request(r *rand.Rand, d query.Data) *query.Request {
 	}
 	for range r.IntN(3) {
 		q.Stats = append(q.Stats, query.Stat{
-			Column:    pick(r, "latency", "time", "wild", "ratio", "huge", "same", "void", "addr", "lock"),
+			Column:    pick(r, "latency", "time", "wild", "ratio", "share", "huge", "same", "void", "addr", "lock"),
 			Quantiles: []float64{0, 0.01, 0.25, 0.5, r.Float64(), 0.99, 1},
 		})
 	}
@@ -201,14 +203,14 @@ func axis(r *rand.Rand, d query.Data) query.Axis {
 func groups(r *rand.Rand) query.Group {
 	g := query.Group{
 		By:    [][]string{{"line"}, {"symbol"}, {"cpu"}, {"level"}, {"level", "lock"}, {"symbol", "line", "cpu"}, {"addr"}, {"wild"}, {"void"}, {}}[r.IntN(10)],
-		Sum:   pick(r, "", "latency", "latency", "ratio", "huge", "wide", "lock"),
+		Sum:   pick(r, "", "latency", "latency", "ratio", "share", "share", "wild", "huge", "wide", "addr", "lock"),
 		Order: pick(r, query.BySum, query.ByCount, query.ByMean, query.ByKey),
 		Top:   pick(r, 0, 5, 20),
 	}
 	if r.IntN(3) == 0 {
 		g.Distinct = pick(r, "line", "level", "wild", "void", "symbol")
 	}
-	if g.Sum == "huge" || g.Sum == "wide" {
+	if g.Sum == "huge" || g.Sum == "wide" || g.Sum == "wild" || g.Sum == "addr" {
 		g.Order = query.ByKey // their sums are rounded, and rank follows rounding
 	}
 	return g
