@@ -20,10 +20,11 @@ func (p *plan) assemble(ctx context.Context, a *query.Answer, results []layered)
 		}
 	}
 	for i, g := range p.request.Groups {
-		if ctx.Err() != nil {
-			return ctx.Err()
+		groups, err := p.rankGroups(ctx, g, &p.groups[i], results)
+		if err != nil {
+			return err
 		}
-		a.Groups = append(a.Groups, p.rankGroups(g, &p.groups[i], results))
+		a.Groups = append(a.Groups, groups)
 	}
 	if p.places >= 0 {
 		a.Places = p.placesAnswer(results[p.places], p.counters[p.places].values)
@@ -175,23 +176,27 @@ func (p *plan) sparseDensity(i int, c *counter, r layered) query.Density {
 	return d
 }
 
-func (p *plan) rankGroups(g query.Group, gp *groupPlan, results []layered) query.Groups {
-	r := results[gp.counter]
-	var groups []query.RankedGroup
-	index := make([]int32, gp.codes.cells) // of a group among those with rows
-	for k := range index {
-		index[k] = -1
-		row := groupRow(r, k, p.counters[gp.counter].values)
+func (p *plan) rankGroups(ctx context.Context, g query.Group, gp *groupPlan, results []layered) (query.Groups, error) {
+	r, v := results[gp.counter], p.counters[gp.counter].values
+	var distinct [][query.Layers]int
+	if d := gp.distinct; d != nil {
+		distinct = countDistinct(gp, d, results[d.counter])
+	}
+	ranking := query.NewRanking(g, gp.by)
+	for k, first := range gp.codes.first {
+		if k%blockRows == 0 && ctx.Err() != nil {
+			return query.Groups{}, ctx.Err()
+		}
+		row := groupRow(r, k, v)
 		if row.Counts[query.All] == 0 {
 			continue
 		}
-		index[k] = int32(len(groups))
-		groups = append(groups, query.RankedGroup{Row: row, First: int(gp.codes.first[k])})
+		if distinct != nil {
+			row.Distinct = distinct[k]
+		}
+		ranking.Add(query.RankedGroup{Row: row, First: int(first)})
 	}
-	if d := gp.distinct; d != nil {
-		countDistinct(groups, index, gp, d, results[d.counter])
-	}
-	return query.RankGroups(g, gp.by, groups)
+	return ranking.Groups(), nil
 }
 
 func groupRow(r layered, k int, v *values) (row query.GroupRow) {
@@ -209,7 +214,8 @@ func groupRow(r layered, k int, v *values) (row query.GroupRow) {
 
 // countDistinct counts, for each group, the combinations with a value that have
 // rows.
-func countDistinct(groups []query.RankedGroup, index []int32, gp *groupPlan, d *distinctPlan, r layered) {
+func countDistinct(gp *groupPlan, d *distinctPlan, r layered) [][query.Layers]int {
+	out := make([][query.Layers]int, gp.codes.cells)
 	for k, first := range d.codes.first {
 		if first == noRow || r[query.All].n[k] == 0 {
 			continue
@@ -221,13 +227,13 @@ func countDistinct(groups []query.RankedGroup, index []int32, gp *groupPlan, d *
 		if gp.codes.kept() {
 			group = gp.codes.at(int(first))
 		}
-		row := &groups[index[group]].Row
 		for l := range r {
 			if r[l].n[k] > 0 {
-				row.Distinct[l]++
+				out[group][l]++
 			}
 		}
 	}
+	return out
 }
 
 func (p *plan) placesAnswer(r layered, v *values) *query.Places {

@@ -156,7 +156,45 @@ func (e *Engine) scan(ctx context.Context, l *lease, x query.Expr) (table.Bits, 
 	if m, ok := x.(query.Missing); ok {
 		return e.scanBlocks(ctx, missingTester(c, m))
 	}
-	return e.scanColumn(ctx, c, e.tester(l, c, x))
+	if m, ok := x.(query.Match); ok && c.Kind != table.Category {
+		if b, ok, err := e.matchValues(ctx, l, c, m); ok || err != nil {
+			return b, err
+		}
+	}
+	return e.scanColumn(ctx, c, e.tester(ctx, l, c, x))
+}
+
+// matchValues matches each value of a column of whole numbers once instead of
+// each row, if those are few.
+func (e *Engine) matchValues(ctx context.Context, l *lease, c *table.Column, m query.Match) (rows table.Bits, ok bool, err error) {
+	if _, isFloat := c.Data.([]float64); isFloat {
+		return nil, false, nil
+	}
+	d, err := e.distribution(ctx, l, c, false, setKey{})
+	if err != nil || d.extent.hi-d.extent.lo >= 1<<16 {
+		return nil, false, err
+	}
+	k, err := e.groupCodes(ctx, l, []*table.Column{c})
+	if err != nil {
+		return nil, false, err
+	}
+	accepted := make([]bool, k.cells)
+	for code, row := range k.first {
+		if row != noRow && c.Has(int(row)) {
+			accepted[code] = query.Accepts(m, c, int(row))
+		}
+	}
+	rows, err = e.scanBlocks(ctx, func(lo, hi int, out []uint64) {
+		switch v := k.slice(lo, hi); {
+		case v.u8 != nil:
+			lookup(v.u8, accepted, out)
+		case v.u16 != nil:
+			lookup(v.u16, accepted, out)
+		default:
+			lookup(v.u32, accepted, out)
+		}
+	})
+	return rows, true, err
 }
 
 // scanColumn fills a set with the rows that a test accepts and that have a
@@ -183,7 +221,7 @@ func (e *Engine) scanBlocks(ctx context.Context, fill func(lo, hi int, out []uin
 
 // tester returns a function that adds the rows of a block that an expression
 // over one column accepts; rows without a value are left to the caller.
-func (e *Engine) tester(l *lease, c *table.Column, x query.Expr) func(lo, hi int, out []uint64) {
+func (e *Engine) tester(ctx context.Context, l *lease, c *table.Column, x query.Expr) func(lo, hi int, out []uint64) {
 	if d, ok := c.Data.([]uint32); ok {
 		accepted := make([]bool, len(c.Dict))
 		for code := range c.Dict {
@@ -196,11 +234,11 @@ func (e *Engine) tester(l *lease, c *table.Column, x query.Expr) func(lo, hi int
 	}
 	switch x := x.(type) {
 	case query.Compare:
-		return e.otherTester(l, c, x)
+		return e.otherTester(ctx, l, c, x)
 	case query.In:
 		tests := make([]func(lo, hi int, out []uint64), len(x.Values))
 		for i, v := range x.Values {
-			tests[i] = e.tester(l, c, query.Compare{Column: x.Column, Op: query.Eq, Value: v})
+			tests[i] = e.tester(ctx, l, c, query.Compare{Column: x.Column, Op: query.Eq, Value: v})
 		}
 		return func(lo, hi int, out []uint64) {
 			for _, t := range tests {
@@ -208,13 +246,17 @@ func (e *Engine) tester(l *lease, c *table.Column, x query.Expr) func(lo, hi int
 			}
 		}
 	}
-	return definition(c, x)
+	return definition(ctx, c, x)
 }
 
-// definition asks the language itself about each row.
-func definition(c *table.Column, x query.Expr) func(lo, hi int, out []uint64) {
+// definition asks the language itself about each row. That can take long, for a
+// regular expression over numbers above all, so it stops early when ctx is done.
+func definition(ctx context.Context, c *table.Column, x query.Expr) func(lo, hi int, out []uint64) {
 	return func(lo, hi int, out []uint64) {
 		for i := lo; i < hi; i++ {
+			if i%1024 == 0 && ctx.Err() != nil {
+				return
+			}
 			if _, ok := query.Number(c, i); ok && query.Accepts(x, c, i) {
 				out[(i-lo)/64] |= 1 << ((i - lo) % 64)
 			}
@@ -242,10 +284,10 @@ func missingTester(c *table.Column, m query.Missing) func(lo, hi int, out []uint
 }
 
 // otherTester tests value != literal.
-func (e *Engine) otherTester(l *lease, c *table.Column, x query.Compare) func(lo, hi int, out []uint64) {
+func (e *Engine) otherTester(ctx context.Context, l *lease, c *table.Column, x query.Compare) func(lo, hi int, out []uint64) {
 	equal, ok := intervalOf(c, query.Compare{Column: x.Column, Op: query.Eq, Value: x.Value})
 	if !ok {
-		return definition(c, x)
+		return definition(ctx, c, x)
 	}
 	inside := e.intervalTester(l, c, equal)
 	d, _ := c.Data.([]float64)
@@ -262,7 +304,7 @@ func (e *Engine) otherTester(l *lease, c *table.Column, x query.Compare) func(lo
 
 // lookup adds the rows whose code is accepted. A row without a value has code 0
 // even if there are no names at all.
-func lookup(codes []uint32, accepted []bool, out []uint64) {
+func lookup[C uint8 | uint16 | uint32](codes []C, accepted []bool, out []uint64) {
 	if len(accepted) == 0 {
 		return
 	}

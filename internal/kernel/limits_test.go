@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"isobath/bench/synth"
 	"isobath/internal/kernel"
 	"isobath/internal/query"
 	"isobath/internal/query/enginetest"
@@ -160,4 +161,29 @@ func TestConcurrentClients(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// Allocations do not grow with the rows: each answer is to another selection, so
+// its rows are found and counted anew.
+func TestNoAllocationPerRow(t *testing.T) {
+	allocations := func(rows int) float64 {
+		e := kernel.New(query.Data{Table: synth.Samples(rows)}, kernel.Options{})
+		defer e.Close()
+		i := 0
+		ask := func() {
+			i++
+			q := synth.Selection(300, i)
+			q.Stats = []query.Stat{{Column: "latency", Quantiles: []float64{0.5}}, {Column: "weight", Quantiles: []float64{0.9}}}
+			if err := synth.Ask(context.Background(), e, q); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ask()
+		return testing.AllocsPerRun(5, ask)
+	}
+	const rows = 100_000
+	few, many := allocations(rows), allocations(4*rows)
+	if grown := (many - few) / (3 * rows); grown > 0.001 {
+		t.Errorf("%.0f allocations for %d rows, %.0f for %d: %.4f a row", few, rows, many, 4*rows, grown)
+	}
 }

@@ -76,28 +76,58 @@ type RankedGroup struct {
 	First int
 }
 
-// RankGroups puts groups in the order asked for, keeps the first ones and
-// writes their keys.
-func RankGroups(g Group, by []*table.Column, groups []RankedGroup) Groups {
-	key := func(a, b RankedGroup) int {
-		for _, c := range by {
-			if o := CompareRows(c, a.First, b.First, false); o != 0 {
-				return o
-			}
-		}
-		return 0
+// Ranking puts groups in the order asked for and keeps the first ones. Few of
+// many are found without keeping or sorting the rest: those that come before the
+// last one so far are collected, and sorted when they are twice as many as
+// wanted.
+type Ranking struct {
+	group  Group
+	by     []*table.Column
+	total  int
+	first  []RankedGroup
+	sorted bool // the wanted ones among first are the best of all so far, in order
+}
+
+// NewRanking returns a ranking of groups by the values of some columns.
+func NewRanking(g Group, by []*table.Column) *Ranking { return &Ranking{group: g, by: by} }
+
+// Add adds a group.
+func (r *Ranking) Add(x RankedGroup) {
+	r.total++
+	n := r.group.Top
+	if r.sorted && r.order(x, r.first[n-1]) >= 0 {
+		return
 	}
-	out := Groups{Total: len(groups)}
-	for _, x := range firstOf(groups, g.Top, func(a, b RankedGroup) int {
-		if g.Order != ByKey {
-			if o := cmp.Compare(g.rank(&b.Row), g.rank(&a.Row)); o != 0 {
-				return o
-			}
+	if r.first = append(r.first, x); n > 0 && len(r.first) >= 2*n {
+		slices.SortFunc(r.first, r.order)
+		r.first, r.sorted = r.first[:n], true
+	}
+}
+
+func (r *Ranking) order(a, b RankedGroup) int {
+	if r.group.Order != ByKey {
+		if o := cmp.Compare(r.group.rank(&b.Row), r.group.rank(&a.Row)); o != 0 {
+			return o
 		}
-		return key(a, b)
-	}) {
-		x.Row.Keys = make([]string, len(by))
-		for i, c := range by {
+	}
+	for _, c := range r.by {
+		if o := CompareRows(c, a.First, b.First, false); o != 0 {
+			return o
+		}
+	}
+	return 0
+}
+
+// Groups returns the first groups with their keys.
+func (r *Ranking) Groups() Groups {
+	slices.SortFunc(r.first, r.order)
+	if n := r.group.Top; n > 0 && len(r.first) > n {
+		r.first = r.first[:n]
+	}
+	out := Groups{Total: r.total}
+	for _, x := range r.first {
+		x.Row.Keys = make([]string, len(r.by))
+		for i, c := range r.by {
 			if _, ok := Number(c, x.First); ok {
 				x.Row.Keys[i] = c.Text(x.First)
 			}
@@ -105,34 +135,6 @@ func RankGroups(g Group, by []*table.Column, groups []RankedGroup) Groups {
 		out.Rows = append(out.Rows, x.Row)
 	}
 	return out
-}
-
-// firstOf returns the first n of some values in order, all if n is 0. It changes
-// values. Few of many are found without sorting the rest: those that come before
-// the last one so far are collected, and sorted when they are twice as many as
-// wanted.
-func firstOf[T any](values []T, n int, order func(a, b T) int) []T {
-	if n <= 0 || len(values) <= 2*n {
-		slices.SortFunc(values, order)
-		if n > 0 && len(values) > n {
-			values = values[:n]
-		}
-		return values
-	}
-	first := values[:2*n]
-	slices.SortFunc(first, order)
-	first = first[:n]
-	for _, v := range values[2*n:] {
-		if order(v, first[n-1]) >= 0 {
-			continue
-		}
-		if first = append(first, v); len(first) == 2*n {
-			slices.SortFunc(first, order)
-			first = first[:n]
-		}
-	}
-	slices.SortFunc(first, order)
-	return first[:n]
 }
 
 // rank is the number that groups are ordered by.

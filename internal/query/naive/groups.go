@@ -44,14 +44,14 @@ func (e *Engine) groups(ctx context.Context, g query.Group, ls layers) (query.Gr
 			findGroup(found, by, i).add(l, i, sum, distinct)
 		}
 	}
-	ranked := make([]query.RankedGroup, 0, len(found))
+	ranking := query.NewRanking(g, by)
 	for _, x := range found {
 		for l := range x.distinct {
 			x.row.Distinct[l] = len(x.distinct[l])
 		}
-		ranked = append(ranked, query.RankedGroup{Row: x.row, First: x.first})
+		ranking.Add(query.RankedGroup{Row: x.row, First: x.first})
 	}
-	return query.RankGroups(g, by, ranked), nil
+	return ranking.Groups(), nil
 }
 
 func findGroup(found map[string]*group, by []*table.Column, row int) *group {
