@@ -41,7 +41,7 @@ type lineGroup struct {
 	Latency *float64       `json:"latency"`
 	Mean    *float64       `json:"mean"`
 	Share   float64        `json:"share"`
-	cacheline.Line
+	cacheline.CacheLine
 }
 
 // reportLines prints the cache lines of a selection, most contended first.
@@ -70,7 +70,7 @@ func reportLines(cmd *cobra.Command, s *dataset.Set, where string, top int, asJS
 	return r.write(cmd.OutOrStdout())
 }
 
-func (r *lineReport) add(latency *table.Column, rows table.Bits, found *cacheline.Report) {
+func (r *lineReport) add(latency *table.Column, rows table.Bits, found *cacheline.CacheLines) {
 	if latency != nil && latency.Provenance != table.Absent {
 		r.Unit, r.Provenance = latency.Unit, latency.Provenance.String()
 		sum, n := 0.0, 0
@@ -84,7 +84,7 @@ func (r *lineReport) add(latency *table.Column, rows table.Bits, found *cachelin
 		}
 	}
 	for _, l := range found.Lines {
-		g := lineGroup{Key: map[string]any{"cacheline": fmt.Sprintf("%#x", l.Addr)}, Samples: l.Samples, Line: l, Share: float64(l.Samples) / float64(max(r.Samples, 1))}
+		g := lineGroup{Key: map[string]any{"cacheline": l.Addr}, Samples: l.Samples, CacheLine: l, Share: float64(l.Samples) / float64(max(r.Samples, 1))}
 		if l.Valued > 0 {
 			sum, mean := l.Latency, l.Latency/float64(l.Valued)
 			g.Latency, g.Mean = &sum, &mean
@@ -117,7 +117,7 @@ func (r *lineReport) write(w io.Writer) error {
 	t := term.Table{Columns: []term.Column{{Head: "line"}, {Head: "HITM", Align: term.Right}, {Head: "contended", Align: term.Right}, {Head: "loads", Align: term.Right},
 		{Head: "stores", Align: term.Right}, {Head: "threads", Align: term.Right}, {Head: "sharing"}, {Head: "object", Give: true}}}
 	for _, g := range r.Groups {
-		t.Row(fmt.Sprintf("%#x", g.Addr), hitmCell(r.HasSnoop, g.HITM), term.Thousands(g.Contended), term.Thousands(g.Loads), term.Thousands(g.Stores), term.Thousands(threads(g.Line)), string(g.Sharing), strings.Join(g.Symbols, ", "))
+		t.Row(g.Addr, hitmCell(r.HasSnoop, g.HITM), term.Thousands(g.Contended), term.Thousands(g.Loads), term.Thousands(g.Stores), term.Thousands(threads(g.CacheLine)), string(g.Sharing), strings.Join(g.Symbols, ", "))
 		if g.Sharing != cacheline.True && g.Sharing != cacheline.False {
 			continue
 		}
@@ -144,7 +144,7 @@ func hitmCell(known bool, n int) string {
 }
 
 // threads counts the threads that use a line.
-func threads(l cacheline.Line) int {
+func threads(l cacheline.CacheLine) int {
 	seen := map[int64]bool{}
 	for _, o := range l.Offsets {
 		for _, t := range o.Threads {

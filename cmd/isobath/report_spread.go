@@ -38,7 +38,7 @@ func (r *report) addSpread(ctx context.Context, s *dataset.Set) error {
 	for _, name := range r.By {
 		columns = append(columns, s.Table.Column(name))
 	}
-	byKey := map[string]spread.Group{}
+	byKey := map[string]spread.Spread{}
 	for _, g := range spread.By(s.Table, rows, columns, 0) {
 		byKey[strings.Join(g.Key, "\x00")] = g
 	}
@@ -77,7 +77,7 @@ func (r *report) writeSpread(w io.Writer) error {
 }
 
 // levelMix writes the shares of the three levels with the most samples.
-func levelMix(levels []spread.Count, samples int) string {
+func levelMix(levels []spread.LevelCount, samples int) string {
 	var words []string
 	for _, l := range levels[:min(len(levels), 3)] {
 		name := l.Name

@@ -26,10 +26,10 @@ const (
 	Undecided Sharing = "undecided" // the samples do not say who wrote
 )
 
-// Line is one cache line. Numbers count samples, not accesses.
-type Line struct {
-	Addr    uint64  `json:"addr"`
-	Pid     *int64  `json:"pid"` // null where addresses are physical or of one process
+// CacheLine is one cache line. Numbers count samples, not accesses.
+type CacheLine struct {
+	Addr    string  `json:"addr"` // of its first byte, as 0x…
+	Pid     *int64  `json:"pid"`  // null where addresses are physical or of one process
 	Samples int     `json:"samples"`
 	Loads   int     `json:"loads"`
 	Stores  int     `json:"stores"`
@@ -39,17 +39,17 @@ type Line struct {
 	Latency float64 `json:"latency"`
 	// Contended counts the samples of all threads but the busiest one, if
 	// several use the line and one of them writes.
-	Contended int      `json:"contended"`
-	CPUs      []int64  `json:"cpus"`
-	Readers   []int64  `json:"readers"` // threads
-	Writers   []int64  `json:"writers"`
-	Sharing   Sharing  `json:"sharing"`
-	Symbols   []string `json:"symbols"`
-	Offsets   []Offset `json:"offsets"`
+	Contended int          `json:"contended"`
+	CPUs      []int64      `json:"cpus"`
+	Readers   []int64      `json:"readers"` // threads
+	Writers   []int64      `json:"writers"`
+	Sharing   Sharing      `json:"sharing"`
+	Symbols   []string     `json:"symbols"`
+	Offsets   []LineOffset `json:"offsets"`
 }
 
-// Offset is the samples at one place in a line.
-type Offset struct {
+// LineOffset is the samples at one place in a line.
+type LineOffset struct {
 	Offset  int      `json:"offset"`
 	Width   int      `json:"width"` // 0 if not known
 	Samples int      `json:"samples"`
@@ -62,17 +62,17 @@ type Offset struct {
 	Places  []string `json:"places"` // file:line of the code, most samples first
 }
 
-// Report is the lines of a selection, the most contended first.
-type Report struct {
-	LineBytes int    `json:"line_bytes"`
-	Physical  bool   `json:"physical"` // addresses are physical
-	Samples   int    `json:"samples"`  // with an address
-	LineCount int    `json:"line_count"`
-	Shared    int    `json:"shared"` // lines that several threads use
-	HITM      int    `json:"hitm"`
-	HasSnoop  bool   `json:"has_snoop"` // HITM was recorded
-	HasOp     bool   `json:"has_op"`    // loads and stores are told apart
-	Lines     []Line `json:"lines"`
+// CacheLines is the lines of a selection, the most contended first.
+type CacheLines struct {
+	LineBytes int         `json:"line_bytes"`
+	Physical  bool        `json:"physical"` // addresses are physical
+	Samples   int         `json:"samples"`  // with an address
+	LineCount int         `json:"line_count"`
+	Shared    int         `json:"shared"` // lines that several threads use
+	HITM      int         `json:"hitm"`
+	HasSnoop  bool        `json:"has_snoop"` // HITM was recorded
+	HasOp     bool        `json:"has_op"`    // loads and stores are told apart
+	Lines     []CacheLine `json:"lines"`
 }
 
 // columns are those of a table of samples that matter here; nil where absent.
@@ -87,13 +87,13 @@ const noCode = math.MaxUint32
 
 // Find returns the top most contended lines of the rows (nil: all); 0 is all of
 // them. It is nil if the samples have no addresses.
-func Find(t *table.Table, rows table.Bits, top int) *Report {
+func Find(t *table.Table, rows table.Bits, top int) *CacheLines {
 	c := newColumns(t)
 	if c == nil {
 		return nil
 	}
 	index := c.sorted(t.Rows(), rows)
-	r := &Report{LineBytes: Size, Physical: c.physical, Samples: len(index), HasSnoop: c.snoop != nil && c.hitm != noCode, HasOp: c.op != nil}
+	r := &CacheLines{LineBytes: Size, Physical: c.physical, Samples: len(index), HasSnoop: c.snoop != nil && c.hitm != noCode, HasOp: c.op != nil}
 	type group struct {
 		from, to        int
 		hitm, contended int
@@ -121,7 +121,7 @@ func Find(t *table.Table, rows table.Bits, top int) *Report {
 	if top > 0 && len(groups) > top {
 		groups = groups[:top]
 	}
-	r.Lines = make([]Line, 0, len(groups))
+	r.Lines = make([]CacheLine, 0, len(groups))
 	for _, g := range groups {
 		r.Lines = append(r.Lines, c.describe(index[g.from:g.to], g.contended))
 	}

@@ -61,7 +61,7 @@ func TestKinds(t *testing.T) {
 	})
 	r := Find(tab, nil, 0)
 	type summary struct {
-		Addr                           uint64
+		Addr                           string
 		Loads, Stores, HITM, Contended int
 		Sharing                        Sharing
 		CPUs, Readers, Writers         []int64
@@ -72,15 +72,15 @@ func TestKinds(t *testing.T) {
 		got = append(got, summary{l.Addr, l.Loads, l.Stores, l.HITM, l.Contended, l.Sharing, l.CPUs, l.Readers, l.Writers, l.Symbols})
 	}
 	want := []summary{
-		{a, 2, 2, 2, 2, False, []int64{0, 1}, []int64{1, 2}, []int64{1, 2}, []string{"counters"}},
-		{b, 1, 1, 1, 1, True, []int64{0, 1}, []int64{2}, []int64{1}, []string{"queue"}},
-		{d, 2, 1, 0, 0, Private, []int64{0, 1}, []int64{3}, []int64{3}, []string{"counters"}},
-		{c, 2, 0, 0, 0, ReadOnly, []int64{0, 1}, []int64{1, 2}, []int64{}, []string{"counters"}},
+		{"0x1000", 2, 2, 2, 2, False, []int64{0, 1}, []int64{1, 2}, []int64{1, 2}, []string{"counters"}},
+		{"0x1040", 1, 1, 1, 1, True, []int64{0, 1}, []int64{2}, []int64{1}, []string{"queue"}},
+		{"0x10c0", 2, 1, 0, 0, Private, []int64{0, 1}, []int64{3}, []int64{3}, []string{"counters"}},
+		{"0x1080", 2, 0, 0, 0, ReadOnly, []int64{0, 1}, []int64{1, 2}, []int64{}, []string{"counters"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
-	offsets := []Offset{
+	offsets := []LineOffset{
 		{Offset: 0, Width: 8, Samples: 2, Loads: 1, Stores: 1, HITM: 1, Threads: []int64{1}, Symbol: "counters", Places: []string{"count.c:10"}},
 		{Offset: 8, Width: 8, Samples: 2, Loads: 1, Stores: 1, HITM: 1, Threads: []int64{2}, Symbol: "counters", Places: []string{"count.c:11"}},
 	}
@@ -119,10 +119,10 @@ func TestSums(t *testing.T) {
 			sum += o.Samples
 		}
 		if sum != l.Samples {
-			t.Errorf("line %#x: %d samples, %d at its offsets", l.Addr, l.Samples, sum)
+			t.Errorf("line %s: %d samples, %d at its offsets", l.Addr, l.Samples, sum)
 		}
 		if l.HITM > last.HITM {
-			t.Errorf("line %#x with %d HITM comes after %d", l.Addr, l.HITM, last.HITM)
+			t.Errorf("line %s with %d HITM comes after %d", l.Addr, l.HITM, last.HITM)
 		}
 		last = l
 	}

@@ -11,7 +11,7 @@ import (
 
 // place gathers the samples of one offset.
 type place struct {
-	Offset
+	LineOffset
 	threads map[int64]bool
 	code    map[string]int
 	wrote   map[int64]bool
@@ -21,8 +21,8 @@ type place struct {
 const most = 64
 
 // describe tells everything about one line.
-func (c *columns) describe(rows []entry, contended int) Line {
-	l := Line{Addr: rows[0].key * Size, Samples: len(rows), Contended: contended}
+func (c *columns) describe(rows []entry, contended int) CacheLine {
+	l := CacheLine{Addr: fmt.Sprintf("%#x", rows[0].key*Size), Samples: len(rows), Contended: contended}
 	if c.pid != nil && rows[0].pid >= 0 {
 		l.Pid = &rows[0].pid
 	}
@@ -75,7 +75,7 @@ func (c *columns) place(places map[int]*place, row int) *place {
 	offset := int(c.addr.Data.([]uint64)[row] % Size)
 	p := places[offset]
 	if p == nil {
-		p = &place{Offset: Offset{Offset: offset}, threads: map[int64]bool{}, code: map[string]int{}, wrote: map[int64]bool{}}
+		p = &place{LineOffset: LineOffset{Offset: offset}, threads: map[int64]bool{}, code: map[string]int{}, wrote: map[int64]bool{}}
 		places[offset] = p
 	}
 	if p.Symbol == "" {
@@ -145,16 +145,16 @@ func (c *columns) sharing(places map[int]*place, writers int) Sharing {
 }
 
 // offsets lists places by offset.
-func offsets(places map[int]*place) []Offset {
-	out := make([]Offset, 0, len(places))
+func offsets(places map[int]*place) []LineOffset {
+	out := make([]LineOffset, 0, len(places))
 	for _, p := range places {
 		p.Threads = keys(p.threads)
 		code := keys(p.code)
 		slices.SortStableFunc(code, func(a, b string) int { return cmp.Compare(p.code[b], p.code[a]) })
 		p.Places = code[:min(len(code), most)]
-		out = append(out, p.Offset)
+		out = append(out, p.LineOffset)
 	}
-	slices.SortFunc(out, func(a, b Offset) int { return cmp.Compare(a.Offset, b.Offset) })
+	slices.SortFunc(out, func(a, b LineOffset) int { return cmp.Compare(a.Offset, b.Offset) })
 	return out
 }
 

@@ -40,8 +40,10 @@ type Options struct {
 // Set is one opened data set of samples.
 type Set struct {
 	Run *run.Run
-	// Table is the samples, or another table if there are none.
+	// Table is the samples, or another table if there are none; Stored is the
+	// same before objects were named after the fact.
 	Table    *table.Table
+	Stored   *table.Table
 	Topology *hw.Topology // nil if there is none
 	Places   *hw.Rows     // nil without a topology or a cpu column
 	Data     query.Data
@@ -254,6 +256,7 @@ func prepare(r *run.Run, opt kernel.Options) (*Set, error) {
 		}
 		s.Table = r.Contents[0]
 	}
+	s.Stored = s.Table
 	if err := s.rename(); err != nil {
 		return nil, err
 	}

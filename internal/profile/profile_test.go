@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"isobath/internal/table"
 )
 
@@ -112,5 +114,28 @@ func TestWithoutStacks(t *testing.T) {
 	}
 	if _, err := Stacks(empty, nil); err != ErrNoCode {
 		t.Errorf("samples without code: %v", err)
+	}
+}
+
+func TestCalls(t *testing.T) {
+	tab, err := table.New("samples", []*table.Column{
+		table.Categories("stack", table.Derived, []uint32{0, 0, 1, 2, 3, 3, 3}, []string{"main;a;b", "main;c;b", "main;a", "main;a;b;a;b"}, nil),
+		table.Ints("latency", "cycles", table.Measured, []int64{1, 2, 4, 8, 16, 32, 64}, nil),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stacks, err := Stacks(tab, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Calls{Function: "b", Total: 6, Self: 6,
+		Callers: []Call{{"a", 5, 115}, {"c", 1, 4}}, Callees: []Call{{"a", 3, 112}}}
+	if diff := cmp.Diff(want, CallsOf(stacks, "")); diff != "" {
+		t.Errorf("calls of b (-want +got):\n%s", diff)
+	}
+	want = Calls{Function: "main", Total: 7, Callers: []Call{{"", 7, 127}}, Callees: []Call{{"a", 6, 123}, {"c", 1, 4}}}
+	if diff := cmp.Diff(want, CallsOf(stacks, "main")); diff != "" {
+		t.Errorf("calls of main (-want +got):\n%s", diff)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"isobath/internal/hw/topofile"
 	"isobath/internal/kernel"
 	"isobath/internal/run"
+	"isobath/internal/symbol"
 	"isobath/internal/table"
 )
 
@@ -93,11 +94,11 @@ func (l *Loader) Demo() (*Run, error) {
 func samplesRun(name, path string, set *dataset.Set) *Run {
 	origin := set.Run.Origin
 	r := &Run{
-		ID: contentID(name, set.Table), Name: name, Path: path, Kind: string(set.Run.Kind), Format: set.Run.Format,
+		ID: contentID(name, set.Stored), Name: name, Path: path, Kind: string(set.Run.Kind), Format: set.Run.Format,
 		Data: set.Data, Engine: set.Engine, Places: set.Places, Topology: set.Topology,
 		Sources: set.Run.SourceFiles, Warnings: set.Run.Warnings, Caveats: caveats(set.Table),
 		Origin: Origin{Host: origin.Host, Command: origin.Command, Time: origin.Time, Tool: origin.Tool},
-		Close:  set.Close,
+		Close:  set.Close, Code: set.Run.Table(symbol.ListingTable), Names: set.Run.Names,
 	}
 	switch {
 	case set.Topology == nil:
@@ -106,6 +107,7 @@ func samplesRun(name, path string, set *dataset.Set) *Run {
 		r.TopologyNote = "the samples do not say on which CPU they were taken"
 	}
 	if set.Run.Path != "" {
+		r.SaveNames = set.Run.SaveNames
 		r.Save = func(list []NamedSelection) error {
 			named := map[string]string{}
 			for _, n := range list {

@@ -13,6 +13,7 @@ import (
 	"isobath/internal/guide"
 	"isobath/internal/hw"
 	"isobath/internal/query"
+	"isobath/internal/table"
 )
 
 // Run is an open run as the server shows it.
@@ -37,6 +38,14 @@ type Run struct {
 
 	// Trace is the message-passing trace of the run; nil if it has none.
 	Trace *Trace
+
+	// Code is the machine code of the functions in which samples are; nil if it
+	// was not kept.
+	Code *table.Table
+	// Names are the sentences that name objects after the fact; SaveNames keeps
+	// other ones, and is nil where nothing can be kept.
+	Names     string
+	SaveNames func(string) error
 
 	Warnings, Caveats []string
 	Origin            Origin

@@ -104,6 +104,7 @@ func (s *Server) routes(mux *http.ServeMux) {
 	s.guideRoutes(mux)
 	s.traceRoutes(mux)
 	s.searchRoutes(mux)
+	s.codeRoutes(mux)
 	s.sourceRoutes(mux)
 	s.jobRoutes(mux)
 	s.linkRoutes(mux)

@@ -35,6 +35,10 @@ func TestWireTypes(t *testing.T) {
 	ts.file(t, "internal/timeline/operation.go")
 	ts.file(t, "internal/server/wire_trace.go")
 	ts.file(t, "internal/command/command.go", "Action", "Suggestion")
+	ts.file(t, "internal/cacheline/cacheline.go", "Sharing", "CacheLine", "LineOffset", "CacheLines")
+	ts.file(t, "internal/spread/spread.go", "Spread", "LevelCount", "Latencies")
+	ts.file(t, "internal/profile/calls.go", "Calls", "Call")
+	ts.file(t, "internal/server/wire_code.go")
 
 	compareFile(t, filepath.Join(test.Root(), "web", "src", "model", "wire.ts"), ts.Bytes())
 }

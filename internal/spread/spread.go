@@ -11,23 +11,23 @@ import (
 	"isobath/internal/table"
 )
 
-// Group is the distribution of one group.
-type Group struct {
-	Key     []string `json:"key"` // one text a column; empty where a row has no value
-	Samples int      `json:"samples"`
-	Levels  []Count  `json:"levels"`  // most samples first; nil if none was recorded
-	Latency *Latency `json:"latency"` // null where no sample has one
+// Spread is the distribution of one group.
+type Spread struct {
+	Key     []string     `json:"key"` // one text a column; empty where a row has no value
+	Samples int          `json:"samples"`
+	Levels  []LevelCount `json:"levels"`  // most samples first; nil if none was recorded
+	Latency *Latencies   `json:"latency"` // null where no sample has one
 }
 
-// Count is the samples with one name. Without a name none was recorded.
-type Count struct {
+// LevelCount is the samples with one name. Without a name none was recorded.
+type LevelCount struct {
 	Name    string `json:"name"`
 	Samples int    `json:"samples"`
 }
 
-// Latency is a distribution. Quantiles are values of samples, never between
+// Latencies is a distribution. Quantiles are values of samples, never between
 // two.
-type Latency struct {
+type Latencies struct {
 	Samples int     `json:"samples"`
 	Sum     float64 `json:"sum"`
 	Min     float64 `json:"min"`
@@ -40,19 +40,19 @@ type Latency struct {
 	Bins []int `json:"bins"`
 }
 
-// most is the number of columns of a key.
-const most = 4
+// MostColumns is the number of columns of a key.
+const MostColumns = 4
 
-type key [most]uint64
+type key [MostColumns]uint64
 
 // absent is the key of a row without a value; no code or number has its bits.
 const absent = math.MaxUint64
 
 // By groups the rows (nil: all) by columns and returns the groups with the most
 // latency, or where there is none with the most samples; 0 is all of them.
-func By(t *table.Table, rows table.Bits, columns []*table.Column, top int) []Group {
-	if len(columns) > most {
-		columns = columns[:most]
+func By(t *table.Table, rows table.Bits, columns []*table.Column, top int) []Spread {
+	if len(columns) > MostColumns {
+		columns = columns[:MostColumns]
 	}
 	g := gather(t, rows, columns)
 	g.rank()
@@ -60,9 +60,9 @@ func By(t *table.Table, rows table.Bits, columns []*table.Column, top int) []Gro
 		g.order = g.order[:top]
 	}
 	level := category(t, "level")
-	out := make([]Group, 0, len(g.order))
+	out := make([]Spread, 0, len(g.order))
 	for _, n := range g.order {
-		one := Group{Samples: g.samples[n]}
+		one := Spread{Samples: g.samples[n]}
 		for _, c := range columns {
 			one.Key = append(one.Key, c.Text(g.first[n]))
 		}
@@ -161,8 +161,8 @@ func (g *groups) rank() {
 	})
 }
 
-func counts(level *table.Column, n []int) []Count {
-	var out []Count
+func counts(level *table.Column, n []int) []LevelCount {
+	var out []LevelCount
 	for i, samples := range n {
 		if samples == 0 {
 			continue
@@ -171,20 +171,20 @@ func counts(level *table.Column, n []int) []Count {
 		if i < len(level.Dict) {
 			name = level.Dict[i]
 		}
-		out = append(out, Count{name, samples})
+		out = append(out, LevelCount{name, samples})
 	}
-	slices.SortStableFunc(out, func(a, b Count) int { return b.Samples - a.Samples })
+	slices.SortStableFunc(out, func(a, b LevelCount) int { return b.Samples - a.Samples })
 	return out
 }
 
-func distribution(values []float64) *Latency {
+func distribution(values []float64) *Latencies {
 	if len(values) == 0 {
 		return nil
 	}
 	slices.Sort(values)
 	// The smallest value that at least that share of the samples do not exceed.
 	at := func(share float64) float64 { return values[max(int(math.Ceil(share*float64(len(values))))-1, 0)] }
-	l := &Latency{Samples: len(values), Min: values[0], P50: at(0.5), P90: at(0.9), P99: at(0.99), Max: values[len(values)-1]}
+	l := &Latencies{Samples: len(values), Min: values[0], P50: at(0.5), P90: at(0.9), P99: at(0.99), Max: values[len(values)-1]}
 	l.Bins = make([]int, bin(l.Max)+1)
 	for _, v := range values {
 		l.Sum += v

@@ -20,10 +20,10 @@ func TestBy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Group{
-		{Key: []string{"v"}, Samples: 2, Levels: []Count{{"L3", 1}, {"", 1}}, Latency: &Latency{1, 900, 900, 900, 900, 900, 900, []int{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}}},
-		{Key: []string{"u"}, Samples: 4, Levels: []Count{{"L1", 3}, {"L3", 1}}, Latency: &Latency{4, 83, 4, 4, 70, 70, 70, []int{0, 0, 0, 3, 0, 0, 0, 1}}},
-		{Key: []string{""}, Samples: 1, Levels: []Count{{"L1", 1}}},
+	want := []Spread{
+		{Key: []string{"v"}, Samples: 2, Levels: []LevelCount{{"L3", 1}, {"", 1}}, Latency: &Latencies{1, 900, 900, 900, 900, 900, 900, []int{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}}},
+		{Key: []string{"u"}, Samples: 4, Levels: []LevelCount{{"L1", 3}, {"L3", 1}}, Latency: &Latencies{4, 83, 4, 4, 70, 70, 70, []int{0, 0, 0, 3, 0, 0, 0, 1}}},
+		{Key: []string{""}, Samples: 1, Levels: []LevelCount{{"L1", 1}}},
 	}
 	if diff := cmp.Diff(want, By(tab, nil, []*table.Column{tab.Column("symbol")}, 0)); diff != "" {
 		t.Errorf("by symbol (-want +got):\n%s", diff)

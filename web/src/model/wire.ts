@@ -952,3 +952,176 @@ export interface Suggestion {
   // Missing says why the data cannot answer; such a suggestion does nothing.
   readonly missing?: string;
 }
+
+// Sharing says in which way a line is shared.
+export type Sharing = 'private' | 'read only' | 'true' | 'false' | 'undecided';
+
+// CacheLine is one cache line. Numbers count samples, not accesses.
+export interface CacheLine {
+  readonly addr: string; // of its first byte, as 0x…
+  readonly pid: number | null; // null where addresses are physical or of one process
+  readonly samples: number;
+  readonly loads: number;
+  readonly stores: number;
+  readonly hitm: number; // loads that found the line modified elsewhere
+  readonly remote: number; // served by another node
+  readonly valued: number; // samples that have a latency
+  readonly latency: number;
+  // Contended counts the samples of all threads but the busiest one, if
+  // several use the line and one of them writes.
+  readonly contended: number;
+  readonly cpus: readonly number[];
+  readonly readers: readonly number[]; // threads
+  readonly writers: readonly number[];
+  readonly sharing: Sharing;
+  readonly symbols: readonly string[];
+  readonly offsets: readonly LineOffset[];
+}
+
+// LineOffset is the samples at one place in a line.
+export interface LineOffset {
+  readonly offset: number;
+  readonly width: number; // 0 if not known
+  readonly samples: number;
+  readonly loads: number;
+  readonly stores: number;
+  readonly hitm: number;
+  readonly threads: readonly number[];
+  readonly symbol?: string;
+  readonly field?: string;
+  readonly places: readonly string[]; // file:line of the code, most samples first
+}
+
+// CacheLines is the lines of a selection, the most contended first.
+export interface CacheLines {
+  readonly line_bytes: number;
+  readonly physical: boolean; // addresses are physical
+  readonly samples: number; // with an address
+  readonly line_count: number;
+  readonly shared: number; // lines that several threads use
+  readonly hitm: number;
+  readonly has_snoop: boolean; // HITM was recorded
+  readonly has_op: boolean; // loads and stores are told apart
+  readonly lines: readonly CacheLine[];
+}
+
+// Spread is the distribution of one group.
+export interface Spread {
+  readonly key: readonly string[]; // one text a column; empty where a row has no value
+  readonly samples: number;
+  readonly levels: readonly LevelCount[]; // most samples first; nil if none was recorded
+  readonly latency: Latencies | null; // null where no sample has one
+}
+
+// LevelCount is the samples with one name. Without a name none was recorded.
+export interface LevelCount {
+  readonly name: string;
+  readonly samples: number;
+}
+
+// Latencies is a distribution. Quantiles are values of samples, never between
+// two.
+export interface Latencies {
+  readonly samples: number;
+  readonly sum: number;
+  readonly min: number;
+  readonly p50: number;
+  readonly p90: number;
+  readonly p99: number;
+  readonly max: number;
+  // Bins[k] counts latencies from 2^(k-1) up to but not including 2^k; the
+  // first counts those below 1.
+  readonly bins: readonly number[];
+}
+
+// Calls is what calls a function and what it calls, counted in samples. A
+// function that is on a stack twice counts once.
+export interface Calls {
+  readonly function: string;
+  // Total counts the samples in the function or in what it calls, Self those
+  // in itself.
+  readonly total: number;
+  readonly self: number;
+  readonly callers: readonly Call[];
+  readonly callees: readonly Call[];
+}
+
+// Call is one of them. Function is empty at the bottom of the stack.
+export interface Call {
+  readonly function: string;
+  readonly samples: number;
+  readonly latency: number;
+}
+
+// AskLines asks for the cache lines of a selection, most contended first:
+// POST runs/{id}/cachelines.
+export interface AskLines {
+  readonly filter?: string;
+  readonly where?: string;
+  readonly top?: number;
+}
+
+// AskSpread asks how groups spread over levels and latencies: POST
+// runs/{id}/spread, answered by Spreads.
+export interface AskSpread {
+  readonly filter?: string;
+  readonly where?: string;
+  readonly by: readonly string[];
+  readonly top?: number;
+}
+
+// Spreads is the answer to AskSpread. Provenance is that of the latencies.
+export interface Spreads {
+  readonly by: readonly string[];
+  readonly unit: string;
+  readonly provenance: string;
+  readonly groups: readonly Spread[];
+}
+
+// AskCalls asks who calls a function and what it calls: POST runs/{id}/calls.
+// Without a function it is the one with the most samples of its own.
+export interface AskCalls {
+  readonly filter?: string;
+  readonly where?: string;
+  readonly function?: string;
+}
+
+// AskAssembly asks for the machine code around a source line: POST
+// runs/{id}/assembly.
+export interface AskAssembly {
+  readonly filter?: string;
+  readonly where?: string;
+  readonly file: string;
+  readonly line: number;
+  readonly function?: string; // of those that the line is in
+}
+
+// Assembly is the code of one function. Functions are all that the line is in:
+// it may have been inlined into several. Partial says that only sampled
+// instructions are known, because the program was not at hand at import.
+export interface Assembly {
+  readonly function: string;
+  readonly functions: readonly string[];
+  readonly module: string;
+  readonly partial: boolean;
+  readonly instructions: readonly Instruction[];
+}
+
+// Instruction is one line of assembly. Samples and Latency are of the
+// selection.
+export interface Instruction {
+  readonly addr: string;
+  readonly text: string;
+  readonly file: string;
+  readonly line: number; // 0 if not known
+  readonly samples: number;
+  readonly latency: number;
+}
+
+// ObjectNames is the sentences that say what objects are: GET and PUT
+// runs/{id}/names.
+export interface ObjectNames {
+  readonly text: string;
+  // Saved is false where they cannot be kept.
+  readonly saved: boolean;
+}
