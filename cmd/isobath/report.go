@@ -100,8 +100,8 @@ type reportGroup struct {
 	Mean    *float64       `json:"mean"`
 	Share   float64        `json:"share"`
 	// Levels and Distribution are given with --spread.
-	Levels       []spread.LevelCount  `json:"levels,omitempty"`
-	Distribution *spread.Latencies `json:"distribution,omitempty"`
+	Levels       []spread.LevelCount `json:"levels,omitempty"`
+	Distribution *spread.Latencies   `json:"distribution,omitempty"`
 
 	label []string
 }
