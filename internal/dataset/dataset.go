@@ -81,6 +81,10 @@ func Open(ctx context.Context, path string, opt Options) (*Set, error) {
 		// The first sentence about an object counts, and these are newer.
 		r.Names = string(text) + "\n" + r.Names
 	}
+	if r.Kind == formats.Trace && len(r.Contents) == 0 {
+		r.Close()
+		return nil, &NotSamples{path, formats.Format{Name: r.Format, Kind: r.Kind}}
+	}
 	s, err := prepare(r, kernel.Options{Budget: opt.Budget, Warn: opt.Warn})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), r.Close())

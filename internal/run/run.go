@@ -84,6 +84,9 @@ type Run struct {
 	// SourceFiles maps Manifest.Sources[i].Name to a file on disk. It is filled
 	// when a run is made; an opened run reads its own copies.
 	SourceFiles map[string]string
+	// More, if set, writes files of other kinds into the folder of a run that is
+	// being made, such as the archive of a message trace.
+	More func(dir string) error
 }
 
 // Table returns the table of that name, or nil.

@@ -83,6 +83,11 @@ func (r *Run) fill(dir string) error {
 	if m.Sources, err = r.copySources(dir); err != nil {
 		return err
 	}
+	if r.More != nil {
+		if err := r.More(dir); err != nil {
+			return err
+		}
+	}
 	body, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return err

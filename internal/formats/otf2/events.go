@@ -157,7 +157,7 @@ func (r *EventReader) event(id Kind, ev *Event) (known, ok bool) {
 			ev.F[i] = c.scalar(f.enc)
 		}
 	}
-	if id == bufferFlush { // its field is a time, too
+	if id == BufferFlush { // its field is a time, too
 		ev.F[0] = r.clock.at(ev.F[0])
 	}
 	if c.bad || layout.noLen && c.short {

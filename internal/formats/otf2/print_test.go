@@ -49,7 +49,7 @@ func line(a *Archive, loc uint64, ev *Event, members map[uint32]Members) string 
 	}
 	f := ev.F
 	switch ev.Kind {
-	case bufferFlush:
+	case BufferFlush:
 		return fmt.Sprintf("Stop Time: %d", f[0])
 	case Enter, Leave:
 		return "Region: " + region(f[0])

@@ -6,7 +6,7 @@ type Kind uint8
 // The event records that the message-passing model uses by name. Every other
 // record is decoded by the table below all the same.
 const (
-	bufferFlush         Kind = 10
+	BufferFlush         Kind = 10
 	Enter               Kind = 12
 	Leave               Kind = 13
 	MPISend             Kind = 14

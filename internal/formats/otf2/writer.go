@@ -149,6 +149,16 @@ func (w *Writer) Comm(name string, members []uint64, parent uint32) uint32 {
 	return w.define(Definition{Kind: defComm, F: fieldsIn(uint64(w.counts[defComm]), uint64(w.String(name)), uint64(group), uint64(parent), 0)})
 }
 
+// InterComm defines a communicator that joins two groups of ranks of
+// MPI_COMM_WORLD. Its id is one of those of Comm.
+func (w *Writer) InterComm(name string, a, b []uint64, common uint32) uint32 {
+	groupA, groupB := w.group(name, groupComm, a), w.group(name, groupComm, b)
+	id := w.counts[defComm]
+	w.define(Definition{Kind: defInterComm, F: fieldsIn(uint64(id), uint64(w.String(name)), uint64(groupA), uint64(groupB), uint64(common), 0)})
+	w.counts[defComm]++ // communicators of both kinds share their ids
+	return id
+}
+
 // Location defines a thread of a process and returns the writer of its events.
 func (w *Writer) Location(name string, process uint32) *EventWriter {
 	return w.location(uint64(len(w.locations)), uint64(w.String(name)), LocationCPU, uint64(process))

@@ -204,7 +204,7 @@ func TestClockCorrection(t *testing.T) {
 			}
 			for at := uint64(700); at < 1_000_000; at = at*9/8 + 1 {
 				write(t, a, Event{Kind: Enter, Time: at})
-				write(t, a, Event{Kind: bufferFlush, Time: at, F: [6]uint64{at + 50}})
+				write(t, a, Event{Kind: BufferFlush, Time: at, F: [6]uint64{at + 50}})
 			}
 		})
 		a, err := Open(path)

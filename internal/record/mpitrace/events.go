@@ -1,0 +1,101 @@
+package mpitrace
+
+import (
+	"isobath/internal/formats/otf2"
+)
+
+// stream writes the events of one process.
+type stream struct {
+	*converter
+	rank int
+	out  *otf2.EventWriter
+	last uint64
+	open []uint32 // regions entered and not left
+	got  uint64   // bytes received by the collective about to complete
+}
+
+// events copies one file. A process that died leaves regions open; they are
+// closed where its records end.
+func (c *converter) events(rank int, f *rankFile, e *otf2.EventWriter) error {
+	s := &stream{converter: c, rank: rank, out: e}
+	e.ClockOffset(f.time[0], f.offset[0])
+	e.ClockOffset(f.time[1], f.offset[1])
+	var failed error
+	// Damage was noted by the survey: what comes before it is kept.
+	_ = f.each(func(r *record) error {
+		failed = s.write(r)
+		return failed
+	})
+	if failed != nil {
+		return failed
+	}
+	for len(s.open) > 0 {
+		if err := s.leave(s.open[len(s.open)-1]); err != nil {
+			return err
+		}
+	}
+	return e.Close()
+}
+
+func (s *stream) put(kind otf2.Kind, fields ...uint64) error {
+	ev := otf2.Event{Kind: kind, Time: s.last}
+	copy(ev.F[:], fields)
+	s.sum.Events++
+	return s.out.Write(&ev)
+}
+
+func (s *stream) leave(region uint32) error {
+	if n := len(s.open); n > 0 {
+		s.open = s.open[:n-1]
+	}
+	return s.put(otf2.Leave, uint64(s.region[region]))
+}
+
+// comm is the number of a communicator in the archive.
+func (s *stream) comm(local uint32) uint64 {
+	if int(local) < len(s.local[s.rank]) {
+		return uint64(s.local[s.rank][local].id)
+	}
+	return 0
+}
+
+func (s *stream) write(r *record) error {
+	s.last = max(s.last, r.time)
+	peer, comm, tag := uint64(r.a), s.comm(r.comm), uint64(uint32(r.tag))
+	switch r.kind {
+	case kEnter:
+		s.open = append(s.open, r.a)
+		return s.put(otf2.Enter, uint64(s.region[r.a]))
+	case kLeave:
+		return s.leave(r.a)
+	case kSend:
+		return s.put(otf2.MPISend, peer, comm, tag, r.len)
+	case kIsend:
+		return s.put(otf2.MPIIsend, peer, comm, tag, r.len, r.req)
+	case kIsendDone:
+		return s.put(otf2.MPIIsendComplete, r.req)
+	case kRecvPosted:
+		return s.put(otf2.MPIIrecvRequest, r.req)
+	case kRecv:
+		return s.put(otf2.MPIRecv, peer, comm, tag, r.len)
+	case kIrecv:
+		return s.put(otf2.MPIIrecv, peer, comm, tag, r.len, r.req)
+	case kTested:
+		return s.put(otf2.MPIRequestTest, r.req)
+	case kCancelled:
+		return s.put(otf2.MPIRequestCancelled, r.req)
+	case kCollBegin:
+		return s.put(otf2.MPICollectiveBegin)
+	case kCollEnd:
+		return s.put(otf2.MPICollectiveEnd, uint64(r.op), comm, peer, r.len, r.req)
+	case kNBCRequest:
+		return s.put(otf2.NBCRequest, r.req)
+	case kNBCGot:
+		s.got = r.len
+	case kNBCDone:
+		return s.put(otf2.NBCComplete, uint64(r.op), comm, peer, r.len, s.got, r.req)
+	case kFlush:
+		return s.put(otf2.BufferFlush, r.len)
+	}
+	return nil
+}
