@@ -175,6 +175,7 @@ func (f *serveFlags) options(token string, address server.Address, loader *serve
 		Compress: f.compress || os.Getenv("SSH_CONNECTION") != "",
 		Shared:   f.shared,
 		Open:     loader.Open,
+		Reopen:   loader.Reopen,
 		Record:   "isobath record -o run.isobath -- ./program",
 	}
 	if f.webDir != "" {

@@ -97,10 +97,15 @@ func NewCatalogue(t *table.Table, resources []string) *Catalogue {
 	f := &facts{t}
 	c.cost = f.cost()
 	for _, p := range phenomena {
+		if len(t.Columns()) == 0 {
+			break // no samples to select
+		}
 		a := p.find(f)
 		c.add(entry{kind: kindPhenomenon, name: p.name, column: a.axis, where: a.where, lazy: a.lazy, missing: a.missing, does: p.does}, p.aliases...)
 	}
-	c.add(entry{kind: kindPhenomenon, name: "everything", does: "all samples"}, "all", "all samples", "clear selection", "reset selection", "nothing")
+	if len(t.Columns()) > 0 {
+		c.add(entry{kind: kindPhenomenon, name: "everything", does: "all samples"}, "all", "all samples", "clear selection", "reset selection", "nothing")
+	}
 	for _, col := range t.Columns() {
 		c.addAxis(col)
 	}
@@ -258,6 +263,8 @@ var pageCommands = []struct {
 	{"open topology", View, "topology", "goes to the hardware topology", []string{"hardware view", "sunburst", "go to topology"}},
 	{"open code", View, "code", "goes to the source code", []string{"source code view", "go to code"}},
 	{"open top offenders", View, "offenders", "goes to the lists of lines and objects", []string{"hot lines", "ranking", "go to top offenders"}},
+	{"open samples", View, "rows", "lists the selected samples, each with why it has its level", []string{"rows", "table of samples", "list samples", "raw data", "why this level"}},
+	{"choose columns", Columns, "", "says which column of the file is which, and what an L1 hit is assumed to take", []string{"map columns", "remap attributes", "import settings", "assumed L1 latency"}},
 	{"open statistics", View, "statistics", "goes to the statistics", []string{"summary", "go to statistics"}},
 	{"color topology by latency", Color, "latency", "colours the topology by the cycles spent", []string{"set colour latency", "colour by cycles"}},
 	{"color topology by samples", Color, "samples", "colours the topology by the number of samples", []string{"set colour samples", "colour by count"}},

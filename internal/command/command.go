@@ -30,6 +30,7 @@ const (
 	Save      Action = "save"
 	Link      Action = "link"
 	Theme     Action = "theme"
+	Columns   Action = "columns"
 )
 
 // Suggestion is one thing to do.

@@ -260,3 +260,26 @@ func BenchmarkKeystroke(b *testing.B) {
 		c.Match(input[:1+i%len(input)], shown)
 	}
 }
+
+// A run without samples has commands of the page only.
+func TestNoSamples(t *testing.T) {
+	tab, err := table.New("none", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewSearcher(query.Data{Table: tab}, nil, nil)
+	for _, input := range []string{"", "help", "correlate", "select", "show x with y 5", "5"} {
+		list, err := s.Search(t.Context(), input, Context{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range list {
+			if l.Selects || len(l.Axes) > 0 {
+				t.Errorf("%q: %+v", input, l)
+			}
+		}
+		if input == "help" && (len(list) == 0 || list[0].Action != Help) {
+			t.Errorf("help: %+v", list)
+		}
+	}
+}

@@ -467,6 +467,9 @@ var partners = []struct {
 
 // pairs correlates two blocks, or one with the usual partners.
 func (c *Catalogue) pairs(in input, ctx *Context) []Suggestion {
+	if len(c.table.Columns()) == 0 {
+		return nil
+	}
 	if len(in.blocks) == 0 {
 		return c.pairsOf([]scored{{c.axisOr(c.cost), 0.5}}, c.partners(), block{}, block{})
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"isobath/internal/datasrc"
 	"isobath/internal/formats"
 	"isobath/internal/formats/known"
 	"isobath/internal/hw"
@@ -31,6 +32,9 @@ type Options struct {
 	Topology string   // a file to use in place of the one found with the data
 	Sources  []string // more folders with source files
 	Names    string   // a file that says what objects are, beside what the run says
+	// AssumeL1, if set, is the latency of an L1 hit to assume in a run whose
+	// latencies rest on such an assumption; see formats.Options.L1Latency.
+	AssumeL1 *int
 	// Budget bounds the memory of engines; nil for one of its own.
 	Budget *kernel.Budget
 	// Warn is told when the budget is too small for the data; nil if nobody is.
@@ -85,7 +89,7 @@ func Open(ctx context.Context, path string, opt Options) (*Set, error) {
 		r.Close()
 		return nil, &NotSamples{path, formats.Format{Name: r.Format, Kind: r.Kind}}
 	}
-	s, err := prepare(r, kernel.Options{Budget: opt.Budget, Warn: opt.Warn})
+	s, err := prepare(r, opt.AssumeL1, kernel.Options{Budget: opt.Budget, Warn: opt.Warn})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), r.Close())
 	}
@@ -94,13 +98,32 @@ func Open(ctx context.Context, path string, opt Options) (*Set, error) {
 
 // FromRun makes a run ready for questions.
 func FromRun(r *run.Run, budget *kernel.Budget) (*Set, error) {
-	return prepare(r, kernel.Options{Budget: budget})
+	return prepare(r, nil, kernel.Options{Budget: budget})
 }
 
 // Close releases the files of the set.
 func (s *Set) Close() error {
 	s.Engine.Close()
 	return s.Run.Close()
+}
+
+// Columns shows the columns of a foreign file, for choosing which is which.
+func Columns(path string) ([]formats.Candidate, error) {
+	if run.IsRun(path) {
+		return nil, fmt.Errorf("%s is a run: its columns were chosen when it was imported; import its source again with --map", path)
+	}
+	in, err := formats.Look(path)
+	if err != nil {
+		return nil, err
+	}
+	format, err := formats.Recognise(in, known.Formats)
+	if err != nil {
+		return nil, err
+	}
+	if format.Columns == nil {
+		return nil, fmt.Errorf("%s: the columns of a %s file cannot be chosen here; give --map on the command line", path, format.Name)
+	}
+	return format.Columns(in)
 }
 
 // imported reads a foreign file.
@@ -252,7 +275,7 @@ func list(numbers []int) string {
 }
 
 // prepare places the samples and starts an engine.
-func prepare(r *run.Run, opt kernel.Options) (*Set, error) {
+func prepare(r *run.Run, assumeL1 *int, opt kernel.Options) (*Set, error) {
 	s := &Set{Run: r, Table: r.Table("samples")}
 	if s.Table == nil {
 		if len(r.Contents) == 0 {
@@ -263,6 +286,12 @@ func prepare(r *run.Run, opt kernel.Options) (*Set, error) {
 	s.Stored = s.Table
 	if err := s.rename(); err != nil {
 		return nil, err
+	}
+	if assumeL1 != nil {
+		var err error
+		if s.Table, err = datasrc.AssumeL1(s.Table, *assumeL1); err != nil {
+			return nil, err
+		}
 	}
 	s.Data.Table = s.Table
 	if r.Tree != nil {

@@ -71,6 +71,10 @@ type Format struct {
 	// Samples reads sampled accesses.
 	Samples func(context.Context, *Input, *Options) (*Imported, error)
 
+	// Columns looks at the columns of a file of samples without importing it,
+	// for choosing which is which; nil where columns have fixed meanings.
+	Columns func(*Input) ([]Candidate, error)
+
 	// Refs opens a trace of every memory reference. The caller closes it.
 	Refs func(*Input) (refs.Reader, error)
 }
@@ -103,6 +107,25 @@ func (o *Options) Steps(total int64) func(bytes, rows int64) {
 		defer mu.Unlock()
 		done, count = done+bytes, count+rows
 		o.Progress(done, total, count)
+	}
+}
+
+// Candidate is a column of a foreign file.
+type Candidate struct {
+	Name   string   `json:"name"`
+	Values []string `json:"values"` // a few different ones, in order of appearance
+	// ReadAs is the canonical column it is taken for without being told; empty
+	// if it keeps its own name.
+	ReadAs string `json:"readAs"`
+}
+
+// candidateValues is how many values show what a column holds.
+const candidateValues = 5
+
+// Show adds a value of the column, unless it is empty or there already.
+func (c *Candidate) Show(value string) {
+	if value != "" && len(c.Values) < candidateValues && !slices.Contains(c.Values, value) {
+		c.Values = append(c.Values, value)
 	}
 }
 

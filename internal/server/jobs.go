@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"isobath/internal/dataset"
 )
 
 // eventsEvery bounds how often progress is sent.
@@ -33,6 +35,8 @@ type jobs struct {
 type job struct {
 	cancel context.CancelFunc
 	start  time.Time
+	path   string
+	how    Reading
 
 	mu      sync.Mutex
 	state   Job
@@ -55,8 +59,20 @@ func (s *Server) Import(path string, done func(Job)) {
 
 // begin starts an import and returns its first state.
 func (s *Server) begin(name, path string, done func(Job)) Job {
+	return s.start(&job{path: path}, name, s.opt.Open, done)
+}
+
+// beginAs is begin for a file that is read in a way of the user's own.
+func (s *Server) beginAs(name, path string, how Reading, done func(Job)) Job {
+	open := func(ctx context.Context, path string, progress func(Progress)) (*Run, error) {
+		return s.opt.Reopen(ctx, path, how, progress)
+	}
+	return s.start(&job{path: path, how: how}, name, open, done)
+}
+
+func (s *Server) start(b *job, name string, open Opener, done func(Job)) Job {
 	ctx, cancel := context.WithCancel(s.jobs.ctx)
-	b := &job{cancel: cancel, start: time.Now(), changed: make(chan struct{})}
+	b.cancel, b.start, b.changed = cancel, time.Now(), make(chan struct{})
 	s.jobs.mu.Lock()
 	s.jobs.n++
 	b.state = Job{ID: strconv.Itoa(s.jobs.n), Name: name, State: "running", Warnings: []string{}, Progress: Progress{Stage: "reading"}}
@@ -66,7 +82,7 @@ func (s *Server) begin(name, path string, done func(Job)) Job {
 	first := b.now()
 	s.jobs.wg.Go(func() {
 		defer cancel()
-		run, err := s.opt.Open(ctx, path, b.progress)
+		run, err := open(ctx, b.path, b.progress)
 		if err == nil && ctx.Err() != nil {
 			err = errors.Join(ctx.Err(), run.close())
 		}
@@ -147,7 +163,8 @@ func (b *job) finish(ctx context.Context, run *Run, err error, show func(*Run)) 
 		b.set(func(j *Job) { j.State = "cancelled" })
 	default:
 		f := failureOf(err)
-		b.set(func(j *Job) { j.State, j.Failure = "failed", &f })
+		_, unreadable := dataset.Columns(b.path)
+		b.set(func(j *Job) { j.State, j.Failure, j.Columns = "failed", &f, unreadable == nil })
 	}
 }
 

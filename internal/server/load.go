@@ -56,6 +56,7 @@ func (l *Loader) Open(ctx context.Context, path string, progress func(Progress))
 		return nil, err
 	}
 	r := samplesRun(filepath.Base(path), path, set)
+	r.Reading.Map = opt.Map
 	for _, folder := range opt.Sources {
 		if set.Run.Path != "" { // an import has looked there itself
 			r.AddSources(folder)
@@ -99,6 +100,7 @@ func samplesRun(name, path string, set *dataset.Set) *Run {
 		Sources: set.Run.SourceFiles, Warnings: set.Run.Warnings, Caveats: caveats(set.Table),
 		Origin: Origin{Host: origin.Host, Command: origin.Command, Time: origin.Time, Tool: origin.Tool},
 		Close:  set.Close, Code: set.Run.Table(symbol.ListingTable), Names: set.Run.Names,
+		Foreign: set.Run.Path == "" && path != "",
 	}
 	switch {
 	case set.Topology == nil:

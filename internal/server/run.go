@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"isobath/internal/command"
+	"isobath/internal/datasrc"
 	"isobath/internal/guide"
 	"isobath/internal/hw"
 	"isobath/internal/query"
@@ -49,6 +50,11 @@ type Run struct {
 
 	Warnings, Caveats []string
 	Origin            Origin
+
+	// Foreign says that the run was made of a foreign file when it was opened,
+	// Reading how that file was read.
+	Foreign bool
+	Reading Reading
 
 	// Selections are kept by Save; nil keeps them only as long as the server
 	// runs.
@@ -157,20 +163,29 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 
 func (s *Server) closeRun(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
-	s.mu.Lock()
-	i := slices.IndexFunc(s.runs, func(o *Run) bool { return o.ID == id })
-	if i < 0 {
-		s.mu.Unlock()
+	found, err := s.forget(id)
+	switch {
+	case !found:
 		return notFound("", "no run %s is open", id)
-	}
-	run := s.runs[i]
-	s.runs = slices.Delete(s.runs, i, i+1)
-	s.mu.Unlock()
-	if err := run.close(); err != nil {
+	case err != nil:
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
+}
+
+// forget closes a run; found is false if it is not open.
+func (s *Server) forget(id string) (found bool, err error) {
+	s.mu.Lock()
+	i := slices.IndexFunc(s.runs, func(o *Run) bool { return o.ID == id })
+	if i < 0 {
+		s.mu.Unlock()
+		return false, nil
+	}
+	run := s.runs[i]
+	s.runs = slices.Delete(s.runs, i, i+1)
+	s.mu.Unlock()
+	return true, run.close()
 }
 
 func (r *Run) summary() RunSummary {
@@ -223,7 +238,7 @@ func (r *Run) info() Info {
 		RunSummary: r.summary(), Path: r.Path, Format: r.Format, Columns: list(r.columns),
 		Topology: r.topology(), TopologyNote: r.TopologyNote,
 		Sources: r.sources(), Warnings: list(r.Warnings), Caveats: list(r.Caveats), Origin: r.origin(),
-		Selections: r.selections(), Saved: r.Save != nil, SavedIn: r.savedIn(),
+		Selections: r.selections(), Saved: r.Save != nil, SavedIn: r.savedIn(), Foreign: r.Foreign, L1Latency: r.assumedL1(),
 	}
 }
 
@@ -235,6 +250,17 @@ func (r *Run) savedIn() string {
 		return SavedInRun
 	}
 	return r.SavedIn
+}
+
+// assumedL1 is the assumption behind the latencies; nil if there is none.
+func (r *Run) assumedL1() *int {
+	if r.Data.Table == nil {
+		return nil
+	}
+	if cycles, ok := datasrc.AssumedL1(r.Data.Table); ok {
+		return &cycles
+	}
+	return nil
 }
 
 func (r *Run) origin() Origin {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"isobath/internal/command"
+	"isobath/internal/table"
 )
 
 // The routes of command search.
@@ -18,9 +19,6 @@ func (s *Server) searchRoutes(mux *http.ServeMux) {
 func (s *Server) search(w http.ResponseWriter, r *http.Request, run *Run) error {
 	var a Search
 	if err := readJSON(w, r, &a); err != nil {
-		return err
-	}
-	if _, _, err := run.parse("", ""); err != nil {
 		return err
 	}
 	searcher := run.searchIn()
@@ -65,7 +63,11 @@ func (r *Run) searchIn() *command.Searcher {
 				resources = append(resources, n.ID)
 			}
 		}
-		r.searcher = command.NewSearcher(r.Data, r.Engine, resources)
+		data := r.Data
+		if data.Table == nil { // a trace or a mesh: only what the page itself can do
+			data.Table, _ = table.New("none", nil)
+		}
+		r.searcher = command.NewSearcher(data, r.Engine, resources)
 	})
 	return r.searcher
 }
@@ -76,7 +78,7 @@ func (r *Run) worth(req *http.Request, wait bool) ([]command.Proposal, error) {
 	if known := r.proposals.Load(); known != nil {
 		return *known, nil
 	}
-	if !wait {
+	if !wait || r.Engine == nil {
 		return nil, nil
 	}
 	insights, err := r.guideTo().Insights(req.Context(), nil, nil)

@@ -40,6 +40,8 @@ type Options struct {
 	Shared bool
 	// Open imports or opens what lies at path.
 	Open Opener
+	// Reopen opens what lies at path in another way; nil: that cannot be done.
+	Reopen Reopener
 	// Formats are the names of what Open understands.
 	Formats []string
 	// Record is the command that records on this machine.
@@ -62,6 +64,9 @@ const DefaultUploadLimit = 4 << 30
 // progress, which may be called from several goroutines, and stops with
 // ctx.Err() soon after the context is cancelled.
 type Opener func(ctx context.Context, path string, progress func(Progress)) (*Run, error)
+
+// Reopener is an Opener that is told how to read the file.
+type Reopener func(ctx context.Context, path string, how Reading, progress func(Progress)) (*Run, error)
 
 // Server answers requests about the runs that are open in it.
 type Server struct {
@@ -105,6 +110,7 @@ func (s *Server) routes(mux *http.ServeMux) {
 	s.traceRoutes(mux)
 	s.searchRoutes(mux)
 	s.codeRoutes(mux)
+	s.againRoutes(mux)
 	s.sourceRoutes(mux)
 	s.jobRoutes(mux)
 	s.linkRoutes(mux)

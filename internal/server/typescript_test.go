@@ -39,6 +39,7 @@ func TestWireTypes(t *testing.T) {
 	ts.file(t, "internal/spread/spread.go", "Spread", "LevelCount", "Latencies")
 	ts.file(t, "internal/profile/calls.go", "Calls", "Call")
 	ts.file(t, "internal/server/wire_code.go")
+	ts.file(t, "internal/formats/formats.go", "Candidate")
 
 	compareFile(t, filepath.Join(test.Root(), "web", "src", "model", "wire.ts"), ts.Bytes())
 }

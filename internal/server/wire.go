@@ -2,6 +2,7 @@ package server
 
 import (
 	"isobath/internal/command"
+	"isobath/internal/formats"
 	"isobath/internal/query"
 )
 
@@ -53,6 +54,12 @@ type Info struct {
 	Caveats      []string         `json:"caveats"` // what sampling hides or distorts in this run
 	Origin       Origin           `json:"origin"`
 	Selections   []NamedSelection `json:"selections"`
+	// L1Latency is the latency in cycles that is assumed for an L1 hit, -1 for
+	// none; missing where the latency rests on no assumption.
+	L1Latency *int `json:"l1Latency,omitempty"`
+	// Foreign says that the run was made of a file when it was opened, which can
+	// be read again in another way.
+	Foreign bool `json:"foreign"`
 	// Saved is false where named selections live only as long as the server,
 	// because the run cannot be written to.
 	Saved bool `json:"saved"`
@@ -321,6 +328,36 @@ type Found struct {
 	Complete    bool                 `json:"complete"`
 }
 
+// Reading is the body of POST runs/{id}/again and jobs/{job}/again: how to read
+// a file. Map names the foreign column to take for a canonical one; L1Latency is
+// the assumed latency of an L1 hit in cycles, -1 for none.
+type Reading struct {
+	Map       map[string]string `json:"map" ts:"Readonly<Record<string, string>>"`
+	L1Latency *int              `json:"l1Latency,omitempty"`
+}
+
+// Columns is the answer to GET runs/{id}/columns and jobs/{job}/columns: what a
+// file has, and what samples want.
+type Columns struct {
+	Path    string              `json:"path"`
+	Columns []formats.Candidate `json:"columns"`
+	Wanted  []WantedColumn      `json:"wanted"`
+	Map     map[string]string   `json:"map" ts:"Readonly<Record<string, string>>"` // the mapping it was read with
+}
+
+// WantedColumn is a canonical column.
+type WantedColumn struct {
+	Name    string `json:"name"`
+	Meaning string `json:"meaning"`
+}
+
+// Why is the answer to GET runs/{id}/why?row=N: how the level of a sample was
+// decided, in a sentence.
+type Why struct {
+	Row int    `json:"row"`
+	Why string `json:"why"`
+}
+
 // SourceText is the answer to GET runs/{id}/source.
 type SourceText struct {
 	File string `json:"file"`
@@ -351,6 +388,8 @@ type Job struct {
 	Run      string   `json:"run"` // id of the run
 	Warnings []string `json:"warnings"`
 	Failure  *Failure `json:"failure"`
+	// Columns says that the file was refused and its columns can be chosen.
+	Columns bool `json:"columns"`
 }
 
 // Progress is how far an import or an analysis is. Total and Left are 0 while unknown.

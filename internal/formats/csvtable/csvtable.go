@@ -16,7 +16,7 @@ import (
 )
 
 // Format is a table in text form. It accepts much, so it is tried last.
-var Format = formats.Format{Name: "csv", Kind: formats.Samples, Sniff: sniff, Samples: read}
+var Format = formats.Format{Name: "csv", Kind: formats.Samples, Sniff: sniff, Samples: read, Columns: columns}
 
 func sniff(in *formats.Input) bool {
 	if in.Dir() || !isText(in.Head) {
@@ -66,6 +66,30 @@ func header(data []byte) (comma byte, names []string, length int) {
 		return comma, names, length
 	}
 	return 0, nil, 0
+}
+
+// columns shows the columns of a table.
+func columns(in *formats.Input) ([]formats.Candidate, error) {
+	comma, names, length := header(in.Head)
+	if len(names) < 2 {
+		return nil, fmt.Errorf("%s: no header line with at least two column names", in.Path)
+	}
+	out := make([]formats.Candidate, len(names))
+	for i, name := range names {
+		out[i] = formats.Candidate{Name: name, Values: []string{}}
+		if tabular.Meaning(name) != "" {
+			out[i].ReadAs = name
+		}
+	}
+	for _, row := range delimited.FirstLines(in.Head[length:], comma, 100) {
+		if len(row) != len(out) {
+			continue // broken, or cut off by the end of the head
+		}
+		for i, cell := range row {
+			out[i].Show(string(cell))
+		}
+	}
+	return out, nil
 }
 
 func read(ctx context.Context, in *formats.Input, opt *formats.Options) (*formats.Imported, error) {

@@ -250,7 +250,7 @@ func (f *file) undoHex() func(uint64) uint64 {
 	c := f.raw["data_source"]
 	large := false
 	for _, v := range words(c, f.rows) {
-		if _, ok := hexTextAsDecimal(v); !ok {
+		if _, ok := datasrc.HexTextAsDecimal(v); !ok {
 			return func(code uint64) uint64 { return code }
 		}
 		large = large || v > 127
@@ -260,23 +260,9 @@ func (f *file) undoHex() func(uint64) uint64 {
 	}
 	f.warnf("data_source was written by a program that took decimal numbers for hexadecimal; this was undone (103 is read as 67)")
 	return func(code uint64) uint64 {
-		n, _ := hexTextAsDecimal(code)
+		n, _ := datasrc.HexTextAsDecimal(code)
 		return n
 	}
-}
-
-// hexTextAsDecimal writes v in hexadecimal and reads that as decimal: 103 is
-// 0x67 and gives 67. It fails if a digit is a letter.
-func hexTextAsDecimal(v uint64) (uint64, bool) {
-	var n, scale uint64 = 0, 1
-	for ; v > 0; v >>= 4 {
-		if v&0xf > 9 {
-			return 0, false
-		}
-		n += v & 0xf * scale
-		scale *= 10
-	}
-	return n, true
 }
 
 // perfSource decodes data_src. A collector that masked it with 0xF left only

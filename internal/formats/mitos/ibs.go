@@ -110,83 +110,25 @@ func (d *ibsDecoder) op(i int) datasrc.Op {
 	return datasrc.Store
 }
 
-// level follows the order of the kernel's own decoder. A set L2-miss flag
-// without an L1 miss belongs to another operation and is ignored ("skid").
+// level is what served the operation.
 func (d *ibsDecoder) level(i int) hw.Level {
-	source := uint64(0)
+	op := datasrc.IBSOp{Load: d.load(i), Uncached: d.uncached(i), DCMiss: d.dcMiss(i), L2Miss: d.l2Miss(i),
+		Prefetch: d.prefetch(i), NoMAB: d.noMAB(i), Remote: d.remote(i)}
 	if d.source != nil && d.source.Words != nil {
-		source = d.source.Words[i]
+		op.Source = d.source.Words[i]
 	}
-	switch {
-	case d.uncached(i) && source == 7:
-		return hw.IO
-	case d.uncached(i):
-		return hw.Uncached
-	case !d.dcMiss(i):
-		return hw.L1
-	}
-	// AMD erratum 1293 (Zen 3): for software prefetches and operations without
-	// a miss buffer the L2-miss bit and the request source are not valid.
-	if d.cpu.zen3() && (d.prefetch(i) || d.noMAB(i)) {
-		return hw.BeyondL1
-	}
-	switch {
-	case !d.l2Miss(i):
-		return hw.L2
-	case d.load(i) && source != 0:
-		return d.beyondL2(source, d.remote(i))
-	case d.noMAB(i):
-		return hw.LFB
-	}
-	return hw.BeyondL2
-}
-
-// beyondL2 decodes the source of the data, which is valid for loads only.
-func (d *ibsDecoder) beyondL2(source uint64, remote bool) hw.Level {
-	zen123 := [8]hw.Level{2: hw.L3, 3: hw.LocalRAM, 4: hw.RemoteCache, 7: hw.IO}
-	zen4 := [8]hw.Level{1: hw.L3, 2: hw.LocalPeerCache, 3: hw.LocalRAM, 5: hw.RemoteCache, 6: hw.PMEM, 7: hw.IO}
-	level := zen123[source&7]
-	if d.cpu.zen4() {
-		level = zen4[source&7]
-	}
-	switch {
-	case level == hw.NoLevel:
-		return hw.Unknown
-	case level == hw.LocalRAM && remote:
-		return hw.RemoteRAM
-	}
+	level, _ := op.Level(d.cpu.zen())
 	return level
 }
 
-// ibsLatency adds the latency. The counter starts when an L1 miss is detected
-// and runs for loads only. With an assumed L1 latency E a load miss takes its
-// counter plus E and a load hit takes E; without one hits have no latency.
+// ibsLatency adds the latency; see datasrc.IBSLatency.
 func (f *file) ibsLatency(d *ibsDecoder, l1 int) {
 	f.take("latency") // 0 or a duplicate, depending on the kernel
 	counter := f.raw["ibs_dc_miss_lat"]
 	if counter == nil || counter.Words == nil {
 		return
 	}
-	values := make([]int64, f.rows)
-	valid := table.NewBits(f.rows)
-	for i := range f.rows {
-		switch {
-		case !d.load(i):
-		case d.dcMiss(i):
-			values[i] = int64(counter.Words[i]) + int64(max(l1, 0))
-			valid.Set(i)
-		case l1 >= 0:
-			values[i] = int64(l1)
-			valid.Set(i)
-		}
-	}
-	p, note := table.Measured, "IBS measures load misses only: L1 hits and stores have no value"
-	if l1 >= 0 {
-		p, note = table.Modelled, "IBS measures load misses only; an L1 hit is assumed to take "+strconv.Itoa(l1)+" cycles, which is also added to misses. Stores have no value"
-	}
-	col := table.Ints("latency", "cycles", said(valid, p), values, valid)
-	col.Note = note
-	f.add(col)
+	f.add(datasrc.IBSLatency(f.rows, d.load, d.dcMiss, func(i int) int64 { return int64(counter.Words[i]) }, l1))
 }
 
 // ibsAddresses takes the linear address where it is valid, and keeps the
@@ -297,14 +239,18 @@ func pick[T any](values []T, index []int) []T {
 // processor is an AMD family and model; zero if not known.
 type processor struct{ family, model int }
 
-// zen3 is also true of an unknown processor: to doubt a bit that is valid costs
-// detail, to believe one that is not costs truth.
-func (p processor) zen3() bool { return p.family == 0 || p.family == 0x19 && !p.zen4() }
-
-// zen4 reports Zen 4 and later: family 19h models 10h–1Fh and 60h–AFh, and
-// family 1Ah.
-func (p processor) zen4() bool {
-	return p.family > 0x19 || p.family == 0x19 && (p.model >= 0x10 && p.model <= 0x1f || p.model >= 0x60 && p.model <= 0xaf)
+// zen is the generation. Zen 4 and later are family 19h models 10h–1Fh and
+// 60h–AFh, and family 1Ah.
+func (p processor) zen() datasrc.Zen {
+	switch {
+	case p.family == 0:
+		return datasrc.AnyZen
+	case p.family > 0x19 || p.family == 0x19 && (p.model >= 0x10 && p.model <= 0x1f || p.model >= 0x60 && p.model <= 0xaf):
+		return datasrc.Zen4
+	case p.family == 0x19:
+		return datasrc.Zen3
+	}
+	return datasrc.Zen12
 }
 
 var (

@@ -3,6 +3,7 @@ package mitos
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -227,17 +228,19 @@ func (l *layout) faults(rows [][][]byte) {
 }
 
 // rename applies the user's mapping from canonical to foreign names.
-func (l *layout) rename(m map[string]string) {
-	for canonical, foreign := range m {
+func (l *layout) rename(m map[string]string) error {
+	for _, canonical := range slices.Sorted(maps.Keys(m)) {
+		foreign := m[canonical]
 		at := slices.Index(l.found, foreign)
 		if at < 0 {
-			continue
+			return fmt.Errorf("--map %s=%s: the file has no column %q; it has %s", canonical, foreign, foreign, strings.Join(l.found, ", "))
 		}
 		if old := slices.Index(l.names, canonical); old >= 0 {
 			l.names[old] = l.found[old] + "_file"
 		}
 		l.names[at] = canonical
 	}
+	return nil
 }
 
 // required are the columns without which a sample says nothing. cpu or tid

@@ -17,7 +17,7 @@ import (
 )
 
 // Format is a Mitos folder, or one of its sample files alone.
-var Format = formats.Format{Name: "mitos", Kind: formats.Samples, Sniff: sniff, Samples: read}
+var Format = formats.Format{Name: "mitos", Kind: formats.Samples, Sniff: sniff, Samples: read, Columns: columns}
 
 // sampleFiles are where a Mitos folder may have its samples, newest form first.
 var sampleFiles = []string{"data/samples.csv", "data/samples.out", "samples.csv", "samples.out", "data/raw_samples.csv"}
@@ -28,6 +28,42 @@ func sniff(in *formats.Input) bool {
 	}
 	_, ok := recognise(in.Head)
 	return ok
+}
+
+// columns shows the columns of a sample file.
+func columns(in *formats.Input) ([]formats.Candidate, error) {
+	head := in.Head
+	if in.Dir() {
+		i := slices.IndexFunc(sampleFiles, in.Has)
+		if i < 0 {
+			return nil, fmt.Errorf("%s: no data/samples.csv or data/samples.out in it", in.Path)
+		}
+		file, err := formats.Look(filepath.Join(in.Path, filepath.FromSlash(sampleFiles[i])))
+		if err != nil {
+			return nil, err
+		}
+		head = file.Head
+	}
+	l, ok := recognise(head)
+	if !ok {
+		return nil, notSamples(in.Path, head)
+	}
+	out := make([]formats.Candidate, len(l.found))
+	for i, name := range l.found {
+		out[i] = formats.Candidate{Name: name, Values: []string{}}
+		if l.names[i] != name || known[name] {
+			out[i].ReadAs = l.names[i]
+		}
+	}
+	for _, row := range delimited.FirstLines(head[l.header:], ',', confirmRows) {
+		if len(row) != len(out) {
+			continue // broken, or cut off by the end of the head
+		}
+		for i, cell := range row {
+			out[i].Show(string(cell))
+		}
+	}
+	return out, nil
 }
 
 func read(ctx context.Context, in *formats.Input, opt *formats.Options) (*formats.Imported, error) {
@@ -69,7 +105,9 @@ func parse(ctx context.Context, name string, data []byte, cpu processor, opt *fo
 	if !ok {
 		return nil, notSamples(name, data)
 	}
-	layout.rename(opt.Map)
+	if err := layout.rename(opt.Map); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	if err := layout.require(name); err != nil {
 		return nil, err
 	}

@@ -30,6 +30,29 @@ var canonical = map[string]meaning{
 	"iteration": {table.Number, ""},
 }
 
+// Wanted are the canonical columns in the order in which people ask for them,
+// each with what it holds.
+var Wanted = []struct{ Name, Meaning string }{
+	{"time", "when the sample was taken"}, {"cpu", "number of the CPU"}, {"latency", "cycles the access took"},
+	{"level", "what served it: L1, L2, L3, Local RAM …"}, {"addr", "address of the data"}, {"ip", "address of the instruction"},
+	{"op", "load or store"}, {"file", "source file"}, {"line", "source line"}, {"function", "function"}, {"symbol", "data object"},
+	{"node", "memory node of the CPU"}, {"tid", "thread"}, {"pid", "process"}, {"rank", "MPI rank"}, {"tlb", "how the address was translated"},
+	{"snoop", "what snooping found"}, {"lock", "locked access: 0 or 1"}, {"remote", "served by another node: 0 or 1"}, {"hit", "hit or miss of the level"},
+	{"hops", "distance of a remote access"}, {"width", "bytes of the access"}, {"weight", "cost where there is no latency"}, {"phys", "physical address"},
+	{"instruction", "mnemonic of the instruction"}, {"index", "index into the data object"}, {"x", "first index"}, {"y", "second index"}, {"z", "third index"},
+	{"iteration", "time step of the program"},
+}
+
+// Meaning says what a canonical column holds; empty for other names.
+func Meaning(name string) string {
+	for _, w := range Wanted {
+		if w.Name == name {
+			return w.Meaning
+		}
+	}
+	return ""
+}
+
 // Samples makes the samples table. Columns named by opt.Map are renamed; then
 // every canonical column must have, or be convertible to, its kind.
 func Samples(columns []*table.Column, opt *formats.Options) (*formats.Imported, error) {

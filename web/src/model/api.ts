@@ -22,6 +22,9 @@ export class Gone extends Error {
   }
 }
 
+/** A file by the run that was made of it, or by the job that failed to. */
+export type FileOf = { readonly run: string } | { readonly job: string };
+
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export class Api {
@@ -46,6 +49,23 @@ export class Api {
 
   async prepare(run: string, prepare: wire.Prepare, signal?: AbortSignal): Promise<void> {
     await this.request('POST', runPath(run, 'prepare'), json(prepare), signal);
+  }
+
+  search(run: string, search: wire.Search, signal?: AbortSignal): Promise<wire.Found> {
+    return this.json('POST', runPath(run, 'search'), json(search), signal);
+  }
+
+  why(run: string, row: number, signal?: AbortSignal): Promise<wire.Why> {
+    return this.json('GET', `${runPath(run, 'why')}?row=${row}`, undefined, signal);
+  }
+
+  // The columns of the file behind a run or a failed import; reading it again.
+  columns(of: FileOf): Promise<wire.Columns> {
+    return this.json('GET', `${filePath(of)}/columns`);
+  }
+
+  again(of: FileOf, how: wire.Reading): Promise<wire.Job> {
+    return this.json('POST', `${filePath(of)}/again`, json(how));
   }
 
   source(run: string, file: string, signal?: AbortSignal): Promise<wire.SourceText> {
@@ -145,6 +165,10 @@ export class Api {
 export function runPath(run: string, rest?: string): string {
   const path = `runs/${encodeURIComponent(run)}`;
   return rest === undefined ? path : `${path}/${rest}`;
+}
+
+function filePath(of: FileOf): string {
+  return 'run' in of ? runPath(of.run) : `jobs/${encodeURIComponent(of.job)}`;
 }
 
 function json(body: unknown): RequestInit {

@@ -4,7 +4,7 @@
 //
 // subscribe follows Svelte's store contract, so a component can read $store.
 
-import { ApiError, type Api } from './api';
+import { ApiError, type Api, type FileOf } from './api';
 import type { Answer } from './decode';
 import { Latest } from './latest';
 import { parse } from './language';
@@ -12,7 +12,7 @@ import { merge, type Answers, type Questions } from './questions';
 import * as sel from './selection';
 import type { Mode, Selection, Term } from './selection';
 import { INITIAL, keptLink, LONGEST, read, sameRows, sameState, write, type State } from './url';
-import type { Axis, Failure, Home, Info, Job, NamedSelection } from './wire';
+import type { Axis, Failure, Home, Info, Job, NamedSelection, Reading } from './wire';
 
 export interface Snapshot {
   readonly home: Home | undefined;
@@ -252,6 +252,12 @@ export class Store {
     return this.follow(() => this.api.upload(name, content));
   }
 
+  // again reads the file behind a run or a failed import in another way. What is
+  // selected and shown stays, as far as the new data has it.
+  again(of: FileOf, how: Reading): Promise<void> {
+    return this.follow(() => this.api.again(of, how), 'run' in of);
+  }
+
   async cancelJob(): Promise<void> {
     const { job } = this.snap;
     if (job?.state === 'running') await this.api.cancel(job.id).catch(() => {});
@@ -452,7 +458,7 @@ export class Store {
     this.set({ problem: { error: error instanceof Error ? error.message : String(error) } });
   }
 
-  private async follow(begin: () => Promise<Job>): Promise<void> {
+  private async follow(begin: () => Promise<Job>, keep = false): Promise<void> {
     try {
       const job = await begin();
       this.set({ job });
@@ -462,7 +468,12 @@ export class Store {
         return;
       }
       this.set({ job: undefined, home: await this.api.home() });
-      this.show(end.run);
+      if (keep) {
+        this.commit({ ...this.snap.state, run: end.run }, false);
+        this.load(end.run);
+      } else {
+        this.show(end.run);
+      }
     } catch (error) {
       this.set({ job: undefined });
       this.failed(error);

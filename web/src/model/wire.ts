@@ -85,6 +85,12 @@ export interface Info extends RunSummary {
   readonly caveats: readonly string[]; // what sampling hides or distorts in this run
   readonly origin: Origin;
   readonly selections: readonly NamedSelection[];
+  // L1Latency is the latency in cycles that is assumed for an L1 hit, -1 for
+  // none; missing where the latency rests on no assumption.
+  readonly l1Latency?: number;
+  // Foreign says that the run was made of a file when it was opened, which can
+  // be read again in another way.
+  readonly foreign: boolean;
   // Saved is false where named selections live only as long as the server,
   // because the run cannot be written to.
   readonly saved: boolean;
@@ -347,6 +353,36 @@ export interface Found {
   readonly complete: boolean;
 }
 
+// Reading is the body of POST runs/{id}/again and jobs/{job}/again: how to read
+// a file. Map names the foreign column to take for a canonical one; L1Latency is
+// the assumed latency of an L1 hit in cycles, -1 for none.
+export interface Reading {
+  readonly map: Readonly<Record<string, string>>;
+  readonly l1Latency?: number;
+}
+
+// Columns is the answer to GET runs/{id}/columns and jobs/{job}/columns: what a
+// file has, and what samples want.
+export interface Columns {
+  readonly path: string;
+  readonly columns: readonly Candidate[];
+  readonly wanted: readonly WantedColumn[];
+  readonly map: Readonly<Record<string, string>>; // the mapping it was read with
+}
+
+// WantedColumn is a canonical column.
+export interface WantedColumn {
+  readonly name: string;
+  readonly meaning: string;
+}
+
+// Why is the answer to GET runs/{id}/why?row=N: how the level of a sample was
+// decided, in a sentence.
+export interface Why {
+  readonly row: number;
+  readonly why: string;
+}
+
 // SourceText is the answer to GET runs/{id}/source.
 export interface SourceText {
   readonly file: string;
@@ -377,6 +413,8 @@ export interface Job {
   readonly run: string; // id of the run
   readonly warnings: readonly string[];
   readonly failure: Failure | null;
+  // Columns says that the file was refused and its columns can be chosen.
+  readonly columns: boolean;
 }
 
 // Progress is how far an import or an analysis is. Total and Left are 0 while unknown.
@@ -931,7 +969,7 @@ export interface ReportAsk extends TraceAsk {
 }
 
 // Action is what a suggestion does.
-export type Action = 'select' | 'show' | 'hide' | 'correlate' | 'view' | 'color' | 'bins' | 'undo' | 'redo' | 'invert' | 'filter' | 'exclude' | 'export' | 'help' | 'open' | 'save' | 'link' | 'theme';
+export type Action = 'select' | 'show' | 'hide' | 'correlate' | 'view' | 'color' | 'bins' | 'undo' | 'redo' | 'invert' | 'filter' | 'exclude' | 'export' | 'help' | 'open' | 'save' | 'link' | 'theme' | 'columns';
 
 // Suggestion is one thing to do.
 export interface Suggestion {
@@ -1124,4 +1162,13 @@ export interface ObjectNames {
   readonly text: string;
   // Saved is false where they cannot be kept.
   readonly saved: boolean;
+}
+
+// Candidate is a column of a foreign file.
+export interface Candidate {
+  readonly name: string;
+  readonly values: readonly string[]; // a few different ones, in order of appearance
+  // ReadAs is the canonical column it is taken for without being told; empty
+  // if it keeps its own name.
+  readonly readAs: string;
 }

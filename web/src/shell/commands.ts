@@ -1,55 +1,113 @@
-// What the command field can run: the page's actions, the axes, and any
-// selection in the selection language. Command search proper extends `suggest`.
+// Carries out what command search suggests, through the same store and actions
+// as every other part of the page.
 import { parse } from '../model/language';
 import type { Store } from '../model/store';
-import type { Info } from '../model/wire';
-import { defaultAxes } from '../views/axes';
-import { KEYMAP, keysOf, type Action } from './keymap';
+import type { Axis, Info, Suggestion } from '../model/wire';
+import type { Term } from '../model/selection';
+import { correlate, defaultAxes } from '../views/axes';
+import type { DialogName } from './context';
+import type { Action } from './keymap';
 
-export interface Suggestion {
-  readonly text: string;
-  readonly note: string;
-  readonly run: () => void;
+/** What a command may do besides changing the store. */
+export interface Hands {
+  readonly act: (a: Action) => void;
+  readonly exportAs: (format: 'png' | 'svg' | 'csv' | 'rows') => void;
+  readonly openDialog: (name: DialogName) => void;
+  readonly width: number; // of the page, which decides the axes shown by default
 }
 
-const ACTIONS: readonly Action[] = [
-  'undo', 'redo', 'invert', 'filter', 'hide', 'select-all', 'open', 'save', 'export', 'copy-link', 'theme', 'side-panes', 'help',
-];
-
-export function suggest(typed: string, info: Info | undefined, store: Store, act: (a: Action) => void): Suggestion[] {
-  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
-  const all = [...selectionOf(typed, store), ...pageActions(act), ...(info ? axisCommands(info, store) : [])];
-  return all.filter((s) => words.every((w) => `${s.text} ${s.note}`.toLowerCase().includes(w)) || s.text.startsWith('select:')).slice(0, 12);
+/** The axes on screen: those of the link, or those that suit the run. */
+export function axesShown(info: Info | undefined, axes: readonly Axis[], width: number): readonly Axis[] {
+  if (axes.length > 0) return axes;
+  return info ? defaultAxes(info, width).map((column) => ({ column })) : [];
 }
 
-function selectionOf(typed: string, store: Store): Suggestion[] {
-  const text = typed.replace(/^\s*select\s+/i, '');
-  if (!/[=<>~]| in |^at /.test(text)) return [];
-  try {
-    parse(text);
-  } catch {
-    return [];
+/** What is previewed while a suggestion is marked; undefined if it selects nothing of its own. */
+export function preview(s: Suggestion | undefined): Term | undefined {
+  if (!s?.selects || s.where === '') return undefined;
+  const clauses = parse(s.where);
+  const [only] = clauses;
+  return clauses.length === 1 && only && !only.not && only.terms.length === 1 ? only.terms[0] : { kind: 'all', clauses };
+}
+
+const VIEW_KEYS: Readonly<Record<string, Action>> = { offenders: 'view-1', code: 'view-2', topology: 'view-3', statistics: 'view-4' };
+
+const PAGE_ACTIONS: Partial<Record<Suggestion['action'], Action>> = {
+  undo: 'undo', redo: 'redo', invert: 'invert', filter: 'filter', exclude: 'hide', help: 'help', open: 'open', save: 'save', link: 'copy-link', theme: 'theme',
+};
+
+/** Runs a suggestion; one that the data cannot answer does nothing. */
+export function run(s: Suggestion, store: Store, hands: Hands): void {
+  if (s.missing) return;
+  const { info, state } = store.snapshot;
+  const axes = axesShown(info, state.axes, hands.width);
+  const [first, second] = s.axes;
+  switch (s.action) {
+    case 'select':
+      select(s, store);
+      return;
+    case 'show':
+      if (first) store.change({ bottom: 'parallel', axes: [...axes, { column: first }] });
+      return;
+    case 'hide':
+      if (axes.length > 1) store.change({ axes: axes.filter((a) => a.column !== first) });
+      return;
+    case 'correlate':
+      if (first && second) store.change({ bottom: 'parallel', axes: together(axes, first, second) });
+      if (s.selects) select(s, store);
+      return;
+    case 'view':
+      view(s, store, hands);
+      return;
+    case 'color':
+      if (s.target === 'latency' || s.target === 'samples' || s.target === 'mean') store.change({ color: s.target });
+      return;
+    case 'bins':
+      store.change({ bins: Number(s.target) });
+      return;
+    case 'export':
+      if (s.target === 'png' || s.target === 'svg' || s.target === 'csv' || s.target === 'rows') hands.exportAs(s.target);
+      return;
+    case 'columns':
+      hands.openDialog('columns');
+      return;
+    default: {
+      const action = PAGE_ACTIONS[s.action];
+      if (action) hands.act(action);
+    }
   }
-  return [{ text: `select: ${text}`, note: 'selection', run: () => store.selectText(text) }];
 }
 
-function pageActions(act: (a: Action) => void): Suggestion[] {
-  return ACTIONS.map((action) => {
-    const label = KEYMAP.find((b) => b.action === action)?.label ?? (action === 'copy-link' ? 'Copy the link' : 'Light or dark');
-    return { text: label, note: keysOf(action), run: () => act(action) };
-  });
+function select(s: Suggestion, store: Store): void {
+  if (s.where === '') store.selectAll();
+  else store.selectText(s.where);
 }
 
-function axisCommands(info: Info, store: Store): Suggestion[] {
-  const shown = store.snapshot.state.axes;
-  const names = shown.length > 0 ? shown.map((a) => a.column) : defaultAxes(info, innerWidth);
-  return info.columns.flatMap((c): Suggestion[] => {
-    const has = names.includes(c.name);
-    return [
-      has
-        ? { text: `hide ${c.name}`, note: 'axis', run: () => store.change({ axes: names.filter((n) => n !== c.name).map((column) => ({ column })) }) }
-        : { text: `show ${c.name}`, note: 'axis', run: () => store.change({ axes: [...names, c.name].map((column) => ({ column })) }) },
-      { text: `go to ${c.name}`, note: 'one axis', run: () => store.change({ bottom: c.kind === 'category' ? 'category' : 'axis', [c.kind === 'category' ? 'category' : 'axis']: c.name }) },
-    ];
-  });
+/** Two axes side by side; each keeps its own scale and range. */
+function together(axes: readonly Axis[], a: string, b: string): Axis[] {
+  const own = new Map(axes.map((x) => [x.column, x]));
+  return correlate(axes.map((x) => x.column), a, b).map((column) => own.get(column) ?? { column });
+}
+
+function view(s: Suggestion, store: Store, hands: Hands): void {
+  const column = s.axes[0];
+  switch (s.target) {
+    case 'rows':
+      hands.openDialog('samples');
+      return;
+    case 'parallel':
+    case 'category':
+      store.change({ page: 'memory', bottom: s.target });
+      return;
+    case 'axis': {
+      const kind = store.snapshot.info?.columns.find((c) => c.name === column)?.kind;
+      if (column && kind === 'category') store.change({ page: 'memory', bottom: 'category', category: column });
+      else store.change({ page: 'memory', bottom: 'axis', ...(column && { axis: column }) });
+      return;
+    }
+    default: {
+      const action = VIEW_KEYS[s.target ?? ''];
+      if (action) hands.act(action);
+    }
+  }
 }

@@ -3,7 +3,7 @@ import type { AxisAnswer, GroupAnswer, PairAnswer, PlacesAnswer } from '../model
 import type { ColumnInfo, Info, Resource, Topology } from '../model/wire';
 
 export function column(name: string, more: Partial<ColumnInfo> = {}): ColumnInfo {
-  return { name, kind: 'number', unit: '', provenance: 'measured', note: '', distinct: 10, missing: 0, min: 0, max: 9, idLike: false, ...more };
+  return { name, kind: 'number', unit: '', provenance: 'measured', label: '', note: '', distinct: 10, missing: 0, min: 0, max: 9, idLike: false, ...more };
 }
 
 const u32 = (n: readonly number[]): Uint32Array => Uint32Array.from(n);
@@ -67,6 +67,6 @@ export function places(samples: readonly number[], links: readonly number[] = sa
 export function info(columns: readonly ColumnInfo[], topology: Topology | null = null): Info {
   return {
     id: 'x', name: 'x', kind: 'samples', rows: 100, path: '', format: 'test', columns, topology, topologyNote: '', sources: [], warnings: [], caveats: [],
-    origin: { host: '', command: [], time: '', tool: '' }, selections: [], saved: true, savedIn: 'run',
+    origin: { host: '', command: [], time: '', tool: '' }, selections: [], foreign: false, saved: true, savedIn: 'run',
   };
 }
