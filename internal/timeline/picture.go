@@ -429,9 +429,29 @@ type Overview struct {
 	Op         []uint32 // the operation of Most
 }
 
+// maxOverviews bounds the remembered overviews: one for each width of the page.
+const maxOverviews = 16
+
 // Overview returns at most columns of the largest and the mean value at each
 // step, or at so many neighbouring steps.
 func (t *Timeline) Overview(m Metric, columns int) (*Overview, error) {
+	key := overviewKey{m, columns}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if o := t.overviews[key]; o != nil {
+		return o, nil
+	}
+	o, err := t.overview(m, columns)
+	if err == nil {
+		if len(t.overviews) >= maxOverviews {
+			clear(t.overviews)
+		}
+		t.overviews[key] = o
+	}
+	return o, err
+}
+
+func (t *Timeline) overview(m Metric, columns int) (*Overview, error) {
 	value, _, err := t.values(m)
 	if err != nil {
 		return nil, err

@@ -35,9 +35,15 @@ type Timeline struct {
 	// nil where that is the order of time, as it is unless receives were moved.
 	bySteps []int32
 
-	mu       sync.Mutex
-	pyramids map[pyramidKey]*pyramid
-	rows     map[string][]Row
+	mu        sync.Mutex
+	pyramids  map[pyramidKey]*pyramid
+	rows      map[string][]Row
+	overviews map[overviewKey]*Overview
+}
+
+type overviewKey struct {
+	metric  Metric
+	columns int
 }
 
 type pyramidKey struct {
@@ -47,7 +53,7 @@ type pyramidKey struct {
 
 // New makes a structure ready to be drawn.
 func New(s *logical.Structure) *Timeline {
-	t := &Timeline{S: s, pyramids: map[pyramidKey]*pyramid{}, rows: map[string][]Row{}}
+	t := &Timeline{S: s, pyramids: map[pyramidKey]*pyramid{}, rows: map[string][]Row{}, overviews: map[overviewKey]*Overview{}}
 	if s.Moved == nil {
 		return t
 	}

@@ -83,7 +83,7 @@ export class LogicalView extends TimelineView {
     if (picture.ops) r.text('partition', this.plot.x - 10, 9, { ...style, align: 'right' });
     r.text('step', this.plot.x - 10, 25, { ...style, align: 'right' });
     r.line(this.plot.x, 17, this.plot.x + this.plot.w, 17, { stroke: r.theme.hair, width: 1 });
-    const every = tickEvery(this.w);
+    const every = tickEvery(this.w, 6 * String(Math.ceil(to)).length + 6);
     const chosen = this.stepOf(selected);
     for (let s = Math.ceil(from / every) * every; s < to; s += every) {
       if (chosen < 0 || Math.abs(s - chosen) * this.w >= 12) this.stepLabel(r, s, r.theme.muted, 400);
@@ -237,9 +237,10 @@ export class LogicalView extends TimelineView {
   }
 }
 
-function tickEvery(w: number): number {
+/** Every so many steps there is room for a number. */
+export function tickEvery(w: number, room: number): number {
   for (let k = 1; ; k *= 10) {
-    for (const m of [1, 5]) if (w * m * k >= 18) return m * k;
+    for (const m of [1, 5]) if (w * m * k >= room) return m * k;
     if (k > 1e9) return k;
   }
 }

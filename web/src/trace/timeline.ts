@@ -120,7 +120,10 @@ export abstract class TimelineView implements View<number> {
   }
 
   private label(r: Renderer, line: number, fill: string, weight: number): void {
-    r.text(lineLabel(this.input.picture.lines[line]!), GUTTER - 10, this.y(line), { font: { size: 11, weight }, fill, align: 'right' });
+    const l = this.input.picture.lines[line]!;
+    const whole = lineLabel(l);
+    const fits = r.measure(whole, { size: 11, weight }) <= GUTTER - 14;
+    r.text(fits ? whole : `${l.rank} …`, GUTTER - 10, this.y(line), { font: { size: 11, weight }, fill, align: 'right' });
   }
 
   protected drawCells(r: Renderer): void {

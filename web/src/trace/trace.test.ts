@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { roughMeasure } from '../base/text';
 import { SvgRenderer } from '../base/svg';
 import { parseTokens } from '../base/theme';
-import { difference, LogicalView, reachSpans } from './logical';
+import { difference, LogicalView, reachSpans, tickEvery } from './logical';
 import { OverviewView } from './overview';
 import { NONE, type Timeline } from './picture';
 import { PhysicalView } from './physical';
@@ -131,6 +131,9 @@ describe('scales', () => {
 });
 
 describe('windows', () => {
+  it('have numbers where there is room', () => {
+    expect([40, 20, 5, 0.4, 0.003].map((w) => tickEvery(w, 24))).toEqual([1, 5, 5, 100, 10_000]);
+  });
   it('zoom about a position and stay inside', () => {
     expect(zoomed(0, 100, 25, 0.5, 100, 4)).toEqual([12.5, 62.5]);
     expect(zoomed(0, 10, 0, 0.01, 100, 4)).toEqual([0, 4]);
