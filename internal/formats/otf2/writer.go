@@ -364,6 +364,7 @@ func (w *Writer) ordered() []Definition {
 		16, 17, defAttribute, defMetricMember, defMetricClass, defGroup, defMetricInstance, defComm, defInterComm, 23, 24} {
 		rank[k] = i - 100
 	}
+	rank[defInterComm] = rank[defComm] // they share their ids, which must rise
 	rest := slices.DeleteFunc(slices.Clone(w.defs), func(d Definition) bool { return d.Kind == defClock })
 	slices.SortStableFunc(rest, func(a, b Definition) int { return rank[a.Kind] - rank[b.Kind] })
 	return append(all, rest...)

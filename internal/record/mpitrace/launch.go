@@ -29,7 +29,7 @@ type Result struct {
 // Record runs the command with the library between its processes and MPI and
 // writes the archive.
 func Record(ctx context.Context, o Options) (*Result, error) {
-	library, err := Library(ctx)
+	library, err := Library(ctx, o.Command[0])
 	if err != nil {
 		return nil, err
 	}
@@ -81,19 +81,13 @@ func preload(library string) string {
 // withSettings makes the launcher pass the settings on to processes it starts
 // on other nodes. Slurm and unknown launchers pass on their own environment.
 func withSettings(ctx context.Context, command, set []string) []string {
-	switch filepath.Base(command[0]) {
-	case "mpirun", "mpiexec", "orterun", "prterun", "mpiexec.openmpi", "mpirun.openmpi", "mpiexec.hydra", "mpiexec.mpich", "mpirun.mpich":
-	default:
-		return command
-	}
-	version, _ := exec.CommandContext(ctx, command[0], "--version").CombinedOutput() // unknown is no error
 	out := []string{command[0]}
-	switch text := string(version); {
-	case strings.Contains(text, "Open MPI") || strings.Contains(text, "OpenRTE") || strings.Contains(text, "PRRTE"):
+	switch kindOf(ctx, command[0]) {
+	case openMPI:
 		for _, s := range set {
 			out = append(out, "-x", s)
 		}
-	case strings.Contains(text, "HYDRA") || strings.Contains(text, "Intel(R) MPI"):
+	case mpich:
 		for _, s := range set {
 			name, value, _ := strings.Cut(s, "=")
 			out = append(out, "-genv", name, value)
