@@ -16,6 +16,8 @@ var rows = []Row{
 	{"import", imports},
 	{"symbol", attribution},
 	{"cycles", cycles},
+	{"refs", recordReferences},
+	{"mpi", recordMessages},
 	{"strip", strips},
 	{"clusters", clustering},
 	{"keystroke", keystrokes},

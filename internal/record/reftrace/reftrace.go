@@ -62,6 +62,8 @@ type Recording struct {
 	Exit    int
 	Signal  string
 	Notes   []string
+	// Instructions is how many were stepped; 0 where the backend does not count.
+	Instructions uint64
 
 	origin formats.Origin
 }
@@ -156,7 +158,7 @@ func (j *job) step(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	j.rec.Exit, j.rec.Signal = res.Exit, res.Signal
+	j.rec.Exit, j.rec.Signal, j.rec.Instructions = res.Exit, res.Signal, res.Instructions
 	j.bias, j.modules = res.Bias, res.Modules
 	j.entered, j.left, j.full = res.Entered, res.Left, res.Full
 	if res.Unknown > 0 {

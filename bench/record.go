@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"isobath/internal/record/mpitrace"
+	"isobath/internal/record/reftrace"
+	"isobath/internal/record/target"
+	"isobath/internal/test"
+)
+
+// compileC builds a benchmark program; the result is what is missing, if so.
+func compileC(ctx context.Context, compiler, out string, args ...string) (missing string, err error) {
+	cc, err := exec.LookPath(compiler)
+	if err != nil {
+		return compiler + " is not installed", nil
+	}
+	if text, err := exec.CommandContext(ctx, cc, append([]string{"-g", "-o", out}, args...)...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%s: %w\n%s", compiler, err, text)
+	}
+	return "", nil
+}
+
+// recordReferences measures the recorders of reference traces on the bubble
+// sort: stepping in instructions a second, qemu by the time of a million.
+func recordReferences(ctx context.Context) ([]Result, error) {
+	dir, err := os.MkdirTemp("", "isobath-bench")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	exe := filepath.Join(dir, "bubble")
+	loops := filepath.Join(test.Root(), "examples", "loops")
+	missing, err := compileC(ctx, "c++", exe, "-O0", filepath.Join(loops, "bubble_vector.cpp"), filepath.Join(loops, "region.c"))
+	if err != nil || missing != "" {
+		return []Result{{Name: "refs", Skipped: missing}}, err
+	}
+	sort := func(n int, b reftrace.Backend) (*reftrace.Recording, float64, error) {
+		command := []string{exe}
+		for i := range n {
+			command = append(command, strconv.Itoa((i*7919+13)%1009)) // no order in it
+		}
+		start := time.Now()
+		rec, err := reftrace.Record(ctx, reftrace.Options{Command: command, Backend: b, Thread: reftrace.FirstThread,
+			Region: target.Region{Begin: "region_begin", End: "region_end"}})
+		return rec, time.Since(start).Seconds(), err
+	}
+	stepped, seconds, err := sort(30, reftrace.Step)
+	if err != nil {
+		return nil, err
+	}
+	speed := float64(stepped.Instructions) / seconds
+	results := []Result{{Name: "refs-step", Ours: speed, Peer: 30000, Unit: "instr/s", Versus: "limit", Ratio: speed / 30000, Bar: 1, AtLeast: true}}
+	if _, err := exec.LookPath("qemu-x86_64"); err != nil {
+		return append(results, Result{Name: "refs-qemu-1M", Skipped: "qemu-x86_64 is not installed (Debian package qemu-user)"}), nil
+	}
+	emulated, seconds, err := sort(200, reftrace.QEMU)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(emulated.Refs); n < 1_000_000 {
+		return nil, fmt.Errorf("the trace has %d references, want a million", n)
+	}
+	return append(results, limit("refs-qemu-1M", seconds, "s", 60)), nil
+}
+
+// recordMessages measures what recording adds to an MPI call. Plain and recorded
+// runs alternate; the smallest difference to the fastest plain run counts.
+func recordMessages(ctx context.Context) ([]Result, error) {
+	const name = "mpi-overhead"
+	dir, err := os.MkdirTemp("", "isobath-bench")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	exe := filepath.Join(dir, "calls")
+	missing, err := compileC(ctx, "mpicc", exe, "-O2", filepath.Join(test.Root(), "bench", "calls", "calls.c"))
+	if err != nil || missing != "" {
+		return []Result{{Name: name, Skipped: missing}}, err
+	}
+	library, err := mpitrace.Library(ctx, "mpirun")
+	if err != nil {
+		return nil, err
+	}
+	run := func(env ...string) (float64, error) {
+		cmd := exec.CommandContext(ctx, exe)
+		cmd.Env = append(os.Environ(), env...)
+		out, err := cmd.Output()
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", exe, err)
+		}
+		return strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
+	}
+	plain, recorded := 1e9, 1e9
+	for range 5 {
+		p, err := run()
+		if err != nil {
+			return nil, err
+		}
+		r, err := run("LD_PRELOAD="+library, "ISOBATH_MPI_DIR="+dir)
+		if err != nil {
+			return nil, err
+		}
+		plain, recorded = min(plain, p), min(recorded, r)
+	}
+	return []Result{limit(name, (recorded-plain)/1000, "us/call", 1)}, nil
+}
