@@ -21,6 +21,20 @@ const (
 	Zen4 // and later
 )
 
+// ZenOf is the generation of an AMD family and model, 0 where it is not known.
+// Zen 4 and later are family 19h models 10h–1Fh and 60h–AFh, and family 1Ah.
+func ZenOf(family, model int) Zen {
+	switch {
+	case family == 0:
+		return AnyZen
+	case family > 0x19 || family == 0x19 && (model >= 0x10 && model <= 0x1f || model >= 0x60 && model <= 0xaf):
+		return Zen4
+	case family == 0x19:
+		return Zen3
+	}
+	return Zen12
+}
+
 // IBSOp is what IBS says about how one memory operation was served.
 type IBSOp struct {
 	Load     bool
@@ -30,13 +44,13 @@ type IBSOp struct {
 	Prefetch bool   // software prefetch
 	NoMAB    bool   // no miss buffer was taken
 	Remote   bool   // another memory node
-	Source   uint64 // of the data beyond L2, valid for loads
+	Source   uint64 // of the data beyond L2, valid for loads; five bits on Zen 4, else three
 }
 
 // What the codes of the request source mean.
 var (
 	zen123 = [8]hw.Level{2: hw.L3, 3: hw.LocalRAM, 4: hw.RemoteCache, 7: hw.IO}
-	zen4   = [8]hw.Level{1: hw.L3, 2: hw.LocalPeerCache, 3: hw.LocalRAM, 5: hw.RemoteCache, 6: hw.PMEM, 7: hw.IO}
+	zen4   = [32]hw.Level{1: hw.L3, 2: hw.LocalPeerCache, 3: hw.LocalRAM, 5: hw.RemoteCache, 6: hw.PMEM, 7: hw.IO, 8: hw.CXL}
 )
 
 // Level decides what served the operation and says why. It follows the order of
@@ -73,9 +87,9 @@ func (o IBSOp) Level(z Zen) (hw.Level, string) {
 
 // beyondL2 decodes the source of the data.
 func (o IBSOp) beyondL2(z Zen) (hw.Level, string) {
-	level, generation := zen123[o.Source&7], "Zen 1 to 3"
+	source, level, generation := o.Source&7, zen123[o.Source&7], "Zen 1 to 3"
 	if z == Zen4 {
-		level, generation = zen4[o.Source&7], "Zen 4 and later"
+		source, level, generation = o.Source&31, zen4[o.Source&31], "Zen 4 and later"
 	}
 	node := ""
 	switch {
@@ -84,7 +98,7 @@ func (o IBSOp) beyondL2(z Zen) (hw.Level, string) {
 	case level == hw.LocalRAM && o.Remote:
 		level, node = hw.RemoteRAM, ", of another node (ibs_nb_req_dst_node)"
 	}
-	return level, fmt.Sprintf("it missed L1 and L2, and source %d (ibs_nb_req_src) is %s on %s%s", o.Source&7, level, generation, node)
+	return level, fmt.Sprintf("it missed L1 and L2, and source %d (ibs_nb_req_src) is %s on %s%s", source, level, generation, node)
 }
 
 // IBSLatency makes the latency column of IBS operations. The counter starts

@@ -239,19 +239,7 @@ func pick[T any](values []T, index []int) []T {
 // processor is an AMD family and model; zero if not known.
 type processor struct{ family, model int }
 
-// zen is the generation. Zen 4 and later are family 19h models 10h–1Fh and
-// 60h–AFh, and family 1Ah.
-func (p processor) zen() datasrc.Zen {
-	switch {
-	case p.family == 0:
-		return datasrc.AnyZen
-	case p.family > 0x19 || p.family == 0x19 && (p.model >= 0x10 && p.model <= 0x1f || p.model >= 0x60 && p.model <= 0xaf):
-		return datasrc.Zen4
-	case p.family == 0x19:
-		return datasrc.Zen3
-	}
-	return datasrc.Zen12
-}
+func (p processor) zen() datasrc.Zen { return datasrc.ZenOf(p.family, p.model) }
 
 var (
 	familyInfo = regexp.MustCompile(`"CPUFamilyNumber" value="(\d{1,4})"`)

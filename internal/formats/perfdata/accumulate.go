@@ -21,6 +21,7 @@ type pieces struct {
 	names *table.Interner
 	codes table.Growing[uint32]
 	ints  table.Growing[int64]
+	words table.Growing[uint64]
 	valid table.Bits
 	wide  bool
 }
@@ -64,6 +65,11 @@ func (p *pieces) append(c *table.Column, at int) {
 				p.codes.Append(0)
 			}
 		}
+	case []uint64:
+		p.words.Pad(at)
+		for _, v := range d {
+			p.words.Append(v)
+		}
 	case []int32:
 		p.ints.Pad(at)
 		for _, v := range d {
@@ -103,6 +109,11 @@ func (p *pieces) column(rows int) (*table.Column, error) {
 		p.codes.Pad(rows)
 		c.Dict = p.names.Names()
 		c.Data, c.Spill, err = p.codes.Values()
+		return &c, err
+	}
+	if c.Kind == table.Address {
+		p.words.Pad(rows)
+		c.Data, c.Spill, err = p.words.Values()
 		return &c, err
 	}
 	p.ints.Pad(rows)

@@ -138,4 +138,7 @@ type Event struct {
 	// PMU is the name of the device the attr's type stands for, if the file
 	// lists devices.
 	PMU string
+
+	kind  kind
+	extra uint64 // fields its samples have from elsewhere, as bits of SampleType
 }

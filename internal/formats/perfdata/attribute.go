@@ -48,7 +48,7 @@ const maxSites = 1 << 19
 func (b *builder) attribute(ctx context.Context) (*attribution, error) {
 	at := &attribution{
 		b: b, space: &symbol.Space{}, files: b.im.binaries(), commands: map[uint32]uint32{}, names: table.NewInterner(),
-		named: table.NewBits(b.n), lossy: newLosses(b.n), sites: map[siteKey]uint32{}, hasCode: b.im.rows.ip.used,
+		named: table.NewBits(b.n), lossy: newLosses(b.n), sites: map[siteKey]uint32{}, hasCode: b.r.ip.used,
 	}
 	at.commands[0] = at.names.CodeString("swapper")
 	at.mappings()
@@ -60,7 +60,7 @@ func (b *builder) attribute(ctx context.Context) (*attribution, error) {
 			}
 		}
 		row := b.row(i)
-		for len(notes) > 0 && (notes[0].Time <= b.time[row] || !b.im.rows.time.used) {
+		for len(notes) > 0 && (notes[0].Time <= b.time[row] || !b.r.time.used) {
 			at.take(&notes[0])
 			notes = notes[1:]
 		}
@@ -107,7 +107,7 @@ func (at *attribution) mappings() {
 	for i := range at.b.im.notes {
 		n := &at.b.im.notes[i]
 		time := n.Time
-		if !at.b.im.rows.time.used {
+		if !at.b.r.time.used {
 			time = 0
 		}
 		switch n.Kind {
@@ -195,7 +195,6 @@ func (b *builder) code(ctx context.Context, at *attribution) {
 	b.add(comm.Back(spill), err)
 	b.addresses("ip", b.ip, sampleIP)
 	b.modes()
-	defer at.files.Close()
 	if err := at.sitesToColumns(ctx); err != nil {
 		b.fail(err)
 	}
@@ -292,7 +291,7 @@ const objectRows = 1 << 18
 
 // objects adds the data object of each address.
 func (b *builder) objects(ctx context.Context, at *attribution) {
-	addr := b.im.rows.addr
+	addr := b.r.addr
 	if !addr.used || addr.all == 0 {
 		return
 	}

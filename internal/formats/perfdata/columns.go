@@ -3,6 +3,7 @@ package perfdata
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -13,6 +14,7 @@ import (
 // builder turns rows into columns, in order of time.
 type builder struct {
 	im      *importer
+	r       *rows
 	n       int
 	order   []uint32 // rows in order of time; nil if they are
 	base    uint64
@@ -70,9 +72,33 @@ func (b *builder) close() {
 
 // tables builds the tables of the run.
 func (im *importer) tables(ctx context.Context) ([]*table.Table, error) {
-	b := &builder{im: im, n: im.rows.n}
-	defer b.close()
-	r := &im.rows
+	slices.SortStableFunc(im.notes, func(x, y Note) int { return cmp.Compare(x.Time, y.Time) })
+	var out, gaps []*table.Table
+	for _, part := range []struct {
+		name   string
+		rows   *rows
+		fields []ibsField
+	}{{"samples", &im.rows, opFields}, {"fetch", &im.fetches, fetchFields}} {
+		if part.rows.n == 0 {
+			continue
+		}
+		b := &builder{im: im, r: part.rows, n: part.rows.n}
+		t, lost, err := b.build(ctx, part.name, part.fields)
+		b.close()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+		if lost != nil && gaps == nil {
+			gaps = append(gaps, lost)
+		}
+	}
+	return append(out, gaps...), nil
+}
+
+// build makes the table of one set of rows, and that of the gaps between them.
+func (b *builder) build(ctx context.Context, name string, fields []ibsField) (samples, gaps *table.Table, err error) {
+	r := b.r
 	b.event, b.mode = values(b, &r.event, b.n), values(b, &r.mode, b.n)
 	b.pid, b.tid, b.source = values(b, &r.pid, b.n), values(b, &r.tid, b.n), values(b, &r.source, b.n)
 	b.time, b.ip, b.cpu = values(b, &r.time.values, b.n), values(b, &r.ip.values, b.n), values(b, &r.cpu.values, b.n)
@@ -84,35 +110,32 @@ func (im *importer) tables(ctx context.Context) ([]*table.Table, error) {
 		b.order = timeOrder(b.time)
 		b.base = b.time[b.row(0)]
 	}
-	slices.SortStableFunc(im.notes, func(x, y Note) int { return cmp.Compare(x.Time, y.Time) })
+	b.threads()
 	b.place()
 	at, err := b.attribute(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	defer at.files.Close()
 	b.code(ctx, at)
 	b.access()
 	b.objects(ctx, at)
 	b.rest(at)
+	b.ibs(fields)
+	b.speColumns()
 	if b.err != nil {
-		return nil, b.err
+		return nil, nil, b.err
 	}
-	samples, err := table.New("samples", b.columns)
-	if err != nil {
-		return nil, err
+	if samples, err = table.New(name, b.columns); err != nil {
+		return nil, nil, err
 	}
-	out := []*table.Table{samples}
-	if gaps, err := at.lossy.table(b); err != nil {
-		return nil, err
-	} else if gaps != nil {
-		out = append(out, gaps)
-	}
-	return out, nil
+	gaps, err = at.lossy.table(b)
+	return samples, gaps, err
 }
 
 // place adds when and where samples were taken.
 func (b *builder) place() {
-	r := &b.im.rows
+	r := b.r
 	if r.time.used {
 		var g table.Growing[int64]
 		for i := range b.n {
@@ -184,8 +207,8 @@ func (b *builder) validity(bit uint64, zeroIsNone bool, v []uint64) table.Bits {
 	var has [maxEventRows]bool
 	every := true
 	for i, e := range b.im.events[:min(len(b.im.events), maxEventRows)] {
-		has[i] = e.SampleType&bit != 0
-		every = every && (has[i] || b.im.rows.byEvent[i] == 0)
+		has[i] = (e.SampleType|e.extra)&bit != 0
+		every = every && (has[i] || b.r.byEvent[i] == 0)
 	}
 	if every && !zeroIsNone {
 		return nil
@@ -232,7 +255,7 @@ func said(valid table.Bits, p table.Provenance) table.Provenance {
 // access adds what the hardware says about each access: its address, the words
 // of data_src, and what it cost.
 func (b *builder) access() {
-	r := &b.im.rows
+	r := b.r
 	b.addresses("addr", b.addr, sampleAddr)
 	if r.phys.used {
 		b.address("phys", &r.phys, samplePhysAddr)
@@ -269,7 +292,7 @@ func (b *builder) access() {
 // latency adds what an access took. A weight of zero is none: stores on most
 // processors, hits on AMD.
 func (b *builder) latency() {
-	r := &b.im.rows
+	r := b.r
 	if !r.weight.used {
 		b.add(table.Ints("latency", "cycles", table.Absent, make([]int64, b.n), table.NewBits(b.n)), nil)
 		return
@@ -280,10 +303,14 @@ func (b *builder) latency() {
 	}
 	v := values(b, &r.weight.values, b.n)
 	valid := table.NewBits(b.n)
+	assumed := b.r.ibs != nil && b.im.opt.L1Latency >= 0
 	var g table.Growing[int32]
 	for i := range b.n {
 		row := b.row(i)
 		w := v[row]
+		if assumed && b.im.events[b.event[row]].kind == kindIBSOp {
+			w = b.ibsLatency(w, b.im.sources.accesses[b.source[row]])
+		}
 		if w == 0 || !access[b.source[row]] || w >= absurdLatency {
 			w = 0
 		} else {
@@ -296,6 +323,10 @@ func (b *builder) latency() {
 	if valid.Count() == b.n {
 		c.Valid = nil
 	}
+	if assumed {
+		c.Provenance = said(valid, table.Modelled)
+		c.Note = fmt.Sprintf("IBS measures load misses only; an L1 hit is assumed to take %d cycles, which is also added to misses. Stores have no value", b.im.opt.L1Latency)
+	}
 	b.add(c.Back(spill), err)
 	b.weights(v)
 }
@@ -305,7 +336,7 @@ const absurdLatency = 1 << 31
 
 // weights adds the weight as it was recorded, and its parts.
 func (b *builder) weights(v []uint64) {
-	r := &b.im.rows
+	r := b.r
 	b.numbers("weight", "", v, &r.weight, b.validity(sampleWeight|sampleWeightStruct, false, nil)).Note = "as recorded"
 	if c := b.number("ins_lat", "cycles", &r.insLat, sampleWeightStruct, true); c != nil {
 		c.Note = "from the dispatch of the instruction to its end"
@@ -317,7 +348,7 @@ func (b *builder) weights(v []uint64) {
 
 // rest adds what is left: the event and the raw words.
 func (b *builder) rest(at *attribution) {
-	r := &b.im.rows
+	r := b.r
 	names := table.NewInterner()
 	codes := make([]uint32, len(b.im.events))
 	for i, e := range b.im.events {

@@ -18,6 +18,7 @@ type importer struct {
 	*file
 	opt     *formats.Options
 	rows    rows
+	fetches rows // samples of instruction fetches, which are no accesses to data
 	notes   []Note
 	sample  Sample
 	sources sources
@@ -26,10 +27,19 @@ type importer struct {
 	unknown map[uint32]int // records of types nobody knows
 	skipped [3]int         // samples by fault
 	lossy   bool           // something was lost
+
+	trace               trace
+	midrText            string // the CPUID that midrValue was read from
+	midrValue           uint64
+	cpu                 datasrc.Zen
+	cpuText             string // the CPUID that cpu was read from
+	ibsCodes            map[ibsKey]uint32
+	microOps, memoryOps int // samples of IBS, and those that access memory
 }
 
 func newImporter(f *file, opt *formats.Options) *importer {
-	return &importer{file: f, opt: opt, sources: newSources(), stacks: newStacks(), unknown: map[uint32]int{}}
+	return &importer{file: f, opt: opt, sources: newSources(), stacks: newStacks(), unknown: map[uint32]int{},
+		trace: trace{buffers: map[uint32]*buffer{}}, ibsCodes: map[ibsKey]uint32{}}
 }
 
 // parse reads a whole file.
@@ -47,7 +57,7 @@ func parse(ctx context.Context, r io.ReaderAt, size int64, opt *formats.Options)
 		return nil, fmt.Errorf("no event is described in the file; it ends at byte %d: %w", size, errDamaged)
 	}
 	im.judge()
-	if im.rows.n == 0 {
+	if im.rows.n+im.fetches.n == 0 {
 		return nil, im.empty()
 	}
 	out := &formats.Imported{Origin: f.origin()}
@@ -95,6 +105,12 @@ func (im *importer) record(r record, rest *payload) error {
 		im.featureRecord(r)
 	case recEventUpdate:
 		im.eventUpdate(r)
+	case recTimeConv:
+		im.timeConv(r)
+	case recAuxtraceInfo:
+		im.auxtraceInfo(r)
+	case recAuxtrace:
+		return im.auxtrace(r, rest)
 	case recBuildID:
 		im.features.addBuildID(im.order, r.b)
 	default:
@@ -116,13 +132,20 @@ func (im *importer) addSample(r record) error {
 		im.skipped[f]++
 		return nil
 	}
-	if im.rows.n == maxRows {
+	if max(im.rows.n, im.fetches.n) == maxRows {
 		return fmt.Errorf("more than %d samples: record less, or filter with perf script", maxRows)
 	}
 	if s.Event >= maxEventRows {
 		return fmt.Errorf("samples of more than %d events in one file: record fewer events", maxEventRows)
 	}
-	im.rows.add(s, im.sources.perf(s), im.stacks.number(s.Chain))
+	switch im.kindOf(im.events[s.Event]) {
+	case kindIBSOp:
+		im.addIBSOp(s)
+	case kindIBSFetch:
+		im.addIBSFetch(s)
+	default:
+		im.rows.add(s, im.sources.perf(s), im.stacks.number(s.Chain))
+	}
 	return nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"isobath/internal/datasrc"
 )
 
 // judge puts into sentences what makes the samples incomplete or one-sided.
@@ -20,6 +22,7 @@ func (im *importer) judge() {
 	im.judgeLosses()
 	im.judgeMultiplexing()
 	im.judgeEvents()
+	im.judgeTrace()
 }
 
 // judgeLosses tells of records that the kernel could not write.
@@ -59,7 +62,16 @@ func (im *importer) judgeMultiplexing() {
 
 // judgeEvents tells of what each event leaves out by design.
 func (im *importer) judgeEvents() {
-	for i, e := range im.events {
+	if im.microOps > 0 {
+		im.warnf("%d of %d micro-ops that IBS sampled were memory operations; the others have no op, level and latency", im.memoryOps, im.microOps)
+		if im.features.zen() == datasrc.AnyZen {
+			im.warnf("the AMD family is not in the file: where the kernel did not decode it, what served an access is read with the doubts of Zen 3")
+		}
+	}
+	if im.fetches.n > 0 {
+		im.warnf("%d samples are instruction fetches (IBS): they are in a table of their own, fetch", im.fetches.n)
+	}
+	for i, e := range im.events[:min(len(im.events), maxEventRows)] {
 		if n := e.latencyThreshold(); n > 3 && im.rows.byEvent[i] > 0 {
 			im.warnf("event %s samples only accesses of at least %d cycles: counts are biased to slow ones", e.Name, n)
 		}
@@ -93,7 +105,7 @@ func (e *Event) timer() bool { return e.Type == typeSoftware && e.Config <= 1 }
 // biasNote is what the latency column says about thresholds.
 func (im *importer) biasNote() string {
 	var parts []string
-	for i, e := range im.events {
+	for i, e := range im.events[:min(len(im.events), maxEventRows)] {
 		if n := e.latencyThreshold(); n > 0 && im.rows.byEvent[i] > 0 {
 			parts = append(parts, fmt.Sprintf("%s samples only accesses of at least %d cycles", e.Name, n))
 		}

@@ -66,7 +66,7 @@ func (l *losses) take(n *Note) {
 // sample marks the first sample after a loss on its CPU.
 func (l *losses) sample(b *builder, i, row int) {
 	cpu := int32(-1)
-	if b.im.rows.cpu.used {
+	if b.r.cpu.used {
 		cpu = int32(b.cpu[row])
 	}
 	if len(l.lost)+len(l.slow) > 0 {
@@ -121,7 +121,7 @@ func (l *losses) columns(b *builder) {
 		c.Note = "the kernel throttled sampling between the sample before on this CPU and this one"
 		b.add(c, nil)
 	}
-	if r := &b.im.rows; r.shared > 0 {
+	if r := b.r; r.shared > 0 {
 		v := values(b, &r.counting.values, b.n)
 		out := make([]float64, b.n)
 		valid := table.NewBits(b.n)
@@ -141,7 +141,7 @@ var gapNames = []string{"lost", "throttled", "trace cut"}
 
 // table returns the gaps as a table of their own; nil if there are none.
 func (l *losses) table(b *builder) (*table.Table, error) {
-	if len(l.gaps) == 0 || !b.im.rows.time.used {
+	if len(l.gaps) == 0 || !b.r.time.used {
 		return nil, nil
 	}
 	n := len(l.gaps)

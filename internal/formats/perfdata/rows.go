@@ -41,6 +41,10 @@ type rows struct {
 	transaction, cgroup, dataPage, code field
 	counting                            field // per mille of the time the counter ran
 
+	ibs    *[ibsRegisters]field // nil without IBS
+	hasIBS table.Growing[uint8]
+	spe    *speRows // nil without SPE
+
 	byEvent [maxEventRows]int
 	shared  int // samples whose counter did not run all the time
 }

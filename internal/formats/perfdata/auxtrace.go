@@ -1,0 +1,322 @@
+package perfdata
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+
+	"isobath/internal/table"
+)
+
+// trace is the hardware trace of a file: pieces of buffers, one for each CPU or
+// thread, that hold the packets of ARM SPE.
+type trace struct {
+	kind     uint32 // of AUXTRACE_INFO
+	pmu      uint32 // type of the device
+	seen     bool
+	buffers  map[uint32]*buffer
+	clock    clock
+	records  int // of all kinds
+	accesses int
+	pieces   int
+}
+
+type buffer struct {
+	speDecoder
+	next uint64 // offset at which the next piece should begin
+}
+
+// clock turns the counter of the hardware into the time of the recording.
+type clock struct {
+	shift, mult, zero, cycles, mask uint64
+	short, known                    bool
+}
+
+// time converts a reading as struct perf_event_mmap_page tells to.
+func (c *clock) time(ticks uint64) uint64 {
+	if !c.known {
+		return ticks
+	}
+	if c.short {
+		ticks = c.cycles + (ticks-c.cycles)&c.mask
+	}
+	quotient, rest := ticks>>c.shift, ticks&(1<<c.shift-1)
+	high, low := bits.Mul64(rest, c.mult)
+	return c.zero + quotient*c.mult + (low>>c.shift | high<<(64-c.shift))
+}
+
+// timeConv reads TIME_CONV.
+func (im *importer) timeConv(r record) {
+	c := cursor{order: im.order, b: r.b[recordHeader:]}
+	conv := clock{shift: c.u64(), mult: c.u64(), zero: c.u64()}
+	if c.short || conv.shift > 63 || conv.mult == 0 {
+		return
+	}
+	conv.known = true
+	if len(c.b) >= 18 {
+		conv.cycles, conv.mask = c.u64(), c.u64()
+		conv.short = c.b[1] != 0
+	}
+	im.trace.clock = conv
+}
+
+// auxtraceInfo reads which hardware made the trace.
+func (im *importer) auxtraceInfo(r record) {
+	c := cursor{order: im.order, b: r.b[recordHeader:]}
+	im.trace.kind = c.u32()
+	c.u32()
+	im.trace.pmu = uint32(c.u64())
+	im.trace.seen = true
+}
+
+// maxBuffers bounds the buffers of a trace: one for each CPU or thread.
+const maxBuffers = 1 << 16
+
+// auxtrace decodes a piece of a trace.
+func (im *importer) auxtrace(r record, rest *payload) error {
+	c := cursor{order: im.order, b: r.b[recordHeader:]}
+	size, offset := c.u64(), c.u64()
+	c.u64()
+	idx, tid, cpu := c.u32(), c.u32(), c.u32()
+	if c.short {
+		return fmt.Errorf("piece of a hardware trace at byte %d is too short: %w", r.at, errDamaged)
+	}
+	im.trace.pieces++
+	event := im.speEvent()
+	if event < 0 {
+		return nil
+	}
+	buf := im.trace.buffers[idx]
+	if buf == nil {
+		if len(im.trace.buffers) == maxBuffers {
+			return fmt.Errorf("more than %d buffers of a hardware trace at byte %d: %w", maxBuffers, r.at, errDamaged)
+		}
+		buf = &buffer{next: offset}
+		im.trace.buffers[idx] = buf
+	}
+	if buf.next != offset {
+		buf.carry, buf.rec = nil, speRecord{} // something is missing in between
+	}
+	buf.next = offset + size
+	for {
+		b, err := rest.next(windowSize / 4)
+		if err != nil || b == nil {
+			return err
+		}
+		var failed error
+		buf.decode(b, func(rec *speRecord) {
+			if err := im.addSPE(rec, event, tid, cpu); err != nil {
+				failed = err
+			}
+		})
+		if failed != nil {
+			return failed
+		}
+	}
+}
+
+// speEvent finds the event whose trace this is; -1 if it is not SPE.
+func (im *importer) speEvent() int {
+	if im.trace.seen && im.trace.kind != auxtraceArmSPE {
+		return -1
+	}
+	for i, e := range im.events[:min(len(im.events), maxEventRows)] {
+		if im.kindOf(e) == kindSPE || im.trace.seen && e.Type == im.trace.pmu && e.Type > typeBreakpoint {
+			e.kind = kindSPE
+			return i
+		}
+	}
+	return -1
+}
+
+const speFieldsOfSample = sampleIP | sampleTID | sampleTime | sampleAddr | sampleWeight
+
+// addSPE adds a record if it is an access to memory.
+func (im *importer) addSPE(r *speRecord, event int, tid, cpu uint32) error {
+	im.trace.records++
+	if !r.memory() {
+		return nil
+	}
+	if im.rows.n == maxRows {
+		return fmt.Errorf("more than %d samples: record less", maxRows)
+	}
+	im.trace.accesses++
+	s := Sample{Event: int32(event), Type: speFieldsOfSample, IP: r.pc, Addr: r.va, Phys: r.pa, Weight: uint64(r.total), Mode: modeUser}
+	if r.el > 0 {
+		s.Mode = modeKernel
+	}
+	if r.has&spePA != 0 {
+		s.Type |= samplePhysAddr
+	}
+	if r.has&speTime != 0 {
+		s.Time = im.trace.clock.time(r.time)
+	}
+	if int32(cpu) >= 0 {
+		s.Type |= sampleCPU
+		s.CPU = cpu
+	}
+	switch {
+	case r.has&speContext != 0:
+		s.TID = r.context
+	case int32(tid) > 0:
+		s.TID = tid
+	default:
+		s.TID = unknownThread
+	}
+	s.PID = s.TID
+	im.extend(&s)
+	n := im.rows.n
+	im.rows.add(&s, im.sources.number(r.access(speSources(im.midr()))), 0)
+	im.rows.addSPE(n, r)
+	return nil
+}
+
+// unknownThread marks rows whose thread follows from what ran on their CPU.
+const unknownThread = ^uint32(0)
+
+// midr reads the main ID register from the CPUID feature: "0x00000000410fd0c0".
+func (im *importer) midr() uint64 {
+	if im.midrText != im.features.CPUID {
+		im.midrText = im.features.CPUID
+		im.midrValue, _ = strconv.ParseUint(strings.TrimPrefix(im.midrText, "0x"), 16, 64)
+	}
+	return im.midrValue
+}
+
+// speRows are the fields of SPE that have no column elsewhere.
+type speRows struct{ events, issue, translation, source, op, level field }
+
+// addSPE keeps the fields of a row, plus one where zero is a value.
+func (r *rows) addSPE(n int, rec *speRecord) {
+	if r.spe == nil {
+		r.spe = &speRows{}
+	}
+	r.spe.events.put(n, rec.events|1<<63)
+	put := func(f *field, has speField, v uint64) {
+		if rec.has&has != 0 {
+			f.put(n, v+1)
+		}
+	}
+	put(&r.spe.issue, speIssue, uint64(rec.issue))
+	put(&r.spe.translation, speTranslation, uint64(rec.translation))
+	put(&r.spe.source, speSource, uint64(rec.source))
+	put(&r.spe.op, speOp, uint64(rec.op))
+	put(&r.spe.level, spePC, uint64(rec.el))
+}
+
+// speFlags are the columns of the events.
+var speFlags = []struct {
+	name string
+	bit  int
+}{
+	{"spe_retired", 1}, {"spe_l1d_access", 2}, {"spe_l1d_refill", 3}, {"spe_tlb_access", 4}, {"spe_tlb_walk", 5}, {"spe_not_taken", 6}, {"spe_mispredict", 7},
+	{"spe_llc_access", 8}, {"spe_llc_miss", 9}, {"spe_remote", 10}, {"spe_misaligned", 11}, {"spe_transaction", 16}, {"spe_partial_predicate", 17}, {"spe_empty_predicate", 18},
+}
+
+// speColumns adds the fields of SPE.
+func (b *builder) speColumns() {
+	if b.r.spe == nil {
+		return
+	}
+	v := values(b, &b.r.spe.events.values, b.n)
+	valid := b.nonzero(v)
+	for _, f := range speFlags {
+		if b.r.spe.events.all>>f.bit&1 == 0 {
+			continue // never set: the processor may not have it
+		}
+		data, spill, err := gather(b, v, func(x uint64) uint8 { return uint8(x >> f.bit & 1) })
+		b.add(table.Flags(f.name, table.Measured, data, slices.Clone(valid)).Back(spill), err)
+	}
+	for _, f := range []struct {
+		name, unit, note string
+		of               *field
+	}{
+		{"spe_issue_lat", "cycles", "from dispatch to issue", &b.r.spe.issue}, {"spe_translation_lat", "cycles", "of the address", &b.r.spe.translation},
+		{"spe_source", "", "as recorded; its meaning depends on the processor", &b.r.spe.source}, {"spe_op", "", "kind of load or store, as recorded", &b.r.spe.op},
+		{"spe_el", "", "exception level", &b.r.spe.level},
+	} {
+		if !f.of.used {
+			continue
+		}
+		v := values(b, &f.of.values, b.n)
+		data, spill, err := gather(b, v, func(x uint64) int32 { return int32(max(x, 1) - 1) })
+		valid := b.nonzero(v)
+		c := &table.Column{Name: f.name, Kind: table.Number, Unit: f.unit, Note: f.note, Provenance: said(valid, table.Measured), Data: data, Valid: valid}
+		b.add(c.Back(spill), err)
+	}
+}
+
+// nonzero returns the rows whose value is not zero, in order of time.
+func (b *builder) nonzero(v []uint64) table.Bits {
+	valid := table.NewBits(b.n)
+	for i := range b.n {
+		if v[b.row(i)] != 0 {
+			valid.Set(i)
+		}
+	}
+	return valid
+}
+
+// threads finds process and thread of SPE rows: the trace names at most the
+// thread, and sometimes only what the CPU ran at that time tells it.
+func (b *builder) threads() {
+	if b.r.spe == nil {
+		return
+	}
+	b.pid, b.tid = slices.Clone(b.pid), slices.Clone(b.tid)
+	process := map[uint32]uint32{}
+	for i := range b.im.notes {
+		switch n := &b.im.notes[i]; n.Kind {
+		case Comm, Fork, Map:
+			process[n.TID] = n.PID
+		}
+	}
+	running := map[uint64]uint32{}
+	notes := b.im.notes
+	for i := range b.n {
+		row := b.row(i)
+		for ; len(notes) > 0 && notes[0].Time <= b.time[row]; notes = notes[1:] {
+			if n := &notes[0]; n.Kind == Switch && !n.Out {
+				running[uint64(uint32(n.CPU))] = n.TID
+			}
+		}
+		if b.im.events[b.event[row]].kind != kindSPE {
+			continue
+		}
+		if b.tid[row] == unknownThread {
+			b.tid[row] = running[b.cpu[row]]
+			b.pid[row] = b.tid[row]
+		}
+		if pid, ok := process[b.tid[row]]; ok {
+			b.pid[row] = pid
+		}
+	}
+}
+
+// judge tells what the trace leaves open.
+func (im *importer) judgeTrace() {
+	t := &im.trace
+	if t.pieces > 0 && im.speEvent() < 0 {
+		im.warnf("the file holds a hardware trace of kind %d, which is not decoded; only ARM SPE is", t.kind)
+		return
+	}
+	if t.records == 0 {
+		return
+	}
+	im.warnf("%d of %d records of ARM SPE are loads and stores; the others are left out", t.accesses, t.records)
+	if !t.clock.known {
+		im.warnf("the file does not say how the counter of ARM SPE relates to time: the times of its samples are ticks")
+	}
+	if speSources(im.midr()) == nil {
+		im.warnf("what the data source of ARM SPE means on this processor (%q) is not known: levels are derived from cache events", im.features.CPUID)
+	}
+	bad := 0
+	for _, b := range t.buffers {
+		bad += b.bad
+	}
+	if bad > 0 {
+		im.warnf("%d bytes of the ARM SPE trace are no packets; the records around them are left out", bad)
+	}
+}

@@ -1,0 +1,156 @@
+package perfdata
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"isobath/internal/datasrc"
+	"isobath/internal/formats/perfdata/perfsynth"
+)
+
+func unhex(t testing.TB, s string) []byte {
+	b, err := hex.DecodeString(strings.Join(strings.Fields(s), ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// Recorded on Graviton (a load and a branch) and on an Ampere Altra (a load);
+// notes/perf.md, section 6.
+const (
+	speLoad = `b0 d0 c2 a1 ed 66 ba ff c0 00 00 00 00 00 65 80 5f 00 00 49 00 52 16 00 99 04 00 98 0c 00 b2 28 6b 09 03 37 0e ff 00
+		9a 01 00 00 00 00 00 00 00 00 00 00 43 00 00 00 71 2e 65 2f 6a 0a 00 00 00`
+	speBranch = `b0 e0 b0 ef ed 66 ba ff c0 00 00 00 00 00 65 0e 00 00 00 4a 01 52 42 00 99 10 00 98 11 00 b1 e4 b0 ef ed 66 ba ff c0
+		00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 71 8d 65 2f 6a 0a 00 00 00`
+	speAltra = `49 00 52 1e 03 99 51 01 98 f5 01 b2 50 9e d7 f1 3e 40 ff 00 9a 01 00 b3 50 9e d7 71 3f 40 00 80 43 0c 00 00
+		71 b3 9a e9 bd 3e 07 00 00 b0 88 b6 cb 8f 22 d4 ff c0 00 00 00 00 00 00 00 00 00 00`
+)
+
+func decodeSPE(b []byte, piece int) (out []speRecord, bad int) {
+	var d speDecoder
+	for len(b) > 0 {
+		n := min(piece, len(b))
+		d.decode(b[:n], func(r *speRecord) { out = append(out, *r) })
+		b = b[n:]
+	}
+	return out, d.bad
+}
+
+func TestGoldenSPE(t *testing.T) {
+	all := unhex(t, speLoad+speBranch+speAltra)
+	const timed = speTime | speOp | speEvents | speIssue | speTotal
+	want := []speRecord{
+		{pc: 0xffffba66eda1c2d0, el: 2, va: 0xffff0e3703096b28, events: 1<<1 | 1<<2 | 1<<4, issue: 4, total: 12, translation: 1, class: 1, context: 0x5f80, time: 44731163950,
+			has: timed | spePC | speVA | speTranslation | speSource | speContext},
+		{pc: 0xffffba66edefb0e0, el: 2, target: 0xffffba66edefb0e4, events: 1<<1 | 1<<6, issue: 16, total: 17, class: 2, op: 1, context: 0xe, time: 44731164045,
+			has: timed | spePC | speTarget | speContext},
+		{va: 0xffff403ef1d79e50, pa: 0x403f71d79e50, events: 0x31e, issue: 337, total: 501, translation: 1, source: 12, class: 1, time: 7966055570099,
+			has: timed | speVA | spePA | speTranslation | speSource},
+	}
+	for _, piece := range []int{len(all), 1, 7, 64} {
+		got, bad := decodeSPE(all, piece)
+		if diff := gocmp.Diff(want, got, gocmp.AllowUnexported(speRecord{})); diff != "" || bad != 0 {
+			t.Errorf("in pieces of %d: %d bad bytes\n%s", piece, bad, diff)
+		}
+	}
+	if got, _ := decodeSPE(unhex(t, "ab cd ef ff 99 88 77 66 55 44"), 10); len(got) != 0 {
+		t.Errorf("garbage gives records: %+v", got)
+	}
+}
+
+func TestSPELevels(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		midr uint64
+		rec  speRecord
+		want string
+	}{
+		{"neoverse l1", 0x410fd0c0, speRecord{has: speSource, source: 0}, "load L1 none"},
+		{"neoverse dram", 0x410fd0c0, speRecord{has: speSource, source: 0xe}, "load Local RAM none"},
+		{"neoverse remote", 0x410fd4f0, speRecord{has: speSource, source: 0xd}, "load Remote Cache peer"},
+		{"ampereone ddr", 0xc00fac30, speRecord{has: speSource, source: 7}, "load Local RAM none"},
+		{"hisilicon, modified elsewhere", 0x480fd060, speRecord{has: speSource, source: 7}, "load Remote Cache hit modified"},
+		{"unknown maker, by events", 0x610f0000, speRecord{has: speSource | speEvents, source: 7, events: speL1DAccess | speL1DRefill}, "load Beyond L1 "},
+		{"last level missed", 0, speRecord{has: speEvents, events: speL1DAccess | speL1DRefill | speLLCAccess | speLLCMiss}, "load Beyond L3 "},
+		{"store has no source", 0x410fd0c0, speRecord{has: speSource | speEvents, op: 1, events: speL1DAccess}, "store L1 "},
+	} {
+		a := tt.rec.access(speSources(tt.midr))
+		if got := datasrc.OpNames[a.Op] + " " + a.Level.String() + " " + datasrc.SnoopNames[a.Snoop]; got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// A file with a trace of SPE: threads from context packets or from what the
+// CPU ran, times by the clock of the file, packets cut between pieces.
+func TestSPEFile(t *testing.T) {
+	spe := perfsynth.Event{Name: "arm_spe_0/ts_enable=1/", Type: 9, Config2: 30, SampleType: perfsynth.IP | perfsynth.TID | perfsynth.Time | perfsynth.CPU | perfsynth.Identifier, Flags: perfsynth.SampleIDAll, IDs: []uint64{1}}
+	dummy := spe
+	dummy.Name, dummy.Type, dummy.IDs = "dummy:u", 1, []uint64{2}
+	for _, opt := range []perfsynth.Options{{}, {Pipe: true}, {Zstd: 81}} {
+		data := synth(t, opt, []perfsynth.Event{spe, dummy}, func(w *perfsynth.Writer) {
+			le := binary.LittleEndian
+			feature := func() {
+				w.Feature(12, w.Names())
+				w.Feature(9, w.String("0x00000000410fd0c0"))
+				w.Feature(16, w.PMUs(map[uint32]string{9: "arm_spe_0"}, 9))
+			}
+			if opt.Pipe {
+				feature()
+			}
+			w.Record(70, 0, le.AppendUint64(le.AppendUint64([]byte{4, 0, 0, 0, 0, 0, 0, 0}, 9), 1))
+			// Ten nanoseconds a tick, from time 1000 on.
+			conv := le.AppendUint64(le.AppendUint64(le.AppendUint64(nil, 1), 20), 1000)
+			w.Record(79, 0, append(conv, make([]byte, 24)...))
+			w.Comm(0, 0x5f00, 0x5f80, "worker", false)
+			w.Comm(0, 77, 78, "other", false)
+			// CPU 3 switches to thread 78.
+			w.FlushZstd()
+			w.Record(15, 0, append(make([]byte, 8), w.Trailer(0, 77, 78, 2000, 3)...))
+			w.FlushZstd()
+			trace := append(unhex(t, speLoad), unhex(t, speBranch)...)
+			w.Auxtrace(0, 0, ^uint32(0), 3, trace[:30])
+			w.Auxtrace(30, 0, ^uint32(0), 3, trace[30:])
+			w.Auxtrace(0, 1, ^uint32(0), 3, unhex(t, speAltra))
+			if !opt.Pipe {
+				feature()
+			}
+		})
+		im := mustParse(t, data)
+		got := rowsOf(t, im.Tables[0], "pid", "tid", "comm", "cpu", "ip", "addr", "phys", "op", "level", "snoop", "tlb", "latency", "spe_issue_lat", "spe_translation_lat", "spe_source", "spe_llc_miss", "spe_l1d_access", "event")
+		want := []string{
+			"24320 24448 worker 3 0xffffba66eda1c2d0 0xffff0e3703096b28  load L1 none hit 12 4 1 0 0 1 arm_spe_0/ts_enable=1/",
+			"77 78 other 3  0xffff403ef1d79e50 0x403f71d79e50 load Local Peer Cache peer hit 501 337 1 12 1 1 arm_spe_0/ts_enable=1/",
+		}
+		if diff := gocmp.Diff(want, got); diff != "" {
+			t.Errorf("%+v\n%s", opt, diff)
+		}
+		if c := im.Tables[0].Column("time"); c.Base != 1000+10*44731163950 {
+			t.Errorf("first time %d, want %d", c.Base, uint64(1000+10*44731163950))
+		}
+		all := strings.Join(im.Warnings, "\n")
+		for _, want := range []string{"2 of 3 records", "at least 30 cycles"} {
+			if !strings.Contains(all, want) {
+				t.Errorf("%q is not in the warnings: %s", want, all)
+			}
+		}
+	}
+}
+
+func TestClock(t *testing.T) {
+	c := clock{shift: 10, mult: 2048, zero: 5, known: true}
+	for ticks, want := range map[uint64]uint64{0: 5, 1: 7, 1024: 2053, 1 << 50: 5 + 1<<51} {
+		if got := c.time(ticks); got != want {
+			t.Errorf("time(%d) = %d, want %d", ticks, got, want)
+		}
+	}
+	if got := fmt.Sprint((&clock{}).time(9)); got != "9" {
+		t.Errorf("without a clock %s, want the ticks", got)
+	}
+}
