@@ -2,11 +2,13 @@
 // that `isobath report --where` counts for the selection in the address.
 
 import { AxeBuilder } from '@axe-core/playwright';
-import { readFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Download, Page } from 'playwright-core';
-import { browse, samples, shared, start, type Browser, type Running } from './harness';
-import { boxOf, clauses, counted, everything, find, linkOf, opened, plain, status, whereOf } from './page';
+import { browse, isobath, samples, shared, start, type Browser, type Running } from './harness';
+import { boxOf, clauses, counted, drawn, everything, find, linkOf, opened, plain, status, whereOf } from './page';
 
 const LULESH = shared('samples/lulesh_legacy');
 const N = 15676;
@@ -302,6 +304,7 @@ describe.skipIf(!LULESH)('the page on the LULESH samples', () => {
     await page.keyboard.press('Control+KeyS');
     await page.getByRole('textbox', { name: 'Name' }).fill('velocities');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('tab', { name: 'Selection' }).click();
     await page.getByRole('button', { name: 'Select all' }).click();
     await everything(page, N);
     await page.getByRole('button', { name: 'velocities', exact: true }).click();
@@ -386,19 +389,6 @@ describe.skipIf(!LULESH)('the page on the LULESH samples', () => {
   });
 });
 
-/** Waits until the upper layer of a view has, or has not, something on it. */
-async function drawn(page: Page, view: string, yes: boolean): Promise<void> {
-  await page.waitForFunction(
-    ([name, wanted]) => {
-      const canvas = document.querySelectorAll<HTMLCanvasElement>(`[data-view="${name}"] canvas`)[1];
-      if (!canvas || canvas.width === 0) return false;
-      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
-      return data.some((v) => v !== 0) === wanted;
-    },
-    [view, yes] as const,
-  );
-}
-
 describe('opening', () => {
   let browser: Browser;
   beforeAll(async () => {
@@ -414,6 +404,14 @@ describe('opening', () => {
     }, files);
     await page.dispatchEvent('body', 'dragover', { dataTransfer: data });
     await page.dispatchEvent('body', 'drop', { dataTransfer: data });
+  }
+
+  /** A run of a few samples, as teams serve them. */
+  async function savedRun(): Promise<string> {
+    const folder = mkdtempSync(join(tmpdir(), 'isobath-e2e-run-'));
+    writeFileSync(join(folder, 'few.csv'), 'cpu,latency\n1,20\n2,30\n1,25\n');
+    isobath('import', join(folder, 'few.csv'), '-o', join(folder, 'few.isobath'));
+    return join(folder, 'few.isobath');
   }
 
   it('imports a dropped file, and says why another is not understood', async () => {
@@ -464,5 +462,79 @@ describe('opening', () => {
     await page.getByRole('alert').filter({ hasText: 'isobath has stopped' }).waitFor();
     expect(await page.evaluate(() => performance.getEntriesByName('draw Topology').length)).toBeGreaterThan(0);
     await page.close();
+  });
+
+  it('reconnects by itself when the server returns', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'isobath-e2e-token-'));
+    const args = ['demo', '--token-file', join(folder, 'token')];
+    const first = await start(...args);
+    const { page } = await browser.open(first.url);
+    await page.getByRole('status', { name: 'Samples selected' }).filter({ hasText: 'Everything' }).waitFor();
+    await first.stop();
+    await find(page, 'Topology', /^CPU 3 /).catch(() => undefined);
+    await page.getByRole('alert').filter({ hasText: 'isobath has stopped' }).waitFor();
+    const again = await start(...args, '--port', new URL(first.origin).port);
+    await page.getByRole('alert').filter({ hasText: 'isobath has stopped' }).waitFor({ state: 'detached' });
+    const p = await find(page, 'Topology', /^CPU 3 /);
+    await page.mouse.click(p.x, p.y);
+    await page.getByRole('status', { name: 'Samples selected' }).filter({ hasText: / of 92\s959 samples/ }).waitFor();
+    await page.close();
+    await again.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('shows how far an import is, and cancels it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'isobath-e2e-large-'));
+    const file = join(folder, 'large.csv');
+    const block = Array.from({ length: 20_000 }, (_, i) => `${i * 997},${i % 64},${10 + (i % 700)},L${1 + (i % 3)}\n`).join('');
+    writeFileSync(file, 'time,cpu,latency,level\n');
+    for (let i = 0; i < 1000; i++) appendFileSync(file, block); // about 400 MB
+    const server = await start('open');
+    const { page, problems } = await browser.open(server.url);
+    await page.keyboard.press('Control+KeyO');
+    await page.getByRole('textbox', { name: 'Path' }).fill(file);
+    await page.keyboard.press('Enter');
+    const bar = page.getByRole('status').filter({ hasText: 'large.csv' });
+    await bar.getByRole('progressbar', { name: 'Import' }).waitFor();
+    await bar.filter({ hasText: /\d.* of .*MiB/ }).waitFor();
+    await bar.getByRole('button', { name: 'Cancel' }).click();
+    await bar.waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'Nothing is open' }).waitFor();
+    expect(problems).toEqual([]);
+    await page.close();
+    await server.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  it.skipIf(!LULESH)('imports a dropped folder', async () => {
+    const server = await start('open');
+    const { page, problems } = await browser.open(server.url);
+    await page.getByRole('heading', { name: 'Nothing is open' }).waitFor();
+    // A folder of the file system, as a desktop would drop it.
+    const cdp = await page.context().newCDPSession(page);
+    for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+      await cdp.send('Input.dispatchDragEvent', { type, x: 300, y: 300, data: { items: [], files: [LULESH!], dragOperationsMask: 1 } });
+    }
+    await everything(page, N);
+    await find(page, 'Topology', /^CPU 7 /);
+    expect(problems).toEqual([]);
+    await page.close();
+    await server.stop();
+  });
+
+  it('opens nothing for others on a shared server, and says so', async () => {
+    const server = await start('serve', await savedRun());
+    const { page } = await browser.open(server.url);
+    await page.getByRole('button', { name: 'Runs' }).click();
+    await page.getByRole('menuitem', { name: /^Open a file/ }).waitFor({ state: 'detached' });
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+KeyO');
+    await page.getByRole('alert').filter({ hasText: 'This server is shared' }).waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await page.getByRole('button', { name: 'Close' }).click();
+    await drop(page, [{ name: 'mine.csv', text: 'cpu,latency\n1,2\n' }]);
+    await page.getByRole('alert').filter({ hasText: 'isobath open FILE' }).waitFor();
+    await page.close();
+    await server.stop();
   });
 });

@@ -98,3 +98,28 @@ export async function status(page: Page, text: string): Promise<void> {
 export async function plain(at: Locator, text: string): Promise<void> {
   await expect.poll(async () => (await at.innerText()).replace(/\s+/g, ' ').trim()).toBe(text);
 }
+
+/** Waits until the upper layer of a view has, or has not, something on it. */
+export async function drawn(page: Page, view: string, yes: boolean): Promise<void> {
+  await page.waitForFunction(
+    ([name, wanted]) => {
+      const canvas = document.querySelectorAll<HTMLCanvasElement>(`[data-view="${name}"] canvas`)[1];
+      if (!canvas || canvas.width === 0) return false;
+      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+      return data.some((v) => v !== 0) === wanted;
+    },
+    [view, yes] as const,
+  );
+}
+
+/** What a layer of a view shows, to be compared: 0 is the lower, 1 the upper. */
+export async function pixels(page: Page, view: string, layer: 0 | 1): Promise<string> {
+  // Two frames: what was asked for is drawn in the next one.
+  return page.evaluate(
+    async ([name, k]) => {
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      return document.querySelectorAll<HTMLCanvasElement>(`[data-view="${name}"] canvas`)[k]!.toDataURL();
+    },
+    [view, layer] as const,
+  );
+}

@@ -13,8 +13,13 @@ export async function droppedFiles(data: DataTransfer): Promise<Dropped | undefi
   const [first] = entries;
   if (!first) return undefined;
   if (entries.length === 1 && !first.path.includes('/')) return { name: first.path, content: first.content };
-  const name = roots.length === 1 ? roots[0]!.name : 'dropped';
-  return { name, content: tar(entries) };
+  return archive(entries, roots.length === 1 ? roots[0]!.name : undefined);
+}
+
+/** Files as one archive; those of a folder are named as they are inside it. */
+function archive(entries: readonly Entry[], folder: string | undefined): Dropped {
+  const inside = entries.map((e) => (folder && e.path.startsWith(`${folder}/`) ? { ...e, path: e.path.slice(folder.length + 1) } : e));
+  return { name: folder ?? 'dropped', content: tar(inside) };
 }
 
 /** Files chosen in a dialog. */
@@ -24,7 +29,7 @@ export function chosenFiles(files: FileList): Dropped | undefined {
   if (!first) return undefined;
   if (list.length === 1 && !first.webkitRelativePath) return { name: first.name, content: first };
   const entries = list.map((f): Entry => ({ path: f.webkitRelativePath || f.name, content: f }));
-  return { name: entries[0]!.path.split('/')[0]!, content: tar(entries) };
+  return archive(entries, first.webkitRelativePath ? entries[0]!.path.split('/')[0]! : undefined);
 }
 
 async function walk(entry: FileSystemEntry, under: string): Promise<Entry[]> {

@@ -1,0 +1,217 @@
+// What every view owes its users, and the ways of the parallel coordinates, on
+// the real LULESH samples and the demo.
+
+import { readFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Download, Page } from 'playwright-core';
+import { browse, isobath, samples, shared, start, type Browser, type Running } from './harness';
+import { counted, drawn, everything, find, linkOf, opened, plain, pixels, whereOf } from './page';
+
+const LULESH = shared('samples/lulesh_legacy');
+const N = 15676;
+
+describe.skipIf(!LULESH)('every view', () => {
+  let server: Running;
+  let browser: Browser;
+  let page: Page;
+  let problems: string[];
+
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([start('open', LULESH!), browse({ width: 1440, height: 900 })]);
+    await browser.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await server.stop();
+  });
+  beforeEach(async () => {
+    ({ page, problems } = await browser.open(`${server.url}&v=1&s=latency+in+100..1790`));
+    page.setDefaultTimeout(10_000);
+    await counted(page, 2147, N);
+  });
+  afterEach(async () => {
+    await page.close();
+    expect(problems).toEqual([]);
+  });
+
+  const views: [name: string, tab: string | undefined][] = [
+    ['Top offenders', undefined], ['Topology', undefined], ['Statistics', undefined],
+    ['Parallel coordinates', 'Parallel coordinates'], ['One axis', 'One axis'], ['Categories', 'Categories'],
+  ];
+
+  it.each(views)('%s has a cursor, words, a table and exports', async (name, tab) => {
+    if (tab) await page.getByRole('tab', { name: tab }).click();
+    const view = page.getByRole('application', { name });
+    await view.waitFor();
+    // Words for the whole: what it is, and n of N.
+    await expect.poll(async () => (await view.locator('.sr').first().textContent())?.replace(/\s/g, ' ')).toContain('2 147 of 15 676 samples selected');
+    // The cursor moves by keys and says where it is, to eyes and to screen readers.
+    await view.focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    const words = async (): Promise<string> => (await page.locator('[data-status]').innerText()).trim();
+    await expect.poll(words).not.toBe('');
+    expect(await page.locator('[aria-live]').first().textContent()).toBeDefined();
+    // The table has the rows of the CSV.
+    await page.keyboard.press('KeyT');
+    const table = page.getByRole('dialog', { name });
+    await table.waitFor();
+    await expect.poll(async () => (await table.innerText()).replace(/\s/g, ' ')).toContain('2 147 of 15 676 samples');
+    const rows = Number(await table.getByRole('table').getAttribute('aria-rowcount'));
+    expect(rows).toBeGreaterThan(2);
+    await page.keyboard.press('Escape');
+    await table.waitFor({ state: 'detached' });
+    const save = async (item: RegExp): Promise<Buffer> => {
+      await view.focus();
+      await page.getByRole('button', { name: /^Export/ }).click();
+      const [file] = (await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: item }).click()])) as [Download, void];
+      return readFileSync((await file.path())!);
+    };
+    const csv = (await save(new RegExp(`^${name} as CSV`))).toString().trim().split('\n');
+    expect(csv).toHaveLength(rows + 1);
+    expect([...(await save(new RegExp(`^${name} as PNG`))).subarray(1, 4)].map((c) => String.fromCharCode(c)).join('')).toBe('PNG');
+    const svg = (await save(new RegExp(`^${name} as SVG`))).toString();
+    expect(svg).toMatch(/^<svg[^]*<\/svg>\s*$/);
+    expect(svg.replaceAll('\u202f', ' ')).toContain('2 147 of 15 676 samples');
+  });
+
+  it('colours lines by the pair, the first or the second axis, hovers on their own scale, and fades the rest', async () => {
+    const choose = async (item: RegExp): Promise<void> => {
+      await page.getByRole('button', { name: /^Strength of lines/ }).click();
+      await page.getByRole('menuitemradio', { name: item }).or(page.getByRole('menuitemcheckbox', { name: item })).or(page.getByRole('menuitem', { name: item })).first().click();
+    };
+    const still = (): Promise<string> => pixels(page, 'Parallel coordinates', 0);
+    const seen = new Set([await still()]);
+    for (const mode of [/^first axis/, /^second axis/]) {
+      await choose(mode);
+      await expect.poll(async () => seen.has(await still())).toBe(false);
+      seen.add(await still());
+    }
+    expect((await linkOf(page)).get('o.pc.strength')).toBe('right');
+    await choose(/^pair/);
+    await expect.poll(still).toBe([...seen][0]);
+
+    await find(page, 'Parallel coordinates', /^CPU 6 /);
+    await drawn(page, 'Parallel coordinates', true);
+    const commonScale = await pixels(page, 'Parallel coordinates', 1);
+    await choose(/^hover on its own scale/);
+    await find(page, 'Parallel coordinates', /^CPU 6 /);
+    await expect.poll(() => pixels(page, 'Parallel coordinates', 1)).not.toBe(commonScale);
+
+    const slider = page.getByRole('slider', { name: 'Opacity of the rest' });
+    await page.mouse.move(2, 2);
+    const before = await still();
+    await slider.focus();
+    for (let i = 0; i < 8; i++) await page.keyboard.press('ArrowLeft');
+    await expect.poll(async () => (await linkOf(page)).get('o.pc.rest')).toBe('60');
+    await expect.poll(still).not.toBe(before);
+    await page.keyboard.press('Home');
+    await expect.poll(async () => (await linkOf(page)).get('o.pc.rest')).toBe('0');
+  });
+
+  it('names the value under the pointer: file and line, object, and what its samples are', async () => {
+    const tip = async (mark: RegExp): Promise<string> => {
+      await find(page, 'Parallel coordinates', mark);
+      await page.locator('.tip').waitFor();
+      await expect.poll(() => page.locator('.tip').innerText()).toContain('\n');
+      return (await page.locator('.tip').innerText()).replace(/\s+/g, ' ');
+    };
+    expect(await tip(/^LULESH_OMP\.cc:2035 /)).toContain('all LULESH_OMP.cc:2035');
+    await expect.poll(() => tip(/^Beyond L3 /)).toMatch(/mostly LULESH_OMP\.cc:\d+, [\d.]+ %.* mostly m_\w+, [\d.]+ %/);
+  });
+
+  it('jumps to the line most correlated with the hovered bin, unless told not to', async () => {
+    const top = (where: string): number => {
+      const report = JSON.parse(isobath('report', LULESH!, '--by', 'line', '--where', where, '--top', '1', '--json')) as { groups: { key: { line: number } }[] };
+      return report.groups[0]!.key.line;
+    };
+    const [selected, hovered] = [top('latency in 100..1790'), top('latency in 100..1790 & level = L3')];
+    expect(hovered).not.toBe(selected);
+    const shown = page.getByRole('region', { name: 'Code' }).getByText(/^line \d+$/);
+    await plain(shown, `line ${selected}`);
+    await find(page, 'Parallel coordinates', /^L3 /);
+    await plain(shown, `line ${hovered}`);
+    await page.mouse.move(2, 2);
+    await plain(shown, `line ${selected}`);
+    await page.getByRole('switch', { name: 'Follow hover' }).click();
+    await find(page, 'Parallel coordinates', /^L3 /);
+    await drawn(page, 'Parallel coordinates', true);
+    await plain(shown, `line ${selected}`);
+  });
+
+  it('passes on a long selection by a short link', async () => {
+    await page.getByRole('tab', { name: 'Selection' }).click();
+    const field = page.getByRole('textbox', { name: 'Selection as text' });
+    const parts = Array.from({ length: 120 }, (_, i) => `latency in ${i * 15}..${i * 15 + 7}`);
+    await field.fill(parts.join(' | '));
+    await field.press('Enter');
+    const n = samples(LULESH!, parts.join(' | '));
+    await counted(page, n, N);
+    expect((await page.evaluate(() => location.href)).length).toBeGreaterThan(2000);
+    await page.getByRole('button', { name: 'Copy link' }).click();
+    await page.getByRole('button', { name: 'Link copied' }).waitFor();
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    expect(link.length).toBeLessThan(100);
+    const other = await browser.open(`${server.url}&${link.slice(link.indexOf('#') + 1)}`);
+    await counted(other.page, n, N);
+    expect(await whereOf(other.page)).toBe(await whereOf(page));
+    await other.page.close();
+  });
+
+  it('finds selections of a file again that is no run of ours', async () => {
+    await page.keyboard.press('Control+KeyS');
+    await page.getByText('The file itself is not changed').waitFor();
+    await page.getByRole('textbox', { name: 'Name' }).fill('slow ones');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('tab', { name: 'Selection' }).click();
+    await page.getByRole('heading', { name: 'Saved for this file' }).waitFor();
+    await page.reload();
+    await page.getByRole('tab', { name: 'Selection' }).click();
+    await page.getByRole('button', { name: 'slow ones', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Remove slow ones' }).click();
+  });
+});
+
+describe('the demo', () => {
+  let server: Running;
+  let browser: Browser;
+  let page: Page;
+  let problems: string[];
+  const ALL = 92959;
+
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([start('demo'), browse({ width: 1440, height: 900 })]);
+    ({ page, problems } = await browser.open(server.url));
+    page.setDefaultTimeout(10_000);
+    await opened(page, ALL);
+  });
+  afterAll(async () => {
+    expect(problems).toEqual([]);
+    await browser.close();
+    await server.stop();
+  });
+
+  it('previews a line of the source pane everywhere, without moving the text', async () => {
+    const line = page.locator('.code').getByText('double d = unew[i] - u[i];').first();
+    const box = (await line.boundingBox())!;
+    await page.mouse.move(box.x + 20, box.y + box.height / 2);
+    await expect.poll(async () => (await page.locator('[data-status]').innerText()).replace(/\s+/g, ' ')).toContain('stencil.c:104 · 13 359 samples selected');
+    for (const view of ['Top offenders', 'Parallel coordinates', 'Statistics', 'Topology']) await drawn(page, view, true);
+    expect((await line.boundingBox())!.y).toBe(box.y);
+    await page.mouse.move(2, 2);
+    await drawn(page, 'Parallel coordinates', false);
+  });
+
+  it('previews a category', async () => {
+    await page.getByRole('tab', { name: 'Categories' }).click();
+    await find(page, 'Categories', /^\S+ .*of its/);
+    for (const view of ['Top offenders', 'Statistics', 'Topology']) await drawn(page, view, true);
+    await page.getByRole('tab', { name: 'Parallel coordinates' }).click();
+    await everything(page, ALL);
+  });
+
+  it('draws remote traffic to the node that served it', async () => {
+    await find(page, 'Topology', /^NUMA 0 /);
+    await expect.poll(async () => (await page.locator('[data-status]').innerText()).replace(/\s+/g, ' ')).toMatch(/[\d ]+ for other nodes/);
+  });
+});
