@@ -53,16 +53,16 @@ export async function boxOf(page: Page, view: string): Promise<{ x: number; y: n
 
 /**
  * Moves the pointer over a view until the status line names the mark, as a
- * person would, and leaves it there.
+ * person would, and leaves it there. From is the part of the height to begin at.
  */
-export async function find(page: Page, view: string, mark: RegExp): Promise<Point> {
+export async function find(page: Page, view: string, mark: RegExp, from = 0): Promise<Point> {
   await page.getByRole('application', { name: view }).waitFor();
   const box = await boxOf(page, view);
   await page.mouse.move(2, 2); // a mark that stays under the pointer would keep the status line
   // Asking the page itself is quicker than a thousand pointer moves: the words
   // of every mark are the same that a move would show.
   const p = await page.evaluate(
-    async ([name, source, b]) => {
+    async ([name, source, b, from]) => {
       const host = document.querySelector<HTMLElement>(`[data-view="${name}"]`)!;
       const status = document.querySelector<HTMLElement>('[data-status]')!;
       const wanted = new RegExp(source);
@@ -73,7 +73,7 @@ export async function find(page: Page, view: string, mark: RegExp): Promise<Poin
           channel.port2.postMessage(0);
         });
       const steps: number[][] = [];
-      for (let y = 3; y < b.height; y += 6) for (let x = 3; x < b.width; x += 9) steps.push([x, y]);
+      for (let y = 3 + Math.floor(from * b.height); y < b.height; y += 6) for (let x = 3; x < b.width; x += 9) steps.push([x, y]);
       for (const [x, y] of steps) {
         host.dispatchEvent(new PointerEvent('pointermove', { bubbles: true, clientX: b.x + x!, clientY: b.y + y! }));
         await tick();
@@ -81,7 +81,7 @@ export async function find(page: Page, view: string, mark: RegExp): Promise<Poin
       }
       return undefined;
     },
-    [view, mark.source, box] as const,
+    [view, mark.source, box, from] as const,
   );
   if (!p) throw new Error(`no mark of ${view} matches ${mark}`);
   await page.mouse.move(p.x, p.y);

@@ -192,6 +192,7 @@ export class AxisLayout {
   say(v: number): string {
     if (this.input.column.kind === 'address') return `0x${Math.round(v).toString(16)}`;
     const scaled = v / this.scale.factor;
+    if (scaled === 0) return '0';
     if (this.scale.factor !== 1) return decimal(scaled, Math.abs(scaled) < 1 ? 4 : 2);
     return exact(Math.abs(scaled) >= 100 ? Math.round(scaled) : Number(scaled.toPrecision(3)));
   }
