@@ -65,7 +65,7 @@ class TestApi {
     return this.down ? Promise.reject(new Gone()) : Promise.resolve(this.homes);
   }
   info(id: string): Promise<Info> {
-    return Promise.resolve({ ...this.homes.runs[0]!, id, selections: this.kept } as unknown as Info);
+    return Promise.resolve({ ...this.homes.runs[0]!, id, columns: [{}], selections: this.kept } as unknown as Info);
   }
   ask(_run: string, ask: Ask, signal: AbortSignal): Promise<Answer> {
     return new Promise((resolve, reject) => {
