@@ -159,7 +159,9 @@ func (c *collector) tables(ctx context.Context, r *run.Run, out *sampler.Outcome
 	}
 	r.Contents = []*table.Table{samples}
 	if len(c.touches) > 0 {
-		touches, err := c.touchTable(ctx, t, resolver)
+		// Libraries that only touched pages need no lines: a resolver of its
+		// own keeps their warnings apart.
+		touches, err := c.touchTable(ctx, t, symbol.NewResolver(c.space, c.code.files, c.objects))
 		if err != nil {
 			return err
 		}

@@ -281,6 +281,8 @@ EXPORT void *_Znwm(size_t n)
 		resolve();
 	if (LIKELY(n < threshold))
 		return real_new(n);
+	if (new_site) /* one form of new calls another */
+		return real_new(n);
 	new_site = CALLER;
 	void *p = real_new(n);
 	new_site = 0;
@@ -292,6 +294,8 @@ EXPORT void *_Znam(size_t n)
 	if (!real_new_array)
 		resolve();
 	if (LIKELY(n < threshold))
+		return real_new_array(n);
+	if (new_site) /* one form of new calls another */
 		return real_new_array(n);
 	new_site = CALLER;
 	void *p = real_new_array(n);
