@@ -15,6 +15,7 @@ var rows = []Row{
 	{"mesh-read", meshRead},
 	{"import", imports},
 	{"symbol", attribution},
+	{"record", recordings},
 	{"cycles", cycles},
 	{"refs", recordReferences},
 	{"mpi", recordMessages},
