@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,10 +24,17 @@ type recording struct {
 	command []string
 }
 
-// output is the run to write.
+// output is the run to write. Under a launcher of MPI programs every rank has
+// its own: rankN, or what %r in the name becomes.
 func (r recording) output() string {
-	if r.out != "" || len(r.command) == 0 {
+	rank, ranked := record.Rank()
+	switch {
+	case r.out != "" && ranked:
+		return strings.ReplaceAll(r.out, "%r", strconv.Itoa(rank))
+	case r.out != "" || len(r.command) == 0:
 		return r.out
+	case ranked:
+		return "rank" + strconv.Itoa(rank) + run.Suffix
 	}
 	return filepath.Base(r.command[0]) + run.Suffix
 }
@@ -67,6 +75,7 @@ what this machine can do. The exit code is that of the program.`,
 		Example: `  isobath record -- ./heat 1024
   isobath record -o heat.isobath --rate 2000 --duration 10s -- ./heat 1024
   isobath record --pid 4711 --duration 30s -o server.isobath
+  mpirun -n 4 isobath record -- ./app && isobath import rank*.isobath -o all.isobath
   isobath record --refs --function sort -- ./bubble 100
   isobath record --mpi -- mpirun -n 4 ./ring`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -86,7 +95,7 @@ what this machine can do. The exit code is that of the program.`,
 	}
 	flags := cmd.Flags()
 	flags.SetInterspersed(false) // what follows the program belongs to it
-	flags.StringVarP(&rec.out, "output", "o", "", "the `run` to write (default: the program's name with .isobath)")
+	flags.StringVarP(&rec.out, "output", "o", "", "the `run` to write; %r is the MPI rank (default: the program's name, or rankN, with .isobath)")
 	flags.BoolVar(&rec.force, "force", false, "replace a run of that name")
 	flags.BoolVar(&wantRefs, "refs", false, "record every memory reference of a region")
 	flags.BoolVar(&wantMPI, "mpi", false, "record the messages of an MPI program")

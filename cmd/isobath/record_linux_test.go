@@ -325,3 +325,30 @@ func TestRecordUsage(t *testing.T) {
 		}
 	}
 }
+
+// One run per rank, merged.
+func TestRecordRanks(t *testing.T) {
+	r := newRecorder(t)
+	program := r.build("matmul", "-O2")
+	total := 0
+	for _, rank := range []string{"0", "1"} {
+		cmd := r.command("record", "--rate", "4000", "--", program, "200")
+		cmd.Env = append(cmd.Env, "OMPI_COMM_WORLD_RANK="+rank)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		_, samples := r.open(filepath.Join(r.dir, "rank"+rank+".isobath"))
+		total += samples.Rows()
+	}
+	if out, err := r.command("import", "rank1.isobath", "rank0.isobath", "-o", "all.isobath").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	got, samples := r.open(filepath.Join(r.dir, "all.isobath"))
+	ranks := counts(samples, "rank")
+	if samples.Rows() != total || ranks["0"] == 0 || ranks["1"] == 0 || len(ranks) != 2 || samples.Column("node") == nil {
+		t.Errorf("%d of %d samples, ranks %v", samples.Rows(), total, ranks)
+	}
+	if got.Recording == nil || got.Recording.Samples != total || got.Tree == nil || len(got.SourceFiles) == 0 {
+		t.Errorf("recording %+v", got.Recording)
+	}
+}

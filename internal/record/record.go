@@ -178,6 +178,7 @@ func describe(opt *Options, out *sampler.Outcome, c *collector, why []string) *r
 		Ended: string(out.End), Status: out.Status, Seconds: out.Elapsed.Seconds(), User: out.User.Seconds(), System: out.System.Seconds(),
 		Samples: len(c.rows), Touches: len(c.touches), Lost: out.Losses.Lost, Throttled: out.Losses.Throttled, Damaged: out.Losses.Damaged,
 		Machine: system(), Environment: environment(os.Environ()), Kernel: c.kernel, Other: c.other,
+		ClockOffset: out.ClockOffset,
 	}
 	if out.Signal != 0 {
 		d.Signal = out.Signal.String()

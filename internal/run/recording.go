@@ -19,6 +19,10 @@ type Recording struct {
 	Weight string `json:"weight"`
 	Rank   *int   `json:"rank,omitempty"` // of an MPI program
 
+	// ClockOffset is what to add to times of the samples, which count from the
+	// start of the machine, to get nanoseconds since 1970.
+	ClockOffset int64 `json:"clock_offset"`
+
 	Ended   string  `json:"ended"`            // how the recording ended
 	Signal  string  `json:"signal,omitempty"` // that ended the program
 	Status  int     `json:"status"`

@@ -46,7 +46,7 @@ func Record(ctx context.Context, opt *Options, sink Sink) (*Outcome, error) {
 	if err := present(pid, sink); err != nil {
 		return fail(err)
 	}
-	out := &Outcome{Plan: s.plan, PID: pid, Started: time.Now()}
+	out := &Outcome{Plan: s.plan, PID: pid, Started: time.Now(), ClockOffset: clockOffset()}
 	s.enable(true)
 	if err := unix.PtraceDetach(pid); err != nil {
 		return fail(fmt.Errorf("let the program run: %w", err))
@@ -188,7 +188,7 @@ func attach(ctx context.Context, opt *Options, sink Sink) (*Outcome, error) {
 	if err := present(opt.PID, sink); err != nil {
 		return nil, err
 	}
-	out := &Outcome{Plan: s.plan, PID: opt.PID, Started: time.Now(), End: Interrupted}
+	out := &Outcome{Plan: s.plan, PID: opt.PID, Started: time.Now(), ClockOffset: clockOffset(), End: Interrupted}
 	s.enable(true)
 	d := newDrainer(s, sink)
 	go d.run()
@@ -214,4 +214,13 @@ func attach(ctx context.Context, opt *Options, sink Sink) (*Outcome, error) {
 	s.enable(false)
 	out.Losses = d.finish()
 	return out, nil
+}
+
+// clockOffset compares the time of day with the clock of samples.
+func clockOffset() int64 {
+	var t unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) != nil {
+		return 0
+	}
+	return time.Now().UnixNano() - t.Nano()
 }

@@ -68,6 +68,8 @@ type Outcome struct {
 	Status  int            // exit status as a shell says it: 128 + signal
 	Started time.Time
 	Elapsed time.Duration
+	// ClockOffset is what the time of day is ahead of the clock of samples.
+	ClockOffset int64
 	// CPUTime is the user and system time of the program and its children, if
 	// it has ended.
 	User, System time.Duration
