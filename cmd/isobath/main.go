@@ -90,6 +90,7 @@ func newRoot() *cobra.Command {
 		newInfo(),
 		newReport(),
 		newRecord(),
+		newCC(),
 		newImport(),
 		newExport(),
 		newFormats(),

@@ -125,7 +125,7 @@ func (j *job) readRecords(f *os.File) error {
 		return err
 	}
 	if !bytes.HasPrefix(head, []byte(pluginMagic)) {
-		return fmt.Errorf("qemu did not start the plugin; run the program under %s to see why", "qemu")
+		return fmt.Errorf("%s did not start to record; does the program run under it?", j.rec.Backend)
 	}
 	word := func(i int) uint64 { return binary.LittleEndian.Uint64(head[8*(i+1):]) }
 	j.bias = word(0)
@@ -142,28 +142,40 @@ func (j *job) readRecords(f *os.File) error {
 	if room := (info.Size() - pluginHead - pluginMaps) / pluginRecord; count > uint64(max(room, 0)) {
 		return fmt.Errorf("the plugin counts %d records and left %d", count, room)
 	}
-	return j.merge(io.NewSectionReader(f, pluginHead+pluginMaps, int64(count)*pluginRecord))
+	records := io.NewSectionReader(f, pluginHead+pluginMaps, int64(count)*pluginRecord)
+	if j.rec.Backend == Instrument {
+		return j.plain(records)
+	}
+	return j.merge(records)
 }
 
 // merge reads raw records and puts together what qemu takes apart.
 func (j *job) merge(r io.Reader) error {
 	m := newMerger(j)
+	err := eachRecord(r, func(b []byte) bool {
+		ref := refs.Ref{Addr: binary.LittleEndian.Uint64(b), PC: binary.LittleEndian.Uint64(b[8:]),
+			Thread: binary.LittleEndian.Uint32(b[16:]), Size: uint32(binary.LittleEndian.Uint16(b[20:]))}
+		if b[22] != 0 {
+			ref.Op = refs.Store
+		}
+		return m.add(ref)
+	})
+	m.flush()
+	return err
+}
+
+// eachRecord visits records until one is not wanted.
+func eachRecord(r io.Reader, visit func([]byte) bool) error {
 	buf := make([]byte, 4096*pluginRecord)
 	for {
 		n, err := io.ReadFull(r, buf)
 		for b := buf[:n-n%pluginRecord]; len(b) > 0; b = b[pluginRecord:] {
-			ref := refs.Ref{Addr: binary.LittleEndian.Uint64(b), PC: binary.LittleEndian.Uint64(b[8:]),
-				Thread: binary.LittleEndian.Uint32(b[16:]), Size: uint32(binary.LittleEndian.Uint16(b[20:]))}
-			if b[22] != 0 {
-				ref.Op = refs.Store
-			}
-			if !m.add(ref) {
+			if !visit(b) {
 				return nil
 			}
 		}
 		switch {
 		case err == io.EOF || err == io.ErrUnexpectedEOF:
-			m.flush()
 			return nil
 		case err != nil:
 			return err

@@ -110,10 +110,8 @@ func Record(ctx context.Context, o Options) (*Recording, error) {
 		o.Say(fmt.Sprintf("recording %s with %s: %s", o.Region, choice, why))
 	}
 	j.rec.Backend = choice
-	if choice != Instrument || o.Region.Begin != "" || o.Region.Function != "main" {
-		if j.bounds, err = p.Resolve(o.Region); err != nil {
-			return nil, err
-		}
+	if j.bounds, err = p.Resolve(o.Region); err != nil {
+		return nil, err
 	}
 	record, ok := map[Backend]func(context.Context) error{Step: j.step, QEMU: j.qemu, Valgrind: j.valgrind, Instrument: j.instrument}[choice]
 	if !ok {
