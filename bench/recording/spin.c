@@ -1,5 +1,4 @@
-/* Fixed work on a few kilobytes: what it takes longer under a recorder is the
- * recorder's cost. */
+/* Keeps a processor busy with accesses to a few kilobytes. */
 #include <stdlib.h>
 
 int main(int argc, char **argv)
