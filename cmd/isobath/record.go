@@ -50,7 +50,6 @@ type samplingFlags struct {
 	pid       int
 	duration  time.Duration
 	children  bool
-	model     string
 	heap      bool
 	threshold int64
 }
@@ -115,7 +114,6 @@ func (f *samplingFlags) add(cmd *cobra.Command) {
 	flags.IntVar(&f.pid, "pid", 0, "attach to this running `process`")
 	flags.DurationVar(&f.duration, "duration", 0, "stop recording after this `time`")
 	flags.BoolVar(&f.children, "children", true, "record child processes too")
-	flags.StringVar(&f.model, "model", "", "add modelled cache levels for this `topology` file, or 'here'")
 	flags.BoolVar(&f.heap, "heap", true, "log allocations, to name heap objects")
 	flags.Int64Var(&f.threshold, "heap-threshold", 4096, "log allocations of at least this many `bytes`")
 }

@@ -196,6 +196,23 @@ func TestRecordStencil(t *testing.T) {
 	if touches := got.Table("touches"); touches == nil || counts(touches, "symbol")["u"] < 4000 {
 		t.Error("the pages of u were not seen to be touched")
 	}
+	out, err := r.command("report", "out.isobath", "--touches", "--json").Output()
+	var first struct {
+		Objects []struct {
+			Symbol         string
+			Pages, Samples int
+			Threads        []struct{ ID, Pages int }
+		}
+	}
+	if err != nil || json.Unmarshal(out, &first) != nil || len(first.Objects) < 2 {
+		t.Fatalf("first touches: %v\n%s", err, out)
+	}
+	// One thread fills u, both write v.
+	for _, o := range first.Objects[:2] {
+		if want := map[string]int{"u": 1, "v": 2}[o.Symbol]; len(o.Threads) != want || o.Pages < 4000 || o.Samples == 0 {
+			t.Errorf("%+v: want %d threads", o, want)
+		}
+	}
 	if got.Tree == nil || len(got.SourceFiles) == 0 || len(got.Recording.Modules) == 0 || got.Recording.Modules[0].BuildID == "" {
 		t.Errorf("topology %d bytes, sources %v, modules %v", len(got.Tree), got.SourceFiles, got.Recording.Modules)
 	}

@@ -25,6 +25,7 @@ func newReport() *cobra.Command {
 		top     int
 		asJSON  bool
 		spreads bool
+		touches bool
 	)
 	cmd := &cobra.Command{
 		Use:   "report FILE",
@@ -40,6 +41,9 @@ func newReport() *cobra.Command {
 				return err
 			}
 			defer s.Close()
+			if touches {
+				return reportTouches(cmd, s, top, asJSON)
+			}
 			if by == "cacheline" {
 				return reportLines(cmd, s, where, top, asJSON)
 			}
@@ -62,6 +66,7 @@ func newReport() *cobra.Command {
 	imports.add(cmd)
 	cmd.Flags().StringVar(&by, "by", "line", "what to group by: line, file, function, caller, symbol, field, cacheline, cpu, node, level, tid or any `column`; several with commas")
 	cmd.Flags().BoolVar(&spreads, "spread", false, "how the samples of each group spread over levels and latencies")
+	cmd.Flags().BoolVar(&touches, "touches", false, "who touched the pages of each data object first, and on which memory node")
 	cmd.Flags().StringVar(&where, "where", "", "only samples that match this `selection`")
 	cmd.Flags().StringVar(&order, "order", "", "rank by latency (default), samples, mean or key")
 	cmd.Flags().IntVar(&top, "top", 0, "show only the first `n` groups")

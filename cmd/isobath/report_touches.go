@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"isobath/internal/dataset"
+	"isobath/internal/firsttouch"
+	"isobath/internal/term"
+)
+
+// touchReport is what `report --touches` prints.
+type touchReport struct {
+	Pages   int                 `json:"pages"`
+	Objects []firsttouch.Object `json:"objects"`
+}
+
+// reportTouches says who touched the pages of each object first.
+func reportTouches(cmd *cobra.Command, s *dataset.Set, top int, asJSON bool) error {
+	touches := s.Run.Table("touches")
+	if touches == nil {
+		return fmt.Errorf("this run has no first touches; 'isobath record' keeps them")
+	}
+	r := touchReport{Objects: firsttouch.Objects(s.Run.Table("samples"), touches)}
+	for _, o := range r.Objects {
+		r.Pages += o.Pages
+	}
+	if top > 0 && len(r.Objects) > top {
+		r.Objects = r.Objects[:top]
+	}
+	if asJSON {
+		return printJSON(cmd.OutOrStdout(), r)
+	}
+	return r.write(cmd.OutOrStdout())
+}
+
+func (r *touchReport) write(w io.Writer) error {
+	fmt.Fprintf(w, "%s pages touched first; away are samples on another node than their page\n\n", term.Thousands(r.Pages))
+	t := term.Table{Columns: []term.Column{{Head: "pages", Align: term.Right}, {Head: "by node"}, {Head: "by thread"}, {Head: "samples", Align: term.Right}, {Head: "away", Align: term.Right}, {Head: "symbol", Give: true}}}
+	for _, o := range r.Objects {
+		away := "–"
+		if o.Known > 0 {
+			away = term.Percent(float64(o.Away) / float64(o.Known))
+		}
+		name := o.Symbol
+		if name == "" {
+			name = "(no name)"
+		}
+		t.Row(term.Thousands(o.Pages), firsttouch.Text(o.Nodes), firsttouch.Text(o.Threads), term.Thousands(o.Samples), away, name)
+	}
+	return t.Write(w, term.Width)
+}
