@@ -162,10 +162,7 @@ func (f *cyclesFlags) useBinary(in *cycle.Input, r refs.Reader, format string) (
 		}
 		return r, nil
 	}
-	biases := []uint64{0, symbol.QemuBias, symbol.NoRandomBias}
-	if format == "lackey" {
-		biases = []uint64{symbol.ValgrindBias}
-	}
+	biases := symbol.BiasesOf(format)
 	if f.bias != "" {
 		b, err := strconv.ParseUint(f.bias, 0, 64)
 		if err != nil {

@@ -51,6 +51,7 @@ type serveFlags struct {
 	webDir    string
 	sources   []string
 	topology  string
+	binary    string
 	memory    string
 	noBrowser bool
 	shared    bool
@@ -68,6 +69,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.compress, "compress", false, "compress answers, for slow connections (default over ssh)")
 	flags.StringArrayVar(&f.sources, "sources", nil, "folder with source files")
 	flags.StringVar(&f.topology, "topology", "", "hardware topology of the samples, as lstopo exports it")
+	flags.StringVar(&f.binary, "binary", "", "program of a reference trace, for its source lines")
 	flags.StringVar(&f.memory, "memory", "", "memory to use beyond the mapped files, such as 4GB (default half of what there is)")
 	flags.StringVar(&f.webDir, "web-dir", "", "folder with the page, in place of the built-in one")
 }
@@ -126,6 +128,7 @@ func (f *serveFlags) serve(cmd *cobra.Command, files []string, first func(*serve
 		Budget: kernel.NewBudget(budget),
 		Warn:   func(s string) { fmt.Fprintf(cmd.ErrOrStderr(), "isobath: %s\n", s) },
 	})
+	loader.Binary = f.binary
 	s, err := server.New(f.options(token, address, loader))
 	if err != nil {
 		return err

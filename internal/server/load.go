@@ -27,6 +27,8 @@ import (
 // Loader opens runs and foreign files for a server.
 type Loader struct {
 	Options dataset.Options
+	// Binary is the program of reference traces, for their source lines.
+	Binary string
 }
 
 // NewLoader returns a loader whose engines share one budget of memory.
@@ -34,7 +36,7 @@ func NewLoader(opt dataset.Options) *Loader {
 	if opt.Budget == nil {
 		opt.Budget = kernel.NewBudget(kernel.DefaultBudget())
 	}
-	return &Loader{opt}
+	return &Loader{Options: opt}
 }
 
 // Open is an Opener.
@@ -49,14 +51,24 @@ func (l *Loader) Open(ctx context.Context, path string, progress func(Progress))
 	}
 	set, err := dataset.Open(ctx, path, opt)
 	var other *dataset.NotSamples
-	if errors.As(err, &other) && other.Format.Kind == formats.Trace {
-		return openTrace(ctx, path, other.Format)
+	if errors.As(err, &other) {
+		switch other.Format.Kind {
+		case formats.Trace:
+			return openTrace(ctx, path, other.Format)
+		case formats.Refs:
+			return l.openRefs(ctx, path, other.Format.Name)
+		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	r := samplesRun(filepath.Base(path), path, set)
 	r.Reading.Map = opt.Map
+	if set.Run.Kind == formats.Refs { // one of our own: samples and a reference trace at once
+		if r.Refs, err = l.refs(path, r.Format); err != nil {
+			return nil, errors.Join(err, r.Close())
+		}
+	}
 	for _, folder := range opt.Sources {
 		if set.Run.Path != "" { // an import has looked there itself
 			r.AddSources(folder)

@@ -37,8 +37,10 @@ type Run struct {
 	Sources map[string]string
 	Texts   map[string][]byte
 
-	// Trace is the message-passing trace of the run; nil if it has none.
+	// Trace is the message-passing trace of the run, Refs its reference trace;
+	// nil if it has none.
 	Trace *Trace
+	Refs  *Refs
 
 	// Code is the machine code of the functions in which samples are; nil if it
 	// was not kept.
@@ -195,6 +197,8 @@ func (r *Run) summary() RunSummary {
 		s.Rows = r.Data.Table.Rows()
 	case r.Trace != nil:
 		s.Rows = len(r.Trace.Ops.Enter)
+	case r.Refs != nil:
+		s.Rows = int(r.Refs.records)
 	}
 	return s
 }
@@ -217,6 +221,8 @@ func (r *Run) String() string {
 	switch {
 	case r.Trace != nil:
 		return fmt.Sprintf("%s: %s operations of %d processes", r.Name, grouped(len(r.Trace.Ops.Enter)), len(r.Trace.Procs))
+	case r.Refs != nil:
+		return fmt.Sprintf("%s: %s references", r.Name, grouped(int(r.Refs.records)))
 	case t == nil:
 		return r.Name + ": " + r.Kind
 	}

@@ -108,6 +108,7 @@ func (s *Server) routes(mux *http.ServeMux) {
 	s.askRoutes(mux)
 	s.guideRoutes(mux)
 	s.traceRoutes(mux)
+	s.cyclesRoutes(mux)
 	s.searchRoutes(mux)
 	s.codeRoutes(mux)
 	s.againRoutes(mux)

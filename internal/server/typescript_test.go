@@ -34,6 +34,8 @@ func TestWireTypes(t *testing.T) {
 	ts.file(t, "internal/timeline/picture.go", "Window", "Line")
 	ts.file(t, "internal/timeline/operation.go")
 	ts.file(t, "internal/server/wire_trace.go")
+	ts.file(t, "internal/spiral/spiral.go", "Colour", "Reference")
+	ts.file(t, "internal/server/wire_cycles.go")
 	ts.file(t, "internal/command/command.go", "Action", "Suggestion")
 	ts.file(t, "internal/cacheline/cacheline.go", "Sharing", "CacheLine", "LineOffset", "CacheLines")
 	ts.file(t, "internal/spread/spread.go", "Spread", "LevelCount", "Latencies")
@@ -180,7 +182,7 @@ func typeName(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:
 		switch e.Name {
-		case "int", "int32", "int64", "uint32", "float64":
+		case "int", "int32", "int64", "uint32", "uint64", "float64":
 			return "number"
 		case "bool":
 			return "boolean"

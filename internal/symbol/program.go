@@ -14,6 +14,15 @@ const (
 	NoRandomBias = 0x555555554000 // Linux with address randomisation off
 )
 
+// BiasesOf returns where the program of a trace in this format may have been
+// loaded.
+func BiasesOf(format string) []uint64 {
+	if format == "lackey" {
+		return []uint64{ValgrindBias}
+	}
+	return []uint64{0, QemuBias, NoRandomBias}
+}
+
 // Program is a binary in a trace that holds addresses only and does not say
 // where it was loaded.
 type Program struct {

@@ -968,6 +968,181 @@ export interface ReportAsk extends TraceAsk {
   readonly clusters: boolean;
 }
 
+// Colour stands for a source line, or for a function whose lines are not the
+// user's own.
+export interface Colour {
+  readonly label: string;
+  readonly file: string;
+  readonly line: number;
+  readonly function: string; // set where lines are folded into it
+  readonly count: number; // references
+}
+
+// Reference is one record of the trace.
+export interface Reference {
+  readonly record: number;
+  readonly op: string;
+  readonly address: string;
+  readonly size: number;
+  readonly pc: string;
+  readonly function: string;
+  readonly file: string;
+  readonly line: number;
+}
+
+// CyclesAsk says which analysis of a reference trace a question is about. Zero
+// values are the defaults of `isobath cycles`; an empty symbol is chosen for
+// the trace, and thread -1 is the busiest.
+export interface CyclesAsk {
+  readonly symbol: '' | 'pc' | 'line' | 'addr' | 'op+addr' | 'pc+addr' | 'cacheline' | 'object';
+  readonly window: number;
+  readonly cap: number;
+  readonly every: number;
+  readonly from: number; // records, half open; to 0 is the end
+  readonly to: number;
+  readonly folds: number; // innermost loops folded to one turn
+  readonly thread: number;
+}
+
+// CyclesInfo describes the cycles of one thread of a reference trace.
+export interface CyclesInfo {
+  readonly records: number;
+  readonly windows: number;
+  readonly unique: number;
+  readonly symbols: number;
+  readonly symbol: string;
+  readonly window: number;
+  readonly cap: number;
+  readonly thread: number;
+  readonly threads: readonly CyclesThread[];
+  readonly bars: readonly CyclesBars[];
+  readonly classes: readonly CyclesClass[];
+  readonly colours: readonly Colour[];
+  readonly lines: readonly Colour[]; // every line or folded function
+  readonly preamble: number;
+  readonly postamble: number;
+  readonly notes: readonly string[];
+  readonly hasLines: boolean;
+}
+
+// CyclesThread is a thread that can be chosen.
+export interface CyclesThread {
+  readonly id: number;
+  readonly records: number;
+}
+
+// CyclesBars are the bars of one birth and death.
+export interface CyclesBars {
+  readonly birth: number;
+  readonly death: number;
+  readonly alive: boolean;
+  readonly count: number;
+}
+
+// CyclesClass is one circle and the walk around it.
+export interface CyclesClass {
+  readonly birth: number;
+  readonly death: number;
+  readonly alive: boolean;
+  readonly epsilon: number;
+  readonly turns: number;
+  readonly exact: boolean;
+  readonly combination: boolean;
+  readonly name: string; // role in the nest of loops
+  readonly parent: number;
+  readonly passes: number;
+  readonly dual: number;
+  readonly whole: number;
+  readonly sentence: string;
+  readonly place: string;
+  readonly turnAt: number; // windows of the shortest turn
+  readonly turnLength: number;
+  readonly residual: number;
+  readonly lines: readonly CyclesLine[];
+}
+
+// CyclesLine is a line's share of a turn.
+export interface CyclesLine {
+  readonly file: string;
+  readonly line: number;
+  readonly share: number;
+}
+
+// SpiralAsk asks for the drawing of a class, or of the morph from it to another:
+// part 0 is the one, 1 the other. Windows from First to Last-1 are drawn; Last
+// 0 is the end. Radii and Angles are the pixels there are, Columns those of the
+// strip.
+export interface SpiralAsk extends CyclesAsk {
+  readonly class: number;
+  readonly other: number; // -1 for none
+  readonly part: number;
+  readonly epsilon: number; // 0: where the class was found
+  readonly first: number;
+  readonly last: number;
+  readonly radii: number;
+  readonly angles: number;
+  readonly columns: number;
+}
+
+// SpiralAnswer is a drawing. Lift, colour and point are there for every window
+// if they can be told apart; otherwise polar is set.
+export interface SpiralAnswer {
+  readonly columns: readonly ColumnRef[];
+  readonly took: number;
+  readonly first: number;
+  readonly last: number;
+  readonly whole: boolean;
+  readonly lift: Column;
+  readonly otherLift: Column; // of the class to morph to
+  readonly colour: Column;
+  readonly point: Column;
+  readonly polar: SpiralPolar | null;
+  readonly turns: Column; // windows at which turns begin
+  readonly every: number; // turns between two of them
+  readonly passes: Column;
+  readonly teeth: boolean;
+  readonly strips: readonly SpiralStrip[]; // of the class and the others with turns
+  readonly ribbon: Column;
+}
+
+// SpiralPolar are pixels of radius and angle: colours, 0xffff for none.
+export interface SpiralPolar {
+  readonly radii: number;
+  readonly angles: number;
+  readonly colour: Column;
+}
+
+// SpiralStrip is the lift of a class over the whole trace.
+export interface SpiralStrip {
+  readonly class: number;
+  readonly low: Column;
+  readonly high: Column;
+}
+
+// ReferencesAsk asks for records of the trace.
+export interface ReferencesAsk extends CyclesAsk {
+  readonly first: number;
+  readonly last: number;
+}
+
+// ProjectionAsk asks for the cloud of points in the plane.
+export interface ProjectionAsk extends CyclesAsk {
+  readonly class: number;
+  readonly method: 'isomap' | 'mds';
+}
+
+// ProjectionAnswer is the cloud: a place, the coordinate of the class in turns
+// and the number of visits for every distinct window.
+export interface ProjectionAnswer {
+  readonly x: readonly number[];
+  readonly y: readonly number[];
+  readonly theta: readonly number[];
+  readonly visits: readonly number[];
+  readonly colour: readonly number[];
+  readonly edges: readonly (readonly number[])[]; // steps of the trace: from, to, how often
+  readonly note: string;
+}
+
 // Action is what a suggestion does.
 export type Action = 'select' | 'show' | 'hide' | 'correlate' | 'view' | 'color' | 'bins' | 'undo' | 'redo' | 'invert' | 'filter' | 'exclude' | 'export' | 'help' | 'open' | 'save' | 'link' | 'theme' | 'columns';
 

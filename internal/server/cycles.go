@@ -1,0 +1,478 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"isobath/internal/cycle"
+	"isobath/internal/formats"
+	"isobath/internal/refs"
+	"isobath/internal/refs/reffile"
+	"isobath/internal/source"
+	"isobath/internal/spiral"
+	"isobath/internal/symbol"
+)
+
+// Refs is a reference trace and the analyses of it that were asked for last.
+type Refs struct {
+	// Open opens the trace anew.
+	Open    func() (refs.Reader, error)
+	Program cycle.Resolver // for source lines; nil if unknown
+	Objects cycle.Objects
+	HasPC   bool
+	records int64
+	own     map[string]bool // source files of the user's; nil if none were found
+
+	mu       sync.Mutex
+	analyses []*cycles // newest first
+}
+
+// maxCycles is how many analyses are kept: enough to go back and forth.
+const maxCycles = 3
+
+// cycles is one analysis of a reference trace. It is made once, by the first
+// request for it; others wait.
+type cycles struct {
+	ask     CyclesAsk
+	made    sync.Mutex
+	view    *spiral.View
+	threads []CyclesThread
+	symbol  cycle.Symbol
+	notes   []string
+}
+
+func (s *Server) cyclesRoutes(mux *http.ServeMux) {
+	s.handleRun(mux, "POST runs/{id}/cycles", s.cyclesInfo)
+	s.handleRun(mux, "POST runs/{id}/cycles/spiral", s.spiral)
+	s.handleRun(mux, "POST runs/{id}/cycles/references", s.references)
+	s.handleRun(mux, "POST runs/{id}/cycles/projection", s.projection)
+}
+
+// openRefs opens a foreign reference trace as a run.
+func (l *Loader) openRefs(ctx context.Context, path, format string) (*Run, error) {
+	r, err := l.refs(path, format)
+	if err != nil {
+		return nil, err
+	}
+	run := &Run{
+		Name: filepath.Base(path), Path: path, Kind: string(formats.Refs), Format: format, Refs: r,
+		TopologyNote: "a reference trace has no hardware topology",
+	}
+	return run, r.prepare(ctx, run, slices.Concat([]string{filepath.Dir(path)}, l.Options.Sources))
+}
+
+// refs finds the program of a reference trace.
+func (l *Loader) refs(path, format string) (*Refs, error) {
+	r := &Refs{Open: func() (refs.Reader, error) {
+		src, _, err := reffile.Open(path, nil)
+		return src, err
+	}}
+	if l.Binary == "" {
+		return r, nil
+	}
+	program, err := symbol.OpenProgram(l.Binary, symbol.BiasesOf(format)...)
+	if err != nil {
+		return nil, err
+	}
+	r.Program, r.Objects = program, program
+	return r, nil
+}
+
+// prepare reads the trace once: to know what it holds and which sources it
+// names, and to be sure that it can be read.
+func (r *Refs) prepare(ctx context.Context, run *Run, folders []string) error {
+	a, err := r.find(ctx, CyclesAsk{Thread: -1})
+	if err != nil {
+		return err
+	}
+	tr := a.view.R.Trace
+	for _, t := range a.threads {
+		r.records += t.Records
+	}
+	h := sha256.New()
+	for i := 0; i < len(tr.Syms); i += max(1, len(tr.Syms)/idRows) {
+		fmt.Fprintln(h, tr.Syms[i])
+	}
+	fmt.Fprintln(h, len(tr.Syms), tr.Symbols)
+	run.ID = slug(run.Name) + "-" + hex.EncodeToString(h.Sum(nil)[:4])
+	run.Warnings = a.notes
+	var files []string
+	for _, s := range tr.Sites {
+		if s.Place.File != "" && !slices.Contains(files, s.Place.File) {
+			files = append(files, s.Place.File)
+		}
+	}
+	run.Sources, r.own = map[string]string{}, map[string]bool{}
+	for name, m := range source.Find(files, folders) {
+		run.Sources[name] = m.File
+		r.own[name] = ownSource(m.File)
+	}
+	a.view = spiral.New(a.view.R, r.isOwn)
+	return nil
+}
+
+// isOwn tells the user's source files from those of libraries, which are folded
+// into functions: those that were found, or, if none were, those outside the
+// system's folders.
+func (r *Refs) isOwn(file string) bool {
+	if len(r.own) == 0 {
+		return ownSource(file)
+	}
+	return r.own[file]
+}
+
+// find returns the analysis that is asked for.
+func (r *Refs) find(ctx context.Context, ask CyclesAsk) (*cycles, error) {
+	key, err := json.Marshal(ask)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	i := slices.IndexFunc(r.analyses, func(c *cycles) bool {
+		k, _ := json.Marshal(c.ask)
+		return string(k) == string(key)
+	})
+	var c *cycles
+	if i >= 0 {
+		c = r.analyses[i]
+		r.analyses = slices.Delete(r.analyses, i, i+1)
+	} else {
+		c = &cycles{ask: ask}
+	}
+	r.analyses = slices.Insert(r.analyses, 0, c)
+	r.analyses = r.analyses[:min(len(r.analyses), maxCycles)]
+	r.mu.Unlock()
+	c.made.Lock()
+	defer c.made.Unlock()
+	if c.view != nil {
+		return c, nil
+	}
+	return c, c.analyse(ctx, r)
+}
+
+// analyse reads the trace and finds its cycles.
+func (c *cycles) analyse(ctx context.Context, r *Refs) error {
+	src, err := r.Open()
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	r.HasPC = src.About().Has&refs.HasPC != 0
+	in, err := c.input(r)
+	if err != nil {
+		return err
+	}
+	traces, err := cycle.Load(ctx, src, in)
+	if err != nil {
+		return err
+	}
+	tr, err := c.pick(traces)
+	if err != nil {
+		return err
+	}
+	c.notes = append(c.notes, src.About().Notes...)
+	if c.ask.Folds > 0 {
+		folded, _, err := cycle.FoldLoops(ctx, tr, max(c.ask.Window, cycle.MinWindow), c.ask.Folds)
+		if err != nil {
+			return err
+		}
+		c.notes = append(c.notes, fmt.Sprintf("%d references folded to %d", len(tr.Syms), len(folded.Syms)))
+		tr = folded
+	}
+	res, err := cycle.Analyse(ctx, tr, cycle.Options{Window: c.ask.Window, Cap: c.ask.Cap})
+	if err != nil {
+		return wrongAsk(err)
+	}
+	c.notes = append(c.notes, res.Notes...)
+	c.view = spiral.New(res, r.isOwn)
+	return nil
+}
+
+// ownSource tells the user's files from those of the system.
+func ownSource(file string) bool { return !strings.HasPrefix(file, "/usr/") }
+
+func (c *cycles) input(r *Refs) (cycle.Input, error) {
+	a := c.ask
+	switch {
+	case a.Window != 0 && (a.Window < cycle.MinWindow || a.Window > cycle.MaxWindow):
+		return cycle.Input{}, badRequest("a window of %d references: want %d to %d", a.Window, cycle.MinWindow, cycle.MaxWindow)
+	case a.Every < 0 || a.From < 0 || a.To < 0 || a.To != 0 && a.To <= a.From || a.Folds < 0 || a.Folds > 8 || a.Cap < 0 || a.Cap > cycle.MaxWindow:
+		return cycle.Input{}, badRequest("the range, step, folds or cap of %+v make no sense", a)
+	case a.Thread > math.MaxUint32:
+		return cycle.Input{}, badRequest("%d is no thread", a.Thread)
+	}
+	in := cycle.Input{Symbol: cycle.PC, Every: a.Every, From: uint64(a.From), To: uint64(a.To), Resolver: r.Program, Objects: r.Objects}
+	if a.Symbol != "" {
+		var err error
+		if in.Symbol, err = cycle.ParseSymbol(a.Symbol); err != nil {
+			return in, badRequest("%v", err)
+		}
+	} else if !r.HasPC {
+		in.Symbol = cycle.Addr
+	}
+	c.symbol = in.Symbol
+	return in, nil
+}
+
+// pick chooses the thread, the busiest unless one is asked for.
+func (c *cycles) pick(traces []*cycle.Trace) (*cycle.Trace, error) {
+	var best *cycle.Trace
+	for _, tr := range traces {
+		c.threads = append(c.threads, CyclesThread{int64(tr.Thread), int64(tr.Records)})
+		if c.ask.Thread >= 0 && int64(tr.Thread) != c.ask.Thread {
+			continue
+		}
+		if best == nil || len(tr.Syms) > len(best.Syms) {
+			best = tr
+		}
+	}
+	if best == nil {
+		return nil, badRequest("the trace has no references of this thread in this range")
+	}
+	return best, nil
+}
+
+// askCycles reads a question and the analysis it is about.
+func (r *Run) askCycles(ctx context.Context, ask CyclesAsk) (*cycles, error) {
+	if r.Refs == nil {
+		return nil, badRequest("%s holds %s, not a reference trace", r.Name, r.Kind)
+	}
+	return r.Refs.find(ctx, ask)
+}
+
+func (s *Server) cyclesInfo(w http.ResponseWriter, r *http.Request, run *Run) error {
+	var ask CyclesAsk
+	if err := readJSON(w, r, &ask); err != nil {
+		return err
+	}
+	c, err := run.askCycles(r.Context(), ask)
+	if err != nil {
+		return err
+	}
+	return s.answerJSON(w, r, http.StatusOK, c.info())
+}
+
+func (c *cycles) info() CyclesInfo {
+	res := c.view.R
+	info := CyclesInfo{
+		Records: len(res.Trace.Syms), Windows: len(res.Points.Index), Unique: res.Points.Len(), Symbols: res.Trace.Symbols,
+		Symbol: c.symbol.String(), Window: res.Points.Window, Thread: int64(res.Trace.Thread), Threads: list(c.threads),
+		Bars: []CyclesBars{}, Classes: []CyclesClass{}, Colours: list(c.view.Colours), Lines: list(c.view.Lines),
+		Preamble: res.Preamble, Postamble: res.Postamble, Notes: list(c.notes),
+	}
+	if res.Matrix != nil {
+		info.Cap = res.Matrix.Cap
+	}
+	for _, l := range c.view.Lines {
+		info.HasLines = info.HasLines || l.Line > 0
+	}
+	for _, b := range res.Bars {
+		i := slices.IndexFunc(info.Bars, func(o CyclesBars) bool { return o.Birth == b.Birth && o.Death == b.Death && o.Alive == b.Alive })
+		if i < 0 {
+			i = len(info.Bars)
+			info.Bars = append(info.Bars, CyclesBars{b.Birth, b.Death, b.Alive, 0})
+		}
+		info.Bars[i].Count++
+	}
+	for _, k := range res.Classes {
+		class := CyclesClass{
+			Birth: k.Birth, Death: k.Death, Alive: k.Alive, Epsilon: k.Epsilon, Turns: k.Turns, Exact: k.Exact, Combination: k.Combination,
+			Name: string(k.Role), Parent: k.Parent, Passes: k.Passes, Dual: k.Dual, Whole: k.Whole, Sentence: k.Sentence,
+			Place: cycle.Place(k.From, k.To), TurnAt: k.TurnAt, TurnLength: k.TurnLength, Residual: finite(k.Residual), Lines: []CyclesLine{},
+		}
+		for _, l := range k.Lines {
+			class.Lines = append(class.Lines, CyclesLine(l))
+		}
+		info.Classes = append(info.Classes, class)
+	}
+	return info
+}
+
+// Bounds of a drawing.
+const (
+	maxSpiralWindows = 20_000 // more become pixels
+	maxRadii         = 2_000
+	maxAngles        = 1_440
+	maxStripColumns  = 8_192
+	maxStrips        = 6
+)
+
+func (s *Server) spiral(w http.ResponseWriter, r *http.Request, run *Run) error {
+	ask := SpiralAsk{Other: -1}
+	if err := readJSON(w, r, &ask); err != nil {
+		return err
+	}
+	start := time.Now()
+	c, err := run.askCycles(r.Context(), ask.CyclesAsk)
+	if err != nil {
+		return err
+	}
+	n := c.view.Windows()
+	if ask.Last <= 0 || ask.Last > n {
+		ask.Last = n
+	}
+	if ask.First < 0 || ask.First >= ask.Last || ask.Radii < 1 || ask.Radii > maxRadii || ask.Angles < 1 || ask.Angles > maxAngles || ask.Columns < 1 || ask.Columns > maxStripColumns {
+		return badRequest("a spiral needs some of the %d windows, 1 to %d radii, 1 to %d angles and 1 to %d columns", n, maxRadii, maxAngles, maxStripColumns)
+	}
+	head, col, err := c.draw(r.Context(), &ask)
+	if err != nil {
+		return wrongAsk(err)
+	}
+	head.Columns = list(col.refs)
+	head.Took = float64(time.Since(start).Microseconds()) / 1000
+	body, err := message(head, col.body)
+	if err != nil {
+		return err
+	}
+	s.answerBytes(w, r, http.StatusOK, "application/vnd.isobath", body)
+	return nil
+}
+
+func (c *cycles) draw(ctx context.Context, ask *SpiralAsk) (*SpiralAnswer, *columns, error) {
+	v := c.view
+	lift, err := v.Lift(ctx, ask.Class, ask.Epsilon)
+	if err != nil {
+		return nil, nil, err
+	}
+	var other []float32
+	if ask.Other >= 0 {
+		if other, err = v.Lift(ctx, ask.Other, ask.Epsilon); err != nil {
+			return nil, nil, err
+		}
+	}
+	col := &columns{}
+	head := &SpiralAnswer{First: ask.First, Last: ask.Last, Whole: ask.Last-ask.First <= maxSpiralWindows, Teeth: spiral.Teeth(lift)}
+	turns, every := spiral.Turns(lift)
+	passes, err := v.Passes(ctx, ask.Class)
+	if err != nil {
+		return nil, nil, err
+	}
+	head.Turns, head.Every, head.Passes = add(col, turns), every, add(col, passes)
+	var shown, target []float32
+	var colour []uint16
+	var point []uint32
+	if head.Whole {
+		shown = lift[ask.First:ask.Last]
+		if other != nil {
+			target = other[ask.First:ask.Last]
+		}
+		point = v.R.Points.Index[ask.First:ask.Last]
+		for t := ask.First; t < ask.Last; t++ {
+			colour = append(colour, uint16(v.Colour(t)))
+		}
+	} else {
+		p, err := v.Polar(ctx, spiral.Mix(lift, other, ask.Part), ask.First, ask.Last, ask.Radii, ask.Angles)
+		if err != nil {
+			return nil, nil, err
+		}
+		head.Polar = &SpiralPolar{p.Radii, p.Angles, add(col, p.Colour)}
+	}
+	head.Lift, head.OtherLift, head.Colour, head.Point = add(col, shown), add(col, target), add(col, colour), add(col, point)
+	return head, col, c.strips(ctx, ask, head, col)
+}
+
+// strips adds the lifts of the class and of others that turn.
+func (c *cycles) strips(ctx context.Context, ask *SpiralAsk, head *SpiralAnswer, col *columns) error {
+	head.Strips = []SpiralStrip{}
+	want := []int{ask.Class}
+	for i, k := range c.view.R.Classes {
+		if i != ask.Class && k.Turns != 0 && len(want) < maxStrips {
+			want = append(want, i)
+		}
+	}
+	for _, class := range want {
+		lift, err := c.view.Lift(ctx, class, 0)
+		if err != nil {
+			return err
+		}
+		strip := c.view.Strip(lift, ask.Columns)
+		head.Strips = append(head.Strips, SpiralStrip{class, add(col, strip.Low), add(col, strip.High)})
+		if class == ask.Class {
+			head.Ribbon = add(col, strip.Colour)
+		}
+	}
+	return nil
+}
+
+// maxReferences bounds a list of records.
+const maxReferences = 20_000
+
+func (s *Server) references(w http.ResponseWriter, r *http.Request, run *Run) error {
+	var ask ReferencesAsk
+	if err := readJSON(w, r, &ask); err != nil {
+		return err
+	}
+	if ask.First < 0 || ask.Last <= ask.First || ask.Last-ask.First > maxReferences {
+		return badRequest("at most %d references are listed at once", maxReferences)
+	}
+	c, err := run.askCycles(r.Context(), ask.CyclesAsk)
+	if err != nil {
+		return err
+	}
+	if ask.Folds > 0 || ask.Every > 1 || ask.CyclesAsk.From > 0 {
+		return badRequest("references are listed for whole traces only, not for sampled, cut or folded ones")
+	}
+	src, err := run.Refs.Open()
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	list, err := spiral.References(r.Context(), src, c.view.R.Trace.Thread, uint64(ask.First), uint64(ask.Last), run.Refs.Program)
+	if err != nil {
+		return err
+	}
+	return s.answerJSON(w, r, http.StatusOK, list)
+}
+
+// maxSteps bounds the steps of the trace that a projection draws.
+const maxSteps = 4_000
+
+func (s *Server) projection(w http.ResponseWriter, r *http.Request, run *Run) error {
+	var ask ProjectionAsk
+	if err := readJSON(w, r, &ask); err != nil {
+		return err
+	}
+	c, err := run.askCycles(r.Context(), ask.CyclesAsk)
+	if err != nil {
+		return err
+	}
+	res := c.view.R
+	if ask.Class < 0 || ask.Class >= len(res.Classes) {
+		return badRequest("no class %d: there are %d", ask.Class, len(res.Classes))
+	}
+	cloud, err := spiral.Project(r.Context(), res, ask.Method)
+	if err != nil {
+		return wrongAsk(err)
+	}
+	a := ProjectionAnswer{X: cloud.X, Y: cloud.Y, Theta: []float64{}, Visits: []int64{}, Colour: []int{}, Edges: [][]int64{}, Note: cloud.Note}
+	place := map[uint32]int64{}
+	for i, p := range cloud.Points {
+		place[uint32(p)] = int64(i)
+		a.Theta = append(a.Theta, finite(res.Classes[ask.Class].Theta(p)))
+		a.Visits = append(a.Visits, int64(res.Points.Visits[p]))
+		a.Colour = append(a.Colour, int(c.view.Colour(int(res.Points.First[p]))))
+	}
+	steps := map[[2]int64]int64{}
+	for t := 1; t < len(res.Points.Index) && len(steps) < maxSteps; t++ {
+		from, ok := place[res.Points.Index[t-1]]
+		to, ok2 := place[res.Points.Index[t]]
+		if ok && ok2 && from != to {
+			steps[[2]int64{from, to}]++
+		}
+	}
+	for e, n := range steps {
+		a.Edges = append(a.Edges, []int64{e[0], e[1], n})
+	}
+	slices.SortFunc(a.Edges, slices.Compare)
+	return s.answerJSON(w, r, http.StatusOK, a)
+}

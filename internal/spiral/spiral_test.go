@@ -1,0 +1,202 @@
+package spiral
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"isobath/internal/cycle"
+	"isobath/internal/refs/reffile"
+	"isobath/internal/test"
+)
+
+// loop is a trace of two nested loops: n passes of m turns over four symbols,
+// with two more between the passes.
+func loop(n, m int) *cycle.Trace {
+	tr := &cycle.Trace{Symbol: cycle.PC, Symbols: 6}
+	add := func(sites ...uint32) { tr.Syms = append(tr.Syms, sites...) }
+	for range n {
+		add(4)
+		for range m {
+			add(0, 1, 2, 3)
+		}
+		add(5)
+	}
+	tr.Where = tr.Syms
+	tr.Records = uint64(len(tr.Syms))
+	for i := range 6 {
+		s := cycle.Site{PC: uint64(i + 1)}
+		s.Place.File, s.Place.Line = "own.c", 10+i
+		if i == 3 {
+			s.Place.File, s.Place.Function = "/usr/include/move.h", "std::enable_if<x>::type std::swap<int>(int&, int&)"
+		}
+		tr.Sites = append(tr.Sites, s)
+	}
+	return tr
+}
+
+func analysed(t *testing.T, tr *cycle.Trace) *View {
+	t.Helper()
+	r, err := cycle.Analyse(t.Context(), tr, cycle.Options{Window: 6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(r, func(file string) bool { return file == "own.c" })
+}
+
+func TestColours(t *testing.T) {
+	v := analysed(t, loop(5, 12))
+	var labels []string
+	for _, c := range v.Colours {
+		labels = append(labels, c.Label)
+	}
+	// In the order of sites; lines of the library become its function.
+	if want := []string{"own.c:10", "own.c:11", "own.c:12", "std::swap", "own.c:14", "own.c:15"}; !slices.Equal(labels, want) {
+		t.Errorf("colours %v, want %v", labels, want)
+	}
+	total := 0
+	for _, l := range v.Lines {
+		total += l.Count
+	}
+	if total != len(v.R.Trace.Syms) {
+		t.Errorf("lines have %d references, the trace %d", total, len(v.R.Trace.Syms))
+	}
+}
+
+func TestShortName(t *testing.T) {
+	for full, want := range map[string]string{
+		"main":                             "main",
+		"std::vector<int>::push_back(int)": "std::vector::push_back",
+		"std::enable_if<a, b<c>>::type std::swap<int>(int&, int&)": "std::swap",
+		"operator<(A const&, B const&)":                            "operator<",
+	} {
+		if got := shortName(full); got != want {
+			t.Errorf("%q becomes %q, want %q", full, got, want)
+		}
+	}
+}
+
+// TestBubbleArray compares turns and passes with the known run.
+func TestBubbleArray(t *testing.T) {
+	src, _, err := reffile.Open(test.Shared(t, "refs/traces/bubble_array_reverse.csv"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	traces, err := cycle.Load(t.Context(), src, cycle.Input{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := cycle.Analyse(t.Context(), traces[0], cycle.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := New(r, func(f string) bool { return f == "bubble_array.cpp" })
+	inner := slices.IndexFunc(r.Classes, func(c *cycle.Class) bool { return c.Birth == 2 && c.Death == 10 })
+	lift, err := v.Lift(t.Context(), inner, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at, every := Turns(lift); len(at) != 10 || every != 1 {
+		t.Errorf("%d turns begin, every %d, want 10", len(at), every)
+	}
+	passes, err := v.Passes(t.Context(), inner)
+	if err != nil || len(passes) != 4 {
+		t.Errorf("%d passes (%v), want 4", len(passes), err)
+	}
+	if Teeth(lift) {
+		t.Error("the inner loop of a bubble sort has no teeth")
+	}
+}
+
+// TestPolarEqualsSlow: each pixel has the most frequent colour of the windows
+// that fall onto it.
+func TestPolarEqualsSlow(t *testing.T) {
+	v := analysed(t, loop(9, 40))
+	lift, err := v.Lift(t.Context(), 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const radii, angles = 13, 16
+	p, err := v.Polar(t.Context(), lift, 5, len(lift), radii, angles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[[2]int]*[MaxColours + 1]uint32{}
+	n := len(lift) - 5
+	for i := range n {
+		r := 0
+		for ; i >= n*(r+1)/radii; r++ {
+		}
+		turn := float64(lift[5+i]) - math.Floor(float64(lift[5+i]))
+		key := [2]int{r, min(angles-1, int(turn*angles))}
+		if counts[key] == nil {
+			counts[key] = new([MaxColours + 1]uint32)
+		}
+		counts[key][v.Colour(5+i)]++
+	}
+	for r := range radii {
+		for a := range angles {
+			want := uint16(Empty)
+			if c := counts[[2]int{r, a}]; c != nil {
+				want = most(c)
+			}
+			if got := p.Colour[r*angles+a]; got != want {
+				t.Fatalf("pixel %d, %d has colour %d, want %d", r, a, got, want)
+			}
+		}
+	}
+}
+
+// TestMix: the ends of a morph are the classes themselves.
+func TestMix(t *testing.T) {
+	a, b := []float32{0, 1, 2}, []float32{0, 4, 9}
+	if got := Mix(a, b, 0); !slices.Equal(got, a) {
+		t.Errorf("at 0: %v", got)
+	}
+	if got := Mix(a, b, 1); !slices.Equal(got, b) {
+		t.Errorf("at 1: %v", got)
+	}
+	if got := Mix(a, b, 0.5); !slices.Equal(got, []float32{0, 2.5, 5.5}) {
+		t.Errorf("half way: %v", got)
+	}
+}
+
+// TestScale recovers points of the plane from their distances.
+func TestScale(t *testing.T) {
+	want := [][2]float64{{0, 0}, {4, 0}, {4, 3}, {0, 3}, {1, 7}}
+	n := len(want)
+	d := make([]float64, n*n)
+	for i := range n {
+		for j := range n {
+			d[i*n+j] = math.Hypot(want[i][0]-want[j][0], want[i][1]-want[j][1])
+		}
+	}
+	x, y, err := scale(t.Context(), slices.Clone(d), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		for j := range n {
+			if got := math.Hypot(x[i]-x[j], y[i]-y[j]); math.Abs(got-d[i*n+j]) > 1e-3 {
+				t.Errorf("points %d and %d are %v apart, want %v", i, j, got, d[i*n+j])
+			}
+		}
+	}
+}
+
+func TestProjection(t *testing.T) {
+	v := analysed(t, loop(4, 10))
+	for _, method := range []string{"isomap", "mds"} {
+		c, err := Project(t.Context(), v.R, method)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(c.X) != v.R.Points.Len() {
+			t.Errorf("%s: %d of %d points", method, len(c.X), v.R.Points.Len())
+		}
+	}
+	if _, err := Project(t.Context(), v.R, "guess"); err == nil {
+		t.Error("an unknown projection is accepted")
+	}
+}
