@@ -34,7 +34,7 @@ func screen(ctx context.Context) ([]Result, error) {
 		// An unrelated selection in between, not timed, so that nothing can be
 		// taken over from the answer before.
 		between := func() error { i++; return synth.Ask(ctx, e, synth.Unrelated(i)) }
-		ours, peer, err := turns(9, between, func() error { return synth.Ask(ctx, e, synth.Selection(permille, i)) }, plain.run)
+		ours, peer, err := turns(15, between, func() error { return synth.Ask(ctx, e, synth.Selection(permille, i)) }, plain.run)
 		if err != nil {
 			return nil, err
 		}
