@@ -91,14 +91,28 @@ func DecodeAMD64(code []byte) (AMD64, error) {
 	if len(code) >= 4 && slices.Equal(code[:3], endbr) && (code[3] == 0xfa || code[3] == 0xfb) {
 		return AMD64{Len: 4}, nil
 	}
-	in, err := x86asm.Decode(code, 64)
-	if err != nil || in.Op == 0 || in.Len == 0 || in.Len > len(code) {
+	skip := segmentBeforeVEX(code)
+	in, err := x86asm.Decode(code[skip:], 64)
+	if err != nil || in.Op == 0 || in.Len == 0 || skip+in.Len > min(len(code), 15) {
 		return AMD64{}, ErrUnknown
 	}
-	d := decoder{in: &in, out: AMD64{Len: in.Len}}
+	d := decoder{in: &in, out: AMD64{Len: skip + in.Len}}
 	d.prefixes(code)
 	d.decode()
 	return d.out, nil
+}
+
+// segmentBeforeVEX returns how many bytes of segment overrides stand before a
+// VEX or EVEX prefix; the decoder does not accept any there.
+func segmentBeforeVEX(code []byte) int {
+	n := 0
+	for n < len(code) && (code[n] == 0x64 || code[n] == 0x65 || code[n] == 0x67) {
+		n++
+	}
+	if n < len(code) && (code[n] == 0xc4 || code[n] == 0xc5 || code[n] == 0x62) {
+		return n
+	}
+	return 0
 }
 
 type decoder struct {
