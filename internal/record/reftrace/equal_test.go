@@ -28,15 +28,6 @@ func build(t testing.TB, flags []string, files ...string) string {
 	return exe
 }
 
-func record(t testing.TB, o Options) *Recording {
-	t.Helper()
-	rec, err := Record(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rec
-}
-
 // seen is a reference that can be compared between recorders: addresses are
 // numbered by first appearance, as stacks and loaders differ.
 type seen struct {

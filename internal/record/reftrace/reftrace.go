@@ -159,6 +159,9 @@ func (j *job) step(ctx context.Context) error {
 	j.rec.Exit, j.rec.Signal, j.rec.Instructions = res.Exit, res.Signal, res.Instructions
 	j.bias, j.modules = res.Bias, res.Modules
 	j.entered, j.left, j.full = res.Entered, res.Left, res.Full
+	if res.Stuck {
+		j.note("the program loops around load and store exclusive, which cannot be stepped; the trace ends there: use --backend qemu")
+	}
 	if res.Unknown > 0 {
 		j.note("%d steps were over instructions that could not be decoded; their accesses, if any, are missing", res.Unknown)
 	}

@@ -48,6 +48,9 @@ type Result struct {
 	Entered bool // the region was reached
 	Left    bool // its end was reached
 	Full    bool // the limit ended it
+	// Stuck says that the program loops around instructions that cannot be
+	// stepped (load and store exclusive of arm64); recording ended there.
+	Stuck bool
 }
 
 // ErrUnsupported says that this system cannot step programs.

@@ -49,6 +49,7 @@ type thread struct {
 	interrupted frame
 	handler     *frame // what a signal handler interrupted; nil outside of one
 	issued      bool   // it runs one instruction
+	retried     int    // reserving loads that came round in a row (arm64)
 	stopSent    bool   // a SIGSTOP of ours is on its way
 	stopped     bool
 	queued      bool // its last report waits in the queue
@@ -593,7 +594,7 @@ func (t *tracer) look(th *thread, signal int) error {
 		th.phase = inside
 	}
 	switch {
-	case t.res.Full || t.quit.Load():
+	case t.res.Full || t.res.Stuck || t.quit.Load():
 		t.finish()
 	case th.phase != inside || th.handler != nil:
 	case t.o.Bounds.After && pc == t.o.Bounds.Stop.Low+t.res.Bias,
