@@ -85,14 +85,26 @@ fuzz:
 		done; \
 	done
 
-dist: page
+dist: page shims
 	@for t in linux/amd64 linux/arm64 darwin/arm64; do \
 		out=dist/isobath-$$(echo $$t | tr / -); echo $$out; \
 		GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $$out ./cmd/isobath || exit 1; \
 	done
 
+# The allocation log of `isobath record`, built in for machines without a compiler.
+SHIM := internal/record/heap
+.PHONY: shims
+shims:
+	@for a in amd64:x86_64 arm64:aarch64; do \
+		arch=$${a%:*}; machine=$${a#*:}; cc=$$machine-linux-gnu-gcc; \
+		if [ "$$(uname -m)" = $$machine ]; then cc=cc; fi; \
+		if command -v $$cc >/dev/null; then \
+			$$cc -O2 -fPIC -shared -fvisibility=hidden -fno-builtin -o $(SHIM)/prebuilt/$$arch.so $(SHIM)/shim/heap.c -ldl || exit 1; \
+		else echo "dist: no $$cc, so the $$arch binary has no allocation log built in (Debian package gcc-$$machine-linux-gnu)" >&2; fi; \
+	done
+
 clean:
-	rm -rf isobath dist web/node_modules e2e/node_modules
+	rm -rf isobath dist $(SHIM)/prebuilt/*.so web/node_modules e2e/node_modules
 
 # Makes the built-in run again from its simulation; test-demo compares the two.
 .PHONY: demo-data test-demo

@@ -7,7 +7,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"debug/elf"
-	_ "embed"
+	"embed"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -22,6 +22,12 @@ import (
 
 //go:embed shim/heap.c
 var source []byte
+
+// prebuilt holds ARCH.so in releases, made by `make dist`, so that no compiler
+// is needed.
+//
+//go:embed prebuilt
+var prebuilt embed.FS
 
 // DefaultThreshold is the size of the smallest allocation that is logged.
 const DefaultThreshold = 4096
@@ -42,40 +48,54 @@ func Library(spare string) (string, error) {
 	if _, err := os.Stat(file); err == nil {
 		return file, nil
 	}
-	err := compile(file)
+	err := provide(file)
 	if err != nil && dir != spare && !errors.Is(err, ErrNoCompiler) {
 		file = filepath.Join(spare, name) // a cache that cannot be written
-		err = compile(file)
+		err = provide(file)
 	}
 	return file, err
 }
 
-// ErrNoCompiler is returned where the library cannot be made.
-var ErrNoCompiler = errors.New("no C compiler (cc) is installed")
-
-// compile makes the library under a temporary name and renames it, so that two
+// provide writes the library under a temporary name and renames it, so that two
 // recordings may do it at once.
-func compile(file string) error {
-	cc, err := exec.LookPath(compiler())
-	if err != nil {
-		return ErrNoCompiler
-	}
+func provide(file string) error {
 	tmp, err := os.CreateTemp(filepath.Dir(file), "heap-*.tmp")
 	if err != nil {
 		return err
 	}
 	tmp.Close()
 	defer os.Remove(tmp.Name())
-	cmd := exec.Command(cc, "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-builtin", "-xc", "-o", tmp.Name(), "-", "-ldl")
-	cmd.Stdin = bytes.NewReader(source)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-		return fmt.Errorf("compile the allocation log with %s: %w: %s", cc, err, first)
+	err = compile(tmp.Name())
+	// What is built in may need a newer C library than the machine has, so the
+	// machine's own compiler comes first.
+	if ready, none := prebuilt.ReadFile("prebuilt/" + runtime.GOARCH + ".so"); err != nil && none == nil {
+		err = os.WriteFile(tmp.Name(), ready, 0o755)
+	}
+	if err != nil {
+		return err
 	}
 	if err := os.Chmod(tmp.Name(), 0o755); err != nil {
 		return err
 	}
 	return os.Rename(tmp.Name(), file)
+}
+
+// ErrNoCompiler is returned where the library cannot be made.
+var ErrNoCompiler = errors.New("no C compiler (cc) is installed")
+
+// compile makes the library with the user's compiler.
+func compile(file string) error {
+	cc, err := exec.LookPath(compiler())
+	if err != nil {
+		return ErrNoCompiler
+	}
+	cmd := exec.Command(cc, "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-builtin", "-xc", "-o", file, "-", "-ldl")
+	cmd.Stdin = bytes.NewReader(source)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+		return fmt.Errorf("compile the allocation log with %s: %w: %s", cc, err, first)
+	}
+	return nil
 }
 
 func compiler() string {

@@ -207,6 +207,9 @@ func TestSuits(t *testing.T) {
 }
 
 func TestNoCompiler(t *testing.T) {
+	if _, err := prebuilt.ReadFile("prebuilt/" + runtime.GOARCH + ".so"); err == nil {
+		t.Skip("the library is built in")
+	}
 	t.Setenv("CC", "no-such-compiler")
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	if _, err := Library(t.TempDir()); err == nil || err != ErrNoCompiler {
