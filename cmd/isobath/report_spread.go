@@ -55,7 +55,7 @@ func (r *report) writeSpread(w io.Writer) error {
 	t := term.Table{Columns: []term.Column{{Head: strings.Join(r.By, ":"), Give: true}, {Head: "p50", Align: term.Right}, {Head: "p90", Align: term.Right}, {Head: "p99", Align: term.Right}, {Head: "max", Align: term.Right}, {Head: "levels"}}}
 	any := false
 	for _, g := range r.Groups {
-		if g.Levels == nil && g.Distribution == nil {
+		if len(g.Levels) == 0 && g.Distribution == nil {
 			continue
 		}
 		any = true

@@ -15,7 +15,7 @@ import (
 type Spread struct {
 	Key     []string     `json:"key"` // one text a column; empty where a row has no value
 	Samples int          `json:"samples"`
-	Levels  []LevelCount `json:"levels"`  // most samples first; nil if none was recorded
+	Levels  []LevelCount `json:"levels"`  // most samples first; none if none was recorded
 	Latency *Latencies   `json:"latency"` // null where no sample has one
 }
 
@@ -62,7 +62,7 @@ func By(t *table.Table, rows table.Bits, columns []*table.Column, top int) []Spr
 	level := category(t, "level")
 	out := make([]Spread, 0, len(g.order))
 	for _, n := range g.order {
-		one := Spread{Samples: g.samples[n]}
+		one := Spread{Samples: g.samples[n], Levels: []LevelCount{}}
 		for _, c := range columns {
 			one.Key = append(one.Key, c.Text(g.first[n]))
 		}
@@ -162,7 +162,7 @@ func (g *groups) rank() {
 }
 
 func counts(level *table.Column, n []int) []LevelCount {
-	var out []LevelCount
+	out := []LevelCount{}
 	for i, samples := range n {
 		if samples == 0 {
 			continue

@@ -1222,7 +1222,7 @@ export interface CacheLines {
 export interface Spread {
   readonly key: readonly string[]; // one text a column; empty where a row has no value
   readonly samples: number;
-  readonly levels: readonly LevelCount[]; // most samples first; nil if none was recorded
+  readonly levels: readonly LevelCount[]; // most samples first; none if none was recorded
   readonly latency: Latencies | null; // null where no sample has one
 }
 

@@ -1,0 +1,114 @@
+// Cache lines, spread, callers, assembly and names of objects, on samples whose
+// answers are known: two threads that count in neighbouring members.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { browse, isobath, start, type Browser, type Running } from './harness';
+import { counted, everything, opened, whereOf } from './page';
+
+const HEAD = ['addr', 'tid', 'cpu', 'op', 'snoop', 'latency', 'level', 'symbol', 'allocation', 'offset', 'field', 'file', 'line', 'function', 'ip', 'instruction', 'caller', 'stack'].join('\t');
+const SOURCE = ['static long counters[8];', '', 'void bump(int i)', '{', '\tcounters[i]++;', '}', '', 'int main(void)', '{', '\tbump(0);', '}', ''].join('\n');
+
+/** 40 samples: threads 1 and 2 write bytes 0 and 8 of one line; thread 3 reads another line. */
+function samples(): string {
+  const rows = [HEAD];
+  for (let i = 0; i < 32; i++) {
+    const t = 1 + (i % 2);
+    const load = i % 4 >= 2;
+    rows.push([`0x10${t === 1 ? '00' : '08'}`, t, t - 1, load ? 'load' : 'store', load ? 'hit modified' : 'none', load ? 300 : 5, load ? 'Remote Cache' : 'L1',
+      'heat.c:3 64 B', 'heat.c:3', t === 1 ? 0 : 8, t === 1 ? 'a' : 'b', 'heat.c', 5, 'bump', load ? '0x401000' : '0x401004', load ? 'mov (%rdi) %rax' : 'mov %rax (%rdi)',
+      'main (heat.c:10)', 'main (heat.c:10);bump (heat.c:5)'].join('\t'));
+  }
+  for (let i = 0; i < 8; i++) {
+    rows.push(['0x2000', 3, 2, 'load', 'none', 5, 'L1', 'other', '', '', '', 'heat.c', 10, 'main', '0x401010', 'call bump', '', 'main (heat.c:10)'].join('\t'));
+  }
+  return rows.join('\n') + '\n';
+}
+
+describe('what addresses mean', () => {
+  let folder: string;
+  let server: Running;
+  let browser: Browser;
+  let page: Page;
+  let problems: string[];
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'isobath-attribution-'));
+    writeFileSync(join(folder, 'samples.tsv'), samples());
+    writeFileSync(join(folder, 'heat.c'), SOURCE);
+    isobath('import', join(folder, 'samples.tsv'), '--sources', folder, '-o', join(folder, 'heat.isobath'));
+    [server, browser] = await Promise.all([start('open', join(folder, 'heat.isobath')), browse({ width: 1440, height: 900 })]);
+    ({ page, problems } = await browser.open(server.url));
+    page.setDefaultTimeout(15_000);
+    await opened(page, 40);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  afterEach(() => expect(problems).toEqual([]));
+
+  const cells = async (row: RegExp): Promise<string[]> => {
+    const found = page.getByRole('row').filter({ hasText: row }).first();
+    await found.waitFor();
+    return found.locator('td').allInnerTexts();
+  };
+
+  it('ranks cache lines by contention and selects one', async () => {
+    await page.getByRole('tab', { name: 'Cache lines' }).click();
+    const line = await cells(/^.*0x1000/);
+    expect(line.slice(1, 9)).toEqual(['0x1000', '16', '16', '16', '16', '2', '2', 'false sharing']);
+    await page.getByRole('button', { name: 'Bytes of 0x1000' }).click();
+    expect((await cells(/\+8/)).slice(1, 7)).toEqual(['+8', '8', '', '8', '8', '1']);
+    await page.getByRole('button', { name: '0x1000', exact: true }).click();
+    await counted(page, 32, 40);
+    expect(await whereOf(page)).toBe('addr in 0x1000..0x103f');
+    const report = JSON.parse(isobath('report', join(folder, 'heat.isobath'), '--by', 'cacheline', '--json')) as { groups: { hitm: number; sharing: string }[] };
+    expect(report.groups[0]).toMatchObject({ hitm: 16, sharing: 'false' });
+    await page.keyboard.press('Control+KeyZ');
+    await everything(page, 40);
+  });
+
+  it('shows levels and latencies of lines, objects and members', async () => {
+    await page.getByRole('tab', { name: 'Spread' }).click();
+    expect((await cells(/heat\.c:5/)).at(-1)).toBe('300');
+    await page.getByRole('img', { name: 'L1 50.0 %, Remote Cache 50.0 %' }).first().waitFor();
+    await page.getByRole('button', { name: /Spread by/ }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'member' }).or(page.getByRole('menuitem', { name: 'member' })).first().click();
+    await page.getByRole('button', { name: 'heat.c:3 64 B.b' }).click();
+    await counted(page, 16, 40);
+    await page.keyboard.press('Control+KeyZ');
+    await everything(page, 40);
+  });
+
+  it('shows assembly and calls beside the source', async () => {
+    await page.getByRole('button', { name: 'Assembly' }).click();
+    const region = page.getByRole('region', { name: 'Assembly' });
+    await region.getByText('Only sampled instructions').waitFor();
+    await region.getByText('mov %rax (%rdi)').waitFor();
+    await page.getByRole('button', { name: 'Calls' }).click();
+    const calls = page.getByRole('region', { name: 'Calls' });
+    await calls.getByText('32 samples in it and what it calls, 32 in itself').waitFor();
+    await calls.getByRole('button', { name: 'main' }).click();
+    await calls.getByText('40 samples in it and what it calls, 8 in itself').waitFor();
+    await page.getByRole('button', { name: 'Calls' }).click();
+    await calls.waitFor({ state: 'detached' });
+  });
+
+  it('names an object, and the run keeps the name', async () => {
+    await page.getByRole('button', { name: 'Name objects …' }).click();
+    const field = page.getByRole('textbox', { name: 'Names of objects' });
+    await field.fill('allocation at heat.c:3 is counters quux[8]');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('alert').filter({ hasText: 'is not known' }).waitFor();
+    problems.length = 0; // the browser reports the refused request
+    await field.fill('allocation at heat.c:3 is counters long[8]');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'counters.b' }).waitFor();
+    expect(isobath('report', join(folder, 'heat.isobath'), '--by', 'symbol,index')).toContain('counters:1');
+  });
+});
