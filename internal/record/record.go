@@ -167,7 +167,13 @@ func (c *collector) tables(ctx context.Context, r *run.Run, out *sampler.Outcome
 		}
 		r.Contents = append(r.Contents, touches)
 	}
-	return nil
+	listing := symbol.NewListing()
+	listing.Add(resolver)
+	code, err := listing.Table()
+	if code != nil {
+		r.Contents = append(r.Contents, code)
+	}
+	return err
 }
 
 // describe fills in what the run says about its recording.

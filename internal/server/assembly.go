@@ -176,10 +176,12 @@ func listAssembly(list *table.Table, counts *codeCounts, a *AskAssembly) (*Assem
 	}
 	want := owners[chosen]
 	out.Function, out.Module = function.Dict[want.function], module.Dict[want.module]
+	seen := map[uint64]bool{} // the runs of ranks, merged, have the same code
 	for i := range list.Rows() {
-		if in(i) != want || len(out.Instructions) == mostInstructions {
+		if in(i) != want || len(out.Instructions) == mostInstructions || seen[addr[i]] {
 			continue
 		}
+		seen[addr[i]] = true
 		one := Instruction{Addr: fmt.Sprintf("%#x", addr[i]), Text: list.Column("instruction").Text(i), File: file.Text(i)}
 		if line.Has(i) {
 			one.Line = int(line.Float(i))

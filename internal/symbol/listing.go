@@ -24,7 +24,7 @@ type listed struct {
 // Bounds of a listing. A function of a megabyte is generated code that nobody
 // reads as assembly.
 const (
-	maxListed         = 400_000 // instructions
+	maxListed         = 200_000 // instructions
 	maxListedFunction = 64 << 10
 )
 

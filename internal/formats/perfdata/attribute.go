@@ -222,6 +222,7 @@ func (at *attribution) sitesToColumns(ctx context.Context) error {
 	pid, time, pc, stack := values(b, &at.pid, at.pc.Len()), values(b, &at.at, at.pc.Len()), values(b, &at.pc, at.pc.Len()), values(b, &at.stack, at.pc.Len())
 	siteOf := values(b, &at.siteOf, b.n)
 	all := newAccumulator()
+	listing := symbol.NewListing()
 	warned := map[string]bool{}
 	for from := 0; from < len(pc); from += maxSites {
 		to := min(from+maxSites, len(pc))
@@ -235,12 +236,17 @@ func (at *attribution) sitesToColumns(ctx context.Context) error {
 			return err
 		}
 		all.add(columns, s.Rows)
+		listing.Add(r)
 		for _, w := range r.Warnings() {
 			if !warned[w] {
 				warned[w] = true
 				b.im.warnings = append(b.im.warnings, w)
 			}
 		}
+	}
+	var err error
+	if b.listing, err = listing.Table(); err != nil {
+		return err
 	}
 	columns, err := all.columns()
 	if err != nil {

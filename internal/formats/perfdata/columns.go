@@ -20,6 +20,7 @@ type builder struct {
 	base    uint64
 	columns []*table.Column
 	spills  []*table.Spill // of what is needed while building only
+	listing *table.Table   // machine code of the functions with samples
 	err     error
 
 	// Fields of the rows, in the order of the file.
@@ -73,7 +74,7 @@ func (b *builder) close() {
 // tables builds the tables of the run.
 func (im *importer) tables(ctx context.Context) ([]*table.Table, error) {
 	slices.SortStableFunc(im.notes, func(x, y Note) int { return cmp.Compare(x.Time, y.Time) })
-	var out, gaps []*table.Table
+	var out, gaps, code []*table.Table
 	for _, part := range []struct {
 		name   string
 		rows   *rows
@@ -92,8 +93,11 @@ func (im *importer) tables(ctx context.Context) ([]*table.Table, error) {
 		if lost != nil && gaps == nil {
 			gaps = append(gaps, lost)
 		}
+		if b.listing != nil && code == nil {
+			code = append(code, b.listing)
+		}
 	}
-	return append(out, gaps...), nil
+	return append(append(out, gaps...), code...), nil
 }
 
 // build makes the table of one set of rows, and that of the gaps between them.
