@@ -7,6 +7,7 @@ import type { Node, Tree } from './tree';
 
 const TOP = -Math.PI / 2;
 const GAP = 3; // between blocks
+const SMALL_GAP = 1.2; // of small pictures
 const HALF_GAP = 6; // between the first level's blocks
 const NARROW_RING = 18; // below this, gaps between rings shrink before blocks do
 
@@ -56,7 +57,7 @@ export function laySunburst(tree: Tree, center: Point, radius: number, named: bo
         ? { angle: TOP, off: slot / 2 }
         : share > 1 - 1e-9
           ? { angle: TOP + 2 * Math.PI, off: slot / 2 }
-          : { angle: angle(share), off: sideGap(tree, share, width) / 2 };
+          : { angle: angle(share), off: sideGap(tree, share, width, named ? GAP : SMALL_GAP) / 2 };
     blocks.push({ node, from: side(node.from), till: side(node.till), ring });
   }
   return { center, radius, disc, slot, rings, blocks };
@@ -69,9 +70,9 @@ function layRings(n: number, disc: number, radius: number): Ring[] {
 }
 
 /** Pixels between blocks at this border; a gap never takes more than a quarter of a narrow block. */
-function sideGap(tree: Tree, share: number, width: number): number {
+function sideGap(tree: Tree, share: number, width: number, gap: number): number {
   const half = tree.nodes.some((n) => n.parent === tree.root && (Math.abs(n.from - share) < 1e-9 || Math.abs(n.till - share) < 1e-9));
-  return Math.min(half ? HALF_GAP : GAP, width / 4);
+  return Math.min(half ? HALF_GAP : gap, width / 4);
 }
 
 /** Angle at which a side meets radius r. */
