@@ -101,7 +101,7 @@ func (f *serveFlags) address(cmd *cobra.Command) (server.Address, error) {
 }
 
 // serve shows files, or what first opens, until it is interrupted.
-func (f *serveFlags) serve(cmd *cobra.Command, files []string, first func(*server.Loader) (*server.Run, error)) error {
+func (f *serveFlags) serve(cmd *cobra.Command, files []string, first func(*server.Loader) ([]*server.Run, error)) error {
 	ctx := cmd.Context()
 	address, err := f.address(cmd)
 	if err != nil {
@@ -136,12 +136,14 @@ func (f *serveFlags) serve(cmd *cobra.Command, files []string, first func(*serve
 	defer s.Close()
 	out := cmd.ErrOrStderr()
 	if first != nil {
-		r, err := first(loader)
+		runs, err := first(loader)
 		if err != nil {
 			return err
 		}
-		s.Add(r)
-		fmt.Fprintf(out, "isobath: %s\n", r)
+		for _, r := range runs {
+			s.Add(r)
+			fmt.Fprintf(out, "isobath: %s\n", r)
+		}
 	}
 	if err := importAll(ctx, s, out, files); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 
 	"isobath/internal/dataset"
 	"isobath/internal/hw"
+	"isobath/internal/query"
 )
 
 // TestUnpack opens the unpacked run as every verb does and follows the memory
@@ -33,7 +34,11 @@ func TestUnpack(t *testing.T) {
 	if n := set.Run.Table("objects").Rows(); n != 6 {
 		t.Errorf("%d arrays, want 6", n)
 	}
-	agg := hw.Fold(set.Places.Coder, set.Places.Counts(set.Table.Column("latency"), nil))
+	answer, err := set.Engine.Answer(t.Context(), &query.Request{Places: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agg := hw.Fold(set.Places.Coder, dataset.PlaceCounts(answer.Places, query.All))
 	if err := agg.Check(); err != nil {
 		t.Error(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"isobath/internal/cycle"
+	"isobath/internal/demo"
 	"isobath/internal/formats"
 	"isobath/internal/refs"
 	"isobath/internal/refs/reffile"
@@ -71,6 +72,27 @@ func (l *Loader) openRefs(ctx context.Context, path, format string) (*Run, error
 	return run, r.prepare(ctx, run, slices.Concat([]string{filepath.Dir(path)}, l.Options.Sources))
 }
 
+// DemoCycles opens the built-in reference traces.
+func (l *Loader) DemoCycles() ([]*Run, error) {
+	var runs []*Run
+	for _, c := range demo.Cycles {
+		texts, err := c.Texts()
+		if err != nil {
+			return nil, fmt.Errorf("demo: %w", err)
+		}
+		r := &Refs{Open: c.Open, own: map[string]bool{c.Source: true}}
+		run := &Run{
+			Name: c.Name, Kind: string(formats.Refs), Format: "demo", Refs: r, Texts: texts,
+			TopologyNote: "a reference trace has no hardware topology",
+		}
+		if err := r.prepare(context.Background(), run, nil); err != nil {
+			return nil, fmt.Errorf("demo: %s: %w", c.Name, err)
+		}
+		runs = append(runs, run)
+	}
+	return runs, nil
+}
+
 // refs finds the program of a reference trace.
 func (l *Loader) refs(path, format string) (*Refs, error) {
 	r := &Refs{Open: func() (refs.Reader, error) {
@@ -112,10 +134,15 @@ func (r *Refs) prepare(ctx context.Context, run *Run, folders []string) error {
 			files = append(files, s.Place.File)
 		}
 	}
-	run.Sources, r.own = map[string]string{}, map[string]bool{}
+	run.Sources = map[string]string{}
+	for name := range run.Texts {
+		run.Sources[name] = name
+	}
 	for name, m := range source.Find(files, folders) {
-		run.Sources[name] = m.File
-		r.own[name] = ownSource(m.File)
+		if r.own == nil {
+			r.own = map[string]bool{}
+		}
+		run.Sources[name], r.own[name] = m.File, ownSource(m.File)
 	}
 	a.view = spiral.New(a.view.R, r.isOwn)
 	return nil

@@ -78,7 +78,7 @@ func (l *Loader) Open(ctx context.Context, path string, progress func(Progress))
 }
 
 // Demo opens the built-in example.
-func (l *Loader) Demo() (*Run, error) {
+func (l *Loader) Demo() ([]*Run, error) {
 	d, err := demo.Open()
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (l *Loader) Demo() (*Run, error) {
 	}
 	r := samplesRun(d.Name, "", set)
 	r.Texts = d.Sources
-	return r, nil
+	return []*Run{r}, nil
 }
 
 // samplesRun is how the server sees a set of samples.

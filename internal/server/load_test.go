@@ -14,10 +14,11 @@ import (
 
 func TestDemo(t *testing.T) {
 	l := NewLoader(dataset.Options{})
-	r, err := l.Demo()
+	runs, err := l.Demo()
 	if err != nil {
 		t.Fatal(err)
 	}
+	r := runs[0]
 	s := newTestServer(t, nil)
 	s.Add(r)
 	info := get[Info](t, do(s, "GET", "/api/v1/runs/"+r.ID, ""), 200)
@@ -38,10 +39,11 @@ func TestDemo(t *testing.T) {
 		t.Errorf("no source of the demo is found: %+v", info.Sources)
 	}
 	// The same content has the same name wherever it is opened.
-	again, err := l.Demo()
+	runs, err = l.Demo()
 	if err != nil {
 		t.Fatal(err)
 	}
+	again := runs[0]
 	defer again.close()
 	if again.ID != r.ID {
 		t.Errorf("ids %s and %s", r.ID, again.ID)

@@ -3,6 +3,10 @@
 // fails if the file differs from what it would write.
 //
 //	go run ./internal/demo/gen
+//
+// With -cycles DIR it records the examples of the cycles page instead, with the
+// program that -isobath names. Their addresses are those of the machine and
+// compiler, so they are not compared; a test counts their turns.
 package main
 
 import (
@@ -18,8 +22,16 @@ import (
 func main() {
 	out := flag.String("o", "internal/demo/data/stencil.bin", "file to write or check")
 	check := flag.Bool("check", false, "compare instead of writing")
+	cycles := flag.String("cycles", "", "record the examples of the cycles page into this folder")
+	program := flag.String("isobath", "./isobath", "program to record with")
 	flag.Parse()
-	if err := generate(*out, *check); err != nil {
+	err := error(nil)
+	if *cycles != "" {
+		err = recordCycles(*cycles, *program)
+	} else {
+		err = generate(*out, *check)
+	}
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "gen: %v\n", err)
 		os.Exit(1)
 	}
