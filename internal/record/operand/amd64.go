@@ -152,7 +152,7 @@ func generalAMD64(a x86asm.Arg) (n uint8, whole, ok bool) {
 // What is not known to be harmless loses all registers it names, and if it
 // names none, all there are.
 func effectsAMD64(x *x86asm.Inst, in *inst) {
-	if undoable(x, in) {
+	if undoable(x, in) || computed(x, in) {
 		return
 	}
 	if regs, ok := implicit[x.Op]; ok {
@@ -274,6 +274,83 @@ func narrow(x *x86asm.Inst, in *inst, dst uint8) bool {
 	e.scale = sign
 	in.effects = append(in.effects, e)
 	return true
+}
+
+// computations are what instructions make of their first operand and the other.
+var computations = map[x86asm.Op]func(dst, src uint64) uint64{
+	x86asm.AND: func(dst, src uint64) uint64 { return dst & src },
+	x86asm.OR:  func(dst, src uint64) uint64 { return dst | src },
+	x86asm.XOR: func(dst, src uint64) uint64 { return dst ^ src },
+	x86asm.SHL: func(dst, src uint64) uint64 { return dst << (src & 63) },
+}
+
+// computed fills in effects that can be followed but not undone: logic, shifts
+// by a constant and widening moves between registers.
+func computed(x *x86asm.Inst, in *inst) bool {
+	dst, wide, ok := generalAMD64(x.Args[0])
+	if r, _ := x.Args[0].(x86asm.Reg); !ok || !wide && (r < x86asm.EAX || r > x86asm.R15L) {
+		return false
+	}
+	src, _, isReg := generalAMD64(x.Args[1])
+	imm, isImm := x.Args[1].(x86asm.Imm)
+	e := effect{kind: compute, dst: dst, src: src, imm: int64(imm), scale: 1}
+	switch f := computations[x.Op]; {
+	case f != nil && (isImm || isReg && x.Op != x86asm.SHL):
+		e.value = f
+	case (x.Op == x86asm.SHR || x.Op == x86asm.SAR) && isImm:
+		e.value = shiftRight(x.Op == x86asm.SAR, wide)
+	case (x.Op == x86asm.MOVZX || x.Op == x86asm.MOVSX || x.Op == x86asm.MOVSXD) && isReg:
+		bits := registerBits(x.Args[1].(x86asm.Reg))
+		if bits == 0 {
+			return false
+		}
+		e.scale, e.value = 0, widen(bits, x.Op != x86asm.MOVZX)
+	default:
+		return false
+	}
+	if !wide {
+		whole := e.value
+		e.value = func(dst, src uint64) uint64 { return uint64(uint32(whole(dst, src))) }
+	}
+	in.effects = append(in.effects, e)
+	return true
+}
+
+func shiftRight(signed, wide bool) func(dst, src uint64) uint64 {
+	return func(dst, src uint64) uint64 {
+		switch {
+		case wide && signed:
+			return uint64(int64(dst) >> (src & 63))
+		case wide:
+			return dst >> (src & 63)
+		case signed:
+			return uint64(int64(int32(dst)) >> (src & 31))
+		}
+		return uint64(uint32(dst)) >> (src & 31)
+	}
+}
+
+func widen(bits int, signed bool) func(dst, src uint64) uint64 {
+	return func(_, src uint64) uint64 {
+		if signed {
+			return uint64(int64(src) << (64 - bits) >> (64 - bits))
+		}
+		return src << (64 - bits) >> (64 - bits)
+	}
+}
+
+// registerBits is the width of a register that is the low part of a general
+// one; 0 for the second bytes, AH and its kind.
+func registerBits(r x86asm.Reg) int {
+	switch {
+	case r >= x86asm.EAX && r <= x86asm.R15L:
+		return 32
+	case r >= x86asm.AX && r <= x86asm.R15W:
+		return 16
+	case r >= x86asm.AL && r <= x86asm.BL, r >= x86asm.SPB && r <= x86asm.R15B:
+		return 8
+	}
+	return 0
 }
 
 // setterAMD64 says what a straight instruction does to the flags.

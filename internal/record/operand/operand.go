@@ -119,6 +119,7 @@ type effect struct {
 	dst, src uint8
 	scale    int64 // of src
 	imm      int64
+	value    func(dst, src uint64) uint64 // of compute
 }
 
 type kind uint8
@@ -131,6 +132,7 @@ const (
 	negate   // dst = -dst
 	invert   // dst = ^dst
 	exchange // dst and src
+	compute  // dst = value(dst, src or imm): can be followed only
 )
 
 // none is the register that is not there.
@@ -222,8 +224,8 @@ func (e effect) undo(r *Registers, lost uint32) uint32 {
 			lost &^= bit(e.src)
 		}
 		return lost | bit(e.dst)
-	case add32, move32:
-		return lost | bit(e.dst) // what the upper half was is not known
+	case add32, move32, compute:
+		return lost | bit(e.dst) // what was there cannot be told
 	case negate:
 		r[e.dst] = -r[e.dst]
 	case invert:
@@ -335,12 +337,31 @@ func (e effect) follow(r *Registers, lost uint32) uint32 {
 		}
 		r[e.dst] = v
 		return lost &^ bit(e.dst)
+	case compute:
+		if lost&(bit(e.src)|e.needs()) != 0 {
+			return lost | bit(e.dst)
+		}
+		src := uint64(e.imm)
+		if e.src != none {
+			src = r[e.src]
+		}
+		r[e.dst] = e.value(r[e.dst], src)
+		return lost &^ bit(e.dst)
 	case negate, invert:
 		return e.undo(r, lost)
 	case exchange:
 		return swap(e, r, lost)
 	}
 	return lost
+}
+
+// needs is the register that a computation changes in place; a scale of 0 says
+// that it is only written.
+func (e effect) needs() uint32 {
+	if e.scale == 0 {
+		return 0
+	}
+	return bit(e.dst)
 }
 
 // join marks the instructions that others jump to.
