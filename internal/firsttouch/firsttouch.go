@@ -70,8 +70,9 @@ type object struct {
 	nodes, threads map[int]int
 }
 
-// countPages counts each page of a process once: by its first touch, for later
-// faults are other things, such as a page written after it was read.
+// countPages counts each page of a process once, by its last fault: reading
+// memory that nobody has written only maps a page of zeros that all share, and
+// the write that follows is what places it.
 func countPages(t *table.Table, get func(string) *object) {
 	type page struct {
 		pid  int
@@ -85,13 +86,11 @@ func countPages(t *table.Table, get func(string) *object) {
 	if !ok {
 		return
 	}
-	seen := map[page]bool{}
+	last := map[page]int{}
 	for i := range t.Rows() {
-		p := page{int(pid.Float(i)), addresses[i] >> pageBits}
-		if seen[p] {
-			continue
-		}
-		seen[p] = true
+		last[page{int(pid.Float(i)), addresses[i] >> pageBits}] = i
+	}
+	for _, i := range last {
 		name := ""
 		if symbol != nil {
 			name = symbol.Text(i)

@@ -12,7 +12,8 @@ func TestObjects(t *testing.T) {
 	ints := func(name string, v ...int64) *table.Column { return table.Ints(name, "", table.Measured, v, nil) }
 	touches, err := table.New("touches", []*table.Column{
 		ints("pid", 1, 1, 1, 1, 2), ints("tid", 10, 10, 11, 11, 20), ints("node", 0, 0, 1, 1, 1),
-		// The third is the first page again: a write after a read.
+		// The third is the first page again: the write that places what the
+		// first only read.
 		table.Addresses("addr", table.Measured, []uint64{0x1000, 0x2008, 0x1ff8, 0x3000, 0x1000}, nil),
 		table.Categories("symbol", table.Derived, []uint32{0, 0, 0, 1, 0}, []string{"u", "v"}, nil),
 	})
@@ -29,7 +30,7 @@ func TestObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Object{
-		{Symbol: "u", Pages: 3, Nodes: []Count{{0, 2}, {1, 1}}, Threads: []Count{{10, 2}, {20, 1}}, Samples: 3, Known: 2, Away: 1},
+		{Symbol: "u", Pages: 3, Nodes: []Count{{1, 2}, {0, 1}}, Threads: []Count{{10, 1}, {11, 1}, {20, 1}}, Samples: 3, Known: 2, Away: 1},
 		{Symbol: "v", Pages: 1, Nodes: []Count{{1, 1}}, Threads: []Count{{11, 1}}, Samples: 1, Known: 1},
 	}
 	if diff := cmp.Diff(want, Objects(samples, touches)); diff != "" {

@@ -201,7 +201,7 @@ func (c *collector) homes(t *hw.Topology) []*table.Column {
 		addr uint64
 	}
 	n := len(c.rows)
-	first := map[page]int{} // newest touch so far: a page may be given back and used again
+	first := map[page]int{} // newest so far: a page may be written after it was read, or used again
 	cpu, tid, has := make([]int64, n), make([]int64, n), table.NewBits(n)
 	next := 0
 	for i := range c.rows {

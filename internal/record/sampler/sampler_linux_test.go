@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -163,5 +164,62 @@ func TestParseMaps(t *testing.T) {
 		if g, w := got[i], want[i]; g.Start != w.Start || g.Len != w.Len || g.Offset != w.Offset || g.Prot != w.Prot || g.Name != w.Name || g.Data != w.Data {
 			t.Errorf("got %+v, want %+v", g, w)
 		}
+	}
+}
+
+// Events in a group, events that only some CPUs have, and events that are
+// opened because another needs them: what hardware needs, tried with software.
+func TestGroup(t *testing.T) {
+	opt := options(2000, "sh", "-c", spin)
+	timer := opt.Plans[0].Events[0]
+	leader := timer
+	leader.Name, leader.Use = "leader", pmu.Silent
+	leader.Attr.Config, leader.Attr.Period = perfevent.SoftwareTaskClock, 0
+	leader.Attr.Flags &^= perfevent.FlagMmap | perfevent.FlagMmap2 | perfevent.FlagMmapData | perfevent.FlagComm | perfevent.FlagTask
+	timer.Leader = 0
+	nowhere := timer
+	nowhere.Name, nowhere.CPUs, nowhere.Leader = "nowhere", []int{9999}, -1
+	opt.Plans = []pmu.Plan{{Name: "group", Events: []pmu.Event{leader, timer, nowhere}}}
+	_, l := record(t, opt)
+	if l.samples[pmu.Timer] == 0 || l.samples[pmu.Silent] != 0 {
+		t.Errorf("samples %v", l.samples)
+	}
+}
+
+// A plan that the kernel refuses gives way to the next, with a reason.
+func TestRefusedPlan(t *testing.T) {
+	opt := options(2000, "true")
+	bad := opt.Plans[0]
+	bad.Events = []pmu.Event{{Name: "no such unit", Attr: perfevent.Attr{Type: 4_000_000}, Leader: -1}}
+	aux := pmu.Plan{Name: "SPE", Events: []pmu.Event{{Name: "arm_spe_0", Aux: true, Leader: -1}}}
+	opt.Plans = append([]pmu.Plan{bad, aux}, opt.Plans...)
+	var reasons []error
+	opt.Chosen = func(p *pmu.Plan, refused []error) { reasons = refused }
+	out, _ := record(t, opt)
+	if out.Plan.Name != "timer" || len(reasons) != 2 || !strings.Contains(reasons[0].Error(), "does not offer it") {
+		t.Errorf("plan %s, refused %v", out.Plan.Name, reasons)
+	}
+	opt.Plans = opt.Plans[:1]
+	if _, err := Record(context.Background(), opt, newLog(t)); err == nil {
+		t.Error("a refused plan is no error")
+	}
+}
+
+// Without child processes only the first one is recorded.
+func TestThreadsOnly(t *testing.T) {
+	opt := options(2000, "sh", "-c", "("+spin+") & "+spin+"wait")
+	only := &pmu.Options{Rate: 2000, Arch: runtime.GOARCH, Threads: true}
+	opt.Plans, opt.Touch = []pmu.Plan{pmu.TimerPlan(only)}, nil
+	_, l := record(t, opt)
+	if len(l.pids) != 1 {
+		t.Errorf("samples of %d processes, want 1", len(l.pids))
+	}
+}
+
+func TestOneCPU(t *testing.T) {
+	opt := options(2000, "true")
+	opt.CPUs = []int{9999}
+	if _, err := Record(context.Background(), opt, newLog(t)); err == nil || !strings.Contains(err.Error(), "online") {
+		t.Errorf("a CPU that does not exist: %v", err)
 	}
 }
