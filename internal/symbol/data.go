@@ -37,7 +37,7 @@ func (r *Resolver) data(s *Samples) []*table.Column {
 		last = hit{}
 		// Marks may lie inside an allocation, and a thread's stack inside a
 		// mapping: only what nothing can lie inside is remembered as a range.
-		if object.Source == FromMark || object.Source == FromGlobal {
+		if object.Source == FromMark || object.Source == FromGlobal || object.Source == FromAllocation && len(o.marks.events) == 0 {
 			last = hit{pid, tid, object.Start, object.Start + object.Size, o.changesAt(at), object}
 		}
 	})
