@@ -44,11 +44,13 @@ const NODES = [
 const TREE: TreeAnswer = { axis: 'time', metric: 'latency', depth: 'L2', unit: 'cycles', window: 30, slide: 20, samples: 100, leaves: 4, merges: [], clusters: [], nodes: NODES };
 const TIME = column('time', { kind: 'time', unit: 'ns', min: 0, max: 100 });
 
+const histogram = {
+  axis: { column: TIME, answer: numbers('time', [0, 20, 40, 60, 80, 100], [10, 20, 30, 25, 15]), subtitle: 'ns' }, size: { w: 1184, h: 420 }, brushes: [],
+};
+
 function view(more: Partial<GuidedInput> = {}): GuidedView {
-  const answer = numbers('time', [0, 20, 40, 60, 80, 100], [10, 20, 30, 25, 15]);
   return new GuidedView({
-    histogram: { axis: { column: TIME, answer, subtitle: 'ns' }, size: { w: 1184, h: 420 }, brushes: [] },
-    strips: [STRIP, { ...STRIP, metric: 'imbalance', depth: 'CPU', unit: 'σ' }], notes: [], least: 50, tree: TREE, cut: { count: 2 }, upper: 'histogram', ...more,
+    histogram, strips: [STRIP, { ...STRIP, metric: 'imbalance', depth: 'CPU', unit: 'σ' }], notes: [], least: 50, tree: TREE, cut: { count: 2 }, upper: 'histogram', ...more,
   });
 }
 
@@ -215,6 +217,14 @@ describe('one axis with its guides', () => {
   it('marks the hovered window in every strip, and the hovered cluster', () => {
     expect(svg(view({ hover: { strip: 0, window: 2 } })).match(/stroke-dasharray="5/g)).toHaveLength(2);
     expect(svg(view({ hover: { cluster: 1 } }))).toContain(theme.hover);
+  });
+  it('leaves the strips out where the merge tree or glyphs would have no room, but not out of the table', () => {
+    const low = (upper: 'histogram' | 'tree'): GuidedView => view({ upper, histogram: { ...histogram, size: { w: 1184, h: 212 } } });
+    expect(low('histogram').strips).toHaveLength(2);
+    expect(low('tree').strips).toHaveLength(0);
+    expect(low('tree').plot.h).toBeGreaterThanOrEqual(100);
+    expect(low('tree').rows()).toEqual(low('histogram').rows());
+    expect(low('tree').step({ cluster: 1 }, 'up')).toEqual({ merge: 6 });
   });
   it('stands without strips and clusters', () => {
     const v = view({ strips: [], tree: undefined });

@@ -43,6 +43,7 @@ export interface GuidedInput {
 const STRIP = 18;
 const STRIP_STEP = 37;
 const AXIS_ROOM = 22; // ticks, which the histogram leaves room for
+const LEAST_UPPER = 100; // of a merge tree or glyphs that say something
 const FIRST_ROW = 31; // from the axis to the first strip
 const SMALL: Font = { size: 11 };
 const STRONG: Font = { size: 12, weight: 600 };
@@ -55,7 +56,9 @@ export function belowAxis(strips: number, clusters: boolean): number {
 export class GuidedView implements View<GuidedMark> {
   readonly size: Size;
   readonly histogram: HistogramView;
+  /** Those on screen; a low pane has room for the merge tree or glyphs only without them. */
   readonly strips: readonly Strip[];
+  private readonly measured: readonly Strip[]; // all, for table and summary
   readonly clusters: Clusters | undefined;
   readonly tree: MergeTree | undefined;
   private readonly places: TreePlaces | undefined;
@@ -63,11 +66,14 @@ export class GuidedView implements View<GuidedMark> {
 
   constructor(private readonly input: GuidedInput) {
     this.size = input.histogram.size;
-    const below = belowAxis(input.strips.length, input.tree !== undefined) + input.notes.length * 16;
+    const above = (strips: number): number => this.size.h - 8 - AXIS_ROOM - belowAxis(strips, input.tree !== undefined) - input.notes.length * 16;
+    const crowded = input.upper !== 'histogram' && above(input.strips.length) < LEAST_UPPER;
+    const below = belowAxis(crowded ? 0 : input.strips.length, input.tree !== undefined) + input.notes.length * 16;
     this.histogram = new HistogramView({ ...input.histogram, below, bare: input.upper !== 'histogram' });
     const { layout, plot } = this.histogram;
     const axis = { length: plot.w, positionOf: (v: number) => layout.positionOf(v), say: (v: number) => layout.say(v), unit: layout.scale.unit };
-    this.strips = input.strips.map((s) => new Strip(s, input.least, axis));
+    this.measured = input.strips.map((s) => new Strip(s, input.least, axis));
+    this.strips = crowded ? [] : this.measured;
     this.rowsTop = plot.y + plot.h + FIRST_ROW;
     if (input.tree) {
       this.tree = new MergeTree(input.tree);
@@ -79,7 +85,7 @@ export class GuidedView implements View<GuidedMark> {
 
   /** The scale of the strip that shows the metric of the clusters. */
   private scaleFor(tree: TreeAnswer): AmountScale | undefined {
-    return this.strips.find((s) => s.metric.name === tree.metric && s.metric.depth === tree.depth)?.scale;
+    return this.measured.find((s) => s.metric.name === tree.metric && s.metric.depth === tree.depth)?.scale;
   }
 
   get plot(): Rect {
@@ -160,7 +166,7 @@ export class GuidedView implements View<GuidedMark> {
       const h = v * tree.height;
       const y = places.y(h);
       r.line(this.plot.x, y, this.plot.x + this.plot.w, y, { stroke: theme.hair, width: 1 });
-      r.text(metricEnd(h, tree.answer.unit), this.plot.x - 8, y, { font: SMALL, fill: theme.muted, align: 'right' });
+      r.text(h === 0 ? '0' : metricEnd(h, tree.answer.unit), this.plot.x - 8, y, { font: SMALL, fill: theme.muted, align: 'right' });
     }
     r.clip(this.plot, () => {
       drawTree(r, tree, places, (n) => {
@@ -202,7 +208,7 @@ export class GuidedView implements View<GuidedMark> {
       const glyph = this.input.glyph?.(i, box);
       if (glyph) glyph.draw(r);
       else r.rect(box, { stroke: theme.hair, width: 1 }, 4);
-      const text = fit(`${i + 1} · ${metricSaid(c.value, this.input.tree!.unit)}`, box.w + 20, SMALL, r.measure);
+      const text = fit(`${i + 1} · ${metricSaid(c.value, this.input.tree!.unit)}`, this.plot.w / this.clusters!.list.length - 4, SMALL, r.measure);
       r.text(text, box.x + box.w / 2, box.y + box.h + 10, { font: SMALL, fill: theme.text, align: 'center' });
     });
   }
@@ -425,7 +431,7 @@ export class GuidedView implements View<GuidedMark> {
   rows(): Table {
     const head = ['part', this.input.histogram.axis.column.name, 'to', 'samples', 'value', 'unit', 'note'];
     const bins = this.histogram.rows().rows.map((r) => ['bin', r[0] ?? '', '', r[1] ?? '', '', '', `${r[2]} selected`]);
-    const windows = this.strips.flatMap((s) =>
+    const windows = this.measured.flatMap((s) =>
       s.answer.windows.map((w) => [s.title, String(w.from), String(w.to), String(w.samples), w.value === null ? '' : String(w.value), s.answer.unit, s.few(w) ? 'too few to compare' : '']),
     );
     const clusters = (this.clusters?.list ?? []).map((c, i) => [
@@ -436,7 +442,7 @@ export class GuidedView implements View<GuidedMark> {
 
   summary(): string {
     const parts = [this.histogram.summary()];
-    for (const s of this.strips) parts.push(`${s.title} over ${count(s.answer.windows.length)} windows`);
+    for (const s of this.measured) parts.push(`${s.title} over ${count(s.answer.windows.length)} windows`);
     if (this.clusters) parts.push(`${count(this.clusters.list.length)} clusters by ${metricTitle(this.clusters.metric)}: ${this.clusters.list.map((c) => metricSaid(c.value, this.input.tree!.unit)).join(', ')}`);
     return parts.join('; ');
   }

@@ -1,10 +1,10 @@
 // One axis, large: a histogram of three layers with a brush. Room below the
 // ticks is left for metric strips and cluster markers (see `below`).
-import { count } from '../base/format';
+import { count, exact } from '../base/format';
 import { clamp, type Dir, type Point, type Rect, type Size } from '../base/geometry';
 import type { Renderer } from '../base/renderer';
 import { mix } from '../base/color';
-import type { Font } from '../base/text';
+import type { Font, Measure } from '../base/text';
 import { ALL, HOVERED, SELECTED } from '../model/decode';
 import type { Term } from '../model/selection';
 import { AxisLayout, type AxisInput } from './axis';
@@ -69,7 +69,8 @@ export class HistogramView implements View<HistogramMark> {
     const { theme } = r;
     const { answer } = this.input.axis;
     r.text('samples', 12, this.plot.y + 6, { font: { size: 12, weight: 600 }, fill: theme.text });
-    r.text(this.binText(), 12, this.plot.y + 22, { font: SMALL, fill: theme.muted });
+    const lines = this.binLines(r.measure);
+    lines.forEach((line, i) => r.text(line, 12, this.plot.y + 22 + 14 * i, { font: SMALL, fill: theme.muted }));
     const values = linearTicks(0, this.most, 5);
     for (const v of values) {
       const y = this.y(v);
@@ -80,7 +81,7 @@ export class HistogramView implements View<HistogramMark> {
     this.drawBars(r, SELECTED, theme.selected);
     if (answer.below + answer.above > 0) {
       const text = `${count(answer.below + answer.above)} beyond the range`;
-      r.text(text, 12, this.plot.y + 38, { font: SMALL, fill: theme.muted });
+      r.text(text, 12, this.plot.y + 24 + 14 * lines.length, { font: SMALL, fill: theme.muted });
     }
   }
 
@@ -95,11 +96,14 @@ export class HistogramView implements View<HistogramMark> {
     for (const b of this.brushes) this.drawBrush(r, b, base);
   }
 
-  private binText(): string {
+  /** How many bins, and how wide: on two lines where one would meet the numbers beside the axis. */
+  private binLines(measure: Measure): string[] {
     const { answer: a } = this.input.axis;
-    if (this.layout.named || a.scale === 'log') return `${count(a.bins)} bins`;
-    const width = (a.edges[a.bins]! - a.edges[0]!) / a.bins;
-    return `${count(a.bins)} bins of ${this.layout.say(width)} ${this.layout.scale.unit}`.trim();
+    const bins = `${count(a.bins)} bins`;
+    if (this.layout.named || a.scale === 'log') return [bins];
+    const width = (a.edges[a.bins]! - a.edges[0]!) / a.bins / this.layout.scale.factor;
+    const of = `of ${exact(Number(width.toPrecision(3)))} ${this.layout.scale.unit}`.trim();
+    return measure(`${bins} ${of}`, SMALL) <= GUTTER - 52 ? [`${bins} ${of}`] : [bins, of];
   }
 
   private y(n: number): number {
