@@ -108,26 +108,27 @@ func (c *converter) survey() error {
 	c.start = ^uint64(0)
 	c.local = make([][]*comm, len(c.files))
 	for i, f := range c.files {
-		last := f.origin
+		last, good := f.origin, 0
 		err := f.each(func(r *record) error {
-			last = max(last, r.time)
 			switch r.kind {
 			case kEnter, kLeave:
-				if int(r.a) >= len(c.names) {
-					return fmt.Errorf("%s: region %d does not exist", f.path, r.a)
-				}
 				c.used[r.a] = true
 			case kComm:
-				return c.addComm(i, r)
+				if err := c.addComm(i, r); err != nil {
+					return err
+				}
 			case kMembers:
 				if int(r.a) < len(c.local[i]) {
 					c.addMembers(c.local[i][r.a], r)
 				}
 			}
+			last = max(last, r.time)
+			good++
 			return nil
 		})
-		if err != nil {
+		if err != nil { // the rest of the file is not used
 			c.damaged = append(c.damaged, err.Error())
+			f.good = good
 		}
 		c.start, c.end = min(c.start, f.corrected(f.origin)), max(c.end, f.corrected(last))
 		if !f.complete {

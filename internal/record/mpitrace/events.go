@@ -20,14 +20,8 @@ func (c *converter) events(rank int, f *rankFile, e *otf2.EventWriter) error {
 	s := &stream{converter: c, rank: rank, out: e}
 	e.ClockOffset(f.time[0], f.offset[0])
 	e.ClockOffset(f.time[1], f.offset[1])
-	var failed error
-	// Damage was noted by the survey: what comes before it is kept.
-	_ = f.each(func(r *record) error {
-		failed = s.write(r)
-		return failed
-	})
-	if failed != nil {
-		return failed
+	if err := f.each(s.write); err != nil {
+		return err
 	}
 	for len(s.open) > 0 {
 		if err := s.leave(s.open[len(s.open)-1]); err != nil {

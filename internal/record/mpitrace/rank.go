@@ -76,6 +76,8 @@ type rankFile struct {
 	complete   bool
 	host       string
 	windows    int64
+	regions    int // how many there are
+	good       int // records before any damage; all if negative
 }
 
 func openRank(path string) (*rankFile, error) {
@@ -83,7 +85,7 @@ func openRank(path string) (*rankFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rankFile{f: f, path: path}
+	r := &rankFile{f: f, path: path, regions: len(regions()), good: -1}
 	if err := r.head(); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -126,6 +128,7 @@ func (r *rankFile) each(visit func(*record) error) error {
 	buf := make([]byte, windowSize)
 	var rec record
 	ranks := make([]uint32, 0, perMembers)
+	seen := 0
 	for w := range r.windows {
 		if _, err := r.f.ReadAt(buf, w*windowSize); err != nil && err != io.EOF {
 			return err
@@ -135,10 +138,14 @@ func (r *rankFile) each(visit func(*record) error) error {
 			b = buf[headSize:]
 		}
 		for len(b) >= shortSize && kind(b[8]) != kEnd {
-			n := rec.decode(b, ranks)
-			if n == 0 {
-				return fmt.Errorf("%s: damaged record in window %d", r.path, w)
+			if seen == r.good {
+				return nil
 			}
+			n := rec.decode(b, ranks)
+			if n == 0 || (rec.kind == kEnter || rec.kind == kLeave) && int(rec.a) >= r.regions {
+				return fmt.Errorf("%s: damaged record %d", r.path, seen)
+			}
+			seen++
 			if err := visit(&rec); err != nil {
 				return err
 			}

@@ -1,0 +1,120 @@
+package mpitrace
+
+import (
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// rankBytes is a file of one process as the library writes it.
+func rankBytes(rank, size uint32, records ...[]byte) []byte {
+	b := make([]byte, windowSize)
+	copy(b, rankMagic)
+	binary.LittleEndian.PutUint32(b[8:], rank)
+	binary.LittleEndian.PutUint32(b[12:], size)
+	binary.LittleEndian.PutUint64(b[16:], 1000)
+	binary.LittleEndian.PutUint64(b[32:], 1000)
+	binary.LittleEndian.PutUint64(b[40:], 9000)
+	binary.LittleEndian.PutUint32(b[80:], 1)
+	copy(b[88:], "host")
+	at := headSize
+	for _, r := range records {
+		at += copy(b[at:], r)
+	}
+	return b
+}
+
+func short(time uint64, k kind, a uint32) []byte {
+	b := make([]byte, shortSize)
+	binary.LittleEndian.PutUint64(b, time)
+	b[8] = byte(k)
+	binary.LittleEndian.PutUint32(b[12:], a)
+	return b
+}
+
+func long(time uint64, k kind, op uint8, a, comm uint32, tag int32, n, req uint64) []byte {
+	b := append(short(time, k, a), make([]byte, longSize-shortSize)...)
+	b[9] = op
+	binary.LittleEndian.PutUint32(b[16:], comm)
+	binary.LittleEndian.PutUint32(b[20:], uint32(tag))
+	binary.LittleEndian.PutUint64(b[24:], n)
+	binary.LittleEndian.PutUint64(b[32:], req)
+	return b
+}
+
+func write(t testing.TB, dir, name string, body []byte) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), body, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var world = append(long(1001, kComm, 0, 1, 0, -1, 0, 77), long(1002, kMembers, 0, 0, 0, 0, 0, 0)...)
+
+// A process that vanished in the middle of a call leaves its regions closed.
+func TestOpenRegions(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "rank.0", rankBytes(0, 1, world, short(1100, kEnter, 0), short(1200, kEnter, 1), long(1300, kSend, 0, 0, 0, 5, 8, 0)))
+	archive := filepath.Join(dir, "a.otf2")
+	sum, err := Convert(dir, archive)
+	if err != nil || sum.Events != 5 {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	if n := printed(t, archive); n["ENTER"] != 2 || n["LEAVE"] != 2 {
+		t.Errorf("%v", n)
+	}
+}
+
+func TestDamage(t *testing.T) {
+	good := rankBytes(0, 2, world)
+	for name, tt := range map[string]struct {
+		files map[string][]byte
+		want  string
+	}{
+		"nothing":         {nil, "no MPI process"},
+		"not ours":        {map[string][]byte{"rank.0": []byte("hello")}, "no MPI process"},
+		"a rank is twice": {map[string][]byte{"rank.0": good, "rank.1": good}, "not those of one run"},
+		"other sizes":     {map[string][]byte{"rank.0": good, "rank.1": rankBytes(1, 3)}, "not those of one run"},
+		"too many":        {map[string][]byte{"rank.0": rankBytes(0, 1<<31)}, "no MPI process"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for file, body := range tt.files {
+				write(t, dir, file, body)
+			}
+			_, err := Convert(dir, filepath.Join(dir, "a.otf2"))
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error = %v, want %q", err, tt.want)
+			}
+		})
+	}
+	// A damaged record ends its file; what came before is kept and it is said.
+	dir := t.TempDir()
+	write(t, dir, "rank.0", rankBytes(0, 2, world, short(1100, kEnter, 0), short(1200, 99, 0)))
+	sum, err := Convert(dir, filepath.Join(dir, "a.otf2"))
+	if err != nil || !strings.Contains(strings.Join(sum.Notes, "\n"), "damaged record") || !strings.Contains(strings.Join(sum.Notes, "\n"), "1 of 2 processes left no file") {
+		t.Errorf("%+v, %v", sum, err)
+	}
+}
+
+// No file may panic the conversion or make it allocate without bound.
+func FuzzRank(f *testing.F) {
+	f.Add(append(world[:len(world):len(world)], short(5, kLeave, 1)...))
+	f.Add(long(1, kIrecv, 0, 3, 9, -1, 1<<60, 1<<63))
+	f.Add(append(short(9, kEnter, 500), short(1, kLeave, 0)...))
+	f.Add(long(1, kComm, 3, 1<<31, 0, 5, 1<<40, 0))
+	f.Fuzz(func(t *testing.T, records []byte) {
+		if len(records) > windowSize-headSize {
+			return
+		}
+		dir := t.TempDir()
+		write(t, dir, "rank.0", rankBytes(0, 2, records))
+		write(t, dir, "rank.1", rankBytes(1, 2, world))
+		sum, err := Convert(dir, filepath.Join(dir, "a.otf2"))
+		if err == nil && sum.Processes != 2 {
+			t.Fatalf("%+v", sum)
+		}
+	})
+}
