@@ -3,7 +3,6 @@ package record
 import (
 	"debug/elf"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"isobath/internal/perfevent"
 	"isobath/internal/record/operand"
+	"isobath/internal/record/sampler"
 	"isobath/internal/symbol"
 )
 
@@ -26,18 +26,31 @@ type codeMap struct {
 type loaded struct {
 	image *operand.Image // nil if the code cannot be read
 	bias  uint64
+	// memory is set for code that is in no file: it may change while the
+	// program runs, so it is read anew for every sample.
+	memory *os.File
 }
 
 // spaces are the executable mappings of all processes now. Attribution uses
 // symbol.Space, which knows all mappings at all times, but only afterwards.
 type spaces struct {
-	files  *symbol.Files
-	pids   map[int32][]codeMap
-	images map[string]*operand.Image // by path; nil if it cannot be read
+	files    *symbol.Files
+	pids     map[int32][]codeMap
+	images   map[string]*operand.Image // by path; nil if it cannot be read
+	memories map[int32]*os.File        // of processes; nil if it cannot be read
+	looked   map[int32]uint64          // time of the last look at a process's mappings
 }
 
 func newSpaces(files *symbol.Files) *spaces {
-	return &spaces{files: files, pids: map[int32][]codeMap{}, images: map[string]*operand.Image{}}
+	return &spaces{files: files, pids: map[int32][]codeMap{}, images: map[string]*operand.Image{}, memories: map[int32]*os.File{}, looked: map[int32]uint64{}}
+}
+
+func (s *spaces) close() {
+	for _, f := range s.memories {
+		if f != nil {
+			f.Close()
+		}
+	}
 }
 
 // add puts a mapping over what is there.
@@ -80,7 +93,14 @@ func (s *spaces) fork(parent, child int32) {
 func (s *spaces) exec(pid int32) { delete(s.pids, pid) }
 
 // find returns the code around an address of a process.
-func (s *spaces) find(pid int32, ip uint64) *loaded {
+func (s *spaces) find(pid int32, ip, time uint64) *loaded {
+	if l := s.lookup(pid, ip); l != nil || !s.look(pid, time) {
+		return l
+	}
+	return s.lookup(pid, ip)
+}
+
+func (s *spaces) lookup(pid int32, ip uint64) *loaded {
 	maps := s.pids[pid]
 	for i := range maps {
 		c := &maps[i]
@@ -95,13 +115,35 @@ func (s *spaces) find(pid int32, ip uint64) *loaded {
 	return nil
 }
 
+// lookAgain is how long to wait before a process's mappings are read again.
+const lookAgain = 200e6 // ns
+
+// look reads the mappings of a process: memory that became executable after it
+// was mapped, as compilers at run time make it, is in no record.
+func (s *spaces) look(pid int32, time uint64) bool {
+	if last, ok := s.looked[pid]; ok && time < last+lookAgain {
+		return false
+	}
+	s.looked[pid] = time
+	maps, err := sampler.Mappings(int(pid))
+	if err != nil {
+		return false
+	}
+	for i := range maps {
+		if m := &maps[i]; !m.Data && s.lookup(pid, m.Start) == nil {
+			s.add(m)
+		}
+	}
+	return true
+}
+
 func (s *spaces) load(pid int32, c *codeMap) *loaded {
 	if !strings.HasPrefix(c.path, "/") || strings.HasPrefix(c.path, "//") || strings.HasPrefix(c.path, "/memfd:") {
-		return s.copied(pid, c)
+		return s.copied(pid)
 	}
 	binary, err := s.files.Open(c.path, "")
 	if err != nil {
-		return s.copied(pid, c)
+		return s.copied(pid)
 	}
 	bias, ok := binary.Bias(&symbol.Mapping{Start: c.start, End: c.end, Offset: c.offset, Path: c.path, Exec: true})
 	if !ok {
@@ -112,26 +154,41 @@ func (s *spaces) load(pid int32, c *codeMap) *loaded {
 		image, _ = operand.OpenImage(c.path, binary)
 		s.images[c.path] = image
 	}
-	return &loaded{image, bias}
+	return &loaded{image: image, bias: bias}
 }
 
-// maxCopy bounds what is copied of code that is in no file.
-const maxCopy = 64 << 20
+// copied is code that is in no file: the vdso, and what compilers make at run
+// time.
+func (s *spaces) copied(pid int32) *loaded {
+	f, seen := s.memories[pid]
+	if !seen {
+		f, _ = os.Open(fmt.Sprintf("/proc/%d/mem", pid))
+		s.memories[pid] = f
+	}
+	return &loaded{memory: f}
+}
 
-// copied takes the code out of the living process: the vdso, and what compilers
-// make at run time.
-func (s *spaces) copied(pid int32, c *codeMap) *loaded {
-	f, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
-	if err != nil {
-		return &loaded{}
+// window is how much code is read of a living process: what the rule looks at.
+const window = 256
+
+// search finds the access at an address of the code.
+func (l *loaded) search(ip uint64, regs *operand.Registers) (operand.Access, operand.Reason) {
+	if l.memory != nil {
+		code := make([]byte, window)
+		n, err := l.memory.ReadAt(code, int64(ip))
+		if n == 0 && err != nil {
+			return operand.Access{}, operand.NoCode
+		}
+		a, why := operand.CodeImage(machine(), ip, code[:n]).Find(ip, 0, regs)
+		a.Unverified = true // the code may have changed since
+		return a, why
 	}
-	defer f.Close()
-	code := make([]byte, min(c.end-c.start, maxCopy))
-	n, err := f.ReadAt(code, int64(c.start))
-	if n == 0 || err != nil && err != io.EOF {
-		return &loaded{}
+	if l.image == nil {
+		return operand.Access{}, operand.NoCode
 	}
-	return &loaded{image: operand.CodeImage(machine(), c.start, code[:n])}
+	a, why := l.image.Find(ip-l.bias, l.bias, regs)
+	a.PC += l.bias
+	return a, why
 }
 
 func machine() elf.Machine {

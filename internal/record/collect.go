@@ -135,20 +135,24 @@ func (c *collector) decode(r *row, s *perfevent.Sample) {
 		r.found = operand.NoRegisters
 		return
 	}
-	r.sp, _ = s.RegsUser.Get(c.regs.sp)
-	code := c.code.find(r.pid, ip)
-	if code == nil || code.image == nil {
+	code := c.code.find(r.pid, ip, r.time)
+	if code == nil {
 		r.found = operand.NoCode
 		return
+	}
+	// Go keeps the stacks of goroutines among its heap: what lies above a stack
+	// pointer there is not its stack.
+	if code.image == nil || !code.image.Go {
+		r.sp, _ = s.RegsUser.Get(c.regs.sp)
 	}
 	var regs operand.Registers
 	for i, bit := range c.regs.bits {
 		regs[i], _ = s.RegsUser.Get(bit)
 	}
-	a, why := code.image.Find(ip-code.bias, code.bias, &regs)
+	a, why := code.search(ip, &regs)
 	if r.found = why; why != operand.Found {
 		return
 	}
-	r.hasAddr, r.addr, r.ip = true, a.Addr, a.PC+code.bias
+	r.hasAddr, r.addr, r.ip = true, a.Addr, a.PC
 	r.op, r.width, r.dist, r.unverified = a.Op, a.Size, int8(a.Dist), a.Unverified
 }

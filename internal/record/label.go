@@ -8,15 +8,17 @@ import (
 
 // label says how the address of a timer sample was found, or why it was not.
 func (r *row) label() string {
+	doubt := ""
+	if r.unverified {
+		doubt = ", unverified"
+	}
 	switch {
 	case r.found != operand.Found:
 		return "none: " + r.found.String()
 	case r.dist == 0:
-		return "direct"
-	case r.dist < 0 && r.unverified:
-		return fmt.Sprintf("back %d, unverified", -r.dist)
+		return "direct" + doubt
 	case r.dist < 0:
-		return fmt.Sprintf("back %d", -r.dist)
+		return fmt.Sprintf("back %d%s", -r.dist, doubt)
 	}
-	return fmt.Sprintf("forward %d", r.dist)
+	return fmt.Sprintf("forward %d%s", r.dist, doubt)
 }

@@ -70,6 +70,7 @@ func Record(ctx context.Context, opt *Options) (*Recorded, error) {
 	files := &symbol.Files{}
 	defer files.Close()
 	c := newCollector(files)
+	defer c.code.close()
 	var why []string
 	touch := pmu.Touches(&opt.Sampling)
 	out, err := sampler.Record(ctx, &sampler.Options{

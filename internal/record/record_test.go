@@ -38,7 +38,7 @@ func TestSpaces(t *testing.T) {
 		t.Errorf("child: %s", diff)
 	}
 	s.exec(1)
-	if len(s.pids[1]) != 0 || s.find(1, 0x1000) != nil {
+	if len(s.pids[1]) != 0 || s.lookup(1, 0x1000) != nil {
 		t.Error("exec keeps mappings")
 	}
 }

@@ -17,6 +17,9 @@ type Bounds interface {
 // Image is the code of one program or library, decoded function by function as
 // samples ask for it. Not safe for concurrent use.
 type Image struct {
+	// Go says that the Go compiler made it.
+	Go bool
+
 	machine elf.Machine
 	parts   []part
 	bounds  Bounds
@@ -67,6 +70,7 @@ func NewImage(body []byte, bounds Bounds) (im *Image, err error) {
 		return nil, err
 	}
 	im = &Image{machine: e.Machine, bounds: bounds, funcs: map[uint64]*Function{}}
+	im.Go = e.Section(".gopclntab") != nil || e.Section(".data.rel.ro.gopclntab") != nil || e.Section(".go.buildinfo") != nil
 	var header *elf.Prog
 	for _, p := range e.Progs {
 		if p.Off > uint64(len(body)) || p.Filesz > uint64(len(body))-p.Off || p.Filesz > maxImage {

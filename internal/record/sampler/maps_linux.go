@@ -14,18 +14,27 @@ import (
 // present tells the sink what was mapped and who existed before the events
 // were opened.
 func present(pid int, sink Sink) error {
-	body, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	maps, err := Mappings(pid)
 	if err != nil {
-		return fmt.Errorf("process %d: %w", pid, err)
+		return err
 	}
-	for _, m := range parseMaps(uint32(pid), body) {
-		sink.Mapping(0, &m)
+	for i := range maps {
+		sink.Mapping(0, &maps[i])
 	}
 	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
 	if err == nil {
 		sink.Comm(0, &perfevent.Comm{PID: uint32(pid), TID: uint32(pid), Name: strings.TrimSpace(string(name))})
 	}
 	return nil
+}
+
+// Mappings returns what a process has mapped now.
+func Mappings(pid int) ([]perfevent.Mapping, error) {
+	body, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	if err != nil {
+		return nil, fmt.Errorf("process %d: %w", pid, err)
+	}
+	return parseMaps(uint32(pid), body), nil
 }
 
 // Bits of a mapping's protection, as in mmap(2).

@@ -5,6 +5,7 @@ package sampler
 import (
 	"context"
 
+	"isobath/internal/perfevent"
 	"isobath/internal/record/pmu"
 )
 
@@ -13,3 +14,6 @@ func Record(context.Context, *Options, Sink) (*Outcome, error) { return nil, Err
 
 // Try needs Linux.
 func Try(pmu.Plan) error { return ErrSystem }
+
+// Mappings needs Linux.
+func Mappings(int) ([]perfevent.Mapping, error) { return nil, ErrSystem }
