@@ -78,7 +78,7 @@ describe('what addresses mean', () => {
     expect((await cells(/heat\.c:5/)).at(-1)).toBe('300');
     await page.getByRole('img', { name: 'L1 50.0 %, Remote Cache 50.0 %' }).first().waitFor();
     await page.getByRole('button', { name: /Spread by/ }).click();
-    await page.getByRole('menuitemcheckbox', { name: 'member' }).or(page.getByRole('menuitem', { name: 'member' })).first().click();
+    await page.getByRole('menuitemradio', { name: 'member' }).click();
     await page.getByRole('button', { name: 'heat.c:3 64 B.b' }).click();
     await counted(page, 16, 40);
     await page.keyboard.press('Control+KeyZ');

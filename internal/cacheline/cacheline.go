@@ -142,6 +142,14 @@ func newColumns(t *table.Table) *columns {
 		width: kind("width", table.Number), symbol: kind("symbol", table.Category), field: kind("field", table.Category),
 		file: kind("file", table.Category), line: kind("line", table.Number), function: kind("function", table.Category),
 	}
+	// What the code says about its instruction stands in for what the source
+	// does not say.
+	if c.op == nil {
+		c.op = kind("access", table.Category)
+	}
+	if c.width == nil {
+		c.width = kind("access_width", table.Number)
+	}
 	if phys := kind("phys", table.Address); phys != nil && (phys.Valid == nil || phys.Valid.Count() > 0) {
 		// Processes share memory under different addresses.
 		c.addr, c.physical, c.pid = phys, true, nil

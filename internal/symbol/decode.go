@@ -7,6 +7,9 @@ import (
 
 	"golang.org/x/arch/arm64/arm64asm"
 	"golang.org/x/arch/x86/x86asm"
+
+	"isobath/internal/record/access"
+	"isobath/internal/refs"
 )
 
 // Instruction is one decoded machine instruction.
@@ -21,6 +24,21 @@ type Instruction struct {
 	Width       int
 	// Target is where a jump or call with a fixed target goes.
 	Target uint64
+}
+
+// accessName is the operation as the column of that name spells it.
+func (in *Instruction) accessName() string {
+	switch {
+	case in.Load && in.Store:
+		return "load+store"
+	case in.Load:
+		return "load"
+	case in.Store:
+		return "store"
+	case in.Len > 0:
+		return "none"
+	}
+	return ""
 }
 
 // maxInstruction is the longest of x86.
@@ -103,60 +121,25 @@ func decodeX86(code []byte, addr uint64, mode int) Instruction {
 			in.Target = addr + uint64(x.Len) + uint64(int64(rel))
 		}
 	}
-	in.access(x)
+	if mode == 64 {
+		in.access(code)
+	}
 	return in
 }
 
-// access finds which operands are in memory and what is done with them. The
-// first operand of x86 is the destination, except where nothing is written.
-func (in *Instruction) access(x x86asm.Inst) {
-	switch x.Op {
-	case x86asm.LEA, x86asm.NOP, x86asm.PREFETCHNTA, x86asm.PREFETCHT0, x86asm.PREFETCHT1, x86asm.PREFETCHT2, x86asm.PREFETCHW, x86asm.CLFLUSH:
+// access says what the instruction does with memory, where that does not depend
+// on registers. Operands that are read and written are one access.
+func (in *Instruction) access(code []byte) {
+	form, err := access.DecodeAMD64(code)
+	if err != nil || form.Len != in.Len {
 		return
-	case x86asm.PUSH, x86asm.CALL:
-		in.Store, in.Width = true, x.Mode/8
-	case x86asm.POP, x86asm.RET, x86asm.LEAVE:
-		in.Load, in.Width = true, x.Mode/8
 	}
-	for i, a := range x.Args {
-		if _, ok := a.(x86asm.Mem); !ok {
-			continue
-		}
-		if i == 0 {
-			in.Store = in.Store || writes(x.Op)
-			in.Load = in.Load || reads(x.Op)
-		} else {
-			in.Load = true
-		}
-		if x.MemBytes > 0 {
-			in.Width = x.MemBytes
-		}
+	list, _ := form.Shape(nil)
+	for _, a := range list {
+		in.Load = in.Load || a.Op == refs.Load || a.Op == refs.Modify
+		in.Store = in.Store || a.Op == refs.Store || a.Op == refs.Modify
+		in.Width = max(in.Width, int(a.Size))
 	}
-}
-
-// writes reports whether the first operand is written.
-func writes(op x86asm.Op) bool {
-	switch op {
-	case x86asm.CMP, x86asm.TEST, x86asm.PUSH, x86asm.CALL, x86asm.JMP, x86asm.COMISD, x86asm.COMISS, x86asm.UCOMISD, x86asm.UCOMISS,
-		x86asm.BT, x86asm.MUL, x86asm.DIV, x86asm.IDIV, x86asm.FLD, x86asm.FILD, x86asm.FADD, x86asm.FMUL, x86asm.FSUB, x86asm.FDIV, x86asm.PTEST:
-		return false
-	case x86asm.IMUL:
-		return false // one-operand form; the others write a register
-	}
-	return true
-}
-
-// reads reports whether the first operand is read.
-func reads(op x86asm.Op) bool {
-	switch op {
-	case x86asm.POP, x86asm.MOVAPS, x86asm.MOVAPD, x86asm.MOVUPS, x86asm.MOVUPD, x86asm.MOVDQA, x86asm.MOVDQU, x86asm.MOVSS, x86asm.MOVSD_XMM,
-		x86asm.MOVNTI, x86asm.MOVNTPS, x86asm.MOVNTPD, x86asm.MOVNTDQ, x86asm.MOVD, x86asm.MOVQ, x86asm.MOVHPS, x86asm.MOVHPD, x86asm.MOVLPS, x86asm.MOVLPD,
-		x86asm.FST, x86asm.FSTP, x86asm.FIST, x86asm.FISTP, x86asm.PEXTRD, x86asm.PEXTRQ:
-		return false
-	}
-	name := op.String()
-	// Vector instructions with three operands write memory without reading it.
-	return name != "MOV" && !strings.HasPrefix(name, "SET") && !strings.HasPrefix(name, "V")
 }
 
 func decodeARM(code []byte, addr uint64) Instruction {

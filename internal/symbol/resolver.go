@@ -124,7 +124,7 @@ func NewResolver(space *Space, files *Files, objects *Objects) *Resolver {
 }
 
 // Columns returns the columns that say what the addresses of samples mean:
-// function, file, line, module, inline, instruction and code for PC; stack and caller for Chain;
+// function, file, line, module, inline, instruction, access, access_width and code for PC; stack and caller for Chain;
 // symbol, source, offset, field, index, x, y and z for Addr. Columns without any value are left
 // out. Each distinct instruction is looked up once.
 func (r *Resolver) Columns(ctx context.Context, s *Samples) ([]*table.Column, error) {
@@ -273,10 +273,12 @@ func (r *Resolver) code(ctx context.Context, s *Samples) ([]*table.Column, error
 	columns := []*table.Column{
 		r.names("function", "innermost function, inlined ones included", sites, func(x *site) string { return x.location.Inner().Function }),
 		r.names("file", "of the innermost function", sites, func(x *site) string { return x.location.Inner().File }),
-		r.lines(sites),
+		r.positive("line", "", "from the line table of the program", sites, func(x *site) int { return x.location.Inner().Line }),
 		r.names("module", "program or library of the instruction", sites, func(x *site) string { return x.module }),
 		r.names("inline", "the functions that the innermost one was inlined into", sites, (*site).inline),
 		r.names("instruction", "decoded from the file of the program", sites, func(x *site) string { return x.instruction.Text }),
+		r.names("access", "what the instruction does with memory, by its code", sites, func(x *site) string { return x.instruction.accessName() }),
+		r.positive("access_width", "bytes", "of the access, by the code of the instruction", sites, func(x *site) int { return x.instruction.Width }),
 		r.places(sites),
 	}
 	return slices.DeleteFunc(columns, func(c *table.Column) bool { return c == nil }), nil
@@ -337,21 +339,22 @@ func (r *Resolver) places(sites []int32) *table.Column {
 	return c
 }
 
-func (r *Resolver) lines(sites []int32) *table.Column {
+// positive makes a column of positive numbers by site; nil if no row has one.
+func (r *Resolver) positive(name, unit, note string, sites []int32, number func(*site) int) *table.Column {
 	values, valid := make([]int64, len(sites)), table.NewBits(len(sites))
 	for i, n := range sites {
 		if n < 0 {
 			continue
 		}
-		if line := r.sites[n].location.Inner().Line; line > 0 {
-			values[i] = int64(line)
+		if v := number(&r.sites[n]); v > 0 {
+			values[i] = int64(v)
 			valid.Set(i)
 		}
 	}
 	if valid.Count() == 0 {
 		return nil
 	}
-	c := table.Ints("line", "", table.Derived, values, valid)
-	c.Note = "from the line table of the program"
+	c := table.Ints(name, unit, table.Derived, values, valid)
+	c.Note = note
 	return c
 }

@@ -86,8 +86,17 @@ var ErrUnknown = errors.New("unknown instruction")
 // endbr is the start of ENDBR64 and ENDBR32, which the decoder does not know.
 var endbr = []byte{0xf3, 0x0f, 0x1e}
 
+// vzero reports whether code starts with VZEROUPPER or VZEROALL, behind which
+// the decoder takes more bytes for part of the instruction.
+func vzero(code []byte) bool {
+	return len(code) >= 3 && code[0] == 0xc5 && code[1]|4 == 0xfc && code[2] == 0x77
+}
+
 // DecodeAMD64 decodes the instruction that code starts with.
 func DecodeAMD64(code []byte) (AMD64, error) {
+	if vzero(code) {
+		return AMD64{Len: 3}, nil
+	}
 	if len(code) >= 4 && slices.Equal(code[:3], endbr) && (code[3] == 0xfa || code[3] == 0xfb) {
 		return AMD64{Len: 4}, nil
 	}

@@ -213,3 +213,14 @@ func FuzzDecodeAMD64(f *testing.F) {
 		in.Shape(nil)
 	})
 }
+
+// TestVzero: what follows is another instruction.
+func TestVzero(t *testing.T) {
+	for _, code := range []string{"\xc5\xf8\x77\xc3", "\xc5\xf8\x77\x90\x90\x90\x90\x90", "\xc5\xfc\x77\x48\x8b\x07"} {
+		in, err := DecodeAMD64([]byte(code))
+		accesses, known := in.Shape(nil)
+		if err != nil || in.Len != 3 || len(accesses) != 0 || !known {
+			t.Errorf("%x: %d bytes, %v, %v", code, in.Len, accesses, err)
+		}
+	}
+}
