@@ -201,7 +201,10 @@ func checkPlaces(t *table.Table, topology *hw.Topology) (*table.Table, []string,
 	if cpu == nil || cpu.Kind != table.Number {
 		return t, nil, nil
 	}
-	node := nodes(topology, cpu)
+	node, err := nodes(topology, cpu)
+	if err != nil {
+		return nil, nil, err
+	}
 	var warnings []string
 	if unknown := node.unknown; len(unknown) > 0 {
 		warnings = append(warnings, fmt.Sprintf("the topology has no CPU %s, but samples do", list(unknown)))
@@ -209,7 +212,7 @@ func checkPlaces(t *table.Table, topology *hw.Topology) (*table.Table, []string,
 	if given := t.Column("node"); given != nil {
 		differ := 0
 		for i := range t.Rows() {
-			if given.Has(i) && node.valid.Get(i) && int64(given.Float(i)) != node.values[i] {
+			if given.Has(i) && node.valid.Get(i) && int32(given.Float(i)) != node.values[i] {
 				differ++
 			}
 		}
@@ -218,8 +221,12 @@ func checkPlaces(t *table.Table, topology *hw.Topology) (*table.Table, []string,
 		}
 		return t, warnings, nil
 	}
-	column := table.Ints("node", "", table.Derived, node.values, node.valid)
-	column.Note = "NUMA node of the CPU, from the topology"
+	column := &table.Column{Name: "node", Kind: table.Number, Provenance: table.Derived, Data: node.values, Valid: node.valid,
+		Note: "NUMA node of the CPU, from the topology"}
+	if node.valid.Count() == t.Rows() {
+		column.Valid = nil
+	}
+	column.Back(node.spill)
 	columns := slices.Clone(t.Columns())
 	at := slices.Index(columns, cpu) + 1
 	out, err := table.New(t.Name, slices.Insert(columns, at, column))
@@ -227,17 +234,20 @@ func checkPlaces(t *table.Table, topology *hw.Topology) (*table.Table, []string,
 }
 
 type cpuNodes struct {
-	values  []int64
+	values  []int32
+	spill   *table.Spill
 	valid   table.Bits
 	unknown []int
 }
 
-func nodes(topology *hw.Topology, cpu *table.Column) cpuNodes {
+func nodes(topology *hw.Topology, cpu *table.Column) (cpuNodes, error) {
 	n := cpu.Len()
-	out := cpuNodes{values: make([]int64, n), valid: table.NewBits(n)}
+	out := cpuNodes{valid: table.NewBits(n)}
+	var values table.Growing[int32]
 	node := map[int]int{} // -1: no single node, -2: no such CPU
 	for i := range n {
 		if !cpu.Has(i) {
+			values.Append(0)
 			continue
 		}
 		c := int(cpu.Float(i))
@@ -254,13 +264,16 @@ func nodes(topology *hw.Topology, cpu *table.Column) cpuNodes {
 			}
 			node[c] = os
 		}
+		values.Append(int32(max(os, 0)))
 		if os >= 0 {
-			out.values[i] = int64(os)
 			out.valid.Set(i)
 		}
 	}
 	slices.Sort(out.unknown)
-	return out
+	cpu.Release()
+	var err error
+	out.values, out.spill, err = values.Values()
+	return out, err
 }
 
 func list(numbers []int) string {

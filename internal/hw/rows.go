@@ -28,6 +28,9 @@ func PlaceRows(p *Placer, t *table.Table) (*Rows, error) {
 	var lastPlace Place
 	var lastCode uint32
 	for i := range rows.Code {
+		if i&(1<<20-1) == 0 {
+			t.Release()
+		}
 		number := -1
 		if cpu.Has(i) {
 			number = int(cpu.Float(i))

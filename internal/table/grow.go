@@ -34,13 +34,34 @@ func (g *Growing[T]) Append(v T) {
 	g.rows++
 }
 
+// Room appends up to n zeros, at least one, and returns them to be set before
+// the next call: values that come in blocks need no call each.
+func (g *Growing[T]) Room(n int) []T {
+	if len(g.tail) == cap(g.tail) {
+		g.room()
+	}
+	at := len(g.tail)
+	g.tail = g.tail[:min(at+n, cap(g.tail))]
+	g.rows += len(g.tail) - at
+	out := g.tail[at:]
+	clear(out)
+	return out
+}
+
 // Len returns the number of values.
 func (g *Growing[T]) Len() int { return g.rows }
 
 // Pad appends zeros until there are n values.
 func (g *Growing[T]) Pad(n int) {
 	for g.rows < n {
-		g.Append(0)
+		g.Room(n - g.rows)
+	}
+}
+
+// AppendAll adds values.
+func (g *Growing[T]) AppendAll(values []T) {
+	for len(values) > 0 {
+		values = values[copy(g.Room(len(values)), values):]
 	}
 }
 
@@ -146,7 +167,18 @@ func (c *Column) Back(s *Spill) *Column {
 }
 
 // Release gives back memory that a file can fill again.
-func (c *Column) Release() { c.Spill.Release() }
+func (c *Column) Release() {
+	if c != nil {
+		c.Spill.Release()
+	}
+}
+
+// Release gives back memory that files can fill again.
+func (t *Table) Release() {
+	for _, c := range t.columns {
+		c.Release()
+	}
+}
 
 // Spread returns the column whose row i is row rows[i] of c: c describes what
 // occurs, rows says where. The result may be in a temporary file.
@@ -185,8 +217,12 @@ func (c *Column) Spread(rows []uint32) (*Column, error) {
 
 func spread[T Fixed](values []T, rows []uint32) (any, *Spill, error) {
 	var g Growing[T]
-	for _, row := range rows {
-		g.Append(values[row])
+	for len(rows) > 0 {
+		block := g.Room(len(rows))
+		for i := range block {
+			block[i] = values[rows[i]]
+		}
+		rows = rows[len(block):]
 	}
 	out, spill, err := g.Values()
 	return out, spill, err

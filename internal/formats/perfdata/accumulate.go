@@ -58,18 +58,18 @@ func (p *pieces) append(c *table.Column, at int) {
 			translate[i] = p.names.CodeString(name)
 		}
 		p.codes.Pad(at)
-		for i, code := range d {
-			if c.Has(i) {
-				p.codes.Append(translate[code])
-			} else {
-				p.codes.Append(0)
+		for len(d) > 0 {
+			block := p.codes.Room(len(d))
+			for i, code := range d[:len(block)] {
+				if int(code) < len(translate) { // a row without a value has code 0 of none
+					block[i] = translate[code]
+				}
 			}
+			d = d[len(block):]
 		}
 	case []uint64:
 		p.words.Pad(at)
-		for _, v := range d {
-			p.words.Append(v)
-		}
+		p.words.AppendAll(d)
 	case []int32:
 		p.ints.Pad(at)
 		for _, v := range d {

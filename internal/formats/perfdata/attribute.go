@@ -31,6 +31,23 @@ type attribution struct {
 	stack   table.Growing[uint32]
 	siteOf  table.Growing[uint32]
 	hasCode bool
+
+	// What was found last, by instruction, while no mapping has changed.
+	recent [recentSites]recentSite
+	epoch  uint32
+
+	tid     uint32 // of the last sample, whose command is name
+	name    uint32
+	said    bool
+	changed bool // since the last sample a command may have changed
+}
+
+// recentSites is a power of two. Most samples are of few instructions.
+const recentSites = 1 << 12
+
+type recentSite struct {
+	ip                      uint64
+	pid, stack, epoch, site uint32
 }
 
 // siteKey is an instruction in its mapping, with the calls that led there.
@@ -54,7 +71,8 @@ func (b *builder) attribute(ctx context.Context) (*attribution, error) {
 	at.mappings()
 	notes := b.im.notes
 	for i := range b.n {
-		if i%(1<<20) == 0 {
+		if i%releaseRows == 0 {
+			b.release()
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
@@ -140,6 +158,8 @@ const protExec = 4
 
 // take changes the state by a note.
 func (at *attribution) take(n *Note) {
+	at.epoch++
+	at.changed = true
 	switch n.Kind {
 	case Map, Exit, Switch:
 	case Fork:
@@ -156,20 +176,35 @@ func (at *attribution) take(n *Note) {
 // sample attributes row i, which is row of the file.
 func (at *attribution) sample(i, row int) {
 	b := at.b
-	name, ok := at.commands[b.tid[row]]
-	if ok {
+	if tid := b.tid[row]; tid != at.tid || at.changed || i == 0 {
+		at.tid, at.changed = tid, false
+		at.name, at.said = at.commands[tid]
+	}
+	if at.said {
 		at.named.Set(i)
 	}
-	at.command.Append(name)
-	at.lossy.sample(b, i, row)
+	at.command.Append(at.name)
+	if b.im.lossy {
+		at.lossy.sample(b, i, row)
+	}
 	if !at.hasCode {
 		return
 	}
 	key := siteKey{ip: b.ip[row], pid: b.pid[row]}
-	key.m = at.space.Find(int(int32(key.pid)), b.time[row], key.ip)
 	if b.stack != nil {
 		key.stack = b.stack[row]
 	}
+	near := &at.recent[(key.ip*0x9e3779b97f4a7c15)>>(64-12)]
+	if near.ip != key.ip || near.pid != key.pid || near.stack != key.stack || near.epoch != at.epoch+1 {
+		*near = recentSite{key.ip, key.pid, key.stack, at.epoch + 1, at.site(key, b.time[row])}
+	}
+	at.siteOf.Append(near.site)
+}
+
+// site numbers an instruction.
+func (at *attribution) site(key siteKey, time uint64) uint32 {
+	pid := key.pid
+	key.m = at.space.Find(int(int32(key.pid)), time, key.ip)
 	if key.m != nil && key.stack == 0 {
 		key.pid = 0 // the mapping says all
 	}
@@ -181,11 +216,11 @@ func (at *attribution) sample(i, row int) {
 		n = uint32(at.pc.Len())
 		at.sites[key] = n
 		at.pc.Append(key.ip)
-		at.at.Append(b.time[row])
-		at.pid.Append(b.pid[row])
+		at.at.Append(time)
+		at.pid.Append(pid)
 		at.stack.Append(key.stack)
 	}
-	at.siteOf.Append(n)
+	return n
 }
 
 // code adds what was running: command, instruction, function, line.
@@ -293,7 +328,7 @@ func (at *attribution) chains(s *symbol.Samples, pc []uint64, stack []uint32) {
 }
 
 // objectRows is how many rows are asked at once for their data objects.
-const objectRows = 1 << 18
+const objectRows = 1 << 16
 
 // objects adds the data object of each address.
 func (b *builder) objects(ctx context.Context, at *attribution) {
@@ -306,6 +341,9 @@ func (b *builder) objects(ctx context.Context, at *attribution) {
 	for from := 0; from < b.n; from += objectRows {
 		to := min(from+objectRows, b.n)
 		all.add(b.objectColumns(ctx, r, from, to), to-from)
+		if to%releaseRows == 0 {
+			b.release()
+		}
 	}
 	columns, err := all.columns()
 	if err != nil {

@@ -167,9 +167,8 @@ func (im *importer) addSPE(r *speRecord, event int, tid, cpu uint32) error {
 	}
 	s.PID = s.TID
 	im.extend(&s)
-	n := im.rows.n
 	im.rows.add(&s, im.sources.number(r.access(speSources(im.midr()))), 0)
-	im.rows.addSPE(n, r)
+	im.rows.addSPE(r)
 	return nil
 }
 
@@ -188,11 +187,12 @@ func (im *importer) midr() uint64 {
 // speRows are the fields of SPE that have no column elsewhere.
 type speRows struct{ events, issue, translation, source, op, level field }
 
-// addSPE keeps the fields of a row, plus one where zero is a value.
-func (r *rows) addSPE(n int, rec *speRecord) {
+// addSPE keeps the fields of the row just added, plus one where zero is a value.
+func (r *rows) addSPE(rec *speRecord) {
 	if r.spe == nil {
 		r.spe = &speRows{}
 	}
+	n := (r.n - 1) & (blockRows - 1)
 	r.spe.events.put(n, rec.events|1<<63)
 	put := func(f *field, has speField, v uint64) {
 		if rec.has&has != 0 {

@@ -49,9 +49,21 @@ func (b *builder) add(c *table.Column, err error) *table.Column {
 		b.fail(err)
 		return &table.Column{}
 	}
+	c.Release()
+	b.release()
 	b.columns = append(b.columns, c)
 	return c
 }
+
+// release gives back the memory of the rows; it is read again when needed.
+func (b *builder) release() {
+	for _, s := range b.spills {
+		s.Release()
+	}
+}
+
+// releaseRows is after how many rows of a walk their memory is given back.
+const releaseRows = 1 << 19
 
 // values ends a growing column. Its memory is freed when the builder is done.
 func values[T table.Fixed](b *builder, g *table.Growing[T], n int) []T {
@@ -103,6 +115,7 @@ func (im *importer) tables(ctx context.Context) ([]*table.Table, error) {
 // build makes the table of one set of rows, and that of the gaps between them.
 func (b *builder) build(ctx context.Context, name string, fields []ibsField) (samples, gaps *table.Table, err error) {
 	r := b.r
+	r.flush()
 	b.event, b.mode = values(b, &r.event, b.n), values(b, &r.mode, b.n)
 	b.pid, b.tid, b.source = values(b, &r.pid, b.n), values(b, &r.tid, b.n), values(b, &r.source, b.n)
 	b.time, b.ip, b.cpu = values(b, &r.time.values, b.n), values(b, &r.ip.values, b.n), values(b, &r.cpu.values, b.n)
@@ -141,11 +154,7 @@ func (b *builder) build(ctx context.Context, name string, fields []ibsField) (sa
 func (b *builder) place() {
 	r := b.r
 	if r.time.used {
-		var g table.Growing[int64]
-		for i := range b.n {
-			g.Append(int64(b.time[b.row(i)] - b.base))
-		}
-		v, spill, err := g.Values()
+		v, spill, err := gather(b, b.time, func(t uint64) int64 { return int64(t - b.base) })
 		c := &table.Column{Name: "time", Kind: table.Time, Unit: "ns", Provenance: table.Measured, Base: b.base, Data: v, Note: b.im.clock()}
 		b.add(c.Back(spill), err)
 	}
@@ -235,13 +244,19 @@ func (b *builder) validity(bit uint64, zeroIsNone bool, v []uint64) table.Bits {
 // gather copies values in order of time.
 func gather[T, U table.Fixed](b *builder, v []T, convert func(T) U) ([]U, *table.Spill, error) {
 	var g table.Growing[U]
-	if b.order == nil {
-		for _, x := range v[:b.n] {
-			g.Append(convert(x))
+	for at := 0; at < b.n; {
+		block := g.Room(min(b.n-at, releaseRows))
+		if b.order == nil {
+			for i, x := range v[at : at+len(block)] {
+				block[i] = convert(x)
+			}
+		} else {
+			for i, row := range b.order[at : at+len(block)] {
+				block[i] = convert(v[row])
+			}
 		}
-	} else {
-		for _, row := range b.order {
-			g.Append(convert(v[row]))
+		if at += len(block); at%releaseRows == 0 {
+			b.release()
 		}
 	}
 	out, spill, err := g.Values()

@@ -209,9 +209,8 @@ func (im *importer) addIBSOp(s *Sample) {
 		im.memoryOps++
 	}
 	im.extend(s)
-	n := im.rows.n
 	im.rows.add(s, source, im.stacks.number(s.Chain))
-	im.rows.addIBS(n, &raw)
+	im.rows.addIBS(&raw)
 }
 
 // ibsSource numbers the access of a micro-op, decoding each combination of the
@@ -248,10 +247,9 @@ func (im *importer) addIBSFetch(s *Sample) {
 		}
 		im.extend(s)
 	}
-	n := im.fetches.n
 	im.fetches.add(s, source, im.stacks.number(s.Chain))
 	if ok {
-		im.fetches.addIBS(n, &raw)
+		im.fetches.addIBS(&raw)
 	}
 }
 
@@ -290,18 +288,18 @@ func (s *Sample) fill(bit uint64, field *uint64, value uint64, valid bool) {
 // attr says.
 func (im *importer) extend(s *Sample) { im.events[s.Event].extra |= s.Type }
 
-// addIBS keeps the registers of a row.
-func (r *rows) addIBS(n int, raw *ibsRaw) {
+// addIBS keeps the registers of the row just added.
+func (r *rows) addIBS(raw *ibsRaw) {
 	if r.ibs == nil {
 		r.ibs = new([ibsRegisters]field)
 	}
+	n := (r.n - 1) & (blockRows - 1)
+	r.small[n].ibs = true
 	for i := range raw.reg {
 		if raw.has[i] {
 			r.ibs[i].put(n, raw.reg[i])
 		}
 	}
-	r.hasIBS.Pad(n)
-	r.hasIBS.Append(1)
 }
 
 // ibsField is a part of a register. The names are those of the CSV files of

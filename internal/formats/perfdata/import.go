@@ -97,7 +97,7 @@ func (im *importer) record(r record, rest *payload) error {
 		n, ok := im.note(r)
 		if ok {
 			im.notes = append(im.notes, n)
-			im.lossy = im.lossy || n.Kind == Lost || n.Kind == AuxLost
+			im.lossy = im.lossy || n.Kind == Lost || n.Kind == AuxLost || n.Kind == Throttle || n.Kind == Unthrottle
 		}
 	case recAttr:
 		return im.attrRecord(r)

@@ -82,9 +82,7 @@ func (l *losses) sample(b *builder, i, row int) {
 			}
 		}
 	}
-	if b.im.lossy {
-		l.last[cpu] = b.time[row]
-	}
+	l.last[cpu] = b.time[row]
 }
 
 // finish ends what never ended.

@@ -15,13 +15,13 @@ func timeOrder(time []uint64) []uint32 {
 	for i := range rows {
 		rows[i] = uint32(i)
 	}
-	spare := make([]uint32, len(time))
+	var spare []uint32
 	for len(runs) > 2 {
 		var next []int
 		for i := 0; i+1 < len(runs); i += 2 {
 			next = append(next, runs[i])
 			if i+2 < len(runs) {
-				merge(time, rows, spare, runs[i], runs[i+1], runs[i+2])
+				spare = merge(time, rows, spare, runs[i], runs[i+1], runs[i+2])
 			}
 		}
 		runs = append(next, len(time))
@@ -40,14 +40,16 @@ func ascending(time []uint64) []int {
 	return append(runs, len(time))
 }
 
-// merge merges rows[low:mid] and rows[mid:high], both in order.
-func merge(time []uint64, rows, spare []uint32, low, mid, high int) {
+// merge merges rows[low:mid] and rows[mid:high], both in order, by way of
+// spare, which it returns to be used again.
+func merge(time []uint64, rows, spare []uint32, low, mid, high int) []uint32 {
 	// What lies before the smallest of the right side stays where it is.
 	first := time[rows[mid]]
 	for low < mid && time[rows[low]] <= first {
 		low++
 	}
-	left := spare[:copy(spare, rows[low:mid])]
+	spare = append(spare[:0], rows[low:mid]...)
+	left := spare
 	at := low
 	for len(left) > 0 && mid < high {
 		if time[rows[mid]] < time[left[0]] {
@@ -60,4 +62,5 @@ func merge(time []uint64, rows, spare []uint32, low, mid, high int) {
 		at++
 	}
 	copy(rows[at:], left)
+	return spare
 }
