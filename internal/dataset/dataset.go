@@ -245,13 +245,20 @@ func nodes(topology *hw.Topology, cpu *table.Column) (cpuNodes, error) {
 	out := cpuNodes{valid: table.NewBits(n)}
 	var values table.Growing[int32]
 	node := map[int]int{} // -1: no single node, -2: no such CPU
+	last, os := -1, -2
 	for i := range n {
 		if !cpu.Has(i) {
 			values.Append(0)
 			continue
 		}
 		c := int(cpu.Float(i))
-		os, seen := node[c]
+		var seen bool
+		if c != last || i == 0 { // samples come in runs of one CPU
+			os, seen = node[c]
+		} else {
+			seen = true
+		}
+		last = c
 		if !seen {
 			os = -2
 			if topology.ByCPU(c) != nil {

@@ -8,7 +8,7 @@ import (
 
 // spillBytes is what a growing column may take in memory before it moves to a
 // temporary file.
-const spillBytes = 4 << 20
+const spillBytes = 1 << 20
 
 // Fixed are the element types of columns.
 type Fixed interface {
@@ -34,8 +34,8 @@ func (g *Growing[T]) Append(v T) {
 	g.rows++
 }
 
-// Room appends up to n zeros, at least one, and returns them to be set before
-// the next call: values that come in blocks need no call each.
+// Room appends up to n values, at least one, and returns them. All of them are
+// to be set before the next call: values that come in blocks need no call each.
 func (g *Growing[T]) Room(n int) []T {
 	if len(g.tail) == cap(g.tail) {
 		g.room()
@@ -43,9 +43,7 @@ func (g *Growing[T]) Room(n int) []T {
 	at := len(g.tail)
 	g.tail = g.tail[:min(at+n, cap(g.tail))]
 	g.rows += len(g.tail) - at
-	out := g.tail[at:]
-	clear(out)
-	return out
+	return g.tail[at:]
 }
 
 // Len returns the number of values.
@@ -54,7 +52,7 @@ func (g *Growing[T]) Len() int { return g.rows }
 // Pad appends zeros until there are n values.
 func (g *Growing[T]) Pad(n int) {
 	for g.rows < n {
-		g.Room(n - g.rows)
+		clear(g.Room(n - g.rows))
 	}
 }
 
@@ -82,7 +80,7 @@ func (g *Growing[T]) room() {
 		g.file = f
 	}
 	g.flush()
-	if keep := spillBytes / 16 / int(unsafe.Sizeof(zero)); cap(g.tail) > keep {
+	if keep := spillBytes / 4 / int(unsafe.Sizeof(zero)); cap(g.tail) > keep {
 		g.tail = make([]T, 0, keep)
 	}
 }
@@ -118,7 +116,7 @@ func (g *Growing[T]) Values() ([]T, *Spill, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return unsafe.Slice((*T)(unsafe.Pointer(&data[0])), g.rows), &Spill{data, unmap}, nil
+	return unsafe.Slice((*T)(unsafe.Pointer(&data[0])), g.rows), &Spill{data: data, unmap: unmap}, nil
 }
 
 // Drop gives up what was collected.
@@ -131,8 +129,9 @@ func (g *Growing[T]) Drop() {
 
 // Spill is the temporary file behind the values of a column.
 type Spill struct {
-	data  []byte
-	unmap func() error
+	data    []byte
+	unmap   func() error
+	checked bool // its column was found consistent in some table
 }
 
 // Release gives back the memory that reading the values took. They are read

@@ -184,12 +184,15 @@ func (c *Column) check() error {
 	if c.Valid != nil && len(c.Valid) < words(n) {
 		return fmt.Errorf("column %q: validity for %d rows, want %d", c.Name, 64*len(c.Valid), n)
 	}
-	if codes, ok := c.Data.([]uint32); ok {
+	if codes, ok := c.Data.([]uint32); ok && (c.Spill == nil || !c.Spill.checked) {
 		for i, code := range codes {
 			if int(code) >= len(c.Dict) && (c.Has(i) || code != 0) {
 				return fmt.Errorf("column %q: row %d has code %d of %d names", c.Name, i, code, len(c.Dict))
 			}
 		}
+	}
+	if c.Spill != nil {
+		c.Spill.checked = true // what is in a file is not changed any more
 	}
 	return nil
 }

@@ -24,6 +24,7 @@ type Attr struct {
 	ClockID      int32
 	Config3      uint64
 	registerBits [2]int // number of user and interrupt registers
+	fixedSize    int    // bytes of the fields at the start of a sample
 }
 
 // Flag bits of an attr that matter to a reader.
@@ -106,6 +107,7 @@ func parseAttr(o order, b []byte) (Attr, error) {
 		a.Flags = a.Flags&^(3<<15) | (p>>1|p<<1&2)<<15
 	}
 	a.registerBits = [2]int{bits.OnesCount64(a.RegsUser), bits.OnesCount64(a.RegsIntr)}
+	a.fixedSize = 8 * bits.OnesCount64(a.SampleType&fixedFields)
 	return a, nil
 }
 

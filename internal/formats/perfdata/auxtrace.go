@@ -167,7 +167,7 @@ func (im *importer) addSPE(r *speRecord, event int, tid, cpu uint32) error {
 	}
 	s.PID = s.TID
 	im.extend(&s)
-	im.rows.add(&s, im.sources.number(r.access(speSources(im.midr()))), 0)
+	im.rows.add(&s, im.sources.number(0, r.access(speSources(im.midr()))), 0)
 	im.rows.addSPE(r)
 	return nil
 }
@@ -273,13 +273,13 @@ func (b *builder) threads() {
 			process[n.TID] = n.PID
 		}
 	}
-	running := map[uint64]uint32{}
+	running := map[uint32]uint32{}
 	notes := b.im.notes
 	for i := range b.n {
 		row := b.row(i)
 		for ; len(notes) > 0 && notes[0].Time <= b.time[row]; notes = notes[1:] {
 			if n := &notes[0]; n.Kind == Switch && !n.Out {
-				running[uint64(uint32(n.CPU))] = n.TID
+				running[uint32(n.CPU)] = n.TID
 			}
 		}
 		if b.im.events[b.event[row]].kind != kindSPE {

@@ -27,8 +27,9 @@ type builder struct {
 	event, mode      []uint8
 	pid, tid, source []uint32
 	stack            []uint32 // nil if no call chains were recorded
-	time, ip, cpu    []uint64
-	addr             []uint64
+	cpu              []uint32
+	time, ip, addr   []uint64
+	ordered          []uint32 // source in order of time
 }
 
 func (b *builder) row(i int) int {
@@ -118,7 +119,7 @@ func (b *builder) build(ctx context.Context, name string, fields []ibsField) (sa
 	r.flush()
 	b.event, b.mode = values(b, &r.event, b.n), values(b, &r.mode, b.n)
 	b.pid, b.tid, b.source = values(b, &r.pid, b.n), values(b, &r.tid, b.n), values(b, &r.source, b.n)
-	b.time, b.ip, b.cpu = values(b, &r.time.values, b.n), values(b, &r.ip.values, b.n), values(b, &r.cpu.values, b.n)
+	b.time, b.ip, b.cpu = values(b, &r.time.values, b.n), values(b, &r.ip.values, b.n), values(b, &r.cpu, b.n)
 	b.addr = values(b, &r.addr.values, b.n)
 	if r.stack.Len() > 0 {
 		b.stack = values(b, &r.stack, b.n)
@@ -158,8 +159,8 @@ func (b *builder) place() {
 		c := &table.Column{Name: "time", Kind: table.Time, Unit: "ns", Provenance: table.Measured, Base: b.base, Data: v, Note: b.im.clock()}
 		b.add(c.Back(spill), err)
 	}
-	if r.cpu.used {
-		b.numbers("cpu", "", b.cpu, &r.cpu, b.validity(sampleCPU, false, nil))
+	if r.cpuUsed {
+		b.number32("cpu", b.cpu, sampleCPU)
 	}
 	b.number32("pid", b.pid, sampleTID)
 	b.number32("tid", b.tid, sampleTID)
@@ -279,7 +280,7 @@ func (b *builder) access() {
 	if r.phys.used {
 		b.address("phys", &r.phys, samplePhysAddr)
 	}
-	ordered := b.source
+	b.ordered = b.source
 	if b.order != nil {
 		v, spill, err := gather(b, b.source, func(x uint32) uint32 { return x })
 		if err != nil {
@@ -287,14 +288,14 @@ func (b *builder) access() {
 			return
 		}
 		b.spills = append(b.spills, spill)
-		ordered = v
+		b.ordered = v
 	}
 	words := datasrc.NewColumns(len(b.im.sources.accesses))
 	for _, a := range b.im.sources.accesses {
 		words.Append(a)
 	}
 	ambiguous := 0
-	for _, code := range ordered {
+	for _, code := range b.ordered {
 		if b.im.sources.accesses[code].Ambiguous {
 			ambiguous++
 		}
@@ -303,7 +304,7 @@ func (b *builder) access() {
 		b.im.warnf("%d samples name two levels; the farther one is taken", ambiguous)
 	}
 	for _, c := range words.Table(table.Measured) {
-		b.add(c.Spread(ordered))
+		b.add(c.Spread(b.ordered))
 	}
 	b.latency()
 }
@@ -357,12 +358,45 @@ const absurdLatency = 1 << 31
 func (b *builder) weights(v []uint64) {
 	r := b.r
 	b.numbers("weight", "", v, &r.weight, b.validity(sampleWeight|sampleWeightStruct, false, nil)).Note = "as recorded"
-	if c := b.number("ins_lat", "cycles", &r.insLat, sampleWeightStruct, true); c != nil {
-		c.Note = "from the dispatch of the instruction to its end"
+	if !r.parts {
+		return
 	}
-	if c := b.number("retire_lat", "cycles", &r.retireLat, sampleWeightStruct, true); c != nil {
-		c.Note = "from the retirement of the instruction before it to its own"
+	for _, part := range []struct {
+		name, note string
+		of         *table.Growing[uint32]
+	}{
+		{"ins_lat", "from the dispatch of the instruction to its end", &r.insLat},
+		{"retire_lat", "from the retirement of the instruction before it to its own", &r.retireLat},
+	} {
+		v := values(b, part.of, b.n)
+		valid := table.NewBits(b.n)
+		for i := range b.n {
+			if v[b.row(i)] != 0 {
+				valid.Set(i)
+			}
+		}
+		data, spill, err := gather(b, v, func(x uint32) int32 { return int32(x) })
+		c := &table.Column{Name: part.name, Kind: table.Number, Unit: "cycles", Note: part.note, Provenance: said(valid, table.Measured), Data: data, Valid: valid}
+		b.add(c.Back(spill), err)
 	}
+}
+
+// dataSource adds data_src as it was recorded.
+func (b *builder) dataSource() {
+	if !slices.ContainsFunc(b.im.events, func(e *Event) bool { return e.SampleType&sampleDataSrc != 0 }) {
+		return
+	}
+	words := make([]int64, len(b.im.sources.words))
+	for i, w := range b.im.sources.words {
+		words[i] = int64(w & math.MaxInt64)
+	}
+	few := table.Ints("data_src", "", table.Measured, words, nil)
+	few.Note = "as recorded; op, level, snoop, tlb and lock are decoded from it"
+	c, err := few.Spread(b.ordered)
+	if err == nil {
+		c.Valid = b.validity(sampleDataSrc, false, nil)
+	}
+	b.add(c, err)
 }
 
 // rest adds what is left: the event and the raw words.
@@ -377,9 +411,7 @@ func (b *builder) rest(at *attribution) {
 	event := table.Categories("event", table.Measured, data, names.Names(), nil)
 	b.add(event.Back(spill), err)
 	b.number("period", "", &r.period, samplePeriod, false)
-	if c := b.number("data_src", "", &r.dataSrc, sampleDataSrc, false); c != nil {
-		c.Note = "as recorded; op, level, snoop, tlb and lock are decoded from it"
-	}
+	b.dataSource()
 	b.number("data_page_size", "bytes", &r.dataPage, sampleDataPageSize, true)
 	b.number("code_page_size", "bytes", &r.code, sampleCodePageSize, true)
 	b.number("transaction", "", &r.transaction, sampleTransaction, true)

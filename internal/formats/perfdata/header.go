@@ -28,6 +28,7 @@ type file struct {
 	data     section
 	events   []*Event
 	byID     map[uint64]int32
+	recent   [64]recentID
 	features Features
 	warnings []string
 	salvage  bool

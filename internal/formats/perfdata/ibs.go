@@ -194,7 +194,7 @@ func (im *importer) addIBSOp(s *Sample) {
 		return
 	}
 	if im.sources.accesses[source].Op == 0 {
-		source = im.ibsSource(&raw)
+		source = im.ibsSource(s.DataSrc, &raw)
 	}
 	s.fill(sampleAddr, &s.Addr, raw.reg[opLinear], raw.bit(opData3, 17))
 	s.fill(samplePhysAddr, &s.Phys, raw.reg[opPhysical], raw.bit(opData3, 18))
@@ -215,12 +215,12 @@ func (im *importer) addIBSOp(s *Sample) {
 
 // ibsSource numbers the access of a micro-op, decoding each combination of the
 // bits that decide it once.
-func (im *importer) ibsSource(raw *ibsRaw) uint32 {
+func (im *importer) ibsSource(word uint64, raw *ibsRaw) uint32 {
 	const deciding = 1<<0 | 1<<1 | 1<<2 | 1<<3 | 1<<7 | 1<<14 | 1<<15 | 1<<16 | 1<<17 | 1<<20 | 1<<21
-	key := ibsKey{raw.reg[opData2] & 0x3ff, raw.reg[opData3] & deciding, raw.caps & capZen4, im.generation()}
+	key := ibsKey{word, raw.reg[opData2] & 0x3ff, raw.reg[opData3] & deciding, raw.caps & capZen4, im.generation()}
 	code, ok := im.ibsCodes[key]
 	if !ok {
-		code = im.sources.number(raw.access(key.zen))
+		code = im.sources.number(word, raw.access(key.zen))
 		im.ibsCodes[key] = code
 	}
 	return code
@@ -228,9 +228,9 @@ func (im *importer) ibsSource(raw *ibsRaw) uint32 {
 
 // ibsKey is the bits of the registers that decide how an access was served.
 type ibsKey struct {
-	data2, data3 uint64
-	caps         uint32
-	zen          datasrc.Zen
+	word, data2, data3 uint64
+	caps               uint32
+	zen                datasrc.Zen
 }
 
 // addIBSFetch adds a sample of the instruction side, which is kept apart.
@@ -238,7 +238,7 @@ func (im *importer) addIBSFetch(s *Sample) {
 	raw, ok := parseIBS(s.Raw, kindIBSFetch)
 	source := im.sources.perf(s)
 	if ok {
-		source = im.sources.number(raw.fetch())
+		source = im.sources.number(s.DataSrc, raw.fetch())
 		s.fill(sampleAddr, &s.Addr, raw.reg[fetchLinear], true)
 		s.fill(samplePhysAddr, &s.Phys, raw.reg[fetchPhysical], raw.bit(fetchCtl, 52))
 		if s.Type&(sampleWeight|sampleWeightStruct) == 0 || s.Weight == 0 {
@@ -294,7 +294,7 @@ func (r *rows) addIBS(raw *ibsRaw) {
 		r.ibs = new([ibsRegisters]field)
 	}
 	n := (r.n - 1) & (blockRows - 1)
-	r.small[n].ibs = true
+	r.small[n].ibs = 1
 	for i := range raw.reg {
 		if raw.has[i] {
 			r.ibs[i].put(n, raw.reg[i])

@@ -216,20 +216,27 @@ func (im *importer) unknownText() string {
 	return "records of unknown types were skipped: " + strings.Join(words, ", ")
 }
 
-// sources numbers the distinct accesses that samples describe.
+// sources numbers the distinct pairs of a data_src and what it means: mostly
+// the one follows from the other, but registers may say what data_src does not.
 type sources struct {
 	codes    map[uint64]uint32
+	other    map[served]uint32
+	words    []uint64
 	accesses []datasrc.Access
-	other    map[datasrc.Access]uint32
 	last     uint64
 	lastCode uint32
+}
+
+type served struct {
+	word   uint64
+	access datasrc.Access
 }
 
 // noAccess is what a sample without data_src says: nothing.
 const noAccess = 0
 
 func newSources() sources {
-	return sources{codes: map[uint64]uint32{}, other: map[datasrc.Access]uint32{{}: noAccess}, accesses: []datasrc.Access{{}}}
+	return sources{codes: map[uint64]uint32{}, other: map[served]uint32{{}: noAccess}, accesses: []datasrc.Access{{}}, words: []uint64{0}}
 }
 
 // perf numbers the access of a sample by its data_src.
@@ -243,7 +250,7 @@ func (s *sources) perf(sample *Sample) uint32 {
 	}
 	code, ok := s.codes[w]
 	if !ok {
-		code = s.number(datasrc.Perf(w))
+		code = s.number(w, datasrc.Perf(w))
 		s.codes[w] = code
 	}
 	s.last, s.lastCode = w, code
@@ -251,12 +258,14 @@ func (s *sources) perf(sample *Sample) uint32 {
 }
 
 // number numbers an access that was decoded some other way.
-func (s *sources) number(a datasrc.Access) uint32 {
-	code, ok := s.other[a]
+func (s *sources) number(word uint64, a datasrc.Access) uint32 {
+	key := served{word, a}
+	code, ok := s.other[key]
 	if !ok {
 		code = uint32(len(s.accesses))
 		s.accesses = append(s.accesses, a)
-		s.other[a] = code
+		s.words = append(s.words, word)
+		s.other[key] = code
 	}
 	return code
 }

@@ -66,7 +66,7 @@ func (l *losses) take(n *Note) {
 // sample marks the first sample after a loss on its CPU.
 func (l *losses) sample(b *builder, i, row int) {
 	cpu := int32(-1)
-	if b.r.cpu.used {
+	if b.r.cpuUsed {
 		cpu = int32(b.cpu[row])
 	}
 	if len(l.lost)+len(l.slow) > 0 {

@@ -47,10 +47,14 @@ type rows struct {
 	// source numbers the distinct accesses in accesses.
 	source table.Growing[uint32]
 	stack  table.Growing[uint32]
-	chains bool // some sample has a call chain
+	cpu    table.Growing[uint32]
+	// Parts of the weight besides the latency.
+	insLat, retireLat table.Growing[uint32]
 
-	time, ip, addr, phys, cpu, period   field
-	weight, insLat, retireLat, dataSrc  field
+	chains, cpuUsed, parts bool // some sample has them
+
+	time, ip, addr, phys, period        field
+	weight                              field
 	transaction, cgroup, dataPage, code field
 	counting                            field // per mille of the time the counter ran
 
@@ -65,14 +69,14 @@ type rows struct {
 // smallFields are what every row has, in one place so that a sample touches few
 // cache lines.
 type smallFields struct {
-	pid, tid, source, stack uint32
-	event, mode             uint8
-	ibs                     bool
+	pid, tid, cpu, source, stack uint32
+	insLat, retireLat            uint16
+	event, mode, ibs             uint8
 }
 
 // fields are all fields of 64 bits.
 func (r *rows) fields() []*field {
-	out := []*field{&r.time, &r.ip, &r.addr, &r.phys, &r.cpu, &r.period, &r.weight, &r.insLat, &r.retireLat, &r.dataSrc,
+	out := []*field{&r.time, &r.ip, &r.addr, &r.phys, &r.period, &r.weight,
 		&r.transaction, &r.cgroup, &r.dataPage, &r.code, &r.counting}
 	if r.ibs != nil {
 		for i := range r.ibs {
@@ -96,25 +100,41 @@ func (r *rows) flush() {
 	for _, f := range r.fields() {
 		f.flush(n, k)
 	}
-	for i := range r.small[:k] {
-		s := &r.small[i]
-		r.event.Append(s.event)
-		r.mode.Append(s.mode)
-		r.pid.Append(s.pid)
-		r.tid.Append(s.tid)
-		r.source.Append(s.source)
-		if r.chains {
-			r.stack.Pad(n + i)
-			r.stack.Append(s.stack)
+	small := r.small[:k]
+	each(&r.event, small, func(s *smallFields) uint8 { return s.event })
+	each(&r.mode, small, func(s *smallFields) uint8 { return s.mode })
+	each(&r.pid, small, func(s *smallFields) uint32 { return s.pid })
+	each(&r.tid, small, func(s *smallFields) uint32 { return s.tid })
+	each(&r.source, small, func(s *smallFields) uint32 { return s.source })
+	if r.cpuUsed {
+		r.cpu.Pad(n)
+		each(&r.cpu, small, func(s *smallFields) uint32 { return s.cpu })
+	}
+	if r.chains {
+		r.stack.Pad(n)
+		each(&r.stack, small, func(s *smallFields) uint32 { return s.stack })
+	}
+	if r.ibs != nil {
+		r.hasIBS.Pad(n)
+		each(&r.hasIBS, small, func(s *smallFields) uint8 { return s.ibs })
+	}
+	if r.parts {
+		r.insLat.Pad(n)
+		each(&r.insLat, small, func(s *smallFields) uint32 { return uint32(s.insLat) })
+		r.retireLat.Pad(n)
+		each(&r.retireLat, small, func(s *smallFields) uint32 { return uint32(s.retireLat) })
+	}
+	clear(small)
+}
+
+// each appends one part of the rows of a block.
+func each[T table.Fixed](g *table.Growing[T], rows []smallFields, of func(*smallFields) T) {
+	for len(rows) > 0 {
+		block := g.Room(len(rows))
+		for i := range block {
+			block[i] = of(&rows[i])
 		}
-		if r.ibs != nil {
-			r.hasIBS.Pad(n + i)
-			ibs := uint8(0)
-			if s.ibs {
-				ibs = 1
-			}
-			r.hasIBS.Append(ibs)
-		}
+		rows = rows[len(block):]
 	}
 }
 
@@ -144,19 +164,17 @@ func (r *rows) add(s *Sample, source, stack uint32) {
 		r.addr.put(n, s.Addr)
 	}
 	if st&sampleCPU != 0 {
-		r.cpu.put(n, uint64(s.CPU))
+		r.small[n].cpu = s.CPU
+		r.cpuUsed = true
 	}
 	if st&samplePeriod != 0 {
 		r.period.put(n, s.Period)
 	}
-	if st&sampleDataSrc != 0 {
-		r.dataSrc.put(n, s.DataSrc)
-	}
 	switch {
 	case st&sampleWeightStruct != 0:
 		r.weight.put(n, s.Weight&math.MaxUint32)
-		r.insLat.put(n, s.Weight>>32&math.MaxUint16)
-		r.retireLat.put(n, s.Weight>>48)
+		r.small[n].insLat, r.small[n].retireLat = uint16(s.Weight>>32), uint16(s.Weight>>48)
+		r.parts = true
 	case st&sampleWeight != 0:
 		r.weight.put(n, s.Weight)
 	}
@@ -171,17 +189,20 @@ func (r *rows) add(s *Sample, source, stack uint32) {
 const rareFields = samplePhysAddr | sampleTransaction | sampleCgroup | sampleDataPageSize | sampleCodePageSize | sampleRead
 
 func (r *rows) addRare(n int, s *Sample) {
-	for _, v := range []struct {
-		bit   uint64
-		to    *field
-		value uint64
-	}{
-		{samplePhysAddr, &r.phys, s.Phys}, {sampleTransaction, &r.transaction, s.Transaction}, {sampleCgroup, &r.cgroup, s.Cgroup},
-		{sampleDataPageSize, &r.dataPage, s.DataPageSize}, {sampleCodePageSize, &r.code, s.CodePageSize},
-	} {
-		if s.Type&v.bit != 0 {
-			v.to.put(n, v.value)
-		}
+	if s.Type&samplePhysAddr != 0 {
+		r.phys.put(n, s.Phys)
+	}
+	if s.Type&sampleTransaction != 0 {
+		r.transaction.put(n, s.Transaction)
+	}
+	if s.Type&sampleCgroup != 0 {
+		r.cgroup.put(n, s.Cgroup)
+	}
+	if s.Type&sampleDataPageSize != 0 {
+		r.dataPage.put(n, s.DataPageSize)
+	}
+	if s.Type&sampleCodePageSize != 0 {
+		r.code.put(n, s.CodePageSize)
 	}
 	if s.Enabled > 0 {
 		r.counting.put(n, 1+min(1000*s.Running/s.Enabled, 1000))

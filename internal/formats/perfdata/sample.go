@@ -7,20 +7,12 @@ type Sample struct {
 	Mode  uint8 // misc & miscModeMask: kernel, user …
 	Type  uint64
 
-	IP, Time, Addr, ID, StreamID, Period  uint64
-	PID, TID, CPU                         uint32
-	Weight, DataSrc, Transaction, Phys    uint64
-	Cgroup, DataPageSize, CodePageSize    uint64
-	Enabled, Running                      uint64 // of the counter; 0 if not recorded
-	Value                                 uint64
-	Chain, Raw, Branches, Stack, AuxBytes []byte
-	UserRegs, IntrRegs                    Registers
-}
-
-// Registers are the values of the registers an attr asks for, lowest first.
-type Registers struct {
-	ABI    uint64 // 0 none, 1 32-bit, 2 64-bit
-	Values []byte
+	IP, Time, Addr, ID, Period         uint64
+	PID, TID, CPU                      uint32
+	Weight, DataSrc, Transaction, Phys uint64
+	Cgroup, DataPageSize, CodePageSize uint64
+	Enabled, Running                   uint64 // of the counter; 0 if not recorded
+	Chain, Raw                         []byte
 }
 
 // fault says why a sample could not be decoded.
@@ -48,10 +40,21 @@ func (f *file) eventOf(b []byte) int32 {
 	if id == 0 {
 		return 0
 	}
-	if i, ok := f.byID[id]; ok {
-		return i
+	near := &f.recent[id%uint64(len(f.recent))]
+	if near.id != id {
+		i, ok := f.byID[id]
+		if !ok {
+			return -1
+		}
+		*near = recentID{id, i}
 	}
-	return -1
+	return near.event
+}
+
+// recentID remembers the event of an id; id 0 is none.
+type recentID struct {
+	id    uint64
+	event int32
 }
 
 // sample decodes a sample record into s. Every byte must be accounted for: one
@@ -66,7 +69,7 @@ func (f *file) sample(r record, s *Sample) fault {
 	}
 	attr := &f.events[i].Attr
 	*s = Sample{Event: i, Mode: uint8(r.misc & miscModeMask), Type: attr.SampleType}
-	b := s.fixed(f.order, attr.SampleType, r.b[recordHeader:])
+	b := s.fixed(f.order, attr, r.b[recordHeader:])
 	if b != nil && attr.SampleType&variableFields != 0 {
 		c := cursor{order: f.order, b: b}
 		s.variable(&c, attr)
@@ -87,15 +90,12 @@ const (
 
 // fixed reads the fields of eight bytes at the start of a sample and returns
 // what follows, or nil if the record is too short.
-func (s *Sample) fixed(o order, st uint64, b []byte) []byte {
-	var n int
-	for w := st & fixedFields; w != 0; w &= w - 1 {
-		n += 8
-	}
-	if n > len(b) {
+func (s *Sample) fixed(o order, attr *Attr, b []byte) []byte {
+	st := attr.SampleType
+	if attr.fixedSize > len(b) {
 		return nil
 	}
-	rest := b[n:]
+	rest := b[attr.fixedSize:]
 	if st&sampleIdentifier != 0 {
 		s.ID, b = o.u64(b), b[8:]
 	}
@@ -115,7 +115,7 @@ func (s *Sample) fixed(o order, st uint64, b []byte) []byte {
 		s.ID, b = o.u64(b), b[8:]
 	}
 	if st&sampleStreamID != 0 {
-		s.StreamID, b = o.u64(b), b[8:]
+		b = b[8:]
 	}
 	if st&sampleCPU != 0 {
 		s.CPU, b = o.u32(b), b[8:]
@@ -140,14 +140,14 @@ func (s *Sample) variable(c *cursor, attr *Attr) {
 		s.Raw = c.bytes(uint64(c.u32()))
 	}
 	if st&sampleBranchStack != 0 {
-		s.branches(c, attr.BranchType)
+		branches(c, attr.BranchType)
 	}
 	if st&sampleRegsUser != 0 {
-		s.UserRegs = registers(c, attr.registerBits[0])
+		registers(c, attr.registerBits[0])
 	}
 	if st&sampleStackUser != 0 {
 		if n := c.u64(); n != 0 {
-			s.Stack = c.bytes(n)
+			c.bytes(n)
 			c.u64() // how much of it is in use
 		}
 	}
@@ -163,7 +163,7 @@ func (s *Sample) counters(c *cursor, format uint64) {
 		size += 8
 	}
 	if format&readGroup == 0 {
-		s.Value = c.u64()
+		c.u64() // the value
 	}
 	var members uint64
 	if format&readGroup != 0 {
@@ -179,11 +179,7 @@ func (s *Sample) counters(c *cursor, format uint64) {
 		c.bytes(uint64(size - 8))
 		return
 	}
-	n := c.count(members, size)
-	values := c.bytes(uint64(n * size))
-	if len(values) >= 8 {
-		s.Value = c.order.u64(values) // the leader's, whose sample this is
-	}
+	c.bytes(uint64(c.count(members, size) * size))
 }
 
 // Bits of branch_sample_type that change the layout.
@@ -192,24 +188,24 @@ const (
 	branchCounters      = 1 << 19
 )
 
-func (s *Sample) branches(c *cursor, branchType uint64) {
+// branches steps over the branches before the sample.
+func branches(c *cursor, branchType uint64) {
 	members := c.u64()
 	if branchType&branchHardwareIndex != 0 {
 		c.u64()
 	}
 	n := uint64(c.count(members, 24))
-	s.Branches = c.bytes(n * 24)
+	c.bytes(n * 24)
 	if branchType&branchCounters != 0 {
 		c.bytes(n * 8)
 	}
 }
 
-func registers(c *cursor, n int) Registers {
-	abi := c.u64()
-	if abi == 0 {
-		return Registers{}
+// registers steps over register values, which are there unless the ABI is 0.
+func registers(c *cursor, n int) {
+	if abi := c.u64(); abi != 0 {
+		c.bytes(uint64(8 * n))
 	}
-	return Registers{abi, c.bytes(uint64(8 * n))}
 }
 
 // tail reads the fields that stand behind the variable ones.
@@ -225,7 +221,7 @@ func (s *Sample) tail(o order, st uint64, intr int, b []byte) fault {
 		s.Transaction = c.u64()
 	}
 	if st&sampleRegsIntr != 0 {
-		s.IntrRegs = registers(&c, intr)
+		registers(&c, intr)
 	}
 	if st&samplePhysAddr != 0 {
 		s.Phys = c.u64()
@@ -240,7 +236,7 @@ func (s *Sample) tail(o order, st uint64, intr int, b []byte) fault {
 		s.CodePageSize = c.u64()
 	}
 	if st&sampleAux != 0 {
-		s.AuxBytes = c.bytes(c.u64())
+		c.bytes(c.u64())
 	}
 	if c.short || len(c.b) != 0 {
 		return faultSize

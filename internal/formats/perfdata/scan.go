@@ -43,9 +43,9 @@ func (f *file) scan(ctx context.Context, v visitor) error {
 	z := &unzipper{order: f.order}
 	defer z.close()
 	var told int64
-	for s.left() > 0 {
-		if s.at()-told >= windowSize {
-			told = s.at()
+	for s.pos < len(s.buf) || s.off < s.end {
+		if s.off-told >= windowSize {
+			told = s.off
 			v.progress(told)
 			if err := ctx.Err(); err != nil {
 				return err
@@ -74,6 +74,14 @@ func (f *file) scan(ctx context.Context, v visitor) error {
 // nextRecord returns the next record; one without bytes if what follows cannot
 // be a record.
 func (f *file) nextRecord(s *stream) (record, error) {
+	if b := s.buf[s.pos:]; len(b) >= recordHeader {
+		size := int(f.u16(b[6:]))
+		if typ := f.u32(b); size >= recordHeader && size <= len(b) && typ < impossibleRecord {
+			at := s.at()
+			s.pos += size
+			return record{typ: typ, misc: f.u16(b[4:]), b: b[:size:size], at: at}, nil
+		}
+	}
 	at := s.at()
 	head, err := s.peek(recordHeader)
 	if err != nil || len(head) < recordHeader {
