@@ -14,6 +14,7 @@ var rows = []Row{
 	{"mesh-surface", meshSurface},
 	{"mesh-read", meshRead},
 	{"import", imports},
+	{"perf", perfData},
 	{"symbol", attribution},
 	{"record", recordings},
 	{"cycles", cycles},

@@ -3,6 +3,7 @@ package perfdata
 import (
 	"context"
 	"encoding/hex"
+	"maps"
 	"os"
 	"slices"
 
@@ -273,16 +274,14 @@ func (at *attribution) sitesToColumns(ctx context.Context) error {
 		all.add(columns, s.Rows)
 		listing.Add(r)
 		for _, w := range r.Warnings() {
-			if !warned[w] {
-				warned[w] = true
-				b.im.warnings = append(b.im.warnings, w)
-			}
+			warned[w] = true
 		}
 	}
 	var err error
 	if b.listing, err = listing.Table(); err != nil {
 		return err
 	}
+	b.im.tell(warned)
 	columns, err := all.columns()
 	if err != nil {
 		return err
@@ -292,6 +291,16 @@ func (at *attribution) sitesToColumns(ctx context.Context) error {
 		b.add(c.Spread(siteOf))
 	}
 	return nil
+}
+
+// tell adds sentences about files that could not be read, a few of many.
+func (im *importer) tell(sentences map[string]bool) {
+	const most = 3
+	list := slices.Sorted(maps.Keys(sentences))
+	im.warnings = append(im.warnings, list[:min(len(list), most)]...)
+	if n := len(list) - most; n > 0 {
+		im.warnf("the same holds for %d more files: their functions are shown as offsets", n)
+	}
 }
 
 func signed(v []uint32) []int32 {
