@@ -100,28 +100,37 @@ func DecodeAMD64(code []byte) (AMD64, error) {
 	if len(code) >= 4 && slices.Equal(code[:3], endbr) && (code[3] == 0xfa || code[3] == 0xfb) {
 		return AMD64{Len: 4}, nil
 	}
-	skip := segmentBeforeVEX(code)
+	skip, vex := segmentBeforeVEX(code)
 	in, err := x86asm.Decode(code[skip:], 64)
 	if err != nil || in.Op == 0 || in.Len == 0 || skip+in.Len > min(len(code), 15) {
 		return AMD64{}, ErrUnknown
 	}
-	d := decoder{in: &in, out: AMD64{Len: skip + in.Len}}
+	d := decoder{in: &in, out: AMD64{Len: skip + in.Len}, near: vex && nearVEX(code[skip:])}
 	d.prefixes(code)
 	d.decode()
 	return d.out, nil
 }
 
 // segmentBeforeVEX returns how many bytes of segment overrides stand before a
-// VEX or EVEX prefix; the decoder does not accept any there.
-func segmentBeforeVEX(code []byte) int {
+// VEX or EVEX prefix, where the decoder does not accept any, and whether there
+// is such a prefix.
+func segmentBeforeVEX(code []byte) (int, bool) {
 	n := 0
 	for n < len(code) && (code[n] == 0x64 || code[n] == 0x65 || code[n] == 0x67) {
 		n++
 	}
 	if n < len(code) && (code[n] == 0xc4 || code[n] == 0xc5 || code[n] == 0x62) {
-		return n
+		return n, true
 	}
-	return 0
+	return 0, false
+}
+
+// nearVEX reports whether the operand of an instruction that begins with a VEX
+// or EVEX prefix is relative to the instruction. The decoder gives those as
+// absolute addresses.
+func nearVEX(code []byte) bool {
+	at := map[byte]int{0xc5: 3, 0xc4: 4, 0x62: 5}[code[0]] // ModRM follows prefix and opcode
+	return at < len(code) && code[at]&0xc7 == 0x05
 }
 
 type decoder struct {
@@ -131,6 +140,7 @@ type decoder struct {
 	short   bool
 	repeat  bool
 	wide    bool // 66 prefix
+	near    bool // relative to the instruction, though the decoder does not say so
 }
 
 // prefixes reads the legacy prefixes from the bytes: the decoder lists bytes of
@@ -227,7 +237,7 @@ func (d *decoder) memory() int {
 func (d *decoder) address(i int) operand {
 	m := d.in.Args[i].(x86asm.Mem)
 	o := operand{base: general(m.Base), index: general(m.Index), scale: m.Scale, disp: m.Disp, segment: d.segment, short: d.short}
-	if m.Base == x86asm.RIP || m.Base == x86asm.EIP {
+	if m.Base == x86asm.RIP || m.Base == x86asm.EIP || d.near {
 		o.base = rip
 	}
 	if m.Scale == 0 {

@@ -17,6 +17,10 @@ type merger struct {
 	files   symbol.Files
 	shapes  map[uint64][]access.Access // by running address; nil is unknown
 	threads map[uint32]*group
+	// scalarFMA are instructions that an over-reading emulator loads 16 bytes
+	// for; half is where the second half of the last of a thread lies.
+	scalarFMA map[uint64]bool
+	half      map[uint32]uint64
 }
 
 // group is the records of one instruction of one thread so far.
@@ -26,7 +30,7 @@ type group struct {
 }
 
 func newMerger(j *job) *merger {
-	return &merger{job: j, shapes: map[uint64][]access.Access{}, threads: map[uint32]*group{}}
+	return &merger{job: j, shapes: map[uint64][]access.Access{}, threads: map[uint32]*group{}, scalarFMA: map[uint64]bool{}, half: map[uint32]uint64{}}
 }
 
 // add takes the next record; false once enough are kept.
@@ -41,6 +45,16 @@ func (m *merger) add(r refs.Ref) bool {
 	}
 	if len(g.raw) == 0 {
 		g.shape = m.shape(r.PC)
+		if m.overreads && m.scalarFMA[r.PC] {
+			// The second half of what was read belongs to nobody.
+			if r.Addr == m.half[r.Thread] {
+				delete(m.half, r.Thread)
+				return true
+			}
+			m.half[r.Thread] = r.Addr + uint64(r.Size)
+			r.Size = g.shape[0].Size
+			return m.emit(r)
+		}
 		if g.shape == nil || len(g.shape) == 1 && g.shape[0].Op == r.Op && g.shape[0].Size == r.Size {
 			return m.emit(r)
 		}
@@ -85,14 +99,26 @@ func (m *merger) shape(pc uint64) []access.Access {
 		return s
 	}
 	if m.program.Machine == elf.EM_X86_64 {
-		if in, err := access.DecodeAMD64(m.codeAt(pc)); err == nil {
+		code := m.codeAt(pc)
+		if in, err := access.DecodeAMD64(code); err == nil {
 			if all, fixed := in.Shape(nil); fixed {
 				s = all
 			}
 		}
+		m.scalarFMA[pc] = len(s) == 1 && scalarFMA(code)
 	}
 	m.shapes[pc] = s
 	return s
+}
+
+// scalarFMA reports whether an instruction multiplies and adds scalars: VEX map
+// 0F38, odd opcodes 9 to f of rows 9, a and b.
+func scalarFMA(code []byte) bool {
+	if len(code) < 4 || code[0] != 0xc4 || code[1]&0x1f != 2 {
+		return false
+	}
+	row, column := code[3]>>4, code[3]&0xf
+	return row >= 9 && row <= 0xb && column >= 9 && column&1 == 1
 }
 
 // codeAt returns the bytes of an instruction of the program or a library.

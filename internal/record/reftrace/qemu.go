@@ -35,17 +35,24 @@ func emulator(m elf.Machine) (name string, flags []string, err error) {
 	return "", nil, fmt.Errorf("qemu: programs for %v cannot be recorded", m)
 }
 
-// pluginAPI is the version of the plugin interface to ask for: since release
-// 9.0 qemu refuses version 1, and all since then accept version 2.
-func pluginAPI(ctx context.Context, qemu string) string {
+// qemuVersion returns the release of an emulator, 0 if it does not say.
+func qemuVersion(ctx context.Context, qemu string) (major, minor int) {
 	text, err := exec.CommandContext(ctx, qemu, "--version").Output()
 	if err != nil {
-		return "1"
+		return 0, 0
 	}
-	if m := regexp.MustCompile(`version (\d+)\.`).FindSubmatch(text); m != nil {
-		if major, err := strconv.Atoi(string(m[1])); err == nil && major >= 9 {
-			return "2"
-		}
+	if m := regexp.MustCompile(`version (\d+)\.(\d+)`).FindSubmatch(text); m != nil {
+		major, _ = strconv.Atoi(string(m[1]))
+		minor, _ = strconv.Atoi(string(m[2]))
+	}
+	return major, minor
+}
+
+// pluginAPI is the version of the plugin interface to ask for: since release
+// 9.0 qemu refuses version 1, and all since then accept version 2.
+func pluginAPI(major int) string {
+	if major >= 9 {
+		return "2"
 	}
 	return "1"
 }
@@ -60,8 +67,10 @@ func (j *job) qemu(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%s is not installed; apt-get install qemu-user, or use --backend step", name)
 	}
+	major, minor := qemuVersion(ctx, qemu)
+	j.overreads = major == 7 && minor == 2
 	plugin, err := ccache.Build(ctx, ccache.Source{Name: "isobath-refs.so", Text: pluginSource, Compiler: "cc", Package: "gcc",
-		Flags: append([]string{"-shared", "-fPIC", "-O2", "-fvisibility=hidden", "-pthread", "-DAPI=" + pluginAPI(ctx, qemu)}, flags...)})
+		Flags: append([]string{"-shared", "-fPIC", "-O2", "-fvisibility=hidden", "-pthread", "-DAPI=" + pluginAPI(major)}, flags...)})
 	if err != nil {
 		return err
 	}

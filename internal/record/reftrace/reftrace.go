@@ -84,6 +84,9 @@ type job struct {
 	entered bool
 	left    bool
 	full    bool
+	// overreads says that the emulator loads 16 bytes for scalar multiply-add
+	// instructions, as release 7.2 of qemu does.
+	overreads bool
 }
 
 // Record runs the command and records the region. The command's own exit code

@@ -107,7 +107,7 @@ func (c *cutter) add(r refs.Ref) {
 			c.left, c.phase = true, over
 			return
 		}
-		if !c.emit(r) {
+		if !c.locked(r, pc) && !c.emit(r) {
 			c.phase = over
 			return
 		}
@@ -115,6 +115,28 @@ func (c *cutter) add(r refs.Ref) {
 			c.left, c.phase = true, over
 		}
 	}
+}
+
+// locked joins the two parts of a locked instruction: Valgrind loads the old
+// value and then compares and exchanges. The instruction itself only modifies.
+func (c *cutter) locked(r refs.Ref, pc uint64) bool {
+	n := len(c.rec.Refs)
+	if r.Op != refs.Modify || n == 0 {
+		return false
+	}
+	last := &c.rec.Refs[n-1]
+	if last.Op != refs.Load || last.PC != r.PC || last.Addr != r.Addr || last.Size != r.Size {
+		return false
+	}
+	in, err := access.DecodeAMD64(c.program.Code(pc))
+	if err != nil {
+		return false
+	}
+	if shape, ok := in.Shape(nil); !ok || len(shape) != 1 {
+		return false
+	}
+	last.Op = refs.Modify
+	return true
 }
 
 // returns reports whether the access is the load of the awaited return address
