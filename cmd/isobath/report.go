@@ -124,7 +124,7 @@ func groupColumns(t *table.Table, by string) ([]string, error) {
 		}
 		if t.Column(name) == nil {
 			if name == "caller" {
-				return nil, errNoStacks
+				return nil, noCallers(t)
 			}
 			return nil, usageError{fmt.Errorf("--by: %w", query.UnknownColumn(t, name))}
 		}

@@ -102,8 +102,12 @@ func (r *lineReport) write(w io.Writer) error {
 	if r.Physical {
 		kind = "physical"
 	}
-	fmt.Fprintf(w, "%s of %s samples with an address, %s lines of %d bytes (%s), %s used by several threads\n", term.Thousands(r.Addressed), term.Thousands(r.Samples),
-		term.Thousands(r.GroupCount), r.LineBytes, kind, term.Thousands(r.Shared))
+	lines := term.Thousands(r.GroupCount) + " lines"
+	if r.GroupCount == 1 {
+		lines = "1 line"
+	}
+	fmt.Fprintf(w, "%s of %s samples with an address, %s of %d bytes (%s), %s used by several threads\n", term.Thousands(r.Addressed), term.Thousands(r.Samples),
+		lines, r.LineBytes, kind, term.Thousands(r.Shared))
 	switch {
 	case !r.HasOp:
 		fmt.Fprintln(w, "the samples do not tell loads from stores: who writes is not known")

@@ -15,8 +15,13 @@ import (
 	"isobath/internal/term"
 )
 
-// errNoStacks is for recordings without call stacks.
-var errNoStacks = errors.New("the recording has no call stacks; record them, with perf for example: perf record -g")
+// noCallers says why nobody is known to call anything.
+func noCallers(t *table.Table) error {
+	if t.Column("stack") != nil {
+		return errors.New("every call stack of the recording has one function only; compile the program with -fno-omit-frame-pointer")
+	}
+	return errors.New("the recording has no call stacks; record them, with perf for example: perf record -g")
+}
 
 // selected returns the rows of a selection, nil for all.
 func selected(ctx context.Context, s *dataset.Set, where string) (table.Bits, query.Expr, error) {

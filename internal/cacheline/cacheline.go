@@ -93,7 +93,7 @@ func Find(t *table.Table, rows table.Bits, top int) *CacheLines {
 		return nil
 	}
 	index := c.sorted(t.Rows(), rows)
-	r := &CacheLines{LineBytes: Size, Physical: c.physical, Samples: len(index), HasSnoop: c.snoop != nil && c.hitm != noCode, HasOp: c.op != nil}
+	r := &CacheLines{LineBytes: Size, Physical: c.physical, Samples: len(index), HasSnoop: c.snoop != nil, HasOp: c.op != nil}
 	type group struct {
 		from, to        int
 		hitm, contended int
