@@ -85,8 +85,8 @@ func searchFor(ctx context.Context, s *dataset.Set, text string, with command.Co
 	for _, in := range insights {
 		worth = append(worth, command.Proposal{Text: in.Text, Where: in.Where, Score: in.Score})
 	}
-	list := searcher.Propose(worth, with.Most)
-	return list, searcher.Fill(ctx, list)
+	list := searcher.Propose(worth, with)
+	return list, searcher.Fill(ctx, list, "")
 }
 
 // writeSuggestions prints the list as text.

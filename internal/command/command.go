@@ -68,6 +68,9 @@ type clause func(Quantiler) (string, error)
 // Context is what the page shows, which decides between show and hide.
 type Context struct {
 	Shown []string // columns on the axes
+	// Filter is what exists at all, in the selection language: counts are of
+	// the samples in it.
+	Filter string
 	// Most is how many suggestions are wanted; 0 means DefaultMost.
 	Most int
 }

@@ -141,13 +141,13 @@ func TestThirds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			n, err := s.count(t.Context(), where)
+			n, err := s.count(t.Context(), countKey{where: where})
 			if err != nil {
 				t.Fatal(err)
 			}
 			total += n
 		}
-		valued, _ := s.count(t.Context(), column+" != none")
+		valued, _ := s.count(t.Context(), countKey{where: column + " != none"})
 		if total != valued {
 			t.Errorf("%s: the thirds have %d samples, the column %d", column, total, valued)
 		}
@@ -182,6 +182,18 @@ func TestCounts(t *testing.T) {
 	}
 }
 
+// With a filter, only samples in it count.
+func TestFilter(t *testing.T) {
+	s := searcher(t, legacy(t))
+	list, err := s.Search(t.Context(), "l1 misses", Context{Filter: "cpu = 1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list[0].Text != "select L1 misses" || *list[0].Samples != 1 {
+		t.Errorf("%+v", list[0])
+	}
+}
+
 // Quick says the same as Search once everything has been asked for.
 func TestQuick(t *testing.T) {
 	s := searcher(t, ibs(t))
@@ -202,8 +214,8 @@ func TestQuick(t *testing.T) {
 
 func TestPropose(t *testing.T) {
 	s := searcher(t, legacy(t))
-	list := s.Propose([]Proposal{{Text: "CPU 1 is slow", Where: "cpu = 1", Score: 0.4}}, 4)
-	if err := s.Fill(t.Context(), list); err != nil {
+	list := s.Propose([]Proposal{{Text: "CPU 1 is slow", Where: "cpu = 1", Score: 0.4}}, Context{Most: 4})
+	if err := s.Fill(t.Context(), list, ""); err != nil {
 		t.Fatal(err)
 	}
 	if len(list) != 4 || list[0].Text != "CPU 1 is slow" || *list[0].Samples != 2 || list[1].Text != "select L1 misses" || *list[1].Samples != 2 {

@@ -14,7 +14,7 @@ import (
 // the best one it may be.
 const (
 	least = 0.3
-	far   = 0.5
+	far   = 0.4
 )
 
 // scored is an entry and how well it fits a block.

@@ -17,9 +17,11 @@ type Searcher struct {
 	engine    query.Engine
 
 	mu        sync.Mutex
-	counts    map[string]int
+	counts    map[countKey]int
 	quantiles map[quantileKey]float64
 }
+
+type countKey struct{ filter, where string }
 
 type quantileKey struct {
 	column string
@@ -29,7 +31,7 @@ type quantileKey struct {
 // NewSearcher names what is in the data. resources are as in NewCatalogue.
 func NewSearcher(d query.Data, engine query.Engine, resources []string) *Searcher {
 	return &Searcher{catalogue: NewCatalogue(d.Table, resources), data: d, engine: engine,
-		counts: map[string]int{}, quantiles: map[quantileKey]float64{}}
+		counts: map[countKey]int{}, quantiles: map[quantileKey]float64{}}
 }
 
 // mostCounts bounds the memory of counts; they are cheap to count again.
@@ -38,7 +40,7 @@ const mostCounts = 4096
 // Search ranks what an input may mean and counts the samples of each.
 func (s *Searcher) Search(ctx context.Context, text string, with Context) ([]Suggestion, error) {
 	list := s.catalogue.Match(text, with)
-	return list, s.Fill(ctx, list)
+	return list, s.Fill(ctx, list, with.Filter)
 }
 
 // Proposal is something worth a look, from an analysis of the data.
@@ -50,10 +52,8 @@ type Proposal struct {
 
 // Propose is the list for an empty input: what is worth a look, then what
 // people mostly look for. It counts nothing; see Fill.
-func (s *Searcher) Propose(found []Proposal, most int) []Suggestion {
-	if most <= 0 {
-		most = DefaultMost
-	}
+func (s *Searcher) Propose(found []Proposal, with Context) []Suggestion {
+	most := with.most()
 	out := []Suggestion{}
 	for _, p := range found {
 		if len(out) == most {
@@ -68,11 +68,11 @@ func (s *Searcher) Propose(found []Proposal, most int) []Suggestion {
 	for i := range s.catalogue.entries {
 		e := &s.catalogue.entries[i]
 		if len(out) < most && e.kind == kindPhenomenon && e.missing == "" && e.name != "loads" {
-			out = append(out, s.catalogue.suggest(scored{i, 0.3}, &Context{}))
+			out = append(out, s.catalogue.suggest(scored{i, 0.3}, &with))
 		}
 	}
 	for i := range out {
-		s.recall(&out[i])
+		s.recall(&out[i], with.Filter)
 	}
 	return out
 }
@@ -81,13 +81,13 @@ func (s *Searcher) Propose(found []Proposal, most int) []Suggestion {
 func (s *Searcher) Quick(text string, with Context) []Suggestion {
 	list := s.catalogue.Match(text, with)
 	for i := range list {
-		s.recall(&list[i])
+		s.recall(&list[i], with.Filter)
 	}
 	return list
 }
 
 // recall fills in what is remembered.
-func (s *Searcher) recall(to *Suggestion) {
+func (s *Searcher) recall(to *Suggestion, filter string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if to.where != nil {
@@ -102,13 +102,14 @@ func (s *Searcher) recall(to *Suggestion) {
 		}
 		to.Where, to.where = where, nil
 	}
-	if n, ok := s.counts[to.Where]; ok && to.Selects {
+	if n, ok := s.counts[countKey{filter, to.Where}]; ok && to.Selects {
 		to.Samples = &n
 	}
 }
 
-// Fill resolves and counts what is still open.
-func (s *Searcher) Fill(ctx context.Context, list []Suggestion) error {
+// Fill resolves and counts what is still open; counts are of the samples in the
+// filter.
+func (s *Searcher) Fill(ctx context.Context, list []Suggestion, filter string) error {
 	for i := range list {
 		to := &list[i]
 		if to.where != nil {
@@ -121,7 +122,7 @@ func (s *Searcher) Fill(ctx context.Context, list []Suggestion) error {
 		if !to.Selects {
 			continue
 		}
-		n, err := s.count(ctx, to.Where)
+		n, err := s.count(ctx, countKey{filter, to.Where})
 		if err != nil {
 			return err
 		}
@@ -130,18 +131,22 @@ func (s *Searcher) Fill(ctx context.Context, list []Suggestion) error {
 	return nil
 }
 
-func (s *Searcher) count(ctx context.Context, where string) (int, error) {
+func (s *Searcher) count(ctx context.Context, of countKey) (int, error) {
 	s.mu.Lock()
-	n, ok := s.counts[where]
+	n, ok := s.counts[of]
 	s.mu.Unlock()
 	if ok {
 		return n, nil
 	}
-	e, err := query.Parse(where, s.data.Table)
+	filter, err := query.Parse(of.filter, s.data.Table)
 	if err != nil {
 		return 0, err
 	}
-	rows, err := s.engine.Select(ctx, e)
+	e, err := query.Parse(of.where, s.data.Table)
+	if err != nil {
+		return 0, err
+	}
+	rows, err := s.engine.Select(ctx, query.Both(filter, e))
 	if err != nil {
 		return 0, err
 	}
@@ -151,7 +156,7 @@ func (s *Searcher) count(ctx context.Context, where string) (int, error) {
 	if len(s.counts) >= mostCounts {
 		clear(s.counts)
 	}
-	s.counts[where] = n
+	s.counts[of] = n
 	return n, nil
 }
 

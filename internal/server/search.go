@@ -21,20 +21,25 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request, run *Run) error 
 	if err := readJSON(w, r, &a); err != nil {
 		return err
 	}
+	if run.Engine != nil {
+		if _, _, err := run.parse(a.Filter, ""); err != nil {
+			return err
+		}
+	}
 	searcher := run.searchIn()
-	with := command.Context{Shown: a.Shown, Most: min(a.Most, maxSuggestions)}
+	with := command.Context{Shown: a.Shown, Most: min(a.Most, maxSuggestions), Filter: a.Filter}
 	var list []command.Suggestion
 	if strings.TrimSpace(a.Text) == "" {
 		worth, err := run.worth(r, a.Complete)
 		if err != nil {
 			return err
 		}
-		list = searcher.Propose(worth, with.Most)
+		list = searcher.Propose(worth, with)
 	} else {
 		list = searcher.Quick(a.Text, with)
 	}
 	if a.Complete {
-		if err := searcher.Fill(r.Context(), list); err != nil {
+		if err := searcher.Fill(r.Context(), list, a.Filter); err != nil {
 			return err
 		}
 	}

@@ -317,6 +317,8 @@ type Search struct {
 	Text  string   `json:"text"`
 	Shown []string `json:"shown"`
 	Most  int      `json:"most,omitempty"`
+	// Filter is that of the page: counts are of the samples in it.
+	Filter string `json:"filter,omitempty"`
 	// Complete asks for every count, however long that takes.
 	Complete bool `json:"complete,omitempty"`
 }

@@ -342,6 +342,8 @@ export interface Search {
   readonly text: string;
   readonly shown: readonly string[];
   readonly most?: number;
+  // Filter is that of the page: counts are of the samples in it.
+  readonly filter?: string;
   // Complete asks for every count, however long that takes.
   readonly complete?: boolean;
 }

@@ -11,6 +11,11 @@ const FALLBACK = ['op', 'function', 'node', 'tid', 'instruction', 'tlb', 'addr',
 const MOST_VALUES = 4000; // bins of an axis that gives each value its own; the engine's limit is 4096
 const MOST_NAMES = 256;
 
+/** How an axis is called for people: its label where its name is a field of a register. */
+export function titleOf(c: ColumnInfo): string {
+  return c.label || c.name;
+}
+
 /** Whether an axis can show anything: two values at least. */
 export function isConstant(c: ColumnInfo): boolean {
   return c.provenance === 'absent' || c.distinct + (c.missing > 0 ? 1 : 0) < 2;

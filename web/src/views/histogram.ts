@@ -7,6 +7,7 @@ import { mix } from '../base/color';
 import type { Font, Measure } from '../base/text';
 import { ALL, HOVERED, SELECTED } from '../model/decode';
 import type { Term } from '../model/selection';
+import { titleOf } from './axes';
 import { AxisLayout, type AxisInput } from './axis';
 import { brushOf, type Brush } from './parallel';
 import { linearTicks } from './scale';
@@ -90,8 +91,8 @@ export class HistogramView implements View<HistogramMark> {
     const { column } = this.input.axis;
     const base = this.plot.y + this.plot.h;
     r.line(this.plot.x, base, this.plot.x + this.plot.w, base, { stroke: theme.line, width: 1 });
-    r.text(column.name, 12, base + 12, { font: { size: 12, weight: 600 }, fill: theme.text });
-    r.text(this.input.axis.subtitle, 18 + r.measure(column.name, { size: 12, weight: 600 }), base + 12, { font: SMALL, fill: theme.muted });
+    r.text(titleOf(column), 12, base + 12, { font: { size: 12, weight: 600 }, fill: theme.text });
+    r.text(this.input.axis.subtitle, 18 + r.measure(titleOf(column), { size: 12, weight: 600 }), base + 12, { font: SMALL, fill: theme.muted });
     this.drawTicks(r, base);
     for (const b of this.brushes) this.drawBrush(r, b, base);
   }

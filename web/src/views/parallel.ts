@@ -9,6 +9,7 @@ import { fit, type Font, type Measure } from '../base/text';
 import type { Theme } from '../base/theme';
 import { ALL, HOVERED, SELECTED, type PairAnswer } from '../model/decode';
 import type { Term } from '../model/selection';
+import { titleOf } from './axes';
 import { AxisLayout, type AxisInput, type Slot } from './axis';
 import { drawGlyph } from './badge';
 import { densityStrokes, inkOf, largestCell, type LineLayer, type Strength } from './density';
@@ -159,7 +160,7 @@ export class ParallelView implements View<ParallelMark> {
   private drawHead(r: Renderer, c: AxisColumn, i: number): void {
     const { column, subtitle } = this.input.axes[i]!;
     const room = (this.columns[i + 1]?.x ?? this.size.w - 4) - c.x - 12;
-    const name = fit(column.name, room - 18, STRONG, r.measure);
+    const name = fit(titleOf(column), room - 18, STRONG, r.measure);
     r.text(name, c.x + 1, 10, { font: STRONG, fill: r.theme.text });
     drawGlyph(r, c.x + 1 + r.measure(name, STRONG) + 7, 10, column.provenance);
     r.text(fit(subtitle, room, TEXT, r.measure), c.x + 1, 26, { font: TEXT, fill: r.theme.muted });
@@ -356,7 +357,7 @@ export class ParallelView implements View<ParallelMark> {
     if (m.kind === 'head') {
       const more = [subtitle, column.provenance, column.note, `${count(column.distinct)} distinct values`];
       if (column.missing > 0) more.push(`${count(column.missing)} samples without a value`);
-      return { name: column.name, more: `· ${more.filter(Boolean).join(' · ')}` };
+      return { name: titleOf(column), more: `· ${more.filter(Boolean).join(' · ')}` };
     }
     const all = answer.counts[ALL][m.bin] ?? 0;
     const selected = answer.counts[SELECTED][m.bin] ?? 0;

@@ -1,0 +1,294 @@
+// Command search by keyboard only, with counts equal to the command line's;
+// choosing the columns of a file, the assumed L1 latency, and why a sample has
+// its level. Pictures for the guide's chapter "Commands" are written into the
+// folder named by ISOBATH_PICTURES.
+
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+import { browse, isobath, ROOT, start, type Browser, type Running } from './harness';
+import { counted, everything, linkOf, opened, whereOf } from './page';
+
+const PICTURES = process.env['ISOBATH_PICTURES'];
+const CHAPTER = readFileSync(join(ROOT, 'docs/guide/commands.md'), 'utf8');
+
+interface Suggestion {
+  readonly text: string;
+  readonly action: string;
+  readonly where: string;
+  readonly samples: number | null;
+}
+
+// An IBS op file as Mitos writes it (the fields that the tests look at), and a
+// row for every way to be served.
+const HEADER =
+  'source,line,instruction,variable,time,addr,cpu,tid,latency,ibs_op_brn_misp,ibs_op_brn_taken,ibs_nb_req_src,ibs_nb_req_dst_node,ibs_ld_op,ibs_st_op,' +
+  'ibs_dc_l1_tlb_miss,ibs_dc_l2_tlb_miss,ibs_dc_miss,ibs_dc_uc_mem_acc,ibs_dc_locked_op,ibs_dc_no_mab_alloc,ibs_lin_addr_valid,ibs_l2_miss,ibs_sw_pf,ibs_dc_miss_lat';
+const ROWS = 400;
+
+function ibs(): string {
+  const lines = [HEADER];
+  for (let i = 0; i < ROWS; i++) {
+    const miss = i % 4 > 0 ? 1 : 0;
+    const l2 = i % 4 > 1 ? 1 : 0;
+    lines.push(
+      [
+        `/src/${['sweep', 'gather'][i % 2]}.c`, 10 + (i % 7), 'mov', ['grid_new', 'grid_old', 'halo'][i % 3], 6_045_777_543_909_725 + 1000 * i, (0x7f0000001000 + 8 * i).toString(16),
+        i % 8, 4000 + (i % 8), 0, i % 5 === 0 ? 1 : 0, i % 3 === 0 ? 1 : 0, l2 ? 3 : 0, i % 8 === 3 ? 1 : 0, i % 10 === 9 ? 0 : 1, i % 10 === 9 ? 1 : 0,
+        i % 6 === 0 ? 1 : 0, i % 12 === 0 ? 1 : 0, miss, 0, i % 50 === 0 ? 1 : 0, 0, 1, l2, 0, miss ? 20 + 3 * (i % 100) : 0,
+      ].join(','),
+    );
+  }
+  return lines.join('\n') + '\n';
+}
+
+describe('commands', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'isobath-e2e-commands-'));
+  const file = join(folder, 'ibs.csv');
+  let server: Running;
+  let browser: Browser;
+  let page: Page;
+  let problems: string[];
+
+  beforeAll(async () => {
+    if (PICTURES) mkdirSync(join(ROOT, PICTURES), { recursive: true });
+    writeFileSync(file, ibs());
+    [server, browser] = await Promise.all([start('open', file), browse({ width: 1440, height: 900 })]);
+    ({ page, problems } = await browser.open(server.url));
+    page.setDefaultTimeout(20_000);
+    await opened(page, ROWS);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await server.stop();
+    rmSync(folder, { recursive: true });
+  });
+  afterEach(() => expect(problems).toEqual([]));
+
+  const box = (): Locator => page.getByRole('combobox', { name: 'Command' });
+  const options = (): Locator => page.getByRole('listbox', { name: 'Commands' }).getByRole('option');
+
+  /** What the command line suggests for the same text. */
+  function cli(text: string, ...flags: string[]): Suggestion[] {
+    return (JSON.parse(isobath('search', file, text, '--json', ...flags)) as { suggestions: Suggestion[] }).suggestions;
+  }
+
+  /** Types into the box and waits for the whole answer. */
+  async function type(text: string): Promise<void> {
+    await page.keyboard.press('Control+KeyK');
+    await expect.poll(() => box().evaluate((e) => e === document.activeElement)).toBe(true);
+    await page.keyboard.type(text);
+    await page.locator(`#command-list[data-about="${text}"][data-complete="true"]`).waitFor();
+  }
+
+  async function enter(text: string): Promise<void> {
+    await type(text);
+    await page.keyboard.press('Enter');
+  }
+
+  async function picture(name: string): Promise<void> {
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    const shot = await page.screenshot(PICTURES ? { path: join(ROOT, PICTURES, `${name}.png`) } : {});
+    expect(shot.length).toBeGreaterThan(20_000);
+    expect(CHAPTER).toContain(`${name}.png`);
+  }
+
+  it.each(['miss L1', 'brn misp', 'remote memory', 'slowest 10 %', 'high latency', 'halo', 'latency 50 100', 'locked accesses', 'cpu 3'])(
+    'selects "%s" with the samples of the command line',
+    async (text) => {
+      const want = cli(text, '--shown', 'time,symbol,line,latency,level,cpu')[0]!;
+      expect(want.action).toBe('select');
+      await type(text);
+      const first = (await options().first().innerText()).replace(/\s+/g, ' ');
+      expect(first).toContain(`${want.samples} of ${ROWS}`);
+      await page.keyboard.press('Enter');
+      await counted(page, want.samples!, ROWS);
+      expect(await whereOf(page)).toBe(want.where);
+      const report = JSON.parse(isobath('report', file, '--where', want.where, '--json')) as { samples: number };
+      expect(report.samples).toBe(want.samples);
+    },
+  );
+
+  it('lists what the command line lists, in the same order', async () => {
+    await type('l1 tlb');
+    const want = cli('l1 tlb', '--shown', 'time,symbol,line,latency,level,cpu').map((s) => s.text);
+    const got = await options().locator('.text').allInnerTexts();
+    expect(got).toEqual(want);
+    await page.keyboard.press('Escape');
+  });
+
+  it('moves with the arrows, previews what is marked, and leaves no trace', async () => {
+    await enter('everything');
+    await everything(page, ROWS);
+    await type('tlb misses');
+    await page.keyboard.press('ArrowDown');
+    await expect.poll(() => options().nth(1).getAttribute('aria-selected')).toBe('true');
+    await page.keyboard.press('ArrowUp');
+    expect(await options().nth(0).getAttribute('aria-selected')).toBe('true');
+    // The preview is a hover, which the server is asked about with all views.
+    const where = cli('tlb misses')[0]!.where;
+    const asked = page.waitForRequest((r) => r.url().endsWith('/ask') && (JSON.parse(r.postData() ?? '{}') as { hover?: string }).hover === where);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await asked;
+    await page.keyboard.press('Escape');
+    await everything(page, ROWS);
+    expect(await whereOf(page)).toBe('');
+  });
+
+  it('shows, hides and correlates axes', async () => {
+    const axes = async (): Promise<string[]> => ((await linkOf(page)).get('axes') ?? '').split(',');
+    await enter('show branch taken axis');
+    await expect.poll(axes).toContain('ibs_op_brn_taken');
+    await enter('timestamp');
+    await expect.poll(axes).not.toContain('time');
+    await enter('timestamp');
+    await expect.poll(axes).toContain('time');
+    await enter('correlate latency with source line');
+    await expect.poll(async () => (await axes()).join(',')).toContain('latency,line');
+    await enter('L2 TLB with latency');
+    await expect.poll(async () => (await axes()).join(',')).toContain('ibs_dc_l2_tlb_miss,latency');
+    await expect.poll(() => whereOf(page)).toBe('ibs_dc_l2_tlb_miss = 1');
+  });
+
+  it('undoes, sets bins and colour, opens views and help', async () => {
+    await enter('undo');
+    await everything(page, ROWS);
+    await enter('bins 50');
+    await expect.poll(async () => (await linkOf(page)).get('bins')).toBe('50');
+    await enter('colour by samples');
+    await expect.poll(async () => (await linkOf(page)).get('color')).toBe('samples');
+    await enter('histogram of latency');
+    await expect.poll(async () => (await linkOf(page)).get('bottom')).toBe('axis');
+    await enter('parallel coordinates');
+    await expect.poll(async () => (await linkOf(page)).get('bottom') ?? 'parallel').toBe('parallel');
+    await enter('keyboard shortcuts');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    const saved = page.waitForEvent('download');
+    await enter('export samples');
+    expect((await saved).suggestedFilename()).toMatch(/\.csv$/);
+  });
+
+  it('says what the data cannot answer, and does nothing', async () => {
+    await type('false sharing');
+    await expect.poll(async () => (await options().first().innerText()).replace(/\s+/g, ' ')).toContain('not possible: the data does not say what snooping found');
+    await page.keyboard.press('Enter');
+    expect(await whereOf(page)).toBe('');
+    await page.keyboard.press('Escape');
+  });
+
+  it('runs what was typed last, however fast Enter follows', async () => {
+    await page.keyboard.press('Control+KeyK');
+    await page.keyboard.type('select stores');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => whereOf(page)).toBe(cli('select stores')[0]!.where);
+    await enter('everything');
+    await everything(page, ROWS);
+  });
+
+  it('says why a sample has its level', async () => {
+    await enter('open samples');
+    const dialog = page.getByRole('dialog', { name: 'Samples' });
+    await dialog.getByRole('button', { name: 'Why sample 3 has its level' }).click();
+    await expect.poll(() => dialog.getByRole('status', { name: 'Why this level' }).innerText()).toBe(
+      'Remote RAM: it missed L1 and L2, and source 3 (ibs_nb_req_src) is Remote RAM on Zen 1 to 3, of another node (ibs_nb_req_dst_node).',
+    );
+    await picture('commands-why');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  });
+
+  it('assumes another L1 latency', async () => {
+    await enter('assumed L1 latency');
+    const field = page.getByRole('textbox', { name: 'Assumed L1 latency' });
+    expect(await field.inputValue()).toBe('4');
+    await field.fill('9');
+    await field.press('Enter');
+    await everything(page, ROWS);
+    const sum = (l1: number): number => (JSON.parse(isobath('report', file, '--l1-latency', String(l1), '--json')) as { latency: number }).latency;
+    expect(sum(9)).toBeGreaterThan(sum(4));
+    await enter('latency < 10');
+    const want = JSON.parse(isobath('report', file, '--l1-latency', '9', '--where', 'latency < 10', '--json')) as { samples: number };
+    await counted(page, want.samples, ROWS);
+    await enter('everything');
+    await everything(page, ROWS);
+  });
+
+  it('finds axes by readable names', async () => {
+    await page.getByRole('button', { name: /Axis/ }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'Axes' });
+    await dialog.getByRole('searchbox', { name: 'Find a column' }).fill('mispredicted');
+    expect((await dialog.getByRole('listitem').allInnerTexts()).join(' ').replace(/\s+/g, ' ')).toContain('mispredicted branch ibs_op_brn_misp');
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await dialog.waitFor({ state: 'detached' });
+  });
+
+  it('refuses a file without known columns and lets one choose them', async () => {
+    const foreign = join(folder, 'foreign.csv');
+    writeFileSync(foreign, 'source,line,timestamp,core,cost,level\na.c,1,1000000,0,5,L1\na.c,2,1000001,1,7,L2\na.c,2,1000002,3,9,L2\n');
+    await page.keyboard.press('Control+KeyO');
+    await page.getByRole('textbox', { name: 'Path' }).fill(foreign);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Choose columns …' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Columns of the file' });
+    const choices = await dialog.getByRole('combobox', { name: 'Column for cpu' }).locator('option').allInnerTexts();
+    expect(choices[0]).toBe('missing');
+    expect(choices).toContain('core: 0, 1, 3');
+    await dialog.getByRole('combobox', { name: 'Column for time' }).selectOption('timestamp');
+    await dialog.getByRole('combobox', { name: 'Column for cpu' }).selectOption('core');
+    await dialog.getByRole('combobox', { name: 'Column for latency' }).selectOption('cost');
+    await picture('commands-columns');
+    await dialog.getByRole('button', { name: 'Read the file again' }).click();
+    await everything(page, 3);
+    await enter('latency above 6');
+    await counted(page, 2, 3);
+    const report = JSON.parse(isobath('report', foreign, '--map', 'time=timestamp', '--map', 'cpu=core', '--map', 'latency=cost', '--where', 'latency > 6', '--json')) as { samples: number };
+    expect(report.samples).toBe(2);
+  });
+});
+
+describe('commands of the demo', () => {
+  let server: Running;
+  let browser: Browser;
+  let page: Page;
+
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([start('demo'), browse({ width: 1440, height: 900 })]);
+    ({ page } = await browser.open(server.url));
+    page.setDefaultTimeout(20_000);
+    await opened(page, 92959);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await server.stop();
+  });
+
+  async function picture(name: string): Promise<void> {
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    const shot = await page.screenshot(PICTURES ? { path: join(ROOT, PICTURES, `${name}.png`) } : {});
+    expect(shot.length).toBeGreaterThan(20_000);
+    expect(CHAPTER).toContain(`${name}.png`);
+  }
+
+  it('proposes what is worth a look when nothing is typed', async () => {
+    await page.keyboard.press('/');
+    await page.locator('#command-list[data-about=""][data-complete="true"]').waitFor();
+    const first = page.getByRole('listbox', { name: 'Commands' }).getByRole('option').first();
+    expect((await first.innerText()).length).toBeGreaterThan(20);
+    await picture('commands-empty');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => whereOf(page)).not.toBe('');
+  });
+
+  it('finds words in any order', async () => {
+    await page.keyboard.press('Control+KeyK');
+    await page.keyboard.type('miss L3');
+    await page.locator('#command-list[data-about="miss L3"][data-complete="true"]').waitFor();
+    expect(await page.getByRole('listbox', { name: 'Commands' }).getByRole('option').first().locator('.text').innerText()).toBe('select L3 misses');
+    await picture('commands-search');
+    await page.keyboard.press('Escape');
+  });
+});
