@@ -53,7 +53,7 @@ test: build peers lint
 .PHONY: test-web test-bench
 test-web: page
 	cd web && npm run check && npm test
-	cd e2e && npm ci --ignore-scripts --no-audit --no-fund && npm test
+	cd e2e && npm ci --ignore-scripts --no-audit --no-fund && ISOBATH_PEERS=require npm test
 
 # The benchmark modules are tested too: they read our files with other programs'
 # readers.

@@ -8,5 +8,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     globalSetup: ['build.ts'],
+    // Node 20 has WebSocket behind this; the tests in Firefox need it.
+    execArgv: ['--experimental-websocket'],
   },
 });

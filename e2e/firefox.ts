@@ -1,0 +1,162 @@
+// Drives Debian's Firefox by WebDriver BiDi, its own remote protocol.
+// playwright-core speaks it too, but asks for commands that the extended support
+// release does not have; what a test needs is little.
+
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const FIREFOX = process.env['FIREFOX'] ?? '/usr/bin/firefox-esr';
+
+// No first-run pages and no network of its own.
+const PREFERENCES = `
+user_pref("browser.shell.checkDefaultBrowser", false);
+user_pref("datareporting.policy.dataSubmissionEnabled", false);
+user_pref("browser.startup.homepage_override.mstone", "ignore");
+user_pref("app.update.enabled", false);
+user_pref("network.captive-portal-service.enabled", false);
+user_pref("network.connectivity-service.enabled", false);
+user_pref("ui.prefersReducedMotion", 1);
+`;
+
+interface Message {
+  readonly id?: number;
+  readonly type: 'success' | 'error' | 'event';
+  readonly method?: string;
+  readonly params?: { readonly level?: string; readonly text?: string };
+  readonly result?: unknown;
+  readonly error?: string;
+  readonly message?: string;
+}
+
+/** Whether Debian's firefox-esr is installed. */
+export function hasFirefox(): boolean {
+  return existsSync(FIREFOX);
+}
+
+export class Firefox {
+  /** Errors in the page and on its console; must stay empty. */
+  readonly problems: string[] = [];
+  private readonly waiting = new Map<number, { done: (value: unknown) => void; fail: (error: Error) => void }>();
+  private last = 0;
+
+  private constructor(
+    private readonly socket: WebSocket,
+    private readonly end: () => Promise<void>,
+    private context = '',
+  ) {
+    socket.onmessage = (e) => this.received(JSON.parse(String(e.data)) as Message);
+  }
+
+  static async start(width: number, height: number): Promise<Firefox> {
+    const profile = await mkdtemp(join(tmpdir(), 'isobath-firefox-'));
+    await writeFile(join(profile, 'user.js'), PREFERENCES);
+    const child = spawn(FIREFOX, ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0'], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...process.env, MOZ_HEADLESS_WIDTH: String(width), MOZ_HEADLESS_HEIGHT: String(height) },
+    });
+    const ended = new Promise<void>((done) => child.on('exit', () => done()));
+    const address = await new Promise<string>((done, fail) => {
+      let text = '';
+      child.stderr.setEncoding('utf8').on('data', (s: string) => {
+        text += s;
+        const found = /WebDriver BiDi listening on (ws:\S+)/.exec(text);
+        if (found) done(found[1]!);
+      });
+      void ended.then(() => fail(new Error(`firefox ended: ${text}`)));
+    });
+    const socket = new WebSocket(`${address}/session`);
+    await new Promise((done, fail) => {
+      socket.onopen = done;
+      socket.onerror = fail;
+    });
+    const f = new Firefox(socket, async () => {
+      child.kill();
+      await ended;
+      await rm(profile, { recursive: true, force: true });
+    });
+    await f.send('session.new', { capabilities: {} });
+    await f.send('session.subscribe', { events: ['log.entryAdded'] });
+    const { contexts } = (await f.send('browsingContext.getTree', {})) as { contexts: { context: string }[] };
+    f.context = contexts[0]!.context;
+    await f.send('browsingContext.setViewport', { context: f.context, viewport: { width, height } });
+    return f;
+  }
+
+  async open(url: string): Promise<void> {
+    await this.send('browsingContext.navigate', { context: this.context, url, wait: 'complete' });
+  }
+
+  /** The value of an expression in the page; a promise is awaited. It travels as JSON. */
+  async value<T>(expression: string): Promise<T> {
+    const r = (await this.send('script.evaluate', {
+      expression: `(async () => JSON.stringify(await (${expression})))()`,
+      target: { context: this.context }, awaitPromise: true,
+    })) as { type: string; result?: { value?: string }; exceptionDetails?: { text: string } };
+    if (r.type !== 'success') throw new Error(r.exceptionDetails?.text ?? r.type);
+    return JSON.parse(r.result?.value ?? 'null') as T;
+  }
+
+  /** Moves the pointer there, and clicks if told to. */
+  async point(x: number, y: number, click = false): Promise<void> {
+    const at = { x: Math.round(x), y: Math.round(y) };
+    const press = click ? [{ type: 'pointerDown', button: 0 }, { type: 'pointerUp', button: 0 }] : [];
+    await this.send('input.performActions', {
+      context: this.context,
+      actions: [{ type: 'pointer', id: 'mouse', actions: [{ type: 'pointerMove', ...at }, ...press] }],
+    });
+  }
+
+  /** Presses the pointer, moves it in steps and releases it. */
+  async drag(from: { x: number; y: number }, to: { x: number; y: number }): Promise<void> {
+    const steps = Array.from({ length: 8 }, (_, i) => ({
+      type: 'pointerMove', duration: 20,
+      x: Math.round(from.x + ((to.x - from.x) * (i + 1)) / 8), y: Math.round(from.y + ((to.y - from.y) * (i + 1)) / 8),
+    }));
+    await this.send('input.performActions', {
+      context: this.context,
+      actions: [{
+        type: 'pointer', id: 'mouse',
+        actions: [{ type: 'pointerMove', x: Math.round(from.x), y: Math.round(from.y) }, { type: 'pointerDown', button: 0 }, ...steps, { type: 'pointerUp', button: 0 }],
+      }],
+    });
+  }
+
+  /** Presses keys one after the other; modifiers are held over the rest. */
+  async keys(...keys: string[]): Promise<void> {
+    const down = keys.map((value) => ({ type: 'keyDown', value }));
+    const up = keys.toReversed().map((value) => ({ type: 'keyUp', value }));
+    await this.send('input.performActions', { context: this.context, actions: [{ type: 'key', id: 'keys', actions: [...down, ...up] }] });
+  }
+
+  async picture(): Promise<Buffer> {
+    const { data } = (await this.send('browsingContext.captureScreenshot', { context: this.context })) as { data: string };
+    return Buffer.from(data, 'base64');
+  }
+
+  async close(): Promise<void> {
+    this.socket.close();
+    await this.end();
+  }
+
+  private send(method: string, params: object): Promise<unknown> {
+    const id = ++this.last;
+    return new Promise((done, fail) => {
+      this.waiting.set(id, { done, fail });
+      this.socket.send(JSON.stringify({ id, method, params }));
+    });
+  }
+
+  private received(m: Message): void {
+    if (m.type === 'event') {
+      if (m.method === 'log.entryAdded' && m.params?.level === 'error') this.problems.push(m.params.text ?? '');
+      return;
+    }
+    const asked = this.waiting.get(m.id ?? 0);
+    this.waiting.delete(m.id ?? 0);
+    if (m.type === 'success') asked?.done(m.result);
+    else asked?.fail(new Error(`${m.error}: ${m.message}`));
+  }
+}
