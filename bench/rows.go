@@ -20,6 +20,7 @@ var rows = []Row{
 	{"cycles", cycles},
 	{"refs", recordReferences},
 	{"mpi", recordMessages},
+	{"page", page},
 	{"strip", strips},
 	{"clusters", clustering},
 	{"keystroke", keystrokes},
