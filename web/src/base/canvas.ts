@@ -91,7 +91,7 @@ export class CanvasRenderer implements Renderer {
     this.scratch.height = layer.h;
     const scratch = this.scratch.getContext('2d')!;
     scratch.putImageData(new ImageData(layer.bytes, layer.w, layer.h), 0, 0);
-    this.context.drawImage(this.scratch, s.area.x, s.area.y, layer.w / this.ratio, layer.h / this.ratio);
+    this.context.drawImage(this.scratch, s.area.x, s.area.y, (layer.w * layer.wide) / this.ratio, layer.h / this.ratio);
   }
 
   cells(k: Cells): void {

@@ -14,18 +14,21 @@ export interface Layer {
   readonly w: number;
   readonly h: number;
   readonly bytes: Uint8ClampedArray<ArrayBuffer>;
+  readonly wide: number; // columns of the screen that one of its own stands for
 }
 
-const COVERED = 0.985; // of a pixel; what lies below can change it by less than is seen
+const COVERED = 0.95; // of a pixel; what lies below is weaker, nearer to the ground, and changes it by less than is seen
+const DENSE = 3000; // strokes from which on two columns of pixels are drawn as one
 const MANY = 1000; // strokes from which on it pays to know which pixels are open
 const LOOK = 256; // strokes before the first look at how many those are
 const EDGE = 2; // px
 const FEW = 2; // open pixels a column; a pixel of the list costs about half a column of a stroke
 
 export function rasterize(s: Strokes, ratio: number): Layer {
-  const w = Math.max(1, Math.ceil(s.area.w * ratio));
+  const wide = s.n > DENSE ? 2 : 1;
+  const w = Math.max(1, Math.ceil((s.area.w * ratio) / wide));
   const h = Math.max(1, Math.ceil(s.area.h * ratio));
-  const plane = new Plane(w, h);
+  const plane = new Plane(w, h, wide);
   let i = s.n - 1;
   if (s.n <= MANY) {
     for (; i >= 0; i--) plane.stroke(s, i, ratio);
@@ -40,7 +43,7 @@ export function rasterize(s: Strokes, ratio: number): Layer {
     }
     for (i--; i >= 0 && plane.open > 0; i--) plane.pick(s, i, ratio);
   }
-  return { w, h, bytes: plane.bytes() };
+  return { w, h, bytes: plane.bytes(), wide };
 }
 
 /** The first and the last row that the middle of any stroke has in each column. */
@@ -51,25 +54,27 @@ interface Reach {
 
 /**
  * Of the strokes that begin at one height, the lowest and the highest end
- * bound all others, so few are followed through the columns.
+ * bound all others, so few are followed through the columns. Heights are told
+ * apart to a quarter of a pixel.
  */
 function reach(s: Strokes, ratio: number, w: number): Reach {
-  const ends = new Map<number, [low: number, high: number]>();
+  const heights = Math.ceil(4 * s.area.h * ratio) + 1;
+  const low = new Float32Array(heights).fill(Infinity);
+  const high = new Float32Array(heights).fill(-Infinity);
   for (let i = 0; i < s.n; i++) {
-    if (s.alpha[i] === 0) continue;
-    const known = ends.get(s.y0[i]!);
-    const y1 = s.y1[i]!;
-    if (!known) ends.set(s.y0[i]!, [y1, y1]);
-    else if (y1 < known[0]) known[0] = y1;
-    else if (y1 > known[1]) known[1] = y1;
+    const at = Math.round(4 * (s.y0[i]! - s.area.y) * ratio);
+    if (s.alpha[i] === 0 || at < 0 || at >= heights) continue;
+    const y1 = (s.y1[i]! - s.area.y) * ratio;
+    if (y1 < low[at]!) low[at] = y1;
+    if (y1 > high[at]!) high[at] = y1;
   }
   const top = new Float64Array(w).fill(Infinity);
   const bottom = new Float64Array(w).fill(-Infinity);
-  for (const [y0, [low, high]] of ends) {
+  for (let at = 0; at < heights; at++) {
+    if (low[at] === Infinity) continue;
     for (let x = 0; x < w; x++) {
       const f = (x + 0.5) / w;
-      const a = (y0 + f * (low - y0) - s.area.y) * ratio;
-      const b = (y0 + f * (high - y0) - s.area.y) * ratio;
+      const [a, b] = [at / 4 + f * (low[at]! - at / 4), at / 4 + f * (high[at]! - at / 4)];
       if (a < top[x]!) top[x] = a;
       if (b > bottom[x]!) bottom[x] = b;
     }
@@ -87,9 +92,9 @@ interface Line {
   readonly blur: number;
 }
 
-function lineOf(s: Strokes, i: number, ratio: number): Line {
-  const x0 = (s.x0[i]! - s.area.x) * ratio;
-  const x1 = (s.x1[i]! - s.area.x) * ratio;
+function lineOf(s: Strokes, i: number, ratio: number, wide: number): Line {
+  const x0 = ((s.x0[i]! - s.area.x) * ratio) / wide;
+  const x1 = ((s.x1[i]! - s.area.x) * ratio) / wide;
   const y0 = (s.y0[i]! - s.area.y) * ratio;
   const slope = ((s.y1[i]! - s.area.y) * ratio - y0) / (x1 - x0);
   // Within one pixel column the edge itself moves by the slope, so it is
@@ -98,7 +103,7 @@ function lineOf(s: Strokes, i: number, ratio: number): Line {
   return {
     from: Math.floor(x0), till: Math.ceil(x1), slope, blur,
     start: y0 + slope * (0.5 - x0) + 0.5 * blur - 0.5,
-    half: 0.5 * s.width[i]! * ratio * Math.sqrt(1 + slope * slope),
+    half: 0.5 * s.width[i]! * ratio * Math.sqrt(1 + (slope * slope) / (wide * wide)),
   };
 }
 
@@ -113,6 +118,7 @@ class Plane {
   constructor(
     private readonly w: number,
     private readonly h: number,
+    private readonly wide: number,
   ) {
     this.rgba = new Float32Array(4 * w * h);
     this.words = (h + 31) >> 5;
@@ -121,7 +127,7 @@ class Plane {
   }
 
   stroke(s: Strokes, i: number, ratio: number): void {
-    const { from, till, start, slope, half, blur } = lineOf(s, i, ratio);
+    const { from, till, start, slope, half, blur } = lineOf(s, i, ratio, this.wide);
     const { w, h, words, covered } = this;
     const rgb = s.rgb[i]!;
     const alpha = s.alpha[i]!;
@@ -185,7 +191,7 @@ class Plane {
 
   /** Adds a stroke to the pixels of the list. */
   pick(s: Strokes, i: number, ratio: number): void {
-    const { start, slope, half, blur } = lineOf(s, i, ratio);
+    const { start, slope, half, blur } = lineOf(s, i, ratio, this.wide);
     const { list, h } = this;
     for (let k = 0; k < this.open; k++) {
       const pixel = list[k]!;
@@ -210,7 +216,7 @@ class Plane {
         out[to] = rgba[at]! / a;
         out[to + 1] = rgba[at + 1]! / a;
         out[to + 2] = rgba[at + 2]! / a;
-        out[to + 3] = a > COVERED ? 255 : 255 * a;
+        out[to + 3] = a > 0.985 ? 255 : 255 * a;
       }
     }
     return out;

@@ -67,7 +67,7 @@ export class SvgRenderer implements Renderer {
   strokes(s: Strokes): void {
     if (s.n > STROKE_LIMIT && this.picture) {
       const { x, y, w, h } = s.area;
-      this.parts.push(`<image x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" href="${this.picture(s)}"/>`);
+      this.parts.push(`<image x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" preserveAspectRatio="none" href="${this.picture(s)}"/>`);
       return;
     }
     for (let i = 0; i < s.n; i++) {

@@ -100,8 +100,11 @@ export class ParallelView implements View<ParallelMark> {
     return this.most;
   }
 
-  draw(r: Renderer): void {
+  drawGround(r: Renderer): void {
     if (this.input.lines) this.drawLines(r, this.input.selected && this.input.restAlpha > 0 ? ['rest', 'selection'] : ['selection']);
+  }
+
+  draw(r: Renderer): void {
     this.columns.forEach((c, i) => this.drawColumn(r, c, i));
   }
 
