@@ -31,7 +31,7 @@ export interface Gesture {
   readonly cursor?: string;
 }
 
-export type DialogName = 'help' | 'open' | 'axes' | 'sources' | 'save' | 'export' | 'samples' | 'columns';
+export type DialogName = 'help' | 'open' | 'axes' | 'sources' | 'save' | 'samples' | 'columns';
 
 /** How the modifier keys of a click or Enter change the selection. */
 export function modeOf(e: { shiftKey: boolean; ctrlKey: boolean; metaKey: boolean; altKey: boolean }): Mode | undefined {

@@ -33,7 +33,7 @@ export async function exportView(
 }
 
 function paint(view: View<unknown>, r: Renderer, caption: string): void {
-  view.drawGround?.(r);
+  view.drawUnder?.(r);
   view.draw(r);
   view.drawHover(r);
   r.text(caption, 12, view.size.h + CAPTION / 2, { font: { size: 11 }, fill: r.theme.muted });

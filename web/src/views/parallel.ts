@@ -100,7 +100,7 @@ export class ParallelView implements View<ParallelMark> {
     return this.most;
   }
 
-  drawGround(r: Renderer): void {
+  drawUnder(r: Renderer): void {
     if (this.input.lines) this.drawLines(r, this.input.selected && this.input.restAlpha > 0 ? ['rest', 'selection'] : ['selection']);
   }
 

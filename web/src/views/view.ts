@@ -25,7 +25,7 @@ export interface Table {
 export interface View<Mark> {
   readonly size: Size;
   /** What lies under the rest and is costly to draw: lines between axes. */
-  drawGround?(r: Renderer): void;
+  drawUnder?(r: Renderer): void;
   draw(r: Renderer): void;
   /** The layer that changes while the pointer moves; drawn over the rest. */
   drawHover(r: Renderer): void;
