@@ -11,7 +11,7 @@ import { counted, everything, find, opened, status } from './page';
 
 const PICTURES = process.env['ISOBATH_PICTURES'];
 const N = 92959;
-const CHAPTER = readFileSync(join(ROOT, 'docs/guide/slow-stencil.md'), 'utf8').replaceAll('\u202f', ' ');
+const CHAPTER = ['slow-stencil', 'parallel-coordinates'].map((name) => readFileSync(join(ROOT, `docs/guide/${name}.md`), 'utf8')).join('').replaceAll('\u202f', ' ');
 
 describe('find out why a stencil is slow', () => {
   let server: Running;
@@ -70,6 +70,19 @@ describe('find out why a stencil is slow', () => {
     expect(text).toBe('1 536 of 92 959 samples (1.7 %) · 15.9 % of cycles');
     await page.mouse.move(720, 20);
     await picture('stencil-remote');
+  });
+
+  it('shows strengths by the first axis, and a hover with what its samples are', async () => {
+    await page.getByRole('button', { name: /^Strength of lines/ }).click();
+    await page.getByRole('menuitemradio', { name: /^first axis/ }).click();
+    await page.mouse.move(720, 20);
+    await picture('parallel-strength');
+    await page.getByRole('button', { name: /^Strength of lines/ }).click();
+    await page.getByRole('menuitemradio', { name: /^pair/ }).click();
+    await find(page, 'Parallel coordinates', /^CPU 9 /);
+    await page.locator('.tip').filter({ hasText: 'mostly' }).waitFor();
+    await picture('parallel-hover');
+    await page.mouse.move(720, 20);
   });
 
   it('shows that only one thread touched the pages first', async () => {

@@ -158,6 +158,26 @@ describe.skipIf(!LULESH)('every view', () => {
     await other.page.close();
   });
 
+  it('loads at most 100 KiB before the first picture, without the code view', async () => {
+    // These samples come without sources, so the code view is not loaded. A new
+    // profile: nothing of the page is in its cache.
+    const fresh = await browse({ width: 1440, height: 900 });
+    try {
+      const first = await fresh.open(server.url);
+      await opened(first.page, N);
+      const bytes = await first.page.evaluate(() =>
+        [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+          .map((e) => e as PerformanceResourceTiming)
+          .filter((e) => !e.name.includes('/api/'))
+          .reduce((sum, e) => sum + e.encodedBodySize, 0),
+      );
+      expect(bytes).toBeGreaterThan(10_000);
+      expect(bytes / 1024).toBeLessThanOrEqual(100);
+    } finally {
+      await fresh.close();
+    }
+  });
+
   it('finds selections of a file again that is no run of ours', async () => {
     await page.keyboard.press('Control+KeyS');
     await page.getByText('The file itself is not changed').waitFor();
