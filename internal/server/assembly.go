@@ -9,7 +9,7 @@ import (
 	"isobath/internal/table"
 )
 
-// mostInstructions bounds an answer; longer functions are cut around the line.
+// mostInstructions bounds an answer; longer functions are cut.
 const mostInstructions = 4000
 
 func (s *Server) assembly(w http.ResponseWriter, r *http.Request, run *Run) error {
@@ -131,41 +131,76 @@ func (c *codeCounts) listing() *table.Table {
 	return t
 }
 
-// listAssembly returns the function that has most samples of a line, or the one
-// asked for.
-func listAssembly(list *table.Table, counts *codeCounts, a *AskAssembly) (*Assembly, error) {
-	for _, name := range []string{"module", "function", "file", "instruction"} {
-		if c := list.Column(name); c == nil || c.Kind != table.Category {
+// codeTable is the columns of a listing.
+type codeTable struct {
+	rows                                int
+	addr                                []uint64
+	module, function, file, instruction *table.Column
+	line                                *table.Column
+}
+
+func codeColumns(t *table.Table) (*codeTable, error) {
+	c := &codeTable{rows: t.Rows(), line: t.Column("line")}
+	for name, to := range map[string]**table.Column{"module": &c.module, "function": &c.function, "file": &c.file, "instruction": &c.instruction} {
+		if *to = t.Column(name); *to == nil || (*to).Kind != table.Category {
 			return nil, fmt.Errorf("the table of machine code has no column %s", name)
 		}
 	}
-	addr, ok := list.Column("code").Data.([]uint64)
-	if !ok {
-		return nil, fmt.Errorf("the table of machine code has no addresses")
+	code := t.Column("code")
+	if code == nil || code.Kind != table.Address || c.line == nil || c.line.Kind != table.Number {
+		return nil, fmt.Errorf("the table of machine code has no addresses or no lines")
 	}
-	module, function, file, line := list.Column("module"), list.Column("function"), list.Column("file"), list.Column("line")
-	type owner struct{ module, function uint32 }
+	c.addr = code.Data.([]uint64)
+	return c, nil
+}
+
+// owner is a function of a module, by the codes of its names.
+type owner struct{ module, function uint32 }
+
+func (c *codeTable) owner(i int) owner {
+	return owner{c.module.Data.([]uint32)[i], c.function.Data.([]uint32)[i]}
+}
+
+func (c *codeTable) lineAt(i int) int {
+	if !c.line.Has(i) {
+		return 0
+	}
+	return int(c.line.Float(i))
+}
+
+// owners returns the functions that a source line is in, most samples first.
+func (c *codeTable) owners(counts *codeCounts, file string, line int) []owner {
 	weight := map[owner]int{}
-	var owners []owner
-	in := func(i int) owner { return owner{module.Data.([]uint32)[i], function.Data.([]uint32)[i]} }
-	for i := range list.Rows() {
-		if line == nil || !line.Has(i) || int(line.Float(i)) != a.Line || file.Text(i) != a.File {
+	var out []owner
+	for i := range c.rows {
+		if c.lineAt(i) != line || c.file.Text(i) != file {
 			continue
 		}
-		o := in(i)
+		o := c.owner(i)
 		if _, seen := weight[o]; !seen {
-			owners = append(owners, o)
-			weight[o] = 1
+			out = append(out, o)
+			weight[o] = 0
 		}
-		if n := counts.byCode[codeKey{module.Text(i), addr[i]}]; n != nil {
+		if n := counts.byCode[codeKey{c.module.Text(i), c.addr[i]}]; n != nil {
 			weight[o] += n.Samples
 		}
 	}
+	slices.SortStableFunc(out, func(x, y owner) int { return weight[y] - weight[x] })
+	return out
+}
+
+// listAssembly returns the function that has most samples of a line, or the one
+// asked for.
+func listAssembly(list *table.Table, counts *codeCounts, a *AskAssembly) (*Assembly, error) {
+	c, err := codeColumns(list)
+	if err != nil {
+		return nil, err
+	}
 	out := &Assembly{Functions: []string{}, Instructions: []Instruction{}}
-	slices.SortStableFunc(owners, func(x, y owner) int { return weight[y] - weight[x] })
+	owners := c.owners(counts, a.File, a.Line)
 	chosen := -1
 	for i, o := range owners {
-		name := function.Dict[o.function]
+		name := c.function.Dict[o.function]
 		out.Functions = append(out.Functions, name)
 		if chosen < 0 && (a.Function == "" || a.Function == name) {
 			chosen = i
@@ -175,18 +210,15 @@ func listAssembly(list *table.Table, counts *codeCounts, a *AskAssembly) (*Assem
 		return out, nil
 	}
 	want := owners[chosen]
-	out.Function, out.Module = function.Dict[want.function], module.Dict[want.module]
+	out.Function, out.Module = c.function.Dict[want.function], c.module.Dict[want.module]
 	seen := map[uint64]bool{} // the runs of ranks, merged, have the same code
-	for i := range list.Rows() {
-		if in(i) != want || len(out.Instructions) == mostInstructions || seen[addr[i]] {
+	for i := range c.rows {
+		if c.owner(i) != want || len(out.Instructions) == mostInstructions || seen[c.addr[i]] {
 			continue
 		}
-		seen[addr[i]] = true
-		one := Instruction{Addr: fmt.Sprintf("%#x", addr[i]), Text: list.Column("instruction").Text(i), File: file.Text(i)}
-		if line.Has(i) {
-			one.Line = int(line.Float(i))
-		}
-		if n := counts.byCode[codeKey{module.Text(i), addr[i]}]; n != nil {
+		seen[c.addr[i]] = true
+		one := Instruction{Addr: fmt.Sprintf("%#x", c.addr[i]), Text: c.instruction.Text(i), File: c.file.Text(i), Line: c.lineAt(i)}
+		if n := counts.byCode[codeKey{out.Module, c.addr[i]}]; n != nil {
 			one.Samples, one.Latency = n.Samples, n.Latency
 		}
 		out.Instructions = append(out.Instructions, one)
