@@ -361,6 +361,9 @@ func TestRecordRanks(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	got, samples := r.open(filepath.Join(r.dir, "all.isobath"))
+	if all := strings.Join(got.Warnings, "\n"); strings.Contains(all, "another kind of machine") {
+		t.Errorf("both ranks ran here: %s", all)
+	}
 	ranks := counts(samples, "rank")
 	if samples.Rows() != total || ranks["0"] == 0 || ranks["1"] == 0 || len(ranks) != 2 || samples.Column("node") == nil {
 		t.Errorf("%d of %d samples, ranks %v", samples.Rows(), total, ranks)

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -15,7 +16,7 @@ import (
 // rank it belongs to, and the host if there is more than one. The runs must
 // stay open until the result is written.
 func Merge(runs []*Run) (*Run, error) {
-	out := &Run{Manifest: runs[0].Manifest, TopologyData: runs[0].TopologyData, Tree: runs[0].Tree, SourceFiles: map[string]string{}}
+	out := &Run{Manifest: runs[0].Manifest, TopologyData: runs[0].TopologyData, Tree: machine(runs[0].Tree), SourceFiles: map[string]string{}}
 	out.From, out.Warnings, out.Sources = nil, nil, nil
 	hosts := map[string]bool{}
 	for _, r := range runs {
@@ -30,7 +31,7 @@ func Merge(runs []*Run) (*Run, error) {
 		return nil, err
 	}
 	for i, r := range runs {
-		if !bytes.Equal(r.Tree, out.Tree) {
+		if !bytes.Equal(machine(r.Tree), out.Tree) {
 			out.Warnings = append(out.Warnings, fmt.Sprintf("rank %d ran on another kind of machine (%s); its samples are shown on the topology of rank %d", r.rank(i), r.Origin.Host, runs[0].rank(0)))
 		}
 		for _, w := range r.Warnings {
@@ -45,6 +46,21 @@ func Merge(runs []*Run) (*Run, error) {
 	}
 	out.Recording = mergeRecordings(runs)
 	return out, nil
+}
+
+// machine is a topology without the CPUs that one process may not use: launchers
+// give each rank its own.
+func machine(tree json.RawMessage) json.RawMessage {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(tree, &fields) != nil {
+		return tree
+	}
+	delete(fields, "blocked")
+	out, err := json.Marshal(fields)
+	if err != nil {
+		return tree
+	}
+	return out
 }
 
 // rank returns the rank a run says it is, and otherwise its place in the list.
