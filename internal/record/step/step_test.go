@@ -284,3 +284,56 @@ func TestThreads(t *testing.T) {
 		}
 	})
 }
+
+const gathers = `
+#include <immintrin.h>
+#include <cstring>
+alignas(64) double a[512]; alignas(64) double b[512];
+extern "C" {
+__attribute__((noinline, target("avx2"))) void gather() {
+	asm volatile("vpcmpeqd %%xmm3,%%xmm3,%%xmm3; vpslldq $8,%%xmm3,%%xmm3; vinserti128 $1,%%xmm3,%%ymm3,%%ymm3;"
+		"vmovdqu %0,%%xmm2; lea a(%%rip),%%rax; vgatherdpd %%ymm3,8(%%rax,%%xmm2,8),%%ymm1; vzeroupper" :: "m"(*(const int (*)[4])&a[500]) : "rax", "memory");
+}
+__attribute__((noinline)) void masked() {
+	asm volatile("mov $0x65,%%eax; kmovd %%eax,%%k1; vmovupd a(%%rip),%%zmm17; vmovupd %%zmm17,b(%%rip)%{%%k1%}; vzeroupper" ::: "rax", "memory");
+}
+}
+int main(int, char **argv) {
+	int index[4] = {0, 3, 5, 9};
+	memcpy(&a[500], index, sizeof index);
+	if (!strcmp(argv[1], "gather")) gather(); else masked();
+}
+`
+
+// Gathers and masked stores on the processor at hand: what is read from its
+// vector registers decides which elements are touched.
+func TestVectorRegisters(t *testing.T) {
+	flags, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		t.Skip("no /proc/cpuinfo")
+	}
+	p := compile(t, []string{"-O1", "-fcf-protection=none"}, gathers)
+	const L, S = refs.Load, refs.Store
+	for _, tt := range []struct {
+		name, needs string
+		want        []seen
+	}{
+		// The mask selects the second and fourth element: indices 3 and 9.
+		{"gather", " avx2 ", []seen{{L, "a", 4000, 16}, {L, "a", 32, 8}, {L, "a", 80, 8}, {L, "stack", 0, 8}}},
+		{"masked", " avx512bw ", []seen{{L, "a", 0, 64}, {S, "b", 0, 8}, {S, "b", 16, 8}, {S, "b", 40, 16}, {L, "stack", 0, 8}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if !strings.Contains(string(flags), tt.needs) {
+				t.Skipf("this processor has no%s", tt.needs)
+			}
+			all, res := record(t, p, target.Region{Function: tt.name}, nil, tt.name)
+			var got []seen
+			for _, r := range all {
+				got = append(got, place(p, res.Bias, r))
+			}
+			if d := cmp.Diff(tt.want, got, cmp.AllowUnexported(seen{})); d != "" || res.Unknown != 0 {
+				t.Errorf("%d unknown: %s", res.Unknown, d)
+			}
+		})
+	}
+}
