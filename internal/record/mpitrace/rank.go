@@ -42,7 +42,7 @@ const (
 	kComm
 	kMembers
 	kCommFreed
-	kinds_
+	kindCount
 )
 
 // record is one record of a process's file.
@@ -159,7 +159,7 @@ func (r *rankFile) each(visit func(*record) error) error {
 func (r *record) decode(b []byte, ranks []uint32) int {
 	*r = record{time: binary.LittleEndian.Uint64(b), kind: kind(b[8]), op: b[9], a: binary.LittleEndian.Uint32(b[12:])}
 	switch {
-	case r.kind >= kinds_:
+	case r.kind >= kindCount:
 		return 0
 	case r.kind.short():
 		return shortSize

@@ -37,7 +37,7 @@ func launch(t testing.TB, n string, program ...string) []string {
 	return append(append(args, "-np", n), program...)
 }
 
-func record_(t testing.TB, env []string, command ...string) (string, *Result) {
+func traced(t testing.TB, env []string, command ...string) (string, *Result) {
 	t.Helper()
 	archive := filepath.Join(t.TempDir(), "trace.otf2")
 	res, err := Record(t.Context(), Options{Command: command, Archive: archive, Env: env})
@@ -83,7 +83,7 @@ func open(t testing.TB, archive string) *trace.Trace {
 
 func TestEveryCall(t *testing.T) {
 	exe := compile(t, "mpicc", "libopenmpi-dev", "testdata/every.c")
-	archive, res := record_(t, nil, launch(t, "4", exe)...)
+	archive, res := traced(t, nil, launch(t, "4", exe)...)
 	if res.Exit != 0 || len(res.Notes) > 0 || res.Processes != 4 {
 		t.Errorf("%+v", res)
 	}
@@ -151,7 +151,7 @@ func TestSharedPrograms(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			exe := compile(t, "mpicc", "libopenmpi-dev", filepath.Join(dir, tt.source))
-			archive, res := record_(t, nil, launch(t, tt.n, append([]string{exe}, tt.args...)...)...)
+			archive, res := traced(t, nil, launch(t, tt.n, append([]string{exe}, tt.args...)...)...)
 			if res.Events != tt.events || res.Exit != 0 || len(res.Notes) > 0 {
 				t.Errorf("%+v, want %d events", res, tt.events)
 			}
@@ -177,7 +177,7 @@ func TestSharedPrograms(t *testing.T) {
 // after its send again.
 func TestClocks(t *testing.T) {
 	exe := compile(t, "mpicc", "libopenmpi-dev", "testdata/every.c")
-	archive, res := record_(t, []string{"ISOBATH_MPI_SKEW=50000000"}, launch(t, "4", exe, "many", "50")...)
+	archive, res := traced(t, []string{"ISOBATH_MPI_SKEW=50000000"}, launch(t, "4", exe, "many", "50")...)
 	if res.Exit != 0 {
 		t.Fatalf("%+v", res)
 	}
@@ -192,7 +192,7 @@ func TestClocks(t *testing.T) {
 // More events than fit a window are flushed, and the flush is told.
 func TestFlush(t *testing.T) {
 	exe := compile(t, "mpicc", "libopenmpi-dev", "testdata/every.c")
-	archive, res := record_(t, nil, launch(t, "2", exe, "many", "30000")...)
+	archive, res := traced(t, nil, launch(t, "2", exe, "many", "30000")...)
 	n := printed(t, archive)
 	if res.Exit != 0 || n["MPI_SEND"] != 60000 || n["MPI_RECV"] != 60000 || n["BUFFER_FLUSH"] < 4 {
 		t.Errorf("%v, %+v", n, res)
@@ -202,7 +202,7 @@ func TestFlush(t *testing.T) {
 // A program that dies leaves a whole archive of what it did.
 func TestAbort(t *testing.T) {
 	exe := compile(t, "mpicc", "libopenmpi-dev", "testdata/every.c")
-	archive, res := record_(t, nil, launch(t, "4", exe, "abort")...)
+	archive, res := traced(t, nil, launch(t, "4", exe, "abort")...)
 	n := printed(t, archive)
 	if res.Exit == 0 || n["MPI_ISEND"] != 4*8 || n["ENTER"] != n["LEAVE"] || !strings.Contains(strings.Join(res.Notes, "\n"), "4 processes ended without MPI_Finalize") {
 		t.Errorf("%v, %+v", n, res)
@@ -242,7 +242,7 @@ func TestFortran(t *testing.T) {
 	for name, words := range fortranModules {
 		t.Run(name, func(t *testing.T) {
 			exe := compile(t, "mpifort", "libopenmpi-dev", fortranSource(t, words))
-			archive, res := record_(t, nil, launch(t, "3", exe)...)
+			archive, res := traced(t, nil, launch(t, "3", exe)...)
 			if d := cmp.Diff(fortranCounts, printed(t, archive)); d != "" || res.Exit != 0 {
 				t.Errorf("exit %d: %s", res.Exit, d)
 			}
@@ -263,7 +263,7 @@ func TestNothingRecorded(t *testing.T) {
 func TestMPICH(t *testing.T) {
 	test.Peer(t, "mpirun.mpich", "mpich")
 	exe := compile(t, "mpicc.mpich", "libmpich-dev", "testdata/every.c")
-	archive, res := record_(t, nil, "mpirun.mpich", "-n", "4", exe)
+	archive, res := traced(t, nil, "mpirun.mpich", "-n", "4", exe)
 	n := printed(t, archive)
 	if res.Exit != 0 || len(res.Notes) > 0 || n["MPI_ISEND"] != 4*8 || n["MPI_IRECV"] != 4*8 || n["MPI_COLLECTIVE_END"] != 4*17 || n["NON_BLOCKING_COLLECTIVE_COMPLETE"] != 12 {
 		t.Errorf("%v, %+v", n, res)
@@ -275,7 +275,7 @@ func TestMPICH(t *testing.T) {
 	test.Peer(t, "mpifort.mpich", "libmpich-dev")
 	t.Run("fortran", func(t *testing.T) {
 		exe := compile(t, "mpifort.mpich", "libmpich-dev", fortranSource(t, fortranModules["mpi"]))
-		archive, res := record_(t, nil, "mpirun.mpich", "-n", "3", exe)
+		archive, res := traced(t, nil, "mpirun.mpich", "-n", "3", exe)
 		if d := cmp.Diff(fortranCounts, printed(t, archive)); d != "" || res.Exit != 0 {
 			t.Errorf("exit %d: %s", res.Exit, d)
 		}

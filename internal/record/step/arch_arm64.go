@@ -60,6 +60,7 @@ type decoded struct {
 	// exclusive marks a load that reserves memory for a store. Stepping loses
 	// the reservation, so that the loop around them never ends.
 	exclusive bool
+	times     int // it came round
 }
 
 func decode(code []byte) (decoded, error) {
@@ -67,15 +68,16 @@ func decode(code []byte) (decoded, error) {
 		return decoded{}, errors.New("no instruction")
 	}
 	w := binary.LittleEndian.Uint32(code)
-	return decoded{w, w&0x3f400000 == 0x08400000 && w>>23&1 == 0}, nil
+	return decoded{word: w, exclusive: w&0x3f400000 == 0x08400000 && w>>23&1 == 0}, nil
 }
 
-// maxRetries is how often a reserving load may come round in a row.
+// maxRetries is how often a reserving load may come round: with steps between,
+// no store after it ever succeeds.
 const maxRetries = 64
 
 func (d *decoded) accesses(t *tracer, th *thread, r *registers) []access.Access {
 	if d.exclusive {
-		if th.retried++; th.retried > maxRetries {
+		if d.times++; d.times > maxRetries {
 			t.res.Stuck = true
 		}
 	}

@@ -49,7 +49,6 @@ type thread struct {
 	interrupted frame
 	handler     *frame // what a signal handler interrupted; nil outside of one
 	issued      bool   // it runs one instruction
-	retried     int    // reserving loads that came round in a row (arm64)
 	stopSent    bool   // a SIGSTOP of ours is on its way
 	stopped     bool
 	queued      bool // its last report waits in the queue
