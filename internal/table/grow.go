@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"os"
+	"slices"
 	"unsafe"
 )
 
@@ -151,6 +152,11 @@ func (s *Spill) Close() error {
 	return s.unmap()
 }
 
+func zeros[T Fixed](n int) (any, *Spill, error) {
+	v, spill, err := Zeros[T](n)
+	return v, spill, err
+}
+
 func rawBytes[T Fixed](s []T) []byte {
 	if len(s) == 0 {
 		return nil
@@ -214,7 +220,24 @@ func (c *Column) Spread(rows []uint32) (*Column, error) {
 	return &out, nil
 }
 
+// Zeros returns n zeros that take no memory while they are only read: what a
+// column has that says the same, or nothing, in every row.
+func Zeros[T Fixed](n int) ([]T, *Spill, error) {
+	var zero T
+	if n*int(unsafe.Sizeof(zero)) <= spillBytes {
+		return make([]T, n), nil, nil
+	}
+	data, unmap, err := anonymous(n * int(unsafe.Sizeof(zero)))
+	if err != nil {
+		return nil, nil, err
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(&data[0])), n), &Spill{data: data, unmap: unmap}, nil
+}
+
 func spread[T Fixed](values []T, rows []uint32) (any, *Spill, error) {
+	if !slices.ContainsFunc(values, func(v T) bool { return v != 0 }) {
+		return zeros[T](len(rows))
+	}
 	var g Growing[T]
 	for len(rows) > 0 {
 		block := g.Room(len(rows))

@@ -66,3 +66,22 @@ func TestSpread(t *testing.T) {
 		}
 	}
 }
+
+// A column that says the same everywhere costs nothing and reads as zeros.
+func TestZeros(t *testing.T) {
+	for _, n := range []int{0, 5, spillBytes} {
+		v, spill, err := Zeros[uint32](n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spill.Release()
+		for i, x := range v {
+			if x != 0 {
+				t.Fatalf("value %d of %d is %d", i, n, x)
+			}
+		}
+		if len(v) != n || spill.Close() != nil {
+			t.Errorf("%d values, want %d", len(v), n)
+		}
+	}
+}

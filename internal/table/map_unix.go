@@ -17,5 +17,15 @@ func mmap(f *os.File, size int64) ([]byte, func() error, error) {
 	return data, func() error { return unix.Munmap(data) }, nil
 }
 
+// anonymous maps zeros of no file, read-only: untouched and read pages are all
+// the same one.
+func anonymous(size int) ([]byte, func() error, error) {
+	data, err := unix.Mmap(-1, 0, size, unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		return nil, nil, fmt.Errorf("map %d bytes: %w", size, err)
+	}
+	return data, func() error { return unix.Munmap(data) }, nil
+}
+
 // release lets the system take back the pages of a mapping of a file.
 func release(data []byte) { _ = unix.Madvise(data, unix.MADV_DONTNEED) }

@@ -1,7 +1,7 @@
 package perfdata
 
 import (
-	"math"
+	"errors"
 	"slices"
 
 	"isobath/internal/table"
@@ -20,6 +20,7 @@ type pieces struct {
 	proto table.Column
 	names *table.Interner
 	codes table.Growing[uint32]
+	small table.Growing[int32] // whole numbers, as long as they fit
 	ints  table.Growing[int64]
 	words table.Growing[uint64]
 	valid table.Bits
@@ -30,7 +31,7 @@ func newAccumulator() *accumulator { return &accumulator{byName: map[string]*pie
 
 // add appends a piece of so many rows. A column it does not have is without
 // values there.
-func (a *accumulator) add(columns []*table.Column, rows int) {
+func (a *accumulator) add(columns []*table.Column, rows int) error {
 	for _, c := range columns {
 		p := a.byName[c.Name]
 		if p == nil {
@@ -38,12 +39,15 @@ func (a *accumulator) add(columns []*table.Column, rows int) {
 			a.byName[c.Name] = p
 			a.parts = append(a.parts, p)
 		}
-		p.append(c, a.rows)
+		if err := p.append(c, a.rows); err != nil {
+			return err
+		}
 	}
 	a.rows += rows
+	return nil
 }
 
-func (p *pieces) append(c *table.Column, at int) {
+func (p *pieces) append(c *table.Column, at int) error {
 	need := (at + c.Len() + 63) / 64
 	p.valid = slices.Grow(p.valid, max(need-len(p.valid), 0))[:max(need, len(p.valid))]
 	for i := range c.Len() {
@@ -71,17 +75,36 @@ func (p *pieces) append(c *table.Column, at int) {
 		p.words.Pad(at)
 		p.words.AppendAll(d)
 	case []int32:
-		p.ints.Pad(at)
-		for _, v := range d {
-			p.ints.Append(int64(v))
+		if p.wide {
+			p.ints.Pad(at)
+			for _, v := range d {
+				p.ints.Append(int64(v))
+			}
+			return nil
 		}
+		p.small.Pad(at)
+		p.small.AppendAll(d)
 	case []int64:
-		p.ints.Pad(at)
-		for _, v := range d {
-			p.ints.Append(v)
-			p.wide = p.wide || v < math.MinInt32 || v > math.MaxInt32
+		if err := p.widen(); err != nil {
+			return err
 		}
+		p.ints.Pad(at)
+		p.ints.AppendAll(d)
 	}
+	return nil
+}
+
+// widen moves what there is to numbers of 64 bits.
+func (p *pieces) widen() error {
+	if p.wide {
+		return nil
+	}
+	p.wide = true
+	values, spill, err := p.small.Values()
+	for _, v := range values {
+		p.ints.Append(int64(v))
+	}
+	return errors.Join(err, spill.Close())
 }
 
 // columns returns the whole columns, in order of first appearance.
@@ -106,8 +129,13 @@ func (p *pieces) column(rows int) (*table.Column, error) {
 	}
 	var err error
 	if c.Kind == table.Category {
-		p.codes.Pad(rows)
 		c.Dict = p.names.Names()
+		if len(c.Dict) == 1 {
+			p.codes.Drop()
+			c.Data, c.Spill, err = table.Zeros[uint32](rows)
+			return &c, err
+		}
+		p.codes.Pad(rows)
 		c.Data, c.Spill, err = p.codes.Values()
 		return &c, err
 	}
@@ -116,17 +144,12 @@ func (p *pieces) column(rows int) (*table.Column, error) {
 		c.Data, c.Spill, err = p.words.Values()
 		return &c, err
 	}
-	p.ints.Pad(rows)
-	values, spill, err := p.ints.Values()
-	if p.wide || err != nil {
-		c.Data, c.Spill = values, spill
+	if p.wide {
+		p.ints.Pad(rows)
+		c.Data, c.Spill, err = p.ints.Values()
 		return &c, err
 	}
-	defer spill.Close()
-	var narrow table.Growing[int32]
-	for _, v := range values {
-		narrow.Append(int32(v))
-	}
-	c.Data, c.Spill, err = narrow.Values()
+	p.small.Pad(rows)
+	c.Data, c.Spill, err = p.small.Values()
 	return &c, err
 }

@@ -68,7 +68,6 @@ func (b *builder) attribute(ctx context.Context) (*attribution, error) {
 		b: b, space: &symbol.Space{}, files: b.im.binaries(), commands: map[uint32]uint32{}, names: table.NewInterner(),
 		named: table.NewBits(b.n), lossy: newLosses(b.n), sites: map[siteKey]uint32{}, hasCode: b.r.ip.used,
 	}
-	at.commands[0] = at.names.CodeString("swapper")
 	at.mappings()
 	notes := b.im.notes
 	for i := range b.n {
@@ -180,6 +179,10 @@ func (at *attribution) sample(i, row int) {
 	if tid := b.tid[row]; tid != at.tid || at.changed || i == 0 {
 		at.tid, at.changed = tid, false
 		at.name, at.said = at.commands[tid]
+		if tid == 0 && !at.said {
+			at.name, at.said = at.names.CodeString("swapper"), true
+			at.commands[0] = at.name
+		}
 	}
 	if at.said {
 		at.named.Set(i)
@@ -227,6 +230,10 @@ func (at *attribution) site(key siteKey, time uint64) uint32 {
 // code adds what was running: command, instruction, function, line.
 func (b *builder) code(ctx context.Context, at *attribution) {
 	data, spill, err := at.command.Values()
+	if len(at.names.Names()) < 2 {
+		spill.Close()
+		data, spill, err = table.Zeros[uint32](b.n)
+	}
 	comm := table.Categories("comm", said(at.named, table.Measured), data, at.names.Names(), at.named)
 	b.add(comm.Back(spill), err)
 	b.addresses("ip", b.ip, sampleIP)
@@ -271,7 +278,9 @@ func (at *attribution) sitesToColumns(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		all.add(columns, s.Rows)
+		if err := all.add(columns, s.Rows); err != nil {
+			return err
+		}
 		listing.Add(r)
 		for _, w := range r.Warnings() {
 			warned[w] = true
@@ -349,7 +358,10 @@ func (b *builder) objects(ctx context.Context, at *attribution) {
 	r := symbol.NewResolver(at.space, at.files, nil)
 	for from := 0; from < b.n; from += objectRows {
 		to := min(from+objectRows, b.n)
-		all.add(b.objectColumns(ctx, r, from, to), to-from)
+		if err := all.add(b.objectColumns(ctx, r, from, to), to-from); err != nil {
+			b.fail(err)
+			return
+		}
 		if to%releaseRows == 0 {
 			b.release()
 		}

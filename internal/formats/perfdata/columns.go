@@ -68,8 +68,15 @@ const releaseRows = 1 << 19
 
 // values ends a growing column. Its memory is freed when the builder is done.
 func values[T table.Fixed](b *builder, g *table.Growing[T], n int) []T {
-	g.Pad(n)
-	v, spill, err := g.Values()
+	var v []T
+	var spill *table.Spill
+	var err error
+	if g.Len() == 0 {
+		v, spill, err = table.Zeros[T](n)
+	} else {
+		g.Pad(n)
+		v, spill, err = g.Values()
+	}
 	if err != nil {
 		b.fail(err)
 		return make([]T, n)
@@ -244,6 +251,9 @@ func (b *builder) validity(bit uint64, zeroIsNone bool, v []uint64) table.Bits {
 
 // gather copies values in order of time.
 func gather[T, U table.Fixed](b *builder, v []T, convert func(T) U) ([]U, *table.Spill, error) {
+	if convert(0) == 0 && !slices.ContainsFunc(v, func(x T) bool { return convert(x) != 0 }) {
+		return table.Zeros[U](b.n)
+	}
 	var g table.Growing[U]
 	for at := 0; at < b.n; {
 		block := g.Room(min(b.n-at, releaseRows))
@@ -358,7 +368,7 @@ const absurdLatency = 1 << 31
 func (b *builder) weights(v []uint64) {
 	r := b.r
 	b.numbers("weight", "", v, &r.weight, b.validity(sampleWeight|sampleWeightStruct, false, nil)).Note = "as recorded"
-	if !r.parts {
+	if !r.parted {
 		return
 	}
 	for _, part := range []struct {

@@ -28,8 +28,8 @@ func (f *field) put(k int, v uint64) {
 
 // flush appends the first k rows of the block, which belong at row n.
 func (f *field) flush(n, k int) {
-	if !f.used {
-		return
+	if f.all == 0 {
+		return // zeros so far: what is missing is padded when something else comes
 	}
 	f.values.Pad(n)
 	f.values.AppendAll(f.block[:k])
@@ -51,7 +51,8 @@ type rows struct {
 	// Parts of the weight besides the latency.
 	insLat, retireLat table.Growing[uint32]
 
-	chains, cpuUsed, parts bool // some sample has them
+	chains, cpuUsed, parted bool // some sample has them
+	parts                   bool // one of them is not zero
 
 	time, ip, addr, phys, period        field
 	weight                              field
@@ -174,7 +175,8 @@ func (r *rows) add(s *Sample, source, stack uint32) {
 	case st&sampleWeightStruct != 0:
 		r.weight.put(n, s.Weight&math.MaxUint32)
 		r.small[n].insLat, r.small[n].retireLat = uint16(s.Weight>>32), uint16(s.Weight>>48)
-		r.parts = true
+		r.parted = true
+		r.parts = r.parts || s.Weight>>32 != 0
 	case st&sampleWeight != 0:
 		r.weight.put(n, s.Weight)
 	}
