@@ -25,7 +25,7 @@ func (f *refsFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.region.Function, "function", "", "refs: record this `function`, from its first call to its return (default main)")
 	flags.StringVar(&f.region.Begin, "begin", "", "refs: record from the return of this `function`")
 	flags.StringVar(&f.region.End, "end", "", "refs: to the call of this `function`")
-	flags.Uint64Var(&f.limit, "limit", 0, "refs: stop after this `number` of references")
+	flags.Uint64Var(&f.limit, "limit", 0, "refs: stop after this `number` of references (default 50000000)")
 	flags.StringVar(&f.thread, "thread", "first", "refs: `which` threads: first to come, all, or a number in order of start, 0 is main")
 	flags.StringVar(&f.backend, "backend", "auto", "refs: `how`: auto, step, qemu, valgrind or instrument")
 }

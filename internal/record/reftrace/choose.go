@@ -66,7 +66,7 @@ const unknownLength = ^uint64(0)
 // estimate bounds the number of references: by the limit, or by the code of a
 // function that neither loops nor calls. Everything else may be long.
 func (j *job) estimate() (uint64, string) {
-	if j.Limit < maxRefs {
+	if j.limited {
 		return j.Limit, fmt.Sprintf("at most %s references", term.Thousands(j.Limit))
 	}
 	if j.Region.Begin == "" {

@@ -68,12 +68,18 @@ type Recording struct {
 	origin formats.Origin
 }
 
-// maxRefs bounds what is kept in memory: 2^28 references are 10 GB.
-const maxRefs = 1 << 28
+// A reference takes 40 bytes of memory until the run is written.
+const (
+	// defaultLimit ends a recording without a limit: 2 GB.
+	defaultLimit = 50_000_000
+	// maxRefs bounds what a user may ask for: 10 GB.
+	maxRefs = 1 << 28
+)
 
 // job is a recording under way.
 type job struct {
 	Options
+	limited bool // by the user
 	program *target.Program
 	bounds  target.Bounds
 	rec     Recording
@@ -102,10 +108,12 @@ func Record(ctx context.Context, o Options) (*Recording, error) {
 	if o.Region == (target.Region{}) {
 		o.Region.Function = "main"
 	}
-	if o.Limit == 0 || o.Limit > maxRefs {
-		o.Limit = maxRefs
+	j := &job{program: p, limited: o.Limit > 0}
+	if !j.limited {
+		o.Limit = defaultLimit
 	}
-	j := &job{Options: o, program: p}
+	o.Limit = min(o.Limit, maxRefs)
+	j.Options = o
 	j.rec.Has = refs.HasPC | refs.HasSize | refs.HasThread | refs.HasPlace
 	j.rec.origin = origin(o.Command)
 	choice, why := j.choose()
@@ -188,7 +196,7 @@ func (j *job) explain() {
 	case !j.entered:
 		j.note("the region (%s) was never entered: there are no references", region)
 	case j.full:
-		j.note("the trace was cut at %d references", j.Limit)
+		j.note("the trace was cut at %d references%s", j.Limit, map[bool]string{false: "; --limit allows more"}[j.limited])
 	case !j.left:
 		j.note("the program ended inside the region (%s)", region)
 	}

@@ -86,7 +86,7 @@ __attribute__((constructor, no_instrument_function)) static void setup(void)
 	wanted = atoi(setting(all, "thread="));
 	unsetenv("ISOBATH_REFS"); /* not for its children */
 	file = open(path, O_RDWR | O_CLOEXEC);
-	if (file < 0 || ftruncate(file, HEAD + MAPS) != 0)
+	if (file < 0 || posix_fallocate(file, 0, HEAD + MAPS) != 0)
 		return;
 	void *p = mmap(NULL, HEAD + MAPS, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	if (p == MAP_FAILED)
@@ -111,7 +111,8 @@ HIDDEN struct record *next(void)
 		if (chunk)
 			munmap(chunk, CHUNK * sizeof(struct record));
 		chunk = MAP_FAILED;
-		if (ftruncate(file, at + CHUNK * sizeof(struct record)) == 0)
+		/* Room that is only promised would end the program when it runs out. */
+		if (posix_fallocate(file, at, CHUNK * sizeof(struct record)) == 0)
 			chunk = mmap(NULL, CHUNK * sizeof(struct record), PROT_READ | PROT_WRITE, MAP_SHARED, file, at);
 		if (chunk == MAP_FAILED) {
 			chunk = NULL;

@@ -113,7 +113,8 @@ static struct record *next(void)
 		if (chunk)
 			munmap(chunk, CHUNK * sizeof(struct record));
 		chunk = MAP_FAILED;
-		if (ftruncate(file, at + CHUNK * sizeof(struct record)) == 0)
+		/* Room that is only promised would end the program when it runs out. */
+		if (posix_fallocate(file, at, CHUNK * sizeof(struct record)) == 0)
 			chunk = mmap(NULL, CHUNK * sizeof(struct record), PROT_READ | PROT_WRITE, MAP_SHARED, file, at);
 		if (chunk == MAP_FAILED) {
 			chunk = NULL;
@@ -350,7 +351,7 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info
 		if (strncmp(argv[i], "thread=", 7) == 0)
 			wanted = atoi(argv[i] + 7);
 	}
-	if (file <= 0 || ftruncate(file, HEAD + MAPS) != 0)
+	if (file <= 0 || posix_fallocate(file, 0, HEAD + MAPS) != 0)
 		return -1;
 	/* Debuggers keep their own files away from those of the program. */
 	int high = fcntl(file, F_DUPFD_CLOEXEC, 900);
