@@ -222,17 +222,21 @@ describe('asking', () => {
 });
 
 describe('hover', () => {
-  it('waits for the pointer to rest, and leaves no trace', async () => {
+  it('answers a resting pointer at once, a passing one when it rests, and leaves no trace', async () => {
+    await api.last.answer(10);
     const before = api.questions.length;
     store.hover(cpu(1));
-    store.hover(cpu(2));
-    await settle();
-    expect(api.questions.length).toBe(before);
-    expect(store.snapshot.hover).toEqual(cpu(2));
-    clock.pass();
     await settle();
     expect(api.questions.length).toBe(before + 1);
-    expect(api.last.ask.hover).toBe('cpu = 2');
+    store.hover(cpu(2));
+    store.hover(cpu(3));
+    await settle();
+    expect(api.questions.length).toBe(before + 1);
+    expect(store.snapshot.hover).toEqual(cpu(3));
+    clock.pass();
+    await settle();
+    expect(api.questions.length).toBe(before + 2);
+    expect(api.last.ask.hover).toBe('cpu = 3');
     expect(place.entries).toEqual(['#v=1&run=r1']);
     expect(store.snapshot.undo).toBe(false);
   });

@@ -202,8 +202,15 @@ export class Store {
     const was = this.snap.hover;
     if (was === term || (was && term && sel.same(was, term))) return;
     this.set({ hover: term });
+    // A pointer that rested until now is answered at once; one that passes over
+    // marks, when it rests again.
+    const atOnce = this.cancelHover === undefined && !this.snap.busy;
     this.cancelHover?.();
-    this.cancelHover = this.clock.after(HOVER_REST, () => this.refresh('now'));
+    if (atOnce) this.refresh('now');
+    this.cancelHover = this.clock.after(HOVER_REST, () => {
+      this.cancelHover = undefined;
+      if (!atOnce) this.refresh('now');
+    });
   }
 
   // ---- view settings ----

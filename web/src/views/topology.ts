@@ -222,7 +222,7 @@ export class TopologyView implements View<ResourceMark> {
       const tip = points?.at(-1);
       if (!points || !tip) return;
       const line = points.map((p, k) => ({ to: k === 0 ? 'move' : 'line', ...p }) as const);
-      const width = remoteWidth(l.samples / most);
+      const width = remoteWidth(l.samples / most, links.length);
       r.path(line, { stroke: r.theme.bg, width: width + 3 });
       r.path(line, { stroke: color, width });
       r.path([{ to: 'arc', c: tip, r: width / 2 + 2.5, from: 0, till: 2 * Math.PI }], { fill: color, stroke: r.theme.bg, width: 1.5 });
@@ -442,7 +442,7 @@ export class TopologyView implements View<ResourceMark> {
     }
     const remote = this.remoteLinks().map((l) => l.samples).filter((n) => n > 0);
     if (remote.length > 0) {
-      this.drawWidths(r, 'remote', Math.min(...remote), Math.max(...remote), remoteWidth(1), box.x, y);
+      this.drawWidths(r, 'remote', Math.min(...remote), Math.max(...remote), remoteWidth(1, this.remoteLinks().length), box.x, y);
       y += 21;
     }
     this.drawUnplaced(r, box, y + 6);
@@ -642,8 +642,9 @@ function capital(s: string): string {
   return s.slice(0, 1).toUpperCase() + s.slice(1);
 }
 
-function remoteWidth(share: number): number {
-  return 1.5 + 3.5 * Math.sqrt(share);
+/** Many lines share little room, so they are thinner. */
+function remoteWidth(share: number, lines: number): number {
+  return 1 + Math.min(4, 12 / lines) * Math.sqrt(share);
 }
 
 /**
