@@ -148,7 +148,7 @@ func (c *collector) run(ctx context.Context, opt *Options, out *sampler.Outcome,
 			r.Warnings = append(r.Warnings, w)
 		}
 	}
-	r.Recording.Modules = c.modules(r.Table("samples"))
+	r.Recording.Modules = c.modules()
 	r.FindSources(sourceRoots(opt))
 	return r, nil
 }
@@ -231,7 +231,7 @@ func warnings(d *run.Recording, out *sampler.Outcome) []string {
 }
 
 // modules counts samples by the program or library they were taken in.
-func (c *collector) modules(samples *table.Table) []run.Module {
+func (c *collector) modules() []run.Module {
 	type key struct{ path, id string }
 	counts := map[key]int{}
 	for i := range c.rows {

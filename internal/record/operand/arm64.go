@@ -9,10 +9,6 @@ import (
 // The classes of A64 instructions follow "Top-level encodings for A64" of the
 // Arm Architecture Reference Manual; names of fields are those used there.
 
-// spARM64 is the stack pointer's place in Registers; in most operands register
-// 31 is the zero register instead.
-const spARM64 = 31
-
 const allARM64 = 1<<32 - 1
 
 // memARM64 is the memory operand of a load or store.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
-	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -12,16 +11,12 @@ import (
 	"isobath/internal/record/pmu"
 )
 
-// round is what one pass over all rings found.
-type round struct{ bytes []byte }
-
 // drainer empties the rings in one goroutine and orders and hands on their
 // records in another, so that a slow sink does not make the kernel wait.
 type drainer struct {
 	s      *session
 	sink   Sink
-	rounds chan round
-	free   sync.Pool
+	rounds chan []byte
 	stop   [2]int // a pipe; closing its end wakes the drainer
 	done   chan struct{}
 
@@ -41,7 +36,7 @@ type item struct {
 }
 
 func newDrainer(s *session, sink Sink) *drainer {
-	d := &drainer{s: s, sink: sink, rounds: make(chan round, 64), done: make(chan struct{}), stop: [2]int{-1, -1}, trailer: &s.events[0].Attr}
+	d := &drainer{s: s, sink: sink, rounds: make(chan []byte, 64), done: make(chan struct{}), stop: [2]int{-1, -1}, trailer: &s.events[0].Attr}
 	_ = unix.Pipe2(d.stop[:], unix.O_CLOEXEC)
 	go d.handOn()
 	return d
@@ -75,12 +70,11 @@ func (d *drainer) run() {
 
 // collect takes everything out of the rings.
 func (d *drainer) collect() {
-	buf, _ := d.free.Get().([]byte)
-	buf = buf[:0]
+	var found []byte
 	for _, r := range d.s.rings {
-		buf = r.drain(buf)
+		found = r.drain(found)
 	}
-	d.rounds <- round{buf}
+	d.rounds <- found
 }
 
 // finish stops draining, and returns when everything has been handed on.
@@ -96,14 +90,11 @@ func (d *drainer) finish() Losses {
 // than the newest of the pass before the last cannot arrive any more.
 func (d *drainer) handOn() {
 	defer close(d.done)
-	for r := range d.rounds {
+	for found := range d.rounds {
 		before := d.latest
-		records(r.bytes, d.add)
+		records(found, d.add)
 		d.flush(d.horizon)
 		d.horizon = before
-		if len(d.pending) == 0 {
-			d.free.Put(r.bytes[:0]) //nolint:staticcheck // a slice header is small against its 64 KiB
-		}
 	}
 	d.flush(^uint64(0))
 }

@@ -105,7 +105,7 @@ func follow(ctx context.Context, opt *Options, s *session, cmd *exec.Cmd, out *O
 		}
 		out.User, out.System = state.UserTime(), state.SystemTime()
 	default:
-		out.Running = &Program{process: cmd.Process, done: done}
+		out.Running = &Program{done: done}
 	}
 }
 

@@ -87,8 +87,7 @@ type Losses struct {
 
 // Program is a program that outlives its recording.
 type Program struct {
-	process *os.Process
-	done    <-chan *os.ProcessState
+	done <-chan *os.ProcessState
 }
 
 // Wait waits until the program ends and returns its status.
