@@ -79,7 +79,7 @@ func (m *marks) line(text string) bool {
 	case "buffer":
 		f := strings.SplitN(rest, " ", 10)
 		n, ok := numbers(f, 9)
-		if !ok || n[5] > 3 || f[9] == "" || len(f[9]) > maxMarkName {
+		if !ok || len(f) < 10 || n[5] > 3 || f[9] == "" || len(f[9]) > maxMarkName {
 			return false
 		}
 		m.buffers = append(m.buffers, buffer{pid: int(n[0]), time: n[2], addr: n[3], elem: n[4], dims: n[6 : 6+n[5]], name: f[9]})

@@ -120,9 +120,9 @@ func (in *inst) taken(f flags, r *Registers, lost uint32) (yes, known bool) {
 		if lost&bit(in.sets.a) != 0 {
 			return false, false
 		}
-		v := r[in.sets.a]
-		if in.sets.a == none {
-			v = 0
+		v := uint64(0)
+		if in.sets.a != none { // else the zero register
+			v = r[in.sets.a]
 		}
 		if c >= ifBitZero {
 			return v>>in.sets.imm&1 == uint64(c-ifBitZero), true
