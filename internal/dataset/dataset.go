@@ -4,6 +4,7 @@
 package dataset
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -79,6 +80,9 @@ func Open(ctx context.Context, path string, opt Options) (*Set, error) {
 	}
 	if opt.Names != "" {
 		text, err := os.ReadFile(opt.Names)
+		if err == nil {
+			_, err = symbol.ReadNamings(bytes.NewReader(text))
+		}
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("names of objects: %w", err), r.Close())
 		}
@@ -328,14 +332,16 @@ func prepare(r *run.Run, assumeL1 *int, opt kernel.Options) (*Set, error) {
 }
 
 // rename applies the names that were given after the fact. The table of the run
-// stays as it is: names may change again.
+// stays as it is: names may change again. Sentences in a run that cannot be read
+// cost names, not the run.
 func (s *Set) rename() error {
 	if s.Run.Names == "" {
 		return nil
 	}
 	names, err := symbol.ReadNamings(strings.NewReader(s.Run.Names))
 	if err != nil {
-		return fmt.Errorf("names of objects: %w", err)
+		s.Run.Warnings = append(slices.Clone(s.Run.Warnings), fmt.Sprintf("the names of objects in the run are not used: %v", err))
+		return nil
 	}
 	s.Table, err = symbol.Rename(s.Table, names)
 	return err
