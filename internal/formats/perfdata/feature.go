@@ -46,6 +46,23 @@ type Features struct {
 	Caches                             []CacheDesc
 	Groups                             []Group
 	described                          []described
+	members                            int // CPUs in all lists so far
+}
+
+// maxMembers bounds the CPUs of all lists together: a list of a few bytes can
+// name 65 536, and there may be as many lists.
+const maxMembers = 1 << 22
+
+// cpus reads a list of CPUs.
+func (t *Features) cpus(text string) (hw.CPUs, error) {
+	set, err := hw.ParseCPUs(text)
+	if err != nil {
+		return nil, err
+	}
+	if t.members += len(set); t.members > maxMembers {
+		return nil, fmt.Errorf("the lists name more than %d CPUs together: %w", maxMembers, errDamaged)
+	}
+	return set, nil
 }
 
 // Node is a memory node.
@@ -209,10 +226,10 @@ func (f *file) eventDesc(c *cursor) []described {
 }
 
 func (t *Features) cpuTopology(c *cursor) (err error) {
-	if t.Packages, err = cpuSets(c); err != nil {
+	if t.Packages, err = t.cpuSets(c); err != nil {
 		return err
 	}
-	if t.Cores, err = cpuSets(c); err != nil {
+	if t.Cores, err = t.cpuSets(c); err != nil {
 		return err
 	}
 	// Per CPU its core and package, which the lists above say already; then,
@@ -223,15 +240,15 @@ func (t *Features) cpuTopology(c *cursor) (err error) {
 	}
 	c.bytes(uint64(cpus) * 8)
 	if len(c.b) > 4 {
-		t.Dies, err = cpuSets(c)
+		t.Dies, err = t.cpuSets(c)
 	}
 	return err
 }
 
-func cpuSets(c *cursor) ([]hw.CPUs, error) {
+func (t *Features) cpuSets(c *cursor) ([]hw.CPUs, error) {
 	var out []hw.CPUs
 	for _, text := range texts(c, maxListed) {
-		set, err := hw.ParseCPUs(text)
+		set, err := t.cpus(text)
 		if err != nil {
 			return nil, fmt.Errorf("list of CPUs: %w", err)
 		}
@@ -250,7 +267,7 @@ func (t *Features) numa(c *cursor) error {
 			break
 		}
 		var err error
-		if n.CPUs, err = hw.ParseCPUs(text); text != "" && err != nil {
+		if n.CPUs, err = t.cpus(text); text != "" && err != nil {
 			return fmt.Errorf("memory node %d: %w", n.Number, err)
 		}
 		t.Nodes = append(t.Nodes, n)
@@ -265,7 +282,7 @@ func (t *Features) caches(c *cursor) error {
 		level, line := int(c.u32()), int(c.u32())
 		c.u32() // sets
 		d := CacheDesc{Level: level, Line: line, Ways: int(c.u32()), Type: c.text(), Size: c.text()}
-		set, err := hw.ParseCPUs(c.text())
+		set, err := t.cpus(c.text())
 		if err != nil {
 			return fmt.Errorf("cache of level %d: %w", level, err)
 		}

@@ -29,6 +29,7 @@ type file struct {
 	events   []*Event
 	byID     map[uint64]int32
 	recent   [64]recentID
+	texts    map[string]string // names of files and commands
 	features Features
 	warnings []string
 	salvage  bool
@@ -40,7 +41,7 @@ func (f *file) warnf(format string, args ...any) {
 
 // open reads the header, the attrs and the features.
 func open(r io.ReaderAt, size int64, salvage bool) (*file, error) {
-	f := &file{r: r, size: size, byID: map[uint64]int32{}, salvage: salvage}
+	f := &file{r: r, size: size, byID: map[uint64]int32{}, texts: map[string]string{}, salvage: salvage}
 	head := make([]byte, min(size, fileHeaderSize))
 	if _, err := r.ReadAt(head, 0); err != nil && err != io.EOF {
 		return nil, err

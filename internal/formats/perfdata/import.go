@@ -95,6 +95,9 @@ func (im *importer) record(r record, rest *payload) error {
 	case recMmap, recMmap2, recComm, recFork, recExit, recLost, recLostSamples, recThrottle, recUnthrottle,
 		recAux, recItraceStart, recSwitch, recSwitchCPU:
 		n, ok := im.note(r)
+		if n.Kind == Switch && !im.trace.seen {
+			return nil // only hardware traces need them, and there may be millions
+		}
 		if ok {
 			im.notes = append(im.notes, n)
 			im.lossy = im.lossy || n.Kind == Lost || n.Kind == AuxLost || n.Kind == Throttle || n.Kind == Unthrottle

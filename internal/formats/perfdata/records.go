@@ -1,5 +1,7 @@
 package perfdata
 
+import "bytes"
+
 // Types of records: PERF_RECORD_*. Those from 64 on are written by perf, the
 // others by the kernel.
 const (
@@ -160,7 +162,7 @@ func (f *file) note(r record) (Note, bool) {
 		f.mapping(r, &c, &n)
 	case recComm:
 		n.Kind, n.PID, n.TID, n.Exec = Comm, c.u32(), c.u32(), r.misc&miscExec != 0
-		n.Name = cstring(c.b)
+		n.Name = f.shared(c.b)
 	case recFork, recExit:
 		n.Kind = Fork
 		if r.typ == recExit {
@@ -208,5 +210,19 @@ func (f *file) mapping(r record, c *cursor, n *Note) {
 			n.BuildID = string(file[4 : 4+min(int(file[0]), 20)])
 		}
 	}
-	n.Name = cstring(c.b)
+	n.Name = f.shared(c.b)
+}
+
+// shared returns a text of a record. Files and commands repeat, so each is kept
+// once.
+func (f *file) shared(b []byte) string {
+	if i := bytes.IndexByte(b, 0); i >= 0 {
+		b = b[:i]
+	}
+	name, ok := f.texts[string(b)]
+	if !ok {
+		name = string(b)
+		f.texts[name] = name
+	}
+	return name
 }

@@ -313,3 +313,19 @@ func TestTimeOrderEqualsStableSort(t *testing.T) {
 		}
 	}
 }
+
+// A few bytes that name many CPUs again and again do not fill memory.
+func TestManyCPUs(t *testing.T) {
+	lists := make([]string, 5000)
+	for i := range lists {
+		lists[i] = "0-65000"
+	}
+	data := synth(t, perfsynth.Options{}, []perfsynth.Event{memEvent("e", 1)}, func(w *perfsynth.Writer) {
+		w.Sample(perfsynth.Sample{Time: 1, IP: 1})
+		w.Feature(13, append(w.Strings(lists...), w.Strings("0")...))
+	})
+	im := mustParse(t, data)
+	if all := strings.Join(im.Warnings, "\n"); !strings.Contains(all, "more than 4194304 CPUs") {
+		t.Errorf("warnings %s", all)
+	}
+}
