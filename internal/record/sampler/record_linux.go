@@ -21,6 +21,8 @@ func Record(ctx context.Context, opt *Options, sink Sink) (*Outcome, error) {
 	if len(opt.Command) == 0 {
 		return attach(ctx, opt, sink)
 	}
+	signals := catch()
+	defer signal.Stop(signals)
 	// The thread that starts a traced child must be the one that lets it go.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -51,7 +53,7 @@ func Record(ctx context.Context, opt *Options, sink Sink) (*Outcome, error) {
 	if err := unix.PtraceDetach(pid); err != nil {
 		return fail(fmt.Errorf("let the program run: %w", err))
 	}
-	follow(ctx, opt, s, cmd, out, sink)
+	follow(ctx, opt, s, cmd, out, sink, signals)
 	return out, nil
 }
 
@@ -82,7 +84,7 @@ func startStopped(opt *Options) (*exec.Cmd, error) {
 }
 
 // follow records until the program ends or the recording is to stop.
-func follow(ctx context.Context, opt *Options, s *session, cmd *exec.Cmd, out *Outcome, sink Sink) {
+func follow(ctx context.Context, opt *Options, s *session, cmd *exec.Cmd, out *Outcome, sink Sink, signals <-chan os.Signal) {
 	done := make(chan *os.ProcessState, 1)
 	ended := make(chan struct{})
 	go func() {
@@ -92,7 +94,7 @@ func follow(ctx context.Context, opt *Options, s *session, cmd *exec.Cmd, out *O
 	}()
 	d := newDrainer(s, sink)
 	go d.run()
-	out.End = wait(ctx, opt.Duration, cmd.Process, ended)
+	out.End = wait(ctx, opt.Duration, cmd.Process, ended, signals)
 	out.Elapsed = time.Since(out.Started)
 	s.enable(false)
 	out.Losses = d.finish()
@@ -109,6 +111,18 @@ func follow(ctx context.Context, opt *Options, s *session, cmd *exec.Cmd, out *O
 	}
 }
 
+// catch takes the signals that end a recording or are meant for the program,
+// from before it starts: none may end us in between.
+func catch() chan os.Signal {
+	signals := make(chan os.Signal, 8)
+	for _, s := range []os.Signal{unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGUSR1, unix.SIGUSR2} {
+		if !signal.Ignored(s) { // as nohup makes it
+			signal.Notify(signals, s)
+		}
+	}
+	return signals
+}
+
 // Times a program has to end after Ctrl-C: by itself, since the terminal sends
 // it the signal too; and after we ask it.
 const (
@@ -118,14 +132,7 @@ const (
 
 // wait returns when the recording is over. The first request to stop waits for
 // the program to end, then asks it to; a second Ctrl-C stops at once.
-func wait(ctx context.Context, limit time.Duration, p *os.Process, ended <-chan struct{}) End {
-	signals := make(chan os.Signal, 8)
-	for _, s := range []os.Signal{unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGUSR1, unix.SIGUSR2} {
-		if !signal.Ignored(s) { // as nohup makes it
-			signal.Notify(signals, s)
-		}
-	}
-	defer signal.Stop(signals)
+func wait(ctx context.Context, limit time.Duration, p *os.Process, ended <-chan struct{}, signals <-chan os.Signal) End {
 	var timeUp, patience <-chan time.Time
 	if limit > 0 {
 		timeUp = time.After(limit)
