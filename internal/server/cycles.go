@@ -378,7 +378,7 @@ func (c *cycles) draw(ctx context.Context, ask *SpiralAsk) (*SpiralAnswer, *colu
 		}
 	}
 	col := &columns{}
-	head := &SpiralAnswer{First: ask.First, Last: ask.Last, Whole: ask.Last-ask.First <= maxSpiralWindows, Teeth: spiral.Teeth(lift)}
+	head := &SpiralAnswer{First: ask.First, Last: ask.Last, Whole: ask.Last-ask.First <= maxSpiralWindows, Teeth: spiral.Teeth(lift), ByPass: list(v.ByPass(ask.Class))}
 	turns, every := spiral.Turns(lift)
 	passes, err := v.Passes(ctx, ask.Class)
 	if err != nil {

@@ -113,6 +113,7 @@ type SpiralAnswer struct {
 	Turns     Column        `json:"turns"` // windows at which turns begin
 	Every     int           `json:"every"` // turns between two of them
 	Passes    Column        `json:"passes"`
+	ByPass    []int         `json:"byPass"` // turns in each pass; empty if they cannot be counted
 	Teeth     bool          `json:"teeth"`
 	Strips    []SpiralStrip `json:"strips"` // of the class and the others with turns
 	Ribbon    Column        `json:"ribbon"`

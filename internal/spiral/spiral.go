@@ -284,6 +284,33 @@ func (v *View) Passes(ctx context.Context, class int) ([]uint32, error) {
 	return at, nil
 }
 
+// ByPass counts the turns of a class in each pass of the loop around it: 4, 3, 2
+// and 1 for a bubble sort of five numbers. It is nil where turns or passes
+// cannot be counted.
+func (v *View) ByPass(class int) []int {
+	c := v.R.Classes[class]
+	if c.Parent < 0 || !c.Exact || !v.R.Classes[c.Parent].Exact {
+		return nil
+	}
+	turns, passes := v.visits(c.Marker), v.visits(v.R.Classes[c.Parent].Marker)
+	if len(turns) >= maxTurns || len(passes) >= maxTurns {
+		return nil
+	}
+	counts := make([]int, len(passes)+1) // before the first, and after each
+	for _, t := range turns {
+		i, _ := slices.BinarySearch(passes, t)
+		counts[i]++
+	}
+	// A pass is marked where it begins or where it ends.
+	switch {
+	case counts[0] == 0:
+		return counts[1:]
+	case counts[len(passes)] == 0:
+		return counts[:len(passes)]
+	}
+	return nil
+}
+
 // visits returns the windows of a point, at most maxTurns of them.
 func (v *View) visits(point uint32) []uint32 {
 	var at []uint32

@@ -104,6 +104,9 @@ func TestBubbleArray(t *testing.T) {
 	if err != nil || len(passes) != 4 {
 		t.Errorf("%d passes (%v), want 4", len(passes), err)
 	}
+	if got := v.ByPass(inner); !slices.Equal(got, []int{4, 3, 2, 1}) {
+		t.Errorf("turns by pass %v, want 4 3 2 1", got)
+	}
 	if Teeth(lift) {
 		t.Error("the inner loop of a bubble sort has no teeth")
 	}

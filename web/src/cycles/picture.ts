@@ -23,6 +23,7 @@ export interface Drawing {
   readonly turns: Uint32Array;
   readonly every: number;
   readonly passes: Uint32Array;
+  readonly byPass: readonly number[];
   readonly teeth: boolean;
   readonly strips: readonly Strip[];
   readonly ribbon: Uint16Array;
@@ -33,7 +34,7 @@ export function decodeDrawing(buffer: ArrayBuffer): Drawing {
   const a = json as wire.SpiralAnswer;
   const c = new Columns(buffer, start, a.columns);
   return {
-    took: a.took, first: a.first, last: a.last, whole: a.whole, every: a.every, teeth: a.teeth,
+    took: a.took, first: a.first, last: a.last, whole: a.whole, every: a.every, byPass: a.byPass, teeth: a.teeth,
     lift: c.f32(a.lift), other: c.f32(a.otherLift), colour: c.u16(a.colour), point: c.u32(a.point),
     polar: a.polar ? { radii: a.polar.radii, angles: a.polar.angles, colour: c.u16(a.polar.colour) } : undefined,
     turns: c.u32(a.turns), passes: c.u32(a.passes),

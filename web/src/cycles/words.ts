@@ -32,11 +32,6 @@ export function headline(c: CyclesClass): string {
 }
 
 /** Turns of each pass: 4 + 3 + 2 + 1. */
-export function byPass(turns: Uint32Array, passes: Uint32Array, every: number, total: number): string {
-  if (every !== 1 || passes.length < 2 || passes.length > 12) return '';
-  const counts = Array.from(passes, (p, i) => {
-    const end = passes[i + 1] ?? Infinity;
-    return [...turns].slice(0, total).filter((t) => (i === 0 ? t < end : t >= p && t < end)).length;
-  });
-  return counts.reduce((a, b) => a + b, 0) === total && counts.every((n) => n > 0) ? counts.join(' + ') : '';
+export function byPass(turns: readonly number[]): string {
+  return turns.length > 1 && turns.length <= 12 ? `${turns.join(' + ')} turns` : '';
 }

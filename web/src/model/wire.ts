@@ -1102,6 +1102,7 @@ export interface SpiralAnswer {
   readonly turns: Column; // windows at which turns begin
   readonly every: number; // turns between two of them
   readonly passes: Column;
+  readonly byPass: readonly number[]; // turns in each pass; empty if they cannot be counted
   readonly teeth: boolean;
   readonly strips: readonly SpiralStrip[]; // of the class and the others with turns
   readonly ribbon: Column;
