@@ -208,6 +208,7 @@ describe.skipIf(!LULESH)('the page on the LULESH samples', () => {
     await page.getByRole('status', { name: 'Samples selected' }).filter({ hasText: /^Everything 2\s339 samples/ }).waitFor();
     await page.keyboard.press('Control+KeyZ');
     await agrees(2339);
+    await page.getByRole('tab', { name: 'Selection' }).click();
     await page.getByRole('button', { name: 'Hide', exact: true }).click();
     await page.getByRole('status', { name: 'Samples selected' }).filter({ hasText: /^Everything 13\s337 samples/ }).waitFor();
     await page.getByRole('button', { name: /^Remove the filter/ }).click();
@@ -282,7 +283,7 @@ describe.skipIf(!LULESH)('the page on the LULESH samples', () => {
     await page.keyboard.press('Control+KeyK');
     await page.keyboard.type('select latency > 500');
     await page.keyboard.press('Enter');
-    expect(await whereOf(page)).toBe('latency > 500');
+    await expect.poll(() => whereOf(page)).toBe('latency > 500');
     await agrees();
     await page.keyboard.press('Shift+Slash');
     await page.getByRole('dialog', { name: 'Keys and pointer' }).waitFor();
