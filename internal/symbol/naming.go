@@ -69,19 +69,27 @@ func ReadNamings(r io.Reader) ([]Naming, error) {
 // `object "NAME" is [NAME] [TYPE]`.
 func ParseNaming(text string) (Naming, error) {
 	var n Naming
-	what, is, ok := strings.Cut(text, " is ")
+	text = strings.TrimSpace(text)
+	rest, object := strings.CutPrefix(text, "object ")
+	if !object {
+		rest = strings.TrimPrefix(text, "allocation at ")
+	}
+	rest = strings.TrimSpace(rest)
+	quoted, err := strconv.QuotedPrefix(rest)
+	if err != nil {
+		quoted = ""
+	}
+	what, is, ok := strings.Cut(rest[len(quoted):], " is ")
 	if !ok {
 		return n, fmt.Errorf("%q: want \"allocation at heat.c:57 is u double[1024][1024]\"", clip(text))
 	}
-	what = strings.TrimSpace(what)
-	switch {
-	case strings.HasPrefix(what, "object "):
-		n.Object = strings.TrimSpace(strings.TrimPrefix(what, "object "))
-		if s, err := strconv.Unquote(n.Object); err == nil {
-			n.Object = s
+	if what = strings.TrimSpace(what); object {
+		n.Object = what
+		if quoted != "" && what == "" {
+			n.Object, _ = strconv.Unquote(quoted) // QuotedPrefix has checked it
 		}
-	default:
-		n.Site = strings.TrimSpace(strings.TrimPrefix(what, "allocation at "))
+	} else {
+		n.Site = quoted + what
 		file, line, ok := cutLast(n.Site, ":")
 		if number, err := strconv.Atoi(line); !ok || file == "" || err != nil || number <= 0 {
 			return n, fmt.Errorf("%q: want FILE:LINE of the allocation, such as heat.c:57", clip(n.Site))
@@ -100,10 +108,10 @@ func (n *Naming) parseMeaning(text string) error {
 		return nil
 	}
 	name, kind, ok := strings.Cut(text, " ")
-	if name == "" {
+	if name = strings.TrimRight(name, ":"); name == "" {
 		return fmt.Errorf("a name or a type must follow \"is\"")
 	}
-	n.Name = strings.TrimSuffix(name, ":")
+	n.Name = name
 	if !ok {
 		if strings.ContainsAny(text, "[(") {
 			_, err := ParseType(text)
