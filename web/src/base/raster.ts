@@ -18,14 +18,14 @@ export interface Layer {
 }
 
 const COVERED = 0.95; // of a pixel; what lies below is weaker, nearer to the ground, and changes it by less than is seen
-const DENSE = 3000; // strokes from which on two columns of pixels are drawn as one
+const DENSE = [3000, 12000]; // strokes from which on two, and three, columns of pixels are drawn as one
 const MANY = 1000; // strokes from which on it pays to know which pixels are open
 const LOOK = 256; // strokes before the first look at how many those are
 const EDGE = 2; // px
 const FEW = 2; // open pixels a column; a pixel of the list costs about half a column of a stroke
 
 export function rasterize(s: Strokes, ratio: number): Layer {
-  const wide = s.n > DENSE ? 2 : 1;
+  const wide = 1 + DENSE.filter((many) => s.n > many).length;
   const w = Math.max(1, Math.ceil((s.area.w * ratio) / wide));
   const h = Math.max(1, Math.ceil(s.area.h * ratio));
   const plane = new Plane(w, h, wide);
