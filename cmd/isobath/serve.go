@@ -52,6 +52,7 @@ type serveFlags struct {
 	sources   []string
 	topology  string
 	binary    string
+	meshes    []string
 	memory    string
 	noBrowser bool
 	shared    bool
@@ -70,6 +71,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.sources, "sources", nil, "folder with source files")
 	flags.StringVar(&f.topology, "topology", "", "hardware topology of the samples, as lstopo exports it")
 	flags.StringVar(&f.binary, "binary", "", "program of a reference trace, for its source lines")
+	flags.StringArrayVar(&f.meshes, "mesh", nil, "mesh of the simulation, for samples: a file, pattern or folder of dumps (repeatable)")
 	flags.StringVar(&f.memory, "memory", "", "memory to use beyond the mapped files, such as 4GB (default half of what there is)")
 	flags.StringVar(&f.webDir, "web-dir", "", "folder with the page, in place of the built-in one")
 }
@@ -128,7 +130,10 @@ func (f *serveFlags) serve(cmd *cobra.Command, files []string, first func(*serve
 		Budget: kernel.NewBudget(budget),
 		Warn:   func(s string) { fmt.Fprintf(cmd.ErrOrStderr(), "isobath: %s\n", s) },
 	})
-	loader.Binary = f.binary
+	loader.Binary, loader.Meshes = f.binary, f.meshes
+	if len(files) == 0 && first == nil && len(f.meshes) > 0 {
+		first = (*server.Loader).OpenMeshes
+	}
 	s, err := server.New(f.options(token, address, loader))
 	if err != nil {
 		return err

@@ -162,7 +162,7 @@ func joinNames(list []Aggregate) string {
 type Field struct {
 	Spec    FieldSpec
 	Values  []float64
-	Samples []uint32
+	Samples []uint32 // nil for a variable of the simulation
 	Counts  Counts
 }
 
@@ -171,7 +171,7 @@ type Field struct {
 func (f *Field) Stats() (lo, hi, sum float64, covered int) {
 	lo, hi = math.NaN(), math.NaN()
 	for i, v := range f.Values {
-		if f.Samples[i] == 0 {
+		if f.Samples == nil && math.IsNaN(v) || f.Samples != nil && f.Samples[i] == 0 {
 			continue
 		}
 		covered++

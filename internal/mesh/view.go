@@ -23,6 +23,7 @@ type View struct {
 	Series   *Series
 	Table    *table.Table
 	settings Settings
+	columns  Columns // that place samples
 
 	samples   *Samples
 	iteration []int32
@@ -42,8 +43,9 @@ type Placed struct {
 // NewView prepares samples for a series of dumps.
 func NewView(s *Series, t *table.Table, set Settings) (*View, error) {
 	v := &View{Series: s, Table: t, settings: set, placed: map[int]*Placed{}}
+	v.columns = set.Columns.Fill(t)
 	var err error
-	if v.samples, err = FromTable(t, set.Columns.Fill(t)); err != nil {
+	if v.samples, err = FromTable(t, v.columns); err != nil {
 		return nil, err
 	}
 	if name := IterationColumn(t, set.Iteration); name != "" {

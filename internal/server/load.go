@@ -29,6 +29,8 @@ type Loader struct {
 	Options dataset.Options
 	// Binary is the program of reference traces, for their source lines.
 	Binary string
+	// Meshes are the dumps of the simulation's mesh, for samples.
+	Meshes []string
 }
 
 // NewLoader returns a loader whose engines share one budget of memory.
@@ -57,6 +59,8 @@ func (l *Loader) Open(ctx context.Context, path string, progress func(Progress))
 			return openTrace(ctx, path, other.Format)
 		case formats.Refs:
 			return l.openRefs(ctx, path, other.Format.Name)
+		case formats.Mesh:
+			return openMesh(path)
 		}
 	}
 	if err != nil {
@@ -66,6 +70,11 @@ func (l *Loader) Open(ctx context.Context, path string, progress func(Progress))
 	r.Reading.Map = opt.Map
 	if set.Run.Kind == formats.Refs { // one of our own: samples and a reference trace at once
 		if r.Refs, err = l.refs(path, r.Format); err != nil {
+			return nil, errors.Join(err, r.Close())
+		}
+	}
+	if len(l.Meshes) > 0 {
+		if r.Mesh, err = newMesh(set.Table, l.Meshes...); err != nil {
 			return nil, errors.Join(err, r.Close())
 		}
 	}
@@ -100,6 +109,9 @@ func (l *Loader) Demo() ([]*Run, error) {
 	}
 	r := samplesRun(d.Name, "", set)
 	r.Texts = d.Sources
+	if r.Mesh, err = demoMesh(set.Table); err != nil {
+		return nil, fmt.Errorf("demo: %w", err)
+	}
 	return []*Run{r}, nil
 }
 

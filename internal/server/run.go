@@ -41,6 +41,8 @@ type Run struct {
 	// nil if it has none.
 	Trace *Trace
 	Refs  *Refs
+	// Mesh is the simulation's mesh, alone or with the samples of the run on it.
+	Mesh *Mesh
 
 	// Code is the machine code of the functions in which samples are; nil if it
 	// was not kept.
@@ -77,7 +79,7 @@ type Run struct {
 	searcher  *command.Searcher                  // see searchIn
 	proposals atomic.Pointer[[]command.Proposal] // see worth
 
-	mu      sync.RWMutex    // guards Selections and folders
+	mu      sync.RWMutex    // guards Selections, folders and Mesh
 	folders []*sourceFolder // where users said that sources are
 
 	use sync.RWMutex // held for reading by requests, for writing while closing
@@ -199,6 +201,8 @@ func (r *Run) summary() RunSummary {
 		s.Rows = len(r.Trace.Ops.Enter)
 	case r.Refs != nil:
 		s.Rows = int(r.Refs.records)
+	case r.mesh() != nil:
+		s.Rows = r.mesh().cells
 	}
 	return s
 }
@@ -223,6 +227,8 @@ func (r *Run) String() string {
 		return fmt.Sprintf("%s: %s operations of %d processes", r.Name, grouped(len(r.Trace.Ops.Enter)), len(r.Trace.Procs))
 	case r.Refs != nil:
 		return fmt.Sprintf("%s: %s references", r.Name, grouped(int(r.Refs.records)))
+	case t == nil && r.mesh() != nil:
+		return fmt.Sprintf("%s: %s cells, %d dumps", r.Name, grouped(r.mesh().cells), len(r.mesh().Series.Steps))
 	case t == nil:
 		return r.Name + ": " + r.Kind
 	}
@@ -244,7 +250,7 @@ func (r *Run) info() Info {
 		RunSummary: r.summary(), Path: r.Path, Format: r.Format, Columns: list(r.columns),
 		Topology: r.topology(), TopologyNote: r.TopologyNote,
 		Sources: r.sources(), Warnings: list(r.Warnings), Caveats: list(r.Caveats), Origin: r.origin(),
-		Selections: r.selections(), Saved: r.Save != nil, SavedIn: r.savedIn(), Foreign: r.Foreign, L1Latency: r.assumedL1(),
+		Selections: r.selections(), Saved: r.Save != nil, SavedIn: r.savedIn(), Foreign: r.Foreign, L1Latency: r.assumedL1(), Mesh: r.mesh() != nil,
 	}
 }
 

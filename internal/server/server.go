@@ -109,6 +109,7 @@ func (s *Server) routes(mux *http.ServeMux) {
 	s.guideRoutes(mux)
 	s.traceRoutes(mux)
 	s.cyclesRoutes(mux)
+	s.meshRoutes(mux)
 	s.searchRoutes(mux)
 	s.codeRoutes(mux)
 	s.againRoutes(mux)

@@ -36,6 +36,9 @@ func TestWireTypes(t *testing.T) {
 	ts.file(t, "internal/server/wire_trace.go")
 	ts.file(t, "internal/spiral/spiral.go", "Colour", "Reference")
 	ts.file(t, "internal/server/wire_cycles.go")
+	ts.file(t, "internal/mesh/project.go", "Counts", "Mode")
+	ts.file(t, "internal/mesh/correlate.go", "Correlation", "CategoryStats", "Density")
+	ts.file(t, "internal/server/wire_mesh.go")
 	ts.file(t, "internal/command/command.go", "Action", "Suggestion")
 	ts.file(t, "internal/cacheline/cacheline.go", "Sharing", "CacheLine", "LineOffset", "CacheLines")
 	ts.file(t, "internal/spread/spread.go", "Spread", "LevelCount", "Latencies")
@@ -126,10 +129,13 @@ func (ts *typescript) field(field *ast.Field) {
 	if field.Tag == nil {
 		return // it does not travel
 	}
-	ts.comment("  ", field.Doc)
 	raw, _ := strconv.Unquote(field.Tag.Value)
 	tag := reflect.StructTag(raw)
 	name, options, _ := strings.Cut(tag.Get("json"), ",")
+	if name == "-" {
+		return
+	}
+	ts.comment("  ", field.Doc)
 	if strings.Contains(options, "omitempty") {
 		name += "?"
 	}

@@ -66,6 +66,8 @@ type Info struct {
 	// SavedIn says where they are kept: in the run, or with the settings of the
 	// user who runs the server, because the data is no run of ours.
 	SavedIn string `json:"savedIn" ts:"'run' | 'user' | ''"`
+	// Mesh says that there is a mesh to show, with or without samples on it.
+	Mesh bool `json:"mesh"`
 }
 
 // The values of Info.SavedIn; it is empty where nothing is kept.

@@ -97,6 +97,8 @@ export interface Info extends RunSummary {
   // SavedIn says where they are kept: in the run, or with the settings of the
   // user who runs the server, because the data is no run of ours.
   readonly savedIn: 'run' | 'user' | '';
+  // Mesh says that there is a mesh to show, with or without samples on it.
+  readonly mesh: boolean;
 }
 
 // Link is a state of the page that is too long for an address: POST links keeps
@@ -1144,6 +1146,211 @@ export interface ProjectionAnswer {
   readonly colour: readonly number[];
   readonly edges: readonly (readonly number[])[]; // steps of the trace: from, to, how often
   readonly note: string;
+}
+
+// Mode says which iterations a field takes.
+export type Mode = 'all' | 'upto' | 'only';
+
+// Counts says what became of the selected samples. Selected is the sum of the
+// others.
+export interface Counts {
+  readonly selected: number;
+  readonly used: number;
+  readonly no_cell: number;
+  readonly out_of_range: number;
+  readonly no_iteration: number;
+  readonly no_level: number;
+}
+
+// Correlation relates a performance field to a variable of the simulation over
+// the cells that have both. The p-values come from permutations, which treat
+// cells as independent; neighbours are alike, so they are optimistic.
+export interface Correlation {
+  readonly cells: number; // cells used
+  readonly min_samples: number;
+  readonly pearson: number;
+  readonly spearman: number;
+  readonly spearman_p: number;
+  readonly mutual_information: number; // bits
+  readonly mutual_information_p: number;
+  readonly permutations: number; // 0: the p-values are not computed and 1
+}
+
+// CategoryStats is the spread of the performance field in one category, such
+// as a material, a region or a refinement level.
+export interface CategoryStats {
+  readonly value: number;
+  readonly cells: number;
+  readonly p10: number;
+  readonly median: number;
+  readonly p90: number;
+  readonly correlation?: Correlation;
+}
+
+// Density counts pairs in a grid of bins: Counts[y*NX+x], x the performance
+// field. Axes are logarithmic when both ranges exceed 30 : 1.
+export interface Density {
+  readonly x: readonly number[]; // NX+1 edges
+  readonly y: readonly number[];
+  readonly log: boolean;
+  readonly counts: readonly number[];
+}
+
+// MeshAsk asks about one dump of a mesh.
+export interface MeshAsk {
+  readonly step: number; // -1 for the last
+}
+
+// MeshInfo describes a mesh and one of its dumps.
+export interface MeshInfo {
+  readonly name: string;
+  readonly format: string;
+  readonly step: number;
+  readonly steps: readonly MeshStep[];
+  readonly cells: number;
+  readonly points: number;
+  readonly levels: number; // of refinement; 1 for other meshes
+  readonly parts: readonly MeshPart[];
+  readonly low: readonly number[]; // corner of the bounds
+  readonly high: readonly number[];
+  readonly flat: boolean; // no cell is solid: nothing to slice
+  readonly values: readonly MeshVariable[];
+  // Fields are the performance fields that are offered; empty without
+  // samples. Any other COLUMN_AGGREGATE can be asked for too.
+  readonly fields: readonly string[];
+  readonly samples: number;
+  readonly placing: readonly string[]; // columns that decide a sample's cell
+  // Iterations are the samples by iteration; null if they have none.
+  readonly iterations: MeshIterations | null;
+  readonly notes: readonly string[];
+}
+
+// MeshStep is one dump. From says where its iteration comes from.
+export interface MeshStep {
+  readonly iteration: number;
+  readonly from: 'file' | 'name' | 'ordinal';
+  readonly time: number | null;
+}
+
+// MeshPart is a block or a refinement level.
+export interface MeshPart {
+  readonly name: string;
+  readonly domain: number;
+  readonly level: number;
+  readonly first: number;
+  readonly cells: number;
+  readonly dims: readonly number[]; // cells per axis; empty if they are not in rows
+}
+
+// MeshVariable is a variable of the simulation. Its range is that of cells.
+export interface MeshVariable {
+  readonly name: string;
+  readonly min: number | null;
+  readonly max: number | null;
+  readonly few: boolean; // whole numbers, few of them: categories
+}
+
+// MeshIterations counts samples in equal ranges of iterations.
+export interface MeshIterations {
+  readonly column: string;
+  readonly low: number;
+  readonly high: number;
+  readonly counts: readonly number[];
+}
+
+// MeshFieldAsk asks for a number per cell: a performance field of the selected
+// samples, or a variable of the simulation if one is named.
+export interface MeshFieldAsk {
+  readonly step: number;
+  readonly field: string;
+  readonly variable: string;
+  readonly mode: Mode;
+  readonly where: string;
+  readonly filter: string;
+  // Picked is a selection whose cells are listed besides; empty for none.
+  readonly picked: string;
+}
+
+// MeshFieldAnswer is a field. Cells without a value are NaN.
+export interface MeshFieldAnswer {
+  readonly columns: readonly ColumnRef[];
+  readonly took: number;
+  readonly name: string;
+  readonly unit: string;
+  readonly provenance: string;
+  readonly values: Column;
+  readonly samples: Column; // of each cell; empty for variables
+  readonly picked: Column; // cells
+  readonly min: number | null;
+  readonly max: number | null;
+  readonly sum: number;
+  readonly covered: number;
+  readonly counts: Counts | null; // null for variables
+}
+
+// MeshGeometryAsk asks for what is drawn of a dump: its surface, a slice across
+// an axis at a part of the bounds, or the surface of the cells whose value lies
+// between low and high.
+export interface MeshGeometryAsk {
+  readonly step: number;
+  readonly view: 'surface' | 'slice' | 'threshold';
+  readonly axis: number;
+  readonly at: number;
+  readonly level: number; // of refinement; -1 for all
+  readonly by?: MeshFieldAsk;
+  readonly low: number;
+  readonly high: number;
+}
+
+// MeshGeometryAnswer are triangles that know their cell, and lines.
+export interface MeshGeometryAnswer {
+  readonly columns: readonly ColumnRef[];
+  readonly took: number;
+  readonly positions: Column; // x, y, z of each vertex
+  readonly triangles: Column; // three vertices each
+  readonly cells: Column; // of each triangle
+  readonly edges: Column; // two vertices each
+  readonly features: Column;
+  readonly polygons: number;
+  readonly kept: number; // cells that pass threshold and level
+}
+
+// MeshCellAsk asks for the samples of a cell.
+export interface MeshCellAsk {
+  readonly step: number;
+  readonly cell: number;
+}
+
+// MeshCell is a cell: where it is, and which selection has its samples.
+export interface MeshCell {
+  readonly cell: number;
+  readonly part: string;
+  readonly index: readonly number[]; // in its part; empty if cells are not in rows
+  readonly where: string; // empty without samples
+  readonly samples: number;
+}
+
+// MeshRelateAsk asks how a performance field and a variable go together, and
+// how the field spreads over the values of another one.
+export interface MeshRelateAsk extends MeshFieldAsk {
+  readonly against: string;
+  readonly by: string;
+  readonly bins: number;
+  readonly least: number; // samples a cell must have
+}
+
+// MeshRelation is the answer: what could not be computed is null and problem
+// says why.
+export interface MeshRelation {
+  readonly correlation: Correlation | null;
+  readonly density: Density | null;
+  readonly categories: readonly CategoryStats[];
+  readonly problem: string;
+}
+
+// MeshAttach puts the mesh of another run under the samples of this one.
+export interface MeshAttach {
+  readonly mesh: string; // run that has it
 }
 
 // Action is what a suggestion does.

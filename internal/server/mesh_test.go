@@ -1,0 +1,289 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"isobath/internal/dataset"
+	"isobath/internal/mesh"
+	"isobath/internal/query"
+	"isobath/internal/test"
+)
+
+// demoMeshServer shows the built-in run; path is that of its mesh.
+func demoMeshServer(t *testing.T) (s *Server, run *Run, path string) {
+	t.Helper()
+	runs, err := NewLoader(dataset.Options{}).Demo()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = newTestServer(t, nil)
+	s.Add(runs[0])
+	return s, runs[0], "/api/v1/runs/" + runs[0].ID + "/mesh"
+}
+
+// postColumns returns the head and the columns of a binary answer.
+func postColumns(t *testing.T, s *Server, path string, ask, head any) func(Column) []byte {
+	t.Helper()
+	body, err := json.Marshal(ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := do(s, "POST", path, string(body), "Content-Type", "application/json")
+	if w.Code != http.StatusOK {
+		t.Fatalf("%s: %d %s", path, w.Code, w.Body)
+	}
+	text := w.Body.Bytes()
+	n := int(le32(text[4:]))
+	var refs struct {
+		Columns []ColumnRef `json:"columns"`
+	}
+	for _, v := range []any{head, &refs} {
+		if err := json.Unmarshal(text[8:8+n], v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rest := text[(8+n+7)&^7:]
+	return func(c Column) []byte { return rest[refs.Columns[c].Offset:] }
+}
+
+func le32(b []byte) uint32 {
+	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
+}
+
+func le64(b []byte) uint64 { return uint64(le32(b)) | uint64(le32(b[4:]))<<32 }
+
+// TestDemoMesh compares the field of the built-in run with a plain count over
+// its rows, for a selection and the three modes.
+func TestDemoMesh(t *testing.T) {
+	s, run, path := demoMeshServer(t)
+	info := post[MeshInfo](t, s, path, MeshAsk{Step: -1})
+	if info.Cells != 192*20*120 || len(info.Steps) != 8 || info.Steps[7].Iteration != 7 || info.Flat || info.Levels != 1 {
+		t.Fatalf("%d cells, %d dumps, flat %v", info.Cells, len(info.Steps), info.Flat)
+	}
+	tab := run.Data.Table
+	x, y, z := mesh.Ints(tab.Column("x")), mesh.Ints(tab.Column("y")), mesh.Ints(tab.Column("z"))
+	it, latency, cpu := mesh.Ints(tab.Column("iteration")), tab.Column("latency"), tab.Column("cpu")
+	for _, mode := range []mesh.Mode{mesh.All, mesh.UpTo, mesh.Only} {
+		sum, count := map[int]float64{}, map[int]uint32{}
+		for i := range tab.Rows() {
+			if cpu.Float(i) > 7 || x[i] == mesh.Missing || y[i] == mesh.Missing || z[i] == mesh.Missing {
+				continue
+			}
+			if mode == mesh.UpTo && (it[i] == mesh.Missing || it[i] > 3) || mode == mesh.Only && it[i] != 3 {
+				continue
+			}
+			cell := int(x[i]) + 192*(int(y[i])+20*int(z[i]))
+			sum[cell] += latency.Float(i)
+			count[cell]++
+		}
+		var f MeshFieldAnswer
+		col := postColumns(t, s, path+"/field", MeshFieldAsk{Step: 3, Field: "latency_avg", Mode: mode, Where: "cpu <= 7"}, &f)
+		values, samples := col(f.Values), col(f.Samples)
+		if f.Covered != len(sum) || f.Provenance != "modelled" || f.Unit != "cycles" {
+			t.Errorf("%s: %d cells with samples (%s, %s), want %d", mode, f.Covered, f.Provenance, f.Unit, len(sum))
+		}
+		for c := range info.Cells {
+			v := math.Float64frombits(le64(values[8*c:]))
+			n := le32(samples[4*c:])
+			if n != count[c] || n == 0 != math.IsNaN(v) || n > 0 && math.Abs(v-sum[c]/float64(n)) > 1e-9*v {
+				t.Fatalf("%s: cell %d has %v of %d samples, want %v of %d", mode, c, v, n, sum[c]/float64(count[c]), count[c])
+			}
+		}
+	}
+}
+
+// TestMeshGeometry: faces are counted on the block of 192 x 20 x 120 cells, and
+// their cells are those of the boundary.
+func TestMeshGeometry(t *testing.T) {
+	s, _, path := demoMeshServer(t)
+	ask := func(g MeshGeometryAsk) (a MeshGeometryAnswer, cells []byte) {
+		g.Step = 7
+		col := postColumns(t, s, path+"/geometry", g, &a)
+		return a, col(a.Cells)
+	}
+	all, cells := ask(MeshGeometryAsk{View: "surface", Level: -1})
+	if want := 2 * (192*20 + 192*120 + 20*120); all.Polygons != want || all.Columns[all.Cells].Length != 2*want || all.Kept != 192*20*120 {
+		t.Errorf("%d faces of %d cells, want %d", all.Polygons, all.Kept, want)
+	}
+	for i := range all.Columns[all.Cells].Length {
+		c := int(le32(cells[4*i:]))
+		if x, y, z := c%192, c/192%20, c/(192*20); x != 0 && x != 191 && y != 0 && y != 19 && z != 0 && z != 119 {
+			t.Fatalf("cell %d is inside", c)
+		}
+	}
+	cut, cells := ask(MeshGeometryAsk{View: "slice", Axis: 2, At: 0.4958, Level: -1}) // z 59.5
+	if cut.Polygons != 192*20 {
+		t.Errorf("the slice has %d faces, want %d", cut.Polygons, 192*20)
+	}
+	for i := range cut.Columns[cut.Cells].Length {
+		if c := int(le32(cells[4*i:])); c/(192*20) != 59 {
+			t.Fatalf("cell %d is not in layer 59", c)
+		}
+	}
+	part, _ := ask(MeshGeometryAsk{View: "threshold", Level: -1, By: &MeshFieldAsk{Variable: "index y"}, Low: 0, High: 4})
+	if want := 2 * (192*5 + 192*120 + 5*120); part.Polygons != want || part.Kept != 192*5*120 {
+		t.Errorf("five layers have %d faces of %d cells, want %d", part.Polygons, part.Kept, want)
+	}
+}
+
+// TestMeshPick: the selection of a cell has the rows that lie on it, and its
+// cells are that one.
+func TestMeshPick(t *testing.T) {
+	s, run, path := demoMeshServer(t)
+	placed, err := run.Mesh.View.At(7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cell := range []int{0, 221000, 191, 90408, 192*20*120 - 1} {
+		got := post[MeshCell](t, s, path+"/cell", MeshCellAsk{Step: 7, Cell: cell})
+		rows := placed.RowsOf(map[int32]bool{int32(cell): true})
+		e, err := query.Parse(got.Where, run.Data.Table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chosen, err := run.Engine.Select(t.Context(), e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Samples != rows.Count() || chosen.Count() != rows.Count() {
+			t.Errorf("cell %d: %q selects %d rows, the answer says %d, the cell has %d", cell, got.Where, chosen.Count(), got.Samples, rows.Count())
+		}
+		want := fmt.Sprintf("x = %d & y = %d & z = %d", cell%192, cell/192%20, cell/(192*20))
+		if got.Where != want {
+			t.Errorf("cell %d: %q, want %q", cell, got.Where, want)
+		}
+		var f MeshFieldAnswer
+		col := postColumns(t, s, path+"/field", MeshFieldAsk{Step: 7, Field: "samples", Mode: mesh.All, Picked: got.Where}, &f)
+		if n := f.Columns[f.Picked].Length; n != min(1, rows.Count()) || n == 1 && int(le32(col(f.Picked))) != cell {
+			t.Errorf("cell %d: %d cells are marked", cell, n)
+		}
+	}
+}
+
+// vtkText is a mesh of 2 x 1 x 1 cubes with one variable.
+const vtkText = `# vtk DataFile Version 3.0
+two cubes
+ASCII
+DATASET STRUCTURED_POINTS
+DIMENSIONS 3 2 2
+ORIGIN 0 0 0
+SPACING 1 1 1
+CELL_DATA 2
+SCALARS heat double 1
+LOOKUP_TABLE default
+3
+5
+`
+
+// TestMeshFile: a mesh is a run of its own, and samples can be put on it.
+func TestMeshFile(t *testing.T) {
+	dir := t.TempDir()
+	dump, csv := filepath.Join(dir, "two.vtk"), filepath.Join(dir, "samples.csv")
+	for name, text := range map[string]string{dump: vtkText, csv: "cpu,latency,x,y,z\n0,10,0,0,0\n1,30,0,0,0\n2,7,5,0,0\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := func(path string) *Run {
+		r, err := NewLoader(dataset.Options{}).Open(t.Context(), path, func(Progress) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	alone, samples := open(dump), open(csv)
+	s := newTestServer(t, nil)
+	s.Add(alone)
+	s.Add(samples)
+	if alone.Kind != "mesh" || !alone.info().Mesh || samples.info().Mesh || alone.summary().Rows != 2 {
+		t.Errorf("mesh %+v, samples %+v", alone.info(), samples.summary())
+	}
+	path := "/api/v1/runs/" + alone.ID + "/mesh"
+	var f MeshFieldAnswer
+	col := postColumns(t, s, path+"/field", MeshFieldAsk{Step: -1, Variable: "heat"}, &f)
+	if heat := col(f.Values); math.Float64frombits(le64(heat)) != 3 || math.Float64frombits(le64(heat[8:])) != 5 || f.Counts != nil {
+		t.Errorf("heat is not 3, 5: %+v", f)
+	}
+	if w := do(s, "POST", path+"/field", `{"step":-1,"field":"samples","mode":"all"}`, "Content-Type", "application/json"); w.Code != http.StatusBadRequest {
+		t.Errorf("samples of a mesh without samples: %d", w.Code)
+	}
+	body := fmt.Sprintf(`{"mesh":%q}`, alone.ID)
+	if w := do(s, "POST", "/api/v1/runs/"+samples.ID+"/mesh/attach", body, "Content-Type", "application/json"); w.Code != http.StatusNoContent {
+		t.Fatalf("attach: %d %s", w.Code, w.Body)
+	}
+	got := post[MeshFieldAnswer](t, s, "/api/v1/runs/"+samples.ID+"/mesh/field", MeshFieldAsk{Step: 0, Field: "latency_sum", Mode: mesh.All})
+	if got.Sum != 40 || got.Covered != 1 || got.Counts.OutOfRange != 1 || got.Counts.Used != 2 {
+		t.Errorf("%+v, counts %+v", got, got.Counts)
+	}
+	if !samples.info().Mesh {
+		t.Error("the samples do not know of their mesh")
+	}
+}
+
+// TestMeshSeries: LULESH's own dumps, with the real samples of a larger run: what
+// is out of range is counted, and nothing is put on a wrong cell.
+func TestMeshSeries(t *testing.T) {
+	l := NewLoader(dataset.Options{})
+	l.Meshes = []string{filepath.Join(test.Shared(t, "mesh/lulesh"), "lulesh_c*.vtk")}
+	r, err := l.Open(t.Context(), test.Shared(t, "samples/lulesh_legacy"), func(Progress) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newTestServer(t, nil)
+	s.Add(r)
+	path := "/api/v1/runs/" + r.ID + "/mesh"
+	info := post[MeshInfo](t, s, path, MeshAsk{Step: 2})
+	if len(info.Steps) != 5 || info.Steps[2].Iteration != 300 || info.Cells != 8000 {
+		t.Fatalf("%+v", info.Steps)
+	}
+	f := post[MeshFieldAnswer](t, s, path+"/field", MeshFieldAsk{Step: 2, Field: "samples", Mode: mesh.UpTo})
+	if c := f.Counts; c.Used+c.NoCell+c.OutOfRange != c.Selected || c.OutOfRange == 0 || c.Used == 0 || f.Sum != float64(c.Used) {
+		t.Errorf("%+v", c)
+	}
+	hot := post[MeshGeometryAnswer](t, s, path+"/geometry", MeshGeometryAsk{Step: 2, View: "threshold", Level: -1, By: &MeshFieldAsk{Variable: "e"}, Low: 1000, High: 1e9})
+	if hot.Kept != 567 || hot.Polygons != 498 { // as VTK counts them
+		t.Errorf("%d cells with e >= 1000 have %d faces, want 567 and 498", hot.Kept, hot.Polygons)
+	}
+	rel := post[MeshRelation](t, s, path+"/relate", MeshRelateAsk{MeshFieldAsk: MeshFieldAsk{Step: 2, Field: "latency_avg", Mode: mesh.All}, Against: "e", By: "region", Bins: 16})
+	if rel.Correlation == nil || rel.Density == nil || len(rel.Categories) == 0 {
+		t.Fatalf("%+v", rel)
+	}
+	n := 0
+	for _, c := range rel.Density.Counts {
+		n += int(c)
+	}
+	if n != rel.Correlation.Cells {
+		t.Errorf("%d cells in the plot, %d in the coefficient", n, rel.Correlation.Cells)
+	}
+}
+
+func TestMeshRefusals(t *testing.T) {
+	s, _, path := demoMeshServer(t)
+	for name, c := range map[string]struct{ path, body string }{
+		"no mesh":          {"/api/v1/runs/six/mesh", `{"step":-1}`},
+		"no such dump":     {path, `{"step":8}`},
+		"no such field":    {path + "/field", `{"step":0,"field":"taste_avg","mode":"all"}`},
+		"no such variable": {path + "/field", `{"step":0,"variable":"taste"}`},
+		"no such mode":     {path + "/field", `{"step":0,"field":"samples","mode":"never"}`},
+		"wrong selection":  {path + "/field", `{"step":0,"field":"samples","mode":"all","where":"cpu <"}`},
+		"no such view":     {path + "/geometry", `{"view":"smell","level":-1}`},
+		"slice outside":    {path + "/geometry", `{"view":"slice","at":2,"level":-1}`},
+		"no such level":    {path + "/geometry", `{"view":"surface","level":3}`},
+		"threshold of":     {path + "/geometry", `{"view":"threshold","level":-1}`},
+		"no such cell":     {path + "/cell", `{"step":0,"cell":460800}`},
+		"negative cell":    {path + "/cell", `{"step":0,"cell":-1}`},
+		"too many bins":    {path + "/relate", `{"step":0,"field":"samples","mode":"all","against":"u","bins":100000}`},
+		"attach nothing":   {"/api/v1/runs/six/mesh/attach", `{"mesh":"nothing"}`},
+	} {
+		if w := do(s, "POST", c.path, c.body, "Content-Type", "application/json"); w.Code != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", name, w.Code, strings.TrimSpace(w.Body.String()))
+		}
+	}
+}
