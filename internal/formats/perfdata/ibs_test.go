@@ -91,7 +91,7 @@ func TestIBSLevels(t *testing.T) {
 		{"zen 3 otherwise", zen3, 0, 3, load | dcMiss | l2Miss, "load Local RAM "},
 		{"near ccx", zen4, 0, 2, load | dcMiss | l2Miss, "load Local Peer Cache "},
 		{"far ccx", zen4, 0, 5, load | dcMiss | l2Miss, "load Remote Cache "},
-		{"extended memory", zen4, 0, 1<<6 | 0, load | dcMiss | l2Miss, "load CXL "},
+		{"extended memory", zen4, 0, 1 << 6, load | dcMiss | l2Miss, "load CXL "},
 		{"capabilities say zen 4", datasrc.AnyZen, 1 << 11, 1, load | dcMiss | l2Miss | noMAB, "load L3 "},
 		{"remote socket", zen4, 0, 1<<9 | 3, load | dcMiss | l2Miss, "load Remote RAM "},
 	} {
