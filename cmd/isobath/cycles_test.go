@@ -207,7 +207,7 @@ func TestCyclesErrors(t *testing.T) {
 		{"memory", []string{"--memory", "much", path}, true, "512MB"},
 		{"modify", []string{"--modify", "drop", path}, true, "keep, split or join"},
 		{"roi", []string{"--roi", "a,b", path}, true, "--roi needs --binary"},
-		{"binary", []string{"--binary", path, path}, false, "open program"},
+		{"binary", []string{"--binary", path, path}, false, "not an ELF file"},
 		{"no pc", []string{"--symbol", "pc", noPC}, false, "no instruction addresses"},
 		{"no line", []string{"--symbol", "line", noPC}, false, "no source lines"},
 	}
