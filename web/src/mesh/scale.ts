@@ -63,7 +63,7 @@ export function ticks(s: Scale, most = 8): number[] {
   const raw = (s.max - s.min) / 5;
   const unit = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((m) => m * unit).find((v) => v >= raw)!;
-  for (let i = Math.ceil(s.min / step - 1e-9); i * step <= s.max + step * 1e-9; i++) out.push(i * step);
+  for (let i = Math.ceil(s.min / step - 1e-9); i * step <= s.max + step * 1e-9; i++) out.push(i * step + 0); // never -0
   return out;
 }
 

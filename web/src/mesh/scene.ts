@@ -13,6 +13,7 @@ import { FRAGMENT, VERTEX } from './shaders';
 
 const ROW = 2048; // cells in a row of the texture; every card can do that
 const NOTHING = -3.4e38; // stands for NaN, which cards need not keep
+const MOST_LINES = 200_000; // more of them cover the faces, and take seconds in software
 const SETTLE = 160; // ms without motion until the picture is drawn at full size
 
 /** What one picture shows. */
@@ -196,7 +197,8 @@ export class Scene {
     this.camera.far = eye.distance + 6;
     this.camera.updateProjectionMatrix();
     const pixels = (body.cellSize * size.h) / (2 * eye.distance * Math.tan((VIEW_ANGLE * Math.PI) / 360));
-    this.edges.visible = this.wantEdges && pixels >= 5;
+    this.edges.visible = this.wantEdges && pixels >= 5 && body.geometry.edges.length <= 2 * MOST_LINES;
+    this.features.visible = body.geometry.features.length <= 2 * MOST_LINES;
     const u = this.material.uniforms;
     u['pixel']!.value = ratio;
     this.renderer.setClearColor(new Color(theme.bg), 1);
