@@ -234,11 +234,13 @@ describe('commands', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Choose columns …' }).click();
     const dialog = page.getByRole('dialog', { name: 'Columns of the file' });
-    const choices = await dialog.getByRole('combobox', { name: 'Column for cpu' }).locator('option').allInnerTexts();
+    const cpu = dialog.getByRole('combobox', { name: 'Column for cpu' });
+    await cpu.waitFor(); // the dialog is loaded when it is first shown
+    const choices = await cpu.locator('option').allInnerTexts();
     expect(choices[0]).toBe('missing');
     expect(choices).toContain('core: 0, 1, 3');
     await dialog.getByRole('combobox', { name: 'Column for time' }).selectOption('timestamp');
-    await dialog.getByRole('combobox', { name: 'Column for cpu' }).selectOption('core');
+    await cpu.selectOption('core');
     await dialog.getByRole('combobox', { name: 'Column for latency' }).selectOption('cost');
     await picture('commands-columns');
     await dialog.getByRole('button', { name: 'Read the file again' }).click();
