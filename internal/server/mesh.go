@@ -410,7 +410,7 @@ func (s *Server) meshField(w http.ResponseWriter, r *http.Request, run *Run) err
 			}
 		}
 	}
-	col := &columns{}
+	col := &columns{body: make([]byte, 0, 8*len(f.Values)+4*(len(f.Samples)+len(picked))+64)}
 	head.Values, head.Samples, head.Picked = add(col, f.Values), add(col, f.Samples), add(col, picked)
 	head.Columns, head.Took = list(col.refs), float64(time.Since(start).Microseconds())/1000
 	return s.answerMessage(w, r, head, col)
