@@ -21,6 +21,7 @@ func cyclesJSON(r *cycle.Result, folds []cycle.Fold) map[string]any {
 	classes := make([]map[string]any, len(r.Classes))
 	for i, c := range r.Classes {
 		classes[i] = classJSON(c)
+		classes[i]["lead_in"], classes[i]["lead_out"] = r.Ambles(c, cycle.AmbleTolerance)
 	}
 	groups := []map[string]any{}
 	for _, g := range r.Groups {

@@ -64,6 +64,32 @@ func (c *Class) Theta(point int) float64 {
 	return t
 }
 
+// AmbleTolerance is how far from the ends of the trace a window may lie, in
+// turns, to count as led in or out by the paper's rule.
+const AmbleTolerance = 0.02
+
+// Ambles separates what leads in and out of a class by the paper's rule: the
+// windows from the first on that stay within the tolerance of its coordinate,
+// and from the last one back. The two do not overlap.
+func (r *Result) Ambles(c *Class, tolerance float64) (pre, post int) {
+	index := r.Points.Index
+	if len(index) == 0 {
+		return 0, 0
+	}
+	near := func(a, b uint32) bool {
+		d := math.Abs(c.Theta(int(a)) - c.Theta(int(b)))
+		return min(d, 1-d) < tolerance
+	}
+	n := len(index)
+	for pre < n && near(index[pre], index[0]) {
+		pre++
+	}
+	for post < n-pre && near(index[n-1-post], index[n-1]) {
+		post++
+	}
+	return pre, post
+}
+
 // Unwrapped calls visit with the lift at every window from on: the coordinate
 // along the trace without jumps. Neighbouring values differ by less than a
 // turn; whole numbers are passed once per turn.

@@ -1,6 +1,7 @@
 package cycle
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -241,6 +242,35 @@ func TestAmbles(t *testing.T) {
 		r := analyseCSV(t, file, PC, Options{})
 		if got := [2]int{r.Preamble, r.Postamble}; got != want {
 			t.Errorf("%s: %v, want %v", file, got, want)
+		}
+	}
+}
+
+// TestAmblesByCoordinate holds the paper's rule against its definition, on the
+// circle: from the first window on, and from the last one back.
+func TestAmblesByCoordinate(t *testing.T) {
+	r := analyseCSV(t, "bubble_array_reverse.csv", PC, Options{})
+	index := r.Points.Index
+	for _, c := range r.Classes {
+		apart := func(a, b uint32) float64 {
+			d := c.Theta(int(a)) - c.Theta(int(b))
+			return math.Abs(d - math.Round(d))
+		}
+		for _, tolerance := range []float64{0, 0.01, AmbleTolerance, 0.1, 0.4} {
+			pre, post := r.Ambles(c, tolerance)
+			for i, p := range index {
+				in := apart(p, index[0]) < tolerance
+				if i < pre && !in || i == pre && in {
+					t.Errorf("tolerance %v: %d windows lead in, but window %d is %v from the first", tolerance, pre, i, apart(p, index[0]))
+				}
+				last := apart(p, index[len(index)-1]) < tolerance
+				if i >= len(index)-post && !last || i == len(index)-post-1 && last && i >= pre {
+					t.Errorf("tolerance %v: %d windows lead out, but window %d is %v from the last", tolerance, post, i, apart(p, index[len(index)-1]))
+				}
+			}
+		}
+		if pre, post := r.Ambles(c, 0.6); pre != len(index) || post != 0 {
+			t.Errorf("everything is near everything, but %d windows lead in and %d out", pre, post)
 		}
 	}
 }
