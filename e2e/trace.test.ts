@@ -147,6 +147,16 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
     await expect.poll(() => option('time')).toBe(null);
   });
 
+  it('morphs from time to steps and back', async () => {
+    await page.getByRole('button', { name: 'Morph' }).click(); // a cut, for motion is reduced
+    const slider = page.getByRole('slider', { name: 'Morph from time to steps' });
+    await expect.poll(() => slider.inputValue()).toBe('1');
+    await find(page, 'Physical timeline', /^Rank 4 step 18, MPI_Recv/);
+    await slider.focus();
+    await page.keyboard.press('Home');
+    await expect.poll(() => slider.inputValue()).toBe('0');
+  });
+
   it('analyses again with other options, and says what they did', async () => {
     await page.getByRole('tab', { name: 'Structure' }).click();
     const details = page.getByRole('region', { name: 'Details' });

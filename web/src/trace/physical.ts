@@ -15,20 +15,32 @@ export class PhysicalView extends TimelineView {
     super(input, 2, AXIS, 18);
   }
 
-  private box(enter: number, exit: number, line: number): Rect {
+  /**
+   * A position on the way from the clock to the steps: share is where in its
+   * step a thing lies, as the logical timeline draws it.
+   */
+  private along(time: number, step: number, share: number): number {
+    const x = this.x(time);
+    const { morph, steps } = this.input;
+    if (morph <= 0) return x;
+    const logical = this.plot.x + ((step + share - steps[0]) / Math.max(1, steps[1] - steps[0])) * this.plot.w;
+    return x + morph * (logical - x);
+  }
+
+  private box(enter: number, exit: number, step: number, line: number): Rect {
     const h = this.row < 12 ? Math.max(1, this.row - 1) : this.row - 5;
-    const x = this.x(enter);
-    return { x, y: this.y(line) - h / 2, w: Math.max(1, this.x(exit) - x), h };
+    const x = this.along(enter, step, 0.4);
+    return { x, y: this.y(line) - h / 2, w: Math.max(1, this.along(exit, step, 0.92) - x), h };
   }
 
   protected boxOf(i: number): Rect {
     const o = this.input.picture.ops!;
-    return this.box(o.enter[i]!, o.exit[i]!, o.line[i]!);
+    return this.box(o.enter[i]!, o.exit[i]!, o.step[i]!, o.line[i]!);
   }
 
   protected placeBox(p: Place): Rect | undefined {
     const line = this.input.lineOf.get(p.process);
-    return line === undefined ? undefined : this.box(p.enter, p.exit, line);
+    return line === undefined ? undefined : this.box(p.enter, p.exit, p.step, line);
   }
 
   protected position(i: number): number {
@@ -36,7 +48,10 @@ export class PhysicalView extends TimelineView {
   }
 
   protected messageLine(m: Messages, i: number): readonly [number, number, number, number] {
-    return [this.x(m.fromExit[i]!), this.y(m.fromLine[i]!), this.x(m.toExit[i]!), this.y(m.toLine[i]!)];
+    return [
+      this.along(m.fromExit[i]!, m.fromStep[i]!, 0.92), this.y(m.fromLine[i]!),
+      this.along(m.toExit[i]!, m.toStep[i]!, this.input.morph > 0 ? 0.92 - 0.52 * this.input.morph : 0.92), this.y(m.toLine[i]!),
+    ];
   }
 
   draw(r: Renderer): void {
@@ -53,12 +68,13 @@ export class PhysicalView extends TimelineView {
   }
 
   private drawGrid(r: Renderer): void {
-    const { from, to, picture } = this.input;
+    const { from, to, picture, morph } = this.input;
     const { factor, unit } = timeUnit(to - from > 0 ? to : 1);
     const ticks = linearTicks(from / factor, to / factor, Math.max(2, Math.floor(this.plot.w / 90)));
     const step = ticks.length > 1 ? ticks[1]! - ticks[0]! : 1;
     const bottom = this.plot.y + this.plot.h;
-    ticks.forEach((t, i) => {
+    // On the way to the steps the clock has no axis.
+    if (morph <= 0) ticks.forEach((t, i) => {
       const x = this.x(t * factor);
       if (x < this.plot.x - 0.5 || x > this.plot.x + this.plot.w + 0.5) return;
       r.line(x, this.plot.y, x, bottom + 4, { stroke: r.theme.hair, width: 1 });
@@ -82,9 +98,9 @@ export class PhysicalView extends TimelineView {
       const inside = o.step[i]! >= s0 && o.step[i]! < s1;
       const before = o.before[i]!;
       if (this.input.computation && inside && before / this.input.top >= 0.12) {
-        const x = this.x(o.began[i]!);
+        const x = this.along(o.began[i]!, o.step[i]!, 0.04);
         const h = Math.min(5, this.row - 2);
-        r.rect({ x, y: this.y(line) - h / 2, w: Math.max(1, this.x(o.enter[i]!) - x), h }, { fill: this.colourOf(r.theme, before, 0, 0) });
+        r.rect({ x, y: this.y(line) - h / 2, w: Math.max(1, this.along(o.enter[i]!, o.step[i]!, 0.4) - x), h }, { fill: this.colourOf(r.theme, before, 0, 0) });
       }
       const box = this.boxOf(i);
       const value = o.value[i]!;
@@ -98,7 +114,7 @@ export class PhysicalView extends TimelineView {
     const { chain, senders, selected } = this.input;
     const points = chain.flatMap((p) => {
       const line = this.input.lineOf.get(p.process);
-      return line === undefined ? [] : [{ x: this.x(p.exit), y: this.y(line) }];
+      return line === undefined ? [] : [{ x: this.along(p.exit, p.step, 0.92), y: this.y(line) }];
     });
     if (points.length > 1) {
       const path: Segment[] = points.map((p, i) => ({ to: i === 0 ? 'move' : 'line', ...p }));
@@ -110,18 +126,18 @@ export class PhysicalView extends TimelineView {
     if (!end) return;
     for (const s of senders) {
       const line = this.input.lineOf.get(s.process);
-      if (line !== undefined) this.halo(r, this.x(s.exit), this.y(line), end.x + end.w, end.y + end.h / 2, r.theme.selected);
+      if (line !== undefined) this.halo(r, this.along(s.exit, s.step, 0.92), this.y(line), end.x + end.w, end.y + end.h / 2, r.theme.selected);
     }
   }
 
   private drawDiscs(r: Renderer): void {
     const d = this.input.discs.find((e) => e.active);
     if (!d || d.line < 0) return;
-    const x = this.x(d.time);
+    const x = this.along(d.time, d.step, 0.04);
     const y = this.y(d.line);
     if (d.computation) {
       const i = this.at(d.op);
-      const till = i === undefined ? x : this.x(this.input.picture.ops!.enter[i]!);
+      const till = i === undefined ? x : this.along(this.input.picture.ops!.enter[i]!, d.step, 0.4);
       r.rect({ x, y: y - 3, w: Math.max(1, till - x), h: 6 }, { stroke: r.theme.selected, width: 1.5 });
       const font = { size: 11, weight: 500 };
       const w = r.measure(this.input.note, font) + 12;

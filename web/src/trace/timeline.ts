@@ -50,6 +50,8 @@ export interface TimelineInput {
   readonly steps: readonly [number, number];
   /** What the selected computation's peers needed, in words. */
   readonly note: string;
+  /** How far the physical timeline has gone towards the steps, 0 … 1. */
+  readonly morph: number;
 }
 
 /** Marks are operations, by number. */

@@ -39,7 +39,7 @@ function input(patch: Partial<TimelineInput> = {}): TimelineInput {
   return {
     picture, from: 0, to: 3, size: { w: 670, h: 120 }, colour: 'lateness', top: 4e6, names: ['MPI_Send', 'MPI_Recv', 'MPI_Barrier'],
     selected: -1, hovered: -1, chain: [], senders: [], discs: [], lineOf: new Map([[0, 0], [1, 1]]), messages: 'in view',
-    computation: true, steps: [0, 3], note: '', ...patch,
+    computation: true, steps: [0, 3], note: '', morph: 0, ...patch,
   };
 }
 
@@ -52,6 +52,13 @@ describe('timelines', () => {
     const physical = new PhysicalView(input({ from: 0, to: 100 }));
     expect(physical.hitTest({ x: 56 + 6 * 30, y: 2 + 27 })).toBe(2);
     expect(physical.hitTest({ x: 56 + 6 * 65, y: 2 + 27 })).toBeUndefined();
+  });
+
+  it('meet at the end of the morph', () => {
+    // At its end the physical timeline has every operation where the logical one has it.
+    const end = new PhysicalView(input({ from: 0, to: 100, morph: 1 }));
+    expect(end.hitTest({ x: 56 + 200 + 120, y: 2 + 27 })).toBe(2);
+    expect(end.hitTest({ x: 56 + 200 + 30, y: 2 + 27 })).toBeUndefined();
   });
 
   it('walk by keys along a process and across', () => {
