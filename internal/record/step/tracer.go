@@ -421,8 +421,9 @@ func (t *tracer) hit(th *thread) error {
 	}
 	at := r.pc() - breakpointAdvance
 	if _, ours := t.breaks[at]; !ours {
-		if t.done && t.o.Bounds.Start.Low+t.res.Bias == at {
-			// Another thread hit the breakpoint just before it was removed.
+		if t.o.Bounds.Start.Low+t.res.Bias == at {
+			// It hit the breakpoint just before that was removed, because
+			// another thread entered the region or the recording ended.
 			r.setPC(at)
 			if err := r.write(th.tid); err != nil {
 				return ignoreGone(err)
