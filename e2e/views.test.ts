@@ -52,23 +52,30 @@ describe.skipIf(!LULESH)('every view', () => {
     const words = async (): Promise<string> => (await page.locator('[data-status]').innerText()).trim();
     await expect.poll(words).not.toBe('');
     expect(await page.locator('[aria-live]').first().textContent()).toBeDefined();
-    // The table has the rows of the CSV.
-    await page.keyboard.press('KeyT');
-    const table = page.getByRole('dialog', { name });
-    await table.waitFor();
-    await expect.poll(async () => (await table.innerText()).replace(/\s/g, ' ')).toContain('2 147 of 15 676 samples');
-    const rows = Number(await table.getByRole('table').getAttribute('aria-rowcount'));
-    expect(rows).toBeGreaterThan(2);
-    await page.keyboard.press('Escape');
-    await table.waitFor({ state: 'detached' });
     const save = async (item: RegExp): Promise<Buffer> => {
       await view.focus();
       await page.getByRole('button', { name: /^Export/ }).click();
       const [file] = (await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: item }).click()])) as [Download, void];
       return readFileSync((await file.path())!);
     };
-    const csv = (await save(new RegExp(`^${name} as CSV`))).toString().trim().split('\n');
-    expect(csv).toHaveLength(rows + 1);
+    const tableRows = async (): Promise<number> => {
+      await view.focus();
+      await page.keyboard.press('KeyT');
+      const table = page.getByRole('dialog', { name });
+      await table.waitFor();
+      await expect.poll(async () => (await table.innerText()).replace(/\s/g, ' ')).toContain('2 147 of 15 676 samples');
+      const rows = Number(await table.getByRole('table').getAttribute('aria-rowcount'));
+      await page.keyboard.press('Escape');
+      await table.waitFor({ state: 'detached' });
+      return rows;
+    };
+    // The table has the rows of the CSV, once all that belongs to the view, such
+    // as its strip of windows, has been answered.
+    await expect.poll(async () => {
+      const rows = await tableRows();
+      const csv = (await save(new RegExp(`^${name} as CSV`))).toString().trim().split('\n');
+      return rows > 2 && csv.length === rows + 1;
+    }, { timeout: 15_000 }).toBe(true);
     expect([...(await save(new RegExp(`^${name} as PNG`))).subarray(1, 4)].map((c) => String.fromCharCode(c)).join('')).toBe('PNG');
     const svg = (await save(new RegExp(`^${name} as SVG`))).toString();
     expect(svg).toMatch(/^<svg[^]*<\/svg>\s*$/);
