@@ -54,7 +54,12 @@ func TestEqualsPerfScript(t *testing.T) {
 	for _, path := range recordings(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			if slices.Contains(refused, filepath.Base(path)) {
-				t.Skip("Debian's perf does not read this file")
+				// Their counts are compared with the notes instead. A perf that
+				// reads them must be compared with, so say when there is one.
+				if err := exec.Command(perf, "script", "-i", path).Run(); err == nil {
+					t.Error("perf reads this file now: take it out of the list of refused ones")
+				}
+				return
 			}
 			got := linesOf(t, importFile(t, path, formats.Options{}))
 			want := scriptLines(t, perf, path)
