@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"isobath/internal/spe"
 	"isobath/internal/table"
 )
 
@@ -24,7 +25,7 @@ type trace struct {
 }
 
 type buffer struct {
-	speDecoder
+	spe.Decoder
 	next uint64 // offset at which the next piece should begin
 }
 
@@ -97,7 +98,7 @@ func (im *importer) auxtrace(r record, rest *payload) error {
 		im.trace.buffers[idx] = buf
 	}
 	if buf.next != offset {
-		buf.carry, buf.rec = nil, speRecord{} // something is missing in between
+		buf.Reset() // something is missing in between
 	}
 	buf.next = offset + size
 	for {
@@ -106,7 +107,7 @@ func (im *importer) auxtrace(r record, rest *payload) error {
 			return err
 		}
 		var failed error
-		buf.decode(b, func(rec *speRecord) {
+		buf.Decode(b, func(rec *spe.Record) {
 			if err := im.addSPE(rec, event, tid, cpu); err != nil {
 				failed = err
 			}
@@ -134,32 +135,32 @@ func (im *importer) speEvent() int {
 const speFieldsOfSample = sampleIP | sampleTID | sampleTime | sampleAddr | sampleWeight
 
 // addSPE adds a record if it is an access to memory.
-func (im *importer) addSPE(r *speRecord, event int, tid, cpu uint32) error {
+func (im *importer) addSPE(r *spe.Record, event int, tid, cpu uint32) error {
 	im.trace.records++
-	if !r.memory() {
+	if !r.Memory() {
 		return nil
 	}
 	if im.rows.n == maxRows {
 		return fmt.Errorf("more than %d samples: record less", maxRows)
 	}
 	im.trace.accesses++
-	s := Sample{Event: int32(event), Type: speFieldsOfSample, IP: r.pc, Addr: r.va, Phys: r.pa, Weight: uint64(r.total), Mode: modeUser}
-	if r.el > 0 {
+	s := Sample{Event: int32(event), Type: speFieldsOfSample, IP: r.PC, Addr: r.VA, Phys: r.PA, Weight: uint64(r.Total), Mode: modeUser}
+	if r.EL > 0 {
 		s.Mode = modeKernel
 	}
-	if r.has&spePA != 0 {
+	if r.Has&spe.HasPA != 0 {
 		s.Type |= samplePhysAddr
 	}
-	if r.has&speTime != 0 {
-		s.Time = im.trace.clock.time(r.time)
+	if r.Has&spe.HasTime != 0 {
+		s.Time = im.trace.clock.time(r.Time)
 	}
 	if int32(cpu) >= 0 {
 		s.Type |= sampleCPU
 		s.CPU = cpu
 	}
 	switch {
-	case r.has&speContext != 0:
-		s.TID = r.context
+	case r.Has&spe.HasContext != 0:
+		s.TID = r.Context
 	case int32(tid) > 0:
 		s.TID = tid
 	default:
@@ -167,7 +168,7 @@ func (im *importer) addSPE(r *speRecord, event int, tid, cpu uint32) error {
 	}
 	s.PID = s.TID
 	im.extend(&s)
-	im.rows.add(&s, im.sources.number(0, r.access(speSources(im.midr()))), 0)
+	im.rows.add(&s, im.sources.number(0, r.Access(spe.Sources(im.midr()))), 0)
 	im.rows.addSPE(r)
 	return nil
 }
@@ -188,22 +189,22 @@ func (im *importer) midr() uint64 {
 type speRows struct{ events, issue, translation, source, op, level field }
 
 // addSPE keeps the fields of the row just added, plus one where zero is a value.
-func (r *rows) addSPE(rec *speRecord) {
+func (r *rows) addSPE(rec *spe.Record) {
 	if r.spe == nil {
 		r.spe = &speRows{}
 	}
 	n := (r.n - 1) & (blockRows - 1)
-	r.spe.events.put(n, rec.events|1<<63)
-	put := func(f *field, has speField, v uint64) {
-		if rec.has&has != 0 {
+	r.spe.events.put(n, rec.Events|1<<63)
+	put := func(f *field, has spe.Field, v uint64) {
+		if rec.Has&has != 0 {
 			f.put(n, v+1)
 		}
 	}
-	put(&r.spe.issue, speIssue, uint64(rec.issue))
-	put(&r.spe.translation, speTranslation, uint64(rec.translation))
-	put(&r.spe.source, speSource, uint64(rec.source))
-	put(&r.spe.op, speOp, uint64(rec.op))
-	put(&r.spe.level, spePC, uint64(rec.el))
+	put(&r.spe.issue, spe.HasIssue, uint64(rec.Issue))
+	put(&r.spe.translation, spe.HasTranslation, uint64(rec.Translation))
+	put(&r.spe.source, spe.HasSource, uint64(rec.Source))
+	put(&r.spe.op, spe.HasOp, uint64(rec.Op))
+	put(&r.spe.level, spe.HasPC, uint64(rec.EL))
 }
 
 // speFlags are the columns of the events.
@@ -309,12 +310,12 @@ func (im *importer) judgeTrace() {
 	if !t.clock.known {
 		im.warnf("the file does not say how the counter of ARM SPE relates to time: the times of its samples are ticks")
 	}
-	if speSources(im.midr()) == nil {
+	if spe.Sources(im.midr()) == nil {
 		im.warnf("what the data source of ARM SPE means on this processor (%q) is not known: levels are derived from cache events", im.features.CPUID)
 	}
 	bad := 0
 	for _, b := range t.buffers {
-		bad += b.bad
+		bad += b.Bad
 	}
 	if bad > 0 {
 		im.warnf("%d bytes of the ARM SPE trace are no packets; the records around them are left out", bad)

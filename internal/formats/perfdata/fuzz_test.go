@@ -88,27 +88,3 @@ func FuzzRecord(f *testing.F) {
 		}
 	})
 }
-
-// FuzzSPE decodes arbitrary packets, whole and in pieces: both must give the
-// same records.
-func FuzzSPE(f *testing.F) {
-	for _, s := range []string{speLoad, speBranch, speAltra, "ab cd ef ff 99 88 77 66 55 44", "20 b8 01 02 03 04 05 06 07 08 01"} {
-		f.Add(unhex(f, s), 3)
-	}
-	f.Fuzz(func(t *testing.T, data []byte, piece int) {
-		if piece < 1 || piece > 1<<20 || len(data) > 1<<16 {
-			return
-		}
-		whole, bad := decodeSPE(data, len(data)+1)
-		parts, badParts := decodeSPE(data, piece)
-		if len(whole) != len(parts) || bad != badParts {
-			t.Fatalf("%d records and %d bad bytes whole, %d and %d in pieces of %d", len(whole), bad, len(parts), badParts, piece)
-		}
-		for i := range whole {
-			if whole[i] != parts[i] {
-				t.Fatalf("record %d is %+v whole, %+v in pieces", i, whole[i], parts[i])
-			}
-			whole[i].access(speSources(0x410fd0c0))
-		}
-	})
-}

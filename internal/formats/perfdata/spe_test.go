@@ -9,7 +9,6 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"isobath/internal/datasrc"
 	"isobath/internal/formats/perfdata/perfsynth"
 )
 
@@ -31,61 +30,6 @@ const (
 	speAltra = `49 00 52 1e 03 99 51 01 98 f5 01 b2 50 9e d7 f1 3e 40 ff 00 9a 01 00 b3 50 9e d7 71 3f 40 00 80 43 0c 00 00
 		71 b3 9a e9 bd 3e 07 00 00 b0 88 b6 cb 8f 22 d4 ff c0 00 00 00 00 00 00 00 00 00 00`
 )
-
-func decodeSPE(b []byte, piece int) (out []speRecord, bad int) {
-	var d speDecoder
-	for len(b) > 0 {
-		n := min(piece, len(b))
-		d.decode(b[:n], func(r *speRecord) { out = append(out, *r) })
-		b = b[n:]
-	}
-	return out, d.bad
-}
-
-func TestGoldenSPE(t *testing.T) {
-	all := unhex(t, speLoad+speBranch+speAltra)
-	const timed = speTime | speOp | speEvents | speIssue | speTotal
-	want := []speRecord{
-		{pc: 0xffffba66eda1c2d0, el: 2, va: 0xffff0e3703096b28, events: 1<<1 | 1<<2 | 1<<4, issue: 4, total: 12, translation: 1, class: 1, context: 0x5f80, time: 44731163950,
-			has: timed | spePC | speVA | speTranslation | speSource | speContext},
-		{pc: 0xffffba66edefb0e0, el: 2, target: 0xffffba66edefb0e4, events: 1<<1 | 1<<6, issue: 16, total: 17, class: 2, op: 1, context: 0xe, time: 44731164045,
-			has: timed | spePC | speTarget | speContext},
-		{va: 0xffff403ef1d79e50, pa: 0x403f71d79e50, events: 0x31e, issue: 337, total: 501, translation: 1, source: 12, class: 1, time: 7966055570099,
-			has: timed | speVA | spePA | speTranslation | speSource},
-	}
-	for _, piece := range []int{len(all), 1, 7, 64} {
-		got, bad := decodeSPE(all, piece)
-		if diff := gocmp.Diff(want, got, gocmp.AllowUnexported(speRecord{})); diff != "" || bad != 0 {
-			t.Errorf("in pieces of %d: %d bad bytes\n%s", piece, bad, diff)
-		}
-	}
-	if got, _ := decodeSPE(unhex(t, "ab cd ef ff 99 88 77 66 55 44"), 10); len(got) != 0 {
-		t.Errorf("garbage gives records: %+v", got)
-	}
-}
-
-func TestSPELevels(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		midr uint64
-		rec  speRecord
-		want string
-	}{
-		{"neoverse l1", 0x410fd0c0, speRecord{has: speSource, source: 0}, "load L1 none"},
-		{"neoverse dram", 0x410fd0c0, speRecord{has: speSource, source: 0xe}, "load Local RAM none"},
-		{"neoverse remote", 0x410fd4f0, speRecord{has: speSource, source: 0xd}, "load Remote Cache peer"},
-		{"ampereone ddr", 0xc00fac30, speRecord{has: speSource, source: 7}, "load Local RAM none"},
-		{"hisilicon, modified elsewhere", 0x480fd060, speRecord{has: speSource, source: 7}, "load Remote Cache hit modified"},
-		{"unknown maker, by events", 0x610f0000, speRecord{has: speSource | speEvents, source: 7, events: speL1DAccess | speL1DRefill}, "load Beyond L1 "},
-		{"last level missed", 0, speRecord{has: speEvents, events: speL1DAccess | speL1DRefill | speLLCAccess | speLLCMiss}, "load Beyond L3 "},
-		{"store has no source", 0x410fd0c0, speRecord{has: speSource | speEvents, op: 1, events: speL1DAccess}, "store L1 "},
-	} {
-		a := tt.rec.access(speSources(tt.midr))
-		if got := datasrc.OpNames[a.Op] + " " + a.Level.String() + " " + datasrc.SnoopNames[a.Snoop]; got != tt.want {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
-	}
-}
 
 // A file with a trace of SPE: threads from context packets or from what the
 // CPU ran, times by the clock of the file, packets cut between pieces.
