@@ -41,6 +41,31 @@ func (l *Lines) Next() ([]byte, error) {
 	return trimEnd(line), nil
 }
 
+// Fill reads lines until dst is full. parse turns one into a reference, or
+// returns false for a line that holds none; its error ends the trace. At the end
+// of the text Fill returns io.EOF, with what was read before it.
+func (l *Lines) Fill(dst []Ref, parse func(line []byte) (Ref, bool, error)) (int, error) {
+	n := 0
+	for n < len(dst) {
+		line, err := l.Next()
+		if err == io.EOF {
+			return n, io.EOF
+		}
+		if err != nil {
+			return n, fmt.Errorf("after line %d: %w", l.n, err)
+		}
+		ref, ok, err := parse(line)
+		if err != nil {
+			return n, fmt.Errorf("line %d: %w", l.n, err)
+		}
+		if ok {
+			dst[n] = ref
+			n++
+		}
+	}
+	return n, nil
+}
+
 func (l *Lines) rest(head []byte) ([]byte, error) {
 	l.long = append(l.long[:0], head...)
 	for {

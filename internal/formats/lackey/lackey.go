@@ -61,37 +61,33 @@ func NewReader(r io.Reader) *Reader {
 // About implements refs.Source.
 func (r *Reader) About() *refs.About { return &r.about }
 
-// Read implements refs.Source. A data line belongs to the last instruction
-// line above it. The program's own output may be mixed in, so what is not a
-// trace line is counted and passed over.
+// Read implements refs.Source.
 func (r *Reader) Read(dst []refs.Ref) (int, error) {
-	n := 0
-	for n < len(dst) {
-		line, err := r.lines.Next()
-		if err == io.EOF {
-			r.finish()
-			return n, io.EOF
-		}
-		if err != nil {
-			return n, fmt.Errorf("after line %d: %w", r.lines.Number(), err)
-		}
-		if noise(line) {
-			continue
-		}
-		ref, kind, ok := parse(line)
-		switch {
-		case !ok:
-			r.about.Skipped++
-		case kind == 'I':
-			r.pc = ref.Addr
-			r.about.Instructions++
-		default:
-			ref.PC = r.pc
-			dst[n] = ref
-			n++
-		}
+	n, err := r.lines.Fill(dst, r.take)
+	if err == io.EOF {
+		r.finish()
 	}
-	return n, nil
+	return n, err
+}
+
+// take reads one line. A data line belongs to the last instruction line above
+// it. The program's own output may be mixed in, so what is not a trace line is
+// counted and passed over.
+func (r *Reader) take(line []byte) (refs.Ref, bool, error) {
+	if noise(line) {
+		return refs.Ref{}, false, nil
+	}
+	ref, kind, ok := parse(line)
+	switch {
+	case !ok:
+		r.about.Skipped++
+	case kind == 'I':
+		r.pc, ok = ref.Addr, false
+		r.about.Instructions++
+	default:
+		ref.PC = r.pc
+	}
+	return ref, ok, nil
 }
 
 func (r *Reader) finish() {

@@ -49,33 +49,27 @@ func (r *Reader) About() *refs.About { return &r.about }
 
 // Read implements refs.Source.
 func (r *Reader) Read(dst []refs.Ref) (int, error) {
-	n := 0
-	for n < len(dst) {
-		line, err := r.lines.Next()
-		if err == io.EOF {
-			r.finish()
-			return n, io.EOF
-		}
-		if err != nil {
-			return n, fmt.Errorf("after line %d: %w", r.lines.Number(), err)
-		}
-		line = refs.SkipSpace(line)
-		if len(line) == 0 {
-			continue
-		}
-		if line[0] == '#' {
-			r.whole = r.whole || bytes.HasPrefix(line, []byte("#eof"))
-			continue
-		}
-		ref, ok := parse(line)
-		if !ok {
-			r.about.Skipped++
-			continue
-		}
-		dst[n] = ref
-		n++
+	n, err := r.lines.Fill(dst, r.take)
+	if err == io.EOF {
+		r.finish()
 	}
-	return n, nil
+	return n, err
+}
+
+func (r *Reader) take(line []byte) (refs.Ref, bool, error) {
+	line = refs.SkipSpace(line)
+	if len(line) == 0 {
+		return refs.Ref{}, false, nil
+	}
+	if line[0] == '#' {
+		r.whole = r.whole || bytes.HasPrefix(line, []byte("#eof"))
+		return refs.Ref{}, false, nil
+	}
+	ref, ok := parse(line)
+	if !ok {
+		r.about.Skipped++
+	}
+	return ref, ok, nil
 }
 
 func (r *Reader) finish() {

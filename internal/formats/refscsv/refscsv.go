@@ -134,24 +134,13 @@ func (r *Reader) Read(dst []refs.Ref) (int, error) {
 	if r.err != nil {
 		return 0, r.err
 	}
-	n := 0
-	for n < len(dst) {
-		line, err := r.lines.Next()
-		if err == io.EOF {
-			return n, io.EOF
-		}
-		if err != nil {
-			return n, fmt.Errorf("after line %d: %w", r.lines.Number(), err)
-		}
+	return r.lines.Fill(dst, func(line []byte) (refs.Ref, bool, error) {
 		if len(line) == 0 {
-			continue
+			return refs.Ref{}, false, nil
 		}
-		if dst[n], err = r.parse(line); err != nil {
-			return n, fmt.Errorf("line %d: %w", r.lines.Number(), err)
-		}
-		n++
-	}
-	return n, nil
+		ref, err := r.parse(line)
+		return ref, true, err
+	})
 }
 
 func (r *Reader) parse(line []byte) (ref refs.Ref, err error) {
