@@ -1,13 +1,22 @@
 package record
 
 import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"os"
 	"runtime"
+	"slices"
+	"strconv"
+	"strings"
 
 	"isobath/internal/datasrc"
 	"isobath/internal/perfevent"
 	"isobath/internal/record/operand"
 	"isobath/internal/record/pmu"
+	"isobath/internal/record/sampler"
 	"isobath/internal/refs"
+	"isobath/internal/spe"
 	"isobath/internal/symbol"
 )
 
@@ -17,7 +26,7 @@ type row struct {
 	ip, raw    uint64 // the accessing and the interrupted instruction
 	addr, sp   uint64
 	weight     uint64
-	data       uint64
+	access     datasrc.Access // of hardware
 	pid, tid   int32
 	cpu        uint32
 	width      uint32
@@ -51,14 +60,25 @@ type collector struct {
 	touches []touch
 	names   []name
 	regs    *registers
+	// sources says what SPE's data source means on a CPU.
+	sources map[uint32]map[uint16]spe.Served
 	// kernel and other count samples of hardware that are left out: those of
 	// the kernel, and those of operations without a memory access.
 	kernel, other int
+	late          bool // rows are not in order of time
+}
+
+// order puts rows into the order of time that all that follows relies on.
+func (c *collector) order() {
+	if c.late {
+		slices.SortStableFunc(c.rows, func(a, b row) int { return cmp.Compare(a.time, b.time) })
+	}
 }
 
 func newCollector(files *symbol.Files) *collector {
 	space := &symbol.Space{}
-	return &collector{space: space, objects: symbol.NewObjects(space, files, nil), code: newSpaces(files), regs: registersOf(runtime.GOARCH)}
+	return &collector{space: space, objects: symbol.NewObjects(space, files, nil), code: newSpaces(files), regs: registersOf(runtime.GOARCH),
+		sources: map[uint32]map[uint16]spe.Served{}}
 }
 
 // registers says where an architecture's registers are among perf's.
@@ -117,15 +137,45 @@ func (c *collector) Sample(e *pmu.Event, s *perfevent.Sample) {
 			c.kernel++ // some units cannot leave it out
 			return
 		}
-		op := datasrc.Perf(s.DataSrc).Op
-		if s.Addr == 0 && op != datasrc.Load && op != datasrc.Store && op != datasrc.LoadStore {
+		r.access = datasrc.Perf(s.DataSrc)
+		if op := r.access.Op; s.Addr == 0 && op != datasrc.Load && op != datasrc.Store && op != datasrc.LoadStore {
 			c.other++ // IBS samples operations of every kind
 			return
 		}
-		r.addr, r.data, r.weight = s.Addr, s.DataSrc, s.Weight
+		r.addr, r.weight = s.Addr, s.Weight
 		r.hasAddr = s.Addr != 0
 	}
 	c.rows = append(c.rows, r)
+}
+
+// Operation adds a row of SPE.
+func (c *collector) Operation(_ *pmu.Event, o *sampler.Operation) {
+	switch {
+	case o.Record.EL > 0:
+		c.kernel++
+		return
+	case !o.Record.Memory():
+		c.other++
+		return
+	}
+	known, ok := c.sources[o.CPU]
+	if !ok {
+		known = spe.Sources(mainID(os.DirFS("/"), o.CPU))
+		c.sources[o.CPU] = known
+	}
+	c.rows = append(c.rows, row{time: o.Time, ip: o.Record.PC, raw: o.Record.PC, addr: o.Record.VA, hasAddr: o.Record.Has&spe.HasVA != 0, weight: uint64(o.Record.Total),
+		access: o.Record.Access(known), pid: int32(o.PID), tid: int32(o.TID), cpu: o.CPU})
+	c.late = true
+}
+
+// mainID reads which processor a CPU of ARM is; 0 if the kernel does not say.
+func mainID(root fs.FS, cpu uint32) uint64 {
+	b, err := fs.ReadFile(root, fmt.Sprintf("sys/devices/system/cpu/cpu%d/regs/identification/midr_el1", cpu))
+	if err != nil {
+		return 0
+	}
+	n, _ := strconv.ParseUint(strings.TrimPrefix(strings.TrimSpace(string(b)), "0x"), 16, 64)
+	return n
 }
 
 // decode works out the access from the registers.

@@ -122,6 +122,7 @@ func modeLine(p *pmu.Plan, why []string) string {
 
 // run makes the run of what was collected.
 func (c *collector) run(ctx context.Context, opt *Options, out *sampler.Outcome, work *workspace, why []string) (*run.Run, error) {
+	c.order()
 	r := &run.Run{Manifest: run.Manifest{Version: run.Version, Kind: formats.Samples, Format: "record", Imported: out.Started.UTC().Truncate(time.Second)}}
 	r.Origin = formats.Origin{Command: opt.Command, Time: out.Started.UTC().Format(time.RFC3339), Tool: "isobath record"}
 	r.Origin.Host, _ = os.Hostname()
@@ -183,7 +184,7 @@ func describe(opt *Options, out *sampler.Outcome, c *collector, why []string) *r
 	d := &run.Recording{
 		Mode: out.Plan.Name, Why: why, Event: e.Name, Period: e.Attr.Period, Weight: "accesses that the hardware chose",
 		Ended: string(out.End), Status: out.Status, Seconds: out.Elapsed.Seconds(), User: out.User.Seconds(), System: out.System.Seconds(),
-		Samples: len(c.rows), Touches: len(c.touches), Lost: out.Losses.Lost, Throttled: out.Losses.Throttled, Damaged: out.Losses.Damaged,
+		Samples: len(c.rows), Touches: len(c.touches), Lost: out.Losses.Lost, Throttled: out.Losses.Throttled, Damaged: out.Losses.Damaged, Truncated: out.Losses.Truncated,
 		Machine: system(), Environment: environment(os.Environ()), Kernel: c.kernel, Other: c.other,
 		ClockOffset: out.ClockOffset,
 	}
@@ -220,6 +221,9 @@ func warnings(d *run.Recording, out *sampler.Outcome) []string {
 	}
 	if d.Throttled > 0 {
 		add("the kernel paused sampling %d times because it cost too much; use a lower --rate", d.Throttled)
+	}
+	if d.Truncated > 0 {
+		add("the unit's own buffer was full %d times and sampling paused until it was emptied; use a lower --rate", d.Truncated)
 	}
 	if d.Damaged > 0 {
 		add("%d records could not be read", d.Damaged)

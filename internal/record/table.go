@@ -159,7 +159,7 @@ func (c *collector) measured() []*table.Column {
 	for i := range c.rows {
 		r := &c.rows[i]
 		ip[i], addr[i] = r.ip, r.addr
-		data.Append(datasrc.Perf(r.data))
+		data.Append(r.access)
 		if r.hasAddr {
 			has.Set(i)
 		}

@@ -42,6 +42,7 @@ type Recording struct {
 	Lost      uint64 `json:"lost"`
 	Throttled uint64 `json:"throttled"`
 	Damaged   uint64 `json:"damaged"`
+	Truncated uint64 `json:"truncated,omitempty"` // times that a unit's own buffer was full
 	Heap      *Heap  `json:"heap,omitempty"`
 
 	Machine     System            `json:"machine"`

@@ -1,32 +1,12 @@
 package spe
 
 import (
-	"encoding/hex"
-	"strings"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"isobath/internal/datasrc"
-)
-
-func unhex(t testing.TB, s string) []byte {
-	b, err := hex.DecodeString(strings.Join(strings.Fields(s), ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-// Recorded on Graviton (a load and a branch) and on an Ampere Altra (a load);
-// notes/perf.md, section 6.
-const (
-	load = `b0 d0 c2 a1 ed 66 ba ff c0 00 00 00 00 00 65 80 5f 00 00 49 00 52 16 00 99 04 00 98 0c 00 b2 28 6b 09 03 37 0e ff 00
-		9a 01 00 00 00 00 00 00 00 00 00 00 43 00 00 00 71 2e 65 2f 6a 0a 00 00 00`
-	branch = `b0 e0 b0 ef ed 66 ba ff c0 00 00 00 00 00 65 0e 00 00 00 4a 01 52 42 00 99 10 00 98 11 00 b1 e4 b0 ef ed 66 ba ff c0
-		00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 71 8d 65 2f 6a 0a 00 00 00`
-	altra = `49 00 52 1e 03 99 51 01 98 f5 01 b2 50 9e d7 f1 3e 40 ff 00 9a 01 00 b3 50 9e d7 71 3f 40 00 80 43 0c 00 00
-		71 b3 9a e9 bd 3e 07 00 00 b0 88 b6 cb 8f 22 d4 ff c0 00 00 00 00 00 00 00 00 00 00`
+	"isobath/internal/spe/packets"
 )
 
 func decode(b []byte, piece int) (out []Record, bad int) {
@@ -40,7 +20,7 @@ func decode(b []byte, piece int) (out []Record, bad int) {
 }
 
 func TestGolden(t *testing.T) {
-	all := unhex(t, load+branch+altra)
+	all := packets.Bytes(packets.Load + packets.Branch + packets.Altra)
 	const timed = HasTime | HasOp | HasEvents | HasIssue | HasTotal
 	want := []Record{
 		{PC: 0xffffba66eda1c2d0, EL: 2, VA: 0xffff0e3703096b28, Events: 1<<1 | 1<<2 | 1<<4, Issue: 4, Total: 12, Translation: 1, Class: 1, Context: 0x5f80, Time: 44731163950,
@@ -56,7 +36,7 @@ func TestGolden(t *testing.T) {
 			t.Errorf("in pieces of %d: %d bad bytes\n%s", piece, bad, diff)
 		}
 	}
-	if got, _ := decode(unhex(t, "ab cd ef ff 99 88 77 66 55 44"), 10); len(got) != 0 {
+	if got, _ := decode(packets.Bytes("ab cd ef ff 99 88 77 66 55 44"), 10); len(got) != 0 {
 		t.Errorf("garbage gives records: %+v", got)
 	}
 }
@@ -87,8 +67,8 @@ func TestLevels(t *testing.T) {
 // FuzzDecode decodes arbitrary packets, whole and in pieces: both must give the
 // same records.
 func FuzzDecode(f *testing.F) {
-	for _, s := range []string{load, branch, altra, "ab cd ef ff 99 88 77 66 55 44", "20 b8 01 02 03 04 05 06 07 08 01"} {
-		f.Add(unhex(f, s), 3)
+	for _, s := range []string{packets.Load, packets.Branch, packets.Altra, "ab cd ef ff 99 88 77 66 55 44", "20 b8 01 02 03 04 05 06 07 08 01"} {
+		f.Add(packets.Bytes(s), 3)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, piece int) {
 		if piece < 1 || piece > 1<<20 || len(data) > 1<<16 {

@@ -8,6 +8,7 @@ import (
 
 	"isobath/internal/formats"
 	"isobath/internal/formats/perfdata/perfsynth"
+	"isobath/internal/spe/packets"
 )
 
 // seeds are small files of every kind of container and hardware.
@@ -35,7 +36,7 @@ func speSeed(t testing.TB) []byte {
 	spe := perfsynth.Event{Name: "arm_spe_0//", Type: 9, SampleType: perfsynth.IP | perfsynth.TID | perfsynth.Time | perfsynth.CPU, IDs: []uint64{1}}
 	return synth(t, perfsynth.Options{}, []perfsynth.Event{spe}, func(w *perfsynth.Writer) {
 		w.Record(70, 0, binary.LittleEndian.AppendUint64([]byte{4, 0, 0, 0, 0, 0, 0, 0}, 9))
-		w.Auxtrace(0, 0, 5, 1, unhex(t, speLoad+speBranch))
+		w.Auxtrace(0, 0, 5, 1, packets.Bytes(packets.Load+packets.Branch))
 		w.Feature(12, w.Names())
 	})
 }

@@ -2,7 +2,6 @@ package perfdata
 
 import (
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,25 +9,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"isobath/internal/formats/perfdata/perfsynth"
-)
-
-func unhex(t testing.TB, s string) []byte {
-	b, err := hex.DecodeString(strings.Join(strings.Fields(s), ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-// Recorded on Graviton (a load and a branch) and on an Ampere Altra (a load);
-// notes/perf.md, section 6.
-const (
-	speLoad = `b0 d0 c2 a1 ed 66 ba ff c0 00 00 00 00 00 65 80 5f 00 00 49 00 52 16 00 99 04 00 98 0c 00 b2 28 6b 09 03 37 0e ff 00
-		9a 01 00 00 00 00 00 00 00 00 00 00 43 00 00 00 71 2e 65 2f 6a 0a 00 00 00`
-	speBranch = `b0 e0 b0 ef ed 66 ba ff c0 00 00 00 00 00 65 0e 00 00 00 4a 01 52 42 00 99 10 00 98 11 00 b1 e4 b0 ef ed 66 ba ff c0
-		00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 71 8d 65 2f 6a 0a 00 00 00`
-	speAltra = `49 00 52 1e 03 99 51 01 98 f5 01 b2 50 9e d7 f1 3e 40 ff 00 9a 01 00 b3 50 9e d7 71 3f 40 00 80 43 0c 00 00
-		71 b3 9a e9 bd 3e 07 00 00 b0 88 b6 cb 8f 22 d4 ff c0 00 00 00 00 00 00 00 00 00 00`
+	"isobath/internal/spe/packets"
 )
 
 // A file with a trace of SPE: threads from context packets or from what the
@@ -58,10 +39,10 @@ func TestSPEFile(t *testing.T) {
 			w.FlushZstd()
 			w.Record(15, 0, append(make([]byte, 8), w.Trailer(0, 77, 78, 2000, 3)...))
 			w.FlushZstd()
-			trace := append(unhex(t, speLoad), unhex(t, speBranch)...)
+			trace := packets.Bytes(packets.Load + packets.Branch)
 			w.Auxtrace(0, 0, ^uint32(0), 3, trace[:30])
 			w.Auxtrace(30, 0, ^uint32(0), 3, trace[30:])
-			w.Auxtrace(0, 1, ^uint32(0), 3, unhex(t, speAltra))
+			w.Auxtrace(0, 1, ^uint32(0), 3, packets.Bytes(packets.Altra))
 			if !opt.Pipe {
 				feature()
 			}

@@ -262,6 +262,9 @@ func ibs(root fs.FS, o *Options) ([]Plan, error) {
 		Events: []Event{{Name: "ibs_op", Use: Access, Attr: a, Leader: -1}}}}, nil
 }
 
+// speMaxInterval is the most that PMSIRR_EL1.INTERVAL holds.
+const speMaxInterval = 0xffffff00
+
 // spe plans sampling by ARM's Statistical Profiling Extension, which writes
 // packets into an area of its own.
 func spe(root fs.FS, name string, o *Options) ([]Plan, error) {
@@ -286,12 +289,13 @@ func spe(root fs.FS, name string, o *Options) ([]Plan, error) {
 	if text, ok := u.read("caps/min_interval"); ok {
 		least, _ = strconv.ParseUint(text, 0, 64)
 	}
-	// The unit counts operations: at some 2·10⁹ a second this is the rate.
+	// The unit counts operations: at some 2·10⁹ a second this is the rate. It
+	// counts in 256s, and the kernel drops what is below.
 	a.Period = o.Period
 	if a.Period == 0 {
 		a.Period = 2e9 / uint64(o.rate())
 	}
-	a.Period = max(a.Period, least)
+	a.Period = max(min(a.Period, speMaxInterval)&^0xff, least, 256)
 	return []Plan{{Name: "SPE", What: "SPE: sampled operations with latency and level",
 		Events: []Event{{Name: name, Use: Access, Attr: a, Leader: -1, CPUs: u.cpus, Aux: true}}}}, nil
 }

@@ -102,7 +102,7 @@ func TestHardware(t *testing.T) {
 		{"zen4", Options{}, "IBS", map[string]attr{"ibs_op": ibs}, nil},
 		{"zen5", Options{}, "IBS", map[string]attr{"ibs_op": with(ibs, func(a *attr) { a.config2, a.flags = 1, a.flags+kernel })}, nil},
 		{"zen5", Options{Latency: 500}, "IBS", map[string]attr{"ibs_op": with(ibs, func(a *attr) { a.config1, a.config2, a.flags = 500, 1, a.flags+kernel })}, nil},
-		{"neoverse", Options{}, "SPE", map[string]attr{"arm_spe_0": {9, 0x6_0001_0001, 2_000_000, placed, quiet + tracked, 0, 0, 0}}, nil},
+		{"neoverse", Options{}, "SPE", map[string]attr{"arm_spe_0": {9, 0x6_0001_0001, 1_999_872, placed, quiet + tracked, 0, 0, 0}}, nil},
 		{"neoverse", Options{Latency: 30, Period: 16}, "SPE", map[string]attr{"arm_spe_0": {9, 0x6_0001_0001, 256, placed, quiet + tracked, 0, 30, 0}}, nil},
 	}
 	for _, tt := range tests {

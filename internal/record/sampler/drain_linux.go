@@ -16,7 +16,7 @@ import (
 type drainer struct {
 	s      *session
 	sink   Sink
-	rounds chan []byte
+	rounds chan round
 	stop   [2]int // a pipe; closing its end wakes the drainer
 	done   chan struct{}
 
@@ -26,6 +26,16 @@ type drainer struct {
 	latest  uint64
 	trailer *perfevent.Attr
 	sample  perfevent.Sample
+
+	auxEvent *pmu.Event
+	aux      auxLosses // of the goroutine that empties the rings
+}
+
+// round is what one look at all rings finds.
+type round struct {
+	records []byte
+	pieces  []piece
+	clock   tickClock
 }
 
 // item is a record that waits for its turn.
@@ -36,7 +46,7 @@ type item struct {
 }
 
 func newDrainer(s *session, sink Sink) *drainer {
-	d := &drainer{s: s, sink: sink, rounds: make(chan []byte, 64), done: make(chan struct{}), stop: [2]int{-1, -1}, trailer: &s.events[0].Attr}
+	d := &drainer{s: s, sink: sink, rounds: make(chan round, 64), done: make(chan struct{}), stop: [2]int{-1, -1}, trailer: &s.events[0].Attr, auxEvent: auxEvent(s.events)}
 	_ = unix.Pipe2(d.stop[:], unix.O_CLOEXEC)
 	go d.handOn()
 	return d
@@ -70,9 +80,16 @@ func (d *drainer) run() {
 
 // collect takes everything out of the rings.
 func (d *drainer) collect() {
-	var found []byte
+	var found round
 	for _, r := range d.s.rings {
-		found = r.drain(found)
+		before := len(found.records)
+		found.records = r.drain(found.records)
+		if r.aux != nil {
+			found.pieces = append(found.pieces, r.takeAux(found.records[before:], d.trailer, &d.aux)...)
+		}
+	}
+	if len(found.pieces) > 0 {
+		found.clock = tickClock{ticks: counter(), nano: monotonic(), hz: counterFrequency()}
 	}
 	d.rounds <- found
 }
@@ -82,6 +99,8 @@ func (d *drainer) finish() Losses {
 	_ = unix.Close(d.stop[1])
 	<-d.done
 	_ = unix.Close(d.stop[0])
+	d.losses.Truncated += d.aux.truncated
+	d.losses.Damaged += d.aux.damaged
 	return d.losses
 }
 
@@ -92,7 +111,8 @@ func (d *drainer) handOn() {
 	defer close(d.done)
 	for found := range d.rounds {
 		before := d.latest
-		records(found, d.add)
+		records(found.records, d.add)
+		d.operations(found.pieces, found.clock)
 		d.flush(d.horizon)
 		d.horizon = before
 	}

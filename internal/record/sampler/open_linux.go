@@ -61,11 +61,6 @@ func Try(p pmu.Plan) error {
 
 // open opens all events for all threads on all CPUs.
 func (s *session) open(tids, cpus []int) error {
-	for i := range s.events {
-		if s.events[i].Aux {
-			return fmt.Errorf("%s: its area of packets is not read while recording yet; use 'perf record -e %s//' and open perf.data", s.plan.Name, s.events[i].Name)
-		}
-	}
 	for _, tid := range tids {
 		for _, cpu := range cpus {
 			if err := s.openOn(tid, cpu); err != nil {
@@ -122,7 +117,7 @@ func (s *session) attach(e *pmu.Event, fd, cpu int) error {
 		}
 		return nil
 	}
-	r, err := openRing(fd, cpu)
+	r, err := openRing(fd, cpu, e.Aux)
 	if err != nil {
 		return err
 	}

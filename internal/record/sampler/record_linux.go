@@ -225,9 +225,18 @@ func attach(ctx context.Context, opt *Options, sink Sink) (*Outcome, error) {
 
 // clockOffset compares the time of day with the clock of samples.
 func clockOffset() int64 {
+	t := monotonic()
+	if t == 0 {
+		return 0
+	}
+	return time.Now().UnixNano() - int64(t)
+}
+
+// monotonic reads the clock of samples; 0 if that is not possible.
+func monotonic() uint64 {
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) != nil {
 		return 0
 	}
-	return time.Now().UnixNano() - t.Nano()
+	return uint64(t.Nano())
 }

@@ -18,22 +18,34 @@ type ring struct {
 	page *unix.PerfEventMmapPage
 	area []byte // the whole mapping
 	data []byte // the part that holds records; its length is a power of two
+
+	// aux is the area that a unit fills by itself; its length is a power of two
+	// too. auxTail is where the next piece should begin.
+	aux     []byte
+	auxTail uint64
 }
 
 // ringSizes are tried from the largest: a user without privileges may lock
-// perf_event_mlock_kb (516) a CPU.
-var ringSizes = []int{2 << 20, 1 << 20, 512 << 10, 128 << 10, 32 << 10}
+// perf_event_mlock_kb (516) a CPU. The second is the unit's own area.
+var ringSizes = [][2]int{{2 << 20, 1 << 20}, {1 << 20, 512 << 10}, {512 << 10, 512 << 10}, {256 << 10, 128 << 10}, {128 << 10, 64 << 10}, {32 << 10, 64 << 10}}
 
-// openRing maps a buffer for the event. Smaller ones are tried where the
-// system does not lock a large one.
-func openRing(fd, cpu int) (*ring, error) {
+// openRing maps a buffer for the event, and the area of a unit that has one.
+// Smaller ones are tried where the system does not lock large ones.
+func openRing(fd, cpu int, aux bool) (*ring, error) {
 	page := os.Getpagesize()
 	var err error
 	for _, size := range ringSizes {
 		var area []byte
-		area, err = unix.Mmap(fd, 0, page+size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+		area, err = unix.Mmap(fd, 0, page+size[0], unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 		if err == nil {
-			return &ring{cpu: cpu, fd: fd, area: area, data: area[page:], page: (*unix.PerfEventMmapPage)(unsafe.Pointer(&area[0]))}, nil
+			r := &ring{cpu: cpu, fd: fd, area: area, data: area[page:], page: (*unix.PerfEventMmapPage)(unsafe.Pointer(&area[0]))}
+			if !aux {
+				return r, nil
+			}
+			if err = r.mapAux(size[1]); err == nil {
+				return r, nil
+			}
+			r.close()
 		}
 		if err != unix.EPERM && err != unix.ENOMEM {
 			break
@@ -42,7 +54,23 @@ func openRing(fd, cpu int) (*ring, error) {
 	return nil, fmt.Errorf("map a ring buffer for CPU %d: %w; kernel.perf_event_mlock_kb may be too small", cpu, err)
 }
 
-func (r *ring) close() { _ = unix.Munmap(r.area) }
+// mapAux maps the unit's area behind the ring. Being writable, it tells the
+// kernel to stop the unit rather than to overwrite what was not taken out.
+func (r *ring) mapAux(size int) error {
+	size = max(size, 2*os.Getpagesize())
+	atomic.StoreUint64(&r.page.Aux_offset, uint64(len(r.area)))
+	atomic.StoreUint64(&r.page.Aux_size, uint64(size))
+	aux, err := unix.Mmap(r.fd, int64(len(r.area)), size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	r.aux = aux
+	return err
+}
+
+func (r *ring) close() {
+	if r.aux != nil {
+		_ = unix.Munmap(r.aux)
+	}
+	_ = unix.Munmap(r.area)
+}
 
 // drain appends what the kernel has written since the last call to buf, and
 // gives the room back.

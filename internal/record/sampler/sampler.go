@@ -12,6 +12,7 @@ import (
 
 	"isobath/internal/perfevent"
 	"isobath/internal/record/pmu"
+	"isobath/internal/spe"
 )
 
 // ErrSystem is returned on systems other than Linux.
@@ -40,12 +41,22 @@ type Options struct {
 
 // Sink receives what happened, in order of time and from one goroutine. Times
 // are CLOCK_MONOTONIC in nanoseconds; 0 means before the recording. What the
-// arguments point to is only valid during the call.
+// arguments point to is only valid during the call. Operations are the exception:
+// a unit keeps them for a while, so that they come later than their time.
 type Sink interface {
 	Sample(e *pmu.Event, s *perfevent.Sample)
+	Operation(e *pmu.Event, o *Operation)
 	Mapping(time uint64, m *perfevent.Mapping)
 	Fork(t *perfevent.Task)
 	Comm(time uint64, c *perfevent.Comm)
+}
+
+// Operation is what a unit with an area of its own (SPE) followed.
+type Operation struct {
+	Time     uint64
+	PID, TID uint32
+	CPU      uint32
+	Record   *spe.Record
 }
 
 // End says how a recording ended.
@@ -83,6 +94,8 @@ type Losses struct {
 	Lost      uint64 `json:"lost"`      // records that found the buffer full
 	Throttled uint64 `json:"throttled"` // times the kernel paused an event
 	Damaged   uint64 `json:"damaged"`   // records of an unexpected length
+	// Truncated counts the times that a unit found its own area full.
+	Truncated uint64 `json:"truncated,omitempty"`
 }
 
 // Program is a program that outlives its recording.

@@ -16,13 +16,14 @@ import (
 
 // log counts what it is given and checks the order.
 type log struct {
-	t        *testing.T
-	last     uint64
-	samples  map[pmu.Use]int
-	tids     map[uint32]bool
-	pids     map[uint32]bool
-	mappings []perfevent.Mapping
-	noRegs   int
+	t          *testing.T
+	last       uint64
+	samples    map[pmu.Use]int
+	tids       map[uint32]bool
+	pids       map[uint32]bool
+	mappings   []perfevent.Mapping
+	noRegs     int
+	operations []Operation
 }
 
 func newLog(t *testing.T) *log {
@@ -44,6 +45,7 @@ func (l *log) Sample(e *pmu.Event, s *perfevent.Sample) {
 		l.noRegs++
 	}
 }
+func (l *log) Operation(e *pmu.Event, o *Operation) { l.operations = append(l.operations, *o) }
 func (l *log) Mapping(time uint64, m *perfevent.Mapping) {
 	l.order(time)
 	l.mappings = append(l.mappings, *m)

@@ -1,0 +1,14 @@
+#include "textflag.h"
+
+// func counter() uint64
+TEXT ·counter(SB), NOSPLIT, $0-8
+	ISB $15
+	MRS CNTVCT_EL0, R0
+	MOVD R0, ret+0(FP)
+	RET
+
+// func counterFrequency() uint64
+TEXT ·counterFrequency(SB), NOSPLIT, $0-8
+	MRS CNTFRQ_EL0, R0
+	MOVD R0, ret+0(FP)
+	RET
