@@ -95,6 +95,7 @@ func newRoot() *cobra.Command {
 		newExport(),
 		newFormats(),
 		newMesh(),
+		newDiff(),
 		newDoctor(),
 		newVersion(),
 		newCycles(),
