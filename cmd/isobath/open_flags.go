@@ -23,6 +23,7 @@ type importFlags struct {
 	sources   []string
 	topology  string
 	names     string
+	allOps    bool
 	salvage   bool
 }
 
@@ -30,6 +31,7 @@ func (f *importFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.maps, "map", nil, "take a foreign column for one of ours: `column=NAME` (repeatable)")
 	flags.IntVar(&f.l1Latency, "l1-latency", formats.DefaultL1Latency, "assumed latency of an L1 hit in `cycles`, where hardware measures misses only; -1 for none")
+	flags.BoolVar(&f.allOps, "all-ops", false, "keep the micro-ops of an IBS file that access no memory, such as branches")
 	flags.StringArrayVar(&f.sources, "sources", nil, "look for source files in this `folder` too (repeatable)")
 	flags.StringVar(&f.topology, "topology", "", "hardware topology to use: hwloc, Mitos or sys-sage `XML`")
 	flags.StringVar(&f.names, "objects", "", "a `file` that says what objects are: \"allocation at heat.c:57 is u double[1024][1024]\"")
@@ -38,7 +40,7 @@ func (f *importFlags) add(cmd *cobra.Command) {
 
 func (f *importFlags) options() (dataset.Options, error) {
 	opt := dataset.Options{Topology: f.topology, Sources: f.sources, Names: f.names}
-	opt.L1Latency, opt.Salvage = f.l1Latency, f.salvage
+	opt.L1Latency, opt.AllOps, opt.Salvage = f.l1Latency, f.allOps, f.salvage
 	for _, m := range f.maps {
 		to, from, ok := strings.Cut(m, "=")
 		if !ok || to == "" || from == "" {

@@ -62,6 +62,7 @@ type Catalogue struct {
 	resources []string
 	entries   []entry
 	index     *index
+	sets      *index  // of phenomena alone, see unsaid
 	letters   []int32 // phrases compared by letters too: all but the names of values
 	axes      map[string]int
 	cost      string
@@ -93,7 +94,7 @@ var naming = []string{"cpu", "node", "rank", "pid", "tid", "line", "hops", "iter
 // NewCatalogue names what is in a table. resources are the nodes of its
 // topology as the selection language writes them ("L3:1"); nil without one.
 func NewCatalogue(t *table.Table, resources []string) *Catalogue {
-	c := &Catalogue{table: t, resources: resources, index: newIndex(), axes: map[string]int{}, fits: map[string][]float32{}}
+	c := &Catalogue{table: t, resources: resources, index: newIndex(), sets: newIndex(), axes: map[string]int{}, fits: map[string][]float32{}}
 	f := &facts{t}
 	c.cost = f.cost()
 	for _, p := range phenomena {
@@ -101,7 +102,10 @@ func NewCatalogue(t *table.Table, resources []string) *Catalogue {
 			break // no samples to select
 		}
 		a := p.find(f)
-		c.add(entry{kind: kindPhenomenon, name: p.name, column: a.axis, where: a.where, lazy: a.lazy, missing: a.missing, does: p.does}, p.aliases...)
+		c.add(entry{kind: kindPhenomenon, name: p.name, column: a.axis, where: a.where, lazy: a.lazy, missing: a.missing, does: doesOf(p, a)}, p.aliases...)
+		for _, name := range append([]string{p.name}, p.aliases...) {
+			c.sets.add(len(c.entries)-1, name, "")
+		}
 	}
 	if len(t.Columns()) > 0 {
 		c.add(entry{kind: kindPhenomenon, name: "everything", does: "all samples"}, "all", "all samples", "clear selection", "reset selection", "nothing")
@@ -260,6 +264,9 @@ var pageCommands = []struct {
 	{"open parallel coordinates", View, "parallel", "shows parallel coordinates", []string{"parallel coordinates view", "go to axes"}},
 	{"open one axis", View, "axis", "shows one axis as a large histogram", []string{"single axis view", "go to histogram"}},
 	{"open categories", View, "category", "shows the values of a category as bars", []string{"category view", "go to categories"}},
+	{"open spread", View, "spread", "shows the level mix and the latencies of each line or object", []string{"level mix", "latency distribution per line", "go to spread"}},
+	{"open cache lines", View, "lines", "shows the cache lines that threads share, the most contended first", []string{"contention", "line sharing", "c2c", "go to cache lines"}},
+	{"order axes by correlation", Arrange, "", "puts the axes next to each other that tell most of each other (mutual information)", []string{"sort axes", "arrange axes by correlation", "suggest an order of axes", "mutual information order"}},
 	{"open topology", View, "topology", "goes to the hardware topology", []string{"hardware view", "sunburst", "go to topology"}},
 	{"open code", View, "code", "goes to the source code", []string{"source code view", "go to code"}},
 	{"open top offenders", View, "offenders", "goes to the lists of lines and objects", []string{"hot lines", "ranking", "go to top offenders"}},

@@ -31,6 +31,7 @@ const (
 	Link      Action = "link"
 	Theme     Action = "theme"
 	Columns   Action = "columns"
+	Arrange   Action = "arrange"
 )
 
 // Suggestion is one thing to do.

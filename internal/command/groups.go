@@ -24,6 +24,7 @@ type phenomenon struct {
 type answerable struct {
 	axis, where, missing string
 	lazy                 clause // in place of where
+	does                 string // in place of the phenomenon's own words
 }
 
 // facts is what a table can tell.
@@ -114,9 +115,23 @@ func said(column string, words []string, what string, flags ...string) func(*fac
 	}
 }
 
-func branches(flag string) func(*facts) answerable {
+// doesOf is what a phenomenon selects in this data.
+func doesOf(p phenomenon, a answerable) string {
+	if a.does != "" {
+		return a.does
+	}
+	return p.does
+}
+
+// branches finds micro-ops by a flag of IBS. Where all samples are memory
+// operations, as an import leaves them unless told otherwise, a branch among
+// them also accesses memory (a return, a jump through a table), and that is said.
+func branches(flag, what string) func(*facts) answerable {
 	return func(f *facts) answerable {
 		if a, ok := f.flag(flag); ok {
+			if op := f.column("op"); op != nil && op.Valid == nil {
+				a.does = what + " and that access memory; import with --all-ops to keep the others"
+			}
 			return a
 		}
 		return answerable{missing: "the data has no branches; AMD IBS op samples have them (" + flag + ")"}
@@ -213,8 +228,8 @@ var phenomena = []phenomenon{
 	{"L1 TLB misses", []string{"DTLB miss", "first level TLB misses"}, "accesses whose address was not in the L1 TLB", tlbL1},
 	{"L2 TLB misses", []string{"STLB miss", "TLB misses", "second level TLB misses", "translation misses"}, "accesses whose address was in no TLB", tlbL2},
 	{"page walks", []string{"page table walks", "hardware walker", "TLB refills"}, "accesses for which the page table was walked", walks},
-	{"mispredicted branches", []string{"branch mispredictions", "brn misp", "wrong branches"}, "branches that were predicted wrong", branches("ibs_op_brn_misp")},
-	{"taken branches", []string{"branches taken", "brn taken", "jumps"}, "branches that were taken", branches("ibs_op_brn_taken")},
+	{"mispredicted branches", []string{"branch mispredictions", "brn misp", "wrong branches"}, "branches that were predicted wrong", branches("ibs_op_brn_misp", "branches that were predicted wrong")},
+	{"taken branches", []string{"branches taken", "brn taken", "jumps"}, "branches that were taken", branches("ibs_op_brn_taken", "branches that were taken")},
 	{"locked accesses", []string{"locked operations", "atomics", "atomic operations", "lock prefix"}, "locked (atomic) accesses", locked},
 	{"modified lines of other cores", []string{"HITM", "shared lines", "false sharing", "hit modified", "contended cache lines", "snoop hit modified"}, "accesses that found the line modified in another core's cache",
 		said("snoop", []string{datasrc.SnoopNames[datasrc.SnoopHitM]}, "what snooping found")},

@@ -47,6 +47,7 @@ func (c *Catalogue) Match(text string, ctx Context) []Suggestion {
 		out = append(out, c.verbal(in, &ctx)...)
 		out = append(out, dim(c.verbless(parseAll(text), &ctx), 0.97)...)
 	}
+	out = append(out, c.joint(text, &ctx)...)
 	return best(out, ctx.most())
 }
 
@@ -560,7 +561,7 @@ func (c *Catalogue) pair(x, y *entry, a, b []limit, score float64) Suggestion {
 	}
 	s.Selects = true
 	s.Does += " and selects " + strings.Join(names, " and ")
-	s.where = joined(parts)
+	s.where = joined(parts, " & ")
 	if x.lazy == nil && y.lazy == nil {
 		s.Where, _ = s.where(nil)
 		s.where = nil
@@ -572,7 +573,9 @@ func (c *Catalogue) title(column string) string { return Title(c.table.Column(co
 
 func fixed(where string) clause { return func(Quantiler) (string, error) { return where, nil } }
 
-func joined(parts []clause) clause {
+// joined puts a sign between clauses; what binds less than the sign is put in
+// brackets.
+func joined(parts []clause, sign string) clause {
 	return func(q Quantiler) (string, error) {
 		texts := make([]string, len(parts))
 		for i, p := range parts {
@@ -580,7 +583,10 @@ func joined(parts []clause) clause {
 			if texts[i], err = p(q); err != nil {
 				return "", err
 			}
+			if sign == " & " && strings.Contains(texts[i], " | ") {
+				texts[i] = "(" + texts[i] + ")"
+			}
 		}
-		return strings.Join(texts, " & "), nil
+		return strings.Join(texts, sign), nil
 	}
 }

@@ -17,6 +17,9 @@ func Why(t *table.Table, row int) string {
 	if level == nil || level.Provenance == table.Absent {
 		return "This data does not say which level served an access."
 	}
+	if !level.Has(row) && neither(t, row) {
+		return "No level: the micro-op is neither a load nor a store, so nothing served it."
+	}
 	name := level.Text(row)
 	if !level.Has(row) {
 		name = "no level"
@@ -40,6 +43,13 @@ func Why(t *table.Table, row int) string {
 		return fmt.Sprintf("%s: the recorder names this level as a hit.", name)
 	}
 	return name + ": as the recorder wrote it; the data keeps no fields that it was decoded from."
+}
+
+// neither reports whether a sample of IBS is no memory operation.
+func neither(t *table.Table, row int) bool {
+	load, ok := number(t, "ibs_ld_op", row)
+	store, _ := number(t, "ibs_st_op", row)
+	return ok && load == 0 && store == 0
 }
 
 // reason is a level and what leads to it.

@@ -87,6 +87,9 @@ type Options struct {
 	// hardware measures misses only. Values that rest on it are modelled.
 	// Negative means no assumption.
 	L1Latency int
+	// AllOps keeps the micro-ops of an IBS file that are no memory operations:
+	// they have no address, level and latency, but branches are among them.
+	AllOps bool
 	// Salvage accepts damaged input as far as it can be read.
 	Salvage bool
 	// Progress, if set, is called now and then with bytes read of bytes in

@@ -8,6 +8,7 @@ import (
 	"isobath/internal/dataset"
 	"isobath/internal/datasrc"
 	"isobath/internal/formats/tabular"
+	"isobath/internal/query"
 )
 
 // The routes for reading a file again in another way: columns mapped by hand,
@@ -82,6 +83,10 @@ const maxL1 = 1000
 
 // why says how the level of a sample was decided.
 func (s *Server) why(w http.ResponseWriter, r *http.Request, run *Run) error {
+	q := r.URL.Query()
+	if q.Has("where") {
+		return s.whySome(w, r, run, q.Get("where"), q.Get("filter"))
+	}
 	if _, _, err := run.parse("", ""); err != nil {
 		return err
 	}
@@ -90,6 +95,22 @@ func (s *Server) why(w http.ResponseWriter, r *http.Request, run *Run) error {
 		return err
 	}
 	return s.answerJSON(w, r, http.StatusOK, Why{Row: row, Why: datasrc.Why(run.Data.Table, row)})
+}
+
+// whySome says it of the first sample that a selection matches.
+func (s *Server) whySome(w http.ResponseWriter, r *http.Request, run *Run, where, filter string) error {
+	all, of, err := run.parse(filter, where)
+	if err != nil {
+		return err
+	}
+	rows, err := run.Engine.Select(r.Context(), query.Both(all, of))
+	if err != nil {
+		return err
+	}
+	for row := range rows.All() {
+		return s.answerJSON(w, r, http.StatusOK, Why{Row: row, Why: datasrc.Why(run.Data.Table, row)})
+	}
+	return badRequest("no sample matches %s", where)
 }
 
 // rowOf reads the row a request is about.
@@ -106,6 +127,9 @@ func rowOf(r *http.Request, rows int) (int, error) {
 func (l *Loader) Reopen(ctx context.Context, path string, how Reading, progress func(Progress)) (*Run, error) {
 	changed := *l
 	changed.Options.Map = how.Map
+	if how.AllOps != nil {
+		changed.Options.AllOps = *how.AllOps
+	}
 	if how.L1Latency != nil {
 		changed.Options.L1Latency = *how.L1Latency
 		changed.Options.AssumeL1 = how.L1Latency

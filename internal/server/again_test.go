@@ -74,7 +74,10 @@ func TestAgain(t *testing.T) {
 	if why := get[Why](t, do(s, "GET", api+"runs/"+other.Run+"/why?row=1", ""), http.StatusOK); !strings.HasPrefix(why.Why, "L2: ") {
 		t.Errorf("%+v", why)
 	}
-	for _, bad := range []string{"why?row=3", "why?row=-1", "why?row=x"} {
+	if why := get[Why](t, do(s, "GET", api+"runs/"+other.Run+"/why?where=level+%3D+L2&filter=", ""), http.StatusOK); why.Row != 1 || !strings.HasPrefix(why.Why, "L2: ") {
+		t.Errorf("%+v", why)
+	}
+	for _, bad := range []string{"why?row=3", "why?row=-1", "why?row=x", "why?where=level+%3D", "why?where=level+%3D+L3&filter=level+%3D+L2"} {
 		get[Failure](t, do(s, "GET", api+"runs/"+other.Run+"/"+bad, ""), http.StatusBadRequest)
 	}
 	get[Failure](t, do(s, "POST", api+"runs/"+other.Run+"/again", `{"map":{},"l1Latency":100000}`), http.StatusBadRequest)

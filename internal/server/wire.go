@@ -338,6 +338,8 @@ type Found struct {
 type Reading struct {
 	Map       map[string]string `json:"map" ts:"Readonly<Record<string, string>>"`
 	L1Latency *int              `json:"l1Latency,omitempty"`
+	// AllOps keeps the micro-ops of an IBS file that are no memory operations.
+	AllOps *bool `json:"allOps,omitempty"`
 }
 
 // Columns is the answer to GET runs/{id}/columns and jobs/{job}/columns: what a
@@ -356,7 +358,8 @@ type WantedColumn struct {
 }
 
 // Why is the answer to GET runs/{id}/why?row=N: how the level of a sample was
-// decided, in a sentence.
+// decided, in a sentence. With ?where=…&filter=… it is the first one that both
+// match.
 type Why struct {
 	Row int    `json:"row"`
 	Why string `json:"why"`

@@ -39,13 +39,19 @@ func (f *file) bit(name string) func(int) bool {
 	return func(i int) bool { return c.Words[i] != 0 }
 }
 
-// ibsOp keeps the micro-ops that are memory operations, decodes their level and
-// computes a latency.
+// ibsOp decodes the level of memory operations and computes a latency. Other
+// micro-ops are left out unless asked for: they say nothing of memory, but are
+// the branches.
 func (f *file) ibsOp(cpu processor, opt *formats.Options) {
 	total := f.rows
 	load, store := f.bit("ibs_ld_op"), f.bit("ibs_st_op")
-	f.keep(where(f.rows, func(i int) bool { return load(i) || store(i) }))
-	f.warnf("%d of %d micro-ops were memory operations; the others are left out", f.rows, total)
+	memory := where(f.rows, func(i int) bool { return load(i) || store(i) })
+	if opt.AllOps {
+		f.warnf("%d of %d micro-ops were memory operations; the others have no op, level, address and latency", memory.Count(), total)
+	} else {
+		f.keep(memory)
+		f.warnf("%d of %d micro-ops were memory operations; the others are left out (--all-ops keeps them)", f.rows, total)
+	}
 
 	if cpu.family == 0 {
 		f.warnf("the CPU family is not known (no hardware.xml with it): IBS data sources are read as on Zen 1 to 3")
@@ -79,6 +85,9 @@ func (f *file) ibsDecoder(cpu processor) *ibsDecoder {
 }
 
 func (d *ibsDecoder) access(i int) datasrc.Access {
+	if !d.load(i) && !d.store(i) {
+		return datasrc.Access{} // nothing was accessed
+	}
 	a := datasrc.Access{Op: d.op(i), Lock: datasrc.Unlocked}
 	if d.locked(i) {
 		a.Lock = datasrc.Locked

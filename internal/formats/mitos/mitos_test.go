@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"isobath/internal/datasrc"
 	"isobath/internal/formats"
 	"isobath/internal/table"
 	"isobath/internal/test"
@@ -317,6 +318,50 @@ func TestIBSOp(t *testing.T) {
 	}
 	if tab.Column("latency").Provenance != table.Modelled || tab.Column("addr").Text(0) != "0x404040" {
 		t.Errorf("latency is %v, addr %s", tab.Column("latency").Provenance, tab.Column("addr").Text(0))
+	}
+}
+
+// With all micro-ops kept, those that are no memory operations have no op,
+// level, latency, address and width: not the hit in L1 that their bits look like.
+func TestIBSAllOps(t *testing.T) {
+	header := strings.Split("time,cpu,tid,latency,addr,"+opColumns, ",")
+	line := func(set map[string]string) string {
+		cells := make([]string, len(header))
+		for i, n := range header {
+			cells[i] = "0"
+			if v, ok := set[n]; ok {
+				cells[i] = v
+			}
+		}
+		cells[0] = "6045777543909725"
+		return strings.Join(cells, ",") + "\n"
+	}
+	text := strings.Join(header, ",") + "\n" +
+		line(map[string]string{"ibs_op_brn_ret": "1", "ibs_op_brn_misp": "1", "ibs_op_brn_taken": "1"}) +
+		line(map[string]string{"ibs_ld_op": "1", "ibs_lin_addr_valid": "1", "ibs_op_lin": "404040", "ibs_op_mem_width": "4"}) +
+		line(nil)
+	out, err := parseText(text, formats.Options{L1Latency: 4, AllOps: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab := out.Tables[0]
+	if tab.Rows() != 3 {
+		t.Fatalf("%d rows, want all 3", tab.Rows())
+	}
+	for _, name := range []string{"op", "level", "hit", "latency", "addr", "width", "lock", "tlb", "remote"} {
+		c := tab.Column(name)
+		if c.Has(0) || c.Has(2) || !c.Has(1) && name != "remote" {
+			t.Errorf("%s: %v %v %v, want a value for the load alone", name, c.Has(0), c.Has(1), c.Has(2))
+		}
+	}
+	if c := tab.Column("ibs_op_brn_misp"); c.Text(0) == c.Text(1) {
+		t.Errorf("the mispredicted branch reads %s, the load %s", c.Text(0), c.Text(1))
+	}
+	if !strings.HasPrefix(out.Warnings[0], "1 of 3 micro-ops") {
+		t.Errorf("warnings %q", out.Warnings)
+	}
+	if why := datasrc.Why(tab, 0); !strings.Contains(why, "neither a load nor a store") {
+		t.Error(why)
 	}
 }
 

@@ -55,8 +55,10 @@ export class Api {
     return this.json('POST', runPath(run, 'search'), json(search), signal);
   }
 
-  why(run: string, row: number, signal?: AbortSignal): Promise<wire.Why> {
-    return this.json('GET', `${runPath(run, 'why')}?row=${row}`, undefined, signal);
+  /** Why a sample has its level: that of a row, or the first one that a selection matches. */
+  why(run: string, of: { readonly row: number } | { readonly where: string; readonly filter: string }, signal?: AbortSignal): Promise<wire.Why> {
+    const query = 'row' in of ? `row=${of.row}` : new URLSearchParams(of).toString();
+    return this.json('GET', `${runPath(run, 'why')}?${query}`, undefined, signal);
   }
 
   // The columns of the file behind a run or a failed import; reading it again.

@@ -363,6 +363,8 @@ export interface Found {
 export interface Reading {
   readonly map: Readonly<Record<string, string>>;
   readonly l1Latency?: number;
+  // AllOps keeps the micro-ops of an IBS file that are no memory operations.
+  readonly allOps?: boolean;
 }
 
 // Columns is the answer to GET runs/{id}/columns and jobs/{job}/columns: what a
@@ -381,7 +383,8 @@ export interface WantedColumn {
 }
 
 // Why is the answer to GET runs/{id}/why?row=N: how the level of a sample was
-// decided, in a sentence.
+// decided, in a sentence. With ?where=…&filter=… it is the first one that both
+// match.
 export interface Why {
   readonly row: number;
   readonly why: string;
@@ -1354,7 +1357,7 @@ export interface MeshAttach {
 }
 
 // Action is what a suggestion does.
-export type Action = 'select' | 'show' | 'hide' | 'correlate' | 'view' | 'color' | 'bins' | 'undo' | 'redo' | 'invert' | 'filter' | 'exclude' | 'export' | 'help' | 'open' | 'save' | 'link' | 'theme' | 'columns';
+export type Action = 'select' | 'show' | 'hide' | 'correlate' | 'view' | 'color' | 'bins' | 'undo' | 'redo' | 'invert' | 'filter' | 'exclude' | 'export' | 'help' | 'open' | 'save' | 'link' | 'theme' | 'columns' | 'arrange';
 
 // Suggestion is one thing to do.
 export interface Suggestion {

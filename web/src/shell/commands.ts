@@ -68,6 +68,9 @@ export function run(s: Suggestion, store: Store, hands: Hands): void {
     case 'export':
       if (s.target === 'png' || s.target === 'svg' || s.target === 'csv' || s.target === 'rows') hands.exportAs(s.target);
       return;
+    case 'arrange':
+      void import('./arrange').then(({ arrange }) => arrange(store, hands.width));
+      return;
     case 'columns':
       hands.openDialog('columns');
       return;
@@ -97,6 +100,8 @@ function view(s: Suggestion, store: Store, hands: Hands): void {
       return;
     case 'parallel':
     case 'category':
+    case 'spread':
+    case 'lines':
       store.change({ page: 'memory', bottom: s.target });
       return;
     case 'axis': {

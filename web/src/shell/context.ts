@@ -4,7 +4,7 @@ import type { Point } from '../base/geometry';
 import type { Theme } from '../base/theme';
 import type { Guide, Guided } from '../model/guide';
 import type { Snapshot, Store } from '../model/store';
-import type { Mode } from '../model/selection';
+import type { Mode, Term } from '../model/selection';
 import type { Said, View } from '../views/view';
 
 export interface Desk {
@@ -19,6 +19,8 @@ export interface Desk {
   readonly about: readonly string[];
   /** Opens a view as a table; exports it. */
   readonly showTable: (title: string, view: View<unknown>) => void;
+  /** Why samples have their level, by one of those that a term matches. */
+  readonly why: (term: Term) => Promise<string>;
   readonly exportView: (title: string, view: View<unknown>, format: 'png' | 'svg' | 'csv') => void;
   readonly openDialog: (name: DialogName) => void;
 }

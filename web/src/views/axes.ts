@@ -16,6 +16,11 @@ export function titleOf(c: ColumnInfo): string {
   return c.label || c.name;
 }
 
+/** The name in the file, for tooltips, where people see another. */
+export function rawName(c: ColumnInfo): { readonly raw?: string } {
+  return c.label && c.label !== c.name ? { raw: c.name } : {};
+}
+
 /** Whether an axis can show anything: two values at least. */
 export function isConstant(c: ColumnInfo): boolean {
   return c.provenance === 'absent' || c.distinct + (c.missing > 0 ? 1 : 0) < 2;

@@ -206,6 +206,18 @@ describe('one axis', () => {
   });
 });
 
+describe('names for people', () => {
+  it('are said of marks; tooltips have the name in the file', () => {
+    const miss = column('ibs_dc_miss', { kind: 'flag', label: 'data cache miss' });
+    const l = layout(miss, numbers('ibs_dc_miss', [0, 1, 2], [5, 3]));
+    expect(l.saySamples(1)).toMatchObject({ name: 'data cache miss yes', raw: 'ibs_dc_miss', counted: 3 });
+    expect(l.binTerm(1)).toEqual({ kind: 'values', column: 'ibs_dc_miss', values: [1] });
+    const open = column('ibs_op_dc_miss_open_mem_reqs', { label: 'open misses' });
+    expect(layout(open, numbers('x', [0, 8, 16], [5, 3])).saySamples(0).name).toBe('open misses 0–8');
+    expect(layout(LATENCY, latency).saySamples(0).raw).toBeUndefined();
+  });
+});
+
 describe('choice of axes', () => {
   const run = info([column('time', { kind: 'time' }), LATENCY, column('row', { idLike: true }), column('op', { kind: 'category', distinct: 1 }), column('cpu', { min: 0, max: 3 }), column('addr', { kind: 'address', min: '0x1', max: '0x2' })]);
   it('leaves out what is constant or numbers its rows', () => {
@@ -248,6 +260,9 @@ describe('chips', () => {
     expect(say({ kind: 'resource', id: 'L3:1' })).toBe('at L3 #1');
     expect(say({ kind: 'missing', column: 'file', not: false })).toBe('file absent');
     expect(chipOf({ not: true, terms: [{ kind: 'values', column: 'cpu', values: [1, 2] }] }, []).name).toBe('not cpu');
+    const miss = column('ibs_dc_miss', { kind: 'flag', label: 'data cache miss' });
+    const chip = chipOf({ not: false, terms: [{ kind: 'values', column: 'ibs_dc_miss', values: [1] }] }, [miss]);
+    expect([chip.name, chip.value, chip.title]).toEqual(['data cache miss', 'yes', 'ibs_dc_miss = 1']);
     expect(pageTitle([], [], 'lulesh')).toBe('lulesh · Isobath');
   });
 });

@@ -2,12 +2,13 @@
 // between values, bins and positions. Every histogram is built on it.
 import { atStep, count, decimal, exact, unitScale, type UnitScale } from '../base/format';
 import { clamp } from '../base/geometry';
-import { ALL, type AxisAnswer } from '../model/decode';
+import { ALL, SELECTED, type AxisAnswer } from '../model/decode';
 import type { Term } from '../model/selection';
 import type { ColumnInfo } from '../model/wire';
-import { isNaming } from './axes';
+import { isNaming, rawName, titleOf } from './axes';
 import { levelRank } from './levels';
 import { linearTicks, logTicks } from './scale';
+import type { Said } from './view';
 
 export interface AxisInput {
   readonly column: ColumnInfo;
@@ -116,14 +117,16 @@ export class AxisLayout {
   }
 
   private nameOf(bin: number): Pick<Slot, 'label' | 'value' | 'kind'> {
-    const { answer: a } = this.input;
+    const { answer: a, column } = this.input;
+    const flag = column.kind === 'flag';
     if (a.labels.length === 0) {
       const v = valueOfBin(a, bin);
-      return { label: exact(v), value: v, kind: 'name' };
+      return { label: flag ? (v === 0 ? 'no' : 'yes') : exact(v), value: v, kind: 'name' };
     }
     if (a.more > 0 && bin === a.bins - 1) return { label: `${count(a.more)} more`, kind: 'more' };
     const name = a.labels[bin]!;
-    if (this.input.column.kind === 'number' || this.input.column.kind === 'time') return { label: name, value: Number(name), kind: 'name' };
+    if (flag) return { label: name === '0' ? 'no' : 'yes', value: Number(name), kind: 'name' };
+    if (column.kind === 'number' || column.kind === 'time') return { label: name, value: Number(name), kind: 'name' };
     return { label: name, value: name, kind: 'name' };
   }
 
@@ -201,11 +204,11 @@ export class AxisLayout {
   sayBin(bin: number): string {
     const s = this.byBin.get(bin);
     const { column, answer: a } = this.input;
-    if (s?.kind === 'absent') return `${column.name} absent`;
-    if (s?.kind === 'more') return `${s.label} of ${column.name}`;
-    if (s?.label !== undefined) return column.kind === 'number' ? `${column.name} ${s.label}` : s.label;
+    if (s?.kind === 'absent') return `${titleOf(column)} absent`;
+    if (s?.kind === 'more') return `${s.label} of ${titleOf(column)}`;
+    if (s?.label !== undefined) return column.kind === 'number' || column.kind === 'flag' ? `${titleOf(column)} ${s.label}` : s.label;
     const unit = this.scale.unit ? ` ${this.scale.unit}` : '';
-    return `${column.name} ${this.say(a.edges[bin]!)}–${this.say(a.edges[bin + 1]!)}${unit}`;
+    return `${titleOf(column)} ${this.say(a.edges[bin]!)}–${this.say(a.edges[bin + 1]!)}${unit}`;
   }
 
   /** A bin in words, with where it lies if that is known. */
@@ -213,6 +216,15 @@ export class AxisLayout {
     const value = this.byBin.get(bin)?.value;
     const fuller = value === undefined ? undefined : this.input.sayValue?.(value);
     return fuller ? { name: fuller.name, inside: fuller.inside ? `(${fuller.inside}) ` : '' } : { name: this.sayBin(bin), inside: '' };
+  }
+
+  /** What is said of a bin, the name it has in the file for the tooltip. */
+  saySamples(bin: number): Said {
+    const { answer, column } = this.input;
+    const [all, selected] = [answer.counts[ALL][bin] ?? 0, answer.counts[SELECTED][bin] ?? 0];
+    const about = column.provenance === 'modelled' && !this.named ? '≈ ' : '';
+    const { name, inside } = this.sayMark(bin);
+    return { name: about + name, more: `${inside}· ${count(selected)} of its ${count(all)} samples selected`, counted: selected, ...rawName(column) };
   }
 
   /** The samples of a bin. */

@@ -6,8 +6,8 @@ import type { Renderer } from '../base/renderer';
 import { fit, type Font } from '../base/text';
 import { ALL, HOVERED, SELECTED } from '../model/decode';
 import type { Term } from '../model/selection';
+import { titleOf } from './axes';
 import { AxisLayout, type AxisInput } from './axis';
-import { slotLabel } from './parallel';
 import type { Said, Table, View } from './view';
 
 export interface CategoriesInput {
@@ -39,7 +39,7 @@ export class CategoriesView implements View<CategoryMark> {
     this.size = input.size;
     this.layout = new AxisLayout(input.axis, 1000);
     const wanted = input.find.trim().toLowerCase();
-    this.shown = this.layout.slots.filter((s) => slotLabel(this.layout, s).toLowerCase().includes(wanted)).map((s) => s.bin);
+    this.shown = this.layout.slots.filter((s) => (s.label ?? '').toLowerCase().includes(wanted)).map((s) => s.bin);
     this.perColumn = Math.max(1, Math.floor((input.size.h - 12) / ROW));
     this.most = Math.max(1, ...input.axis.answer.counts[ALL]);
   }
@@ -63,13 +63,13 @@ export class CategoriesView implements View<CategoryMark> {
   draw(r: Renderer): void {
     const { counts } = this.input.axis.answer;
     if (this.shown.length === 0) {
-      r.text(`No ${this.input.axis.column.name} contains “${this.input.find}”.`, PAD, 16, { font: BODY, fill: r.theme.muted });
+      r.text(`No ${titleOf(this.input.axis.column)} contains “${this.input.find}”.`, PAD, 16, { font: BODY, fill: r.theme.muted });
       return;
     }
     this.visible((bin, box) => {
       const [all, selected] = [counts[ALL][bin] ?? 0, counts[SELECTED][bin] ?? 0];
       const live = selected > 0;
-      const label = slotLabel(this.layout, this.layout.slot(bin)!);
+      const label = this.layout.slot(bin)!.label ?? '';
       const ink = live ? r.theme.text : r.theme.muted;
       r.text(fit(label, NAME - 6, BODY, r.measure), box.x, box.y + 10, { font: BODY, fill: ink });
       this.bar(r, box, all, r.theme['rest-bar']);
@@ -117,10 +117,7 @@ export class CategoriesView implements View<CategoryMark> {
   }
 
   describe(m: CategoryMark): Said {
-    const { counts } = this.input.axis.answer;
-    const [all, selected] = [counts[ALL][m.bin] ?? 0, counts[SELECTED][m.bin] ?? 0];
-    const { name, inside } = this.layout.sayMark(m.bin);
-    return { name, more: `${inside}· ${count(selected)} of its ${count(all)} samples selected`, counted: selected };
+    return this.layout.saySamples(m.bin);
   }
 
   wanted(m: CategoryMark): Term | undefined {
@@ -134,6 +131,6 @@ export class CategoriesView implements View<CategoryMark> {
   }
 
   summary(): string {
-    return `${count(this.shown.length)} names of ${this.input.axis.column.name}`;
+    return `${count(this.shown.length)} names of ${titleOf(this.input.axis.column)}`;
   }
 }

@@ -2,6 +2,7 @@
 import { decimal, DASH, exact, unitScale } from '../base/format';
 import { clauseText, type Clause, type Quantity, type Selection, type Term, type Value } from '../model/selection';
 import type { ColumnInfo } from '../model/wire';
+import { titleOf } from './axes';
 import { baseName } from './offenders';
 
 export interface Chip {
@@ -31,16 +32,16 @@ function severalOf(c: Clause, columns: readonly ColumnInfo[], title: string): Ch
 function termChip(t: Term, columns: readonly ColumnInfo[]): Omit<Chip, 'title'> {
   switch (t.kind) {
     case 'range': {
-      const column = columns.find((c) => c.name === t.column);
+      const column = columnOf(columns, t.column);
       const scale = unitScale(column?.unit ?? '', Math.max(Math.abs(Number(t.lo ?? 0)), Math.abs(Number(t.hi ?? 0))));
       const say = (v: Quantity | undefined): string => (v === undefined ? '' : sayQuantity(v, scale.factor));
       const value = t.lo === undefined ? `up to ${say(t.hi)}` : t.hi === undefined ? `from ${say(t.lo)}` : `${say(t.lo)} ${DASH} ${say(t.hi)}`;
-      return { name: t.column, value, unit: scale.unit };
+      return { name: nameOf(columns, t.column), value, unit: scale.unit };
     }
-    case 'compare': return { name: `${t.column} ${t.op === '=' ? '' : t.op}`.trim(), value: sayValue(t.value), unit: unitOf(columns, t.column) };
-    case 'values': return { name: t.column, value: list(t.values.map(sayValue)), unit: '' };
-    case 'match': return { name: `${t.column} like`, value: t.pattern, unit: '' };
-    case 'missing': return { name: t.column, value: t.not ? 'present' : 'absent', unit: '' };
+    case 'compare': return { name: `${nameOf(columns, t.column)} ${t.op === '=' ? '' : t.op}`.trim(), value: saying(columns, t.column)(t.value), unit: columnOf(columns, t.column)?.unit ?? '' };
+    case 'values': return { name: nameOf(columns, t.column), value: list(t.values.map(saying(columns, t.column))), unit: '' };
+    case 'match': return { name: `${nameOf(columns, t.column)} like`, value: t.pattern, unit: '' };
+    case 'missing': return { name: nameOf(columns, t.column), value: t.not ? 'present' : 'absent', unit: '' };
     case 'line': return { name: '', value: `${baseName(t.file)}:${t.line}`, unit: '' };
     case 'resource': return { name: 'at', value: t.id.replace(/^(L\d\w*):/, '$1 #').replace(':', ' '), unit: '' };
     case 'rows': return { name: '', value: t.name, unit: '' };
@@ -57,8 +58,20 @@ function sayValue(v: Value): string {
   return typeof v === 'string' ? v : sayQuantity(v, 1);
 }
 
-function unitOf(columns: readonly ColumnInfo[], name: string): string {
-  return columns.find((c) => c.name === name)?.unit ?? '';
+/** Flags are no numbers to people. */
+function saying(columns: readonly ColumnInfo[], name: string): (v: Value) => string {
+  if (columnOf(columns, name)?.kind !== 'flag') return sayValue;
+  return (v) => (Number(v) === 0 ? 'no' : 'yes');
+}
+
+function columnOf(columns: readonly ColumnInfo[], name: string): ColumnInfo | undefined {
+  return columns.find((c) => c.name === name);
+}
+
+/** The name people read; the title of the chip has the one of the file. */
+function nameOf(columns: readonly ColumnInfo[], name: string): string {
+  const column = columnOf(columns, name);
+  return column ? titleOf(column) : name;
 }
 
 function list(names: readonly string[]): string {

@@ -192,10 +192,7 @@ export class HistogramView implements View<HistogramMark> {
   }
 
   describe(m: HistogramMark): Said {
-    const { counts } = this.input.axis.answer;
-    const [all, selected] = [counts[ALL][m.bin] ?? 0, counts[SELECTED][m.bin] ?? 0];
-    const { name, inside } = this.layout.sayMark(m.bin);
-    return { name, more: `${inside}· ${count(selected)} of its ${count(all)} samples selected`, counted: selected };
+    return this.layout.saySamples(m.bin);
   }
 
   wanted(m: HistogramMark): Term | undefined {
@@ -210,6 +207,6 @@ export class HistogramView implements View<HistogramMark> {
 
   summary(): string {
     const { column, answer } = this.input.axis;
-    return `Histogram of ${column.name}, ${count(answer.bins)} bins`;
+    return `Histogram of ${titleOf(column)}, ${count(answer.bins)} bins`;
   }
 }

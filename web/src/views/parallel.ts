@@ -9,7 +9,7 @@ import { fit, type Font, type Measure } from '../base/text';
 import type { Theme } from '../base/theme';
 import { ALL, HOVERED, SELECTED, type PairAnswer } from '../model/decode';
 import type { Term } from '../model/selection';
-import { titleOf } from './axes';
+import { rawName, titleOf } from './axes';
 import { AxisLayout, type AxisInput, type Slot } from './axis';
 import { drawGlyph } from './badge';
 import { densityStrokes, inkOf, largestCell, type LineLayer, type Strength } from './density';
@@ -225,7 +225,7 @@ export class ParallelView implements View<ParallelMark> {
       if (place % labelStride(s.till - s.from) !== 0 || !clear(y)) continue;
       const live = (counts[SELECTED][s.bin] ?? 0) > 0;
       const font: Font = { size: 11 };
-      const text = fit(slotLabel(c.layout, s), room, font, r.measure);
+      const text = fit(s.label ?? '', room, font, r.measure);
       r.text(text, c.axisX - 6, this.top + y, { font, fill: live ? r.theme.text : r.theme.muted, align: 'right' });
     }
   }
@@ -271,7 +271,7 @@ export class ParallelView implements View<ParallelMark> {
       { x: c.x + 0.5, y: this.top + s.from - pad, w: c.w - 1, h: s.till - s.from + 2 * pad },
       { stroke: r.theme.hover, width: 1.5, dash: [4, 2] }, 2,
     );
-    const label = s.label === undefined ? c.layout.say(c.layout.input.answer.edges[s.bin]!) : slotLabel(c.layout, s);
+    const label = s.label ?? c.layout.say(c.layout.input.answer.edges[s.bin]!);
     drawTag(r, c, this.top + (s.from + s.till) / 2, label, r.theme.hover);
   }
 
@@ -355,18 +355,14 @@ export class ParallelView implements View<ParallelMark> {
 
   describe(m: ParallelMark): Said {
     const c = this.columns[m.axis]!;
-    const { column, answer, subtitle } = c.layout.input;
-    if (m.kind === 'window') return c.strip?.describe(m.window) ?? { name: column.name, more: '' };
+    const { column, subtitle } = c.layout.input;
+    if (m.kind === 'window') return c.strip?.describe(m.window) ?? { name: titleOf(column), more: '' };
     if (m.kind === 'head') {
       const more = [subtitle, column.provenance, column.note, `${count(column.distinct)} distinct values`];
       if (column.missing > 0) more.push(`${count(column.missing)} samples without a value`);
-      return { name: titleOf(column), more: `· ${more.filter(Boolean).join(' · ')}` };
+      return { name: titleOf(column), more: `· ${more.filter(Boolean).join(' · ')}`, ...rawName(column) };
     }
-    const all = answer.counts[ALL][m.bin] ?? 0;
-    const selected = answer.counts[SELECTED][m.bin] ?? 0;
-    const about = column.provenance === 'modelled' && !c.layout.named ? '≈ ' : '';
-    const { name, inside } = c.layout.sayMark(m.bin);
-    return { name: about + name, more: `${inside}· ${count(selected)} of its ${count(all)} samples selected`, counted: selected };
+    return c.layout.saySamples(m.bin);
   }
 
   wanted(m: ParallelMark): Term | undefined {
@@ -385,7 +381,7 @@ export class ParallelView implements View<ParallelMark> {
   }
 
   summary(): string {
-    return `Parallel ${this.input.lines ? 'coordinates' : 'histograms'} of ${this.input.axes.map((a) => a.column.name).join(', ')}`;
+    return `Parallel ${this.input.lines ? 'coordinates' : 'histograms'} of ${this.input.axes.map((a) => titleOf(a.column)).join(', ')}`;
   }
 }
 
@@ -435,11 +431,6 @@ function labelZone(l: AxisLayout, measure: Measure): number {
   const absent = l.slots.some((s) => s.kind === 'absent') ? measure('absent', TEXT) : 0;
   const ticks = Math.max(20, absent, ...l.ticks(26).map((t) => measure(t.label, TEXT)));
   return clamp(ticks + 12, 30, 104);
-}
-
-export function slotLabel(l: AxisLayout, s: Slot): string {
-  if (l.input.column.kind === 'flag' && s.kind === 'name') return s.value === 0 || s.value === '0' ? 'no' : 'yes';
-  return s.label ?? '';
 }
 
 /** Where a term of the selection lies on its axis. */

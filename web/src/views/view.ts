@@ -11,6 +11,8 @@ export interface Said {
   readonly more: string;
   /** Samples counted so far; what they cost is added once the engine has answered. */
   readonly counted?: number;
+  /** The name in the file, if it is not the one people read; tooltips show it. */
+  readonly raw?: string;
 }
 
 export function sentence(s: Said): string {
