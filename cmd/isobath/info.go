@@ -128,7 +128,7 @@ func (i *samplesInfo) write(w io.Writer) error {
 		fmt.Fprintf(w, "recorded by %s, one sample stands for %s; %s after %.1f s; %d lost\n", d.Mode, d.Weight, d.Ended, d.Seconds, d.Lost)
 	}
 	fmt.Fprintln(w)
-	t := term.Table{Columns: []term.Column{{Head: "column", Give: true}, {Head: "kind"}, {Head: "unit"}, {Head: "provenance"},
+	t := term.Table{Columns: []term.Column{{Head: "column"}, {Head: "kind"}, {Head: "unit", Give: true}, {Head: "origin"},
 		{Head: "distinct", Align: term.Right}, {Head: "min", Align: term.Right}, {Head: "max", Align: term.Right}}}
 	for _, c := range i.Columns {
 		distinct := term.Thousands(c.Distinct)

@@ -51,9 +51,9 @@ func (l *look) hottest(view View, name func(row int) string, columns ...string) 
 	if deviation := math.Sqrt(even * l.squares); top.cost-even*l.cost < limit.sigmas*deviation {
 		return nil
 	}
-	text := fmt.Sprintf("%s has %s of the %s in %s of the samples", capital(name(top.row)), l.share(share), l.costs(), percent(float64(top.n)/float64(l.samples)))
+	text := fmt.Sprintf("%s has %s of the %s", capital(name(top.row)), l.share(share), l.costs())
 	if l.latency != nil {
-		text += fmt.Sprintf(", %s each against %s over all", l.mean(top.cost, top.n), l.mean(l.cost, l.samples))
+		text += fmt.Sprintf(" in %s of the samples, %s each against %s over all", percent(float64(top.n)/float64(l.samples)), l.mean(top.cost, top.n), l.mean(l.cost, l.samples))
 	}
 	text += fmt.Sprintf("; the next has %s", l.share(all[1].cost/l.cost))
 	return []Insight{{
