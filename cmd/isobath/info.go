@@ -126,6 +126,9 @@ func (i *samplesInfo) write(w io.Writer) error {
 	}
 	if d := i.Recording; d != nil {
 		fmt.Fprintf(w, "recorded by %s, one sample stands for %s; %s after %.1f s; %d lost\n", d.Mode, d.Weight, d.Ended, d.Seconds, d.Lost)
+		if d.Model != nil {
+			fmt.Fprintf(w, "levels modelled for %s, not measured\n", d.Model.Topology)
+		}
 	}
 	fmt.Fprintln(w)
 	t := term.Table{Columns: []term.Column{{Head: "column"}, {Head: "kind"}, {Head: "unit", Give: true}, {Head: "origin"},

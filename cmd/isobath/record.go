@@ -11,7 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"isobath/internal/hw"
+	"isobath/internal/hw/sysfs"
+	"isobath/internal/hw/topofile"
 	"isobath/internal/record"
+	"isobath/internal/record/model"
 	"isobath/internal/record/pmu"
 	"isobath/internal/run"
 	"isobath/internal/term"
@@ -52,6 +55,7 @@ type samplingFlags struct {
 	children  bool
 	heap      bool
 	threshold int64
+	model     string
 }
 
 func newRecord() *cobra.Command {
@@ -114,6 +118,7 @@ func (f *samplingFlags) add(cmd *cobra.Command) {
 	flags.IntVar(&f.pid, "pid", 0, "attach to this running `process`")
 	flags.DurationVar(&f.duration, "duration", 0, "stop recording after this `time`")
 	flags.BoolVar(&f.children, "children", true, "record child processes too")
+	flags.StringVar(&f.model, "model", "", "estimate levels of timer samples for the machine of this `topology` (XML of lstopo), or local for this one; they are marked as modelled")
 	flags.BoolVar(&f.heap, "heap", true, "log allocations, to name heap objects")
 	flags.Int64Var(&f.threshold, "heap-threshold", 4096, "log allocations of at least this many `bytes`")
 }
@@ -185,7 +190,38 @@ func (f *samplingFlags) options(rec recording) (*record.Options, error) {
 		}
 		opt.CPUs = cpus
 	}
+	var err error
+	if opt.Model, err = machine(f.model); err != nil {
+		return nil, err
+	}
 	return opt, nil
+}
+
+// machine reads the topology to model. It fails before the program runs where
+// the topology does not fit this machine.
+func machine(name string) (*record.Machine, error) {
+	if name == "" {
+		return nil, nil
+	}
+	here, err := sysfs.Local()
+	if err != nil && name == "local" {
+		return nil, fmt.Errorf("--model local: %w", err)
+	}
+	out := &record.Machine{Name: "this machine", Topology: here}
+	if name != "local" {
+		if out.Topology, err = topofile.Open(name); err != nil {
+			return nil, fmt.Errorf("--model: %w", err)
+		}
+		out.Name = filepath.Base(name)
+	}
+	m, err := model.New(out.Topology)
+	if err == nil && here != nil {
+		err = m.Check(here.Root().CPUs)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--model %s: %w", name, err)
+	}
+	return out, nil
 }
 
 // summary says what a recording holds, in one line.

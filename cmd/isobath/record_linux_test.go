@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"isobath/internal/run"
 	"isobath/internal/table"
@@ -253,6 +254,12 @@ func TestRecordCrash(t *testing.T) {
 func (r *recorder) start(args ...string) *exec.Cmd {
 	r.t.Helper()
 	cmd := r.command(args...)
+	r.begin(cmd)
+	return cmd
+}
+
+func (r *recorder) begin(cmd *exec.Cmd) {
+	r.t.Helper()
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		r.t.Fatal(err)
@@ -264,11 +271,10 @@ func (r *recorder) start(args ...string) *exec.Cmd {
 	for lines.Scan() {
 		if strings.Contains(lines.Text(), "recording by") {
 			go io.Copy(io.Discard, stderr)
-			return cmd
+			return
 		}
 	}
 	r.t.Fatal("the recording did not begin")
-	return nil
 }
 
 // Killed in mid-recording, nothing is left under the run's name.
@@ -300,6 +306,111 @@ func TestRecordTerminated(t *testing.T) {
 	}
 }
 
+// Ctrl-C at a terminal reaches the program too: both end, the run is whole, and
+// the exit code is the program's.
+func TestRecordInterrupted(t *testing.T) {
+	r := newRecorder(t)
+	path := filepath.Join(r.dir, "int.isobath")
+	cmd := r.command("record", "-o", path, "--rate", "2000", "--", "sh", "-c", "trap 'exit 9' INT; while :; do :; done")
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setpgid = true // as a shell does for a job
+	r.begin(cmd)
+	r.busy(cmd.Process.Pid)
+	syscall.Kill(-cmd.Process.Pid, syscall.SIGINT)
+	err := cmd.Wait()
+	var status *exec.ExitError
+	if !errors.As(err, &status) || status.ExitCode() != 9 {
+		t.Errorf("exit: %v", err)
+	}
+	got, samples := r.open(path)
+	if all := strings.Join(got.Warnings, "\n"); !strings.Contains(all, "interrupted") || samples.Rows() == 0 || got.Recording.Ended != "interrupted" {
+		t.Errorf("%d samples, ended %q, warnings %v", samples.Rows(), got.Recording.Ended, got.Warnings)
+	}
+}
+
+// The time is up, the program is not: it goes on, and its exit code is ours.
+func TestRecordDuration(t *testing.T) {
+	r := newRecorder(t)
+	path := filepath.Join(r.dir, "timed.isobath")
+	out, err := r.command("record", "-o", path, "--duration", "200ms", "--", "sh", "-c", "sleep 0.6; echo the end; exit 6").CombinedOutput()
+	var status *exec.ExitError
+	if !errors.As(err, &status) || status.ExitCode() != 6 || !strings.Contains(string(out), "the program goes on") || !strings.Contains(string(out), "the end") {
+		t.Errorf("exit: %v\n%s", err, out)
+	}
+	if got, _ := r.open(path); got.Recording.Seconds > 0.5 || got.Recording.Ended != "time up" {
+		t.Errorf("recorded %.1f s, ended %q", got.Recording.Seconds, got.Recording.Ended)
+	}
+}
+
+// A running program, with threads, is recorded and left running.
+func TestRecordAttach(t *testing.T) {
+	r := newRecorder(t)
+	app := exec.Command(r.build("stencil", "-O2", "-fopenmp"), "64", "1000000")
+	app.Env = append(os.Environ(), "OMP_NUM_THREADS=2")
+	if r.nobody {
+		app.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	}
+	if err := app.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer app.Wait()
+	defer app.Process.Kill()
+	r.busy(app.Process.Pid)
+	path := filepath.Join(r.dir, "attached.isobath")
+	if out, err := r.command("record", "-o", path, "--rate", "2000", "--pid", strconv.Itoa(app.Process.Pid), "--duration", "700ms").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if err := app.Process.Signal(syscall.Signal(0)); err != nil {
+		t.Errorf("the program has ended: %v", err)
+	}
+	_, samples := r.open(path)
+	lines := counts(samples, "file")
+	if n := len(counts(samples, "tid")); n < 2 || lines["stencil.c"]+lines[filepath.Join(test.Root(), "examples/record/stencil.c")] == 0 {
+		t.Errorf("%d threads, files %v", n, lines)
+	}
+}
+
+// busy waits until a process, or a child of it, has used some time of a processor.
+func (r *recorder) busy(pid int) {
+	r.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		pids := []string{strconv.Itoa(pid)}
+		children, _ := os.ReadFile(filepath.Join("/proc", pids[0], "task", pids[0], "children"))
+		for _, p := range append(pids, strings.Fields(string(children))...) {
+			stat, _ := os.ReadFile(filepath.Join("/proc", p, "stat"))
+			_, rest, _ := strings.Cut(string(stat), ") ")
+			if f := strings.Fields(rest); len(f) > 11 && len(f[11]) > 1 { // utime of at least 10 ticks
+				return
+			}
+		}
+	}
+	r.t.Fatal("the program does not run")
+}
+
+// A statically linked program, and a machine without a compiler, are recorded
+// without the allocation log, and one sentence says so.
+func TestRecordWithoutLog(t *testing.T) {
+	r := newRecorder(t)
+	static := r.build("matmul", "-O2", "-static")
+	out, err := r.command("record", "-o", "static.isobath", "--", static, "200").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "no allocation log: matmul is linked statically") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	dynamic := r.build("matmul", "-O2")
+	cmd := r.command("record", "-o", "nocc.isobath", "--", dynamic, "200")
+	cmd.Env = append(cmd.Env, "PATH="+r.dir, "CC=", "TMPDIR="+r.dir)
+	out, err = cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "no allocation log: ") || !strings.Contains(string(out), "apt-get install gcc") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	got, samples := r.open(filepath.Join(r.dir, "nocc.isobath"))
+	if samples.Rows() == 0 || got.Recording.Heap.Absent == "" {
+		t.Errorf("%d samples, heap %+v", samples.Rows(), got.Recording.Heap)
+	}
+}
+
 // What the page and the scripts read of a recording.
 func TestRecordInfo(t *testing.T) {
 	r := newRecorder(t)
@@ -324,6 +435,64 @@ func TestRecordInfo(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 }
+
+// Levels that are asked for are there, and everywhere said to be modelled.
+func TestRecordModel(t *testing.T) {
+	r := newRecorder(t)
+	xml := filepath.Join(r.dir, "small.xml")
+	cpus, err := os.ReadFile("/sys/devices/system/cpu/online")
+	if err != nil || strings.TrimSpace(string(cpus)) != "0-1" {
+		xml = "local" // the description below has two CPUs
+	} else if err := os.WriteFile(xml, []byte(smallMachine), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got, samples := r.record("--rate", "4000", "--model", xml, "--", r.build("chase", "-O2"), "100000", "3000000")
+	level := samples.Column("level")
+	if level == nil || level.Provenance != table.Modelled || samples.Column("latency") != nil {
+		t.Fatalf("level %+v", level)
+	}
+	// The list has 6 MiB: more than any cache of the small machine.
+	if by := counts(samples, "level"); xml != "local" && float64(by["Local RAM"]) < 0.9*float64(samples.Rows()) {
+		t.Errorf("levels %v", by)
+	}
+	if m := got.Recording.Model; m == nil || m.Method == "" || !strings.Contains(strings.Join(got.Warnings, "\n"), "modelled") {
+		t.Errorf("model %+v, warnings %v", m, got.Warnings)
+	}
+	text, err := r.command("info", "out.isobath").Output()
+	if err != nil || !strings.Contains(string(text), "levels modelled for") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	for name, text := range map[string]string{"none.xml": "", "odd.xml": "<topology>"} {
+		path := filepath.Join(r.dir, name)
+		if text != "" {
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if out, err := r.command("record", "--model", path, "-o", "x.isobath", "--", "true").CombinedOutput(); err == nil || !strings.Contains(string(out), "--model") {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	}
+}
+
+// smallMachine has two CPUs with 4 KiB and 32 KiB each and 256 KiB together.
+const smallMachine = `<?xml version="1.0" encoding="UTF-8"?>
+<topology version="2.0">
+<object type="Machine" os_index="0" cpuset="0x3" nodeset="0x1">
+<object type="Package" os_index="0" cpuset="0x3" nodeset="0x1">
+<object type="NUMANode" os_index="0" cpuset="0x3" nodeset="0x1" local_memory="1073741824"/>
+<object type="L3Cache" cpuset="0x3" nodeset="0x1" cache_size="262144" depth="3" cache_linesize="64" cache_associativity="16" cache_type="0">
+<object type="L2Cache" cpuset="0x1" nodeset="0x1" cache_size="32768" depth="2" cache_linesize="64" cache_associativity="8" cache_type="0">
+<object type="L1Cache" cpuset="0x1" nodeset="0x1" cache_size="4096" depth="1" cache_linesize="64" cache_associativity="8" cache_type="1">
+<object type="Core" os_index="0" cpuset="0x1" nodeset="0x1"><object type="PU" os_index="0" cpuset="0x1" nodeset="0x1"/></object>
+</object></object>
+<object type="L2Cache" cpuset="0x2" nodeset="0x1" cache_size="32768" depth="2" cache_linesize="64" cache_associativity="8" cache_type="0">
+<object type="L1Cache" cpuset="0x2" nodeset="0x1" cache_size="4096" depth="1" cache_linesize="64" cache_associativity="8" cache_type="1">
+<object type="Core" os_index="1" cpuset="0x2" nodeset="0x1"><object type="PU" os_index="1" cpuset="0x2" nodeset="0x1"/></object>
+</object></object>
+</object></object></object>
+</topology>
+`
 
 func TestRecordUsage(t *testing.T) {
 	r := newRecorder(t)

@@ -42,11 +42,20 @@ type Options struct {
 	Sampling pmu.Options
 	CPUs     []int
 	Duration time.Duration
+	// Model is the machine for which levels of timer samples are estimated; nil
+	// leaves them absent.
+	Model *Machine
 	// Heap logs allocations of at least Threshold bytes.
 	Heap      bool
 	Threshold int64
 	// Say is told what a user wants to know while the program runs.
 	Say func(sentence string)
+}
+
+// Machine is a hierarchy to model.
+type Machine struct {
+	Name     string // where its description comes from
+	Topology *hw.Topology
 }
 
 // Recorded is a finished recording.
@@ -83,6 +92,9 @@ func Record(ctx context.Context, opt *Options) (*Recorded, error) {
 				why = append(why, r.Error())
 			}
 			opt.Say(modeLine(p, why))
+			if opt.Model != nil && p.Hardware() {
+				opt.Say("the hardware measures levels: --model is not used")
+			}
 		},
 	}, c)
 	if err != nil {
@@ -127,7 +139,7 @@ func (c *collector) run(ctx context.Context, opt *Options, out *sampler.Outcome,
 	r.Origin = formats.Origin{Command: opt.Command, Time: out.Started.UTC().Format(time.RFC3339), Tool: "isobath record"}
 	r.Origin.Host, _ = os.Hostname()
 	r.Recording = describe(opt, out, c, why)
-	t, err := sysfs.Local()
+	t, err := opt.topology(&out.Plan)
 	if err != nil {
 		t = nil
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the hardware topology of this machine cannot be read: %v", err))
@@ -143,6 +155,11 @@ func (c *collector) run(ctx context.Context, opt *Options, out *sampler.Outcome,
 	if err := c.tables(ctx, r, out, t, m, resolver); err != nil {
 		return nil, err
 	}
+	if opt.modelled(&out.Plan) {
+		if err := c.model(r, opt.Model); err != nil {
+			return nil, err
+		}
+	}
 	r.Warnings = append(r.Warnings, warnings(r.Recording, out)...)
 	for _, w := range resolver.Warnings() {
 		if work.library == "" || !strings.Contains(w, work.library) { // our own needs no lines
@@ -152,6 +169,18 @@ func (c *collector) run(ctx context.Context, opt *Options, out *sampler.Outcome,
 	r.Recording.Modules = c.modules()
 	r.FindSources(sourceRoots(opt))
 	return r, nil
+}
+
+// modelled reports whether levels are to be estimated: hardware measures them.
+func (o *Options) modelled(p *pmu.Plan) bool { return o.Model != nil && !p.Hardware() }
+
+// topology is the machine that samples are placed on: the modelled one, since
+// its levels would mean nothing on another.
+func (o *Options) topology(p *pmu.Plan) (*hw.Topology, error) {
+	if o.modelled(p) {
+		return o.Model.Topology, nil
+	}
+	return sysfs.Local()
 }
 
 func (c *collector) tables(ctx context.Context, r *run.Run, out *sampler.Outcome, t *hw.Topology, m *marks, resolver *symbol.Resolver) error {

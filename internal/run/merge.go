@@ -136,7 +136,7 @@ func mergeRecordings(runs []*Run) *Recording {
 		return nil
 	}
 	sum := *runs[0].Recording
-	sum.Rank, sum.Addresses = nil, nil
+	sum.Rank, sum.Addresses, sum.Model = nil, nil, nil
 	var signals []string
 	for i, r := range runs {
 		d := r.Recording
@@ -146,6 +146,7 @@ func mergeRecordings(runs []*Run) *Recording {
 		for label, n := range d.Addresses {
 			sum.Addresses[label] += n
 		}
+		sum.addModel(d.Model)
 		if d.Signal != "" {
 			signals = append(signals, fmt.Sprintf("%s (rank %d)", d.Signal, r.rank(i)))
 		}
@@ -156,8 +157,23 @@ func mergeRecordings(runs []*Run) *Recording {
 		sum.User, sum.System = sum.User+d.User, sum.System+d.System
 		sum.Samples, sum.Touches = sum.Samples+d.Samples, sum.Touches+d.Touches
 		sum.Lost, sum.Throttled, sum.Damaged = sum.Lost+d.Lost, sum.Throttled+d.Throttled, sum.Damaged+d.Damaged
+		sum.Truncated += d.Truncated
 		sum.Kernel, sum.Other = sum.Kernel+d.Kernel, sum.Other+d.Other
 	}
 	sum.Signal = strings.Join(signals, ", ")
 	return &sum
+}
+
+// addModel adds up estimated levels. Ranks of one program are modelled alike; if
+// they are not, the first machine is named.
+func (r *Recording) addModel(m *Model) {
+	if m == nil {
+		return
+	}
+	if r.Model == nil {
+		r.Model = &Model{Topology: m.Topology, Method: m.Method, Levels: map[string]int{}}
+	}
+	for level, n := range m.Levels {
+		r.Model.Levels[level] += n
+	}
 }

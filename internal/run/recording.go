@@ -45,6 +45,9 @@ type Recording struct {
 	Truncated uint64 `json:"truncated,omitempty"` // times that a unit's own buffer was full
 	Heap      *Heap  `json:"heap,omitempty"`
 
+	// Model says how levels were estimated; nil if they were not.
+	Model *Model `json:"model,omitempty"`
+
 	Machine     System            `json:"machine"`
 	Environment map[string]string `json:"environment,omitempty"`
 	Modules     []Module          `json:"modules,omitempty"`
@@ -57,6 +60,13 @@ type Heap struct {
 	Missed      uint64 `json:"missed"` // entries that found the log full
 	// Absent says why there is no log.
 	Absent string `json:"absent,omitempty"`
+}
+
+// Model is an estimate of what was not measured.
+type Model struct {
+	Topology string         `json:"topology"` // the machine that is modelled
+	Method   string         `json:"method"`
+	Levels   map[string]int `json:"levels"` // samples
 }
 
 // System is the machine a recording was made on.
