@@ -253,12 +253,14 @@ func ibs(root fs.FS, o *Options) ([]Plan, error) {
 		a.Flags &^= perfevent.FlagExcludeKernel
 	}
 	a.Flags &^= perfevent.FlagExcludeHV
+	what := "IBS: sampled operations with latency and level"
 	if o.Latency >= 128 && u.has("format/ldlat") { // the unit's smallest
+		what = "IBS: sampled loads that missed L3 and took long, with latency and level" // it does both or neither
 		if err := u.set(&a, "ldlat", uint64(min(o.Latency, 2048))); err != nil {
 			return nil, err
 		}
 	}
-	return []Plan{{Name: "IBS", What: "IBS: sampled operations with latency and level",
+	return []Plan{{Name: "IBS", What: what,
 		Events: []Event{{Name: "ibs_op", Use: Access, Attr: a, Leader: -1}}}}, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"isobath/internal/perfevent"
+	"isobath/internal/test"
 )
 
 // machine reads a sysfs tree. Its files are below the folder of units.
@@ -103,7 +105,7 @@ func TestHardware(t *testing.T) {
 		{"zen5", Options{}, "IBS", map[string]attr{"ibs_op": with(ibs, func(a *attr) { a.config2, a.flags = 1, a.flags+kernel })}, nil},
 		{"zen5", Options{Latency: 500}, "IBS", map[string]attr{"ibs_op": with(ibs, func(a *attr) { a.config1, a.config2, a.flags = 500, 1, a.flags+kernel })}, nil},
 		{"neoverse", Options{}, "SPE", map[string]attr{"arm_spe_0": {9, 0x6_0001_0001, 1_999_872, placed, quiet + tracked, 0, 0, 0}}, nil},
-		{"neoverse", Options{Latency: 30, Period: 16}, "SPE", map[string]attr{"arm_spe_0": {9, 0x6_0001_0001, 256, placed, quiet + tracked, 0, 30, 0}}, nil},
+		{"neoverse", Options{Latency: 30, Period: 16}, "SPE", map[string]attr{"arm_spe_0": {9, 0x6_0001_0001, 1024, placed, quiet + tracked, 0, 30, 0}}, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.tree, func(t *testing.T) {
@@ -127,6 +129,34 @@ func TestHardware(t *testing.T) {
 				if leader != tt.leader[e.Name] {
 					t.Errorf("%s is led by %q, want %q", e.Name, leader, tt.leader[e.Name])
 				}
+			}
+		})
+	}
+}
+
+// What perf opened on real machines, as its recordings tell: the same unit, event
+// and threshold as ours.
+func TestRecordedAttributes(t *testing.T) {
+	for _, tt := range []struct {
+		file, tree string
+		latency    int
+	}{{"perf/numatop_perf.data", "ivybridge", 0}, {"perf/google_pdc_perf.data.weight_struct", "skylake", 64}} {
+		t.Run(tt.tree, func(t *testing.T) {
+			data, err := os.ReadFile(test.Shared(t, tt.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			recorded, err := perfevent.ParseAttr(data[binary.LittleEndian.Uint64(data[24:]):])
+			if err != nil {
+				t.Fatal(err)
+			}
+			plans, err := Hardware(machine(t, tt.tree), &Options{Latency: tt.latency})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ours := plans[0].Events[0].Attr
+			if ours.Type != recorded.Type || ours.Config != recorded.Config || ours.Config1 != recorded.Config1 || recorded.Flags>>perfevent.PreciseShift&3 == 0 {
+				t.Errorf("ours: type %d config %#x, %#x; perf's: type %d config %#x, %#x", ours.Type, ours.Config, ours.Config1, recorded.Type, recorded.Config, recorded.Config1)
 			}
 		})
 	}
