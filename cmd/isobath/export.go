@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"isobath/internal/dataset"
+	"isobath/internal/hw/show"
 	"isobath/internal/profile"
+	"isobath/internal/query"
+	"isobath/internal/sheet"
 	"isobath/internal/table"
 )
 
@@ -23,10 +27,11 @@ func newExport() *cobra.Command {
 		value   string
 	)
 	cmd := &cobra.Command{
-		Use:   "export FILE -o out.{csv,parquet,arrow,folded,pb.gz}",
-		Short: "Write the samples for other tools",
+		Use:   "export FILE -o out.{csv,parquet,arrow,folded,pb.gz,svg,html}",
+		Short: "Write the samples for other tools, or a page about them for people",
 		Example: `  isobath export run.isobath -o slow.parquet --where 'latency > 200'
   isobath export run.isobath -o stacks.folded --value latency
+  isobath export run.isobath -o sheet.html        # one page to send to a colleague
   isobath export run.isobath -o - | head`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -43,16 +48,16 @@ func newExport() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var rows table.Bits
+			x := exported{Set: s, path: args[0], where: e}
 			if e != nil {
-				if rows, err = s.Engine.Select(cmd.Context(), e); err != nil {
+				if x.rows, err = s.Engine.Select(cmd.Context(), e); err != nil {
 					return err
 				}
 			}
 			if out == "-" {
-				return write(cmd.OutOrStdout(), s, rows)
+				return write(cmd.Context(), cmd.OutOrStdout(), x)
 			}
-			return writeWhole(out, func(w io.Writer) error { return write(w, s, rows) })
+			return writeWhole(out, func(w io.Writer) error { return write(cmd.Context(), w, x) })
 		},
 	}
 	imports.add(cmd)
@@ -62,7 +67,15 @@ func newExport() *cobra.Command {
 	return cmd
 }
 
-type writer func(io.Writer, *dataset.Set, table.Bits) error
+// exported is a data set and what of it is written.
+type exported struct {
+	*dataset.Set
+	path  string     // as the user gave it
+	where query.Expr // nil: all
+	rows  table.Bits // nil: all
+}
+
+type writer func(context.Context, io.Writer, exported) error
 
 // exporter chooses the format by the ending of the file.
 func exporter(out string, value profile.Value) (writer, error) {
@@ -76,28 +89,32 @@ func exporter(out string, value profile.Value) (writer, error) {
 	case ".csv":
 		return writeCSV, nil
 	case ".parquet":
-		return func(w io.Writer, s *dataset.Set, rows table.Bits) error { return s.Table.WriteParquet(w, rows) }, nil
+		return func(_ context.Context, w io.Writer, x exported) error { return x.Table.WriteParquet(w, x.rows) }, nil
 	case ".arrow", ".feather":
 		return writeArrow, nil
 	case ".folded":
-		return func(w io.Writer, s *dataset.Set, rows table.Bits) error { return writeFolded(w, s, rows, value) }, nil
+		return func(_ context.Context, w io.Writer, x exported) error { return writeFolded(w, x, value) }, nil
+	case ".html":
+		return writeSheet, nil
+	case ".svg":
+		return writeMachine, nil
 	}
 	switch out {
 	case "-":
 		return writeCSV, nil
 	case "":
-		return nil, usagef("export needs -o FILE; its ending says the format: csv, parquet, arrow, folded or pb.gz")
+		return nil, usagef("export needs -o FILE; its ending says the format: csv, parquet, arrow, folded, pb.gz, svg or html")
 	}
-	return nil, usagef("-o %s: unknown ending; want .csv, .parquet, .arrow, .folded or .pb.gz", out)
+	return nil, usagef("-o %s: unknown ending; want .csv, .parquet, .arrow, .folded, .pb.gz, .svg or .html", out)
 }
 
-func writeCSV(w io.Writer, s *dataset.Set, rows table.Bits) error { return s.Table.WriteCSV(w, rows) }
+func writeCSV(_ context.Context, w io.Writer, x exported) error { return x.Table.WriteCSV(w, x.rows) }
 
-func writeArrow(w io.Writer, s *dataset.Set, rows table.Bits) error {
-	t := s.Table
-	if rows != nil {
-		index := make([]int, 0, rows.Count())
-		for i := range rows.All() {
+func writeArrow(_ context.Context, w io.Writer, x exported) error {
+	t := x.Table
+	if x.rows != nil {
+		index := make([]int, 0, x.rows.Count())
+		for i := range x.rows.All() {
 			index = append(index, i)
 		}
 		t = t.Take(index)
@@ -105,24 +122,50 @@ func writeArrow(w io.Writer, s *dataset.Set, rows table.Bits) error {
 	return t.WriteArrow(w)
 }
 
-func writeFolded(w io.Writer, s *dataset.Set, rows table.Bits, value profile.Value) error {
-	stacks, err := profile.Stacks(s.Table, rows)
+func writeFolded(w io.Writer, x exported, value profile.Value) error {
+	stacks, err := profile.Stacks(x.Table, x.rows)
 	if err != nil {
 		return err
 	}
 	return profile.WriteFolded(w, stacks, value)
 }
 
-func writePprof(w io.Writer, s *dataset.Set, rows table.Bits) error {
-	stacks, err := profile.Stacks(s.Table, rows)
+func writePprof(_ context.Context, w io.Writer, x exported) error {
+	stacks, err := profile.Stacks(x.Table, x.rows)
 	if err != nil {
 		return err
 	}
 	unit := "cycles"
-	if c := s.Table.Column("latency"); c != nil && c.Unit != "" {
+	if c := x.Table.Column("latency"); c != nil && c.Unit != "" {
 		unit = c.Unit
 	}
 	return profile.WritePprof(w, stacks, unit)
+}
+
+// writeMachine draws the hardware with the samples on it.
+func writeMachine(ctx context.Context, w io.Writer, x exported) error {
+	view, err := placed(ctx, x.Set, x.where)
+	if err != nil {
+		return err
+	}
+	return view.Sunburst(w, &show.Drawing{})
+}
+
+// writeSheet writes one page for people. Samples that cannot be placed on a
+// machine are no reason not to write the rest.
+func writeSheet(ctx context.Context, w io.Writer, x exported) error {
+	o := sheet.Options{Title: filepath.Base(x.path), Where: x.where}
+	if x.Topology != nil && x.Places != nil {
+		var err error
+		if o.Machine, err = placed(ctx, x.Set, x.where); err != nil {
+			return err
+		}
+	}
+	s, err := sheet.Make(ctx, x.Set, o)
+	if err != nil {
+		return err
+	}
+	return s.Write(w)
 }
 
 // writeWhole writes a file beside its name and renames it, so that a name never

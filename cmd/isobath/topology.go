@@ -111,21 +111,21 @@ func (f *topologyFlags) view(ctx context.Context, args []string) (*show.View, er
 	if err != nil {
 		return nil, err
 	}
-	view, err := f.samples(ctx, set)
+	where, err := query.Parse(f.where, set.Table)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("--where: %w", err), set.Close())
+	}
+	view, err := placed(ctx, set, where)
 	return view, errors.Join(err, set.Close())
 }
 
-// samples folds the selected samples of a data set onto its topology.
-func (f *topologyFlags) samples(ctx context.Context, set *dataset.Set) (*show.View, error) {
+// placed folds the selected samples of a data set onto its topology.
+func placed(ctx context.Context, set *dataset.Set, where query.Expr) (*show.View, error) {
 	if set.Topology == nil {
 		return nil, errors.New("the samples come without a hardware topology; give --topology XML, made by lstopo on the machine they come from")
 	}
 	if set.Places == nil {
 		return nil, errors.New("the samples do not say on which CPU they were taken, so they cannot be placed on the topology")
-	}
-	where, err := query.Parse(f.where, set.Table)
-	if err != nil {
-		return nil, fmt.Errorf("--where: %w", err)
 	}
 	answer, err := set.Engine.Answer(ctx, &query.Request{Where: where, Places: true})
 	if err != nil {
