@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"isobath/internal/formats/delimited"
+	"isobath/internal/formats/tabular"
 )
 
 // The canonical columns of a Mitos file, by our names. Everything else in a
@@ -155,15 +156,21 @@ func recognise(head []byte) (*layout, bool) {
 }
 
 // headed reports whether a line is a header: at least half of its fields are
-// known column names.
+// known column names, and one is of Mitos alone. A table whose names are all
+// common ones, such as time, latency and line, is anybody's.
 func headed(cells [][]byte) bool {
-	n := 0
+	n, own := 0, 0
 	for _, c := range cells {
-		if knownColumn(string(bytes.TrimPrefix(c, []byte("\ufeff")))) {
-			n++
+		name := string(bytes.TrimPrefix(c, []byte("\ufeff")))
+		if !knownColumn(name) {
+			continue
+		}
+		n++
+		if tabular.Meaning(name) == "" {
+			own++
 		}
 	}
-	return 2*n >= len(cells)
+	return 2*n >= len(cells) && own > 0
 }
 
 func numeric(cell []byte) bool {

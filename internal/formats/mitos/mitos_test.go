@@ -437,3 +437,18 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestAnybodysTable leaves a table with common names alone to the reader of
+// tables, which does not want the columns of Mitos.
+func TestAnybodysTable(t *testing.T) {
+	for header, want := range map[string]bool{
+		"time,latency,level,file,line,symbol":     false,
+		"time,cpu,node,addr,latency,level":        false,
+		"source,line,latency,time,cpu,level":      true,
+		"ibs_op_rip,ibs_ld_op,time,cpu,latency,a": true,
+	} {
+		if _, got := recognise([]byte(header + "\n")); got != want {
+			t.Errorf("%s: recognised %v, want %v", header, got, want)
+		}
+	}
+}
