@@ -13,10 +13,10 @@ import (
 	"isobath/internal/dataset"
 	"isobath/internal/formats"
 	"isobath/internal/hw"
-	"isobath/internal/hw/topofile"
 	"isobath/internal/run"
 	"isobath/internal/table"
 	"isobath/internal/term"
+	"isobath/internal/topofile"
 )
 
 func newInfo() *cobra.Command {

@@ -12,12 +12,12 @@ import (
 
 	"isobath/internal/hw"
 	"isobath/internal/hw/sysfs"
-	"isobath/internal/hw/topofile"
 	"isobath/internal/record"
 	"isobath/internal/record/model"
 	"isobath/internal/record/pmu"
 	"isobath/internal/run"
 	"isobath/internal/term"
+	"isobath/internal/topofile"
 )
 
 // recording is what every kind of recording needs to know.

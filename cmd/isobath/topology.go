@@ -16,8 +16,8 @@ import (
 	"isobath/internal/hw"
 	"isobath/internal/hw/show"
 	"isobath/internal/hw/sysfs"
-	"isobath/internal/hw/topofile"
 	"isobath/internal/query"
+	"isobath/internal/topofile"
 )
 
 // topologyFlags are the flags of `isobath topology` as the user wrote them.

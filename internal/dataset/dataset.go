@@ -19,12 +19,12 @@ import (
 	"isobath/internal/formats"
 	"isobath/internal/formats/known"
 	"isobath/internal/hw"
-	"isobath/internal/hw/topofile"
 	"isobath/internal/kernel"
 	"isobath/internal/query"
 	"isobath/internal/run"
 	"isobath/internal/symbol"
 	"isobath/internal/table"
+	"isobath/internal/topofile"
 )
 
 // Options are what a user may say when opening foreign data.

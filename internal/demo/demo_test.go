@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"isobath/internal/hw/topofile"
 	"isobath/internal/table"
 	"isobath/internal/test"
+	"isobath/internal/topofile"
 )
 
 // TestCommittedDataIsFresh simulates one of the eight iterations again: it does

@@ -17,11 +17,11 @@ import (
 	"isobath/internal/dataset"
 	"isobath/internal/demo"
 	"isobath/internal/formats"
-	"isobath/internal/hw/topofile"
 	"isobath/internal/kernel"
 	"isobath/internal/run"
 	"isobath/internal/symbol"
 	"isobath/internal/table"
+	"isobath/internal/topofile"
 )
 
 // Loader opens runs and foreign files for a server.

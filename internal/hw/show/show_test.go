@@ -19,9 +19,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"isobath/internal/hw"
-	"isobath/internal/hw/topofile"
 	"isobath/internal/table"
 	"isobath/internal/test"
+	"isobath/internal/topofile"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"isobath/internal/hw"
-	"isobath/internal/hw/topofile"
 	"isobath/internal/test"
+	"isobath/internal/topofile"
 )
 
 // kernel is a sysfs made by hand.
