@@ -35,19 +35,20 @@ is from: the rank a recording knows, or the place on the command line.`,
 			if len(args) > 1 {
 				return mergeFiles(cmd.Context(), &imports, args, out, force)
 			}
-			s, err := imports.open(cmd.Context(), args[0])
+			r, err := imports.load(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			defer s.Close()
+			defer r.Close()
 			if out == "" {
 				out = defaultRun(args[0])
 			}
-			if err := s.Run.Write(out, force); err != nil {
+			if err := r.Write(out, force); err != nil {
 				return err
 			}
-			warn(s.Run.Warnings)
-			fmt.Fprintf(os.Stderr, "isobath: %s: %s samples, %d columns\n", out, term.Thousands(s.Table.Rows()), len(s.Table.Columns()))
+			warn(r.Warnings)
+			samples := r.Contents[0]
+			fmt.Fprintf(os.Stderr, "isobath: %s: %s samples, %d columns\n", out, term.Thousands(samples.Rows()), len(samples.Columns()))
 			return nil
 		},
 	}

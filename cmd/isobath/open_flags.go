@@ -13,6 +13,7 @@ import (
 	"isobath/internal/dataset"
 	"isobath/internal/formats"
 	"isobath/internal/query"
+	"isobath/internal/run"
 	"isobath/internal/term"
 )
 
@@ -56,14 +57,25 @@ func (f *importFlags) options() (dataset.Options, error) {
 
 // open opens a data set of samples with a progress line.
 func (f *importFlags) open(ctx context.Context, path string) (*dataset.Set, error) {
+	return reading(f, path, func(opt dataset.Options) (*dataset.Set, error) { return dataset.Open(ctx, path, opt) })
+}
+
+// load reads a file that is only to be kept.
+func (f *importFlags) load(ctx context.Context, path string) (*run.Run, error) {
+	return reading(f, path, func(opt dataset.Options) (*run.Run, error) { return dataset.Load(ctx, path, opt) })
+}
+
+// reading shows how far a file has been read.
+func reading[T any](f *importFlags, path string, read func(dataset.Options) (T, error)) (T, error) {
 	opt, err := f.options()
 	if err != nil {
-		return nil, err
+		var none T
+		return none, err
 	}
 	progress := term.NewProgress(os.Stderr, "reading "+path)
 	defer progress.Done()
 	opt.Progress = progress.Set
-	return dataset.Open(ctx, path, opt)
+	return read(opt)
 }
 
 // selection parses --where against a data set.

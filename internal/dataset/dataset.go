@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,6 +69,20 @@ func (e *NotSamples) Error() string {
 
 // Open opens a run or imports a foreign file into memory.
 func Open(ctx context.Context, path string, opt Options) (*Set, error) {
+	r, err := Load(ctx, path, opt)
+	if err != nil {
+		return nil, err
+	}
+	s, err := prepare(r, opt.AssumeL1, kernel.Options{Budget: opt.Budget, Warn: opt.Warn})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), r.Close())
+	}
+	return s, nil
+}
+
+// Load is Open for whoever only wants to keep the samples: they are not made
+// ready for questions.
+func Load(ctx context.Context, path string, opt Options) (*run.Run, error) {
 	var r *run.Run
 	var err error
 	if run.IsRun(path) {
@@ -93,11 +108,7 @@ func Open(ctx context.Context, path string, opt Options) (*Set, error) {
 		r.Close()
 		return nil, &NotSamples{path, formats.Format{Name: r.Format, Kind: r.Kind}}
 	}
-	s, err := prepare(r, opt.AssumeL1, kernel.Options{Budget: opt.Budget, Warn: opt.Warn})
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), r.Close())
-	}
-	return s, nil
+	return r, nil
 }
 
 // FromRun makes a run ready for questions.
@@ -248,34 +259,34 @@ func nodes(topology *hw.Topology, cpu *table.Column) (cpuNodes, error) {
 	n := cpu.Len()
 	out := cpuNodes{valid: table.NewBits(n)}
 	var values table.Growing[int32]
-	node := map[int]int{} // -1: no single node, -2: no such CPU
-	last, os := -1, -2
+	node := map[int]int{}          // -1: no single node, -2: no such CPU
+	last, os := math.MinInt, -2    // samples come in runs of one CPU
+	small, _ := cpu.Data.([]int32) // the usual form
 	for i := range n {
 		if !cpu.Has(i) {
-			values.Append(0)
 			continue
 		}
-		c := int(cpu.Float(i))
-		var seen bool
-		if c != last || i == 0 { // samples come in runs of one CPU
-			os, seen = node[c]
+		var c int
+		if small != nil {
+			c = int(small[i])
 		} else {
-			seen = true
+			c = int(cpu.Float(i))
 		}
-		last = c
-		if !seen {
-			os = -2
-			if topology.ByCPU(c) != nil {
-				os = -1
-				if r, ok := topology.Node(c); ok {
-					os = r.OS
+		if c != last {
+			last = c
+			var seen bool
+			if os, seen = node[c]; !seen {
+				os = nodeOf(topology, c)
+				node[c] = os
+				if os == -2 {
+					out.unknown = append(out.unknown, c)
 				}
-			} else {
-				out.unknown = append(out.unknown, c)
 			}
-			node[c] = os
 		}
-		values.Append(int32(max(os, 0)))
+		if os > 0 { // node 0 is what is padded
+			values.Pad(i)
+			values.Append(int32(os))
+		}
 		if os >= 0 {
 			out.valid.Set(i)
 		}
@@ -283,8 +294,25 @@ func nodes(topology *hw.Topology, cpu *table.Column) (cpuNodes, error) {
 	slices.Sort(out.unknown)
 	cpu.Release()
 	var err error
+	if values.Len() == 0 {
+		out.values, out.spill, err = table.Zeros[int32](n)
+		return out, err
+	}
+	values.Pad(n)
 	out.values, out.spill, err = values.Values()
 	return out, err
+}
+
+// nodeOf is the node of a CPU: -1 if it has no single one, -2 if the topology
+// has no such CPU.
+func nodeOf(topology *hw.Topology, cpu int) int {
+	if topology.ByCPU(cpu) == nil {
+		return -2
+	}
+	if r, ok := topology.Node(cpu); ok {
+		return r.OS
+	}
+	return -1
 }
 
 func list(numbers []int) string {

@@ -2,12 +2,14 @@
 // description of an event (perf_event_attr) and the records that the kernel
 // writes, which are the same in a ring buffer and in a perf.data file.
 //
-// The layouts follow include/uapi/linux/perf_event.h. All is little endian.
+// The layouts follow include/uapi/linux/perf_event.h. Recorders meet the
+// order of their own machine; files may come from any.
 package perfevent
 
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 )
 
 // Sizes of perf_event_attr, by the kernel release that made it longer.
@@ -42,6 +44,8 @@ type Attr struct {
 	AuxAction        uint32
 	SigData          uint64
 	Config3          uint64
+
+	Order Order // of the records of the event
 }
 
 // Flag bits of Attr.Flags.
@@ -81,6 +85,7 @@ const (
 	TypeHardware   = 0
 	TypeSoftware   = 1
 	TypeTracepoint = 2
+	TypeCache      = 3
 	TypeRaw        = 4
 	TypeBreakpoint = 5
 )
@@ -121,7 +126,7 @@ const (
 	SampleCodePageSize = 1 << 23
 	SampleWeightStruct = 1 << 24
 
-	sampleKnown = 1<<25 - 1
+	SampleKnown = 1<<25 - 1 // all of them
 )
 
 // Bits of Attr.ReadFormat.
@@ -134,29 +139,54 @@ const (
 )
 
 // ParseAttr reads an attr of any size the kernel has had. Fields beyond its
-// end are zero, bytes beyond what is known are ignored.
-func ParseAttr(b []byte) (Attr, error) {
+// end are zero, bytes beyond what is known are ignored. Of one that says it is
+// longer than b, what is there is read.
+func ParseAttr(o Order, b []byte) (Attr, error) {
 	if len(b) < AttrSize0 {
 		return Attr{}, fmt.Errorf("event description of %d bytes; the shortest has %d", len(b), AttrSize0)
 	}
-	size := binary.LittleEndian.Uint32(b[4:])
+	size := o.U32(b[4:])
 	if size == 0 {
 		size = AttrSize0 // written by the first kernels
 	}
-	if size < AttrSize0 || uint64(size) > uint64(len(b)) {
-		return Attr{}, fmt.Errorf("event description says %d bytes; %d are there", size, len(b))
+	if size < AttrSize0 {
+		return Attr{}, fmt.Errorf("event description says %d bytes; the shortest has %d", size, AttrSize0)
 	}
 	var full [AttrSize8]byte
-	copy(full[:], b[:size])
-	u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(full[at:]) }
-	u64 := func(at int) uint64 { return binary.LittleEndian.Uint64(full[at:]) }
+	copy(full[:], b[:min(uint64(size), uint64(len(b)))])
+	u32 := func(at int) uint32 { return o.U32(full[at:]) }
+	u64 := func(at int) uint64 { return o.U64(full[at:]) }
 	return Attr{
-		Type: u32(0), Size: size, Config: u64(8), Period: u64(16), SampleType: u64(24), ReadFormat: u64(32), Flags: u64(40),
+		Type: u32(0), Size: size, Config: u64(8), Period: u64(16), SampleType: u64(24), ReadFormat: u64(32), Flags: o.flags(full[40:]),
 		Wakeup: u32(48), BPType: u32(52), Config1: u64(56), Config2: u64(64), BranchSampleType: u64(72),
 		SampleRegsUser: u64(80), SampleStackUser: u32(88), ClockID: int32(u32(92)), SampleRegsIntr: u64(96),
-		AuxWatermark: u32(104), SampleMaxStack: binary.LittleEndian.Uint16(full[108:]),
+		AuxWatermark: u32(104), SampleMaxStack: o.U16(full[108:]),
 		AuxSampleSize: u32(112), AuxAction: u32(116), SigData: u64(120), Config3: u64(128),
+		Order: o,
 	}, nil
+}
+
+// flags reads the flag bits of an attr.
+func (o Order) flags(b []byte) uint64 {
+	flags := o.bitfield(b)
+	if o {
+		// precise_ip is a field of two bits, whose order reversing turned.
+		p := flags >> PreciseShift & 3
+		flags = flags&^(3<<PreciseShift) | (p>>1|p<<1&2)<<PreciseShift
+	}
+	return flags
+}
+
+// IDOffset is where a sample has the id of its event, counted from the end of
+// the record header; -1 if it has none.
+func (a *Attr) IDOffset() int {
+	switch {
+	case a.SampleType&SampleIdentifier != 0:
+		return 0
+	case a.SampleType&SampleID != 0:
+		return 8 * bits.OnesCount64(a.SampleType&(SampleIP|SampleTID|SampleTime|SampleAddr))
+	}
+	return -1
 }
 
 // Bytes returns the attr as the kernel reads it. Size 0 means the size that

@@ -11,17 +11,17 @@ func TestAttrRoundTrip(t *testing.T) {
 	want := Attr{Type: 1, Size: AttrSize8, Config: 2, Period: 3, SampleType: 4, ReadFormat: 5, Flags: 6, Wakeup: 7, BPType: 8, Config1: 9, Config2: 10,
 		BranchSampleType: 11, SampleRegsUser: 12, SampleStackUser: 13, ClockID: -1, SampleRegsIntr: 14, AuxWatermark: 15, SampleMaxStack: 16,
 		AuxSampleSize: 17, AuxAction: 18, SigData: 19, Config3: 20}
-	got, err := ParseAttr(want.Bytes())
+	got, err := ParseAttr(false, want.Bytes())
 	if err != nil || got != want {
 		t.Errorf("got %+v, %v\nwant %+v", got, err, want)
 	}
 	short := want
 	short.Size = 96
-	got, err = ParseAttr(append(short.Bytes(), 1, 2, 3))
+	got, err = ParseAttr(false, append(short.Bytes(), 1, 2, 3))
 	if err != nil || got.ClockID != -1 || got.SampleRegsIntr != 0 {
 		t.Errorf("96 bytes: %+v, %v", got, err)
 	}
-	if _, err := ParseAttr(make([]byte, 63)); err == nil {
+	if _, err := ParseAttr(false, make([]byte, 63)); err == nil {
 		t.Error("63 bytes are accepted")
 	}
 }
@@ -117,7 +117,7 @@ func TestTrailer(t *testing.T) {
 	if !ok || len(own) != 16 || tr.PID != 1 || tr.TID != 2 || tr.Time != 500 || tr.CPU != 7 {
 		t.Errorf("own %d bytes, trailer %+v, %v", len(own), tr, ok)
 	}
-	if lost, ok := ParseLost(Header{Type: RecordLost}, own); !ok || lost != 12 {
+	if lost, _, ok := ParseLost(Header{Type: RecordLost}, own); !ok || lost != 12 {
 		t.Errorf("lost %d, %v", lost, ok)
 	}
 }
@@ -147,7 +147,7 @@ func FuzzDecode(f *testing.F) {
 		for i := range b {
 			b[i] = byte(r.IntN(4))
 		}
-		f.Add(r.Uint64()&sampleKnown, r.Uint64(), r.Uint64()&31, b)
+		f.Add(r.Uint64()&SampleKnown, r.Uint64(), r.Uint64()&31, b)
 	}
 	f.Fuzz(func(t *testing.T, sampleType, regs, read uint64, record []byte) {
 		a := Attr{SampleType: sampleType, SampleRegsUser: regs, SampleRegsIntr: regs, ReadFormat: read, BranchSampleType: regs, Flags: FlagSampleIDAll}
@@ -160,8 +160,8 @@ func FuzzDecode(f *testing.F) {
 		own, _, _ := a.ParseTrailer(record)
 		ParseMapping(Header{Type: RecordMmap2, Misc: MiscMmapBuildID}, own)
 		ParseComm(Header{}, own)
-		ParseTask(own)
+		ParseTask(Header{}, own)
 		ParseLost(Header{Type: RecordLost}, own)
-		ParseAux(own)
+		ParseAux(Header{}, own)
 	})
 }

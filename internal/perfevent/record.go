@@ -11,14 +11,16 @@ const HeaderSize = 8
 
 // Header begins every record. Size includes the header.
 type Header struct {
-	Type uint32
-	Misc uint16
-	Size uint16
+	Type  uint32
+	Misc  uint16
+	Size  uint16
+	Order Order // of the record
 }
 
-// ParseHeader reads a header; b has at least HeaderSize bytes.
+// ParseHeader reads a header of a record of this machine; b has at least
+// HeaderSize bytes.
 func ParseHeader(b []byte) Header {
-	return Header{binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint16(b[4:]), binary.LittleEndian.Uint16(b[6:])}
+	return Header{Type: binary.LittleEndian.Uint32(b), Misc: binary.LittleEndian.Uint16(b[4:]), Size: binary.LittleEndian.Uint16(b[6:])}
 }
 
 // Record types of the kernel. Those from 64 on exist in files only.
@@ -30,6 +32,7 @@ const (
 	RecordThrottle      = 5
 	RecordUnthrottle    = 6
 	RecordFork          = 7
+	RecordRead          = 8
 	RecordSample        = 9
 	RecordMmap2         = 10
 	RecordAux           = 11
@@ -44,6 +47,9 @@ const (
 	MiscCPUModeMask = 7
 	MiscKernel      = 1
 	MiscUser        = 2
+	MiscHypervisor  = 3
+	MiscGuestKernel = 4
+	MiscGuestUser   = 5
 
 	MiscMmapData    = 1 << 13 // of MMAP and MMAP2
 	MiscCommExec    = 1 << 13 // of COMM
@@ -68,20 +74,20 @@ type Mapping struct {
 
 // ParseMapping reads the body of a MMAP or MMAP2 record.
 func ParseMapping(h Header, record []byte) (Mapping, bool) {
-	r := &body{b: record}
+	r := Cursor{Order: h.Order, B: record}
 	var m Mapping
-	m.PID, m.TID = r.pair()
-	m.Start, m.Len, m.Offset = r.u64(), r.u64(), r.u64()
+	m.PID, m.TID = r.U32(), r.U32()
+	m.Start, m.Len, m.Offset = r.U64(), r.U64(), r.U64()
 	m.Data = h.Misc&MiscMmapData != 0
 	if h.Type == RecordMmap2 {
-		inode := r.take(24)
-		m.Prot, m.Flags = r.pair()
-		if h.Misc&MiscMmapBuildID != 0 && !r.short {
+		inode := r.Bytes(24)
+		m.Prot, m.Flags = r.U32(), r.U32()
+		if h.Misc&MiscMmapBuildID != 0 && !r.Short {
 			m.BuildID = bytes.Clone(inode[4 : 4+min(int(inode[0]), 20)])
 		}
 	}
-	m.Name = text(r.b)
-	return m, !r.short
+	m.Name = r.Text()
+	return m, !r.Short
 }
 
 // Task is a FORK or EXIT record.
@@ -92,13 +98,13 @@ type Task struct {
 }
 
 // ParseTask reads the body of a FORK or EXIT record.
-func ParseTask(record []byte) (Task, bool) {
-	r := &body{b: record}
+func ParseTask(h Header, record []byte) (Task, bool) {
+	r := Cursor{Order: h.Order, B: record}
 	var t Task
-	t.PID, t.PPID = r.pair()
-	t.TID, t.PTID = r.pair()
-	t.Time = r.u64()
-	return t, !r.short
+	t.PID, t.PPID = r.U32(), r.U32()
+	t.TID, t.PTID = r.U32(), r.U32()
+	t.Time = r.U64()
+	return t, !r.Short
 }
 
 // Comm is a COMM record: a new name of a thread, by exec if Exec is set.
@@ -110,22 +116,22 @@ type Comm struct {
 
 // ParseComm reads the body of a COMM record.
 func ParseComm(h Header, record []byte) (Comm, bool) {
-	r := &body{b: record}
+	r := Cursor{Order: h.Order, B: record}
 	c := Comm{Exec: h.Misc&MiscCommExec != 0}
-	c.PID, c.TID = r.pair()
-	c.Name = text(r.b)
-	return c, !r.short
+	c.PID, c.TID = r.U32(), r.U32()
+	c.Name = r.Text()
+	return c, !r.Short
 }
 
 // ParseLost reads the body of a LOST or LOST_SAMPLES record: how many records
-// the kernel could not write.
-func ParseLost(h Header, record []byte) (uint64, bool) {
-	r := &body{b: record}
+// the kernel could not write, and the id of their event if it says so.
+func ParseLost(h Header, record []byte) (n, id uint64, ok bool) {
+	r := Cursor{Order: h.Order, B: record}
 	if h.Type == RecordLost {
-		r.u64() // id
+		id = r.U64()
 	}
-	n := r.u64()
-	return n, !r.short
+	n = r.U64()
+	return n, id, !r.Short
 }
 
 // Aux is an AUX record: new bytes in the AUX area.
@@ -134,21 +140,17 @@ type Aux struct {
 	Flags        uint64
 }
 
-// AuxTruncated is the flag of an AUX record whose area was full.
-const AuxTruncated = 1
+// Flags of an AUX record: its area was full, or the hardware lost something.
+const (
+	AuxTruncated = 1
+	AuxPartial   = 4
+)
 
 // ParseAux reads the body of an AUX record.
-func ParseAux(record []byte) (Aux, bool) {
-	r := &body{b: record}
-	a := Aux{r.u64(), r.u64(), r.u64()}
-	return a, !r.short
-}
-
-func text(b []byte) string {
-	if i := bytes.IndexByte(b, 0); i >= 0 {
-		b = b[:i]
-	}
-	return string(b)
+func ParseAux(h Header, record []byte) (Aux, bool) {
+	r := Cursor{Order: h.Order, B: record}
+	a := Aux{r.U64(), r.U64(), r.U64()}
+	return a, !r.Short
 }
 
 // Trailer is what the kernel appends to records other than samples if
@@ -164,35 +166,40 @@ type Trailer struct {
 // trailerBits are the sample fields that a trailer has, in its order.
 const trailerBits = SampleTID | SampleTime | SampleID | SampleStreamID | SampleCPU | SampleIdentifier
 
+// TrailerSize is how many bytes a trailer has.
+func (a *Attr) TrailerSize() int {
+	if a.Flags&FlagSampleIDAll == 0 {
+		return 0
+	}
+	return 8 * bits.OnesCount64(a.SampleType&trailerBits)
+}
+
 // ParseTrailer splits the body of a record other than a sample into what is its
 // own and the trailer.
 func (a *Attr) ParseTrailer(record []byte) (own []byte, t Trailer, ok bool) {
-	if a.Flags&FlagSampleIDAll == 0 {
-		return record, t, true
-	}
-	size := 8 * bits.OnesCount64(a.SampleType&trailerBits)
+	size := a.TrailerSize()
 	if len(record) < size {
 		return record, t, false
 	}
 	own = record[:len(record)-size]
-	r := &body{b: record[len(own):]}
+	r := Cursor{Order: a.Order, B: record[len(own):]}
 	if a.SampleType&SampleTID != 0 {
-		t.PID, t.TID = r.pair()
+		t.PID, t.TID = r.U32(), r.U32()
 	}
 	if a.SampleType&SampleTime != 0 {
-		t.Time = r.u64()
+		t.Time = r.U64()
 	}
 	if a.SampleType&SampleID != 0 {
-		t.ID = r.u64()
+		t.ID = r.U64()
 	}
 	if a.SampleType&SampleStreamID != 0 {
-		t.StreamID = r.u64()
+		t.StreamID = r.U64()
 	}
 	if a.SampleType&SampleCPU != 0 {
-		t.CPU, _ = r.pair()
+		t.CPU, _ = r.U32(), r.U32()
 	}
 	if a.SampleType&SampleIdentifier != 0 {
-		t.ID = r.u64()
+		t.ID = r.U64()
 	}
 	return own, t, true
 }

@@ -1,7 +1,6 @@
 package perfevent
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -19,19 +18,23 @@ type Sample struct {
 	StreamID     uint64
 	CPU          uint32
 	Period       uint64
-	Callchain    Words
-	Raw          []byte
-	RegsUser     Regs
-	StackUser    []byte
 	Weight       uint64 // WEIGHT, or WEIGHT_STRUCT: see Weights
 	DataSrc      uint64
 	Transaction  uint64
-	RegsIntr     Regs
 	PhysAddr     uint64
 	Cgroup       uint64
 	DataPageSize uint64
 	CodePageSize uint64
-	Aux          []byte
+
+	Enabled, Running uint64 // how long the counter was wanted and counted; 0 if not recorded
+	Callchain        Words
+	Raw              []byte
+	RegsUser         Regs
+	StackUser        []byte
+	RegsIntr         Regs
+	Aux              []byte
+
+	filled uint64 // the fields that are not zero, as bits of a sample type
 }
 
 // Weights splits a WEIGHT_STRUCT: cache latency, instruction latency and retire
@@ -39,15 +42,6 @@ type Sample struct {
 func (s *Sample) Weights() (var1 uint32, var2, var3 uint16) {
 	return uint32(s.Weight), uint16(s.Weight >> 32), uint16(s.Weight >> 48)
 }
-
-// Words are 64-bit words in a record, which need not be aligned.
-type Words []byte
-
-// Len returns their number.
-func (w Words) Len() int { return len(w) / 8 }
-
-// At returns word i.
-func (w Words) At(i int) uint64 { return binary.LittleEndian.Uint64(w[8*i:]) }
 
 // Regs are sampled registers: those of Mask in ascending order of their bits.
 type Regs struct {
@@ -68,189 +62,163 @@ func (r *Regs) Get(bit int) (uint64, bool) {
 // says. Nothing of it can be trusted.
 var ErrLength = errors.New("the sample does not have the length its event says")
 
-// body reads fields of one record one after the other. After a read beyond the
-// end it stays short, and all reads give zero.
-type body struct {
-	b     []byte
-	short bool
-}
-
-func (r *body) u64() uint64 {
-	if len(r.b) < 8 {
-		r.short = true
-		return 0
-	}
-	v := binary.LittleEndian.Uint64(r.b)
-	r.b = r.b[8:]
-	return v
-}
-
-func (r *body) pair() (uint32, uint32) {
-	v := r.u64()
-	return uint32(v), uint32(v >> 32)
-}
-
-// take returns the next n bytes.
-func (r *body) take(n uint64) []byte {
-	if n > uint64(len(r.b)) {
-		r.short = true
-		return nil
-	}
-	out := r.b[:n:n]
-	r.b = r.b[n:]
-	return out
-}
-
-// words returns the next n words.
-func (r *body) words(n uint64) Words {
-	if n > uint64(len(r.b))/8 {
-		r.short = true
-		return nil
-	}
-	return r.take(8 * n)
-}
+// Fields of eight bytes at the start of a sample, and those whose size is in
+// the sample.
+const (
+	headFields = SampleIdentifier | SampleIP | SampleTID | SampleTime | SampleAddr | SampleID | SampleStreamID | SampleCPU | SamplePeriod
+	longFields = SampleRead | SampleCallchain | SampleRaw | SampleBranchStack | SampleRegsUser | SampleStackUser | SampleRegsIntr | SampleAux
+)
 
 // Decode reads the body of a SAMPLE record, without its header, of an event. It
-// overwrites s. A sample must be consumed exactly: anything else is ErrLength.
+// overwrites s. A sample must be consumed exactly: one field misread makes all
+// that follow it wrong, so anything else is ErrLength.
 func (a *Attr) Decode(record []byte, s *Sample) error {
-	if unknown := a.SampleType &^ sampleKnown; unknown != 0 {
-		return fmt.Errorf("samples have fields this program does not know (%#x)", unknown)
+	t := a.SampleType
+	if t&^SampleKnown != 0 {
+		return fmt.Errorf("samples have fields this program does not know (%#x)", t&^SampleKnown)
 	}
-	*s = Sample{}
-	r := &body{b: record}
-	a.head(r, s)
-	a.middle(r, s)
-	a.tail(r, s)
-	if r.short || len(r.b) != 0 {
+	if s.filled != t || t&longFields != 0 {
+		// The fields of a short sample overwrite those of the one before.
+		*s = Sample{filled: t}
+	}
+	c := Cursor{a.Order, a.head(record, s), false}
+	if c.B == nil {
+		return ErrLength
+	}
+	if t&longFields != 0 {
+		a.middle(&c, s)
+	}
+	a.tail(&c, s)
+	if c.Short || len(c.B) != 0 {
 		return ErrLength
 	}
 	return nil
 }
 
-// head reads the fields of fixed size at the start.
-func (a *Attr) head(r *body, s *Sample) {
-	t := a.SampleType
+// head reads the fields of fixed size at the start and returns what follows
+// them; nil if the record is shorter.
+func (a *Attr) head(b []byte, s *Sample) []byte {
+	t, o := a.SampleType, a.Order
+	size := 8 * bits.OnesCount64(t&headFields)
+	if size > len(b) || b == nil {
+		return nil
+	}
+	rest := b[size:]
 	if t&SampleIdentifier != 0 {
-		s.Identifier = r.u64()
+		s.Identifier, b = o.U64(b), b[8:]
 	}
 	if t&SampleIP != 0 {
-		s.IP = r.u64()
+		s.IP, b = o.U64(b), b[8:]
 	}
 	if t&SampleTID != 0 {
-		s.PID, s.TID = r.pair()
+		s.PID, s.TID, b = o.U32(b), o.U32(b[4:]), b[8:]
 	}
 	if t&SampleTime != 0 {
-		s.Time = r.u64()
+		s.Time, b = o.U64(b), b[8:]
 	}
 	if t&SampleAddr != 0 {
-		s.Addr = r.u64()
+		s.Addr, b = o.U64(b), b[8:]
 	}
 	if t&SampleID != 0 {
-		s.ID = r.u64()
+		s.ID, b = o.U64(b), b[8:]
 	}
 	if t&SampleStreamID != 0 {
-		s.StreamID = r.u64()
+		s.StreamID, b = o.U64(b), b[8:]
 	}
 	if t&SampleCPU != 0 {
-		s.CPU, _ = r.pair()
+		s.CPU, b = o.U32(b), b[8:]
 	}
 	if t&SamplePeriod != 0 {
-		s.Period = r.u64()
+		s.Period = o.U64(b)
 	}
+	return rest
 }
 
 // middle reads the fields of variable size.
-func (a *Attr) middle(r *body, s *Sample) {
+func (a *Attr) middle(c *Cursor, s *Sample) {
 	t := a.SampleType
 	if t&SampleRead != 0 {
-		a.skipRead(r)
+		a.counters(c, s)
 	}
 	if t&SampleCallchain != 0 {
-		s.Callchain = r.words(r.u64())
+		s.Callchain = c.words(c.U64())
 	}
 	if t&SampleRaw != 0 {
-		s.Raw = raw(r)
+		s.Raw = c.Bytes(uint64(c.U32()))
 	}
 	if t&SampleBranchStack != 0 {
-		a.skipBranches(r)
+		a.skipBranches(c)
 	}
 	if t&SampleRegsUser != 0 {
-		s.RegsUser = regs(r, a.SampleRegsUser)
+		s.RegsUser = regs(c, a.SampleRegsUser)
 	}
 	if t&SampleStackUser != 0 {
-		if n := r.u64(); n != 0 {
-			s.StackUser = r.take(n)
-			if used := r.u64(); used < n {
+		if n := c.U64(); n != 0 {
+			s.StackUser = c.Bytes(n)
+			if used := c.U64(); used < n {
 				s.StackUser = s.StackUser[:min(used, uint64(len(s.StackUser)))]
 			}
 		}
 	}
 }
 
-// tail reads what newer kernels added.
-func (a *Attr) tail(r *body, s *Sample) {
+// tail reads what stands behind the fields of variable size.
+func (a *Attr) tail(c *Cursor, s *Sample) {
 	t := a.SampleType
 	if t&(SampleWeight|SampleWeightStruct) != 0 {
-		s.Weight = r.u64()
+		s.Weight = c.U64()
 	}
 	if t&SampleDataSrc != 0 {
-		s.DataSrc = r.u64()
+		s.DataSrc = c.U64()
 	}
 	if t&SampleTransaction != 0 {
-		s.Transaction = r.u64()
+		s.Transaction = c.U64()
 	}
 	if t&SampleRegsIntr != 0 {
-		s.RegsIntr = regs(r, a.SampleRegsIntr)
+		s.RegsIntr = regs(c, a.SampleRegsIntr)
 	}
 	if t&SamplePhysAddr != 0 {
-		s.PhysAddr = r.u64()
+		s.PhysAddr = c.U64()
 	}
 	if t&SampleCgroup != 0 {
-		s.Cgroup = r.u64()
+		s.Cgroup = c.U64()
 	}
 	if t&SampleDataPageSize != 0 {
-		s.DataPageSize = r.u64()
+		s.DataPageSize = c.U64()
 	}
 	if t&SampleCodePageSize != 0 {
-		s.CodePageSize = r.u64()
+		s.CodePageSize = c.U64()
 	}
 	if t&SampleAux != 0 {
-		s.Aux = r.take(r.u64())
+		s.Aux = c.Bytes(c.U64())
 	}
 }
 
-func regs(r *body, mask uint64) Regs {
-	abi := r.u64()
+func regs(c *Cursor, mask uint64) Regs {
+	abi := c.U64()
 	if abi == 0 {
 		return Regs{}
 	}
-	return Regs{ABI: abi, Mask: mask, Values: r.words(uint64(bits.OnesCount64(mask)))}
+	return Regs{ABI: abi, Mask: mask, Values: c.words(uint64(bits.OnesCount64(mask)))}
 }
 
-// raw reads a 32-bit size and that many bytes, which together fill words.
-func raw(r *body) []byte {
-	if len(r.b) < 4 {
-		r.short = true
-		return nil
-	}
-	n := binary.LittleEndian.Uint32(r.b)
-	r.b = r.b[4:]
-	return r.take(uint64(n))
-}
-
-// skipRead passes over counter values, which nothing here uses.
-func (a *Attr) skipRead(r *body) {
+// counters reads how long the counter ran, and passes over its value and those
+// of the other events of its group.
+func (a *Attr) counters(c *Cursor, s *Sample) {
 	f := a.ReadFormat
-	each := uint64(1 + bits.OnesCount64(f&(ReadID|ReadLost)))
-	times := uint64(bits.OnesCount64(f & (ReadEnabled | ReadRunning)))
-	n := uint64(1)
-	if f&ReadGroup != 0 {
-		if n = r.u64(); n > uint64(len(r.b)) {
-			r.short = true
-			return
-		}
+	size := 8 * (1 + bits.OnesCount64(f&(ReadID|ReadLost)))
+	members := c.U64() // or the value
+	if f&ReadEnabled != 0 {
+		s.Enabled = c.U64()
 	}
-	r.words(times + n*each)
+	if f&ReadRunning != 0 {
+		s.Running = c.U64()
+	}
+	if f&ReadGroup == 0 {
+		c.Bytes(uint64(size - 8))
+		return
+	}
+	c.Bytes(uint64(c.Count(members, size) * size))
 }
 
 // Bits of Attr.BranchSampleType that change the layout.
@@ -260,18 +228,14 @@ const (
 )
 
 // skipBranches passes over the branch stack.
-func (a *Attr) skipBranches(r *body) {
-	n := r.u64()
-	if n > uint64(len(r.b))/24 {
-		r.short = true
-		return
-	}
-	words := 3 * n
+func (a *Attr) skipBranches(c *Cursor) {
+	members := c.U64()
 	if a.BranchSampleType&branchIndex != 0 {
-		words++
+		c.U64()
 	}
+	n := uint64(c.Count(members, 24))
+	c.Bytes(24 * n)
 	if a.BranchSampleType&branchCounters != 0 {
-		words += n
+		c.Bytes(8 * n)
 	}
-	r.words(words)
 }

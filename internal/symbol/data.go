@@ -4,44 +4,95 @@ import (
 	"isobath/internal/table"
 )
 
-// hit is the object of the last row: neighbours in time are often in the same.
-type hit struct {
-	pid, tid  int
-	low, high uint64
-	changes   int
-	object    *Object
+// Accesses gathers the data objects of samples, which may come in pieces.
+type Accesses struct {
+	objects *Objects
+	rows    int
+
+	// What was found lately, while nothing changes: neighbours in time are
+	// often in the same few objects.
+	near    [8]nearRange
+	oldest  int
+	changes int
+
+	known                           map[*Object]*numbered
+	symbols, sources, fields, sites *table.Interner
+	symbol, source, field, site     codes
+	offset, index, x, y, z          numbers
+	paths                           map[fieldKey]int32
 }
 
-// data returns the columns of accessed addresses.
-func (r *Resolver) data(s *Samples) []*table.Column {
-	d := newDataColumns(s.Rows)
-	var last hit
+// nearRange is addresses of a process that are all in one object.
+type nearRange struct {
+	pid       int
+	low, high uint64
+	object    *numbered
+}
+
+// numbered is an object with the numbers of its names.
+type numbered struct {
+	*Object
+	symbol, source, site uint32
+}
+
+type fieldKey struct {
+	t      *Type
+	offset uint64
+}
+
+// Accesses returns a collector of data objects.
+func (r *Resolver) Accesses() *Accesses {
+	return &Accesses{
+		objects: r.Objects, changes: -1, known: map[*Object]*numbered{}, paths: map[fieldKey]int32{},
+		symbols: table.NewInterner(), sources: table.NewInterner(), fields: table.NewInterner(), sites: table.NewInterner(),
+	}
+}
+
+// Add appends samples. Pieces should come in order of time: going back starts
+// the replay of the mappings again.
+func (d *Accesses) Add(s *Samples) {
+	found := make([]*numbered, s.Rows)
 	s.each(func(i int) {
 		if s.HasAddr != nil && !s.HasAddr.Get(i) {
 			return
 		}
-		pid, tid, at, addr, sp := s.pid(i), s.tid(i), s.time(i), s.Addr[i], uint64(0)
+		sp := uint64(0)
 		if s.SP != nil {
 			sp = s.SP[i]
 		}
-		o := r.Objects
-		if last.object != nil && last.pid == pid && last.tid == tid && addr >= last.low && addr < last.high && last.changes == o.changesAt(at) {
-			d.set(i, last.object, addr)
-			return
-		}
-		object := o.Find(pid, tid, at, addr, sp)
-		if object == nil {
-			return
-		}
-		d.set(i, object, addr)
-		last = hit{}
-		// Marks may lie inside an allocation, and a thread's stack inside a
-		// mapping: only what nothing can lie inside is remembered as a range.
-		if object.Source == FromMark || object.Source == FromGlobal || object.Source == FromAllocation && len(o.marks.events) == 0 {
-			last = hit{pid, tid, object.Start, object.Start + object.Size, o.changesAt(at), object}
-		}
+		found[i] = d.find(s.pid(i), s.tid(i), s.time(i), s.Addr[i], sp)
 	})
-	return d.columns()
+	for i, o := range found {
+		if o != nil {
+			d.set(d.rows+i, o, s.Addr[i])
+		}
+	}
+	d.rows += s.Rows
+}
+
+func (d *Accesses) find(pid, tid int, at, addr, sp uint64) *numbered {
+	if now := d.objects.changesAt(at); now != d.changes {
+		d.near, d.changes = [len(d.near)]nearRange{}, now
+	}
+	for i := range d.near {
+		if n := &d.near[i]; addr-n.low < n.high-n.low && n.pid == pid && sp == 0 {
+			return n.object
+		}
+	}
+	object, low, high := d.objects.find(pid, tid, at, addr, sp)
+	if object == nil {
+		return nil
+	}
+	o := d.known[object]
+	if o == nil {
+		o = &numbered{object, d.symbols.CodeString(object.Name), d.sources.CodeString(string(object.Source)), d.sites.CodeString(object.Site)}
+		d.known[object] = o
+	}
+	if low < high && sp == 0 {
+		d.near[d.oldest] = nearRange{pid, low, high, o}
+		d.oldest = (d.oldest + 1) % len(d.near)
+	}
+	return o
 }
 
 // changesAt counts the changes up to a time.
@@ -52,59 +103,25 @@ func (o *Objects) changesAt(at uint64) int {
 	return o.space.changes + o.marks.changes + o.heap.changes
 }
 
-// dataColumns gathers the objects of rows.
-type dataColumns struct {
-	symbols, sources, fields, sites *table.Interner
-	symbol, source, field, site     []uint32
-	offset, index, x, y, z          []int64
-	has, hasOffset, hasField        table.Bits
-	hasSite, hasIndex, hasY, hasZ   table.Bits
-	codes                           map[*Object][3]uint32
-	paths                           map[fieldKey]int32
-}
-
-type fieldKey struct {
-	t      *Type
-	offset uint64
-}
-
-func newDataColumns(n int) *dataColumns {
-	bits := func() table.Bits { return table.NewBits(n) }
-	return &dataColumns{
-		symbols: table.NewInterner(), sources: table.NewInterner(), fields: table.NewInterner(), sites: table.NewInterner(),
-		symbol: make([]uint32, n), source: make([]uint32, n), field: make([]uint32, n), site: make([]uint32, n),
-		offset: make([]int64, n), index: make([]int64, n), x: make([]int64, n), y: make([]int64, n), z: make([]int64, n),
-		has: bits(), hasOffset: bits(), hasField: bits(), hasSite: bits(), hasIndex: bits(), hasY: bits(), hasZ: bits(),
-		codes: map[*Object][3]uint32{}, paths: map[fieldKey]int32{},
-	}
-}
-
-func (d *dataColumns) set(i int, o *Object, addr uint64) {
-	codes, ok := d.codes[o]
-	if !ok {
-		codes = [3]uint32{d.symbols.CodeString(o.Name), d.sources.CodeString(string(o.Source)), d.sites.CodeString(o.Site)}
-		d.codes[o] = codes
-	}
-	d.symbol[i], d.source[i] = codes[0], codes[1]
-	d.has.Set(i)
+func (d *Accesses) set(row int, o *numbered, addr uint64) {
+	d.symbol.put(row, o.symbol)
+	d.source.put(row, o.source)
 	if o.Site != "" {
-		d.site[i] = codes[2]
-		d.hasSite.Set(i)
+		d.site.put(row, o.site)
 	}
 	if addr < o.Start || o.Source == FromStack || o.Source == FromMapping {
 		return
 	}
 	offset := addr - o.Start
-	d.offset[i] = int64(offset)
-	d.hasOffset.Set(i)
+	d.offset.put(row, int64(offset))
 	if o.Type != nil && offset < o.Type.Size {
-		d.element(i, o.Type, offset)
+		d.element(row, o.Type, offset)
 	}
 }
 
 // element sets the part of the object. The path of a field depends only on the
 // offset in one element, and is worked out once for each.
-func (d *dataColumns) element(i int, t *Type, offset uint64) {
+func (d *Accesses) element(row int, t *Type, offset uint64) {
 	if len(t.Fields) == 0 && len(t.Dims) == 0 {
 		return
 	}
@@ -126,50 +143,124 @@ func (d *dataColumns) element(i int, t *Type, offset uint64) {
 			d.paths[key] = code
 		}
 		if code >= 0 {
-			d.field[i] = uint32(code)
-			d.hasField.Set(i)
+			d.field.put(row, uint32(code))
 		}
 	}
 	if e.Index < 0 {
 		return
 	}
-	d.index[i], d.x[i] = e.Index, e.X
-	d.hasIndex.Set(i)
+	d.index.put(row, e.Index)
+	d.x.put(row, e.X)
 	if e.Y >= 0 {
-		d.y[i] = e.Y
-		d.hasY.Set(i)
+		d.y.put(row, e.Y)
 	}
 	if e.Z >= 0 {
-		d.z[i] = e.Z
-		d.hasZ.Set(i)
+		d.z.put(row, e.Z)
 	}
 }
 
-// columns returns those that have a value.
-func (d *dataColumns) columns() []*table.Column {
+// Columns returns those that have a value. Nothing may be added afterwards.
+func (d *Accesses) Columns() ([]*table.Column, error) {
 	var out []*table.Column
-	names := func(name, note string, codes []uint32, in *table.Interner, valid table.Bits) {
-		if valid.Count() > 0 {
-			c := table.Categories(name, table.Derived, codes, in.Names(), valid)
+	var failed error
+	add := func(c *table.Column, note string, err error) {
+		if err != nil {
+			failed = err
+		} else if c != nil {
 			c.Note = note
 			out = append(out, c)
 		}
 	}
-	numbers := func(name, unit, note string, values []int64, valid table.Bits) {
-		if valid.Count() > 0 {
-			c := table.Ints(name, unit, table.Derived, values, valid)
-			c.Note = note
-			out = append(out, c)
-		}
+	names := func(name, note string, v *codes, in *table.Interner) {
+		c, err := v.column(name, in.Names(), d.rows)
+		add(c, note, err)
 	}
-	names("symbol", "data object of the address", d.symbol, d.symbols, d.has)
-	names("object_source", "what the object is known from", d.source, d.sources, d.has)
-	names("allocation", "where the object was allocated", d.site, d.sites, d.hasSite)
-	numbers("offset", "bytes", "from the start of the object", d.offset, d.hasOffset)
-	names("field", "member of the structure", d.field, d.fields, d.hasField)
-	numbers("index", "", "element of the array", d.index, d.hasIndex)
-	numbers("x", "", "along the fastest dimension of the array", d.x, d.hasIndex)
-	numbers("y", "", "", d.y, d.hasY)
-	numbers("z", "", "", d.z, d.hasZ)
-	return out
+	whole := func(name, unit, note string, v *numbers) {
+		c, err := v.column(name, unit, d.rows)
+		add(c, note, err)
+	}
+	names("symbol", "data object of the address", &d.symbol, d.symbols)
+	names("object_source", "what the object is known from", &d.source, d.sources)
+	names("allocation", "where the object was allocated", &d.site, d.sites)
+	whole("offset", "bytes", "from the start of the object", &d.offset)
+	names("field", "member of the structure", &d.field, d.fields)
+	whole("index", "", "element of the array", &d.index)
+	whole("x", "", "along the fastest dimension of the array", &d.x)
+	whole("y", "", "", &d.y)
+	whole("z", "", "", &d.z)
+	return out, failed
+}
+
+// presence is the rows that have a value. They come in ascending order.
+type presence struct{ bits table.Bits }
+
+func (p *presence) set(row int) {
+	for row>>6 >= len(p.bits) {
+		p.bits = append(p.bits, 0)
+	}
+	p.bits.Set(row)
+}
+
+// valid returns the rows among n; nil if that is all.
+func (p *presence) valid(n int) table.Bits {
+	if p.bits.Count() == n {
+		return nil
+	}
+	return append(p.bits, make(table.Bits, (n+63)/64-len(p.bits))...)
+}
+
+// codes is a column of names that grows.
+type codes struct {
+	presence
+	values table.Growing[uint32]
+}
+
+func (c *codes) put(row int, code uint32) {
+	c.set(row)
+	if code == 0 {
+		return // what is not there is padded with it
+	}
+	c.values.Pad(row)
+	c.values.Append(code)
+}
+
+func (c *codes) column(name string, dict []string, n int) (*table.Column, error) {
+	if c.bits == nil {
+		return nil, nil
+	}
+	out := table.Categories(name, table.Derived, nil, dict, nil)
+	out.Valid = c.valid(n)
+	var v []uint32
+	var spill *table.Spill
+	var err error
+	if c.values.Len() == 0 {
+		v, spill, err = table.Zeros[uint32](n)
+	} else {
+		c.values.Pad(n)
+		v, spill, err = c.values.Values()
+	}
+	out.Data = v
+	return out.Back(spill), err
+}
+
+// numbers is a column of whole numbers that grows.
+type numbers struct {
+	presence
+	values table.GrowingInts
+}
+
+func (c *numbers) put(row int, v int64) {
+	c.set(row)
+	c.values.Pad(row)
+	c.values.Append(v)
+}
+
+func (c *numbers) column(name, unit string, n int) (*table.Column, error) {
+	if c.bits == nil {
+		return nil, nil
+	}
+	c.values.Pad(n)
+	data, spill, err := c.values.Values()
+	out := &table.Column{Name: name, Kind: table.Number, Unit: unit, Provenance: table.Derived, Data: data, Valid: c.valid(n)}
+	return out.Back(spill), err
 }

@@ -107,56 +107,71 @@ func (o *Objects) Fork(parent, child int, at uint64) {
 // ABI of x86-64; 128 bytes).
 const redZone = 128
 
-// Find returns the object at an address; nil if the address is in no mapping
+// find returns the object at an address; nil if the address is in no mapping
 // and no other source knows it. A stack pointer of 0 is unknown. It is quick
 // while times do not fall.
-func (o *Objects) Find(pid, tid int, at, addr, sp uint64) *Object {
-	if m, _, _, ok := o.marks.find(pid, at, addr); ok {
-		return m
+//
+// With it come the addresses around this one whose answer is the same until
+// something changes, as long as no stack pointer is known; none if that is not
+// certain. Marks may lie inside everything else, allocations inside mappings.
+func (o *Objects) find(pid, tid int, at, addr, sp uint64) (object *Object, low, high uint64) {
+	if m, low, high, ok := o.marks.find(pid, at, addr); ok {
+		return m, low, high
 	}
-	if a, _, _, ok := o.heap.find(pid, at, addr); ok {
+	if a, low, high, ok := o.heap.find(pid, at, addr); ok {
 		if a.Name == "" {
 			o.nameAllocation(pid, at, a)
 		}
-		return a
+		if len(o.marks.events) > 0 {
+			return a, 0, 0
+		}
+		return a, low, high
 	}
-	m := o.space.Find(pid, at, addr)
+	m, low, high := o.space.reach(pid, at, addr)
 	if m == nil {
-		return nil
+		return nil, 0, 0
 	}
-	if g := o.global(pid, at, addr, m); g != nil {
-		return g
+	if len(o.marks.events)+len(o.heap.events) > 0 {
+		low, high = 0, 0
+	}
+	g, possible := o.global(pid, at, addr, m)
+	if g != nil {
+		return g, max(low, g.Start), min(high, g.Start+g.Size)
 	}
 	if s := o.stack(pid, tid, at, addr, sp, m); s != nil {
-		return s
+		return s, 0, 0
 	}
-	return o.mapped(m)
+	if possible {
+		low, high = 0, 0
+	}
+	return o.mapped(m), low, high
 }
 
-// global looks for a variable. The part of a program that starts as zeros is an
-// anonymous mapping directly behind its file.
-func (o *Objects) global(pid int, at, addr uint64, m *Mapping) *Object {
+// global looks for a variable, and says whether the mapping may hold one. The
+// part of a program that starts as zeros is an anonymous mapping directly behind
+// its file.
+func (o *Objects) global(pid int, at, addr uint64, m *Mapping) (object *Object, possible bool) {
 	if m.anonymous() && m.Start > 0 {
 		before := o.space.Find(pid, at, m.Start-1)
 		if before == nil || before.End != m.Start {
-			return nil
+			return nil, false
 		}
 		m = before
 	}
 	if m.named() {
-		return nil
+		return nil, false
 	}
 	b, err := o.files.Open(m.Path, m.BuildID)
 	if err != nil {
-		return nil
+		return nil, false
 	}
 	bias, ok := b.biasIn(o.space, pid, at, m)
 	if !ok || !b.Contains(addr-bias) {
-		return nil
+		return nil, true
 	}
 	g, ok := b.Global(addr - bias)
 	if !ok {
-		return nil
+		return nil, true
 	}
 	key := globalKey{b, g.Start, bias}
 	obj := o.globals[key]
@@ -165,7 +180,7 @@ func (o *Objects) global(pid int, at, addr uint64, m *Mapping) *Object {
 		o.rename(obj)
 		o.globals[key] = obj
 	}
-	return obj
+	return obj, true
 }
 
 func (o *Objects) stack(pid, tid int, at, addr, sp uint64, m *Mapping) *Object {

@@ -144,7 +144,13 @@ func (r *Resolver) Columns(ctx context.Context, s *Samples) ([]*table.Column, er
 		out = append(out, columns...)
 	}
 	if s.Addr != nil {
-		out = append(out, r.data(s)...)
+		d := r.Accesses()
+		d.Add(s)
+		columns, err := d.Columns()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, columns...)
 	}
 	return out, ctx.Err()
 }

@@ -64,15 +64,17 @@ func (s *Space) Exec(pid int, at uint64) {
 // Find returns the mapping of an address at a time; nil if there is none. It
 // is quick while times do not fall.
 func (s *Space) Find(pid int, at, addr uint64) *Mapping {
-	if m, _, _, ok := s.find(pid, at, addr); ok {
-		return m
+	m, _, _ := s.reach(pid, at, addr)
+	return m
+}
+
+// reach is Find, and the part of the mapping that is not covered by others.
+func (s *Space) reach(pid int, at, addr uint64) (m *Mapping, low, high uint64) {
+	m, low, high, ok := s.find(pid, at, addr)
+	if !ok && addr>>63 == 1 && pid != Kernel {
+		m, low, high, _ = s.find(Kernel, at, addr)
 	}
-	if addr>>63 == 1 && pid != Kernel {
-		if m, _, _, ok := s.find(Kernel, at, addr); ok {
-			return m
-		}
-	}
-	return nil
+	return m, low, high
 }
 
 // grownMapping is the new part of a mapping that the kernel joined with the one
@@ -142,6 +144,14 @@ func (l *timeline[T]) find(pid int, at, addr uint64) (value T, low, high uint64,
 // advance applies the events up to and including a time; back in time it starts
 // again.
 func (l *timeline[T]) advance(at uint64) {
+	if l.sorted && at >= l.now && (l.next == len(l.events) || l.events[l.next].at > at) {
+		l.now = at
+		return
+	}
+	l.replay(at)
+}
+
+func (l *timeline[T]) replay(at uint64) {
 	if !l.sorted {
 		slices.SortStableFunc(l.events, func(a, b event[T]) int {
 			switch {

@@ -3,10 +3,12 @@ package perfdata
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"maps"
 	"os"
 	"slices"
 
+	"isobath/internal/perfevent"
 	"isobath/internal/symbol"
 	"isobath/internal/table"
 )
@@ -19,15 +21,15 @@ type attribution struct {
 	space *symbol.Space
 	files *symbol.Files
 
-	commands map[uint32]uint32 // by thread
+	commands map[int32]uint32 // by thread
 	names    *table.Interner
 	command  table.Growing[uint32]
-	named    table.Bits
+	unnamed  []uint32 // rows of threads without a command
 	lossy    losses
 
 	// Distinct instructions, and which one each row has.
 	sites   map[siteKey]uint32
-	pid     table.Growing[uint32]
+	pid     table.Growing[int32]
 	at, pc  table.Growing[uint64]
 	stack   table.Growing[uint32]
 	siteOf  table.Growing[uint32]
@@ -37,25 +39,30 @@ type attribution struct {
 	recent [recentSites]recentSite
 	epoch  uint32
 
-	tid     uint32 // of the last sample, whose command is name
+	tid     int32 // of the last sample, whose command is name
 	name    uint32
 	said    bool
 	changed bool // since the last sample a command may have changed
 }
 
-// recentSites is a power of two. Most samples are of few instructions.
-const recentSites = 1 << 12
+// Most samples are of few instructions.
+const (
+	recentBits  = 14
+	recentSites = 1 << recentBits
+)
 
 type recentSite struct {
-	ip                      uint64
-	pid, stack, epoch, site uint32
+	ip                 uint64
+	pid                int32
+	stack, epoch, site uint32
 }
 
 // siteKey is an instruction in its mapping, with the calls that led there.
 type siteKey struct {
-	m          *symbol.Mapping
-	ip         uint64
-	pid, stack uint32
+	m     *symbol.Mapping
+	ip    uint64
+	pid   int32
+	stack uint32
 }
 
 // maxSites bounds the memory of the distinct instructions. Beyond it they are
@@ -65,8 +72,8 @@ const maxSites = 1 << 19
 // attribute walks over samples and notes in order of time.
 func (b *builder) attribute(ctx context.Context) (*attribution, error) {
 	at := &attribution{
-		b: b, space: &symbol.Space{}, files: b.im.binaries(), commands: map[uint32]uint32{}, names: table.NewInterner(),
-		named: table.NewBits(b.n), lossy: newLosses(b.n), sites: map[siteKey]uint32{}, hasCode: b.r.ip.used,
+		b: b, space: &symbol.Space{}, files: b.im.binaries(), commands: map[int32]uint32{}, names: table.NewInterner(),
+		lossy: newLosses(b.n), sites: map[siteKey]uint32{}, hasCode: b.r.ip.used,
 	}
 	at.mappings()
 	notes := b.im.notes
@@ -77,12 +84,12 @@ func (b *builder) attribute(ctx context.Context) (*attribution, error) {
 				return nil, err
 			}
 		}
-		row := b.row(i)
-		for len(notes) > 0 && (notes[0].Time <= b.time[row] || !b.r.time.used) {
+		now := b.at(i)
+		for len(notes) > 0 && (notes[0].Time <= now || !b.r.time.used) {
 			at.take(&notes[0])
 			notes = notes[1:]
 		}
-		at.sample(i, row)
+		at.sample(i, now)
 	}
 	for i := range notes {
 		at.lossy.take(&notes[i])
@@ -163,20 +170,20 @@ func (at *attribution) take(n *Note) {
 	switch n.Kind {
 	case Map, Exit, Switch:
 	case Fork:
-		if name, ok := at.commands[n.PTID]; ok {
-			at.commands[n.TID] = name
+		if name, ok := at.commands[int32(n.PTID)]; ok {
+			at.commands[int32(n.TID)] = name
 		}
 	case Comm:
-		at.commands[n.TID] = at.names.CodeString(n.Name)
+		at.commands[int32(n.TID)] = at.names.CodeString(n.Name)
 	default:
 		at.lossy.take(n)
 	}
 }
 
-// sample attributes row i, which is row of the file.
-func (at *attribution) sample(i, row int) {
+// sample attributes row i.
+func (at *attribution) sample(i int, now uint64) {
 	b := at.b
-	if tid := b.tid[row]; tid != at.tid || at.changed || i == 0 {
+	if tid := b.tid.v[i]; tid != at.tid || at.changed || i == 0 {
 		at.tid, at.changed = tid, false
 		at.name, at.said = at.commands[tid]
 		if tid == 0 && !at.said {
@@ -184,23 +191,25 @@ func (at *attribution) sample(i, row int) {
 			at.commands[0] = at.name
 		}
 	}
-	if at.said {
-		at.named.Set(i)
+	if !at.said {
+		at.unnamed = append(at.unnamed, uint32(i))
+	} else if at.name != 0 { // the first name is what is padded
+		at.command.Pad(i)
+		at.command.Append(at.name)
 	}
-	at.command.Append(at.name)
 	if b.im.lossy {
-		at.lossy.sample(b, i, row)
+		at.lossy.sample(b, i, now)
 	}
 	if !at.hasCode {
 		return
 	}
-	key := siteKey{ip: b.ip[row], pid: b.pid[row]}
-	if b.stack != nil {
-		key.stack = b.stack[row]
+	key := siteKey{ip: b.ip.v[i], pid: b.pid.v[i]}
+	if b.stack.v != nil {
+		key.stack = b.stack.v[i]
 	}
-	near := &at.recent[(key.ip*0x9e3779b97f4a7c15)>>(64-12)]
+	near := &at.recent[(key.ip*0x9e3779b97f4a7c15)>>(64-recentBits)]
 	if near.ip != key.ip || near.pid != key.pid || near.stack != key.stack || near.epoch != at.epoch+1 {
-		*near = recentSite{key.ip, key.pid, key.stack, at.epoch + 1, at.site(key, b.time[row])}
+		*near = recentSite{key.ip, key.pid, key.stack, at.epoch + 1, at.site(key, now)}
 	}
 	at.siteOf.Append(near.site)
 }
@@ -208,7 +217,7 @@ func (at *attribution) sample(i, row int) {
 // site numbers an instruction.
 func (at *attribution) site(key siteKey, time uint64) uint32 {
 	pid := key.pid
-	key.m = at.space.Find(int(int32(key.pid)), time, key.ip)
+	key.m = at.space.Find(int(key.pid), time, key.ip)
 	if key.m != nil && key.stack == 0 {
 		key.pid = 0 // the mapping says all
 	}
@@ -229,28 +238,44 @@ func (at *attribution) site(key siteKey, time uint64) uint32 {
 
 // code adds what was running: command, instruction, function, line.
 func (b *builder) code(ctx context.Context, at *attribution) {
-	data, spill, err := at.command.Values()
-	if len(at.names.Names()) < 2 {
-		spill.Close()
-		data, spill, err = table.Zeros[uint32](b.n)
-	}
-	comm := table.Categories("comm", said(at.named, table.Measured), data, at.names.Names(), at.named)
-	b.add(comm.Back(spill), err)
-	b.addresses("ip", b.ip, sampleIP)
+	b.commands(at)
+	b.addresses("ip", b.ip, &b.r.ip)
 	b.modes()
 	if err := at.sitesToColumns(ctx); err != nil {
 		b.fail(err)
 	}
 }
 
+// commands adds the name of each thread.
+func (b *builder) commands(at *attribution) {
+	var valid table.Bits
+	if len(at.unnamed) > 0 {
+		valid = table.FullBits(b.n)
+		for _, row := range at.unnamed {
+			valid.Clear(int(row))
+		}
+	}
+	var data []uint32
+	var spill *table.Spill
+	var err error
+	if at.command.Len() == 0 {
+		data, spill, err = table.Zeros[uint32](b.n)
+	} else {
+		at.command.Pad(b.n)
+		data, spill, err = at.command.Values()
+	}
+	comm := table.Categories("comm", said(valid, table.Measured), data, at.names.Names(), valid)
+	b.add(comm.Back(spill), err)
+}
+
 func (b *builder) modes() {
 	modes := []string{"unknown", "kernel", "user", "hypervisor", "guest kernel", "guest user", "unknown", "unknown"}
 	dict := table.NewInterner()
 	var codes [8]uint32
-	for _, m := range []int{modeUser, modeKernel, modeHypervisor, modeGuestKernel, modeGuestUser, 0, 6, 7} {
+	for _, m := range []int{perfevent.MiscUser, perfevent.MiscKernel, perfevent.MiscHypervisor, perfevent.MiscGuestKernel, perfevent.MiscGuestUser, 0, 6, 7} {
 		codes[m] = dict.CodeString(modes[m])
 	}
-	data, spill, err := gather(b, b.mode, func(m uint8) uint32 { return codes[m&miscModeMask] })
+	data, spill, err := gather(b.n, b.mode.v, func(m uint8) uint32 { return codes[m&perfevent.MiscCPUModeMask] })
 	mode := table.Categories("mode", table.Measured, data, dict.Names(), nil)
 	b.add(mode.Back(spill), err)
 }
@@ -262,15 +287,15 @@ func (at *attribution) sitesToColumns(ctx context.Context) error {
 	if !at.hasCode {
 		return nil
 	}
-	pid, time, pc, stack := values(b, &at.pid, at.pc.Len()), values(b, &at.at, at.pc.Len()), values(b, &at.pc, at.pc.Len()), values(b, &at.stack, at.pc.Len())
-	siteOf := values(b, &at.siteOf, b.n)
+	pid, time, pc, stack := listed(b, &at.pid), listed(b, &at.at), listed(b, &at.pc), listed(b, &at.stack)
+	siteOf := listed(b, &at.siteOf)
 	all := newAccumulator()
 	listing := symbol.NewListing()
 	warned := map[string]bool{}
 	for from := 0; from < len(pc); from += maxSites {
 		to := min(from+maxSites, len(pc))
-		s := &symbol.Samples{Rows: to - from, Pid: signed(pid[from:to]), Time: time[from:to], PC: pc[from:to]}
-		if b.stack != nil {
+		s := &symbol.Samples{Rows: to - from, Pid: pid[from:to], Time: time[from:to], PC: pc[from:to]}
+		if b.stack.v != nil {
 			at.chains(s, pc[from:to], stack[from:to])
 		}
 		r := symbol.NewResolver(at.space, at.files, nil)
@@ -296,7 +321,9 @@ func (at *attribution) sitesToColumns(ctx context.Context) error {
 		return err
 	}
 	for _, c := range columns {
-		b.spills = append(b.spills, c.Spill)
+		if c.Spill != nil {
+			b.spills = append(b.spills, c.Spill)
+		}
 		b.add(c.Spread(siteOf))
 	}
 	return nil
@@ -312,12 +339,9 @@ func (im *importer) tell(sentences map[string]bool) {
 	}
 }
 
-func signed(v []uint32) []int32 {
-	out := make([]int32, len(v))
-	for i, x := range v {
-		out[i] = int32(x)
-	}
-	return out
+// listed ends a list that is not sorted by time.
+func listed[T table.Fixed](b *builder, g *table.Growing[T]) []T {
+	return hold[T](b)(g.Values()).v
 }
 
 // contextMarker is the smallest of the values that divide a call chain into
@@ -329,10 +353,10 @@ func (at *attribution) chains(s *symbol.Samples, pc []uint64, stack []uint32) {
 	names := at.b.im.stacks.in.Names()
 	s.ChainAt = make([]int, 1, len(pc)+1)
 	for i, n := range stack {
-		chain := []byte(names[n])
+		chain := perfevent.Words{Bytes: []byte(names[n]), Order: at.b.im.Order}
 		first := true
-		for ; len(chain) >= 8; chain = chain[8:] {
-			a := at.b.im.u64(chain)
+		for j := range chain.Len() {
+			a := chain.At(j)
 			if a >= contextMarker {
 				continue
 			}
@@ -354,41 +378,30 @@ func (b *builder) objects(ctx context.Context, at *attribution) {
 	if !addr.used || addr.all == 0 {
 		return
 	}
-	all := newAccumulator()
-	r := symbol.NewResolver(at.space, at.files, nil)
-	for from := 0; from < b.n; from += objectRows {
+	d := symbol.NewResolver(at.space, at.files, nil).Accesses()
+	for from := 0; from < b.n && ctx.Err() == nil; from += objectRows {
 		to := min(from+objectRows, b.n)
-		if err := all.add(b.objectColumns(ctx, r, from, to), to-from); err != nil {
-			b.fail(err)
-			return
-		}
+		d.Add(b.accesses(from, to))
 		if to%releaseRows == 0 {
 			b.release()
 		}
 	}
-	columns, err := all.columns()
-	if err != nil {
-		b.fail(err)
-		return
-	}
+	columns, err := d.Columns()
+	b.fail(errors.Join(err, ctx.Err()))
 	for _, c := range columns {
 		b.add(c, nil)
 	}
 }
 
-func (b *builder) objectColumns(ctx context.Context, r *symbol.Resolver, from, to int) []*table.Column {
+// accesses is the addresses of some rows.
+func (b *builder) accesses(from, to int) *symbol.Samples {
 	n := to - from
-	s := &symbol.Samples{Rows: n, Pid: make([]int32, n), Tid: make([]int32, n), Time: make([]uint64, n), Addr: make([]uint64, n), HasAddr: table.NewBits(n)}
+	s := &symbol.Samples{Rows: n, Pid: b.pid.v[from:to], Tid: b.tid.v[from:to], Time: make([]uint64, n), Addr: b.addr.v[from:to]}
 	for i := range n {
-		row := b.row(from + i)
-		s.Pid[i], s.Tid[i], s.Time[i], s.Addr[i] = int32(b.pid[row]), int32(b.tid[row]), b.time[row], b.addr[row]
-		if s.Addr[i] != 0 {
-			s.HasAddr.Set(i)
-		}
+		s.Time[i] = b.at(from + i)
 	}
-	columns, err := r.Columns(ctx, s)
-	if err != nil {
-		b.fail(err)
+	if b.r.addr.zeros > 0 {
+		s.HasAddr = nonzero(s.Addr)
 	}
-	return columns
+	return s
 }

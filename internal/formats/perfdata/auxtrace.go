@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"isobath/internal/perfevent"
 	"isobath/internal/spe"
 	"isobath/internal/table"
 )
@@ -50,25 +51,25 @@ func (c *clock) time(ticks uint64) uint64 {
 
 // timeConv reads TIME_CONV.
 func (im *importer) timeConv(r record) {
-	c := cursor{order: im.order, b: r.b[recordHeader:]}
-	conv := clock{shift: c.u64(), mult: c.u64(), zero: c.u64()}
-	if c.short || conv.shift > 63 || conv.mult == 0 {
+	c := perfevent.Cursor{Order: im.Order, B: r.b[perfevent.HeaderSize:]}
+	conv := clock{shift: c.U64(), mult: c.U64(), zero: c.U64()}
+	if c.Short || conv.shift > 63 || conv.mult == 0 {
 		return
 	}
 	conv.known = true
-	if len(c.b) >= 18 {
-		conv.cycles, conv.mask = c.u64(), c.u64()
-		conv.short = c.b[1] != 0
+	if len(c.B) >= 18 {
+		conv.cycles, conv.mask = c.U64(), c.U64()
+		conv.short = c.B[1] != 0
 	}
 	im.trace.clock = conv
 }
 
 // auxtraceInfo reads which hardware made the trace.
 func (im *importer) auxtraceInfo(r record) {
-	c := cursor{order: im.order, b: r.b[recordHeader:]}
-	im.trace.kind = c.u32()
-	c.u32()
-	im.trace.pmu = uint32(c.u64())
+	c := perfevent.Cursor{Order: im.Order, B: r.b[perfevent.HeaderSize:]}
+	im.trace.kind = c.U32()
+	c.U32()
+	im.trace.pmu = uint32(c.U64())
 	im.trace.seen = true
 }
 
@@ -77,11 +78,11 @@ const maxBuffers = 1 << 16
 
 // auxtrace decodes a piece of a trace.
 func (im *importer) auxtrace(r record, rest *payload) error {
-	c := cursor{order: im.order, b: r.b[recordHeader:]}
-	size, offset := c.u64(), c.u64()
-	c.u64()
-	idx, tid, cpu := c.u32(), c.u32(), c.u32()
-	if c.short {
+	c := perfevent.Cursor{Order: im.Order, B: r.b[perfevent.HeaderSize:]}
+	size, offset := c.U64(), c.U64()
+	c.U64()
+	idx, tid, cpu := c.U32(), c.U32(), c.U32()
+	if c.Short {
 		return fmt.Errorf("piece of a hardware trace at byte %d is too short: %w", r.at, errDamaged)
 	}
 	im.trace.pieces++
@@ -124,7 +125,7 @@ func (im *importer) speEvent() int {
 		return -1
 	}
 	for i, e := range im.events[:min(len(im.events), maxEventRows)] {
-		if im.kindOf(e) == kindSPE || im.trace.seen && e.Type == im.trace.pmu && e.Type > typeBreakpoint {
+		if im.kindOf(e) == kindSPE || im.trace.seen && e.Type == im.trace.pmu && e.Type > perfevent.TypeBreakpoint {
 			e.kind = kindSPE
 			return i
 		}
@@ -132,7 +133,7 @@ func (im *importer) speEvent() int {
 	return -1
 }
 
-const speFieldsOfSample = sampleIP | sampleTID | sampleTime | sampleAddr | sampleWeight
+const speFieldsOfSample = perfevent.SampleIP | perfevent.SampleTID | perfevent.SampleTime | perfevent.SampleAddr | perfevent.SampleWeight
 
 // addSPE adds a record if it is an access to memory.
 func (im *importer) addSPE(r *spe.Record, event int, tid, cpu uint32) error {
@@ -144,18 +145,19 @@ func (im *importer) addSPE(r *spe.Record, event int, tid, cpu uint32) error {
 		return fmt.Errorf("more than %d samples: record less", maxRows)
 	}
 	im.trace.accesses++
-	s := Sample{Event: int32(event), Type: speFieldsOfSample, IP: r.PC, Addr: r.VA, Phys: r.PA, Weight: uint64(r.Total), Mode: modeUser}
+	s := Sample{Event: int32(event), Type: speFieldsOfSample, Mode: perfevent.MiscUser}
+	s.IP, s.Addr, s.PhysAddr, s.Weight = r.PC, r.VA, r.PA, uint64(r.Total)
 	if r.EL > 0 {
-		s.Mode = modeKernel
+		s.Mode = perfevent.MiscKernel
 	}
 	if r.Has&spe.HasPA != 0 {
-		s.Type |= samplePhysAddr
+		s.Type |= perfevent.SamplePhysAddr
 	}
 	if r.Has&spe.HasTime != 0 {
 		s.Time = im.trace.clock.time(r.Time)
 	}
 	if int32(cpu) >= 0 {
-		s.Type |= sampleCPU
+		s.Type |= perfevent.SampleCPU
 		s.CPU = cpu
 	}
 	switch {
@@ -164,7 +166,7 @@ func (im *importer) addSPE(r *spe.Record, event int, tid, cpu uint32) error {
 	case int32(tid) > 0:
 		s.TID = tid
 	default:
-		s.TID = unknownThread
+		s.TID = ^uint32(0) // unknownThread
 	}
 	s.PID = s.TID
 	im.extend(&s)
@@ -174,7 +176,7 @@ func (im *importer) addSPE(r *spe.Record, event int, tid, cpu uint32) error {
 }
 
 // unknownThread marks rows whose thread follows from what ran on their CPU.
-const unknownThread = ^uint32(0)
+const unknownThread = -1
 
 // midr reads the main ID register from the CPUID feature: "0x00000000410fd0c0".
 func (im *importer) midr() uint64 {
@@ -193,7 +195,7 @@ func (r *rows) addSPE(rec *spe.Record) {
 	if r.spe == nil {
 		r.spe = &speRows{}
 	}
-	n := (r.n - 1) & (blockRows - 1)
+	n := len(r.small) - 1
 	r.spe.events.put(n, rec.Events|1<<63)
 	put := func(f *field, has spe.Field, v uint64) {
 		if rec.Has&has != 0 {
@@ -221,13 +223,13 @@ func (b *builder) speColumns() {
 	if b.r.spe == nil {
 		return
 	}
-	v := values(b, &b.r.spe.events.values, b.n)
-	valid := b.nonzero(v)
+	v := b.words(&b.r.spe.events).v
+	valid := nonzero(v)
 	for _, f := range speFlags {
 		if b.r.spe.events.all>>f.bit&1 == 0 {
 			continue // never set: the processor may not have it
 		}
-		data, spill, err := gather(b, v, func(x uint64) uint8 { return uint8(x >> f.bit & 1) })
+		data, spill, err := gather(b.n, v, func(x uint64) uint8 { return uint8(x >> f.bit & 1) })
 		b.add(table.Flags(f.name, table.Measured, data, slices.Clone(valid)).Back(spill), err)
 	}
 	for _, f := range []struct {
@@ -241,23 +243,12 @@ func (b *builder) speColumns() {
 		if !f.of.used {
 			continue
 		}
-		v := values(b, &f.of.values, b.n)
-		data, spill, err := gather(b, v, func(x uint64) int32 { return int32(max(x, 1) - 1) })
-		valid := b.nonzero(v)
+		v := b.words(f.of).v
+		data, spill, err := gather(b.n, v, func(x uint64) int32 { return int32(max(x, 1) - 1) })
+		valid := nonzero(v)
 		c := &table.Column{Name: f.name, Kind: table.Number, Unit: f.unit, Note: f.note, Provenance: said(valid, table.Measured), Data: data, Valid: valid}
 		b.add(c.Back(spill), err)
 	}
-}
-
-// nonzero returns the rows whose value is not zero, in order of time.
-func (b *builder) nonzero(v []uint64) table.Bits {
-	valid := table.NewBits(b.n)
-	for i := range b.n {
-		if v[b.row(i)] != 0 {
-			valid.Set(i)
-		}
-	}
-	return valid
 }
 
 // threads finds process and thread of SPE rows: the trace names at most the
@@ -266,32 +257,32 @@ func (b *builder) threads() {
 	if b.r.spe == nil {
 		return
 	}
-	b.pid, b.tid = slices.Clone(b.pid), slices.Clone(b.tid)
-	process := map[uint32]uint32{}
+	b.pid, b.tid = stored[int32]{v: slices.Clone(b.pid.v)}, stored[int32]{v: slices.Clone(b.tid.v)}
+	pid, tid := b.pid.v, b.tid.v
+	process := map[int32]int32{}
 	for i := range b.im.notes {
 		switch n := &b.im.notes[i]; n.Kind {
 		case Comm, Fork, Map:
-			process[n.TID] = n.PID
+			process[int32(n.TID)] = int32(n.PID)
 		}
 	}
-	running := map[uint32]uint32{}
+	running := map[int32]int32{}
 	notes := b.im.notes
 	for i := range b.n {
-		row := b.row(i)
-		for ; len(notes) > 0 && notes[0].Time <= b.time[row]; notes = notes[1:] {
+		for ; len(notes) > 0 && notes[0].Time <= b.at(i); notes = notes[1:] {
 			if n := &notes[0]; n.Kind == Switch && !n.Out {
-				running[uint32(n.CPU)] = n.TID
+				running[n.CPU] = int32(n.TID)
 			}
 		}
-		if b.im.events[b.event[row]].kind != kindSPE {
+		if b.im.events[b.event.v[i]].kind != kindSPE {
 			continue
 		}
-		if b.tid[row] == unknownThread {
-			b.tid[row] = running[b.cpu[row]]
-			b.pid[row] = b.tid[row]
+		if tid[i] == unknownThread {
+			tid[i] = running[b.cpu.v[i]]
+			pid[i] = tid[i]
 		}
-		if pid, ok := process[b.tid[row]]; ok {
-			b.pid[row] = pid
+		if p, ok := process[tid[i]]; ok {
+			pid[i] = p
 		}
 	}
 }

@@ -8,35 +8,36 @@ import (
 	"slices"
 
 	"isobath/internal/datasrc"
+	"isobath/internal/perfevent"
 	"isobath/internal/table"
 )
 
-// builder turns rows into columns, in order of time.
+// builder turns rows into columns.
 type builder struct {
 	im      *importer
 	r       *rows
 	n       int
-	order   []uint32 // rows in order of time; nil if they are
-	base    uint64
+	order   []uint32 // rows in order of time; nil if they are, which is the rule
+	base    uint64   // the first time
 	columns []*table.Column
-	spills  []*table.Spill // of what is needed while building only
-	listing *table.Table   // machine code of the functions with samples
+	spills  []*table.Spill // of the rows
+	taken   map[*table.Spill]bool
+	listing *table.Table // machine code of the functions with samples
 	err     error
 
-	// Fields of the rows, in the order of the file.
-	event, mode      []uint8
-	pid, tid, source []uint32
-	stack            []uint32 // nil if no call chains were recorded
-	cpu              []uint32
-	time, ip, addr   []uint64
-	ordered          []uint32 // source in order of time
+	// Fields of the rows, in order of time.
+	event, mode   stored[uint8]
+	pid, tid, cpu stored[int32]
+	source, stack stored[uint32] // no stacks if no call chains were recorded
+	time          stored[int64]  // since base
+	ip, addr      stored[uint64]
 }
 
-func (b *builder) row(i int) int {
-	if b.order == nil {
-		return i
-	}
-	return int(b.order[i])
+// stored is one value of all rows and the file it is in. It becomes a column
+// as it is, without being copied.
+type stored[T table.Fixed] struct {
+	v     []T
+	spill *table.Spill
 }
 
 func (b *builder) fail(err error) {
@@ -49,6 +50,9 @@ func (b *builder) add(c *table.Column, err error) *table.Column {
 	if err != nil {
 		b.fail(err)
 		return &table.Column{}
+	}
+	if c.Spill != nil {
+		b.taken[c.Spill] = true
 	}
 	c.Release()
 	b.release()
@@ -66,28 +70,55 @@ func (b *builder) release() {
 // releaseRows is after how many rows of a walk their memory is given back.
 const releaseRows = 1 << 19
 
-// values ends a growing column. Its memory is freed when the builder is done.
-func values[T table.Fixed](b *builder, g *table.Growing[T], n int) []T {
-	var v []T
-	var spill *table.Spill
-	var err error
+// at is when row i was sampled.
+func (b *builder) at(i int) uint64 { return uint64(b.time.v[i]) + b.base }
+
+// ended ends a growing column and puts it in order of time.
+func ended[T table.Fixed](b *builder, g *table.Growing[T]) stored[T] {
 	if g.Len() == 0 {
-		v, spill, err = table.Zeros[T](n)
-	} else {
-		g.Pad(n)
-		v, spill, err = g.Values()
+		return hold[T](b)(table.Zeros[T](b.n))
 	}
-	if err != nil {
-		b.fail(err)
-		return make([]T, n)
+	g.Pad(b.n)
+	out := hold[T](b)(g.Values())
+	if b.order == nil || b.err != nil {
+		return out
 	}
-	b.spills = append(b.spills, spill)
-	return v
+	return sortedBy(b, out.v)
+}
+
+// sortedBy puts values in order of time.
+func sortedBy[T table.Fixed](b *builder, v []T) stored[T] {
+	var sorted table.Growing[T]
+	for at := 0; at < b.n; {
+		block := sorted.Room(b.n - at)
+		for i, row := range b.order[at : at+len(block)] {
+			block[i] = v[row]
+		}
+		at += len(block)
+	}
+	return hold[T](b)(sorted.Values())
+}
+
+// hold remembers a file for as long as the builder lives, unless a column takes
+// it over.
+func hold[T table.Fixed](b *builder) func(v []T, spill *table.Spill, err error) stored[T] {
+	return func(v []T, spill *table.Spill, err error) stored[T] {
+		if err != nil {
+			b.fail(err)
+			return stored[T]{v: make([]T, b.n)}
+		}
+		if spill != nil {
+			b.spills = append(b.spills, spill)
+		}
+		return stored[T]{v, spill}
+	}
 }
 
 func (b *builder) close() {
 	for _, s := range b.spills {
-		s.Close()
+		if !b.taken[s] {
+			s.Close()
+		}
 	}
 }
 
@@ -99,11 +130,11 @@ func (im *importer) tables(ctx context.Context) ([]*table.Table, error) {
 		name   string
 		rows   *rows
 		fields []ibsField
-	}{{"samples", &im.rows, opFields}, {"fetch", &im.fetches, fetchFields}} {
+	}{{"samples", im.rows, opFields}, {"fetch", im.fetches, fetchFields}} {
 		if part.rows.n == 0 {
 			continue
 		}
-		b := &builder{im: im, r: part.rows, n: part.rows.n}
+		b := &builder{im: im, r: part.rows, n: part.rows.n, taken: map[*table.Spill]bool{}}
 		t, lost, err := b.build(ctx, part.name, part.fields)
 		b.close()
 		if err != nil {
@@ -122,19 +153,7 @@ func (im *importer) tables(ctx context.Context) ([]*table.Table, error) {
 
 // build makes the table of one set of rows, and that of the gaps between them.
 func (b *builder) build(ctx context.Context, name string, fields []ibsField) (samples, gaps *table.Table, err error) {
-	r := b.r
-	r.flush()
-	b.event, b.mode = values(b, &r.event, b.n), values(b, &r.mode, b.n)
-	b.pid, b.tid, b.source = values(b, &r.pid, b.n), values(b, &r.tid, b.n), values(b, &r.source, b.n)
-	b.time, b.ip, b.cpu = values(b, &r.time.values, b.n), values(b, &r.ip.values, b.n), values(b, &r.cpu, b.n)
-	b.addr = values(b, &r.addr.values, b.n)
-	if r.stack.Len() > 0 {
-		b.stack = values(b, &r.stack, b.n)
-	}
-	if r.time.used {
-		b.order = timeOrder(b.time)
-		b.base = b.time[b.row(0)]
-	}
+	b.inOrder()
 	b.threads()
 	b.place()
 	at, err := b.attribute(ctx)
@@ -148,6 +167,7 @@ func (b *builder) build(ctx context.Context, name string, fields []ibsField) (sa
 	b.rest(at)
 	b.ibs(fields)
 	b.speColumns()
+	b.registerColumns()
 	if b.err != nil {
 		return nil, nil, b.err
 	}
@@ -158,19 +178,55 @@ func (b *builder) build(ctx context.Context, name string, fields []ibsField) (sa
 	return samples, gaps, err
 }
 
+// inOrder ends the columns that are needed all the time, in order of time.
+func (b *builder) inOrder() {
+	r := b.r
+	r.finish()
+	b.base = r.base
+	if r.disordered {
+		time := ended(b, &r.time.times)
+		b.order = timeOrder(&sorter{}, time.v)
+		b.time = sortedBy(b, time.v)
+	} else {
+		b.time = ended(b, &r.time.times)
+	}
+	b.event, b.mode = ended(b, &r.event), ended(b, &r.mode)
+	b.pid, b.tid, b.cpu = ended(b, &r.pid), ended(b, &r.tid), ended(b, &r.cpu)
+	b.source = ended(b, &r.source)
+	b.ip, b.addr = b.words(&r.ip), b.words(&r.addr)
+	if r.stack.Len() > 0 {
+		b.stack = ended(b, &r.stack)
+	}
+	if first := b.time.v[0]; r.time.used && first != 0 {
+		b.base += uint64(first)
+		b.time = hold[int64](b)(gather(b.n, b.time.v, func(t int64) int64 { return t - first }))
+	}
+}
+
 // place adds when and where samples were taken.
 func (b *builder) place() {
-	r := b.r
-	if r.time.used {
-		v, spill, err := gather(b, b.time, func(t uint64) int64 { return int64(t - b.base) })
-		c := &table.Column{Name: "time", Kind: table.Time, Unit: "ns", Provenance: table.Measured, Base: b.base, Data: v, Note: b.im.clock()}
-		b.add(c.Back(spill), err)
+	if b.r.time.used {
+		c := &table.Column{Name: "time", Kind: table.Time, Unit: "ns", Provenance: table.Measured, Base: b.base, Data: b.time.v, Note: b.im.clock()}
+		b.add(c.Back(b.time.spill), nil)
 	}
-	if r.cpuUsed {
-		b.number32("cpu", b.cpu, sampleCPU)
+	if b.r.cpuUsed {
+		b.small("cpu", b.cpu, perfevent.SampleCPU)
 	}
-	b.number32("pid", b.pid, sampleTID)
-	b.number32("tid", b.tid, sampleTID)
+	b.small("pid", b.pid, perfevent.SampleTID)
+	b.small("tid", b.tid, perfevent.SampleTID)
+}
+
+func (b *builder) small(name string, s stored[int32], bit uint64) {
+	valid := b.validity(bit)
+	c := &table.Column{Name: name, Kind: table.Number, Provenance: said(valid, table.Measured), Data: s.v, Valid: valid}
+	b.add(c.Back(s.spill), nil)
+}
+
+// words ends a field of words.
+func (b *builder) words(f *field) stored[uint64] {
+	b.fail(f.err)
+	f.zeros += b.n - f.words.Len()
+	return ended(b, &f.words)
 }
 
 // number adds a field as whole numbers, in 32 bits where they fit.
@@ -178,97 +234,105 @@ func (b *builder) number(name, unit string, f *field, bit uint64, zeroIsNone boo
 	if !f.used {
 		return nil
 	}
-	v := values(b, &f.values, b.n)
-	return b.numbers(name, unit, v, f, b.validity(bit, zeroIsNone, v))
-}
-
-func (b *builder) numbers(name, unit string, v []uint64, f *field, valid table.Bits) *table.Column {
-	c := &table.Column{Name: name, Kind: table.Number, Unit: unit, Provenance: said(valid, table.Measured), Valid: valid}
+	c := &table.Column{Name: name, Kind: table.Number, Unit: unit, Provenance: table.Measured}
 	var err error
-	var spill *table.Spill
-	switch {
-	case f.all <= math.MaxInt32:
-		c.Data, spill, err = gather(b, v, func(x uint64) int32 { return int32(x) })
-	case f.all <= math.MaxInt64:
-		c.Data, spill, err = gather(b, v, func(x uint64) int64 { return int64(x) })
-	default:
+	if f.number {
+		err = b.whole(c, f)
+	} else {
 		// Not a quantity: a mark such as a CPU of -1, or garbage.
-		c.Data, spill, err = gather(b, v, func(x uint64) float64 { return float64(x) })
+		c.Data, c.Spill, err = gather(b.n, b.words(f).v, func(x uint64) float64 { return float64(x) })
 	}
-	return b.add(c.Back(spill), err)
-}
-
-func (b *builder) number32(name string, v []uint32, bit uint64) {
-	valid := b.validity(bit, false, nil)
-	c := &table.Column{Name: name, Kind: table.Number, Provenance: said(valid, table.Measured), Valid: valid}
-	data, spill, err := gather(b, v, func(x uint32) int32 { return int32(x) })
-	c.Data = data
-	b.add(c.Back(spill), err)
-}
-
-// address adds a field as addresses; zero is none.
-func (b *builder) address(name string, f *field, bit uint64) {
-	if !f.used {
-		b.add(table.Addresses(name, table.Absent, make([]uint64, b.n), table.NewBits(b.n)), nil)
-		return
+	b.fail(f.err)
+	switch {
+	case !zeroIsNone:
+		c.Valid = b.validity(bit)
+	case f.zeros > 0:
+		c.Valid = table.NewBits(b.n)
+		for i := range b.n {
+			if c.Float(i) != 0 {
+				c.Valid.Set(i)
+			}
+		}
 	}
-	b.addresses(name, values(b, &f.values, b.n), bit)
+	c.Provenance = said(c.Valid, table.Measured)
+	return b.add(c, err)
 }
 
-func (b *builder) addresses(name string, v []uint64, bit uint64) {
-	valid := b.validity(bit, true, v)
-	data, spill, err := gather(b, v, func(x uint64) uint64 { return x })
-	c := &table.Column{Name: name, Kind: table.Address, Provenance: said(valid, table.Measured), Data: data, Valid: valid}
-	b.add(c.Back(spill), err)
+// whole ends a field of whole numbers.
+func (b *builder) whole(c *table.Column, f *field) error {
+	f.zeros += b.n - f.whole.Len()
+	if f.whole.Len() == 0 {
+		v, spill, err := table.Zeros[int32](b.n)
+		c.Data, c.Spill = v, spill
+		return err
+	}
+	f.whole.Pad(b.n)
+	data, spill, err := f.whole.Values()
+	c.Data, c.Spill = data, spill
+	if b.order == nil || err != nil {
+		return err
+	}
+	sorted, err := c.Spread(b.order)
+	if err == nil {
+		c.Data, c.Spill = sorted.Data, sorted.Spill
+	}
+	spill.Close()
+	return err
 }
 
-// validity returns the rows whose event records a field and, if zero means
-// that there is no value, whose value is not zero; nil if that is all.
-func (b *builder) validity(bit uint64, zeroIsNone bool, v []uint64) table.Bits {
+// addresses adds a field as addresses; zero is none.
+func (b *builder) addresses(name string, s stored[uint64], f *field) {
+	var valid table.Bits
+	if f.zeros > 0 {
+		valid = nonzero(s.v)
+	}
+	c := &table.Column{Name: name, Kind: table.Address, Provenance: said(valid, table.Measured), Data: s.v, Valid: valid}
+	b.add(c.Back(s.spill), nil)
+}
+
+// validity returns the rows whose event records a field; nil if that is all.
+func (b *builder) validity(bit uint64) table.Bits {
 	var has [maxEventRows]bool
 	every := true
 	for i, e := range b.im.events[:min(len(b.im.events), maxEventRows)] {
 		has[i] = (e.SampleType|e.extra)&bit != 0
 		every = every && (has[i] || b.r.byEvent[i] == 0)
 	}
-	if every && !zeroIsNone {
+	if every {
 		return nil
 	}
 	valid := table.NewBits(b.n)
-	count := 0
-	for i := range b.n {
-		row := b.row(i)
-		if has[b.event[row]] && (!zeroIsNone || v[row] != 0) {
+	for i, e := range b.event.v {
+		if has[e] {
 			valid.Set(i)
-			count++
 		}
-	}
-	if count == b.n {
-		return nil
 	}
 	return valid
 }
 
-// gather copies values in order of time.
-func gather[T, U table.Fixed](b *builder, v []T, convert func(T) U) ([]U, *table.Spill, error) {
+// nonzero returns the rows whose value is not zero.
+func nonzero(v []uint64) table.Bits {
+	valid := table.NewBits(len(v))
+	for i, x := range v {
+		if x != 0 {
+			valid.Set(i)
+		}
+	}
+	return valid
+}
+
+// gather makes a column of n values that follow from others.
+func gather[T, U table.Fixed](n int, v []T, convert func(T) U) ([]U, *table.Spill, error) {
 	if convert(0) == 0 && !slices.ContainsFunc(v, func(x T) bool { return convert(x) != 0 }) {
-		return table.Zeros[U](b.n)
+		return table.Zeros[U](n)
 	}
 	var g table.Growing[U]
-	for at := 0; at < b.n; {
-		block := g.Room(min(b.n-at, releaseRows))
-		if b.order == nil {
-			for i, x := range v[at : at+len(block)] {
-				block[i] = convert(x)
-			}
-		} else {
-			for i, row := range b.order[at : at+len(block)] {
-				block[i] = convert(v[row])
-			}
+	for at := 0; at < n; {
+		block := g.Room(n - at)
+		for i, x := range v[at : at+len(block)] {
+			block[i] = convert(x)
 		}
-		if at += len(block); at%releaseRows == 0 {
-			b.release()
-		}
+		at += len(block)
 	}
 	out, spill, err := g.Values()
 	spill.Release()
@@ -285,38 +349,35 @@ func said(valid table.Bits, p table.Provenance) table.Provenance {
 // access adds what the hardware says about each access: its address, the words
 // of data_src, and what it cost.
 func (b *builder) access() {
-	r := b.r
-	b.addresses("addr", b.addr, sampleAddr)
-	if r.phys.used {
-		b.address("phys", &r.phys, samplePhysAddr)
-	}
-	b.ordered = b.source
-	if b.order != nil {
-		v, spill, err := gather(b, b.source, func(x uint32) uint32 { return x })
-		if err != nil {
-			b.fail(err)
-			return
-		}
-		b.spills = append(b.spills, spill)
-		b.ordered = v
+	b.addresses("addr", b.addr, &b.r.addr)
+	if b.r.phys.used {
+		b.addresses("phys", b.words(&b.r.phys), &b.r.phys)
 	}
 	words := datasrc.NewColumns(len(b.im.sources.accesses))
+	doubt := false
 	for _, a := range b.im.sources.accesses {
 		words.Append(a)
+		doubt = doubt || a.Ambiguous
 	}
-	ambiguous := 0
-	for _, code := range b.ordered {
-		if b.im.sources.accesses[code].Ambiguous {
-			ambiguous++
-		}
-	}
-	if ambiguous > 0 {
-		b.im.warnf("%d samples name two levels; the farther one is taken", ambiguous)
+	if doubt {
+		b.ambiguous()
 	}
 	for _, c := range words.Table(table.Measured) {
-		b.add(c.Spread(b.ordered))
+		b.add(c.Spread(b.source.v))
 	}
 	b.latency()
+}
+
+func (b *builder) ambiguous() {
+	n := 0
+	for _, code := range b.source.v {
+		if b.im.sources.accesses[code].Ambiguous {
+			n++
+		}
+	}
+	if n > 0 {
+		b.im.warnf("%d samples name two levels; the farther one is taken", n)
+	}
 }
 
 // latency adds what an access took. A weight of zero is none: stores on most
@@ -331,22 +392,22 @@ func (b *builder) latency() {
 	for i, a := range b.im.sources.accesses {
 		access[i] = a.Op != 0
 	}
-	v := values(b, &r.weight.values, b.n)
-	valid := table.NewBits(b.n)
+	weight := b.number("weight", "", &r.weight, perfevent.SampleWeight|perfevent.SampleWeightStruct, false)
+	if b.err != nil {
+		return
+	}
+	weight.Note = "as recorded"
+	b.columns = b.columns[:len(b.columns)-1] // it comes after the latency
 	assumed := b.r.ibs != nil && b.im.opt.L1Latency >= 0
+	valid := table.NewBits(b.n)
 	var g table.Growing[int32]
-	for i := range b.n {
-		row := b.row(i)
-		w := v[row]
-		if assumed && b.im.events[b.event[row]].kind == kindIBSOp {
-			w = b.ibsLatency(w, b.im.sources.accesses[b.source[row]])
-		}
-		if w == 0 || !access[b.source[row]] || w >= absurdLatency {
-			w = 0
-		} else {
-			valid.Set(i)
-		}
-		g.Append(int32(w))
+	switch w := weight.Data.(type) {
+	case []int32:
+		latencies(b, w, access, assumed, &g, valid)
+	case []int64:
+		latencies(b, w, access, assumed, &g, valid)
+	case []float64:
+		latencies(b, w, access, assumed, &g, valid)
 	}
 	data, spill, err := g.Values()
 	c := &table.Column{Name: "latency", Kind: table.Number, Unit: "cycles", Provenance: said(valid, table.Measured), Data: data, Valid: valid, Note: b.im.biasNote()}
@@ -358,42 +419,61 @@ func (b *builder) latency() {
 		c.Note = fmt.Sprintf("IBS measures load misses only; an L1 hit is assumed to take %d cycles, which is also added to misses. Stores have no value", b.im.opt.L1Latency)
 	}
 	b.add(c.Back(spill), err)
-	b.weights(v)
+	b.columns = append(b.columns, weight)
+	b.weightParts()
+}
+
+// latencies turns weights into latencies.
+func latencies[T int32 | int64 | float64](b *builder, weights []T, access []bool, assumed bool, g *table.Growing[int32], valid table.Bits) {
+	for at := 0; at < b.n; {
+		block := g.Room(b.n - at)
+		sources := b.source.v[at : at+len(block)]
+		for i, x := range weights[at : at+len(block)] {
+			w := uint64(x)
+			if assumed && b.im.events[b.event.v[at+i]].kind == kindIBSOp {
+				w = b.ibsLatency(w, b.im.sources.accesses[sources[i]])
+			}
+			block[i] = 0
+			if w > 0 && access[sources[i]] && w < absurdLatency {
+				block[i] = int32(w)
+				valid.Set(at + i)
+			}
+		}
+		at += len(block)
+	}
 }
 
 // absurdLatency is what no access takes: 2^31 cycles.
 const absurdLatency = 1 << 31
 
-// weights adds the weight as it was recorded, and its parts.
-func (b *builder) weights(v []uint64) {
+// weightParts adds the other parts of a weight.
+func (b *builder) weightParts() {
 	r := b.r
-	b.numbers("weight", "", v, &r.weight, b.validity(sampleWeight|sampleWeightStruct, false, nil)).Note = "as recorded"
 	if !r.parted {
 		return
 	}
 	for _, part := range []struct {
 		name, note string
-		of         *table.Growing[uint32]
+		of         *table.Growing[int32]
 	}{
 		{"ins_lat", "from the dispatch of the instruction to its end", &r.insLat},
 		{"retire_lat", "from the retirement of the instruction before it to its own", &r.retireLat},
 	} {
-		v := values(b, part.of, b.n)
+		s := ended(b, part.of)
 		valid := table.NewBits(b.n)
-		for i := range b.n {
-			if v[b.row(i)] != 0 {
+		for i, x := range s.v {
+			if x != 0 {
 				valid.Set(i)
 			}
 		}
-		data, spill, err := gather(b, v, func(x uint32) int32 { return int32(x) })
-		c := &table.Column{Name: part.name, Kind: table.Number, Unit: "cycles", Note: part.note, Provenance: said(valid, table.Measured), Data: data, Valid: valid}
-		b.add(c.Back(spill), err)
+		c := &table.Column{Name: part.name, Kind: table.Number, Unit: "cycles", Note: part.note, Provenance: said(valid, table.Measured), Data: s.v, Valid: valid}
+		b.add(c.Back(s.spill), nil)
 	}
 }
 
 // dataSource adds data_src as it was recorded.
 func (b *builder) dataSource() {
-	if !slices.ContainsFunc(b.im.events, func(e *Event) bool { return e.SampleType&sampleDataSrc != 0 }) {
+	if !slices.ContainsFunc(b.im.events, func(e *Event) bool { return e.SampleType&perfevent.SampleDataSrc != 0 }) {
 		return
 	}
 	words := make([]int64, len(b.im.sources.words))
@@ -402,9 +482,9 @@ func (b *builder) dataSource() {
 	}
 	few := table.Ints("data_src", "", table.Measured, words, nil)
 	few.Note = "as recorded; op, level, snoop, tlb and lock are decoded from it"
-	c, err := few.Spread(b.ordered)
+	c, err := few.Spread(b.source.v)
 	if err == nil {
-		c.Valid = b.validity(sampleDataSrc, false, nil)
+		c.Valid = b.validity(perfevent.SampleDataSrc)
 	}
 	b.add(c, err)
 }
@@ -417,14 +497,14 @@ func (b *builder) rest(at *attribution) {
 	for i, e := range b.im.events {
 		codes[i] = names.CodeString(e.Name)
 	}
-	data, spill, err := gather(b, b.event, func(e uint8) uint32 { return codes[e] })
+	data, spill, err := gather(b.n, b.event.v, func(e uint8) uint32 { return codes[e] })
 	event := table.Categories("event", table.Measured, data, names.Names(), nil)
 	b.add(event.Back(spill), err)
-	b.number("period", "", &r.period, samplePeriod, false)
+	b.number("period", "", &r.period, perfevent.SamplePeriod, false)
 	b.dataSource()
-	b.number("data_page_size", "bytes", &r.dataPage, sampleDataPageSize, true)
-	b.number("code_page_size", "bytes", &r.code, sampleCodePageSize, true)
-	b.number("transaction", "", &r.transaction, sampleTransaction, true)
-	b.number("cgroup", "", &r.cgroup, sampleCgroup, true)
+	b.number("data_page_size", "bytes", &r.dataPage, perfevent.SampleDataPageSize, true)
+	b.number("code_page_size", "bytes", &r.code, perfevent.SampleCodePageSize, true)
+	b.number("transaction", "", &r.transaction, perfevent.SampleTransaction, true)
+	b.number("cgroup", "", &r.cgroup, perfevent.SampleCgroup, true)
 	at.lossy.columns(b)
 }

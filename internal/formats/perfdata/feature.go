@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"isobath/internal/hw"
+	"isobath/internal/perfevent"
 )
 
 // Numbers of the feature sections: HEADER_* of perf.
@@ -29,7 +30,7 @@ const (
 	featMax          = 256
 	maxListed        = 1 << 16 // members of a list in a feature: CPUs, nodes, devices
 	maxArguments     = 1 << 16
-	eventDescMinimum = 8 + minAttrSize
+	eventDescMinimum = 8 + perfevent.AttrSize0
 )
 
 // Features is what a file says about the machine and the recording.
@@ -99,7 +100,7 @@ func (f *file) readFeatures(bitmap []byte) {
 	}
 	at := f.data.off + f.data.size
 	for id := range featMax {
-		if f.u64(bitmap[id/64*8:])>>(id%64)&1 == 0 {
+		if f.U64(bitmap[id/64*8:])>>(id%64)&1 == 0 {
 			continue
 		}
 		entry, err := f.load(section{at, 16}, "the list of features")
@@ -108,7 +109,7 @@ func (f *file) readFeatures(bitmap []byte) {
 			return
 		}
 		at += 16
-		body, err := f.load(section{f.u64(entry), f.u64(entry[8:])}, fmt.Sprintf("feature %d", id))
+		body, err := f.load(section{f.U64(entry), f.U64(entry[8:])}, fmt.Sprintf("feature %d", id))
 		if err == nil {
 			err = f.feature(id, body)
 		}
@@ -121,25 +122,25 @@ func (f *file) readFeatures(bitmap []byte) {
 
 // feature decodes one section.
 func (f *file) feature(id int, body []byte) error {
-	c := cursor{order: f.order, b: body}
+	c := perfevent.Cursor{Order: f.Order, B: body}
 	t := &f.features
 	switch id {
 	case featHostname:
-		t.Hostname = c.text()
+		t.Hostname = text(&c)
 	case featOSRelease:
-		t.OSRelease = c.text()
+		t.OSRelease = text(&c)
 	case featVersion:
-		t.Version = c.text()
+		t.Version = text(&c)
 	case featArch:
-		t.Arch = c.text()
+		t.Arch = text(&c)
 	case featCPUDesc:
-		t.CPUDesc = c.text()
+		t.CPUDesc = text(&c)
 	case featCPUID:
-		t.CPUID = c.text()
+		t.CPUID = text(&c)
 	case featNRCPUs:
-		t.Available, t.Online = int(c.u32()), int(c.u32())
+		t.Available, t.Online = int(c.U32()), int(c.U32())
 	case featTotalMem:
-		t.TotalKiB = c.u64()
+		t.TotalKiB = c.U64()
 	case featCmdline:
 		t.Cmdline = texts(&c, maxArguments)
 	case featPMUMappings:
@@ -155,48 +156,48 @@ func (f *file) feature(id int, body []byte) error {
 	case featCache:
 		return t.caches(&c)
 	case featGroupDesc:
-		for range c.count(uint64(c.u32()), 12) {
-			t.Groups = append(t.Groups, Group{c.text(), int(c.u32()), int(c.u32())})
+		for range c.Count(uint64(c.U32()), 12) {
+			t.Groups = append(t.Groups, Group{text(&c), int(c.U32()), int(c.U32())})
 		}
 	}
-	return c.err(fmt.Sprintf("feature %d", id))
+	return short(&c, fmt.Sprintf("feature %d", id))
 }
 
-func texts(c *cursor, most int) []string {
-	n := c.count(uint64(c.u32()), 4)
+func texts(c *perfevent.Cursor, most int) []string {
+	n := c.Count(uint64(c.U32()), 4)
 	var out []string
 	for range min(n, most) {
-		out = append(out, c.text())
+		out = append(out, text(c))
 	}
 	return out
 }
 
-func pmus(c *cursor) map[uint32]string {
+func pmus(c *perfevent.Cursor) map[uint32]string {
 	out := map[uint32]string{}
-	for range min(c.count(uint64(c.u32()), 8), maxListed) {
-		typ := c.u32()
-		out[typ] = c.text()
+	for range min(c.Count(uint64(c.U32()), 8), maxListed) {
+		typ := c.U32()
+		out[typ] = text(c)
 	}
 	return out
 }
 
 // buildIDs reads records of type, misc, size, pid, 20 bytes of id with their
 // number, and a file name.
-func (t *Features) buildIDs(c *cursor) error {
+func (t *Features) buildIDs(c *perfevent.Cursor) error {
 	t.BuildIDs = map[string]string{}
-	for len(c.b) >= recordHeader {
-		size := int(c.order.u16(c.b[6:]))
-		if size < buildIDRecord || size > len(c.b) {
-			return fmt.Errorf("build id record of %d bytes, %d left: %w", size, len(c.b), errDamaged)
+	for len(c.B) >= perfevent.HeaderSize {
+		size := int(c.Order.U16(c.B[6:]))
+		if size < buildIDRecord || size > len(c.B) {
+			return fmt.Errorf("build id record of %d bytes, %d left: %w", size, len(c.B), errDamaged)
 		}
-		t.addBuildID(c.order, c.bytes(uint64(size)))
+		t.addBuildID(c.Order, c.Bytes(uint64(size)))
 	}
 	return nil
 }
 
-const buildIDRecord = recordHeader + 4 + 24
+const buildIDRecord = perfevent.HeaderSize + 4 + 24
 
-func (t *Features) addBuildID(o order, b []byte) {
+func (t *Features) addBuildID(o perfevent.Order, b []byte) {
 	if len(b) < buildIDRecord {
 		return
 	}
@@ -204,28 +205,28 @@ func (t *Features) addBuildID(o order, b []byte) {
 		t.BuildIDs = map[string]string{}
 	}
 	n := 20
-	if o.u16(b[4:])&(1<<15) != 0 {
+	if o.U16(b[4:])&(1<<15) != 0 {
 		n = min(int(b[32]), 20)
 	}
-	t.BuildIDs[cstring(b[buildIDRecord:])] = hex.EncodeToString(b[12 : 12+n])
+	t.BuildIDs[perfevent.Text(b[buildIDRecord:])] = hex.EncodeToString(b[12 : 12+n])
 }
 
-func (f *file) eventDesc(c *cursor) []described {
-	n, size := uint64(c.u32()), uint64(c.u32())
+func (f *file) eventDesc(c *perfevent.Cursor) []described {
+	n, size := uint64(c.U32()), uint64(c.U32())
 	var out []described
-	for range c.count(n, int(min(size, maxAttrSize))+eventDescMinimum-minAttrSize) {
-		c.bytes(size)
-		ids := c.u32()
-		d := described{name: c.text()}
-		for range c.count(uint64(ids), 8) {
-			d.ids = append(d.ids, c.u64())
+	for range c.Count(n, int(min(size, maxAttrSize))+eventDescMinimum-perfevent.AttrSize0) {
+		c.Bytes(size)
+		ids := c.U32()
+		d := described{name: text(c)}
+		for range c.Count(uint64(ids), 8) {
+			d.ids = append(d.ids, c.U64())
 		}
 		out = append(out, d)
 	}
 	return out
 }
 
-func (t *Features) cpuTopology(c *cursor) (err error) {
+func (t *Features) cpuTopology(c *perfevent.Cursor) (err error) {
 	if t.Packages, err = t.cpuSets(c); err != nil {
 		return err
 	}
@@ -235,17 +236,17 @@ func (t *Features) cpuTopology(c *cursor) (err error) {
 	// Per CPU its core and package, which the lists above say already; then,
 	// since perf 5.2, the dies.
 	cpus := t.Available
-	if cpus == 0 || uint64(cpus)*8 > uint64(len(c.b)) {
+	if cpus == 0 || uint64(cpus)*8 > uint64(len(c.B)) {
 		return nil
 	}
-	c.bytes(uint64(cpus) * 8)
-	if len(c.b) > 4 {
+	c.Bytes(uint64(cpus) * 8)
+	if len(c.B) > 4 {
 		t.Dies, err = t.cpuSets(c)
 	}
 	return err
 }
 
-func (t *Features) cpuSets(c *cursor) ([]hw.CPUs, error) {
+func (t *Features) cpuSets(c *perfevent.Cursor) ([]hw.CPUs, error) {
 	var out []hw.CPUs
 	for _, text := range texts(c, maxListed) {
 		set, err := t.cpus(text)
@@ -254,16 +255,16 @@ func (t *Features) cpuSets(c *cursor) ([]hw.CPUs, error) {
 		}
 		out = append(out, set)
 	}
-	return out, c.err("the CPU topology")
+	return out, short(c, "the CPU topology")
 }
 
-func (t *Features) numa(c *cursor) error {
+func (t *Features) numa(c *perfevent.Cursor) error {
 	t.Nodes = nil
-	for range min(c.count(uint64(c.u32()), 24), maxListed) {
-		n := Node{Number: int(c.u32()), TotalKiB: c.u64()}
-		c.u64() // free
-		text := c.text()
-		if c.short {
+	for range min(c.Count(uint64(c.U32()), 24), maxListed) {
+		n := Node{Number: int(c.U32()), TotalKiB: c.U64()}
+		c.U64() // free
+		text := text(c)
+		if c.Short {
 			break
 		}
 		var err error
@@ -272,22 +273,22 @@ func (t *Features) numa(c *cursor) error {
 		}
 		t.Nodes = append(t.Nodes, n)
 	}
-	return c.err("the memory topology")
+	return short(c, "the memory topology")
 }
 
-func (t *Features) caches(c *cursor) error {
-	c.u32() // version
+func (t *Features) caches(c *perfevent.Cursor) error {
+	c.U32() // version
 	t.Caches = nil
-	for range min(c.count(uint64(c.u32()), 28), maxListed) {
-		level, line := int(c.u32()), int(c.u32())
-		c.u32() // sets
-		d := CacheDesc{Level: level, Line: line, Ways: int(c.u32()), Type: c.text(), Size: c.text()}
-		set, err := t.cpus(c.text())
+	for range min(c.Count(uint64(c.U32()), 28), maxListed) {
+		level, line := int(c.U32()), int(c.U32())
+		c.U32() // sets
+		d := CacheDesc{Level: level, Line: line, Ways: int(c.U32()), Type: text(c), Size: text(c)}
+		set, err := t.cpus(text(c))
 		if err != nil {
 			return fmt.Errorf("cache of level %d: %w", level, err)
 		}
 		d.CPUs = set
 		t.Caches = append(t.Caches, d)
 	}
-	return c.err("the list of caches")
+	return short(c, "the list of caches")
 }

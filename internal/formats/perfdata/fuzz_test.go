@@ -8,6 +8,7 @@ import (
 
 	"isobath/internal/formats"
 	"isobath/internal/formats/perfdata/perfsynth"
+	"isobath/internal/perfevent"
 	"isobath/internal/spe/packets"
 )
 
@@ -74,7 +75,7 @@ func FuzzRecord(f *testing.F) {
 		if len(body) > 60000 {
 			return
 		}
-		events := []perfsynth.Event{{Name: "ibs_op//", Type: 9, SampleType: sampleType & sampleKnown, ReadFormat: readFormat, Flags: perfsynth.SampleIDAll, RegsUser: 7, RegsIntr: 3, BranchType: 1 << 17, IDs: []uint64{1}}}
+		events := []perfsynth.Event{{Name: "ibs_op//", Type: 9, SampleType: sampleType & perfevent.SampleKnown, ReadFormat: readFormat, Flags: perfsynth.SampleIDAll, RegsUser: 7, RegsIntr: 3, BranchType: 1 << 17, IDs: []uint64{1}}}
 		var buf perfsynth.Buffer
 		w := perfsynth.New(&buf, perfsynth.Options{Big: big}, events...)
 		w.Feature(12, w.Names())

@@ -3,6 +3,8 @@ package perfdata
 import (
 	"fmt"
 	"io"
+
+	"isobath/internal/perfevent"
 )
 
 const (
@@ -14,6 +16,8 @@ const (
 	// maxFeature is what one feature section may take. BUILD_ID and
 	// TRACING_DATA are the largest; neither comes near.
 	maxFeature = 64 << 20
+	// maxAttrSize is far above the 136 bytes of 2024; more is not an attr.
+	maxAttrSize = 4096
 )
 
 // section is a part of the file.
@@ -21,7 +25,7 @@ type section struct{ off, size uint64 }
 
 // file is an opened perf.data before its records are read.
 type file struct {
-	order
+	perfevent.Order
 	r        io.ReaderAt
 	size     int64
 	pipe     bool
@@ -51,9 +55,9 @@ func open(r io.ReaderAt, size int64, salvage bool) (*file, error) {
 	}
 	switch string(head[:8]) {
 	case "2ELIFREP", "ELIFFREP":
-		f.order = true
+		f.Order = true
 	}
-	switch n := f.u64(head[8:]); {
+	switch n := f.U64(head[8:]); {
 	case n == pipeHeaderSize:
 		f.pipe = true
 		f.data = section{pipeHeaderSize, uint64(size) - pipeHeaderSize}
@@ -63,8 +67,8 @@ func open(r io.ReaderAt, size int64, salvage bool) (*file, error) {
 	case len(head) < fileHeaderSize:
 		return nil, fmt.Errorf("the file ends in its header at byte %d: %w", size, errDamaged)
 	}
-	f.data = section{f.u64(head[40:]), f.u64(head[48:])}
-	if err := f.readAttrs(f.u64(head[16:]), section{f.u64(head[24:]), f.u64(head[32:])}); err != nil {
+	f.data = section{f.U64(head[40:]), f.U64(head[48:])}
+	if err := f.readAttrs(f.U64(head[16:]), section{f.U64(head[24:]), f.U64(head[32:])}); err != nil {
 		return nil, err
 	}
 	f.readFeatures(head[72:104])
@@ -114,8 +118,8 @@ func (f *file) load(s section, what string) ([]byte, error) {
 // readAttrs reads the attr section: attrs of one size, each with the place of
 // its ids.
 func (f *file) readAttrs(entry uint64, s section) error {
-	if entry < minAttrSize+16 || entry > maxAttrSize+16 {
-		return fmt.Errorf("event attributes of %d bytes; want %d to %d: %w", entry, minAttrSize+16, maxAttrSize+16, errDamaged)
+	if entry < perfevent.AttrSize0+16 || entry > maxAttrSize+16 {
+		return fmt.Errorf("event attributes of %d bytes; want %d to %d: %w", entry, perfevent.AttrSize0+16, maxAttrSize+16, errDamaged)
 	}
 	if s.size%entry != 0 || s.size/entry > maxEvents {
 		return fmt.Errorf("the attribute section of %d bytes does not hold whole entries of %d: %w", s.size, entry, errDamaged)
@@ -125,15 +129,10 @@ func (f *file) readAttrs(entry uint64, s section) error {
 		return err
 	}
 	for ; len(b) > 0; b = b[entry:] {
-		place := section{f.u64(b[entry-16:]), f.u64(b[entry-8:])}
-		// The attr's own size wins over the section's if it is smaller.
-		size := uint64(f.u32(b[4:]))
-		if size == 0 {
-			size = minAttrSize // PERF_ATTR_SIZE_VER0 was written as 0
-		}
-		attr, err := parseAttr(f.order, b[:min(size, entry-16)])
+		place := section{f.U64(b[entry-16:]), f.U64(b[entry-8:])}
+		attr, err := perfevent.ParseAttr(f.Order, b[:entry-16])
 		if err != nil {
-			return err
+			return fmt.Errorf("%w: %w", err, errDamaged)
 		}
 		ids, err := f.load(place, "the ids of an event")
 		if err != nil {
@@ -145,10 +144,10 @@ func (f *file) readAttrs(entry uint64, s section) error {
 }
 
 // addEvent appends an event and its ids.
-func (f *file) addEvent(attr Attr, ids []byte) *Event {
+func (f *file) addEvent(attr perfevent.Attr, ids []byte) *Event {
 	e := &Event{Attr: attr, IDs: make([]uint64, 0, len(ids)/8)}
 	for ; len(ids) >= 8; ids = ids[8:] {
-		id := f.u64(ids)
+		id := f.U64(ids)
 		e.IDs = append(e.IDs, id)
 		f.byID[id] = int32(len(f.events))
 	}
@@ -159,10 +158,10 @@ func (f *file) addEvent(attr Attr, ids []byte) *Event {
 // agree checks that the id of a sample can be found before its event is known.
 func (f *file) agree() error {
 	for _, e := range f.events {
-		if extra := e.SampleType &^ sampleKnown; extra != 0 {
+		if extra := e.SampleType &^ perfevent.SampleKnown; extra != 0 {
 			return fmt.Errorf("samples hold fields this program does not know (sample_type %#x): use a newer isobath, or perf script -F", e.SampleType)
 		}
-		if e.idOffset() != f.events[0].idOffset() {
+		if e.IDOffset() != f.events[0].IDOffset() {
 			return fmt.Errorf("the events keep the id of a sample at different places: their samples cannot be told apart: %w", errDamaged)
 		}
 	}

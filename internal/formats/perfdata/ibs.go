@@ -8,6 +8,7 @@ import (
 
 	"isobath/internal/datasrc"
 	"isobath/internal/hw"
+	"isobath/internal/perfevent"
 	"isobath/internal/table"
 )
 
@@ -43,7 +44,7 @@ func (f *file) kindOf(e *Event) kind {
 		}
 	}
 	// The name or the device may still come in a pipe.
-	if device != "" || e.Type <= typeBreakpoint {
+	if device != "" || e.Type <= perfevent.TypeBreakpoint {
 		e.kind = kindPlain
 	}
 	return kindPlain
@@ -190,16 +191,16 @@ func (im *importer) addIBSOp(s *Sample) {
 	raw, ok := parseIBS(s.Raw, kindIBSOp)
 	source := im.sources.perf(s)
 	if !ok {
-		im.rows.add(s, source, im.stacks.number(s.Chain))
+		im.rows.add(s, source, im.stacks.number(s.Callchain.Bytes))
 		return
 	}
 	if im.sources.accesses[source].Op == 0 {
 		source = im.ibsSource(s.DataSrc, &raw)
 	}
-	s.fill(sampleAddr, &s.Addr, raw.reg[opLinear], raw.bit(opData3, 17))
-	s.fill(samplePhysAddr, &s.Phys, raw.reg[opPhysical], raw.bit(opData3, 18))
-	if s.Type&(sampleWeight|sampleWeightStruct) == 0 {
-		s.Type |= sampleWeight
+	s.fill(perfevent.SampleAddr, &s.Addr, raw.reg[opLinear], raw.bit(opData3, 17))
+	s.fill(perfevent.SamplePhysAddr, &s.PhysAddr, raw.reg[opPhysical], raw.bit(opData3, 18))
+	if s.Type&(perfevent.SampleWeight|perfevent.SampleWeightStruct) == 0 {
+		s.Type |= perfevent.SampleWeight
 		if raw.bit(opData3, 0) && raw.bit(opData3, 7) {
 			s.Weight = raw.bitsOf(opData3, 32, 16)
 		}
@@ -209,7 +210,7 @@ func (im *importer) addIBSOp(s *Sample) {
 		im.memoryOps++
 	}
 	im.extend(s)
-	im.rows.add(s, source, im.stacks.number(s.Chain))
+	im.rows.add(s, source, im.stacks.number(s.Callchain.Bytes))
 	im.rows.addIBS(&raw)
 }
 
@@ -239,15 +240,15 @@ func (im *importer) addIBSFetch(s *Sample) {
 	source := im.sources.perf(s)
 	if ok {
 		source = im.sources.number(s.DataSrc, raw.fetch())
-		s.fill(sampleAddr, &s.Addr, raw.reg[fetchLinear], true)
-		s.fill(samplePhysAddr, &s.Phys, raw.reg[fetchPhysical], raw.bit(fetchCtl, 52))
-		if s.Type&(sampleWeight|sampleWeightStruct) == 0 || s.Weight == 0 {
-			s.Type |= sampleWeight
+		s.fill(perfevent.SampleAddr, &s.Addr, raw.reg[fetchLinear], true)
+		s.fill(perfevent.SamplePhysAddr, &s.PhysAddr, raw.reg[fetchPhysical], raw.bit(fetchCtl, 52))
+		if s.Type&(perfevent.SampleWeight|perfevent.SampleWeightStruct) == 0 || s.Weight == 0 {
+			s.Type |= perfevent.SampleWeight
 			s.Weight = raw.bitsOf(fetchCtl, 32, 16)
 		}
 		im.extend(s)
 	}
-	im.fetches.add(s, source, im.stacks.number(s.Chain))
+	im.fetches.add(s, source, im.stacks.number(s.Callchain.Bytes))
 	if ok {
 		im.fetches.addIBS(&raw)
 	}
@@ -293,7 +294,7 @@ func (r *rows) addIBS(raw *ibsRaw) {
 	if r.ibs == nil {
 		r.ibs = new([ibsRegisters]field)
 	}
-	n := (r.n - 1) & (blockRows - 1)
+	n := len(r.small) - 1
 	r.small[n].ibs = 1
 	for i := range raw.reg {
 		if raw.has[i] {
@@ -343,17 +344,17 @@ func (b *builder) ibs(fields []ibsField) {
 	if b.r.ibs == nil {
 		return
 	}
-	has := values(b, &b.r.hasIBS, b.n)
+	has := ended(b, &b.r.hasIBS).v
 	valid := table.NewBits(b.n)
-	for i := range b.n {
-		if has[b.row(i)] != 0 {
+	for i, x := range has {
+		if x != 0 {
 			valid.Set(i)
 		}
 	}
 	var regs [ibsRegisters][]uint64
 	for i := range regs {
 		if b.r.ibs[i].used {
-			regs[i] = values(b, &b.r.ibs[i].values, b.n)
+			regs[i] = b.words(&b.r.ibs[i]).v
 		}
 	}
 	if fields[0].name == opFields[0].name {
@@ -377,12 +378,12 @@ func (b *builder) ibsColumn(f ibsField, reg []uint64, valid table.Bits) {
 	switch f.bits {
 	case 1:
 		c.Kind = table.Flag
-		c.Data, spill, err = gather(b, reg, func(x uint64) uint8 { return uint8(x >> f.low & 1) })
+		c.Data, spill, err = gather(b.n, reg, func(x uint64) uint8 { return uint8(x >> f.low & 1) })
 	case 64:
 		c.Kind = table.Address
-		c.Data, spill, err = gather(b, reg, func(x uint64) uint64 { return x })
+		c.Data, spill, err = gather(b.n, reg, func(x uint64) uint64 { return x })
 	default:
-		c.Data, spill, err = gather(b, reg, func(x uint64) int32 { return int32(x >> f.low & mask) })
+		c.Data, spill, err = gather(b.n, reg, func(x uint64) int32 { return int32(x >> f.low & mask) })
 	}
 	b.add(c.Back(spill), err)
 }
@@ -393,7 +394,7 @@ func (b *builder) width(reg []uint64, of table.Bits) {
 	valid := table.NewBits(b.n)
 	var g table.Growing[int32]
 	for i := range b.n {
-		code := reg[b.row(i)] >> 22 & 15
+		code := reg[i] >> 22 & 15
 		if !of.Get(i) || code < 1 || code > 10 {
 			g.Append(0)
 			continue

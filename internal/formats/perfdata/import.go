@@ -10,6 +10,7 @@ import (
 
 	"isobath/internal/datasrc"
 	"isobath/internal/formats"
+	"isobath/internal/perfevent"
 	"isobath/internal/table"
 )
 
@@ -17,8 +18,8 @@ import (
 type importer struct {
 	*file
 	opt     *formats.Options
-	rows    rows
-	fetches rows // samples of instruction fetches, which are no accesses to data
+	rows    *rows
+	fetches *rows // samples of instruction fetches, which are no accesses to data
 	notes   []Note
 	sample  Sample
 	sources sources
@@ -38,7 +39,7 @@ type importer struct {
 }
 
 func newImporter(f *file, opt *formats.Options) *importer {
-	return &importer{file: f, opt: opt, sources: newSources(), stacks: newStacks(), unknown: map[uint32]int{},
+	return &importer{file: f, opt: opt, rows: newRows(), fetches: newRows(), sources: newSources(), stacks: newStacks(), unknown: map[uint32]int{},
 		trace: trace{buffers: map[uint32]*buffer{}}, ibsCodes: map[ibsKey]uint32{}}
 }
 
@@ -90,10 +91,10 @@ func (im *importer) progress(done int64) {
 // record takes one record; see visitor.
 func (im *importer) record(r record, rest *payload) error {
 	switch r.typ {
-	case recSample:
+	case perfevent.RecordSample:
 		return im.addSample(r)
-	case recMmap, recMmap2, recComm, recFork, recExit, recLost, recLostSamples, recThrottle, recUnthrottle,
-		recAux, recItraceStart, recSwitch, recSwitchCPU:
+	case perfevent.RecordMmap, perfevent.RecordMmap2, perfevent.RecordComm, perfevent.RecordFork, perfevent.RecordExit, perfevent.RecordLost, perfevent.RecordLostSamples, perfevent.RecordThrottle, perfevent.RecordUnthrottle,
+		perfevent.RecordAux, perfevent.RecordItraceStart, perfevent.RecordSwitch, perfevent.RecordSwitchCPUWide:
 		n, ok := im.note(r)
 		if n.Kind == Switch && !im.trace.seen {
 			return nil // only hardware traces need them, and there may be millions
@@ -102,6 +103,9 @@ func (im *importer) record(r record, rest *payload) error {
 			im.notes = append(im.notes, n)
 			im.lossy = im.lossy || n.Kind == Lost || n.Kind == AuxLost || n.Kind == Throttle || n.Kind == Unthrottle
 		}
+	case recFinishedRound:
+		im.rows.round()
+		im.fetches.round()
 	case recAttr:
 		return im.attrRecord(r)
 	case recFeature:
@@ -115,7 +119,7 @@ func (im *importer) record(r record, rest *payload) error {
 	case recAuxtrace:
 		return im.auxtrace(r, rest)
 	case recBuildID:
-		im.features.addBuildID(im.order, r.b)
+		im.features.addBuildID(im.Order, r.b)
 	default:
 		if !ignored(r.typ) {
 			im.unknown[r.typ]++
@@ -126,7 +130,7 @@ func (im *importer) record(r record, rest *payload) error {
 
 // ignored reports whether a record is known and of no use here.
 func ignored(typ uint32) bool {
-	return typ == recRead || typ >= 16 && typ <= 21 || typ >= firstOwnRecord && typ <= 84
+	return typ == perfevent.RecordRead || typ >= 16 && typ <= 21 || typ >= firstOwnRecord && typ <= 84
 }
 
 func (im *importer) addSample(r record) error {
@@ -147,7 +151,7 @@ func (im *importer) addSample(r record) error {
 	case kindIBSFetch:
 		im.addIBSFetch(s)
 	default:
-		im.rows.add(s, im.sources.perf(s), im.stacks.number(s.Chain))
+		im.rows.add(s, im.sources.perf(s), im.stacks.number(s.Callchain.Bytes))
 	}
 	return nil
 }
@@ -157,41 +161,41 @@ func (im *importer) attrRecord(r record) error {
 	if !im.pipe {
 		return nil // the header has them
 	}
-	b := r.b[recordHeader:]
-	if len(b) < minAttrSize || len(im.events) >= maxEvents {
+	b := r.b[perfevent.HeaderSize:]
+	if len(b) < perfevent.AttrSize0 || len(im.events) >= maxEvents {
 		return fmt.Errorf("event %d at byte %d cannot be read: %w", len(im.events), r.at, errDamaged)
 	}
-	size := int(im.u32(b[4:]))
-	if size < minAttrSize || size > len(b) {
-		size = min(len(b), minAttrSize)
+	size := int(im.U32(b[4:]))
+	if size < perfevent.AttrSize0 || size > len(b) {
+		size = min(len(b), perfevent.AttrSize0)
 	}
-	attr, err := parseAttr(im.order, b[:size])
+	attr, err := perfevent.ParseAttr(im.Order, b[:size])
 	if err != nil {
-		return err
+		return fmt.Errorf("event %d at byte %d: %w: %w", len(im.events), r.at, err, errDamaged)
 	}
 	im.addEvent(attr, b[size:])
 	return im.agree()
 }
 
 func (im *importer) featureRecord(r record) {
-	if len(r.b) < recordHeader+8 {
+	if len(r.b) < perfevent.HeaderSize+8 {
 		return
 	}
-	id := im.u64(r.b[recordHeader:])
+	id := im.U64(r.b[perfevent.HeaderSize:])
 	if id >= featMax {
 		return
 	}
-	if err := im.feature(int(id), r.b[recordHeader+8:]); err != nil {
+	if err := im.feature(int(id), r.b[perfevent.HeaderSize+8:]); err != nil {
 		im.warnf("feature %d cannot be read and is left out: %v", id, err)
 	}
 }
 
 // eventUpdate takes what a pipe says about an event after its attr.
 func (im *importer) eventUpdate(r record) {
-	c := cursor{order: im.order, b: r.b[recordHeader:]}
-	kind, id := c.u64(), c.u64()
-	if e, ok := im.byID[id]; ok && kind == eventUpdateName && !c.short {
-		im.events[e].Name = cstring(c.b)
+	c := perfevent.Cursor{Order: im.Order, B: r.b[perfevent.HeaderSize:]}
+	kind, id := c.U64(), c.U64()
+	if e, ok := im.byID[id]; ok && kind == eventUpdateName && !c.Short {
+		im.events[e].Name = perfevent.Text(c.B)
 	}
 }
 
@@ -226,8 +230,7 @@ type sources struct {
 	other    map[served]uint32
 	words    []uint64
 	accesses []datasrc.Access
-	last     uint64
-	lastCode uint32
+	recent   [1 << recentSourceBits]recentSource
 }
 
 type served struct {
@@ -245,20 +248,28 @@ func newSources() sources {
 // perf numbers the access of a sample by its data_src.
 func (s *sources) perf(sample *Sample) uint32 {
 	w := sample.DataSrc
-	if sample.Type&sampleDataSrc == 0 || w == 0 {
+	if sample.Type&perfevent.SampleDataSrc == 0 || w == 0 {
 		return noAccess
 	}
-	if w == s.last {
-		return s.lastCode
+	near := &s.recent[w*0x9e3779b97f4a7c15>>(64-recentSourceBits)]
+	if near.word != w {
+		code, ok := s.codes[w]
+		if !ok {
+			code = s.number(w, datasrc.Perf(w))
+			s.codes[w] = code
+		}
+		*near = recentSource{w, code}
 	}
-	code, ok := s.codes[w]
-	if !ok {
-		code = s.number(w, datasrc.Perf(w))
-		s.codes[w] = code
-	}
-	s.last, s.lastCode = w, code
-	return code
+	return near.code
 }
+
+// recentSource remembers the number of a data_src; word 0 is none.
+type recentSource struct {
+	word uint64
+	code uint32
+}
+
+const recentSourceBits = 6 // few different ones occur in a recording
 
 // number numbers an access that was decoded some other way.
 func (s *sources) number(word uint64, a datasrc.Access) uint32 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"isobath/internal/datasrc"
+	"isobath/internal/perfevent"
 )
 
 // judge puts into sentences what makes the samples incomplete or one-sided.
@@ -75,6 +76,9 @@ func (im *importer) judgeEvents() {
 		if n := e.latencyThreshold(); n > 3 && im.rows.byEvent[i] > 0 {
 			im.warnf("event %s samples only accesses of at least %d cycles: counts are biased to slow ones", e.Name, n)
 		}
+		if e.SampleType&perfevent.SampleStackUser != 0 && im.rows.byEvent[i] > 0 {
+			im.warnf("samples of event %s have copies of the stack (--call-graph dwarf), which are not unwound: callers in the program are not known; record with --call-graph fp or lbr", e.Name)
+		}
 		if e.timer() && im.rows.byEvent[i] > 0 {
 			im.warnf("samples of event %s stand for run time, not for accesses: they have no level and no latency", e.Name)
 		}
@@ -89,7 +93,7 @@ func (e *Event) latencyThreshold() int {
 		return int(e.Config2 & 0xfff)
 	case e.PMU != "" && e.PMU != "cpu" && !strings.HasPrefix(e.PMU, "cpu_"):
 		return 0
-	case e.Type != typeRaw && e.PMU == "":
+	case e.Type != perfevent.TypeRaw && e.PMU == "":
 		return 0
 	}
 	// MEM_TRANS_RETIRED.LOAD_LATENCY and its forms on Nehalem and Gracemont.
@@ -100,7 +104,7 @@ func (e *Event) latencyThreshold() int {
 }
 
 // timer reports whether the event fires by the clock.
-func (e *Event) timer() bool { return e.Type == typeSoftware && e.Config <= 1 }
+func (e *Event) timer() bool { return e.Type == perfevent.TypeSoftware && e.Config <= 1 }
 
 // biasNote is what the latency column says about thresholds.
 func (im *importer) biasNote() string {
@@ -116,7 +120,7 @@ func (im *importer) biasNote() string {
 // clock names the clock of the time column.
 func (im *importer) clock() string {
 	a := &im.events[0].Attr
-	if a.Flags&flagUseClockID == 0 {
+	if a.Flags&perfevent.FlagUseClockID == 0 {
 		return "the kernel's scheduling clock (perf's default)"
 	}
 	names := map[int32]string{0: "CLOCK_REALTIME", 1: "CLOCK_MONOTONIC", 4: "CLOCK_MONOTONIC_RAW", 7: "CLOCK_BOOTTIME", 11: "CLOCK_TAI"}

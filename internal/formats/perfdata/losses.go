@@ -64,10 +64,10 @@ func (l *losses) take(n *Note) {
 }
 
 // sample marks the first sample after a loss on its CPU.
-func (l *losses) sample(b *builder, i, row int) {
+func (l *losses) sample(b *builder, i int, now uint64) {
 	cpu := int32(-1)
 	if b.r.cpuUsed {
-		cpu = int32(b.cpu[row])
+		cpu = b.cpu.v[i]
 	}
 	if len(l.lost)+len(l.slow) > 0 {
 		for _, c := range [2]int32{cpu, -1} {
@@ -82,14 +82,14 @@ func (l *losses) sample(b *builder, i, row int) {
 			}
 		}
 	}
-	l.last[cpu] = b.time[row]
+	l.last[cpu] = now
 }
 
 // finish ends what never ended.
 func (l *losses) finish(b *builder) {
 	end := uint64(0)
 	if b.n > 0 {
-		end = b.time[b.row(b.n-1)]
+		end = b.at(b.n - 1)
 	}
 	for cpu, from := range l.throttled {
 		l.gaps = append(l.gaps, gap{Throttle, cpu, from, max(from, end), 0})
@@ -120,11 +120,11 @@ func (l *losses) columns(b *builder) {
 		b.add(c, nil)
 	}
 	if r := b.r; r.shared > 0 {
-		v := values(b, &r.counting.values, b.n)
+		v := b.words(&r.counting).v
 		out := make([]float64, b.n)
 		valid := table.NewBits(b.n)
 		for i := range out {
-			if x := v[b.row(i)]; x > 0 {
+			if x := v[i]; x > 0 {
 				out[i] = float64(x-1) / 1000
 				valid.Set(i)
 			}

@@ -3,16 +3,8 @@ package perfdata
 import (
 	"fmt"
 	"strings"
-)
 
-// Types of events: PERF_TYPE_*.
-const (
-	typeHardware = iota
-	typeSoftware
-	typeTracepoint
-	typeCache
-	typeRaw
-	typeBreakpoint
+	"isobath/internal/perfevent"
 )
 
 var (
@@ -51,20 +43,20 @@ func (f *file) nameEvents() {
 func (e *Event) synthesise() string {
 	name := ""
 	switch e.Type {
-	case typeHardware:
+	case perfevent.TypeHardware:
 		name = nameOf(hardwareNames, e.Config, "unknown-hardware")
-	case typeSoftware:
+	case perfevent.TypeSoftware:
 		name = nameOf(softwareNames, e.Config, "unknown-software")
-	case typeCache:
+	case perfevent.TypeCache:
 		name = cacheName(e.Config)
-	case typeTracepoint:
+	case perfevent.TypeTracepoint:
 		return "unknown tracepoint"
-	case typeBreakpoint:
+	case perfevent.TypeBreakpoint:
 		name = fmt.Sprintf("mem:%#x", e.Config1)
 		if e.BPType != 0 {
 			name += ":" + breakpointModes(e.BPType)
 		}
-	case typeRaw:
+	case perfevent.TypeRaw:
 		name = fmt.Sprintf("raw %#x", e.Config)
 	default:
 		if e.PMU != "" {
@@ -115,19 +107,19 @@ func (e *Event) modifiers() string {
 			b.WriteByte(letter)
 		}
 	}
-	if e.Flags&(flagExcludeKernel|flagExcludeUser|flagExcludeHV) != 0 {
-		add(flagExcludeKernel, 'k')
-		add(flagExcludeUser, 'u')
-		add(flagExcludeHV, 'h')
+	if e.Flags&(perfevent.FlagExcludeKernel|perfevent.FlagExcludeUser|perfevent.FlagExcludeHV) != 0 {
+		add(perfevent.FlagExcludeKernel, 'k')
+		add(perfevent.FlagExcludeUser, 'u')
+		add(perfevent.FlagExcludeHV, 'h')
 		guestDefault = true
 	}
-	if p := e.preciseIP(); p > 0 {
+	if p := e.Precise(); p > 0 {
 		b.WriteString("ppp"[:p])
 		guestDefault = true
 	}
-	if e.Flags&flagExcludeHost != 0 || (e.Flags&flagExcludeGuest != 0) == guestDefault {
-		add(flagExcludeHost, 'H')
-		add(flagExcludeGuest, 'G')
+	if e.Flags&perfevent.FlagExcludeHost != 0 || (e.Flags&perfevent.FlagExcludeGuest != 0) == guestDefault {
+		add(perfevent.FlagExcludeHost, 'H')
+		add(perfevent.FlagExcludeGuest, 'G')
 	}
 	if b.Len() == 0 {
 		return ""

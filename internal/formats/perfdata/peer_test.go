@@ -17,6 +17,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"isobath/internal/formats"
+	"isobath/internal/perfevent"
 	"isobath/internal/table"
 	"isobath/internal/test"
 )
@@ -135,19 +136,19 @@ func scriptLines(t *testing.T, perf, path string) []line {
 	f := openTest(t, path)
 	st := f.SampleType
 	fields := "pid,tid,time,event,ip"
-	if st&sampleCPU != 0 {
+	if st&perfevent.SampleCPU != 0 {
 		fields += ",cpu"
 	}
-	if st&sampleAddr != 0 {
+	if st&perfevent.SampleAddr != 0 {
 		fields += ",addr"
 	}
 	var out []line
 	for _, text := range script(t, perf, path, fields) {
 		out = append(out, parsePlace(t, text, st))
 	}
-	if st&sampleDataSrc != 0 {
+	if st&perfevent.SampleDataSrc != 0 {
 		fields = "time,data_src"
-		weighted := st&(sampleWeight|sampleWeightStruct) != 0
+		weighted := st&(perfevent.SampleWeight|perfevent.SampleWeightStruct) != 0
 		if weighted {
 			fields += ",weight"
 		}
@@ -195,14 +196,14 @@ func parsePlace(t *testing.T, text string, st uint64) (l line) {
 	pid, tid, _ := strings.Cut(words[0], "/")
 	l.PID, l.TID = decimal(t, pid), decimal(t, tid)
 	words = words[1:]
-	if st&sampleCPU != 0 {
+	if st&perfevent.SampleCPU != 0 {
 		l.CPU = decimal(t, strings.Trim(words[0], "[]"))
 		words = words[1:]
 	}
 	l.Time = uint64(decimal(t, strings.Replace(strings.TrimSuffix(words[0], ":"), ".", "", 1)))
 	rest := words[2:]
 	l.Event = strings.TrimSuffix(words[1], ":")
-	if st&sampleAddr != 0 {
+	if st&perfevent.SampleAddr != 0 {
 		l.Addr, rest = hexWord(t, rest[0]), rest[1:]
 	}
 	l.IP = hexWord(t, rest[0])
@@ -436,7 +437,7 @@ func TestBuildIDsOfMappings(t *testing.T) {
 func TestCallChains(t *testing.T) {
 	im := scanFile(t, test.Shared(t, "perf/local_callgraph.data"))
 	for _, chain := range im.stacks.in.Names()[1:] {
-		if len(chain) != 16 || im.u64([]byte(chain)) != 0xfffffffffffffe00 {
+		if len(chain) != 16 || im.U64([]byte(chain)) != 0xfffffffffffffe00 {
 			t.Fatalf("chain %x, want a marker of user space and one address", chain)
 		}
 	}

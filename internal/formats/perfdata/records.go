@@ -1,25 +1,12 @@
 package perfdata
 
-import "bytes"
+import (
+	"isobath/internal/perfevent"
+)
 
-// Types of records: PERF_RECORD_*. Those from 64 on are written by perf, the
-// others by the kernel.
+// Types of records that perf itself writes. Those of the kernel are in
+// perfevent.
 const (
-	recMmap          = 1
-	recLost          = 2
-	recComm          = 3
-	recExit          = 4
-	recThrottle      = 5
-	recUnthrottle    = 6
-	recFork          = 7
-	recRead          = 8
-	recSample        = 9
-	recMmap2         = 10
-	recAux           = 11
-	recItraceStart   = 12
-	recLostSamples   = 13
-	recSwitch        = 14
-	recSwitchCPU     = 15
 	recAttr          = 64
 	recTracingData   = 66
 	recBuildID       = 67
@@ -33,20 +20,7 @@ const (
 	recCompressed2   = 83
 	firstOwnRecord   = 64
 	impossibleRecord = 1000 // no perf has written a type this large
-	recordHeader     = 8
-	miscSwitchOut    = 1 << 13
-	miscDataMapping  = 1 << 13
-	miscExec         = 1 << 13
-	miscBuildID      = 1 << 14
-	miscModeMask     = 7
-	modeKernel       = 1
-	modeUser         = 2
-	modeHypervisor   = 3
-	modeGuestKernel  = 4
-	modeGuestUser    = 5
 	kernelPID        = ^uint32(0)
-	auxFlagTruncated = 1
-	auxFlagPartial   = 4
 	eventUpdateName  = 2
 	auxtraceArmSPE   = 4
 )
@@ -101,128 +75,95 @@ type Note struct {
 	ID   uint64 // Lost, Throttle: id of the event
 }
 
-// identity is the trailer that sample_id_all appends.
-type identity struct {
-	time     uint64
-	id       uint64
-	pid, tid uint32
-	cpu      int32
-}
-
 // trailerOf reads the trailer of a record that is not a sample, and returns
 // the body without it. All events of a file have the same trailer in practice;
 // the first decides, or the one an identifier at the very end names.
-func (f *file) trailerOf(b []byte) (identity, []byte) {
-	out := identity{cpu: -1}
+func (f *file) trailerOf(body []byte) (own []byte, t perfevent.Trailer, cpu int32) {
 	if len(f.events) == 0 {
-		return out, b
+		return body, t, -1
 	}
 	e := f.events[0]
-	if e.SampleType&sampleIdentifier != 0 && len(b) >= recordHeader+8 {
-		if i, ok := f.byID[f.u64(b[len(b)-8:])]; ok {
+	if e.SampleType&perfevent.SampleIdentifier != 0 && len(body) >= 8 {
+		if i, ok := f.byID[f.U64(body[len(body)-8:])]; ok {
 			e = f.events[i]
 		}
 	}
-	size := e.trailer()
-	if size == 0 || size > len(b)-recordHeader {
-		return out, b
+	own, t, ok := e.ParseTrailer(body)
+	cpu = -1
+	if ok && e.TrailerSize() > 0 && e.SampleType&perfevent.SampleCPU != 0 {
+		cpu = int32(t.CPU)
 	}
-	c := cursor{order: f.order, b: b[len(b)-size:]}
-	st := e.SampleType
-	if st&sampleTID != 0 {
-		out.pid, out.tid = c.u32(), c.u32()
-	}
-	if st&sampleTime != 0 {
-		out.time = c.u64()
-	}
-	if st&sampleID != 0 {
-		out.id = c.u64()
-	}
-	if st&sampleStreamID != 0 {
-		c.u64()
-	}
-	if st&sampleCPU != 0 {
-		out.cpu = int32(c.u32())
-		c.u32()
-	}
-	if st&sampleIdentifier != 0 {
-		out.id = c.u64()
-	}
-	return out, b[:len(b)-size]
+	return own, t, cpu
 }
 
 // note decodes a record into a note; false if it is of a kind nobody needs or
 // shorter than its kind.
 func (f *file) note(r record) (Note, bool) {
-	id, b := f.trailerOf(r.b)
-	c := cursor{order: f.order, b: b[recordHeader:]}
-	n := Note{Time: id.time, CPU: id.cpu, PID: id.pid, TID: id.tid, ID: id.id}
+	own, trailer, cpu := f.trailerOf(r.b[perfevent.HeaderSize:])
+	h := perfevent.Header{Type: r.typ, Misc: r.misc, Order: f.Order}
+	n := Note{Time: trailer.Time, CPU: cpu, PID: trailer.PID, TID: trailer.TID, ID: trailer.ID}
+	ok := true
 	switch r.typ {
-	case recMmap, recMmap2:
-		f.mapping(r, &c, &n)
-	case recComm:
-		n.Kind, n.PID, n.TID, n.Exec = Comm, c.u32(), c.u32(), r.misc&miscExec != 0
-		n.Name = f.shared(c.b)
-	case recFork, recExit:
+	case perfevent.RecordMmap, perfevent.RecordMmap2:
+		ok = f.mapping(h, own, &n)
+	case perfevent.RecordComm:
+		var c perfevent.Comm
+		c, ok = perfevent.ParseComm(h, own)
+		n.Kind, n.PID, n.TID, n.Exec, n.Name = Comm, c.PID, c.TID, c.Exec, f.shared(c.Name)
+	case perfevent.RecordFork, perfevent.RecordExit:
 		n.Kind = Fork
-		if r.typ == recExit {
+		if r.typ == perfevent.RecordExit {
 			n.Kind = Exit
 		}
-		n.PID, n.PPID, n.TID, n.PTID, n.Time = c.u32(), c.u32(), c.u32(), c.u32(), c.u64()
-	case recLost:
-		n.Kind, n.ID, n.N = Lost, c.u64(), c.u64()
-	case recLostSamples:
-		n.Kind, n.N = Lost, c.u64()
-	case recThrottle, recUnthrottle:
+		var t perfevent.Task
+		t, ok = perfevent.ParseTask(h, own)
+		n.PID, n.PPID, n.TID, n.PTID, n.Time = t.PID, t.PPID, t.TID, t.PTID, t.Time
+	case perfevent.RecordLost, perfevent.RecordLostSamples:
+		n.Kind = Lost
+		var id uint64
+		if n.N, id, ok = perfevent.ParseLost(h, own); id != 0 {
+			n.ID = id
+		}
+	case perfevent.RecordThrottle, perfevent.RecordUnthrottle:
 		n.Kind = Throttle
-		if r.typ == recUnthrottle {
+		if r.typ == perfevent.RecordUnthrottle {
 			n.Kind = Unthrottle
 		}
-		n.Time, n.ID = c.u64(), c.u64()
-	case recAux:
-		c.u64()
-		n.Kind, n.N = AuxLost, c.u64()
-		if c.u64()&(auxFlagTruncated|auxFlagPartial) == 0 {
-			return n, false
-		}
-	case recSwitch, recSwitchCPU:
-		n.Kind, n.Out = Switch, r.misc&miscSwitchOut != 0
-	case recItraceStart:
-		n.Kind, n.PID, n.TID = Switch, c.u32(), c.u32()
+		c := perfevent.Cursor{Order: f.Order, B: own}
+		n.Time, n.ID, ok = c.U64(), c.U64(), !c.Short
+	case perfevent.RecordAux:
+		var a perfevent.Aux
+		a, ok = perfevent.ParseAux(h, own)
+		n.Kind, n.N = AuxLost, a.Size
+		ok = ok && a.Flags&(perfevent.AuxTruncated|perfevent.AuxPartial) != 0
+	case perfevent.RecordSwitch, perfevent.RecordSwitchCPUWide:
+		n.Kind, n.Out = Switch, r.misc&perfevent.MiscSwitchOut != 0
+	case perfevent.RecordItraceStart:
+		c := perfevent.Cursor{Order: f.Order, B: own}
+		n.Kind, n.PID, n.TID, ok = Switch, c.U32(), c.U32(), !c.Short
 	default:
-		return n, false
+		ok = false
 	}
-	return n, !c.short
+	return n, ok
 }
 
 // mapping decodes MMAP and MMAP2.
-func (f *file) mapping(r record, c *cursor, n *Note) {
-	n.Kind, n.PID, n.TID = Map, c.u32(), c.u32()
-	n.Start, n.Len, n.Offset = c.u64(), c.u64(), c.u64()
-	n.Data = r.misc&miscDataMapping != 0
-	n.Kernel = r.misc&miscModeMask == modeKernel || n.PID == kernelPID
-	if r.typ == recMmap2 {
-		n.Two = true
-		file := c.bytes(24)
-		n.Prot = c.u32()
-		c.u32()
-		if r.misc&miscBuildID != 0 && len(file) == 24 {
-			n.BuildID = string(file[4 : 4+min(int(file[0]), 20)])
-		}
-	}
-	n.Name = f.shared(c.b)
+func (f *file) mapping(h perfevent.Header, own []byte, n *Note) bool {
+	m, ok := perfevent.ParseMapping(h, own)
+	n.Kind, n.PID, n.TID = Map, m.PID, m.TID
+	n.Start, n.Len, n.Offset = m.Start, m.Len, m.Offset
+	n.Data, n.Prot, n.Two, n.BuildID = m.Data, m.Prot, h.Type == perfevent.RecordMmap2, string(m.BuildID)
+	n.Kernel = h.Misc&perfevent.MiscCPUModeMask == perfevent.MiscKernel || n.PID == kernelPID
+	n.Name = f.shared(m.Name)
+	return ok
 }
 
 // shared returns a text of a record. Files and commands repeat, so each is kept
 // once.
-func (f *file) shared(b []byte) string {
-	if i := bytes.IndexByte(b, 0); i >= 0 {
-		b = b[:i]
+func (f *file) shared(name string) string {
+	if kept, ok := f.texts[name]; ok {
+		return kept
 	}
-	name, ok := f.texts[string(b)]
-	if !ok {
-		name = string(b)
-		f.texts[name] = name
-	}
+	f.texts[name] = name
 	return name
 }

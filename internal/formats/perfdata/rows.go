@@ -3,53 +3,28 @@ package perfdata
 import (
 	"math"
 
+	"isobath/internal/perfevent"
 	"isobath/internal/table"
 )
 
-// blockRows is how many rows are gathered before they are appended to their
-// columns.
-const blockRows = 1024
-
-// field is one value of every sample that has it. Samples that do not have it
-// leave a gap of zeros.
-type field struct {
-	block  [blockRows]uint64
-	values table.Growing[uint64]
-	all    uint64 // every bit that was set in some value
-	used   bool   // some sample has it
-}
-
-// put sets the value of a row of the block.
-func (f *field) put(k int, v uint64) {
-	f.block[k&(blockRows-1)] = v
-	f.all |= v
-	f.used = true
-}
-
-// flush appends the first k rows of the block, which belong at row n.
-func (f *field) flush(n, k int) {
-	if f.all == 0 {
-		return // zeros so far: what is missing is padded when something else comes
-	}
-	f.values.Pad(n)
-	f.values.AppendAll(f.block[:k])
-	clear(f.block[:k])
-}
-
-// rows are the samples as they were read, in the order of the file.
+// rows are the samples. They are queued in the order of the file, leave the
+// queue in the order of time, and are then kept in columns of their own; see
+// queue.go.
 type rows struct {
-	n     int
-	small [blockRows]smallFields
+	queue
+	n int // all of them
+
 	event table.Growing[uint8] // index of the event, below maxEventRows
 	mode  table.Growing[uint8]
-	pid   table.Growing[uint32]
-	tid   table.Growing[uint32]
+	pid   table.Growing[int32]
+	tid   table.Growing[int32]
 	// source numbers the distinct accesses in accesses.
 	source table.Growing[uint32]
 	stack  table.Growing[uint32]
-	cpu    table.Growing[uint32]
+	cpu    table.Growing[int32]
+	hasIBS table.Growing[uint8]
 	// Parts of the weight besides the latency.
-	insLat, retireLat table.Growing[uint32]
+	insLat, retireLat table.Growing[int32]
 
 	chains, cpuUsed, parted bool // some sample has them
 	parts                   bool // one of them is not zero
@@ -59,9 +34,9 @@ type rows struct {
 	transaction, cgroup, dataPage, code field
 	counting                            field // per mille of the time the counter ran
 
-	ibs    *[ibsRegisters]field // nil without IBS
-	hasIBS table.Growing[uint8]
-	spe    *speRows // nil without SPE
+	ibs  *[ibsRegisters]field // nil without IBS
+	spe  *speRows             // nil without SPE
+	regs [2]*registers        // of the user and at the interrupt; nil if not recorded
 
 	byEvent [maxEventRows]int
 	shared  int // samples whose counter did not run all the time
@@ -70,9 +45,10 @@ type rows struct {
 // smallFields are what every row has, in one place so that a sample touches few
 // cache lines.
 type smallFields struct {
-	pid, tid, cpu, source, stack uint32
-	insLat, retireLat            uint16
-	event, mode, ibs             uint8
+	pid, tid, cpu     int32
+	source, stack     uint32
+	insLat, retireLat uint16
+	event, mode, ibs  uint8
 }
 
 // fields are all fields of 64 bits.
@@ -87,56 +63,23 @@ func (r *rows) fields() []*field {
 	if r.spe != nil {
 		out = append(out, &r.spe.events, &r.spe.issue, &r.spe.translation, &r.spe.source, &r.spe.op, &r.spe.level)
 	}
+	for _, set := range r.regs {
+		if set != nil {
+			out = append(out, &set.abi)
+			for i := range set.values {
+				out = append(out, &set.values[i])
+			}
+		}
+	}
 	return out
 }
 
-// flush appends the block to the columns. It is called when the block is full,
-// before the next row is added, and at the end.
-func (r *rows) flush() {
-	k := (r.n-1)&(blockRows-1) + 1
-	if r.n == 0 {
-		return
+func newRows() *rows {
+	r := &rows{}
+	for _, f := range []*field{&r.period, &r.weight, &r.transaction, &r.cgroup, &r.dataPage, &r.code} {
+		f.number = true
 	}
-	n := r.n - k
-	for _, f := range r.fields() {
-		f.flush(n, k)
-	}
-	small := r.small[:k]
-	each(&r.event, small, func(s *smallFields) uint8 { return s.event })
-	each(&r.mode, small, func(s *smallFields) uint8 { return s.mode })
-	each(&r.pid, small, func(s *smallFields) uint32 { return s.pid })
-	each(&r.tid, small, func(s *smallFields) uint32 { return s.tid })
-	each(&r.source, small, func(s *smallFields) uint32 { return s.source })
-	if r.cpuUsed {
-		r.cpu.Pad(n)
-		each(&r.cpu, small, func(s *smallFields) uint32 { return s.cpu })
-	}
-	if r.chains {
-		r.stack.Pad(n)
-		each(&r.stack, small, func(s *smallFields) uint32 { return s.stack })
-	}
-	if r.ibs != nil {
-		r.hasIBS.Pad(n)
-		each(&r.hasIBS, small, func(s *smallFields) uint8 { return s.ibs })
-	}
-	if r.parts {
-		r.insLat.Pad(n)
-		each(&r.insLat, small, func(s *smallFields) uint32 { return uint32(s.insLat) })
-		r.retireLat.Pad(n)
-		each(&r.retireLat, small, func(s *smallFields) uint32 { return uint32(s.retireLat) })
-	}
-	clear(small)
-}
-
-// each appends one part of the rows of a block.
-func each[T table.Fixed](g *table.Growing[T], rows []smallFields, of func(*smallFields) T) {
-	for len(rows) > 0 {
-		block := g.Room(len(rows))
-		for i := range block {
-			block[i] = of(&rows[i])
-		}
-		rows = rows[len(block):]
-	}
+	return r
 }
 
 // maxEventRows bounds the events that samples may have: their index is kept in
@@ -146,64 +89,67 @@ const maxEventRows = 256
 // maxRows is what row numbers of 32 bits can tell apart.
 const maxRows = math.MaxUint32
 
-// add appends a decoded sample.
+// add queues a decoded sample.
 func (r *rows) add(s *Sample, source, stack uint32) {
-	if r.n > 0 && r.n&(blockRows-1) == 0 {
-		r.flush()
+	if len(r.small) == maxQueue {
+		r.overflow()
 	}
-	n, st := r.n&(blockRows-1), s.Type
+	n, st := len(r.small), s.Type
 	r.n++
 	r.byEvent[s.Event]++
-	r.small[n] = smallFields{pid: s.PID, tid: s.TID, source: source, stack: stack, event: uint8(s.Event), mode: s.Mode}
-	if st&sampleIP != 0 {
+	small := smallFields{pid: int32(s.PID), tid: int32(s.TID), source: source, stack: stack, event: uint8(s.Event), mode: s.Mode}
+	if st&perfevent.SampleIP != 0 {
 		r.ip.put(n, s.IP)
 	}
-	if st&sampleTime != 0 {
+	if st&perfevent.SampleTime != 0 {
 		r.time.put(n, s.Time)
+		r.newest = max(r.newest, s.Time)
 	}
-	if st&sampleAddr != 0 {
+	if st&perfevent.SampleAddr != 0 {
 		r.addr.put(n, s.Addr)
 	}
-	if st&sampleCPU != 0 {
-		r.small[n].cpu = s.CPU
+	if st&perfevent.SampleCPU != 0 {
+		small.cpu = int32(s.CPU)
 		r.cpuUsed = true
 	}
-	if st&samplePeriod != 0 {
+	if st&perfevent.SamplePeriod != 0 {
 		r.period.put(n, s.Period)
 	}
 	switch {
-	case st&sampleWeightStruct != 0:
+	case st&perfevent.SampleWeightStruct != 0:
 		r.weight.put(n, s.Weight&math.MaxUint32)
-		r.small[n].insLat, r.small[n].retireLat = uint16(s.Weight>>32), uint16(s.Weight>>48)
+		small.insLat, small.retireLat = uint16(s.Weight>>32), uint16(s.Weight>>48)
 		r.parted = true
 		r.parts = r.parts || s.Weight>>32 != 0
-	case st&sampleWeight != 0:
+	case st&perfevent.SampleWeight != 0:
 		r.weight.put(n, s.Weight)
 	}
-	if st&sampleCallchain != 0 {
-		r.chains = true
+	if st&perfevent.SamplePhysAddr != 0 {
+		r.phys.put(n, s.PhysAddr)
 	}
+	r.small = append(r.small, small)
 	if st&rareFields != 0 {
 		r.addRare(n, s)
 	}
 }
 
-const rareFields = samplePhysAddr | sampleTransaction | sampleCgroup | sampleDataPageSize | sampleCodePageSize | sampleRead
+const rareFields = perfevent.SampleTransaction | perfevent.SampleCgroup | perfevent.SampleDataPageSize | perfevent.SampleCodePageSize |
+	perfevent.SampleRead | perfevent.SampleCallchain | perfevent.SampleRegsUser | perfevent.SampleRegsIntr
 
 func (r *rows) addRare(n int, s *Sample) {
-	if s.Type&samplePhysAddr != 0 {
-		r.phys.put(n, s.Phys)
+	if s.Type&perfevent.SampleCallchain != 0 {
+		r.chains = true
 	}
-	if s.Type&sampleTransaction != 0 {
+	if s.Type&perfevent.SampleTransaction != 0 {
 		r.transaction.put(n, s.Transaction)
 	}
-	if s.Type&sampleCgroup != 0 {
+	if s.Type&perfevent.SampleCgroup != 0 {
 		r.cgroup.put(n, s.Cgroup)
 	}
-	if s.Type&sampleDataPageSize != 0 {
+	if s.Type&perfevent.SampleDataPageSize != 0 {
 		r.dataPage.put(n, s.DataPageSize)
 	}
-	if s.Type&sampleCodePageSize != 0 {
+	if s.Type&perfevent.SampleCodePageSize != 0 {
 		r.code.put(n, s.CodePageSize)
 	}
 	if s.Enabled > 0 {
@@ -212,4 +158,8 @@ func (r *rows) addRare(n int, s *Sample) {
 			r.shared++
 		}
 	}
+	if s.Type&perfevent.SampleStackUser == 0 { // with a stack they serve unwinding only
+		r.addRegisters(0, n, &s.RegsUser)
+	}
+	r.addRegisters(1, n, &s.RegsIntr)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"unicode"
 	"unicode/utf8"
+
+	"isobath/internal/perfevent"
 )
 
 // visitor is told of every record in the order of the file.
@@ -40,7 +42,7 @@ func (p *payload) next(n int) ([]byte, error) {
 // scan reads the data section record by record.
 func (f *file) scan(ctx context.Context, v visitor) error {
 	s := newStream(f.r, f.data)
-	z := &unzipper{order: f.order}
+	z := &unzipper{Order: f.Order}
 	defer z.close()
 	var told int64
 	for s.pos < len(s.buf) || s.off < s.end {
@@ -74,21 +76,21 @@ func (f *file) scan(ctx context.Context, v visitor) error {
 // nextRecord returns the next record; one without bytes if what follows cannot
 // be a record.
 func (f *file) nextRecord(s *stream) (record, error) {
-	if b := s.buf[s.pos:]; len(b) >= recordHeader {
-		size := int(f.u16(b[6:]))
-		if typ := f.u32(b); size >= recordHeader && size <= len(b) && typ < impossibleRecord {
+	if b := s.buf[s.pos:]; len(b) >= perfevent.HeaderSize {
+		size := int(f.U16(b[6:]))
+		if typ := f.U32(b); size >= perfevent.HeaderSize && size <= len(b) && typ < impossibleRecord {
 			at := s.at()
 			s.pos += size
-			return record{typ: typ, misc: f.u16(b[4:]), b: b[:size:size], at: at}, nil
+			return record{typ: typ, misc: f.U16(b[4:]), b: b[:size:size], at: at}, nil
 		}
 	}
 	at := s.at()
-	head, err := s.peek(recordHeader)
-	if err != nil || len(head) < recordHeader {
+	head, err := s.peek(perfevent.HeaderSize)
+	if err != nil || len(head) < perfevent.HeaderSize {
 		return record{}, err
 	}
-	typ, size := f.u32(head), int(f.u16(head[6:]))
-	if size < recordHeader || typ >= impossibleRecord || int64(size) > s.left() {
+	typ, size := f.U32(head), int(f.U16(head[6:]))
+	if size < perfevent.HeaderSize || typ >= impossibleRecord || int64(size) > s.left() {
 		return record{}, nil
 	}
 	b, err := s.peek(size)
@@ -96,14 +98,14 @@ func (f *file) nextRecord(s *stream) (record, error) {
 		return record{}, err
 	}
 	s.pos += size
-	return record{typ: typ, misc: f.u16(b[4:]), b: b, at: at}, nil
+	return record{typ: typ, misc: f.U16(b[4:]), b: b, at: at}, nil
 }
 
 // deliver hands over a record, the records compressed in it, and its payload.
 func (f *file) deliver(r record, s *stream, z *unzipper, v visitor) error {
 	switch r.typ {
 	case recCompressed:
-		return z.feed(r.b[recordHeader:], r.at, v)
+		return z.feed(r.b[perfevent.HeaderSize:], r.at, v)
 	case recCompressed2:
 		return z.feed2(r, v)
 	case recAuxtrace:
@@ -117,14 +119,14 @@ func (f *file) deliver(r record, s *stream, z *unzipper, v visitor) error {
 // withPayload delivers a record whose first field, width bytes wide, is the
 // size of what follows it.
 func (f *file) withPayload(r record, s *stream, v visitor, width int) error {
-	if len(r.b) < recordHeader+width {
+	if len(r.b) < perfevent.HeaderSize+width {
 		return fmt.Errorf("record of type %d at byte %d has no size in it: %w", r.typ, r.at, errDamaged)
 	}
 	var size uint64
 	if width == 8 {
-		size = f.u64(r.b[recordHeader:])
+		size = f.U64(r.b[perfevent.HeaderSize:])
 	} else {
-		size = (uint64(f.u32(r.b[recordHeader:])) + 7) &^ 7
+		size = (uint64(f.U32(r.b[perfevent.HeaderSize:])) + 7) &^ 7
 	}
 	left := uint64(s.left())
 	p := &payload{s: s, left: int64(min(size, left))}

@@ -1,37 +1,47 @@
 package perfdata
 
-// timeOrder returns the rows in order of time, nil if they are in it already.
-// Rows of one time keep their order.
+// sorter puts times in order. Its memory is used again and again.
+type sorter struct {
+	rows, spare []uint32
+	runs        []int
+}
+
+// timeOrder returns the rows in order of time, nil if they are in it already. Rows
+// of one time keep their order. The result is valid until the next call.
 //
-// Files consist of ascending runs, one for each ring buffer that perf emptied,
+// Times consist of ascending runs, one for each ring buffer that perf emptied,
 // and what is out of order is near its place. Merging neighbouring runs, and
 // leaving alone those that follow each other, is then nearly linear.
-func timeOrder(time []uint64) []uint32 {
-	runs := ascending(time)
-	if len(runs) <= 2 {
+func timeOrder[T int64 | uint64](s *sorter, time []T) []uint32 {
+	s.runs = ascending(time, s.runs[:0])
+	if len(s.runs) <= 2 {
 		return nil
 	}
-	rows := make([]uint32, len(time))
+	if cap(s.rows) < len(time) {
+		s.rows = make([]uint32, len(time), len(time)+len(time)/4)
+	}
+	rows := s.rows[:len(time)]
 	for i := range rows {
 		rows[i] = uint32(i)
 	}
-	var spare []uint32
+	runs := s.runs
 	for len(runs) > 2 {
-		var next []int
+		next := runs[:0]
 		for i := 0; i+1 < len(runs); i += 2 {
-			next = append(next, runs[i])
+			low, mid := runs[i], runs[i+1]
 			if i+2 < len(runs) {
-				spare = merge(time, rows, spare, runs[i], runs[i+1], runs[i+2])
+				s.spare = merge(time, rows, s.spare, low, mid, runs[i+2])
 			}
+			next = append(next, low)
 		}
 		runs = append(next, len(time))
 	}
 	return rows
 }
 
-// ascending returns where each ascending run begins, and the end of the last.
-func ascending(time []uint64) []int {
-	runs := []int{0}
+// ascending appends where each ascending run begins, and the end of the last.
+func ascending[T int64 | uint64](time []T, runs []int) []int {
+	runs = append(runs, 0)
 	for i := 1; i < len(time); i++ {
 		if time[i] < time[i-1] {
 			runs = append(runs, i)
@@ -42,7 +52,7 @@ func ascending(time []uint64) []int {
 
 // merge merges rows[low:mid] and rows[mid:high], both in order, by way of
 // spare, which it returns to be used again.
-func merge(time []uint64, rows, spare []uint32, low, mid, high int) []uint32 {
+func merge[T int64 | uint64](time []T, rows, spare []uint32, low, mid, high int) []uint32 {
 	// What lies before the smallest of the right side stays where it is.
 	first := time[rows[mid]]
 	for low < mid && time[rows[low]] <= first {

@@ -301,7 +301,7 @@ func TestTimeOrderEqualsStableSort(t *testing.T) {
 			want[i] = uint32(i)
 		}
 		slices.SortStableFunc(want, func(a, b uint32) int { return cmp.Compare(time[a], time[b]) })
-		got := timeOrder(time)
+		got := timeOrder(&sorter{}, time)
 		if got == nil {
 			if !slices.IsSorted(time) {
 				t.Fatalf("%v is not in order", time)

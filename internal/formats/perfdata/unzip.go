@@ -7,6 +7,8 @@ import (
 	"iter"
 
 	"github.com/klauspost/compress/zstd"
+
+	"isobath/internal/perfevent"
 )
 
 const (
@@ -22,7 +24,7 @@ const (
 // fed record by record. It runs as a coroutine that yields what it has decoded,
 // and nothing when it wants more input.
 type unzipper struct {
-	order
+	perfevent.Order
 	in    []byte
 	next  func() ([]byte, bool)
 	stop  func()
@@ -56,11 +58,11 @@ func (z *unzipper) feed(in []byte, at int64, v visitor) error {
 
 // feed2 handles the newer record, which says how many of its bytes count.
 func (z *unzipper) feed2(r record, v visitor) error {
-	body := r.b[recordHeader:]
-	if len(body) < 8 || z.u64(body) > uint64(len(body)-8) {
+	body := r.b[perfevent.HeaderSize:]
+	if len(body) < 8 || z.U64(body) > uint64(len(body)-8) {
 		return fmt.Errorf("compressed record at byte %d is shorter than it says: %w", r.at, errDamaged)
 	}
-	return z.feed(body[8:8+z.u64(body)], r.at, v)
+	return z.feed(body[8:8+z.U64(body)], r.at, v)
 }
 
 // decode is the coroutine.
@@ -108,15 +110,15 @@ func (z *unzipper) deliver(b []byte, at int64, v visitor) error {
 		z.carry = append(z.carry, b...)
 		b = z.carry
 	}
-	for len(b) >= recordHeader {
-		size := int(z.u16(b[6:]))
-		if size < recordHeader || z.u32(b) >= impossibleRecord {
+	for len(b) >= perfevent.HeaderSize {
+		size := int(z.U16(b[6:]))
+		if size < perfevent.HeaderSize || z.U32(b) >= impossibleRecord {
 			return fmt.Errorf("the compressed record at byte %d holds what is not a record: %w", at, errDamaged)
 		}
 		if size > len(b) {
 			break
 		}
-		r := record{typ: z.u32(b), misc: z.u16(b[4:]), b: b[:size:size], at: at}
+		r := record{typ: z.U32(b), misc: z.U16(b[4:]), b: b[:size:size], at: at}
 		switch r.typ {
 		case recCompressed, recCompressed2, recAuxtrace, recTracingData:
 			return fmt.Errorf("the compressed record at byte %d holds a record of type %d, which is never compressed: %w", at, r.typ, errDamaged)

@@ -109,7 +109,7 @@ func perfData(t *testing.T, path string) (perfevent.Attr, [][]byte) {
 		t.Fatal(err)
 	}
 	u64 := func(at int) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
-	attr, err := perfevent.ParseAttr(b[u64(24):])
+	attr, err := perfevent.ParseAttr(false, b[u64(24):])
 	if err != nil {
 		t.Fatal(err)
 	}

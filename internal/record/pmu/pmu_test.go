@@ -119,7 +119,7 @@ func TestHardware(t *testing.T) {
 			}
 			for _, e := range p.Events {
 				if want := tt.want[e.Name].bytes(); !bytes.Equal(e.Attr.Bytes(), want) {
-					got, _ := perfevent.ParseAttr(e.Attr.Bytes())
+					got, _ := perfevent.ParseAttr(false, e.Attr.Bytes())
 					t.Errorf("%s:\n got %x\nwant %x\n(%+v)", e.Name, e.Attr.Bytes(), want, got)
 				}
 				leader := ""
@@ -146,7 +146,7 @@ func TestRecordedAttributes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			recorded, err := perfevent.ParseAttr(data[binary.LittleEndian.Uint64(data[24:]):])
+			recorded, err := perfevent.ParseAttr(false, data[binary.LittleEndian.Uint64(data[24:]):])
 			if err != nil {
 				t.Fatal(err)
 			}

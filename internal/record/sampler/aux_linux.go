@@ -29,7 +29,7 @@ func (r *ring) takeAux(found []byte, trailer *perfevent.Attr, losses *auxLosses)
 			return
 		}
 		own, tr, ok := trailer.ParseTrailer(body)
-		a, whole := perfevent.ParseAux(own)
+		a, whole := perfevent.ParseAux(h, own)
 		if !ok || !whole || a.Size > uint64(len(r.aux)) {
 			losses.damaged++
 			return

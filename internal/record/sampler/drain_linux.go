@@ -167,7 +167,7 @@ func (d *drainer) dispatch(it *item) {
 		}
 	case perfevent.RecordFork:
 		var t perfevent.Task
-		if t, ok = perfevent.ParseTask(own); ok {
+		if t, ok = perfevent.ParseTask(it.header, own); ok {
 			d.sink.Fork(&t)
 		}
 	case perfevent.RecordComm:
@@ -177,7 +177,7 @@ func (d *drainer) dispatch(it *item) {
 		}
 	case perfevent.RecordLost, perfevent.RecordLostSamples:
 		var n uint64
-		n, ok = perfevent.ParseLost(it.header, own)
+		n, _, ok = perfevent.ParseLost(it.header, own)
 		d.losses.Lost += n
 	case perfevent.RecordThrottle:
 		d.losses.Throttled++
