@@ -247,7 +247,9 @@ const (
 	roleAllToOne     = 24
 	roleAllToAll     = 25
 	roleOther        = 26
+	roleFile         = 27
 	rolePointToPoint = 28
+	roleOneSided     = 29
 	paradigmUser     = 1
 )
 
@@ -266,17 +268,39 @@ func describe(name string) otf2.RegionInfo {
 			continue
 		}
 		switch f.role {
-		case "collective", "nbc":
+		case "collective", "nbc", "nbcinit":
 			info.Role = roleAllToAll
 			if r, ok := collectiveRoles[f.op]; ok {
 				info.Role = r
 			}
-		case "newcomm", "idup", "commfree", "plain":
+		case "plain":
+			info.Role = plainRole(f.name)
+		case "newcomm", "idup", "commfree":
 		default:
 			info.Role = rolePointToPoint
 		}
 	}
 	return info
+}
+
+// plainRole is the role of a function of which only entry and end are recorded.
+func plainRole(name string) uint8 {
+	switch {
+	case strings.HasPrefix(name, "File_"):
+		return roleFile
+	case strings.Contains(name, "eighbor_"):
+		return roleOther
+	case strings.HasPrefix(name, "P"): // Probe, Pready, Put, and Parrived
+		if strings.HasPrefix(name, "Put") {
+			return roleOneSided
+		}
+		return rolePointToPoint
+	case strings.HasPrefix(name, "Iprobe"):
+		return rolePointToPoint
+	case strings.HasPrefix(name, "Comm_"), strings.HasPrefix(name, "Open_"), strings.HasPrefix(name, "Close_"):
+		return roleFunction
+	}
+	return roleOneSided // Win_, Get, Accumulate, Fetch_and_op and their like
 }
 
 func (c *converter) notes() {

@@ -2,6 +2,7 @@ package mpitrace
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -221,16 +222,16 @@ var fortranCounts = map[string]int{"MPI_IRECV_REQUEST": 9, "MPI_IRECV": 9, "MPI_
 
 // fortranSource writes the program for one module: whole words in capitals are
 // places to fill.
-func fortranSource(t *testing.T, words []string) string {
+func fortranSource(t *testing.T, name string, words []string) string {
 	t.Helper()
-	text, err := os.ReadFile("testdata/ring.f90")
+	text, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := 0; i < len(words); i += 2 {
 		text = regexp.MustCompile(`\b`+words[i]+`\b`).ReplaceAllLiteral(text, []byte(words[i+1]))
 	}
-	file := filepath.Join(t.TempDir(), "ring.f90")
+	file := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(file, text, 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +242,7 @@ func TestFortran(t *testing.T) {
 	test.Peer(t, "gfortran", "gfortran")
 	for name, words := range fortranModules {
 		t.Run(name, func(t *testing.T) {
-			exe := compile(t, "mpifort", "libopenmpi-dev", fortranSource(t, words))
+			exe := compile(t, "mpifort", "libopenmpi-dev", fortranSource(t, "ring.f90", words))
 			archive, res := traced(t, nil, launch(t, "3", exe)...)
 			if d := cmp.Diff(fortranCounts, printed(t, archive)); d != "" || res.Exit != 0 {
 				t.Errorf("exit %d: %s", res.Exit, d)
@@ -255,6 +256,92 @@ func TestNothingRecorded(t *testing.T) {
 	_, err := Record(t.Context(), Options{Command: []string{"true"}, Archive: filepath.Join(t.TempDir(), "a.otf2")})
 	if err == nil || !strings.Contains(err.Error(), "MPI_Init") {
 		t.Errorf("error = %v", err)
+	}
+}
+
+// entered counts the calls of each function.
+func entered(t testing.TB, archive string) map[string]int {
+	t.Helper()
+	out, err := exec.Command(test.Peer(t, "otf2-print", "otf2-tools"), archive).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := map[string]int{}
+	for _, m := range regexp.MustCompile(`(?m)^ENTER .*Region: "([^"]*)"`).FindAllSubmatch(out, -1) {
+		n[string(m[1])]++
+	}
+	return n
+}
+
+// others are the calls of others.c by one process, as every MPI has them; later
+// those of MPI 4.
+var (
+	others = map[string]int{"MPI_Win_create": 1, "MPI_Win_fence": 3, "MPI_Put": 1, "MPI_Get": 1, "MPI_Accumulate": 1, "MPI_Win_lock": 1, "MPI_Rput": 1, "MPI_Win_flush": 1, "MPI_Win_unlock": 1,
+		"MPI_Win_free": 1, "MPI_Dist_graph_create_adjacent": 1, "MPI_Neighbor_allgather": 1, "MPI_Ineighbor_allgather": 1, "MPI_File_open": 1, "MPI_File_write_at_all": 1, "MPI_File_sync": 1, "MPI_File_iread_at": 1,
+		"MPI_File_close": 1, "MPI_Barrier": 1, "MPI_Wait": 3}
+	later = map[string]int{"MPI_Isendrecv": 1, "MPI_Allreduce_init": 1, "MPI_Start": 3, "MPI_Wait": 3 + 4, "MPI_Request_free": 3, "MPI_Send_c": 1, "MPI_Recv_c": 1, "MPI_Psend_init": 1, "MPI_Precv_init": 1,
+		"MPI_Startall": 1, "MPI_Pready": 1, "MPI_Pready_range": 1, "MPI_Waitall": 1}
+)
+
+// One-sided communication, files, neighbours and partitions.
+func TestOtherCalls(t *testing.T) {
+	check := func(t *testing.T, n int, archive string, res *Result, want map[string]int, messages, collectives int) {
+		t.Helper()
+		records, calls := printed(t, archive), entered(t, archive)
+		if res.Exit != 0 || len(res.Notes) > 0 {
+			t.Errorf("%+v", res)
+		}
+		for name, each := range want {
+			if calls[name] != n*each {
+				t.Errorf("%s was entered %d times, want %d", name, calls[name], n*each)
+			}
+		}
+		if got := records["NON_BLOCKING_COLLECTIVE_COMPLETE"]; got != n*collectives {
+			t.Errorf("%d persistent collectives, want %d", got, n*collectives)
+		}
+		tr := open(t, archive)
+		if s, r := tr.Unmatched(); s+r != 0 || tr.Messages() != n*messages {
+			t.Errorf("%d messages, want %d; %d sends and %d receives unmatched", tr.Messages(), n*messages, s, r)
+		}
+	}
+	t.Run("Open MPI", func(t *testing.T) {
+		exe := compile(t, "mpicc", "libopenmpi-dev", "testdata/others.c")
+		archive, res := traced(t, nil, launch(t, "4", exe, filepath.Join(t.TempDir(), "file"))...)
+		check(t, 4, archive, res, others, 0, 0)
+	})
+	t.Run("MPICH", func(t *testing.T) {
+		test.Peer(t, "mpirun.mpich", "mpich")
+		exe := compile(t, "mpicc.mpich", "libmpich-dev", "testdata/others.c")
+		archive, res := traced(t, nil, "mpirun.mpich", "-n", "2", exe, filepath.Join(t.TempDir(), "file"))
+		want := maps.Clone(others)
+		maps.Copy(want, later)
+		check(t, 2, archive, res, want, 3, 3)
+	})
+}
+
+// The same in Fortran: a name with a hidden length, a communicator that exists
+// later.
+func TestOtherCallsInFortran(t *testing.T) {
+	test.Peer(t, "gfortran", "gfortran")
+	kinds := map[string][]string{
+		"mpi":     {"MODULE", "mpi", "WINDOW", "integer", "FILE", "integer", "COMM", "integer", "REQUEST", "integer"},
+		"mpi_f08": {"MODULE", "mpi_f08", "WINDOW", "type(MPI_Win)", "FILE", "type(MPI_File)", "COMM", "type(MPI_Comm)", "REQUEST", "type(MPI_Request)"},
+	}
+	for name, words := range kinds {
+		t.Run(name, func(t *testing.T) {
+			exe := compile(t, "mpifort", "libopenmpi-dev", fortranSource(t, "others.f90", words))
+			archive, res := traced(t, nil, launch(t, "3", exe, filepath.Join(t.TempDir(), "file"))...)
+			printed(t, archive)
+			calls := entered(t, archive)
+			for _, f := range []string{"MPI_Win_create", "MPI_Put", "MPI_Win_free", "MPI_File_open", "MPI_File_write_at", "MPI_File_close", "MPI_Comm_idup", "MPI_Barrier", "MPI_Comm_free"} {
+				if calls[f] != 3 {
+					t.Errorf("%s was entered %d times, want 3: %v", f, calls[f], calls)
+				}
+			}
+			if res.Exit != 0 || len(res.Notes) > 0 {
+				t.Errorf("%+v", res)
+			}
+		})
 	}
 }
 
@@ -274,7 +361,7 @@ func TestMPICH(t *testing.T) {
 	}
 	test.Peer(t, "mpifort.mpich", "libmpich-dev")
 	t.Run("fortran", func(t *testing.T) {
-		exe := compile(t, "mpifort.mpich", "libmpich-dev", fortranSource(t, fortranModules["mpi"]))
+		exe := compile(t, "mpifort.mpich", "libmpich-dev", fortranSource(t, "ring.f90", fortranModules["mpi"]))
 		archive, res := traced(t, nil, "mpirun.mpich", "-n", "3", exe)
 		if d := cmp.Diff(fortranCounts, printed(t, archive)); d != "" || res.Exit != 0 {
 			t.Errorf("exit %d: %s", res.Exit, d)

@@ -160,13 +160,15 @@ static inline uint64_t bytes(MPI_Count n, MPI_Datatype type)
 	return (uint64_t)n * size;
 }
 
-static uint64_t total(const int *counts, int n, MPI_Datatype type)
+/* total adds up counts, which are of one of two sizes. */
+static uint64_t total_of(const void *counts, size_t size, int n, MPI_Datatype type)
 {
 	uint64_t sum = 0;
 	for (int i = 0; counts && i < n; i++)
-		sum += counts[i];
+		sum += size == sizeof(int) ? (uint64_t)((const int *)counts)[i] : (uint64_t)((const MPI_Count *)counts)[i];
 	return bytes(sum, type);
 }
+#define total(counts, n, type) total_of(counts, sizeof *(counts), n, type)
 
 /* --- communicators --- */
 
@@ -292,13 +294,16 @@ static void drop_comm(int id)
 
 /* --- requests --- */
 
-enum { R_SEND = 1, R_RECV, R_COLL, R_COMM };
+/* R_BOTH is a send and a receive in one (id and len are their numbers), R_PARTS a
+ * receive in parts. */
+enum { R_SEND = 1, R_RECV, R_COLL, R_COMM, R_BOTH, R_PARTS };
 
 struct request {
 	MPI_Request handle;
 	uint64_t id, len, len2;
 	int next, kind, op, comm, peer, tag, persistent, active, cancelled;
 	MPI_Comm *made;
+	MPI_Fint *made_f; /* the same in Fortran */
 };
 
 enum { BUCKETS = 1 << 14 };
@@ -397,6 +402,29 @@ static void opened(MPI_Request h, int kind, uint64_t id, MPI_Comm c)
 	r->comm = comm_id(c);
 }
 
+static inline void opened_both(MPI_Request h, uint64_t sent, uint64_t posted, MPI_Comm c, int source, int tag, uint64_t room)
+{
+	opened(h, sent && posted ? R_BOTH : sent ? R_SEND : R_RECV, sent ? sent : posted, c);
+	struct request *r = find_request(h);
+	if (!r || !sent || !posted)
+		return;
+	r->len = posted;
+	r->len2 = room;
+	r->peer = source;
+	r->tag = tag;
+}
+
+/* both_done records the ends of a send and a receive. MPICH 4.0 leaves the status
+ * of such a pair as it was, so what is known already is not taken from it. */
+static void both_done(struct request *r, MPI_Status *st)
+{
+	int source = r->peer == MPI_ANY_SOURCE ? st->MPI_SOURCE : r->peer;
+	int tag = r->tag == MPI_ANY_TAG ? st->MPI_TAG : r->tag;
+	uint64_t n = received(st);
+	put_long(ISEND_DONE, 0, 0, 0, 0, 0, r->id);
+	put_long(IRECV, 0, source, r->comm, tag, n > r->len2 || st->MPI_TAG != tag ? r->len2 : n, r->len);
+}
+
 static uint64_t post_recv(int source)
 {
 	if (source == MPI_PROC_NULL)
@@ -419,6 +447,17 @@ static void keep_persistent(MPI_Request h, int kind, int peer, int tag, MPI_Comm
 	r->len = len;
 }
 
+static inline void keep_collective(MPI_Request h, int op, MPI_Comm c, uint32_t root, uint64_t sent, uint64_t got)
+{
+	keep_persistent(h, R_COLL, 0, 0, c, sent);
+	struct request *r = find_request(h);
+	if (r) {
+		r->op = op;
+		r->peer = root;
+		r->len2 = got;
+	}
+}
+
 static void start_persistent(MPI_Request h)
 {
 	struct request *r = find_request(h);
@@ -428,6 +467,8 @@ static void start_persistent(MPI_Request h)
 	r->active = 1;
 	if (r->kind == R_SEND)
 		put_long(ISEND, 0, r->peer, r->comm, r->tag, r->len, r->id);
+	else if (r->kind == R_COLL)
+		put_long(NBC_REQUEST, 0, 0, 0, 0, 0, r->id);
 	else
 		put_long(RECV_POSTED, 0, 0, 0, 0, 0, r->id);
 }
@@ -447,11 +488,15 @@ static void done(MPI_Request h, MPI_Status *st)
 		put_long(ISEND_DONE, 0, 0, 0, 0, 0, r->id);
 	else if (r->kind == R_RECV && st->MPI_SOURCE >= 0)
 		put_long(IRECV, 0, st->MPI_SOURCE, r->comm, st->MPI_TAG, received(st), r->id);
+	else if (r->kind == R_BOTH)
+		both_done(r, st);
+	else if (r->kind == R_PARTS)
+		put_long(IRECV, 0, r->peer, r->comm, r->tag, r->len, r->id);
 	else if (r->kind == R_COLL) {
 		put_long(NBC_GOT, 0, 0, 0, 0, r->len2, r->id); /* completes the next */
 		put_long(NBC_DONE, r->op, r->peer, r->comm, 0, r->len, r->id);
 	} else if (r->kind == R_COMM)
-		add_comm(*r->made, r->comm);
+		add_comm(r->made ? *r->made : PMPI_Comm_f2c(*r->made_f), r->comm);
 	r->active = 0;
 	r->cancelled = 0;
 	if (!r->persistent)
@@ -553,7 +598,7 @@ static uint64_t nbc_begin(void)
 }
 
 /* made_later notes a communicator that exists once its request is done. */
-static void made_later(MPI_Request h, MPI_Comm *made, MPI_Comm parent)
+static void made_later(MPI_Request h, MPI_Comm *made, MPI_Fint *made_f, MPI_Comm parent)
 {
 	if (h == MPI_REQUEST_NULL)
 		return;
@@ -563,6 +608,7 @@ static void made_later(MPI_Request h, MPI_Comm *made, MPI_Comm parent)
 	r->active = 1;
 	r->comm = comm_id(parent);
 	r->made = made;
+	r->made_f = made_f;
 }
 
 /* Messages taken by a matched probe: which communicator they came from. */
