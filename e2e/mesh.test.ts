@@ -140,7 +140,7 @@ describe('the mesh of the built-in run', () => {
     await expect.poll(() => option(page, 'step')).toBe('6');
     await page.getByRole('radio', { name: 'only since the last dump' }).click();
     await expect.poll(() => words(page, '[data-taken]')).toBe('samples with 5 < iteration ≤ 6 on the mesh of dump 6');
-    await expect.poll(async () => (await used(page))['no iteration']).toBe(3864);
+    await expect.poll(async () => (await used(page))['no iteration'], { timeout: 15_000 }).toBe(3864);
     const before = await used(page);
     await page.getByRole('application', { name: 'Mesh' }).focus();
     await page.keyboard.press('ArrowRight');

@@ -277,7 +277,7 @@ func (f *meshFlags) project(ctx context.Context, set *dataset.Set, view *mesh.Vi
 		}
 		r.fields = append(r.fields, field)
 	}
-	return r, f.relate(r)
+	return r, f.relate(ctx, r)
 }
 
 // rows evaluates --where; nil takes all rows.
@@ -292,7 +292,7 @@ func (f *meshFlags) rows(ctx context.Context, set *dataset.Set) (table.Bits, err
 	return set.Engine.Select(ctx, e)
 }
 
-func (f *meshFlags) relate(r *meshResult) error {
+func (f *meshFlags) relate(ctx context.Context, r *meshResult) error {
 	var category []float64
 	if f.category != "" {
 		var err error
@@ -310,13 +310,13 @@ func (f *meshFlags) relate(r *meshResult) error {
 			if err != nil {
 				return err
 			}
-			c, err := p.Correlate(max(1, f.least))
+			c, err := p.Correlate(ctx, max(1, f.least))
 			if err != nil {
 				return fmt.Errorf("%s against %s: %w", field.Spec, name, err)
 			}
 			rel := relation{Field: field.Spec.String(), Variable: name, Correlation: c}
 			if category != nil {
-				rel.Categories = p.ByCategory(max(1, f.least))
+				rel.Categories = p.ByCategory(ctx, max(1, f.least), true)
 			}
 			r.relation = append(r.relation, rel)
 		}

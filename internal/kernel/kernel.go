@@ -73,7 +73,11 @@ func (e *Engine) Close() { e.budget.release(e) }
 func (e *Engine) Keep(name string, rows table.Bits) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.rowSets[name] = slices.Clone(rows)
+	if rows == nil {
+		delete(e.rowSets, name)
+	} else {
+		e.rowSets[name] = slices.Clone(rows)
+	}
 	e.generation++
 }
 

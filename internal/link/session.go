@@ -154,7 +154,7 @@ func (s *Session) compute(ctx context.Context, e query.Expr, cells map[string]ma
 		if err != nil {
 			return nil, err
 		}
-		rows.And(p.RowsOf(set))
+		rows.And(p.RowsOn(slices.Collect(maps.Keys(set))))
 	}
 	return rows, nil
 }

@@ -2,6 +2,7 @@ package mesh
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -147,15 +148,17 @@ const minPairs = 8
 
 // Correlate computes the coefficients and their p-values. The same pairs give
 // the same p-values: the permutations start from a fixed seed.
-func (p *Pairs) Correlate(k int) (*Correlation, error) {
-	return p.correlate(k, max(99, min(999, 40_000_000/max(1, len(p.Cell)))))
+func (p *Pairs) Correlate(ctx context.Context, k int) (*Correlation, error) {
+	return p.correlate(ctx, k, max(99, min(999, 40_000_000/max(1, len(p.Cell)))))
 }
 
 // Coefficients computes the coefficients alone, which is hundreds of times
 // quicker: what a page shows while a selection changes.
-func (p *Pairs) Coefficients(k int) (*Correlation, error) { return p.correlate(k, 0) }
+func (p *Pairs) Coefficients(ctx context.Context, k int) (*Correlation, error) {
+	return p.correlate(ctx, k, 0)
+}
 
-func (p *Pairs) correlate(k, permutations int) (*Correlation, error) {
+func (p *Pairs) correlate(ctx context.Context, k, permutations int) (*Correlation, error) {
 	n := len(p.Cell)
 	if n < minPairs {
 		return nil, fmt.Errorf("only %d cells have at least %d samples and a value; at least %d are needed", n, k, minPairs)
@@ -163,6 +166,9 @@ func (p *Pairs) correlate(k, permutations int) (*Correlation, error) {
 	c := &Correlation{Cells: n, MinSamples: k, Permutations: permutations}
 	c.Pearson = pearson(p.Perf, p.Physics)
 	x, y := ranks(p.Perf), ranks(p.Physics)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	c.Spearman = pearson(x, y)
 	if math.IsNaN(c.Spearman) {
 		return nil, errors.New("one of the two is the same in all cells; there is nothing to correlate")
@@ -175,6 +181,9 @@ func (p *Pairs) correlate(k, permutations int) (*Correlation, error) {
 	dx, dy := centred(x), centred(y)
 	norm := math.Sqrt(dot(dx, dx) * dot(dy, dy))
 	for range c.Permutations {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		r.Shuffle(n, func(i, j int) {
 			dy[i], dy[j] = dy[j], dy[i]
 			by[i], by[j] = by[j], by[i]
@@ -281,8 +290,8 @@ type CategoryStats struct {
 }
 
 // ByCategory splits the pairs by category. Categories with enough cells get a
-// correlation of their own.
-func (p *Pairs) ByCategory(k int) []CategoryStats {
+// correlation of their own, with p-values if they are wanted.
+func (p *Pairs) ByCategory(ctx context.Context, k int, permute bool) []CategoryStats {
 	groups := map[float64]*Pairs{}
 	for i, v := range p.Category {
 		g := groups[v]
@@ -298,7 +307,11 @@ func (p *Pairs) ByCategory(k int) []CategoryStats {
 	for v, g := range groups {
 		sorted := slices.Sorted(slices.Values(g.Perf))
 		s := CategoryStats{Value: v, Cells: len(g.Cell), P10: quantile(sorted, 0.1), Median: quantile(sorted, 0.5), P90: quantile(sorted, 0.9)}
-		if c, err := g.Correlate(k); err == nil {
+		relate := g.Coefficients
+		if permute {
+			relate = g.Correlate
+		}
+		if c, err := relate(ctx, k); err == nil {
 			s.Correlation = c
 		}
 		out = append(out, s)

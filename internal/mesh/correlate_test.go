@@ -42,7 +42,7 @@ func TestCorrelate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c, err := p.Correlate(1)
+			c, err := p.Correlate(t.Context(), 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -55,7 +55,7 @@ func TestCorrelate(t *testing.T) {
 			if tt.name == "noise" && c.SpearmanP < 0.01 {
 				t.Errorf("noise has Spearman p %g", c.SpearmanP)
 			}
-			if again, _ := p.Correlate(1); *again != *c {
+			if again, _ := p.Correlate(t.Context(), 1); *again != *c {
 				t.Error("the same pairs give another answer")
 			}
 		})
@@ -93,10 +93,10 @@ func TestPairs(t *testing.T) {
 	if got := p.Within(5, 6, 0, 55); len(got) != 1 || got[0] != 4 {
 		t.Errorf("Within = %v, want cell 4", got)
 	}
-	if _, err := p.Correlate(2); err == nil {
+	if _, err := p.Correlate(t.Context(), 2); err == nil {
 		t.Error("two cells are correlated")
 	}
-	if c := p.ByCategory(2); len(c) != 2 || c[0].Value != 0 || c[1].Median != 5 {
+	if c := p.ByCategory(t.Context(), 2, true); len(c) != 2 || c[0].Value != 0 || c[1].Median != 5 {
 		t.Errorf("categories %+v", c)
 	}
 	d, err := p.Density(4, 4)

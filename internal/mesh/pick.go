@@ -66,8 +66,8 @@ func (v *View) Where(p *Placed, cell int) (string, error) {
 		return "", fmt.Errorf("the mesh has %d cells; there is no cell %d", p.Space.Cells, cell)
 	}
 	c, first := v.columns, v.settings.Numbering.First
-	if len(c.PerCell) > 0 {
-		return "", errors.New("samples that are placed by a data object's layout have no selection by cell")
+	if len(c.PerCell) > 0 { // no column has the cell
+		return v.setText(p, cell)
 	}
 	var terms []query.Expr
 	is := func(column string, op query.Op, value int) {
@@ -109,6 +109,14 @@ func (v *View) Where(p *Placed, cell int) (string, error) {
 		}
 	}
 	return query.And{Terms: terms}.String(), nil
+}
+
+func (v *View) setText(p *Placed, cell int) (string, error) {
+	e, err := v.Select(p.Step, []int32{int32(cell)})
+	if err != nil {
+		return "", err
+	}
+	return e.String(), nil
 }
 
 // indices are those that a sample on a cell carries.

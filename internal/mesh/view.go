@@ -35,6 +35,7 @@ type View struct {
 
 // Placed is a dump with the place of every sample on it.
 type Placed struct {
+	Step  int
 	Mesh  *grid.Mesh
 	Space *Space
 	Projection
@@ -79,7 +80,7 @@ func (v *View) At(step int) (*Placed, error) {
 			return nil, err
 		}
 	}
-	p := &Placed{Mesh: m, Space: sp}
+	p := &Placed{Step: step, Mesh: m, Space: sp}
 	p.Cells, p.Iteration = sp.Cells, v.iteration
 	for _, o := range v.placed {
 		if sameCells(sp, o.Space) {
@@ -127,11 +128,15 @@ func (p *Placed) Field(t *table.Table, sel table.Bits, w Window, spec FieldSpec)
 	return p.Project(sel, w, spec, t.Column(spec.Column))
 }
 
-// RowsOf returns the rows that lie on the given cells of a dump.
-func (p *Placed) RowsOf(cells map[int32]bool) table.Bits {
+// RowsOn returns the rows that lie on the given cells of a dump.
+func (p *Placed) RowsOn(cells []int32) table.Bits {
+	wanted := table.NewBits(p.Cells)
+	for _, c := range cells {
+		wanted.Set(int(c))
+	}
 	b := table.NewBits(len(p.Place))
 	for i, c := range p.Place {
-		if c >= 0 && cells[c] {
+		if c >= 0 && wanted.Get(int(c)) {
 			b.Set(i)
 		}
 	}

@@ -28,7 +28,8 @@ type Preparer interface {
 	Prepare(ctx context.Context, r *Request, drag Axis) error
 }
 
-// Keeper is an engine that stores sets of rows for `rows NAME`.
+// Keeper is an engine that stores sets of rows for `rows NAME`; nil rows remove
+// a name.
 type Keeper interface {
 	Keep(name string, rows table.Bits)
 }

@@ -150,6 +150,9 @@ func (r *Run) request(a *Ask) (*query.Request, error) {
 		return nil, err
 	}
 	hover, err := parseField("hover", a.Hover, r.Data.Table)
+	if err == nil {
+		err = r.keepCells(hover)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -170,8 +173,10 @@ func (r *Run) parse(filter, where string) (f, w query.Expr, err error) {
 	if f, err = parseField("filter", filter, r.Data.Table); err != nil {
 		return nil, nil, err
 	}
-	w, err = parseField("where", where, r.Data.Table)
-	return f, w, err
+	if w, err = parseField("where", where, r.Data.Table); err != nil {
+		return nil, nil, err
+	}
+	return f, w, errors.Join(r.keepCells(f), r.keepCells(w))
 }
 
 // parseField reads a selection; an error says in which text and where.

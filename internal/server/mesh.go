@@ -1,10 +1,8 @@
 package server
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"math"
 	"net/http"
@@ -12,13 +10,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"isobath/internal/demo"
 	"isobath/internal/formats"
 	"isobath/internal/grid"
 	"isobath/internal/mesh"
-	"isobath/internal/query"
 	"isobath/internal/table"
 )
 
@@ -29,18 +25,34 @@ type Mesh struct {
 	cells  int        // of the last dump
 
 	mu     sync.Mutex
-	shells []shell // newest first
+	shells recall[*shell]
+	fields recall[*keptField]
+	sets   []string // of cells that the engine keeps, newest last
 }
 
-// shell is an extracted geometry: the message that was sent.
-type shell struct {
-	key  string
-	body []byte
+// recall keeps the newest of what was computed, by what was asked.
+type recall[T any] struct {
+	keys   []string // newest first
+	values []T
+}
+
+func (k *recall[T]) find(key string) (v T, ok bool) {
+	i := slices.Index(k.keys, key)
+	if i < 0 {
+		return v, false
+	}
+	return k.values[i], true
+}
+
+func (k *recall[T]) add(key string, v T, most int) {
+	k.keys, k.values = slices.Insert(k.keys, 0, key), slices.Insert(k.values, 0, v)
+	k.keys, k.values = k.keys[:min(len(k.keys), most)], k.values[:min(len(k.values), most)]
 }
 
 // Bounds of what is kept and answered.
 const (
 	maxShells   = 4
+	maxFields   = 4
 	iterBins    = 120
 	maxDensity  = 128
 	fewValues   = 32
@@ -51,10 +63,13 @@ var indexNames = [3]string{indexPrefix + "x", indexPrefix + "y", indexPrefix + "
 
 func (s *Server) meshRoutes(mux *http.ServeMux) {
 	s.handleRun(mux, "POST runs/{id}/mesh", s.meshInfo)
-	s.handleRun(mux, "POST runs/{id}/mesh/geometry", s.meshGeometry)
+	s.handleRun(mux, "POST runs/{id}/mesh/picture", s.meshPicture)
 	s.handleRun(mux, "POST runs/{id}/mesh/field", s.meshField)
-	s.handleRun(mux, "POST runs/{id}/mesh/cell", s.meshCell)
+	s.handleRun(mux, "POST runs/{id}/mesh/summary", s.meshSummary)
 	s.handleRun(mux, "POST runs/{id}/mesh/relate", s.meshRelate)
+	s.handleRun(mux, "POST runs/{id}/mesh/cell", s.meshCell)
+	s.handleRun(mux, "POST runs/{id}/mesh/cells", s.meshCells)
+	s.handleRun(mux, "POST runs/{id}/mesh/brush", s.meshBrush)
 	s.handle(mux, "POST runs/{id}/mesh/attach", s.private(s.withRun(s.meshAttach)))
 }
 
@@ -138,6 +153,23 @@ func (s *Server) meshAttach(w http.ResponseWriter, r *http.Request, run *Run) er
 	if run.Data.Table == nil {
 		return badRequest("%s holds a %s, which has no samples to put on a mesh", run.Name, run.Kind)
 	}
+	m, err := s.meshFrom(&ask, run)
+	if err != nil {
+		return err
+	}
+	run.forgetCells()
+	run.mu.Lock()
+	run.Mesh = m
+	run.mu.Unlock()
+	return s.answerJSON(w, r, http.StatusOK, run.info())
+}
+
+// meshFrom makes the mesh that samples are put on.
+func (s *Server) meshFrom(ask *MeshAttach, run *Run) (*Mesh, error) {
+	if len(ask.Paths) > 0 {
+		m, err := newMesh(run.Data.Table, ask.Paths...)
+		return m, wrongAsk(err)
+	}
 	s.mu.RLock()
 	i := slices.IndexFunc(s.runs, func(o *Run) bool { return o.ID == ask.Mesh })
 	var from *Mesh
@@ -146,17 +178,10 @@ func (s *Server) meshAttach(w http.ResponseWriter, r *http.Request, run *Run) er
 	}
 	s.mu.RUnlock()
 	if from == nil {
-		return badRequest("no run %s with a mesh is open", ask.Mesh)
+		return nil, badRequest("no run %s with a mesh is open", ask.Mesh)
 	}
 	m, err := meshOf(from.Series, run.Data.Table)
-	if err != nil {
-		return wrongAsk(err)
-	}
-	run.mu.Lock()
-	run.Mesh = m
-	run.mu.Unlock()
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return m, wrongAsk(err)
 }
 
 // askMesh returns the mesh of a run and its dump at a step.
@@ -336,298 +361,4 @@ func smaller(a, b float64) float64 {
 		return a
 	}
 	return b
-}
-
-// values computes what a field question asks for.
-func (r *Run) values(ctx context.Context, m *Mesh, dump *grid.Mesh, a *MeshFieldAsk) (*mesh.Field, *mesh.Placed, error) {
-	if a.Variable != "" {
-		space, err := mesh.NewSpace(dump)
-		if err != nil {
-			return nil, nil, err
-		}
-		v, err := variable(dump, space, a.Variable)
-		return &mesh.Field{Values: v}, nil, wrongAsk(err)
-	}
-	if m.View == nil {
-		return nil, nil, badRequest("%s has no samples; ask for a variable of the simulation", r.Name)
-	}
-	rows, err := r.selected(ctx, a.Filter, a.Where)
-	if err != nil {
-		return nil, nil, err
-	}
-	spec, err := mesh.ParseField(a.Field, m.View.Table)
-	if err != nil {
-		return nil, nil, badRequest("%v", err)
-	}
-	window, err := mesh.NewWindow(m.Series, a.Mode, m.Series.Steps[a.Step].Iteration, false, nil)
-	if err != nil {
-		return nil, nil, badRequest("%v", err)
-	}
-	placed, err := m.View.At(a.Step)
-	if err != nil {
-		return nil, nil, err
-	}
-	f, err := placed.Field(m.View.Table, rows, window, spec)
-	return f, placed, wrongAsk(err)
-}
-
-// selected are the rows of a filter and a selection; nil for all.
-func (r *Run) selected(ctx context.Context, filter, where string) (table.Bits, error) {
-	f, w, err := r.parse(filter, where)
-	if err != nil {
-		return nil, err
-	}
-	both := query.Both(f, w)
-	if both == nil {
-		return nil, nil
-	}
-	return r.Engine.Select(ctx, both)
-}
-
-func (s *Server) meshField(w http.ResponseWriter, r *http.Request, run *Run) error {
-	var ask MeshFieldAsk
-	if err := readJSON(w, r, &ask); err != nil {
-		return err
-	}
-	start := time.Now()
-	m, dump, err := run.askMesh(&ask.Step)
-	if err != nil {
-		return err
-	}
-	f, placed, err := run.values(r.Context(), m, dump, &ask)
-	if err != nil {
-		return err
-	}
-	lo, hi, sum, covered := f.Stats()
-	head := MeshFieldAnswer{Name: ask.Variable, Provenance: "simulation", Min: orNull(lo), Max: orNull(hi), Sum: finite(sum), Covered: covered}
-	var picked []uint32
-	if placed != nil {
-		head.Name, head.Counts = f.Spec.String(), &f.Counts
-		head.Unit, head.Provenance = m.origin(f.Spec)
-		if ask.Picked != "" {
-			if picked, err = run.cellsOf(r.Context(), placed, ask.Filter, ask.Picked); err != nil {
-				return err
-			}
-		}
-	}
-	col := &columns{body: make([]byte, 0, 8*len(f.Values)+4*(len(f.Samples)+len(picked))+64)}
-	head.Values, head.Samples, head.Picked = add(col, f.Values), add(col, f.Samples), add(col, picked)
-	head.Columns, head.Took = list(col.refs), float64(time.Since(start).Microseconds())/1000
-	return s.answerMessage(w, r, head, col)
-}
-
-// origin is the unit and provenance of a performance field.
-func (m *Mesh) origin(f mesh.FieldSpec) (unit, provenance string) {
-	c := m.View.Table.Column(f.Column)
-	if c == nil {
-		return "", table.Derived.String() // a count
-	}
-	if f.Aggregate != mesh.Distinct {
-		unit = c.Unit
-	}
-	if c.Provenance == table.Measured {
-		return unit, table.Derived.String()
-	}
-	return unit, c.Provenance.String()
-}
-
-// cellsOf lists the cells of a selection, in order.
-func (r *Run) cellsOf(ctx context.Context, p *mesh.Placed, filter, where string) ([]uint32, error) {
-	rows, err := r.selected(ctx, filter, where)
-	if err != nil {
-		return nil, err
-	}
-	var cells []uint32
-	for i, c := range p.Place {
-		if c >= 0 && (rows == nil || rows.Get(i)) {
-			cells = append(cells, uint32(c))
-		}
-	}
-	slices.Sort(cells)
-	return slices.Compact(cells), nil
-}
-
-func (s *Server) answerMessage(w http.ResponseWriter, r *http.Request, head any, col *columns) error {
-	body, err := message(head, col.body)
-	if err != nil {
-		return err
-	}
-	s.answerBytes(w, r, http.StatusOK, "application/vnd.isobath", body)
-	return nil
-}
-
-func (s *Server) meshGeometry(w http.ResponseWriter, r *http.Request, run *Run) error {
-	var ask MeshGeometryAsk
-	if err := readJSON(w, r, &ask); err != nil {
-		return err
-	}
-	m, dump, err := run.askMesh(&ask.Step)
-	if err != nil {
-		return err
-	}
-	key, err := json.Marshal(ask)
-	if err != nil {
-		return err
-	}
-	body := m.kept(string(key))
-	if body == nil {
-		if body, err = run.geometry(r.Context(), m, dump, &ask); err != nil {
-			return err
-		}
-		m.keep(shell{string(key), body})
-	}
-	s.answerBytes(w, r, http.StatusOK, "application/vnd.isobath", body)
-	return nil
-}
-
-func (m *Mesh) kept(key string) []byte {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, s := range m.shells {
-		if s.key == key {
-			return s.body
-		}
-	}
-	return nil
-}
-
-func (m *Mesh) keep(s shell) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.shells = slices.Insert(m.shells, 0, s)
-	m.shells = m.shells[:min(len(m.shells), maxShells)]
-}
-
-// geometry extracts what is asked for, as a message.
-func (r *Run) geometry(ctx context.Context, m *Mesh, dump *grid.Mesh, ask *MeshGeometryAsk) ([]byte, error) {
-	start := time.Now()
-	if ask.Level < -1 || ask.Level >= max(1, len(dump.Levels)) {
-		return nil, badRequest("the mesh has %d levels; there is no level %d", max(1, len(dump.Levels)), ask.Level)
-	}
-	keep := mesh.Uncovered(dump, ask.Level)
-	var s *mesh.Shell
-	switch ask.View {
-	case "surface":
-		s = mesh.Surface(dump, keep)
-	case "slice":
-		if ask.Axis < 0 || ask.Axis > 2 || math.IsNaN(ask.At) || ask.At < 0 || ask.At > 1 {
-			return nil, badRequest("a slice needs an axis 0 to 2 and a place 0 to 1")
-		}
-		lo, hi := dump.Bounds()
-		var at, normal [3]float64
-		at[ask.Axis], normal[ask.Axis] = lo[ask.Axis]+ask.At*(hi[ask.Axis]-lo[ask.Axis]), 1
-		s = mesh.Slice(dump, at, normal, keep)
-	case "threshold":
-		if ask.By == nil {
-			return nil, badRequest("a threshold needs a field")
-		}
-		ask.By.Step = ask.Step
-		f, _, err := r.values(ctx, m, dump, ask.By)
-		if err != nil {
-			return nil, err
-		}
-		inside := mesh.Threshold(f.Values, ask.Low, ask.High)
-		for i := range inside {
-			inside[i] = inside[i] && (keep == nil || keep[i])
-		}
-		keep = inside
-		s = mesh.Surface(dump, keep)
-	default:
-		return nil, badRequest("%q is no view: want surface, slice or threshold", ask.View)
-	}
-	head := MeshGeometryAnswer{Polygons: s.Polygons, Kept: dump.NumCells()}
-	if keep != nil {
-		head.Kept = 0
-		for _, k := range keep {
-			if k {
-				head.Kept++
-			}
-		}
-	}
-	col := &columns{}
-	head.Positions, head.Triangles, head.Cells = add(col, s.Positions), add(col, s.Triangles), add(col, s.Cells)
-	head.Edges, head.Features = add(col, s.Edges), add(col, s.Features)
-	head.Columns, head.Took = col.refs, float64(time.Since(start).Microseconds())/1000
-	return message(head, col.body)
-}
-
-func (s *Server) meshCell(w http.ResponseWriter, r *http.Request, run *Run) error {
-	var ask MeshCellAsk
-	if err := readJSON(w, r, &ask); err != nil {
-		return err
-	}
-	m, dump, err := run.askMesh(&ask.Step)
-	if err != nil {
-		return err
-	}
-	space, err := mesh.NewSpace(dump)
-	if err != nil {
-		return err
-	}
-	part, in := space.PartOf(ask.Cell)
-	if part == nil {
-		return badRequest("the mesh has %d cells; there is no cell %d", space.Cells, ask.Cell)
-	}
-	answer := MeshCell{Cell: ask.Cell, Part: part.Name, Index: []int{}}
-	if at, ok := part.Index(in); ok {
-		answer.Index = at[:]
-	}
-	if m.View != nil {
-		placed, err := m.View.At(ask.Step)
-		if err != nil {
-			return err
-		}
-		if answer.Where, err = m.View.Where(placed, ask.Cell); err != nil {
-			return wrongAsk(err)
-		}
-		answer.Samples = placed.RowsOf(map[int32]bool{int32(ask.Cell): true}).Count()
-	}
-	return s.answerJSON(w, r, http.StatusOK, answer)
-}
-
-func (s *Server) meshRelate(w http.ResponseWriter, r *http.Request, run *Run) error {
-	var ask MeshRelateAsk
-	if err := readJSON(w, r, &ask); err != nil {
-		return err
-	}
-	if ask.Bins < 1 || ask.Bins > maxDensity {
-		return badRequest("%d bins: want 1 to %d", ask.Bins, maxDensity)
-	}
-	if ask.Variable != "" {
-		return badRequest("a variable of the simulation is related to a performance field, not to another one")
-	}
-	m, dump, err := run.askMesh(&ask.Step)
-	if err != nil {
-		return err
-	}
-	f, placed, err := run.values(r.Context(), m, dump, &ask.MeshFieldAsk)
-	if err != nil {
-		return err
-	}
-	physics, err := variable(dump, placed.Space, ask.Against)
-	if err != nil {
-		return wrongAsk(err)
-	}
-	var category []float64
-	if ask.By != "" {
-		if category, err = variable(dump, placed.Space, ask.By); err != nil {
-			return wrongAsk(err)
-		}
-	}
-	least := max(1, ask.Least)
-	pairs, err := mesh.Pair(f, physics, category, least)
-	if err != nil {
-		return wrongAsk(err)
-	}
-	a := MeshRelation{Categories: []mesh.CategoryStats{}}
-	if a.Correlation, err = pairs.Coefficients(least); err != nil {
-		a.Problem = err.Error()
-	}
-	if a.Density, err = pairs.Density(ask.Bins, ask.Bins); err != nil {
-		a.Problem = err.Error()
-	}
-	if category != nil {
-		a.Categories = list(pairs.ByCategory(least))
-	}
-	return s.answerJSON(w, r, http.StatusOK, a)
 }

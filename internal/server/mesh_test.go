@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,17 +104,21 @@ func TestDemoMesh(t *testing.T) {
 // their cells are those of the boundary.
 func TestMeshGeometry(t *testing.T) {
 	s, _, path := demoMeshServer(t)
-	ask := func(g MeshGeometryAsk) (a MeshGeometryAnswer, cells []byte) {
+	ask := func(g MeshGeometryAsk) (a MeshGeometry, cells []int) {
 		g.Step = 7
-		col := postColumns(t, s, path+"/geometry", g, &a)
-		return a, col(a.Cells)
+		var p MeshPicture
+		col := postColumns(t, s, path+"/picture", MeshPictureAsk{Geometry: g}, &p)
+		drawn, of := col(p.Geometry.Cells), col(p.Geometry.Of)
+		for i := range p.Columns[p.Geometry.Of].Length {
+			cells = append(cells, int(le32(drawn[4*le32(of[4*i:]):])))
+		}
+		return *p.Geometry, cells
 	}
 	all, cells := ask(MeshGeometryAsk{View: "surface", Level: -1})
-	if want := 2 * (192*20 + 192*120 + 20*120); all.Polygons != want || all.Columns[all.Cells].Length != 2*want || all.Kept != 192*20*120 {
+	if want := 2 * (192*20 + 192*120 + 20*120); all.Polygons != want || len(cells) != 2*want || all.Kept != 192*20*120 {
 		t.Errorf("%d faces of %d cells, want %d", all.Polygons, all.Kept, want)
 	}
-	for i := range all.Columns[all.Cells].Length {
-		c := int(le32(cells[4*i:]))
+	for _, c := range cells {
 		if x, y, z := c%192, c/192%20, c/(192*20); x != 0 && x != 191 && y != 0 && y != 19 && z != 0 && z != 119 {
 			t.Fatalf("cell %d is inside", c)
 		}
@@ -122,8 +127,8 @@ func TestMeshGeometry(t *testing.T) {
 	if cut.Polygons != 192*20 {
 		t.Errorf("the slice has %d faces, want %d", cut.Polygons, 192*20)
 	}
-	for i := range cut.Columns[cut.Cells].Length {
-		if c := int(le32(cells[4*i:])); c/(192*20) != 59 {
+	for _, c := range cells {
+		if c/(192*20) != 59 {
 			t.Fatalf("cell %d is not in layer 59", c)
 		}
 	}
@@ -143,7 +148,7 @@ func TestMeshPick(t *testing.T) {
 	}
 	for _, cell := range []int{0, 221000, 191, 90408, 192*20*120 - 1} {
 		got := post[MeshCell](t, s, path+"/cell", MeshCellAsk{Step: 7, Cell: cell})
-		rows := placed.RowsOf(map[int32]bool{int32(cell): true})
+		rows := placed.RowsOn([]int32{int32(cell)})
 		e, err := query.Parse(got.Where, run.Data.Table)
 		if err != nil {
 			t.Fatal(err)
@@ -215,7 +220,7 @@ func TestMeshFile(t *testing.T) {
 		t.Errorf("samples of a mesh without samples: %d", w.Code)
 	}
 	body := fmt.Sprintf(`{"mesh":%q}`, alone.ID)
-	if w := do(s, "POST", "/api/v1/runs/"+samples.ID+"/mesh/attach", body, "Content-Type", "application/json"); w.Code != http.StatusNoContent {
+	if w := do(s, "POST", "/api/v1/runs/"+samples.ID+"/mesh/attach", body, "Content-Type", "application/json"); w.Code != http.StatusOK {
 		t.Fatalf("attach: %d %s", w.Code, w.Body)
 	}
 	got := post[MeshFieldAnswer](t, s, "/api/v1/runs/"+samples.ID+"/mesh/field", MeshFieldAsk{Step: 0, Field: "latency_sum", Mode: mesh.All})
@@ -224,6 +229,13 @@ func TestMeshFile(t *testing.T) {
 	}
 	if !samples.info().Mesh {
 		t.Error("the samples do not know of their mesh")
+	}
+	again := post[Info](t, s, "/api/v1/runs/"+samples.ID+"/mesh/attach", MeshAttach{Paths: []string{dump}})
+	if !again.Mesh || again.ID != samples.ID {
+		t.Errorf("attached by path: %+v", again.RunSummary)
+	}
+	if w := do(s, "POST", "/api/v1/runs/"+samples.ID+"/mesh/attach", `{"paths":["/nowhere/x.vtk"]}`, "Content-Type", "application/json"); w.Code != http.StatusBadRequest {
+		t.Errorf("a mesh that does not exist: %d %s", w.Code, w.Body)
 	}
 }
 
@@ -247,7 +259,7 @@ func TestMeshSeries(t *testing.T) {
 	if c := f.Counts; c.Used+c.NoCell+c.OutOfRange != c.Selected || c.OutOfRange == 0 || c.Used == 0 || f.Sum != float64(c.Used) {
 		t.Errorf("%+v", c)
 	}
-	hot := post[MeshGeometryAnswer](t, s, path+"/geometry", MeshGeometryAsk{Step: 2, View: "threshold", Level: -1, By: &MeshFieldAsk{Variable: "e"}, Low: 1000, High: 1e9})
+	hot := post[MeshPicture](t, s, path+"/picture", MeshPictureAsk{Geometry: MeshGeometryAsk{Step: 2, View: "threshold", Level: -1, By: &MeshFieldAsk{Variable: "e"}, Low: 1000, High: 1e9}}).Geometry
 	if hot.Kept != 567 || hot.Polygons != 498 { // as VTK counts them
 		t.Errorf("%d cells with e >= 1000 have %d faces, want 567 and 498", hot.Kept, hot.Polygons)
 	}
@@ -273,17 +285,130 @@ func TestMeshRefusals(t *testing.T) {
 		"no such variable": {path + "/field", `{"step":0,"variable":"taste"}`},
 		"no such mode":     {path + "/field", `{"step":0,"field":"samples","mode":"never"}`},
 		"wrong selection":  {path + "/field", `{"step":0,"field":"samples","mode":"all","where":"cpu <"}`},
-		"no such view":     {path + "/geometry", `{"view":"smell","level":-1}`},
-		"slice outside":    {path + "/geometry", `{"view":"slice","at":2,"level":-1}`},
-		"no such level":    {path + "/geometry", `{"view":"surface","level":3}`},
-		"threshold of":     {path + "/geometry", `{"view":"threshold","level":-1}`},
+		"no such view":     {path + "/picture", `{"geometry":{"view":"smell","level":-1}}`},
+		"slice outside":    {path + "/picture", `{"geometry":{"view":"slice","at":2,"level":-1}}`},
+		"no such level":    {path + "/picture", `{"geometry":{"view":"surface","level":3}}`},
+		"threshold of":     {path + "/picture", `{"geometry":{"view":"threshold","level":-1}}`},
 		"no such cell":     {path + "/cell", `{"step":0,"cell":460800}`},
 		"negative cell":    {path + "/cell", `{"step":0,"cell":-1}`},
 		"too many bins":    {path + "/relate", `{"step":0,"field":"samples","mode":"all","against":"u","bins":100000}`},
+		"cells outside":    {path + "/field", `{"step":0,"field":"samples","mode":"all","where":"rows \"cells 460800\""}`},
+		"falling cells":    {path + "/field", `{"step":0,"field":"samples","mode":"all","where":"rows \"cells 7 3\""}`},
+		"scale":            {path + "/summary", `{"physics":{"step":0,"variable":"u","low":1,"high":0,"parts":40}}`},
 		"attach nothing":   {"/api/v1/runs/six/mesh/attach", `{"mesh":"nothing"}`},
 	} {
 		if w := do(s, "POST", c.path, c.body, "Content-Type", "application/json"); w.Code != http.StatusBadRequest {
 			t.Errorf("%s: %d %s", name, w.Code, strings.TrimSpace(w.Body.String()))
 		}
+	}
+}
+
+// TestMeshPicture: a picture holds the values of the cells that are drawn, those
+// of the whole field, and its summary is that of all cells.
+func TestMeshPicture(t *testing.T) {
+	s, run, path := demoMeshServer(t)
+	perf := MeshFieldAsk{Step: 7, Field: "latency_avg", Mode: mesh.All, Picked: "x <= 1"}
+	g := MeshGeometryAsk{Step: 7, View: "surface", Level: -1}
+	var p MeshPicture
+	col := postColumns(t, s, path+"/picture", MeshPictureAsk{Geometry: g, Performance: &perf, Physics: &MeshFieldAsk{Variable: "index x"}}, &p)
+	var whole MeshFieldAnswer
+	field := postColumns(t, s, path+"/field", perf, &whole)
+	drawn, values, samples := col(p.Geometry.Cells), col(p.Performance.Values), col(p.Performance.Samples)
+	all, counts := field(whole.Values), field(whole.Samples)
+	for i := range p.Columns[p.Geometry.Cells].Length {
+		c := le32(drawn[4*i:])
+		if le64(values[8*i:]) != le64(all[8*c:]) || le32(samples[4*i:]) != le32(counts[4*c:]) {
+			t.Fatalf("cell %d has another value in the picture", c)
+		}
+		if x := math.Float64frombits(le64(col(p.Physics.Values)[8*i:])); x != float64(c%192) {
+			t.Fatalf("cell %d has index x %g", c, x)
+		}
+	}
+	picked := map[uint32]bool{}
+	for i := range whole.Columns[whole.Picked].Length {
+		picked[le32(field(whole.Picked)[4*i:])] = true
+	}
+	if p.Performance.PickedCells != len(picked) || len(picked) == 0 {
+		t.Errorf("%d cells are picked, want %d", p.Performance.PickedCells, len(picked))
+	}
+	for i := range p.Columns[p.Performance.Picked].Length {
+		if c := le32(drawn[4*le32(col(p.Performance.Picked)[4*i:]):]); !picked[c] {
+			t.Errorf("cell %d is not picked", c)
+		}
+	}
+	again := post[MeshPicture](t, s, path+"/picture", MeshPictureAsk{Geometry: g, Have: p.Key})
+	if again.Geometry != nil || again.Key != p.Key {
+		t.Error("the geometry is sent again")
+	}
+	placed, err := run.Mesh.View.At(7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hover := post[MeshCells](t, s, path+"/cells", MeshCellsAsk{Geometry: g, Where: "x <= 1"})
+	if hover.Cells != len(picked) || len(hover.Drawn) != p.Columns[p.Performance.Picked].Length {
+		t.Errorf("%d cells, %d drawn", hover.Cells, len(hover.Drawn))
+	}
+	checkSummary(t, s, run, path, perf, &whole, placed)
+}
+
+func checkSummary(t *testing.T, s *Server, run *Run, path string, perf MeshFieldAsk, whole *MeshFieldAnswer, placed *mesh.Placed) {
+	t.Helper()
+	f, err := placed.Field(run.Data.Table, nil, mesh.Window{Mode: mesh.All}, mesh.FieldSpec{Column: "latency", Aggregate: mesh.Mean})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sorted []float64
+	for _, v := range f.Values {
+		if !math.IsNaN(v) {
+			sorted = append(sorted, v)
+		}
+	}
+	slices.Sort(sorted)
+	low, high := sorted[0], sorted[len(sorted)-1]
+	sum := post[MeshSummary](t, s, path+"/summary", MeshSummaryAsk{Picked: "x <= 1", Performance: &MeshSummedAsk{MeshFieldAsk: perf, Low: low, High: high, Log: true, Parts: 40}})
+	got := sum.Performance
+	n := 0
+	for _, c := range got.Histogram {
+		n += c
+	}
+	want := func(q float64) float64 { return sorted[int(q*float64(len(sorted)))] }
+	if n != len(sorted) || *got.All.Median != want(0.5) || *got.All.P90 != want(0.9) || *got.All.Max != high || got.All.Valued != whole.Covered {
+		t.Errorf("%d cells counted; median %g, p90 %g, largest %g; want %d, %g, %g, %g", n, *got.All.Median, *got.All.P90, *got.All.Max, len(sorted), want(0.5), want(0.9), high)
+	}
+	if len(got.Highest) != 5 || got.Highest[0].Value != high || f.Values[got.Highest[0].Cell] != high || got.Picked == nil || got.Picked.Samples == 0 || len(got.Marks) == 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestMeshBrush: a rectangle of the plot selects the samples of its cells, as a
+// plain look at every sample finds them.
+func TestMeshBrush(t *testing.T) {
+	s, run, path := demoMeshServer(t)
+	ask := MeshBrushAsk{MeshRelateAsk: MeshRelateAsk{MeshFieldAsk: MeshFieldAsk{Step: 7, Field: "samples", Mode: mesh.All}, Against: "index x", Bins: 8}, Low: 3, High: 1e9, AgainstLow: 10, AgainstHigh: 19}
+	got := post[MeshBrush](t, s, path+"/brush", ask)
+	tab := run.Data.Table
+	x, y, z := mesh.Ints(tab.Column("x")), mesh.Ints(tab.Column("y")), mesh.Ints(tab.Column("z"))
+	counts := map[[3]int32]int{}
+	for i := range x {
+		if x[i] >= 10 && x[i] <= 19 && y[i] != mesh.Missing && z[i] != mesh.Missing {
+			counts[[3]int32{x[i], y[i], z[i]}]++
+		}
+	}
+	cells, rows := 0, 0
+	for _, n := range counts {
+		if n >= 3 {
+			cells, rows = cells+1, rows+n
+		}
+	}
+	chosen, err := run.selected(t.Context(), "", got.Where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Cells != cells || chosen.Count() != rows || rows == 0 {
+		t.Errorf("%d cells with %d samples, want %d with %d", got.Cells, chosen.Count(), cells, rows)
+	}
+	none := post[MeshBrush](t, s, path+"/brush", MeshBrushAsk{MeshRelateAsk: ask.MeshRelateAsk, Low: 1e9, High: 2e9, AgainstHigh: 1})
+	if none.Cells != 0 || none.Where != "" {
+		t.Errorf("%+v", none)
 	}
 }

@@ -77,9 +77,10 @@ type MeshFieldAsk struct {
 	Picked string `json:"picked"`
 }
 
-// MeshFieldAnswer is a field. Cells without a value are NaN.
+// MeshFieldAnswer is a field: of all cells, or of those of a picture, and then
+// Picked are places in its list of cells. Cells without a value are NaN.
 type MeshFieldAnswer struct {
-	Columns    []ColumnRef  `json:"columns"`
+	Columns    []ColumnRef  `json:"columns"` // empty in a picture, which has its own
 	Took       float64      `json:"took"`
 	Name       string       `json:"name"`
 	Unit       string       `json:"unit"`
@@ -92,6 +93,8 @@ type MeshFieldAnswer struct {
 	Sum        float64      `json:"sum"`
 	Covered    int          `json:"covered"`
 	Counts     *mesh.Counts `json:"counts"` // null for variables
+	// PickedCells counts all picked cells, also those that are not drawn.
+	PickedCells int `json:"picked_cells"`
 }
 
 // MeshGeometryAsk asks for what is drawn of a dump: its surface, a slice across
@@ -108,17 +111,119 @@ type MeshGeometryAsk struct {
 	High  float64       `json:"high"`
 }
 
-// MeshGeometryAnswer are triangles that know their cell, and lines.
-type MeshGeometryAnswer struct {
-	Columns   []ColumnRef `json:"columns"`
-	Took      float64     `json:"took"`
-	Positions Column      `json:"positions"` // x, y, z of each vertex
-	Triangles Column      `json:"triangles"` // three vertices each
-	Cells     Column      `json:"cells"`     // of each triangle
-	Edges     Column      `json:"edges"`     // two vertices each
-	Features  Column      `json:"features"`
-	Polygons  int         `json:"polygons"`
-	Kept      int         `json:"kept"` // cells that pass threshold and level
+// MeshPictureAsk asks for what is drawn: a geometry and the fields on it. The
+// step is that of the geometry.
+type MeshPictureAsk struct {
+	Geometry    MeshGeometryAsk `json:"geometry"`
+	Have        string          `json:"have"` // key of the geometry that the page has
+	Performance *MeshFieldAsk   `json:"performance,omitempty"`
+	Physics     *MeshFieldAsk   `json:"physics,omitempty"`
+}
+
+// MeshPicture is the answer; geometry is null if the page has it.
+type MeshPicture struct {
+	Columns     []ColumnRef      `json:"columns"`
+	Took        float64          `json:"took"`
+	Key         string           `json:"key"` // of the geometry
+	Geometry    *MeshGeometry    `json:"geometry"`
+	Performance *MeshFieldAnswer `json:"performance"`
+	Physics     *MeshFieldAnswer `json:"physics"`
+}
+
+// MeshGeometry are triangles that know their cell, and lines.
+type MeshGeometry struct {
+	Took      float64 `json:"took"`
+	Positions Column  `json:"positions"` // x, y, z of each vertex
+	Triangles Column  `json:"triangles"` // three vertices each
+	Of        Column  `json:"of"`        // each triangle's place in cells
+	Cells     Column  `json:"cells"`     // that are drawn, rising
+	Edges     Column  `json:"edges"`     // two vertices each
+	Features  Column  `json:"features"`
+	Polygons  int     `json:"polygons"`
+	Kept      int     `json:"kept"` // cells that pass threshold and level
+}
+
+// MeshSummaryAsk asks what there is to say in numbers about the fields of a
+// picture. Picked is the selection whose cells are described besides.
+type MeshSummaryAsk struct {
+	Performance *MeshSummedAsk `json:"performance,omitempty"`
+	Physics     *MeshSummedAsk `json:"physics,omitempty"`
+	Relate      *MeshRelateAsk `json:"relate,omitempty"`
+	Picked      string         `json:"picked"`
+	Filter      string         `json:"filter"`
+}
+
+// MeshSummedAsk is a field and the scale on which its cells are counted.
+type MeshSummedAsk struct {
+	MeshFieldAsk
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+	Log   bool    `json:"log"`
+	Parts int     `json:"parts"`
+}
+
+// MeshSummary is the answer; what was not asked for is null.
+type MeshSummary struct {
+	Performance *MeshSummed   `json:"performance"`
+	Physics     *MeshSummed   `json:"physics"`
+	Relation    *MeshRelation `json:"relation"`
+}
+
+// MeshSummed describes a field.
+type MeshSummed struct {
+	Histogram []int       `json:"histogram"` // cells in equal parts of the scale
+	All       MeshStats   `json:"all"`
+	Picked    *MeshStats  `json:"picked"`
+	Highest   []MeshValue `json:"highest"`
+	Marks     []float64   `json:"marks"` // values of selected cells, some of them if there are many
+}
+
+// MeshStats are order statistics over cells that have a value.
+type MeshStats struct {
+	Cells   int      `json:"cells"`
+	Valued  int      `json:"valued"`
+	Samples int      `json:"samples"`
+	Min     *float64 `json:"min"`
+	Median  *float64 `json:"median"`
+	P90     *float64 `json:"p90"`
+	Max     *float64 `json:"max"`
+}
+
+// MeshValue is the value of a cell.
+type MeshValue struct {
+	Cell  int     `json:"cell"`
+	Value float64 `json:"value"`
+}
+
+// MeshCellsAsk asks which cells of a geometry have samples of a selection.
+type MeshCellsAsk struct {
+	Geometry MeshGeometryAsk `json:"geometry"`
+	Where    string          `json:"where"`
+	Filter   string          `json:"filter"`
+}
+
+// MeshCells is the answer: how many there are, and the places of those that are
+// drawn.
+type MeshCells struct {
+	Cells int      `json:"cells"`
+	Drawn []uint32 `json:"drawn"`
+}
+
+// MeshBrushAsk asks for the cells in a rectangle of the plot of a relation, ends
+// included, or for those of a category.
+type MeshBrushAsk struct {
+	MeshRelateAsk
+	Category    *float64 `json:"category,omitempty"` // value of by; takes the place of the ends
+	Low         float64  `json:"low"`                // of the performance field
+	High        float64  `json:"high"`
+	AgainstLow  float64  `json:"against_low"`
+	AgainstHigh float64  `json:"against_high"`
+}
+
+// MeshBrush is the selection of their samples; empty if there are no cells.
+type MeshBrush struct {
+	Cells int    `json:"cells"`
+	Where string `json:"where"`
 }
 
 // MeshCellAsk asks for the samples of a cell.
@@ -144,6 +249,8 @@ type MeshRelateAsk struct {
 	By      string `json:"by"`
 	Bins    int    `json:"bins"`
 	Least   int    `json:"least"` // samples a cell must have
+	// Permute asks for p-values too, which take a while.
+	Permute bool `json:"permute"`
 }
 
 // MeshRelation is the answer: what could not be computed is null and problem
@@ -152,10 +259,20 @@ type MeshRelation struct {
 	Correlation *mesh.Correlation    `json:"correlation"`
 	Density     *mesh.Density        `json:"density"`
 	Categories  []mesh.CategoryStats `json:"categories"`
-	Problem     string               `json:"problem"`
+	// Picked are x and y of selected cells, some of them if there are many.
+	Picked  []MeshPoint `json:"picked"`
+	Problem string      `json:"problem"`
 }
 
-// MeshAttach puts the mesh of another run under the samples of this one.
+// MeshPoint is a place in the plot of a relation; y is the performance field.
+type MeshPoint struct {
+	X float64 `json:"x"`
+	Y float64 `json:"y"`
+}
+
+// MeshAttach puts a mesh under the samples of this run: that of another run, or
+// dumps on the server's machine.
 type MeshAttach struct {
-	Mesh string `json:"mesh"` // run that has it
+	Mesh  string   `json:"mesh"`  // run that has it
+	Paths []string `json:"paths"` // files, patterns or folders
 }

@@ -33,6 +33,10 @@ func New(d query.Data) *Engine { return &Engine{data: d, sets: map[string]table.
 func (e *Engine) Keep(name string, rows table.Bits) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if rows == nil {
+		delete(e.sets, name)
+		return
+	}
 	e.sets[name] = slices.Clone(rows)
 }
 

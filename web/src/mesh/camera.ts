@@ -11,19 +11,27 @@ export interface Eye {
 
 export const VIEW_ANGLE = 30; // degrees, vertical
 
-/** The corner with the origin faces the viewer; a flat mesh is seen from above. */
-export function firstEye(flat: boolean, aspect: number): Eye {
+/**
+ * The corner with the origin faces the viewer; a flat mesh is seen from above.
+ * Aside is the part of the picture's height that the legend takes at the left.
+ */
+export function firstEye(flat: boolean, aspect: number, aside = 0): Eye {
   const [x, y, z] = [-1.15, -1.45, 0.92];
-  const fit = 1 / Math.sin((VIEW_ANGLE * Math.PI) / 360) / Math.min(1, aspect);
-  return flat
-    ? { azimuth: -90, elevation: 89.9, distance: fit, target: [0, 0, 0] }
-    : { azimuth: (Math.atan2(y, x) * 180) / Math.PI, elevation: (Math.atan2(z, Math.hypot(x, y)) * 180) / Math.PI, distance: fit, target: [0, 0, 0] };
+  const distance = 1 / Math.sin((VIEW_ANGLE * Math.PI) / 360) / Math.min(1, Math.max(0.3, aspect - aside));
+  const eye: Eye = flat
+    ? { azimuth: -90, elevation: 89.9, distance, target: [0, 0, 0] }
+    : { azimuth: (Math.atan2(y, x) * 180) / Math.PI, elevation: (Math.atan2(z, Math.hypot(x, y)) * 180) / Math.PI, distance, target: [0, 0, 0] };
+  return pan(eye, aside / 2, 0);
 }
 
 export function readEye(text: string, initial: Eye): Eye {
   const n = text.split(',').map(Number);
   if (n.length !== 6 || n.some((v) => !Number.isFinite(v))) return initial;
   return clamp({ azimuth: n[0]!, elevation: n[1]!, distance: n[2]!, target: [n[3]!, n[4]!, n[5]!] });
+}
+
+export function sameEye(a: Eye, b: Eye): boolean {
+  return a.azimuth === b.azimuth && a.elevation === b.elevation && a.distance === b.distance && a.target.every((v, k) => v === b.target[k]);
 }
 
 export function writeEye(e: Eye): string {

@@ -3,7 +3,8 @@ import { parse } from '../model/language';
 import { text } from '../model/selection';
 import { axes, firstEye, orbit, pan, position, project, ray, readEye, writeEye, zoom, type Vec } from './camera';
 import { outline, pick } from './pick';
-import { histogram, makeScale, meshColor, place, quantiles, ramp, ticks, valueAt } from './scale';
+import { colours, Raster } from './raster';
+import { makeScale, meshColor, place, ramp, ticks, valueAt } from './scale';
 import { INITIAL, readMesh, writeMesh } from './state';
 import { fieldName, split } from './words';
 
@@ -47,14 +48,6 @@ describe('the scale', () => {
   it('runs viridis backwards on white and from 0.06 on black', () => {
     expect([meshColor(0, false), meshColor(1, false), meshColor(1, true)]).toEqual(['#fde725', '#440154', '#fde725']);
     expect([...ramp(false).slice(0, 4), ...ramp(false).slice(-4)]).toEqual([0xfd, 0xe7, 0x25, 255, 0x44, 0x01, 0x54, 255]);
-  });
-
-  it('counts cells and finds quantiles without those that have no value', () => {
-    const values = Float64Array.of(1, Number.NaN, 2, 3, 10, Number.NaN);
-    expect([...histogram(makeScale(0, 10, 'linear'), values, 5)]).toEqual([1, 2, 0, 0, 1]);
-    expect(quantiles(values, [0, 0.5, 1])).toEqual([1, 3, 10]);
-    expect(quantiles(values, [0, 1], Uint32Array.of(1, 2))).toEqual([2, 2]);
-    expect(quantiles(values, [0.5], Uint32Array.of(5))).toEqual([Number.NaN]);
   });
 });
 
@@ -148,10 +141,65 @@ describe('picking', () => {
   });
 });
 
+describe('the raster', () => {
+  const eye = firstEye(false, 1.6);
+
+  it('sees what the first triangle on the ray through each point is', () => {
+    const r = random(3);
+    const points = Float32Array.from({ length: 3 * 400 }, () => 1.6 * r() - 0.8);
+    const triangles = Uint32Array.from({ length: 3 * 150 }, () => Math.floor(400 * r()));
+    const corners = Float32Array.from([...triangles].flatMap((i) => [...points.slice(3 * i, 3 * i + 3)]));
+    const raster = new Raster();
+    raster.size(320, 200);
+    raster.project(points, eye);
+    raster.fill(triangles);
+    let seen = 0;
+    let different = 0;
+    for (let y = 0; y < 200; y += 3) {
+      for (let x = 0; x < 320; x += 3) {
+        const { origin, direction } = ray(eye, (2 * (x + 0.5)) / 320 - 1, 1 - (2 * (y + 0.5)) / 200, 1.6);
+        const got = raster.tri[y * 320 + x]!;
+        if (got >= 0) seen++;
+        if (got !== pick(corners, origin, direction)) different++;
+      }
+    }
+    expect(seen).toBeGreaterThan(1000);
+    expect(different).toBeLessThan(seen / 200); // a point on an edge may fall either way
+  });
+
+  it('leaves no gap between neighbours, whatever their edges', () => {
+    // A fan of triangles around a point covers a square once.
+    const r = random(9);
+    const ring = Array.from({ length: 40 }, (_, i) => [Math.cos((i * Math.PI) / 20), Math.sin((i * Math.PI) / 20), 0]);
+    const points = Float32Array.from([[0.3 * r(), 0.3 * r(), 0], ...ring].flat());
+    const triangles = Uint32Array.from(ring.flatMap((_, i) => [0, 1 + i, 1 + ((i + 1) % 40)]));
+    const raster = new Raster();
+    raster.size(300, 300);
+    raster.project(points, firstEye(true, 1));
+    raster.fill(triangles);
+    for (let y = 0; y < 300; y++) {
+      const row = raster.tri.slice(300 * y, 300 * (y + 1));
+      const first = row.findIndex((t) => t >= 0);
+      if (first >= 0) expect(row.slice(first, row.findLastIndex((t) => t >= 0) + 1).every((t) => t >= 0)).toBe(true);
+    }
+  });
+
+  it('colours triangles by the value of their cell', () => {
+    const table = ramp(false);
+    const out = new Uint32Array(4);
+    const light = Float32Array.of(1, 1, 1, 1);
+    colours(Uint32Array.of(0, 1, 2, 3), light, { values: Float64Array.of(1, 1000, Number.NaN, 0.5), scale: makeScale(1, 1000, 'log') }, table, out);
+    const rgb = (v: number): number[] => [v & 255, (v >> 8) & 255, (v >> 16) & 255];
+    expect(rgb(out[0]!)).toEqual([...table.slice(0, 3)]);
+    expect(rgb(out[1]!)).toEqual([...table.slice(-4, -1)]);
+    expect([out[0]! >>> 24, out[2]! >>> 24, out[3]! >>> 24]).toEqual([255, 0, 1]); // whole, none, below the scale
+  });
+});
+
 describe('the state in a link', () => {
   it('is written and read, and nothing of it by default', () => {
     expect(writeMesh(INITIAL, { keep: 'x', 'm.cell': '5' })).toEqual({ keep: 'x' });
-    const s = { ...INITIAL, step: 2, mode: 'only', view: 'slice', axis: 0, at: 0.25, level: 1, show: 'both', field: 'samples', edges: false, cell: 9, min: '0.5', eye: '1,2,3,0,0,0' } as const;
+    const s = { ...INITIAL, step: 2, mode: 'only', view: 'slice', axis: 0, at: 0.25, level: 1, show: 'both', field: 'samples', edges: false, cell: 9, min: '0.5', least: 3, renderer: 'software', eye: '1,2,3,0,0,0' } as const;
     expect(readMesh(writeMesh(s, {}))).toEqual(s);
   });
 
@@ -166,7 +214,7 @@ describe('words', () => {
   });
 
   it('tells where on the mesh from everything else', () => {
-    const { place, rest } = split(parse('x = 3 & cpu < 8 & (y = 1 & z = 2 | y = 4) & (z = 1 | level = L1)'), ['x', 'y', 'z']);
-    expect([text(place), text(rest)]).toEqual([text(parse('x = 3 & (y = 1 & z = 2 | y = 4)')), text(parse('cpu < 8 & (z = 1 | level = L1)'))]);
+    const { place, rest } = split(parse('x = 3 & cpu < 8 & (y = 1 & z = 2 | y = 4) & (z = 1 | level = L1) & rows "cells 3 5-9" & rows kept'), ['x', 'y', 'z']);
+    expect([text(place), text(rest)]).toEqual([text(parse('x = 3 & (y = 1 & z = 2 | y = 4) & rows "cells 3 5-9"')), text(parse('cpu < 8 & (z = 1 | level = L1) & rows kept'))]);
   });
 });

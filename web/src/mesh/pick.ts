@@ -35,16 +35,16 @@ export function pick(corners: Float32Array, origin: Vec, direction: Vec): number
 }
 
 /**
- * The edges around a set of cells, as pairs of vertices: those that only one
- * visible triangle of the set has. A face that looks away from the eye is left
- * out, unless both of its sides can be seen.
+ * The edges around a set of drawn cells, as pairs of vertices: those that only
+ * one visible triangle of the set has. A face that looks away from the eye is
+ * left out, unless both of its sides can be seen.
  */
 export function outline(
-  triangles: Uint32Array, cells: Uint32Array, corners: Float32Array, wanted: (cell: number) => boolean, eye: Vec, bothSides: boolean,
+  triangles: Uint32Array, of: Uint32Array, corners: Float32Array, wanted: (drawn: number) => boolean, eye: Vec, bothSides: boolean,
 ): Uint32Array {
   const seen = new Map<number, [number, number, number]>();
-  for (let t = 0; t < cells.length; t++) {
-    if (!wanted(cells[t]!) || (!bothSides && !faces(corners, 9 * t, eye))) continue;
+  for (let t = 0; t < of.length; t++) {
+    if (!wanted(of[t]!) || (!bothSides && !faces(corners, 9 * t, eye))) continue;
     for (let k = 0; k < 3; k++) {
       const a = triangles[3 * t + k]!;
       const b = triangles[3 * t + ((k + 1) % 3)]!;

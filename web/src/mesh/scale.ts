@@ -66,17 +66,3 @@ export function ticks(s: Scale, most = 8): number[] {
   for (let i = Math.ceil(s.min / step - 1e-9); i * step <= s.max + step * 1e-9; i++) out.push(i * step + 0); // never -0
   return out;
 }
-
-/** How many cells have a value in each of n equal parts of the scale. */
-export function histogram(s: Scale, values: Float64Array, n: number): Uint32Array {
-  const out = new Uint32Array(n);
-  for (const v of values) if (!Number.isNaN(v)) out[Math.min(n - 1, Math.floor(place(s, v) * n))]!++;
-  return out;
-}
-
-/** Quantiles of the values that exist, of the given cells or of all. */
-export function quantiles(values: Float64Array, parts: readonly number[], cells?: Uint32Array): number[] {
-  const list = cells ? Float64Array.from(cells, (c) => values[c]!).filter((v) => !Number.isNaN(v)) : values.filter((v) => !Number.isNaN(v));
-  list.sort();
-  return parts.map((p) => (list.length > 0 ? list[Math.min(list.length - 1, Math.floor(p * list.length))]! : Number.NaN));
-}

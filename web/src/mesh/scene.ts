@@ -1,58 +1,21 @@
-// Draws a mesh with three.js: one geometry, seen once or twice side by side
-// with different values, from one eye.
+// Draws a mesh with three.js on a graphics card: one geometry, seen once or
+// twice side by side with different values, from one eye.
 import {
-  BufferAttribute, BufferGeometry, Color, DataTexture, DoubleSide, FloatType, GLSL3, IntType, LineBasicMaterial, LineSegments, Mesh, NearestFilter,
-  PerspectiveCamera, RedFormat, RGBAFormat, Scene as World, ShaderMaterial, UnsignedByteType, Vector2, Vector3, WebGLRenderer,
+  BufferAttribute, BufferGeometry, Color, DataTexture, DoubleSide, FloatType, GLSL3, IntType, LineBasicMaterial, LineDashedMaterial, LineSegments, Mesh, NearestFilter,
+  PerspectiveCamera, RedFormat, RGBAFormat, Scene as World, ShaderMaterial, UnsignedByteType, Vector2, Vector3, WebGLRenderer, WebGLRenderTarget,
 } from 'three';
 import { parseColor } from '../base/color';
 import type { Theme } from '../base/theme';
-import { position, VIEW_ANGLE, type Eye, type Vec } from './camera';
-import type { Geometry } from './picture';
-import { ramp, STEPS, type Scale } from './scale';
-import { FRAGMENT, VERTEX } from './shaders';
+import { position, ray, sameEye, VIEW_ANGLE, type Eye } from './camera';
+import { MOST_LINES, samePanes, SETTLE, SMALLEST_CELL, type Body, type Drawer, type Line, type Pane } from './drawer';
+import { pick } from './pick';
+import { ramp, STEPS } from './scale';
+import { FRAGMENT, NUMBERS, VERTEX } from './shaders';
 
 const ROW = 2048; // cells in a row of the texture; every card can do that
 const NOTHING = -3.4e38; // stands for NaN, which cards need not keep
-const MOST_LINES = 200_000; // more of them cover the faces, and take seconds in software
-const SETTLE = 160; // ms without motion until the picture is drawn at full size
 
-/** What one picture shows. */
-export interface Pane {
-  readonly values: Float64Array;
-  readonly scale: Scale;
-}
-
-/** A mesh moved and scaled to radius 1 around the origin. */
-export class Body {
-  readonly points: Float32Array;
-  readonly corners: Float32Array; // nine numbers a triangle
-  readonly cellSize: number; // of a typical face, in units of the radius
-
-  constructor(readonly geometry: Geometry, readonly middle: Vec, readonly radius: number) {
-    const { positions, triangles } = geometry;
-    this.points = new Float32Array(positions.length);
-    for (let i = 0; i < positions.length; i++) this.points[i] = (positions[i]! - middle[i % 3]!) / radius;
-    this.corners = new Float32Array(3 * triangles.length);
-    for (let i = 0; i < triangles.length; i++) for (let k = 0; k < 3; k++) this.corners[3 * i + k] = this.points[3 * triangles[i]! + k]!;
-    this.cellSize = Math.sqrt(area(this.corners) / Math.max(1, geometry.polygons));
-  }
-
-  point(i: number): Vec {
-    return [this.points[3 * i]!, this.points[3 * i + 1]!, this.points[3 * i + 2]!];
-  }
-}
-
-function area(c: Float32Array): number {
-  let sum = 0;
-  for (let i = 0; i < c.length; i += 9) {
-    const ux = c[i + 3]! - c[i]!, uy = c[i + 4]! - c[i + 1]!, uz = c[i + 5]! - c[i + 2]!;
-    const vx = c[i + 6]! - c[i]!, vy = c[i + 7]! - c[i + 1]!, vz = c[i + 8]! - c[i + 2]!;
-    sum += Math.hypot(uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx) / 2;
-  }
-  return sum;
-}
-
-export class Scene {
+export class Scene implements Drawer {
   private readonly renderer: WebGLRenderer;
   private readonly world = new World();
   private readonly camera = new PerspectiveCamera(VIEW_ANGLE, 1, 0.01, 200);
@@ -61,6 +24,11 @@ export class Scene {
   private readonly edges = new LineSegments(new BufferGeometry(), new LineBasicMaterial({ transparent: true, opacity: 0.55, depthWrite: false }));
   private readonly features = new LineSegments(new BufferGeometry(), new LineBasicMaterial({ transparent: true, opacity: 0.75 }));
   private readonly box = new LineSegments(new BufferGeometry(), new LineBasicMaterial());
+  private readonly front = new LineSegments(new BufferGeometry(), new LineDashedMaterial({ dashSize: 0.01, gapSize: 0.02 }));
+  private readonly numbers: ShaderMaterial;
+  private readonly under = new WebGLRenderTarget(1, 1);
+  private lines: readonly Line[] = [];
+  private readable = true; // pixels of numbers can be read back
   private textures: DataTexture[] = [];
   private panes: readonly Pane[] = [];
   private rampTexture: DataTexture | undefined;
@@ -72,16 +40,11 @@ export class Scene {
   private wantEdges = true;
   private eye: Eye | undefined;
   private theme: Theme | undefined;
-  readonly software: boolean;
-  readonly name: string; // of the renderer, for people
+  readonly software = false;
 
   constructor(canvas: HTMLCanvasElement) {
     this.renderer = new WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
     this.renderer.autoClear = false;
-    const gl = this.renderer.getContext();
-    const debug = gl.getExtension('WEBGL_debug_renderer_info');
-    this.name = debug ? String(gl.getParameter(debug.UNMASKED_RENDERER_WEBGL)) : '';
-    this.software = /swiftshader|llvmpipe|software/i.test(this.name);
     this.camera.up.set(0, 0, 1);
     this.material = new ShaderMaterial({
       glslVersion: GLSL3, vertexShader: VERTEX, fragmentShader: FRAGMENT, side: DoubleSide, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1,
@@ -90,43 +53,112 @@ export class Scene {
         bare: { value: new Vector3() }, hatch: { value: new Vector3() }, pixel: { value: 1 },
       },
     });
+    this.numbers = new ShaderMaterial({ glslVersion: GLSL3, vertexShader: VERTEX, fragmentShader: NUMBERS, side: DoubleSide });
     this.faces = new Mesh(new BufferGeometry(), this.material);
-    for (const o of [this.faces, this.edges, this.features, this.box]) {
+    for (const o of this.objects()) {
       o.frustumCulled = false;
       this.world.add(o);
     }
   }
 
+  private objects(): readonly (Mesh | LineSegments)[] {
+    return [this.faces, this.edges, this.features, this.box, this.front];
+  }
+
   dispose(): void {
     cancelAnimationFrame(this.frame);
     clearTimeout(this.settle);
-    for (const o of [this.faces, this.edges, this.features, this.box]) o.geometry.dispose();
+    for (const o of this.objects()) o.geometry.dispose();
+    this.under.dispose();
+    this.numbers.dispose();
     for (const t of this.textures) t.dispose();
     this.rampTexture?.dispose();
     this.material.dispose();
     this.renderer.dispose();
   }
 
-  setBody(body: Body, box: readonly Vec[]): void {
-    this.body = body;
-    const { triangles, cells, edges, features } = body.geometry;
-    const faces = new BufferGeometry();
-    faces.setAttribute('position', new BufferAttribute(body.corners, 3));
-    const ids = new Int32Array(triangles.length);
-    for (let t = 0; t < cells.length; t++) ids.fill(cells[t]!, 3 * t, 3 * t + 3);
-    const cell = new BufferAttribute(ids, 1);
-    cell.gpuType = IntType;
-    faces.setAttribute('cell', cell);
-    swap(this.faces, faces);
-    swap(this.edges, lines(body.points, edges));
-    swap(this.features, lines(body.points, features));
-    const corners = new BufferGeometry();
-    corners.setAttribute('position', new BufferAttribute(Float32Array.from(box.flat()), 3));
-    swap(this.box, corners);
+  setBody(body: Body, box: readonly Line[]): void {
+    if (body === this.body && box === this.lines) return;
+    this.lines = box;
+    if (body !== this.body) {
+      this.body = body;
+      const { triangles, of, edges, features } = body.geometry;
+      const faces = new BufferGeometry();
+      faces.setAttribute('position', new BufferAttribute(body.corners, 3));
+      const ids = new Int32Array(triangles.length);
+      for (let t = 0; t < of.length; t++) ids.fill(of[t]!, 3 * t, 3 * t + 3);
+      const cell = new BufferAttribute(ids, 1);
+      cell.gpuType = IntType;
+      faces.setAttribute('cell', cell);
+      swap(this.faces, faces);
+      swap(this.edges, lines(body.points, edges));
+      swap(this.features, lines(body.points, features));
+    }
     this.request();
   }
 
+  /** The lines of the box, dashed where they are in front. */
+  private placeBox(eye: Eye): void {
+    const o = position(eye);
+    const far = (l: Line): number => Math.min(...[l.from, l.to].map((p) => Math.hypot(p[0] - o[0], p[1] - o[1], p[2] - o[2])));
+    const nearest = Math.min(...this.lines.map(far));
+    const put = (target: LineSegments, list: readonly Line[]): void => {
+      const g = new BufferGeometry();
+      g.setAttribute('position', new BufferAttribute(Float32Array.from(list.flatMap((l) => [...l.from, ...l.to])), 3));
+      swap(target, g);
+      target.visible = list.length > 0;
+    };
+    put(this.front, this.lines.filter((l) => far(l) < 1.001 * nearest));
+    put(this.box, this.lines.filter((l) => far(l) >= 1.001 * nearest));
+    if (this.front.visible) this.front.computeLineDistances();
+  }
+
+  /**
+   * The cell is what a picture of cell numbers, one pixel large, has; where it
+   * cannot be read back, the first triangle that a ray meets.
+   */
+  pick(x: number, y: number): number {
+    const { body, eye, size } = this;
+    const w = size.w / Math.max(1, this.panes.length);
+    if (!body || !eye || x < 0 || y < 0 || x >= w || y >= size.h) return -1;
+    if (this.readable) {
+      try {
+        return this.numberAt(eye, x, y, w);
+      } catch {
+        this.readable = false;
+      }
+    }
+    const aspect = w / size.h;
+    const { origin, direction } = ray(eye, (2 * x) / w - 1, 1 - (2 * y) / size.h, aspect);
+    const t = pick(body.corners, origin, direction);
+    return t < 0 ? -1 : body.geometry.of[t]!;
+  }
+
+  private numberAt(eye: Eye, x: number, y: number, w: number): number {
+    const { renderer, camera, faces, size } = this;
+    this.look(eye, w / size.h);
+    camera.setViewOffset(w, size.h, Math.floor(x), Math.floor(y), 1, 1);
+    const others = this.objects().filter((o) => o !== faces && o.visible);
+    for (const o of others) o.visible = false;
+    faces.material = this.numbers;
+    const bytes = new Uint8Array(4);
+    try {
+      renderer.setRenderTarget(this.under);
+      renderer.setClearColor(0x000000, 0);
+      renderer.clear();
+      renderer.render(this.world, camera);
+      renderer.readRenderTargetPixels(this.under, 0, 0, 1, 1, bytes);
+    } finally {
+      renderer.setRenderTarget(null);
+      faces.material = this.material;
+      for (const o of others) o.visible = true;
+      camera.clearViewOffset();
+    }
+    return (bytes[0]! | (bytes[1]! << 8) | (bytes[2]! << 16)) - 1;
+  }
+
   setPanes(panes: readonly Pane[]): void {
+    if (samePanes(this.panes, panes)) return;
     this.textures = panes.map((p, i) => {
       const was = this.textures[i];
       if (was && this.panes[i]?.values === p.values) return was;
@@ -138,6 +170,7 @@ export class Scene {
   }
 
   setTheme(theme: Theme): void {
+    if (theme === this.theme) return;
     this.theme = theme;
     const u = this.material.uniforms;
     this.rampTexture?.dispose();
@@ -149,21 +182,24 @@ export class Scene {
     (this.edges.material as LineBasicMaterial).color = new Color(theme.dark ? '#000000' : '#ffffff');
     (this.features.material as LineBasicMaterial).color = new Color(theme.text);
     (this.box.material as LineBasicMaterial).color = new Color(theme['hair-strong']);
+    (this.front.material as LineDashedMaterial).color = new Color(theme.line);
     this.request();
   }
 
   setSize(w: number, h: number): void {
+    if (w === this.size.w && h === this.size.h) return;
     this.size = { w, h };
     this.request();
   }
 
   setEdges(on: boolean): void {
+    if (on === this.wantEdges) return;
     this.wantEdges = on;
     this.request();
   }
 
-  /** Moves the eye; while it moves, a picture drawn in software is half the size. */
   setEye(eye: Eye, moving: boolean): void {
+    if (this.eye && moving === this.moving && sameEye(eye, this.eye)) return;
     this.eye = eye;
     clearTimeout(this.settle);
     this.moving = moving;
@@ -176,6 +212,15 @@ export class Scene {
     this.request();
   }
 
+  private look(eye: Eye, aspect: number): void {
+    this.camera.aspect = aspect;
+    this.camera.position.set(...position(eye));
+    this.camera.lookAt(...eye.target);
+    this.camera.near = Math.max(0.005, eye.distance - 4);
+    this.camera.far = eye.distance + 6;
+    this.camera.updateProjectionMatrix();
+  }
+
   private request(): void {
     if (this.frame === 0) this.frame = requestAnimationFrame(() => this.draw());
   }
@@ -185,19 +230,15 @@ export class Scene {
     const { eye, body, theme, size } = this;
     if (!eye || !body || !theme || size.w < 2 || size.h < 2) return;
     const began = performance.now();
-    const ratio = this.moving && this.software ? 0.5 : devicePixelRatio;
+    const ratio = this.moving ? Math.min(1, devicePixelRatio) : devicePixelRatio;
     if (this.renderer.getPixelRatio() !== ratio) this.renderer.setPixelRatio(ratio);
     this.renderer.setSize(size.w, size.h, false);
     const n = Math.max(1, this.panes.length);
     const w = size.w / n;
-    this.camera.aspect = w / size.h;
-    this.camera.position.set(...position(eye));
-    this.camera.lookAt(...eye.target);
-    this.camera.near = Math.max(0.005, eye.distance - 4);
-    this.camera.far = eye.distance + 6;
-    this.camera.updateProjectionMatrix();
+    this.look(eye, w / size.h);
+    this.placeBox(eye);
     const pixels = (body.cellSize * size.h) / (2 * eye.distance * Math.tan((VIEW_ANGLE * Math.PI) / 360));
-    this.edges.visible = this.wantEdges && pixels >= 5 && body.geometry.edges.length <= 2 * MOST_LINES;
+    this.edges.visible = this.wantEdges && pixels >= SMALLEST_CELL && body.geometry.edges.length <= 2 * MOST_LINES;
     this.features.visible = body.geometry.features.length <= 2 * MOST_LINES;
     const u = this.material.uniforms;
     u['pixel']!.value = ratio;

@@ -40,3 +40,13 @@ void main() {
   vec3 n = normalize(cross(dFdx(vPlace), dFdy(vPlace)));
   colour = vec4(c * (0.90 + 0.10 * max(0.0, dot(n, normalize(vec3(0.35, 0.5, 0.8))))), 1.0);
 }`;
+
+// The number of each cell as a colour, 0 for none: 16 million cells can be seen.
+export const NUMBERS = `
+precision highp int;
+flat in int vCell;
+out vec4 colour;
+void main() {
+  int n = vCell + 1;
+  colour = vec4(float(n & 255), float((n >> 8) & 255), float((n >> 16) & 255), 255.0) / 255.0;
+}`;

@@ -5,6 +5,7 @@ import type { Mode } from '../model/wire';
 export type MeshView = 'surface' | 'slice' | 'threshold';
 export type Show = 'performance' | 'physics' | 'both';
 export type ScaleKind = 'auto' | 'linear' | 'log';
+export type RendererKind = 'auto' | 'webgl' | 'software';
 
 export interface MeshState {
   readonly step: number; // -1: the last dump
@@ -25,12 +26,14 @@ export interface MeshState {
   readonly edges: boolean;
   readonly cell: number; // -1: none
   readonly category: string;
+  readonly least: number; // samples that a cell must have in the relation
+  readonly renderer: RendererKind; // auto: a graphics card if there is one
   readonly eye: string; // camera: azimuth, elevation, distance, target; empty: the first
 }
 
 export const INITIAL: MeshState = {
   step: -1, mode: 'all', view: 'surface', axis: 2, at: 0.5, by: '', from: 0, to: 1, level: -1, show: 'performance', field: '', variable: '',
-  scale: 'auto', min: '', max: '', edges: true, cell: -1, category: '', eye: '',
+  scale: 'auto', min: '', max: '', edges: true, cell: -1, category: '', least: 1, renderer: 'auto', eye: '',
 };
 
 type Options = Readonly<Record<string, string>>;
@@ -73,6 +76,8 @@ export function readMesh(o: Options): MeshState {
     edges: o['m.edges'] !== 'off',
     cell: Math.max(-1, whole(o['m.cell'], -1)),
     category: o['m.category'] ?? '',
+    least: Math.max(1, whole(o['m.least'], 1)),
+    renderer: one(o['m.renderer'], ['auto', 'webgl', 'software'], INITIAL.renderer),
     eye: o['m.eye'] ?? '',
   };
 }

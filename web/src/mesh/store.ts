@@ -2,65 +2,92 @@
 import type { Api } from '../model/api';
 import { Asker } from '../model/asker';
 import { Latest } from '../model/latest';
-import type { Failure, MeshCell, MeshFieldAsk, MeshGeometryAsk, MeshInfo, MeshRelateAsk, MeshRelation } from '../model/wire';
-import { decodeField, decodeGeometry, type Field, type Geometry } from './picture';
+import type {
+  Failure, MeshBrush, MeshBrushAsk, MeshCell, MeshCells, MeshCellsAsk, MeshInfo, MeshPictureAsk, MeshRelateAsk, MeshRelation, MeshSummary, MeshSummaryAsk,
+} from '../model/wire';
+import { decodePicture, type Picture } from './picture';
 
 export interface MeshSnapshot {
   readonly info: MeshInfo | undefined;
-  readonly geometry: Geometry | undefined;
-  readonly performance: Field | undefined;
-  readonly physics: Field | undefined;
-  readonly relation: MeshRelation | undefined;
+  readonly picture: Picture | undefined;
+  readonly summary: MeshSummary | undefined;
+  readonly tested: { readonly ask: MeshRelateAsk; readonly relation: MeshRelation } | undefined; // with p-values
+  readonly hovered: MeshCells | undefined; // cells that other views point at
   readonly busy: boolean;
   readonly problem: Failure | undefined;
 }
 
 const EMPTY: MeshSnapshot = {
-  info: undefined, geometry: undefined, performance: undefined, physics: undefined, relation: undefined, busy: false, problem: undefined,
+  info: undefined, picture: undefined, summary: undefined, tested: undefined, hovered: undefined, busy: false, problem: undefined,
 };
 
 export class MeshStore extends Asker<MeshSnapshot> {
   private readonly infos: Latest<MeshInfo>;
-  private readonly geometries: Latest<Geometry>;
-  private readonly fields: Readonly<Record<'performance' | 'physics', Latest<Field>>>;
-  private readonly relations: Latest<MeshRelation>;
+  private readonly pictures: Latest<Picture | undefined>;
+  private readonly summaries: Latest<MeshSummary>;
+  private readonly tests: Latest<NonNullable<MeshSnapshot['tested']>>;
+  private readonly hovers: Latest<MeshCells>;
 
   constructor(api: Api, run: string) {
     super(api, run, EMPTY);
     const fail = (error: unknown): void => this.failed(error);
     this.infos = new Latest((info) => this.set({ info, problem: undefined }), fail);
-    this.geometries = new Latest((geometry) => this.set({ geometry, problem: undefined }), fail, (busy) => this.set({ busy }));
-    this.fields = {
-      performance: new Latest((performance) => this.set({ performance, problem: undefined }), fail, (busy) => this.set({ busy })),
-      physics: new Latest((physics) => this.set({ physics, problem: undefined }), fail),
-    };
-    this.relations = new Latest((relation) => this.set({ relation }), fail);
+    this.pictures = new Latest((picture) => picture && this.set({ picture, problem: undefined }), fail, (busy) => this.set({ busy }));
+    this.summaries = new Latest((summary) => this.set({ summary }), fail);
+    this.tests = new Latest((tested) => this.set({ tested }), fail);
+    this.hovers = new Latest((hovered) => this.set({ hovered }), fail);
   }
 
   wantInfo(step: number): void {
     this.once('info', step, () => this.infos.run((signal) => this.json('mesh', { step }, signal)));
   }
 
-  wantGeometry(ask: MeshGeometryAsk, moving: boolean): void {
-    this.once('geometry', ask, () => {
-      const load = async (signal: AbortSignal): Promise<Geometry> => decodeGeometry(await this.binary('mesh/geometry', ask, signal));
-      if (moving) this.geometries.follow(load);
-      else this.geometries.run(load);
+  wantPicture(ask: Omit<MeshPictureAsk, 'have'>, moving: boolean): void {
+    this.once('picture', ask, () => {
+      const load = async (signal: AbortSignal): Promise<Picture | undefined> => {
+        const had = this.snapshot.picture?.geometry;
+        return decodePicture(await this.binary('mesh/picture', { ...ask, have: had?.key ?? '' }, signal), had);
+      };
+      if (moving) this.pictures.follow(load);
+      else this.pictures.run(load);
     });
   }
 
-  wantField(slot: 'performance' | 'physics', ask: MeshFieldAsk): void {
-    this.once(slot, ask, () => this.fields[slot].run(async (signal) => decodeField(await this.binary('mesh/field', ask, signal))));
+  wantSummary(ask: MeshSummaryAsk): void {
+    this.once('summary', ask, () => this.summaries.run((signal) => this.json('mesh/summary', ask, signal)));
   }
 
-  wantRelation(ask: MeshRelateAsk): void {
-    this.once('relation', ask, () => this.relations.run((signal) => this.json('mesh/relate', ask, signal)));
+  /** The same relation with its p-values, which take a while. */
+  wantTest(ask: MeshRelateAsk): void {
+    this.once('test', ask, () =>
+      this.tests.run(async (signal) => ({ ask, relation: await this.json<MeshRelation>('mesh/relate', { ...ask, permute: true }, signal) })),
+    );
+  }
+
+  /** The cells that other views point at; undefined for none. */
+  wantHovered(ask: MeshCellsAsk | undefined): void {
+    this.once('hover', ask ?? null, () => {
+      if (ask) this.hovers.run((signal) => this.json('mesh/cells', ask, signal));
+      else {
+        this.hovers.stop();
+        this.set({ hovered: undefined });
+      }
+    });
   }
 
   /** The cell under a click, with the selection of its samples. */
-  async cell(step: number, cell: number): Promise<MeshCell | undefined> {
+  cell(step: number, cell: number): Promise<MeshCell | undefined> {
+    return this.attempt(() => this.json<MeshCell>('mesh/cell', { step, cell }, new AbortController().signal));
+  }
+
+  /** The selection of the cells in a rectangle of the plot. */
+  brush(ask: MeshBrushAsk): Promise<MeshBrush | undefined> {
+    return this.attempt(() => this.json<MeshBrush>('mesh/brush', ask, new AbortController().signal));
+  }
+
+  private async attempt<T>(ask: () => Promise<T>): Promise<T | undefined> {
     try {
-      return await this.json<MeshCell>('mesh/cell', { step, cell }, new AbortController().signal);
+      return await ask();
     } catch (error) {
       this.failed(error);
       return undefined;
@@ -69,14 +96,11 @@ export class MeshStore extends Asker<MeshSnapshot> {
 
   /** Puts the samples of another run on this mesh; true if that worked. */
   async attach(samples: string): Promise<boolean> {
-    try {
-      await this.api.request('POST', `runs/${encodeURIComponent(samples)}/mesh/attach`, {
+    const done = await this.attempt(() =>
+      this.api.request('POST', `runs/${encodeURIComponent(samples)}/mesh/attach`, {
         body: JSON.stringify({ mesh: this.run }), headers: { 'Content-Type': 'application/json' },
-      });
-      return true;
-    } catch (error) {
-      this.failed(error);
-      return false;
-    }
+      }),
+    );
+    return done !== undefined;
   }
 }

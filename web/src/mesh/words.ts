@@ -26,10 +26,15 @@ export function cellPlace(info: MeshInfo, cell: number): string {
   return words.join(', ');
 }
 
-/** Value of a cell: "467.9 cycles, 6 samples", or that it has none. */
-export function valueOf(f: Field, cell: number): string {
-  const v = f.values[cell] ?? Number.NaN;
-  const n = f.samples[cell];
+/** Whether stored rows are those of a set of cells. */
+export function isCells(name: string): boolean {
+  return /^cells(@|\s|$)/.test(name);
+}
+
+/** Value of a drawn cell: "467.9 cycles, 6 samples", or that it has none. */
+export function valueOf(f: Field, drawn: number): string {
+  const v = f.values[drawn] ?? Number.NaN;
+  const n = f.samples[drawn];
   if (Number.isNaN(v)) return n === undefined ? 'no value' : 'no samples';
   const text = `${exact(v)}${f.unit ? ` ${f.unit}` : ''}`;
   return n === undefined || f.name === 'samples' ? text : `${text}, ${count(n)} ${n === 1 ? 'sample' : 'samples'}`;
@@ -63,6 +68,7 @@ export function taken(info: MeshInfo, mode: Mode): string {
 export function aboutPlace(c: Clause, placing: readonly string[]): boolean {
   const term = (t: Term): boolean => {
     if (t.kind === 'all') return t.clauses.every((inner) => aboutPlace(inner, placing));
+    if (t.kind === 'rows') return isCells(t.name);
     return 'column' in t && placing.includes(t.column);
   };
   return c.terms.every(term);

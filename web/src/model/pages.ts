@@ -7,7 +7,7 @@ export function pagesOf(info: Info | undefined): readonly PageName[] {
     case 'trace': return ['trace'];
     case 'refs': return info.columns.length > 0 ? ['memory', 'cycles'] : ['cycles'];
     case 'mesh': return ['mesh'];
-    default: return info?.mesh ? ['memory', 'mesh'] : ['memory'];
+    default: return ['memory', 'mesh']; // a mesh can be put under any samples
   }
 }
 

@@ -250,6 +250,11 @@ export class Store {
     this.load(run);
   }
 
+  // reload asks again what there is to know about the run.
+  reload(): void {
+    if (this.snap.info) this.load(this.snap.info.id);
+  }
+
   // open imports a file on the server's machine, upload one of the browser's.
   open(path: string): Promise<void> {
     return this.follow(() => this.api.open(path));

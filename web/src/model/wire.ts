@@ -1274,9 +1274,10 @@ export interface MeshFieldAsk {
   readonly picked: string;
 }
 
-// MeshFieldAnswer is a field. Cells without a value are NaN.
+// MeshFieldAnswer is a field: of all cells, or of those of a picture, and then
+// Picked are places in its list of cells. Cells without a value are NaN.
 export interface MeshFieldAnswer {
-  readonly columns: readonly ColumnRef[];
+  readonly columns: readonly ColumnRef[]; // empty in a picture, which has its own
   readonly took: number;
   readonly name: string;
   readonly unit: string;
@@ -1289,6 +1290,8 @@ export interface MeshFieldAnswer {
   readonly sum: number;
   readonly covered: number;
   readonly counts: Counts | null; // null for variables
+  // PickedCells counts all picked cells, also those that are not drawn.
+  readonly picked_cells: number;
 }
 
 // MeshGeometryAsk asks for what is drawn of a dump: its surface, a slice across
@@ -1305,17 +1308,117 @@ export interface MeshGeometryAsk {
   readonly high: number;
 }
 
-// MeshGeometryAnswer are triangles that know their cell, and lines.
-export interface MeshGeometryAnswer {
+// MeshPictureAsk asks for what is drawn: a geometry and the fields on it. The
+// step is that of the geometry.
+export interface MeshPictureAsk {
+  readonly geometry: MeshGeometryAsk;
+  readonly have: string; // key of the geometry that the page has
+  readonly performance?: MeshFieldAsk;
+  readonly physics?: MeshFieldAsk;
+}
+
+// MeshPicture is the answer; geometry is null if the page has it.
+export interface MeshPicture {
   readonly columns: readonly ColumnRef[];
+  readonly took: number;
+  readonly key: string; // of the geometry
+  readonly geometry: MeshGeometry | null;
+  readonly performance: MeshFieldAnswer | null;
+  readonly physics: MeshFieldAnswer | null;
+}
+
+// MeshGeometry are triangles that know their cell, and lines.
+export interface MeshGeometry {
   readonly took: number;
   readonly positions: Column; // x, y, z of each vertex
   readonly triangles: Column; // three vertices each
-  readonly cells: Column; // of each triangle
+  readonly of: Column; // each triangle's place in cells
+  readonly cells: Column; // that are drawn, rising
   readonly edges: Column; // two vertices each
   readonly features: Column;
   readonly polygons: number;
   readonly kept: number; // cells that pass threshold and level
+}
+
+// MeshSummaryAsk asks what there is to say in numbers about the fields of a
+// picture. Picked is the selection whose cells are described besides.
+export interface MeshSummaryAsk {
+  readonly performance?: MeshSummedAsk;
+  readonly physics?: MeshSummedAsk;
+  readonly relate?: MeshRelateAsk;
+  readonly picked: string;
+  readonly filter: string;
+}
+
+// MeshSummedAsk is a field and the scale on which its cells are counted.
+export interface MeshSummedAsk extends MeshFieldAsk {
+  readonly low: number;
+  readonly high: number;
+  readonly log: boolean;
+  readonly parts: number;
+}
+
+// MeshSummary is the answer; what was not asked for is null.
+export interface MeshSummary {
+  readonly performance: MeshSummed | null;
+  readonly physics: MeshSummed | null;
+  readonly relation: MeshRelation | null;
+}
+
+// MeshSummed describes a field.
+export interface MeshSummed {
+  readonly histogram: readonly number[]; // cells in equal parts of the scale
+  readonly all: MeshStats;
+  readonly picked: MeshStats | null;
+  readonly highest: readonly MeshValue[];
+  readonly marks: readonly number[]; // values of selected cells, some of them if there are many
+}
+
+// MeshStats are order statistics over cells that have a value.
+export interface MeshStats {
+  readonly cells: number;
+  readonly valued: number;
+  readonly samples: number;
+  readonly min: number | null;
+  readonly median: number | null;
+  readonly p90: number | null;
+  readonly max: number | null;
+}
+
+// MeshValue is the value of a cell.
+export interface MeshValue {
+  readonly cell: number;
+  readonly value: number;
+}
+
+// MeshCellsAsk asks which cells of a geometry have samples of a selection.
+export interface MeshCellsAsk {
+  readonly geometry: MeshGeometryAsk;
+  readonly where: string;
+  readonly filter: string;
+}
+
+// MeshCells is the answer: how many there are, and the places of those that are
+// drawn.
+export interface MeshCells {
+  readonly cells: number;
+  readonly drawn: readonly number[];
+}
+
+// MeshBrushAsk asks for the cells in a rectangle of the plot of a relation, ends
+// included, or for those of a category.
+export interface MeshBrushAsk extends MeshRelateAsk {
+  readonly category?: number; // value of by; takes the place of the ends
+  readonly low: number; // of the performance field
+  readonly high: number;
+  readonly against_low: number;
+  readonly against_high: number;
+}
+
+// MeshBrush is the selection of their samples; empty if there are no cells.
+export interface MeshBrush {
+  readonly cells: number;
+  readonly where: string;
 }
 
 // MeshCellAsk asks for the samples of a cell.
@@ -1340,6 +1443,8 @@ export interface MeshRelateAsk extends MeshFieldAsk {
   readonly by: string;
   readonly bins: number;
   readonly least: number; // samples a cell must have
+  // Permute asks for p-values too, which take a while.
+  readonly permute: boolean;
 }
 
 // MeshRelation is the answer: what could not be computed is null and problem
@@ -1348,12 +1453,22 @@ export interface MeshRelation {
   readonly correlation: Correlation | null;
   readonly density: Density | null;
   readonly categories: readonly CategoryStats[];
+  // Picked are x and y of selected cells, some of them if there are many.
+  readonly picked: readonly MeshPoint[];
   readonly problem: string;
 }
 
-// MeshAttach puts the mesh of another run under the samples of this one.
+// MeshPoint is a place in the plot of a relation; y is the performance field.
+export interface MeshPoint {
+  readonly x: number;
+  readonly y: number;
+}
+
+// MeshAttach puts a mesh under the samples of this run: that of another run, or
+// dumps on the server's machine.
 export interface MeshAttach {
   readonly mesh: string; // run that has it
+  readonly paths: readonly string[]; // files, patterns or folders
 }
 
 // Action is what a suggestion does.
