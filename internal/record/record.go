@@ -71,7 +71,7 @@ func Record(ctx context.Context, opt *Options) (*Recorded, error) {
 	if len(plans) == 0 {
 		return nil, refusal
 	}
-	work, err := newWorkspace(opt)
+	work, err := newWorkspace(ctx, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -30,7 +31,7 @@ const workspacePrefix = "isobath-record-"
 const marksVariable = "ISOBATH_MARKS"
 
 // newWorkspace makes the folder and what is preloaded.
-func newWorkspace(opt *Options) (*workspace, error) {
+func newWorkspace(ctx context.Context, opt *Options) (*workspace, error) {
 	if len(opt.Command) == 0 {
 		return &workspace{absent: "the process was running already"}, nil
 	}
@@ -43,12 +44,12 @@ func newWorkspace(opt *Options) (*workspace, error) {
 	if w.threshold <= 0 {
 		w.threshold = heap.DefaultThreshold
 	}
-	w.preload(opt)
+	w.preload(ctx, opt)
 	return w, nil
 }
 
 // preload prepares the allocation log, or says why there is none.
-func (w *workspace) preload(opt *Options) {
+func (w *workspace) preload(ctx context.Context, opt *Options) {
 	if !opt.Heap {
 		w.absent = "it was switched off"
 		return
@@ -56,15 +57,11 @@ func (w *workspace) preload(opt *Options) {
 	err := heap.Suits(opt.Command[0])
 	library := ""
 	if err == nil {
-		library, err = heap.Library(w.dir)
+		library, err = heap.Library(ctx)
 	}
 	if err != nil {
 		w.absent = err.Error()
-		what := "heap objects are named by their memory mapping only"
-		if errors.Is(err, heap.ErrNoCompiler) {
-			what += "; install one, such as with 'apt-get install gcc'"
-		}
-		opt.Say(fmt.Sprintf("no allocation log: %v; %s", err, what))
+		opt.Say(fmt.Sprintf("no allocation log: %v; heap objects are named by their memory mapping only", err))
 		return
 	}
 	w.library = library

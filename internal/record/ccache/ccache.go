@@ -24,13 +24,24 @@ type Source struct {
 	Flags    []string // such as -shared
 }
 
+// ErrNoCompiler is what errors wrap where the compiler is not installed.
+var ErrNoCompiler = errors.New("no compiler")
+
+// missing says which compiler is not there.
+type missing struct{ compiler, name, pkg string }
+
+func (m missing) Error() string {
+	return fmt.Sprintf("%s is needed to compile %s and is not installed; apt-get install %s", m.compiler, m.name, m.pkg)
+}
+func (missing) Unwrap() error { return ErrNoCompiler }
+
 // Build returns the path of the compiled source, compiling it unless that was
 // done before with the same compiler and flags. Several processes may build at
 // once: the result appears whole.
 func Build(ctx context.Context, s Source) (string, error) {
 	compiler, err := exec.LookPath(s.Compiler)
 	if err != nil {
-		return "", fmt.Errorf("%s is needed to compile %s and is not installed; apt-get install %s", s.Compiler, s.Name, s.Package)
+		return "", missing{s.Compiler, s.Name, s.Package}
 	}
 	dir, err := folder()
 	if err != nil {
@@ -56,6 +67,33 @@ func Build(ctx context.Context, s Source) (string, error) {
 	}
 	if err := os.Rename(built, out); err != nil {
 		return "", fmt.Errorf("compile %s: %w", s.Name, err)
+	}
+	return out, nil
+}
+
+// Keep puts something that is compiled already where Build puts its results, and
+// returns its path.
+func Keep(name string, data []byte) (string, error) {
+	dir, err := folder()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(data)
+	out := filepath.Join(dir, hex.EncodeToString(sum[:8])+"-"+name)
+	if _, err := os.Stat(out); err == nil {
+		return out, nil
+	}
+	tmp, err := os.CreateTemp(dir, "keep-")
+	if err != nil {
+		return "", fmt.Errorf("keep %s: %w", name, err)
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(data)
+	if err = errors.Join(err, tmp.Chmod(0o755), tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), out)
+	}
+	if err != nil {
+		return "", fmt.Errorf("keep %s: %w", name, err)
 	}
 	return out, nil
 }

@@ -1,6 +1,7 @@
 package ccache
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"strings"
@@ -38,7 +39,24 @@ func TestBuild(t *testing.T) {
 		t.Errorf("broken source: %v", err)
 	}
 	s.Compiler, s.Package = "no-such-cc", "gcc"
-	if _, err := Build(t.Context(), s); err == nil || !strings.Contains(err.Error(), "apt-get install gcc") {
+	if _, err := Build(t.Context(), s); !errors.Is(err, ErrNoCompiler) || !strings.Contains(err.Error(), "apt-get install gcc") {
 		t.Errorf("missing compiler: %v", err)
+	}
+}
+
+func TestKeep(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	first, err := Keep("a.so", []byte("one"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(first); err != nil || string(got) != "one" {
+		t.Errorf("kept %q, %v", got, err)
+	}
+	if again, err := Keep("a.so", []byte("one")); err != nil || again != first {
+		t.Errorf("again: %s, %v", again, err)
+	}
+	if other, err := Keep("a.so", []byte("two")); err != nil || other == first {
+		t.Errorf("another version: %s, %v", other, err)
 	}
 }

@@ -4,12 +4,10 @@
 package heap
 
 import (
-	"bytes"
-	"crypto/sha256"
+	"context"
 	"debug/elf"
 	"embed"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -18,6 +16,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"isobath/internal/record/ccache"
 )
 
 //go:embed shim/heap.c
@@ -32,70 +32,20 @@ var prebuilt embed.FS
 // DefaultThreshold is the size of the smallest allocation that is logged.
 const DefaultThreshold = 4096
 
-// Library returns the compiled library, from the user's cache folder if it is
-// there, and otherwise made now. Where there is no cache folder it goes to
-// spare.
-func Library(spare string) (string, error) {
-	sum := sha256.Sum256(source)
-	name := fmt.Sprintf("heap-%s-%s.so", runtime.GOARCH, hex.EncodeToString(sum[:8]))
-	dir := spare
-	if cache, err := os.UserCacheDir(); err == nil {
-		if own := filepath.Join(cache, "isobath"); os.MkdirAll(own, 0o755) == nil {
-			dir = own
-		}
-	}
-	file := filepath.Join(dir, name)
-	if _, err := os.Stat(file); err == nil {
+// Library returns the compiled library.
+func Library(ctx context.Context) (string, error) {
+	file, err := ccache.Build(ctx, ccache.Source{Name: "isobath-heap.so", Text: source, Compiler: compiler(), Package: "gcc",
+		Flags: []string{"-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-builtin", "-ldl"}})
+	if err == nil {
 		return file, nil
 	}
-	err := provide(file)
-	if err != nil && dir != spare && !errors.Is(err, ErrNoCompiler) {
-		file = filepath.Join(spare, name) // a cache that cannot be written
-		err = provide(file)
-	}
-	return file, err
-}
-
-// provide writes the library under a temporary name and renames it, so that two
-// recordings may do it at once.
-func provide(file string) error {
-	tmp, err := os.CreateTemp(filepath.Dir(file), "heap-*.tmp")
-	if err != nil {
-		return err
-	}
-	tmp.Close()
-	defer os.Remove(tmp.Name())
-	err = compile(tmp.Name())
 	// What is built in may need a newer C library than the machine has, so the
 	// machine's own compiler comes first.
-	if ready, none := prebuilt.ReadFile("prebuilt/" + runtime.GOARCH + ".so"); err != nil && none == nil {
-		err = os.WriteFile(tmp.Name(), ready, 0o755)
+	ready, none := prebuilt.ReadFile("prebuilt/" + runtime.GOARCH + ".so")
+	if none != nil {
+		return "", err
 	}
-	if err != nil {
-		return err
-	}
-	if err := os.Chmod(tmp.Name(), 0o755); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), file)
-}
-
-// ErrNoCompiler is returned where the library cannot be made.
-var ErrNoCompiler = errors.New("no C compiler (cc) is installed")
-
-// compile makes the library with the user's compiler.
-func compile(file string) error {
-	cc, err := exec.LookPath(compiler())
-	if err != nil {
-		return ErrNoCompiler
-	}
-	cmd := exec.Command(cc, "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-builtin", "-xc", "-o", file, "-", "-ldl")
-	cmd.Stdin = bytes.NewReader(source)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		first, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-		return fmt.Errorf("compile the allocation log with %s: %w: %s", cc, err, first)
-	}
-	return nil
+	return ccache.Keep("isobath-heap.so", ready)
 }
 
 func compiler() string {

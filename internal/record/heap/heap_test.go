@@ -2,6 +2,7 @@ package heap
 
 import (
 	"encoding/binary"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"isobath/internal/record/ccache"
 	"isobath/internal/test"
 )
 
@@ -109,11 +111,11 @@ func logged(t *testing.T, program string) []*Log {
 	}
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	dir := t.TempDir()
-	library, err := Library(dir)
+	library, err := Library(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := Library(dir); err != nil || again != library {
+	if again, err := Library(t.Context()); err != nil || again != library {
 		t.Errorf("the second time %s, %v", again, err)
 	}
 	cmd := exec.Command(program)
@@ -212,7 +214,7 @@ func TestNoCompiler(t *testing.T) {
 	}
 	t.Setenv("CC", "no-such-compiler")
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	if _, err := Library(t.TempDir()); err == nil || err != ErrNoCompiler {
+	if _, err := Library(t.Context()); !errors.Is(err, ccache.ErrNoCompiler) {
 		t.Errorf("%v", err)
 	}
 }

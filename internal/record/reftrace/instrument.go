@@ -76,7 +76,7 @@ func Compile(ctx context.Context, words []string, stdout, stderr io.Writer) erro
 	if !links(words[1:]) {
 		return run(slices.Concat(words[:1], hookFlags, words[1:])...)
 	}
-	runtime, err := ccache.Build(ctx, ccache.Source{Name: "isobath-hooks.o", Text: hooksSource, Compiler: "cc", Package: "gcc",
+	runtime, err := ccache.Build(ctx, ccache.Source{Name: "isobath-hooks.o", Text: slices.Concat(bufferSource, hooksSource), Compiler: "cc", Package: "gcc",
 		Flags: []string{"-c", "-O2", "-fPIC", "-pthread"}})
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -20,6 +21,11 @@ import (
 	"isobath/internal/record/target"
 	"isobath/internal/refs"
 )
+
+// bufferSource comes before the other C sources.
+//
+//go:embed c/buffer.c
+var bufferSource []byte
 
 //go:embed c/qemu.c
 var pluginSource []byte
@@ -69,7 +75,7 @@ func (j *job) qemu(ctx context.Context) error {
 	}
 	major, minor := qemuVersion(ctx, qemu)
 	j.overreads = major == 7 && minor == 2
-	plugin, err := ccache.Build(ctx, ccache.Source{Name: "isobath-refs.so", Text: pluginSource, Compiler: "cc", Package: "gcc",
+	plugin, err := ccache.Build(ctx, ccache.Source{Name: "isobath-refs.so", Text: slices.Concat(bufferSource, pluginSource), Compiler: "cc", Package: "gcc",
 		Flags: append([]string{"-shared", "-fPIC", "-O2", "-fvisibility=hidden", "-pthread", "-DAPI=" + pluginAPI(major)}, flags...)})
 	if err != nil {
 		return err

@@ -6,20 +6,7 @@
  *
  * Arguments: out=FILE start=HEX stop=HEX code=HEX after=0|1 limit=N thread=N
  * start and stop are link-time addresses of functions, code that of the
- * program's first executable byte. The file is mapped, so that nothing is lost
- * when the program dies: a page of head, the mappings as text, then records. */
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
+ * program's first executable byte. */
 #ifndef API
 #define API 1
 #endif
@@ -53,21 +40,7 @@ uint64_t qemu_plugin_start_code(void);
 #define EXPORT __attribute__((visibility("default")))
 EXPORT int qemu_plugin_version = API;
 
-struct record {
-	uint64_t addr, pc;
-	uint32_t tid;
-	uint16_t size;
-	uint8_t op, pad;
-};
-
-/* The head of the file; the reader knows its layout. */
-struct head {
-	char magic[8];
-	uint64_t bias, count, entered, left, full, instructions, maps;
-};
-
-enum { HEAD = 4096, MAPS = 1 << 20, CHUNK = 1 << 20, THREADS = 1024, DEPTH = 4096, FIRST = -1, ALL = -2 };
-enum phase { WAITING, IN_START, INSIDE, OVER };
+enum { THREADS = 1024, DEPTH = 4096 };
 
 /* One thread: where it is, and the return addresses of its calls. */
 struct thread {
@@ -78,14 +51,8 @@ struct thread {
 };
 
 static struct thread *threads[THREADS];
-static struct head *head;
-static struct record *chunk;
-static int file;
-static uint64_t start, stop, code, limit;
-static bool after, placed;
-static volatile bool done;
-static int wanted = FIRST, owner = -1;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t code;
+static bool placed;
 
 static struct thread *self(unsigned vcpu)
 {
@@ -99,57 +66,17 @@ static struct thread *self(unsigned vcpu)
 	return threads[vcpu];
 }
 
-/* next returns room for one record, or NULL at the limit. */
-static struct record *next(void)
-{
-	uint64_t n = head->count;
-	if (n == limit) {
-		head->full = 1;
-		done = true;
-		return NULL;
-	}
-	if (n % CHUNK == 0) {
-		off_t at = HEAD + MAPS + (off_t)(n / CHUNK) * CHUNK * sizeof(struct record);
-		if (chunk)
-			munmap(chunk, CHUNK * sizeof(struct record));
-		chunk = MAP_FAILED;
-		/* Room that is only promised would end the program when it runs out. */
-		if (posix_fallocate(file, at, CHUNK * sizeof(struct record)) == 0)
-			chunk = mmap(NULL, CHUNK * sizeof(struct record), PROT_READ | PROT_WRITE, MAP_SHARED, file, at);
-		if (chunk == MAP_FAILED) {
-			chunk = NULL;
-			head->full = 2; /* no room */
-			done = true;
-			return NULL;
-		}
-	}
-	return &chunk[n % CHUNK];
-}
-
 static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, void *pc)
 {
 	struct thread *t;
-	if (done || vcpu >= THREADS || !(t = threads[vcpu]) || t->phase != INSIDE)
-		return;
-	pthread_mutex_lock(&lock);
-	struct record *r = done ? NULL : next();
-	if (r) {
-		r->addr = addr;
-		r->pc = (uint64_t)(uintptr_t)pc;
-		r->tid = t->tid;
-		r->size = 1u << qemu_plugin_mem_size_shift(info);
-		r->op = qemu_plugin_mem_is_store(info);
-		head->count++;
-	}
-	pthread_mutex_unlock(&lock);
+	if (active && vcpu < THREADS && (t = threads[vcpu]) && t->phase == INSIDE)
+		keep(addr, (uint64_t)(uintptr_t)pc, t->tid, (size_t)1 << qemu_plugin_mem_size_shift(info), qemu_plugin_mem_is_store(info));
 }
 
 static void finish(struct thread *t)
 {
-	head->left = 1;
 	t->phase = OVER;
-	if (wanted != ALL)
-		done = true;
+	left_region();
 }
 
 static void on_call(unsigned vcpu, void *back)
@@ -186,31 +113,12 @@ static void on_return(unsigned vcpu, void *here)
 	t->awaited = 0;
 }
 
-/* The mappings of the process name libraries: qemu maps the guest's files as
- * its own. They are kept in the second page and after, before any record. */
-static void save_maps(void)
-{
-	int in = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-	char *to = (char *)head + HEAD;
-	if (in < 0)
-		return;
-	for (ssize_t n; head->maps < MAPS && (n = read(in, to + head->maps, MAPS - head->maps)) > 0;)
-		head->maps += n;
-	close(in);
-}
-
 static void on_start(unsigned vcpu, void *unused)
 {
 	struct thread *t = self(vcpu);
 	(void)unused;
-	if (done || !t || t->phase == IN_START || t->phase == INSIDE)
+	if (!active || !t || t->phase == IN_START || t->phase == INSIDE || !enter(vcpu))
 		return;
-	if (wanted >= 0 && wanted != (int)vcpu)
-		return;
-	if (wanted == FIRST && !__sync_bool_compare_and_swap(&owner, -1, (int)vcpu) && owner != (int)vcpu)
-		return;
-	if (!__sync_lock_test_and_set(&head->entered, 1))
-		save_maps();
 	t->awaited = t->depth;
 	t->phase = after ? IN_START : INSIDE;
 }
@@ -292,7 +200,7 @@ static bool is_call(const struct qemu_plugin_insn *insn)
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	(void)id;
-	if (done)
+	if (!active)
 		return;
 	if (!placed) {
 		head->bias = qemu_plugin_start_code() - code;
@@ -319,9 +227,6 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		qemu_plugin_register_vcpu_mem_cb(insn, on_access, CB_NO_REGS, MEM_RW, (void *)(uintptr_t)pc);
 	}
 }
-
-/* A child process must not write into its parent's file. */
-static void in_child(void) { done = true; }
 
 static uint64_t number(const char *arg, const char *name, int base, bool *found)
 {
@@ -351,19 +256,14 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info
 		if (strncmp(argv[i], "thread=", 7) == 0)
 			wanted = atoi(argv[i] + 7);
 	}
-	if (file <= 0 || posix_fallocate(file, 0, HEAD + MAPS) != 0)
-		return -1;
 	/* Debuggers keep their own files away from those of the program. */
-	int high = fcntl(file, F_DUPFD_CLOEXEC, 900);
+	int high = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, 900);
 	if (high >= 0) {
 		close(file);
 		file = high;
 	}
-	head = mmap(NULL, HEAD + MAPS, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-	if (head == MAP_FAILED)
+	if (!begin())
 		return -1;
-	memcpy(head->magic, "isorefs1", 8);
-	pthread_atfork(NULL, NULL, in_child);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
 	return 0;
 }
