@@ -27,6 +27,7 @@ type Sample struct {
 	CodePageSize uint64
 
 	Enabled, Running uint64 // how long the counter was wanted and counted; 0 if not recorded
+	Values           Words  // of the counters; see Readings
 	Callchain        Words
 	Raw              []byte
 	RegsUser         Regs
@@ -202,11 +203,12 @@ func regs(c *Cursor, mask uint64) Regs {
 	return Regs{ABI: abi, Mask: mask, Values: c.words(uint64(bits.OnesCount64(mask)))}
 }
 
-// counters reads how long the counter ran, and passes over its value and those
-// of the other events of its group.
+// counters reads how long the counter ran, and the values of the event or of
+// all events of its group.
 func (a *Attr) counters(c *Cursor, s *Sample) {
 	f := a.ReadFormat
-	size := 8 * (1 + bits.OnesCount64(f&(ReadID|ReadLost)))
+	each := uint64(a.readingWords())
+	single := c.B
 	members := c.U64() // or the value
 	if f&ReadEnabled != 0 {
 		s.Enabled = c.U64()
@@ -214,11 +216,40 @@ func (a *Attr) counters(c *Cursor, s *Sample) {
 	if f&ReadRunning != 0 {
 		s.Running = c.U64()
 	}
-	if f&ReadGroup == 0 {
-		c.Bytes(uint64(size - 8))
+	if f&ReadGroup != 0 {
+		s.Values = c.words(each * uint64(c.Count(members, int(8*each))))
 		return
 	}
-	c.Bytes(uint64(c.Count(members, size) * size))
+	c.Bytes(8 * (each - 1))
+	if !c.Short {
+		s.Values = Words{single[:len(single)-len(c.B)], c.Order}
+	}
+}
+
+// readingWords is how many words there are for each counter.
+func (a *Attr) readingWords() int { return 1 + bits.OnesCount64(a.ReadFormat&(ReadID|ReadLost)) }
+
+// Readings calls yield with the id and the value of each counter that the
+// sample read. Ids are 0 if the event does not record them.
+func (a *Attr) Readings(s *Sample, yield func(id, value uint64)) {
+	f, w := a.ReadFormat, s.Values
+	if f&ReadGroup == 0 {
+		if w.Len() > 0 {
+			id := uint64(0)
+			if f&ReadID != 0 {
+				id = w.At(1 + bits.OnesCount64(f&(ReadEnabled|ReadRunning)))
+			}
+			yield(id, w.At(0))
+		}
+		return
+	}
+	for i, each := 0, a.readingWords(); i < w.Len(); i += each {
+		id := uint64(0)
+		if f&ReadID != 0 {
+			id = w.At(i + 1)
+		}
+		yield(id, w.At(i))
+	}
 }
 
 // Bits of Attr.BranchSampleType that change the layout.

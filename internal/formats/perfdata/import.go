@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -25,6 +27,7 @@ type importer struct {
 	sources sources
 	stacks  stacks
 
+	before  int64          // bytes of the files read before this one
 	unknown map[uint32]int // records of types nobody knows
 	skipped [3]int         // samples by fault
 	lossy   bool           // something was lost
@@ -35,23 +38,30 @@ type importer struct {
 	cpu                 datasrc.Zen
 	cpuText             string // the CPUID that cpu was read from
 	ibsCodes            map[ibsKey]uint32
-	microOps, memoryOps int // samples of IBS, and those that access memory
+	microOps, memoryOps int               // samples of IBS, and those that access memory
+	counters            map[uint64]uint64 // what each counter of a group was last read as
+	members             int               // samples of events whose group leader interrupted
 }
 
 func newImporter(f *file, opt *formats.Options) *importer {
 	return &importer{file: f, opt: opt, rows: newRows(), fetches: newRows(), sources: newSources(), stacks: newStacks(), unknown: map[uint32]int{},
-		trace: trace{buffers: map[uint32]*buffer{}}, ibsCodes: map[ibsKey]uint32{}}
+		trace: trace{buffers: map[uint32]*buffer{}}, ibsCodes: map[ibsKey]uint32{}, counters: map[uint64]uint64{}}
 }
 
-// parse reads a whole file.
-func parse(ctx context.Context, r io.ReaderAt, size int64, opt *formats.Options) (*formats.Imported, error) {
+// parse reads a whole file, and further files that hold nothing but records.
+func parse(ctx context.Context, r io.ReaderAt, size int64, opt *formats.Options, more ...string) (*formats.Imported, error) {
 	f, err := open(r, size, opt.Salvage)
 	if err != nil {
 		return nil, err
 	}
 	im := newImporter(f, opt)
-	if err := f.scan(ctx, im); err != nil {
+	if err := f.scan(ctx, f.r, f.data, im); err != nil {
 		return nil, err
+	}
+	for _, path := range more {
+		if err := im.scanFile(ctx, path); err != nil {
+			return nil, err
+		}
 	}
 	f.nameEvents()
 	if len(f.events) == 0 {
@@ -82,9 +92,28 @@ func (f *file) origin() formats.Origin {
 	return o
 }
 
+// scanFile reads the records of a file that holds nothing else.
+func (im *importer) scanFile(ctx context.Context, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	im.before += im.size
+	im.size = info.Size()
+	if err := im.scan(ctx, f, section{0, uint64(im.size)}, im); err != nil {
+		return fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
+	return nil
+}
+
 func (im *importer) progress(done int64) {
 	if im.opt.Progress != nil {
-		im.opt.Progress(done, im.size, int64(im.rows.n))
+		im.opt.Progress(im.before+done, im.before+im.size, int64(im.rows.n))
 	}
 }
 
@@ -139,6 +168,48 @@ func (im *importer) addSample(r record) error {
 		im.skipped[f]++
 		return nil
 	}
+	if s.Type&perfevent.SampleRead == 0 {
+		return im.keep(s)
+	}
+	return im.readings(s)
+}
+
+// readings adds the samples that a read of counters stands for. As perf does,
+// each counter of the group that moved since it was last read gives a sample of
+// its event, whose period is how far it moved: only the leader of a group that
+// is recorded with :S interrupts.
+func (im *importer) readings(s *Sample) error {
+	attr := &im.events[s.Event].Attr
+	if attr.ReadFormat&perfevent.ReadID == 0 {
+		return im.keep(s) // nothing says whose counters they are
+	}
+	one := *s
+	var failed error
+	attr.Readings(&s.Sample, func(id, value uint64) {
+		event, ok := im.byID[id]
+		if !ok {
+			im.skipped[faultEvent]++
+			return
+		}
+		moved := value - im.counters[id]
+		im.counters[id] = value
+		if moved == 0 || failed != nil {
+			return
+		}
+		if event != one.Event {
+			im.members++
+		}
+		*s = one
+		s.Event, s.Period = event, moved
+		s.Type |= perfevent.SamplePeriod
+		im.extend(s)
+		failed = im.keep(s)
+	})
+	return failed
+}
+
+// keep adds a sample to the rows.
+func (im *importer) keep(s *Sample) error {
 	if max(im.rows.n, im.fetches.n) == maxRows {
 		return fmt.Errorf("more than %d samples: record less, or filter with perf script", maxRows)
 	}

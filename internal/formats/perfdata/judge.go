@@ -22,6 +22,7 @@ func (im *importer) judge() {
 	}
 	im.judgeLosses()
 	im.judgeMultiplexing()
+	im.judgeGroups()
 	im.judgeEvents()
 	im.judgeTrace()
 }
@@ -58,6 +59,13 @@ func (im *importer) judgeLosses() {
 func (im *importer) judgeMultiplexing() {
 	if im.rows.shared > 0 {
 		im.warnf("the counter of %d samples was shared with other events (multiplexed): see column counting, the share of time it counted", im.rows.shared)
+	}
+}
+
+// judgeGroups tells of samples that another event took.
+func (im *importer) judgeGroups() {
+	if im.members > 0 {
+		im.warnf("%d samples are of events that were read when the leader of their group was sampled (:S): their period is how far the counter moved, the rest is the leader's; choose one event to count each access once", im.members)
 	}
 }
 

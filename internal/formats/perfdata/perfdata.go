@@ -11,18 +11,38 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 
 	"isobath/internal/formats"
 )
 
-// Format is a perf.data file, written to disk or through a pipe.
+// Format is a perf.data file, written to disk or through a pipe, or the folder
+// that perf record --threads makes.
 var Format = formats.Format{Name: "perf", Kind: formats.Samples, Sniff: sniff, Samples: read}
 
 var magics = [][]byte{[]byte("PERFILE2"), []byte("2ELIFREP"), []byte("PERFFILE"), []byte("ELIFFREP")}
 
+// mainFile is the file in a folder that has the header. The records of each
+// thread that perf ran are beside it, as data.0, data.1 …, without one.
+const mainFile = "data"
+
 func sniff(in *formats.Input) bool {
+	head := in.Head
+	if in.Dir() {
+		if !slices.Contains(in.Names, mainFile) {
+			return false
+		}
+		inside, err := formats.Look(filepath.Join(in.Path, mainFile))
+		if err != nil {
+			return false
+		}
+		head = inside.Head
+	}
 	for _, m := range magics {
-		if bytes.HasPrefix(in.Head, m) {
+		if bytes.HasPrefix(head, m) {
 			return true
 		}
 	}
@@ -30,7 +50,13 @@ func sniff(in *formats.Input) bool {
 }
 
 func read(ctx context.Context, in *formats.Input, opt *formats.Options) (*formats.Imported, error) {
-	f, err := os.Open(in.Path)
+	path := in.Path
+	var more []string
+	if in.Dir() {
+		path = filepath.Join(in.Path, mainFile)
+		more = threadFiles(in)
+	}
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -39,9 +65,25 @@ func read(ctx context.Context, in *formats.Input, opt *formats.Options) (*format
 	if err != nil {
 		return nil, err
 	}
-	out, err := parse(ctx, f, info.Size(), opt)
+	out, err := parse(ctx, f, info.Size(), opt, more...)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", in.Path, err)
 	}
 	return out, nil
+}
+
+// threadFiles lists the records of perf's threads in their order.
+func threadFiles(in *formats.Input) []string {
+	var numbers []int
+	for _, name := range in.Names {
+		if n, err := strconv.Atoi(strings.TrimPrefix(name, mainFile+".")); err == nil && n >= 0 && name == fmt.Sprintf("%s.%d", mainFile, n) {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.Sort(numbers)
+	var out []string
+	for _, n := range numbers {
+		out = append(out, filepath.Join(in.Path, fmt.Sprintf("%s.%d", mainFile, n)))
+	}
+	return out
 }

@@ -3,6 +3,7 @@ package perfdata
 import (
 	"context"
 	"fmt"
+	"io"
 	"unicode"
 	"unicode/utf8"
 
@@ -39,9 +40,9 @@ func (p *payload) next(n int) ([]byte, error) {
 	return b, nil
 }
 
-// scan reads the data section record by record.
-func (f *file) scan(ctx context.Context, v visitor) error {
-	s := newStream(f.r, f.data)
+// scan reads a section record by record.
+func (f *file) scan(ctx context.Context, r io.ReaderAt, data section, v visitor) error {
+	s := newStream(r, data)
 	z := &unzipper{Order: f.Order}
 	defer z.close()
 	var told int64
@@ -53,15 +54,15 @@ func (f *file) scan(ctx context.Context, v visitor) error {
 				return err
 			}
 		}
-		r, err := f.nextRecord(s)
+		rec, err := f.nextRecord(s)
 		if err != nil {
 			return err
 		}
-		if r.b == nil {
+		if rec.b == nil {
 			return f.stray(s)
 		}
-		if err := f.deliver(r, s, z, v); err != nil {
-			if err = f.forgive(err, r.at); err != nil {
+		if err := f.deliver(rec, s, z, v); err != nil {
+			if err = f.forgive(err, rec.at); err != nil {
 				return err
 			}
 			return nil

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -80,7 +83,7 @@ func TestEveryField(t *testing.T) {
 				w.Comm(50, 7, 8, "prog", false)
 				for i := range 300 {
 					w.Sample(perfsynth.Sample{Event: i % 2, IP: 0x400100 + uint64(i), PID: 7, TID: 8, Time: 100 + uint64(i), Addr: 0x7f0000001000, StreamID: 9, CPU: 3, Period: 77,
-						Read: []uint64{2, 1000, 500, 5, 11, 0, 6, 21, 1}, Chain: []uint64{0xfffffffffffffe00, 0x400100 + uint64(i), 0x400200}, Raw: make([]byte, 12),
+						Read: []uint64{2, 1000, 500, uint64(i/2+1) * 77, 11, 0, uint64((i+1)/2) * 77, 21, 1}, Chain: []uint64{0xfffffffffffffe00, 0x400100 + uint64(i), 0x400200}, Raw: make([]byte, 12),
 						Branches: make([]uint64, 6), RegsUser: make([]uint64, 20), RegsIntr: []uint64{1, 2}, Stack: make([]byte, 16),
 						Weight: 300 | 40<<32 | 5<<48, DataSrc: 0x10668100842, Transaction: 1, Phys: 0x123000, Cgroup: 4, DataPageSize: 4096, CodePages: 2 << 20, Aux: make([]byte, 24)})
 					if i == 100 {
@@ -114,18 +117,89 @@ func memEvent(name string, ids ...uint64) perfsynth.Event {
 		SampleType: perfsynth.IP | perfsynth.TID | perfsynth.Time | perfsynth.Addr | perfsynth.CPU | perfsynth.Period | perfsynth.Identifier | perfsynth.DataSrc | perfsynth.WeightStruct}
 }
 
+// Of a group that is recorded with :S only the leader interrupts; every counter
+// that moved since it was last read gives a sample of its event, as in perf.
+func TestGroupReads(t *testing.T) {
+	leader, member := memEvent("task-clock", 1, 2), memEvent("page-faults", 3, 4)
+	leader.SampleType |= perfsynth.Read
+	leader.ReadFormat = 0xc // id, group
+	member.SampleType, member.ReadFormat = leader.SampleType, leader.ReadFormat
+	data := synth(t, perfsynth.Options{}, []perfsynth.Event{leader, member}, func(w *perfsynth.Writer) {
+		w.Sample(perfsynth.Sample{ID: 1, IP: 1, Time: 10, Period: 9, Read: []uint64{2, 100, 1, 0, 3}})
+		w.Sample(perfsynth.Sample{ID: 1, IP: 2, Time: 11, Period: 9, Read: []uint64{2, 150, 1, 7, 3}})
+		w.Sample(perfsynth.Sample{ID: 2, IP: 3, Time: 12, Period: 9, Read: []uint64{2, 30, 2, 1, 4}})
+		w.Sample(perfsynth.Sample{ID: 1, IP: 4, Time: 13, Period: 9, Read: []uint64{2, 150, 1, 9, 3}})
+		w.Feature(12, w.Names())
+	})
+	im := mustParse(t, data)
+	got := rowsOf(t, im.Tables[0], "event", "ip", "period")
+	want := []string{"task-clock 0x1 100", "task-clock 0x2 50", "page-faults 0x2 7", "task-clock 0x3 30", "page-faults 0x3 1", "page-faults 0x4 2"}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if !strings.Contains(strings.Join(im.Warnings, "\n"), "3 samples are of events that were read") {
+		t.Errorf("nothing is said of it: %q", im.Warnings)
+	}
+}
+
+// perf record --threads makes a folder: the header and what perf wrote itself in
+// one file, the records of each thread in others.
+func TestThreadFolder(t *testing.T) {
+	ev := memEvent("loads", 1)
+	whole := synth(t, perfsynth.Options{}, []perfsynth.Event{ev}, func(w *perfsynth.Writer) {
+		w.Comm(1, 5, 5, "prog", false)
+		w.Feature(12, w.Names())
+	})
+	dir := filepath.Join(t.TempDir(), "perf.data")
+	write := func(name string, data []byte) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write("data", whole)
+	for i, name := range []string{"data.0", "data.2", "data.10"} {
+		// Only the records of a file of its own, which begin where its header says.
+		data := synth(t, perfsynth.Options{}, []perfsynth.Event{ev}, func(w *perfsynth.Writer) {
+			for k := range uint64(3) {
+				w.Sample(perfsynth.Sample{Time: 10 + 10*k + uint64(i), IP: 0x100*uint64(i) + k + 1, PID: 5, TID: 5})
+			}
+		})
+		at, size := binary.LittleEndian.Uint64(data[40:]), binary.LittleEndian.Uint64(data[48:])
+		write(name, data[at:at+size])
+	}
+	write("data.x", []byte("not ours"))
+	got := rowsOf(t, importFile(t, dir, formats.Options{}).Tables[0], "time", "ip", "comm")
+	want := []string{"0 0x1 prog", "1 0x101 prog", "2 0x201 prog", "10 0x2 prog", "11 0x102 prog", "12 0x202 prog", "20 0x3 prog", "21 0x103 prog", "22 0x203 prog"}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	write("data.2", []byte{9, 0, 0, 0, 0, 0, 200, 0, 1, 2, 3})
+	in, err := formats.Look(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Format.Samples(context.Background(), in, &formats.Options{}); err == nil || !strings.Contains(err.Error(), "data.2: no record begins at byte 0") {
+		t.Errorf("a damaged part: %v", err)
+	}
+	if kept := importFile(t, dir, formats.Options{Salvage: true}).Tables[0].Rows(); kept != 6 {
+		t.Errorf("%d samples are salvaged, want 6", kept)
+	}
+}
+
 // Since Sapphire Rapids loads are sampled in a group led by an event that only
 // helps; the samples are the second's.
 func TestSapphireRapidsGroup(t *testing.T) {
 	aux, loads, stores := memEvent("cpu/mem-loads-aux/", 1, 2), memEvent("cpu/mem-loads,ldlat=30/P", 3, 4), memEvent("cpu/mem-stores/P", 5, 6)
 	aux.Config, aux.Config1 = 0x8203, 0
 	stores.Config, stores.Config1 = 0x2cd, 0
-	loads.SampleType |= perfsynth.Read
-	loads.ReadFormat = 0xc // id, group
 	data := synth(t, perfsynth.Options{}, []perfsynth.Event{aux, loads, stores}, func(w *perfsynth.Writer) {
-		w.Sample(perfsynth.Sample{Event: 1, ID: 4, IP: 1, Time: 10, CPU: 1, Addr: 0x1000, Weight: 5 | 33<<32, DataSrc: 0x40268100142, Period: 1, Read: []uint64{2, 900, 1, 30, 3}})
+		w.Sample(perfsynth.Sample{Event: 1, ID: 4, IP: 1, Time: 10, CPU: 1, Addr: 0x1000, Weight: 5 | 33<<32, DataSrc: 0x40268100142, Period: 1})
 		w.Sample(perfsynth.Sample{Event: 2, ID: 5, IP: 2, Time: 11, CPU: 0, Addr: 0x2000, DataSrc: 0x229080144, Period: 1})
-		w.Sample(perfsynth.Sample{Event: 1, ID: 3, IP: 3, Time: 12, CPU: 0, Addr: 0x3000, Weight: 96 | 120<<32 | 7<<48, DataSrc: 0x10668100842, Period: 1, Read: []uint64{2, 901, 1, 31, 3}})
+		w.Sample(perfsynth.Sample{Event: 1, ID: 3, IP: 3, Time: 12, CPU: 0, Addr: 0x3000, Weight: 96 | 120<<32 | 7<<48, DataSrc: 0x10668100842, Period: 1})
 		w.Feature(12, w.Names())
 	})
 	im := mustParse(t, data)
