@@ -148,7 +148,7 @@ describe('rasteriser', () => {
   it('draws later strokes over earlier ones', () => {
     const layer = rasterize(strokes([{ y0: 5, y1: 5, width: 2, rgb: 0xff0000, alpha: 1 }, { y0: 5, y1: 5, width: 2, rgb: 0x0000ff, alpha: 0.5 }]), 1);
     const at = 4 * (5 * layer.w + 5);
-    expect([...layer.bytes.slice(at, at + 4)]).toEqual([128, 0, 128, 255]);
+    expect([...layer.bytes.slice(at, at + 4)]).toEqual([127, 0, 128, 255]);
   });
   it('draws very many strokes as it draws them one over the other', () => {
     // Seeded, so that a failure can be seen again.

@@ -25,9 +25,21 @@ export function prepare(canvas: HTMLCanvasElement, size: Size, ratio: number): C
   return context;
 }
 
-export class CanvasRenderer implements Renderer {
-  private readonly scratch = document.createElement('canvas');
+let scratch: CanvasRenderingContext2D | undefined;
 
+/** One canvas for the whole page on which pixels are put before they are drawn; making one takes longer than using it. */
+function scratchOf(w: number, h: number): CanvasRenderingContext2D {
+  scratch ??= document.createElement('canvas').getContext('2d', { willReadFrequently: true })!;
+  const { canvas } = scratch;
+  if (canvas.width < w) canvas.width = w;
+  if (canvas.height < h) canvas.height = h;
+  return scratch;
+}
+
+const tiles = new Map<string, CanvasPattern>();
+const TILES = 64; // a page has a few; themes and zooms of the browser bring more
+
+export class CanvasRenderer implements Renderer {
   constructor(
     private readonly context: CanvasRenderingContext2D,
     readonly theme: Theme,
@@ -87,21 +99,20 @@ export class CanvasRenderer implements Renderer {
   strokes(s: Strokes): void {
     if (s.n === 0) return;
     const layer = rasterize(s, this.ratio);
-    this.scratch.width = layer.w;
-    this.scratch.height = layer.h;
-    const scratch = this.scratch.getContext('2d')!;
-    scratch.putImageData(new ImageData(layer.bytes, layer.w, layer.h), 0, 0);
-    this.context.drawImage(this.scratch, s.area.x, s.area.y, (layer.w * layer.wide) / this.ratio, layer.h / this.ratio);
+    this.image(layer.bytes, layer.w, layer.h, { x: s.area.x, y: s.area.y, w: (layer.w * layer.wide) / this.ratio, h: layer.h / this.ratio });
   }
 
   cells(k: Cells): void {
     if (k.columns === 0 || k.rows === 0) return;
-    this.scratch.width = k.columns;
-    this.scratch.height = k.rows;
-    this.scratch.getContext('2d')!.putImageData(new ImageData(k.rgba, k.columns, k.rows), 0, 0);
     this.context.imageSmoothingEnabled = false;
-    this.context.drawImage(this.scratch, k.area.x, k.area.y, k.area.w, k.area.h);
+    this.image(k.rgba, k.columns, k.rows, k.area);
     this.context.imageSmoothingEnabled = true;
+  }
+
+  private image(bytes: Uint8ClampedArray<ArrayBuffer>, w: number, h: number, to: Rect): void {
+    const from = scratchOf(w, h);
+    from.putImageData(new ImageData(bytes, w, h), 0, 0);
+    this.context.drawImage(from.canvas, 0, 0, w, h, to.x, to.y, to.w, to.h);
   }
 
   clip(r: Rect, draw: () => void): void {
@@ -146,6 +157,17 @@ export class CanvasRenderer implements Renderer {
   }
 
   private tile(h: Hatch): CanvasPattern {
+    const key = [h.period, h.width, h.line, this.ratio].join();
+    let tile = tiles.get(key);
+    if (!tile) {
+      if (tiles.size >= TILES) tiles.clear();
+      tile = this.newTile(h);
+      tiles.set(key, tile);
+    }
+    return tile;
+  }
+
+  private newTile(h: Hatch): CanvasPattern {
     // A diagonal of period p (across the lines) repeats every p·√2 along x.
     const side = h.period * Math.SQRT2;
     const px = Math.max(2, Math.round(side * this.ratio));

@@ -74,6 +74,7 @@ export class Store {
   private cancelRetry: (() => void) | undefined;
   private scheduled: 'now' | 'follow' | undefined;
   private dragStart: State | undefined;
+  private preparing: AbortController | undefined;
 
   constructor(
     private readonly api: Api,
@@ -140,14 +141,17 @@ export class Store {
     this.rows({ select: sel.brush(this.snap.state.select, column, terms) }, moving);
   }
 
-  // prepare tells the server which axis is about to be brushed.
+  // prepare tells the server which axis is being brushed. Getting ready is worth
+  // it for a drag only, and takes both processors: the end of the drag ends it.
   prepare(axis: Axis): void {
     const { info, state } = this.snap;
     if (!info) return;
     const where = sel.text(sel.without(state.select, axis.column));
     const ask = { ...merge(this.views).ask, where, filter: sel.text(state.filter) };
+    this.preparing?.abort();
+    this.preparing = new AbortController();
     // Failing to prepare only makes the drag slower.
-    this.api.prepare(info.id, { axis, ask }).catch(() => {});
+    this.api.prepare(info.id, { axis, ask }, this.preparing.signal).catch(() => {});
   }
 
   // selectText takes a selection as the user typed it; it throws a
@@ -201,12 +205,12 @@ export class Store {
   hover(term: Term | undefined): void {
     const was = this.snap.hover;
     if (was === term || (was && term && sel.same(was, term))) return;
-    this.set({ hover: term });
     // A pointer that rested until now is answered at once; one that passes over
     // marks, when it rests again.
     const atOnce = this.cancelHover === undefined && !this.snap.busy;
     this.cancelHover?.();
     if (atOnce) this.refresh('now');
+    this.set({ hover: term });
     this.cancelHover = this.clock.after(HOVER_REST, () => {
       this.cancelHover = undefined;
       if (!atOnce) this.refresh('now');
@@ -343,8 +347,12 @@ export class Store {
     // The moves of a drag asked only for what is cheap; its end asks for all.
     const ended = this.dragStart !== undefined && !moving;
     this.dragStart = moving ? start : undefined;
-    if (ended) this.refresh('now');
+    if (ended) {
+      this.preparing?.abort();
+      this.refresh('now');
+    }
     if (sameState(was, state) && (moving || sameState(start, state))) return;
+    if (!sameRows(was, state)) this.refresh(moving ? 'follow' : 'now');
     if (moving) {
       this.place.replace(write(state));
     } else if (!sameState(start, state)) {
@@ -354,7 +362,6 @@ export class Store {
       if (!sameRows(start, state) && start.run === state.run) this.remember(start);
     }
     this.set({ state, undo: this.past.length > 0, redo: this.future.length > 0 });
-    if (!sameRows(was, state)) this.refresh(moving ? 'follow' : 'now');
   }
 
   private remember(s: State): void {
@@ -374,9 +381,10 @@ export class Store {
   // arrive shows a state without writing history.
   private arrive(state: State): void {
     const was = this.snap.state;
+    const other = was.run !== state.run && state.run !== '';
+    if (!other && !sameRows(was, state)) this.refresh('now');
     this.set({ state, undo: this.past.length > 0, redo: this.future.length > 0 });
-    if (was.run !== state.run && state.run !== '') this.load(state.run);
-    else if (!sameRows(was, state)) this.refresh('now');
+    if (other) this.load(state.run);
   }
 
   // restored follows Back, Forward and a link pasted into the address bar. Going
@@ -429,7 +437,8 @@ export class Store {
     this.refresh('now');
   }
 
-  // refresh asks for everything on screen, once per turn of the event loop.
+  // refresh asks for everything on screen, once per turn of the event loop. It
+  // goes before set: then the question is on its way before views are redrawn.
   private refresh(how: 'now' | 'follow'): void {
     const waiting = this.scheduled;
     this.scheduled = waiting === 'now' ? 'now' : how;

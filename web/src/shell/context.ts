@@ -27,6 +27,7 @@ export interface Desk {
 
 /** Something that follows the pointer from press to release. */
 export interface Gesture {
+  readonly begin?: () => void; // the pointer has moved: it is a drag, not a click
   readonly move: (p: Point) => void;
   readonly end: (p: Point) => void;
   readonly cancel: () => void;

@@ -88,11 +88,20 @@ export class ParallelView implements View<ParallelMark> {
   readonly height: number;
   private readonly most: number; // largest cell of all pairs
 
-  constructor(private readonly input: ParallelInput) {
+  constructor(
+    private readonly input: ParallelInput,
+    laid?: ParallelView,
+  ) {
     this.size = input.size;
     this.height = Math.max(40, input.size.h - HEAD - FOOT);
-    this.columns = layColumns(input, this.height);
-    this.most = largestCell(input.pairs);
+    this.columns = laid?.columns ?? layColumns(input, this.height);
+    this.most = laid?.most ?? largestCell(input.pairs);
+  }
+
+  /** The same picture with another mark under the pointer. */
+  pointedAt(hovered: BinMark | undefined, window: WindowMark | undefined): ParallelView {
+    const { strips } = this.input;
+    return new ParallelView({ ...this.input, hovered, strips: strips && { ...strips, hovered: window } }, this);
   }
 
   /** The largest number of samples a line stands for; the legend's right end. */

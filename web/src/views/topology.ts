@@ -56,6 +56,29 @@ const LEGEND_MIN = 196;
 const LEGEND_MAX = 250;
 const LEGEND_GAP = 28;
 
+/** What an answer does not change: where each resource is drawn. */
+interface Laid {
+  readonly of: string;
+  readonly tree: Tree;
+  shape: Sunburst | undefined;
+  key: string; // what shape was laid for
+}
+
+// The last layout of each machine: most views differ only in what they count.
+const layouts = new WeakMap<Topology, Laid>();
+
+function layoutOf({ topology, places, root }: TopologyInput): Laid {
+  // Resources that only stand for an unnamed server are drawn where samples are.
+  const drawn = (i: number): boolean => !topology.resources[i]!.virtual || (places.samples[ALL][i] ?? 0) > 0;
+  const of = [root, ...topology.resources.flatMap((r, i) => (r.virtual && drawn(i) ? [i] : []))].join();
+  const before = layouts.get(topology);
+  if (before?.of === of) return before;
+  const tree = layTree(topology.resources, root, topology.levels.map((l) => l.type), drawn);
+  const laid: Laid = { of, tree, shape: undefined, key: '' };
+  layouts.set(topology, laid);
+  return laid;
+}
+
 export class TopologyView implements View<ResourceMark> {
   readonly size: Size;
   readonly tree: Tree;
@@ -66,17 +89,18 @@ export class TopologyView implements View<ResourceMark> {
 
   constructor(private readonly input: TopologyInput) {
     this.size = input.size;
-    const levels = input.topology.levels.map((l) => l.type);
-    // Resources that only stand for an unnamed server are drawn where samples are.
-    const drawn = (i: number): boolean => !input.topology.resources[i]!.virtual || (input.places.samples[ALL][i] ?? 0) > 0;
-    this.tree = layTree(input.topology.resources, input.root, levels, drawn);
+    const laid = layoutOf(input);
+    this.tree = laid.tree;
     this.scales = this.tree.rings.map((type, ring) => this.ringScale(type, ring));
     const { group, legend } = this.place();
     this.legend = legend;
     if (input.layout === 'sunburst') {
       const radius = Math.max(10, Math.min(group.w, group.h) / 2 - (input.bare ? 1 : 10));
       const center = { x: group.x + group.w / 2, y: group.y + group.h / 2 };
-      this.shape = laySunburst(this.tree, center, radius, !input.bare);
+      const key = [center.x, center.y, radius, input.bare].join();
+      if (laid.key !== key) laid.shape = laySunburst(this.tree, center, radius, !input.bare);
+      laid.key = key;
+      this.shape = laid.shape;
       this.boxes = new Map();
     } else {
       this.boxes = layIcicle(this.tree, group);
