@@ -19,6 +19,7 @@ import (
 type stepsFlags struct {
 	logical.Options
 	phases    string
+	compare   string
 	threshold time.Duration
 	window    string
 	top       int
@@ -53,7 +54,8 @@ peers on other ranks, and follows every delay back to where it was injected.`,
 	fl.Float64Var(&f.Ratio, "ratio", logical.DefaultRatio, "with --leaps: how much nearer the leap before must be to merge backwards")
 	fl.BoolVar(&f.MergeGlobal, "merge-global", false, "merge partitions that share global steps")
 	fl.BoolVar(&f.Reorder, "reorder", false, "put receives into an idealised order (needs --leaps, --phases or large partitions)")
-	fl.StringVar(&f.phases, "phases", "", "functions that begin a phase: names or globs, comma-separated, or a `FILE` with one a line")
+	fl.StringVar(&f.phases, "phases", "", "where phases begin: functions (names or globs), step:N or time:1.5ms, comma-separated, or a `FILE` with one a line")
+	fl.StringVar(&f.compare, "compare", "", "how this run differs from another `TRACE` of the same program")
 	fl.DurationVar(&f.threshold, "threshold", 0, "what counts as late (default 500µs, less if no delay reaches it)")
 	fl.StringVar(&f.window, "range", "", "only steps `A:B`, B not included")
 	fl.IntVar(&f.top, "top", 10, "how many delays to list of each class")
@@ -85,7 +87,7 @@ func (f *stepsFlags) run(ctx context.Context, w io.Writer, path string) error {
 		return err
 	}
 	if f.phases != "" {
-		if f.Phases, err = readPhases(ctx, t, f.phases); err != nil {
+		if f.Phases, err = readPhases(ctx, t, f.phases, f.Options); err != nil {
 			return err
 		}
 	}
@@ -128,9 +130,38 @@ func (f *stepsFlags) report(ctx context.Context, s *logical.Structure) (*logical
 		r.AddProfile(s.Trace)
 	}
 	if f.clusters {
-		err = r.AddClusters(ctx, s, logical.ClusterOptions{From: o.From, To: o.To, Part: f.part, K: f.k})
+		if err := r.AddClusters(ctx, s, logical.ClusterOptions{From: o.From, To: o.To, Part: f.part, K: f.k}); err != nil {
+			return nil, err
+		}
+	}
+	if f.compare != "" {
+		r.Compare, err = f.against(ctx, s)
 	}
 	return r, err
+}
+
+// against compares the structure with that of the other trace, analysed with the
+// same options.
+func (f *stepsFlags) against(ctx context.Context, s *logical.Structure) (*logical.ReportCompare, error) {
+	t, err := trace.Open(ctx, f.compare)
+	if err != nil {
+		return nil, err
+	}
+	o := f.Options
+	if f.phases != "" {
+		if o.Phases, err = readPhases(ctx, t, f.phases, o); err != nil {
+			return nil, fmt.Errorf("%s: %w", f.compare, err)
+		}
+	}
+	other, err := logical.Analyze(ctx, t, o)
+	if err != nil {
+		return nil, err
+	}
+	a, err := logical.Align(ctx, s, other)
+	if err != nil {
+		return nil, fmt.Errorf("--compare %s: %w", f.compare, err)
+	}
+	return a.Compare(f.compare, f.top), nil
 }
 
 // writeJSON streams the operations behind the report, which may be a million
@@ -154,28 +185,18 @@ func (f *stepsFlags) writeJSON(w io.Writer, s *logical.Structure, r *logical.Rep
 	return err
 }
 
-// readPhases finds where phases begin: spec is a file with one function a
-// line, or the functions themselves.
-func readPhases(ctx context.Context, t *trace.Trace, spec string) ([][]int64, error) {
-	patterns := strings.Split(spec, ",")
+// readPhases finds where phases begin: spec is a file with one beginning a
+// line, or the beginnings themselves.
+func readPhases(ctx context.Context, t *trace.Trace, spec string, o logical.Options) ([][]int64, error) {
+	text := spec
 	if data, err := os.ReadFile(spec); err == nil {
-		patterns = nil
-		for line := range strings.Lines(string(data)) {
-			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-				patterns = append(patterns, line)
-			}
-		}
+		text = string(data)
 	}
-	enters, err := t.Enters(ctx, patterns)
+	phases, err := logical.Phases(ctx, t, text, o)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--phases %q: %w", spec, err)
 	}
-	for _, p := range enters {
-		if len(p) > 0 {
-			return enters, nil
-		}
-	}
-	return nil, fmt.Errorf("--phases %q: no process enters a region of that name; `isobath steps --profile` lists the regions", spec)
+	return phases, nil
 }
 
 func printSteps(w io.Writer, r *logical.Report) error {
@@ -192,6 +213,7 @@ func printSteps(w io.Writer, r *logical.Report) error {
 		p.wrapped("warning: ", n)
 	}
 	p.causes(r)
+	p.compare(r.Compare)
 	p.critical(r.Critical)
 	p.clusters(r.Clusters)
 	p.profile(r.Profile)
@@ -244,6 +266,31 @@ func (p *printer) causes(r *logical.Report) {
 		p.line("%3d  %-9s new, %s%s", i+1, logical.Duration(c.Amount), c.Kind, where)
 		p.wrapped("     ", c.Text)
 	}
+}
+
+func (p *printer) compare(c *logical.ReportCompare) {
+	if c == nil {
+		return
+	}
+	p.line("")
+	p.wrapped("", fmt.Sprintf("against %s: %d operations in pairs, %d only here, %d only there", c.With, c.Matched, c.OnlyHere, c.OnlyThere))
+	if c.Moved > 0 {
+		p.line("%d pairs are at different steps", c.Moved)
+	}
+	p.line("the run takes %s, computing %s, calls %s, lateness %s", signed(c.Span), signed(c.Compute), signed(c.Calls), signed(c.Lateness))
+	for i, e := range c.Top {
+		p.line("")
+		p.line("%3d  %-10s %s", i+1, signed(e.Amount), e.Kind)
+		p.wrapped("     ", e.Text)
+	}
+}
+
+// signed prints a difference.
+func signed(ns int64) string {
+	if ns < 0 {
+		return "-" + logical.Duration(-ns)
+	}
+	return "+" + logical.Duration(ns)
 }
 
 func (p *printer) critical(c *logical.ReportCritical) {

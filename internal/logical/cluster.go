@@ -21,6 +21,15 @@ type Clusters struct {
 	List       []Cluster
 	Of         []int32 // process to cluster
 	Silhouette float64 // how well they are apart, -1 to 1; 0 for one cluster
+	Joins      []Join
+}
+
+// Join is a node of the dendrogram over the clusters: clusters A and B, or from
+// their number on earlier joins, are Distance apart, the mean over the pairs of
+// their members' profiles, in ticks.
+type Join struct {
+	A, B     int32
+	Distance float64
 }
 
 // Cluster is one group; Medoid is its most typical process.
@@ -73,7 +82,50 @@ func (s *Structure) Cluster(ctx context.Context, o ClusterOptions) (*Clusters, e
 	if found && len(c.List) > 1 {
 		c.Silhouette = score
 	}
+	c.join(ground, dist)
 	return c, nil
+}
+
+// join builds the dendrogram by average linkage over the processes of the ground
+// set, on which distances are known. Clusters are few, so the plain cubic search
+// is good enough.
+func (c *Clusters) join(ground []int32, dist [][]float64) {
+	k := len(c.List)
+	sum, size := make([][]float64, k), make([]float64, k)
+	for i := range sum {
+		sum[i] = make([]float64, k)
+	}
+	for i, p := range ground {
+		size[c.Of[p]]++
+		for j, q := range ground[:i] {
+			a, b := c.Of[p], c.Of[q]
+			sum[a][b] += dist[i][j]
+			sum[b][a] += dist[i][j]
+		}
+	}
+	node := make([]int32, k) // of the row
+	for i := range node {
+		node[i] = int32(i)
+	}
+	for n := k; n < 2*k-1; n++ {
+		x, y, least := -1, -1, math.Inf(1)
+		for i := range k {
+			for j := range i {
+				if node[i] >= 0 && node[j] >= 0 {
+					if d := sum[i][j] / max(1, size[i]*size[j]); d < least || x < 0 {
+						x, y, least = j, i, d
+					}
+				}
+			}
+		}
+		c.Joins = append(c.Joins, Join{node[x], node[y], least})
+		for i := range k {
+			sum[x][i] += sum[y][i]
+			sum[i][x] = sum[x][i]
+		}
+		size[x] += size[y]
+		node[x], node[y] = int32(n), None
+	}
 }
 
 // profiles returns the lateness of each process over the steps, in at most

@@ -11,10 +11,11 @@ import (
 type union struct {
 	parent []int32
 	size   []int32
+	sets   int
 }
 
 func newUnion(n int) *union {
-	u := &union{parent: make([]int32, n), size: make([]int32, n)}
+	u := &union{parent: make([]int32, n), size: make([]int32, n), sets: n}
 	for i := range u.parent {
 		u.parent[i], u.size[i] = int32(i), 1
 	}
@@ -40,6 +41,7 @@ func (u *union) join(a, b int32) bool {
 	}
 	u.parent[b] = a
 	u.size[a] += u.size[b]
+	u.sets--
 	return true
 }
 

@@ -22,6 +22,7 @@ type Report struct {
 	SpanNS      int64         `json:"span_ns"`
 	Options     ReportOptions `json:"options"`
 	Notes       []string      `json:"notes"`
+	Merges      []ReportMerge `json:"merges"`
 	Warnings    []string      `json:"warnings"`
 	Threshold   int64         `json:"threshold"`
 	Late        int           `json:"late"`
@@ -33,6 +34,15 @@ type Report struct {
 	Critical *ReportCritical `json:"critical_path,omitempty"`
 	Clusters *ReportClusters `json:"clusters,omitempty"`
 	Profile  *ReportProfile  `json:"profile,omitempty"`
+	Compare  *ReportCompare  `json:"compare,omitempty"`
+}
+
+// ReportMerge is what one way of merging did: coalesce to operations, the others
+// (messages, waitall, calls, cycles, phases, leaps, merge_global) to partitions.
+type ReportMerge struct {
+	Name   string `json:"name"`
+	Before int    `json:"before"`
+	After  int    `json:"after"`
 }
 
 // ReportOptions are the options as they were used.
@@ -124,6 +134,10 @@ func (s *Structure) NewReport(c *Causes, top int) *Report {
 			listed[k]++
 			r.Top = append(r.Top, s.describe(c, &c.List[i]))
 		}
+	}
+	r.Merges = []ReportMerge{}
+	for _, m := range s.Merges {
+		r.Merges = append(r.Merges, ReportMerge(m))
 	}
 	for _, p := range s.Patterns() {
 		r.Patterns = append(r.Patterns, ReportPattern(p))

@@ -28,6 +28,16 @@ type ReportShare struct {
 type ReportClusters struct {
 	Silhouette float64         `json:"silhouette"`
 	List       []ReportCluster `json:"list"`
+	// Merges join the groups two at a time, the nearest first: a and b are
+	// groups of the list, or from its length on earlier merges.
+	Merges []ReportJoin `json:"merges"`
+}
+
+// ReportJoin is a node of the dendrogram of the groups; Distance is in ns.
+type ReportJoin struct {
+	A        int32 `json:"a"`
+	B        int32 `json:"b"`
+	Distance int64 `json:"distance"`
 }
 
 // ReportCluster is one group of processes.
@@ -115,7 +125,10 @@ func (r *Report) AddClusters(ctx context.Context, s *Structure, o ClusterOptions
 	if err != nil {
 		return err
 	}
-	r.Clusters = &ReportClusters{Silhouette: c.Silhouette, List: []ReportCluster{}}
+	r.Clusters = &ReportClusters{Silhouette: c.Silhouette, List: []ReportCluster{}, Merges: []ReportJoin{}}
+	for _, j := range c.Joins {
+		r.Clusters.Merges = append(r.Clusters.Merges, ReportJoin{j.A, j.B, s.Trace.NS(int64(j.Distance))})
+	}
 	for _, l := range c.List {
 		r.Clusters.List = append(r.Clusters.List, ReportCluster{Medoid: l.Medoid, Size: len(l.Members), Members: l.Members,
 			Mean: s.Trace.NS(int64(l.Mean)), Spread: s.Trace.NS(int64(l.Spread))})

@@ -21,6 +21,7 @@ type Structure struct {
 	Trace   *trace.Trace
 	Options Options
 	Notes   []string // what was chosen for this trace, and why
+	Merges  []Merge  // what each way of merging did, in order
 
 	Start       []int32 // operations of process p: Start[p] to Start[p+1]
 	First       []int32 // operation i is made of the trace's First[i] to First[i+1]
@@ -68,7 +69,7 @@ type Run struct {
 }
 
 // Count returns the number of partitions.
-func (p *Partitions) Count() int { return len(p.First) }
+func (p *Partitions) Count() int { return len(p.Ops) }
 
 // Runs returns the runs of partition q, by process.
 func (p *Partitions) Runs(q int32) []Run { return p.Run[p.Start[q]:p.Start[q+1]] }
@@ -80,30 +81,47 @@ func Analyze(ctx context.Context, t *trace.Trace, o Options) (*Structure, error)
 	s.note()
 	s.coalesce()
 	set := newUnion(s.Len())
-	s.mergeMessages(set)
+	sets := func() int { return set.sets }
+	s.merging("messages", true, sets, func() { s.mergeMessages(set) })
 	if len(o.Phases) == 0 {
-		s.mergeWaits(set)
-		s.mergeCalls(set)
+		s.merging("waitall", s.Options.Waitall, sets, func() { s.mergeWaits(set) })
+		s.merging("calls", s.Options.Calls, sets, func() { s.mergeCalls(set) })
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	s.contract(set)
-	if len(o.Phases) > 0 {
-		s.mergePhases()
-	}
-	if err := s.mergeLeaps(ctx); err != nil {
+	s.Merges = append(s.Merges, Merge{"cycles", set.sets, s.Parts.Count()})
+	s.merging("phases", len(o.Phases) > 0, s.Parts.Count, s.mergePhases)
+	var err error
+	s.merging("leaps", s.Options.Leaps, s.Parts.Count, func() { err = s.mergeLeaps(ctx) })
+	if err != nil {
 		return nil, err
 	}
 	if err := s.assignSteps(ctx); err != nil {
 		return nil, err
 	}
-	if s.Options.MergeGlobal {
-		s.mergeAcross()
-	}
+	s.merging("merge_global", s.Options.MergeGlobal, s.Parts.Count, s.mergeAcross)
 	s.measure()
 	s.advise()
 	return s, ctx.Err()
+}
+
+// Merge is how many partitions one way of merging found and left. Before any,
+// every operation is one; coalesce counts operations.
+type Merge struct {
+	Name          string
+	Before, After int
+}
+
+// merging merges if that is wanted, and notes what it did.
+func (s *Structure) merging(name string, wanted bool, count func() int, merge func()) {
+	if !wanted {
+		return
+	}
+	before := count()
+	merge()
+	s.Merges = append(s.Merges, Merge{name, before, count()})
 }
 
 // Len returns the number of operations.
@@ -226,6 +244,9 @@ func (s *Structure) coalesce() {
 		s.Start = append(s.Start, int32(len(s.First)))
 	}
 	s.First = append(s.First, int32(n))
+	if s.Options.Coalesce {
+		s.Merges = append(s.Merges, Merge{"coalesce", n, s.Len()})
+	}
 	if joined > 0 {
 		s.Notes = append(s.Notes, fmt.Sprintf("coalesced %d neighbouring non-blocking sends into %d operations, because processes with different numbers of neighbours would otherwise be compared at different steps",
 			joined+s.coalesced(), s.coalesced()))

@@ -48,8 +48,21 @@ type Operation struct {
 	// the longest of them.
 	PeersCompute int64  `json:"peersCompute"`
 	Region       string `json:"region"` // function around the call
-	File         string `json:"file"`
-	Line         int64  `json:"line"`
+	// File and Line are where the call is, if the trace says so (Site), and
+	// otherwise where the function around it begins.
+	File string `json:"file"`
+	Line int64  `json:"line"`
+	Site bool   `json:"site"`
+	// Other is its partner in the run that is compared with; null if there is
+	// none.
+	Other *Counterpart `json:"other"`
+}
+
+// Counterpart is the same operation in another run; Compute is how long the
+// computation before it took, in ns.
+type Counterpart struct {
+	Place
+	Compute float64 `json:"compute"`
 }
 
 // MaxChain bounds the operations of a chain that are listed, MaxPartners the
@@ -76,14 +89,14 @@ func (t *Timeline) Place(op int32) Place {
 }
 
 // Operation describes an operation; c tells where its lateness comes from.
-func (t *Timeline) Operation(op int32, c *logical.Causes) (*Operation, error) {
+func (t *Timeline) Operation(op int32, c *logical.Causes, against *Versus) (*Operation, error) {
 	s := t.S
 	if op < 0 || int(op) >= s.Len() {
 		return nil, fmt.Errorf("no operation %d: there are %d", op, s.Len())
 	}
 	ns := s.Trace.NS
 	o := &Operation{
-		Place: t.Place(op), Began: t.ns(t.began(op)), BeforeLate: ns(s.GlobalAggLate[op]), BeforeNew: ns(s.GlobalAggDiff[op]),
+		Place: t.Place(op), Began: t.ns(s.Began(op)), BeforeLate: ns(s.GlobalAggLate[op]), BeforeNew: ns(s.GlobalAggDiff[op]),
 		PartLate: ns(s.Late[op]), PartNew: ns(s.Diff[op]), Case: caseNames[c.Case[op]], Origin: -1,
 		Moved: s.Moved != nil && s.Moved[op], Calls: int(s.First[op+1] - s.First[op]),
 		Senders: []Place{}, Receivers: []Place{}, Participants: len(s.Collective(op)), Bytes: s.Bytes(op),
@@ -112,6 +125,14 @@ func (t *Timeline) Operation(op int32, c *logical.Causes) (*Operation, error) {
 		region := s.Trace.Regions[r]
 		o.Region, o.File, o.Line = region.Name, region.File, int64(region.Line)
 	}
+	if row := s.Trace.Ops.Site; row != nil && row[s.First[op]] >= 0 {
+		site := s.Trace.Sites[row[s.First[op]]]
+		o.File, o.Line, o.Site = site.File, int64(site.Line), true
+	}
+	if against != nil && against.Align.Of[op] >= 0 {
+		j, there := against.Align.Of[op], against.There
+		o.Other = &Counterpart{there.Place(j), float64(there.S.Trace.NS(there.S.Enter[j] - there.S.Began(j)))}
+	}
 	return o, nil
 }
 
@@ -132,7 +153,7 @@ func (t *Timeline) peersCompute(op int32) int64 {
 		a, b := s.Start[p], s.Start[p+1]
 		i := search(a, b, func(i int32) bool { return s.Step[t.seq(i)] >= step })
 		if i < b && s.Step[t.seq(i)] == step && t.seq(i) != op {
-			most = max(most, s.Enter[t.seq(i)]-t.began(t.seq(i)))
+			most = max(most, s.Enter[t.seq(i)]-s.Began(t.seq(i)))
 		}
 	}
 	return s.Trace.NS(most)

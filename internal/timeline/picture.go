@@ -48,6 +48,11 @@ type Picture struct {
 	Messages *Messages
 	Flow     []uint32
 	Sent     int // messages in the window
+	// Ribbon is the partition of each column of a picture of cells by steps.
+	Ribbon []uint32
+	// Stack is the call stacks of the lines of a picture by time, if they were
+	// asked for and can be told apart.
+	Stack *Stack
 }
 
 // Line is a drawn line: Count rows of the order from First on.
@@ -92,6 +97,10 @@ type Ask struct {
 	// nobody's. It needs Causes.
 	Origin int32
 	Causes *logical.Causes
+	// Versus makes values differences from another run; nil for none.
+	Versus *Versus
+	// Stacks asks for call stacks in a picture by time.
+	Stacks bool
 }
 
 // plane is what the logical and the physical picture differ in.
@@ -139,16 +148,40 @@ func (t *Timeline) draw(ctx context.Context, a Ask, steps bool) (*Picture, error
 			n += int(hi - lo)
 		}
 	}
+	if a.Stacks && !steps && !folded {
+		if p.Stack, err = t.stackOf(ctx, p.Lines, *w); err != nil {
+			return nil, err
+		}
+	}
 	narrow := steps && float64(w.Columns) < 2*(w.To-w.From)
 	if n > MaxOps || folded || narrow {
+		if steps {
+			p.Ribbon = t.ribbon(*w)
+		}
 		p.Cells, err = t.cells(ctx, &a, pl, rows, p.Lines)
 		return p, err
 	}
-	if p.Ops, err = t.ops(&a, pl, p.Lines, n); err != nil {
+	if p.Ops, err = t.ops(ctx, &a, pl, p.Lines, n); err != nil {
 		return nil, err
 	}
 	t.connect(p, pl, w)
 	return p, ctx.Err()
+}
+
+// ribbon returns the partition that each column begins in: the last one that
+// began by then.
+func (t *Timeline) ribbon(w Window) []uint32 {
+	first := t.S.Parts.First // partitions are numbered by it
+	out := make([]uint32, w.Columns)
+	for x := range out {
+		step := int32(w.From + (w.To-w.From)*float64(x)/float64(w.Columns))
+		after := search(0, int32(len(first)), func(q int32) bool { return first[q] > step })
+		out[x] = none
+		if after > 0 {
+			out[x] = uint32(after - 1)
+		}
+	}
+	return out
 }
 
 // TimeOf returns when the operations of the steps from a to b-1 happened.
@@ -240,8 +273,8 @@ func search(a, b int32, ok func(int32) bool) int32 {
 }
 
 // ops lists the operations of the window one by one.
-func (t *Timeline) ops(a *Ask, pl plane, lines []Line, n int) (*Ops, error) {
-	value, before, err := t.values(a.Metric)
+func (t *Timeline) ops(ctx context.Context, a *Ask, pl plane, lines []Line, n int) (*Ops, error) {
+	v, err := t.values(ctx, a.Metric, a.Versus)
 	if err != nil {
 		return nil, err
 	}
@@ -257,8 +290,8 @@ func (t *Timeline) ops(a *Ask, pl plane, lines []Line, n int) (*Ops, error) {
 			o.ID, o.Line = append(o.ID, uint32(i)), append(o.Line, uint32(y))
 			o.Step, o.Part = append(o.Step, uint32(s.Step[i])), append(o.Part, uint32(s.Part[i]))
 			o.Kind, o.Name = append(o.Kind, uint16(s.Kind[i])), append(o.Name, t.name(i))
-			o.Value, o.Before = append(o.Value, float64(s.Trace.NS(value(i)))), append(o.Before, float64(s.Trace.NS(before(i))))
-			o.Began, o.Enter, o.Exit = append(o.Began, t.ns(t.began(i))), append(o.Enter, t.ns(s.Enter[i])), append(o.Exit, t.ns(s.Exit[i]))
+			o.Value, o.Before = append(o.Value, v.op(i)), append(o.Before, v.before(i))
+			o.Began, o.Enter, o.Exit = append(o.Began, t.ns(s.Began(i))), append(o.Enter, t.ns(s.Enter[i])), append(o.Exit, t.ns(s.Exit[i]))
 			reach := uint16(0)
 			if a.Causes != nil && a.Origin >= 0 && a.Causes.Case[i] != logical.OnTime && a.Causes.Origin[i] == a.Origin {
 				reach = 1
@@ -329,7 +362,7 @@ func (t *Timeline) connect(p *Picture, pl plane, w *Window) {
 
 // cells draws the pixels; lines are shared out between the processors.
 func (t *Timeline) cells(ctx context.Context, a *Ask, pl plane, rows []Row, lines []Line) (*Cells, error) {
-	py, err := t.pyramid(a.Metric, pl.steps)
+	py, err := t.pyramid(ctx, a, pl.steps)
 	if err != nil {
 		return nil, err
 	}
@@ -360,21 +393,16 @@ type pixels struct {
 	pl    plane
 	n     int
 	scale float64
-	most  []int64
-	where []int32 // position, -1 for none
-	sum   []float64
-	count []int32
+	cell  []block
 }
 
 func newPixels(t *Timeline, py *pyramid, pl plane, n int) *pixels {
-	return &pixels{t, py, pl, n, float64(n) / float64(pl.to-pl.from), make([]int64, n), make([]int32, n), make([]float64, n), make([]int32, n)}
+	return &pixels{t, py, pl, n, float64(n) / float64(pl.to-pl.from), make([]block, n)}
 }
 
 func (p *pixels) reset() {
-	clear(p.sum)
-	clear(p.count)
-	for i := range p.where {
-		p.where[i] = -1
+	for i := range p.cell {
+		p.cell[i] = block{where: -1}
 	}
 }
 
@@ -396,29 +424,23 @@ func (p *pixels) add(proc int32) {
 	p.py.walk(lo, hi, together, func(i, j int32, b block) {
 		from, to := p.column(p.pl.begin(i)), p.last(j)
 		for x := max(from, 0); x <= min(to, p.n-1); x++ {
-			if p.where[x] < 0 || b.most > p.most[x] {
-				p.most[x], p.where[x] = b.most, b.where
-			}
-			p.sum[x] += float64(b.sum)
-			p.count[x] += j - i + 1
+			p.cell[x].add(b, p.py.larger)
 		}
 	})
 }
 
 func (p *pixels) store(c *Cells, y int) {
-	perTick := p.t.perTick()
-	for x := range p.n {
+	for x, b := range p.cell {
 		at := y*p.n + x
-		if p.where[x] < 0 {
+		if b.where < 0 {
 			c.Most[at], c.Mean[at], c.Op[at] = float32(math.NaN()), float32(math.NaN()), none
 			continue
 		}
-		op := p.where[x]
+		op := b.where
 		if p.pl.steps {
 			op = p.t.seq(op)
 		}
-		c.Most[at] = float32(float64(p.most[x]) * perTick)
-		c.Mean[at] = float32(p.sum[x] / float64(p.count[x]) * perTick)
+		c.Most[at], c.Mean[at] = float32(b.most), float32(b.sum/float64(b.count))
 		c.Op[at], c.Part[at], c.Name[at] = uint32(op), uint32(p.t.S.Part[op]), p.t.name(op)
 	}
 }
@@ -434,54 +456,49 @@ const maxOverviews = 16
 
 // Overview returns at most columns of the largest and the mean value at each
 // step, or at so many neighbouring steps.
-func (t *Timeline) Overview(m Metric, columns int) (*Overview, error) {
-	key := overviewKey{m, columns}
+func (t *Timeline) Overview(ctx context.Context, m Metric, against *Versus, columns int) (*Overview, error) {
+	key := overviewKey{m, against.key(), columns}
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	if o := t.overviews[key]; o != nil {
+	o := t.overviews[key]
+	t.mu.Unlock()
+	if o != nil {
 		return o, nil
 	}
-	o, err := t.overview(m, columns)
-	if err == nil {
-		if len(t.overviews) >= maxOverviews {
-			clear(t.overviews)
-		}
-		t.overviews[key] = o
-	}
-	return o, err
-}
-
-func (t *Timeline) overview(m Metric, columns int) (*Overview, error) {
-	value, _, err := t.values(m)
+	v, err := t.values(ctx, m, against)
 	if err != nil {
 		return nil, err
 	}
+	o = t.overview(v, columns)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.overviews) >= maxOverviews {
+		clear(t.overviews)
+	}
+	t.overviews[key] = o
+	return o, nil
+}
+
+func (t *Timeline) overview(v *values, columns int) *Overview {
 	s := t.S
 	n := min(columns, s.Steps)
 	if n < 1 {
-		return &Overview{}, nil
+		return &Overview{}
 	}
-	most, where, sum, count := make([]int64, n), make([]int32, n), make([]float64, n), make([]int, n)
-	for i := range where {
-		where[i] = -1
-	}
+	cell := slices.Repeat([]block{{where: -1}}, n)
 	for i := range int32(s.Len()) {
 		x := int(int64(s.Step[i]) * int64(n) / int64(s.Steps))
-		v := value(i)
-		if where[x] < 0 || v > most[x] {
-			most[x], where[x] = v, i
+		if value := v.op(i); !math.IsNaN(value) {
+			cell[x].add(block{value, value, i, 1}, v.larger)
 		}
-		sum[x] += float64(v)
-		count[x]++
 	}
 	o := &Overview{make([]float64, n), make([]float64, n), make([]uint32, n)}
-	for x := range n {
+	for x, b := range cell {
 		o.Op[x] = none
-		if where[x] >= 0 {
-			o.Most[x], o.Mean[x], o.Op[x] = float64(s.Trace.NS(most[x])), sum[x]/float64(count[x])*t.perTick(), uint32(where[x])
+		if b.where >= 0 {
+			o.Most[x], o.Mean[x], o.Op[x] = b.most, b.sum/float64(b.count), uint32(b.where)
 		}
 	}
-	return o, nil
+	return o
 }
 
 // Bands returns the pieces of partitions that the window's lines show: for each,

@@ -1,5 +1,10 @@
 package timeline
 
+import (
+	"context"
+	"math"
+)
+
 // fanout is how many entries of a level the next one sums up. Levels of 16, 256
 // and 4,096 operations cost 7 % of the columns they stand for.
 const (
@@ -10,23 +15,46 @@ const (
 // pyramid holds the largest value and the sum of aligned blocks of operations,
 // so that a picture of millions of them visits thousands.
 type pyramid struct {
-	value func(int32) int64 // of the operation at a position
-	level [levels][]block
+	value  func(int32) float64 // of the operation at a position
+	larger func(a, b float64) bool
+	level  [levels][]block
 }
 
-// block sums up 16, 256 or 4,096 neighbouring positions.
+// block sums up 1, 16, 256 or 4,096 neighbouring positions. Those without a
+// value are not counted; where is -1 if that is all of them.
 type block struct {
-	most  int64
-	sum   int64
+	most  float64
+	sum   float64
 	where int32 // position of most
+	count int32
 }
 
-func newPyramid(n int, value func(int32) int64) *pyramid {
-	p := &pyramid{value: value}
+// one is the block of a single position.
+func (p *pyramid) one(i int32) block {
+	v := p.value(i)
+	if math.IsNaN(v) {
+		return block{where: -1}
+	}
+	return block{v, v, i, 1}
+}
+
+// add joins a neighbour.
+func (b *block) add(o block, larger func(a, b float64) bool) {
+	if o.where < 0 {
+		return
+	}
+	if b.where < 0 || larger(o.most, b.most) {
+		b.most, b.where = o.most, o.where
+	}
+	b.sum += o.sum
+	b.count += o.count
+}
+
+func newPyramid(n int, value func(int32) float64, larger func(a, b float64) bool) *pyramid {
+	p := &pyramid{value: value, larger: larger}
 	below := func(k, i int) block {
 		if k == 0 {
-			v := value(int32(i))
-			return block{v, v, int32(i)}
+			return p.one(int32(i))
 		}
 		return p.level[k-1][i]
 	}
@@ -37,11 +65,7 @@ func newPyramid(n int, value func(int32) int64) *pyramid {
 		for i := range p.level[k] {
 			b := below(k, i<<fanoutBits)
 			for j := 1; j < 1<<fanoutBits; j++ {
-				o := below(k, i<<fanoutBits+j)
-				b.sum += o.sum
-				if o.most > b.most {
-					b.most, b.where = o.most, o.where
-				}
+				b.add(below(k, i<<fanoutBits+j), larger)
 			}
 			p.level[k][i] = b
 		}
@@ -65,31 +89,43 @@ func (p *pyramid) walk(a, b int32, together func(i, j int32) bool, visit func(i,
 			break
 		}
 		if !taken {
-			v := p.value(i)
-			visit(i, i, block{v, v, i})
+			visit(i, i, p.one(i))
 			i++
 		}
 	}
 }
 
 // pyramid returns the pyramid of a metric, made on first use.
-func (t *Timeline) pyramid(m Metric, steps bool) (*pyramid, error) {
-	value, _, err := t.values(m)
+func (t *Timeline) pyramid(ctx context.Context, a *Ask, steps bool) (*pyramid, error) {
+	v, err := t.values(ctx, a.Metric, a.Versus)
 	if err != nil {
 		return nil, err
 	}
 	steps = steps && t.bySteps != nil
-	key := pyramidKey{m, steps}
+	key := pyramidKey{a.Metric, a.Versus.key(), steps}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if p := t.pyramids[key]; p != nil {
 		return p, nil
 	}
-	at := value
+	at := v.op
 	if steps {
-		at = func(i int32) int64 { return value(t.bySteps[i]) }
+		at = func(i int32) float64 { return v.op(t.bySteps[i]) }
 	}
-	p := newPyramid(t.S.Len(), at)
+	if len(t.pyramids) >= maxPyramids {
+		clear(t.pyramids)
+	}
+	p := newPyramid(t.S.Len(), at, v.larger)
 	t.pyramids[key] = p
 	return p, nil
+}
+
+// maxPyramids bounds those that are kept: each is a tenth of a column.
+const maxPyramids = 24
+
+func (v *Versus) key() string {
+	if v == nil {
+		return ""
+	}
+	return v.Key
 }

@@ -27,6 +27,7 @@ type RowOrder struct {
 	By      string `json:"by" ts:"'rank' | 'cluster' | 'neighbours'"`
 	Open    []int  `json:"open"`    // expanded clusters
 	Process int32  `json:"process"` // whose neighbours
+	K       int    `json:"k"`       // clusters; 0: as many as the data says
 }
 
 func (o RowOrder) key() string {
@@ -34,7 +35,7 @@ func (o RowOrder) key() string {
 	for i, c := range o.Open {
 		open[i] = strconv.Itoa(c)
 	}
-	return fmt.Sprintf("%s %s %d", o.By, strings.Join(open, ","), o.Process)
+	return fmt.Sprintf("%s %s %d %d", o.By, strings.Join(open, ","), o.Process, o.K)
 }
 
 // maxOrders bounds the remembered lists of rows.
@@ -72,7 +73,10 @@ func (t *Timeline) makeRows(ctx context.Context, o RowOrder) ([]Row, error) {
 		slices.SortStableFunc(rows, func(a, b Row) int { return int(a.Rank) - int(b.Rank) })
 		return rows, nil
 	case "cluster":
-		c, err := t.S.Cluster(ctx, logical.ClusterOptions{Part: logical.None})
+		if o.K < 0 || o.K > MaxClusters {
+			return nil, fmt.Errorf("%d clusters: want at most %d, or 0 for as many as the data says", o.K, MaxClusters)
+		}
+		c, err := t.S.Cluster(ctx, logical.ClusterOptions{Part: logical.None, K: o.K})
 		if err != nil {
 			return nil, err
 		}
@@ -89,6 +93,9 @@ func (t *Timeline) makeRows(ctx context.Context, o RowOrder) ([]Row, error) {
 func (t *Timeline) row(p int32) Row {
 	return Row{Process: p, Rank: t.rankOf(p), Cluster: -1, Members: 1}
 }
+
+// MaxClusters is how many groups of processes may be asked for.
+const MaxClusters = 64
 
 // clusterRows lists each cluster's medoid, followed by its members where it is
 // expanded.

@@ -7,11 +7,11 @@
 package timeline
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 
 	"isobath/internal/logical"
+	"isobath/internal/trace"
 )
 
 // Metric is what operations are coloured by.
@@ -27,6 +27,10 @@ const (
 	Duration         Metric = "duration"
 )
 
+// MeasurePrefix begins the metrics that the trace itself records; the name of
+// the measure follows.
+const MeasurePrefix = "metric:"
+
 // Timeline draws one structure. It is safe for concurrent use.
 type Timeline struct {
 	S *logical.Structure
@@ -39,21 +43,39 @@ type Timeline struct {
 	pyramids  map[pyramidKey]*pyramid
 	rows      map[string][]Row
 	overviews map[overviewKey]*Overview
+
+	measuring sync.Mutex // guards measured; held while a measure is read
+	measured  map[string]*values
+	stacking  sync.Mutex // guards stacks, in the same way
+	stacks    map[int32]*trace.Stack
+}
+
+// Versus is another run of the same program; values are then differences from
+// it. Key tells others apart.
+type Versus struct {
+	Key   string
+	There *Timeline
+	Align *logical.Alignment
 }
 
 type overviewKey struct {
 	metric  Metric
+	versus  string
 	columns int
 }
 
 type pyramidKey struct {
 	metric Metric
+	versus string
 	steps  bool // in the order of bySteps
 }
 
 // New makes a structure ready to be drawn.
 func New(s *logical.Structure) *Timeline {
-	t := &Timeline{S: s, pyramids: map[pyramidKey]*pyramid{}, rows: map[string][]Row{}, overviews: map[overviewKey]*Overview{}}
+	t := &Timeline{
+		S: s, pyramids: map[pyramidKey]*pyramid{}, rows: map[string][]Row{}, overviews: map[overviewKey]*Overview{},
+		measured: map[string]*values{}, stacks: map[int32]*trace.Stack{},
+	}
 	if s.Moved == nil {
 		return t
 	}
@@ -67,40 +89,8 @@ func New(s *logical.Structure) *Timeline {
 	return t
 }
 
-// values returns a metric of the operations and of the computations before
-// them, in ticks.
-func (t *Timeline) values(m Metric) (op, before func(int32) int64, err error) {
-	s := t.S
-	at := func(column []int64) func(int32) int64 { return func(i int32) int64 { return column[i] } }
-	switch m {
-	case Lateness, "":
-		return at(s.GlobalLate), at(s.GlobalAggLate), nil
-	case Differential:
-		return at(s.GlobalDiff), at(s.GlobalAggDiff), nil
-	case PartLateness:
-		return at(s.Late), at(s.AggLate), nil
-	case PartDifferential:
-		return at(s.Diff), at(s.AggDiff), nil
-	case Duration:
-		return func(i int32) int64 { return s.Exit[i] - s.Enter[i] }, func(i int32) int64 { return s.Enter[i] - t.began(i) }, nil
-	}
-	return nil, nil, fmt.Errorf("no metric %q: want lateness, differential, partition-lateness, partition-differential or duration", m)
-}
-
-// began returns when the computation before an operation began: at the exit of
-// the operation before it, or with the trace.
-func (t *Timeline) began(op int32) int64 {
-	if op == t.S.Start[t.S.Proc[op]] {
-		return min(t.S.Trace.First, t.S.Enter[op])
-	}
-	return min(t.S.Exit[op-1], t.S.Enter[op])
-}
-
 // ns converts a time of the trace to nanoseconds after its first event.
 func (t *Timeline) ns(tick int64) float64 { return float64(t.S.Trace.NS(tick - t.S.Trace.First)) }
-
-// perTick is a tick in nanoseconds.
-func (t *Timeline) perTick() float64 { return 1e9 / float64(t.S.Trace.Resolution) }
 
 // tick is the inverse of ns.
 func (t *Timeline) tick(ns float64) int64 { return t.S.Trace.First + t.S.Trace.Ticks(int64(ns)) }

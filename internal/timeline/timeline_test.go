@@ -182,7 +182,7 @@ func TestReach(t *testing.T) {
 	if reach != 249 { // look-pages.md §2
 		t.Errorf("%d operations are late because of operation %d, want 249", reach, origin)
 	}
-	o, err := tl.Operation(origin, c)
+	o, err := tl.Operation(origin, c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func TestRows(t *testing.T) {
 func TestOverview(t *testing.T) {
 	tl := halo(t, logical.Default())
 	for _, columns := range []int{1, 7, tl.S.Steps, 10 * tl.S.Steps} {
-		o, err := tl.Overview(timeline.Lateness, columns)
+		o, err := tl.Overview(t.Context(), timeline.Lateness, nil, columns)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -291,7 +291,7 @@ func TestWrongQuestions(t *testing.T) {
 			t.Errorf("%s is accepted", name)
 		}
 	}
-	if _, err := tl.Operation(int32(tl.S.Len()), causes(t, tl.S)); err == nil {
+	if _, err := tl.Operation(int32(tl.S.Len()), causes(t, tl.S), nil); err == nil {
 		t.Error("an operation after the last is described")
 	}
 }

@@ -95,6 +95,7 @@ func (o *Ops) add(l *Ops) {
 	o.Region, o.Frame = append(o.Region, l.Region...), append(o.Frame, l.Frame...)
 	o.Kind, o.Flags = append(o.Kind, l.Kind...), append(o.Flags, l.Flags...)
 	o.Ref, o.N = append(o.Ref, l.Ref...), append(o.N, l.N...)
+	o.Site = append(o.Site, l.Site...)
 }
 
 func (f *Frames) add(l *Frames) {

@@ -13,6 +13,8 @@ type names struct {
 	regions  []Region
 	byRegion index
 	contexts map[uint64]int32
+	sites    []Site
+	bySite   map[uint64]int32 // context to the place of its call
 	comms    []Comm
 	byComm   index
 	members  []otf2.Members
@@ -113,6 +115,7 @@ func newNames(d *otf2.Definitions) *names {
 	for id, c := range d.Contexts {
 		n.contexts[uint64(id)] = n.region(uint64(c.Region))
 	}
+	n.findSites(d)
 	n.comms = []Comm{{ID: otf2.None, Name: "(unknown communicator)"}}
 	n.members = []otf2.Members{{}}
 	for _, id := range sortedKeys(d.Comms) {
@@ -122,6 +125,36 @@ func newNames(d *otf2.Definitions) *names {
 		n.members = append(n.members, m)
 	}
 	return n
+}
+
+// findSites notes where in the source each calling context was called from.
+func (n *names) findSites(d *otf2.Definitions) {
+	rows := map[Site]int32{}
+	for _, id := range sortedKeys(d.Contexts) {
+		source, ok := d.Sources[d.Contexts[id].Source]
+		if !ok {
+			continue
+		}
+		site := Site{d.Text(source.File), source.Line}
+		row, ok := rows[site]
+		if !ok {
+			row = int32(len(n.sites))
+			rows[site] = row
+			n.sites = append(n.sites, site)
+		}
+		if n.bySite == nil {
+			n.bySite = map[uint64]int32{}
+		}
+		n.bySite[uint64(id)] = row
+	}
+}
+
+// site returns the row of the place a context was called from.
+func (n *names) site(context uint64) int32 {
+	if row, ok := n.bySite[context]; ok {
+		return row
+	}
+	return None
 }
 
 // perGroup translates the ranks of every communicator, once for all that share
@@ -148,7 +181,7 @@ func newRegion(d *otf2.Definitions, r otf2.Region) Region {
 	if name == "" {
 		name = d.Text(r.Canonical)
 	}
-	out := Region{Name: name, MPI: r.Paradigm == otf2.ParadigmMPI || strings.HasPrefix(name, "MPI_")}
+	out := Region{Name: name, MPI: r.Paradigm == otf2.ParadigmMPI || strings.HasPrefix(name, "MPI_"), Group: groupOf(name, r.Paradigm, r.Role)}
 	if r.File != otf2.None {
 		out.File = d.Text(r.File)
 	}

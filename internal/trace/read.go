@@ -28,9 +28,12 @@ func Open(ctx context.Context, path string) (*Trace, error) {
 		Path: path, Format: otf2.Format.Name, Creator: a.Anchor.Creator,
 		Version:    fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2]),
 		Resolution: a.Defs.Clock.Resolution, Origin: a.Defs.Clock.Offset,
-		Defined: len(a.Defs.Regions), Regions: n.regions, Comms: n.comms,
+		Defined: len(a.Defs.Regions), Regions: n.regions, Comms: n.comms, Sites: n.sites,
 	}
 	order := t.arrange(a.Defs, lines, homes)
+	if t.Metrics > 0 {
+		t.Measures = measuresOf(a.Defs)
+	}
 	t.guessWaits(lines)
 	t.join(lines, order)
 	t.joinTimes(lines, homes)

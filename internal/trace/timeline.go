@@ -63,6 +63,7 @@ type open struct {
 	seq     int32 // event number of the enter
 	records int   // first pending record
 	wait    int32 // row in waits, or None
+	site    int32 // where it was called from, or None
 	inside  int64 // time in regions called from here
 }
 
@@ -160,11 +161,11 @@ func (w *walker) event(ev *otf2.Event) {
 	w.clock(ev)
 	switch ev.Kind {
 	case otf2.Enter:
-		w.enter(w.names.region(ev.F[0]))
+		w.enter(w.names.region(ev.F[0]), None)
 	case otf2.Leave:
 		w.leave(w.names.region(ev.F[0]))
 	case otf2.CallingEnter:
-		w.enter(w.names.context(ev.F[0]))
+		w.enter(w.names.context(ev.F[0]), w.names.site(ev.F[0]))
 	case otf2.CallingLeave:
 		w.leave(w.names.context(ev.F[0]))
 	case otf2.MPISend, otf2.MPIIsend:
@@ -187,8 +188,8 @@ func (w *walker) event(ev *otf2.Event) {
 	}
 }
 
-func (w *walker) enter(region int32) {
-	w.stack = append(w.stack, open{region: region, frame: None, enter: w.now, seq: int32(w.events), records: len(w.records), wait: None})
+func (w *walker) enter(region, site int32) {
+	w.stack = append(w.stack, open{region: region, frame: None, enter: w.now, seq: int32(w.events), records: len(w.records), wait: None, site: site})
 	w.opened[region]++
 }
 
@@ -361,6 +362,9 @@ func (w *walker) emit(recs []pending, f *open, frame int32, enter, exit int64) {
 	o.Region, o.Frame = append(o.Region, f.region), append(o.Frame, frame)
 	o.Kind, o.Flags = append(o.Kind, kind), append(o.Flags, flags)
 	o.Ref, o.N = append(o.Ref, ref), append(o.N, n)
+	if len(w.names.sites) > 0 {
+		o.Site = append(o.Site, f.site)
+	}
 }
 
 // record notes a communication record of the innermost region; outside any
@@ -372,7 +376,7 @@ func (w *walker) record(p pending) {
 		w.records = append(w.records, p)
 		return
 	}
-	w.emit([]pending{p}, &open{region: w.names.outside, wait: None}, None, w.now, w.now)
+	w.emit([]pending{p}, &open{region: w.names.outside, wait: None, site: None}, None, w.now, w.now)
 	w.isend = false
 }
 

@@ -61,7 +61,7 @@ type Trace struct {
 
 	Events    int
 	Locations int
-	Metrics   int  // METRIC events, which the analysis does not use
+	Metrics   int  // METRIC events; Series reads them
 	Partial   int  // locations that are incomplete
 	Guessed   bool // Sends.Wait is guessed: the trace records no completion
 	Repairs   Repairs
@@ -71,6 +71,11 @@ type Trace struct {
 	Defined int // region definitions; several may share a row of Regions
 	Regions []Region
 	Comms   []Comm
+	// Measures are the metrics the trace records, none if it defines some but
+	// has no value of any.
+	Measures []Measure
+	// Sites are the places in the source that operations were called from.
+	Sites []Site
 
 	Frames Frames
 	Ops    Ops
@@ -100,6 +105,14 @@ type Region struct {
 	File string
 	Line uint32
 	MPI  bool
+	// Group is what kind of work it is.
+	Group Group
+}
+
+// Site is a place in the source.
+type Site struct {
+	File string
+	Line uint32
 }
 
 // Comm is a communicator; Ranks are the processes by rank.
@@ -129,6 +142,9 @@ type Ops struct {
 	// Ref and N are the rows of Sends or Recvs, or in Ref the collective.
 	Ref []int32
 	N   []int32
+	// Site is the row of Sites of the call, None if it is not known; nil if the
+	// trace has none.
+	Site []int32
 }
 
 // Ends are one side of all messages, in the order of their operations.

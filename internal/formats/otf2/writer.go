@@ -121,6 +121,34 @@ func (w *Writer) Region(r RegionInfo) uint32 {
 		uint64(r.Begin), uint64(r.End), name, uint64(r.Role), uint64(r.Paradigm), 0)})
 }
 
+// SourceLocation defines a place in the source.
+func (w *Writer) SourceLocation(file string, line uint32) uint32 {
+	return w.define(Definition{Kind: defSourceLocation, F: fieldsIn(uint64(w.counts[defSourceLocation]), uint64(w.String(file)), uint64(line))})
+}
+
+// Context defines a calling context: a region called from a place (None if that
+// is not known) in another context or None.
+func (w *Writer) Context(region, source, parent uint32) uint32 {
+	return w.define(Definition{Kind: defContext, F: fieldsIn(uint64(w.counts[defContext]), uint64(region), uint64(source), uint64(parent))})
+}
+
+// MetricMember defines a metric; modes and value types are those of OTF2.
+func (w *Writer) MetricMember(name, unit string, mode, value uint8) uint32 {
+	const user, decimal = 3, 1
+	return w.define(Definition{Kind: defMetricMember, F: fieldsIn(uint64(w.counts[defMetricMember]), uint64(w.String(name)), uint64(w.String("")),
+		user, uint64(mode), uint64(value), decimal, 0, uint64(w.String(unit)))})
+}
+
+// MetricClass defines metrics that are recorded together.
+func (w *Writer) MetricClass(members ...uint32) uint32 {
+	d := Definition{Kind: defMetricClass, F: fieldsIn(uint64(w.counts[defMetricClass]))}
+	for _, m := range members {
+		d.List = append(d.List, uint64(m))
+	}
+	d.F[2] = 1 // synchronous
+	return w.define(d)
+}
+
 // Attribute defines an attribute; types are those of AttributeValue.
 func (w *Writer) Attribute(name, description string, typ uint8) uint32 {
 	return w.define(Definition{Kind: defAttribute, F: fieldsIn(uint64(w.counts[defAttribute]), uint64(w.String(name)), uint64(typ), uint64(w.String(description)))})

@@ -142,6 +142,26 @@ func (p *Program) Enter(r int, name string) { p.event(r, otf2.Enter, p.region(na
 // Leave closes a region.
 func (p *Program) Leave(r int, name string) { p.event(r, otf2.Leave, p.region(name)) }
 
+// Measure defines a counter that only grows, and returns its number for Count.
+func (p *Program) Measure(name, unit string) uint64 {
+	const accumulated, unsigned = 0, 4
+	return uint64(p.w.MetricClass(p.w.MetricMember(name, unit, accumulated, unsigned)))
+}
+
+// Count records a reading of a counter.
+func (p *Program) Count(r int, measure, value uint64) {
+	ev := otf2.Event{Kind: otf2.Metric, Time: p.ranks[r].now, List: []otf2.Value{{Type: 4, Bits: value}}}
+	ev.F[0] = measure
+	if err := p.ranks[r].out.Write(&ev); err != nil && p.err == nil {
+		p.err = err
+	}
+}
+
+// Place gives a region its file and lines; it must come before its first use.
+func (p *Program) Place(name, file string, begin, end uint32) {
+	p.regions[name] = p.w.Region(otf2.RegionInfo{Name: name, File: file, Begin: begin, End: end})
+}
+
 // Compute lets a rank work for some nanoseconds.
 func (p *Program) Compute(r int, ns uint64) { p.ranks[r].now += ns }
 
