@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"isobath/internal/dataset"
+	"isobath/internal/formats"
+	"isobath/internal/formats/otf2"
 	"isobath/internal/run"
 	"isobath/internal/term"
 )
@@ -26,10 +30,15 @@ func newImport() *cobra.Command {
 hardware topology and the source files, which opens in milliseconds.
 
 Several files or runs become one, with a column that says the rank each sample
-is from: the rank a recording knows, or the place on the command line.`,
+is from: the rank a recording knows, or the place on the command line.
+
+A message trace among them is kept with the samples. If both are of the same
+ranks and clock, as 'isobath record' and 'isobath record --mpi' write them, the
+page shows what the memory did while a rank was late.`,
 		Example: `  isobath import mitos_1636037395 -o heat.isobath
   isobath import samples.csv --map cpu=core --map latency=cost --topology node.xml -o a.isobath
-  isobath import rank*.isobath -o all.isobath`,
+  isobath import rank*.isobath -o all.isobath
+  isobath import halo.otf2 rank*.isobath -o both.isobath`,
 		Args: oneOrMore,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -71,14 +80,23 @@ func oneOrMore(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// mergeFiles merges several files or runs.
+// mergeFiles merges several files or runs, and keeps a message trace with them.
 func mergeFiles(ctx context.Context, imports *importFlags, paths []string, out string, force bool) error {
 	if out == "" {
 		return usagef("name the run that %d files become with -o", len(paths))
 	}
 	var runs []*run.Run
+	var archive string
 	for _, path := range paths {
 		s, err := imports.open(ctx, path)
+		var other *dataset.NotSamples
+		if errors.As(err, &other) && other.Format.Kind == formats.Trace {
+			if archive != "" {
+				return fmt.Errorf("%s and %s are both message traces; a run holds one", archive, path)
+			}
+			archive = path
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -88,14 +106,26 @@ func mergeFiles(ctx context.Context, imports *importFlags, paths []string, out s
 		}
 		runs = append(runs, s.Run)
 	}
+	if len(runs) == 0 {
+		return fmt.Errorf("%s is a message trace alone, and opens as it is; give samples of the same execution too", archive)
+	}
 	all, err := run.Merge(runs)
 	if err != nil {
 		return err
+	}
+	if archive != "" {
+		all.Trace = "trace.otf2"
+		all.From = append(all.From, filepath.Base(archive))
+		all.More = func(dir string) error { return otf2.CopyFiles(archive, filepath.Join(dir, all.Trace)) }
 	}
 	if err := all.Write(out, force); err != nil {
 		return err
 	}
 	warn(all.Warnings)
-	fmt.Fprintf(os.Stderr, "isobath: %s: %s samples of %d runs\n", out, term.Thousands(all.Contents[0].Rows()), len(runs))
+	with := ""
+	if archive != "" {
+		with = " with a message trace"
+	}
+	fmt.Fprintf(os.Stderr, "isobath: %s: %s samples of %d runs%s\n", out, term.Thousands(all.Contents[0].Rows()), len(runs), with)
 	return nil
 }

@@ -52,6 +52,9 @@ type Manifest struct {
 	Warnings []string      `json:"warnings"`
 	// Recording is set if this program recorded the run.
 	Recording *Recording `json:"recording,omitempty"`
+	// Trace is the anchor of the message trace that lies beside the samples of
+	// the same execution.
+	Trace string `json:"trace,omitempty"`
 }
 
 // TableEntry is one table of a run.
@@ -195,6 +198,9 @@ func parseManifest(text []byte) (*Manifest, error) {
 	}
 	if m.Topology != "" && !localName(m.Topology) {
 		return nil, fmt.Errorf("manifest: topology in file %q", m.Topology)
+	}
+	if m.Trace != "" && !localName(m.Trace) {
+		return nil, fmt.Errorf("manifest: trace in file %q", m.Trace)
 	}
 	for _, s := range m.Sources {
 		if !filepath.IsLocal(filepath.FromSlash(s.File)) {

@@ -22,6 +22,7 @@ import (
 	"isobath/internal/symbol"
 	"isobath/internal/table"
 	"isobath/internal/topofile"
+	"isobath/internal/trace"
 )
 
 // Loader opens runs and foreign files for a server.
@@ -56,7 +57,7 @@ func (l *Loader) Open(ctx context.Context, path string, progress func(Progress))
 	if errors.As(err, &other) {
 		switch other.Format.Kind {
 		case formats.Trace:
-			return openTrace(ctx, path, other.Format)
+			return openTrace(ctx, path, other.Format, opt.Sources)
 		case formats.Refs:
 			return l.openRefs(ctx, path, other.Format.Name)
 		case formats.Mesh:
@@ -72,6 +73,15 @@ func (l *Loader) Open(ctx context.Context, path string, progress func(Progress))
 		if r.Refs, err = l.refs(path, r.Format); err != nil {
 			return nil, errors.Join(err, r.Close())
 		}
+	}
+	if set.Run.Trace != "" { // a message trace beside the samples
+		t, err := trace.Open(ctx, filepath.Join(path, set.Run.Trace))
+		if err != nil {
+			return nil, errors.Join(err, r.Close())
+		}
+		r.Trace = &Trace{Trace: t}
+		r.Trace.link, r.Trace.linkNote = linkSamples(set.Table, t)
+		r.Warnings = append(slices.Clone(r.Warnings), t.Warnings...)
 	}
 	if len(l.Meshes) > 0 {
 		if r.Mesh, err = newMesh(set.Table, l.Meshes...); err != nil {

@@ -136,6 +136,16 @@ func (s *Server) withRun(f func(http.ResponseWriter, *http.Request, *Run) error)
 	}
 }
 
+// shown returns an open run, or nil. It may be closed at any time.
+func (s *Server) shown(id string) *Run {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if i := slices.IndexFunc(s.runs, func(o *Run) bool { return o.ID == id }); i >= 0 {
+		return s.runs[i]
+	}
+	return nil
+}
+
 func (s *Server) runRoutes(mux *http.ServeMux) {
 	s.handle(mux, "GET runs", s.home)
 	s.handleRun(mux, "GET runs/{id}", func(w http.ResponseWriter, r *http.Request, run *Run) error {
@@ -193,7 +203,7 @@ func (s *Server) forget(id string) (found bool, err error) {
 }
 
 func (r *Run) summary() RunSummary {
-	s := RunSummary{ID: r.ID, Name: r.Name, Kind: r.Kind}
+	s := RunSummary{ID: r.ID, Name: r.Name, Kind: r.Kind, Trace: r.Trace != nil}
 	switch {
 	case r.Data.Table != nil:
 		s.Rows = r.Data.Table.Rows()

@@ -29,7 +29,7 @@ func (s *Server) sourceRoutes(mux *http.ServeMux) {
 func (s *Server) source(w http.ResponseWriter, r *http.Request, run *Run) error {
 	file := r.URL.Query().Get("file")
 	if !slices.Contains(run.sourceNames(), file) {
-		return notFound("", "no sample names the source file %q", file)
+		return notFound("", "no sample or region names the source file %q", file)
 	}
 	f, where, tried := run.openSource(file)
 	if f == nil {
@@ -101,12 +101,26 @@ func (r *Run) AddSources(folder string) {
 	r.folders = append([]*sourceFolder{f}, rest...)
 }
 
-// sourceNames returns the files that samples name, in order.
+// sourceNames returns the files that samples or the regions of a trace name, in
+// order.
 func (r *Run) sourceNames() []string {
+	var own []string
+	if r.Trace != nil {
+		own = r.Trace.sourceNames()
+	}
 	if r.Data.Table != nil {
 		if c := r.Data.Table.Column("file"); c != nil {
-			return c.Dict
+			names := slices.Clone(c.Dict)
+			for _, name := range own {
+				if !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+			}
+			return names
 		}
+	}
+	if own != nil {
+		return own
 	}
 	return slices.Sorted(maps.Keys(r.Sources))
 }

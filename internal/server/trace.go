@@ -6,15 +6,17 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"isobath/internal/formats"
 	"isobath/internal/logical"
+	"isobath/internal/source"
 	"isobath/internal/timeline"
 	"isobath/internal/trace"
 )
@@ -23,6 +25,11 @@ import (
 // last.
 type Trace struct {
 	*trace.Trace
+
+	// link places samples of the same run in time; nil if there are none, or
+	// they do not fit, and linkNote says why.
+	link     *sampleLink
+	linkNote string
 
 	mu       sync.Mutex
 	analyses []*analysis // newest first
@@ -44,6 +51,7 @@ type analysis struct {
 
 	mu     sync.Mutex
 	causes map[logical.CauseOptions]*logical.Causes
+	versus *timeline.Versus // the newest
 }
 
 // maxCauses bounds the remembered searches for causes of an analysis.
@@ -54,10 +62,11 @@ func (s *Server) traceRoutes(mux *http.ServeMux) {
 	s.handleRun(mux, "POST runs/{id}/trace/picture", s.picture)
 	s.handleRun(mux, "POST runs/{id}/trace/operation", s.operation)
 	s.handleRun(mux, "POST runs/{id}/trace/report", s.traceReport)
+	s.handleRun(mux, "POST runs/{id}/trace/samples", s.traceSamples)
 }
 
 // openTrace opens a message-passing trace as a run.
-func openTrace(ctx context.Context, path string, f formats.Format) (*Run, error) {
+func openTrace(ctx context.Context, path string, f formats.Format, sources []string) (*Run, error) {
 	t, err := trace.Open(ctx, path)
 	if err != nil {
 		return nil, err
@@ -66,11 +75,32 @@ func openTrace(ctx context.Context, path string, f formats.Format) (*Run, error)
 	if name == "traces.otf2" { // what Score-P calls every archive; its folder has the name
 		name = filepath.Base(filepath.Dir(path))
 	}
-	return &Run{
+	r := &Run{
 		ID: traceID(name, t), Name: name, Path: path, Kind: string(formats.Trace), Format: f.Name,
 		TopologyNote: "a message-passing trace has no hardware topology",
-		Warnings:     t.Warnings, Origin: Origin{Tool: t.Creator}, Trace: &Trace{Trace: t},
-	}, nil
+		Warnings:     t.Warnings, Origin: Origin{Tool: t.Creator}, Trace: &Trace{Trace: t}, Sources: map[string]string{},
+	}
+	folder := path
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		folder = filepath.Dir(path)
+	}
+	for name, m := range source.Find(r.Trace.sourceNames(), append(slices.Clone(sources), folder)) {
+		r.Sources[name] = m.File
+	}
+	return r, nil
+}
+
+// sourceNames returns the source files that regions and calls are in, sorted.
+func (t *Trace) sourceNames() []string {
+	names := map[string]bool{}
+	for _, r := range t.Regions {
+		names[r.File] = true
+	}
+	for _, s := range t.Sites {
+		names[s.File] = true
+	}
+	delete(names, "")
+	return slices.Sorted(maps.Keys(names))
 }
 
 // traceID names a trace by its content.
@@ -83,21 +113,68 @@ func traceID(name string, t *trace.Trace) string {
 	return slug(name) + "-" + hex.EncodeToString(h.Sum(nil)[:4])
 }
 
-// analyse returns the analysis a question is about, and its causes.
-func (r *Run) analyse(ctx context.Context, a TraceAsk) (*analysis, *logical.Causes, error) {
+// asked is what a question is about: an analysis, its causes, and the run it is
+// compared with, if any.
+type asked struct {
+	*analysis
+	causes *logical.Causes
+	versus *timeline.Versus
+	with   string // name of the other run
+}
+
+// analyse returns what a question is about.
+func (s *Server) analyse(ctx context.Context, r *Run, a TraceAsk) (*asked, error) {
 	if r.Trace == nil {
-		return nil, nil, badRequest("%s holds %s, not a message-passing trace", r.Name, r.Kind)
+		return nil, badRequest("%s holds %s, not a message-passing trace", r.Name, r.Kind)
 	}
 	one, err := r.Trace.find(ctx, a.Options)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	o := logical.CauseOptions{Threshold: r.Trace.Ticks(a.Threshold), From: max(0, a.From), To: a.To}
 	if o.Threshold <= 0 {
 		o.Threshold = one.S.Threshold()
 	}
-	c, err := one.why(ctx, o)
-	return one, c, err
+	out := &asked{analysis: one}
+	if a.Against == r.ID {
+		return nil, badRequest("a run is compared with another one, not with itself")
+	}
+	if out.causes, err = one.why(ctx, o); err != nil {
+		return nil, err
+	}
+	if a.Against != "" {
+		err = s.against(ctx, out, a)
+	}
+	return out, err
+}
+
+// against pairs the operations with those of another run that is open.
+func (s *Server) against(ctx context.Context, out *asked, a TraceAsk) error {
+	other := s.shown(a.Against)
+	if other == nil || !other.use.TryRLock() { // waiting here could lock two runs that close against each other
+		return notFound("open its file again", "no run %s is open to compare with", a.Against)
+	}
+	defer other.use.RUnlock()
+	if other.Trace == nil {
+		return badRequest("%s holds %s, not a message-passing trace", other.Name, other.Kind)
+	}
+	there, err := other.Trace.find(ctx, a.Options)
+	if err != nil {
+		return err
+	}
+	one := out.analysis
+	one.made.Lock()
+	defer one.made.Unlock()
+	key := a.Against + " " + there.key
+	if one.versus == nil || one.versus.Key != key {
+		align, err := logical.Align(ctx, one.S, there.S)
+		if err != nil {
+			return badRequest("%s and %s: %v", filepath.Base(one.S.Trace.Path), other.Name, err)
+		}
+		one.versus = &timeline.Versus{Key: key, There: there.Timeline, Align: align}
+	}
+	out.versus, out.with = one.versus, other.Name
+	return nil
 }
 
 func defaultTraceOptions() TraceOptions {
@@ -142,11 +219,7 @@ func (a *analysis) make(ctx context.Context, t *trace.Trace) error {
 		return nil
 	}
 	if a.phases != "" {
-		patterns := strings.FieldsFunc(a.phases, func(r rune) bool { return r == ',' || r == '\n' })
-		for i := range patterns {
-			patterns[i] = strings.TrimSpace(patterns[i])
-		}
-		phases, err := t.Enters(ctx, patterns)
+		phases, err := logical.Phases(ctx, t, a.phases, a.options)
 		if err != nil {
 			return wrongAsk(err)
 		}
@@ -186,19 +259,30 @@ func (s *Server) traceInfo(w http.ResponseWriter, r *http.Request, run *Run) err
 	if err := readJSON(w, r, &ask); err != nil {
 		return err
 	}
-	a, c, err := run.analyse(r.Context(), ask)
+	a, err := s.analyse(r.Context(), run, ask)
 	if err != nil {
 		return err
 	}
-	info := TraceInfo{Report: *a.S.NewReport(c, topCauses), Options: defaultTraceOptions(), Processes: []TraceProcess{}, Names: []string{}}
+	t := run.Trace
+	info := TraceInfo{
+		Report: *a.S.NewReport(a.causes, topCauses), Options: defaultTraceOptions(), Processes: []TraceProcess{}, Names: []string{},
+		Groups: trace.GroupNames, GroupOf: []int{}, Measures: []TraceMeasure{}, Linked: t.link != nil, LinkNote: t.linkNote,
+	}
 	if ask.Options != nil {
 		info.Options = *ask.Options
 	}
-	for _, p := range run.Trace.Procs {
+	if a.versus != nil {
+		info.Report.Compare = a.versus.Align.Compare(a.with, topCauses)
+	}
+	for _, p := range t.Procs {
 		info.Processes = append(info.Processes, TraceProcess{p.Rank, p.Name, p.Host})
 	}
-	for _, region := range run.Trace.Regions {
-		info.Names = append(info.Names, region.Name)
+	for _, region := range t.Regions {
+		info.Names, info.GroupOf = append(info.Names, region.Name), append(info.GroupOf, int(region.Group))
+	}
+	for _, m := range t.Measures {
+		kind := [...]string{trace.Accumulated: "counter", trace.Absolute: "value", trace.Relative: "change"}[m.Kind]
+		info.Measures = append(info.Measures, TraceMeasure{m.Name, m.Description, m.Unit, kind})
 	}
 	return s.answerJSON(w, r, http.StatusOK, info)
 }
@@ -208,11 +292,11 @@ func (s *Server) operation(w http.ResponseWriter, r *http.Request, run *Run) err
 	if err := readJSON(w, r, &ask); err != nil {
 		return err
 	}
-	a, c, err := run.analyse(r.Context(), ask.TraceAsk)
+	a, err := s.analyse(r.Context(), run, ask.TraceAsk)
 	if err != nil {
 		return err
 	}
-	o, err := a.Operation(ask.Op, c)
+	o, err := a.Operation(ask.Op, a.causes, a.versus)
 	if err != nil {
 		return wrongAsk(err)
 	}
@@ -224,11 +308,11 @@ func (s *Server) traceReport(w http.ResponseWriter, r *http.Request, run *Run) e
 	if err := readJSON(w, r, &ask); err != nil {
 		return err
 	}
-	a, c, err := run.analyse(r.Context(), ask.TraceAsk)
+	a, err := s.analyse(r.Context(), run, ask.TraceAsk)
 	if err != nil {
 		return err
 	}
-	report := a.S.NewReport(c, 0)
+	report := a.S.NewReport(a.causes, 0)
 	if ask.Profile {
 		report.AddProfile(a.S.Trace)
 	}
@@ -236,7 +320,11 @@ func (s *Server) traceReport(w http.ResponseWriter, r *http.Request, run *Run) e
 		report.AddCritical(a.S, topCauses)
 	}
 	if ask.Clusters {
-		if err := report.AddClusters(r.Context(), a.S, logical.ClusterOptions{From: c.From, To: c.To, Part: logical.None}); err != nil {
+		if ask.K < 0 || ask.K > timeline.MaxClusters {
+			return badRequest("%d clusters: want at most %d", ask.K, timeline.MaxClusters)
+		}
+		// Of the whole trace, as the rows in the order of clusters are.
+		if err := report.AddClusters(r.Context(), a.S, logical.ClusterOptions{Part: logical.None, K: ask.K}); err != nil {
 			return err
 		}
 	}
@@ -249,12 +337,12 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request, run *Run) error
 		return err
 	}
 	start := time.Now()
-	a, c, err := run.analyse(r.Context(), ask.TraceAsk)
+	a, err := s.analyse(r.Context(), run, ask.TraceAsk)
 	if err != nil {
 		return err
 	}
 	a.Settle(ask.Logical, ask.Physical)
-	q := timeline.Ask{Metric: ask.Metric, Order: ask.Order, Origin: ask.Origin, Causes: c}
+	q := timeline.Ask{Metric: ask.Metric, Order: ask.Order, Origin: ask.Origin, Causes: a.causes, Versus: a.versus, Stacks: ask.Stacks}
 	var col columns
 	var head PictureAnswer
 	draw := func(window *timeline.Window, f func(context.Context, timeline.Ask) (*timeline.Picture, error)) (*TimelineAnswer, error) {
@@ -274,8 +362,13 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request, run *Run) error
 	if head.Physical, err = draw(ask.Physical, a.Times); err != nil {
 		return err
 	}
+	if head.Physical != nil && ask.Where != nil {
+		if head.Physical.Marks, err = run.marks(r.Context(), &col, *ask.Where, a.Timeline, ask.Order, head.Physical); err != nil {
+			return err
+		}
+	}
 	if ask.Overview > 0 {
-		o, err := a.Overview(ask.Metric, min(ask.Overview, timeline.MaxColumns))
+		o, err := a.Overview(r.Context(), ask.Metric, a.versus, min(ask.Overview, timeline.MaxColumns))
 		if err != nil {
 			return wrongAsk(err)
 		}
@@ -292,7 +385,10 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request, run *Run) error
 }
 
 func timelineAnswer(c *columns, w timeline.Window, p *timeline.Picture, bands [][4]uint32) *TimelineAnswer {
-	t := &TimelineAnswer{Window: w, Rows: p.Rows, Lines: list(p.Lines), Sent: p.Sent, Flow: add(c, p.Flow)}
+	t := &TimelineAnswer{Window: w, Rows: p.Rows, Lines: list(p.Lines), Sent: p.Sent, Flow: add(c, p.Flow), Ribbon: add(c, p.Ribbon)}
+	if k := p.Stack; k != nil {
+		t.Stack = &TimelineStack{Levels: k.Levels, Line: add(c, k.Line), Depth: add(c, k.Depth), Region: add(c, k.Region), Enter: add(c, k.Enter), Exit: add(c, k.Exit)}
+	}
 	if o := p.Ops; o != nil {
 		flat := make([]uint32, 0, 4*len(bands))
 		for _, b := range bands {

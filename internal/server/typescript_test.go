@@ -29,6 +29,7 @@ func TestWireTypes(t *testing.T) {
 	ts.file(t, "internal/guide/wire.go")
 	ts.file(t, "internal/logical/report.go")
 	ts.file(t, "internal/logical/report_parts.go")
+	ts.file(t, "internal/logical/compare.go")
 	ts.file(t, "internal/timeline/timeline.go", "Metric")
 	ts.file(t, "internal/timeline/rows.go")
 	ts.file(t, "internal/timeline/picture.go", "Window", "Line")

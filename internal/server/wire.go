@@ -32,6 +32,8 @@ type RunSummary struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
 	Rows int    `json:"rows"`
+	// Trace says that there is a message-passing trace, alone or with samples.
+	Trace bool `json:"trace"`
 }
 
 // Recent is a file that was opened before.

@@ -6,7 +6,7 @@ import (
 )
 
 // TraceOptions choose how a trace is partitioned; see logical.Options. Phases
-// are names or globs of functions that begin a phase, comma-separated.
+// says where phases begin, as logical.Phases reads it.
 type TraceOptions struct {
 	Coalesce    bool    `json:"coalesce"`
 	Waitall     bool    `json:"waitall"`
@@ -28,6 +28,8 @@ type TraceAsk struct {
 	Threshold int64 `json:"threshold"`
 	From      int32 `json:"from"`
 	To        int32 `json:"to"`
+	// Against is the run that values are compared with; empty for none.
+	Against string `json:"against"`
 }
 
 // TraceInfo describes a trace and why its operations are late. Report is what
@@ -37,6 +39,23 @@ type TraceInfo struct {
 	Options   TraceOptions   `json:"options"`
 	Processes []TraceProcess `json:"processes"`
 	Names     []string       `json:"names"` // of calls and functions, by the index in pictures
+	// Groups are kinds of work; GroupOf has that of each name.
+	Groups   []string       `json:"groups"`
+	GroupOf  []int          `json:"groupOf"`
+	Measures []TraceMeasure `json:"measures"`
+	// Linked says that the run has samples of the same ranks by the same clock;
+	// LinkNote why not, if it has samples.
+	Linked   bool   `json:"linked"`
+	LinkNote string `json:"linkNote"`
+}
+
+// TraceMeasure is a metric that the trace records, to be asked for as
+// "metric:" and its name.
+type TraceMeasure struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Unit        string `json:"unit"`
+	Kind        string `json:"kind" ts:"'counter' | 'value' | 'change'"`
 }
 
 // TraceProcess is a timeline of the trace.
@@ -52,12 +71,16 @@ type TraceProcess struct {
 // reach is marked, -1 for none.
 type PictureAsk struct {
 	TraceAsk
-	Metric   timeline.Metric   `json:"metric"`
+	Metric   timeline.Metric   `json:"metric" ts:"string"`
 	Order    timeline.RowOrder `json:"order"`
 	Origin   int32             `json:"origin"`
 	Logical  *timeline.Window  `json:"logical"`
 	Physical *timeline.Window  `json:"physical"`
 	Overview int               `json:"overview"`
+	// Stacks asks for call stacks in the physical timeline. Where are the
+	// samples to be marked there, null for none; it needs a linked run.
+	Stacks bool    `json:"stacks"`
+	Where  *string `json:"where"`
 }
 
 // PictureAnswer is the head of a picture; Took is in ms.
@@ -78,8 +101,30 @@ type TimelineAnswer struct {
 	Ops      *TimelineOps      `json:"ops"`
 	Cells    *TimelineCells    `json:"cells"`
 	Messages *TimelineMessages `json:"messages"`
-	Flow     Column            `json:"flow"` // messages that arrive in each column, where there are too many to list
-	Sent     int               `json:"sent"` // messages of the window
+	Flow     Column            `json:"flow"`   // messages that arrive in each column, where there are too many to list
+	Sent     int               `json:"sent"`   // messages of the window
+	Ribbon   Column            `json:"ribbon"` // of cells by steps: the partition of each column
+	Stack    *TimelineStack    `json:"stack"`
+	Marks    *TimelineMarks    `json:"marks"`
+}
+
+// TimelineStack are nested regions; depth 0 is the outermost.
+type TimelineStack struct {
+	Levels int    `json:"levels"`
+	Line   Column `json:"line"`
+	Depth  Column `json:"depth"`
+	Region Column `json:"region"`
+	Enter  Column `json:"enter"`
+	Exit   Column `json:"exit"`
+}
+
+// TimelineMarks count the samples of a selection, by line and column of the
+// window. Cells without any are left out.
+type TimelineMarks struct {
+	Samples int    `json:"samples"` // in the window
+	Line    Column `json:"line"`
+	At      Column `json:"at"`
+	Count   Column `json:"count"`
 }
 
 // TimelineOps are operations. Times are in ns after the first event, values of
@@ -137,10 +182,34 @@ type OperationAsk struct {
 	Op int32 `json:"op"`
 }
 
+// SamplesAsk asks for the samples taken while something happened: an operation
+// (-1 for none), and a stretch of time in ns after the first event.
+type SamplesAsk struct {
+	TraceAsk
+	Op       int32   `json:"op"`
+	TimeFrom float64 `json:"timeFrom"`
+	TimeTo   float64 `json:"timeTo"`
+}
+
+// SamplesAnswer has the selections; call and before are null without an
+// operation.
+type SamplesAnswer struct {
+	Call   *SampleCount `json:"call"`   // of the rank, in the call
+	Before *SampleCount `json:"before"` // of the rank, in the computation before it
+	Window SampleCount  `json:"window"` // of all ranks
+}
+
+// SampleCount is a selection and how many samples it has.
+type SampleCount struct {
+	Where   string `json:"where"`
+	Samples int    `json:"samples"`
+}
+
 // ReportAsk asks for the parts of the report that take time.
 type ReportAsk struct {
 	TraceAsk
 	Profile  bool `json:"profile"`
 	Critical bool `json:"critical"`
 	Clusters bool `json:"clusters"`
+	K        int  `json:"k"` // clusters; 0: as many as the data says
 }

@@ -30,6 +30,9 @@ func Open(ctx context.Context, path string) (*Trace, error) {
 		Resolution: a.Defs.Clock.Resolution, Origin: a.Defs.Clock.Offset,
 		Defined: len(a.Defs.Regions), Regions: n.regions, Comms: n.comms, Sites: n.sites,
 	}
+	if a.Defs.Clock.Realtime != otf2.Undefined {
+		t.Realtime = a.Defs.Clock.Realtime
+	}
 	order := t.arrange(a.Defs, lines, homes)
 	if t.Metrics > 0 {
 		t.Measures = measuresOf(a.Defs)

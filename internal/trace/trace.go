@@ -56,6 +56,7 @@ type Trace struct {
 
 	Resolution uint64 // ticks per second
 	Origin     uint64 // tick that all times are relative to
+	Realtime   uint64 // ns since 1970 at the origin, 0 if not recorded
 	First      int64  // earliest and latest event
 	Last       int64
 

@@ -7,7 +7,8 @@ export function pagesOf(info: Info | undefined): readonly PageName[] {
     case 'trace': return ['trace'];
     case 'refs': return info.columns.length > 0 ? ['memory', 'cycles'] : ['cycles'];
     case 'mesh': return ['mesh'];
-    default: return ['memory', 'mesh']; // a mesh can be put under any samples
+    // A mesh can be put under any samples.
+    default: return info?.trace ? ['memory', 'trace', 'mesh'] : ['memory', 'mesh'];
   }
 }
 

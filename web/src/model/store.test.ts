@@ -56,7 +56,7 @@ class TestApi {
   prepared: unknown[] = [];
   kept: readonly NamedSelection[] = [];
   homes: Home = {
-    version: 't', runs: [{ id: 'r1', name: 'one', kind: 'samples', rows: 10 }], jobs: [], recent: [], record: '', formats: [], uploadLimit: 1, shared: false,
+    version: 't', runs: [{ id: 'r1', name: 'one', kind: 'samples', rows: 10, trace: false }], jobs: [], recent: [], record: '', formats: [], uploadLimit: 1, shared: false,
   };
   down = false;
   jobEnd: Partial<Job> = { state: 'done', run: 'r2' };

@@ -64,6 +64,8 @@ export interface RunSummary {
   readonly name: string;
   readonly kind: string;
   readonly rows: number;
+  // Trace says that there is a message-passing trace, alone or with samples.
+  readonly trace: boolean;
 }
 
 // Recent is a file that was opened before.
@@ -605,6 +607,7 @@ export interface Report {
   readonly span_ns: number;
   readonly options: ReportOptions;
   readonly notes: readonly string[];
+  readonly merges: readonly ReportMerge[];
   readonly warnings: readonly string[];
   readonly threshold: number;
   readonly late: number;
@@ -615,6 +618,15 @@ export interface Report {
   readonly critical_path?: ReportCritical;
   readonly clusters?: ReportClusters;
   readonly profile?: ReportProfile;
+  readonly compare?: ReportCompare;
+}
+
+// ReportMerge is what one way of merging did: coalesce to operations, the others
+// (messages, waitall, calls, cycles, phases, leaps, merge_global) to partitions.
+export interface ReportMerge {
+  readonly name: string;
+  readonly before: number;
+  readonly after: number;
 }
 
 // ReportOptions are the options as they were used.
@@ -693,6 +705,16 @@ export interface ReportShare {
 export interface ReportClusters {
   readonly silhouette: number;
   readonly list: readonly ReportCluster[];
+  // Merges join the groups two at a time, the nearest first: a and b are
+  // groups of the list, or from its length on earlier merges.
+  readonly merges: readonly ReportJoin[];
+}
+
+// ReportJoin is a node of the dendrogram of the groups; Distance is in ns.
+export interface ReportJoin {
+  readonly a: number;
+  readonly b: number;
+  readonly distance: number;
 }
 
 // ReportCluster is one group of processes.
@@ -751,6 +773,38 @@ export interface ReportWaits {
   readonly collective_operations: number;
 }
 
+// ReportCompare is how a run differs from another run of the same program.
+// Amounts are here minus there, in nanoseconds.
+export interface ReportCompare {
+  readonly with: string;
+  readonly ranks: number;
+  readonly matched: number;
+  readonly only_here: number;
+  readonly only_there: number;
+  readonly moved: number; // pairs at different steps
+  readonly span: number;
+  readonly compute: number; // before paired operations, all ranks
+  readonly calls: number; // in paired operations
+  readonly lateness: number;
+  readonly top: readonly ReportChange[];
+}
+
+// ReportChange is a place where the runs drift apart: a computation that took
+// longer or shorter, or a call that became late by itself.
+export interface ReportChange {
+  readonly op: number;
+  readonly other: number; // its partner there
+  readonly process: number;
+  readonly kind: string; // compute or call
+  readonly operation: string;
+  readonly step: number;
+  readonly partition: number;
+  readonly amount: number;
+  readonly here: number;
+  readonly there: number;
+  readonly text: string;
+}
+
 // Metric is what operations are coloured by.
 export type Metric = 'lateness' | 'differential' | 'partition-lateness' | 'partition-differential' | 'duration';
 
@@ -771,6 +825,7 @@ export interface RowOrder {
   readonly by: 'rank' | 'cluster' | 'neighbours';
   readonly open: readonly number[]; // expanded clusters
   readonly process: number; // whose neighbours
+  readonly k: number; // clusters; 0: as many as the data says
 }
 
 // Window is a part of the plane of rows and steps, or rows and time, and the
@@ -834,12 +889,24 @@ export interface Operation extends Place {
   // the longest of them.
   readonly peersCompute: number;
   readonly region: string; // function around the call
+  // File and Line are where the call is, if the trace says so (Site), and
+  // otherwise where the function around it begins.
   readonly file: string;
   readonly line: number;
+  readonly site: boolean;
+  // Other is its partner in the run that is compared with; null if there is
+  // none.
+  readonly other: Counterpart | null;
+}
+
+// Counterpart is the same operation in another run; Compute is how long the
+// computation before it took, in ns.
+export interface Counterpart extends Place {
+  readonly compute: number;
 }
 
 // TraceOptions choose how a trace is partitioned; see logical.Options. Phases
-// are names or globs of functions that begin a phase, comma-separated.
+// says where phases begin, as logical.Phases reads it.
 export interface TraceOptions {
   readonly coalesce: boolean;
   readonly waitall: boolean;
@@ -861,6 +928,8 @@ export interface TraceAsk {
   readonly threshold: number;
   readonly from: number;
   readonly to: number;
+  // Against is the run that values are compared with; empty for none.
+  readonly against: string;
 }
 
 // TraceInfo describes a trace and why its operations are late. Report is what
@@ -870,6 +939,23 @@ export interface TraceInfo {
   readonly options: TraceOptions;
   readonly processes: readonly TraceProcess[];
   readonly names: readonly string[]; // of calls and functions, by the index in pictures
+  // Groups are kinds of work; GroupOf has that of each name.
+  readonly groups: readonly string[];
+  readonly groupOf: readonly number[];
+  readonly measures: readonly TraceMeasure[];
+  // Linked says that the run has samples of the same ranks by the same clock;
+  // LinkNote why not, if it has samples.
+  readonly linked: boolean;
+  readonly linkNote: string;
+}
+
+// TraceMeasure is a metric that the trace records, to be asked for as
+// "metric:" and its name.
+export interface TraceMeasure {
+  readonly name: string;
+  readonly description: string;
+  readonly unit: string;
+  readonly kind: 'counter' | 'value' | 'change';
 }
 
 // TraceProcess is a timeline of the trace.
@@ -884,12 +970,16 @@ export interface TraceProcess {
 // Overview is its number of columns, 0 for none. Origin is the operation whose
 // reach is marked, -1 for none.
 export interface PictureAsk extends TraceAsk {
-  readonly metric: Metric;
+  readonly metric: string;
   readonly order: RowOrder;
   readonly origin: number;
   readonly logical: Window | null;
   readonly physical: Window | null;
   readonly overview: number;
+  // Stacks asks for call stacks in the physical timeline. Where are the
+  // samples to be marked there, null for none; it needs a linked run.
+  readonly stacks: boolean;
+  readonly where: string | null;
 }
 
 // PictureAnswer is the head of a picture; Took is in ms.
@@ -912,6 +1002,28 @@ export interface TimelineAnswer {
   readonly messages: TimelineMessages | null;
   readonly flow: Column; // messages that arrive in each column, where there are too many to list
   readonly sent: number; // messages of the window
+  readonly ribbon: Column; // of cells by steps: the partition of each column
+  readonly stack: TimelineStack | null;
+  readonly marks: TimelineMarks | null;
+}
+
+// TimelineStack are nested regions; depth 0 is the outermost.
+export interface TimelineStack {
+  readonly levels: number;
+  readonly line: Column;
+  readonly depth: Column;
+  readonly region: Column;
+  readonly enter: Column;
+  readonly exit: Column;
+}
+
+// TimelineMarks count the samples of a selection, by line and column of the
+// window. Cells without any are left out.
+export interface TimelineMarks {
+  readonly samples: number; // in the window
+  readonly line: Column;
+  readonly at: Column;
+  readonly count: Column;
 }
 
 // TimelineOps are operations. Times are in ns after the first event, values of
@@ -968,11 +1080,34 @@ export interface OperationAsk extends TraceAsk {
   readonly op: number;
 }
 
+// SamplesAsk asks for the samples taken while something happened: an operation
+// (-1 for none), and a stretch of time in ns after the first event.
+export interface SamplesAsk extends TraceAsk {
+  readonly op: number;
+  readonly timeFrom: number;
+  readonly timeTo: number;
+}
+
+// SamplesAnswer has the selections; call and before are null without an
+// operation.
+export interface SamplesAnswer {
+  readonly call: SampleCount | null; // of the rank, in the call
+  readonly before: SampleCount | null; // of the rank, in the computation before it
+  readonly window: SampleCount; // of all ranks
+}
+
+// SampleCount is a selection and how many samples it has.
+export interface SampleCount {
+  readonly where: string;
+  readonly samples: number;
+}
+
 // ReportAsk asks for the parts of the report that take time.
 export interface ReportAsk extends TraceAsk {
   readonly profile: boolean;
   readonly critical: boolean;
   readonly clusters: boolean;
+  readonly k: number; // clusters; 0: as many as the data says
 }
 
 // Colour stands for a source line, or for a function whose lines are not the

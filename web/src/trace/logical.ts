@@ -3,7 +3,9 @@
 import type { Point, Rect } from '../base/geometry';
 import type { Renderer, Segment } from '../base/renderer';
 import type { Place } from '../model/wire';
-import type { Messages } from './picture';
+import { NONE, type Messages } from './picture';
+import { partitionColor } from './scale';
+import { isKind } from './state';
 import { grow, TimelineView, type TimelineInput } from './timeline';
 
 export const AXIS = 34;
@@ -59,6 +61,7 @@ export class LogicalView extends TimelineView {
     });
     r.clip({ x: this.plot.x - 12, y: this.plot.y - 12, w: this.plot.w + 24, h: this.plot.h + 24 }, () => {
       this.drawChain(r);
+      this.drawPartners(r, false);
       this.drawSelected(r);
       this.drawDiscs(r);
     });
@@ -90,6 +93,27 @@ export class LogicalView extends TimelineView {
     }
     if (chosen >= from && chosen < to) this.stepLabel(r, chosen, r.theme.selected, 600);
     this.drawPartitions(r);
+    this.drawRibbon(r);
+  }
+
+  /** Partitions where a step is too narrow for grounds and numbers: a ribbon on the axis. */
+  private drawRibbon(r: Renderer): void {
+    const { ribbon, window } = this.input.picture;
+    if (ribbon.length === 0) return;
+    r.text('partition', this.plot.x - 10, 9, { font: { size: 10.5 }, fill: r.theme.muted, align: 'right' });
+    const x = (c: number): number => this.x(window.from + ((window.to - window.from) * c) / ribbon.length);
+    r.clip({ x: this.plot.x, y: 0, w: this.plot.w, h: AXIS }, () => {
+      for (let i = 0; i < ribbon.length; ) {
+        let j = i + 1;
+        while (j < ribbon.length && ribbon[j] === ribbon[i]) j++;
+        const part = ribbon[i]!;
+        if (part !== NONE) {
+          const fill = this.input.colour === 'partition' ? partitionColor(r.theme, part) : part % 2 === 0 ? r.theme.rest : r.theme['hair-strong'];
+          r.rect({ x: x(i), y: 11, w: Math.max(0.5, x(j) - x(i)), h: 3 }, { fill });
+        }
+        i = j;
+      }
+    });
   }
 
   private stepOf(op: number): number {
@@ -151,9 +175,10 @@ export class LogicalView extends TimelineView {
 
   /** The computation before an operation, as a bar of its own lateness. */
   private drawBefore(r: Renderer, step: number, line: number, before: number, value: number): void {
-    const t = before / this.input.top;
+    if (Number.isNaN(before)) return;
+    const t = Math.abs(before) / this.input.top;
     if (this.w < 5) {
-      if (before > value) r.rect({ ...this.cell(step, line), w: Math.max(1, this.w / 3) }, { fill: this.colourOf(r.theme, before, 0, 0) });
+      if (Math.abs(before) > Math.abs(value)) r.rect({ ...this.cell(step, line), w: Math.max(1, this.w / 3) }, { fill: this.colourOf(r.theme, before, 0, 0) });
       return;
     }
     const x = this.x(step) + 0.04 * this.w;
@@ -163,7 +188,7 @@ export class LogicalView extends TimelineView {
       return;
     }
     const h = Math.min(5, this.row - 2);
-    const flat = this.input.colour === 'partition' || this.input.colour === 'function';
+    const flat = isKind(this.input.colour);
     r.rect({ x, y: this.y(line) - h / 2, w, h }, { fill: flat ? r.theme['rest-bar'] : this.colourOf(r.theme, before, 0, 0) });
   }
 

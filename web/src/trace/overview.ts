@@ -5,7 +5,7 @@ import { luminance } from '../base/color';
 import type { Renderer } from '../base/renderer';
 import type { Said, Table, View } from '../views/view';
 import { NONE, type Overview } from './picture';
-import { latenessColor, time } from './scale';
+import { changeColor, latenessColor, type Write } from './scale';
 import { EDGE, GUTTER } from './timeline';
 
 export interface OverviewInput {
@@ -16,6 +16,8 @@ export interface OverviewInput {
   readonly top: number;
   readonly size: Size;
   readonly word: string; // of the metric: "late"
+  readonly signed: boolean; // values are differences: bars go up and down
+  readonly write: Write;
 }
 
 const GRIP = { w: 5, h: 14 };
@@ -33,7 +35,7 @@ export class OverviewView implements View<number> {
     this.w = this.plot.w / Math.max(1, input.overview.most.length);
     let most = 0;
     input.overview.most.forEach((v, i) => {
-      if (this.inside(i)) most = Math.max(most, v);
+      if (this.inside(i)) most = Math.max(most, Math.abs(v));
     });
     this.largest = most || 1;
   }
@@ -66,6 +68,11 @@ export class OverviewView implements View<number> {
     const { y, h } = this.plot;
     r.rect({ x: x0, y, w: x1 - x0, h }, { fill: r.theme['selected-tint'] });
     const inset = this.w > 8 ? 2 : this.w > 3 ? 0.5 : 0;
+    if (this.input.signed) {
+      this.drawSigned(r, inset);
+      this.drawFrame(r, x0, x1);
+      return;
+    }
     overview.most.forEach((v, i) => {
       if (overview.op[i] === NONE) return;
       const inside = this.inside(i);
@@ -82,10 +89,29 @@ export class OverviewView implements View<number> {
         r.rect({ x: box.x, y: y + h - 2 - mean - 1, w: box.w, h: pale ? 1 : 2 }, { fill: pale ? r.theme.text : r.theme.bg });
       }
     });
+    this.drawFrame(r, x0, x1);
+    r.text('0', GUTTER - 10, y + h - 5, { font: { size: 11 }, fill: r.theme.muted, align: 'right' });
+  }
+
+  private drawFrame(r: Renderer, x0: number, x1: number): void {
+    const { y, h } = this.plot;
     r.rect({ x: x0, y, w: x1 - x0, h }, { stroke: r.theme.selected, width: 1 });
     for (const x of [x0, x1]) r.rect({ x: x - GRIP.w / 2, y: y + (h - GRIP.h) / 2, w: GRIP.w, h: GRIP.h }, { fill: r.theme.selected }, 2);
-    r.text(time(this.largest), GUTTER - 10, y + 6, { font: { size: 11 }, fill: r.theme.muted, align: 'right' });
-    r.text('0', GUTTER - 10, y + h - 5, { font: { size: 11 }, fill: r.theme.muted, align: 'right' });
+    r.text(this.input.write(this.largest), GUTTER - 10, y + 6, { font: { size: 11 }, fill: r.theme.muted, align: 'right' });
+  }
+
+  /** Differences: more than in the other run above the middle, less below it. */
+  private drawSigned(r: Renderer, inset: number): void {
+    const { overview, top } = this.input;
+    const { y, h } = this.plot;
+    const zero = y + h / 2;
+    r.line(this.plot.x, zero, this.plot.x + this.plot.w, zero, { stroke: r.theme['hair-strong'], width: 1 });
+    overview.most.forEach((v, i) => {
+      if (overview.op[i] === NONE) return;
+      const bar = Math.max(0.5, Math.min(1, Math.abs(v) / this.largest) * (h / 2 - 2));
+      const fill = this.inside(i) ? changeColor(r.theme, v / top) : r.theme.rest;
+      r.rect({ x: this.plot.x + i * this.w + inset, y: v >= 0 ? zero - bar : zero, w: Math.max(1, this.w - 2 * inset), h: bar }, { fill });
+    });
   }
 
   /** A bar above the scale ends in a slant. */
@@ -118,11 +144,11 @@ export class OverviewView implements View<number> {
   }
 
   describe(i: number): Said {
-    const { overview, word } = this.input;
+    const { overview, word, write } = this.input;
     const [a, b] = [Math.floor(this.first(i)), Math.max(Math.floor(this.first(i)), Math.ceil(this.first(i + 1)) - 1)];
     const name = a === b ? `Step ${a}` : `Steps ${a}–${b}`;
     if (overview.op[i] === NONE) return { name, more: 'no operation' };
-    return { name, more: `largest ${time(overview.most[i]!)} ${word} · mean ${time(overview.mean[i]!)}` };
+    return { name, more: `largest ${write(overview.most[i]!)} ${word} · mean ${write(overview.mean[i]!)}` };
   }
 
   wanted(): undefined {
@@ -132,7 +158,7 @@ export class OverviewView implements View<number> {
   rows(): Table {
     const { overview } = this.input;
     return {
-      head: ['first step', 'largest ns', 'mean ns'],
+      head: ['first step', 'largest', 'mean'],
       rows: Array.from(overview.most, (v, i) => [String(Math.floor(this.first(i))), String(v), String(overview.mean[i])]),
     };
   }

@@ -5,14 +5,34 @@ import type { Place } from '../model/wire';
 import { atStep } from '../base/format';
 import { linearTicks } from '../views/scale';
 import type { Messages } from './picture';
-import { time, timeUnit } from './scale';
+import { groupColor, partitionColor, time, timeUnit } from './scale';
+import { isKind } from './state';
 import { TimelineView, type TimelineInput } from './timeline';
 
 const AXIS = 24;
+const LANE = { least: 3, most: 12, name: 9 }; // px, of a level of the call stack
 
 export class PhysicalView extends TimelineView {
+  private readonly lane: number; // height of a level; 0 without call stacks
+  private readonly levels: number;
+
   constructor(input: TimelineInput) {
-    super(input, 2, AXIS, 18);
+    const levels = input.morph > 0 ? 0 : (input.picture.stack?.levels ?? 0);
+    super(input, 2, AXIS, levels > 0 ? Math.max(18, (levels + 1) * LANE.most + 3) : 18);
+    const lane = Math.min(LANE.most, (this.row - 3) / (levels + 1));
+    this.lane = levels > 0 && lane >= LANE.least ? lane : 0;
+    this.levels = this.lane > 0 ? levels : 0;
+  }
+
+  /** Whether call stacks are shown; they were asked for in vain where rows are too low. */
+  get stacked(): boolean {
+    return this.lane > 0;
+  }
+
+  /** The middle of a line's operations: below its call stack, if it has one. */
+  private middle(line: number): number {
+    if (this.lane === 0) return this.y(line);
+    return this.plot.y + line * this.row + 1.5 + (this.levels + 0.5) * this.lane;
   }
 
   /**
@@ -28,9 +48,9 @@ export class PhysicalView extends TimelineView {
   }
 
   private box(enter: number, exit: number, step: number, line: number): Rect {
-    const h = this.row < 12 ? Math.max(1, this.row - 1) : this.row - 5;
+    const h = this.lane > 0 ? this.lane : this.row < 12 ? Math.max(1, this.row - 1) : this.row - 5;
     const x = this.along(enter, step, 0.4);
-    return { x, y: this.y(line) - h / 2, w: Math.max(1, this.along(exit, step, 0.92) - x), h };
+    return { x, y: this.middle(line) - h / 2, w: Math.max(1, this.along(exit, step, 0.92) - x), h };
   }
 
   protected boxOf(i: number): Rect {
@@ -49,8 +69,8 @@ export class PhysicalView extends TimelineView {
 
   protected messageLine(m: Messages, i: number): readonly [number, number, number, number] {
     return [
-      this.along(m.fromExit[i]!, m.fromStep[i]!, 0.92), this.y(m.fromLine[i]!),
-      this.along(m.toExit[i]!, m.toStep[i]!, this.input.morph > 0 ? 0.92 - 0.52 * this.input.morph : 0.92), this.y(m.toLine[i]!),
+      this.along(m.fromExit[i]!, m.fromStep[i]!, 0.92), this.middle(m.fromLine[i]!),
+      this.along(m.toExit[i]!, m.toStep[i]!, this.input.morph > 0 ? 0.92 - 0.52 * this.input.morph : 0.92), this.middle(m.toLine[i]!),
     ];
   }
 
@@ -58,10 +78,13 @@ export class PhysicalView extends TimelineView {
     this.drawGrid(r);
     this.drawGutter(r);
     r.clip({ x: this.plot.x, y: 0, w: this.plot.w, h: this.plot.y + this.plot.h + 2 }, () => {
-      if (this.input.picture.cells) this.drawCells(r);
+      this.drawStacks(r);
+      if (this.input.picture.cells && this.lane === 0) this.drawCells(r);
       this.drawOps(r);
+      this.drawMarks(r);
       this.drawMessages(r, 0.25);
       this.drawChain(r);
+      this.drawPartners(r, false);
       this.drawSelected(r);
       this.drawDiscs(r);
     });
@@ -89,6 +112,39 @@ export class PhysicalView extends TimelineView {
     }
   }
 
+  /** Regions nested by depth, the outermost on top; names where there is room. */
+  private drawStacks(r: Renderer): void {
+    const s = this.input.picture.stack;
+    if (!s || this.lane === 0) return;
+    const { names, groupOf, colour } = this.input;
+    const font = { size: 10 };
+    for (let i = 0; i < s.line.length; i++) {
+      const x0 = Math.max(this.plot.x, this.x(s.enter[i]!));
+      const w = Math.min(this.plot.x + this.plot.w, this.x(s.exit[i]!)) - x0;
+      const y = this.plot.y + s.line[i]! * this.row + 1.5 + s.depth[i]! * this.lane;
+      const fill = colour === 'function' ? partitionColor(r.theme, s.region[i]!) : groupColor(r.theme, groupOf[s.region[i]!] ?? 0);
+      r.rect({ x: x0, y, w: Math.max(0.5, w - (w > 3 ? 0.5 : 0)), h: Math.max(1, this.lane - 0.5) }, { fill, alpha: 0.55 });
+      const name = names[s.region[i]!] ?? '';
+      if (this.lane >= LANE.name && w > 24 && r.measure(name, font) < w - 6) {
+        r.text(name, x0 + 3, y + this.lane / 2, { font, fill: r.theme.text, align: 'left' });
+      }
+    }
+  }
+
+  /** When samples of the selection were taken: ticks at the foot of their rank's row. */
+  private drawMarks(r: Renderer): void {
+    const { marks: m, window } = this.input.picture;
+    if (!m || this.input.morph > 0) return;
+    const most = m.count.reduce((a, b) => Math.max(a, b), 1);
+    const column = (window.to - window.from) / Math.max(1, window.columns);
+    const h = Math.max(2, Math.min(5, this.row / 3));
+    for (let i = 0; i < m.line.length; i++) {
+      const x = this.x(window.from + (m.at[i]! + 0.5) * column);
+      const y = this.plot.y + (m.line[i]! + 1) * this.row - h;
+      r.rect({ x: x - 0.5, y, w: 1, h }, { fill: r.theme.selected, alpha: 0.45 + 0.55 * Math.sqrt(m.count[i]! / most) });
+    }
+  }
+
   private drawOps(r: Renderer): void {
     const o = this.input.picture.ops;
     if (!o) return;
@@ -97,10 +153,11 @@ export class PhysicalView extends TimelineView {
       const line = o.line[i]!;
       const inside = o.step[i]! >= s0 && o.step[i]! < s1;
       const before = o.before[i]!;
-      if (this.input.computation && inside && before / this.input.top >= 0.12) {
+      if (this.input.computation && inside && Math.abs(before) / this.input.top >= 0.12) {
         const x = this.along(o.began[i]!, o.step[i]!, 0.04);
-        const h = Math.min(5, this.row - 2);
-        r.rect({ x, y: this.y(line) - h / 2, w: Math.max(1, this.along(o.enter[i]!, o.step[i]!, 0.4) - x), h }, { fill: this.colourOf(r.theme, before, 0, 0) });
+        const h = Math.min(5, this.row - 2, this.lane || 5);
+        const fill = isKind(this.input.colour) ? r.theme['rest-bar'] : this.colourOf(r.theme, before, 0, 0);
+        r.rect({ x, y: this.middle(line) - h / 2, w: Math.max(1, this.along(o.enter[i]!, o.step[i]!, 0.4) - x), h }, { fill });
       }
       const box = this.boxOf(i);
       const value = o.value[i]!;
@@ -114,7 +171,7 @@ export class PhysicalView extends TimelineView {
     const { chain, senders, selected } = this.input;
     const points = chain.flatMap((p) => {
       const line = this.input.lineOf.get(p.process);
-      return line === undefined ? [] : [{ x: this.along(p.exit, p.step, 0.92), y: this.y(line) }];
+      return line === undefined ? [] : [{ x: this.along(p.exit, p.step, 0.92), y: this.middle(line) }];
     });
     if (points.length > 1) {
       const path: Segment[] = points.map((p, i) => ({ to: i === 0 ? 'move' : 'line', ...p }));
@@ -126,7 +183,7 @@ export class PhysicalView extends TimelineView {
     if (!end) return;
     for (const s of senders) {
       const line = this.input.lineOf.get(s.process);
-      if (line !== undefined) this.halo(r, this.along(s.exit, s.step, 0.92), this.y(line), end.x + end.w, end.y + end.h / 2, r.theme.selected);
+      if (line !== undefined) this.halo(r, this.along(s.exit, s.step, 0.92), this.middle(line), end.x + end.w, end.y + end.h / 2, r.theme.selected);
     }
   }
 
@@ -134,7 +191,7 @@ export class PhysicalView extends TimelineView {
     const d = this.input.discs.find((e) => e.active);
     if (!d || d.line < 0) return;
     const x = this.along(d.time, d.step, 0.04);
-    const y = this.y(d.line);
+    const y = this.middle(d.line);
     if (d.computation) {
       const i = this.at(d.op);
       const till = i === undefined ? x : this.along(this.input.picture.ops!.enter[i]!, d.step, 0.4);

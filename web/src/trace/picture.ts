@@ -37,6 +37,24 @@ export interface Messages extends Omit<Read<wire.TimelineMessages>, 'fromExit' |
   readonly toExit: Float64Array;
 }
 
+/** Nested regions; depth 0 is the outermost. */
+export interface Stack {
+  readonly levels: number;
+  readonly line: Uint32Array;
+  readonly depth: Uint32Array;
+  readonly region: Uint16Array;
+  readonly enter: Float64Array;
+  readonly exit: Float64Array;
+}
+
+/** Samples of the selection, by line and column. */
+export interface Marks {
+  readonly samples: number;
+  readonly line: Uint32Array;
+  readonly at: Uint32Array;
+  readonly count: Uint32Array;
+}
+
 export interface Timeline {
   readonly window: wire.Window;
   readonly rows: number;
@@ -46,6 +64,9 @@ export interface Timeline {
   readonly messages: Messages | undefined;
   readonly flow: Uint32Array;
   readonly sent: number;
+  readonly ribbon: Uint32Array;
+  readonly stack: Stack | undefined;
+  readonly marks: Marks | undefined;
 }
 
 export interface Overview {
@@ -75,9 +96,11 @@ export function decodePicture(buffer: ArrayBuffer): Picture {
 }
 
 function timeline(c: Columns, t: wire.TimelineAnswer): Timeline {
-  const { ops: o, cells: k, messages: m } = t;
+  const { ops: o, cells: k, messages: m, stack: s, marks: n } = t;
   return {
-    window: t.window, rows: t.rows, lines: t.lines, sent: t.sent, flow: c.u32(t.flow),
+    window: t.window, rows: t.rows, lines: t.lines, sent: t.sent, flow: c.u32(t.flow), ribbon: c.u32(t.ribbon),
+    stack: s ? { levels: s.levels, line: c.u32(s.line), depth: c.u32(s.depth), region: c.u16(s.region), enter: c.f64(s.enter), exit: c.f64(s.exit) } : undefined,
+    marks: n ? { samples: n.samples, line: c.u32(n.line), at: c.u32(n.at), count: c.u32(n.count) } : undefined,
     ops: o
       ? {
           id: c.u32(o.id), line: c.u32(o.line), step: c.u32(o.step), part: c.u32(o.part), kind: c.u16(o.kind), name: c.u16(o.name),

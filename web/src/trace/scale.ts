@@ -1,5 +1,5 @@
 // Colours of lateness, and times in words; look-pages.md gives the formula.
-import { decimal, THIN } from '../base/format';
+import { decimal, short, THIN } from '../base/format';
 import { mapColor, mix, parseColor } from '../base/color';
 import type { Theme } from '../base/theme';
 
@@ -44,13 +44,50 @@ const packed = new WeakMap<Theme, Uint32Array>();
 export function latenessPixels(theme: Theme): Uint32Array {
   let known = packed.get(theme);
   if (!known) {
-    known = Uint32Array.from(table(theme), (c) => {
-      const [r, g, b] = parseColor(c);
-      return (255 << 24) | (b << 16) | (g << 8) | r;
-    });
+    known = Uint32Array.from(table(theme), pack);
     packed.set(theme, known);
   }
   return known;
+}
+
+const LATER = { light: '#7b3294', dark: '#d9a6f2' };
+const SOONER = { light: '#00703c', dark: '#74d6a2' };
+const changes = new WeakMap<Theme, readonly string[]>();
+
+/** From the most sooner to the most later, pale in the middle. */
+function changeTable(theme: Theme): readonly string[] {
+  let known = changes.get(theme);
+  if (!known) {
+    const end = (c: { light: string; dark: string }): string => (theme.dark ? c.dark : c.light);
+    known = Array.from({ length: 2 * STEPS + 1 }, (_, i) => {
+      const t = i / STEPS - 1;
+      return mix(theme.foot, end(t > 0 ? LATER : SOONER), smooth(0, 0.28, Math.abs(t)) * (0.35 + 0.65 * Math.abs(t)));
+    });
+    changes.set(theme, known);
+  }
+  return known;
+}
+
+/** The colour of a difference t in −1 … 1: purple is more here, green is less. */
+export function changeColor(theme: Theme, t: number): string {
+  return changeTable(theme)[Math.round(STEPS * (1 + Math.max(-1, Math.min(1, t))))]!;
+}
+
+/** Colours of amounts from the low end of the scale to its top, for pixels. */
+export function amountPixels(theme: Theme, signed: boolean): Uint32Array {
+  return signed ? Uint32Array.from(changeTable(theme), pack) : latenessPixels(theme);
+}
+
+function pack(color: string): number {
+  const [r, g, b] = parseColor(color);
+  return (255 << 24) | (b << 16) | (g << 8) | r;
+}
+
+const GROUP_TOKENS = ['rest-bar', 'cat-1', 'cat-6', 'cat-3', 'cat-4', 'cat-2', 'cat-7', 'cat-5', 'rest'] as const;
+
+/** The colour of a kind of work; computing is grey, so that colour means calls. */
+export function groupColor(theme: Theme, group: number): string {
+  return theme[GROUP_TOKENS[group] ?? 'rest'];
 }
 
 export function partitionColor(theme: Theme, part: number): string {
@@ -77,4 +114,17 @@ export function timeUnit(largest: number): { readonly factor: number; readonly u
   if (largest >= 1e6) return { factor: 1e6, unit: 'ms' };
   if (largest >= 1e3) return { factor: 1e3, unit: 'µs' };
   return { factor: 1, unit: 'ns' };
+}
+
+/** How amounts of a metric are written: times, or numbers with the unit of a measure. */
+export type Write = (v: number) => string;
+
+/** A measure of the trace: 1.02 M cycles. */
+export function measured(unit: string): Write {
+  return (v) => (Number.isNaN(v) ? 'no value' : `${Math.abs(v) < 1000 && !Number.isInteger(v) ? decimal(v, 2) : short(v)}${unit ? THIN + unit : ''}`);
+}
+
+/** A time with its sign: +3.45 ms. */
+export function change(ns: number): string {
+  return Number.isNaN(ns) ? 'no partner' : `${ns > 0 ? '+' : ''}${time(ns)}`;
 }

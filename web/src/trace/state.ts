@@ -2,7 +2,13 @@
 // state, under keys that begin with "t.".
 import type { Metric, RowOrder, TraceOptions } from '../model/wire';
 
-export type Colour = Metric | 'partition' | 'function';
+/** What operations are coloured by; "metric:" is one that the trace records. */
+export type Colour = Metric | 'partition' | 'function' | 'group' | `metric:${string}`;
+
+/** Colours that tell kinds apart; the others are amounts. */
+export function isKind(c: Colour): boolean {
+  return c === 'partition' || c === 'function' || c === 'group';
+}
 
 export interface TraceState {
   /** Steps in view; the whole trace if the two are equal. */
@@ -22,19 +28,22 @@ export interface TraceState {
   readonly computation: boolean; // shown between operations
   readonly options: TraceOptions | undefined; // undefined: chosen for the trace
   readonly threshold: number; // ns; 0: chosen for the trace
-  readonly pane: 'operation' | 'functions' | 'processes' | 'structure';
+  readonly against: string; // run that is compared with; empty for none
+  readonly stacks: boolean; // call stacks in the physical timeline
+  readonly pixel: 'most' | 'mean'; // what a pixel of several operations shows
+  readonly pane: 'operation' | 'code' | 'functions' | 'processes' | 'structure';
 }
 
 export const INITIAL: TraceState = {
   from: 0, to: 0, timeFrom: 0, timeTo: 0, rowFrom: 0, rowTo: 0, op: -1, cause: -1, colour: 'lateness',
-  order: { by: 'rank', open: [], process: 0 }, messages: 'in view', computation: true, options: undefined, threshold: 0,
-  pane: 'operation',
+  order: { by: 'rank', open: [], process: 0, k: 0 }, messages: 'in view', computation: true, options: undefined, threshold: 0,
+  against: '', stacks: false, pixel: 'most', pane: 'operation',
 };
 
 const COLOURS: readonly Colour[] = [
-  'lateness', 'differential', 'partition-lateness', 'partition-differential', 'duration', 'partition', 'function',
+  'lateness', 'differential', 'partition-lateness', 'partition-differential', 'duration', 'partition', 'function', 'group',
 ];
-const PANES = ['operation', 'functions', 'processes', 'structure'] as const;
+const PANES = ['operation', 'code', 'functions', 'processes', 'structure'] as const;
 const FLAGS = ['coalesce', 'waitall', 'calls', 'leaps', 'force', 'mergeGlobal', 'reorder'] as const;
 
 type Options = Readonly<Record<string, string>>;
@@ -51,14 +60,15 @@ function number(text: string | undefined, initial: number): number {
 }
 
 function readOrder(text: string | undefined): RowOrder {
-  const [by, rest = ''] = (text ?? '').split(':');
-  if (by === 'cluster') return { by, open: rest.split(',').filter(Boolean).map(Number).filter(Number.isInteger), process: 0 };
-  if (by === 'neighbours' && /^\d+$/.test(rest)) return { by, open: [], process: Number(rest) };
+  const [by, rest = '', groups = ''] = (text ?? '').split(':');
+  const k = /^\d+$/.test(groups) ? Number(groups) : 0;
+  if (by === 'cluster') return { by, open: rest.split(',').filter(Boolean).map(Number).filter(Number.isInteger), process: 0, k };
+  if (by === 'neighbours' && /^\d+$/.test(rest)) return { by, open: [], process: Number(rest), k: 0 };
   return INITIAL.order;
 }
 
 function writeOrder(o: RowOrder): string {
-  if (o.by === 'cluster') return `cluster:${o.open.join(',')}`;
+  if (o.by === 'cluster') return `cluster:${o.open.join(',')}${o.k > 0 ? `:${o.k}` : ''}`;
   return o.by === 'neighbours' ? `neighbours:${o.process}` : '';
 }
 
@@ -75,6 +85,11 @@ function writeOptions(o: TraceOptions): string {
   return [FLAGS.filter((f) => o[f]).join(','), o.ratio, o.phases].join('|');
 }
 
+function readColour(text: string | undefined): Colour {
+  if (text?.startsWith('metric:')) return text as Colour;
+  return COLOURS.find((c) => c === text) ?? INITIAL.colour;
+}
+
 export function readTrace(o: Options): TraceState {
   const [from, to] = range(o['t.steps']);
   const [timeFrom, timeTo] = range(o['t.time']);
@@ -83,12 +98,15 @@ export function readTrace(o: Options): TraceState {
     from, to, timeFrom, timeTo, rowFrom, rowTo,
     op: number(o['t.op'], -1),
     cause: number(o['t.cause'], -1),
-    colour: COLOURS.find((c) => c === o['t.colour']) ?? INITIAL.colour,
+    colour: readColour(o['t.colour']),
     order: readOrder(o['t.order']),
     messages: (['none', 'selected', 'in view'] as const).find((m) => m === o['t.messages']) ?? INITIAL.messages,
     computation: o['t.computation'] !== 'folded',
     options: readOptions(o['t.structure']),
     threshold: Math.max(0, number(o['t.threshold'], 0)),
+    against: o['t.against'] ?? '',
+    stacks: o['t.stacks'] === 'on',
+    pixel: o['t.pixel'] === 'mean' ? 'mean' : 'most',
     pane: PANES.find((p) => p === o['t.pane']) ?? INITIAL.pane,
   };
 }
@@ -111,6 +129,9 @@ export function writeTrace(s: TraceState, options: Options): Record<string, stri
   put('computation', s.computation ? '' : 'folded');
   if (s.options) put('structure', writeOptions(s.options));
   put('threshold', String(s.threshold), '0');
+  put('against', s.against);
+  put('stacks', s.stacks ? 'on' : '');
+  put('pixel', s.pixel, INITIAL.pixel);
   put('pane', s.pane, INITIAL.pane);
   return out;
 }

@@ -1,8 +1,8 @@
 // Asks the server for what the trace page shows; the newest question wins.
-import type { Api } from '../model/api';
+import { ApiError, type Api } from '../model/api';
 import { Asker } from '../model/asker';
 import { Latest } from '../model/latest';
-import type { Failure, Operation, PictureAsk, Report, ReportAsk, TraceAsk, TraceInfo } from '../model/wire';
+import type { Failure, Operation, PictureAsk, Report, ReportAsk, SamplesAnswer, SamplesAsk, SourceText, TraceAsk, TraceInfo } from '../model/wire';
 import { decodePicture, type Picture } from './picture';
 
 export interface TraceSnapshot {
@@ -11,12 +11,17 @@ export interface TraceSnapshot {
   readonly selected: Operation | undefined; // all about the selected operation
   readonly cause: Operation | undefined; // and about that of the active cause
   readonly report: Report | undefined; // profile, critical path, clusters
+  readonly hovered: Operation | undefined; // where the picture has no lines of messages
+  readonly samples: SamplesAnswer | undefined; // taken while the selected operation ran
+  readonly source: SourceText | undefined;
+  readonly missing: Failure | undefined; // why there is no source
   readonly busy: boolean;
   readonly problem: Failure | undefined;
 }
 
 const EMPTY: TraceSnapshot = {
-  info: undefined, picture: undefined, selected: undefined, cause: undefined, report: undefined, busy: false, problem: undefined,
+  info: undefined, picture: undefined, selected: undefined, cause: undefined, report: undefined, hovered: undefined,
+  samples: undefined, source: undefined, missing: undefined, busy: false, problem: undefined,
 };
 
 export class TraceStore extends Asker<TraceSnapshot> {
@@ -25,6 +30,9 @@ export class TraceStore extends Asker<TraceSnapshot> {
   private readonly selections: Latest<Operation>;
   private readonly causes: Latest<Operation>;
   private readonly reports: Latest<Report>;
+  private readonly hovers: Latest<Operation>;
+  private readonly counts: Latest<SamplesAnswer>;
+  private readonly sources: Latest<SourceText>;
 
   constructor(api: Api, run: string) {
     super(api, run, EMPTY);
@@ -42,6 +50,12 @@ export class TraceStore extends Asker<TraceSnapshot> {
     this.selections = slot('selected');
     this.causes = slot('cause');
     this.reports = slot('report');
+    this.hovers = slot('hovered');
+    this.counts = slot('samples');
+    this.sources = new Latest(
+      (source) => this.set({ source, missing: undefined }),
+      (error) => this.set({ source: undefined, missing: error instanceof ApiError ? error.failure : { error: String(error) } }),
+    );
   }
 
   wantInfo(ask: TraceAsk): void {
@@ -69,7 +83,26 @@ export class TraceStore extends Asker<TraceSnapshot> {
     this.once('report', ask, () => this.reports.run((signal) => this.json('trace/report', ask, signal)));
   }
 
-  private operation(slot: 'selected' | 'cause', ask: TraceAsk, op: number, latest: Latest<Operation>): void {
+  wantHovered(ask: TraceAsk, op: number): void {
+    this.operation('hovered', ask, op, this.hovers);
+  }
+
+  wantSamples(ask: SamplesAsk | undefined): void {
+    this.once('samples', ask, () => {
+      this.set({ samples: undefined }); // those of another operation would mislead
+      if (ask) this.counts.run((signal) => this.json('trace/samples', ask, signal));
+    });
+  }
+
+  /** Found tells whether the server knows the file by now: a folder may have been added. */
+  wantSource(file: string, found: boolean): void {
+    this.once('source', { file, found }, () => {
+      if (file === '') this.set({ source: undefined, missing: undefined });
+      else this.sources.run((signal) => this.api.source(this.run, file, signal));
+    });
+  }
+
+  private operation(slot: 'selected' | 'cause' | 'hovered', ask: TraceAsk, op: number, latest: Latest<Operation>): void {
     this.once(slot, { ...ask, op }, () => {
       if (op < 0) {
         latest.stop();

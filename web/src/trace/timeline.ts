@@ -10,8 +10,8 @@ import { inkOn } from '../base/color';
 import type { Place } from '../model/wire';
 import type { Said, Table, View } from '../views/view';
 import { NONE, type Messages, type Ops, type Timeline } from './picture';
-import { latenessColor, latenessPixels, partitionColor, time } from './scale';
-import type { Colour } from './state';
+import { amountPixels, changeColor, groupColor, latenessColor, partitionColor, time, type Write } from './scale';
+import { isKind, type Colour } from './state';
 
 export const GUTTER = 56;
 export const EDGE = 14;
@@ -28,6 +28,13 @@ export interface Disc {
   readonly computation: boolean;
 }
 
+/** A message of a selected or hovered operation. */
+export interface Partner {
+  readonly from: Place;
+  readonly to: Place;
+  readonly hover: boolean;
+}
+
 export interface TimelineInput {
   readonly picture: Timeline;
   /** The window on screen; the picture may still be of the one before. */
@@ -35,13 +42,20 @@ export interface TimelineInput {
   readonly to: number;
   readonly size: Size;
   readonly colour: Colour;
-  readonly top: number; // end of the scale, ns
+  readonly top: number; // end of the scale, ns or the unit of a measure
+  readonly signed: boolean; // values are differences
+  readonly write: Write; // amounts in words
+  readonly groups: readonly string[];
+  readonly groupOf: readonly number[]; // by name
+  readonly pixel: 'most' | 'mean'; // of cells
   readonly names: readonly string[];
   readonly selected: number; // operation, -1 for none
   readonly hovered: number;
   readonly chain: readonly Place[];
   /** Senders of a selected operation that has no chain. */
   readonly senders: readonly Place[];
+  /** Operations that the selected and the hovered one exchange messages with, where the picture has no lines. */
+  readonly partners: readonly Partner[];
   readonly discs: readonly Disc[];
   readonly lineOf: ReadonlyMap<number, number>; // process to line
   readonly messages: 'none' | 'selected' | 'in view';
@@ -98,13 +112,18 @@ export abstract class TimelineView implements View<number> {
     switch (this.input.colour) {
       case 'partition': return partitionColor(theme, part);
       case 'function': return partitionColor(theme, name);
-      default: return latenessColor(theme, value / this.input.top);
+      case 'group': return groupColor(theme, this.input.groupOf[name] ?? 0);
+      default:
+        if (Number.isNaN(value)) return theme.bg;
+        return this.input.signed ? changeColor(theme, value / this.input.top) : latenessColor(theme, value / this.input.top);
     }
   }
 
   protected cellEdge(theme: Theme, value: number): Paint {
-    const pale = this.input.colour !== 'partition' && this.input.colour !== 'function' && value / this.input.top < 0.3;
-    return pale ? { stroke: theme['cell-edge'], width: 1 } : {};
+    if (isKind(this.input.colour)) return {};
+    // Without a value, such as an operation that the other run does not have.
+    if (Number.isNaN(value)) return { stroke: theme.line, width: 1, dash: [2, 2] };
+    return Math.abs(value) / this.input.top < 0.3 ? { stroke: theme['cell-edge'], width: 1 } : {};
   }
 
   // ---- layers ----
@@ -131,20 +150,35 @@ export abstract class TimelineView implements View<number> {
   protected drawCells(r: Renderer): void {
     const { cells: k, window, lines } = this.input.picture;
     if (!k) return;
-    const byName = this.input.colour === 'function';
-    const flat = byName || this.input.colour === 'partition';
+    const { colour, signed, groupOf } = this.input;
+    const shown = this.input.pixel === 'mean' ? k.mean : k.most;
+    const flat = isKind(colour);
+    const kind = (i: number): number => {
+      if (colour === 'group') return groupOf[k.name[i]!] ?? 0;
+      return (colour === 'function' ? k.name[i]! : k.part[i]!) % 7;
+    };
     const rgba = new Uint8ClampedArray(4 * k.most.length);
     const out = new Uint32Array(rgba.buffer);
-    const table = latenessPixels(r.theme);
-    const scale = (table.length - 1) / this.input.top;
-    const cats = flat ? Array.from({ length: 7 }, (_, i) => pack(partitionColor(r.theme, i))) : [];
+    const table = amountPixels(r.theme, signed);
+    const zero = signed ? (table.length - 1) / 2 : 0;
+    const scale = (table.length - 1 - zero) / this.input.top;
+    const cats = flat ? Array.from({ length: 16 }, (_, i) => pack(colour === 'group' ? groupColor(r.theme, i) : partitionColor(r.theme, i))) : [];
     for (let i = 0; i < out.length; i++) {
-      const v = k.most[i]!;
+      const v = shown[i]!;
       if (Number.isNaN(v)) continue;
-      out[i] = flat ? cats[(byName ? k.name[i]! : k.part[i]!) % 7]! : table[Math.max(0, Math.min(table.length - 1, Math.round(v * scale)))]!;
+      out[i] = flat ? cats[kind(i)]! : table[Math.max(0, Math.min(table.length - 1, Math.round(zero + v * scale)))]!;
     }
     const [x0, x1] = [this.x(window.from), this.x(window.to)];
     r.clip(this.plot, () => r.cells({ columns: k.count, rows: lines.length, rgba, area: { x: x0, y: this.plot.y, w: x1 - x0, h: this.plot.h } }));
+  }
+
+  /** Messages of the selected or the hovered operation where there are no lines of messages. */
+  protected drawPartners(r: Renderer, hover: boolean): void {
+    for (const p of this.input.partners) {
+      if (p.hover !== hover) continue;
+      const [a, b] = [this.placeBox(p.from), this.placeBox(p.to)];
+      if (a && b) this.halo(r, a.x + a.w, a.y + a.h / 2, b.x, b.y + b.h / 2, hover ? r.theme.hover : r.theme.selected, hover ? [5, 2.5] : undefined);
+    }
   }
 
   protected drawMessages(r: Renderer, alpha: number): void {
@@ -215,6 +249,7 @@ export abstract class TimelineView implements View<number> {
     }
     r.clip({ x: this.plot.x, y: 0, w: this.plot.w + EDGE, h: this.size.h }, () => {
       this.drawOwnMessages(r, hovered, r.theme.hover, [5, 2.5]);
+      this.drawPartners(r, true);
       r.rect(grow(box, 2), { stroke: r.theme.bg, width: 5 }, 3);
       r.rect(grow(box, 2), { stroke: r.theme.hover, width: 2.5, dash: [5, 2.5] }, 3);
     });
@@ -313,7 +348,7 @@ export abstract class TimelineView implements View<number> {
     }
     const parts = [
       `step ${o.step[i]}, ${names[o.name[i]!] ?? ''}`,
-      `${time(o.value[i]!)} ${this.metricWord()}`,
+      this.valueWords(o.value[i]!, o.name[i]!),
       `${time(o.enter[i]!)} – ${time(o.exit[i]!)}`,
       ...partners,
       `partition ${o.part[i]}`,
@@ -329,17 +364,24 @@ export abstract class TimelineView implements View<number> {
     const line = picture.lines[Math.floor(k / c.count)]!;
     return {
       name: line.count > 1 ? `Ranks ${lineLabel(line)}` : `Rank ${line.rank}`,
-      more: `largest ${time(c.most[k]!)} ${this.metricWord()} in ${names[c.name[k]!] ?? ''} · mean ${time(c.mean[k]!)} · partition ${c.part[k]}`,
+      more: `largest ${this.valueWords(c.most[k]!, c.name[k]!)} in ${names[c.name[k]!] ?? ''} · mean ${this.input.write(c.mean[k]!)} · partition ${c.part[k]}`,
     };
   }
 
+  private valueWords(value: number, name: number): string {
+    const { colour, groups, groupOf, write } = this.input;
+    if (colour === 'group') return groups[groupOf[name] ?? 0] ?? '';
+    return `${write(value)} ${this.metricWord()}`.trim();
+  }
+
   protected metricWord(): string {
+    if (this.input.signed && !this.input.colour.startsWith('metric:')) return this.input.colour === 'duration' ? 'longer than in the other run' : 'later than in the other run';
     switch (this.input.colour) {
       case 'differential': return 'late, new here';
       case 'partition-lateness': return 'late in its partition';
       case 'partition-differential': return 'late in its partition, new here';
       case 'duration': return 'long';
-      default: return 'late';
+      default: return this.input.colour.startsWith('metric:') ? this.input.colour.slice(7) : 'late';
     }
   }
 
@@ -352,7 +394,7 @@ export abstract class TimelineView implements View<number> {
     const o = picture.ops;
     if (o) {
       return {
-        head: ['rank', 'step', 'partition', 'operation', 'kind', 'enter ns', 'exit ns', `${this.input.colour} ns`, 'before it ns'],
+        head: ['rank', 'step', 'partition', 'operation', 'kind', 'enter ns', 'exit ns', this.columnName(), this.columnName('before it')],
         rows: Array.from(o.id, (_, i) => [
           String(picture.lines[o.line[i]!]!.rank), String(o.step[i]), String(o.part[i]), names[o.name[i]!] ?? '', KINDS[o.kind[i]!] ?? '',
           String(o.enter[i]), String(o.exit[i]), String(o.value[i]), String(o.before[i]),
@@ -364,7 +406,14 @@ export abstract class TimelineView implements View<number> {
     c?.most.forEach((v, k) => {
       if (!Number.isNaN(v)) rows.push([lineLabel(picture.lines[Math.floor(k / c.count)]!), String(k % c.count), String(v), String(c.mean[k])]);
     });
-    return { head: ['ranks', 'column', 'largest ns', 'mean ns'], rows };
+    return { head: ['ranks', 'column', this.columnName('largest'), this.columnName('mean')], rows };
+  }
+
+  /** A column of amounts: its unit, and what it is a difference from. */
+  private columnName(what = ''): string {
+    const { colour, signed } = this.input;
+    const metric = isKind(colour) ? 'lateness' : colour.startsWith('metric:') ? colour.slice(7) : colour;
+    return [what || metric, colour.startsWith('metric:') ? (what ? metric : '') : 'ns', signed ? 'more than in the other run' : ''].filter(Boolean).join(' ');
   }
 
   protected shownText(): string {

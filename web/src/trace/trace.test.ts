@@ -33,13 +33,17 @@ const picture: Timeline = {
   },
   flow: new Uint32Array(0),
   sent: 1,
+  ribbon: new Uint32Array(0),
+  stack: undefined,
+  marks: undefined,
 };
 
 function input(patch: Partial<TimelineInput> = {}): TimelineInput {
   return {
     picture, from: 0, to: 3, size: { w: 670, h: 120 }, colour: 'lateness', top: 4e6, names: ['MPI_Send', 'MPI_Recv', 'MPI_Barrier'],
     selected: -1, hovered: -1, chain: [], senders: [], discs: [], lineOf: new Map([[0, 0], [1, 1]]), messages: 'in view',
-    computation: true, steps: [0, 3], note: '', morph: 0, ...patch,
+    computation: true, steps: [0, 3], note: '', morph: 0, signed: false, write: time, groups: ['computing', 'point to point', 'collective'],
+    groupOf: [1, 1, 2], pixel: 'most', partners: [], ...patch,
   };
 }
 
@@ -114,7 +118,7 @@ describe('the overview', () => {
   it('tells columns from steps and finds the edges of the window', () => {
     const v = new OverviewView({
       overview: { most: Float64Array.of(1, 2, 3, 4), mean: Float64Array.of(1, 1, 1, 1), op: Uint32Array.of(0, 1, 2, NONE) },
-      steps: 8, from: 2, to: 6, top: 4, size: { w: 870, h: 40 }, word: 'late',
+      steps: 8, from: 2, to: 6, top: 4, size: { w: 870, h: 40 }, word: 'late', signed: false, write: time,
     });
     expect(v.describe(1).name).toBe('Steps 2–3');
     expect(v.describe(3).more).toBe('no operation');
@@ -153,9 +157,9 @@ describe('the link', () => {
   it('keeps every part of the state', () => {
     const s: TraceState = {
       from: 3, to: 9, timeFrom: 100, timeTo: 900, rowFrom: 1, rowTo: 5, op: 7, cause: 2, colour: 'duration',
-      order: { by: 'cluster', open: [1, 3], process: 0 }, messages: 'none', computation: false,
+      order: { by: 'cluster', open: [1, 3], process: 0, k: 5 }, messages: 'none', computation: false,
       options: { coalesce: false, waitall: true, calls: false, leaps: true, force: false, ratio: 7, mergeGlobal: false, reorder: true, phases: 'a,b|c' },
-      threshold: 250_000, pane: 'structure',
+      threshold: 250_000, against: 'halo-12ab', stacks: true, pixel: 'mean', pane: 'structure',
     };
     expect(readTrace(writeTrace(s, { map: 'cividis' }))).toEqual(s);
     expect(writeTrace(INITIAL, { map: 'cividis', 't.op': '4' })).toEqual({ map: 'cividis' });
