@@ -6,7 +6,6 @@ import (
 	"math"
 	"net/http"
 
-	"isobath/internal/query"
 	"isobath/internal/table"
 	"isobath/internal/timeline"
 	"isobath/internal/trace"
@@ -127,11 +126,7 @@ func (r *Run) marks(ctx context.Context, c *columns, where string, t *timeline.T
 	if err != nil {
 		return nil, err
 	}
-	_, inside, err := r.parse("", link.between(-1, w.From, w.To))
-	if err != nil {
-		return nil, err
-	}
-	rows, err := r.Engine.Select(ctx, query.Both(e, inside))
+	rows, err := r.Engine.Select(ctx, e)
 	if err != nil {
 		return nil, err
 	}
@@ -146,14 +141,24 @@ func (r *Run) marks(ctx context.Context, c *columns, where string, t *timeline.T
 		}
 	}
 	count := make([]uint32, len(a.Lines)*w.Columns)
-	total := 0
+	out := &TimelineMarks{First: math.Inf(1), Last: math.Inf(-1)}
 	for i := range rows.All() {
 		y, ok := lineOf[int32(link.rank.Float(i))]
-		x := int((link.time.Float(i) - float64(link.shift) - w.From) / (w.To - w.From) * float64(w.Columns))
-		if ok && x >= 0 && x <= w.Columns {
-			count[int(y)*w.Columns+min(x, w.Columns-1)]++
-			total++
+		if !ok || !link.rank.Has(i) || !link.time.Has(i) {
+			continue
 		}
+		when := link.time.Float(i) - float64(link.shift)
+		out.All++
+		out.First, out.Last = min(out.First, when), max(out.Last, when)
+		if when < w.From || when > w.To {
+			continue
+		}
+		x := int((when - w.From) / (w.To - w.From) * float64(w.Columns))
+		count[int(y)*w.Columns+min(x, w.Columns-1)]++
+		out.Samples++
+	}
+	if out.All == 0 {
+		out.First, out.Last = 0, 0
 	}
 	var line, at, n []uint32
 	for i, k := range count {
@@ -161,5 +166,6 @@ func (r *Run) marks(ctx context.Context, c *columns, where string, t *timeline.T
 			line, at, n = append(line, uint32(i/w.Columns)), append(at, uint32(i%w.Columns)), append(n, k)
 		}
 	}
-	return &TimelineMarks{Samples: total, Line: add(c, line), At: add(c, at), Count: add(c, n)}, nil
+	out.Line, out.At, out.Count = add(c, line), add(c, at), add(c, n)
+	return out, nil
 }

@@ -121,10 +121,15 @@ type TimelineStack struct {
 // TimelineMarks count the samples of a selection, by line and column of the
 // window. Cells without any are left out.
 type TimelineMarks struct {
-	Samples int    `json:"samples"` // in the window
-	Line    Column `json:"line"`
-	At      Column `json:"at"`
-	Count   Column `json:"count"`
+	Samples int `json:"samples"` // in the window
+	// All are the samples of the selection, taken from First to Last, in ns
+	// after the first event.
+	All   int     `json:"all"`
+	First float64 `json:"first"`
+	Last  float64 `json:"last"`
+	Line  Column  `json:"line"`
+	At    Column  `json:"at"`
+	Count Column  `json:"count"`
 }
 
 // TimelineOps are operations. Times are in ns after the first event, values of

@@ -1021,6 +1021,11 @@ export interface TimelineStack {
 // window. Cells without any are left out.
 export interface TimelineMarks {
   readonly samples: number; // in the window
+  // All are the samples of the selection, taken from First to Last, in ns
+  // after the first event.
+  readonly all: number;
+  readonly first: number;
+  readonly last: number;
   readonly line: Column;
   readonly at: Column;
   readonly count: Column;

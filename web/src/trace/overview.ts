@@ -18,6 +18,7 @@ export interface OverviewInput {
   readonly word: string; // of the metric: "late"
   readonly signed: boolean; // values are differences: bars go up and down
   readonly write: Write;
+  readonly label: Write; // short, for the gutter
 }
 
 const GRIP = { w: 5, h: 14 };
@@ -97,7 +98,7 @@ export class OverviewView implements View<number> {
     const { y, h } = this.plot;
     r.rect({ x: x0, y, w: x1 - x0, h }, { stroke: r.theme.selected, width: 1 });
     for (const x of [x0, x1]) r.rect({ x: x - GRIP.w / 2, y: y + (h - GRIP.h) / 2, w: GRIP.w, h: GRIP.h }, { fill: r.theme.selected }, 2);
-    r.text(this.input.write(this.largest), GUTTER - 10, y + 6, { font: { size: 11 }, fill: r.theme.muted, align: 'right' });
+    r.text(this.input.label(this.largest), GUTTER - 10, y + 6, { font: { size: 11 }, fill: r.theme.muted, align: 'right' });
   }
 
   /** Differences: more than in the other run above the middle, less below it. */

@@ -49,7 +49,10 @@ export interface Stack {
 
 /** Samples of the selection, by line and column. */
 export interface Marks {
-  readonly samples: number;
+  readonly samples: number; // in the window
+  readonly all: number; // of the selection, on ranks of the trace
+  readonly first: number; // ns, of all of them
+  readonly last: number;
   readonly line: Uint32Array;
   readonly at: Uint32Array;
   readonly count: Uint32Array;
@@ -100,7 +103,7 @@ function timeline(c: Columns, t: wire.TimelineAnswer): Timeline {
   return {
     window: t.window, rows: t.rows, lines: t.lines, sent: t.sent, flow: c.u32(t.flow), ribbon: c.u32(t.ribbon),
     stack: s ? { levels: s.levels, line: c.u32(s.line), depth: c.u32(s.depth), region: c.u16(s.region), enter: c.f64(s.enter), exit: c.f64(s.exit) } : undefined,
-    marks: n ? { samples: n.samples, line: c.u32(n.line), at: c.u32(n.at), count: c.u32(n.count) } : undefined,
+    marks: n ? { samples: n.samples, all: n.all, first: n.first, last: n.last, line: c.u32(n.line), at: c.u32(n.at), count: c.u32(n.count) } : undefined,
     ops: o
       ? {
           id: c.u32(o.id), line: c.u32(o.line), step: c.u32(o.step), part: c.u32(o.part), kind: c.u16(o.kind), name: c.u16(o.name),

@@ -143,7 +143,7 @@ export abstract class TimelineView implements View<number> {
   private label(r: Renderer, line: number, fill: string, weight: number): void {
     const l = this.input.picture.lines[line]!;
     const whole = lineLabel(l);
-    const fits = r.measure(whole, { size: 11, weight }) <= GUTTER - 14;
+    const fits = r.measure(whole, { size: 11, weight }) <= GUTTER - 12;
     r.text(fits ? whole : `${l.rank} …`, GUTTER - 10, this.y(line), { font: { size: 11, weight }, fill, align: 'right' });
   }
 
@@ -427,7 +427,7 @@ export abstract class TimelineView implements View<number> {
 
 export function lineLabel(l: { readonly count: number; readonly rank: number; readonly members: number; readonly first: number }): string {
   if (l.count > 1) return `${l.rank}–${l.rank + l.count - 1}`;
-  return l.members > 1 ? `▸ ${l.rank} ×${l.members}` : String(l.rank);
+  return l.members > 1 ? `▸${l.rank}·${l.members}` : String(l.rank);
 }
 
 function lineStarts(ops: Ops | undefined, lines: number): Int32Array {

@@ -118,7 +118,7 @@ describe('the overview', () => {
   it('tells columns from steps and finds the edges of the window', () => {
     const v = new OverviewView({
       overview: { most: Float64Array.of(1, 2, 3, 4), mean: Float64Array.of(1, 1, 1, 1), op: Uint32Array.of(0, 1, 2, NONE) },
-      steps: 8, from: 2, to: 6, top: 4, size: { w: 870, h: 40 }, word: 'late', signed: false, write: time,
+      steps: 8, from: 2, to: 6, top: 4, size: { w: 870, h: 40 }, word: 'late', signed: false, write: time, label: time,
     });
     expect(v.describe(1).name).toBe('Steps 2–3');
     expect(v.describe(3).more).toBe('no operation');
