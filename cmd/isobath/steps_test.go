@@ -139,3 +139,53 @@ func TestStepsErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestStepsCompare: the delay is the one change against a run without it, as text
+// and as JSON.
+func TestStepsCompare(t *testing.T) {
+	late, even := haloTrace(t), filepath.Join(t.TempDir(), "even.otf2")
+	p, err := mpiprog.New(even, 12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Halo(3, 4, 5, -1, 0, 0)
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := stepsOutput(t, "--json", "--compare", even, late)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r struct {
+		Merges  []struct{ Name string }
+		Compare struct {
+			Matched, Moved int
+			OnlyHere       int `json:"only_here"`
+			OnlyThere      int `json:"only_there"`
+			Span           int
+			Top            []struct {
+				Process, Amount int
+				Kind            string
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatal(err)
+	}
+	c := r.Compare
+	if c.OnlyHere+c.OnlyThere+c.Moved != 0 || c.Span < 3_990_000 || c.Span > 4_000_000 || len(c.Top) != 1 || c.Top[0].Process != 7 || c.Top[0].Amount != 4_000_000 || c.Top[0].Kind != "compute" {
+		t.Errorf("compared: %+v", c)
+	}
+	if len(r.Merges) == 0 {
+		t.Error("no merge is told")
+	}
+	if out, err = stepsOutput(t, "--compare", even, late); err != nil || !strings.Contains(out, "rank 7 computed 4.00 ms longer before") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if _, err = stepsOutput(t, "--compare", filepath.Join(t.TempDir(), "none.otf2"), late); err == nil {
+		t.Error("a trace that is not there is compared with")
+	}
+	if _, err = stepsOutput(t, "--phases", "step:3,time:soon", late); err == nil || !strings.Contains(err.Error(), "time:1.5ms") {
+		t.Errorf("a wrong phase: %v", err)
+	}
+}
