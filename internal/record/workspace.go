@@ -12,7 +12,6 @@ import (
 
 	"isobath/internal/record/heap"
 	"isobath/internal/run"
-	"isobath/internal/symbol"
 )
 
 // workspace is a folder of its own for what the recorded program writes: the
@@ -104,7 +103,7 @@ func (w *workspace) read(c *collector, r *run.Run) *marks {
 	}
 	for _, l := range logs {
 		r.Recording.Heap.Missed += l.Missed
-		r.Recording.Heap.Allocations += allocate(c.objects, l)
+		r.Recording.Heap.Allocations += l.Replay(c.objects)
 	}
 	if n := r.Recording.Heap.Missed; n > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d entries of the allocation log found it full; later heap objects have no name. Use a higher --heap-threshold", n))
@@ -124,23 +123,4 @@ func (w *workspace) readMarks(c *collector, r *run.Run) *marks {
 	}
 	m.name(c.objects)
 	return m
-}
-
-// allocate gives the entries of a log to the objects, and counts them.
-func allocate(objects *symbol.Objects, l *heap.Log) int {
-	n := 0
-	live := map[uint64]uint64{} // sizes by address
-	for _, e := range l.Events {
-		if e.Free {
-			if size, ok := live[e.Addr]; ok {
-				objects.Free(l.PID, e.Time, e.Addr, size)
-				delete(live, e.Addr)
-			}
-			continue
-		}
-		objects.Allocate(l.PID, e.Time, symbol.Allocation{Addr: e.Addr, Size: e.Size, Sites: e.Sites})
-		live[e.Addr] = e.Size
-		n++
-	}
-	return n
 }

@@ -38,8 +38,18 @@ type Ref struct {
 	Size   uint32 // bytes; 0 if unknown
 	Thread uint32 // the system's thread id; 0 if the format has none
 	Place  uint32 // index into About.Places; 0 is the unknown place
+	Object uint16 // index into About.Objects; 0 is the unknown object
 	Op     Op
 }
+
+// Object is a piece of memory with a name: a variable, an allocation, a stack.
+type Object struct {
+	Name  string
+	Start uint64
+}
+
+// MaxObjects is how many objects of a trace have a number.
+const MaxObjects = 1 << 16
 
 // Place is where in the source an instruction comes from.
 type Place struct {
@@ -57,15 +67,17 @@ const (
 	HasSize
 	HasThread
 	HasPlace
+	HasObject
 )
 
 // About is what a reader knows besides the records. It is complete once Read
 // has returned io.EOF; Has is final from the start.
 type About struct {
 	Has          Fields
-	Places       []Place // Places[0] is the zero Place: unknown
-	Instructions uint64  // instruction records seen, where the format has them
-	Skipped      uint64  // records of kinds that are not references
+	Places       []Place  // Places[0] is the zero Place: unknown
+	Objects      []Object // Objects[0] is unknown; empty where no object is
+	Instructions uint64   // instruction records seen, where the format has them
+	Skipped      uint64   // records of kinds that are not references
 	Notes        []string
 }
 

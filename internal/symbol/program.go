@@ -81,3 +81,11 @@ func (p *Program) Object(addr uint64) (kind uint32, base uint64, ok bool) {
 	}
 	return 0, 0, false
 }
+
+// ObjectName is the name of a kind that Object has returned.
+func (p *Program) ObjectName(kind uint32) string {
+	if int(kind) >= len(p.symbols.entries) {
+		return ""
+	}
+	return readable(p.symbols.entries[kind].text())
+}

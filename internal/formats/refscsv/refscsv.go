@@ -24,7 +24,7 @@ var Format = formats.Format{
 
 // Columns are the names a header may use, in the order Write uses. Only op and
 // addr are required; other columns are allowed and ignored.
-var Columns = []string{"seq", "thread", "op", "addr", "size", "pc", "func", "file", "line"}
+var Columns = []string{"seq", "thread", "op", "addr", "size", "pc", "func", "file", "line", "object", "offset"}
 
 const (
 	colSeq = iota
@@ -36,6 +36,8 @@ const (
 	colFunc
 	colFile
 	colLine
+	colObject
+	colOffset
 )
 
 // sniff wants known columns only: a table of samples has op and addr as well,
@@ -83,6 +85,10 @@ type Reader struct {
 	// The place of the line before: nearly all lines repeat it or one of a few.
 	lastKey []byte
 	last    uint32
+
+	objects    map[refs.Object]uint16
+	lastObject refs.Object
+	lastNumber uint16
 }
 
 // NewReader reads the text of r.
@@ -90,7 +96,9 @@ func NewReader(r io.Reader) *Reader {
 	rd := &Reader{
 		lines:  refs.NewLines(r),
 		places: map[refs.Place]uint32{{}: 0},
-		about:  refs.About{Places: []refs.Place{{}}},
+		about:  refs.About{Places: []refs.Place{{}}, Objects: []refs.Object{{}}},
+
+		objects: map[refs.Object]uint16{{}: 0},
 	}
 	rd.readHeader()
 	return rd
@@ -121,6 +129,8 @@ func (r *Reader) readHeader() {
 			r.about.Has |= refs.HasPC
 		case colLine:
 			r.about.Has |= refs.HasPlace
+		case colObject:
+			r.about.Has |= refs.HasObject
 		}
 	}
 }
@@ -165,8 +175,39 @@ func (r *Reader) parse(line []byte) (ref refs.Ref, err error) {
 		return ref, err
 	}
 	ref.Size, ref.Thread = uint32(size), uint32(thread)
-	ref.Place, err = r.place(r.fields[colFunc], r.fields[colFile], r.fields[colLine])
+	if ref.Place, err = r.place(r.fields[colFunc], r.fields[colFile], r.fields[colLine]); err != nil {
+		return ref, err
+	}
+	ref.Object, err = r.object(ref.Addr, r.fields[colObject], r.fields[colOffset])
 	return ref, err
+}
+
+// object interns the piece of memory that an address lies in. Beyond
+// refs.MaxObjects of them it is unknown.
+func (r *Reader) object(addr uint64, name, offset []byte) (uint16, error) {
+	if len(name) == 0 {
+		return 0, nil
+	}
+	n, err := number("offset", offset, 64)
+	if err != nil {
+		return 0, err
+	}
+	start := addr - n
+	if r.lastNumber > 0 && r.lastObject.Start == start && r.lastObject.Name == string(name) {
+		return r.lastNumber, nil
+	}
+	o := refs.Object{Name: unquote(name), Start: start}
+	id, ok := r.objects[o]
+	if !ok {
+		if len(r.about.Objects) >= refs.MaxObjects {
+			return 0, nil
+		}
+		id = uint16(len(r.about.Objects))
+		r.objects[o] = id
+		r.about.Objects = append(r.about.Objects, o)
+	}
+	r.lastObject, r.lastNumber = o, id
+	return id, nil
 }
 
 // split cuts the line into the known columns. Quotes protect commas; doubled

@@ -52,6 +52,26 @@ func TestColumnsInAnyOrder(t *testing.T) {
 	}
 }
 
+func TestObjects(t *testing.T) {
+	const text = "seq,op,addr,object,offset\n0,L,0x1010,\"a, b\",16\n1,S,0x2000,stack,0\n2,L,0x1020,\"a, b\",32\n3,L,0x9000,,\n"
+	r := NewReader(strings.NewReader(text))
+	got, err := refs.All(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []refs.Ref{{Addr: 0x1010, Object: 1}, {Addr: 0x2000, Op: refs.Store, Object: 2}, {Addr: 0x1020, Object: 1}, {Addr: 0x9000}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]refs.Object{{}, {Name: "a, b", Start: 0x1000}, {Name: "stack", Start: 0x2000}}, r.About().Objects); d != "" {
+		t.Error(d)
+	}
+	var out bytes.Buffer
+	if err := Write(&out, NewReader(strings.NewReader(text))); err != nil || out.String() != text {
+		t.Errorf("written: %q, %v", out.String(), err)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"empty", "", "the file is empty"},

@@ -48,6 +48,9 @@ func present(has refs.Fields) []string {
 	if has&refs.HasPlace != 0 {
 		cols = append(cols, "func", "file", "line")
 	}
+	if has&refs.HasObject != 0 {
+		cols = append(cols, "object", "offset")
+	}
 	return cols
 }
 
@@ -55,6 +58,10 @@ func appendRef(b []byte, cols []string, seq uint64, ref *refs.Ref, about *refs.A
 	var p refs.Place
 	if int(ref.Place) < len(about.Places) {
 		p = about.Places[ref.Place]
+	}
+	var o refs.Object
+	if int(ref.Object) < len(about.Objects) {
+		o = about.Objects[ref.Object]
 	}
 	for i, c := range cols {
 		if i > 0 {
@@ -79,6 +86,12 @@ func appendRef(b []byte, cols []string, seq uint64, ref *refs.Ref, about *refs.A
 			b = appendText(b, p.File)
 		case "line":
 			b = strconv.AppendInt(b, int64(p.Line), 10)
+		case "object":
+			b = appendText(b, o.Name)
+		case "offset":
+			if o.Name != "" {
+				b = strconv.AppendUint(b, ref.Addr-o.Start, 10)
+			}
 		}
 	}
 	return append(b, '\n')

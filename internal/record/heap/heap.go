@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"isobath/internal/record/ccache"
+	"isobath/internal/symbol"
 )
 
 //go:embed shim/heap.c
@@ -115,6 +116,25 @@ type Log struct {
 	PID    int
 	Events []Event
 	Missed uint64
+}
+
+// Replay gives the entries of the log to objects, and counts the allocations.
+func (l *Log) Replay(objects *symbol.Objects) int {
+	n := 0
+	live := map[uint64]uint64{} // sizes by address
+	for _, e := range l.Events {
+		if e.Free {
+			if size, ok := live[e.Addr]; ok {
+				objects.Free(l.PID, e.Time, e.Addr, size)
+				delete(live, e.Addr)
+			}
+			continue
+		}
+		objects.Allocate(l.PID, e.Time, symbol.Allocation{Addr: e.Addr, Size: e.Size, Sites: e.Sites})
+		live[e.Addr] = e.Size
+		n++
+	}
+	return n
 }
 
 // Layout of the file; see shim/heap.c.

@@ -49,6 +49,10 @@ type Options struct {
 	Limit   uint64 // references; 0 is none
 	Thread  int
 	Backend Backend
+	// Allocations logs what the program allocates, so that heap objects have
+	// names. A program that allocates inside the region then makes some
+	// references more, in its C library, for the log.
+	Allocations bool
 	// Say is told in one line which backend is used, and why.
 	Say func(string)
 }
@@ -58,6 +62,7 @@ type Recording struct {
 	Backend Backend
 	Refs    []refs.Ref
 	Places  []refs.Place
+	Objects []refs.Object
 	Has     refs.Fields
 	Exit    int
 	Signal  string
@@ -93,6 +98,7 @@ type job struct {
 	// overreads says that the emulator loads 16 bytes for scalar multiply-add
 	// instructions, as release 7.2 of qemu does.
 	overreads bool
+	memory    memory
 }
 
 // Record runs the command and records the region. The command's own exit code
@@ -121,6 +127,9 @@ func Record(ctx context.Context, o Options) (*Recording, error) {
 		o.Say(fmt.Sprintf("recording %s with %s: %s", o.Region, choice, why))
 	}
 	j.rec.Backend = choice
+	if o.Allocations && choice != Step {
+		return nil, fmt.Errorf("allocations are logged by backend step only, not by %s", choice)
+	}
 	if j.bounds, err = p.Resolve(o.Region); err != nil {
 		return nil, err
 	}
@@ -132,6 +141,7 @@ func Record(ctx context.Context, o Options) (*Recording, error) {
 		return nil, err
 	}
 	j.explain()
+	j.nameObjects()
 	j.name()
 	return &j.rec, nil
 }
@@ -156,12 +166,18 @@ func (j *job) emit(r refs.Ref) bool {
 		return false
 	}
 	j.rec.Refs = append(j.rec.Refs, r)
+	j.memory.stamp()
 	return true
 }
 
 func (j *job) step(ctx context.Context) error {
+	env, err := j.logAllocations()
+	if err != nil {
+		return err
+	}
+	defer j.memory.remove()
 	res, err := step.Run(ctx, step.Options{
-		Program: j.program, Args: j.Command[1:], Bounds: j.bounds, Limit: j.Limit, Thread: j.Thread,
+		Program: j.program, Args: j.Command[1:], Env: env, Bounds: j.bounds, Limit: j.Limit, Thread: j.Thread,
 		Emit: func(r refs.Ref) { j.emit(r) },
 	})
 	if err != nil {
@@ -169,6 +185,7 @@ func (j *job) step(ctx context.Context) error {
 	}
 	j.rec.Exit, j.rec.Signal, j.rec.Instructions = res.Exit, res.Signal, res.Instructions
 	j.bias, j.modules = res.Bias, res.Modules
+	j.memory.read(res.PID, res.Maps)
 	j.entered, j.left, j.full = res.Entered, res.Left, res.Full
 	if res.Stuck {
 		j.note("the program loops around load and store exclusive, which cannot be stepped; the trace ends there: use --backend qemu")
@@ -204,7 +221,7 @@ func (j *job) explain() {
 
 // Run makes the run of a recording.
 func (r *Recording) Run() (*run.Run, error) {
-	t, err := reftable.New(r.Refs, r.Places, r.Has)
+	t, err := reftable.New(r.Refs, r.Places, r.Objects, r.Has)
 	if err != nil {
 		return nil, err
 	}

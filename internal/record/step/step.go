@@ -40,7 +40,11 @@ type Result struct {
 	Signal string // the signal that ended the program, if any
 	Bias   uint64 // load address of the program minus its link address
 	// Modules are the files mapped as code when the region ended.
-	Modules      []target.Module
+	Modules []target.Module
+	// PID is the process, Maps the text of its /proc/PID/maps when the region
+	// ended: names for the memory that was touched.
+	PID          int
+	Maps         []byte
 	Instructions uint64
 	// Unknown counts steps over instructions that could not be decoded; their
 	// accesses, if any, are missing.

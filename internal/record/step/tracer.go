@@ -403,7 +403,7 @@ func (t *tracer) finish() {
 
 func (t *tracer) modules() {
 	if text, err := os.ReadFile("/proc/" + strconv.Itoa(t.pid) + "/maps"); err == nil && len(text) > 0 {
-		t.res.Modules = target.ParseMaps(text)
+		t.res.Modules, t.res.PID, t.res.Maps = target.ParseMaps(text), t.pid, text
 	}
 }
 

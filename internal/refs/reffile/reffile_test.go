@@ -40,7 +40,7 @@ func TestStandardInput(t *testing.T) {
 }
 
 func TestRun(t *testing.T) {
-	tab, err := reftable.New([]refs.Ref{{Addr: 1, PC: 2}}, nil, refs.HasPC)
+	tab, err := reftable.New([]refs.Ref{{Addr: 1, PC: 2}}, nil, nil, refs.HasPC)
 	if err != nil {
 		t.Fatal(err)
 	}

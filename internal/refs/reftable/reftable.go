@@ -18,8 +18,8 @@ const Name = "refs"
 var opNames = []string{"load", "store", "modify"}
 
 // New makes the table of a recorded trace. Fields says what the recording has;
-// column "order" is the position in the trace.
-func New(all []refs.Ref, places []refs.Place, has refs.Fields) (*table.Table, error) {
+// column "order" is the position in the trace. Objects may be nil.
+func New(all []refs.Ref, places []refs.Place, objects []refs.Object, has refs.Fields) (*table.Table, error) {
 	n := len(all)
 	order, tid, width := make([]int64, n), make([]int64, n), make([]int64, n)
 	addr, ip := make([]uint64, n), make([]uint64, n)
@@ -46,6 +46,9 @@ func New(all []refs.Ref, places []refs.Place, has refs.Fields) (*table.Table, er
 		table.Ints("width", "bytes", table.Measured, width, sized),
 	}
 	columns = append(columns, placeColumns(all, places)...)
+	if has&refs.HasObject != 0 {
+		columns = append(columns, objectColumns(all, objects)...)
+	}
 	for _, c := range columns {
 		if f, optional := optional[c.Name]; optional && has&f == 0 {
 			c.Provenance, c.Valid = table.Absent, table.NewBits(n)
@@ -87,6 +90,26 @@ func placeColumns(all []refs.Ref, places []refs.Place) []*table.Column {
 	}
 }
 
+// objectColumns are the object of each reference, under the name it has in
+// samples, and how far into it the reference lies.
+func objectColumns(all []refs.Ref, objects []refs.Object) []*table.Column {
+	n := len(all)
+	name, offset, has := make([]uint32, n), make([]int64, n), table.NewBits(n)
+	names := table.NewInterner()
+	for i, r := range all {
+		if r.Object == 0 || int(r.Object) >= len(objects) {
+			continue
+		}
+		o := objects[r.Object]
+		name[i], offset[i] = names.CodeString(o.Name), int64(r.Addr-o.Start)
+		has.Set(i)
+	}
+	return []*table.Column{
+		table.Categories("symbol", table.Derived, name, names.Names(), has),
+		table.Ints("offset", "bytes", table.Derived, offset, has),
+	}
+}
+
 // Reader is the references of a table. File names are shortened to their last
 // part where that tells them apart.
 type Reader struct {
@@ -97,13 +120,15 @@ type Reader struct {
 	addr, ip                           *table.Column
 	op, tid, width, function, file, ln *table.Column
 	ops                                []refs.Op
+	symbol, offset                     *table.Column
 	short                              []string
 	places                             map[refs.Place]uint32
+	objects                            map[refs.Object]uint16
 }
 
 // NewReader reads the references of a table that New made.
 func NewReader(t *table.Table) (*Reader, error) {
-	r := &Reader{rows: t.Rows(), about: refs.About{Places: []refs.Place{{}}}, places: map[refs.Place]uint32{{}: 0}}
+	r := &Reader{rows: t.Rows(), about: refs.About{Places: []refs.Place{{}}, Objects: []refs.Object{{}}}, places: map[refs.Place]uint32{{}: 0}, objects: map[refs.Object]uint16{{}: 0}}
 	for _, c := range []struct {
 		name string
 		at   **table.Column
@@ -113,6 +138,7 @@ func NewReader(t *table.Table) (*Reader, error) {
 		{"addr", &r.addr, table.Address, 0}, {"op", &r.op, table.Category, 0},
 		{"ip", &r.ip, table.Address, refs.HasPC}, {"tid", &r.tid, table.Number, refs.HasThread}, {"width", &r.width, table.Number, refs.HasSize},
 		{"function", &r.function, table.Category, 0}, {"file", &r.file, table.Category, 0}, {"line", &r.ln, table.Number, refs.HasPlace},
+		{"symbol", &r.symbol, table.Category, refs.HasObject}, {"offset", &r.offset, table.Number, 0},
 	} {
 		col := t.Column(c.name)
 		if col == nil && (c.name == "addr" || c.name == "op") {
@@ -185,6 +211,7 @@ func (r *Reader) Read(dst []refs.Ref) (int, error) {
 			ref.Size = uint32(r.width.Float(i))
 		}
 		ref.Place = r.place(i)
+		ref.Object = r.object(i, ref.Addr)
 		dst[k] = ref
 	}
 	r.next += n
@@ -192,6 +219,20 @@ func (r *Reader) Read(dst []refs.Ref) (int, error) {
 		return n, io.EOF
 	}
 	return n, nil
+}
+
+func (r *Reader) object(i int, addr uint64) uint16 {
+	if r.symbol == nil || r.offset == nil || !r.symbol.Has(i) || !r.offset.Has(i) {
+		return 0
+	}
+	o := refs.Object{Name: r.symbol.Text(i), Start: addr - uint64(r.offset.Float(i))}
+	id, ok := r.objects[o]
+	if !ok && len(r.about.Objects) < refs.MaxObjects {
+		id = uint16(len(r.about.Objects))
+		r.objects[o] = id
+		r.about.Objects = append(r.about.Objects, o)
+	}
+	return id
 }
 
 func (r *Reader) place(i int) uint32 {

@@ -16,8 +16,10 @@ func TestRoundTrip(t *testing.T) {
 		{Addr: 1 << 63, PC: 0x1180, Size: 8, Thread: 7, Place: 1}, {Addr: 2, PC: 0x1184, Size: 4, Thread: 8, Place: 2, Op: refs.Store},
 		{Addr: 3, PC: 0x1188, Thread: 8, Place: 3, Op: refs.Modify}, {Addr: 4, PC: 0x118c, Size: 1, Thread: 8}, {Addr: 4, Size: 1, Place: 4},
 	}
-	full := refs.HasPC | refs.HasSize | refs.HasThread | refs.HasPlace
-	tab, err := New(all, places, full)
+	all[1].Object, all[3].Object = 1, 2
+	objects := []refs.Object{{}, {Name: "value", Start: 1}, {Name: "stack", Start: 4}}
+	full := refs.HasPC | refs.HasSize | refs.HasThread | refs.HasPlace | refs.HasObject
+	tab, err := New(all, places, objects, full)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,13 +36,16 @@ func TestRoundTrip(t *testing.T) {
 	if d := cmp.Diff(want, r.About().Places); d != "" {
 		t.Error(d)
 	}
+	if d := cmp.Diff(objects, r.About().Objects); d != "" {
+		t.Error(d)
+	}
 	if r.About().Has != full {
 		t.Errorf("has %b", r.About().Has)
 	}
 }
 
 func TestLittle(t *testing.T) {
-	tab, err := New([]refs.Ref{{Addr: 5}}, nil, 0)
+	tab, err := New([]refs.Ref{{Addr: 5}}, nil, nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +56,7 @@ func TestLittle(t *testing.T) {
 	if got, err := refs.All(r); err != nil || len(got) != 1 || r.About().Has != 0 {
 		t.Errorf("%v, %v, has %b", got, err, r.About().Has)
 	}
-	empty, err := New(nil, nil, refs.HasPC)
+	empty, err := New(nil, nil, nil, refs.HasPC)
 	if err != nil {
 		t.Fatal(err)
 	}
