@@ -83,7 +83,7 @@ func commonGap(p *Points) int {
 // fold keeps one copy of every block of the given length that repeats.
 func (tr *Trace) fold(period int) (*Trace, Fold) {
 	out := *tr
-	out.Syms, out.Where = nil, nil
+	out.Syms, out.Where, out.Ops, out.Object = nil, nil, nil, nil
 	f := Fold{Period: period}
 	syms := tr.Syms
 	first := -1
@@ -91,6 +91,10 @@ func (tr *Trace) fold(period int) (*Trace, Fold) {
 		out.Syms = append(out.Syms, syms[from:to]...)
 		if tr.Where != nil && tr.Symbol != PC {
 			out.Where = append(out.Where, tr.Where[from:to]...)
+		}
+		if tr.Ops != nil {
+			out.Ops = append(out.Ops, tr.Ops[from:to]...)
+			out.Object = append(out.Object, tr.Object[from:to]...)
 		}
 	}
 	for i := 0; i < len(syms); {

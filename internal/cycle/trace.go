@@ -57,6 +57,7 @@ type Resolver interface {
 // symbols: the same walk over two arrays of a kind is the same pattern.
 type Objects interface {
 	Object(addr uint64) (kind uint32, base uint64, ok bool)
+	ObjectName(kind uint32) string
 }
 
 // Input says which references of a trace to take and what to see in them.
@@ -66,7 +67,8 @@ type Input struct {
 	From, To uint64   // records of the file, half open; To 0 is the end
 	Thread   *uint32  // this thread only
 	Resolver Resolver // may be nil
-	Objects  Objects  // may be nil unless Symbol is Object
+	Objects  Objects  // may be nil unless Symbol is Object and the trace has none
+	Operands bool     // keep what each reference does, and to which object
 	Progress func(records uint64)
 }
 
@@ -84,6 +86,11 @@ type Trace struct {
 	Where []uint32
 	Sites []Site
 	First uint64 // number in the file of the first kept record
+	// Ops and Object are what every kept record does and an index into Objects;
+	// nil unless asked for. Memory that nothing names is one object a region.
+	Ops     []refs.Op
+	Object  []uint16
+	Objects []string
 }
 
 // Site is one instruction of the program, or one source line where the trace
@@ -106,6 +113,7 @@ type builder struct {
 	ids     map[symbolKey]uint32
 	sites   map[symbolKey]uint32
 	highest uint64 // address touched
+	objects operands
 }
 
 // stackSize is the default limit of a main thread's stack, which lies above
@@ -160,7 +168,7 @@ func (in *Input) check(has refs.Fields) error {
 		return fmt.Errorf("the trace has no instruction addresses; use --symbol addr or cacheline")
 	case in.Symbol == Line && has&refs.HasPlace == 0 && in.Resolver == nil:
 		return fmt.Errorf("the trace has no source lines; give the program with --binary, or use --symbol pc")
-	case in.Symbol == Object && in.Objects == nil:
+	case in.Symbol == Object && in.Objects == nil && has&refs.HasObject == 0:
 		return fmt.Errorf("objects are not known; give the program with --binary, or use --symbol addr")
 	}
 	return nil
@@ -199,6 +207,11 @@ func (l *loader) add(ref *refs.Ref) error {
 	}
 	b.Syms = append(b.Syms, intern(b.ids, l.key(ref)))
 	l.site(b, ref)
+	if l.in.Operands {
+		b.highest = max(b.highest, ref.Addr) // site has skipped those without one
+		b.Ops = append(b.Ops, ref.Op)
+		b.Object = append(b.Object, b.objects.number(ref, l))
+	}
 	return nil
 }
 
@@ -225,6 +238,19 @@ func (l *loader) key(ref *refs.Ref) symbolKey {
 		return symbolKey{ref.Addr, ref.PC}
 	case CacheLine:
 		return symbolKey{a: ref.Addr >> 6}
+	}
+	return l.objectKey(ref)
+}
+
+// objectKey is where in its object a reference lies. Objects of one name are of
+// one kind.
+func (l *loader) objectKey(ref *refs.Ref) symbolKey {
+	if known := l.src.About().Objects; ref.Object > 0 && int(ref.Object) < len(known) {
+		o := known[ref.Object]
+		return symbolKey{ref.Addr - o.Start, hashText(o.Name)}
+	}
+	if l.in.Objects == nil {
+		return symbolKey{ref.Addr, 0}
 	}
 	kind, base, ok := l.in.Objects.Object(ref.Addr)
 	if !ok {
@@ -301,6 +327,10 @@ func (l *loader) traces() []*Trace {
 	for _, b := range l.order {
 		b.Symbols = len(b.ids)
 		b.slots()
+		if l.in.Operands {
+			b.Objects = b.objects.names(b.highest)
+			b.Object = b.objects.merge(b.Object)
+		}
 		if b.Symbol == PC {
 			b.Where = b.Syms
 		}

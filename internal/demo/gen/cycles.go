@@ -40,11 +40,11 @@ func recordCycle(c demo.Cycle, dir, tmp, program string) error {
 		compiler = "c++"
 	}
 	exe, run := filepath.Join(tmp, "example"), filepath.Join(tmp, c.File()+".isobath")
-	flags := slices.Concat([]string{"-g", "-O0", "-o", exe}, c.Flags, []string{filepath.Join(folder, c.Source), "-x", "c", filepath.Join(folder, "region.c")})
+	flags := slices.Concat([]string{"-g", "-O0", "-o", exe}, []string{filepath.Join(folder, c.Source), "-x", "c", filepath.Join(folder, "region.c")})
 	if err := command(compiler, flags...); err != nil {
 		return err
 	}
-	record := slices.Concat([]string{"record", "--refs", "--backend", "step", "--begin", "region_begin", "--end", "region_end", "-o", run, "--", exe}, c.Args)
+	record := slices.Concat([]string{"record", "--refs", "--backend", "step", "--allocations", "--begin", "region_begin", "--end", "region_end", "-o", run, "--", exe}, c.Args)
 	if err := command(program, record...); err != nil {
 		return err
 	}
