@@ -43,7 +43,7 @@ describe('the cycles page', () => {
 
   const option = async (name: string): Promise<string | null> => (await linkOf(page)).get(`o.c.${name}`);
   const status = (): Promise<string> => page.locator('[data-status]').innerText();
-  const entries = (): Promise<string[]> => page.getByRole('list', { name: 'Classes' }).getByRole('button').allInnerTexts();
+  const entries = (): Promise<string[]> => page.getByRole('list', { name: 'Classes' }).locator('button[aria-pressed]').allInnerTexts();
 
   async function picture(name: string): Promise<void> {
     await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());

@@ -17,6 +17,7 @@ import (
 	"isobath/internal/cycle"
 	"isobath/internal/demo"
 	"isobath/internal/formats"
+	"isobath/internal/guide"
 	"isobath/internal/refs"
 	"isobath/internal/refs/reffile"
 	"isobath/internal/source"
@@ -33,6 +34,7 @@ type Refs struct {
 	HasPC   bool
 	records int64
 	own     map[string]bool // source files of the user's; nil if none were found
+	named   []demo.Shown    // structures that have names of their own
 
 	mu       sync.Mutex
 	analyses []*cycles // newest first
@@ -49,12 +51,14 @@ type cycles struct {
 	view    *spiral.View
 	threads []CyclesThread
 	symbol  cycle.Symbol
+	in      cycle.Input
 	notes   []string
 }
 
 func (s *Server) cyclesRoutes(mux *http.ServeMux) {
 	s.handleRun(mux, "POST runs/{id}/cycles", s.cyclesInfo)
 	s.handleRun(mux, "POST runs/{id}/cycles/spiral", s.spiral)
+	s.handleRun(mux, "POST runs/{id}/cycles/sector", s.sector)
 	s.handleRun(mux, "POST runs/{id}/cycles/references", s.references)
 	s.handleRun(mux, "POST runs/{id}/cycles/projection", s.projection)
 }
@@ -80,7 +84,7 @@ func (l *Loader) DemoCycles() ([]*Run, error) {
 		if err != nil {
 			return nil, fmt.Errorf("demo: %w", err)
 		}
-		r := &Refs{Open: c.Open, own: map[string]bool{c.Source: true}}
+		r := &Refs{Open: c.Open, own: map[string]bool{c.Source: true}, named: c.Shows}
 		run := &Run{
 			Name: c.Name, Kind: string(formats.Refs), Format: "demo", Refs: r, Texts: texts,
 			TopologyNote: "a reference trace has no hardware topology",
@@ -113,7 +117,7 @@ func (l *Loader) refs(path, format string) (*Refs, error) {
 // prepare reads the trace once: to know what it holds and which sources it
 // names, and to be sure that it can be read.
 func (r *Refs) prepare(ctx context.Context, run *Run, folders []string) error {
-	a, err := r.find(ctx, CyclesAsk{Thread: -1})
+	a, err := r.find(ctx, CyclesAsk{Thread: -1}, nil)
 	if err != nil {
 		return err
 	}
@@ -158,8 +162,8 @@ func (r *Refs) isOwn(file string) bool {
 	return r.own[file]
 }
 
-// find returns the analysis that is asked for.
-func (r *Refs) find(ctx context.Context, ask CyclesAsk) (*cycles, error) {
+// find returns the analysis that is asked for. Progress may be nil.
+func (r *Refs) find(ctx context.Context, ask CyclesAsk, progress guide.Progress) (*cycles, error) {
 	key, err := json.Marshal(ask)
 	if err != nil {
 		return nil, err
@@ -184,11 +188,14 @@ func (r *Refs) find(ctx context.Context, ask CyclesAsk) (*cycles, error) {
 	if c.view != nil {
 		return c, nil
 	}
-	return c, c.analyse(ctx, r)
+	return c, c.analyse(ctx, r, progress)
 }
 
 // analyse reads the trace and finds its cycles.
-func (c *cycles) analyse(ctx context.Context, r *Refs) error {
+func (c *cycles) analyse(ctx context.Context, r *Refs, progress guide.Progress) error {
+	if progress == nil {
+		progress = func(string, int, int) {}
+	}
 	src, err := r.Open()
 	if err != nil {
 		return err
@@ -199,6 +206,9 @@ func (c *cycles) analyse(ctx context.Context, r *Refs) error {
 	if err != nil {
 		return err
 	}
+	in.Operands = true
+	in.Progress = func(n uint64) { progress("reading the trace", int(n), int(r.records)) }
+	c.in = in
 	traces, err := cycle.Load(ctx, src, in)
 	if err != nil {
 		return err
@@ -216,7 +226,10 @@ func (c *cycles) analyse(ctx context.Context, r *Refs) error {
 		c.notes = append(c.notes, fmt.Sprintf("%d references folded to %d", len(tr.Syms), len(folded.Syms)))
 		tr = folded
 	}
-	res, err := cycle.Analyse(ctx, tr, cycle.Options{Window: c.ask.Window, Cap: c.ask.Cap})
+	res, err := cycle.Analyse(ctx, tr, cycle.Options{
+		Window: c.ask.Window, Cap: c.ask.Cap,
+		Progress: func(p cycle.Progress) { progress(p.Stage, p.Done, p.Total) },
+	})
 	if err != nil {
 		return wrongAsk(err)
 	}
@@ -270,11 +283,11 @@ func (c *cycles) pick(traces []*cycle.Trace) (*cycle.Trace, error) {
 }
 
 // askCycles reads a question and the analysis it is about.
-func (r *Run) askCycles(ctx context.Context, ask CyclesAsk) (*cycles, error) {
+func (r *Run) askCycles(ctx context.Context, ask CyclesAsk, progress guide.Progress) (*cycles, error) {
 	if r.Refs == nil {
 		return nil, badRequest("%s holds %s, not a reference trace", r.Name, r.Kind)
 	}
-	return r.Refs.find(ctx, ask)
+	return r.Refs.find(ctx, ask, progress)
 }
 
 func (s *Server) cyclesInfo(w http.ResponseWriter, r *http.Request, run *Run) error {
@@ -282,20 +295,25 @@ func (s *Server) cyclesInfo(w http.ResponseWriter, r *http.Request, run *Run) er
 	if err := readJSON(w, r, &ask); err != nil {
 		return err
 	}
-	c, err := run.askCycles(r.Context(), ask)
-	if err != nil {
-		return err
-	}
-	return s.answerJSON(w, r, http.StatusOK, c.info())
+	return s.watched(w, r, func(ctx context.Context, progress guide.Progress) (any, error) {
+		c, err := run.askCycles(ctx, ask, progress)
+		if err != nil {
+			return nil, err
+		}
+		return c.info(run.Refs.named), nil
+	})
 }
 
-func (c *cycles) info() CyclesInfo {
+func (c *cycles) info(named []demo.Shown) CyclesInfo {
 	res := c.view.R
 	info := CyclesInfo{
 		Records: len(res.Trace.Syms), Windows: len(res.Points.Index), Unique: res.Points.Len(), Symbols: res.Trace.Symbols,
 		Symbol: c.symbol.String(), Window: res.Points.Window, Thread: int64(res.Trace.Thread), Threads: list(c.threads),
-		Bars: []CyclesBars{}, Classes: []CyclesClass{}, Colours: list(c.view.Colours), Lines: list(c.view.Lines),
-		Preamble: res.Preamble, Postamble: res.Postamble, Notes: list(c.notes),
+		Bars: []CyclesBars{}, Classes: []CyclesClass{}, Lines: list(c.view.Lines),
+		Preamble: res.Preamble, Postamble: res.Postamble, Notes: list(c.notes), Named: []CyclesNamed{},
+	}
+	for _, n := range named {
+		info.Named = append(info.Named, CyclesNamed{n.Name, n.Symbol, n.Window, c.classOf(n)})
 	}
 	if res.Matrix != nil {
 		info.Cap = res.Matrix.Cap
@@ -325,22 +343,80 @@ func (c *cycles) info() CyclesInfo {
 	return info
 }
 
+// classOf finds the class that a name is for, -1 if there is none.
+func (c *cycles) classOf(n demo.Shown) int {
+	classes := c.view.R.Classes
+	if n.Symbol != c.symbol.String() || n.Window != c.view.R.Points.Window {
+		return -1
+	}
+	return slices.IndexFunc(classes, func(k *cycle.Class) bool {
+		return k.Turns == n.Turns && (n.Dual == 0 || k.Dual >= 0 && classes[k.Dual].Turns == n.Dual)
+	})
+}
+
 // Bounds of a drawing.
 const (
 	maxSpiralWindows = 20_000 // more become pixels
 	maxRadii         = 2_000
-	maxAngles        = 1_440
+	maxAngles        = 4_096
 	maxStripColumns  = 8_192
 	maxStrips        = 6
+	ringAngles       = 720
+	// A radius of this many pixels is assumed at least: a small window should
+	// not turn a short trace into pixels.
+	leastRadii = 300
 )
 
+// coloured is a class with the lift of the class it morphs to, in colours.
+type coloured struct {
+	*cycles
+	lift, other []float32
+	part        float64
+	colours     *spiral.Colouring
+}
+
+func (r *Run) askClass(ctx context.Context, ask *ClassAsk) (*coloured, error) {
+	by := spiral.By(ask.Colour)
+	if !slices.Contains([]spiral.By{"", spiral.ByLine, spiral.ByFunction, spiral.ByObject, spiral.ByOp}, by) {
+		return nil, badRequest("no colouring %q: want line, function, object or op", ask.Colour)
+	}
+	if by == "" {
+		by = spiral.ByLine
+	}
+	c, err := r.askCycles(ctx, ask.CyclesAsk, nil)
+	if err != nil {
+		return nil, err
+	}
+	k := &coloured{cycles: c, part: ask.Part, colours: c.view.Colouring(by, ask.Toggled)}
+	if k.lift, err = c.view.Lift(ctx, ask.Class, ask.Epsilon); err != nil {
+		return nil, wrongAsk(err)
+	}
+	if ask.Other >= 0 {
+		if k.other, err = c.view.Lift(ctx, ask.Other, 0); err != nil {
+			return nil, wrongAsk(err)
+		}
+	}
+	return k, nil
+}
+
+// answerColumns sends a header, which made fills in, and its columns.
+func (s *Server) answerColumns(w http.ResponseWriter, r *http.Request, head any, col *columns) error {
+	body, err := message(head, col.body)
+	if err == nil {
+		s.answerBytes(w, r, http.StatusOK, "application/vnd.isobath", body)
+	}
+	return err
+}
+
+func milliseconds(since time.Time) float64 { return float64(time.Since(since).Microseconds()) / 1000 }
+
 func (s *Server) spiral(w http.ResponseWriter, r *http.Request, run *Run) error {
-	ask := SpiralAsk{Other: -1}
+	ask := SpiralAsk{ClassAsk: ClassAsk{Other: -1}}
 	if err := readJSON(w, r, &ask); err != nil {
 		return err
 	}
 	start := time.Now()
-	c, err := run.askCycles(r.Context(), ask.CyclesAsk)
+	c, err := run.askClass(r.Context(), &ask.ClassAsk)
 	if err != nil {
 		return err
 	}
@@ -351,69 +427,99 @@ func (s *Server) spiral(w http.ResponseWriter, r *http.Request, run *Run) error 
 	if ask.First < 0 || ask.First >= ask.Last || ask.Radii < 1 || ask.Radii > maxRadii || ask.Angles < 1 || ask.Angles > maxAngles || ask.Columns < 1 || ask.Columns > maxStripColumns {
 		return badRequest("a spiral needs some of the %d windows, 1 to %d radii, 1 to %d angles and 1 to %d columns", n, maxRadii, maxAngles, maxStripColumns)
 	}
-	head, col, err := c.draw(r.Context(), &ask)
+	col := &columns{}
+	head, err := c.draw(r.Context(), &ask, col)
 	if err != nil {
 		return wrongAsk(err)
 	}
-	head.Columns = list(col.refs)
-	head.Took = float64(time.Since(start).Microseconds()) / 1000
-	body, err := message(head, col.body)
+	head.Columns, head.Took = list(col.refs), milliseconds(start)
+	return s.answerColumns(w, r, head, col)
+}
+
+// sector draws a part of a spiral in more detail.
+func (s *Server) sector(w http.ResponseWriter, r *http.Request, run *Run) error {
+	ask := SectorAsk{ClassAsk: ClassAsk{Other: -1}, Span: 1}
+	if err := readJSON(w, r, &ask); err != nil {
+		return err
+	}
+	start := time.Now()
+	c, err := run.askClass(r.Context(), &ask.ClassAsk)
 	if err != nil {
 		return err
 	}
-	s.answerBytes(w, r, http.StatusOK, "application/vnd.isobath", body)
-	return nil
-}
-
-func (c *cycles) draw(ctx context.Context, ask *SpiralAsk) (*SpiralAnswer, *columns, error) {
-	v := c.view
-	lift, err := v.Lift(ctx, ask.Class, ask.Epsilon)
-	if err != nil {
-		return nil, nil, err
-	}
-	var other []float32
-	if ask.Other >= 0 {
-		if other, err = v.Lift(ctx, ask.Other, ask.Epsilon); err != nil {
-			return nil, nil, err
-		}
+	n := c.view.Windows()
+	if ask.First < 0 || ask.First >= ask.Last || ask.Last > n || ask.Radii < 1 || ask.Radii > maxRadii || ask.Angles < 1 || ask.Angles > maxAngles || !(ask.Span > 0 && ask.Span <= 1 && math.Abs(ask.From) <= 1) {
+		return badRequest("a sector needs some of the %d windows, angles within a turn, 1 to %d radii and 1 to %d angles", n, maxRadii, maxAngles)
 	}
 	col := &columns{}
-	head := &SpiralAnswer{First: ask.First, Last: ask.Last, Whole: ask.Last-ask.First <= maxSpiralWindows, Teeth: spiral.Teeth(lift), ByPass: list(v.ByPass(ask.Class))}
-	turns, every := spiral.Turns(lift)
-	passes, err := v.Passes(ctx, ask.Class)
+	walked, err := c.walked(r.Context(), spiral.Sector{First: ask.First, Last: ask.Last, From: ask.From, Span: ask.Span}, ask.Radii, ask.Angles, col)
 	if err != nil {
-		return nil, nil, err
+		return wrongAsk(err)
 	}
-	head.Turns, head.Every, head.Passes = add(col, turns), every, add(col, passes)
+	return s.answerColumns(w, r, &SectorAnswer{list(col.refs), milliseconds(start), walked}, col)
+}
+
+// walked adds the windows of a sector: each by itself, or as pixels.
+func (c *coloured) walked(ctx context.Context, g spiral.Sector, radii, angles int, col *columns) (Walked, error) {
+	turns := math.Abs(float64(c.lift[g.Last-1] - c.lift[g.First]))
+	w := Walked{First: g.First, Last: g.Last, Whole: g.Last-g.First <= maxSpiralWindows && 3*turns <= 4*float64(max(radii, leastRadii))}
 	var shown, target []float32
 	var colour []uint16
 	var point []uint32
-	if head.Whole {
-		shown = lift[ask.First:ask.Last]
-		if other != nil {
-			target = other[ask.First:ask.Last]
+	if w.Whole {
+		shown = c.lift[g.First:g.Last]
+		if c.other != nil {
+			target = c.other[g.First:g.Last]
 		}
-		point = v.R.Points.Index[ask.First:ask.Last]
-		for t := ask.First; t < ask.Last; t++ {
-			colour = append(colour, uint16(v.Colour(t)))
+		point = c.view.R.Points.Index[g.First:g.Last]
+		for t := g.First; t < g.Last; t++ {
+			colour = append(colour, uint16(c.colours.Of(t)))
 		}
 	} else {
-		p, err := v.Polar(ctx, spiral.Mix(lift, other, ask.Part), ask.First, ask.Last, ask.Radii, ask.Angles)
+		p, err := c.colours.Polar(ctx, spiral.Mix(c.lift, c.other, c.part), g, radii, angles)
 		if err != nil {
-			return nil, nil, err
+			return w, err
 		}
-		head.Polar = &SpiralPolar{p.Radii, p.Angles, add(col, p.Colour)}
+		w.Polar = &SpiralPolar{p.From, p.Span, p.Radii, p.Angles, add(col, p.Colour)}
 	}
-	head.Lift, head.OtherLift, head.Colour, head.Point = add(col, shown), add(col, target), add(col, colour), add(col, point)
-	return head, col, c.strips(ctx, ask, head, col)
+	w.Lift, w.OtherLift, w.Colour, w.Point = add(col, shown), add(col, target), add(col, colour), add(col, point)
+	return w, nil
+}
+
+func (c *coloured) draw(ctx context.Context, ask *SpiralAsk, col *columns) (*SpiralAnswer, error) {
+	v := c.view
+	head := &SpiralAnswer{
+		Teeth: spiral.Teeth(c.lift), ByPass: list(v.ByPass(ask.Class)),
+		Colours: list(c.colours.Colours), Groups: list(c.colours.Groups), Structures: list(c.colours.Structures),
+	}
+	turns, every := spiral.Turns(c.lift)
+	passes, err := v.Passes(ctx, ask.Class)
+	if err != nil {
+		return nil, err
+	}
+	head.Turns, head.Every, head.Passes = add(col, turns), every, add(col, passes)
+	whole := spiral.Whole(v.Windows())
+	whole.First, whole.Last = ask.First, ask.Last
+	if head.Walked, err = c.walked(ctx, whole, ask.Radii, ask.Angles, col); err != nil {
+		return nil, err
+	}
+	mixed := c.lift
+	if !head.Whole {
+		mixed = spiral.Mix(c.lift, c.other, c.part)
+	}
+	first := max(ask.First, v.R.Preamble)
+	ring, ringColour := c.colours.Ring(mixed, first, max(first, min(ask.Last, v.Windows()-v.R.Postamble)), ringAngles)
+	head.Ring, head.RingColour = add(col, ring), add(col, ringColour)
+	return head, c.strips(ctx, ask, head, col)
 }
 
 // strips adds the lifts of the class and of others that turn.
-func (c *cycles) strips(ctx context.Context, ask *SpiralAsk, head *SpiralAnswer, col *columns) error {
+func (c *coloured) strips(ctx context.Context, ask *SpiralAsk, head *SpiralAnswer, col *columns) error {
 	head.Strips = []SpiralStrip{}
 	want := []int{ask.Class}
 	for i, k := range c.view.R.Classes {
-		if i != ask.Class && k.Turns != 0 && len(want) < maxStrips {
+		// The class to morph to is always among them.
+		if i != ask.Class && (i == ask.Other || k.Turns != 0 && len(want) < maxStrips) {
 			want = append(want, i)
 		}
 	}
@@ -422,7 +528,7 @@ func (c *cycles) strips(ctx context.Context, ask *SpiralAsk, head *SpiralAnswer,
 		if err != nil {
 			return err
 		}
-		strip := c.view.Strip(lift, ask.Columns)
+		strip := c.colours.Strip(lift, ask.Columns)
 		head.Strips = append(head.Strips, SpiralStrip{class, add(col, strip.Low), add(col, strip.High)})
 		if class == ask.Class {
 			head.Ribbon = add(col, strip.Colour)
@@ -442,19 +548,19 @@ func (s *Server) references(w http.ResponseWriter, r *http.Request, run *Run) er
 	if ask.First < 0 || ask.Last <= ask.First || ask.Last-ask.First > maxReferences {
 		return badRequest("at most %d references are listed at once", maxReferences)
 	}
-	c, err := run.askCycles(r.Context(), ask.CyclesAsk)
+	c, err := run.askCycles(r.Context(), ask.CyclesAsk, nil)
 	if err != nil {
 		return err
 	}
-	if ask.Folds > 0 || ask.Every > 1 || ask.CyclesAsk.From > 0 {
-		return badRequest("references are listed for whole traces only, not for sampled, cut or folded ones")
+	if ask.Folds > 0 {
+		return badRequest("references of a folded trace are not listed: one turn stands for many")
 	}
 	src, err := run.Refs.Open()
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	list, err := spiral.References(r.Context(), src, c.view.R.Trace.Thread, uint64(ask.First), uint64(ask.Last), run.Refs.Program)
+	list, err := spiral.References(r.Context(), src, spiral.Range{Input: c.in, Thread: c.view.R.Trace.Thread, From: uint64(ask.First), To: uint64(ask.Last)})
 	if err != nil {
 		return err
 	}
@@ -465,18 +571,15 @@ func (s *Server) references(w http.ResponseWriter, r *http.Request, run *Run) er
 const maxSteps = 4_000
 
 func (s *Server) projection(w http.ResponseWriter, r *http.Request, run *Run) error {
-	var ask ProjectionAsk
+	ask := ProjectionAsk{ClassAsk: ClassAsk{Other: -1}}
 	if err := readJSON(w, r, &ask); err != nil {
 		return err
 	}
-	c, err := run.askCycles(r.Context(), ask.CyclesAsk)
+	c, err := run.askClass(r.Context(), &ask.ClassAsk)
 	if err != nil {
 		return err
 	}
 	res := c.view.R
-	if ask.Class < 0 || ask.Class >= len(res.Classes) {
-		return badRequest("no class %d: there are %d", ask.Class, len(res.Classes))
-	}
 	cloud, err := spiral.Project(r.Context(), res, ask.Method)
 	if err != nil {
 		return wrongAsk(err)
@@ -487,7 +590,7 @@ func (s *Server) projection(w http.ResponseWriter, r *http.Request, run *Run) er
 		place[uint32(p)] = int64(i)
 		a.Theta = append(a.Theta, finite(res.Classes[ask.Class].Theta(p)))
 		a.Visits = append(a.Visits, int64(res.Points.Visits[p]))
-		a.Colour = append(a.Colour, int(c.view.Colour(int(res.Points.First[p]))))
+		a.Colour = append(a.Colour, int(c.colours.Of(int(res.Points.First[p]))))
 	}
 	steps := map[[2]int64]int64{}
 	for t := 1; t < len(res.Points.Index) && len(steps) < maxSteps; t++ {

@@ -1,8 +1,12 @@
 package server
 
 import (
+	"context"
+	"errors"
+	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"isobath/internal/dataset"
@@ -22,16 +26,20 @@ func demoCycles(t *testing.T) (*Server, []*Run) {
 	return s, runs
 }
 
-// TestDemoCycles: the recordings hold what the paper describes for its figures
-// 7 to 9, on our own programs.
+// TestDemoCycles: the recordings hold, under the names they carry, what the
+// paper describes for its figures 7 to 10, on our own programs.
 func TestDemoCycles(t *testing.T) {
 	s, runs := demoCycles(t)
+	if len(runs) != 9 {
+		t.Errorf("%d runs, want 9", len(runs))
+	}
 	for name, want := range map[string][]int64{ // turns that must be found
 		"bubble sort, reversed":             {10, 4, 6}, // comparisons; passes; 6 + 4 are duals
 		"bubble sort, sorted":               {4},
-		"bubble sort, shuffled":             {5, 3},
+		"bubble sort, shuffled":             {6, 4},
 		"bubble sort of a vector, reversed": {10, 4, 14},
 		"bubble sort of a vector, sorted":   {4},
+		"bubble sort of a vector, shuffled": {6, 10, 4},
 		"matrix multiplication":             {64, 16, 4}, // k, j, i
 		"matrix multiplication, blocked":    {64, 32, 16},
 		"particles to grid":                 {96, 24},
@@ -40,7 +48,8 @@ func TestDemoCycles(t *testing.T) {
 		if i < 0 {
 			t.Fatalf("no run %q", name)
 		}
-		info := post[CyclesInfo](t, s, "/api/v1/runs/"+runs[i].ID+"/cycles", CyclesAsk{Thread: -1})
+		path := "/api/v1/runs/" + runs[i].ID + "/cycles"
+		info := post[CyclesInfo](t, s, path, CyclesAsk{Thread: -1})
 		for _, turns := range want {
 			if !slices.ContainsFunc(info.Classes, func(c CyclesClass) bool { return c.Exact && c.Turns == turns }) {
 				t.Errorf("%s: no class has %d turns", name, turns)
@@ -49,28 +58,109 @@ func TestDemoCycles(t *testing.T) {
 		if !info.HasLines || len(runs[i].sources()) == 0 || !runs[i].sources()[0].Found {
 			t.Errorf("%s: lines %v, sources %v", name, info.HasLines, runs[i].sources())
 		}
+		if len(info.Named) == 0 {
+			t.Errorf("%s: nothing is named", name)
+		}
+		for k, n := range info.Named {
+			there := post[CyclesInfo](t, s, path, CyclesAsk{Thread: -1, Symbol: n.Symbol, Window: n.Window}).Named[k]
+			if there.Class < 0 {
+				t.Errorf("%s: no class is %q by %s in windows of %d", name, n.Name, n.Symbol, n.Window)
+			}
+		}
+	}
+}
+
+// TestDuals: of five shuffled numbers six comparisons swap and four do not, and
+// both are found, as each other's dual.
+func TestDuals(t *testing.T) {
+	s, runs := demoCycles(t)
+	i := slices.IndexFunc(runs, func(r *Run) bool { return r.Name == "bubble sort, shuffled" })
+	info := post[CyclesInfo](t, s, "/api/v1/runs/"+runs[i].ID+"/cycles", CyclesAsk{Thread: -1, Symbol: "line"})
+	six, four := info.Classes[info.Named[0].Class], info.Classes[info.Named[1].Class]
+	if six.Turns != 6 || four.Turns != 4 || six.Dual != info.Named[1].Class || four.Dual != info.Named[0].Class {
+		t.Errorf("%d turns with dual %d, %d turns with dual %d", six.Turns, six.Dual, four.Turns, four.Dual)
 	}
 }
 
 func TestSpiral(t *testing.T) {
 	s, runs := demoCycles(t)
 	path := "/api/v1/runs/" + runs[0].ID + "/cycles"
-	ask := SpiralAsk{CyclesAsk: CyclesAsk{Thread: -1}, Class: 0, Other: 1, Radii: 100, Angles: 360, Columns: 200}
+	class := ClassAsk{CyclesAsk: CyclesAsk{Thread: -1}, Class: 0, Other: 1}
+	ask := SpiralAsk{ClassAsk: class, Radii: 100, Angles: 360, Columns: 200}
 	a := post[SpiralAnswer](t, s, path+"/spiral", ask)
 	if !a.Whole || a.Columns[a.Lift].Length != 288 || a.Columns[a.Turns].Length != 10 || a.Columns[a.Passes].Length != 4 {
 		t.Errorf("lift of %d windows, %d turns, %d passes; want 288, 10, 4", a.Columns[a.Lift].Length, a.Columns[a.Turns].Length, a.Columns[a.Passes].Length)
 	}
 	list := post[[]spiral.Reference](t, s, path+"/references", ReferencesAsk{CyclesAsk: CyclesAsk{Thread: -1}, First: 10, Last: 20})
-	if len(list) != 10 || list[0].Record != 10 || list[0].File != "bubble_array.c" {
+	if len(list) != 10 || list[0].Record != 10 || list[0].File != "bubble_array.c" || list[0].Object == "" {
 		t.Errorf("references %+v", list)
 	}
-	cloud := post[ProjectionAnswer](t, s, path+"/projection", ProjectionAsk{CyclesAsk: CyclesAsk{Thread: -1}, Method: "mds"})
+	sampled := post[[]spiral.Reference](t, s, path+"/references", ReferencesAsk{CyclesAsk: CyclesAsk{Thread: -1, Every: 2, From: 6}, First: 1, Last: 3})
+	if len(sampled) != 2 || sampled[0].Order != 8 || sampled[1].Order != 10 || sampled[1].Address != list[0].Address {
+		t.Errorf("sampled references %+v", sampled)
+	}
+	cloud := post[ProjectionAnswer](t, s, path+"/projection", ProjectionAsk{ClassAsk: class, Method: "mds"})
 	if len(cloud.X) != 49 {
 		t.Errorf("%d points, want 49", len(cloud.X))
 	}
 	other := post[CyclesInfo](t, s, path, CyclesAsk{Thread: -1, Symbol: "addr", Window: 6})
 	if other.Symbol != "addr" || other.Window != 6 {
 		t.Errorf("asked for addresses in windows of 6, got %s in %d", other.Symbol, other.Window)
+	}
+}
+
+// TestColourings: what a walk is coloured by, with every reference in a group.
+func TestColourings(t *testing.T) {
+	s, runs := demoCycles(t)
+	path := "/api/v1/runs/" + runs[0].ID + "/cycles/spiral"
+	ask := SpiralAsk{ClassAsk: ClassAsk{CyclesAsk: CyclesAsk{Thread: -1}, Other: -1}, Radii: 100, Angles: 360, Columns: 200}
+	for by, want := range map[string]map[string]int{
+		"op":       {"load": 229, "store": 44, "modify": 24},
+		"object":   {"stack": 237, "value": 60},
+		"function": {"sort": 294, "main": 3},
+	} {
+		ask.Colour = by
+		a := post[SpiralAnswer](t, s, path, ask)
+		got := map[string]int{}
+		for _, g := range a.Groups {
+			got[g.Label] = g.Count
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("by %s: %v, want %v", by, got, want)
+		}
+	}
+	ask.Colour, ask.Toggled = "function", []string{"sort"}
+	if a := post[SpiralAnswer](t, s, path, ask); len(a.Groups) < 9 || a.Structures[slices.IndexFunc(a.Structures, func(k spiral.Structure) bool { return k.Function == "sort" })].Folded {
+		t.Errorf("sort is not opened: %+v %+v", a.Groups, a.Structures)
+	}
+}
+
+// TestSector: a part of a walk is the windows of that part.
+func TestSector(t *testing.T) {
+	s, runs := demoCycles(t)
+	path := "/api/v1/runs/" + runs[0].ID + "/cycles/sector"
+	a := post[SectorAnswer](t, s, path, SectorAsk{ClassAsk: ClassAsk{CyclesAsk: CyclesAsk{Thread: -1}, Other: -1}, First: 30, Last: 60, From: 0.5, Span: 0.25, Radii: 10, Angles: 10})
+	if !a.Whole || a.First != 30 || a.Columns[a.Lift].Length != 30 || a.Columns[a.Colour].Length != 30 {
+		t.Errorf("%+v", a)
+	}
+}
+
+// TestCyclesProgress: an analysis says how far it is, and ends when the request
+// is taken back.
+func TestCyclesProgress(t *testing.T) {
+	s, runs := demoCycles(t)
+	path := "/api/v1/runs/" + runs[0].ID + "/cycles"
+	w := do(s, "POST", path, `{"thread":-1,"window":9}`, "Content-Type", "application/json", "Accept", "text/event-stream")
+	if body := w.Body.String(); !strings.Contains(body, "event: progress") || !strings.Contains(body, "event: done") {
+		t.Errorf("events: %s", body)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := runs[0].askCycles(ctx, CyclesAsk{Thread: -1, Window: 8}, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled analysis: %v", err)
+	}
+	if c, err := runs[0].askCycles(t.Context(), CyclesAsk{Thread: -1, Window: 8}, nil); err != nil || c.view == nil {
+		t.Errorf("asked again: %v", err)
 	}
 }
 
@@ -86,6 +176,9 @@ func TestCyclesRefusals(t *testing.T) {
 		"no such class":             {path + "/spiral", `{"thread":-1,"class":99,"radii":10,"angles":10,"columns":10}`},
 		"huge spiral":               {path + "/spiral", `{"thread":-1,"radii":1000000,"angles":10,"columns":10}`},
 		"too many references":       {path + "/references", `{"thread":-1,"first":0,"last":1000000}`},
+		"unknown colouring":         {path + "/spiral", `{"thread":-1,"colour":"taste","radii":10,"angles":10,"columns":10}`},
+		"sector beyond the end":     {path + "/sector", `{"thread":-1,"first":0,"last":1000000,"radii":10,"angles":10}`},
+		"sector of no angle":        {path + "/sector", `{"thread":-1,"first":0,"last":10,"span":0,"radii":10,"angles":10}`},
 		"unknown projection":        {path + "/projection", `{"thread":-1,"method":"guess"}`},
 	} {
 		if w := do(s, "POST", c.path, c.body, "Content-Type", "application/json"); w.Code != http.StatusBadRequest {

@@ -29,12 +29,21 @@ type CyclesInfo struct {
 	Threads   []CyclesThread  `json:"threads"`
 	Bars      []CyclesBars    `json:"bars"`
 	Classes   []CyclesClass   `json:"classes"`
-	Colours   []spiral.Colour `json:"colours"`
-	Lines     []spiral.Colour `json:"lines"` // every line or folded function
+	Lines     []spiral.Colour `json:"lines"` // every line, and functions of libraries
 	Preamble  int             `json:"preamble"`
 	Postamble int             `json:"postamble"`
 	Notes     []string        `json:"notes"`
 	HasLines  bool            `json:"hasLines"`
+	Named     []CyclesNamed   `json:"named"`
+}
+
+// CyclesNamed is a structure with a name of its own: what the turns of a class
+// are, under which settings. Class is -1 if this analysis does not have them.
+type CyclesNamed struct {
+	Name   string `json:"name"`
+	Symbol string `json:"symbol"`
+	Window int    `json:"window"`
+	Class  int    `json:"class"`
 }
 
 // CyclesThread is a thread that can be chosen.
@@ -80,50 +89,89 @@ type CyclesLine struct {
 	Share float64 `json:"share"`
 }
 
-// SpiralAsk asks for the drawing of a class, or of the morph from it to another:
-// part 0 is the one, 1 the other. Windows from First to Last-1 are drawn; Last
-// 0 is the end. Radii and Angles are the pixels there are, Columns those of the
-// strip.
-type SpiralAsk struct {
+// ClassAsk asks for a class in colours, or for the morph from it to another:
+// part 0 is the one, 1 the other.
+type ClassAsk struct {
 	CyclesAsk
-	Class   int     `json:"class"`
-	Other   int     `json:"other"` // -1 for none
-	Part    float64 `json:"part"`
-	Epsilon int     `json:"epsilon"` // 0: where the class was found
-	First   int     `json:"first"`
-	Last    int     `json:"last"`
-	Radii   int     `json:"radii"`
-	Angles  int     `json:"angles"`
-	Columns int     `json:"columns"`
+	Class   int      `json:"class"`
+	Other   int      `json:"other"` // -1 for none
+	Part    float64  `json:"part"`
+	Epsilon int      `json:"epsilon"` // 0: where the class was found
+	Colour  string   `json:"colour" ts:"'' | 'line' | 'function' | 'object' | 'op'"`
+	Toggled []string `json:"toggled"` // functions that are folded or opened by hand
 }
 
-// SpiralAnswer is a drawing. Lift, colour and point are there for every window
-// if they can be told apart; otherwise polar is set.
+// SpiralAsk asks for the drawing of a class. Windows from First to Last-1 are
+// drawn; Last 0 is the end. Radii and Angles are the pixels there are, Columns
+// those of the strip.
+type SpiralAsk struct {
+	ClassAsk
+	First   int `json:"first"`
+	Last    int `json:"last"`
+	Radii   int `json:"radii"`
+	Angles  int `json:"angles"`
+	Columns int `json:"columns"`
+}
+
+// SectorAsk asks for a part of a drawing in more detail: windows from First to
+// Last-1 at angles from From on, over Span turns.
+type SectorAsk struct {
+	ClassAsk
+	First  int     `json:"first"`
+	Last   int     `json:"last"`
+	From   float64 `json:"from"`
+	Span   float64 `json:"span"`
+	Radii  int     `json:"radii"`
+	Angles int     `json:"angles"`
+}
+
+// Walked is the windows of a drawing one by one, if they can be told apart;
+// otherwise polar is set.
+type Walked struct {
+	First     int          `json:"first"`
+	Last      int          `json:"last"`
+	Whole     bool         `json:"whole"`
+	Lift      Column       `json:"lift"`
+	OtherLift Column       `json:"otherLift"` // of the class to morph to
+	Colour    Column       `json:"colour"`
+	Point     Column       `json:"point"`
+	Polar     *SpiralPolar `json:"polar"`
+}
+
+// SectorAnswer is a part of a drawing.
+type SectorAnswer struct {
+	Columns []ColumnRef `json:"columns"`
+	Took    float64     `json:"took"`
+	Walked
+}
+
+// SpiralAnswer is a drawing.
 type SpiralAnswer struct {
-	Columns   []ColumnRef   `json:"columns"`
-	Took      float64       `json:"took"`
-	First     int           `json:"first"`
-	Last      int           `json:"last"`
-	Whole     bool          `json:"whole"`
-	Lift      Column        `json:"lift"`
-	OtherLift Column        `json:"otherLift"` // of the class to morph to
-	Colour    Column        `json:"colour"`
-	Point     Column        `json:"point"`
-	Polar     *SpiralPolar  `json:"polar"`
-	Turns     Column        `json:"turns"` // windows at which turns begin
-	Every     int           `json:"every"` // turns between two of them
-	Passes    Column        `json:"passes"`
-	ByPass    []int         `json:"byPass"` // turns in each pass; empty if they cannot be counted
-	Teeth     bool          `json:"teeth"`
-	Strips    []SpiralStrip `json:"strips"` // of the class and the others with turns
-	Ribbon    Column        `json:"ribbon"`
+	Columns []ColumnRef `json:"columns"`
+	Took    float64     `json:"took"`
+	Walked
+	Turns      Column             `json:"turns"` // windows at which turns begin
+	Every      int                `json:"every"` // turns between two of them
+	Passes     Column             `json:"passes"`
+	ByPass     []int              `json:"byPass"` // turns in each pass; empty if they cannot be counted
+	Teeth      bool               `json:"teeth"`
+	Strips     []SpiralStrip      `json:"strips"` // of the class and the others with turns
+	Ribbon     Column             `json:"ribbon"`
+	Ring       Column             `json:"ring"`       // windows in the loop by angle
+	RingColour Column             `json:"ringColour"` // and their most frequent colour
+	Colours    []spiral.Colour    `json:"colours"`
+	Groups     []spiral.Colour    `json:"groups"` // all, those without a colour too
+	Structures []spiral.Structure `json:"structures"`
 }
 
-// SpiralPolar are pixels of radius and angle: colours, 0xffff for none.
+// SpiralPolar are pixels of radius and angle: colours, 0xffff for none. Angles
+// begin at From and span Span turns.
 type SpiralPolar struct {
-	Radii  int    `json:"radii"`
-	Angles int    `json:"angles"`
-	Colour Column `json:"colour"`
+	From   float64 `json:"from"`
+	Span   float64 `json:"span"`
+	Radii  int     `json:"radii"`
+	Angles int     `json:"angles"`
+	Colour Column  `json:"colour"`
 }
 
 // SpiralStrip is the lift of a class over the whole trace.
@@ -142,8 +190,7 @@ type ReferencesAsk struct {
 
 // ProjectionAsk asks for the cloud of points in the plane.
 type ProjectionAsk struct {
-	CyclesAsk
-	Class  int    `json:"class"`
+	ClassAsk
 	Method string `json:"method" ts:"'isomap' | 'mds'"`
 }
 

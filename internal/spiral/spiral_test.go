@@ -1,11 +1,13 @@
 package spiral
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"testing"
 
 	"isobath/internal/cycle"
+	"isobath/internal/refs"
 	"isobath/internal/refs/reffile"
 	"isobath/internal/test"
 )
@@ -47,7 +49,7 @@ func analysed(t *testing.T, tr *cycle.Trace) *View {
 func TestColours(t *testing.T) {
 	v := analysed(t, loop(5, 12))
 	var labels []string
-	for _, c := range v.Colours {
+	for _, c := range v.Colouring(ByLine, nil).Colours {
 		labels = append(labels, c.Label)
 	}
 	// In the order of sites; lines of the library become its function.
@@ -61,6 +63,85 @@ func TestColours(t *testing.T) {
 	if total != len(v.R.Trace.Syms) {
 		t.Errorf("lines have %d references, the trace %d", total, len(v.R.Trace.Syms))
 	}
+}
+
+// TestStructures: functions fold to one colour and open to their lines.
+func TestStructures(t *testing.T) {
+	tr := loop(5, 12)
+	for i := range tr.Sites {
+		if tr.Sites[i].Place.Function == "" {
+			tr.Sites[i].Place.Function = "walk"
+		}
+	}
+	v := analysed(t, tr)
+	swap := tr.Sites[3].Place.Function
+	for _, c := range []struct {
+		by      By
+		toggled []string
+		want    []string
+	}{
+		{ByFunction, nil, []string{"walk", "std::swap"}},
+		{ByFunction, []string{"walk"}, []string{"own.c:10", "own.c:11", "own.c:12", "std::swap", "own.c:14", "own.c:15"}},
+		{ByLine, []string{"walk", swap}, []string{"walk", "move.h:13"}},
+	} {
+		got := v.Colouring(c.by, c.toggled)
+		var labels []string
+		for _, k := range got.Colours {
+			labels = append(labels, k.Label)
+		}
+		if !slices.Equal(labels, c.want) {
+			t.Errorf("by %s, toggled %q: %v, want %v", c.by, c.toggled, labels, c.want)
+		}
+		if len(got.Structures) != 2 || got.Structures[0].Lines != 5 || got.Structures[0].Count+got.Structures[1].Count != len(tr.Syms) {
+			t.Errorf("structures %+v", got.Structures)
+		}
+	}
+}
+
+// TestOperands: references are told apart by what they do and to what.
+func TestOperands(t *testing.T) {
+	tr := loop(5, 12)
+	for _, s := range tr.Syms {
+		tr.Ops = append(tr.Ops, map[bool]refs.Op{true: refs.Store}[s == 2])
+		tr.Object = append(tr.Object, map[bool]uint16{true: 1}[s >= 2])
+	}
+	tr.Objects = []string{"stack", "value"}
+	v := analysed(t, tr)
+	counts := func(by By) map[string]int {
+		out := map[string]int{}
+		for _, k := range v.Colouring(by, nil).Colours {
+			out[k.Label] = k.Count
+		}
+		return out
+	}
+	if got, want := counts(ByOp), map[string]int{"load": 190, "store": 60}; !maps.Equal(got, want) {
+		t.Errorf("by operation %v, want %v", got, want)
+	}
+	if got, want := counts(ByObject), map[string]int{"stack": 120, "value": 130}; !maps.Equal(got, want) {
+		t.Errorf("by object %v, want %v", got, want)
+	}
+	c := v.Colouring(ByOp, nil)
+	for i := range v.Windows() {
+		if want := uint8(tr.Ops[i]); c.Of(i) != want {
+			t.Fatalf("window %d has colour %d, want %d", i, c.Of(i), want)
+		}
+	}
+	// The ring holds every window of its range once.
+	lift, err := v.Lift(t.Context(), 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, _ := c.Ring(lift, 3, 200, 24)
+	if total := sum(n); total != 197 {
+		t.Errorf("the ring has %d windows, want 197", total)
+	}
+}
+
+func sum(list []uint32) (total int) {
+	for _, n := range list {
+		total += int(n)
+	}
+	return total
 }
 
 func TestShortName(t *testing.T) {
@@ -112,8 +193,8 @@ func TestBubbleArray(t *testing.T) {
 	}
 }
 
-// TestPolarEqualsSlow: each pixel has the most frequent colour of the windows
-// that fall onto it.
+// TestPolarEqualsSlow: each pixel has the most frequent colour of the arcs that
+// touch it, in the whole circle and in a sector over the seam.
 func TestPolarEqualsSlow(t *testing.T) {
 	v := analysed(t, loop(9, 40))
 	lift, err := v.Lift(t.Context(), 0, 0)
@@ -121,34 +202,50 @@ func TestPolarEqualsSlow(t *testing.T) {
 		t.Fatal(err)
 	}
 	const radii, angles = 13, 16
-	p, err := v.Polar(t.Context(), lift, 5, len(lift), radii, angles)
-	if err != nil {
-		t.Fatal(err)
-	}
-	counts := map[[2]int]*[MaxColours + 1]uint32{}
-	n := len(lift) - 5
-	for i := range n {
-		r := 0
-		for ; i >= n*(r+1)/radii; r++ {
+	colours := v.Colouring(ByLine, nil)
+	for _, s := range []Sector{{5, len(lift), 0, 1}, {0, len(lift) / 2, 0.9, 0.25}, {40, 90, 0.5, 0.125}} {
+		p, err := colours.Polar(t.Context(), lift, s, radii, angles)
+		if err != nil {
+			t.Fatal(err)
 		}
-		turn := float64(lift[5+i]) - math.Floor(float64(lift[5+i]))
-		key := [2]int{r, min(angles-1, int(turn*angles))}
-		if counts[key] == nil {
-			counts[key] = new([MaxColours + 1]uint32)
-		}
-		counts[key][v.Colour(5+i)]++
-	}
-	for r := range radii {
-		for a := range angles {
-			want := uint16(Empty)
-			if c := counts[[2]int{r, a}]; c != nil {
-				want = most(c)
-			}
-			if got := p.Colour[r*angles+a]; got != want {
-				t.Fatalf("pixel %d, %d has colour %d, want %d", r, a, got, want)
+		for r := range radii {
+			for a := range angles {
+				var counts [MaxColours + 1]uint32
+				for i := s.First; i < s.Last; i++ {
+					if rowOf(i-s.First, s.Last-s.First, radii) == r {
+						counts[colours.Of(i)] += uint32(touches(lift, i, s, a, angles))
+					}
+				}
+				if got, want := p.Colour[r*angles+a], most(&counts); got != want {
+					t.Fatalf("%+v: pixel %d, %d has colour %d, want %d", s, r, a, got, want)
+				}
 			}
 		}
 	}
+}
+
+func rowOf(i, n, radii int) int {
+	r := 0
+	for ; i >= n*(r+1)/radii; r++ {
+	}
+	return r
+}
+
+// touches counts how often the arc from a window to the next one passes a pixel
+// of a sector.
+func touches(lift []float32, t int, s Sector, a, angles int) int {
+	lo, hi := float64(lift[t])-s.From, float64(lift[min(t+1, len(lift)-1)])-s.From
+	if lo > hi {
+		lo, hi = hi, lo
+	}
+	n := 0
+	for turn := -50.0; turn < 500; turn++ {
+		from, to := turn+float64(a)/float64(angles)*s.Span, turn+float64(a+1)/float64(angles)*s.Span
+		if lo < to && hi >= from {
+			n++
+		}
+	}
+	return n
 }
 
 // TestMix: the ends of a morph are the classes themselves.

@@ -107,6 +107,13 @@ func (o *Objects) Fork(parent, child int, at uint64) {
 // ABI of x86-64; 128 bytes).
 const redZone = 128
 
+// Find returns the object at an address; nil if nothing knows it. A stack
+// pointer of 0 is unknown. It is quick while times do not fall.
+func (o *Objects) Find(pid, tid int, at, addr, sp uint64) *Object {
+	object, _, _ := o.find(pid, tid, at, addr, sp)
+	return object
+}
+
 // find returns the object at an address; nil if the address is in no mapping
 // and no other source knows it. A stack pointer of 0 is unknown. It is quick
 // while times do not fall.

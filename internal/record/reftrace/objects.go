@@ -1,6 +1,7 @@
 package reftrace
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strconv"
@@ -25,23 +26,23 @@ type memory struct {
 
 // logAllocations prepares the allocation log and returns the environment of
 // the program; nil is our own.
-func (j *job) logAllocations() ([]string, error) {
+func (j *job) logAllocations(ctx context.Context) ([]string, error) {
 	if !j.Allocations {
 		return nil, nil
 	}
 	if err := heap.Suits(j.Command[0]); err != nil {
 		return nil, fmt.Errorf("--allocations: %w", err)
 	}
+	library, err := heap.Library(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("--allocations: %w", err)
+	}
 	dir, err := os.MkdirTemp("", "isobath-refs-")
 	if err != nil {
 		return nil, err
 	}
-	j.memory.dir = dir
-	if j.memory.library, err = heap.Library(dir); err != nil {
-		j.memory.remove()
-		return nil, fmt.Errorf("--allocations: %w", err)
-	}
-	return heap.Environ(os.Environ(), j.memory.library, dir, 1), nil
+	j.memory.library, j.memory.dir = library, dir
+	return heap.Environ(os.Environ(), library, dir, 1), nil
 }
 
 func (m *memory) remove() {

@@ -171,7 +171,7 @@ func (j *job) emit(r refs.Ref) bool {
 }
 
 func (j *job) step(ctx context.Context) error {
-	env, err := j.logAllocations()
+	env, err := j.logAllocations(ctx)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import { circle, type Renderer } from '../base/renderer';
 import type { ProjectionAnswer } from '../model/wire';
 import type { Said, Table, View } from '../views/view';
 import { lineColor, phaseColor } from './colours';
+import { drawPhases } from './spiral';
 import type { Colouring } from './state';
 
 export interface CloudInput {
@@ -13,6 +14,8 @@ export interface CloudInput {
   readonly size: Size;
   readonly colour: Colouring;
   readonly labels: readonly string[];
+  readonly line: number; // hovered colour, -1 for none
+  readonly hovered: number; // point, -1 for none
 }
 
 /** Marks are points of the cloud. */
@@ -45,12 +48,23 @@ export class CloudView implements View<number> {
     }
     const top = Math.max(1, ...visits);
     theta.forEach((t, i) => {
-      const fill = this.input.colour === 'coordinate' ? phaseColor(r.theme, t) : lineColor(r.theme, colour[i]!);
+      const own = this.input.colour === 'coordinate' ? phaseColor(r.theme, t) : lineColor(r.theme, colour[i]!);
+      const fill = this.input.line < 0 || colour[i] === this.input.line ? own : r.theme.rest;
       r.path(circle(this.at(i), 3 + 4 * Math.sqrt(visits[i]! / top)), { fill, stroke: r.theme.bg, width: 1 });
     });
+    if (this.input.colour === 'coordinate') drawPhases(r, this.size);
   }
 
-  drawHover(): void {}
+  drawHover(r: Renderer): void {
+    const { hovered, answer } = this.input;
+    if (hovered < 0 || hovered >= answer.x.length) return;
+    for (const e of answer.edges) {
+      if (e[0] !== hovered && e[1] !== hovered) continue;
+      const [a, b] = [this.at(e[0]!), this.at(e[1]!)];
+      r.line(a.x, a.y, b.x, b.y, { stroke: r.theme.hover, width: 1.5 });
+    }
+    r.path(circle(this.at(hovered), 9), { stroke: r.theme.hover, width: 2.5, dash: [4, 2.5] });
+  }
 
   hitTest(p: Point): number | undefined {
     let best: number | undefined;

@@ -1,4 +1,4 @@
-// Reads the binary drawing of a class.
+// Reads the binary drawings of a class.
 import { Columns, header } from '../model/decode';
 import type * as wire from '../model/wire';
 
@@ -10,16 +10,30 @@ export interface Strip {
   readonly high: Float32Array;
 }
 
-export interface Drawing {
-  readonly took: number;
+/** Pixels of radius and angle: windows from first to last − 1, angles over span turns. */
+export interface Pixels {
   readonly first: number;
   readonly last: number;
-  readonly whole: boolean;
+  readonly from: number;
+  readonly span: number;
+  readonly radii: number;
+  readonly angles: number;
+  readonly colour: Uint16Array;
+}
+
+/** Windows one by one, or as pixels. */
+export interface Walked {
+  readonly first: number;
+  readonly last: number;
   readonly lift: Float32Array;
   readonly other: Float32Array;
   readonly colour: Uint16Array;
   readonly point: Uint32Array;
-  readonly polar: { readonly radii: number; readonly angles: number; readonly colour: Uint16Array } | undefined;
+  readonly polar: Pixels | undefined;
+}
+
+export interface Drawing extends Walked {
+  readonly took: number;
   readonly turns: Uint32Array;
   readonly every: number;
   readonly passes: Uint32Array;
@@ -27,6 +41,26 @@ export interface Drawing {
   readonly teeth: boolean;
   readonly strips: readonly Strip[];
   readonly ribbon: Uint16Array;
+  /** Windows of the loop by angle, and their most frequent colour. */
+  readonly ring: Uint32Array;
+  readonly ringColour: Uint16Array;
+  readonly colours: readonly wire.Colour[];
+  readonly groups: readonly wire.Colour[];
+  readonly structures: readonly wire.Structure[];
+}
+
+function walked(a: wire.Walked, c: Columns): Walked {
+  const p = a.polar;
+  return {
+    first: a.first, last: a.last, lift: c.f32(a.lift), other: c.f32(a.otherLift), colour: c.u16(a.colour), point: c.u32(a.point),
+    polar: p ? { first: a.first, last: a.last, from: p.from, span: p.span, radii: p.radii, angles: p.angles, colour: c.u16(p.colour) } : undefined,
+  };
+}
+
+export function decodeSector(buffer: ArrayBuffer): Walked {
+  const { json, start } = header(buffer);
+  const a = json as wire.SectorAnswer;
+  return walked(a, new Columns(buffer, start, a.columns));
 }
 
 export function decodeDrawing(buffer: ArrayBuffer): Drawing {
@@ -34,11 +68,10 @@ export function decodeDrawing(buffer: ArrayBuffer): Drawing {
   const a = json as wire.SpiralAnswer;
   const c = new Columns(buffer, start, a.columns);
   return {
-    took: a.took, first: a.first, last: a.last, whole: a.whole, every: a.every, byPass: a.byPass, teeth: a.teeth,
-    lift: c.f32(a.lift), other: c.f32(a.otherLift), colour: c.u16(a.colour), point: c.u32(a.point),
-    polar: a.polar ? { radii: a.polar.radii, angles: a.polar.angles, colour: c.u16(a.polar.colour) } : undefined,
+    ...walked(a, c),
+    took: a.took, every: a.every, byPass: a.byPass, teeth: a.teeth, colours: a.colours, groups: a.groups, structures: a.structures,
     turns: c.u32(a.turns), passes: c.u32(a.passes),
     strips: a.strips.map((s) => ({ class: s.class, low: c.f32(s.low), high: c.f32(s.high) })),
-    ribbon: c.u16(a.ribbon),
+    ribbon: c.u16(a.ribbon), ring: c.u32(a.ring), ringColour: c.u16(a.ringColour),
   };
 }

@@ -18,6 +18,10 @@ export interface UnwrappedInput {
   readonly size: Size;
   readonly from: number;
   readonly to: number;
+  /** Windows that the view above shows, half open; all if equal. */
+  readonly first: number;
+  readonly last: number;
+  readonly line: number; // hovered colour, -1 for none
   readonly hovered: number;
   readonly visits: readonly number[];
 }
@@ -83,11 +87,20 @@ export class UnwrappedView implements View<number> {
       if (t > info.windows) continue;
       r.text(`${t === 0 ? 'reference ' : ''}${count(t)}`, this.x(t), this.size.h - 8, { ...muted, align: 'center' });
     }
+    this.drawShown(r);
     if (to > from) {
       const [x0, x1] = [this.x(from), this.x(to)];
       r.rect({ x: x0, y: 2, w: x1 - x0, h: this.plot.y + this.plot.h }, { stroke: r.theme.selected, width: 1 });
       for (const x of [x0, x1]) r.rect({ x: x - 2.5, y: this.plot.y + this.plot.h / 2 - 7, w: 5, h: 14 }, { fill: r.theme.selected }, 2);
     }
+  }
+
+  /** A bracket over the time that the spiral shows. */
+  private drawShown(r: Renderer): void {
+    const { first, last } = this.input;
+    if (last <= first) return;
+    const [x0, x1] = [this.x(first), this.x(last)];
+    r.path([{ to: 'move', x: x0, y: 7 }, { to: 'line', x: x0, y: 2 }, { to: 'line', x: x1, y: 2 }, { to: 'line', x: x1, y: 7 }], { stroke: r.theme.text, width: 2 });
   }
 
   private drawPasses(r: Renderer): void {
@@ -133,7 +146,7 @@ export class UnwrappedView implements View<number> {
       let j = i + 1;
       while (j < ribbon.length && ribbon[j] === ribbon[i]) j++;
       const t = ((i + 0.5) / ribbon.length) * info.windows;
-      const faint = to > from && (t < from || t >= to);
+      const faint = (to > from && (t < from || t >= to)) || (this.input.line >= 0 && ribbon[i] !== this.input.line);
       r.rect({ x: this.plot.x + i * w, y, w: (j - i) * w, h: RIBBON }, { fill: lineColor(r.theme, ribbon[i]!), ...(faint && { alpha: 0.28 }) });
       i = j;
     }

@@ -1115,19 +1115,33 @@ export interface ReportAsk extends TraceAsk {
   readonly k: number; // clusters; 0: as many as the data says
 }
 
-// Colour stands for a source line, or for a function whose lines are not the
-// user's own.
+// Colour stands for a group of references: a source line, a function whose
+// lines are folded into it, an object, or an operation.
 export interface Colour {
   readonly label: string;
   readonly file: string;
   readonly line: number;
   readonly function: string; // set where lines are folded into it
   readonly count: number; // references
+  readonly in: string; // function of a line
+}
+
+// Structure is a function of the program that can be folded to one colour or
+// opened to its lines.
+export interface Structure {
+  readonly label: string;
+  readonly function: string;
+  readonly file: string;
+  readonly count: number; // references
+  readonly lines: number;
+  readonly folded: boolean;
+  readonly own: boolean; // in a file of the user's
 }
 
 // Reference is one record of the trace.
 export interface Reference {
-  readonly record: number;
+  readonly record: number; // among those that are analysed
+  readonly order: number; // in the whole trace
   readonly op: string;
   readonly address: string;
   readonly size: number;
@@ -1135,6 +1149,8 @@ export interface Reference {
   readonly function: string;
   readonly file: string;
   readonly line: number;
+  readonly object: string;
+  readonly offset: number; // into the object
 }
 
 // CyclesAsk says which analysis of a reference trace a question is about. Zero
@@ -1164,12 +1180,21 @@ export interface CyclesInfo {
   readonly threads: readonly CyclesThread[];
   readonly bars: readonly CyclesBars[];
   readonly classes: readonly CyclesClass[];
-  readonly colours: readonly Colour[];
-  readonly lines: readonly Colour[]; // every line or folded function
+  readonly lines: readonly Colour[]; // every line, and functions of libraries
   readonly preamble: number;
   readonly postamble: number;
   readonly notes: readonly string[];
   readonly hasLines: boolean;
+  readonly named: readonly CyclesNamed[];
+}
+
+// CyclesNamed is a structure with a name of its own: what the turns of a class
+// are, under which settings. Class is -1 if this analysis does not have them.
+export interface CyclesNamed {
+  readonly name: string;
+  readonly symbol: string;
+  readonly window: number;
+  readonly class: number;
 }
 
 // CyclesThread is a thread that can be chosen.
@@ -1215,15 +1240,21 @@ export interface CyclesLine {
   readonly share: number;
 }
 
-// SpiralAsk asks for the drawing of a class, or of the morph from it to another:
-// part 0 is the one, 1 the other. Windows from First to Last-1 are drawn; Last
-// 0 is the end. Radii and Angles are the pixels there are, Columns those of the
-// strip.
-export interface SpiralAsk extends CyclesAsk {
+// ClassAsk asks for a class in colours, or for the morph from it to another:
+// part 0 is the one, 1 the other.
+export interface ClassAsk extends CyclesAsk {
   readonly class: number;
   readonly other: number; // -1 for none
   readonly part: number;
   readonly epsilon: number; // 0: where the class was found
+  readonly colour: '' | 'line' | 'function' | 'object' | 'op';
+  readonly toggled: readonly string[]; // functions that are folded or opened by hand
+}
+
+// SpiralAsk asks for the drawing of a class. Windows from First to Last-1 are
+// drawn; Last 0 is the end. Radii and Angles are the pixels there are, Columns
+// those of the strip.
+export interface SpiralAsk extends ClassAsk {
   readonly first: number;
   readonly last: number;
   readonly radii: number;
@@ -1231,11 +1262,20 @@ export interface SpiralAsk extends CyclesAsk {
   readonly columns: number;
 }
 
-// SpiralAnswer is a drawing. Lift, colour and point are there for every window
-// if they can be told apart; otherwise polar is set.
-export interface SpiralAnswer {
-  readonly columns: readonly ColumnRef[];
-  readonly took: number;
+// SectorAsk asks for a part of a drawing in more detail: windows from First to
+// Last-1 at angles from From on, over Span turns.
+export interface SectorAsk extends ClassAsk {
+  readonly first: number;
+  readonly last: number;
+  readonly from: number;
+  readonly span: number;
+  readonly radii: number;
+  readonly angles: number;
+}
+
+// Walked is the windows of a drawing one by one, if they can be told apart;
+// otherwise polar is set.
+export interface Walked {
   readonly first: number;
   readonly last: number;
   readonly whole: boolean;
@@ -1244,6 +1284,18 @@ export interface SpiralAnswer {
   readonly colour: Column;
   readonly point: Column;
   readonly polar: SpiralPolar | null;
+}
+
+// SectorAnswer is a part of a drawing.
+export interface SectorAnswer extends Walked {
+  readonly columns: readonly ColumnRef[];
+  readonly took: number;
+}
+
+// SpiralAnswer is a drawing.
+export interface SpiralAnswer extends Walked {
+  readonly columns: readonly ColumnRef[];
+  readonly took: number;
   readonly turns: Column; // windows at which turns begin
   readonly every: number; // turns between two of them
   readonly passes: Column;
@@ -1251,10 +1303,18 @@ export interface SpiralAnswer {
   readonly teeth: boolean;
   readonly strips: readonly SpiralStrip[]; // of the class and the others with turns
   readonly ribbon: Column;
+  readonly ring: Column; // windows in the loop by angle
+  readonly ringColour: Column; // and their most frequent colour
+  readonly colours: readonly Colour[];
+  readonly groups: readonly Colour[]; // all, those without a colour too
+  readonly structures: readonly Structure[];
 }
 
-// SpiralPolar are pixels of radius and angle: colours, 0xffff for none.
+// SpiralPolar are pixels of radius and angle: colours, 0xffff for none. Angles
+// begin at From and span Span turns.
 export interface SpiralPolar {
+  readonly from: number;
+  readonly span: number;
   readonly radii: number;
   readonly angles: number;
   readonly colour: Column;
@@ -1274,8 +1334,7 @@ export interface ReferencesAsk extends CyclesAsk {
 }
 
 // ProjectionAsk asks for the cloud of points in the plane.
-export interface ProjectionAsk extends CyclesAsk {
-  readonly class: number;
+export interface ProjectionAsk extends ClassAsk {
   readonly method: 'isomap' | 'mds';
 }
 

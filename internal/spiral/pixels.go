@@ -1,0 +1,125 @@
+package spiral
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"sync"
+)
+
+// Sector is a part of the plane of a spiral: windows from First to Last-1 at
+// angles from From on, over Span turns.
+type Sector struct {
+	First, Last int
+	From, Span  float64
+}
+
+// Whole is everything of n windows.
+func Whole(n int) Sector { return Sector{0, n, 0, 1} }
+
+// Polar is a sector of the spiral as pixels of radius and angle: at each the
+// most frequent colour, Empty where no window lies.
+type Polar struct {
+	Sector
+	Radii, Angles int
+	Colour        []uint16 // radius by radius
+}
+
+// Empty is the colour of a pixel without windows.
+const Empty = math.MaxUint16
+
+// Polar draws a sector. Rows are drawn at once by as many goroutines as there
+// are processors.
+func (c *Colouring) Polar(ctx context.Context, lift []float32, s Sector, radii, angles int) (*Polar, error) {
+	p := &Polar{s, radii, angles, make([]uint16, radii*angles)}
+	var wg sync.WaitGroup
+	workers := min(runtime.GOMAXPROCS(0), radii)
+	for w := range workers {
+		wg.Go(func() {
+			counts := make([][MaxColours + 1]uint32, angles)
+			for r := radii * w / workers; r < radii*(w+1)/workers && ctx.Err() == nil; r++ {
+				clear(counts)
+				c.row(p, lift, r, counts)
+			}
+		})
+	}
+	wg.Wait()
+	return p, ctx.Err()
+}
+
+// row draws one radius: every window with the arc to the one after it.
+func (c *Colouring) row(p *Polar, lift []float32, r int, counts [][MaxColours + 1]uint32) {
+	n := p.Last - p.First
+	scale := float64(p.Angles) / p.Span
+	for t := p.First + n*r/p.Radii; t < p.First+n*(r+1)/p.Radii; t++ {
+		lo := float64(lift[t]) - p.From
+		hi := lo
+		if t+1 < len(lift) {
+			hi = float64(lift[t+1]) - p.From
+		}
+		if lo > hi {
+			lo, hi = hi, lo
+		}
+		// Turn by turn: the sector is seen once in each.
+		for turn := math.Floor(lo); turn <= hi; turn++ {
+			if from := max(lo-turn, 0); from < p.Span {
+				for i := int(from * scale); i < p.Angles && float64(i) <= (hi-turn)*scale; i++ {
+					counts[i][c.window[t]]++
+				}
+			}
+		}
+	}
+	for i := range counts {
+		p.Colour[r*p.Angles+i] = most(&counts[i])
+	}
+}
+
+func most(counts *[MaxColours + 1]uint32) uint16 {
+	best, at := uint32(0), uint16(Empty)
+	for c, n := range counts {
+		if n > best {
+			best, at = n, uint16(c)
+		}
+	}
+	return at
+}
+
+// Ring counts the windows of [first, last) by angle, and gives the most
+// frequent colour of each: the circle without time.
+func (c *Colouring) Ring(lift []float32, first, last, angles int) (count []uint32, colour []uint16) {
+	count, colour = make([]uint32, angles), make([]uint16, angles)
+	counts := make([][MaxColours + 1]uint32, angles)
+	for t := first; t < last; t++ {
+		l := float64(lift[t])
+		i := min(angles-1, int((l-math.Floor(l))*float64(angles)))
+		count[i]++
+		counts[i][c.window[t]]++
+	}
+	for i := range counts {
+		colour[i] = most(&counts[i])
+	}
+	return count, colour
+}
+
+// Strip is the lift over the trace, column by column: smallest and largest, and
+// the most frequent colour.
+type Strip struct {
+	Low, High []float32
+	Colour    []uint16
+}
+
+// Strip folds a lift into at most columns.
+func (c *Colouring) Strip(lift []float32, columns int) *Strip {
+	n := min(columns, len(lift))
+	s := &Strip{make([]float32, n), make([]float32, n), make([]uint16, n)}
+	for x := range n {
+		var counts [MaxColours + 1]uint32
+		lo, hi := float32(math.Inf(1)), float32(math.Inf(-1))
+		for t := len(lift) * x / n; t < len(lift)*(x+1)/n; t++ {
+			lo, hi = min(lo, lift[t]), max(hi, lift[t])
+			counts[c.window[t]]++
+		}
+		s.Low[x], s.High[x], s.Colour[x] = lo, hi, most(&counts)
+	}
+	return s
+}
