@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -10,8 +11,11 @@ import (
 
 	"isobath/internal/compare"
 	"isobath/internal/dataset"
+	"isobath/internal/formats"
+	"isobath/internal/logical"
 	"isobath/internal/table"
 	"isobath/internal/term"
+	"isobath/internal/trace"
 )
 
 func newDiff() *cobra.Command {
@@ -25,7 +29,10 @@ func newDiff() *cobra.Command {
 		Long: `Compares the memory samples of two runs group by group. Two recordings seldom
 hold equally many samples, so groups are compared by their share: of latency
 if both runs measured it, otherwise of samples. A change smaller than three
-standard errors of sampling is marked with ~: it may be chance.`,
+standard errors of sampling is marked with ~: it may be chance.
+
+Two message-passing traces are compared operation by operation; 'isobath steps
+B --compare A' does the same with all options of that verb.`,
 		Example: `  isobath diff before.isobath after.isobath
   isobath diff before.isobath after.isobath --by level --where 'function = sweep' --json`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -36,6 +43,10 @@ standard errors of sampling is marked with ~: it may be chance.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a, err := imports.open(cmd.Context(), args[0])
+			var other *dataset.NotSamples
+			if errors.As(err, &other) && other.Format.Kind == formats.Trace {
+				return diffTraces(cmd, args[0], args[1], top, asJSON)
+			}
 			if err != nil {
 				return err
 			}
@@ -66,6 +77,29 @@ standard errors of sampling is marked with ~: it may be chance.`,
 	cmd.Flags().IntVar(&top, "top", 20, "show only the `n` largest changes; 0 for all")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// diffTraces says how the run of trace B differs from that of A.
+func diffTraces(cmd *cobra.Command, a, b string, top int, asJSON bool) error {
+	f := stepsFlags{Options: logical.Default(), compare: a, top: top}
+	t, err := trace.Open(cmd.Context(), b)
+	if err != nil {
+		return err
+	}
+	s, err := logical.Analyze(cmd.Context(), t, f.Options)
+	if err != nil {
+		return err
+	}
+	c, err := f.against(cmd.Context(), s)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(cmd.OutOrStdout(), c)
+	}
+	p := &printer{w: cmd.OutOrStdout()}
+	p.compare(c)
+	return p.err
 }
 
 // runDiff is what `isobath diff --json` prints.

@@ -213,7 +213,10 @@ func printSteps(w io.Writer, r *logical.Report) error {
 		p.wrapped("warning: ", n)
 	}
 	p.causes(r)
-	p.compare(r.Compare)
+	if r.Compare != nil {
+		p.line("")
+		p.compare(r.Compare)
+	}
 	p.critical(r.Critical)
 	p.clusters(r.Clusters)
 	p.profile(r.Profile)
@@ -269,10 +272,6 @@ func (p *printer) causes(r *logical.Report) {
 }
 
 func (p *printer) compare(c *logical.ReportCompare) {
-	if c == nil {
-		return
-	}
-	p.line("")
 	p.wrapped("", fmt.Sprintf("against %s: %d operations in pairs, %d only here, %d only there", c.With, c.Matched, c.OnlyHere, c.OnlyThere))
 	if c.Moved > 0 {
 		p.line("%d pairs are at different steps", c.Moved)

@@ -182,6 +182,13 @@ func TestStepsCompare(t *testing.T) {
 	if out, err = stepsOutput(t, "--compare", even, late); err != nil || !strings.Contains(out, "rank 7 computed 4.00 ms longer before") {
 		t.Errorf("%v: %s", err, out)
 	}
+	cmd := newDiff()
+	var same bytes.Buffer
+	cmd.SetOut(&same)
+	cmd.SetArgs([]string{even, late})
+	if err := cmd.Execute(); err != nil || !strings.HasSuffix(out, same.String()) || same.Len() == 0 {
+		t.Errorf("diff says otherwise (%v): %s", err, same.String())
+	}
 	if _, err = stepsOutput(t, "--compare", filepath.Join(t.TempDir(), "none.otf2"), late); err == nil {
 		t.Error("a trace that is not there is compared with")
 	}
