@@ -120,6 +120,11 @@ func logged(t *testing.T, program string) []*Log {
 	}
 	cmd := exec.Command(program)
 	cmd.Env = Environ(os.Environ(), library, dir, DefaultThreshold)
+	return readAfter(t, cmd, dir)
+}
+
+func readAfter(t *testing.T, cmd *exec.Cmd, dir string) []*Log {
+	t.Helper()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -131,7 +136,27 @@ func logged(t *testing.T, program string) []*Log {
 }
 
 func TestLogOfProgram(t *testing.T) {
-	logs := logged(t, build(t, test.Peer(t, "gcc", "gcc"), "p.c", program))
+	checkLogs(t, logged(t, build(t, test.Peer(t, "gcc", "gcc"), "p.c", program)))
+}
+
+// The library as releases carry it for the other architecture.
+func TestLogUnderARM64(t *testing.T) {
+	const system = "/usr/aarch64-linux-gnu" // of Debian's cross compiler
+	gcc, qemu := test.Peer(t, "aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"), test.Peer(t, "qemu-aarch64", "qemu-user")
+	exe, dir := build(t, gcc, "p.c", program), t.TempDir()
+	library := filepath.Join(dir, "arm64.so")
+	if out, err := exec.Command(gcc, "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-builtin", "-o", library, "shim/heap.c", "-ldl").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	args := []string{"-L", system}
+	for _, e := range Environ(nil, library, dir, DefaultThreshold) {
+		args = append(args, "-E", e)
+	}
+	checkLogs(t, readAfter(t, exec.Command(qemu, append(args, exe)...), dir))
+}
+
+func checkLogs(t *testing.T, logs []*Log) {
+	t.Helper()
 	if len(logs) != 2 {
 		t.Fatalf("%d logs, want one for each process", len(logs))
 	}

@@ -58,28 +58,7 @@ func compareARM(t *testing.T, w uint32, text string, m []string, f *Function) {
 	for i := range regs {
 		regs[i] = uint64(i+1) << 40
 	}
-	number := func(s string) int64 {
-		v, _ := strconv.ParseInt(s, 0, 64)
-		return v
-	}
-	register := func(s string) uint64 {
-		if s == "sp" {
-			return regs[31]
-		}
-		n, err := strconv.Atoi(s[1:])
-		if err != nil { // the zero register
-			return 0
-		}
-		if s[0] == 'w' {
-			return uint64(uint32(regs[n]))
-		}
-		return regs[n]
-	}
-	want := register(m[1]) + uint64(number(m[2]))
-	if m[3] != "" {
-		shift, _ := strconv.Atoi(m[5])
-		want += register(m[3]) << shift
-	}
+	want := armAddress(m, &regs)
 	a, ok := f.eval(f, 0, 0, &regs)
 	if !ok || a.Addr != want {
 		t.Fatalf("%08x %s: address %#x, want %#x", w, text, a.Addr, want)
@@ -93,12 +72,12 @@ func compareARM(t *testing.T, w uint32, text string, m []string, f *Function) {
 	for _, e := range f.insts[0].effects {
 		lost = e.follow(&after, lost)
 	}
-	wantAfter := register(m[1])
+	wantAfter := armRegister(m[1], &regs)
 	switch {
 	case m[6] == "!":
-		wantAfter += uint64(number(m[2]))
+		wantAfter += armNumber(m[2])
 	case m[7] != "":
-		wantAfter += uint64(number(m[7]))
+		wantAfter += armNumber(m[7])
 	default:
 		return
 	}
@@ -109,4 +88,37 @@ func compareARM(t *testing.T, w uint32, text string, m []string, f *Function) {
 	if after[base] != wantAfter {
 		t.Fatalf("%08x %s: base becomes %#x, want %#x", w, text, after[base], wantAfter)
 	}
+}
+
+// armAddress works out the address of a disassembled operand.
+func armAddress(m []string, regs *Registers) uint64 {
+	at := armRegister(m[1], regs) + armNumber(m[2])
+	if m[3] == "" {
+		return at
+	}
+	shift, _ := strconv.Atoi(m[5])
+	index := armRegister(m[3], regs)
+	if m[4] == "sxtw" {
+		index = uint64(int64(int32(index)))
+	}
+	return at + index<<shift
+}
+
+func armNumber(s string) uint64 {
+	v, _ := strconv.ParseInt(s, 0, 64)
+	return uint64(v)
+}
+
+func armRegister(s string, regs *Registers) uint64 {
+	if s == "sp" {
+		return regs[31]
+	}
+	n, err := strconv.Atoi(s[1:])
+	switch {
+	case err != nil: // the zero register
+		return 0
+	case s[0] == 'w':
+		return uint64(uint32(regs[n]))
+	}
+	return regs[n]
 }
