@@ -1,7 +1,7 @@
 // Cache lines, spread, callers, assembly and names of objects, on samples whose
 // answers are known: two threads that count in neighbouring members.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -91,15 +91,88 @@ describe('what addresses mean', () => {
     await region.getByText('Only sampled instructions').waitFor();
     await region.getByText('mov %rax (%rdi)').waitFor();
     await page.getByRole('button', { name: 'Calls' }).click();
-    const calls = page.getByRole('region', { name: 'Calls' });
-    await calls.getByText('32 samples in it and what it calls, 32 in itself').waitFor();
-    await calls.getByRole('button', { name: 'main' }).click();
-    await calls.getByText('40 samples in it and what it calls, 8 in itself').waitFor();
+    await page.getByText('32 samples in it and what it calls, 32 in itself').waitFor();
+    await page.getByRole('region', { name: 'Called by' }).getByRole('button', { name: 'main' }).click();
+    const calls = page.getByText('40 samples in it and what it calls, 8 in itself');
+    await calls.waitFor();
     await page.getByRole('button', { name: 'Calls' }).click();
     await calls.waitFor({ state: 'detached' });
   });
 
+  /** Opens the table of a pane by its menu, and its CSV; both have the same rows. */
+  async function tableOf(pane: string): Promise<string[][]> {
+    const host = page.locator(`[data-view="${pane}"]`);
+    await host.click({ button: 'right', position: { x: 40, y: 10 } });
+    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Export CSV' }).click()]);
+    const csv = readFileSync(await file.path(), 'utf8').trim().split('\n').map((l) => l.split(','));
+    await host.click({ button: 'right', position: { x: 40, y: 10 } });
+    await page.getByRole('menuitem', { name: 'Show as table' }).click();
+    const dialog = page.getByRole('dialog', { name: pane });
+    await dialog.getByText('of 40 samples').waitFor();
+    expect(await dialog.getByRole('row').count()).toBe(csv.length);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    for (const [format, head] of [['SVG', '<svg'], ['PNG', '\x89PNG']] as const) {
+      await host.click({ button: 'right', position: { x: 40, y: 10 } });
+      const [picture] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: `Export ${format}` }).click()]);
+      expect(readFileSync(await picture.path(), 'latin1').slice(0, head.length)).toBe(head);
+    }
+    return csv;
+  }
+
+  it('gives every list as a table and as files', async () => {
+    await page.getByRole('tab', { name: 'Cache lines' }).click();
+    const lines = await tableOf('Cache lines');
+    expect(lines[0]!.slice(0, 3)).toEqual(['line', 'HITM', 'contended']);
+    expect(lines[1]!.slice(0, 7)).toEqual(['0x1000', '16', '16', '16', '16', '2', '2']);
+    expect(lines.some((l) => l[0] === '0x1000+8')).toBe(true); // members are listed also where they are folded away
+    await page.getByRole('tab', { name: 'Spread' }).click();
+    await page.getByRole('button', { name: /Spread by/ }).click();
+    await page.getByRole('menuitemradio', { name: 'source line' }).click();
+    await page.getByRole('button', { name: 'heat.c:5' }).waitFor();
+    const spread = await tableOf('Spread');
+    expect(spread[0]!.slice(0, 2)).toEqual(['file:line', 'samples']);
+    const report = JSON.parse(isobath('report', join(folder, 'heat.isobath'), '--by', 'line', '--json')) as { groups: { key: { file: string; line: number }; samples: number }[] };
+    expect(new Map(spread.slice(1).map((r) => [r[0], Number(r[1])]))).toEqual(new Map(report.groups.map((g) => [`${g.key.file}:${g.key.line}`, g.samples])));
+    const code = await tableOf('Code');
+    expect(code[0]).toEqual(['line', 'samples', 'of all', 'cycles', 'heat', 'source']);
+    expect(code.slice(1).map((r) => [r[0], r[1]])).toEqual([['5', '32'], ['10', '8']]);
+    await page.getByRole('button', { name: 'Assembly' }).click();
+    expect((await tableOf('Assembly')).slice(1).map((r) => r[1])).toEqual(['16', '16']);
+    await page.getByRole('button', { name: 'Calls' }).click();
+    expect((await tableOf('Called by'))[1]).toEqual(['1', '32', '4880', 'main']);
+    await page.getByRole('button', { name: 'Calls' }).click();
+  });
+
+  it('previews and selects rows of lists by keys', async () => {
+    await page.getByRole('tab', { name: 'Cache lines' }).click();
+    await page.getByRole('button', { name: '0x1000', exact: true }).focus();
+    await expect.poll(async () => (await page.locator('[data-status]').innerText()).replace(/\s+/g, ' ')).toContain('0x1000 · 16 HITM');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await expect.poll(async () => (await page.locator('[data-status]').innerText()).trim()).toContain('+8');
+    await page.keyboard.press('Enter');
+    await counted(page, 16, 40);
+    await page.keyboard.press('Control+KeyZ');
+    await everything(page, 40);
+    // The code pane: from one line with samples to the next.
+    await page.keyboard.press('2');
+    await page.keyboard.press('Home');
+    await expect.poll(async () => (await page.locator('[data-status]').innerText()).trim()).toContain('heat.c:5');
+    await page.keyboard.press('ArrowDown');
+    await expect.poll(async () => (await page.locator('[data-status]').innerText()).trim()).toContain('heat.c:10');
+    await page.keyboard.press('Enter');
+    await counted(page, 8, 40);
+    expect(await whereOf(page)).toBe('file = heat.c & line = 10');
+    await page.keyboard.press('Control+KeyZ');
+    await everything(page, 40);
+  });
+
   it('names an object, and the run keeps the name', async () => {
+    await page.getByRole('tab', { name: 'Spread' }).click();
+    await page.getByRole('button', { name: /Spread by/ }).click();
+    await page.getByRole('menuitemradio', { name: 'member' }).click();
     await page.getByRole('button', { name: 'Name objects …' }).click();
     const field = page.getByRole('textbox', { name: 'Names of objects' });
     await field.fill('allocation at heat.c:3 is counters quux[8]');

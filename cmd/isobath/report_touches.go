@@ -13,8 +13,8 @@ import (
 
 // touchReport is what `report --touches` prints.
 type touchReport struct {
-	Pages   int                 `json:"pages"`
-	Objects []firsttouch.Object `json:"objects"`
+	Pages   int                  `json:"pages"`
+	Objects []firsttouch.Touched `json:"objects"`
 }
 
 // reportTouches says who touched the pages of each object first.

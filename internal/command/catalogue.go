@@ -266,6 +266,7 @@ var pageCommands = []struct {
 	{"open categories", View, "category", "shows the values of a category as bars", []string{"category view", "go to categories"}},
 	{"open spread", View, "spread", "shows the level mix and the latencies of each line or object", []string{"level mix", "latency distribution per line", "go to spread"}},
 	{"open cache lines", View, "lines", "shows the cache lines that threads share, the most contended first", []string{"contention", "line sharing", "c2c", "go to cache lines"}},
+	{"open first touch", View, "touches", "shows which thread on which node touched the pages of each object first", []string{"page faults", "who touched it first", "go to first touch"}},
 	{"order axes by correlation", Arrange, "", "puts the axes next to each other that tell most of each other (mutual information)", []string{"sort axes", "arrange axes by correlation", "suggest an order of axes", "mutual information order"}},
 	{"open topology", View, "topology", "goes to the hardware topology", []string{"hardware view", "sunburst", "go to topology"}},
 	{"open code", View, "code", "goes to the source code", []string{"source code view", "go to code"}},

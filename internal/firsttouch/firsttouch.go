@@ -11,13 +11,13 @@ import (
 	"isobath/internal/table"
 )
 
-// Object is how the pages of one data object came into memory.
-type Object struct {
+// Touched is how the pages of one data object came into memory.
+type Touched struct {
 	Symbol string `json:"symbol"`
 	Pages  int    `json:"pages"`
 	// Nodes and Threads count its pages by who touched them first.
-	Nodes   []Count `json:"nodes"`
-	Threads []Count `json:"threads"`
+	Nodes   []PageCount `json:"nodes"`
+	Threads []PageCount `json:"threads"`
 	// Samples are accesses to the object; Known those whose page was seen to
 	// be touched, and Away those of them on another node than its page.
 	Samples int `json:"samples"`
@@ -25,8 +25,8 @@ type Object struct {
 	Away    int `json:"away"`
 }
 
-// Count is a number of pages.
-type Count struct {
+// PageCount is a number of pages.
+type PageCount struct {
 	ID    int `json:"id"`
 	Pages int `json:"pages"`
 }
@@ -35,7 +35,7 @@ const pageBits = 12
 
 // Objects counts first touches by object, those with most pages first. Both
 // tables are those of a recording; either may be nil.
-func Objects(samples, touches *table.Table) []Object {
+func Objects(samples, touches *table.Table) []Touched {
 	all := map[string]*object{}
 	get := func(symbol string) *object {
 		o := all[symbol]
@@ -52,21 +52,21 @@ func Objects(samples, touches *table.Table) []Object {
 	if samples != nil && samples.Column("symbol") != nil {
 		countSamples(samples, get)
 	}
-	out := make([]Object, 0, len(all))
+	out := make([]Touched, 0, len(all))
 	for _, o := range all {
 		if o.Pages > 0 {
 			o.Nodes, o.Threads = ranked(o.nodes), ranked(o.threads)
-			out = append(out, o.Object)
+			out = append(out, o.Touched)
 		}
 	}
-	slices.SortFunc(out, func(a, b Object) int {
+	slices.SortFunc(out, func(a, b Touched) int {
 		return cmp.Or(cmp.Compare(b.Pages, a.Pages), cmp.Compare(a.Symbol, b.Symbol))
 	})
 	return out
 }
 
 type object struct {
-	Object
+	Touched
 	nodes, threads map[int]int
 }
 
@@ -122,17 +122,17 @@ func countSamples(t *table.Table, get func(string) *object) {
 	}
 }
 
-func ranked(pages map[int]int) []Count {
-	out := make([]Count, 0, len(pages))
+func ranked(pages map[int]int) []PageCount {
+	out := make([]PageCount, 0, len(pages))
 	for id, n := range pages {
-		out = append(out, Count{id, n})
+		out = append(out, PageCount{id, n})
 	}
-	slices.SortFunc(out, func(a, b Count) int { return cmp.Or(cmp.Compare(b.Pages, a.Pages), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(out, func(a, b PageCount) int { return cmp.Or(cmp.Compare(b.Pages, a.Pages), cmp.Compare(a.ID, b.ID)) })
 	return out
 }
 
 // Text writes counts as "0: 120, 1: 8", the largest first and at most four.
-func Text(counts []Count) string {
+func Text(counts []PageCount) string {
 	text := ""
 	for i, c := range counts {
 		if i == 4 {

@@ -29,9 +29,9 @@ func TestObjects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Object{
-		{Symbol: "u", Pages: 3, Nodes: []Count{{1, 2}, {0, 1}}, Threads: []Count{{10, 1}, {11, 1}, {20, 1}}, Samples: 3, Known: 2, Away: 1},
-		{Symbol: "v", Pages: 1, Nodes: []Count{{1, 1}}, Threads: []Count{{11, 1}}, Samples: 1, Known: 1},
+	want := []Touched{
+		{Symbol: "u", Pages: 3, Nodes: []PageCount{{1, 2}, {0, 1}}, Threads: []PageCount{{10, 1}, {11, 1}, {20, 1}}, Samples: 3, Known: 2, Away: 1},
+		{Symbol: "v", Pages: 1, Nodes: []PageCount{{1, 1}}, Threads: []PageCount{{11, 1}}, Samples: 1, Known: 1},
 	}
 	if diff := cmp.Diff(want, Objects(samples, touches)); diff != "" {
 		t.Error(diff)
@@ -39,7 +39,7 @@ func TestObjects(t *testing.T) {
 	if got := Objects(nil, nil); len(got) != 0 {
 		t.Errorf("%v", got)
 	}
-	if got := Text([]Count{{0, 5}, {3, 1}}); got != "0: 5, 3: 1" {
+	if got := Text([]PageCount{{0, 5}, {3, 1}}); got != "0: 5, 3: 1" {
 		t.Error(got)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"isobath/internal/cacheline"
+	"isobath/internal/firsttouch"
+	"isobath/internal/gaps"
 	"isobath/internal/profile"
 	"isobath/internal/spread"
 	"isobath/internal/symbol"
@@ -22,10 +24,36 @@ func (s *Server) codeRoutes(mux *http.ServeMux) {
 	s.handleRun(mux, "POST runs/{id}/spread", s.spread)
 	s.handleRun(mux, "POST runs/{id}/calls", s.calls)
 	s.handleRun(mux, "POST runs/{id}/assembly", s.assembly)
+	s.handleRun(mux, "GET runs/{id}/gaps", s.gaps)
+	s.handleRun(mux, "GET runs/{id}/touches", s.touches)
 	s.handleRun(mux, "GET runs/{id}/names", func(w http.ResponseWriter, r *http.Request, run *Run) error {
 		return s.answerJSON(w, r, http.StatusOK, ObjectNames{run.Names, run.SaveNames != nil})
 	})
 	s.handle(mux, "PUT runs/{id}/names", s.private(s.putNames))
+}
+
+// gaps answers when samples are missing.
+func (s *Server) gaps(w http.ResponseWriter, r *http.Request, run *Run) error {
+	if _, _, err := run.parse("", ""); err != nil {
+		return err
+	}
+	found := gaps.Find(run.Data.Table, run.Gaps)
+	if found == nil {
+		found = []gaps.Gap{}
+	}
+	return s.answerJSON(w, r, http.StatusOK, Gaps{found})
+}
+
+// touches answers who touched the pages of each object first.
+func (s *Server) touches(w http.ResponseWriter, r *http.Request, run *Run) error {
+	if run.Touches == nil {
+		return badRequest("this run has no first touches; 'isobath record' keeps them")
+	}
+	out := Touches{Objects: firsttouch.Objects(run.Data.Table, run.Touches)}
+	for _, o := range out.Objects {
+		out.Pages += o.Pages
+	}
+	return s.answerJSON(w, r, http.StatusOK, out)
 }
 
 // rowsOf returns the rows of a filter and a selection, nil for all.

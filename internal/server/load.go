@@ -134,6 +134,7 @@ func samplesRun(name, path string, set *dataset.Set) *Run {
 		Sources: set.Run.SourceFiles, Warnings: set.Run.Warnings, Caveats: caveats(set.Table),
 		Origin: Origin{Host: origin.Host, Command: origin.Command, Time: origin.Time, Tool: origin.Tool},
 		Close:  set.Close, Code: set.Run.Table(symbol.ListingTable), Names: set.Run.Names,
+		Gaps: set.Run.Table("gaps"), Touches: set.Run.Table("touches"),
 		Foreign: set.Run.Path == "" && path != "",
 	}
 	switch {

@@ -47,6 +47,9 @@ type Run struct {
 	// Code is the machine code of the functions in which samples are; nil if it
 	// was not kept.
 	Code *table.Table
+	// Gaps are the stretches in which samples were lost or throttled, Touches the
+	// page faults; nil where none were recorded.
+	Gaps, Touches *table.Table
 	// Names are the sentences that name objects after the fact; SaveNames keeps
 	// other ones, and is nil where nothing can be kept.
 	Names     string
@@ -261,6 +264,7 @@ func (r *Run) info() Info {
 		Topology: r.topology(), TopologyNote: r.TopologyNote,
 		Sources: r.sources(), Warnings: list(r.Warnings), Caveats: list(r.Caveats), Origin: r.origin(),
 		Selections: r.selections(), Saved: r.Save != nil, SavedIn: r.savedIn(), Foreign: r.Foreign, L1Latency: r.assumedL1(), Mesh: r.mesh() != nil,
+		Gaps: r.Gaps != nil || r.Data.Table != nil && r.Data.Table.Column("counting") != nil, Touches: r.Touches != nil,
 	}
 }
 

@@ -45,6 +45,8 @@ func TestWireTypes(t *testing.T) {
 	ts.file(t, "internal/cacheline/cacheline.go", "Sharing", "CacheLine", "LineOffset", "CacheLines")
 	ts.file(t, "internal/spread/spread.go", "Spread", "LevelCount", "Latencies")
 	ts.file(t, "internal/profile/calls.go", "Calls", "Call")
+	ts.file(t, "internal/gaps/gaps.go", "Gap")
+	ts.file(t, "internal/firsttouch/firsttouch.go", "Touched", "PageCount")
 	ts.file(t, "internal/server/wire_code.go")
 	ts.file(t, "internal/formats/formats.go", "Candidate")
 

@@ -59,6 +59,10 @@ type Info struct {
 	// L1Latency is the latency in cycles that is assumed for an L1 hit, -1 for
 	// none; missing where the latency rests on no assumption.
 	L1Latency *int `json:"l1Latency,omitempty"`
+	// Gaps says that samples may be missing at times, Touches that the run knows
+	// who touched pages first; see the answers of these names.
+	Gaps    bool `json:"gaps"`
+	Touches bool `json:"touches"`
 	// Foreign says that the run was made of a file when it was opened, which can
 	// be read again in another way.
 	Foreign bool `json:"foreign"`

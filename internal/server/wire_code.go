@@ -1,5 +1,10 @@
 package server
 
+import (
+	"isobath/internal/firsttouch"
+	"isobath/internal/gaps"
+)
+
 // AskLines asks for the cache lines of a selection, most contended first:
 // POST runs/{id}/cachelines.
 type AskLines struct {
@@ -71,4 +76,18 @@ type ObjectNames struct {
 	Text string `json:"text"`
 	// Saved is false where they cannot be kept.
 	Saved bool `json:"saved"`
+}
+
+// Gaps is the answer to GET runs/{id}/gaps: when samples are missing or stand
+// for more than they count, in order of time.
+type Gaps struct {
+	Gaps []gaps.Gap `json:"gaps"`
+}
+
+// Touches is the answer to GET runs/{id}/touches: who touched the pages of each
+// data object first, those with most pages first. Of the whole run, whatever is
+// selected.
+type Touches struct {
+	Pages   int                  `json:"pages"`
+	Objects []firsttouch.Touched `json:"objects"`
 }

@@ -18,6 +18,9 @@ export function escapeXml(s: string): string {
   return s.replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]!);
 }
 
+// Drawings within the page share its names, so each has its own.
+let fragments = 0;
+
 export class SvgRenderer implements Renderer {
   private readonly parts: string[] = [];
   private readonly defs: string[] = [];
@@ -38,6 +41,13 @@ export class SvgRenderer implements Renderer {
       ...this.parts,
       '</svg>',
     ].join('\n');
+  }
+
+  /** A small drawing for the page itself: no ground, names of its own for patterns. */
+  fragment(size: Size): string {
+    const own = `f${++fragments}-`;
+    const parts = [...this.defs, ...this.parts].join('').replace(/(id="|url\(#)/g, `$1${own}`);
+    return `<svg width="${n(size.w)}" height="${n(size.h)}" aria-hidden="true">${parts}</svg>`;
   }
 
   rect(r: Rect, paint: Paint, radius = 0): void {

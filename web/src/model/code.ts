@@ -30,6 +30,14 @@ export class CodeApi {
     return this.api.json('POST', runPath(run, 'assembly'), post(ask), signal);
   }
 
+  gaps(run: string, signal: AbortSignal): Promise<wire.Gaps> {
+    return this.api.json('GET', runPath(run, 'gaps'), undefined, signal);
+  }
+
+  touches(run: string, signal: AbortSignal): Promise<wire.Touches> {
+    return this.api.json('GET', runPath(run, 'touches'), undefined, signal);
+  }
+
   names(run: string): Promise<wire.ObjectNames> {
     return this.api.json('GET', runPath(run, 'names'));
   }

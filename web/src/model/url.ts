@@ -23,7 +23,7 @@ export interface State {
   readonly color: Metric; // topology
   readonly shape: 'sunburst' | 'icicle';
   readonly zoom: string; // resource the topology is zoomed to; empty: machine
-  readonly bottom: 'parallel' | 'axis' | 'category' | 'timeline' | 'spread' | 'lines';
+  readonly bottom: 'parallel' | 'axis' | 'category' | 'timeline' | 'spread' | 'lines' | 'touches';
   // Settings of single views and of later pages, by a name of word characters
   // and dots. A missing entry is the view's default.
   readonly options: Readonly<Record<string, string>>;
@@ -126,7 +126,7 @@ export function read(fragment: string, upgraders = UPGRADERS, newest = VERSION):
     color: one(get('color', ''), METRICS, INITIAL.color),
     shape: one(get('shape', ''), ['sunburst', 'icicle'], INITIAL.shape),
     zoom: get('zoom', ''),
-    bottom: one(get('bottom', ''), ['parallel', 'axis', 'category', 'timeline', 'spread', 'lines'], INITIAL.bottom),
+    bottom: one(get('bottom', ''), ['parallel', 'axis', 'category', 'timeline', 'spread', 'lines', 'touches'], INITIAL.bottom),
     options: Object.fromEntries([...p].flatMap(([k, v]) => (/^o\.[\w.]+$/.test(k) ? [[k.slice(2), v]] : []))),
   };
   return { state, problems, token: p.get('k') ?? undefined, kept: p.get('l') ?? undefined };

@@ -90,6 +90,10 @@ export interface Info extends RunSummary {
   // L1Latency is the latency in cycles that is assumed for an L1 hit, -1 for
   // none; missing where the latency rests on no assumption.
   readonly l1Latency?: number;
+  // Gaps says that samples may be missing at times, Touches that the run knows
+  // who touched pages first; see the answers of these names.
+  readonly gaps: boolean;
+  readonly touches: boolean;
   // Foreign says that the run was made of a file when it was opened, which can
   // be read again in another way.
   readonly foreign: boolean;
@@ -1793,6 +1797,40 @@ export interface Call {
   readonly latency: number;
 }
 
+// Gap is a stretch of time, or several close to each other.
+export interface Gap {
+  readonly kind: string; // lost, throttled, trace cut, multiplexed
+  readonly from: number; // on the time axis of the samples
+  readonly to: number;
+  // Times is how often it happened; of a shared counter, how many samples say so.
+  readonly times: number;
+  // Records is how many were lost; 0 where that is not known.
+  readonly records: number;
+  readonly cpus: readonly number[]; // none if not said
+  // Counting is the least share of the time in which a shared counter ran.
+  readonly counting: number;
+}
+
+// Touched is how the pages of one data object came into memory.
+export interface Touched {
+  readonly symbol: string;
+  readonly pages: number;
+  // Nodes and Threads count its pages by who touched them first.
+  readonly nodes: readonly PageCount[];
+  readonly threads: readonly PageCount[];
+  // Samples are accesses to the object; Known those whose page was seen to
+  // be touched, and Away those of them on another node than its page.
+  readonly samples: number;
+  readonly known: number;
+  readonly away: number;
+}
+
+// PageCount is a number of pages.
+export interface PageCount {
+  readonly id: number;
+  readonly pages: number;
+}
+
 // AskLines asks for the cache lines of a selection, most contended first:
 // POST runs/{id}/cachelines.
 export interface AskLines {
@@ -1864,6 +1902,20 @@ export interface ObjectNames {
   readonly text: string;
   // Saved is false where they cannot be kept.
   readonly saved: boolean;
+}
+
+// Gaps is the answer to GET runs/{id}/gaps: when samples are missing or stand
+// for more than they count, in order of time.
+export interface Gaps {
+  readonly gaps: readonly Gap[];
+}
+
+// Touches is the answer to GET runs/{id}/touches: who touched the pages of each
+// data object first, those with most pages first. Of the whole run, whatever is
+// selected.
+export interface Touches {
+  readonly pages: number;
+  readonly objects: readonly Touched[];
 }
 
 // Candidate is a column of a foreign file.

@@ -102,6 +102,7 @@ function view(s: Suggestion, store: Store, hands: Hands): void {
     case 'category':
     case 'spread':
     case 'lines':
+    case 'touches':
       store.change({ page: 'memory', bottom: s.target });
       return;
     case 'axis': {

@@ -16,6 +16,8 @@ export interface Editor {
   show(file: string, text: string): void;
   heat(heat: Heat, current: number | undefined, byLatency: boolean): void;
   reveal(line: number): void;
+  /** First and last line on screen. */
+  visible(): [number, number];
   destroy(): void;
 }
 
@@ -112,7 +114,7 @@ function languageOf(file: string): Extension {
   return /\.go$/i.test(file) ? StreamLanguage.define(go) : [];
 }
 
-export function createEditor(host: HTMLElement, onLine: (line: number, e: MouseEvent) => void, onHover: (line: number | undefined) => void): Editor {
+export function createEditor(host: HTMLElement, onLine: (line: number, e: MouseEvent) => void, onHover: (line: number | undefined) => void, onKey: (e: KeyboardEvent) => boolean): Editor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   const clicks = EditorView.domEventHandlers({
     click: (e, view) => {
@@ -125,6 +127,7 @@ export function createEditor(host: HTMLElement, onLine: (line: number, e: MouseE
       onHover(view.state.doc.lineAt(block.from).number);
       return false;
     },
+    keydown: (e) => onKey(e),
     mouseleave: () => {
       onHover(undefined);
       return false;
@@ -146,6 +149,11 @@ export function createEditor(host: HTMLElement, onLine: (line: number, e: MouseE
     reveal: (line) => {
       if (line > view.state.doc.lines) return;
       view.dispatch({ effects: EditorView.scrollIntoView(view.state.doc.line(line).from, { y: 'center' }) });
+    },
+    visible: () => {
+      const box = view.scrollDOM.getBoundingClientRect();
+      const line = (y: number): number => view.state.doc.lineAt(view.lineBlockAtHeight(y - view.documentTop).from).number;
+      return [line(box.top + 1), line(box.bottom - 1)];
     },
     destroy: () => view.destroy(),
   };

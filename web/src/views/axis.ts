@@ -4,8 +4,9 @@ import { atStep, count, decimal, exact, unitScale, type UnitScale } from '../bas
 import { clamp } from '../base/geometry';
 import { ALL, SELECTED, type AxisAnswer } from '../model/decode';
 import type { Term } from '../model/selection';
-import type { ColumnInfo } from '../model/wire';
+import type { ColumnInfo, Gap } from '../model/wire';
 import { isNaming, rawName, titleOf } from './axes';
+import { gapsWithin, sayGap } from './gaps';
 import { levelRank } from './levels';
 import { linearTicks, logTicks } from './scale';
 import type { Said } from './view';
@@ -16,6 +17,8 @@ export interface AxisInput {
   /** For axes whose bins stand for CPUs: their order in the topology, a list for each node. */
   readonly groups?: readonly (readonly number[])[];
   readonly subtitle: string;
+  /** When samples are missing; of a time axis only. */
+  readonly gaps?: readonly Gap[];
   /** A fuller name of a value: "CPU 7", and where it lies. */
   readonly sayValue?: (value: string | number) => { readonly name: string; readonly inside: string } | undefined;
 }
@@ -224,7 +227,9 @@ export class AxisLayout {
     const [all, selected] = [answer.counts[ALL][bin] ?? 0, answer.counts[SELECTED][bin] ?? 0];
     const about = column.provenance === 'modelled' && !this.named ? '≈ ' : '';
     const { name, inside } = this.sayMark(bin);
-    return { name: about + name, more: `${inside}· ${count(selected)} of its ${count(all)} samples selected`, counted: selected, ...rawName(column) };
+    const missing = this.named || answer.edges.length === 0 ? [] : gapsWithin(this.input.gaps, answer.edges[bin] ?? NaN, answer.edges[bin + 1] ?? NaN);
+    const more = [`${inside}· ${count(selected)} of its ${count(all)} samples selected`, ...missing.map(sayGap)];
+    return { name: about + name, more: more.join(' · '), counted: selected, ...rawName(column) };
   }
 
   /** The samples of a bin. */

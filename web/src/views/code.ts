@@ -60,3 +60,10 @@ export function topFile(groups: GroupAnswer, layer: 1 | 2): string | undefined {
   });
   return best;
 }
+
+/** One sentence about the file, for people who do not see the gutter. */
+export function describeHeat(file: string | undefined, heat: Heat | undefined): string {
+  if (!file || !heat) return 'No source is shown';
+  const top = heat.top === undefined ? '' : `; the most is on line ${heat.top}`;
+  return `${file}: ${heat.lines.size} lines have samples${top}`;
+}

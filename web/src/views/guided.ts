@@ -11,6 +11,7 @@ import type { NodeAnswer, StripAnswer, TreeAnswer } from '../model/wire';
 import type { Brush } from './parallel';
 import { Clusters, CLUSTERS_HEIGHT } from './clusters';
 import { GUTTER, HistogramView, type HistogramInput, type HistogramMark } from './histogram';
+import { sayGap } from './gaps';
 import { drawTree, MergeTree, placeTree, type TreePlaces } from './mergetree';
 import { metricEnd, metricSaid, metricTitle } from './metrics';
 import { amountFill, type AmountScale } from './scale';
@@ -437,7 +438,8 @@ export class GuidedView implements View<GuidedMark> {
     const clusters = (this.clusters?.list ?? []).map((c, i) => [
       this.clusters!.name(i), String(c.from), String(c.to), String(c.samples), c.value === null ? '' : String(c.value), this.input.tree!.unit, metricTitle(this.clusters!.metric),
     ]);
-    return { head, rows: [...clusters, ...windows, ...bins] };
+    const gaps = (this.input.histogram.axis.gaps ?? []).map((g) => [g.kind, String(g.from), String(g.to), '', g.kind === 'lost' ? String(g.records) : '', g.kind === 'lost' ? 'records' : '', sayGap(g)]);
+    return { head, rows: [...clusters, ...windows, ...gaps, ...bins] };
   }
 
   summary(): string {

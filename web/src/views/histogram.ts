@@ -8,6 +8,7 @@ import type { Font, Measure } from '../base/text';
 import { ALL, HOVERED, SELECTED } from '../model/decode';
 import type { Term } from '../model/selection';
 import { titleOf } from './axes';
+import { drawGaps, sayGaps } from './gaps';
 import { AxisLayout, type AxisInput } from './axis';
 import { brushOf, type Brush } from './parallel';
 import { linearTicks } from './scale';
@@ -63,6 +64,7 @@ export class HistogramView implements View<HistogramMark> {
       r.rect({ x: this.plot.x + b.from, y: 0, w: b.till - b.from, h: this.plot.y + this.plot.h }, { fill: mix(theme.bg, theme.selected, theme.dark ? 0.16 : 0.1) });
     }
     if (!this.input.bare) this.drawAmounts(r);
+    drawGaps(r, this.layout, { ...this.plot, y: 0, h: this.plot.y + this.plot.h }, true);
     this.drawAxis(r);
   }
 
@@ -207,6 +209,7 @@ export class HistogramView implements View<HistogramMark> {
 
   summary(): string {
     const { column, answer } = this.input.axis;
-    return `Histogram of ${titleOf(column)}, ${count(answer.bins)} bins`;
+    const { gaps } = this.input.axis;
+    return `Histogram of ${titleOf(column)}, ${count(answer.bins)} bins${gaps?.length ? `; samples are missing: ${sayGaps(gaps)}` : ''}`;
   }
 }

@@ -22,6 +22,8 @@ export interface RankedList {
   readonly empty: string;
   /** Text of the row for groups without a name; its action is the shell's. */
   readonly nameless: string;
+  /** What else is known of a name, for its tooltip. */
+  readonly note?: (name: string) => string | undefined;
 }
 
 export interface OffendersInput {
@@ -206,6 +208,8 @@ export class OffendersView implements View<OffenderMark> {
     }
     if (this.input.by !== 'mean') parts.push(`${percent(row.values[SELECTED], this.whole)} of the selection`);
     const list = this.input.lists[m.list]!;
+    const note = row.kind === 'group' ? list.note?.(row.text) : undefined;
+    if (note) parts.push(note);
     const keys = list.groups?.keys;
     const file = row.group >= 0 && list.keys === 'line' ? keys?.[0]?.[row.group] : undefined;
     return { name: file ? `${file}:${row.text}` : row.text, more: `· ${parts.join(' · ')}` };

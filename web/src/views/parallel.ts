@@ -10,6 +10,7 @@ import type { Theme } from '../base/theme';
 import { ALL, HOVERED, SELECTED, type PairAnswer } from '../model/decode';
 import type { Term } from '../model/selection';
 import { rawName, titleOf } from './axes';
+import { drawGaps, sayGaps } from './gaps';
 import { AxisLayout, type AxisInput, type Slot } from './axis';
 import { drawGlyph } from './badge';
 import { densityStrokes, inkOf, largestCell, type LineLayer, type Strength } from './density';
@@ -163,6 +164,7 @@ export class ParallelView implements View<ParallelMark> {
     this.drawBars(r, c, ALL, theme['rest-bar']);
     this.drawBars(r, c, SELECTED, theme.selected);
     r.line(c.axisX, this.top, c.axisX, this.top + this.height, { stroke: theme.line, width: 1 });
+    drawGaps(r, c.layout, { x: c.axisX, y: this.top, w: c.x + c.w - c.axisX, h: this.height }, false);
     if (c.strip) drawAxisStrip(r, c.strip, stripArea(c, this.top, this.height), this.input.strips?.map);
     for (const b of c.brushes) this.drawBrush(r, c, b);
     this.drawLabels(r, c);
@@ -390,7 +392,8 @@ export class ParallelView implements View<ParallelMark> {
   }
 
   summary(): string {
-    return `Parallel ${this.input.lines ? 'coordinates' : 'histograms'} of ${this.input.axes.map((a) => titleOf(a.column)).join(', ')}`;
+    const gaps = this.input.axes.flatMap((a) => a.gaps ?? []);
+    return `Parallel ${this.input.lines ? 'coordinates' : 'histograms'} of ${this.input.axes.map((a) => titleOf(a.column)).join(', ')}${gaps.length > 0 ? `; samples are missing: ${sayGaps(gaps)}` : ''}`;
   }
 }
 

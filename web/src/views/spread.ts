@@ -1,8 +1,32 @@
 // How a group spreads: the shares of levels as segments of a bar, latencies as
 // bars on a scale of powers of two.
 import { count, percent } from '../base/format';
+import type { Point, Size } from '../base/geometry';
+import type { Renderer } from '../base/renderer';
 import type { Latencies, LevelCount, Spread } from '../model/wire';
-import { levelRank } from './levels';
+import { levelPaint, levelRank } from './levels';
+
+export const BAR: Size = { w: 180, h: 12 };
+export const SPARK: Size = { w: 120, h: 14 };
+export const SWATCH: Size = { w: 12, h: 10 };
+
+/** The level mix as a bar; what was not recorded is outlined. */
+export function drawLevels(r: Renderer, levels: readonly LevelCount[], at: Point, size = BAR): void {
+  for (const s of segments(levels)) {
+    const box = { x: at.x + s.from * size.w, y: at.y, w: Math.max((s.to - s.from) * size.w - 0.5, 0.5), h: size.h };
+    r.rect(box, s.name ? levelPaint(s.name, r.theme) : { stroke: r.theme.muted, dash: [2, 2] });
+  }
+}
+
+/** Latencies as bars, one a power of two. */
+export function drawLatency(r: Renderer, l: Latencies | null, at: Point): void {
+  const all = bars(l);
+  const w = Math.min(14, SPARK.w / Math.max(1, all.length));
+  all.forEach((b, i) => {
+    const h = Math.max(b.height * SPARK.h, b.samples > 0 ? 1 : 0);
+    if (h > 0) r.rect({ x: at.x + i * w, y: at.y + SPARK.h - h, w: w - 1, h }, { fill: r.theme.selected });
+  });
+}
 
 export interface Segment {
   readonly name: string; // empty: not recorded
