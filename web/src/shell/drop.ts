@@ -6,10 +6,9 @@ export interface Dropped {
   readonly content: Blob;
 }
 
-/** One file as it is; several, or a folder, as one archive. */
-export async function droppedFiles(data: DataTransfer): Promise<Dropped | undefined> {
-  const roots = [...data.items].flatMap((i) => i.webkitGetAsEntry?.() ?? []);
-  const entries = roots.length > 0 ? (await Promise.all(roots.map((r) => walk(r, '')))).flat() : [...data.files].map((f) => ({ path: f.name, content: f }));
+/** One file as it is; several, or a folder, as one archive. Without file entries, the files themselves. */
+export async function droppedFiles(roots: readonly FileSystemEntry[], files: readonly File[]): Promise<Dropped | undefined> {
+  const entries = roots.length > 0 ? (await Promise.all(roots.map((r) => walk(r, '')))).flat() : files.map((f) => ({ path: f.name, content: f }));
   const [first] = entries;
   if (!first) return undefined;
   if (entries.length === 1 && !first.path.includes('/')) return { name: first.path, content: first.content };

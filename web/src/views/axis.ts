@@ -4,9 +4,9 @@ import { atStep, count, decimal, exact, unitScale, type UnitScale } from '../bas
 import { clamp } from '../base/geometry';
 import { ALL, SELECTED, type AxisAnswer } from '../model/decode';
 import type { Term } from '../model/selection';
-import type { ColumnInfo, Gap } from '../model/wire';
+import type { ColumnInfo } from '../model/wire';
 import { isNaming, rawName, titleOf } from './axes';
-import { gapsWithin, sayGap } from './gaps';
+import { gapsWithin, type TimeGap } from './gaps';
 import { levelRank } from './levels';
 import { linearTicks, logTicks } from './scale';
 import type { Said } from './view';
@@ -18,7 +18,7 @@ export interface AxisInput {
   readonly groups?: readonly (readonly number[])[];
   readonly subtitle: string;
   /** When samples are missing; of a time axis only. */
-  readonly gaps?: readonly Gap[];
+  readonly gaps?: readonly TimeGap[];
   /** A fuller name of a value: "CPU 7", and where it lies. */
   readonly sayValue?: (value: string | number) => { readonly name: string; readonly inside: string } | undefined;
 }
@@ -228,7 +228,7 @@ export class AxisLayout {
     const about = column.provenance === 'modelled' && !this.named ? '≈ ' : '';
     const { name, inside } = this.sayMark(bin);
     const missing = this.named || answer.edges.length === 0 ? [] : gapsWithin(this.input.gaps, answer.edges[bin] ?? NaN, answer.edges[bin + 1] ?? NaN);
-    const more = [`${inside}· ${count(selected)} of its ${count(all)} samples selected`, ...missing.map(sayGap)];
+    const more = [`${inside}· ${count(selected)} of its ${count(all)} samples selected`, ...missing.map((g) => g.says)];
     return { name: about + name, more: more.join(' · '), counted: selected, ...rawName(column) };
   }
 

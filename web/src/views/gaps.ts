@@ -1,36 +1,26 @@
 // Stretches of time in which samples are missing or stand for more than they
 // count: hatched over the time axis, so that a hole is not read as idleness.
-import { count, percent } from '../base/format';
 import type { Rect } from '../base/geometry';
 import type { Paint, Renderer } from '../base/renderer';
 import type { Theme } from '../base/theme';
-import type { Gap } from '../model/wire';
 import type { AxisLayout } from './axis';
 
 const LEAST = 3; // px; a shorter gap would not be seen
 
-const REASONS: Readonly<Record<string, string>> = {
-  lost: 'the ring buffer was full', throttled: 'the kernel slowed sampling down', 'trace cut': 'the trace buffer was full', multiplexed: 'events shared a counter',
-};
-
-/** One gap in words: how much, of what, why, where. */
-export function sayGap(g: Gap): string {
-  const why = REASONS[g.kind] ?? g.kind;
-  const cpus = g.cpus.length === 0 ? '' : g.cpus.length > 8 ? `, ${g.cpus.length} CPUs` : `, CPU ${g.cpus.join(', ')}`;
-  if (g.kind === 'multiplexed') return `${count(g.times)} samples of counters that ran ${percent(g.counting, 1)} of the time or more (${why}${cpus})`;
-  if (g.kind === 'lost') return `${count(g.records)} records lost (${why}${cpus})`;
-  return `${g.kind} ${g.times === 1 ? 'once' : `${count(g.times)} times`} (${why}${cpus})`;
+/** A gap on the time axis, with what is said of it. */
+export interface TimeGap {
+  readonly from: number;
+  readonly to: number;
+  readonly kind: string;
+  readonly says: string;
+  readonly records: number;
 }
 
-/** All of a recording, a sentence for each kind. */
-export function sayGaps(gaps: readonly Gap[]): string {
-  const kinds = [...new Set(gaps.map((g) => g.kind))];
-  return kinds.map((kind) => {
-    const own = gaps.filter((g) => g.kind === kind);
-    const sum = (of: (g: Gap) => number): number => own.reduce((n, g) => n + of(g), 0);
-    const all: Gap = { ...own[0]!, times: sum((g) => g.times), records: sum((g) => g.records), cpus: [...new Set(own.flatMap((g) => g.cpus))].sort((a, b) => a - b), counting: Math.min(...own.map((g) => g.counting)) };
-    return sayGap(all);
-  }).join('; ');
+/** All of them in a sentence for people who do not see the hatch. */
+export function sayGaps(gaps: readonly TimeGap[] | undefined): string {
+  if (!gaps?.length) return '';
+  const more = gaps.length > 3 ? `; ${gaps.length - 3} more` : '';
+  return `; samples are missing: ${gaps.slice(0, 3).map((g) => g.says).join('; ')}${more}`;
 }
 
 export function gapPaint(theme: Theme): Paint {
@@ -38,7 +28,7 @@ export function gapPaint(theme: Theme): Paint {
 }
 
 /** Those that a stretch of the axis holds a part of. */
-export function gapsWithin(gaps: readonly Gap[] | undefined, lo: number, hi: number): readonly Gap[] {
+export function gapsWithin(gaps: readonly TimeGap[] | undefined, lo: number, hi: number): readonly TimeGap[] {
   return gaps?.filter((g) => g.to >= lo && g.from <= hi) ?? [];
 }
 

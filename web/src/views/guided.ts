@@ -11,7 +11,6 @@ import type { NodeAnswer, StripAnswer, TreeAnswer } from '../model/wire';
 import type { Brush } from './parallel';
 import { Clusters, CLUSTERS_HEIGHT } from './clusters';
 import { GUTTER, HistogramView, type HistogramInput, type HistogramMark } from './histogram';
-import { sayGap } from './gaps';
 import { drawTree, MergeTree, placeTree, type TreePlaces } from './mergetree';
 import { metricEnd, metricSaid, metricTitle } from './metrics';
 import { amountFill, type AmountScale } from './scale';
@@ -438,7 +437,7 @@ export class GuidedView implements View<GuidedMark> {
     const clusters = (this.clusters?.list ?? []).map((c, i) => [
       this.clusters!.name(i), String(c.from), String(c.to), String(c.samples), c.value === null ? '' : String(c.value), this.input.tree!.unit, metricTitle(this.clusters!.metric),
     ]);
-    const gaps = (this.input.histogram.axis.gaps ?? []).map((g) => [g.kind, String(g.from), String(g.to), '', g.kind === 'lost' ? String(g.records) : '', g.kind === 'lost' ? 'records' : '', sayGap(g)]);
+    const gaps = (this.input.histogram.axis.gaps ?? []).map((g) => [g.kind, String(g.from), String(g.to), '', g.kind === 'lost' ? String(g.records) : '', g.kind === 'lost' ? 'records' : '', g.says]);
     return { head, rows: [...clusters, ...windows, ...gaps, ...bins] };
   }
 

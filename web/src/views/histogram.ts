@@ -209,7 +209,6 @@ export class HistogramView implements View<HistogramMark> {
 
   summary(): string {
     const { column, answer } = this.input.axis;
-    const { gaps } = this.input.axis;
-    return `Histogram of ${titleOf(column)}, ${count(answer.bins)} bins${gaps?.length ? `; samples are missing: ${sayGaps(gaps)}` : ''}`;
+    return `Histogram of ${titleOf(column)}, ${count(answer.bins)} bins${sayGaps(this.input.axis.gaps)}`;
   }
 }

@@ -5,7 +5,8 @@ import { parseTokens } from '../base/theme';
 import { readFileSync } from 'node:fs';
 import { codeList } from './codelist';
 import type { Heat } from './code';
-import { drawGaps, sayGap, sayGaps } from './gaps';
+import { drawGaps } from './gaps';
+import { sayGap } from './gapwords';
 import { AxisLayout } from './axis';
 import { column, numbers } from './fixture';
 import { HistogramView } from './histogram';
@@ -68,13 +69,12 @@ describe('gaps on a time axis', () => {
   const lost = { kind: 'lost', from: 40, to: 60, times: 2, records: 1234, cpus: [1, 3], counting: 0 };
   const shared = { kind: 'multiplexed', from: 0, to: 100, times: 7, records: 0, cpus: [], counting: 0.25 };
   const time = column('time', { kind: 'time', unit: 'ns' });
-  const axis = { column: time, answer: numbers('time', [0, 25, 50, 75, 100], [1, 2, 3, 4]), subtitle: '', gaps: [lost] };
+  const axis = { column: time, answer: numbers('time', [0, 25, 50, 75, 100], [1, 2, 3, 4]), subtitle: '', gaps: [{ ...lost, says: sayGap(lost) }] };
 
   it('says how much and why', () => {
     expect(plain(sayGap(lost))).toBe('1 234 records lost (the ring buffer was full, CPU 1, 3)');
     expect(plain(sayGap(shared))).toBe('7 samples of counters that ran 25.0 % of the time or more (events shared a counter)');
     expect(sayGap({ ...lost, kind: 'throttled', cpus: [] })).toBe('throttled 2 times (the kernel slowed sampling down)');
-    expect(plain(sayGaps([lost, { ...lost, cpus: [0] }]))).toBe('2 468 records lost (the ring buffer was full, CPU 0, 1, 3)');
   });
   it('are said of the bins they lie in and of the whole', () => {
     const v = new HistogramView({ axis, size: { w: 600, h: 200 }, brushes: [], below: 0 });

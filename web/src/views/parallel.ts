@@ -392,8 +392,7 @@ export class ParallelView implements View<ParallelMark> {
   }
 
   summary(): string {
-    const gaps = this.input.axes.flatMap((a) => a.gaps ?? []);
-    return `Parallel ${this.input.lines ? 'coordinates' : 'histograms'} of ${this.input.axes.map((a) => titleOf(a.column)).join(', ')}${gaps.length > 0 ? `; samples are missing: ${sayGaps(gaps)}` : ''}`;
+    return `Parallel ${this.input.lines ? 'coordinates' : 'histograms'} of ${this.input.axes.map((a) => titleOf(a.column)).join(', ')}${sayGaps(this.input.axes.flatMap((a) => a.gaps ?? []))}`;
   }
 }
 
