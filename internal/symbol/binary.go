@@ -21,9 +21,11 @@ type Binary struct {
 	debug   *image // a separate file with the debug information; nil if none
 	symbols *symtab
 	dwarf   *debugInfo
+	// noShared says why what dwz moved to another file is not known.
+	noShared error
 
 	typeMu sync.Mutex
-	types  map[typeKey]*Type
+	types  map[place]*Type
 }
 
 // Open opens a binary by its path. Debug information in a separate file is
@@ -33,13 +35,13 @@ func Open(path string) (*Binary, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open program: %w", err)
 	}
-	return newBinary(path, im, nil), nil
+	return newBinary(path, im, nil, &Files{}), nil
 }
 
 // newBinary reads symbols and the index of the debug information. Damage in
 // either costs names only.
-func newBinary(path string, im, debug *image) *Binary {
-	b := &Binary{Path: path, BuildID: im.buildID, image: im, debug: debug, symbols: &symtab{}, types: map[typeKey]*Type{}}
+func newBinary(path string, im, debug *image, files *Files) *Binary {
+	b := &Binary{Path: path, BuildID: im.buildID, image: im, debug: debug, symbols: &symtab{}, types: map[place]*Type{}}
 	var reasons []error
 	if t, err := readSymtab(im, debug); err == nil {
 		b.symbols = t
@@ -50,7 +52,10 @@ func newBinary(path string, im, debug *image) *Binary {
 		if from == nil || b.dwarf != nil {
 			continue
 		}
-		d, err := loadDWARF(from)
+		d, err := loadDWARF(from, &splits{binary: path, roots: files.Roots, missing: map[string]string{}})
+		if err == nil && d != nil {
+			d.alternate, b.noShared = files.openAlternate(from, debugPath(from, path))
+		}
 		if err != nil {
 			reasons = append(reasons, err)
 		}
@@ -60,12 +65,33 @@ func newBinary(path string, im, debug *image) *Binary {
 	case b.dwarf != nil:
 	case len(reasons) > 0:
 		b.NoLines = errors.Join(reasons...).Error()
-	case im.elf.Section(".debug_gnu_skeleton") != nil:
-		b.NoLines = "its debug information is in separate .dwo files, which are not read; link with dwp or build without -gsplit-dwarf"
 	default:
 		b.NoLines = "it has no debug information; build with -g, or give the folder of its debug file"
 	}
 	return b
+}
+
+// debugPath is where an image was opened.
+func debugPath(im *image, otherwise string) string {
+	if im.file != nil {
+		return im.file.Name()
+	}
+	return otherwise
+}
+
+// Gaps are sentences about debug information that is elsewhere and could not be
+// found, as far as it was needed.
+func (b *Binary) Gaps() []string {
+	var out []string
+	if b.noShared != nil {
+		out = append(out, b.noShared.Error())
+	}
+	if b.dwarf != nil {
+		if text := b.dwarf.split.gaps(); text != "" {
+			out = append(out, text)
+		}
+	}
+	return out
 }
 
 // Close closes the files.
@@ -82,7 +108,7 @@ func (b *Binary) Movable() bool { return b.image.elf.Type == elf.ET_DYN }
 func (b *Binary) Locate(addr uint64) Location {
 	var l Location
 	if u := b.dwarf.unitAt(addr); u != nil {
-		l.Frames, l.Start = u.frames(b.dwarf, addr)
+		l.Frames, l.Start = u.frames(addr)
 	}
 	if n := len(l.Frames); n > 0 && l.Frames[n-1].Function != "" {
 		return l
@@ -228,5 +254,5 @@ func (b *Binary) Global(addr uint64) (Global, bool) {
 	case v == nil:
 		return Global{Name: readable(s.text()), Start: s.addr, Size: s.size}, true
 	}
-	return Global{Name: b.dwarf.name(v.entry), Start: v.addr, Size: t.Size, Type: t}, true
+	return Global{Name: v.entry.name(), Start: v.addr, Size: t.Size, Type: t}, true
 }

@@ -21,7 +21,17 @@ type debugInfo struct {
 	addrSize int
 	units    []*unit
 	byCode   intervals
-	types    map[uint64]dwarf.Offset // type units by signature
+	types    map[uint64]place // type units by signature
+
+	// alternate is what dwz moved out of several files; strings are those of
+	// .debug_str, for the files that refer to this one.
+	alternate *debugInfo
+	strings   []byte
+	split     *splits // where the rest of skeleton units is; nil if there are none
+	// Of split debug information: what its ranges count from, and the addresses
+	// that it refers to by number.
+	base      uint64
+	addresses []byte
 
 	mu    sync.Mutex
 	names map[dwarf.Offset]string
@@ -35,6 +45,7 @@ type debugInfo struct {
 type unit struct {
 	first dwarf.Offset // its first entry
 	end   dwarf.Offset
+	id    uint64 // of a skeleton
 	once  sync.Once
 
 	language int64
@@ -51,14 +62,14 @@ type unit struct {
 
 // loadDWARF reads the sections of an image. It returns nil without an error if
 // the file has no debug information.
-func loadDWARF(im *image) (d *debugInfo, err error) {
+func loadDWARF(im *image, split *splits) (d *debugInfo, err error) {
 	defer guard(&err, "debug sections")
 	info, err := im.section(".debug_info")
 	if err != nil || len(info) == 0 {
 		return nil, err
 	}
 	parts := map[string][]byte{}
-	for _, name := range []string{"abbrev", "line", "ranges", "str", "addr", "line_str", "str_offsets", "rnglists", "loclists"} {
+	for _, name := range []string{"abbrev", "line", "ranges", "str", "addr", "line_str", "str_offsets", "rnglists", "loclists", "types"} {
 		if parts[name], err = im.section(".debug_" + name); err != nil {
 			return nil, err
 		}
@@ -67,6 +78,26 @@ func loadDWARF(im *image) (d *debugInfo, err error) {
 	if err != nil {
 		return nil, err
 	}
+	d, err = newData(info, headers, parts, im.elf.ByteOrder)
+	if err != nil {
+		return nil, err
+	}
+	if split != nil {
+		split.addr, split.ranges = parts["addr"], parts["ranges"]
+		d.split = split
+	}
+	if err := d.typeUnits(parts); err != nil {
+		return nil, err
+	}
+	return d, d.index(headers, im)
+}
+
+func newDebugInfo(data *dwarf.Data, order binary.ByteOrder) *debugInfo {
+	return &debugInfo{data: data, order: order, names: map[dwarf.Offset]string{}, types: map[uint64]place{}}
+}
+
+// newData hands the sections to the library.
+func newData(info []byte, headers []header, parts map[string][]byte, order binary.ByteOrder) (*debugInfo, error) {
 	if err := checkAbbreviations(parts["abbrev"], headers); err != nil {
 		return nil, err
 	}
@@ -81,15 +112,80 @@ func loadDWARF(im *image) (d *debugInfo, err error) {
 			}
 		}
 	}
-	d = &debugInfo{data: data, order: im.elf.ByteOrder, line: parts["line"], names: map[dwarf.Offset]string{}, types: map[uint64]dwarf.Offset{}}
-	return d, d.index(headers, im)
+	d := newDebugInfo(data, order)
+	d.line, d.strings = parts["line"], parts["str"]
+	return d, nil
+}
+
+// typeUnits reads .debug_types, where DWARF 4 keeps type units. Their header is
+// that of other units, followed by the signature and the place of the type. The
+// library cannot walk their entries, but it can walk those of ordinary units:
+// with those two fields set to zero, which is how empty entries are written,
+// every entry keeps its place.
+func (d *debugInfo) typeUnits(parts map[string][]byte) error {
+	if len(parts["types"]) == 0 {
+		return nil
+	}
+	patched := slices.Clone(parts["types"])
+	headers, err := scanTypeUnits(patched, d.order)
+	if err != nil {
+		return err
+	}
+	types, err := newData(patched, headers, parts, d.order)
+	if err != nil {
+		return err
+	}
+	types.types = d.types // they refer to each other
+	for _, h := range headers {
+		d.types[h.signature] = place{types, h.typeOffset}
+		types.addrSize = h.addrSize
+		types.units = append(types.units, &unit{first: h.first, end: h.end, language: types.language(h)})
+	}
+	return nil
+}
+
+// language returns the language of a type unit.
+func (d *debugInfo) language(h header) int64 {
+	r := d.data.Reader()
+	r.Seek(h.first)
+	if e, err := r.Next(); err == nil && e != nil {
+		n, _ := e.Val(dwarf.AttrLanguage).(int64)
+		return n
+	}
+	return 0
+}
+
+// scanTypeUnits lists the units of .debug_types and clears what stands between
+// their header and their entries.
+func scanTypeUnits(data []byte, order binary.ByteOrder) ([]header, error) {
+	headers, err := scanUnits(data, order)
+	if err != nil {
+		return nil, err
+	}
+	for i := range headers {
+		h := &headers[i]
+		c := &cursor{data: data[:h.end], at: int(h.first), order: order}
+		start := int(h.first)
+		h.kind, h.signature = unitType, c.number(8)
+		h.typeOffset = h.start + dwarf.Offset(c.number(h.wide))
+		if c.bad || h.version >= 5 {
+			return nil, fmt.Errorf("the unit at byte %d of .debug_types is damaged", h.start)
+		}
+		clear(data[start:c.at])
+		h.first = dwarf.Offset(c.at)
+	}
+	return headers, nil
 }
 
 // header is what the header of a unit says.
 type header struct {
+	start        dwarf.Offset
 	first, end   dwarf.Offset
+	version      int
+	wide         int // bytes of an offset
 	abbreviation uint64
 	kind         uint8
+	id           uint64 // of a skeleton and its split unit
 	signature    uint64
 	typeOffset   dwarf.Offset
 	addrSize     int
@@ -97,10 +193,12 @@ type header struct {
 
 // Kinds of units (DWARF 5, 7.5.1).
 const (
-	unitCompile  = 1
-	unitType     = 2
-	unitPartial  = 3
-	unitSkeleton = 4
+	unitCompile   = 1
+	unitType      = 2
+	unitPartial   = 3
+	unitSkeleton  = 4
+	unitSplit     = 5
+	unitSplitType = 6
 )
 
 // cursor reads numbers; past the end it reads zeros and says so.
@@ -175,12 +273,12 @@ func scanUnits(info []byte, order binary.ByteOrder) ([]header, error) {
 		if n == 0 {
 			continue // padding
 		}
-		h := header{end: dwarf.Offset(c.at + int(n)), kind: unitCompile}
+		h := header{start: dwarf.Offset(start), end: dwarf.Offset(c.at + int(n)), kind: unitCompile, wide: wide}
 		if h.end > 1<<32-1 {
 			return nil, errors.New("more than 4 GiB of .debug_info")
 		}
-		version := c.number(2)
-		if version >= 5 {
+		h.version = int(c.number(2))
+		if h.version >= 5 {
 			h.kind = uint8(c.number(1))
 			h.addrSize = int(c.number(1))
 			h.abbreviation = c.number(wide)
@@ -189,9 +287,9 @@ func scanUnits(info []byte, order binary.ByteOrder) ([]header, error) {
 			h.addrSize = int(c.number(1))
 		}
 		switch h.kind {
-		case unitSkeleton, 5:
-			c.number(8)
-		case unitType, 6:
+		case unitSkeleton, unitSplit:
+			h.id = c.number(8)
+		case unitType, unitSplitType:
 			h.signature = c.number(8)
 			h.typeOffset = dwarf.Offset(start) + dwarf.Offset(c.number(wide))
 		}
@@ -207,41 +305,57 @@ func scanUnits(info []byte, order binary.ByteOrder) ([]header, error) {
 	return out, nil
 }
 
-// checkAbbreviations refuses tables that overlap without being the same. The
-// library reads the table of each distinct offset, so a million units that
-// point into one long table would take forever.
+// checkAbbreviations bounds the work that tables of abbreviations are. The
+// library reads the table of each distinct offset, so a million units that point
+// into one long table would take forever. Linkers that merge tables let a few
+// overlap.
 func checkAbbreviations(data []byte, units []header) error {
 	var offsets []uint64
 	for _, u := range units {
 		offsets = append(offsets, u.abbreviation)
 	}
 	slices.Sort(offsets)
-	offsets = slices.Compact(offsets)
-	end := uint64(0)
-	for _, at := range offsets {
-		if at < end {
-			return errors.New("tables in .debug_abbrev overlap")
-		}
+	left := 1<<20 + 8*len(data)
+	for _, at := range slices.Compact(offsets) {
 		if at >= uint64(len(data)) {
 			return fmt.Errorf("a unit names byte %d of %d of .debug_abbrev", at, len(data))
 		}
-		c := &cursor{data: data[at:]}
-		for !c.bad && c.leb() != 0 {
-			c.leb()
-			c.skip(1)
-			for !c.bad {
-				attribute, form := c.leb(), c.leb()
-				if form == 0x21 { // DW_FORM_implicit_const: the value is here
-					c.leb()
-				}
-				if attribute == 0 && form == 0 {
-					break
-				}
-			}
+		if left -= walkAbbreviations(data, int(at), nil); left < 0 {
+			return errors.New("tables in .debug_abbrev overlap too much")
 		}
-		end = at + uint64(c.at)
 	}
 	return nil
+}
+
+// walkAbbreviations goes over the table at an offset, shows each form with the
+// bytes it is written in, and returns the table's length.
+func walkAbbreviations(data []byte, at int, visit func(form []byte, value uint64)) int {
+	c := &cursor{data: data, at: at}
+	for !c.bad && c.at < len(data) {
+		if c.leb() == 0 {
+			if visit != nil {
+				continue // all tables, one after the other
+			}
+			break
+		}
+		c.leb()
+		c.skip(1)
+		for !c.bad {
+			attribute := c.leb()
+			start := c.at
+			form := c.leb()
+			if visit != nil && !c.bad {
+				visit(data[start:c.at], form)
+			}
+			if form == 0x21 { // DW_FORM_implicit_const: the value is here
+				c.leb()
+			}
+			if attribute == 0 && form == 0 {
+				break
+			}
+		}
+	}
+	return c.at - at
 }
 
 // index finds which addresses belong to which unit from the first entry of each.
@@ -251,13 +365,13 @@ func (d *debugInfo) index(headers []header, im *image) error {
 	budget := newBudget(headers)
 	for _, h := range headers {
 		if h.kind == unitType {
-			d.types[h.signature] = h.typeOffset
+			d.types[h.signature] = place{d, h.typeOffset}
 			continue
 		}
-		if h.kind != unitCompile && h.kind != unitPartial {
+		if h.kind != unitCompile && h.kind != unitPartial && h.kind != unitSkeleton {
 			continue
 		}
-		u := &unit{first: h.first, end: h.end}
+		u := &unit{first: h.first, end: h.end, id: h.id}
 		if d.addrSize == 0 {
 			d.addrSize = h.addrSize
 		}
@@ -343,6 +457,14 @@ func (d *debugInfo) ranges(e *dwarf.Entry, b *budget) ([][2]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
+	for i := range list {
+		// The unit that split ranges count from is elsewhere, and begins before
+		// all of its code.
+		if list[i][0] < d.base {
+			list[i][0] += d.base
+			list[i][1] += d.base
+		}
+	}
 	return list, b.spend(len(list))
 }
 
@@ -368,27 +490,26 @@ func (d *debugInfo) findName(at dwarf.Offset) (name string) {
 			name = ""
 		}
 	}()
-	r := d.data.Reader()
+	p := place{d, at}
 	for range maxChain {
-		r.Seek(at)
-		e, err := r.Next()
-		if err != nil || e == nil {
+		e := p.entry()
+		if e == nil {
 			return name
 		}
-		if s, ok := e.Val(dwarf.AttrLinkageName).(string); ok && s != "" {
+		if s := p.d.text(e, dwarf.AttrLinkageName); s != "" {
 			return readable(s)
 		}
-		if s, ok := e.Val(dwarf.AttrName).(string); ok && name == "" {
+		if s := p.d.text(e, dwarf.AttrName); s != "" && name == "" {
 			name = readable(s)
 		}
-		next, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
+		next, ok := p.d.follow(e, dwarf.AttrAbstractOrigin)
 		if !ok {
-			next, ok = e.Val(dwarf.AttrSpecification).(dwarf.Offset)
+			next, ok = p.d.follow(e, dwarf.AttrSpecification)
 		}
 		if !ok {
 			return name
 		}
-		at = next
+		p = next
 	}
 	return name
 }
@@ -420,7 +541,7 @@ func (b *Binary) variableAt(addr uint64) (*variable, *Type) {
 		return nil, nil
 	}
 	v := &d.variables[i]
-	return v, b.typeAt(v.kind, v.sig)
+	return v, b.typeAt(v.kind)
 }
 
 // readAll reads every unit, as many at once as there are processors, and orders
@@ -438,7 +559,7 @@ func (d *debugInfo) readAll(b *Binary) {
 	var data []interval
 	for _, u := range d.units {
 		for _, v := range u.variables {
-			t := b.typeAt(v.kind, v.sig)
+			t := b.typeAt(v.kind)
 			if t == nil || v.addr+t.Size < v.addr {
 				continue
 			}

@@ -66,7 +66,7 @@ func (f *Files) open(path, buildID string) (*Binary, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newBinary(at, im, f.debugFile(im, at)), nil
+	return newBinary(at, im, f.debugFile(im, at), f), nil
 }
 
 // program finds the file itself: its path, its path below a root, and what the

@@ -29,7 +29,7 @@ func FuzzBinary(f *testing.F) {
 		if err != nil {
 			return
 		}
-		b := newBinary("fuzz", im, nil)
+		b := newBinary("fuzz", im, nil, &Files{})
 		for _, s := range im.segments {
 			for at := s.vaddr; at-s.vaddr < min(s.memory, 4096); at += 61 {
 				b.Locate(at)

@@ -30,15 +30,31 @@ func TestClaims(t *testing.T) {
 		t.Error("a header outside the section is accepted")
 	}
 
-	table := []byte{1, 0x11, 0, 0x03, 0x08, 0, 0, 2, 0x24, 0, 0, 0, 0}
-	for name, offsets := range map[string][]uint64{"": {0, 0}, "overlap": {0, 3}, "names byte": {0, 99}} {
+	// One table after the other, the first with 30 000 abbreviations.
+	table := append(bytes.Repeat([]byte{1, 0x11, 0, 0x03, 0x08, 0, 0}, 30_000), 0)
+	every := func(step uint64) (out []uint64) {
+		for at := uint64(0); at < uint64(len(table)); at += step {
+			out = append(out, at)
+		}
+		return out
+	}
+	for _, tt := range []struct {
+		name    string
+		offsets []uint64
+		err     string
+	}{
+		{"the same", []uint64{0, 0}, ""},
+		{"a few that overlap", []uint64{0, 7, 70}, ""},
+		{"all that overlap", every(7), "overlap too much"},
+		{"outside", []uint64{0, 1 << 30}, "names byte"},
+	} {
 		var units []header
-		for _, o := range offsets {
+		for _, o := range tt.offsets {
 			units = append(units, header{abbreviation: o})
 		}
 		err := checkAbbreviations(table, units)
-		if (name == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), name) {
-			t.Errorf("tables at %v: %v, want %q", offsets, err, name)
+		if (tt.err == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.err)
 		}
 	}
 	if _, err := scanUnits([]byte{0xff, 0, 0, 0, 4, 0}, order); err == nil {

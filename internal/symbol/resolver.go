@@ -161,14 +161,18 @@ func (r *Resolver) Warnings() []string {
 	for path, why := range r.missing {
 		out = append(out, fmt.Sprintf("no symbols of %s: %s", path, why))
 	}
-	lineless := map[string]string{}
+	asked := map[*Binary]bool{}
 	for _, s := range r.sites {
-		if s.binary != nil && s.binary.NoLines != "" {
-			lineless[s.binary.Path] = s.binary.NoLines
+		if s.binary == nil || asked[s.binary] {
+			continue
 		}
-	}
-	for path, why := range lineless {
-		out = append(out, fmt.Sprintf("no source lines of %s: %s", path, why))
+		asked[s.binary] = true
+		if s.binary.NoLines != "" {
+			out = append(out, fmt.Sprintf("no source lines of %s: %s", s.binary.Path, s.binary.NoLines))
+		}
+		for _, gap := range s.binary.Gaps() {
+			out = append(out, fmt.Sprintf("%s: %s", s.binary.Path, gap))
+		}
 	}
 	slices.Sort(out)
 	return out

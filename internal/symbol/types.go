@@ -99,42 +99,29 @@ const (
 	maxDims      = 16
 )
 
-type typeKey struct {
-	at  dwarf.Offset
-	sig uint64
-}
-
 // typeOf returns where the type of an entry is.
-func (d *debugInfo) typeOf(e *dwarf.Entry) (dwarf.Offset, uint64) {
-	switch v := e.Val(dwarf.AttrType).(type) {
-	case dwarf.Offset:
-		return v, 0
-	case uint64:
-		return 0, v
+func (d *debugInfo) typeOf(e *dwarf.Entry) place {
+	if t, ok := d.follow(e, dwarf.AttrType); ok {
+		return t
 	}
 	for _, a := range []dwarf.Attr{dwarf.AttrAbstractOrigin, dwarf.AttrSpecification} {
-		if at, ok := e.Val(a).(dwarf.Offset); ok {
-			r := d.data.Reader()
-			r.Seek(at)
-			if origin, err := r.Next(); err == nil && origin != nil {
-				switch v := origin.Val(dwarf.AttrType).(type) {
-				case dwarf.Offset:
-					return v, 0
-				case uint64:
-					return 0, v
+		if p, ok := d.follow(e, a); ok {
+			if origin := p.entry(); origin != nil {
+				if t, ok := p.d.follow(origin, dwarf.AttrType); ok {
+					return t
 				}
 			}
 		}
 	}
-	return 0, 0
+	return place{}
 }
 
 // typeAt reads a type once. It returns nil for what is not understood.
-func (b *Binary) typeAt(at dwarf.Offset, sig uint64) *Type {
+func (b *Binary) typeAt(at place) *Type {
 	b.typeMu.Lock()
 	defer b.typeMu.Unlock()
 	r := &typeReader{b: b, left: 1 << 16}
-	return r.read(at, sig, 0)
+	return r.read(at, 0)
 }
 
 // typeReader reads one type. Types refer to each other, in circles too; depth
@@ -144,38 +131,38 @@ type typeReader struct {
 	left int
 }
 
-func (r *typeReader) read(at dwarf.Offset, sig uint64, depth int) (t *Type) {
-	key := typeKey{at, sig}
-	if t, ok := r.b.types[key]; ok {
+func (r *typeReader) read(at place, depth int) (t *Type) {
+	if t, ok := r.b.types[at]; ok {
 		return t
 	}
-	if depth > maxTypeDepth {
+	if depth > maxTypeDepth || at.d == nil {
 		return nil
 	}
 	defer func() {
 		if recover() != nil {
 			t = nil
 		}
-		r.b.types[key] = t
+		r.b.types[at] = t
 	}()
-	if at == 0 {
-		var ok bool
-		if at, ok = r.b.dwarf.types[sig]; !ok {
-			return nil
-		}
-	}
-	dr := r.b.dwarf.data.Reader()
-	dr.Seek(at)
+	dr := at.d.data.Reader()
+	dr.Seek(at.at)
 	e, err := dr.Next()
 	if err != nil || e == nil {
 		return nil
 	}
-	return r.entry(dr, e, depth)
+	in := &typeEntry{typeReader: r, d: at.d, dr: dr}
+	return in.entry(e, depth)
 }
 
-func (r *typeReader) entry(dr *dwarf.Reader, e *dwarf.Entry, depth int) *Type {
-	name, _ := e.Val(dwarf.AttrName).(string)
-	name = readable(name)
+// typeEntry reads the entry of a type and its children.
+type typeEntry struct {
+	*typeReader
+	d  *debugInfo
+	dr *dwarf.Reader
+}
+
+func (r *typeEntry) entry(e *dwarf.Entry, depth int) *Type {
+	name := readable(r.d.text(e, dwarf.AttrName))
 	size, _ := e.Val(dwarf.AttrByteSize).(int64)
 	switch e.Tag {
 	case dwarf.TagTypedef, dwarf.TagConstType, dwarf.TagVolatileType, dwarf.TagRestrictType, dwarf.TagMutableType, 0x47 /* atomic */ :
@@ -187,12 +174,12 @@ func (r *typeReader) entry(dr *dwarf.Reader, e *dwarf.Entry, depth int) *Type {
 		named.Name = name
 		return &named
 	case dwarf.TagArrayType:
-		return r.array(dr, e, depth)
+		return r.array(e, depth)
 	case dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType:
-		return r.structure(dr, e, name, depth)
+		return r.structure(e, name, depth)
 	case dwarf.TagPointerType, dwarf.TagReferenceType, dwarf.TagRvalueReferenceType, dwarf.TagPtrToMemberType:
 		if size <= 0 {
-			size = int64(r.b.dwarf.addrSize)
+			size = int64(r.d.addrSize)
 		}
 		return &Type{Name: "pointer", Size: uint64(size), Elem: uint64(size)}
 	case dwarf.TagBaseType, dwarf.TagEnumerationType, dwarf.TagStringType, dwarf.TagSubrangeType:
@@ -207,16 +194,12 @@ func (r *typeReader) entry(dr *dwarf.Reader, e *dwarf.Entry, depth int) *Type {
 	return nil
 }
 
-func (r *typeReader) read2(e *dwarf.Entry, depth int) *Type {
-	at, sig := r.b.dwarf.typeOf(e)
-	if at == 0 && sig == 0 {
-		return nil
-	}
-	return r.read(at, sig, depth+1)
+func (r *typeEntry) read2(e *dwarf.Entry, depth int) *Type {
+	return r.read(r.d.typeOf(e), depth+1)
 }
 
 // array reads an array whose extents are constants.
-func (r *typeReader) array(dr *dwarf.Reader, e *dwarf.Entry, depth int) *Type {
+func (r *typeEntry) array(e *dwarf.Entry, depth int) *Type {
 	elem := r.read2(e, depth)
 	if elem == nil || elem.Size == 0 || !e.Children {
 		return nil
@@ -224,7 +207,7 @@ func (r *typeReader) array(dr *dwarf.Reader, e *dwarf.Entry, depth int) *Type {
 	columns := r.fortran(e)
 	var dims []uint64
 	for {
-		c, err := dr.Next()
+		c, err := r.dr.Next()
 		if r.left--; err != nil || c == nil || r.left < 0 {
 			return nil
 		}
@@ -239,7 +222,7 @@ func (r *typeReader) array(dr *dwarf.Reader, e *dwarf.Entry, depth int) *Type {
 			dims = append(dims, n)
 		}
 		if c.Children {
-			dr.SkipChildren()
+			r.dr.SkipChildren()
 		}
 	}
 	return arrayOf(elem, dims, columns)
@@ -294,11 +277,11 @@ func arrayOf(elem *Type, dims []uint64, columns bool) *Type {
 
 // fortran reports whether an array is stored column by column: where it says
 // so, or where its unit is in Fortran.
-func (r *typeReader) fortran(e *dwarf.Entry) bool {
+func (r *typeEntry) fortran(e *dwarf.Entry) bool {
 	if order, ok := e.Val(dwarf.AttrOrdering).(int64); ok {
 		return order == 1
 	}
-	i, ok := slices.BinarySearchFunc(r.b.dwarf.units, e.Offset, func(u *unit, at dwarf.Offset) int {
+	i, ok := slices.BinarySearchFunc(r.d.units, e.Offset, func(u *unit, at dwarf.Offset) int {
 		switch {
 		case u.end <= at:
 			return -1
@@ -310,14 +293,14 @@ func (r *typeReader) fortran(e *dwarf.Entry) bool {
 	if !ok {
 		return false
 	}
-	switch r.b.dwarf.units[i].language {
+	switch r.d.units[i].language {
 	case 0x07, 0x08, 0x0e, 0x22, 0x23, 0x2d: // Fortran 77, 90, 95, 2003, 2008, 2018
 		return true
 	}
 	return false
 }
 
-func (r *typeReader) structure(dr *dwarf.Reader, e *dwarf.Entry, name string, depth int) *Type {
+func (r *typeEntry) structure(e *dwarf.Entry, name string, depth int) *Type {
 	size, _ := e.Val(dwarf.AttrByteSize).(int64)
 	if size <= 0 {
 		return nil
@@ -327,7 +310,7 @@ func (r *typeReader) structure(dr *dwarf.Reader, e *dwarf.Entry, name string, de
 	}
 	t := &Type{Name: name, Size: uint64(size), Elem: uint64(size)}
 	for e.Children {
-		c, err := dr.Next()
+		c, err := r.dr.Next()
 		if r.left--; err != nil || c == nil || r.left < 0 || len(t.Fields) == maxFields {
 			return t
 		}
@@ -340,18 +323,18 @@ func (r *typeReader) structure(dr *dwarf.Reader, e *dwarf.Entry, name string, de
 			}
 		}
 		if c.Children {
-			dr.SkipChildren()
+			r.dr.SkipChildren()
 		}
 	}
 	slices.SortStableFunc(t.Fields, func(a, b Field) int { return cmp.Compare(a.Offset, b.Offset) })
 	return t
 }
 
-func (r *typeReader) member(e *dwarf.Entry, depth int) (Field, bool) {
+func (r *typeEntry) member(e *dwarf.Entry, depth int) (Field, bool) {
 	if e.Val(dwarf.AttrExternal) != nil { // a static member is elsewhere
 		return Field{}, false
 	}
-	name, _ := e.Val(dwarf.AttrName).(string)
+	name := r.d.text(e, dwarf.AttrName)
 	if name == "" {
 		name = "(base)"
 	}
@@ -360,7 +343,7 @@ func (r *typeReader) member(e *dwarf.Entry, depth int) (Field, bool) {
 	case int64:
 		f.Offset = uint64(at)
 	case []byte: // DW_OP_plus_uconst, before DWARF 3
-		c := &cursor{data: at, order: r.b.dwarf.order}
+		c := &cursor{data: at, order: r.d.order}
 		if c.number(1) != 0x23 {
 			return f, false
 		}

@@ -19,7 +19,7 @@ type row struct {
 
 // scope is a function, or one inlined into its parent.
 type scope struct {
-	entry              dwarf.Offset
+	entry              place
 	low                uint64
 	parent             int32 // -1 for a function
 	callFile, callLine uint32
@@ -34,9 +34,8 @@ type step struct {
 // variable is an object with a fixed address.
 type variable struct {
 	addr  uint64
-	entry dwarf.Offset
-	kind  dwarf.Offset // of its type; 0 if unknown
-	sig   uint64       // signature of its type, if that is in a type unit
+	entry place
+	kind  place // of its type; none if unknown
 }
 
 // read reads the line table and the entries of the unit. What can be read
@@ -50,10 +49,34 @@ func (u *unit) read(d *debugInfo) (err error) {
 		return err
 	}
 	lineErr := u.readLines(d, root)
+	if k, ok := skeletonOf(root, u.id); ok && d.split != nil {
+		return errors.Join(lineErr, u.readSplit(d, k))
+	}
 	if !root.Children {
 		return lineErr
 	}
-	return errors.Join(lineErr, u.readEntries(d, r))
+	return errors.Join(lineErr, u.readEntries(d, r, u.first, u.end))
+}
+
+// readSplit reads the entries of a unit from where they are.
+func (u *unit) readSplit(d *debugInfo, k skeleton) error {
+	home, h, err := d.split.open(k, d.order)
+	if err != nil {
+		return err
+	}
+	home.alternate = d.alternate
+	r := home.data.Reader()
+	r.Seek(h.first)
+	root, err := r.Next()
+	if err != nil || root == nil {
+		return err
+	}
+	language, _ := root.Val(dwarf.AttrLanguage).(int64)
+	home.units = []*unit{{first: h.first, end: h.end, language: language}}
+	if !root.Children {
+		return nil
+	}
+	return u.readEntries(home, r, h.first, h.end)
 }
 
 func (u *unit) readLines(d *debugInfo, root *dwarf.Entry) error {
@@ -147,15 +170,15 @@ type walk struct {
 
 // readEntries visits functions, inlined calls and variables. Types are skipped:
 // they are most of the entries, and are read when a variable has them.
-func (u *unit) readEntries(d *debugInfo, r *dwarf.Reader) error {
-	w := &walk{d: d, u: u, budget: budget{1<<20 + 8*int(u.end-u.first)}, open: []int32{-1}}
+func (u *unit) readEntries(d *debugInfo, r *dwarf.Reader, first, end dwarf.Offset) error {
+	w := &walk{d: d, u: u, budget: budget{1<<20 + 8*int(end-first)}, open: []int32{-1}}
 	defer func() { u.code = steps(w.ranges) }()
 	for len(w.open) > 0 {
 		e, err := r.Next()
 		if err != nil {
 			return err
 		}
-		if e == nil || e.Offset >= u.end {
+		if e == nil || e.Offset >= end {
 			return nil
 		}
 		if err := w.budget.spend(1 + len(e.Field)); err != nil {
@@ -213,9 +236,9 @@ func (w *walk) scope(e *dwarf.Entry, parent int32) (int32, error) {
 		return parent, nil
 	}
 	n := int32(len(w.u.scopes))
-	s := scope{entry: e.Offset, parent: parent, low: ranges[0][0]}
-	if at, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset); ok {
-		s.entry = at // shared by all copies, so its name is looked up once
+	s := scope{entry: place{w.d, e.Offset}, parent: parent, low: ranges[0][0]}
+	if origin, ok := w.d.follow(e, dwarf.AttrAbstractOrigin); ok {
+		s.entry = origin // shared by all copies, so its name is looked up once
 	}
 	if v, ok := e.Val(dwarf.AttrCallFile).(int64); ok && v >= 0 {
 		s.callFile = uint32(v)
@@ -239,12 +262,25 @@ func (w *walk) variable(e *dwarf.Entry) {
 	if !ok || len(expr) == 0 {
 		return
 	}
-	const opAddr, opPlus = 0x03, 0x23
-	if expr[0] != opAddr || w.d.addrSize != 4 && w.d.addrSize != 8 {
+	const opAddr, opPlus, opAddrX, opGNUAddrIndex = 0x03, 0x23, 0xa1, 0xfb
+	size := w.d.addrSize
+	if size != 4 && size != 8 {
 		return
 	}
-	c := &cursor{data: expr[1:], order: w.d.order}
-	v := variable{addr: c.number(w.d.addrSize), entry: e.Offset}
+	c := &cursor{data: expr, order: w.d.order}
+	v := variable{entry: place{w.d, e.Offset}}
+	switch c.number(1) {
+	case opAddr:
+		v.addr = c.number(size)
+	case opAddrX, opGNUAddrIndex:
+		table := &cursor{data: w.d.addresses, order: w.d.order}
+		if n := c.leb(); n < uint64(len(w.d.addresses)) {
+			table.skip(n * uint64(size))
+			v.addr = table.number(size)
+		}
+	default:
+		return
+	}
 	if c.at < len(c.data) { // a member of a Fortran common block
 		if c.number(1) != opPlus {
 			return
@@ -254,7 +290,7 @@ func (w *walk) variable(e *dwarf.Entry) {
 	if c.bad || c.at != len(c.data) || v.addr == 0 {
 		return
 	}
-	v.kind, v.sig = w.d.typeOf(e)
+	v.kind = w.d.typeOf(e)
 	w.u.variables = append(w.u.variables, v)
 }
 
@@ -306,7 +342,7 @@ func (u *unit) scopeAt(addr uint64) int32 {
 }
 
 // frames returns the calls at an address, innermost first.
-func (u *unit) frames(d *debugInfo, addr uint64) (frames []Frame, start uint64) {
+func (u *unit) frames(addr uint64) (frames []Frame, start uint64) {
 	file, line := u.position(addr)
 	at := u.scopeAt(addr)
 	if at < 0 {
@@ -317,7 +353,7 @@ func (u *unit) frames(d *debugInfo, addr uint64) (frames []Frame, start uint64) 
 	}
 	for range maxDepth {
 		s := u.scopes[at]
-		frames = append(frames, Frame{d.name(s.entry), file, line})
+		frames = append(frames, Frame{s.entry.name(), file, line})
 		if s.parent < 0 {
 			return frames, s.low
 		}
