@@ -24,6 +24,7 @@ import (
 	"isobath/internal/link"
 	"isobath/internal/mesh"
 	"isobath/internal/query"
+	"isobath/internal/server"
 	"isobath/internal/table"
 )
 
@@ -517,12 +518,7 @@ func (f *meshFlags) serve(ctx context.Context, stderr io.Writer, set *dataset.Se
 	}
 	path := f.tokenFile
 	if path == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			return err
-		}
-		path = filepath.Join(cache, "isobath", "link")
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		if path, err = server.DefaultLinkFile(); err != nil {
 			return err
 		}
 	}

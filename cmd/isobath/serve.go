@@ -53,6 +53,8 @@ type serveFlags struct {
 	topology  string
 	binary    string
 	meshes    []string
+	link      string
+	linkFile  string
 	memory    string
 	noBrowser bool
 	shared    bool
@@ -72,6 +74,8 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.topology, "topology", "", "hardware topology of the samples, as lstopo exports it")
 	flags.StringVar(&f.binary, "binary", "", "program of a reference trace, for its source lines")
 	flags.StringArrayVar(&f.meshes, "mesh", nil, "mesh of the simulation, for samples: a file, pattern or folder of dumps (repeatable)")
+	flags.StringVar(&f.link, "link", "", "let ParaView and other viewers connect at `ADDRESS`, as 127.0.0.1:0; needs samples on a mesh")
+	flags.StringVar(&f.linkFile, "link-file", "", "with --link: where viewers find address and token (default ~/.cache/isobath/link)")
 	flags.StringVar(&f.memory, "memory", "", "memory to use beyond the mapped files, such as 4GB (default half of what there is)")
 	flags.StringVar(&f.webDir, "web-dir", "", "folder with the page, in place of the built-in one")
 }
@@ -152,6 +156,13 @@ func (f *serveFlags) serve(cmd *cobra.Command, files []string, first func(*serve
 	}
 	if err := importAll(ctx, s, out, files); err != nil {
 		return err
+	}
+	if f.link != "" {
+		where, err := s.Link(f.link, f.linkFile)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "isobath: %s\n", where)
 	}
 	l, err := server.Listen(address)
 	if err != nil {

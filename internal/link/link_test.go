@@ -384,3 +384,42 @@ func FuzzFrame(f *testing.F) {
 		_, _ = readMessage(b)
 	})
 }
+
+// TestTerms: a clause takes the place of its own kind and leaves the others.
+func TestTerms(t *testing.T) {
+	s := newTestSession(t)
+	ctx := t.Context()
+	step := func(what string, err error, want string) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if got, _ := s.Text(); got != want {
+			t.Errorf("%s: %q, want %q", what, got, want)
+		}
+	}
+	at := func(lo, hi float64) *[2]float64 { return &[2]float64{lo, hi} }
+	_, _, err := s.SetAll(ctx, "", "latency > 3 & cpu in 0..1 & (cpu = 0 | latency < 50)", "page")
+	step("page", err, "latency > 3 & cpu in 0..1 & (cpu = 0 | latency < 50)")
+	_, _, err = s.Select(ctx, "merge", map[string]*[2]float64{"cpu": at(1, 1)}, "c1")
+	step("range", err, "latency > 3 & cpu in 1..1 & (cpu = 0 | latency < 50)")
+	_, _, err = s.Pick(ctx, "cube", 0, 0, "replace", []uint32{5, 3, 4}, "c1")
+	step("pick", err, `latency > 3 & cpu in 1..1 & (cpu = 0 | latency < 50) & rows "cells 3-5"`)
+	_, _, err = s.Pick(ctx, "cube", 0, 0, "remove", []uint32{4}, "c2")
+	step("pick less", err, `latency > 3 & cpu in 1..1 & (cpu = 0 | latency < 50) & rows "cells 3 5"`)
+	_, _, err = s.SetWhere(ctx, "cpu = 0", "c2")
+	step("where", err, `latency > 3 & cpu in 1..1 & cpu = 0 & rows "cells 3 5"`)
+	_, _, err = s.SetWhere(ctx, "cpu != 0", "c2")
+	step("another where", err, `latency > 3 & cpu in 1..1 & cpu != 0 & rows "cells 3 5"`)
+	_, _, err = s.Select(ctx, "replace", map[string]*[2]float64{"latency": at(5, 9)}, "c1")
+	step("replace ranges", err, `latency in 5..9 & cpu != 0 & rows "cells 3 5"`)
+	rev := s.Rev()
+	_, _, err = s.SetAll(ctx, "", `latency in 5..9 & cpu != 0 & rows "cells 3 5"`, "page")
+	step("the same", err, `latency in 5..9 & cpu != 0 & rows "cells 3 5"`)
+	if s.Rev() != rev {
+		t.Error("the same selection is a new revision")
+	}
+	if _, _, err := s.SetAll(ctx, "", `rows "cells 99999999"`, "page"); err == nil {
+		t.Error("cells that do not exist are selected")
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -38,12 +39,28 @@ type Server struct {
 	mu      sync.Mutex
 	clients map[*client]bool
 	next    int
+	joined  func() // a viewer came or went
 }
 
 // NewServer makes a server that admits clients with the token.
 func NewServer(s *Session, token string, log *slog.Logger) *Server {
 	return &Server{session: s, token: token, log: log, clients: map[*client]bool{}}
 }
+
+// Viewers names the programs that are connected, in order.
+func (s *Server) Viewers() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	names := []string{}
+	for c := range s.clients {
+		names = append(names, c.name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// OnJoin calls f whenever a viewer comes or goes. It must be set before Serve.
+func (s *Server) OnJoin(f func()) { s.joined = f }
 
 // NewToken returns 128 random bits as text.
 func NewToken() string {
@@ -167,6 +184,7 @@ func (s *Server) handle(ctx context.Context, c conn) {
 	}
 	defer s.leave(cl)
 	s.log.Info("viewer joined", "client", cl.id, "program", cl.name)
+	s.tell()
 	var stop func()
 	defer func() {
 		if stop != nil {
@@ -240,9 +258,16 @@ func (s *Server) join(c *client, name string) bool {
 
 func (s *Server) leave(c *client) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	delete(s.clients, c)
+	s.mu.Unlock()
 	s.log.Info("viewer left", "client", c.id)
+	s.tell()
+}
+
+func (s *Server) tell() {
+	if s.joined != nil {
+		s.joined()
+	}
 }
 
 func (c *client) send(p *reply) error {

@@ -27,11 +27,12 @@ type Mesh struct {
 	View *mesh.View
 }
 
-// Session is the selection that all viewers of one table share, and the fields
-// computed for it. It is safe for concurrent use.
+// Session is the selection that all viewers of one table share, with the page,
+// and the fields computed for it. It is safe for concurrent use.
 //
-// The selection is a conjunction: an expression, ranges by column, and cells.
-// A change of one part leaves the others alone.
+// The selection is a list of terms that all hold. A range of a column, a set of
+// cells and anything else are changed apart from one another: a new one takes
+// the place of its own kind and leaves the others alone.
 type Session struct {
 	table  *table.Table
 	engine Selector
@@ -39,10 +40,11 @@ type Session struct {
 
 	mu       sync.Mutex
 	rev      int64
-	where    query.Expr
-	ranges   map[string][2]float64
-	cells    map[string]map[int32]bool // mesh name to flat cells
-	rows     table.Bits                // of rev; nil: not computed
+	filter   query.Expr // rows outside do not exist; set by the page
+	terms    []query.Expr
+	origin   string     // of the newest change
+	byWhere  []string   // texts of the terms that SetWhere made
+	rows     table.Bits // of rev; nil: not computed
 	watchers map[int]func(Change)
 	nextID   int
 }
@@ -57,8 +59,7 @@ type Change struct {
 
 // NewSession starts with everything selected.
 func NewSession(t *table.Table, e Selector, meshes ...Mesh) *Session {
-	return &Session{table: t, engine: e, meshes: meshes, rev: 1, ranges: map[string][2]float64{},
-		cells: map[string]map[int32]bool{}, watchers: map[int]func(Change){}}
+	return &Session{table: t, engine: e, meshes: meshes, rev: 1, watchers: map[int]func(Change){}}
 }
 
 // Watch calls f after every change, until stop. f must not block.
@@ -82,19 +83,84 @@ func (s *Session) Rev() int64 {
 	return s.rev
 }
 
-// Expr returns the selection without its cells; nil selects all.
+// Origin says who changed the selection last; empty if nobody has.
+func (s *Session) Origin() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.origin
+}
+
+// Expr returns the selection; nil selects all.
 func (s *Session) Expr() query.Expr {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.expr()
+	return conjunction(s.terms)
 }
 
-func (s *Session) expr() query.Expr {
-	e := s.where
-	for _, name := range slices.Sorted(maps.Keys(s.ranges)) {
-		e = query.Both(e, rangeExpr(name, s.ranges[name]))
+// Text returns the selection in the selection language, with its revision.
+func (s *Session) Text() (string, int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return exprText(conjunction(s.terms)), s.rev
+}
+
+func conjunction(terms []query.Expr) query.Expr {
+	switch len(terms) {
+	case 0:
+		return nil
+	case 1:
+		return terms[0]
 	}
-	return e
+	return query.And{Terms: terms}
+}
+
+func termsOf(e query.Expr) []query.Expr {
+	if and, ok := e.(query.And); ok {
+		return and.Terms
+	}
+	if e == nil {
+		return nil
+	}
+	return []query.Expr{e}
+}
+
+// columnOf names the column that a term restricts, empty for other terms.
+func columnOf(e query.Expr) string {
+	switch e := e.(type) {
+	case query.Compare:
+		if e.Op != query.Ne {
+			return e.Column
+		}
+	case query.Range:
+		return e.Column
+	case query.In:
+		return e.Column
+	case query.Missing:
+		return e.Column
+	}
+	return ""
+}
+
+func isCells(e query.Expr) bool {
+	set, ok := e.(query.RowSet)
+	return ok && mesh.IsCellSet(set.Name)
+}
+
+// put replaces the terms of one kind by others, at the place of the first.
+func put(terms []query.Expr, is func(query.Expr) bool, by ...query.Expr) []query.Expr {
+	var out []query.Expr
+	done := false
+	for _, t := range terms {
+		if !is(t) {
+			out = append(out, t)
+		} else if !done {
+			out, done = append(out, by...), true
+		}
+	}
+	if !done {
+		out = append(out, by...)
+	}
+	return out
 }
 
 // rangeExpr is an inclusive range; an infinite end is open.
@@ -113,21 +179,44 @@ func rangeExpr(column string, r [2]float64) query.Expr {
 
 // Cells returns the picked cells of a mesh, sorted.
 func (s *Session) Cells(meshName string) []int32 {
+	m, err := s.mesh(meshName)
+	if err != nil {
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Sorted(maps.Keys(s.cells[meshName]))
+	return picked(m, s.terms)
+}
+
+func picked(m *Mesh, terms []query.Expr) []int32 {
+	for _, t := range terms {
+		if !isCells(t) {
+			continue
+		}
+		p, err := m.View.At(len(m.View.Series.Steps) - 1)
+		if err != nil {
+			return nil
+		}
+		if set, err := mesh.ParseCellSet(t.(query.RowSet).Name, p.Cells); err == nil {
+			return set.Cells
+		}
+	}
+	return nil
 }
 
 // Rows returns the selected rows and their revision.
 func (s *Session) Rows(ctx context.Context) (table.Bits, int64, error) {
 	s.mu.Lock()
-	rows, rev, e := s.rows, s.rev, s.expr()
-	cells := maps.Clone(s.cells)
+	rows, rev := s.rows, s.rev
+	e := query.Both(s.filter, conjunction(s.terms))
 	s.mu.Unlock()
 	if rows != nil {
 		return rows, rev, nil
 	}
-	rows, err := s.compute(ctx, e, cells)
+	if err := s.keepCells(e); err != nil {
+		return nil, rev, err
+	}
+	rows, err := s.engine.Select(ctx, e)
 	if err != nil {
 		return nil, rev, err
 	}
@@ -139,24 +228,21 @@ func (s *Session) Rows(ctx context.Context) (table.Bits, int64, error) {
 	return rows, rev, nil
 }
 
-func (s *Session) compute(ctx context.Context, e query.Expr, cells map[string]map[int32]bool) (table.Bits, error) {
-	got, err := s.engine.Select(ctx, e)
-	if err != nil {
-		return nil, err
+// keepCells stores the rows of the sets of cells that an expression names, for
+// the engine to find. A selector that is no Keeper does that itself.
+func (s *Session) keepCells(e query.Expr) error {
+	keeper, ok := s.engine.(query.Keeper)
+	if !ok || len(s.meshes) == 0 {
+		return nil
 	}
-	rows := slices.Clone(got)
-	for name, set := range cells {
-		m, err := s.mesh(name)
+	return mesh.CellSets(e, func(name string) error {
+		rows, err := s.meshes[0].View.RowsOfSet(name)
 		if err != nil {
-			return nil, err
+			return faultf("bad_range", "%v", err)
 		}
-		p, err := m.View.At(len(m.View.Series.Steps) - 1)
-		if err != nil {
-			return nil, err
-		}
-		rows.And(p.RowsOn(slices.Collect(maps.Keys(set))))
-	}
-	return rows, nil
+		keeper.Keep(name, rows)
+		return nil
+	})
 }
 
 func (s *Session) mesh(name string) (*Mesh, error) {
@@ -172,23 +258,64 @@ func (s *Session) mesh(name string) (*Mesh, error) {
 	return nil, faultf("unknown_mesh", "no mesh %q; there is %s", name, strings.Join(have, ", "))
 }
 
-// SetWhere replaces the expression, from the page or a client. Empty text
-// selects all.
-func (s *Session) SetWhere(ctx context.Context, text, origin string) (int64, int, error) {
-	var e query.Expr
-	if strings.TrimSpace(text) != "" {
-		var err error
-		if e, err = query.Parse(text, s.table); err != nil {
-			return 0, 0, faultf("bad_range", "%v", err)
-		}
+func (s *Session) parse(text string) (query.Expr, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
 	}
-	return s.change(ctx, origin, "where", func() bool {
-		if text := exprText(e); text == exprText(s.where) {
-			return false
+	e, err := query.Parse(text, s.table)
+	if err != nil {
+		return nil, faultf("bad_range", "%v", err)
+	}
+	return e, s.check(e)
+}
+
+// check refuses sets of cells that the mesh does not have.
+func (s *Session) check(e query.Expr) error {
+	return mesh.CellSets(e, func(name string) error {
+		if len(s.meshes) == 0 {
+			return faultf("unknown_mesh", "there is no mesh for %q", name)
 		}
-		s.where = e
-		return true
+		p, err := s.meshes[0].View.At(len(s.meshes[0].View.Series.Steps) - 1)
+		if err == nil {
+			_, err = mesh.ParseCellSet(name, p.Cells)
+		}
+		if err != nil {
+			return faultf("bad_range", "%v", err)
+		}
+		return nil
 	})
+}
+
+// SetWhere replaces what it set before, and whatever is neither a restriction
+// of one column nor a set of cells. Empty text removes it.
+func (s *Session) SetWhere(ctx context.Context, text, origin string) (int64, int, error) {
+	e, err := s.parse(text)
+	if err != nil {
+		return 0, 0, err
+	}
+	return s.change(ctx, origin, "where", func() {
+		s.terms = put(s.terms, func(t query.Expr) bool {
+			return columnOf(t) == "" && !isCells(t) || slices.Contains(s.byWhere, t.String())
+		}, termsOf(e)...)
+		s.byWhere = nil
+		for _, t := range termsOf(e) {
+			s.byWhere = append(s.byWhere, t.String())
+		}
+	})
+}
+
+// SetAll replaces filter and selection: what the page does, which shows them
+// all.
+func (s *Session) SetAll(ctx context.Context, filter, where, origin string) (int64, int, error) {
+	f, err := s.parse(filter)
+	if err != nil {
+		return 0, 0, err
+	}
+	e, err := s.parse(where)
+	if err != nil {
+		return 0, 0, err
+	}
+	return s.change(ctx, origin, "page", func() { s.filter, s.terms = f, termsOf(e) })
 }
 
 func exprText(e query.Expr) string {
@@ -216,23 +343,17 @@ func (s *Session) Select(ctx context.Context, op string, ranges map[string]*[2]f
 			return 0, 0, faultf("bad_range", "column %q: %g to %g is empty", name, r[0], r[1])
 		}
 	}
-	return s.change(ctx, origin, "select", func() bool {
-		next := maps.Clone(s.ranges)
+	return s.change(ctx, origin, "select", func() {
 		if op == "replace" {
-			next = map[string][2]float64{}
+			s.terms = slices.DeleteFunc(slices.Clone(s.terms), func(t query.Expr) bool { return columnOf(t) != "" && ranges[columnOf(t)] == nil })
 		}
-		for name, r := range ranges {
-			if r == nil {
-				delete(next, name)
-			} else {
-				next[name] = *r
+		for _, name := range slices.Sorted(maps.Keys(ranges)) {
+			var by []query.Expr
+			if r := ranges[name]; r != nil {
+				by = []query.Expr{rangeExpr(name, *r)}
 			}
+			s.terms = put(s.terms, func(t query.Expr) bool { return columnOf(t) == name }, by...)
 		}
-		if maps.Equal(next, s.ranges) {
-			return false
-		}
-		s.ranges = next
-		return true
 	})
 }
 
@@ -252,38 +373,48 @@ func (s *Session) Pick(ctx context.Context, meshName string, domain, level int, 
 	if !slices.Contains([]string{"replace", "add", "remove", "clear"}, op) {
 		return 0, 0, faultf("bad_range", "op %q: want replace, add, remove or clear", op)
 	}
-	return s.change(ctx, origin, "pick", func() bool {
-		next := maps.Clone(s.cells[m.Name])
-		if next == nil || op == "replace" || op == "clear" {
-			next = map[int32]bool{}
+	rev, n, failed := s.change(ctx, origin, "pick", func() {
+		set := map[int32]bool{}
+		if op == "add" || op == "remove" {
+			for _, c := range picked(m, s.terms) {
+				set[c] = true
+			}
 		}
 		for _, c := range cells {
 			if op == "remove" {
-				delete(next, int32(part.First)+int32(c))
+				delete(set, int32(part.First)+int32(c))
 			} else if op != "clear" {
-				next[int32(part.First)+int32(c)] = true
+				set[int32(part.First)+int32(c)] = true
 			}
 		}
-		if maps.Equal(next, s.cells[m.Name]) {
-			return false
+		var by []query.Expr
+		if len(set) > 0 { // no cells picked is no restriction
+			if e, wrong := m.View.Select(len(m.View.Series.Steps)-1, slices.Collect(maps.Keys(set))); wrong == nil {
+				by = []query.Expr{e}
+			} else {
+				err = faultf("too_large", "%v", wrong)
+				return
+			}
 		}
-		if len(next) == 0 { // no cells picked is no restriction
-			delete(s.cells, m.Name)
-		} else {
-			s.cells[m.Name] = next
-		}
-		return true
+		s.terms = put(s.terms, isCells, by...)
 	})
+	if err == nil {
+		err = failed
+	}
+	return rev, n, err
 }
 
 // change applies a change under the lock and tells the watchers, unless the
 // selection stays what it is.
-func (s *Session) change(ctx context.Context, origin, why string, apply func() bool) (int64, int, error) {
+func (s *Session) change(ctx context.Context, origin, why string, apply func()) (int64, int, error) {
 	s.mu.Lock()
-	changed := apply()
+	text := func() string { return exprText(s.filter) + "\n" + exprText(conjunction(s.terms)) }
+	was := text()
+	apply()
+	changed := text() != was
 	if changed {
 		s.rev++
-		s.rows = nil
+		s.rows, s.origin = nil, origin
 	}
 	s.mu.Unlock()
 	rows, rev, err := s.Rows(ctx)

@@ -28,6 +28,7 @@ type Mesh struct {
 	shells recall[*shell]
 	fields recall[*keptField]
 	sets   []string // of cells that the engine keeps, newest last
+	link   *linked  // to viewers; nil: not started
 }
 
 // recall keeps the newest of what was computed, by what was asked.
@@ -70,6 +71,9 @@ func (s *Server) meshRoutes(mux *http.ServeMux) {
 	s.handleRun(mux, "POST runs/{id}/mesh/cell", s.meshCell)
 	s.handleRun(mux, "POST runs/{id}/mesh/cells", s.meshCells)
 	s.handleRun(mux, "POST runs/{id}/mesh/brush", s.meshBrush)
+	s.handleRun(mux, "POST runs/{id}/mesh/select", s.meshSelect)
+	s.handleRun(mux, "GET runs/{id}/mesh/viewers", s.meshViewers)
+	s.handle(mux, "POST runs/{id}/mesh/link", s.private(s.withRun(s.meshLink)))
 	s.handle(mux, "POST runs/{id}/mesh/attach", s.private(s.withRun(s.meshAttach)))
 }
 
@@ -158,6 +162,9 @@ func (s *Server) meshAttach(w http.ResponseWriter, r *http.Request, run *Run) er
 		return err
 	}
 	run.forgetCells()
+	if old := run.mesh(); old != nil {
+		old.unlink()
+	}
 	run.mu.Lock()
 	run.Mesh = m
 	run.mu.Unlock()

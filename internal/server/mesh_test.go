@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -410,5 +411,71 @@ func TestMeshBrush(t *testing.T) {
 	none := post[MeshBrush](t, s, path+"/brush", MeshBrushAsk{MeshRelateAsk: ask.MeshRelateAsk, Low: 1e9, High: 2e9, AgainstHigh: 1})
 	if none.Cells != 0 || none.Where != "" {
 		t.Errorf("%+v", none)
+	}
+}
+
+// TestMeshLink: a page and a viewer share one selection, through the routes and
+// the socket; a viewer that comes and goes is told to the page.
+func TestMeshLink(t *testing.T) {
+	s, run, path := demoMeshServer(t)
+	if w := do(s, "POST", path+"/select", `{"where":"cpu = 1"}`, "Content-Type", "application/json"); w.Code != http.StatusBadRequest {
+		t.Errorf("a selection without a link: %d", w.Code)
+	}
+	file := filepath.Join(t.TempDir(), "link")
+	where, err := s.Link("127.0.0.1:0", file)
+	if err != nil || !strings.Contains(where, file) {
+		t.Fatal(where, err)
+	}
+	if !run.info().Linked {
+		t.Error("the run does not know of its link")
+	}
+	state := post[MeshViewers](t, s, path+"/select", MeshSelect{Where: "cpu <= 3 & x < 9", Origin: "page-1"})
+	if state.Where != "cpu <= 3 & x < 9" || state.Origin != "page-1" || len(state.Viewers) != 0 {
+		t.Errorf("%+v", state)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, token, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	answers := json.NewDecoder(c)
+	call := func(line string) (a struct {
+		Type    string `json:"type"`
+		Samples int    `json:"samples"`
+	}) {
+		t.Helper()
+		if _, err := fmt.Fprintln(c, line); err != nil {
+			t.Fatal(err)
+		}
+		if err := answers.Decode(&a); err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	if a := call(fmt.Sprintf(`{"type":"hello","id":1,"proto":1,"client":"test","token":%q}`, token)); a.Type != "welcome" {
+		t.Fatalf("%+v", a)
+	}
+	got := call(`{"type":"select","id":2,"ranges":{"cpu":[4,7]}}`)
+	rows, err := run.selected(t.Context(), "", "cpu in 4..7 & x < 9")
+	if err != nil || got.Samples != rows.Count() {
+		t.Errorf("%d samples, want %d, %v", got.Samples, rows.Count(), err)
+	}
+	l := run.mesh().linked()
+	if state := l.state(); state.Where != "cpu in 4..7 & x < 9" || state.Origin != "c1" || !slices.Equal(state.Viewers, []string{"test"}) {
+		t.Errorf("%+v", state)
+	}
+	if w := do(s, "POST", path+"/select", `{"where":"taste = 1"}`, "Content-Type", "application/json"); w.Code != http.StatusBadRequest {
+		t.Errorf("a wrong selection: %d", w.Code)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := net.Dial("tcp", address); err == nil {
+		t.Error("the link outlives the server")
 	}
 }

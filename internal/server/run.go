@@ -108,6 +108,9 @@ func (s *Server) Add(r *Run) {
 
 // close waits for requests under way, then releases the run.
 func (r *Run) close() error {
+	if m := r.mesh(); m != nil {
+		m.unlink() // pages that follow it hold the run open
+	}
 	r.use.Lock()
 	defer r.use.Unlock()
 	if r.Close == nil {
@@ -263,7 +266,7 @@ func (r *Run) info() Info {
 		RunSummary: r.summary(), Path: r.Path, Format: r.Format, Columns: list(r.columns),
 		Topology: r.topology(), TopologyNote: r.TopologyNote,
 		Sources: r.sources(), Warnings: list(r.Warnings), Caveats: list(r.Caveats), Origin: r.origin(),
-		Selections: r.selections(), Saved: r.Save != nil, SavedIn: r.savedIn(), Foreign: r.Foreign, L1Latency: r.assumedL1(), Mesh: r.mesh() != nil,
+		Selections: r.selections(), Saved: r.Save != nil, SavedIn: r.savedIn(), Foreign: r.Foreign, L1Latency: r.assumedL1(), Mesh: r.mesh() != nil, Linked: r.mesh().linked() != nil,
 		Gaps: r.Gaps != nil || r.Data.Table != nil && r.Data.Table.Column("counting") != nil, Touches: r.Touches != nil,
 	}
 }

@@ -74,6 +74,8 @@ type Info struct {
 	SavedIn string `json:"savedIn" ts:"'run' | 'user' | ''"`
 	// Mesh says that there is a mesh to show, with or without samples on it.
 	Mesh bool `json:"mesh"`
+	// Linked says that mesh viewers can connect and share the selection.
+	Linked bool `json:"linked"`
 }
 
 // The values of Info.SavedIn; it is empty where nothing is kept.

@@ -276,3 +276,24 @@ type MeshAttach struct {
 	Mesh  string   `json:"mesh"`  // run that has it
 	Paths []string `json:"paths"` // files, patterns or folders
 }
+
+// MeshLink is where viewers connect to, and the file that tells them so.
+type MeshLink struct {
+	Address string `json:"address"`
+	File    string `json:"file"`
+}
+
+// MeshSelect is what a page has selected, for viewers and other pages.
+type MeshSelect struct {
+	Where  string `json:"where"`
+	Filter string `json:"filter"`
+	Origin string `json:"origin"` // name of the page, so that it knows its own changes
+}
+
+// MeshViewers is who is connected, and the selection that all share.
+type MeshViewers struct {
+	Viewers []string `json:"viewers"` // programs
+	Where   string   `json:"where"`
+	Rev     int64    `json:"rev"`
+	Origin  string   `json:"origin"` // who made the selection
+}

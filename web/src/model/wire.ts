@@ -105,6 +105,8 @@ export interface Info extends RunSummary {
   readonly savedIn: 'run' | 'user' | '';
   // Mesh says that there is a mesh to show, with or without samples on it.
   readonly mesh: boolean;
+  // Linked says that mesh viewers can connect and share the selection.
+  readonly linked: boolean;
 }
 
 // Link is a state of the page that is too long for an address: POST links keeps
@@ -1672,6 +1674,27 @@ export interface MeshPoint {
 export interface MeshAttach {
   readonly mesh: string; // run that has it
   readonly paths: readonly string[]; // files, patterns or folders
+}
+
+// MeshLink is where viewers connect to, and the file that tells them so.
+export interface MeshLink {
+  readonly address: string;
+  readonly file: string;
+}
+
+// MeshSelect is what a page has selected, for viewers and other pages.
+export interface MeshSelect {
+  readonly where: string;
+  readonly filter: string;
+  readonly origin: string; // name of the page, so that it knows its own changes
+}
+
+// MeshViewers is who is connected, and the selection that all share.
+export interface MeshViewers {
+  readonly viewers: readonly string[]; // programs
+  readonly where: string;
+  readonly rev: number;
+  readonly origin: string; // who made the selection
 }
 
 // Action is what a suggestion does.

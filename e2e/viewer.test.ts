@@ -1,0 +1,130 @@
+// The page and a real ParaView, linked: what is selected in one is selected in
+// the other, clauses stay, and a restart of the program is survived by both.
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { browse, isobath, ROOT, shared, start, type Browser, type Running } from './harness';
+import { counted, everything, whereOf } from './page';
+
+const DUMPS = shared('mesh/lulesh');
+const SAMPLES = shared('samples/lulesh_legacy');
+const PEERS = existsSync('/usr/bin/pvpython') && existsSync('/usr/bin/xvfb-run');
+if (!PEERS && process.env['ISOBATH_PEERS'] === 'require') throw new Error('pvpython and xvfb-run are missing: install the Debian packages paraview and xvfb');
+
+interface Answer {
+  readonly samples: number;
+  readonly heard?: boolean;
+  readonly cells?: readonly number[];
+}
+
+/** A ParaView that obeys lines. */
+class Viewer {
+  private readonly child: ChildProcess;
+  private readonly lines: AsyncIterator<string>;
+  private text = '';
+
+  constructor(tokenFile: string, files: readonly string[]) {
+    // Without a display this build of ParaView crashes even when it draws off screen.
+    this.child = spawn('xvfb-run', ['-a', '-s', '-screen 0 800x600x24', 'pvpython', '--force-offscreen-rendering', join(ROOT, 'e2e/viewer.py'), ...files], {
+      env: { ...process.env, ISOBATH_LINK: tokenFile, ISOBATH_CLIENTS: join(ROOT, 'clients'), PYTHONDONTWRITEBYTECODE: '1' },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    this.child.stderr!.setEncoding('utf8').on('data', (s: string) => (this.text += s));
+    this.lines = createInterface({ input: this.child.stdout! })[Symbol.asyncIterator]();
+  }
+
+  async answer(): Promise<Answer> {
+    for (;;) {
+      const { value, done } = await this.lines.next();
+      if (done) throw new Error(`ParaView ended: ${this.text}`);
+      if (value.startsWith('RESULT ')) return JSON.parse(value.slice(7)) as Answer;
+    }
+  }
+
+  ask(line: string): Promise<Answer> {
+    this.child.stdin!.write(`${line}\n`);
+    return this.answer();
+  }
+
+  end(): void {
+    this.child.stdin!.end('end\n');
+    this.child.kill('SIGTERM');
+  }
+}
+
+describe.skipIf(!DUMPS || !SAMPLES || !PEERS)('ParaView and the page', () => {
+  const files = DUMPS ? readdirSync(DUMPS).filter((f) => /^lulesh_c\d+\.vtk$/.test(f)).sort().map((f) => join(DUMPS, f)) : [];
+  const pattern = join(DUMPS ?? '', 'lulesh_c*.vtk');
+  const folder = mkdtempSync(join(tmpdir(), 'isobath-viewer-'));
+  const tokenFile = join(folder, 'link');
+  const serve = (...more: string[]): Promise<Running> =>
+    start('open', SAMPLES!, '--mesh', pattern, '--link', '127.0.0.1:0', '--link-file', tokenFile, '--token-file', join(folder, 'token'), ...more);
+  const used = (where: string): number => {
+    const report = JSON.parse(isobath('mesh', SAMPLES!, '--mesh', pattern, '--field', 'samples', '--where', where, '--json')) as { counts: { used: number } };
+    return report.counts.used;
+  };
+  let browser: Browser;
+  let server: Running;
+  let viewer: Viewer;
+  beforeAll(async () => {
+    browser = await browse({ width: 1280, height: 720 });
+    server = await serve();
+  });
+  afterAll(async () => {
+    viewer?.end();
+    await server.stop();
+    await browser.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('share a selection both ways, and both survive a restart', { timeout: 240_000 }, async () => {
+    const { page, problems } = await browser.open(server.url);
+    await everything(page, 15_676);
+    viewer = new Viewer(tokenFile, files);
+    expect(await viewer.answer()).toMatchObject({ ready: true, samples: 993 });
+
+    // CPUs are selected on the Memory page: the array in ParaView is that of the verb.
+    await page.evaluate(() => void (location.hash += '&s=cpu+in+11..31'));
+    const first = await viewer.ask('follow');
+    expect(first).toMatchObject({ heard: true, samples: used('cpu in 11..31') });
+
+    // Cells are picked in ParaView: the page selects their samples, and the CPUs stay.
+    const picked = await viewer.ask('pick');
+    expect(picked.samples).toBeGreaterThan(0);
+    await expect.poll(() => whereOf(page), { timeout: 20_000 }).toMatch(/^cpu in 11\.\.31 & rows "cells [\d -]+"$/);
+    await counted(page, picked.samples, 15_676);
+
+    // One clause more in the page: the others stay there too.
+    const where = `${await whereOf(page)} & latency > 30`;
+    await page.evaluate((w) => {
+      const hash = new URLSearchParams(location.hash.slice(1));
+      hash.set('s', w);
+      location.hash = hash.toString();
+    }, where);
+    const narrowed = await viewer.ask('follow');
+    expect(narrowed.heard).toBe(true);
+    expect(narrowed.samples).toBeLessThanOrEqual(picked.samples);
+    const ranges = [...where.matchAll(/(\d+)(?:-(\d+))?(?=[ "])/g)].map((m) => [Number(m[1]), Number(m[2] ?? m[1])] as const);
+    for (const c of narrowed.cells!) expect(ranges.some(([lo, hi]) => c >= lo && c <= hi)).toBe(true);
+
+    // The mesh page names who is there.
+    await page.getByRole('button', { name: 'Mesh' }).click();
+    await page.getByRole('status', { name: 'Viewers' }).getByText('linked with paraview').waitFor();
+
+    // The program goes and comes back at the same address: page and ParaView are there again.
+    const port = new URL(server.url).port;
+    await server.stop();
+    server = await serve('--port', port);
+    await page.getByRole('status', { name: 'Viewers' }).getByText('linked with paraview').waitFor({ state: 'hidden', timeout: 20_000 });
+    let again = await viewer.ask('follow'); // it connects again, perhaps before the page does
+    if (again.samples !== narrowed.samples) again = await viewer.ask('follow');
+    expect(again).toMatchObject({ samples: narrowed.samples });
+    await page.getByRole('status', { name: 'Viewers' }).getByText('linked with paraview').waitFor({ timeout: 30_000 });
+    expect(problems.filter((p) => !/Failed to load resource|ERR_CONNECTION/.test(p))).toEqual([]);
+    await page.close();
+  });
+});
