@@ -40,6 +40,7 @@ type importer struct {
 	ibsCodes            map[ibsKey]uint32
 	microOps, memoryOps int               // samples of IBS, and those that access memory
 	counters            map[uint64]uint64 // what each counter of a group was last read as
+	guests              int               // samples of virtual machines
 	members             int               // samples of events whose group leader interrupted
 }
 
@@ -168,10 +169,16 @@ func (im *importer) addSample(r record) error {
 		im.skipped[f]++
 		return nil
 	}
-	if s.Type&perfevent.SampleRead == 0 {
-		return im.keep(s)
+	switch {
+	case s.Mode == perfevent.MiscGuestKernel || s.Mode == perfevent.MiscGuestUser:
+		// Its addresses are those of a virtual machine, of which the file
+		// knows no mappings. perf leaves such samples out as well.
+		im.guests++
+		return nil
+	case s.Type&perfevent.SampleRead != 0:
+		return im.readings(s)
 	}
-	return im.readings(s)
+	return im.keep(s)
 }
 
 // readings adds the samples that a read of counters stands for. As perf does,
@@ -275,6 +282,8 @@ func (im *importer) empty() error {
 	switch {
 	case im.skipped[faultSize]+im.skipped[faultEvent] > 0:
 		return fmt.Errorf("none of its %d samples can be read: %w", im.skipped[faultSize]+im.skipped[faultEvent], errDamaged)
+	case im.guests > 0:
+		return fmt.Errorf("all of its %d samples were taken in virtual machines: record there", im.guests)
 	case len(im.unknown) > 0:
 		return errors.New("it holds no samples this program can read; " + im.unknownText())
 	}

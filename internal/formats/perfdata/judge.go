@@ -62,8 +62,11 @@ func (im *importer) judgeMultiplexing() {
 	}
 }
 
-// judgeGroups tells of samples that another event took.
+// judgeGroups tells of samples that are not those of an event here.
 func (im *importer) judgeGroups() {
+	if im.guests > 0 {
+		im.warnf("%d samples were taken in virtual machines and are left out, as perf does: their addresses mean nothing here", im.guests)
+	}
 	if im.members > 0 {
 		im.warnf("%d samples are of events that were read when the leader of their group was sampled (:S): their period is how far the counter moved, the rest is the leader's; choose one event to count each access once", im.members)
 	}

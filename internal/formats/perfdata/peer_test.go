@@ -219,8 +219,13 @@ func parsePlace(t *testing.T, text string, st uint64) (l line) {
 		l.Time = uint64(decimal(t, strings.Replace(strings.TrimSuffix(words[0], ":"), ".", "", 1)))
 		words = words[1:]
 	}
-	rest := words[1:]
-	l.Event = strings.TrimSuffix(words[0], ":")
+	// A name may have spaces in it: "raw 0x1cd:HG:".
+	end := slices.IndexFunc(words, func(w string) bool { return strings.HasSuffix(w, ":") })
+	if end < 0 {
+		t.Fatalf("perf script: %q", text)
+	}
+	rest := words[end+1:]
+	l.Event = strings.TrimSuffix(strings.Join(words[:end+1], " "), ":")
 	if st&perfevent.SampleAddr != 0 {
 		l.Addr, rest = hexWord(t, rest[0]), rest[1:]
 	}
