@@ -204,7 +204,10 @@ func (b *Binary) biasIn(space *Space, pid int, at uint64, m *Mapping) (uint64, b
 			if !s.exec {
 				continue
 			}
-			if code := space.Find(pid, at, s.vaddr+bias); code != nil && code.Exec && code.Path == m.Path {
+			// The same part of the file must be there: a recording that does not
+			// say what is executable may have any part at that place.
+			code := space.Find(pid, at, s.vaddr+bias)
+			if code != nil && code.Exec && code.Path == m.Path && s.vaddr+bias-code.Start+code.Offset == s.offset {
 				return bias, true
 			}
 		}

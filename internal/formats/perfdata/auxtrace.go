@@ -287,11 +287,23 @@ func (b *builder) threads() {
 	}
 }
 
+// foreignTrace reports whether the file holds a trace that is not decoded.
+func (im *importer) foreignTrace() bool { return im.trace.pieces > 0 && im.speEvent() < 0 }
+
+// maker names the hardware of a trace: enum auxtrace_type of perf.
+func (t *trace) maker() string {
+	names := []string{"unknown hardware", "Intel PT", "Intel BTS", "ARM CoreSight", "ARM SPE", "s390 CPU-MF", "HiSilicon PTT", "POWER VPA"}
+	if int(t.kind) < len(names) {
+		return names[t.kind]
+	}
+	return fmt.Sprintf("kind %d", t.kind)
+}
+
 // judge tells what the trace leaves open.
 func (im *importer) judgeTrace() {
 	t := &im.trace
-	if t.pieces > 0 && im.speEvent() < 0 {
-		im.warnf("the file holds a hardware trace of kind %d, which is not decoded; only ARM SPE is", t.kind)
+	if im.foreignTrace() {
+		im.warnf("the file holds a hardware trace of %s, which is not decoded: only samples are read, and of traces ARM SPE", t.maker())
 		return
 	}
 	if t.records == 0 {

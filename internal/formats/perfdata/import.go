@@ -282,6 +282,8 @@ func (im *importer) empty() error {
 	switch {
 	case im.skipped[faultSize]+im.skipped[faultEvent] > 0:
 		return fmt.Errorf("none of its %d samples can be read: %w", im.skipped[faultSize]+im.skipped[faultEvent], errDamaged)
+	case im.foreignTrace():
+		return fmt.Errorf("it holds no samples but a hardware trace of %s, which is not decoded; 'perf script --itrace=i100us' makes samples of it as text", im.trace.maker())
 	case im.guests > 0:
 		return fmt.Errorf("all of its %d samples were taken in virtual machines: record there", im.guests)
 	case len(im.unknown) > 0:

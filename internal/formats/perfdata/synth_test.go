@@ -142,6 +142,32 @@ func TestGroupReads(t *testing.T) {
 	}
 }
 
+// A trace of Intel PT is stepped over, whatever its bytes look like.
+func TestForeignTrace(t *testing.T) {
+	pt := memEvent("intel_pt//", 1)
+	pt.Type = 8
+	for _, samples := range []int{0, 2} {
+		data := synth(t, perfsynth.Options{}, []perfsynth.Event{memEvent("loads", 2), pt}, func(w *perfsynth.Writer) {
+			w.Record(70, 0, binary.LittleEndian.AppendUint64([]byte{1, 0, 0, 0, 0, 0, 0, 0}, 8))
+			w.Auxtrace(0, 0, 5, 1, bytes.Repeat([]byte{9, 0, 0, 0, 2, 0, 16, 0}, 1000))
+			for i := range samples {
+				w.Sample(perfsynth.Sample{Time: uint64(i), ID: 2, IP: 1})
+			}
+			w.Auxtrace(8000, 0, 5, 1, []byte{1, 2, 3, 4, 5, 6, 7, 8})
+		})
+		im, err := parseBytes(data, formats.Options{})
+		if samples == 0 {
+			if err == nil || !strings.Contains(err.Error(), "a hardware trace of Intel PT, which is not decoded") {
+				t.Errorf("only a trace: %v", err)
+			}
+			continue
+		}
+		if err != nil || im.Tables[0].Rows() != samples || !strings.Contains(strings.Join(im.Warnings, "\n"), "Intel PT") {
+			t.Errorf("%v, %+v", err, im)
+		}
+	}
+}
+
 // perf record --threads makes a folder: the header and what perf wrote itself in
 // one file, the records of each thread in others.
 func TestThreadFolder(t *testing.T) {
