@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -141,9 +142,55 @@ func Columns(path string) ([]formats.Candidate, error) {
 	return format.Columns(in)
 }
 
+// Stdin is the path of standard input.
+const Stdin = "-"
+
+// spooled writes a stream to a temporary file.
+func spooled(r io.Reader) (path string, err error) {
+	f, err := os.CreateTemp("", "isobath-stdin-*")
+	if err != nil {
+		return "", err
+	}
+	if _, err = io.Copy(f, r); err != nil {
+		err = fmt.Errorf("keep %s in a temporary file: %w; set TMPDIR to a folder with room", formats.StdinName, err)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		os.Remove(f.Name())
+		return "", err
+	}
+	return f.Name(), nil
+}
+
 // imported reads a foreign file.
 func imported(ctx context.Context, path string, opt Options) (*run.Run, error) {
-	in, err := formats.Look(path)
+	if path != Stdin {
+		return importedFrom(ctx, path, path, opt)
+	}
+	// Most readers go back and forth in their file.
+	spool, err := spooled(os.Stdin)
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(spool)
+	r, err := importedFrom(ctx, spool, formats.StdinName, opt)
+	if err != nil {
+		return nil, &renamed{err, spool, formats.StdinName}
+	}
+	return r, nil
+}
+
+// renamed is an error about a file that the user knows by another name.
+type renamed struct {
+	error
+	file, name string
+}
+
+func (e *renamed) Error() string { return strings.ReplaceAll(e.error.Error(), e.file, e.name) }
+func (e *renamed) Unwrap() error { return e.error }
+
+// importedFrom reads a foreign file that the user calls by a name.
+func importedFrom(ctx context.Context, file, name string, opt Options) (*run.Run, error) {
+	in, err := formats.Look(file)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +199,7 @@ func imported(ctx context.Context, path string, opt Options) (*run.Run, error) {
 		return nil, err
 	}
 	if format.Kind != formats.Samples {
-		return nil, &NotSamples{path, format}
+		return nil, &NotSamples{name, format}
 	}
 	got, err := format.Samples(ctx, in, &opt.Options)
 	if err != nil {
@@ -160,7 +207,7 @@ func imported(ctx context.Context, path string, opt Options) (*run.Run, error) {
 	}
 	r := &run.Run{Contents: got.Tables, Manifest: run.Manifest{
 		Version: run.Version, Kind: formats.Samples, Format: format.Name, Origin: got.Origin,
-		Imported: time.Now().UTC().Truncate(time.Second), From: []string{filepath.Base(path)}, Warnings: got.Warnings,
+		Imported: time.Now().UTC().Truncate(time.Second), From: []string{filepath.Base(name)}, Warnings: got.Warnings,
 	}}
 	if err := addTopology(r, got, opt.Topology); err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
 package perfdata
 
 import (
-	"errors"
 	"slices"
 
 	"isobath/internal/table"
@@ -20,18 +19,16 @@ type pieces struct {
 	proto table.Column
 	names *table.Interner
 	codes table.Growing[uint32]
-	small table.Growing[int32] // whole numbers, as long as they fit
-	ints  table.Growing[int64]
+	whole table.GrowingInts
 	words table.Growing[uint64]
 	valid table.Bits
-	wide  bool
 }
 
 func newAccumulator() *accumulator { return &accumulator{byName: map[string]*pieces{}} }
 
 // add appends a piece of so many rows. A column it does not have is without
 // values there.
-func (a *accumulator) add(columns []*table.Column, rows int) error {
+func (a *accumulator) add(columns []*table.Column, rows int) {
 	for _, c := range columns {
 		p := a.byName[c.Name]
 		if p == nil {
@@ -39,15 +36,12 @@ func (a *accumulator) add(columns []*table.Column, rows int) error {
 			a.byName[c.Name] = p
 			a.parts = append(a.parts, p)
 		}
-		if err := p.append(c, a.rows); err != nil {
-			return err
-		}
+		p.append(c, a.rows)
 	}
 	a.rows += rows
-	return nil
 }
 
-func (p *pieces) append(c *table.Column, at int) error {
+func (p *pieces) append(c *table.Column, at int) {
 	need := (at + c.Len() + 63) / 64
 	p.valid = slices.Grow(p.valid, max(need-len(p.valid), 0))[:max(need, len(p.valid))]
 	for i := range c.Len() {
@@ -65,6 +59,7 @@ func (p *pieces) append(c *table.Column, at int) error {
 		for len(d) > 0 {
 			block := p.codes.Room(len(d))
 			for i, code := range d[:len(block)] {
+				block[i] = 0
 				if int(code) < len(translate) { // a row without a value has code 0 of none
 					block[i] = translate[code]
 				}
@@ -75,36 +70,17 @@ func (p *pieces) append(c *table.Column, at int) error {
 		p.words.Pad(at)
 		p.words.AppendAll(d)
 	case []int32:
-		if p.wide {
-			p.ints.Pad(at)
-			for _, v := range d {
-				p.ints.Append(int64(v))
-			}
-			return nil
-		}
-		p.small.Pad(at)
-		p.small.AppendAll(d)
+		appendWhole(&p.whole, at, d)
 	case []int64:
-		if err := p.widen(); err != nil {
-			return err
-		}
-		p.ints.Pad(at)
-		p.ints.AppendAll(d)
+		appendWhole(&p.whole, at, d)
 	}
-	return nil
 }
 
-// widen moves what there is to numbers of 64 bits.
-func (p *pieces) widen() error {
-	if p.wide {
-		return nil
-	}
-	p.wide = true
-	values, spill, err := p.small.Values()
+func appendWhole[T int32 | int64](g *table.GrowingInts, at int, values []T) {
+	g.Pad(at)
 	for _, v := range values {
-		p.ints.Append(int64(v))
+		g.Append(int64(v))
 	}
-	return errors.Join(err, spill.Close())
 }
 
 // columns returns the whole columns, in order of first appearance.
@@ -144,12 +120,7 @@ func (p *pieces) column(rows int) (*table.Column, error) {
 		c.Data, c.Spill, err = p.words.Values()
 		return &c, err
 	}
-	if p.wide {
-		p.ints.Pad(rows)
-		c.Data, c.Spill, err = p.ints.Values()
-		return &c, err
-	}
-	p.small.Pad(rows)
-	c.Data, c.Spill, err = p.small.Values()
+	p.whole.Pad(rows)
+	c.Data, c.Spill, err = p.whole.Values()
 	return &c, err
 }

@@ -303,9 +303,7 @@ func (at *attribution) sitesToColumns(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := all.add(columns, s.Rows); err != nil {
-			return err
-		}
+		all.add(columns, s.Rows)
 		listing.Add(r)
 		for _, w := range r.Warnings() {
 			warned[w] = true
