@@ -169,7 +169,7 @@ func (s *svg) legend(x, y, width, thickest float64) float64 {
 	s.text(x, y+11, 12, 600, th.text, "start", title[s.layout.measure])
 	y += 27
 	s.text(x, y, 11, 400, th.muted, "start", "each "+s.band+" on its own scale")
-	if s.view.Latency == table.Modelled && s.layout.measure != BySamples {
+	if s.view.Level == table.Modelled || s.view.Latency == table.Modelled && s.layout.measure != BySamples {
 		s.text(x+width, y, 11, 400, th.hot, "end", "modelled")
 	}
 	y += 12
