@@ -19,11 +19,14 @@ const (
 	recCompressed    = 81
 	recCompressed2   = 83
 	firstOwnRecord   = 64
-	impossibleRecord = 1000 // no perf has written a type this large
 	kernelPID        = ^uint32(0)
 	eventUpdateName  = 2
 	auxtraceArmSPE   = 4
 )
+
+// impossible reports whether no program writes records of a type: perf is far
+// from a thousand, and simpleperf of Android begins again at 32768.
+func impossible(typ uint32) bool { return typ >= 1000 && typ>>8 != 32768>>8 }
 
 // record is one record of the file: its header and the whole of its bytes.
 type record struct {
@@ -117,7 +120,9 @@ func (f *file) note(r record) (Note, bool) {
 		}
 		var t perfevent.Task
 		t, ok = perfevent.ParseTask(h, own)
-		n.PID, n.PPID, n.TID, n.PTID, n.Time = t.PID, t.PPID, t.TID, t.PTID, t.Time
+		// Its own time would put it after mappings that have none, in files of
+		// old perfs: without times what counts is the order of the file.
+		n.PID, n.PPID, n.TID, n.PTID = t.PID, t.PPID, t.TID, t.PTID
 	case perfevent.RecordLost, perfevent.RecordLostSamples:
 		n.Kind = Lost
 		var id uint64

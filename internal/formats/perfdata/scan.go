@@ -79,7 +79,7 @@ func (f *file) scan(ctx context.Context, r io.ReaderAt, data section, v visitor)
 func (f *file) nextRecord(s *stream) (record, error) {
 	if b := s.buf[s.pos:]; len(b) >= perfevent.HeaderSize {
 		size := int(f.U16(b[6:]))
-		if typ := f.U32(b); size >= perfevent.HeaderSize && size <= len(b) && typ < impossibleRecord {
+		if typ := f.U32(b); size >= perfevent.HeaderSize && size <= len(b) && !impossible(typ) {
 			at := s.at()
 			s.pos += size
 			return record{typ: typ, misc: f.U16(b[4:]), b: b[:size:size], at: at}, nil
@@ -91,7 +91,7 @@ func (f *file) nextRecord(s *stream) (record, error) {
 		return record{}, err
 	}
 	typ, size := f.U32(head), int(f.U16(head[6:]))
-	if size < perfevent.HeaderSize || typ >= impossibleRecord || int64(size) > s.left() {
+	if size < perfevent.HeaderSize || impossible(typ) || int64(size) > s.left() {
 		return record{}, nil
 	}
 	b, err := s.peek(size)

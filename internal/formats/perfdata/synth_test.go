@@ -325,6 +325,26 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// Before sample_id_all only forks, exits and samples had times: what a child
+// mapped is not replaced by what its parent had.
+func TestReplayWithoutTimes(t *testing.T) {
+	ev := memEvent("e", 1)
+	ev.Flags &^= perfsynth.SampleIDAll
+	data := synth(t, perfsynth.Options{}, []perfsynth.Event{ev}, func(w *perfsynth.Writer) {
+		w.Comm(0, 5, 5, "parent", false)
+		w.Mmap(0, 5, 5, 0x1000, 0x1000, 0, "/x/first.so")
+		w.Fork(50, 6, 5, 6, 5)
+		w.Comm(0, 6, 6, "child", false)
+		w.Mmap(0, 6, 6, 0x1000, 0x1000, 0, "/x/second.so")
+		w.Sample(perfsynth.Sample{Time: 60, PID: 6, TID: 6, IP: 0x1010})
+		w.Sample(perfsynth.Sample{Time: 61, PID: 5, TID: 5, IP: 0x1010})
+	})
+	got := rowsOf(t, mustParse(t, data).Tables[0], "comm", "module")
+	if want := []string{"child second.so", "parent first.so"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // A file that is cut anywhere is refused with a sentence, and salvaged up to
 // the cut.
 func TestSalvage(t *testing.T) {
@@ -372,6 +392,7 @@ func TestUnknownRecords(t *testing.T) {
 		w.Sample(perfsynth.Sample{Time: 1, IP: 1})
 		w.Record(40, 0, make([]byte, 24))
 		w.Record(99, 0, make([]byte, 13))
+		w.Record(32769, 0, make([]byte, 40)) // simpleperf's symbols of the kernel
 		w.Sample(perfsynth.Sample{Time: 2, IP: 2})
 		w.Record(9, 2, make([]byte, 16)) // a sample that is too short
 		w.Sample(perfsynth.Sample{Time: 3, ID: 77, IP: 3})
@@ -381,7 +402,7 @@ func TestUnknownRecords(t *testing.T) {
 		t.Errorf("%d samples, want 3", n)
 	}
 	all := strings.Join(im.Warnings, "\n")
-	for _, want := range []string{"1 of type 40, 1 of type 99", "1 samples do not have the size"} {
+	for _, want := range []string{"1 of type 40, 1 of type 99, 1 of type 32769", "1 samples do not have the size"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is not in the warnings: %s", want, all)
 		}

@@ -112,7 +112,7 @@ func (z *unzipper) deliver(b []byte, at int64, v visitor) error {
 	}
 	for len(b) >= perfevent.HeaderSize {
 		size := int(z.U16(b[6:]))
-		if size < perfevent.HeaderSize || z.U32(b) >= impossibleRecord {
+		if size < perfevent.HeaderSize || impossible(z.U32(b)) {
 			return fmt.Errorf("the compressed record at byte %d holds what is not a record: %w", at, errDamaged)
 		}
 		if size > len(b) {
