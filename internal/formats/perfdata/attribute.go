@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"maps"
+	"math/bits"
 	"os"
 	"slices"
 
@@ -36,7 +37,8 @@ type attribution struct {
 	hasCode bool
 
 	// What was found last, by instruction, while no mapping has changed.
-	recent [recentSites]recentSite
+	recent []recentSite // a power of two of them
+	shift  int          // of a hash, to get its place in recent
 	epoch  uint32
 
 	tid     int32 // of the last sample, whose command is name
@@ -46,10 +48,7 @@ type attribution struct {
 }
 
 // Most samples are of few instructions.
-const (
-	recentBits  = 14
-	recentSites = 1 << recentBits
-)
+const recentBits = 14
 
 type recentSite struct {
 	ip                 uint64
@@ -75,6 +74,8 @@ func (b *builder) attribute(ctx context.Context) (*attribution, error) {
 		b: b, space: &symbol.Space{}, files: b.im.binaries(), commands: map[int32]uint32{}, names: table.NewInterner(),
 		lossy: newLosses(b.n), sites: map[siteKey]uint32{}, hasCode: b.r.ip.used,
 	}
+	size := min(bits.Len(uint(b.n)), recentBits)
+	at.recent, at.shift = make([]recentSite, 1<<size), 64-size
 	at.mappings()
 	notes := b.im.notes
 	for i := range b.n {
@@ -207,7 +208,7 @@ func (at *attribution) sample(i int, now uint64) {
 	if b.stack.v != nil {
 		key.stack = b.stack.v[i]
 	}
-	near := &at.recent[(key.ip*0x9e3779b97f4a7c15)>>(64-recentBits)]
+	near := &at.recent[key.ip*0x9e3779b97f4a7c15>>at.shift]
 	if near.ip != key.ip || near.pid != key.pid || near.stack != key.stack || near.epoch != at.epoch+1 {
 		*near = recentSite{key.ip, key.pid, key.stack, at.epoch + 1, at.site(key, now)}
 	}

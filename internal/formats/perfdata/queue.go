@@ -68,7 +68,7 @@ func (f *field) put(k int, v uint64) {
 
 func (f *field) grow(k int) {
 	f.used = true
-	f.queued = append(f.queued, make([]uint64, max(2*len(f.queued), k+1, minQueue)-len(f.queued))...)
+	f.queued = append(f.queued, make([]uint64, max(2*len(f.queued), k+1, 64)-len(f.queued))...)
 }
 
 // round is told that a round has ended.

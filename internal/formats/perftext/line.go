@@ -115,7 +115,7 @@ func (s *sample) before(text string) bool {
 	if !both {
 		tid = pid
 	}
-	n, ok := number(tid)
+	n, ok := thread(tid)
 	if !ok {
 		// Only a command, as -F comm,time gives it.
 		s.comm = text
@@ -124,7 +124,7 @@ func (s *sample) before(text string) bool {
 	s.tid = n
 	s.has |= hasTID
 	if both {
-		if s.pid, ok = number(pid); !ok {
+		if s.pid, ok = thread(pid); !ok {
 			return false
 		}
 		s.has |= hasPID
@@ -140,12 +140,17 @@ func (s *sample) takeEvent(text string) string {
 	word, rest, _ := cutSpace(trimmed)
 	if n, ok := number(word); ok {
 		next, after, _ := cutSpace(strings.TrimLeftFunc(rest, unicode.IsSpace))
-		if !strings.HasSuffix(next, ":") {
+		if !strings.HasSuffix(next, ":") && next != "raw" && next != "unknown" {
 			return text
 		}
 		s.period = n
 		s.has |= hasPeriod
 		word, rest = next, after
+	}
+	// Events that the file does not name: "raw 0x1cd:", "unknown tracepoint:".
+	if word == "raw" || word == "unknown" {
+		next, after, _ := cutSpace(strings.TrimLeftFunc(rest, unicode.IsSpace))
+		word, rest = word+" "+next, after
 	}
 	if len(word) < 2 || !strings.HasSuffix(word, ":") || strings.HasPrefix(word, "|") {
 		return text
@@ -314,6 +319,14 @@ func (s *sample) addressed() bool {
 }
 
 // number reads a decimal number.
+// thread reads a process or thread; one that has exited is -1.
+func thread(text string) (int64, bool) {
+	if text == "-1" {
+		return -1, true
+	}
+	return number(text)
+}
+
 func number(text string) (int64, bool) {
 	if !decimal(text) {
 		return 0, false
