@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -13,7 +11,7 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"isobath": func() { os.Exit(execute(context.Background(), os.Args[1:])) },
+		"isobath": main,
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -365,6 +366,19 @@ func TestRecordAttach(t *testing.T) {
 	if err := app.Process.Signal(syscall.Signal(0)); err != nil {
 		t.Errorf("the program has ended: %v", err)
 	}
+	// Ctrl-C ends a recording without a limit.
+	endless := filepath.Join(r.dir, "endless.isobath")
+	cmd := r.start("record", "-o", endless, "--pid", strconv.Itoa(app.Process.Pid))
+	cmd.Process.Signal(syscall.SIGINT)
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("interrupted: %v", err)
+	}
+	if got, _ := r.open(endless); got.Recording.Ended != "interrupted" {
+		t.Errorf("ended %q", got.Recording.Ended)
+	}
+	if out, err := r.command("record", "-o", "none.isobath", "--pid", "99999999").CombinedOutput(); err == nil || !strings.Contains(string(out), "there is no process 99999999") {
+		t.Errorf("no such process: %v\n%s", err, out)
+	}
 	_, samples := r.open(path)
 	lines := counts(samples, "file")
 	if n := len(counts(samples, "tid")); n < 2 || lines["stencil.c"]+lines[filepath.Join(test.Root(), "examples/record/stencil.c")] == 0 {
@@ -402,12 +416,22 @@ func TestRecordWithoutLog(t *testing.T) {
 	cmd := r.command("record", "-o", "nocc.isobath", "--", dynamic, "200")
 	cmd.Env = append(cmd.Env, "PATH="+r.dir, "CC=", "TMPDIR="+r.dir)
 	out, err = cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "no allocation log: ") || !strings.Contains(string(out), "apt-get install gcc") {
-		t.Errorf("%v\n%s", err, out)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
 	got, samples := r.open(filepath.Join(r.dir, "nocc.isobath"))
-	if samples.Rows() == 0 || got.Recording.Heap.Absent == "" {
-		t.Errorf("%d samples, heap %+v", samples.Rows(), got.Recording.Heap)
+	if samples.Rows() == 0 {
+		t.Error("no samples")
+	}
+	// A release carries the library.
+	if _, err := os.Stat(filepath.Join(test.Root(), "internal/record/heap/prebuilt", runtime.GOARCH+".so")); err == nil {
+		if got.Recording.Heap.Allocations == 0 {
+			t.Errorf("the built-in library logged nothing: %+v\n%s", got.Recording.Heap, out)
+		}
+		return
+	}
+	if got.Recording.Heap.Absent == "" || !strings.Contains(string(out), "no allocation log: ") || !strings.Contains(string(out), "apt-get install gcc") {
+		t.Errorf("heap %+v\n%s", got.Recording.Heap, out)
 	}
 }
 

@@ -228,7 +228,7 @@ func (m Machine) timer() Finding {
 		}
 		return f
 	}
-	f.State, f.What = Works, fmt.Sprintf("kernel.perf_event_paranoid is %d; addresses are exact, levels and latencies absent", level)
+	f.State, f.What = Works, fmt.Sprintf("kernel.perf_event_paranoid is %d; addresses are exact, levels and latencies absent; --model estimates levels", level)
 	return f
 }
 
