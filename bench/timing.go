@@ -43,9 +43,14 @@ func (t *timing) try(do func() error) error {
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // cpu is the processor time this program has used.
-func cpu() time.Duration {
+func cpu() time.Duration { return processorTime(syscall.RUSAGE_SELF) }
+
+// cpuOfChildren is that of the programs it started and that have ended.
+func cpuOfChildren() time.Duration { return processorTime(syscall.RUSAGE_CHILDREN) }
+
+func processorTime(who int) time.Duration {
 	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+	if syscall.Getrusage(who, &u) != nil {
 		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
