@@ -58,7 +58,7 @@ func (r *Run) fill(dir string) error {
 	}
 	for _, t := range r.Contents {
 		e := TableEntry{Name: t.Name, File: t.Name + ".arrow", Rows: t.Rows()}
-		if err := writeFile(filepath.Join(dir, e.File), t.WriteArrow); err != nil {
+		if err := writeFile(filepath.Join(dir, e.File), t.WriteArrowFile); err != nil {
 			return err
 		}
 		m.Tables = append(m.Tables, e)
@@ -108,9 +108,9 @@ func topologySuffix(name string) string {
 	return ".imported"
 }
 
-func text(b []byte) func(io.Writer) error {
-	return func(w io.Writer) error {
-		_, err := w.Write(b)
+func text(b []byte) func(*os.File) error {
+	return func(f *os.File) error {
+		_, err := f.Write(b)
 		return err
 	}
 }
@@ -155,7 +155,7 @@ func freeName(name string, used map[string]bool) string {
 }
 
 // writeFile writes and syncs one file.
-func writeFile(name string, write func(io.Writer) error) error {
+func writeFile(name string, write func(*os.File) error) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err

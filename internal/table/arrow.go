@@ -32,6 +32,16 @@ const (
 
 // WriteArrow writes the table as an Arrow IPC file.
 func (t *Table) WriteArrow(w io.Writer) error {
+	return t.writeArrow(&releasing{w: w, columns: t.columns})
+}
+
+// WriteArrowFile is WriteArrow for an empty file, in which holes are left where
+// a column is zero.
+func (t *Table) WriteArrowFile(f *os.File) error {
+	return t.writeArrow(&releasing{w: f, columns: t.columns, file: f})
+}
+
+func (t *Table) writeArrow(w *releasing) error {
 	fields := make([]arrow.Field, len(t.columns))
 	arrays := make([]arrow.Array, len(t.columns))
 	for i, c := range t.columns {
@@ -40,7 +50,7 @@ func (t *Table) WriteArrow(w io.Writer) error {
 	}
 	meta := arrow.NewMetadata([]string{metaTable, metaVersion}, []string{t.Name, strconv.Itoa(arrowVersion)})
 	schema := arrow.NewSchema(fields, &meta)
-	out, err := ipc.NewFileWriter(&releasing{w: w, columns: t.columns}, ipc.WithSchema(schema))
+	out, err := ipc.NewFileWriter(w, ipc.WithSchema(schema))
 	if err != nil {
 		return fmt.Errorf("write table %s: %w", t.Name, err)
 	}
@@ -59,11 +69,15 @@ type releasing struct {
 	w       io.Writer
 	columns []*Column
 	written int
+	file    *os.File // what w is if holes may be left in it
 }
 
 func (r *releasing) Write(b []byte) (int, error) {
 	const step = 8 << 20
 	total := 0
+	if r.hole(b) {
+		return len(b), nil
+	}
 	for len(b) > 0 {
 		n, err := r.w.Write(b[:min(len(b), step)])
 		total += n
@@ -79,6 +93,26 @@ func (r *releasing) Write(b []byte) (int, error) {
 		}
 	}
 	return total, nil
+}
+
+// hole leaves out what is zero in a file, where a hole reads as zeros: columns
+// that say the same in every row, or nothing, take neither time nor room.
+// Something always follows them, so that the file gets its length.
+func (r *releasing) hole(b []byte) bool {
+	if r.file == nil || len(b) == 0 {
+		return false
+	}
+	at := uintptr(unsafe.Pointer(&b[0]))
+	for _, c := range r.columns {
+		if c.Spill == nil || !c.Spill.zero || len(c.Spill.data) == 0 {
+			continue
+		}
+		if start := uintptr(unsafe.Pointer(&c.Spill.data[0])); at >= start && at < start+uintptr(len(c.Spill.data)) {
+			_, err := r.file.Seek(int64(len(b)), io.SeekCurrent)
+			return err == nil
+		}
+	}
+	return false
 }
 
 func (c *Column) metadata() arrow.Metadata {

@@ -133,6 +133,7 @@ type Spill struct {
 	data    []byte
 	unmap   func() error
 	checked bool // its column was found consistent in some table
+	zero    bool // nothing was ever written to it
 }
 
 // Release gives back the memory that reading the values took. They are read
@@ -231,7 +232,7 @@ func Zeros[T Fixed](n int) ([]T, *Spill, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return unsafe.Slice((*T)(unsafe.Pointer(&data[0])), n), &Spill{data: data, unmap: unmap}, nil
+	return unsafe.Slice((*T)(unsafe.Pointer(&data[0])), n), &Spill{data: data, unmap: unmap, zero: true}, nil
 }
 
 func spread[T Fixed](values []T, rows []uint32) (any, *Spill, error) {
