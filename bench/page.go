@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -28,17 +29,36 @@ func page(ctx context.Context) ([]Result, error) {
 	if err := pageData(ctx, dir); err != nil {
 		return nil, err
 	}
-	e2e := filepath.Join(test.Root(), "e2e")
-	if _, err := os.Stat(filepath.Join(e2e, "node_modules")); err != nil {
-		return []Result{{Name: "page", Skipped: "no browser tests here; run npm ci in e2e"}}, nil
-	}
-	run := exec.CommandContext(ctx, "npx", "vitest", "run", "bench.test.ts")
-	run.Dir = e2e
-	run.Env = append(os.Environ(), "ISOBATH="+program, "ISOBATH_BENCH="+dir)
-	if out, err := run.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("vitest: %w\n%s", err, out)
+	if err := browserBench(ctx, program, "bench.test.ts", "ISOBATH_BENCH="+dir); err != nil {
+		return skippedIf(errNoBrowser, "page", err)
 	}
 	return pageResults(filepath.Join(dir, "page.json"))
+}
+
+// errNoBrowser says that the browser tests are not set up.
+var errNoBrowser = errors.New("no browser tests here; run npm ci in e2e")
+
+// browserBench runs a benchmark of e2e with the program and one more variable.
+func browserBench(ctx context.Context, program, file, variable string) error {
+	e2e := filepath.Join(test.Root(), "e2e")
+	if _, err := os.Stat(filepath.Join(e2e, "node_modules")); err != nil {
+		return errNoBrowser
+	}
+	run := exec.CommandContext(ctx, "npx", "vitest", "run", file)
+	run.Dir = e2e
+	run.Env = append(os.Environ(), "ISOBATH="+program, variable)
+	if out, err := run.CombinedOutput(); err != nil {
+		return fmt.Errorf("vitest: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// skippedIf makes a skipped row of an expected error.
+func skippedIf(expected error, name string, err error) ([]Result, error) {
+	if errors.Is(err, expected) {
+		return []Result{{Name: name, Skipped: err.Error()}}, nil
+	}
+	return nil, err
 }
 
 // pageData writes samples of the thesis' number and of ten millions, and their

@@ -21,6 +21,7 @@ var rows = []Row{
 	{"refs", recordReferences},
 	{"mpi", recordMessages},
 	{"page", page},
+	{"trace-page", tracePage},
 	{"strip", strips},
 	{"clusters", clustering},
 	{"keystroke", keystrokes},

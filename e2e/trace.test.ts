@@ -1,13 +1,15 @@
 // The trace page on real traces: what it says is compared with `isobath steps`.
 // It also takes the pictures of the guide's chapter on late ranks.
 
-import { mkdirSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { browse, isobath, ROOT, shared, start, type Browser, type Running } from './harness';
-import { boxOf, find, linkOf, plain } from './page';
+import { browse, isobath, ROOT, samples, shared, start, type Browser, type Running } from './harness';
+import { boxOf, counted, find, linkOf, pixels, plain } from './page';
 
 const PICTURES = process.env['ISOBATH_PICTURES'];
 const RING = shared('otf2/ring16');
@@ -19,6 +21,14 @@ interface Cause {
   readonly operation: string;
   readonly step: number;
   readonly amount: number;
+}
+
+/** Takes a picture of the guide's chapter, or checks that it could be taken and is shown there. */
+async function picture(page: Page, name: string): Promise<void> {
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  const shot = await page.screenshot(PICTURES ? { path: join(ROOT, PICTURES, `${name}.png`) } : {});
+  expect(shot.length).toBeGreaterThan(20_000);
+  expect(readFileSync(join(ROOT, 'docs/guide/late-ranks.md'), 'utf8')).toContain(`${name}.png`);
 }
 
 describe.skipIf(!RING || !TREE)('the trace page', () => {
@@ -48,13 +58,6 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
   async function drawn(): Promise<void> {
     await page.waitForFunction(() => performance.getEntriesByName('draw Logical timeline').length > 0);
     await page.waitForFunction(() => performance.getEntriesByName('draw Physical timeline').length > 0);
-  }
-
-  async function picture(name: string): Promise<void> {
-    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-    const shot = await page.screenshot(PICTURES ? { path: join(ROOT, PICTURES, `${name}.png`) } : {});
-    expect(shot.length).toBeGreaterThan(20_000);
-    expect(readFileSync(join(ROOT, 'docs/guide/late-ranks.md'), 'utf8')).toContain(`${name}.png`);
   }
 
   it('opens on the trace, with the same counts as the command', async () => {
@@ -95,7 +98,7 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
     await expect.poll(async () => (await ranks.allInnerTexts())[0]).toBe('11');
     await expect.poll(async () => (await ranks.allInnerTexts()).at(-1)).toBe('4');
     await page.mouse.move(720, 12);
-    await picture('trace-ring');
+    await picture(page, 'trace-ring');
     // The same operation is found in the physical timeline, and selects there too.
     const op = await option('op');
     await page.getByRole('button', { name: 'Select no operation' }).click();
@@ -138,11 +141,22 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
 
   it('brushes time, and the steps follow', async () => {
     const box = await boxOf(page, 'Physical timeline');
-    await page.mouse.move(box.x + 100, box.y + 100);
+    await page.mouse.move(box.x + 60, box.y + 100);
     await page.mouse.down();
-    await page.mouse.move(box.x + 300, box.y + 100, { steps: 4 });
+    await page.mouse.move(box.x + 100, box.y + 100, { steps: 4 });
     await page.mouse.up();
     await expect.poll(() => option('time')).toMatch(/^\d+\.\.\d+$/);
+    // The logical timeline shows the steps that ran then, as the command counts them.
+    const [from, to] = (await option('time'))!.split('..').map(Number) as [number, number];
+    const { ops } = JSON.parse(isobath('steps', RING!, '--json', '--ops')) as { ops: { enter: number; exit: number; step: number }[] };
+    const start = Math.min(...ops.map((o) => o.enter)); // near the first event: every rank begins with a call
+    const then = ops.filter((o) => o.exit - start >= from && o.enter - start < to).map((o) => o.step);
+    const chip = page.locator('.chip').filter({ hasText: /steps \d+–\d+/ });
+    await chip.waitFor();
+    const [a, b] = /steps (\d+)–(\d+)/.exec(await chip.innerText())!.slice(1).map(Number) as [number, number];
+    expect(a).toBeLessThanOrEqual(Math.min(...then) + 1);
+    expect(b).toBeGreaterThanOrEqual(Math.max(...then) - 1);
+    expect(b - a).toBeLessThan(31);
     await page.getByRole('button', { name: 'Show the time of the steps' }).click();
     await expect.poll(() => option('time')).toBe(null);
   });
@@ -163,7 +177,30 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
     await details.getByRole('checkbox', { name: /Merge until each leap/ }).check();
     const leaps = JSON.parse(isobath('steps', RING!, '--json', '--leaps')) as { partitions: number };
     await expect.poll(operations).toContain(`${leaps.partitions} partitions`);
+    const merges = (JSON.parse(isobath('steps', RING!, '--json', '--leaps')) as { merges: { name: string; before: number; after: number }[] }).merges;
+    const did = merges.find((m) => m.name === 'leaps')!;
+    expect(did.after).toBe(leaps.partitions);
+    await plain(details.getByRole('row', { name: /^leaps completed/ }), `leaps completed ${did.before} ${did.after === did.before ? 'same' : did.after}`);
     await details.getByRole('button', { name: 'Back to what suits this trace' }).click();
+    await expect.poll(() => option('structure')).toBe(null);
+  });
+
+  it('makes a phase of what was brushed', async () => {
+    const box = await boxOf(page, 'Logical timeline');
+    const w = (box.width - 70) / 32;
+    await page.mouse.move(box.x + 56 + 8.1 * w, box.y + 200);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 56 + 19.9 * w, box.y + 200, { steps: 4 });
+    await page.mouse.up();
+    await expect.poll(() => option('steps')).toBe('8..20');
+    await page.getByRole('button', { name: 'Make the window a phase' }).click();
+    await expect.poll(() => option('structure')).toMatch(/step:8,step:20$/);
+    const phased = JSON.parse(isobath('steps', RING!, '--json', '--phases', 'step:8,step:20')) as { partitions: number };
+    await expect.poll(operations).toContain(`${phased.partitions} partitions`);
+    await page.getByRole('button', { name: 'Remove the phase at step 20' }).click();
+    const fewer = JSON.parse(isobath('steps', RING!, '--json', '--phases', 'step:8')) as { partitions: number };
+    await expect.poll(operations).toContain(`${fewer.partitions} partitions`);
+    await page.getByRole('button', { name: 'Back to what suits this trace' }).click();
     await expect.poll(() => option('structure')).toBe(null);
   });
 
@@ -175,7 +212,20 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
     await page.getByRole('tab', { name: 'Processes' }).click();
     await page.getByRole('img', { name: new RegExp(`${profile.matrix.length} pairs`) }).waitFor();
     await page.getByRole('button', { name: /rank \d+ and \d+ other/ }).first().click();
-    await expect.poll(() => option('order')).toMatch(/^cluster:/);
+    await expect.poll(() => option('order')).toMatch(/^cluster:\d/);
+    // Two groups, as the command makes them: a tree of one joint, a row each; a click on its label opens one.
+    await page.getByRole('combobox', { name: 'Number of clusters' }).selectOption('2');
+    await expect.poll(() => option('order')).toBe('cluster::2');
+    const groups = (JSON.parse(isobath('steps', RING!, '--json', '--clusters', '--k', '2')) as { clusters: { list: { medoid: number; size: number }[]; merges: unknown[] } }).clusters;
+    expect(groups.merges).toHaveLength(1);
+    await page.getByRole('img', { name: /Dendrogram of 2 clusters/ }).waitFor();
+    for (const g of groups.list) await page.getByRole('button', { name: new RegExp(`rank ${g.medoid}\\b`) }).waitFor();
+    const rows = async (): Promise<number> => Number(/(\d+) rows/.exec(await page.getByRole('application', { name: 'Logical timeline' }).evaluate((e) => document.getElementById(e.getAttribute('aria-describedby') ?? '')?.textContent ?? ''))?.[1]);
+    await expect.poll(rows).toBe(2);
+    const box = await boxOf(page, 'Logical timeline');
+    await page.mouse.click(box.x + 30, box.y + 44);
+    await expect.poll(() => option('order')).toBe('cluster:0:2');
+    await expect.poll(rows).toBe(1 + groups.list[0]!.size);
     await page.getByRole('button', { name: /^Rows/ }).click();
     await page.getByRole('menuitemradio', { name: /by rank/ }).or(page.getByRole('menuitem', { name: /by rank/ })).click();
     await page.getByRole('tab', { name: 'Operation' }).click();
@@ -209,10 +259,146 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
     await page.mouse.move(720, 12);
     await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
     await page.waitForTimeout(300);
-    await picture('trace-tree');
+    await picture(page, 'trace-tree');
     await page.setViewportSize({ width: 1280, height: 720 });
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.waitForTimeout(300);
-    await picture('trace-dark');
+    await picture(page, 'trace-dark');
+  });
+});
+
+// A simulated program whose answers are known: rank 3 sweeps 2 ms longer in one
+// of eight iterations, or not; a counter; samples every 10 µs of a sweep.
+describe('two runs, samples and counters', () => {
+  let folder: string;
+  let server: Running;
+  let browser: Browser;
+  let page: Page;
+  let problems: string[];
+  const file = (name: string): string => join(folder, name);
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'isobath-e2e-trace-'));
+    execFileSync('go', ['run', './internal/test/mpiprog/fixture', folder], { cwd: ROOT, stdio: 'inherit' });
+    isobath('import', file('late.otf2'), file('late.csv'), '-o', file('both.isobath'));
+    [server, browser] = await Promise.all([start('open', file('late.otf2'), file('even.otf2'), file('both.isobath')), browse({ width: 1440, height: 900 })]);
+    ({ page, problems } = await browser.open(server.url));
+    page.setDefaultTimeout(15_000);
+    await show('late.otf2');
+  });
+  afterAll(async () => {
+    await browser.close();
+    await server.stop();
+    rmSync(folder, { recursive: true });
+  });
+  afterEach(() => expect(problems).toEqual([]));
+
+  const option = async (name: string): Promise<string | null> => (await linkOf(page)).get(`o.t.${name}`);
+
+  async function show(run: string): Promise<void> {
+    await page.getByRole('button', { name: /^Runs/ }).click();
+    await page.getByRole('menuitemradio', { name: new RegExp(`^${run}`) }).or(page.getByRole('menuitem', { name: new RegExp(`^${run}`) })).click();
+    if (run.endsWith('.isobath')) await page.getByRole('button', { name: 'Trace', exact: true }).click();
+    await page.getByRole('status', { name: 'Operations' }).filter({ hasText: '144 operations' }).waitFor();
+  }
+
+  async function choose(menu: RegExp, item: string): Promise<void> {
+    await page.getByRole('button', { name: menu }).click();
+    await page.getByRole('menuitemradio', { name: item, exact: true }).or(page.getByRole('menuitem', { name: item, exact: true })).click();
+  }
+
+  it('compares two runs, as the command does', async () => {
+    interface Compare { readonly matched: number; readonly top: { process: number; step: number; amount: number; op: number }[] }
+    const { compare } = JSON.parse(isobath('steps', file('late.otf2'), '--json', '--compare', file('even.otf2'))) as { compare: Compare };
+    expect(compare.top[0]).toMatchObject({ process: 3, step: 12, amount: 2_000_000 });
+    const before = await pixels(page, 'Logical timeline', 0);
+    await choose(/^Compare/, 'even.otf2');
+    const changes = page.getByRole('region', { name: 'Changes' });
+    const first = changes.getByRole('button', { name: /Rank 3 computed 2.00\sms longer before MPI_Sendrecv at step 12/ });
+    await first.waitFor();
+    await plain(changes.locator('dd').nth(3), String(compare.matched));
+    expect(await pixels(page, 'Logical timeline', 0)).not.toBe(before);
+    await first.click();
+    await expect.poll(() => option('op')).toBe(String(compare.top[0]!.op));
+    await page.getByRole('region', { name: 'Details' }).getByText('+2.00\u202fms before it').waitFor();
+    await find(page, 'Logical timeline', /^Rank 4 step 13, MPI_Sendrecv · \+2.00\sms later than in the other run/);
+    await page.mouse.move(720, 12);
+    await picture(page, 'trace-compare');
+    // A link restores it, and the chip ends it.
+    const link = await page.evaluate(() => location.href);
+    const again = await browser.open(link.replace('#', `#k=${server.token}&`));
+    await again.page.getByRole('region', { name: 'Changes' }).getByRole('button', { name: /Rank 3 computed/ }).waitFor();
+    await again.page.close();
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(violations.map((v) => v.id)).toEqual([]);
+    await page.getByRole('button', { name: 'Compare with nothing' }).click();
+    await page.getByRole('region', { name: 'Causes' }).waitFor();
+  });
+
+  it('colours by a counter of the trace', async () => {
+    await choose(/^Colour/, 'L3 misses misses');
+    await find(page, 'Logical timeline', /^Rank 2 step 1, MPI_Sendrecv · 3\smisses L3 misses/);
+    await page.getByRole('application', { name: 'Logical timeline' }).focus();
+    await page.getByRole('button', { name: /^Export/ }).click();
+    const [csv] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Logical timeline as CSV' }).click()]);
+    const lines = readFileSync(await csv.path()).toString().trim().split('\n');
+    const head = lines.find((l) => l.startsWith('rank,'))!.split(',');
+    const slow = lines.filter((l) => l.startsWith('3,12,')).map((l) => l.split(','));
+    // 2,100 µs of sweeping at one miss a µs, before the send.
+    expect(slow.map((l) => l[head.findIndex((h) => h.startsWith('before it'))])).toEqual(['2100']);
+    await choose(/^Colour/, 'kind of work');
+    await page.getByText('point to point').waitFor();
+    await find(page, 'Logical timeline', /^Rank 2 step 2, MPI_Allreduce · collective/);
+    await choose(/^Colour/, 'lateness');
+  });
+
+  it('nests call stacks in the physical timeline', async () => {
+    await page.getByRole('button', { name: 'Call stacks' }).click();
+    await page.getByRole('button', { name: 'Call stacks ×' }).waitFor();
+    await page.getByRole('application', { name: 'Physical timeline' }).focus();
+    await page.getByRole('button', { name: /^Export/ }).click();
+    const [svg] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Physical timeline as SVG' }).click()]);
+    const text = readFileSync(await svg.path()).toString();
+    for (const name of ['main', 'sweep', 'MPI_Allreduce']) expect(text).toContain(`>${name}</text>`);
+    await page.getByRole('button', { name: 'Call stacks ×' }).click();
+  });
+
+  it('shows the code of an operation', async () => {
+    await page.getByRole('region', { name: 'Causes' }).getByRole('button', { name: /Rank 3 entered/ }).click();
+    await page.getByRole('region', { name: 'Details' }).getByRole('button', { name: 'heat.c:10' }).click();
+    await page.getByLabel('Source of heat.c').locator('.here').filter({ hasText: 'static void exchange' }).waitFor();
+  });
+
+  it('leads from an operation to its samples, and back', async () => {
+    await show('both.isobath');
+    await page.getByRole('region', { name: 'Causes' }).getByRole('button', { name: /Rank 3 entered/ }).click();
+    const link = page.getByRole('button', { name: /samples in the computation before it/ });
+    const shown = Number(/^(\d+)/.exec(await link.innerText())![1]);
+    await link.click();
+    await counted(page, 210, 680); // 2,100 µs at one sample every 10
+    const where = (await linkOf(page)).get('s')!;
+    expect(where).toMatch(/^rank = 3 & time in \d+\.\.\d+$/);
+    expect(samples(file('both.isobath'), where)).toBe(shown);
+    expect(shown).toBe(210);
+    // Back: the selected samples are marked at their rank and time.
+    await page.getByRole('button', { name: 'Trace', exact: true }).click();
+    const chip = page.getByRole('button', { name: '210 selected' });
+    await chip.click();
+    const [lo, hi] = /(\d+)\.\.(\d+)/.exec(where)!.slice(1).map(Number) as [number, number];
+    await expect.poll(async () => /^\d+\.\.\d+$/.test((await option('time')) ?? '')).toBe(true);
+    const [from, to] = (await option('time'))!.split('..').map(Number) as [number, number];
+    expect(to - from).toBe(hi - lo - 10_000); // the last sample is 10 µs before the end
+    // What the window holds is what the report counts.
+    const all = page.getByRole('button', { name: /^\d+ samples$/ });
+    await expect.poll(() => all.innerText()).not.toBe('620 samples');
+    const inWindow = Number.parseInt(await all.innerText(), 10);
+    await all.click();
+    expect(samples(file('both.isobath'), (await linkOf(page)).get('s')!)).toBe(inWindow);
+    await counted(page, inWindow, 680);
+    await page.getByRole('button', { name: 'Trace', exact: true }).click();
+    await page.mouse.move(720, 12);
+    await picture(page, 'trace-samples');
+    await page.getByRole('button', { name: 'Select no samples' }).click();
+    await expect.poll(async () => (await linkOf(page)).get('s')).toBe(null);
   });
 });

@@ -4,10 +4,11 @@ import { roughMeasure } from '../base/text';
 import { SvgRenderer } from '../base/svg';
 import { parseTokens } from '../base/theme';
 import { difference, LogicalView, reachSpans, tickEvery } from './logical';
+import { tree } from './dendrogram';
 import { OverviewView } from './overview';
 import { NONE, type Timeline } from './picture';
 import { PhysicalView } from './physical';
-import { latenessColor, time, topOf } from './scale';
+import { change as writeChange, changeColor, latenessColor, time, topOf } from './scale';
 import { INITIAL, readTrace, writeTrace, type TraceState } from './state';
 import { panned, zoomed, type TimelineInput } from './timeline';
 import { causeText } from './words';
@@ -102,6 +103,82 @@ describe('timelines', () => {
   });
 });
 
+describe('what differs', () => {
+  const change = (v: number): Timeline => ({ ...picture, ops: { ...picture.ops!, value: Float64Array.of(v, NaN, -v, 0), before: new Float64Array(4) } });
+  const drawn = (p: Partial<TimelineInput>): string => {
+    const r = new SvgRenderer(theme, roughMeasure);
+    new LogicalView(input({ signed: true, ...p })).draw(r);
+    return r.document({ w: 670, h: 200 }, '');
+  };
+  it('is purple where it is more here, green where it is less, and empty without a partner', () => {
+    const svg = drawn({ picture: change(4e6) });
+    expect(svg).toContain(changeColor(theme, 1));
+    expect(svg).toContain(changeColor(theme, -1));
+    expect(svg).toContain('stroke-dasharray="2 2"');
+    expect(drawn({ picture: change(0) })).not.toContain(changeColor(theme, 1));
+    expect(changeColor(theme, 0)).toBe(theme.foot);
+  });
+  it('says so', () => {
+    const v = new LogicalView(input({ picture: change(4e6), signed: true, write: writeChange }));
+    expect(v.describe(0).more.replaceAll('\u202f', ' ')).toContain('+4.00 ms later than in the other run');
+    expect(v.describe(1).more).toContain('no partner');
+  });
+});
+
+describe('pixels of many operations', () => {
+  const cells: Timeline = {
+    ...picture, ops: undefined, messages: undefined, ribbon: Uint32Array.of(0, 0, 1, 2),
+    cells: { count: 4, most: Float32Array.of(4e6, 0, NaN, 1, 0, 0, 0, 0), mean: Float32Array.of(0, 0, NaN, 1, 0, 0, 0, 0), op: new Uint32Array(8), part: new Uint32Array(8), name: new Uint16Array(8) },
+  };
+  it('have their partitions as a ribbon on the axis', () => {
+    const r = new SvgRenderer(theme, roughMeasure);
+    new LogicalView(input({ picture: cells, colour: 'partition' })).draw(r);
+    const ribbon = r.document({ w: 670, h: 200 }, '').match(/<rect[^>]*y="11"[^>]*height="3"[^>]*>/g) ?? [];
+    expect(ribbon.map((b) => [Number(/x="([\d.]+)"/.exec(b)![1]), Number(/width="([\d.]+)"/.exec(b)![1])])).toEqual([[56, 300], [356, 150], [506, 150]]);
+  });
+  it('show the largest or the mean', () => {
+    const first = (pixel: 'most' | 'mean'): readonly number[] => {
+      let rgba: ArrayLike<number> = [];
+      const r = new SvgRenderer(theme, roughMeasure);
+      r.cells = (c) => (rgba = c.rgba);
+      new LogicalView(input({ picture: cells, pixel })).draw(r);
+      return Array.from(rgba).slice(0, 4);
+    };
+    expect(first('most')).toEqual([0x44, 0x01, 0x54, 255]);
+    expect(first('mean')).not.toEqual(first('most'));
+  });
+});
+
+describe('call stacks', () => {
+  const stack = { levels: 2, line: Uint32Array.of(0, 0, 1), depth: Uint32Array.of(0, 1, 0), region: Uint16Array.of(0, 1, 2), enter: Float64Array.of(0, 20, 0), exit: Float64Array.of(100, 90, 100) };
+  const draw = (h: number): string => {
+    const r = new SvgRenderer(theme, roughMeasure);
+    new PhysicalView(input({ from: 0, to: 100, size: { w: 670, h }, picture: { ...picture, stack } })).draw(r);
+    return r.document({ w: 670, h: 200 }, '');
+  };
+  it('are nested by depth, with names where there is room, and left out where rows are low', () => {
+    expect(draw(200)).toContain('MPI_Recv');
+    expect(draw(40)).not.toContain('MPI_Recv');
+  });
+  it('leave the operations under the pointer', () => {
+    const v = new PhysicalView(input({ from: 0, to: 100, size: { w: 670, h: 200 }, picture: { ...picture, stack } }));
+    expect(v.stacked).toBe(true);
+    expect(v.hitTest({ x: 56 + 6 * 30, y: 60 })).toBe(2);
+  });
+});
+
+describe('the dendrogram', () => {
+  it('has every cluster once, no crossing branches, and the farthest joint at the end', () => {
+    const t = tree(4, [{ a: 0, b: 2, distance: 10 }, { a: 1, b: 3, distance: 20 }, { a: 4, b: 5, distance: 40 }]);
+    expect(t.order).toEqual([0, 2, 1, 3]);
+    expect(t.brackets.map((b) => [b.top, b.bottom, b.x])).toEqual([[0, 1, 0.25], [2, 3, 0.5], [0.5, 2.5, 1]]);
+    expect(t.brackets.at(-1)!.leaves.toSorted()).toEqual([0, 1, 2, 3]);
+  });
+  it('is a list without merges', () => {
+    expect(tree(1, [])).toEqual({ order: [0], brackets: [] });
+  });
+});
+
 describe('the reach of a delay', () => {
   it('joins neighbours on a line, over steps without an operation', () => {
     const spans = reachSpans(Uint32Array.of(0, 0, 0, 1), Uint32Array.of(1, 4, 5, 2), Uint16Array.of(1, 1, 0, 1), 2);
@@ -166,6 +243,7 @@ describe('the link', () => {
   });
   it('takes what it understands of a damaged one', () => {
     expect(readTrace({ 't.steps': '9..3', 't.op': 'x', 't.colour': 'taste', 't.order': 'neighbours:-1' })).toEqual(INITIAL);
+    expect(readTrace({ 't.colour': 'metric:L3 misses' }).colour).toBe('metric:L3 misses');
   });
 });
 

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"isobath/internal/test"
+)
+
+// tracePage measures the trace page in a real browser without a GPU
+// (e2e/tracebench.test.ts): how soon halo64_big is on screen, and how many
+// frames a second remain while panning and zooming over 4,096 processes and ten
+// million events. The peer is the limit.
+func tracePage(ctx context.Context) ([]Result, error) {
+	dir, err := os.MkdirTemp("", "isobath-bench")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	program, err := buildProgram(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	halo, many := filepath.Join(test.Root(), "..", "shared", "data", "otf2", "halo64_big", "traces.otf2"), filepath.Join(dir, "many", "traces.otf2")
+	if _, err := os.Stat(halo); err != nil {
+		halo = filepath.Join(dir, "halo64", "traces.otf2")
+		if err := simulateHalo(halo, 8, 8, 300); err != nil {
+			return nil, err
+		}
+	}
+	if err := simulateHalo(many, 64, 64, 66); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(map[string]string{"halo64": halo, "many": many})
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "traces.json"), text, 0o666); err != nil {
+		return nil, err
+	}
+	if err := browserBench(ctx, program, "tracebench.test.ts", "ISOBATH_TRACE_BENCH="+dir); err != nil {
+		return skippedIf(errNoBrowser, "trace-page", err)
+	}
+	return pageResults(filepath.Join(dir, "tracepage.json"))
+}
