@@ -186,6 +186,7 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
   });
 
   it('makes a phase of what was brushed', async () => {
+    await page.getByRole('tab', { name: 'Structure' }).click();
     const box = await boxOf(page, 'Logical timeline');
     const w = (box.width - 70) / 32;
     await page.mouse.move(box.x + 56 + 8.1 * w, box.y + 200);
@@ -209,6 +210,13 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
     const profile = (JSON.parse(isobath('steps', RING!, '--json', '--profile')) as { profile: { regions: { name: string; calls: number }[]; matrix: unknown[] } }).profile;
     const recv = profile.regions.find((r) => r.name === 'MPI_Recv')!;
     await plain(page.getByRole('row', { name: /^MPI_Recv/ }).locator('td').nth(1), String(recv.calls));
+    // A click lets the operations of a function stand out, in both timelines.
+    const before = await pixels(page, 'Physical timeline', 0);
+    await page.getByRole('row', { name: /^MPI_Recv/ }).getByRole('button').click();
+    await expect.poll(() => option('function')).toBe('MPI_Recv');
+    await expect.poll(async () => (await pixels(page, 'Physical timeline', 0)) === before).toBe(false);
+    await page.getByRole('button', { name: 'Show all functions' }).click();
+    await expect.poll(() => option('function')).toBe(null);
     await page.getByRole('tab', { name: 'Processes' }).click();
     await page.getByRole('img', { name: new RegExp(`${profile.matrix.length} pairs`) }).waitFor();
     await page.getByRole('button', { name: /rank \d+ and \d+ other/ }).first().click();

@@ -407,6 +407,7 @@ func timelineAnswer(c *columns, w timeline.Window, p *timeline.Picture, bands []
 		t.Messages = &TimelineMessages{
 			From: add(c, m.From), To: add(c, m.To), FromLine: add(c, m.FromLine), ToLine: add(c, m.ToLine),
 			FromStep: add(c, m.FromStep), ToStep: add(c, m.ToStep), FromExit: add(c, m.FromExit), ToExit: add(c, m.ToExit),
+			Late: add(c, m.Late),
 		}
 	}
 	return t

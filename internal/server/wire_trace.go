@@ -172,6 +172,7 @@ type TimelineMessages struct {
 	ToStep   Column `json:"toStep"`
 	FromExit Column `json:"fromExit"`
 	ToExit   Column `json:"toExit"`
+	Late     Column `json:"late"` // 1 for a message that made its receiver late
 }
 
 // TimelineOverview is the metric over all steps.

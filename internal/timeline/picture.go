@@ -86,6 +86,9 @@ type Messages struct {
 	FromLine, ToLine []uint32
 	FromStep, ToStep []uint32
 	FromExit, ToExit []float64
+	// Late is 1 for a message that made its receiver late: its sender was, or it
+	// was delayed itself.
+	Late []uint16
 }
 
 // Ask is a question for a picture.
@@ -164,7 +167,7 @@ func (t *Timeline) draw(ctx context.Context, a Ask, steps bool) (*Picture, error
 	if p.Ops, err = t.ops(ctx, &a, pl, p.Lines, n); err != nil {
 		return nil, err
 	}
-	t.connect(p, pl, w)
+	t.connect(p, pl, &a)
 	return p, ctx.Err()
 }
 
@@ -308,8 +311,8 @@ func (t *Timeline) name(op int32) uint16 {
 }
 
 // connect adds the messages of the window's operations.
-func (t *Timeline) connect(p *Picture, pl plane, w *Window) {
-	s := t.S
+func (t *Timeline) connect(p *Picture, pl plane, a *Ask) {
+	s, w := t.S, &a.Window
 	line := make(map[int32]uint32, len(p.Lines))
 	for y, l := range p.Lines {
 		line[l.Process] = uint32(y)
@@ -342,6 +345,7 @@ func (t *Timeline) connect(p *Picture, pl plane, w *Window) {
 		m.FromLine, m.ToLine = append(m.FromLine, at(from)), append(m.ToLine, at(to))
 		m.FromStep, m.ToStep = append(m.FromStep, uint32(s.Step[from])), append(m.ToStep, uint32(s.Step[to]))
 		m.FromExit, m.ToExit = append(m.FromExit, t.ns(s.Exit[from])), append(m.ToExit, t.ns(s.Exit[to]))
+		m.Late = append(m.Late, late(a.Causes, from, to))
 	}
 	for _, id := range p.Ops.ID {
 		op := int32(id)
@@ -358,6 +362,17 @@ func (t *Timeline) connect(p *Picture, pl plane, w *Window) {
 		return
 	}
 	p.Messages = m
+}
+
+// late says whether a message made its receiver late.
+func late(c *logical.Causes, from, to int32) uint16 {
+	if c == nil || c.Case[to] == logical.OnTime {
+		return 0
+	}
+	if c.Case[to] == logical.Message || c.Case[to] == logical.FromSender && c.Case[from] != logical.OnTime {
+		return 1
+	}
+	return 0
 }
 
 // cells draws the pixels; lines are shared out between the processors.

@@ -1077,6 +1077,7 @@ export interface TimelineMessages {
   readonly toStep: Column;
   readonly fromExit: Column;
   readonly toExit: Column;
+  readonly late: Column; // 1 for a message that made its receiver late
 }
 
 // TimelineOverview is the metric over all steps.

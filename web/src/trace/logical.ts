@@ -178,7 +178,7 @@ export class LogicalView extends TimelineView {
     if (Number.isNaN(before)) return;
     const t = Math.abs(before) / this.input.top;
     if (this.w < 5) {
-      if (Math.abs(before) > Math.abs(value)) r.rect({ ...this.cell(step, line), w: Math.max(1, this.w / 3) }, { fill: this.colourOf(r.theme, before, 0, 0) });
+      if (Math.abs(before) > Math.abs(value)) r.rect({ ...this.cell(step, line), w: Math.max(1, this.w / 3) }, { fill: this.colourOf(r.theme, before, 0, this.input.marked) });
       return;
     }
     const x = this.x(step) + 0.04 * this.w;
@@ -189,7 +189,7 @@ export class LogicalView extends TimelineView {
     }
     const h = Math.min(5, this.row - 2);
     const flat = isKind(this.input.colour);
-    r.rect({ x, y: this.y(line) - h / 2, w, h }, { fill: flat ? r.theme['rest-bar'] : this.colourOf(r.theme, before, 0, 0) });
+    r.rect({ x, y: this.y(line) - h / 2, w, h }, { fill: flat ? r.theme['rest-bar'] : this.colourOf(r.theme, before, 0, this.input.marked) });
   }
 
   /**

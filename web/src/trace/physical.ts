@@ -116,14 +116,15 @@ export class PhysicalView extends TimelineView {
   private drawStacks(r: Renderer): void {
     const s = this.input.picture.stack;
     if (!s || this.lane === 0) return;
-    const { names, groupOf, colour } = this.input;
+    const { names, groupOf, colour, marked } = this.input;
     const font = { size: 10 };
     for (let i = 0; i < s.line.length; i++) {
       const x0 = Math.max(this.plot.x, this.x(s.enter[i]!));
       const w = Math.min(this.plot.x + this.plot.w, this.x(s.exit[i]!)) - x0;
       const y = this.plot.y + s.line[i]! * this.row + 1.5 + s.depth[i]! * this.lane;
       const fill = colour === 'function' ? partitionColor(r.theme, s.region[i]!) : groupColor(r.theme, groupOf[s.region[i]!] ?? 0);
-      r.rect({ x: x0, y, w: Math.max(0.5, w - (w > 3 ? 0.5 : 0)), h: Math.max(1, this.lane - 0.5) }, { fill, alpha: 0.55 });
+      const aside = marked >= 0 && s.region[i] !== marked;
+      r.rect({ x: x0, y, w: Math.max(0.5, w - (w > 3 ? 0.5 : 0)), h: Math.max(1, this.lane - 0.5) }, { fill: aside ? r.theme['hair-strong'] : fill, alpha: aside || marked < 0 ? 0.55 : 0.9 });
       const name = names[s.region[i]!] ?? '';
       if (this.lane >= LANE.name && w > 24 && r.measure(name, font) < w - 6) {
         r.text(name, x0 + 3, y + this.lane / 2, { font, fill: r.theme.text, align: 'left' });
@@ -156,7 +157,7 @@ export class PhysicalView extends TimelineView {
       if (this.input.computation && inside && Math.abs(before) / this.input.top >= 0.12) {
         const x = this.along(o.began[i]!, o.step[i]!, 0.04);
         const h = Math.min(5, this.row - 2, this.lane || 5);
-        const fill = isKind(this.input.colour) ? r.theme['rest-bar'] : this.colourOf(r.theme, before, 0, 0);
+        const fill = isKind(this.input.colour) ? r.theme['rest-bar'] : this.colourOf(r.theme, before, 0, this.input.marked);
         r.rect({ x, y: this.middle(line) - h / 2, w: Math.max(1, this.along(o.enter[i]!, o.step[i]!, 0.4) - x), h }, { fill });
       }
       const box = this.boxOf(i);

@@ -32,7 +32,8 @@ export interface Cells {
   readonly name: Uint16Array;
 }
 
-export interface Messages extends Omit<Read<wire.TimelineMessages>, 'fromExit' | 'toExit'> {
+export interface Messages extends Omit<Read<wire.TimelineMessages>, 'fromExit' | 'toExit' | 'late'> {
+  readonly late: Uint16Array; // 1: it made its receiver late
   readonly fromExit: Float64Array;
   readonly toExit: Float64Array;
 }
@@ -117,7 +118,7 @@ function timeline(c: Columns, t: wire.TimelineAnswer): Timeline {
     messages: m
       ? {
           from: c.u32(m.from), to: c.u32(m.to), fromLine: c.u32(m.fromLine), toLine: c.u32(m.toLine),
-          fromStep: c.u32(m.fromStep), toStep: c.u32(m.toStep), fromExit: c.f64(m.fromExit), toExit: c.f64(m.toExit),
+          fromStep: c.u32(m.fromStep), toStep: c.u32(m.toStep), fromExit: c.f64(m.fromExit), toExit: c.f64(m.toExit), late: c.u16(m.late),
         }
       : undefined,
   };

@@ -28,6 +28,7 @@ export interface TraceState {
   readonly computation: boolean; // shown between operations
   readonly options: TraceOptions | undefined; // undefined: chosen for the trace
   readonly threshold: number; // ns; 0: chosen for the trace
+  readonly function: string; // the one that stands out; empty for none
   readonly against: string; // run that is compared with; empty for none
   readonly stacks: boolean; // call stacks in the physical timeline
   readonly pixel: 'most' | 'mean'; // what a pixel of several operations shows
@@ -37,7 +38,7 @@ export interface TraceState {
 export const INITIAL: TraceState = {
   from: 0, to: 0, timeFrom: 0, timeTo: 0, rowFrom: 0, rowTo: 0, op: -1, cause: -1, colour: 'lateness',
   order: { by: 'rank', open: [], process: 0, k: 0 }, messages: 'in view', computation: true, options: undefined, threshold: 0,
-  against: '', stacks: false, pixel: 'most', pane: 'operation',
+  function: '', against: '', stacks: false, pixel: 'most', pane: 'operation',
 };
 
 const COLOURS: readonly Colour[] = [
@@ -104,6 +105,7 @@ export function readTrace(o: Options): TraceState {
     computation: o['t.computation'] !== 'folded',
     options: readOptions(o['t.structure']),
     threshold: Math.max(0, number(o['t.threshold'], 0)),
+    function: o['t.function'] ?? '',
     against: o['t.against'] ?? '',
     stacks: o['t.stacks'] === 'on',
     pixel: o['t.pixel'] === 'mean' ? 'mean' : 'most',
@@ -129,6 +131,7 @@ export function writeTrace(s: TraceState, options: Options): Record<string, stri
   put('computation', s.computation ? '' : 'folded');
   if (s.options) put('structure', writeOptions(s.options));
   put('threshold', String(s.threshold), '0');
+  put('function', s.function);
   put('against', s.against);
   put('stacks', s.stacks ? 'on' : '');
   put('pixel', s.pixel, INITIAL.pixel);

@@ -48,6 +48,7 @@ export interface TimelineInput {
   readonly groups: readonly string[];
   readonly groupOf: readonly number[]; // by name
   readonly pixel: 'most' | 'mean'; // of cells
+  readonly marked: number; // name of the function that stands out, -1 for none
   readonly names: readonly string[];
   readonly selected: number; // operation, -1 for none
   readonly hovered: number;
@@ -109,6 +110,7 @@ export abstract class TimelineView implements View<number> {
   // ---- colours ----
 
   protected colourOf(theme: Theme, value: number, part: number, name: number): string {
+    if (this.input.marked >= 0 && name !== this.input.marked) return theme['hair-strong'];
     switch (this.input.colour) {
       case 'partition': return partitionColor(theme, part);
       case 'function': return partitionColor(theme, name);
@@ -150,7 +152,8 @@ export abstract class TimelineView implements View<number> {
   protected drawCells(r: Renderer): void {
     const { cells: k, window, lines } = this.input.picture;
     if (!k) return;
-    const { colour, signed, groupOf } = this.input;
+    const { colour, signed, groupOf, marked } = this.input;
+    const grey = pack(r.theme['hair-strong']);
     const shown = this.input.pixel === 'mean' ? k.mean : k.most;
     const flat = isKind(colour);
     const kind = (i: number): number => {
@@ -166,6 +169,10 @@ export abstract class TimelineView implements View<number> {
     for (let i = 0; i < out.length; i++) {
       const v = shown[i]!;
       if (Number.isNaN(v)) continue;
+      if (marked >= 0 && k.name[i] !== marked) {
+        out[i] = grey;
+        continue;
+      }
       out[i] = flat ? cats[kind(i)]! : table[Math.max(0, Math.min(table.length - 1, Math.round(zero + v * scale)))]!;
     }
     const [x0, x1] = [this.x(window.from), this.x(window.to)];
@@ -185,10 +192,13 @@ export abstract class TimelineView implements View<number> {
     const { picture, messages } = this.input;
     const m = picture.messages;
     if (!m || messages !== 'in view') return;
-    for (let i = 0; i < m.from.length; i++) {
-      if (m.fromLine[i] === NONE || m.toLine[i] === NONE) continue;
-      const [x0, y0, x1, y1] = this.messageLine(m, i);
-      r.line(x0, y0, x1, y1, { stroke: r.theme.rest, width: 1, alpha });
+    // Late ones last, so that no other lies over them.
+    for (const late of [0, 1]) {
+      for (let i = 0; i < m.from.length; i++) {
+        if (m.late[i] !== late || m.fromLine[i] === NONE || m.toLine[i] === NONE) continue;
+        const [x0, y0, x1, y1] = this.messageLine(m, i);
+        r.line(x0, y0, x1, y1, late ? { stroke: r.theme.muted, width: 1.5, alpha: Math.min(1, alpha + 0.35) } : { stroke: r.theme.rest, width: 1, alpha });
+      }
     }
   }
 

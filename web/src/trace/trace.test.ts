@@ -31,6 +31,7 @@ const picture: Timeline = {
   messages: {
     from: Uint32Array.of(0), to: Uint32Array.of(2), fromLine: Uint32Array.of(0), toLine: Uint32Array.of(1),
     fromStep: Uint32Array.of(0), toStep: Uint32Array.of(1), fromExit: Float64Array.of(10), toExit: Float64Array.of(60),
+    late: Uint16Array.of(1),
   },
   flow: new Uint32Array(0),
   sent: 1,
@@ -44,7 +45,7 @@ function input(patch: Partial<TimelineInput> = {}): TimelineInput {
     picture, from: 0, to: 3, size: { w: 670, h: 120 }, colour: 'lateness', top: 4e6, names: ['MPI_Send', 'MPI_Recv', 'MPI_Barrier'],
     selected: -1, hovered: -1, chain: [], senders: [], discs: [], lineOf: new Map([[0, 0], [1, 1]]), messages: 'in view',
     computation: true, steps: [0, 3], note: '', morph: 0, signed: false, write: time, groups: ['computing', 'point to point', 'collective'],
-    groupOf: [1, 1, 2], pixel: 'most', partners: [], ...patch,
+    groupOf: [1, 1, 2], pixel: 'most', marked: -1, partners: [], ...patch,
   };
 }
 
@@ -167,6 +168,25 @@ describe('call stacks', () => {
   });
 });
 
+describe('what stands out', () => {
+  const draw = (patch: Partial<TimelineInput>): string => {
+    const r = new SvgRenderer(theme, roughMeasure);
+    new LogicalView(input(patch)).draw(r);
+    return r.document({ w: 670, h: 120 }, '');
+  };
+  const lines = (svg: string): string[] => svg.match(/<line [^>]*stroke-width="1.5"[^>]*>/g) ?? [];
+  it('are late messages', () => {
+    expect(lines(draw({}))).toHaveLength(1);
+    const calm = { ...picture, messages: { ...picture.messages!, late: Uint16Array.of(0) } };
+    expect(lines(draw({ picture: calm }))).toHaveLength(0);
+    expect(lines(draw({ messages: 'none' }))).toHaveLength(0);
+  });
+  it('is a function that was clicked: other operations are grey', () => {
+    expect(draw({ marked: 2 })).toContain(theme['hair-strong']);
+    expect(draw({ marked: 2 })).not.toContain(latenessColor(theme, 1) + '" rx'); // MPI_Recv was the late one
+  });
+});
+
 describe('the dendrogram', () => {
   it('has every cluster once, no crossing branches, and the farthest joint at the end', () => {
     const t = tree(4, [{ a: 0, b: 2, distance: 10 }, { a: 1, b: 3, distance: 20 }, { a: 4, b: 5, distance: 40 }]);
@@ -236,7 +256,7 @@ describe('the link', () => {
       from: 3, to: 9, timeFrom: 100, timeTo: 900, rowFrom: 1, rowTo: 5, op: 7, cause: 2, colour: 'duration',
       order: { by: 'cluster', open: [1, 3], process: 0, k: 5 }, messages: 'none', computation: false,
       options: { coalesce: false, waitall: true, calls: false, leaps: true, force: false, ratio: 7, mergeGlobal: false, reorder: true, phases: 'a,b|c' },
-      threshold: 250_000, against: 'halo-12ab', stacks: true, pixel: 'mean', pane: 'structure',
+      threshold: 250_000, function: 'MPI_Send', against: 'halo-12ab', stacks: true, pixel: 'mean', pane: 'structure',
     };
     expect(readTrace(writeTrace(s, { map: 'cividis' }))).toEqual(s);
     expect(writeTrace(INITIAL, { map: 'cividis', 't.op': '4' })).toEqual({ map: 'cividis' });
