@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"isobath/internal/hw"
 	"isobath/internal/hw/sysfs"
@@ -66,6 +68,7 @@ func newRecord() *cobra.Command {
 		mpi      mpiFlags
 		wantRefs bool
 		wantMPI  bool
+		kinds    = map[string]string{} // of recording that have a flag, by its name
 	)
 	cmd := &cobra.Command{
 		Use:   "record [-o RUN] [flags] -- CMD [ARG...]",
@@ -83,9 +86,19 @@ what this machine can do. The exit code is that of the program.`,
   isobath record --mpi -- mpirun -n 4 ./ring`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			rec.command = args
+			kind := ofSamples
 			switch {
 			case wantRefs && wantMPI:
 				return usagef("--refs and --mpi are two kinds of recording; choose one")
+			case wantRefs:
+				kind = "--refs"
+			case wantMPI:
+				kind = "--mpi"
+			}
+			if err := misplaced(cmd, kinds, kind); err != nil {
+				return err
+			}
+			switch {
 			case len(args) == 0 && sampling.pid == 0:
 				return usagef("record what? Give the program after --, or --pid N")
 			case wantRefs:
@@ -102,10 +115,39 @@ what this machine can do. The exit code is that of the program.`,
 	flags.BoolVar(&rec.force, "force", false, "replace a run of that name")
 	flags.BoolVar(&wantRefs, "refs", false, "record every memory reference of a region")
 	flags.BoolVar(&wantMPI, "mpi", false, "record the messages of an MPI program")
-	sampling.add(cmd)
-	refs.add(cmd)
-	mpi.add(cmd)
+	add := func(kind string, f func(*cobra.Command)) {
+		had := maps.Clone(kinds)
+		flags.VisitAll(func(f *pflag.Flag) { had[f.Name] = "" })
+		f(cmd)
+		flags.VisitAll(func(f *pflag.Flag) {
+			if _, ok := had[f.Name]; !ok {
+				kinds[f.Name] = kind
+			}
+		})
+	}
+	add(ofSamples, sampling.add)
+	add("--refs", refs.add)
+	add("--mpi", mpi.add)
 	return cmd
+}
+
+// ofSamples is the kind of recording without a flag of its own.
+const ofSamples = "samples"
+
+// misplaced reports a flag that only another kind of recording has: it would do
+// nothing.
+func misplaced(cmd *cobra.Command, kinds map[string]string, kind string) error {
+	var err error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		switch of := kinds[f.Name]; {
+		case of == "" || of == kind || err != nil:
+		case kind == ofSamples:
+			err = usagef("--%s belongs to %s; give that too", f.Name, of)
+		default:
+			err = usagef("--%s belongs to recordings of %s and means nothing with %s", f.Name, strings.TrimPrefix(of, "--"), kind)
+		}
+	})
+	return err
 }
 
 func (f *samplingFlags) add(cmd *cobra.Command) {

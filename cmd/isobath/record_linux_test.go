@@ -527,6 +527,9 @@ func TestRecordUsage(t *testing.T) {
 		{"record", "--pid", "1", "--", "true"},
 		{"record", "--cpu", "x", "--", "true"},
 		{"record", "--refs", "--mpi", "--", "true"},
+		{"record", "--refs", "--rate", "10", "--", "true"},
+		{"record", "--mpi", "--model", "local", "--", "true"},
+		{"record", "--limit", "10", "--", "true"},
 	} {
 		err := r.command(args...).Run()
 		var status *exec.ExitError
