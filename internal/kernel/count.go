@@ -85,6 +85,12 @@ type rowSet struct {
 	count int
 }
 
+// equal reports whether two sets, of which nothing is left out, have the same
+// rows.
+func (s *rowSet) equal(o rowSet) bool {
+	return s.count == o.count && s.minus == nil && o.minus == nil && slices.Equal(s.bits, o.bits)
+}
+
 // words returns the members among the rows from lo to hi; scratch is used if
 // some must be left out.
 func (s *rowSet) words(lo, hi int, scratch []uint64) table.Bits {

@@ -29,6 +29,27 @@ type lastKey struct {
 type last struct {
 	sets    [query.Layers]rowSet
 	results []layered
+	recent  []counted // newest first
+}
+
+// counted is a set of rows and what each counter found in it.
+type counted struct {
+	set     rowSet
+	results []result
+}
+
+// maxRecent is how many sets of rows are remembered with their results. What is
+// clicked was hovered, and what is undone was selected a moment ago.
+const maxRecent = 4
+
+// find returns the results of a set of rows, nil if it was not counted lately.
+func (b *last) find(set rowSet) []result {
+	for _, c := range b.recent {
+		if c.set.equal(set) {
+			return c.results
+		}
+	}
+	return nil
 }
 
 // maxLasts is how many such results are kept: one for each of a few clients.
@@ -64,26 +85,79 @@ func (e *Engine) countLayers(ctx context.Context, l *lease, counters []*counter,
 		}
 		return out, nil
 	}
+	if len(loose) > 0 {
+		return out, e.countClasses(ctx, counters, ls, false, out)
+	}
 	key := lastKey{ls.filter, fingerprint(counters)}
-	if len(loose) == 0 {
-		if before, ok := l.look(key).(*last); ok {
-			done, err := e.countChanges(ctx, counters, ls, before, out)
-			if err != nil {
-				return nil, err
-			}
-			if done {
-				e.rememberLast(l, key, counters, ls, out)
-				return out, nil
+	before, _ := l.look(key).(*last)
+	done := false
+	if before != nil {
+		if done, err = e.countFrom(ctx, counters, ls, before, out); err != nil {
+			return nil, err
+		}
+	}
+	if !done {
+		if err := e.countClasses(ctx, counters, ls, true, out); err != nil {
+			return nil, err
+		}
+	}
+	e.rememberLast(l, key, counters, ls, before, out)
+	return out, nil
+}
+
+// countFrom answers from results before: of the same sets of rows, or of sets
+// that differ little. It returns false if counting classes costs less.
+func (e *Engine) countFrom(ctx context.Context, counters []*counter, ls *layers, before *last, out []layered) (bool, error) {
+	all, selected, hovered := ls.sets[query.All], ls.sets[query.Selected], ls.sets[query.Hovered]
+	of := func(layer query.Layer) []result {
+		list := make([]result, len(out))
+		for i := range out {
+			list[i] = out[i][layer]
+		}
+		return list
+	}
+	known := before.find(selected)
+	if selected.count == all.count {
+		known = of(query.All)
+	}
+	if known == nil {
+		return e.countChanges(ctx, counters, ls, before, ls.cheapest(), out)
+	}
+	over := before.find(hovered)
+	switch {
+	case hovered.count == selected.count:
+		over = known
+	case hovered.count == 0:
+		over = make([]result, len(counters))
+		for i, c := range counters {
+			over[i] = c.newResult()
+		}
+	case over == nil:
+		rest := rowSet{bits: selected.bits, minus: hovered.bits, count: selected.count - hovered.count}
+		less := min(hovered.count, rest.count)
+		if done, err := e.countChanges(ctx, counters, ls, before, less, out); done || err != nil {
+			return done, err
+		}
+		set := hovered
+		if less < hovered.count {
+			set = rest
+		}
+		results, err := e.count(ctx, counters, []rowSet{set})
+		if err != nil {
+			return false, err
+		}
+		if over = results[0]; less < hovered.count {
+			for i := range over {
+				part := known[i].clone()
+				part.sub(over[i])
+				over[i] = part
 			}
 		}
 	}
-	if err := e.countClasses(ctx, counters, ls, len(loose) == 0, out); err != nil {
-		return nil, err
+	for i := range out {
+		out[i][query.Selected], out[i][query.Hovered] = known[i], over[i]
 	}
-	if len(loose) == 0 {
-		e.rememberLast(l, key, counters, ls, out)
-	}
-	return out, nil
+	return true, nil
 }
 
 // countApart counts by the counters whose results must not be subtracted on
@@ -217,14 +291,14 @@ func (ls *layers) classes() [query.Layers]rowSet {
 }
 
 // countChanges answers from the results before by counting the rows that came
-// and went, if those are few.
-func (e *Engine) countChanges(ctx context.Context, counters []*counter, ls *layers, before *last, out []layered) (bool, error) {
+// and went, if those are within a limit.
+func (e *Engine) countChanges(ctx context.Context, counters []*counter, ls *layers, before *last, limit int, out []layered) (bool, error) {
 	var sets []rowSet
 	for _, layer := range []query.Layer{query.Selected, query.Hovered} {
 		now, then := ls.sets[layer].bits, before.sets[layer].bits
 		sets = append(sets, rowSet{bits: now, minus: then}, rowSet{bits: then, minus: now})
 	}
-	if few, err := e.countRows(ctx, sets, ls.cheapest()); !few || err != nil {
+	if few, err := e.countRows(ctx, sets, limit); !few || err != nil {
 		return false, err
 	}
 	results, err := e.count(ctx, counters, sets)
@@ -276,12 +350,30 @@ func (ls *layers) cheapest() int {
 	return all - max(all-selected, selected-hovered, hovered)
 }
 
-func (e *Engine) rememberLast(l *lease, key lastKey, counters []*counter, ls *layers, results []layered) {
-	size := int64(len(e.everything)) * 16
-	for _, c := range counters {
-		size += 2 * c.bytes()
+func (e *Engine) rememberLast(l *lease, key lastKey, counters []*counter, ls *layers, before *last, results []layered) {
+	now := &last{sets: ls.sets, results: results}
+	for _, layer := range []query.Layer{query.Hovered, query.Selected} {
+		c := counted{set: ls.sets[layer]}
+		if c.set.count == 0 || c.set.count == ls.sets[query.All].count || now.find(c.set) != nil {
+			continue
+		}
+		for i := range results {
+			c.results = append(c.results, results[i][layer])
+		}
+		now.recent = append(now.recent, c)
 	}
-	l.put(key, size, &last{ls.sets, results})
+	if before != nil {
+		for _, c := range before.recent {
+			if len(now.recent) < maxRecent && now.find(c.set) == nil {
+				now.recent = append(now.recent, c)
+			}
+		}
+	}
+	size := int64(len(e.everything)) * 8
+	for _, c := range counters {
+		size += c.bytes()
+	}
+	l.put(key, int64(max(2, len(now.recent)))*size, now)
 	e.mu.Lock()
 	if i := slices.Index(e.lasts, key); i >= 0 {
 		e.lasts = slices.Delete(e.lasts, i, i+1)

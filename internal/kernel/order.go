@@ -74,6 +74,18 @@ func (k *keys) block(lo, hi int, into []uint64) []uint64 {
 	return into
 }
 
+// pick writes the keys of the members of a block that begins with row lo.
+func (k *keys) pick(lo int, members table.Bits, into []uint64) []uint64 {
+	switch d := k.column.Data.(type) {
+	case []int32:
+		return pickWhole(d[lo:], members, into, k.flip)
+	case []int64:
+		return pickWhole(d[lo:], members, into, k.flip)
+	}
+	rows := min(len(members)*64, k.column.Len()-lo)
+	return keepKeys(k.block(lo, lo+rows, into), members)
+}
+
 // floatKey sorts like the number: the sign bit of positive numbers is set, all
 // bits of negative ones are inverted. Both zeros are equal.
 func floatKey(v float64) uint64 {
@@ -311,9 +323,11 @@ func (k *keys) each(ctx context.Context, s subset, do func(worker int, keys []ui
 		if n == 0 {
 			return
 		}
-		keys := k.block(lo, hi, grow(&scratch[w], hi-lo))
+		keys := grow(&scratch[w], hi-lo)
 		if n < len(keys) {
-			keys = keepKeys(keys, words)
+			keys = k.pick(lo, words, keys)
+		} else {
+			keys = k.block(lo, hi, keys)
 		}
 		do(w, keys)
 	})
@@ -328,6 +342,19 @@ func (s *subset) members(lo, hi int, room []uint64) table.Bits {
 	room = room[:len(words)]
 	both(room, words, s.valued[lo/64:(hi+63)/64])
 	return room
+}
+
+// pickWhole writes the keys of the members only.
+func pickWhole[T int32 | int64](values []T, members table.Bits, into []uint64, flip uint64) []uint64 {
+	n := 0
+	for w, word := range members {
+		part := values[w*64:]
+		for ; word != 0; word &= word - 1 {
+			into[n] = wholeKey(part[bits.TrailingZeros64(word)]) ^ flip
+			n++
+		}
+	}
+	return into[:n]
 }
 
 // keepKeys moves the keys of the members to the front.

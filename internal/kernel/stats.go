@@ -19,12 +19,20 @@ type (
 		filter setKey
 		column string
 	}
-	// orderKey names the order statistics of all rows of a filter.
+	// orderKey names the order statistics of the rows of a filter.
 	orderKey struct {
 		filter            setKey
 		column, quantiles string
 	}
+	// recentKey names those of a few sets of rows asked for lately.
+	recentKey orderKey
 )
+
+// ordered is a set of rows and its order statistics.
+type ordered struct {
+	set    rowSet
+	values []float64
+}
 
 // distribution is what the order statistics of a column are worked out from.
 type distribution struct {
@@ -87,7 +95,7 @@ func (e *Engine) stats(ctx context.Context, l *lease, s query.Stat, v *values, m
 
 // ofLayer returns the least and the greatest value of the n rows of a layer that
 // have one, then the quantiles; all are NaN if it is empty. Those of layer All
-// are kept.
+// are kept, and those of the last few sets.
 func (d *distribution) ofLayer(ctx context.Context, l *lease, layer query.Layer, ls *layers, n int, quantiles []float64) ([]float64, error) {
 	if n == 0 {
 		return slices.Repeat([]float64{math.NaN()}, len(quantiles)+2), nil
@@ -98,15 +106,28 @@ func (d *distribution) ofLayer(ctx context.Context, l *lease, layer query.Layer,
 			return values, nil
 		}
 	}
+	set := ls.sets[layer]
+	recent, _ := l.look(recentKey(key)).([]ordered)
+	for _, r := range recent {
+		if r.set.equal(set) {
+			return r.values, nil
+		}
+	}
 	first, err := d.firstDigits(ctx, l, layer, ls)
 	if err != nil {
 		return nil, err
 	}
-	values, err := d.quantiles(ctx, subset{ls.sets[layer], d.valued}, first, n, quantiles)
-	if err == nil && layer == query.All {
-		l.put(key, int64(8*len(values)), values)
+	values, err := d.quantiles(ctx, subset{set, d.valued}, first, n, quantiles)
+	if err != nil {
+		return nil, err
 	}
-	return values, err
+	if layer == query.All {
+		l.put(key, int64(8*len(values)), values)
+		return values, nil
+	}
+	now := append([]ordered{{set, values}}, recent[:min(len(recent), maxRecent-1)]...)
+	l.put(recentKey(key), int64(len(now)*(8*len(values)+8*len(set.bits))), now)
+	return values, nil
 }
 
 // firstDigits counts the first digits of the rows of a layer: of what it leaves

@@ -49,6 +49,31 @@ func Same(t *testing.T, r *rand.Rand, d query.Data, want, got query.Engine, n in
 			}
 		}
 		Check(t, ctx, d, base, want, got)
+		if r.IntN(3) == 0 {
+			steps(t, ctx, r, d, *base, want, got)
+		}
+	}
+}
+
+// steps does what people do next: click what is hovered, leave it, hover
+// something else, and undo.
+func steps(t *testing.T, ctx context.Context, r *rand.Rand, d query.Data, q query.Request, want, got query.Engine) {
+	t.Helper()
+	first := q
+	for range r.IntN(5) {
+		switch r.IntN(5) {
+		case 0:
+			q.Where = q.Hover
+		case 1:
+			q.Where = query.Both(q.Where, q.Hover)
+		case 2:
+			q.Hover = nil
+		case 3:
+			q.Hover = Expr(r, d, 1)
+		case 4:
+			q.Where, q.Hover = first.Where, nil
+		}
+		Check(t, ctx, d, &q, want, got)
 	}
 }
 
