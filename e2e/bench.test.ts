@@ -2,8 +2,10 @@
 // bench` runs it (bench/page.go), with files of samples in the folder that
 // ISOBATH_BENCH names, and reads the results it writes there.
 //
-// A time is from the event to the frame after the last picture of its answer,
-// all views counted.
+// A time is from the event, as the browser stamps it, to the end of the frame that
+// shows the last picture of its answer, all views counted: the first callback of
+// the frame after. Strips and clusters below a large histogram come later and are
+// measured by themselves (bench/guide.go).
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +29,8 @@ const results: Measured[] = [];
 function add(name: string, values: readonly number[], limit: number, unit = 'ms'): void {
   const sorted = values.toSorted((a, b) => a - b);
   results.push({ name, ours: sorted[sorted.length >> 1]!, limit, unit });
-  if (sorted.length > 2) results.push({ name: `${name}-worst`, ours: sorted.at(-1)!, limit, unit });
+  // The nearest rank: of fewer than twenty values, the worst.
+  if (sorted.length > 2) results.push({ name: `${name}-p95`, ours: sorted[Math.ceil(0.95 * sorted.length) - 1]!, limit, unit });
 }
 
 describe.skipIf(!FOLDER)('benchmark', () => {
@@ -192,10 +195,7 @@ async function drawnAll(page: Page): Promise<void> {
 }
 
 interface Bench {
-  at: number; // of the last event of the kind waited for
-  frame: number; // start of the newest frame
-  drawn: number; // number of draws seen
-  last: number; // start of the first frame after the last draw
+  last: number; // when the frame with the last draw had ended
 }
 
 /** Follows the events, draws and frames of a page. */
@@ -205,31 +205,36 @@ async function watched(page: Page): Promise<{ quiet(): Promise<void>; time(event
   page.on('requestfinished', (r) => pending.delete(r));
   page.on('requestfailed', (r) => pending.delete(r));
   await page.evaluate(() => {
-    const bench: Bench = { at: 0, frame: 0, drawn: 0, last: 0 };
+    const bench: Bench = { last: 0 };
     Object.assign(window, { bench });
+    // Views draw in the callbacks of a frame (base/scheduler.ts) and measure it:
+    // what is asked for there is called when that frame is over.
+    const { measure } = performance;
+    let asked = false;
+    performance.measure = (name: string, ...rest: never[]) => {
+      if (name.startsWith('draw ') && !asked) {
+        asked = true;
+        requestAnimationFrame(() => {
+          asked = false;
+          bench.last = performance.now();
+        });
+      }
+      return measure.call(performance, name, ...rest);
+    };
     for (const kind of ['pointermove', 'pointerup', 'keydown', 'click']) {
       addEventListener(kind, (e) => Object.assign(window, { [`at-${kind}`]: e.timeStamp }), true);
     }
-    const frame = (now: number): void => {
-      const draws = performance.getEntriesByType('measure').filter((e) => e.name.startsWith('draw ')).length;
-      if (draws !== bench.drawn) bench.last = now;
-      bench.drawn = draws;
-      bench.frame = now;
-      requestAnimationFrame(frame);
-    };
-    requestAnimationFrame(frame);
   });
   const quiet = async (): Promise<void> => {
     for (;;) {
       const idle = pending.size === 0 && (await page.evaluate(() => performance.now() - (window as unknown as { bench: Bench }).bench.last > 300));
       if (idle && pending.size === 0) return;
-      await page.waitForTimeout(20);
+      await page.waitForTimeout(40);
     }
   };
   return {
     quiet,
     time: async (event, act) => {
-      await page.evaluate(() => performance.clearMeasures());
       await act();
       await page.waitForTimeout(60); // the rest before a hover is asked for
       await quiet();

@@ -39,14 +39,16 @@ func positions(words []uint64, into []uint16) []uint16 {
 	return into[:n]
 }
 
-// fits reports whether vectors can be used: whole words of rows, and room for
-// what is written beyond the last one.
-func (p *picks) fits(from, into int) bool {
-	return hasCompress && from == 64*len(p.words) && into >= p.count+slack
+// fits reports whether vectors can be used, whole words of rows and room for
+// what is written beyond the last one, and whether they pay: they read every row
+// of size bytes, while a list of few rows skips most of the memory.
+func (p *picks) fits(from, into, size int) bool {
+	const sparse = 64 // bytes a row, about a line of memory
+	return hasCompress && from == 64*len(p.words) && into >= p.count+slack && p.count*sparse >= from*size
 }
 
 func pick8(from []uint8, p *picks, into []uint8) []uint8 {
-	if p.fits(len(from), len(into)) {
+	if p.fits(len(from), len(into), 1) {
 		compress8(&into[0], &from[0], &p.words[0], len(p.words))
 		return into[:p.count]
 	}
@@ -54,7 +56,7 @@ func pick8(from []uint8, p *picks, into []uint8) []uint8 {
 }
 
 func pick16(from []uint16, p *picks, into []uint16) []uint16 {
-	if p.fits(len(from), len(into)) {
+	if p.fits(len(from), len(into), 2) {
 		compress16(&into[0], &from[0], &p.words[0], len(p.words))
 		return into[:p.count]
 	}
@@ -62,7 +64,7 @@ func pick16(from []uint16, p *picks, into []uint16) []uint16 {
 }
 
 func pick32(from []uint32, p *picks, into []uint32) []uint32 {
-	if p.fits(len(from), len(into)) {
+	if p.fits(len(from), len(into), 4) {
 		compress32(&into[0], &from[0], &p.words[0], len(p.words))
 		return into[:p.count]
 	}

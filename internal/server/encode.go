@@ -64,6 +64,24 @@ func layered[T uint16 | uint32 | float64](c *columns, layers [query.Layers][]T, 
 	return p
 }
 
+// cellCounts adds the counts of the cells of a pair, in two bytes each if they
+// fit: they are most of an answer, and no layer has more than all rows.
+func cellCounts(c *columns, layers [query.Layers][]uint32, hover bool) PerLayer {
+	for _, n := range layers[query.All] {
+		if n > math.MaxUint16 {
+			return layered(c, layers, hover)
+		}
+	}
+	var short [query.Layers][]uint16
+	for l, counts := range layers {
+		short[l] = make([]uint16, len(counts))
+		for i, n := range counts {
+			short[l][i] = uint16(n)
+		}
+	}
+	return layered(c, short, hover)
+}
+
 // message puts header and columns together. The header is padded, so that
 // columns start at a multiple of 8 from the start of the message.
 func message(header any, body []byte) ([]byte, error) {
@@ -92,7 +110,7 @@ func encodeAnswer(q *query.Request, a *query.Answer, head Answer, fold func(*col
 	}
 	head.Pairs = make([]PairAnswer, len(a.Pairs))
 	for i, d := range a.Pairs {
-		head.Pairs[i] = PairAnswer{Left: add(c, d.Left), Right: add(c, d.Right), Counts: layered(c, d.Counts, hover)}
+		head.Pairs[i] = PairAnswer{Left: add(c, d.Left), Right: add(c, d.Right), Counts: cellCounts(c, d.Counts, hover)}
 	}
 	head.Groups = make([]GroupAnswer, len(a.Groups))
 	for i, g := range a.Groups {

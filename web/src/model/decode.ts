@@ -81,7 +81,9 @@ export class Columns {
   u16(c: wire.Column): Uint16Array {
     return new Uint16Array(this.buffer, this.at(c, 'u16'), this.refs[c]!.length);
   }
+  /** Numbers that fit may travel in two bytes. */
   u32(c: wire.Column): Uint32Array {
+    if (this.refs[c]?.type === 'u16') return new Uint32Array(this.u16(c));
     return new Uint32Array(this.buffer, this.at(c, 'u32'), this.refs[c]!.length);
   }
   f32(c: wire.Column): Float32Array {
@@ -91,7 +93,9 @@ export class Columns {
     return new Float64Array(this.buffer, this.at(c, 'f64'), this.refs[c]!.length);
   }
   u32s([a, b, c]: wire.PerLayer): Layered<Uint32Array> {
-    return [this.u32(a), this.u32(b), this.u32(c)];
+    const all = this.u32(a);
+    const selected = b === a ? all : this.u32(b);
+    return [all, selected, c === b ? selected : this.u32(c)];
   }
   f64s([a, b, c]: wire.PerLayer): Layered<Float64Array> {
     return [this.f64(a), this.f64(b), this.f64(c)];

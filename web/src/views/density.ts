@@ -3,6 +3,7 @@
 // samples it has; the weakest are drawn first.
 import { mix, parseColor } from '../base/color';
 import type { Rect } from '../base/geometry';
+import { columnWidth } from '../base/raster';
 import type { Strokes } from '../base/renderer';
 import type { Theme } from '../base/theme';
 import { ALL, HOVERED, SELECTED, type PairAnswer } from '../model/decode';
@@ -76,6 +77,20 @@ export function largestCell(pairs: readonly (PairAnswer | undefined)[]): number 
   let most = 1;
   for (const p of pairs) if (p) for (const n of p.counts[SELECTED]) if (n > most) most = n;
   return most;
+}
+
+/** How many columns of pixels the lines of some pairs are drawn with as one, at most: the rest's lines count too where they are drawn. */
+export function linesWide(pairs: Iterable<PairAnswer>, rest: boolean): number {
+  let wide = 1;
+  for (const { counts } of pairs) {
+    let n = 0;
+    for (let i = 0; i < counts[SELECTED].length; i++) {
+      if (counts[SELECTED][i]! > 0) n++;
+      if (rest && counts[ALL][i]! > counts[SELECTED][i]!) n++;
+    }
+    wide = Math.max(wide, columnWidth(n));
+  }
+  return wide;
 }
 
 /** A layer and its colours, weakest first. */

@@ -72,7 +72,9 @@ export function foldPair(p: PairAnswer, left: Uint16Array | undefined, right: Ui
     for (let i = 0; i < counts.length; i++) out[at[i]!]! += counts[i]!;
     return out;
   };
-  return { left: Uint16Array.from(lefts), right: Uint16Array.from(rights), counts: layered((l) => sum(p.counts[l])) };
+  const all = sum(p.counts[ALL]);
+  const selected = p.counts[SELECTED] === p.counts[ALL] ? all : sum(p.counts[SELECTED]);
+  return { left: Uint16Array.from(lefts), right: Uint16Array.from(rights), counts: [all, selected, sum(p.counts[HOVERED])] };
 }
 
 function largest(of: Uint16Array, map: Uint16Array | undefined): number {
