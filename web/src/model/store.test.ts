@@ -54,6 +54,7 @@ interface Question {
 class TestApi {
   questions: Question[] = [];
   prepared: unknown[] = [];
+  preparing: AbortSignal | undefined;
   kept: readonly NamedSelection[] = [];
   homes: Home = {
     version: 't', runs: [{ id: 'r1', name: 'one', kind: 'samples', rows: 10, trace: false }], jobs: [], recent: [], record: '', formats: [], uploadLimit: 1, shared: false,
@@ -84,8 +85,9 @@ class TestApi {
       });
     });
   }
-  prepare(_run: string, p: unknown): Promise<void> {
+  prepare(_run: string, p: unknown, signal: AbortSignal): Promise<void> {
     this.prepared.push(p);
+    this.preparing = signal;
     return Promise.reject(new Gone());
   }
   saveSelections(_run: string, list: readonly NamedSelection[]): Promise<readonly NamedSelection[]> {
@@ -351,6 +353,32 @@ describe('dragging', () => {
     expect(store.snapshot.answers.get('statistics')).toMatchObject({ stale: false });
   });
 
+  it('asks before anyone redraws', async () => {
+    for (const act of [() => store.select(slow), () => store.undo(), () => store.select(slow), () => store.hover(cpu(1))]) {
+      const before = api.questions.length;
+      const seen: number[] = [];
+      // Views are redrawn in a turn of their own, as Svelte does it.
+      const stop = store.subscribe(() => queueMicrotask(() => seen.push(api.questions.length - before)));
+      await settle();
+      seen.length = 0;
+      act();
+      await settle();
+      stop();
+      expect(seen).not.toHaveLength(0);
+      expect(seen).not.toContain(0);
+      await api.last.answer(10, 2);
+      clock.pass();
+    }
+  });
+  it('stops preparing when the drag ends', async () => {
+    store.prepare({ column: 'latency' });
+    store.brush('latency', [range(1, 2)], true);
+    await settle();
+    expect(api.preparing?.aborted).toBe(false);
+    store.brush('latency', [range(1, 3)]);
+    await settle();
+    expect(api.preparing?.aborted).toBe(true);
+  });
   it('tells the server the axis, and does not mind if that fails', async () => {
     store.select(cpu(1));
     store.brush('latency', [range(1, 2)]);

@@ -4,7 +4,9 @@ import type { Term } from '../model/selection';
 import { axisQuestion, correlate, defaultAxes, isConstant, moveAxis, orderByCorrelation } from './axes';
 import { AxisLayout, rangeOfBins, subtitle } from './axis';
 import { chipOf, pageTitle } from './chips';
-import { densityStrokes, inkOf, lineColor, lineWidth, mutualInformation, type LineLayer } from './density';
+import type { PairAnswer } from '../model/decode';
+import { rasterize } from '../base/raster';
+import { densityStrokes, inkOf, lineColor, lineWidth, linesWide, mutualInformation, type LineLayer } from './density';
 import { column, info, machine, names, numbers, pair } from './fixture';
 import { foldAxis, foldPair } from './fold';
 import { HistogramView } from './histogram';
@@ -116,6 +118,17 @@ describe('lines', () => {
   it('whose bin has no place are not seen', () => {
     const s = densityStrokes({ ...input, leftY: (b) => (b === 0 ? NaN : 5) }, [ink('selection')]);
     expect([...s.alpha]).toEqual([0, 0]);
+  });
+  it('says how coarsely so many lines are drawn', () => {
+    const cells = (n: number, selected: number): PairAnswer => {
+      const counts = (f: (i: number) => number): Uint32Array => Uint32Array.from({ length: n }, (_, i) => f(i));
+      return { left: new Uint16Array(n), right: new Uint16Array(n), counts: [counts(() => 2), counts((i) => (i < selected ? 1 : 0)), counts(() => 0)] };
+    };
+    expect(linesWide([cells(3000, 3000)], false)).toBe(1);
+    expect(linesWide([cells(3000, 3000)], true)).toBe(2); // each cell has a rest
+    expect(linesWide([cells(10, 10), cells(12_001, 12_001)], false)).toBe(3);
+    const drawn = densityStrokes({ ...input, pair: cells(2000, 1500) }, [ink('rest'), ink('selection')]);
+    expect(rasterize(drawn, 1).wide).toBe(linesWide([cells(2000, 1500)], true));
   });
   it('take their strength from the pair, or from one side', () => {
     const byLeft = densityStrokes({ ...input, pair: pair([[0, 0, 9, 9, 0], [1, 0, 1, 1, 0]]), strength: 'left' }, [ink('selection')]);
