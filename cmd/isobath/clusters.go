@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -44,7 +45,11 @@ clusters share samples where windows overlap.`,
 			if cmd.Flags().Changed("level") {
 				ask.Level = &level
 			}
-			tree, err := guideTo(s).Cluster(cmd.Context(), ask.Options(e))
+			line := term.NewProgress(os.Stderr, "clusters")
+			opt := ask.Options(e)
+			opt.Progress = told(line)
+			tree, err := guideTo(s).Cluster(cmd.Context(), opt)
+			line.Done()
 			if err != nil {
 				return usageError{err}
 			}

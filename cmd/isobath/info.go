@@ -12,6 +12,7 @@ import (
 
 	"isobath/internal/dataset"
 	"isobath/internal/formats"
+	"isobath/internal/gaps"
 	"isobath/internal/hw"
 	"isobath/internal/run"
 	"isobath/internal/table"
@@ -82,6 +83,9 @@ type samplesInfo struct {
 	Sources  int            `json:"sources"`
 	// Recording is set if this program recorded the samples.
 	Recording *run.Recording `json:"recording,omitempty"`
+	// Gaps are the stretches of time in which samples are missing or stand for
+	// more than they count.
+	Gaps []gaps.Gap `json:"gaps,omitempty"`
 }
 
 type columnInfo struct {
@@ -97,7 +101,7 @@ type columnInfo struct {
 }
 
 func describeSamples(s *dataset.Set) *samplesInfo {
-	i := &samplesInfo{Table: s.Table.Name, Origin: s.Run.Origin, Sources: len(s.Run.SourceFiles), Recording: s.Run.Recording}
+	i := &samplesInfo{Table: s.Table.Name, Origin: s.Run.Origin, Sources: len(s.Run.SourceFiles), Recording: s.Run.Recording, Gaps: gaps.Find(s.Table, s.Run.Table("gaps"))}
 	i.common = commonOf(s)
 	if s.Topology != nil {
 		t := s.Topology.Summary()

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -38,7 +39,9 @@ give to the other verbs as --where. What the data cannot support is not shown.`,
 			if err != nil {
 				return err
 			}
-			found, err := guideTo(s).Insights(cmd.Context(), e, nil)
+			line := term.NewProgress(os.Stderr, "insights")
+			found, err := guideTo(s).Insights(cmd.Context(), e, told(line))
+			line.Done()
 			if err != nil {
 				return err
 			}
@@ -57,6 +60,14 @@ give to the other verbs as --where. What the data cannot support is not shown.`,
 	cmd.Flags().IntVar(&top, "top", 0, "show only the first `n`")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// told shows what a guided analysis is doing, and how far it is, on a line of
+// the terminal.
+func told(line *term.Progress) guide.Progress {
+	return func(stage string, done, total int) {
+		line.Say(fmt.Sprintf("%s, %s", stage, term.Percent(float64(done)/float64(max(total, 1)))))
+	}
 }
 
 // guideTo returns the guided analysis of a data set.
