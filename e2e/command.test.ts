@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
 import { browse, isobath, ROOT, start, type Browser, type Running } from './harness';
-import { counted, everything, linkOf, opened, whereOf } from './page';
+import { counted, everything, find, linkOf, opened, whereOf } from './page';
 
 const PICTURES = process.env['ISOBATH_PICTURES'];
 const CHAPTER = readFileSync(join(ROOT, 'docs/guide/commands.md'), 'utf8');
@@ -110,6 +110,39 @@ describe('commands', () => {
       expect(report.samples).toBe(want.samples);
     },
   );
+
+  it.each(['dram and remote', 'l2 misses slow', 'stores or mispredicted branches', 'halo and latency > 100'])('joins "%s" into one selection', async (text) => {
+    const want = cli(text, '--shown', 'time,symbol,line,latency,level,cpu')[0]!;
+    expect(want.where).toMatch(/ [&|] /);
+    await enter(text);
+    await counted(page, want.samples!, ROWS);
+    expect((JSON.parse(isobath('report', file, '--where', await whereOf(page), '--json')) as { samples: number }).samples).toBe(want.samples);
+    // Names for people on the chips; what the file calls them in their tooltips.
+    if (text.includes('mispredicted')) {
+      const chip = page.locator('.chip').first();
+      expect((await chip.innerText()).replace(/\s+/g, ' ')).toContain('mispredicted branch');
+      expect(await chip.getAttribute('title')).toContain('ibs_op_brn_misp = 1');
+    }
+  });
+
+  it('orders the axes by correlation', async () => {
+    await enter('everything');
+    const before = (await linkOf(page)).get('axes') ?? '';
+    await enter('order axes by correlation');
+    await expect.poll(async () => (await linkOf(page)).get('axes') ?? '').not.toBe(before);
+    const axes = (await linkOf(page)).get('axes')!.split(',');
+    expect([...axes].sort()).toEqual(['cpu', 'latency', 'level', 'line', 'symbol', 'time']);
+    // The level follows from the latency in these rows: nothing says more.
+    expect(Math.abs(axes.indexOf('level') - axes.indexOf('latency'))).toBe(1);
+    await page.keyboard.press('Control+KeyZ');
+  });
+
+  it('says in the tooltip of a level how it was decided', async () => {
+    await find(page, 'Parallel coordinates', /^L2 /);
+    const tip = page.locator('.tip');
+    await tip.filter({ hasText: /e\.g\. sample \d+, L2: it missed L1 \(ibs_dc_miss\) but not L2/ }).waitFor();
+    await page.mouse.move(2, 2);
+  });
 
   it('lists what the command line lists, in the same order', async () => {
     await type('l1 tlb');
@@ -215,6 +248,33 @@ describe('commands', () => {
     await counted(page, want.samples, ROWS);
     await enter('everything');
     await everything(page, ROWS);
+  });
+
+  it('keeps micro-ops that access no memory, if asked to', async () => {
+    const branches = join(folder, 'branches.csv');
+    const rows = ibs().trim().split('\n');
+    const [ld, st] = ['ibs_ld_op', 'ibs_st_op'].map((n) => HEADER.split(',').indexOf(n)) as [number, number];
+    // Every fourth micro-op accesses nothing.
+    writeFileSync(branches, rows.map((l, i) => (i === 0 || i % 4 > 0 ? l : l.split(',').map((c, k) => (k === ld || k === st ? '0' : c)).join(','))).join('\n') + '\n');
+    await page.keyboard.press('Control+KeyO');
+    await page.getByRole('textbox', { name: 'Path' }).fill(branches);
+    await page.keyboard.press('Enter');
+    await everything(page, 300);
+    await type('mispredicted branches');
+    expect(await options().first().innerText()).toContain('import with --all-ops to keep the others');
+    await page.keyboard.press('Escape');
+    await enter('choose columns');
+    await page.getByRole('checkbox', { name: 'Keep micro-ops that access no memory' }).check();
+    await page.getByRole('button', { name: 'Read the file again' }).click();
+    await everything(page, 400);
+    await enter('mispredicted branches');
+    const want = (JSON.parse(isobath('report', branches, '--all-ops', '--where', 'ibs_op_brn_misp = 1', '--json')) as { samples: number }).samples;
+    expect(want).toBe(80);
+    await counted(page, want, 400);
+    // What accesses nothing has no level: it is not counted as a hit in L1.
+    const levels = (JSON.parse(isobath('report', branches, '--all-ops', '--by', 'level', '--json')) as { groups: { key: { level: string | null }; samples: number }[] }).groups;
+    const known = levels.filter((g) => g.key.level).reduce((n, g) => n + g.samples, 0);
+    expect(known).toBe(300);
   });
 
   it('finds axes by readable names', async () => {

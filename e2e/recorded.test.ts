@@ -1,0 +1,138 @@
+// What a recorder says beside its samples: when some were lost, throttled or
+// stand for more, on every time axis; and who touched pages first, as a
+// statistic of data objects.
+
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { browse, isobath, ROOT, start, type Browser, type Running } from './harness';
+import { counted, everything, find, opened, pixels, whereOf } from './page';
+
+/** Made by the tests of internal/gaps, which say what is in it. */
+const LOSSY = join(ROOT, 'internal/gaps/testdata/lossy.data');
+
+interface Gap {
+  readonly kind: string;
+  readonly from: number;
+  readonly to: number;
+  readonly records: number;
+}
+
+describe('gaps in a recording', () => {
+  let server: Running;
+  let browser: Browser;
+  let page: Page;
+  let problems: string[];
+  const gaps = (JSON.parse(isobath('info', LOSSY, '--json')) as { gaps: Gap[] }).gaps;
+
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([start('open', LOSSY), browse({ width: 1440, height: 900 })]);
+    ({ page, problems } = await browser.open(server.url));
+    page.setDefaultTimeout(15_000);
+    await opened(page, 400);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await server.stop();
+  });
+  afterEach(() => expect(problems).toEqual([]));
+
+  const said = async (): Promise<string> => (await page.locator('[data-status]').innerText()).replace(/\s+/g, ' ');
+  const summary = async (view: string): Promise<string> => ((await page.getByRole('application', { name: view }).locator('.sr').first().textContent()) ?? '').replace(/\s+/g, ' ');
+
+  it.each([['Parallel coordinates'], ['One axis']])('are hatched, said and listed: %s', async (view) => {
+    expect(gaps.map((g) => g.kind)).toEqual(['lost', 'throttled', 'lost', 'multiplexed']);
+    await page.getByRole('tab', { name: view }).click();
+    // The legend says what the hatch stands for, in words of its own the amounts.
+    const legend = page.getByText(/samples lost, throttled, multiplexed/);
+    await legend.waitFor();
+    expect((await legend.getAttribute('title'))!.replace(/\s+/g, ' ')).toContain('42 records lost (the ring buffer was full, CPU 0)');
+    // To people who do not see it.
+    await expect.poll(() => summary(view)).toContain('samples are missing: 42 records lost (the ring buffer was full, CPU 0); throttled once (the kernel slowed sampling down, CPU 1); 7 records lost');
+    // Under the pointer, where it lies and nowhere else.
+    await find(page, view, /records lost/);
+    expect(await said()).toMatch(/^time (29|69)\d?[\d.–]* ?ms.*(42|7) records lost \(the ring buffer was full/);
+    await find(page, view, /throttled once/);
+    expect(await said()).toMatch(/^time 5\d\d/);
+    await find(page, view, /^time 1\d\d[^]*of its/);
+    expect(await said()).not.toMatch(/lost|throttled|counters/);
+  });
+
+  it('are drawn in the colour of doubt, over everything and in both themes', async () => {
+    await page.getByRole('tab', { name: 'One axis' }).click();
+    const light = await pixels(page, 'One axis', 0);
+    await page.getByRole('button', { name: /^(Light|Dark) theme/ }).first().click();
+    await expect.poll(() => pixels(page, 'One axis', 0)).not.toBe(light);
+    await page.getByRole('button', { name: /^(Light|Dark) theme/ }).first().click();
+  });
+
+  it('are rows of the table, as the command line lists them', async () => {
+    await page.getByRole('tab', { name: 'One axis' }).click();
+    const view = page.getByRole('application', { name: 'One axis' });
+    await view.click({ button: 'right' });
+    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Export CSV' }).click()]);
+    const rows = readFileSync(await file.path(), 'utf8').split('\n').map((l) => l.split(','));
+    for (const g of gaps) expect(rows.some((r) => r[0] === g.kind && Number(r[1]) === g.from && Number(r[2]) === g.to), `${g.kind} from ${g.from}`).toBe(true);
+  });
+});
+
+describe('first touch', () => {
+  let folder: string;
+  let server: Running;
+  let browser: Browser;
+  let page: Page;
+  let problems: string[];
+
+  /** A run of our own with the page faults of a recording: thread 7 touched all of u, threads 7 and 8 half of v each. */
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'isobath-touch-'));
+    const at = (name: string): string => join(folder, name);
+    const samples = ['time\taddr\tcpu\tnode\ttid\tlatency\tsymbol\ttouch_node'];
+    for (let i = 0; i < 40; i++) samples.push([i, `0x${(0x10000 + 4096 * (i % 8)).toString(16)}`, i % 2, i % 2, 7 + (i % 2), 10, i % 4 < 3 ? 'u' : 'v', 0].join('\t'));
+    const touches = ['time\tcpu\tnode\tpid\ttid\taddr\tsymbol'];
+    for (let i = 0; i < 8; i++) touches.push([i, 0, 0, 1, 7, `0x${(0x10000 + 4096 * i).toString(16)}`, 'u'].join('\t'));
+    for (let i = 0; i < 4; i++) touches.push([8 + i, i % 2, i % 2, 1, 7 + (i % 2), `0x${(0x90000 + 4096 * i).toString(16)}`, 'v'].join('\t'));
+    writeFileSync(at('samples.tsv'), samples.join('\n') + '\n');
+    writeFileSync(at('touches.tsv'), touches.join('\n') + '\n');
+    isobath('import', at('samples.tsv'), '-o', at('run.isobath'));
+    isobath('import', at('touches.tsv'), '-o', at('touches.isobath'));
+    copyFileSync(at('touches.isobath/samples.arrow'), at('run.isobath/touches.arrow'));
+    const manifest = JSON.parse(readFileSync(at('run.isobath/manifest.json'), 'utf8')) as { tables: object[] };
+    manifest.tables.push({ name: 'touches', file: 'touches.arrow', rows: 12 });
+    writeFileSync(at('run.isobath/manifest.json'), JSON.stringify(manifest));
+    [server, browser] = await Promise.all([start('open', at('run.isobath')), browse({ width: 1440, height: 900 })]);
+    ({ page, problems } = await browser.open(server.url));
+    page.setDefaultTimeout(15_000);
+    await opened(page, 40);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  afterEach(() => expect(problems).toEqual([]));
+
+  it('is a list of objects, as the command line prints it', async () => {
+    await page.getByRole('tab', { name: 'First touch' }).click();
+    const list = page.getByRole('region', { name: 'First touch' });
+    await list.getByText('12 pages touched first').waitFor();
+    const report = JSON.parse(isobath('report', join(folder, 'run.isobath'), '--touches', '--json')) as { objects: { symbol: string; pages: number; samples: number; known: number; away: number }[] };
+    for (const o of report.objects) {
+      const cells = await list.getByRole('row').filter({ has: page.getByRole('button', { name: o.symbol, exact: true }) }).locator('td').allInnerTexts();
+      expect([cells[0]!.trim(), cells[1], cells[4], cells[5]!.replace(/\s+/g, ' ')]).toEqual([o.symbol, String(o.pages), String(o.samples), `${((100 * o.away) / o.known).toFixed(1)} %`]);
+    }
+    await list.getByText('node 0: 8').waitFor();
+    await list.getByText('thread 7: 2, thread 8: 2').waitFor();
+    await list.getByRole('button', { name: 'v', exact: true }).click();
+    await counted(page, 10, 40);
+    expect(await whereOf(page)).toBe('symbol = v');
+    await page.keyboard.press('Control+KeyZ');
+    await everything(page, 40);
+  });
+
+  it('stands in the words of a data object', async () => {
+    await find(page, 'Top offenders', /^u .*8 pages first touched by thread 7 \(all\) on node 0 \(all\).*measured/);
+  });
+});
