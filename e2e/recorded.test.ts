@@ -2,13 +2,13 @@
 // stand for more, on every time axis; and who touched pages first, as a
 // statistic of data objects.
 
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import { browse, isobath, ROOT, start, type Browser, type Running } from './harness';
-import { counted, everything, find, opened, pixels, whereOf } from './page';
+import { counted, everything, find, opened, whereOf } from './page';
 
 /** Made by the tests of internal/gaps, which say what is in it. */
 const LOSSY = join(ROOT, 'internal/gaps/testdata/lossy.data');
@@ -39,33 +39,50 @@ describe('gaps in a recording', () => {
   });
   afterEach(() => expect(problems).toEqual([]));
 
-  const said = async (): Promise<string> => (await page.locator('[data-status]').innerText()).replace(/\s+/g, ' ');
+  const said = async (): Promise<string> => (await page.locator('[data-status]').innerText()).replace(/\s+/g, ' ').trim();
   const summary = async (view: string): Promise<string> => ((await page.getByRole('application', { name: view }).locator('.sr').first().textContent()) ?? '').replace(/\s+/g, ' ');
 
   it.each([['Parallel coordinates'], ['One axis']])('are hatched, said and listed: %s', async (view) => {
     expect(gaps.map((g) => g.kind)).toEqual(['lost', 'throttled', 'lost', 'multiplexed']);
     await page.getByRole('tab', { name: view }).click();
     // The legend says what the hatch stands for, in words of its own the amounts.
-    const legend = page.getByText(/samples lost, throttled, multiplexed/);
+    const legend = page.locator('.legend', { hasText: /gaps/ });
     await legend.waitFor();
     expect((await legend.getAttribute('title'))!.replace(/\s+/g, ' ')).toContain('42 records lost (the ring buffer was full, CPU 0)');
     // To people who do not see it.
     await expect.poll(() => summary(view)).toContain('samples are missing: 42 records lost (the ring buffer was full, CPU 0); throttled once (the kernel slowed sampling down, CPU 1); 7 records lost');
     // Under the pointer, where it lies and nowhere else.
     await find(page, view, /records lost/);
-    expect(await said()).toMatch(/^time (29|69)\d?[\d.–]* ?ms.*(42|7) records lost \(the ring buffer was full/);
+    expect(await said()).toMatch(/^time (28|29|30|69|70)[\d.–]+ ms .* (42|7) records lost \(the ring buffer was full/);
     await find(page, view, /throttled once/);
-    expect(await said()).toMatch(/^time 5\d\d/);
+    expect(await said()).toMatch(/^time (49|5\d|60)\d/);
     await find(page, view, /^time 1\d\d[^]*of its/);
     expect(await said()).not.toMatch(/lost|throttled|counters/);
   });
 
-  it('are drawn in the colour of doubt, over everything and in both themes', async () => {
-    await page.getByRole('tab', { name: 'One axis' }).click();
-    const light = await pixels(page, 'One axis', 0);
-    await page.getByRole('button', { name: /^(Light|Dark) theme/ }).first().click();
-    await expect.poll(() => pixels(page, 'One axis', 0)).not.toBe(light);
-    await page.getByRole('button', { name: /^(Light|Dark) theme/ }).first().click();
+  it('are drawn in the colour of doubt, in both themes', async () => {
+    /** Pixels of exactly this colour in the lower layer: the edges of bands are solid. */
+    const painted = (view: string, rgb: readonly number[]): Promise<number> =>
+      page.evaluate(
+        ([name, want]) => {
+          const canvas = document.querySelectorAll<HTMLCanvasElement>(`[data-view="${name}"] canvas`)[0]!;
+          const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+          let n = 0;
+          for (let i = 0; i < data.length; i += 4) if (data[i] === want[0] && data[i + 1] === want[1] && data[i + 2] === want[2] && data[i + 3] === 255) n++;
+          return n;
+        },
+        [view, rgb] as const,
+      );
+    const [light, dark] = [[0x8a, 0x5a, 0x00], [0xe8, 0xb0, 0x4a]] as const;
+    for (const view of ['One axis', 'Parallel coordinates']) {
+      await page.getByRole('tab', { name: view }).click();
+      await expect.poll(() => painted(view, light)).toBeGreaterThan(100);
+      expect(await painted(view, dark)).toBe(0);
+      await page.getByRole('button', { name: 'Dark theme' }).click();
+      await expect.poll(() => painted(view, dark)).toBeGreaterThan(100);
+      await page.getByRole('button', { name: 'Light theme' }).click();
+      await expect.poll(() => painted(view, light)).toBeGreaterThan(100);
+    }
   });
 
   it('are rows of the table, as the command line lists them', async () => {
@@ -98,7 +115,8 @@ describe('first touch', () => {
     writeFileSync(at('touches.tsv'), touches.join('\n') + '\n');
     isobath('import', at('samples.tsv'), '-o', at('run.isobath'));
     isobath('import', at('touches.tsv'), '-o', at('touches.isobath'));
-    copyFileSync(at('touches.isobath/samples.arrow'), at('run.isobath/touches.arrow'));
+    // A table knows its name; this one is as long as the other.
+    writeFileSync(at('run.isobath/touches.arrow'), Buffer.from(readFileSync(at('touches.isobath/samples.arrow')).toString('latin1').replaceAll('samples', 'touches'), 'latin1'));
     const manifest = JSON.parse(readFileSync(at('run.isobath/manifest.json'), 'utf8')) as { tables: object[] };
     manifest.tables.push({ name: 'touches', file: 'touches.arrow', rows: 12 });
     writeFileSync(at('run.isobath/manifest.json'), JSON.stringify(manifest));

@@ -139,7 +139,7 @@ func samplesRun(name, path string, set *dataset.Set) *Run {
 	}
 	switch {
 	case set.Topology == nil:
-		r.TopologyNote = "this data has no hardware topology; import it with --topology FILE"
+		r.TopologyNote = "This data has no hardware topology."
 	case set.Places == nil:
 		r.TopologyNote = "the samples do not say on which CPU they were taken"
 	}

@@ -131,7 +131,7 @@ export class GuidedView implements View<GuidedMark> {
   private drawRamp(r: Renderer, scale: AmountScale | undefined, unit: string, y: number): void {
     const { muted } = r.theme;
     if (!scale) {
-      r.text('no window has enough samples', 12, y, { font: SMALL, fill: muted });
+      r.text('too few samples a window', 12, y, { font: SMALL, fill: muted });
       return;
     }
     const low = metricEnd(scale.lo, unit);
