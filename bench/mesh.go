@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -159,4 +162,61 @@ print(best * 1000)`
 	t, err := best(3, func() error { _, err := vtk.Read(path); return err })
 	r.Ours, r.Ratio = t.cpu, t.cpu/r.Peer
 	return []Result{r}, err
+}
+
+// meshPage measures the mesh page in a real browser without a graphics card
+// (e2e/meshbench.test.ts): two million samples on a million cells.
+func meshPage(ctx context.Context) ([]Result, error) {
+	dir, err := os.MkdirTemp("", "bench-mesh-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	program, err := buildProgram(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := meshPageData(dir); err != nil {
+		return nil, err
+	}
+	if err := browserBench(ctx, program, "meshbench.test.ts", "ISOBATH_MESH_BENCH="+dir); err != nil {
+		return skippedIf(errNoBrowser, "mesh-page", err)
+	}
+	return pageResults(filepath.Join(dir, "page.json"))
+}
+
+func meshPageData(dir string) error {
+	var b bytes.Buffer
+	n := meshSide + 1
+	fmt.Fprintf(&b, "# vtk DataFile Version 3.0\nbench\nBINARY\nDATASET STRUCTURED_POINTS\nDIMENSIONS %d %d %d\nORIGIN 0 0 0\nSPACING 1 1 1\n", n, n, n)
+	cells := meshSide * meshSide * meshSide
+	fmt.Fprintf(&b, "CELL_DATA %d\nSCALARS v float 1\nLOOKUP_TABLE default\n", cells)
+	for i := range cells {
+		_ = binary.Write(&b, binary.BigEndian, float32(i%1000)) // a buffer takes everything
+	}
+	if err := os.WriteFile(filepath.Join(dir, "mesh.vtk"), b.Bytes(), 0o644); err != nil {
+		return err
+	}
+	const rows = 2_000_000
+	r := rand.New(rand.NewPCG(5, 6))
+	var columns []*table.Column
+	for _, c := range []struct {
+		name  string
+		below int
+	}{{"cpu", 64}, {"latency", 2000}, {"x", meshSide}, {"y", meshSide}, {"z", meshSide}} {
+		data := make([]int32, rows)
+		for i := range data {
+			data[i] = int32(r.IntN(c.below))
+		}
+		columns = append(columns, &table.Column{Name: c.name, Data: data, Provenance: table.Measured})
+	}
+	t, err := table.New("samples", columns)
+	if err != nil {
+		return err
+	}
+	f, err := os.Create(filepath.Join(dir, "samples.arrow"))
+	if err != nil {
+		return err
+	}
+	return errors.Join(t.WriteArrow(f), f.Close())
 }

@@ -13,6 +13,7 @@ var rows = []Row{
 	{"mesh-field", meshField},
 	{"mesh-surface", meshSurface},
 	{"mesh-read", meshRead},
+	{"mesh-page", meshPage},
 	{"import", imports},
 	{"perf", perfData},
 	{"symbol", attribution},

@@ -14,6 +14,7 @@ const PICTURES = process.env['ISOBATH_PICTURES'];
 const DUMPS = shared('mesh/lulesh');
 const SAMPLES = shared('samples/lulesh_legacy');
 const CAN = shared('mesh/vtk/can.vtu');
+const AMR = shared('mesh/vtk/AMR/HierarchicalBoxDataset.v1.1.vthb');
 
 let browser: Browser;
 beforeAll(async () => {
@@ -85,7 +86,7 @@ describe('the mesh of the built-in run', () => {
   afterEach(() => expect(problems).toEqual([]));
 
   it('shows its surface, and what became of the samples', async () => {
-    await expect.poll(() => words(page, '[data-faces]')).toBe('58 560 faces'); // 2 (192·20 + 192·120 + 20·120)
+    await expect.poll(() => words(page, '[data-faces]'), { timeout: 15_000 }).toBe('58 560 faces'); // 2 (192·20 + 192·120 + 20·120)
     expect(await used(page)).toEqual({ 'on a cell': 92_882, 'no cell': 77, 'out of range': 0 });
     await expect.poll(() => colours(page)).toBeGreaterThan(20);
     await page.getByText(/Spearman ρ = /).waitFor();
@@ -122,10 +123,10 @@ describe('the mesh of the built-in run', () => {
     await page.getByRole('button', { name: /^Axis/ }).click();
     await page.getByRole('menuitemradio', { name: 'y' }).or(page.getByRole('menuitem', { name: 'y', exact: true })).first().click();
     await page.getByRole('slider', { name: 'Place of the slice' }).fill('0.525'); // y 10.5
-    await expect.poll(() => words(page, '[data-faces]')).toBe(`${written(192 * 120)} faces`);
+    await expect.poll(() => words(page, '[data-faces]'), { timeout: 15_000 }).toBe(`${written(192 * 120)} faces`);
     await page.getByRole('button', { name: /^Show/ }).click();
     await page.getByRole('menuitemradio', { name: /side by side/ }).or(page.getByRole('menuitem', { name: /side by side/ })).first().click();
-    await expect.poll(() => page.getByRole('region', { name: /^Legend/ }).count()).toBe(2);
+    await expect.poll(() => page.getByRole('region', { name: /^Legend/ }).count(), { timeout: 15_000 }).toBe(2);
     await expect.poll(() => colours(page)).toBeGreaterThan(20);
     await picture(page, 'mesh-demo');
     await page.getByRole('radio', { name: 'Threshold' }).click();
@@ -154,7 +155,163 @@ describe('the mesh of the built-in run', () => {
   });
 });
 
-describe.skipIf(!DUMPS || !SAMPLES || !CAN)('the mesh page on real data', () => {
+/** A choice in a menu of the mesh page. */
+async function choose(page: Page, menu: RegExp, item: string | RegExp): Promise<void> {
+  await page.getByRole('button', { name: menu }).click();
+  const exact = typeof item === 'string';
+  await page.getByRole('menuitemradio', { name: item, exact }).or(page.getByRole('menuitem', { name: item, exact })).first().click();
+}
+
+describe('selecting on the mesh', () => {
+  let server: Running;
+  let page: Page;
+  let problems: string[];
+  beforeAll(async () => {
+    server = await start('demo');
+    ({ page, problems } = await browser.open(`${server.url}&v=1&page=mesh`));
+    page.setDefaultTimeout(20_000);
+    await everything(page, 92_959);
+    await drawn(page);
+    await page.getByText(/Spearman ρ = /).waitFor();
+  });
+  afterAll(async () => {
+    await page.close();
+    await server.stop();
+  });
+  afterEach(() => expect(problems).toEqual([]));
+  const number = async (): Promise<number> => Number((await page.getByRole('status', { name: 'Samples selected' }).locator('b').innerText()).replace(/\s/g, ''));
+  const clear = async (): Promise<void> => {
+    await page.keyboard.press('Control+Shift+KeyA');
+    await everything(page, 92_959);
+  };
+
+  /** Points of the picture under which lie cells with samples, by what the status line says. */
+  interface Spot {
+    readonly x: number;
+    readonly y: number;
+    readonly cell: number;
+  }
+  async function sampled(n: number): Promise<Spot[]> {
+    const box = await boxOf(page, 'Mesh');
+    const out: Spot[] = [];
+    for (let i = 0; i < 240 && out.length < n; i++) {
+      const p = { x: box.x + box.width * (0.35 + 0.005 * (i % 60)), y: box.y + box.height * (0.5 + 0.04 * Math.floor(i / 60)) };
+      await page.mouse.move(p.x, p.y);
+      const said = await words(page, '[data-status]');
+      const m = /^Cell ([\d\s]+) .* samples?/.exec(said);
+      const cell = m ? Number(m[1]!.replace(/\s/g, '')) : -1;
+      if (m && !/no samples/.test(said) && !out.some((o) => o.cell === cell)) out.push({ ...p, cell });
+    }
+    expect(out.length).toBe(n);
+    return out;
+  }
+
+  it('by click, Shift and Alt, with a tooltip that has the exact values', async () => {
+    const [a, b] = (await sampled(2)) as [Spot, Spot];
+    await page.mouse.move(a.x, a.y);
+    await expect.poll(() => words(page, '.tip')).toMatch(new RegExp(`^cell ${written(a.cell)} i \\d+, j \\d+, k \\d+ latency, average [\\d.]+ cycles, \\d+ samples? u [\\d.]+$`));
+    await page.mouse.click(a.x, a.y);
+    await expect.poll(() => whereOf(page)).toBe(`x = ${a.cell % 192} & y = ${Math.floor(a.cell / 192) % 20} & z = ${Math.floor(a.cell / 3840)}`);
+    await expect.poll(number).toBeLessThan(92_959);
+    const one = await number();
+    await page.keyboard.down('Shift');
+    await page.mouse.click(b.x, b.y);
+    await page.keyboard.up('Shift');
+    await expect.poll(number).toBeGreaterThan(one);
+    const two = await number();
+    await page.keyboard.down('Alt');
+    await page.mouse.click(b.x, b.y);
+    await page.keyboard.up('Alt');
+    await expect.poll(number).toBe(one);
+    expect(two).toBeGreaterThan(one);
+    await clear();
+  });
+
+  it('tells the other views what is hovered, and marks what they point at', async () => {
+    const a = (await sampled(1))[0]!;
+    const asked = page.waitForRequest((r) => r.url().endsWith('/ask') && /"hover":"x = \d+ & y = \d+ & z = \d+"/.test(r.postData() ?? ''));
+    await page.mouse.move(a.x + 1, a.y);
+    await page.mouse.move(a.x, a.y);
+    await asked;
+    // A bar of the time strip is pointed at: the cells of its samples are marked on the mesh.
+    const cells = page.waitForResponse((r) => r.url().endsWith('/mesh/cells'));
+    await page.locator('.track rect[opacity]').nth(3).hover();
+    const answer = (await (await cells).json()) as { cells: number; drawn: number[] };
+    expect(answer.cells).toBeGreaterThan(0);
+    expect(answer.drawn.length).toBeGreaterThan(0);
+    await page.mouse.move(720, 12);
+  });
+
+  it('by a rectangle over the plot, by pointer and by keys', async () => {
+    const plot = await boxOf(page, 'Relation');
+    await page.mouse.move(plot.x + 60, plot.y + 10);
+    await page.mouse.down();
+    await page.mouse.move(plot.x + plot.width - 20, plot.y + plot.height / 2, { steps: 4 });
+    await page.mouse.up();
+    await expect.poll(() => whereOf(page), { timeout: 10_000 }).toMatch(/^rows "cells [\d -]+"$/);
+    await expect.poll(number).toBeGreaterThan(0);
+    const some = await number();
+    expect(some).toBeLessThan(92_959);
+    expect(samplesOf(await whereOf(page))).toBeGreaterThan(0);
+    await page.getByRole('button', { name: 'Memory' }).click();
+    await counted(page, some, 92_959); // the same on the other page, and a chip for it
+    await page.getByRole('button', { name: /^Remove rows "cells/ }).click();
+    await everything(page, 92_959);
+    await page.getByRole('button', { name: 'Mesh' }).click();
+    await page.getByText(/Spearman ρ = /).waitFor();
+    await page.getByRole('application', { name: 'Relation' }).focus();
+    for (let i = 0; i < 12; i++) await page.keyboard.press('Shift+ArrowDown');
+    for (let i = 0; i < 12; i++) await page.keyboard.press('Shift+ArrowLeft');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => whereOf(page), { timeout: 10_000 }).toMatch(/^rows "cells [\d -]+"$/);
+    await clear();
+  });
+
+  const samplesOf = (where: string): number =>
+    [...where.matchAll(/(\d+)(?:-(\d+))?(?=[ "])/g)].reduce((n, m) => n + Number(m[2] ?? m[1]) - Number(m[1]) + 1, 0);
+
+  it('exports the picture and its numbers, and shows them as a table', async () => {
+    await page.getByRole('application', { name: 'Mesh' }).focus();
+    const rows = Number((await words(page, '[data-faces]')).replace(/\D/g, ''));
+    for (const [format, head] of [['CSV', 'cell,place,latency_avg,samples,u\n'], ['SVG', '<svg'], ['PNG', '\u0089PNG']] as const) {
+      await page.getByRole('button', { name: /^Export/ }).click();
+      const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: `Mesh as ${format}` }).click()]);
+      const content = readFileSync((await file.path())!);
+      expect(content.toString('latin1').startsWith(head) || content.toString('utf8').includes(head)).toBe(true);
+      if (format === 'CSV') expect(content.toString().trim().split('\n').length - 1).toBeLessThanOrEqual(rows);
+      if (format === 'SVG') expect(content.toString()).toMatch(/latency, average.*cycles, (log|linear) scale/s);
+    }
+    await page.getByRole('application', { name: 'Mesh' }).focus();
+    await page.keyboard.press('t');
+    await page.getByRole('dialog', { name: 'Mesh' }).getByRole('button', { name: 'Sort by latency_avg' }).click();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').getByText('Turn the mesh').waitFor();
+    await page.keyboard.press('Escape');
+  });
+
+  it('without edges, and the same by WebGL', async () => {
+    const size = async (): Promise<number> => (await page.locator('[data-view="Mesh"]').screenshot()).length;
+    const before = await size();
+    await choose(page, /^Edges/, 'off');
+    await expect.poll(() => option(page, 'edges')).toBe('off');
+    expect(before).toBeGreaterThan(1000);
+    const gl = await browser.open(`${server.url}&v=1&page=mesh&o.m.renderer=webgl`);
+    gl.page.setDefaultTimeout(60_000);
+    await drawn(gl.page);
+    const box = await boxOf(gl.page, 'Mesh');
+    const at = { x: box.x + box.width * 0.5, y: box.y + box.height * 0.55 };
+    await gl.page.mouse.move(at.x, at.y);
+    await expect.poll(() => words(gl.page, '[data-status]'), { timeout: 20_000 }).toMatch(/^Cell /);
+    await page.mouse.move(at.x, at.y);
+    const said = /^Cell [\d\s]+/.exec(await words(gl.page, '[data-status]'))![0];
+    await expect.poll(async () => /^Cell [\d\s]+/.exec(await words(page, '[data-status]'))?.[0]).toBe(said); // both see the same cell there
+    expect(gl.problems).toEqual([]);
+    await gl.page.close();
+  });
+});
+
+describe.skipIf(!DUMPS || !SAMPLES || !CAN || !AMR)('the mesh page on real data', () => {
   const pattern = join(DUMPS ?? '', 'lulesh_c*.vtk');
 
   it('says what the command says, in all three modes', async () => {
@@ -188,7 +345,7 @@ describe.skipIf(!DUMPS || !SAMPLES || !CAN)('the mesh page on real data', () => 
     const { page, problems } = await browser.open(server.url);
     await drawn(page);
     await page.getByRole('status', { name: 'Mesh size' }).getByText(/4\s800 cells/).waitFor();
-    await expect.poll(() => words(page, '[data-faces]')).toBe('3 680 faces');
+    await expect.poll(() => words(page, '[data-faces]'), { timeout: 15_000 }).toBe('3 680 faces');
     const box = await boxOf(page, 'Mesh');
     await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
     await expect.poll(() => words(page, '[data-status]')).toMatch(/^Cell [\d\s]+ EQPS [\d.]+$/);
@@ -212,16 +369,53 @@ describe.skipIf(!DUMPS || !SAMPLES || !CAN)('the mesh page on real data', () => 
     const server = await start('open', '--mesh', pattern);
     const { page, problems } = await browser.open(server.url);
     await drawn(page);
-    await expect.poll(() => words(page, '[data-faces]')).toBe('2 400 faces');
+    await expect.poll(() => words(page, '[data-faces]'), { timeout: 15_000 }).toBe('2 400 faces');
     await page.getByRole('radio', { name: 'Threshold' }).click();
     await page.getByRole('button', { name: /^Threshold by/ }).click();
     await page.getByRole('menuitemradio', { name: 'index z' }).or(page.getByRole('menuitem', { name: 'index z' })).first().click();
     await page.getByRole('slider', { name: 'Upper end of the threshold' }).fill('0.53'); // k ≤ 10
-    await expect.poll(() => words(page, '[data-faces]')).toBe(`${written(2 * 400 + 4 * 220)} faces of ${written(4400)} cells`);
+    await expect.poll(() => words(page, '[data-faces]'), { timeout: 15_000 }).toBe(`${written(2 * 400 + 4 * 220)} faces of ${written(4400)} cells`);
     await picture(page, 'mesh-lulesh');
     await page.getByRole('button', { name: /^Previous/ }).click();
     await expect.poll(() => words(page, '[data-taken]')).toMatch(/dump 420/);
     expect(problems).toEqual([]);
+    await page.close();
+    await server.stop();
+  });
+
+  it('shows one refinement level or the finest of all', async () => {
+    const server = await start('open', AMR!);
+    const { page, problems } = await browser.open(server.url);
+    await drawn(page);
+    await page.getByRole('status', { name: 'Mesh size' }).getByText(/2\s556 cells/).waitFor();
+    await expect.poll(() => words(page, '[data-faces]'), { timeout: 15_000 }).toMatch(/ faces of 2 241 cells$/); // those not covered by finer ones
+    for (const [level, cells] of [['level 0', 36], ['level 1', 288], ['level 3', 864]] as const) {
+      await choose(page, /^Refinement level/, level);
+      await expect.poll(() => words(page, '[data-faces]'), { timeout: 15_000 }).toMatch(new RegExp(` faces of ${cells} cells$`));
+    }
+    expect(await option(page, 'level')).toBe('3');
+    expect(problems).toEqual([]);
+    await page.close();
+    await server.stop();
+  });
+
+  it('puts a mesh under samples that are open', async () => {
+    const server = await start('open', SAMPLES!);
+    const { page, problems } = await browser.open(server.url);
+    await everything(page, 15_676);
+    await page.getByRole('button', { name: 'Mesh' }).click();
+    const files = page.getByRole('textbox', { name: 'Mesh files' });
+    await files.fill('/nowhere/*.vtk');
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.getByRole('alert').waitFor();
+    await files.fill(pattern);
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await drawn(page);
+    await expect.poll(async () => (await used(page))['on a cell']).toBe(993);
+    // Region 11 of the plot's categories selects the samples on its cells.
+    await page.getByRole('button', { name: /^Select region 11/ }).click();
+    await expect.poll(() => whereOf(page)).toMatch(/^rows "cells [\d -]+"$/);
+    expect(problems.filter((p) => !p.includes('400'))).toEqual([]);
     await page.close();
     await server.stop();
   });

@@ -158,11 +158,9 @@ func (f *serveFlags) serve(cmd *cobra.Command, files []string, first func(*serve
 		return err
 	}
 	if f.link != "" {
-		where, err := s.Link(f.link, f.linkFile)
-		if err != nil {
+		if err := s.Link(f.link, f.linkFile, func(where string) { fmt.Fprintf(out, "isobath: %s\n", where) }); err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "isobath: %s\n", where)
 	}
 	l, err := server.Listen(address)
 	if err != nil {

@@ -397,16 +397,16 @@ func Threshold(values []float64, lo, hi float64) []bool {
 	return keep
 }
 
-// Uncovered marks the cells of an adaptive mesh that no finer level refines,
-// optionally of one level only; nil for other meshes.
-func Uncovered(m *grid.Mesh, level int) []bool {
+// OfLevel marks the cells of an adaptive mesh to be drawn: those that no finer
+// level refines, or with a level all of its own; nil for other meshes.
+func OfLevel(m *grid.Mesh, level int) []bool {
 	if len(m.Levels) == 0 {
 		return nil
 	}
 	var keep []bool
 	for l := range m.Levels {
 		for _, covered := range m.Covered(l) {
-			keep = append(keep, !covered && (level < 0 || level == l))
+			keep = append(keep, level == l || level < 0 && !covered)
 		}
 	}
 	return keep

@@ -87,28 +87,38 @@ func DefaultLinkFile() (string, error) {
 	return filepath.Join(folder, "link"), os.MkdirAll(folder, 0o700)
 }
 
-// Link lets mesh viewers connect to the first run that has samples on a mesh.
-// Empty file means DefaultLinkFile.
-func (s *Server) Link(address, file string) (where string, err error) {
-	s.mu.RLock()
-	i := slices.IndexFunc(s.runs, func(r *Run) bool { m := r.mesh(); return m != nil && m.View != nil })
-	var run *Run
-	if i >= 0 {
-		run = s.runs[i]
+// Link lets mesh viewers connect to the first run that has samples on a mesh,
+// which may still be read; say is told where. Empty file means DefaultLinkFile.
+func (s *Server) Link(address, file string, say func(string)) error {
+	s.mu.Lock()
+	i := slices.IndexFunc(s.runs, (*Run).onMesh)
+	if i < 0 {
+		s.linkTo = func(r *Run) error { return s.linkRun(r, address, file, say) }
+		s.mu.Unlock()
+		return nil
 	}
-	s.mu.RUnlock()
-	if run == nil {
-		return "", errors.New("no samples on a mesh are open for viewers; name the mesh with --mesh")
-	}
+	run := s.runs[i]
+	s.mu.Unlock()
+	return s.linkRun(run, address, file, say)
+}
+
+// onMesh reports whether the run has samples on a mesh.
+func (r *Run) onMesh() bool {
+	m := r.mesh()
+	return m != nil && m.View != nil
+}
+
+func (s *Server) linkRun(run *Run, address, file string, say func(string)) error {
 	l, err := s.startLink(run, address, file)
 	if err != nil {
-		return "", err
+		return err
 	}
-	where = fmt.Sprintf("viewers connect to %s; address and token are in %s", l.address, l.file)
+	where := fmt.Sprintf("viewers connect to %s; address and token are in %s", l.address, l.file)
 	if host, _, err := net.SplitHostPort(l.address); err == nil && !net.ParseIP(host).IsLoopback() {
 		where += "; the link is not encrypted: over a network use an ssh tunnel"
 	}
-	return where, nil
+	say(where)
+	return nil
 }
 
 // startLink starts the link of a run, unless it has one.

@@ -304,7 +304,7 @@ func (r *Run) extract(ctx context.Context, m *Mesh, dump *grid.Mesh, ask *MeshGe
 	if ask.Level < -1 || ask.Level >= max(1, len(dump.Levels)) {
 		return nil, badRequest("the mesh has %d levels; there is no level %d", max(1, len(dump.Levels)), ask.Level)
 	}
-	keep := mesh.Uncovered(dump, ask.Level)
+	keep := mesh.OfLevel(dump, ask.Level)
 	sh := &shell{}
 	switch ask.View {
 	case "surface":

@@ -422,8 +422,8 @@ func TestMeshLink(t *testing.T) {
 		t.Errorf("a selection without a link: %d", w.Code)
 	}
 	file := filepath.Join(t.TempDir(), "link")
-	where, err := s.Link("127.0.0.1:0", file)
-	if err != nil || !strings.Contains(where, file) {
+	where := ""
+	if err := s.Link("127.0.0.1:0", file, func(s string) { where = s }); err != nil || !strings.Contains(where, file) {
 		t.Fatal(where, err)
 	}
 	if !run.info().Linked {

@@ -99,7 +99,16 @@ func (s *Server) Add(r *Run) {
 	} else {
 		s.runs = append(s.runs, r)
 	}
+	link := s.linkTo
+	if link != nil && r.onMesh() {
+		s.linkTo = nil
+	}
 	s.mu.Unlock()
+	if link != nil && r.onMesh() {
+		if err := link(r); err != nil {
+			s.opt.Log.Warn("no link to viewers", "err", err)
+		}
+	}
 	if old != nil && old != r {
 		old.close()
 	}

@@ -79,6 +79,9 @@ type Server struct {
 
 	mu   sync.RWMutex
 	runs []*Run // in the order they were opened
+	// linkTo is called with the first run that has samples on a mesh; nil: not
+	// wanted, or done.
+	linkTo func(*Run) error
 }
 
 // New makes a server without runs.

@@ -99,7 +99,7 @@ func read(s source, step int) (*grid.Mesh, error) {
 	nodal = joinVectors(nodal)
 	displace(points.Data.([]float64), nodal)
 	names, vars := s.texts("eb_names"), s.texts("name_elem_var")
-	for b := 1; s.has(fmt.Sprintf("connect%d", b)); b++ {
+	for b := 1; s.has(fmt.Sprintf("connect%d", b)) || s.has(fmt.Sprintf("facconn%d", b)); b++ {
 		g, err := block(s, b, points, nodal)
 		if err != nil {
 			return nil, fmt.Errorf("element block %d: %w", b, err)
@@ -267,17 +267,16 @@ func displace(points []float64, nodal []grid.Array) {
 // first use, as VTK does.
 func block(s source, b int, points grid.Array, nodal []grid.Array) (*grid.Grid, error) {
 	name := fmt.Sprintf("connect%d", b)
-	v, err := s.numbers(name, -1)
-	if err != nil {
-		return nil, err
+	if !s.has(name) {
+		return polyhedra(s, b, points, nodal)
 	}
-	conn, err := (&grid.Array{Name: name, Comps: 1, Data: v}).Int64s()
+	conn, err := integers(s, name)
 	if err != nil {
 		return nil, err
 	}
 	kind := strings.ToUpper(strings.TrimRight(s.attr(name, "elem_type"), " \x00"))
 	g := &grid.Grid{Layout: grid.Unstructured, Offsets: []int{0}}
-	sizes, err := elementSizes(s, b, kind, len(conn))
+	sizes, err := elementSizes(s, b, len(conn))
 	if err != nil {
 		return nil, err
 	}
@@ -315,27 +314,9 @@ func block(s source, b int, points grid.Array, nodal []grid.Array) (*grid.Grid, 
 
 // elementSizes returns the number of nodes of each element: one number for
 // all, or a list of its own for polygons.
-func elementSizes(s source, b int, kind string, total int) ([]int, error) {
-	if strings.HasPrefix(kind, "NFACED") {
-		return nil, errors.New("polyhedral blocks (NFACED) are not read")
-	}
+func elementSizes(s source, b, total int) ([]int, error) {
 	if per := fmt.Sprintf("ebepecnt%d", b); s.has(per) {
-		v, err := s.numbers(per, -1)
-		if err != nil {
-			return nil, err
-		}
-		counts, err := (&grid.Array{Comps: 1, Data: v}).Int64s()
-		if err != nil {
-			return nil, err
-		}
-		sizes := make([]int, len(counts))
-		for i, n := range counts {
-			if n < 0 || n > int64(total) {
-				return nil, fmt.Errorf("an element of %d nodes", n)
-			}
-			sizes[i] = int(n)
-		}
-		return sizes, nil
+		return counts(s, per, total)
 	}
 	per, ok := s.dim(fmt.Sprintf("num_nod_per_el%d", b))
 	if !ok || per < 1 || total%per != 0 {

@@ -2,6 +2,7 @@ package exodus
 
 import (
 	"encoding/binary"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"isobath/internal/grid"
 	"isobath/internal/grid/gridtest"
 )
 
@@ -103,5 +105,47 @@ func TestHostileSizes(t *testing.T) {
 	_, err := parseClassic(b)
 	if err == nil || !strings.Contains(err.Error(), "more values than the file has bytes") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestPolyhedra reads cubes that are lists of faces, in both kinds of netCDF.
+func TestPolyhedra(t *testing.T) {
+	python := gridtest.Python(t)
+	for _, kind := range []string{"NETCDF3_CLASSIC", "NETCDF4"} {
+		path := filepath.Join(t.TempDir(), "poly.exo")
+		if out, err := exec.Command(python, "testdata/polyhedra.py", path, kind).CombinedOutput(); err != nil {
+			if os.Getenv("ISOBATH_PEERS") == "require" {
+				t.Fatalf("%v: %s", err, out)
+			}
+			t.Skipf("netCDF4 for Python is not installed (Debian package python3-netcdf4): %s", out)
+		}
+		m, err := Read(path, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(m.Blocks) != 2 || m.NumCells() != 3 {
+			t.Fatalf("%s: %d blocks, %d cells", kind, len(m.Blocks), m.NumCells())
+		}
+		g := m.Blocks[0].Grid
+		var scratch grid.Scratch
+		for c := range 2 {
+			faces, area := 0, 0.0
+			lo, hi := math.Inf(1), math.Inf(-1)
+			g.CellFaces(c, &scratch, func(f []int32) {
+				faces++
+				d := grid.Cross(grid.Sub(g.Point(int(f[2])), g.Point(int(f[0]))), grid.Sub(g.Point(int(f[3])), g.Point(int(f[1]))))
+				area += math.Sqrt(grid.Dot(d, d)) / 2
+				for _, id := range f {
+					lo, hi = min(lo, g.Point(int(id))[0]), max(hi, g.Point(int(id))[0])
+				}
+			})
+			_, ids := g.Cell(c, nil)
+			if g.Types[c] != grid.Polyhedron || faces != 6 || area != 6 || lo != float64(c) || hi != float64(c+1) || len(ids) != 8 {
+				t.Errorf("%s: element %d has %d faces of area %g from x %g to %g, %d nodes", kind, c, faces, area, lo, hi, len(ids))
+			}
+		}
+		if g.NumPoints() != 12 || g.CellData[0].Name != "heat" || g.CellData[0].At(1) != 4 || m.Blocks[1].Grid.CellData[0].At(0) != 5 {
+			t.Errorf("%s: %d points, %+v", kind, g.NumPoints(), g.CellData)
+		}
 	}
 }

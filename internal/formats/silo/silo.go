@@ -4,6 +4,7 @@
 package silo
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"path"
@@ -16,10 +17,23 @@ import (
 	"isobath/internal/grid"
 )
 
-// Format recognises Silo files of the HDF5 driver.
-var Format = formats.Format{Name: "silo", Kind: formats.Mesh, Sniff: hdf5.Sniff(func(root *hdf5.Object) bool {
+// Format recognises Silo files: those of the HDF5 driver, which are read, and
+// those of the PDB driver, which are refused with a word on what to do.
+var Format = formats.Format{Name: "silo", Kind: formats.Mesh, Sniff: func(in *formats.Input) bool {
+	return pdb(in.Head) || inHDF5(in)
+}}
+
+var inHDF5 = hdf5.Sniff(func(root *hdf5.Object) bool {
 	return root.HasLink("_silolibinfo") || root.HasLink(".silo")
-})}
+})
+
+// pdb reports whether a file begins as those of Lawrence Livermore's portable
+// database do, which Silo's other driver writes.
+func pdb(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("<<PDB:")) || bytes.HasPrefix(head, []byte("!<<PDB:"))
+}
+
+var errPDB = errors.New("the file is written by Silo's PDB driver, which is not read; write it with DBCreate(…, DB_HDF5), or open it in VisIt and export it as VTK")
 
 // Object types of silo.h.
 const (
@@ -71,6 +85,9 @@ func Read(name string) (*grid.Mesh, error) {
 func open(name string) (*file, error) {
 	h, err := hdf5.Open(name)
 	if err != nil {
+		if in, lookErr := formats.Look(name); lookErr == nil && pdb(in.Head) {
+			return nil, errPDB
+		}
 		return nil, err
 	}
 	f := &file{h: h}

@@ -5,8 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"isobath/internal/formats"
 	"isobath/internal/formats/vtk"
 	"isobath/internal/grid"
 	"isobath/internal/test"
@@ -121,4 +123,21 @@ func FuzzRead(f *testing.F) {
 			t.Error("negative cells")
 		}
 	})
+}
+
+// TestPDB: a file of the other driver is known for what it is.
+func TestPDB(t *testing.T) {
+	for _, head := range []string{"!<<PDB:II>>!", "<<PDB:II>>"} {
+		path := filepath.Join(t.TempDir(), "mesh.silo")
+		if err := os.WriteFile(path, []byte(head+"\nand more"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		in, err := formats.Look(path)
+		if err != nil || !Format.Sniff(in) {
+			t.Errorf("%q is not recognised: %v", head, err)
+		}
+		if _, err := Read(path); err == nil || !strings.Contains(err.Error(), "DB_HDF5") {
+			t.Errorf("%q: %v", head, err)
+		}
+	}
 }

@@ -155,7 +155,7 @@ func (w *cellWalk) unstructured(g *grid.Grid, part int) error {
 			return fmt.Errorf("cell type %g", t)
 		}
 		if grid.CellType(t) == grid.Polyhedron {
-			return errors.New("polyhedra in VTKHDF files are not read")
+			return errors.New("polyhedra in VTKHDF files are not read; save the mesh from ParaView as .vtu")
 		}
 		g.Types[i] = grid.CellType(t)
 	}

@@ -103,7 +103,7 @@ func (r *reader) read() (*grid.Mesh, error) {
 	case "OverlappingAMR":
 		err = r.amr(m)
 	default:
-		err = fmt.Errorf("VTKHDF type %q is not read; want UnstructuredGrid, PolyData, ImageData or OverlappingAMR", kind)
+		err = fmt.Errorf("VTKHDF type %q is not read, only UnstructuredGrid, PolyData, ImageData and OverlappingAMR; save it from ParaView as .vtm or .vtu", kind)
 	}
 	if err != nil {
 		return nil, err

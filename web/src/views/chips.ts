@@ -44,7 +44,7 @@ function termChip(t: Term, columns: readonly ColumnInfo[]): Omit<Chip, 'title'> 
     case 'missing': return { name: nameOf(columns, t.column), value: t.not ? 'present' : 'absent', unit: '' };
     case 'line': return { name: '', value: `${baseName(t.file)}:${t.line}`, unit: '' };
     case 'resource': return { name: 'at', value: t.id.replace(/^(L\d\w*):/, '$1 #').replace(':', ' '), unit: '' };
-    case 'rows': return { name: '', value: t.name, unit: '' };
+    case 'rows': return t.name.startsWith('cells') ? { name: 'cells', value: list(t.name.split(' ').slice(1)), unit: '' } : { name: '', value: t.name, unit: '' };
     case 'all': return { name: '', value: clauseText({ not: false, terms: [t] }), unit: '' };
   }
 }
