@@ -32,11 +32,11 @@ func compiles(t *testing.T, cc string) {
 
 // local are functions that exchange nothing with other processes, or do so in
 // ways that are not of this interface: types, groups, attributes, names, tools.
-var local = regexp.MustCompile(`^(Abort|Add_error|Aint_|Address|Alloc_mem|Attr_|Buffer_|Cart_(coords|get|map|rank|shift)|Cartdim|Close_port|DUP_FN|Dims_|Dist_graph_neighbors|Errhandler|Error_|` +
+var local = regexp.MustCompile(`^(Abi_|Abort|Add_error|Remove_error|Aint_|Address|Alloc_mem|Attr_|Buffer_|Cart_(coords|get|map|rank|shift)|Cartdim|Close_port|DUP_FN|Dims_|Dist_graph_neighbors|Errhandler|Error_|` +
 	`File_(call|create|get_|set_(atomicity|errhandler|info))|Finalize|Free_mem|Get_(address|count|elements|library|processor|version|hw)|Graph_(get|map|neighbors)|Graphdims|Grequest|Group_|Info_|Init|Is_thread|Keyval|` +
-	`Comm_(call|compare|create_(errhandler|keyval)|delete|free_keyval|get_|group|rank|remote|set_|size|test_inter|join|agree|failure|get_failed|ack_failed|revoke|shrink|is_revoked)|` +
+	`Comm_(attach|detach|flush|iflush|call|compare|create_(errhandler|keyval)|delete|free_keyval|get_|group|rank|remote|set_|size|test_inter|join|agree|failure|get_failed|ack_failed|revoke|shrink|is_revoked)|` +
 	`Lookup_name|Op_|Pack|Pcontrol|Publish|Query|Reduce_local|Register|Request_get|Session|Status|T_|Test_cancelled|Topo|Type_|Unpack|Unpublish|Wtick|Wtime|` +
-	`Win_(call|create_(errhandler|keyval)|delete|free_keyval|get_|set_|shared_query)|CONVERSION_FN|NULL_|COMM_|TYPE_|WIN_|Comm_f2c|.*_(f2c|c2f|f082c|c2f08|f2f08|f082f)$)`)
+	`Win_(call|create_(errhandler|keyval)|delete|free_keyval|get_|set_|shared_query)|CONVERSION_FN|NULL_|COMM_|TYPE_|WIN_|Comm_f2c|.*_(toint|fromint|f2c|c2f|f082c|c2f08|f2f08|f082f)$)`)
 
 // Whatever a library declares is wrapped, or is known to be of no interest.
 func TestHeaders(t *testing.T) {
