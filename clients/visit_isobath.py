@@ -2,6 +2,10 @@
 
     visit -cli -s visit_isobath.py DATABASE
 
+VisIt is not packaged for Debian. The calls follow the Python expressions in
+the tests and tutorials of VisIt 3.4: an expression takes at least one variable
+of the database, which gives it its mesh.
+
 VisIt evaluates the expression in its compute engine, once per domain, so the
 expression opens its own connection there; ISOBATH_LINK must name a token file
 that the engine can read. At most 16 connections are admitted.
@@ -46,11 +50,20 @@ py_filter = PerfVar
 '''
 
 
-def define(link, field="latency_avg", mode="all"):
-    """Defines, or defines again, the cell variable PerfVar."""
+def define(link, variable, field="latency_avg", mode="all", again=True):
+    """Defines, or defines again, the cell variable PerfVar on the mesh of a variable."""
     text = EXPRESSION.format(rev=link.rev, folder=FOLDER, field=field, mode=mode)
-    DeleteExpression("PerfVar")  # noqa: F821  VisIt's own command
-    DefinePythonExpression("PerfVar", [], source=text)  # noqa: F821
+    if again:
+        DeleteExpression("PerfVar")  # noqa: F821  VisIt's own command
+    DefinePythonExpression("PerfVar", (variable,), source=text)  # noqa: F821
+
+
+def first_variable(database):
+    """A scalar of the database: its mesh is the one that samples are on."""
+    meta = GetMetaData(database)  # noqa: F821
+    if meta.GetNumScalars() == 0:
+        sys.exit("visit_isobath: %s has no scalar variable to take the mesh from" % database)
+    return meta.GetScalars(0).name
 
 
 def main(database):
@@ -60,12 +73,13 @@ def main(database):
     link = isobath.connect(client="visit-cli")
     link.subscribe()
     OpenDatabase(database)  # noqa: F821
-    define(link)
+    variable = first_variable(database)
+    define(link, variable, again=False)
     AddPlot("Pseudocolor", "PerfVar")  # noqa: F821
     DrawPlots()  # noqa: F821
     while True:
         if link.poll(1.0):
-            define(link)
+            define(link, variable)
             DrawPlots()  # noqa: F821
 
 
