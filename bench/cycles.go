@@ -48,6 +48,29 @@ func cycles(ctx context.Context) ([]Result, error) {
 	return results, nil
 }
 
+// cyclesPage measures how long people wait for the spiral of three million
+// windows in a real browser without a GPU (e2e/cyclesspeed.test.ts).
+func cyclesPage(ctx context.Context) ([]Result, error) {
+	dir, err := os.MkdirTemp("", "isobath-bench")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	program, err := buildProgram(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	write := exec.CommandContext(ctx, "go", "run", "./bench/cycles", "run", filepath.Join(dir, "bubble.isobath"))
+	write.Dir = test.Root()
+	if out, err := write.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("bench/cycles: %w\n%s", err, out)
+	}
+	if err := browserBench(ctx, program, "cyclesspeed.test.ts", "ISOBATH_BENCH="+dir); err != nil {
+		return skippedIf(errNoBrowser, "cycles-page", err)
+	}
+	return pageResults(filepath.Join(dir, "page.json"))
+}
+
 // cyclesAgainst runs both on the same points, after checking that both find
 // the same number of bars.
 func cyclesAgainst(ctx context.Context, dir, program, ripser, points, eps string) ([]Result, error) {

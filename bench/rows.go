@@ -23,6 +23,7 @@ var rows = []Row{
 	{"mpi", recordMessages},
 	{"page", page},
 	{"trace-page", tracePage},
+	{"cycles-page", cyclesPage},
 	{"strip", strips},
 	{"clusters", clustering},
 	{"keystroke", keystrokes},

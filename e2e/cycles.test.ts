@@ -2,13 +2,15 @@
 // `isobath cycles` and with what the programs do. It also takes the pictures of
 // the guide's chapter on loops.
 
-import { mkdirSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import { browse, isobath, ROOT, start, type Browser, type Running } from './harness';
-import { boxOf, find, linkOf } from './page';
+import { boxOf, counted, find, linkOf, pixels } from './page';
 
 const PICTURES = process.env['ISOBATH_PICTURES'];
 const RECORDINGS = join(ROOT, 'internal/demo/data/cycles');
@@ -83,14 +85,23 @@ describe('the cycles page', () => {
     expect(Buffer.compare(before, await page.screenshot())).not.toBe(0);
   });
 
-  it('selects a pass by a click, and lists its references', async () => {
+  it('selects a turn by a click, its pass by another, and lists references', async () => {
     await find(page, 'Spiral', /pass 2 /);
     await page.mouse.down();
     await page.mouse.up();
     await expect.poll(() => option('refs')).toMatch(/^\d+\.\.\d+$/);
     const [from, to] = (await option('refs'))!.split('..').map(Number) as [number, number];
     await page.getByRole('status', { name: 'References' }).filter({ hasText: `${to - from} of 297 references` }).waitFor();
-    await page.getByRole('region', { name: 'Selected references' }).getByRole('cell', { name: String(from), exact: true }).first().waitFor();
+    const list = page.getByRole('region', { name: 'Selected references' });
+    await list.getByRole('cell', { name: String(from), exact: true }).first().waitFor();
+    await list.getByRole('cell', { name: 'stack', exact: true }).first().waitFor();
+    expect(await page.getByRole('button', { name: 'Show in Memory' }).isDisabled()).toBe(true); // this run has no samples
+    await page.mouse.down();
+    await page.mouse.up();
+    await expect.poll(async () => (await option('refs'))!.split('..').map(Number)).not.toEqual([from, to]);
+    const [first, last] = (await option('refs'))!.split('..').map(Number) as [number, number];
+    expect(first <= from && last >= to).toBe(true);
+    await page.getByText('pass 2', { exact: true }).first().waitFor();
     await page.getByRole('button', { name: 'Select all references' }).click();
     await expect.poll(() => option('refs')).toBe(null);
   });
@@ -168,6 +179,151 @@ describe('the cycles page', () => {
     await page.getByRole('tab', { name: 'Spiral' }).click();
   });
 
+  it('colours by function, object, operation and coordinate', async () => {
+    const legend = page.getByRole('region', { name: 'Groups' });
+    const colour = async (label: string): Promise<void> => {
+      await page.getByRole('button', { name: /^Colour/ }).click();
+      await page.getByRole('menu').getByText(label, { exact: true }).click();
+    };
+    await colour('object');
+    await expect.poll(async () => (await legend.getByRole('listitem').allInnerTexts()).map((t) => t.replace(/\s+/g, ' ').trim())).toEqual(['stack 237', 'value 60']);
+    const byObject = await pixels(page, 'Spiral', 0);
+    await colour('load or store');
+    await expect.poll(async () => (await legend.getByRole('listitem').allInnerTexts()).map((t) => t.replace(/\s+/g, ' ').trim())).toEqual(['load 229', 'store 44', 'modify 24']);
+    expect(await pixels(page, 'Spiral', 0)).not.toBe(byObject);
+    await colour('function');
+    const fold = legend.getByRole('button', { name: 'Open sort' });
+    await fold.waitFor();
+    const folded = await pixels(page, 'Spiral', 0);
+    await fold.click();
+    await expect.poll(() => option('toggled')).toBe('sort');
+    await legend.getByRole('button', { name: 'Fold sort' }).waitFor();
+    await expect.poll(() => pixels(page, 'Spiral', 0)).not.toBe(folded);
+    await colour('coordinate');
+    await expect.poll(() => option('colour')).toBe('coordinate');
+    await colour('source line');
+    await legend.getByRole('button', { name: 'Open sort' }).click();
+    await expect.poll(() => option('toggled')).toBe(null);
+  });
+
+  it('zooms, pans, and shows a stretch of time', async () => {
+    const box = await boxOf(page, 'Spiral');
+    const before = await pixels(page, 'Spiral', 0);
+    await page.mouse.move(box.x + 0.6 * box.width, box.y + 0.4 * box.height);
+    await page.mouse.wheel(0, -300);
+    await expect.poll(() => option('zoom')).toMatch(/^2\.7\d*,/);
+    const zoomed = await option('zoom');
+    await page.mouse.down();
+    await page.mouse.move(box.x + 0.5 * box.width, box.y + 0.5 * box.height, { steps: 3 });
+    await page.mouse.up();
+    await expect.poll(() => option('zoom')).not.toBe(zoomed);
+    await page.getByRole('application', { name: 'Spiral' }).focus();
+    await page.keyboard.press('0');
+    await expect.poll(() => option('zoom')).toBe(null);
+    await page.keyboard.press('+');
+    await expect.poll(() => option('zoom')).toMatch(/^1\.5,/);
+    await page.keyboard.press('-');
+    await expect.poll(() => option('zoom')).toBe(null);
+    await page.mouse.move(2, 2);
+    await expect.poll(() => pixels(page, 'Spiral', 0)).toBe(before);
+    // Time: brush, then show only that.
+    const strip = await boxOf(page, 'Unwrapped');
+    await page.mouse.move(strip.x + 300, strip.y + 50);
+    await page.mouse.down();
+    await page.mouse.move(strip.x + 600, strip.y + 50, { steps: 4 });
+    await page.mouse.up();
+    await page.getByRole('button', { name: 'Show only these' }).click();
+    await expect.poll(() => option('time')).toBe(await option('refs'));
+    await page.getByRole('button', { name: 'Show all references' }).click();
+    await expect.poll(() => option('time')).toBe(null);
+    await page.getByRole('button', { name: 'Select all references' }).click();
+    await expect.poll(() => pixels(page, 'Spiral', 0)).toBe(before);
+  });
+
+  it('draws outlines of density on the circle', async () => {
+    await page.getByRole('tab', { name: 'Circle' }).click();
+    await expect.poll(() => option('view')).toBe('circle');
+    await page.waitForTimeout(200);
+    await picture('cycles-circle');
+    await page.getByRole('tab', { name: 'Spiral' }).click();
+  });
+
+  it('exports every view, and the morph as numbered frames', async () => {
+    const save = async (view: string, item: string): Promise<string> => {
+      await page.getByRole('application', { name: view }).focus();
+      await page.keyboard.press('Shift+F10');
+      const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: item }).click()]);
+      return readFileSync(await download.path(), 'utf8');
+    };
+    for (const view of ['Spiral', 'Unwrapped', 'Persistence']) {
+      expect(await save(view, 'Export SVG')).toContain('<svg');
+      expect((await save(view, 'Export PNG')).slice(1, 4)).toBe('PNG');
+      expect((await save(view, 'Export CSV')).split('\n').length).toBeGreaterThan(5);
+    }
+    for (const view of ['Torus', 'Projection']) {
+      await page.getByRole('tab', { name: view }).click();
+      await page.waitForFunction((v) => performance.getEntriesByName(`draw ${v}`).length > 0, view);
+      expect(await save(view, 'Export SVG')).toContain('<svg');
+      expect((await save(view, 'Export CSV')).split('\n').length).toBeGreaterThan(40);
+    }
+    await page.getByRole('tab', { name: 'Spiral' }).click();
+    await page.getByRole('button', { name: /^Export the morph/ }).click();
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Frames as SVG' }).click()]);
+    const bytes = readFileSync(await download.path());
+    const names = [...bytes.toString('latin1').matchAll(/PK\x01\x02[\s\S]{42}([\w.-]+?\.svg)/g)].map((m) => m[1]);
+    expect(names).toHaveLength(25);
+    expect(names[24]).toMatch(/-025\.svg$/);
+    expect(bytes.toString('latin1')).toContain('morph 50 %');
+  });
+
+  it('goes to what has a name, under other settings too', async () => {
+    await open('bubble sort of a vector, sorted', 183);
+    await expect.poll(async () => (await entries()).join(' ')).toContain('4 comparisons');
+    await page.getByRole('button', { name: '8 lookups, two a comparison' }).click();
+    await page.getByRole('region', { name: 'Walk' }).getByText('8 turns in 4 passes', { exact: true }).waitFor();
+    await expect.poll(() => option('symbol')).toBe('line');
+    await picture('cycles-lookups');
+    await open('bubble sort, shuffled', 234);
+    await page.getByRole('button', { name: '6 comparisons with a swap' }).click();
+    await page.getByRole('region', { name: 'Walk' }).getByText(/^6 turns/).first().waitFor();
+    await page.getByRole('list', { name: 'Classes' }).getByText('4 comparisons without, the dual').waitFor();
+    await open('bubble sort, reversed', 297);
+  });
+
+  it('analyses anew with other settings, and takes it back', async () => {
+    await page.getByRole('button', { name: /^Classes/ }).click();
+    await page.getByRole('menuitem', { name: 'Settings …' }).click();
+    const form = page.getByRole('form', { name: 'Analysis' });
+    await form.getByLabel('every n-th reference').fill('2');
+    await form.getByLabel('references a window').fill('8');
+    await form.getByRole('button', { name: 'Analyse' }).click();
+    await page.getByRole('status', { name: 'References' }).filter({ hasText: '149 references' }).waitFor();
+    const { classes } = report('bubble-sort-reversed', '--every', '2', '--window', '8');
+    await expect.poll(async () => (await entries()).map((e) => Number(/(\d+) turns?/.exec(e)?.[1] ?? 0))).toEqual(classes.map((c) => c.turns));
+    await page.goBack();
+    await expect.poll(() => option('every')).toBe(null);
+    // An answer that does not come can be taken back, and asked for again.
+    let release = (): void => {};
+    const held = new Promise<void>((done) => (release = done));
+    await page.route('**/cycles', async (route) => {
+      await held;
+      await route.continue().catch(() => {});
+    });
+    await page.getByRole('button', { name: /^Window/ }).click();
+    await page.getByRole('menu').getByText('7', { exact: true }).click();
+    const cycles = page.getByRole('region', { name: 'Cycles' });
+    await cycles.getByRole('progressbar', { name: 'Analysis' }).waitFor();
+    await cycles.getByRole('button', { name: 'Cancel' }).click();
+    await cycles.getByText('Cancelled').waitFor();
+    release();
+    await page.unroute('**/cycles');
+    await cycles.getByRole('button', { name: 'Start again' }).click();
+    await page.getByRole('button', { name: /^Window: window 7/ }).waitFor();
+    await page.goBack();
+    await expect.poll(() => option('window')).toBe(null);
+    await page.getByRole('status', { name: 'References' }).filter({ hasText: '297 references' }).waitFor();
+  });
+
   it('has no accessibility violations, light and dark', async () => {
     for (const scheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme: scheme });
@@ -183,5 +339,39 @@ describe('the cycles page', () => {
     await page.emulateMedia({ colorScheme: 'light' });
     await open('particles to grid', 12923);
     await picture('cycles-particles');
+  });
+});
+
+// A run that was recorded here and now: references with objects, and the same
+// references as samples in the memory views.
+describe('a recorded run', () => {
+  it('shows the references of a turn in the memory views', { timeout: 120_000 }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'isobath-cycles-'));
+    const loops = join(ROOT, 'examples/loops');
+    execFileSync('cc', ['-g', '-O0', '-o', join(folder, 'sort'), join(loops, 'bubble_array.c'), join(loops, 'region.c')]);
+    const run = join(folder, 'sort.isobath');
+    isobath('record', '--refs', '--backend', 'step', '--function', 'sort', '-o', run, '--', join(folder, 'sort'), '5', '4', '3', '2', '1');
+    const [server, browser] = await Promise.all([start('open', run), browse({ width: 1440, height: 900 })]);
+    try {
+      const { page, problems } = await browser.open(`${server.url}&v=1&page=cycles`);
+      page.setDefaultTimeout(15_000);
+      const walk = page.getByRole('region', { name: 'Walk' });
+      await walk.getByText('10 turns in 4 passes', { exact: true }).waitFor();
+      await page.getByRole('region', { name: 'Code' }).getByText('bubble_array.c').waitFor();
+      await page.locator('[data-line="14"] .count').waitFor();
+      await page.getByRole('application', { name: 'Spiral' }).focus();
+      for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight', 'Enter']) await page.keyboard.press(key);
+      await expect.poll(async () => (await linkOf(page)).get('o.c.refs')).toMatch(/^\d+\.\.\d+$/);
+      const [from, to] = (await linkOf(page)).get('o.c.refs')!.split('..').map(Number) as [number, number];
+      const records = (JSON.parse(isobath('cycles', run, '--json')) as Report).records;
+      await page.getByRole('button', { name: 'Show in Memory' }).click();
+      await counted(page, to - from, records);
+      expect((await linkOf(page)).get('s')).toBe(`order in ${from}..${to - 1}`);
+      expect(problems).toEqual([]);
+    } finally {
+      await browser.close();
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });

@@ -3,6 +3,7 @@
 //	cycles analyse POINTS EPS    analyse so many points of a matrix product, or
 //	                             a bubble sort of three million windows for 0
 //	cycles matrix POINTS EPS     print the distances of the points for ripser
+//	cycles run FOLDER            write the bubble sort as a recorded run
 package main
 
 import (
@@ -14,20 +15,29 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"time"
 
 	"isobath/internal/cycle"
+	"isobath/internal/formats"
+	"isobath/internal/refs"
+	"isobath/internal/refs/reftable"
+	"isobath/internal/run"
+	"isobath/internal/table"
 )
 
 func main() {
-	if err := run(os.Args[1:]); err != nil {
+	if err := do(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "cycles:", err)
 		os.Exit(1)
 	}
 }
 
-func run(args []string) error {
+func do(args []string) error {
+	if len(args) == 2 && args[0] == "run" {
+		return writeRun(args[1])
+	}
 	if len(args) != 3 {
-		return errors.New("want analyse or matrix, points, eps")
+		return errors.New("want analyse or matrix, points, eps; or run, folder")
 	}
 	n, err := strconv.Atoi(args[1])
 	if err != nil {
@@ -149,4 +159,29 @@ func printDistances(n, eps int) error {
 		b.WriteByte('\n')
 	}
 	return b.Flush()
+}
+
+// writeRun writes the bubble sort as a run: every instruction has a line, and
+// touches the stack or the array that is sorted.
+func writeRun(folder string) error {
+	places := []refs.Place{{}}
+	for line := range 12 {
+		places = append(places, refs.Place{Function: "sort", File: "bubble.c", Line: 10 + line})
+	}
+	objects := []refs.Object{{}, {Name: "stack", Start: 0x7fff_ff00_0000}, {Name: "value", Start: 0x60_0000}}
+	var all []refs.Ref
+	for i, s := range bubble() {
+		r := refs.Ref{Addr: objects[1].Start + 8*uint64(s%9), PC: 0x1000 + 4*uint64(s), Size: 8, Thread: 1, Place: 1 + s/10, Object: 1, Op: refs.Op(s % 2)}
+		if s%7 == 0 {
+			r.Addr, r.Object = objects[2].Start+8*uint64(i%300), 2
+		}
+		all = append(all, r)
+	}
+	has := refs.HasPC | refs.HasSize | refs.HasThread | refs.HasPlace | refs.HasObject
+	t, err := reftable.New(all, places, objects, has)
+	if err != nil {
+		return err
+	}
+	r := &run.Run{Contents: []*table.Table{t}, Manifest: run.Manifest{Version: run.Version, Kind: formats.Refs, Format: "step", Imported: time.Now().UTC().Truncate(time.Second)}}
+	return r.Write(folder, true)
 }

@@ -9,10 +9,13 @@ import (
 	"math"
 	"net/http"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"isobath/internal/cycle"
 	"isobath/internal/demo"
@@ -150,6 +153,18 @@ func (r *Refs) prepare(ctx context.Context, run *Run, folders []string) error {
 	}
 	a.view = spiral.New(a.view.R, r.isOwn)
 	return nil
+}
+
+// owns notes which of the sources of a recorded run are the user's. Its
+// references name files without their folders where that tells them apart.
+func (r *Refs) owns(sources map[string]string) {
+	if len(sources) > 0 {
+		r.own = map[string]bool{}
+	}
+	for name := range sources {
+		r.own[name] = ownSource(name)
+		r.own[filepath.Base(name)] = r.own[name]
+	}
 }
 
 // isOwn tells the user's source files from those of libraries, which are folded
@@ -493,6 +508,10 @@ func (c *coloured) draw(ctx context.Context, ask *SpiralAsk, col *columns) (*Spi
 		Colours: list(c.colours.Colours), Groups: list(c.colours.Groups), Structures: list(c.colours.Structures),
 	}
 	turns, every := spiral.Turns(c.lift)
+	// An open end may pass one more whole number than there are turns.
+	if k := v.R.Classes[ask.Class]; k.Exact && every == 1 && k.Turns > 0 {
+		turns = turns[:min(len(turns), int(k.Turns))]
+	}
 	passes, err := v.Passes(ctx, ask.Class)
 	if err != nil {
 		return nil, err
@@ -523,15 +542,25 @@ func (c *coloured) strips(ctx context.Context, ask *SpiralAsk, head *SpiralAnswe
 			want = append(want, i)
 		}
 	}
-	for _, class := range want {
-		lift, err := c.view.Lift(ctx, class, 0)
-		if err != nil {
+	made := make([]*spiral.Strip, len(want))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, class := range want {
+		group.Go(func() error {
+			lift, err := c.view.Lift(ctx, class, 0)
+			if err == nil {
+				made[i] = c.colours.Strip(lift, ask.Columns)
+			}
 			return err
-		}
-		strip := c.colours.Strip(lift, ask.Columns)
-		head.Strips = append(head.Strips, SpiralStrip{class, add(col, strip.Low), add(col, strip.High)})
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for i, class := range want {
+		head.Strips = append(head.Strips, SpiralStrip{class, add(col, made[i].Low), add(col, made[i].High)})
 		if class == ask.Class {
-			head.Ribbon = add(col, strip.Colour)
+			head.Ribbon = add(col, made[i].Colour)
 		}
 	}
 	return nil

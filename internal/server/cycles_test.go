@@ -5,12 +5,18 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"isobath/internal/dataset"
+	"isobath/internal/formats"
+	"isobath/internal/refs"
+	"isobath/internal/refs/reftable"
+	"isobath/internal/run"
 	"isobath/internal/spiral"
+	"isobath/internal/table"
 )
 
 func demoCycles(t *testing.T) (*Server, []*Run) {
@@ -142,6 +148,40 @@ func TestSector(t *testing.T) {
 	a := post[SectorAnswer](t, s, path, SectorAsk{ClassAsk: ClassAsk{CyclesAsk: CyclesAsk{Thread: -1}, Other: -1}, First: 30, Last: 60, From: 0.5, Span: 0.25, Radii: 10, Angles: 10})
 	if !a.Whole || a.First != 30 || a.Columns[a.Lift].Length != 30 || a.Columns[a.Colour].Length != 30 {
 		t.Errorf("%+v", a)
+	}
+}
+
+// TestRefsBesideSamples: a run that has both shows samples in the memory views
+// and the references as cycles.
+func TestRefsBesideSamples(t *testing.T) {
+	samples, err := table.New("samples", []*table.Column{table.Ints("latency", "cycles", table.Measured, []int64{5, 90}, nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []refs.Ref
+	for i := range 200 {
+		all = append(all, refs.Ref{Addr: uint64(i % 20), PC: uint64(1 + i%20), Thread: 1})
+	}
+	trace, err := reftable.New(all, nil, nil, refs.HasPC|refs.HasThread)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &run.Run{Contents: []*table.Table{samples, trace}, Manifest: run.Manifest{Version: run.Version, Kind: formats.Samples, Format: "timer"}}
+	folder := filepath.Join(t.TempDir(), "both.isobath")
+	if err := r.Write(folder, false); err != nil {
+		t.Fatal(err)
+	}
+	both, err := NewLoader(dataset.Options{}).Open(t.Context(), folder, func(Progress) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newTestServer(t, nil)
+	s.Add(both)
+	if info := get[Info](t, do(s, "GET", "/api/v1/runs/"+both.ID, ""), http.StatusOK); !info.Refs || info.Kind != "samples" || info.Rows != 2 {
+		t.Errorf("refs %v, kind %s, %d rows", info.Refs, info.Kind, info.Rows)
+	}
+	if info := post[CyclesInfo](t, s, "/api/v1/runs/"+both.ID+"/cycles", CyclesAsk{Thread: -1}); info.Records != 200 {
+		t.Errorf("%d references, want 200", info.Records)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"isobath/internal/demo"
 	"isobath/internal/formats"
 	"isobath/internal/kernel"
+	"isobath/internal/refs/reftable"
 	"isobath/internal/run"
 	"isobath/internal/symbol"
 	"isobath/internal/table"
@@ -69,10 +70,12 @@ func (l *Loader) Open(ctx context.Context, path string, progress func(Progress))
 	}
 	r := samplesRun(filepath.Base(path), path, set)
 	r.Reading.Map = opt.Map
-	if set.Run.Kind == formats.Refs { // one of our own: samples and a reference trace at once
+	if t := set.Run.Table(reftable.Name); t != nil { // a reference trace, by itself or beside samples
 		if r.Refs, err = l.refs(path, r.Format); err != nil {
 			return nil, errors.Join(err, r.Close())
 		}
+		r.Refs.records = int64(t.Rows())
+		r.Refs.owns(r.Sources)
 	}
 	if set.Run.Trace != "" { // a message trace beside the samples
 		t, err := trace.Open(ctx, filepath.Join(path, set.Run.Trace))

@@ -276,7 +276,7 @@ func (r *Run) info() Info {
 		Topology: r.topology(), TopologyNote: r.TopologyNote,
 		Sources: r.sources(), Warnings: list(r.Warnings), Caveats: list(r.Caveats), Origin: r.origin(),
 		Selections: r.selections(), Saved: r.Save != nil, SavedIn: r.savedIn(), Foreign: r.Foreign, L1Latency: r.assumedL1(), Mesh: r.mesh() != nil, Linked: r.mesh().linked() != nil,
-		Gaps: r.Gaps != nil || r.Data.Table != nil && r.Data.Table.Column("counting") != nil, Touches: r.Touches != nil,
+		Gaps: r.Gaps != nil || r.Data.Table != nil && r.Data.Table.Column("counting") != nil, Touches: r.Touches != nil, Refs: r.Refs != nil,
 	}
 }
 

@@ -76,6 +76,9 @@ type Info struct {
 	Mesh bool `json:"mesh"`
 	// Linked says that mesh viewers can connect and share the selection.
 	Linked bool `json:"linked"`
+	// Refs says that there is a trace of every reference, by itself or beside
+	// samples.
+	Refs bool `json:"refs"`
 }
 
 // The values of Info.SavedIn; it is empty where nothing is kept.

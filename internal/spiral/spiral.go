@@ -48,10 +48,13 @@ func (v *View) Lift(ctx context.Context, class, eps int) ([]float32, error) {
 	c := v.R.Classes[class]
 	key := [2]int{class, eps}
 	v.mu.Lock()
-	defer v.mu.Unlock()
-	if l := v.lifts[key]; l != nil {
+	l := v.lifts[key]
+	v.mu.Unlock()
+	if l != nil {
 		return l, nil
 	}
+	// Computed without the lock: several are wanted at once, and the same one
+	// twice is only wasted.
 	if eps > 0 && eps != c.Epsilon {
 		var err error
 		if c, err = v.R.Smoothed(ctx, c, eps); err != nil {
@@ -67,6 +70,8 @@ func (v *View) Lift(ctx context.Context, class, eps int) ([]float32, error) {
 			lift[i] = -lift[i]
 		}
 	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	if len(v.lifts) >= maxLifts {
 		clear(v.lifts)
 	}

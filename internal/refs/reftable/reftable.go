@@ -123,12 +123,15 @@ type Reader struct {
 	symbol, offset                     *table.Column
 	short                              []string
 	places                             map[refs.Place]uint32
-	objects                            map[refs.Object]uint16
+	codes                              map[[2]uint64]uint32 // rows to places
+	objects                            map[[2]uint64]uint16 // code and start
+	lastObject                         [2]uint64
+	lastNumber                         uint16
 }
 
 // NewReader reads the references of a table that New made.
 func NewReader(t *table.Table) (*Reader, error) {
-	r := &Reader{rows: t.Rows(), about: refs.About{Places: []refs.Place{{}}, Objects: []refs.Object{{}}}, places: map[refs.Place]uint32{{}: 0}, objects: map[refs.Object]uint16{{}: 0}}
+	r := &Reader{rows: t.Rows(), about: refs.About{Places: []refs.Place{{}}, Objects: []refs.Object{{}}}, places: map[refs.Place]uint32{{}: 0}, codes: map[[2]uint64]uint32{}, objects: map[[2]uint64]uint16{}}
 	for _, c := range []struct {
 		name string
 		at   **table.Column
@@ -225,17 +228,43 @@ func (r *Reader) object(i int, addr uint64) uint16 {
 	if r.symbol == nil || r.offset == nil || !r.symbol.Has(i) || !r.offset.Has(i) {
 		return 0
 	}
-	o := refs.Object{Name: r.symbol.Text(i), Start: addr - uint64(r.offset.Float(i))}
-	id, ok := r.objects[o]
+	// Codes in place of names: a trace has millions of references.
+	key := [2]uint64{uint64(r.symbol.Data.([]uint32)[i]), addr - uint64(r.offset.Float(i))}
+	if r.lastNumber > 0 && key == r.lastObject {
+		return r.lastNumber
+	}
+	id, ok := r.objects[key]
 	if !ok && len(r.about.Objects) < refs.MaxObjects {
 		id = uint16(len(r.about.Objects))
-		r.objects[o] = id
-		r.about.Objects = append(r.about.Objects, o)
+		r.objects[key] = id
+		r.about.Objects = append(r.about.Objects, refs.Object{Name: r.symbol.Text(i), Start: key[1]})
+	}
+	r.lastObject, r.lastNumber = key, id
+	return id
+}
+
+// place numbers the source position of a row: by its codes first, which tell
+// positions apart as their names do.
+func (r *Reader) place(i int) uint32 {
+	key := [2]uint64{}
+	if r.function != nil && r.function.Has(i) {
+		key[0] = uint64(r.function.Data.([]uint32)[i]) + 1
+	}
+	if r.file != nil && r.file.Has(i) {
+		key[0] |= (uint64(r.file.Data.([]uint32)[i]) + 1) << 32
+	}
+	if r.ln != nil && r.ln.Has(i) {
+		key[1] = uint64(r.ln.Float(i))
+	}
+	id, ok := r.codes[key]
+	if !ok {
+		id = r.named(i)
+		r.codes[key] = id
 	}
 	return id
 }
 
-func (r *Reader) place(i int) uint32 {
+func (r *Reader) named(i int) uint32 {
 	var p refs.Place
 	if r.function != nil && r.function.Has(i) {
 		p.Function = r.function.Text(i)

@@ -90,7 +90,8 @@ export class PersistenceView implements View<number> {
     const { info, active } = this.input;
     if (d.class < 0) {
       r.path(circle(d.at, d.r), { fill: r.theme.rest });
-      if (d.bars!.count >= 8) r.text(`× ${d.bars!.count}`, d.at.x + d.r + 5, d.at.y, { font: { size: 10.5 }, fill: r.theme.muted });
+      const beside = this.dots.some((o) => o.class >= 0 && Math.abs(o.at.y - d.at.y) < 12 && o.at.x < d.at.x + 60 && o.at.x > d.at.x - 70);
+      if (d.bars!.count >= 8 && !beside) r.text(`× ${d.bars!.count}`, d.at.x + d.r + 5, d.at.y, { font: { size: 10.5 }, fill: r.theme.muted });
       return;
     }
     const c = info.classes[d.class]!;

@@ -3,6 +3,7 @@
 import type { Dir, Point, Rect, Size } from '../base/geometry';
 import { clamp, stepIndex } from '../base/geometry';
 import { count } from '../base/format';
+import { fit } from '../base/text';
 import type { Renderer, Segment } from '../base/renderer';
 import type { CyclesInfo } from '../model/wire';
 import { linearTicks } from '../views/scale';
@@ -71,17 +72,11 @@ export class UnwrappedView implements View<number> {
       r.line(this.plot.x, this.y(t), this.plot.x + this.plot.w, this.y(t), { stroke: r.theme.hair, width: 1 });
       r.text(String(t), this.plot.x - 8, this.y(t), { ...muted, align: 'right' });
     }
-    let used: number[] = [];
     drawing.strips.toReversed().forEach((s) => {
-      const active = s.class === this.input.class;
-      if (active) this.drawActive(r, s.low, s.high);
+      if (s.class === this.input.class) this.drawActive(r, s.low, s.high);
       else r.path(this.curve(s.high), { stroke: r.theme.rest, width: 1.25 });
-      let y = this.y(s.high[s.high.length - 1] ?? 0);
-      while (used.some((u) => Math.abs(u - y) < 12)) y += 12;
-      used = [...used, y];
-      const name = `${classNames(info)[s.class] ?? ''} ${info.classes[s.class]?.turns ?? ''}`;
-      r.text(name, this.plot.x + this.plot.w + 6, y, { font: { size: 11, ...(active && { weight: 600 }) }, fill: active ? r.theme.text : r.theme.muted });
     });
+    this.drawNames(r);
     this.drawRibbon(r);
     for (const t of linearTicks(0, info.windows, Math.max(2, Math.floor(this.plot.w / 90)))) {
       if (t > info.windows) continue;
@@ -92,6 +87,21 @@ export class UnwrappedView implements View<number> {
       const [x0, x1] = [this.x(from), this.x(to)];
       r.rect({ x: x0, y: 2, w: x1 - x0, h: this.plot.y + this.plot.h }, { stroke: r.theme.selected, width: 1 });
       for (const x of [x0, x1]) r.rect({ x: x - 2.5, y: this.plot.y + this.plot.h / 2 - 7, w: 5, h: 14 }, { fill: r.theme.selected }, 2);
+    }
+  }
+
+  /** Names at the ends of the curves, moved apart and kept in the pane. */
+  private drawNames(r: Renderer): void {
+    const { drawing, info } = this.input;
+    const names = classNames(info);
+    const ends = drawing.strips.map((s) => ({ class: s.class, y: this.y(s.high.at(-1) ?? 0) })).toSorted((a, b) => a.y - b.y);
+    const bottom = this.plot.y + this.plot.h + RIBBON;
+    for (let i = 1; i < ends.length; i++) ends[i]!.y = Math.max(ends[i]!.y, ends[i - 1]!.y + 13);
+    for (let i = ends.length - 1, most = bottom; i >= 0; i--, most -= 13) ends[i]!.y = Math.min(ends[i]!.y, most);
+    for (const e of ends) {
+      const active = e.class === this.input.class;
+      const font = { size: 11, ...(active && { weight: 600 as const }) };
+      r.text(fit(`${names[e.class] ?? ''} ${info.classes[e.class]?.turns ?? ''}`, RIGHT - 10, font, r.measure), this.plot.x + this.plot.w + 6, e.y, { font, fill: active ? r.theme.text : r.theme.muted });
     }
   }
 

@@ -8,7 +8,7 @@ export function pagesOf(info: Info | undefined): readonly PageName[] {
     case 'refs': return info.columns.length > 0 ? ['memory', 'cycles'] : ['cycles'];
     case 'mesh': return ['mesh'];
     // A mesh can be put under any samples.
-    default: return info?.trace ? ['memory', 'trace', 'mesh'] : ['memory', 'mesh'];
+    default: return ['memory', ...(info?.trace ? (['trace'] as const) : []), ...(info?.refs ? (['cycles'] as const) : []), 'mesh'];
   }
 }
 

@@ -107,6 +107,9 @@ export interface Info extends RunSummary {
   readonly mesh: boolean;
   // Linked says that mesh viewers can connect and share the selection.
   readonly linked: boolean;
+  // Refs says that there is a trace of every reference, by itself or beside
+  // samples.
+  readonly refs: boolean;
 }
 
 // Link is a state of the page that is too long for an address: POST links keeps

@@ -67,6 +67,6 @@ export function places(samples: readonly number[], links: readonly number[] = sa
 export function info(columns: readonly ColumnInfo[], topology: Topology | null = null): Info {
   return {
     id: 'x', name: 'x', kind: 'samples', trace: false, rows: 100, path: '', format: 'test', columns, topology, topologyNote: '', sources: [], warnings: [], caveats: [],
-    origin: { host: '', command: [], time: '', tool: '' }, selections: [], foreign: false, saved: true, savedIn: 'run', mesh: false, linked: false, gaps: false, touches: false,
+    origin: { host: '', command: [], time: '', tool: '' }, selections: [], foreign: false, saved: true, savedIn: 'run', mesh: false, refs: false, linked: false, gaps: false, touches: false,
   };
 }
