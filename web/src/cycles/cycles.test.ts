@@ -48,7 +48,7 @@ const drawing: Drawing = {
 
 function spiral(more: object = {}): SpiralView {
   return new SpiralView({
-    info, class: info.classes[0]!, drawing, sector: undefined, zoom: NO_ZOOM, part: 0, size: { w: 600, h: 468 }, colour: 'line', shape: 'spiral', from: 0, to: 0, hovered: -1, line: -1,
+    info, class: info.classes[0]!, drawing, sector: undefined, zoom: NO_ZOOM, moving: false, part: 0, size: { w: 600, h: 468 }, colour: 'line', shape: 'spiral', from: 0, to: 0, hovered: -1, line: -1,
     references: [], referencesFrom: 0, ...more,
   });
 }

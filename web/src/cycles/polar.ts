@@ -23,11 +23,19 @@ export function pack(colour: string): number {
   return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }
 
-/** The pixels of a sector on the visible part of the plane; first and last are the windows of the radii. */
-export function polarCells(plane: Plane, first: number, last: number, p: Pixels, paint: PolarPaint): Cells | undefined {
+/** Cells that are drawn in a frame of a zoom: more become coarser ones. */
+const QUICK = 90_000;
+
+/**
+ * The pixels of a sector on the visible part of the plane; first and last are the
+ * windows of the radii. While it moves, cells are larger where there are many.
+ */
+export function polarCells(plane: Plane, first: number, last: number, p: Pixels, paint: PolarPaint, moving = false): Cells | undefined {
   const area = visibleDisc(plane);
   if (!area) return undefined;
-  const rgba = new Uint8ClampedArray(4 * area.w * area.h);
+  const grain = moving ? Math.max(1, Math.ceil(Math.sqrt((area.w * area.h) / QUICK))) : 1;
+  const [columns, rows] = [Math.ceil(area.w / grain), Math.ceil(area.h / grain)];
+  const rgba = new Uint8ClampedArray(4 * columns * rows);
   const out = new Uint32Array(rgba.buffer);
   const { c, R, r0 } = plane;
   // Radii of the sector's own windows within the whole.
@@ -38,10 +46,10 @@ export function polarCells(plane: Plane, first: number, last: number, p: Pixels,
   const rest = pack(paint.rest);
   const phases = paint.phases?.map(pack);
   const { radii, angles, colour, from, span } = p;
-  for (let y = 0; y < area.h; y++) {
-    const dy = c.y - (area.y + y + 0.5);
-    for (let x = 0; x < area.w; x++) {
-      const dx = area.x + x + 0.5 - c.x;
+  for (let y = 0; y < rows; y++) {
+    const dy = c.y - (area.y + (y + 0.5) * grain);
+    for (let x = 0; x < columns; x++) {
+      const dx = area.x + (x + 0.5) * grain - c.x;
       const d = Math.sqrt(dx * dx + dy * dy);
       if (d < inner || d >= R) continue;
       const row = ((d - r0) * scale - shift) * radii;
@@ -54,10 +62,10 @@ export function polarCells(plane: Plane, first: number, last: number, p: Pixels,
       const k = colour[i * angles + ((part / span) * angles | 0)]!;
       if (k === EMPTY) continue;
       const lit = table.lit[i] === 1 && (paint.only < 0 || k === paint.only);
-      out[y * area.w + x] = !lit ? rest : phases ? phases[(turn * phases.length) | 0]! : table.colours[k]!;
+      out[y * columns + x] = !lit ? rest : phases ? phases[(turn * phases.length) | 0]! : table.colours[k]!;
     }
   }
-  return { columns: area.w, rows: area.h, rgba, area };
+  return { columns, rows, rgba, area: { ...area, w: columns * grain, h: rows * grain } };
 }
 
 /** Colours by number, and which radii are selected. */

@@ -24,6 +24,7 @@ export interface SpiralInput {
   readonly part: number;
   readonly size: Size;
   readonly zoom: Zoom;
+  readonly moving: boolean; // a coarser picture will do
   readonly colour: Colouring;
   readonly shape: 'spiral' | 'circle';
   /** Selected references, half open; all if equal. */
@@ -115,7 +116,7 @@ export class SpiralView implements View<number> {
     const { drawing, sector } = this.input;
     for (const pixels of [drawing.polar, sector?.polar]) {
       if (!pixels || (pixels === drawing.polar && sector && covers(sector, this.plane, drawing))) continue;
-      const cells = polarCells(this.plane, drawing.first, drawing.last, pixels, this.polarPaint(r.theme));
+      const cells = polarCells(this.plane, drawing.first, drawing.last, pixels, this.polarPaint(r.theme), this.input.moving);
       if (cells) r.cells(cells);
     }
     if (!this.walk.polar) this.drawWalk(r);
