@@ -312,7 +312,7 @@ func TestRecordTerminated(t *testing.T) {
 func TestRecordInterrupted(t *testing.T) {
 	r := newRecorder(t)
 	path := filepath.Join(r.dir, "int.isobath")
-	cmd := r.command("record", "-o", path, "--rate", "2000", "--", "sh", "-c", "trap 'exit 9' INT; while :; do :; done")
+	cmd := r.command("record", "-o", path, "--rate", "2000", "--", "sh", "-c", "trap 'sleep 0.3; exit 9' INT; while :; do :; done")
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}

@@ -147,7 +147,7 @@ func wait(ctx context.Context, limit time.Duration, p *os.Process, ended <-chan 
 	for {
 		select {
 		case <-ended:
-			if patience != nil {
+			if patience != nil || interrupted(signals) {
 				return Interrupted
 			}
 			return Exited
@@ -174,6 +174,22 @@ func wait(ctx context.Context, limit time.Duration, p *os.Process, ended <-chan 
 			}
 			asked, patience = true, time.After(graceAsked)
 			_ = p.Signal(unix.SIGTERM)
+		}
+	}
+}
+
+// interrupted reports whether Ctrl-C is under way: the program may have ended of
+// it before we have heard of it.
+func interrupted(signals <-chan os.Signal) bool {
+	late := time.After(20 * time.Millisecond)
+	for {
+		select {
+		case sig := <-signals:
+			if sig == unix.SIGINT || sig == unix.SIGTERM || sig == unix.SIGHUP {
+				return true
+			}
+		case <-late:
+			return false
 		}
 	}
 }
