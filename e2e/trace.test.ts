@@ -396,6 +396,8 @@ describe('two runs, samples and counters', () => {
     await expect.poll(async () => /^\d+\.\.\d+$/.test((await option('time')) ?? '')).toBe(true);
     const [from, to] = (await option('time'))!.split('..').map(Number) as [number, number];
     expect(to - from).toBe(hi - lo - 10_000); // the last sample is 10 µs before the end
+    await page.mouse.move(720, 12);
+    await picture(page, 'trace-samples');
     // What the window holds is what the report counts.
     const all = page.getByRole('button', { name: /^\d+ samples$/ });
     await expect.poll(() => all.innerText()).not.toBe('620 samples');
@@ -404,8 +406,6 @@ describe('two runs, samples and counters', () => {
     expect(samples(file('both.isobath'), (await linkOf(page)).get('s')!)).toBe(inWindow);
     await counted(page, inWindow, 680);
     await page.getByRole('button', { name: 'Trace', exact: true }).click();
-    await page.mouse.move(720, 12);
-    await picture(page, 'trace-samples');
     await page.getByRole('button', { name: 'Select no samples' }).click();
     await expect.poll(async () => (await linkOf(page)).get('s')).toBe(null);
   });

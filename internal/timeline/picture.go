@@ -285,6 +285,9 @@ func (t *Timeline) ops(ctx context.Context, a *Ask, pl plane, lines []Line, n in
 	o := &Ops{ID: make([]uint32, 0, n)}
 	for y, l := range lines {
 		lo, hi := t.span(l.Process, pl)
+		if !pl.steps && hi < s.Start[l.Process+1] && s.Began(hi) < pl.to {
+			hi++ // its computation reaches into the window
+		}
 		for pos := lo; pos < hi; pos++ {
 			i := pos
 			if pl.steps {
@@ -349,6 +352,9 @@ func (t *Timeline) connect(p *Picture, pl plane, a *Ask) {
 	}
 	for _, id := range p.Ops.ID {
 		op := int32(id)
+		if !pl.steps && s.Enter[op] >= pl.to {
+			continue // here for its computation alone
+		}
 		s.Senders(op, func(u int32) { add(u, op) })
 		// A message to an operation in the window is added at its other end.
 		s.Receivers(op, func(v int32) {

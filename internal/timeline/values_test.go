@@ -158,6 +158,26 @@ func TestRibbon(t *testing.T) {
 	}
 }
 
+// TestLongComputation: a window inside a computation shows it, though the call
+// after it lies outside; its messages are not counted.
+func TestLongComputation(t *testing.T) {
+	tl := counted(t, 50_000)
+	s := tl.S
+	op := s.Start[2] + 3
+	from, to := float64(s.Trace.NS(s.Began(op)-s.Trace.First))+5000, float64(s.Trace.NS(s.Enter[op]-s.Trace.First))-5000
+	p, err := tl.Times(t.Context(), timeline.Ask{Window: timeline.Window{From: from, To: to, Columns: 100, Lines: 4}, Origin: logical.None})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := false
+	for i, id := range p.Ops.ID {
+		seen = seen || int32(id) == op && p.Ops.Began[i] < from && p.Ops.Enter[i] > to
+	}
+	if !seen {
+		t.Errorf("operations %v do not have %d", p.Ops.ID, op)
+	}
+}
+
 // TestStackPicture: regions of the window, narrow ones joined.
 func TestStackPicture(t *testing.T) {
 	tl := counted(t, 50_000)
