@@ -285,20 +285,25 @@ func TestAbsurdLatency(t *testing.T) {
 	}
 }
 
-func TestIBSOp(t *testing.T) {
-	header := strings.Split("time,cpu,tid,latency,addr,"+opColumns, ",")
-	line := func(set map[string]string) string {
-		cells := make([]string, len(header))
-		for i, n := range header {
-			cells[i] = "0"
-			if v, ok := set[n]; ok {
-				cells[i] = v
-			}
+var opHeader = strings.Split("time,cpu,tid,latency,addr,"+opColumns, ",")
+
+func opHead() string { return strings.Join(opHeader, ",") + "\n" }
+
+// line writes a row of an IBS op file; what is not set is 0.
+func line(set map[string]string) string {
+	cells := make([]string, len(opHeader))
+	for i, n := range opHeader {
+		cells[i] = "0"
+		if v, ok := set[n]; ok {
+			cells[i] = v
 		}
-		cells[0] = "6045777543909725"
-		return strings.Join(cells, ",") + "\n"
 	}
-	text := strings.Join(header, ",") + "\n" +
+	cells[0] = "6045777543909725"
+	return strings.Join(cells, ",") + "\n"
+}
+
+func TestIBSOp(t *testing.T) {
+	text := opHead() +
 		line(nil) + // arithmetic: no sample
 		line(map[string]string{"ibs_ld_op": "1", "ibs_lin_addr_valid": "1", "ibs_op_lin": "404040"}) +
 		line(map[string]string{"ibs_ld_op": "1", "ibs_l2_miss": "1"}) + // skid: still L1
@@ -324,19 +329,7 @@ func TestIBSOp(t *testing.T) {
 // With all micro-ops kept, those that are no memory operations have no op,
 // level, latency, address and width: not the hit in L1 that their bits look like.
 func TestIBSAllOps(t *testing.T) {
-	header := strings.Split("time,cpu,tid,latency,addr,"+opColumns, ",")
-	line := func(set map[string]string) string {
-		cells := make([]string, len(header))
-		for i, n := range header {
-			cells[i] = "0"
-			if v, ok := set[n]; ok {
-				cells[i] = v
-			}
-		}
-		cells[0] = "6045777543909725"
-		return strings.Join(cells, ",") + "\n"
-	}
-	text := strings.Join(header, ",") + "\n" +
+	text := opHead() +
 		line(map[string]string{"ibs_op_brn_ret": "1", "ibs_op_brn_misp": "1", "ibs_op_brn_taken": "1"}) +
 		line(map[string]string{"ibs_ld_op": "1", "ibs_lin_addr_valid": "1", "ibs_op_lin": "404040", "ibs_op_mem_width": "4"}) +
 		line(nil)
