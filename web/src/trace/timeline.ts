@@ -197,7 +197,7 @@ export abstract class TimelineView implements View<number> {
       for (let i = 0; i < m.from.length; i++) {
         if (m.late[i] !== late || m.fromLine[i] === NONE || m.toLine[i] === NONE) continue;
         const [x0, y0, x1, y1] = this.messageLine(m, i);
-        r.line(x0, y0, x1, y1, late ? { stroke: r.theme.muted, width: 1.5, alpha: Math.min(1, alpha + 0.35) } : { stroke: r.theme.rest, width: 1, alpha });
+        r.line(x0, y0, x1, y1, late ? { stroke: r.theme.muted, width: 1.25, alpha: Math.min(1, alpha + 0.1) } : { stroke: r.theme.rest, width: 1, alpha });
       }
     }
   }

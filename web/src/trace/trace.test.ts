@@ -174,7 +174,7 @@ describe('what stands out', () => {
     new LogicalView(input(patch)).draw(r);
     return r.document({ w: 670, h: 120 }, '');
   };
-  const lines = (svg: string): string[] => svg.match(/<line [^>]*stroke-width="1.5"[^>]*>/g) ?? [];
+  const lines = (svg: string): string[] => svg.match(/<line [^>]*stroke-width="1.25"[^>]*>/g) ?? [];
   it('are late messages', () => {
     expect(lines(draw({}))).toHaveLength(1);
     const calm = { ...picture, messages: { ...picture.messages!, late: Uint16Array.of(0) } };
