@@ -31,7 +31,7 @@ func perfData(ctx context.Context) ([]Result, error) {
 	if err := f.Close(); err != nil {
 		return nil, err
 	}
-	u, err := measure(ctx, 1, program, "import", "--force", file, "-o", filepath.Join(dir, "perf.isobath"))
+	u, err := measure(ctx, 3, program, "import", "--force", file, "-o", filepath.Join(dir, "perf.isobath"))
 	if err != nil {
 		return nil, err
 	}

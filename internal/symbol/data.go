@@ -1,6 +1,8 @@
 package symbol
 
 import (
+	"slices"
+
 	"isobath/internal/table"
 )
 
@@ -105,7 +107,7 @@ func (o *Objects) changesAt(at uint64) int {
 
 func (d *Accesses) set(row int, o *numbered, addr uint64) {
 	d.symbol.put(row, o.symbol)
-	d.source.put(row, o.source)
+	d.source.code(row, o.source) // where there is a symbol
 	if o.Site != "" {
 		d.site.put(row, o.site)
 	}
@@ -179,6 +181,7 @@ func (d *Accesses) Columns() ([]*table.Column, error) {
 		c, err := v.column(name, unit, d.rows)
 		add(c, note, err)
 	}
+	d.source.bits = slices.Clone(d.symbol.bits)
 	names("symbol", "data object of the address", &d.symbol, d.symbols)
 	names("object_source", "what the object is known from", &d.source, d.sources)
 	names("allocation", "where the object was allocated", &d.site, d.sites)
@@ -217,6 +220,11 @@ type codes struct {
 
 func (c *codes) put(row int, code uint32) {
 	c.set(row)
+	c.code(row, code)
+}
+
+// code sets the code of a row without saying that it has a value.
+func (c *codes) code(row int, code uint32) {
 	if code == 0 {
 		return // what is not there is padded with it
 	}

@@ -209,16 +209,28 @@ func (c *Column) Spread(rows []uint32) (*Column, error) {
 		return nil, err
 	}
 	if c.Valid != nil {
-		valid := NewBits(len(rows))
-		for i, row := range rows {
-			if c.Valid.Get(int(row)) {
-				valid.Set(i)
-			}
-		}
-		out.Valid = dense(valid, len(rows))
+		out.Valid = dense(c.spreadValid(rows), len(rows))
 	}
 	out.Release()
 	return &out, nil
+}
+
+// spreadValid returns which of the rows have a value, a word at a time.
+func (c *Column) spreadValid(rows []uint32) Bits {
+	has := make([]uint64, c.Len())
+	for i := range c.Valid.All() {
+		has[i] = 1
+	}
+	valid := NewBits(len(rows))
+	for w := range valid {
+		some := rows[64*w : min(64*w+64, len(rows))]
+		var word uint64
+		for i, row := range some {
+			word |= has[row] << i
+		}
+		valid[w] = word
+	}
+	return valid
 }
 
 // Zeros returns n zeros that take no memory while they are only read: what a

@@ -184,7 +184,7 @@ func (c *Column) check() error {
 	if c.Valid != nil && len(c.Valid) < words(n) {
 		return fmt.Errorf("column %q: validity for %d rows, want %d", c.Name, 64*len(c.Valid), n)
 	}
-	if codes, ok := c.Data.([]uint32); ok && (c.Spill == nil || !c.Spill.checked) {
+	if codes, ok := c.Data.([]uint32); ok && (c.Spill == nil || !c.Spill.checked) && len(codes) > 0 && int(slices.Max(codes)) >= len(c.Dict) {
 		for i, code := range codes {
 			if int(code) >= len(c.Dict) && (c.Has(i) || code != 0) {
 				return fmt.Errorf("column %q: row %d has code %d of %d names", c.Name, i, code, len(c.Dict))

@@ -351,7 +351,7 @@ type recentSource struct {
 	code uint32
 }
 
-const recentSourceBits = 6 // few different ones occur in a recording
+const recentSourceBits = 8 // few different ones occur in a recording
 
 // number numbers an access that was decoded some other way.
 func (s *sources) number(word uint64, a datasrc.Access) uint32 {

@@ -261,6 +261,7 @@ func (r *rows) leaveSmall(order []uint32, k int) {
 		r.parting = new(scratch)
 	}
 	c := r.parting
+	rare := r.ibs != nil || r.chains || r.parts
 	for at := 0; at < k; at += gatherRows {
 		n := min(gatherRows, k-at)
 		for i := range n {
@@ -269,10 +270,13 @@ func (r *rows) leaveSmall(order []uint32, k int) {
 				row = int(order[row])
 			}
 			s := &r.small[row]
-			c.event[i], c.mode[i], c.ibs[i] = s.event, s.mode, s.ibs
+			c.event[i], c.mode[i] = s.event, s.mode
 			c.pid[i], c.tid[i], c.cpu[i] = s.pid, s.tid, s.cpu
-			c.source[i], c.stack[i] = s.source, s.stack
-			c.insLat[i], c.retireLat[i] = int32(s.insLat), int32(s.retireLat)
+			c.source[i] = s.source
+			if rare {
+				c.ibs[i], c.stack[i] = s.ibs, s.stack
+				c.insLat[i], c.retireLat[i] = int32(s.insLat), int32(s.retireLat)
+			}
 		}
 		r.appendSmall(n, r.emitted+at)
 	}
