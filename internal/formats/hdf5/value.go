@@ -226,7 +226,7 @@ func (o *Object) Attr(name string) (*Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(attrs) == 0 {
+	if name == "" || len(attrs) == 0 { // no name asks for all, without their values
 		return nil, &NotFoundError{Path: o.Path + "@" + name}
 	}
 	return attrs[0].value, nil
