@@ -32,6 +32,7 @@ class Viewer {
     this.child = spawn('xvfb-run', ['-a', '-s', '-screen 0 800x600x24', 'pvpython', '--force-offscreen-rendering', join(ROOT, 'e2e/viewer.py'), ...files], {
       env: { ...process.env, ISOBATH_LINK: tokenFile, ISOBATH_CLIENTS: join(ROOT, 'clients'), PYTHONDONTWRITEBYTECODE: '1' },
       stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true, // a process group of its own, see end
     });
     this.child.stderr!.setEncoding('utf8').on('data', (s: string) => (this.text += s));
     this.lines = createInterface({ input: this.child.stdout! })[Symbol.asyncIterator]();
@@ -50,9 +51,14 @@ class Viewer {
     return this.answer();
   }
 
+  /** Ends the whole group: xvfb-run leaves its display behind when it is ended alone. */
   end(): void {
-    this.child.stdin!.end('end\n');
-    this.child.kill('SIGTERM');
+    this.child.stdin!.destroy();
+    try {
+      process.kill(-this.child.pid!, 'SIGKILL');
+    } catch {
+      // It has ended by itself.
+    }
   }
 }
 

@@ -71,13 +71,24 @@ func startViewer(t *testing.T, tokenFile, png string, args ...string) *viewer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := v.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	startGroup(t, v.cmd)
 	v.in, v.out = in, bufio.NewScanner(out)
 	v.out.Buffer(nil, 64<<20)
-	t.Cleanup(func() { _ = v.cmd.Process.Kill() })
 	return v
+}
+
+// startGroup starts a program under xvfb-run in a process group of its own and
+// ends the whole group with the test: xvfb-run leaves its children behind.
+func startGroup(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		_ = cmd.Wait()
+	})
 }
 
 // next returns the next result; what must be as expected.
@@ -222,14 +233,7 @@ func TestParaViewWindow(t *testing.T) {
 	cmd := exec.Command(xvfb, "-a", "-s", "-screen 0 800x600x24", paraview, "--script=testdata/window.py")
 	cmd.Env = append(os.Environ(), "ISOBATH_LINK="+tokenFile, "ISOBATH_DUMPS="+file, "ISOBATH_OUT="+out, "PYTHONDONTWRITEBYTECODE=1",
 		"ISOBATH_CLIENTS="+filepath.Join(test.Root(), "clients"), "HOME="+dir)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // xvfb-run leaves its children behind
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		_ = cmd.Wait()
-	}()
+	startGroup(t, cmd)
 	waitFor(t, out, "ready")
 	if _, n, err := session.SetWhere(context.Background(), "latency > 3", "page"); err != nil || n != 2 {
 		t.Fatal(n, err)
