@@ -148,7 +148,12 @@ func (v *View) Passes(ctx context.Context, class int) ([]uint32, error) {
 	}
 	p := v.R.Classes[around]
 	if p.Exact {
-		return v.visits(p.Marker), nil
+		at := v.visits(p.Marker)
+		// The window may be met once more where the last pass ends.
+		if p.Turns > 0 {
+			at = at[:min(len(at), int(p.Turns))]
+		}
+		return at, nil
 	}
 	lift, err := v.Lift(ctx, around, 0)
 	if err != nil {
@@ -179,7 +184,10 @@ func (v *View) ByPass(class int) []int {
 		counts[i]++
 	}
 	// A pass is marked where it begins or where it ends.
+	last := int(v.R.Classes[c.Parent].Turns)
 	switch {
+	case counts[0] == 0 && last > 0 && len(counts) == last+2 && counts[last+1] == 0:
+		return counts[1 : last+1]
 	case counts[0] == 0:
 		return counts[1:]
 	case counts[len(passes)] == 0:
