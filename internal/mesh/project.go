@@ -202,6 +202,73 @@ type Projection struct {
 	Cells     int
 	Place     []int32
 	Iteration []int32 // nil: the samples have none
+
+	sorting sync.Once
+	sorted  byCell
+
+	mu     sync.Mutex
+	column *table.Column // whose values are kept
+	kept   ordered
+}
+
+// ordered is the values of a column in the order of cells.
+type ordered struct {
+	values []float64 // nil: only samples are counted
+	valid  table.Bits
+	finite bool // no value is infinite or not a number
+}
+
+// byCell is the rows of a projection in the order of their cells. Samples hit
+// cells at random; in this order every cell is written once, and by one worker.
+type byCell struct {
+	rows  []int32 // on a cell; rising within one
+	start []int   // of each cell in rows, and the end of the last
+	away  []int32 // rows on no cell
+}
+
+// byCell sorts the rows by counting, when the first field is asked for.
+func (p *Projection) byCell() *byCell {
+	p.sorting.Do(func() {
+		start := make([]int, p.Cells+1)
+		for _, c := range p.Place {
+			if c >= 0 {
+				start[c+1]++
+			}
+		}
+		for c := range p.Cells {
+			start[c+1] += start[c]
+		}
+		next, rows := slices.Clone(start), make([]int32, start[p.Cells])
+		for i, c := range p.Place {
+			if c < 0 {
+				p.sorted.away = append(p.sorted.away, int32(i))
+				continue
+			}
+			rows[next[c]] = int32(i)
+			next[c]++
+		}
+		p.sorted.rows, p.sorted.start = rows, start
+	})
+	return &p.sorted
+}
+
+// inOrder returns the values of a column in the order of cells. The last column
+// is kept: one looks at a field under many selections.
+func (p *Projection) inOrder(col *table.Column) ordered {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.column != col {
+		rows := p.byCell().rows
+		values := make([]float64, len(rows))
+		parallel(len(rows), func(lo, hi, _ int) {
+			for k := lo; k < hi; k++ {
+				values[k] = col.Float(int(rows[k]))
+			}
+		})
+		odd := func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
+		p.column, p.kept = col, ordered{values, col.Valid, !slices.ContainsFunc(values, odd)}
+	}
+	return p.kept
 }
 
 // Project aggregates one column of the selected samples per cell. Select nil
@@ -217,8 +284,8 @@ func (p *Projection) Project(sel table.Bits, w Window, spec FieldSpec, col *tabl
 	return p.running(sel, w, spec, col), nil
 }
 
-// taken reports whether row i counts, and counts it.
-func (p *Projection) taken(i int, w *Window, c *Counts) bool {
+// during reports whether row i is of the window's time, and counts it.
+func (p *Projection) during(i int, w *Window, c *Counts) bool {
 	if w.Mode == UpTo || w.Mode == Only {
 		if p.Iteration == nil || p.Iteration[i] == Missing {
 			c.Selected++
@@ -230,6 +297,14 @@ func (p *Projection) taken(i int, w *Window, c *Counts) bool {
 		}
 	}
 	c.Selected++
+	return true
+}
+
+// taken reports whether row i counts, and counts it.
+func (p *Projection) taken(i int, w *Window, c *Counts) bool {
+	if !p.during(i, w, c) {
+		return false
+	}
 	switch p.Place[i] {
 	case NoCell:
 		c.NoCell++
@@ -259,144 +334,128 @@ func (p *Projection) each(sel table.Bits, w Window, lo, hi int, c *Counts, visit
 	}
 }
 
-// sums are the accumulators of one worker.
-type sums struct {
-	counts  Counts
-	samples []uint32
-	value   []float64
-	square  []float64
-}
-
-// running computes the aggregates that need no order: each worker has its own
-// accumulators, added at the end.
+// running computes the aggregates that need no order of values. Workers share
+// the cells; each adds up its own.
 func (p *Projection) running(sel table.Bits, w Window, spec FieldSpec, col *table.Column) *Field {
-	workers := make([]*sums, workerCount(len(p.Place)))
-	parallel(len(p.Place), func(lo, hi, k int) {
-		s := &sums{samples: make([]uint32, p.Cells)}
-		workers[k] = s
-		if spec.Aggregate != Count {
-			s.value = make([]float64, p.Cells)
+	o := p.byCell()
+	f := &Field{Spec: spec, Values: make([]float64, p.Cells), Samples: make([]uint32, p.Cells)}
+	for _, row := range o.away {
+		if sel == nil || sel.Get(int(row)) {
+			p.taken(int(row), &w, &f.Counts)
 		}
-		if spec.Aggregate == Std {
-			s.square = make([]float64, p.Cells)
-		}
-		p.accumulate(s, sel, w, spec, col, lo, hi)
-	})
-	total := &sums{samples: make([]uint32, p.Cells)}
+	}
+	var values ordered
 	if spec.Aggregate != Count {
-		total.value = make([]float64, p.Cells)
+		values = p.inOrder(col)
 	}
-	for _, s := range workers {
-		if s != nil {
-			total.merge(s, spec.Aggregate)
+	plain := values.finite && values.valid == nil && (w.Mode == All || w.Mode == "") && (spec.Aggregate == Mean || spec.Aggregate == Sum)
+	counts := make([]Counts, workerCount(len(o.rows)))
+	parallel(len(o.rows), func(lo, hi, k int) {
+		// Equal numbers of rows, cut where a cell begins.
+		from, _ := slices.BinarySearch(o.start[:p.Cells], lo)
+		to := p.Cells
+		if hi < len(o.rows) {
+			to, _ = slices.BinarySearch(o.start[:p.Cells], hi)
 		}
-	}
-	return total.field(spec)
-}
-
-func (p *Projection) accumulate(s *sums, sel table.Bits, w Window, spec FieldSpec, col *table.Column, lo, hi int) {
-	if spec.Aggregate == Count {
-		p.each(sel, w, lo, hi, &s.counts, func(_ int, cell int32) { s.samples[cell]++ })
-		return
-	}
-	switch d := col.Data.(type) {
-	case []int32:
-		accumulate(p, s, sel, w, spec, col, d, lo, hi)
-	case []int64:
-		accumulate(p, s, sel, w, spec, col, d, lo, hi)
-	case []float64:
-		accumulate(p, s, sel, w, spec, col, d, lo, hi)
-	case []uint32:
-		accumulate(p, s, sel, w, spec, col, d, lo, hi)
-	case []uint8:
-		accumulate(p, s, sel, w, spec, col, d, lo, hi)
-	case []uint64:
-		accumulate(p, s, sel, w, spec, col, d, lo, hi)
-	}
-}
-
-// accumulate adds the values of rows lo to hi. A sample without a value in
-// the column is on its cell, but not in its sum.
-func accumulate[T int32 | int64 | uint32 | uint8 | uint64 | float64](p *Projection, s *sums, sel table.Bits, w Window, spec FieldSpec, col *table.Column, data []T, lo, hi int) {
-	var add func(row int, cell int32)
-	switch spec.Aggregate {
-	case Min, Max:
-		down := spec.Aggregate == Min
-		add = func(row int, cell int32) {
-			v := float64(data[row])
-			if n := s.samples[cell]; n == 0 || down && v < s.value[cell] || !down && v > s.value[cell] {
-				s.value[cell] = v
-			}
-			s.samples[cell]++
+		if plain && sel != nil {
+			p.addPlain(f, &counts[k], sel, values.values, from, to)
+		} else {
+			p.addUp(f, &counts[k], sel, w, values, from, to)
 		}
-	case Std:
-		add = func(row int, cell int32) {
-			v := float64(data[row])
-			s.samples[cell]++
-			s.value[cell] += v
-			s.square[cell] += v * v
-		}
-	default:
-		add = func(row int, cell int32) {
-			s.samples[cell]++
-			s.value[cell] += float64(data[row])
-		}
-	}
-	if col.Valid != nil {
-		valid := add
-		add = func(row int, cell int32) {
-			if col.Valid.Get(row) {
-				valid(row, cell)
-			}
-		}
-	}
-	p.each(sel, w, lo, hi, &s.counts, add)
-}
-
-func (s *sums) merge(o *sums, a Aggregate) {
-	s.counts.add(o.counts)
-	if o.square != nil && s.square == nil {
-		s.square = make([]float64, len(o.square))
-	}
-	for c, n := range o.samples {
-		if n == 0 {
-			continue
-		}
-		switch {
-		case s.value == nil:
-		case a == Min && s.samples[c] > 0:
-			s.value[c] = min(s.value[c], o.value[c])
-		case a == Max && s.samples[c] > 0:
-			s.value[c] = max(s.value[c], o.value[c])
-		default:
-			s.value[c] += o.value[c]
-		}
-		if s.square != nil {
-			s.square[c] += o.square[c]
-		}
-		s.samples[c] += n
-	}
-}
-
-func (s *sums) field(spec FieldSpec) *Field {
-	f := &Field{Spec: spec, Values: s.value, Samples: s.samples, Counts: s.counts}
-	if spec.Aggregate == Count {
-		f.Values = make([]float64, len(s.samples))
-	}
-	for c, n := range s.samples {
-		switch {
-		case spec.Aggregate == Count:
-			f.Values[c] = float64(n)
-		case n == 0:
-			f.Values[c] = math.NaN()
-		case spec.Aggregate == Mean:
-			f.Values[c] /= float64(n)
-		case spec.Aggregate == Std:
-			mean := s.value[c] / float64(n)
-			f.Values[c] = math.Sqrt(max(0, s.square[c]/float64(n)-mean*mean))
-		}
+	})
+	for _, c := range counts {
+		f.Counts.add(c)
 	}
 	return f
+}
+
+// addPlain does what addUp does for sums and means over all times of a column
+// without gaps, which is what people look at while they select. Whether a row is
+// selected cannot be foretold, so it is a factor, not a branch: half the time.
+func (p *Projection) addPlain(f *Field, counts *Counts, sel table.Bits, values []float64, from, to int) {
+	o := p.byCell()
+	for c := from; c < to; c++ {
+		var rows uint64
+		sum := 0.0
+		for k := o.start[c]; k < o.start[c+1]; k++ {
+			i := uint32(o.rows[k])
+			bit := sel[i>>6] >> (i & 63) & 1
+			rows += bit
+			sum += values[k] * float64(bit)
+		}
+		a := amount{rows: int(rows), valued: int(rows), sum: sum}
+		counts.Used += a.rows
+		counts.Selected += a.rows
+		f.Samples[c], f.Values[c] = a.result(f.Spec.Aggregate)
+	}
+}
+
+// addUp adds the values on the cells from one up to another. A sample without a
+// value in the column is on its cell, but not in its sum. Without values only
+// samples are counted.
+func (p *Projection) addUp(f *Field, counts *Counts, sel table.Bits, w Window, of ordered, from, to int) {
+	o := p.byCell()
+	values, valid := of.values, of.valid
+	timed := w.Mode == UpTo || w.Mode == Only
+	least, most, squares := f.Spec.Aggregate == Min, f.Spec.Aggregate == Max, f.Spec.Aggregate == Std
+	for c := from; c < to; c++ {
+		var a amount
+		for k := o.start[c]; k < o.start[c+1]; k++ {
+			i := int(o.rows[k])
+			if sel != nil && !sel.Get(i) || timed && !p.during(i, &w, counts) {
+				continue
+			}
+			a.rows++
+			if values == nil || valid != nil && !valid.Get(i) {
+				continue
+			}
+			v := values[k]
+			switch {
+			case least || most:
+				if a.valued == 0 || least && v < a.sum || most && v > a.sum {
+					a.sum = v
+				}
+			case squares:
+				a.square += v * v
+				fallthrough
+			default:
+				a.sum += v
+			}
+			a.valued++
+		}
+		counts.Used += a.rows
+		if !timed { // otherwise during has counted them
+			counts.Selected += a.rows
+		}
+		f.Samples[c], f.Values[c] = a.result(f.Spec.Aggregate)
+	}
+}
+
+// amount is what one cell has.
+type amount struct {
+	rows, valued int
+	sum, square  float64 // sum is the extreme of a minimum or maximum
+}
+
+// result is the number of samples of a cell and its value; without samples
+// there is none.
+func (a *amount) result(kind Aggregate) (samples uint32, value float64) {
+	if kind == Count {
+		return uint32(a.rows), float64(a.rows)
+	}
+	n := float64(a.valued)
+	switch {
+	case a.valued == 0:
+		return 0, math.NaN()
+	case kind == Mean:
+		value = a.sum / n
+	case kind == Std:
+		mean := a.sum / n
+		value = math.Sqrt(max(0, a.square/n-mean*mean))
+	default:
+		value = a.sum
+	}
+	return uint32(a.valued), value
 }
 
 // ordered computes the aggregates that need all values of a cell together:

@@ -279,30 +279,46 @@ func TestAggregates(t *testing.T) {
 			sel.Set(i)
 		}
 	}
-	col := &table.Column{Name: "v", Data: data, Valid: valid}
 	p := &Projection{Cells: cells, Place: place, Iteration: iter}
-	w := Window{Only, 20, 70, false}
-	groups := make([][]float64, cells)
+	for _, tt := range []struct {
+		name  string
+		w     Window
+		valid table.Bits
+	}{
+		{"some times, gaps", Window{Only, 20, 70, false}, valid},
+		{"some times", Window{Only, 20, 70, false}, nil},
+		{"all times, gaps", Window{Mode: All}, valid},
+		{"all times", Window{Mode: All}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			compareAggregates(t, p, sel, tt.w, &table.Column{Name: "v", Data: data, Valid: tt.valid})
+		})
+	}
+}
+
+func compareAggregates(t *testing.T, p *Projection, sel table.Bits, w Window, col *table.Column) {
+	t.Helper()
+	groups := make([][]float64, p.Cells)
 	var counts Counts
-	for i := range rows {
+	for i := range p.Place {
 		if !sel.Get(i) {
 			continue
 		}
-		switch {
-		case iter[i] == Missing:
+		switch it := int64(p.Iteration[i]); {
+		case w.Mode == Only && p.Iteration[i] == Missing:
 			counts.NoIteration++
-		case iter[i] <= 20 || iter[i] > 70:
+		case w.Mode == Only && (it <= w.After || it > w.To):
 			continue
-		case place[i] == NoCell:
+		case p.Place[i] == NoCell:
 			counts.NoCell++
-		case place[i] == OutOfRange:
+		case p.Place[i] == OutOfRange:
 			counts.OutOfRange++
-		case place[i] == NoLevel:
+		case p.Place[i] == NoLevel:
 			counts.NoLevel++
 		default:
 			counts.Used++
-			if valid.Get(i) {
-				groups[place[i]] = append(groups[place[i]], data[i])
+			if col.Has(i) {
+				groups[p.Place[i]] = append(groups[p.Place[i]], col.Float(i))
 			}
 		}
 		counts.Selected++
@@ -321,6 +337,21 @@ func TestAggregates(t *testing.T) {
 				t.Fatalf("%s of cell %d: %g, want %g", a, c, got, want)
 			}
 		}
+	}
+}
+
+// TestOddValues: a value that is no number spoils the sum of its own cell where
+// it is selected, and nothing elsewhere.
+func TestOddValues(t *testing.T) {
+	p := &Projection{Cells: 2, Place: []int32{0, 0, 1, 1}}
+	col := &table.Column{Name: "v", Data: []float64{1, math.NaN(), 3, math.Inf(1)}}
+	sel := table.NewBits(4)
+	for _, i := range []int{0, 2, 3} {
+		sel.Set(i)
+	}
+	f, err := p.Project(sel, Window{Mode: All}, FieldSpec{"v", Sum}, col)
+	if err != nil || f.Values[0] != 1 || !math.IsInf(f.Values[1], 1) {
+		t.Errorf("%v, %v", f, err)
 	}
 }
 
