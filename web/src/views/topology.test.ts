@@ -40,6 +40,7 @@ describe('tree', () => {
   });
   it('names resources and where they lie', () => {
     expect(sayResource(LOPSIDED.resources[5]!)).toBe('CPU 0');
+    expect(sayResource({ ...LOPSIDED.resources[5]!, type: 'L1', id: -1, label: 'L1 not described', virtual: true })).toBe('L1 not described');
     expect(sayPath(LOPSIDED.resources, 5)).toBe('L2 #0, NUMA 0');
     expect(pathOf(LOPSIDED.resources, 5)).toEqual([5, 3, 1, 0]);
     const cores = machine([['Machine', 0, -1], ['NUMA', 1, 0], ['L3', 1, 1], ['L2', 11, 2], ['L1', 11, 3], ['CPU', 7, 4]]);

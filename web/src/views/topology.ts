@@ -351,7 +351,7 @@ export class TopologyView implements View<ResourceMark> {
     const resource = this.input.topology.resources[node.index]!;
     const font: Font = { size: 11 };
     const full = sayResource(resource);
-    const text = [full, String(resource.id)].find((t) => r.measure(t, font) < box.w - 6);
+    const text = (resource.virtual ? [full] : [full, String(resource.id)]).find((t) => r.measure(t, font) < box.w - 6);
     if (!text || box.h < 13) return;
     const ink = fill ? inkOn(fill) : r.theme.muted;
     r.text(text, box.x + box.w / 2, box.y + box.h / 2, { font, fill: ink, align: 'center' });

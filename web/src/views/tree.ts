@@ -85,6 +85,7 @@ function leafCounts(resources: readonly Resource[], drawn: (i: number) => boolea
 
 /** "CPU 7", "L3 #1", "NUMA 0": how people say a resource. */
 export function sayResource(r: Resource): string {
+  if (r.virtual) return r.label; // it has no number
   if (/^L\d/.test(r.type)) return `${r.type} #${r.id}`;
   if (r.parent < 0) return r.label || r.type;
   return `${r.type} ${r.id}`;
