@@ -12,6 +12,7 @@ import { foldAxis, foldPair } from './fold';
 import { HistogramView } from './histogram';
 import { binOf, resourceOf } from './link';
 import { brushOf, ParallelView, type ParallelInput } from './parallel';
+import { SvgRenderer } from '../base/svg';
 import { parseTokens } from '../base/theme';
 import { readFileSync } from 'node:fs';
 import { csv } from './view';
@@ -148,20 +149,36 @@ describe('lines', () => {
   });
 });
 
+const AXES: ParallelInput['axes'] = [
+  { column: LATENCY, answer: latency, subtitle: 'cycles · log' },
+  { column: column('symbol', { kind: 'category' }), answer: names('symbol', ['m_x', 'm_y'], [5, 3]), subtitle: 'data object' },
+  { column: column('z', { distinct: 1, min: 4, max: 4 }), answer: numbers('z', [4, 5], [8]), subtitle: '' },
+];
+
 function parallel(more: Partial<ParallelInput> = {}): ParallelView {
-  const symbol = column('symbol', { kind: 'category' });
   return new ParallelView({
-    axes: [
-      { column: LATENCY, answer: latency, subtitle: 'cycles · log' },
-      { column: symbol, answer: names('symbol', ['m_x', 'm_y'], [5, 3]), subtitle: 'data object' },
-      { column: column('z', { distinct: 1, min: 4, max: 4 }), answer: numbers('z', [4, 5], [8]), subtitle: '' },
-    ],
+    axes: AXES,
     pairs: [pair([[0, 0, 5, 5, 0], [1, 1, 3, 3, 0]]), undefined],
     size: { w: 1440, h: 260 }, measure: roughMeasure, selected: false, lines: true, strength: 'pair', ownHoverScale: false, restAlpha: 1, brushes: new Map(), ...more,
   });
 }
 
 describe('parallel view', () => {
+  it('leaves the lines of a selection in view when all of it is hovered', () => {
+    const lines = (selected: readonly number[], hovered: readonly number[]): number => {
+      const of = (n: readonly number[]): Uint32Array => Uint32Array.from(n);
+      const first = { column: LATENCY, answer: { ...latency, counts: [of([5, 3]), of(selected), of(hovered)] as const }, subtitle: '' };
+      const v = parallel({ selected: true, axes: [first, ...AXES.slice(1)] });
+      const r = new SvgRenderer(theme, roughMeasure);
+      let drawn = 0;
+      r.strokes = () => void drawn++;
+      v.drawHover(r);
+      return drawn;
+    };
+    expect(lines([5, 0], [5, 0])).toBe(0);
+    expect(lines([5, 0], [2, 0])).toBe(1);
+    expect(lines([5, 3], [5, 0])).toBe(1);
+  });
   it('never lets columns overlap and gives the rest to the gaps', () => {
     const v = parallel();
     for (let i = 1; i < v.columns.length; i++) expect(v.columns[i]!.x).toBeGreaterThan(v.columns[i - 1]!.x + v.columns[i - 1]!.w + 20);

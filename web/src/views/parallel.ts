@@ -268,7 +268,7 @@ export class ParallelView implements View<ParallelMark> {
   }
 
   drawHover(r: Renderer): void {
-    if (this.input.lines) this.drawLines(r, ['hover']);
+    if (this.input.lines && !this.hoversSelection()) this.drawLines(r, ['hover']);
     for (const [i, c] of this.columns.entries()) if (!this.isConstant(i)) this.drawBars(r, c, HOVERED, r.theme.hover);
     const w = this.input.strips?.hovered;
     const stripped = w && this.columns[w.axis];
@@ -284,6 +284,16 @@ export class ParallelView implements View<ParallelMark> {
     );
     const label = s.label ?? c.layout.say(c.layout.input.answer.edges[s.bin]!);
     drawTag(r, c, this.top + (s.from + s.till) / 2, label, r.theme.hover);
+  }
+
+  /**
+   * Whether all that is selected is hovered, as after a click: the hover's lines
+   * would hide the selection's, which are the same.
+   */
+  private hoversSelection(): boolean {
+    const counts = this.input.axes[0]?.answer.counts;
+    if (!this.input.selected || !counts) return false;
+    return counts[SELECTED].every((n, i) => n === counts[HOVERED][i]);
   }
 
   // ---- marks ----
