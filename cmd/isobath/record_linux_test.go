@@ -255,11 +255,13 @@ func TestRecordCrash(t *testing.T) {
 func (r *recorder) start(args ...string) *exec.Cmd {
 	r.t.Helper()
 	cmd := r.command(args...)
-	r.begin(cmd)
+	r.until(cmd, "recording by")
 	return cmd
 }
 
-func (r *recorder) begin(cmd *exec.Cmd) {
+// until starts a recording and returns when it says a text. Only the test's end
+// limits the time that takes.
+func (r *recorder) until(cmd *exec.Cmd, text string) {
 	r.t.Helper()
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
@@ -268,21 +270,36 @@ func (r *recorder) begin(cmd *exec.Cmd) {
 	if err := cmd.Start(); err != nil {
 		r.t.Fatal(err)
 	}
+	var said []string
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
-		if strings.Contains(lines.Text(), "recording by") {
+		if strings.Contains(lines.Text(), text) {
 			go io.Copy(io.Discard, stderr)
 			return
 		}
+		said = append(said, lines.Text())
 	}
-	r.t.Fatal("the recording did not begin")
+	r.t.Fatalf("it ended without %q: %v\n%s", text, cmd.Wait(), strings.Join(said, "\n"))
+}
+
+// stdin makes what ends a program that reads its standard input to the end.
+func (r *recorder) stdin(cmd *exec.Cmd) io.Closer {
+	r.t.Helper()
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { in.Close() })
+	return in
 }
 
 // Killed in mid-recording, nothing is left under the run's name.
 func TestRecordKilled(t *testing.T) {
 	r := newRecorder(t)
 	path := filepath.Join(r.dir, "killed.isobath")
-	cmd := r.start("record", "-o", path, "--", "sleep", "1")
+	cmd := r.command("record", "-o", path, "--", "cat")
+	r.stdin(cmd)
+	r.until(cmd, "recording by")
 	cmd.Process.Kill()
 	cmd.Wait()
 	left, _ := filepath.Glob(filepath.Join(r.dir, "*killed*"))
@@ -295,7 +312,7 @@ func TestRecordKilled(t *testing.T) {
 func TestRecordTerminated(t *testing.T) {
 	r := newRecorder(t)
 	path := filepath.Join(r.dir, "term.isobath")
-	cmd := r.start("record", "-o", path, "--", "sleep", "60")
+	cmd := r.start("record", "-o", path, "--", "sleep", "1000")
 	cmd.Process.Signal(syscall.SIGTERM)
 	err := cmd.Wait()
 	var status *exec.ExitError
@@ -308,18 +325,20 @@ func TestRecordTerminated(t *testing.T) {
 }
 
 // Ctrl-C at a terminal reaches the program too: both end, the run is whole, and
-// the exit code is the program's.
+// the exit code is the program's. The program ends on SIGUSR1, which only the
+// recorder sends it: after the Ctrl-C that it got before.
 func TestRecordInterrupted(t *testing.T) {
 	r := newRecorder(t)
 	path := filepath.Join(r.dir, "int.isobath")
-	cmd := r.command("record", "-o", path, "--rate", "2000", "--", "sh", "-c", "trap 'sleep 0.3; exit 9' INT; while :; do :; done")
+	cmd := r.command("record", "-o", path, "--rate", "2000", "--", "sh", "-c",
+		"trap : INT; trap 'exit 9' USR1 TERM; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo worked $i >&2; while :; do :; done")
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	cmd.SysProcAttr.Setpgid = true // as a shell does for a job
-	r.begin(cmd)
-	r.busy(cmd.Process.Pid)
+	r.until(cmd, "worked 200000")  // the recorder itself says the command
 	syscall.Kill(-cmd.Process.Pid, syscall.SIGINT)
+	cmd.Process.Signal(syscall.SIGUSR1)
 	err := cmd.Wait()
 	var status *exec.ExitError
 	if !errors.As(err, &status) || status.ExitCode() != 9 {
@@ -335,13 +354,23 @@ func TestRecordInterrupted(t *testing.T) {
 func TestRecordDuration(t *testing.T) {
 	r := newRecorder(t)
 	path := filepath.Join(r.dir, "timed.isobath")
-	out, err := r.command("record", "-o", path, "--duration", "200ms", "--", "sh", "-c", "sleep 0.6; echo the end; exit 6").CombinedOutput()
-	var status *exec.ExitError
-	if !errors.As(err, &status) || status.ExitCode() != 6 || !strings.Contains(string(out), "the program goes on") || !strings.Contains(string(out), "the end") {
-		t.Errorf("exit: %v\n%s", err, out)
+	cmd := r.command("record", "-o", path, "--duration", "200ms", "--", "sh", "-c", "cat; echo the end; exit 6")
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	stdin := r.stdin(cmd)
+	begun := time.Now()
+	r.until(cmd, "the program goes on")
+	said := time.Since(begun)
+	// The run is written already, while the program still runs.
+	got, _ := r.open(path)
+	if s := got.Recording.Seconds; s < 0.2 || s > said.Seconds() || got.Recording.Ended != "time up" {
+		t.Errorf("recorded %.3f s of %.3f s, ended %q", s, said.Seconds(), got.Recording.Ended)
 	}
-	if got, _ := r.open(path); got.Recording.Seconds > 0.5 || got.Recording.Ended != "time up" {
-		t.Errorf("recorded %.1f s, ended %q", got.Recording.Seconds, got.Recording.Ended)
+	stdin.Close()
+	err := cmd.Wait()
+	var status *exec.ExitError
+	if !errors.As(err, &status) || status.ExitCode() != 6 || out.String() != "the end\n" {
+		t.Errorf("exit: %v, output %q", err, out.String())
 	}
 }
 

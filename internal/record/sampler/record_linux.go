@@ -181,14 +181,20 @@ func wait(ctx context.Context, limit time.Duration, p *os.Process, ended <-chan 
 // interrupted reports whether Ctrl-C is under way: the program may have ended of
 // it before we have heard of it.
 func interrupted(signals <-chan os.Signal) bool {
+	stops := func(sig os.Signal) bool { return sig == unix.SIGINT || sig == unix.SIGTERM || sig == unix.SIGHUP }
 	late := time.After(20 * time.Millisecond)
 	for {
 		select {
 		case sig := <-signals:
-			if sig == unix.SIGINT || sig == unix.SIGTERM || sig == unix.SIGHUP {
+			if stops(sig) {
 				return true
 			}
-		case <-late:
+		case <-late: // where both are ready, the signal counts
+			for len(signals) > 0 {
+				if stops(<-signals) {
+					return true
+				}
+			}
 			return false
 		}
 	}
