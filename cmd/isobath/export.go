@@ -27,14 +27,21 @@ func newExport() *cobra.Command {
 		value   string
 	)
 	cmd := &cobra.Command{
-		Use:   "export FILE -o out.{csv,parquet,arrow,folded,pb.gz,svg,html}",
-		Short: "Write the samples for other tools, or a page about them for people",
+		Use:   "export FILE -o out.{csv,parquet,arrow,folded,pb.gz,otf2,svg,html}",
+		Short: "Write samples or a message trace for other tools, or a page for people",
 		Example: `  isobath export run.isobath -o slow.parquet --where 'latency > 200'
   isobath export run.isobath -o stacks.folded --value latency
   isobath export run.isobath -o sheet.html        # one page to send to a colleague
+  isobath export halo.isobath -o halo.otf2        # messages, with steps and lateness
   isobath export run.isobath -o - | head`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if strings.EqualFold(filepath.Ext(out), ".otf2") {
+				if cmd.Flags().Changed("where") {
+					return usagef("--where chooses samples; a message trace is written whole")
+				}
+				return exportTrace(cmd.Context(), args[0], out)
+			}
 			write, err := exporter(out, profile.Value(value))
 			if err != nil {
 				return err
@@ -103,9 +110,9 @@ func exporter(out string, value profile.Value) (writer, error) {
 	case "-":
 		return writeCSV, nil
 	case "":
-		return nil, usagef("export needs -o FILE; its ending says the format: csv, parquet, arrow, folded, pb.gz, svg or html")
+		return nil, usagef("export needs -o FILE; its ending says the format: csv, parquet, arrow, folded, pb.gz, otf2, svg or html")
 	}
-	return nil, usagef("-o %s: unknown ending; want .csv, .parquet, .arrow, .folded, .pb.gz, .svg or .html", out)
+	return nil, usagef("-o %s: unknown ending; want .csv, .parquet, .arrow, .folded, .pb.gz, .otf2, .svg or .html", out)
 }
 
 func writeCSV(_ context.Context, w io.Writer, x exported) error { return x.Table.WriteCSV(w, x.rows) }

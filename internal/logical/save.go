@@ -2,7 +2,9 @@ package logical
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"isobath/internal/formats/otf2"
 	"isobath/internal/trace"
@@ -10,7 +12,8 @@ import (
 
 // Save writes the trace again as an OTF2 archive, with partition, step and
 // lateness of every operation as attributes of the event that leaves its call.
-// Times are the corrected ones. Other tools read the result as any archive.
+// Times are the corrected ones. Other tools read the result as any archive. It
+// is written whole or not at all.
 func (s *Structure) Save(ctx context.Context, path string) error {
 	a, err := otf2.Open(s.Trace.Path)
 	if err != nil {
@@ -20,6 +23,13 @@ func (s *Structure) Save(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
+	if err := s.save(ctx, a, w); err != nil {
+		return errors.Join(err, w.Discard())
+	}
+	return nil
+}
+
+func (s *Structure) save(ctx context.Context, a *otf2.Archive, w *otf2.Writer) error {
 	if err := w.Copy(a); err != nil {
 		return err
 	}
@@ -54,6 +64,9 @@ type saver struct {
 
 func newSaver(s *Structure, w *otf2.Writer) *saver {
 	v := &saver{s: s}
+	if s.Len() == 0 { // nothing to say about a trace without communication
+		return v
+	}
 	add := func(name, description string, col func(op int32) int64) {
 		v.ids = append(v.ids, w.Attribute("isobath::"+name, description, attributeInt64))
 		v.cols = append(v.cols, col)
@@ -82,6 +95,7 @@ func (v *saver) location(a *otf2.Archive, w *otf2.Writer, l otf2.Location, proc 
 	if err != nil {
 		return err
 	}
+	defer r.Close()
 	out := w.CopyLocation(l)
 	next, end := int32(0), int32(0)
 	if proc >= 0 {
@@ -90,19 +104,13 @@ func (v *saver) location(a *otf2.Archive, w *otf2.Writer, l otf2.Location, proc 
 	var ev otf2.Event
 	last := uint64(0)
 	var list []otf2.AttributeValue
-	for r.Next(&ev) {
+	for n := int32(0); r.Next(&ev); n++ {
 		ev.Time = max(ev.Time, last) // the trace reads times that fall as equal
 		last = ev.Time
-		if ev.Kind == otf2.Leave || ev.Kind == otf2.CallingLeave {
-			var op int32
-			if op, next = v.closing(next, end, int64(ev.Time-v.s.Trace.Origin)); op >= 0 {
-				list = append(list[:0], ev.Attributes...)
-				for k, id := range v.ids {
-					list = append(list, otf2.AttributeValue{ID: id, Value: otf2.Value{Type: attributeInt64, Bits: uint64(v.cols[k](v.s.of[op]))}})
-				}
-				ev.Attributes = list
-			}
-		}
+		var op int32
+		op, next = v.closing(next, end, n)
+		list = v.attributes(list[:0], ev.Attributes, op)
+		ev.Attributes = list
 		if err := out.Write(&ev); err != nil {
 			return err
 		}
@@ -110,16 +118,31 @@ func (v *saver) location(a *otf2.Archive, w *otf2.Writer, l otf2.Location, proc 
 	return out.Close()
 }
 
-// closing returns the operation of the trace that ends with the call left at a
-// time, and the operation to look at next. Operations are in the order of
-// their ends; one that ends inside its call, the sending half of an
-// MPI_Sendrecv, is passed over.
-func (v *saver) closing(next, end int32, at int64) (op, then int32) {
-	o := &v.s.Trace.Ops
+// attributes appends those an event has, without what an earlier analysis said,
+// and those of the operation that it ends.
+func (v *saver) attributes(list, given []otf2.AttributeValue, op int32) []otf2.AttributeValue {
+	for _, g := range given {
+		if !slices.Contains(v.ids, g.ID) {
+			list = append(list, g)
+		}
+	}
+	if op == trace.None {
+		return list
+	}
+	for k, id := range v.ids {
+		list = append(list, otf2.AttributeValue{ID: id, Value: otf2.Value{Type: attributeInt64, Bits: uint64(v.cols[k](v.s.of[op]))}})
+	}
+	return list
+}
+
+// closing returns the operation of the trace whose call ends with event n of
+// its location, and the operation to look at next. Of a call that is split, such
+// as MPI_Sendrecv, it is the last.
+func (v *saver) closing(next, end, n int32) (op, then int32) {
 	op = trace.None
-	for next < end && o.Exit[next] <= at {
-		if o.Exit[next] == at {
-			return next, next + 1
+	for next < end && v.s.Trace.Ops.Last[next] <= n {
+		if v.s.Trace.Ops.Last[next] == n {
+			op = next
 		}
 		next++
 	}

@@ -82,3 +82,47 @@ func savedSteps(t *testing.T, path string) []int64 {
 	}
 	return steps
 }
+
+// TestSaveSameTick: calls and their halves that share a time keep their own
+// steps. Two ranks shift in a ring and leave everything in one tick.
+func TestSaveSameTick(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tick.otf2")
+	w, err := otf2.Create(path, otf2.WriterOptions{Length: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := w.Node("host", "machine", otf2.None)
+	main := uint64(w.Region(otf2.RegionInfo{Name: "main"}))
+	shift := uint64(w.Region(otf2.RegionInfo{Name: "MPI_Sendrecv", Paradigm: otf2.ParadigmMPI}))
+	for r := range uint64(2) {
+		e := w.Location("thread", w.Process("rank", host))
+		for _, ev := range []otf2.Event{
+			{Kind: otf2.Enter, Time: 1, F: [6]uint64{main}},
+			{Kind: otf2.Enter, Time: 5, F: [6]uint64{shift}},
+			{Kind: otf2.MPISend, Time: 5, F: [6]uint64{1 - r, 0, 0, 8}},
+			{Kind: otf2.MPIRecv, Time: 5, F: [6]uint64{1 - r, 0, 0, 8}},
+			{Kind: otf2.Leave, Time: 5, F: [6]uint64{shift}},
+			{Kind: otf2.Leave, Time: 5, F: [6]uint64{main}},
+		} {
+			if err := e.Write(&ev); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	w.CommLocations([]uint64{0, 1})
+	w.Comm("world", []uint64{0, 1}, otf2.None)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	tr, err := trace.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "out.otf2")
+	if err := analyze(t, tr, Default()).Save(t.Context(), out); err != nil {
+		t.Fatal(err)
+	}
+	if steps := savedSteps(t, out); !slices.Equal(steps, []int64{1, 1}) {
+		t.Errorf("steps %v, want that of the receive on each rank and none on main", steps)
+	}
+}

@@ -81,7 +81,7 @@ func (t *Trace) reserve(lines []*timeline, order []int32) {
 	i32 := func(n int) []int32 { return make([]int32, 0, n) }
 	i64 := func(n int) []int64 { return make([]int64, 0, n) }
 	t.Ops = Ops{Enter: i64(ops), Exit: i64(ops), Region: i32(ops), Frame: i32(ops), Kind: make([]Kind, 0, ops),
-		Flags: make([]uint8, 0, ops), Ref: i32(ops), N: i32(ops)}
+		Flags: make([]uint8, 0, ops), Ref: i32(ops), N: i32(ops), Last: i32(ops)}
 	t.Frames = Frames{Region: i32(frames), Parent: i32(frames), Enter: i64(frames), Exit: i64(frames)}
 	t.Sends = Ends{Op: i32(sends), Peer: i32(sends), Comm: i32(sends), Tag: make([]uint32, 0, sends), Bytes: i64(sends),
 		Match: i32(sends), Wait: i32(sends)}
@@ -95,6 +95,7 @@ func (o *Ops) add(l *Ops) {
 	o.Region, o.Frame = append(o.Region, l.Region...), append(o.Frame, l.Frame...)
 	o.Kind, o.Flags = append(o.Kind, l.Kind...), append(o.Flags, l.Flags...)
 	o.Ref, o.N = append(o.Ref, l.Ref...), append(o.N, l.N...)
+	o.Last = append(o.Last, l.Last...)
 	o.Site = append(o.Site, l.Site...)
 }
 

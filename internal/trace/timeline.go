@@ -362,6 +362,7 @@ func (w *walker) emit(recs []pending, f *open, frame int32, enter, exit int64) {
 	o.Region, o.Frame = append(o.Region, f.region), append(o.Frame, frame)
 	o.Kind, o.Flags = append(o.Kind, kind), append(o.Flags, flags)
 	o.Ref, o.N = append(o.Ref, ref), append(o.N, n)
+	o.Last = append(o.Last, int32(w.events))
 	if len(w.names.sites) > 0 {
 		o.Site = append(o.Site, f.site)
 	}

@@ -143,6 +143,9 @@ type Ops struct {
 	// Ref and N are the rows of Sends or Recvs, or in Ref the collective.
 	Ref []int32
 	N   []int32
+	// Last is the number, among the events of its location, of the event that
+	// ends its call; the operations that one call is split into share it.
+	Last []int32
 	// Site is the row of Sites of the call, None if it is not known; nil if the
 	// trace has none.
 	Site []int32

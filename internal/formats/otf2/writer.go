@@ -3,8 +3,10 @@ package otf2
 import (
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,6 +43,9 @@ type Writer struct {
 	strings    map[string]uint32
 	counts     map[DefKind]uint32
 	locations  []*EventWriter
+	// What the anchor of a copied archive says beside its creator.
+	machine, about string
+	properties     [][2]string
 }
 
 // Create starts an archive at path, which must end in .otf2. Files of an
@@ -149,9 +154,16 @@ func (w *Writer) MetricClass(members ...uint32) uint32 {
 	return w.define(d)
 }
 
-// Attribute defines an attribute; types are those of AttributeValue.
+// Attribute defines an attribute; types are those of AttributeValue. One that a
+// copied archive defines already is used again.
 func (w *Writer) Attribute(name, description string, typ uint8) uint32 {
-	return w.define(Definition{Kind: defAttribute, F: fieldsIn(uint64(w.counts[defAttribute]), uint64(w.String(name)), uint64(typ), uint64(w.String(description)))})
+	text := uint64(w.String(name))
+	for _, d := range w.defs {
+		if d.Kind == defAttribute && d.F[1] == text && d.F[2] == uint64(typ) {
+			return uint32(d.F[0])
+		}
+	}
+	return w.define(Definition{Kind: defAttribute, F: fieldsIn(uint64(w.counts[defAttribute]), text, uint64(typ), uint64(w.String(description)))})
 }
 
 // CommLocations says which locations are the ranks of MPI_COMM_WORLD; it must
@@ -201,8 +213,8 @@ func (w *Writer) location(id, name uint64, typ uint8, group uint64) *EventWriter
 	return e
 }
 
-// Copy takes over all definitions of an archive but its locations; ids stay what they are, and what is defined afterwards gets
-// ids behind them. It must come first.
+// Copy takes over all definitions of an archive but its locations, and what its anchor says about the machine and the trace; ids
+// stay what they are, and what is defined afterwards gets ids behind them. It must come first.
 func (w *Writer) Copy(a *Archive) error {
 	err := a.EachDefinition(func(d *Definition) {
 		if d.Kind == defLocation || d.Kind == defClock {
@@ -224,6 +236,7 @@ func (w *Writer) Copy(a *Archive) error {
 	if a.Defs.Clock.Realtime != Undefined {
 		w.o.Realtime = a.Defs.Clock.Realtime
 	}
+	w.machine, w.about, w.properties = a.Anchor.Machine, a.Anchor.About, a.Anchor.Properties
 	return err
 }
 
@@ -348,6 +361,21 @@ func (e *EventWriter) ClockOffset(time uint64, offset int64) {
 	})
 }
 
+// Discard ends an archive that cannot be finished and removes its files.
+func (w *Writer) Discard() error {
+	for _, e := range w.locations {
+		e.Close() // what it could not write is removed with the rest
+	}
+	return errors.Join(os.RemoveAll(w.base), removeIfThere(w.base+".def"), removeIfThere(w.path))
+}
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
 // Close writes the definitions and the anchor.
 func (w *Writer) Close() error {
 	defs := w.ordered()
@@ -443,10 +471,14 @@ func (w *Writer) anchor(defs uint64) []byte {
 	enc.b = append(enc.b, substratePOSIX, compressionNone)
 	enc.fixed(uint64(len(w.locations)), 8)
 	enc.fixed(defs, 8)
-	enc.text("")
+	enc.text(w.machine)
 	enc.text(w.o.Creator)
-	enc.text("")
-	enc.fixed(0, 4)
+	enc.text(w.about)
+	enc.fixed(uint64(len(w.properties)), 4)
+	for _, p := range w.properties {
+		enc.text(p[0])
+		enc.text(p[1])
+	}
 	enc.fixed(traceID(rand.Reader), 8)
 	enc.fixed(0, 4)
 	enc.fixed(0, 4)

@@ -314,3 +314,79 @@ func TestEveryDefinition(t *testing.T) {
 		}
 	}
 }
+
+// TestCopy copies an archive of every kind of definition and event: otf2-print
+// says the same of both, and what is discarded leaves nothing.
+func TestCopy(t *testing.T) {
+	dir := t.TempDir()
+	from, to := filepath.Join(dir, "from.otf2"), filepath.Join(dir, "to.otf2")
+	w, err := Create(from, WriterOptions{Creator: "one", Length: 2000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.defs = everyDefinition()
+	w.machine, w.about, w.properties = "host", "a run", [][2]string{{"OTF2::MPI_COMMUNICATION_COMPLETE", "true"}}
+	l := w.location(0, 0, LocationCPU, 0)
+	for _, ev := range everyEvent() {
+		write(t, l, ev)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	copied := copyArchive(t, from, to)
+	peer := test.Peer(t, "otf2-print", "otf2-tools")
+	for _, args := range [][]string{{"-G"}, {}} {
+		var out [2][]string
+		for i, path := range []string{from, to} {
+			text, err := exec.Command(peer, append(args, path)...).Output()
+			if err != nil {
+				t.Fatalf("otf2-print: %v", err)
+			}
+			for line := range strings.Lines(string(text)) {
+				out[i] = append(out[i], strings.TrimSpace(line))
+			}
+		}
+		diff(t, 0, out[1], out[0])
+		if len(out[0]) < 38 {
+			t.Errorf("otf2-print %v shows %d lines", args, len(out[0]))
+		}
+	}
+	a, err := Open(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Anchor.Machine != "host" || a.Anchor.About != "a run" || len(a.Anchor.Properties) != 1 || a.Anchor.Creator != "two" {
+		t.Errorf("the anchor says %+v", a.Anchor)
+	}
+	if err := copied.Discard(); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "to*")); len(left) > 0 {
+		t.Errorf("%v are left", left)
+	}
+}
+
+func copyArchive(t *testing.T, from, to string) *Writer {
+	t.Helper()
+	a, err := Open(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := Create(to, WriterOptions{Creator: "two"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Copy(a); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range a.Defs.Locations {
+		out := w.CopyLocation(l)
+		for _, ev := range readAll(t, from, l.ID) {
+			write(t, out, ev)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
