@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"isobath/internal/hw/show"
 	"isobath/internal/profile"
 	"isobath/internal/query"
+	"isobath/internal/raster"
 	"isobath/internal/sheet"
 	"isobath/internal/table"
 )
@@ -25,9 +27,10 @@ func newExport() *cobra.Command {
 		out     string
 		where   string
 		value   string
+		width   int
 	)
 	cmd := &cobra.Command{
-		Use:   "export FILE -o out.{csv,parquet,arrow,folded,pb.gz,otf2,svg,html}",
+		Use:   "export FILE -o out.{csv,parquet,arrow,folded,pb.gz,otf2,svg,png,html}",
 		Short: "Write samples or a message trace for other tools, or a page for people",
 		Example: `  isobath export run.isobath -o slow.parquet --where 'latency > 200'
   isobath export run.isobath -o stacks.folded --value latency
@@ -42,7 +45,7 @@ func newExport() *cobra.Command {
 				}
 				return exportTrace(cmd.Context(), args[0], out)
 			}
-			write, err := exporter(out, profile.Value(value))
+			write, err := exporter(out, profile.Value(value), width)
 			if err != nil {
 				return err
 			}
@@ -71,6 +74,7 @@ func newExport() *cobra.Command {
 	cmd.Flags().StringVarP(&out, "output", "o", "", "the `file` to write; its ending says the format; - is CSV to standard output")
 	cmd.Flags().StringVar(&where, "where", "", "only samples that match this `selection`")
 	cmd.Flags().StringVar(&value, "value", string(profile.Samples), "what folded stacks count: samples or latency")
+	cmd.Flags().IntVar(&width, "width", 0, "how many `pixels` wide a png is (default: twice the size of the svg)")
 	return cmd
 }
 
@@ -85,7 +89,10 @@ type exported struct {
 type writer func(context.Context, io.Writer, exported) error
 
 // exporter chooses the format by the ending of the file.
-func exporter(out string, value profile.Value) (writer, error) {
+func exporter(out string, value profile.Value, width int) (writer, error) {
+	if width != 0 && (width < raster.MinWidth || width > raster.MaxWidth) {
+		return nil, usagef("--width %d: want %d to %d pixels", width, raster.MinWidth, raster.MaxWidth)
+	}
 	if value != profile.Samples && value != profile.Latency {
 		return nil, usagef("--value %q: want samples or latency", value)
 	}
@@ -105,14 +112,16 @@ func exporter(out string, value profile.Value) (writer, error) {
 		return writeSheet, nil
 	case ".svg":
 		return writeMachine, nil
+	case ".png":
+		return func(ctx context.Context, w io.Writer, x exported) error { return writePixels(ctx, w, x, width) }, nil
 	}
 	switch out {
 	case "-":
 		return writeCSV, nil
 	case "":
-		return nil, usagef("export needs -o FILE; its ending says the format: csv, parquet, arrow, folded, pb.gz, otf2, svg or html")
+		return nil, usagef("export needs -o FILE; its ending says the format: csv, parquet, arrow, folded, pb.gz, otf2, svg, png or html")
 	}
-	return nil, usagef("-o %s: unknown ending; want .csv, .parquet, .arrow, .folded, .pb.gz, .otf2, .svg or .html", out)
+	return nil, usagef("-o %s: unknown ending; want .csv, .parquet, .arrow, .folded, .pb.gz, .otf2, .svg, .png or .html", out)
 }
 
 func writeCSV(_ context.Context, w io.Writer, x exported) error { return x.Table.WriteCSV(w, x.rows) }
@@ -156,6 +165,15 @@ func writeMachine(ctx context.Context, w io.Writer, x exported) error {
 		return err
 	}
 	return view.Sunburst(w, &show.Drawing{})
+}
+
+// writePixels draws the same picture for programs that want pixels.
+func writePixels(ctx context.Context, w io.Writer, x exported, width int) error {
+	var svg bytes.Buffer
+	if err := writeMachine(ctx, &svg, x); err != nil {
+		return err
+	}
+	return raster.PNG(w, &svg, width)
 }
 
 // writeSheet writes one page for people. Samples that cannot be placed on a
