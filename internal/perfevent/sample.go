@@ -44,6 +44,9 @@ func (s *Sample) Weights() (var1 uint32, var2, var3 uint16) {
 	return uint32(s.Weight), uint16(s.Weight >> 32), uint16(s.Weight >> 48)
 }
 
+// ABI64 is the ABI of the registers of a 64-bit program.
+const ABI64 = 2
+
 // Regs are sampled registers: those of Mask in ascending order of their bits.
 type Regs struct {
 	ABI    uint64 // 0 none, 1 32-bit, 2 64-bit

@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"debug/elf"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -99,6 +100,38 @@ func (b *Binary) Close() error { return errors.Join(b.image.close(), b.debug.clo
 
 // Machine returns the architecture.
 func (b *Binary) Machine() elf.Machine { return b.image.elf.Machine }
+
+// Entry returns the link-time address where the program begins.
+func (b *Binary) Entry() uint64 { return b.image.elf.Entry }
+
+// ByteOrder returns the order of the bytes of numbers.
+func (b *Binary) ByteOrder() binary.ByteOrder { return b.image.elf.ByteOrder }
+
+// Section returns the contents of a section and its link-time address, from the
+// file or, if it is not there, from its debug file; nil if neither has it.
+func (b *Binary) Section(name string) (data []byte, addr uint64, err error) {
+	for _, im := range []*image{b.image, b.debug} {
+		if im == nil || data != nil {
+			continue
+		}
+		if data, err = im.guarded(name); data != nil {
+			if s := im.elf.Section(name); s != nil {
+				addr = s.Addr
+			}
+		}
+	}
+	return data, addr, err
+}
+
+// Segment returns the link-time addresses of the first segment of a type.
+func (b *Binary) Segment(t elf.ProgType) (addr, size uint64, ok bool) {
+	for _, p := range b.image.elf.Progs {
+		if p.Type == t {
+			return p.Vaddr, p.Memsz, true
+		}
+	}
+	return 0, 0, false
+}
 
 // Movable reports whether the program is loaded at a place of the loader's
 // choice: a position-independent executable or a library.
@@ -221,9 +254,13 @@ func (b *Binary) Code(addr uint64, n int) ([]byte, error) {
 		if addr < s.vaddr || addr-s.vaddr >= s.bytes {
 			continue
 		}
-		n = int(min(uint64(max(n, 0)), s.bytes-(addr-s.vaddr)))
+		at := s.offset + addr - s.vaddr
+		if at >= uint64(b.image.size) {
+			break
+		}
+		n = int(min(uint64(max(n, 0)), s.bytes-(addr-s.vaddr), uint64(b.image.size)-at))
 		out := make([]byte, n)
-		got, err := b.image.reader().ReadAt(out, int64(s.offset+addr-s.vaddr))
+		got, err := b.image.reader().ReadAt(out, int64(at))
 		if got == 0 && err != nil {
 			return nil, fmt.Errorf("code of %s: %w", b.Path, err)
 		}

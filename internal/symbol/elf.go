@@ -220,6 +220,12 @@ func (im *image) section(name string) ([]byte, error) {
 	return nil, nil
 }
 
+// guarded is section for damaged files that make the library panic.
+func (im *image) guarded(name string) (data []byte, err error) {
+	defer guard(&err, "section "+name)
+	return im.section(name)
+}
+
 func (im *image) readBuildID() string {
 	for _, s := range im.elf.Sections {
 		if s.Type != elf.SHT_NOTE || s.Size > 1<<16 {

@@ -23,6 +23,9 @@ type Files struct {
 	// without a build id is then looked for below Roots only, for the file of
 	// that name here need not be the one that ran.
 	Elsewhere bool
+	// SameKernel says that the kernel of the recording runs now: its own
+	// library is then that of this process even without a build id.
+	SameKernel bool
 
 	mu     sync.Mutex
 	opened map[string]*found
@@ -72,6 +75,9 @@ func (f *Files) open(path, buildID string) (*Binary, error) {
 // program finds the file itself: its path, its path below a root, and what the
 // build id names.
 func (f *Files) program(path, buildID string) (*image, string, error) {
+	if path == vdsoName {
+		return f.vdso(buildID)
+	}
 	var candidates []string
 	if !f.Elsewhere || buildID != "" {
 		candidates = append(candidates, path)

@@ -165,7 +165,7 @@ func (o *Objects) global(pid int, at, addr uint64, m *Mapping) (object *Object, 
 		}
 		m = before
 	}
-	if m.named() {
+	if m.Named() {
 		return nil, false
 	}
 	b, err := o.files.Open(m.Path, m.BuildID)
@@ -219,7 +219,7 @@ func (o *Objects) mapped(m *Mapping) *Object {
 	case m.anonymous():
 		obj.Source = FromAnonymous
 		obj.Name = o.numbered("anonymous " + bytesText(obj.Size))
-	case !m.named():
+	case !m.Named():
 		obj.Name = path.Base(m.Path)
 	}
 	o.rename(obj)
@@ -271,7 +271,7 @@ func (o *Objects) caller(pid int, at, site uint64) (Frame, bool) {
 		return Frame{}, false
 	}
 	m := o.space.Find(pid, at, site-1)
-	if m == nil || m.named() {
+	if m == nil || m.Named() {
 		return Frame{}, false
 	}
 	b, err := o.files.Open(m.Path, m.BuildID)

@@ -200,12 +200,14 @@ func (r *Resolver) find(m *Mapping, pc uint64) int32 {
 		key.module = "[kernel]"
 	case m == nil:
 		key.module = ""
-	case m.named():
+	case m.Named() && !m.VDSO():
 		key.module = m.Path
 	default:
 		key.module = path.Base(m.Path)
 		if b, err := r.Files.Open(m.Path, m.BuildID); err != nil {
-			r.missing[m.Path] = err.Error()
+			if !m.VDSO() { // its name says enough
+				r.missing[m.Path] = err.Error()
+			}
 			key.addr = pc - m.Start + m.Offset
 		} else if bias, ok := b.Bias(m); ok {
 			key.binary, key.addr = b, pc-bias

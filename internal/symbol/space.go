@@ -24,8 +24,12 @@ func (m *Mapping) anonymous() bool {
 	return m.Path == "" || m.Path == "//anon" || m.Path == "[anon]" || strings.HasPrefix(m.Path, "[anon:") || m.Path == "/dev/zero" || m.Path == "/anon_hugepage"
 }
 
-// named reports whether the path is a name of the kernel's and not of a file.
-func (m *Mapping) named() bool {
+// VDSO reports whether the mapping is the library that the kernel maps into
+// every process. Files finds it by its build id, although it is no file.
+func (m *Mapping) VDSO() bool { return m.Path == vdsoName }
+
+// Named reports whether the path is a name of the kernel's and not of a file.
+func (m *Mapping) Named() bool {
 	return m.anonymous() || strings.HasPrefix(m.Path, "[") || strings.HasPrefix(m.Path, "//")
 }
 
@@ -127,18 +131,11 @@ func (l *timeline[T]) add(e event[T]) {
 // find returns the value at an address and how far it reaches.
 func (l *timeline[T]) find(pid int, at, addr uint64) (value T, low, high uint64, ok bool) {
 	l.advance(at)
-	n := l.live[pid]
-	for n != nil {
-		switch {
-		case addr < n.low:
-			n = n.left
-		case addr >= n.high:
-			n = n.right
-		default:
-			return n.value, n.low, n.high, true
-		}
+	n := l.live[pid].find(addr)
+	if n == nil {
+		return value, 0, 0, false
 	}
-	return value, 0, 0, false
+	return n.value, n.low, n.high, true
 }
 
 // advance applies the events up to and including a time; back in time it starts
@@ -247,6 +244,21 @@ type node[T any] struct {
 	value       T
 	priority    uint64
 	left, right *node[T]
+}
+
+// find returns the range around an address; nil if there is none.
+func (n *node[T]) find(addr uint64) *node[T] {
+	for n != nil {
+		switch {
+		case addr < n.low:
+			n = n.left
+		case addr >= n.high:
+			n = n.right
+		default:
+			return n
+		}
+	}
+	return nil
 }
 
 // list appends the ranges of a tree in order.
