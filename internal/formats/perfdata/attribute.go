@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"os"
 	"slices"
+	"strings"
 
 	"isobath/internal/perfevent"
 	"isobath/internal/symbol"
@@ -71,12 +72,11 @@ const maxSites = 1 << 19
 // attribute walks over samples and notes in order of time.
 func (b *builder) attribute(ctx context.Context) (*attribution, error) {
 	at := &attribution{
-		b: b, space: &symbol.Space{}, files: b.im.binaries(), commands: map[int32]uint32{}, names: table.NewInterner(),
+		b: b, space: mappings(b.im.notes, &b.im.features, b.r.time.used), files: b.im.binaries(), commands: map[int32]uint32{}, names: table.NewInterner(),
 		lossy: newLosses(b.n), sites: map[siteKey]uint32{}, hasCode: b.r.ip.used,
 	}
 	size := min(bits.Len(uint(b.n)), recentBits)
 	at.recent, at.shift = make([]recentSite, 1<<size), 64-size
-	at.mappings()
 	notes := b.im.notes
 	for i := range b.n {
 		if i%releaseRows == 0 {
@@ -101,9 +101,7 @@ func (b *builder) attribute(ctx context.Context) (*attribution, error) {
 
 // binaries prepares the search for the files that were mapped.
 func (im *importer) binaries() *symbol.Files {
-	t := &im.features
-	host, _ := os.Hostname()
-	files := &symbol.Files{Elsewhere: t.Hostname != host}
+	files := im.binaryFiles()
 	start := uint64(0)
 	for i := range im.notes {
 		if n := &im.notes[i]; n.Kind == Map && n.Kernel {
@@ -120,6 +118,17 @@ func (im *importer) binaries() *symbol.Files {
 	return files
 }
 
+// binaryFiles returns the files of the recording, which are looked for once.
+func (im *importer) binaryFiles() *symbol.Files {
+	if im.files == nil {
+		host, _ := os.Hostname()
+		release, _ := os.ReadFile("/proc/sys/kernel/osrelease")
+		im.files = &symbol.Files{Elsewhere: im.features.Hostname != host}
+		im.files.SameKernel = !im.files.Elsewhere && im.features.OSRelease != "" && im.features.OSRelease == strings.TrimSpace(string(release))
+	}
+	return im.files
+}
+
 func textStart(k *symbol.Kallsyms, at uint64) bool {
 	if k == nil || at == 0 {
 		return false
@@ -128,12 +137,14 @@ func textStart(k *symbol.Kallsyms, at uint64) bool {
 	return ok && slices.Contains([]string{"_text", "_stext", "startup_64", "_head", "srso_alias_untrain_ret"}, name)
 }
 
-// mappings tells the address spaces of all mappings.
-func (at *attribution) mappings() {
-	for i := range at.b.im.notes {
-		n := &at.b.im.notes[i]
+// mappings returns the address spaces that notes tell of. Without times in the
+// samples all of them hold from the beginning.
+func mappings(notes []Note, features *Features, timed bool) *symbol.Space {
+	space := &symbol.Space{}
+	for i := range notes {
+		n := &notes[i]
 		time := n.Time
-		if !at.b.r.time.used {
+		if !timed {
 			time = 0
 		}
 		switch n.Kind {
@@ -145,21 +156,22 @@ func (at *attribution) mappings() {
 			if n.Start+n.Len > n.Start {
 				id := hex.EncodeToString([]byte(n.BuildID))
 				if id == "" {
-					id = at.b.im.features.BuildIDs[n.Name]
+					id = features.BuildIDs[n.Name]
 				}
-				at.space.Map(pid, time, symbol.Mapping{Start: n.Start, End: n.Start + n.Len, Offset: n.Offset, Path: n.Name, BuildID: id,
+				space.Map(pid, time, symbol.Mapping{Start: n.Start, End: n.Start + n.Len, Offset: n.Offset, Path: n.Name, BuildID: id,
 					Exec: !n.Data && (!n.Two || n.Prot&protExec != 0)})
 			}
 		case Fork:
 			if n.PID != n.PPID {
-				at.space.Fork(int(int32(n.PPID)), int(int32(n.PID)), time)
+				space.Fork(int(int32(n.PPID)), int(int32(n.PID)), time)
 			}
 		case Comm:
 			if n.Exec {
-				at.space.Exec(int(int32(n.PID)), time)
+				space.Exec(int(int32(n.PID)), time)
 			}
 		}
 	}
+	return space
 }
 
 const protExec = 4
@@ -320,6 +332,9 @@ func (at *attribution) sitesToColumns(ctx context.Context) error {
 		return err
 	}
 	for _, c := range columns {
+		if b.im.callers != nil && (c.Name == "stack" || c.Name == "caller") {
+			c.Note += "; callers in the program are unwound from copies of the stack"
+		}
 		if c.Spill != nil {
 			b.spills = append(b.spills, c.Spill)
 		}

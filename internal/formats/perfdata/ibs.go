@@ -187,11 +187,11 @@ func (im *importer) generation() datasrc.Zen {
 
 // addIBSOp adds a sample of the execution side. The kernel's own decoding is
 // taken where there is one: it knows the processor.
-func (im *importer) addIBSOp(s *Sample) {
+func (im *importer) addIBSOp(s *Sample, stack uint32) {
 	raw, ok := parseIBS(s.Raw, kindIBSOp)
 	source := im.sources.perf(s)
 	if !ok {
-		im.rows.add(s, source, im.stacks.number(s.Callchain.Bytes))
+		im.rows.add(s, source, stack)
 		return
 	}
 	if im.sources.accesses[source].Op == 0 {
@@ -210,7 +210,7 @@ func (im *importer) addIBSOp(s *Sample) {
 		im.memoryOps++
 	}
 	im.extend(s)
-	im.rows.add(s, source, im.stacks.number(s.Callchain.Bytes))
+	im.rows.add(s, source, stack)
 	im.rows.addIBS(&raw)
 }
 
@@ -235,7 +235,7 @@ type ibsKey struct {
 }
 
 // addIBSFetch adds a sample of the instruction side, which is kept apart.
-func (im *importer) addIBSFetch(s *Sample) {
+func (im *importer) addIBSFetch(s *Sample, stack uint32) {
 	raw, ok := parseIBS(s.Raw, kindIBSFetch)
 	source := im.sources.perf(s)
 	if ok {
@@ -248,7 +248,7 @@ func (im *importer) addIBSFetch(s *Sample) {
 		}
 		im.extend(s)
 	}
-	im.fetches.add(s, source, im.stacks.number(s.Callchain.Bytes))
+	im.fetches.add(s, source, stack)
 	if ok {
 		im.fetches.addIBS(&raw)
 	}

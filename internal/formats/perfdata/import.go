@@ -13,6 +13,7 @@ import (
 	"isobath/internal/datasrc"
 	"isobath/internal/formats"
 	"isobath/internal/perfevent"
+	"isobath/internal/symbol"
 	"isobath/internal/table"
 )
 
@@ -26,6 +27,10 @@ type importer struct {
 	sample  Sample
 	sources sources
 	stacks  stacks
+	callers *callers // nil until a sample has a copy of the stack
+	files   *symbol.Files
+	ctx     context.Context // of the import, for what a record starts
+	more    []string        // files of records beside this one
 
 	before  int64          // bytes of the files read before this one
 	unknown map[uint32]int // records of types nobody knows
@@ -44,8 +49,8 @@ type importer struct {
 	members             int               // samples of events whose group leader interrupted
 }
 
-func newImporter(f *file, opt *formats.Options) *importer {
-	return &importer{file: f, opt: opt, rows: newRows(), fetches: newRows(), sources: newSources(), stacks: newStacks(), unknown: map[uint32]int{},
+func newImporter(ctx context.Context, f *file, opt *formats.Options, more ...string) *importer {
+	return &importer{file: f, opt: opt, ctx: ctx, more: more, rows: newRows(), fetches: newRows(), sources: newSources(), stacks: newStacks(), unknown: map[uint32]int{},
 		trace: trace{buffers: map[uint32]*buffer{}}, ibsCodes: map[ibsKey]uint32{}, counters: map[uint64]uint64{}}
 }
 
@@ -55,7 +60,7 @@ func parse(ctx context.Context, r io.ReaderAt, size int64, opt *formats.Options,
 	if err != nil {
 		return nil, err
 	}
-	im := newImporter(f, opt)
+	im := newImporter(ctx, f, opt, more...)
 	if err := f.scan(ctx, f.r, f.data, im); err != nil {
 		return nil, err
 	}
@@ -223,13 +228,17 @@ func (im *importer) keep(s *Sample) error {
 	if s.Event >= maxEventRows {
 		return fmt.Errorf("samples of more than %d events in one file: record fewer events", maxEventRows)
 	}
+	stack, err := im.chain(s)
+	if err != nil {
+		return err
+	}
 	switch im.kindOf(im.events[s.Event]) {
 	case kindIBSOp:
-		im.addIBSOp(s)
+		im.addIBSOp(s, stack)
 	case kindIBSFetch:
-		im.addIBSFetch(s)
+		im.addIBSFetch(s, stack)
 	default:
-		im.rows.add(s, im.sources.perf(s), im.stacks.number(s.Callchain.Bytes))
+		im.rows.add(s, im.sources.perf(s), stack)
 	}
 	return nil
 }

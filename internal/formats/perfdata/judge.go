@@ -24,6 +24,7 @@ func (im *importer) judge() {
 	im.judgeMultiplexing()
 	im.judgeGroups()
 	im.judgeEvents()
+	im.judgeCallers()
 	im.judgeTrace()
 }
 
@@ -86,9 +87,6 @@ func (im *importer) judgeEvents() {
 	for i, e := range im.events[:min(len(im.events), maxEventRows)] {
 		if n := e.latencyThreshold(); n > 3 && im.rows.byEvent[i] > 0 {
 			im.warnf("event %s samples only accesses of at least %d cycles: counts are biased to slow ones", e.Name, n)
-		}
-		if e.SampleType&perfevent.SampleStackUser != 0 && im.rows.byEvent[i] > 0 {
-			im.warnf("samples of event %s have copies of the stack (--call-graph dwarf), which are not unwound: callers in the program are not known; record with --call-graph fp or lbr", e.Name)
 		}
 		if e.timer() && im.rows.byEvent[i] > 0 {
 			im.warnf("samples of event %s stand for run time, not for accesses: they have no level and no latency", e.Name)

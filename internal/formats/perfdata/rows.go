@@ -137,7 +137,7 @@ const rareFields = perfevent.SampleTransaction | perfevent.SampleCgroup | perfev
 	perfevent.SampleRead | perfevent.SampleCallchain | perfevent.SampleRegsUser | perfevent.SampleRegsIntr
 
 func (r *rows) addRare(n int, s *Sample) {
-	if s.Type&perfevent.SampleCallchain != 0 {
+	if s.Type&(perfevent.SampleCallchain|perfevent.SampleStackUser) != 0 {
 		r.chains = true
 	}
 	if s.Type&perfevent.SampleTransaction != 0 {
