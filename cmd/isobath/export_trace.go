@@ -4,12 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 
-	"isobath/internal/formats"
-	"isobath/internal/formats/known"
+	"isobath/internal/dataset"
 	"isobath/internal/logical"
-	"isobath/internal/run"
 	"isobath/internal/term"
 	"isobath/internal/trace"
 )
@@ -40,33 +37,12 @@ func exportTrace(ctx context.Context, path, out string) error {
 // messageTrace finds the OTF2 archive of what the user names: an archive, a run
 // of one, or a run of samples that holds one too.
 func messageTrace(path string) (string, error) {
-	none := func(kind formats.Kind) error {
-		return fmt.Errorf("%s holds %s and no message trace, which an OTF2 archive is made of; record one with 'isobath record --mpi', or join one of the same execution with 'isobath import TRACE SAMPLES -o RUN'", path, kind)
-	}
-	if run.IsRun(path) {
-		r, err := run.Open(path)
-		if err != nil {
-			return "", err
-		}
-		defer r.Close()
-		switch {
-		case r.Trace != "":
-			return filepath.Join(path, r.Trace), nil
-		case r.Kind == formats.Trace:
-			return path, nil
-		}
-		return "", none(r.Kind)
-	}
-	in, err := formats.Look(path)
+	c, err := dataset.Look(path)
 	if err != nil {
 		return "", err
 	}
-	format, err := formats.Recognise(in, known.Formats)
-	if err != nil {
-		return "", err
+	if c.Archive == "" {
+		return "", fmt.Errorf("%s holds %s and no message trace, which an OTF2 archive is made of; record one with 'isobath record --mpi', or join one of the same execution with 'isobath import TRACE SAMPLES -o RUN'", path, c.Kind)
 	}
-	if format.Kind != formats.Trace {
-		return "", none(format.Kind)
-	}
-	return path, nil
+	return c.Archive, nil
 }

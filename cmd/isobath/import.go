@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"isobath/internal/dataset"
-	"isobath/internal/formats"
 	"isobath/internal/formats/otf2"
 	"isobath/internal/run"
 	"isobath/internal/term"
@@ -85,47 +83,23 @@ func mergeFiles(ctx context.Context, imports *importFlags, paths []string, out s
 	if out == "" {
 		return usagef("name the run that %d files become with -o", len(paths))
 	}
-	var runs []*run.Run
-	var archive string
-	for _, path := range paths {
-		s, err := imports.open(ctx, path)
-		var other *dataset.NotSamples
-		if errors.As(err, &other) && other.Format.Kind == formats.Trace {
-			if archive != "" {
-				return fmt.Errorf("%s and %s are both message traces; a run holds one", archive, path)
-			}
-			archive = path
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		defer s.Close()
-		if s.Run.Path == "" {
-			s.Run.Path = path
-		}
-		runs = append(runs, s.Run)
-	}
-	if len(runs) == 0 {
-		return fmt.Errorf("%s is a message trace alone, and opens as it is; give samples of the same execution too", archive)
-	}
-	all, err := run.Merge(runs)
+	all, err := dataset.Join(ctx, paths, imports.load)
 	if err != nil {
 		return err
 	}
-	if archive != "" {
+	defer all.Close()
+	if all.Archive != "" {
 		all.Trace = "trace.otf2"
-		all.From = append(all.From, filepath.Base(archive))
-		all.More = func(dir string) error { return otf2.CopyFiles(archive, filepath.Join(dir, all.Trace)) }
+		all.More = func(dir string) error { return otf2.CopyFiles(all.Archive, filepath.Join(dir, all.Trace)) }
 	}
 	if err := all.Write(out, force); err != nil {
 		return err
 	}
 	warn(all.Warnings)
 	with := ""
-	if archive != "" {
+	if all.Archive != "" {
 		with = " with a message trace"
 	}
-	fmt.Fprintf(os.Stderr, "isobath: %s: %s samples of %d runs%s\n", out, term.Thousands(all.Contents[0].Rows()), len(runs), with)
+	fmt.Fprintf(os.Stderr, "isobath: %s: %s samples of %d runs%s\n", out, term.Thousands(all.Contents[0].Rows()), all.Runs, with)
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"isobath/internal/dataset"
 	"isobath/internal/server"
 )
 
@@ -28,6 +29,10 @@ func newOpen() *cobra.Command {
 		Long: `Open imports each FILE if needed, serves the page on loopback, prints its
 address and opens the browser. Without FILE the page offers recent files, and
 takes files dropped onto it.
+
+A message trace and samples of the same execution are shown as one run, as
+'isobath import TRACE SAMPLES… -o RUN' would keep them; two traces, or samples
+without a trace, each by themselves.
 
 'isobath FILE' is the same as 'isobath open FILE'.`,
 		RunE: func(cmd *cobra.Command, files []string) error { return f.serve(cmd, files, nil) },
@@ -58,19 +63,33 @@ func absolute(files []string) ([]string, error) {
 	return out, nil
 }
 
+// joinedName names what several files become after the first two.
+func joinedName(files []string) string {
+	name := filepath.Base(files[0]) + " + " + filepath.Base(files[1])
+	if more := len(files) - 2; more > 0 {
+		name += fmt.Sprintf(" + %d more", more)
+	}
+	return name
+}
+
 // importAll starts to open the files. It returns when all are open, or when one
 // failed, or when they take so long that their progress is better shown in the
 // page.
-func importAll(ctx context.Context, s *server.Server, out io.Writer, files []string) error {
+func importAll(ctx context.Context, s *server.Server, loader *server.Loader, out io.Writer, files []string) error {
 	type end struct {
-		file string
 		job  server.Job
 		took time.Duration
 	}
 	ends := make(chan end, len(files))
-	for _, file := range files {
-		start := time.Now()
-		s.Import(file, func(j server.Job) { ends <- end{file, j, time.Since(start)} })
+	start := time.Now()
+	done := func(j server.Job) { ends <- end{j, time.Since(start)} }
+	if dataset.Together(files) {
+		s.ImportBy(joinedName(files), loader.Together(files), done)
+		files = files[:1] // one run, one end
+	} else {
+		for _, file := range files {
+			s.Import(file, done)
+		}
 	}
 	report := func(e end) error {
 		switch {

@@ -154,7 +154,7 @@ func (f *serveFlags) serve(cmd *cobra.Command, files []string, first func(*serve
 			fmt.Fprintf(out, "isobath: %s\n", r)
 		}
 	}
-	if err := importAll(ctx, s, out, files); err != nil {
+	if err := importAll(ctx, s, loader, out, files); err != nil {
 		return err
 	}
 	if f.link != "" {

@@ -13,11 +13,12 @@ import (
 )
 
 // Merge makes one run of the runs of a program's ranks. Each sample gets the
-// rank it belongs to, and the host if there is more than one. The runs must
-// stay open until the result is written.
+// rank it belongs to, and the host if there is more than one. The result shares
+// nothing with the runs but their source files.
 func Merge(runs []*Run) (*Run, error) {
 	out := &Run{Manifest: runs[0].Manifest, TopologyData: runs[0].TopologyData, Tree: machine(runs[0].Tree), SourceFiles: map[string]string{}}
 	out.From, out.Warnings, out.Sources = nil, nil, nil
+	out.Trace = "" // whoever joins a message trace says so
 	hosts := map[string]bool{}
 	for _, r := range runs {
 		if r.Kind != formats.Samples {
@@ -35,7 +36,10 @@ func Merge(runs []*Run) (*Run, error) {
 			out.Warnings = append(out.Warnings, fmt.Sprintf("rank %d ran on another kind of machine (%s); its samples are shown on the topology of rank %d", r.rank(i), r.Origin.Host, runs[0].rank(0)))
 		}
 		for _, w := range r.Warnings {
-			out.Warnings = append(out.Warnings, fmt.Sprintf("rank %d: %s", r.rank(i), w))
+			if len(runs) > 1 {
+				w = fmt.Sprintf("rank %d: %s", r.rank(i), w)
+			}
+			out.Warnings = append(out.Warnings, w)
 		}
 		for _, s := range r.Sources {
 			if out.SourceFiles[s.Name] == "" {

@@ -57,6 +57,13 @@ func (s *Server) Import(path string, done func(Job)) {
 	s.begin(filepath.Base(path), path, done)
 }
 
+// ImportBy is Import for what is not one file: open gets the name.
+func (s *Server) ImportBy(name string, open Opener, done func(Job)) {
+	s.start(&job{}, name, func(ctx context.Context, _ string, progress func(Progress)) (*Run, error) {
+		return open(ctx, name, progress)
+	}, done)
+}
+
 // begin starts an import and returns its first state.
 func (s *Server) begin(name, path string, done func(Job)) Job {
 	return s.start(&job{path: path}, name, s.opt.Open, done)

@@ -45,14 +45,7 @@ func NewLoader(opt dataset.Options) *Loader {
 
 // Open is an Opener.
 func (l *Loader) Open(ctx context.Context, path string, progress func(Progress)) (*Run, error) {
-	opt := l.Options
-	opt.Progress = func(done, total, rows int64) {
-		stage := "reading"
-		if done >= total {
-			stage = "preparing"
-		}
-		progress(Progress{Stage: stage, Done: done, Total: total, Rows: rows})
-	}
+	opt := l.telling(progress)
 	set, err := dataset.Open(ctx, path, opt)
 	var other *dataset.NotSamples
 	if errors.As(err, &other) {
@@ -77,19 +70,12 @@ func (l *Loader) Open(ctx context.Context, path string, progress func(Progress))
 		r.Refs.records = int64(t.Rows())
 		r.Refs.owns(r.Sources)
 	}
+	archive := ""
 	if set.Run.Trace != "" { // a message trace beside the samples
-		t, err := trace.Open(ctx, filepath.Join(path, set.Run.Trace))
-		if err != nil {
-			return nil, errors.Join(err, r.Close())
-		}
-		r.Trace = &Trace{Trace: t}
-		r.Trace.link, r.Trace.linkNote = linkSamples(set.Table, t)
-		r.Warnings = append(slices.Clone(r.Warnings), t.Warnings...)
+		archive = filepath.Join(path, set.Run.Trace)
 	}
-	if len(l.Meshes) > 0 {
-		if r.Mesh, err = newMesh(set.Table, l.Meshes...); err != nil {
-			return nil, errors.Join(err, r.Close())
-		}
+	if err := l.join(ctx, r, set.Table, archive); err != nil {
+		return nil, errors.Join(err, r.Close())
 	}
 	for _, folder := range opt.Sources {
 		if set.Run.Path != "" { // an import has looked there itself
@@ -97,6 +83,55 @@ func (l *Loader) Open(ctx context.Context, path string, progress func(Progress))
 		}
 	}
 	return r, nil
+}
+
+// Together opens the samples and the message trace of one execution as one run,
+// which is in memory only.
+func (l *Loader) Together(paths []string) Opener {
+	return func(ctx context.Context, name string, progress func(Progress)) (*Run, error) {
+		set, archive, err := dataset.OpenTogether(ctx, paths, l.telling(progress))
+		if err != nil {
+			return nil, err
+		}
+		r := samplesRun(name, "", set)
+		if err := l.join(ctx, r, set.Table, archive); err != nil {
+			return nil, errors.Join(err, r.Close())
+		}
+		return r, nil
+	}
+}
+
+// telling are the options with a progress that a page understands.
+func (l *Loader) telling(progress func(Progress)) dataset.Options {
+	opt := l.Options
+	opt.Progress = func(done, total, rows int64) {
+		stage := "reading"
+		if done >= total {
+			stage = "preparing"
+		}
+		progress(Progress{Stage: stage, Done: done, Total: total, Rows: rows})
+	}
+	return opt
+}
+
+// join adds to samples the message trace of the same execution, if there is
+// one, and the meshes.
+func (l *Loader) join(ctx context.Context, r *Run, samples *table.Table, archive string) error {
+	if archive != "" {
+		t, err := trace.Open(ctx, archive)
+		if err != nil {
+			return err
+		}
+		r.Trace = &Trace{Trace: t}
+		r.Trace.link, r.Trace.linkNote = linkSamples(samples, t)
+		r.Warnings = append(slices.Clone(r.Warnings), t.Warnings...)
+	}
+	if len(l.Meshes) > 0 {
+		var err error
+		r.Mesh, err = newMesh(samples, l.Meshes...)
+		return err
+	}
+	return nil
 }
 
 // Demo opens the built-in example.

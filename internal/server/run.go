@@ -248,6 +248,8 @@ func (s *Server) Describe(id string) string {
 func (r *Run) String() string {
 	t := r.Data.Table
 	switch {
+	case r.Trace != nil && t != nil:
+		return fmt.Sprintf("%s: %s operations of %d processes, %s samples", r.Name, grouped(len(r.Trace.Ops.Enter)), len(r.Trace.Procs), grouped(t.Rows()))
 	case r.Trace != nil:
 		return fmt.Sprintf("%s: %s operations of %d processes", r.Name, grouped(len(r.Trace.Ops.Enter)), len(r.Trace.Procs))
 	case r.Refs != nil:

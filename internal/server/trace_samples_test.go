@@ -15,12 +15,12 @@ import (
 	"isobath/internal/timeline"
 )
 
-// bothServer serves a run that holds a trace and samples of the same ranks and
-// clock: one sample every 1,000 ns of computing.
-func bothServer(t *testing.T, shift uint64) (*Server, *Run) {
+// bothFiles writes a trace and samples of the same ranks and clock: one sample
+// every 1,000 ns of computing.
+func bothFiles(t *testing.T, shift uint64) (archive, csv string) {
 	t.Helper()
 	dir := t.TempDir()
-	archive, csv, folder := filepath.Join(dir, "t.otf2"), filepath.Join(dir, "s.csv"), filepath.Join(dir, "both.isobath")
+	archive, csv = filepath.Join(dir, "t.otf2"), filepath.Join(dir, "s.csv")
 	p, err := mpiprog.New(archive, 3)
 	if err != nil {
 		t.Fatal(err)
@@ -42,6 +42,14 @@ func bothServer(t *testing.T, shift uint64) (*Server, *Run) {
 	if err := os.WriteFile(csv, []byte(rows.String()), 0o666); err != nil {
 		t.Fatal(err)
 	}
+	return archive, csv
+}
+
+// bothServer serves a run that holds both.
+func bothServer(t *testing.T, shift uint64) (*Server, *Run) {
+	t.Helper()
+	archive, csv := bothFiles(t, shift)
+	folder := filepath.Join(filepath.Dir(csv), "both.isobath")
 	set, err := dataset.Open(t.Context(), csv, dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -66,11 +74,45 @@ func bothServer(t *testing.T, shift uint64) (*Server, *Run) {
 	return s, r
 }
 
+// TestTogether: a trace and samples that are opened together are one run with
+// linked pages, like one that import has written.
+func TestTogether(t *testing.T) {
+	archive, csv := bothFiles(t, 0)
+	s := newTestServer(t, nil)
+	ends := make(chan Job, 1)
+	s.ImportBy("t.otf2 + s.csv", NewLoader(dataset.Options{}).Together([]string{archive, csv}), func(j Job) { ends <- j })
+	end := <-ends
+	if end.State != "done" {
+		t.Fatalf("%s: %+v", end.State, end.Failure)
+	}
+	if runs := get[Home](t, do(s, "GET", "/api/v1/runs", ""), 200); len(runs.Runs) != 2 || runs.Runs[1].Name != "t.otf2 + s.csv" {
+		t.Errorf("the runs are %+v", runs.Runs)
+	}
+	if text, want := s.Describe(end.Run), "t.otf2 + s.csv: 12 operations of 3 processes, 150 samples"; text != want {
+		t.Errorf("%q, want %q", text, want)
+	}
+	checkBoth(t, s, end.Run)
+
+	bad := filepath.Join(t.TempDir(), "bad.csv")
+	if err := os.WriteFile(bad, []byte("latency\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s.ImportBy("bad", NewLoader(dataset.Options{}).Together([]string{archive, bad}), func(j Job) { ends <- j })
+	if end := <-ends; end.State != "failed" || end.Failure == nil || !strings.Contains(end.Failure.Error, "bad.csv") {
+		t.Errorf("%s: %+v", end.State, end.Failure)
+	}
+}
+
 // TestSamplesOfOperation counts the samples taken before and in an operation, and
 // marks a selection in time.
 func TestSamplesOfOperation(t *testing.T) {
 	s, r := bothServer(t, 0)
-	path := "/api/v1/runs/" + r.ID
+	checkBoth(t, s, r.ID)
+}
+
+func checkBoth(t *testing.T, s *Server, id string) {
+	t.Helper()
+	path := "/api/v1/runs/" + id
 	if info := get[Info](t, do(s, "GET", path, ""), 200); !info.Trace || len(info.Columns) == 0 {
 		t.Fatalf("the run is %+v", info.RunSummary)
 	}
