@@ -1,4 +1,4 @@
-package gaps
+package gaps_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"isobath/internal/formats"
 	"isobath/internal/formats/perfdata"
 	"isobath/internal/formats/perfdata/perfsynth"
+	"isobath/internal/gaps"
 )
 
 var update = flag.Bool("update", false, "write testdata/lossy.data anew")
@@ -84,13 +85,13 @@ func TestRecording(t *testing.T) {
 	// Times count from the first record; a loss lies between the sample before
 	// it on its CPU and the record that tells of it.
 	first := 1.0
-	wanted := []Gap{
+	wanted := []gaps.Gap{
 		{Kind: "lost", From: 290*ms + 1 - first, To: 300*ms - first, Times: 1, Records: 42, CPUs: []int{0}},
 		{Kind: "throttled", From: 500*ms - first, To: 600*ms - first, Times: 1, CPUs: []int{1}},
 		{Kind: "lost", From: 692.5*ms + 1 - first, To: 700*ms - first, Times: 1, Records: 7, CPUs: []int{1}},
-		{Kind: Multiplexed, From: 800*ms + 1 - first, To: 997.5*ms + 1 - first, Times: 80, CPUs: []int{0, 1, 2, 3}, Counting: 0.25},
+		{Kind: gaps.Multiplexed, From: 800*ms + 1 - first, To: 997.5*ms + 1 - first, Times: 80, CPUs: []int{0, 1, 2, 3}, Counting: 0.25},
 	}
-	if diff := cmp.Diff(wanted, Find(samples, lost)); diff != "" {
+	if diff := cmp.Diff(wanted, gaps.Find(samples, lost)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"isobath/internal/datasrc"
 	"isobath/internal/perfevent"
+	"isobath/internal/record/heap"
 	"isobath/internal/record/operand"
 	"isobath/internal/record/pmu"
 	"isobath/internal/record/sampler"
@@ -51,6 +52,14 @@ type name struct {
 	text     string
 }
 
+// birth is when a process began: as a copy of another, or as a new program.
+type birth struct {
+	time        uint64
+	pid, parent int32 // newProgram: nothing is taken over
+}
+
+const newProgram = -1
+
 // collector turns what the sampler hands on into rows.
 type collector struct {
 	space   *symbol.Space
@@ -59,7 +68,9 @@ type collector struct {
 	rows    []row
 	touches []touch
 	names   []name
+	losses  []sampler.Loss
 	regs    *registers
+	births  []birth
 	// sources says what SPE's data source means on a CPU.
 	sources map[uint32]map[uint16]spe.Served
 	// kernel and other count samples of hardware that are left out: those of
@@ -111,15 +122,43 @@ func (c *collector) Fork(t *perfevent.Task) {
 		return // a thread
 	}
 	c.code.fork(int32(t.PPID), int32(t.PID))
-	c.space.Fork(int(t.PPID), int(t.PID), t.Time)
-	c.objects.Fork(int(t.PPID), int(t.PID), t.Time)
+	c.copy(heap.Copy{Parent: int(t.PPID), Child: int(t.PID), Time: t.Time})
 }
+
+func (c *collector) copy(p heap.Copy) {
+	c.births = append(c.births, birth{p.Time, int32(p.Child), int32(p.Parent)})
+	c.space.Fork(p.Parent, p.Child, p.Time)
+	c.objects.Fork(p.Parent, p.Child, p.Time)
+}
+
+// logged adds the processes whose beginning the kernel could not tell us: it
+// has no room for records at times. The log of allocations takes the time before
+// a fork, the kernel when it is done.
+func (c *collector) logged(copies []heap.Copy) {
+	known := map[int32][]uint64{}
+	for _, b := range c.births {
+		if b.parent != newProgram {
+			known[b.pid] = append(known[b.pid], b.time)
+		}
+	}
+	for _, p := range copies {
+		if !slices.ContainsFunc(known[int32(p.Child)], func(at uint64) bool { return at >= p.Time }) {
+			c.copy(p)
+		}
+	}
+	slices.SortStableFunc(c.births, func(a, b birth) int { return cmp.Compare(a.time, b.time) })
+}
+
+// Loss keeps when samples are missing.
+func (c *collector) Loss(l *sampler.Loss) { c.losses = append(c.losses, *l) }
 
 func (c *collector) Comm(time uint64, n *perfevent.Comm) {
 	c.names = append(c.names, name{time, int32(n.PID), int32(n.TID), n.Name})
 	if n.Exec {
 		c.code.exec(int32(n.PID))
 		c.space.Exec(int(n.PID), time)
+		c.objects.Exec(int(n.PID), time)
+		c.births = append(c.births, birth{time, int32(n.PID), newProgram})
 	}
 }
 

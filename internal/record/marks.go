@@ -153,8 +153,9 @@ func typeName(elem uint64, dims []uint64) string {
 }
 
 // columns are the state variables at the time of each row, which are in order
-// of time. A variable is that of the process: threads share it.
-func (m *marks) columns(rows []row, taken []*table.Column) []*table.Column {
+// of time, as are the births of processes. A variable is that of the process:
+// threads share it, and a child begins with its parent's.
+func (m *marks) columns(rows []row, births []birth, taken []*table.Column) []*table.Column {
 	var names []string
 	for _, s := range m.states {
 		if !slices.Contains(names, s.name) && len(names) < maxStates {
@@ -167,24 +168,32 @@ func (m *marks) columns(rows []row, taken []*table.Column) []*table.Column {
 		if slices.ContainsFunc(taken, func(c *table.Column) bool { return c.Name == title }) {
 			title = "state_" + n
 		}
-		c := m.column(n, title, rows)
+		c := m.column(n, title, rows, births)
 		c.Note = "state variable of the program: its value when the sample was taken"
 		out = append(out, c)
 	}
 	return out
 }
 
-func (m *marks) column(variable, title string, rows []row) *table.Column {
+func (m *marks) column(variable, title string, rows []row, births []birth) *table.Column {
 	words := slices.ContainsFunc(m.states, func(s state) bool { return s.name == variable && s.word })
 	now := map[int32]*state{}
 	numbers, codes, has := make([]float64, len(rows)), make([]uint32, len(rows)), table.NewBits(len(rows))
-	in, next := table.NewInterner(), 0
-	for i := range rows {
-		for ; next < len(m.states) && m.states[next].time <= rows[i].time; next++ {
+	in, next, born := table.NewInterner(), 0, 0
+	until := func(time uint64) {
+		for ; next < len(m.states) && m.states[next].time <= time; next++ {
 			if m.states[next].name == variable {
 				now[m.states[next].pid] = &m.states[next]
 			}
 		}
+	}
+	for i := range rows {
+		for ; born < len(births) && births[born].time <= rows[i].time; born++ {
+			b := &births[born]
+			until(b.time)
+			now[b.pid] = now[b.parent] // nothing of a new program
+		}
+		until(rows[i].time)
 		s := now[rows[i].pid]
 		if s == nil {
 			continue

@@ -29,7 +29,7 @@ state 10 11`))
 		t.Errorf("%+v", m.buffers)
 	}
 	rows := []row{{time: 550, pid: 10}, {time: 650, pid: 10}, {time: 650, pid: 99}, {time: 750, pid: 10}}
-	columns := m.columns(rows, []*table.Column{{Name: "phase"}})
+	columns := m.columns(rows, nil, []*table.Column{{Name: "phase"}})
 	if len(columns) != 2 || columns[0].Name != "iteration" || columns[1].Name != "state_phase" {
 		t.Fatalf("%+v", columns)
 	}
@@ -38,6 +38,24 @@ state 10 11`))
 		got = append(got, columns[0].Text(i)+" "+columns[1].Text(i))
 	}
 	if text := strings.Join(got, "|"); text != " |3 solve it| |4.5 solve it" {
+		t.Errorf("states %q", text)
+	}
+}
+
+// A child begins with the state of its parent, a new program with none.
+func TestStatesOfChildren(t *testing.T) {
+	m, err := readMarks(strings.NewReader("state 1 1 10 3 iteration\nstate 1 1 30 4 iteration\nstate 2 2 40 9 iteration\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := []row{{time: 15, pid: 1}, {time: 25, pid: 2}, {time: 35, pid: 2}, {time: 36, pid: 1}, {time: 45, pid: 2}, {time: 46, pid: 3}, {time: 55, pid: 3}}
+	births := []birth{{20, 2, 1}, {45, 3, 1}, {50, 3, newProgram}}
+	column := m.columns(rows, births, nil)[0]
+	var got []string
+	for i := range rows {
+		got = append(got, column.Text(i))
+	}
+	if text := strings.Join(got, "|"); text != "3|3|3|4|9|4|" {
 		t.Errorf("states %q", text)
 	}
 }
@@ -52,7 +70,7 @@ func FuzzMarks(f *testing.F) {
 		}
 		space := &symbol.Space{}
 		m.name(symbol.NewObjects(space, &symbol.Files{}, nil))
-		m.columns([]row{{time: 5, pid: 1}, {time: 1 << 62, pid: 10}}, nil)
+		m.columns([]row{{time: 5, pid: 1}, {time: 1 << 62, pid: 10}}, nil, nil)
 	})
 }
 

@@ -48,6 +48,8 @@ type Options struct {
 	// Heap logs allocations of at least Threshold bytes.
 	Heap      bool
 	Threshold int64
+	// Ring is how many bytes each ring buffer has; 0 means as many as allowed.
+	Ring int
 	// Say is told what a user wants to know while the program runs.
 	Say func(sentence string)
 }
@@ -81,9 +83,9 @@ func Record(ctx context.Context, opt *Options) (*Recorded, error) {
 	c := newCollector(files)
 	defer c.code.close()
 	var why []string
-	touch := pmu.Touches(&opt.Sampling)
+	touch, tracking := pmu.Touches(&opt.Sampling), pmu.Tracking(&opt.Sampling)
 	out, err := sampler.Record(ctx, &sampler.Options{
-		Command: opt.Command, PID: opt.PID, Env: work.environ(), Plans: plans, Touch: &touch, CPUs: opt.CPUs, Duration: opt.Duration,
+		Command: opt.Command, PID: opt.PID, Env: work.environ(), Plans: plans, Touch: &touch, Tracking: &tracking, CPUs: opt.CPUs, Ring: opt.Ring, Duration: opt.Duration,
 		Chosen: func(p *pmu.Plan, refused []error) {
 			if refusal != nil {
 				why = append(why, refusal.Error())
@@ -184,11 +186,17 @@ func (o *Options) topology(p *pmu.Plan) (*hw.Topology, error) {
 }
 
 func (c *collector) tables(ctx context.Context, r *run.Run, out *sampler.Outcome, t *hw.Topology, m *marks, resolver *symbol.Resolver) error {
-	samples, err := c.samples(ctx, &out.Plan, t, m, resolver)
+	lost := c.lossLog()
+	samples, err := c.samples(ctx, &out.Plan, t, m, lost, resolver)
 	if err != nil {
 		return err
 	}
 	r.Contents = []*table.Table{samples}
+	if gaps, err := lost.Table(samples.Column("time").Base); err != nil {
+		return err
+	} else if gaps != nil {
+		r.Contents = append(r.Contents, gaps)
+	}
 	if len(c.touches) > 0 {
 		// Libraries that only touched pages need no lines: a resolver of its
 		// own keeps their warnings apart.
@@ -213,7 +221,7 @@ func describe(opt *Options, out *sampler.Outcome, c *collector, why []string) *r
 	d := &run.Recording{
 		Mode: out.Plan.Name, Why: why, Event: e.Name, Period: e.Attr.Period, Weight: "accesses that the hardware chose",
 		Ended: string(out.End), Status: out.Status, Seconds: out.Elapsed.Seconds(), User: out.User.Seconds(), System: out.System.Seconds(),
-		Samples: len(c.rows), Touches: len(c.touches), Lost: out.Losses.Lost, Throttled: out.Losses.Throttled, Damaged: out.Losses.Damaged, Truncated: out.Losses.Truncated,
+		Samples: len(c.rows), Touches: len(c.touches), Lost: out.Losses.Lost, Throttled: out.Losses.Throttled, Damaged: out.Losses.Damaged, Truncated: out.Losses.Truncated, LostTouches: out.Losses.Touches,
 		Machine: system(), Environment: environment(os.Environ()), Kernel: c.kernel, Other: c.other,
 		ClockOffset: out.ClockOffset,
 	}
@@ -247,6 +255,9 @@ func warnings(d *run.Recording, out *sampler.Outcome) []string {
 	}
 	if d.Lost > 0 {
 		add("%d records were lost because the buffers were full; counts are too low by that much. Use a lower --rate", d.Lost)
+	}
+	if d.LostTouches > 0 {
+		add("%d page faults were not recorded because their buffer was full: who touched a page first is not known for all of them. No sample is missing for that", d.LostTouches)
 	}
 	if d.Throttled > 0 {
 		add("the kernel paused sampling %d times because it cost too much; use a lower --rate", d.Throttled)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"isobath/internal/perfevent"
+	"isobath/internal/record/heap"
 	"isobath/internal/record/operand"
 	"isobath/internal/record/pmu"
 	"isobath/internal/record/sampler"
@@ -74,7 +75,7 @@ func TestTables(t *testing.T) {
 		{time: 45, pid: 5, tid: 6, found: operand.Join},
 	}
 	plan := pmu.TimerPlan(&pmu.Options{})
-	table, err := c.samples(context.Background(), &plan, nil, &marks{}, symbol.NewResolver(c.space, c.code.files, c.objects))
+	table, err := c.samples(context.Background(), &plan, nil, &marks{}, c.lossLog(), symbol.NewResolver(c.space, c.code.files, c.objects))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,6 +100,65 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// A fork that the kernel had no room to tell of is in the log of allocations;
+// one that both tell of counts once.
+func TestLoggedForks(t *testing.T) {
+	c := newCollector(&symbol.Files{})
+	c.Mapping(0, &perfevent.Mapping{PID: 1, Start: 0x1000, Len: 0x1000, Name: "//anon", Data: true})
+	c.objects.Allocate(1, 5, symbol.Allocation{Addr: 0x1000, Size: 0x800})
+	c.Fork(&perfevent.Task{PID: 2, PPID: 1, Time: 11})
+	c.logged([]heap.Copy{{Parent: 1, Child: 2, Time: 10}, {Parent: 1, Child: 3, Time: 20}, {Parent: 3, Child: 4, Time: 30}})
+	if diff := cmp.Diff([]birth{{11, 2, 1}, {20, 3, 1}, {30, 4, 3}}, c.births, cmp.AllowUnexported(birth{})); diff != "" {
+		t.Error(diff)
+	}
+	for pid := 1; pid <= 4; pid++ {
+		if got := c.objects.Find(pid, pid, 40, 0x1004, 0); got == nil || got.Source != symbol.FromAllocation {
+			t.Errorf("process %d: %+v", pid, got)
+		}
+	}
+	c.Comm(50, &perfevent.Comm{PID: 4, TID: 4, Name: "new", Exec: true})
+	if got := c.objects.Find(4, 4, 60, 0x1004, 0); got != nil {
+		t.Errorf("a new program has %+v", got)
+	}
+}
+
+// Losses as the sampler tells them become stretches of the table of gaps.
+func TestLosses(t *testing.T) {
+	c := newCollector(&symbol.Files{})
+	c.rows = []row{{time: 100, cpu: 0}, {time: 110, cpu: 1}, {time: 200, cpu: 0}, {time: 300, cpu: 1}}
+	for _, l := range []sampler.Loss{
+		{Why: sampler.Full, CPU: 0, Time: 150, Records: 7}, {Why: sampler.Paused, CPU: 1, Time: 160}, {Why: sampler.Resumed, CPU: 1, Time: 260},
+		{Why: sampler.AreaFull, CPU: 0, Time: 250}, {Why: sampler.Paused, CPU: 0, Time: 270},
+	} {
+		c.Loss(&l)
+	}
+	log := c.lossLog()
+	table, err := log.Table(100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i := range table.Rows() {
+		var line []string
+		for _, name := range []string{"time", "end", "kind", "cpu", "records"} {
+			line = append(line, table.Column(name).Text(i))
+		}
+		got = append(got, strings.Join(line, " "))
+	}
+	if diff := cmp.Diff([]string{"0 50 lost 0 7", "60 160 throttled 1 ", "100 150 trace cut 0 ", "170 200 throttled 0 "}, got); diff != "" {
+		t.Error(diff)
+	}
+	columns := log.Columns(len(c.rows))
+	if len(columns) != 2 {
+		t.Fatalf("%d columns", len(columns))
+	}
+	for i, want := range []string{"0 0", "0 0", "7 0", "0 1"} {
+		if got := columns[0].Text(i) + " " + columns[1].Text(i); got != want {
+			t.Errorf("row %d: %s, want %s", i, got, want)
+		}
+	}
+}
+
 // Hardware samples of the kernel, and of operations without an access, are
 // counted and left out.
 func TestHardwareSamples(t *testing.T) {
@@ -111,7 +171,7 @@ func TestHardwareSamples(t *testing.T) {
 		t.Fatalf("%d rows, %d of the kernel, %d without access", len(c.rows), c.kernel, c.other)
 	}
 	plan := pmu.Plan{Name: "PEBS"}
-	table, err := c.samples(context.Background(), &plan, nil, &marks{}, symbol.NewResolver(c.space, c.code.files, c.objects))
+	table, err := c.samples(context.Background(), &plan, nil, &marks{}, c.lossLog(), symbol.NewResolver(c.space, c.code.files, c.objects))
 	if err != nil {
 		t.Fatal(err)
 	}

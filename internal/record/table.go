@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"isobath/internal/datasrc"
+	"isobath/internal/gaps"
 	"isobath/internal/hw"
 	"isobath/internal/record/pmu"
 	"isobath/internal/symbol"
@@ -17,7 +18,7 @@ import (
 var opNames = []string{datasrc.OpNames[datasrc.Load], datasrc.OpNames[datasrc.Store], datasrc.OpNames[datasrc.LoadStore]}
 
 // samples builds the table of samples.
-func (c *collector) samples(ctx context.Context, plan *pmu.Plan, t *hw.Topology, marks *marks, resolver *symbol.Resolver) (*table.Table, error) {
+func (c *collector) samples(ctx context.Context, plan *pmu.Plan, t *hw.Topology, marks *marks, lost *gaps.Log, resolver *symbol.Resolver) (*table.Table, error) {
 	n := len(c.rows)
 	columns := c.places(t)
 	if plan.Hardware() {
@@ -31,7 +32,8 @@ func (c *collector) samples(ctx context.Context, plan *pmu.Plan, t *hw.Topology,
 		return nil, err
 	}
 	columns = append(columns, names...)
-	columns = append(columns, marks.columns(c.rows, columns)...)
+	columns = append(columns, lost.Columns(n)...)
+	columns = append(columns, marks.columns(c.rows, c.births, columns)...)
 	out, err := table.New("samples", columns)
 	if err != nil {
 		return nil, fmt.Errorf("samples (%d): %w", n, err)

@@ -101,10 +101,14 @@ func (w *workspace) read(c *collector, r *run.Run) *marks {
 	if err != nil {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the allocation log: %v", err))
 	}
+	var copies []heap.Copy
 	for _, l := range logs {
 		r.Recording.Heap.Missed += l.Missed
-		r.Recording.Heap.Allocations += l.Replay(c.objects)
+		n, of := l.Replay(c.objects)
+		r.Recording.Heap.Allocations += n
+		copies = append(copies, of...)
 	}
+	c.logged(copies)
 	if n := r.Recording.Heap.Missed; n > 0 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%d entries of the allocation log found it full; later heap objects have no name. Use a higher --heap-threshold", n))
 	}

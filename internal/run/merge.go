@@ -162,6 +162,7 @@ func mergeRecordings(runs []*Run) *Recording {
 		sum.Samples, sum.Touches = sum.Samples+d.Samples, sum.Touches+d.Touches
 		sum.Lost, sum.Throttled, sum.Damaged = sum.Lost+d.Lost, sum.Throttled+d.Throttled, sum.Damaged+d.Damaged
 		sum.Truncated += d.Truncated
+		sum.LostTouches += d.LostTouches
 		sum.Kernel, sum.Other = sum.Kernel+d.Kernel, sum.Other+d.Other
 	}
 	sum.Signal = strings.Join(signals, ", ")

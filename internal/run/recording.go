@@ -43,7 +43,9 @@ type Recording struct {
 	Throttled uint64 `json:"throttled"`
 	Damaged   uint64 `json:"damaged"`
 	Truncated uint64 `json:"truncated,omitempty"` // times that a unit's own buffer was full
-	Heap      *Heap  `json:"heap,omitempty"`
+	// LostTouches are page faults that found their buffer full.
+	LostTouches uint64 `json:"lost_touches,omitempty"`
+	Heap        *Heap  `json:"heap,omitempty"`
 
 	// Model says how levels were estimated; nil if they were not.
 	Model *Model `json:"model,omitempty"`

@@ -87,12 +87,9 @@ func (o *Objects) Allocate(pid int, at uint64, a Allocation) {
 		value: &Object{Source: FromAllocation, Start: a.Addr, Size: a.Size, sites: a.Sites}})
 }
 
-// Free ends an allocation. The log has its start only; the entry of the
-// allocation has its size.
-func (o *Objects) Free(pid int, at, addr, size uint64) {
-	if size > 0 && addr+size > addr {
-		o.heap.add(event[*Object]{at: at, pid: pid, op: opDrop, low: addr, high: addr + size})
-	}
+// Free ends an allocation of the process, or of one that it is a copy of.
+func (o *Objects) Free(pid int, at, addr uint64) {
+	o.heap.add(event[*Object]{at: at, pid: pid, op: opEnd, low: addr})
 }
 
 // Fork gives a child what its parent has.
@@ -101,6 +98,17 @@ func (o *Objects) Fork(parent, child int, at uint64) {
 		o.heap.add(event[*Object]{at: at, pid: child, parent: parent, op: opFork})
 		o.marks.add(event[*Object]{at: at, pid: child, parent: parent, op: opFork})
 	}
+}
+
+// Exec ends everything of a process: another program takes its place.
+func (o *Objects) Exec(pid int, at uint64) {
+	o.marks.add(event[*Object]{at: at, pid: pid, op: opClear})
+	o.FreeAll(pid, at)
+}
+
+// FreeAll ends all allocations of a process.
+func (o *Objects) FreeAll(pid int, at uint64) {
+	o.heap.add(event[*Object]{at: at, pid: pid, op: opClear})
 }
 
 // redZone is how far below the stack pointer a function may write (System V

@@ -130,7 +130,7 @@ func TestColumns(t *testing.T) {
 	objects := NewObjects(space, files, names)
 	call := callIn(t, program, "main", "malloc") + bias
 	objects.Allocate(10, 100, Allocation{Addr: 0x600000001000, Size: 4096, Sites: []uint64{call}})
-	objects.Free(10, 200, 0x600000001000, 4096)
+	objects.Free(10, 200, 0x600000001000)
 	marked, err := ParseType("float[4][25]")
 	if err != nil {
 		t.Fatal(err)

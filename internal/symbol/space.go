@@ -97,6 +97,7 @@ type op uint8
 const (
 	opPut op = iota
 	opDrop
+	opEnd // drops the range that begins at low
 	opFork
 	opClear
 )
@@ -185,6 +186,12 @@ func (l *timeline[T]) apply(e *event[T]) {
 	case opFork:
 		// Nodes are never changed, so both processes may share them.
 		l.live[e.pid] = l.live[e.parent]
+	case opEnd:
+		if n := l.live[e.pid].find(e.low); n != nil && n.low == e.low {
+			low, rest := split(l.live[e.pid], n.low)
+			_, high := split(rest, n.high)
+			l.live[e.pid] = join(low, high)
+		}
 	case opPut, opDrop:
 		low, rest := split(l.live[e.pid], e.low)
 		covered, high := split(rest, e.high)

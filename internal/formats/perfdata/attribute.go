@@ -73,7 +73,7 @@ const maxSites = 1 << 19
 func (b *builder) attribute(ctx context.Context) (*attribution, error) {
 	at := &attribution{
 		b: b, space: mappings(b.im.notes, &b.im.features, b.r.time.used), files: b.im.binaries(), commands: map[int32]uint32{}, names: table.NewInterner(),
-		lossy: newLosses(b.n), sites: map[siteKey]uint32{}, hasCode: b.r.ip.used,
+		lossy: newLosses(), sites: map[siteKey]uint32{}, hasCode: b.r.ip.used,
 	}
 	size := min(bits.Len(uint(b.n)), recentBits)
 	at.recent, at.shift = make([]recentSite, 1<<size), 64-size

@@ -10,6 +10,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -100,12 +101,23 @@ func Environ(env []string, library, dir string, threshold int64) []string {
 	return append(out, "LD_PRELOAD="+preload, "ISOBATH_HEAP_DIR="+dir, "ISOBATH_HEAP_THRESHOLD="+strconv.FormatInt(threshold, 10))
 }
 
+// Kind is what an entry of a log tells.
+type Kind uint8
+
+// The kinds.
+const (
+	Free     Kind = iota
+	Allocate      // of any function
+	Start         // a program begins; what was there before in this process is gone
+	Fork          // another process begins as a copy of this one
+)
+
 // Event is one entry of a log.
 type Event struct {
 	Time uint64 // CLOCK_MONOTONIC, ns
-	Addr uint64
+	Kind Kind
+	Addr uint64 // of a fork, the new process
 	Size uint64
-	Free bool
 	TID  uint32
 	// Sites are the return addresses of the call, innermost first.
 	Sites []uint64
@@ -118,23 +130,29 @@ type Log struct {
 	Missed uint64
 }
 
+// Copy is a process that began as a copy of another.
+type Copy struct {
+	Parent, Child int
+	Time          uint64
+}
+
 // Replay gives the entries of the log to objects, and counts the allocations.
-func (l *Log) Replay(objects *symbol.Objects) int {
-	n := 0
-	live := map[uint64]uint64{} // sizes by address
+// The copies of the process are returned: the recording may know of them too.
+func (l *Log) Replay(objects *symbol.Objects) (allocations int, copies []Copy) {
 	for _, e := range l.Events {
-		if e.Free {
-			if size, ok := live[e.Addr]; ok {
-				objects.Free(l.PID, e.Time, e.Addr, size)
-				delete(live, e.Addr)
-			}
-			continue
+		switch e.Kind {
+		case Free:
+			objects.Free(l.PID, e.Time, e.Addr)
+		case Start:
+			objects.FreeAll(l.PID, e.Time)
+		case Fork:
+			copies = append(copies, Copy{Parent: l.PID, Child: int(int32(e.Addr)), Time: e.Time})
+		default:
+			objects.Allocate(l.PID, e.Time, symbol.Allocation{Addr: e.Addr, Size: e.Size, Sites: e.Sites})
+			allocations++
 		}
-		objects.Allocate(l.PID, e.Time, symbol.Allocation{Addr: e.Addr, Size: e.Size, Sites: e.Sites})
-		live[e.Addr] = e.Size
-		n++
 	}
-	return n
+	return allocations, copies
 }
 
 // Layout of the file; see shim/heap.c.
@@ -142,31 +160,31 @@ const (
 	magic      = "ISOHEAP1"
 	headSize   = 4096
 	recordSize = 48
-	kinds      = 5
 )
+
+// kinds are the numbers of the file's kinds.
+var kinds = [...]Kind{Free, Allocate, Allocate, Allocate, Allocate, Start, Fork}
 
 // Parse reads a log. A process that was killed leaves entries that are not
 // complete; those have no time and are left out.
 func Parse(b []byte) (*Log, error) {
-	if len(b) < headSize || string(b[:8]) != magic {
+	if len(b) < headSize || string(b[:len(magic)]) != magic {
 		return nil, errors.New("not an allocation log")
 	}
 	u64 := func(at int) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
-	count, capacity := u64(32), u64(24)
-	room := uint64(len(b)-headSize) / recordSize
 	l := &Log{PID: int(int32(u64(8))), Missed: u64(40)}
-	n := min(count, capacity, room)
+	n := min(entries(b), uint64(len(b)-headSize)/recordSize)
 	l.Events = make([]Event, 0, n)
 	for i := range int(n) {
 		at := headSize + i*recordSize
 		e := Event{Time: u64(at), Addr: u64(at + 8), Size: u64(at + 16), TID: binary.LittleEndian.Uint32(b[at+32:])}
 		kind := binary.LittleEndian.Uint32(b[at+36:])
-		if e.Time == 0 || kind >= kinds {
+		if e.Time == 0 || int64(kind) >= int64(len(kinds)) {
 			continue
 		}
-		e.Free = kind == 0
+		e.Kind = kinds[kind]
 		for _, site := range []uint64{u64(at + 24), u64(at + 40)} {
-			if site != 0 && !e.Free {
+			if site != 0 && e.Kind == Allocate {
 				e.Sites = append(e.Sites, site)
 			}
 		}
@@ -175,21 +193,56 @@ func Parse(b []byte) (*Log, error) {
 	return l, nil
 }
 
-// Read reads all logs of a folder.
+// entries is how many the head of a log announces: what did not fit is counted
+// too, and left out.
+func entries(head []byte) uint64 {
+	return min(binary.LittleEndian.Uint64(head[32:]), binary.LittleEndian.Uint64(head[24:]))
+}
+
+// Read reads all logs of a folder. One that cannot be read does not cost the
+// others.
 func Read(dir string) ([]*Log, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "heap.*"))
 	if err != nil {
 		return nil, err
 	}
 	var out []*Log
+	var failed []error
 	for _, name := range names {
-		b, err := os.ReadFile(name)
+		l, err := readLog(name)
 		if err != nil {
-			return out, err
+			failed = append(failed, err)
+			continue
 		}
-		if l, err := Parse(b); err == nil {
-			out = append(out, l)
-		}
+		out = append(out, l)
 	}
-	return out, nil
+	return out, errors.Join(failed...)
+}
+
+// readLog reads one log, and of it only what was written: the file has room for
+// a million entries.
+func readLog(name string) (*Log, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, headSize)
+	if _, err := io.ReadFull(f, b); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(name), err)
+	}
+	size := min(entries(b), uint64(max(info.Size()-headSize, 0))/recordSize) * recordSize
+	b = append(b, make([]byte, size)...)
+	if _, err := io.ReadFull(f, b[headSize:]); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(name), err)
+	}
+	l, err := Parse(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(name), err)
+	}
+	return l, nil
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"isobath/internal/record/ccache"
+	"isobath/internal/symbol"
 	"isobath/internal/test"
 )
 
@@ -46,7 +47,7 @@ func TestParse(t *testing.T) {
 	if e := l.Events[1]; e.Addr != 0x3000 || e.Size != 4096 || e.TID != 77 || len(e.Sites) != 2 || e.Sites[1] != 0x500 {
 		t.Errorf("%+v", e)
 	}
-	if e := l.Events[2]; !e.Free || len(e.Sites) != 0 {
+	if e := l.Events[2]; e.Kind != Free || len(e.Sites) != 0 {
 		t.Errorf("%+v", e)
 	}
 	// Counts beyond the file, and no log at all.
@@ -55,6 +56,59 @@ func TestParse(t *testing.T) {
 	}
 	if _, err := Parse([]byte("text")); err == nil {
 		t.Error("any file is a log")
+	}
+}
+
+// What a log says about processes: a child has its parent's memory, and may free
+// it by itself; a new program has none.
+func TestReplay(t *testing.T) {
+	space := &symbol.Space{}
+	space.Map(1, 0, symbol.Mapping{Start: 0x1000, End: 0x9000, Path: "//anon"})
+	objects := symbol.NewObjects(space, &symbol.Files{}, nil)
+	parent := &Log{PID: 1, Events: []Event{
+		{Time: 10, Kind: Start}, {Time: 20, Kind: Allocate, Addr: 0x1000, Size: 0x1000}, {Time: 30, Kind: Fork, Addr: 2}, {Time: 40, Kind: Free, Addr: 0x1000},
+		{Time: 41, Kind: Free, Addr: 0x5000}}}
+	child := &Log{PID: 2, Events: []Event{{Time: 50, Kind: Free, Addr: 0x1000}, {Time: 60, Kind: Allocate, Addr: 0x1000, Size: 0x800}, {Time: 70, Kind: Start}}}
+	n, copies := parent.Replay(objects)
+	if n != 1 || len(copies) != 1 || copies[0] != (Copy{Parent: 1, Child: 2, Time: 30}) {
+		t.Fatalf("%d allocations, copies %+v", n, copies)
+	}
+	space.Fork(1, 2, 30)
+	objects.Fork(1, 2, 30)
+	child.Replay(objects)
+	for _, tt := range []struct {
+		pid  int
+		at   uint64
+		want string
+	}{{1, 25, "allocation 4 KiB"}, {2, 35, "allocation 4 KiB"}, {1, 45, "anonymous 32 KiB"}, {2, 45, "allocation 4 KiB"}, {2, 55, "anonymous 32 KiB"}, {2, 65, "allocation 2 KiB"}, {2, 75, "anonymous 32 KiB"}} {
+		if got := objects.Find(tt.pid, tt.pid, tt.at, 0x1010, 0); got == nil || got.Name != tt.want {
+			t.Errorf("process %d at %d: %+v, want %s", tt.pid, tt.at, got, tt.want)
+		}
+	}
+}
+
+// One log that cannot be read does not cost the others, and what a file has room
+// for is not read.
+func TestReadFolder(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, b []byte, size int64) {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(path, size); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("heap.1", []byte("no log"), 6)
+	write("heap.2", file(1, 1<<20, 0, entry(5, 0x1000, 8192, 0x400, 1, 0), entry(6, 0x2000, 8192, 0x400, 1, 0)), 48<<20)
+	write("heap.3", file(9, 100, 0, entry(5, 0x1000, 8192, 0x400, 1, 0)), headSize+recordSize+7)
+	logs, err := Read(dir)
+	if err == nil || !strings.Contains(err.Error(), "heap.1") {
+		t.Errorf("the broken log: %v", err)
+	}
+	if len(logs) != 2 || len(logs[0].Events) != 1 || len(logs[1].Events) != 1 {
+		t.Errorf("%+v", logs)
 	}
 }
 
@@ -166,8 +220,22 @@ func checkLogs(t *testing.T, logs []*Log) {
 	}
 	var sizes []uint64
 	live := map[uint64]uint64{}
+	if e := parent.Events[0]; e.Kind != Start {
+		t.Errorf("the log begins with %+v", e)
+	}
+	copies := 0
 	for _, e := range parent.Events {
-		if e.Free {
+		switch e.Kind {
+		case Start:
+			continue
+		case Fork:
+			copies++
+			if e.Addr != uint64(child.PID) {
+				t.Errorf("%+v, and the child is %d", e, child.PID)
+			}
+			continue
+		}
+		if e.Kind == Free {
 			if _, ok := live[e.Addr]; !ok {
 				t.Errorf("the end of %#x, which was not logged", e.Addr)
 			}
@@ -181,6 +249,9 @@ func checkLogs(t *testing.T, logs []*Log) {
 		if e.Size != 1024 { // stdout's buffer, by the library
 			sizes = append(sizes, e.Size)
 		}
+	}
+	if copies != 1 {
+		t.Errorf("%d forks", copies)
 	}
 	want := []uint64{5000, 10000, 20000, 8192, 4096}
 	for i, w := range want {
@@ -207,7 +278,7 @@ func TestOperatorNew(t *testing.T) {
 	}
 	found := 0
 	for _, e := range logs[0].Events {
-		if !e.Free && (e.Size == 80000 || e.Size == 9000) {
+		if e.Kind == Allocate && (e.Size == 80000 || e.Size == 9000) {
 			found++
 			if len(e.Sites) != 2 {
 				t.Errorf("%+v: want the caller of new as second site", e)

@@ -78,7 +78,7 @@ type debugger struct {
 }
 
 func dial(t *testing.T, socket string) *debugger {
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(120 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		c, err := net.Dial("unix", socket)
 		if err == nil {
 			d := &debugger{t, c, bufio.NewReader(c)}

@@ -122,3 +122,12 @@ func Touches(o *Options) Event {
 	a.SampleType |= perfevent.SampleAddr
 	return Event{Name: "page-faults", Use: Touch, Attr: a, Leader: -1}
 }
+
+// Tracking is an event that takes no samples and tells of mappings and
+// processes: for the CPUs where nothing is sampled.
+func Tracking(o *Options) Event {
+	a := common(o)
+	tracking(&a)
+	a.Type, a.Config = perfevent.TypeSoftware, perfevent.SoftwareDummy
+	return Event{Name: "dummy", Use: Silent, Attr: a, Leader: -1}
+}

@@ -157,7 +157,7 @@ func (d *drainer) dispatch(it *item) {
 		d.dispatchSample(it)
 		return
 	}
-	own, _, _ := d.trailer.ParseTrailer(it.body)
+	own, tr, _ := d.trailer.ParseTrailer(it.body)
 	ok := true
 	switch it.header.Type {
 	case perfevent.RecordMmap, perfevent.RecordMmap2:
@@ -175,16 +175,44 @@ func (d *drainer) dispatch(it *item) {
 		if c, ok = perfevent.ParseComm(it.header, own); ok {
 			d.sink.Comm(it.time, &c)
 		}
-	case perfevent.RecordLost, perfevent.RecordLostSamples:
-		var n uint64
-		n, _, ok = perfevent.ParseLost(it.header, own)
-		d.losses.Lost += n
-	case perfevent.RecordThrottle:
-		d.losses.Throttled++
+	default:
+		ok = d.dispatchLoss(it.header, own, Loss{CPU: tr.CPU, Time: it.time})
 	}
 	if !ok {
 		d.losses.Damaged++
 	}
+}
+
+// dispatchLoss counts what is missing, and tells the sink if samples are.
+func (d *drainer) dispatchLoss(h perfevent.Header, own []byte, l Loss) bool {
+	switch h.Type {
+	case perfevent.RecordLost, perfevent.RecordLostSamples:
+		n, id, ok := perfevent.ParseLost(h, own)
+		if !ok || n == 0 {
+			return ok
+		}
+		if _, apart := d.s.first[output{int(l.CPU), true}]; apart && d.s.touches(id) {
+			d.losses.Touches += n
+			return true
+		}
+		d.losses.Lost += n
+		l.Records = n
+	case perfevent.RecordThrottle:
+		d.losses.Throttled++
+		l.Why = Paused
+	case perfevent.RecordUnthrottle:
+		l.Why = Resumed
+	case perfevent.RecordAux:
+		a, ok := perfevent.ParseAux(h, own)
+		if !ok || a.Flags&auxIncomplete == 0 {
+			return true // who copies the area counts the damaged ones
+		}
+		l.Why = AreaFull
+	default:
+		return true
+	}
+	d.sink.Loss(&l)
+	return true
 }
 
 func (d *drainer) dispatchSample(it *item) {

@@ -25,22 +25,40 @@ type session struct {
 	fds    []int
 	rings  []*ring
 	byID   map[uint64]*pmu.Event
-	first  map[int]int // CPU to the fd whose ring all its events write to
+	first  map[output]int // the fd whose ring all events of an output write to
+	ring   int            // bytes; 0 means as many as possible
+}
+
+// output is a ring. Page faults come in storms, at the start of a program and
+// after a fork, which must not cost samples or the record of the fork itself:
+// they have rings of their own where the system lets us lock that much.
+type output struct {
+	cpu   int
+	touch bool
 }
 
 // open opens the first plan that the system allows, and says what it refused.
 func open(opt *Options, tids []int) (*session, []error, error) {
-	cpus, err := onlineCPUs(opt.CPUs)
+	cpus, others, err := onlineCPUs(opt.CPUs)
 	if err != nil {
 		return nil, nil, err
 	}
+	if opt.Ring != 0 && (opt.Ring < os.Getpagesize() || opt.Ring&(opt.Ring-1) != 0) {
+		return nil, nil, fmt.Errorf("ring buffer of %d bytes: want a power of two of at least %d", opt.Ring, os.Getpagesize())
+	}
 	var refused []error
 	for _, p := range opt.Plans {
-		s := &session{plan: p, events: slices.Clone(p.Events), byID: map[uint64]*pmu.Event{}, first: map[int]int{}}
-		if opt.Touch != nil {
-			s.events = append(s.events, *opt.Touch)
+		s := &session{plan: p, events: slices.Clone(p.Events), byID: map[uint64]*pmu.Event{}, first: map[output]int{}, ring: opt.Ring}
+		err := s.open(tids, cpus, s.events)
+		for _, more := range []struct {
+			event *pmu.Event
+			cpus  []int
+		}{{opt.Touch, cpus}, {opt.Tracking, others}} {
+			if err == nil && more.event != nil {
+				err = s.open(tids, more.cpus, []pmu.Event{*more.event})
+			}
 		}
-		if err := s.open(tids, cpus); err != nil {
+		if err != nil {
 			s.close()
 			refused = append(refused, err)
 			continue
@@ -60,11 +78,11 @@ func Try(p pmu.Plan) error {
 	return nil
 }
 
-// open opens all events for all threads on all CPUs.
-func (s *session) open(tids, cpus []int) error {
+// open opens events for all threads on all CPUs.
+func (s *session) open(tids, cpus []int, events []pmu.Event) error {
 	for _, tid := range tids {
 		for _, cpu := range cpus {
-			if err := s.openOn(tid, cpu); err != nil {
+			if err := s.openOn(tid, cpu, events); err != nil {
 				return err
 			}
 		}
@@ -75,10 +93,10 @@ func (s *session) open(tids, cpus []int) error {
 	return nil
 }
 
-func (s *session) openOn(tid, cpu int) error {
-	leaders := make([]int, len(s.events))
-	for i := range s.events {
-		e := &s.events[i]
+func (s *session) openOn(tid, cpu int, events []pmu.Event) error {
+	leaders := make([]int, len(events))
+	for i := range events {
+		e := &events[i]
 		leaders[i] = -1
 		if e.CPUs != nil && !slices.Contains(e.CPUs, cpu) {
 			continue
@@ -112,19 +130,44 @@ func (s *session) attach(e *pmu.Event, fd, cpu int) error {
 		return fmt.Errorf("%s: %w", e.Name, err)
 	}
 	s.byID[id] = e
-	if first, ok := s.first[cpu]; ok {
-		if err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_OUTPUT, first); err != nil {
-			return fmt.Errorf("%s: share a ring buffer: %w", e.Name, err)
+	out := output{cpu, e.Use == pmu.Touch}
+	if _, ok := s.first[out]; !ok {
+		r, err := openRing(fd, cpu, e.Aux, s.sizes(out.touch))
+		if err == nil {
+			s.first[out] = fd
+			s.rings = append(s.rings, r)
+			return nil
 		}
-		return nil
+		if !out.touch {
+			return err
+		}
+		out.touch = false // that of the samples has to do
 	}
-	r, err := openRing(fd, cpu, e.Aux)
-	if err != nil {
-		return err
+	first, ok := s.first[out]
+	if !ok {
+		return fmt.Errorf("%s: CPU %d has no ring buffer", e.Name, cpu)
 	}
-	s.first[cpu] = fd
-	s.rings = append(s.rings, r)
+	if err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_OUTPUT, first); err != nil {
+		return fmt.Errorf("%s: share a ring buffer: %w", e.Name, err)
+	}
 	return nil
+}
+
+// sizes are those to try for a ring.
+func (s *session) sizes(touch bool) [][2]int {
+	switch {
+	case s.ring > 0:
+		return [][2]int{{s.ring, s.ring}}
+	case touch:
+		return touchSizes
+	}
+	return ringSizes
+}
+
+// touches reports whether a number is that of an event of page faults.
+func (s *session) touches(id uint64) bool {
+	e := s.byID[id]
+	return e != nil && e.Use == pmu.Touch
 }
 
 func (s *session) close() {
@@ -184,26 +227,27 @@ func paranoid() int {
 	return n
 }
 
-// onlineCPUs returns the CPUs to sample on.
-func onlineCPUs(only []int) ([]int, error) {
+// onlineCPUs returns the CPUs to sample on, and the others.
+func onlineCPUs(only []int) (chosen, others []int, err error) {
 	b, err := os.ReadFile("/sys/devices/system/cpu/online")
 	if err != nil {
-		return nil, fmt.Errorf("which CPUs are online: %w", err)
+		return nil, nil, fmt.Errorf("which CPUs are online: %w", err)
 	}
 	set, err := hw.ParseCPUs(string(b))
 	if err != nil {
-		return nil, fmt.Errorf("which CPUs are online: %w", err)
+		return nil, nil, fmt.Errorf("which CPUs are online: %w", err)
 	}
-	var cpus []int
 	for _, cpu := range set {
 		if only == nil || slices.Contains(only, cpu) {
-			cpus = append(cpus, cpu)
+			chosen = append(chosen, cpu)
+		} else {
+			others = append(others, cpu)
 		}
 	}
-	if len(cpus) == 0 {
-		return nil, fmt.Errorf("none of the CPUs %v is online; there are %s", only, strings.TrimSpace(string(b)))
+	if len(chosen) == 0 {
+		return nil, nil, fmt.Errorf("none of the CPUs %v is online; there are %s", only, strings.TrimSpace(string(b)))
 	}
-	return cpus, nil
+	return chosen, others, nil
 }
 
 // threads returns the threads of a process.

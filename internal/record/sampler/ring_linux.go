@@ -29,12 +29,16 @@ type ring struct {
 // perf_event_mlock_kb (516) a CPU. The second is the unit's own area.
 var ringSizes = [][2]int{{2 << 20, 1 << 20}, {1 << 20, 512 << 10}, {512 << 10, 512 << 10}, {256 << 10, 128 << 10}, {128 << 10, 64 << 10}, {32 << 10, 64 << 10}}
 
+// touchSizes are those of the rings of page faults. In smaller ones we would be
+// woken too late; then samples and faults share a ring.
+var touchSizes = [][2]int{{1 << 20, 0}, {512 << 10, 0}, {256 << 10, 0}, {128 << 10, 0}}
+
 // openRing maps a buffer for the event, and the area of a unit that has one.
 // Smaller ones are tried where the system does not lock large ones.
-func openRing(fd, cpu int, aux bool) (*ring, error) {
+func openRing(fd, cpu int, aux bool, sizes [][2]int) (*ring, error) {
 	page := os.Getpagesize()
 	var err error
-	for _, size := range ringSizes {
+	for _, size := range sizes {
 		var area []byte
 		area, err = unix.Mmap(fd, 0, page+size[0], unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 		if err == nil {

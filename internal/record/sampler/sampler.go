@@ -30,8 +30,14 @@ type Options struct {
 	Plans []pmu.Plan
 	// Touch is the event that goes with any plan.
 	Touch *pmu.Event
+	// Tracking is an event without samples that tells of mappings and processes
+	// on the CPUs where none are taken.
+	Tracking *pmu.Event
 	// CPUs limits where samples are taken; nil means everywhere.
 	CPUs []int
+	// Ring is how many bytes each ring buffer has, a power of two and at least a
+	// page; 0 means as many as the system lets us lock.
+	Ring int
 	// Duration ends the recording, not the program; 0 means no limit.
 	Duration time.Duration
 	// Chosen is told the plan, and why better ones were not possible, before
@@ -49,6 +55,26 @@ type Sink interface {
 	Mapping(time uint64, m *perfevent.Mapping)
 	Fork(t *perfevent.Task)
 	Comm(time uint64, c *perfevent.Comm)
+	Loss(l *Loss)
+}
+
+// Why says how samples got lost.
+type Why uint8
+
+// The ways to lose samples.
+const (
+	Full     Why = iota // records found the ring full, up to now
+	Paused              // the kernel pauses an event that costs too much
+	Resumed             // it goes on
+	AreaFull            // a unit's own area was full, up to now
+)
+
+// Loss tells that samples are missing.
+type Loss struct {
+	Why     Why
+	CPU     uint32
+	Time    uint64
+	Records uint64 // that found the ring full
 }
 
 // Operation is what a unit with an area of its own (SPE) followed.
@@ -94,6 +120,9 @@ type Losses struct {
 	Lost      uint64 `json:"lost"`      // records that found the buffer full
 	Throttled uint64 `json:"throttled"` // times the kernel paused an event
 	Damaged   uint64 `json:"damaged"`   // records of an unexpected length
+	// Touches are page faults that found their own buffer full; no sample is lost
+	// with them.
+	Touches uint64 `json:"touches,omitempty"`
 	// Truncated counts the times that a unit found its own area full.
 	Truncated uint64 `json:"truncated,omitempty"`
 }

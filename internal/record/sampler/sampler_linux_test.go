@@ -2,11 +2,14 @@ package sampler
 
 import (
 	"context"
+	"encoding/binary"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -24,6 +27,7 @@ type log struct {
 	mappings   []perfevent.Mapping
 	noRegs     int
 	operations []Operation
+	losses     []Loss
 }
 
 func newLog(t *testing.T) *log {
@@ -52,6 +56,10 @@ func (l *log) Mapping(time uint64, m *perfevent.Mapping) {
 }
 func (l *log) Fork(t *perfevent.Task)              { l.order(t.Time) }
 func (l *log) Comm(time uint64, c *perfevent.Comm) { l.order(time) }
+func (l *log) Loss(s *Loss) {
+	l.order(s.Time)
+	l.losses = append(l.losses, *s)
+}
 
 func options(rate int, command ...string) *Options {
 	o := &pmu.Options{Rate: rate, Arch: runtime.GOARCH}
@@ -107,11 +115,18 @@ func TestSignalEndsProgram(t *testing.T) {
 }
 
 func TestDurationEndsRecordingOnly(t *testing.T) {
-	opt := options(1000, "sh", "-c", "sleep 0.6; exit 3")
-	opt.Duration = 100 * time.Millisecond
+	gate := filepath.Join(t.TempDir(), "gate")
+	if err := syscall.Mkfifo(gate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opt := options(1000, "sh", "-c", `read line <"$0"; exit 3`, gate) // goes on when somebody writes
+	opt.Duration = time.Millisecond
 	out, _ := record(t, opt)
 	if out.End != TimeUp || out.Running == nil {
 		t.Fatalf("outcome %+v", out)
+	}
+	if err := os.WriteFile(gate, []byte("go\n"), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	if got := out.Running.Wait(); got != 3 {
 		t.Errorf("status %d, want 3", got)
@@ -119,14 +134,31 @@ func TestDurationEndsRecordingOnly(t *testing.T) {
 }
 
 func TestCancelEndsProgram(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
-	defer cancel()
-	out, err := Record(ctx, options(1000, "sleep", "60"), newLog(t))
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	out, err := Record(ctx, options(1000, "sleep", "600"), newLog(t))
 	if err != nil {
 		t.Skipf("this machine does not let us sample: %v", err)
 	}
-	if out.End != Interrupted || out.Status != 143 {
-		t.Errorf("outcome %+v", out)
+	status := out.Status
+	if out.Running != nil { // asked to end, and slow about it
+		status = out.Running.Wait()
+	}
+	if out.End != Interrupted || status != 143 {
+		t.Errorf("outcome %+v, status %d", out, status)
+	}
+}
+
+// stopper ends a recording when a sample of it has come.
+type stopper struct {
+	*log
+	stop func()
+}
+
+func (s stopper) Sample(e *pmu.Event, p *perfevent.Sample) {
+	s.log.Sample(e, p)
+	if e.Use == pmu.Timer {
+		s.stop()
 	}
 }
 
@@ -137,11 +169,21 @@ func TestAttach(t *testing.T) {
 	}
 	defer cmd.Wait()
 	defer cmd.Process.Kill()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
 	opt := options(1000)
-	opt.Command, opt.PID, opt.Duration = nil, cmd.Process.Pid, 300*time.Millisecond
-	out, l := record(t, opt)
-	if out.End != TimeUp || l.samples[pmu.Timer] == 0 || !l.pids[uint32(cmd.Process.Pid)] {
+	opt.Command, opt.PID = nil, cmd.Process.Pid
+	l := newLog(t)
+	out, err := Record(ctx, opt, stopper{l, cancel})
+	if err != nil {
+		t.Skipf("this machine does not let us sample: %v", err)
+	}
+	if out.End != Interrupted || !l.pids[uint32(cmd.Process.Pid)] {
 		t.Errorf("outcome %+v, samples %v", out, l.samples)
+	}
+	opt.Duration = time.Millisecond
+	if out, _ := record(t, opt); out.End != TimeUp {
+		t.Errorf("outcome %+v", out)
 	}
 }
 
@@ -223,5 +265,38 @@ func TestOneCPU(t *testing.T) {
 	opt.CPUs = []int{9999}
 	if _, err := Record(context.Background(), opt, newLog(t)); err == nil || !strings.Contains(err.Error(), "online") {
 		t.Errorf("a CPU that does not exist: %v", err)
+	}
+}
+
+// lostRecord is a LOST record as the kernel writes it, with the trailer of an
+// event: thread, time, CPU and number.
+func lostRecord(id, n, time uint64, cpu uint32) (perfevent.Header, []byte) {
+	b := binary.LittleEndian.AppendUint64(nil, id)
+	b = binary.LittleEndian.AppendUint64(b, n)
+	b = append(b, make([]byte, 8)...)
+	b = binary.LittleEndian.AppendUint64(b, time)
+	b = binary.LittleEndian.AppendUint64(b, uint64(cpu))
+	b = binary.LittleEndian.AppendUint64(b, id)
+	return perfevent.Header{Type: perfevent.RecordLost, Size: uint16(perfevent.HeaderSize + len(b))}, b
+}
+
+// Page faults that are lost in a ring of their own are no lost samples; in a
+// ring that is shared they may be.
+func TestLostTouches(t *testing.T) {
+	o := &pmu.Options{}
+	timer, touch := pmu.TimerPlan(o).Events[0], pmu.Touches(o)
+	s := &session{events: []pmu.Event{timer}, byID: map[uint64]*pmu.Event{1: &timer, 2: &touch}, first: map[output]int{{cpu: 0}: 10, {cpu: 0, touch: true}: 11, {cpu: 1}: 12}}
+	l := newLog(t)
+	d := newDrainer(s, l)
+	for i, r := range []struct{ id, n, cpu uint64 }{{1, 5, 0}, {2, 30, 0}, {2, 7, 1}, {1, 0, 1}} {
+		d.add(lostRecord(r.id, r.n, uint64(100+i), uint32(r.cpu)))
+	}
+	d.flush(^uint64(0))
+	close(d.rounds)
+	if got := d.finish(); got != (Losses{Lost: 12, Touches: 30}) {
+		t.Errorf("%+v", got)
+	}
+	if want := []Loss{{Full, 0, 100, 5}, {Full, 1, 102, 7}}; !slices.Equal(l.losses, want) {
+		t.Errorf("told %+v, want %+v", l.losses, want)
 	}
 }
