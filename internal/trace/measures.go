@@ -1,9 +1,12 @@
 package trace
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"isobath/internal/formats/otf2"
 )
@@ -11,6 +14,8 @@ import (
 // Measure is a metric that the tracer recorded beside the events: a hardware
 // counter, memory in use, a temperature.
 type Measure struct {
+	// Name tells measures apart. A metric that was recorded for more than one
+	// location says so in it: "power (per node)".
 	Name        string
 	Description string
 	Unit        string
@@ -34,21 +39,63 @@ type Series struct {
 	Value [][]float64
 }
 
-// measuresOf lists the metrics of an archive, by name; the same metric may be a
-// member of several classes, and is then one measure.
-func measuresOf(d *otf2.Definitions) []Measure {
+// measuresOf lists the metrics of the classes and instances that have values, in
+// the order they are defined; the same metric may be a member of several classes,
+// and is then one measure.
+func measuresOf(d *otf2.Definitions, seen map[uint32]bool) []Measure {
+	member := map[Measure]uint32{}
 	var out []Measure
-	for _, id := range sortedKeys(d.MetricMembers) {
-		m := measureOf(d, d.MetricMembers[id])
-		if !slices.Contains(out, m) {
-			out = append(out, m)
+	for _, id := range sortedKeys(seen) {
+		class, scope := recorded(d, id)
+		for _, number := range d.MetricClasses[class].Members {
+			m := measureOf(d, number, scope)
+			if _, known := member[m]; !known {
+				member[m] = number
+				out = append(out, m)
+			}
 		}
 	}
+	slices.SortStableFunc(out, func(a, b Measure) int { return cmp.Compare(member[a], member[b]) })
 	return out
 }
 
-func measureOf(d *otf2.Definitions, m otf2.MetricMember) Measure {
+// scope is what a metric was recorded for: its own location, or what name and
+// note say.
+type scope struct{ name, note string }
+
+// recorded returns the class of what a METRIC event names, a class or an
+// instance of one, and for whom it is.
+func recorded(d *otf2.Definitions, id uint32) (class uint32, of scope) {
+	i, ok := d.MetricInstances[id]
+	if !ok {
+		return id, scope{}
+	}
+	shared := func(what string) scope {
+		return scope{"per " + what, "one value for all ranks of a " + what}
+	}
+	switch i.ScopeKind {
+	case otf2.ScopeLocationGroup:
+		return i.Class, shared("process")
+	case otf2.ScopeNode:
+		// The class tells a host from a socket or the whole machine.
+		return i.Class, shared(cmp.Or(d.Text(d.Nodes[uint32(i.Scope)].Class), "node"))
+	case otf2.ScopeGroup:
+		name, _ := d.GroupLocations(uint32(i.Scope))
+		if name == "" {
+			name = fmt.Sprint(i.Scope)
+		}
+		return i.Class, scope{"group " + name, "one value for all ranks of group " + name}
+	}
+	return i.Class, scope{}
+}
+
+func measureOf(d *otf2.Definitions, member uint32, of scope) Measure {
+	m := d.MetricMembers[member]
 	out := Measure{Name: d.Text(m.Name), Description: d.Text(m.Description), Unit: d.Text(m.Unit)}
+	if of.name != "" {
+		out.Name += " (" + of.name + ")"
+		out.Description = strings.TrimPrefix(out.Description+"; "+of.note, "; ")
+	}
 	if k := MeasureKind(m.Mode & 15); k <= Relative {
 		out.Kind = k
 	}
@@ -64,10 +111,40 @@ func (t *Trace) MeasureNamed(name string) (Measure, bool) {
 	return t.Measures[i], true
 }
 
-// column is where in the list of a METRIC event a measure stands.
+// column is where in the list of a METRIC event a measure stands, and for which
+// processes the event is: those of its own location unless shared.
 type column struct {
-	at    int
-	scale float64
+	at     int
+	scale  float64
+	shared bool
+	procs  []int32
+}
+
+// columnsOf finds a measure in every class and instance.
+func columnsOf(d *otf2.Definitions, m Measure, scopes scopes) map[uint32]column {
+	out := map[uint32]column{}
+	add := func(id uint32) (c column, ok bool) {
+		class, of := recorded(d, id)
+		for at, member := range d.MetricClasses[class].Members {
+			if measureOf(d, member, of) == m {
+				return column{at: at, scale: scaleOf(d.MetricMembers[member])}, true
+			}
+		}
+		return c, false
+	}
+	for id := range d.MetricClasses {
+		if c, ok := add(id); ok {
+			out[id] = c
+		}
+	}
+	for id, instance := range d.MetricInstances {
+		delete(out, id) // an instance hides a class of its id
+		if c, ok := add(id); ok {
+			c.shared, c.procs = true, scopes.of(d, instance)
+			out[id] = c
+		}
+	}
+	return out
 }
 
 // Series reads the archive again for the records of a measure. Few traces have
@@ -78,23 +155,14 @@ func (t *Trace) Series(ctx context.Context, m Measure) (*Series, error) {
 		return nil, err
 	}
 	d := a.Defs
-	columns := map[uint32]column{} // of classes
-	for id, class := range d.MetricClasses {
-		for at, member := range class.Members {
-			def := d.MetricMembers[member]
-			if measureOf(d, def) == m {
-				columns[id] = column{at, scaleOf(def)}
-				break
-			}
-		}
-	}
-	s := &Series{Time: make([][]int64, len(t.Procs)), Value: make([][]float64, len(t.Procs))}
 	scopes := t.scopes(d)
+	columns := columnsOf(d, m, scopes)
+	s := &Series{Time: make([][]int64, len(t.Procs)), Value: make([][]float64, len(t.Procs))}
 	for _, l := range d.Locations {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := t.readSeries(a, l.ID, columns, scopes, s); err != nil {
+		if err := t.readSeries(a, l.ID, columns, scopes.location[l.ID], s); err != nil {
 			return nil, err
 		}
 	}
@@ -104,7 +172,7 @@ func (t *Trace) Series(ctx context.Context, m Measure) (*Series, error) {
 	return s, nil
 }
 
-func (t *Trace) readSeries(a *otf2.Archive, location uint64, columns map[uint32]column, scopes scopes, s *Series) error {
+func (t *Trace) readSeries(a *otf2.Archive, location uint64, columns map[uint32]column, own []int32, s *Series) error {
 	r, err := a.Events(location)
 	if err != nil {
 		return err
@@ -115,14 +183,13 @@ func (t *Trace) readSeries(a *otf2.Archive, location uint64, columns map[uint32]
 		if ev.Kind != otf2.Metric {
 			continue
 		}
-		id := uint32(ev.F[0])
-		procs := scopes.location[location]
-		if instance, ok := a.Defs.MetricInstances[id]; ok {
-			id, procs = instance.Class, scopes.of(instance)
-		}
-		c, ok := columns[id]
+		c, ok := columns[uint32(ev.F[0])]
 		if !ok || c.at >= len(ev.List) {
 			continue
+		}
+		procs := own
+		if c.shared {
+			procs = c.procs
 		}
 		for _, p := range procs {
 			s.Time[p] = append(s.Time[p], int64(ev.Time-t.Origin))
@@ -137,10 +204,11 @@ type scopes struct {
 	location map[uint64][]int32
 	group    map[uint32][]int32
 	node     map[uint32][]int32
+	set      map[uint32][]int32 // groups of locations, as they are asked for
 }
 
 func (t *Trace) scopes(d *otf2.Definitions) scopes {
-	out := scopes{map[uint64][]int32{}, map[uint32][]int32{}, map[uint32][]int32{}}
+	out := scopes{map[uint64][]int32{}, map[uint32][]int32{}, map[uint32][]int32{}, map[uint32][]int32{}}
 	groups := make(map[uint64]uint32, len(d.Locations))
 	for _, l := range d.Locations {
 		groups[l.ID] = l.Group
@@ -163,16 +231,30 @@ func (t *Trace) scopes(d *otf2.Definitions) scopes {
 	return out
 }
 
-func (s scopes) of(i otf2.MetricInstance) []int32 {
+// of returns the processes of an instance's scope, each once.
+func (s scopes) of(d *otf2.Definitions, i otf2.MetricInstance) []int32 {
 	switch i.ScopeKind {
-	case 0:
+	case otf2.ScopeLocation:
 		return s.location[i.Scope]
-	case 1:
+	case otf2.ScopeLocationGroup:
 		return s.group[uint32(i.Scope)]
-	case 2:
+	case otf2.ScopeNode:
 		return s.node[uint32(i.Scope)]
+	case otf2.ScopeGroup:
+		id := uint32(i.Scope)
+		out, known := s.set[id]
+		if !known {
+			_, locations := d.GroupLocations(id)
+			for _, l := range locations {
+				out = append(out, s.location[l]...)
+			}
+			slices.Sort(out)
+			out = slices.Compact(out)
+			s.set[id] = out
+		}
+		return out
 	}
-	return nil // a group of anything: nobody knows whose
+	return nil // of a later version
 }
 
 func scaleOf(m otf2.MetricMember) float64 {

@@ -1,11 +1,15 @@
 package trace_test
 
 import (
+	"fmt"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"isobath/internal/formats/otf2"
+	"isobath/internal/test"
 	"isobath/internal/test/mpiprog"
 	"isobath/internal/trace"
 )
@@ -48,6 +52,123 @@ func TestSeries(t *testing.T) {
 	}
 	if s.Time[0][0] != 1100 { // programs begin at 1000
 		t.Errorf("the first reading is at %d, want 1100", s.Time[0][0])
+	}
+}
+
+// TestScopes: metrics of a process, a host, the machine and of groups belong to
+// all ranks they cover, and are named so. Four ranks on two hosts; a location of
+// its own, which is no rank, records most of them.
+func TestScopes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "scopes.otf2")
+	w, err := otf2.Create(path, otf2.WriterOptions{Length: 100_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine := w.Node("cluster", "machine", otf2.None)
+	var hosts, procs []uint32
+	var ranks []*otf2.EventWriter
+	for h := range 2 {
+		hosts = append(hosts, w.Node(fmt.Sprintf("n%d", h), "node", machine))
+		for r := 2 * h; r < 2*h+2; r++ {
+			procs = append(procs, w.Process(fmt.Sprintf("rank %d", r), hosts[h]))
+			ranks = append(ranks, w.Location("thread", procs[r]))
+		}
+	}
+	meter := w.Location("meter", w.Process("meters", machine))
+	w.CommLocations([]uint64{0, 1, 2, 3})
+	w.Comm("world", []uint64{0, 1, 2, 3}, otf2.None)
+	odd := w.Locations("odd ranks", []uint64{1, 3, 1, 99})
+	main := uint64(w.Region(otf2.RegionInfo{Name: "main"}))
+	barrier := uint64(w.Region(otf2.RegionInfo{Name: "MPI_Barrier", Paradigm: otf2.ParadigmMPI}))
+
+	const absolute, unsigned = 1, 4
+	power := w.MetricMember("power", "W", absolute, unsigned)
+	class := w.MetricClass(w.MetricMember("heat", "K", absolute, unsigned), power)
+	own := w.MetricInstance(class, 4, otf2.ScopeLocation, 2)
+	process := w.MetricInstance(class, 4, otf2.ScopeLocationGroup, uint64(procs[3]))
+	other := w.MetricClass(power)
+	host := w.MetricInstance(other, 4, otf2.ScopeNode, uint64(hosts[1]))
+	whole := w.MetricInstance(other, 4, otf2.ScopeNode, uint64(machine))
+	group := w.MetricInstance(other, 0, otf2.ScopeGroup, uint64(odd))
+	world := w.MetricInstance(other, 4, otf2.ScopeGroup, 1) // the group of a communicator
+	w.MetricInstance(other, 4, otf2.ScopeGroup, 77)         // never used
+
+	write := func(e *otf2.EventWriter, kind otf2.Kind, time, first uint64, values ...uint64) {
+		ev := otf2.Event{Kind: kind, Time: time}
+		ev.F[0] = first
+		if kind == otf2.MPICollectiveEnd {
+			ev.F = [6]uint64{0, 0, otf2.RootNone}
+		}
+		for _, v := range values {
+			ev.List = append(ev.List, otf2.Value{Type: unsigned, Bits: v})
+		}
+		if err := e.Write(&ev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for r, e := range ranks {
+		write(e, otf2.Enter, 1, main)
+		if r == 0 {
+			write(e, otf2.Metric, 5, uint64(group), 60)
+		}
+		write(e, otf2.Enter, 10, barrier)
+		write(e, otf2.MPICollectiveBegin, 10, 0)
+		write(e, otf2.MPICollectiveEnd, 20, 0)
+		write(e, otf2.Leave, 20, barrier)
+		write(e, otf2.Metric, 30, uint64(other), uint64(r)) // its own
+		write(e, otf2.Leave, 40, main)
+	}
+	write(meter, otf2.Metric, 2, uint64(own), 300, 20)
+	write(meter, otf2.Metric, 3, uint64(process), 310, 30)
+	write(meter, otf2.Metric, 4, uint64(host), 40)
+	write(meter, otf2.Metric, 5, uint64(whole), 50)
+	write(meter, otf2.Metric, 6, uint64(world), 70)
+	write(meter, otf2.Metric, 7, uint64(host), 41)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(test.Peer(t, "otf2-print", "otf2-tools"), "--silent", path).CombinedOutput(); err != nil || strings.Contains(string(out), "warning: out of order") {
+		t.Errorf("otf2-print: %v\n%s", err, out)
+	}
+	tr, err := trace.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []struct {
+		name, note string
+		values     [4][]float64
+	}{
+		{"heat", "", [4][]float64{2: {300}}},
+		{"heat (per process)", "one value for all ranks of a process", [4][]float64{3: {310}}},
+		{"power", "", [4][]float64{{0}, {1}, {20, 2}, {3}}},
+		{"power (per process)", "one value for all ranks of a process", [4][]float64{3: {30}}},
+		{"power (per node)", "one value for all ranks of a node", [4][]float64{2: {40, 41}, 3: {40, 41}}},
+		{"power (per machine)", "one value for all ranks of a machine", [4][]float64{{50}, {50}, {50}, {50}}},
+		{"power (group odd ranks)", "one value for all ranks of group odd ranks", [4][]float64{1: {60}, 3: {60}}},
+		{"power (group world)", "one value for all ranks of group world", [4][]float64{{70}, {70}, {70}, {70}}},
+	}
+	var names []string
+	for _, m := range tr.Measures {
+		names = append(names, m.Name)
+	}
+	if len(names) != len(want) {
+		t.Fatalf("measures %q", names)
+	}
+	for _, tt := range want {
+		m, ok := tr.MeasureNamed(tt.name)
+		if !ok || m.Description != tt.note {
+			t.Errorf("%s: %+v among %q", tt.name, m, names)
+			continue
+		}
+		s, err := tr.Series(t.Context(), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r := range 4 {
+			if !slices.Equal(s.Value[r], tt.values[r]) || !slices.IsSorted(s.Time[r]) {
+				t.Errorf("%s of rank %d: %v at %v, want %v", tt.name, r, s.Value[r], s.Time[r], tt.values[r])
+			}
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package trace
 import (
 	"context"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 
@@ -35,7 +36,11 @@ func Open(ctx context.Context, path string) (*Trace, error) {
 	}
 	order := t.arrange(a.Defs, lines, homes)
 	if t.Metrics > 0 {
-		t.Measures = measuresOf(a.Defs)
+		seen := map[uint32]bool{}
+		for _, l := range lines {
+			maps.Copy(seen, l.seen)
+		}
+		t.Measures = measuresOf(a.Defs, seen)
 	}
 	t.guessWaits(lines)
 	t.join(lines, order)

@@ -12,6 +12,7 @@ type timeline struct {
 	loc     otf2.Location
 	events  int
 	metrics int
+	seen    map[uint32]bool // classes and instances of metrics that have a value
 	partial bool
 	mpi     bool
 	first   int64
@@ -185,6 +186,12 @@ func (w *walker) event(ev *otf2.Event) {
 		w.nonBlocking(ev)
 	case otf2.Metric:
 		w.metrics++
+		if id := uint32(ev.F[0]); !w.seen[id] {
+			if w.seen == nil {
+				w.seen = map[uint32]bool{}
+			}
+			w.seen[id] = true
+		}
 	}
 }
 

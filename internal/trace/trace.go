@@ -72,8 +72,7 @@ type Trace struct {
 	Defined int // region definitions; several may share a row of Regions
 	Regions []Region
 	Comms   []Comm
-	// Measures are the metrics the trace records, none if it defines some but
-	// has no value of any.
+	// Measures are the metrics that the trace has values of.
 	Measures []Measure
 	// Sites are the places in the source that operations were called from.
 	Sites []Site

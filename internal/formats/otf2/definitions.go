@@ -28,6 +28,7 @@ type Definitions struct {
 	Locations       []Location // by id
 	Regions         map[uint32]Region
 	Groups          map[uint32]Group // communicator groups; COMM_LOCATIONS are apart
+	LocationSets    map[uint32]Group // groups whose members are locations
 	CommLocations   map[uint8][]uint64
 	Comms           map[uint32]Comm
 	MetricMembers   map[uint32]MetricMember
@@ -96,6 +97,7 @@ const ParadigmMPI = 4
 
 // Types of groups.
 const (
+	groupLocations     = 1
 	groupCommLocations = 4
 	groupComm          = 5
 	groupSelf          = 6
@@ -134,9 +136,20 @@ type MetricClass struct {
 type MetricInstance struct {
 	Class     uint32
 	Recorder  uint64
-	ScopeKind uint8
+	ScopeKind ScopeKind
 	Scope     uint64
 }
+
+// ScopeKind is what a metric is recorded for.
+type ScopeKind uint8
+
+// The scopes of metrics.
+const (
+	ScopeLocation ScopeKind = iota
+	ScopeLocationGroup
+	ScopeNode
+	ScopeGroup
+)
 
 // Context is a node of the calling context tree of sampling traces.
 type Context struct {
@@ -245,6 +258,7 @@ func newDefinitions() *Definitions {
 		LocationGroups:  map[uint32]LocationGroup{},
 		Regions:         map[uint32]Region{},
 		Groups:          map[uint32]Group{},
+		LocationSets:    map[uint32]Group{},
 		CommLocations:   map[uint8][]uint64{},
 		Comms:           map[uint32]Comm{},
 		MetricMembers:   map[uint32]MetricMember{},
@@ -290,7 +304,7 @@ func (t *Definitions) add(d *Definition) {
 		}
 		t.MetricClasses[id] = MetricClass{Members: members, Occurrence: uint8(f(2))}
 	case defMetricInstance:
-		t.MetricInstances[id] = MetricInstance{Class: f(1), Recorder: d.F[2], ScopeKind: uint8(f(3)), Scope: d.F[4]}
+		t.MetricInstances[id] = MetricInstance{Class: f(1), Recorder: d.F[2], ScopeKind: ScopeKind(f(3)), Scope: d.F[4]}
 	case defComm:
 		t.Comms[id] = Comm{Name: f(1), Group: f(2), Parent: f(3), GroupB: None}
 	case defInterComm:
@@ -325,7 +339,7 @@ func (t *Definitions) addRegion(d *Definition) {
 }
 
 // oldGroupTypes translates the group types of OTF2 before 1.2.
-var oldGroupTypes = map[uint64]uint64{4: groupComm, 5: groupSelf, 6: groupCommLocations}
+var oldGroupTypes = map[uint64]uint64{1: groupLocations, 4: groupComm, 5: groupSelf, 6: groupCommLocations}
 
 func (t *Definitions) addGroup(d *Definition) {
 	typ, paradigm, flags := oldGroupTypes[d.F[2]], uint8(ParadigmMPI), uint64(0)
@@ -337,6 +351,9 @@ func (t *Definitions) addGroup(d *Definition) {
 	}
 	if d.Has > 6 {
 		flags = d.F[6]
+	}
+	if typ == groupLocations || typ == groupCommLocations {
+		t.LocationSets[uint32(d.F[0])] = Group{Name: uint32(d.F[1]), Paradigm: paradigm, Members: slices.Clone(d.List)}
 	}
 	// eztrace gives the locations and the first communicator the same id, so
 	// the two kinds are kept apart.

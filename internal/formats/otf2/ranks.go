@@ -69,3 +69,16 @@ func (m Members) Peer(rank, from uint64) (uint64, bool) {
 	}
 	return ranks[rank], true
 }
+
+// GroupLocations returns the name and the locations of a group of any kind that
+// has some: of locations, or of ranks. Not safe for concurrent use.
+func (t *Definitions) GroupLocations(id uint32) (name string, locations []uint64) {
+	if g, ok := t.LocationSets[id]; ok {
+		return t.Text(g.Name), g.Members
+	}
+	g, ok := t.Groups[id]
+	if !ok {
+		return "", nil
+	}
+	return t.Text(g.Name), t.groupLocations(id, g)
+}

@@ -154,6 +154,21 @@ func (w *Writer) MetricClass(members ...uint32) uint32 {
 	return w.define(d)
 }
 
+// MetricInstance says that a location records a class for a scope: another
+// location, a location group, a node, or a group of locations. Its id is one of
+// those of MetricClass.
+func (w *Writer) MetricInstance(class uint32, recorder uint64, kind ScopeKind, scope uint64) uint32 {
+	id := w.counts[defMetricClass]
+	w.define(Definition{Kind: defMetricInstance, F: fieldsIn(uint64(id), uint64(class), recorder, uint64(kind), scope)})
+	w.counts[defMetricClass]++ // classes and instances share their ids
+	return id
+}
+
+// Locations defines a group of locations, such as a metric may be recorded for.
+func (w *Writer) Locations(name string, members []uint64) uint32 {
+	return w.group(name, groupLocations, members)
+}
+
 // Attribute defines an attribute; types are those of AttributeValue. One that a
 // copied archive defines already is used again.
 func (w *Writer) Attribute(name, description string, typ uint8) uint32 {
@@ -173,9 +188,12 @@ func (w *Writer) CommLocations(locations []uint64) {
 }
 
 func (w *Writer) group(name string, typ uint64, members []uint64) uint32 {
-	old := map[uint64]uint64{groupCommLocations: 6, groupComm: 4, groupSelf: 5}[typ]
+	old, paradigm := map[uint64]uint64{groupLocations: 1, groupCommLocations: 6, groupComm: 4, groupSelf: 5}[typ], uint64(ParadigmMPI)
+	if typ == groupLocations {
+		paradigm = 0
+	}
 	return w.define(Definition{Kind: defGroup, List: slices.Clone(members),
-		F: fieldsIn(uint64(w.counts[defGroup]), uint64(w.String(name)), old, 0, typ, ParadigmMPI, 0)})
+		F: fieldsIn(uint64(w.counts[defGroup]), uint64(w.String(name)), old, 0, typ, paradigm, 0)})
 }
 
 // Comm defines a communicator; members are ranks of MPI_COMM_WORLD by rank in
@@ -417,10 +435,11 @@ func (w *Writer) ordered() []Definition {
 	}
 	rank := map[DefKind]int{}
 	for i, k := range []DefKind{defString, 6, 7, 8, defSystemNode, 26, 27, defLocationGroup, 28, defLocation, 29, defRegion, defSourceLocation, defContext,
-		16, 17, defAttribute, defMetricMember, defMetricClass, defGroup, defMetricInstance, defComm, defInterComm, 23, 24} {
+		16, 17, defAttribute, defMetricMember, defGroup, defMetricClass, defComm, defInterComm, 23, 24} {
 		rank[k] = i - 100
 	}
-	rank[defInterComm] = rank[defComm] // they share their ids, which must rise
+	// These share their ids, which must rise.
+	rank[defInterComm], rank[defMetricInstance] = rank[defComm], rank[defMetricClass]
 	rest := slices.DeleteFunc(slices.Clone(w.defs), func(d Definition) bool { return d.Kind == defClock })
 	slices.SortStableFunc(rest, func(a, b Definition) int { return rank[a.Kind] - rank[b.Kind] })
 	return append(all, rest...)
