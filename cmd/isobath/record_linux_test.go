@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -388,48 +389,71 @@ func TestRecordAttach(t *testing.T) {
 	defer app.Wait()
 	defer app.Process.Kill()
 	r.busy(app.Process.Pid)
-	path := filepath.Join(r.dir, "attached.isobath")
-	if out, err := r.command("record", "-o", path, "--rate", "2000", "--pid", strconv.Itoa(app.Process.Pid), "--duration", "700ms").CombinedOutput(); err != nil {
+	pid := strconv.Itoa(app.Process.Pid)
+	timed := filepath.Join(r.dir, "timed.isobath")
+	if out, err := r.command("record", "-o", timed, "--pid", pid, "--duration", "100ms").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if err := app.Process.Signal(syscall.Signal(0)); err != nil {
-		t.Errorf("the program has ended: %v", err)
+	if got, _ := r.open(timed); got.Recording.Ended != "time up" || got.Recording.Seconds < 0.1 {
+		t.Errorf("ended %q after %.3f s", got.Recording.Ended, got.Recording.Seconds)
 	}
 	// Ctrl-C ends a recording without a limit.
-	endless := filepath.Join(r.dir, "endless.isobath")
-	cmd := r.start("record", "-o", endless, "--pid", strconv.Itoa(app.Process.Pid))
+	path := filepath.Join(r.dir, "attached.isobath")
+	cmd := r.start("record", "-o", path, "--rate", "2000", "--pid", pid)
+	r.busy(app.Process.Pid)
 	cmd.Process.Signal(syscall.SIGINT)
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("interrupted: %v", err)
 	}
-	if got, _ := r.open(endless); got.Recording.Ended != "interrupted" {
+	if err := app.Process.Signal(syscall.Signal(0)); err != nil {
+		t.Errorf("the program has ended: %v", err)
+	}
+	got, samples := r.open(path)
+	if got.Recording.Ended != "interrupted" {
 		t.Errorf("ended %q", got.Recording.Ended)
 	}
 	if out, err := r.command("record", "-o", "none.isobath", "--pid", "99999999").CombinedOutput(); err == nil || !strings.Contains(string(out), "there is no process 99999999") {
 		t.Errorf("no such process: %v\n%s", err, out)
 	}
-	_, samples := r.open(path)
 	lines := counts(samples, "file")
 	if n := len(counts(samples, "tid")); n < 2 || lines["stencil.c"]+lines[filepath.Join(test.Root(), "examples/record/stencil.c")] == 0 {
 		t.Errorf("%d threads, files %v", n, lines)
 	}
 }
 
-// busy waits until a process, or a child of it, has used some time of a processor.
+// busy waits until both threads of a process have used some more time of a
+// processor, however long others keep it from them.
 func (r *recorder) busy(pid int) {
 	r.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		pids := []string{strconv.Itoa(pid)}
-		children, _ := os.ReadFile(filepath.Join("/proc", pids[0], "task", pids[0], "children"))
-		for _, p := range append(pids, strings.Fields(string(children))...) {
-			stat, _ := os.ReadFile(filepath.Join("/proc", p, "stat"))
-			_, rest, _ := strings.Cut(string(stat), ") ")
-			if f := strings.Fields(rest); len(f) > 11 && len(f[11]) > 1 { // utime of at least 10 ticks
-				return
+	const ticks = 10 // of 10 ms
+	begun := used(pid)
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		now := used(pid)
+		worked := 0
+		for tid, n := range now {
+			if n >= begun[tid]+ticks {
+				worked++
 			}
 		}
+		if worked > 1 {
+			return
+		}
 	}
-	r.t.Fatal("the program does not run")
+	r.t.Fatalf("the program does not run: %v", begun)
+}
+
+// used returns the ticks of user time of each thread of a process.
+func used(pid int) map[string]int {
+	out := map[string]int{}
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	for _, file := range files {
+		stat, _ := os.ReadFile(file)
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		if f := strings.Fields(rest); len(f) > 11 {
+			out[file], _ = strconv.Atoi(f[11])
+		}
+	}
+	return out
 }
 
 // A statically linked program, and a machine without a compiler, are recorded

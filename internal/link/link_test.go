@@ -112,7 +112,7 @@ func (p *peer) send(text string) {
 
 func (p *peer) read() (map[string]any, []byte) {
 	p.t.Helper()
-	_ = p.c.SetReadDeadline(time.Now().Add(20 * time.Second))
+	_ = p.c.SetReadDeadline(time.Now().Add(5 * time.Minute))
 	line, err := p.r.ReadBytes('\n')
 	if err != nil {
 		p.t.Fatal(err)
@@ -319,7 +319,7 @@ func TestBadFrames(t *testing.T) {
 func TestWebSocket(t *testing.T) {
 	srv := httptest.NewServer(NewServer(newTestSession(t), testToken, slog.New(slog.DiscardHandler)))
 	defer srv.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	c, resp, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(srv.URL, "http"), nil)
 	if err != nil {

@@ -241,10 +241,11 @@ func TestParaViewWindow(t *testing.T) {
 	waitFor(t, out, "field rev=2 used=2")
 }
 
-// waitFor waits until a file has a line.
+// waitFor waits until a file has a line. ParaView takes a minute to start where
+// others need the processor.
 func waitFor(t *testing.T, path, line string) {
 	t.Helper()
-	for range 1200 {
+	for range 6000 {
 		text, _ := os.ReadFile(path)
 		if slices.Contains(strings.Split(string(text), "\n"), line) {
 			return
@@ -252,7 +253,7 @@ func waitFor(t *testing.T, path, line string) {
 		time.Sleep(100 * time.Millisecond)
 	}
 	text, _ := os.ReadFile(path)
-	t.Fatalf("no line %q after two minutes: %s", line, text)
+	t.Fatalf("no line %q after ten minutes: %s", line, text)
 }
 
 // threeSamples is a session of three samples on a mesh.

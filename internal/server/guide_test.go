@@ -38,9 +38,9 @@ func TestGuide(t *testing.T) {
 	// The same as a stream: progress, then the answer.
 	w := do(s, "POST", runs+"clusters", `{"axis":"time","metric":"peak","window":2,"slide":2,"cut":2,"top":1}`, "Accept", "text/event-stream")
 	stream := w.Body.String()
-	first, rest, _ := strings.Cut(stream, "\n\n")
-	last := strings.TrimPrefix(rest, "event: done\ndata: ")
-	if w.Header().Get("Content-Type") != "text/event-stream" || !strings.HasPrefix(first, "event: progress\ndata: {\"stage\":\"sorting\"") || last == rest {
+	// How often it says progress depends on how long it takes.
+	progress, last, done := strings.Cut(stream, "event: done\ndata: ")
+	if w.Header().Get("Content-Type") != "text/event-stream" || !strings.HasPrefix(progress, "event: progress\ndata: {\"stage\":\"sorting\"") || !done {
 		t.Errorf("stream %q; want progress, then done", stream)
 	}
 	var streamed guide.TreeAnswer
