@@ -42,7 +42,6 @@ describe('what addresses mean', () => {
     isobath('import', join(folder, 'samples.tsv'), '--sources', folder, '-o', join(folder, 'heat.isobath'));
     [server, browser] = await Promise.all([start('open', join(folder, 'heat.isobath')), browse({ width: 1440, height: 900 })]);
     ({ page, problems } = await browser.open(server.url));
-    page.setDefaultTimeout(15_000);
     await opened(page, 40);
   });
   afterAll(async () => {

@@ -3,16 +3,15 @@
 // its level. Pictures for the guide's chapter "Commands" are written into the
 // folder named by ISOBATH_PICTURES.
 
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
-import { browse, isobath, ROOT, start, type Browser, type Running } from './harness';
-import { counted, everything, find, linkOf, opened, whereOf } from './page';
+import { browse, isobath, start, type Browser, type Running } from './harness';
+import { counted, everything, find, linkOf, opened, picture, whereOf } from './page';
 
-const PICTURES = process.env['ISOBATH_PICTURES'];
-const CHAPTER = readFileSync(join(ROOT, 'docs/guide/commands.md'), 'utf8');
+const CHAPTER = 'docs/guide/commands.md';
 
 interface Suggestion {
   readonly text: string;
@@ -53,11 +52,9 @@ describe('commands', () => {
   let problems: string[];
 
   beforeAll(async () => {
-    if (PICTURES) mkdirSync(join(ROOT, PICTURES), { recursive: true });
     writeFileSync(file, ibs());
     [server, browser] = await Promise.all([start('open', file), browse({ width: 1440, height: 900 })]);
     ({ page, problems } = await browser.open(server.url));
-    page.setDefaultTimeout(20_000);
     await opened(page, ROWS);
   });
   afterAll(async () => {
@@ -86,13 +83,6 @@ describe('commands', () => {
   async function enter(text: string): Promise<void> {
     await type(text);
     await page.keyboard.press('Enter');
-  }
-
-  async function picture(name: string): Promise<void> {
-    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-    const shot = await page.screenshot(PICTURES ? { path: join(ROOT, PICTURES, `${name}.png`) } : {});
-    expect(shot.length).toBeGreaterThan(20_000);
-    expect(CHAPTER).toContain(`${name}.png`);
   }
 
   it.each(['miss L1', 'brn misp', 'remote memory', 'slowest 10 %', 'high latency', 'halo', 'latency 50 100', 'locked accesses', 'cpu 3'])(
@@ -229,7 +219,7 @@ describe('commands', () => {
     await expect.poll(() => dialog.getByRole('status', { name: 'Why this level' }).innerText()).toBe(
       'Remote RAM: it missed L1 and L2, and source 3 (ibs_nb_req_src) is Remote RAM on Zen 1 to 3, of another node (ibs_nb_req_dst_node).',
     );
-    await picture('commands-why');
+    await picture(page, 'commands-why', CHAPTER);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
   });
@@ -302,7 +292,7 @@ describe('commands', () => {
     await dialog.getByRole('combobox', { name: 'Column for time' }).selectOption('timestamp');
     await cpu.selectOption('core');
     await dialog.getByRole('combobox', { name: 'Column for latency' }).selectOption('cost');
-    await picture('commands-columns');
+    await picture(page, 'commands-columns', CHAPTER);
     await dialog.getByRole('button', { name: 'Read the file again' }).click();
     await everything(page, 3);
     await enter('latency above 6');
@@ -320,7 +310,6 @@ describe('commands of the demo', () => {
   beforeAll(async () => {
     [server, browser] = await Promise.all([start('demo'), browse({ width: 1440, height: 900 })]);
     ({ page } = await browser.open(server.url));
-    page.setDefaultTimeout(20_000);
     await opened(page, 92959);
   });
   afterAll(async () => {
@@ -328,19 +317,12 @@ describe('commands of the demo', () => {
     await server.stop();
   });
 
-  async function picture(name: string): Promise<void> {
-    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-    const shot = await page.screenshot(PICTURES ? { path: join(ROOT, PICTURES, `${name}.png`) } : {});
-    expect(shot.length).toBeGreaterThan(20_000);
-    expect(CHAPTER).toContain(`${name}.png`);
-  }
-
   it('proposes what is worth a look when nothing is typed', async () => {
     await page.keyboard.press('/');
     await page.locator('#command-list[data-about=""][data-complete="true"]').waitFor();
     const first = page.getByRole('listbox', { name: 'Commands' }).getByRole('option').first();
     expect((await first.innerText()).length).toBeGreaterThan(20);
-    await picture('commands-empty');
+    await picture(page, 'commands-empty', CHAPTER);
     await page.keyboard.press('Enter');
     await expect.poll(() => whereOf(page)).not.toBe('');
   });
@@ -350,7 +332,7 @@ describe('commands of the demo', () => {
     await page.keyboard.type('miss L3');
     await page.locator('#command-list[data-about="miss L3"][data-complete="true"]').waitFor();
     expect(await page.getByRole('listbox', { name: 'Commands' }).getByRole('option').first().locator('.text').innerText()).toBe('select L3 misses');
-    await picture('commands-search');
+    await picture(page, 'commands-search', CHAPTER);
     await page.keyboard.press('Escape');
   });
 });

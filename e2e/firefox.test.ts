@@ -66,7 +66,7 @@ describe.skipIf(!hasFirefox())('the page in Firefox', () => {
   it('opens the demo and draws every view', async () => {
     server = await start('demo');
     await firefox.open(server.url);
-    await expect.poll(counter, { timeout: 15_000 }).toBe('Everything 92 959 samples');
+    await expect.poll(counter).toBe('Everything 92 959 samples');
     await expect.poll(() => drawn('Top offenders', 'Topology', 'Statistics', 'Parallel coordinates')).toBe(true);
     // The code pane is loaded on first use, in a shadow root.
     await expect.poll(() => firefox.value<boolean>(`document.querySelector('.code')?.shadowRoot?.textContent.includes('unew[i] - u[i]') ?? false`)).toBe(true);
@@ -84,7 +84,7 @@ describe.skipIf(!hasFirefox())('the page in Firefox', () => {
   it.skipIf(!LULESH)('selects by click, drag and keys what the command line counts', async () => {
     server = await start('open', LULESH!);
     await firefox.open(server.url);
-    await expect.poll(counter, { timeout: 15_000 }).toBe('Everything 15 676 samples');
+    await expect.poll(counter).toBe('Everything 15 676 samples');
     const agrees = async (expected?: number): Promise<void> => {
       await expect.poll(where).not.toBe('');
       const n = samples(LULESH!, await where());

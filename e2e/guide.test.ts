@@ -2,16 +2,17 @@
 // so that the chapter stays true, and takes its pictures. They are written into
 // the folder named by ISOBATH_PICTURES (docs/guide/pictures to renew them).
 
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import { browse, ROOT, start, type Browser, type Running } from './harness';
-import { counted, everything, find, opened, status } from './page';
+import { counted, everything, find, opened, picture, status } from './page';
 
-const PICTURES = process.env['ISOBATH_PICTURES'];
 const N = 92959;
-const CHAPTER = ['slow-stencil', 'parallel-coordinates'].map((name) => readFileSync(join(ROOT, `docs/guide/${name}.md`), 'utf8')).join('').replaceAll('\u202f', ' ');
+const CHAPTERS = ['docs/guide/slow-stencil.md', 'docs/guide/parallel-coordinates.md'];
+const DOCUMENTS = [...CHAPTERS, 'README.md'];
+const CHAPTER = CHAPTERS.map((name) => readFileSync(join(ROOT, name), 'utf8')).join('').replaceAll('\u202f', ' ');
 
 describe('find out why a stencil is slow', () => {
   let server: Running;
@@ -20,10 +21,8 @@ describe('find out why a stencil is slow', () => {
   let problems: string[];
 
   beforeAll(async () => {
-    if (PICTURES) mkdirSync(join(ROOT, PICTURES), { recursive: true });
     [server, browser] = await Promise.all([start('demo'), browse({ width: 1440, height: 900 })]);
     ({ page, problems } = await browser.open(server.url));
-    page.setDefaultTimeout(15_000);
     await opened(page, N);
   });
   afterAll(async () => {
@@ -31,13 +30,6 @@ describe('find out why a stencil is slow', () => {
     await server.stop();
   });
   afterEach(() => expect(problems).toEqual([]));
-
-  async function picture(name: string): Promise<void> {
-    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-    const shot = await page.screenshot(PICTURES ? { path: join(ROOT, PICTURES, `${name}.png`) } : {});
-    expect(shot.length).toBeGreaterThan(20_000);
-    expect(CHAPTER + readFileSync(join(ROOT, 'README.md'), 'utf8')).toContain(`${name}.png`);
-  }
 
   async function says(text: string): Promise<void> {
     await status(page, text);
@@ -49,16 +41,16 @@ describe('find out why a stencil is slow', () => {
     await says('stencil.c:104 · 13 359 of its 13 359 samples selected · ≈ 958 676 cycles · 26.7 % of the selection');
     await page.locator('.code').getByText('double d = unew[i] - u[i];').first().waitFor();
     await page.mouse.move(720, 20);
-    await picture('memory-light');
+    await picture(page, 'memory-light', ...DOCUMENTS);
     await page.emulateMedia({ colorScheme: 'dark' });
-    await picture('memory-dark');
+    await picture(page, 'memory-dark', ...DOCUMENTS);
     await page.emulateMedia({ colorScheme: 'light' });
   });
 
   it('shows a memory node that serves nothing', async () => {
     await find(page, 'Topology', /^NUMA 1 /);
     await says('NUMA 1 (Package 1) · no samples placed here');
-    await picture('stencil-topology');
+    await picture(page, 'stencil-topology', ...DOCUMENTS);
   });
 
   it('selects what came from the other node', async () => {
@@ -69,19 +61,19 @@ describe('find out why a stencil is slow', () => {
     const text = (await page.getByRole('status', { name: 'Samples selected' }).innerText()).replace(/\s+/g, ' ');
     expect(text).toBe('1 536 of 92 959 samples (1.7 %) · 15.9 % of cycles');
     await page.mouse.move(720, 20);
-    await picture('stencil-remote');
+    await picture(page, 'stencil-remote', ...DOCUMENTS);
   });
 
   it('shows strengths by the first axis, and a hover with what its samples are', async () => {
     await page.getByRole('button', { name: /^Strength of lines/ }).click();
     await page.getByRole('menuitemradio', { name: /^first axis/ }).click();
     await page.mouse.move(720, 20);
-    await picture('parallel-strength');
+    await picture(page, 'parallel-strength', ...DOCUMENTS);
     await page.getByRole('button', { name: /^Strength of lines/ }).click();
     await page.getByRole('menuitemradio', { name: /^pair/ }).click();
     await find(page, 'Parallel coordinates', /^CPU 9 /);
     await page.locator('.tip').filter({ hasText: 'mostly' }).waitFor();
-    await picture('parallel-hover');
+    await picture(page, 'parallel-hover', ...DOCUMENTS);
     await page.mouse.move(720, 20);
   });
 
@@ -96,7 +88,7 @@ describe('find out why a stencil is slow', () => {
     await counted(page, 3780, N);
     await find(page, 'Topology', /^CPU 0 /);
     await expect.poll(async () => (await page.locator('[data-status]').innerText()).replace(/\s+/g, ' ')).toContain('3 780 of its');
-    await picture('stencil-first-touch');
+    await picture(page, 'stencil-first-touch', ...DOCUMENTS);
     expect(CHAPTER).toContain('3 780 samples');
   });
 

@@ -4,16 +4,14 @@
 // into the folder named by ISOBATH_PICTURES.
 
 import { AxeBuilder } from '@axe-core/playwright';
-import { mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { browse, isobath, ROOT, samples, shared, start, type Browser, type Running } from './harness';
-import { boxOf, counted, everything, find, linkOf, opened, whereOf } from './page';
+import { browse, isobath, samples, shared, start, type Browser, type Running } from './harness';
+import { boxOf, counted, everything, find, linkOf, opened, picture, whereOf } from './page';
 
 const LULESH = shared('samples/lulesh_legacy');
-const PICTURES = process.env['ISOBATH_PICTURES'];
-const CHAPTER = readFileSync(join(ROOT, 'docs/guide/let-it-guide-you.md'), 'utf8');
+const CHAPTER = 'docs/guide/let-it-guide-you.md';
 const N = 15676;
 
 interface Part {
@@ -33,7 +31,6 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
   let problems: string[];
 
   beforeAll(async () => {
-    if (PICTURES) mkdirSync(join(ROOT, PICTURES), { recursive: true });
     [server, browser] = await Promise.all([start('open', LULESH!), browse({ width: 1440, height: 900 })]);
   });
   afterAll(async () => {
@@ -42,7 +39,6 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
   });
   beforeEach(async () => {
     ({ page, problems } = await browser.open(server.url));
-    page.setDefaultTimeout(15_000);
     await opened(page, N);
   });
   afterEach(async () => {
@@ -89,13 +85,6 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
     expect(got.map((r) => [Number(r[1]), Number(r[2]), Number(r[3]), r[4] === '' ? null : Number(r[4])])).toEqual(want.map((w) => [w.from, w.to, w.samples, w.value]));
   }
 
-  async function picture(name: string): Promise<void> {
-    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-    const shot = await page.screenshot(PICTURES ? { path: join(ROOT, PICTURES, `${name}.png`) } : {});
-    expect(shot.length).toBeGreaterThan(20_000);
-    expect(CHAPTER).toContain(`${name}.png`);
-  }
-
   it('shows the windows and clusters that the verbs print', async () => {
     await oneAxis();
     const table = await rows('One axis');
@@ -103,7 +92,7 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
     match(part('average latency · L2'), windows('--metric', 'latency', '--depth', 'L2', '--windows', '64'));
     match(part('imbalance · CPU'), windows('--metric', 'imbalance', '--depth', 'CPU', '--windows', '64'));
     match(table.filter((r) => /^Cluster \d of 6$/.test(r[0]!)), clusters('--cut', '6'));
-    await picture('guide-axis');
+    await picture(page, 'guide-axis', CHAPTER);
   });
 
   it('selects a window; metric, number and kind of windows can be changed', async () => {
@@ -136,7 +125,7 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
     expect(box.y + box.height).toBeLessThan(p.y);
     expect(box.x).toBeGreaterThanOrEqual(0);
     expect(box.x + box.width).toBeLessThanOrEqual(view.x + view.width);
-    await picture('guide-cluster');
+    await picture(page, 'guide-cluster', CHAPTER);
     await page.mouse.click(p.x, p.y);
     expect(await whereOf(page)).toBe(four.where);
     await agrees(four.samples);
@@ -165,7 +154,7 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
     await summary(new RegExp(`; ${cut.length} clusters by`));
     match((await rows('One axis')).filter((r) => r[0]!.startsWith('Cluster ')), cut);
     await find(page, 'One axis', /^Merge 24 of 24 · time 0 – 134\.97 Gticks · 15\s676 samples · joins /);
-    await picture('guide-tree');
+    await picture(page, 'guide-tree', CHAPTER);
   });
 
   it('compares clusters by glyphs, and other metrics make other clusters', async () => {
@@ -174,7 +163,7 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
     await expect.poll(() => page.evaluate(() => performance.getEntriesByName('redraw One axis').length)).toBeGreaterThan(2);
     await page.waitForLoadState('networkidle');
     const p = await find(page, 'One axis', /^Cluster 2 of 6 /);
-    await picture('guide-glyphs');
+    await picture(page, 'guide-glyphs', CHAPTER);
     await page.mouse.click(p.x, p.y);
     await agrees(4600);
     await choose(/^Metric of the clusters/, 'imbalance · CPU');
@@ -213,7 +202,7 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
     await page.mouse.click(p.x, p.y);
     await agrees(w!.samples);
     await page.mouse.move(720, 20);
-    await picture('guide-parallel');
+    await picture(page, 'guide-parallel', CHAPTER);
   });
 
   it('lists the insights that the verb prints; a click selects and shows the evidence', async () => {
@@ -221,7 +210,7 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
     const pane = page.getByRole('region', { name: 'Insights' });
     await expect.poll(() => pane.locator('.sentence').allInnerTexts()).toEqual(insights.map((i) => i.text));
     await page.mouse.move(720, 20);
-    await picture('guide-insights');
+    await picture(page, 'guide-insights', CHAPTER);
     await pane.getByRole('button', { name: 'Why finding 1' }).click();
     await pane.getByText(/score 0\.099 = 41\.6\s% of the run is at stake × 0\.95 surprise/).waitFor();
     const phase = insights.findIndex((i) => i.kind === 'phase');
@@ -344,7 +333,6 @@ describe('guided analysis of data that has little', () => {
     const browser = await browse({ width: 1440, height: 900 });
     const server = await start('open');
     const { page, problems } = await browser.open(server.url);
-    page.setDefaultTimeout(15_000);
     const csv = 'cpu,latency,level\n' + Array.from({ length: 500 }, (_, i) => `${i % 4},${10 + (i % 7)},L${1 + (i % 3)}\n`).join('');
     await page.getByRole('heading', { name: 'Nothing is open' }).waitFor();
     const data = await page.evaluateHandle((text) => {

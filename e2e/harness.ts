@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chromium, type BrowserContext, type Page } from 'playwright-core';
+import { chromium, type BrowserContext, type Page, type Request } from 'playwright-core';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -102,12 +102,16 @@ export interface Browser {
   close(): Promise<void>;
 }
 
+/** What has not happened by then never will, however busy the machine is. */
+const HANGS = 120_000;
+
 /** Starts Debian's chromium with a profile of its own. */
 export async function browse(look: Look = {}): Promise<Browser> {
   const executablePath = process.env['CHROMIUM'] ?? execFileSync('which', ['chromium'], { encoding: 'utf8' }).trim();
   const profile = await mkdtemp(join(tmpdir(), 'isobath-e2e-'));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath,
+    timeout: HANGS,
     args: [...FLAGS, ...(look.flags ?? [])],
     viewport: { width: look.width ?? 1280, height: look.height ?? 800 },
     deviceScaleFactor: 1,
@@ -115,6 +119,7 @@ export async function browse(look: Look = {}): Promise<Browser> {
     colorScheme: look.scheme ?? 'light',
     acceptDownloads: true,
   });
+  context.setDefaultTimeout(HANGS);
   return {
     context,
     open: async (url) => {
@@ -130,8 +135,20 @@ export async function browse(look: Look = {}): Promise<Browser> {
   };
 }
 
+const waiting = new WeakMap<Page, Set<Request>>();
+
+/** How many questions of the page have no answer yet; what it only listens to does not count. */
+export function unanswered(page: Page): number {
+  return waiting.get(page)?.size ?? 0;
+}
+
 function watch(page: Page): string[] {
   const problems: string[] = [];
+  const asked = new Set<Request>();
+  waiting.set(page, asked);
+  page.on('request', (r) => r.method() === 'POST' && asked.add(r));
+  page.on('requestfinished', (r) => asked.delete(r));
+  page.on('requestfailed', (r) => asked.delete(r));
   page.on('pageerror', (e) => problems.push(String(e)));
   page.on('console', (m) => {
     if (m.type() === 'error') problems.push(`console: ${m.text()}`);

@@ -26,7 +26,6 @@ describe.skipIf(!LULESH)('hovering', () => {
   });
   beforeEach(async () => {
     ({ page, problems } = await browser.open(server.url));
-    page.setDefaultTimeout(15_000);
     page.on('request', (r) => {
       // Questions beside the pictures go without a hover.
       if (r.url().endsWith('/ask')) hover = (JSON.parse(r.postData() ?? '{}') as { hover?: string }).hover || hover;

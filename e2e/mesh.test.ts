@@ -2,15 +2,15 @@
 // on mesh files alone. What it says is compared with `isobath mesh`. It also
 // takes the pictures of the guide's chapter.
 
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { browse, isobath, ROOT, shared, start, type Browser, type Running } from './harness';
-import { boxOf, counted, everything, linkOf, whereOf } from './page';
+import { browse, isobath, shared, start, type Browser, type Running } from './harness';
+import { boxOf, counted, everything, linkOf, picture, whereOf } from './page';
 
-const PICTURES = process.env['ISOBATH_PICTURES'];
+const CHAPTER = 'docs/guide/mesh.md';
 const DUMPS = shared('mesh/lulesh');
 const SAMPLES = shared('samples/lulesh_legacy');
 const CAN = shared('mesh/vtk/can.vtu');
@@ -18,7 +18,6 @@ const AMR = shared('mesh/vtk/AMR/HierarchicalBoxDataset.v1.1.vthb');
 
 let browser: Browser;
 beforeAll(async () => {
-  if (PICTURES) mkdirSync(join(ROOT, PICTURES), { recursive: true });
   browser = await browse({ width: 1440, height: 900 });
 });
 afterAll(() => browser.close());
@@ -53,14 +52,6 @@ async function colours(page: Page): Promise<number> {
   });
 }
 
-async function picture(page: Page, name: string): Promise<void> {
-  await page.mouse.move(720, 12);
-  await page.waitForTimeout(500);
-  const shot = await page.screenshot(PICTURES ? { path: join(ROOT, PICTURES, `${name}.png`) } : {});
-  expect(shot.length).toBeGreaterThan(20_000);
-  expect(readFileSync(join(ROOT, 'docs/guide/mesh.md'), 'utf8')).toContain(`${name}.png`);
-}
-
 async function violations(page: Page): Promise<string[]> {
   const found = await new AxeBuilder({ page }).analyze();
   return found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(' ')).join('; ')}`);
@@ -74,7 +65,6 @@ describe('the mesh of the built-in run', () => {
   beforeAll(async () => {
     server = await start('demo');
     ({ page, problems } = await browser.open(server.url));
-    page.setDefaultTimeout(20_000);
     await everything(page, 92_959);
     await page.getByRole('button', { name: 'Mesh' }).click();
     await drawn(page);
@@ -86,7 +76,7 @@ describe('the mesh of the built-in run', () => {
   afterEach(() => expect(problems).toEqual([]));
 
   it('shows its surface, and what became of the samples', async () => {
-    await expect.poll(() => words(page, '[data-faces]'), { timeout: 15_000 }).toBe('58 560 faces'); // 2 (192·20 + 192·120 + 20·120)
+    await expect.poll(() => words(page, '[data-faces]')).toBe('58 560 faces'); // 2 (192·20 + 192·120 + 20·120)
     expect(await used(page)).toEqual({ 'on a cell': 92_882, 'no cell': 77, 'out of range': 0 });
     await expect.poll(() => colours(page)).toBeGreaterThan(20);
     await page.getByText(/Spearman ρ = /).waitFor();
@@ -123,16 +113,17 @@ describe('the mesh of the built-in run', () => {
     await page.getByRole('button', { name: /^Axis/ }).click();
     await page.getByRole('menuitemradio', { name: 'y' }).or(page.getByRole('menuitem', { name: 'y', exact: true })).first().click();
     await page.getByRole('slider', { name: 'Place of the slice' }).fill('0.525'); // y 10.5
-    await expect.poll(() => words(page, '[data-faces]'), { timeout: 15_000 }).toBe(`${written(192 * 120)} faces`);
+    await expect.poll(() => words(page, '[data-faces]')).toBe(`${written(192 * 120)} faces`);
     await page.getByRole('button', { name: /^Show/ }).click();
     await page.getByRole('menuitemradio', { name: /side by side/ }).or(page.getByRole('menuitem', { name: /side by side/ })).first().click();
-    await expect.poll(() => page.getByRole('region', { name: /^Legend/ }).count(), { timeout: 15_000 }).toBe(2);
+    await expect.poll(() => page.getByRole('region', { name: /^Legend/ }).count()).toBe(2);
     await expect.poll(() => colours(page)).toBeGreaterThan(20);
-    await picture(page, 'mesh-demo');
+    await page.mouse.move(720, 12);
+    await picture(page, 'mesh-demo', CHAPTER);
     await page.getByRole('radio', { name: 'Threshold' }).click();
-    await expect.poll(() => words(page, '[data-faces]'), { timeout: 15_000 }).toMatch(/ faces of 84 134 cells$/);
+    await expect.poll(() => words(page, '[data-faces]')).toMatch(/ faces of 84 134 cells$/);
     await page.getByRole('radio', { name: 'Surface' }).click(); // half a million faces take a software renderer seconds
-    await expect.poll(() => words(page, '[data-faces]'), { timeout: 30_000 }).toBe('58 560 faces');
+    await expect.poll(() => words(page, '[data-faces]')).toBe('58 560 faces');
   });
 
   it('goes through time by keys, and a link brings it all back', async () => {
@@ -141,7 +132,7 @@ describe('the mesh of the built-in run', () => {
     await expect.poll(() => option(page, 'step')).toBe('6');
     await page.getByRole('radio', { name: 'only since the last dump' }).click();
     await expect.poll(() => words(page, '[data-taken]')).toBe('samples with 5 < iteration ≤ 6 on the mesh of dump 6');
-    await expect.poll(async () => (await used(page))['no iteration'], { timeout: 15_000 }).toBe(3864);
+    await expect.poll(async () => (await used(page))['no iteration']).toBe(3864);
     const before = await used(page);
     await page.getByRole('application', { name: 'Mesh' }).focus();
     await page.keyboard.press('ArrowRight');
@@ -169,7 +160,6 @@ describe('selecting on the mesh', () => {
   beforeAll(async () => {
     server = await start('demo');
     ({ page, problems } = await browser.open(`${server.url}&v=1&page=mesh`));
-    page.setDefaultTimeout(20_000);
     await everything(page, 92_959);
     await drawn(page);
     await page.getByText(/Spearman ρ = /).waitFor();
@@ -248,7 +238,7 @@ describe('selecting on the mesh', () => {
     await page.mouse.down();
     await page.mouse.move(plot.x + plot.width - 20, plot.y + plot.height / 2, { steps: 4 });
     await page.mouse.up();
-    await expect.poll(() => whereOf(page), { timeout: 10_000 }).toMatch(/^rows "cells [\d -]+"$/);
+    await expect.poll(() => whereOf(page)).toMatch(/^rows "cells [\d -]+"$/);
     await expect.poll(number).toBeGreaterThan(0);
     const some = await number();
     expect(some).toBeLessThan(92_959);
@@ -263,7 +253,7 @@ describe('selecting on the mesh', () => {
     for (let i = 0; i < 12; i++) await page.keyboard.press('Shift+ArrowDown');
     for (let i = 0; i < 12; i++) await page.keyboard.press('Shift+ArrowLeft');
     await page.keyboard.press('Enter');
-    await expect.poll(() => whereOf(page), { timeout: 10_000 }).toMatch(/^rows "cells [\d -]+"$/);
+    await expect.poll(() => whereOf(page)).toMatch(/^rows "cells [\d -]+"$/);
     await clear();
   });
 
@@ -297,12 +287,11 @@ describe('selecting on the mesh', () => {
     await expect.poll(() => option(page, 'edges')).toBe('off');
     expect(before).toBeGreaterThan(1000);
     const gl = await browser.open(`${server.url}&v=1&page=mesh&o.m.renderer=webgl`);
-    gl.page.setDefaultTimeout(60_000);
     await drawn(gl.page);
     const box = await boxOf(gl.page, 'Mesh');
     const at = { x: box.x + box.width * 0.5, y: box.y + box.height * 0.55 };
     await gl.page.mouse.move(at.x, at.y);
-    await expect.poll(() => words(gl.page, '[data-status]'), { timeout: 20_000 }).toMatch(/^Cell /);
+    await expect.poll(() => words(gl.page, '[data-status]')).toMatch(/^Cell /);
     await page.mouse.move(at.x, at.y);
     const said = /^Cell [\d\s]+/.exec(await words(gl.page, '[data-status]'))![0];
     await expect.poll(async () => /^Cell [\d\s]+/.exec(await words(page, '[data-status]'))?.[0]).toBe(said); // both see the same cell there
@@ -334,7 +323,8 @@ describe.skipIf(!DUMPS || !SAMPLES || !CAN || !AMR)('the mesh page on real data'
       await page.emulateMedia({ colorScheme: scheme });
       expect(await violations(page)).toEqual([]);
     }
-    await picture(page, 'mesh-dark');
+    await page.mouse.move(720, 12);
+    await picture(page, 'mesh-dark', CHAPTER);
     expect(problems).toEqual([]);
     await page.close();
     await server.stop();
@@ -345,7 +335,7 @@ describe.skipIf(!DUMPS || !SAMPLES || !CAN || !AMR)('the mesh page on real data'
     const { page, problems } = await browser.open(server.url);
     await drawn(page);
     await page.getByRole('status', { name: 'Mesh size' }).getByText(/4\s800 cells/).waitFor();
-    await expect.poll(() => words(page, '[data-faces]'), { timeout: 15_000 }).toBe('3 680 faces');
+    await expect.poll(() => words(page, '[data-faces]')).toBe('3 680 faces');
     const box = await boxOf(page, 'Mesh');
     await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
     await expect.poll(() => words(page, '[data-status]')).toMatch(/^Cell [\d\s]+ EQPS [\d.]+$/);
@@ -369,13 +359,14 @@ describe.skipIf(!DUMPS || !SAMPLES || !CAN || !AMR)('the mesh page on real data'
     const server = await start('open', '--mesh', pattern);
     const { page, problems } = await browser.open(server.url);
     await drawn(page);
-    await expect.poll(() => words(page, '[data-faces]'), { timeout: 15_000 }).toBe('2 400 faces');
+    await expect.poll(() => words(page, '[data-faces]')).toBe('2 400 faces');
     await page.getByRole('radio', { name: 'Threshold' }).click();
     await page.getByRole('button', { name: /^Threshold by/ }).click();
     await page.getByRole('menuitemradio', { name: 'index z' }).or(page.getByRole('menuitem', { name: 'index z' })).first().click();
     await page.getByRole('slider', { name: 'Upper end of the threshold' }).fill('0.53'); // k ≤ 10
-    await expect.poll(() => words(page, '[data-faces]'), { timeout: 15_000 }).toBe(`${written(2 * 400 + 4 * 220)} faces of ${written(4400)} cells`);
-    await picture(page, 'mesh-lulesh');
+    await expect.poll(() => words(page, '[data-faces]')).toBe(`${written(2 * 400 + 4 * 220)} faces of ${written(4400)} cells`);
+    await page.mouse.move(720, 12);
+    await picture(page, 'mesh-lulesh', CHAPTER);
     await page.getByRole('button', { name: /^Previous/ }).click();
     await expect.poll(() => words(page, '[data-taken]')).toMatch(/dump 420/);
     expect(problems).toEqual([]);
@@ -388,10 +379,10 @@ describe.skipIf(!DUMPS || !SAMPLES || !CAN || !AMR)('the mesh page on real data'
     const { page, problems } = await browser.open(server.url);
     await drawn(page);
     await page.getByRole('status', { name: 'Mesh size' }).getByText(/2\s556 cells/).waitFor();
-    await expect.poll(() => words(page, '[data-faces]'), { timeout: 15_000 }).toMatch(/ faces of 2 241 cells$/); // those not covered by finer ones
+    await expect.poll(() => words(page, '[data-faces]')).toMatch(/ faces of 2 241 cells$/); // those not covered by finer ones
     for (const [level, cells] of [['level 0', 36], ['level 1', 288], ['level 3', 864]] as const) {
       await choose(page, /^Refinement level/, level);
-      await expect.poll(() => words(page, '[data-faces]'), { timeout: 15_000 }).toMatch(new RegExp(` faces of ${cells} cells$`));
+      await expect.poll(() => words(page, '[data-faces]')).toMatch(new RegExp(` faces of ${cells} cells$`));
     }
     expect(await option(page, 'level')).toBe('3');
     expect(problems).toEqual([]);

@@ -1,7 +1,10 @@
 // What tests do with the page: through the words and counts that users see.
 
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
+import { ROOT, unanswered } from './harness';
 
 export interface Point {
   readonly x: number;
@@ -53,15 +56,37 @@ export async function boxOf(page: Page, view: string): Promise<{ x: number; y: n
 
 /**
  * Moves the pointer over a view until the status line names the mark, as a
- * person would, and leaves it there. From is the part of the height to begin at.
+ * person would, and leaves it there. A view may still wait for its answer, or
+ * draw a newer one under the pointer: then it looks again. From is the part of
+ * the height to begin at.
  */
 export async function find(page: Page, view: string, mark: RegExp, from = 0): Promise<Point> {
   await page.getByRole('application', { name: view }).waitFor();
-  const box = await boxOf(page, view);
-  await page.mouse.move(2, 2); // a mark that stays under the pointer would keep the status line
-  // Asking the page itself is quicker than a thousand pointer moves: the words
-  // of every mark are the same that a move would show.
-  const p = await page.evaluate(
+  const said = async (): Promise<string> => (await page.locator('[data-status]').innerText()).trim();
+  let p: Point | undefined;
+  await expect
+    .poll(
+      async () => {
+        await page.mouse.move(2, 2); // a mark that stays under the pointer would keep the status line
+        p = await scan(page, view, mark, from);
+        if (!p) return `no mark of ${view} matches ${mark}`;
+        await page.mouse.move(p.x, p.y);
+        for (let i = 0; i < 20 && !mark.test(await said()); i++) await frames(page);
+        return said();
+      },
+      { interval: 500 },
+    )
+    .toMatch(mark);
+  return p!;
+}
+
+/**
+ * The first point of a view whose mark has the words. Asking the page itself is
+ * quicker than a thousand pointer moves: the words of every mark are the same
+ * that a move would show.
+ */
+async function scan(page: Page, view: string, mark: RegExp, from: number): Promise<Point | undefined> {
+  return page.evaluate(
     async ([name, source, b, from]) => {
       const host = document.querySelector<HTMLElement>(`[data-view="${name}"]`)!;
       const status = document.querySelector<HTMLElement>('[data-status]')!;
@@ -81,12 +106,35 @@ export async function find(page: Page, view: string, mark: RegExp, from = 0): Pr
       }
       return undefined;
     },
-    [view, mark.source, box, from] as const,
+    [view, mark.source, await boxOf(page, view), from] as const,
   );
-  if (!p) throw new Error(`no mark of ${view} matches ${mark}`);
-  await page.mouse.move(p.x, p.y);
-  await expect.poll(async () => (await page.locator('[data-status]').innerText()).trim()).toMatch(mark);
-  return p;
+}
+
+/** Two frames: what was asked for is drawn in the next one. */
+export async function frames(page: Page): Promise<void> {
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+}
+
+/** Waits until the page has the answers to its questions, and has drawn them. */
+export async function quiet(page: Page): Promise<void> {
+  do {
+    while (unanswered(page) > 0) await new Promise((done) => setTimeout(done, 20));
+    await frames(page);
+  } while (unanswered(page) > 0);
+}
+
+const PICTURES = process.env['ISOBATH_PICTURES'];
+
+/**
+ * Takes a picture of the guide into the folder named by ISOBATH_PICTURES, or
+ * checks that it could be taken. One of the documents shows it.
+ */
+export async function picture(page: Page, name: string, ...documents: string[]): Promise<void> {
+  await quiet(page);
+  if (PICTURES) mkdirSync(join(ROOT, PICTURES), { recursive: true });
+  const shot = await page.screenshot(PICTURES ? { path: join(ROOT, PICTURES, `${name}.png`) } : {});
+  expect(shot.length).toBeGreaterThan(20_000);
+  expect(documents.map((d) => readFileSync(join(ROOT, d), 'utf8')).join('')).toContain(`${name}.png`);
 }
 
 /** Waits for the exact words of the status line. */
@@ -114,12 +162,6 @@ export async function drawn(page: Page, view: string, yes: boolean): Promise<voi
 
 /** What a layer of a view shows, to be compared: 0 is the lower, 1 the upper, 2 the one with lines. */
 export async function pixels(page: Page, view: string, layer: 0 | 1 | 2): Promise<string> {
-  // Two frames: what was asked for is drawn in the next one.
-  return page.evaluate(
-    async ([name, k]) => {
-      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-      return document.querySelectorAll<HTMLCanvasElement>(`[data-view="${name}"] canvas`)[k]!.toDataURL();
-    },
-    [view, layer] as const,
-  );
+  await frames(page);
+  return page.evaluate(([name, k]) => document.querySelectorAll<HTMLCanvasElement>(`[data-view="${name}"] canvas`)[k]!.toDataURL(), [view, layer] as const);
 }

@@ -30,7 +30,6 @@ describe('gaps in a recording', () => {
   beforeAll(async () => {
     [server, browser] = await Promise.all([start('open', LOSSY), browse({ width: 1440, height: 900 })]);
     ({ page, problems } = await browser.open(server.url));
-    page.setDefaultTimeout(15_000);
     await opened(page, 400);
   });
   afterAll(async () => {
@@ -122,7 +121,6 @@ describe('first touch', () => {
     writeFileSync(at('run.isobath/manifest.json'), JSON.stringify(manifest));
     [server, browser] = await Promise.all([start('open', at('run.isobath')), browse({ width: 1440, height: 900 })]);
     ({ page, problems } = await browser.open(server.url));
-    page.setDefaultTimeout(15_000);
     await opened(page, 40);
   });
   afterAll(async () => {

@@ -22,10 +22,11 @@ describe('isobath demo', () => {
   });
   afterAll(() => server.stop());
 
-  it('prints the address and how to reach it from elsewhere', () => {
+  it('prints the address and how to reach it from elsewhere', async () => {
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#k=[\w-]{22}$/);
-    expect(server.messages()).toContain(`open    ${server.url}`);
-    expect(server.messages()).toMatch(/remote {2}ssh -N -L (\d+):127\.0\.0\.1:\1 \S+@\S+/);
+    // What it says to people comes through another pipe than the address.
+    await expect.poll(server.messages).toContain(`open    ${server.url}`);
+    await expect.poll(server.messages).toMatch(/remote {2}ssh -N -L (\d+):127\.0\.0\.1:\1 \S+@\S+/);
   });
 
   it('answers only who knows the token', async () => {
@@ -145,7 +146,7 @@ describe('isobath open', () => {
     const server = await start('demo', '--socket', socket);
     try {
       expect(statSync(socket).mode & 0o777).toBe(0o600);
-      expect(server.messages()).toContain(`ssh -N -L 7117:${socket} `);
+      await expect.poll(server.messages).toContain(`ssh -N -L 7117:${socket} `);
       const body = await new Promise<string>((resolve, reject) => {
         const headers = { Host: 'localhost:7117', 'X-Isobath-Token': server.token };
         request({ socketPath: socket, path: '/api/v1/runs', headers }, (r) => {

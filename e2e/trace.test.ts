@@ -2,16 +2,16 @@
 // It also takes the pictures of the guide's chapter on late ranks.
 
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import { browse, isobath, ROOT, samples, shared, start, type Browser, type Running } from './harness';
-import { boxOf, counted, find, linkOf, pixels, plain } from './page';
+import { boxOf, counted, find, linkOf, picture, pixels, plain } from './page';
 
-const PICTURES = process.env['ISOBATH_PICTURES'];
+const CHAPTER = 'docs/guide/late-ranks.md';
 const RING = shared('otf2/ring16');
 const TREE = shared('otf2/binomial16');
 if (!RING) console.log('no shared data: the trace page is not tested');
@@ -23,14 +23,6 @@ interface Cause {
   readonly amount: number;
 }
 
-/** Takes a picture of the guide's chapter, or checks that it could be taken and is shown there. */
-async function picture(page: Page, name: string): Promise<void> {
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-  const shot = await page.screenshot(PICTURES ? { path: join(ROOT, PICTURES, `${name}.png`) } : {});
-  expect(shot.length).toBeGreaterThan(20_000);
-  expect(readFileSync(join(ROOT, 'docs/guide/late-ranks.md'), 'utf8')).toContain(`${name}.png`);
-}
-
 describe.skipIf(!RING || !TREE)('the trace page', () => {
   let server: Running;
   let browser: Browser;
@@ -39,11 +31,9 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
   let first: Cause;
 
   beforeAll(async () => {
-    if (PICTURES) mkdirSync(join(ROOT, PICTURES), { recursive: true });
     first = (JSON.parse(isobath('steps', RING!, '--json', '--range', '0:31', '--threshold', '500us')) as { top: Cause[] }).top[0]!;
     [server, browser] = await Promise.all([start('open', RING!), browse({ width: 1440, height: 900 })]);
     ({ page, problems } = await browser.open(server.url));
-    page.setDefaultTimeout(15_000);
     await drawn();
   });
   afterAll(async () => {
@@ -98,7 +88,7 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
     await expect.poll(async () => (await ranks.allInnerTexts())[0]).toBe('11');
     await expect.poll(async () => (await ranks.allInnerTexts()).at(-1)).toBe('4');
     await page.mouse.move(720, 12);
-    await picture(page, 'trace-ring');
+    await picture(page, 'trace-ring', CHAPTER);
     // The same operation is found in the physical timeline, and selects there too.
     const op = await option('op');
     await page.getByRole('button', { name: 'Select no operation' }).click();
@@ -266,12 +256,10 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
     await expect.poll(operations).toMatch(/92 operations · 16 processes · 30 messages · 32 partitions/);
     await page.mouse.move(720, 12);
     await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
-    await page.waitForTimeout(300);
-    await picture(page, 'trace-tree');
+    await picture(page, 'trace-tree', CHAPTER);
     await page.setViewportSize({ width: 1280, height: 720 });
     await page.emulateMedia({ colorScheme: 'dark' });
-    await page.waitForTimeout(300);
-    await picture(page, 'trace-dark');
+    await picture(page, 'trace-dark', CHAPTER);
   });
 });
 
@@ -291,7 +279,6 @@ describe('two runs, samples and counters', () => {
     isobath('import', file('late.otf2'), file('late.csv'), '-o', file('both.isobath'));
     [server, browser] = await Promise.all([start('open', file('late.otf2'), file('even.otf2'), file('both.isobath')), browse({ width: 1440, height: 900 })]);
     ({ page, problems } = await browser.open(server.url));
-    page.setDefaultTimeout(15_000);
     await show('late.otf2');
   });
   afterAll(async () => {
@@ -325,13 +312,13 @@ describe('two runs, samples and counters', () => {
     const first = changes.getByRole('button', { name: /Rank 3 computed 2.00\sms longer before MPI_Sendrecv at step 12/ });
     await first.waitFor();
     await plain(changes.locator('dd').nth(3), String(compare.matched));
-    expect(await pixels(page, 'Logical timeline', 0)).not.toBe(before);
+    await expect.poll(() => pixels(page, 'Logical timeline', 0)).not.toBe(before);
     await first.click();
     await expect.poll(() => option('op')).toBe(String(compare.top[0]!.op));
     await page.getByRole('region', { name: 'Details' }).getByText('+2.00\u202fms before it').waitFor();
     await find(page, 'Logical timeline', /^Rank 4 step 13, MPI_Sendrecv · \+2.00\sms later than in the other run/);
     await page.mouse.move(720, 12);
-    await picture(page, 'trace-compare');
+    await picture(page, 'trace-compare', CHAPTER);
     // A link restores it, and the chip ends it.
     const link = await page.evaluate(() => location.href);
     const again = await browser.open(link.replace('#', `#k=${server.token}&`));
@@ -397,7 +384,7 @@ describe('two runs, samples and counters', () => {
     const [from, to] = (await option('time'))!.split('..').map(Number) as [number, number];
     expect(to - from).toBe(hi - lo - 10_000); // the last sample is 10 µs before the end
     await page.mouse.move(720, 12);
-    await picture(page, 'trace-samples');
+    await picture(page, 'trace-samples', CHAPTER);
     // What the window holds is what the report counts.
     const all = page.getByRole('button', { name: /^\d+ samples$/ });
     await expect.poll(() => all.innerText()).not.toBe('620 samples');

@@ -32,7 +32,7 @@ def main(files):
     while line := sys.stdin.readline():
         word, *rest = line.split()
         if word == "follow":  # a selection made elsewhere arrives
-            heard = viewer.poll(30.0)
+            heard = viewer.poll(5.0)
             viewer.refresh("all", last)
             n = samples(viewer)
             say(heard=heard, samples=int(n.sum()), cells=[int(c) for c in n.nonzero()[0]])

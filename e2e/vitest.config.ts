@@ -1,12 +1,15 @@
 import { defineConfig } from 'vitest/config';
 
-// Browser tests share two cores and one display: one file at a time.
+// Browser tests share two cores and one display: one file at a time. Tests wait
+// for what the page shows; the limits only end what hangs, on any machine.
 export default defineConfig({
   test: {
     include: ['*.test.ts'],
     fileParallelism: false,
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    teardownTimeout: 60_000,
+    expect: { poll: { timeout: 120_000 } },
     globalSetup: ['build.ts'],
     // Node 20 has WebSocket behind this; the tests in Firefox need it.
     execArgv: ['--experimental-websocket'],

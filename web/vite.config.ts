@@ -28,5 +28,6 @@ export default defineConfig({
     // `isobath open --no-browser --port 7117 FILE` beside `npm run dev`.
     proxy: { '/api': 'http://127.0.0.1:7117' },
   },
-  test: { include: ['src/**/*.test.ts'] },
+  // The limits only end what hangs.
+  test: { include: ['src/**/*.test.ts'], testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } },
 });

@@ -197,7 +197,7 @@ func TestClocks(t *testing.T) {
 // More events than fit a window are flushed, and the flush is told.
 func TestFlush(t *testing.T) {
 	exe := compile(t, "mpicc", "libopenmpi-dev", "testdata/every.c")
-	archive, res := traced(t, nil, launch(t, "2", exe, "many", "30000")...)
+	archive, res := traced(t, nil, launch(t, "2", exe, "alone", "30000")...)
 	n := printed(t, archive)
 	if res.Exit != 0 || n["MPI_SEND"] != 60000 || n["MPI_RECV"] != 60000 || n["BUFFER_FLUSH"] < 4 {
 		t.Errorf("%v, %+v", n, res)

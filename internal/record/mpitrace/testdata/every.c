@@ -1,6 +1,7 @@
 /* Four processes use every kind of call once or a known number of times; the
  * test knows the counts. With an argument: "abort" dies inside, "many N" sends
- * N messages round the ring. */
+ * N messages round the ring, "alone N" sends them to itself, which takes no
+ * turns of the processor. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +131,9 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &p);
 	left = (r + p - 1) % p;
 	right = (r + 1) % p;
-	if (argc > 2 && !strcmp(argv[1], "many")) {
+	if (argc > 2 && !strcmp(argv[1], "alone"))
+		left = right = r;
+	if (argc > 2) {
 		for (int i = atoi(argv[2]); i > 0; i--)
 			MPI_Sendrecv(&i, 1, MPI_INT, right, 0, &argc, 1, MPI_INT, left, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		MPI_Finalize();
