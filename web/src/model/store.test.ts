@@ -363,12 +363,40 @@ describe('dragging', () => {
       seen.length = 0;
       act();
       await settle();
+      clock.pass();
+      await settle();
       stop();
       expect(seen).not.toHaveLength(0);
       expect(seen).not.toContain(0);
       await api.last.answer(10, 2);
       clock.pass();
     }
+  });
+  it('shows a selection with its answer, or without it when that takes its time', async () => {
+    const seen: [selected: number, of: number | undefined][] = [];
+    const stop = store.subscribe((s) => seen.push([s.state.select.length, s.answer?.counts[1]]));
+    seen.length = 0;
+    store.select(slow);
+    await settle();
+    expect(store.snapshot.state.select).toHaveLength(1); // known to what comes next
+    expect(seen).toEqual([]);
+    await api.last.answer(10, 2);
+    expect(seen[0]).toEqual([1, 2]);
+    seen.length = 0;
+    store.undo();
+    await settle();
+    expect(seen).toEqual([]);
+    clock.pass();
+    expect(seen[0]).toEqual([0, 2]);
+    stop();
+  });
+  it('shows a brush that follows the pointer at once', () => {
+    const seen: number[] = [];
+    const stop = store.subscribe((s) => seen.push(s.state.select.length));
+    seen.length = 0;
+    store.brush('latency', [range(1, 2)], true);
+    expect(seen).toEqual([1]);
+    stop();
   });
   it('stops preparing when the drag ends', async () => {
     store.prepare({ column: 'latency' });

@@ -45,6 +45,7 @@ export interface Clock {
   after(ms: number, f: () => void): () => void; // returns what cancels it
 }
 
+const PATIENCE = 60; // ms that views wait for the answer to a click before they draw without it
 const HOVER_REST = 30; // ms; a pointer passing over costs the server nothing
 const RETRY = 2000; // ms between attempts to reach a server that is gone
 const HISTORY = 200; // undo steps kept
@@ -72,6 +73,7 @@ export class Store {
   private future: Rows[] = [];
   private cancelHover: (() => void) | undefined;
   private cancelRetry: (() => void) | undefined;
+  private owed: (() => void) | undefined; // listeners have not heard of the newest snapshot; cancels what tells them
   private scheduled: 'now' | 'follow' | undefined;
   private dragStart: State | undefined;
   private preparing: AbortController | undefined;
@@ -90,7 +92,7 @@ export class Store {
     this.answers = new Latest(
       ({ answer, parts, hover }) => this.set({ answer, answers: parts, answered: hover, problem: undefined, gone: false }),
       (error) => this.failed(error),
-      (busy) => this.set({ busy }),
+      (busy) => (busy ? this.later({ busy }) : this.set({ busy })),
     );
     this.infos = new Latest((info) => this.opened(info), (error) => this.failed(error));
     place.onPop(() => this.restored());
@@ -324,8 +326,18 @@ export class Store {
   }
 
   private set(patch: Partial<Snapshot>): void {
+    this.owed?.();
+    this.owed = undefined;
     this.snap = { ...this.snap, ...patch };
     for (const listener of this.listeners) listener(this.snap);
+  }
+
+  // later changes the snapshot at once and tells of it with the next change, which
+  // is the answer if it comes soon. A picture with the new selection and the old
+  // numbers would cost a frame, and the answer would wait for it.
+  private later(patch: Partial<Snapshot>): void {
+    this.snap = { ...this.snap, ...patch };
+    this.owed ??= this.clock.after(PATIENCE, () => this.set({}));
   }
 
   private async saveAll(edit: (list: readonly NamedSelection[]) => readonly NamedSelection[]): Promise<void> {
@@ -361,7 +373,14 @@ export class Store {
       this.place.push(write(state));
       if (!sameRows(start, state) && start.run === state.run) this.remember(start);
     }
-    this.set({ state, undo: this.past.length > 0, redo: this.future.length > 0 });
+    this.enter(state, moving);
+  }
+
+  // enter shows a state; what follows the pointer cannot wait for an answer.
+  private enter(state: State, moving: boolean): void {
+    const now = { state, undo: this.past.length > 0, redo: this.future.length > 0 };
+    if (this.scheduled !== undefined && !moving) this.later(now);
+    else this.set(now);
   }
 
   private remember(s: State): void {
@@ -383,7 +402,7 @@ export class Store {
     const was = this.snap.state;
     const other = was.run !== state.run && state.run !== '';
     if (!other && !sameRows(was, state)) this.refresh('now');
-    this.set({ state, undo: this.past.length > 0, redo: this.future.length > 0 });
+    this.enter(state, false);
     if (other) this.load(state.run);
   }
 
