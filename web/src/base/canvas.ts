@@ -25,15 +25,46 @@ export function prepare(canvas: HTMLCanvasElement, size: Size, ratio: number): C
   return context;
 }
 
+/** Strokes as pixels, for a number of device pixels per CSS pixel. */
+export interface Picture {
+  readonly canvas: HTMLCanvasElement;
+  readonly w: number;
+  readonly h: number;
+  readonly wide: number;
+  readonly ratio: number;
+}
+
+const pictures = new WeakMap<Strokes, Picture>(); // of strokes to be kept
+
+function newCanvas(w: number, h: number): CanvasRenderingContext2D {
+  const canvas = document.createElement('canvas');
+  canvas.width = w;
+  canvas.height = h;
+  // In the memory of the page, where pixels are put and read from.
+  return canvas.getContext('2d', { willReadFrequently: true })!;
+}
+
 let scratch: CanvasRenderingContext2D | undefined;
 
 /** One canvas for the whole page on which pixels are put before they are drawn; making one takes longer than using it. */
 function scratchOf(w: number, h: number): CanvasRenderingContext2D {
-  scratch ??= document.createElement('canvas').getContext('2d', { willReadFrequently: true })!;
+  scratch ??= newCanvas(w, h);
   const { canvas } = scratch;
   if (canvas.width < w) canvas.width = w;
   if (canvas.height < h) canvas.height = h;
   return scratch;
+}
+
+/** The pixels of strokes; those of strokes to be kept can so be made before they are drawn. */
+export function pictureOf(s: Strokes, ratio: number): Picture {
+  const known = pictures.get(s);
+  if (known?.ratio === ratio) return known;
+  const { bytes, w, h, wide } = rasterize(s, ratio);
+  const to = s.kept ? newCanvas(w, h) : scratchOf(w, h);
+  to.putImageData(new ImageData(bytes, w, h), 0, 0);
+  const picture = { canvas: to.canvas, w, h, wide, ratio };
+  if (s.kept) pictures.set(s, picture);
+  return picture;
 }
 
 const tiles = new Map<string, CanvasPattern>();
@@ -49,6 +80,14 @@ export class CanvasRenderer implements Renderer {
 
   rect(r: Rect, paint: Paint, radius = 0): void {
     const c = this.context;
+    if (radius === 0 && paint.fill && !paint.stroke && !paint.hatch) {
+      // Most rectangles are bars; as a path each takes several times longer.
+      c.globalAlpha = paint.alpha ?? 1;
+      c.fillStyle = paint.fill;
+      c.fillRect(r.x, r.y, r.w, r.h);
+      c.globalAlpha = 1;
+      return;
+    }
     c.beginPath();
     if (radius > 0) c.roundRect(r.x, r.y, r.w, r.h, radius);
     else c.rect(r.x, r.y, r.w, r.h);
@@ -98,8 +137,8 @@ export class CanvasRenderer implements Renderer {
 
   strokes(s: Strokes): void {
     if (s.n === 0) return;
-    const layer = rasterize(s, this.ratio);
-    this.image(layer.bytes, layer.w, layer.h, { x: s.area.x, y: s.area.y, w: (layer.w * layer.wide) / this.ratio, h: layer.h / this.ratio });
+    const { canvas, w, h, wide } = pictureOf(s, this.ratio);
+    this.context.drawImage(canvas, 0, 0, w, h, s.area.x, s.area.y, (w * wide) / this.ratio, h / this.ratio);
   }
 
   cells(k: Cells): void {

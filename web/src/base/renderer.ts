@@ -53,6 +53,8 @@ export interface Strokes {
   readonly alpha: Float32Array;
   /** Where they lie: nothing is drawn outside. */
   readonly area: Rect;
+  /** These same strokes are drawn many times: their pixels are worth keeping. */
+  readonly kept?: boolean;
 }
 
 /** A grid of colours stretched over an area, each cell with sharp edges. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ALL, decode, HOVERED, SELECTED } from './decode';
+import { ALL, decode, HOVERED, SELECTED, selectionHovered } from './decode';
 
 // Written by TestAnswerFixture in Go; TestAsk there gives the same values.
 const file = readFileSync(new URL('testdata/answer.isob', import.meta.url));
@@ -37,6 +37,12 @@ describe('decode', () => {
     expect(a.places!.samples[ALL][0]).toBe(6);
     expect(a.places!.latency[SELECTED][0]).toBe(640);
     expect(a.places!.samples[HOVERED][0]).toBe(2);
+  });
+
+  it('knows when the hover is all that is selected', () => {
+    expect(selectionHovered(a)).toBe(false);
+    expect(selectionHovered({ ...a, counts: [6, 3, 3] })).toBe(true);
+    expect(selectionHovered({ ...a, where: '', counts: [6, 6, 6] })).toBe(false); // nothing is selected
   });
 
   it('says when it is given something else', () => {

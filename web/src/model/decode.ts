@@ -68,6 +68,11 @@ export interface Answer
   readonly places: PlacesAnswer | undefined;
 }
 
+/** Whether a selection and the hover are the same samples, as after a click: nothing to tell apart. */
+export function selectionHovered(a: Answer | undefined): boolean {
+  return a !== undefined && a.where !== '' && a.counts[HOVERED] === a.counts[SELECTED];
+}
+
 const MAGIC = 0x424f5349; // "ISOB", little-endian
 
 // The columns of one message. Typed arrays share its buffer: nothing is copied.

@@ -6,7 +6,7 @@ import { AxisLayout, rangeOfBins, subtitle } from './axis';
 import { chipOf, pageTitle } from './chips';
 import type { PairAnswer } from '../model/decode';
 import { rasterize } from '../base/raster';
-import { densityStrokes, inkOf, lineColor, lineWidth, linesWide, mutualInformation, type LineLayer } from './density';
+import { densityStrokes, inkOf, KeptLines, lineColor, lineWidth, linesWide, mutualInformation, type DensityInput, type LineLayer } from './density';
 import { column, info, machine, names, numbers, pair } from './fixture';
 import { foldAxis, foldPair } from './fold';
 import { HistogramView } from './histogram';
@@ -102,22 +102,39 @@ describe('lines', () => {
   const input = { pair: cells, area: { x: 0, y: 0, w: 100, h: 50 }, leftY: (b: number) => b * 10, rightY: (b: number) => b * 10, strength: 'pair' as const, most: 50, ownHoverScale: false };
   const ink = (layer: LineLayer) => inkOf(layer, theme, 1);
   it('are drawn weakest first, wider with more samples', () => {
-    const s = densityStrokes(input, [ink('selection')]);
+    const s = densityStrokes(input, ink('selection'));
     expect(s.n).toBe(2);
     expect(s.width[0]!).toBeLessThan(s.width[1]!);
     expect(s.width[1]!).toBeCloseTo(6);
     expect(s.alpha[1]!).toBeCloseTo(1);
   });
-  it('of the rest are what is not selected', () => {
-    expect(densityStrokes(input, [ink('rest')]).n).toBe(2); // 50 of the first, 30 of the last
-    expect(densityStrokes(input, [ink('hover')]).n).toBe(1);
+  it('of the rest are those of all samples', () => {
+    expect(densityStrokes(input, ink('rest')).n).toBe(3);
+    expect(densityStrokes(input, ink('hover')).n).toBe(1);
   });
-  it('of several layers come one layer after the other', () => {
-    const s = densityStrokes(input, [ink('rest'), ink('selection')]);
-    expect([...s.rgb]).toEqual([...densityStrokes(input, [ink('rest')]).rgb, ...densityStrokes(input, [ink('selection')]).rgb]);
+  it('of all samples stay the same object until something about them changes', () => {
+    const kept = new KeptLines();
+    const again = (patch: Partial<DensityInput>, of = ink('rest'), gap = 0) => kept.strokes(gap, { ...input, ...patch }, of);
+    const first = again({});
+    expect(first).toEqual({ ...densityStrokes(input, ink('rest')), kept: true });
+    const otherSelection = pair([[0, 0, 100, 7, 1], [0, 1, 4, 0, 0], [1, 1, 30, 30, 0]]);
+    expect(again({ pair: otherSelection })).toBe(first);
+    expect(again({}, ink('selection'))).not.toBe(first);
+    expect(again({}, ink('rest'), 1)).not.toBe(first);
+    expect(again({})).toBe(first);
+    const changes: Partial<DensityInput>[] = [
+      { pair: pair([[0, 0, 101, 50, 0], [0, 1, 4, 4, 2], [1, 1, 30, 0, 0]]) }, { pair: pair([[0, 0, 100, 50, 0], [0, 1, 4, 4, 2], [1, 0, 30, 0, 0]]) },
+      { area: { ...input.area, w: 99 } }, { leftY: (b: number) => b * 11 }, { rightY: () => NaN }, { strength: 'left' }, { most: 51 },
+    ];
+    for (const change of changes) {
+      const made = again(change);
+      expect(made).toEqual({ ...densityStrokes({ ...input, ...change }, ink('rest')), kept: true });
+      expect(again({})).not.toBe(made);
+    }
+    expect(again({}, inkOf('rest', theme, 0.5)).rgb).not.toEqual(first.rgb);
   });
   it('whose bin has no place are not seen', () => {
-    const s = densityStrokes({ ...input, leftY: (b) => (b === 0 ? NaN : 5) }, [ink('selection')]);
+    const s = densityStrokes({ ...input, leftY: (b) => (b === 0 ? NaN : 5) }, ink('selection'));
     expect([...s.alpha]).toEqual([0, 0]);
   });
   it('says how coarsely so many lines are drawn', () => {
@@ -126,15 +143,16 @@ describe('lines', () => {
       return { left: new Uint16Array(n), right: new Uint16Array(n), counts: [counts(() => 2), counts((i) => (i < selected ? 1 : 0)), counts(() => 0)] };
     };
     expect(linesWide([cells(3000, 3000)], false)).toBe(1);
-    expect(linesWide([cells(3000, 3000)], true)).toBe(2); // each cell has a rest
+    expect(linesWide([cells(3001, 10)], false)).toBe(1);
+    expect(linesWide([cells(3001, 10)], true)).toBe(2);
     expect(linesWide([cells(10, 10), cells(12_001, 12_001)], false)).toBe(3);
-    const drawn = densityStrokes({ ...input, pair: cells(2000, 1500) }, [ink('rest'), ink('selection')]);
-    expect(rasterize(drawn, 1).wide).toBe(linesWide([cells(2000, 1500)], true));
+    const drawn = densityStrokes({ ...input, pair: cells(4000, 1500) }, ink('rest'));
+    expect(rasterize(drawn, 1).wide).toBe(linesWide([cells(4000, 1500)], true));
   });
   it('take their strength from the pair, or from one side', () => {
-    const byLeft = densityStrokes({ ...input, pair: pair([[0, 0, 9, 9, 0], [1, 0, 1, 1, 0]]), strength: 'left' }, [ink('selection')]);
+    const byLeft = densityStrokes({ ...input, pair: pair([[0, 0, 9, 9, 0], [1, 0, 1, 1, 0]]), strength: 'left' }, ink('selection'));
     expect(byLeft.rgb[0]).toBe(byLeft.rgb[1]); // each is all of its left bin
-    const whole = densityStrokes({ ...input, pair: pair([[0, 0, 9, 9, 0], [1, 0, 1, 1, 0]]) }, [ink('selection')]);
+    const whole = densityStrokes({ ...input, pair: pair([[0, 0, 9, 9, 0], [1, 0, 1, 1, 0]]) }, ink('selection'));
     expect(whole.rgb[0]).not.toBe(whole.rgb[1]);
   });
   it('have the widths and colours of the look', () => {
@@ -165,19 +183,16 @@ function parallel(more: Partial<ParallelInput> = {}): ParallelView {
 
 describe('parallel view', () => {
   it('leaves the lines of a selection in view when all of it is hovered', () => {
-    const lines = (selected: readonly number[], hovered: readonly number[]): number => {
-      const of = (n: readonly number[]): Uint32Array => Uint32Array.from(n);
-      const first = { column: LATENCY, answer: { ...latency, counts: [of([5, 3]), of(selected), of(hovered)] as const }, subtitle: '' };
-      const v = parallel({ selected: true, axes: [first, ...AXES.slice(1)] });
+    const drawn = (selectionHovered: boolean): number => {
+      const v = parallel({ selected: true, selectionHovered, pairs: [pair([[0, 0, 5, 5, 5], [1, 1, 3, 0, 0]]), undefined] });
       const r = new SvgRenderer(theme, roughMeasure);
-      let drawn = 0;
-      r.strokes = () => void drawn++;
+      let strokes = 0;
+      r.strokes = (s) => void (strokes += s.n);
       v.drawHover(r);
-      return drawn;
+      return strokes;
     };
-    expect(lines([5, 0], [5, 0])).toBe(0);
-    expect(lines([5, 0], [2, 0])).toBe(1);
-    expect(lines([5, 3], [5, 0])).toBe(1);
+    expect(drawn(true)).toBe(0);
+    expect(drawn(false)).toBe(1);
   });
   it('never lets columns overlap and gives the rest to the gaps', () => {
     const v = parallel();

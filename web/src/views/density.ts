@@ -25,14 +25,13 @@ export interface DensityInput {
 
 const STEPS = 64; // of a colour ramp; more are not told apart
 
-/** Counts of a layer by cell: the rest is what is not selected. */
-export function layerCounts(p: PairAnswer, layer: LineLayer): Uint32Array {
-  if (layer === 'selection') return p.counts[SELECTED];
-  if (layer === 'hover') return p.counts[HOVERED];
-  const [all, selected] = [p.counts[ALL], p.counts[SELECTED]];
-  const rest = all.slice();
-  for (let i = 0; i < selected.length; i++) rest[i]! -= selected[i]!;
-  return rest;
+/**
+ * Counts of a layer by cell. Behind the selection lie the lines of all samples,
+ * as its bars lie before those of all: they stay as they are, whatever is
+ * selected, and need not be drawn again.
+ */
+function layerCounts(p: PairAnswer, layer: LineLayer): Uint32Array {
+  return p.counts[layer === 'rest' ? ALL : layer === 'selection' ? SELECTED : HOVERED];
 }
 
 /** Smallest and largest count, over all cells or by the bin of one side. */
@@ -73,22 +72,18 @@ function bins(of: Uint16Array): number {
   return most + 1;
 }
 
-export function largestCell(pairs: readonly (PairAnswer | undefined)[]): number {
+export function largestCell(pairs: readonly (PairAnswer | undefined)[], layer: 0 | 1): number {
   let most = 1;
-  for (const p of pairs) if (p) for (const n of p.counts[SELECTED]) if (n > most) most = n;
+  for (const p of pairs) if (p) for (const n of p.counts[layer]) if (n > most) most = n;
   return most;
 }
 
-/** How many columns of pixels the lines of some pairs are drawn with as one, at most: the rest's lines count too where they are drawn. */
+/** How many columns of pixels the lines of some pairs are drawn with as one, at most: the rest's lines count where they are drawn. */
 export function linesWide(pairs: Iterable<PairAnswer>, rest: boolean): number {
   let wide = 1;
   for (const { counts } of pairs) {
-    let n = 0;
-    for (let i = 0; i < counts[SELECTED].length; i++) {
-      if (counts[SELECTED][i]! > 0) n++;
-      if (rest && counts[ALL][i]! > counts[SELECTED][i]!) n++;
-    }
-    wide = Math.max(wide, columnWidth(n));
+    // Every selected cell is one of all.
+    wide = Math.max(wide, columnWidth(counts[rest ? ALL : SELECTED].reduce((n, c) => (c > 0 ? n + 1 : n), 0)));
   }
   return wide;
 }
@@ -130,39 +125,68 @@ function grade(input: DensityInput, layer: LineLayer): Graded {
 }
 
 /**
- * The strokes of some layers of one pair, each from the weakest to the
- * strongest. Strengths are told apart in as many steps as there are colours, so
- * that putting them in order takes one pass.
+ * The strokes of a layer of one pair, from the weakest to the strongest.
+ * Strengths are told apart in as many steps as there are colours, so that putting
+ * them in order takes one pass.
  */
-export function densityStrokes(input: DensityInput, inks: readonly Ink[]): Strokes {
+export function densityStrokes(input: DensityInput, { layer, ramp }: Ink): Strokes {
   const { pair, area, most } = input;
-  const graded = inks.map((ink) => grade(input, ink.layer));
-  const out = emptyStrokes(graded.reduce((n, g) => n + g.counts.length - g.many[STEPS]!, 0), area);
+  const { counts, step, many } = grade(input, layer);
+  const out = emptyStrokes(counts.length - many[STEPS]!, area);
   const [leftY, rightY] = [positions(pair.left, input.leftY), positions(pair.right, input.rightY)];
-  let begin = 0;
-  for (const [k, { counts, step, many }] of graded.entries()) {
-    const { layer, ramp } = inks[k]!;
-    const next = new Uint32Array(STEPS);
-    for (let t = 0; t < STEPS; t++) {
-      next[t] = begin;
-      begin += many[t]!;
-    }
-    for (let i = 0; i < counts.length; i++) {
-      const t = step[i]!;
-      if (t === STEPS) continue;
-      const at = next[t]!++;
-      // A bin that has no place on its axis leaves a stroke without width.
-      const y0 = leftY[pair.left[i]!]!;
-      const y1 = rightY[pair.right[i]!]!;
-      const placed = y0 === y0 && y1 === y1;
-      out.y0[at] = placed ? y0 : 0;
-      out.y1[at] = placed ? y1 : 0;
-      out.width[at] = placed ? lineWidth(layer, Math.min(1, counts[i]! / most)) : 0;
-      out.rgb[at] = ramp[t]!;
-      out.alpha[at] = !placed ? 0 : layer === 'selection' ? 0.55 + (0.45 * t) / (STEPS - 1) : 1;
-    }
+  const next = new Uint32Array(STEPS);
+  for (let t = 1; t < STEPS; t++) next[t] = next[t - 1]! + many[t - 1]!;
+  for (let i = 0; i < counts.length; i++) {
+    const t = step[i]!;
+    if (t === STEPS) continue;
+    const at = next[t]!++;
+    // A bin that has no place on its axis leaves a stroke without width.
+    const y0 = leftY[pair.left[i]!]!;
+    const y1 = rightY[pair.right[i]!]!;
+    const placed = y0 === y0 && y1 === y1;
+    out.y0[at] = placed ? y0 : 0;
+    out.y1[at] = placed ? y1 : 0;
+    out.width[at] = placed ? lineWidth(layer, Math.min(1, counts[i]! / most)) : 0;
+    out.rgb[at] = ramp[t]!;
+    out.alpha[at] = !placed ? 0 : layer === 'selection' ? 0.55 + (0.45 * t) / (STEPS - 1) : 1;
   }
   return out;
+}
+
+/** What strokes are made of, copied: answers and layouts come and go. */
+interface Made {
+  readonly strokes: Strokes;
+  readonly from: readonly (ArrayLike<number> | string)[];
+}
+
+/**
+ * Strokes that most answers have in common, the lines of all samples: as long as
+ * nothing about them changes they are the same object, whose pixels a renderer
+ * keeps. One gap between axes has one place for each layer.
+ */
+export class KeptLines {
+  private readonly made = new Map<string, Made>();
+
+  strokes(gap: number, input: DensityInput, ink: Ink): Strokes {
+    const { pair, area, strength, most } = input;
+    const from = [
+      [area.x, area.y, area.w, area.h, most].join(), strength, layerCounts(pair, ink.layer), pair.left, pair.right, ink.ramp,
+      positions(pair.left, input.leftY), positions(pair.right, input.rightY),
+    ];
+    const place = `${gap} ${ink.layer}`;
+    const known = this.made.get(place);
+    if (known?.from.every((x, i) => sameNumbers(x, from[i]!))) return known.strokes;
+    const strokes = { ...densityStrokes(input, ink), kept: true };
+    this.made.set(place, { strokes, from });
+    return strokes;
+  }
+}
+
+function sameNumbers(a: ArrayLike<number> | string, b: ArrayLike<number> | string): boolean {
+  if (typeof a === 'string' || typeof b === 'string') return a === b;
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (!Object.is(a[i], b[i])) return false;
+  return true;
 }
 
 function positions(of: Uint16Array, y: (bin: number) => number): Float64Array {

@@ -4,7 +4,7 @@
 import { inkOn, mix } from '../base/color';
 import { count } from '../base/format';
 import { clamp, HIT_SLOP, type Dir, type Point, type Rect, type Size } from '../base/geometry';
-import type { Renderer } from '../base/renderer';
+import type { Renderer, Strokes } from '../base/renderer';
 import { fit, type Font, type Measure } from '../base/text';
 import type { Theme } from '../base/theme';
 import { ALL, HOVERED, SELECTED, type PairAnswer } from '../model/decode';
@@ -13,7 +13,7 @@ import { rawName, titleOf } from './axes';
 import { drawGaps, sayGaps } from './gaps';
 import { AxisLayout, type AxisInput, type Slot } from './axis';
 import { drawGlyph } from './badge';
-import { densityStrokes, inkOf, largestCell, type LineLayer, type Strength } from './density';
+import { densityStrokes, inkOf, KeptLines, largestCell, type LineLayer, type Strength } from './density';
 import { drawAxisStrip, drawWindowHover, STRIP_ZONE, stepStrip, stripArea, stripOf, stripRows, type AxisStrips, type WindowMark } from './axisstrip';
 import type { Strip } from './strip';
 import type { Said, Table, View } from './view';
@@ -31,10 +31,12 @@ export interface ParallelInput {
   readonly size: Size;
   readonly measure: Measure;
   readonly selected: boolean; // something is selected: the rest is context
+  readonly selectionHovered?: boolean; // the hover's lines would only hide the selection's
   readonly lines: boolean;
   readonly strength: Strength;
   readonly ownHoverScale: boolean;
   readonly restAlpha: number;
+  readonly kept?: KeptLines; // lines of pictures before this one
   readonly brushes: ReadonlyMap<string, readonly Term[]>;
   readonly hovered?: BinMark | undefined;
   /** Metric strips by axis, and the scale they share. */
@@ -87,7 +89,7 @@ export class ParallelView implements View<ParallelMark> {
   readonly columns: readonly AxisColumn[];
   readonly top = HEAD;
   readonly height: number;
-  private readonly most: number; // largest cell of all pairs
+  private readonly most: number; // largest selected cell of all pairs
 
   constructor(
     private readonly input: ParallelInput,
@@ -96,7 +98,7 @@ export class ParallelView implements View<ParallelMark> {
     this.size = input.size;
     this.height = Math.max(40, input.size.h - HEAD - FOOT);
     this.columns = laid?.columns ?? layColumns(input, this.height);
-    this.most = laid?.most ?? largestCell(input.pairs);
+    this.most = laid?.most ?? largestCell(input.pairs, SELECTED);
   }
 
   /** The same picture with another mark under the pointer. */
@@ -119,22 +121,26 @@ export class ParallelView implements View<ParallelMark> {
   }
 
   private drawLines(r: Renderer, layers: readonly LineLayer[]): void {
-    const { strength, ownHoverScale, restAlpha } = this.input;
-    const inks = layers.map((layer) => inkOf(layer, r.theme, restAlpha));
-    for (const [i, pair] of this.input.pairs.entries()) {
+    for (const layer of layers) for (const s of this.lines(layer, r.theme)) r.strokes(s);
+  }
+
+  /** The lines of a layer, gap by gap. */
+  *lines(layer: LineLayer, theme: Theme): Generator<Strokes> {
+    const { pairs, strength, ownHoverScale, restAlpha, selected, kept = new KeptLines() } = this.input;
+    const ink = inkOf(layer, theme, restAlpha);
+    const most = layer === 'rest' ? largestCell(pairs, ALL) : this.most;
+    // Lines of all samples, which lie behind the selection's or are all there is.
+    const lasting = layer === 'rest' || (layer === 'selection' && !selected);
+    for (const [i, pair] of pairs.entries()) {
       const [left, right] = [this.columns[i], this.columns[i + 1]];
       const area = this.gap(i);
       if (!pair || !left || !right || !area || this.isConstant(i) || this.isConstant(i + 1)) continue;
-      r.strokes(
-        densityStrokes(
-          {
-            pair, area, strength, ownHoverScale, most: this.most,
-            leftY: (bin) => this.top + left.layout.middle(bin),
-            rightY: (bin) => this.top + right.layout.middle(bin),
-          },
-          inks,
-        ),
-      );
+      const input = {
+        pair, area, strength, ownHoverScale, most,
+        leftY: (bin: number) => this.top + left.layout.middle(bin),
+        rightY: (bin: number) => this.top + right.layout.middle(bin),
+      };
+      yield lasting ? kept.strokes(i, input, ink) : densityStrokes(input, ink);
     }
   }
 
@@ -268,7 +274,7 @@ export class ParallelView implements View<ParallelMark> {
   }
 
   drawHover(r: Renderer): void {
-    if (this.input.lines && !this.hoversSelection()) this.drawLines(r, ['hover']);
+    if (this.input.lines && !this.input.selectionHovered) this.drawLines(r, ['hover']);
     for (const [i, c] of this.columns.entries()) if (!this.isConstant(i)) this.drawBars(r, c, HOVERED, r.theme.hover);
     const w = this.input.strips?.hovered;
     const stripped = w && this.columns[w.axis];
@@ -284,16 +290,6 @@ export class ParallelView implements View<ParallelMark> {
     );
     const label = s.label ?? c.layout.say(c.layout.input.answer.edges[s.bin]!);
     drawTag(r, c, this.top + (s.from + s.till) / 2, label, r.theme.hover);
-  }
-
-  /**
-   * Whether all that is selected is hovered, as after a click: the hover's lines
-   * would hide the selection's, which are the same.
-   */
-  private hoversSelection(): boolean {
-    const counts = this.input.axes[0]?.answer.counts;
-    if (!this.input.selected || !counts) return false;
-    return counts[SELECTED].every((n, i) => n === counts[HOVERED][i]);
   }
 
   // ---- marks ----
