@@ -35,12 +35,9 @@ func (p *plan) assemble(ctx context.Context, a *query.Answer, results []layered)
 func (p *plan) histogram(axis int, results []layered) query.Histogram {
 	x := p.axes[axis]
 	h := query.Histogram{Binning: x.Binning}
-	for l := range h.Counts {
-		h.Counts[l] = make([]uint32, x.cells)
-	}
 	if k := p.ones[axis]; k >= 0 {
 		for l := range h.Counts {
-			copy(h.Counts[l], results[k][l].n)
+			h.Counts[l] = slices.Clone(results[k][l].n)
 		}
 		return h
 	}
@@ -50,29 +47,11 @@ func (p *plan) histogram(axis int, results []layered) query.Histogram {
 			continue
 		}
 		for l := range h.Counts {
-			margin(h.Counts[l], results[p.pairs[i]][l].n, c.right.cells, pair.Left == axis)
+			h.Counts[l] = results[p.pairs[i]][l].margin(x.cells, pair.Left == axis).n
 		}
 		break
 	}
 	return h
-}
-
-// margin sums the cells of a pair along one of its axes.
-func margin(into, cells []uint32, nb int, left bool) {
-	for i := 0; i < len(cells); i += nb {
-		row := cells[i : i+nb]
-		if left {
-			var sum uint32
-			for _, n := range row {
-				sum += n
-			}
-			into[i/nb] = sum
-			continue
-		}
-		for j, n := range row {
-			into[j] += n
-		}
-	}
 }
 
 func (p *plan) density(i int, results []layered) query.Density {

@@ -60,6 +60,26 @@ func (r result) clone() result {
 	return result{n: append([]uint32(nil), r.n...), totals: append([]total(nil), r.totals...)}
 }
 
+// margin sums the cells of a pair along one of its axes: what remains are the
+// cells of the other, the left one or the right one.
+func (r result) margin(cells int, left bool) result {
+	into := make([]uint32, cells)
+	if left {
+		for i := range into {
+			for _, n := range r.n[i*len(r.n)/cells : (i+1)*len(r.n)/cells] {
+				into[i] += n
+			}
+		}
+		return result{n: into}
+	}
+	for row := r.n; len(row) > 0; row = row[cells:] {
+		for j, n := range row[:cells] {
+			into[j] += n
+		}
+	}
+	return result{n: into}
+}
+
 func (r result) add(o result) {
 	for i, n := range o.n {
 		r.n[i] += n

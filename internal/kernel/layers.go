@@ -28,6 +28,7 @@ type lastKey struct {
 
 type last struct {
 	sets    [query.Layers]rowSet
+	keys    []any // of the counters
 	results []layered
 	recent  []counted // newest first
 }
@@ -90,11 +91,14 @@ func (e *Engine) countLayers(ctx context.Context, l *lease, counters []*counter,
 	}
 	key := lastKey{ls.filter, fingerprint(counters)}
 	before, _ := l.look(key).(*last)
-	done := false
+	var done bool
 	if before != nil {
-		if done, err = e.countFrom(ctx, counters, ls, before, out); err != nil {
-			return nil, err
-		}
+		done, err = e.countFrom(ctx, counters, ls, before, out)
+	} else {
+		done, err = e.countMissing(ctx, l, counters, ls, out)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if !done {
 		if err := e.countClasses(ctx, counters, ls, true, out); err != nil {
@@ -160,6 +164,76 @@ func (e *Engine) countFrom(ctx context.Context, counters []*counter, ls *layers,
 	return true, nil
 }
 
+// countMissing takes what other questions about the same rows have counted, as
+// when one view is opened in place of another, and counts the rest. It returns
+// false if there were no such questions.
+func (e *Engine) countMissing(ctx context.Context, l *lease, counters []*counter, ls *layers, out []layered) (bool, error) {
+	before := e.sameRows(l, ls)
+	if before == nil {
+		return false, nil
+	}
+	var missing []int
+	var rest []layered
+	for i, c := range counters {
+		known, ok := before.of(c)
+		if !ok {
+			missing = append(missing, i)
+			rest = append(rest, out[i])
+			continue
+		}
+		out[i][query.Selected], out[i][query.Hovered] = known[query.Selected], known[query.Hovered]
+	}
+	if len(missing) == 0 {
+		return true, nil
+	}
+	if err := e.countClasses(ctx, pickCounters(counters, missing), ls, true, rest); err != nil {
+		return false, err
+	}
+	for k, i := range missing {
+		out[i] = rest[k]
+	}
+	return true, nil
+}
+
+// sameRows returns the last results about the same layers.
+func (e *Engine) sameRows(l *lease, ls *layers) *last {
+	e.mu.Lock()
+	keys := slices.Clone(e.lasts)
+	e.mu.Unlock()
+	for _, key := range slices.Backward(keys) {
+		b, ok := l.look(key).(*last)
+		if ok && key.filter == ls.filter && b.sets[query.Selected].equal(ls.sets[query.Selected]) && b.sets[query.Hovered].equal(ls.sets[query.Hovered]) {
+			return b
+		}
+	}
+	return nil
+}
+
+// of returns what a counter found; that of an axis may be the margin of a pair.
+func (b *last) of(c *counter) (layered, bool) {
+	for i, key := range b.keys {
+		if key == c.key {
+			return b.results[i], true
+		}
+	}
+	one, ok := c.key.(oneKey)
+	if !ok {
+		return layered{}, false
+	}
+	for i, key := range b.keys {
+		pair, ok := key.(pairKey)
+		if !ok || pair.left != one.axis && pair.right != one.axis {
+			continue
+		}
+		var out layered
+		for layer, r := range b.results[i] {
+			out[layer] = r.margin(c.cells, pair.left == one.axis)
+		}
+		return out, true
+	}
+	return layered{}, false
+}
+
 // countApart counts by the counters whose results must not be subtracted on
 // their own, so that the others need not do without.
 func (e *Engine) countApart(ctx context.Context, l *lease, counters []*counter, exact, loose []int, ls *layers) ([]layered, error) {
@@ -221,8 +295,23 @@ func (e *Engine) countAll(ctx context.Context, l *lease, counters []*counter, ls
 	for k, i := range missing {
 		out[i][query.All] = results[0][k]
 		l.put(baseKey{ls.filter, counters[i].key}, counters[i].bytes(), results[0][k])
+		keepMargins(l, ls.filter, counters[i], results[0][k])
 	}
 	return out, nil
+}
+
+// keepMargins keeps the counts of the two axes of a pair: they may be asked for
+// without it.
+func keepMargins(l *lease, filter setKey, c *counter, r result) {
+	pair, ok := c.key.(pairKey)
+	if !ok {
+		return
+	}
+	for axis, side := range map[query.Axis]*codes{pair.left: c.left, pair.right: c.right} {
+		if key := (baseKey{filter, oneKey{axis}}); l.look(key) == nil {
+			l.put(key, 4*int64(side.cells), r.margin(side.cells, axis == pair.left))
+		}
+	}
 }
 
 // countClasses counts two of the three classes.
@@ -352,6 +441,9 @@ func (ls *layers) cheapest() int {
 
 func (e *Engine) rememberLast(l *lease, key lastKey, counters []*counter, ls *layers, before *last, results []layered) {
 	now := &last{sets: ls.sets, results: results}
+	for _, c := range counters {
+		now.keys = append(now.keys, c.key)
+	}
 	for _, layer := range []query.Layer{query.Hovered, query.Selected} {
 		c := counted{set: ls.sets[layer]}
 		if c.set.count == 0 || c.set.count == ls.sets[query.All].count || now.find(c.set) != nil {

@@ -150,20 +150,13 @@ func (e *Engine) axis(ctx context.Context, l *lease, a query.Axis) (*axisCodes, 
 	if err != nil {
 		return nil, err
 	}
-	const binnerSize = 64 << 10 // edges, labels and the like, roughly
-	v, ok, err := l.get(ctx, a, binnerSize, func() (any, error) { return query.Bin(c, a) })
+	b, err := e.binner(ctx, l, c, a)
 	if err != nil {
-		return nil, err
-	}
-	var b *query.Binner
-	if ok {
-		b = v.(*query.Binner)
-	} else if b, err = query.Bin(c, a); err != nil {
 		return nil, err
 	}
 	rows := c.Len()
 	size := int64(rows * width(b.Binning.Cells()))
-	v, ok, err = l.get(ctx, oneKey{a}, size, func() (any, error) { return bins(c, b).keep(rows), nil })
+	v, ok, err := l.get(ctx, oneKey{a}, size, func() (any, error) { return bins(c, b).keep(rows), nil })
 	if err != nil {
 		return nil, err
 	}
@@ -177,6 +170,27 @@ func (e *Engine) axis(ctx context.Context, l *lease, a query.Axis) (*axisCodes, 
 		e.mu.Unlock()
 	}
 	return &axisCodes{b, v.(*codes)}, nil
+}
+
+type measureKey struct{ column string }
+
+// binner divides a column. What does not depend on the axis is found once.
+func (e *Engine) binner(ctx context.Context, l *lease, c *table.Column, a query.Axis) (*query.Binner, error) {
+	const extentSize, binnerSize = 256, 64 << 10 // edges, labels and the like, roughly
+	v, ok, err := l.get(ctx, measureKey{c.Name}, extentSize, func() (any, error) { return query.Measure(c), nil })
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return query.Bin(c, a)
+	}
+	extent := v.(*query.Extent)
+	v, ok, err = l.get(ctx, a, binnerSize, func() (any, error) { return extent.Bin(a) })
+	if err != nil || ok {
+		b, _ := v.(*query.Binner)
+		return b, err
+	}
+	return extent.Bin(a)
 }
 
 // codes returns codes that must be in memory: from the budget if it has room,

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 	"strconv"
+	"sync"
 
 	"isobath/internal/table"
 )
@@ -35,19 +36,48 @@ type Binner struct {
 	column *table.Column
 }
 
+// Extent is what divisions of a column depend on besides the axis. It takes a
+// look at every row, so whoever divides a column often keeps it.
+type Extent struct {
+	column  *table.Column
+	numbers numbers
+	// The ranges without outliers, worked out when first asked for.
+	ranges func() (linear, log [2]float64)
+}
+
+// Measure looks at a column that is to be divided.
+func Measure(c *table.Column) *Extent {
+	e := &Extent{column: c}
+	if c.Kind == table.Category {
+		return e
+	}
+	e.numbers = describe(c)
+	if n := &e.numbers; n.count == n.infinite {
+		n.least, n.most, n.positive = 0, 0, math.Inf(1)
+	}
+	e.ranges = sync.OnceValues(func() (linear, log [2]float64) {
+		values := sample(c)
+		return robustRange(values, Linear, e.numbers), robustRange(values, Log, e.numbers)
+	})
+	return e
+}
+
 // Bin divides a column as an axis asks. The division depends on the column
 // alone, not on a filter or a selection, so that pictures keep their scale.
-func Bin(c *table.Column, a Axis) (*Binner, error) {
+func Bin(c *table.Column, a Axis) (*Binner, error) { return Measure(c).Bin(a) }
+
+// Bin divides the column.
+func (e *Extent) Bin(a Axis) (*Binner, error) {
 	if a.Bins < 0 || a.Bins > MaxBins {
 		return nil, fmt.Errorf("axis %s: %d bins; want 1 to %d, or 0 for the default", a.Column, a.Bins, MaxBins)
 	}
 	if !finite(a.Lo) || !finite(a.Hi) || a.Lo > a.Hi {
 		return nil, fmt.Errorf("axis %s: range %g..%g is not a range", a.Column, a.Lo, a.Hi)
 	}
-	if c.Kind == table.Category {
-		return binNames(c, a)
+	if e.column.Kind == table.Category {
+		return binNames(e.column, a)
 	}
-	return binNumbers(c, a)
+	return e.binNumbers(a)
 }
 
 // Of returns the bin of a row, the last one if it has no value. It is the
@@ -182,7 +212,8 @@ func describeFloats(c *table.Column, values []float64) numbers {
 	return n
 }
 
-func binNumbers(c *table.Column, a Axis) (*Binner, error) {
+func (e *Extent) binNumbers(a Axis) (*Binner, error) {
+	c, n := e.column, e.numbers
 	switch a.Scale {
 	case Natural:
 		a.Scale = natural(c)
@@ -193,42 +224,64 @@ func binNumbers(c *table.Column, a Axis) (*Binner, error) {
 	if a.Bins == 0 {
 		a.Bins = defaultBins
 	}
-	n := describe(c)
 	b := &Binning{Axis: a, Missing: n.count < c.Len(), Min: n.min, Max: n.max}
 	if n.count == 0 {
 		b.Min, b.Max = math.NaN(), math.NaN()
 	}
-	if n.count == n.infinite {
-		n.least, n.most, n.positive = 0, 0, math.Inf(1)
-	}
 	if a.Scale == Log && math.IsInf(n.positive, 1) {
 		b.Scale = Linear
 	}
-	b.Edges = divide(c, b.Axis, n)
+	b.Edges = e.divide(b.Axis, n)
 	b.Bins = len(b.Edges) - 1
 	b.Lo, b.Hi = b.Edges[0], b.Edges[b.Bins]
 	if n.min < b.Lo || n.max > b.Hi {
-		countOutside(c, b)
+		b.Below, b.Above = countOutside(c, b.Lo, b.Hi)
 	}
 	return &Binner{Binning: b, column: c}, nil
 }
 
-func countOutside(c *table.Column, b *Binning) {
-	for i := range c.Len() {
-		if v, ok := Number(c, i); ok && v < b.Lo {
-			b.Below++
-		} else if ok && v > b.Hi {
-			b.Above++
+func countOutside(c *table.Column, lo, hi float64) (below, above int) {
+	switch d := c.Data.(type) {
+	case []int32:
+		return outside(c, d, lo, hi)
+	case []int64:
+		return outside(c, d, lo, hi)
+	case []uint8:
+		return outside(c, d, lo, hi)
+	case []uint64:
+		return outside(c, d, lo, hi)
+	case []float64:
+		return outside(c, d, lo, hi)
+	}
+	return 0, 0
+}
+
+func outside[T int32 | int64 | uint8 | uint64 | float64](c *table.Column, values []T, lo, hi float64) (below, above int) {
+	for i, v := range values {
+		// Few rows are outside: only those are asked whether they have a value.
+		if f := float64(v); f < lo && c.Has(i) {
+			below++
+		} else if f > hi && c.Has(i) {
+			above++
 		}
 	}
+	return below, above
 }
 
 // divide returns the edges of an axis whose scale and number of bins are set.
-func divide(c *table.Column, a Axis, n numbers) []float64 {
+func (e *Extent) divide(a Axis, n numbers) []float64 {
+	c := e.column
 	given := a.Lo != 0 || a.Hi != 0
 	lo, hi := a.Lo, a.Hi
 	if !given {
-		lo, hi = robustRange(c, a.Scale, n)
+		lo, hi = n.least, n.most
+		if a.Scale != Quantile { // outliers take no room there
+			linear, log := e.ranges()
+			if a.Scale == Log {
+				linear = log
+			}
+			lo, hi = linear[0], linear[1]
+		}
 		if n.whole {
 			hi++ // the upper edge of the last value, one unit wide like the others
 		}
@@ -346,21 +399,17 @@ func increasing(edges []float64) []float64 {
 // would squeeze all others into a few bins. The fence lies some widths of the
 // middle 98 % beyond it, in the logarithm on a log scale: one real data set has
 // latencies of 20 years among those of 200 cycles.
-func robustRange(c *table.Column, s Scale, n numbers) (lo, hi float64) {
-	lo, hi = n.least, n.most
+func robustRange(values []float64, s Scale, n numbers) [2]float64 {
+	lo, hi := n.least, n.most
 	to, from, widths := func(v float64) float64 { return v }, func(v float64) float64 { return v }, 4.0
-	values := sample(c)
-	switch s {
-	case Quantile:
-		return lo, hi // outliers take no room there
-	case Log:
+	if s == Log {
 		lo = n.positive
 		to, from, widths = math.Log, math.Exp, 1.5
 		first := sort.Search(len(values), func(i int) bool { return values[i] > 0 })
 		values = values[first:]
 	}
 	if len(values) == 0 {
-		return lo, hi
+		return [2]float64{lo, hi}
 	}
 	for _, tail := range []int{100, 1000} {
 		k := len(values) / tail
@@ -376,9 +425,9 @@ func robustRange(c *table.Column, s Scale, n numbers) (lo, hi float64) {
 		if fence := from(a - w); fence > lo {
 			lo = values[sort.Search(len(values), func(i int) bool { return values[i] >= fence })]
 		}
-		return lo, hi
+		return [2]float64{lo, hi}
 	}
-	return lo, hi
+	return [2]float64{lo, hi}
 }
 
 // sample returns finite values of a column in order: all of a small column,

@@ -56,12 +56,12 @@ func Same(t *testing.T, r *rand.Rand, d query.Data, want, got query.Engine, n in
 }
 
 // steps does what people do next: click what is hovered, leave it, hover
-// something else, and undo.
+// something else, undo, and open another view in place of one.
 func steps(t *testing.T, ctx context.Context, r *rand.Rand, d query.Data, q query.Request, want, got query.Engine) {
 	t.Helper()
 	first := q
-	for range r.IntN(5) {
-		switch r.IntN(5) {
+	for range r.IntN(6) {
+		switch r.IntN(8) {
 		case 0:
 			q.Where = q.Hover
 		case 1:
@@ -72,6 +72,12 @@ func steps(t *testing.T, ctx context.Context, r *rand.Rand, d query.Data, q quer
 			q.Hover = Expr(r, d, 1)
 		case 4:
 			q.Where, q.Hover = first.Where, nil
+		case 5:
+			q.Pairs = nil
+		case 6:
+			q.Axes = append(slices.Clone(q.Axes), axis(r, d))
+		case 7:
+			q.Axes, q.Pairs = first.Axes, first.Pairs
 		}
 		Check(t, ctx, d, &q, want, got)
 	}
