@@ -169,13 +169,13 @@ func (e *Engine) countFrom(ctx context.Context, counters []*counter, ls *layers,
 // false if there were no such questions.
 func (e *Engine) countMissing(ctx context.Context, l *lease, counters []*counter, ls *layers, out []layered) (bool, error) {
 	before := e.sameRows(l, ls)
-	if before == nil {
+	if len(before) == 0 {
 		return false, nil
 	}
 	var missing []int
 	var rest []layered
 	for i, c := range counters {
-		known, ok := before.of(c)
+		known, ok := find(before, c)
 		if !ok {
 			missing = append(missing, i)
 			rest = append(rest, out[i])
@@ -195,18 +195,28 @@ func (e *Engine) countMissing(ctx context.Context, l *lease, counters []*counter
 	return true, nil
 }
 
-// sameRows returns the last results about the same layers.
-func (e *Engine) sameRows(l *lease, ls *layers) *last {
+// sameRows returns the last results about the same layers, by any questions.
+func (e *Engine) sameRows(l *lease, ls *layers) []*last {
 	e.mu.Lock()
 	keys := slices.Clone(e.lasts)
 	e.mu.Unlock()
-	for _, key := range slices.Backward(keys) {
+	var same []*last
+	for _, key := range keys {
 		b, ok := l.look(key).(*last)
 		if ok && key.filter == ls.filter && b.sets[query.Selected].equal(ls.sets[query.Selected]) && b.sets[query.Hovered].equal(ls.sets[query.Hovered]) {
-			return b
+			same = append(same, b)
 		}
 	}
-	return nil
+	return same
+}
+
+func find(among []*last, c *counter) (layered, bool) {
+	for _, b := range among {
+		if r, ok := b.of(c); ok {
+			return r, true
+		}
+	}
+	return layered{}, false
 }
 
 // of returns what a counter found; that of an axis may be the margin of a pair.

@@ -242,6 +242,15 @@ export class Store {
     if (questions) this.refresh('now');
   }
 
+  // foresee has the server work out what a view is about to ask about the same
+  // rows. Nobody waits for the answer.
+  foresee(questions: Questions): void {
+    const { info, state, busy } = this.snap;
+    if (!info || busy) return;
+    const rows = { where: sel.text(state.select), filter: sel.text(state.filter), hover: '' };
+    this.api.ask(info.id, { ...questions, ...rows }, new AbortController().signal).catch(() => {});
+  }
+
   // retry asks again after a failure.
   retry(): void {
     if (this.snap.info) this.refresh('now');
