@@ -125,7 +125,7 @@ async function interactions(size: string, server: Running, browser: Browser): Pr
     const box = (await tab.boundingBox())!;
     await page.mouse.move(box.x + 10, box.y + 10);
     await watch.quiet();
-    views.push(await watch.time('click', () => page.mouse.click(box.x + 10, box.y + 10)));
+    views.push(await watch.time('click', () => page.mouse.click(box.x + 10, box.y + 10), key));
   }
   add(`page-tab-${size}`, views, 100);
   expect(problems).toEqual([]);
@@ -196,27 +196,34 @@ async function drawnAll(page: Page): Promise<void> {
 
 interface Bench {
   last: number; // when the frame with the last draw had ended
+  first: Record<string, number>; // when that with the first redraw of a view had
+}
+
+interface Watch {
+  quiet(): Promise<void>;
+  /** How long an event's answer takes: the last draw of all views, or the first of the view it opens. */
+  time(event: string, act: () => Promise<unknown>, opens?: string): Promise<number>;
 }
 
 /** Follows the events, draws and frames of a page. */
-async function watched(page: Page): Promise<{ quiet(): Promise<void>; time(event: string, act: () => Promise<unknown>): Promise<number> }> {
+async function watched(page: Page): Promise<Watch> {
   const pending = new Set<unknown>();
   page.on('request', (r) => r.url().includes('/ask') && pending.add(r));
   page.on('requestfinished', (r) => pending.delete(r));
   page.on('requestfailed', (r) => pending.delete(r));
   await page.evaluate(() => {
-    const bench: Bench = { last: 0 };
+    const bench: Bench = { last: 0, first: {} };
     Object.assign(window, { bench });
     // Views draw in the callbacks of a frame (base/scheduler.ts) and measure it:
     // what is asked for there is called when that frame is over.
     const { measure } = performance;
-    let asked = false;
+    let drawn: string[] = [];
     performance.measure = (name: string, ...rest: never[]) => {
-      if (name.startsWith('draw ') && !asked) {
-        asked = true;
+      if (/^(re)?draw /.test(name) && drawn.push(name) === 1) {
         requestAnimationFrame(() => {
-          asked = false;
           bench.last = performance.now();
+          for (const view of drawn) bench.first[view] ??= bench.last;
+          drawn = [];
         });
       }
       return measure.call(performance, name, ...rest);
@@ -234,11 +241,19 @@ async function watched(page: Page): Promise<{ quiet(): Promise<void>; time(event
   };
   return {
     quiet,
-    time: async (event, act) => {
+    time: async (event, act, opens) => {
+      await page.evaluate(() => ((window as unknown as { bench: Bench }).bench.first = {}));
       await act();
       await page.waitForTimeout(60); // the rest before a hover is asked for
       await quiet();
-      return page.evaluate((kind) => (window as unknown as { bench: Bench }).bench.last - (window as unknown as Record<string, number>)[`at-${kind}`]!, event);
+      return page.evaluate(
+        ([kind, view]) => {
+          const { bench } = window as unknown as { bench: Bench };
+          const at = (window as unknown as Record<string, number>)[`at-${kind}`]!;
+          return (view === undefined ? bench.last : bench.first[`redraw ${view}`]!) - at;
+        },
+        [event, opens] as const,
+      );
     },
   };
 }
