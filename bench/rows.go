@@ -16,6 +16,7 @@ var rows = []Row{
 	{"mesh-page", meshPage},
 	{"import", imports},
 	{"perf", perfData},
+	{"perf-unwind", perfUnwind},
 	{"symbol", attribution},
 	{"record", recordings},
 	{"cycles", cycles},

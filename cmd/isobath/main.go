@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"isobath/internal/dataset"
 )
 
 func main() {
@@ -61,6 +63,9 @@ func execute(ctx context.Context, args []string) int {
 
 // withVerb puts open before a file that is named without a verb.
 func withVerb(root *cobra.Command, args []string) []string {
+	if len(args) > 0 && args[0] == dataset.Stdin {
+		return append([]string{"open"}, args...)
+	}
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
 		return args
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,9 +27,11 @@ func newOpen() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "open [FILE…]",
 		Short: "Show runs or foreign files in the browser",
+		Example: `  isobath open perf.data
+  perf record -o - --call-graph dwarf ./program | isobath open -`,
 		Long: `Open imports each FILE if needed, serves the page on loopback, prints its
 address and opens the browser. Without FILE the page offers recent files, and
-takes files dropped onto it.
+takes files dropped onto it. A FILE of - is standard input, read to its end.
 
 A message trace and samples of the same execution are shown as one run, as
 'isobath import TRACE SAMPLES… -o RUN' would keep them; two traces, or samples
@@ -40,6 +43,23 @@ without a trace, each by themselves.
 	f.add(cmd)
 	cmd.Flags().BoolVar(&f.noBrowser, "no-browser", false, "only print the address")
 	return cmd
+}
+
+// withStdin puts standard input, where it is named, into a file that the server
+// may read as often as it likes; remove deletes it.
+func withStdin(cmd *cobra.Command, files []string) (out []string, remove func(), err error) {
+	at := slices.Index(files, dataset.Stdin)
+	if at < 0 {
+		return files, func() {}, nil
+	}
+	out = slices.Clone(files)
+	if slices.Contains(out[at+1:], dataset.Stdin) {
+		return nil, nil, usagef("standard input (-) can be read only once")
+	}
+	if out[at], remove, err = dataset.Spool(cmd.Context(), cmd.InOrStdin()); err != nil {
+		return nil, nil, err
+	}
+	return out, remove, nil
 }
 
 // absolute makes paths that stay right wherever the server looks from, and says

@@ -22,11 +22,19 @@ import (
 // the test ends.
 func opened(t *testing.T, files ...string) func(path string, answer any) {
 	t.Helper()
+	return openedFrom(t, strings.NewReader(""), append([]string{"open"}, files...)...)
+}
+
+// openedFrom is opened with something at standard input, and words that may
+// begin with a verb.
+func openedFrom(t *testing.T, stdin io.Reader, words ...string) func(path string, answer any) {
+	t.Helper()
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
 	out, in := io.Pipe()
 	root := newRoot()
-	root.SetArgs(append([]string{"open", "--no-browser", "--port", "0"}, files...))
+	root.SetArgs(withVerb(root, append(words, "--no-browser", "--port", "0")))
+	root.SetIn(stdin)
 	root.SetOut(in)
 	end := make(chan error, 1)
 	go func() {

@@ -113,8 +113,12 @@ func (f *serveFlags) serve(cmd *cobra.Command, files []string, first func(*serve
 	if err != nil {
 		return err
 	}
-	files, err = absolute(files)
+	files, remove, err := withStdin(cmd, files)
 	if err != nil {
+		return err
+	}
+	defer remove()
+	if files, err = absolute(files); err != nil {
 		return err
 	}
 	token := server.NewToken()

@@ -145,20 +145,39 @@ func Columns(path string) ([]formats.Candidate, error) {
 // Stdin is the path of standard input.
 const Stdin = "-"
 
-// spooled writes a stream to a temporary file.
-func spooled(r io.Reader) (path string, err error) {
-	f, err := os.CreateTemp("", "isobath-stdin-*")
+// Spool writes a stream to a temporary file, which remove deletes: most readers
+// go back and forth in their file. It ends early with the context, although the
+// stream may not.
+func Spool(ctx context.Context, r io.Reader) (path string, remove func(), err error) {
+	dir, err := os.MkdirTemp("", "isobath-stdin-*")
 	if err != nil {
-		return "", err
+		return "", nil, err
+	}
+	remove = func() { os.RemoveAll(dir) }
+	path = filepath.Join(dir, "stdin")
+	done := make(chan error, 1)
+	go func() { done <- spool(path, r) }()
+	select {
+	case err = <-done:
+	case <-ctx.Done(): // what is still being read goes to a file without a name
+		err = ctx.Err()
+	}
+	if err != nil {
+		remove()
+		return "", nil, err
+	}
+	return path, remove, nil
+}
+
+func spool(path string, r io.Reader) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
 	}
 	if _, err = io.Copy(f, r); err != nil {
 		err = fmt.Errorf("keep %s in a temporary file: %w; set TMPDIR to a folder with room", formats.StdinName, err)
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		os.Remove(f.Name())
-		return "", err
-	}
-	return f.Name(), nil
+	return errors.Join(err, f.Close())
 }
 
 // imported reads a foreign file.
@@ -166,15 +185,14 @@ func imported(ctx context.Context, path string, opt Options) (*run.Run, error) {
 	if path != Stdin {
 		return importedFrom(ctx, path, path, opt)
 	}
-	// Most readers go back and forth in their file.
-	spool, err := spooled(os.Stdin)
+	file, remove, err := Spool(ctx, os.Stdin)
 	if err != nil {
 		return nil, err
 	}
-	defer os.Remove(spool)
-	r, err := importedFrom(ctx, spool, formats.StdinName, opt)
+	defer remove()
+	r, err := importedFrom(ctx, file, formats.StdinName, opt)
 	if err != nil {
-		return nil, &renamed{err, spool, formats.StdinName}
+		return nil, &renamed{err, file, formats.StdinName}
 	}
 	return r, nil
 }

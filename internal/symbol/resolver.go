@@ -167,7 +167,7 @@ func (r *Resolver) Warnings() []string {
 			continue
 		}
 		asked[s.binary] = true
-		if s.binary.NoLines != "" {
+		if s.binary.NoLines != "" && s.module != vdsoName {
 			out = append(out, fmt.Sprintf("no source lines of %s: %s", s.binary.Path, s.binary.NoLines))
 		}
 		for _, gap := range s.binary.Gaps() {

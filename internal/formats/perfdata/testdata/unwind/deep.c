@@ -1,5 +1,5 @@
-// Calls of every shape a compiler lays out differently, for 0.3 s of processor
-// time however fast the machine is: leaves, large frames, frames of variable
+// Calls of every shape a compiler lays out differently, for so many tenths of a
+// second of processor time, however fast the machine is: leaves, large frames, frames of variable
 // size, recursion within and beyond the copy of the stack, calls back from a
 // library and from the C library, system calls, and the kernel's own library.
 #include <stdio.h>
@@ -61,9 +61,10 @@ static int order(const void *a, const void *b)
 	work(1);
 	return *(int *)a - *(int *)b;
 }
-int main(void)
+int main(int argc, char **argv)
 {
-	while (clock() < CLOCKS_PER_SEC * 3 / 10) {
+	int tenths = argc > 1 ? atoi(argv[1]) : 3;
+	while (clock() < CLOCKS_PER_SEC / 10 * tenths) {
 		int v[4] = {3, 1, 4, 2};
 		sink += leaf(3) + big(5) + recurse(5) + recurse(40) + recurse(400) + variable(9);
 		sink += library(3, leaf) + library(5, recurse) + clocks(1) + calls(2);
