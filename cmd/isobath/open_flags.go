@@ -24,6 +24,7 @@ type importFlags struct {
 	sources   []string
 	topology  string
 	names     string
+	kallsyms  string
 	allOps    bool
 	salvage   bool
 }
@@ -36,12 +37,13 @@ func (f *importFlags) add(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.sources, "sources", nil, "look for source files in this `folder` too (repeatable)")
 	flags.StringVar(&f.topology, "topology", "", "hardware topology to use: hwloc, Mitos or sys-sage `XML`")
 	flags.StringVar(&f.names, "objects", "", "a `file` that says what objects are: \"allocation at heat.c:57 is u double[1024][1024]\"")
+	flags.StringVar(&f.kallsyms, "kallsyms", "", "symbols of the recorded kernel: a copy of its /proc/kallsyms `file`")
 	flags.BoolVar(&f.salvage, "salvage", false, "import what is readable of a damaged file")
 }
 
 func (f *importFlags) options() (dataset.Options, error) {
 	opt := dataset.Options{Topology: f.topology, Sources: f.sources, Names: f.names}
-	opt.L1Latency, opt.AllOps, opt.Salvage = f.l1Latency, f.allOps, f.salvage
+	opt.L1Latency, opt.AllOps, opt.Salvage, opt.Kallsyms = f.l1Latency, f.allOps, f.salvage, f.kallsyms
 	for _, m := range f.maps {
 		to, from, ok := strings.Cut(m, "=")
 		if !ok || to == "" || from == "" {

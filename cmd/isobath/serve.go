@@ -52,6 +52,7 @@ type serveFlags struct {
 	sources   []string
 	topology  string
 	binary    string
+	kallsyms  string
 	meshes    []string
 	link      string
 	linkFile  string
@@ -72,6 +73,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.compress, "compress", false, "compress answers, for slow connections (default over ssh)")
 	flags.StringArrayVar(&f.sources, "sources", nil, "folder with source files")
 	flags.StringVar(&f.topology, "topology", "", "hardware topology of the samples, as lstopo exports it")
+	flags.StringVar(&f.kallsyms, "kallsyms", "", "symbols of the recorded kernel: a copy of its /proc/kallsyms")
 	flags.StringVar(&f.binary, "binary", "", "program of a reference trace, for its source lines")
 	flags.StringArrayVar(&f.meshes, "mesh", nil, "mesh of the simulation, for samples: a file, pattern or folder of dumps (repeatable)")
 	flags.StringVar(&f.link, "link", "", "let ParaView and other viewers connect at `ADDRESS`, as 127.0.0.1:0; needs samples on a mesh")
@@ -134,7 +136,7 @@ func (f *serveFlags) serve(cmd *cobra.Command, files []string, first func(*serve
 		}
 	}
 	loader := server.NewLoader(dataset.Options{
-		Options: formats.Options{L1Latency: formats.DefaultL1Latency}, Topology: f.topology, Sources: f.sources,
+		Options: formats.Options{L1Latency: formats.DefaultL1Latency, Kallsyms: f.kallsyms}, Topology: f.topology, Sources: f.sources,
 		Budget: kernel.NewBudget(budget),
 		Warn:   func(s string) { fmt.Fprintf(cmd.ErrOrStderr(), "isobath: %s\n", s) },
 	})

@@ -90,6 +90,9 @@ type Options struct {
 	// AllOps keeps the micro-ops of an IBS file that are no memory operations:
 	// they have no address, level and latency, but branches are among them.
 	AllOps bool
+	// Kallsyms is a file with the symbols of the recorded kernel, in the form of
+	// /proc/kallsyms; empty: those the recording has or this machine shares.
+	Kallsyms string
 	// Salvage accepts damaged input as far as it can be read.
 	Salvage bool
 	// Progress, if set, is called now and then with bytes read of bytes in

@@ -148,7 +148,11 @@ func TestColumns(t *testing.T) {
 		Rows: 8, HasAddr: table.FullBits(8),
 	}
 	s.HasAddr.Clear(4)
-	files.UseKernel(&Kallsyms{addrs: []uint64{0xffffffff81000000}, names: []string{"do_work"}, modules: []string{""}})
+	kernel, err := ReadKallsyms(strings.NewReader("ffffffff81000000 T do_work\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files.UseKernel(kernel)
 	columns, err := NewResolver(space, files, objects).Columns(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
@@ -279,12 +283,39 @@ func TestNamings(t *testing.T) {
 	}
 }
 
+// A history answers in any order of time what replaying answers in one.
+func TestHistory(t *testing.T) {
+	s := &Space{}
+	s.Map(7, 10, Mapping{Start: 0x1000, End: 0x3000, Path: "/a"})
+	s.Map(7, 20, Mapping{Start: 0x2000, End: 0x4000, Path: "/b"})
+	s.Fork(7, 8, 25)
+	s.Unmap(7, 30, 0x1000, 0x1800)
+	s.Exec(7, 40)
+	s.Map(Kernel, 0, Mapping{Start: 1 << 63, End: 1<<63 + 0x1000, Path: "[kernel]"})
+	h := s.History()
+	path := func(m *Mapping) string {
+		if m == nil {
+			return ""
+		}
+		return m.Path
+	}
+	for _, at := range []uint64{45, 5, 25, 10, 39, 20, 30, 0, 40, 24} {
+		for _, pid := range []int{7, 8, 9} {
+			for _, addr := range []uint64{0, 0x1000, 0x1900, 0x2000, 0x3fff, 0x4000, 1<<63 + 8} {
+				if got, want := path(h.At(pid, at).Find(addr)), path(s.Find(pid, at, addr)); got != want {
+					t.Errorf("process %d at %d, %#x: %q, replayed %q", pid, at, addr, got, want)
+				}
+			}
+		}
+	}
+}
+
 func TestKallsyms(t *testing.T) {
 	k, err := ReadKallsyms(strings.NewReader("ffffffff81000000 T _stext\nffffffff81000000 t startup\nffffffff81000100 T do_one\nffffffff82000000 D jiffies\nffffffffc0000000 t probe [nvme]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for addr, want := range map[uint64]string{0xffffffff81000050: "_stext ", 0xffffffff81000100: "do_one ", 0xffffffffc0000001: "probe nvme", 0xffffffff80000000: "", 0xffffffffc0500000: ""} {
+	for addr, want := range map[uint64]string{0xffffffff81000050: "startup ", 0xffffffff81000100: "do_one ", 0xffffffffc0000001: "probe nvme", 0xffffffff80000000: "", 0xffffffffc0500000: ""} {
 		name, module, ok := k.Function(addr)
 		if got := name + " " + module; ok != (want != "") || ok && got != want {
 			t.Errorf("%#x: %q %v, want %q", addr, got, ok, want)
@@ -292,5 +323,18 @@ func TestKallsyms(t *testing.T) {
 	}
 	if _, err := ReadKallsyms(strings.NewReader("0000000000000000 T _stext\n")); err != ErrHidden {
 		t.Errorf("hidden addresses: %v", err)
+	}
+	if _, err := ReadKallsyms(strings.NewReader("no such list\n")); err == nil || err == ErrHidden {
+		t.Errorf("no list: %v", err)
+	}
+	if at, ok := k.Address("_stext"); !ok || at != 0xffffffff81000000 {
+		t.Errorf("_stext at %#x", at)
+	}
+	moved := k.Moved(0x1000)
+	if name, _, _ := moved.Function(0xffffffff81001100); name != "do_one" {
+		t.Errorf("do_one moved: %q", name)
+	}
+	if name, _, ok := moved.Function(0xffffffffc0000001); ok {
+		t.Errorf("modules move by themselves, but there is %q", name)
 	}
 }

@@ -72,7 +72,7 @@ const maxSites = 1 << 19
 // attribute walks over samples and notes in order of time.
 func (b *builder) attribute(ctx context.Context) (*attribution, error) {
 	at := &attribution{
-		b: b, space: mappings(b.im.notes, &b.im.features, b.r.time.used), files: b.im.binaries(), commands: map[int32]uint32{}, names: table.NewInterner(),
+		b: b, space: mappings(b.im.notes, &b.im.features, b.r.time.used), files: b.im.binaryFiles(), commands: map[int32]uint32{}, names: table.NewInterner(),
 		lossy: newLosses(), sites: map[siteKey]uint32{}, hasCode: b.r.ip.used,
 	}
 	size := min(bits.Len(uint(b.n)), recentBits)
@@ -99,25 +99,6 @@ func (b *builder) attribute(ctx context.Context) (*attribution, error) {
 	return at, b.err
 }
 
-// binaries prepares the search for the files that were mapped.
-func (im *importer) binaries() *symbol.Files {
-	files := im.binaryFiles()
-	start := uint64(0)
-	for i := range im.notes {
-		if n := &im.notes[i]; n.Kind == Map && n.Kernel {
-			start = n.Start
-			break
-		}
-	}
-	// The kernel's symbols of this machine are those of the recording only if
-	// its text begins with the same symbol at the same place: every boot may
-	// move it.
-	if files.Elsewhere || !textStart(files.Kernel(), start) {
-		files.UseKernel(nil)
-	}
-	return files
-}
-
 // binaryFiles returns the files of the recording, which are looked for once.
 func (im *importer) binaryFiles() *symbol.Files {
 	if im.files == nil {
@@ -127,14 +108,6 @@ func (im *importer) binaryFiles() *symbol.Files {
 		im.files.SameKernel = !im.files.Elsewhere && im.features.OSRelease != "" && im.features.OSRelease == strings.TrimSpace(string(release))
 	}
 	return im.files
-}
-
-func textStart(k *symbol.Kallsyms, at uint64) bool {
-	if k == nil || at == 0 {
-		return false
-	}
-	name, _, ok := k.Function(at)
-	return ok && slices.Contains([]string{"_text", "_stext", "startup_64", "_head", "srso_alias_untrain_ret"}, name)
 }
 
 // mappings returns the address spaces that notes tell of. Without times in the

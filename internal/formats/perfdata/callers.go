@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -72,12 +73,16 @@ func hasUser(chain perfevent.Words) bool {
 func (im *importer) newCallers() (*callers, error) {
 	v := &mappingScan{file: *im.file}
 	v.warnings = nil // the file is read once more, which says all
-	if err := v.all(im.ctx, im.more); err != nil {
+	if err := v.all(im.ctx, im.beside.records); err != nil {
 		return nil, err
+	}
+	arch := im.features.Arch
+	if arch == "" {
+		arch = runtime.GOARCH // as perf does
 	}
 	timed := im.events[im.sample.Event].SampleType&perfevent.SampleTime != 0
 	space := mappings(v.notes, &v.features, timed)
-	return &callers{history: space.History(), unwind: unwind.New(im.binaryFiles(), im.features.Arch), timed: timed, blamed: map[string]int{}}, nil
+	return &callers{history: space.History(), unwind: unwind.New(im.binaryFiles(), arch), timed: timed, blamed: map[string]int{}}, nil
 }
 
 // mappingScan collects what changes mappings.

@@ -97,7 +97,7 @@ func ourChains(t *testing.T, path string) ([]stackSample, *callers) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := &chainScan{importer: newImporter(context.Background(), f, &formats.Options{}), t: t}
+	v := &chainScan{importer: newImporter(context.Background(), f, &formats.Options{}, folder{}), t: t}
 	if err := f.scan(context.Background(), f.r, f.data, v); err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,28 @@ func seeds(t testing.TB) [][]byte {
 			w.Feature(16, w.PMUs(map[uint32]string{4: "cpu"}, 4))
 		}))
 	}
-	return append(out, ibsFile(t, 0, 0), speSeed(t))
+	return append(out, ibsFile(t, 0, 0), speSeed(t), stackSeed(t))
+}
+
+// stackSeed has copies of the stack of a program that is on every machine.
+func stackSeed(t testing.TB) []byte {
+	e := memEvent("loads", 1)
+	e.SampleType |= perfsynth.Callchain | perfsynth.RegsUser | perfsynth.StackUser
+	e.RegsUser = 0xff0fff
+	return synth(t, perfsynth.Options{}, []perfsynth.Event{e}, func(w *perfsynth.Writer) {
+		w.Mmap(1, 5, 5, 0x400000, 0x100000, 0, "/bin/true")
+		regs := make([]uint64, 20)
+		regs[7], regs[8] = 0x7fff0000, 0x402010
+		for i := range 4 {
+			stack := make([]byte, 16*i)
+			for at := 0; at < len(stack); at += 8 {
+				binary.LittleEndian.PutUint64(stack[at:], 0x402000+uint64(at))
+			}
+			w.Sample(perfsynth.Sample{Misc: 2, Time: 4 + uint64(i), PID: 5, TID: 5, IP: 0x402010, Chain: []uint64{}, RegsUser: regs, Stack: stack})
+		}
+		w.Feature(6, w.String("x86_64"))
+		w.Feature(12, w.Names())
+	})
 }
 
 func speSeed(t testing.TB) []byte {
@@ -49,7 +70,7 @@ func FuzzContainer(f *testing.F) {
 		f.Add(s, true)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, salvage bool) {
-		im, err := parse(context.Background(), bytes.NewReader(data), int64(len(data)), &formats.Options{Salvage: salvage})
+		im, err := parse(context.Background(), bytes.NewReader(data), int64(len(data)), &formats.Options{Salvage: salvage}, folder{})
 		if err != nil {
 			return
 		}
@@ -84,7 +105,7 @@ func FuzzRecord(f *testing.F) {
 		if err := w.Close(); err != nil {
 			return
 		}
-		im, err := parse(context.Background(), bytes.NewReader(buf.B), int64(len(buf.B)), &formats.Options{Salvage: true})
+		im, err := parse(context.Background(), bytes.NewReader(buf.B), int64(len(buf.B)), &formats.Options{Salvage: true}, folder{})
 		if err == nil && im.Tables[0].Rows() > 2 && typ != recCompressed && typ != recCompressed2 && typ != recAuxtrace {
 			t.Errorf("%d rows of two records", im.Tables[0].Rows())
 		}

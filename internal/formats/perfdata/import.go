@@ -30,7 +30,7 @@ type importer struct {
 	callers *callers // nil until a sample has a copy of the stack
 	files   *symbol.Files
 	ctx     context.Context // of the import, for what a record starts
-	more    []string        // files of records beside this one
+	beside  folder
 
 	before  int64          // bytes of the files read before this one
 	unknown map[uint32]int // records of types nobody knows
@@ -49,22 +49,28 @@ type importer struct {
 	members             int               // samples of events whose group leader interrupted
 }
 
-func newImporter(ctx context.Context, f *file, opt *formats.Options, more ...string) *importer {
-	return &importer{file: f, opt: opt, ctx: ctx, more: more, rows: newRows(), fetches: newRows(), sources: newSources(), stacks: newStacks(), unknown: map[uint32]int{},
+func newImporter(ctx context.Context, f *file, opt *formats.Options, beside folder) *importer {
+	return &importer{file: f, opt: opt, ctx: ctx, beside: beside, rows: newRows(), fetches: newRows(), sources: newSources(), stacks: newStacks(), unknown: map[uint32]int{},
 		trace: trace{buffers: map[uint32]*buffer{}}, ibsCodes: map[ibsKey]uint32{}, counters: map[uint64]uint64{}}
 }
 
-// parse reads a whole file, and further files that hold nothing but records.
-func parse(ctx context.Context, r io.ReaderAt, size int64, opt *formats.Options, more ...string) (*formats.Imported, error) {
+// folder is what stands beside a file that perf keeps in a folder of its own.
+type folder struct {
+	path    string   // empty: the file is alone
+	records []string // files that hold nothing but records
+}
+
+// parse reads a whole file, and what is beside it.
+func parse(ctx context.Context, r io.ReaderAt, size int64, opt *formats.Options, beside folder) (*formats.Imported, error) {
 	f, err := open(r, size, opt.Salvage)
 	if err != nil {
 		return nil, err
 	}
-	im := newImporter(ctx, f, opt, more...)
+	im := newImporter(ctx, f, opt, beside)
 	if err := f.scan(ctx, f.r, f.data, im); err != nil {
 		return nil, err
 	}
-	for _, path := range more {
+	for _, path := range beside.records {
 		if err := im.scanFile(ctx, path); err != nil {
 			return nil, err
 		}
@@ -83,6 +89,9 @@ func parse(ctx context.Context, r io.ReaderAt, size int64, opt *formats.Options,
 	}
 	if out.Topology != nil {
 		out.TopologyName = "perf.data"
+	}
+	if err := im.nameKernel(); err != nil {
+		return nil, err
 	}
 	out.Tables, err = im.tables(ctx)
 	out.Warnings = f.warnings

@@ -263,7 +263,7 @@ func scanFile(t *testing.T, path string) *importer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	im := newImporter(context.Background(), f, &formats.Options{})
+	im := newImporter(context.Background(), f, &formats.Options{}, folder{})
 	if err := f.scan(context.Background(), f.r, f.data, im); err != nil {
 		t.Fatal(err)
 	}

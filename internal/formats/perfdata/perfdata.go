@@ -51,10 +51,10 @@ func sniff(in *formats.Input) bool {
 
 func read(ctx context.Context, in *formats.Input, opt *formats.Options) (*formats.Imported, error) {
 	path := in.Path
-	var more []string
+	var beside folder
 	if in.Dir() {
 		path = filepath.Join(in.Path, mainFile)
-		more = threadFiles(in)
+		beside = folder{in.Path, threadFiles(in)}
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -65,7 +65,7 @@ func read(ctx context.Context, in *formats.Input, opt *formats.Options) (*format
 	if err != nil {
 		return nil, err
 	}
-	out, err := parse(ctx, f, info.Size(), opt, more...)
+	out, err := parse(ctx, f, info.Size(), opt, beside)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", in.Path, err)
 	}

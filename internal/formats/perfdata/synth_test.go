@@ -39,7 +39,7 @@ func synth(t testing.TB, opt perfsynth.Options, events []perfsynth.Event, write 
 }
 
 func parseBytes(data []byte, opt formats.Options) (*formats.Imported, error) {
-	return parse(context.Background(), bytes.NewReader(data), int64(len(data)), &opt)
+	return parse(context.Background(), bytes.NewReader(data), int64(len(data)), &opt, folder{})
 }
 
 func mustParse(t testing.TB, data []byte) *formats.Imported {
