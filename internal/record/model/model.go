@@ -23,6 +23,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -206,33 +207,47 @@ func (e extent) lines(whole extent, line uint64) float64 {
 	return min(span(e)*(n+1)/(n-1), span(whole))
 }
 
+// part is an object's share of a cache.
+type part struct {
+	object      int
+	rate, lines float64
+}
+
+// parts lists objects in order of their numbers: sums of rounded numbers depend
+// on the order of their terms, and the same samples must give the same levels.
+func parts(objects, whole map[int]extent, line uint64) []part {
+	out := make([]part, 0, len(objects))
+	for _, o := range slices.Sorted(maps.Keys(objects)) {
+		out = append(out, part{o, float64(objects[o].samples), objects[o].lines(whole[o], line)})
+	}
+	return out
+}
+
 // hold returns the probability that a line of each object is in a cache.
 func hold(objects, whole map[int]extent, size, line uint64) map[int]float64 {
 	capacity := float64(size / line)
-	type part struct{ rate, lines float64 }
-	parts := make(map[int]part, len(objects))
-	all, total := 0.0, 0
-	for o, e := range objects {
-		parts[o] = part{float64(e.samples), e.lines(whole[o], line)}
-		all += parts[o].lines
-		total += e.samples
+	shares := parts(objects, whole, line)
+	all, total := 0.0, 0.0
+	for _, p := range shares {
+		all += p.lines
+		total += p.rate
 	}
-	out := make(map[int]float64, len(parts))
+	out := make(map[int]float64, len(shares))
 	if all <= capacity {
-		for o := range parts {
-			out[o] = 1
+		for _, p := range shares {
+			out[p.object] = 1
 		}
 		return out
 	}
 	filled := func(t float64) float64 {
 		sum := 0.0
-		for _, p := range parts {
+		for _, p := range shares {
 			sum += p.lines * -math.Expm1(-p.rate*t/p.lines)
 		}
 		return sum
 	}
 	// The filled part grows with t; double until it is too much, then halve.
-	high := capacity / float64(total)
+	high := capacity / total
 	for range 200 {
 		if filled(high) >= capacity {
 			break
@@ -247,8 +262,8 @@ func hold(objects, whole map[int]extent, size, line uint64) map[int]float64 {
 			high = mid
 		}
 	}
-	for o, p := range parts {
-		out[o] = -math.Expm1(-p.rate * high / p.lines)
+	for _, p := range shares {
+		out[p.object] = -math.Expm1(-p.rate * high / p.lines)
 	}
 	return out
 }

@@ -203,3 +203,40 @@ func TestTopologies(t *testing.T) {
 		t.Errorf("no samples give %v", got)
 	}
 }
+
+// The same samples give the same probabilities to the last bit, and the same
+// levels: rounding depends on the order of terms, which a map does not keep.
+func TestSameEveryTime(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 1))
+	objects := map[int]extent{}
+	var samples []Sample
+	for o := range 60 {
+		base := uint64(o) << 30
+		length := 1 + random.Uint64N(1<<22)
+		objects[o] = extent{samples: 3 + random.IntN(400), low: base, top: base + length}
+		for range 20 {
+			samples = append(samples, Sample{CPU: random.IntN(4), Object: o, Addr: base + random.Uint64N(length), Home: -1})
+		}
+	}
+	random.Shuffle(len(samples), func(i, k int) { samples[i], samples[k] = samples[k], samples[i] })
+	m, err := New(machine(t, 2, 2, cachesim.TwoSocket().Levels))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bits := func(p map[int]float64) string {
+		text := ""
+		for o := range 60 {
+			text += fmt.Sprintf("%016x ", math.Float64bits(p[o]))
+		}
+		return text
+	}
+	first, levels := bits(hold(objects, objects, 1<<21, 64)), fmt.Sprint(m.Levels(samples))
+	for range 50 {
+		if again := bits(hold(objects, objects, 1<<21, 64)); again != first {
+			t.Fatalf("probabilities differ:\n%s\n%s", first, again)
+		}
+		if again := fmt.Sprint(m.Levels(samples)); again != levels {
+			t.Fatal("levels differ")
+		}
+	}
+}
