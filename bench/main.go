@@ -64,9 +64,12 @@ func (r Result) bar() string {
 
 func number(f float64) string { return strconv.FormatFloat(f, 'g', 3, 64) }
 
+// ratio has a digit more: some bars are one percent above 1.
+func ratio(f float64) string { return strconv.FormatFloat(f, 'g', 4, 64) }
+
 func (r Result) line() string {
 	return fmt.Sprintf("bench %s ours=%s%s peer=%s%s ratio=%s bar=%s %s",
-		r.Name, number(r.Ours), r.Unit, number(r.Peer), r.Unit, number(r.Ratio), r.bar(), r.verdict())
+		r.Name, number(r.Ours), r.Unit, number(r.Peer), r.Unit, ratio(r.Ratio), r.bar(), r.verdict())
 }
 
 func main() {
@@ -119,7 +122,7 @@ func printTable(results []Result) {
 	fmt.Fprintf(w, "\nname\tours\tpeer\tratio\tbar\t\tpeer is\n")
 	for _, r := range results {
 		fmt.Fprintf(w, "%s\t%s %s\t%s %s\t%s\t%s\t%s\t%s\n",
-			r.Name, number(r.Ours), r.Unit, number(r.Peer), r.Unit, number(r.Ratio), r.bar(), r.verdict(), r.Versus)
+			r.Name, number(r.Ours), r.Unit, number(r.Peer), r.Unit, ratio(r.Ratio), r.bar(), r.verdict(), r.Versus)
 	}
 	w.Flush()
 }

@@ -77,3 +77,15 @@ func (t timings) median() float64 {
 	slices.Sort(t)
 	return t[len(t)/2]
 }
+
+// interval is where the median lies with a probability of 95 %, whatever the
+// distribution is: as many values are below it as heads fall in so many throws.
+func (t timings) interval() (low, high float64) {
+	if len(t) == 0 {
+		return 0, 0
+	}
+	slices.Sort(t)
+	n := float64(len(t))
+	k := max(0, int(n/2-1.96*math.Sqrt(n)/2)-1)
+	return t[k], t[len(t)-1-k]
+}
