@@ -69,6 +69,14 @@ func (i *traceInfo) write(w io.Writer) error {
 		style.Bold(term.Thousands(i.Processes)), term.Thousands(i.Events), term.Thousands(i.Operations), time.Duration(i.SpanNS))
 	fmt.Fprintf(w, "%s messages (%s unmatched), %s collectives, %s regions\n", term.Thousands(i.Messages), term.Thousands(i.Unmatched),
 		term.Thousands(i.Collectives), term.Thousands(i.Regions))
+	if m := i.Moved; m != nil {
+		if n := m.Puts + m.Gets + m.Atomics; n > 0 {
+			fmt.Fprintf(w, "%s one-sided operations, %s bytes\n", term.Thousands(n), term.Thousands(int(m.Bytes)))
+		}
+		if m.FileOperations > 0 {
+			fmt.Fprintf(w, "%s operations on files, %s bytes read, %s written\n", term.Thousands(m.FileOperations), term.Thousands(int(m.FileRead)), term.Thousands(int(m.FileWritten)))
+		}
+	}
 	c := common{Warnings: i.Warnings}
 	return c.notes(w)
 }

@@ -230,6 +230,7 @@ func (t *Trace) arrange(d *otf2.Definitions, lines []*timeline, h *homes) []int3
 		t.Locations++
 		t.Events += l.events
 		t.Metrics += l.metrics
+		t.Moved.add(&l.sided.moved)
 		t.addSpan(l)
 	}
 	var order []int32

@@ -4,29 +4,31 @@ import "context"
 
 // Summary is what `isobath info` says about a trace.
 type Summary struct {
-	Kind        string   `json:"kind"`
-	Format      string   `json:"format"`
-	Version     string   `json:"version"`
-	Creator     string   `json:"creator,omitempty"`
-	Rows        int      `json:"rows"` // operations
-	Processes   int      `json:"processes"`
-	Locations   int      `json:"locations"`
-	Events      int      `json:"events"`
-	Operations  int      `json:"operations"`
-	Messages    int      `json:"messages"`
-	Bytes       int64    `json:"bytes"`
-	Unmatched   int      `json:"unmatched"`
-	UnSends     int      `json:"unmatched_sends"`
-	UnRecvs     int      `json:"unmatched_receives"`
-	Collectives int      `json:"collectives"`
-	Async       int      `json:"nonblocking_collectives"`
-	Metrics     int      `json:"metric_events"`
-	SpanNS      int64    `json:"span_ns"`
-	Resolution  uint64   `json:"ticks_per_second"`
-	Regions     int      `json:"regions"`
-	Comms       int      `json:"communicators"`
-	Incomplete  int      `json:"incomplete_locations"`
-	Warnings    []string `json:"warnings"`
+	Kind        string `json:"kind"`
+	Format      string `json:"format"`
+	Version     string `json:"version"`
+	Creator     string `json:"creator,omitempty"`
+	Rows        int    `json:"rows"` // operations
+	Processes   int    `json:"processes"`
+	Locations   int    `json:"locations"`
+	Events      int    `json:"events"`
+	Operations  int    `json:"operations"`
+	Messages    int    `json:"messages"`
+	Bytes       int64  `json:"bytes"`
+	Unmatched   int    `json:"unmatched"`
+	UnSends     int    `json:"unmatched_sends"`
+	UnRecvs     int    `json:"unmatched_receives"`
+	Collectives int    `json:"collectives"`
+	Async       int    `json:"nonblocking_collectives"`
+	Metrics     int    `json:"metric_events"`
+	// Moved is what windows and files moved; nil if the trace has none of them.
+	Moved      *Moved   `json:"moved,omitempty"`
+	SpanNS     int64    `json:"span_ns"`
+	Resolution uint64   `json:"ticks_per_second"`
+	Regions    int      `json:"regions"`
+	Comms      int      `json:"communicators"`
+	Incomplete int      `json:"incomplete_locations"`
+	Warnings   []string `json:"warnings"`
 }
 
 // Summarize opens the trace at path and counts what is in it.
@@ -55,6 +57,9 @@ func (t *Trace) Summary() *Summary {
 		if m >= 0 {
 			s.Bytes += t.Sends.Bytes[i]
 		}
+	}
+	if t.Moved != (Moved{}) {
+		s.Moved = &t.Moved
 	}
 	if s.Operations == 0 {
 		s.Warnings = append(s.Warnings, "no communication in this trace: there are regions and times, but no logical structure")

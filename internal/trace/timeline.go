@@ -13,6 +13,7 @@ type timeline struct {
 	events  int
 	metrics int
 	seen    map[uint32]bool // classes and instances of metrics that have a value
+	sided   sided
 	partial bool
 	mpi     bool
 	first   int64
@@ -192,6 +193,8 @@ func (w *walker) event(ev *otf2.Event) {
 			}
 			w.seen[id] = true
 		}
+	default:
+		w.sided.event(ev)
 	}
 }
 

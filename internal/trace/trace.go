@@ -62,8 +62,9 @@ type Trace struct {
 
 	Events    int
 	Locations int
-	Metrics   int  // METRIC events; Series reads them
-	Partial   int  // locations that are incomplete
+	Metrics   int // METRIC events; Series reads them
+	Partial   int // locations that are incomplete
+	Moved     Moved
 	Guessed   bool // Sends.Wait is guessed: the trace records no completion
 	Repairs   Repairs
 	Warnings  []string

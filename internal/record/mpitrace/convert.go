@@ -30,6 +30,8 @@ type converter struct {
 	end     uint64
 	out     *otf2.Writer
 	region  []uint32
+	sides   *sides
+	machine uint32
 	sum     Summary
 	damaged []string
 }
@@ -107,6 +109,7 @@ func (c *converter) open(dir string) error {
 func (c *converter) survey() error {
 	c.start = ^uint64(0)
 	c.local = make([][]*comm, len(c.files))
+	c.sides = newSides(len(c.files))
 	for i, f := range c.files {
 		last, good := f.origin, 0
 		err := f.each(func(r *record) error {
@@ -120,6 +123,10 @@ func (c *converter) survey() error {
 			case kMembers:
 				if int(r.a) < len(c.local[i]) {
 					c.addMembers(c.local[i][r.a], r)
+				}
+			default:
+				if err := c.sides.survey(c, i, r); err != nil {
+					return err
 				}
 			}
 			last = max(last, r.time)
@@ -201,17 +208,18 @@ func (c *converter) write(path string) error {
 		}
 	}
 	c.defineComms(locations)
+	c.sides.define(c.out, c.machine)
 	return c.out.Close()
 }
 
 // places defines hosts and processes.
 func (c *converter) places() []uint32 {
-	machine := c.out.Node("machine", "machine", otf2.None)
+	c.machine = c.out.Node("machine", "machine", otf2.None)
 	hosts := map[string]uint32{}
 	var out []uint32
 	for _, f := range c.files {
 		if _, ok := hosts[f.host]; !ok {
-			hosts[f.host] = c.out.Node(f.host, "node", machine)
+			hosts[f.host] = c.out.Node(f.host, "node", c.machine)
 		}
 		out = append(out, c.out.Process(fmt.Sprintf("MPI Rank %d", f.rank), hosts[f.host]))
 	}
@@ -267,6 +275,15 @@ func describe(name string) otf2.RegionInfo {
 		if "MPI_"+f.name != name {
 			continue
 		}
+		switch {
+		case f.has("win"), f.has("winp"):
+			info.Role = roleOneSided
+		case strings.HasPrefix(f.name, "File_"):
+			info.Role = roleFile
+		}
+		if info.Role != roleFunction {
+			break
+		}
 		switch f.role {
 		case "collective", "nbc", "nbcinit":
 			info.Role = roleAllToAll
@@ -286,21 +303,12 @@ func describe(name string) otf2.RegionInfo {
 // plainRole is the role of a function of which only entry and end are recorded.
 func plainRole(name string) uint8 {
 	switch {
-	case strings.HasPrefix(name, "File_"):
-		return roleFile
 	case strings.Contains(name, "eighbor_"):
 		return roleOther
-	case strings.HasPrefix(name, "P"): // Probe, Pready, Put, and Parrived
-		if strings.HasPrefix(name, "Put") {
-			return roleOneSided
-		}
+	case strings.HasPrefix(name, "P"), strings.HasPrefix(name, "Iprobe"): // Probe, Pready, Parrived
 		return rolePointToPoint
-	case strings.HasPrefix(name, "Iprobe"):
-		return rolePointToPoint
-	case strings.HasPrefix(name, "Comm_"), strings.HasPrefix(name, "Open_"), strings.HasPrefix(name, "Close_"):
-		return roleFunction
 	}
-	return roleOneSided // Win_, Get, Accumulate, Fetch_and_op and their like
+	return roleFunction
 }
 
 func (c *converter) notes() {

@@ -90,6 +90,9 @@ func (s *stream) write(r *record) error {
 		return s.put(otf2.NBCComplete, uint64(r.op), comm, peer, r.len, s.got, r.req)
 	case kFlush:
 		return s.put(otf2.BufferFlush, r.len)
+	case kComm, kMembers, kCommFreed:
+	default:
+		return s.sided(r)
 	}
 	return nil
 }

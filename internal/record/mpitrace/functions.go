@@ -52,11 +52,11 @@ var kinds = map[string]struct{ ctype, fromFortran string }{
 	"req":        {"MPI_Request", ""},
 	"aint":       {"MPI_Aint", ""},
 	"aints":      {"const MPI_Aint *", ""},
-	"win":        {"MPI_Win", ""},
+	"win":        {"MPI_Win", "PMPI_Win_f2c(*(MPI_Fint *)%s)"},
 	"winp":       {"MPI_Win *", ""},
-	"file":       {"MPI_File", ""},
+	"file":       {"MPI_File", "PMPI_File_f2c(*(MPI_Fint *)%s)"},
 	"filep":      {"MPI_File *", ""},
-	"off":        {"MPI_Offset", ""},
+	"off":        {"MPI_Offset", "*(MPI_Offset *)%s"},
 	"str":        {"const char *", ""}, // Fortran passes its length behind everything else
 	"strout":     {"char *", ""},
 	"argv":       {"char **", ""},
@@ -128,42 +128,90 @@ Precv_init        out:buf int:partitions large_n:count dt:datatype int:source in
 Comm_idup_with_info comm:comm info:info newcomm:newcomm request:request | idup
 `
 
+// sided lists one-sided communication and files in the same way: OTF2 has records
+// of its own for them.
+const sided = `
+Put              in:buf n:count dt:datatype int:target aint:disp n:tcount dt:ttype win:win | put
+Get              out:buf n:count dt:datatype int:target aint:disp n:tcount dt:ttype win:win | get
+Accumulate       in:buf n:count dt:datatype int:target aint:disp n:tcount dt:ttype op:op win:win | accumulate
+Get_accumulate   in:buf n:count dt:datatype out:result n:rcount dt:rtype int:target aint:disp n:tcount dt:ttype op:op win:win | fetch
+Fetch_and_op     in:buf out:result dt:datatype int:target aint:disp op:op win:win | fetchone
+Compare_and_swap in:buf in:compare out:result dt:datatype int:target aint:disp win:win | swap
+Rput             in:buf n:count dt:datatype int:target aint:disp n:tcount dt:ttype win:win request:request | rput
+Rget             out:buf n:count dt:datatype int:target aint:disp n:tcount dt:ttype win:win request:request | rget
+Raccumulate      in:buf n:count dt:datatype int:target aint:disp n:tcount dt:ttype op:op win:win request:request | raccumulate
+Rget_accumulate  in:buf n:count dt:datatype out:result n:rcount dt:rtype int:target aint:disp n:tcount dt:ttype op:op win:win request:request | rfetch
+Win_create       out:base aint:size unit:unit info:info comm:comm winp:winp | winmake
+Win_create_dynamic info:info comm:comm winp:winp | winmake
+Win_allocate     aint:size unit:unit info:info comm:comm out:base winp:winp | winalloc
+Win_allocate_shared aint:size unit:unit info:info comm:comm out:base winp:winp | winalloc
+Win_free         winp:winp | winfree
+Win_fence        int:assert win:win | fence
+Win_complete     win:win | arrive
+Win_lock         int:type int:target int:assert win:win | lock
+Win_lock_all     int:assert win:win | lockall
+Win_unlock       int:target win:win | unlock
+Win_unlock_all   win:win | unlockall
+Win_flush        int:target win:win | flush
+Win_flush_all    win:win | arrive
+Win_flush_local  int:target win:win | flushlocal
+Win_flush_local_all win:win | flushlocalall
+Win_sync         win:win | winsync
+File_open        comm:comm str:name int:mode info:info filep:filep | fileopen
+File_close       filep:filep | fileclose
+File_delete      str:name info:info | filedelete
+File_sync        file:file | filesync
+File_seek        file:file off:offset int:whence | seek
+File_seek_shared file:file off:offset int:whence | seekshared
+File_read        file:file out:buf n:count dt:datatype status:status | read
+File_read_all    file:file out:buf n:count dt:datatype status:status | readall
+File_read_at     file:file off:offset out:buf n:count dt:datatype status:status | read
+File_read_at_all file:file off:offset out:buf n:count dt:datatype status:status | readall
+File_read_shared file:file out:buf n:count dt:datatype status:status | read
+File_read_ordered file:file out:buf n:count dt:datatype status:status | readall
+File_write       file:file in:buf n:count dt:datatype status:status | write
+File_write_all   file:file in:buf n:count dt:datatype status:status | writeall
+File_write_at    file:file off:offset in:buf n:count dt:datatype status:status | write
+File_write_at_all file:file off:offset in:buf n:count dt:datatype status:status | writeall
+File_write_shared file:file in:buf n:count dt:datatype status:status | write
+File_write_ordered file:file in:buf n:count dt:datatype status:status | writeall
+File_iread       file:file out:buf n:count dt:datatype request:request | iread
+File_iread_all   file:file out:buf n:count dt:datatype request:request | ireadall
+File_iread_at    file:file off:offset out:buf n:count dt:datatype request:request | iread
+File_iread_at_all file:file off:offset out:buf n:count dt:datatype request:request | ireadall
+File_iread_shared file:file out:buf n:count dt:datatype request:request | iread
+File_iwrite      file:file in:buf n:count dt:datatype request:request | iwrite
+File_iwrite_all  file:file in:buf n:count dt:datatype request:request | iwriteall
+File_iwrite_at   file:file off:offset in:buf n:count dt:datatype request:request | iwrite
+File_iwrite_at_all file:file off:offset in:buf n:count dt:datatype request:request | iwriteall
+File_iwrite_shared file:file in:buf n:count dt:datatype request:request | iwrite
+File_read_all_begin file:file out:buf n:count dt:datatype | readbegin
+File_read_all_end file:file out:buf status:status | splitend
+File_read_at_all_begin file:file off:offset out:buf n:count dt:datatype | readbegin
+File_read_at_all_end file:file out:buf status:status | splitend
+File_read_ordered_begin file:file out:buf n:count dt:datatype | readbegin
+File_read_ordered_end file:file out:buf status:status | splitend
+File_write_all_begin file:file in:buf n:count dt:datatype | writebegin
+File_write_all_end file:file in:buf status:status | splitend
+File_write_at_all_begin file:file off:offset in:buf n:count dt:datatype | writebegin
+File_write_at_all_end file:file in:buf status:status | splitend
+File_write_ordered_begin file:file in:buf n:count dt:datatype | writebegin
+File_write_ordered_end file:file in:buf status:status | splitend
+`
+
 // regionsOnly lists functions of which only entry and end are recorded, with the
-// kinds of their parameters: one-sided communication, files, collectives between
-// neighbours, processes that come later.
+// kinds of their parameters: epochs of groups, collectives between neighbours,
+// processes that come later.
 const regionsOnly = `
-Put in n dt int aint n dt win
-Get out n dt int aint n dt win
-Accumulate in n dt int aint n dt op win
-Get_accumulate in n dt out n dt int aint n dt op win
-Fetch_and_op in out dt int aint op win
-Compare_and_swap in in out dt int aint win
-Rput in n dt int aint n dt win request
-Rget out n dt int aint n dt win request
-Raccumulate in n dt int aint n dt op win request
-Rget_accumulate in n dt out n dt int aint n dt op win request
-Win_create out aint unit info comm winp
-Win_create_dynamic info comm winp
-Win_allocate aint unit info comm out winp
-Win_allocate_shared aint unit info comm out winp
 Win_attach win out aint
 Win_detach win in
-Win_free winp
-Win_fence int win
 Win_post group int win
 Win_start group int win
-Win_complete win
 Win_wait win
 Win_test win flag
-Win_lock int int int win
-Win_lock_all int win
-Win_unlock int win
-Win_unlock_all win
-Win_flush int win
-Win_flush_all win
-Win_flush_local int win
-Win_flush_local_all win
-Win_sync win
+File_preallocate file off
+File_set_size file off
+File_set_view file off dt dt str info
 Neighbor_allgather in n dt out n dt comm
 Neighbor_allgatherv in n dt out ns ds dt comm
 Neighbor_alltoall in n dt out n dt comm
@@ -174,49 +222,6 @@ Ineighbor_allgatherv in n dt out ns ds dt comm request
 Ineighbor_alltoall in n dt out n dt comm request
 Ineighbor_alltoallv in ns ds dt out ns ds dt comm request
 Ineighbor_alltoallw in ns aints dts out ns aints dts comm request
-File_open comm str int info filep
-File_close filep
-File_delete str info
-File_preallocate file off
-File_set_size file off
-File_set_view file off dt dt str info
-File_sync file
-File_seek file off int
-File_seek_shared file off int
-File_read file out n dt status
-File_read_all file out n dt status
-File_read_at file off out n dt status
-File_read_at_all file off out n dt status
-File_read_shared file out n dt status
-File_read_ordered file out n dt status
-File_write file in n dt status
-File_write_all file in n dt status
-File_write_at file off in n dt status
-File_write_at_all file off in n dt status
-File_write_shared file in n dt status
-File_write_ordered file in n dt status
-File_iread file out n dt request
-File_iread_all file out n dt request
-File_iread_at file off out n dt request
-File_iread_at_all file off out n dt request
-File_iread_shared file out n dt request
-File_iwrite file in n dt request
-File_iwrite_all file in n dt request
-File_iwrite_at file off in n dt request
-File_iwrite_at_all file off in n dt request
-File_iwrite_shared file in n dt request
-File_read_all_begin file out n dt
-File_read_all_end file out status
-File_read_at_all_begin file off out n dt
-File_read_at_all_end file out status
-File_read_ordered_begin file out n dt
-File_read_ordered_end file out status
-File_write_all_begin file in n dt
-File_write_all_end file in status
-File_write_at_all_begin file off in n dt
-File_write_at_all_end file in status
-File_write_ordered_begin file in n dt
-File_write_ordered_end file in status
 Comm_accept str info int comm newcomm
 Comm_connect str info int comm newcomm
 Comm_join int newcomm
@@ -291,25 +296,65 @@ var roles = map[string]role{
 	"waitany":     {"", "if (*index != MPI_UNDEFINED) done(hs[*index - BASE], ST);"},
 	"some": {"", "for (int i = 0; *outcount != MPI_UNDEFINED && i < *outcount; i++) done(hs[indices[i] - BASE], STS(i));\n" +
 		"\t\tfor (int i = 0; *outcount == 0 && i < count; i++) tested(hs[i]);"},
-	"test":         {"h = REQ;", "if (*flag) done(h, ST); else tested(h);"},
-	"testall":      {"", "for (int i = 0; i < count; i++) if (*flag) done(hs[i], STS(i)); else tested(hs[i]);"},
-	"testany":      {"", "if (*flag && *index != MPI_UNDEFINED) done(hs[*index - BASE], ST);\n\t\tfor (int i = 0; !*flag && i < count; i++) tested(hs[i]);"},
-	"isendrecv":    {"id = issue(dest, tag, comm, bytes(count, datatype)); id2 = post_recv(source);", "opened_both(REQ, id, id2, comm, source, recvtag, bytes(recvcount, recvtype));"},
-	"isendreplace": {"id = issue(dest, tag, comm, bytes(count, datatype)); id2 = post_recv(source);", "opened_both(REQ, id, id2, comm, source, recvtag, bytes(count, datatype));"},
-	"psendinit":    {"", "keep_persistent(REQ, R_SEND, dest, tag, comm, bytes(partitions * count, datatype));"},
-	"precvinit":    {"", "keep_persistent(REQ, R_PARTS, source, tag, comm, bytes(partitions * count, datatype));"},
-	"nbcinit":      {"", "keep_collective(REQ, OP, comm, root_of(ROOT), SENT, GOT);"},
-	"newcomm":      {"", "add_comm(NEW, comm_id(comm));"},
-	"idup":         {"", "made_later(REQ, MADE, comm);"},
-	"commfree":     {"id = comm_id(NEW);", "drop_comm(id);"},
-	"collective":   {"coll_begin();", "coll_end(OP, comm, root_of(ROOT), SENT, GOT);"},
-	"nbc":          {"id = nbc_begin();", "nbc(REQ, OP, comm, root_of(ROOT), SENT, GOT, id);"},
+	"test":          {"h = REQ;", "if (*flag) done(h, ST); else tested(h);"},
+	"testall":       {"", "for (int i = 0; i < count; i++) if (*flag) done(hs[i], STS(i)); else tested(hs[i]);"},
+	"testany":       {"", "if (*flag && *index != MPI_UNDEFINED) done(hs[*index - BASE], ST);\n\t\tfor (int i = 0; !*flag && i < count; i++) tested(hs[i]);"},
+	"isendrecv":     {"id = issue(dest, tag, comm, bytes(count, datatype)); id2 = post_recv(source);", "opened_both(REQ, id, id2, comm, source, recvtag, bytes(recvcount, recvtype));"},
+	"isendreplace":  {"id = issue(dest, tag, comm, bytes(count, datatype)); id2 = post_recv(source);", "opened_both(REQ, id, id2, comm, source, recvtag, bytes(count, datatype));"},
+	"psendinit":     {"", "keep_persistent(REQ, R_SEND, dest, tag, comm, bytes(partitions * count, datatype));"},
+	"precvinit":     {"", "keep_persistent(REQ, R_PARTS, source, tag, comm, bytes(partitions * count, datatype));"},
+	"nbcinit":       {"", "keep_collective(REQ, OP, comm, root_of(ROOT), SENT, GOT);"},
+	"newcomm":       {"", "add_comm(NEW, comm_id(comm));"},
+	"idup":          {"", "made_later(REQ, MADE, comm);"},
+	"commfree":      {"id = comm_id(NEW);", "drop_comm(id);"},
+	"collective":    {"coll_begin();", "coll_end(OP, comm, root_of(ROOT), SENT, GOT);"},
+	"put":           {"put_or_get(RMA_PUT, win, target, bytes(count, datatype));", ""},
+	"get":           {"put_or_get(RMA_GET, win, target, bytes(count, datatype));", ""},
+	"accumulate":    {"atomic(ACCUMULATE, win, target, bytes(count, datatype), 0);", ""},
+	"fetch":         {"atomic(FETCH_AND_ACCUMULATE, win, target, bytes(count, datatype), bytes(rcount, rtype));", ""},
+	"fetchone":      {"atomic(FETCH_AND_ACCUMULATE, win, target, bytes(1, datatype), bytes(1, datatype));", ""},
+	"swap":          {"atomic(COMPARE_AND_SWAP, win, target, bytes(1, datatype), bytes(1, datatype));", ""},
+	"rput":          {"id = put_or_get(RMA_PUT, win, target, bytes(count, datatype));", "opened_rma(REQ, win, id);"},
+	"rget":          {"id = put_or_get(RMA_GET, win, target, bytes(count, datatype));", "opened_rma(REQ, win, id);"},
+	"raccumulate":   {"id = atomic(ACCUMULATE, win, target, bytes(count, datatype), 0);", "opened_rma(REQ, win, id);"},
+	"rfetch":        {"id = atomic(FETCH_AND_ACCUMULATE, win, target, bytes(count, datatype), bytes(rcount, rtype));", "opened_rma(REQ, win, id);"},
+	"winmake":       {"rma_begin();", "made_win(WINP, comm, 0);"},
+	"winalloc":      {"rma_begin();", "made_win(WINP, comm, 1);"},
+	"winfree":       {"arrived(WINP, EVERY); id = win_id(WINP); rma_begin();", "freed_win((int)id);"},
+	"fence":         {"rma_begin();", "fenced(win);"},
+	"arrive":        {"", "arrived(win, EVERY);"},
+	"lock":          {"locked(win, target, type == MPI_LOCK_EXCLUSIVE);", ""},
+	"lockall":       {"locked(win, EVERY, 0);", ""},
+	"unlock":        {"", "unlocked(win, target);"},
+	"unlockall":     {"", "unlocked(win, EVERY);"},
+	"flush":         {"", "arrived(win, target);"},
+	"flushlocal":    {"", "flushed(win, target);"},
+	"flushlocalall": {"", "flushed(win, EVERY);"},
+	"winsync":       {"", "synced(win);"},
+	"fileopen":      {"", "made_file(FILEP, comm, NAMED, mode);"},
+	"fileclose":     {"id = file_id(FILEP);", "closed((int)id);"},
+	"filedelete":    {"", "deleted(NAMED);"},
+	"filesync":      {"id = io_begin(file, IO_FLUSH, COLLECTIVE, 0);", "io_end(file, id, 0);"},
+	"seek":          {"", "sought(file, offset, whence, 0);"},
+	"seekshared":    {"", "sought(file, offset, whence, 1);"},
+	"read":          {"id = io_begin(file, IO_READ, BLOCKING, bytes(count, datatype));", "io_end(file, id, received(ST));"},
+	"readall":       {"id = io_begin(file, IO_READ, COLLECTIVE, bytes(count, datatype));", "io_end(file, id, received(ST));"},
+	"write":         {"id = io_begin(file, IO_WRITE, BLOCKING, bytes(count, datatype));", "io_end(file, id, received(ST));"},
+	"writeall":      {"id = io_begin(file, IO_WRITE, COLLECTIVE, bytes(count, datatype));", "io_end(file, id, received(ST));"},
+	"iread":         {"id = io_begin(file, IO_READ, NON_BLOCKING, bytes(count, datatype));", "opened_io(REQ, file, id);"},
+	"ireadall":      {"id = io_begin(file, IO_READ, NON_BLOCKING | COLLECTIVE, bytes(count, datatype));", "opened_io(REQ, file, id);"},
+	"iwrite":        {"id = io_begin(file, IO_WRITE, NON_BLOCKING, bytes(count, datatype));", "opened_io(REQ, file, id);"},
+	"iwriteall":     {"id = io_begin(file, IO_WRITE, NON_BLOCKING | COLLECTIVE, bytes(count, datatype));", "opened_io(REQ, file, id);"},
+	"readbegin":     {"split_begin(file, IO_READ, bytes(count, datatype));", "split_issued(file);"},
+	"writebegin":    {"split_begin(file, IO_WRITE, bytes(count, datatype));", "split_issued(file);"},
+	"splitend":      {"", "split_end(file, received(ST));"},
+	"nbc":           {"id = nbc_begin();", "nbc(REQ, OP, comm, root_of(ROOT), SENT, GOT, id);"},
 }
 
 // functions reads the tables.
 func functions() []function {
 	var all []function
-	for i, text := range []string{table, tableLater} {
+	for i, text := range []string{table + strings.TrimPrefix(sided, "\n"), tableLater} {
 		for line := range strings.Lines(strings.TrimSpace(text)) {
 			head, role, _ := strings.Cut(line, "|")
 			name, params := parameters(head)

@@ -17,6 +17,9 @@ import (
 //go:embed c/shim.c
 var shimSource []byte
 
+//go:embed c/sided.c
+var sidedSource []byte
+
 // Library compiles the library that is put between program and MPI, with the
 // compiler of the MPI that the launcher belongs to.
 func Library(ctx context.Context, launcher string) (string, error) {

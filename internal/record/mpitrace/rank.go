@@ -42,6 +42,26 @@ const (
 	kComm
 	kMembers
 	kCommFreed
+	kWin
+	kWinFreed
+	kRMABegin
+	kRMAEnd
+	kRMAPut
+	kRMAGet
+	kRMAGot
+	kRMAAtomic
+	kRMADone
+	kRMALock
+	kRMAUnlock
+	kRMASync
+	kFileName
+	kFileOpened
+	kFileClosed
+	kFileDeleted
+	kFileSeek
+	kIOBegin
+	kIOIssued
+	kIODone
 	kindCount
 )
 
@@ -56,11 +76,12 @@ type record struct {
 	len   uint64
 	req   uint64
 	ranks []uint32 // of kMembers; valid until the next record
+	text  []byte   // of kFileName; the same
 }
 
 // short reports whether a record of this kind has no second part.
 func (k kind) short() bool {
-	return k == kEnter || k == kLeave || k == kCollBegin || k == kCommFreed
+	return k == kEnter || k == kLeave || k == kCollBegin || k == kCommFreed || k == kWinFreed || k == kRMABegin || k == kFileClosed
 }
 
 // rankFile is the file of one process.
@@ -165,6 +186,14 @@ func (r *record) decode(b []byte, ranks []uint32) int {
 		return shortSize
 	case len(b) < longSize:
 		return 0
+	}
+	if r.kind == kFileName {
+		n := int(binary.LittleEndian.Uint16(b[10:]))
+		if n > longSize-shortSize {
+			return 0
+		}
+		r.text = b[shortSize : shortSize+n]
+		return longSize
 	}
 	if r.kind == kMembers {
 		n := int(binary.LittleEndian.Uint16(b[10:]))

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -44,6 +45,13 @@ func long(time uint64, k kind, op uint8, a, comm uint32, tag int32, n, req uint6
 	return b
 }
 
+func fileName(time uint64, name string) []byte {
+	b := long(time, kFileName, 0, 0, 0, 0, 0, 0)
+	binary.LittleEndian.PutUint16(b[10:], uint16(len(name)))
+	copy(b[shortSize:], name)
+	return b
+}
+
 func write(t testing.TB, dir, name string, body []byte) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, name), body, 0o666); err != nil {
@@ -64,6 +72,27 @@ func TestOpenRegions(t *testing.T) {
 	}
 	if n := printed(t, archive); n["ENTER"] != 2 || n["LEAVE"] != 2 {
 		t.Errorf("%v", n)
+	}
+}
+
+// Records of windows and files that name none are left out; a name in pieces
+// belongs to what follows.
+func TestSidedRecords(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "rank.0", rankBytes(0, 1, world, fileName(1100, "/a/long/name/of/a/file/t"), fileName(1101, "hat goes on"), long(1102, kFileOpened, 0, 0, 0, 0, 0, 7),
+		long(1103, kIOBegin, 0, 0, 0, 0, 10, 1), long(1104, kIOBegin, 0, 0, 5, 0, 10, 2), long(1105, kRMAPut, 0, 0, 3, 0, 10, 3), fileName(1106, "/other"), long(1107, kFileDeleted, 0, 0, 0, 0, 0, 0),
+		long(1108, kFileOpened, 0, 0, 9, 0, 0, 8)))
+	archive := filepath.Join(dir, "a.otf2")
+	sum, err := Convert(dir, archive)
+	if err != nil || len(sum.Notes) == 0 || !strings.Contains(strings.Join(sum.Notes, "\n"), "file 9 comes after 1") {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	if n := printed(t, archive); n["IO_OPERATION_BEGIN"] != 1 || n["IO_CREATE_HANDLE"] != 1 || n["IO_DELETE_FILE"] != 1 || n["RMA_PUT"] != 0 {
+		t.Errorf("%v", n)
+	}
+	all := strings.Join(lines(t, archive, "-G"), "\n")
+	if !strings.Contains(all, `Name: "/a/long/name/of/a/file/that goes on"`) || !strings.Contains(all, `Name: "/other"`) {
+		t.Error(all)
 	}
 }
 
@@ -105,6 +134,10 @@ func FuzzRank(f *testing.F) {
 	f.Add(long(1, kIrecv, 0, 3, 9, -1, 1<<60, 1<<63))
 	f.Add(append(short(9, kEnter, 500), short(1, kLeave, 0)...))
 	f.Add(long(1, kComm, 3, 1<<31, 0, 5, 1<<40, 0))
+	f.Add(slices.Concat(world, long(2, kWin, 0, 0, 0, 0, 0, 9), long(3, kRMAPut, 0, 1, 0, 0, 100, 1), long(4, kRMAGot, 0, 0, 0, 0, 8, 0), long(5, kRMAAtomic, 7, 1, 0, 0, 8, 2),
+		long(6, kRMADone, 1, 0, 0, 0, 0, 1), long(7, kRMADone, 0, 0, 9, 0, 0, 2), short(8, kWinFreed, 0)))
+	f.Add(slices.Concat(world, fileName(2, "a name"), long(3, kFileOpened, 2, 0, 0, 1, 0, 7), long(4, kIOBegin, 1, 2, 0, 0, 100, 1), long(5, kIODone, 0, 0, 0, 0, 100, 1), short(6, kFileClosed, 0),
+		fileName(7, "another"), long(8, kFileDeleted, 0, 0, 0, 0, 0, 0), long(9, kFileSeek, 1, 0, 5, 0, 1, 2)))
 	f.Fuzz(func(t *testing.T, records []byte) {
 		if len(records) > windowSize-headSize {
 			return

@@ -23,6 +23,7 @@ func source() []byte {
 	}
 	b.WriteString(" };\n")
 	b.Write(shimSource)
+	b.Write(sidedSource)
 	for _, f := range functions() {
 		if f.later {
 			b.WriteString("\n#if MPI_VERSION >= 4\n")
@@ -44,16 +45,17 @@ func source() []byte {
 
 // body replaces the words that differ between languages.
 func (f *function) body(text, lang string) string {
-	words := map[string]string{"PLACE(": "MPI_IN_PLACE == (const void *)(", "BASE": "0", "REQ": "*request", "MSG": "*message", "NEW": "*newcomm", "MADE": "newcomm, NULL", "STS(i)": "&sts[i]", "ST": "st"}
+	words := map[string]string{"PLACE(": "MPI_IN_PLACE == (const void *)(", "BASE": "0", "REQ": "*request", "MSG": "*message", "NEW": "*newcomm", "MADE": "newcomm, NULL", "WINP": "*winp", "FILEP": "*filep", "NAMED": "name, strlen(name)", "STS(i)": "&sts[i]", "ST": "st"}
 	if lang == "fortran" {
 		words = map[string]string{"PLACE(": "in_place_f(", "BASE": "1", "REQ": "PMPI_Request_f2c(*(MPI_Fint *)request)", "MSG": "PMPI_Message_f2c(*(MPI_Fint *)message)",
-			"NEW": "PMPI_Comm_f2c(*(MPI_Fint *)newcomm)", "MADE": "NULL, (MPI_Fint *)newcomm", "STS(i)": "status_at(fsts, i, &cst)", "ST": "status_at(fst, 0, &cst)"}
+			"NEW": "PMPI_Comm_f2c(*(MPI_Fint *)newcomm)", "MADE": "NULL, (MPI_Fint *)newcomm", "WINP": "PMPI_Win_f2c(*(MPI_Fint *)winp)", "FILEP": "PMPI_File_f2c(*(MPI_Fint *)filep)", "NAMED": "name, trimmed(name, l_name)", "STS(i)": "status_at(fsts, i, &cst)", "ST": "status_at(fst, 0, &cst)"}
 	}
 	if f.role == "commfree" {
 		words["NEW"] = strings.ReplaceAll(words["NEW"], "newcomm", "comm")
 	}
 	text = strings.NewReplacer("SENT", f.sent, "GOT", f.got, "ROOT", f.root, "OP,", f.op+",").Replace(text)
 	return strings.NewReplacer("PLACE(", words["PLACE("], "BASE", words["BASE"], "REQ", words["REQ"], "MSG", words["MSG"], "NEW", words["NEW"], "MADE", words["MADE"],
+		"WINP", words["WINP"], "FILEP", words["FILEP"], "NAMED", words["NAMED"],
 		"MPI_STATUS", "MPI_STATUS", "STS(i)", words["STS(i)"], "ST,", words["ST"]+",", "ST)", words["ST"]+")").Replace(text)
 }
 

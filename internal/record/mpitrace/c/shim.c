@@ -24,13 +24,15 @@ enum { WINDOW = 1 << 20, NONE = -1 };
 /* Kinds of records. */
 enum {
 	END = 0, ENTER, LEAVE, SEND, ISEND, ISEND_DONE, RECV_POSTED, RECV, IRECV, TESTED, CANCELLED,
-	COLL_BEGIN, COLL_END, NBC_REQUEST, NBC_GOT, NBC_DONE, FLUSH, COMM, MEMBERS, COMM_FREED
+	COLL_BEGIN, COLL_END, NBC_REQUEST, NBC_GOT, NBC_DONE, FLUSH, COMM, MEMBERS, COMM_FREED,
+	WIN, WIN_FREED, RMA_BEGIN, RMA_END, RMA_PUT, RMA_GET, RMA_GOT, RMA_ATOMIC, RMA_DONE, RMA_LOCK, RMA_UNLOCK, RMA_SYNC,
+	FILE_NAME, FILE_OPENED, FILE_CLOSED, FILE_DELETED, FILE_SEEK, IO_BEGIN, IO_ISSUED, IO_DONE
 };
 
 struct head {
 	uint64_t time;
 	uint8_t kind, op;
-	uint16_t count; /* MEMBERS: how many ranks the second part holds */
+	uint16_t count; /* MEMBERS, FILE_NAME: how many ranks or bytes the second part holds */
 	uint32_t a;     /* region, peer, root, or size of a communicator */
 };
 
@@ -295,8 +297,11 @@ static void drop_comm(int id)
 /* --- requests --- */
 
 /* R_BOTH is a send and a receive in one (id and len are their numbers), R_PARTS a
- * receive in parts. */
-enum { R_SEND = 1, R_RECV, R_COLL, R_COMM, R_BOTH, R_PARTS };
+ * receive in parts. R_RMA and R_FILE have a window or a file in place of a
+ * communicator. */
+enum { R_SEND = 1, R_RECV, R_COLL, R_COMM, R_BOTH, R_PARTS, R_RMA, R_FILE };
+
+static void rma_done(int win, uint64_t id);
 
 struct request {
 	MPI_Request handle;
@@ -495,7 +500,11 @@ static void done(MPI_Request h, MPI_Status *st)
 	else if (r->kind == R_COLL) {
 		put_long(NBC_GOT, 0, 0, 0, 0, r->len2, r->id); /* completes the next */
 		put_long(NBC_DONE, r->op, r->peer, r->comm, 0, r->len, r->id);
-	} else if (r->kind == R_COMM)
+	} else if (r->kind == R_RMA)
+		rma_done(r->comm, r->id);
+	else if (r->kind == R_FILE)
+		put_long(IO_DONE, 0, 0, r->comm, 0, received(st), r->id);
+	else if (r->kind == R_COMM)
 		add_comm(r->made ? *r->made : PMPI_Comm_f2c(*r->made_f), r->comm);
 	r->active = 0;
 	r->cancelled = 0;
