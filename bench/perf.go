@@ -61,7 +61,7 @@ func perfUnwind(ctx context.Context) ([]Result, error) {
 	if err != nil || missing != "" {
 		return []Result{{Name: "perf-unwind", Skipped: missing}}, err
 	}
-	if _, err := exec.CommandContext(ctx, perf, "record", "-q", "-e", "cpu-clock", "-F", "4999", "--call-graph", "dwarf", "-o", file, deep, "50").Output(); err != nil {
+	if _, err := exec.CommandContext(ctx, perf, "record", "-q", "-N", "-e", "cpu-clock", "-c", "200000", "--call-graph", "dwarf", "-o", file, deep, "50").Output(); err != nil {
 		return []Result{{Name: "perf-unwind", Skipped: "perf cannot record here"}}, nil
 	}
 	program, err := buildProgram(ctx, dir)

@@ -170,8 +170,8 @@ func compareChain(ours, perfs stackSample) string {
 			continue
 		}
 		// The return address of a signal handler is that of a function nobody
-		// called. perf steps back by one all the same, and finds no name there.
-		if i > 0 && a[i].addr == b[i].addr+1 && strings.HasPrefix(b[i].name, "[unknown]") && strings.Contains(b[i].name, "libc") {
+		// called. perf steps back by one all the same, out of that function.
+		if i > 0 && a[i].addr == b[i].addr+1 && strings.Contains(b[i].name, "libc") {
 			continue
 		}
 		return fmt.Sprintf("frame %d is at %#x, perf has %#x %s", i, a[i].addr, b[i].addr, b[i].name)
@@ -193,7 +193,8 @@ func buildProgram(t *testing.T, compiler, out string, args ...string) {
 func recordStacks(t *testing.T, perf, program string, args ...string) string {
 	t.Helper()
 	path := program + ".data"
-	args = append([]string{"record", "-q", "-e", "cpu-clock", "-F", "1999", "-o", path}, args...)
+	// By period: the kernel lowers the highest frequency on slow machines.
+	args = append([]string{"record", "-q", "-N", "-e", "cpu-clock", "-c", "500000", "-o", path}, args...)
 	if text, err := exec.Command(perf, append(args, program)...).CombinedOutput(); err != nil {
 		t.Skipf("perf cannot record here: %v\n%s", err, text)
 	}
