@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -143,9 +144,12 @@ func TestLossesHaveTimes(t *testing.T) {
 	var sum, said float64
 	for i := range lost.Rows() {
 		begin, end := lost.Column("time").Float(i), lost.Column("end").Float(i)
+		if lost.Column("kind").Text(i) != "lost" {
+			continue // a slow machine may throttle as well
+		}
 		sum += lost.Column("records").Float(i)
-		if kind := lost.Column("kind").Text(i); kind != "lost" || begin > end {
-			t.Errorf("gap %d: %s from %.0f to %.0f", i, kind, begin, end)
+		if begin > end {
+			t.Errorf("gap %d from %.0f to %.0f", i, begin, end)
 		}
 		for k := range samples.Rows() {
 			at := samples.Column("time").Float(k)
@@ -154,22 +158,28 @@ func TestLossesHaveTimes(t *testing.T) {
 			}
 		}
 	}
+	column := samples.Column("lost")
+	if column == nil {
+		t.Fatal("no sample says that records were lost before it")
+	}
 	for k := range samples.Rows() {
-		said += samples.Column("lost").Float(k)
+		said += column.Float(k)
 	}
 	if sum != float64(r.Recording.Lost) || said > sum || said == 0 {
 		t.Errorf("gaps hold %.0f records and samples %.0f; %d were lost", sum, said, r.Recording.Lost)
 	}
-	if found := gaps.Find(samples, lost); len(found) == 0 || found[0].Kind != "lost" || found[0].To <= 0 {
+	found := gaps.Find(samples, lost)
+	if !slices.ContainsFunc(found, func(g gaps.Gap) bool { return g.Kind == "lost" && g.Records > 0 && g.To > 0 }) {
 		t.Errorf("the time axis shows %+v", found)
 	}
 }
 
 // A storm of page faults costs nothing but page faults: they have their own
-// rings.
+// rings. What else there is to record of the program fits a ring, however slow
+// the machine is.
 func TestFaultsLoseNoSamples(t *testing.T) {
 	program, _ := processes(t)
-	r := recorded(t, &Options{Command: []string{program, "touch"}, Sampling: pmu.Options{Rate: 1000}, Ring: 16 << 10})
+	r := recorded(t, &Options{Command: []string{program, "touch"}, Sampling: pmu.Options{Rate: 10}, Ring: 16 << 10})
 	if r.Recording.Lost != 0 || r.Table("gaps") != nil {
 		t.Errorf("%d page faults and %d other records lost, gaps %v", r.Recording.LostTouches, r.Recording.Lost, r.Table("gaps"))
 	}
