@@ -71,12 +71,18 @@ func recorded(t *table.Table, time *table.Column, apart float64) []Gap {
 	if begin == nil || end == nil || kind == nil {
 		return nil
 	}
-	// Times count from the base of their column; gaps may have another one.
-	shift := float64(int64(begin.Base - time.Base))
+	// Times count from the base of their column; gaps may have others.
+	shift, shiftEnd := float64(int64(begin.Base-time.Base)), float64(int64(end.Base-time.Base))
+	// Those of several ranks stand below each other.
+	order := make([]int, t.Rows())
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(begin.Float(a), begin.Float(b)) })
 	var out []Gap
 	newest := map[string]int{}
-	for i := range t.Rows() {
-		g := Gap{Kind: kind.Text(i), From: begin.Float(i) + shift, To: end.Float(i) + shift, Times: 1, CPUs: []int{}}
+	for _, i := range order {
+		g := Gap{Kind: kind.Text(i), From: begin.Float(i) + shift, To: end.Float(i) + shiftEnd, Times: 1, CPUs: []int{}}
 		if records != nil && records.Has(i) {
 			g.Records = int64(records.Float(i))
 		}

@@ -73,3 +73,34 @@ func TestFindBounded(t *testing.T) {
 		t.Errorf("%d gaps of %d", len(got), times)
 	}
 }
+
+// The gaps of ranks that were put together: below each other, and each column
+// from a time of its own.
+func TestFindOfRanks(t *testing.T) {
+	samples := tableOf(t, "samples", timeColumn("time", 1000, 0, 256_000))
+	log := func(cpu int32, times ...uint64) *table.Table {
+		l := NewLog()
+		for i := 0; i < len(times); i += 2 {
+			l.Sample(i, cpu, times[i])
+			l.Lose(Lost, cpu, times[i+1], 5)
+		}
+		l.Finish(0)
+		out, err := l.Table(times[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	all, err := table.Concat("gaps", []*table.Table{log(0, 101_000, 103_000, 201_000, 205_000), log(1, 51_000, 51_500)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Gap{
+		{Kind: "lost", From: 50_000, To: 50_500, Times: 1, Records: 5, CPUs: []int{1}},
+		{Kind: "lost", From: 100_000, To: 102_000, Times: 1, Records: 5, CPUs: []int{0}},
+		{Kind: "lost", From: 200_000, To: 204_000, Times: 1, Records: 5, CPUs: []int{0}},
+	}
+	if diff := cmp.Diff(want, Find(samples, all)); diff != "" {
+		t.Error(diff)
+	}
+}

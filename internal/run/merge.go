@@ -124,7 +124,7 @@ func label(t *table.Table, r *Run, rank int, hosts bool) (*table.Table, error) {
 	}
 	if hosts && r.Recording != nil {
 		for i, c := range columns {
-			if c.Name == "time" && c.Kind == table.Time {
+			if (c.Name == "time" || c.Name == "end") && c.Kind == table.Time {
 				moved := *c
 				moved.Base += uint64(r.Recording.ClockOffset)
 				columns[i] = &moved
