@@ -104,8 +104,11 @@ func (v *saver) location(a *otf2.Archive, w *otf2.Writer, l otf2.Location, proc 
 	var ev otf2.Event
 	last := uint64(0)
 	var list []otf2.AttributeValue
+	origin := v.s.Trace.Origin
 	for n := int32(0); r.Next(&ev); n++ {
-		ev.Time = max(ev.Time, last) // the trace reads times that fall as equal
+		if n > 0 && int64(ev.Time-origin) < int64(last-origin) {
+			ev.Time = last // the trace reads times that fall as equal
+		}
 		last = ev.Time
 		var op int32
 		op, next = v.closing(next, end, n)

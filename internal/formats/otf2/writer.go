@@ -18,6 +18,7 @@ import (
 const (
 	eventChunk      = 1 << 20
 	definitionChunk = 4 << 20
+	maxChunk        = 16 << 20
 )
 
 // WriterOptions are what an archive says about itself.
@@ -253,6 +254,10 @@ func (w *Writer) Copy(a *Archive) error {
 	w.o.Resolution, w.o.Offset, w.o.Length = a.Defs.Clock.Resolution, a.Defs.Clock.Offset, a.Defs.Clock.Length
 	if a.Defs.Clock.Realtime != Undefined {
 		w.o.Realtime = a.Defs.Clock.Realtime
+	}
+	// A record that fits a chunk there must fit one here.
+	if c := a.Anchor.EventChunk; c > w.o.eventChunk && c <= maxChunk {
+		w.o.eventChunk = c
 	}
 	w.machine, w.about, w.properties = a.Anchor.Machine, a.Anchor.About, a.Anchor.Properties
 	return err
