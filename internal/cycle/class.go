@@ -109,7 +109,18 @@ func (r *Result) Unwrapped(ctx context.Context, c *Class, visit func(window int,
 
 // Coordinates fills out, of the length of the windows, with the lift.
 func (r *Result) Coordinates(ctx context.Context, c *Class, out []float32) error {
-	return r.Unwrapped(ctx, c, func(t int, lift float64) { out[t] = float32(lift) })
+	lift, index := 0.0, r.Points.Index
+	out = out[:len(index)]
+	for t, u := range index {
+		if t&0xffff == 0xffff && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if t > 0 && index[t-1] != u {
+			lift += c.steps[r.Walk.Step(index[t-1], u)]
+		}
+		out[t] = float32(lift)
+	}
+	return nil
 }
 
 // Distance is the distance of two points, Matrix.Cap+1 for anything larger.

@@ -1,6 +1,7 @@
 package cycle
 
 import (
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -316,5 +317,39 @@ func TestFoldedClasses(t *testing.T) {
 		if c := r.Classes[0]; c.Birth != 2 || c.Death != 10 || c.Turns != want {
 			t.Errorf("level %d: (%d,%d) with %d turns, want (2,10) with %d", level, c.Birth, c.Death, c.Turns, want)
 		}
+	}
+}
+
+// zeros is a trace in which some references have no instruction.
+type zeros struct{ left []refs.Ref }
+
+func (z *zeros) About() *refs.About { return &refs.About{Has: refs.HasPC} }
+func (z *zeros) Read(dst []refs.Ref) (int, error) {
+	n := copy(dst, z.left)
+	if z.left = z.left[n:]; len(z.left) == 0 {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// With symbol PC every record has a site, those without an instruction too.
+func TestSitesWithoutInstruction(t *testing.T) {
+	pcs := []uint64{5, 0, 5, 7, 0, 7}
+	src := &zeros{}
+	for i, pc := range pcs {
+		src.left = append(src.left, refs.Ref{PC: pc, Addr: uint64(i)})
+	}
+	traces, err := Load(t.Context(), src, Input{Expect: 2, Operands: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := traces[0]
+	for i, pc := range pcs {
+		if got := tr.Sites[tr.Where[i]].PC; got != pc {
+			t.Errorf("record %d has instruction %#x, want %#x", i, got, pc)
+		}
+	}
+	if len(tr.Ops) != len(pcs) || len(tr.Object) != len(pcs) {
+		t.Errorf("%d operations and %d objects of %d records", len(tr.Ops), len(tr.Object), len(pcs))
 	}
 }

@@ -69,6 +69,7 @@ type Input struct {
 	Resolver Resolver // may be nil
 	Objects  Objects  // may be nil unless Symbol is Object and the trace has none
 	Operands bool     // keep what each reference does, and to which object
+	Expect   int      // about how many references there are; 0 if unknown
 	Progress func(records uint64)
 }
 
@@ -106,12 +107,10 @@ type Site struct {
 	varies bool
 }
 
-type symbolKey struct{ a, b uint64 }
-
 type builder struct {
 	*Trace
-	ids     map[symbolKey]uint32
-	sites   map[symbolKey]uint32
+	ids     *refs.Memo
+	sites   *refs.Memo
 	highest uint64 // address touched
 	objects operands
 }
@@ -179,6 +178,7 @@ type loader struct {
 	src      refs.Source
 	byThread map[uint32]*builder
 	order    []*builder
+	last     *builder // of the reference before
 	seq      uint64
 }
 
@@ -188,24 +188,31 @@ func (l *loader) add(ref *refs.Ref) error {
 	if seq < l.in.From || l.in.To != 0 && seq >= l.in.To || l.in.Thread != nil && ref.Thread != *l.in.Thread {
 		return nil
 	}
-	b := l.byThread[ref.Thread]
+	b := l.last
+	if b == nil || b.Thread != ref.Thread {
+		b = l.byThread[ref.Thread]
+	}
 	if b == nil {
 		b = &builder{
 			Trace: &Trace{Thread: ref.Thread, Symbol: l.in.Symbol, Every: max(1, l.in.Every), First: seq},
-			ids:   map[symbolKey]uint32{}, sites: map[symbolKey]uint32{},
+			ids:   refs.NewMemo(), sites: refs.NewMemo(),
 		}
 		l.byThread[ref.Thread] = b
 		l.order = append(l.order, b)
 	}
+	l.last = b
 	n := b.Records
 	b.Records++
-	if n%uint64(b.Every) != 0 {
+	if b.Every > 1 && n%uint64(b.Every) != 0 {
 		return nil
+	}
+	if b.Syms == nil && l.in.Expect > 0 && len(l.order) == 1 {
+		b.reserve(l.in)
 	}
 	if len(b.Syms) == math.MaxInt32 {
 		return fmt.Errorf("thread %d has more than %d references; use --range or --every", b.Thread, math.MaxInt32)
 	}
-	b.Syms = append(b.Syms, intern(b.ids, l.key(ref)))
+	b.Syms = append(b.Syms, b.ids.Number(l.key(ref)))
 	l.site(b, ref)
 	if l.in.Operands {
 		b.highest = max(b.highest, ref.Addr) // site has skipped those without one
@@ -215,58 +222,63 @@ func (l *loader) add(ref *refs.Ref) error {
 	return nil
 }
 
-func intern(ids map[symbolKey]uint32, k symbolKey) uint32 {
-	id, ok := ids[k]
-	if !ok {
-		id = uint32(len(ids))
-		ids[k] = id
+// reserve makes room for the first thread's references, nearly always all there
+// are: growing by doubling copies and faults in each of them once more.
+func (b *builder) reserve(in Input) {
+	n := min(in.Expect, math.MaxInt32)
+	if in.To != 0 {
+		n = min(n, int(min(in.To, math.MaxInt32)))
 	}
-	return id
+	n = max(0, n-int(min(in.From, math.MaxInt32)))/b.Every + 1
+	b.Syms = make([]uint32, 0, n)
+	if in.Operands {
+		b.Ops, b.Object = make([]refs.Op, 0, n), make([]uint16, 0, n)
+	}
 }
 
-func (l *loader) key(ref *refs.Ref) symbolKey {
+func (l *loader) key(ref *refs.Ref) refs.Key {
 	switch l.in.Symbol {
 	case PC:
-		return symbolKey{a: ref.PC}
+		return refs.Key{ref.PC}
 	case Line:
 		return l.lineKey(ref)
 	case Addr:
-		return symbolKey{a: ref.Addr}
+		return refs.Key{ref.Addr}
 	case OpAddr:
-		return symbolKey{ref.Addr, uint64(ref.Op)}
+		return refs.Key{ref.Addr, uint64(ref.Op)}
 	case PCAddr:
-		return symbolKey{ref.Addr, ref.PC}
+		return refs.Key{ref.Addr, ref.PC}
 	case CacheLine:
-		return symbolKey{a: ref.Addr >> 6}
+		return refs.Key{ref.Addr >> 6}
 	}
 	return l.objectKey(ref)
 }
 
 // objectKey is where in its object a reference lies. Objects of one name are of
 // one kind.
-func (l *loader) objectKey(ref *refs.Ref) symbolKey {
+func (l *loader) objectKey(ref *refs.Ref) refs.Key {
 	if known := l.src.About().Objects; ref.Object > 0 && int(ref.Object) < len(known) {
 		o := known[ref.Object]
-		return symbolKey{ref.Addr - o.Start, hashText(o.Name)}
+		return refs.Key{ref.Addr - o.Start, hashText(o.Name)}
 	}
 	if l.in.Objects == nil {
-		return symbolKey{ref.Addr, 0}
+		return refs.Key{ref.Addr, 0}
 	}
 	kind, base, ok := l.in.Objects.Object(ref.Addr)
 	if !ok {
-		return symbolKey{ref.Addr, 0}
+		return refs.Key{ref.Addr, 0}
 	}
-	return symbolKey{ref.Addr - base, uint64(kind) + 1}
+	return refs.Key{ref.Addr - base, uint64(kind) + 1}
 }
 
 // lineKey makes one symbol of a source line, whatever function it is inlined
 // into. Without a line the function stands in, then the instruction.
-func (l *loader) lineKey(ref *refs.Ref) symbolKey {
+func (l *loader) lineKey(ref *refs.Ref) refs.Key {
 	p := l.place(ref)
 	if p.Line == 0 && p.File == "" {
-		return symbolKey{hashText(p.Function), ref.PC}
+		return refs.Key{hashText(p.Function), ref.PC}
 	}
-	return symbolKey{hashText(p.File), uint64(p.Line)}
+	return refs.Key{hashText(p.File), uint64(p.Line)}
 }
 
 func hashText(s string) uint64 {
@@ -288,44 +300,61 @@ func (l *loader) place(ref *refs.Ref) refs.Place {
 	return refs.Place{Function: function, File: file, Line: line}
 }
 
-// site notes where the record comes from.
+// site notes where the record comes from. With symbol PC the sites are the
+// symbols, one an instruction.
 func (l *loader) site(b *builder, ref *refs.Ref) {
-	if ref.PC == 0 && ref.Place == 0 {
-		if b.Where != nil {
-			b.Where = append(b.Where, 0)
+	var id uint32
+	if l.in.Symbol == PC {
+		id = b.Syms[len(b.Syms)-1]
+		if int(id) == len(b.Sites) {
+			b.Sites = append(b.Sites, Site{PC: ref.PC, Place: l.place(ref), addr: ref.Addr})
 		}
-		return
-	}
-	k := symbolKey{ref.PC, 0}
-	if ref.PC == 0 {
-		k = symbolKey{0, uint64(ref.Place)}
-	}
-	id, ok := b.sites[k]
-	if !ok {
-		if b.Where == nil && l.in.Symbol != PC {
-			b.Where = make([]uint32, len(b.Syms)-1, len(b.Syms)+1024)
-			if len(b.Where) > 0 {
-				b.Sites = append(b.Sites, Site{}) // records before had no site
-				b.sites[symbolKey{}] = 0
-			}
+	} else {
+		var ok bool
+		if id, ok = l.where(b, ref); !ok {
+			return
 		}
-		id = uint32(len(b.Sites))
-		b.sites[k] = id
-		b.Sites = append(b.Sites, Site{PC: ref.PC, Place: l.place(ref), addr: ref.Addr})
+		b.Where = append(b.Where, id)
 	}
 	if s := &b.Sites[id]; s.addr != ref.Addr {
 		s.varies = true
 	}
 	b.highest = max(b.highest, ref.Addr)
-	if l.in.Symbol != PC {
-		b.Where = append(b.Where, id)
+}
+
+// where numbers the instruction, or the source line, that a record comes from;
+// not ok if it has neither.
+func (l *loader) where(b *builder, ref *refs.Ref) (id uint32, ok bool) {
+	if ref.PC == 0 && ref.Place == 0 {
+		if b.Where != nil {
+			b.Where = append(b.Where, 0)
+		}
+		return 0, false
 	}
+	k := refs.Key{ref.PC, 0}
+	if ref.PC == 0 {
+		k = refs.Key{0, uint64(ref.Place)}
+	}
+	if id, ok = b.sites.Get(k); ok {
+		return id, true
+	}
+	if b.Where == nil {
+		b.Where = make([]uint32, len(b.Syms)-1, cap(b.Syms))
+		if len(b.Where) > 0 {
+			b.Sites = append(b.Sites, Site{}) // records before had no site
+			b.sites.Put(refs.Key{}, 0)
+		}
+	}
+	id = uint32(len(b.Sites))
+	b.sites.Put(k, id)
+	b.Sites = append(b.Sites, Site{PC: ref.PC, Place: l.place(ref), addr: ref.Addr})
+	return id, true
 }
 
 func (l *loader) traces() []*Trace {
 	var out []*Trace
 	for _, b := range l.order {
-		b.Symbols = len(b.ids)
+		b.Symbols = b.ids.Len()
 		b.slots()
 		if l.in.Operands {
 			b.Objects = b.objects.names(b.highest)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"math"
 	"net/http"
@@ -46,11 +45,12 @@ type Refs struct {
 // maxCycles is how many analyses are kept: enough to go back and forth.
 const maxCycles = 3
 
-// cycles is one analysis of a reference trace. It is made once, by the first
-// request for it; others wait.
+// cycles is one analysis of a reference trace. It is made once, for everyone who
+// asks for it.
 type cycles struct {
 	ask     CyclesAsk
-	made    sync.Mutex
+	making  *making // while it is made; guarded by the mu of Refs
+	made    bool    // likewise
 	view    *spiral.View
 	threads []CyclesThread
 	symbol  cycle.Symbol
@@ -177,40 +177,9 @@ func (r *Refs) isOwn(file string) bool {
 	return r.own[file]
 }
 
-// find returns the analysis that is asked for. Progress may be nil.
-func (r *Refs) find(ctx context.Context, ask CyclesAsk, progress guide.Progress) (*cycles, error) {
-	key, err := json.Marshal(ask)
-	if err != nil {
-		return nil, err
-	}
-	r.mu.Lock()
-	i := slices.IndexFunc(r.analyses, func(c *cycles) bool {
-		k, _ := json.Marshal(c.ask)
-		return string(k) == string(key)
-	})
-	var c *cycles
-	if i >= 0 {
-		c = r.analyses[i]
-		r.analyses = slices.Delete(r.analyses, i, i+1)
-	} else {
-		c = &cycles{ask: ask}
-	}
-	r.analyses = slices.Insert(r.analyses, 0, c)
-	r.analyses = r.analyses[:min(len(r.analyses), maxCycles)]
-	r.mu.Unlock()
-	c.made.Lock()
-	defer c.made.Unlock()
-	if c.view != nil {
-		return c, nil
-	}
-	return c, c.analyse(ctx, r, progress)
-}
-
 // analyse reads the trace and finds its cycles.
 func (c *cycles) analyse(ctx context.Context, r *Refs, progress guide.Progress) error {
-	if progress == nil {
-		progress = func(string, int, int) {}
-	}
+	c.threads, c.notes = nil, nil // of an attempt that was cancelled
 	src, err := r.Open()
 	if err != nil {
 		return err
@@ -266,7 +235,7 @@ func (c *cycles) input(r *Refs) (cycle.Input, error) {
 	case a.Thread > math.MaxUint32:
 		return cycle.Input{}, badRequest("%d is no thread", a.Thread)
 	}
-	in := cycle.Input{Symbol: cycle.PC, Every: a.Every, From: uint64(a.From), To: uint64(a.To), Resolver: r.Program, Objects: r.Objects}
+	in := cycle.Input{Symbol: cycle.PC, Every: a.Every, Expect: int(r.records), From: uint64(a.From), To: uint64(a.To), Resolver: r.Program, Objects: r.Objects}
 	if a.Symbol != "" {
 		var err error
 		if in.Symbol, err = cycle.ParseSymbol(a.Symbol); err != nil {
@@ -548,10 +517,15 @@ func (c *coloured) strips(ctx context.Context, ask *SpiralAsk, head *SpiralAnswe
 	for i, class := range want {
 		group.Go(func() error {
 			lift, err := c.view.Lift(ctx, class, 0)
-			if err == nil {
+			switch {
+			case err != nil:
+				return err
+			case class == ask.Class:
 				made[i] = c.colours.Strip(lift, ask.Columns)
+			default:
+				made[i] = spiral.Fold(lift, ask.Columns)
 			}
-			return err
+			return nil
 		})
 	}
 	if err := group.Wait(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"isobath/internal/dataset"
@@ -224,5 +225,98 @@ func TestCyclesRefusals(t *testing.T) {
 		if w := do(s, "POST", c.path, c.body, "Content-Type", "application/json"); w.Code != http.StatusBadRequest {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
+	}
+}
+
+// endless is a reference trace that has no end; it says when it is read.
+type endless struct {
+	about refs.About
+	read  chan struct{}
+	once  sync.Once
+}
+
+func (e *endless) About() *refs.About { return &e.about }
+func (e *endless) Close() error       { return nil }
+func (e *endless) Read(dst []refs.Ref) (int, error) {
+	e.once.Do(func() { close(e.read) })
+	for i := range dst {
+		dst[i] = refs.Ref{PC: uint64(i % 7)}
+	}
+	return len(dst), nil
+}
+
+// The analysis that begins with the run serves whoever asks first, ends when
+// they go, and ends with the run if nobody asks.
+func TestForesee(t *testing.T) {
+	open := func() (*Run, *endless) {
+		src := &endless{about: refs.About{Has: refs.HasPC}, read: make(chan struct{})}
+		return &Run{ID: "e", Kind: string(formats.Refs), Refs: &Refs{Open: func() (refs.Reader, error) { return src, nil }, records: 1}}, src
+	}
+	empty := func(t *testing.T) *Server {
+		s := newTestServer(t, nil)
+		for len(s.runs) > 0 {
+			if _, err := s.forget(s.runs[0].ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return s
+	}
+	t.Run("nobody asks", func(t *testing.T) {
+		r, src := open()
+		s := empty(t)
+		s.Add(r)
+		<-src.read
+		if _, err := s.forget("e"); err != nil { // hangs if the analysis goes on
+			t.Error(err)
+		}
+	})
+	t.Run("a request that goes ends it", func(t *testing.T) {
+		r, src := open()
+		empty(t).Add(r)
+		<-src.read
+		ctx, cancel := context.WithCancel(t.Context())
+		told := make(chan struct{})
+		var once sync.Once
+		go func() {
+			<-told // the progress of an analysis that it did not begin
+			cancel()
+		}()
+		_, err := r.askCycles(ctx, CyclesAsk{Thread: -1}, func(string, int, int) { once.Do(func() { close(told) }) })
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v, want that it was cancelled", err)
+		}
+		if r.Refs.analyses[0].making != nil || r.Refs.analyses[0].made {
+			t.Error("the analysis goes on for nobody")
+		}
+	})
+	t.Run("samples beside it", func(t *testing.T) {
+		r, _ := open()
+		r.Kind = string(formats.Samples)
+		empty(t).Add(r)
+		if len(r.Refs.analyses) > 0 {
+			t.Error("the cycles of a run of samples are made before somebody asks")
+		}
+	})
+}
+
+// Of two requests for one analysis the one that stays gets it.
+func TestTwoWait(t *testing.T) {
+	_, runs := demoCycles(t)
+	r := &Refs{Open: runs[0].Refs.Open}
+	ctx, cancel := context.WithCancel(t.Context())
+	left := make(chan error)
+	go func() {
+		_, err := r.find(ctx, CyclesAsk{Thread: -1}, func(string, int, int) { cancel() })
+		left <- err
+	}()
+	c, err := r.find(t.Context(), CyclesAsk{Thread: -1}, nil)
+	if err != nil || c.view == nil {
+		t.Fatalf("no answer: %v", err)
+	}
+	if err := <-left; err != nil && !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if n := len(c.threads); n != 1 {
+		t.Errorf("%d threads, want 1", n)
 	}
 }

@@ -74,6 +74,7 @@ type Run struct {
 
 	describe sync.Once
 	columns  []ColumnInfo
+	idle     func() // ends what foresee began; nil if nothing did
 
 	guided sync.Once
 	guide  *guide.Guide // see guideTo
@@ -99,6 +100,9 @@ func (s *Server) Add(r *Run) {
 	} else {
 		s.runs = append(s.runs, r)
 	}
+	if len(s.runs) == 1 { // the one that is shown first
+		r.idle = r.foresee()
+	}
 	link := s.linkTo
 	if link != nil && r.onMesh() {
 		s.linkTo = nil
@@ -119,6 +123,9 @@ func (s *Server) Add(r *Run) {
 func (r *Run) close() error {
 	if m := r.mesh(); m != nil {
 		m.unlink() // pages that follow it hold the run open
+	}
+	if r.idle != nil {
+		r.idle()
 	}
 	r.use.Lock()
 	defer r.use.Unlock()

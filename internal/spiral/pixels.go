@@ -36,10 +36,10 @@ func (c *Colouring) Polar(ctx context.Context, lift []float32, s Sector, radii, 
 	workers := min(runtime.GOMAXPROCS(0), radii)
 	for w := range workers {
 		wg.Go(func() {
-			counts := make([][MaxColours + 1]uint32, angles)
+			ends := make([][MaxColours + 1]int32, angles+1)
 			for r := radii * w / workers; r < radii*(w+1)/workers && ctx.Err() == nil; r++ {
-				clear(counts)
-				c.row(p, lift, r, counts)
+				clear(ends)
+				c.row(p, lift, r, ends)
 			}
 		})
 	}
@@ -47,8 +47,10 @@ func (c *Colouring) Polar(ctx context.Context, lift []float32, s Sector, radii, 
 	return p, ctx.Err()
 }
 
-// row draws one radius: every window with the arc to the one after it.
-func (c *Colouring) row(p *Polar, lift []float32, r int, counts [][MaxColours + 1]uint32) {
+// row draws one radius: every window with the arc to the one after it. An arc
+// may cover many angles, so only its ends are noted, and the counts are the sums
+// up to each angle: a row costs as many steps as it has windows and pixels.
+func (c *Colouring) row(p *Polar, lift []float32, r int, ends [][MaxColours + 1]int32) {
 	n := p.Last - p.First
 	scale := float64(p.Angles) / p.Span
 	for t := p.First + n*r/p.Radii; t < p.First+n*(r+1)/p.Radii; t++ {
@@ -60,22 +62,29 @@ func (c *Colouring) row(p *Polar, lift []float32, r int, counts [][MaxColours + 
 		if lo > hi {
 			lo, hi = hi, lo
 		}
+		colour := c.window[t] & (MaxColours) // of those there are; tells the compiler so
 		// Turn by turn: the sector is seen once in each.
 		for turn := math.Floor(lo); turn <= hi; turn++ {
 			if from := max(lo-turn, 0); from < p.Span {
-				for i := int(from * scale); i < p.Angles && float64(i) <= (hi-turn)*scale; i++ {
-					counts[i][c.window[t]]++
+				first, last := int(from*scale), int((hi-turn)*scale)
+				if first < p.Angles {
+					ends[first][colour]++
+					ends[min(last+1, p.Angles)][colour]--
 				}
 			}
 		}
 	}
-	for i := range counts {
-		p.Colour[r*p.Angles+i] = most(&counts[i])
+	var counts [MaxColours + 1]int32
+	for i := range p.Angles {
+		for c, d := range ends[i] {
+			counts[c] += d
+		}
+		p.Colour[r*p.Angles+i] = most(&counts)
 	}
 }
 
-func most(counts *[MaxColours + 1]uint32) uint16 {
-	best, at := uint32(0), uint16(Empty)
+func most(counts *[MaxColours + 1]int32) uint16 {
+	best, at := int32(0), uint16(Empty)
 	for c, n := range counts {
 		if n > best {
 			best, at = n, uint16(c)
@@ -88,7 +97,7 @@ func most(counts *[MaxColours + 1]uint32) uint16 {
 // frequent colour of each: the circle without time.
 func (c *Colouring) Ring(lift []float32, first, last, angles int) (count []uint32, colour []uint16) {
 	count, colour = make([]uint32, angles), make([]uint16, angles)
-	counts := make([][MaxColours + 1]uint32, angles)
+	counts := make([][MaxColours + 1]int32, angles)
 	for t := first; t < last; t++ {
 		l := float64(lift[t])
 		i := min(angles-1, int((l-math.Floor(l))*float64(angles)))
@@ -110,16 +119,36 @@ type Strip struct {
 
 // Strip folds a lift into at most columns.
 func (c *Colouring) Strip(lift []float32, columns int) *Strip {
-	n := min(columns, len(lift))
-	s := &Strip{make([]float32, n), make([]float32, n), make([]uint16, n)}
+	s := Fold(lift, columns)
+	n := len(s.Low)
+	s.Colour = make([]uint16, n)
 	for x := range n {
-		var counts [MaxColours + 1]uint32
-		lo, hi := float32(math.Inf(1)), float32(math.Inf(-1))
-		for t := len(lift) * x / n; t < len(lift)*(x+1)/n; t++ {
-			lo, hi = min(lo, lift[t]), max(hi, lift[t])
-			counts[c.window[t]]++
+		var counts [MaxColours + 1]int32
+		for _, colour := range c.window[len(lift)*x/n : len(lift)*(x+1)/n] {
+			counts[colour&MaxColours]++
 		}
-		s.Low[x], s.High[x], s.Colour[x] = lo, hi, most(&counts)
+		s.Colour[x] = most(&counts)
+	}
+	return s
+}
+
+// Fold is a strip without colours.
+func Fold(lift []float32, columns int) *Strip {
+	n := min(columns, len(lift))
+	s := &Strip{Low: make([]float32, n), High: make([]float32, n)}
+	for x := range n {
+		part := lift[len(lift)*x/n : len(lift)*(x+1)/n]
+		lo, hi := part[0], part[0]
+		for _, l := range part {
+			// Not min and max, which look for NaN and the sign of 0; there is none.
+			if l < lo {
+				lo = l
+			}
+			if l > hi {
+				hi = l
+			}
+		}
+		s.Low[x], s.High[x] = lo, hi
 	}
 	return s
 }

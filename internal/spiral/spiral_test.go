@@ -210,10 +210,10 @@ func TestPolarEqualsSlow(t *testing.T) {
 		}
 		for r := range radii {
 			for a := range angles {
-				var counts [MaxColours + 1]uint32
+				var counts [MaxColours + 1]int32
 				for i := s.First; i < s.Last; i++ {
 					if rowOf(i-s.First, s.Last-s.First, radii) == r {
-						counts[colours.Of(i)] += uint32(touches(lift, i, s, a, angles))
+						counts[colours.Of(i)] += int32(touches(lift, i, s, a, angles))
 					}
 				}
 				if got, want := p.Colour[r*angles+a], most(&counts); got != want {

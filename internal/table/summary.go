@@ -59,6 +59,13 @@ func describeValues[T int32 | int64 | uint8 | uint32 | uint64 | float64](info *S
 }
 
 func extent[T int32 | int64 | uint8 | uint32 | uint64 | float64](c *Column, values []T) (lo, hi T, any bool) {
+	if c.Valid == nil && len(values) > 0 && isWhole(values[0]) { // the usual case, and there are millions
+		lo, hi = values[0], values[0]
+		for _, v := range values {
+			lo, hi = min(lo, v), max(hi, v)
+		}
+		return lo, hi, true
+	}
 	for i, v := range values {
 		if v != v || math.IsInf(float64(v), 0) || !c.Has(i) {
 			continue
@@ -80,11 +87,15 @@ func isWhole[T int32 | int64 | uint8 | uint32 | uint64 | float64](T) bool {
 // distinctNear counts by marking: fast, for values within a small range.
 func distinctNear[T int32 | int64 | uint8 | uint32 | uint64 | float64](c *Column, values []T, lo T, width int) int {
 	seen := NewBits(width)
+	last := lo
 	for i, v := range values {
-		if c.Has(i) {
+		// Values often repeat; marking one again would wait for the mark before.
+		if v != last && c.Has(i) {
 			seen.Set(int(v - lo))
+			last = v
 		}
 	}
+	seen.Set(0) // lo itself, which some row has
 	return min(seen.Count(), DistinctMost)
 }
 

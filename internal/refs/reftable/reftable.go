@@ -123,7 +123,7 @@ type Reader struct {
 	symbol, offset                     *table.Column
 	short                              []string
 	places                             map[refs.Place]uint32
-	codes                              map[[2]uint64]uint32 // rows to places
+	codes                              *refs.Memo           // rows to places
 	objects                            map[[2]uint64]uint16 // code and start
 	lastObject                         [2]uint64
 	lastNumber                         uint16
@@ -131,7 +131,7 @@ type Reader struct {
 
 // NewReader reads the references of a table that New made.
 func NewReader(t *table.Table) (*Reader, error) {
-	r := &Reader{rows: t.Rows(), about: refs.About{Places: []refs.Place{{}}, Objects: []refs.Object{{}}}, places: map[refs.Place]uint32{{}: 0}, codes: map[[2]uint64]uint32{}, objects: map[[2]uint64]uint16{}}
+	r := &Reader{rows: t.Rows(), about: refs.About{Places: []refs.Place{{}}, Objects: []refs.Object{{}}}, places: map[refs.Place]uint32{{}: 0}, codes: refs.NewMemo(), objects: map[[2]uint64]uint16{}}
 	for _, c := range []struct {
 		name string
 		at   **table.Column
@@ -201,11 +201,15 @@ func (r *Reader) About() *refs.About { return &r.about }
 func (r *Reader) Read(dst []refs.Ref) (int, error) {
 	addrs, codes := r.addr.Data.([]uint64), r.op.Data.([]uint32)
 	n := min(len(dst), r.rows-r.next)
+	var ips []uint64
+	if r.ip != nil {
+		ips = r.ip.Data.([]uint64)
+	}
 	for k := range dst[:n] {
 		i := r.next + k
-		ref := refs.Ref{Addr: addrs[i], Op: r.ops[codes[i]]}
-		if r.ip != nil {
-			ref.PC = r.ip.Data.([]uint64)[i]
+		ref := refs.Ref{Addr: addrs[i], Op: r.ops[codes[i]], Place: r.place(i), Object: r.object(i, addrs[i])}
+		if ips != nil {
+			ref.PC = ips[i]
 		}
 		if r.tid != nil {
 			ref.Thread = uint32(r.tid.Float(i))
@@ -213,8 +217,6 @@ func (r *Reader) Read(dst []refs.Ref) (int, error) {
 		if r.width != nil && r.width.Has(i) {
 			ref.Size = uint32(r.width.Float(i))
 		}
-		ref.Place = r.place(i)
-		ref.Object = r.object(i, ref.Addr)
 		dst[k] = ref
 	}
 	r.next += n
@@ -246,7 +248,7 @@ func (r *Reader) object(i int, addr uint64) uint16 {
 // place numbers the source position of a row: by its codes first, which tell
 // positions apart as their names do.
 func (r *Reader) place(i int) uint32 {
-	key := [2]uint64{}
+	key := refs.Key{}
 	if r.function != nil && r.function.Has(i) {
 		key[0] = uint64(r.function.Data.([]uint32)[i]) + 1
 	}
@@ -256,10 +258,10 @@ func (r *Reader) place(i int) uint32 {
 	if r.ln != nil && r.ln.Has(i) {
 		key[1] = uint64(r.ln.Float(i))
 	}
-	id, ok := r.codes[key]
+	id, ok := r.codes.Get(key)
 	if !ok {
 		id = r.named(i)
-		r.codes[key] = id
+		r.codes.Put(key, id)
 	}
 	return id
 }
