@@ -42,6 +42,7 @@ type meshFlags struct {
 	layout    map[string]int
 	first     int
 	order     string
+	per       string
 	output    string
 	json      bool
 	values    bool
@@ -86,6 +87,7 @@ clients/ and docs/guide.`,
 	fl.StringToStringVar(&f.columns, "map", nil, "columns that place samples: `x=NAME`, y, z, cell, level (of refinement), domain, object, index, iteration")
 	fl.StringToIntVar(&f.layout, "layout", nil, "data objects indexed by cell: `OBJECT=ENTRIES` per cell, as m_nodelist=8")
 	fl.IntVar(&f.first, "first", 0, "first index of cells: 0, or 1 in Fortran programs")
+	fl.StringVar(&f.per, "per-cell", "", "cells of the program in one of the mesh, `NXxNYxNZ`, where the mesh is written coarser")
 	fl.StringVar(&f.order, "order", "xyz", "which index runs fastest: `xyz` or zyx")
 	fl.StringVarP(&f.output, "output", "o", "", "write the mesh with the fields to `FILE`.vtu or .vtk")
 	fl.BoolVar(&f.json, "json", false, "print JSON")
@@ -208,6 +210,12 @@ func (f *meshFlags) settings() (mesh.Settings, error) {
 		s.Numbering.ZFast = true
 	default:
 		return s, usagef("--order %q: want xyz or zyx", f.order)
+	}
+	if f.per != "" {
+		var err error
+		if s.Numbering.Per, err = mesh.ParseDims(f.per); err != nil {
+			return s, usagef("--per-cell: %v", err)
+		}
 	}
 	if f.dims != "" {
 		var err error

@@ -11,22 +11,33 @@ func Dumps() []int64 {
 	return out
 }
 
-// Dump is the grid of the stencil program after an iteration: unit cells with
-// the temperature the program computes, the material of each cell, and the
-// thread that owns it. The program is computed anew, not simulated.
+// DumpCells is how many cells of the program along each axis make one cell of a
+// dump. The program has five times more cells than the run has samples; a cell
+// of a dump has thirty, enough to see in which planes they are late.
+func DumpCells() [3]int { return [3]int{dumpX, dumpY, 1} }
+
+const dumpX, dumpY = 16, 10
+
+// Dump is the grid of the stencil program after an iteration, coarser than the
+// program's own along x and y: the mean of the temperature that the program
+// computes, and the thread that owns the plane. The program is computed anew,
+// not simulated.
 func Dump(iteration int) (*grid.Mesh, error) {
 	s := newHeat()
 	for range iteration + 1 {
 		s.step()
 	}
-	threads := make([]int32, len(s.u))
+	const cx, cy = nx / dumpX, ny / dumpY
+	mean, threads := make([]float64, cx*cy*nz), make([]int32, cx*cy*nz)
+	for i, u := range s.u {
+		x, y, z := i%nx, i/nx%ny, i/(nx*ny)
+		mean[(z*cy+y/dumpY)*cx+x/dumpX] += u / (dumpX * dumpY)
+	}
 	for i := range threads {
-		threads[i] = int32(i / (nx * ny) % stencilThreads)
+		threads[i] = int32(i / (cx * cy) % stencilThreads)
 	}
-	g := &grid.Grid{Layout: grid.Image, Spacing: [3]float64{1, 1, 1}, Extent: [6]int{0, nx, 0, ny, 0, nz}}
-	g.CellData = []grid.Array{
-		{Name: "u", Comps: 1, Data: s.u}, {Name: "material", Comps: 1, Data: s.material}, {Name: "thread", Comps: 1, Data: threads},
-	}
+	g := &grid.Grid{Layout: grid.Image, Spacing: [3]float64{dumpX, dumpY, 1}, Extent: [6]int{0, cx, 0, cy, 0, nz}}
+	g.CellData = []grid.Array{{Name: "u", Comps: 1, Data: mean}, {Name: "thread", Comps: 1, Data: threads}}
 	m := &grid.Mesh{Blocks: []grid.Block{{Grid: g}}, Cycle: int64(iteration), HasCycle: true}
 	return m, g.Check()
 }

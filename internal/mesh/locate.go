@@ -35,6 +35,21 @@ type Samples struct {
 type Numbering struct {
 	First int  // the first index: 0, or 1 in Fortran programs
 	ZFast bool // the last index runs fastest: cell = z + nz*(y + ny*x)
+	// Per is how many cells of the program along each axis make one of the mesh,
+	// where a program writes its mesh coarser than it computes; 0 is 1.
+	Per [3]int
+}
+
+// ratio is how many indices of the program along an axis are one of the mesh.
+func (n Numbering) ratio(axis int) int { return max(1, n.Per[axis]) }
+
+// meshIndex is the index on the mesh of one that the program has. Indices before
+// the first stay before it.
+func (n Numbering) meshIndex(axis, index int) int {
+	if index -= n.First; index < 0 {
+		return index
+	}
+	return index / n.ratio(axis)
 }
 
 // Locate returns the cell of every row, or why it has none. Each axis is
@@ -71,18 +86,18 @@ func (l *locator) row(i int) int32 {
 	if s.X == nil || s.X[i] == Missing {
 		return NoCell
 	}
-	c := [3]int{int(s.X[i]) - l.num.First}
+	c := [3]int{l.num.meshIndex(0, int(s.X[i]))}
 	if s.Y != nil {
 		if s.Y[i] == Missing {
 			return NoCell
 		}
-		c[1] = int(s.Y[i]) - l.num.First
+		c[1] = l.num.meshIndex(1, int(s.Y[i]))
 	}
 	if s.Z != nil {
 		if s.Z[i] == Missing {
 			return NoCell
 		}
-		c[2] = int(s.Z[i]) - l.num.First
+		c[2] = l.num.meshIndex(2, int(s.Z[i]))
 	}
 	p, why := l.part(i)
 	if p == nil {

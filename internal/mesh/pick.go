@@ -70,9 +70,11 @@ func (v *View) Where(p *Placed, cell int) (string, error) {
 		return v.setText(p, cell)
 	}
 	var terms []query.Expr
+	number := func(n int) query.Value {
+		return query.Value{Text: strconv.Itoa(n), Number: float64(n), IsNumber: true}
+	}
 	is := func(column string, op query.Op, value int) {
-		n := query.Value{Text: strconv.Itoa(value), Number: float64(value), IsNumber: true}
-		terms = append(terms, query.Compare{Column: column, Op: op, Value: n})
+		terms = append(terms, query.Compare{Column: column, Op: op, Value: number(value)})
 	}
 	apart := p.Space.AMR || c.Domain != "" && len(p.Space.Parts) > 1
 	switch {
@@ -86,8 +88,13 @@ func (v *View) Where(p *Placed, cell int) (string, error) {
 			return "", err
 		}
 		for a, name := range []string{c.X, c.Y, c.Z} {
-			if name != "" {
-				is(name, query.Eq, at[a]+first)
+			lo, per := at[a], v.settings.Numbering.ratio(a)
+			switch {
+			case name == "":
+			case per == 1:
+				is(name, query.Eq, lo+first)
+			default:
+				terms = append(terms, query.Range{Column: name, Lo: number(per*lo + first), Hi: number(per*(lo+1) - 1 + first)})
 			}
 		}
 	}

@@ -415,6 +415,8 @@ func TestLocateErrors(t *testing.T) {
 		{"cell numbers", Samples{Rows: 4, Cell: []int32{0, 7, 8, Missing}}, cube(2), Numbering{}, "[0 7 -2 -1]"},
 		{"missing axis", Samples{Rows: 1, X: []int32{1}, Y: []int32{Missing}}, cube(2), Numbering{}, "[-1]"},
 		{"negative", Samples{Rows: 1, X: []int32{-1}}, cube(2), Numbering{}, "[-2]"},
+		{"coarser", Samples{Rows: 4, X: []int32{7, 8, 15, 16}, Y: []int32{0, 1, 1, 0}, Z: []int32{0, 2, 3, 0}}, cube(2), Numbering{Per: [3]int{8, 1, 2}}, "[0 7 7 -2]"},
+		{"coarser, before the first", Samples{Rows: 2, X: []int32{0, 1}}, cube(2), Numbering{First: 1, Per: [3]int{8}}, "[-2 0]"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

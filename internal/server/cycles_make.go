@@ -123,12 +123,16 @@ func (r *Refs) wait(ctx context.Context, m *making, progress guide.Progress) err
 	return ctx.Err()
 }
 
-// foresee makes what the page will ask for first while the browser starts, and
-// returns how to end that. Only a run that is nothing but a reference trace is
-// sure to be asked for its cycles. It does not count as waiting: a request that
-// joins and goes away ends the analysis.
+// maxForeseen bounds the references that are analysed before anyone asks: ten
+// million take about two seconds of a processor.
+const maxForeseen = 10_000_000
+
+// foresee begins the analysis that the cycles page will ask for, while the
+// browser starts, and returns how to end it. Only a run that is nothing but a
+// reference trace is nearly sure to be asked for it. It does not count as
+// waiting: a request that joins and goes away ends the analysis.
 func (r *Run) foresee() (stop func()) {
-	if r.Refs == nil || r.Kind != string(formats.Refs) {
+	if r.Refs == nil || r.Kind != string(formats.Refs) || r.Refs.records > maxForeseen {
 		return func() {}
 	}
 	f := r.Refs

@@ -83,10 +83,10 @@ func newMesh(t *table.Table, paths ...string) (*Mesh, error) {
 	if err != nil {
 		return nil, err
 	}
-	return meshOf(series, t)
+	return meshOf(series, t, mesh.Settings{})
 }
 
-func meshOf(series *mesh.Series, t *table.Table) (*Mesh, error) {
+func meshOf(series *mesh.Series, t *table.Table, set mesh.Settings) (*Mesh, error) {
 	last := len(series.Steps) - 1
 	m, err := series.Mesh(last)
 	if err != nil {
@@ -96,7 +96,7 @@ func meshOf(series *mesh.Series, t *table.Table) (*Mesh, error) {
 	if t == nil {
 		return out, nil
 	}
-	if out.View, err = mesh.NewView(series, t, mesh.Settings{}); err != nil {
+	if out.View, err = mesh.NewView(series, t, set); err != nil {
 		return nil, err
 	}
 	_, err = out.View.At(last)
@@ -139,7 +139,7 @@ func (l *Loader) OpenMeshes() ([]*Run, error) {
 
 // demoMesh is the grid of the built-in run, with what the program computes.
 func demoMesh(t *table.Table) (*Mesh, error) {
-	return meshOf(mesh.NewSeries("stencil", demo.Dumps(), demo.Dump), t)
+	return meshOf(mesh.NewSeries("stencil", demo.Dumps(), demo.Dump), t, mesh.Settings{Numbering: mesh.Numbering{Per: demo.DumpCells()}})
 }
 
 func (r *Run) mesh() *Mesh {
@@ -187,7 +187,7 @@ func (s *Server) meshFrom(ask *MeshAttach, run *Run) (*Mesh, error) {
 	if from == nil {
 		return nil, badRequest("no run %s with a mesh is open", ask.Mesh)
 	}
-	m, err := meshOf(from.Series, run.Data.Table)
+	m, err := meshOf(from.Series, run.Data.Table, mesh.Settings{})
 	return m, wrongAsk(err)
 }
 

@@ -46,23 +46,34 @@ export function polarCells(plane: Plane, first: number, last: number, p: Pixels,
   const rest = pack(paint.rest);
   const phases = paint.phases?.map(pack);
   const { radii, angles, colour, from, span } = p;
+  const perTurn = angles / span;
+  const circle = phases?.length ?? 0;
+  const all = paint.only < 0;
+  const { colours, lit } = table;
+  const [outer2, inner2] = [R * R, inner * inner];
   for (let y = 0; y < rows; y++) {
     const dy = c.y - (area.y + (y + 0.5) * grain);
-    for (let x = 0; x < columns; x++) {
+    // Only the part of the row that lies on the disc.
+    const half = outer2 - dy * dy;
+    if (half <= 0) continue;
+    const reach = Math.sqrt(half);
+    const x0 = Math.max(0, Math.floor((c.x - reach - area.x) / grain - 0.5));
+    const x1 = Math.min(columns, Math.ceil((c.x + reach - area.x) / grain + 0.5));
+    let at = y * columns + x0;
+    for (let x = x0; x < x1; x++, at++) {
       const dx = area.x + (x + 0.5) * grain - c.x;
-      const d = Math.sqrt(dx * dx + dy * dy);
-      if (d < inner || d >= R) continue;
-      const row = ((d - r0) * scale - shift) * radii;
+      const d2 = dx * dx + dy * dy;
+      if (d2 < inner2 || d2 >= outer2) continue;
+      const row = ((Math.sqrt(d2) - r0) * scale - shift) * radii;
       if (row < 0 || row >= radii) continue;
       const turn = turnOf(dx, dy);
       let part = turn - from;
       part -= Math.floor(part);
       if (part >= span) continue;
       const i = row | 0;
-      const k = colour[i * angles + ((part / span) * angles | 0)]!;
+      const k = colour[i * angles + Math.min(angles - 1, part * perTurn | 0)]!;
       if (k === EMPTY) continue;
-      const lit = table.lit[i] === 1 && (paint.only < 0 || k === paint.only);
-      out[y * columns + x] = !lit ? rest : phases ? phases[(turn * phases.length) | 0]! : table.colours[k]!;
+      out[at] = lit[i] !== 1 || !(all || k === paint.only) ? rest : phases ? phases[(turn * circle) | 0]! : colours[k]!;
     }
   }
   return { columns, rows, rgba, area: { ...area, w: columns * grain, h: rows * grain } };
@@ -86,7 +97,8 @@ function colourTable(p: Pixels, paint: PolarPaint): { readonly colours: Uint32Ar
  * as long (minimax, odd, ninth degree; Abramowitz and Stegun 4.4.47).
  */
 export function turnOf(dx: number, dy: number): number {
-  const [ax, ay] = [Math.abs(dx), Math.abs(dy)];
+  const ax = Math.abs(dx);
+  const ay = Math.abs(dy);
   const q = ax < ay ? ax / ay : ay === ax ? 1 : ay / ax;
   const s = q * q;
   let a = q * (0.9998660 + s * (-0.3302995 + s * (0.1801410 + s * (-0.0851330 + s * 0.0208351)))) / TAU;
