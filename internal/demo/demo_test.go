@@ -277,3 +277,46 @@ func TestBadPeriod(t *testing.T) {
 		t.Error("a negative period is accepted")
 	}
 }
+
+// TestWalls: the story of the demo's mesh. In nearly every cell of the two walls
+// samples are later than in the median cell inside.
+func TestWalls(t *testing.T) {
+	m, err := Dump(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := m.Blocks[0].Grid
+	region := g.CellData[1].Data.([]int32)
+	r := read(built(t))
+	x, y, per := r.Column("x"), r.Column("y"), DumpCells()
+	sum, n := make([]float64, g.NumCells()), make([]float64, g.NumCells())
+	for i := range r.all {
+		if !x.Has(i) || !y.Has(i) || r.z(i) == none {
+			continue
+		}
+		cell := (r.z(i)/per[2]*ny+int(y.Float(i))/per[1])*dumpNX + int(x.Float(i))/per[0]
+		sum[cell] += float64(r.latency(i))
+		n[cell]++
+	}
+	var middle, walls []float64
+	for c := range sum {
+		if n[c] < 1 {
+			t.Fatalf("cell %d of the demo's mesh has no samples", c)
+		}
+		if region[c] == regionWall {
+			walls = append(walls, sum[c]/n[c])
+		} else {
+			middle = append(middle, sum[c]/n[c])
+		}
+	}
+	slices.Sort(middle)
+	late := 0
+	for _, w := range walls {
+		if w > middle[len(middle)/2] {
+			late++
+		}
+	}
+	if len(walls) != 2*dumpNX*dumpNZ || late < len(walls)*9/10 {
+		t.Errorf("%d of %d cells of the walls are later than the median cell inside", late, len(walls))
+	}
+}

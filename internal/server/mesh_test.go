@@ -66,7 +66,7 @@ func le64(b []byte) uint64 { return uint64(le32(b)) | uint64(le32(b[4:]))<<32 }
 func TestDemoMesh(t *testing.T) {
 	s, run, path := demoMeshServer(t)
 	info := post[MeshInfo](t, s, path, MeshAsk{Step: -1})
-	if info.Cells != 12*2*120 || len(info.Steps) != 8 || info.Steps[7].Iteration != 7 || info.Flat || info.Levels != 1 {
+	if info.Cells != 8*20*10 || len(info.Steps) != 8 || info.Steps[7].Iteration != 7 || info.Flat || info.Levels != 1 {
 		t.Fatalf("%d cells, %d dumps, flat %v", info.Cells, len(info.Steps), info.Flat)
 	}
 	tab := run.Data.Table
@@ -81,7 +81,7 @@ func TestDemoMesh(t *testing.T) {
 			if mode == mesh.UpTo && (it[i] == mesh.Missing || it[i] > 3) || mode == mesh.Only && it[i] != 3 {
 				continue
 			}
-			cell := int(x[i])/16 + 12*(int(y[i])/10+2*int(z[i]))
+			cell := int(x[i])/24 + 8*(int(y[i])+20*(int(z[i])/12))
 			sum[cell] += latency.Float(i)
 			count[cell]++
 		}
@@ -101,7 +101,7 @@ func TestDemoMesh(t *testing.T) {
 	}
 }
 
-// TestMeshGeometry: faces are counted on the block of 12 x 2 x 120 cells, and
+// TestMeshGeometry: faces are counted on the block of 8 x 20 x 10 cells, and
 // their cells are those of the boundary.
 func TestMeshGeometry(t *testing.T) {
 	s, _, path := demoMeshServer(t)
@@ -116,25 +116,25 @@ func TestMeshGeometry(t *testing.T) {
 		return *p.Geometry, cells
 	}
 	all, cells := ask(MeshGeometryAsk{View: "surface", Level: -1})
-	if want := 2 * (12*2 + 12*120 + 2*120); all.Polygons != want || len(cells) != 2*want || all.Kept != 12*2*120 {
+	if want := 2 * (8*20 + 8*10 + 20*10); all.Polygons != want || len(cells) != 2*want || all.Kept != 8*20*10 {
 		t.Errorf("%d faces of %d cells, want %d", all.Polygons, all.Kept, want)
 	}
 	for _, c := range cells {
-		if x, y, z := c%12, c/12%2, c/(12*2); x != 0 && x != 11 && y != 0 && y != 1 && z != 0 && z != 119 {
+		if x, y, z := c%8, c/8%20, c/(8*20); x != 0 && x != 7 && y != 0 && y != 19 && z != 0 && z != 9 {
 			t.Fatalf("cell %d is inside", c)
 		}
 	}
 	cut, cells := ask(MeshGeometryAsk{View: "slice", Axis: 2, At: 0.4958, Level: -1}) // z 59.5
-	if cut.Polygons != 12*2 {
-		t.Errorf("the slice has %d faces, want %d", cut.Polygons, 12*2)
+	if cut.Polygons != 8*20 {
+		t.Errorf("the slice has %d faces, want %d", cut.Polygons, 8*20)
 	}
 	for _, c := range cells {
-		if c/(12*2) != 59 {
-			t.Fatalf("cell %d is not in layer 59", c)
+		if c/(8*20) != 4 {
+			t.Fatalf("cell %d is not in layer 4", c)
 		}
 	}
-	part, _ := ask(MeshGeometryAsk{View: "threshold", Level: -1, By: &MeshFieldAsk{Variable: "index x"}, Low: 0, High: 4})
-	if want := 2 * (5*2 + 5*120 + 2*120); part.Polygons != want || part.Kept != 5*2*120 {
+	part, _ := ask(MeshGeometryAsk{View: "threshold", Level: -1, By: &MeshFieldAsk{Variable: "index y"}, Low: 0, High: 4})
+	if want := 2 * (8*5 + 8*10 + 5*10); part.Polygons != want || part.Kept != 8*5*10 {
 		t.Errorf("five layers have %d faces of %d cells, want %d", part.Polygons, part.Kept, want)
 	}
 }
@@ -147,7 +147,7 @@ func TestMeshPick(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, cell := range []int{0, 1440, 11, 600, 12*2*120 - 1} {
+	for _, cell := range []int{0, 840, 7, 600, 8*20*10 - 1} {
 		got := post[MeshCell](t, s, path+"/cell", MeshCellAsk{Step: 7, Cell: cell})
 		rows := placed.RowsOn([]int32{int32(cell)})
 		e, err := query.Parse(got.Where, run.Data.Table)
@@ -161,7 +161,7 @@ func TestMeshPick(t *testing.T) {
 		if got.Samples != rows.Count() || chosen.Count() != rows.Count() {
 			t.Errorf("cell %d: %q selects %d rows, the answer says %d, the cell has %d", cell, got.Where, chosen.Count(), got.Samples, rows.Count())
 		}
-		want := fmt.Sprintf("x in %d..%d & y in %d..%d & z = %d", cell%12*16, cell%12*16+15, cell/12%2*10, cell/12%2*10+9, cell/24)
+		want := fmt.Sprintf("x in %d..%d & y = %d & z in %d..%d", cell%8*24, cell%8*24+23, cell/8%20, cell/160*12, cell/160*12+11)
 		if got.Where != want {
 			t.Errorf("cell %d: %q, want %q", cell, got.Where, want)
 		}
@@ -290,10 +290,10 @@ func TestMeshRefusals(t *testing.T) {
 		"slice outside":    {path + "/picture", `{"geometry":{"view":"slice","at":2,"level":-1}}`},
 		"no such level":    {path + "/picture", `{"geometry":{"view":"surface","level":3}}`},
 		"threshold of":     {path + "/picture", `{"geometry":{"view":"threshold","level":-1}}`},
-		"no such cell":     {path + "/cell", `{"step":0,"cell":2880}`},
+		"no such cell":     {path + "/cell", `{"step":0,"cell":1600}`},
 		"negative cell":    {path + "/cell", `{"step":0,"cell":-1}`},
 		"too many bins":    {path + "/relate", `{"step":0,"field":"samples","mode":"all","against":"u","bins":100000}`},
-		"cells outside":    {path + "/field", `{"step":0,"field":"samples","mode":"all","where":"rows \"cells 2880\""}`},
+		"cells outside":    {path + "/field", `{"step":0,"field":"samples","mode":"all","where":"rows \"cells 1600\""}`},
 		"falling cells":    {path + "/field", `{"step":0,"field":"samples","mode":"all","where":"rows \"cells 7 3\""}`},
 		"scale":            {path + "/summary", `{"physics":{"step":0,"variable":"u","low":1,"high":0,"parts":40}}`},
 		"attach nothing":   {"/api/v1/runs/six/mesh/attach", `{"mesh":"nothing"}`},
@@ -321,7 +321,7 @@ func TestMeshPicture(t *testing.T) {
 		if le64(values[8*i:]) != le64(all[8*c:]) || le32(samples[4*i:]) != le32(counts[4*c:]) {
 			t.Fatalf("cell %d has another value in the picture", c)
 		}
-		if x := math.Float64frombits(le64(col(p.Physics.Values)[8*i:])); x != float64(c%12) {
+		if x := math.Float64frombits(le64(col(p.Physics.Values)[8*i:])); x != float64(c%8) {
 			t.Fatalf("cell %d has index x %g", c, x)
 		}
 	}
@@ -385,19 +385,19 @@ func checkSummary(t *testing.T, s *Server, run *Run, path string, perf MeshField
 // plain look at every sample finds them.
 func TestMeshBrush(t *testing.T) {
 	s, run, path := demoMeshServer(t)
-	ask := MeshBrushAsk{MeshRelateAsk: MeshRelateAsk{MeshFieldAsk: MeshFieldAsk{Step: 7, Field: "samples", Mode: mesh.All}, Against: "index x", Bins: 8}, Low: 30, High: 1e9, AgainstLow: 2, AgainstHigh: 4}
+	ask := MeshBrushAsk{MeshRelateAsk: MeshRelateAsk{MeshFieldAsk: MeshFieldAsk{Step: 7, Field: "samples", Mode: mesh.All}, Against: "index x", Bins: 8}, Low: 60, High: 1e9, AgainstLow: 2, AgainstHigh: 4}
 	got := post[MeshBrush](t, s, path+"/brush", ask)
 	tab := run.Data.Table
 	x, y, z := mesh.Ints(tab.Column("x")), mesh.Ints(tab.Column("y")), mesh.Ints(tab.Column("z"))
 	counts := map[[3]int32]int{}
 	for i := range x {
-		if x[i]/16 >= 2 && x[i]/16 <= 4 && y[i] != mesh.Missing && z[i] != mesh.Missing {
-			counts[[3]int32{x[i] / 16, y[i] / 10, z[i]}]++
+		if x[i]/24 >= 2 && x[i]/24 <= 4 && y[i] != mesh.Missing && z[i] != mesh.Missing {
+			counts[[3]int32{x[i] / 24, y[i], z[i] / 12}]++
 		}
 	}
 	cells, rows := 0, 0
 	for _, n := range counts {
-		if n >= 30 {
+		if n >= 60 {
 			cells, rows = cells+1, rows+n
 		}
 	}
