@@ -2,7 +2,6 @@ package mesh
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"isobath/internal/grid"
@@ -159,6 +158,7 @@ type shellBuilder struct {
 	s      Shell
 	g      *grid.Grid
 	first  int
+	flat   bool // all polygons lie in one plane: no side meets another at an angle
 	vertex map[int32]uint32
 	edges  map[[2]uint32]*edgeSides
 }
@@ -203,11 +203,11 @@ const cosFeature = 0.866
 
 func (b *shellBuilder) add(cell int, v []uint32, p [][3]float64) {
 	b.s.Polygons++
-	for i := 1; i+1 < len(v); i++ {
-		b.s.Triangles = append(b.s.Triangles, v[0], v[i], v[i+1])
-		b.s.Cells = append(b.s.Cells, uint32(b.first+cell))
-	}
 	normal := newell(p)
+	triangulate(p, normal, func(i, j, k int) {
+		b.s.Triangles = append(b.s.Triangles, v[i], v[j], v[k])
+		b.s.Cells = append(b.s.Cells, uint32(b.first+cell))
+	})
 	for i := range v {
 		a, c := v[i], v[(i+1)%len(v)]
 		if a == c {
@@ -220,26 +220,8 @@ func (b *shellBuilder) add(cell int, v []uint32, p [][3]float64) {
 			continue
 		}
 		s.count++
-		s.feature = s.feature || grid.Dot(s.normal, normal) < cosFeature
+		s.feature = s.feature || !b.flat && grid.Dot(s.normal, normal) < cosFeature
 	}
-}
-
-// newell is the unit normal of a polygon that need not be flat.
-func newell(p [][3]float64) [3]float64 {
-	var n [3]float64
-	for i := range p {
-		a, b := p[i], p[(i+1)%len(p)]
-		c := grid.Cross(a, b)
-		for k := range n {
-			n[k] += c[k]
-		}
-	}
-	if l := math.Sqrt(grid.Dot(n, n)); l > 0 {
-		for k := range n {
-			n[k] /= l
-		}
-	}
-	return n
 }
 
 func (b *shellBuilder) shell() *Shell {
@@ -257,10 +239,11 @@ func (b *shellBuilder) shell() *Shell {
 	return &b.s
 }
 
-// Slice cuts the kept cells with the plane through a point with a normal: one
-// polygon for each solid cell the plane passes through.
+// Slice cuts the kept cells with the plane through a point with a normal: at least
+// one polygon for each solid cell the plane passes through.
 func Slice(m *grid.Mesh, at, normal [3]float64, keep []bool) *Shell {
 	b := newShellBuilder()
+	b.flat = true
 	first := 0
 	for i := range m.Blocks {
 		g := m.Blocks[i].Grid
@@ -274,117 +257,6 @@ func Slice(m *grid.Mesh, at, normal [3]float64, keep []bool) *Shell {
 		first += g.NumCells()
 	}
 	return b.shell()
-}
-
-// cutter intersects cells of one grid with a plane.
-type cutter struct {
-	g       *grid.Grid
-	u, v    [3]float64 // axes in the plane
-	side    []float32  // signed distance of each point
-	crossed map[[2]int32]uint32
-	scratch grid.Scratch
-	buf     []int32
-}
-
-func newCutter(g *grid.Grid, at, normal [3]float64) *cutter {
-	c := &cutter{g: g, side: make([]float32, g.NumPoints()), crossed: map[[2]int32]uint32{}}
-	l := math.Sqrt(grid.Dot(normal, normal))
-	for k := range normal {
-		normal[k] /= max(l, math.SmallestNonzeroFloat64)
-	}
-	for i := range c.side {
-		c.side[i] = float32(grid.Dot(normal, grid.Sub(g.Point(i), at)))
-	}
-	other := [3]float64{1, 0, 0}
-	if math.Abs(normal[0]) > 0.9 {
-		other = [3]float64{0, 1, 0}
-	}
-	c.u = grid.Cross(normal, other)
-	c.v = grid.Cross(normal, c.u)
-	return c
-}
-
-// above puts points on the plane to the lower side, so that a plane through a
-// layer of points cuts the cells above it only.
-func (c *cutter) above(id int32) bool { return c.side[id] > 0 }
-
-func (c *cutter) cell(b *shellBuilder, cell int) {
-	t, ids := c.g.Cell(cell, c.buf)
-	if c.g.Layout <= grid.Structured {
-		c.buf = ids
-	}
-	if t.Dim() != 3 {
-		return
-	}
-	up := 0
-	for _, id := range ids {
-		if c.above(id) {
-			up++
-		}
-	}
-	if up == 0 || up == len(ids) {
-		return
-	}
-	var hits []uint32
-	var points [][3]float64
-	c.g.CellFaces(cell, &c.scratch, func(f []int32) {
-		for i := range f {
-			x, y := f[i], f[(i+1)%len(f)]
-			if c.above(x) == c.above(y) {
-				continue
-			}
-			v, p := c.cross(b, min(x, y), max(x, y))
-			if !slices.Contains(hits, v) {
-				hits, points = append(hits, v), append(points, p)
-			}
-		}
-	})
-	if len(hits) >= 3 {
-		c.around(hits, points)
-		b.add(cell, hits, points)
-	}
-}
-
-// cross returns the vertex where the plane meets an edge.
-func (c *cutter) cross(b *shellBuilder, x, y int32) (uint32, [3]float64) {
-	p, q := c.g.Point(int(x)), c.g.Point(int(y))
-	dx, dy := float64(c.side[x]), float64(c.side[y])
-	t := dx / (dx - dy)
-	var at [3]float64
-	for k := range at {
-		at[k] = p[k] + t*(q[k]-p[k])
-	}
-	v, ok := c.crossed[[2]int32{x, y}]
-	if !ok {
-		v = uint32(len(b.s.Positions) / 3)
-		b.s.Positions = append(b.s.Positions, float32(at[0]), float32(at[1]), float32(at[2]))
-		c.crossed[[2]int32{x, y}] = v
-	}
-	return v, at
-}
-
-// around orders the corners of the convex cut by angle.
-func (c *cutter) around(hits []uint32, points [][3]float64) {
-	var mid [3]float64
-	for _, p := range points {
-		for k := range mid {
-			mid[k] += p[k] / float64(len(points))
-		}
-	}
-	type corner struct {
-		angle float64
-		v     uint32
-		p     [3]float64
-	}
-	list := make([]corner, len(hits))
-	for i, p := range points {
-		d := grid.Sub(p, mid)
-		list[i] = corner{math.Atan2(grid.Dot(d, c.v), grid.Dot(d, c.u)), hits[i], p}
-	}
-	slices.SortFunc(list, func(a, b corner) int { return cmp.Compare(a.angle, b.angle) })
-	for i, k := range list {
-		hits[i], points[i] = k.v, k.p
-	}
 }
 
 // Threshold marks the cells whose value lies between lo and hi, ends included;
