@@ -28,6 +28,7 @@ type cyclesFlags struct {
 	thread                                                    int64
 	time                                                      time.Duration
 	json                                                      bool
+	frames, morph                                             string
 }
 
 func newCycles() *cobra.Command {
@@ -71,6 +72,8 @@ where a window exists that is passed once per turn.`,
 	fl.DurationVar(&f.time, "time", cycle.DefaultTime, "lower the cap rather than take longer")
 	fl.IntVar(&f.top, "top", 12, "classes to print as text")
 	fl.BoolVar(&f.json, "json", false, "print JSON")
+	fl.StringVar(&f.frames, "frames", "", "write the morph between two classes to `DIR`: numbered SVG, and CSV of positions")
+	fl.StringVar(&f.morph, "morph", "auto", "with --frames: classes `A:B`, counted from 0 as in --json; auto is the first and the next that turns")
 	return cmd
 }
 
@@ -91,6 +94,11 @@ func (f *cyclesFlags) run(ctx context.Context, out io.Writer, path string) error
 	report, err := f.analyse(ctx, trace, in, opts)
 	if err != nil {
 		return err
+	}
+	if f.frames != "" {
+		if err := f.writeFrames(ctx, report, path); err != nil {
+			return err
+		}
 	}
 	if f.json {
 		return report.writeJSON(out, opts)

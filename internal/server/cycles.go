@@ -340,15 +340,11 @@ func (c *cycles) classOf(n demo.Shown) int {
 
 // Bounds of a drawing.
 const (
-	maxSpiralWindows = 20_000 // more become pixels
-	maxRadii         = 2_000
-	maxAngles        = 4_096
-	maxStripColumns  = 8_192
-	maxStrips        = 6
-	ringAngles       = 720
-	// A radius of this many pixels is assumed at least: a small window should
-	// not turn a short trace into pixels.
-	leastRadii = 300
+	maxRadii        = 2_000
+	maxAngles       = 4_096
+	maxStripColumns = 8_192
+	maxStrips       = 6
+	ringAngles      = 720
 )
 
 // coloured is a class with the lift of the class it morphs to, in colours.
@@ -445,8 +441,7 @@ func (s *Server) sector(w http.ResponseWriter, r *http.Request, run *Run) error 
 
 // walked adds the windows of a sector: each by itself, or as pixels.
 func (c *coloured) walked(ctx context.Context, g spiral.Sector, radii, angles int, col *columns) (Walked, error) {
-	turns := math.Abs(float64(c.lift[g.Last-1] - c.lift[g.First]))
-	w := Walked{First: g.First, Last: g.Last, Whole: g.Last-g.First <= maxSpiralWindows && 3*turns <= 4*float64(max(radii, leastRadii))}
+	w := Walked{First: g.First, Last: g.Last, Whole: spiral.Apart(g.Last-g.First, float64(c.lift[g.Last-1]-c.lift[g.First]), radii)}
 	var shown, target []float32
 	var colour []uint16
 	var point []uint32

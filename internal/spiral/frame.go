@@ -1,0 +1,266 @@
+package spiral
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/csv"
+	"encoding/xml"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Frames is how many pictures a morph has; the page exports as many.
+const Frames = 25
+
+// Parts are how far a morph has gone at each of n frames: slower at both ends,
+// as on the page.
+func Parts(n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		s := 0.0
+		if n > 1 {
+			s = float64(i) / float64(n-1)
+		}
+		out[i] = s * s * (3 - 2*s)
+	}
+	return out
+}
+
+// Bounds of a walk that is drawn window by window; a longer one becomes pixels.
+const (
+	maxApart = 20_000
+	// A radius of this many pixels is assumed at least: a small picture should
+	// not turn a short trace into pixels.
+	leastRadii = 300
+)
+
+// Apart reports whether the windows of a walk can be told apart on so many radii.
+func Apart(windows int, turns float64, radii int) bool {
+	return windows <= maxApart && 3*math.Abs(turns) <= 4*float64(max(radii, leastRadii))
+}
+
+// Morph is the way from one class to another, in the colours of source lines.
+type Morph struct {
+	v        *View
+	from, to []float32
+	colours  *Colouring
+	turns    int64 // of the first class
+	teeth    bool
+	passes   []uint32
+	// Apart says that frames show every window; otherwise they are pixels.
+	Apart bool
+}
+
+// Morph prepares the frames between two classes.
+func (v *View) Morph(ctx context.Context, from, to int) (*Morph, error) {
+	m := &Morph{v: v, colours: v.Colouring(ByLine, nil)}
+	var err error
+	if m.from, err = v.Lift(ctx, from, 0); err != nil {
+		return nil, err
+	}
+	if m.to, err = v.Lift(ctx, to, 0); err != nil {
+		return nil, err
+	}
+	if m.passes, err = v.Passes(ctx, from); err != nil {
+		return nil, err
+	}
+	m.turns, m.teeth = v.R.Classes[from].Turns, Teeth(m.from)
+	n := len(m.from)
+	const radii = frameRadius * 9 / 10 // without the hole
+	m.Apart = Apart(n, float64(m.from[n-1]-m.from[0]), radii) && Apart(n, float64(m.to[n-1]-m.to[0]), radii)
+	return m, nil
+}
+
+// The picture of a frame, in pixels: a disc with a hole, as on the page, and a
+// caption below.
+const (
+	frameSide    = 800
+	frameCaption = 24
+	frameX       = frameSide / 2
+	frameY       = 24 + frameRadius
+	frameRadius  = (frameSide - 24 - 44) / 2
+	frameHole    = 0.1 // of the radius
+	polarAngles  = 1440
+	mostPasses   = 60 // circles of passes; more would be a grey disc
+)
+
+// Colours of a frame: those of the page in its light theme (tokens.css).
+var frameColours = [MaxColours + 1]string{"#c98400", "#00855f", "#c2628f", "#8f7d00", "#3d4450", "#7a55b8", "#8a5a3c", "#9aa3af"}
+
+const (
+	frameRest  = "#9aa3af"
+	frameHair  = "#d3d8de"
+	frameMuted = "#57606c"
+	frameText  = "#1b1f26"
+)
+
+func (m *Morph) radius(t int) float64 {
+	return frameRadius * (frameHole + (1-frameHole)*float64(t)/float64(max(1, len(m.from)-1)))
+}
+
+// at is the place of a turn and a radius: turns run clockwise from the top.
+func at(turns, radius float64) (x, y float64) {
+	sin, cos := math.Sincos(2 * math.Pi * turns)
+	return frameX + radius*sin, frameY - radius*cos
+}
+
+// SVG draws the frame at a part of the way.
+func (m *Morph) SVG(ctx context.Context, w io.Writer, part float64, caption string) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" role="img" font-family="Inter, system-ui, sans-serif" font-size="11">
+<title>%s</title>
+<rect width="100%%" height="100%%" fill="#ffffff"/>
+`, frameSide, frameSide+frameCaption, escape(caption))
+	m.ground(b)
+	lift := Mix(m.from, m.to, part)
+	if m.Apart {
+		m.walk(b, lift)
+	} else if err := m.pixels(ctx, b, lift); err != nil {
+		return err
+	}
+	fmt.Fprintf(b, "<text x=\"12\" y=\"%d\" fill=\"%s\">%s</text>\n</svg>\n", frameSide+frameCaption/2, frameMuted, escape(caption))
+	return b.Flush()
+}
+
+func (m *Morph) ground(w io.Writer) {
+	ring := func(r float64) {
+		fmt.Fprintf(w, "<circle cx=\"%d\" cy=\"%d\" r=\"%.2f\" fill=\"none\" stroke=\"%s\"/>\n", frameX, frameY, r, frameHair)
+	}
+	if len(m.passes) <= mostPasses {
+		for _, t := range m.passes {
+			ring(m.radius(int(t)))
+		}
+	}
+	ring(frameRadius)
+	for i := range 8 {
+		x0, y0 := at(float64(i)/8, frameHole/2*frameRadius)
+		x1, y1 := at(float64(i)/8, frameRadius)
+		fmt.Fprintf(w, "<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"%s\"/>\n", x0, y0, x1, y1, frameHair)
+	}
+	for i, label := range []string{"0", "¼", "½", "¾"} {
+		x, y := at(float64(i)/4, frameRadius+14)
+		fmt.Fprintf(w, "<text x=\"%.2f\" y=\"%.2f\" fill=\"%s\" text-anchor=\"middle\" dominant-baseline=\"central\">%s</text>\n", x, y, frameMuted, label)
+	}
+}
+
+// walk draws the arcs between windows, runs of one colour as one path; what
+// leads in and out lies under the rest.
+func (m *Morph) walk(w io.Writer, lift []float32) {
+	width := 4.0
+	if !m.teeth {
+		width = min(10, max(2.5, 0.46*(1-frameHole)*frameRadius/float64(max(1, m.turns))))
+	}
+	r := m.v.R
+	member := func(t int) bool { return t >= r.Preamble && t < len(lift)-r.Postamble }
+	for _, over := range []bool{false, true} {
+		for t := 0; t+1 < len(lift); {
+			u := t + 1
+			for u+1 < len(lift) && member(u) == member(t) && m.colours.Of(u) == m.colours.Of(t) {
+				u++
+			}
+			if member(t) == over {
+				stroke, wide := frameRest, 1.5
+				if over {
+					stroke, wide = frameColours[m.colours.Of(t)], width
+				}
+				fmt.Fprintf(w, "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"%.3g\" stroke-linejoin=\"round\"/>\n", m.arcs(lift, t, u), stroke, wide)
+			}
+			t = u
+		}
+	}
+	x, y := at(float64(lift[len(lift)-1]), m.radius(len(lift)-1))
+	fmt.Fprintf(w, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3.5\" fill=\"#ffffff\" stroke=\"%s\" stroke-width=\"1.5\"/>\n", x, y, frameText)
+}
+
+// arcs is the path over windows from to to, angle and radius both linear between
+// neighbours: never the shorter way.
+func (m *Morph) arcs(lift []float32, from, to int) string {
+	var b strings.Builder
+	x, y := at(float64(lift[from]), m.radius(from))
+	fmt.Fprintf(&b, "M%.2f %.2f", x, y)
+	for t := from; t < to; t++ {
+		l0, l1 := float64(lift[t]), float64(lift[t+1])
+		r0, r1 := m.radius(t), m.radius(t+1)
+		steps := max(1, int(math.Ceil(90*math.Abs(l1-l0))))
+		for s := 1; s <= steps; s++ {
+			f := float64(s) / float64(steps)
+			x, y := at(l0+f*(l1-l0), r0+f*(r1-r0))
+			fmt.Fprintf(&b, "L%.2f %.2f", x, y)
+		}
+	}
+	return b.String()
+}
+
+// pixels draws a long walk as the page does: at each pixel the most frequent
+// colour of the windows that fall onto it.
+func (m *Morph) pixels(ctx context.Context, w io.Writer, lift []float32) error {
+	p, err := m.colours.Polar(ctx, lift, Whole(len(lift)), frameRadius, polarAngles)
+	if err != nil {
+		return err
+	}
+	palette := color.Palette{color.RGBA{}}
+	for _, c := range frameColours {
+		n, _ := strconv.ParseUint(c[1:], 16, 32) // a constant above
+		palette = append(palette, color.RGBA{uint8(n >> 16), uint8(n >> 8), uint8(n), 255})
+	}
+	const side = 2 * frameRadius
+	img := image.NewPaletted(image.Rect(0, 0, side, side), palette)
+	for y := range side {
+		for x := range side {
+			dx, dy := float64(x)+0.5-frameRadius, frameRadius-float64(y)-0.5
+			row := (math.Hypot(dx, dy)/frameRadius - frameHole) / (1 - frameHole)
+			if row < 0 || row >= 1 {
+				continue
+			}
+			turn := math.Atan2(dx, dy) / (2 * math.Pi)
+			turn -= math.Floor(turn)
+			c := p.Colour[int(row*float64(p.Radii))*p.Angles+min(p.Angles-1, int(turn*float64(p.Angles)))]
+			if c != Empty {
+				img.Pix[y*img.Stride+x] = uint8(c) + 1
+			}
+		}
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "<image x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" href=\"data:image/png;base64,%s\"/>\n",
+		frameX-frameRadius, frameY-frameRadius, side, side, base64.StdEncoding.EncodeToString(b.Bytes()))
+	return err
+}
+
+// CSV lists where each window of a frame is: how far it has turned, its place in
+// the picture, and the line of its colour.
+func (m *Morph) CSV(w io.Writer, part float64) error {
+	out := csv.NewWriter(w)
+	if err := out.Write([]string{"window", "turns", "x", "y", "line"}); err != nil {
+		return err
+	}
+	number := func(v float64, digits int) string { return strconv.FormatFloat(v, 'f', digits, 64) }
+	for t, l := range Mix(m.from, m.to, part) {
+		x, y := at(float64(l), m.radius(t))
+		line := ""
+		if c := m.colours.Of(t); int(c) < len(m.colours.Colours) {
+			line = m.colours.Colours[c].Label
+		}
+		if err := out.Write([]string{strconv.Itoa(t), number(float64(l), 6), number(x, 2), number(y, 2), line}); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func escape(s string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(s)) // a Builder does not fail
+	return b.String()
+}
