@@ -199,9 +199,10 @@ func (o *Object) IsGroup() bool { return o.has(msgSymbols) || o.has(msgLinkInfo)
 
 // Link is one name in a group.
 type Link struct {
-	Name string
-	addr uint64
-	soft string // path of a soft link
+	Name  string
+	Order uint64 // in which links were made; 0 where the group does not keep it
+	addr  uint64
+	soft  string // path of a soft link
 }
 
 // Links returns the children of a group, sorted by name.
@@ -269,14 +270,15 @@ func (c *cursor) link() (Link, error) {
 	if flags&8 != 0 {
 		kind = c.u8()
 	}
+	order := uint64(0)
 	if flags&4 != 0 {
-		c.skip(8)
+		order = c.uint(8)
 	}
 	if flags&0x10 != 0 {
 		c.skip(1)
 	}
 	n := c.uint(1 << (flags & 3))
-	l := Link{Name: string(c.take(int(min(n, 1<<31)))), addr: undefined}
+	l := Link{Name: string(c.take(int(min(n, 1<<31)))), Order: order, addr: undefined}
 	switch kind {
 	case 0:
 		l.addr = c.addr()

@@ -1,7 +1,6 @@
 package vtkhdf
 
 import (
-	"errors"
 	"fmt"
 
 	"isobath/internal/formats/hdf5"
@@ -28,6 +27,9 @@ func (r *reader) pieces(m *grid.Mesh, layout grid.Layout) error {
 	}
 	if first < 0 || parts < 0 || first > len(points) || parts > len(points)-first {
 		return fmt.Errorf("parts %d to %d of %d", first, first+parts, len(points))
+	}
+	if parts == 0 { // a block without data on any process
+		return nil
 	}
 	at, err := r.offset("PointOffsets")
 	if err != nil {
@@ -63,7 +65,7 @@ func (r *reader) pieces(m *grid.Mesh, layout grid.Layout) error {
 		return err
 	}
 	g.Layout = layout
-	m.Blocks = []grid.Block{{Grid: g}}
+	m.Blocks = append(m.Blocks, grid.Block{Grid: g})
 	return nil
 }
 
@@ -75,6 +77,8 @@ type cellWalk struct {
 	conn  [4]int
 	total int
 	begun bool
+	// Polyhedra: faces, their point numbers, and the faces of cells passed.
+	faces, faceConn, toFaces int
 }
 
 func (w *cellWalk) begin(prefix string, k int) error {
@@ -136,6 +140,9 @@ func (w *cellWalk) unstructured(g *grid.Grid, part int) error {
 		if err := w.begin("", 0); err != nil {
 			return err
 		}
+		if err := w.beginFaces(); err != nil {
+			return err
+		}
 		w.begun = true
 	}
 	at := w.cells[0]
@@ -154,10 +161,10 @@ func (w *cellWalk) unstructured(g *grid.Grid, part int) error {
 		if t < 0 || t > 255 {
 			return fmt.Errorf("cell type %g", t)
 		}
-		if grid.CellType(t) == grid.Polyhedron {
-			return errors.New("polyhedra in VTKHDF files are not read; save the mesh from ParaView as .vtu")
-		}
 		g.Types[i] = grid.CellType(t)
+	}
+	if err := w.polyhedra(g, part, at); err != nil {
+		return err
 	}
 	g.CellData, err = w.r.data("CellData", at, n)
 	return err
@@ -238,126 +245,5 @@ func attrFloats(o *hdf5.Object, name string, out []float64) error {
 		return fmt.Errorf("attribute %s has %d numbers, want %d: %w", name, len(list), len(out), err)
 	}
 	copy(out, list)
-	return nil
-}
-
-// image reads an ImageData file. Its arrays have the shape of the grid, so
-// only vectors have one dimension more.
-func (r *reader) image(m *grid.Mesh) error {
-	if r.n > 1 {
-		return errors.New("images with several time steps are not read")
-	}
-	g := &grid.Grid{Layout: grid.Image, Spacing: [3]float64{1, 1, 1}}
-	if err := attrInts(r.root, "WholeExtent", g.Extent[:]); err != nil {
-		return err
-	}
-	if err := attrFloats(r.root, "Origin", g.Origin[:]); err != nil {
-		return err
-	}
-	if err := attrFloats(r.root, "Spacing", g.Spacing[:]); err != nil {
-		return err
-	}
-	if err := attrFloats(r.root, "Direction", g.Direction[:]); err != nil && !missing(err) {
-		return err
-	}
-	d, c := g.Dims(), g.CellDims()
-	var err error
-	if g.PointData, err = r.shaped("PointData", d[0]*d[1]*d[2]); err != nil {
-		return err
-	}
-	if g.CellData, err = r.shaped("CellData", c[0]*c[1]*c[2]); err != nil {
-		return err
-	}
-	m.Blocks = []grid.Block{{Grid: g}}
-	return nil
-}
-
-func (r *reader) shaped(group string, n int) ([]grid.Array, error) {
-	names, err := r.names(group)
-	if err != nil {
-		return nil, err
-	}
-	var list []grid.Array
-	for _, name := range names {
-		v, err := r.value(group + "/" + name)
-		if err != nil {
-			return nil, err
-		}
-		a, err := toArray(name, v)
-		if err != nil {
-			return nil, err
-		}
-		if n <= 0 || a.Values()%n != 0 || a.Values() == 0 {
-			return nil, fmt.Errorf("%s/%s has %d values for %d places", group, name, a.Values(), n)
-		}
-		a.Comps = a.Values() / n
-		list = append(list, a)
-	}
-	return list, nil
-}
-
-// amr reads the levels of an OverlappingAMR file: boxes as rows of six
-// numbers, the values of all boxes of a level one after another.
-func (r *reader) amr(m *grid.Mesh) error {
-	if r.n > 1 {
-		return errors.New("AMR with several time steps is not read")
-	}
-	var origin [3]float64
-	if err := attrFloats(r.root, "Origin", origin[:]); err != nil {
-		return err
-	}
-	for l := 0; r.root.HasLink(fmt.Sprintf("Level%d", l)); l++ {
-		if err := r.amrLevel(m, l, origin); err != nil {
-			return fmt.Errorf("level %d: %w", l, err)
-		}
-	}
-	for l := 0; l+1 < len(m.Levels); l++ {
-		if fine := m.Levels[l+1].Spacing[0]; fine > 0 {
-			m.Levels[l].Ratio = int(min(1024, max(1, m.Levels[l].Spacing[0]/fine+0.5)))
-		}
-	}
-	return nil
-}
-
-func (r *reader) amrLevel(m *grid.Mesh, l int, origin [3]float64) error {
-	name := fmt.Sprintf("Level%d", l)
-	o, err := r.f.Lookup("VTKHDF/" + name)
-	if err != nil {
-		return err
-	}
-	lev := grid.Level{First: len(m.Blocks), Ratio: 1, Dim: 3, Origin: origin}
-	if err := attrFloats(o, "Spacing", lev.Spacing[:]); err != nil {
-		return err
-	}
-	flat, err := r.ints(name + "/AMRBox")
-	if err != nil {
-		return err
-	}
-	points, cells := 0, 0
-	for ; len(flat) >= 6; flat = flat[6:] {
-		box := grid.Box{Lo: [3]int{flat[0], flat[2], flat[4]}, Hi: [3]int{flat[1], flat[3], flat[5]}}
-		g := &grid.Grid{Layout: grid.Image, Spacing: lev.Spacing, Origin: origin}
-		np, nc := 1, 1
-		for a := range 3 {
-			n := box.Hi[a] - box.Lo[a] + 1
-			if n < 1 || n > grid.MaxCells/nc {
-				return fmt.Errorf("box %v", box)
-			}
-			nc, np = nc*n, np*(n+1)
-			g.Origin[a] += float64(box.Lo[a]) * lev.Spacing[a]
-			g.Extent[2*a+1] = n
-		}
-		if g.PointData, err = r.data(name+"/PointData", points, np); err != nil {
-			return err
-		}
-		if g.CellData, err = r.data(name+"/CellData", cells, nc); err != nil {
-			return err
-		}
-		points, cells = points+np, cells+nc
-		lev.Boxes = append(lev.Boxes, box)
-		m.Blocks = append(m.Blocks, grid.Block{Name: fmt.Sprintf("level %d box %d", l, len(lev.Boxes)-1), Level: l, Grid: g})
-	}
-	lev.Domain = grid.Hull(lev.Boxes)
-	m.Levels = append(m.Levels, lev)
 	return nil
 }

@@ -1,5 +1,6 @@
-// Package vtkhdf reads VTKHDF files: unstructured grids, polygonal data,
-// images and overlapping AMR, with time steps for the first two.
+// Package vtkhdf reads VTKHDF files: unstructured grids with polyhedra,
+// polygonal data, images, overlapping AMR and collections of blocks, all with
+// time steps.
 package vtkhdf
 
 import (
@@ -19,10 +20,11 @@ var Format = formats.Format{Name: "vtkhdf", Kind: formats.Mesh, Sniff: hdf5.Snif
 	return root.HasLink("VTKHDF")
 })}
 
-// reader is an open file at one time step.
+// reader is an open file, or one block of it, at one time step.
 type reader struct {
 	f    *hdf5.File
 	root *hdf5.Object
+	base string // path of root
 	step int
 	n    int // time steps; 0 when the file has no Steps group
 }
@@ -35,6 +37,20 @@ func Times(name string) ([]float64, error) {
 		return nil, err
 	}
 	defer r.f.Close()
+	if r.n == 0 { // the steps of a collection are those of its blocks
+		blocks, err := r.blocks()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", filepath.Base(name), err)
+		}
+		for _, b := range blocks {
+			if r, err = at(r.f, b.base, 0); err != nil {
+				return nil, fmt.Errorf("%s: %w", filepath.Base(name), err)
+			}
+			if r.n > 0 {
+				break
+			}
+		}
+	}
 	if r.n == 0 {
 		return nil, nil
 	}
@@ -60,20 +76,29 @@ func open(name string, step int) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{f: f, step: step}
-	if r.root, err = f.Lookup("VTKHDF"); err == nil {
-		var steps *hdf5.Object
-		if steps, err = f.Lookup("VTKHDF/Steps"); err == nil {
-			r.n, err = attrInt(steps, "NSteps")
-		} else {
-			err = nil
-		}
-	}
+	r, err := at(f, "VTKHDF", step)
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", filepath.Base(name), err)
 	}
 	return r, nil
+}
+
+// at prepares to read the data set of a group.
+func at(f *hdf5.File, base string, step int) (*reader, error) {
+	r := &reader{f: f, base: base, step: step}
+	var err error
+	if r.root, err = f.Lookup(base); err != nil {
+		return nil, err
+	}
+	steps, err := f.Lookup(path.Join(base, "Steps"))
+	if missing(err) {
+		return r, nil
+	}
+	if err == nil {
+		r.n, err = attrInt(steps, "NSteps")
+	}
+	return r, err
 }
 
 func attrInt(o *hdf5.Object, name string) (int, error) {
@@ -85,15 +110,39 @@ func attrInt(o *hdf5.Object, name string) (int, error) {
 }
 
 func (r *reader) read() (*grid.Mesh, error) {
+	m := &grid.Mesh{}
+	kind, err := r.kind()
+	if err != nil {
+		return nil, err
+	}
+	if composite(kind) {
+		err = r.collection(m)
+	} else {
+		err = r.dataSet(m, kind)
+	}
+	if err != nil {
+		return nil, err
+	}
+	m.Stamp()
+	return m, m.Check()
+}
+
+func (r *reader) kind() (string, error) {
 	v, err := r.root.Attr("Type")
 	if err != nil {
-		return nil, errors.New("the VTKHDF group has no Type attribute, so the data cannot be interpreted")
+		return "", fmt.Errorf("the group %s has no Type attribute, so the data cannot be interpreted", r.base)
 	}
+	return v.Text(), nil
+}
+
+// dataSet adds a data set to a mesh, with its time.
+func (r *reader) dataSet(m *grid.Mesh, kind string) error {
 	if r.n > 0 && (r.step < 0 || r.step >= r.n) {
-		return nil, fmt.Errorf("%d time steps; step %d does not exist", r.n, r.step)
+		return fmt.Errorf("%d time steps; step %d does not exist", r.n, r.step)
 	}
-	m := &grid.Mesh{}
-	switch kind := v.Text(); kind {
+	var err error
+	first := len(m.Blocks)
+	switch kind {
 	case "UnstructuredGrid":
 		err = r.pieces(m, grid.Unstructured)
 	case "PolyData":
@@ -103,28 +152,27 @@ func (r *reader) read() (*grid.Mesh, error) {
 	case "OverlappingAMR":
 		err = r.amr(m)
 	default:
-		err = fmt.Errorf("VTKHDF type %q is not read, only UnstructuredGrid, PolyData, ImageData and OverlappingAMR; save it from ParaView as .vtm or .vtu", kind)
+		err = fmt.Errorf("VTKHDF type %q is not read, only UnstructuredGrid, PolyData, ImageData, OverlappingAMR and collections of them; save it from ParaView as .vtm or .vtu", kind)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if len(m.Blocks) > 0 {
-		if m.Blocks[0].Grid.FieldData, err = r.fields(); err != nil {
-			return nil, err
+	if len(m.Blocks) > first {
+		if m.Blocks[first].Grid.FieldData, err = r.fields(); err != nil {
+			return err
 		}
 	}
-	m.Stamp()
 	if r.n > 0 {
 		times, err := r.floats("Steps/Values")
 		if err == nil && r.step < len(times) {
 			m.Time, m.HasTime = times[r.step], true
 		}
 	}
-	return m, m.Check()
+	return nil
 }
 
 func (r *reader) value(name string) (*hdf5.Value, error) {
-	o, err := r.f.Lookup(path.Join("VTKHDF", name))
+	o, err := r.f.Lookup(path.Join(r.base, name))
 	if err != nil {
 		return nil, err
 	}
@@ -149,26 +197,36 @@ func (r *reader) ints(name string) ([]int, error) {
 
 // offset returns the entry of a Steps dataset for this time step; 0 without
 // time steps or without the dataset.
-func (r *reader) offset(name string) (int, error) {
+func (r *reader) offset(names ...string) (int, error) {
+	n, _, err := r.stepEntry(names...)
+	return n, err
+}
+
+// stepEntry is the entry for this time step of the first of the Steps datasets
+// that exists.
+func (r *reader) stepEntry(names ...string) (n int, found bool, err error) {
 	if r.n == 0 {
-		return 0, nil
+		return 0, false, nil
 	}
-	v, err := r.value("Steps/" + name)
-	if missing(err) {
-		return 0, nil
+	for _, name := range names {
+		v, err := r.value("Steps/" + name)
+		if missing(err) {
+			continue
+		}
+		if err != nil {
+			return 0, false, err
+		}
+		row, err := v.Row(r.step)
+		if err != nil {
+			return 0, false, err
+		}
+		list, err := row.Ints()
+		if err != nil || len(list) == 0 {
+			return 0, false, fmt.Errorf("Steps/%s has no whole number: %w", name, err)
+		}
+		return list[0], true, nil
 	}
-	if err != nil {
-		return 0, err
-	}
-	row, err := v.Row(r.step)
-	if err != nil {
-		return 0, err
-	}
-	list, err := row.Ints()
-	if err != nil || len(list) == 0 {
-		return 0, fmt.Errorf("Steps/%s has no whole number: %w", name, err)
-	}
-	return list[0], nil
+	return 0, false, nil
 }
 
 func missing(err error) bool { var n *hdf5.NotFoundError; return errors.As(err, &n) }
@@ -219,7 +277,7 @@ func toArray(name string, v *hdf5.Value) (grid.Array, error) {
 
 // names lists the datasets of a group; none when the group does not exist.
 func (r *reader) names(group string) ([]string, error) {
-	o, err := r.f.Lookup(path.Join("VTKHDF", group))
+	o, err := r.f.Lookup(path.Join(r.base, group))
 	if missing(err) {
 		return nil, nil
 	}

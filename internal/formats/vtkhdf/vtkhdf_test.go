@@ -1,6 +1,8 @@
 package vtkhdf
 
 import (
+	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,9 +42,9 @@ func TestNoType(t *testing.T) {
 	}
 }
 
-// TestMade compares files written with h5py from the specification with VTK,
-// for the types Debian's VTK reads, and with what was written for the others.
-func TestMade(t *testing.T) {
+// made writes the files of make.py.
+func made(t *testing.T) string {
+	t.Helper()
 	python := gridtest.Python(t)
 	dir := t.TempDir()
 	if out, err := exec.Command(python, "testdata/make.py", dir).CombinedOutput(); err != nil {
@@ -51,6 +53,13 @@ func TestMade(t *testing.T) {
 		}
 		t.Skipf("h5py is not installed (Debian package python3-h5py): %s", out)
 	}
+	return dir
+}
+
+// TestMade compares files written with h5py from the specification with VTK,
+// for the types Debian's VTK reads, and with what was written for the others.
+func TestMade(t *testing.T) {
+	dir := made(t)
 	for _, name := range []string{"image.hdf", "pieces.hdf", "amr.hdf"} {
 		t.Run(name, func(t *testing.T) {
 			f := filepath.Join(dir, name)
@@ -93,12 +102,116 @@ func TestMade(t *testing.T) {
 	})
 }
 
-func FuzzRead(f *testing.F) {
-	b, err := os.ReadFile("testdata/steps.hdf")
-	if err != nil {
-		f.Fatal(err)
+// TestVariants reads files of VTKHDF 2.0 to 2.5, which Debian's VTK 9.2 does not
+// read, written by the specification; each value says where it belongs.
+func TestVariants(t *testing.T) {
+	dir := made(t)
+	read := func(t *testing.T, name string, step int) *grid.Mesh {
+		t.Helper()
+		m, err := Read(filepath.Join(dir, name), step)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
 	}
-	f.Add(b)
+	values := func(a *grid.Array) []float64 {
+		var out []float64
+		for i := range a.Values() {
+			out = append(out, a.At(i))
+		}
+		return out
+	}
+	t.Run("image", func(t *testing.T) {
+		times, err := Times(filepath.Join(dir, "image-steps.hdf"))
+		if err != nil || !slices.Equal(times, []float64{0, 0.5, 2}) {
+			t.Fatal(times, err)
+		}
+		for step, first := range []float64{0, 1000, 1000} { // the last repeats what the second has
+			m := read(t, "image-steps.hdf", step)
+			g := m.Blocks[0].Grid
+			p, v, same := grid.Find(g.PointData, "p"), grid.Find(g.CellData, "v"), grid.Find(g.CellData, "same")
+			if p.Len() != 24 || p.Comps != 1 || p.At(0) != first || p.At(23) != first+23 || m.Time != times[step] {
+				t.Errorf("step %d: p %v at %g", step, p.Data, m.Time)
+			}
+			if v.Comps != 3 || v.Len() != 6 || v.At(17) != float64(100*step+17) || !slices.Equal(values(same), []float64{0, 1, 2, 3, 4, 5}) {
+				t.Errorf("step %d: v %v, same %v", step, v.Data, same.Data)
+			}
+		}
+		if _, err := Read(filepath.Join(dir, "image-steps.hdf"), 3); err == nil {
+			t.Error("a fourth step is read")
+		}
+	})
+	for _, name := range []string{"amr-steps.hdf", "amr-steps-22.hdf"} {
+		t.Run(name, func(t *testing.T) {
+			for step, boxes := range []int{1, 2, 3} {
+				m := read(t, name, step)
+				if len(m.Blocks) != boxes || len(m.Levels) != min(2, boxes) {
+					t.Fatalf("step %d: %d boxes on %d levels", step, len(m.Blocks), len(m.Levels))
+				}
+				for i, b := range m.Blocks {
+					rho, box := grid.Find(b.Grid.CellData, "rho"), max(0, i-1)
+					if rho.Len() != 8 || rho.At(7) != float64(1000*step+100*box+7) {
+						t.Errorf("step %d, box %d of level %d: %v", step, box, b.Level, rho.Data)
+					}
+				}
+			}
+		})
+	}
+	t.Run("polyhedra", func(t *testing.T) {
+		m := read(t, "polyhedra.hdf", 0)
+		checkSolids(t, m.Blocks[0].Grid, 0)
+		for step := range 2 {
+			m := read(t, "polyhedra-steps.hdf", step)
+			checkSolids(t, m.Blocks[0].Grid, float64(10*step))
+			if id := grid.Find(m.Blocks[0].Grid.CellData, "id"); id.At(0) != float64(3*step) {
+				t.Errorf("step %d: ids %v", step, id.Data)
+			}
+		}
+	})
+	t.Run("collections", func(t *testing.T) {
+		for name, want := range map[string][]string{"collection.hdf": {"b 2", "a 3"}, "multiblock.hdf": {"z 2", "inner/y 4", "inner/x 3"}} {
+			m := read(t, name, 0)
+			var got []string
+			for _, b := range m.Blocks {
+				got = append(got, fmt.Sprint(b.Name, " ", b.Grid.NumCells()))
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s has blocks %v, want %v", name, got, want)
+			}
+		}
+		checkSolids(t, read(t, "collection.hdf", 0).Blocks[1].Grid, 0)
+	})
+}
+
+// checkSolids checks the cube and the tetrahedron that make.py writes: their
+// faces enclose volumes of 1 and 1/6.
+func checkSolids(t *testing.T, g *grid.Grid, at float64) {
+	t.Helper()
+	if !slices.Equal(g.Types, []grid.CellType{grid.Polyhedron, grid.Polyhedron, grid.Triangle}) || g.Point(0) != ([3]float64{at, at, at}) {
+		t.Fatalf("cells %v from %v on", g.Types, g.Point(0))
+	}
+	for c, want := range []float64{1, 1. / 6} {
+		volume := 0.0
+		g.CellFaces(c, &grid.Scratch{}, func(f []int32) {
+			for i := 1; i+1 < len(f); i++ {
+				a, b, d := g.Point(int(f[0])), g.Point(int(f[i])), g.Point(int(f[i+1]))
+				volume += grid.Dot(a, grid.Cross(b, d)) / 6
+			}
+		})
+		if math.Abs(volume-want) > 1e-9 {
+			t.Errorf("cell %d encloses %g, want %g", c, volume, want)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, name := range []string{"steps.hdf", "multiblock.hdf", "amr-steps.hdf", "polyhedra-steps.hdf"} { // of make.py
+		b, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		name := filepath.Join(t.TempDir(), "f.hdf")
 		if err := os.WriteFile(name, b, 0o600); err != nil {
@@ -106,5 +219,6 @@ func FuzzRead(f *testing.F) {
 		}
 		_, _ = Read(name, 0)
 		_, _ = Read(name, 1)
+		_, _ = Times(name)
 	})
 }

@@ -78,3 +78,131 @@ for name, off, conn in (("Vertices", [0, 1], [4]), ("Lines", [0, 2], [0, 1]), ("
     g[name + "/Offsets"] = np.array(off)
     g[name + "/Connectivity"] = np.array(conn, dtype="i8")
 f.close()
+
+# An image whose values change, and one array that does not: the first dimension
+# counts what is stored.
+f, g = start("image-steps.hdf", "ImageData", (2, 0))
+g.attrs["WholeExtent"] = (0, 3, 0, 2, 0, 1)
+g.attrs["Origin"] = (0.0, 0.0, 0.0)
+g.attrs["Spacing"] = (1.0, 1.0, 1.0)
+g["PointData/p"] = np.array([1000 * s + np.arange(24) for s in range(2)], dtype="f8").reshape(2, 2, 3, 4)
+g["CellData/same"] = np.arange(6, dtype="i4").reshape(1, 1, 2, 3)
+g["CellData/v"] = np.array([100 * s + np.arange(18) for s in range(3)], dtype="f4").reshape(3, 1, 2, 3, 3)
+s = g.create_group("Steps")
+s.attrs["NSteps"] = 3
+s["Values"] = [0.0, 0.5, 2.0]
+s["PointDataOffsets/p"] = [0, 1, 1]
+s["CellDataOffsets/same"] = [0, 0, 0]
+s["CellDataOffsets/v"] = [0, 1, 2]
+f.close()
+
+# AMR whose second level comes, splits and goes; version 2.2 has other names.
+for name, version, s1, s2 in (("amr-steps.hdf", (2, 3), "s", "es"), ("amr-steps-22.hdf", (2, 2), "", "")):
+    f, g = start(name, "OverlappingAMR", version)
+    g.attrs["Origin"] = (0.0, 0.0, 0.0)
+    g.attrs["GridDescription"] = np.bytes_("XYZ")
+    steps = g.create_group("Steps")
+    steps.attrs["NSteps"] = 3
+    steps["Values"] = [0.0, 1.0, 2.0]
+    coarse = [(0, 1, 0, 1, 0, 1)]
+    fine = [[], [(0, 1, 0, 1, 0, 1)], [(0, 1, 0, 1, 0, 1), (2, 3, 2, 3, 2, 3)]]
+    for l, boxes in enumerate(([coarse] * 3, fine)):
+        level = g.create_group("Level%d" % l)
+        level.attrs["Spacing"] = (1.0 / 2**l,) * 3
+        flat = [b for step in boxes for b in step] if l else coarse
+        level["AMRBox"] = np.array(flat, dtype="i4").reshape(-1, 6)
+        # 8 cells a box: 1000 step + 100 box + cell; the coarse one has a step's own values too.
+        values = [[1000 * t + 100 * b + c for b in range(len(step)) for c in range(8)] for t, step in enumerate(boxes)]
+        level["CellData/rho"] = np.array(sum(values, []), dtype="f8")
+        level.create_group("PointData")
+        sg = steps.create_group("Level%d" % l)
+        count = [len(step) for step in boxes]
+        sg["NumberOfAMRBox" + s2] = count
+        sg["AMRBoxOffset" + s1] = [0, 0, 0] if l == 0 else [0, 0, 1]
+        sg["CellDataOffset" + s1 + "/rho"] = [sum(map(len, values[:t])) for t in range(3)]
+    f.close()
+
+
+def cube(g, at, steps):
+    """Polyhedra: a cube in one part, a tetrahedron and a triangle in the other; steps moves the points."""
+    pts = np.array([[x, y, z] for z in (0, 1) for y in (0, 1) for x in (0, 1)], dtype="f8")
+    tet = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype="f8") + 5
+    g["NumberOfPoints"] = [8, 4] * steps
+    g["Points"] = np.concatenate([np.concatenate([pts, tet]) + at + 10 * s for s in range(steps)])
+    g["NumberOfCells"] = [1, 2] * steps
+    g["NumberOfConnectivityIds"] = [8, 7] * steps
+    g["Types"] = np.array([42, 42, 5] * steps, dtype="u1")
+    g["Offsets"] = [0, 8, 0, 4, 7] * steps
+    g["Connectivity"] = [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 1, 2, 3] * steps
+    g["NumberOfFaces"] = [6, 4] * steps
+    g["NumberOfFaceConnectivityIds"] = [24, 12] * steps
+    g["NumberOfPolyhedronToFaceIds"] = [6, 4] * steps
+    g["FaceOffsets"] = [0, 4, 8, 12, 16, 20, 24, 0, 3, 6, 9, 12] * steps
+    faces = [0, 2, 3, 1, 4, 5, 7, 6, 0, 1, 5, 4, 2, 6, 7, 3, 0, 4, 6, 2, 1, 3, 7, 5]
+    g["FaceConnectivity"] = (faces + [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3]) * steps
+    g["PolyhedronOffsets"] = [0, 6, 0, 4, 4] * steps
+    g["PolyhedronToFaces"] = [0, 1, 2, 3, 4, 5, 0, 1, 2, 3] * steps
+    g["CellData/id"] = np.arange(3 * steps, dtype="i4")
+
+
+f, g = start("polyhedra.hdf", "UnstructuredGrid", (2, 5))
+cube(g, 0, 1)
+f.close()
+
+f, g = start("polyhedra-steps.hdf", "UnstructuredGrid", (2, 5))
+cube(g, 0, 2)
+s = g.create_group("Steps")
+s.attrs["NSteps"] = 2
+s["Values"] = [0.0, 1.0]
+s["PartOffsets"] = [0, 2]
+s["NumberOfParts"] = [2, 2]
+s["PointOffsets"] = [0, 12]
+s["CellOffsets"] = [0, 3]
+s["ConnectivityIdOffsets"] = [0, 15]
+s["FaceConnectivityOffsets"] = [0, 36]
+s["FaceOffsetsOffsets"] = [0, 10]
+s["PolyhedronToFaceIdOffsets"] = [0, 10]
+s["CellDataOffsets/id"] = [0, 3]
+f.close()
+
+
+def block(g, name, kind, index=None):
+    b = g.create_group(name)
+    b.attrs["Version"] = (2, 1)
+    b.attrs.create("Type", np.bytes_(kind))
+    if index is not None:
+        b.attrs["Index"] = index
+    return b
+
+
+def image(b, n):
+    b.attrs["WholeExtent"] = (0, n, 0, 1, 0, 1)
+    b.attrs["Origin"] = (0.0, 0.0, 0.0)
+    b.attrs["Spacing"] = (1.0, 1.0, 1.0)
+    b["CellData/n"] = np.full((1, 1, n), n, dtype="f8")
+
+
+def empty(b):
+    for name in ("NumberOfPoints", "NumberOfCells", "NumberOfConnectivityIds"):
+        b[name] = np.array([], dtype="i8")
+
+
+# The order is that of Index, not of names.
+f, g = start("collection.hdf", "PartitionedDataSetCollection", (2, 1))
+image(block(g, "b", "ImageData", 0), 2)
+cube(block(g, "a", "UnstructuredGrid", 1), 0, 1)
+empty(block(g, "c", "UnstructuredGrid", 2))
+g.create_group("Assembly")
+f.close()
+
+# The order is that in which links were made, and groups hold groups.
+f, g = start("multiblock.hdf", "MultiBlockDataSet", (2, 1))
+image(block(g, "two", "ImageData"), 2)
+image(block(g, "three", "ImageData"), 3)
+image(block(g, "four", "ImageData"), 4)
+a = g.create_group("Assembly", track_order=True)
+a["z"] = h5py.SoftLink("/VTKHDF/two")
+inner = a.create_group("inner", track_order=True)
+inner["y"] = h5py.SoftLink("/VTKHDF/four")
+inner["x"] = h5py.SoftLink("/VTKHDF/three")
+f.close()
