@@ -57,6 +57,12 @@ async function violations(page: Page): Promise<string[]> {
   return found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(' ')).join('; ')}`);
 }
 
+/** The samples of a cell of the built-in run, whose cells are 24 × 1 × 12 of the program. */
+function placeOf(cell: number): string {
+  const [x, z] = [24 * (cell % 8), 12 * Math.floor(cell / 160)];
+  return `x in ${x}..${x + 23} & y = ${Math.floor(cell / 8) % 20} & z in ${z}..${z + 11}`;
+}
+
 describe('the mesh of the built-in run', () => {
   let server: Running;
   let page: Page;
@@ -76,7 +82,7 @@ describe('the mesh of the built-in run', () => {
   afterEach(() => expect(problems).toEqual([]));
 
   it('shows its surface, and what became of the samples', async () => {
-    await expect.poll(() => words(page, '[data-faces]')).toBe('58 560 faces'); // 2 (192·20 + 192·120 + 20·120)
+    await expect.poll(() => words(page, '[data-faces]')).toBe('880 faces'); // 2 (8·20 + 8·10 + 20·10)
     expect(await used(page)).toEqual({ 'on a cell': 92_882, 'no cell': 77, 'out of range': 0 });
     await expect.poll(() => colours(page)).toBeGreaterThan(20);
     await page.getByText(/Spearman ρ = /).waitFor();
@@ -86,7 +92,7 @@ describe('the mesh of the built-in run', () => {
     const first = page.getByRole('button', { name: /^Select cell/ }).first();
     const cell = Number((await first.getAttribute('aria-label'))!.replace(/\D/g, ''));
     await first.click();
-    await expect.poll(() => whereOf(page)).toBe(`x = ${cell % 192} & y = ${Math.floor(cell / 192) % 20} & z = ${Math.floor(cell / 3840)}`);
+    await expect.poll(() => whereOf(page)).toBe(placeOf(cell));
     const number = async (): Promise<number> => Number(await page.getByRole('status', { name: 'Samples selected' }).locator('b').innerText());
     await expect.poll(number).toBeGreaterThan(0);
     const chosen = await number();
@@ -113,7 +119,7 @@ describe('the mesh of the built-in run', () => {
     await page.getByRole('button', { name: /^Axis/ }).click();
     await page.getByRole('menuitemradio', { name: 'y' }).or(page.getByRole('menuitem', { name: 'y', exact: true })).first().click();
     await page.getByRole('slider', { name: 'Place of the slice' }).fill('0.525'); // y 10.5
-    await expect.poll(() => words(page, '[data-faces]')).toBe(`${written(192 * 120)} faces`);
+    await expect.poll(() => words(page, '[data-faces]')).toBe(`${written(8 * 10)} faces`);
     await page.getByRole('button', { name: /^Show/ }).click();
     await page.getByRole('menuitemradio', { name: /side by side/ }).or(page.getByRole('menuitem', { name: /side by side/ })).first().click();
     await expect.poll(() => page.getByRole('region', { name: /^Legend/ }).count()).toBe(2);
@@ -121,9 +127,9 @@ describe('the mesh of the built-in run', () => {
     await page.mouse.move(720, 12);
     await picture(page, 'mesh-demo', CHAPTER);
     await page.getByRole('radio', { name: 'Threshold' }).click();
-    await expect.poll(() => words(page, '[data-faces]')).toMatch(/ faces of 84 134 cells$/);
-    await page.getByRole('radio', { name: 'Surface' }).click(); // half a million faces take a software renderer seconds
-    await expect.poll(() => words(page, '[data-faces]')).toBe('58 560 faces');
+    await expect.poll(() => words(page, '[data-faces]')).toMatch(/ faces of 1 600 cells$/);
+    await page.getByRole('radio', { name: 'Surface' }).click();
+    await expect.poll(() => words(page, '[data-faces]')).toBe('880 faces');
   });
 
   it('goes through time by keys, and a link brings it all back', async () => {
@@ -201,7 +207,7 @@ describe('selecting on the mesh', () => {
     await page.mouse.move(a.x, a.y);
     await expect.poll(() => words(page, '.tip')).toMatch(new RegExp(`^cell ${written(a.cell)} i \\d+, j \\d+, k \\d+ latency, average [\\d.]+ cycles, \\d+ samples? u [\\d.]+$`));
     await page.mouse.click(a.x, a.y);
-    await expect.poll(() => whereOf(page)).toBe(`x = ${a.cell % 192} & y = ${Math.floor(a.cell / 192) % 20} & z = ${Math.floor(a.cell / 3840)}`);
+    await expect.poll(() => whereOf(page)).toBe(placeOf(a.cell));
     await expect.poll(number).toBeLessThan(92_959);
     const one = await number();
     await page.keyboard.down('Shift');
@@ -219,7 +225,7 @@ describe('selecting on the mesh', () => {
 
   it('tells the other views what is hovered, and marks what they point at', async () => {
     const a = (await sampled(1))[0]!;
-    const asked = page.waitForRequest((r) => r.url().endsWith('/ask') && /"hover":"x = \d+ & y = \d+ & z = \d+"/.test(r.postData() ?? ''));
+    const asked = page.waitForRequest((r) => r.url().endsWith('/ask') && /"hover":"x in \d+\.\.\d+ & y = \d+ & z in \d+\.\.\d+"/.test(r.postData() ?? ''));
     await page.mouse.move(a.x + 1, a.y);
     await page.mouse.move(a.x, a.y);
     await asked;
