@@ -390,6 +390,15 @@ describe('dragging', () => {
     expect(seen[0]).toEqual([0, 2]);
     stop();
   });
+  it('opens a view at once, whatever was selected with it', () => {
+    const seen: string[] = [];
+    const stop = store.subscribe((s) => seen.push(s.state.bottom));
+    seen.length = 0;
+    store.select(slow);
+    store.change({ bottom: 'axis' });
+    expect(seen).toEqual(['axis']);
+    stop();
+  });
   it('shows a brush that follows the pointer at once', () => {
     const seen: number[] = [];
     const stop = store.subscribe((s) => seen.push(s.state.select.length));

@@ -385,10 +385,13 @@ export class Store {
     this.enter(state, moving);
   }
 
-  // enter shows a state; what follows the pointer cannot wait for an answer.
+  // enter shows a state. Other rows can wait for their answer; what follows the
+  // pointer cannot, nor what opens a view, which has to ask first.
   private enter(state: State, moving: boolean): void {
+    const { select, filter } = this.snap.state;
+    const onlyRows = sameState(this.snap.state, { ...state, select, filter });
     const now = { state, undo: this.past.length > 0, redo: this.future.length > 0 };
-    if (this.scheduled !== undefined && !moving) this.later(now);
+    if (this.scheduled !== undefined && onlyRows && !moving) this.later(now);
     else this.set(now);
   }
 
