@@ -17,17 +17,10 @@ import (
 // points, and on three million windows. Ripser gets the distance matrix and
 // computes bars. We get the trace and compute windows, distances, bars,
 // cocycles, coordinates and windings. Times are processor seconds.
-func cycles(ctx context.Context) ([]Result, error) {
-	dir, err := os.MkdirTemp("", "isobath-bench")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
+func cycles(ctx context.Context, dir string) ([]Result, error) {
 	program := filepath.Join(dir, "cycles")
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./bench/cycles")
-	build.Dir = test.Root()
-	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("go build: %w\n%s", err, out)
+	if err := buildGo(ctx, "./bench/cycles", program); err != nil {
+		return nil, err
 	}
 	long, err := measure(ctx, 3, program, "analyse", "0", "10")
 	if err != nil {
@@ -50,25 +43,13 @@ func cycles(ctx context.Context) ([]Result, error) {
 
 // cyclesPage measures how long people wait for the spiral of three million
 // windows in a real browser without a GPU (e2e/cyclesspeed.test.ts).
-func cyclesPage(ctx context.Context) ([]Result, error) {
-	dir, err := os.MkdirTemp("", "isobath-bench")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	program, err := buildProgram(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
+func cyclesPage(ctx context.Context, dir, program string) ([]Result, error) {
 	write := exec.CommandContext(ctx, "go", "run", "./bench/cycles", "run", filepath.Join(dir, "bubble.isobath"))
 	write.Dir = test.Root()
 	if out, err := write.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("bench/cycles: %w\n%s", err, out)
 	}
-	if err := browserBench(ctx, program, "cyclesspeed.test.ts", "ISOBATH_BENCH="+dir); err != nil {
-		return skippedIf(errNoBrowser, "cycles-page", err)
-	}
-	return pageResults(filepath.Join(dir, "page.json"))
+	return browserRow{"cycles-page", "cyclesspeed.test.ts", "ISOBATH_BENCH", "page.json"}.run(ctx, dir, program)
 }
 
 // cyclesAgainst runs both on the same points, after checking that both find

@@ -9,16 +9,7 @@ import (
 )
 
 // imports measures how a CSV of samples becomes a run.
-func imports(ctx context.Context) ([]Result, error) {
-	dir, err := os.MkdirTemp("", "isobath-bench-*")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	program, err := buildProgram(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
+func imports(ctx context.Context, dir, program string) ([]Result, error) {
 	small, smallBytes, err := importOf(ctx, dir, program, 300_000)
 	if err != nil {
 		return nil, err

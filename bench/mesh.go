@@ -121,16 +121,11 @@ func meshSurface(context.Context) ([]Result, error) {
 }
 
 // meshRead reads a .vtu file of a million cells; the peer is VTK itself.
-func meshRead(ctx context.Context) ([]Result, error) {
+func meshRead(ctx context.Context, dir string) ([]Result, error) {
 	m, err := millionHexahedra()
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "bench-mesh-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "million.vtu")
 	f, err := os.Create(path)
 	if err != nil {
@@ -166,23 +161,11 @@ print(best * 1000)`
 
 // meshPage measures the mesh page in a real browser without a graphics card
 // (e2e/meshbench.test.ts): two million samples on a million cells.
-func meshPage(ctx context.Context) ([]Result, error) {
-	dir, err := os.MkdirTemp("", "bench-mesh-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	program, err := buildProgram(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
+func meshPage(ctx context.Context, dir, program string) ([]Result, error) {
 	if err := meshPageData(dir); err != nil {
 		return nil, err
 	}
-	if err := browserBench(ctx, program, "meshbench.test.ts", "ISOBATH_MESH_BENCH="+dir); err != nil {
-		return skippedIf(errNoBrowser, "mesh-page", err)
-	}
-	return pageResults(filepath.Join(dir, "page.json"))
+	return browserRow{"mesh-page", "meshbench.test.ts", "ISOBATH_MESH_BENCH", "page.json"}.run(ctx, dir, program)
 }
 
 func meshPageData(dir string) error {

@@ -3,62 +3,22 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 
 	"isobath/bench/synth"
-	"isobath/internal/test"
 )
 
 // page measures how long people wait for the page, in a real browser without a
 // GPU (e2e/bench.test.ts): the demo, and samples of two sizes on a machine of
 // their 144 CPUs. The peer of a time is the limit that was set for it.
-func page(ctx context.Context) ([]Result, error) {
-	dir, err := os.MkdirTemp("", "isobath-bench")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	program, err := buildProgram(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
+func page(ctx context.Context, dir, program string) ([]Result, error) {
 	if err := pageData(ctx, dir); err != nil {
 		return nil, err
 	}
-	if err := browserBench(ctx, program, "bench.test.ts", "ISOBATH_BENCH="+dir); err != nil {
-		return skippedIf(errNoBrowser, "page", err)
-	}
-	return pageResults(filepath.Join(dir, "page.json"))
-}
-
-// errNoBrowser says that the browser tests are not set up.
-var errNoBrowser = errors.New("no browser tests here; run npm ci in e2e")
-
-// browserBench runs a benchmark of e2e with the program and one more variable.
-func browserBench(ctx context.Context, program, file, variable string) error {
-	e2e := filepath.Join(test.Root(), "e2e")
-	if _, err := os.Stat(filepath.Join(e2e, "node_modules")); err != nil {
-		return errNoBrowser
-	}
-	run := exec.CommandContext(ctx, "npx", "vitest", "run", file)
-	run.Dir = e2e
-	run.Env = append(os.Environ(), "ISOBATH="+program, variable)
-	if out, err := run.CombinedOutput(); err != nil {
-		return fmt.Errorf("vitest: %w\n%s", err, out)
-	}
-	return nil
-}
-
-// skippedIf makes a skipped row of an expected error.
-func skippedIf(expected error, name string, err error) ([]Result, error) {
-	if errors.Is(err, expected) {
-		return []Result{{Name: name, Skipped: err.Error()}}, nil
-	}
-	return nil, err
+	return browserRow{"page", "bench.test.ts", "ISOBATH_BENCH", "page.json"}.run(ctx, dir, program)
 }
 
 // pageData writes samples of the thesis' number and of ten millions, and their
@@ -83,6 +43,7 @@ func pageData(ctx context.Context, dir string) error {
 	return nil
 }
 
+// pageResults reads the times that a browser took, and their limits.
 func pageResults(file string) ([]Result, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

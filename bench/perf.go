@@ -11,16 +11,7 @@ import (
 )
 
 // perfData measures how a perf.data of a gigabyte becomes a run.
-func perfData(ctx context.Context) ([]Result, error) {
-	dir, err := os.MkdirTemp("", "isobath-bench-*")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	program, err := buildProgram(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
+func perfData(ctx context.Context, dir, program string) ([]Result, error) {
 	file := filepath.Join(dir, "perf.data")
 	f, err := os.Create(file)
 	if err != nil {
@@ -45,12 +36,7 @@ func perfData(ctx context.Context) ([]Result, error) {
 // perfUnwind compares the import of a recording with copies of the stack, some
 // 200 MB of them, with perf script, which unwinds the same and prints it. Both
 // are measured by processor time: the files that are unwound are in memory.
-func perfUnwind(ctx context.Context) ([]Result, error) {
-	dir, err := os.MkdirTemp("", "isobath-bench-*")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
+func perfUnwind(ctx context.Context, dir, program string) ([]Result, error) {
 	perf, err := exec.LookPath("perf")
 	if err != nil {
 		return []Result{{Name: "perf-unwind", Skipped: "perf is not installed"}}, nil
@@ -63,10 +49,6 @@ func perfUnwind(ctx context.Context) ([]Result, error) {
 	}
 	if _, err := exec.CommandContext(ctx, perf, "record", "-q", "-N", "-e", "cpu-clock", "-c", "200000", "--call-graph", "dwarf", "-o", file, deep, "50").Output(); err != nil {
 		return []Result{{Name: "perf-unwind", Skipped: "perf cannot record here"}}, nil
-	}
-	program, err := buildProgram(ctx, dir)
-	if err != nil {
-		return nil, err
 	}
 	ours, err := measure(ctx, 3, program, "import", "--force", file, "-o", filepath.Join(dir, "perf.isobath"))
 	if err != nil {

@@ -30,12 +30,7 @@ func compileC(ctx context.Context, compiler, out string, args ...string) (missin
 
 // recordReferences measures the recorders of reference traces on the bubble
 // sort: stepping in instructions a second, qemu by the time of a million.
-func recordReferences(ctx context.Context) ([]Result, error) {
-	dir, err := os.MkdirTemp("", "isobath-bench")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
+func recordReferences(ctx context.Context, dir string) ([]Result, error) {
 	exe := filepath.Join(dir, "bubble")
 	loops := filepath.Join(test.Root(), "examples", "loops")
 	missing, err := compileC(ctx, "c++", exe, "-O0", filepath.Join(loops, "bubble_vector.cpp"), filepath.Join(loops, "region.c"))
@@ -79,13 +74,8 @@ func recordReferences(ctx context.Context) ([]Result, error) {
 
 // recordMessages measures what recording adds to an MPI call. Plain and recorded
 // runs alternate; the smallest difference to the fastest plain run counts.
-func recordMessages(ctx context.Context) ([]Result, error) {
+func recordMessages(ctx context.Context, dir string) ([]Result, error) {
 	const name = "mpi-overhead"
-	dir, err := os.MkdirTemp("", "isobath-bench")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
 	exe := filepath.Join(dir, "calls")
 	missing, err := compileC(ctx, "mpicc", exe, "-O2", filepath.Join(test.Root(), "bench", "calls", "calls.c"))
 	if err != nil || missing != "" {

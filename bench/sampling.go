@@ -20,12 +20,7 @@ import (
 )
 
 // recordings measures what sampling and the allocation log cost the program.
-func recordings(ctx context.Context) ([]Result, error) {
-	dir, err := os.MkdirTemp("", "isobath-bench")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
+func recordings(ctx context.Context, dir string) ([]Result, error) {
 	for _, name := range []string{"spin", "pairs", "gaps", "beside"} {
 		source := filepath.Join(test.Root(), "bench/recording", name+".c")
 		missing, err := compileC(ctx, "cc", filepath.Join(dir, name), "-O2", "-fno-builtin", source)

@@ -17,12 +17,7 @@ import (
 // attribution looks up 100,000 distinct instructions of a binary of 50 MB or
 // more, spread over all of its code: this program with its debug information
 // as it is. The bar is two seconds of a machine that does nothing else.
-func attribution(ctx context.Context) ([]Result, error) {
-	dir, err := os.MkdirTemp("", "isobath-bench-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
+func attribution(ctx context.Context, dir string) ([]Result, error) {
 	program := filepath.Join(dir, "program")
 	build := exec.CommandContext(ctx, "go", "build", "-ldflags=-compressdwarf=false", "-o", program, "isobath/cmd/isobath")
 	if out, err := build.CombinedOutput(); err != nil {

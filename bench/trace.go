@@ -19,33 +19,13 @@ import (
 // user runs it: halo64_big against otf2-print, which only reads and prints, and
 // against the limits set for it; then simulated halo exchanges of 4,096
 // processes, of a tenth and of all of 10 million events.
-func traces(ctx context.Context) ([]Result, error) {
-	dir, err := os.MkdirTemp("", "isobath-bench")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	program, err := buildProgram(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
+func traces(ctx context.Context, dir, program string) ([]Result, error) {
 	results, err := traceHalo64(ctx, dir, program)
 	if err != nil {
 		return results, err
 	}
 	more, err := traceMany(ctx, dir, program)
 	return append(results, more...), err
-}
-
-// buildProgram builds the command as it is now.
-func buildProgram(ctx context.Context, dir string) (string, error) {
-	program := filepath.Join(dir, "isobath")
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/isobath")
-	build.Dir = test.Root()
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return program, nil
 }
 
 // usage is what a program took at the best of several runs.

@@ -13,16 +13,7 @@ import (
 // (e2e/tracebench.test.ts): how soon halo64_big is on screen, and how many
 // frames a second remain while panning and zooming over 4,096 processes and ten
 // million events. The peer is the limit.
-func tracePage(ctx context.Context) ([]Result, error) {
-	dir, err := os.MkdirTemp("", "isobath-bench")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	program, err := buildProgram(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
+func tracePage(ctx context.Context, dir, program string) ([]Result, error) {
 	halo, many := filepath.Join(test.Root(), "..", "shared", "data", "otf2", "halo64_big", "traces.otf2"), filepath.Join(dir, "many", "traces.otf2")
 	if _, err := os.Stat(halo); err != nil {
 		halo = filepath.Join(dir, "halo64", "traces.otf2")
@@ -40,8 +31,5 @@ func tracePage(ctx context.Context) ([]Result, error) {
 	if err := os.WriteFile(filepath.Join(dir, "traces.json"), text, 0o666); err != nil {
 		return nil, err
 	}
-	if err := browserBench(ctx, program, "tracebench.test.ts", "ISOBATH_TRACE_BENCH="+dir); err != nil {
-		return skippedIf(errNoBrowser, "trace-page", err)
-	}
-	return pageResults(filepath.Join(dir, "tracepage.json"))
+	return browserRow{"trace-page", "tracebench.test.ts", "ISOBATH_TRACE_BENCH", "tracepage.json"}.run(ctx, dir, program)
 }
