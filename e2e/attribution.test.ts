@@ -4,10 +4,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { browse, isobath, start, type Browser, type Running } from './harness';
+import { isobath } from './harness';
 import { counted, everything, opened, whereOf } from './page';
+import { show } from './suite';
 
 const HEAD = ['addr', 'tid', 'cpu', 'op', 'snoop', 'latency', 'level', 'symbol', 'allocation', 'offset', 'field', 'file', 'line', 'function', 'ip', 'instruction', 'caller', 'stack'].join('\t');
 const SOURCE = ['static long counters[8];', '', 'void bump(int i)', '{', '\tcounters[i]++;', '}', '', 'int main(void)', '{', '\tbump(0);', '}', ''].join('\n');
@@ -30,26 +31,18 @@ function samples(): string {
 
 describe('what addresses mean', () => {
   let folder: string;
-  let server: Running;
-  let browser: Browser;
   let page: Page;
   let problems: string[];
 
-  beforeAll(async () => {
+  function heat(): string {
     folder = mkdtempSync(join(tmpdir(), 'isobath-attribution-'));
     writeFileSync(join(folder, 'samples.tsv'), samples());
     writeFileSync(join(folder, 'heat.c'), SOURCE);
     isobath('import', join(folder, 'samples.tsv'), '--sources', folder, '-o', join(folder, 'heat.isobath'));
-    [server, browser] = await Promise.all([start('open', join(folder, 'heat.isobath')), browse({ width: 1440, height: 900 })]);
-    ({ page, problems } = await browser.open(server.url));
-    await opened(page, 40);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
-  afterEach(() => expect(problems).toEqual([]));
+    return join(folder, 'heat.isobath');
+  }
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  show({ serve: () => ['open', heat()], ready: (p) => opened(p, 40) }, (s) => ({ page, problems } = s));
 
   const cells = async (row: RegExp): Promise<string[]> => {
     const found = page.getByRole('row').filter({ hasText: row }).first();

@@ -6,10 +6,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
-import { browse, isobath, start, type Browser, type Running } from './harness';
+import { isobath } from './harness';
 import { counted, everything, find, linkOf, opened, picture, whereOf } from './page';
+import { show } from './suite';
 
 const CHAPTER = 'docs/guide/commands.md';
 
@@ -46,23 +47,11 @@ function ibs(): string {
 describe('commands', () => {
   const folder = mkdtempSync(join(tmpdir(), 'isobath-e2e-commands-'));
   const file = join(folder, 'ibs.csv');
-  let server: Running;
-  let browser: Browser;
   let page: Page;
-  let problems: string[];
 
-  beforeAll(async () => {
-    writeFileSync(file, ibs());
-    [server, browser] = await Promise.all([start('open', file), browse({ width: 1440, height: 900 })]);
-    ({ page, problems } = await browser.open(server.url));
-    await opened(page, ROWS);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await server.stop();
-    rmSync(folder, { recursive: true });
-  });
-  afterEach(() => expect(problems).toEqual([]));
+  beforeAll(() => writeFileSync(file, ibs()));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  show({ serve: () => ['open', file], ready: (p) => opened(p, ROWS) }, (s) => ({ page } = s));
 
   const box = (): Locator => page.getByRole('combobox', { name: 'Command' });
   const options = (): Locator => page.getByRole('listbox', { name: 'Commands' }).getByRole('option');
@@ -303,19 +292,8 @@ describe('commands', () => {
 });
 
 describe('commands of the demo', () => {
-  let server: Running;
-  let browser: Browser;
   let page: Page;
-
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([start('demo'), browse({ width: 1440, height: 900 })]);
-    ({ page } = await browser.open(server.url));
-    await opened(page, 92959);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await server.stop();
-  });
+  show({ serve: () => ['demo'], ready: (p) => opened(p, 92959) }, (s) => ({ page } = s));
 
   it('proposes what is worth a look when nothing is typed', async () => {
     await page.keyboard.press('/');

@@ -7,10 +7,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import { browse, isobath, ROOT, start, type Browser, type Running } from './harness';
 import { boxOf, counted, find, linkOf, picture as pictureOf, pixels, quiet } from './page';
+import { show } from './suite';
 
 const RECORDINGS = join(ROOT, 'internal/demo/data/cycles');
 
@@ -27,18 +28,11 @@ describe('the cycles page', () => {
   let server: Running;
   let browser: Browser;
   let page: Page;
-  let problems: string[];
 
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([start('demo', 'cycles'), browse({ width: 1440, height: 900 })]);
-    ({ page, problems } = await browser.open(server.url));
+  async function ready(): Promise<void> {
     await page.waitForFunction(() => performance.getEntriesByName('draw Spiral').length > 0);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await server.stop();
-  });
-  afterEach(() => expect(problems).toEqual([]));
+  }
+  show({ serve: () => ['demo', 'cycles'], ready }, (s) => ({ server, browser, page } = s));
 
   const option = async (name: string): Promise<string | null> => (await linkOf(page)).get(`o.c.${name}`);
   const status = (): Promise<string> => page.locator('[data-status]').innerText();

@@ -4,10 +4,11 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { browse, ROOT, start, type Browser, type Running } from './harness';
+import { ROOT } from './harness';
 import { counted, everything, find, opened, picture, status } from './page';
+import { show } from './suite';
 
 const N = 92959;
 const CHAPTERS = ['docs/guide/slow-stencil.md', 'docs/guide/parallel-coordinates.md'];
@@ -15,21 +16,8 @@ const DOCUMENTS = [...CHAPTERS, 'README.md'];
 const CHAPTER = CHAPTERS.map((name) => readFileSync(join(ROOT, name), 'utf8')).join('').replaceAll('\u202f', ' ');
 
 describe('find out why a stencil is slow', () => {
-  let server: Running;
-  let browser: Browser;
   let page: Page;
-  let problems: string[];
-
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([start('demo'), browse({ width: 1440, height: 900 })]);
-    ({ page, problems } = await browser.open(server.url));
-    await opened(page, N);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await server.stop();
-  });
-  afterEach(() => expect(problems).toEqual([]));
+  show({ serve: () => ['demo'], ready: (p) => opened(p, N) }, (s) => ({ page } = s));
 
   async function says(text: string): Promise<void> {
     await status(page, text);

@@ -5,10 +5,11 @@
 
 import { AxeBuilder } from '@axe-core/playwright';
 import { readFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import { browse, isobath, samples, shared, start, type Browser, type Running } from './harness';
 import { boxOf, counted, everything, find, linkOf, opened, picture, whereOf } from './page';
+import { show } from './suite';
 
 const LULESH = shared('samples/lulesh_legacy');
 const CHAPTER = 'docs/guide/let-it-guide-you.md';
@@ -28,23 +29,7 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
   let server: Running;
   let browser: Browser;
   let page: Page;
-  let problems: string[];
-
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([start('open', LULESH!), browse({ width: 1440, height: 900 })]);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await server.stop();
-  });
-  beforeEach(async () => {
-    ({ page, problems } = await browser.open(server.url));
-    await opened(page, N);
-  });
-  afterEach(async () => {
-    await page.close();
-    expect(problems).toEqual([]);
-  });
+  show({ serve: () => ['open', LULESH!], each: true, ready: (p) => opened(p, N) }, (s) => ({ server, browser, page } = s));
 
   const verb = <T>(name: string, ...args: string[]): T => JSON.parse(isobath(name, LULESH!, ...args, '--json')) as T;
   const windows = (...args: string[]): readonly Part[] => verb<{ windows: Part[] }>('metrics', '--axis', 'time', ...args).windows;

@@ -2,41 +2,28 @@
 // page asks about is what the status line counts and what the command line
 // counts for the same words. And what screen readers are told.
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { browse, samples, shared, start, type Browser, type Running } from './harness';
+import { samples, shared } from './harness';
 import { counted, drawn, everything, find, opened } from './page';
+import { show } from './suite';
 
 const LULESH = shared('samples/lulesh_legacy');
 const N = 15676;
 
 describe.skipIf(!LULESH)('hovering', () => {
-  let server: Running;
-  let browser: Browser;
   let page: Page;
-  let problems: string[];
   let hover = ''; // the newest one that the page asked about
 
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([start('open', LULESH!), browse({ width: 1440, height: 900 })]);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await server.stop();
-  });
-  beforeEach(async () => {
-    ({ page, problems } = await browser.open(server.url));
+  async function ready(): Promise<void> {
     page.on('request', (r) => {
       // Questions beside the pictures go without a hover.
       if (r.url().endsWith('/ask')) hover = (JSON.parse(r.postData() ?? '{}') as { hover?: string }).hover || hover;
     });
     hover = '';
     await opened(page, N);
-  });
-  afterEach(async () => {
-    await page.close();
-    expect(problems).toEqual([]);
-  });
+  }
+  show({ serve: () => ['open', LULESH!], each: true, ready }, (s) => ({ page } = s));
 
   const said = async (): Promise<string> => (await page.locator('[data-status]').innerText()).replace(/\s+/g, ' ').trim();
 

@@ -6,10 +6,11 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Download, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Download, Locator, Page } from 'playwright-core';
 import { browse, isobath, samples, shared, start, type Browser, type Running } from './harness';
 import { boxOf, clauses, counted, drawn, everything, find, linkOf, opened, plain, status, whereOf } from './page';
+import { show } from './suite';
 
 const LULESH = shared('samples/lulesh_legacy');
 const N = 15676;
@@ -19,22 +20,7 @@ describe.skipIf(!LULESH)('the page on the LULESH samples', () => {
   let browser: Browser;
   let page: Page;
   let problems: string[];
-
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([start('open', LULESH!), browse({ width: 1440, height: 900 })]);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await server.stop();
-  });
-  beforeEach(async () => {
-    ({ page, problems } = await browser.open(server.url));
-    await opened(page, N);
-  });
-  afterEach(async () => {
-    await page.close();
-    expect(problems).toEqual([]);
-  });
+  show({ serve: () => ['open', LULESH!], each: true, ready: (p) => opened(p, N) }, (s) => ({ server, browser, page, problems } = s));
 
   /** The count on the page is that of the command line for the selection in the link. */
   async function agrees(expected?: number): Promise<number> {
@@ -453,6 +439,9 @@ describe('opening', () => {
     await server.stop();
   });
 
+  /** What the page says above everything; a pane that waits for an answer says the like for itself. */
+  const stopped = (page: Page): Locator => page.locator('.banner').filter({ hasText: 'isobath has stopped' });
+
   it('keeps the picture when the server stops, and says so', async () => {
     const server = await start('demo');
     const { page } = await browser.open(server.url);
@@ -460,7 +449,7 @@ describe('opening', () => {
     await server.stop();
     await page.getByRole('button', { name: /^Colour by/ }).focus();
     await find(page, 'Topology', /^CPU /).catch(() => undefined);
-    await page.getByRole('alert').filter({ hasText: 'isobath has stopped' }).waitFor();
+    await stopped(page).waitFor();
     expect(await page.evaluate(() => performance.getEntriesByName('draw Topology').length)).toBeGreaterThan(0);
     await page.close();
   });
@@ -473,9 +462,9 @@ describe('opening', () => {
     await page.getByRole('status', { name: 'Samples selected' }).filter({ hasText: 'Everything' }).waitFor();
     await first.stop();
     await find(page, 'Topology', /^CPU 3 /).catch(() => undefined);
-    await page.getByRole('alert').filter({ hasText: 'isobath has stopped' }).waitFor();
+    await stopped(page).waitFor();
     const again = await start(...args, '--port', new URL(first.origin).port);
-    await page.getByRole('alert').filter({ hasText: 'isobath has stopped' }).waitFor({ state: 'detached' });
+    await stopped(page).waitFor({ state: 'detached' });
     const p = await find(page, 'Topology', /^CPU 3 /);
     await page.mouse.click(p.x, p.y);
     await page.getByRole('status', { name: 'Samples selected' }).filter({ hasText: / of 92\s959 samples/ }).waitFor();

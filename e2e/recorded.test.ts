@@ -5,10 +5,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { browse, isobath, ROOT, start, type Browser, type Running } from './harness';
+import { isobath, ROOT } from './harness';
 import { counted, everything, find, opened, whereOf } from './page';
+import { show } from './suite';
 
 /** Made by the tests of internal/gaps, which say what is in it. */
 const LOSSY = join(ROOT, 'internal/gaps/testdata/lossy.data');
@@ -21,22 +22,9 @@ interface Gap {
 }
 
 describe('gaps in a recording', () => {
-  let server: Running;
-  let browser: Browser;
   let page: Page;
-  let problems: string[];
   const gaps = (JSON.parse(isobath('info', LOSSY, '--json')) as { gaps: Gap[] }).gaps;
-
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([start('open', LOSSY), browse({ width: 1440, height: 900 })]);
-    ({ page, problems } = await browser.open(server.url));
-    await opened(page, 400);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await server.stop();
-  });
-  afterEach(() => expect(problems).toEqual([]));
+  show({ serve: () => ['open', LOSSY], ready: (p) => opened(p, 400) }, (s) => ({ page } = s));
 
   const said = async (): Promise<string> => (await page.locator('[data-status]').innerText()).replace(/\s+/g, ' ').trim();
   const summary = async (view: string): Promise<string> => ((await page.getByRole('application', { name: view }).locator('.sr').first().textContent()) ?? '').replace(/\s+/g, ' ');
@@ -96,13 +84,10 @@ describe('gaps in a recording', () => {
 
 describe('first touch', () => {
   let folder: string;
-  let server: Running;
-  let browser: Browser;
   let page: Page;
-  let problems: string[];
 
   /** A run of our own with the page faults of a recording: thread 7 touched all of u, threads 7 and 8 half of v each. */
-  beforeAll(async () => {
+  function touches(): string {
     folder = mkdtempSync(join(tmpdir(), 'isobath-touch-'));
     const at = (name: string): string => join(folder, name);
     const samples = ['time\taddr\tcpu\tnode\ttid\tlatency\tsymbol\ttouch_node'];
@@ -119,16 +104,10 @@ describe('first touch', () => {
     const manifest = JSON.parse(readFileSync(at('run.isobath/manifest.json'), 'utf8')) as { tables: object[] };
     manifest.tables.push({ name: 'touches', file: 'touches.arrow', rows: 12 });
     writeFileSync(at('run.isobath/manifest.json'), JSON.stringify(manifest));
-    [server, browser] = await Promise.all([start('open', at('run.isobath')), browse({ width: 1440, height: 900 })]);
-    ({ page, problems } = await browser.open(server.url));
-    await opened(page, 40);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
-  afterEach(() => expect(problems).toEqual([]));
+    return at('run.isobath');
+  }
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  show({ serve: () => ['open', touches()], ready: (p) => opened(p, 40) }, (s) => ({ page } = s));
 
   it('is a list of objects, as the command line prints it', async () => {
     await page.getByRole('tab', { name: 'First touch' }).click();

@@ -6,10 +6,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { browse, isobath, ROOT, samples, shared, start, type Browser, type Running } from './harness';
+import { isobath, ROOT, samples, shared, type Browser, type Running } from './harness';
 import { boxOf, counted, find, linkOf, picture, pixels, plain } from './page';
+import { show } from './suite';
 
 const CHAPTER = 'docs/guide/late-ranks.md';
 const RING = shared('otf2/ring16');
@@ -27,20 +28,12 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
   let server: Running;
   let browser: Browser;
   let page: Page;
-  let problems: string[];
   let first: Cause;
 
-  beforeAll(async () => {
+  beforeAll(() => {
     first = (JSON.parse(isobath('steps', RING!, '--json', '--range', '0:31', '--threshold', '500us')) as { top: Cause[] }).top[0]!;
-    [server, browser] = await Promise.all([start('open', RING!), browse({ width: 1440, height: 900 })]);
-    ({ page, problems } = await browser.open(server.url));
-    await drawn();
   });
-  afterAll(async () => {
-    await browser.close();
-    await server.stop();
-  });
-  afterEach(() => expect(problems).toEqual([]));
+  show({ serve: () => ['open', RING!], ready: drawn }, (s) => ({ server, browser, page } = s));
 
   const option = async (name: string): Promise<string | null> => (await linkOf(page)).get(`o.t.${name}`);
   const operations = (): Promise<string> => page.getByRole('status', { name: 'Operations' }).innerText();
@@ -270,27 +263,20 @@ describe('two runs, samples and counters', () => {
   let server: Running;
   let browser: Browser;
   let page: Page;
-  let problems: string[];
   const file = (name: string): string => join(folder, name);
 
-  beforeAll(async () => {
+  function simulated(): string[] {
     folder = mkdtempSync(join(tmpdir(), 'isobath-e2e-trace-'));
     execFileSync('go', ['run', './internal/test/mpiprog/fixture', folder], { cwd: ROOT, stdio: 'inherit' });
     isobath('import', file('late.otf2'), file('late.csv'), '-o', file('both.isobath'));
-    [server, browser] = await Promise.all([start('open', file('late.otf2'), file('even.otf2'), file('both.isobath')), browse({ width: 1440, height: 900 })]);
-    ({ page, problems } = await browser.open(server.url));
-    await show('late.otf2');
-  });
-  afterAll(async () => {
-    await browser.close();
-    await server.stop();
-    rmSync(folder, { recursive: true });
-  });
-  afterEach(() => expect(problems).toEqual([]));
+    return [file('late.otf2'), file('even.otf2'), file('both.isobath')];
+  }
+  afterAll(() => rmSync(folder, { recursive: true }));
+  show({ serve: () => ['open', ...simulated()], ready: () => turnTo('late.otf2') }, (s) => ({ server, browser, page } = s));
 
   const option = async (name: string): Promise<string | null> => (await linkOf(page)).get(`o.t.${name}`);
 
-  async function show(run: string): Promise<void> {
+  async function turnTo(run: string): Promise<void> {
     await page.getByRole('button', { name: /^Runs/ }).click();
     await page.getByRole('menuitemradio', { name: new RegExp(`^${run}`) }).or(page.getByRole('menuitem', { name: new RegExp(`^${run}`) })).click();
     if (run.endsWith('.isobath')) await page.getByRole('button', { name: 'Trace', exact: true }).click();
@@ -365,7 +351,7 @@ describe('two runs, samples and counters', () => {
   });
 
   it('leads from an operation to its samples, and back', async () => {
-    await show('both.isobath');
+    await turnTo('both.isobath');
     await page.getByRole('region', { name: 'Causes' }).getByRole('button', { name: /Rank 3 entered/ }).click();
     const link = page.getByRole('button', { name: /samples in the computation before it/ });
     const shown = Number(/^(\d+)/.exec(await link.innerText())![1]);

@@ -2,10 +2,11 @@
 // the real LULESH samples and the demo.
 
 import { readFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Download, Page } from 'playwright-core';
-import { browse, isobath, samples, shared, start, type Browser, type Running } from './harness';
+import { browse, isobath, samples, shared, type Browser, type Running } from './harness';
 import { counted, drawn, everything, find, linkOf, opened, plain, pixels, whereOf } from './page';
+import { show } from './suite';
 
 const LULESH = shared('samples/lulesh_legacy');
 const N = 15676;
@@ -14,24 +15,12 @@ describe.skipIf(!LULESH)('every view', () => {
   let server: Running;
   let browser: Browser;
   let page: Page;
-  let problems: string[];
 
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([start('open', LULESH!), browse({ width: 1440, height: 900 })]);
+  async function ready(): Promise<void> {
     await browser.context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await server.stop();
-  });
-  beforeEach(async () => {
-    ({ page, problems } = await browser.open(`${server.url}&v=1&s=latency+in+100..1790`));
     await counted(page, 2147, N);
-  });
-  afterEach(async () => {
-    await page.close();
-    expect(problems).toEqual([]);
-  });
+  }
+  show({ serve: () => ['open', LULESH!], link: '&v=1&s=latency+in+100..1790', each: true, ready }, (s) => ({ server, browser, page } = s));
 
   const views: [name: string, tab: string | undefined][] = [
     ['Top offenders', undefined], ['Topology', undefined], ['Statistics', undefined],
@@ -200,22 +189,9 @@ describe.skipIf(!LULESH)('every view', () => {
 });
 
 describe('the demo', () => {
-  let server: Running;
-  let browser: Browser;
   let page: Page;
-  let problems: string[];
   const ALL = 92959;
-
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([start('demo'), browse({ width: 1440, height: 900 })]);
-    ({ page, problems } = await browser.open(server.url));
-    await opened(page, ALL);
-  });
-  afterAll(async () => {
-    expect(problems).toEqual([]);
-    await browser.close();
-    await server.stop();
-  });
+  show({ serve: () => ['demo'], ready: (p) => opened(p, ALL) }, (s) => ({ page } = s));
 
   it('previews a line of the source pane everywhere, without moving the text', async () => {
     const line = page.locator('.code').getByText('double d = unew[i] - u[i];').first();
