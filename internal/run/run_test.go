@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bufio"
 	"fmt"
 	"os"
 	"os/exec"
@@ -94,7 +95,9 @@ func TestReplace(t *testing.T) {
 // either there is no run, or a whole one.
 func TestKilled(t *testing.T) {
 	if path := os.Getenv("ISOBATH_TEST_WRITE"); path != "" {
-		example(t, 2_000_000).Write(path, false)
+		r := example(t, 2_000_000)
+		fmt.Println("writing")
+		r.Write(path, false)
 		return
 	}
 	whole := 0
@@ -102,10 +105,18 @@ func TestKilled(t *testing.T) {
 		path := filepath.Join(t.TempDir(), fmt.Sprintf("k%d%s", i, Suffix))
 		cmd := exec.Command(os.Args[0], "-test.run=^TestKilled$")
 		cmd.Env = append(os.Environ(), "ISOBATH_TEST_WRITE="+path)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		timer := time.AfterFunc(time.Duration(5+i*i*2)*time.Millisecond, func() { cmd.Process.Kill() })
+		// The moments count from when it begins, however long that takes.
+		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		timer := time.AfterFunc(time.Duration(i*i*2)*time.Millisecond, func() { cmd.Process.Kill() })
 		cmd.Wait()
 		timer.Stop()
 		if _, err := os.Stat(path); err != nil {
@@ -113,7 +124,7 @@ func TestKilled(t *testing.T) {
 		}
 		r, err := Open(path)
 		if err != nil {
-			t.Fatalf("killed after %d ms: half a run: %v", 5+i*i*2, err)
+			t.Fatalf("killed after %d ms: half a run: %v", i*i*2, err)
 		}
 		whole++
 		r.Close()
