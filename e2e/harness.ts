@@ -37,12 +37,21 @@ export interface Running {
 }
 
 /** Starts a verb that serves the page, and waits for the address it prints. */
-export async function start(...args: string[]): Promise<Running> {
+export function start(...args: string[]): Promise<Running> {
+  return serve([binary()], args);
+}
+
+/** The same for a program that gets a processor when nobody else, such as the browser, wants it. */
+export function startBehind(...args: string[]): Promise<Running> {
+  return serve(['nice', '-n', '19', binary()], args);
+}
+
+async function serve([program, ...before]: readonly string[], args: readonly string[]): Promise<Running> {
   // A configuration folder of its own: recent files of other tests do not show.
   const config = mkdtempSync(join(tmpdir(), 'isobath-e2e-config-'));
   const port = args.includes('--port') || args.includes('--socket') ? [] : ['--port', '0'];
   const flags = args[0] === 'serve' ? port : ['--no-browser', ...port];
-  const child = spawn(binary(), [...args, ...flags], {
+  const child = spawn(program!, [...before, ...args, ...flags], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, XDG_CONFIG_HOME: config, SSH_CONNECTION: '' },
   });
