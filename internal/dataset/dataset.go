@@ -155,12 +155,15 @@ func Spool(ctx context.Context, r io.Reader) (path string, remove func(), err er
 	}
 	remove = func() { os.RemoveAll(dir) }
 	path = filepath.Join(dir, "stdin")
-	done := make(chan error, 1)
-	go func() { done <- spool(path, r) }()
-	select {
-	case err = <-done:
-	case <-ctx.Done(): // what is still being read goes to a file without a name
-		err = ctx.Err()
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		done := make(chan error, 1)
+		go func() { done <- spool(f, r) }()
+		select {
+		case err = <-done:
+		case <-ctx.Done(): // what is still being read goes to a file without a name
+			err = ctx.Err()
+		}
 	}
 	if err != nil {
 		remove()
@@ -169,12 +172,9 @@ func Spool(ctx context.Context, r io.Reader) (path string, remove func(), err er
 	return path, remove, nil
 }
 
-func spool(path string, r io.Reader) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+func spool(f *os.File, r io.Reader) error {
+	_, err := io.Copy(f, r)
 	if err != nil {
-		return err
-	}
-	if _, err = io.Copy(f, r); err != nil {
 		err = fmt.Errorf("keep %s in a temporary file: %w; set TMPDIR to a folder with room", formats.StdinName, err)
 	}
 	return errors.Join(err, f.Close())
