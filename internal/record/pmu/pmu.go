@@ -17,7 +17,8 @@ type Options struct {
 	Arch    string // GOARCH of the machine
 }
 
-// DefaultRate costs well under one percent of the program's time.
+// DefaultRate costs about what a timer interrupt does, a thousand times a second:
+// well under one percent of the time, or one where a virtual machine takes 10 µs.
 const DefaultRate = 1000
 
 // Use says what an event's samples are.
