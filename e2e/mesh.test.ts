@@ -127,7 +127,13 @@ describe('the mesh of the built-in run', () => {
     await page.mouse.move(720, 12);
     await picture(page, 'mesh-demo', CHAPTER);
     await page.getByRole('radio', { name: 'Threshold' }).click();
-    await expect.poll(() => words(page, '[data-faces]')).toMatch(/ faces of 1 600 cells$/);
+    await expect.poll(() => words(page, '[data-faces]')).toBe('880 faces'); // all cells have samples
+    const lower = page.getByRole('slider', { name: 'Lower end of the threshold' });
+    await lower.fill('0.5');
+    // The late half of the scale: some cells of the walls.
+    await expect.poll(() => words(page, '[data-faces]')).toMatch(/^[\d\s]+ faces of \d{2,3} cells$/);
+    await lower.fill('0');
+    await expect.poll(() => words(page, '[data-faces]')).toBe('880 faces');
     await page.getByRole('radio', { name: 'Surface' }).click();
     await expect.poll(() => words(page, '[data-faces]')).toBe('880 faces');
   });
