@@ -237,9 +237,12 @@ func (im *importer) keep(s *Sample) error {
 	if s.Event >= maxEventRows {
 		return fmt.Errorf("samples of more than %d events in one file: record fewer events", maxEventRows)
 	}
-	stack, err := im.chain(s)
-	if err != nil {
-		return err
+	stack := uint32(0)
+	if s.Type&(perfevent.SampleCallchain|perfevent.SampleStackUser) != 0 { // most samples have neither
+		var err error
+		if stack, err = im.chain(s); err != nil {
+			return err
+		}
 	}
 	switch im.kindOf(im.events[s.Event]) {
 	case kindIBSOp:
