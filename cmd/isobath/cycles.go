@@ -40,9 +40,10 @@ func newCycles() *cobra.Command {
 
 REFS is a trace of every memory reference: a run made by 'isobath record
 --refs', or lackey, pinatrace, drmemtrace, ChampSim, gem5, DRAMsim3, Ramulator
-or CSV, packed or not; - reads standard input. Windows of references become points, persistent cohomology finds the circles they lie
-on, and the trace is followed around each one. Turns are counted exactly
-where a window exists that is passed once per turn.`,
+or CSV, packed or not; - reads standard input. Windows of references become
+points, persistent cohomology finds the circles they lie on, and the trace is
+followed around each one. Turns are counted exactly where a window exists that
+is passed once per turn.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usagef("cycles wants one trace, got %d", len(args))
