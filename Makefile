@@ -110,6 +110,6 @@ clean:
 # Makes the built-in run again from its simulation; test-demo compares the two.
 .PHONY: demo-data test-demo
 demo-data:
-	$(GO) run ./internal/demo/gen
+	$(GO) run ./internal/app/demo/gen
 test-demo:
-	$(GO) run ./internal/demo/gen -check
+	$(GO) run ./internal/app/demo/gen -check

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"isobath/bench/synth"
-	"isobath/internal/kernel"
-	"isobath/internal/query"
+	"github.com/isobath/isobath/bench/synth"
+	"github.com/isobath/isobath/internal/engine/kernel"
+	"github.com/isobath/isobath/internal/engine/query"
 )
 
 // cancel is how long an answer goes on after it was cancelled, at moments spread

@@ -4,8 +4,8 @@ import (
 	"context"
 	"math"
 
-	"isobath/internal/command"
-	"isobath/internal/command/commandtest"
+	"github.com/isobath/isobath/internal/memory/command"
+	"github.com/isobath/isobath/internal/memory/command/commandtest"
 )
 
 // keystrokes types inputs letter by letter into a catalogue of 100 axes and

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 // cycles measures the analysis of reference traces: against ripser on the same

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"isobath/bench/synth"
-	"isobath/internal/kernel"
-	"isobath/internal/query"
+	"github.com/isobath/isobath/bench/synth"
+	"github.com/isobath/isobath/internal/engine/kernel"
+	"github.com/isobath/isobath/internal/engine/query"
 )
 
 // drag times one move of a brush with a ready cube, over 1 M and over 100 M

@@ -8,7 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 // inFolder runs a row with a folder for its files, which is removed afterwards.

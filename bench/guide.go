@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"isobath/bench/synth"
-	"isobath/internal/guide"
-	"isobath/internal/hw"
-	"isobath/internal/kernel"
-	"isobath/internal/query"
+	"github.com/isobath/isobath/bench/synth"
+	"github.com/isobath/isobath/internal/engine/kernel"
+	"github.com/isobath/isobath/internal/engine/query"
+	"github.com/isobath/isobath/internal/machine/hw"
+	"github.com/isobath/isobath/internal/memory/guide"
 )
 
 // placed is synthetic samples on a machine of their 144 CPUs: two packages of 36

@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"isobath/bench/synth"
+	"github.com/isobath/isobath/bench/synth"
 )
 
 // imports measures how a CSV of samples becomes a run.

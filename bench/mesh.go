@@ -14,10 +14,10 @@ import (
 	"strconv"
 	"strings"
 
-	"isobath/internal/formats/vtk"
-	"isobath/internal/grid"
-	"isobath/internal/mesh"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/data/grid"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/domain/mesh"
+	"github.com/isobath/isobath/internal/formats/vtk"
 )
 
 const meshSide = 100 // cells per axis: a million in all

@@ -8,7 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"isobath/bench/synth"
+	"github.com/isobath/isobath/bench/synth"
 )
 
 // page measures how long people wait for the page, in a real browser without a

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 // duckDB runs the program under bench/duckdb, which needs a C compiler.

@@ -6,8 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"isobath/bench/synth"
-	"isobath/internal/test"
+	"github.com/isobath/isobath/bench/synth"
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 // perfData measures how a perf.data of a gigabyte becomes a run.

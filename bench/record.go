@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"isobath/internal/record/mpitrace"
-	"isobath/internal/record/reftrace"
-	"isobath/internal/record/target"
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/record/mpitrace"
+	"github.com/isobath/isobath/internal/record/reftrace"
+	"github.com/isobath/isobath/internal/record/target"
 )
 
 // compileC builds a benchmark program; the result is what is missing, if so.

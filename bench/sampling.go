@@ -13,10 +13,10 @@ import (
 	"syscall"
 	"time"
 
-	"isobath/internal/record"
-	heaplog "isobath/internal/record/heap"
-	"isobath/internal/record/pmu"
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/record"
+	heaplog "github.com/isobath/isobath/internal/record/heap"
+	"github.com/isobath/isobath/internal/record/pmu"
 )
 
 // recordings measures what sampling and the allocation log cost the program.

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"isobath/bench/synth"
-	"isobath/internal/kernel"
-	"isobath/internal/query"
+	"github.com/isobath/isobath/bench/synth"
+	"github.com/isobath/isobath/internal/engine/kernel"
+	"github.com/isobath/isobath/internal/engine/query"
 )
 
 const screenRows = 10_000_000

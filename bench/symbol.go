@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"isobath/internal/symbol"
+	"github.com/isobath/isobath/internal/code/symbol"
 )
 
 // attribution looks up 100,000 distinct instructions of a binary of 50 MB or
@@ -19,7 +19,7 @@ import (
 // as it is. The bar is two seconds of a machine that does nothing else.
 func attribution(ctx context.Context, dir string) ([]Result, error) {
 	program := filepath.Join(dir, "program")
-	build := exec.CommandContext(ctx, "go", "build", "-ldflags=-compressdwarf=false", "-o", program, "isobath/cmd/isobath")
+	build := exec.CommandContext(ctx, "go", "build", "-ldflags=-compressdwarf=false", "-o", program, "github.com/isobath/isobath/cmd/isobath")
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build a large program: %w\n%s", err, out)
 	}

@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"time"
 
-	"isobath/internal/test"
-	"isobath/internal/test/mpiprog"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/messages/mpiprog"
 )
 
 // traces measures `isobath steps`, from the files to the ranked causes, as a

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 // tracePage measures the trace page in a real browser without a GPU

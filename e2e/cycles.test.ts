@@ -13,7 +13,7 @@ import { browse, isobath, ROOT, start, type Browser, type Running } from './harn
 import { boxOf, counted, find, linkOf, picture as pictureOf, pixels, quiet } from './page';
 import { show } from './suite';
 
-const RECORDINGS = join(ROOT, 'internal/demo/data/cycles');
+const RECORDINGS = join(ROOT, 'internal/app/demo/data/cycles');
 
 interface Report {
   readonly records: number;

@@ -11,8 +11,8 @@ import { isobath, ROOT } from './harness';
 import { counted, everything, find, opened, whereOf } from './page';
 import { show } from './suite';
 
-/** Made by the tests of internal/gaps, which say what is in it. */
-const LOSSY = join(ROOT, 'internal/gaps/testdata/lossy.data');
+/** Made by the tests of internal/data/gaps, which say what is in it. */
+const LOSSY = join(ROOT, 'internal/data/gaps/testdata/lossy.data');
 
 interface Gap {
   readonly kind: string;

@@ -267,7 +267,7 @@ describe('two runs, samples and counters', () => {
 
   function simulated(): string[] {
     folder = mkdtempSync(join(tmpdir(), 'isobath-e2e-trace-'));
-    execFileSync('go', ['run', './internal/test/mpiprog/fixture', folder], { cwd: ROOT, stdio: 'inherit' });
+    execFileSync('go', ['run', './internal/messages/mpiprog/fixture', folder], { cwd: ROOT, stdio: 'inherit' });
     isobath('import', file('late.otf2'), file('late.csv'), '-o', file('both.isobath'));
     return [file('late.otf2'), file('even.otf2'), file('both.isobath')];
   }

@@ -17,12 +17,13 @@ import (
 	"strconv"
 	"time"
 
-	"isobath/internal/cycle"
-	"isobath/internal/formats"
-	"isobath/internal/refs"
-	"isobath/internal/refs/reftable"
-	"isobath/internal/run"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/data/refs/reftable"
+	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/loops/cycle"
 )
 
 func main() {
@@ -182,6 +183,6 @@ func writeRun(folder string) error {
 	if err != nil {
 		return err
 	}
-	r := &run.Run{Contents: []*table.Table{t}, Manifest: run.Manifest{Version: run.Version, Kind: formats.Refs, Format: "step", Imported: time.Now().UTC().Truncate(time.Second)}}
+	r := &run.Run{Contents: []*table.Table{t}, Manifest: run.Manifest{Version: run.Version, Kind: kind.Refs, Format: "step", Imported: time.Now().UTC().Truncate(time.Second)}}
 	return r.Write(folder, true)
 }

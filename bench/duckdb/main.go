@@ -16,10 +16,10 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2"
 
-	"isobath/bench/synth"
-	"isobath/internal/kernel"
-	"isobath/internal/query"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/bench/synth"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/engine/kernel"
+	"github.com/isobath/isobath/internal/engine/query"
 )
 
 func main() {

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"isobath/bench/synth"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/bench/synth"
+	"github.com/isobath/isobath/internal/data/table"
 )
 
 // TestParquetInDuckDB reads a Parquet file of ours with a reader that shares no

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 
-	"isobath/bench/synth"
+	"github.com/isobath/isobath/bench/synth"
 )
 
 func main() {

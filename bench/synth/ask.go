@@ -3,7 +3,7 @@ package synth
 import (
 	"context"
 
-	"isobath/internal/query"
+	"github.com/isobath/isobath/internal/engine/query"
 )
 
 // Selection returns a selection of about permille of the rows, scattered, and a

@@ -3,7 +3,7 @@ package synth
 import (
 	"fmt"
 
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/data/table"
 )
 
 // OverlaidAxes is the number of columns of an Overlaid table.

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"os"
 
-	"isobath/internal/formats/perfdata/perfsynth"
+	"github.com/isobath/isobath/internal/formats/perfdata/perfsynth"
 )
 
 // Levels that occur in the samples, as data_src has them, with their latency.

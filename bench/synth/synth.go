@@ -8,8 +8,8 @@ import (
 	"math"
 	"sync"
 
-	"isobath/internal/query"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/engine/query"
 )
 
 // random is a small fast generator; the same seed gives the same numbers on

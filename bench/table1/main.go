@@ -17,10 +17,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"isobath/internal/cycle"
-	"isobath/internal/formats/lackey"
-	"isobath/internal/refs"
-	"isobath/internal/symbol"
+	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/formats/lackey"
+	"github.com/isobath/isobath/internal/loops/cycle"
 )
 
 // row is one line of the paper's table and how we make ours.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"isobath/internal/record/reftrace"
+	"github.com/isobath/isobath/internal/record/reftrace"
 )
 
 func newCC() *cobra.Command {

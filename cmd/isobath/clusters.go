@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"isobath/internal/guide"
-	"isobath/internal/term"
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/memory/guide"
 )
 
 func newClusters() *cobra.Command {

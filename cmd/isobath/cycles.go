@@ -13,11 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"isobath/internal/cycle"
-	"isobath/internal/refs"
-	"isobath/internal/refs/reffile"
-	"isobath/internal/symbol"
-	"isobath/internal/term"
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/formats/reffile"
+	"github.com/isobath/isobath/internal/loops/cycle"
 )
 
 // cyclesFlags are the flags of `isobath cycles` as the user wrote them.

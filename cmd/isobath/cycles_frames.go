@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"isobath/internal/cycle"
-	"isobath/internal/spiral"
-	"isobath/internal/term"
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/loops/cycle"
+	"github.com/isobath/isobath/internal/loops/spiral"
 )
 
 // writeFrames writes the morph between two classes of the busiest thread, as the

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"isobath/internal/cycle"
+	"github.com/isobath/isobath/internal/loops/cycle"
 )
 
 // cyclesJSON is one result in the shape of DESIGN: additions only.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 // nestedCSV writes a trace of two nested loops, outer turns of inner turns,

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"isobath/internal/server"
+	"github.com/isobath/isobath/internal/app/server"
 )
 
 func newDemo() *cobra.Command {

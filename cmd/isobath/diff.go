@@ -7,15 +7,16 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/isobath/isobath/internal/data/kind"
+
 	"github.com/spf13/cobra"
 
-	"isobath/internal/compare"
-	"isobath/internal/dataset"
-	"isobath/internal/formats"
-	"isobath/internal/logical"
-	"isobath/internal/table"
-	"isobath/internal/term"
-	"isobath/internal/trace"
+	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/memory/compare"
+	"github.com/isobath/isobath/internal/messages/logical"
+	"github.com/isobath/isobath/internal/messages/trace"
 )
 
 func newDiff() *cobra.Command {
@@ -44,7 +45,7 @@ B --compare A' does the same with all options of that verb.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a, err := imports.open(cmd.Context(), args[0])
 			var other *dataset.NotSamples
-			if errors.As(err, &other) && other.Format.Kind == formats.Trace {
+			if errors.As(err, &other) && other.Format.Kind == kind.Trace {
 				return diffTraces(cmd, args[0], args[1], top, asJSON)
 			}
 			if err != nil {

@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"isobath/internal/hw"
-	"isobath/internal/hw/sysfs"
-	"isobath/internal/record/ability"
-	"isobath/internal/record/sampler"
-	"isobath/internal/term"
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/machine/hw"
+	"github.com/isobath/isobath/internal/machine/hw/sysfs"
+	"github.com/isobath/isobath/internal/record/ability"
+	"github.com/isobath/isobath/internal/record/sampler"
 )
 
 func newDoctor() *cobra.Command {

@@ -12,13 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"isobath/internal/dataset"
-	"isobath/internal/hw/show"
-	"isobath/internal/profile"
-	"isobath/internal/query"
-	"isobath/internal/raster"
-	"isobath/internal/sheet"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/app/sheet"
+	"github.com/isobath/isobath/internal/base/raster"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/engine/query"
+	"github.com/isobath/isobath/internal/machine/hw/show"
+	"github.com/isobath/isobath/internal/memory/profile"
 )
 
 func newExport() *cobra.Command {

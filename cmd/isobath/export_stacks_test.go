@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 const nestedC = `

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"os"
 
-	"isobath/internal/dataset"
-	"isobath/internal/logical"
-	"isobath/internal/term"
-	"isobath/internal/trace"
+	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/messages/logical"
+	"github.com/isobath/isobath/internal/messages/trace"
 )
 
 // exportTrace writes the message trace of a run or file as an OTF2 archive, with

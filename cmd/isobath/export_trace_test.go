@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"isobath/internal/test"
-	"isobath/internal/test/mpiprog"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/messages/mpiprog"
 )
 
 // printed is what otf2-print says about an archive: definitions, events by

@@ -3,16 +3,17 @@ package main
 import (
 	"fmt"
 
+	"github.com/isobath/isobath/internal/data/kind"
+
 	"github.com/spf13/cobra"
 
-	"isobath/internal/formats"
-	"isobath/internal/formats/known"
+	"github.com/isobath/isobath/internal/formats/known"
 )
 
 // newFormats is the help topic that error messages point to.
 func newFormats() *cobra.Command {
 	text := "Files are recognised by their content, whatever their names. Isobath reads:\n"
-	for _, kind := range []formats.Kind{formats.Samples, formats.Refs, formats.Trace, formats.Mesh, formats.Topology} {
+	for _, kind := range []kind.Kind{kind.Samples, kind.Refs, kind.Trace, kind.Mesh, kind.Topology} {
 		text += fmt.Sprintf("\n  %-9s", kind)
 		for _, f := range known.Formats {
 			if f.Kind == kind {

@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"isobath/internal/dataset"
-	"isobath/internal/formats/otf2"
-	"isobath/internal/run"
-	"isobath/internal/term"
+	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/formats/otf2"
 )
 
 func newImport() *cobra.Command {

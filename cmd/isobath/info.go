@@ -8,16 +8,18 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/isobath/isobath/internal/data/kind"
+
 	"github.com/spf13/cobra"
 
-	"isobath/internal/dataset"
-	"isobath/internal/formats"
-	"isobath/internal/gaps"
-	"isobath/internal/hw"
-	"isobath/internal/run"
-	"isobath/internal/table"
-	"isobath/internal/term"
-	"isobath/internal/topofile"
+	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/data/gaps"
+	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/topofile"
+	"github.com/isobath/isobath/internal/machine/hw"
 )
 
 func newInfo() *cobra.Command {
@@ -68,7 +70,7 @@ func describe(ctx context.Context, imports *importFlags, path string) (descripti
 		return nil, err
 	}
 	defer s.Close()
-	if s.Run.Kind == formats.Refs {
+	if s.Run.Kind == kind.Refs {
 		return describeRefsRun(ctx, path, s)
 	}
 	return describeSamples(s), nil
@@ -77,10 +79,10 @@ func describe(ctx context.Context, imports *importFlags, path string) (descripti
 // samplesInfo is the JSON of `info` for samples.
 type samplesInfo struct {
 	common
-	Table    string         `json:"table"`
-	Origin   formats.Origin `json:"origin"`
-	Topology *hw.Summary    `json:"topology"`
-	Sources  int            `json:"sources"`
+	Table    string      `json:"table"`
+	Origin   kind.Origin `json:"origin"`
+	Topology *hw.Summary `json:"topology"`
+	Sources  int         `json:"sources"`
 	// Recording is set if this program recorded the samples.
 	Recording *run.Recording `json:"recording,omitempty"`
 	// Gaps are the stretches of time in which samples are missing or stand for

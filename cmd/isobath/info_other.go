@@ -6,17 +6,19 @@ import (
 	"io"
 	"time"
 
-	"isobath/internal/dataset"
-	"isobath/internal/formats"
-	"isobath/internal/refs"
-	"isobath/internal/refs/reffile"
-	"isobath/internal/term"
-	"isobath/internal/trace"
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/reffile"
+	"github.com/isobath/isobath/internal/messages/trace"
 )
 
 // common are the fields that `info` prints for every kind of data.
 type common struct {
-	Kind     formats.Kind `json:"kind"`
+	Kind     kind.Kind    `json:"kind"`
 	Format   string       `json:"format"`
 	Rows     int          `json:"rows"`
 	Warnings []string     `json:"warnings"`
@@ -41,17 +43,17 @@ func (c *common) notes(w io.Writer) error {
 // describeOther describes data that is not samples.
 func describeOther(ctx context.Context, path string, f formats.Format) (description, error) {
 	switch f.Kind {
-	case formats.Topology:
+	case kind.Topology:
 		return describeTopology(path, f)
-	case formats.Trace:
+	case kind.Trace:
 		s, err := trace.Summarize(ctx, path)
 		if err != nil {
 			return nil, err
 		}
 		return &traceInfo{Summary: s, Columns: []columnInfo{}}, nil
-	case formats.Refs:
+	case kind.Refs:
 		return describeRefs(ctx, path, f)
-	case formats.Mesh:
+	case kind.Mesh:
 		return describeMesh(path)
 	}
 	return nil, fmt.Errorf("%s holds a %s (%s); try 'isobath %s'", path, f.Kind, f.Name, f.Kind)

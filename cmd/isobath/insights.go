@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"isobath/internal/dataset"
-	"isobath/internal/guide"
-	"isobath/internal/term"
+	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/memory/guide"
 )
 
 func newInsights() *cobra.Command {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"isobath/internal/dataset"
+	"github.com/isobath/isobath/internal/app/dataset"
 )
 
 func main() {

@@ -17,15 +17,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"isobath/internal/dataset"
-	"isobath/internal/formats"
-	"isobath/internal/formats/vtk"
-	"isobath/internal/grid"
-	"isobath/internal/link"
-	"isobath/internal/mesh"
-	"isobath/internal/query"
-	"isobath/internal/server"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/app/server"
+	"github.com/isobath/isobath/internal/data/grid"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/domain/link"
+	"github.com/isobath/isobath/internal/domain/mesh"
+	"github.com/isobath/isobath/internal/engine/query"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/vtk"
 )
 
 // meshFlags are the flags of the verb mesh.

@@ -6,9 +6,11 @@ import (
 	"strconv"
 	"strings"
 
-	"isobath/internal/formats"
-	"isobath/internal/mesh"
-	"isobath/internal/term"
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/domain/mesh"
+	"github.com/isobath/isobath/internal/formats"
 )
 
 // meshInfo is what `info` prints for a mesh, and `mesh` without samples.
@@ -24,7 +26,7 @@ func describeMesh(paths ...string) (description, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := formats.Format{Name: i.FormatName, Kind: formats.Mesh}
+	f := formats.Format{Name: i.FormatName, Kind: kind.Mesh}
 	return &meshInfo{newCommon(f, i.Cells, i.Notes), i}, nil
 }
 

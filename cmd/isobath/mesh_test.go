@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"isobath/internal/formats/vtk"
-	"isobath/internal/grid"
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/data/grid"
+	"github.com/isobath/isobath/internal/formats/vtk"
 )
 
 func meshOutput(t *testing.T, args ...string) (string, error) {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"isobath/internal/guide"
-	"isobath/internal/term"
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/memory/guide"
 )
 
 // metricFlags are the flags that metrics and clusters share.

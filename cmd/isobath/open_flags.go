@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"isobath/internal/dataset"
-	"isobath/internal/formats"
-	"isobath/internal/query"
-	"isobath/internal/run"
-	"isobath/internal/term"
+	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/engine/query"
+	"github.com/isobath/isobath/internal/formats"
 )
 
 // importFlags are the flags of every verb that may have to import its file.

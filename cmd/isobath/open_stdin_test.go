@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"isobath/internal/server"
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/app/server"
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 // openStdin opens standard input and returns what there is when it is read.

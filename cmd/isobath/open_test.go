@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"isobath/internal/server"
-	"isobath/internal/test/mpiprog"
+	"github.com/isobath/isobath/internal/app/server"
+	"github.com/isobath/isobath/internal/messages/mpiprog"
 )
 
 // opened runs `isobath open` on files and returns how to ask its server, until

@@ -12,14 +12,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"isobath/internal/hw"
-	"isobath/internal/hw/sysfs"
-	"isobath/internal/record"
-	"isobath/internal/record/model"
-	"isobath/internal/record/pmu"
-	"isobath/internal/run"
-	"isobath/internal/term"
-	"isobath/internal/topofile"
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/formats/topofile"
+	"github.com/isobath/isobath/internal/machine/hw"
+	"github.com/isobath/isobath/internal/machine/hw/sysfs"
+	"github.com/isobath/isobath/internal/record"
+	"github.com/isobath/isobath/internal/record/model"
+	"github.com/isobath/isobath/internal/record/pmu"
 )
 
 // recording is what every kind of recording needs to know.

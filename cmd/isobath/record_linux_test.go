@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"isobath/internal/run"
-	"isobath/internal/table"
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/data/table"
 )
 
 // recorder runs the command as an ordinary user: as nobody if the test runs as

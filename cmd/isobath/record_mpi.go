@@ -7,12 +7,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/isobath/isobath/internal/data/kind"
+
 	"github.com/spf13/cobra"
 
-	"isobath/internal/formats"
-	"isobath/internal/record/mpitrace"
-	"isobath/internal/run"
-	"isobath/internal/term"
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/record/mpitrace"
 )
 
 // mpiFlags are the flags of `record --mpi`: there are none of its own yet.
@@ -61,8 +62,8 @@ func recordMPI(cmd *cobra.Command, rec recording, _ mpiFlags) error {
 func writeTrace(out string, rec recording, record func(string) error) error {
 	host, _ := os.Hostname() // unknown stays empty
 	now := time.Now().UTC().Truncate(time.Second)
-	r := &run.Run{Manifest: run.Manifest{Version: run.Version, Kind: formats.Trace, Format: "otf2", Imported: now, From: []string{mpiProgram(rec.command)},
-		Origin: formats.Origin{Host: host, Command: rec.command, Time: now.Format(time.RFC3339), Tool: "isobath record --mpi"}}}
+	r := &run.Run{Manifest: run.Manifest{Version: run.Version, Kind: kind.Trace, Format: "otf2", Imported: now, From: []string{mpiProgram(rec.command)},
+		Origin: kind.Origin{Host: host, Command: rec.command, Time: now.Format(time.RFC3339), Tool: "isobath record --mpi"}}}
 	r.More = func(dir string) error { return record(filepath.Join(dir, "trace.otf2")) }
 	return r.Write(out, rec.force)
 }

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"isobath/internal/record/reftrace"
-	"isobath/internal/record/target"
-	"isobath/internal/term"
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/record/reftrace"
+	"github.com/isobath/isobath/internal/record/target"
 )
 
 // refsFlags are the flags of `record --refs`.

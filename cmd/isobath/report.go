@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"isobath/internal/dataset"
-	"isobath/internal/query"
-	"isobath/internal/spread"
-	"isobath/internal/table"
-	"isobath/internal/term"
+	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/engine/query"
+	"github.com/isobath/isobath/internal/memory/spread"
 )
 
 func newReport() *cobra.Command {

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"isobath/internal/cacheline"
-	"isobath/internal/dataset"
-	"isobath/internal/table"
-	"isobath/internal/term"
+	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/memory/cacheline"
 )
 
 // lineReport is what `isobath report --by cacheline --json` prints: a report

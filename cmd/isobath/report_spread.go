@@ -8,11 +8,11 @@ import (
 	"strconv"
 	"strings"
 
-	"isobath/internal/dataset"
-	"isobath/internal/query"
-	"isobath/internal/spread"
-	"isobath/internal/table"
-	"isobath/internal/term"
+	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/engine/query"
+	"github.com/isobath/isobath/internal/memory/spread"
 )
 
 // noCallers says why nobody is known to call anything.

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"isobath/internal/dataset"
-	"isobath/internal/firsttouch"
-	"isobath/internal/term"
+	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/memory/firsttouch"
 )
 
 // touchReport is what `report --touches` prints.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"isobath/internal/command"
-	"isobath/internal/dataset"
-	"isobath/internal/term"
+	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/memory/command"
 )
 
 func newSearch() *cobra.Command {

@@ -8,12 +8,12 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"isobath/internal/dataset"
-	"isobath/internal/formats"
-	"isobath/internal/formats/known"
-	"isobath/internal/kernel"
-	"isobath/internal/server"
-	"isobath/web"
+	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/app/server"
+	"github.com/isobath/isobath/internal/engine/kernel"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/known"
+	"github.com/isobath/isobath/web"
 )
 
 func newServe() *cobra.Command {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"isobath/internal/logical"
-	"isobath/internal/trace"
+	"github.com/isobath/isobath/internal/messages/logical"
+	"github.com/isobath/isobath/internal/messages/trace"
 )
 
 // stepsFlags are the flags of the verb steps.

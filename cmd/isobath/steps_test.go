@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"isobath/internal/test/mpiprog"
+	"github.com/isobath/isobath/internal/messages/mpiprog"
 )
 
 // haloTrace simulates 12 ranks; rank 7 is late by 4 ms in the third of five

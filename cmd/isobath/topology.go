@@ -9,15 +9,17 @@ import (
 	"os"
 	"slices"
 
+	"github.com/isobath/isobath/internal/data/kind"
+
 	"github.com/spf13/cobra"
 
-	"isobath/internal/dataset"
-	"isobath/internal/formats"
-	"isobath/internal/hw"
-	"isobath/internal/hw/show"
-	"isobath/internal/hw/sysfs"
-	"isobath/internal/query"
-	"isobath/internal/topofile"
+	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/engine/query"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/topofile"
+	"github.com/isobath/isobath/internal/machine/hw"
+	"github.com/isobath/isobath/internal/machine/hw/show"
+	"github.com/isobath/isobath/internal/machine/hw/sysfs"
 )
 
 // topologyFlags are the flags of `isobath topology` as the user wrote them.
@@ -101,7 +103,7 @@ func (f *topologyFlags) view(ctx context.Context, args []string) (*show.View, er
 		Options: formats.Options{L1Latency: formats.DefaultL1Latency}, Topology: f.topology,
 	})
 	var other *dataset.NotSamples
-	if errors.As(err, &other) && other.Format.Kind == formats.Topology {
+	if errors.As(err, &other) && other.Format.Kind == kind.Topology {
 		if f.where != "" {
 			return nil, usagef("--where selects samples; %s has none", args[0])
 		}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"isobath/internal/hw/show"
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/machine/hw/show"
 )
 
 func topologyOutput(t *testing.T, args ...string) (string, error) {

@@ -1,8 +1,3 @@
-// Package formats recognises foreign files by their content and names the
-// reader of each.
-//
-// Every reader is a package below this one that exports one Format value. The
-// list of them is in package known, because a reader imports this package.
 package formats
 
 import (
@@ -17,20 +12,9 @@ import (
 	"strings"
 	"sync"
 
-	"isobath/internal/refs"
-	"isobath/internal/table"
-)
-
-// Kind says what a file holds, and so which analyses apply to it.
-type Kind string
-
-// The kinds of data, as `isobath info` prints them.
-const (
-	Samples  Kind = "samples"  // sampled memory accesses
-	Refs     Kind = "refs"     // every memory reference of a region
-	Trace    Kind = "trace"    // message-passing operations
-	Mesh     Kind = "mesh"     // the application's own domain
-	Topology Kind = "topology" // a hardware tree alone
+	"github.com/isobath/isobath/internal/data/kind"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/data/table"
 )
 
 // HeadSize is how much of a file a sniffer sees. It holds the widest known CSV
@@ -65,7 +49,7 @@ func (in *Input) Has(name string) bool {
 // (trace.Open, mesh.Open, hw.Open), which know their formats by Name.
 type Format struct {
 	Name  string
-	Kind  Kind
+	Kind  kind.Kind
 	Sniff func(*Input) bool
 
 	// Samples reads sampled accesses.
@@ -149,17 +133,9 @@ type Imported struct {
 	// SourceRoots are folders in which source files may be found, best first.
 	SourceRoots []string
 	// Origin is what the data itself says about where it comes from.
-	Origin Origin
+	Origin kind.Origin
 	// Warnings are sentences for the user.
 	Warnings []string
-}
-
-// Origin says where a recording was made. Unknown fields are empty.
-type Origin struct {
-	Host    string   `json:"host,omitempty"`
-	Command []string `json:"command,omitempty"`
-	Time    string   `json:"time,omitempty"` // RFC 3339
-	Tool    string   `json:"tool,omitempty"`
 }
 
 // ErrUnknown is returned for a file that no format recognises.

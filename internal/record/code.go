@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"isobath/internal/perfevent"
-	"isobath/internal/record/operand"
-	"isobath/internal/record/sampler"
-	"isobath/internal/symbol"
+	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/record/operand"
+	"github.com/isobath/isobath/internal/record/sampler"
 )
 
 // codeMap is executable memory of a process.

@@ -10,15 +10,15 @@ import (
 	"strconv"
 	"strings"
 
-	"isobath/internal/datasrc"
-	"isobath/internal/perfevent"
-	"isobath/internal/record/heap"
-	"isobath/internal/record/operand"
-	"isobath/internal/record/pmu"
-	"isobath/internal/record/sampler"
-	"isobath/internal/refs"
-	"isobath/internal/spe"
-	"isobath/internal/symbol"
+	"github.com/isobath/isobath/internal/code/datasrc"
+	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/code/spe"
+	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/record/heap"
+	"github.com/isobath/isobath/internal/record/operand"
+	"github.com/isobath/isobath/internal/record/pmu"
+	"github.com/isobath/isobath/internal/record/sampler"
 )
 
 // row is one sample, with its address worked out.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"isobath/internal/run"
+	"github.com/isobath/isobath/internal/data/run"
 )
 
 // environmentPrefixes begin the variables that change how a program runs. No

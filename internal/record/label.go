@@ -3,7 +3,7 @@ package record
 import (
 	"fmt"
 
-	"isobath/internal/record/operand"
+	"github.com/isobath/isobath/internal/record/operand"
 )
 
 // label says how the address of a timer sample was found, or why it was not.

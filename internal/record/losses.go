@@ -1,8 +1,8 @@
 package record
 
 import (
-	"isobath/internal/gaps"
-	"isobath/internal/record/sampler"
+	"github.com/isobath/isobath/internal/data/gaps"
+	"github.com/isobath/isobath/internal/record/sampler"
 )
 
 // lossLog relates what was lost to the rows, which are in order of time.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"isobath/internal/symbol"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/data/table"
 )
 
 // marks are what a program said about itself through clients/isobath.h: names

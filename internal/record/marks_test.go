@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"isobath/internal/symbol"
-	"isobath/internal/table"
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/data/table"
 )
 
 func TestReadMarks(t *testing.T) {
@@ -102,7 +102,7 @@ end program p
 
 const goMarks = `package main
 
-import "isobath/clients/mark"
+import "github.com/isobath/isobath/clients/mark"
 
 func main() {
 	mark.Buffer("u", make([]float64, 6))

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"isobath/internal/hw"
-	"isobath/internal/record/model"
-	"isobath/internal/run"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/machine/hw"
+	"github.com/isobath/isobath/internal/record/model"
 )
 
 // model adds estimated levels to the table of samples.

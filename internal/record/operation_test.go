@@ -4,10 +4,10 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"isobath/internal/record/sampler"
-	"isobath/internal/spe"
-	"isobath/internal/spe/packets"
-	"isobath/internal/symbol"
+	"github.com/isobath/isobath/internal/code/spe"
+	"github.com/isobath/isobath/internal/code/spe/packets"
+	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/record/sampler"
 )
 
 // Loads become rows in order of time; other operations and the kernel's do not.

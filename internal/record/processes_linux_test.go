@@ -13,10 +13,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"isobath/internal/gaps"
-	"isobath/internal/record/pmu"
-	"isobath/internal/run"
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/data/gaps"
+	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/record/pmu"
 )
 
 // processes builds testdata/processes.c and says at which line each of its two

@@ -1,6 +1,3 @@
-// Package record samples the memory accesses of a program and makes a run of
-// them: addresses from hardware or worked out from registers, and what they
-// mean in the program's own terms.
 package record
 
 import (
@@ -14,14 +11,15 @@ import (
 	"strings"
 	"time"
 
-	"isobath/internal/formats"
-	"isobath/internal/hw"
-	"isobath/internal/hw/sysfs"
-	"isobath/internal/record/pmu"
-	"isobath/internal/record/sampler"
-	"isobath/internal/run"
-	"isobath/internal/symbol"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/machine/hw"
+	"github.com/isobath/isobath/internal/machine/hw/sysfs"
+	"github.com/isobath/isobath/internal/record/pmu"
+	"github.com/isobath/isobath/internal/record/sampler"
 )
 
 // Mode says which ways of sampling to try.
@@ -137,8 +135,8 @@ func modeLine(p *pmu.Plan, why []string) string {
 // run makes the run of what was collected.
 func (c *collector) run(ctx context.Context, opt *Options, out *sampler.Outcome, work *workspace, why []string) (*run.Run, error) {
 	c.order()
-	r := &run.Run{Manifest: run.Manifest{Version: run.Version, Kind: formats.Samples, Format: "record", Imported: out.Started.UTC().Truncate(time.Second)}}
-	r.Origin = formats.Origin{Command: opt.Command, Time: out.Started.UTC().Format(time.RFC3339), Tool: "isobath record"}
+	r := &run.Run{Manifest: run.Manifest{Version: run.Version, Kind: kind.Samples, Format: "record", Imported: out.Started.UTC().Truncate(time.Second)}}
+	r.Origin = kind.Origin{Command: opt.Command, Time: out.Started.UTC().Format(time.RFC3339), Tool: "isobath record"}
 	r.Origin.Host, _ = os.Hostname()
 	r.Recording = describe(opt, out, c, why)
 	t, err := opt.topology(&out.Plan)

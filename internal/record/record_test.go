@@ -7,13 +7,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"isobath/internal/perfevent"
-	"isobath/internal/record/heap"
-	"isobath/internal/record/operand"
-	"isobath/internal/record/pmu"
-	"isobath/internal/record/sampler"
-	"isobath/internal/run"
-	"isobath/internal/symbol"
+	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/record/heap"
+	"github.com/isobath/isobath/internal/record/operand"
+	"github.com/isobath/isobath/internal/record/pmu"
+	"github.com/isobath/isobath/internal/record/sampler"
 )
 
 func TestSpaces(t *testing.T) {

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"isobath/internal/datasrc"
-	"isobath/internal/gaps"
-	"isobath/internal/hw"
-	"isobath/internal/record/pmu"
-	"isobath/internal/symbol"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/code/datasrc"
+	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/data/gaps"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/machine/hw"
+	"github.com/isobath/isobath/internal/record/pmu"
 )
 
 // opNames are the operations by refs.Op.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"syscall"
 
-	"isobath/internal/record/heap"
-	"isobath/internal/run"
+	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/record/heap"
 )
 
 // workspace is a folder of its own for what the recorded program writes: the

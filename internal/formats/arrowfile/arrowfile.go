@@ -10,16 +10,18 @@ import (
 	"io"
 	"path/filepath"
 
+	"github.com/isobath/isobath/internal/data/kind"
+
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
-	"isobath/internal/formats"
-	"isobath/internal/formats/tabular"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/tabular"
 )
 
 // Format is an Arrow IPC file (also called Feather version 2).
-var Format = formats.Format{Name: "arrow", Kind: formats.Samples, Sniff: sniff, Samples: read}
+var Format = formats.Format{Name: "arrow", Kind: kind.Samples, Sniff: sniff, Samples: read}
 
 func sniff(in *formats.Input) bool { return bytes.HasPrefix(in.Head, []byte("ARROW1\x00\x00")) }
 

@@ -8,15 +8,17 @@ import (
 	"fmt"
 	"io"
 
-	"isobath/internal/formats"
-	"isobath/internal/formats/compressed"
-	"isobath/internal/refs"
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/compressed"
 )
 
 // Format recognises and opens ChampSim traces.
 var Format = formats.Format{
 	Name:  "champsim",
-	Kind:  formats.Refs,
+	Kind:  kind.Refs,
 	Sniff: func(in *formats.Input) bool { return !in.Dir() && guess(compressed.Head(in.Head)) != nil },
 	Refs:  compressed.Refs(func(r io.Reader) refs.Source { return NewReader(r) }),
 }

@@ -7,13 +7,15 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"isobath/internal/formats"
-	"isobath/internal/formats/hdf5"
-	"isobath/internal/grid"
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/data/grid"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/hdf5"
 )
 
 // Format recognises Chombo plot files.
-var Format = formats.Format{Name: "chombo", Kind: formats.Mesh, Sniff: hdf5.Sniff(func(root *hdf5.Object) bool {
+var Format = formats.Format{Name: "chombo", Kind: kind.Mesh, Sniff: hdf5.Sniff(func(root *hdf5.Object) bool {
 	return root.HasLink("Chombo_global") && root.HasLink("level_0")
 })}
 

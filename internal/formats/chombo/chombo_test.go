@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"isobath/internal/grid"
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/data/grid"
 )
 
 // TestPlotFile checks a real two-dimensional plot file. The sums were taken

@@ -14,8 +14,8 @@ import (
 	"github.com/pierrec/lz4/v4"
 	"github.com/ulikunitz/xz"
 
-	"isobath/internal/formats"
-	"isobath/internal/refs"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/formats"
 )
 
 func pack(t testing.TB, open func(io.Writer) (io.WriteCloser, error), text string) []byte {

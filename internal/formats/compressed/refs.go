@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"isobath/internal/formats"
-	"isobath/internal/refs"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/formats"
 )
 
 // Refs makes the opener of a format whose trace is one file, packed or not.

@@ -9,14 +9,16 @@ import (
 	"path/filepath"
 	"unicode/utf8"
 
-	"isobath/internal/formats"
-	"isobath/internal/formats/delimited"
-	"isobath/internal/formats/tabular"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/delimited"
+	"github.com/isobath/isobath/internal/formats/tabular"
 )
 
 // Format is a table in text form. It accepts much, so it is tried last.
-var Format = formats.Format{Name: "csv", Kind: formats.Samples, Sniff: sniff, Samples: read, Columns: columns}
+var Format = formats.Format{Name: "csv", Kind: kind.Samples, Sniff: sniff, Samples: read, Columns: columns}
 
 func sniff(in *formats.Input) bool {
 	if in.Dir() || !isText(in.Head) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats"
 )
 
 func FuzzParse(f *testing.F) {

@@ -9,15 +9,17 @@ import (
 	"fmt"
 	"io"
 
-	"isobath/internal/formats"
-	"isobath/internal/formats/compressed"
-	"isobath/internal/refs"
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/compressed"
 )
 
 // Format recognises and opens drmemtrace traces.
 var Format = formats.Format{
 	Name:  "drmemtrace",
-	Kind:  formats.Refs,
+	Kind:  kind.Refs,
 	Sniff: sniff,
 	Refs:  open,
 }

@@ -12,9 +12,9 @@ import (
 	"slices"
 	"strings"
 
-	"isobath/internal/formats"
-	"isobath/internal/formats/compressed"
-	"isobath/internal/refs"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/compressed"
 )
 
 func sniffZip(in *formats.Input) bool {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"isobath/internal/grid"
-	"isobath/internal/grid/gridtest"
+	"github.com/isobath/isobath/internal/data/grid"
+	"github.com/isobath/isobath/internal/data/grid/gridtest"
 )
 
 // TestFormsOfExodus reads files written with the netCDF library in all of its

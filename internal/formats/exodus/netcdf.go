@@ -7,7 +7,7 @@ import (
 	"math"
 	"os"
 
-	"isobath/internal/grid"
+	"github.com/isobath/isobath/internal/data/grid"
 )
 
 // classic is a netCDF file of the classic formats CDF-1, CDF-2 and CDF-5, read

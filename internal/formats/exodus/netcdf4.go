@@ -3,8 +3,8 @@ package exodus
 import (
 	"fmt"
 
-	"isobath/internal/formats/hdf5"
-	"isobath/internal/grid"
+	"github.com/isobath/isobath/internal/data/grid"
+	"github.com/isobath/isobath/internal/formats/hdf5"
 )
 
 // modern is a netCDF-4 file: HDF5 with a dataset for each variable.

@@ -3,7 +3,7 @@ package exodus
 import (
 	"fmt"
 
-	"isobath/internal/grid"
+	"github.com/isobath/isobath/internal/data/grid"
 )
 
 // integers reads a variable of whole numbers.

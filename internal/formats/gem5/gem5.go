@@ -10,15 +10,17 @@ import (
 	"fmt"
 	"io"
 
-	"isobath/internal/formats"
-	"isobath/internal/formats/compressed"
-	"isobath/internal/refs"
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/compressed"
 )
 
 // Format recognises and opens gem5 packet traces.
 var Format = formats.Format{
 	Name: "gem5",
-	Kind: formats.Refs,
+	Kind: kind.Refs,
 	Sniff: func(in *formats.Input) bool {
 		return !in.Dir() && bytes.HasPrefix(compressed.Head(in.Head), []byte(magic))
 	},

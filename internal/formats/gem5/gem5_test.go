@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"isobath/internal/formats"
-	"isobath/internal/refs"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/formats"
 )
 
 func message(fields ...uint64) []byte {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 // h5py returns the interpreter that has the h5py module.

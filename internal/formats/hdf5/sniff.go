@@ -3,7 +3,7 @@ package hdf5
 import (
 	"bytes"
 
-	"isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats"
 )
 
 // Sniff returns a sniffer for HDF5 files that hold what test asks for. The

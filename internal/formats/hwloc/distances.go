@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"isobath/internal/formats/xmlwalk"
-	"isobath/internal/hw"
+	"github.com/isobath/isobath/internal/formats/xmlwalk"
+	"github.com/isobath/isobath/internal/machine/hw"
 )
 
 // distances is a matrix as a file gives it.

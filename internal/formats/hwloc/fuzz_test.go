@@ -3,7 +3,7 @@ package hwloc
 import (
 	"testing"
 
-	"isobath/internal/test/topotest"
+	"github.com/isobath/isobath/internal/machine/topotest"
 )
 
 func FuzzRead(f *testing.F) {

@@ -9,14 +9,16 @@ import (
 	"strconv"
 	"strings"
 
-	"isobath/internal/formats"
-	"isobath/internal/formats/xmlwalk"
-	"isobath/internal/hw"
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/xmlwalk"
+	"github.com/isobath/isobath/internal/machine/hw"
 )
 
 // Format is hwloc XML of any version.
 var Format = formats.Format{
-	Name: "hwloc", Kind: formats.Topology,
+	Name: "hwloc", Kind: kind.Topology,
 	Sniff: func(in *formats.Input) bool {
 		root := xmlwalk.Root(in.Head).Name
 		return !in.Dir() && (root == "topology" || root == "root")

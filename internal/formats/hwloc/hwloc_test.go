@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"isobath/internal/hw"
-	"isobath/internal/test/topotest"
+	"github.com/isobath/isobath/internal/machine/hw"
+	"github.com/isobath/isobath/internal/machine/topotest"
 )
 
 func read(t *testing.T, name string) *hw.Topology {

@@ -7,15 +7,17 @@ import (
 	"fmt"
 	"io"
 
-	"isobath/internal/formats"
-	"isobath/internal/formats/compressed"
-	"isobath/internal/refs"
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/compressed"
 )
 
 // Format recognises and opens lackey traces.
 var Format = formats.Format{
 	Name:  "lackey",
-	Kind:  formats.Refs,
+	Kind:  kind.Refs,
 	Sniff: func(in *formats.Input) bool { return !in.Dir() && sniff(compressed.Head(in.Head)) },
 	Refs:  compressed.Refs(func(r io.Reader) refs.Source { return NewReader(r) }),
 }

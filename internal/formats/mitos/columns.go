@@ -1,8 +1,8 @@
 package mitos
 
 import (
-	"isobath/internal/formats/delimited"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/formats/delimited"
 )
 
 // validity returns the rows of a raw column that have a value, nil for all.

@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"isobath/internal/datasrc"
-	"isobath/internal/formats"
-	"isobath/internal/formats/delimited"
-	"isobath/internal/hw"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/code/datasrc"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/delimited"
+	"github.com/isobath/isobath/internal/machine/hw"
 )
 
 // file is a sample file on its way to a table.
@@ -434,7 +436,7 @@ func (f *file) finish(name string) (*formats.Imported, error) {
 	if t, err = sortByTime(t); err != nil {
 		return nil, err
 	}
-	return &formats.Imported{Tables: []*table.Table{t}, Warnings: f.warnings, Origin: formats.Origin{Tool: "Mitos"}}, nil
+	return &formats.Imported{Tables: []*table.Table{t}, Warnings: f.warnings, Origin: kind.Origin{Tool: "Mitos"}}, nil
 }
 
 // canonicalOrder is the order in which columns are listed; others follow.

@@ -1,6 +1,6 @@
 package mitos
 
-import "isobath/internal/table"
+import "github.com/isobath/isobath/internal/data/table"
 
 // description is what people call a field and what it means.
 type description struct{ label, note string }

@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"strings"
 
-	"isobath/internal/datasrc"
-	"isobath/internal/formats"
-	"isobath/internal/formats/delimited"
-	"isobath/internal/hw"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/code/datasrc"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/delimited"
+	"github.com/isobath/isobath/internal/machine/hw"
 )
 
 // ibsNumbers are the IBS columns that are counts or codes; all others are one

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"isobath/internal/formats/delimited"
-	"isobath/internal/formats/tabular"
+	"github.com/isobath/isobath/internal/formats/delimited"
+	"github.com/isobath/isobath/internal/formats/tabular"
 )
 
 // The canonical columns of a Mitos file, by our names. Everything else in a

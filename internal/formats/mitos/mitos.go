@@ -11,13 +11,15 @@ import (
 	"path/filepath"
 	"slices"
 
-	"isobath/internal/formats"
-	"isobath/internal/formats/delimited"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/delimited"
 )
 
 // Format is a Mitos folder, or one of its sample files alone.
-var Format = formats.Format{Name: "mitos", Kind: formats.Samples, Sniff: sniff, Samples: read, Columns: columns}
+var Format = formats.Format{Name: "mitos", Kind: kind.Samples, Sniff: sniff, Samples: read, Columns: columns}
 
 // sampleFiles are where a Mitos folder may have its samples, newest form first.
 var sampleFiles = []string{"data/samples.csv", "data/samples.out", "samples.csv", "samples.out", "data/raw_samples.csv"}

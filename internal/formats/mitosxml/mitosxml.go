@@ -6,14 +6,16 @@ import (
 	"fmt"
 	"io"
 
-	"isobath/internal/formats"
-	"isobath/internal/formats/xmlwalk"
-	"isobath/internal/hw"
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/xmlwalk"
+	"github.com/isobath/isobath/internal/machine/hw"
 )
 
 // Format is the Mitos dialect.
 var Format = formats.Format{
-	Name: "mitos-xml", Kind: formats.Topology,
+	Name: "mitos-xml", Kind: kind.Topology,
 	Sniff: func(in *formats.Input) bool { return !in.Dir() && xmlwalk.Root(in.Head).Name == "Hardware" },
 }
 

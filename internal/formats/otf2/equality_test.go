@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 // sharedTraces are all archives of the shared data, with the number of events

@@ -4,13 +4,15 @@ import (
 	"slices"
 	"strings"
 
-	"isobath/internal/formats"
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/formats"
 )
 
 // Format recognises OTF2 archives: an anchor file, or a folder with one.
 var Format = formats.Format{
 	Name: "otf2",
-	Kind: formats.Trace,
+	Kind: kind.Trace,
 	Sniff: func(in *formats.Input) bool {
 		if !in.Dir() {
 			return isAnchor(in.Head)

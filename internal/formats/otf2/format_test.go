@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats"
 )
 
 // TestSniff: the anchor and its folder are recognised, other files of the

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 // seeds adds the files of a small archive of ours that end in ext, and those

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 // small writes an archive of two processes; fill writes the events.

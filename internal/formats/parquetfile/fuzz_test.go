@@ -5,8 +5,8 @@ import (
 	"context"
 	"testing"
 
-	"isobath/internal/formats"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/formats"
 )
 
 func FuzzParse(f *testing.F) {

@@ -12,16 +12,18 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/isobath/isobath/internal/data/kind"
+
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
-	"isobath/internal/formats"
-	"isobath/internal/formats/tabular"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/tabular"
 )
 
 // Format is a Parquet file.
-var Format = formats.Format{Name: "parquet", Kind: formats.Samples, Sniff: sniff, Samples: read}
+var Format = formats.Format{Name: "parquet", Kind: kind.Samples, Sniff: sniff, Samples: read}
 
 func sniff(in *formats.Input) bool { return bytes.HasPrefix(in.Head, []byte("PAR1")) }
 

@@ -3,7 +3,7 @@ package perfdata
 import (
 	"slices"
 
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/data/table"
 )
 
 // accumulator appends columns that come in pieces, each piece with names and

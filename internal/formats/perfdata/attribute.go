@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"isobath/internal/perfevent"
-	"isobath/internal/symbol"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/data/table"
 )
 
 // attribution is what the notes say about the samples: the command of each

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"isobath/internal/perfevent"
-	"isobath/internal/spe"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/code/spe"
+	"github.com/isobath/isobath/internal/data/table"
 )
 
 // trace is the hardware trace of a file: pieces of buffers, one for each CPU or

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"isobath/internal/perfevent"
-	"isobath/internal/symbol"
-	"isobath/internal/unwind"
+	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/code/unwind"
 )
 
 // callers finds the callers of samples that have a copy of the stack, which

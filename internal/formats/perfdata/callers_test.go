@@ -13,11 +13,11 @@ import (
 	"strings"
 	"testing"
 
-	"isobath/internal/formats"
-	"isobath/internal/perfevent"
-	"isobath/internal/table"
-	"isobath/internal/test"
-	"isobath/internal/unwind"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/code/unwind"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/formats"
 )
 
 // stackSample is a sample with its call chain, innermost first. Addresses in

@@ -7,9 +7,9 @@ import (
 	"math"
 	"slices"
 
-	"isobath/internal/datasrc"
-	"isobath/internal/perfevent"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/code/datasrc"
+	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/data/table"
 )
 
 // builder turns rows into columns.

@@ -4,8 +4,8 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"isobath/internal/hw"
-	"isobath/internal/perfevent"
+	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/machine/hw"
 )
 
 // Numbers of the feature sections: HEADER_* of perf.

@@ -6,10 +6,10 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"isobath/internal/formats"
-	"isobath/internal/formats/perfdata/perfsynth"
-	"isobath/internal/perfevent"
-	"isobath/internal/spe/packets"
+	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/code/spe/packets"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/perfdata/perfsynth"
 )
 
 // seeds are small files of every kind of container and hardware.

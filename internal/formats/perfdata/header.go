@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"isobath/internal/perfevent"
+	"github.com/isobath/isobath/internal/code/perfevent"
 )
 
 const (

@@ -6,17 +6,17 @@ import (
 	"strconv"
 	"strings"
 
-	"isobath/internal/datasrc"
-	"isobath/internal/hw"
-	"isobath/internal/perfevent"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/code/datasrc"
+	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/machine/hw"
 )
 
-// kind says how the samples of an event are to be read.
-type kind uint8
+// sampleKind says how the samples of an event are to be read.
+type sampleKind uint8
 
 const (
-	kindUnknown kind = iota
+	kindUnknown sampleKind = iota
 	kindPlain
 	kindIBSOp
 	kindIBSFetch
@@ -25,7 +25,7 @@ const (
 
 // kindOf finds the kind of an event by the device behind it: the numbers of
 // types differ from machine to machine.
-func (f *file) kindOf(e *Event) kind {
+func (f *file) kindOf(e *Event) sampleKind {
 	if e.kind != kindUnknown {
 		return e.kind
 	}
@@ -83,7 +83,7 @@ type ibsRaw struct {
 }
 
 // parseIBS reads the raw part of an IBS sample; false if it is too short.
-func parseIBS(raw []byte, k kind) (out ibsRaw, ok bool) {
+func parseIBS(raw []byte, k sampleKind) (out ibsRaw, ok bool) {
 	order := []int{opCtl, opRIP, opData, opData2, opData3, opLinear, opPhysical}
 	if k == kindIBSFetch {
 		order = []int{fetchCtl, fetchLinear, fetchPhysical}

@@ -8,10 +8,10 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"isobath/internal/datasrc"
-	"isobath/internal/formats"
-	"isobath/internal/formats/perfdata/perfsynth"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/code/datasrc"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/perfdata/perfsynth"
 )
 
 // rawIBS lays out capabilities and registers as the kernel does.
@@ -30,7 +30,7 @@ func TestGoldenRegisters(t *testing.T) {
 	fetch := rawIBS(0xbff, 0x3c1f00c700080008, 0x400000, 0x123000, 0)
 	for _, tt := range []struct {
 		raw    []byte
-		kind   kind
+		kind   sampleKind
 		fields []ibsField
 		want   string
 	}{

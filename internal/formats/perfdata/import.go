@@ -10,11 +10,13 @@ import (
 	"slices"
 	"strings"
 
-	"isobath/internal/datasrc"
-	"isobath/internal/formats"
-	"isobath/internal/perfevent"
-	"isobath/internal/symbol"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/code/datasrc"
+	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/formats"
 )
 
 // importer collects the records of a file.
@@ -98,9 +100,9 @@ func parse(ctx context.Context, r io.ReaderAt, size int64, opt *formats.Options,
 	return out, err
 }
 
-func (f *file) origin() formats.Origin {
+func (f *file) origin() kind.Origin {
 	t := &f.features
-	o := formats.Origin{Host: t.Hostname, Command: t.Cmdline, Tool: "perf"}
+	o := kind.Origin{Host: t.Hostname, Command: t.Cmdline, Tool: "perf"}
 	if t.Version != "" {
 		o.Tool = "perf " + t.Version
 	}

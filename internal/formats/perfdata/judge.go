@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"isobath/internal/datasrc"
-	"isobath/internal/perfevent"
+	"github.com/isobath/isobath/internal/code/datasrc"
+	"github.com/isobath/isobath/internal/code/perfevent"
 )
 
 // judge puts into sentences what makes the samples incomplete or one-sided.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"isobath/internal/symbol"
+	"github.com/isobath/isobath/internal/code/symbol"
 )
 
 // kernelName is how perf calls the kernel where it has mappings and build ids.

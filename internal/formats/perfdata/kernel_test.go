@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"isobath/internal/formats"
-	"isobath/internal/formats/perfdata/perfsynth"
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/perfdata/perfsynth"
 )
 
 // kernelAt is where the kernel of kernelFile was loaded.

@@ -1,8 +1,8 @@
 package perfdata
 
 import (
-	"isobath/internal/gaps"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/data/gaps"
+	"github.com/isobath/isobath/internal/data/table"
 )
 
 // losses relates what was lost to the samples around it.

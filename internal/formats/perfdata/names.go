@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"isobath/internal/perfevent"
+	"github.com/isobath/isobath/internal/code/perfevent"
 )
 
 var (

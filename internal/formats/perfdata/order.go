@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"isobath/internal/perfevent"
+	"github.com/isobath/isobath/internal/code/perfevent"
 )
 
 // errDamaged is in every error about a file that is cut off or contradicts

@@ -16,10 +16,10 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"isobath/internal/formats"
-	"isobath/internal/perfevent"
-	"isobath/internal/table"
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/formats"
 )
 
 // line is a sample as perf script prints it; zero where it has no such field.

@@ -16,12 +16,14 @@ import (
 	"strconv"
 	"strings"
 
-	"isobath/internal/formats"
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/formats"
 )
 
 // Format is a perf.data file, written to disk or through a pipe, or the folder
 // that perf record --threads makes.
-var Format = formats.Format{Name: "perf", Kind: formats.Samples, Sniff: sniff, Samples: read}
+var Format = formats.Format{Name: "perf", Kind: kind.Samples, Sniff: sniff, Samples: read}
 
 var magics = [][]byte{[]byte("PERFILE2"), []byte("2ELIFREP"), []byte("PERFFILE"), []byte("ELIFFREP")}
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sort"
 
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/data/table"
 )
 
 // queue holds the rows whose place in the order of time is not certain yet.

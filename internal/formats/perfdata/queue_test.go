@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"isobath/internal/formats/perfdata/perfsynth"
+	"github.com/isobath/isobath/internal/formats/perfdata/perfsynth"
 )
 
 // Whatever the order of the file and wherever its rounds end, the samples come

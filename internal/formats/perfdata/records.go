@@ -1,7 +1,7 @@
 package perfdata
 
 import (
-	"isobath/internal/perfevent"
+	"github.com/isobath/isobath/internal/code/perfevent"
 )
 
 // Types of records that perf itself writes. Those of the kernel are in

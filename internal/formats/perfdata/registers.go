@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math/bits"
 
-	"isobath/internal/perfevent"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/data/table"
 )
 
 // registers are the values of one set of sampled registers, by their bit.

@@ -3,8 +3,8 @@ package perfdata
 import (
 	"math"
 
-	"isobath/internal/perfevent"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/data/table"
 )
 
 // rows are the samples. They are queued in the order of the file, leave the

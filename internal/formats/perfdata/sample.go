@@ -1,6 +1,6 @@
 package perfdata
 
-import "isobath/internal/perfevent"
+import "github.com/isobath/isobath/internal/code/perfevent"
 
 // Event is an attr with what the file says about it.
 type Event struct {
@@ -11,7 +11,7 @@ type Event struct {
 	// lists devices.
 	PMU string
 
-	kind  kind
+	kind  sampleKind
 	extra uint64 // fields its samples have from elsewhere, as bits of SampleType
 }
 

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"isobath/internal/perfevent"
+	"github.com/isobath/isobath/internal/code/perfevent"
 )
 
 // visitor is told of every record in the order of the file.

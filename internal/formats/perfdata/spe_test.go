@@ -8,8 +8,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"isobath/internal/formats/perfdata/perfsynth"
-	"isobath/internal/spe/packets"
+	"github.com/isobath/isobath/internal/code/spe/packets"
+	"github.com/isobath/isobath/internal/formats/perfdata/perfsynth"
 )
 
 // A file with a trace of SPE: threads from context packets or from what the

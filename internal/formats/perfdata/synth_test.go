@@ -16,9 +16,9 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"isobath/internal/formats"
-	"isobath/internal/formats/perfdata/perfsynth"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/perfdata/perfsynth"
 )
 
 const everyField = perfsynth.IP | perfsynth.TID | perfsynth.Time | perfsynth.Addr | perfsynth.Read | perfsynth.Callchain | perfsynth.ID |

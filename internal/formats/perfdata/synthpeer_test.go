@@ -8,9 +8,9 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"isobath/internal/formats"
-	"isobath/internal/formats/perfdata/perfsynth"
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/perfdata/perfsynth"
 )
 
 // Files that no machine at hand writes, read by perf and by us: other byte

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"isobath/internal/hw"
+	"github.com/isobath/isobath/internal/machine/hw"
 )
 
 // topology builds the hardware tree from the features; nil if they do not

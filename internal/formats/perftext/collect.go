@@ -8,9 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"isobath/internal/datasrc"
-	"isobath/internal/formats"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/code/datasrc"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/formats"
 )
 
 // collector gathers the samples of a text.
@@ -105,7 +107,7 @@ func (c *collector) finish(*formats.Options) (*formats.Imported, error) {
 	if len(c.samples) == 0 {
 		return nil, errors.New("no line of it is a sample as perf script or perf mem report -D print them")
 	}
-	out := &formats.Imported{Origin: formats.Origin{Tool: "perf"}}
+	out := &formats.Imported{Origin: kind.Origin{Tool: "perf"}}
 	if n := c.unique(); n > 0 {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("%d lines repeat a record of ARM SPE under another event name and were left out", n))
 	}

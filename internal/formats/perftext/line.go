@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode"
 
-	"isobath/internal/datasrc"
-	"isobath/internal/hw"
+	"github.com/isobath/isobath/internal/code/datasrc"
+	"github.com/isobath/isobath/internal/machine/hw"
 )
 
 // sample is what one line says. A field that the line does not have is not in

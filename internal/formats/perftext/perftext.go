@@ -15,11 +15,13 @@ import (
 	"os"
 	"strings"
 
-	"isobath/internal/formats"
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/formats"
 )
 
 // Format is the text of perf script or perf mem report -D.
-var Format = formats.Format{Name: "perf text", Kind: formats.Samples, Sniff: sniff, Samples: read}
+var Format = formats.Format{Name: "perf text", Kind: kind.Samples, Sniff: sniff, Samples: read}
 
 const (
 	// maxLine is what one line may take, folded parts included. C++ names with

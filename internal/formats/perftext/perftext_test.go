@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"isobath/internal/formats"
-	"isobath/internal/formats/perfdata"
-	"isobath/internal/table"
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/perfdata"
 )
 
 func parseText(t testing.TB, text string) *formats.Imported {

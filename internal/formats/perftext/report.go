@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"isobath/internal/datasrc"
+	"github.com/isobath/isobath/internal/code/datasrc"
 )
 
 // reportHeader is the line of perf mem report -D that names its columns.

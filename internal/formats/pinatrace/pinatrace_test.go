@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"isobath/internal/formats"
-	"isobath/internal/refs"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/formats"
 )
 
 const sample = "0x7f3acd1eadc0: R 0x7ffc35c3c178\n0x7f3acd1eadc4: W 0x7ffc35c3c170\nnoise\n#eof\n"

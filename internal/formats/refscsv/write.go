@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"isobath/internal/refs"
+	"github.com/isobath/isobath/internal/data/refs"
 )
 
 // Write writes all of src as CSV, with the columns src has.

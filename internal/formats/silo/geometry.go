@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"isobath/internal/grid"
+	"github.com/isobath/isobath/internal/data/grid"
 )
 
 // coords reads coord0 to coord2; a missing axis is zero.

@@ -12,14 +12,16 @@ import (
 	"slices"
 	"strings"
 
-	"isobath/internal/formats"
-	"isobath/internal/formats/hdf5"
-	"isobath/internal/grid"
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/data/grid"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/hdf5"
 )
 
 // Format recognises Silo files: those of the HDF5 driver, which are read, and
 // those of the PDB driver, which are refused with a word on what to do.
-var Format = formats.Format{Name: "silo", Kind: formats.Mesh, Sniff: func(in *formats.Input) bool {
+var Format = formats.Format{Name: "silo", Kind: kind.Mesh, Sniff: func(in *formats.Input) bool {
 	return pdb(in.Head) || inHDF5(in)
 }}
 

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"isobath/internal/formats"
-	"isobath/internal/formats/vtk"
-	"isobath/internal/grid"
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/data/grid"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/vtk"
 )
 
 // TestMixed reads testdata/mixed.silo, which the Silo library wrote from

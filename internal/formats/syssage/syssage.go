@@ -8,14 +8,16 @@ import (
 	"strconv"
 	"strings"
 
-	"isobath/internal/formats"
-	"isobath/internal/formats/xmlwalk"
-	"isobath/internal/hw"
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/xmlwalk"
+	"github.com/isobath/isobath/internal/machine/hw"
 )
 
 // Format is the sys-sage dialect.
 var Format = formats.Format{
-	Name: "sys-sage", Kind: formats.Topology,
+	Name: "sys-sage", Kind: kind.Topology,
 	Sniff: func(in *formats.Input) bool { return !in.Dir() && xmlwalk.Root(in.Head).Name == "sys-sage" },
 }
 

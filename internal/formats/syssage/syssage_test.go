@@ -5,8 +5,8 @@ import (
 	"os"
 	"testing"
 
-	"isobath/internal/hw"
-	"isobath/internal/test/topotest"
+	"github.com/isobath/isobath/internal/machine/hw"
+	"github.com/isobath/isobath/internal/machine/topotest"
 )
 
 func FuzzRead(f *testing.F) {

@@ -11,11 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"isobath/internal/formats"
-	"isobath/internal/formats/arrowfile"
-	"isobath/internal/formats/csvtable"
-	"isobath/internal/formats/parquetfile"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/arrowfile"
+	"github.com/isobath/isobath/internal/formats/csvtable"
+	"github.com/isobath/isobath/internal/formats/parquetfile"
 )
 
 func samples(t *testing.T) *table.Table {

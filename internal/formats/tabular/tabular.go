@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"isobath/internal/formats"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/formats"
 )
 
 // meaning is what a canonical column is; see DESIGN, "canonical sample columns".

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"isobath/internal/grid"
+	"github.com/isobath/isobath/internal/data/grid"
 )
 
 // folder is where a collection finds the files it names. Names are relative

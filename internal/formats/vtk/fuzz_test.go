@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"isobath/internal/grid"
+	"github.com/isobath/isobath/internal/data/grid"
 )
 
 const legacySeed = `# vtk DataFile Version 3.0

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"isobath/internal/grid"
+	"github.com/isobath/isobath/internal/data/grid"
 )
 
 // legacy reads one file of the format that starts "# vtk DataFile Version".

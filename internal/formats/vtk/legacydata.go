@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"isobath/internal/grid"
+	"github.com/isobath/isobath/internal/data/grid"
 )
 
 // attribute reads one block of POINT_DATA, CELL_DATA or the field data.

@@ -8,7 +8,7 @@ import (
 	"io"
 	"strings"
 
-	"isobath/internal/grid"
+	"github.com/isobath/isobath/internal/data/grid"
 )
 
 var xmlTypes = map[string]string{"|i1": "Int8", "|u1": "UInt8", "<i2": "Int16", "<u2": "UInt16", "<i4": "Int32", "<u4": "UInt32",

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"isobath/internal/grid"
+	"github.com/isobath/isobath/internal/data/grid"
 )
 
 // node is one element of a VTKFile. Text is kept for arrays only.

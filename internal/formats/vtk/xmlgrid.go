@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"isobath/internal/grid"
+	"github.com/isobath/isobath/internal/data/grid"
 )
 
 var xmlLayouts = map[string]grid.Layout{

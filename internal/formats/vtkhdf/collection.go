@@ -7,8 +7,8 @@ import (
 	"path"
 	"slices"
 
-	"isobath/internal/formats/hdf5"
-	"isobath/internal/grid"
+	"github.com/isobath/isobath/internal/data/grid"
+	"github.com/isobath/isobath/internal/formats/hdf5"
 )
 
 // Bounds of a collection: deeper and larger ones are not written by anyone.

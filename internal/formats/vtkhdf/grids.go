@@ -3,8 +3,8 @@ package vtkhdf
 import (
 	"fmt"
 
-	"isobath/internal/formats/hdf5"
-	"isobath/internal/grid"
+	"github.com/isobath/isobath/internal/data/grid"
+	"github.com/isobath/isobath/internal/formats/hdf5"
 )
 
 // pieces reads the parts of the current time step and joins them, as VTK does.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"path"
 
-	"isobath/internal/grid"
+	"github.com/isobath/isobath/internal/data/grid"
 )
 
 // image reads an ImageData file. Its arrays have the shape of the grid, so

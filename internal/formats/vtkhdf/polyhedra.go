@@ -3,7 +3,7 @@ package vtkhdf
 import (
 	"fmt"
 
-	"isobath/internal/grid"
+	"github.com/isobath/isobath/internal/data/grid"
 )
 
 func (w *cellWalk) beginFaces() error {

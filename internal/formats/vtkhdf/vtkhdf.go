@@ -10,13 +10,15 @@ import (
 	"path/filepath"
 	"strings"
 
-	"isobath/internal/formats"
-	"isobath/internal/formats/hdf5"
-	"isobath/internal/grid"
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/data/grid"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/hdf5"
 )
 
 // Format recognises VTKHDF files.
-var Format = formats.Format{Name: "vtkhdf", Kind: formats.Mesh, Sniff: hdf5.Sniff(func(root *hdf5.Object) bool {
+var Format = formats.Format{Name: "vtkhdf", Kind: kind.Mesh, Sniff: hdf5.Sniff(func(root *hdf5.Object) bool {
 	return root.HasLink("VTKHDF")
 })}
 

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"isobath/internal/grid"
-	"isobath/internal/grid/gridtest"
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/data/grid"
+	"github.com/isobath/isobath/internal/data/grid/gridtest"
 )
 
 func TestCan(t *testing.T) {

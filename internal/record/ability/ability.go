@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"isobath/internal/record/pmu"
+	"github.com/isobath/isobath/internal/record/pmu"
 )
 
 // State says how well something works.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"isobath/internal/record/pmu"
+	"github.com/isobath/isobath/internal/record/pmu"
 )
 
 func machine(files map[string]string, root bool, programs ...string) Machine {

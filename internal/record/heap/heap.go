@@ -18,8 +18,8 @@ import (
 	"strconv"
 	"strings"
 
-	"isobath/internal/record/ccache"
-	"isobath/internal/symbol"
+	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/record/ccache"
 )
 
 //go:embed shim/heap.c

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"isobath/internal/record/ccache"
-	"isobath/internal/symbol"
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/record/ccache"
 )
 
 // entry is a record as shim/heap.c writes it.

@@ -27,7 +27,7 @@ import (
 	"math"
 	"slices"
 
-	"isobath/internal/hw"
+	"github.com/isobath/isobath/internal/machine/hw"
 )
 
 // Sample is one sampled access. Samples are given in order of time.

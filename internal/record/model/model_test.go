@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"isobath/internal/cachesim"
-	"isobath/internal/hw"
+	"github.com/isobath/isobath/internal/machine/cachesim"
+	"github.com/isobath/isobath/internal/machine/hw"
 )
 
 // machine builds packages of cores with caches of their own and one shared, as

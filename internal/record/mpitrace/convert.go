@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"isobath/internal/formats/otf2"
+	"github.com/isobath/isobath/internal/formats/otf2"
 )
 
 // Summary is what a recording holds.

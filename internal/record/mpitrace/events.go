@@ -1,7 +1,7 @@
 package mpitrace
 
 import (
-	"isobath/internal/formats/otf2"
+	"github.com/isobath/isobath/internal/formats/otf2"
 )
 
 // stream writes the events of one process.

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"isobath/internal/record/ccache"
+	"github.com/isobath/isobath/internal/record/ccache"
 )
 
 //go:embed c/shim.c

@@ -13,9 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"isobath/internal/logical"
-	"isobath/internal/test"
-	"isobath/internal/trace"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/messages/logical"
+	"github.com/isobath/isobath/internal/messages/trace"
 )
 
 func compile(t testing.TB, compiler, pkg, source string) string {

@@ -3,7 +3,7 @@ package mpitrace
 import (
 	"fmt"
 
-	"isobath/internal/formats/otf2"
+	"github.com/isobath/isobath/internal/formats/otf2"
 )
 
 // window is a window of one-sided communication as all its processes know it.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"isobath/internal/test"
-	"isobath/internal/trace"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/messages/trace"
 )
 
 // sidedCounts are the records of sided.c by one process.

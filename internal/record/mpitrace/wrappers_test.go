@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 // The library compiles without a warning.

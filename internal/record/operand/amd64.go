@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/arch/x86/x86asm"
 
-	"isobath/internal/record/access"
+	"github.com/isobath/isobath/internal/code/access"
 )
 
 // Numbers of registers in instructions.

@@ -3,7 +3,7 @@ package operand
 import (
 	"encoding/binary"
 
-	"isobath/internal/refs"
+	"github.com/isobath/isobath/internal/data/refs"
 )
 
 // The classes of A64 instructions follow "Top-level encodings for A64" of the

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/arch/arm64/arm64asm"
 
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 // TestOracleARM64 is TestOracle for the other architecture: an emulator steps the

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/arch/arm64/arm64asm"
 
-	"isobath/internal/refs"
+	"github.com/isobath/isobath/internal/data/refs"
 )
 
 var (

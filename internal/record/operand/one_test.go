@@ -3,7 +3,7 @@ package operand
 import (
 	"testing"
 
-	"isobath/internal/refs"
+	"github.com/isobath/isobath/internal/data/refs"
 )
 
 // Encodings and meanings are those of the Arm Architecture Reference Manual.

@@ -13,7 +13,7 @@ package operand
 import (
 	"slices"
 
-	"isobath/internal/refs"
+	"github.com/isobath/isobath/internal/data/refs"
 )
 
 // Reason says why a sample has no address, or why the backward rule stopped.

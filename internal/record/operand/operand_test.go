@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"isobath/internal/perfevent"
-	"isobath/internal/refs"
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/data/refs"
 )
 
 // mm is the inner product of a matrix multiplication as gcc -O2 made it.

@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"isobath/internal/record/access"
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/code/access"
 )
 
 // TestOracle runs a program one instruction at a time. The true accesses are

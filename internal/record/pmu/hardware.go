@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"isobath/internal/hw"
-	"isobath/internal/perfevent"
+	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/machine/hw"
 )
 
 // ErrNoUnit is returned where no unit samples memory accesses.

@@ -4,7 +4,7 @@
 package pmu
 
 import (
-	"isobath/internal/perfevent"
+	"github.com/isobath/isobath/internal/code/perfevent"
 )
 
 // Options are what a user may say about sampling.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"isobath/internal/perfevent"
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/code/perfevent"
 )
 
 // machine reads a sysfs tree. Its files are below the folder of units.

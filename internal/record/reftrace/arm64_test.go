@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"isobath/internal/record/target"
-	"isobath/internal/refs"
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/record/target"
 )
 
 // A bubble sort whose array is volatile: every access in the source is one in

@@ -8,9 +8,9 @@ import (
 
 	"golang.org/x/arch/x86/x86asm"
 
-	"isobath/internal/record/access"
-	"isobath/internal/refs"
-	"isobath/internal/term"
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/code/access"
+	"github.com/isobath/isobath/internal/data/refs"
 )
 
 // stepAtMost is how many references stepping is chosen for: at 30,000

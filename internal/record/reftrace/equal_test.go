@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"isobath/internal/record/target"
-	"isobath/internal/refs"
-	"isobath/internal/refs/reffile"
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/formats/reffile"
+	"github.com/isobath/isobath/internal/record/target"
 )
 
 // build compiles a program.

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"isobath/internal/record/ccache"
-	"isobath/internal/refs"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/record/ccache"
 )
 
 //go:embed c/hooks.c

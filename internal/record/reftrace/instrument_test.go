@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"isobath/internal/record/target"
-	"isobath/internal/refs"
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/record/target"
 )
 
 // hooked builds a program with 'isobath cc'.

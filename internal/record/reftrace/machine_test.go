@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"isobath/internal/record/target"
-	"isobath/internal/refs"
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/record/target"
 )
 
 func record(t testing.TB, o Options) *Recording {

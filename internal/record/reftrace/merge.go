@@ -3,9 +3,9 @@ package reftrace
 import (
 	"debug/elf"
 
-	"isobath/internal/record/access"
-	"isobath/internal/refs"
-	"isobath/internal/symbol"
+	"github.com/isobath/isobath/internal/code/access"
+	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/data/refs"
 )
 
 // merger makes one reference of what one operand of an instruction does. An

@@ -1,9 +1,9 @@
 package reftrace
 
 import (
-	"isobath/internal/record/target"
-	"isobath/internal/refs"
-	"isobath/internal/symbol"
+	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/record/target"
 )
 
 // name turns instruction addresses into link addresses where they belong to

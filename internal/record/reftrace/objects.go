@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"isobath/internal/record/heap"
-	"isobath/internal/refs"
-	"isobath/internal/symbol"
+	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/record/heap"
 )
 
 // memory is what is known of the memory that a program touches: its mappings,

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"isobath/internal/record/target"
-	"isobath/internal/refs"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/record/target"
 )
 
 // Touched allocates inside the region and before it, frees, and allocates the

@@ -17,9 +17,9 @@ import (
 	"syscall"
 	"time"
 
-	"isobath/internal/record/ccache"
-	"isobath/internal/record/target"
-	"isobath/internal/refs"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/record/ccache"
+	"github.com/isobath/isobath/internal/record/target"
 )
 
 // bufferSource comes before the other C sources.

@@ -11,14 +11,15 @@ import (
 	"strings"
 	"time"
 
-	"isobath/internal/formats"
-	"isobath/internal/record/step"
-	"isobath/internal/record/target"
-	"isobath/internal/refs"
-	"isobath/internal/refs/reftable"
-	"isobath/internal/run"
-	"isobath/internal/source"
-	"isobath/internal/table"
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/data/refs/reftable"
+	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/data/source"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/record/step"
+	"github.com/isobath/isobath/internal/record/target"
 )
 
 // Backend is a way to record.
@@ -70,7 +71,7 @@ type Recording struct {
 	// Instructions is how many were stepped; 0 where the backend does not count.
 	Instructions uint64
 
-	origin formats.Origin
+	origin kind.Origin
 }
 
 // A reference takes 40 bytes of memory until the run is written.
@@ -154,9 +155,9 @@ func names() string {
 	return strings.Join(all, ", ")
 }
 
-func origin(command []string) formats.Origin {
+func origin(command []string) kind.Origin {
 	host, _ := os.Hostname() // unknown stays empty
-	return formats.Origin{Host: host, Command: command, Time: time.Now().UTC().Format(time.RFC3339), Tool: "isobath record --refs"}
+	return kind.Origin{Host: host, Command: command, Time: time.Now().UTC().Format(time.RFC3339), Tool: "isobath record --refs"}
 }
 
 // emit keeps one reference; false once the limit is reached.
@@ -226,7 +227,7 @@ func (r *Recording) Run() (*run.Run, error) {
 		return nil, err
 	}
 	out := &run.Run{Contents: []*table.Table{t}, SourceFiles: map[string]string{}, Manifest: run.Manifest{
-		Version: run.Version, Kind: formats.Refs, Format: string(r.Backend), Origin: r.origin,
+		Version: run.Version, Kind: kind.Refs, Format: string(r.Backend), Origin: r.origin,
 		Imported: time.Now().UTC().Truncate(time.Second), From: []string{filepath.Base(r.origin.Command[0])}, Warnings: r.Notes,
 	}}
 	if file := t.Column("file"); file != nil {

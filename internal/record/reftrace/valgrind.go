@@ -8,10 +8,10 @@ import (
 	"os"
 	"os/exec"
 
-	"isobath/internal/formats/lackey"
-	"isobath/internal/record/access"
-	"isobath/internal/refs"
-	"isobath/internal/symbol"
+	"github.com/isobath/isobath/internal/code/access"
+	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/formats/lackey"
 )
 
 // valgrind records by running the program under Valgrind's lackey tool, whose

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"sync/atomic"
 
-	"isobath/internal/perfevent"
-	"isobath/internal/record/pmu"
-	"isobath/internal/spe"
+	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/code/spe"
+	"github.com/isobath/isobath/internal/record/pmu"
 )
 
 // piece is what a unit wrote into its area while one thread ran. The kernel ends

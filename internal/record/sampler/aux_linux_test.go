@@ -10,9 +10,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"isobath/internal/perfevent"
-	"isobath/internal/record/pmu"
-	"isobath/internal/spe/packets"
+	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/code/spe/packets"
+	"github.com/isobath/isobath/internal/record/pmu"
 )
 
 // unit plays the kernel and a unit that fills an area of its own, with a ring

@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"isobath/internal/perfevent"
-	"isobath/internal/record/pmu"
+	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/record/pmu"
 )
 
 // drainer empties the rings in one goroutine and orders and hands on their

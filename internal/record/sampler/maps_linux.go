@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"isobath/internal/perfevent"
+	"github.com/isobath/isobath/internal/code/perfevent"
 )
 
 // present tells the sink what was mapped and who existed before the events

@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"isobath/internal/hw"
-	"isobath/internal/perfevent"
-	"isobath/internal/record/pmu"
+	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/machine/hw"
+	"github.com/isobath/isobath/internal/record/pmu"
 )
 
 // session is a set of open events with one ring per CPU.

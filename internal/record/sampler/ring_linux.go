@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"isobath/internal/perfevent"
+	"github.com/isobath/isobath/internal/code/perfevent"
 )
 
 // ring is the buffer that the kernel writes the records of one CPU into.

@@ -10,9 +10,9 @@ import (
 	"syscall"
 	"time"
 
-	"isobath/internal/perfevent"
-	"isobath/internal/record/pmu"
-	"isobath/internal/spe"
+	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/code/spe"
+	"github.com/isobath/isobath/internal/record/pmu"
 )
 
 // ErrSystem is returned on systems other than Linux.

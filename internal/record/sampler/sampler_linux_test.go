@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"isobath/internal/perfevent"
-	"isobath/internal/record/pmu"
+	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/record/pmu"
 )
 
 // log counts what it is given and checks the order.

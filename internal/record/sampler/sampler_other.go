@@ -5,8 +5,8 @@ package sampler
 import (
 	"context"
 
-	"isobath/internal/perfevent"
-	"isobath/internal/record/pmu"
+	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/record/pmu"
 )
 
 // Record needs Linux.

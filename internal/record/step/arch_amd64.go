@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"isobath/internal/record/access"
+	"github.com/isobath/isobath/internal/code/access"
 )
 
 var breakpoint = []byte{0xcc} // INT3

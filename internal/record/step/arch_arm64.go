@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"isobath/internal/record/access"
-	"isobath/internal/record/operand"
+	"github.com/isobath/isobath/internal/code/access"
+	"github.com/isobath/isobath/internal/record/operand"
 )
 
 var breakpoint = []byte{0x00, 0x00, 0x20, 0xd4} // BRK #0

@@ -8,8 +8,8 @@ import (
 	"context"
 	"errors"
 
-	"isobath/internal/record/target"
-	"isobath/internal/refs"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/record/target"
 )
 
 // Choices of threads that are no number.

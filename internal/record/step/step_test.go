@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"isobath/internal/record/target"
-	"isobath/internal/refs"
-	"isobath/internal/test"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/record/target"
 )
 
 // compile builds a program from source texts or files.

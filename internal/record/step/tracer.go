@@ -17,9 +17,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"isobath/internal/record/access"
-	"isobath/internal/record/target"
-	"isobath/internal/refs"
+	"github.com/isobath/isobath/internal/code/access"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/record/target"
 )
 
 // phase is where the recording stands.

@@ -17,7 +17,7 @@ import (
 
 	"github.com/ianlancetaylor/demangle"
 
-	"isobath/internal/refs"
+	"github.com/isobath/isobath/internal/data/refs"
 )
 
 // Program is an executable file.

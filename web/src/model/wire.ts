@@ -1,5 +1,5 @@
 // Made from the Go types of the messages by
-// `go test ./internal/server -run WireTypes -update`. Do not edit.
+// `go test ./internal/app/server -run WireTypes -update`. Do not edit.
 
 // Scale is how an axis maps values to bins.
 export type Scale = 'linear' | 'log' | 'quantile' | 'appearance' | 'rank' | 'names' | '';

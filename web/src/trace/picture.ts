@@ -1,4 +1,4 @@
-// Reads the binary picture of a trace; internal/timeline describes its parts.
+// Reads the binary picture of a trace; internal/messages/timeline describes its parts.
 import { Columns, header } from '../model/decode';
 import type * as wire from '../model/wire';
 

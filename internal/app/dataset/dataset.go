@@ -1,0 +1,469 @@
+// Package dataset opens what a user names, a run or a foreign file, and makes it
+// ready for questions: table, topology, the places of its samples, sources, and
+// an engine.
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/code/datasrc"
+	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/engine/kernel"
+	"github.com/isobath/isobath/internal/engine/query"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/known"
+	"github.com/isobath/isobath/internal/formats/topofile"
+	"github.com/isobath/isobath/internal/machine/hw"
+)
+
+// Options are what a user may say when opening foreign data.
+type Options struct {
+	formats.Options
+	Topology string   // a file to use in place of the one found with the data
+	Sources  []string // more folders with source files
+	Names    string   // a file that says what objects are, beside what the run says
+	// AssumeL1, if set, is the latency of an L1 hit to assume in a run whose
+	// latencies rest on such an assumption; see formats.Options.L1Latency.
+	AssumeL1 *int
+	// Budget bounds the memory of engines; nil for one of its own.
+	Budget *kernel.Budget
+	// Warn is told when the budget is too small for the data; nil if nobody is.
+	Warn func(string)
+}
+
+// Set is one opened data set of samples.
+type Set struct {
+	Run *run.Run
+	// Table is the samples, or another table if there are none; Stored is the
+	// same before objects were named after the fact.
+	Table    *table.Table
+	Stored   *table.Table
+	Topology *hw.Topology // nil if there is none
+	Places   *hw.Rows     // nil without a topology or a cpu column
+	Data     query.Data
+	Engine   *kernel.Engine
+}
+
+// NotSamples is the error for a file that holds something else.
+type NotSamples struct {
+	Path   string
+	Format formats.Format
+}
+
+func (e *NotSamples) Error() string {
+	verb := map[kind.Kind]string{kind.Trace: "steps", kind.Refs: "cycles", kind.Mesh: "mesh", kind.Topology: "topology"}[e.Format.Kind]
+	return fmt.Sprintf("%s holds %s (%s), not memory samples; try 'isobath %s %s'", e.Path, e.Format.Kind, e.Format.Name, verb, e.Path)
+}
+
+// Open opens a run or imports a foreign file into memory.
+func Open(ctx context.Context, path string, opt Options) (*Set, error) {
+	r, err := Load(ctx, path, opt)
+	if err != nil {
+		return nil, err
+	}
+	s, err := prepare(r, opt.AssumeL1, kernel.Options{Budget: opt.Budget, Warn: opt.Warn})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), r.Close())
+	}
+	return s, nil
+}
+
+// Load is Open for whoever only wants to keep the samples: they are not made
+// ready for questions.
+func Load(ctx context.Context, path string, opt Options) (*run.Run, error) {
+	var r *run.Run
+	var err error
+	if run.IsRun(path) {
+		r, err = run.Open(path)
+	} else {
+		r, err = imported(ctx, path, opt)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if opt.Names != "" {
+		text, err := os.ReadFile(opt.Names)
+		if err == nil {
+			_, err = symbol.ReadNamings(bytes.NewReader(text))
+		}
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("names of objects: %w", err), r.Close())
+		}
+		// The first sentence about an object counts, and these are newer.
+		r.Names = string(text) + "\n" + r.Names
+	}
+	if r.Kind == kind.Trace && len(r.Contents) == 0 {
+		r.Close()
+		return nil, &NotSamples{path, formats.Format{Name: r.Format, Kind: r.Kind}}
+	}
+	return r, nil
+}
+
+// FromRun makes a run ready for questions.
+func FromRun(r *run.Run, budget *kernel.Budget) (*Set, error) {
+	return prepare(r, nil, kernel.Options{Budget: budget})
+}
+
+// Close releases the files of the set.
+func (s *Set) Close() error {
+	s.Engine.Close()
+	return s.Run.Close()
+}
+
+// Columns shows the columns of a foreign file, for choosing which is which.
+func Columns(path string) ([]formats.Candidate, error) {
+	if run.IsRun(path) {
+		return nil, fmt.Errorf("%s is a run: its columns were chosen when it was imported; import its source again with --map", path)
+	}
+	in, err := formats.Look(path)
+	if err != nil {
+		return nil, err
+	}
+	format, err := formats.Recognise(in, known.Formats)
+	if err != nil {
+		return nil, err
+	}
+	if format.Columns == nil {
+		return nil, fmt.Errorf("%s: the columns of a %s file cannot be chosen here; give --map on the command line", path, format.Name)
+	}
+	return format.Columns(in)
+}
+
+// Stdin is the path of standard input.
+const Stdin = "-"
+
+// Spool writes a stream to a temporary file, which remove deletes: most readers
+// go back and forth in their file. It ends early with the context, although the
+// stream may not.
+func Spool(ctx context.Context, r io.Reader) (path string, remove func(), err error) {
+	dir, err := os.MkdirTemp("", "isobath-stdin-*")
+	if err != nil {
+		return "", nil, err
+	}
+	remove = func() { os.RemoveAll(dir) }
+	path = filepath.Join(dir, "stdin")
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		done := make(chan error, 1)
+		go func() { done <- spool(f, r) }()
+		select {
+		case err = <-done:
+		case <-ctx.Done(): // what is still being read goes to a file without a name
+			err = ctx.Err()
+		}
+	}
+	if err != nil {
+		remove()
+		return "", nil, err
+	}
+	return path, remove, nil
+}
+
+func spool(f *os.File, r io.Reader) error {
+	_, err := io.Copy(f, r)
+	if err != nil {
+		err = fmt.Errorf("keep %s in a temporary file: %w; set TMPDIR to a folder with room", formats.StdinName, err)
+	}
+	return errors.Join(err, f.Close())
+}
+
+// imported reads a foreign file.
+func imported(ctx context.Context, path string, opt Options) (*run.Run, error) {
+	if path != Stdin {
+		return importedFrom(ctx, path, path, opt)
+	}
+	file, remove, err := Spool(ctx, os.Stdin)
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	r, err := importedFrom(ctx, file, formats.StdinName, opt)
+	if err != nil {
+		return nil, &renamed{err, file, formats.StdinName}
+	}
+	return r, nil
+}
+
+// renamed is an error about a file that the user knows by another name.
+type renamed struct {
+	error
+	file, name string
+}
+
+func (e *renamed) Error() string { return strings.ReplaceAll(e.error.Error(), e.file, e.name) }
+func (e *renamed) Unwrap() error { return e.error }
+
+// importedFrom reads a foreign file that the user calls by a name.
+func importedFrom(ctx context.Context, file, name string, opt Options) (*run.Run, error) {
+	in, err := formats.Look(file)
+	if err != nil {
+		return nil, err
+	}
+	format, err := formats.Recognise(in, known.Formats)
+	if err != nil {
+		return nil, err
+	}
+	if format.Kind != kind.Samples {
+		return nil, &NotSamples{name, format}
+	}
+	got, err := format.Samples(ctx, in, &opt.Options)
+	if err != nil {
+		return nil, err
+	}
+	r := &run.Run{Contents: got.Tables, Manifest: run.Manifest{
+		Version: run.Version, Kind: kind.Samples, Format: format.Name, Origin: got.Origin,
+		Imported: time.Now().UTC().Truncate(time.Second), From: []string{filepath.Base(name)}, Warnings: got.Warnings,
+	}}
+	if err := addTopology(r, got, opt.Topology); err != nil {
+		return nil, err
+	}
+	r.FindSources(slices.Concat(opt.Sources, got.SourceRoots))
+	return r, nil
+}
+
+// addTopology reads the hardware description given or found. One that the user
+// names must be readable; one that lies beside the data may be broken.
+func addTopology(r *run.Run, got *formats.Imported, file string) error {
+	data, name := got.Topology, got.TopologyName
+	if file != "" {
+		var err error
+		if data, err = os.ReadFile(file); err != nil {
+			return fmt.Errorf("topology: %w", err)
+		}
+		name = filepath.Base(file)
+	}
+	if data == nil {
+		r.Warnings = append(r.Warnings, "no hardware topology with the data: samples are not placed on one; give --topology XML")
+		return nil
+	}
+	t, err := topofile.Read(data)
+	if err != nil {
+		if file != "" {
+			return fmt.Errorf("topology %s: %w", file, err)
+		}
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the topology %s beside the data cannot be read (%v); give --topology XML", name, err))
+		return nil
+	}
+	if r.Tree, err = json.Marshal(t); err != nil {
+		return err
+	}
+	r.TopologyData, r.Manifest.Topology = data, name
+	r.Warnings = append(r.Warnings, t.Warnings...)
+	for i, tab := range r.Contents {
+		checked, warnings, err := checkPlaces(tab, t)
+		if err != nil {
+			return err
+		}
+		r.Contents[i] = checked
+		r.Warnings = append(r.Warnings, warnings...)
+	}
+	return nil
+}
+
+// checkPlaces compares the samples with the topology: CPUs it does not have, and
+// a node column that contradicts it. Without such a column the node of each CPU
+// is added.
+func checkPlaces(t *table.Table, topology *hw.Topology) (*table.Table, []string, error) {
+	cpu := t.Column("cpu")
+	if cpu == nil || cpu.Kind != table.Number {
+		return t, nil, nil
+	}
+	node, err := nodes(topology, cpu)
+	if err != nil {
+		return nil, nil, err
+	}
+	var warnings []string
+	if unknown := node.unknown; len(unknown) > 0 {
+		warnings = append(warnings, fmt.Sprintf("the topology has no CPU %s, but samples do", list(unknown)))
+	}
+	if given := t.Column("node"); given != nil {
+		differ := 0
+		for i := range t.Rows() {
+			if given.Has(i) && node.valid.Get(i) && int32(given.Float(i)) != node.values[i] {
+				differ++
+			}
+		}
+		if differ > 0 {
+			warnings = append(warnings, fmt.Sprintf("the node of %d of %d samples is not the one the topology gives their CPU: the topology is probably from another machine", differ, t.Rows()))
+		}
+		return t, warnings, nil
+	}
+	column := &table.Column{Name: "node", Kind: table.Number, Provenance: table.Derived, Data: node.values, Valid: node.valid,
+		Note: "NUMA node of the CPU, from the topology"}
+	if node.valid.Count() == t.Rows() {
+		column.Valid = nil
+	}
+	column.Back(node.spill)
+	columns := slices.Clone(t.Columns())
+	at := slices.Index(columns, cpu) + 1
+	out, err := table.New(t.Name, slices.Insert(columns, at, column))
+	return out, warnings, err
+}
+
+type cpuNodes struct {
+	values  []int32
+	spill   *table.Spill
+	valid   table.Bits
+	unknown []int
+}
+
+func nodes(topology *hw.Topology, cpu *table.Column) (cpuNodes, error) {
+	n := cpu.Len()
+	out := cpuNodes{valid: table.NewBits(n)}
+	var values table.Growing[int32]
+	node := map[int]int{}          // -1: no single node, -2: no such CPU
+	last, os := math.MinInt, -2    // samples come in runs of one CPU
+	small, _ := cpu.Data.([]int32) // the usual form
+	for i := range n {
+		if !cpu.Has(i) {
+			continue
+		}
+		var c int
+		if small != nil {
+			c = int(small[i])
+		} else {
+			c = int(cpu.Float(i))
+		}
+		if c != last {
+			last = c
+			var seen bool
+			if os, seen = node[c]; !seen {
+				os = nodeOf(topology, c)
+				node[c] = os
+				if os == -2 {
+					out.unknown = append(out.unknown, c)
+				}
+			}
+		}
+		if os > 0 { // node 0 is what is padded
+			values.Pad(i)
+			values.Append(int32(os))
+		}
+		if os >= 0 {
+			out.valid.Set(i)
+		}
+	}
+	slices.Sort(out.unknown)
+	cpu.Release()
+	var err error
+	if values.Len() == 0 {
+		out.values, out.spill, err = table.Zeros[int32](n)
+		return out, err
+	}
+	values.Pad(n)
+	out.values, out.spill, err = values.Values()
+	return out, err
+}
+
+// nodeOf is the node of a CPU: -1 if it has no single one, -2 if the topology
+// has no such CPU.
+func nodeOf(topology *hw.Topology, cpu int) int {
+	if topology.ByCPU(cpu) == nil {
+		return -2
+	}
+	if r, ok := topology.Node(cpu); ok {
+		return r.OS
+	}
+	return -1
+}
+
+func list(numbers []int) string {
+	var words []string
+	for i, n := range numbers {
+		if i == 8 {
+			return strings.Join(words, ", ") + fmt.Sprintf(" and %d more", len(numbers)-i)
+		}
+		words = append(words, fmt.Sprint(n))
+	}
+	return strings.Join(words, ", ")
+}
+
+// prepare places the samples and starts an engine.
+func prepare(r *run.Run, assumeL1 *int, opt kernel.Options) (*Set, error) {
+	s := &Set{Run: r, Table: r.Table("samples")}
+	if s.Table == nil {
+		if len(r.Contents) == 0 {
+			return nil, errors.New("the run has no table")
+		}
+		s.Table = r.Contents[0]
+	}
+	s.Stored = s.Table
+	if err := s.rename(); err != nil {
+		return nil, err
+	}
+	if assumeL1 != nil {
+		var err error
+		if s.Table, err = datasrc.AssumeL1(s.Table, *assumeL1); err != nil {
+			return nil, err
+		}
+	}
+	s.Data.Table = s.Table
+	if r.Tree != nil {
+		s.Topology = new(hw.Topology)
+		if err := json.Unmarshal(r.Tree, s.Topology); err != nil {
+			return nil, fmt.Errorf("topology of the run: %w", err)
+		}
+		if err := s.place(); err != nil {
+			return nil, err
+		}
+	}
+	s.Engine = kernel.New(s.Data, opt)
+	return s, nil
+}
+
+// rename applies the names that were given after the fact. The table of the run
+// stays as it is: names may change again. Sentences in a run that cannot be read
+// cost names, not the run.
+func (s *Set) rename() error {
+	if s.Run.Names == "" {
+		return nil
+	}
+	names, err := symbol.ReadNamings(strings.NewReader(s.Run.Names))
+	if err != nil {
+		s.Run.Warnings = append(slices.Clone(s.Run.Warnings), fmt.Sprintf("the names of objects in the run are not used: %v", err))
+		return nil
+	}
+	s.Table, err = symbol.Rename(s.Table, names)
+	return err
+}
+
+func (s *Set) place() error {
+	if c := s.Table.Column("cpu"); c == nil || c.Kind != table.Number {
+		return nil
+	}
+	rows, err := hw.PlaceRows(hw.NewPlacer(s.Topology), s.Table)
+	if err != nil {
+		return err
+	}
+	s.Places = rows
+	s.Data.Placing = &query.Placing{Row: rows.Code, Count: len(rows.Coder.Places), Touching: rows.Coder.Touching}
+	return nil
+}
+
+// PlaceCounts returns an answer about places in the form the topology is folded
+// from.
+func PlaceCounts(p *query.Places, layer query.Layer) []hw.Count {
+	counts := make([]hw.Count, len(p.Counts[layer]))
+	for i, n := range p.Counts[layer] {
+		counts[i].Samples = n
+		if p.Sums[layer] != nil {
+			counts[i].Sum, counts[i].Squares, counts[i].Valued = p.Sums[layer][i], p.Squares[layer][i], p.Valued[layer][i]
+		}
+	}
+	return counts
+}

@@ -1,0 +1,135 @@
+package dataset
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/engine/query"
+	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/machine/hw"
+)
+
+func open(t *testing.T, path string, opt Options) *Set {
+	t.Helper()
+	s, err := Open(context.Background(), path, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func TestTopologyOfAnotherMachine(t *testing.T) {
+	s := open(t, test.Shared(t, "samples/lulesh_dev_2015"), Options{})
+	all := strings.Join(s.Run.Warnings, "\n")
+	if !strings.Contains(all, "7482 of 15676") {
+		t.Errorf("warnings do not count the samples on the wrong node: %s", all)
+	}
+}
+
+// No sample may be lost or counted twice on the way to the tree.
+func TestEverySampleIsSomewhere(t *testing.T) {
+	for _, name := range []string{"lulesh_legacy", "lulesh_dev_2015", "mitos_1636037395"} {
+		s := open(t, test.Shared(t, "samples/"+name), Options{})
+		a, err := s.Engine.Answer(context.Background(), &query.Request{Places: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := foldCheck(s, PlaceCounts(a.Places, query.All)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestRunRoundTrip(t *testing.T) {
+	s := open(t, fixture(t), Options{})
+	path := filepath.Join(t.TempDir(), "x.isobath")
+	if err := s.Run.Write(path, false); err != nil {
+		t.Fatal(err)
+	}
+	again := open(t, path, Options{})
+	if again.Table.Rows() != s.Table.Rows() || len(again.Table.Columns()) != len(s.Table.Columns()) {
+		t.Errorf("%d × %d after writing, %d × %d before", again.Table.Rows(), len(again.Table.Columns()), s.Table.Rows(), len(s.Table.Columns()))
+	}
+	if body, err := again.Run.Source("heat.c"); err != nil || string(body) != "int main;\n" {
+		t.Errorf("source %q, %v", body, err)
+	}
+	if again.Topology == nil || again.Topology.Summary().CPUs != 2 {
+		t.Errorf("topology is not restored: %v", again.Topology)
+	}
+	if again.Table.Column("node") == nil {
+		t.Error("no node column from the topology")
+	}
+}
+
+func fixture(t *testing.T) string {
+	dir := t.TempDir()
+	files := map[string]string{
+		"data/samples.csv": "source,line,time,cpu,latency,level,hit_type\nheat.c,3,10,0,20,L1,Hit\nheat.c,4,11,1,30,L2,Hit\n??,??,12,7,400,Local RAM,Hit\n",
+		"hardware.xml":     `<Hardware id="0" name="box"><NUMA id="0" size="1024"><Cache id="3" size="4096"><Cache id="2" size="2048"><Cache id="1" size="1024"><CPU id="0"/><CPU id="1"/></Cache></Cache></Cache></NUMA></Hardware>`,
+		"src/heat.c":       "int main;\n",
+	}
+	for name, body := range files {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		os.MkdirAll(filepath.Dir(file), 0o755)
+		if err := os.WriteFile(file, []byte(body), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestUnknownCPUIsSaid(t *testing.T) {
+	s := open(t, fixture(t), Options{})
+	if all := strings.Join(s.Run.Warnings, "\n"); !strings.Contains(all, "no CPU 7") {
+		t.Errorf("warnings %q", all)
+	}
+}
+
+func TestBrokenTopology(t *testing.T) {
+	dir := fixture(t)
+	if err := os.WriteFile(filepath.Join(dir, "hardware.xml"), []byte("<Hardware"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, dir, Options{})
+	if all := strings.Join(s.Run.Warnings, "\n"); s.Topology != nil || !strings.Contains(all, "--topology") {
+		t.Errorf("warnings %q", all)
+	}
+	_, err := Open(context.Background(), dir, Options{Topology: filepath.Join(dir, "hardware.xml")})
+	if err == nil {
+		t.Error("a broken topology that the user named is not an error")
+	}
+}
+
+func TestNewerRunIsRefused(t *testing.T) {
+	s := open(t, fixture(t), Options{})
+	path := filepath.Join(t.TempDir(), "x.isobath")
+	if err := s.Run.Write(path, false); err != nil {
+		t.Fatal(err)
+	}
+	manifest := filepath.Join(path, "manifest.json")
+	body, _ := os.ReadFile(manifest)
+	os.WriteFile(manifest, []byte(strings.Replace(string(body), `"version": 1`, `"version": 99`, 1)), 0o644)
+	if _, err := run.Open(path); err == nil || !strings.Contains(err.Error(), "newer isobath") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestOtherKindsAreNamed(t *testing.T) {
+	_, err := Open(context.Background(), filepath.Join(fixture(t), "hardware.xml"), Options{})
+	if err == nil || !strings.Contains(err.Error(), "isobath topology") {
+		t.Errorf("error %v", err)
+	}
+	empty := filepath.Join(t.TempDir(), "empty")
+	os.WriteFile(empty, nil, 0o644)
+	if _, err := Open(context.Background(), empty, Options{Options: formats.Options{}}); err == nil {
+		t.Error("an empty file is no error")
+	}
+}
+
+func foldCheck(s *Set, counts []hw.Count) error { return hw.Fold(s.Places.Coder, counts).Check() }

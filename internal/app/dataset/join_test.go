@@ -1,0 +1,123 @@
+package dataset
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/formats/otf2"
+	"github.com/isobath/isobath/internal/messages/mpiprog"
+)
+
+// files writes two archives, two files of samples, a run of each kind and one of
+// both, and returns where a name is.
+func files(t *testing.T) func(names ...string) []string {
+	t.Helper()
+	dir := t.TempDir()
+	in := func(names ...string) []string {
+		out := make([]string, len(names))
+		for i, name := range names {
+			out[i] = filepath.Join(dir, name)
+		}
+		return out
+	}
+	write := func(name string, r *run.Run, archive string) {
+		if archive != "" {
+			r.More = func(folder string) error { return otf2.CopyFiles(in(archive)[0], filepath.Join(folder, "trace.otf2")) }
+		}
+		if err := r.Write(in(name)[0], false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"a.otf2", "b.otf2"} {
+		p, err := mpiprog.New(in(name)[0], 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Collective(mpiprog.World, mpiprog.Barrier)
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"a.csv", "b.csv"} {
+		if err := os.WriteFile(in(name)[0], []byte("time,cpu,latency\n1000,0,5\n2000,1,7\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("trace.isobath", &run.Run{Manifest: run.Manifest{Kind: kind.Trace, Format: "otf2"}}, "a.otf2")
+	for name, archive := range map[string]string{"samples.isobath": "", "both.isobath": "a.otf2"} {
+		r, err := Load(t.Context(), in("a.csv")[0], Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if archive != "" {
+			r.Trace = "trace.otf2"
+		}
+		write(name, r, archive)
+	}
+	return in
+}
+
+func TestTogether(t *testing.T) {
+	in := files(t)
+	for names, want := range map[string]bool{
+		"a.otf2 a.csv":                  true,
+		"a.csv b.csv a.otf2":            true,
+		"trace.isobath samples.isobath": true,
+		"a.otf2 b.otf2":                 false,
+		"a.csv b.csv":                   false,
+		"a.otf2 b.otf2 a.csv":           false,
+		"a.otf2 both.isobath":           false,
+		"a.otf2":                        false,
+		"a.otf2 missing.csv":            false,
+		"":                              false,
+	} {
+		if got := Together(in(strings.Fields(names)...)); got != want {
+			t.Errorf("together %q: %v", names, got)
+		}
+	}
+}
+
+func TestJoin(t *testing.T) {
+	in := files(t)
+	load := func(ctx context.Context, path string) (*run.Run, error) { return Load(ctx, path, Options{}) }
+	for _, tt := range []struct {
+		names   string
+		rows    int
+		archive string
+		want    string // of the error
+	}{
+		{"a.csv a.otf2 b.csv", 4, "a.otf2", ""},
+		{"a.csv b.csv", 4, "", ""},
+		{"both.isobath b.csv", 4, "both.isobath/trace.otf2", ""},
+		{"samples.isobath trace.isobath", 2, "trace.isobath", ""},
+		{"a.otf2 b.otf2 a.csv", 0, "", "both message traces; a run holds one"},
+		{"both.isobath b.otf2", 0, "", "both message traces; a run holds one"},
+		{"a.otf2", 0, "", "a message trace alone"},
+	} {
+		j, err := Join(t.Context(), in(strings.Fields(tt.names)...), load)
+		if tt.want != "" {
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%s: %v, want %q", tt.names, err, tt.want)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", tt.names, err)
+			continue
+		}
+		archive := strings.TrimPrefix(strings.TrimPrefix(j.Archive, filepath.Dir(in("a")[0])), "/")
+		if samples := j.Contents[0]; archive != tt.archive || samples.Rows() != tt.rows || samples.Column("rank") == nil || j.Trace != "" {
+			t.Errorf("%s: archive %q, %d rows, trace %q", tt.names, archive, samples.Rows(), j.Trace)
+		}
+		if tt.archive != "" && !slices.Contains(j.From, filepath.Base(tt.archive)) {
+			t.Errorf("%s: from %v", tt.names, j.From)
+		}
+	}
+}

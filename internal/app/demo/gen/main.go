@@ -1,0 +1,61 @@
+// Gen makes the built-in demo run again: it simulates the stencil program and
+// writes internal/app/demo/data/stencil.bin. With -check it writes nothing and
+// fails if the file differs from what it would write.
+//
+//	go run ./internal/app/demo/gen
+//
+// With -cycles DIR it records the examples of the cycles page instead, with the
+// program that -isobath names. Their addresses are those of the machine and
+// compiler, so they are not compared; a test counts their turns.
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/isobath/isobath/internal/app/demo"
+)
+
+func main() {
+	out := flag.String("o", "internal/app/demo/data/stencil.bin", "file to write or check")
+	check := flag.Bool("check", false, "compare instead of writing")
+	cycles := flag.String("cycles", "", "record the examples of the cycles page into this folder")
+	program := flag.String("isobath", "./isobath", "program to record with")
+	flag.Parse()
+	err := error(nil)
+	if *cycles != "" {
+		err = recordCycles(*cycles, *program)
+	} else {
+		err = generate(*out, *check)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "gen: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+func generate(out string, check bool) error {
+	r, err := demo.Stencil(demo.StencilOptions{})
+	if err != nil {
+		return err
+	}
+	data, err := demo.Encode(r)
+	if err != nil {
+		return err
+	}
+	if !check {
+		fmt.Printf("%s: %d samples in %d bytes\n", out, r.Samples.Rows(), len(data))
+		return os.WriteFile(out, data, 0o644)
+	}
+	old, err := os.ReadFile(out)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(old, data) {
+		return errors.New(out + " is stale; make it again with 'go run ./internal/app/demo/gen'")
+	}
+	return nil
+}

@@ -1,0 +1,14 @@
+// Package app is the program as people meet it: opening anything, serving the
+// page, the printed sheet, the built-in examples.
+//
+// In: files and folders, requests of a browser.
+//
+// Out: JSON, pictures, pages.
+//
+// Imported by: cmd/isobath alone.
+//
+//   - dataset: a run or a foreign file with its machine, sources and engine
+//   - server: the HTTP interface of the page
+//   - sheet: one page about a run, to send to a colleague
+//   - demo: the built-in examples
+package app

@@ -1,0 +1,157 @@
+package server
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/memory/cacheline"
+	"github.com/isobath/isobath/internal/memory/profile"
+)
+
+// countedRun writes a run of four samples: two threads that write into one
+// line, with their code and stacks.
+func countedRun(t *testing.T, withCode bool) string {
+	t.Helper()
+	names := func(name string, dict []string, codes ...uint32) *table.Column {
+		return table.Categories(name, table.Derived, codes, dict, nil)
+	}
+	samples, err := table.New("samples", []*table.Column{
+		table.Addresses("addr", table.Measured, []uint64{0x1000, 0x1008, 0x1000, 0x1008}, nil),
+		table.Ints("tid", "", table.Measured, []int64{1, 2, 1, 2}, nil),
+		table.Ints("cpu", "", table.Measured, []int64{0, 1, 0, 1}, nil),
+		table.Ints("latency", "cycles", table.Measured, []int64{5, 5, 200, 300}, nil),
+		names("op", []string{"load", "store"}, 1, 1, 0, 0),
+		names("snoop", []string{"none", "hit modified"}, 0, 0, 1, 1),
+		names("level", []string{"L1", "Remote Cache"}, 0, 0, 1, 1),
+		names("symbol", []string{"count.c:3 4 KiB"}, 0, 0, 0, 0),
+		names("allocation", []string{"count.c:3"}, 0, 0, 0, 0),
+		table.Ints("offset", "bytes", table.Derived, []int64{0, 8, 0, 8}, nil),
+		table.Addresses("code", table.Derived, []uint64{0x401004, 0x401004, 0x401000, 0x401000}, nil),
+		names("module", []string{"count"}, 0, 0, 0, 0),
+		names("function", []string{"bump"}, 0, 0, 0, 0),
+		names("file", []string{"count.c"}, 0, 0, 0, 0),
+		table.Ints("line", "", table.Derived, []int64{11, 11, 10, 10}, nil),
+		names("instruction", []string{"mov (%rdi),%rax", "mov %rax,(%rdi)"}, 1, 1, 0, 0),
+		names("stack", []string{"main (count.c:30);bump (count.c:11)", "main (count.c:30);bump (count.c:10)"}, 0, 0, 1, 1),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &run.Run{Contents: []*table.Table{samples}, Manifest: run.Manifest{Kind: kind.Samples, Format: "test"}}
+	if withCode {
+		code, err := table.New("code", []*table.Column{
+			table.Addresses("code", table.Derived, []uint64{0x401000, 0x401004, 0x401008, 0x401010}, nil),
+			table.Ints("line", "", table.Derived, []int64{10, 11, 12, 11}, nil),
+			names("module", []string{"count"}, 0, 0, 0, 0),
+			names("function", []string{"bump", "cold"}, 0, 0, 0, 1),
+			names("file", []string{"count.c"}, 0, 0, 0, 0),
+			names("instruction", []string{"mov (%rdi),%rax", "mov %rax,(%rdi)", "ret"}, 0, 1, 2, 2),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Contents = append(r.Contents, code)
+	}
+	path := filepath.Join(t.TempDir(), "count.isobath")
+	if err := r.Write(path, false); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func codeServer(t *testing.T, withCode bool) (*Server, string, string) {
+	t.Helper()
+	loader := NewLoader(dataset.Options{})
+	path := countedRun(t, withCode)
+	s := newTestServer(t, func(o *Options) { o.Open = loader.Open })
+	r, err := loader.Open(t.Context(), path, func(Progress) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Add(r)
+	return s, "/api/v1/runs/" + r.ID + "/", path
+}
+
+func TestCode(t *testing.T) {
+	s, base, _ := codeServer(t, true)
+	lines := get[cacheline.CacheLines](t, do(s, "POST", base+"cachelines", `{}`), http.StatusOK)
+	if len(lines.Lines) != 1 || lines.Lines[0].Sharing != cacheline.False || lines.Lines[0].HITM != 2 {
+		t.Errorf("lines %+v", lines)
+	}
+	lines = get[cacheline.CacheLines](t, do(s, "POST", base+"cachelines", `{"where":"tid = 1"}`), http.StatusOK)
+	if len(lines.Lines) != 1 || lines.Lines[0].Sharing != cacheline.Private || lines.Samples != 2 {
+		t.Errorf("lines of one thread %+v", lines)
+	}
+	spreads := get[Spreads](t, do(s, "POST", base+"spread", `{"by":["file","line"],"where":"op = load"}`), http.StatusOK)
+	if len(spreads.Groups) != 1 || spreads.Groups[0].Latency.Max != 300 || spreads.Groups[0].Levels[0].Name != "Remote Cache" || spreads.Provenance != "measured" {
+		t.Errorf("spreads %+v", spreads)
+	}
+	calls := get[profile.Calls](t, do(s, "POST", base+"calls", `{"function":"main"}`), http.StatusOK)
+	if want := (profile.Calls{Function: "main", Total: 4, Callers: []profile.Call{{Samples: 4, Latency: 510}}, Callees: []profile.Call{{Function: "bump", Samples: 4, Latency: 510}}}); !cmp.Equal(want, calls) {
+		t.Errorf("calls (-want +got):\n%s", cmp.Diff(want, calls))
+	}
+	got := get[Assembly](t, do(s, "POST", base+"assembly", `{"file":"count.c","line":11}`), http.StatusOK)
+	want := Assembly{Function: "bump", Functions: []string{"bump", "cold"}, Module: "count", Instructions: []Instruction{
+		{"0x401000", "mov (%rdi),%rax", "count.c", 10, 2, 500},
+		{"0x401004", "mov %rax,(%rdi)", "count.c", 11, 2, 10},
+		{"0x401008", "ret", "count.c", 12, 0, 0},
+	}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("assembly (-want +got):\n%s", diff)
+	}
+	got = get[Assembly](t, do(s, "POST", base+"assembly", `{"file":"count.c","line":11,"function":"cold"}`), http.StatusOK)
+	if len(got.Instructions) != 1 || got.Function != "cold" {
+		t.Errorf("assembly of cold %+v", got)
+	}
+	for path, body := range map[string]string{"spread": `{"by":["none"]}`, "cachelines": `{"where":"tid ="}`, "assembly": `{"where":"x"}`} {
+		get[Failure](t, do(s, "POST", base+path, body), http.StatusBadRequest)
+	}
+	get[Failure](t, do(s, "POST", "/api/v1/runs/six/calls", `{}`), http.StatusBadRequest)
+}
+
+// TestPartialCode lists what was sampled where no code was kept.
+func TestPartialCode(t *testing.T) {
+	s, base, _ := codeServer(t, false)
+	got := get[Assembly](t, do(s, "POST", base+"assembly", `{"file":"count.c","line":10}`), http.StatusOK)
+	if !got.Partial || len(got.Instructions) != 2 || got.Instructions[1].Text != "mov %rax,(%rdi)" {
+		t.Errorf("assembly %+v", got)
+	}
+}
+
+// TestNames names an object in the page: the run keeps the sentence, its ID and
+// its table.
+func TestNames(t *testing.T) {
+	s, base, path := codeServer(t, true)
+	before, err := os.ReadFile(filepath.Join(path, "samples.arrow"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const sentence = "allocation at count.c:3 is counters long[512]\\n"
+	named := get[ObjectNames](t, do(s, "PUT", base+"names", `{"text":"`+sentence+`"}`), http.StatusOK)
+	if !named.Saved || !strings.Contains(named.Text, "counters") {
+		t.Errorf("names %+v", named)
+	}
+	spreads := get[Spreads](t, do(s, "POST", base+"spread", `{"by":["symbol","index"]}`), http.StatusOK)
+	if len(spreads.Groups) != 2 || !cmp.Equal(spreads.Groups[0].Key, []string{"counters", "1"}) {
+		t.Errorf("spreads %+v", spreads)
+	}
+	after, err := os.ReadFile(filepath.Join(path, "samples.arrow"))
+	if err != nil || !cmp.Equal(before, after) {
+		t.Errorf("the table changed: %v", err)
+	}
+	get[Failure](t, do(s, "PUT", base+"names", `{"text":"count.c:3 is x quux[2]"}`), http.StatusBadRequest)
+	if again := get[ObjectNames](t, do(s, "GET", base+"names", ""), http.StatusOK); again.Text != named.Text {
+		t.Errorf("a wrong sentence was kept: %+v", again)
+	}
+	get[Failure](t, do(s, "PUT", "/api/v1/runs/six/names", `{"text":""}`), http.StatusBadRequest)
+}

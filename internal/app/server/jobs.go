@@ -1,0 +1,250 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/isobath/isobath/internal/app/dataset"
+)
+
+// eventsEvery bounds how often progress is sent.
+const eventsEvery = 100 * time.Millisecond
+
+// keepJobs is how many finished jobs are remembered.
+const keepJobs = 32
+
+// jobs are the imports of a server.
+type jobs struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+
+	mu  sync.Mutex
+	all []*job
+	n   int
+}
+
+// job is one import. Its state changes under mu; changed is closed at each
+// change and replaced.
+type job struct {
+	cancel context.CancelFunc
+	start  time.Time
+	path   string
+	how    Reading
+
+	mu      sync.Mutex
+	state   Job
+	changed chan struct{}
+}
+
+func (j *jobs) init() { j.ctx, j.cancel = context.WithCancel(context.Background()) }
+
+// stop cancels all jobs and waits for them.
+func (j *jobs) stop() {
+	j.cancel()
+	j.wg.Wait()
+}
+
+// Import starts an import, which shows the run when it is done. done is called
+// with its last state.
+func (s *Server) Import(path string, done func(Job)) {
+	s.begin(filepath.Base(path), path, done)
+}
+
+// ImportBy is Import for what is not one file: open gets the name.
+func (s *Server) ImportBy(name string, open Opener, done func(Job)) {
+	s.start(&job{}, name, func(ctx context.Context, _ string, progress func(Progress)) (*Run, error) {
+		return open(ctx, name, progress)
+	}, done)
+}
+
+// begin starts an import and returns its first state.
+func (s *Server) begin(name, path string, done func(Job)) Job {
+	return s.start(&job{path: path}, name, s.opt.Open, done)
+}
+
+// beginAs is begin for a file that is read in a way of the user's own.
+func (s *Server) beginAs(name, path string, how Reading, done func(Job)) Job {
+	open := func(ctx context.Context, path string, progress func(Progress)) (*Run, error) {
+		return s.opt.Reopen(ctx, path, how, progress)
+	}
+	return s.start(&job{path: path, how: how}, name, open, done)
+}
+
+func (s *Server) start(b *job, name string, open Opener, done func(Job)) Job {
+	ctx, cancel := context.WithCancel(s.jobs.ctx)
+	b.cancel, b.start, b.changed = cancel, time.Now(), make(chan struct{})
+	s.jobs.mu.Lock()
+	s.jobs.n++
+	b.state = Job{ID: strconv.Itoa(s.jobs.n), Name: name, State: "running", Warnings: []string{}, Progress: Progress{Stage: "reading"}}
+	s.jobs.all = append(s.jobs.all, b)
+	s.jobs.forget()
+	s.jobs.mu.Unlock()
+	first := b.now()
+	s.jobs.wg.Go(func() {
+		defer cancel()
+		run, err := open(ctx, b.path, b.progress)
+		if err == nil && ctx.Err() != nil {
+			err = errors.Join(ctx.Err(), run.close())
+		}
+		b.finish(ctx, run, err, s.Add)
+		if done != nil {
+			done(b.now())
+		}
+	})
+	return first
+}
+
+// forget drops the oldest finished jobs.
+func (j *jobs) forget() {
+	for len(j.all) > keepJobs {
+		i := slices.IndexFunc(j.all, func(b *job) bool { return b.now().State != "running" })
+		if i < 0 {
+			return
+		}
+		j.all = slices.Delete(j.all, i, i+1)
+	}
+}
+
+func (j *jobs) find(id string) (*job, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	i := slices.IndexFunc(j.all, func(b *job) bool { return b.now().ID == id })
+	if i < 0 {
+		return nil, notFound("", "there is no job %s", id)
+	}
+	return j.all[i], nil
+}
+
+// list returns the jobs under way.
+func (j *jobs) list() []Job {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	out := []Job{}
+	for _, b := range j.all {
+		if now := b.now(); now.State == "running" {
+			out = append(out, now)
+		}
+	}
+	return out
+}
+
+func (b *job) now() Job {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.state
+}
+
+func (b *job) set(change func(*Job)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	change(&b.state)
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+// progress adds rate and time left to what the importer says.
+func (b *job) progress(p Progress) {
+	if p.Stage == "" {
+		p.Stage = "reading"
+	}
+	if s := time.Since(b.start).Seconds(); s > 0 && p.Done > 0 {
+		p.Rate = float64(p.Done) / s
+		p.Left = max(0, float64(p.Total-p.Done)/p.Rate)
+	}
+	b.set(func(j *Job) { j.Progress = p })
+}
+
+func (b *job) finish(ctx context.Context, run *Run, err error, show func(*Run)) {
+	switch {
+	case err == nil:
+		show(run)
+		b.set(func(j *Job) { j.State, j.Run, j.Warnings = "done", run.ID, list(run.Warnings) })
+	case ctx.Err() != nil:
+		b.set(func(j *Job) { j.State = "cancelled" })
+	default:
+		f := failureOf(err)
+		_, unreadable := dataset.Columns(b.path)
+		b.set(func(j *Job) { j.State, j.Failure, j.Columns = "failed", &f, unreadable == nil })
+	}
+}
+
+func (s *Server) jobRoutes(mux *http.ServeMux) {
+	s.handle(mux, "POST open", s.private(s.open))
+	s.handle(mux, "POST upload", s.private(s.upload))
+	s.handle(mux, "GET jobs/{job}", func(w http.ResponseWriter, r *http.Request) error {
+		b, err := s.jobs.find(r.PathValue("job"))
+		if err != nil {
+			return err
+		}
+		return s.answerJSON(w, r, http.StatusOK, b.now())
+	})
+	s.handle(mux, "GET jobs/{job}/events", s.events)
+	s.handle(mux, "DELETE jobs/{job}", func(w http.ResponseWriter, r *http.Request) error {
+		b, err := s.jobs.find(r.PathValue("job"))
+		if err != nil {
+			return err
+		}
+		b.cancel()
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	})
+}
+
+func (s *Server) open(w http.ResponseWriter, r *http.Request) error {
+	var o Open
+	if err := readJSON(w, r, &o); err != nil {
+		return err
+	}
+	if !filepath.IsAbs(o.Path) {
+		return badRequest("%q is not an absolute path", o.Path)
+	}
+	return s.answerJSON(w, r, http.StatusAccepted, s.begin(filepath.Base(o.Path), o.Path, nil))
+}
+
+// events streams the state of a job until it ends.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
+	b, err := s.jobs.find(r.PathValue("job"))
+	if err != nil {
+		return err
+	}
+	stream := openStream(w)
+	for {
+		b.mu.Lock()
+		now, changed := b.state, b.changed
+		b.mu.Unlock()
+		event := "progress"
+		if now.State != "running" {
+			event = now.State
+		}
+		if stream.send(event, now) != nil || event != "progress" {
+			return nil
+		}
+		if !pause(r.Context(), eventsEvery) {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-r.Context().Done():
+			return nil
+		}
+	}
+}
+
+// pause waits; it reports false if the context ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

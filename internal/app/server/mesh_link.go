@@ -1,0 +1,257 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/domain/link"
+	"github.com/isobath/isobath/internal/engine/query"
+)
+
+// linked is the link of a run to mesh viewers. Its session holds the selection
+// that they share with every page that shows the run.
+type linked struct {
+	session *link.Session
+	server  *link.Server
+	address string
+	file    string // with address and token
+	stop    func()
+	joins   watchers
+}
+
+// watchers are told that something changed; those that are slow miss the ones
+// between.
+type watchers struct {
+	add, remove chan chan struct{}
+	note        chan struct{}
+	done        chan struct{}
+}
+
+func newWatchers() watchers {
+	w := watchers{make(chan chan struct{}), make(chan chan struct{}), make(chan struct{}, 1), make(chan struct{})}
+	go func() {
+		var all []chan struct{}
+		for {
+			select {
+			case c := <-w.add:
+				all = append(all, c)
+			case c := <-w.remove:
+				all = slices.DeleteFunc(all, func(o chan struct{}) bool { return o == c })
+			case <-w.note:
+				for _, c := range all {
+					select {
+					case c <- struct{}{}:
+					default: // it has one to read already
+					}
+				}
+			case <-w.done:
+				return
+			}
+		}
+	}()
+	return w
+}
+
+func (w watchers) tell() {
+	select {
+	case w.note <- struct{}{}:
+	default:
+	}
+}
+
+// rowsOfRun selects rows as the run's own routes do, sets of cells included.
+type rowsOfRun struct{ run *Run }
+
+func (s rowsOfRun) Select(ctx context.Context, e query.Expr) (table.Bits, error) {
+	if err := s.run.keepCells(e); err != nil {
+		return nil, err
+	}
+	return s.run.Engine.Select(ctx, e)
+}
+
+// DefaultLinkFile is where viewers look for address and token.
+func DefaultLinkFile() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	folder := filepath.Join(cache, "isobath")
+	return filepath.Join(folder, "link"), os.MkdirAll(folder, 0o700)
+}
+
+// Link lets mesh viewers connect to the first run that has samples on a mesh,
+// which may still be read; say is told where. Empty file means DefaultLinkFile.
+func (s *Server) Link(address, file string, say func(string)) error {
+	s.mu.Lock()
+	i := slices.IndexFunc(s.runs, (*Run).onMesh)
+	if i < 0 {
+		s.linkTo = func(r *Run) error { return s.linkRun(r, address, file, say) }
+		s.mu.Unlock()
+		return nil
+	}
+	run := s.runs[i]
+	s.mu.Unlock()
+	return s.linkRun(run, address, file, say)
+}
+
+// onMesh reports whether the run has samples on a mesh.
+func (r *Run) onMesh() bool {
+	m := r.mesh()
+	return m != nil && m.View != nil
+}
+
+func (s *Server) linkRun(run *Run, address, file string, say func(string)) error {
+	l, err := s.startLink(run, address, file)
+	if err != nil {
+		return err
+	}
+	where := fmt.Sprintf("viewers connect to %s; address and token are in %s", l.address, l.file)
+	if host, _, err := net.SplitHostPort(l.address); err == nil && !net.ParseIP(host).IsLoopback() {
+		where += "; the link is not encrypted: over a network use an ssh tunnel"
+	}
+	say(where)
+	return nil
+}
+
+// startLink starts the link of a run, unless it has one.
+func (s *Server) startLink(run *Run, address, file string) (*linked, error) {
+	m := run.mesh()
+	if m == nil || m.View == nil {
+		return nil, badRequest("%s has no samples on a mesh", run.Name)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.link != nil {
+		return m.link, nil
+	}
+	if file == "" {
+		var err error
+		if file, err = DefaultLinkFile(); err != nil {
+			return nil, err
+		}
+	}
+	ln, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("link %s: %w", address, err)
+	}
+	token := link.NewToken()
+	if err := link.WriteToken(file, ln.Addr().String(), token); err != nil {
+		return nil, errors.Join(fmt.Errorf("write the token file: %w", err), ln.Close())
+	}
+	l := &linked{address: ln.Addr().String(), file: file, joins: newWatchers()}
+	l.session = link.NewSession(m.View.Table, rowsOfRun{run}, link.Mesh{Name: m.Series.Name, View: m.View})
+	l.server = link.NewServer(l.session, token, s.opt.Log)
+	l.server.OnJoin(l.joins.tell)
+	unwatch := l.session.Watch(func(link.Change) { l.joins.tell() })
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		if err := l.server.Serve(ctx, ln); err != nil {
+			s.opt.Log.Warn("the link to viewers ended", "err", err)
+		}
+	}()
+	l.stop = func() {
+		cancel()
+		<-served
+		unwatch()
+		close(l.joins.done)
+	}
+	m.link = l
+	return l, nil
+}
+
+func (m *Mesh) linked() *linked {
+	if m == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.link
+}
+
+// unlink ends the link of a mesh, if it has one.
+func (m *Mesh) unlink() {
+	m.mu.Lock()
+	l := m.link
+	m.link = nil
+	m.mu.Unlock()
+	if l != nil {
+		l.stop()
+	}
+}
+
+// meshLink starts the link from the page: on loopback, at any free port.
+func (s *Server) meshLink(w http.ResponseWriter, r *http.Request, run *Run) error {
+	l, err := s.startLink(run, "127.0.0.1:0", "")
+	if err != nil {
+		return err
+	}
+	return s.answerJSON(w, r, http.StatusOK, MeshLink{Address: l.address, File: l.file})
+}
+
+// meshSelect takes over what a page has selected.
+func (s *Server) meshSelect(w http.ResponseWriter, r *http.Request, run *Run) error {
+	var ask MeshSelect
+	if err := readJSON(w, r, &ask); err != nil {
+		return err
+	}
+	l := run.mesh().linked()
+	if l == nil {
+		return badRequest("%s is not linked to viewers", run.Name)
+	}
+	if _, _, err := run.parse(ask.Filter, ask.Where); err != nil {
+		return err
+	}
+	if _, _, err := l.session.SetAll(r.Context(), ask.Filter, ask.Where, ask.Origin); err != nil {
+		return wrongAsk(err)
+	}
+	return s.answerJSON(w, r, http.StatusOK, l.state())
+}
+
+func (l *linked) state() MeshViewers {
+	where, rev := l.session.Text()
+	return MeshViewers{Viewers: l.server.Viewers(), Where: where, Rev: rev, Origin: l.session.Origin()}
+}
+
+// meshViewers streams who is connected and what is selected, as events.
+func (s *Server) meshViewers(w http.ResponseWriter, r *http.Request, run *Run) error {
+	l := run.mesh().linked()
+	if l == nil {
+		return badRequest("%s is not linked to viewers", run.Name)
+	}
+	news := make(chan struct{}, 1)
+	select {
+	case l.joins.add <- news:
+	case <-l.joins.done:
+		return nil
+	}
+	defer func() {
+		select {
+		case l.joins.remove <- news:
+		case <-l.joins.done:
+		}
+	}()
+	stream := openStream(w)
+	for {
+		if err := stream.send("viewers", l.state()); err != nil {
+			return nil
+		}
+		select {
+		case <-r.Context().Done():
+			return nil
+		case <-l.joins.done:
+			return nil
+		case <-news:
+		}
+		time.Sleep(20 * time.Millisecond) // a drag changes faster than a page can show
+	}
+}

@@ -1,0 +1,481 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/domain/mesh"
+	"github.com/isobath/isobath/internal/engine/query"
+)
+
+// demoMeshServer shows the built-in run; path is that of its mesh.
+func demoMeshServer(t *testing.T) (s *Server, run *Run, path string) {
+	t.Helper()
+	runs, err := NewLoader(dataset.Options{}).Demo()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = newTestServer(t, nil)
+	s.Add(runs[0])
+	return s, runs[0], "/api/v1/runs/" + runs[0].ID + "/mesh"
+}
+
+// postColumns returns the head and the columns of a binary answer.
+func postColumns(t *testing.T, s *Server, path string, ask, head any) func(Column) []byte {
+	t.Helper()
+	body, err := json.Marshal(ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := do(s, "POST", path, string(body), "Content-Type", "application/json")
+	if w.Code != http.StatusOK {
+		t.Fatalf("%s: %d %s", path, w.Code, w.Body)
+	}
+	text := w.Body.Bytes()
+	n := int(le32(text[4:]))
+	var refs struct {
+		Columns []ColumnRef `json:"columns"`
+	}
+	for _, v := range []any{head, &refs} {
+		if err := json.Unmarshal(text[8:8+n], v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rest := text[(8+n+7)&^7:]
+	return func(c Column) []byte { return rest[refs.Columns[c].Offset:] }
+}
+
+func le32(b []byte) uint32 {
+	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
+}
+
+func le64(b []byte) uint64 { return uint64(le32(b)) | uint64(le32(b[4:]))<<32 }
+
+// TestDemoMesh compares the field of the built-in run with a plain count over
+// its rows, for a selection and the three modes.
+func TestDemoMesh(t *testing.T) {
+	s, run, path := demoMeshServer(t)
+	info := post[MeshInfo](t, s, path, MeshAsk{Step: -1})
+	if info.Cells != 8*20*10 || len(info.Steps) != 8 || info.Steps[7].Iteration != 7 || info.Flat || info.Levels != 1 {
+		t.Fatalf("%d cells, %d dumps, flat %v", info.Cells, len(info.Steps), info.Flat)
+	}
+	tab := run.Data.Table
+	x, y, z := mesh.Ints(tab.Column("x")), mesh.Ints(tab.Column("y")), mesh.Ints(tab.Column("z"))
+	it, latency, cpu := mesh.Ints(tab.Column("iteration")), tab.Column("latency"), tab.Column("cpu")
+	for _, mode := range []mesh.Mode{mesh.All, mesh.UpTo, mesh.Only} {
+		sum, count := map[int]float64{}, map[int]uint32{}
+		for i := range tab.Rows() {
+			if cpu.Float(i) > 7 || x[i] == mesh.Missing || y[i] == mesh.Missing || z[i] == mesh.Missing {
+				continue
+			}
+			if mode == mesh.UpTo && (it[i] == mesh.Missing || it[i] > 3) || mode == mesh.Only && it[i] != 3 {
+				continue
+			}
+			cell := int(x[i])/24 + 8*(int(y[i])+20*(int(z[i])/12))
+			sum[cell] += latency.Float(i)
+			count[cell]++
+		}
+		var f MeshFieldAnswer
+		col := postColumns(t, s, path+"/field", MeshFieldAsk{Step: 3, Field: "latency_avg", Mode: mode, Where: "cpu <= 7"}, &f)
+		values, samples := col(f.Values), col(f.Samples)
+		if f.Covered != len(sum) || f.Provenance != "modelled" || f.Unit != "cycles" {
+			t.Errorf("%s: %d cells with samples (%s, %s), want %d", mode, f.Covered, f.Provenance, f.Unit, len(sum))
+		}
+		for c := range info.Cells {
+			v := math.Float64frombits(le64(values[8*c:]))
+			n := le32(samples[4*c:])
+			if n != count[c] || n == 0 != math.IsNaN(v) || n > 0 && math.Abs(v-sum[c]/float64(n)) > 1e-9*v {
+				t.Fatalf("%s: cell %d has %v of %d samples, want %v of %d", mode, c, v, n, sum[c]/float64(count[c]), count[c])
+			}
+		}
+	}
+}
+
+// TestMeshGeometry: faces are counted on the block of 8 x 20 x 10 cells, and
+// their cells are those of the boundary.
+func TestMeshGeometry(t *testing.T) {
+	s, _, path := demoMeshServer(t)
+	ask := func(g MeshGeometryAsk) (a MeshGeometry, cells []int) {
+		g.Step = 7
+		var p MeshPicture
+		col := postColumns(t, s, path+"/picture", MeshPictureAsk{Geometry: g}, &p)
+		drawn, of := col(p.Geometry.Cells), col(p.Geometry.Of)
+		for i := range p.Columns[p.Geometry.Of].Length {
+			cells = append(cells, int(le32(drawn[4*le32(of[4*i:]):])))
+		}
+		return *p.Geometry, cells
+	}
+	all, cells := ask(MeshGeometryAsk{View: "surface", Level: -1})
+	if want := 2 * (8*20 + 8*10 + 20*10); all.Polygons != want || len(cells) != 2*want || all.Kept != 8*20*10 {
+		t.Errorf("%d faces of %d cells, want %d", all.Polygons, all.Kept, want)
+	}
+	for _, c := range cells {
+		if x, y, z := c%8, c/8%20, c/(8*20); x != 0 && x != 7 && y != 0 && y != 19 && z != 0 && z != 9 {
+			t.Fatalf("cell %d is inside", c)
+		}
+	}
+	cut, cells := ask(MeshGeometryAsk{View: "slice", Axis: 2, At: 0.4958, Level: -1}) // z 59.5
+	if cut.Polygons != 8*20 {
+		t.Errorf("the slice has %d faces, want %d", cut.Polygons, 8*20)
+	}
+	for _, c := range cells {
+		if c/(8*20) != 4 {
+			t.Fatalf("cell %d is not in layer 4", c)
+		}
+	}
+	part, _ := ask(MeshGeometryAsk{View: "threshold", Level: -1, By: &MeshFieldAsk{Variable: "index y"}, Low: 0, High: 4})
+	if want := 2 * (8*5 + 8*10 + 5*10); part.Polygons != want || part.Kept != 8*5*10 {
+		t.Errorf("five layers have %d faces of %d cells, want %d", part.Polygons, part.Kept, want)
+	}
+}
+
+// TestMeshPick: the selection of a cell has the rows that lie on it, and its
+// cells are that one.
+func TestMeshPick(t *testing.T) {
+	s, run, path := demoMeshServer(t)
+	placed, err := run.Mesh.View.At(7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cell := range []int{0, 840, 7, 600, 8*20*10 - 1} {
+		got := post[MeshCell](t, s, path+"/cell", MeshCellAsk{Step: 7, Cell: cell})
+		rows := placed.RowsOn([]int32{int32(cell)})
+		e, err := query.Parse(got.Where, run.Data.Table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chosen, err := run.Engine.Select(t.Context(), e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Samples != rows.Count() || chosen.Count() != rows.Count() {
+			t.Errorf("cell %d: %q selects %d rows, the answer says %d, the cell has %d", cell, got.Where, chosen.Count(), got.Samples, rows.Count())
+		}
+		want := fmt.Sprintf("x in %d..%d & y = %d & z in %d..%d", cell%8*24, cell%8*24+23, cell/8%20, cell/160*12, cell/160*12+11)
+		if got.Where != want {
+			t.Errorf("cell %d: %q, want %q", cell, got.Where, want)
+		}
+		var f MeshFieldAnswer
+		col := postColumns(t, s, path+"/field", MeshFieldAsk{Step: 7, Field: "samples", Mode: mesh.All, Picked: got.Where}, &f)
+		if n := f.Columns[f.Picked].Length; n != min(1, rows.Count()) || n == 1 && int(le32(col(f.Picked))) != cell {
+			t.Errorf("cell %d: %d cells are marked", cell, n)
+		}
+	}
+}
+
+// vtkText is a mesh of 2 x 1 x 1 cubes with one variable.
+const vtkText = `# vtk DataFile Version 3.0
+two cubes
+ASCII
+DATASET STRUCTURED_POINTS
+DIMENSIONS 3 2 2
+ORIGIN 0 0 0
+SPACING 1 1 1
+CELL_DATA 2
+SCALARS heat double 1
+LOOKUP_TABLE default
+3
+5
+`
+
+// TestMeshFile: a mesh is a run of its own, and samples can be put on it.
+func TestMeshFile(t *testing.T) {
+	dir := t.TempDir()
+	dump, csv := filepath.Join(dir, "two.vtk"), filepath.Join(dir, "samples.csv")
+	for name, text := range map[string]string{dump: vtkText, csv: "cpu,latency,x,y,z\n0,10,0,0,0\n1,30,0,0,0\n2,7,5,0,0\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := func(path string) *Run {
+		r, err := NewLoader(dataset.Options{}).Open(t.Context(), path, func(Progress) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	alone, samples := open(dump), open(csv)
+	s := newTestServer(t, nil)
+	s.Add(alone)
+	s.Add(samples)
+	if alone.Kind != "mesh" || !alone.info().Mesh || samples.info().Mesh || alone.summary().Rows != 2 {
+		t.Errorf("mesh %+v, samples %+v", alone.info(), samples.summary())
+	}
+	path := "/api/v1/runs/" + alone.ID + "/mesh"
+	var f MeshFieldAnswer
+	col := postColumns(t, s, path+"/field", MeshFieldAsk{Step: -1, Variable: "heat"}, &f)
+	if heat := col(f.Values); math.Float64frombits(le64(heat)) != 3 || math.Float64frombits(le64(heat[8:])) != 5 || f.Counts != nil {
+		t.Errorf("heat is not 3, 5: %+v", f)
+	}
+	if w := do(s, "POST", path+"/field", `{"step":-1,"field":"samples","mode":"all"}`, "Content-Type", "application/json"); w.Code != http.StatusBadRequest {
+		t.Errorf("samples of a mesh without samples: %d", w.Code)
+	}
+	body := fmt.Sprintf(`{"mesh":%q}`, alone.ID)
+	if w := do(s, "POST", "/api/v1/runs/"+samples.ID+"/mesh/attach", body, "Content-Type", "application/json"); w.Code != http.StatusOK {
+		t.Fatalf("attach: %d %s", w.Code, w.Body)
+	}
+	got := post[MeshFieldAnswer](t, s, "/api/v1/runs/"+samples.ID+"/mesh/field", MeshFieldAsk{Step: 0, Field: "latency_sum", Mode: mesh.All})
+	if got.Sum != 40 || got.Covered != 1 || got.Counts.OutOfRange != 1 || got.Counts.Used != 2 {
+		t.Errorf("%+v, counts %+v", got, got.Counts)
+	}
+	if !samples.info().Mesh {
+		t.Error("the samples do not know of their mesh")
+	}
+	again := post[Info](t, s, "/api/v1/runs/"+samples.ID+"/mesh/attach", MeshAttach{Paths: []string{dump}})
+	if !again.Mesh || again.ID != samples.ID {
+		t.Errorf("attached by path: %+v", again.RunSummary)
+	}
+	if w := do(s, "POST", "/api/v1/runs/"+samples.ID+"/mesh/attach", `{"paths":["/nowhere/x.vtk"]}`, "Content-Type", "application/json"); w.Code != http.StatusBadRequest {
+		t.Errorf("a mesh that does not exist: %d %s", w.Code, w.Body)
+	}
+}
+
+// TestMeshSeries: LULESH's own dumps, with the real samples of a larger run: what
+// is out of range is counted, and nothing is put on a wrong cell.
+func TestMeshSeries(t *testing.T) {
+	l := NewLoader(dataset.Options{})
+	l.Meshes = []string{filepath.Join(test.Shared(t, "mesh/lulesh"), "lulesh_c*.vtk")}
+	r, err := l.Open(t.Context(), test.Shared(t, "samples/lulesh_legacy"), func(Progress) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newTestServer(t, nil)
+	s.Add(r)
+	path := "/api/v1/runs/" + r.ID + "/mesh"
+	info := post[MeshInfo](t, s, path, MeshAsk{Step: 2})
+	if len(info.Steps) != 5 || info.Steps[2].Iteration != 300 || info.Cells != 8000 {
+		t.Fatalf("%+v", info.Steps)
+	}
+	f := post[MeshFieldAnswer](t, s, path+"/field", MeshFieldAsk{Step: 2, Field: "samples", Mode: mesh.UpTo})
+	if c := f.Counts; c.Used+c.NoCell+c.OutOfRange != c.Selected || c.OutOfRange == 0 || c.Used == 0 || f.Sum != float64(c.Used) {
+		t.Errorf("%+v", c)
+	}
+	hot := post[MeshPicture](t, s, path+"/picture", MeshPictureAsk{Geometry: MeshGeometryAsk{Step: 2, View: "threshold", Level: -1, By: &MeshFieldAsk{Variable: "e"}, Low: 1000, High: 1e9}}).Geometry
+	if hot.Kept != 567 || hot.Polygons != 498 { // as VTK counts them
+		t.Errorf("%d cells with e >= 1000 have %d faces, want 567 and 498", hot.Kept, hot.Polygons)
+	}
+	rel := post[MeshRelation](t, s, path+"/relate", MeshRelateAsk{MeshFieldAsk: MeshFieldAsk{Step: 2, Field: "latency_avg", Mode: mesh.All}, Against: "e", By: "region", Bins: 16})
+	if rel.Correlation == nil || rel.Density == nil || len(rel.Categories) == 0 {
+		t.Fatalf("%+v", rel)
+	}
+	n := 0
+	for _, c := range rel.Density.Counts {
+		n += int(c)
+	}
+	if n != rel.Correlation.Cells {
+		t.Errorf("%d cells in the plot, %d in the coefficient", n, rel.Correlation.Cells)
+	}
+}
+
+func TestMeshRefusals(t *testing.T) {
+	s, _, path := demoMeshServer(t)
+	for name, c := range map[string]struct{ path, body string }{
+		"no mesh":          {"/api/v1/runs/six/mesh", `{"step":-1}`},
+		"no such dump":     {path, `{"step":8}`},
+		"no such field":    {path + "/field", `{"step":0,"field":"taste_avg","mode":"all"}`},
+		"no such variable": {path + "/field", `{"step":0,"variable":"taste"}`},
+		"no such mode":     {path + "/field", `{"step":0,"field":"samples","mode":"never"}`},
+		"wrong selection":  {path + "/field", `{"step":0,"field":"samples","mode":"all","where":"cpu <"}`},
+		"no such view":     {path + "/picture", `{"geometry":{"view":"smell","level":-1}}`},
+		"slice outside":    {path + "/picture", `{"geometry":{"view":"slice","at":2,"level":-1}}`},
+		"no such level":    {path + "/picture", `{"geometry":{"view":"surface","level":3}}`},
+		"threshold of":     {path + "/picture", `{"geometry":{"view":"threshold","level":-1}}`},
+		"no such cell":     {path + "/cell", `{"step":0,"cell":1600}`},
+		"negative cell":    {path + "/cell", `{"step":0,"cell":-1}`},
+		"too many bins":    {path + "/relate", `{"step":0,"field":"samples","mode":"all","against":"u","bins":100000}`},
+		"cells outside":    {path + "/field", `{"step":0,"field":"samples","mode":"all","where":"rows \"cells 1600\""}`},
+		"falling cells":    {path + "/field", `{"step":0,"field":"samples","mode":"all","where":"rows \"cells 7 3\""}`},
+		"scale":            {path + "/summary", `{"physics":{"step":0,"variable":"u","low":1,"high":0,"parts":40}}`},
+		"attach nothing":   {"/api/v1/runs/six/mesh/attach", `{"mesh":"nothing"}`},
+	} {
+		if w := do(s, "POST", c.path, c.body, "Content-Type", "application/json"); w.Code != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", name, w.Code, strings.TrimSpace(w.Body.String()))
+		}
+	}
+}
+
+// TestMeshPicture: a picture holds the values of the cells that are drawn, those
+// of the whole field, and its summary is that of all cells.
+func TestMeshPicture(t *testing.T) {
+	s, run, path := demoMeshServer(t)
+	perf := MeshFieldAsk{Step: 7, Field: "latency_avg", Mode: mesh.All, Picked: "x <= 1"}
+	g := MeshGeometryAsk{Step: 7, View: "surface", Level: -1}
+	var p MeshPicture
+	col := postColumns(t, s, path+"/picture", MeshPictureAsk{Geometry: g, Performance: &perf, Physics: &MeshFieldAsk{Variable: "index x"}}, &p)
+	var whole MeshFieldAnswer
+	field := postColumns(t, s, path+"/field", perf, &whole)
+	drawn, values, samples := col(p.Geometry.Cells), col(p.Performance.Values), col(p.Performance.Samples)
+	all, counts := field(whole.Values), field(whole.Samples)
+	for i := range p.Columns[p.Geometry.Cells].Length {
+		c := le32(drawn[4*i:])
+		if le64(values[8*i:]) != le64(all[8*c:]) || le32(samples[4*i:]) != le32(counts[4*c:]) {
+			t.Fatalf("cell %d has another value in the picture", c)
+		}
+		if x := math.Float64frombits(le64(col(p.Physics.Values)[8*i:])); x != float64(c%8) {
+			t.Fatalf("cell %d has index x %g", c, x)
+		}
+	}
+	picked := map[uint32]bool{}
+	for i := range whole.Columns[whole.Picked].Length {
+		picked[le32(field(whole.Picked)[4*i:])] = true
+	}
+	if p.Performance.PickedCells != len(picked) || len(picked) == 0 {
+		t.Errorf("%d cells are picked, want %d", p.Performance.PickedCells, len(picked))
+	}
+	for i := range p.Columns[p.Performance.Picked].Length {
+		if c := le32(drawn[4*le32(col(p.Performance.Picked)[4*i:]):]); !picked[c] {
+			t.Errorf("cell %d is not picked", c)
+		}
+	}
+	again := post[MeshPicture](t, s, path+"/picture", MeshPictureAsk{Geometry: g, Have: p.Key})
+	if again.Geometry != nil || again.Key != p.Key {
+		t.Error("the geometry is sent again")
+	}
+	placed, err := run.Mesh.View.At(7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hover := post[MeshCells](t, s, path+"/cells", MeshCellsAsk{Geometry: g, Where: "x <= 1"})
+	if hover.Cells != len(picked) || len(hover.Drawn) != p.Columns[p.Performance.Picked].Length {
+		t.Errorf("%d cells, %d drawn", hover.Cells, len(hover.Drawn))
+	}
+	checkSummary(t, s, run, path, perf, &whole, placed)
+}
+
+func checkSummary(t *testing.T, s *Server, run *Run, path string, perf MeshFieldAsk, whole *MeshFieldAnswer, placed *mesh.Placed) {
+	t.Helper()
+	f, err := placed.Field(run.Data.Table, nil, mesh.Window{Mode: mesh.All}, mesh.FieldSpec{Column: "latency", Aggregate: mesh.Mean})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sorted []float64
+	for _, v := range f.Values {
+		if !math.IsNaN(v) {
+			sorted = append(sorted, v)
+		}
+	}
+	slices.Sort(sorted)
+	low, high := sorted[0], sorted[len(sorted)-1]
+	sum := post[MeshSummary](t, s, path+"/summary", MeshSummaryAsk{Picked: "x <= 1", Performance: &MeshSummedAsk{MeshFieldAsk: perf, Low: low, High: high, Log: true, Parts: 40}})
+	got := sum.Performance
+	n := 0
+	for _, c := range got.Histogram {
+		n += c
+	}
+	want := func(q float64) float64 { return sorted[int(q*float64(len(sorted)))] }
+	if n != len(sorted) || *got.All.Median != want(0.5) || *got.All.P90 != want(0.9) || *got.All.Max != high || got.All.Valued != whole.Covered {
+		t.Errorf("%d cells counted; median %g, p90 %g, largest %g; want %d, %g, %g, %g", n, *got.All.Median, *got.All.P90, *got.All.Max, len(sorted), want(0.5), want(0.9), high)
+	}
+	if len(got.Highest) != 5 || got.Highest[0].Value != high || f.Values[got.Highest[0].Cell] != high || got.Picked == nil || got.Picked.Samples == 0 || len(got.Marks) == 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestMeshBrush: a rectangle of the plot selects the samples of its cells, as a
+// plain look at every sample finds them.
+func TestMeshBrush(t *testing.T) {
+	s, run, path := demoMeshServer(t)
+	ask := MeshBrushAsk{MeshRelateAsk: MeshRelateAsk{MeshFieldAsk: MeshFieldAsk{Step: 7, Field: "samples", Mode: mesh.All}, Against: "index x", Bins: 8}, Low: 60, High: 1e9, AgainstLow: 2, AgainstHigh: 4}
+	got := post[MeshBrush](t, s, path+"/brush", ask)
+	tab := run.Data.Table
+	x, y, z := mesh.Ints(tab.Column("x")), mesh.Ints(tab.Column("y")), mesh.Ints(tab.Column("z"))
+	counts := map[[3]int32]int{}
+	for i := range x {
+		if x[i]/24 >= 2 && x[i]/24 <= 4 && y[i] != mesh.Missing && z[i] != mesh.Missing {
+			counts[[3]int32{x[i] / 24, y[i], z[i] / 12}]++
+		}
+	}
+	cells, rows := 0, 0
+	for _, n := range counts {
+		if n >= 60 {
+			cells, rows = cells+1, rows+n
+		}
+	}
+	chosen, err := run.selected(t.Context(), "", got.Where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Cells != cells || chosen.Count() != rows || rows == 0 {
+		t.Errorf("%d cells with %d samples, want %d with %d", got.Cells, chosen.Count(), cells, rows)
+	}
+	none := post[MeshBrush](t, s, path+"/brush", MeshBrushAsk{MeshRelateAsk: ask.MeshRelateAsk, Low: 1e9, High: 2e9, AgainstHigh: 1})
+	if none.Cells != 0 || none.Where != "" {
+		t.Errorf("%+v", none)
+	}
+}
+
+// TestMeshLink: a page and a viewer share one selection, through the routes and
+// the socket; a viewer that comes and goes is told to the page.
+func TestMeshLink(t *testing.T) {
+	s, run, path := demoMeshServer(t)
+	if w := do(s, "POST", path+"/select", `{"where":"cpu = 1"}`, "Content-Type", "application/json"); w.Code != http.StatusBadRequest {
+		t.Errorf("a selection without a link: %d", w.Code)
+	}
+	file := filepath.Join(t.TempDir(), "link")
+	where := ""
+	if err := s.Link("127.0.0.1:0", file, func(s string) { where = s }); err != nil || !strings.Contains(where, file) {
+		t.Fatal(where, err)
+	}
+	if !run.info().Linked {
+		t.Error("the run does not know of its link")
+	}
+	state := post[MeshViewers](t, s, path+"/select", MeshSelect{Where: "cpu <= 3 & x < 9", Origin: "page-1"})
+	if state.Where != "cpu <= 3 & x < 9" || state.Origin != "page-1" || len(state.Viewers) != 0 {
+		t.Errorf("%+v", state)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, token, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	answers := json.NewDecoder(c)
+	call := func(line string) (a struct {
+		Type    string `json:"type"`
+		Samples int    `json:"samples"`
+	}) {
+		t.Helper()
+		if _, err := fmt.Fprintln(c, line); err != nil {
+			t.Fatal(err)
+		}
+		if err := answers.Decode(&a); err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	if a := call(fmt.Sprintf(`{"type":"hello","id":1,"proto":1,"client":"test","token":%q}`, token)); a.Type != "welcome" {
+		t.Fatalf("%+v", a)
+	}
+	got := call(`{"type":"select","id":2,"ranges":{"cpu":[4,7]}}`)
+	rows, err := run.selected(t.Context(), "", "cpu in 4..7 & x < 9")
+	if err != nil || got.Samples != rows.Count() {
+		t.Errorf("%d samples, want %d, %v", got.Samples, rows.Count(), err)
+	}
+	l := run.mesh().linked()
+	if state := l.state(); state.Where != "cpu in 4..7 & x < 9" || state.Origin != "c1" || !slices.Equal(state.Viewers, []string{"test"}) {
+		t.Errorf("%+v", state)
+	}
+	if w := do(s, "POST", path+"/select", `{"where":"taste = 1"}`, "Content-Type", "application/json"); w.Code != http.StatusBadRequest {
+		t.Errorf("a wrong selection: %d", w.Code)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := net.Dial("tcp", address); err == nil {
+		t.Error("the link outlives the server")
+	}
+}

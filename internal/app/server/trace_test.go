@@ -1,0 +1,126 @@
+package server
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"net/http"
+	"path/filepath"
+	"testing"
+
+	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/messages/logical"
+	"github.com/isobath/isobath/internal/messages/mpiprog"
+	"github.com/isobath/isobath/internal/messages/timeline"
+	"github.com/isobath/isobath/internal/messages/trace"
+)
+
+// haloServer serves a simulated trace whose rank 4 is 2 ms late in iteration 3.
+func haloServer(t *testing.T) (s *Server, id, path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "halo.otf2")
+	p, err := mpiprog.New(path, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Halo(3, 3, 6, 4, 3, 2_000_000)
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	run, err := NewLoader(dataset.Options{}).Open(t.Context(), path, func(Progress) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = newTestServer(t, nil)
+	s.Add(run)
+	return s, run.ID, path
+}
+
+func post[T any](t *testing.T, s *Server, path string, ask any) T {
+	t.Helper()
+	body, err := json.Marshal(ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := do(s, "POST", path, string(body), "Content-Type", "application/json")
+	if w.Code != http.StatusOK {
+		t.Fatalf("%s: %d %s", path, w.Code, w.Body)
+	}
+	text := w.Body.Bytes()
+	if string(text[:4]) == "ISOB" {
+		text = text[8 : 8+binary.LittleEndian.Uint32(text[4:])]
+	}
+	var answer T
+	if err := json.Unmarshal(text, &answer); err != nil {
+		t.Fatal(err)
+	}
+	return answer
+}
+
+// TestTraceInfo: the page hears what `isobath steps` says.
+func TestTraceInfo(t *testing.T) {
+	s, id, path := haloServer(t)
+	info := post[TraceInfo](t, s, "/api/v1/runs/"+id+"/trace", TraceAsk{})
+	tr, err := trace.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	direct, err := logical.Analyze(t.Context(), tr, logical.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Report.Steps != direct.Steps || info.Report.Operations != direct.Len() || len(info.Processes) != 9 {
+		t.Errorf("%d steps, %d operations of %d processes; want %d, %d of 9", info.Report.Steps, info.Report.Operations, len(info.Processes), direct.Steps, direct.Len())
+	}
+	top := info.Report.Top
+	if len(top) == 0 || top[0].Process != 4 || top[0].Amount < 1_900_000 || top[0].Amount > 2_100_000 {
+		t.Fatalf("the cause is %+v, want rank 4 with 2 ms", top)
+	}
+
+	op := post[timeline.Operation](t, s, "/api/v1/runs/"+id+"/trace/operation", OperationAsk{Op: top[0].Op})
+	if op.Rank != 4 || op.Step != top[0].Step || op.BeforeNew != top[0].Amount {
+		t.Errorf("the operation is %+v, the cause %+v", op, top[0])
+	}
+}
+
+// TestTracePicture: both timelines and the overview come in one answer, and
+// other options give another analysis.
+func TestTracePicture(t *testing.T) {
+	s, id, _ := haloServer(t)
+	w := &timeline.Window{To: 18, Columns: 900, Lines: 9}
+	ask := PictureAsk{Origin: -1, Logical: w, Physical: &timeline.Window{To: 1e7, Columns: 900, Lines: 9}, Overview: 100}
+	got := post[PictureAnswer](t, s, "/api/v1/runs/"+id+"/trace/picture", ask)
+	if got.Logical == nil || got.Logical.Ops == nil || got.Physical == nil || got.Overview == nil {
+		t.Fatalf("the picture lacks parts: %+v", got)
+	}
+	// 9 ranks, 6 iterations: one joined send, one Waitall, one Allreduce each.
+	if n := got.Columns[got.Logical.Ops.ID].Length; n != 162 {
+		t.Errorf("%d operations, want 162", n)
+	}
+	if got.Logical.Sent != 144 { // 24 neighbours, 6 iterations
+		t.Errorf("%d messages, want 144", got.Logical.Sent)
+	}
+	apart := defaultTraceOptions()
+	apart.Coalesce = false
+	ask.Options = &apart
+	w.To = 40
+	got = post[PictureAnswer](t, s, "/api/v1/runs/"+id+"/trace/picture", ask)
+	if n := got.Columns[got.Logical.Ops.ID].Length; n != 162+144-54 {
+		t.Errorf("uncoalesced: %d operations, want 252", n)
+	}
+}
+
+func TestTraceRefusals(t *testing.T) {
+	s, id, _ := haloServer(t)
+	for name, c := range map[string]struct{ path, body string }{
+		"samples have no trace":  {"/api/v1/runs/six/trace", `{}`},
+		"a trace has no samples": {"/api/v1/runs/" + id + "/ask", `{}`},
+		"no columns":             {"/api/v1/runs/" + id + "/trace/picture", `{"logical":{"from":3,"to":4,"lines":1}}`},
+		"unknown metric":         {"/api/v1/runs/" + id + "/trace/picture", `{"metric":"taste","overview":10}`},
+		"no such operation":      {"/api/v1/runs/" + id + "/trace/operation", `{"op":162}`},
+		"bad phase":              {"/api/v1/runs/" + id + "/trace", `{"options":{"phases":"[","ratio":10}}`},
+	} {
+		if w := do(s, "POST", c.path, c.body, "Content-Type", "application/json"); w.Code != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+	}
+}

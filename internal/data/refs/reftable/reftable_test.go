@@ -1,0 +1,77 @@
+package reftable
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/data/table"
+)
+
+func TestRoundTrip(t *testing.T) {
+	places := []refs.Place{{}, {Function: "sort", File: "/src/a/bubble.c", Line: 4}, {Function: "main", File: "/src/b/bubble.c", Line: 9}, {Function: "free"},
+		{Function: "main", File: "/src/x.c", Line: 1}}
+	all := []refs.Ref{
+		{Addr: 1 << 63, PC: 0x1180, Size: 8, Thread: 7, Place: 1}, {Addr: 2, PC: 0x1184, Size: 4, Thread: 8, Place: 2, Op: refs.Store},
+		{Addr: 3, PC: 0x1188, Thread: 8, Place: 3, Op: refs.Modify}, {Addr: 4, PC: 0x118c, Size: 1, Thread: 8}, {Addr: 4, Size: 1, Place: 4},
+	}
+	all[1].Object, all[3].Object = 1, 2
+	objects := []refs.Object{{}, {Name: "value", Start: 1}, {Name: "stack", Start: 4}}
+	full := refs.HasPC | refs.HasSize | refs.HasThread | refs.HasPlace | refs.HasObject
+	tab, err := New(all, places, objects, full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := NewReader(tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := refs.All(r)
+	if d := cmp.Diff(all, got); d != "" || err != nil {
+		t.Errorf("%v %s", err, d)
+	}
+	// Names that differ in their last part only are shortened.
+	want := []refs.Place{{}, places[1], places[2], places[3], {Function: "main", File: "x.c", Line: 1}}
+	if d := cmp.Diff(want, r.About().Places); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(objects, r.About().Objects); d != "" {
+		t.Error(d)
+	}
+	if r.About().Has != full {
+		t.Errorf("has %b", r.About().Has)
+	}
+}
+
+func TestLittle(t *testing.T) {
+	tab, err := New([]refs.Ref{{Addr: 5}}, nil, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := NewReader(tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := refs.All(r); err != nil || len(got) != 1 || r.About().Has != 0 {
+		t.Errorf("%v, %v, has %b", got, err, r.About().Has)
+	}
+	empty, err := New(nil, nil, nil, refs.HasPC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err = NewReader(empty)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := refs.All(r); err != nil || len(got) != 0 {
+		t.Errorf("%v, %v", got, err)
+	}
+	other, err := table.New("samples", []*table.Column{table.Ints("addr", "", table.Measured, []int64{1}, nil), table.Categories("op", table.Measured, []uint32{0}, []string{"load"}, nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewReader(other); err == nil {
+		t.Error("a number is taken for an address")
+	}
+}

@@ -1,0 +1,185 @@
+package run
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/data/table"
+)
+
+// Merge makes one run of the runs of a program's ranks. Each sample gets the
+// rank it belongs to, and the host if there is more than one. The result shares
+// nothing with the runs but their source files.
+func Merge(runs []*Run) (*Run, error) {
+	out := &Run{Manifest: runs[0].Manifest, TopologyData: runs[0].TopologyData, Tree: machine(runs[0].Tree), SourceFiles: map[string]string{}}
+	out.From, out.Warnings, out.Sources = nil, nil, nil
+	out.Trace = "" // whoever joins a message trace says so
+	hosts := map[string]bool{}
+	for _, r := range runs {
+		if r.Kind != kind.Samples {
+			return nil, fmt.Errorf("%s holds %s; only samples can be merged", r.Path, r.Kind)
+		}
+		hosts[r.Origin.Host] = true
+		out.From = append(out.From, filepath.Base(r.Path))
+	}
+	var err error
+	if out.Contents, err = mergeTables(runs, len(hosts) > 1); err != nil {
+		return nil, err
+	}
+	for i, r := range runs {
+		if !bytes.Equal(machine(r.Tree), out.Tree) {
+			out.Warnings = append(out.Warnings, fmt.Sprintf("rank %d ran on another kind of machine (%s); its samples are shown on the topology of rank %d", r.rank(i), r.Origin.Host, runs[0].rank(0)))
+		}
+		for _, w := range r.Warnings {
+			if len(runs) > 1 {
+				w = fmt.Sprintf("rank %d: %s", r.rank(i), w)
+			}
+			out.Warnings = append(out.Warnings, w)
+		}
+		for _, s := range r.Sources {
+			if out.SourceFiles[s.Name] == "" {
+				out.SourceFiles[s.Name] = r.SourceFiles[s.Name]
+				out.Sources = append(out.Sources, s)
+			}
+		}
+	}
+	out.Recording = mergeRecordings(runs)
+	return out, nil
+}
+
+// machine is a topology without the CPUs that one process may not use: launchers
+// give each rank its own.
+func machine(tree json.RawMessage) json.RawMessage {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(tree, &fields) != nil {
+		return tree
+	}
+	delete(fields, "blocked")
+	out, err := json.Marshal(fields)
+	if err != nil {
+		return tree
+	}
+	return out
+}
+
+// rank returns the rank a run says it is, and otherwise its place in the list.
+func (r *Run) rank(place int) int {
+	if r.Recording != nil && r.Recording.Rank != nil {
+		return *r.Recording.Rank
+	}
+	return place
+}
+
+// mergeTables joins the tables of each name.
+func mergeTables(runs []*Run, hosts bool) ([]*table.Table, error) {
+	var names []string
+	for _, r := range runs {
+		for _, t := range r.Contents {
+			if !slices.Contains(names, t.Name) {
+				names = append(names, t.Name)
+			}
+		}
+	}
+	var out []*table.Table
+	for _, name := range names {
+		var parts []*table.Table
+		for i, r := range runs {
+			t := r.Table(name)
+			if t == nil {
+				continue
+			}
+			labelled, err := label(t, r, r.rank(i), hosts)
+			if err != nil {
+				return nil, err
+			}
+			parts = append(parts, labelled)
+		}
+		all, err := table.Concat(name, parts)
+		if err != nil {
+			return nil, fmt.Errorf("merge table %s: %w", name, err)
+		}
+		out = append(out, all)
+	}
+	return out, nil
+}
+
+// label adds the columns that say which run a row is from. Clocks of different
+// hosts are brought together by the time of day.
+func label(t *table.Table, r *Run, rank int, hosts bool) (*table.Table, error) {
+	columns := slices.Clone(t.Columns())
+	if t.Column("rank") == nil {
+		ranks := make([]int64, t.Rows())
+		for i := range ranks {
+			ranks[i] = int64(rank)
+		}
+		columns = append(columns, table.Ints("rank", "", table.Measured, ranks, nil))
+	}
+	if hosts && t.Column("host") == nil {
+		columns = append(columns, table.Categories("host", table.Measured, make([]uint32, t.Rows()), []string{r.Origin.Host}, nil))
+	}
+	if hosts && r.Recording != nil {
+		for i, c := range columns {
+			if (c.Name == "time" || c.Name == "end") && c.Kind == table.Time {
+				moved := *c
+				moved.Base += uint64(r.Recording.ClockOffset)
+				columns[i] = &moved
+			}
+		}
+	}
+	return table.New(t.Name, columns)
+}
+
+// mergeRecordings adds up what the recordings say; nil unless all say something.
+func mergeRecordings(runs []*Run) *Recording {
+	if slices.ContainsFunc(runs, func(r *Run) bool { return r.Recording == nil }) {
+		return nil
+	}
+	sum := *runs[0].Recording
+	sum.Rank, sum.Addresses, sum.Model = nil, nil, nil
+	var signals []string
+	for i, r := range runs {
+		d := r.Recording
+		if d.Addresses != nil && sum.Addresses == nil {
+			sum.Addresses = map[string]int{}
+		}
+		for label, n := range d.Addresses {
+			sum.Addresses[label] += n
+		}
+		sum.addModel(d.Model)
+		if d.Signal != "" {
+			signals = append(signals, fmt.Sprintf("%s (rank %d)", d.Signal, r.rank(i)))
+		}
+		if i == 0 {
+			continue
+		}
+		sum.Seconds, sum.Status = max(sum.Seconds, d.Seconds), max(sum.Status, d.Status)
+		sum.User, sum.System = sum.User+d.User, sum.System+d.System
+		sum.Samples, sum.Touches = sum.Samples+d.Samples, sum.Touches+d.Touches
+		sum.Lost, sum.Throttled, sum.Damaged = sum.Lost+d.Lost, sum.Throttled+d.Throttled, sum.Damaged+d.Damaged
+		sum.Truncated += d.Truncated
+		sum.LostTouches += d.LostTouches
+		sum.Kernel, sum.Other = sum.Kernel+d.Kernel, sum.Other+d.Other
+	}
+	sum.Signal = strings.Join(signals, ", ")
+	return &sum
+}
+
+// addModel adds up estimated levels. Ranks of one program are modelled alike; if
+// they are not, the first machine is named.
+func (r *Recording) addModel(m *Model) {
+	if m == nil {
+		return
+	}
+	if r.Model == nil {
+		r.Model = &Model{Topology: m.Topology, Method: m.Method, Levels: map[string]int{}}
+	}
+	for level, n := range m.Levels {
+		r.Model.Levels[level] += n
+	}
+}

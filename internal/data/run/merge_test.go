@@ -1,0 +1,58 @@
+package run
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/data/table"
+)
+
+// ranked is a recording of a few samples.
+func ranked(t *testing.T, host string, tree string, rank int, offset int64, times ...uint64) *Run {
+	t.Helper()
+	samples, err := table.New("samples", []*table.Column{table.Times("time", "ns", table.Measured, times, nil), table.Ints("cpu", "", table.Measured, make([]int64, len(times)), nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Run{Path: host, Contents: []*table.Table{samples}, Tree: json.RawMessage(tree), Manifest: Manifest{Kind: kind.Samples, Origin: kind.Origin{Host: host}, Warnings: []string{"w"},
+		Recording: &Recording{Rank: &rank, ClockOffset: offset, Samples: len(times), Addresses: map[string]int{"direct": len(times)}}}}
+}
+
+func TestMerge(t *testing.T) {
+	a := ranked(t, "one", `{"cpus":2,"blocked":"1"}`, 3, 1000, 5, 6)
+	b := ranked(t, "one", `{"blocked":"0","cpus":2}`, 0, 1000, 4)
+	got, err := Merge([]*Run{a, b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples := got.Table("samples")
+	if samples.Rows() != 3 || samples.Column("rank").Text(0) != "3" || samples.Column("rank").Text(2) != "0" || samples.Column("host") != nil || samples.Column("time").Text(0) != "1" {
+		t.Errorf("rank %s, time %s", samples.Column("rank").Text(0), samples.Column("time").Text(0))
+	}
+	if all := strings.Join(got.Warnings, "|"); all != "rank 3: w|rank 0: w" {
+		t.Errorf("warnings %q", all)
+	}
+	if d := got.Recording; d.Samples != 3 || d.Addresses["direct"] != 3 || d.Rank != nil {
+		t.Errorf("%+v", d)
+	}
+	// Another host has another clock, and may be another machine.
+	c := ranked(t, "two", `{"cpus":4}`, 1, 500, 506)
+	if got, err = Merge([]*Run{a, c}); err != nil {
+		t.Fatal(err)
+	}
+	samples = got.Table("samples")
+	if samples.Column("host").Text(2) != "two" || samples.Column("time").Text(2) != "1" || !strings.Contains(strings.Join(got.Warnings, "|"), "another kind of machine (two)") {
+		t.Errorf("host %s, time %s, warnings %v", samples.Column("host").Text(2), samples.Column("time").Text(2), got.Warnings)
+	}
+	if err := got.Write(filepath.Join(t.TempDir(), "all.isobath"), false); err != nil {
+		t.Error(err)
+	}
+	c.Kind = kind.Trace
+	if _, err := Merge([]*Run{a, c}); err == nil {
+		t.Error("a trace was merged with samples")
+	}
+}

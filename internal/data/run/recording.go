@@ -1,0 +1,107 @@
+package run
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/isobath/isobath/internal/data/source"
+	"github.com/isobath/isobath/internal/data/table"
+)
+
+// Recording is what a run that we recorded says about how that went.
+type Recording struct {
+	Mode string `json:"mode"` // "PEBS", "IBS", "SPE" or "timer"
+	// Why says why a better way of sampling was not possible.
+	Why    []string `json:"why,omitempty"`
+	Event  string   `json:"event"`
+	Period uint64   `json:"period"` // of the event, in its unit
+	// Weight is what one sample stands for.
+	Weight string `json:"weight"`
+	Rank   *int   `json:"rank,omitempty"` // of an MPI program
+
+	// ClockOffset is what to add to times of the samples, which count from the
+	// start of the machine, to get nanoseconds since 1970.
+	ClockOffset int64 `json:"clock_offset"`
+
+	Ended   string  `json:"ended"`            // how the recording ended
+	Signal  string  `json:"signal,omitempty"` // that ended the program
+	Status  int     `json:"status"`
+	Seconds float64 `json:"seconds"`
+	User    float64 `json:"user_seconds"`
+	System  float64 `json:"system_seconds"`
+
+	Samples int `json:"samples"`
+	// Addresses counts samples by how their address was found or why not.
+	Addresses map[string]int `json:"addresses,omitempty"`
+	Touches   int            `json:"first_touches"`
+	// Kernel and Other count samples of hardware that were left out: taken in
+	// the kernel, and of operations without a memory access.
+	Kernel int `json:"kernel,omitempty"`
+	Other  int `json:"without_access,omitempty"`
+
+	Lost      uint64 `json:"lost"`
+	Throttled uint64 `json:"throttled"`
+	Damaged   uint64 `json:"damaged"`
+	Truncated uint64 `json:"truncated,omitempty"` // times that a unit's own buffer was full
+	// LostTouches are page faults that found their buffer full.
+	LostTouches uint64 `json:"lost_touches,omitempty"`
+	Heap        *Heap  `json:"heap,omitempty"`
+
+	// Model says how levels were estimated; nil if they were not.
+	Model *Model `json:"model,omitempty"`
+
+	Machine     System            `json:"machine"`
+	Environment map[string]string `json:"environment,omitempty"`
+	Modules     []Module          `json:"modules,omitempty"`
+}
+
+// Heap is what the allocation log says about itself.
+type Heap struct {
+	Threshold   int64  `json:"threshold"`
+	Allocations int    `json:"allocations"`
+	Missed      uint64 `json:"missed"` // entries that found the log full
+	// Absent says why there is no log.
+	Absent string `json:"absent,omitempty"`
+}
+
+// Model is an estimate of what was not measured.
+type Model struct {
+	Topology string         `json:"topology"` // the machine that is modelled
+	Method   string         `json:"method"`
+	Levels   map[string]int `json:"levels"` // samples
+}
+
+// System is the machine a recording was made on.
+type System struct {
+	Kernel    string `json:"kernel,omitempty"`
+	Processor string `json:"processor,omitempty"`
+	Arch      string `json:"arch,omitempty"`
+	Memory    uint64 `json:"memory,omitempty"` // bytes
+	Pages     string `json:"huge_pages,omitempty"`
+	Balancing string `json:"numa_balancing,omitempty"`
+}
+
+// Module is a program or library in which samples were taken.
+type Module struct {
+	Path    string `json:"path"`
+	BuildID string `json:"build_id,omitempty"`
+	Samples int    `json:"samples"`
+}
+
+// FindSources looks below the roots for the source files that the tables name.
+func (r *Run) FindSources(roots []string) {
+	r.SourceFiles = map[string]string{}
+	for _, t := range r.Contents {
+		file := t.Column("file")
+		if file == nil || file.Kind != table.Category {
+			continue
+		}
+		for name, m := range source.Find(file.Dict, roots) {
+			if r.SourceFiles[name] == "" {
+				r.SourceFiles[name] = m.File
+				r.Sources = append(r.Sources, SourceEntry{Name: name, Found: string(m.How)})
+			}
+		}
+	}
+	slices.SortFunc(r.Sources, func(a, b SourceEntry) int { return strings.Compare(a.Name, b.Name) })
+}

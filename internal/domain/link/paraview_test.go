@@ -1,0 +1,398 @@
+package link
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/domain/mesh"
+	"github.com/isobath/isobath/internal/engine/kernel"
+	"github.com/isobath/isobath/internal/engine/query"
+	"github.com/isobath/isobath/internal/formats"
+)
+
+// result is one line of testdata/viewer.py.
+type result struct {
+	What       string       `json:"what"`
+	Times      int          `json:"times"`
+	Mode       string       `json:"mode"`
+	Iteration  int64        `json:"iteration"`
+	Physics    bool         `json:"physics"`
+	LatencySum []*float64   `json:"latency_sum"`
+	Samples    any          `json:"samples"`
+	Counts     mesh.Counts  `json:"counts"`
+	Cells      []int        `json:"cells"`
+	Heard      bool         `json:"heard"`
+	Echoed     bool         `json:"echoed"`
+	Levels     [][]*float64 `json:"levels"`
+}
+
+// viewer is a running ParaView.
+type viewer struct {
+	t    *testing.T
+	in   io.Writer
+	out  *bufio.Scanner
+	cmd  *exec.Cmd
+	text strings.Builder
+}
+
+func startViewer(t *testing.T, tokenFile, png string, args ...string) *viewer {
+	t.Helper()
+	pvpython := test.Peer(t, "pvpython", "paraview")
+	xvfb := test.Peer(t, "xvfb-run", "xvfb")
+	// Without a display this build of ParaView crashes even when it draws off
+	// screen, so it runs under a virtual one.
+	all := append([]string{"-a", "-s", "-screen 0 800x600x24", pvpython, "--force-offscreen-rendering", "testdata/viewer.py"}, args...)
+	v := &viewer{t: t, cmd: exec.Command(xvfb, all...)}
+	v.cmd.Env = append(os.Environ(), "ISOBATH_LINK="+tokenFile, "ISOBATH_PNG="+png, "PYTHONDONTWRITEBYTECODE=1",
+		"ISOBATH_CLIENTS="+filepath.Join(test.Root(), "clients"))
+	v.cmd.Stderr = &v.text
+	in, err := v.cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := v.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	startGroup(t, v.cmd)
+	v.in, v.out = in, bufio.NewScanner(out)
+	v.out.Buffer(nil, 64<<20)
+	return v
+}
+
+// startGroup starts a program under xvfb-run in a process group of its own and
+// ends the whole group with the test: xvfb-run leaves its children behind.
+func startGroup(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		_ = cmd.Wait()
+	})
+}
+
+// next returns the next result; what must be as expected.
+func (v *viewer) next(what string) result {
+	v.t.Helper()
+	for v.out.Scan() {
+		text, ok := strings.CutPrefix(v.out.Text(), "RESULT ")
+		if !ok {
+			continue
+		}
+		var r result
+		if err := json.Unmarshal([]byte(text), &r); err != nil {
+			v.t.Fatal(err)
+		}
+		if r.What != what {
+			v.t.Fatalf("ParaView says %q, want %q", r.What, what)
+		}
+		return r
+	}
+	_ = v.cmd.Wait()
+	v.t.Fatalf("ParaView ended before %q: %s", what, v.text.String())
+	return result{}
+}
+
+// serveFile serves a session and writes its token file; stop ends it.
+func serveFile(t *testing.T, s *Session, tokenFile string) (stop func()) {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := NewToken()
+	if err := WriteToken(tokenFile, ln.Addr().String(), token); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- NewServer(s, token, slog.New(slog.DiscardHandler)).Serve(ctx, ln) }()
+	return func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestParaView opens the LULESH dumps in ParaView, unchanged, with the real
+// samples of a LULESH run: fields in three modes are those the command prints,
+// a selection made elsewhere arrives, cells picked there select samples here,
+// and a restart of the program is survived.
+func TestParaView(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(test.Shared(t, "mesh/lulesh"), "lulesh_c*.vtk"))
+	if err != nil || len(files) != 5 {
+		t.Fatal(files, err)
+	}
+	samples := test.Shared(t, "samples/lulesh_legacy")
+	test.Peer(t, "pvpython", "paraview")
+	binary := filepath.Join(t.TempDir(), "isobath")
+	if out, err := exec.Command("go", "build", "-o", binary, "github.com/isobath/isobath/cmd/isobath").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	newSession := func() *Session {
+		set, err := dataset.Open(context.Background(), samples, dataset.Options{Options: formats.Options{L1Latency: -1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { set.Close() })
+		series, err := mesh.Open(files...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		view, err := mesh.NewView(series, set.Table, mesh.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return NewSession(set.Table, set.Engine, Mesh{Name: "lulesh", View: view})
+	}
+	dir := t.TempDir()
+	tokenFile, png := filepath.Join(dir, "link"), filepath.Join(dir, "view.png")
+	session := newSession()
+	stop := serveFile(t, session, tokenFile)
+	v := startViewer(t, tokenFile, png, append([]string{"lulesh"}, files...)...)
+	if r := v.next("opened"); r.Times != 5 {
+		t.Errorf("ParaView sees %d time steps", r.Times)
+	}
+	used := map[string]int{}
+	for _, mode := range []string{"all", "upto", "only"} {
+		for _, iteration := range []int64{60, 180, 300, 420, 540} {
+			r := v.next("field")
+			if r.Mode != mode || r.Iteration != iteration || !r.Physics {
+				t.Fatalf("%s at %d (physics %v), want %s at %d", r.Mode, r.Iteration, r.Physics, mode, iteration)
+			}
+			used[mode] += r.Counts.Used
+			compareWithVerb(t, binary, samples, files, r)
+		}
+	}
+	if used["only"] == 0 || used["all"] <= used["upto"] {
+		t.Errorf("samples used: %v", used)
+	}
+	p := v.next("picked")
+	if got := fmt.Sprint(session.Cells("lulesh")); got != fmt.Sprint(p.Cells) || len(p.Cells) == 0 {
+		t.Errorf("picked %v in ParaView, %s here", p.Cells, got)
+	}
+	if !p.Heard || p.Echoed {
+		t.Errorf("heard by the other viewer: %v, echoed to the first: %v", p.Heard, p.Echoed)
+	}
+	if rows, _, err := session.Rows(context.Background()); err != nil || float64(rows.Count()) != p.Samples {
+		t.Errorf("%d samples selected, ParaView was told %v", rows.Count(), p.Samples)
+	}
+	if text, _ := session.Text(); !strings.HasPrefix(text, "cpu in 0..10 & rows \"cells ") {
+		t.Errorf("the pick changed the ranges to %s", text)
+	}
+	if info, err := os.Stat(png); err != nil || info.Size() < 5000 {
+		t.Errorf("picture: %v", err)
+	}
+	v.next("restart")
+	stop()
+	stop = serveFile(t, newSession(), tokenFile)
+	defer stop()
+	fmt.Fprintln(v.in, "go on")
+	again := v.next("again")
+	sum := 0.0
+	for _, x := range again.LatencySum {
+		if x != nil {
+			sum += *x
+		}
+	}
+	if sum == 0 {
+		t.Error("no field after the restart")
+	}
+}
+
+// TestParaViewWindow starts the program with a window: a selection made here
+// arrives there by itself.
+func TestParaViewWindow(t *testing.T) {
+	paraview, xvfb := test.Peer(t, "paraview", "paraview"), test.Peer(t, "xvfb-run", "xvfb")
+	file := filepath.Join(test.Shared(t, "mesh/lulesh"), "lulesh_c0540.vtk")
+	session := threeSamples(t, file)
+	dir := t.TempDir()
+	tokenFile, out := filepath.Join(dir, "link"), filepath.Join(dir, "out")
+	defer serveFile(t, session, tokenFile)()
+	cmd := exec.Command(xvfb, "-a", "-s", "-screen 0 800x600x24", paraview, "--script=testdata/window.py")
+	cmd.Env = append(os.Environ(), "ISOBATH_LINK="+tokenFile, "ISOBATH_DUMPS="+file, "ISOBATH_OUT="+out, "PYTHONDONTWRITEBYTECODE=1",
+		"ISOBATH_CLIENTS="+filepath.Join(test.Root(), "clients"), "HOME="+dir)
+	startGroup(t, cmd)
+	waitFor(t, out, "ready")
+	if _, n, err := session.SetWhere(context.Background(), "latency > 3", "page"); err != nil || n != 2 {
+		t.Fatal(n, err)
+	}
+	waitFor(t, out, "field rev=2 used=2")
+}
+
+// waitFor waits until a file has a line. ParaView takes a minute to start where
+// others need the processor.
+func waitFor(t *testing.T, path, line string) {
+	t.Helper()
+	for range 6000 {
+		text, _ := os.ReadFile(path)
+		if slices.Contains(strings.Split(string(text), "\n"), line) {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	text, _ := os.ReadFile(path)
+	t.Fatalf("no line %q after ten minutes: %s", line, text)
+}
+
+// threeSamples is a session of three samples on a mesh.
+func threeSamples(t *testing.T, file string) *Session {
+	t.Helper()
+	series, err := mesh.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab, err := table.New("samples", []*table.Column{{Name: "cell", Data: []int64{0, 1, 7999}}, {Name: "latency", Data: []int64{3, 4, 5}},
+		{Name: "iteration", Data: []int64{1, 2, 3}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	view, err := mesh.NewView(series, tab, mesh.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewSession(tab, kernel.New(query.Data{Table: tab}, kernel.Options{}), Mesh{Name: "lulesh", View: view})
+}
+
+// TestParaViewScript runs the script as a user does, for a picture.
+func TestParaViewScript(t *testing.T) {
+	file := filepath.Join(test.Shared(t, "mesh/lulesh"), "lulesh_c0540.vtk")
+	pvpython, xvfb := test.Peer(t, "pvpython", "paraview"), test.Peer(t, "xvfb-run", "xvfb")
+	tokenFile, png := filepath.Join(t.TempDir(), "link"), filepath.Join(t.TempDir(), "out.png")
+	defer serveFile(t, threeSamples(t, file), tokenFile)()
+	cmd := exec.Command(xvfb, "-a", "-s", "-screen 0 800x600x24", pvpython, "--force-offscreen-rendering",
+		filepath.Join(test.Root(), "clients", "paraview_isobath.py"), file, "--mode", "all", "--field", "latency_max", "--png", png)
+	cmd.Env = append(os.Environ(), "ISOBATH_LINK="+tokenFile, "PYTHONDONTWRITEBYTECODE=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if info, err := os.Stat(png); err != nil || info.Size() < 3000 {
+		t.Errorf("picture: %v", err)
+	}
+}
+
+// compareWithVerb checks a field ParaView shows against `isobath mesh --json`.
+func compareWithVerb(t *testing.T, binary, samples string, files []string, r result) {
+	t.Helper()
+	args := []string{"mesh", samples, "--field", "latency_sum", "--mode", r.Mode, "--iteration", fmt.Sprint(r.Iteration),
+		"--where", "cpu in 0..10", "--json", "--values"}
+	for _, f := range files {
+		args = append(args, "--mesh", f)
+	}
+	out, err := exec.Command(binary, args...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want struct {
+		Values []*float64  `json:"values"`
+		Counts mesh.Counts `json:"counts"`
+	}
+	if err := json.Unmarshal(out, &want); err != nil {
+		t.Fatal(err)
+	}
+	if r.Counts != want.Counts {
+		t.Errorf("%s at %d: counts %+v, the command has %+v", r.Mode, r.Iteration, r.Counts, want.Counts)
+	}
+	if len(r.LatencySum) != len(want.Values) {
+		t.Fatalf("%d values, the command has %d", len(r.LatencySum), len(want.Values))
+	}
+	for i, w := range want.Values {
+		if got := r.LatencySum[i]; (got == nil) != (w == nil) || got != nil && *got != *w {
+			t.Fatalf("%s at %d, cell %d: ParaView shows %v, the command prints %v", r.Mode, r.Iteration, i, deref(got), deref(w))
+		}
+	}
+}
+
+func deref(p *float64) float64 {
+	if p == nil {
+		return math.NaN()
+	}
+	return *p
+}
+
+// TestParaViewLevels shows samples on a mesh with refinement levels: one sample
+// in every cell whose indices add up to a multiple of three, on its own level.
+func TestParaViewLevels(t *testing.T) {
+	file := test.Shared(t, "mesh/vtk/AMR/HierarchicalBoxDataset.v1.1.vthb")
+	series, err := mesh.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := series.Mesh(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cols [4][]int64
+	var want [][]float64
+	for l := range m.Levels {
+		var level []float64
+		for _, b := range m.Levels[l].Boxes {
+			for k := b.Lo[2]; k <= b.Hi[2]; k++ {
+				for j := b.Lo[1]; j <= b.Hi[1]; j++ {
+					for i := b.Lo[0]; i <= b.Hi[0]; i++ {
+						hit := (i+j+k)%3 == 0
+						level = append(level, 0)
+						if hit {
+							level[len(level)-1] = 1
+							for c, v := range []int{i, j, k, l} {
+								cols[c] = append(cols[c], int64(v))
+							}
+						}
+					}
+				}
+			}
+		}
+		want = append(want, level)
+	}
+	var columns []*table.Column
+	for c, name := range []string{"x", "y", "z", "amr_level"} {
+		columns = append(columns, &table.Column{Name: name, Data: cols[c]})
+	}
+	tab, err := table.New("samples", columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	view, err := mesh.NewView(series, tab, mesh.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	tokenFile := filepath.Join(dir, "link")
+	stop := serveFile(t, NewSession(tab, kernel.New(query.Data{Table: tab}, kernel.Options{}), Mesh{Name: "amr", View: view}), tokenFile)
+	defer stop()
+	v := startViewer(t, tokenFile, filepath.Join(dir, "view.png"), "amr", file)
+	r := v.next("levels")
+	if len(r.Levels) != len(want) {
+		t.Fatalf("%d levels, want %d", len(r.Levels), len(want))
+	}
+	for l := range want {
+		var got []float64
+		for _, x := range r.Levels[l] {
+			got = append(got, deref(x))
+		}
+		if !slices.Equal(got, want[l]) {
+			t.Errorf("level %d differs in ParaView", l)
+		}
+	}
+}

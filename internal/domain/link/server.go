@@ -1,0 +1,366 @@
+package link
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/isobath/isobath/internal/domain/mesh"
+)
+
+// Limits of a server.
+const (
+	maxClients   = 16
+	helloTimeout = 5 * time.Second
+	writeTimeout = 10 * time.Second
+	pushInterval = 50 * time.Millisecond // at most 20 changes a second
+)
+
+// Server answers viewers about one session.
+type Server struct {
+	session *Session
+	token   string
+	log     *slog.Logger
+
+	mu      sync.Mutex
+	clients map[*client]bool
+	next    int
+	joined  func() // a viewer came or went
+}
+
+// NewServer makes a server that admits clients with the token.
+func NewServer(s *Session, token string, log *slog.Logger) *Server {
+	return &Server{session: s, token: token, log: log, clients: map[*client]bool{}}
+}
+
+// Viewers names the programs that are connected, in order.
+func (s *Server) Viewers() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	names := []string{}
+	for c := range s.clients {
+		names = append(names, c.name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// OnJoin calls f whenever a viewer comes or goes. It must be set before Serve.
+func (s *Server) OnJoin(f func()) { s.joined = f }
+
+// NewToken returns 128 random bits as text.
+func NewToken() string {
+	b := make([]byte, 16)
+	_, _ = rand.Read(b) // never fails: see crypto/rand
+	return hex.EncodeToString(b)
+}
+
+// WriteToken writes address and token to a file only the user can read, whole
+// or not at all. Clients read it: a token on a command line is seen by others.
+func WriteToken(path, addr, token string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".token-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(f, "%s\n%s\n", addr, token)
+	if err := errors.Join(err, f.Close()); err != nil {
+		os.Remove(f.Name())
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// conn is a connection that carries whole frames.
+type conn interface {
+	read(ctx context.Context) (*request, error)
+	write(frame []byte) error
+	close()
+}
+
+// Serve accepts viewers on a listener until the context ends.
+func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
+	stop := context.AfterFunc(ctx, func() { ln.Close() })
+	defer stop()
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for {
+		c, err := ln.Accept()
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		wg.Go(func() { s.handle(ctx, &stream{c: c, r: bufio.NewReaderSize(c, 32<<10)}) })
+	}
+}
+
+// ServeHTTP carries the same frames as binary WebSocket messages. Pages of
+// other origins are refused.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c, err := websocket.Accept(w, r, nil)
+	if err != nil {
+		return // Accept has answered
+	}
+	c.SetReadLimit(maxBytes + maxHeader)
+	s.handle(r.Context(), &socket{c: c})
+}
+
+// stream is a TCP connection.
+type stream struct {
+	c net.Conn
+	r *bufio.Reader
+}
+
+func (s *stream) read(ctx context.Context) (*request, error) {
+	if d, ok := ctx.Deadline(); ok {
+		_ = s.c.SetReadDeadline(d)
+		defer func() { _ = s.c.SetReadDeadline(time.Time{}) }()
+	}
+	stop := context.AfterFunc(ctx, func() { _ = s.c.SetReadDeadline(time.Unix(1, 0)) })
+	defer stop()
+	return readFrame(s.r)
+}
+
+func (s *stream) write(frame []byte) error {
+	_ = s.c.SetWriteDeadline(time.Now().Add(writeTimeout))
+	_, err := s.c.Write(frame)
+	return err
+}
+
+func (s *stream) close() { s.c.Close() }
+
+// socket is a WebSocket connection.
+type socket struct{ c *websocket.Conn }
+
+func (s *socket) read(ctx context.Context) (*request, error) {
+	_, msg, err := s.c.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return readMessage(msg)
+}
+
+func (s *socket) write(frame []byte) error {
+	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+	defer cancel()
+	return s.c.Write(ctx, websocket.MessageBinary, frame)
+}
+
+func (s *socket) close() { _ = s.c.Close(websocket.StatusNormalClosure, "") }
+
+// client is one connected viewer.
+type client struct {
+	s    *Server
+	conn conn
+	id   string
+	name string
+
+	writeMu sync.Mutex
+	push    chan Change // the newest change not yet sent
+}
+
+func (s *Server) handle(ctx context.Context, c conn) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer c.close()
+	cl := &client{s: s, conn: c, push: make(chan Change, 1)}
+	if err := cl.hello(ctx); err != nil {
+		return
+	}
+	defer s.leave(cl)
+	s.log.Info("viewer joined", "client", cl.id, "program", cl.name)
+	s.tell()
+	var stop func()
+	defer func() {
+		if stop != nil {
+			stop()
+		}
+	}()
+	for {
+		r, err := c.read(ctx)
+		if err != nil {
+			cl.badFrame(err)
+			return
+		}
+		if r.Type == "subscribe" && stop == nil {
+			stop = s.session.Watch(cl.note)
+			go cl.pushChanges(ctx)
+		}
+		if r.Re != 0 { // an answer to a ping of ours
+			continue
+		}
+		if err := cl.answer(ctx, r); err != nil {
+			return
+		}
+	}
+}
+
+// badFrame tells the client what was wrong before the connection closes: after
+// a bad frame its bytes have lost their meaning.
+func (c *client) badFrame(err error) {
+	var f *fault
+	if errors.As(err, &f) {
+		_ = c.send(&reply{header: map[string]any{"type": "error", "code": f.code, "message": f.message}})
+	}
+}
+
+// hello admits a client: the first frame must come soon and carry the token.
+func (c *client) hello(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, helloTimeout)
+	defer cancel()
+	r, err := c.conn.read(limited)
+	if err != nil {
+		return err // not ours: say nothing
+	}
+	refuse := func(code, text string) error {
+		_ = c.send(&reply{header: map[string]any{"type": "error", "re": r.ID, "code": code, "message": text}})
+		return errClose
+	}
+	switch {
+	case r.Type != "hello":
+		return refuse("auth", "the first message must be hello")
+	case subtle.ConstantTimeCompare([]byte(r.Token), []byte(c.s.token)) != 1:
+		return refuse("auth", "wrong token; read it from the token file of the running program")
+	case r.Proto != Proto:
+		return refuse("proto", fmt.Sprintf("protocol %d; this program speaks %d", r.Proto, Proto))
+	case !c.s.join(c, r.Client):
+		return refuse("busy", fmt.Sprintf("%d viewers are connected; close one", maxClients))
+	}
+	return c.send(c.welcome(r))
+}
+
+func (s *Server) join(c *client, name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.clients) >= maxClients {
+		return false
+	}
+	s.next++
+	c.id, c.name = fmt.Sprintf("c%d", s.next), name
+	s.clients[c] = true
+	return true
+}
+
+func (s *Server) leave(c *client) {
+	s.mu.Lock()
+	delete(s.clients, c)
+	s.mu.Unlock()
+	s.log.Info("viewer left", "client", c.id)
+	s.tell()
+}
+
+func (s *Server) tell() {
+	if s.joined != nil {
+		s.joined()
+	}
+}
+
+func (c *client) send(p *reply) error {
+	frame, err := p.encode()
+	if err != nil {
+		return err
+	}
+	c.writeMu.Lock()
+	defer c.writeMu.Unlock()
+	return c.conn.write(frame)
+}
+
+// note remembers the newest change; an older one that was not sent is dropped.
+func (c *client) note(ch Change) {
+	if ch.Origin == c.id {
+		return
+	}
+	for {
+		select {
+		case c.push <- ch:
+			return
+		default:
+		}
+		select {
+		case old := <-c.push:
+			if old.Rev > ch.Rev {
+				ch = old
+			}
+		default:
+		}
+	}
+}
+
+func (c *client) pushChanges(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case ch := <-c.push:
+			err := c.send(&reply{header: map[string]any{"type": "changed", "rev": ch.Rev, "origin": ch.Origin, "why": ch.Why, "samples": ch.Samples}})
+			if err != nil {
+				c.conn.close()
+				return
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pushInterval):
+		}
+	}
+}
+
+func (c *client) welcome(r *request) *reply {
+	s := c.s.session
+	var meshes []map[string]any
+	for _, m := range s.meshes {
+		if d := describe(&m); d != nil {
+			meshes = append(meshes, d)
+		}
+	}
+	var columns []string
+	for _, col := range s.table.Columns() {
+		columns = append(columns, col.Name)
+	}
+	return &reply{header: map[string]any{
+		"type": "welcome", "re": r.ID, "proto": Proto, "client_id": c.id, "rev": s.Rev(),
+		"fields": []string{"latency_sum", "samples", "latency_avg", "latency_max"}, "modes": []mesh.Mode{mesh.All, mesh.UpTo, mesh.Only},
+		"columns": columns, "meshes": meshes, "max_header": maxHeader, "max_bytes": maxBytes,
+	}}
+}
+
+// describe is a mesh as welcome lists it.
+func describe(m *Mesh) map[string]any {
+	series := m.View.Series
+	p, err := m.View.At(len(series.Steps) - 1)
+	if err != nil {
+		return nil
+	}
+	domains, levels := 0, []map[string]int{}
+	for _, part := range p.Space.Parts {
+		domains = max(domains, part.Domain+1)
+		if part.Domain == 0 {
+			levels = append(levels, map[string]int{"level": part.Level, "cells": part.Cells})
+		}
+	}
+	iterations := make([]int64, len(series.Steps))
+	for i, st := range series.Steps {
+		iterations[i] = st.Iteration
+	}
+	d := map[string]any{"name": m.Name, "levels": levels, "domains": domains, "iterations": iterations, "cells": p.Space.Cells}
+	if dims := p.Space.Parts[0].Dims; len(p.Space.Parts) == 1 && dims != ([3]int{}) {
+		d["dims"] = dims
+	}
+	return d
+}

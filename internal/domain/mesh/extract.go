@@ -1,0 +1,285 @@
+package mesh
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/isobath/isobath/internal/data/grid"
+)
+
+// Shell is what a page draws of a mesh: triangles that know their cell, and
+// lines. Numbers refer to Positions; cells count through the whole mesh.
+type Shell struct {
+	Positions []float32 // x, y, z of each vertex
+	Triangles []uint32  // three vertices each
+	Cells     []uint32  // the cell of each triangle
+	Edges     []uint32  // two vertices each: the outlines of the cells' faces
+	Features  []uint32  // the edges where sides meet at an angle, or end
+	Polygons  int       // faces before they were cut into triangles
+}
+
+// Surface extracts the outside of the kept cells: every face that only one of
+// them has, and cells that are faces themselves. keep nil keeps all; it is
+// indexed by cell of the whole mesh.
+func Surface(m *grid.Mesh, keep []bool) *Shell {
+	b := newShellBuilder()
+	first := 0
+	for i := range m.Blocks {
+		g := m.Blocks[i].Grid
+		n := g.NumCells()
+		var part []bool
+		if keep != nil {
+			part = keep[first : first+n]
+		}
+		b.block(g, first)
+		outside(g, part, func(cell int, face []int32) { b.polygon(cell, face) })
+		first += n
+	}
+	return b.shell()
+}
+
+// faceRef is one face of a cell in the table that finds faces twice seen.
+type faceRef struct {
+	key  uint64 // of its sorted points
+	cell int32
+	face int32
+	next int32 // in the chain of its lowest point, -1 at the end
+}
+
+// outside visits the faces that belong to one kept cell only. Faces are
+// chained by their lowest point and cancel in pairs; a chain is a dozen long.
+func outside(g *grid.Grid, keep []bool, visit func(cell int, face []int32)) {
+	head := make([]int32, g.NumPoints())
+	for i := range head {
+		head[i] = -1
+	}
+	var refs []faceRef
+	free := int32(-1)
+	var scratch grid.Scratch
+	var sorted []int32
+	each := func(c int, do func(k int, f []int32)) {
+		k := 0
+		g.CellFaces(c, &scratch, func(f []int32) {
+			do(k, f)
+			k++
+		})
+	}
+	var buf []int32
+	for c := range g.NumCells() {
+		if keep != nil && !keep[c] {
+			continue
+		}
+		if t, ids := g.Cell(c, buf); t.Dim() == 2 {
+			flatCell(t, ids, func(f []int32) { visit(c, f) })
+			continue
+		}
+		each(c, func(k int, f []int32) {
+			if len(f) < 3 {
+				return
+			}
+			sorted = append(sorted[:0], f...)
+			slices.Sort(sorted)
+			key := faceKey(sorted)
+			low := sorted[0]
+			for at, prev := head[low], int32(-1); at >= 0; prev, at = at, refs[at].next {
+				if refs[at].key != key {
+					continue
+				}
+				if prev < 0 { // the second cell with this face: both go
+					head[low] = refs[at].next
+				} else {
+					refs[prev].next = refs[at].next
+				}
+				refs[at].next, free = free, at
+				return
+			}
+			r := faceRef{key: key, cell: int32(c), face: int32(k), next: head[low]}
+			if free >= 0 {
+				head[low], free = free, refs[free].next
+				refs[head[low]] = r
+			} else {
+				head[low] = int32(len(refs))
+				refs = append(refs, r)
+			}
+		})
+	}
+	left := []faceRef{}
+	for _, at := range head {
+		for ; at >= 0; at = refs[at].next {
+			left = append(left, refs[at])
+		}
+	}
+	slices.SortFunc(left, func(a, b faceRef) int { return cmp.Or(int(a.cell)-int(b.cell), int(a.face)-int(b.face)) })
+	for i := 0; i < len(left); {
+		c := left[i].cell
+		each(int(c), func(k int, f []int32) {
+			if i < len(left) && left[i].cell == c && left[i].face == int32(k) {
+				visit(int(c), f)
+				i++
+			}
+		})
+	}
+}
+
+// faceKey mixes sorted point numbers to 64 bits.
+func faceKey(ids []int32) uint64 {
+	h := uint64(len(ids)) * 0x9e3779b97f4a7c15
+	for _, id := range ids {
+		h ^= uint64(uint32(id))
+		h *= 0xff51afd7ed558ccd
+		h ^= h >> 32
+	}
+	return h
+}
+
+// flatCell visits the polygons of a two-dimensional cell.
+func flatCell(t grid.CellType, ids []int32, visit func([]int32)) {
+	t, ids = grid.Linear(t, ids)
+	switch t {
+	case grid.Pixel:
+		visit([]int32{ids[0], ids[1], ids[3], ids[2]})
+	case grid.TriangleStrip:
+		for i := 0; i+2 < len(ids); i++ {
+			if i%2 == 0 {
+				visit([]int32{ids[i], ids[i+1], ids[i+2]})
+			} else {
+				visit([]int32{ids[i+1], ids[i], ids[i+2]})
+			}
+		}
+	default:
+		if len(ids) >= 3 {
+			visit(ids)
+		}
+	}
+}
+
+// shellBuilder collects polygons with shared vertices and finds their edges.
+type shellBuilder struct {
+	s      Shell
+	g      *grid.Grid
+	first  int
+	flat   bool // all polygons lie in one plane: no side meets another at an angle
+	vertex map[int32]uint32
+	edges  map[[2]uint32]*edgeSides
+}
+
+// edgeSides remembers the normal of the first face at an edge.
+type edgeSides struct {
+	normal  [3]float64
+	count   int
+	feature bool
+}
+
+func newShellBuilder() *shellBuilder {
+	return &shellBuilder{edges: map[[2]uint32]*edgeSides{}}
+}
+
+func (b *shellBuilder) block(g *grid.Grid, first int) {
+	b.g, b.first, b.vertex = g, first, map[int32]uint32{}
+}
+
+func (b *shellBuilder) point(id int32) uint32 {
+	v, ok := b.vertex[id]
+	if !ok {
+		p := b.g.Point(int(id))
+		v = uint32(len(b.s.Positions) / 3)
+		b.s.Positions = append(b.s.Positions, float32(p[0]), float32(p[1]), float32(p[2]))
+		b.vertex[id] = v
+	}
+	return v
+}
+
+func (b *shellBuilder) polygon(cell int, face []int32) {
+	v := make([]uint32, len(face))
+	p := make([][3]float64, len(face))
+	for i, id := range face {
+		v[i], p[i] = b.point(id), b.g.Point(int(id))
+	}
+	b.add(cell, v, p)
+}
+
+// cosFeature is the angle between sides from which their edge is drawn: 30°.
+const cosFeature = 0.866
+
+func (b *shellBuilder) add(cell int, v []uint32, p [][3]float64) {
+	b.s.Polygons++
+	normal := newell(p)
+	triangulate(p, normal, func(i, j, k int) {
+		b.s.Triangles = append(b.s.Triangles, v[i], v[j], v[k])
+		b.s.Cells = append(b.s.Cells, uint32(b.first+cell))
+	})
+	for i := range v {
+		a, c := v[i], v[(i+1)%len(v)]
+		if a == c {
+			continue
+		}
+		e := [2]uint32{min(a, c), max(a, c)}
+		s := b.edges[e]
+		if s == nil {
+			b.edges[e] = &edgeSides{normal: normal, count: 1}
+			continue
+		}
+		s.count++
+		s.feature = s.feature || !b.flat && grid.Dot(s.normal, normal) < cosFeature
+	}
+}
+
+func (b *shellBuilder) shell() *Shell {
+	keys := make([][2]uint32, 0, len(b.edges))
+	for e := range b.edges {
+		keys = append(keys, e)
+	}
+	slices.SortFunc(keys, func(x, y [2]uint32) int { return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1])) })
+	for _, e := range keys {
+		b.s.Edges = append(b.s.Edges, e[0], e[1])
+		if s := b.edges[e]; s.feature || s.count == 1 {
+			b.s.Features = append(b.s.Features, e[0], e[1])
+		}
+	}
+	return &b.s
+}
+
+// Slice cuts the kept cells with the plane through a point with a normal: at least
+// one polygon for each solid cell the plane passes through.
+func Slice(m *grid.Mesh, at, normal [3]float64, keep []bool) *Shell {
+	b := newShellBuilder()
+	b.flat = true
+	first := 0
+	for i := range m.Blocks {
+		g := m.Blocks[i].Grid
+		b.block(g, first)
+		cut := newCutter(g, at, normal)
+		for c := range g.NumCells() {
+			if keep == nil || keep[first+c] {
+				cut.cell(b, c)
+			}
+		}
+		first += g.NumCells()
+	}
+	return b.shell()
+}
+
+// Threshold marks the cells whose value lies between lo and hi, ends included;
+// cells without a value are not kept.
+func Threshold(values []float64, lo, hi float64) []bool {
+	keep := make([]bool, len(values))
+	for i, v := range values {
+		keep[i] = v >= lo && v <= hi
+	}
+	return keep
+}
+
+// OfLevel marks the cells of an adaptive mesh to be drawn: those that no finer
+// level refines, or with a level all of its own; nil for other meshes.
+func OfLevel(m *grid.Mesh, level int) []bool {
+	if len(m.Levels) == 0 {
+		return nil
+	}
+	var keep []bool
+	for l := range m.Levels {
+		for _, covered := range m.Covered(l) {
+			keep = append(keep, level == l || level < 0 && !covered)
+		}
+	}
+	return keep
+}

@@ -1,0 +1,242 @@
+// Package cacheline finds the cache lines that several processors or threads
+// fight for: who reads, who writes, at which bytes, and how often the hardware
+// said that the line was modified in another cache (HITM).
+package cacheline
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/isobath/isobath/internal/data/table"
+)
+
+// Size is the number of bytes of a line on x86 and most ARM cores.
+const Size = 64
+
+// Sharing says in which way a line is shared.
+type Sharing string
+
+// The ways.
+const (
+	Private   Sharing = "private"   // one thread only
+	ReadOnly  Sharing = "read only" // several, and none was seen to write
+	True      Sharing = "true"      // several use the same bytes, and one writes
+	False     Sharing = "false"     // several use different bytes only, and one writes
+	Undecided Sharing = "undecided" // the samples do not say who wrote
+)
+
+// CacheLine is one cache line. Numbers count samples, not accesses.
+type CacheLine struct {
+	Addr    string  `json:"addr"` // of its first byte, as 0x…
+	Pid     *int64  `json:"pid"`  // null where addresses are physical or of one process
+	Samples int     `json:"samples"`
+	Loads   int     `json:"loads"`
+	Stores  int     `json:"stores"`
+	HITM    int     `json:"hitm"`   // loads that found the line modified elsewhere
+	Remote  int     `json:"remote"` // served by another node
+	Valued  int     `json:"valued"` // samples that have a latency
+	Latency float64 `json:"latency"`
+	// Contended counts the samples of all threads but the busiest one, if
+	// several use the line and one of them writes.
+	Contended int          `json:"contended"`
+	CPUs      []int64      `json:"cpus"`
+	Readers   []int64      `json:"readers"` // threads
+	Writers   []int64      `json:"writers"`
+	Sharing   Sharing      `json:"sharing"`
+	Symbols   []string     `json:"symbols"`
+	Offsets   []LineOffset `json:"offsets"`
+}
+
+// LineOffset is the samples at one place in a line.
+type LineOffset struct {
+	Offset  int      `json:"offset"`
+	Width   int      `json:"width"` // 0 if not known
+	Samples int      `json:"samples"`
+	Loads   int      `json:"loads"`
+	Stores  int      `json:"stores"`
+	HITM    int      `json:"hitm"`
+	Threads []int64  `json:"threads"`
+	Symbol  string   `json:"symbol,omitempty"`
+	Field   string   `json:"field,omitempty"`
+	Places  []string `json:"places"` // file:line of the code, most samples first
+}
+
+// CacheLines is the lines of a selection, the most contended first.
+type CacheLines struct {
+	LineBytes int         `json:"line_bytes"`
+	Physical  bool        `json:"physical"` // addresses are physical
+	Samples   int         `json:"samples"`  // with an address
+	LineCount int         `json:"line_count"`
+	Shared    int         `json:"shared"` // lines that several threads use
+	HITM      int         `json:"hitm"`
+	HasSnoop  bool        `json:"has_snoop"` // HITM was recorded
+	HasOp     bool        `json:"has_op"`    // loads and stores are told apart
+	Lines     []CacheLine `json:"lines"`
+}
+
+// columns are those of a table of samples that matter here; nil where absent.
+type columns struct {
+	addr, pid, tid, cpu, op, snoop, remote, latency, width *table.Column
+	symbol, field, file, line, function                    *table.Column
+	physical                                               bool
+	store, load, both, hitm                                uint32 // codes
+}
+
+const noCode = math.MaxUint32
+
+// Find returns the top most contended lines of the rows (nil: all); 0 is all of
+// them. It is nil if the samples have no addresses.
+func Find(t *table.Table, rows table.Bits, top int) *CacheLines {
+	c := newColumns(t)
+	if c == nil {
+		return nil
+	}
+	index := c.sorted(t.Rows(), rows)
+	r := &CacheLines{LineBytes: Size, Physical: c.physical, Samples: len(index), HasSnoop: c.snoop != nil, HasOp: c.op != nil}
+	type group struct {
+		from, to        int
+		hitm, contended int
+	}
+	var groups []group
+	for from := 0; from < len(index); {
+		to := from + 1
+		for to < len(index) && index[to].key == index[from].key && index[to].pid == index[from].pid {
+			to++
+		}
+		g := group{from: from, to: to}
+		var several bool
+		g.hitm, g.contended, several = c.contention(index[from:to])
+		if several {
+			r.Shared++
+		}
+		r.HITM += g.hitm
+		groups = append(groups, g)
+		from = to
+	}
+	r.LineCount = len(groups)
+	slices.SortStableFunc(groups, func(a, b group) int {
+		return cmp.Or(cmp.Compare(b.hitm, a.hitm), cmp.Compare(b.contended, a.contended), cmp.Compare(b.to-b.from, a.to-a.from))
+	})
+	if top > 0 && len(groups) > top {
+		groups = groups[:top]
+	}
+	r.Lines = make([]CacheLine, 0, len(groups))
+	for _, g := range groups {
+		r.Lines = append(r.Lines, c.describe(index[g.from:g.to], g.contended))
+	}
+	return r
+}
+
+func newColumns(t *table.Table) *columns {
+	kind := func(name string, k table.Kind) *table.Column {
+		c := t.Column(name)
+		if c == nil || c.Kind != k || c.Provenance == table.Absent {
+			return nil
+		}
+		return c
+	}
+	c := &columns{
+		addr: kind("addr", table.Address), pid: kind("pid", table.Number), tid: kind("tid", table.Number), cpu: kind("cpu", table.Number),
+		op: kind("op", table.Category), snoop: kind("snoop", table.Category), remote: kind("remote", table.Flag), latency: kind("latency", table.Number),
+		width: kind("width", table.Number), symbol: kind("symbol", table.Category), field: kind("field", table.Category),
+		file: kind("file", table.Category), line: kind("line", table.Number), function: kind("function", table.Category),
+	}
+	// What the code says about its instruction stands in for what the source
+	// does not say.
+	if c.op == nil {
+		c.op = kind("access", table.Category)
+	}
+	if c.width == nil {
+		c.width = kind("access_width", table.Number)
+	}
+	if phys := kind("phys", table.Address); phys != nil && (phys.Valid == nil || phys.Valid.Count() > 0) {
+		// Processes share memory under different addresses.
+		c.addr, c.physical, c.pid = phys, true, nil
+	}
+	if c.addr == nil {
+		return nil
+	}
+	if c.tid == nil {
+		c.tid = c.cpu // the best there is to tell one user from another
+	}
+	code := func(col *table.Column, name string) uint32 {
+		if col == nil {
+			return noCode
+		}
+		if n, ok := col.Code(name); ok {
+			return n
+		}
+		return noCode
+	}
+	c.store, c.load, c.both, c.hitm = code(c.op, "store"), code(c.op, "load"), code(c.op, "load+store"), code(c.snoop, "hit modified")
+	return c
+}
+
+// entry is a row and its line.
+type entry struct {
+	key uint64
+	pid int64
+	row int
+}
+
+func (c *columns) sorted(n int, rows table.Bits) []entry {
+	var out []entry
+	addrs := c.addr.Data.([]uint64)
+	for i := range n {
+		if rows != nil && !rows.Get(i) || !c.addr.Has(i) || addrs[i] == 0 {
+			continue
+		}
+		out = append(out, entry{addrs[i] / Size, c.number(c.pid, i), i})
+	}
+	slices.SortFunc(out, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.pid, b.pid), cmp.Compare(a.row, b.row))
+	})
+	return out
+}
+
+func (c *columns) number(col *table.Column, row int) int64 {
+	if col == nil || !col.Has(row) {
+		return -1
+	}
+	return int64(col.Float(row))
+}
+
+// access says what a row does. Without an operation it is neither.
+func (c *columns) access(row int) (load, store bool) {
+	if c.op == nil || !c.op.Has(row) {
+		return false, false
+	}
+	code := c.op.Data.([]uint32)[row]
+	return code == c.load || code == c.both, code == c.store || code == c.both
+}
+
+func (c *columns) modified(row int) bool {
+	return c.snoop != nil && c.snoop.Has(row) && c.snoop.Data.([]uint32)[row] == c.hitm
+}
+
+// contention counts what ranks a line.
+func (c *columns) contention(rows []entry) (hitm, contended int, several bool) {
+	first := c.number(c.tid, rows[0].row)
+	written := false
+	for _, e := range rows {
+		if c.modified(e.row) {
+			hitm++
+		}
+		if _, store := c.access(e.row); store {
+			written = true
+		}
+		several = several || c.number(c.tid, e.row) != first
+	}
+	if !several || !written { // without an operation nobody is known to write
+		return hitm, 0, several
+	}
+	byThread := map[int64]int{}
+	busiest := 0
+	for _, e := range rows {
+		t := c.number(c.tid, e.row)
+		byThread[t]++
+		busiest = max(busiest, byThread[t])
+	}
+	return hitm, len(rows) - busiest, several
+}

@@ -1,0 +1,14 @@
+// Package memory explains sampled memory accesses: metrics, findings, command
+// search, cache lines, spread, first touch, profiles, comparisons.
+//
+// In: tables, an engine, a machine.
+//
+// Out: ranked sentences, groups and windows, each with the selection that
+// shows it.
+//
+// Imported by: app and the commands.
+//
+//   - guide: metrics over windows, clusters, findings
+//   - command: what typed words mean
+//   - cacheline, spread, firsttouch, profile, compare: one question each
+package memory

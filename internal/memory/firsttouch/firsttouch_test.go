@@ -1,0 +1,45 @@
+package firsttouch
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/isobath/isobath/internal/data/table"
+)
+
+func TestObjects(t *testing.T) {
+	ints := func(name string, v ...int64) *table.Column { return table.Ints(name, "", table.Measured, v, nil) }
+	touches, err := table.New("touches", []*table.Column{
+		ints("pid", 1, 1, 1, 1, 2), ints("tid", 10, 10, 11, 11, 20), ints("node", 0, 0, 1, 1, 1),
+		// The third is the first page again: the write that places what the
+		// first only read.
+		table.Addresses("addr", table.Measured, []uint64{0x1000, 0x2008, 0x1ff8, 0x3000, 0x1000}, nil),
+		table.Categories("symbol", table.Derived, []uint32{0, 0, 0, 1, 0}, []string{"u", "v"}, nil),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := table.FullBits(4)
+	known.Clear(3)
+	samples, err := table.New("samples", []*table.Column{
+		ints("node", 0, 1, 1, 1), table.Ints("touch_node", "", table.Derived, []int64{0, 0, 1, 0}, known),
+		table.Categories("symbol", table.Derived, []uint32{0, 0, 1, 0}, []string{"u", "v"}, nil),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Touched{
+		{Symbol: "u", Pages: 3, Nodes: []PageCount{{1, 2}, {0, 1}}, Threads: []PageCount{{10, 1}, {11, 1}, {20, 1}}, Samples: 3, Known: 2, Away: 1},
+		{Symbol: "v", Pages: 1, Nodes: []PageCount{{1, 1}}, Threads: []PageCount{{11, 1}}, Samples: 1, Known: 1},
+	}
+	if diff := cmp.Diff(want, Objects(samples, touches)); diff != "" {
+		t.Error(diff)
+	}
+	if got := Objects(nil, nil); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+	if got := Text([]PageCount{{0, 5}, {3, 1}}); got != "0: 5, 3: 1" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,315 @@
+package guide
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/engine/query"
+)
+
+// This file finds what code and data the cost belongs to.
+
+// hotLine is the line with the most cost. Surprise is how far its share is above
+// that of an average line.
+func hotLine(l *look) ([]Insight, error) {
+	columns := []string{"line"}
+	if l.data.Table.Column("file") != nil {
+		columns = []string{"file", "line"}
+	}
+	return l.hottest(CodeView, func(row int) string {
+		return "line " + place(l.data.Table, row)
+	}, columns...), nil
+}
+
+func hotObject(l *look) ([]Insight, error) {
+	return l.hottest(OffendersView, func(row int) string {
+		return "object " + l.data.Table.Column("symbol").Text(row)
+	}, "symbol"), nil
+}
+
+// place is the source line of a row.
+func place(t *table.Table, row int) string {
+	text := t.Column("line").Text(row)
+	if f := t.Column("file"); f != nil && f.Has(row) {
+		text = f.Text(row) + ":" + text
+	}
+	return text
+}
+
+func (l *look) hottest(view View, name func(row int) string, columns ...string) []Insight {
+	all := l.groups(nil, columns...)
+	if len(all) < 2 || l.cost == 0 {
+		return nil
+	}
+	top := all[0]
+	share, even := top.cost/l.cost, 1/float64(len(all))
+	// If samples fell on lines by chance, the cost of a line would have this
+	// deviation: few dear samples make a large one.
+	if deviation := math.Sqrt(even * l.squares); top.cost-even*l.cost < limit.sigmas*deviation {
+		return nil
+	}
+	text := fmt.Sprintf("%s has %s of the %s", capital(name(top.row)), l.share(share), l.costs())
+	if l.latency != nil {
+		text += fmt.Sprintf(" in %s of the samples, %s each against %s over all", percent(float64(top.n)/float64(l.samples)), l.mean(top.cost, top.n), l.mean(l.cost, l.samples))
+	}
+	text += fmt.Sprintf("; the next has %s", l.share(all[1].cost/l.cost))
+	return []Insight{{
+		Text: text, Stake: share, Surprise: 1 - even/share,
+		Where: l.within(equals(l.data.Table, top.row, columns...)), View: view,
+	}}
+}
+
+func capital(s string) string {
+	if s == "" || s[0] < 'a' || s[0] > 'z' {
+		return s
+	}
+	return string(s[0]-'a'+'A') + s[1:]
+}
+
+// focus is where a special kind of sample is concentrated.
+type focus struct {
+	group              // the special samples of one object or line
+	total     group    // all special samples
+	columns   []string // that name the object or line
+	expected  float64  // special samples it would have by its share of all samples
+	narrowing float64  // surprise: 1 - expected/n
+}
+
+// focused finds the object or line that has most more than its part of the
+// samples of a kind; false if none has more than by chance.
+func (l *look) focused(special func(row int) bool) (best focus, found bool) {
+	for _, columns := range [][]string{{"symbol"}, {"file", "line"}} {
+		size := map[int32]int{}
+		for _, g := range l.groups(nil, columns...) {
+			size[g.code] = g.n
+		}
+		those := l.groups(special, columns...)
+		var total group
+		for _, g := range those {
+			total.n += g.n
+			total.cost += g.cost
+		}
+		if total.n < limit.samples {
+			continue
+		}
+		for _, g := range those {
+			f := focus{group: g, total: total, columns: columns}
+			f.expected = float64(total.n) * float64(size[g.code]) / float64(l.samples)
+			f.narrowing = 1 - f.expected/float64(g.n)
+			if stands(float64(g.n), f.expected) && f.cost*f.narrowing > best.cost*best.narrowing {
+				best, found = f, true
+			}
+		}
+	}
+	return best, found
+}
+
+// describe names the object or line of a group.
+func (l *look) describe(row int, columns []string) string {
+	if columns[0] == "symbol" {
+		return "object " + l.data.Table.Column("symbol").Text(row)
+	}
+	return "line " + place(l.data.Table, row)
+}
+
+// tlbMisses are translations that had to walk, and the object that causes them.
+func tlbMisses(l *look) ([]Insight, error) {
+	tlb := l.category("tlb")
+	if tlb == nil {
+		return nil, nil
+	}
+	var names []query.Value
+	for _, name := range tlb.Dict {
+		if tlbMissed(name) {
+			names = append(names, query.TextValue(name))
+		}
+	}
+	codes := tlb.Data.([]uint32)
+	missed := func(row int) bool { return tlb.Has(row) && tlbMissed(tlb.Dict[codes[row]]) }
+	f, ok := l.focused(missed)
+	if !ok {
+		return nil, nil
+	}
+	return []Insight{{
+		Text: fmt.Sprintf("%s has %s%s of the %s TLB misses but %s of the samples; its misses take %s of the %s",
+			capital(l.describe(f.row, f.columns)), l.about("tlb"), percent(float64(f.n)/float64(f.total.n)), term.Thousands(f.total.n),
+			percent(f.expected/float64(f.total.n)), l.share(f.cost/l.cost), l.costs()),
+		Stake: f.cost / l.cost, Surprise: f.narrowing,
+		Where: l.within(all(equals(l.data.Table, f.row, f.columns...), query.In{Column: "tlb", Values: names})),
+		View:  OffendersView,
+	}}, nil
+}
+
+// steps is how the samples of one object follow each other on one thread.
+type steps struct {
+	group
+	forward, n int
+	far        []float64 // step sizes
+	lo, hi     float64
+	common     int64 // greatest common divisor of all steps
+	excess     float64
+}
+
+// objectSteps looks at consecutive samples of each object, thread and
+// instruction, in the order of time; only at objects that cost enough more than
+// the average sample to be worth a finding.
+func (l *look) objectSteps() ([]*steps, error) {
+	t := l.data.Table
+	symbol, index := l.category("symbol"), t.Column("index")
+	if l.objects != nil || symbol == nil || index == nil || t.Column("time") == nil || l.latency == nil {
+		return l.objects, nil
+	}
+	l.objects = []*steps{}
+	by := l.dearObjects(symbol)
+	if len(l.objects) == 0 {
+		return nil, nil
+	}
+	order, err := l.order(l.ctx, "time", l.where)
+	if err != nil {
+		return nil, err
+	}
+	thread := t.Column("tid")
+	if thread == nil {
+		thread = t.Column("cpu")
+	}
+	type stream struct {
+		symbol   uint32
+		thread   float64
+		ip, line float64
+	}
+	last := map[stream]float64{}
+	codes, ip, line := symbol.Data.([]uint32), t.Column("ip"), t.Column("line")
+	for _, r := range order.rows {
+		row := int(r)
+		s := by[codes[row]]
+		if s == nil || !symbol.Has(row) || !index.Has(row) {
+			continue
+		}
+		at := index.Float(row)
+		s.lo, s.hi = min(s.lo, at), max(s.hi, at)
+		key := stream{symbol: codes[row], thread: number(thread, row), ip: number(ip, row), line: number(line, row)}
+		if before, ok := last[key]; ok && before != at {
+			s.step(at - before)
+		}
+		last[key] = at
+	}
+	return l.objects, nil
+}
+
+// dearObjects fills l.objects and returns them by code.
+func (l *look) dearObjects(symbol *table.Column) []*steps {
+	n, cost, squares := make([]int, len(symbol.Dict)), make([]float64, len(symbol.Dict)), make([]float64, len(symbol.Dict))
+	codes := symbol.Data.([]uint32)
+	for row := range l.rows {
+		if symbol.Has(row) {
+			c := l.costOf(row)
+			n[codes[row]]++
+			cost[codes[row]] += c
+			squares[codes[row]] += c * c
+		}
+	}
+	by := make([]*steps, len(symbol.Dict))
+	for row := range l.rows {
+		k := codes[row]
+		if !symbol.Has(row) || by[k] != nil || n[k] < limit.samples || unknownName(symbol, row) {
+			continue
+		}
+		s := &steps{group: group{row: row, n: n[k], cost: cost[k]}, lo: math.Inf(1), hi: math.Inf(-1)}
+		if s.excess = l.excess(&s.group, squares[k]); s.excess < limit.score {
+			n[k] = 0 // not looked at again
+			continue
+		}
+		by[k] = s
+		l.objects = append(l.objects, s)
+	}
+	return by
+}
+
+func number(c *table.Column, row int) float64 {
+	if c == nil || !c.Has(row) {
+		return -1
+	}
+	return c.Float(row)
+}
+
+func (s *steps) step(d float64) {
+	s.n++
+	if d > 0 {
+		s.forward++
+	}
+	s.far = append(s.far, math.Abs(d))
+	a, b := s.common, int64(math.Abs(d))
+	for b != 0 {
+		a, b = b, a%b
+	}
+	s.common = a
+}
+
+// randomness is 1 if steps go forward and back alike and are as long as those
+// between random places, a third of the object; 0 if they go one way or are
+// short.
+func (s *steps) randomness() float64 {
+	if s.n < limit.samples || s.hi <= s.lo {
+		return 0
+	}
+	both := 1 - math.Abs(2*float64(s.forward)/float64(s.n)-1)
+	slices.Sort(s.far)
+	// The median step between two random places is 1 - √½ of the extent.
+	long := s.far[len(s.far)/2] / (s.hi - s.lo) / (1 - math.Sqrt(0.5))
+	return both * min(long, 1)
+}
+
+// excess is the share of the run's cost by which the samples of an object cost
+// more than the average sample; 0 if that may be chance.
+func (l *look) excess(g *group, squares float64) float64 {
+	mean, n := g.cost/float64(g.n), float64(g.n)
+	deviation := math.Sqrt(max(squares/n-mean*mean, 0) / n)
+	over := mean - l.cost/float64(l.samples)
+	if over <= limit.sigmas*deviation {
+		return 0
+	}
+	return over * n / l.cost
+}
+
+// randomAccess is objects that are read in no order and cost more than others
+// for it.
+func randomAccess(l *look) ([]Insight, error) {
+	objects, err := l.objectSteps()
+	var found []Insight
+	for _, s := range objects {
+		r := s.randomness()
+		if r < limit.random {
+			continue
+		}
+		found = append(found, Insight{
+			Text: fmt.Sprintf("Object %s is accessed in random order: %s of steps go forward, the median step is %s of its %s elements; a sample costs %s against %s over all",
+				l.data.Table.Column("symbol").Text(s.row), percent(float64(s.forward)/float64(s.n)), percent(s.far[len(s.far)/2]/(s.hi-s.lo)),
+				term.Thousands(int(s.hi-s.lo)+1), l.mean(s.cost, s.group.n), l.mean(l.cost, l.samples)),
+			Stake: s.excess, Surprise: r,
+			Where: l.within(equals(l.data.Table, s.row, "symbol")), View: AxisView, Axis: "index", Metric: "mean",
+		})
+	}
+	return found, err
+}
+
+// stridedAccess is objects of which only every so-many-th element is used, so
+// that most of each cache line is fetched for nothing.
+func stridedAccess(l *look) ([]Insight, error) {
+	objects, err := l.objectSteps()
+	var found []Insight
+	for _, s := range objects {
+		if s.n < limit.samples || s.common < int64(limit.stride) || (s.hi-s.lo)/float64(s.common) < float64(limit.indices) {
+			continue
+		}
+		found = append(found, Insight{
+			Text: fmt.Sprintf("Object %s is accessed with a stride of %d elements: all %s steps between its samples are multiples of it; a sample costs %s against %s over all",
+				l.data.Table.Column("symbol").Text(s.row), s.common, term.Thousands(s.n), l.mean(s.cost, s.group.n), l.mean(l.cost, l.samples)),
+			Stake: s.excess, Surprise: 1 - 1/float64(s.common),
+			Where: l.within(equals(l.data.Table, s.row, "symbol")), View: AxisView, Axis: "index", Metric: "mean",
+		})
+	}
+	return found, err
+}

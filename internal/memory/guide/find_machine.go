@@ -1,0 +1,519 @@
+package guide
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/engine/query"
+	"github.com/isobath/isobath/internal/machine/hw"
+)
+
+// This file finds how the program uses the machine: cores, memory nodes, cache
+// lines.
+
+// loads counts samples and cost by resource of a depth; nil without a topology.
+func (l *look) loads(depth hw.Kind) (*hw.Topology, []int, []group) {
+	s, err := l.resources(depth)
+	if err != nil {
+		return nil, nil, nil
+	}
+	out := make([]group, s.count+1)
+	for row := range l.rows {
+		k := s.of(row)
+		out[k].n++
+		out[k].cost += l.costOf(row)
+	}
+	topology := l.places.Coder.Placer.Topology
+	return topology, topology.At(depth), out[:s.count]
+}
+
+// cores counts by core, or by CPU where the topology has no cores.
+func (l *look) cores() (hw.Kind, *hw.Topology, []int, []group) {
+	depth := hw.Core
+	topology, at, loads := l.loads(depth)
+	if len(at) < 2 {
+		depth = hw.CPU
+		topology, at, loads = l.loads(depth)
+	}
+	return depth, topology, at, loads
+}
+
+// medianLoad is the median of the resources that have samples.
+func medianLoad(loads []group) float64 {
+	var n []int
+	for _, g := range loads {
+		if g.n > 0 {
+			n = append(n, g.n)
+		}
+	}
+	if len(n) == 0 {
+		return 0
+	}
+	slices.Sort(n)
+	return float64(n[len(n)/2])
+}
+
+// sigmas is how many standard deviations a load is from the mean: the term of
+// equation 2.
+func sigmas(loads []group, n int) float64 {
+	c := newCells(len(loads))
+	for i, g := range loads {
+		c.n[i] = uint32(g.n)
+	}
+	mean, sigma, _, _, ok := c.load()
+	if !ok || sigma == 0 {
+		return 0
+	}
+	return math.Abs(float64(n)-mean) / sigma
+}
+
+// idleCores are cores that issue next to nothing while most others work. A
+// program that uses fewer than half of the cores was not meant to use them all.
+func idleCores(l *look) ([]Insight, error) {
+	depth, topology, at, loads := l.cores()
+	median := medianLoad(loads)
+	if len(at) < 2 || median < float64(limit.samples) {
+		return nil, nil
+	}
+	var idle []int
+	missing, most := 0.0, 0
+	for i, g := range loads {
+		if float64(g.n) <= limit.idle*median && stands(median, float64(g.n)) {
+			idle = append(idle, i)
+			missing += median - float64(g.n)
+			most = max(most, g.n)
+		}
+	}
+	if len(idle) == 0 || 2*len(idle) > len(at) {
+		return nil, nil
+	}
+	var names []string
+	var at1 []query.Expr
+	for _, i := range idle {
+		r := &topology.Resources[at[i]]
+		names = append(names, named(r))
+		at1 = append(at1, query.At{Resource: r.ID})
+	}
+	have := "no samples"
+	if most > 0 {
+		have = "at most " + term.Thousands(most) + " samples"
+	}
+	verb := "has"
+	if len(idle) > 1 {
+		verb = "have"
+	}
+	where := anyOf(at1)
+	if most == 0 {
+		// Nothing is there to select: its neighbours show what it could do.
+		where = l.around(topology, at[idle[0]])
+	}
+	return []Insight{{
+		Text: fmt.Sprintf("%s %s %s, %.1f σ below the mean, while the median of the %d other %s has %s",
+			listed(names), verb, have, sigmas(loads, loads[idle[0]].n), len(at)-len(idle), plural(depth), term.Thousands(int(median))),
+		Stake: missing / float64(l.samples), Surprise: 1 - float64(most)/median,
+		Where: l.within(where), View: TopologyView, Metric: "imbalance", Depth: depth.String(),
+	}}, nil
+}
+
+// named is a core with its CPUs.
+func named(r *hw.Resource) string {
+	if r.Kind == hw.CPU {
+		return r.Name
+	}
+	return fmt.Sprintf("%s (CPUs %s)", r.Name, r.CPUs)
+}
+
+// around selects the package (or node) of a resource, nil if there is none.
+func (l *look) around(t *hw.Topology, resource int) query.Expr {
+	for i := t.Resources[resource].Parent; i > 0; i = t.Resources[i].Parent {
+		if t.Resources[i].Kind == hw.Package {
+			return query.At{Resource: t.Resources[i].ID}
+		}
+	}
+	return nil
+}
+
+func anyOf(terms []query.Expr) query.Expr {
+	if len(terms) == 1 {
+		return terms[0]
+	}
+	return query.Or{Terms: terms}
+}
+
+// listed joins names; of many, it counts the rest.
+func listed(names []string) string {
+	const most = 4
+	if len(names) > most {
+		names = append(slices.Clone(names[:most-1]), fmt.Sprintf("%d more", len(names)-most+1))
+	}
+	if len(names) == 1 {
+		return names[0]
+	}
+	text := names[0]
+	for _, n := range names[1 : len(names)-1] {
+		text += ", " + n
+	}
+	return text + " and " + names[len(names)-1]
+}
+
+func plural(k hw.Kind) string {
+	switch k {
+	case hw.Core:
+		return "cores"
+	case hw.CPU:
+		return "CPUs"
+	case hw.NUMA:
+		return "memory nodes"
+	}
+	return k.String() + " resources"
+}
+
+// busyCores is the core that issues most, if it stands out.
+func busyCores(l *look) ([]Insight, error) {
+	depth, topology, at, loads := l.cores()
+	median := medianLoad(loads)
+	if len(at) < 3 || median < float64(limit.samples) {
+		return nil, nil
+	}
+	top := 0
+	for i, g := range loads {
+		if g.n > loads[top].n {
+			top = i
+		}
+	}
+	n := float64(loads[top].n)
+	if n < limit.busy*median || !stands(n, median) {
+		return nil, nil
+	}
+	r := &topology.Resources[at[top]]
+	return []Insight{{
+		Text: fmt.Sprintf("%s issued %s samples, %.1f times the median %s and %.1f σ above the mean",
+			named(r), term.Thousands(loads[top].n), n/median, depth, sigmas(loads, loads[top].n)),
+		Stake: (n - median) / float64(l.samples), Surprise: 1 - median/n,
+		Where: l.within(query.At{Resource: r.ID}), View: TopologyView, Metric: "imbalance", Depth: depth.String(),
+	}}, nil
+}
+
+// oneNode is memory traffic that one node serves for CPUs of several. A program
+// that runs on the CPUs of one node only should use its memory.
+func oneNode(l *look) ([]Insight, error) {
+	topology, at, loads := l.loads(hw.NUMA)
+	if len(at) < 2 {
+		return nil, nil
+	}
+	total, top := group{}, 0
+	for i, g := range loads {
+		total.n += g.n
+		total.cost += g.cost
+		if g.n > loads[top].n {
+			top = i
+		}
+	}
+	if total.n < limit.samples {
+		return nil, nil
+	}
+	near, err := l.issuedNear(at)
+	if err != nil {
+		return nil, err
+	}
+	share := float64(loads[top].n) / float64(total.n)
+	issued := float64(near[top]) / float64(total.n)
+	if share < limit.oneNode || issued >= limit.oneNode || !stands(float64(loads[top].n), issued*float64(total.n)) {
+		return nil, nil
+	}
+	r := &topology.Resources[at[top]]
+	which := percent(share)
+	if loads[top].n == total.n {
+		which = "all"
+	}
+	return []Insight{{
+		Text: fmt.Sprintf("%s serves %s of the %s%s samples that went to memory, but its CPUs issued only %s of them; these take %s of the %s",
+			r.Name, which, l.about("level"), term.Thousands(total.n), percent(issued), l.share(loads[top].cost/l.cost), l.costs()),
+		Stake: loads[top].cost / l.cost, Surprise: (share - issued) / (1 - issued),
+		Where: l.within(query.At{Resource: r.ID}), View: TopologyView, Metric: "peak", Depth: "NUMA",
+	}}, nil
+}
+
+// issuedNear counts the samples that memory served by the node of their CPU.
+func (l *look) issuedNear(nodes []int) ([]int, error) {
+	served, err := l.resources(hw.NUMA)
+	if err != nil {
+		return nil, err
+	}
+	placer := l.places.Coder.Placer
+	node := make([]int, len(l.places.Coder.Places)) // of each code's CPU, -1 if unclear
+	for code, pl := range l.places.Coder.Places {
+		node[code] = -1
+		if cpu, _ := placer.Access(pl); cpu >= 0 {
+			if r, ok := placer.Topology.Node(cpu); ok {
+				node[code] = slices.Index(nodes, r.Index)
+			}
+		}
+	}
+	near := make([]int, len(nodes))
+	for row := range l.rows {
+		if int(served.of(row)) < served.count && node[l.places.Code[row]] >= 0 {
+			near[node[l.places.Code[row]]]++
+		}
+	}
+	return near, nil
+}
+
+// isRemote returns the test for samples served by another node and the selection
+// of those; nil if the data does not say.
+func (l *look) isRemote() (func(row int) bool, query.Expr) {
+	s, err := l.afar(0)
+	if err != nil {
+		return nil, nil
+	}
+	e := query.Expr(query.In{Column: "level", Values: []query.Value{query.TextValue(hw.RemoteCache.String()), query.TextValue(hw.RemoteRAM.String())}})
+	if c := l.data.Table.Column("remote"); c != nil && c.Kind == table.Flag {
+		e = query.Compare{Column: "remote", Op: query.Eq, Value: numberValue(1)}
+	}
+	return func(row int) bool { return s.of(row) == 0 }, e
+}
+
+// remoteAccesses are samples served by another node, with the objects and lines
+// they belong to. They are a finding if one object or line has more than its part
+// of them, or if more samples went to another node than if pages lay on any node
+// by chance; the larger of both is told.
+func remoteAccesses(l *look) ([]Insight, error) {
+	remote, selection := l.isRemote()
+	if remote == nil {
+		return nil, nil
+	}
+	memory, err := l.inMemory(0)
+	if err != nil {
+		return nil, err
+	}
+	var far, near group
+	away := 0 // of those that memory served
+	for row := range l.rows {
+		switch inMemory := memory.of(row) == 0; {
+		case remote(row):
+			far.n++
+			far.cost += l.costOf(row)
+			if inMemory {
+				away++
+			}
+		case inMemory:
+			near.n++
+			near.cost += l.costOf(row)
+		}
+	}
+	if far.n < limit.samples || l.cost == 0 {
+		return nil, nil
+	}
+	in := Insight{View: OffendersView, Where: l.within(selection)}
+	text := fmt.Sprintf("%s%s of the samples were served by another node (%s of the %s)",
+		l.about("level"), percent(float64(far.n)/float64(l.samples)), l.share(far.cost/l.cost), l.costs())
+	if l.latency != nil && near.n >= limit.samples {
+		text += fmt.Sprintf(", %s each against %s from their own", l.mean(far.cost, far.n), l.mean(near.cost, near.n))
+	}
+	text += l.causes(remote, far.n)
+	why := ""
+	if chance := l.remoteByChance(); chance > 0 && stands(float64(away), chance*float64(away+near.n)) {
+		share := float64(away) / float64(away+near.n)
+		why = fmt.Sprintf("; they are %s of the samples that went to memory, where pages placed by chance give %s", percent(share), percent(chance))
+		in.Stake, in.Surprise = far.cost/l.cost, (share-chance)/(1-chance)
+	}
+	if f, ok := l.focused(remote); ok && f.cost/l.cost*f.narrowing > in.Stake*in.Surprise {
+		why = fmt.Sprintf("; %s has %s of them but %s of all samples",
+			l.describe(f.row, f.columns), percent(float64(f.n)/float64(f.total.n)), percent(f.expected/float64(f.total.n)))
+		in.Stake, in.Surprise = f.cost/l.cost, f.narrowing
+		in.Where = l.within(all(selection, equals(l.data.Table, f.row, f.columns...)))
+	}
+	if why == "" {
+		return nil, nil
+	}
+	in.Text = text + why
+	return []Insight{in}, nil
+}
+
+// causes lists the objects and lines that most samples of a kind belong to.
+func (l *look) causes(special func(row int) bool, total int) string {
+	const most = 2
+	text := ""
+	for _, columns := range [][]string{{"symbol"}, {"file", "line"}} {
+		those := l.groups(special, columns...)
+		slices.SortStableFunc(those, func(a, b group) int { return b.n - a.n })
+		var names []string
+		for _, g := range those[:min(most, len(those))] {
+			_, name, _ := strings.Cut(l.describe(g.row, columns), " ")
+			names = append(names, fmt.Sprintf("%s (%s)", name, percent(float64(g.n)/float64(total))))
+		}
+		switch {
+		case len(names) == 0:
+		case columns[0] == "symbol":
+			text += "; most are of " + listed(names)
+		case text == "":
+			text += "; most are in " + listed(names)
+		default:
+			text += ", in " + listed(names)
+		}
+	}
+	return text
+}
+
+// remoteByChance is the part of memory samples that are remote if pages lie on any
+// node by chance; 0 if the machine has one node, or is not known.
+func (l *look) remoteByChance() float64 {
+	t := l.topology()
+	if t == nil || len(t.At(hw.NUMA)) < 2 {
+		return 0
+	}
+	return 1 - 1/float64(len(t.At(hw.NUMA)))
+}
+
+// touch is what is known of one cache line.
+type touch struct {
+	group
+	hits  int // snoops that found the line modified elsewhere
+	cpus  map[int]struct{}
+	apart map[uint64]map[int]struct{} // CPUs by address
+}
+
+// contended are the cache lines that caches took from each other modified.
+func (l *look) contended() map[uint64]*touch {
+	snoop, addr, cpu := l.category("snoop"), l.data.Table.Column("addr"), l.data.Table.Column("cpu")
+	if snoop == nil || addr == nil || addr.Kind != table.Address || cpu == nil {
+		return nil
+	}
+	code, ok := snoop.Code("hit modified")
+	if !ok {
+		return nil
+	}
+	lineOf, codes, size := addr.Data.([]uint64), snoop.Data.([]uint32), l.lineSize()
+	lines := map[uint64]*touch{}
+	for row := range l.rows {
+		if snoop.Has(row) && codes[row] == code && addr.Has(row) && cpu.Has(row) {
+			line := lineOf[row] / size
+			if lines[line] == nil {
+				lines[line] = &touch{group: group{row: row}, cpus: map[int]struct{}{}, apart: map[uint64]map[int]struct{}{}}
+			}
+			lines[line].hits++
+		}
+	}
+	for row := range l.rows {
+		t := lines[lineOf[row]/size]
+		if t == nil || !addr.Has(row) || !cpu.Has(row) {
+			continue
+		}
+		c := int(cpu.Float(row))
+		t.n++
+		t.cost += l.costOf(row)
+		t.cpus[c] = struct{}{}
+		if t.apart[lineOf[row]] == nil {
+			t.apart[lineOf[row]] = map[int]struct{}{}
+		}
+		t.apart[lineOf[row]][c] = struct{}{}
+	}
+	return lines
+}
+
+// lineSize is that of the innermost cache that says, else 64 bytes.
+func (l *look) lineSize() uint64 {
+	if l.places != nil {
+		t := l.places.Coder.Placer.Topology
+		for _, i := range t.At(hw.Cache1) {
+			if n := t.Resources[i].Line; n > 0 {
+				return uint64(n)
+			}
+		}
+	}
+	return 64
+}
+
+// private reports whether every address of a line belongs to one CPU: the CPUs
+// share the line, not the data.
+func (t *touch) private() bool {
+	for _, cpus := range t.apart {
+		if len(cpus) > 1 {
+			return false
+		}
+	}
+	return len(t.apart) > 1
+}
+
+// falseSharing is cache lines that move between CPUs which use different data in
+// them.
+func falseSharing(l *look) ([]Insight, error) {
+	return l.sharing(true, "%s is falsely shared: %s%d samples found one of %d of its cache lines modified by another CPU, %d CPUs use different addresses in them; these lines take %s of the %s"), nil
+}
+
+// sharedLines move between CPUs that use the same data.
+func sharedLines(l *look) ([]Insight, error) {
+	return l.sharing(false, "%s is contended: %s%d samples found one of %d of its cache lines modified by another CPU, %d CPUs use the same addresses in them; these lines take %s of the %s"), nil
+}
+
+// sharing puts the lines of one object together.
+func (l *look) sharing(private bool, format string) []Insight {
+	symbol := l.category("symbol")
+	type object struct {
+		touch
+		lines []uint64
+	}
+	by := map[string]*object{}
+	var names []string
+	lines := l.contended()
+	var keys []uint64
+	for line := range lines {
+		keys = append(keys, line)
+	}
+	slices.Sort(keys)
+	for _, line := range keys {
+		t := lines[line]
+		if t.private() != private || len(t.cpus) < 2 || t.hits < limit.lineHits {
+			continue
+		}
+		name := fmt.Sprintf("The line at 0x%x", line*l.lineSize())
+		if symbol != nil && symbol.Has(t.row) && !unknownName(symbol, t.row) {
+			name = "Object " + symbol.Text(t.row)
+		}
+		o := by[name]
+		if o == nil {
+			o = &object{touch: touch{group: group{row: t.row}, cpus: map[int]struct{}{}}}
+			by[name] = o
+			names = append(names, name)
+		}
+		o.lines = append(o.lines, line)
+		o.hits += t.hits
+		o.cost += t.cost
+		for c := range t.cpus {
+			o.cpus[c] = struct{}{}
+		}
+	}
+	var found []Insight
+	for _, name := range names {
+		o := by[name]
+		if o.hits < limit.hits {
+			continue
+		}
+		found = append(found, Insight{
+			Text:  fmt.Sprintf(format, name, l.about("snoop"), o.hits, len(o.lines), len(o.cpus), l.share(o.cost/l.cost), l.costs()),
+			Stake: o.cost / l.cost, Surprise: 1,
+			Where: l.within(l.linesExpr(o.lines)), View: ParallelView,
+		})
+	}
+	return found
+}
+
+// linesExpr selects cache lines, neighbouring ones as one range.
+func (l *look) linesExpr(lines []uint64) query.Expr {
+	const most = 16
+	size := l.lineSize()
+	var terms []query.Expr
+	for i := 0; i < len(lines) && len(terms) < most; {
+		j := i + 1
+		for j < len(lines) && lines[j] == lines[j-1]+1 {
+			j++
+		}
+		terms = append(terms, query.Range{Column: "addr", Lo: query.AddressValue(lines[i] * size), Hi: query.AddressValue(lines[j-1]*size + size - 1)})
+		i = j
+	}
+	return anyOf(terms)
+}

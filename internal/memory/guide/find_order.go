@@ -1,0 +1,309 @@
+package guide
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/engine/query"
+	"github.com/isobath/isobath/internal/machine/hw"
+)
+
+// This file finds how samples of neighbouring indices lie on the machine.
+
+// scattered is an index along which neighbours are worked on in distant parts of
+// the machine although each index belongs to one part: an index of the domain, or
+// the elements of one object.
+//
+// Two numbers tell it: how often two samples of one index come from the same
+// part, and how often two samples of neighbouring indices do. Both are unbiased
+// for few samples; they are equal where CPUs do not depend on the index, and
+// nearly equal where neighbours are on neighbouring CPUs.
+func scattered(l *look) ([]Insight, error) {
+	depth, parts := l.farParts()
+	if parts == nil {
+		return nil, nil
+	}
+	var found []Insight
+	var told []*table.Column
+	for _, name := range []string{"x", "y", "z"} {
+		c := l.data.Table.Column(name)
+		if c == nil || c.Kind != table.Number {
+			continue
+		}
+		a, ok := l.agreement(c, parts)
+		if !ok || a.within-a.across < limit.scatter {
+			continue
+		}
+		told = append(told, c)
+		stake, why, where := l.distantCost(c.Has, query.Missing{Column: name, Not: true})
+		found = append(found, Insight{
+			Text: fmt.Sprintf("Neighbouring %s are worked on in different parts of the machine: two samples of one %s share a %s in %s of cases, of neighbouring %s in %s; %s take %s of the %s",
+				name, name, partName(depth), percent(a.within), name, percent(a.across), why, l.share(stake), l.costs()),
+			Stake: stake, Surprise: a.within - a.across,
+			Where: l.within(where), View: AxisView, Axis: name, Metric: "imbalance", Depth: "CPU",
+		})
+	}
+	return append(found, l.scatteredObjects(depth, parts, told)...), l.ctx.Err()
+}
+
+// element is the index of an object while it is looked at.
+type element struct {
+	group
+	lo, hi float64
+	told   int   // samples that an index of the domain has told of already
+	size   int64 // elements of a block
+	counts []float64
+}
+
+// scatteredObjects looks at the elements of each object in blocks: samples are
+// too few to know each element, and work is dealt out in chunks of an unknown
+// size. Objects whose samples have an index of the domain that is scattered are
+// left out: it says the same, and in the words of the program.
+func (l *look) scatteredObjects(depth hw.Kind, parts *slotting, told []*table.Column) []Insight {
+	objects, code := l.elements(told)
+	k := parts.count
+	for _, o := range objects {
+		for o.size = 1; int64(o.hi-o.lo)/o.size >= maxBlocks; o.size *= 2 {
+		}
+		o.counts = make([]float64, (int64(o.hi-o.lo)/o.size+1)*int64(k))
+	}
+	index := l.data.Table.Column("index")
+	for row := range l.rows {
+		o := objects[code(row)]
+		if p := int(parts.of(row)); o != nil && p < k && index.Has(row) {
+			o.counts[int(int64(index.Float(row)-o.lo)/o.size)*k+p]++
+		}
+	}
+	var found []Insight
+	for _, g := range l.groups(nil, "symbol") {
+		o := objects[g.code]
+		if o == nil {
+			continue
+		}
+		best, size := o.scatter(k)
+		if best.within-best.across < limit.scatter {
+			continue
+		}
+		name := l.data.Table.Column("symbol").Text(o.row)
+		of := func(row int) bool { return code(row) == g.code }
+		stake, why, where := l.distantCost(of, equals(l.data.Table, o.row, "symbol"))
+		same := "one element"
+		if size > 1 {
+			same = fmt.Sprintf("the same %d elements", size)
+		}
+		found = append(found, Insight{
+			Text: fmt.Sprintf("Neighbouring elements of %s are worked on in different parts of the machine: two samples of %s share a %s in %s of cases, of neighbouring ones in %s; %s take %s of the %s",
+				name, same, partName(depth), percent(best.within), percent(best.across), why, l.share(stake), l.costs()),
+			Stake: stake, Surprise: best.within - best.across,
+			Where: l.within(where), View: AxisView, Axis: "index", Metric: "imbalance", Depth: "CPU",
+		})
+	}
+	return found
+}
+
+const (
+	maxBlocks  = 1 << 14 // of one object
+	maxObjects = 64      // looked at, those with the most cost
+)
+
+// elements returns the objects that are worth looking at by their code, and the
+// code of a row, -1 for none.
+func (l *look) elements(told []*table.Column) (map[int32]*element, func(row int) int32) {
+	index := l.data.Table.Column("index")
+	objects := map[int32]*element{}
+	if l.category("symbol") == nil || index == nil || index.Kind != table.Number || index.Provenance == table.Absent {
+		return objects, func(int) int32 { return -1 }
+	}
+	for _, g := range l.groups(nil, "symbol") {
+		if g.n >= limit.samples && g.cost >= limit.score*l.cost && len(objects) < maxObjects {
+			objects[g.code] = &element{group: g, lo: math.Inf(1), hi: math.Inf(-1)}
+		}
+	}
+	codes := l.grouping([]string{"symbol"}).code
+	for row := range l.rows {
+		o := objects[codes[row]]
+		if o == nil || !index.Has(row) {
+			continue
+		}
+		v := index.Float(row)
+		o.lo, o.hi = min(o.lo, v), max(o.hi, v)
+		if slices.ContainsFunc(told, func(c *table.Column) bool { return c.Has(row) }) {
+			o.told++
+		}
+	}
+	for code, o := range objects {
+		// Beyond 2^53 neighbours are no longer told apart.
+		if 2*o.told > o.n || o.hi-o.lo < float64(limit.indices-1) || !(o.hi-o.lo < 1<<53) {
+			delete(objects, code)
+		}
+	}
+	return objects, func(row int) int32 { return codes[row] }
+}
+
+// scatter finds the size of blocks at which elements are most scattered.
+func (o *element) scatter(parts int) (best agree, size int64) {
+	counts := o.counts
+	for at := o.size; len(counts) >= limit.indices*parts; at *= 2 {
+		if a, ok := agreementOf(counts, parts); ok && a.within-a.across > best.within-best.across {
+			best, size = a, at
+		}
+		counts = paired(counts, parts)
+	}
+	return best, size
+}
+
+// paired adds up the counts of every two blocks.
+func paired(counts []float64, parts int) []float64 {
+	out := make([]float64, (len(counts)/parts+1)/2*parts)
+	for i, n := range counts {
+		out[i/(2*parts)*parts+i%parts] += n
+	}
+	return out
+}
+
+func partName(k hw.Kind) string {
+	switch k {
+	case hw.Package:
+		return "package"
+	case hw.NUMA:
+		return "NUMA node"
+	}
+	return k.String()
+}
+
+// farParts are the parts of the machine between which data is slow to move.
+func (l *look) farParts() (hw.Kind, *slotting) {
+	for _, k := range []hw.Kind{hw.Package, hw.NUMA, hw.Cache3} {
+		topology := l.topology()
+		if topology == nil || len(topology.At(k)) < 2 {
+			continue
+		}
+		at := topology.At(k)
+		return k, byPlace(l.places, len(at), func(pl hw.Place) int {
+			cpu, _ := l.places.Coder.Placer.Access(pl)
+			return slices.IndexFunc(at, func(r int) bool { return cpu >= 0 && topology.Resources[r].CPUs.Has(cpu) })
+		})
+	}
+	return 0, nil
+}
+
+func (g *Guide) topology() *hw.Topology {
+	if g.places == nil {
+		return nil
+	}
+	return g.places.Coder.Placer.Topology
+}
+
+// agree is how often two samples come from the same part of the machine.
+type agree struct{ within, across float64 }
+
+// maxIndices bounds the indices told apart; a column of more is not one.
+const maxIndices = 1 << 16
+
+func (l *look) agreement(c *table.Column, parts *slotting) (agree, bool) {
+	lo, hi, any := extent(c, l.selected)
+	if !any || hi-lo+1 < float64(limit.indices) || hi-lo >= maxIndices {
+		return agree{}, false
+	}
+	k := parts.count
+	counts := make([]float64, (int(hi-lo)+1)*k)
+	for row := range l.rows {
+		if p := int(parts.of(row)); p < k && c.Has(row) {
+			counts[int(c.Float(row)-lo)*k+p]++
+		}
+	}
+	return agreementOf(counts, k)
+}
+
+// agreementOf compares each index with the next; counts has k parts for each.
+// False if there are too few indices, or the difference may be chance.
+func agreementOf(counts []float64, k int) (agree, bool) {
+	var a agree
+	var pairs, squares float64
+	for i := k; i < len(counts); i += k {
+		one, two := counts[i-k:i], counts[i:i+k]
+		in1, ok1 := pairWithin(one)
+		in2, ok2 := pairWithin(two)
+		if !ok1 || !ok2 {
+			continue
+		}
+		in, across := (in1+in2)/2, pairAcross(one, two)
+		a.within += in
+		a.across += across
+		squares += (in - across) * (in - across)
+		pairs++
+	}
+	if pairs < float64(limit.indices-1) {
+		return a, false
+	}
+	a.within /= pairs
+	a.across /= pairs
+	d := a.within - a.across
+	deviation := math.Sqrt(max(squares/pairs-d*d, 0) / pairs)
+	return a, d > limit.sigmas*deviation
+}
+
+// pairWithin is the chance that two different samples are of the same part.
+func pairWithin(n []float64) (float64, bool) {
+	var total, same float64
+	for _, v := range n {
+		total += v
+		same += v * (v - 1)
+	}
+	if total < 4 {
+		return 0, false
+	}
+	return same / (total * (total - 1)), true
+}
+
+func pairAcross(a, b []float64) float64 {
+	var x, y, same float64
+	for i := range a {
+		x += a[i]
+		y += b[i]
+		same += a[i] * b[i]
+	}
+	return same / (x * y)
+}
+
+// distantCost is the share of the cost that moving data between parts can
+// explain: remote samples where the data knows them, else those of indexed data
+// that the caches of a core did not serve. Only rows of a kind count, which has
+// selects.
+func (l *look) distantCost(of func(row int) bool, has query.Expr) (share float64, why string, where query.Expr) {
+	if remote, e := l.isRemote(); remote != nil {
+		if cost := l.costWhere(func(row int) bool { return of(row) && remote(row) }); cost > 0 {
+			return cost / l.cost, "samples of it served by another node", all(has, e)
+		}
+	}
+	level := l.category("level")
+	if level == nil {
+		return 0, "", nil
+	}
+	var names []query.Value
+	far := make([]bool, len(level.Dict))
+	for i, name := range level.Dict {
+		if v, err := hw.ParseLevel(name); err == nil && v > hw.L2 && v != hw.Unknown && v != hw.BeyondL1 {
+			far[i] = true
+			names = append(names, query.TextValue(name))
+		}
+	}
+	if names == nil {
+		return 0, "", nil
+	}
+	codes := level.Data.([]uint32)
+	cost := l.costWhere(func(row int) bool { return of(row) && level.Has(row) && far[codes[row]] })
+	return cost / l.cost, "samples of it beyond L2", all(has, query.In{Column: "level", Values: names})
+}
+
+func (l *look) costWhere(of func(row int) bool) float64 {
+	cost := 0.0
+	for row := range l.rows {
+		if of(row) {
+			cost += l.costOf(row)
+		}
+	}
+	return cost
+}

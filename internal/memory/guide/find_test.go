@@ -1,0 +1,151 @@
+package guide
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/isobath/isobath/internal/app/demo"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/machine/hw"
+)
+
+// edited is a table with one column changed.
+func edited(t *testing.T, from *table.Table, name string, change func(c *table.Column)) *table.Table {
+	t.Helper()
+	var columns []*table.Column
+	for _, c := range from.Columns() {
+		if c.Name == name {
+			n := *c
+			change(&n)
+			c = &n
+		}
+		columns = append(columns, c)
+	}
+	out, err := table.New(from.Name, columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestScatteredElements deals the elements of all objects to the two packages in
+// several ways; only chunks that alternate are scattered.
+func TestScatteredElements(t *testing.T) {
+	r, err := demo.Uniform(30000, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := opened(t, r, nil)
+	_, parts := (&look{Guide: plain}).farParts()
+	const elements = 1 << 16
+	for name, tt := range map[string]struct {
+		index func(r *rand.Rand, part int) int
+		want  string
+	}{
+		"chunks of 512 alternate":  {func(r *rand.Rand, part int) int { return (2*r.IntN(elements/1024)+part)*512 + r.IntN(512) }, "512 elements"},
+		"chunks of 1000 alternate": {func(r *rand.Rand, part int) int { return (2*r.IntN(32)+part)*1000 + r.IntN(1000) }, "elements"},
+		"half each":                {func(r *rand.Rand, part int) int { return part*elements/2 + r.IntN(elements/2) }, ""},
+		"any":                      {func(r *rand.Rand, part int) int { return r.IntN(elements) }, ""},
+		"few elements alternate":   {func(r *rand.Rand, part int) int { return 2*r.IntN(16) + part }, "one element"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(1, 9))
+			g := changed(t, r, func(from *table.Table) *table.Table {
+				return edited(t, from, "index", func(c *table.Column) {
+					data := slices.Clone(c.Data.([]int32))
+					for i := range data {
+						data[i] = int32(tt.index(random, int(parts.of(i))))
+					}
+					c.Data = data
+				})
+			})
+			found := insights(t, g)
+			n := 0
+			for _, in := range found {
+				if in.Kind != "scattered" {
+					continue
+				}
+				n++
+				if tt.want == "" || !strings.Contains(in.Text, tt.want) || in.Axis != "index" || !strings.HasPrefix(in.Where, "symbol = a") {
+					t.Errorf("%+v", in)
+				}
+			}
+			if want := map[bool]int{true: 4, false: 0}[tt.want != ""]; n != want {
+				t.Errorf("%d of the four objects are scattered, want %d:%s", n, want, list(found))
+			}
+		})
+	}
+}
+
+// homed puts the pages that memory samples found on the other node or on their
+// own, in all columns that say where a page is.
+func homed(t *testing.T, from *table.Table, away func(row int) bool) *table.Table {
+	t.Helper()
+	level, node := from.Column("level"), from.Column("node").Data.([]int32)
+	local, _ := level.Code(hw.LocalRAM.String())
+	remote, _ := level.Code(hw.RemoteRAM.String())
+	codes := level.Data.([]uint32)
+	memory := func(row int) bool { return codes[row] == local || codes[row] == remote }
+	hops := func(row int) int32 {
+		if away(row) {
+			return 1
+		}
+		return 0
+	}
+	out := edited(t, from, "level", func(c *table.Column) {
+		c.Data = replaced(codes, memory, func(row int) uint32 { return []uint32{local, remote}[hops(row)] })
+	})
+	out = edited(t, out, "remote", func(c *table.Column) {
+		c.Data = replaced(c.Data.([]uint8), memory, func(row int) uint8 { return uint8(hops(row)) })
+	})
+	out = edited(t, out, "hops", func(c *table.Column) { c.Data = replaced(c.Data.([]int32), memory, hops) })
+	return edited(t, out, "home", func(c *table.Column) {
+		c.Data = replaced(c.Data.([]int32), memory, func(row int) int32 { return node[row] ^ hops(row) })
+	})
+}
+
+func replaced[T any](data []T, of func(row int) bool, by func(row int) T) []T {
+	data = slices.Clone(data)
+	for row := range data {
+		if of(row) {
+			data[row] = by(row)
+		}
+	}
+	return data
+}
+
+// TestRemoteAccesses makes the memory of one object, or of all, remote.
+func TestRemoteAccesses(t *testing.T) {
+	r, err := demo.Uniform(30000, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	symbol := r.Samples.Column("symbol")
+	for name, tt := range map[string]struct {
+		remote func(row int) bool
+		words  []string
+		where  string
+	}{
+		"one object": {func(row int) bool { return symbol.Text(row) == "a1" }, []string{"most are of a1 (", "in uniform.c:", "object a1 has "}, "symbol = a1"},
+		"all":        {func(int) bool { return true }, []string{"100.0 % of the samples that went to memory", "by chance give 50.0 %", "most are of a"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := changed(t, r, func(from *table.Table) *table.Table { return homed(t, from, tt.remote) })
+			found, err := g.Insights(context.Background(), nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, g, found)
+			k := rank(found, "remote", tt.words...)
+			if k == 0 {
+				t.Fatalf("no remote finding with %q:%s", tt.words, list(found))
+			}
+			if in := found[k-1]; !strings.Contains(in.Where, tt.where) || !strings.Contains(in.Where, "emote") {
+				t.Errorf("where %q; want remote samples, and %q", in.Where, tt.where)
+			}
+		})
+	}
+}

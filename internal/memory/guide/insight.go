@@ -1,0 +1,412 @@
+package guide
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/engine/query"
+)
+
+// Insight is one thing that is worth a look.
+type Insight struct {
+	Kind string
+	Text string // one sentence with its numbers; ≈ marks modelled ones
+	// Score is stake × surprise × weight, between 0 and 1 and comparable
+	// between kinds: the stake is the share of the run's cost that the finding
+	// is about (cycles of latency, or samples where there are none), surprise
+	// how far it is from what an even or random run would show, and the weight
+	// of a kind is in Kinds.
+	Score                   float64
+	Stake, Surprise, Weight float64
+	// Where selects the samples, in the selection language.
+	Where string
+	// View is the view that shows the evidence; Axis, Metric and Depth set it
+	// up where it needs that.
+	View                View
+	Axis, Metric, Depth string
+}
+
+// View names a view of the page.
+type View string
+
+// The views that show evidence.
+const (
+	TopologyView  View = "topology"
+	CodeView      View = "code"
+	OffendersView View = "offenders"
+	AxisView      View = "axis"
+	ParallelView  View = "parallel"
+)
+
+// kind is one row of the table of kinds.
+type kind struct {
+	name   string
+	about  string // what is looked for, for people who wait
+	weight float64
+	find   func(*look) ([]Insight, error)
+}
+
+// The kinds of insight with their weights: a finding that names a cause with a
+// known cure weighs 1, a pattern that may be inherent to the program one half,
+// and one that only says where the cycles are a quarter.
+var kinds = []kind{
+	{"hot-line", "hot lines", 0.25, hotLine},
+	{"hot-object", "hot objects", 0.25, hotObject},
+	{"idle-core", "idle cores", 1, idleCores},
+	{"busy-core", "busy cores", 1, busyCores},
+	{"one-node", "the nodes that serve memory", 1, oneNode},
+	{"remote", "remote accesses", 1, remoteAccesses},
+	{"scattered", "scattered indices", 1, scattered},
+	{"phase", "phases", 1, phases},
+	{"outlier", "outliers", 1, outliers},
+	{"tlb", "TLB misses", 1, tlbMisses},
+	{"false-sharing", "false sharing", 1, falseSharing},
+	{"shared-line", "contended lines", 1, sharedLines},
+	{"random-access", "random access", 0.5, randomAccess},
+	{"strided-access", "strided access", 0.5, stridedAccess},
+}
+
+// limit are the thresholds of all finders. What they have in common: a finding
+// must stand out by more than chance (sigmas), from enough samples, and by
+// enough to matter.
+var limit = struct {
+	score     float64 // below it a finding is noise, or not worth showing
+	sigmas    float64 // standard deviations from what chance gives
+	samples   int     // fewest samples a finding may rest on
+	idle      float64 // an idle core has at most this part of the median core
+	busy      float64 // a busy one at least this multiple
+	oneNode   float64 // share of memory samples on one node
+	scatter   float64 // difference of agreement within and across neighbours
+	indices   int     // fewest different indices for a decomposition
+	leaves    int     // windows along time for phases and outliers
+	phases    int     // most phases told apart
+	phaseRuns int     // fewest windows of a phase
+	perPhase  int     // fewest windows for each phase, on average
+	explained float64 // share of a metric's variance that phases explain
+	change    float64 // a phase's metric is at least this multiple of the rest
+	outlier   float64 // robust deviations of an outlier window
+	lineHits  int     // fewest modified hits on a cache line: one is its first use
+	hits      int     // and on all such lines of an object
+	random    float64 // least randomness of steps, 1 is fully random
+	stride    int     // least common step of a strided object
+}{
+	score: 0.001, sigmas: 5, samples: 50,
+	idle: 0.1, busy: 1.25,
+	oneNode: 0.8,
+	scatter: 0.25, indices: 8,
+	leaves: 128, phases: 6, phaseRuns: 3, perPhase: 12, explained: 0.7, change: 1.25, outlier: 10,
+	lineHits: 2, hits: 4,
+	random: 0.6, stride: 2,
+}
+
+// look is one search for insights.
+type look struct {
+	*Guide
+	ctx      context.Context
+	where    query.Expr
+	selected table.Bits // nil: all rows
+	latency  *table.Column
+	samples  int
+	cost     float64 // of all selected samples
+	squares  float64 // sum of squared costs
+	parts    *phased // along time; nil until worked out
+	grouped  map[string]*grouping
+	objects  []*steps // of objects that cost more than others; nil until worked out
+}
+
+// Insights returns what is worth a look in a selection, best first. Those that
+// the data cannot support are not among them. Progress may be nil.
+func (g *Guide) Insights(ctx context.Context, where query.Expr, progress Progress) ([]Insight, error) {
+	key, stable := keyOf(where)
+	if found, ok := lookup(g, &g.found, key); ok && stable {
+		return found, nil
+	}
+	l, err := g.newLook(ctx, where)
+	if err != nil {
+		return nil, err
+	}
+	found := []Insight{}
+	for i, k := range kinds {
+		if l.samples < limit.samples {
+			break
+		}
+		progress.tell("looking for "+k.about, i, len(kinds))
+		some, err := k.find(l)
+		if err != nil {
+			return nil, fmt.Errorf("insight %s: %w", k.name, err)
+		}
+		for _, in := range some {
+			in.Kind, in.Weight = k.name, k.weight
+			in.Score = in.Stake * in.Surprise * k.weight
+			if in.Score >= limit.score {
+				found = append(found, in)
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Insight) int { return cmp.Compare(b.Score, a.Score) })
+	if stable {
+		store(g, &g.found, key, found)
+	}
+	return found, nil
+}
+
+func (g *Guide) newLook(ctx context.Context, where query.Expr) (*look, error) {
+	l := &look{Guide: g, ctx: ctx, where: where, latency: g.latency()}
+	var err error
+	if l.selected, err = g.selected(ctx, where); err != nil {
+		return nil, err
+	}
+	for row := range l.rows {
+		l.samples++
+		c := l.costOf(row)
+		l.cost += c
+		l.squares += c * c
+	}
+	return l, nil
+}
+
+// rows yields the selected rows.
+func (l *look) rows(yield func(int) bool) {
+	if l.selected != nil {
+		l.selected.All()(yield)
+		return
+	}
+	for i := range l.data.Table.Rows() {
+		if !yield(i) {
+			return
+		}
+	}
+}
+
+// costOf is the latency of a sample, or 1 where no sample has one.
+func (l *look) costOf(row int) float64 {
+	if l.latency == nil {
+		return 1
+	}
+	if v := l.latency.Float(row); l.latency.Has(row) && v == v {
+		return v
+	}
+	return 0
+}
+
+// costs says what shares are of.
+func (l *look) costs() string {
+	if l.latency == nil {
+		return "samples"
+	}
+	return "latency"
+}
+
+// category returns a column of names, nil if the data has none.
+func (l *look) category(name string) *table.Column {
+	c := l.data.Table.Column(name)
+	if c == nil || c.Kind != table.Category || c.Provenance == table.Absent {
+		return nil
+	}
+	return c
+}
+
+// about is the mark of numbers that rest on modelled columns.
+func (l *look) about(columns ...string) string {
+	for _, name := range columns {
+		if c := l.data.Table.Column(name); c != nil && c.Provenance == table.Modelled {
+			return "≈ "
+		}
+	}
+	return ""
+}
+
+// share writes a share of the run's cost.
+func (l *look) share(f float64) string { return l.about("latency") + percent(f) }
+
+// percent writes a share; a small one keeps two digits, so that it is not shown
+// as none.
+func percent(f float64) string {
+	if f > 0 && f < 0.001 {
+		return fmt.Sprintf("%.2g %%", 100*f)
+	}
+	return term.Percent(f)
+}
+
+// numberValue writes whole numbers in full: times in nanoseconds are long.
+func numberValue(f float64) query.Value {
+	v := query.NumberValue(f)
+	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+		v.Text = strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return v
+}
+
+// mean writes a mean latency.
+func (l *look) mean(sum float64, n int) string {
+	unit := l.latency.Unit
+	if unit == "" {
+		unit = "cycles"
+	}
+	return fmt.Sprintf("%s%.1f %s", l.about("latency"), sum/float64(max(n, 1)), unit)
+}
+
+// within adds the selection searched to the selection of a finding.
+func (l *look) within(e query.Expr) string {
+	if e = all(l.where, e); e == nil {
+		return ""
+	}
+	return e.String()
+}
+
+// equals selects the rows in which columns have the values that row has.
+func equals(t *table.Table, row int, columns ...string) query.Expr {
+	var terms []query.Expr
+	for _, name := range columns {
+		c := t.Column(name)
+		switch {
+		case c == nil:
+		case !c.Has(row):
+			terms = append(terms, query.Missing{Column: name})
+		case c.Kind == table.Category:
+			terms = append(terms, query.Compare{Column: name, Op: query.Eq, Value: query.TextValue(c.Text(row))})
+		case c.Kind == table.Address:
+			terms = append(terms, query.Compare{Column: name, Op: query.Eq, Value: query.AddressValue(c.Data.([]uint64)[row])})
+		default:
+			terms = append(terms, query.Compare{Column: name, Op: query.Eq, Value: numberValue(c.Float(row))})
+		}
+	}
+	return all(terms...)
+}
+
+// all is the intersection of selections, of which some may be nil.
+func all(selections ...query.Expr) query.Expr {
+	var terms []query.Expr
+	for _, e := range selections {
+		if and, ok := e.(query.And); ok {
+			terms = append(terms, and.Terms...)
+		} else if e != nil {
+			terms = append(terms, e)
+		}
+	}
+	switch len(terms) {
+	case 0:
+		return nil
+	case 1:
+		return terms[0]
+	}
+	return query.And{Terms: terms}
+}
+
+// stands reports whether a count is above what was expected by more than chance.
+func stands(got, expected float64) bool {
+	return got-expected >= limit.sigmas*math.Sqrt(max(expected, 1))
+}
+
+// group is the rows that have equal values in some columns.
+type group struct {
+	code int32 // in its grouping
+	row  int   // one of them
+	n    int
+	cost float64
+}
+
+// groups divides rows by columns, of all selected rows or of those for which of
+// holds. Rows without a value in the last column belong to no group: nobody can
+// look at what is not known.
+func (l *look) groups(of func(row int) bool, columns ...string) []group {
+	g := l.grouping(columns)
+	if g == nil {
+		return nil
+	}
+	counted := make([]group, len(g.first))
+	for row := range l.rows {
+		k := g.code[row]
+		if k < 0 || of != nil && !of(row) {
+			continue
+		}
+		if counted[k].n == 0 {
+			counted[k].row = row
+		}
+		counted[k].n++
+		counted[k].cost += l.costOf(row)
+	}
+	out := counted[:0]
+	for k, c := range counted {
+		if c.n > 0 {
+			c.code = int32(k)
+			out = append(out, c)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b group) int { return cmp.Compare(b.cost, a.cost) })
+	return out
+}
+
+// grouping numbers the different values of some columns in the order in which
+// they appear. Several finders group by the same columns, and finding the number
+// of a row costs more than counting it.
+type grouping struct {
+	code  []int32 // of each row, -1: in no group
+	first []int   // row of each group
+}
+
+// grouping returns nil if the data lacks one of the columns.
+func (l *look) grouping(columns []string) *grouping {
+	name := strings.Join(columns, "\x00")
+	if g, ok := l.grouped[name]; ok {
+		return g
+	}
+	var cols []*table.Column
+	for _, c := range columns {
+		if cols = append(cols, l.data.Table.Column(c)); cols[len(cols)-1] == nil {
+			return nil
+		}
+	}
+	g := &grouping{code: make([]int32, l.data.Table.Rows())}
+	last := cols[len(cols)-1]
+	at := map[[2]float64]int32{}
+	var key, before [2]float64
+	k := int32(-1)
+	for row := range l.rows {
+		g.code[row] = -1
+		if !last.Has(row) || unknownName(last, row) {
+			continue
+		}
+		for i, c := range cols {
+			key[i] = -1
+			if c.Has(row) {
+				key[i] = c.Float(row)
+			}
+		}
+		// Samples of one line often follow each other.
+		if k < 0 || key != before {
+			var ok bool
+			if k, ok = at[key]; !ok {
+				k = int32(len(g.first))
+				at[key] = k
+				g.first = append(g.first, row)
+			}
+			before = key
+		}
+		g.code[row] = k
+	}
+	if l.grouped == nil {
+		l.grouped = map[string]*grouping{}
+	}
+	l.grouped[name] = g
+	return g
+}
+
+// unknownName tells names that tools write for "not known".
+func unknownName(c *table.Column, row int) bool {
+	if c.Kind != table.Category {
+		return false
+	}
+	name := c.Text(row)
+	return name == "" || strings.Trim(name, "?") == "" || name == "[unknown]"
+}

@@ -1,0 +1,250 @@
+package guide
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/isobath/isobath/internal/app/demo"
+	"github.com/isobath/isobath/internal/engine/query"
+)
+
+var (
+	lookupRun = sync.OnceValues(demo.Lookup)
+	fixedRun  = sync.OnceValues(func() (*demo.Run, error) { return demo.Stencil(demo.StencilOptions{Fixed: true, Iterations: 2}) })
+)
+
+func insights(t *testing.T, g *Guide) []Insight {
+	t.Helper()
+	found, err := g.Insights(context.Background(), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, g, found)
+	return found
+}
+
+// check holds for every insight: it has all its parts, its selection parses to
+// some samples, and scores fall.
+func check(t *testing.T, g *Guide, found []Insight) {
+	t.Helper()
+	for i, in := range found {
+		if in.Kind == "" || in.View == "" || in.Where == "" || !strings.ContainsAny(in.Text, "0123456789") {
+			t.Errorf("insight lacks a part: %+v", in)
+		}
+		if in.Score < limit.score || in.Score > 1 || i > 0 && in.Score > found[i-1].Score {
+			t.Errorf("score %g of %q out of order or range", in.Score, in.Text)
+		}
+		if in.Stake < 0 || in.Stake > 1+1e-9 || in.Surprise < 0 || in.Surprise > 1 {
+			t.Errorf("stake %g, surprise %g of %q", in.Stake, in.Surprise, in.Text)
+		}
+		e, err := query.Parse(in.Where, g.data.Table)
+		if err != nil {
+			t.Errorf("%q: where %q: %v", in.Text, in.Where, err)
+			continue
+		}
+		rows, err := g.engine.Select(context.Background(), e)
+		if err != nil || rows.Count() == 0 {
+			t.Errorf("%q: where %q selects nothing: %v", in.Text, in.Where, err)
+		}
+	}
+}
+
+// rank finds the first insight of a kind whose text has all the words; 0 if there
+// is none, 1 for the best.
+func rank(found []Insight, kind string, words ...string) int {
+next:
+	for i, in := range found {
+		if in.Kind != kind {
+			continue
+		}
+		for _, w := range words {
+			if !strings.Contains(in.Text, w) {
+				continue next
+			}
+		}
+		return i + 1
+	}
+	return 0
+}
+
+func list(found []Insight) string {
+	var b strings.Builder
+	for i, in := range found {
+		fmt.Fprintf(&b, "\n%2d. %.3f %s: %s", i+1, in.Score, in.Kind, in.Text)
+	}
+	return b.String()
+}
+
+// inTopFive fails unless every expected insight is there, and nothing above the
+// last of them is of a kind that the simulated program does not have.
+func inTopFive(t *testing.T, found []Insight, expected [][]string, others ...string) {
+	t.Helper()
+	last := 0
+	for _, e := range expected {
+		r := rank(found, e[0], e[1:]...)
+		if r == 0 || r > 5 {
+			t.Errorf("%v is at place %d, want 1 to 5:%s", e, r, list(found))
+		}
+		last = max(last, r)
+	}
+	for _, in := range found[:min(last, len(found))] {
+		ok := false
+		for _, e := range expected {
+			ok = ok || in.Kind == e[0]
+		}
+		for _, k := range others {
+			ok = ok || in.Kind == k
+		}
+		if !ok {
+			t.Errorf("%s is above an expected insight and not true of the program: %s", in.Kind, in.Text)
+		}
+	}
+}
+
+func TestStencilStory(t *testing.T) {
+	r, err := demo.Open()
+	slow, fixed := opened(t, r, err), made(t, fixedRun)
+	before := insights(t, slow)
+	// Phase 1 is fill, which one thread runs; that is true and intended.
+	inTopFive(t, before, [][]string{
+		{"idle-core", "Core #15", "no samples", "15 other cores"},
+		{"one-node", "NUMA 0 serves all"},
+		{"scattered", "Neighbouring z", "package"},
+		{"phase", "fill", "only 1 CPU"},
+	})
+	if rank(before, "false-sharing", "partial") == 0 {
+		t.Errorf("the false sharing of partial is not found:%s", list(before))
+	}
+
+	after := insights(t, fixed)
+	for _, kind := range []string{"one-node", "scattered", "remote"} {
+		if rank(after, kind) > 0 {
+			t.Errorf("after the fix there is still a %s:%s", kind, list(after))
+		}
+	}
+	if rank(after, "phase", "CPU issues") > 0 {
+		t.Errorf("after the fix there is still a serial phase:%s", list(after))
+	}
+	if rank(after, "idle-core", "Core #15") == 0 {
+		t.Errorf("the idle core, which the fix leaves, is gone:%s", list(after))
+	}
+	if b, a := sweepCost(t, slow), sweepCost(t, fixed); a > 0.7*b {
+		t.Errorf("a sample of sweep costs %.1f before and %.1f after; want a drop of 30 %%", b, a)
+	}
+}
+
+// sweepCost is the mean latency of the function that both variants run.
+func sweepCost(t *testing.T, g *Guide) float64 {
+	t.Helper()
+	where, err := query.Parse("function = sweep", g.data.Table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := g.Strip(context.Background(), StripOptions{Axis: "time", Metric: "mean", Where: where, Windows: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Windows[0].Value
+}
+
+func made(t *testing.T, make func() (*demo.Run, error)) *Guide {
+	t.Helper()
+	r, err := make()
+	return opened(t, r, err)
+}
+
+func TestLookupStory(t *testing.T) {
+	g := made(t, lookupRun)
+	found := insights(t, g)
+	inTopFive(t, found, [][]string{
+		{"phase", "Phase 3 of 3", "come from memory against 0.0 %", "find"},
+		{"phase", "Phase 2 of 3", "L2 load is ≈ 3.87 σ", "sort"},
+		{"one-node", "NUMA 0 serves all"},
+	}, "random-access")
+
+	// The phases are those of the program, to within a window.
+	function, clock := g.data.Table.Column("function"), g.data.Table.Column("time")
+	var first, last float64 = math.Inf(1), 0
+	for i := range g.data.Table.Rows() {
+		if function.Text(i) == "sort" {
+			first, last = min(first, clock.Float(i)), max(last, clock.Float(i))
+		}
+	}
+	in := found[rank(found, "phase", "Phase 2 of 3")-1]
+	var from, to float64
+	if _, err := fmt.Sscanf(in.Where, "time >= %f & time < %f", &from, &to); err != nil {
+		t.Fatalf("%q: %v", in.Where, err)
+	}
+	if length := last - first; math.Abs(from-first) > length/20 || math.Abs(to-last) > length/20 {
+		t.Errorf("phase 2 is %g to %g, sort runs from %g to %g", from, to, first, last)
+	}
+}
+
+func TestNoiseGivesNoInsight(t *testing.T) {
+	seeds := []uint64{125} // once gave a window of dear samples at 700
+	for seed := range uint64(12) {
+		seeds = append(seeds, seed)
+	}
+	for _, seed := range seeds {
+		for _, n := range []int{40, 700, 5000, 30000} {
+			g := uniform(t, n, seed)
+			found, err := g.Insights(context.Background(), nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(found) > 0 {
+				t.Errorf("%d samples, seed %d:%s", n, seed, list(found))
+			}
+		}
+	}
+}
+
+func TestInsightsOfRealData(t *testing.T) {
+	g := lulesh(t)
+	found := insights(t, g)
+	for i, want := range [][]string{
+		{"hot-object", "m_x has 41.6 %", "next has 22.1 %"},
+		{"hot-line", "LULESH_OMP.cc:2035 has 30.0 %"},
+		{"phase", "Phase 2 of 2", "73.1 cycles against 50.2"},
+		{"scattered", "Neighbouring z"},
+	} {
+		if rank(found, want[0], want[1:]...) != i+1 {
+			t.Errorf("%v is not at place %d:%s", want, i+1, list(found))
+		}
+	}
+	for _, in := range found {
+		switch in.Kind {
+		case "remote", "one-node", "false-sharing", "shared-line":
+			t.Errorf("the data does not say where memory was served, or snoops: %s", in.Text)
+		}
+		if strings.Contains(in.Text, "≈") {
+			t.Errorf("nothing is modelled here: %s", in.Text)
+		}
+	}
+}
+
+func TestInsightsWithin(t *testing.T) {
+	r, err := demo.Open()
+	g := opened(t, r, err)
+	where, err := query.Parse("function = residual", g.data.Table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := g.Insights(context.Background(), where, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, g, found)
+	for _, in := range found {
+		if !strings.HasPrefix(in.Where, "function = residual & ") {
+			t.Errorf("%q leaves the selection that was searched", in.Where)
+		}
+	}
+	if rank(found, "phase", "fill") > 0 || rank(found, "one-node") == 0 {
+		t.Errorf("insights of residual alone:%s", list(found))
+	}
+}

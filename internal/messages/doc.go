@@ -1,0 +1,15 @@
+// Package messages explains message-passing traces: who was late, in which
+// logical step, and why.
+//
+// In: OTF2 archives.
+//
+// Out: operations, messages, partitions, steps, lateness (logical/metrics.go),
+// causes, pictures of timelines.
+//
+// Imported by: app and the commands.
+//
+//   - trace: operations and messages of an archive
+//   - logical: partitions, steps, metrics, causes, comparisons
+//   - timeline: windows of a trace at the resolution of a screen
+//   - mpiprog: small MPI programs with known answers, for tests
+package messages
