@@ -15,7 +15,7 @@ func TestExportPNG(t *testing.T) {
 	if err := os.WriteFile(in("samples.csv"), []byte("cpu,level,latency\n0,L1,4\n0,L3,40\n1,L2,12\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	machine := filepath.Join("..", "..", "internal", "hw", "show", "testdata", "small.xml")
+	machine := filepath.Join("..", "..", "internal", "machine", "hw", "show", "testdata", "small.xml")
 	for width, args := range map[int][]string{1792: nil, 300: {"--width", "300"}} {
 		if err := runVerb(append([]string{"export", in("samples.csv"), "--topology", machine, "-o", in("out.png")}, args...)...); err != nil {
 			t.Fatal(err)

@@ -170,7 +170,7 @@ func TestAgainstChromium(t *testing.T) {
 	browser := test.Peer(t, "chromium", "chromium")
 	words := regexp.MustCompile(`(?s)<text.*?</text>`)
 	for _, name := range []string{"small.svg", "small-icicle.svg"} {
-		svg, err := os.ReadFile(filepath.Join("..", "hw", "show", "testdata", name))
+		svg, err := os.ReadFile(filepath.Join("..", "..", "machine", "hw", "show", "testdata", name))
 		if err != nil {
 			t.Fatal(err)
 		}
