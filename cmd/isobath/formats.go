@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/isobath/isobath/internal/formats/known"
+	"github.com/isobath/isobath/internal/formats"
 )
 
 // newFormats is the help topic that error messages point to.
@@ -15,7 +15,7 @@ func newFormats() *cobra.Command {
 	text := "Files are recognised by their content, whatever their names. Isobath reads:\n"
 	for _, kind := range []kind.Kind{kind.Samples, kind.Refs, kind.Trace, kind.Mesh, kind.Topology} {
 		text += fmt.Sprintf("\n  %-9s", kind)
-		for _, f := range known.Formats {
+		for _, f := range formats.Known {
 			if f.Kind == kind {
 				text += " " + f.Name
 			}

@@ -17,7 +17,7 @@ import (
 	"github.com/isobath/isobath/internal/data/gaps"
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/data/table"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/topofile"
 	"github.com/isobath/isobath/internal/machine/hw"
 )
@@ -114,7 +114,7 @@ func describeSamples(s *dataset.Set) *samplesInfo {
 
 // commonOf describes the table of a set.
 func commonOf(s *dataset.Set) common {
-	out := newCommon(formats.Format{Kind: s.Run.Kind, Name: s.Run.Format}, s.Table.Rows(), s.Run.Warnings)
+	out := newCommon(foreign.Format{Kind: s.Run.Kind, Name: s.Run.Format}, s.Table.Rows(), s.Run.Warnings)
 	for _, c := range s.Table.Columns() {
 		v := table.Summarize(c)
 		out.Columns = append(out.Columns, columnInfo{c.Name, c.Kind.String(), c.Unit, c.Provenance.String(), v.Distinct, v.Min, v.Max, v.Missing, c.Note})
@@ -185,7 +185,7 @@ type topologyInfo struct {
 	Topology hw.Summary `json:"topology"`
 }
 
-func describeTopology(path string, f formats.Format) (description, error) {
+func describeTopology(path string, f foreign.Format) (description, error) {
 	t, err := topofile.Open(path)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/reffile"
 	"github.com/isobath/isobath/internal/messages/trace"
 )
@@ -25,7 +25,7 @@ type common struct {
 	Columns  []columnInfo `json:"columns"`
 }
 
-func newCommon(f formats.Format, rows int, warnings []string) common {
+func newCommon(f foreign.Format, rows int, warnings []string) common {
 	return common{f.Kind, f.Name, rows, append([]string{}, warnings...), []columnInfo{}}
 }
 
@@ -41,7 +41,7 @@ func (c *common) notes(w io.Writer) error {
 }
 
 // describeOther describes data that is not samples.
-func describeOther(ctx context.Context, path string, f formats.Format) (description, error) {
+func describeOther(ctx context.Context, path string, f foreign.Format) (description, error) {
 	switch f.Kind {
 	case kind.Topology:
 		return describeTopology(path, f)
@@ -89,8 +89,8 @@ type refsInfo struct {
 	*refs.Counts
 }
 
-func describeRefs(ctx context.Context, path string, f formats.Format) (description, error) {
-	in, err := formats.Look(path)
+func describeRefs(ctx context.Context, path string, f foreign.Format) (description, error) {
+	in, err := foreign.Look(path)
 	if err != nil {
 		return nil, err
 	}

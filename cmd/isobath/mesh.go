@@ -24,7 +24,7 @@ import (
 	"github.com/isobath/isobath/internal/domain/link"
 	"github.com/isobath/isobath/internal/domain/mesh"
 	"github.com/isobath/isobath/internal/engine/query"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/vtk"
 )
 
@@ -113,7 +113,7 @@ func (f *meshFlags) run(ctx context.Context, stdout, stderr io.Writer, args []st
 	if file == "" {
 		return f.describe(stdout)
 	}
-	set, err := dataset.Open(ctx, file, dataset.Options{Options: formats.Options{L1Latency: formats.DefaultL1Latency}})
+	set, err := dataset.Open(ctx, file, dataset.Options{Options: foreign.Options{L1Latency: foreign.DefaultL1Latency}})
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (f *meshFlags) run(ctx context.Context, stdout, stderr io.Writer, args []st
 // sort tells the sample file from dumps that a shell pattern put behind it.
 func (f *meshFlags) sort(args []string) (file string, err error) {
 	for _, a := range args {
-		in, err := formats.Look(a)
+		in, err := foreign.Look(a)
 		if err == nil && !in.Dir() {
 			if _, err := mesh.Recognise(in); err == nil {
 				f.meshes = append(f.meshes, a)

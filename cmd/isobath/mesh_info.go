@@ -10,7 +10,7 @@ import (
 
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/domain/mesh"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 // meshInfo is what `info` prints for a mesh, and `mesh` without samples.
@@ -26,7 +26,7 @@ func describeMesh(paths ...string) (description, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := formats.Format{Name: i.FormatName, Kind: kind.Mesh}
+	f := foreign.Format{Name: i.FormatName, Kind: kind.Mesh}
 	return &meshInfo{newCommon(f, i.Cells, i.Notes), i}, nil
 }
 

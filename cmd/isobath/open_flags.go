@@ -14,7 +14,7 @@ import (
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/engine/query"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 // importFlags are the flags of every verb that may have to import its file.
@@ -32,7 +32,7 @@ type importFlags struct {
 func (f *importFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.maps, "map", nil, "take a foreign column for one of ours: `column=NAME` (repeatable)")
-	flags.IntVar(&f.l1Latency, "l1-latency", formats.DefaultL1Latency, "assumed latency of an L1 hit in `cycles`, where hardware measures misses only; -1 for none")
+	flags.IntVar(&f.l1Latency, "l1-latency", foreign.DefaultL1Latency, "assumed latency of an L1 hit in `cycles`, where hardware measures misses only; -1 for none")
 	flags.BoolVar(&f.allOps, "all-ops", false, "keep the micro-ops of an IBS file that access no memory, such as branches")
 	flags.StringArrayVar(&f.sources, "sources", nil, "look for source files in this `folder` too (repeatable)")
 	flags.StringVar(&f.topology, "topology", "", "hardware topology to use: hwloc, Mitos or sys-sage `XML`")

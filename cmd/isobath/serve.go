@@ -12,7 +12,7 @@ import (
 	"github.com/isobath/isobath/internal/app/server"
 	"github.com/isobath/isobath/internal/engine/kernel"
 	"github.com/isobath/isobath/internal/formats"
-	"github.com/isobath/isobath/internal/formats/known"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/web"
 )
 
@@ -136,7 +136,7 @@ func (f *serveFlags) serve(cmd *cobra.Command, files []string, first func(*serve
 		}
 	}
 	loader := server.NewLoader(dataset.Options{
-		Options: formats.Options{L1Latency: formats.DefaultL1Latency, Kallsyms: f.kallsyms}, Topology: f.topology, Sources: f.sources,
+		Options: foreign.Options{L1Latency: foreign.DefaultL1Latency, Kallsyms: f.kallsyms}, Topology: f.topology, Sources: f.sources,
 		Budget: kernel.NewBudget(budget),
 		Warn:   func(s string) { fmt.Fprintf(cmd.ErrOrStderr(), "isobath: %s\n", s) },
 	})
@@ -209,7 +209,7 @@ func (f *serveFlags) options(token string, address server.Address, loader *serve
 	if host := address.Host(); host != "" {
 		opt.Hosts = append(opt.Hosts, host)
 	}
-	for _, format := range known.Formats {
+	for _, format := range formats.Known {
 		opt.Formats = append(opt.Formats, format.Name)
 	}
 	if dir, err := os.UserConfigDir(); err == nil {

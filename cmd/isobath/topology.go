@@ -15,7 +15,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/engine/query"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/topofile"
 	"github.com/isobath/isobath/internal/machine/hw"
 	"github.com/isobath/isobath/internal/machine/hw/show"
@@ -100,7 +100,7 @@ func (f *topologyFlags) view(ctx context.Context, args []string) (*show.View, er
 		return &show.View{Topology: topo}, err
 	}
 	set, err := dataset.Open(ctx, args[0], dataset.Options{
-		Options: formats.Options{L1Latency: formats.DefaultL1Latency}, Topology: f.topology,
+		Options: foreign.Options{L1Latency: foreign.DefaultL1Latency}, Topology: f.topology,
 	})
 	var other *dataset.NotSamples
 	if errors.As(err, &other) && other.Format.Kind == kind.Topology {

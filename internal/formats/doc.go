@@ -9,7 +9,8 @@
 // Imported by: record, messages, loops, domain, app.
 //
 //   - one package a format, each exporting one Format
-//   - known: the list, in the order in which files are tried
+//   - foreign: what a format is; known.go here: the list of them all, in the
+//     order in which files are tried
 //   - compressed, delimited, tabular, xmlwalk, hdf5: what several readers
 //     share
 //   - topofile, reffile: opening any description of a machine, any trace of

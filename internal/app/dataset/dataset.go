@@ -26,19 +26,19 @@ import (
 	"github.com/isobath/isobath/internal/engine/kernel"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/formats"
-	"github.com/isobath/isobath/internal/formats/known"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/topofile"
 	"github.com/isobath/isobath/internal/machine/hw"
 )
 
 // Options are what a user may say when opening foreign data.
 type Options struct {
-	formats.Options
+	foreign.Options
 	Topology string   // a file to use in place of the one found with the data
 	Sources  []string // more folders with source files
 	Names    string   // a file that says what objects are, beside what the run says
 	// AssumeL1, if set, is the latency of an L1 hit to assume in a run whose
-	// latencies rest on such an assumption; see formats.Options.L1Latency.
+	// latencies rest on such an assumption; see foreign.Options.L1Latency.
 	AssumeL1 *int
 	// Budget bounds the memory of engines; nil for one of its own.
 	Budget *kernel.Budget
@@ -62,7 +62,7 @@ type Set struct {
 // NotSamples is the error for a file that holds something else.
 type NotSamples struct {
 	Path   string
-	Format formats.Format
+	Format foreign.Format
 }
 
 func (e *NotSamples) Error() string {
@@ -109,7 +109,7 @@ func Load(ctx context.Context, path string, opt Options) (*run.Run, error) {
 	}
 	if r.Kind == kind.Trace && len(r.Contents) == 0 {
 		r.Close()
-		return nil, &NotSamples{path, formats.Format{Name: r.Format, Kind: r.Kind}}
+		return nil, &NotSamples{path, foreign.Format{Name: r.Format, Kind: r.Kind}}
 	}
 	return r, nil
 }
@@ -126,15 +126,15 @@ func (s *Set) Close() error {
 }
 
 // Columns shows the columns of a foreign file, for choosing which is which.
-func Columns(path string) ([]formats.Candidate, error) {
+func Columns(path string) ([]foreign.Candidate, error) {
 	if run.IsRun(path) {
 		return nil, fmt.Errorf("%s is a run: its columns were chosen when it was imported; import its source again with --map", path)
 	}
-	in, err := formats.Look(path)
+	in, err := foreign.Look(path)
 	if err != nil {
 		return nil, err
 	}
-	format, err := formats.Recognise(in, known.Formats)
+	format, err := formats.Known.Recognise(in)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func Spool(ctx context.Context, r io.Reader) (path string, remove func(), err er
 func spool(f *os.File, r io.Reader) error {
 	_, err := io.Copy(f, r)
 	if err != nil {
-		err = fmt.Errorf("keep %s in a temporary file: %w; set TMPDIR to a folder with room", formats.StdinName, err)
+		err = fmt.Errorf("keep %s in a temporary file: %w; set TMPDIR to a folder with room", foreign.StdinName, err)
 	}
 	return errors.Join(err, f.Close())
 }
@@ -192,9 +192,9 @@ func imported(ctx context.Context, path string, opt Options) (*run.Run, error) {
 		return nil, err
 	}
 	defer remove()
-	r, err := importedFrom(ctx, file, formats.StdinName, opt)
+	r, err := importedFrom(ctx, file, foreign.StdinName, opt)
 	if err != nil {
-		return nil, &renamed{err, file, formats.StdinName}
+		return nil, &renamed{err, file, foreign.StdinName}
 	}
 	return r, nil
 }
@@ -210,11 +210,11 @@ func (e *renamed) Unwrap() error { return e.error }
 
 // importedFrom reads a foreign file that the user calls by a name.
 func importedFrom(ctx context.Context, file, name string, opt Options) (*run.Run, error) {
-	in, err := formats.Look(file)
+	in, err := foreign.Look(file)
 	if err != nil {
 		return nil, err
 	}
-	format, err := formats.Recognise(in, known.Formats)
+	format, err := formats.Known.Recognise(in)
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +238,7 @@ func importedFrom(ctx context.Context, file, name string, opt Options) (*run.Run
 
 // addTopology reads the hardware description given or found. One that the user
 // names must be readable; one that lies beside the data may be broken.
-func addTopology(r *run.Run, got *formats.Imported, file string) error {
+func addTopology(r *run.Run, got *foreign.Imported, file string) error {
 	data, name := got.Topology, got.TopologyName
 	if file != "" {
 		var err error

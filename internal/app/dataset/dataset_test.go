@@ -10,7 +10,7 @@ import (
 	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/engine/query"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/machine/hw"
 )
 
@@ -127,7 +127,7 @@ func TestOtherKindsAreNamed(t *testing.T) {
 	}
 	empty := filepath.Join(t.TempDir(), "empty")
 	os.WriteFile(empty, nil, 0o644)
-	if _, err := Open(context.Background(), empty, Options{Options: formats.Options{}}); err == nil {
+	if _, err := Open(context.Background(), empty, Options{Options: foreign.Options{}}); err == nil {
 		t.Error("an empty file is no error")
 	}
 }

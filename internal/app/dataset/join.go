@@ -11,7 +11,7 @@ import (
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/engine/kernel"
 	"github.com/isobath/isobath/internal/formats"
-	"github.com/isobath/isobath/internal/formats/known"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 // Content is what a file or run holds.
@@ -29,11 +29,11 @@ func Look(path string) (Content, error) {
 		}
 		return contentOf(r, path), r.Close()
 	}
-	in, err := formats.Look(path)
+	in, err := foreign.Look(path)
 	if err != nil {
 		return Content{}, err
 	}
-	format, err := formats.Recognise(in, known.Formats)
+	format, err := formats.Known.Recognise(in)
 	if err != nil {
 		return Content{}, err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/base/test"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 func TestDemo(t *testing.T) {
@@ -66,7 +66,7 @@ func TestOpenRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	set, err := dataset.Open(context.Background(), csv, dataset.Options{Options: formats.Options{L1Latency: -1}})
+	set, err := dataset.Open(context.Background(), csv, dataset.Options{Options: foreign.Options{L1Latency: -1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestOpenRun(t *testing.T) {
 func TestOpenLULESH(t *testing.T) {
 	path := test.Shared(t, "samples/lulesh_legacy")
 	var last Progress
-	r, err := NewLoader(dataset.Options{Options: formats.Options{L1Latency: formats.DefaultL1Latency}}).
+	r, err := NewLoader(dataset.Options{Options: foreign.Options{L1Latency: foreign.DefaultL1Latency}}).
 		Open(context.Background(), path, func(p Progress) { last = p })
 	if err != nil {
 		t.Fatal(err)

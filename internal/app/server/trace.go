@@ -17,7 +17,7 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/source"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/messages/logical"
 	"github.com/isobath/isobath/internal/messages/timeline"
 	"github.com/isobath/isobath/internal/messages/trace"
@@ -68,7 +68,7 @@ func (s *Server) traceRoutes(mux *http.ServeMux) {
 }
 
 // openTrace opens a message-passing trace as a run.
-func openTrace(ctx context.Context, path string, f formats.Format, sources []string) (*Run, error) {
+func openTrace(ctx context.Context, path string, f foreign.Format, sources []string) (*Run, error) {
 	t, err := trace.Open(ctx, path)
 	if err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ func TestWireTypes(t *testing.T) {
 	ts.file(t, "internal/data/gaps/gaps.go", "Gap")
 	ts.file(t, "internal/memory/firsttouch/firsttouch.go", "Touched", "PageCount")
 	ts.file(t, "internal/app/server/wire_code.go")
-	ts.file(t, "internal/formats/formats.go", "Candidate")
+	ts.file(t, "internal/formats/foreign/foreign.go", "Candidate")
 
 	compareFile(t, filepath.Join(test.Root(), "web", "src", "model", "wire.ts"), ts.Bytes())
 }

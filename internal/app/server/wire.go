@@ -2,7 +2,7 @@ package server
 
 import (
 	"github.com/isobath/isobath/internal/engine/query"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/memory/command"
 )
 
@@ -357,7 +357,7 @@ type Reading struct {
 // file has, and what samples want.
 type Columns struct {
 	Path    string              `json:"path"`
-	Columns []formats.Candidate `json:"columns"`
+	Columns []foreign.Candidate `json:"columns"`
 	Wanted  []WantedColumn      `json:"wanted"`
 	Map     map[string]string   `json:"map" ts:"Readonly<Record<string, string>>"` // the mapping it was read with
 }

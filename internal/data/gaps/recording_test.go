@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/isobath/isobath/internal/data/gaps"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/perfdata"
 	"github.com/isobath/isobath/internal/formats/perfdata/perfsynth"
 )
@@ -70,11 +70,11 @@ func TestRecording(t *testing.T) {
 	if err != nil || !bytes.Equal(got, want) {
 		t.Fatalf("%s is stale: run 'go test ./internal/data/gaps -update' (%v)", file, err)
 	}
-	in, err := formats.Look(file)
+	in, err := foreign.Look(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := perfdata.Format.Samples(context.Background(), in, &formats.Options{})
+	read, err := perfdata.Format.Samples(context.Background(), in, &foreign.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/isobath/isobath/internal/domain/mesh"
 	"github.com/isobath/isobath/internal/engine/kernel"
 	"github.com/isobath/isobath/internal/engine/query"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 // result is one line of testdata/viewer.py.
@@ -151,7 +151,7 @@ func TestParaView(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	newSession := func() *Session {
-		set, err := dataset.Open(context.Background(), samples, dataset.Options{Options: formats.Options{L1Latency: -1}})
+		set, err := dataset.Open(context.Background(), samples, dataset.Options{Options: foreign.Options{L1Latency: -1}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,16 +16,16 @@ import (
 	"sync"
 
 	"github.com/isobath/isobath/internal/data/grid"
-	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/formats/chombo"
 	"github.com/isobath/isobath/internal/formats/exodus"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/silo"
 	"github.com/isobath/isobath/internal/formats/vtk"
 	"github.com/isobath/isobath/internal/formats/vtkhdf"
 )
 
 // readers are the mesh formats in the order they are tried.
-var readers = []formats.Format{vtk.Legacy, vtk.XML, chombo.Format, silo.Format, vtkhdf.Format, exodus.Format}
+var readers = foreign.List{vtk.Legacy, vtk.XML, chombo.Format, silo.Format, vtkhdf.Format, exodus.Format}
 
 // Series is a mesh over time: one dump per step, read when it is asked for.
 type Series struct {
@@ -153,12 +153,12 @@ func dumpsIn(dir string) ([]string, error) {
 }
 
 // Recognise returns the mesh format of a file.
-func Recognise(in *formats.Input) (formats.Format, error) { return formats.Recognise(in, readers) }
+func Recognise(in *foreign.Input) (foreign.Format, error) { return readers.Recognise(in) }
 
-func recognise(path string) (formats.Format, error) {
-	in, err := formats.Look(path)
+func recognise(path string) (foreign.Format, error) {
+	in, err := foreign.Look(path)
 	if err != nil {
-		return formats.Format{}, err
+		return foreign.Format{}, err
 	}
 	return Recognise(in)
 }

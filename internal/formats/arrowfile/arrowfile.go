@@ -16,16 +16,16 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/isobath/isobath/internal/data/table"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/tabular"
 )
 
 // Format is an Arrow IPC file (also called Feather version 2).
-var Format = formats.Format{Name: "arrow", Kind: kind.Samples, Sniff: sniff, Samples: read}
+var Format = foreign.Format{Name: "arrow", Kind: kind.Samples, Sniff: sniff, Samples: read}
 
-func sniff(in *formats.Input) bool { return bytes.HasPrefix(in.Head, []byte("ARROW1\x00\x00")) }
+func sniff(in *foreign.Input) bool { return bytes.HasPrefix(in.Head, []byte("ARROW1\x00\x00")) }
 
-func read(ctx context.Context, in *formats.Input, opt *formats.Options) (*formats.Imported, error) {
+func read(ctx context.Context, in *foreign.Input, opt *foreign.Options) (*foreign.Imported, error) {
 	data, unmap, err := table.MapFile(in.Path)
 	if err != nil {
 		return nil, fmt.Errorf("read table: %w", err)
@@ -41,7 +41,7 @@ func read(ctx context.Context, in *formats.Input, opt *formats.Options) (*format
 
 // parse reads a file from memory; nothing of the result points into it. The
 // library panics on some damaged files; that is an error here.
-func parse(ctx context.Context, data []byte, opt *formats.Options) (out *formats.Imported, err error) {
+func parse(ctx context.Context, data []byte, opt *foreign.Options) (out *foreign.Imported, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			out, err = nil, fmt.Errorf("not a readable Arrow file: %v", r)
@@ -88,7 +88,7 @@ func parse(ctx context.Context, data []byte, opt *formats.Options) (out *formats
 	return assemble(builders, warnings, opt)
 }
 
-func assemble(builders []*builder, warnings []string, opt *formats.Options) (*formats.Imported, error) {
+func assemble(builders []*builder, warnings []string, opt *foreign.Options) (*foreign.Imported, error) {
 	var columns []*table.Column
 	for _, b := range builders {
 		if b == nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/isobath/isobath/internal/data/table"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 func FuzzParse(f *testing.F) {
@@ -23,7 +23,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add(b.Bytes())
 	f.Fuzz(func(t *testing.T, in []byte) {
-		out, err := parse(context.Background(), in, &formats.Options{})
+		out, err := parse(context.Background(), in, &foreign.Options{})
 		if err == nil && out.Tables[0].Rows() > 8*len(in) {
 			t.Fatalf("%d rows from %d bytes", out.Tables[0].Rows(), len(in))
 		}

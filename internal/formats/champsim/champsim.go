@@ -11,15 +11,15 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/formats/compressed"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 // Format recognises and opens ChampSim traces.
-var Format = formats.Format{
+var Format = foreign.Format{
 	Name:  "champsim",
 	Kind:  kind.Refs,
-	Sniff: func(in *formats.Input) bool { return !in.Dir() && guess(compressed.Head(in.Head)) != nil },
+	Sniff: func(in *foreign.Input) bool { return !in.Dir() && guess(compressed.Head(in.Head)) != nil },
 	Refs:  compressed.Refs(func(r io.Reader) refs.Source { return NewReader(r) }),
 }
 

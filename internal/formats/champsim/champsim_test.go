@@ -12,7 +12,7 @@ import (
 	"github.com/ulikunitz/xz"
 
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 // instructions makes n records of a loop; every other one loads two words and
@@ -70,7 +70,7 @@ func TestPacked(t *testing.T) {
 	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	r, _, err := formats.OpenRefs(path, []formats.Format{Format})
+	r, _, err := foreign.List{Format}.OpenRefs(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	for _, head := range []string{"", strings.Repeat("\x00", 4096), strings.Repeat("text ", 1000)} {
-		if Format.Sniff(&formats.Input{Head: []byte(head)}) {
+		if Format.Sniff(&foreign.Input{Head: []byte(head)}) {
 			t.Errorf("Sniff(%.10q) = true", head)
 		}
 	}

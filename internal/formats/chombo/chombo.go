@@ -10,12 +10,12 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/grid"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/hdf5"
 )
 
 // Format recognises Chombo plot files.
-var Format = formats.Format{Name: "chombo", Kind: kind.Mesh, Sniff: hdf5.Sniff(func(root *hdf5.Object) bool {
+var Format = foreign.Format{Name: "chombo", Kind: kind.Mesh, Sniff: hdf5.Sniff(func(root *hdf5.Object) bool {
 	return root.HasLink("Chombo_global") && root.HasLink("level_0")
 })}
 

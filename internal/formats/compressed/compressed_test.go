@@ -15,7 +15,7 @@ import (
 	"github.com/ulikunitz/xz"
 
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 func pack(t testing.TB, open func(io.Writer) (io.WriteCloser, error), text string) []byte {
@@ -78,7 +78,7 @@ func TestRefsNamesFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	open := Refs(func(r io.Reader) refs.Source { return &countLines{r: r} })
-	src, err := open(&formats.Input{Path: path})
+	src, err := open(&foreign.Input{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}

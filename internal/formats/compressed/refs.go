@@ -6,13 +6,13 @@ import (
 	"io"
 
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 // Refs makes the opener of a format whose trace is one file, packed or not.
 // Errors of the reader are prefixed with the path.
-func Refs(read func(io.Reader) refs.Source) func(*formats.Input) (refs.Reader, error) {
-	return func(in *formats.Input) (refs.Reader, error) {
+func Refs(read func(io.Reader) refs.Source) func(*foreign.Input) (refs.Reader, error) {
+	return func(in *foreign.Input) (refs.Reader, error) {
 		if in.Stream != nil {
 			r, err := Reader(in.Stream)
 			if err != nil {

@@ -12,15 +12,15 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/table"
-	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/formats/delimited"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/tabular"
 )
 
 // Format is a table in text form. It accepts much, so it is tried last.
-var Format = formats.Format{Name: "csv", Kind: kind.Samples, Sniff: sniff, Samples: read, Columns: columns}
+var Format = foreign.Format{Name: "csv", Kind: kind.Samples, Sniff: sniff, Samples: read, Columns: columns}
 
-func sniff(in *formats.Input) bool {
+func sniff(in *foreign.Input) bool {
 	if in.Dir() || !isText(in.Head) {
 		return false
 	}
@@ -71,14 +71,14 @@ func header(data []byte) (comma byte, names []string, length int) {
 }
 
 // columns shows the columns of a table.
-func columns(in *formats.Input) ([]formats.Candidate, error) {
+func columns(in *foreign.Input) ([]foreign.Candidate, error) {
 	comma, names, length := header(in.Head)
 	if len(names) < 2 {
 		return nil, fmt.Errorf("%s: no header line with at least two column names", in.Path)
 	}
-	out := make([]formats.Candidate, len(names))
+	out := make([]foreign.Candidate, len(names))
 	for i, name := range names {
-		out[i] = formats.Candidate{Name: name, Values: []string{}}
+		out[i] = foreign.Candidate{Name: name, Values: []string{}}
 		if tabular.Meaning(name) != "" {
 			out[i].ReadAs = name
 		}
@@ -94,7 +94,7 @@ func columns(in *formats.Input) ([]formats.Candidate, error) {
 	return out, nil
 }
 
-func read(ctx context.Context, in *formats.Input, opt *formats.Options) (*formats.Imported, error) {
+func read(ctx context.Context, in *foreign.Input, opt *foreign.Options) (*foreign.Imported, error) {
 	data, unmap, err := table.MapFile(in.Path)
 	if err != nil {
 		return nil, fmt.Errorf("read table: %w", err)
@@ -108,7 +108,7 @@ func read(ctx context.Context, in *formats.Input, opt *formats.Options) (*format
 	return out, nil
 }
 
-func parse(ctx context.Context, data []byte, opt *formats.Options) (*formats.Imported, error) {
+func parse(ctx context.Context, data []byte, opt *foreign.Options) (*foreign.Imported, error) {
 	comma, names, length := header(data)
 	if len(names) < 2 {
 		return nil, fmt.Errorf("no header line with at least two column names")

@@ -10,15 +10,15 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/formats/compressed"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 // Format recognises and opens DRAM simulator traces.
-var Format = formats.Format{
+var Format = foreign.Format{
 	Name:  "dramsim",
 	Kind:  kind.Refs,
-	Sniff: func(in *formats.Input) bool { return !in.Dir() && sniff(compressed.Head(in.Head)) },
+	Sniff: func(in *foreign.Input) bool { return !in.Dir() && sniff(compressed.Head(in.Head)) },
 	Refs:  compressed.Refs(func(r io.Reader) refs.Source { return NewReader(r) }),
 }
 

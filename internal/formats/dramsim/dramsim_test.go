@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 func TestRead(t *testing.T) {
@@ -58,7 +58,7 @@ func TestSniff(t *testing.T) {
 		"":                                     false,
 		"1 2\n3 4\n5 6\nx\n":                   false,
 	} {
-		if got := Format.Sniff(&formats.Input{Head: []byte(head)}); got != want {
+		if got := Format.Sniff(&foreign.Input{Head: []byte(head)}); got != want {
 			t.Errorf("Sniff(%q) = %v, want %v", head, got, want)
 		}
 	}

@@ -12,12 +12,12 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/formats/compressed"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 // Format recognises and opens drmemtrace traces.
-var Format = formats.Format{
+var Format = foreign.Format{
 	Name:  "drmemtrace",
 	Kind:  kind.Refs,
 	Sniff: sniff,
@@ -60,7 +60,7 @@ func looksLike(head []byte) bool {
 	return typ == typeHeader && version > 0 && version < maxVersion && next < typeLast
 }
 
-func sniff(in *formats.Input) bool {
+func sniff(in *foreign.Input) bool {
 	if in.Dir() {
 		return sniffDir(in)
 	}

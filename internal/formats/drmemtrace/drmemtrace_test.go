@@ -14,7 +14,7 @@ import (
 
 	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 func record(typ, size uint16, addr uint64) []byte {
@@ -46,7 +46,7 @@ var sampleRefs = []refs.Ref{
 
 func readPath(t *testing.T, path string) ([]refs.Ref, *refs.About) {
 	t.Helper()
-	r, _, err := formats.OpenRefs(path, []formats.Format{Format})
+	r, _, err := foreign.List{Format}.OpenRefs(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestRefusals(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "raw"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	in, err := formats.Look(dir)
+	in, err := foreign.Look(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestShared(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			r, _, err := formats.OpenRefs(test.Shared(t, "refs/drmemtrace/"+tt.file), []formats.Format{Format})
+			r, _, err := foreign.List{Format}.OpenRefs(test.Shared(t, "refs/drmemtrace/"+tt.file))
 			if err != nil {
 				t.Fatal(err)
 			}

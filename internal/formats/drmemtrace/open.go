@@ -13,11 +13,11 @@ import (
 	"strings"
 
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/formats/compressed"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
-func sniffZip(in *formats.Input) bool {
+func sniffZip(in *foreign.Input) bool {
 	if !bytes.HasPrefix(in.Head, []byte("PK\x03\x04")) {
 		return false
 	}
@@ -31,7 +31,7 @@ func sniffZip(in *formats.Input) bool {
 
 func isChunk(f *zip.File) bool { return strings.HasPrefix(filepath.Base(f.Name), "chunk.") }
 
-func sniffDir(in *formats.Input) bool {
+func sniffDir(in *foreign.Input) bool {
 	if in.Has("raw") {
 		return true // recognised, so that opening can say what to do with it
 	}
@@ -39,7 +39,7 @@ func sniffDir(in *formats.Input) bool {
 	if err != nil || len(files) == 0 {
 		return false
 	}
-	first, err := formats.Look(files[0])
+	first, err := foreign.Look(files[0])
 	return err == nil && sniff(first)
 }
 
@@ -66,7 +66,7 @@ func traceFiles(dir string) ([]string, error) {
 	return files, nil
 }
 
-func open(in *formats.Input) (refs.Reader, error) {
+func open(in *foreign.Input) (refs.Reader, error) {
 	if in.Stream != nil {
 		return nil, fmt.Errorf("%s: a drmemtrace is read from a file or folder; save it first", in.Path)
 	}

@@ -11,12 +11,12 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/grid"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/hdf5"
 )
 
 // Format recognises Exodus files: netCDF with element blocks.
-var Format = formats.Format{Name: "exodus", Kind: kind.Mesh, Sniff: func(in *formats.Input) bool {
+var Format = foreign.Format{Name: "exodus", Kind: kind.Mesh, Sniff: func(in *foreign.Input) bool {
 	if bytes.HasPrefix(in.Head, []byte("CDF")) {
 		return bytes.Contains(in.Head, []byte("num_el_blk")) || bytes.Contains(in.Head, []byte("num_nodes"))
 	}

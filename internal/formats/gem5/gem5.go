@@ -13,15 +13,15 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/formats/compressed"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 // Format recognises and opens gem5 packet traces.
-var Format = formats.Format{
+var Format = foreign.Format{
 	Name: "gem5",
 	Kind: kind.Refs,
-	Sniff: func(in *formats.Input) bool {
+	Sniff: func(in *foreign.Input) bool {
 		return !in.Dir() && bytes.HasPrefix(compressed.Head(in.Head), []byte(magic))
 	},
 	Refs: compressed.Refs(func(r io.Reader) refs.Source { return NewReader(r) }),

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 func message(fields ...uint64) []byte {
@@ -72,7 +72,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%q: error = %v, want %q", in, err, want)
 		}
 	}
-	if !Format.Sniff(&formats.Input{Head: sample}) || Format.Sniff(&formats.Input{Head: []byte("gem")}) {
+	if !Format.Sniff(&foreign.Input{Head: sample}) || Format.Sniff(&foreign.Input{Head: []byte("gem")}) {
 		t.Error("Sniff is wrong")
 	}
 }

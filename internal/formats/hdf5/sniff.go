@@ -3,14 +3,14 @@ package hdf5
 import (
 	"bytes"
 
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 // Sniff returns a sniffer for HDF5 files that hold what test asks for. The
 // decision needs the file itself: the names that tell the formats apart may
 // lie anywhere in it.
-func Sniff(test func(root *Object) bool) func(*formats.Input) bool {
-	return func(in *formats.Input) bool {
+func Sniff(test func(root *Object) bool) func(*foreign.Input) bool {
+	return func(in *foreign.Input) bool {
 		if in.Dir() || !bytes.Contains(in.Head, Magic) {
 			return false
 		}

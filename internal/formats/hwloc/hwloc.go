@@ -11,15 +11,15 @@ import (
 
 	"github.com/isobath/isobath/internal/data/kind"
 
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/xmlwalk"
 	"github.com/isobath/isobath/internal/machine/hw"
 )
 
 // Format is hwloc XML of any version.
-var Format = formats.Format{
+var Format = foreign.Format{
 	Name: "hwloc", Kind: kind.Topology,
-	Sniff: func(in *formats.Input) bool {
+	Sniff: func(in *foreign.Input) bool {
 		root := xmlwalk.Root(in.Head).Name
 		return !in.Dir() && (root == "topology" || root == "root")
 	},

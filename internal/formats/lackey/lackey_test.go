@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 const sample = `==77== Lackey, an example Valgrind tool
@@ -53,7 +53,7 @@ func TestSniff(t *testing.T) {
 		{"empty", "", false},
 	}
 	for _, tt := range tests {
-		if got := Format.Sniff(&formats.Input{Head: []byte(tt.head)}); got != tt.want {
+		if got := Format.Sniff(&foreign.Input{Head: []byte(tt.head)}); got != tt.want {
 			t.Errorf("%s: Sniff = %v, want %v", tt.name, got, tt.want)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/isobath/isobath/internal/code/datasrc"
 	"github.com/isobath/isobath/internal/data/table"
-	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/formats/delimited"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/machine/hw"
 )
 
@@ -31,7 +31,7 @@ func (f *file) warnf(format string, args ...any) {
 func (f *file) add(columns ...*table.Column) { f.done = append(f.done, columns...) }
 
 // convert makes tables of the columns read.
-func convert(l *layout, text *delimited.Result, cpu processor, opt *formats.Options, warnings []string) (*formats.Imported, error) {
+func convert(l *layout, text *delimited.Result, cpu processor, opt *foreign.Options, warnings []string) (*foreign.Imported, error) {
 	f := &file{rows: text.Rows, raw: map[string]*delimited.Column{}, warnings: warnings}
 	for i := range text.Columns {
 		c := &text.Columns[i]
@@ -427,7 +427,7 @@ func (f *file) span() (uint64, bool) {
 }
 
 // finish sorts by time and makes the table.
-func (f *file) finish(name string) (*formats.Imported, error) {
+func (f *file) finish(name string) (*foreign.Imported, error) {
 	describe(f.done)
 	t, err := table.New(name, order(f.done))
 	if err != nil {
@@ -436,7 +436,7 @@ func (f *file) finish(name string) (*formats.Imported, error) {
 	if t, err = sortByTime(t); err != nil {
 		return nil, err
 	}
-	return &formats.Imported{Tables: []*table.Table{t}, Warnings: f.warnings, Origin: kind.Origin{Tool: "Mitos"}}, nil
+	return &foreign.Imported{Tables: []*table.Table{t}, Warnings: f.warnings, Origin: kind.Origin{Tool: "Mitos"}}, nil
 }
 
 // canonicalOrder is the order in which columns are listed; others follow.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/isobath/isobath/internal/code/datasrc"
 	"github.com/isobath/isobath/internal/data/table"
-	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/formats/delimited"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/machine/hw"
 )
 
@@ -42,7 +42,7 @@ func (f *file) bit(name string) func(int) bool {
 // ibsOp decodes the level of memory operations and computes a latency. Other
 // micro-ops are left out unless asked for: they say nothing of memory, but are
 // the branches.
-func (f *file) ibsOp(cpu processor, opt *formats.Options) {
+func (f *file) ibsOp(cpu processor, opt *foreign.Options) {
 	total := f.rows
 	load, store := f.bit("ibs_ld_op"), f.bit("ibs_st_op")
 	memory := where(f.rows, func(i int) bool { return load(i) || store(i) })

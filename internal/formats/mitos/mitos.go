@@ -14,17 +14,17 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/table"
-	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/formats/delimited"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 // Format is a Mitos folder, or one of its sample files alone.
-var Format = formats.Format{Name: "mitos", Kind: kind.Samples, Sniff: sniff, Samples: read, Columns: columns}
+var Format = foreign.Format{Name: "mitos", Kind: kind.Samples, Sniff: sniff, Samples: read, Columns: columns}
 
 // sampleFiles are where a Mitos folder may have its samples, newest form first.
 var sampleFiles = []string{"data/samples.csv", "data/samples.out", "samples.csv", "samples.out", "data/raw_samples.csv"}
 
-func sniff(in *formats.Input) bool {
+func sniff(in *foreign.Input) bool {
 	if in.Dir() {
 		return slices.ContainsFunc(sampleFiles, in.Has)
 	}
@@ -33,14 +33,14 @@ func sniff(in *formats.Input) bool {
 }
 
 // columns shows the columns of a sample file.
-func columns(in *formats.Input) ([]formats.Candidate, error) {
+func columns(in *foreign.Input) ([]foreign.Candidate, error) {
 	head := in.Head
 	if in.Dir() {
 		i := slices.IndexFunc(sampleFiles, in.Has)
 		if i < 0 {
 			return nil, fmt.Errorf("%s: no data/samples.csv or data/samples.out in it", in.Path)
 		}
-		file, err := formats.Look(filepath.Join(in.Path, filepath.FromSlash(sampleFiles[i])))
+		file, err := foreign.Look(filepath.Join(in.Path, filepath.FromSlash(sampleFiles[i])))
 		if err != nil {
 			return nil, err
 		}
@@ -50,9 +50,9 @@ func columns(in *formats.Input) ([]formats.Candidate, error) {
 	if !ok {
 		return nil, notSamples(in.Path, head)
 	}
-	out := make([]formats.Candidate, len(l.found))
+	out := make([]foreign.Candidate, len(l.found))
 	for i, name := range l.found {
-		out[i] = formats.Candidate{Name: name, Values: []string{}}
+		out[i] = foreign.Candidate{Name: name, Values: []string{}}
 		if l.names[i] != name || known[name] {
 			out[i].ReadAs = l.names[i]
 		}
@@ -68,7 +68,7 @@ func columns(in *formats.Input) ([]formats.Candidate, error) {
 	return out, nil
 }
 
-func read(ctx context.Context, in *formats.Input, opt *formats.Options) (*formats.Imported, error) {
+func read(ctx context.Context, in *foreign.Input, opt *foreign.Options) (*foreign.Imported, error) {
 	file, root := in.Path, filepath.Dir(in.Path)
 	if in.Dir() {
 		i := slices.IndexFunc(sampleFiles, in.Has)
@@ -99,11 +99,11 @@ func read(ctx context.Context, in *formats.Input, opt *formats.Options) (*format
 }
 
 // parse reads a sample file from memory. name is used in messages.
-func parse(ctx context.Context, name string, data []byte, cpu processor, opt *formats.Options) (*formats.Imported, error) {
-	if i := bytes.IndexByte(data[:min(len(data), formats.HeadSize)], 0); i >= 0 {
+func parse(ctx context.Context, name string, data []byte, cpu processor, opt *foreign.Options) (*foreign.Imported, error) {
+	if i := bytes.IndexByte(data[:min(len(data), foreign.HeadSize)], 0); i >= 0 {
 		return nil, fmt.Errorf("%s: byte %d is zero: this is not a text file", name, i)
 	}
-	layout, ok := recognise(data[:min(len(data), 4*formats.HeadSize)])
+	layout, ok := recognise(data[:min(len(data), 4*foreign.HeadSize)])
 	if !ok {
 		return nil, notSamples(name, data)
 	}

@@ -13,32 +13,32 @@ import (
 	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/code/datasrc"
 	"github.com/isobath/isobath/internal/data/table"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
-func open(t *testing.T, path string) *formats.Imported {
+func open(t *testing.T, path string) *foreign.Imported {
 	t.Helper()
-	in, err := formats.Look(path)
+	in, err := foreign.Look(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !Format.Sniff(in) {
 		t.Fatalf("%s is not recognised", path)
 	}
-	out, err := Format.Samples(context.Background(), in, &formats.Options{L1Latency: formats.DefaultL1Latency})
+	out, err := Format.Samples(context.Background(), in, &foreign.Options{L1Latency: foreign.DefaultL1Latency})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return out
 }
 
-func parseText(text string, opt formats.Options) (*formats.Imported, error) {
+func parseText(text string, opt foreign.Options) (*foreign.Imported, error) {
 	return parse(context.Background(), "samples.csv", []byte(text), processor{}, &opt)
 }
 
-func mustParse(t *testing.T, text string) *formats.Imported {
+func mustParse(t *testing.T, text string) *foreign.Imported {
 	t.Helper()
-	out, err := parseText(text, formats.Options{L1Latency: 4})
+	out, err := parseText(text, foreign.Options{L1Latency: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,7 +333,7 @@ func TestIBSAllOps(t *testing.T) {
 		line(map[string]string{"ibs_op_brn_ret": "1", "ibs_op_brn_misp": "1", "ibs_op_brn_taken": "1"}) +
 		line(map[string]string{"ibs_ld_op": "1", "ibs_lin_addr_valid": "1", "ibs_op_lin": "404040", "ibs_op_mem_width": "4"}) +
 		line(nil)
-	out, err := parseText(text, formats.Options{L1Latency: 4, AllOps: true})
+	out, err := parseText(text, foreign.Options{L1Latency: 4, AllOps: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -379,19 +379,19 @@ func TestErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := parseText(tt.text, formats.Options{}); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := parseText(tt.text, foreign.Options{}); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v, want one with %q", err, tt.want)
 			}
 		})
 	}
-	out, err := parseText(tests[4].text, formats.Options{Salvage: true})
+	out, err := parseText(tests[4].text, foreign.Options{Salvage: true})
 	if err != nil || out.Tables[0].Rows() != 5 || !strings.Contains(out.Warnings[0], "line 7") {
 		t.Errorf("salvaged: %v, warnings %q", err, out.Warnings)
 	}
 }
 
 func TestMapping(t *testing.T) {
-	out, err := parseText("source,line,core,latency,when,addr\na.c,1,2,3,400,5\n", formats.Options{Map: map[string]string{"time": "when", "cpu": "core"}})
+	out, err := parseText("source,line,core,latency,when,addr\na.c,1,2,3,400,5\n", foreign.Options{Map: map[string]string{"time": "when", "cpu": "core"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -424,7 +424,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("ip,pid,tid,time,addr,cpu,latency,data_src\n")
 	f.Add(rows(strings.Split(bodies[8].columns, ","), 2))
 	f.Fuzz(func(t *testing.T, text string) {
-		out, err := parseText(text, formats.Options{Salvage: true, L1Latency: 4})
+		out, err := parseText(text, foreign.Options{Salvage: true, L1Latency: 4})
 		if err == nil && out.Tables[0].Rows() > strings.Count(text, "\n")+1 {
 			t.Fatalf("%d rows from %d lines", out.Tables[0].Rows(), strings.Count(text, "\n")+1)
 		}

@@ -6,14 +6,14 @@ import (
 
 	"github.com/isobath/isobath/internal/data/kind"
 
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 // Format recognises OTF2 archives: an anchor file, or a folder with one.
-var Format = formats.Format{
+var Format = foreign.Format{
 	Name: "otf2",
 	Kind: kind.Trace,
-	Sniff: func(in *formats.Input) bool {
+	Sniff: func(in *foreign.Input) bool {
 		if !in.Dir() {
 			return isAnchor(in.Head)
 		}

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 // TestSniff: the anchor and its folder are recognised, other files of the
@@ -12,7 +12,7 @@ import (
 func TestSniff(t *testing.T) {
 	path := small(t, WriterOptions{}, func(*Writer, *EventWriter, *EventWriter) {})
 	for name, want := range map[string]bool{path: true, filepath.Dir(path): true, path[:len(path)-5] + ".def": false} {
-		in, err := formats.Look(name)
+		in, err := foreign.Look(name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/isobath/isobath/internal/data/table"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 func FuzzParse(f *testing.F) {
@@ -23,7 +23,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add(b.Bytes())
 	f.Fuzz(func(t *testing.T, in []byte) {
-		out, err := parse(context.Background(), bytes.NewReader(in), int64(len(in)), &formats.Options{})
+		out, err := parse(context.Background(), bytes.NewReader(in), int64(len(in)), &foreign.Options{})
 		if err == nil && out.Tables[0].Rows() > 1<<20+len(in)*1024 {
 			t.Fatalf("%d rows from %d bytes", out.Tables[0].Rows(), len(in))
 		}

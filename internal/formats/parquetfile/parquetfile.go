@@ -18,20 +18,20 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/isobath/isobath/internal/data/table"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/tabular"
 )
 
 // Format is a Parquet file.
-var Format = formats.Format{Name: "parquet", Kind: kind.Samples, Sniff: sniff, Samples: read}
+var Format = foreign.Format{Name: "parquet", Kind: kind.Samples, Sniff: sniff, Samples: read}
 
-func sniff(in *formats.Input) bool { return bytes.HasPrefix(in.Head, []byte("PAR1")) }
+func sniff(in *foreign.Input) bool { return bytes.HasPrefix(in.Head, []byte("PAR1")) }
 
 // maxRows bounds what a footer may claim: more rows than any machine that runs
 // this could hold.
 const maxRows = 1 << 33
 
-func read(ctx context.Context, in *formats.Input, opt *formats.Options) (*formats.Imported, error) {
+func read(ctx context.Context, in *foreign.Input, opt *foreign.Options) (*foreign.Imported, error) {
 	f, err := os.Open(in.Path)
 	if err != nil {
 		return nil, fmt.Errorf("read table: %w", err)
@@ -51,7 +51,7 @@ func read(ctx context.Context, in *formats.Input, opt *formats.Options) (*format
 
 // parse reads a Parquet file. The library panics on some damaged files; that
 // is an error here.
-func parse(ctx context.Context, r io.ReaderAt, size int64, opt *formats.Options) (out *formats.Imported, err error) {
+func parse(ctx context.Context, r io.ReaderAt, size int64, opt *foreign.Options) (out *foreign.Imported, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			out, err = nil, fmt.Errorf("not a readable Parquet file: %v", r)

@@ -17,7 +17,7 @@ import (
 	"github.com/isobath/isobath/internal/code/perfevent"
 	"github.com/isobath/isobath/internal/code/unwind"
 	"github.com/isobath/isobath/internal/data/table"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 // stackSample is a sample with its call chain, innermost first. Addresses in
@@ -97,7 +97,7 @@ func ourChains(t *testing.T, path string) ([]stackSample, *callers) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := &chainScan{importer: newImporter(context.Background(), f, &formats.Options{}, folder{}), t: t}
+	v := &chainScan{importer: newImporter(context.Background(), f, &foreign.Options{}, folder{}), t: t}
 	if err := f.scan(context.Background(), f.r, f.data, v); err != nil {
 		t.Fatal(err)
 	}
@@ -255,9 +255,9 @@ func TestCallersEqualPerfScript(t *testing.T) {
 }
 
 // stackNames counts the stacks of an import by the names of their functions.
-func stackNames(t *testing.T, path string) (map[string]int, *formats.Imported) {
+func stackNames(t *testing.T, path string) (map[string]int, *foreign.Imported) {
 	t.Helper()
-	im := importFile(t, path, formats.Options{})
+	im := importFile(t, path, foreign.Options{})
 	out := map[string]int{}
 	c := column(t, im, "stack")
 	if c.Provenance != table.Derived || !strings.Contains(c.Note, "unwound") {

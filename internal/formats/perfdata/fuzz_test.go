@@ -8,7 +8,7 @@ import (
 
 	"github.com/isobath/isobath/internal/code/perfevent"
 	"github.com/isobath/isobath/internal/code/spe/packets"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/perfdata/perfsynth"
 )
 
@@ -70,7 +70,7 @@ func FuzzContainer(f *testing.F) {
 		f.Add(s, true)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, salvage bool) {
-		im, err := parse(context.Background(), bytes.NewReader(data), int64(len(data)), &formats.Options{Salvage: salvage}, folder{})
+		im, err := parse(context.Background(), bytes.NewReader(data), int64(len(data)), &foreign.Options{Salvage: salvage}, folder{})
 		if err != nil {
 			return
 		}
@@ -105,7 +105,7 @@ func FuzzRecord(f *testing.F) {
 		if err := w.Close(); err != nil {
 			return
 		}
-		im, err := parse(context.Background(), bytes.NewReader(buf.B), int64(len(buf.B)), &formats.Options{Salvage: true}, folder{})
+		im, err := parse(context.Background(), bytes.NewReader(buf.B), int64(len(buf.B)), &foreign.Options{Salvage: true}, folder{})
 		if err == nil && im.Tables[0].Rows() > 2 && typ != recCompressed && typ != recCompressed2 && typ != recAuxtrace {
 			t.Errorf("%d rows of two records", im.Tables[0].Rows())
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/isobath/isobath/internal/code/datasrc"
 	"github.com/isobath/isobath/internal/data/table"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/perfdata/perfsynth"
 )
 
@@ -124,7 +124,7 @@ func ibsFile(t testing.TB, dataSrc uint64, fields uint64) []byte {
 
 // An IBS file without the kernel's decoding is decoded from its registers.
 func TestIBSFile(t *testing.T) {
-	im, err := parseBytes(ibsFile(t, 0, 0), formats.Options{L1Latency: -1})
+	im, err := parseBytes(ibsFile(t, 0, 0), foreign.Options{L1Latency: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestIBSFile(t *testing.T) {
 // makes the latency modelled.
 func TestIBSWithDataSource(t *testing.T) {
 	data := ibsFile(t, 0x1a49081042, perfsynth.DataSrc|perfsynth.WeightStruct)
-	im, err := parseBytes(data, formats.Options{L1Latency: 4})
+	im, err := parseBytes(data, foreign.Options{L1Latency: 4})
 	if err != nil {
 		t.Fatal(err)
 	}

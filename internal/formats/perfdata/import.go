@@ -16,13 +16,13 @@ import (
 	"github.com/isobath/isobath/internal/code/perfevent"
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/table"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 // importer collects the records of a file.
 type importer struct {
 	*file
-	opt     *formats.Options
+	opt     *foreign.Options
 	rows    *rows
 	fetches *rows // samples of instruction fetches, which are no accesses to data
 	notes   []Note
@@ -51,7 +51,7 @@ type importer struct {
 	members             int               // samples of events whose group leader interrupted
 }
 
-func newImporter(ctx context.Context, f *file, opt *formats.Options, beside folder) *importer {
+func newImporter(ctx context.Context, f *file, opt *foreign.Options, beside folder) *importer {
 	return &importer{file: f, opt: opt, ctx: ctx, beside: beside, rows: newRows(), fetches: newRows(), sources: newSources(), stacks: newStacks(), unknown: map[uint32]int{},
 		trace: trace{buffers: map[uint32]*buffer{}}, ibsCodes: map[ibsKey]uint32{}, counters: map[uint64]uint64{}}
 }
@@ -63,7 +63,7 @@ type folder struct {
 }
 
 // parse reads a whole file, and what is beside it.
-func parse(ctx context.Context, r io.ReaderAt, size int64, opt *formats.Options, beside folder) (*formats.Imported, error) {
+func parse(ctx context.Context, r io.ReaderAt, size int64, opt *foreign.Options, beside folder) (*foreign.Imported, error) {
 	f, err := open(r, size, opt.Salvage)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func parse(ctx context.Context, r io.ReaderAt, size int64, opt *formats.Options,
 	if im.rows.n+im.fetches.n == 0 {
 		return nil, im.empty()
 	}
-	out := &formats.Imported{Origin: f.origin()}
+	out := &foreign.Imported{Origin: f.origin()}
 	if out.Topology, err = f.features.topology(); err != nil {
 		f.warnf("the hardware described in the file is not usable: %v", err)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/isobath/isobath/internal/base/test"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/perfdata/perfsynth"
 )
 
@@ -38,7 +38,7 @@ ffffffff81003000 T after
 ffffffffc0001000 t nvme_queue_rq	[nvme]
 `
 
-func functions(t *testing.T, im *formats.Imported) []string {
+func functions(t *testing.T, im *foreign.Imported) []string {
 	t.Helper()
 	c := column(t, im, "function")
 	var out []string
@@ -57,7 +57,7 @@ func TestKernelSymbols(t *testing.T) {
 	}
 	data := kernelFile(t, kernelName+"_text")
 	t.Run("a file, of another boot", func(t *testing.T) {
-		im, err := parseBytes(data, formats.Options{Kallsyms: file})
+		im, err := parseBytes(data, foreign.Options{Kallsyms: file})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestKernelSymbols(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		im := importFile(t, recording, formats.Options{})
+		im := importFile(t, recording, foreign.Options{})
 		want := append(slices.Clone(moved[:3]), "nvme_queue_rq")
 		if got := functions(t, im); !slices.Equal(got, want) {
 			t.Errorf("functions %q, want %q", got, want)
@@ -97,7 +97,7 @@ func TestKernelSymbols(t *testing.T) {
 			if err := os.WriteFile(bad, []byte(text), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := parseBytes(data, formats.Options{Kallsyms: bad}); err == nil {
+			if _, err := parseBytes(data, foreign.Options{Kallsyms: bad}); err == nil {
 				t.Error("it was taken")
 			}
 		})
@@ -116,7 +116,7 @@ func TestKernelNamesEqualPerfScript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	im := newImporter(context.Background(), f, &formats.Options{}, folder{})
+	im := newImporter(context.Background(), f, &foreign.Options{}, folder{})
 	if err := f.scan(context.Background(), f.r, f.data, im); err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/code/perfevent"
 	"github.com/isobath/isobath/internal/data/table"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 // line is a sample as perf script prints it; zero where it has no such field.
@@ -67,7 +67,7 @@ func TestEqualsPerfScript(t *testing.T) {
 				}
 				return
 			}
-			got := linesOf(t, importFile(t, path, formats.Options{}))
+			got := linesOf(t, importFile(t, path, foreign.Options{}))
 			want := scriptLines(t, perf, path)
 			if len(got) != len(want) {
 				t.Fatalf("%d samples, perf script prints %d", len(got), len(want))
@@ -79,9 +79,9 @@ func TestEqualsPerfScript(t *testing.T) {
 	}
 }
 
-func importFile(t testing.TB, path string, opt formats.Options) *formats.Imported {
+func importFile(t testing.TB, path string, opt foreign.Options) *foreign.Imported {
 	t.Helper()
-	in, err := formats.Look(path)
+	in, err := foreign.Look(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func importFile(t testing.TB, path string, opt formats.Options) *formats.Importe
 }
 
 // linesOf reads the columns of an import back.
-func linesOf(t testing.TB, im *formats.Imported) []line {
+func linesOf(t testing.TB, im *foreign.Imported) []line {
 	tab := im.Tables[0]
 	out := make([]line, tab.Rows())
 	number := func(name string, set func(*line, int64)) {
@@ -263,7 +263,7 @@ func scanFile(t *testing.T, path string) *importer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	im := newImporter(context.Background(), f, &formats.Options{}, folder{})
+	im := newImporter(context.Background(), f, &foreign.Options{}, folder{})
 	if err := f.scan(context.Background(), f.r, f.data, im); err != nil {
 		t.Fatal(err)
 	}
@@ -351,7 +351,7 @@ func openPath(t testing.TB, path string) (*os.File, int64) {
 	return f, info.Size()
 }
 
-func column(t *testing.T, im *formats.Imported, name string) *table.Column {
+func column(t *testing.T, im *foreign.Imported, name string) *table.Column {
 	t.Helper()
 	c := im.Tables[0].Column(name)
 	if c == nil {
@@ -379,7 +379,7 @@ func sum(c *table.Column) (total float64, valid int) {
 }
 
 func TestSkylakeLoads(t *testing.T) {
-	im := importFile(t, test.Shared(t, "perf/google_pdc_perf.data.weight_struct"), formats.Options{})
+	im := importFile(t, test.Shared(t, "perf/google_pdc_perf.data.weight_struct"), foreign.Options{})
 	if diff := gocmp.Diff(map[string]int{"L1": 4, "LFB": 5, "L2": 1, "L3": 4}, counted(column(t, im, "level"))); diff != "" {
 		t.Errorf("levels:\n%s", diff)
 	}
@@ -407,7 +407,7 @@ func TestSkylakeLoads(t *testing.T) {
 }
 
 func TestIvyBridgeWeights(t *testing.T) {
-	im := importFile(t, test.Shared(t, "perf/numatop_perf.data"), formats.Options{})
+	im := importFile(t, test.Shared(t, "perf/numatop_perf.data"), foreign.Options{})
 	c := column(t, im, "latency")
 	var got []string
 	for i := range c.Len() {
@@ -422,7 +422,7 @@ func TestIvyBridgeWeights(t *testing.T) {
 }
 
 func TestPhysicalAddresses(t *testing.T) {
-	im := importFile(t, test.Shared(t, "perf/local_phys.data"), formats.Options{})
+	im := importFile(t, test.Shared(t, "perf/local_phys.data"), foreign.Options{})
 	if _, n := sum(column(t, im, "phys")); n != 3 {
 		t.Errorf("%d physical addresses, want 3", n)
 	}
@@ -432,7 +432,7 @@ func TestPhysicalAddresses(t *testing.T) {
 }
 
 func TestTimerSamplesHaveNoAddress(t *testing.T) {
-	im := importFile(t, test.Shared(t, "perf/local_cpuclock_d.data"), formats.Options{})
+	im := importFile(t, test.Shared(t, "perf/local_cpuclock_d.data"), foreign.Options{})
 	for _, name := range []string{"addr", "level", "latency"} {
 		if c := column(t, im, name); c.Provenance != table.Absent {
 			t.Errorf("%s is %v, want absent", name, c.Provenance)

@@ -18,12 +18,12 @@ import (
 
 	"github.com/isobath/isobath/internal/data/kind"
 
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 // Format is a perf.data file, written to disk or through a pipe, or the folder
 // that perf record --threads makes.
-var Format = formats.Format{Name: "perf", Kind: kind.Samples, Sniff: sniff, Samples: read}
+var Format = foreign.Format{Name: "perf", Kind: kind.Samples, Sniff: sniff, Samples: read}
 
 var magics = [][]byte{[]byte("PERFILE2"), []byte("2ELIFREP"), []byte("PERFFILE"), []byte("ELIFFREP")}
 
@@ -31,13 +31,13 @@ var magics = [][]byte{[]byte("PERFILE2"), []byte("2ELIFREP"), []byte("PERFFILE")
 // thread that perf ran are beside it, as data.0, data.1 …, without one.
 const mainFile = "data"
 
-func sniff(in *formats.Input) bool {
+func sniff(in *foreign.Input) bool {
 	head := in.Head
 	if in.Dir() {
 		if !slices.Contains(in.Names, mainFile) {
 			return false
 		}
-		inside, err := formats.Look(filepath.Join(in.Path, mainFile))
+		inside, err := foreign.Look(filepath.Join(in.Path, mainFile))
 		if err != nil {
 			return false
 		}
@@ -51,7 +51,7 @@ func sniff(in *formats.Input) bool {
 	return false
 }
 
-func read(ctx context.Context, in *formats.Input, opt *formats.Options) (*formats.Imported, error) {
+func read(ctx context.Context, in *foreign.Input, opt *foreign.Options) (*foreign.Imported, error) {
 	path := in.Path
 	var beside folder
 	if in.Dir() {
@@ -75,7 +75,7 @@ func read(ctx context.Context, in *formats.Input, opt *formats.Options) (*format
 }
 
 // threadFiles lists the records of perf's threads in their order.
-func threadFiles(in *formats.Input) []string {
+func threadFiles(in *foreign.Input) []string {
 	var numbers []int
 	for _, name := range in.Names {
 		if n, err := strconv.Atoi(strings.TrimPrefix(name, mainFile+".")); err == nil && n >= 0 && name == fmt.Sprintf("%s.%d", mainFile, n) {

@@ -17,7 +17,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/isobath/isobath/internal/data/table"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/perfdata/perfsynth"
 )
 
@@ -38,13 +38,13 @@ func synth(t testing.TB, opt perfsynth.Options, events []perfsynth.Event, write 
 	return buf.B
 }
 
-func parseBytes(data []byte, opt formats.Options) (*formats.Imported, error) {
+func parseBytes(data []byte, opt foreign.Options) (*foreign.Imported, error) {
 	return parse(context.Background(), bytes.NewReader(data), int64(len(data)), &opt, folder{})
 }
 
-func mustParse(t testing.TB, data []byte) *formats.Imported {
+func mustParse(t testing.TB, data []byte) *foreign.Imported {
 	t.Helper()
-	out, err := parseBytes(data, formats.Options{})
+	out, err := parseBytes(data, foreign.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestForeignTrace(t *testing.T) {
 			}
 			w.Auxtrace(8000, 0, 5, 1, []byte{1, 2, 3, 4, 5, 6, 7, 8})
 		})
-		im, err := parseBytes(data, formats.Options{})
+		im, err := parseBytes(data, foreign.Options{})
 		if samples == 0 {
 			if err == nil || !strings.Contains(err.Error(), "a hardware trace of Intel PT, which is not decoded") {
 				t.Errorf("only a trace: %v", err)
@@ -198,20 +198,20 @@ func TestThreadFolder(t *testing.T) {
 		write(name, data[at:at+size])
 	}
 	write("data.x", []byte("not ours"))
-	got := rowsOf(t, importFile(t, dir, formats.Options{}).Tables[0], "time", "ip", "comm")
+	got := rowsOf(t, importFile(t, dir, foreign.Options{}).Tables[0], "time", "ip", "comm")
 	want := []string{"0 0x1 prog", "1 0x101 prog", "2 0x201 prog", "10 0x2 prog", "11 0x102 prog", "12 0x202 prog", "20 0x3 prog", "21 0x103 prog", "22 0x203 prog"}
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 	write("data.2", []byte{9, 0, 0, 0, 0, 0, 200, 0, 1, 2, 3})
-	in, err := formats.Look(dir)
+	in, err := foreign.Look(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Format.Samples(context.Background(), in, &formats.Options{}); err == nil || !strings.Contains(err.Error(), "data.2: no record begins at byte 0") {
+	if _, err := Format.Samples(context.Background(), in, &foreign.Options{}); err == nil || !strings.Contains(err.Error(), "data.2: no record begins at byte 0") {
 		t.Errorf("a damaged part: %v", err)
 	}
-	if kept := importFile(t, dir, formats.Options{Salvage: true}).Tables[0].Rows(); kept != 6 {
+	if kept := importFile(t, dir, foreign.Options{Salvage: true}).Tables[0].Rows(); kept != 6 {
 		t.Errorf("%d samples are salvaged, want 6", kept)
 	}
 }
@@ -364,13 +364,13 @@ func TestSalvage(t *testing.T) {
 		refused, salvaged := 0, 0
 		last := 0
 		for cut := 16; cut < len(data); cut += 5 {
-			if _, err := parseBytes(data[:cut], formats.Options{}); err != nil {
+			if _, err := parseBytes(data[:cut], foreign.Options{}); err != nil {
 				refused++
 				if errors.Is(err, errDamaged) && !strings.Contains(err.Error(), "byte") {
 					t.Fatalf("%+v cut at %d: the error does not say where: %v", opt, cut, err)
 				}
 			}
-			im, err := parseBytes(data[:cut], formats.Options{Salvage: true})
+			im, err := parseBytes(data[:cut], foreign.Options{Salvage: true})
 			if err == nil {
 				salvaged++
 				if n := im.Tables[0].Rows(); n < last {

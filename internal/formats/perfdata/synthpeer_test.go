@@ -9,7 +9,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/isobath/isobath/internal/base/test"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/perfdata/perfsynth"
 )
 
@@ -95,7 +95,7 @@ func TestSyntheticEqualsPerfScript(t *testing.T) {
 			if err := os.WriteFile(path, data, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got, want := linesOf(t, importFile(t, path, formats.Options{})), scriptLines(t, perf, path)
+			got, want := linesOf(t, importFile(t, path, foreign.Options{})), scriptLines(t, perf, path)
 			if samples := 400 - 80*max(0, len(tt.misc)-3); len(got) != samples {
 				t.Errorf("%d samples, want %d", len(got), samples)
 			}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/isobath/isobath/internal/code/datasrc"
 	"github.com/isobath/isobath/internal/data/table"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 // collector gathers the samples of a text.
@@ -103,11 +103,11 @@ func (c *collector) unique() (dropped int) {
 }
 
 // finish makes the table.
-func (c *collector) finish(*formats.Options) (*formats.Imported, error) {
+func (c *collector) finish(*foreign.Options) (*foreign.Imported, error) {
 	if len(c.samples) == 0 {
 		return nil, errors.New("no line of it is a sample as perf script or perf mem report -D print them")
 	}
-	out := &formats.Imported{Origin: kind.Origin{Tool: "perf"}}
+	out := &foreign.Imported{Origin: kind.Origin{Tool: "perf"}}
 	if n := c.unique(); n > 0 {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("%d lines repeat a record of ARM SPE under another event name and were left out", n))
 	}

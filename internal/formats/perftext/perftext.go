@@ -17,11 +17,11 @@ import (
 
 	"github.com/isobath/isobath/internal/data/kind"
 
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 // Format is the text of perf script or perf mem report -D.
-var Format = formats.Format{Name: "perf text", Kind: kind.Samples, Sniff: sniff, Samples: read}
+var Format = foreign.Format{Name: "perf text", Kind: kind.Samples, Sniff: sniff, Samples: read}
 
 const (
 	// maxLine is what one line may take, folded parts included. C++ names with
@@ -33,7 +33,7 @@ const (
 
 // sniff accepts a text whose first lines hold a sample. The time with its six
 // or nine decimals, or the words of data_src, are unmistakable.
-func sniff(in *formats.Input) bool {
+func sniff(in *foreign.Input) bool {
 	if in.Dir() || len(in.Head) == 0 || bytes.IndexByte(in.Head, 0) >= 0 {
 		return false
 	}
@@ -60,7 +60,7 @@ func sniff(in *formats.Input) bool {
 	return false
 }
 
-func read(ctx context.Context, in *formats.Input, opt *formats.Options) (*formats.Imported, error) {
+func read(ctx context.Context, in *foreign.Input, opt *foreign.Options) (*foreign.Imported, error) {
 	f, err := os.Open(in.Path)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func read(ctx context.Context, in *formats.Input, opt *formats.Options) (*format
 }
 
 // parse reads a text.
-func parse(ctx context.Context, r io.Reader, opt *formats.Options) (*formats.Imported, error) {
+func parse(ctx context.Context, r io.Reader, opt *foreign.Options) (*foreign.Imported, error) {
 	var c collector
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for n := 1; ; n++ {

@@ -13,13 +13,13 @@ import (
 
 	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/table"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/perfdata"
 )
 
-func parseText(t testing.TB, text string) *formats.Imported {
+func parseText(t testing.TB, text string) *foreign.Imported {
 	t.Helper()
-	im, err := parse(context.Background(), strings.NewReader(text), &formats.Options{})
+	im, err := parse(context.Background(), strings.NewReader(text), &foreign.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,16 +146,16 @@ func TestRepeatedRecords(t *testing.T) {
 	}
 }
 
-func importShared(t *testing.T, format formats.Format, name string) *formats.Imported {
+func importShared(t *testing.T, format foreign.Format, name string) *foreign.Imported {
 	t.Helper()
-	in, err := formats.Look(test.Shared(t, "perf/"+name))
+	in, err := foreign.Look(test.Shared(t, "perf/"+name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !format.Sniff(in) {
 		t.Fatalf("%s is not recognised", name)
 	}
-	im, err := format.Samples(context.Background(), in, &formats.Options{})
+	im, err := format.Samples(context.Background(), in, &foreign.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestSniffRefusesOthers(t *testing.T) {
 		if err != nil || d.IsDir() || strings.Contains(path, "/perf/") {
 			return err
 		}
-		in, err := formats.Look(path)
+		in, err := foreign.Look(path)
 		if err != nil {
 			return err
 		}
@@ -241,7 +241,7 @@ func FuzzText(f *testing.F) {
 	f.Add("# PID, TID, IP, ADDR, LOCAL WEIGHT, DSRC, SYMBOL\n1 2 0x3 0x016ff 7 0x68100142 [k]:f\n")
 	f.Add("p 1 5.000001: ev:\n\t 401165 f (x)\n\t 12 g\\\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		im, err := parse(context.Background(), strings.NewReader(text), &formats.Options{})
+		im, err := parse(context.Background(), strings.NewReader(text), &foreign.Options{})
 		if err != nil {
 			return
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 const sample = "0x7f3acd1eadc0: R 0x7ffc35c3c178\n0x7f3acd1eadc4: W 0x7ffc35c3c170\nnoise\n#eof\n"
@@ -44,7 +44,7 @@ func TestSniff(t *testing.T) {
 	for head, want := range map[string]bool{
 		sample: true, "#\n0x1: W 0x2\n": true, "0x2000D5C0 READ  30\n": false, "": false, " L 10,8\n": false,
 	} {
-		if got := Format.Sniff(&formats.Input{Head: []byte(head)}); got != want {
+		if got := Format.Sniff(&foreign.Input{Head: []byte(head)}); got != want {
 			t.Errorf("Sniff(%q) = %v, want %v", head, got, want)
 		}
 	}

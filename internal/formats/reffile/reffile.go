@@ -10,7 +10,6 @@ import (
 	"github.com/isobath/isobath/internal/data/refs/reftable"
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/formats"
-	"github.com/isobath/isobath/internal/formats/known"
 )
 
 // Stdin is the name that stands for standard input.
@@ -19,11 +18,11 @@ const Stdin = "-"
 // Open opens a trace and says which format it has. The caller closes it.
 func Open(path string, stdin io.Reader) (refs.Reader, string, error) {
 	if path == Stdin {
-		r, f, err := formats.OpenRefsFrom(stdin, known.Formats)
+		r, f, err := formats.Known.OpenRefsFrom(stdin)
 		return r, f.Name, err
 	}
 	if !run.IsRun(path) {
-		r, f, err := formats.OpenRefs(path, known.Formats)
+		r, f, err := formats.Known.OpenRefs(path)
 		return r, f.Name, err
 	}
 	r, err := run.Open(path)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 const sample = `seq,op,addr,size,pc,func,file,line
@@ -99,7 +99,7 @@ func TestSniff(t *testing.T) {
 		sample: true, "op,addr\n": true, "\xef\xbb\xbfseq,op,addr\n": true,
 		"time,cpu,op,addr,latency\n": false, "seq,addr\n": false, "": false,
 	} {
-		if got := Format.Sniff(&formats.Input{Head: []byte(head)}); got != want {
+		if got := Format.Sniff(&foreign.Input{Head: []byte(head)}); got != want {
 			t.Errorf("Sniff(%q) = %v, want %v", head, got, want)
 		}
 	}
@@ -129,7 +129,7 @@ func TestShared(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			r, _, err := formats.OpenRefs(test.Shared(t, "refs/traces/"+tt.file), []formats.Format{Format})
+			r, _, err := foreign.List{Format}.OpenRefs(test.Shared(t, "refs/traces/"+tt.file))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,13 +15,13 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/grid"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/hdf5"
 )
 
 // Format recognises Silo files: those of the HDF5 driver, which are read, and
 // those of the PDB driver, which are refused with a word on what to do.
-var Format = formats.Format{Name: "silo", Kind: kind.Mesh, Sniff: func(in *formats.Input) bool {
+var Format = foreign.Format{Name: "silo", Kind: kind.Mesh, Sniff: func(in *foreign.Input) bool {
 	return pdb(in.Head) || inHDF5(in)
 }}
 
@@ -87,7 +87,7 @@ func Read(name string) (*grid.Mesh, error) {
 func open(name string) (*file, error) {
 	h, err := hdf5.Open(name)
 	if err != nil {
-		if in, lookErr := formats.Look(name); lookErr == nil && pdb(in.Head) {
+		if in, lookErr := foreign.Look(name); lookErr == nil && pdb(in.Head) {
 			return nil, errPDB
 		}
 		return nil, err

@@ -10,7 +10,7 @@ import (
 
 	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/grid"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/vtk"
 )
 
@@ -132,7 +132,7 @@ func TestPDB(t *testing.T) {
 		if err := os.WriteFile(path, []byte(head+"\nand more"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		in, err := formats.Look(path)
+		in, err := foreign.Look(path)
 		if err != nil || !Format.Sniff(in) {
 			t.Errorf("%q is not recognised: %v", head, err)
 		}

@@ -10,15 +10,15 @@ import (
 
 	"github.com/isobath/isobath/internal/data/kind"
 
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/xmlwalk"
 	"github.com/isobath/isobath/internal/machine/hw"
 )
 
 // Format is the sys-sage dialect.
-var Format = formats.Format{
+var Format = foreign.Format{
 	Name: "sys-sage", Kind: kind.Topology,
-	Sniff: func(in *formats.Input) bool { return !in.Dir() && xmlwalk.Root(in.Head).Name == "sys-sage" },
+	Sniff: func(in *foreign.Input) bool { return !in.Dir() && xmlwalk.Root(in.Head).Name == "sys-sage" },
 }
 
 // Read reads a description.

@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/isobath/isobath/internal/data/table"
-	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/formats/arrowfile"
 	"github.com/isobath/isobath/internal/formats/csvtable"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/parquetfile"
 )
 
@@ -40,20 +40,20 @@ func samples(t *testing.T) *table.Table {
 	return tab
 }
 
-func reread(t *testing.T, f formats.Format, name string, body []byte) *table.Table {
+func reread(t *testing.T, f foreign.Format, name string, body []byte) *table.Table {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, body, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	in, err := formats.Look(path)
+	in, err := foreign.Look(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !f.Sniff(in) {
 		t.Fatalf("%s does not recognise its own file", f.Name)
 	}
-	out, err := f.Samples(context.Background(), in, &formats.Options{})
+	out, err := f.Samples(context.Background(), in, &foreign.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,11 +120,11 @@ func TestForeignTables(t *testing.T) {
 			if err := os.WriteFile(path, []byte(tt.text), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			in, err := formats.Look(path)
+			in, err := foreign.Look(path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			out, err := csvtable.Format.Samples(context.Background(), in, &formats.Options{Map: tt.m})
+			out, err := csvtable.Format.Samples(context.Background(), in, &foreign.Options{Map: tt.m})
 			if err != nil {
 				if !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("error %v, want %q", err, tt.want)

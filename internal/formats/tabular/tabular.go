@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/isobath/isobath/internal/data/table"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 // meaning is what a canonical column is; see DESIGN, "canonical sample columns".
@@ -55,11 +55,11 @@ func Meaning(name string) string {
 
 // Samples makes the samples table. Columns named by opt.Map are renamed; then
 // every canonical column must have, or be convertible to, its kind.
-func Samples(columns []*table.Column, opt *formats.Options) (*formats.Imported, error) {
+func Samples(columns []*table.Column, opt *foreign.Options) (*foreign.Imported, error) {
 	if err := rename(columns, opt.Map); err != nil {
 		return nil, err
 	}
-	out := &formats.Imported{}
+	out := &foreign.Imported{}
 	if !slices.ContainsFunc(columns, func(c *table.Column) bool { _, ok := canonical[c.Name]; return ok }) {
 		return nil, fmt.Errorf("no column has a name that samples have; the file has %s; say which is which with --map time=NAME --map cpu=NAME --map latency=NAME --map addr=NAME",
 			names(columns))

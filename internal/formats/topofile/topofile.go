@@ -11,7 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/hwloc"
 	"github.com/isobath/isobath/internal/formats/mitosxml"
 	"github.com/isobath/isobath/internal/formats/syssage"
@@ -19,7 +19,7 @@ import (
 )
 
 var readers = []struct {
-	format formats.Format
+	format foreign.Format
 	read   func(io.Reader) (*hw.Topology, error)
 }{
 	{hwloc.Format, hwloc.Read},
@@ -53,7 +53,7 @@ func Open(path string) (*hw.Topology, error) {
 func Read(data []byte) (*hw.Topology, error) { return read(bytes.NewReader(data)) }
 
 func read(r io.ReadSeeker) (*hw.Topology, error) {
-	head := make([]byte, formats.HeadSize)
+	head := make([]byte, foreign.HeadSize)
 	n, err := io.ReadFull(r, head)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return nil, err
@@ -61,7 +61,7 @@ func read(r io.ReadSeeker) (*hw.Topology, error) {
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	in := &formats.Input{Head: head[:n]}
+	in := &foreign.Input{Head: head[:n]}
 	for _, candidate := range readers {
 		if candidate.format.Sniff(in) {
 			return candidate.read(r)

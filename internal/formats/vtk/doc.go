@@ -11,17 +11,17 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/grid"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 // Legacy is the format of files that start "# vtk DataFile Version".
-var Legacy = formats.Format{Name: "vtk", Kind: kind.Mesh, Sniff: func(in *formats.Input) bool {
+var Legacy = foreign.Format{Name: "vtk", Kind: kind.Mesh, Sniff: func(in *foreign.Input) bool {
 	return bytes.HasPrefix(in.Head, []byte("# vtk DataFile Version"))
 }}
 
 // XML is the format of all files whose root element is VTKFile, collections
 // included, and of ParaView's .series lists.
-var XML = formats.Format{Name: "vtk-xml", Kind: kind.Mesh, Sniff: func(in *formats.Input) bool {
+var XML = foreign.Format{Name: "vtk-xml", Kind: kind.Mesh, Sniff: func(in *foreign.Input) bool {
 	return sniffXML(in.Head) || sniffSeries(in.Head)
 }}
 

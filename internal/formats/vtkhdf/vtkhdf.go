@@ -13,12 +13,12 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/grid"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/hdf5"
 )
 
 // Format recognises VTKHDF files.
-var Format = formats.Format{Name: "vtkhdf", Kind: kind.Mesh, Sniff: hdf5.Sniff(func(root *hdf5.Object) bool {
+var Format = foreign.Format{Name: "vtkhdf", Kind: kind.Mesh, Sniff: hdf5.Sniff(func(root *hdf5.Object) bool {
 	return root.HasLink("VTKHDF")
 })}
 

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/isobath/isobath/internal/base/test"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/refscsv"
 )
 
@@ -63,7 +63,7 @@ func readExpected(t *testing.T, file string) *expected {
 
 func loadCSV(t testing.TB, path string, symbol Symbol) *Trace {
 	t.Helper()
-	r, _, err := formats.OpenRefs(path, []formats.Format{refscsv.Format})
+	r, _, err := foreign.List{refscsv.Format}.OpenRefs(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/kernel"
 	"github.com/isobath/isobath/internal/engine/query"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/mitos"
 )
 
@@ -85,11 +85,11 @@ func ibsCell(r *rand.Rand, name string, row int) string {
 // ibs is the table of a made-up IBS file.
 func ibs(t testing.TB) *table.Table {
 	t.Helper()
-	in, err := formats.Look(ibsFile(t, 2000))
+	in, err := foreign.Look(ibsFile(t, 2000))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := mitos.Format.Samples(context.Background(), in, &formats.Options{L1Latency: 4})
+	got, err := mitos.Format.Samples(context.Background(), in, &foreign.Options{L1Latency: 4})
 	if err != nil {
 		t.Fatal(err)
 	}

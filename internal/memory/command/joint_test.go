@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/isobath/isobath/internal/engine/query"
-	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/mitos"
 )
 
@@ -99,11 +99,11 @@ func TestBranchesSay(t *testing.T) {
 	path := ibsFile(t, 300)
 	branches := withoutMemory(t, path)
 	for _, all := range []bool{false, true} {
-		in, err := formats.Look(path)
+		in, err := foreign.Look(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := mitos.Format.Samples(context.Background(), in, &formats.Options{L1Latency: 4, AllOps: all})
+		got, err := mitos.Format.Samples(context.Background(), in, &foreign.Options{L1Latency: 4, AllOps: all})
 		if err != nil {
 			t.Fatal(err)
 		}

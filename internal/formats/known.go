@@ -1,8 +1,6 @@
-// Package known lists every format Isobath reads.
-package known
+package formats
 
 import (
-	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/formats/arrowfile"
 	"github.com/isobath/isobath/internal/formats/champsim"
 	"github.com/isobath/isobath/internal/formats/chombo"
@@ -10,6 +8,7 @@ import (
 	"github.com/isobath/isobath/internal/formats/dramsim"
 	"github.com/isobath/isobath/internal/formats/drmemtrace"
 	"github.com/isobath/isobath/internal/formats/exodus"
+	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/gem5"
 	"github.com/isobath/isobath/internal/formats/hwloc"
 	"github.com/isobath/isobath/internal/formats/lackey"
@@ -27,9 +26,9 @@ import (
 	"github.com/isobath/isobath/internal/formats/vtkhdf"
 )
 
-// Formats is the list, in the order in which files are tried: formats with a
+// Known is the list, in the order in which files are tried: formats with a
 // certain signature first, text that merely looks right last.
-var Formats = []formats.Format{
+var Known = foreign.List{
 	otf2.Format,
 	arrowfile.Format,
 	parquetfile.Format,

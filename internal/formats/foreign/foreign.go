@@ -1,4 +1,7 @@
-package formats
+// Package foreign says what a format of other programs is: how it is
+// recognised, and how what it holds is opened. Readers import it; the list of
+// them all is formats.Known.
+package foreign
 
 import (
 	"bufio"
@@ -173,11 +176,14 @@ func Look(path string) (*Input, error) {
 	return in, nil
 }
 
-// Recognise returns the first format in known that accepts the input.
-func Recognise(in *Input, known []Format) (Format, error) {
-	i := slices.IndexFunc(known, func(f Format) bool { return f.Sniff(in) })
+// List is a set of formats in the order in which files are tried.
+type List []Format
+
+// Recognise returns the first format of the list that accepts the input.
+func (l List) Recognise(in *Input) (Format, error) {
+	i := slices.IndexFunc(l, func(f Format) bool { return f.Sniff(in) })
 	if i >= 0 {
-		return known[i], nil
+		return l[i], nil
 	}
 	if in.Dir() {
 		return Format{}, fmt.Errorf("%s: %w: the folder holds %s; see 'isobath help formats'",
@@ -214,25 +220,25 @@ func LookAt(r io.Reader) (*Input, error) {
 }
 
 // OpenRefsFrom is OpenRefs for a stream.
-func OpenRefsFrom(r io.Reader, known []Format) (refs.Reader, Format, error) {
+func (l List) OpenRefsFrom(r io.Reader) (refs.Reader, Format, error) {
 	in, err := LookAt(r)
 	if err != nil {
 		return nil, Format{}, err
 	}
-	return openRefs(in, known)
+	return l.openRefs(in)
 }
 
 // OpenRefs recognises and opens a trace of every memory reference.
-func OpenRefs(path string, known []Format) (refs.Reader, Format, error) {
+func (l List) OpenRefs(path string) (refs.Reader, Format, error) {
 	in, err := Look(path)
 	if err != nil {
 		return nil, Format{}, err
 	}
-	return openRefs(in, known)
+	return l.openRefs(in)
 }
 
-func openRefs(in *Input, known []Format) (refs.Reader, Format, error) {
-	f, err := Recognise(in, known)
+func (l List) openRefs(in *Input) (refs.Reader, Format, error) {
+	f, err := l.Recognise(in)
 	if err != nil {
 		return nil, f, err
 	}
