@@ -308,7 +308,7 @@ func TestAnswerFixture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := filepath.Join(test.Root(), "web", "src", "model", "testdata")
+	folder := filepath.Join(test.Root(), "web", "src", "api", "testdata")
 	if *update {
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 // TestSelectionLanguage runs the page's list of selections through our parser:
 // what the page accepts we accept, and the form it writes selects the same rows.
 func TestSelectionLanguage(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(test.Root(), "web", "src", "model", "testdata", "selections.json"))
+	text, err := os.ReadFile(filepath.Join(test.Root(), "web", "src", "state", "testdata", "selections.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

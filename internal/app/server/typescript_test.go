@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the files that tests compare with")
 
-// TestWireTypes keeps web/src/model/wire.ts equal to the Go types it mirrors.
+// TestWireTypes keeps web/src/api/wire.ts equal to the Go types it mirrors.
 func TestWireTypes(t *testing.T) {
 	var ts typescript
 	ts.WriteString("// Made from the Go types of the messages by\n" +
@@ -50,7 +50,7 @@ func TestWireTypes(t *testing.T) {
 	ts.file(t, "internal/app/server/wire_code.go")
 	ts.file(t, "internal/formats/foreign/foreign.go", "Candidate")
 
-	compareFile(t, filepath.Join(test.Root(), "web", "src", "model", "wire.ts"), ts.Bytes())
+	compareFile(t, filepath.Join(test.Root(), "web", "src", "api", "wire.ts"), ts.Bytes())
 }
 
 // compareFile fails if the file differs from got, or rewrites it with -update.

@@ -6,7 +6,7 @@ import (
 	"github.com/isobath/isobath/internal/memory/command"
 )
 
-// The types of this file are the messages of /api/v1. web/src/model/wire.ts is
+// The types of this file are the messages of /api/v1. web/src/api/wire.ts is
 // made from them by TestWireTypes, which fails when the two differ;
 // docs/formats.md describes the exchange.
 

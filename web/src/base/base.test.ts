@@ -3,7 +3,6 @@ import { interpolateCividis, interpolateViridis } from 'd3-scale-chromatic';
 import { describe, expect, it } from 'vitest';
 import { amountColor, contrast, fromOklab, inkOn, luminance, mapColor, mix, parseColor, toHex, toOklab } from './color';
 import { atStep, bytes, count, decimal, duration, exact, percent, share, short, unitScale } from './format';
-import { actionOf } from '../shell/keymap';
 import { matches, type KeyEvent } from './keys';
 import { rasterize } from './raster';
 import type { Strokes } from './renderer';
@@ -230,10 +229,5 @@ describe('keys', () => {
     expect(matches(press('+', 'Equal', { shiftKey: true }), '+')).toBe(true);
     expect(matches(press('ArrowUp', 'ArrowUp', { shiftKey: true }), 'Shift+ArrowUp')).toBe(true);
     expect(matches(press('ArrowUp', 'ArrowUp', { shiftKey: true }), 'ArrowUp')).toBe(false);
-  });
-  it('leaves bare keys alone while someone types', () => {
-    expect(actionOf(press('i', 'KeyI'), false)).toBe('invert');
-    expect(actionOf(press('i', 'KeyI'), true)).toBeUndefined();
-    expect(actionOf(press('k', 'KeyK', { ctrlKey: true }), true)).toBe('command');
   });
 });

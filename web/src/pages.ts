@@ -1,0 +1,59 @@
+// Every page, in the order of the bar. A run fills some of them; the others
+// stay in the bar, muted, and say why.
+import type { Info } from './api/wire';
+import type { Page } from './frame/pages';
+
+/** A mesh or a trace alone has no samples; nothing else is known by its kind alone. */
+function hasSamples(info: Info | undefined): boolean {
+  return info?.kind !== 'trace' && info?.kind !== 'mesh' && (info?.kind !== 'refs' || info.columns.length > 0);
+}
+
+export const PAGES: readonly Page[] = [
+  {
+    id: 'memory',
+    title: 'Memory',
+    without: 'no samples in this run',
+    fills: hasSamples,
+    selects: () => true,
+    load: () => import('./pages/memory/MemoryPage.svelte'),
+    dialogs: {
+      axes: () => import('./pages/memory/AxesDialog.svelte'),
+      samples: () => import('./pages/memory/SamplesDialog.svelte'),
+    },
+  },
+  {
+    id: 'trace',
+    title: 'Trace',
+    without: 'no message trace in this run',
+    fills: (info) => info?.kind === 'trace' || (info?.kind !== 'refs' && info?.kind !== 'mesh' && info?.trace === true),
+    load: () => import('./pages/trace/TracePage.svelte'),
+    perRun: true,
+  },
+  {
+    id: 'cycles',
+    title: 'Cycles',
+    without: 'no reference trace in this run',
+    fills: (info) => info?.kind === 'refs' || (info?.kind !== 'trace' && info?.kind !== 'mesh' && info?.refs === true),
+    load: () => import('./pages/cycles/CyclesPage.svelte'),
+    perRun: true,
+  },
+  {
+    id: 'mesh',
+    title: 'Mesh',
+    without: 'no mesh in this run',
+    // A mesh can be put under any samples.
+    fills: (info) => info?.kind !== 'trace' && info?.kind !== 'refs',
+    selects: (info) => info.columns.length > 0,
+    load: () => import('./pages/mesh/MeshPage.svelte'),
+    perRun: true,
+    keys: [
+      { keys: ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'], label: 'Turn the mesh', pointer: 'drag' },
+      { keys: ['Shift+ArrowLeft', 'Shift+ArrowRight'], label: 'Move the mesh', pointer: 'Shift+drag' },
+      { keys: ['+', '-'], label: 'Zoom', pointer: 'wheel' },
+      { keys: ['Home'], label: 'The first view again', pointer: '' },
+      { keys: [',', '.'], label: 'Dump before, next dump', pointer: 'click a stop' },
+      { keys: ['Enter'], label: 'Select the cell again; in the plot, the cells under the cursor', pointer: 'click, drag' },
+      { keys: ['Escape'], label: 'No cell outlined', pointer: '' },
+    ],
+  },
+];

@@ -1,0 +1,43 @@
+// Sizes of the page's tracks, look.md §2. Splitters override them; the
+// overrides are kept by the browser, not in the link.
+import { clamp } from '../../base/geometry';
+
+export interface Overrides {
+  readonly left?: number;
+  readonly right?: number;
+  readonly bottom?: number;
+  readonly offenders?: number;
+  readonly statistics?: number;
+  readonly sides?: false; // hidden
+}
+
+export interface Tracks {
+  readonly left: number;
+  readonly right: number;
+  readonly bottom: number;
+  readonly upper: number;
+  readonly offenders: number;
+  readonly statistics: number;
+}
+
+export const GAP = 6;
+const BARS = 40 + 28 + 24;
+
+export function tracks(width: number, height: number, o: Overrides): Tracks {
+  const bottom = clamp(o.bottom ?? clamp(0.335 * height, 244, 500), 60, height - BARS - 120);
+  const upper = height - BARS - GAP - bottom;
+  const sides = o.sides !== false;
+  return {
+    left: sides ? clamp(o.left ?? clamp(0.25 * width, 308, 480), 120, width / 2) : 0,
+    right: sides ? clamp(o.right ?? clamp(0.215 * width, 284, 420), 120, width / 2) : 0,
+    bottom,
+    upper,
+    offenders: clamp(o.offenders ?? clamp(0.47 * upper, 160, 420), 40, upper - 60),
+    statistics: clamp(o.statistics ?? (upper < 420 ? 244 : upper > 700 ? 382 : 298), 40, upper - 60),
+  };
+}
+
+/** Below this the panes become tabs. */
+export function isSmall(width: number, height: number): boolean {
+  return width < 1024 || height < 640;
+}

@@ -1,0 +1,136 @@
+// Any axis of names, as many of them as fit, in columns of rows: name, bar,
+// samples. In order of appearance, of rank, or of the names themselves.
+import { count } from '../../../base/format';
+import { clamp, type Dir, type Point, type Rect, type Size } from '../../../base/geometry';
+import type { Renderer } from '../../../base/renderer';
+import { fit, type Font } from '../../../base/text';
+import { ALL, HOVERED, SELECTED } from '../../../api/decode';
+import type { Term } from '../../../state/selection';
+import { titleOf } from '../../../state/axes';
+import { AxisLayout, type AxisInput } from './axis';
+import type { Said, Table, View } from '../../../frame/view';
+
+export interface CategoriesInput {
+  readonly axis: AxisInput;
+  readonly size: Size;
+  readonly find: string; // shows only names that contain this
+  readonly scroll: number; // columns scrolled out at the left
+  readonly chosen: (term: Term) => boolean;
+}
+
+export interface CategoryMark {
+  readonly bin: number;
+}
+
+const ROW = 21;
+const WIDTH = 268;
+const PAD = 12;
+const NAME = 118;
+const BODY: Font = { size: 12 };
+
+export class CategoriesView implements View<CategoryMark> {
+  readonly size: Size;
+  readonly shown: readonly number[]; // bins
+  private readonly layout: AxisLayout;
+  private readonly perColumn: number;
+  private readonly most: number;
+
+  constructor(private readonly input: CategoriesInput) {
+    this.size = input.size;
+    this.layout = new AxisLayout(input.axis, 1000);
+    const wanted = input.find.trim().toLowerCase();
+    this.shown = this.layout.slots.filter((s) => (s.label ?? '').toLowerCase().includes(wanted)).map((s) => s.bin);
+    this.perColumn = Math.max(1, Math.floor((input.size.h - 12) / ROW));
+    this.most = Math.max(1, ...input.axis.answer.counts[ALL]);
+  }
+
+  columnsInAll(): number {
+    return Math.ceil(this.shown.length / this.perColumn);
+  }
+
+  private box(k: number): Rect {
+    const column = Math.floor(k / this.perColumn) - this.input.scroll;
+    return { x: PAD + column * (WIDTH + 16), y: 6 + (k % this.perColumn) * ROW, w: WIDTH, h: 20 };
+  }
+
+  private visible(f: (bin: number, box: Rect) => void): void {
+    this.shown.forEach((bin, k) => {
+      const box = this.box(k);
+      if (box.x >= 0 && box.x < this.size.w) f(bin, box);
+    });
+  }
+
+  draw(r: Renderer): void {
+    const { counts } = this.input.axis.answer;
+    if (this.shown.length === 0) {
+      r.text(`No ${titleOf(this.input.axis.column)} contains “${this.input.find}”.`, PAD, 16, { font: BODY, fill: r.theme.muted });
+      return;
+    }
+    this.visible((bin, box) => {
+      const [all, selected] = [counts[ALL][bin] ?? 0, counts[SELECTED][bin] ?? 0];
+      const live = selected > 0;
+      const label = this.layout.slot(bin)!.label ?? '';
+      const ink = live ? r.theme.text : r.theme.muted;
+      r.text(fit(label, NAME - 6, BODY, r.measure), box.x, box.y + 10, { font: BODY, fill: ink });
+      this.bar(r, box, all, r.theme['rest-bar']);
+      this.bar(r, box, selected, r.theme.selected);
+      r.text(count(selected), box.x + box.w, box.y + 10, { font: BODY, fill: ink, align: 'right' });
+      const term = this.layout.binTerm(bin);
+      if (term && this.input.chosen(term)) r.rect({ x: box.x - 4, y: box.y, w: box.w + 8, h: 20 }, { stroke: r.theme.selected, width: 1.5 }, 2);
+    });
+  }
+
+  private bar(r: Renderer, box: Rect, n: number, fill: string, least = 0): void {
+    const room = box.w - NAME - 52;
+    if (n > 0) r.rect({ x: box.x + NAME, y: box.y + 3, w: Math.max(least, (room * n) / this.most), h: 14 }, { fill });
+  }
+
+  drawHover(r: Renderer): void {
+    const hovered = this.input.axis.answer.counts[HOVERED];
+    this.visible((bin, box) => this.bar(r, { ...box }, hovered[bin] ?? 0, r.theme.hover, 2));
+  }
+
+  hitTest(p: Point): CategoryMark | undefined {
+    const k = this.shown.findIndex((_, i) => {
+      const b = this.box(i);
+      return p.x >= b.x && p.x <= b.x + b.w && p.y >= b.y && p.y < b.y + ROW;
+    });
+    return k < 0 ? undefined : { bin: this.shown[k]! };
+  }
+
+  step(from: CategoryMark | undefined, dir: Dir): CategoryMark | undefined {
+    const n = this.shown.length;
+    if (n === 0) return undefined;
+    const at = from ? this.shown.indexOf(from.bin) : -1;
+    if (at < 0) return { bin: this.shown[0]! };
+    const by = { up: -1, previous: -1, down: 1, next: 1, left: -this.perColumn, right: this.perColumn, first: -n, last: n }[dir];
+    return { bin: this.shown[clamp(at + by, 0, n - 1)]! };
+  }
+
+  /** The column a mark is in, so that the shell can scroll to it. */
+  columnOf(m: CategoryMark): number {
+    return Math.floor(Math.max(0, this.shown.indexOf(m.bin)) / this.perColumn);
+  }
+
+  columnsVisible(): number {
+    return Math.max(1, Math.floor((this.size.w - PAD) / (WIDTH + 16)));
+  }
+
+  describe(m: CategoryMark): Said {
+    return this.layout.saySamples(m.bin);
+  }
+
+  wanted(m: CategoryMark): Term | undefined {
+    return this.layout.binTerm(m.bin);
+  }
+
+  rows(): Table {
+    const { counts } = this.input.axis.answer;
+    const rows = this.shown.map((bin) => [this.layout.sayBin(bin), ...[ALL, SELECTED, HOVERED].map((l) => String(counts[l as 0][bin] ?? 0))]);
+    return { head: [this.input.axis.column.name, 'all', 'selected', 'hovered'], rows };
+  }
+
+  summary(): string {
+    return `${count(this.shown.length)} names of ${titleOf(this.input.axis.column)}`;
+  }
+}

@@ -1,0 +1,84 @@
+// Folding of axes with many names to as many slots as fit on screen. The engine
+// counts up to 256 names or one bin for each line number; which of them are
+// shown depends on the height of the picture, so it is decided here, without
+// asking again.
+import { ALL, HOVERED, SELECTED, type AxisAnswer, type Layered, type PairAnswer } from '../../../api/decode';
+import { valueOfBin } from './axis';
+
+export interface Folded {
+  readonly answer: AxisAnswer;
+  /** New bin of each old one, that of missing values included. */
+  readonly map: Uint16Array;
+}
+
+/**
+ * Keeps the `most` heaviest names (the last slot is "n more") in order of their
+ * weight, which is given by label; without weights, by rows.
+ */
+export function foldAxis(a: AxisAnswer, weights: ReadonlyMap<string, number> | undefined, most: number): Folded {
+  const labels = a.labels.length > 0 ? a.labels : Array.from({ length: a.bins }, (_, i) => String(valueOfBin(a, i)));
+  const beyond = a.more > 0 ? a.bins - 1 : -1; // the engine's own "n more"
+  const rows = a.counts[ALL];
+  const present = labels.map((_, i) => i).filter((i) => i !== beyond && i < a.bins && (rows[i] ?? 0) > 0);
+  const weight = (i: number): number => weights?.get(labels[i]!) ?? (weights ? 0 : rows[i]!);
+  present.sort((p, q) => weight(q) - weight(p) || rows[q]! - rows[p]! || p - q);
+  const all = present.length + a.more;
+  const shown = present.slice(0, all > most ? Math.max(1, most - 1) : most);
+  const more = all - shown.length;
+  const bins = shown.length + (more > 0 ? 1 : 0);
+  const map = new Uint16Array(a.bins + 1).fill(Math.max(0, bins - 1));
+  shown.forEach((old, i) => (map[old] = i));
+  map[a.bins] = bins;
+  const names = shown.map((i) => labels[i]!);
+  if (more > 0) names.push(`${more} more`);
+  return {
+    answer: { ...a, labels: names, more, bins, counts: layered((l) => foldCounts(a.counts[l], map, bins + 1)) },
+    map,
+  };
+}
+
+function layered(f: (layer: 0 | 1 | 2) => Uint32Array): Layered<Uint32Array> {
+  return [f(ALL), f(SELECTED), f(HOVERED)];
+}
+
+function foldCounts(counts: Uint32Array, map: Uint16Array, n: number): Uint32Array {
+  const out = new Uint32Array(counts.length === 0 ? 0 : n);
+  counts.forEach((c, i) => (out[map[i]!]! += c));
+  return out;
+}
+
+/** Joins the cells of a pair whose bins were folded on either side. */
+export function foldPair(p: PairAnswer, left: Uint16Array | undefined, right: Uint16Array | undefined): PairAnswer {
+  if (!left && !right) return p;
+  // Folded axes have few bins: a table of all cells is quicker than a map.
+  const columns = 1 + largest(p.right, right);
+  const cell = new Int32Array((1 + largest(p.left, left)) * columns).fill(-1);
+  const at = new Uint32Array(p.left.length);
+  const lefts: number[] = [];
+  const rights: number[] = [];
+  for (let i = 0; i < p.left.length; i++) {
+    const l = left ? left[p.left[i]!]! : p.left[i]!;
+    const r = right ? right[p.right[i]!]! : p.right[i]!;
+    let k = cell[l * columns + r]!;
+    if (k < 0) {
+      k = cell[l * columns + r] = lefts.length;
+      lefts.push(l);
+      rights.push(r);
+    }
+    at[i] = k;
+  }
+  const sum = (counts: Uint32Array): Uint32Array => {
+    const out = new Uint32Array(counts.length === 0 ? 0 : lefts.length);
+    for (let i = 0; i < counts.length; i++) out[at[i]!]! += counts[i]!;
+    return out;
+  };
+  const all = sum(p.counts[ALL]);
+  const selected = p.counts[SELECTED] === p.counts[ALL] ? all : sum(p.counts[SELECTED]);
+  return { left: Uint16Array.from(lefts), right: Uint16Array.from(rights), counts: [all, selected, sum(p.counts[HOVERED])] };
+}
+
+function largest(of: Uint16Array, map: Uint16Array | undefined): number {
+  let most = 0;
+  for (let i = 0; i < of.length; i++) most = Math.max(most, map ? map[of[i]!]! : of[i]!);
+  return most;
+}

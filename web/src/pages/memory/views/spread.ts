@@ -1,0 +1,89 @@
+// How a group spreads: the shares of levels as segments of a bar, latencies as
+// bars on a scale of powers of two.
+import { count, percent } from '../../../base/format';
+import type { Point, Size } from '../../../base/geometry';
+import type { Renderer } from '../../../base/renderer';
+import type { Latencies, LevelCount, Spread } from '../../../api/wire';
+import { levelPaint, levelRank } from './levels';
+
+export const BAR: Size = { w: 180, h: 12 };
+export const SPARK: Size = { w: 120, h: 14 };
+export const SWATCH: Size = { w: 12, h: 10 };
+
+/** The level mix as a bar; what was not recorded is outlined. */
+export function drawLevels(r: Renderer, levels: readonly LevelCount[], at: Point, size = BAR): void {
+  for (const s of segments(levels)) {
+    const box = { x: at.x + s.from * size.w, y: at.y, w: Math.max((s.to - s.from) * size.w - 0.5, 0.5), h: size.h };
+    r.rect(box, s.name ? levelPaint(s.name, r.theme) : { stroke: r.theme.muted, dash: [2, 2] });
+  }
+}
+
+/** Latencies as bars, one a power of two. */
+export function drawLatency(r: Renderer, l: Latencies | null, at: Point): void {
+  const all = bars(l);
+  const w = Math.min(14, SPARK.w / Math.max(1, all.length));
+  all.forEach((b, i) => {
+    const h = Math.max(b.height * SPARK.h, b.samples > 0 ? 1 : 0);
+    if (h > 0) r.rect({ x: at.x + i * w, y: at.y + SPARK.h - h, w: w - 1, h }, { fill: r.theme.selected });
+  });
+}
+
+export interface Segment {
+  readonly name: string; // empty: not recorded
+  readonly samples: number;
+  readonly from: number; // 0 … 1 along the bar
+  readonly to: number;
+}
+
+/** Nearest level first, so that bars of different groups compare. */
+export function segments(levels: readonly LevelCount[]): Segment[] {
+  const sorted = [...levels].sort((a, b) => rank(a.name) - rank(b.name));
+  const whole = sorted.reduce((n, l) => n + l.samples, 0);
+  let at = 0;
+  return sorted.map((l) => {
+    const from = at / whole;
+    at += l.samples;
+    return { name: l.name, samples: l.samples, from, to: at / whole };
+  });
+}
+
+function rank(name: string): number {
+  return name === '' ? Infinity : levelRank(name);
+}
+
+export interface Bar {
+  readonly lo: number; // latency from which on
+  readonly hi: number; // below which
+  readonly samples: number;
+  readonly height: number; // 0 … 1
+}
+
+/** One bar for each power of two that has samples or lies between such. */
+export function bars(l: Latencies | null): Bar[] {
+  if (!l) return [];
+  const first = l.bins.findIndex((n) => n > 0);
+  const most = Math.max(...l.bins);
+  return l.bins.slice(Math.max(first, 0)).map((samples, i) => {
+    const k = Math.max(first, 0) + i;
+    return { lo: k === 0 ? 0 : 2 ** (k - 1), hi: 2 ** k, samples, height: samples / most };
+  });
+}
+
+/** The distribution in words, for tooltips and for people who do not see it. */
+export function describeLevels(levels: readonly LevelCount[]): string {
+  const parts = segments(levels);
+  const whole = parts.reduce((n, s) => n + s.samples, 0);
+  return parts.length === 0 ? 'no levels recorded' : parts.map((s) => `${s.name || 'not recorded'} ${percent(s.samples, whole)}`).join(', ');
+}
+
+export function describeLatency(l: Latencies | null, unit: string): string {
+  if (!l) return 'no latency recorded';
+  return `half below ${count(l.p50)}, 90 % below ${count(l.p90)}, 99 % below ${count(l.p99)}, at most ${count(l.max)} ${unit}`;
+}
+
+/** The name of a group: a line with its file, a member with its object. */
+export function groupName(by: readonly string[], g: Spread): string {
+  const parts = g.key.map((k, i) => (by[i] === 'file' ? k.slice(k.lastIndexOf('/') + 1) : k));
+  if (parts.every((p) => p === '')) return '(not recorded)';
+  return parts.map((p) => p || '?').join(by[0] === 'symbol' ? '.' : ':');
+}

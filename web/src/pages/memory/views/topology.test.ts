@@ -1,0 +1,158 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { SvgRenderer } from '../../../base/svg';
+import { roughMeasure } from '../../../base/text';
+import type { PlacesAnswer } from '../../../api/decode';
+import { parseTokens } from '../../../base/theme';
+import { LOPSIDED, machine, places } from '../../../api/fixture';
+import { amountScale, linearTicks, logTicks } from '../../../base/scale';
+import { at, blockAt, laySunburst, middleAngle, spanAt } from './sunburst';
+import { TopologyView, type TopologyInput } from './topology';
+import { layTree, pathOf, sayPath, sayResource } from './tree';
+
+const theme = parseTokens(readFileSync(new URL('../../../base/tokens.css', import.meta.url), 'utf8'), 'light');
+const levels = LOPSIDED.levels.map((l) => l.type);
+const SAMPLES = [100, 0, 30, 40, 20, 60, 10, 0, 30];
+
+function view(more: Partial<TopologyInput> = {}): TopologyView {
+  return new TopologyView({
+    topology: LOPSIDED, places: places(SAMPLES), metric: 'latency', layout: 'sunburst', root: 0, size: { w: 700, h: 460 }, chosen: [], preview: false, unit: 'cycles', ...more,
+  });
+}
+
+describe('tree', () => {
+  const tree = layTree(LOPSIDED.resources, 0, levels);
+  it('puts every resource inside its parent, and each type on one ring', () => {
+    for (const n of tree.nodes) {
+      const parent = tree.byIndex.get(n.parent);
+      if (!parent) continue;
+      expect(n.from).toBeGreaterThanOrEqual(parent.from - 1e-9);
+      expect(n.till).toBeLessThanOrEqual(parent.till + 1e-9);
+      expect(n.ring).toBeGreaterThan(parent.ring);
+    }
+    // CPU 3 has no L2 above it and still stands on the ring of the CPUs.
+    expect(tree.byIndex.get(8)!.ring).toBe(tree.byIndex.get(5)!.ring);
+    expect(tree.rings).toEqual(['Machine', 'NUMA', 'L2', 'CPU']);
+  });
+  it('gives leaves equal breadth', () => {
+    const widths = tree.nodes.filter((n) => n.ring === 3).map((n) => n.till - n.from);
+    for (const w of widths) expect(w).toBeCloseTo(0.25);
+  });
+  it('names resources and where they lie', () => {
+    expect(sayResource(LOPSIDED.resources[5]!)).toBe('CPU 0');
+    expect(sayResource({ ...LOPSIDED.resources[5]!, type: 'L1', id: -1, label: 'L1 not described', virtual: true })).toBe('L1 not described');
+    expect(sayPath(LOPSIDED.resources, 5)).toBe('L2 #0, NUMA 0');
+    expect(pathOf(LOPSIDED.resources, 5)).toEqual([5, 3, 1, 0]);
+    const cores = machine([['Machine', 0, -1], ['NUMA', 1, 0], ['L3', 1, 1], ['L2', 11, 2], ['L1', 11, 3], ['CPU', 7, 4]]);
+    expect(sayPath(cores.resources, 5)).toBe('core 11, L3 #1, NUMA 1');
+  });
+});
+
+describe('sunburst', () => {
+  const tree = layTree(LOPSIDED.resources, 0, levels);
+  const s = laySunburst(tree, { x: 300, y: 300 }, 200, true);
+  it('finds each block at its own middle', () => {
+    for (const b of s.blocks) {
+      const p = at(s, (b.ring.inner + b.ring.outer) / 2, middleAngle(b));
+      expect(blockAt(s, tree, p)).toBe(b.node.index);
+    }
+    expect(blockAt(s, tree, { x: 300, y: 300 })).toBe(0);
+    expect(blockAt(s, tree, { x: 5, y: 5 })).toBeUndefined();
+  });
+  it('keeps the slot at 12 o’clock free and its sides parallel', () => {
+    for (const b of s.blocks) {
+      for (const r of [b.ring.inner, b.ring.outer]) {
+        for (const angle of spanAt(b, r)) {
+          const p = at(s, r, angle);
+          if (p.y < s.center.y) expect(Math.abs(p.x - s.center.x)).toBeGreaterThanOrEqual(s.slot / 2 - 0.01);
+        }
+      }
+    }
+  });
+  it('shrinks gaps before blocks on wide machines', () => {
+    const rows: [string, number, number][] = [['Machine', 0, -1]];
+    for (let i = 0; i < 384; i++) rows.push(['CPU', i, 0]);
+    const wide = machine(rows);
+    const t = layTree(wide.resources, 0, ['Machine', 'CPU']);
+    const w = laySunburst(t, { x: 0, y: 0 }, 200, true);
+    const inner = w.blocks.slice(1, -1).map((b) => {
+      const r = (b.ring.inner + b.ring.outer) / 2;
+      const [from, till] = spanAt(b, r);
+      return { width: (till - from) * r, slot: ((2 * Math.PI * r) / 384) };
+    });
+    for (const { width, slot } of inner) expect(width).toBeGreaterThan(0.6 * slot);
+  });
+});
+
+describe('topology view', () => {
+  it('colours each ring on its own scale, and tells no samples from few', () => {
+    const v = view();
+    expect(v.scales[3]!.amounts).toMatchObject({ lo: 100, hi: 600 });
+    expect(v.scales[2]!.amounts).toMatchObject({ lo: 200, hi: 400 });
+    const r = new SvgRenderer(theme, roughMeasure);
+    v.draw(r);
+    // NUMA 0 and CPU 2 have no samples: two hatched blocks.
+    expect(r.document({ w: 1, h: 1 }, '').match(/url\(#h\d+\)/g)!.length).toBeGreaterThanOrEqual(2);
+  });
+  it('describes what a resource served, and its share', () => {
+    const said = view().describe({ resource: 5 });
+    expect(said.name).toBe('CPU 0');
+    expect(said.more.replaceAll('\u202f', ' ')).toBe('(L2 #0, NUMA 0) · 60 of its 60 samples selected · 600 cycles · 60.0 % of the selection · 60 over its link');
+    expect(view().describe({ resource: 1 }).more).toContain('no samples placed here');
+  });
+  it('draws traffic to the node that served it, and says so', () => {
+    const none = places(SAMPLES);
+    const sent: PlacesAnswer = { ...none, remote: { ...none.remote, from: Uint32Array.of(3), to: Uint32Array.of(2), samples: [Uint32Array.of(9), Uint32Array.of(7), new Uint32Array()] } };
+    for (const layout of ['sunburst', 'icicle'] as const) {
+      const paths = (v: TopologyView): number => {
+        const r = new SvgRenderer(theme, roughMeasure);
+        v.draw(r);
+        return r.document({ w: 1, h: 1 }, '').match(/<path/g)?.length ?? 0;
+      };
+      expect(paths(view({ layout, places: sent }))).toBe(paths(view({ layout })) + 3); // halo, line, end
+    }
+    const v = view({ places: sent });
+    expect(v.describe({ resource: 3 }).more).toContain('7 served by another node');
+    expect(v.rows().rows[2]!.at(-2)).toBe('7');
+  });
+  it('selects by the name of the resource, and nothing for the machine', () => {
+    expect(view().wanted({ resource: 3 })).toEqual({ kind: 'resource', id: 'L2:0' });
+    expect(view().wanted({ resource: 0 })).toBeUndefined();
+  });
+  it('walks by keys: around a ring, in and out', () => {
+    const v = view();
+    expect(v.step(undefined, 'down')).toEqual({ resource: 0 });
+    expect(v.step({ resource: 5 }, 'right')).toEqual({ resource: 6 });
+    expect(v.step({ resource: 5 }, 'left')).toEqual({ resource: 8 });
+    expect(v.step({ resource: 5 }, 'up')).toEqual({ resource: 3 });
+    expect(v.step({ resource: 3 }, 'down')).toEqual({ resource: 5 });
+  });
+  it('hits the same resources as an icicle, and zooms into a subtree', () => {
+    const v = view({ layout: 'icicle' });
+    const seen = new Set<number>();
+    for (let x = 0; x < 700; x += 3) for (let y = 0; y < 460; y += 3) {
+      const m = v.hitTest({ x, y });
+      if (m) seen.add(m.resource);
+    }
+    expect(seen.size).toBe(LOPSIDED.resources.length);
+    expect(view({ root: 1 }).tree.nodes.map((n) => n.index)).toEqual([1, 3, 4, 5, 6, 7]);
+  });
+  it('has a row for each resource', () => {
+    expect(view().rows().rows).toHaveLength(LOPSIDED.resources.length);
+  });
+});
+
+describe('scales', () => {
+  it('start at 0 when values are nearly equal', () => {
+    expect(amountScale([95, 100])!.lo).toBe(0);
+    expect(amountScale([50, 100])!.lo).toBe(50);
+    expect(amountScale([])).toBeUndefined();
+    expect(amountScale([7])!.t(7)).toBe(1);
+  });
+  it('have round ticks, never too many', () => {
+    expect(linearTicks(0, 134.97, 8)).toEqual([0, 20, 40, 60, 80, 100, 120]);
+    expect(linearTicks(0, 1, 11)[3]).toBe(0.3);
+    expect(logTicks(21, 1791, 8)).toEqual([50, 100, 200, 500, 1000]);
+    for (const most of [1, 2, 3, 7]) expect(linearTicks(3, 997, most).length).toBeLessThanOrEqual(most);
+  });
+});

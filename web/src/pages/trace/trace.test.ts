@@ -1,0 +1,280 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { roughMeasure } from '../../base/text';
+import { SvgRenderer } from '../../base/svg';
+import { parseTokens } from '../../base/theme';
+import { difference, LogicalView, reachSpans, tickEvery } from './logical';
+import { tree } from './dendrogram';
+import { OverviewView } from './overview';
+import { NONE, type Timeline } from './picture';
+import { PhysicalView } from './physical';
+import { change as writeChange, changeColor, latenessColor, time, topOf } from './scale';
+import { INITIAL, readTrace, writeTrace, type TraceState } from './state';
+import { panned, zoomed, type TimelineInput } from './timeline';
+import { causeText } from './words';
+
+
+const theme = parseTokens(readFileSync(new URL('../../base/tokens.css', import.meta.url), 'utf8'), 'light');
+
+/** Two processes, three steps: 0 sends to 1, both meet in a collective. */
+const picture: Timeline = {
+  window: { from: 0, to: 3, rowFrom: 0, rowTo: 2, columns: 600, lines: 50 },
+  rows: 2,
+  lines: [0, 1].map((p) => ({ first: p, count: 1, process: p, rank: p, cluster: -1, members: 1 })),
+  ops: {
+    id: Uint32Array.of(0, 1, 2, 3), line: Uint32Array.of(0, 0, 1, 1), step: Uint32Array.of(0, 2, 1, 2), part: Uint32Array.of(0, 1, 0, 1),
+    kind: Uint16Array.of(0, 2, 1, 2), name: Uint16Array.of(0, 2, 1, 2), value: Float64Array.of(0, 0, 4e6, 0), before: Float64Array.of(0, 0, 0, 4e6),
+    began: Float64Array.of(0, 10, 0, 60), enter: Float64Array.of(0, 40, 10, 70), exit: Float64Array.of(10, 90, 60, 90),
+    reach: Uint16Array.of(0, 0, 1, 1), bands: Uint32Array.of(0, 0, 0, 2, 0, 1, 2, 1, 1, 0, 0, 2, 1, 1, 2, 1),
+  },
+  cells: undefined,
+  messages: {
+    from: Uint32Array.of(0), to: Uint32Array.of(2), fromLine: Uint32Array.of(0), toLine: Uint32Array.of(1),
+    fromStep: Uint32Array.of(0), toStep: Uint32Array.of(1), fromExit: Float64Array.of(10), toExit: Float64Array.of(60),
+    late: Uint16Array.of(1),
+  },
+  flow: new Uint32Array(0),
+  sent: 1,
+  ribbon: new Uint32Array(0),
+  stack: undefined,
+  marks: undefined,
+};
+
+function input(patch: Partial<TimelineInput> = {}): TimelineInput {
+  return {
+    picture, from: 0, to: 3, size: { w: 670, h: 120 }, colour: 'lateness', top: 4e6, names: ['MPI_Send', 'MPI_Recv', 'MPI_Barrier'],
+    selected: -1, hovered: -1, chain: [], senders: [], discs: [], lineOf: new Map([[0, 0], [1, 1]]), messages: 'in view',
+    computation: true, steps: [0, 3], note: '', morph: 0, signed: false, write: time, groups: ['computing', 'point to point', 'collective'],
+    groupOf: [1, 1, 2], pixel: 'most', marked: -1, partners: [], ...patch,
+  };
+}
+
+describe('timelines', () => {
+  it('find an operation where it is drawn, in both planes', () => {
+    const logical = new LogicalView(input());
+    // Step 1 of rank 1: its cell lies at 0.40 to 0.92 of the second third of 600 px.
+    expect(logical.hitTest({ x: 56 + 200 + 120, y: 34 + 30 })).toBe(2);
+    expect(logical.hitTest({ x: 56 + 200 + 30, y: 34 + 30 })).toBeUndefined();
+    const physical = new PhysicalView(input({ from: 0, to: 100 }));
+    expect(physical.hitTest({ x: 56 + 6 * 30, y: 2 + 27 })).toBe(2);
+    expect(physical.hitTest({ x: 56 + 6 * 65, y: 2 + 27 })).toBeUndefined();
+  });
+
+  it('meet at the end of the morph', () => {
+    // At its end the physical timeline has every operation where the logical one has it.
+    const end = new PhysicalView(input({ from: 0, to: 100, morph: 1 }));
+    expect(end.hitTest({ x: 56 + 200 + 120, y: 2 + 27 })).toBe(2);
+    expect(end.hitTest({ x: 56 + 200 + 30, y: 2 + 27 })).toBeUndefined();
+  });
+
+  it('walk by keys along a process and across', () => {
+    const v = new LogicalView(input());
+    expect(v.step(undefined, 'right')).toBe(0);
+    expect(v.step(0, 'right')).toBe(1);
+    expect(v.step(1, 'down')).toBe(3);
+    expect(v.step(3, 'first')).toBe(2);
+    expect(v.step(2, 'up')).toBe(0);
+  });
+
+  it('describe an operation exactly, partners included', () => {
+    expect(new LogicalView(input()).describe(2)).toEqual({
+      name: 'Rank 1', more: 'step 1, MPI_Recv · 4.00\u202fms late · 10\u202fns – 60\u202fns · from rank 0 · partition 0',
+    });
+  });
+
+  it('draw the pixels of cells where their window lies', () => {
+    const cells: Timeline = {
+      ...picture, ops: undefined, messages: undefined,
+      cells: {
+        count: 2, most: Float32Array.of(0, 4e6, NaN, 1), mean: Float32Array.of(0, 1, NaN, 1), op: Uint32Array.of(0, 1, NONE, 3),
+        part: new Uint32Array(4), name: new Uint16Array(4),
+      },
+    };
+    const v = new LogicalView(input({ picture: cells }));
+    expect(v.hitTest({ x: 56 + 150, y: 34 + 10 })).toBe(0);
+    expect(v.hitTest({ x: 56 + 150, y: 34 + 30 })).toBeUndefined();
+    expect(v.hitTest({ x: 56 + 450, y: 34 + 30 })).toBe(3);
+    const r = new SvgRenderer(theme, roughMeasure);
+    v.draw(r);
+    expect(r.document(v.size, '')).toContain(latenessColor(theme, 1));
+  });
+
+  it('list themselves as a table', () => {
+    expect(new PhysicalView(input()).rows().rows).toHaveLength(4);
+  });
+});
+
+describe('what differs', () => {
+  const change = (v: number): Timeline => ({ ...picture, ops: { ...picture.ops!, value: Float64Array.of(v, NaN, -v, 0), before: new Float64Array(4) } });
+  const drawn = (p: Partial<TimelineInput>): string => {
+    const r = new SvgRenderer(theme, roughMeasure);
+    new LogicalView(input({ signed: true, ...p })).draw(r);
+    return r.document({ w: 670, h: 200 }, '');
+  };
+  it('is purple where it is more here, green where it is less, and empty without a partner', () => {
+    const svg = drawn({ picture: change(4e6) });
+    expect(svg).toContain(changeColor(theme, 1));
+    expect(svg).toContain(changeColor(theme, -1));
+    expect(svg).toContain('stroke-dasharray="2 2"');
+    expect(drawn({ picture: change(0) })).not.toContain(changeColor(theme, 1));
+    expect(changeColor(theme, 0)).toBe(theme.foot);
+  });
+  it('says so', () => {
+    const v = new LogicalView(input({ picture: change(4e6), signed: true, write: writeChange }));
+    expect(v.describe(0).more.replaceAll('\u202f', ' ')).toContain('+4.00 ms later than in the other run');
+    expect(v.describe(1).more).toContain('no partner');
+  });
+});
+
+describe('pixels of many operations', () => {
+  const cells: Timeline = {
+    ...picture, ops: undefined, messages: undefined, ribbon: Uint32Array.of(0, 0, 1, 2),
+    cells: { count: 4, most: Float32Array.of(4e6, 0, NaN, 1, 0, 0, 0, 0), mean: Float32Array.of(0, 0, NaN, 1, 0, 0, 0, 0), op: new Uint32Array(8), part: new Uint32Array(8), name: new Uint16Array(8) },
+  };
+  it('have their partitions as a ribbon on the axis', () => {
+    const r = new SvgRenderer(theme, roughMeasure);
+    new LogicalView(input({ picture: cells, colour: 'partition' })).draw(r);
+    const ribbon = r.document({ w: 670, h: 200 }, '').match(/<rect[^>]*y="11"[^>]*height="3"[^>]*>/g) ?? [];
+    expect(ribbon.map((b) => [Number(/x="([\d.]+)"/.exec(b)![1]), Number(/width="([\d.]+)"/.exec(b)![1])])).toEqual([[56, 300], [356, 150], [506, 150]]);
+  });
+  it('show the largest or the mean', () => {
+    const first = (pixel: 'most' | 'mean'): readonly number[] => {
+      let rgba: ArrayLike<number> = [];
+      const r = new SvgRenderer(theme, roughMeasure);
+      r.cells = (c) => (rgba = c.rgba);
+      new LogicalView(input({ picture: cells, pixel })).draw(r);
+      return Array.from(rgba).slice(0, 4);
+    };
+    expect(first('most')).toEqual([0x44, 0x01, 0x54, 255]);
+    expect(first('mean')).not.toEqual(first('most'));
+  });
+});
+
+describe('call stacks', () => {
+  const stack = { levels: 2, line: Uint32Array.of(0, 0, 1), depth: Uint32Array.of(0, 1, 0), region: Uint16Array.of(0, 1, 2), enter: Float64Array.of(0, 20, 0), exit: Float64Array.of(100, 90, 100) };
+  const draw = (h: number): string => {
+    const r = new SvgRenderer(theme, roughMeasure);
+    new PhysicalView(input({ from: 0, to: 100, size: { w: 670, h }, picture: { ...picture, stack } })).draw(r);
+    return r.document({ w: 670, h: 200 }, '');
+  };
+  it('are nested by depth, with names where there is room, and left out where rows are low', () => {
+    expect(draw(200)).toContain('MPI_Recv');
+    expect(draw(40)).not.toContain('MPI_Recv');
+  });
+  it('leave the operations under the pointer', () => {
+    const v = new PhysicalView(input({ from: 0, to: 100, size: { w: 670, h: 200 }, picture: { ...picture, stack } }));
+    expect(v.stacked).toBe(true);
+    expect(v.hitTest({ x: 56 + 6 * 30, y: 60 })).toBe(2);
+  });
+});
+
+describe('what stands out', () => {
+  const draw = (patch: Partial<TimelineInput>): string => {
+    const r = new SvgRenderer(theme, roughMeasure);
+    new LogicalView(input(patch)).draw(r);
+    return r.document({ w: 670, h: 120 }, '');
+  };
+  const lines = (svg: string): string[] => svg.match(/<line [^>]*stroke-width="1.25"[^>]*>/g) ?? [];
+  it('are late messages', () => {
+    expect(lines(draw({}))).toHaveLength(1);
+    const calm = { ...picture, messages: { ...picture.messages!, late: Uint16Array.of(0) } };
+    expect(lines(draw({ picture: calm }))).toHaveLength(0);
+    expect(lines(draw({ messages: 'none' }))).toHaveLength(0);
+  });
+  it('is a function that was clicked: other operations are grey', () => {
+    expect(draw({ marked: 2 })).toContain(theme['hair-strong']);
+    expect(draw({ marked: 2 })).not.toContain(latenessColor(theme, 1) + '" rx'); // MPI_Recv was the late one
+  });
+});
+
+describe('the dendrogram', () => {
+  it('has every cluster once, no crossing branches, and the farthest joint at the end', () => {
+    const t = tree(4, [{ a: 0, b: 2, distance: 10 }, { a: 1, b: 3, distance: 20 }, { a: 4, b: 5, distance: 40 }]);
+    expect(t.order).toEqual([0, 2, 1, 3]);
+    expect(t.brackets.map((b) => [b.top, b.bottom, b.x])).toEqual([[0, 1, 0.25], [2, 3, 0.5], [0.5, 2.5, 1]]);
+    expect(t.brackets.at(-1)!.leaves.toSorted()).toEqual([0, 1, 2, 3]);
+  });
+  it('is a list without merges', () => {
+    expect(tree(1, [])).toEqual({ order: [0], brackets: [] });
+  });
+});
+
+describe('the reach of a delay', () => {
+  it('joins neighbours on a line, over steps without an operation', () => {
+    const spans = reachSpans(Uint32Array.of(0, 0, 0, 1), Uint32Array.of(1, 4, 5, 2), Uint16Array.of(1, 1, 0, 1), 2);
+    expect(spans).toEqual([[[1, 5]], [[2, 3]]]);
+  });
+  it('has an edge where exactly one of two lines belongs to it', () => {
+    expect(difference([[1, 5]], [[2, 3]])).toEqual([[1, 2], [3, 5]]);
+    expect(difference([[1, 5]], [[1, 5]])).toEqual([]);
+    expect(difference([], [[2, 3]])).toEqual([[2, 3]]);
+  });
+});
+
+describe('the overview', () => {
+  it('tells columns from steps and finds the edges of the window', () => {
+    const v = new OverviewView({
+      overview: { most: Float64Array.of(1, 2, 3, 4), mean: Float64Array.of(1, 1, 1, 1), op: Uint32Array.of(0, 1, 2, NONE) },
+      steps: 8, from: 2, to: 6, top: 4, size: { w: 870, h: 40 }, word: 'late', signed: false, write: time, label: time,
+    });
+    expect(v.describe(1).name).toBe('Steps 2–3');
+    expect(v.describe(3).more).toBe('no operation');
+    expect(v.edgeAt(56 + 200)).toBe('from');
+    expect(v.edgeAt(56 + 600)).toBe('to');
+    expect(v.stepAt(56 + 400)).toBe(4);
+  });
+});
+
+describe('scales', () => {
+  it('end at 1, 2, 4, 5 or 8 times a power of ten', () => {
+    expect([0, 0.9, 1, 3.64, 4.1, 7.5, 9].map((v) => topOf(v * 1e6) / 1e6)).toEqual([1e-6, 1, 1, 4, 5, 8, 10]);
+  });
+  it('write times with three digits', () => {
+    expect([0, 999, 1500, 3_101_000, 123_456_789, 2e9].map((v) => time(v).replace('\u202f', ' '))).toEqual(['0 ns', '999 ns', '1.50 µs', '3.10 ms', '123 ms', '2.00 s']);
+  });
+  it('are pale on time', () => {
+    expect(latenessColor(theme, 0)).toBe(theme.foot);
+    expect(latenessColor(theme, 1)).toBe('#440154');
+  });
+});
+
+describe('windows', () => {
+  it('have numbers where there is room', () => {
+    expect([40, 20, 5, 0.4, 0.003].map((w) => tickEvery(w, 24))).toEqual([1, 5, 5, 100, 10_000]);
+  });
+  it('zoom about a position and stay inside', () => {
+    expect(zoomed(0, 100, 25, 0.5, 100, 4)).toEqual([12.5, 62.5]);
+    expect(zoomed(0, 10, 0, 0.01, 100, 4)).toEqual([0, 4]);
+    expect(zoomed(80, 100, 100, 4, 100, 4)).toEqual([20, 100]);
+    expect(panned(10, 20, 1000, 100)).toEqual([90, 100]);
+  });
+});
+
+describe('the link', () => {
+  it('keeps every part of the state', () => {
+    const s: TraceState = {
+      from: 3, to: 9, timeFrom: 100, timeTo: 900, rowFrom: 1, rowTo: 5, op: 7, cause: 2, colour: 'duration',
+      order: { by: 'cluster', open: [1, 3], process: 0, k: 5 }, messages: 'none', computation: false,
+      options: { coalesce: false, waitall: true, calls: false, leaps: true, force: false, ratio: 7, mergeGlobal: false, reorder: true, phases: 'a,b|c' },
+      threshold: 250_000, function: 'MPI_Send', against: 'halo-12ab', stacks: true, pixel: 'mean', pane: 'structure',
+    };
+    expect(readTrace(writeTrace(s, { map: 'cividis' }))).toEqual(s);
+    expect(writeTrace(INITIAL, { map: 'cividis', 't.op': '4' })).toEqual({ map: 'cividis' });
+  });
+  it('takes what it understands of a damaged one', () => {
+    expect(readTrace({ 't.steps': '9..3', 't.op': 'x', 't.colour': 'taste', 't.order': 'neighbours:-1' })).toEqual(INITIAL);
+    expect(readTrace({ 't.colour': 'metric:L3 misses' }).colour).toBe('metric:L3 misses');
+  });
+});
+
+describe('sentences', () => {
+  it('say who, how late, where, why and whom', () => {
+    const t = causeText({
+      op: 1, process: 0, kind: 'compute', operation: 'MPI_Isend', step: 1, partition: 0, time: 0, amount: 3_100_000, lateness: 3_440_000,
+      operations: 249, processes: 15, share: 0.96, waiting: 0, waited: 0, startup: false, text: '',
+    }, 11);
+    expect([t.who, t.verb, t.late, t.where].join(' ').replaceAll('\u202f', ' ')).toBe('Rank 11 entered 3.44 ms late  before MPI_Isend at step 1: late computation.');
+    expect(t.more).toBe('It made 249 operations late, on 15 other ranks too.');
+    expect(t.share).toBe('96 % of lateness');
+  });
+});

@@ -1,0 +1,534 @@
+// The one store of the page: what is shown, what is selected, what is hovered,
+// and the answers to what the views ask. Views get parts of its snapshot; they
+// keep no selection of their own.
+//
+// subscribe follows Svelte's store contract, so a component can read $store.
+
+import { ApiError, type Api, type FileOf } from '../api/client';
+import type { Answer } from '../api/decode';
+import { Latest } from '../base/latest';
+import { parse } from './language';
+import { merge, type Answers, type Questions } from './questions';
+import * as sel from './selection';
+import type { Mode, Selection, Term } from './selection';
+import { INITIAL, keptLink, LONGEST, read, sameRows, sameState, write, type State } from './url';
+import type { Axis, Failure, Home, Info, Job, NamedSelection, Reading } from '../api/wire';
+
+export interface Snapshot {
+  readonly home: Home | undefined;
+  readonly info: Info | undefined; // of state.run
+  readonly state: State;
+  readonly hover: Term | undefined;
+  readonly mode: 'replace' | 'add' | 'filter'; // of clicks without a modifier key
+  readonly answer: Answer | undefined; // the newest, with its counts
+  readonly answered: Term | undefined; // the hover it is about
+  readonly answers: ReadonlyMap<string, Answers>; // by view
+  readonly busy: boolean; // an answer is under way; the shown one is older
+  readonly problem: Failure | undefined; // why the newest question has no answer
+  readonly gone: boolean; // the server does not answer
+  readonly notes: readonly string[]; // sentences about the link
+  readonly job: Job | undefined; // an import under way, or failed
+  readonly undo: boolean;
+  readonly redo: boolean;
+}
+
+// Where the state is kept between visits: the browser's history, or a test's.
+export interface Place {
+  fragment(): string;
+  push(fragment: string): void;
+  replace(fragment: string): void;
+  onPop(changed: () => void): void;
+}
+
+// What calls back later; a test's clock stands still.
+export interface Clock {
+  after(ms: number, f: () => void): () => void; // returns what cancels it
+}
+
+const PATIENCE = 60; // ms that views wait for the answer to a click before they draw without it
+const HOVER_REST = 30; // ms; a pointer passing over costs the server nothing
+const RETRY = 2000; // ms between attempts to reach a server that is gone
+const HISTORY = 200; // undo steps kept
+
+// Rows is what undo brings back.
+interface Rows {
+  readonly select: Selection;
+  readonly filter: Selection;
+}
+
+// Round is an answer, its parts for the views, and the hover it was asked for.
+interface Round {
+  readonly answer: Answer;
+  readonly parts: ReadonlyMap<string, Answers>;
+  readonly hover: Term | undefined;
+}
+
+export class Store {
+  private snap: Snapshot;
+  private readonly listeners = new Set<(s: Snapshot) => void>();
+  private readonly views = new Map<string, Questions>();
+  private readonly answers: Latest<Round>;
+  private readonly infos: Latest<Info>;
+  private past: Rows[] = [];
+  private future: Rows[] = [];
+  private cancelHover: (() => void) | undefined;
+  private cancelRetry: (() => void) | undefined;
+  private owed: (() => void) | undefined; // listeners have not heard of the newest snapshot; cancels what tells them
+  private scheduled: 'now' | 'follow' | undefined;
+  private dragStart: State | undefined;
+  private preparing: AbortController | undefined;
+
+  constructor(
+    private readonly api: Api,
+    private readonly place: Place,
+    private readonly clock: Clock,
+  ) {
+    const { state, problems } = read(place.fragment());
+    this.snap = {
+      home: undefined, info: undefined, state, hover: undefined, mode: 'replace', answer: undefined, answered: undefined,
+      answers: new Map(), busy: false, problem: undefined, gone: false, notes: problems, job: undefined,
+      undo: false, redo: false,
+    };
+    this.answers = new Latest(
+      ({ answer, parts, hover }) => this.set({ answer, answers: parts, answered: hover, problem: undefined, gone: false }),
+      (error) => this.failed(error),
+      (busy) => (busy ? this.later({ busy }) : this.set({ busy })),
+    );
+    this.infos = new Latest((info) => this.opened(info), (error) => this.failed(error));
+    place.onPop(() => this.restored());
+  }
+
+  get snapshot(): Snapshot {
+    return this.snap;
+  }
+
+  subscribe(listener: (s: Snapshot) => void): () => void {
+    this.listeners.add(listener);
+    listener(this.snap);
+    return () => this.listeners.delete(listener);
+  }
+
+  // start reads what is open and shows the run of the link, or the first.
+  async start(): Promise<void> {
+    try {
+      await this.unfold();
+      const home = await this.api.home();
+      this.set({ home, gone: false });
+      this.choose(home);
+      // A file given on the command line may still be being read.
+      const [job] = home.jobs;
+      if (job && !this.snap.job) void this.follow(() => Promise.resolve(job));
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  // address is a link to what is shown, short enough to be passed on: the
+  // server keeps one that is not.
+  async address(base: string): Promise<string> {
+    const fragment = write(this.snap.state);
+    if (base.length + fragment.length <= LONGEST) return base + fragment;
+    return base + keptLink((await this.api.keepLink(fragment)).id);
+  }
+
+  // ---- selecting ----
+
+  select(term: Term, mode: Mode = this.snap.mode): void {
+    this.rows({ select: sel.apply(this.snap.state.select, term, mode) });
+  }
+
+  // brush sets the ranges on an axis; while the pointer moves nothing is
+  // committed, so one drag is one step back.
+  brush(column: string, terms: readonly Term[], moving = false): void {
+    this.rows({ select: sel.brush(this.snap.state.select, column, terms) }, moving);
+  }
+
+  // prepare tells the server which axis is being brushed. Getting ready is worth
+  // it for a drag only, and takes both processors: the end of the drag ends it.
+  prepare(axis: Axis): void {
+    const { info, state } = this.snap;
+    if (!info) return;
+    const where = sel.text(sel.without(state.select, axis.column));
+    const ask = { ...merge(this.views).ask, where, filter: sel.text(state.filter) };
+    this.preparing?.abort();
+    this.preparing = new AbortController();
+    // Failing to prepare only makes the drag slower.
+    this.api.prepare(info.id, { axis, ask }, this.preparing.signal).catch(() => {});
+  }
+
+  // selectText takes a selection as the user typed it; it throws a
+  // SyntaxProblem.
+  selectText(text: string): void {
+    this.rows({ select: parse(text) });
+  }
+
+  removeClause(index: number): void {
+    this.rows({ select: sel.removeClause(this.snap.state.select, index) });
+  }
+
+  removeFilter(index: number): void {
+    this.rows({ filter: sel.removeClause(this.snap.state.filter, index) });
+  }
+
+  selectAll(): void {
+    this.rows({ select: sel.EVERYTHING });
+  }
+
+  invert(): void {
+    this.rows({ select: sel.invert(this.snap.state.select) });
+  }
+
+  // showSelected leaves only the selected rows; hideSelected leaves them out.
+  // Both turn the selection into a filter.
+  showSelected(): void {
+    const { select, filter } = this.snap.state;
+    this.rows({ filter: [...filter, ...select], select: sel.EVERYTHING });
+  }
+
+  hideSelected(): void {
+    const { select, filter } = this.snap.state;
+    if (select.length === 0) return;
+    this.rows({ filter: [...filter, ...sel.invert(select)], select: sel.EVERYTHING });
+  }
+
+  setMode(mode: Snapshot['mode']): void {
+    this.set({ mode });
+  }
+
+  undo(): void {
+    this.travel(this.past, this.future);
+  }
+
+  redo(): void {
+    this.travel(this.future, this.past);
+  }
+
+  // hover previews a term in all views; it leaves no trace in link or history.
+  hover(term: Term | undefined): void {
+    const was = this.snap.hover;
+    if (was === term || (was && term && sel.same(was, term))) return;
+    // A pointer that rested until now is answered at once; one that passes over
+    // marks, when it rests again.
+    const atOnce = this.cancelHover === undefined && !this.snap.busy;
+    this.cancelHover?.();
+    if (atOnce) this.refresh('now');
+    this.set({ hover: term });
+    this.cancelHover = this.clock.after(HOVER_REST, () => {
+      this.cancelHover = undefined;
+      if (!atOnce) this.refresh('now');
+    });
+  }
+
+  // ---- view settings ----
+
+  // change sets what a link restores besides the rows: axes, colours, layout.
+  change(patch: Partial<Omit<State, 'select' | 'filter' | 'run'>>, moving = false): void {
+    this.commit({ ...this.snap.state, ...patch }, moving);
+  }
+
+  option(name: string, value: string | undefined, moving = false): void {
+    const { [name]: _, ...rest } = this.snap.state.options;
+    this.change({ options: value === undefined ? rest : { ...rest, [name]: value } }, moving);
+  }
+
+  // ---- asking ----
+
+  // want says what a view wants to know from now on; undefined when it closes.
+  want(view: string, questions: Questions | undefined): void {
+    const was = this.views.get(view);
+    if (JSON.stringify(was) === JSON.stringify(questions)) return;
+    if (questions) this.views.set(view, questions);
+    else this.views.delete(view);
+    if (questions) this.refresh('now');
+  }
+
+  // foresee has the server work out what a view is about to ask about the same
+  // rows. Nobody waits for the answer.
+  foresee(questions: Questions): void {
+    const { info, state, busy } = this.snap;
+    if (!info || busy) return;
+    const rows = { where: sel.text(state.select), filter: sel.text(state.filter), hover: '' };
+    this.api.ask(info.id, { ...questions, ...rows }, new AbortController().signal).catch(() => {});
+  }
+
+  // retry asks again after a failure.
+  retry(): void {
+    if (this.snap.info) this.refresh('now');
+    else void this.start();
+  }
+
+  // ---- runs ----
+
+  // show opens a run that the server has.
+  show(run: string): void {
+    this.commit({ ...INITIAL, run }, false);
+    this.load(run);
+  }
+
+  // reload asks again what there is to know about the run.
+  reload(): void {
+    if (this.snap.info) this.load(this.snap.info.id);
+  }
+
+  // open imports a file on the server's machine, upload one of the browser's.
+  open(path: string): Promise<void> {
+    return this.follow(() => this.api.open(path));
+  }
+
+  upload(name: string, content: Blob): Promise<void> {
+    return this.follow(() => this.api.upload(name, content));
+  }
+
+  // again reads the file behind a run or a failed import in another way. What is
+  // selected and shown stays, as far as the new data has it.
+  again(of: FileOf, how: Reading): Promise<void> {
+    return this.follow(() => this.api.again(of, how), 'run' in of);
+  }
+
+  async cancelJob(): Promise<void> {
+    const { job } = this.snap;
+    if (job?.state === 'running') await this.api.cancel(job.id).catch(() => {});
+  }
+
+  dismissJob(): void {
+    this.set({ job: undefined });
+  }
+
+  async addSources(folder: string): Promise<void> {
+    const { info } = this.snap;
+    if (info) this.set({ info: await this.api.addSources(info.id, folder) });
+  }
+
+  // saveSelection keeps the selected rows in the run under a name, what is
+  // filtered out left out; removeSelection forgets the name.
+  async saveSelection(name: string): Promise<void> {
+    const { select, filter } = this.snap.state;
+    const entry: NamedSelection = { name, where: sel.text([...filter, ...select]) };
+    await this.saveAll((list) => [...list.filter((s) => s.name !== name), entry]);
+  }
+
+  async removeSelection(name: string): Promise<void> {
+    await this.saveAll((list) => list.filter((s) => s.name !== name));
+  }
+
+  // recall selects what was kept under a name.
+  recall(named: NamedSelection): void {
+    this.rows({ select: parse(named.where) });
+  }
+
+  // ---- the inside ----
+
+  // unfold replaces a link that the server keeps by the state it stands for.
+  private async unfold(): Promise<void> {
+    const { kept } = read(this.place.fragment());
+    if (kept === undefined) return;
+    try {
+      this.place.replace((await this.api.link(kept)).fragment);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.place.replace('#');
+      this.set({ notes: [`${error.failure.error}; ${error.failure.hint ?? ''}`] });
+      return;
+    }
+    const { state, problems } = read(this.place.fragment());
+    this.set({ state, notes: problems });
+  }
+
+  private set(patch: Partial<Snapshot>): void {
+    this.owed?.();
+    this.owed = undefined;
+    this.snap = { ...this.snap, ...patch };
+    for (const listener of this.listeners) listener(this.snap);
+  }
+
+  // later changes the snapshot at once and tells of it with the next change, which
+  // is the answer if it comes soon. A picture with the new selection and the old
+  // numbers would cost a frame, and the answer would wait for it.
+  private later(patch: Partial<Snapshot>): void {
+    this.snap = { ...this.snap, ...patch };
+    this.owed ??= this.clock.after(PATIENCE, () => this.set({}));
+  }
+
+  private async saveAll(edit: (list: readonly NamedSelection[]) => readonly NamedSelection[]): Promise<void> {
+    const { info } = this.snap;
+    if (!info) return;
+    const selections = await this.api.saveSelections(info.id, edit(info.selections));
+    const now = this.snap.info;
+    if (now?.id === info.id) this.set({ info: { ...now, selections } });
+  }
+
+  // rows changes which rows are selected or shown at all.
+  private rows(patch: Partial<Rows>, moving = false): void {
+    this.commit({ ...this.snap.state, ...patch }, moving);
+  }
+
+  private commit(state: State, moving: boolean): void {
+    const was = this.snap.state;
+    const start = this.dragStart ?? was;
+    // The moves of a drag asked only for what is cheap; its end asks for all.
+    const ended = this.dragStart !== undefined && !moving;
+    this.dragStart = moving ? start : undefined;
+    if (ended) {
+      this.preparing?.abort();
+      this.refresh('now');
+    }
+    if (sameState(was, state) && (moving || sameState(start, state))) return;
+    if (!sameRows(was, state)) this.refresh(moving ? 'follow' : 'now');
+    if (moving) {
+      this.place.replace(write(state));
+    } else if (!sameState(start, state)) {
+      // The moves of a drag replaced the entry it began on: put that back.
+      if (start !== was) this.place.replace(write(start));
+      this.place.push(write(state));
+      if (!sameRows(start, state) && start.run === state.run) this.remember(start);
+    }
+    this.enter(state, moving);
+  }
+
+  // enter shows a state. Other rows can wait for their answer; what follows the
+  // pointer cannot, nor what opens a view, which has to ask first.
+  private enter(state: State, moving: boolean): void {
+    const { select, filter } = this.snap.state;
+    const onlyRows = sameState(this.snap.state, { ...state, select, filter });
+    const now = { state, undo: this.past.length > 0, redo: this.future.length > 0 };
+    if (this.scheduled !== undefined && onlyRows && !moving) this.later(now);
+    else this.set(now);
+  }
+
+  private remember(s: State): void {
+    this.past = [...this.past.slice(1 - HISTORY), { select: s.select, filter: s.filter }];
+    this.future = [];
+  }
+
+  private travel(from: Rows[], to: Rows[]): void {
+    const rows = from.pop();
+    if (!rows) return;
+    const { select, filter } = this.snap.state;
+    to.push({ select, filter });
+    this.arrive({ ...this.snap.state, ...rows });
+    this.place.push(write(this.snap.state));
+  }
+
+  // arrive shows a state without writing history.
+  private arrive(state: State): void {
+    const was = this.snap.state;
+    const other = was.run !== state.run && state.run !== '';
+    if (!other && !sameRows(was, state)) this.refresh('now');
+    this.enter(state, false);
+    if (other) this.load(state.run);
+  }
+
+  // restored follows Back, Forward and a link pasted into the address bar. Going
+  // back over a selection moves the undo history too, so that Ctrl+Z after Back
+  // does not undo the same step twice.
+  private restored(): void {
+    if (read(this.place.fragment()).kept !== undefined) {
+      void this.unfold().then(() => this.choose(this.snap.home ?? { runs: [] }), (error: unknown) => this.failed(error));
+      return;
+    }
+    const { state, problems } = read(this.place.fragment());
+    const now = this.snap.state;
+    const previous = this.past.at(-1);
+    const next = this.future.at(-1);
+    if (!sameRows(now, state)) {
+      if (previous && sameRows({ ...state, ...previous }, state)) {
+        this.past.pop();
+        this.future.push({ select: now.select, filter: now.filter });
+      } else if (next && sameRows({ ...state, ...next }, state)) {
+        this.future.pop();
+        this.past.push({ select: now.select, filter: now.filter });
+      } else {
+        this.remember(now);
+      }
+    }
+    this.set({ notes: problems });
+    this.arrive(state.run === '' ? { ...state, run: now.run } : state);
+  }
+
+  private choose(home: Pick<Home, 'runs'>): void {
+    const { run } = this.snap.state;
+    const asked = home.runs.find((r) => r.id === run);
+    const first = home.runs[0];
+    if (asked) return this.load(asked.id);
+    if (!first) return;
+    const notes = run === '' ? this.snap.notes : [...this.snap.notes, 'The link is about other data than this run; only what fits is shown.'];
+    const state = { ...this.snap.state, run: first.id };
+    this.place.replace(write(state));
+    this.set({ state, notes });
+    this.load(first.id);
+  }
+
+  private load(run: string): void {
+    this.set({ info: undefined, answer: undefined, answers: new Map(), problem: undefined });
+    this.infos.run((signal) => this.api.info(run, signal));
+  }
+
+  private opened(info: Info): void {
+    this.set({ info, gone: false });
+    this.refresh('now');
+  }
+
+  // refresh asks for everything on screen, once per turn of the event loop. It
+  // goes before set: then the question is on its way before views are redrawn.
+  private refresh(how: 'now' | 'follow'): void {
+    const waiting = this.scheduled;
+    this.scheduled = waiting === 'now' ? 'now' : how;
+    if (waiting === undefined) queueMicrotask(() => this.send());
+  }
+
+  private send(): void {
+    const how = this.scheduled;
+    this.scheduled = undefined;
+    const { info, state, hover } = this.snap;
+    if (!info || info.columns.length === 0) return; // a run without samples
+    const { ask, light, split } = merge(this.views);
+    const rows = {
+      where: sel.text(state.select),
+      filter: sel.text(state.filter),
+      hover: hover ? sel.termText(hover) : '',
+    };
+    const load = async (signal: AbortSignal): Promise<Round> => {
+      const moving = how === 'follow';
+      const answer = await this.api.ask(info.id, { ...(moving ? light : ask), ...rows }, signal);
+      return { answer, parts: split(answer, moving ? this.snap.answers : undefined), hover };
+    };
+    if (how === 'follow') this.answers.follow(load);
+    else this.answers.run(load);
+  }
+
+  private failed(error: unknown): void {
+    if (error instanceof ApiError) {
+      this.set({ problem: error.failure, gone: false });
+      return;
+    }
+    if (error instanceof Error && error.name === 'Gone') {
+      this.set({ gone: true });
+      this.cancelRetry?.();
+      this.cancelRetry = this.clock.after(RETRY, () => this.retry());
+      return;
+    }
+    this.set({ problem: { error: error instanceof Error ? error.message : String(error) } });
+  }
+
+  private async follow(begin: () => Promise<Job>, keep = false): Promise<void> {
+    try {
+      const job = await begin();
+      this.set({ job });
+      const end = await this.api.follow(job.id, (now) => this.set({ job: now }));
+      if (end.state !== 'done') {
+        this.set({ job: end.state === 'failed' ? end : undefined });
+        return;
+      }
+      this.set({ job: undefined, home: await this.api.home() });
+      if (keep) {
+        this.commit({ ...this.snap.state, run: end.run }, false);
+        this.load(end.run);
+      } else {
+        this.show(end.run);
+      }
+    } catch (error) {
+      this.set({ job: undefined });
+      this.failed(error);
+    }
+  }
+}

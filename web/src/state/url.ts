@@ -1,0 +1,187 @@
+// The state that a link restores, and its form in the fragment of the address.
+//
+// Version history (docs/formats.md):
+//   1  first
+
+import { parse } from './language';
+import { EVERYTHING, equal, text, type Selection } from './selection';
+import type { Axis, Scale } from '../api/wire';
+
+export type PageName = 'memory' | 'trace' | 'cycles' | 'mesh';
+export type Metric = 'latency' | 'samples' | 'mean';
+
+export interface State {
+  readonly run: string; // empty: the first one that is open
+  readonly page: PageName;
+  readonly select: Selection;
+  readonly filter: Selection;
+  readonly axes: readonly Axis[]; // empty: those that suit the run
+  readonly bins: number;
+  readonly axis: string; // of the single axis view; empty: one that suits
+  readonly category: string; // of the category view
+  readonly rank: Metric; // offenders
+  readonly color: Metric; // topology
+  readonly shape: 'sunburst' | 'icicle';
+  readonly zoom: string; // resource the topology is zoomed to; empty: machine
+  readonly bottom: 'parallel' | 'axis' | 'category' | 'timeline' | 'spread' | 'lines' | 'touches';
+  // Settings of single views and of later pages, by a name of word characters
+  // and dots. A missing entry is the view's default.
+  readonly options: Readonly<Record<string, string>>;
+}
+
+export const VERSION = 1;
+
+export const INITIAL: State = {
+  run: '',
+  page: 'memory',
+  select: EVERYTHING,
+  filter: EVERYTHING,
+  axes: [],
+  bins: 100,
+  axis: '',
+  category: '',
+  rank: 'latency',
+  color: 'latency',
+  shape: 'sunburst',
+  zoom: '',
+  bottom: 'parallel',
+  options: {},
+};
+
+// Read is a state from a link, and what of the link could not be understood,
+// as sentences.
+export interface Read {
+  readonly state: State;
+  readonly problems: readonly string[];
+  // A token in the link (k=…); it is kept for the tab and never written back.
+  readonly token: string | undefined;
+  // The link stands for a longer one that the server keeps (l=…).
+  readonly kept: string | undefined;
+}
+
+// Upgraders: entry n turns the parameters of version n into those of n + 1.
+export type Upgrader = (p: URLSearchParams) => void;
+// A longer link is not passed on safely by mail and chat; see keptLink.
+export const LONGEST = 2000;
+
+// keptLink is the fragment for a link that the server keeps.
+export function keptLink(id: string): string {
+  return `#v=${VERSION}&l=${id}`;
+}
+
+const UPGRADERS: Readonly<Record<number, Upgrader>> = {};
+
+// write gives the fragment for a state: version first, fixed order of keys,
+// defaults left out, so that equal states give equal links.
+export function write(s: State): string {
+  const parts = [`v=${VERSION}`];
+  const put = (key: string, value: string, initial = ''): void => {
+    if (value !== initial) parts.push(`${key}=${escape(value)}`);
+  };
+  put('run', s.run);
+  put('page', s.page, INITIAL.page);
+  put('s', text(s.select));
+  put('f', text(s.filter));
+  put('axes', s.axes.map(writeAxis).join(','));
+  put('bins', String(s.bins), String(INITIAL.bins));
+  put('axis', s.axis);
+  put('category', s.category);
+  put('rank', s.rank, INITIAL.rank);
+  put('color', s.color, INITIAL.color);
+  put('shape', s.shape, INITIAL.shape);
+  put('zoom', s.zoom);
+  put('bottom', s.bottom, INITIAL.bottom);
+  for (const key of Object.keys(s.options).sort()) put(`o.${key}`, s.options[key] ?? '');
+  return '#' + parts.join('&');
+}
+
+// read understands a fragment of any version up to ours; of a newer one it takes
+// what it knows and says so.
+export function read(fragment: string, upgraders = UPGRADERS, newest = VERSION): Read {
+  const p = new URLSearchParams(fragment.replace(/^#/, ''));
+  const problems: string[] = [];
+  const version = Number(p.get('v') ?? newest);
+  if (!(version <= newest)) problems.push(`The link was made by a newer Isobath (version ${p.get('v')}); parts of it may be missing.`);
+  for (let v = version; v < newest; v++) upgraders[v]?.(p);
+
+  const get = (key: string, initial: string): string => p.get(key) ?? initial;
+  const selection = (key: string): Selection => {
+    try {
+      return parse(get(key, ''));
+    } catch (error) {
+      problems.push(`The link's ${key === 's' ? 'selection' : 'filter'} was not understood: ${(error as Error).message}.`);
+      return EVERYTHING;
+    }
+  };
+  const state: State = {
+    run: get('run', ''),
+    page: one(get('page', INITIAL.page), ['memory', 'trace', 'cycles', 'mesh'], INITIAL.page),
+    select: selection('s'),
+    filter: selection('f'),
+    axes: get('axes', '').split(',').flatMap(readAxis),
+    bins: clamp(Number(get('bins', '')) || INITIAL.bins, 2, 1000),
+    axis: get('axis', ''),
+    category: get('category', ''),
+    rank: one(get('rank', ''), METRICS, INITIAL.rank),
+    color: one(get('color', ''), METRICS, INITIAL.color),
+    shape: one(get('shape', ''), ['sunburst', 'icicle'], INITIAL.shape),
+    zoom: get('zoom', ''),
+    bottom: one(get('bottom', ''), ['parallel', 'axis', 'category', 'timeline', 'spread', 'lines', 'touches'], INITIAL.bottom),
+    options: Object.fromEntries([...p].flatMap(([k, v]) => (/^o\.[\w.]+$/.test(k) ? [[k.slice(2), v]] : []))),
+  };
+  return { state, problems, token: p.get('k') ?? undefined, kept: p.get('l') ?? undefined };
+}
+
+export function sameState(a: State, b: State): boolean {
+  return write(a) === write(b);
+}
+
+// sameRows reports whether two states ask about the same rows.
+export function sameRows(a: State, b: State): boolean {
+  return a.run === b.run && equal(a.select, b.select) && equal(a.filter, b.filter);
+}
+
+const METRICS = ['latency', 'samples', 'mean'] as const;
+const SCALES: readonly Scale[] = ['linear', 'log', 'quantile', 'appearance', 'rank', 'names'];
+
+function one<T extends string>(value: string, known: readonly T[], initial: T): T {
+  return known.find((k) => k === value) ?? initial;
+}
+
+function clamp(n: number, lo: number, hi: number): number {
+  return Math.min(Math.max(Math.round(n), lo), hi);
+}
+
+// An axis is column[:scale[:bins]][@lo..hi]; a column name is escaped so that
+// it has none of these characters.
+function writeAxis(a: Axis): string {
+  const column = a.column.replace(/[%,:@]/g, (c) => encodeURIComponent(c));
+  const bins = a.bins ? `:${a.bins}` : '';
+  const scale = a.scale || bins ? `:${a.scale ?? ''}` : '';
+  const ranged = a.lo !== undefined && a.hi !== undefined && a.lo !== a.hi;
+  return `${column}${scale}${bins}${ranged ? `@${a.lo}..${a.hi}` : ''}`;
+}
+
+function readAxis(s: string): Axis[] {
+  const m = /^([^:@]+)(?::(\w*))?(?::(\d+))?(?:@(-?[\d.e+-]+?)\.\.(-?[\d.e+-]+))?$/.exec(s);
+  if (!m) return [];
+  const scale = SCALES.find((k) => k === m[2]);
+  const lo = Number(m[4]);
+  const hi = Number(m[5]);
+  return [
+    {
+      column: (m[1] ?? '').replace(/%(25|2C|3A|40)/g, (c) => decodeURIComponent(c)),
+      ...(scale && { scale }),
+      ...(m[3] && { bins: clamp(Number(m[3]), 2, 1000) }),
+      ...(lo < hi && { lo, hi }),
+    },
+  ];
+}
+
+// escape keeps readable what a fragment may hold and URLSearchParams reads back
+// unchanged.
+function escape(s: string): string {
+  return encodeURIComponent(s)
+    .replace(/%20/g, '+')
+    .replace(/%(3A|3B|2C|40|3D|2F|28|29|21|7C|7E)/g, (c) => decodeURIComponent(c));
+}
