@@ -184,5 +184,5 @@ func writeRun(folder string) error {
 		return err
 	}
 	r := &run.Run{Contents: []*table.Table{t}, Manifest: run.Manifest{Version: run.Version, Kind: kind.Refs, Format: "step", Imported: time.Now().UTC().Truncate(time.Second)}}
-	return r.Write(folder, true)
+	return r.Write(context.Background(), folder, true)
 }

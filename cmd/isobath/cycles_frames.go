@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/base/wholefile"
 	"github.com/isobath/isobath/internal/loops/cycle"
 	"github.com/isobath/isobath/internal/loops/spiral"
 )
@@ -42,13 +43,13 @@ func (f *cyclesFlags) writeFrames(ctx context.Context, report *cyclesReport, pat
 		line.Say(fmt.Sprintf("frame %d of %d", i+1, spiral.Frames))
 		caption := fmt.Sprintf("%s · class %d to class %d · morph %.0f %%", filepath.Base(path), from, to, math.Round(100*part))
 		name := filepath.Join(f.frames, fmt.Sprintf("frame-%03d", i+1))
-		if err := writeTo(name+".svg", func(w io.Writer) error { return m.SVG(ctx, w, part, caption) }); err != nil {
+		if err := wholefile.Write(ctx, name+".svg", 0, func(w io.Writer) error { return m.SVG(ctx, w, part, caption) }); err != nil {
 			return err
 		}
 		if !m.Apart {
 			continue
 		}
-		if err := writeTo(name+".csv", func(w io.Writer) error { return m.CSV(w, part) }); err != nil {
+		if err := wholefile.Write(ctx, name+".csv", 0, func(w io.Writer) error { return m.CSV(w, part) }); err != nil {
 			return err
 		}
 	}
@@ -81,16 +82,4 @@ func (f *cyclesFlags) morphed(res *cycle.Result) (from, to int, err error) {
 		return 0, 0, usagef("--morph %q: want two of the classes 0 to %d, as 0:1", f.morph, n-1)
 	}
 	return from, to, nil
-}
-
-func writeTo(name string, write func(io.Writer) error) error {
-	file, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	if err := write(file); err != nil {
-		file.Close()
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return file.Close()
 }

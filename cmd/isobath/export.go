@@ -3,10 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -15,6 +12,7 @@ import (
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/app/sheet"
 	"github.com/isobath/isobath/internal/base/raster"
+	"github.com/isobath/isobath/internal/base/wholefile"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/machine/hw/show"
@@ -67,7 +65,7 @@ func newExport() *cobra.Command {
 			if out == "-" {
 				return write(cmd.Context(), cmd.OutOrStdout(), x)
 			}
-			return writeWhole(out, func(w io.Writer) error { return write(cmd.Context(), w, x) })
+			return wholefile.Write(cmd.Context(), out, 0, func(w io.Writer) error { return write(cmd.Context(), w, x) })
 		},
 	}
 	imports.add(cmd)
@@ -191,22 +189,4 @@ func writeSheet(ctx context.Context, w io.Writer, x exported) error {
 		return err
 	}
 	return s.Write(w)
-}
-
-// writeWhole writes a file beside its name and renames it, so that a name never
-// has half a file.
-func writeWhole(name string, write func(io.Writer) error) error {
-	tmp, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*.tmp")
-	if err != nil {
-		return fmt.Errorf("export: %w", err)
-	}
-	err = write(tmp)
-	err = errors.Join(err, tmp.Chmod(0o644), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("export %s: %w", name, err), os.Remove(tmp.Name()))
-	}
-	return nil
 }

@@ -50,7 +50,7 @@ page shows what the memory did while a rank was late.`,
 			if out == "" {
 				out = defaultRun(args[0])
 			}
-			if err := r.Write(out, force); err != nil {
+			if err := r.Write(cmd.Context(), out, force); err != nil {
 				return err
 			}
 			warn(r.Warnings)
@@ -92,7 +92,7 @@ func mergeFiles(ctx context.Context, imports *importFlags, paths []string, out s
 		all.Trace = "trace.otf2"
 		all.More = func(dir string) error { return otf2.CopyFiles(all.Archive, filepath.Join(dir, all.Trace)) }
 	}
-	if err := all.Write(out, force); err != nil {
+	if err := all.Write(ctx, out, force); err != nil {
 		return err
 	}
 	warn(all.Warnings)

@@ -3,13 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"math"
 	"net"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,6 +17,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/app/server"
+	"github.com/isobath/isobath/internal/base/wholefile"
 	"github.com/isobath/isobath/internal/data/grid"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/domain/link"
@@ -134,7 +133,7 @@ func (f *meshFlags) run(ctx context.Context, stdout, stderr io.Writer, args []st
 		return err
 	}
 	if f.output != "" {
-		if err := r.write(f.output, f.zero); err != nil {
+		if err := r.write(ctx, f.output, f.zero); err != nil {
 			return err
 		}
 	}
@@ -472,7 +471,7 @@ func short(v float64) string {
 }
 
 // write puts the fields on the mesh and writes it whole or not at all.
-func (r *meshResult) write(path string, zero bool) error {
+func (r *meshResult) write(ctx context.Context, path string, zero bool) error {
 	flat, err := r.placed.Mesh.Flatten()
 	if err != nil {
 		return err
@@ -493,20 +492,12 @@ func (r *meshResult) write(path string, zero bool) error {
 	if ext != ".vtu" && ext != ".vtk" {
 		return usagef("-o %s: want a name that ends in .vtu or .vtk", path)
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".mesh-*"+ext)
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	if ext == ".vtu" {
-		err = vtk.WriteVTU(tmp, flat)
-	} else {
-		err = vtk.WriteLegacy(tmp, flat, r.name)
-	}
-	if err := errors.Join(err, tmp.Chmod(0o644), tmp.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return os.Rename(tmp.Name(), path)
+	return wholefile.Write(ctx, path, 0, func(w io.Writer) error {
+		if ext == ".vtu" {
+			return vtk.WriteVTU(w, flat)
+		}
+		return vtk.WriteLegacy(w, flat, r.name)
+	})
 }
 
 // serve answers viewers until interrupted.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -181,7 +182,7 @@ func recordSamples(cmd *cobra.Command, rec recording, f samplingFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := got.Run.Write(out, rec.force); err != nil {
+	if err := rec.save(cmd.Context(), got.Run, out); err != nil {
 		return err
 	}
 	warn(got.Run.Warnings)
@@ -195,6 +196,12 @@ func recordSamples(cmd *cobra.Command, rec recording, f samplingFlags) error {
 		return exitCode(status)
 	}
 	return nil
+}
+
+// save writes what was recorded. An interrupt ends the recorded program, not the
+// run of it: what is recorded by then is kept.
+func (rec recording) save(ctx context.Context, r *run.Run, out string) error {
+	return r.Write(context.WithoutCancel(ctx), out, rec.force)
 }
 
 // free fails early where the run could not be written after the recording.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -47,7 +48,7 @@ func recordMPI(cmd *cobra.Command, rec recording, _ mpiFlags) error {
 		if err := record(out); err != nil {
 			return err
 		}
-	} else if err := writeTrace(out, rec, record); err != nil {
+	} else if err := writeTrace(cmd.Context(), out, rec, record); err != nil {
 		return err
 	}
 	warn(got.Notes)
@@ -59,13 +60,13 @@ func recordMPI(cmd *cobra.Command, rec recording, _ mpiFlags) error {
 }
 
 // writeTrace makes the run around the archive.
-func writeTrace(out string, rec recording, record func(string) error) error {
+func writeTrace(ctx context.Context, out string, rec recording, record func(string) error) error {
 	host, _ := os.Hostname() // unknown stays empty
 	now := time.Now().UTC().Truncate(time.Second)
 	r := &run.Run{Manifest: run.Manifest{Version: run.Version, Kind: kind.Trace, Format: "otf2", Imported: now, From: []string{mpiProgram(rec.command)},
 		Origin: kind.Origin{Host: host, Command: rec.command, Time: now.Format(time.RFC3339), Tool: "isobath record --mpi"}}}
 	r.More = func(dir string) error { return record(filepath.Join(dir, "trace.otf2")) }
-	return r.Write(out, rec.force)
+	return rec.save(ctx, r, out)
 }
 
 // mpiProgram guesses the name of the program behind a launcher and its flags:

@@ -83,7 +83,7 @@ func recordRefs(cmd *cobra.Command, rec recording, f refsFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := r.Write(out, rec.force); err != nil {
+	if err := rec.save(cmd.Context(), r, out); err != nil {
 		return err
 	}
 	warn(got.Notes)

@@ -8,6 +8,7 @@
 //
 // Imported by: everything.
 //
+//   - wholefile: files and folders that are whole or not there
 //   - term: progress, tables and colours of a terminal
 //   - raster: pixels of our own drawings
 //   - test: the root of the repository, shared data, real peers

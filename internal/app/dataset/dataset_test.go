@@ -49,7 +49,7 @@ func TestEverySampleIsSomewhere(t *testing.T) {
 func TestRunRoundTrip(t *testing.T) {
 	s := open(t, fixture(t), Options{})
 	path := filepath.Join(t.TempDir(), "x.isobath")
-	if err := s.Run.Write(path, false); err != nil {
+	if err := s.Run.Write(t.Context(), path, false); err != nil {
 		t.Fatal(err)
 	}
 	again := open(t, path, Options{})
@@ -109,7 +109,7 @@ func TestBrokenTopology(t *testing.T) {
 func TestNewerRunIsRefused(t *testing.T) {
 	s := open(t, fixture(t), Options{})
 	path := filepath.Join(t.TempDir(), "x.isobath")
-	if err := s.Run.Write(path, false); err != nil {
+	if err := s.Run.Write(t.Context(), path, false); err != nil {
 		t.Fatal(err)
 	}
 	manifest := filepath.Join(path, "manifest.json")

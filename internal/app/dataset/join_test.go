@@ -31,7 +31,7 @@ func files(t *testing.T) func(names ...string) []string {
 		if archive != "" {
 			r.More = func(folder string) error { return otf2.CopyFiles(in(archive)[0], filepath.Join(folder, "trace.otf2")) }
 		}
-		if err := r.Write(in(name)[0], false); err != nil {
+		if err := r.Write(t.Context(), in(name)[0], false); err != nil {
 			t.Fatal(err)
 		}
 	}

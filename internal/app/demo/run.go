@@ -8,6 +8,7 @@ package demo
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,16 +45,16 @@ type Object struct {
 }
 
 // Unpack writes the built-in run as a folder in dir and returns its path.
-func Unpack(dir string) (string, error) {
+func Unpack(ctx context.Context, dir string) (string, error) {
 	r, err := Open()
 	if err != nil {
 		return "", err
 	}
-	return r.Write(dir)
+	return r.Write(ctx, dir)
 }
 
 // Write writes the run as the folder NAME.isobath in dir and returns its path.
-func (r *Run) Write(dir string) (path string, err error) {
+func (r *Run) Write(ctx context.Context, dir string) (path string, err error) {
 	b, err := r.Bundle()
 	if err != nil {
 		return "", err
@@ -72,7 +73,7 @@ func (r *Run) Write(dir string) (path string, err error) {
 		b.SourceFiles[s.Name] = file
 	}
 	path = filepath.Join(dir, r.Name+run.Suffix)
-	return path, b.Write(path, false)
+	return path, b.Write(ctx, path, false)
 }
 
 // Bundle returns the run in memory, with a table of the program's arrays beside

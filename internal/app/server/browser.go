@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+
+	"github.com/isobath/isobath/internal/base/wholefile"
 )
 
 // WantBrowser reports whether there is a screen on which a browser would appear
@@ -33,7 +35,7 @@ func OpenBrowser(url string) (folder string, err error) {
 		return "", err
 	}
 	file := filepath.Join(folder, "isobath.html")
-	if err := writeNew(file, redirect(url)); err != nil {
+	if err := wholefile.WriteBytes(file, wholefile.New|wholefile.Private, []byte(redirect(url))); err != nil {
 		return folder, err
 	}
 	name, args := opener()

@@ -63,7 +63,7 @@ func countedRun(t *testing.T, withCode bool) string {
 		r.Contents = append(r.Contents, code)
 	}
 	path := filepath.Join(t.TempDir(), "count.isobath")
-	if err := r.Write(path, false); err != nil {
+	if err := r.Write(t.Context(), path, false); err != nil {
 		t.Fatal(err)
 	}
 	return path

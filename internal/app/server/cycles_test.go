@@ -170,7 +170,7 @@ func TestRefsBesideSamples(t *testing.T) {
 	}
 	r := &run.Run{Contents: []*table.Table{samples, trace}, Manifest: run.Manifest{Version: run.Version, Kind: kind.Samples, Format: "timer"}}
 	folder := filepath.Join(t.TempDir(), "both.isobath")
-	if err := r.Write(folder, false); err != nil {
+	if err := r.Write(t.Context(), folder, false); err != nil {
 		t.Fatal(err)
 	}
 	both, err := NewLoader(dataset.Options{}).Open(t.Context(), folder, func(Progress) {})

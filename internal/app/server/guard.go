@@ -12,6 +12,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/isobath/isobath/internal/base/wholefile"
 )
 
 // TokenHeader carries the token. It is not a cookie: cookies ignore ports, so
@@ -101,7 +103,7 @@ func TokenFile(path string) (string, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		token := NewToken()
-		return token, writeNew(path, token+"\n")
+		return token, wholefile.WriteBytes(path, wholefile.New|wholefile.Private, []byte(token+"\n"))
 	}
 	if err != nil {
 		return "", fmt.Errorf("token file: %w", err)
@@ -118,14 +120,4 @@ func TokenFile(path string) (string, error) {
 		return "", fmt.Errorf("token file %s: want one word of at least 16 letters and digits", path)
 	}
 	return token, nil
-}
-
-// writeNew writes a file that must not exist yet and that only the owner reads.
-func writeNew(path, text string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
 }

@@ -13,6 +13,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/isobath/isobath/internal/base/wholefile"
 )
 
 // kept is what the server remembers and no run has room for: selections of
@@ -65,27 +67,16 @@ func (k *kept) write(name string, value any) error {
 		k.memory[name] = text
 		return nil
 	}
-	return writeWhole(filepath.Join(k.folder, name+".json"), text)
+	return writeSetting(filepath.Join(k.folder, name+".json"), text)
 }
 
-// writeWhole writes a file of the user's configuration so that nobody sees half
-// of it: two servers of one user may write at once.
-func writeWhole(file string, text []byte) error {
+// writeSetting writes a file of the user's configuration: two servers of one user
+// may write at once.
+func writeSetting(file string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(file), ".new-")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), file)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
+	return wholefile.WriteBytes(file, wholefile.Private, text)
 }
 
 // keepSelections gives a run that cannot be written to a place for its named

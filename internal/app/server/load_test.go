@@ -71,7 +71,7 @@ func TestOpenRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "x.isobath")
-	if err := set.Run.Write(path, false); err != nil {
+	if err := set.Run.Write(t.Context(), path, false); err != nil {
 		t.Fatal(err)
 	}
 	set.Close()

@@ -55,5 +55,5 @@ func (r *recent) add(path, name string) {
 	if err != nil {
 		return
 	}
-	writeWhole(r.file, text)
+	writeSetting(r.file, text)
 }

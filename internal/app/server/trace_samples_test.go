@@ -56,7 +56,7 @@ func bothServer(t *testing.T, shift uint64) (*Server, *Run) {
 	}
 	set.Run.Trace = "trace.otf2"
 	set.Run.More = func(dir string) error { return otf2.CopyFiles(archive, filepath.Join(dir, "trace.otf2")) }
-	if err := set.Run.Write(folder, false); err != nil {
+	if err := set.Run.Write(t.Context(), folder, false); err != nil {
 		t.Fatal(err)
 	}
 	if err := set.Close(); err != nil {

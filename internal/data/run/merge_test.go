@@ -48,7 +48,7 @@ func TestMerge(t *testing.T) {
 	if samples.Column("host").Text(2) != "two" || samples.Column("time").Text(2) != "1" || !strings.Contains(strings.Join(got.Warnings, "|"), "another kind of machine (two)") {
 		t.Errorf("host %s, time %s, warnings %v", samples.Column("host").Text(2), samples.Column("time").Text(2), got.Warnings)
 	}
-	if err := got.Write(filepath.Join(t.TempDir(), "all.isobath"), false); err != nil {
+	if err := got.Write(t.Context(), filepath.Join(t.TempDir(), "all.isobath"), false); err != nil {
 		t.Error(err)
 	}
 	c.Kind = kind.Trace

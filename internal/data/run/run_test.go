@@ -41,7 +41,7 @@ func example(t testing.TB, n int) *Run {
 
 func TestRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x"+Suffix)
-	if err := example(t, 10).Write(path, false); err != nil {
+	if err := example(t, 10).Write(t.Context(), path, false); err != nil {
 		t.Fatal(err)
 	}
 	r, err := Open(path)
@@ -68,13 +68,13 @@ func TestRoundTrip(t *testing.T) {
 
 func TestReplace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x"+Suffix)
-	if err := example(t, 10).Write(path, false); err != nil {
+	if err := example(t, 10).Write(t.Context(), path, false); err != nil {
 		t.Fatal(err)
 	}
-	if err := example(t, 20).Write(path, false); err == nil || !strings.Contains(err.Error(), "--force") {
+	if err := example(t, 20).Write(t.Context(), path, false); err == nil || !strings.Contains(err.Error(), "--force") {
 		t.Fatalf("an existing run was replaced without being asked: %v", err)
 	}
-	if err := example(t, 20).Write(path, true); err != nil {
+	if err := example(t, 20).Write(t.Context(), path, true); err != nil {
 		t.Fatal(err)
 	}
 	r, err := Open(path)
@@ -87,7 +87,7 @@ func TestReplace(t *testing.T) {
 	}
 	other := filepath.Join(t.TempDir(), "precious")
 	os.Mkdir(other, 0o755)
-	if err := example(t, 1).Write(other, true); err == nil {
+	if err := example(t, 1).Write(t.Context(), other, true); err == nil {
 		t.Error("a folder that is no run was replaced")
 	}
 }
@@ -98,7 +98,7 @@ func TestKilled(t *testing.T) {
 	if path := os.Getenv("ISOBATH_TEST_WRITE"); path != "" {
 		r := example(t, 2_000_000)
 		fmt.Println("writing")
-		r.Write(path, false)
+		r.Write(t.Context(), path, false)
 		return
 	}
 	whole := 0
@@ -135,7 +135,7 @@ func TestKilled(t *testing.T) {
 
 func TestTwoReaders(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x"+Suffix)
-	if err := example(t, 1000).Write(path, false); err != nil {
+	if err := example(t, 1000).Write(t.Context(), path, false); err != nil {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
@@ -164,7 +164,7 @@ func TestSelections(t *testing.T) {
 	if err := r.SaveSelections(map[string]string{"a": "cpu = 1"}); err == nil {
 		t.Error("a run in memory kept selections")
 	}
-	if err := r.Write(filepath.Join(t.TempDir(), "x"+Suffix), false); err != nil {
+	if err := r.Write(t.Context(), filepath.Join(t.TempDir(), "x"+Suffix), false); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.SaveSelections(map[string]string{"slow": "cpu > 1"}); err != nil {

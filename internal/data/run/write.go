@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,46 +11,29 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/isobath/isobath/internal/base/wholefile"
 )
 
-// Write writes the run as a folder at path. Everything goes to a temporary
-// folder beside it, is synced and then renamed: whoever looks at path sees
-// nothing or a whole run. Without replace an existing path is an error.
-func (r *Run) Write(path string, replace bool) error {
-	if _, err := os.Lstat(path); err == nil && !replace {
-		return fmt.Errorf("%s exists; choose another name, or give --force to replace it", path)
-	} else if err == nil && !IsRun(path) {
+// Write writes the run as a folder at path: whoever looks at path sees nothing
+// or a whole run, which others may read as far as the umask lets them. Without
+// replace an existing path is an error.
+func (r *Run) Write(ctx context.Context, path string, replace bool) error {
+	if _, err := os.Lstat(path); err == nil && replace && !IsRun(path) {
 		return fmt.Errorf("%s exists and is not a run; choose another name", path)
 	}
-	parent := filepath.Dir(path)
-	tmp, err := os.MkdirTemp(parent, "."+filepath.Base(path)+".*.tmp")
+	err := wholefile.Folder(ctx, path, replace, func(dir string) error { return r.fill(ctx, dir) })
+	if errors.Is(err, fs.ErrExist) && !replace {
+		return fmt.Errorf("%s exists; choose another name, or give --force to replace it", path)
+	}
 	if err != nil {
-		return fmt.Errorf("write run %s: %w", path, err)
-	}
-	if err := r.fill(tmp); err != nil {
-		return errors.Join(fmt.Errorf("write run %s: %w", path, err), os.RemoveAll(tmp))
-	}
-	if err := publish(tmp, path); err != nil {
-		return errors.Join(fmt.Errorf("write run %s: %w", path, err), os.RemoveAll(tmp))
+		return fmt.Errorf("run: %w", err)
 	}
 	r.Path = path
-	return syncDir(parent)
+	return nil
 }
 
-// publish moves the finished folder to its name. A run that is replaced is
-// exchanged in one step where the system can do that, so that the name always
-// has a whole run.
-func publish(tmp, path string) error {
-	if _, err := os.Lstat(path); err != nil {
-		return os.Rename(tmp, path)
-	}
-	if err := exchange(tmp, path); err != nil {
-		return err
-	}
-	return os.RemoveAll(tmp)
-}
-
-func (r *Run) fill(dir string) error {
+func (r *Run) fill(ctx context.Context, dir string) error {
 	m := r.Manifest
 	m.Version = Version
 	m.Tables = nil
@@ -58,29 +42,29 @@ func (r *Run) fill(dir string) error {
 	}
 	for _, t := range r.Contents {
 		e := TableEntry{Name: t.Name, File: t.Name + ".arrow", Rows: t.Rows()}
-		if err := writeFile(filepath.Join(dir, e.File), t.WriteArrowFile); err != nil {
+		if err := wholefile.Fill(ctx, filepath.Join(dir, e.File), t.WriteArrowFile); err != nil {
 			return err
 		}
 		m.Tables = append(m.Tables, e)
 	}
 	if r.TopologyData != nil {
 		m.Topology = "topology" + topologySuffix(r.Manifest.Topology)
-		if err := writeFile(filepath.Join(dir, m.Topology), text(r.TopologyData)); err != nil {
+		if err := wholefile.Fill(ctx, filepath.Join(dir, m.Topology), text(r.TopologyData)); err != nil {
 			return err
 		}
 		if r.Tree != nil {
-			if err := writeFile(filepath.Join(dir, treeFile), text(r.Tree)); err != nil {
+			if err := wholefile.Fill(ctx, filepath.Join(dir, treeFile), text(r.Tree)); err != nil {
 				return err
 			}
 		}
 	}
 	if r.Names != "" {
-		if err := writeFile(filepath.Join(dir, namesFile), text([]byte(r.Names))); err != nil {
+		if err := wholefile.Fill(ctx, filepath.Join(dir, namesFile), text([]byte(r.Names))); err != nil {
 			return err
 		}
 	}
 	var err error
-	if m.Sources, err = r.copySources(dir); err != nil {
+	if m.Sources, err = r.copySources(ctx, dir); err != nil {
 		return err
 	}
 	if r.More != nil {
@@ -93,10 +77,7 @@ func (r *Run) fill(dir string) error {
 		return err
 	}
 	r.Manifest = m
-	if err := writeFile(filepath.Join(dir, manifestFile), text(append(body, '\n'))); err != nil {
-		return err
-	}
-	return syncDir(dir)
+	return wholefile.Fill(ctx, filepath.Join(dir, manifestFile), text(append(body, '\n')))
 }
 
 // topologySuffix keeps the ending of the imported description, unless the name
@@ -117,7 +98,7 @@ func text(b []byte) func(*os.File) error {
 
 // copySources copies the source files that can be read. One that has gone since
 // it was found is left out: the run is worth more than its sources.
-func (r *Run) copySources(dir string) ([]SourceEntry, error) {
+func (r *Run) copySources(ctx context.Context, dir string) ([]SourceEntry, error) {
 	var kept []SourceEntry
 	used := map[string]bool{}
 	for _, s := range r.Manifest.Sources {
@@ -127,10 +108,10 @@ func (r *Run) copySources(dir string) ([]SourceEntry, error) {
 		}
 		s.File = freeName(sourceName(s.Name), used)
 		target := filepath.Join(dir, sourceFolder, filepath.FromSlash(s.File))
-		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(target), 0o777); err != nil {
 			return nil, err
 		}
-		if err := writeFile(target, text(body)); err != nil {
+		if err := wholefile.Fill(ctx, target, text(body)); err != nil {
 			return nil, err
 		}
 		kept = append(kept, s)
@@ -152,30 +133,6 @@ func freeName(name string, used map[string]bool) string {
 	}
 	used[strings.ToLower(free)] = true
 	return free
-}
-
-// writeFile writes and syncs one file.
-func writeFile(name string, write func(*os.File) error) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	if err := write(f); err != nil {
-		return errors.Join(err, f.Close())
-	}
-	if err := f.Sync(); err != nil {
-		return errors.Join(err, f.Close())
-	}
-	return f.Close()
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }
 
 // Selections returns the named selections stored with the run, as texts of the
@@ -204,25 +161,8 @@ func (r *Run) SaveSelections(named map[string]string) error {
 	if err != nil {
 		return err
 	}
-	if err := r.replace(selectionFile, append(body, '\n')); err != nil {
+	if err := wholefile.WriteBytes(filepath.Join(r.Path, selectionFile), 0, append(body, '\n')); err != nil {
 		return fmt.Errorf("save selections: %w", err)
-	}
-	return nil
-}
-
-// replace writes a small file of the run, whole or not at all.
-func (r *Run) replace(name string, body []byte) error {
-	tmp, err := os.CreateTemp(r.Path, name+".*.tmp")
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(body)
-	err = errors.Join(err, tmp.Sync(), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), filepath.Join(r.Path, name))
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(tmp.Name()))
 	}
 	return nil
 }
@@ -254,7 +194,7 @@ func (r *Run) SaveNames(names string) error {
 	if len(names) > maxNamesBytes {
 		return fmt.Errorf("save names: %d bytes are too many", len(names))
 	}
-	if err := r.replace(namesFile, []byte(names)); err != nil {
+	if err := wholefile.WriteBytes(filepath.Join(r.Path, namesFile), 0, []byte(names)); err != nil {
 		return fmt.Errorf("save names: %w", err)
 	}
 	r.Names = names

@@ -11,14 +11,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/coder/websocket"
 
+	"github.com/isobath/isobath/internal/base/wholefile"
 	"github.com/isobath/isobath/internal/domain/mesh"
 )
 
@@ -72,16 +71,7 @@ func NewToken() string {
 // WriteToken writes address and token to a file only the user can read, whole
 // or not at all. Clients read it: a token on a command line is seen by others.
 func WriteToken(path, addr, token string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".token-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(f, "%s\n%s\n", addr, token)
-	if err := errors.Join(err, f.Close()); err != nil {
-		os.Remove(f.Name())
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return wholefile.WriteBytes(path, wholefile.Private, []byte(addr+"\n"+token+"\n"))
 }
 
 // conn is a connection that carries whole frames.

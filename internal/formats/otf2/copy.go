@@ -1,10 +1,13 @@
 package otf2
 
 import (
+	"context"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/isobath/isobath/internal/base/wholefile"
 )
 
 // CopyFiles copies an archive, which may lie in a folder, to another name: the
@@ -45,13 +48,8 @@ func copyFile(from, to string) error {
 		return err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
+	return wholefile.Fill(context.Background(), to, func(out *os.File) error {
+		_, err := io.Copy(out, in)
 		return err
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		out.Close()
-		return err
-	}
-	return out.Close()
+	})
 }

@@ -1,6 +1,8 @@
 package otf2
 
 import (
+	"cmp"
+	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
@@ -12,6 +14,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/isobath/isobath/internal/base/wholefile"
 )
 
 // Chunk sizes that every version of the library accepts.
@@ -365,9 +369,7 @@ func (e *EventWriter) Close() error {
 		e.flush(false)
 	}
 	if e.f != nil {
-		if err := e.f.Close(); err != nil && e.err == nil {
-			e.err = err
-		}
+		e.err = cmp.Or(e.err, e.f.Sync(), e.f.Close())
 	}
 	e.f, e.enc.b = nil, nil
 	return e.err
@@ -399,7 +401,8 @@ func removeIfThere(path string) error {
 	return nil
 }
 
-// Close writes the definitions and the anchor.
+// Close writes the definitions and, when all else is on the disk, the anchor:
+// without it there is no archive.
 func (w *Writer) Close() error {
 	defs := w.ordered()
 	for _, e := range w.locations {
@@ -407,14 +410,27 @@ func (w *Writer) Close() error {
 			return err
 		}
 		local := w.definitionFile(func(enc *encoder) { enc.b = append(enc.b, e.local.b...) })
-		if err := os.WriteFile(filepath.Join(w.base, strconv.FormatUint(e.ID, 10)+".def"), local, 0o666); err != nil {
+		if err := w.fill(strconv.FormatUint(e.ID, 10)+".def", local); err != nil {
 			return err
 		}
 	}
 	if err := w.writeGlobal(defs); err != nil {
 		return err
 	}
-	return os.WriteFile(w.path, w.anchor(uint64(len(defs))), 0o666)
+	return wholefile.WriteBytes(w.path, 0, w.anchor(uint64(len(defs))))
+}
+
+// fill writes a small file of the folder of locations, which may hold an older
+// archive. Nobody reads it before there is an anchor.
+func (w *Writer) fill(name string, text []byte) error {
+	path := filepath.Join(w.base, name)
+	if err := removeIfThere(path); err != nil {
+		return err
+	}
+	return wholefile.Fill(context.Background(), path, func(f *os.File) error {
+		_, err := f.Write(text)
+		return err
+	})
 }
 
 // definitionFile frames records as one chunk.
@@ -452,10 +468,10 @@ func (w *Writer) ordered() []Definition {
 
 // writeGlobal writes NAME.def, in several chunks if need be.
 func (w *Writer) writeGlobal(defs []Definition) error {
-	f, err := os.Create(w.base + ".def")
-	if err != nil {
-		return err
-	}
+	return wholefile.Write(context.Background(), w.base+".def", 0, func(f io.Writer) error { return w.definitions(f, defs) })
+}
+
+func (w *Writer) definitions(f io.Writer, defs []Definition) error {
 	enc := &encoder{big: w.o.bigEndian}
 	one := &encoder{big: w.o.bigEndian}
 	head := func() {
@@ -470,7 +486,6 @@ func (w *Writer) writeGlobal(defs []Definition) error {
 		if len(enc.b)+len(one.b)+2 > definitionChunk {
 			enc.b = append(enc.b, make([]byte, definitionChunk-len(enc.b))...)
 			if _, err := f.Write(enc.b); err != nil {
-				f.Close()
 				return err
 			}
 			head()
@@ -478,10 +493,7 @@ func (w *Writer) writeGlobal(defs []Definition) error {
 		enc.b = append(enc.b, one.b...)
 	}
 	enc.b = append(enc.b, endOfFile, endOfBuffer)
-	_, err = f.Write(enc.b)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
+	_, err := f.Write(enc.b)
 	return err
 }
 

@@ -47,7 +47,7 @@ func TestRun(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "a.isobath")
 	r := run.Run{Manifest: run.Manifest{Version: run.Version, Kind: kind.Refs, Format: "step", Warnings: []string{"cut"}}, Contents: []*table.Table{tab}}
-	if err := r.Write(path, false); err != nil {
+	if err := r.Write(t.Context(), path, false); err != nil {
 		t.Fatal(err)
 	}
 	src, format, err := Open(path, nil)

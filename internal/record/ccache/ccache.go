@@ -13,6 +13,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/isobath/isobath/internal/base/wholefile"
 )
 
 // Source is a source text and how to compile it.
@@ -83,16 +85,7 @@ func Keep(name string, data []byte) (string, error) {
 	if _, err := os.Stat(out); err == nil {
 		return out, nil
 	}
-	tmp, err := os.CreateTemp(dir, "keep-")
-	if err != nil {
-		return "", fmt.Errorf("keep %s: %w", name, err)
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(data)
-	if err = errors.Join(err, tmp.Chmod(0o755), tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), out)
-	}
-	if err != nil {
+	if err := wholefile.WriteBytes(out, wholefile.Program, data); err != nil {
 		return "", fmt.Errorf("keep %s: %w", name, err)
 	}
 	return out, nil
