@@ -24,6 +24,8 @@ build: page
 page: $(PAGE)
 
 ifneq ($(shell command -v npm 2>/dev/null),)
+LINT_PAGE = $(MAKE) web/node_modules/.package-lock.json && cd web && npm run lint
+
 $(PAGE): web/node_modules/.package-lock.json $(PAGE_SOURCES)
 	cd web && npm run build
 	@touch $@
@@ -64,6 +66,7 @@ lint:
 	@unformatted=$$(git ls-files '*.go' | xargs gofmt -l); [ -z "$$unformatted" ] || { echo "not formatted: $$unformatted"; exit 1; }
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
+	$(LINT_PAGE)
 
 peers:
 	@scripts/peers

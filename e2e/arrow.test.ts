@@ -8,8 +8,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isobath } from './harness';
 
 let folder = '';
-beforeAll(() => { folder = mkdtempSync(join(tmpdir(), 'isobath-arrow-')); });
-afterAll(() => { rmSync(folder, { recursive: true }); });
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'isobath-arrow-'));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
 
 const SAMPLES = `source,line,time,cpu,latency,level,hit_type,addr,variable
 heat.c,3,10,0,12,L1,Hit,18446744073709551615,u
@@ -31,5 +35,7 @@ test('an Arrow file of ours opens elsewhere with the same values', () => {
   expect(column('symbol')).toEqual(['u', 'u', null]);
   expect(column('addr')).toEqual([18446744073709551615n, 4160n, 9000n]);
   expect(column('time')).toEqual([0n, 1n, 4n]);
-  expect(table.schema.fields.find((f) => f.name === 'latency')?.metadata.get('isobath.provenance')).toBe('measured');
+  expect(table.schema.fields.find((f) => f.name === 'latency')?.metadata.get('isobath.provenance')).toBe(
+    'measured',
+  );
 });

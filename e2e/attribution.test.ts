@@ -10,8 +10,40 @@ import { isobath } from './harness';
 import { counted, everything, opened, whereOf } from './page';
 import { show } from './suite';
 
-const HEAD = ['addr', 'tid', 'cpu', 'op', 'snoop', 'latency', 'level', 'symbol', 'allocation', 'offset', 'field', 'file', 'line', 'function', 'ip', 'instruction', 'caller', 'stack'].join('\t');
-const SOURCE = ['static long counters[8];', '', 'void bump(int i)', '{', '\tcounters[i]++;', '}', '', 'int main(void)', '{', '\tbump(0);', '}', ''].join('\n');
+const HEAD = [
+  'addr',
+  'tid',
+  'cpu',
+  'op',
+  'snoop',
+  'latency',
+  'level',
+  'symbol',
+  'allocation',
+  'offset',
+  'field',
+  'file',
+  'line',
+  'function',
+  'ip',
+  'instruction',
+  'caller',
+  'stack',
+].join('\t');
+const SOURCE = [
+  'static long counters[8];',
+  '',
+  'void bump(int i)',
+  '{',
+  '\tcounters[i]++;',
+  '}',
+  '',
+  'int main(void)',
+  '{',
+  '\tbump(0);',
+  '}',
+  '',
+].join('\n');
 
 /** 40 samples: threads 1 and 2 write bytes 0 and 8 of one line; thread 3 reads another line. */
 function samples(): string {
@@ -19,12 +51,52 @@ function samples(): string {
   for (let i = 0; i < 32; i++) {
     const t = 1 + (i % 2);
     const load = i % 4 >= 2;
-    rows.push([`0x10${t === 1 ? '00' : '08'}`, t, t - 1, load ? 'load' : 'store', load ? 'hit modified' : 'none', load ? 300 : 5, load ? 'Remote Cache' : 'L1',
-      'heat.c:3 64 B', 'heat.c:3', t === 1 ? 0 : 8, t === 1 ? 'a' : 'b', 'heat.c', 5, 'bump', load ? '0x401000' : '0x401004', load ? 'mov (%rdi) %rax' : 'mov %rax (%rdi)',
-      'main (heat.c:10)', 'main (heat.c:10);bump (heat.c:5)'].join('\t'));
+    rows.push(
+      [
+        `0x10${t === 1 ? '00' : '08'}`,
+        t,
+        t - 1,
+        load ? 'load' : 'store',
+        load ? 'hit modified' : 'none',
+        load ? 300 : 5,
+        load ? 'Remote Cache' : 'L1',
+        'heat.c:3 64 B',
+        'heat.c:3',
+        t === 1 ? 0 : 8,
+        t === 1 ? 'a' : 'b',
+        'heat.c',
+        5,
+        'bump',
+        load ? '0x401000' : '0x401004',
+        load ? 'mov (%rdi) %rax' : 'mov %rax (%rdi)',
+        'main (heat.c:10)',
+        'main (heat.c:10);bump (heat.c:5)',
+      ].join('\t'),
+    );
   }
   for (let i = 0; i < 8; i++) {
-    rows.push(['0x2000', 3, 2, 'load', 'none', 5, 'L1', 'other', '', '', '', 'heat.c', 10, 'main', '0x401010', 'call bump', '', 'main (heat.c:10)'].join('\t'));
+    rows.push(
+      [
+        '0x2000',
+        3,
+        2,
+        'load',
+        'none',
+        5,
+        'L1',
+        'other',
+        '',
+        '',
+        '',
+        'heat.c',
+        10,
+        'main',
+        '0x401010',
+        'call bump',
+        '',
+        'main (heat.c:10)',
+      ].join('\t'),
+    );
   }
   return rows.join('\n') + '\n';
 }
@@ -59,7 +131,9 @@ describe('what addresses mean', () => {
     await page.getByRole('button', { name: '0x1000', exact: true }).click();
     await counted(page, 32, 40);
     expect(await whereOf(page)).toBe('addr in 0x1000..0x103f');
-    const report = JSON.parse(isobath('report', join(folder, 'heat.isobath'), '--by', 'cacheline', '--json')) as { groups: { hitm: number; sharing: string }[] };
+    const report = JSON.parse(
+      isobath('report', join(folder, 'heat.isobath'), '--by', 'cacheline', '--json'),
+    ) as { groups: { hitm: number; sharing: string }[] };
     expect(report.groups[0]).toMatchObject({ hitm: 16, sharing: 'false' });
     await page.keyboard.press('Control+KeyZ');
     await everything(page, 40);
@@ -95,8 +169,14 @@ describe('what addresses mean', () => {
   async function tableOf(pane: string): Promise<string[][]> {
     const host = page.locator(`[data-view="${pane}"]`);
     await host.click({ button: 'right', position: { x: 40, y: 10 } });
-    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Export CSV' }).click()]);
-    const csv = readFileSync(await file.path(), 'utf8').trim().split('\n').map((l) => l.split(','));
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: 'Export CSV' }).click(),
+    ]);
+    const csv = readFileSync(await file.path(), 'utf8')
+      .trim()
+      .split('\n')
+      .map((l) => l.split(','));
     await host.click({ button: 'right', position: { x: 40, y: 10 } });
     await page.getByRole('menuitem', { name: 'Show as table' }).click();
     const dialog = page.getByRole('dialog', { name: pane });
@@ -104,9 +184,15 @@ describe('what addresses mean', () => {
     expect(await dialog.getByRole('row').count()).toBe(csv.length);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
-    for (const [format, head] of [['SVG', '<svg'], ['PNG', '\x89PNG']] as const) {
+    for (const [format, head] of [
+      ['SVG', '<svg'],
+      ['PNG', '\x89PNG'],
+    ] as const) {
       await host.click({ button: 'right', position: { x: 40, y: 10 } });
-      const [picture] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: `Export ${format}` }).click()]);
+      const [picture] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('menuitem', { name: `Export ${format}` }).click(),
+      ]);
       expect(readFileSync(await picture.path(), 'latin1').slice(0, head.length)).toBe(head);
     }
     return csv;
@@ -124,11 +210,18 @@ describe('what addresses mean', () => {
     await page.getByRole('button', { name: 'heat.c:5' }).waitFor();
     const spread = await tableOf('Spread');
     expect(spread[0]!.slice(0, 2)).toEqual(['file:line', 'samples']);
-    const report = JSON.parse(isobath('report', join(folder, 'heat.isobath'), '--by', 'line', '--json')) as { groups: { key: { file: string; line: number }; samples: number }[] };
-    expect(new Map(spread.slice(1).map((r) => [r[0], Number(r[1])]))).toEqual(new Map(report.groups.map((g) => [`${g.key.file}:${g.key.line}`, g.samples])));
+    const report = JSON.parse(isobath('report', join(folder, 'heat.isobath'), '--by', 'line', '--json')) as {
+      groups: { key: { file: string; line: number }; samples: number }[];
+    };
+    expect(new Map(spread.slice(1).map((r) => [r[0], Number(r[1])]))).toEqual(
+      new Map(report.groups.map((g) => [`${g.key.file}:${g.key.line}`, g.samples])),
+    );
     const code = await tableOf('Code');
     expect(code[0]).toEqual(['line', 'samples', 'of all', 'cycles', 'heat', 'source']);
-    expect(code.slice(1).map((r) => [r[0], r[1]])).toEqual([['5', '32'], ['10', '8']]);
+    expect(code.slice(1).map((r) => [r[0], r[1]])).toEqual([
+      ['5', '32'],
+      ['10', '8'],
+    ]);
     await page.getByRole('button', { name: 'Assembly' }).click();
     expect((await tableOf('Assembly')).slice(1).map((r) => r[1])).toEqual(['16', '16']);
     await page.getByRole('button', { name: 'Calls' }).click();
@@ -139,7 +232,9 @@ describe('what addresses mean', () => {
   it('previews and selects rows of lists by keys', async () => {
     await page.getByRole('tab', { name: 'Cache lines' }).click();
     await page.getByRole('button', { name: '0x1000', exact: true }).focus();
-    await expect.poll(async () => (await page.locator('[data-status]').innerText()).replace(/\s+/g, ' ')).toContain('0x1000 · 16 HITM');
+    await expect
+      .poll(async () => (await page.locator('[data-status]').innerText()).replace(/\s+/g, ' '))
+      .toContain('0x1000 · 16 HITM');
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
@@ -151,9 +246,13 @@ describe('what addresses mean', () => {
     // The code pane: from one line with samples to the next.
     await page.keyboard.press('2');
     await page.keyboard.press('Home');
-    await expect.poll(async () => (await page.locator('[data-status]').innerText()).trim()).toContain('heat.c:5');
+    await expect
+      .poll(async () => (await page.locator('[data-status]').innerText()).trim())
+      .toContain('heat.c:5');
     await page.keyboard.press('ArrowDown');
-    await expect.poll(async () => (await page.locator('[data-status]').innerText()).trim()).toContain('heat.c:10');
+    await expect
+      .poll(async () => (await page.locator('[data-status]').innerText()).trim())
+      .toContain('heat.c:10');
     await page.keyboard.press('Enter');
     await counted(page, 8, 40);
     expect(await whereOf(page)).toBe('file = heat.c & line = 10');

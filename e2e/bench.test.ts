@@ -30,7 +30,8 @@ function add(name: string, values: readonly number[], limit: number, unit = 'ms'
   const sorted = values.toSorted((a, b) => a - b);
   results.push({ name, ours: sorted[sorted.length >> 1]!, limit, unit });
   // The nearest rank: of fewer than twenty values, the worst.
-  if (sorted.length > 2) results.push({ name: `${name}-p95`, ours: sorted[Math.ceil(0.95 * sorted.length) - 1]!, limit, unit });
+  if (sorted.length > 2)
+    results.push({ name: `${name}-p95`, ours: sorted[Math.ceil(0.95 * sorted.length) - 1]!, limit, unit });
 }
 
 describe.skipIf(!FOLDER)('benchmark', () => {
@@ -46,10 +47,12 @@ describe.skipIf(!FOLDER)('benchmark', () => {
         await drawnAll(page);
         const t = await page.evaluate(() => ({
           paint: performance.getEntriesByName('first-contentful-paint')[0]!.startTime,
-          draw: Math.max(...['Topology', 'Parallel coordinates', 'Top offenders', 'Statistics'].map((v) => {
-            const e = performance.getEntriesByName(`draw ${v}`)[0]!;
-            return e.startTime + e.duration;
-          })),
+          draw: Math.max(
+            ...['Topology', 'Parallel coordinates', 'Top offenders', 'Statistics'].map((v) => {
+              const e = performance.getEntriesByName(`draw ${v}`)[0]!;
+              return e.startTime + e.duration;
+            }),
+          ),
         }));
         painted.push(t.paint);
         whole.push(t.draw);
@@ -63,7 +66,10 @@ describe.skipIf(!FOLDER)('benchmark', () => {
     }
   });
 
-  for (const [size, file] of [['302k', '302391.arrow'], ['10M', '10000000.arrow']] as const) {
+  for (const [size, file] of [
+    ['302k', '302391.arrow'],
+    ['10M', '10000000.arrow'],
+  ] as const) {
     it(`answers at ${size}`, { timeout: 600_000 }, async () => {
       const server = await start('open', join(FOLDER!, file), '--topology', join(FOLDER!, 'topology.xml'));
       const browser = await browse({ width: 1440, height: 900 });
@@ -84,8 +90,14 @@ async function interactions(size: string, server: Running, browser: Browser): Pr
   if (size === '302k') add('page-first-load', [(await loaded(page)) / 1024], 100, 'KiB');
   const watch = await watched(page);
   const marks: [string, RegExp][] = [
-    ['Parallel coordinates', /^L2 /], ['Parallel coordinates', /^latency \d/], ['Parallel coordinates', /^time \d/], ['Parallel coordinates', /^CPU 7\d? /],
-    ['Top offenders', /^symbol_\d+ /], ['Topology', /^CPU 14 /], ['Topology', /^L3 #1 /], ['Statistics', /^Served by L3 /],
+    ['Parallel coordinates', /^L2 /],
+    ['Parallel coordinates', /^latency \d/],
+    ['Parallel coordinates', /^time \d/],
+    ['Parallel coordinates', /^CPU 7\d? /],
+    ['Top offenders', /^symbol_\d+ /],
+    ['Topology', /^CPU 14 /],
+    ['Topology', /^L3 #1 /],
+    ['Statistics', /^Served by L3 /],
   ];
   const points: Point[] = [];
   for (const [view, mark] of marks) points.push(await find(page, view, mark));
@@ -145,9 +157,14 @@ async function redraws(size: string, server: Running, browser: Browser): Promise
   for (const low of [5, 10, 20, 50, 100, 200, 500]) {
     await page.evaluate(() => performance.clearMeasures());
     const before = await used();
-    await page.evaluate((w) => void (location.hash = location.hash.replace(/&s=[^&]*|$/, `&s=${w}`)), `latency+>+${low}`);
+    await page.evaluate(
+      (w) => void (location.hash = location.hash.replace(/&s=[^&]*|$/, `&s=${w}`)),
+      `latency+>+${low}`,
+    );
     await watch.quiet();
-    const all = await page.evaluate(() => performance.getEntriesByName('redraw Parallel coordinates').map((e) => e.duration));
+    const all = await page.evaluate(() =>
+      performance.getEntriesByName('redraw Parallel coordinates').map((e) => e.duration),
+    );
     expect(all.length).toBeGreaterThan(0);
     wall.push(Math.max(...all));
     busy.push((await used()) - before);
@@ -188,7 +205,10 @@ async function away(page: Page): Promise<void> {
 
 async function drawnAll(page: Page): Promise<void> {
   await page.waitForFunction(
-    () => ['Topology', 'Parallel coordinates', 'Top offenders', 'Statistics'].every((v) => performance.getEntriesByName(`draw ${v}`).length > 0),
+    () =>
+      ['Topology', 'Parallel coordinates', 'Top offenders', 'Statistics'].every(
+        (v) => performance.getEntriesByName(`draw ${v}`).length > 0,
+      ),
     undefined,
     { timeout: 60_000 },
   );
@@ -234,7 +254,11 @@ async function watched(page: Page): Promise<Watch> {
   });
   const quiet = async (): Promise<void> => {
     for (;;) {
-      const idle = pending.size === 0 && (await page.evaluate(() => performance.now() - (window as unknown as { bench: Bench }).bench.last > 300));
+      const idle =
+        pending.size === 0 &&
+        (await page.evaluate(
+          () => performance.now() - (window as unknown as { bench: Bench }).bench.last > 300,
+        ));
       if (idle && pending.size === 0) return;
       await page.waitForTimeout(40);
     }
@@ -268,7 +292,9 @@ async function drag(page: Page, p: Point): Promise<number[]> {
     await page.mouse.move(p.x, box.y + 60 + span * (0.5 - 0.45 * Math.cos(i / 10)));
     await page.waitForTimeout(16);
   }
-  const starts = await page.evaluate(() => performance.getEntriesByName('redraw Parallel coordinates').map((e) => e.startTime + e.duration));
+  const starts = await page.evaluate(() =>
+    performance.getEntriesByName('redraw Parallel coordinates').map((e) => e.startTime + e.duration),
+  );
   await page.mouse.up();
   return starts.slice(2).map((t, i) => t - starts[i + 1]!);
 }

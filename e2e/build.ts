@@ -12,7 +12,11 @@ export default function setup(): () => void {
   const folder = mkdtempSync(join(tmpdir(), 'isobath-e2e-bin-'));
   const binary = join(folder, 'isobath');
   const root = fileURLToPath(new URL('..', import.meta.url));
-  execFileSync('go', ['build', '-o', binary, './cmd/isobath'], { cwd: root, env: { ...process.env, CGO_ENABLED: '0' }, stdio: 'inherit' });
+  execFileSync('go', ['build', '-o', binary, './cmd/isobath'], {
+    cwd: root,
+    env: { ...process.env, CGO_ENABLED: '0' },
+    stdio: 'inherit',
+  });
   process.env['ISOBATH'] = binary;
   return () => rmSync(folder, { recursive: true });
 }

@@ -35,9 +35,31 @@ function ibs(): string {
     const l2 = i % 4 > 1 ? 1 : 0;
     lines.push(
       [
-        `/src/${['sweep', 'gather'][i % 2]}.c`, 10 + (i % 7), 'mov', ['grid_new', 'grid_old', 'halo'][i % 3], 6_045_777_543_909_725 + 1000 * i, (0x7f0000001000 + 8 * i).toString(16),
-        i % 8, 4000 + (i % 8), 0, i % 5 === 0 ? 1 : 0, i % 3 === 0 ? 1 : 0, l2 ? 3 : 0, i % 8 === 3 ? 1 : 0, i % 10 === 9 ? 0 : 1, i % 10 === 9 ? 1 : 0,
-        i % 6 === 0 ? 1 : 0, i % 12 === 0 ? 1 : 0, miss, 0, i % 50 === 0 ? 1 : 0, 0, 1, l2, 0, miss ? 20 + 3 * (i % 100) : 0,
+        `/src/${['sweep', 'gather'][i % 2]}.c`,
+        10 + (i % 7),
+        'mov',
+        ['grid_new', 'grid_old', 'halo'][i % 3],
+        6_045_777_543_909_725 + 1000 * i,
+        (0x7f0000001000 + 8 * i).toString(16),
+        i % 8,
+        4000 + (i % 8),
+        0,
+        i % 5 === 0 ? 1 : 0,
+        i % 3 === 0 ? 1 : 0,
+        l2 ? 3 : 0,
+        i % 8 === 3 ? 1 : 0,
+        i % 10 === 9 ? 0 : 1,
+        i % 10 === 9 ? 1 : 0,
+        i % 6 === 0 ? 1 : 0,
+        i % 12 === 0 ? 1 : 0,
+        miss,
+        0,
+        i % 50 === 0 ? 1 : 0,
+        0,
+        1,
+        l2,
+        0,
+        miss ? 20 + 3 * (i % 100) : 0,
       ].join(','),
     );
   }
@@ -58,7 +80,8 @@ describe('commands', () => {
 
   /** What the command line suggests for the same text. */
   function cli(text: string, ...flags: string[]): Suggestion[] {
-    return (JSON.parse(isobath('search', file, text, '--json', ...flags)) as { suggestions: Suggestion[] }).suggestions;
+    return (JSON.parse(isobath('search', file, text, '--json', ...flags)) as { suggestions: Suggestion[] })
+      .suggestions;
   }
 
   /** Types into the box and waits for the whole answer. */
@@ -74,35 +97,50 @@ describe('commands', () => {
     await page.keyboard.press('Enter');
   }
 
-  it.each(['miss L1', 'brn misp', 'remote memory', 'slowest 10 %', 'high latency', 'halo', 'latency 50 100', 'locked accesses', 'cpu 3'])(
-    'selects "%s" with the samples of the command line',
+  it.each([
+    'miss L1',
+    'brn misp',
+    'remote memory',
+    'slowest 10 %',
+    'high latency',
+    'halo',
+    'latency 50 100',
+    'locked accesses',
+    'cpu 3',
+  ])('selects "%s" with the samples of the command line', async (text) => {
+    const want = cli(text, '--shown', 'time,symbol,line,latency,level,cpu')[0]!;
+    expect(want.action).toBe('select');
+    await type(text);
+    const first = (await options().first().innerText()).replace(/\s+/g, ' ');
+    expect(first).toContain(`${want.samples} of ${ROWS}`);
+    await page.keyboard.press('Enter');
+    await counted(page, want.samples!, ROWS);
+    expect(await whereOf(page)).toBe(want.where);
+    const report = JSON.parse(isobath('report', file, '--where', want.where, '--json')) as {
+      samples: number;
+    };
+    expect(report.samples).toBe(want.samples);
+  });
+
+  it.each(['dram and remote', 'l2 misses slow', 'stores or mispredicted branches', 'halo and latency > 100'])(
+    'joins "%s" into one selection',
     async (text) => {
       const want = cli(text, '--shown', 'time,symbol,line,latency,level,cpu')[0]!;
-      expect(want.action).toBe('select');
-      await type(text);
-      const first = (await options().first().innerText()).replace(/\s+/g, ' ');
-      expect(first).toContain(`${want.samples} of ${ROWS}`);
-      await page.keyboard.press('Enter');
+      expect(want.where).toMatch(/ [&|] /);
+      await enter(text);
       await counted(page, want.samples!, ROWS);
-      expect(await whereOf(page)).toBe(want.where);
-      const report = JSON.parse(isobath('report', file, '--where', want.where, '--json')) as { samples: number };
-      expect(report.samples).toBe(want.samples);
+      expect(
+        (JSON.parse(isobath('report', file, '--where', await whereOf(page), '--json')) as { samples: number })
+          .samples,
+      ).toBe(want.samples);
+      // Names for people on the chips; what the file calls them in their tooltips.
+      if (text.includes('mispredicted')) {
+        const chip = page.locator('.chip').first();
+        expect((await chip.innerText()).replace(/\s+/g, ' ')).toContain('mispredicted branch');
+        expect(await chip.getAttribute('title')).toContain('ibs_op_brn_misp = 1');
+      }
     },
   );
-
-  it.each(['dram and remote', 'l2 misses slow', 'stores or mispredicted branches', 'halo and latency > 100'])('joins "%s" into one selection', async (text) => {
-    const want = cli(text, '--shown', 'time,symbol,line,latency,level,cpu')[0]!;
-    expect(want.where).toMatch(/ [&|] /);
-    await enter(text);
-    await counted(page, want.samples!, ROWS);
-    expect((JSON.parse(isobath('report', file, '--where', await whereOf(page), '--json')) as { samples: number }).samples).toBe(want.samples);
-    // Names for people on the chips; what the file calls them in their tooltips.
-    if (text.includes('mispredicted')) {
-      const chip = page.locator('.chip').first();
-      expect((await chip.innerText()).replace(/\s+/g, ' ')).toContain('mispredicted branch');
-      expect(await chip.getAttribute('title')).toContain('ibs_op_brn_misp = 1');
-    }
-  });
 
   it('orders the axes by correlation', async () => {
     await enter('everything');
@@ -141,7 +179,10 @@ describe('commands', () => {
     expect(await options().nth(0).getAttribute('aria-selected')).toBe('true');
     // The preview is a hover, which the server is asked about with all views.
     const where = cli('tlb misses')[0]!.where;
-    const asked = page.waitForRequest((r) => r.url().endsWith('/ask') && (JSON.parse(r.postData() ?? '{}') as { hover?: string }).hover === where);
+    const asked = page.waitForRequest(
+      (r) =>
+        r.url().endsWith('/ask') && (JSON.parse(r.postData() ?? '{}') as { hover?: string }).hover === where,
+    );
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowUp');
     await asked;
@@ -186,7 +227,9 @@ describe('commands', () => {
 
   it('says what the data cannot answer, and does nothing', async () => {
     await type('false sharing');
-    await expect.poll(async () => (await options().first().innerText()).replace(/\s+/g, ' ')).toContain('not possible: the data does not say what snooping found');
+    await expect
+      .poll(async () => (await options().first().innerText()).replace(/\s+/g, ' '))
+      .toContain('not possible: the data does not say what snooping found');
     await page.keyboard.press('Enter');
     expect(await whereOf(page)).toBe('');
     await page.keyboard.press('Escape');
@@ -205,9 +248,11 @@ describe('commands', () => {
     await enter('open samples');
     const dialog = page.getByRole('dialog', { name: 'Samples' });
     await dialog.getByRole('button', { name: 'Why sample 3 has its level' }).click();
-    await expect.poll(() => dialog.getByRole('status', { name: 'Why this level' }).innerText()).toBe(
-      'Remote RAM: it missed L1 and L2, and source 3 (ibs_nb_req_src) is Remote RAM on Zen 1 to 3, of another node (ibs_nb_req_dst_node).',
-    );
+    await expect
+      .poll(() => dialog.getByRole('status', { name: 'Why this level' }).innerText())
+      .toBe(
+        'Remote RAM: it missed L1 and L2, and source 3 (ibs_nb_req_src) is Remote RAM on Zen 1 to 3, of another node (ibs_nb_req_dst_node).',
+      );
     await picture(page, 'commands-why', CHAPTER);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
@@ -220,10 +265,14 @@ describe('commands', () => {
     await field.fill('9');
     await field.press('Enter');
     await everything(page, ROWS);
-    const sum = (l1: number): number => (JSON.parse(isobath('report', file, '--l1-latency', String(l1), '--json')) as { latency: number }).latency;
+    const sum = (l1: number): number =>
+      (JSON.parse(isobath('report', file, '--l1-latency', String(l1), '--json')) as { latency: number })
+        .latency;
     expect(sum(9)).toBeGreaterThan(sum(4));
     await enter('latency < 10');
-    const want = JSON.parse(isobath('report', file, '--l1-latency', '9', '--where', 'latency < 10', '--json')) as { samples: number };
+    const want = JSON.parse(
+      isobath('report', file, '--l1-latency', '9', '--where', 'latency < 10', '--json'),
+    ) as { samples: number };
     await counted(page, want.samples, ROWS);
     await enter('everything');
     await everything(page, ROWS);
@@ -234,7 +283,19 @@ describe('commands', () => {
     const rows = ibs().trim().split('\n');
     const [ld, st] = ['ibs_ld_op', 'ibs_st_op'].map((n) => HEADER.split(',').indexOf(n)) as [number, number];
     // Every fourth micro-op accesses nothing.
-    writeFileSync(branches, rows.map((l, i) => (i === 0 || i % 4 > 0 ? l : l.split(',').map((c, k) => (k === ld || k === st ? '0' : c)).join(','))).join('\n') + '\n');
+    writeFileSync(
+      branches,
+      rows
+        .map((l, i) =>
+          i === 0 || i % 4 > 0
+            ? l
+            : l
+                .split(',')
+                .map((c, k) => (k === ld || k === st ? '0' : c))
+                .join(','),
+        )
+        .join('\n') + '\n',
+    );
     await page.keyboard.press('Control+KeyO');
     await page.getByRole('textbox', { name: 'Path' }).fill(branches);
     await page.keyboard.press('Enter');
@@ -247,11 +308,19 @@ describe('commands', () => {
     await page.getByRole('button', { name: 'Read the file again' }).click();
     await everything(page, 400);
     await enter('mispredicted branches');
-    const want = (JSON.parse(isobath('report', branches, '--all-ops', '--where', 'ibs_op_brn_misp = 1', '--json')) as { samples: number }).samples;
+    const want = (
+      JSON.parse(isobath('report', branches, '--all-ops', '--where', 'ibs_op_brn_misp = 1', '--json')) as {
+        samples: number;
+      }
+    ).samples;
     expect(want).toBe(80);
     await counted(page, want, 400);
     // What accesses nothing has no level: it is not counted as a hit in L1.
-    const levels = (JSON.parse(isobath('report', branches, '--all-ops', '--by', 'level', '--json')) as { groups: { key: { level: string | null }; samples: number }[] }).groups;
+    const levels = (
+      JSON.parse(isobath('report', branches, '--all-ops', '--by', 'level', '--json')) as {
+        groups: { key: { level: string | null }; samples: number }[];
+      }
+    ).groups;
     const known = levels.filter((g) => g.key.level).reduce((n, g) => n + g.samples, 0);
     expect(known).toBe(300);
   });
@@ -260,14 +329,19 @@ describe('commands', () => {
     await page.getByRole('button', { name: /Axis/ }).first().click();
     const dialog = page.getByRole('dialog', { name: 'Axes' });
     await dialog.getByRole('searchbox', { name: 'Find a column' }).fill('mispredicted');
-    expect((await dialog.getByRole('listitem').allInnerTexts()).join(' ').replace(/\s+/g, ' ')).toContain('mispredicted branch ibs_op_brn_misp');
+    expect((await dialog.getByRole('listitem').allInnerTexts()).join(' ').replace(/\s+/g, ' ')).toContain(
+      'mispredicted branch ibs_op_brn_misp',
+    );
     await dialog.getByRole('button', { name: 'Close' }).click();
     await dialog.waitFor({ state: 'detached' });
   });
 
   it('refuses a file without known columns and lets one choose them', async () => {
     const foreign = join(folder, 'foreign.csv');
-    writeFileSync(foreign, 'source,line,timestamp,core,cost,level\na.c,1,1000000,0,5,L1\na.c,2,1000001,1,7,L2\na.c,2,1000002,3,9,L2\n');
+    writeFileSync(
+      foreign,
+      'source,line,timestamp,core,cost,level\na.c,1,1000000,0,5,L1\na.c,2,1000001,1,7,L2\na.c,2,1000002,3,9,L2\n',
+    );
     await page.keyboard.press('Control+KeyO');
     await page.getByRole('textbox', { name: 'Path' }).fill(foreign);
     await page.keyboard.press('Enter');
@@ -286,7 +360,21 @@ describe('commands', () => {
     await everything(page, 3);
     await enter('latency above 6');
     await counted(page, 2, 3);
-    const report = JSON.parse(isobath('report', foreign, '--map', 'time=timestamp', '--map', 'cpu=core', '--map', 'latency=cost', '--where', 'latency > 6', '--json')) as { samples: number };
+    const report = JSON.parse(
+      isobath(
+        'report',
+        foreign,
+        '--map',
+        'time=timestamp',
+        '--map',
+        'cpu=core',
+        '--map',
+        'latency=cost',
+        '--where',
+        'latency > 6',
+        '--json',
+      ),
+    ) as { samples: number };
     expect(report.samples).toBe(2);
   });
 });
@@ -309,7 +397,14 @@ describe('commands of the demo', () => {
     await page.keyboard.press('Control+KeyK');
     await page.keyboard.type('miss L3');
     await page.locator('#command-list[data-about="miss L3"][data-complete="true"]').waitFor();
-    expect(await page.getByRole('listbox', { name: 'Commands' }).getByRole('option').first().locator('.text').innerText()).toBe('select L3 misses');
+    expect(
+      await page
+        .getByRole('listbox', { name: 'Commands' })
+        .getByRole('option')
+        .first()
+        .locator('.text')
+        .innerText(),
+    ).toBe('select L3 misses');
     await picture(page, 'commands-search', CHAPTER);
     await page.keyboard.press('Escape');
   });

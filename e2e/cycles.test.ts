@@ -36,7 +36,8 @@ describe('the cycles page', () => {
 
   const option = async (name: string): Promise<string | null> => (await linkOf(page)).get(`o.c.${name}`);
   const status = (): Promise<string> => page.locator('[data-status]').innerText();
-  const entries = (): Promise<string[]> => page.getByRole('list', { name: 'Classes' }).locator('button[aria-pressed]').allInnerTexts();
+  const entries = (): Promise<string[]> =>
+    page.getByRole('list', { name: 'Classes' }).locator('button[aria-pressed]').allInnerTexts();
 
   async function picture(name: string): Promise<void> {
     await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
@@ -47,7 +48,10 @@ describe('the cycles page', () => {
   async function open(run: string, references: number): Promise<void> {
     await page.getByRole('button', { name: /^Runs/ }).click();
     await page.getByRole('menu').getByText(run, { exact: true }).click();
-    await page.getByRole('status', { name: 'References' }).filter({ hasText: new RegExp(String(references).replace(/\B(?=(\d{3})+$)/, '\\s')) }).waitFor();
+    await page
+      .getByRole('status', { name: 'References' })
+      .filter({ hasText: new RegExp(String(references).replace(/\B(?=(\d{3})+$)/, '\\s')) })
+      .waitFor();
     await quiet(page);
   }
 
@@ -57,7 +61,10 @@ describe('the cycles page', () => {
     await expect.poll(async () => (await entries()).length).toBe(classes.length);
     const turns = (await entries()).map((e) => Number(/(\d+) turns?/.exec(e)?.[1] ?? 0));
     expect(turns).toEqual(classes.map((c) => c.turns));
-    await page.getByRole('region', { name: 'Walk' }).getByText('10 turns in 4 passes', { exact: true }).waitFor();
+    await page
+      .getByRole('region', { name: 'Walk' })
+      .getByText('10 turns in 4 passes', { exact: true })
+      .waitFor();
     await page.getByText('4 + 3 + 2 + 1 turns').waitFor();
     await picture('cycles-bubble');
   });
@@ -78,9 +85,15 @@ describe('the cycles page', () => {
     await page.mouse.up();
     await expect.poll(() => option('refs')).toMatch(/^\d+\.\.\d+$/);
     const [from, to] = (await option('refs'))!.split('..').map(Number) as [number, number];
-    await page.getByRole('status', { name: 'References' }).filter({ hasText: `${to - from} of 297 references` }).waitFor();
+    await page
+      .getByRole('status', { name: 'References' })
+      .filter({ hasText: `${to - from} of 297 references` })
+      .waitFor();
     const list = page.getByRole('region', { name: 'Selected references' });
-    await list.getByRole('cell', { name: String(from), exact: true }).first().waitFor();
+    await list
+      .getByRole('cell', { name: String(from), exact: true })
+      .first()
+      .waitFor();
     await list.getByRole('cell', { name: 'stack', exact: true }).first().waitFor();
     expect(await page.getByRole('button', { name: 'Show in Memory' }).isDisabled()).toBe(true); // this run has no samples
     await page.mouse.down();
@@ -106,7 +119,10 @@ describe('the cycles page', () => {
   });
 
   it('turns to another class, morphs between the two, and back', async () => {
-    await page.getByRole('list', { name: 'Classes' }).getByRole('button', { name: /4 turns/ }).click();
+    await page
+      .getByRole('list', { name: 'Classes' })
+      .getByRole('button', { name: /4 turns/ })
+      .click();
     await page.getByRole('region', { name: 'Walk' }).getByText('4 turns', { exact: true }).first().waitFor();
     const slider = page.getByRole('slider', { name: /morph/ });
     await slider.focus();
@@ -174,11 +190,19 @@ describe('the cycles page', () => {
       await page.getByRole('menu').getByText(label, { exact: true }).click();
     };
     await colour('object');
-    await expect.poll(async () => (await legend.getByRole('listitem').allInnerTexts()).map((t) => t.replace(/\s+/g, ' ').trim())).toEqual(['stack 237', 'value 60']);
+    await expect
+      .poll(async () =>
+        (await legend.getByRole('listitem').allInnerTexts()).map((t) => t.replace(/\s+/g, ' ').trim()),
+      )
+      .toEqual(['stack 237', 'value 60']);
     await quiet(page);
     const byObject = await pixels(page, 'Spiral', 0);
     await colour('load or store');
-    await expect.poll(async () => (await legend.getByRole('listitem').allInnerTexts()).map((t) => t.replace(/\s+/g, ' ').trim())).toEqual(['load 229', 'store 44', 'modify 24']);
+    await expect
+      .poll(async () =>
+        (await legend.getByRole('listitem').allInnerTexts()).map((t) => t.replace(/\s+/g, ' ').trim()),
+      )
+      .toEqual(['load 229', 'store 44', 'modify 24']);
     await expect.poll(() => pixels(page, 'Spiral', 0)).not.toBe(byObject);
     await colour('function');
     const fold = legend.getByRole('button', { name: 'Open sort' });
@@ -247,7 +271,10 @@ describe('the cycles page', () => {
       started.push(Date.now());
       await page.getByRole('application', { name: view }).focus();
       await page.keyboard.press('Shift+F10');
-      const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: item }).click()]);
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('menuitem', { name: item }).click(),
+      ]);
       return readFileSync(await download.path(), 'utf8');
     };
     for (const view of ['Spiral', 'Unwrapped', 'Persistence']) {
@@ -264,9 +291,14 @@ describe('the cycles page', () => {
     }
     await page.getByRole('tab', { name: 'Spiral' }).click();
     await page.getByRole('button', { name: /^Export the morph/ }).click();
-    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Frames as SVG' }).click()]);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: 'Frames as SVG' }).click(),
+    ]);
     const bytes = readFileSync(await download.path());
-    const names = [...bytes.toString('latin1').matchAll(/PK\x01\x02[\s\S]{42}([\w.-]+?\.svg)/g)].map((m) => m[1]);
+    const names = [...bytes.toString('latin1').matchAll(/PK\x01\x02[\s\S]{42}([\w.-]+?\.svg)/g)].map(
+      (m) => m[1],
+    );
     expect(names).toHaveLength(25);
     expect(names[24]).toMatch(/-025\.svg$/);
     expect(bytes.toString('latin1')).toContain('morph 50 %');
@@ -276,12 +308,19 @@ describe('the cycles page', () => {
     await open('bubble sort of a vector, sorted', 183);
     await expect.poll(async () => (await entries()).join(' ')).toContain('4 comparisons');
     await page.getByRole('button', { name: '8 lookups, two a comparison' }).click();
-    await page.getByRole('region', { name: 'Walk' }).getByText('8 turns in 4 passes', { exact: true }).waitFor();
+    await page
+      .getByRole('region', { name: 'Walk' })
+      .getByText('8 turns in 4 passes', { exact: true })
+      .waitFor();
     await expect.poll(() => option('symbol')).toBe('line');
     await picture('cycles-lookups');
     await open('bubble sort, shuffled', 234);
     await page.getByRole('button', { name: '6 comparisons with a swap' }).click();
-    await page.getByRole('region', { name: 'Walk' }).getByText(/^6 turns/).first().waitFor();
+    await page
+      .getByRole('region', { name: 'Walk' })
+      .getByText(/^6 turns/)
+      .first()
+      .waitFor();
     await page.getByRole('list', { name: 'Classes' }).getByText('4 comparisons without, the dual').waitFor();
     await open('bubble sort, reversed', 297);
   });
@@ -295,7 +334,9 @@ describe('the cycles page', () => {
     await form.getByRole('button', { name: 'Analyse' }).click();
     await page.getByRole('status', { name: 'References' }).filter({ hasText: '149 references' }).waitFor();
     const { classes } = report('bubble-sort-reversed', '--every', '2', '--window', '8');
-    await expect.poll(async () => (await entries()).map((e) => Number(/(\d+) turns?/.exec(e)?.[1] ?? 0))).toEqual(classes.map((c) => c.turns));
+    await expect
+      .poll(async () => (await entries()).map((e) => Number(/(\d+) turns?/.exec(e)?.[1] ?? 0)))
+      .toEqual(classes.map((c) => c.turns));
     await page.goBack();
     await expect.poll(() => option('every')).toBe(null);
     // An answer that does not come can be taken back, and asked for again.
@@ -324,13 +365,17 @@ describe('the cycles page', () => {
     for (const scheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme: scheme });
       const { violations } = await new AxeBuilder({ page }).analyze();
-      expect(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(' ')).join('; ')}`)).toEqual([]);
+      expect(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(' ')).join('; ')}`)).toEqual(
+        [],
+      );
     }
   });
 
   it('shows the three loops of a matrix multiplication', async () => {
     await open('matrix multiplication', 983);
-    await expect.poll(async () => (await entries()).join(' ')).toMatch(/64 turns[\s\S]*16 turns[\s\S]*4 turns/);
+    await expect
+      .poll(async () => (await entries()).join(' '))
+      .toMatch(/64 turns[\s\S]*16 turns[\s\S]*4 turns/);
     await picture('cycles-matmul-dark');
     await page.emulateMedia({ colorScheme: 'light' });
     await open('particles to grid', 12923);
@@ -344,9 +389,32 @@ describe('a recorded run', () => {
   it('shows the references of a turn in the memory views', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'isobath-cycles-'));
     const loops = join(ROOT, 'examples/loops');
-    execFileSync('cc', ['-g', '-O0', '-o', join(folder, 'sort'), join(loops, 'bubble_array.c'), join(loops, 'region.c')]);
+    execFileSync('cc', [
+      '-g',
+      '-O0',
+      '-o',
+      join(folder, 'sort'),
+      join(loops, 'bubble_array.c'),
+      join(loops, 'region.c'),
+    ]);
     const run = join(folder, 'sort.isobath');
-    isobath('record', '--refs', '--backend', 'step', '--function', 'sort', '-o', run, '--', join(folder, 'sort'), '5', '4', '3', '2', '1');
+    isobath(
+      'record',
+      '--refs',
+      '--backend',
+      'step',
+      '--function',
+      'sort',
+      '-o',
+      run,
+      '--',
+      join(folder, 'sort'),
+      '5',
+      '4',
+      '3',
+      '2',
+      '1',
+    );
     const [server, browser] = await Promise.all([start('open', run), browse({ width: 1440, height: 900 })]);
     try {
       const { page, problems } = await browser.open(`${server.url}&v=1&page=cycles`);

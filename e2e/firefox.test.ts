@@ -12,7 +12,8 @@ const PICTURES = process.env['ISOBATH_PICTURES'];
 
 if (!hasFirefox()) {
   it('finds Firefox', () => {
-    if (process.env['ISOBATH_PEERS'] === 'require') throw new Error('firefox-esr is not installed: scripts/peers installs it');
+    if (process.env['ISOBATH_PEERS'] === 'require')
+      throw new Error('firefox-esr is not installed: scripts/peers installs it');
     console.warn('skipped: the Debian package firefox-esr is not installed');
   });
 }
@@ -31,9 +32,12 @@ describe.skipIf(!hasFirefox())('the page in Firefox', () => {
   });
 
   const text = (selector: string): Promise<string> =>
-    firefox.value<string>(`(document.querySelector(${JSON.stringify(selector)})?.innerText ?? '').replace(/\\s+/g, ' ').trim()`);
+    firefox.value<string>(
+      `(document.querySelector(${JSON.stringify(selector)})?.innerText ?? '').replace(/\\s+/g, ' ').trim()`,
+    );
   const counter = (): Promise<string> => text('[role="status"][aria-label="Samples selected"]');
-  const where = (): Promise<string> => firefox.value<string>(`new URLSearchParams(location.hash.slice(1)).get('s') ?? ''`);
+  const where = (): Promise<string> =>
+    firefox.value<string>(`new URLSearchParams(location.hash.slice(1)).get('s') ?? ''`);
 
   /** Moves over a view until the status line names the mark; leaves the pointer there. */
   async function find(view: string, mark: RegExp): Promise<{ x: number; y: number }> {
@@ -67,14 +71,26 @@ describe.skipIf(!hasFirefox())('the page in Firefox', () => {
     server = await start('demo');
     await firefox.open(server.url);
     await expect.poll(counter).toBe('Everything 92 959 samples');
-    await expect.poll(() => drawn('Top offenders', 'Topology', 'Statistics', 'Parallel coordinates')).toBe(true);
+    await expect
+      .poll(() => drawn('Top offenders', 'Topology', 'Statistics', 'Parallel coordinates'))
+      .toBe(true);
     // The code pane is loaded on first use, in a shadow root.
-    await expect.poll(() => firefox.value<boolean>(`document.querySelector('.code')?.shadowRoot?.textContent.includes('unew[i] - u[i]') ?? false`)).toBe(true);
+    await expect
+      .poll(() =>
+        firefox.value<boolean>(
+          `document.querySelector('.code')?.shadowRoot?.textContent.includes('unew[i] - u[i]') ?? false`,
+        ),
+      )
+      .toBe(true);
     for (const tab of ['One axis', 'Categories']) {
-      await firefox.value(`[...document.querySelectorAll('[role="tab"]')].find((t) => t.textContent.trim() === '${tab}').click()`);
+      await firefox.value(
+        `[...document.querySelectorAll('[role="tab"]')].find((t) => t.textContent.trim() === '${tab}').click()`,
+      );
       await expect.poll(() => drawn(tab)).toBe(true);
     }
-    await firefox.value(`[...document.querySelectorAll('[role="tab"]')].find((t) => t.textContent.trim() === 'Parallel coordinates').click()`);
+    await firefox.value(
+      `[...document.querySelectorAll('[role="tab"]')].find((t) => t.textContent.trim() === 'Parallel coordinates').click()`,
+    );
     await expect.poll(() => drawn('Parallel coordinates')).toBe(true);
     const shot = await firefox.picture();
     expect(shot.length).toBeGreaterThan(20_000);
@@ -92,7 +108,11 @@ describe.skipIf(!hasFirefox())('the page in Firefox', () => {
       const said = String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ' ');
       await expect.poll(counter).toContain(`${said} of 15 676 samples`);
     };
-    for (const [view, mark, n] of [['Top offenders', /^LULESH_OMP\.cc:2035 /, 4061], ['Topology', /^CPU 7 /, 566], ['Parallel coordinates', /^L2 /, 6085]] as const) {
+    for (const [view, mark, n] of [
+      ['Top offenders', /^LULESH_OMP\.cc:2035 /, 4061],
+      ['Topology', /^CPU 7 /, 566],
+      ['Parallel coordinates', /^L2 /, 6085],
+    ] as const) {
       const p = await find(view, mark);
       await firefox.point(p.x, p.y, true);
       await agrees(n);

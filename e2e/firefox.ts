@@ -39,7 +39,10 @@ export function hasFirefox(): boolean {
 export class Firefox {
   /** Errors in the page and on its console; must stay empty. */
   readonly problems: string[] = [];
-  private readonly waiting = new Map<number, { done: (value: unknown) => void; fail: (error: Error) => void }>();
+  private readonly waiting = new Map<
+    number,
+    { done: (value: unknown) => void; fail: (error: Error) => void }
+  >();
   private last = 0;
 
   private constructor(
@@ -53,10 +56,14 @@ export class Firefox {
   static async start(width: number, height: number): Promise<Firefox> {
     const profile = await mkdtemp(join(tmpdir(), 'isobath-firefox-'));
     await writeFile(join(profile, 'user.js'), PREFERENCES);
-    const child = spawn(FIREFOX, ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0'], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-      env: { ...process.env, MOZ_HEADLESS_WIDTH: String(width), MOZ_HEADLESS_HEIGHT: String(height) },
-    });
+    const child = spawn(
+      FIREFOX,
+      ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0'],
+      {
+        stdio: ['ignore', 'ignore', 'pipe'],
+        env: { ...process.env, MOZ_HEADLESS_WIDTH: String(width), MOZ_HEADLESS_HEIGHT: String(height) },
+      },
+    );
     const ended = new Promise<void>((done) => child.on('exit', () => done()));
     const address = await new Promise<string>((done, fail) => {
       let text = '';
@@ -93,7 +100,8 @@ export class Firefox {
   async value<T>(expression: string): Promise<T> {
     const r = (await this.send('script.evaluate', {
       expression: `(async () => JSON.stringify(await (${expression})))()`,
-      target: { context: this.context }, awaitPromise: true,
+      target: { context: this.context },
+      awaitPromise: true,
     })) as { type: string; result?: { value?: string }; exceptionDetails?: { text: string } };
     if (r.type !== 'success') throw new Error(r.exceptionDetails?.text ?? r.type);
     return JSON.parse(r.result?.value ?? 'null') as T;
@@ -102,7 +110,12 @@ export class Firefox {
   /** Moves the pointer there, and clicks if told to. */
   async point(x: number, y: number, click = false): Promise<void> {
     const at = { x: Math.round(x), y: Math.round(y) };
-    const press = click ? [{ type: 'pointerDown', button: 0 }, { type: 'pointerUp', button: 0 }] : [];
+    const press = click
+      ? [
+          { type: 'pointerDown', button: 0 },
+          { type: 'pointerUp', button: 0 },
+        ]
+      : [];
     await this.send('input.performActions', {
       context: this.context,
       actions: [{ type: 'pointer', id: 'mouse', actions: [{ type: 'pointerMove', ...at }, ...press] }],
@@ -112,15 +125,25 @@ export class Firefox {
   /** Presses the pointer, moves it in steps and releases it. */
   async drag(from: { x: number; y: number }, to: { x: number; y: number }): Promise<void> {
     const steps = Array.from({ length: 8 }, (_, i) => ({
-      type: 'pointerMove', duration: 20,
-      x: Math.round(from.x + ((to.x - from.x) * (i + 1)) / 8), y: Math.round(from.y + ((to.y - from.y) * (i + 1)) / 8),
+      type: 'pointerMove',
+      duration: 20,
+      x: Math.round(from.x + ((to.x - from.x) * (i + 1)) / 8),
+      y: Math.round(from.y + ((to.y - from.y) * (i + 1)) / 8),
     }));
     await this.send('input.performActions', {
       context: this.context,
-      actions: [{
-        type: 'pointer', id: 'mouse',
-        actions: [{ type: 'pointerMove', x: Math.round(from.x), y: Math.round(from.y) }, { type: 'pointerDown', button: 0 }, ...steps, { type: 'pointerUp', button: 0 }],
-      }],
+      actions: [
+        {
+          type: 'pointer',
+          id: 'mouse',
+          actions: [
+            { type: 'pointerMove', x: Math.round(from.x), y: Math.round(from.y) },
+            { type: 'pointerDown', button: 0 },
+            ...steps,
+            { type: 'pointerUp', button: 0 },
+          ],
+        },
+      ],
     });
   }
 
@@ -128,11 +151,16 @@ export class Firefox {
   async keys(...keys: string[]): Promise<void> {
     const down = keys.map((value) => ({ type: 'keyDown', value }));
     const up = keys.toReversed().map((value) => ({ type: 'keyUp', value }));
-    await this.send('input.performActions', { context: this.context, actions: [{ type: 'key', id: 'keys', actions: [...down, ...up] }] });
+    await this.send('input.performActions', {
+      context: this.context,
+      actions: [{ type: 'key', id: 'keys', actions: [...down, ...up] }],
+    });
   }
 
   async picture(): Promise<Buffer> {
-    const { data } = (await this.send('browsingContext.captureScreenshot', { context: this.context })) as { data: string };
+    const { data } = (await this.send('browsingContext.captureScreenshot', { context: this.context })) as {
+      data: string;
+    };
     return Buffer.from(data, 'base64');
   }
 
@@ -151,7 +179,8 @@ export class Firefox {
 
   private received(m: Message): void {
     if (m.type === 'event') {
-      if (m.method === 'log.entryAdded' && m.params?.level === 'error') this.problems.push(m.params.text ?? '');
+      if (m.method === 'log.entryAdded' && m.params?.level === 'error')
+        this.problems.push(m.params.text ?? '');
       return;
     }
     const asked = this.waiting.get(m.id ?? 0);

@@ -13,7 +13,9 @@ import { show } from './suite';
 const N = 92959;
 const CHAPTERS = ['docs/guide/slow-stencil.md', 'docs/guide/parallel-coordinates.md'];
 const DOCUMENTS = [...CHAPTERS, 'README.md'];
-const CHAPTER = CHAPTERS.map((name) => readFileSync(join(ROOT, name), 'utf8')).join('').replaceAll('\u202f', ' ');
+const CHAPTER = CHAPTERS.map((name) => readFileSync(join(ROOT, name), 'utf8'))
+  .join('')
+  .replaceAll('\u202f', ' ');
 
 describe('find out why a stencil is slow', () => {
   let page: Page;
@@ -26,7 +28,9 @@ describe('find out why a stencil is slow', () => {
 
   it('opens with the hottest line in sight', async () => {
     await find(page, 'Top offenders', /^stencil\.c:104 /);
-    await says('stencil.c:104 · 13 359 of its 13 359 samples selected · ≈ 958 676 cycles · 26.7 % of the selection');
+    await says(
+      'stencil.c:104 · 13 359 of its 13 359 samples selected · ≈ 958 676 cycles · 26.7 % of the selection',
+    );
     await page.locator('.code').getByText('double d = unew[i] - u[i];').first().waitFor();
     await page.mouse.move(720, 20);
     await picture(page, 'memory-light', ...DOCUMENTS);
@@ -46,7 +50,10 @@ describe('find out why a stencil is slow', () => {
     await page.mouse.click(p.x, p.y);
     await counted(page, 1536, N);
     expect(CHAPTER).toContain('1 536 of 92 959 samples (1.7 %) · 15.9 % of cycles');
-    const text = (await page.getByRole('status', { name: 'Samples selected' }).innerText()).replace(/\s+/g, ' ');
+    const text = (await page.getByRole('status', { name: 'Samples selected' }).innerText()).replace(
+      /\s+/g,
+      ' ',
+    );
     expect(text).toBe('1 536 of 92 959 samples (1.7 %) · 15.9 % of cycles');
     await page.mouse.move(720, 20);
     await picture(page, 'stencil-remote', ...DOCUMENTS);
@@ -75,17 +82,29 @@ describe('find out why a stencil is slow', () => {
     await field.press('Enter');
     await counted(page, 3780, N);
     await find(page, 'Topology', /^CPU 0 /);
-    await expect.poll(async () => (await page.locator('[data-status]').innerText()).replace(/\s+/g, ' ')).toContain('3 780 of its');
+    await expect
+      .poll(async () => (await page.locator('[data-status]').innerText()).replace(/\s+/g, ' '))
+      .toContain('3 780 of its');
     await picture(page, 'stencil-first-touch', ...DOCUMENTS);
     expect(CHAPTER).toContain('3 780 samples');
   });
 
-  it.each([[1280, 720], [1440, 900], [2560, 1440]])('is drawn whole at %i × %i in both themes', async (width, height) => {
+  it.each([
+    [1280, 720],
+    [1440, 900],
+    [2560, 1440],
+  ])('is drawn whole at %i × %i in both themes', async (width, height) => {
     await page.setViewportSize({ width, height });
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      await expect.poll(() => page.evaluate(() => document.documentElement.dataset['theme'])).toBe(colorScheme);
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth || document.documentElement.scrollHeight > innerHeight);
+      await expect
+        .poll(() => page.evaluate(() => document.documentElement.dataset['theme']))
+        .toBe(colorScheme);
+      const overflow = await page.evaluate(
+        () =>
+          document.documentElement.scrollWidth > innerWidth ||
+          document.documentElement.scrollHeight > innerHeight,
+      );
       expect(overflow).toBe(false);
     }
     await page.emulateMedia({ colorScheme: 'light' });

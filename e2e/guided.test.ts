@@ -23,17 +23,28 @@ interface Part {
   readonly where: string;
 }
 
-const said = (page: Page): Promise<string> => page.locator('[data-status]').innerText().then((t) => t.replace(/\s+/g, ' ').trim());
+const said = (page: Page): Promise<string> =>
+  page
+    .locator('[data-status]')
+    .innerText()
+    .then((t) => t.replace(/\s+/g, ' ').trim());
 
 describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
   let server: Running;
   let browser: Browser;
   let page: Page;
-  show({ serve: () => ['open', LULESH!], each: true, ready: (p) => opened(p, N) }, (s) => ({ server, browser, page } = s));
+  show(
+    { serve: () => ['open', LULESH!], each: true, ready: (p) => opened(p, N) },
+    (s) => ({ server, browser, page } = s),
+  );
 
-  const verb = <T>(name: string, ...args: string[]): T => JSON.parse(isobath(name, LULESH!, ...args, '--json')) as T;
-  const windows = (...args: string[]): readonly Part[] => verb<{ windows: Part[] }>('metrics', '--axis', 'time', ...args).windows;
-  const clusters = (...args: string[]): readonly Part[] => verb<{ clusters: Part[] }>('clusters', '--axis', 'time', '--metric', 'latency', '--depth', 'L2', ...args).clusters;
+  const verb = <T>(name: string, ...args: string[]): T =>
+    JSON.parse(isobath(name, LULESH!, ...args, '--json')) as T;
+  const windows = (...args: string[]): readonly Part[] =>
+    verb<{ windows: Part[] }>('metrics', '--axis', 'time', ...args).windows;
+  const clusters = (...args: string[]): readonly Part[] =>
+    verb<{ clusters: Part[] }>('clusters', '--axis', 'time', '--metric', 'latency', '--depth', 'L2', ...args)
+      .clusters;
 
   async function agrees(expected?: number): Promise<void> {
     const n = samples(LULESH!, await whereOf(page));
@@ -55,19 +66,29 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
 
   async function choose(menu: RegExp, item: string | RegExp): Promise<void> {
     await page.getByRole('button', { name: menu }).click();
-    await page.getByRole('menuitemradio', { name: item, ...(typeof item === 'string' && { exact: true }) }).click();
+    await page
+      .getByRole('menuitemradio', { name: item, ...(typeof item === 'string' && { exact: true }) })
+      .click();
   }
 
   /** The rows of the view's CSV. */
   async function rows(view: string): Promise<string[][]> {
     await page.getByRole('application', { name: view }).focus();
     await page.keyboard.press('Shift+F10');
-    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Export CSV' }).click()]);
-    return readFileSync(await download.path(), 'utf8').trim().split('\n').map((l) => l.split(','));
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: 'Export CSV' }).click(),
+    ]);
+    return readFileSync(await download.path(), 'utf8')
+      .trim()
+      .split('\n')
+      .map((l) => l.split(','));
   }
 
   function match(got: readonly string[][], want: readonly Part[]): void {
-    expect(got.map((r) => [Number(r[1]), Number(r[2]), Number(r[3]), r[4] === '' ? null : Number(r[4])])).toEqual(want.map((w) => [w.from, w.to, w.samples, w.value]));
+    expect(
+      got.map((r) => [Number(r[1]), Number(r[2]), Number(r[3]), r[4] === '' ? null : Number(r[4])]),
+    ).toEqual(want.map((w) => [w.from, w.to, w.samples, w.value]));
   }
 
   it('shows the windows and clusters that the verbs print', async () => {
@@ -76,7 +97,10 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
     const part = (name: string): string[][] => table.filter((r) => r[0] === name);
     match(part('average latency · L2'), windows('--metric', 'latency', '--depth', 'L2', '--windows', '64'));
     match(part('imbalance · CPU'), windows('--metric', 'imbalance', '--depth', 'CPU', '--windows', '64'));
-    match(table.filter((r) => /^Cluster \d of 6$/.test(r[0]!)), clusters('--cut', '6'));
+    match(
+      table.filter((r) => /^Cluster \d of 6$/.test(r[0]!)),
+      clusters('--cut', '6'),
+    );
     await picture(page, 'guide-axis', CHAPTER);
   });
 
@@ -84,7 +108,9 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
     await oneAxis();
     const [w] = windows('--metric', 'latency', '--depth', 'L2', '--windows', '64').slice(29);
     const p = await find(page, 'One axis', /^Window 30 of 64 /, 0.55);
-    expect(await said(page)).toContain(`· ${w!.samples} samples · average latency at L2 ${w!.value!.toFixed(1)} cycles`);
+    expect(await said(page)).toContain(
+      `· ${w!.samples} samples · average latency at L2 ${w!.value!.toFixed(1)} cycles`,
+    );
     await page.mouse.click(p.x, p.y);
     await agrees(w!.samples);
     expect(samples(LULESH!, w!.where)).toBe(w!.samples);
@@ -93,19 +119,42 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
     await choose(/^Metrics below the axis/, 'mean latency');
     await summary(/mean latency over 16 windows/);
     const link = await linkOf(page);
-    expect([link.get('o.strip'), link.get('o.strip.windows'), link.get('o.strip.by')]).toEqual(['latency:L2,imbalance:CPU,mean', '16', 'count']);
+    expect([link.get('o.strip'), link.get('o.strip.windows'), link.get('o.strip.by')]).toEqual([
+      'latency:L2,imbalance:CPU,mean',
+      '16',
+      'count',
+    ]);
     // The strips are about everything but the brush of their own axis.
-    match((await rows('One axis')).filter((r) => r[0] === 'mean latency'), windows('--metric', 'mean', '--windows', '16', '--equal-count'));
+    match(
+      (await rows('One axis')).filter((r) => r[0] === 'mean latency'),
+      windows('--metric', 'mean', '--windows', '16', '--equal-count'),
+    );
   });
 
   it('previews a cluster with its glyph, and selects it', async () => {
     await oneAxis();
     const four = clusters('--cut', '6')[3]!;
     const p = await find(page, 'One axis', /^Cluster 4 of 6 /, 0.8);
-    expect(await said(page)).toMatch(/^Cluster 4 of 6 · time 100\.44 – 107\.70 Gticks · 1 000 samples \(6\.4 %\), 400 shared with each neighbour · average latency at L2 79\.3 cycles/);
+    expect(await said(page)).toMatch(
+      /^Cluster 4 of 6 · time 100\.44 – 107\.70 Gticks · 1 000 samples \(6\.4 %\), 400 shared with each neighbour · average latency at L2 79\.3 cycles/,
+    );
     const card = page.locator('[data-glyph="Cluster 4 of 6"]');
-    await card.filter({ hasText: /samples\s*1\s000/ }).filter({ hasText: /cycles\s*68\s998/ }).filter({ hasText: /latency · L2\s*79\.3/ }).filter({ hasText: /imbalance · CPU\s*2\.12/ }).waitFor();
-    await expect.poll(() => card.locator('canvas').evaluate((c: HTMLCanvasElement) => c.getContext('2d')!.getImageData(0, 0, c.width, c.height).data.some((v) => v > 0))).toBe(true);
+    await card
+      .filter({ hasText: /samples\s*1\s000/ })
+      .filter({ hasText: /cycles\s*68\s998/ })
+      .filter({ hasText: /latency · L2\s*79\.3/ })
+      .filter({ hasText: /imbalance · CPU\s*2\.12/ })
+      .waitFor();
+    await expect
+      .poll(() =>
+        card.locator('canvas').evaluate((c: HTMLCanvasElement) =>
+          c
+            .getContext('2d')!
+            .getImageData(0, 0, c.width, c.height)
+            .data.some((v) => v > 0),
+        ),
+      )
+      .toBe(true);
     const [box, view] = [(await card.boundingBox())!, await boxOf(page, 'One axis')];
     expect(box.y + box.height).toBeLessThan(p.y);
     expect(box.x).toBeGreaterThanOrEqual(0);
@@ -124,7 +173,10 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
     await slider.focus();
     for (const key of ['ArrowLeft', 'ArrowLeft']) await page.keyboard.press(key);
     await summary(/4 clusters by/);
-    match((await rows('One axis')).filter((r) => r[0]!.startsWith('Cluster ')), clusters('--cut', '4'));
+    match(
+      (await rows('One axis')).filter((r) => r[0]!.startsWith('Cluster ')),
+      clusters('--cut', '4'),
+    );
     expect((await linkOf(page)).get('o.cluster.cut')).toBe('4');
     await choose(/^Above the axis/, 'merge tree');
     const box = await boxOf(page, 'One axis');
@@ -137,7 +189,10 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
     expect((await linkOf(page)).get('o.cluster.cut')).toBeNull();
     const cut = clusters('--height', height!);
     await summary(new RegExp(`; ${cut.length} clusters by`));
-    match((await rows('One axis')).filter((r) => r[0]!.startsWith('Cluster ')), cut);
+    match(
+      (await rows('One axis')).filter((r) => r[0]!.startsWith('Cluster ')),
+      cut,
+    );
     await find(page, 'One axis', /^Merge 24 of 24 · time 0 – 134\.97 Gticks · 15\s676 samples · joins /);
     await picture(page, 'guide-tree', CHAPTER);
   });
@@ -145,7 +200,9 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
   it('compares clusters by glyphs, and other metrics make other clusters', async () => {
     await oneAxis();
     await choose(/^Above the axis/, 'glyphs');
-    await expect.poll(() => page.evaluate(() => performance.getEntriesByName('redraw One axis').length)).toBeGreaterThan(2);
+    await expect
+      .poll(() => page.evaluate(() => performance.getEntriesByName('redraw One axis').length))
+      .toBeGreaterThan(2);
     await page.waitForLoadState('networkidle');
     const p = await find(page, 'One axis', /^Cluster 2 of 6 /);
     await picture(page, 'guide-glyphs', CHAPTER);
@@ -153,8 +210,21 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
     await agrees(4600);
     await choose(/^Metric of the clusters/, 'imbalance · CPU');
     await summary(/6 clusters by imbalance · CPU/);
-    const want = verb<{ clusters: Part[] }>('clusters', '--axis', 'time', '--metric', 'imbalance', '--depth', 'CPU', '--cut', '6').clusters;
-    match((await rows('One axis')).filter((r) => r[0]!.startsWith('Cluster ')), want);
+    const want = verb<{ clusters: Part[] }>(
+      'clusters',
+      '--axis',
+      'time',
+      '--metric',
+      'imbalance',
+      '--depth',
+      'CPU',
+      '--cut',
+      '6',
+    ).clusters;
+    match(
+      (await rows('One axis')).filter((r) => r[0]!.startsWith('Cluster ')),
+      want,
+    );
   });
 
   it('works from the keyboard alone', async () => {
@@ -175,7 +245,10 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
     await page.keyboard.press('Enter');
     await agrees(2800);
     await page.keyboard.press('KeyT');
-    await page.getByRole('dialog', { name: 'One axis' }).getByRole('cell', { name: 'Cluster 5 of 6' }).waitFor();
+    await page
+      .getByRole('dialog', { name: 'One axis' })
+      .getByRole('cell', { name: 'Cluster 5 of 6' })
+      .waitFor();
     await page.keyboard.press('Escape');
   });
 
@@ -183,7 +256,9 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
     await choose(/^Metric beside the axes/, 'average latency · L2');
     const p = await find(page, 'Parallel coordinates', /^Window 15 of 32 · time /);
     const [w] = windows('--metric', 'latency', '--depth', 'L2', '--windows', '32').slice(14);
-    expect((await said(page)).replaceAll(' ', '')).toContain(`·${w!.samples}samples·averagelatencyatL2${w!.value!.toFixed(1)}cycles`);
+    expect((await said(page)).replaceAll(' ', '')).toContain(
+      `·${w!.samples}samples·averagelatencyatL2${w!.value!.toFixed(1)}cycles`,
+    );
     await page.mouse.click(p.x, p.y);
     await agrees(w!.samples);
     await page.mouse.move(720, 20);
@@ -191,7 +266,9 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
   });
 
   it('lists the insights that the verb prints; a click selects and shows the evidence', async () => {
-    const { insights } = verb<{ insights: { kind: string; text: string; where: string; view: string; axis?: string }[] }>('insights');
+    const { insights } = verb<{
+      insights: { kind: string; text: string; where: string; view: string; axis?: string }[];
+    }>('insights');
     const pane = page.getByRole('region', { name: 'Insights' });
     await expect.poll(() => pane.locator('.sentence').allInnerTexts()).toEqual(insights.map((i) => i.text));
     await page.mouse.move(720, 20);
@@ -204,7 +281,9 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
     await agrees(10308);
     const link = await linkOf(page);
     expect([link.get('bottom'), link.get('axis')]).toEqual(['axis', 'time']);
-    await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('One axis');
+    await expect
+      .poll(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label')))
+      .toBe('One axis');
     for (const [i, in_] of insights.entries()) {
       await pane.getByRole('button', { name: `Select finding ${i + 1}`, exact: true }).click();
       await agrees(samples(LULESH!, in_.where));
@@ -221,30 +300,63 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
     expect(await whereOf(page)).toBe('file = LULESH_OMP.cc & line = 2035');
     await agrees(4061);
     await page.getByRole('button', { name: /^Insights over/ }).click();
-    await page.getByRole('menuitem', { name: 'the selection as it is now' }).or(page.getByRole('menuitemradio', { name: 'the selection as it is now' })).click();
-    const { insights } = verb<{ insights: { text: string }[] }>('insights', '--where', 'file = LULESH_OMP.cc & line = 2035');
+    await page
+      .getByRole('menuitem', { name: 'the selection as it is now' })
+      .or(page.getByRole('menuitemradio', { name: 'the selection as it is now' }))
+      .click();
+    const { insights } = verb<{ insights: { text: string }[] }>(
+      'insights',
+      '--where',
+      'file = LULESH_OMP.cc & line = 2035',
+    );
     await expect.poll(() => pane.locator('.sentence').allInnerTexts()).toEqual(insights.map((i) => i.text));
     await page.getByRole('button', { name: /^Insights over/ }).click();
-    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Export CSV' }).click()]);
-    expect(readFileSync(await download.path(), 'utf8').trim().split('\n')).toHaveLength(1 + insights.length);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: 'Export CSV' }).click(),
+    ]);
+    expect(
+      readFileSync(await download.path(), 'utf8')
+        .trim()
+        .split('\n'),
+    ).toHaveLength(1 + insights.length);
     await page.keyboard.press('Digit5');
     await page.keyboard.press('KeyT');
-    await page.getByRole('dialog', { name: 'Insights' }).getByRole('cell', { name: insights[0]!.text }).waitFor();
+    await page
+      .getByRole('dialog', { name: 'Insights' })
+      .getByRole('cell', { name: insights[0]!.text })
+      .waitFor();
     await page.keyboard.press('Escape');
     const link = page.url();
     const other = await browser.open(`${server.url}&${link.slice(link.indexOf('#') + 1)}`);
-    await expect.poll(() => other.page.getByRole('region', { name: 'Insights' }).locator('.sentence').count()).toBe(insights.length);
+    await expect
+      .poll(() => other.page.getByRole('region', { name: 'Insights' }).locator('.sentence').count())
+      .toBe(insights.length);
     await other.page.close();
   });
 
   it('is restored by a link: metrics, windows, cut, what is above', async () => {
-    const link = 'v=1&bottom=axis&o.strip=mean&o.strip.windows=16&o.cluster=mean&o.cluster.cut=3&o.axis.show=tree&s=level+%3D+L2';
+    const link =
+      'v=1&bottom=axis&o.strip=mean&o.strip.windows=16&o.cluster=mean&o.cluster.cut=3&o.axis.show=tree&s=level+%3D+L2';
     const other = await browser.open(`${server.url}&${link}`);
     const host = other.page.getByRole('application', { name: 'One axis' });
     await host.waitFor();
     const id = await host.getAttribute('aria-describedby');
-    await other.page.locator(`[id="${id}"]`).filter({ hasText: /mean latency over 16 windows; 3 clusters by mean latency/ }).waitFor({ state: 'attached' });
-    const want = verb<{ clusters: Part[] }>('clusters', '--axis', 'time', '--metric', 'mean', '--cut', '3', '--where', 'level = L2').clusters;
+    await other.page
+      .locator(`[id="${id}"]`)
+      .filter({ hasText: /mean latency over 16 windows; 3 clusters by mean latency/ })
+      .waitFor({ state: 'attached' });
+    const want = verb<{ clusters: Part[] }>(
+      'clusters',
+      '--axis',
+      'time',
+      '--metric',
+      'mean',
+      '--cut',
+      '3',
+      '--where',
+      'level = L2',
+    ).clusters;
     const p = await find(other.page, 'One axis', /^Cluster 2 of 3 /, 0.8);
     await other.page.mouse.click(p.x, p.y);
     // The cluster is one of L2 samples: that clause stays.
@@ -266,15 +378,27 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
         // A search that never ends by itself.
         return new Promise((resolve, reject) => {
           init?.signal?.addEventListener('abort', () => reject(new DOMException('', 'AbortError')));
-          resolve(new Response(new ReadableStream({
-            start: (c) => c.enqueue(new TextEncoder().encode('event: progress\ndata: {"stage":"looking for phases","done":7,"total":14}\n\n')),
-          })));
+          resolve(
+            new Response(
+              new ReadableStream({
+                start: (c) =>
+                  c.enqueue(
+                    new TextEncoder().encode(
+                      'event: progress\ndata: {"stage":"looking for phases","done":7,"total":14}\n\n',
+                    ),
+                  ),
+              }),
+            ),
+          );
         });
       };
     });
     await slow.goto(server.url);
     const pane = slow.getByRole('region', { name: 'Insights' });
-    await pane.getByRole('status').filter({ hasText: /looking for phases 50\.0\s%/ }).waitFor();
+    await pane
+      .getByRole('status')
+      .filter({ hasText: /looking for phases 50\.0\s%/ })
+      .waitFor();
     await pane.getByRole('button', { name: 'Cancel' }).click();
     await pane.getByText('The search was cancelled.').waitFor();
     await pane.getByRole('button', { name: 'Look again' }).click();
@@ -293,20 +417,30 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
     }
   });
 
-  it.each([[1280, 720], [2560, 1440]])('is drawn whole at %i × %i in both themes', async (width, height) => {
+  it.each([
+    [1280, 720],
+    [2560, 1440],
+  ])('is drawn whole at %i × %i in both themes', async (width, height) => {
     await page.setViewportSize({ width, height });
-    const spare = (): Promise<number> => page.locator('section[aria-label="Axes"] header').evaluate((h) => h.clientWidth - h.scrollWidth);
+    const spare = (): Promise<number> =>
+      page.locator('section[aria-label="Axes"] header').evaluate((h) => h.clientWidth - h.scrollWidth);
     await choose(/^Metric beside the axes/, 'average latency · L2');
     expect(await spare()).toBeGreaterThanOrEqual(0);
     await oneAxis();
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      await expect.poll(() => page.evaluate(() => document.documentElement.dataset['theme'])).toBe(colorScheme);
+      await expect
+        .poll(() => page.evaluate(() => document.documentElement.dataset['theme']))
+        .toBe(colorScheme);
       for (const above of ['merge tree', 'glyphs', 'histogram']) {
         await choose(/^Above the axis/, above);
         expect(await spare()).toBeGreaterThanOrEqual(0);
       }
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth || document.documentElement.scrollHeight > innerHeight);
+      const overflow = await page.evaluate(
+        () =>
+          document.documentElement.scrollWidth > innerWidth ||
+          document.documentElement.scrollHeight > innerHeight,
+      );
       expect(overflow).toBe(false);
     }
     await page.emulateMedia({ colorScheme: 'light' });
@@ -318,7 +452,9 @@ describe('guided analysis of data that has little', () => {
     const browser = await browse({ width: 1440, height: 900 });
     const server = await start('open');
     const { page, problems } = await browser.open(server.url);
-    const csv = 'cpu,latency,level\n' + Array.from({ length: 500 }, (_, i) => `${i % 4},${10 + (i % 7)},L${1 + (i % 3)}\n`).join('');
+    const csv =
+      'cpu,latency,level\n' +
+      Array.from({ length: 500 }, (_, i) => `${i % 4},${10 + (i % 7)},L${1 + (i % 3)}\n`).join('');
     await page.getByRole('heading', { name: 'Nothing is open' }).waitFor();
     const data = await page.evaluateHandle((text) => {
       const d = new DataTransfer();
@@ -331,7 +467,9 @@ describe('guided analysis of data that has little', () => {
     await page.getByRole('tab', { name: 'One axis' }).click();
     await page.getByRole('button', { name: /^Metrics below the axis/ }).click();
     // No topology: no metric of a depth is offered.
-    expect(await page.getByRole('menuitemradio').allInnerTexts()).toEqual(expect.arrayContaining([expect.stringContaining('mean latency')]));
+    expect(await page.getByRole('menuitemradio').allInnerTexts()).toEqual(
+      expect.arrayContaining([expect.stringContaining('mean latency')]),
+    );
     expect((await page.getByRole('menuitemradio').allInnerTexts()).join()).not.toContain('imbalance');
     await page.keyboard.press('Escape');
     const p = await find(page, 'One axis', /^Cluster 1 of /, 0.7);

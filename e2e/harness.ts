@@ -93,8 +93,17 @@ function firstLine(child: ChildProcess): Promise<string> {
 }
 
 const FLAGS = [
-  '--headless', '--no-sandbox', '--disable-gpu', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader',
-  '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync',
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--use-gl=angle',
+  '--use-angle=swiftshader',
+  '--enable-unsafe-swiftshader',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
 ];
 
 export interface Look {
@@ -116,7 +125,8 @@ const HANGS = 120_000;
 
 /** Starts Debian's chromium with a profile of its own. */
 export async function browse(look: Look = {}): Promise<Browser> {
-  const executablePath = process.env['CHROMIUM'] ?? execFileSync('which', ['chromium'], { encoding: 'utf8' }).trim();
+  const executablePath =
+    process.env['CHROMIUM'] ?? execFileSync('which', ['chromium'], { encoding: 'utf8' }).trim();
   const profile = await mkdtemp(join(tmpdir(), 'isobath-e2e-'));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath,
@@ -172,7 +182,13 @@ export function samples(file: string, where: string): number {
 }
 
 /** Calls the API as the page does. */
-export async function api(server: Running, method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
+export async function api(
+  server: Running,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Response> {
   return fetch(`${server.origin}/api/v1/${path}`, {
     method,
     headers: { 'X-Isobath-Token': server.token, ...headers },

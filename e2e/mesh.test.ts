@@ -22,17 +22,23 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-const words = async (page: Page, selector: string): Promise<string> => (await page.locator(selector).innerText()).replace(/\s+/g, ' ').trim();
+const words = async (page: Page, selector: string): Promise<string> =>
+  (await page.locator(selector).innerText()).replace(/\s+/g, ' ').trim();
 const written = (n: number): string => String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ' ');
-const option = async (page: Page, name: string): Promise<string | null> => (await linkOf(page)).get(`o.m.${name}`);
+const option = async (page: Page, name: string): Promise<string | null> =>
+  (await linkOf(page)).get(`o.m.${name}`);
 
 /** The samples that the legend counts, by the words before them. */
 async function used(page: Page): Promise<Record<string, number>> {
-  return page.getByRole('region', { name: /^Legend/ }).first().locator('dl').evaluate((dl) => {
-    const texts = (tag: string): string[] => [...dl.querySelectorAll(tag)].map((e) => e.textContent ?? '');
-    const numbers = texts('dd').map((t) => Number(t.replace(/\s/g, '')));
-    return Object.fromEntries(texts('dt').map((t, i) => [t, numbers[i]!]));
-  });
+  return page
+    .getByRole('region', { name: /^Legend/ })
+    .first()
+    .locator('dl')
+    .evaluate((dl) => {
+      const texts = (tag: string): string[] => [...dl.querySelectorAll(tag)].map((e) => e.textContent ?? '');
+      const numbers = texts('dd').map((t) => Number(t.replace(/\s/g, '')));
+      return Object.fromEntries(texts('dt').map((t, i) => [t, numbers[i]!]));
+    });
 }
 
 async function drawn(page: Page): Promise<void> {
@@ -93,12 +99,16 @@ describe('the mesh of the built-in run', () => {
     const cell = Number((await first.getAttribute('aria-label'))!.replace(/\D/g, ''));
     await first.click();
     await expect.poll(() => whereOf(page)).toBe(placeOf(cell));
-    const number = async (): Promise<number> => Number(await page.getByRole('status', { name: 'Samples selected' }).locator('b').innerText());
+    const number = async (): Promise<number> =>
+      Number(await page.getByRole('status', { name: 'Samples selected' }).locator('b').innerText());
     await expect.poll(number).toBeGreaterThan(0);
     const chosen = await number();
     await counted(page, chosen, 92_959);
     expect(await used(page)).toMatchObject({ 'on a cell': 92_882 }); // the colours stay
-    await page.getByRole('row', { name: /cells with samples/ }).getByText('1 of 1').waitFor();
+    await page
+      .getByRole('row', { name: /cells with samples/ })
+      .getByText('1 of 1')
+      .waitFor();
     await page.goBack(); // one step
     await expect.poll(() => whereOf(page)).toBe('');
   });
@@ -117,11 +127,19 @@ describe('the mesh of the built-in run', () => {
   it('slices and cuts, and shows physics beside', async () => {
     await page.getByRole('radio', { name: 'Slice' }).click();
     await page.getByRole('button', { name: /^Axis/ }).click();
-    await page.getByRole('menuitemradio', { name: 'y' }).or(page.getByRole('menuitem', { name: 'y', exact: true })).first().click();
+    await page
+      .getByRole('menuitemradio', { name: 'y' })
+      .or(page.getByRole('menuitem', { name: 'y', exact: true }))
+      .first()
+      .click();
     await page.getByRole('slider', { name: 'Place of the slice' }).fill('0.525'); // y 10.5
     await expect.poll(() => words(page, '[data-faces]')).toBe(`${written(8 * 10)} faces`);
     await page.getByRole('button', { name: /^Show/ }).click();
-    await page.getByRole('menuitemradio', { name: /side by side/ }).or(page.getByRole('menuitem', { name: /side by side/ })).first().click();
+    await page
+      .getByRole('menuitemradio', { name: /side by side/ })
+      .or(page.getByRole('menuitem', { name: /side by side/ }))
+      .first()
+      .click();
     await expect.poll(() => page.getByRole('region', { name: /^Legend/ }).count()).toBe(2);
     await expect.poll(() => colours(page)).toBeGreaterThan(20);
     await page.mouse.move(720, 12);
@@ -143,7 +161,9 @@ describe('the mesh of the built-in run', () => {
     await page.keyboard.press(',');
     await expect.poll(() => option(page, 'step')).toBe('6');
     await page.getByRole('radio', { name: 'only since the last dump' }).click();
-    await expect.poll(() => words(page, '[data-taken]')).toBe('samples with 5 < iteration ≤ 6 on the mesh of dump 6');
+    await expect
+      .poll(() => words(page, '[data-taken]'))
+      .toBe('samples with 5 < iteration ≤ 6 on the mesh of dump 6');
     await expect.poll(async () => (await used(page))['no iteration']).toBe(3864);
     const before = await used(page);
     await page.getByRole('application', { name: 'Mesh' }).focus();
@@ -162,7 +182,11 @@ describe('the mesh of the built-in run', () => {
 async function choose(page: Page, menu: RegExp, item: string | RegExp): Promise<void> {
   await page.getByRole('button', { name: menu }).click();
   const exact = typeof item === 'string';
-  await page.getByRole('menuitemradio', { name: item, exact }).or(page.getByRole('menuitem', { name: item, exact })).first().click();
+  await page
+    .getByRole('menuitemradio', { name: item, exact })
+    .or(page.getByRole('menuitem', { name: item, exact }))
+    .first()
+    .click();
 }
 
 describe('selecting on the mesh', () => {
@@ -181,7 +205,13 @@ describe('selecting on the mesh', () => {
     await server.stop();
   });
   afterEach(() => expect(problems).toEqual([]));
-  const number = async (): Promise<number> => Number((await page.getByRole('status', { name: 'Samples selected' }).locator('b').innerText()).replace(/\s/g, ''));
+  const number = async (): Promise<number> =>
+    Number(
+      (await page.getByRole('status', { name: 'Samples selected' }).locator('b').innerText()).replace(
+        /\s/g,
+        '',
+      ),
+    );
   const clear = async (): Promise<void> => {
     await page.keyboard.press('Control+Shift+KeyA');
     await everything(page, 92_959);
@@ -197,7 +227,10 @@ describe('selecting on the mesh', () => {
     const box = await boxOf(page, 'Mesh');
     const out: Spot[] = [];
     for (let i = 0; i < 240 && out.length < n; i++) {
-      const p = { x: box.x + box.width * (0.35 + 0.005 * (i % 60)), y: box.y + box.height * (0.5 + 0.04 * Math.floor(i / 60)) };
+      const p = {
+        x: box.x + box.width * (0.35 + 0.005 * (i % 60)),
+        y: box.y + box.height * (0.5 + 0.04 * Math.floor(i / 60)),
+      };
       await page.mouse.move(p.x, p.y);
       const said = await words(page, '[data-status]');
       const m = /^Cell ([\d\s]+) .* samples?/.exec(said);
@@ -211,7 +244,13 @@ describe('selecting on the mesh', () => {
   it('by click, Shift and Alt, with a tooltip that has the exact values', async () => {
     const [a, b] = (await sampled(2)) as [Spot, Spot];
     await page.mouse.move(a.x, a.y);
-    await expect.poll(() => words(page, '.tip')).toMatch(new RegExp(`^cell ${written(a.cell)} i \\d+, j \\d+, k \\d+ latency, average [\\d.]+ cycles, \\d+ samples? u [\\d.]+$`));
+    await expect
+      .poll(() => words(page, '.tip'))
+      .toMatch(
+        new RegExp(
+          `^cell ${written(a.cell)} i \\d+, j \\d+, k \\d+ latency, average [\\d.]+ cycles, \\d+ samples? u [\\d.]+$`,
+        ),
+      );
     await page.mouse.click(a.x, a.y);
     await expect.poll(() => whereOf(page)).toBe(placeOf(a.cell));
     await expect.poll(number).toBeLessThan(92_959);
@@ -231,7 +270,11 @@ describe('selecting on the mesh', () => {
 
   it('tells the other views what is hovered, and marks what they point at', async () => {
     const a = (await sampled(1))[0]!;
-    const asked = page.waitForRequest((r) => r.url().endsWith('/ask') && /"hover":"x in \d+\.\.\d+ & y = \d+ & z in \d+\.\.\d+"/.test(r.postData() ?? ''));
+    const asked = page.waitForRequest(
+      (r) =>
+        r.url().endsWith('/ask') &&
+        /"hover":"x in \d+\.\.\d+ & y = \d+ & z in \d+\.\.\d+"/.test(r.postData() ?? ''),
+    );
     await page.mouse.move(a.x + 1, a.y);
     await page.mouse.move(a.x, a.y);
     await asked;
@@ -270,22 +313,39 @@ describe('selecting on the mesh', () => {
   });
 
   const samplesOf = (where: string): number =>
-    [...where.matchAll(/(\d+)(?:-(\d+))?(?=[ "])/g)].reduce((n, m) => n + Number(m[2] ?? m[1]) - Number(m[1]) + 1, 0);
+    [...where.matchAll(/(\d+)(?:-(\d+))?(?=[ "])/g)].reduce(
+      (n, m) => n + Number(m[2] ?? m[1]) - Number(m[1]) + 1,
+      0,
+    );
 
   it('exports the picture and its numbers, and shows them as a table', async () => {
     await page.getByRole('application', { name: 'Mesh' }).focus();
     const rows = Number((await words(page, '[data-faces]')).replace(/\D/g, ''));
-    for (const [format, head] of [['CSV', 'cell,place,latency_avg,samples,u\n'], ['SVG', '<svg'], ['PNG', '\u0089PNG']] as const) {
+    for (const [format, head] of [
+      ['CSV', 'cell,place,latency_avg,samples,u\n'],
+      ['SVG', '<svg'],
+      ['PNG', '\u0089PNG'],
+    ] as const) {
       await page.getByRole('button', { name: /^Export/ }).click();
-      const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: `Mesh as ${format}` }).click()]);
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('menuitem', { name: `Mesh as ${format}` }).click(),
+      ]);
       const content = readFileSync((await file.path())!);
-      expect(content.toString('latin1').startsWith(head) || content.toString('utf8').includes(head)).toBe(true);
-      if (format === 'CSV') expect(content.toString().trim().split('\n').length - 1).toBeLessThanOrEqual(rows);
-      if (format === 'SVG') expect(content.toString()).toMatch(/latency, average.*cycles, (log|linear) scale/s);
+      expect(content.toString('latin1').startsWith(head) || content.toString('utf8').includes(head)).toBe(
+        true,
+      );
+      if (format === 'CSV')
+        expect(content.toString().trim().split('\n').length - 1).toBeLessThanOrEqual(rows);
+      if (format === 'SVG')
+        expect(content.toString()).toMatch(/latency, average.*cycles, (log|linear) scale/s);
     }
     await page.getByRole('application', { name: 'Mesh' }).focus();
     await page.keyboard.press('t');
-    await page.getByRole('dialog', { name: 'Mesh' }).getByRole('button', { name: 'Sort by latency_avg' }).click();
+    await page
+      .getByRole('dialog', { name: 'Mesh' })
+      .getByRole('button', { name: 'Sort by latency_avg' })
+      .click();
     await page.keyboard.press('Escape');
     await page.keyboard.press('?');
     await page.getByRole('dialog').getByText('Turn the mesh').waitFor();
@@ -321,14 +381,33 @@ describe.skipIf(!DUMPS || !SAMPLES || !CAN || !AMR)('the mesh page on real data'
     await everything(page, 15_676);
     await page.getByRole('button', { name: 'Mesh' }).click();
     await drawn(page);
-    for (const [mode, label] of [['all', 'all samples'], ['upto', 'up to this dump'], ['only', 'only since the last dump']] as const) {
+    for (const [mode, label] of [
+      ['all', 'all samples'],
+      ['upto', 'up to this dump'],
+      ['only', 'only since the last dump'],
+    ] as const) {
       await page.getByRole('radio', { name: label }).click();
       for (let k = 0; k < 2; k++) await page.getByRole('button', { name: /^Previous/ }).click(); // dump 300
       await expect.poll(() => words(page, '[data-taken]')).toMatch(/on the mesh of dump 300, time 0\.00284/);
-      type Report = { covered: number; cells: number; counts: { used: number; no_cell: number; out_of_range: number } };
-      const want = JSON.parse(isobath('mesh', SAMPLES!, '--mesh', pattern, '--mode', mode, '--iteration', '300', '--json')) as Report;
-      await expect.poll(() => used(page)).toMatchObject({ 'on a cell': want.counts.used, 'no cell': want.counts.no_cell, 'out of range': want.counts.out_of_range });
-      await page.getByRole('row', { name: /cells with samples/ }).getByText(new RegExp(`^${written(want.covered).replace(' ', '\\s')} of 8\\s000$`)).waitFor();
+      type Report = {
+        covered: number;
+        cells: number;
+        counts: { used: number; no_cell: number; out_of_range: number };
+      };
+      const want = JSON.parse(
+        isobath('mesh', SAMPLES!, '--mesh', pattern, '--mode', mode, '--iteration', '300', '--json'),
+      ) as Report;
+      await expect
+        .poll(() => used(page))
+        .toMatchObject({
+          'on a cell': want.counts.used,
+          'no cell': want.counts.no_cell,
+          'out of range': want.counts.out_of_range,
+        });
+      await page
+        .getByRole('row', { name: /cells with samples/ })
+        .getByText(new RegExp(`^${written(want.covered).replace(' ', '\\s')} of 8\\s000$`))
+        .waitFor();
       for (let k = 0; k < 2; k++) await page.getByRole('button', { name: /^Next/ }).click();
     }
     for (const scheme of ['light', 'dark'] as const) {
@@ -346,7 +425,10 @@ describe.skipIf(!DUMPS || !SAMPLES || !CAN || !AMR)('the mesh page on real data'
     const server = await start('open', CAN!);
     const { page, problems } = await browser.open(server.url);
     await drawn(page);
-    await page.getByRole('status', { name: 'Mesh size' }).getByText(/4\s800 cells/).waitFor();
+    await page
+      .getByRole('status', { name: 'Mesh size' })
+      .getByText(/4\s800 cells/)
+      .waitFor();
     await expect.poll(() => words(page, '[data-faces]')).toBe('3 680 faces');
     const box = await boxOf(page, 'Mesh');
     await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
@@ -374,9 +456,15 @@ describe.skipIf(!DUMPS || !SAMPLES || !CAN || !AMR)('the mesh page on real data'
     await expect.poll(() => words(page, '[data-faces]')).toBe('2 400 faces');
     await page.getByRole('radio', { name: 'Threshold' }).click();
     await page.getByRole('button', { name: /^Threshold by/ }).click();
-    await page.getByRole('menuitemradio', { name: 'index z' }).or(page.getByRole('menuitem', { name: 'index z' })).first().click();
+    await page
+      .getByRole('menuitemradio', { name: 'index z' })
+      .or(page.getByRole('menuitem', { name: 'index z' }))
+      .first()
+      .click();
     await page.getByRole('slider', { name: 'Upper end of the threshold' }).fill('0.53'); // k ≤ 10
-    await expect.poll(() => words(page, '[data-faces]')).toBe(`${written(2 * 400 + 4 * 220)} faces of ${written(4400)} cells`);
+    await expect
+      .poll(() => words(page, '[data-faces]'))
+      .toBe(`${written(2 * 400 + 4 * 220)} faces of ${written(4400)} cells`);
     await page.mouse.move(720, 12);
     await picture(page, 'mesh-lulesh', CHAPTER);
     await page.getByRole('button', { name: /^Previous/ }).click();
@@ -390,9 +478,16 @@ describe.skipIf(!DUMPS || !SAMPLES || !CAN || !AMR)('the mesh page on real data'
     const server = await start('open', AMR!);
     const { page, problems } = await browser.open(server.url);
     await drawn(page);
-    await page.getByRole('status', { name: 'Mesh size' }).getByText(/2\s556 cells/).waitFor();
+    await page
+      .getByRole('status', { name: 'Mesh size' })
+      .getByText(/2\s556 cells/)
+      .waitFor();
     await expect.poll(() => words(page, '[data-faces]')).toMatch(/ faces of 2 241 cells$/); // those not covered by finer ones
-    for (const [level, cells] of [['level 0', 36], ['level 1', 288], ['level 3', 864]] as const) {
+    for (const [level, cells] of [
+      ['level 0', 36],
+      ['level 1', 288],
+      ['level 3', 864],
+    ] as const) {
       await choose(page, /^Refinement level/, level);
       await expect.poll(() => words(page, '[data-faces]')).toMatch(new RegExp(` faces of ${cells} cells$`));
     }

@@ -14,15 +14,36 @@ const FOLDER = process.env['ISOBATH_MESH_BENCH'];
 
 /** Milliseconds of processor time that the program takes for one picture with another selection. */
 async function serverTime(server: Running): Promise<number> {
-  const pid = execFileSync('pgrep', ['-f', join(FOLDER!, 'samples.arrow')], { encoding: 'utf8' }).trim().split('\n')[0]!;
-  const ticks = (): number => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ').slice(11, 13).reduce((a, b) => a + Number(b), 0);
+  const pid = execFileSync('pgrep', ['-f', join(FOLDER!, 'samples.arrow')], { encoding: 'utf8' })
+    .trim()
+    .split('\n')[0]!;
+  const ticks = (): number =>
+    readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .split(') ')[1]!
+      .split(' ')
+      .slice(11, 13)
+      .reduce((a, b) => a + Number(b), 0);
   const { runs } = (await (await api(server, 'GET', 'runs')).json()) as { runs: { id: string }[] };
   const geometry = { step: 0, view: 'surface', axis: 2, at: 0.5, level: -1, low: 0, high: 0 };
   const calls = 20;
   const before = ticks();
   for (let k = 0; k < calls; k++) {
-    const performance = { step: 0, field: 'latency_avg', variable: '', mode: 'all', where: `cpu < ${20 + k}`, filter: '', picked: '' };
-    const r = await api(server, 'POST', `runs/${runs[0]!.id}/mesh/picture`, { geometry, have: '', performance }, { 'Content-Type': 'application/json' });
+    const performance = {
+      step: 0,
+      field: 'latency_avg',
+      variable: '',
+      mode: 'all',
+      where: `cpu < ${20 + k}`,
+      filter: '',
+      picked: '',
+    };
+    const r = await api(
+      server,
+      'POST',
+      `runs/${runs[0]!.id}/mesh/picture`,
+      { geometry, have: '', performance },
+      { 'Content-Type': 'application/json' },
+    );
     await r.arrayBuffer();
   }
   return (10 * (ticks() - before)) / calls; // a tick is 10 ms
@@ -34,7 +55,10 @@ describe.skipIf(!FOLDER)('benchmark of the mesh page', () => {
     const browser = await browse({ width: 1440, height: 900 });
     try {
       const { page, problems } = await browser.open(`${server.url}&v=1&page=mesh`);
-      const drawn = (): Promise<unknown> => page.waitForFunction(() => performance.getEntriesByName('draw Mesh').length > 0, undefined, { timeout: 60_000 });
+      const drawn = (): Promise<unknown> =>
+        page.waitForFunction(() => performance.getEntriesByName('draw Mesh').length > 0, undefined, {
+          timeout: 60_000,
+        });
       await drawn();
       await page.getByText(/Spearman ρ = /).waitFor({ timeout: 60_000 });
       // From the change of the selection to the end of the drawing of its field,
@@ -81,14 +105,21 @@ describe.skipIf(!FOLDER)('benchmark of the mesh page', () => {
       // the drawing that is taken.
       const cdp = await page.context().newCDPSession(page);
       await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
-      const busy = async (): Promise<number> => 1000 * (await cdp.send('Performance.getMetrics')).metrics.find((m) => m.name === 'TaskDuration')!.value;
+      const busy = async (): Promise<number> =>
+        1000 *
+        (await cdp.send('Performance.getMetrics')).metrics.find((m) => m.name === 'TaskDuration')!.value;
       const before = await busy();
       await page.evaluate(() => void (location.hash = location.hash.replace(/&s=[^&]*/, '&s=cpu+%3E%3D+30')));
       await page.waitForTimeout(4000);
       const work = (await serverTime(server)) / Math.min(2, availableParallelism()) + (await busy()) - before;
       const loaded = Math.min(...update) > 1.5 * work;
       const rows = [
-        { name: 'mesh-page-field-1M', ours: loaded ? work : middle(update), limit: 150, unit: loaded ? 'ms-cpu' : 'ms' },
+        {
+          name: 'mesh-page-field-1M',
+          ours: loaded ? work : middle(update),
+          limit: 150,
+          unit: loaded ? 'ms-cpu' : 'ms',
+        },
         { name: 'mesh-page-pick-1M', ours: middle(pick), limit: 200, unit: 'ms' },
       ];
       writeFileSync(join(FOLDER!, 'page.json'), JSON.stringify(rows));

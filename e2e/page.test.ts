@@ -8,7 +8,19 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Download, Locator, Page } from 'playwright-core';
 import { browse, isobath, samples, shared, start, startBehind, type Browser, type Running } from './harness';
-import { boxOf, clauses, counted, drawn, everything, find, linkOf, opened, plain, status, whereOf } from './page';
+import {
+  boxOf,
+  clauses,
+  counted,
+  drawn,
+  everything,
+  find,
+  linkOf,
+  opened,
+  plain,
+  status,
+  whereOf,
+} from './page';
 import { show } from './suite';
 
 const LULESH = shared('samples/lulesh_legacy');
@@ -19,7 +31,10 @@ describe.skipIf(!LULESH)('the page on the LULESH samples', () => {
   let browser: Browser;
   let page: Page;
   let problems: string[];
-  show({ serve: () => ['open', LULESH!], each: true, ready: (p) => opened(p, N) }, (s) => ({ server, browser, page, problems } = s));
+  show(
+    { serve: () => ['open', LULESH!], each: true, ready: (p) => opened(p, N) },
+    (s) => ({ server, browser, page, problems } = s),
+  );
 
   /** The count on the page is that of the command line for the selection in the link. */
   async function agrees(expected?: number): Promise<number> {
@@ -31,7 +46,11 @@ describe.skipIf(!LULESH)('the page on the LULESH samples', () => {
     return n;
   }
 
-  async function click(view: string, mark: RegExp, keys: ('Shift' | 'Alt' | 'Control')[] = []): Promise<void> {
+  async function click(
+    view: string,
+    mark: RegExp,
+    keys: ('Shift' | 'Alt' | 'Control')[] = [],
+  ): Promise<void> {
     const p = await find(page, view, mark);
     for (const k of keys) await page.keyboard.down(k);
     await page.mouse.click(p.x, p.y);
@@ -147,15 +166,35 @@ describe.skipIf(!LULESH)('the page on the LULESH samples', () => {
   it('shows what the picture of the look shows', async () => {
     await page.evaluate(() => (location.hash += '&s=latency+in+100..1790'));
     await counted(page, 2147, N);
-    await plain(page.getByRole('status', { name: 'Samples selected' }), '2 147 of 15 676 samples (13.7 %) · 57.4 % of cycles');
+    await plain(
+      page.getByRole('status', { name: 'Samples selected' }),
+      '2 147 of 15 676 samples (13.7 %) · 57.4 % of cycles',
+    );
     await find(page, 'Parallel coordinates', /^CPU 7 /);
-    await status(page, 'CPU 7 (core 11, L3 #1, NUMA 1) · 98 of its 566 samples selected · 28 240 cycles · 4.8 % of the selection');
+    await status(
+      page,
+      'CPU 7 (core 11, L3 #1, NUMA 1) · 98 of its 566 samples selected · 28 240 cycles · 4.8 % of the selection',
+    );
     await page.getByRole('application', { name: 'Statistics' }).focus();
     await page.keyboard.press('KeyT');
     const table = page.getByRole('dialog', { name: 'Statistics' });
     await table.waitFor();
-    const cells = await table.locator('tbody tr').evaluateAll((rows) => rows.map((r) => [...r.children].map((c) => (c.textContent ?? '').replaceAll('\u202f', ' ')).join('|')));
-    for (const row of ['samples|2 147||15 676', 'cycles|587 k||1.02 M', 'mean|273.3||65.2', 'p50|242||30', 'p90|376||228', 'p99|831||390', 'max|1 790||1 790']) {
+    const cells = await table
+      .locator('tbody tr')
+      .evaluateAll((rows) =>
+        rows.map((r) =>
+          [...r.children].map((c) => (c.textContent ?? '').replaceAll('\u202f', ' ')).join('|'),
+        ),
+      );
+    for (const row of [
+      'samples|2 147||15 676',
+      'cycles|587 k||1.02 M',
+      'mean|273.3||65.2',
+      'p50|242||30',
+      'p90|376||228',
+      'p99|831||390',
+      'max|1 790||1 790',
+    ]) {
       expect(cells.map((c) => c.replace(/^((?:[^|]*\|){2})[^|]*/, '$1'))).toContain(row);
     }
   });
@@ -163,12 +202,16 @@ describe.skipIf(!LULESH)('the page on the LULESH samples', () => {
   it('previews a hover everywhere and leaves no trace of it', async () => {
     const before = page.url();
     const marks: [string, RegExp][] = [
-      ['Top offenders', /^m_xd /], ['Topology', /^L2 #3 /], ['Parallel coordinates', /^L3 /], ['Statistics', /^Served by L2 /],
+      ['Top offenders', /^m_xd /],
+      ['Topology', /^L2 #3 /],
+      ['Parallel coordinates', /^L3 /],
+      ['Statistics', /^Served by L2 /],
     ];
     for (const [view, mark] of marks) {
       await find(page, view, mark);
       // Every other view draws the hovered samples: their upper layer is not empty.
-      for (const other of ['Top offenders', 'Parallel coordinates', 'Statistics']) await drawn(page, other, true);
+      for (const other of ['Top offenders', 'Parallel coordinates', 'Statistics'])
+        await drawn(page, other, true);
     }
     expect(page.url()).toBe(before);
     await page.mouse.move(720, 20);
@@ -190,12 +233,18 @@ describe.skipIf(!LULESH)('the page on the LULESH samples', () => {
     await agrees(N - 2339);
     await page.getByRole('button', { name: 'Invert' }).first().click();
     await page.getByRole('button', { name: 'Filter' }).click();
-    await page.getByRole('status', { name: 'Samples selected' }).filter({ hasText: /^Everything 2\s339 samples/ }).waitFor();
+    await page
+      .getByRole('status', { name: 'Samples selected' })
+      .filter({ hasText: /^Everything 2\s339 samples/ })
+      .waitFor();
     await page.keyboard.press('Control+KeyZ');
     await agrees(2339);
     await page.getByRole('tab', { name: 'Selection' }).click();
     await page.getByRole('button', { name: 'Hide', exact: true }).click();
-    await page.getByRole('status', { name: 'Samples selected' }).filter({ hasText: /^Everything 13\s337 samples/ }).waitFor();
+    await page
+      .getByRole('status', { name: 'Samples selected' })
+      .filter({ hasText: /^Everything 13\s337 samples/ })
+      .waitFor();
     await page.getByRole('button', { name: /^Remove the filter/ }).click();
     await everything(page, N);
   });
@@ -216,7 +265,10 @@ describe.skipIf(!LULESH)('the page on the LULESH samples', () => {
     await counted(other.page, 768, N);
     await expect.poll(() => other.page.url()).toBe(link);
     await find(other.page, 'Parallel coordinates', /^iteration \d/);
-    await other.page.getByRole('button', { name: /^Colour by/ }).filter({ hasText: 'samples' }).waitFor();
+    await other.page
+      .getByRole('button', { name: /^Colour by/ })
+      .filter({ hasText: 'samples' })
+      .waitFor();
     expect(other.problems).toEqual([]);
     await other.page.close();
   });
@@ -242,7 +294,10 @@ describe.skipIf(!LULESH)('the page on the LULESH samples', () => {
     for (const mode of ['first axis', 'second axis', 'pair']) {
       await page.getByRole('button', { name: /^Strength of lines/ }).click();
       await page.getByRole('menuitemradio', { name: new RegExp(`^${mode}`) }).click();
-      await page.getByRole('button', { name: /^Strength of lines/ }).filter({ hasText: mode }).waitFor();
+      await page
+        .getByRole('button', { name: /^Strength of lines/ })
+        .filter({ hasText: mode })
+        .waitFor();
     }
   });
 
@@ -257,7 +312,8 @@ describe.skipIf(!LULESH)('the page on the LULESH samples', () => {
     await agrees();
     await page.keyboard.press('Control+KeyZ');
     await page.keyboard.press('Digit6');
-    for (const key of ['ArrowDown', 'ArrowRight', 'ArrowRight', 'ArrowRight', 'ArrowRight']) await page.keyboard.press(key);
+    for (const key of ['ArrowDown', 'ArrowRight', 'ArrowRight', 'ArrowRight', 'ArrowRight'])
+      await page.keyboard.press(key);
     await page.keyboard.press('Home');
     await page.keyboard.press('Shift+ArrowDown');
     await page.keyboard.press('Enter');
@@ -302,7 +358,10 @@ describe.skipIf(!LULESH)('the page on the LULESH samples', () => {
   it('exports what it shows', async () => {
     const save = async (item: RegExp): Promise<{ name: string; bytes: Buffer }> => {
       await page.getByRole('button', { name: /^Export/ }).click();
-      const [file] = (await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: item }).click()])) as [Download, void];
+      const [file] = (await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('menuitem', { name: item }).click(),
+      ])) as [Download, void];
       return { name: file.suggestedFilename(), bytes: readFileSync((await file.path())!) };
     };
     await page.keyboard.press('Digit3');
@@ -331,10 +390,16 @@ describe.skipIf(!LULESH)('the page on the LULESH samples', () => {
     await agrees(2339);
     const check = async (what: string): Promise<void> => {
       const { violations } = await new AxeBuilder({ page }).analyze();
-      expect(violations.map((v) => `${what}: ${v.id}: ${v.nodes.map((n) => n.target.join(' ')).join(', ')}`)).toEqual([]);
+      expect(
+        violations.map((v) => `${what}: ${v.id}: ${v.nodes.map((n) => n.target.join(' ')).join(', ')}`),
+      ).toEqual([]);
     };
     await check('page');
-    for (const [open, dialog] of [['Shift+Slash', 'Keys and pointer'], ['Control+KeyO', 'Open'], ['Control+KeyS', 'Save the selection']] as const) {
+    for (const [open, dialog] of [
+      ['Shift+Slash', 'Keys and pointer'],
+      ['Control+KeyO', 'Open'],
+      ['Control+KeyS', 'Save the selection'],
+    ] as const) {
       await page.keyboard.press(open);
       await page.getByRole('dialog', { name: dialog }).waitFor();
       await check(dialog);
@@ -359,7 +424,10 @@ describe.skipIf(!LULESH)('the page on the LULESH samples', () => {
   });
 
   it('fits small and large windows', async () => {
-    for (const [width, height] of [[1280, 720], [2560, 1440]] as const) {
+    for (const [width, height] of [
+      [1280, 720],
+      [2560, 1440],
+    ] as const) {
       await page.setViewportSize({ width, height });
       for (const view of ['Top offenders', 'Topology', 'Statistics', 'Parallel coordinates']) {
         const box = await boxOf(page, view);
@@ -404,7 +472,9 @@ describe('opening', () => {
     const server = await start('open');
     const { page, problems } = await browser.open(server.url);
     await page.getByRole('heading', { name: 'Nothing is open' }).waitFor();
-    const csv = 'cpu,latency,level\n' + Array.from({ length: 500 }, (_, i) => `${i % 4},${10 + i},L${1 + (i % 3)}\n`).join('');
+    const csv =
+      'cpu,latency,level\n' +
+      Array.from({ length: 500 }, (_, i) => `${i % 4},${10 + i},L${1 + (i % 3)}\n`).join('');
     await drop(page, [{ name: 'dropped.csv', text: csv }]);
     await everything(page, 500);
     await page.locator('section[aria-label="Topology"] .empty').getByText('--topology').first().waitFor();
@@ -449,7 +519,9 @@ describe('opening', () => {
     await page.getByRole('button', { name: /^Colour by/ }).focus();
     await find(page, 'Topology', /^CPU /).catch(() => undefined);
     await stopped(page).waitFor();
-    expect(await page.evaluate(() => performance.getEntriesByName('draw Topology').length)).toBeGreaterThan(0);
+    expect(await page.evaluate(() => performance.getEntriesByName('draw Topology').length)).toBeGreaterThan(
+      0,
+    );
     await page.close();
   });
 
@@ -466,7 +538,10 @@ describe('opening', () => {
     await stopped(page).waitFor({ state: 'detached' });
     const p = await find(page, 'Topology', /^CPU 3 /);
     await page.mouse.click(p.x, p.y);
-    await page.getByRole('status', { name: 'Samples selected' }).filter({ hasText: / of 92\s959 samples/ }).waitFor();
+    await page
+      .getByRole('status', { name: 'Samples selected' })
+      .filter({ hasText: / of 92\s959 samples/ })
+      .waitFor();
     await page.close();
     await again.stop();
     rmSync(folder, { recursive: true });
@@ -475,7 +550,10 @@ describe('opening', () => {
   it('shows how far an import is, and cancels it', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'isobath-e2e-large-'));
     const file = join(folder, 'large.csv');
-    const block = Array.from({ length: 20_000 }, (_, i) => `${i * 997},${i % 64},${10 + (i % 700)},L${1 + (i % 3)}\n`).join('');
+    const block = Array.from(
+      { length: 20_000 },
+      (_, i) => `${i * 997},${i % 64},${10 + (i % 700)},L${1 + (i % 3)}\n`,
+    ).join('');
     writeFileSync(file, 'time,cpu,latency,level\n');
     for (let i = 0; i < 1000; i++) appendFileSync(file, block); // about 400 MB
     const server = await startBehind('open'); // or a busy machine might have it read before the click
@@ -502,7 +580,12 @@ describe('opening', () => {
     // A folder of the file system, as a desktop would drop it.
     const cdp = await page.context().newCDPSession(page);
     for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
-      await cdp.send('Input.dispatchDragEvent', { type, x: 300, y: 300, data: { items: [], files: [LULESH!], dragOperationsMask: 1 } });
+      await cdp.send('Input.dispatchDragEvent', {
+        type,
+        x: 300,
+        y: 300,
+        data: { items: [], files: [LULESH!], dragOperationsMask: 1 },
+      });
     }
     await everything(page, N);
     await find(page, 'Topology', /^CPU 7 /);

@@ -30,12 +30,16 @@ function counter(page: Page): Locator {
 const written = (n: number): string => String(n).replace(/\B(?=(\d{3})+(?!\d))/g, '\\s');
 
 export async function everything(page: Page, n: number): Promise<void> {
-  await counter(page).filter({ hasText: new RegExp(`^\\s*Everything ${written(n)} samples`) }).waitFor();
+  await counter(page)
+    .filter({ hasText: new RegExp(`^\\s*Everything ${written(n)} samples`) })
+    .waitFor();
 }
 
 /** Waits for "n of N samples". */
 export async function counted(page: Page, n: number, of: number): Promise<void> {
-  await counter(page).filter({ hasText: new RegExp(`^\\s*${written(n)} of ${written(of)} samples`) }).waitFor();
+  await counter(page)
+    .filter({ hasText: new RegExp(`^\\s*${written(n)} of ${written(of)} samples`) })
+    .waitFor();
 }
 
 /** Waits until a run is drawn: its count, and a mark under the pointer has words. */
@@ -45,10 +49,15 @@ export async function opened(page: Page, n: number): Promise<void> {
 }
 
 export async function clauses(page: Page): Promise<string[]> {
-  return page.getByRole('button', { name: /^Remove (?!the)/ }).evaluateAll((all) => all.map((b) => b.getAttribute('aria-label') ?? ''));
+  return page
+    .getByRole('button', { name: /^Remove (?!the)/ })
+    .evaluateAll((all) => all.map((b) => b.getAttribute('aria-label') ?? ''));
 }
 
-export async function boxOf(page: Page, view: string): Promise<{ x: number; y: number; width: number; height: number }> {
+export async function boxOf(
+  page: Page,
+  view: string,
+): Promise<{ x: number; y: number; width: number; height: number }> {
   const box = await page.getByRole('application', { name: view }).boundingBox();
   if (!box) throw new Error(`${view} is not on screen`);
   return box;
@@ -98,9 +107,12 @@ async function scan(page: Page, view: string, mark: RegExp, from: number): Promi
           channel.port2.postMessage(0);
         });
       const steps: number[][] = [];
-      for (let y = 3 + Math.floor(from * b.height); y < b.height; y += 6) for (let x = 3; x < b.width; x += 9) steps.push([x, y]);
+      for (let y = 3 + Math.floor(from * b.height); y < b.height; y += 6)
+        for (let x = 3; x < b.width; x += 9) steps.push([x, y]);
       for (const [x, y] of steps) {
-        host.dispatchEvent(new PointerEvent('pointermove', { bubbles: true, clientX: b.x + x!, clientY: b.y + y! }));
+        host.dispatchEvent(
+          new PointerEvent('pointermove', { bubbles: true, clientX: b.x + x!, clientY: b.y + y! }),
+        );
         await tick();
         if (wanted.test((status.textContent ?? '').trim())) return { x: b.x + x!, y: b.y + y! };
       }
@@ -163,5 +175,9 @@ export async function drawn(page: Page, view: string, yes: boolean): Promise<voi
 /** What a layer of a view shows, to be compared: 0 is the lower, 1 the upper, 2 the one with lines. */
 export async function pixels(page: Page, view: string, layer: 0 | 1 | 2): Promise<string> {
   await frames(page);
-  return page.evaluate(([name, k]) => document.querySelectorAll<HTMLCanvasElement>(`[data-view="${name}"] canvas`)[k]!.toDataURL(), [view, layer] as const);
+  return page.evaluate(
+    ([name, k]) =>
+      document.querySelectorAll<HTMLCanvasElement>(`[data-view="${name}"] canvas`)[k]!.toDataURL(),
+    [view, layer] as const,
+  );
 }

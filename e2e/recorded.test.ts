@@ -26,8 +26,12 @@ describe('gaps in a recording', () => {
   const gaps = (JSON.parse(isobath('info', LOSSY, '--json')) as { gaps: Gap[] }).gaps;
   show({ serve: () => ['open', LOSSY], ready: (p) => opened(p, 400) }, (s) => ({ page } = s));
 
-  const said = async (): Promise<string> => (await page.locator('[data-status]').innerText()).replace(/\s+/g, ' ').trim();
-  const summary = async (view: string): Promise<string> => ((await page.getByRole('application', { name: view }).locator('.sr').first().textContent()) ?? '').replace(/\s+/g, ' ');
+  const said = async (): Promise<string> =>
+    (await page.locator('[data-status]').innerText()).replace(/\s+/g, ' ').trim();
+  const summary = async (view: string): Promise<string> =>
+    (
+      (await page.getByRole('application', { name: view }).locator('.sr').first().textContent()) ?? ''
+    ).replace(/\s+/g, ' ');
 
   it.each([['Parallel coordinates'], ['One axis']])('are hatched, said and listed: %s', async (view) => {
     expect(gaps.map((g) => g.kind)).toEqual(['lost', 'throttled', 'lost', 'multiplexed']);
@@ -35,12 +39,20 @@ describe('gaps in a recording', () => {
     // The legend says what the hatch stands for, in words of its own the amounts.
     const legend = page.locator('.legend', { hasText: /gaps/ });
     await legend.waitFor();
-    expect((await legend.getAttribute('title'))!.replace(/\s+/g, ' ')).toContain('42 records lost (the ring buffer was full, CPU 0)');
+    expect((await legend.getAttribute('title'))!.replace(/\s+/g, ' ')).toContain(
+      '42 records lost (the ring buffer was full, CPU 0)',
+    );
     // To people who do not see it.
-    await expect.poll(() => summary(view)).toContain('samples are missing: 42 records lost (the ring buffer was full, CPU 0); throttled once (the kernel slowed sampling down, CPU 1); 7 records lost');
+    await expect
+      .poll(() => summary(view))
+      .toContain(
+        'samples are missing: 42 records lost (the ring buffer was full, CPU 0); throttled once (the kernel slowed sampling down, CPU 1); 7 records lost',
+      );
     // Under the pointer, where it lies and nowhere else.
     await find(page, view, /records lost/);
-    expect(await said()).toMatch(/^time (28|29|30|69|70)[\d.–]+ ms .* (42|7) records lost \(the ring buffer was full/);
+    expect(await said()).toMatch(
+      /^time (28|29|30|69|70)[\d.–]+ ms .* (42|7) records lost \(the ring buffer was full/,
+    );
     await find(page, view, /throttled once/);
     expect(await said()).toMatch(/^time (49|5\d|60)\d/);
     await find(page, view, /^time 1\d\d[^]*of its/);
@@ -55,12 +67,22 @@ describe('gaps in a recording', () => {
           const canvas = document.querySelectorAll<HTMLCanvasElement>(`[data-view="${name}"] canvas`)[0]!;
           const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
           let n = 0;
-          for (let i = 0; i < data.length; i += 4) if (data[i] === want[0] && data[i + 1] === want[1] && data[i + 2] === want[2] && data[i + 3] === 255) n++;
+          for (let i = 0; i < data.length; i += 4)
+            if (
+              data[i] === want[0] &&
+              data[i + 1] === want[1] &&
+              data[i + 2] === want[2] &&
+              data[i + 3] === 255
+            )
+              n++;
           return n;
         },
         [view, rgb] as const,
       );
-    const [light, dark] = [[0x8a, 0x5a, 0x00], [0xe8, 0xb0, 0x4a]] as const;
+    const [light, dark] = [
+      [0x8a, 0x5a, 0x00],
+      [0xe8, 0xb0, 0x4a],
+    ] as const;
     for (const view of ['One axis', 'Parallel coordinates']) {
       await page.getByRole('tab', { name: view }).click();
       await expect.poll(() => painted(view, light)).toBeGreaterThan(100);
@@ -76,9 +98,18 @@ describe('gaps in a recording', () => {
     await page.getByRole('tab', { name: 'One axis' }).click();
     const view = page.getByRole('application', { name: 'One axis' });
     await view.click({ button: 'right' });
-    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Export CSV' }).click()]);
-    const rows = readFileSync(await file.path(), 'utf8').split('\n').map((l) => l.split(','));
-    for (const g of gaps) expect(rows.some((r) => r[0] === g.kind && Number(r[1]) === g.from && Number(r[2]) === g.to), `${g.kind} from ${g.from}`).toBe(true);
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: 'Export CSV' }).click(),
+    ]);
+    const rows = readFileSync(await file.path(), 'utf8')
+      .split('\n')
+      .map((l) => l.split(','));
+    for (const g of gaps)
+      expect(
+        rows.some((r) => r[0] === g.kind && Number(r[1]) === g.from && Number(r[2]) === g.to),
+        `${g.kind} from ${g.from}`,
+      ).toBe(true);
   });
 });
 
@@ -91,17 +122,41 @@ describe('first touch', () => {
     folder = mkdtempSync(join(tmpdir(), 'isobath-touch-'));
     const at = (name: string): string => join(folder, name);
     const samples = ['time\taddr\tcpu\tnode\ttid\tlatency\tsymbol\ttouch_node'];
-    for (let i = 0; i < 40; i++) samples.push([i, `0x${(0x10000 + 4096 * (i % 8)).toString(16)}`, i % 2, i % 2, 7 + (i % 2), 10, i % 4 < 3 ? 'u' : 'v', 0].join('\t'));
+    for (let i = 0; i < 40; i++)
+      samples.push(
+        [
+          i,
+          `0x${(0x10000 + 4096 * (i % 8)).toString(16)}`,
+          i % 2,
+          i % 2,
+          7 + (i % 2),
+          10,
+          i % 4 < 3 ? 'u' : 'v',
+          0,
+        ].join('\t'),
+      );
     const touches = ['time\tcpu\tnode\tpid\ttid\taddr\tsymbol'];
-    for (let i = 0; i < 8; i++) touches.push([i, 0, 0, 1, 7, `0x${(0x10000 + 4096 * i).toString(16)}`, 'u'].join('\t'));
-    for (let i = 0; i < 4; i++) touches.push([8 + i, i % 2, i % 2, 1, 7 + (i % 2), `0x${(0x90000 + 4096 * i).toString(16)}`, 'v'].join('\t'));
+    for (let i = 0; i < 8; i++)
+      touches.push([i, 0, 0, 1, 7, `0x${(0x10000 + 4096 * i).toString(16)}`, 'u'].join('\t'));
+    for (let i = 0; i < 4; i++)
+      touches.push(
+        [8 + i, i % 2, i % 2, 1, 7 + (i % 2), `0x${(0x90000 + 4096 * i).toString(16)}`, 'v'].join('\t'),
+      );
     writeFileSync(at('samples.tsv'), samples.join('\n') + '\n');
     writeFileSync(at('touches.tsv'), touches.join('\n') + '\n');
     isobath('import', at('samples.tsv'), '-o', at('run.isobath'));
     isobath('import', at('touches.tsv'), '-o', at('touches.isobath'));
     // A table knows its name; this one is as long as the other.
-    writeFileSync(at('run.isobath/touches.arrow'), Buffer.from(readFileSync(at('touches.isobath/samples.arrow')).toString('latin1').replaceAll('samples', 'touches'), 'latin1'));
-    const manifest = JSON.parse(readFileSync(at('run.isobath/manifest.json'), 'utf8')) as { tables: object[] };
+    writeFileSync(
+      at('run.isobath/touches.arrow'),
+      Buffer.from(
+        readFileSync(at('touches.isobath/samples.arrow')).toString('latin1').replaceAll('samples', 'touches'),
+        'latin1',
+      ),
+    );
+    const manifest = JSON.parse(readFileSync(at('run.isobath/manifest.json'), 'utf8')) as {
+      tables: object[];
+    };
     manifest.tables.push({ name: 'touches', file: 'touches.arrow', rows: 12 });
     writeFileSync(at('run.isobath/manifest.json'), JSON.stringify(manifest));
     return at('run.isobath');
@@ -113,10 +168,21 @@ describe('first touch', () => {
     await page.getByRole('tab', { name: 'First touch' }).click();
     const list = page.getByRole('region', { name: 'First touch' });
     await list.getByText('12 pages touched first').waitFor();
-    const report = JSON.parse(isobath('report', join(folder, 'run.isobath'), '--touches', '--json')) as { objects: { symbol: string; pages: number; samples: number; known: number; away: number }[] };
+    const report = JSON.parse(isobath('report', join(folder, 'run.isobath'), '--touches', '--json')) as {
+      objects: { symbol: string; pages: number; samples: number; known: number; away: number }[];
+    };
     for (const o of report.objects) {
-      const cells = await list.getByRole('row').filter({ has: page.getByRole('button', { name: o.symbol, exact: true }) }).locator('td').allInnerTexts();
-      expect([cells[0]!.trim(), cells[1], cells[4], cells[5]!.replace(/\s+/g, ' ')]).toEqual([o.symbol, String(o.pages), String(o.samples), `${((100 * o.away) / o.known).toFixed(1)} %`]);
+      const cells = await list
+        .getByRole('row')
+        .filter({ has: page.getByRole('button', { name: o.symbol, exact: true }) })
+        .locator('td')
+        .allInnerTexts();
+      expect([cells[0]!.trim(), cells[1], cells[4], cells[5]!.replace(/\s+/g, ' ')]).toEqual([
+        o.symbol,
+        String(o.pages),
+        String(o.samples),
+        `${((100 * o.away) / o.known).toFixed(1)} %`,
+      ]);
     }
     await list.getByText('node 0: 8').waitFor();
     await list.getByText('thread 7: 2, thread 8: 2').waitFor();
@@ -128,6 +194,10 @@ describe('first touch', () => {
   });
 
   it('stands in the words of a data object', async () => {
-    await find(page, 'Top offenders', /^u .*8 pages first touched by thread 7 \(all\) on node 0 \(all\).*measured/);
+    await find(
+      page,
+      'Top offenders',
+      /^u .*8 pages first touched by thread 7 \(all\) on node 0 \(all\).*measured/,
+    );
   });
 });

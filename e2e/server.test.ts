@@ -30,7 +30,9 @@ describe('isobath demo', () => {
   });
 
   it('answers only who knows the token', async () => {
-    const home = (await (await api(server, 'GET', 'runs')).json()) as { runs: { id: string; rows: number }[] };
+    const home = (await (await api(server, 'GET', 'runs')).json()) as {
+      runs: { id: string; rows: number }[];
+    };
     expect(home.runs).toHaveLength(1);
     expect(home.runs[0]!.rows).toBeGreaterThan(1000);
     expect((await fetch(`${server.origin}/api/v1/runs`)).status).toBe(401);
@@ -41,7 +43,11 @@ describe('isobath demo', () => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const { port } = new URL(server.origin);
       const headers = { Host: 'evil.example', 'X-Isobath-Token': server.token };
-      request({ host: '127.0.0.1', port, path: '/api/v1/runs', headers }, (r) => resolve(r.resume().statusCode)).on('error', reject).end();
+      request({ host: '127.0.0.1', port, path: '/api/v1/runs', headers }, (r) =>
+        resolve(r.resume().statusCode),
+      )
+        .on('error', reject)
+        .end();
     });
     expect(status).toBe(403);
   });
@@ -55,7 +61,10 @@ describe('isobath demo', () => {
       const outcome = await page.evaluate(
         async ([url, token]) => {
           try {
-            return String((await fetch(url!, { method: 'POST', headers: { 'X-Isobath-Token': token! }, body: '{}' })).status);
+            return String(
+              (await fetch(url!, { method: 'POST', headers: { 'X-Isobath-Token': token! }, body: '{}' }))
+                .status,
+            );
           } catch {
             return 'blocked';
           }
@@ -72,7 +81,9 @@ describe('isobath demo', () => {
   it('compresses the page and knows it again', async () => {
     const first = await fetch(server.origin, { headers: { 'Accept-Encoding': 'gzip' } });
     expect(first.headers.get('content-security-policy')).toContain("default-src 'self'");
-    const again = await fetch(server.origin, { headers: { 'Accept-Encoding': 'gzip', 'If-None-Match': first.headers.get('etag')! } });
+    const again = await fetch(server.origin, {
+      headers: { 'Accept-Encoding': 'gzip', 'If-None-Match': first.headers.get('etag')! },
+    });
     expect(again.status).toBe(304);
   });
 });
@@ -108,7 +119,9 @@ describe('isobath open', () => {
   it('ends with a sentence when the file is not understood', () => {
     const file = join(folder, 'odd.bin');
     writeFileSync(file, '\x01\x02 not ours');
-    const r = spawnSync(process.env['ISOBATH']!, ['open', '--no-browser', '--port', '0', file], { encoding: 'utf8' });
+    const r = spawnSync(process.env['ISOBATH']!, ['open', '--no-browser', '--port', '0', file], {
+      encoding: 'utf8',
+    });
     expect(r.status).toBe(1);
     expect(r.stderr).toMatch(/^isobath: .*odd\.bin: unknown format.*; see 'isobath help formats'/);
   });
@@ -116,14 +129,22 @@ describe('isobath open', () => {
   it('serves without a file, and imports what is dropped', async () => {
     const server = await start('open');
     try {
-      const csv = 'time,cpu,latency,level\n' + Array.from({ length: 500 }, (_, i) => `${i},${i % 4},${10 + i},L${1 + (i % 3)}\n`).join('');
-      const job = (await (await api(server, 'POST', 'upload?name=dropped.csv', csv)).json()) as { id: string };
+      const csv =
+        'time,cpu,latency,level\n' +
+        Array.from({ length: 500 }, (_, i) => `${i},${i % 4},${10 + i},L${1 + (i % 3)}\n`).join('');
+      const job = (await (await api(server, 'POST', 'upload?name=dropped.csv', csv)).json()) as {
+        id: string;
+      };
       const events = await (await api(server, 'GET', `jobs/${job.id}/events`)).text();
       expect(events).toContain('event: done');
-      const home = (await (await api(server, 'GET', 'runs')).json()) as { runs: { rows: number; name: string }[] };
+      const home = (await (await api(server, 'GET', 'runs')).json()) as {
+        runs: { rows: number; name: string }[];
+      };
       expect(home.runs).toEqual([expect.objectContaining({ name: 'dropped.csv', rows: 500 })]);
 
-      const bad = (await (await api(server, 'POST', 'upload?name=odd.bin', '\x01\x02')).json()) as { id: string };
+      const bad = (await (await api(server, 'POST', 'upload?name=odd.bin', '\x01\x02')).json()) as {
+        id: string;
+      };
       const end = await (await api(server, 'GET', `jobs/${bad.id}/events`)).text();
       expect(end).toContain('event: failed');
       expect(end).toContain('unknown format');
@@ -135,7 +156,9 @@ describe('isobath open', () => {
   it('says which port is taken', async () => {
     const server = await start('demo');
     const { port } = new URL(server.origin);
-    const r = spawnSync(process.env['ISOBATH']!, ['demo', '--no-browser', '--port', port], { encoding: 'utf8' });
+    const r = spawnSync(process.env['ISOBATH']!, ['demo', '--no-browser', '--port', port], {
+      encoding: 'utf8',
+    });
     expect(r.status).toBe(1);
     expect(r.stderr).toContain(`127.0.0.1:${port} is in use`);
     await server.stop();
@@ -151,8 +174,12 @@ describe('isobath open', () => {
         const headers = { Host: 'localhost:7117', 'X-Isobath-Token': server.token };
         request({ socketPath: socket, path: '/api/v1/runs', headers }, (r) => {
           let text = '';
-          r.setEncoding('utf8').on('data', (s: string) => (text += s)).on('end', () => resolve(text));
-        }).on('error', reject).end();
+          r.setEncoding('utf8')
+            .on('data', (s: string) => (text += s))
+            .on('end', () => resolve(text));
+        })
+          .on('error', reject)
+          .end();
       });
       expect(JSON.parse(body)).toHaveProperty('runs');
     } finally {

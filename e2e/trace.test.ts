@@ -31,7 +31,11 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
   let first: Cause;
 
   beforeAll(() => {
-    first = (JSON.parse(isobath('steps', RING!, '--json', '--range', '0:31', '--threshold', '500us')) as { top: Cause[] }).top[0]!;
+    first = (
+      JSON.parse(isobath('steps', RING!, '--json', '--range', '0:31', '--threshold', '500us')) as {
+        top: Cause[];
+      }
+    ).top[0]!;
   });
   show({ serve: () => ['open', RING!], ready: drawn }, (s) => ({ server, browser, page } = s));
 
@@ -44,11 +48,20 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
   }
 
   it('opens on the trace, with the same counts as the command', async () => {
-    const report = JSON.parse(isobath('steps', RING!, '--json')) as { operations: number; processes: number; messages: number; partitions: number };
+    const report = JSON.parse(isobath('steps', RING!, '--json')) as {
+      operations: number;
+      processes: number;
+      messages: number;
+      partitions: number;
+    };
     expect(report.operations).toBe(512);
     await expect.poll(operations).toMatch(/512 operations · 16 processes · 240 messages · 17 partitions/);
-    await expect.poll(() => page.getByRole('button', { name: 'Trace' }).getAttribute('aria-current')).toBe('page');
-    await expect.poll(() => page.getByRole('button', { name: 'Memory' }).getAttribute('aria-disabled')).toBe('true');
+    await expect
+      .poll(() => page.getByRole('button', { name: 'Trace' }).getAttribute('aria-current'))
+      .toBe('page');
+    await expect
+      .poll(() => page.getByRole('button', { name: 'Memory' }).getAttribute('aria-disabled'))
+      .toBe('true');
   });
 
   it('leads with the mouse to the injected delay, as the command has it', async () => {
@@ -61,11 +74,15 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
     await page.mouse.up();
     await expect.poll(() => option('steps')).toBe('0..31');
 
-    const entry = page.getByRole('region', { name: 'Causes' }).getByRole('button', { name: /Rank 11 entered/ });
+    const entry = page
+      .getByRole('region', { name: 'Causes' })
+      .getByRole('button', { name: /Rank 11 entered/ });
     await entry.click();
     await expect.poll(() => option('cause')).toMatch(/^\d+$/);
     expect(first.process).toBe(11);
-    await expect.poll(async () => (await entry.innerText()).replace(/\s+/g, ' ')).toContain(`${(first.amount / 1e6).toFixed(2)} ms`);
+    await expect
+      .poll(async () => (await entry.innerText()).replace(/\s+/g, ' '))
+      .toContain(`${(first.amount / 1e6).toFixed(2)} ms`);
     const details = page.getByRole('region', { name: 'Details' });
     await details.getByText(`rank 11 · step ${first.step} · partition`).waitFor();
     await details.getByText('started here').waitFor();
@@ -106,9 +123,15 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
 
   it('walks by keys alone from the cause to its victims', async () => {
     await page.getByRole('button', { name: 'Select no operation' }).click();
-    await page.getByRole('region', { name: 'Causes' }).getByRole('button', { name: /Rank 11 entered/ }).focus();
+    await page
+      .getByRole('region', { name: 'Causes' })
+      .getByRole('button', { name: /Rank 11 entered/ })
+      .focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('region', { name: 'Details' }).getByText(`rank 11 · step ${first.step} · partition`).waitFor();
+    await page
+      .getByRole('region', { name: 'Details' })
+      .getByText(`rank 11 · step ${first.step} · partition`)
+      .waitFor();
     await page.getByRole('application', { name: 'Logical timeline' }).focus();
     await page.keyboard.press('ArrowRight');
     await expect.poll(() => page.locator('[data-status]').innerText()).toMatch(/Rank 0\s+step 0/);
@@ -131,12 +154,17 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
     await expect.poll(() => option('time')).toMatch(/^\d+\.\.\d+$/);
     // The logical timeline shows the steps that ran then, as the command counts them.
     const [from, to] = (await option('time'))!.split('..').map(Number) as [number, number];
-    const { ops } = JSON.parse(isobath('steps', RING!, '--json', '--ops')) as { ops: { enter: number; exit: number; step: number }[] };
+    const { ops } = JSON.parse(isobath('steps', RING!, '--json', '--ops')) as {
+      ops: { enter: number; exit: number; step: number }[];
+    };
     const start = Math.min(...ops.map((o) => o.enter)); // near the first event: every rank begins with a call
     const then = ops.filter((o) => o.exit - start >= from && o.enter - start < to).map((o) => o.step);
     const chip = page.locator('.chip').filter({ hasText: /steps \d+–\d+/ });
     await chip.waitFor();
-    const [a, b] = /steps (\d+)–(\d+)/.exec(await chip.innerText())!.slice(1).map(Number) as [number, number];
+    const [a, b] = /steps (\d+)–(\d+)/
+      .exec(await chip.innerText())!
+      .slice(1)
+      .map(Number) as [number, number];
     expect(a).toBeLessThanOrEqual(Math.min(...then) + 1);
     expect(b).toBeGreaterThanOrEqual(Math.max(...then) - 1);
     expect(b - a).toBeLessThan(31);
@@ -160,10 +188,17 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
     await details.getByRole('checkbox', { name: /Merge until each leap/ }).check();
     const leaps = JSON.parse(isobath('steps', RING!, '--json', '--leaps')) as { partitions: number };
     await expect.poll(operations).toContain(`${leaps.partitions} partitions`);
-    const merges = (JSON.parse(isobath('steps', RING!, '--json', '--leaps')) as { merges: { name: string; before: number; after: number }[] }).merges;
+    const merges = (
+      JSON.parse(isobath('steps', RING!, '--json', '--leaps')) as {
+        merges: { name: string; before: number; after: number }[];
+      }
+    ).merges;
     const did = merges.find((m) => m.name === 'leaps')!;
     expect(did.after).toBe(leaps.partitions);
-    await plain(details.getByRole('row', { name: /^leaps completed/ }), `leaps completed ${did.before} ${did.after === did.before ? 'same' : did.after}`);
+    await plain(
+      details.getByRole('row', { name: /^leaps completed/ }),
+      `leaps completed ${did.before} ${did.after === did.before ? 'same' : did.after}`,
+    );
     await details.getByRole('button', { name: 'Back to what suits this trace' }).click();
     await expect.poll(() => option('structure')).toBe(null);
   });
@@ -179,10 +214,14 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
     await expect.poll(() => option('steps')).toBe('8..20');
     await page.getByRole('button', { name: 'Make the window a phase' }).click();
     await expect.poll(() => option('structure')).toMatch(/step:8,step:20$/);
-    const phased = JSON.parse(isobath('steps', RING!, '--json', '--phases', 'step:8,step:20')) as { partitions: number };
+    const phased = JSON.parse(isobath('steps', RING!, '--json', '--phases', 'step:8,step:20')) as {
+      partitions: number;
+    };
     await expect.poll(operations).toContain(`${phased.partitions} partitions`);
     await page.getByRole('button', { name: 'Remove the phase at step 20' }).click();
-    const fewer = JSON.parse(isobath('steps', RING!, '--json', '--phases', 'step:8')) as { partitions: number };
+    const fewer = JSON.parse(isobath('steps', RING!, '--json', '--phases', 'step:8')) as {
+      partitions: number;
+    };
     await expect.poll(operations).toContain(`${fewer.partitions} partitions`);
     await page.getByRole('button', { name: 'Back to what suits this trace' }).click();
     await expect.poll(() => option('structure')).toBe(null);
@@ -190,43 +229,83 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
 
   it('lists functions, messages and clusters', async () => {
     await page.getByRole('tab', { name: 'Functions' }).click();
-    const profile = (JSON.parse(isobath('steps', RING!, '--json', '--profile')) as { profile: { regions: { name: string; calls: number }[]; matrix: unknown[] } }).profile;
+    const profile = (
+      JSON.parse(isobath('steps', RING!, '--json', '--profile')) as {
+        profile: { regions: { name: string; calls: number }[]; matrix: unknown[] };
+      }
+    ).profile;
     const recv = profile.regions.find((r) => r.name === 'MPI_Recv')!;
-    await plain(page.getByRole('row', { name: /^MPI_Recv/ }).locator('td').nth(1), String(recv.calls));
+    await plain(
+      page
+        .getByRole('row', { name: /^MPI_Recv/ })
+        .locator('td')
+        .nth(1),
+      String(recv.calls),
+    );
     // A click lets the operations of a function stand out, in both timelines.
     const before = await pixels(page, 'Physical timeline', 0);
-    await page.getByRole('row', { name: /^MPI_Recv/ }).getByRole('button').click();
+    await page
+      .getByRole('row', { name: /^MPI_Recv/ })
+      .getByRole('button')
+      .click();
     await expect.poll(() => option('function')).toBe('MPI_Recv');
     await expect.poll(async () => (await pixels(page, 'Physical timeline', 0)) === before).toBe(false);
     await page.getByRole('button', { name: 'Show all functions' }).click();
     await expect.poll(() => option('function')).toBe(null);
     await page.getByRole('tab', { name: 'Processes' }).click();
     await page.getByRole('img', { name: new RegExp(`${profile.matrix.length} pairs`) }).waitFor();
-    await page.getByRole('button', { name: /rank \d+ and \d+ other/ }).first().click();
+    await page
+      .getByRole('button', { name: /rank \d+ and \d+ other/ })
+      .first()
+      .click();
     await expect.poll(() => option('order')).toMatch(/^cluster:\d/);
     // Two groups, as the command makes them: a tree of one joint, a row each; a click on its label opens one.
     await page.getByRole('combobox', { name: 'Number of clusters' }).selectOption('2');
     await expect.poll(() => option('order')).toBe('cluster::2');
-    const groups = (JSON.parse(isobath('steps', RING!, '--json', '--clusters', '--k', '2')) as { clusters: { list: { medoid: number; size: number }[]; merges: unknown[] } }).clusters;
+    const groups = (
+      JSON.parse(isobath('steps', RING!, '--json', '--clusters', '--k', '2')) as {
+        clusters: { list: { medoid: number; size: number }[]; merges: unknown[] };
+      }
+    ).clusters;
     expect(groups.merges).toHaveLength(1);
     await page.getByRole('img', { name: /Dendrogram of 2 clusters/ }).waitFor();
-    for (const g of groups.list) await page.getByRole('button', { name: new RegExp(`rank ${g.medoid}\\b`) }).waitFor();
-    const rows = async (): Promise<number> => Number(/(\d+) rows/.exec(await page.getByRole('application', { name: 'Logical timeline' }).evaluate((e) => document.getElementById(e.getAttribute('aria-describedby') ?? '')?.textContent ?? ''))?.[1]);
+    for (const g of groups.list)
+      await page.getByRole('button', { name: new RegExp(`rank ${g.medoid}\\b`) }).waitFor();
+    const rows = async (): Promise<number> =>
+      Number(
+        /(\d+) rows/.exec(
+          await page
+            .getByRole('application', { name: 'Logical timeline' })
+            .evaluate(
+              (e) => document.getElementById(e.getAttribute('aria-describedby') ?? '')?.textContent ?? '',
+            ),
+        )?.[1],
+      );
     await expect.poll(rows).toBe(2);
     const box = await boxOf(page, 'Logical timeline');
     await page.mouse.click(box.x + 30, box.y + 44);
     await expect.poll(() => option('order')).toBe('cluster:0:2');
     await expect.poll(rows).toBe(1 + groups.list[0]!.size);
     await page.getByRole('button', { name: /^Rows/ }).click();
-    await page.getByRole('menuitemradio', { name: /by rank/ }).or(page.getByRole('menuitem', { name: /by rank/ })).click();
+    await page
+      .getByRole('menuitemradio', { name: /by rank/ })
+      .or(page.getByRole('menuitem', { name: /by rank/ }))
+      .click();
     await page.getByRole('tab', { name: 'Operation' }).click();
   });
 
   it('exports pictures and numbers', async () => {
     await page.getByRole('application', { name: 'Logical timeline' }).focus();
-    for (const [format, least] of [['PNG', 10_000], ['SVG', 10_000], ['CSV', 5_000]] as const) {
+    for (const [format, least] of [
+      ['PNG', 10_000],
+      ['SVG', 10_000],
+      ['CSV', 5_000],
+    ] as const) {
       await page.getByRole('button', { name: /^Export/ }).click();
-      const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: `Logical timeline as ${format}` }).click()]);
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('menuitem', { name: `Logical timeline as ${format}` }).click(),
+      ]);
       const text = readFileSync(await file.path());
       expect(text.length).toBeGreaterThan(least);
       if (format === 'CSV') expect(text.toString().split('\n').length).toBe(512 + 2);
@@ -237,7 +316,9 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
     for (const scheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme: scheme });
       const { violations } = await new AxeBuilder({ page }).analyze();
-      expect(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(' ')).join('; ')}`)).toEqual([]);
+      expect(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(' ')).join('; ')}`)).toEqual(
+        [],
+      );
     }
     await page.emulateMedia({ colorScheme: 'light' });
   });
@@ -267,48 +348,74 @@ describe('two runs, samples and counters', () => {
 
   function simulated(): string[] {
     folder = mkdtempSync(join(tmpdir(), 'isobath-e2e-trace-'));
-    execFileSync('go', ['run', './internal/messages/mpiprog/fixture', folder], { cwd: ROOT, stdio: 'inherit' });
+    execFileSync('go', ['run', './internal/messages/mpiprog/fixture', folder], {
+      cwd: ROOT,
+      stdio: 'inherit',
+    });
     isobath('import', file('late.otf2'), file('late.csv'), '-o', file('both.isobath'));
     return [file('late.otf2'), file('even.otf2'), file('both.isobath')];
   }
   afterAll(() => rmSync(folder, { recursive: true }));
-  show({ serve: () => ['open', ...simulated()], ready: () => turnTo('late.otf2') }, (s) => ({ server, browser, page } = s));
+  show(
+    { serve: () => ['open', ...simulated()], ready: () => turnTo('late.otf2') },
+    (s) => ({ server, browser, page } = s),
+  );
 
   const option = async (name: string): Promise<string | null> => (await linkOf(page)).get(`o.t.${name}`);
 
   async function turnTo(run: string): Promise<void> {
     await page.getByRole('button', { name: /^Runs/ }).click();
-    await page.getByRole('menuitemradio', { name: new RegExp(`^${run}`) }).or(page.getByRole('menuitem', { name: new RegExp(`^${run}`) })).click();
+    await page
+      .getByRole('menuitemradio', { name: new RegExp(`^${run}`) })
+      .or(page.getByRole('menuitem', { name: new RegExp(`^${run}`) }))
+      .click();
     if (run.endsWith('.isobath')) await page.getByRole('button', { name: 'Trace', exact: true }).click();
     await page.getByRole('status', { name: 'Operations' }).filter({ hasText: '144 operations' }).waitFor();
   }
 
   async function choose(menu: RegExp, item: string): Promise<void> {
     await page.getByRole('button', { name: menu }).click();
-    await page.getByRole('menuitemradio', { name: item, exact: true }).or(page.getByRole('menuitem', { name: item, exact: true })).click();
+    await page
+      .getByRole('menuitemradio', { name: item, exact: true })
+      .or(page.getByRole('menuitem', { name: item, exact: true }))
+      .click();
   }
 
   it('compares two runs, as the command does', async () => {
-    interface Compare { readonly matched: number; readonly top: { process: number; step: number; amount: number; op: number }[] }
-    const { compare } = JSON.parse(isobath('steps', file('late.otf2'), '--json', '--compare', file('even.otf2'))) as { compare: Compare };
+    interface Compare {
+      readonly matched: number;
+      readonly top: { process: number; step: number; amount: number; op: number }[];
+    }
+    const { compare } = JSON.parse(
+      isobath('steps', file('late.otf2'), '--json', '--compare', file('even.otf2')),
+    ) as { compare: Compare };
     expect(compare.top[0]).toMatchObject({ process: 3, step: 12, amount: 2_000_000 });
     const before = await pixels(page, 'Logical timeline', 0);
     await choose(/^Compare/, 'even.otf2');
     const changes = page.getByRole('region', { name: 'Changes' });
-    const first = changes.getByRole('button', { name: /Rank 3 computed 2.00\sms longer before MPI_Sendrecv at step 12/ });
+    const first = changes.getByRole('button', {
+      name: /Rank 3 computed 2.00\sms longer before MPI_Sendrecv at step 12/,
+    });
     await first.waitFor();
     await plain(changes.locator('dd').nth(3), String(compare.matched));
     await expect.poll(() => pixels(page, 'Logical timeline', 0)).not.toBe(before);
     await first.click();
     await expect.poll(() => option('op')).toBe(String(compare.top[0]!.op));
     await page.getByRole('region', { name: 'Details' }).getByText('+2.00\u202fms before it').waitFor();
-    await find(page, 'Logical timeline', /^Rank 4 step 13, MPI_Sendrecv · \+2.00\sms later than in the other run/);
+    await find(
+      page,
+      'Logical timeline',
+      /^Rank 4 step 13, MPI_Sendrecv · \+2.00\sms later than in the other run/,
+    );
     await page.mouse.move(720, 12);
     await picture(page, 'trace-compare', CHAPTER);
     // A link restores it, and the chip ends it.
     const link = await page.evaluate(() => location.href);
     const again = await browser.open(link.replace('#', `#k=${server.token}&`));
-    await again.page.getByRole('region', { name: 'Changes' }).getByRole('button', { name: /Rank 3 computed/ }).waitFor();
+    await again.page
+      .getByRole('region', { name: 'Changes' })
+      .getByRole('button', { name: /Rank 3 computed/ })
+      .waitFor();
     await again.page.close();
     const { violations } = await new AxeBuilder({ page }).analyze();
     expect(violations.map((v) => v.id)).toEqual([]);
@@ -321,8 +428,14 @@ describe('two runs, samples and counters', () => {
     await find(page, 'Logical timeline', /^Rank 2 step 1, MPI_Sendrecv · 3\smisses L3 misses/);
     await page.getByRole('application', { name: 'Logical timeline' }).focus();
     await page.getByRole('button', { name: /^Export/ }).click();
-    const [csv] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Logical timeline as CSV' }).click()]);
-    const lines = readFileSync(await csv.path()).toString().trim().split('\n');
+    const [csv] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: 'Logical timeline as CSV' }).click(),
+    ]);
+    const lines = readFileSync(await csv.path())
+      .toString()
+      .trim()
+      .split('\n');
     const head = lines.find((l) => l.startsWith('rank,'))!.split(',');
     const slow = lines.filter((l) => l.startsWith('3,12,')).map((l) => l.split(','));
     // 2,100 µs of sweeping at one miss a µs, before the send.
@@ -338,21 +451,34 @@ describe('two runs, samples and counters', () => {
     await page.getByRole('button', { name: 'Call stacks ×' }).waitFor();
     await page.getByRole('application', { name: 'Physical timeline' }).focus();
     await page.getByRole('button', { name: /^Export/ }).click();
-    const [svg] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Physical timeline as SVG' }).click()]);
+    const [svg] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: 'Physical timeline as SVG' }).click(),
+    ]);
     const text = readFileSync(await svg.path()).toString();
     for (const name of ['main', 'sweep', 'MPI_Allreduce']) expect(text).toContain(`>${name}</text>`);
     await page.getByRole('button', { name: 'Call stacks ×' }).click();
   });
 
   it('shows the code of an operation', async () => {
-    await page.getByRole('region', { name: 'Causes' }).getByRole('button', { name: /Rank 3 entered/ }).click();
+    await page
+      .getByRole('region', { name: 'Causes' })
+      .getByRole('button', { name: /Rank 3 entered/ })
+      .click();
     await page.getByRole('region', { name: 'Details' }).getByRole('button', { name: 'heat.c:10' }).click();
-    await page.getByLabel('Source of heat.c').locator('.here').filter({ hasText: 'static void exchange' }).waitFor();
+    await page
+      .getByLabel('Source of heat.c')
+      .locator('.here')
+      .filter({ hasText: 'static void exchange' })
+      .waitFor();
   });
 
   it('leads from an operation to its samples, and back', async () => {
     await turnTo('both.isobath');
-    await page.getByRole('region', { name: 'Causes' }).getByRole('button', { name: /Rank 3 entered/ }).click();
+    await page
+      .getByRole('region', { name: 'Causes' })
+      .getByRole('button', { name: /Rank 3 entered/ })
+      .click();
     const link = page.getByRole('button', { name: /samples in the computation before it/ });
     const shown = Number(/^(\d+)/.exec(await link.innerText())![1]);
     await link.click();

@@ -16,7 +16,9 @@ const results: { name: string; ours: number; limit: number; unit: string }[] = [
 const FRAME = 1000 / 30;
 
 describe.skipIf(!FOLDER)('benchmark of the trace page', () => {
-  const paths = FOLDER ? (JSON.parse(readFileSync(join(FOLDER, 'traces.json'), 'utf8')) as { halo64: string; many: string }) : { halo64: '', many: '' };
+  const paths = FOLDER
+    ? (JSON.parse(readFileSync(join(FOLDER, 'traces.json'), 'utf8')) as { halo64: string; many: string })
+    : { halo64: '', many: '' };
   afterAll(() => writeFileSync(join(FOLDER!, 'tracepage.json'), JSON.stringify(results)));
 
   it('opens halo64_big', { timeout: 120_000 }, async () => {
@@ -33,7 +35,12 @@ describe.skipIf(!FOLDER)('benchmark of the trace page', () => {
       await page.close();
       await server.stop();
     }
-    results.push({ name: 'trace-page-halo64-open', ours: took.toSorted((a, b) => a - b)[1]!, limit: 2000, unit: 'ms' });
+    results.push({
+      name: 'trace-page-halo64-open',
+      ours: took.toSorted((a, b) => a - b)[1]!,
+      limit: 2000,
+      unit: 'ms',
+    });
     await browser.close();
   });
 
@@ -44,7 +51,10 @@ describe.skipIf(!FOLDER)('benchmark of the trace page', () => {
       const { page } = await browser.open(server.url);
       page.setDefaultTimeout(300_000);
       await drawn(page);
-      await page.getByRole('status', { name: 'Operations' }).filter({ hasText: /4\s096 processes/ }).waitFor();
+      await page
+        .getByRole('status', { name: 'Operations' })
+        .filter({ hasText: /4\s096 processes/ })
+        .waitFor();
       const box = await boxOf(page, 'Logical timeline');
       const middle = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
       await page.mouse.move(middle.x, middle.y);
@@ -78,7 +88,10 @@ async function wheel(page: Page, by: number): Promise<void> {
 
 async function drawn(page: Page): Promise<void> {
   await page.waitForFunction(
-    () => ['Logical timeline', 'Physical timeline'].every((v) => performance.getEntriesByName(`draw ${v}`).length > 0),
+    () =>
+      ['Logical timeline', 'Physical timeline'].every(
+        (v) => performance.getEntriesByName(`draw ${v}`).length > 0,
+      ),
     undefined,
     { timeout: 300_000 },
   );
@@ -100,7 +113,10 @@ async function frames(page: Page, act: () => Promise<void>): Promise<number> {
   const { times, redraws } = await page.evaluate(() => {
     const { seen } = window as unknown as { seen: { on: boolean; times: number[] } };
     seen.on = false;
-    return { times: seen.times, redraws: performance.getEntriesByName('redraw Logical timeline').map((e) => e.startTime + e.duration) };
+    return {
+      times: seen.times,
+      redraws: performance.getEntriesByName('redraw Logical timeline').map((e) => e.startTime + e.duration),
+    };
   });
   expect(redraws.length).toBeGreaterThan(10); // something moved
   const inside = times.filter((t) => t >= redraws[0]! && t <= redraws.at(-1)!);

@@ -13,7 +13,8 @@ import { counted, everything, whereOf } from './page';
 const DUMPS = shared('mesh/lulesh');
 const SAMPLES = shared('samples/lulesh_legacy');
 const PEERS = existsSync('/usr/bin/pvpython') && existsSync('/usr/bin/xvfb-run');
-if (!PEERS && process.env['ISOBATH_PEERS'] === 'require') throw new Error('pvpython and xvfb-run are missing: install the Debian packages paraview and xvfb');
+if (!PEERS && process.env['ISOBATH_PEERS'] === 'require')
+  throw new Error('pvpython and xvfb-run are missing: install the Debian packages paraview and xvfb');
 
 interface Answer {
   readonly samples: number;
@@ -29,11 +30,28 @@ class Viewer {
 
   constructor(tokenFile: string, files: readonly string[]) {
     // Without a display this build of ParaView crashes even when it draws off screen.
-    this.child = spawn('xvfb-run', ['-a', '-s', '-screen 0 800x600x24', 'pvpython', '--force-offscreen-rendering', join(ROOT, 'e2e/viewer.py'), ...files], {
-      env: { ...process.env, ISOBATH_LINK: tokenFile, ISOBATH_CLIENTS: join(ROOT, 'clients'), PYTHONDONTWRITEBYTECODE: '1' },
-      stdio: ['pipe', 'pipe', 'pipe'],
-      detached: true, // a process group of its own, see end
-    });
+    this.child = spawn(
+      'xvfb-run',
+      [
+        '-a',
+        '-s',
+        '-screen 0 800x600x24',
+        'pvpython',
+        '--force-offscreen-rendering',
+        join(ROOT, 'e2e/viewer.py'),
+        ...files,
+      ],
+      {
+        env: {
+          ...process.env,
+          ISOBATH_LINK: tokenFile,
+          ISOBATH_CLIENTS: join(ROOT, 'clients'),
+          PYTHONDONTWRITEBYTECODE: '1',
+        },
+        stdio: ['pipe', 'pipe', 'pipe'],
+        detached: true, // a process group of its own, see end
+      },
+    );
     this.child.stderr!.setEncoding('utf8').on('data', (s: string) => (this.text += s));
     this.lines = createInterface({ input: this.child.stdout! })[Symbol.asyncIterator]();
   }
@@ -63,14 +81,33 @@ class Viewer {
 }
 
 describe.skipIf(!DUMPS || !SAMPLES || !PEERS)('ParaView and the page', () => {
-  const files = DUMPS ? readdirSync(DUMPS).filter((f) => /^lulesh_c\d+\.vtk$/.test(f)).sort().map((f) => join(DUMPS, f)) : [];
+  const files = DUMPS
+    ? readdirSync(DUMPS)
+        .filter((f) => /^lulesh_c\d+\.vtk$/.test(f))
+        .sort()
+        .map((f) => join(DUMPS, f))
+    : [];
   const pattern = join(DUMPS ?? '', 'lulesh_c*.vtk');
   const folder = mkdtempSync(join(tmpdir(), 'isobath-viewer-'));
   const tokenFile = join(folder, 'link');
   const serve = (...more: string[]): Promise<Running> =>
-    start('open', SAMPLES!, '--mesh', pattern, '--link', '127.0.0.1:0', '--link-file', tokenFile, '--token-file', join(folder, 'token'), ...more);
+    start(
+      'open',
+      SAMPLES!,
+      '--mesh',
+      pattern,
+      '--link',
+      '127.0.0.1:0',
+      '--link-file',
+      tokenFile,
+      '--token-file',
+      join(folder, 'token'),
+      ...more,
+    );
   const used = (where: string): number => {
-    const report = JSON.parse(isobath('mesh', SAMPLES!, '--mesh', pattern, '--field', 'samples', '--where', where, '--json')) as { counts: { used: number } };
+    const report = JSON.parse(
+      isobath('mesh', SAMPLES!, '--mesh', pattern, '--field', 'samples', '--where', where, '--json'),
+    ) as { counts: { used: number } };
     return report.counts.used;
   };
   let browser: Browser;
@@ -90,14 +127,22 @@ describe.skipIf(!DUMPS || !SAMPLES || !PEERS)('ParaView and the page', () => {
   it('share a selection both ways, and both survive a restart', async () => {
     const { page, problems } = await browser.open(server.url);
     await everything(page, 15_676);
-    const selected = async (): Promise<number> => Number((await page.getByRole('status', { name: 'Samples selected' }).locator('b').innerText()).replace(/\s/g, ''));
+    const selected = async (): Promise<number> =>
+      Number(
+        (await page.getByRole('status', { name: 'Samples selected' }).locator('b').innerText()).replace(
+          /\s/g,
+          '',
+        ),
+      );
     viewer = new Viewer(tokenFile, files);
     expect(await viewer.answer()).toMatchObject({ ready: true, samples: 993 });
 
     // CPUs are selected on the Memory page: the array in ParaView is that of the verb.
     await page.evaluate(() => void (location.hash += '&s=cpu+in+11..31'));
     // It may have heard of what the page opened with before.
-    await expect.poll(() => viewer.ask('follow')).toMatchObject({ heard: true, samples: used('cpu in 11..31') });
+    await expect
+      .poll(() => viewer.ask('follow'))
+      .toMatchObject({ heard: true, samples: used('cpu in 11..31') });
 
     // Cells are picked in ParaView: the page selects their samples, and the CPUs stay.
     const picked = await viewer.ask('pick');
@@ -118,7 +163,9 @@ describe.skipIf(!DUMPS || !SAMPLES || !PEERS)('ParaView and the page', () => {
     expect(narrowed).toBeLessThan(Math.min(left, picked.samples));
     let seen: Answer = { samples: 0 };
     await expect.poll(async () => (seen = await viewer.ask('follow')).samples).toBe(narrowed);
-    const ranges = [...where.matchAll(/(\d+)(?:-(\d+))?(?=[ "])/g)].map((m) => [Number(m[1]), Number(m[2] ?? m[1])] as const);
+    const ranges = [...where.matchAll(/(\d+)(?:-(\d+))?(?=[ "])/g)].map(
+      (m) => [Number(m[1]), Number(m[2] ?? m[1])] as const,
+    );
     for (const c of seen.cells!) expect(ranges.some(([lo, hi]) => c >= lo && c <= hi)).toBe(true);
 
     // The mesh page names who is there.
@@ -129,7 +176,10 @@ describe.skipIf(!DUMPS || !SAMPLES || !PEERS)('ParaView and the page', () => {
     const port = new URL(server.url).port;
     await server.stop();
     server = await serve('--port', port);
-    await page.getByRole('status', { name: 'Viewers' }).getByText('linked with paraview').waitFor({ state: 'hidden' });
+    await page
+      .getByRole('status', { name: 'Viewers' })
+      .getByText('linked with paraview')
+      .waitFor({ state: 'hidden' });
     // It connects again, perhaps before the page does.
     await expect.poll(async () => (await viewer.ask('follow')).samples).toBe(narrowed);
     await page.getByRole('status', { name: 'Viewers' }).getByText('linked with paraview').waitFor();

@@ -20,11 +20,18 @@ describe.skipIf(!LULESH)('every view', () => {
     await browser.context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await counted(page, 2147, N);
   }
-  show({ serve: () => ['open', LULESH!], link: '&v=1&s=latency+in+100..1790', each: true, ready }, (s) => ({ server, browser, page } = s));
+  show(
+    { serve: () => ['open', LULESH!], link: '&v=1&s=latency+in+100..1790', each: true, ready },
+    (s) => ({ server, browser, page } = s),
+  );
 
   const views: [name: string, tab: string | undefined][] = [
-    ['Top offenders', undefined], ['Topology', undefined], ['Statistics', undefined],
-    ['Parallel coordinates', 'Parallel coordinates'], ['One axis', 'One axis'], ['Categories', 'Categories'],
+    ['Top offenders', undefined],
+    ['Topology', undefined],
+    ['Statistics', undefined],
+    ['Parallel coordinates', 'Parallel coordinates'],
+    ['One axis', 'One axis'],
+    ['Categories', 'Categories'],
   ];
 
   it.each(views)('%s has a cursor, words, a table and exports', async (name, tab) => {
@@ -32,7 +39,9 @@ describe.skipIf(!LULESH)('every view', () => {
     const view = page.getByRole('application', { name });
     await view.waitFor();
     // Words for the whole: what it is, and n of N.
-    await expect.poll(async () => (await view.locator('.sr').first().textContent())?.replace(/\s/g, ' ')).toContain('2 147 of 15 676 samples selected');
+    await expect
+      .poll(async () => (await view.locator('.sr').first().textContent())?.replace(/\s/g, ' '))
+      .toContain('2 147 of 15 676 samples selected');
     // The cursor moves by keys and says where it is, to eyes and to screen readers.
     await view.focus();
     await page.keyboard.press('ArrowDown');
@@ -43,7 +52,10 @@ describe.skipIf(!LULESH)('every view', () => {
     const save = async (item: RegExp): Promise<Buffer> => {
       await view.focus();
       await page.getByRole('button', { name: /^Export/ }).click();
-      const [file] = (await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: item }).click()])) as [Download, void];
+      const [file] = (await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('menuitem', { name: item }).click(),
+      ])) as [Download, void];
       return readFileSync((await file.path())!);
     };
     const tableRows = async (): Promise<number> => {
@@ -51,7 +63,9 @@ describe.skipIf(!LULESH)('every view', () => {
       await page.keyboard.press('KeyT');
       const table = page.getByRole('dialog', { name });
       await table.waitFor();
-      await expect.poll(async () => (await table.innerText()).replace(/\s/g, ' ')).toContain('2 147 of 15 676 samples');
+      await expect
+        .poll(async () => (await table.innerText()).replace(/\s/g, ' '))
+        .toContain('2 147 of 15 676 samples');
       const rows = Number(await table.getByRole('table').getAttribute('aria-rowcount'));
       await page.keyboard.press('Escape');
       await table.waitFor({ state: 'detached' });
@@ -59,12 +73,18 @@ describe.skipIf(!LULESH)('every view', () => {
     };
     // The table has the rows of the CSV, once all that belongs to the view, such
     // as its strip of windows, has been answered.
-    await expect.poll(async () => {
-      const rows = await tableRows();
-      const csv = (await save(new RegExp(`^${name} as CSV`))).toString().trim().split('\n');
-      return rows > 2 && csv.length === rows + 1;
-    }).toBe(true);
-    expect([...(await save(new RegExp(`^${name} as PNG`))).subarray(1, 4)].map((c) => String.fromCharCode(c)).join('')).toBe('PNG');
+    await expect
+      .poll(async () => {
+        const rows = await tableRows();
+        const csv = (await save(new RegExp(`^${name} as CSV`))).toString().trim().split('\n');
+        return rows > 2 && csv.length === rows + 1;
+      })
+      .toBe(true);
+    expect(
+      [...(await save(new RegExp(`^${name} as PNG`))).subarray(1, 4)]
+        .map((c) => String.fromCharCode(c))
+        .join(''),
+    ).toBe('PNG');
     const svg = (await save(new RegExp(`^${name} as SVG`))).toString();
     expect(svg).toMatch(/^<svg[^]*<\/svg>\s*$/);
     expect(svg.replaceAll('\u202f', ' ')).toContain('2 147 of 15 676 samples');
@@ -73,7 +93,12 @@ describe.skipIf(!LULESH)('every view', () => {
   it('colours lines by the pair, the first or the second axis, hovers on their own scale, and fades the rest', async () => {
     const choose = async (item: RegExp): Promise<void> => {
       await page.getByRole('button', { name: /^Strength of lines/ }).click();
-      await page.getByRole('menuitemradio', { name: item }).or(page.getByRole('menuitemcheckbox', { name: item })).or(page.getByRole('menuitem', { name: item })).first().click();
+      await page
+        .getByRole('menuitemradio', { name: item })
+        .or(page.getByRole('menuitemcheckbox', { name: item }))
+        .or(page.getByRole('menuitem', { name: item }))
+        .first()
+        .click();
     };
     const still = (): Promise<string> => pixels(page, 'Parallel coordinates', 2);
     const seen = new Set([await still()]);
@@ -112,12 +137,16 @@ describe.skipIf(!LULESH)('every view', () => {
       return (await page.locator('.tip').innerText()).replace(/\s+/g, ' ');
     };
     expect(await tip(/^LULESH_OMP\.cc:2035 /)).toContain('all LULESH_OMP.cc:2035');
-    await expect.poll(() => tip(/^Beyond L3 /)).toMatch(/mostly LULESH_OMP\.cc:\d+, [\d.]+ %.* mostly m_\w+, [\d.]+ %/);
+    await expect
+      .poll(() => tip(/^Beyond L3 /))
+      .toMatch(/mostly LULESH_OMP\.cc:\d+, [\d.]+ %.* mostly m_\w+, [\d.]+ %/);
   });
 
   it('jumps to the line most correlated with the hovered bin, unless told not to', async () => {
     const top = (where: string): number => {
-      const report = JSON.parse(isobath('report', LULESH!, '--by', 'line', '--where', where, '--top', '1', '--json')) as { groups: { key: { line: number } }[] };
+      const report = JSON.parse(
+        isobath('report', LULESH!, '--by', 'line', '--where', where, '--top', '1', '--json'),
+      ) as { groups: { key: { line: number } }[] };
       return report.groups[0]!.key.line;
     };
     const [selected, hovered] = [top('latency in 100..1790'), top('latency in 100..1790 & level = L3')];
@@ -197,8 +226,11 @@ describe('the demo', () => {
     const line = page.locator('.code').getByText('double d = unew[i] - u[i];').first();
     const box = (await line.boundingBox())!;
     await page.mouse.move(box.x + 20, box.y + box.height / 2);
-    await expect.poll(async () => (await page.locator('[data-status]').innerText()).replace(/\s+/g, ' ')).toContain('stencil.c:104 · 13 359 samples selected');
-    for (const view of ['Top offenders', 'Parallel coordinates', 'Statistics', 'Topology']) await drawn(page, view, true);
+    await expect
+      .poll(async () => (await page.locator('[data-status]').innerText()).replace(/\s+/g, ' '))
+      .toContain('stencil.c:104 · 13 359 samples selected');
+    for (const view of ['Top offenders', 'Parallel coordinates', 'Statistics', 'Topology'])
+      await drawn(page, view, true);
     expect((await line.boundingBox())!.y).toBe(box.y);
     await page.mouse.move(2, 2);
     await drawn(page, 'Parallel coordinates', false);
@@ -214,6 +246,8 @@ describe('the demo', () => {
 
   it('draws remote traffic to the node that served it', async () => {
     await find(page, 'Topology', /^NUMA 0 /);
-    await expect.poll(async () => (await page.locator('[data-status]').innerText()).replace(/\s+/g, ' ')).toMatch(/[\d ]+ for other nodes/);
+    await expect
+      .poll(async () => (await page.locator('[data-status]').innerText()).replace(/\s+/g, ' '))
+      .toMatch(/[\d ]+ for other nodes/);
   });
 });

@@ -32,5 +32,10 @@ export default defineConfig({
     proxy: { '/api': 'http://127.0.0.1:7117' },
   },
   // The limits only end what hangs.
-  test: { include: ['src/**/*.test.ts'], testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } },
+  test: {
+    include: ['src/**/*.test.ts'],
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
+  },
 });

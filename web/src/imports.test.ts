@@ -22,26 +22,47 @@ function wrong(file: string, imported: string): string | undefined {
   const [here, there] = [ORDER.indexOf(from!), ORDER.indexOf(to!)];
   if (here < 0) return `${file}: ${from} is none of ${ORDER.join(', ')}`;
   if (there < 0 || there > here) return `${file} imports ${imported}: ${from} stands before ${to}`;
-  if (from === 'pages' && to === 'pages' && fromPage !== toPage) return `${file} imports ${imported} of another page`;
+  if (from === 'pages' && to === 'pages' && fromPage !== toPage)
+    return `${file} imports ${imported} of another page`;
   return undefined;
 }
 
 describe('imports', () => {
   it('point one way', () => {
-    const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((f) => /\.(ts|svelte)$/.test(f));
-    const imports = files.flatMap((f) => importsOf(f, readFileSync(join(SRC, f), 'utf8')).map((i) => [f, i] as const));
+    const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((f) =>
+      /\.(ts|svelte)$/.test(f),
+    );
+    const imports = files.flatMap((f) =>
+      importsOf(f, readFileSync(join(SRC, f), 'utf8')).map((i) => [f, i] as const),
+    );
     expect(imports.length).toBeGreaterThan(files.length);
     expect(imports.flatMap(([f, i]) => wrong(f, i) ?? [])).toEqual([]);
   });
 
   it.each([
     ['base/a.ts', "import { b } from '../frame/b';", 'base/a.ts imports frame/b: base stands before frame'],
-    ['frame/A.svelte', "void import('../pages/mesh/M.svelte');", 'frame/A.svelte imports pages/mesh/M.svelte: frame stands before pages'],
-    ['frame/a.ts', "import { PAGES } from '../pages';", 'frame/a.ts imports pages: frame stands before pages'],
-    ['pages/mesh/a.ts', "import type { B } from '../trace/b';", 'pages/mesh/a.ts imports pages/trace/b of another page'],
+    [
+      'frame/A.svelte',
+      "void import('../pages/mesh/M.svelte');",
+      'frame/A.svelte imports pages/mesh/M.svelte: frame stands before pages',
+    ],
+    [
+      'frame/a.ts',
+      "import { PAGES } from '../pages';",
+      'frame/a.ts imports pages: frame stands before pages',
+    ],
+    [
+      'pages/mesh/a.ts',
+      "import type { B } from '../trace/b';",
+      'pages/mesh/a.ts imports pages/trace/b of another page',
+    ],
     ['model/a.ts', "import '../base/b';", 'model/a.ts: model is none of base, api, state, frame, pages'],
     ['pages/mesh/a.ts', "import './b'; import '../../base/c';", undefined],
   ])('of %s: %s', (file, text, why) => {
-    expect(importsOf(file, text).map((i) => wrong(file, i)).find(Boolean)).toBe(why);
+    expect(
+      importsOf(file, text)
+        .map((i) => wrong(file, i))
+        .find(Boolean),
+    ).toBe(why);
   });
 });

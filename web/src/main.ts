@@ -9,4 +9,7 @@ import { PAGES } from './pages';
 const token = takeToken();
 const api = new Api(token ?? '');
 const store = new Store(api, browserPlace, browserClock);
-mount(App, { target: document.getElementById('app')!, props: { store, api, tokenless: token === undefined, pages: PAGES } });
+mount(App, {
+  target: document.getElementById('app')!,
+  props: { store, api, tokenless: token === undefined, pages: PAGES },
+});

@@ -5,7 +5,9 @@ import type { Page } from './frame/pages';
 
 /** A mesh or a trace alone has no samples; nothing else is known by its kind alone. */
 function hasSamples(info: Info | undefined): boolean {
-  return info?.kind !== 'trace' && info?.kind !== 'mesh' && (info?.kind !== 'refs' || info.columns.length > 0);
+  return (
+    info?.kind !== 'trace' && info?.kind !== 'mesh' && (info?.kind !== 'refs' || info.columns.length > 0)
+  );
 }
 
 export const PAGES: readonly Page[] = [
@@ -25,7 +27,8 @@ export const PAGES: readonly Page[] = [
     id: 'trace',
     title: 'Trace',
     without: 'no message trace in this run',
-    fills: (info) => info?.kind === 'trace' || (info?.kind !== 'refs' && info?.kind !== 'mesh' && info?.trace === true),
+    fills: (info) =>
+      info?.kind === 'trace' || (info?.kind !== 'refs' && info?.kind !== 'mesh' && info?.trace === true),
     load: () => import('./pages/trace/TracePage.svelte'),
     perRun: true,
   },
@@ -33,7 +36,8 @@ export const PAGES: readonly Page[] = [
     id: 'cycles',
     title: 'Cycles',
     without: 'no reference trace in this run',
-    fills: (info) => info?.kind === 'refs' || (info?.kind !== 'trace' && info?.kind !== 'mesh' && info?.refs === true),
+    fills: (info) =>
+      info?.kind === 'refs' || (info?.kind !== 'trace' && info?.kind !== 'mesh' && info?.refs === true),
     load: () => import('./pages/cycles/CyclesPage.svelte'),
     perRun: true,
   },
@@ -52,7 +56,11 @@ export const PAGES: readonly Page[] = [
       { keys: ['+', '-'], label: 'Zoom', pointer: 'wheel' },
       { keys: ['Home'], label: 'The first view again', pointer: '' },
       { keys: [',', '.'], label: 'Dump before, next dump', pointer: 'click a stop' },
-      { keys: ['Enter'], label: 'Select the cell again; in the plot, the cells under the cursor', pointer: 'click, drag' },
+      {
+        keys: ['Enter'],
+        label: 'Select the cell again; in the plot, the cells under the cursor',
+        pointer: 'click, drag',
+      },
       { keys: ['Escape'], label: 'No cell outlined', pointer: '' },
     ],
   },

@@ -39,13 +39,18 @@ describe('Api', () => {
   });
 
   it('follows a job to its end', async () => {
-    const body = stream('event: progress\ndata: {"state":"running","progress":{"rows":1}}\n\nevent: do', 'ne\ndata: {"state":"done","run":"r"}\n\n');
+    const body = stream(
+      'event: progress\ndata: {"state":"running","progress":{"rows":1}}\n\nevent: do',
+      'ne\ndata: {"state":"done","run":"r"}\n\n',
+    );
     const api = new Api('t', '/', () => Promise.resolve(new Response(body)));
     const seen: number[] = [];
     const end = await api.follow('1', (j) => seen.push(j.progress.rows));
     expect(seen).toEqual([1]);
     expect(end.run).toBe('r');
-    const cut = new Api('t', '/', () => Promise.resolve(new Response(stream('data: {"state":"running","progress":{}}\n\n'))));
+    const cut = new Api('t', '/', () =>
+      Promise.resolve(new Response(stream('data: {"state":"running","progress":{}}\n\n'))),
+    );
     await expect(cut.follow('1', () => {})).rejects.toBeInstanceOf(Gone);
   });
 });
@@ -53,7 +58,8 @@ describe('Api', () => {
 describe('events', () => {
   it('joins pieces and lines, and skips comments', async () => {
     const got: string[] = [];
-    for await (const e of events(stream(': hello\n\nda', 'ta: a\ndata: b\n', '\nevent: x\ndata:c\n\n'))) got.push(e);
+    for await (const e of events(stream(': hello\n\nda', 'ta: a\ndata: b\n', '\nevent: x\ndata:c\n\n')))
+      got.push(e);
     expect(got).toEqual(['a\nb', 'c']);
   });
 });

@@ -56,7 +56,11 @@ export class Api {
   }
 
   /** Why a sample has its level: that of a row, or the first one that a selection matches. */
-  why(run: string, of: { readonly row: number } | { readonly where: string; readonly filter: string }, signal?: AbortSignal): Promise<wire.Why> {
+  why(
+    run: string,
+    of: { readonly row: number } | { readonly where: string; readonly filter: string },
+    signal?: AbortSignal,
+  ): Promise<wire.Why> {
     const query = 'row' in of ? `row=${of.row}` : new URLSearchParams(of).toString();
     return this.json('GET', `${runPath(run, 'why')}?${query}`, undefined, signal);
   }
@@ -130,7 +134,12 @@ export class Api {
 
   // Asks for something that takes a while: progress is called until the answer
   // is there; taking the request back ends the work.
-  async watch<T>(path: string, body: unknown, progress: (p: wire.Progress) => void, signal?: AbortSignal): Promise<T> {
+  async watch<T>(
+    path: string,
+    body: unknown,
+    progress: (p: wire.Progress) => void,
+    signal?: AbortSignal,
+  ): Promise<T> {
     const headers = { 'Content-Type': 'application/json', Accept: 'text/event-stream' };
     const r = await this.request('POST', path, { body: JSON.stringify(body), headers }, signal);
     if (!r.body) throw new Gone();
@@ -149,7 +158,12 @@ export class Api {
   }
 
   // For routes that later pages add.
-  async request(method: string, path: string, init: RequestInit = {}, signal?: AbortSignal): Promise<Response> {
+  async request(
+    method: string,
+    path: string,
+    init: RequestInit = {},
+    signal?: AbortSignal,
+  ): Promise<Response> {
     const headers = new Headers(init.headers);
     headers.set('X-Isobath-Token', this.token);
     let r: Response;

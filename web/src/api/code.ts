@@ -9,7 +9,10 @@ export interface Rows {
   readonly filter: string;
 }
 
-const post = (body: unknown): RequestInit => ({ body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } });
+const post = (body: unknown): RequestInit => ({
+  body: JSON.stringify(body),
+  headers: { 'Content-Type': 'application/json' },
+});
 
 export class CodeApi {
   constructor(private readonly api: Api) {}

@@ -59,8 +59,10 @@ export interface PlacesAnswer {
   readonly unplaced: readonly wire.Unplaced[];
 }
 
-export interface Answer
-  extends Omit<wire.Answer, 'columns' | 'axes' | 'pairs' | 'groups' | 'stats' | 'places'> {
+export interface Answer extends Omit<
+  wire.Answer,
+  'columns' | 'axes' | 'pairs' | 'groups' | 'stats' | 'places'
+> {
   readonly axes: readonly AxisAnswer[];
   readonly pairs: readonly PairAnswer[];
   readonly groups: readonly GroupAnswer[];
@@ -108,7 +110,8 @@ export class Columns {
 
   private at(c: wire.Column, type: string): number {
     const ref = this.refs[c];
-    if (ref?.type !== type) throw new Error(`answer: column ${c} is ${ref?.type ?? 'missing'}, expected ${type}`);
+    if (ref?.type !== type)
+      throw new Error(`answer: column ${c} is ${ref?.type ?? 'missing'}, expected ${type}`);
     return this.start + ref.offset;
   }
 }

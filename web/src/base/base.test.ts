@@ -1,7 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { interpolateCividis, interpolateViridis } from 'd3-scale-chromatic';
 import { describe, expect, it } from 'vitest';
-import { amountColor, contrast, fromOklab, inkOn, luminance, mapColor, mix, parseColor, toHex, toOklab } from './color';
+import {
+  amountColor,
+  contrast,
+  fromOklab,
+  inkOn,
+  luminance,
+  mapColor,
+  mix,
+  parseColor,
+  toHex,
+  toOklab,
+} from './color';
 import { atStep, bytes, count, decimal, duration, exact, percent, share, short, unitScale } from './format';
 import { matches, type KeyEvent } from './keys';
 import { rasterize } from './raster';
@@ -23,7 +34,8 @@ describe('colour', () => {
   });
 
   it('goes to OKLab and back', () => {
-    for (const c of ['#000000', '#ffffff', '#c2410c', '#56b4e9', '#123456']) expect(toHex(fromOklab(toOklab(parseColor(c))))).toBe(c);
+    for (const c of ['#000000', '#ffffff', '#c2410c', '#56b4e9', '#123456'])
+      expect(toHex(fromOklab(toOklab(parseColor(c))))).toBe(c);
     // White has lightness 1 and no colour, by the definition of the space.
     const [L, a, b] = toOklab([255, 255, 255]);
     expect(L).toBeCloseTo(1, 5);
@@ -33,12 +45,17 @@ describe('colour', () => {
   it('mixes evenly and keeps its ends', () => {
     expect(mix('#ffffff', '#0072b2', 0)).toBe('#ffffff');
     expect(mix('#ffffff', '#0072b2', 1)).toBe('#0072b2');
-    const lightness = [0, 0.25, 0.5, 0.75, 1].map((t) => toOklab(parseColor(mix('#ffffff', '#0072b2', t)))[0]);
+    const lightness = [0, 0.25, 0.5, 0.75, 1].map(
+      (t) => toOklab(parseColor(mix('#ffffff', '#0072b2', t)))[0],
+    );
     const steps = lightness.slice(1).map((l, i) => lightness[i]! - l);
     expect(Math.max(...steps) - Math.min(...steps)).toBeLessThan(0.01);
   });
 
-  it.each([['viridis', interpolateViridis], ['cividis', interpolateCividis]] as const)('%s is that of the full table', (map, full) => {
+  it.each([
+    ['viridis', interpolateViridis],
+    ['cividis', interpolateCividis],
+  ] as const)('%s is that of the full table', (map, full) => {
     for (let i = 0; i <= 200; i++) {
       const [ours, theirs] = [parseColor(mapColor(map, i / 200)), parseColor(full(i / 200))];
       ours.forEach((v, k) => expect(Math.abs(v - theirs[k]!)).toBeLessThanOrEqual(3));
@@ -56,7 +73,8 @@ describe('colour', () => {
   it('keeps text and marks legible in both themes', () => {
     for (const name of ['light', 'dark'] as const) {
       const t = parseTokens(css, name);
-      for (const ink of [t.text, t.muted, t.selected, t.hover, t.focus, t.error, t.warn, t.ok]) expect(contrast(ink, t.bg)).toBeGreaterThan(4.5);
+      for (const ink of [t.text, t.muted, t.selected, t.hover, t.focus, t.error, t.warn, t.ok])
+        expect(contrast(ink, t.bg)).toBeGreaterThan(4.5);
       expect(contrast(t.muted, t.surface)).toBeGreaterThan(4.5);
       expect(contrast(t.line, t.bg)).toBeGreaterThan(3);
     }
@@ -82,7 +100,9 @@ describe('colour', () => {
 
 describe('numbers', () => {
   it('writes sums as the look demands', () => {
-    const written = [196, 999, 2603, 28240, 586_879, 1_022_618, 12_345_678, 2.5e9].map((n) => narrow(short(n)));
+    const written = [196, 999, 2603, 28240, 586_879, 1_022_618, 12_345_678, 2.5e9].map((n) =>
+      narrow(short(n)),
+    );
     expect(written).toEqual(['196', '999', '2.6 k', '28.2 k', '587 k', '1.02 M', '12.3 M', '2.50 G']);
     expect(narrow(short(999_700))).toBe('1.00 M');
   });
@@ -127,15 +147,26 @@ function strokes(lines: { y0: number; y1: number; width: number; rgb: number; al
   const f = (k: 'y0' | 'y1' | 'width' | 'alpha'): Float32Array => Float32Array.from(lines, (l) => l[k]);
   const n = lines.length;
   return {
-    n, x0: new Float32Array(n), x1: new Float32Array(n).fill(10), y0: f('y0'), y1: f('y1'), width: f('width'),
-    rgb: Uint32Array.from(lines, (l) => l.rgb), alpha: f('alpha'), area: { x: 0, y: 0, w: 10, h: 10 },
+    n,
+    x0: new Float32Array(n),
+    x1: new Float32Array(n).fill(10),
+    y0: f('y0'),
+    y1: f('y1'),
+    width: f('width'),
+    rgb: Uint32Array.from(lines, (l) => l.rgb),
+    alpha: f('alpha'),
+    area: { x: 0, y: 0, w: 10, h: 10 },
   };
 }
 
 describe('rasteriser', () => {
   it('covers as much as a line is wide', () => {
     for (const width of [0.5, 1, 3.3]) {
-      for (const [y0, y1] of [[5, 5], [3, 6.5], [2, 8]] as const) {
+      for (const [y0, y1] of [
+        [5, 5],
+        [3, 6.5],
+        [2, 8],
+      ] as const) {
         const { bytes } = rasterize(strokes([{ y0, y1, width, rgb: 0xff0000, alpha: 1 }]), 1);
         let covered = 0;
         for (let i = 3; i < bytes.length; i += 4) covered += bytes[i]! / 255;
@@ -145,7 +176,13 @@ describe('rasteriser', () => {
     }
   });
   it('draws later strokes over earlier ones', () => {
-    const layer = rasterize(strokes([{ y0: 5, y1: 5, width: 2, rgb: 0xff0000, alpha: 1 }, { y0: 5, y1: 5, width: 2, rgb: 0x0000ff, alpha: 0.5 }]), 1);
+    const layer = rasterize(
+      strokes([
+        { y0: 5, y1: 5, width: 2, rgb: 0xff0000, alpha: 1 },
+        { y0: 5, y1: 5, width: 2, rgb: 0x0000ff, alpha: 0.5 },
+      ]),
+      1,
+    );
     const at = 4 * (5 * layer.w + 5);
     expect([...layer.bytes.slice(at, at + 4)]).toEqual([127, 0, 128, 255]);
   });
@@ -153,7 +190,13 @@ describe('rasteriser', () => {
     // Seeded, so that a failure can be seen again.
     let seed = 7;
     const random = (): number => (seed = (seed * 48271) % 2147483647) / 2147483647;
-    const many = Array.from({ length: 3000 }, () => ({ y0: 10 * random(), y1: 10 * random(), width: 0.3 + random(), rgb: Math.floor(0xffffff * random()), alpha: 0.4 + 0.6 * random() }));
+    const many = Array.from({ length: 3000 }, () => ({
+      y0: 10 * random(),
+      y1: 10 * random(),
+      width: 0.3 + random(),
+      rgb: Math.floor(0xffffff * random()),
+      alpha: 0.4 + 0.6 * random(),
+    }));
     const fast = rasterize(strokes(many), 4).bytes;
     // The same by painting in order: each stroke alone, then over what is there.
     const slow = new Float64Array(fast.length);
@@ -167,7 +210,8 @@ describe('rasteriser', () => {
     }
     // At the upper and lower edge, which few strokes reach, the weakest may be missing.
     const [from, till] = [4 * 40 * 4, 4 * 40 * 36];
-    for (let at = from; at < till; at++) if (Math.abs(fast[at]! - slow[at]!) > 14) expect(`${at}: ${fast[at]}`).toBe(`${at}: ${slow[at]}`);
+    for (let at = from; at < till; at++)
+      if (Math.abs(fast[at]! - slow[at]!) > 14) expect(`${at}: ${fast[at]}`).toBe(`${at}: ${slow[at]}`);
   });
   it('leaves the rest transparent and stays inside', () => {
     const layer = rasterize(strokes([{ y0: -20, y1: 40, width: 4, rgb: 0xffffff, alpha: 1 }]), 2);
@@ -181,7 +225,10 @@ describe('svg', () => {
   it('is a document whose text is escaped', () => {
     const r = new SvgRenderer(theme, roughMeasure);
     r.text('a < b & "c"', 1, 2, { font: { size: 12 }, fill: theme.text });
-    r.rect({ x: 0, y: 0, w: 5, h: 5 }, { hatch: { line: '#000000', width: 1, period: 5 }, stroke: '#111111' });
+    r.rect(
+      { x: 0, y: 0, w: 5, h: 5 },
+      { hatch: { line: '#000000', width: 1, period: 5 }, stroke: '#111111' },
+    );
     const doc = r.document({ w: 10, h: 10 }, 'T');
     expect(doc).toContain(escapeXml('a < b & "c"'));
     expect(doc.match(/<pattern/g)).toHaveLength(1);
@@ -194,7 +241,9 @@ describe('svg', () => {
   });
   it('puts very many strokes in as one picture', () => {
     const r = new SvgRenderer(theme, roughMeasure, () => 'data:,x');
-    r.strokes({ ...strokes(Array.from({ length: 6000 }, () => ({ y0: 1, y1: 2, width: 1, rgb: 0, alpha: 1 }))) });
+    r.strokes({
+      ...strokes(Array.from({ length: 6000 }, () => ({ y0: 1, y1: 2, width: 1, rgb: 0, alpha: 1 }))),
+    });
     expect(r.document({ w: 1, h: 1 }, '')).toContain('<image');
   });
 });
@@ -217,7 +266,15 @@ describe('scheduler', () => {
 });
 
 describe('keys', () => {
-  const press = (key: string, code: string, mods: Partial<KeyEvent> = {}): KeyEvent => ({ key, code, ctrlKey: false, metaKey: false, shiftKey: false, altKey: false, ...mods });
+  const press = (key: string, code: string, mods: Partial<KeyEvent> = {}): KeyEvent => ({
+    key,
+    code,
+    ctrlKey: false,
+    metaKey: false,
+    shiftKey: false,
+    altKey: false,
+    ...mods,
+  });
   it('takes bare letters by position and chords by character', () => {
     // On AZERTY the key at A types q.
     expect(matches(press('q', 'KeyA'), 'A')).toBe(true);

@@ -107,10 +107,18 @@ export class CanvasRenderer implements Renderer {
     c.beginPath();
     for (const s of path) {
       switch (s.to) {
-        case 'move': c.moveTo(s.x, s.y); break;
-        case 'line': c.lineTo(s.x, s.y); break;
-        case 'arc': c.arc(s.c.x, s.c.y, s.r, s.from, s.till, s.till < s.from); break;
-        case 'close': c.closePath(); break;
+        case 'move':
+          c.moveTo(s.x, s.y);
+          break;
+        case 'line':
+          c.lineTo(s.x, s.y);
+          break;
+        case 'arc':
+          c.arc(s.c.x, s.c.y, s.r, s.from, s.till, s.till < s.from);
+          break;
+        case 'close':
+          c.closePath();
+          break;
       }
     }
     this.paint(paint);

@@ -26,7 +26,8 @@ export function short(n: number): string {
   if (!Number.isFinite(n)) return DASH;
   const size = Math.abs(n);
   if (size < 999.5) return count(n);
-  const [scale, unit] = size < 999_500 ? [1e3, 'k'] : size < 999.5e6 ? [1e6, 'M'] : size < 999.5e9 ? [1e9, 'G'] : [1e12, 'T'];
+  const [scale, unit] =
+    size < 999_500 ? [1e3, 'k'] : size < 999.5e6 ? [1e6, 'M'] : size < 999.5e9 ? [1e9, 'G'] : [1e12, 'T'];
   const v = n / scale;
   const places = Math.abs(v) >= 99.95 ? 0 : Math.abs(v) >= 9.995 || unit === 'k' ? 1 : 2;
   return decimal(v, places) + THIN + unit;
@@ -60,7 +61,9 @@ export function exact(v: number): string {
   if (Number.isInteger(v)) return Math.abs(v) < 1e15 ? count(v) : v.toExponential(3);
   const size = Math.abs(v);
   if (size >= 1e15 || size < 1e-6) return v.toExponential(3);
-  return decimal(v, Math.max(0, Math.min(9, 5 - Math.floor(Math.log10(size))))).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');
+  return decimal(v, Math.max(0, Math.min(9, 5 - Math.floor(Math.log10(size)))))
+    .replace(/(\.\d*?)0+$/, '$1')
+    .replace(/\.$/, '');
 }
 
 export function hex(v: number): string {

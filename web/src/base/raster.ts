@@ -97,7 +97,7 @@ class Plane {
       const greenOne = ((rgb << 8) & 0xff0000) | 1;
       const rise = slope * (GROUP - 1);
       const end = Math.min(w, Math.ceil(x1) | 0) | 0;
-      for (let from = Math.max(0, Math.floor(x0) | 0) | 0; from < end; ) {
+      for (let from = Math.max(0, Math.floor(x0) | 0) | 0; from < end;) {
         const group = (from / GROUP) | 0;
         const next = GROUP * (group + 1);
         const till = next < end ? next : end;
@@ -108,7 +108,8 @@ class Plane {
         let x = from;
         from = next;
         if (low < 0 || high >= h || high > low) continue;
-        const blocks = (-1 << ((high < 0 ? 0 : high) >> shift)) & (-1 >>> (31 - ((low >= h ? h - 1 : low) >> shift)));
+        const blocks =
+          (-1 << ((high < 0 ? 0 : high) >> shift)) & (-1 >>> (31 - ((low >= h ? h - 1 : low) >> shift)));
         if ((full[group]! & blocks) === blocks) continue;
         for (; x < till; x++) {
           const bottom = start + slope * x + half;

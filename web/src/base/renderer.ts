@@ -7,7 +7,13 @@ import type { Theme } from './theme';
 /** Angles in radians, clockwise from three o'clock, as canvas has them. */
 export type Segment =
   | { readonly to: 'move' | 'line'; readonly x: number; readonly y: number }
-  | { readonly to: 'arc'; readonly c: Point; readonly r: number; readonly from: number; readonly till: number }
+  | {
+      readonly to: 'arc';
+      readonly c: Point;
+      readonly r: number;
+      readonly from: number;
+      readonly till: number;
+    }
   | { readonly to: 'close' };
 
 export type Path = readonly Segment[];

@@ -43,7 +43,8 @@ export function linearTicks(lo: number, hi: number, most: number): number[] {
       const at = (i: number): number => (e < 0 ? i / step : i * step);
       const units = (v: number): number => (e < 0 ? v * step : v / step);
       const [first, last] = [Math.ceil(units(lo) - 1e-9), Math.floor(units(hi) + 1e-9)];
-      if (last - first + 1 <= most) return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => at(first + i));
+      if (last - first + 1 <= most)
+        return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => at(first + i));
     }
   }
 }

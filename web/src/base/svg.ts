@@ -52,7 +52,10 @@ export class SvgRenderer implements Renderer {
 
   rect(r: Rect, paint: Paint, radius = 0): void {
     const rx = radius ? ` rx="${n(radius)}"` : '';
-    this.shape(`rect x="${n(r.x)}" y="${n(r.y)}" width="${n(Math.max(0, r.w))}" height="${n(Math.max(0, r.h))}"${rx}`, paint);
+    this.shape(
+      `rect x="${n(r.x)}" y="${n(r.y)}" width="${n(Math.max(0, r.w))}" height="${n(Math.max(0, r.h))}"${rx}`,
+      paint,
+    );
   }
 
   line(x0: number, y0: number, x1: number, y1: number, paint: Paint): void {
@@ -77,7 +80,9 @@ export class SvgRenderer implements Renderer {
   strokes(s: Strokes): void {
     if (s.n > STROKE_LIMIT && this.picture) {
       const { x, y, w, h } = s.area;
-      this.parts.push(`<image x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" preserveAspectRatio="none" href="${this.picture(s)}"/>`);
+      this.parts.push(
+        `<image x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" preserveAspectRatio="none" href="${this.picture(s)}"/>`,
+      );
       return;
     }
     for (let i = 0; i < s.n; i++) {
@@ -94,7 +99,7 @@ export class SvgRenderer implements Renderer {
     const [w, h] = [k.area.w / k.columns, k.area.h / k.rows];
     const at = new DataView(k.rgba.buffer, k.rgba.byteOffset);
     for (let y = 0; y < k.rows; y++) {
-      for (let x = 0; x < k.columns; ) {
+      for (let x = 0; x < k.columns;) {
         const rgba = at.getUint32(4 * (y * k.columns + x));
         let end = x + 1;
         while (end < k.columns && at.getUint32(4 * (y * k.columns + end)) === rgba) end++;
@@ -112,7 +117,9 @@ export class SvgRenderer implements Renderer {
 
   clip(r: Rect, draw: () => void): void {
     const id = `c${this.defs.length}`;
-    this.defs.push(`<clipPath id="${id}"><rect x="${n(r.x)}" y="${n(r.y)}" width="${n(r.w)}" height="${n(r.h)}"/></clipPath>`);
+    this.defs.push(
+      `<clipPath id="${id}"><rect x="${n(r.x)}" y="${n(r.y)}" width="${n(r.w)}" height="${n(r.h)}"/></clipPath>`,
+    );
     this.parts.push(`<g clip-path="url(#${id})">`);
     draw();
     this.parts.push('</g>');
@@ -145,10 +152,18 @@ export function pathData(path: Path): string {
   let d = '';
   for (const s of path) {
     switch (s.to) {
-      case 'move': d += `M${n(s.x)} ${n(s.y)}`; break;
-      case 'line': d += `L${n(s.x)} ${n(s.y)}`; break;
-      case 'close': d += 'Z'; break;
-      case 'arc': d += arcData(s.c.x, s.c.y, s.r, s.from, s.till, d === ''); break;
+      case 'move':
+        d += `M${n(s.x)} ${n(s.y)}`;
+        break;
+      case 'line':
+        d += `L${n(s.x)} ${n(s.y)}`;
+        break;
+      case 'close':
+        d += 'Z';
+        break;
+      case 'arc':
+        d += arcData(s.c.x, s.c.y, s.r, s.from, s.till, d === '');
+        break;
     }
   }
   return d;
@@ -161,6 +176,7 @@ function arcData(cx: number, cy: number, r: number, from: number, till: number, 
   // SVG cannot draw a full circle as one arc, and halves are never ambiguous.
   const steps = Math.max(1, Math.ceil(Math.abs(till - from) / Math.PI));
   let d = start;
-  for (let i = 1; i <= steps; i++) d += `A${n(r)} ${n(r)} 0 0 ${sweep} ${at(from + ((till - from) * i) / steps)}`;
+  for (let i = 1; i <= steps; i++)
+    d += `A${n(r)} ${n(r)} 0 0 ${sweep} ${at(from + ((till - from) * i) / steps)}`;
   return d;
 }

@@ -35,7 +35,8 @@ export function canvasMeasure(context: CanvasRenderingContext2D): Measure {
 /** A measure without a browser: average widths of a sans face. For tests. */
 export const roughMeasure: Measure = (text, font) => {
   let w = 0;
-  for (const c of text) w += /[ilj.,:;'|\u202f]/.test(c) ? 0.3 : /[mwMW]/.test(c) ? 0.85 : /[A-Z]/.test(c) ? 0.65 : 0.56;
+  for (const c of text)
+    w += /[ilj.,:;'|\u202f]/.test(c) ? 0.3 : /[mwMW]/.test(c) ? 0.85 : /[A-Z]/.test(c) ? 0.65 : 0.56;
   return (font.mono ? [...text].length * 0.6 : w) * font.size * ((font.weight ?? 400) >= 600 ? 1.05 : 1);
 };
 

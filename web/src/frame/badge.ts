@@ -17,7 +17,9 @@ export function drawGlyph(r: Renderer, x: number, y: number, p: Provenance): voi
       return;
     case 'derived':
       r.path(circle(c, radius), { stroke: ink, width: 1.2 });
-      r.path([{ to: 'arc', c, r: radius, from: Math.PI / 2, till: (3 * Math.PI) / 2 }, { to: 'close' }], { fill: ink });
+      r.path([{ to: 'arc', c, r: radius, from: Math.PI / 2, till: (3 * Math.PI) / 2 }, { to: 'close' }], {
+        fill: ink,
+      });
       return;
     case 'modelled':
       r.path(circle(c, radius), { stroke: ink, width: 1.4, dash: [2, 1.4] });

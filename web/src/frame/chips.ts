@@ -1,6 +1,13 @@
 // A clause of the selection as people read it on a chip.
 import { baseName, decimal, DASH, exact, unitScale } from '../base/format';
-import { clauseText, type Clause, type Quantity, type Selection, type Term, type Value } from '../state/selection';
+import {
+  clauseText,
+  type Clause,
+  type Quantity,
+  type Selection,
+  type Term,
+  type Value,
+} from '../state/selection';
 import type { ColumnInfo } from '../api/wire';
 import { titleOf } from '../state/axes';
 
@@ -23,28 +30,66 @@ function severalOf(c: Clause, columns: readonly ColumnInfo[], title: string): Ch
   const chips = c.terms.filter((t) => t.kind !== 'all').map((t) => termChip(t, columns));
   const names = new Set(chips.map((p) => p.name));
   const not = c.not ? 'not ' : '';
-  if (chips.length !== c.terms.length || chips.length > 4) return { name: not.trim(), value: title, unit: '', title };
-  if (names.size === 1) return { name: not + chips[0]!.name, value: chips.map((p) => p.value).join(', '), unit: chips[0]!.unit, title };
-  return { name: not.trim(), value: chips.map((p) => `${p.name} ${p.value}`.trim()).join(' or '), unit: '', title };
+  if (chips.length !== c.terms.length || chips.length > 4)
+    return { name: not.trim(), value: title, unit: '', title };
+  if (names.size === 1)
+    return {
+      name: not + chips[0]!.name,
+      value: chips.map((p) => p.value).join(', '),
+      unit: chips[0]!.unit,
+      title,
+    };
+  return {
+    name: not.trim(),
+    value: chips.map((p) => `${p.name} ${p.value}`.trim()).join(' or '),
+    unit: '',
+    title,
+  };
 }
 
 function termChip(t: Term, columns: readonly ColumnInfo[]): Omit<Chip, 'title'> {
   switch (t.kind) {
     case 'range': {
       const column = columnOf(columns, t.column);
-      const scale = unitScale(column?.unit ?? '', Math.max(Math.abs(Number(t.lo ?? 0)), Math.abs(Number(t.hi ?? 0))));
+      const scale = unitScale(
+        column?.unit ?? '',
+        Math.max(Math.abs(Number(t.lo ?? 0)), Math.abs(Number(t.hi ?? 0))),
+      );
       const say = (v: Quantity | undefined): string => (v === undefined ? '' : sayQuantity(v, scale.factor));
-      const value = t.lo === undefined ? `up to ${say(t.hi)}` : t.hi === undefined ? `from ${say(t.lo)}` : `${say(t.lo)} ${DASH} ${say(t.hi)}`;
+      const value =
+        t.lo === undefined
+          ? `up to ${say(t.hi)}`
+          : t.hi === undefined
+            ? `from ${say(t.lo)}`
+            : `${say(t.lo)} ${DASH} ${say(t.hi)}`;
       return { name: nameOf(columns, t.column), value, unit: scale.unit };
     }
-    case 'compare': return { name: `${nameOf(columns, t.column)} ${t.op === '=' ? '' : t.op}`.trim(), value: saying(columns, t.column)(t.value), unit: columnOf(columns, t.column)?.unit ?? '' };
-    case 'values': return { name: nameOf(columns, t.column), value: list(t.values.map(saying(columns, t.column))), unit: '' };
-    case 'match': return { name: `${nameOf(columns, t.column)} like`, value: t.pattern, unit: '' };
-    case 'missing': return { name: nameOf(columns, t.column), value: t.not ? 'present' : 'absent', unit: '' };
-    case 'line': return { name: '', value: `${baseName(t.file)}:${t.line}`, unit: '' };
-    case 'resource': return { name: 'at', value: t.id.replace(/^(L\d\w*):/, '$1 #').replace(':', ' '), unit: '' };
-    case 'rows': return t.name.startsWith('cells') ? { name: 'cells', value: list(t.name.split(' ').slice(1)), unit: '' } : { name: '', value: t.name, unit: '' };
-    case 'all': return { name: '', value: clauseText({ not: false, terms: [t] }), unit: '' };
+    case 'compare':
+      return {
+        name: `${nameOf(columns, t.column)} ${t.op === '=' ? '' : t.op}`.trim(),
+        value: saying(columns, t.column)(t.value),
+        unit: columnOf(columns, t.column)?.unit ?? '',
+      };
+    case 'values':
+      return {
+        name: nameOf(columns, t.column),
+        value: list(t.values.map(saying(columns, t.column))),
+        unit: '',
+      };
+    case 'match':
+      return { name: `${nameOf(columns, t.column)} like`, value: t.pattern, unit: '' };
+    case 'missing':
+      return { name: nameOf(columns, t.column), value: t.not ? 'present' : 'absent', unit: '' };
+    case 'line':
+      return { name: '', value: `${baseName(t.file)}:${t.line}`, unit: '' };
+    case 'resource':
+      return { name: 'at', value: t.id.replace(/^(L\d\w*):/, '$1 #').replace(':', ' '), unit: '' };
+    case 'rows':
+      return t.name.startsWith('cells')
+        ? { name: 'cells', value: list(t.name.split(' ').slice(1)), unit: '' }
+        : { name: '', value: t.name, unit: '' };
+    case 'all':
+      return { name: '', value: clauseText({ not: false, terms: [t] }), unit: '' };
   }
 }
 
@@ -74,7 +119,9 @@ function nameOf(columns: readonly ColumnInfo[], name: string): string {
 }
 
 function list(names: readonly string[]): string {
-  return names.length <= 5 ? names.join(', ') : `${names.slice(0, 4).join(', ')} and ${names.length - 4} more`;
+  return names.length <= 5
+    ? names.join(', ')
+    : `${names.slice(0, 4).join(', ')} and ${names.length - 4} more`;
 }
 
 /** The page's title: data first. */

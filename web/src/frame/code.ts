@@ -21,7 +21,8 @@ export interface Heat {
 /** Files of groups by (file, line), by latency or, without one, by samples. */
 export function heatOf(groups: GroupAnswer, file: string): Heat {
   const byLatency = groups.sums[SELECTED].some((v) => v > 0);
-  const weigh = (l: 0 | 1 | 2, i: number): number => (byLatency ? groups.sums[l][i] : groups.counts[l][i]) ?? 0;
+  const weigh = (l: 0 | 1 | 2, i: number): number =>
+    (byLatency ? groups.sums[l][i] : groups.counts[l][i]) ?? 0;
   const own: number[] = [];
   groups.keys[0]?.forEach((f, i) => {
     if (f === file && Number(groups.keys[1]![i]) > 0) own.push(i);
@@ -30,17 +31,29 @@ export function heatOf(groups: GroupAnswer, file: string): Heat {
   const lines = new Map<number, LineHeat>();
   for (const i of own) {
     const line = Number(groups.keys[1]![i]);
-    const per = (from: readonly [ArrayLike<number>, ArrayLike<number>, ArrayLike<number>]): [number, number, number] =>
-      [from[ALL][i] ?? 0, from[SELECTED][i] ?? 0, from[HOVERED][i] ?? 0];
+    const per = (
+      from: readonly [ArrayLike<number>, ArrayLike<number>, ArrayLike<number>],
+    ): [number, number, number] => [from[ALL][i] ?? 0, from[SELECTED][i] ?? 0, from[HOVERED][i] ?? 0];
     lines.set(line, {
-      line, samples: per(groups.counts), sums: per(groups.sums),
-      share: weigh(SELECTED, i) / most, hover: weigh(HOVERED, i) / most,
+      line,
+      samples: per(groups.counts),
+      sums: per(groups.sums),
+      share: weigh(SELECTED, i) / most,
+      hover: weigh(HOVERED, i) / most,
     });
   }
-  return { lines, top: hottest(groups, own, (i) => weigh(SELECTED, i)), topHover: hottest(groups, own, (i) => weigh(HOVERED, i)) };
+  return {
+    lines,
+    top: hottest(groups, own, (i) => weigh(SELECTED, i)),
+    topHover: hottest(groups, own, (i) => weigh(HOVERED, i)),
+  };
 }
 
-function hottest(groups: GroupAnswer, own: readonly number[], weigh: (i: number) => number): number | undefined {
+function hottest(
+  groups: GroupAnswer,
+  own: readonly number[],
+  weigh: (i: number) => number,
+): number | undefined {
   let best: number | undefined;
   let most = 0;
   for (const i of own) {

@@ -21,13 +21,29 @@ export function preview(s: Suggestion | undefined): Term | undefined {
   if (!s?.selects || s.where === '') return undefined;
   const clauses = parse(s.where);
   const [only] = clauses;
-  return clauses.length === 1 && only && !only.not && only.terms.length === 1 ? only.terms[0] : { kind: 'all', clauses };
+  return clauses.length === 1 && only && !only.not && only.terms.length === 1
+    ? only.terms[0]
+    : { kind: 'all', clauses };
 }
 
-const VIEW_KEYS: Readonly<Record<string, Action>> = { offenders: 'view-1', code: 'view-2', topology: 'view-3', statistics: 'view-4' };
+const VIEW_KEYS: Readonly<Record<string, Action>> = {
+  offenders: 'view-1',
+  code: 'view-2',
+  topology: 'view-3',
+  statistics: 'view-4',
+};
 
 const PAGE_ACTIONS: Partial<Record<Suggestion['action'], Action>> = {
-  undo: 'undo', redo: 'redo', invert: 'invert', filter: 'filter', exclude: 'hide', help: 'help', open: 'open', save: 'save', link: 'copy-link', theme: 'theme',
+  undo: 'undo',
+  redo: 'redo',
+  invert: 'invert',
+  filter: 'filter',
+  exclude: 'hide',
+  help: 'help',
+  open: 'open',
+  save: 'save',
+  link: 'copy-link',
+  theme: 'theme',
 };
 
 /** Runs a suggestion; one that the data cannot answer does nothing. */
@@ -54,13 +70,15 @@ export function run(s: Suggestion, store: Store, hands: Hands): void {
       view(s, store, hands);
       return;
     case 'color':
-      if (s.target === 'latency' || s.target === 'samples' || s.target === 'mean') store.change({ color: s.target });
+      if (s.target === 'latency' || s.target === 'samples' || s.target === 'mean')
+        store.change({ color: s.target });
       return;
     case 'bins':
       store.change({ bins: Number(s.target) });
       return;
     case 'export':
-      if (s.target === 'png' || s.target === 'svg' || s.target === 'csv' || s.target === 'rows') hands.exportAs(s.target);
+      if (s.target === 'png' || s.target === 'svg' || s.target === 'csv' || s.target === 'rows')
+        hands.exportAs(s.target);
       return;
     case 'arrange':
       void import('../state/arrange').then(({ arrange }) => arrange(store, hands.width));
@@ -83,7 +101,11 @@ function select(s: Suggestion, store: Store): void {
 /** Two axes side by side; each keeps its own scale and range. */
 function together(axes: readonly Axis[], a: string, b: string): Axis[] {
   const own = new Map(axes.map((x) => [x.column, x]));
-  return correlate(axes.map((x) => x.column), a, b).map((column) => own.get(column) ?? { column });
+  return correlate(
+    axes.map((x) => x.column),
+    a,
+    b,
+  ).map((column) => own.get(column) ?? { column });
 }
 
 function view(s: Suggestion, store: Store, hands: Hands): void {
@@ -101,7 +123,8 @@ function view(s: Suggestion, store: Store, hands: Hands): void {
       return;
     case 'axis': {
       const kind = store.snapshot.info?.columns.find((c) => c.name === column)?.kind;
-      if (column && kind === 'category') store.change({ page: 'memory', bottom: 'category', category: column });
+      if (column && kind === 'category')
+        store.change({ page: 'memory', bottom: 'category', category: column });
       else store.change({ page: 'memory', bottom: 'axis', ...(column && { axis: column }) });
       return;
     }

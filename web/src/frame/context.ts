@@ -34,7 +34,12 @@ export interface Gesture {
 export type DialogName = 'help' | 'open' | 'axes' | 'sources' | 'save' | 'samples' | 'columns';
 
 /** How the modifier keys of a click or Enter change the selection. */
-export function modeOf(e: { shiftKey: boolean; ctrlKey: boolean; metaKey: boolean; altKey: boolean }): Mode | undefined {
+export function modeOf(e: {
+  shiftKey: boolean;
+  ctrlKey: boolean;
+  metaKey: boolean;
+  altKey: boolean;
+}): Mode | undefined {
   if (e.altKey || e.ctrlKey || e.metaKey) return 'remove';
   return e.shiftKey ? 'add' : undefined;
 }

@@ -7,8 +7,14 @@ export interface Dropped {
 }
 
 /** One file as it is; several, or a folder, as one archive. Without file entries, the files themselves. */
-export async function droppedFiles(roots: readonly FileSystemEntry[], files: readonly File[]): Promise<Dropped | undefined> {
-  const entries = roots.length > 0 ? (await Promise.all(roots.map((r) => walk(r, '')))).flat() : files.map((f) => ({ path: f.name, content: f }));
+export async function droppedFiles(
+  roots: readonly FileSystemEntry[],
+  files: readonly File[],
+): Promise<Dropped | undefined> {
+  const entries =
+    roots.length > 0
+      ? (await Promise.all(roots.map((r) => walk(r, '')))).flat()
+      : files.map((f) => ({ path: f.name, content: f }));
   const [first] = entries;
   if (!first) return undefined;
   if (entries.length === 1 && !first.path.includes('/')) return { name: first.path, content: first.content };
@@ -17,7 +23,9 @@ export async function droppedFiles(roots: readonly FileSystemEntry[], files: rea
 
 /** Files as one archive; those of a folder are named as they are inside it. */
 function archive(entries: readonly Entry[], folder: string | undefined): Dropped {
-  const inside = entries.map((e) => (folder && e.path.startsWith(`${folder}/`) ? { ...e, path: e.path.slice(folder.length + 1) } : e));
+  const inside = entries.map((e) =>
+    folder && e.path.startsWith(`${folder}/`) ? { ...e, path: e.path.slice(folder.length + 1) } : e,
+  );
   return { name: folder ?? 'dropped', content: tar(inside) };
 }
 

@@ -6,7 +6,14 @@ import { HighlightStyle, StreamLanguage, syntaxHighlighting } from '@codemirror/
 import { fortran } from '@codemirror/legacy-modes/mode/fortran';
 import { go } from '@codemirror/legacy-modes/mode/go';
 import { EditorState, StateEffect, StateField, type Extension } from '@codemirror/state';
-import { Decoration, EditorView, gutter, GutterMarker, lineNumbers, type DecorationSet } from '@codemirror/view';
+import {
+  Decoration,
+  EditorView,
+  gutter,
+  GutterMarker,
+  lineNumbers,
+  type DecorationSet,
+} from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { short } from '../base/format';
 import { HOVERED, SELECTED } from '../api/decode';
@@ -36,8 +43,11 @@ const shown = StateField.define<Shown>({
     for (const e of tr.effects) {
       if (!e.is(setHeat)) continue;
       const { heat, current, byLatency } = e.value;
-      const line = current !== undefined && current <= tr.state.doc.lines ? tr.state.doc.line(current) : undefined;
-      const marks = line ? Decoration.set([Decoration.line({ class: 'current' }).range(line.from)]) : Decoration.none;
+      const line =
+        current !== undefined && current <= tr.state.doc.lines ? tr.state.doc.line(current) : undefined;
+      const marks = line
+        ? Decoration.set([Decoration.line({ class: 'current' }).range(line.from)])
+        : Decoration.none;
       return { heat, byLatency, current, marks };
     }
     return tr.docChanged ? { ...value, marks: Decoration.none } : value;
@@ -93,15 +103,39 @@ const weights = HighlightStyle.define([
 
 const look = EditorView.theme({
   '&': { height: '100%', backgroundColor: 'var(--bg)', color: 'var(--text)', fontSize: '11.5px' },
-  '.cm-scroller': { fontFamily: '"JetBrains Mono", ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace', lineHeight: '18px', fontVariantLigatures: 'none' },
+  '.cm-scroller': {
+    fontFamily: '"JetBrains Mono", ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace',
+    lineHeight: '18px',
+    fontVariantLigatures: 'none',
+  },
   '.cm-content': { padding: '0' },
   '.cm-line': { padding: '0 12px 0 8px' },
   '.cm-gutters': { backgroundColor: 'var(--bg)', color: 'var(--muted)', border: '0' },
   '.cm-lineNumbers .cm-gutterElement': { minWidth: '48px', padding: '0 6px 0 0' },
   '.heat-gutter .cm-gutterElement': { width: '46px' },
-  '.heat': { position: 'relative', height: '18px', width: '44px', textAlign: 'right', fontSize: '10.5px', color: 'var(--text)' },
-  '.heat i': { position: 'absolute', right: '0', top: '2px', bottom: '2px', backgroundColor: 'var(--selected-bar)', borderRadius: '2px' },
-  '.heat u': { position: 'absolute', right: '0', bottom: '2px', height: '4px', backgroundColor: 'var(--hover)' },
+  '.heat': {
+    position: 'relative',
+    height: '18px',
+    width: '44px',
+    textAlign: 'right',
+    fontSize: '10.5px',
+    color: 'var(--text)',
+  },
+  '.heat i': {
+    position: 'absolute',
+    right: '0',
+    top: '2px',
+    bottom: '2px',
+    backgroundColor: 'var(--selected-bar)',
+    borderRadius: '2px',
+  },
+  '.heat u': {
+    position: 'absolute',
+    right: '0',
+    bottom: '2px',
+    height: '4px',
+    backgroundColor: 'var(--hover)',
+  },
   '.heat span': { position: 'relative', paddingRight: '3px' },
   '.current': { backgroundColor: 'var(--selected-tint)', boxShadow: 'none' },
   '&.cm-focused': { outline: '2px solid var(--focus)', outlineOffset: '-2px' },
@@ -114,7 +148,12 @@ function languageOf(file: string): Extension {
   return /\.go$/i.test(file) ? StreamLanguage.define(go) : [];
 }
 
-export function createEditor(host: HTMLElement, onLine: (line: number, e: MouseEvent) => void, onHover: (line: number | undefined) => void, onKey: (e: KeyboardEvent) => boolean): Editor {
+export function createEditor(
+  host: HTMLElement,
+  onLine: (line: number, e: MouseEvent) => void,
+  onHover: (line: number | undefined) => void,
+  onKey: (e: KeyboardEvent) => boolean,
+): Editor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   const clicks = EditorView.domEventHandlers({
     click: (e, view) => {
@@ -137,8 +176,15 @@ export function createEditor(host: HTMLElement, onLine: (line: number, e: MouseE
     EditorState.create({
       doc: text,
       extensions: [
-        lineNumbers(), heatGutter, shown, look, syntaxHighlighting(weights), languageOf(file), clicks,
-        EditorState.readOnly.of(true), EditorView.editable.of(false),
+        lineNumbers(),
+        heatGutter,
+        shown,
+        look,
+        syntaxHighlighting(weights),
+        languageOf(file),
+        clicks,
+        EditorState.readOnly.of(true),
+        EditorView.editable.of(false),
         EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': `Source of ${file}` }),
       ],
     });
@@ -152,7 +198,8 @@ export function createEditor(host: HTMLElement, onLine: (line: number, e: MouseE
     },
     visible: () => {
       const box = view.scrollDOM.getBoundingClientRect();
-      const line = (y: number): number => view.state.doc.lineAt(view.lineBlockAtHeight(y - view.documentTop).from).number;
+      const line = (y: number): number =>
+        view.state.doc.lineAt(view.lineBlockAtHeight(y - view.documentTop).from).number;
       return [line(box.top + 1), line(box.bottom - 1)];
     },
     destroy: () => view.destroy(),

@@ -19,7 +19,12 @@ export interface Exported {
 }
 
 export async function exportView(
-  view: View<unknown>, format: Format, name: string, caption: string, theme: Theme, measure: Measure,
+  view: View<unknown>,
+  format: Format,
+  name: string,
+  caption: string,
+  theme: Theme,
+  measure: Measure,
 ): Promise<Exported> {
   const file = `${name.replace(/[^\w.-]+/g, '-').toLowerCase()}.${format}`;
   if (format === 'csv') return { name: file, blob: new Blob([csv(view.rows())], { type: 'text/csv' }) };
@@ -47,7 +52,10 @@ async function png(view: View<unknown>, caption: string, theme: Theme, measure: 
   context.fillRect(0, 0, size.w, size.h);
   paint(view, new CanvasRenderer(context, theme, measure, 2), caption);
   return new Promise((done, fail) => {
-    canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error('the browser could not encode the picture'))), 'image/png');
+    canvas.toBlob(
+      (blob) => (blob ? done(blob) : fail(new Error('the browser could not encode the picture'))),
+      'image/png',
+    );
   });
 }
 

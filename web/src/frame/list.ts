@@ -48,10 +48,16 @@ export class ListView<R> implements View<number> {
   ) {
     this.widths = input.columns.map((c) => {
       if (c.picture) return Math.max(c.picture.size.w, measure(c.head, HEAD));
-      const widest = input.rows.reduce((w, r) => Math.max(w, measure(c.text(r), fontOf(c))), measure(c.head, HEAD));
+      const widest = input.rows.reduce(
+        (w, r) => Math.max(w, measure(c.text(r), fontOf(c))),
+        measure(c.head, HEAD),
+      );
       return Math.min(Math.ceil(widest) + 1, c.most ?? MOST);
     });
-    this.size = { w: 2 * PAD + this.widths.reduce((a, w) => a + w + GAP, -GAP), h: PAD + ROW * (input.rows.length + 1) };
+    this.size = {
+      w: 2 * PAD + this.widths.reduce((a, w) => a + w + GAP, -GAP),
+      h: PAD + ROW * (input.rows.length + 1),
+    };
   }
 
   draw(r: Renderer): void {
@@ -59,7 +65,11 @@ export class ListView<R> implements View<number> {
       const x = PAD + this.widths.slice(0, k).reduce((a, w) => a + w + GAP, 0);
       const w = this.widths[k]!;
       const put = (text: string, y: number, font: Font, fill: string): void =>
-        r.text(fit(text, w, font, r.measure), c.right ? x + w : x, y, { font, fill, align: c.right ? 'right' : 'left' });
+        r.text(fit(text, w, font, r.measure), c.right ? x + w : x, y, {
+          font,
+          fill,
+          align: c.right ? 'right' : 'left',
+        });
       put(c.head, ROW / 2, HEAD, r.theme.muted);
       this.input.rows.forEach((row, i) => {
         const y = ROW * (i + 1);
@@ -87,7 +97,9 @@ export class ListView<R> implements View<number> {
     const named = this.input.columns.find((c) => c.link) ?? this.input.columns[0]!;
     const parts = this.input.columns.flatMap((c) => {
       const text = c.text(row);
-      return c === named || text === '' ? [] : [c.picture ? text : c.right ? `${text} ${c.head}`.trim() : text];
+      return c === named || text === ''
+        ? []
+        : [c.picture ? text : c.right ? `${text} ${c.head}`.trim() : text];
     });
     return { name: named.text(row), more: `· ${parts.join(' · ')}`, counted: this.input.samples(row) };
   }
@@ -99,11 +111,17 @@ export class ListView<R> implements View<number> {
 
   rows(): Table {
     const { columns, rows, listed } = this.input;
-    return { head: columns.map((c) => c.head), rows: (listed ?? rows).map((row) => columns.map((c) => (c.exact ? c.exact(row) : plain(c.text(row))))) };
+    return {
+      head: columns.map((c) => c.head),
+      rows: (listed ?? rows).map((row) => columns.map((c) => (c.exact ? c.exact(row) : plain(c.text(row))))),
+    };
   }
 
   summary(): string {
-    return `${this.input.name}: ${this.input.rows.length} rows of ${this.input.columns.map((c) => c.head).filter(Boolean).join(', ')}`;
+    return `${this.input.name}: ${this.input.rows.length} rows of ${this.input.columns
+      .map((c) => c.head)
+      .filter(Boolean)
+      .join(', ')}`;
   }
 }
 

@@ -43,7 +43,11 @@ export interface Page {
   readonly perRun?: true; // made anew for another run
   readonly dialogs?: Partial<Record<DialogName, LoadDialog>>;
   /** Keys of its own while its picture has the focus, for the list of keys. */
-  readonly keys?: readonly { readonly keys: readonly string[]; readonly label: string; readonly pointer: string }[];
+  readonly keys?: readonly {
+    readonly keys: readonly string[];
+    readonly label: string;
+    readonly pointer: string;
+  }[];
 }
 
 /** The page to show: the one asked for, or the first that the run fills. */

@@ -16,7 +16,10 @@ export function viewItems({ desk, title, view }: Asked): MenuItem[] {
   };
   return [
     { label: 'Show as table', run: whole((v) => desk.showTable(title, v)) },
-    ...(['png', 'svg', 'csv'] as const).map((f) => ({ label: `Export ${f.toUpperCase()}`, run: whole((v) => desk.exportView(title, v, f)) })),
+    ...(['png', 'svg', 'csv'] as const).map((f) => ({
+      label: `Export ${f.toUpperCase()}`,
+      run: whole((v) => desk.exportView(title, v, f)),
+    })),
   ];
 }
 

@@ -21,14 +21,23 @@ export function arrange(store: Store, width: number): void {
       stop();
       store.want('arrange', undefined);
       const own = new Map(shown.map((a) => [a.column, a]));
-      store.change({ bottom: 'parallel', axes: ordered([...own.keys()], pairs, mine.pairs).map((column) => own.get(column)!) });
+      store.change({
+        bottom: 'parallel',
+        axes: ordered([...own.keys()], pairs, mine.pairs).map((column) => own.get(column)!),
+      });
     });
   });
   store.want('arrange', { axes, pairs });
 }
 
-function ordered(axes: readonly string[], pairs: readonly (readonly [number, number])[], answers: readonly PairAnswer[]): string[] {
-  const bits = new Map(pairs.map(([i, j], k) => [[axes[i], axes[j]].sort().join(' '), mutualInformation(answers[k]!, ALL)]));
+function ordered(
+  axes: readonly string[],
+  pairs: readonly (readonly [number, number])[],
+  answers: readonly PairAnswer[],
+): string[] {
+  const bits = new Map(
+    pairs.map(([i, j], k) => [[axes[i], axes[j]].sort().join(' '), mutualInformation(answers[k]!, ALL)]),
+  );
   return orderByCorrelation(axes, (a, b) => bits.get([a, b].sort().join(' ')) ?? 0);
 }
 

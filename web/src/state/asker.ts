@@ -47,7 +47,10 @@ export abstract class Asker<S extends { readonly problem: Failure | undefined }>
 
   protected failed(error: unknown): void {
     this.asked.clear(); // so that the same question can be asked again
-    const problem = error instanceof ApiError ? error.failure : { error: error instanceof Error ? error.message : String(error) };
+    const problem =
+      error instanceof ApiError
+        ? error.failure
+        : { error: error instanceof Error ? error.message : String(error) };
     this.set({ problem } as unknown as Partial<S>);
   }
 

@@ -76,7 +76,8 @@ export function cpuGroups(info: Info): number[][] | undefined {
   resources.forEach((r, i) => {
     if (r.type !== 'CPU') return;
     let node = i;
-    while (node > 0 && resources[node]!.type !== 'NUMA' && resources[node]!.parent > 0) node = resources[node]!.parent;
+    while (node > 0 && resources[node]!.type !== 'NUMA' && resources[node]!.parent > 0)
+      node = resources[node]!.parent;
     groups.set(node, [...(groups.get(node) ?? []), r.id]);
   });
   return [...groups.values()];
@@ -101,10 +102,14 @@ export function correlate(axes: readonly string[], a: string, b: string): string
  * An order in which neighbours say most about each other: starts at the
  * strongest pair and grows at both ends. information[i][j] is in bits.
  */
-export function orderByCorrelation(axes: readonly string[], information: (a: string, b: string) => number): string[] {
+export function orderByCorrelation(
+  axes: readonly string[],
+  information: (a: string, b: string) => number,
+): string[] {
   if (axes.length < 3) return [...axes];
   let best: [string, string] = [axes[0]!, axes[1]!];
-  for (const a of axes) for (const b of axes) if (a < b && information(a, b) > information(...best)) best = [a, b];
+  for (const a of axes)
+    for (const b of axes) if (a < b && information(a, b) > information(...best)) best = [a, b];
   const chain = [...best];
   const rest = new Set(axes.filter((a) => !chain.includes(a)));
   while (rest.size > 0) {
@@ -128,7 +133,9 @@ export function axesShown(info: Info | undefined, axes: readonly Axis[], width: 
 
 /** The column whose sums rank things: latency where there is one. */
 export function valueColumn(info: Info): ColumnInfo | undefined {
-  return ['latency', 'weight'].map((n) => info.columns.find((c) => c.name === n && c.provenance !== 'absent')).find((c) => c !== undefined);
+  return ['latency', 'weight']
+    .map((n) => info.columns.find((c) => c.name === n && c.provenance !== 'absent'))
+    .find((c) => c !== undefined);
 }
 
 export function columnOf(info: Info, name: string): ColumnInfo | undefined {

@@ -28,7 +28,11 @@ export function takeToken(): string | undefined {
   const { token } = read(location.hash);
   if (token === undefined) return sessionStorage.getItem(KEY) ?? undefined;
   sessionStorage.setItem(KEY, token);
-  const kept = location.hash.slice(1).split('&').filter((p) => !p.startsWith('k=')).join('&');
+  const kept = location.hash
+    .slice(1)
+    .split('&')
+    .filter((p) => !p.startsWith('k='))
+    .join('&');
   history.replaceState(null, '', kept === '' ? location.pathname : '#' + kept);
   return token;
 }

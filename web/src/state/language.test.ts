@@ -4,7 +4,10 @@ import { parse, SyntaxProblem } from './language';
 import { text } from './selection';
 
 // The same list is run through query.Parse by TestSelectionLanguage in Go.
-const cases = JSON.parse(readFileSync(new URL('testdata/selections.json', import.meta.url), 'utf8')) as [string, string | null][];
+const cases = JSON.parse(readFileSync(new URL('testdata/selections.json', import.meta.url), 'utf8')) as [
+  string,
+  string | null,
+][];
 
 describe('parse', () => {
   it.each(cases)('%s', (source, standard) => {
@@ -26,7 +29,10 @@ describe('parse', () => {
 
   it('keeps all bits of addresses', () => {
     expect(parse('addr in 18446741874686935032..0xffffffffffffffff')).toEqual([
-      { not: false, terms: [{ kind: 'range', column: 'addr', lo: 18446741874686935032n, hi: 0xffffffffffffffffn }] },
+      {
+        not: false,
+        terms: [{ kind: 'range', column: 'addr', lo: 18446741874686935032n, hi: 0xffffffffffffffffn }],
+      },
     ]);
   });
 

@@ -2,7 +2,16 @@
 // query.Parse in Go; this one knows no columns, so it accepts names that the
 // server may refuse. Both are run over testdata/selections.json.
 
-import { EVERYTHING, clauseOf, type Clause, type Op, type Quantity, type Selection, type Term, type Value } from './selection';
+import {
+  EVERYTHING,
+  clauseOf,
+  type Clause,
+  type Op,
+  type Quantity,
+  type Selection,
+  type Term,
+  type Value,
+} from './selection';
 
 export class SyntaxProblem extends Error {
   constructor(
@@ -26,8 +35,18 @@ const TEXT = /"((?:[^"\\]|\\[^])*)"/y;
 const SIGN = /!=|<=|>=|\.\.|==?|<|>|~|&&?|\|\|?|!|\(|\)|,/y;
 
 const UNITS: Readonly<Record<string, number>> = {
-  '': 1, k: 1e3, M: 1e6, G: 1e9, Ki: 1024, Mi: 1024 ** 2, Gi: 1024 ** 3,
-  ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9,
+  '': 1,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  Ki: 1024,
+  Mi: 1024 ** 2,
+  Gi: 1024 ** 3,
+  ns: 1,
+  us: 1e3,
+  µs: 1e3,
+  ms: 1e6,
+  s: 1e9,
 };
 
 const MAX_DEPTH = 200;
@@ -203,7 +222,10 @@ class Parser {
   private number(text: string, digits: string, suffix: string, at: number): Token {
     const factor = UNITS[suffix];
     if (factor === undefined) {
-      throw this.problem(`unknown unit "${suffix}"; want ns, us, ms, s, k, M, G, Ki, Mi or Gi, or put a name in double quotes`, at);
+      throw this.problem(
+        `unknown unit "${suffix}"; want ns, us, ms, s, k, M, G, Ki, Mi or Gi, or put a name in double quotes`,
+        at,
+      );
     }
     const value = Number(digits) * factor;
     // Whole numbers beyond 2^53 are addresses and keep all their bits.

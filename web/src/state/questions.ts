@@ -5,7 +5,9 @@ import type { Answer, AxisAnswer, GroupAnswer, PairAnswer, PlacesAnswer, StatAns
 import type { Ask, Axis, Group, Page, RowsAnswer, Stat } from '../api/wire';
 
 // Questions are what one view wants to know. Pairs are of its own axes.
-export type Questions = Pick<Ask, 'axes' | 'pairs' | 'groups' | 'stats' | 'places'> & { readonly rows?: Page };
+export type Questions = Pick<Ask, 'axes' | 'pairs' | 'groups' | 'stats' | 'places'> & {
+  readonly rows?: Page;
+};
 
 // Answers are a view's part of an answer, in the order of its questions.
 export interface Answers {
@@ -28,7 +30,10 @@ export interface Merged {
   readonly light: Ask;
   // split gives each view its part; what a light request left out comes from
   // the answers before.
-  readonly split: (answer: Answer, before?: ReadonlyMap<string, Answers> | undefined) => ReadonlyMap<string, Answers>;
+  readonly split: (
+    answer: Answer,
+    before?: ReadonlyMap<string, Answers> | undefined,
+  ) => ReadonlyMap<string, Answers>;
 }
 
 // merge makes one request of the questions of all views. At most one view at a
@@ -58,7 +63,10 @@ export function merge(views: ReadonlyMap<string, Questions>): Merged {
   return {
     ask: { ...light, stats: stats.items, ...(rows && { rows }) },
     light,
-    split: (answer, before) => new Map([...parts].map(([view, part]) => [view, take(answer, part, before && (before.get(view) ?? NOTHING))])),
+    split: (answer, before) =>
+      new Map(
+        [...parts].map(([view, part]) => [view, take(answer, part, before && (before.get(view) ?? NOTHING))]),
+      ),
   };
 }
 
@@ -71,7 +79,15 @@ interface Part {
   readonly rows: boolean;
 }
 
-const NOTHING: Answers = { axes: [], pairs: [], groups: [], stats: [], places: undefined, rows: undefined, stale: false };
+const NOTHING: Answers = {
+  axes: [],
+  pairs: [],
+  groups: [],
+  stats: [],
+  places: undefined,
+  rows: undefined,
+  stale: false,
+};
 
 function take(answer: Answer, part: Part, before: Answers | undefined): Answers {
   return {

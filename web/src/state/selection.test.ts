@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from './language';
-import { apply, brush, brushed, invert, removeClause, text, without, type Mode, type Selection, type Term } from './selection';
+import {
+  apply,
+  brush,
+  brushed,
+  invert,
+  removeClause,
+  text,
+  without,
+  type Mode,
+  type Selection,
+  type Term,
+} from './selection';
 
 const line = (n: number): Term => ({ kind: 'line', file: 'a.c', line: n });
 const cpu = (...values: number[]): Term => ({ kind: 'values', column: 'cpu', values });
@@ -21,11 +32,16 @@ function holds(s: Selection, r: Row): boolean {
 }
 function termHolds(t: Term, r: Row): boolean {
   switch (t.kind) {
-    case 'line': return r.file === t.file && r.line === t.line;
-    case 'values': return t.values.includes(r[t.column as 'cpu']);
-    case 'range': return r[t.column as 'latency'] >= Number(t.lo) && r[t.column as 'latency'] <= Number(t.hi);
-    case 'all': return holds(t.clauses, r);
-    default: throw new Error(t.kind);
+    case 'line':
+      return r.file === t.file && r.line === t.line;
+    case 'values':
+      return t.values.includes(r[t.column as 'cpu']);
+    case 'range':
+      return r[t.column as 'latency'] >= Number(t.lo) && r[t.column as 'latency'] <= Number(t.hi);
+    case 'all':
+      return holds(t.clauses, r);
+    default:
+      throw new Error(t.kind);
   }
 }
 const rows = (s: Selection): readonly boolean[] => ROWS.map((r) => holds(s, r));
@@ -35,9 +51,18 @@ const selections: readonly Selection[] = [
   [{ not: false, terms: [slow] }],
   [{ not: true, terms: [slow] }],
   [{ not: false, terms: [cpu(0), line(1)] }],
-  [{ not: false, terms: [slow] }, { not: false, terms: [cpu(0, 1)] }],
-  [{ not: true, terms: [cpu(0)] }, { not: false, terms: [line(1)] }],
-  invert([{ not: false, terms: [slow] }, { not: false, terms: [cpu(0, 1)] }]),
+  [
+    { not: false, terms: [slow] },
+    { not: false, terms: [cpu(0, 1)] },
+  ],
+  [
+    { not: true, terms: [cpu(0)] },
+    { not: false, terms: [line(1)] },
+  ],
+  invert([
+    { not: false, terms: [slow] },
+    { not: false, terms: [cpu(0, 1)] },
+  ]),
 ];
 
 describe('modes', () => {
@@ -51,8 +76,12 @@ describe('modes', () => {
     it(`${mode} means what it says, row by row`, () => {
       for (const s of selections) {
         for (const t of terms) {
-          const want = ROWS.map((r) => meaning[mode](mode === 'add' && s.length === 0 ? false : holds(s, r), termHolds(t, r)));
-          expect(rows(apply(s, t, mode)), `${text(s)} ${mode} ${text([{ not: false, terms: [t] }])}`).toEqual(want);
+          const want = ROWS.map((r) =>
+            meaning[mode](mode === 'add' && s.length === 0 ? false : holds(s, r), termHolds(t, r)),
+          );
+          expect(rows(apply(s, t, mode)), `${text(s)} ${mode} ${text([{ not: false, terms: [t] }])}`).toEqual(
+            want,
+          );
         }
       }
     });
@@ -101,7 +130,9 @@ describe('brush', () => {
       { kind: 'range', column: 'latency', lo: 8, hi: 9, open: true },
     ];
     const b = brush(s, 'latency', two);
-    expect(text(b)).toBe('(latency in 5..6 | latency >= 8 & latency < 9) & cpu in (1, 2) & (file = a.c & line = 3)');
+    expect(text(b)).toBe(
+      '(latency in 5..6 | latency >= 8 & latency < 9) & cpu in (1, 2) & (file = a.c & line = 3)',
+    );
     expect(brushed(b, 'latency')).toEqual(two);
     expect(parse(text(b))).toEqual(b);
   });

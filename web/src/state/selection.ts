@@ -12,7 +12,13 @@ export type Op = '=' | '!=' | '<' | '<=' | '>' | '>=';
 export type Term =
   // Both ends included unless open, which leaves out the upper one: what a
   // brush over bins means. A missing end is unbounded.
-  | { readonly kind: 'range'; readonly column: string; readonly lo?: Quantity; readonly hi?: Quantity; readonly open?: true }
+  | {
+      readonly kind: 'range';
+      readonly column: string;
+      readonly lo?: Quantity;
+      readonly hi?: Quantity;
+      readonly open?: true;
+    }
   | { readonly kind: 'compare'; readonly column: string; readonly op: Op; readonly value: Value }
   | { readonly kind: 'values'; readonly column: string; readonly values: readonly Value[] }
   | { readonly kind: 'match'; readonly column: string; readonly pattern: string }
@@ -233,9 +239,13 @@ function writeRange(t: Term & { kind: 'range' }): Written {
   const column = word(t.column);
   if (t.open && t.hi !== undefined) {
     const upper = `${column} < ${valueText(t.hi)}`;
-    return t.lo === undefined ? unit(upper) : { text: `${column} >= ${valueText(t.lo)} & ${upper}`, strength: AND };
+    return t.lo === undefined
+      ? unit(upper)
+      : { text: `${column} >= ${valueText(t.lo)} & ${upper}`, strength: AND };
   }
-  return unit(`${column} in ${t.lo === undefined ? '' : valueText(t.lo)}..${t.hi === undefined ? '' : valueText(t.hi)}`);
+  return unit(
+    `${column} in ${t.lo === undefined ? '' : valueText(t.lo)}..${t.hi === undefined ? '' : valueText(t.hi)}`,
+  );
 }
 
 function unit(text: string): Written {

@@ -57,7 +57,14 @@ class TestApi {
   preparing: AbortSignal | undefined;
   kept: readonly NamedSelection[] = [];
   homes: Home = {
-    version: 't', runs: [{ id: 'r1', name: 'one', kind: 'samples', rows: 10, trace: false }], jobs: [], recent: [], record: '', formats: [], uploadLimit: 1, shared: false,
+    version: 't',
+    runs: [{ id: 'r1', name: 'one', kind: 'samples', rows: 10, trace: false }],
+    jobs: [],
+    recent: [],
+    record: '',
+    formats: [],
+    uploadLimit: 1,
+    shared: false,
   };
   down = false;
   jobEnd: Partial<Job> = { state: 'done', run: 'r2' };
@@ -66,7 +73,12 @@ class TestApi {
     return this.down ? Promise.reject(new Gone()) : Promise.resolve(this.homes);
   }
   info(id: string): Promise<Info> {
-    return Promise.resolve({ ...this.homes.runs[0]!, id, columns: [{}], selections: this.kept } as unknown as Info);
+    return Promise.resolve({
+      ...this.homes.runs[0]!,
+      id,
+      columns: [{}],
+      selections: this.kept,
+    } as unknown as Info);
   }
   ask(_run: string, ask: Ask, signal: AbortSignal): Promise<Answer> {
     return new Promise((resolve, reject) => {
@@ -75,7 +87,13 @@ class TestApi {
         ask,
         signal,
         answer: (all, selected = all) => {
-          resolve({ counts: [all, selected, 0], axes: (ask.axes ?? []).map((a) => ({ column: a.column })), pairs: [], groups: [], stats: (ask.stats ?? []).map(() => ({ of: all })) } as unknown as Answer);
+          resolve({
+            counts: [all, selected, 0],
+            axes: (ask.axes ?? []).map((a) => ({ column: a.column })),
+            pairs: [],
+            groups: [],
+            stats: (ask.stats ?? []).map(() => ({ of: all })),
+          } as unknown as Answer);
           return settle();
         },
         fail: (error) => {
@@ -137,14 +155,18 @@ describe('a long link', () => {
       keepLink: (fragment: string) => Promise.resolve({ id: links.set('abc', fragment) && 'abc', fragment }),
       link: (id: string) => {
         const fragment = links.get(id);
-        return fragment ? Promise.resolve({ id, fragment }) : Promise.reject(new ApiError(404, { error: `there is no link "${id}"`, hint: 'ask again' }));
+        return fragment
+          ? Promise.resolve({ id, fragment })
+          : Promise.reject(new ApiError(404, { error: `there is no link "${id}"`, hint: 'ask again' }));
       },
     });
     const place = new TestPlace();
     const store = new Store(api as unknown as Api, place, new TestClock());
     await store.start();
     expect(await store.address('http://x/')).toMatch(/^http:\/\/x\/#v=1&run=r1$/);
-    store.selectText(Array.from({ length: 300 }, (_, i) => `latency in ${i * 10}..${i * 10 + 1}`).join(' | '));
+    store.selectText(
+      Array.from({ length: 300 }, (_, i) => `latency in ${i * 10}..${i * 10 + 1}`).join(' | '),
+    );
     const long = place.fragment();
     expect(await store.address('http://x/')).toBe('http://x/#v=1&l=abc');
 
@@ -354,7 +376,12 @@ describe('dragging', () => {
   });
 
   it('asks before anyone redraws', async () => {
-    for (const act of [() => store.select(slow), () => store.undo(), () => store.select(slow), () => store.hover(cpu(1))]) {
+    for (const act of [
+      () => store.select(slow),
+      () => store.undo(),
+      () => store.select(slow),
+      () => store.hover(cpu(1)),
+    ]) {
       const before = api.questions.length;
       const seen: number[] = [];
       // Views are redrawn in a turn of their own, as Svelte does it.
@@ -425,7 +452,12 @@ describe('dragging', () => {
     expect(api.prepared).toEqual([
       {
         axis: { column: 'latency' },
-        ask: expect.objectContaining({ where: 'cpu = 1', filter: '', axes: [{ column: 'cpu' }, { column: 'latency' }], pairs: [[0, 1]] }),
+        ask: expect.objectContaining({
+          where: 'cpu = 1',
+          filter: '',
+          axes: [{ column: 'cpu' }, { column: 'latency' }],
+          pairs: [[0, 1]],
+        }),
       },
     ]);
     expect(store.snapshot.problem).toBeUndefined();

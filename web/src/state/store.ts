@@ -85,16 +85,32 @@ export class Store {
   ) {
     const { state, problems } = read(place.fragment());
     this.snap = {
-      home: undefined, info: undefined, state, hover: undefined, mode: 'replace', answer: undefined, answered: undefined,
-      answers: new Map(), busy: false, problem: undefined, gone: false, notes: problems, job: undefined,
-      undo: false, redo: false,
+      home: undefined,
+      info: undefined,
+      state,
+      hover: undefined,
+      mode: 'replace',
+      answer: undefined,
+      answered: undefined,
+      answers: new Map(),
+      busy: false,
+      problem: undefined,
+      gone: false,
+      notes: problems,
+      job: undefined,
+      undo: false,
+      redo: false,
     };
     this.answers = new Latest(
-      ({ answer, parts, hover }) => this.set({ answer, answers: parts, answered: hover, problem: undefined, gone: false }),
+      ({ answer, parts, hover }) =>
+        this.set({ answer, answers: parts, answered: hover, problem: undefined, gone: false }),
       (error) => this.failed(error),
       (busy) => (busy ? this.later({ busy }) : this.set({ busy })),
     );
-    this.infos = new Latest((info) => this.opened(info), (error) => this.failed(error));
+    this.infos = new Latest(
+      (info) => this.opened(info),
+      (error) => this.failed(error),
+    );
     place.onPop(() => this.restored());
   }
 
@@ -423,7 +439,10 @@ export class Store {
   // does not undo the same step twice.
   private restored(): void {
     if (read(this.place.fragment()).kept !== undefined) {
-      void this.unfold().then(() => this.choose(this.snap.home ?? { runs: [] }), (error: unknown) => this.failed(error));
+      void this.unfold().then(
+        () => this.choose(this.snap.home ?? { runs: [] }),
+        (error: unknown) => this.failed(error),
+      );
       return;
     }
     const { state, problems } = read(this.place.fragment());
@@ -451,7 +470,10 @@ export class Store {
     const first = home.runs[0];
     if (asked) return this.load(asked.id);
     if (!first) return;
-    const notes = run === '' ? this.snap.notes : [...this.snap.notes, 'The link is about other data than this run; only what fits is shown.'];
+    const notes =
+      run === ''
+        ? this.snap.notes
+        : [...this.snap.notes, 'The link is about other data than this run; only what fits is shown.'];
     const state = { ...this.snap.state, run: first.id };
     this.place.replace(write(state));
     this.set({ state, notes });

@@ -32,7 +32,8 @@ function server(): { api: Api; told: string[]; say: (news: Partial<MeshViewers>)
   let state: MeshViewers = { viewers: [], where: '', rev: 1, origin: '' };
   const told: string[] = [];
   let controller: ReadableStreamDefaultController<Uint8Array>;
-  const push = (): void => controller.enqueue(new TextEncoder().encode(`event: viewers\ndata: ${JSON.stringify(state)}\n\n`));
+  const push = (): void =>
+    controller.enqueue(new TextEncoder().encode(`event: viewers\ndata: ${JSON.stringify(state)}\n\n`));
   const api = {
     request: (method: string, _: string, init?: RequestInit) => {
       if (method === 'POST') {
@@ -42,11 +43,23 @@ function server(): { api: Api; told: string[]; say: (news: Partial<MeshViewers>)
         push();
         return Promise.resolve(new Response('{}'));
       }
-      const body = new ReadableStream<Uint8Array>({ start: (c) => { controller = c; push(); } });
+      const body = new ReadableStream<Uint8Array>({
+        start: (c) => {
+          controller = c;
+          push();
+        },
+      });
       return Promise.resolve(new Response(body));
     },
   } as unknown as Api;
-  return { api, told, say: (news) => { state = { ...state, ...news, rev: state.rev + 1 }; push(); } };
+  return {
+    api,
+    told,
+    say: (news) => {
+      state = { ...state, ...news, rev: state.rev + 1 };
+      push();
+    },
+  };
 }
 
 /** Time for what must not happen. */

@@ -7,7 +7,12 @@ import type { MeshSelect, MeshViewers } from '../api/wire';
 const AGAIN = 2000; // ms until a broken connection is tried again
 
 /** Follows the link of a run until the returned function is called. */
-export function follow(api: Api, store: Store, run: string, show: (viewers: readonly string[]) => void): () => void {
+export function follow(
+  api: Api,
+  store: Store,
+  run: string,
+  show: (viewers: readonly string[]) => void,
+): () => void {
   const origin = `page-${Math.random().toString(36).slice(2, 10)}`;
   const end = new AbortController();
   let agreed: string | undefined; // what page and server both have; undefined before the first news
@@ -15,7 +20,11 @@ export function follow(api: Api, store: Store, run: string, show: (viewers: read
   let applying = false;
   let telling = false;
 
-  const now = (): MeshSelect => ({ where: text(store.snapshot.state.select), filter: text(store.snapshot.state.filter), origin });
+  const now = (): MeshSelect => ({
+    where: text(store.snapshot.state.select),
+    filter: text(store.snapshot.state.filter),
+    origin,
+  });
   const said = (s: MeshSelect): string => `${s.filter}\n${s.where}`;
 
   /** Tells the server what is selected here, until it knows. */
@@ -25,7 +34,12 @@ export function follow(api: Api, store: Store, run: string, show: (viewers: read
     try {
       for (let s = now(); said(s) !== agreed; s = now()) {
         agreed = said(s);
-        await api.request('POST', runPath(run, 'mesh/select'), { body: JSON.stringify(s), headers: { 'Content-Type': 'application/json' } }, end.signal);
+        await api.request(
+          'POST',
+          runPath(run, 'mesh/select'),
+          { body: JSON.stringify(s), headers: { 'Content-Type': 'application/json' } },
+          end.signal,
+        );
       }
     } catch {
       // A selection that the server refuses is said where it was made; one that
@@ -43,7 +57,8 @@ export function follow(api: Api, store: Store, run: string, show: (viewers: read
     }
     rev = news.rev;
     const own = now();
-    if (first && own.where !== '') agreed = ''; // a page that comes with a selection brings it
+    if (first && own.where !== '')
+      agreed = ''; // a page that comes with a selection brings it
     else if (first || said(own) === agreed) {
       applying = true;
       if (news.where !== own.where) store.selectText(news.where);

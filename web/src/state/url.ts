@@ -101,7 +101,10 @@ export function read(fragment: string, upgraders = UPGRADERS, newest = VERSION):
   const p = new URLSearchParams(fragment.replace(/^#/, ''));
   const problems: string[] = [];
   const version = Number(p.get('v') ?? newest);
-  if (!(version <= newest)) problems.push(`The link was made by a newer Isobath (version ${p.get('v')}); parts of it may be missing.`);
+  if (!(version <= newest))
+    problems.push(
+      `The link was made by a newer Isobath (version ${p.get('v')}); parts of it may be missing.`,
+    );
   for (let v = version; v < newest; v++) upgraders[v]?.(p);
 
   const get = (key: string, initial: string): string => p.get(key) ?? initial;
@@ -109,7 +112,9 @@ export function read(fragment: string, upgraders = UPGRADERS, newest = VERSION):
     try {
       return parse(get(key, ''));
     } catch (error) {
-      problems.push(`The link's ${key === 's' ? 'selection' : 'filter'} was not understood: ${(error as Error).message}.`);
+      problems.push(
+        `The link's ${key === 's' ? 'selection' : 'filter'} was not understood: ${(error as Error).message}.`,
+      );
       return EVERYTHING;
     }
   };
@@ -126,7 +131,11 @@ export function read(fragment: string, upgraders = UPGRADERS, newest = VERSION):
     color: one(get('color', ''), METRICS, INITIAL.color),
     shape: one(get('shape', ''), ['sunburst', 'icicle'], INITIAL.shape),
     zoom: get('zoom', ''),
-    bottom: one(get('bottom', ''), ['parallel', 'axis', 'category', 'timeline', 'spread', 'lines', 'touches'], INITIAL.bottom),
+    bottom: one(
+      get('bottom', ''),
+      ['parallel', 'axis', 'category', 'timeline', 'spread', 'lines', 'touches'],
+      INITIAL.bottom,
+    ),
     options: Object.fromEntries([...p].flatMap(([k, v]) => (/^o\.[\w.]+$/.test(k) ? [[k.slice(2), v]] : []))),
   };
   return { state, problems, token: p.get('k') ?? undefined, kept: p.get('l') ?? undefined };

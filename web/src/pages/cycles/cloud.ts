@@ -30,13 +30,19 @@ export class CloudView implements View<number> {
     const span = (v: readonly number[]): readonly [number, number] => [Math.min(0, ...v), Math.max(0, ...v)];
     const [x0, x1] = span(x);
     const [y0, y1] = span(y);
-    this.scale = Math.min((input.size.w - 60) / Math.max(1e-9, x1 - x0), (input.size.h - 70) / Math.max(1e-9, y1 - y0));
+    this.scale = Math.min(
+      (input.size.w - 60) / Math.max(1e-9, x1 - x0),
+      (input.size.h - 70) / Math.max(1e-9, y1 - y0),
+    );
     this.middle = { x: (x0 + x1) / 2, y: (y0 + y1) / 2 };
   }
 
   private at(i: number): Point {
     const { x, y } = this.input.answer;
-    return { x: this.size.w / 2 + (x[i]! - this.middle.x) * this.scale, y: this.size.h / 2 - (y[i]! - this.middle.y) * this.scale + 8 };
+    return {
+      x: this.size.w / 2 + (x[i]! - this.middle.x) * this.scale,
+      y: this.size.h / 2 - (y[i]! - this.middle.y) * this.scale + 8,
+    };
   }
 
   draw(r: Renderer): void {
@@ -44,11 +50,16 @@ export class CloudView implements View<number> {
     const most = Math.max(1, ...edges.map((e) => e[2]!));
     for (const e of edges) {
       const [a, b] = [this.at(e[0]!), this.at(e[1]!)];
-      r.line(a.x, a.y, b.x, b.y, { stroke: r.theme.rest, width: 0.5 + 2.5 * Math.sqrt(e[2]! / most), alpha: 0.6 });
+      r.line(a.x, a.y, b.x, b.y, {
+        stroke: r.theme.rest,
+        width: 0.5 + 2.5 * Math.sqrt(e[2]! / most),
+        alpha: 0.6,
+      });
     }
     const top = Math.max(1, ...visits);
     theta.forEach((t, i) => {
-      const own = this.input.colour === 'coordinate' ? phaseColor(r.theme, t) : lineColor(r.theme, colour[i]!);
+      const own =
+        this.input.colour === 'coordinate' ? phaseColor(r.theme, t) : lineColor(r.theme, colour[i]!);
       const fill = this.input.line < 0 || colour[i] === this.input.line ? own : r.theme.rest;
       r.path(circle(this.at(i), 3 + 4 * Math.sqrt(visits[i]! / top)), { fill, stroke: r.theme.bg, width: 1 });
     });
@@ -78,12 +89,19 @@ export class CloudView implements View<number> {
   }
 
   step(from: number | undefined, dir: Dir): number | undefined {
-    return stepIndex(from, dir === 'left' || dir === 'up' || dir === 'previous' ? -1 : 1, this.input.answer.x.length);
+    return stepIndex(
+      from,
+      dir === 'left' || dir === 'up' || dir === 'previous' ? -1 : 1,
+      this.input.answer.x.length,
+    );
   }
 
   describe(i: number): Said {
     const { theta, visits, colour } = this.input.answer;
-    return { name: `Window ${count(i)}`, more: `at ${(theta[i]! - Math.floor(theta[i]!)).toFixed(2)} of a turn · visited ${count(visits[i]!)} times · ${this.input.labels[colour[i]!] ?? 'other'}` };
+    return {
+      name: `Window ${count(i)}`,
+      more: `at ${(theta[i]! - Math.floor(theta[i]!)).toFixed(2)} of a turn · visited ${count(visits[i]!)} times · ${this.input.labels[colour[i]!] ?? 'other'}`,
+    };
   }
 
   wanted(): undefined {
@@ -92,7 +110,16 @@ export class CloudView implements View<number> {
 
   rows(): Table {
     const { x, y, theta, visits } = this.input.answer;
-    return { head: ['window', 'x', 'y', 'turn', 'visits'], rows: x.map((v, i) => [String(i), v.toFixed(4), y[i]!.toFixed(4), theta[i]!.toFixed(4), String(visits[i])]) };
+    return {
+      head: ['window', 'x', 'y', 'turn', 'visits'],
+      rows: x.map((v, i) => [
+        String(i),
+        v.toFixed(4),
+        y[i]!.toFixed(4),
+        theta[i]!.toFixed(4),
+        String(visits[i]),
+      ]),
+    };
   }
 
   summary(): string {

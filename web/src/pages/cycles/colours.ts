@@ -6,7 +6,15 @@ import type { Colour } from '../../api/wire';
 
 /** Groups in order of first use; then grey for all others. */
 export function lineColor(theme: Theme, i: number): string {
-  const cats = [theme['cat-1'], theme['cat-2'], theme['cat-3'], theme['cat-4'], theme['cat-5'], theme['cat-6'], theme['cat-7']];
+  const cats = [
+    theme['cat-1'],
+    theme['cat-2'],
+    theme['cat-3'],
+    theme['cat-4'],
+    theme['cat-5'],
+    theme['cat-6'],
+    theme['cat-7'],
+  ];
   return cats[i] ?? theme.rest;
 }
 
@@ -19,5 +27,7 @@ export function phaseColor(theme: Theme, turns: number): string {
 
 /** Which colour a group has; -1 if none of its own. */
 export function groupColour(colours: readonly Colour[], g: Colour): number {
-  return colours.findIndex((c) => c.label === g.label && c.file === g.file && c.line === g.line && c.function === g.function);
+  return colours.findIndex(
+    (c) => c.label === g.label && c.file === g.file && c.line === g.line && c.function === g.function,
+  );
 }

@@ -6,7 +6,10 @@ import type { Segment } from '../../base/renderer';
 export class Density {
   readonly values: Float64Array;
 
-  constructor(readonly cells: number, readonly extent: number) {
+  constructor(
+    readonly cells: number,
+    readonly extent: number,
+  ) {
     this.values = new Float64Array(cells * cells);
   }
 
@@ -20,14 +23,17 @@ export class Density {
   smooth(width: number): void {
     const sigma = (width / (2 * this.extent)) * this.cells;
     const reach = Math.ceil(3 * sigma);
-    const kernel = Float64Array.from({ length: 2 * reach + 1 }, (_, i) => Math.exp(-((i - reach) ** 2) / (2 * sigma * sigma)));
+    const kernel = Float64Array.from({ length: 2 * reach + 1 }, (_, i) =>
+      Math.exp(-((i - reach) ** 2) / (2 * sigma * sigma)),
+    );
     const total = kernel.reduce((a, b) => a + b, 0);
     const n = this.cells;
     const pass = (from: Float64Array, to: Float64Array, step: number, across: number): void => {
       for (let line = 0; line < n; line++) {
         for (let i = 0; i < n; i++) {
           let sum = 0;
-          for (let k = Math.max(-reach, -i); k <= Math.min(reach, n - 1 - i); k++) sum += kernel[k + reach]! * from[line * across + (i + k) * step]!;
+          for (let k = Math.max(-reach, -i); k <= Math.min(reach, n - 1 - i); k++)
+            sum += kernel[k + reach]! * from[line * across + (i + k) * step]!;
           to[line * across + i * step] = sum / total;
         }
       }
@@ -49,7 +55,12 @@ export class Density {
     const middle = (v: number): number => ((v + 0.5) / n) * 2 * this.extent - this.extent;
     for (let j = 0; j + 1 < n; j++) {
       for (let i = 0; i + 1 < n; i++) {
-        const corners = [[i, j], [i + 1, j], [i + 1, j + 1], [i, j + 1]] as const;
+        const corners = [
+          [i, j],
+          [i + 1, j],
+          [i + 1, j + 1],
+          [i, j + 1],
+        ] as const;
         const crossed: Point[] = [];
         for (let e = 0; e < 4; e++) {
           const [a, b] = [corners[e]!, corners[(e + 1) % 4]!];
@@ -58,7 +69,8 @@ export class Density {
           const f = (level - va) / (vb - va);
           crossed.push(place({ x: middle(a[0] + f * (b[0] - a[0])), y: middle(a[1] + f * (b[1] - a[1])) }));
         }
-        for (let k = 0; k + 1 < crossed.length; k += 2) out.push({ to: 'move', ...crossed[k]! }, { to: 'line', ...crossed[k + 1]! });
+        for (let k = 0; k + 1 < crossed.length; k += 2)
+          out.push({ to: 'move', ...crossed[k]! }, { to: 'line', ...crossed[k + 1]! });
       }
     }
     return out;

@@ -25,31 +25,94 @@ const theme = parseTokens(readFileSync(new URL('../../base/tokens.css', import.m
 
 function klass(more: Partial<CyclesClass> = {}): CyclesClass {
   return {
-    birth: 2, death: 10, alive: false, epsilon: 2, turns: 2, exact: true, combination: false, name: 'inner loop', parent: -1, passes: 0, dual: -1,
-    whole: -1, sentence: 'inner loop a.c:7', place: 'a.c:7', turnAt: 0, turnLength: 4, residual: 0, lines: [], ...more,
+    birth: 2,
+    death: 10,
+    alive: false,
+    epsilon: 2,
+    turns: 2,
+    exact: true,
+    combination: false,
+    name: 'inner loop',
+    parent: -1,
+    passes: 0,
+    dual: -1,
+    whole: -1,
+    sentence: 'inner loop a.c:7',
+    place: 'a.c:7',
+    turnAt: 0,
+    turnLength: 4,
+    residual: 0,
+    lines: [],
+    ...more,
   };
 }
 
 const info: CyclesInfo = {
-  records: 17, windows: 9, unique: 4, symbols: 4, symbol: 'pc', window: 4, cap: 4, thread: 0, threads: [], bars: [], preamble: 0, postamble: 0,
-  notes: [], hasLines: true, classes: [klass(), klass({ name: 'outer loop', turns: 1 }), klass({ turns: 0, name: '' })],
-  lines: [], named: [],
+  records: 17,
+  windows: 9,
+  unique: 4,
+  symbols: 4,
+  symbol: 'pc',
+  window: 4,
+  cap: 4,
+  thread: 0,
+  threads: [],
+  bars: [],
+  preamble: 0,
+  postamble: 0,
+  notes: [],
+  hasLines: true,
+  classes: [klass(), klass({ name: 'outer loop', turns: 1 }), klass({ turns: 0, name: '' })],
+  lines: [],
+  named: [],
 };
 
 /** Two turns of four windows each, and the window that closes them. */
 const drawing: Drawing = {
-  took: 1, first: 0, last: 9, lift: Float32Array.from({ length: 9 }, (_, i) => i / 4), other: Float32Array.from({ length: 9 }, (_, i) => i / 8),
-  colour: Uint16Array.from({ length: 9 }, (_, i) => i % 2), point: Uint32Array.from({ length: 9 }, (_, i) => i % 4), polar: undefined,
-  turns: Uint32Array.of(0, 4), every: 1, passes: Uint32Array.of(0, 4), byPass: [1, 1], teeth: false,
-  strips: [{ class: 0, low: Float32Array.of(0, 1, 2), high: Float32Array.of(0.5, 1.5, 2) }], ribbon: Uint16Array.of(0, 1, 0),
-  ring: Uint32Array.of(3, 2, 2, 2), ringColour: Uint16Array.of(0, 1, 0, 1), groups: [], structures: [],
-  colours: [{ label: 'a.c:7', file: 'a.c', line: 7, function: '', count: 9, in: 'f' }, { label: 'a.c:8', file: 'a.c', line: 8, function: '', count: 8, in: 'f' }],
+  took: 1,
+  first: 0,
+  last: 9,
+  lift: Float32Array.from({ length: 9 }, (_, i) => i / 4),
+  other: Float32Array.from({ length: 9 }, (_, i) => i / 8),
+  colour: Uint16Array.from({ length: 9 }, (_, i) => i % 2),
+  point: Uint32Array.from({ length: 9 }, (_, i) => i % 4),
+  polar: undefined,
+  turns: Uint32Array.of(0, 4),
+  every: 1,
+  passes: Uint32Array.of(0, 4),
+  byPass: [1, 1],
+  teeth: false,
+  strips: [{ class: 0, low: Float32Array.of(0, 1, 2), high: Float32Array.of(0.5, 1.5, 2) }],
+  ribbon: Uint16Array.of(0, 1, 0),
+  ring: Uint32Array.of(3, 2, 2, 2),
+  ringColour: Uint16Array.of(0, 1, 0, 1),
+  groups: [],
+  structures: [],
+  colours: [
+    { label: 'a.c:7', file: 'a.c', line: 7, function: '', count: 9, in: 'f' },
+    { label: 'a.c:8', file: 'a.c', line: 8, function: '', count: 8, in: 'f' },
+  ],
 };
 
 function spiral(more: object = {}): SpiralView {
   return new SpiralView({
-    info, class: info.classes[0]!, drawing, sector: undefined, zoom: NO_ZOOM, moving: false, part: 0, size: { w: 600, h: 468 }, colour: 'line', shape: 'spiral', from: 0, to: 0, hovered: -1, line: -1,
-    references: [], referencesFrom: 0, ...more,
+    info,
+    class: info.classes[0]!,
+    drawing,
+    sector: undefined,
+    zoom: NO_ZOOM,
+    moving: false,
+    part: 0,
+    size: { w: 600, h: 468 },
+    colour: 'line',
+    shape: 'spiral',
+    from: 0,
+    to: 0,
+    hovered: -1,
+    line: -1,
+    references: [],
+    referencesFrom: 0,
+    ...more,
   });
 }
 
@@ -69,7 +132,10 @@ describe('the spiral', () => {
     expect(spiral().step(1, 'down')).toBe(4);
   });
   it('says turn, pass and visits', () => {
-    expect(spiral().describe(5)).toEqual({ name: 'Reference 5', more: 'a.c:8 · turn 2 at 0.25 · pass 2 · this window is visited 2 times' });
+    expect(spiral().describe(5)).toEqual({
+      name: 'Reference 5',
+      more: 'a.c:8 · turn 2 at 0.25 · pass 2 · this window is visited 2 times',
+    });
   });
   it('morphs along the unwrapped angle', () => {
     // Half way to a class of half the turns, window 4 has turned 0.75 times.
@@ -85,13 +151,34 @@ describe('the spiral', () => {
 
 describe('the strip and the torus', () => {
   it('find references by position', () => {
-    const v = new UnwrappedView({ info, drawing, class: 0, size: { w: 970, h: 120 }, from: 2, to: 6, first: 0, last: 0, line: -1, hovered: -1, visits: [] });
+    const v = new UnwrappedView({
+      info,
+      drawing,
+      class: 0,
+      size: { w: 970, h: 120 },
+      from: 2,
+      to: 6,
+      first: 0,
+      last: 0,
+      line: -1,
+      hovered: -1,
+      visits: [],
+    });
     expect(v.referenceAt(52 + 400)).toBe(5);
     expect(v.edgeAt(v.x(2))).toBe('from');
     expect(v.hitTest({ x: 4, y: 4 })).toBeUndefined();
   });
   it('shows two coordinates at once', () => {
-    const v = new TorusView({ drawing, size: { w: 520, h: 470 }, names: ['a', 'b'], colour: 'line', from: 0, to: 0, line: -1, hovered: -1 });
+    const v = new TorusView({
+      drawing,
+      size: { w: 520, h: 470 },
+      names: ['a', 'b'],
+      colour: 'line',
+      from: 0,
+      to: 0,
+      line: -1,
+      hovered: -1,
+    });
     expect(v.describe(2).more).toBe('a at 0.50 · b at 0.25 · a.c:7');
   });
 });
@@ -112,14 +199,36 @@ describe('words', () => {
 describe('the link', () => {
   it('keeps every part of the state', () => {
     const s: CyclesState = {
-      class: 2, other: 1, part: 0.25, view: 'torus', colour: 'coordinate', toggled: ['f(int)', 'g'], method: 'mds', epsilon: 4, from: 10, to: 20, first: 5, last: 50, zoom: { k: 2.5, x: -0.25, y: 0.5 },
+      class: 2,
+      other: 1,
+      part: 0.25,
+      view: 'torus',
+      colour: 'coordinate',
+      toggled: ['f(int)', 'g'],
+      method: 'mds',
+      epsilon: 4,
+      from: 10,
+      to: 20,
+      first: 5,
+      last: 50,
+      zoom: { k: 2.5, x: -0.25, y: 0.5 },
       ask: { symbol: 'pc+addr', window: 12, cap: 5, every: 2, from: 100, to: 900, folds: 1, thread: 3 },
     };
     expect(readCycles(writeCycles(s, { map: 'x' }))).toEqual(s);
     expect(writeCycles(INITIAL, { map: 'x', 'c.class': '3' })).toEqual({ map: 'x' });
   });
   it('takes what it understands of a damaged one', () => {
-    expect(readCycles({ 'c.class': '-4', 'c.refs': '9..3', 'c.symbol': 'taste', 'c.window': 'x', 'c.part': '7', 'c.zoom': '0,9', 'c.time': '4..4' })).toEqual({ ...INITIAL, part: 1, ask: ASK });
+    expect(
+      readCycles({
+        'c.class': '-4',
+        'c.refs': '9..3',
+        'c.symbol': 'taste',
+        'c.window': 'x',
+        'c.part': '7',
+        'c.zoom': '0,9',
+        'c.time': '4..4',
+      }),
+    ).toEqual({ ...INITIAL, part: 1, ask: ASK });
   });
 });
 
@@ -143,7 +252,11 @@ describe('the plane', () => {
   });
   it('knows which radii and angles it sees', () => {
     expect(new Plane(size, NO_ZOOM).visible()).toMatchObject({ from: 0, to: 1, span: 1 });
-    for (const zoom of [{ k: 8, x: 0.5, y: 0.3 }, { k: 30, x: 0, y: -0.8 }, { k: 3, x: -0.9, y: 0 }]) {
+    for (const zoom of [
+      { k: 8, x: 0.5, y: 0.3 },
+      { k: 30, x: 0, y: -0.8 },
+      { k: 3, x: -0.9, y: 0 },
+    ]) {
       const plane = new Plane(size, zoom);
       const v = plane.visible();
       for (let x = 0; x <= size.w; x += 50) {
@@ -151,7 +264,9 @@ describe('the plane', () => {
           const { turn, r } = plane.polar({ x, y });
           const ring = Math.max(0, Math.min(1, (r - plane.r0) / (plane.R - plane.r0)));
           const off = turn - v.angle;
-          expect(ring >= v.from - 1e-9 && ring <= v.to + 1e-9 && off - Math.floor(off) <= v.span + 1e-9).toBe(true);
+          expect(ring >= v.from - 1e-9 && ring <= v.to + 1e-9 && off - Math.floor(off) <= v.span + 1e-9).toBe(
+            true,
+          );
         }
       }
     }
@@ -167,9 +282,24 @@ describe('pixels of a long trace', () => {
     }
   });
   const plane = new Plane({ w: 600, h: 468 }, NO_ZOOM);
-  const paint = { colours: ['#ff0000', '#00ff00'], phases: undefined, rest: '#888888', from: 0, to: 0, only: -1 };
+  const paint = {
+    colours: ['#ff0000', '#00ff00'],
+    phases: undefined,
+    rest: '#888888',
+    from: 0,
+    to: 0,
+    only: -1,
+  };
   // Two radii of four angles; the outer ring is empty at the third.
-  const pixels: Pixels = { first: 0, last: 1000, from: 0, span: 1, radii: 2, angles: 4, colour: Uint16Array.of(0, 1, 0, 1, 1, 1, EMPTY, 1) };
+  const pixels: Pixels = {
+    first: 0,
+    last: 1000,
+    from: 0,
+    span: 1,
+    radii: 2,
+    angles: 4,
+    colour: Uint16Array.of(0, 1, 0, 1, 1, 1, EMPTY, 1),
+  };
   const at = (p: Pixels, turn: number, ring: number, more: object = {}): string => {
     const cells = polarCells(plane, 0, 1000, p, { ...paint, ...more })!;
     const q = plane.at(turn, plane.r0 + ring * (plane.R - plane.r0));
@@ -188,7 +318,15 @@ describe('pixels of a long trace', () => {
     expect(at(pixels, 0.1, 0.8, { from: 500, to: 1000 })).toBe('0,255,0,255');
   });
   it('of a sector over the seam are drawn there alone', () => {
-    const sector: Pixels = { first: 500, last: 1000, from: 0.9, span: 0.2, radii: 1, angles: 2, colour: Uint16Array.of(0, 1) };
+    const sector: Pixels = {
+      first: 500,
+      last: 1000,
+      from: 0.9,
+      span: 0.2,
+      radii: 1,
+      angles: 2,
+      colour: Uint16Array.of(0, 1),
+    };
     expect(at(sector, 0.95, 0.7)).toBe('255,0,0,255');
     expect(at(sector, 0.05, 0.7)).toBe('0,255,0,255');
     expect(at(sector, 0.05, 0.3)).toBe('0,0,0,0');
@@ -226,16 +364,45 @@ describe('files', () => {
   it('are archives that other programs read', async () => {
     const text = new TextEncoder().encode('isobath');
     expect(crc32(new TextEncoder().encode('123456789'))).toBe(0xcbf43926); // the check value of CRC-32
-    const bytes = new Uint8Array(await zip([{ name: 'a.svg', bytes: text }, { name: 'b.svg', bytes: text }]).arrayBuffer());
+    const bytes = new Uint8Array(
+      await zip([
+        { name: 'a.svg', bytes: text },
+        { name: 'b.svg', bytes: text },
+      ]).arrayBuffer(),
+    );
     const folder = mkdtempSync(join(tmpdir(), 'isobath-zip-'));
     writeFileSync(join(folder, 'x.zip'), bytes);
-    const out = execFileSync('python3', ['-c', 'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); print(z.testzip(), [(i.filename, z.read(i).decode()) for i in z.infolist()])', join(folder, 'x.zip')], { encoding: 'utf8' });
+    const out = execFileSync(
+      'python3',
+      [
+        '-c',
+        'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); print(z.testzip(), [(i.filename, z.read(i).decode()) for i in z.infolist()])',
+        join(folder, 'x.zip'),
+      ],
+      { encoding: 'utf8' },
+    );
     rmSync(folder, { recursive: true });
     expect(out.trim()).toBe("None [('a.svg', 'isobath'), ('b.svg', 'isobath')]");
   });
   it('list strides by instruction', () => {
-    const ref = (pc: string, address: string) => ({ record: 0, order: 0, op: 'load', address, size: 8, pc, function: '', file: '', line: 0, object: '', offset: 0 });
-    expect(strided([ref('0x1', '0x10'), ref('0x2', '0x90'), ref('0x1', '0x18'), ref('0x2', '0x88')]).map((r) => r.stride)).toEqual(['', '', '8', '-8']);
+    const ref = (pc: string, address: string) => ({
+      record: 0,
+      order: 0,
+      op: 'load',
+      address,
+      size: 8,
+      pc,
+      function: '',
+      file: '',
+      line: 0,
+      object: '',
+      offset: 0,
+    });
+    expect(
+      strided([ref('0x1', '0x10'), ref('0x2', '0x90'), ref('0x1', '0x18'), ref('0x2', '0x88')]).map(
+        (r) => r.stride,
+      ),
+    ).toEqual(['', '', '8', '-8']);
   });
 });
 

@@ -17,12 +17,27 @@ export function parts(n: number): readonly number[] {
 }
 
 export async function exportFrames(
-  frame: (part: number) => Promise<View<unknown>>, format: 'png' | 'svg', name: string, caption: string, theme: Theme, measure: Measure,
+  frame: (part: number) => Promise<View<unknown>>,
+  format: 'png' | 'svg',
+  name: string,
+  caption: string,
+  theme: Theme,
+  measure: Measure,
 ): Promise<Blob> {
   const entries: Entry[] = [];
   for (const [i, part] of parts(FRAMES).entries()) {
-    const { blob } = await exportView(await frame(part), format, name, `${caption} · morph ${Math.round(100 * part)} %`, theme, measure);
-    entries.push({ name: `${name}-${String(i + 1).padStart(3, '0')}.${format}`, bytes: new Uint8Array(await blob.arrayBuffer()) });
+    const { blob } = await exportView(
+      await frame(part),
+      format,
+      name,
+      `${caption} · morph ${Math.round(100 * part)} %`,
+      theme,
+      measure,
+    );
+    entries.push({
+      name: `${name}-${String(i + 1).padStart(3, '0')}.${format}`,
+      bytes: new Uint8Array(await blob.arrayBuffer()),
+    });
   }
   return zip(entries);
 }

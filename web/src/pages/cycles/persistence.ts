@@ -23,14 +23,35 @@ export function capOf(info: CyclesInfo): number {
 
 /** Bars as rows of a table. */
 export function barRows(info: CyclesInfo, names: readonly string[]): Table {
-  const classes = info.classes.map((c, i) => [String(c.birth), String(c.death), '1', names[i] ?? '', c.turns === 0 ? '0' : String(c.turns), c.exact ? 'yes' : 'no', c.place]);
-  const rest = shortBars(info).map((b) => [String(b.birth), String(b.death), String(b.count), '', '', '', '']);
-  return { head: ['birth', 'death', 'bars', 'class', 'turns', 'exact', 'lines'], rows: [...classes, ...rest] };
+  const classes = info.classes.map((c, i) => [
+    String(c.birth),
+    String(c.death),
+    '1',
+    names[i] ?? '',
+    c.turns === 0 ? '0' : String(c.turns),
+    c.exact ? 'yes' : 'no',
+    c.place,
+  ]);
+  const rest = shortBars(info).map((b) => [
+    String(b.birth),
+    String(b.death),
+    String(b.count),
+    '',
+    '',
+    '',
+    '',
+  ]);
+  return {
+    head: ['birth', 'death', 'bars', 'class', 'turns', 'exact', 'lines'],
+    rows: [...classes, ...rest],
+  };
 }
 
 /** Bars that are no classes. */
 function shortBars(info: CyclesInfo): readonly CyclesBars[] {
-  return info.bars.filter((b) => !info.classes.some((c) => !c.combination && c.birth === b.birth && c.death === b.death));
+  return info.bars.filter(
+    (b) => !info.classes.some((c) => !c.combination && c.birth === b.birth && c.death === b.death),
+  );
 }
 
 interface Dot {
@@ -52,8 +73,17 @@ export class PersistenceView implements View<number> {
     this.side = Math.max(60, Math.min(input.size.w - 62, input.size.h - 40));
     this.cap = capOf(input.info);
     const { info } = input;
-    const classes = info.classes.flatMap((c, i) => (c.combination ? [] : [{ at: { x: this.x(c.birth), y: this.y(c.death) }, r: 6, class: i, bars: undefined }]));
-    const rest = shortBars(info).map((b) => ({ at: { x: this.x(b.birth), y: this.y(b.death) }, r: Math.max(2.5, Math.min(10, 2.2 * Math.sqrt(b.count))), class: -1, bars: b }));
+    const classes = info.classes.flatMap((c, i) =>
+      c.combination
+        ? []
+        : [{ at: { x: this.x(c.birth), y: this.y(c.death) }, r: 6, class: i, bars: undefined }],
+    );
+    const rest = shortBars(info).map((b) => ({
+      at: { x: this.x(b.birth), y: this.y(b.death) },
+      r: Math.max(2.5, Math.min(10, 2.2 * Math.sqrt(b.count))),
+      class: -1,
+      bars: b,
+    }));
     this.dots = [...classes, ...rest];
   }
 
@@ -68,16 +98,30 @@ export class PersistenceView implements View<number> {
   draw(r: Renderer): void {
     const end = this.cap + 0.6;
     const muted = { font: { size: 10.5 }, fill: r.theme.muted };
-    r.path(polygon([{ x: this.x(0), y: this.y(0) }, { x: this.x(end), y: this.y(0) }, { x: this.x(end), y: this.y(end) }]), { fill: r.theme.surface });
+    r.path(
+      polygon([
+        { x: this.x(0), y: this.y(0) },
+        { x: this.x(end), y: this.y(0) },
+        { x: this.x(end), y: this.y(end) },
+      ]),
+      { fill: r.theme.surface },
+    );
     r.line(this.x(0), this.y(0), this.x(end), this.y(end), { stroke: r.theme['hair-strong'], width: 1 });
-    r.line(this.x(0), this.y(3), this.x(end - 3), this.y(end), { stroke: r.theme.line, width: 1, dash: [2, 3] });
+    r.line(this.x(0), this.y(3), this.x(end - 3), this.y(end), {
+      stroke: r.theme.line,
+      width: 1,
+      dash: [2, 3],
+    });
     r.line(this.x(0), this.y(0), this.x(0), this.y(end), { stroke: r.theme.line, width: 1 });
     r.line(this.x(0), this.y(0), this.x(end), this.y(0), { stroke: r.theme.line, width: 1 });
     for (let e = 2; e <= this.cap; e += 2) {
       r.text(String(e), this.x(0) - 6, this.y(e), { ...muted, align: 'right' });
       r.text(String(e), this.x(e), this.y(0) + 12, { ...muted, align: 'center' });
     }
-    r.text('birth ε', Math.min(this.size.w - 4, this.x(end) + 34), this.y(0) + 12, { ...muted, align: 'right' });
+    r.text('birth ε', Math.min(this.size.w - 4, this.x(end) + 34), this.y(0) + 12, {
+      ...muted,
+      align: 'right',
+    });
     r.text('death ε', 14, this.y(this.cap), { ...muted, align: 'right', turn: -Math.PI / 2 });
     if (this.side > 150) {
       r.text('dashed: lasts 3 or more', this.x(end) - 6, this.y(0) - 26, { ...muted, align: 'right' });
@@ -90,19 +134,31 @@ export class PersistenceView implements View<number> {
     const { info, active } = this.input;
     if (d.class < 0) {
       r.path(circle(d.at, d.r), { fill: r.theme.rest });
-      const beside = this.dots.some((o) => o.class >= 0 && Math.abs(o.at.y - d.at.y) < 12 && o.at.x < d.at.x + 60 && o.at.x > d.at.x - 70);
-      if (d.bars!.count >= 8 && !beside) r.text(`× ${d.bars!.count}`, d.at.x + d.r + 5, d.at.y, { font: { size: 10.5 }, fill: r.theme.muted });
+      const beside = this.dots.some(
+        (o) => o.class >= 0 && Math.abs(o.at.y - d.at.y) < 12 && o.at.x < d.at.x + 60 && o.at.x > d.at.x - 70,
+      );
+      if (d.bars!.count >= 8 && !beside)
+        r.text(`× ${d.bars!.count}`, d.at.x + d.r + 5, d.at.y, { font: { size: 10.5 }, fill: r.theme.muted });
       return;
     }
     const c = info.classes[d.class]!;
     if (d.class === active) r.path(circle(d.at, 9.5), { stroke: r.theme.selected, width: 1.5 });
     r.path(circle(d.at, 6), { fill: d.class === active ? r.theme.selected : r.theme.text });
-    const same = (k: number): boolean => info.classes[k]!.birth === c.birth && info.classes[k]!.death === c.death && !info.classes[k]!.combination;
+    const same = (k: number): boolean =>
+      info.classes[k]!.birth === c.birth &&
+      info.classes[k]!.death === c.death &&
+      !info.classes[k]!.combination;
     if (info.classes.findIndex((_, k) => same(k)) !== d.class) return;
     // Names beside the dot; above it where another dot follows.
-    const crowded = info.classes.some((k) => !k.combination && k.death === c.death && k.birth > c.birth && k.birth - c.birth < 4);
+    const crowded = info.classes.some(
+      (k) => !k.combination && k.death === c.death && k.birth > c.birth && k.birth - c.birth < 4,
+    );
     const label = c.turns === 0 ? 'no turns' : turnsText(c);
-    r.text(label, crowded ? d.at.x : d.at.x + 14, crowded ? d.at.y - 15 : d.at.y, { font: { size: 10.5 }, fill: r.theme.text, align: crowded ? 'center' : 'left' });
+    r.text(label, crowded ? d.at.x : d.at.x + 14, crowded ? d.at.y - 15 : d.at.y, {
+      font: { size: 10.5 },
+      fill: r.theme.text,
+      align: crowded ? 'center' : 'left',
+    });
   }
 
   drawHover(r: Renderer): void {
@@ -127,9 +183,13 @@ export class PersistenceView implements View<number> {
   describe(mark: number): Said {
     const d = this.dots[mark];
     if (!d) return { name: '', more: '' };
-    if (d.bars) return { name: plural(d.bars.count, 'bar'), more: `from ε = ${d.bars.birth} to ${d.bars.death}` };
+    if (d.bars)
+      return { name: plural(d.bars.count, 'bar'), more: `from ε = ${d.bars.birth} to ${d.bars.death}` };
     const c = this.input.info.classes[d.class]!;
-    return { name: this.input.names[d.class] ?? '', more: `from ε = ${c.birth} to ${c.death} · ${c.sentence}` };
+    return {
+      name: this.input.names[d.class] ?? '',
+      more: `from ε = ${c.birth} to ${c.death} · ${c.sentence}`,
+    };
   }
 
   wanted(): undefined {
@@ -141,7 +201,10 @@ export class PersistenceView implements View<number> {
   }
 
   summary(): string {
-    return `${plural(this.input.info.bars.reduce((n, b) => n + b.count, 0), 'bar')}, ${plural(this.input.info.classes.length, 'class', 'classes')} that last.`;
+    return `${plural(
+      this.input.info.bars.reduce((n, b) => n + b.count, 0),
+      'bar',
+    )}, ${plural(this.input.info.classes.length, 'class', 'classes')} that last.`;
   }
 }
 
@@ -149,7 +212,11 @@ export class PersistenceView implements View<number> {
 export class BarcodeView implements View<never> {
   readonly size: Size;
 
-  constructor(private readonly info: CyclesInfo, private readonly names: readonly string[], private readonly active: number) {
+  constructor(
+    private readonly info: CyclesInfo,
+    private readonly names: readonly string[],
+    private readonly active: number,
+  ) {
     this.size = { w: 420, h: 30 + info.classes.length * 34 + shortBars(info).length * 13 + 10 };
   }
 
@@ -161,11 +228,20 @@ export class BarcodeView implements View<never> {
     for (let e = 1; e <= cap; e++) r.text(String(e), x(e), 14, { ...muted, align: 'center' });
     let y = 30;
     this.info.classes.forEach((c, i) => {
-      const strong = { font: { size: 12, weight: 600 as const }, fill: c.turns === 0 ? r.theme.muted : r.theme.text };
+      const strong = {
+        font: { size: 12, weight: 600 as const },
+        fill: c.turns === 0 ? r.theme.muted : r.theme.text,
+      };
       r.text(`${i + 1}  ${this.names[i]}`, 16, y + 6, strong);
       r.text(turnsText(c), 404, y + 6, { ...strong, align: 'right' });
-      r.rect({ x: x(c.birth), y: y + 17, w: x(c.death) - x(c.birth), h: 7 }, { fill: i === this.active ? r.theme.selected : c.turns === 0 ? r.theme.rest : r.theme.line });
-      r.text(c.alive ? `lasts ≥ ${c.death - c.birth}` : `lasts ${c.death - c.birth}`, 404, y + 21, { ...muted, align: 'right' });
+      r.rect(
+        { x: x(c.birth), y: y + 17, w: x(c.death) - x(c.birth), h: 7 },
+        { fill: i === this.active ? r.theme.selected : c.turns === 0 ? r.theme.rest : r.theme.line },
+      );
+      r.text(c.alive ? `lasts ≥ ${c.death - c.birth}` : `lasts ${c.death - c.birth}`, 404, y + 21, {
+        ...muted,
+        align: 'right',
+      });
       y += 34;
     });
     for (const b of shortBars(this.info)) {

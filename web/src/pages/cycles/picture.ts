@@ -52,8 +52,23 @@ export interface Drawing extends Walked {
 function walked(a: wire.Walked, c: Columns): Walked {
   const p = a.polar;
   return {
-    first: a.first, last: a.last, lift: c.f32(a.lift), other: c.f32(a.otherLift), colour: c.u16(a.colour), point: c.u32(a.point),
-    polar: p ? { first: a.first, last: a.last, from: p.from, span: p.span, radii: p.radii, angles: p.angles, colour: c.u16(p.colour) } : undefined,
+    first: a.first,
+    last: a.last,
+    lift: c.f32(a.lift),
+    other: c.f32(a.otherLift),
+    colour: c.u16(a.colour),
+    point: c.u32(a.point),
+    polar: p
+      ? {
+          first: a.first,
+          last: a.last,
+          from: p.from,
+          span: p.span,
+          radii: p.radii,
+          angles: p.angles,
+          colour: c.u16(p.colour),
+        }
+      : undefined,
   };
 }
 
@@ -69,9 +84,18 @@ export function decodeDrawing(buffer: ArrayBuffer): Drawing {
   const c = new Columns(buffer, start, a.columns);
   return {
     ...walked(a, c),
-    took: a.took, every: a.every, byPass: a.byPass, teeth: a.teeth, colours: a.colours, groups: a.groups, structures: a.structures,
-    turns: c.u32(a.turns), passes: c.u32(a.passes),
+    took: a.took,
+    every: a.every,
+    byPass: a.byPass,
+    teeth: a.teeth,
+    colours: a.colours,
+    groups: a.groups,
+    structures: a.structures,
+    turns: c.u32(a.turns),
+    passes: c.u32(a.passes),
     strips: a.strips.map((s) => ({ class: s.class, low: c.f32(s.low), high: c.f32(s.high) })),
-    ribbon: c.u16(a.ribbon), ring: c.u32(a.ring), ringColour: c.u16(a.ringColour),
+    ribbon: c.u16(a.ribbon),
+    ring: c.u32(a.ring),
+    ringColour: c.u16(a.ringColour),
   };
 }

@@ -20,7 +20,10 @@ export class Plane {
   readonly R: number;
   readonly r0: number;
 
-  constructor(readonly size: Size, readonly zoom: Zoom) {
+  constructor(
+    readonly size: Size,
+    readonly zoom: Zoom,
+  ) {
     const { w, h } = size;
     const fit = Math.max(40, Math.min((h - 24 - 44) / 2, w / 2 - 60));
     this.R = fit * zoom.k;
@@ -46,7 +49,12 @@ export class Plane {
   visible(): { readonly from: number; readonly to: number; readonly angle: number; readonly span: number } {
     const { w, h } = this.size;
     const near = Math.hypot(clamp(this.c.x, 0, w) - this.c.x, clamp(this.c.y, 0, h) - this.c.y);
-    const corners = [{ x: 0, y: 0 }, { x: w, y: 0 }, { x: 0, y: h }, { x: w, y: h }];
+    const corners = [
+      { x: 0, y: 0 },
+      { x: w, y: 0 },
+      { x: 0, y: h },
+      { x: w, y: h },
+    ];
     const far = Math.max(...corners.map((p) => Math.hypot(p.x - this.c.x, p.y - this.c.y)));
     const ring = (r: number): number => clamp((r - this.r0) / (this.R - this.r0), 0, 1);
     if (near === 0) return { from: ring(0), to: ring(far), angle: 0, span: 1 };
@@ -55,14 +63,23 @@ export class Plane {
     const off = corners.map((p) => wrap(this.polar(p).turn - middle));
     const [low, high] = [Math.min(...off), Math.max(...off)];
     // A little more, so that rounding loses no corner.
-    return { from: ring(near), to: ring(far), angle: (middle + low - 1e-9 + 1) % 1, span: Math.min(1, high - low + 2e-9) };
+    return {
+      from: ring(near),
+      to: ring(far),
+      angle: (middle + low - 1e-9 + 1) % 1,
+      span: Math.min(1, high - low + 2e-9),
+    };
   }
 
   /** The zoom that magnifies by a factor and keeps a point of the screen where it is. */
   zoomed(p: Point, by: number): Zoom {
     const k = clamp(this.zoom.k * by, 1, MAX_ZOOM);
     const grow = k / this.zoom.k - 1;
-    return within({ k, x: this.zoom.x + ((p.x - this.middle.x) * grow) / (this.R * (1 + grow)), y: this.zoom.y + ((p.y - this.middle.y) * grow) / (this.R * (1 + grow)) });
+    return within({
+      k,
+      x: this.zoom.x + ((p.x - this.middle.x) * grow) / (this.R * (1 + grow)),
+      y: this.zoom.y + ((p.y - this.middle.y) * grow) / (this.R * (1 + grow)),
+    });
   }
 
   moved(dx: number, dy: number): Zoom {

@@ -30,7 +30,14 @@ const QUICK = 90_000;
  * The pixels of a sector on the visible part of the plane; first and last are the
  * windows of the radii. While it moves, cells are larger where there are many.
  */
-export function polarCells(plane: Plane, first: number, last: number, p: Pixels, paint: PolarPaint, moving = false): Cells | undefined {
+export function polarCells(
+  plane: Plane,
+  first: number,
+  last: number,
+  p: Pixels,
+  paint: PolarPaint,
+  moving = false,
+): Cells | undefined {
   const area = visibleDisc(plane);
   if (!area) return undefined;
   const grain = moving ? Math.max(1, Math.ceil(Math.sqrt((area.w * area.h) / QUICK))) : 1;
@@ -71,16 +78,24 @@ export function polarCells(plane: Plane, first: number, last: number, p: Pixels,
       part -= Math.floor(part);
       if (part >= span) continue;
       const i = row | 0;
-      const k = colour[i * angles + Math.min(angles - 1, part * perTurn | 0)]!;
+      const k = colour[i * angles + Math.min(angles - 1, (part * perTurn) | 0)]!;
       if (k === EMPTY) continue;
-      out[at] = lit[i] !== 1 || !(all || k === paint.only) ? rest : phases ? phases[(turn * circle) | 0]! : colours[k]!;
+      out[at] =
+        lit[i] !== 1 || !(all || k === paint.only)
+          ? rest
+          : phases
+            ? phases[(turn * circle) | 0]!
+            : colours[k]!;
     }
   }
   return { columns, rows, rgba, area: { ...area, w: columns * grain, h: rows * grain } };
 }
 
 /** Colours by number, and which radii are selected. */
-function colourTable(p: Pixels, paint: PolarPaint): { readonly colours: Uint32Array; readonly lit: Uint8Array } {
+function colourTable(
+  p: Pixels,
+  paint: PolarPaint,
+): { readonly colours: Uint32Array; readonly lit: Uint8Array } {
   const lit = new Uint8Array(p.radii).fill(1);
   if (paint.to > paint.from) {
     for (let i = 0; i < p.radii; i++) {
@@ -101,7 +116,7 @@ export function turnOf(dx: number, dy: number): number {
   const ay = Math.abs(dy);
   const q = ax < ay ? ax / ay : ay === ax ? 1 : ay / ax;
   const s = q * q;
-  let a = q * (0.9998660 + s * (-0.3302995 + s * (0.1801410 + s * (-0.0851330 + s * 0.0208351)))) / TAU;
+  let a = (q * (0.999866 + s * (-0.3302995 + s * (0.180141 + s * (-0.085133 + s * 0.0208351))))) / TAU;
   if (ax >= ay) a = 0.25 - a;
   if (dy < 0) a = 0.5 - a;
   return dx < 0 ? (a === 0 ? 0 : 1 - a) : a;

@@ -40,7 +40,11 @@ const PHASES = 360;
 /** Members of a circle lie at this part of the radius. */
 const MEMBERS = 0.72;
 /** Outlines of the density, as parts of its largest value. */
-const LEVELS = [{ at: 0.06, alpha: 1 }, { at: 0.3, alpha: 0.55 }, { at: 0.65, alpha: 0.35 }] as const;
+const LEVELS = [
+  { at: 0.06, alpha: 1 },
+  { at: 0.3, alpha: 0.55 },
+  { at: 0.65, alpha: 0.35 },
+] as const;
 
 /** The lift of every window of a walk, part of the way to the other class. */
 function mixed(w: Walked, part: number): Float32Array {
@@ -60,7 +64,10 @@ export class SpiralView implements View<number> {
   constructor(private readonly input: SpiralInput) {
     this.size = input.size;
     this.plane = new Plane(input.size, input.zoom);
-    this.walk = input.drawing.polar && input.shape === 'spiral' && input.sector && !input.sector.polar ? input.sector : input.drawing;
+    this.walk =
+      input.drawing.polar && input.shape === 'spiral' && input.sector && !input.sector.polar
+        ? input.sector
+        : input.drawing;
     this.lift = mixed(this.walk, input.part);
   }
 
@@ -69,7 +76,8 @@ export class SpiralView implements View<number> {
   private radius(t: number): number {
     const { info, shape, drawing } = this.input;
     const { R, r0 } = this.plane;
-    if (shape === 'spiral') return r0 + (R - r0) * ((t - drawing.first) / Math.max(1, drawing.last - drawing.first - 1));
+    if (shape === 'spiral')
+      return r0 + (R - r0) * ((t - drawing.first) / Math.max(1, drawing.last - drawing.first - 1));
     // Members on one circle; what comes before and after spirals outward.
     const [a, b] = [info.preamble, info.windows - info.postamble];
     const inner = MEMBERS * R;
@@ -116,7 +124,14 @@ export class SpiralView implements View<number> {
     const { drawing, sector } = this.input;
     for (const pixels of [drawing.polar, sector?.polar]) {
       if (!pixels || (pixels === drawing.polar && sector && covers(sector, this.plane, drawing))) continue;
-      const cells = polarCells(this.plane, drawing.first, drawing.last, pixels, this.polarPaint(r.theme), this.input.moving);
+      const cells = polarCells(
+        this.plane,
+        drawing.first,
+        drawing.last,
+        pixels,
+        this.polarPaint(r.theme),
+        this.input.moving,
+      );
       if (cells) r.cells(cells);
     }
     if (!this.walk.polar) this.drawWalk(r);
@@ -125,8 +140,15 @@ export class SpiralView implements View<number> {
   private polarPaint(theme: Theme): PolarPaint {
     const { from, to, line, colour } = this.input;
     return {
-      colours: Array.from({ length: 8 }, (_, i) => lineColor(theme, i)), rest: theme.rest, from, to, only: line,
-      phases: colour === 'coordinate' ? Array.from({ length: PHASES }, (_, i) => phaseColor(theme, i / PHASES)) : undefined,
+      colours: Array.from({ length: 8 }, (_, i) => lineColor(theme, i)),
+      rest: theme.rest,
+      from,
+      to,
+      only: line,
+      phases:
+        colour === 'coordinate'
+          ? Array.from({ length: PHASES }, (_, i) => phaseColor(theme, i / PHASES))
+          : undefined,
     };
   }
 
@@ -136,7 +158,10 @@ export class SpiralView implements View<number> {
     if (this.input.shape === 'spiral') {
       const ends = this.passEnds();
       for (let i = ends.length - 1; i > 0; i--) {
-        const chosen = this.input.to > this.input.from && passes[i - 1]! >= this.input.from && passes[i - 1]! < this.input.to;
+        const chosen =
+          this.input.to > this.input.from &&
+          passes[i - 1]! >= this.input.from &&
+          passes[i - 1]! < this.input.to;
         const fill = chosen ? r.theme['selected-tint'] : i % 2 === 1 ? r.theme.surface : r.theme.bg;
         r.path(circle(c, this.radius(ends[i]!)), { fill });
       }
@@ -167,14 +192,15 @@ export class SpiralView implements View<number> {
     const main = this.width();
     const seen = this.seen(main);
     for (const layer of ['under', 'over'] as const) {
-      for (let t = first; t + 1 < last; ) {
+      for (let t = first; t + 1 < last;) {
         const over = this.isOver(t);
         const paint = this.paintOf(r.theme, t);
         let u = t + 1;
         while (u + 1 < last && this.isOver(u) === over && this.paintOf(r.theme, u) === paint) u++;
         if (over === (layer === 'over')) {
           const path = this.arcs(t, u, seen);
-          if (path.length > 0) r.path(path, over ? { stroke: paint, width: main } : { stroke: r.theme.rest, width: 1.5 });
+          if (path.length > 0)
+            r.path(path, over ? { stroke: paint, width: main } : { stroke: r.theme.rest, width: 1.5 });
         }
         t = u;
       }
@@ -189,7 +215,11 @@ export class SpiralView implements View<number> {
     let before = false;
     for (let t = last - 1; t >= first; t--) {
       // An arc between two points off screen can still cross it.
-      const slack = width + (t + 1 < last ? TAU * this.radius(t) * Math.min(0.5, Math.abs(this.lift[t + 1 - first]! - this.lift[t - first]!)) : 0);
+      const slack =
+        width +
+        (t + 1 < last
+          ? TAU * this.radius(t) * Math.min(0.5, Math.abs(this.lift[t + 1 - first]! - this.lift[t - first]!))
+          : 0);
       const now = this.plane.sees(this.at(t), slack);
       if (now || before) out[t - first] = 1;
       before = now;
@@ -246,7 +276,10 @@ export class SpiralView implements View<number> {
     if (most <= 0) return;
     const { c, R } = this.plane;
     for (const { at, alpha } of LEVELS) {
-      r.path(density.outline(at * most, (p) => ({ x: c.x + R * p.x, y: c.y + R * p.y })), { stroke: r.theme.text, width: 1.25, alpha });
+      r.path(
+        density.outline(at * most, (p) => ({ x: c.x + R * p.x, y: c.y + R * p.y })),
+        { stroke: r.theme.text, width: 1.25, alpha },
+      );
     }
   }
 
@@ -267,7 +300,12 @@ export class SpiralView implements View<number> {
         if (over !== layer) continue;
         const path: Segment[] = [{ to: 'move', ...this.at(t) }];
         this.arc(path, t, this.radius(t), this.radius(t + 1));
-        r.path(path, over ? { stroke: this.paintOf(r.theme, t), width: Math.max(main, 6), alpha: 0.25 + (0.75 * n) / most } : { stroke: r.theme.rest, width: 1.5 });
+        r.path(
+          path,
+          over
+            ? { stroke: this.paintOf(r.theme, t), width: Math.max(main, 6), alpha: 0.25 + (0.75 * n) / most }
+            : { stroke: r.theme.rest, width: 1.5 },
+        );
       }
     }
   }
@@ -279,17 +317,23 @@ export class SpiralView implements View<number> {
     ring.forEach((n, i) => {
       if (n === 0) return;
       const [a, b] = [(i - 0.1) / ring.length, (i + 1.1) / ring.length];
-      const colour = this.input.colour === 'coordinate' ? phaseColor(r.theme, a) : lineColor(r.theme, ringColour[i]!);
+      const colour =
+        this.input.colour === 'coordinate' ? phaseColor(r.theme, a) : lineColor(r.theme, ringColour[i]!);
       const [p, q] = [this.plane.at(a, MEMBERS * this.plane.R), this.plane.at(b, MEMBERS * this.plane.R)];
       const lit = this.input.line < 0 || ringColour[i] === this.input.line;
-      r.line(p.x, p.y, q.x, q.y, { stroke: lit ? colour : r.theme.rest, width: 8, alpha: 0.25 + (0.75 * n) / most });
+      r.line(p.x, p.y, q.x, q.y, {
+        stroke: lit ? colour : r.theme.rest,
+        width: 8,
+        alpha: 0.25 + (0.75 * n) / most,
+      });
     });
   }
 
   private density(): Density {
     const d = new Density(112, 1.15);
     const { ring } = this.input.drawing;
-    const put = (turns: number, r: number, weight: number): void => d.add(r * Math.sin(TAU * turns), -r * Math.cos(TAU * turns), weight);
+    const put = (turns: number, r: number, weight: number): void =>
+      d.add(r * Math.sin(TAU * turns), -r * Math.cos(TAU * turns), weight);
     if (this.walk.polar) {
       ring.forEach((n, i) => put((i + 0.5) / ring.length, MEMBERS, n));
     } else {
@@ -297,7 +341,8 @@ export class SpiralView implements View<number> {
         const [l0, l1] = [this.lift[t - this.walk.first]!, this.lift[t + 1 - this.walk.first]!];
         const [r0, r1] = [this.radius(t) / this.plane.R, this.radius(t + 1) / this.plane.R];
         const steps = Math.max(1, Math.ceil(Math.abs(l1 - l0) * 72));
-        for (let s = 0; s < steps; s++) put(l0 + (s / steps) * (l1 - l0), r0 + (s / steps) * (r1 - r0), 1 / steps);
+        for (let s = 0; s < steps; s++)
+          put(l0 + (s / steps) * (l1 - l0), r0 + (s / steps) * (r1 - r0), 1 / steps);
       }
     }
     d.smooth(0.035);
@@ -319,7 +364,11 @@ export class SpiralView implements View<number> {
       free = radius;
       const label = String(k * every + 1);
       const half = Math.max(9, r.measure(label, { size: 10.5, weight: 600 }) / 2 + 4);
-      r.rect({ x: p.x - half, y: p.y - 8, w: 2 * half, h: 16 }, { fill: r.theme.bg, stroke: r.theme.line, width: 1 }, 8);
+      r.rect(
+        { x: p.x - half, y: p.y - 8, w: 2 * half, h: 16 },
+        { fill: r.theme.bg, stroke: r.theme.line, width: 1 },
+        8,
+      );
       r.text(label, p.x, p.y, { font: { size: 10.5, weight: 600 }, fill: r.theme.text, align: 'center' });
     }
   }
@@ -349,7 +398,14 @@ export class SpiralView implements View<number> {
       const half = r.measure(label, { size: 11 }) / 2;
       if (middle - half < free) return;
       free = middle + half + 4;
-      r.text(label, middle, y + 11, chosen ? { font: { size: 11, weight: 600 }, fill: r.theme.selected, align: 'center' } : { ...muted, align: 'center' });
+      r.text(
+        label,
+        middle,
+        y + 11,
+        chosen
+          ? { font: { size: 11, weight: 600 }, fill: r.theme.selected, align: 'center' }
+          : { ...muted, align: 'center' },
+      );
     });
   }
 
@@ -389,7 +445,8 @@ export class SpiralView implements View<number> {
     let best: number | undefined;
     let distance = 14;
     // Members of a circle all have its radius; on a spiral only near radii count.
-    const [lo, hi] = this.input.shape === 'spiral' ? this.windowsNear(r, distance) : [this.walk.first, this.walk.last];
+    const [lo, hi] =
+      this.input.shape === 'spiral' ? this.windowsNear(r, distance) : [this.walk.first, this.walk.last];
     for (let t = lo; t < hi; t++) {
       const q = this.at(t);
       const e = Math.hypot(q.x - p.x, q.y - p.y);
@@ -403,7 +460,10 @@ export class SpiralView implements View<number> {
     const { drawing } = this.input;
     const { R, r0 } = this.plane;
     const at = (d: number): number => drawing.first + ((d - r0) / (R - r0)) * (drawing.last - drawing.first);
-    return [Math.max(this.walk.first, Math.floor(at(r - slack))), Math.min(this.walk.last, Math.ceil(at(r + slack)) + 1)];
+    return [
+      Math.max(this.walk.first, Math.floor(at(r - slack))),
+      Math.min(this.walk.last, Math.ceil(at(r + slack)) + 1),
+    ];
   }
 
   /** Some window of the pixel row of a long trace. */
@@ -425,17 +485,24 @@ export class SpiralView implements View<number> {
     const { first, last } = this.lift.length > 0 ? this.walk : this.input.drawing;
     if (from === undefined) return dir === 'last' ? last - 1 : first;
     switch (dir) {
-      case 'left': return Math.max(first, from - 1);
-      case 'right': return Math.min(last - 1, from + 1);
-      case 'first': return first;
-      case 'last': return last - 1;
-      case 'next': case 'previous': {
+      case 'left':
+        return Math.max(first, from - 1);
+      case 'right':
+        return Math.min(last - 1, from + 1);
+      case 'first':
+        return first;
+      case 'last':
+        return last - 1;
+      case 'next':
+      case 'previous': {
         const visits = this.visits(from);
         const i = visits.indexOf(from) + (dir === 'next' ? 1 : -1);
         return visits[i] ?? from;
       }
-      case 'up': return turns.findLast((t) => t < from && t >= first) ?? first;
-      case 'down': return turns.find((t) => t > from && t < last) ?? last - 1;
+      case 'up':
+        return turns.findLast((t) => t < from && t >= first) ?? first;
+      case 'down':
+        return turns.find((t) => t > from && t < last) ?? last - 1;
     }
   }
 
@@ -451,19 +518,33 @@ export class SpiralView implements View<number> {
     const parts = [
       ref ? `${ref.op} of ${ref.size} B at ${ref.address}` : '',
       ref?.object ? `in ${ref.object}` : '',
-      ref?.file ? `${ref.file.split('/').at(-1)}:${ref.line}` : (drawing.colours[this.walk.colour[i]!]?.label ?? ''),
+      ref?.file
+        ? `${ref.file.split('/').at(-1)}:${ref.line}`
+        : (drawing.colours[this.walk.colour[i]!]?.label ?? ''),
       `turn ${turn} at ${(lift - Math.floor(lift)).toFixed(2)}`,
       pass > 0 ? `pass ${pass}` : '',
-      this.walk === drawing && drawing.last - drawing.first === this.input.info.windows ? `this window is visited ${count(visits)} times` : '',
+      this.walk === drawing && drawing.last - drawing.first === this.input.info.windows
+        ? `this window is visited ${count(visits)} times`
+        : '',
     ];
     return { name: `Reference ${count(t)}`, more: parts.filter(Boolean).join(' · ') };
   }
 
   private describePixel(t: number): Said {
     const { drawing } = this.input;
-    const per = Math.max(1, Math.round((drawing.last - drawing.first) / Math.max(1, drawing.polar?.radii ?? 1)));
+    const per = Math.max(
+      1,
+      Math.round((drawing.last - drawing.first) / Math.max(1, drawing.polar?.radii ?? 1)),
+    );
     const turn = (drawing.turns.findLastIndex((a) => a <= t) + 1) * drawing.every;
-    return { name: `Reference ${count(t)}`, more: [`about turn ${count(turn)}`, `${count(per)} windows a pixel of radius`, 'zoom in to tell them apart'].join(' · ') };
+    return {
+      name: `Reference ${count(t)}`,
+      more: [
+        `about turn ${count(turn)}`,
+        `${count(per)} windows a pixel of radius`,
+        'zoom in to tell them apart',
+      ].join(' · '),
+    };
   }
 
   wanted(): undefined {
@@ -475,11 +556,22 @@ export class SpiralView implements View<number> {
     if (this.lift.length === 0) {
       const n = drawing.strips[0]?.high.length ?? 0;
       const windows = this.input.info.windows;
-      return { head: ['reference', 'turns'], rows: Array.from({ length: n }, (_, i) => [String(Math.floor((i / n) * windows)), drawing.strips[0]!.high[i]!.toFixed(4)]) };
+      return {
+        head: ['reference', 'turns'],
+        rows: Array.from({ length: n }, (_, i) => [
+          String(Math.floor((i / n) * windows)),
+          drawing.strips[0]!.high[i]!.toFixed(4),
+        ]),
+      };
     }
     return {
       head: ['reference', 'turns', 'colour', 'window'],
-      rows: Array.from(this.lift, (l, i) => [String(this.walk.first + i), l.toFixed(6), drawing.colours[this.walk.colour[i]!]?.label ?? 'other', String(this.walk.point[i])]),
+      rows: Array.from(this.lift, (l, i) => [
+        String(this.walk.first + i),
+        l.toFixed(6),
+        drawing.colours[this.walk.colour[i]!]?.label ?? 'other',
+        String(this.walk.point[i]),
+      ]),
     };
   }
 
@@ -493,7 +585,11 @@ export class SpiralView implements View<number> {
 export function covers(sector: Walked, plane: Plane, drawing: Walked): boolean {
   const v = plane.visible();
   const n = drawing.last - drawing.first;
-  if (sector.first > drawing.first + Math.floor(v.from * n) || sector.last < Math.min(drawing.last, drawing.first + Math.ceil(v.to * n))) return false;
+  if (
+    sector.first > drawing.first + Math.floor(v.from * n) ||
+    sector.last < Math.min(drawing.last, drawing.first + Math.ceil(v.to * n))
+  )
+    return false;
   if (!sector.polar || sector.polar.span >= 1) return true;
   const off = v.angle - sector.polar.from;
   return off - Math.floor(off) + v.span <= sector.polar.span + 1e-9;
@@ -504,7 +600,10 @@ export function drawPhases(r: Renderer, size: Size): void {
   const c = { x: size.w - 34, y: 34 };
   for (let i = 0; i < 36; i++) {
     const a = (i / 36 - 0.25) * TAU;
-    r.path([{ to: 'arc', c, r: 14, from: a, till: a + TAU / 36 + 0.02 }], { stroke: phaseColor(r.theme, (i + 0.5) / 36), width: 7 });
+    r.path([{ to: 'arc', c, r: 14, from: a, till: a + TAU / 36 + 0.02 }], {
+      stroke: phaseColor(r.theme, (i + 0.5) / 36),
+      width: 7,
+    });
   }
   r.text('turn', c.x, c.y, { font: { size: 10 }, fill: r.theme.muted, align: 'center' });
 }

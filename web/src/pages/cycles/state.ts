@@ -25,9 +25,31 @@ export interface CyclesState {
   readonly ask: CyclesAsk;
 }
 
-export const ASK: CyclesAsk = { symbol: '', window: 0, cap: 0, every: 0, from: 0, to: 0, folds: 0, thread: -1 };
+export const ASK: CyclesAsk = {
+  symbol: '',
+  window: 0,
+  cap: 0,
+  every: 0,
+  from: 0,
+  to: 0,
+  folds: 0,
+  thread: -1,
+};
 export const INITIAL: CyclesState = {
-  class: 0, other: -1, part: 0, view: 'spiral', colour: 'line', toggled: [], method: 'isomap', epsilon: 0, from: 0, to: 0, first: 0, last: 0, zoom: NO_ZOOM, ask: ASK,
+  class: 0,
+  other: -1,
+  part: 0,
+  view: 'spiral',
+  colour: 'line',
+  toggled: [],
+  method: 'isomap',
+  epsilon: 0,
+  from: 0,
+  to: 0,
+  first: 0,
+  last: 0,
+  zoom: NO_ZOOM,
+  ask: ASK,
 };
 
 const SYMBOLS = ['pc', 'line', 'addr', 'op+addr', 'pc+addr', 'cacheline', 'object'] as const;
@@ -50,13 +72,18 @@ function range(text: string | undefined): readonly [number, number] {
 
 function readZoom(text: string | undefined): Zoom {
   const [k, x, y] = (text ?? '').split(',').map(Number);
-  return k !== undefined && k > 1 && k <= MAX_ZOOM && Math.abs(x ?? 2) <= 1 && Math.abs(y ?? 2) <= 1 ? { k, x: x!, y: y! } : NO_ZOOM;
+  return k !== undefined && k > 1 && k <= MAX_ZOOM && Math.abs(x ?? 2) <= 1 && Math.abs(y ?? 2) <= 1
+    ? { k, x: x!, y: y! }
+    : NO_ZOOM;
 }
 
 export function readCycles(o: Options): CyclesState {
   const [from, to] = range(o['c.refs']);
   const [first, last] = range(o['c.time']);
-  const numbers = Object.fromEntries(NUMBERS.map((k) => [k, whole(o[`c.${k}`], ASK[k])])) as Omit<CyclesAsk, 'symbol'>;
+  const numbers = Object.fromEntries(NUMBERS.map((k) => [k, whole(o[`c.${k}`], ASK[k])])) as Omit<
+    CyclesAsk,
+    'symbol'
+  >;
   return {
     class: Math.max(0, whole(o['c.class'], 0)),
     other: whole(o['c.other'], -1),
@@ -66,7 +93,10 @@ export function readCycles(o: Options): CyclesState {
     toggled: (o['c.toggled'] ?? '').split('\n').filter(Boolean),
     method: one(o['c.method'], ['isomap', 'mds'], INITIAL.method),
     epsilon: Math.max(0, whole(o['c.epsilon'], 0)),
-    from, to, first, last,
+    from,
+    to,
+    first,
+    last,
     zoom: readZoom(o['c.zoom']),
     ask: { ...numbers, symbol: one(o['c.symbol'], SYMBOLS, '' as never) },
   };
@@ -88,7 +118,8 @@ export function writeCycles(s: CyclesState, options: Options): Record<string, st
   put('epsilon', s.epsilon, 0);
   if (s.to > s.from) out['c.refs'] = `${s.from}..${s.to}`;
   if (s.last > s.first) out['c.time'] = `${s.first}..${s.last}`;
-  if (s.zoom.k > 1) out['c.zoom'] = [s.zoom.k, s.zoom.x, s.zoom.y].map((v) => Number(v.toPrecision(7))).join(',');
+  if (s.zoom.k > 1)
+    out['c.zoom'] = [s.zoom.k, s.zoom.x, s.zoom.y].map((v) => Number(v.toPrecision(7))).join(',');
   put('symbol', s.ask.symbol, '');
   for (const k of NUMBERS) put(k, s.ask[k], ASK[k]);
   return out;

@@ -2,7 +2,18 @@
 import type { Api } from '../../api/client';
 import { Asker } from '../../state/asker';
 import { Latest } from '../../base/latest';
-import type { CyclesAsk, CyclesInfo, Failure, Progress, ProjectionAnswer, ProjectionAsk, Reference, SectorAsk, SourceText, SpiralAsk } from '../../api/wire';
+import type {
+  CyclesAsk,
+  CyclesInfo,
+  Failure,
+  Progress,
+  ProjectionAnswer,
+  ProjectionAsk,
+  Reference,
+  SectorAsk,
+  SourceText,
+  SpiralAsk,
+} from '../../api/wire';
 import { decodeDrawing, decodeSector, type Drawing, type Walked } from './picture';
 
 export interface CyclesSnapshot {
@@ -21,8 +32,18 @@ export interface CyclesSnapshot {
 }
 
 const EMPTY: CyclesSnapshot = {
-  info: undefined, drawing: undefined, sector: undefined, projection: undefined, references: [], referencesFrom: 0, source: undefined,
-  analysing: false, progress: undefined, cancelled: false, busy: false, problem: undefined,
+  info: undefined,
+  drawing: undefined,
+  sector: undefined,
+  projection: undefined,
+  references: [],
+  referencesFrom: 0,
+  source: undefined,
+  analysing: false,
+  progress: undefined,
+  cancelled: false,
+  busy: false,
+  problem: undefined,
 };
 
 export class CyclesStore extends Asker<CyclesSnapshot> {
@@ -37,19 +58,41 @@ export class CyclesStore extends Asker<CyclesSnapshot> {
   constructor(api: Api, run: string) {
     super(api, run, EMPTY);
     const fail = (error: unknown): void => this.failed(error);
-    this.infos = new Latest((info) => this.set({ info, problem: undefined }), fail, (analysing) => this.set({ analysing, progress: undefined }));
-    this.drawings = new Latest((drawing) => this.set({ drawing, sector: undefined, problem: undefined }), fail, (busy) => this.set({ busy }));
+    this.infos = new Latest(
+      (info) => this.set({ info, problem: undefined }),
+      fail,
+      (analysing) => this.set({ analysing, progress: undefined }),
+    );
+    this.drawings = new Latest(
+      (drawing) => this.set({ drawing, sector: undefined, problem: undefined }),
+      fail,
+      (busy) => this.set({ busy }),
+    );
     this.sectors = new Latest((sector) => this.set({ sector, problem: undefined }), fail);
-    this.projections = new Latest((projection) => this.set({ projection, problem: undefined }), fail, (busy) => this.set({ busy }));
+    this.projections = new Latest(
+      (projection) => this.set({ projection, problem: undefined }),
+      fail,
+      (busy) => this.set({ busy }),
+    );
     this.lists = new Latest(({ from, list }) => this.set({ references: list, referencesFrom: from }), fail);
-    this.sources = new Latest((source) => this.set({ source }), () => this.set({ source: undefined }));
+    this.sources = new Latest(
+      (source) => this.set({ source }),
+      () => this.set({ source: undefined }),
+    );
   }
 
   wantInfo(ask: CyclesAsk): void {
     this.newest = ask;
     this.once('info', ask, () => {
       this.set({ cancelled: false });
-      this.infos.run((signal) => this.api.watch(`runs/${encodeURIComponent(this.run)}/cycles`, ask, (progress) => this.set({ progress }), signal));
+      this.infos.run((signal) =>
+        this.api.watch(
+          `runs/${encodeURIComponent(this.run)}/cycles`,
+          ask,
+          (progress) => this.set({ progress }),
+          signal,
+        ),
+      );
     });
   }
 
@@ -85,17 +128,24 @@ export class CyclesStore extends Asker<CyclesSnapshot> {
   }
 
   wantSector(ask: SectorAsk): void {
-    this.once('sector', ask, () => this.sectors.follow(async (signal) => decodeSector(await this.binary('cycles/sector', ask, signal))));
+    this.once('sector', ask, () =>
+      this.sectors.follow(async (signal) => decodeSector(await this.binary('cycles/sector', ask, signal))),
+    );
   }
 
   wantProjection(ask: ProjectionAsk): void {
-    this.once('projection', ask, () => this.projections.run((signal) => this.json('cycles/projection', ask, signal)));
+    this.once('projection', ask, () =>
+      this.projections.run((signal) => this.json('cycles/projection', ask, signal)),
+    );
   }
 
   wantReferences(ask: CyclesAsk, first: number, last: number): void {
     const question = { ...ask, first, last };
     this.once('references', question, () =>
-      this.lists.run(async (signal) => ({ from: first, list: await this.json<readonly Reference[]>('cycles/references', question, signal) })),
+      this.lists.run(async (signal) => ({
+        from: first,
+        list: await this.json<readonly Reference[]>('cycles/references', question, signal),
+      })),
     );
   }
 

@@ -13,7 +13,11 @@ export function drawThumbnail(r: Renderer, lift: Float32Array, side: number, col
       const f = s / steps;
       const a = TAU * (before + f * (lift[i]! - before));
       const d = R * (HOLE + (1 - HOLE) * ((i - 1 + f) / Math.max(1, n - 1)));
-      path.push({ to: path.length === 0 ? 'move' : 'line', x: side / 2 + d * Math.sin(a), y: side / 2 - d * Math.cos(a) });
+      path.push({
+        to: path.length === 0 ? 'move' : 'line',
+        x: side / 2 + d * Math.sin(a),
+        y: side / 2 - d * Math.cos(a),
+      });
     }
   }
   const turns = Math.max(1, Math.abs((lift[n - 1] ?? 0) - (lift[0] ?? 0)));

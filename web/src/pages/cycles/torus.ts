@@ -59,11 +59,19 @@ export class TorusView implements View<number> {
       r.text(label, p.x - 11, q.y, muted);
     });
     r.text(`turn of ${names[0]}; the right side is the left one`, p.x + p.w / 2, p.y + p.h + 28, muted);
-    r.text(`turn of ${names[1]}; the top is the bottom`, p.x - 28, p.y + p.h / 2, { ...muted, turn: -Math.PI / 2 });
+    r.text(`turn of ${names[1]}; the top is the bottom`, p.x - 28, p.y + p.h / 2, {
+      ...muted,
+      turn: -Math.PI / 2,
+    });
     r.clip(p, () => {
       for (const over of [false, true]) this.drawWalk(r, over);
     });
-    if (drawing.lift.length > 0) r.path(circle(this.at(drawing.lift.length - 1), 3.5), { fill: r.theme.bg, stroke: r.theme.text, width: 1.5 });
+    if (drawing.lift.length > 0)
+      r.path(circle(this.at(drawing.lift.length - 1), 3.5), {
+        fill: r.theme.bg,
+        stroke: r.theme.text,
+        width: 1.5,
+      });
   }
 
   private isOver(i: number): boolean {
@@ -74,19 +82,25 @@ export class TorusView implements View<number> {
 
   private paintOf(theme: Theme, i: number): string {
     const { colour, drawing } = this.input;
-    return colour === 'coordinate' ? phaseColor(theme, Math.round(drawing.lift[i]! * 72) / 72) : lineColor(theme, drawing.colour[i]!);
+    return colour === 'coordinate'
+      ? phaseColor(theme, Math.round(drawing.lift[i]! * 72) / 72)
+      : lineColor(theme, drawing.colour[i]!);
   }
 
   private drawWalk(r: Renderer, over: boolean): void {
     const { lift } = this.input.drawing;
-    for (let i = 0; i + 1 < lift.length; ) {
+    for (let i = 0; i + 1 < lift.length;) {
       const paint = this.paintOf(r.theme, i);
       let j = i + 1;
-      while (j + 1 < lift.length && this.isOver(j) === this.isOver(i) && this.paintOf(r.theme, j) === paint) j++;
+      while (j + 1 < lift.length && this.isOver(j) === this.isOver(i) && this.paintOf(r.theme, j) === paint)
+        j++;
       if (this.isOver(i) === over) {
         const path: Segment[] = [];
         for (let k = i; k < j; k++) this.addStep(path, k);
-        r.path(path, over ? { stroke: paint, width: 2, alpha: 0.85 } : { stroke: r.theme.rest, width: 1, alpha: 0.6 });
+        r.path(
+          path,
+          over ? { stroke: paint, width: 2, alpha: 0.85 } : { stroke: r.theme.rest, width: 1, alpha: 0.6 },
+        );
       }
       i = j;
     }
@@ -98,7 +112,10 @@ export class TorusView implements View<number> {
     const [a0, a1, b0, b1] = [lift[k]!, lift[k + 1]!, other[k]!, other[k + 1]!];
     for (let u = Math.floor(Math.min(a0, a1)); u <= Math.floor(Math.max(a0, a1)); u++) {
       for (let v = Math.floor(Math.min(b0, b1)); v <= Math.floor(Math.max(b0, b1)); v++) {
-        path.push({ to: 'move', ...this.place(a0 - u, b0 - v) }, { to: 'line', ...this.place(a1 - u, b1 - v) });
+        path.push(
+          { to: 'move', ...this.place(a0 - u, b0 - v) },
+          { to: 'line', ...this.place(a1 - u, b1 - v) },
+        );
       }
     }
   }
@@ -125,7 +142,11 @@ export class TorusView implements View<number> {
 
   step(from: number | undefined, dir: Dir): number | undefined {
     const { first, lift } = this.input.drawing;
-    const i = stepIndex(from === undefined ? undefined : from - first, dir === 'left' || dir === 'up' || dir === 'previous' ? -1 : 1, lift.length);
+    const i = stepIndex(
+      from === undefined ? undefined : from - first,
+      dir === 'left' || dir === 'up' || dir === 'previous' ? -1 : 1,
+      lift.length,
+    );
     return i === undefined ? undefined : first + i;
   }
 
@@ -145,7 +166,10 @@ export class TorusView implements View<number> {
 
   rows(): Table {
     const { lift, other, first } = this.input.drawing;
-    return { head: ['reference', ...this.input.names], rows: Array.from(lift, (l, i) => [String(first + i), l.toFixed(6), other[i]!.toFixed(6)]) };
+    return {
+      head: ['reference', ...this.input.names],
+      rows: Array.from(lift, (l, i) => [String(first + i), l.toFixed(6), other[i]!.toFixed(6)]),
+    };
   }
 
   summary(): string {

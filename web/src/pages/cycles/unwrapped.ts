@@ -40,7 +40,12 @@ export class UnwrappedView implements View<number> {
 
   constructor(private readonly input: UnwrappedInput) {
     this.size = input.size;
-    this.plot = { x: LEFT, y: 18, w: Math.max(1, input.size.w - LEFT - RIGHT), h: Math.max(1, input.size.h - 18 - RIBBON - AXIS - 8) };
+    this.plot = {
+      x: LEFT,
+      y: 18,
+      w: Math.max(1, input.size.w - LEFT - RIGHT),
+      h: Math.max(1, input.size.h - 18 - RIBBON - AXIS - 8),
+    };
     this.top = Math.max(1, ...input.drawing.strips.map((s) => s.high.reduce((a, b) => Math.max(a, b), 0)));
   }
 
@@ -69,7 +74,10 @@ export class UnwrappedView implements View<number> {
     const muted = { font: { size: 10.5 }, fill: r.theme.muted };
     for (const t of linearTicks(0, this.top, 3)) {
       if (t > this.top) continue;
-      r.line(this.plot.x, this.y(t), this.plot.x + this.plot.w, this.y(t), { stroke: r.theme.hair, width: 1 });
+      r.line(this.plot.x, this.y(t), this.plot.x + this.plot.w, this.y(t), {
+        stroke: r.theme.hair,
+        width: 1,
+      });
       r.text(String(t), this.plot.x - 8, this.y(t), { ...muted, align: 'right' });
     }
     drawing.strips.toReversed().forEach((s) => {
@@ -80,13 +88,24 @@ export class UnwrappedView implements View<number> {
     this.drawRibbon(r);
     for (const t of linearTicks(0, info.windows, Math.max(2, Math.floor(this.plot.w / 90)))) {
       if (t > info.windows) continue;
-      r.text(`${t === 0 ? 'reference ' : ''}${count(t)}`, this.x(t), this.size.h - 8, { ...muted, align: 'center' });
+      r.text(`${t === 0 ? 'reference ' : ''}${count(t)}`, this.x(t), this.size.h - 8, {
+        ...muted,
+        align: 'center',
+      });
     }
     this.drawShown(r);
     if (to > from) {
       const [x0, x1] = [this.x(from), this.x(to)];
-      r.rect({ x: x0, y: 2, w: x1 - x0, h: this.plot.y + this.plot.h }, { stroke: r.theme.selected, width: 1 });
-      for (const x of [x0, x1]) r.rect({ x: x - 2.5, y: this.plot.y + this.plot.h / 2 - 7, w: 5, h: 14 }, { fill: r.theme.selected }, 2);
+      r.rect(
+        { x: x0, y: 2, w: x1 - x0, h: this.plot.y + this.plot.h },
+        { stroke: r.theme.selected, width: 1 },
+      );
+      for (const x of [x0, x1])
+        r.rect(
+          { x: x - 2.5, y: this.plot.y + this.plot.h / 2 - 7, w: 5, h: 14 },
+          { fill: r.theme.selected },
+          2,
+        );
     }
   }
 
@@ -94,14 +113,22 @@ export class UnwrappedView implements View<number> {
   private drawNames(r: Renderer): void {
     const { drawing, info } = this.input;
     const names = classNames(info);
-    const ends = drawing.strips.map((s) => ({ class: s.class, y: this.y(s.high.at(-1) ?? 0) })).toSorted((a, b) => a.y - b.y);
+    const ends = drawing.strips
+      .map((s) => ({ class: s.class, y: this.y(s.high.at(-1) ?? 0) }))
+      .toSorted((a, b) => a.y - b.y);
     const bottom = this.plot.y + this.plot.h + RIBBON;
     for (let i = 1; i < ends.length; i++) ends[i]!.y = Math.max(ends[i]!.y, ends[i - 1]!.y + 13);
-    for (let i = ends.length - 1, most = bottom; i >= 0; i--, most -= 13) ends[i]!.y = Math.min(ends[i]!.y, most);
+    for (let i = ends.length - 1, most = bottom; i >= 0; i--, most -= 13)
+      ends[i]!.y = Math.min(ends[i]!.y, most);
     for (const e of ends) {
       const active = e.class === this.input.class;
       const font = { size: 11, ...(active && { weight: 600 as const }) };
-      r.text(fit(`${names[e.class] ?? ''} ${info.classes[e.class]?.turns ?? ''}`, RIGHT - 10, font, r.measure), this.plot.x + this.plot.w + 6, e.y, { font, fill: active ? r.theme.text : r.theme.muted });
+      r.text(
+        fit(`${names[e.class] ?? ''} ${info.classes[e.class]?.turns ?? ''}`, RIGHT - 10, font, r.measure),
+        this.plot.x + this.plot.w + 6,
+        e.y,
+        { font, fill: active ? r.theme.text : r.theme.muted },
+      );
     }
   }
 
@@ -110,7 +137,15 @@ export class UnwrappedView implements View<number> {
     const { first, last } = this.input;
     if (last <= first) return;
     const [x0, x1] = [this.x(first), this.x(last)];
-    r.path([{ to: 'move', x: x0, y: 7 }, { to: 'line', x: x0, y: 2 }, { to: 'line', x: x1, y: 2 }, { to: 'line', x: x1, y: 7 }], { stroke: r.theme.text, width: 2 });
+    r.path(
+      [
+        { to: 'move', x: x0, y: 7 },
+        { to: 'line', x: x0, y: 2 },
+        { to: 'line', x: x1, y: 2 },
+        { to: 'line', x: x1, y: 7 },
+      ],
+      { stroke: r.theme.text, width: 2 },
+    );
   }
 
   private drawPasses(r: Renderer): void {
@@ -121,17 +156,32 @@ export class UnwrappedView implements View<number> {
       const end = passes[i + 1] ?? info.windows;
       const [x0, x1] = [this.x(p), this.x(end)];
       const chosen = to > from && p >= from && p < to;
-      if (chosen || i % 2 === 0) r.rect({ x: x0, y: 2, w: x1 - x0, h: this.plot.y + this.plot.h }, { fill: chosen ? r.theme['selected-tint'] : r.theme.surface });
+      if (chosen || i % 2 === 0)
+        r.rect(
+          { x: x0, y: 2, w: x1 - x0, h: this.plot.y + this.plot.h },
+          { fill: chosen ? r.theme['selected-tint'] : r.theme.surface },
+        );
       const label = `pass ${i + 1}`;
       if (r.measure(label, { size: 11 }) < x1 - x0 - 8) {
-        r.text(label, x0 + 5, 10, { font: { size: 11, ...(chosen && { weight: 600 }) }, fill: chosen ? r.theme.selected : r.theme.muted });
+        r.text(label, x0 + 5, 10, {
+          font: { size: 11, ...(chosen && { weight: 600 }) },
+          fill: chosen ? r.theme.selected : r.theme.muted,
+        });
       }
     });
   }
 
   private curve(values: Float32Array): Segment[] {
     const n = values.length;
-    return Array.from(values, (v, i) => ({ to: i === 0 ? 'move' : 'line', x: this.plot.x + ((i + 0.5) / n) * this.plot.w, y: this.y(v) }) as Segment);
+    return Array.from(
+      values,
+      (v, i) =>
+        ({
+          to: i === 0 ? 'move' : 'line',
+          x: this.plot.x + ((i + 0.5) / n) * this.plot.w,
+          y: this.y(v),
+        }) as Segment,
+    );
   }
 
   private drawActive(r: Renderer, low: Float32Array, high: Float32Array): void {
@@ -143,7 +193,10 @@ export class UnwrappedView implements View<number> {
       const t = ((i + 0.5) / high.length) * info.windows;
       if (to > from && (t < from || t >= to)) return;
       const [y0, y1] = [this.y(v), this.y(low[i]!)];
-      r.rect({ x: this.plot.x + i * w, y: y0 - 1.25, w: w + 0.3, h: Math.max(2.5, y1 - y0 + 2.5) }, { fill: lineColor(r.theme, ribbon[i] ?? EMPTY) });
+      r.rect(
+        { x: this.plot.x + i * w, y: y0 - 1.25, w: w + 0.3, h: Math.max(2.5, y1 - y0 + 2.5) },
+        { fill: lineColor(r.theme, ribbon[i] ?? EMPTY) },
+      );
     });
   }
 
@@ -152,12 +205,16 @@ export class UnwrappedView implements View<number> {
     const { from, to, info } = this.input;
     const y = this.plot.y + this.plot.h + 4;
     const w = this.plot.w / Math.max(1, ribbon.length);
-    for (let i = 0; i < ribbon.length; ) {
+    for (let i = 0; i < ribbon.length;) {
       let j = i + 1;
       while (j < ribbon.length && ribbon[j] === ribbon[i]) j++;
       const t = ((i + 0.5) / ribbon.length) * info.windows;
-      const faint = (to > from && (t < from || t >= to)) || (this.input.line >= 0 && ribbon[i] !== this.input.line);
-      r.rect({ x: this.plot.x + i * w, y, w: (j - i) * w, h: RIBBON }, { fill: lineColor(r.theme, ribbon[i]!), ...(faint && { alpha: 0.28 }) });
+      const faint =
+        (to > from && (t < from || t >= to)) || (this.input.line >= 0 && ribbon[i] !== this.input.line);
+      r.rect(
+        { x: this.plot.x + i * w, y, w: (j - i) * w, h: RIBBON },
+        { fill: lineColor(r.theme, ribbon[i]!), ...(faint && { alpha: 0.28 }) },
+      );
       i = j;
     }
   }
@@ -181,10 +238,18 @@ export class UnwrappedView implements View<number> {
   step(from: number | undefined, dir: Dir): number | undefined {
     const n = this.input.info.windows;
     switch (dir) {
-      case 'left': case 'up': case 'previous': return stepIndex(from, -1, n);
-      case 'right': case 'down': case 'next': return stepIndex(from, 1, n);
-      case 'first': return 0;
-      case 'last': return n - 1;
+      case 'left':
+      case 'up':
+      case 'previous':
+        return stepIndex(from, -1, n);
+      case 'right':
+      case 'down':
+      case 'next':
+        return stepIndex(from, 1, n);
+      case 'first':
+        return 0;
+      case 'last':
+        return n - 1;
     }
   }
 
@@ -203,7 +268,10 @@ export class UnwrappedView implements View<number> {
     const n = strips[0]?.high.length ?? 0;
     return {
       head: ['reference', ...strips.map((s) => `turns of class ${s.class + 1}`)],
-      rows: Array.from({ length: n }, (_, i) => [String(Math.floor((i / n) * this.input.info.windows)), ...strips.map((s) => s.high[i]!.toFixed(4))]),
+      rows: Array.from({ length: n }, (_, i) => [
+        String(Math.floor((i / n) * this.input.info.windows)),
+        ...strips.map((s) => s.high[i]!.toFixed(4)),
+      ]),
     };
   }
 

@@ -28,8 +28,29 @@ export function zip(entries: readonly Entry[]): Blob {
     // Version 2.0, names in UTF-8, stored, 1980-01-01 as the time.
     const common = [20, 0x0800, 0, 0, 0x21] as const;
     const sizes = [crc32(e.bytes), e.bytes.length, e.bytes.length] as const;
-    const local = record([[4, 0x04034b50], ...common.map((v) => [2, v] as const), ...sizes.map((v) => [4, v] as const), [2, name.length], [2, 0]]);
-    add(directory, record([[4, 0x02014b50], [2, 20], ...common.map((v) => [2, v] as const), ...sizes.map((v) => [4, v] as const), [2, name.length], [2, 0], [2, 0], [2, 0], [2, 0], [4, 0], [4, at]]));
+    const local = record([
+      [4, 0x04034b50],
+      ...common.map((v) => [2, v] as const),
+      ...sizes.map((v) => [4, v] as const),
+      [2, name.length],
+      [2, 0],
+    ]);
+    add(
+      directory,
+      record([
+        [4, 0x02014b50],
+        [2, 20],
+        ...common.map((v) => [2, v] as const),
+        ...sizes.map((v) => [4, v] as const),
+        [2, name.length],
+        [2, 0],
+        [2, 0],
+        [2, 0],
+        [2, 0],
+        [4, 0],
+        [4, at],
+      ]),
+    );
     add(directory, name);
     for (const part of [local, name, e.bytes]) {
       add(parts, part);
@@ -37,7 +58,16 @@ export function zip(entries: readonly Entry[]): Blob {
     }
   }
   const size = directory.reduce((n, d) => n + d.length, 0);
-  const end = record([[4, 0x06054b50], [2, 0], [2, 0], [2, entries.length], [2, entries.length], [4, size], [4, at], [2, 0]]);
+  const end = record([
+    [4, 0x06054b50],
+    [2, 0],
+    [2, 0],
+    [2, entries.length],
+    [2, entries.length],
+    [4, size],
+    [4, at],
+    [2, 0],
+  ]);
   return new Blob([...parts, ...directory, end], { type: 'application/zip' });
 }
 

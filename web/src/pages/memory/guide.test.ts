@@ -36,20 +36,35 @@ describe('Guide', () => {
   beforeEach(async () => {
     calls = [];
     clock = new TestClock();
-    const api = new Api('t', '/', (url, init) =>
-      new Promise((resolve, reject) => {
-        let events: ReadableStreamDefaultController<Uint8Array> | undefined;
-        const streamed = new Headers(init.headers).get('Accept') === 'text/event-stream';
-        init.signal?.addEventListener('abort', () => reject(new DOMException('taken back', 'AbortError')));
-        if (streamed) resolve(new Response(new ReadableStream({ start: (c) => { events = c; } })));
-        calls.push({
-          url, body: init.body ? JSON.parse(init.body as string) : undefined, signal: init.signal ?? undefined, events,
-          reply: async (value, status = 200) => {
-            resolve(new Response(JSON.stringify(value), { status }));
-            await settle();
-          },
-        });
-      }),
+    const api = new Api(
+      't',
+      '/',
+      (url, init) =>
+        new Promise((resolve, reject) => {
+          let events: ReadableStreamDefaultController<Uint8Array> | undefined;
+          const streamed = new Headers(init.headers).get('Accept') === 'text/event-stream';
+          init.signal?.addEventListener('abort', () => reject(new DOMException('taken back', 'AbortError')));
+          if (streamed)
+            resolve(
+              new Response(
+                new ReadableStream({
+                  start: (c) => {
+                    events = c;
+                  },
+                }),
+              ),
+            );
+          calls.push({
+            url,
+            body: init.body ? JSON.parse(init.body as string) : undefined,
+            signal: init.signal ?? undefined,
+            events,
+            reply: async (value, status = 200) => {
+              resolve(new Response(JSON.stringify(value), { status }));
+              await settle();
+            },
+          });
+        }),
     );
     guide = new Guide(api, clock);
     guide.open('r');
@@ -126,6 +141,9 @@ describe('Guide', () => {
     await settle();
     send(calls[2]!, 'event: failed\ndata: {"error":"no column z"}\n\n');
     await settle();
-    expect(slotOf(guide.snapshot, 'i', 'insights')).toMatchObject({ busy: false, problem: { error: 'no column z' } });
+    expect(slotOf(guide.snapshot, 'i', 'insights')).toMatchObject({
+      busy: false,
+      problem: { error: 'no column z' },
+    });
   });
 });

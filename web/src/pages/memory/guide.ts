@@ -103,13 +103,25 @@ export class Guide {
     this.stop(name);
     this.bodies.set(name, body);
     const same = was?.kind === kind ? was : undefined;
-    const slot: Slot = { kind, asked, value: same?.value, answers: same?.answers ?? '', busy: true, progress: undefined, problem: undefined, cancelled: false };
+    const slot: Slot = {
+      kind,
+      asked,
+      value: same?.value,
+      answers: same?.answers ?? '',
+      busy: true,
+      progress: undefined,
+      problem: undefined,
+      cancelled: false,
+    };
     if (this.kept.has(asked)) {
       this.put(name, { ...slot, value: this.kept.get(asked) as Answers[K], answers: asked, busy: false });
       return;
     }
     this.put(name, slot);
-    this.waiting.set(name, this.clock.after(REST, () => void this.send(name)));
+    this.waiting.set(
+      name,
+      this.clock.after(REST, () => void this.send(name)),
+    );
   }
 
   /** Takes a question back; again() asks it once more. */
@@ -133,7 +145,8 @@ export class Guide {
     this.stop(name);
     const mine = new AbortController();
     this.running.set(name, mine);
-    const current = (): Slot | undefined => (this.running.get(name) === mine ? this.snap.slots.get(name) : undefined);
+    const current = (): Slot | undefined =>
+      this.running.get(name) === mine ? this.snap.slots.get(name) : undefined;
     try {
       const value = await this.load(slot.kind, this.bodies.get(name), mine.signal, (progress) => {
         const now = current();
@@ -141,7 +154,15 @@ export class Guide {
       });
       this.keep(slot.asked, value);
       const now = current();
-      if (now) this.put(name, { ...now, value, answers: now.asked, busy: false, progress: undefined, problem: undefined });
+      if (now)
+        this.put(name, {
+          ...now,
+          value,
+          answers: now.asked,
+          busy: false,
+          progress: undefined,
+          problem: undefined,
+        });
     } catch (error) {
       const now = current();
       if (now) this.put(name, { ...now, busy: false, progress: undefined, problem: failure(error) });
@@ -149,11 +170,21 @@ export class Guide {
     if (this.running.get(name) === mine) this.running.delete(name);
   }
 
-  private async load(kind: Kind, body: unknown, signal: AbortSignal, progress: (p: wire.Progress) => void): Promise<Answers[Kind]> {
+  private async load(
+    kind: Kind,
+    body: unknown,
+    signal: AbortSignal,
+    progress: (p: wire.Progress) => void,
+  ): Promise<Answers[Kind]> {
     const { run } = this.snap;
     switch (kind) {
       case 'metrics':
-        return this.api.json('POST', runPath(run, 'metrics'), { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }, signal);
+        return this.api.json(
+          'POST',
+          runPath(run, 'metrics'),
+          { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } },
+          signal,
+        );
       case 'clusters':
       case 'insights':
         return this.api.watch(runPath(run, kind), body, progress, signal);

@@ -37,8 +37,14 @@ export function guideOptions(options: State['options'], info: GuideInfo): GuideO
     windows: Math.round(number('strip.windows', WINDOWS, 1, 4096)),
     equalCount: options['strip.by'] === 'count' ? true : options['strip.by'] === 'width' ? false : undefined,
     least: number('strip.least', info.minSamples, 0, 1e9),
-    cluster: chosen === 'none' ? undefined : ((chosen && readMetric(chosen, info)) || metrics[0] || readMetrics(undefined, info)[0]),
-    cut: options['cluster.height'] !== undefined && height >= 0 ? { height } : { count: Math.round(number('cluster.cut', CLUSTERS, 1, TOP + 1)) },
+    cluster:
+      chosen === 'none'
+        ? undefined
+        : (chosen && readMetric(chosen, info)) || metrics[0] || readMetrics(undefined, info)[0],
+    cut:
+      options['cluster.height'] !== undefined && height >= 0
+        ? { height }
+        : { count: Math.round(number('cluster.cut', CLUSTERS, 1, TOP + 1)) },
     window: Math.round(number('cluster.window', 0, 0, 1e9)),
     slide: Math.round(number('cluster.slide', 0, 0, 1e9)),
     upper: upper === 'tree' || upper === 'glyphs' ? upper : 'histogram',

@@ -4,7 +4,11 @@ import { CodeApi } from '../../api/code';
 import { count, percent } from '../../base/format';
 import type { Touched } from '../../api/wire';
 
-export async function touchWords(api: Api, run: string, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+export async function touchWords(
+  api: Api,
+  run: string,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
   const { objects } = await new CodeApi(api).touches(run, signal);
   return new Map(objects.map((o) => [o.symbol, sayTouched(o)]));
 }

@@ -20,7 +20,12 @@ export function firstEye(flat: boolean, aspect: number, aside = 0): Eye {
   const distance = 1 / Math.sin((VIEW_ANGLE * Math.PI) / 360) / Math.min(1, Math.max(0.3, aspect - aside));
   const eye: Eye = flat
     ? { azimuth: -90, elevation: 89.9, distance, target: [0, 0, 0] }
-    : { azimuth: (Math.atan2(y, x) * 180) / Math.PI, elevation: (Math.atan2(z, Math.hypot(x, y)) * 180) / Math.PI, distance, target: [0, 0, 0] };
+    : {
+        azimuth: (Math.atan2(y, x) * 180) / Math.PI,
+        elevation: (Math.atan2(z, Math.hypot(x, y)) * 180) / Math.PI,
+        distance,
+        target: [0, 0, 0],
+      };
   return pan(eye, aside / 2, 0);
 }
 
@@ -31,11 +36,18 @@ export function readEye(text: string, initial: Eye): Eye {
 }
 
 export function sameEye(a: Eye, b: Eye): boolean {
-  return a.azimuth === b.azimuth && a.elevation === b.elevation && a.distance === b.distance && a.target.every((v, k) => v === b.target[k]);
+  return (
+    a.azimuth === b.azimuth &&
+    a.elevation === b.elevation &&
+    a.distance === b.distance &&
+    a.target.every((v, k) => v === b.target[k])
+  );
 }
 
 export function writeEye(e: Eye): string {
-  return [e.azimuth, e.elevation, e.distance, ...e.target].map((v) => String(Math.round(v * 1000) / 1000)).join(',');
+  return [e.azimuth, e.elevation, e.distance, ...e.target]
+    .map((v) => String(Math.round(v * 1000) / 1000))
+    .join(',');
 }
 
 function clamp(e: Eye): Eye {
@@ -59,7 +71,11 @@ export function axes(e: Eye): { right: Vec; up: Vec; back: Vec } {
 
 export function position(e: Eye): Vec {
   const { back } = axes(e);
-  return [e.target[0] + e.distance * back[0], e.target[1] + e.distance * back[1], e.target[2] + e.distance * back[2]];
+  return [
+    e.target[0] + e.distance * back[0],
+    e.target[1] + e.distance * back[1],
+    e.target[2] + e.distance * back[2],
+  ];
 }
 
 export function orbit(e: Eye, right: number, up: number): Eye {

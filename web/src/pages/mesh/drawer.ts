@@ -13,7 +13,16 @@ export interface Pane {
 
 /** Whether pictures are the same, so that they need not be drawn again. */
 export function samePanes(a: readonly Pane[], b: readonly Pane[]): boolean {
-  return a.length === b.length && a.every((p, i) => p.values === b[i]!.values && p.scale.min === b[i]!.scale.min && p.scale.max === b[i]!.scale.max && p.scale.log === b[i]!.scale.log);
+  return (
+    a.length === b.length &&
+    a.every(
+      (p, i) =>
+        p.values === b[i]!.values &&
+        p.scale.min === b[i]!.scale.min &&
+        p.scale.max === b[i]!.scale.max &&
+        p.scale.log === b[i]!.scale.log,
+    )
+  );
 }
 
 export interface Drawer {
@@ -46,7 +55,11 @@ export class Body {
   readonly cellSize: number; // of a typical face, in units of the radius
   private made: Float32Array | undefined;
 
-  constructor(readonly geometry: Geometry, readonly middle: Vec, readonly radius: number) {
+  constructor(
+    readonly geometry: Geometry,
+    readonly middle: Vec,
+    readonly radius: number,
+  ) {
     const { positions } = geometry;
     this.points = new Float32Array(positions.length);
     const [mx, my, mz] = middle;
@@ -80,9 +93,15 @@ export class Body {
     const c = this.corners;
     let sum = 0;
     for (let i = 0; i < c.length; i += 9) {
-      const ux = c[i + 3]! - c[i]!, uy = c[i + 4]! - c[i + 1]!, uz = c[i + 5]! - c[i + 2]!;
-      const vx = c[i + 6]! - c[i]!, vy = c[i + 7]! - c[i + 1]!, vz = c[i + 8]! - c[i + 2]!;
-      const nx = uy * vz - uz * vy, ny = uz * vx - ux * vz, nz = ux * vy - uy * vx;
+      const ux = c[i + 3]! - c[i]!,
+        uy = c[i + 4]! - c[i + 1]!,
+        uz = c[i + 5]! - c[i + 2]!;
+      const vx = c[i + 6]! - c[i]!,
+        vy = c[i + 7]! - c[i + 1]!,
+        vz = c[i + 8]! - c[i + 2]!;
+      const nx = uy * vz - uz * vy,
+        ny = uz * vx - ux * vz,
+        nz = ux * vy - uy * vx;
       sum += Math.sqrt(nx * nx + ny * ny + nz * nz) / 2;
     }
     return sum;

@@ -1,7 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from '../../state/language';
 import { text } from '../../state/selection';
-import { axes, firstEye, orbit, pan, position, project, ray, readEye, writeEye, zoom, type Vec } from './camera';
+import {
+  axes,
+  firstEye,
+  orbit,
+  pan,
+  position,
+  project,
+  ray,
+  readEye,
+  writeEye,
+  zoom,
+  type Vec,
+} from './camera';
 import { outline, pick } from './pick';
 import { colours, Raster } from './raster';
 import { makeScale, meshColor, place, ramp, ticks, valueAt } from './scale';
@@ -46,8 +58,14 @@ describe('the scale', () => {
   });
 
   it('runs viridis backwards on white and from 0.06 on black', () => {
-    expect([meshColor(0, false), meshColor(1, false), meshColor(1, true)]).toEqual(['#fde725', '#440154', '#fde725']);
-    expect([...ramp(false).slice(0, 4), ...ramp(false).slice(-4)]).toEqual([0xfd, 0xe7, 0x25, 255, 0x44, 0x01, 0x54, 255]);
+    expect([meshColor(0, false), meshColor(1, false), meshColor(1, true)]).toEqual([
+      '#fde725',
+      '#440154',
+      '#fde725',
+    ]);
+    expect([...ramp(false).slice(0, 4), ...ramp(false).slice(-4)]).toEqual([
+      0xfd, 0xe7, 0x25, 255, 0x44, 0x01, 0x54, 255,
+    ]);
   });
 });
 
@@ -70,7 +88,11 @@ describe('the eye', () => {
       const [x, y] = [2 * r() - 1, 2 * r() - 1];
       const { origin, direction } = ray(e, x, y, 1.7);
       const d = 0.5 + 3 * r();
-      const p: Vec = [origin[0] + d * direction[0], origin[1] + d * direction[1], origin[2] + d * direction[2]];
+      const p: Vec = [
+        origin[0] + d * direction[0],
+        origin[1] + d * direction[1],
+        origin[2] + d * direction[2],
+      ];
       const seen = project(e, p, 1.7)!;
       expect(seen[0]).toBeCloseTo(x, 9);
       expect(seen[1]).toBeCloseTo(y, 9);
@@ -81,7 +103,12 @@ describe('the eye', () => {
   it('has axes at right angles, and a link keeps it', () => {
     const a = axes(orbit(eye, 33, 21));
     const dot = (p: Vec, q: Vec): number => p[0] * q[0] + p[1] * q[1] + p[2] * q[2];
-    for (const [p, q] of [[a.right, a.up], [a.up, a.back], [a.back, a.right]] as const) expect(dot(p, q)).toBeCloseTo(0, 12);
+    for (const [p, q] of [
+      [a.right, a.up],
+      [a.up, a.back],
+      [a.back, a.right],
+    ] as const)
+      expect(dot(p, q)).toBeCloseTo(0, 12);
     const e = pan(orbit(eye, 400, 10), 0.1, 0.2);
     expect(writeEye(readEye(writeEye(e), eye))).toBe(writeEye(e));
     expect(readEye('1,2', eye)).toBe(eye);
@@ -94,7 +121,11 @@ describe('picking', () => {
   // way than that of the page.
   function slow(c: Float32Array, o: Vec, d: Vec): number {
     const sub = (p: Vec, q: Vec): Vec => [p[0] - q[0], p[1] - q[1], p[2] - q[2]];
-    const cross = (p: Vec, q: Vec): Vec => [p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]];
+    const cross = (p: Vec, q: Vec): Vec => [
+      p[1] * q[2] - p[2] * q[1],
+      p[2] * q[0] - p[0] * q[2],
+      p[0] * q[1] - p[1] * q[0],
+    ];
     const dot = (p: Vec, q: Vec): number => p[0] * q[0] + p[1] * q[1] + p[2] * q[2];
     let best = -1;
     let nearest = Infinity;
@@ -104,7 +135,8 @@ describe('picking', () => {
       const s = dot(n, sub(v[0]!, o)) / dot(n, d);
       if (!(s > 0) || s >= nearest) continue;
       const p: Vec = [o[0] + s * d[0], o[1] + s * d[1], o[2] + s * d[2]];
-      if ([0, 1, 2].every((k) => dot(n, cross(sub(v[(k + 1) % 3]!, v[k]!), sub(p, v[k]!))) >= 0)) [best, nearest] = [t, s];
+      if ([0, 1, 2].every((k) => dot(n, cross(sub(v[(k + 1) % 3]!, v[k]!), sub(p, v[k]!))) >= 0))
+        [best, nearest] = [t, s];
     }
     return best;
   }
@@ -126,13 +158,22 @@ describe('picking', () => {
 
   it('outlines cells together, without the lines between them', () => {
     // Two unit squares side by side, two triangles each, seen from above.
-    const points = [[0, 0], [1, 0], [2, 0], [0, 1], [1, 1], [2, 1]];
+    const points = [
+      [0, 0],
+      [1, 0],
+      [2, 0],
+      [0, 1],
+      [1, 1],
+      [2, 1],
+    ];
     const triangles = Uint32Array.of(0, 1, 4, 0, 4, 3, 1, 2, 5, 1, 5, 4);
     const corners = Float32Array.from([...triangles].flatMap((i) => [...points[i]!, 0]));
     const cells = Uint32Array.of(7, 7, 8, 8);
     const edges = (wanted: (c: number) => boolean, eye: Vec, both = false): string[] => {
       const p = outline(triangles, cells, corners, wanted, eye, both);
-      return Array.from({ length: p.length / 2 }, (_, i) => [p[2 * i]!, p[2 * i + 1]!].sort().join('-')).sort();
+      return Array.from({ length: p.length / 2 }, (_, i) =>
+        [p[2 * i]!, p[2 * i + 1]!].sort().join('-'),
+      ).sort();
     };
     expect(edges((c) => c === 7, [0, 0, 5])).toEqual(['0-1', '0-3', '1-4', '3-4']);
     expect(edges(() => true, [0, 0, 5])).toEqual(['0-1', '0-3', '1-2', '2-5', '3-4', '4-5']);
@@ -170,7 +211,11 @@ describe('the raster', () => {
   it('leaves no gap between neighbours, whatever their edges', () => {
     // A fan of triangles around a point covers a square once.
     const r = random(9);
-    const ring = Array.from({ length: 40 }, (_, i) => [Math.cos((i * Math.PI) / 20), Math.sin((i * Math.PI) / 20), 0]);
+    const ring = Array.from({ length: 40 }, (_, i) => [
+      Math.cos((i * Math.PI) / 20),
+      Math.sin((i * Math.PI) / 20),
+      0,
+    ]);
     const points = Float32Array.from([[0.3 * r(), 0.3 * r(), 0], ...ring].flat());
     const triangles = Uint32Array.from(ring.flatMap((_, i) => [0, 1 + i, 1 + ((i + 1) % 40)]));
     const raster = new Raster();
@@ -180,7 +225,8 @@ describe('the raster', () => {
     for (let y = 0; y < 300; y++) {
       const row = raster.tri.slice(300 * y, 300 * (y + 1));
       const first = row.findIndex((t) => t >= 0);
-      if (first >= 0) expect(row.slice(first, row.findLastIndex((t) => t >= 0) + 1).every((t) => t >= 0)).toBe(true);
+      if (first >= 0)
+        expect(row.slice(first, row.findLastIndex((t) => t >= 0) + 1).every((t) => t >= 0)).toBe(true);
     }
   });
 
@@ -188,7 +234,13 @@ describe('the raster', () => {
     const table = ramp(false);
     const out = new Uint32Array(4);
     const light = Float32Array.of(1, 1, 1, 1);
-    colours(Uint32Array.of(0, 1, 2, 3), light, { values: Float64Array.of(1, 1000, Number.NaN, 0.5), scale: makeScale(1, 1000, 'log') }, table, out);
+    colours(
+      Uint32Array.of(0, 1, 2, 3),
+      light,
+      { values: Float64Array.of(1, 1000, Number.NaN, 0.5), scale: makeScale(1, 1000, 'log') },
+      table,
+      out,
+    );
     const rgb = (v: number): number[] => [v & 255, (v >> 8) & 255, (v >> 16) & 255];
     expect(rgb(out[0]!)).toEqual([...table.slice(0, 3)]);
     expect(rgb(out[1]!)).toEqual([...table.slice(-4, -1)]);
@@ -199,22 +251,60 @@ describe('the raster', () => {
 describe('the state in a link', () => {
   it('is written and read, and nothing of it by default', () => {
     expect(writeMesh(INITIAL, { keep: 'x', 'm.cell': '5' })).toEqual({ keep: 'x' });
-    const s = { ...INITIAL, step: 2, mode: 'only', view: 'slice', axis: 0, at: 0.25, level: 1, show: 'both', field: 'samples', edges: false, cell: 9, min: '0.5', least: 3, renderer: 'software', eye: '1,2,3,0,0,0' } as const;
+    const s = {
+      ...INITIAL,
+      step: 2,
+      mode: 'only',
+      view: 'slice',
+      axis: 0,
+      at: 0.25,
+      level: 1,
+      show: 'both',
+      field: 'samples',
+      edges: false,
+      cell: 9,
+      min: '0.5',
+      least: 3,
+      renderer: 'software',
+      eye: '1,2,3,0,0,0',
+    } as const;
     expect(readMesh(writeMesh(s, {}))).toEqual(s);
   });
 
   it('takes what makes no sense for nothing', () => {
-    expect(readMesh({ 'm.step': '-7', 'm.at': '3', 'm.axis': '9', 'm.view': 'smell', 'm.min': 'low', 'm.cell': 'x' })).toEqual(INITIAL);
+    expect(
+      readMesh({
+        'm.step': '-7',
+        'm.at': '3',
+        'm.axis': '9',
+        'm.view': 'smell',
+        'm.min': 'low',
+        'm.cell': 'x',
+      }),
+    ).toEqual(INITIAL);
   });
 });
 
 describe('words', () => {
   it('names fields', () => {
-    expect([fieldName('latency_avg'), fieldName('samples'), fieldName('cpu_distinct'), fieldName('my_column')]).toEqual(['latency, average', 'samples', 'cpu, distinct', 'my_column']);
+    expect([
+      fieldName('latency_avg'),
+      fieldName('samples'),
+      fieldName('cpu_distinct'),
+      fieldName('my_column'),
+    ]).toEqual(['latency, average', 'samples', 'cpu, distinct', 'my_column']);
   });
 
   it('tells where on the mesh from everything else', () => {
-    const { place, rest } = split(parse('x = 3 & cpu < 8 & (y = 1 & z = 2 | y = 4) & (z = 1 | level = L1) & rows "cells 3 5-9" & rows kept'), ['x', 'y', 'z']);
-    expect([text(place), text(rest)]).toEqual([text(parse('x = 3 & (y = 1 & z = 2 | y = 4) & rows "cells 3 5-9"')), text(parse('cpu < 8 & (z = 1 | level = L1) & rows kept'))]);
+    const { place, rest } = split(
+      parse(
+        'x = 3 & cpu < 8 & (y = 1 & z = 2 | y = 4) & (z = 1 | level = L1) & rows "cells 3 5-9" & rows kept',
+      ),
+      ['x', 'y', 'z'],
+    );
+    expect([text(place), text(rest)]).toEqual([
+      text(parse('x = 3 & (y = 1 & z = 2 | y = 4) & rows "cells 3 5-9"')),
+      text(parse('cpu < 8 & (z = 1 | level = L1) & rows kept')),
+    ]);
   });
 });

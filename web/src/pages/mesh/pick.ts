@@ -12,17 +12,29 @@ export function pick(corners: Float32Array, origin: Vec, direction: Vec): number
   let best = -1;
   let nearest = Infinity;
   for (let i = 0; i < corners.length; i += 9) {
-    const ax = corners[i]!, ay = corners[i + 1]!, az = corners[i + 2]!;
-    const e1x = corners[i + 3]! - ax, e1y = corners[i + 4]! - ay, e1z = corners[i + 5]! - az;
-    const e2x = corners[i + 6]! - ax, e2y = corners[i + 7]! - ay, e2z = corners[i + 8]! - az;
-    const px = dy * e2z - dz * e2y, py = dz * e2x - dx * e2z, pz = dx * e2y - dy * e2x;
+    const ax = corners[i]!,
+      ay = corners[i + 1]!,
+      az = corners[i + 2]!;
+    const e1x = corners[i + 3]! - ax,
+      e1y = corners[i + 4]! - ay,
+      e1z = corners[i + 5]! - az;
+    const e2x = corners[i + 6]! - ax,
+      e2y = corners[i + 7]! - ay,
+      e2z = corners[i + 8]! - az;
+    const px = dy * e2z - dz * e2y,
+      py = dz * e2x - dx * e2z,
+      pz = dx * e2y - dy * e2x;
     const det = e1x * px + e1y * py + e1z * pz;
     if (det > -1e-14 && det < 1e-14) continue;
     const inv = 1 / det;
-    const tx = ox - ax, ty = oy - ay, tz = oz - az;
+    const tx = ox - ax,
+      ty = oy - ay,
+      tz = oz - az;
     const u = (tx * px + ty * py + tz * pz) * inv;
     if (u < 0 || u > 1) continue;
-    const qx = ty * e1z - tz * e1y, qy = tz * e1x - tx * e1z, qz = tx * e1y - ty * e1x;
+    const qx = ty * e1z - tz * e1y,
+      qy = tz * e1x - tx * e1z,
+      qz = tx * e1y - ty * e1x;
     const v = (dx * qx + dy * qy + dz * qz) * inv;
     if (v < 0 || u + v > 1) continue;
     const t = (e2x * qx + e2y * qy + e2z * qz) * inv;
@@ -40,7 +52,12 @@ export function pick(corners: Float32Array, origin: Vec, direction: Vec): number
  * left out, unless both of its sides can be seen.
  */
 export function outline(
-  triangles: Uint32Array, of: Uint32Array, corners: Float32Array, wanted: (drawn: number) => boolean, eye: Vec, bothSides: boolean,
+  triangles: Uint32Array,
+  of: Uint32Array,
+  corners: Float32Array,
+  wanted: (drawn: number) => boolean,
+  eye: Vec,
+  bothSides: boolean,
 ): Uint32Array {
   const seen = new Map<number, [number, number, number]>();
   for (let t = 0; t < of.length; t++) {
@@ -60,8 +77,12 @@ export function outline(
 }
 
 function faces(c: Float32Array, i: number, eye: Vec): boolean {
-  const ux = c[i + 3]! - c[i]!, uy = c[i + 4]! - c[i + 1]!, uz = c[i + 5]! - c[i + 2]!;
-  const vx = c[i + 6]! - c[i]!, vy = c[i + 7]! - c[i + 1]!, vz = c[i + 8]! - c[i + 2]!;
+  const ux = c[i + 3]! - c[i]!,
+    uy = c[i + 4]! - c[i + 1]!,
+    uz = c[i + 5]! - c[i + 2]!;
+  const vx = c[i + 6]! - c[i]!,
+    vy = c[i + 7]! - c[i + 1]!,
+    vz = c[i + 8]! - c[i + 2]!;
   const n: Vec = [uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx];
   return n[0] * (eye[0] - c[i]!) + n[1] * (eye[1] - c[i + 1]!) + n[2] * (eye[2] - c[i + 2]!) > 0;
 }

@@ -33,13 +33,26 @@ export function decodePicture(buffer: ArrayBuffer, had: Geometry | undefined): P
   const c = new Columns(buffer, start, p.columns);
   const geometry = p.geometry ? decodeGeometry(p.geometry, p.key, c) : had?.key === p.key ? had : undefined;
   if (!geometry) return undefined;
-  return { took: p.took, geometry, performance: p.performance ? decodeField(p.performance, c) : undefined, physics: p.physics ? decodeField(p.physics, c) : undefined };
+  return {
+    took: p.took,
+    geometry,
+    performance: p.performance ? decodeField(p.performance, c) : undefined,
+    physics: p.physics ? decodeField(p.physics, c) : undefined,
+  };
 }
 
 function decodeGeometry(g: wire.MeshGeometry, key: string, c: Columns): Geometry {
   return {
-    key, took: g.took, polygons: g.polygons, kept: g.kept, positions: c.f32(g.positions), triangles: c.u32(g.triangles),
-    of: c.u32(g.of), cells: c.u32(g.cells), edges: c.u32(g.edges), features: c.u32(g.features),
+    key,
+    took: g.took,
+    polygons: g.polygons,
+    kept: g.kept,
+    positions: c.f32(g.positions),
+    triangles: c.u32(g.triangles),
+    of: c.u32(g.of),
+    cells: c.u32(g.cells),
+    edges: c.u32(g.edges),
+    features: c.u32(g.features),
   };
 }
 
@@ -47,6 +60,7 @@ function decodeField(f: wire.MeshFieldAnswer, c: Columns): Field {
   const { columns: _, values, samples, picked, ...rest } = f;
   const field = { ...rest, values: c.f64(values), samples: c.u32(samples), picked: c.u32(picked) };
   // The count of samples is 0 where nothing was seen; that is no value to colour.
-  if (field.samples.length > 0) for (let i = 0; i < field.values.length; i++) if (field.samples[i] === 0) field.values[i] = Number.NaN;
+  if (field.samples.length > 0)
+    for (let i = 0; i < field.values.length; i++) if (field.samples[i] === 0) field.values[i] = Number.NaN;
   return field;
 }

@@ -5,7 +5,16 @@
 import { parseColor } from '../../base/color';
 import type { Theme } from '../../base/theme';
 import { axes, position, sameEye, VIEW_ANGLE, type Eye, type Vec } from './camera';
-import { MOST_LINES, samePanes, SETTLE, SMALLEST_CELL, type Body, type Drawer, type Line, type Pane } from './drawer';
+import {
+  MOST_LINES,
+  samePanes,
+  SETTLE,
+  SMALLEST_CELL,
+  type Body,
+  type Drawer,
+  type Line,
+  type Pane,
+} from './drawer';
 import { ramp, STEPS } from './scale';
 
 const MOST_POINTS = 7_000_000; // of a picture at rest
@@ -44,13 +53,16 @@ export class Raster {
   /** Where points are seen; a z of 0 or less is behind the eye. */
   project(points: Float32Array, eye: Eye): void {
     const n = points.length / 3;
-    if (this.x.length < n) [this.x, this.y, this.z] = [new Float32Array(n), new Float32Array(n), new Float32Array(n)];
+    if (this.x.length < n)
+      [this.x, this.y, this.z] = [new Float32Array(n), new Float32Array(n), new Float32Array(n)];
     const { right, up, back } = axes(eye);
     const [ox, oy, oz] = position(eye);
     const half = Math.tan((VIEW_ANGLE * Math.PI) / 360);
     const scale = this.h / (2 * half);
     for (let i = 0, k = 0; i < n; i++, k += 3) {
-      const px = points[k]! - ox, py = points[k + 1]! - oy, pz = points[k + 2]! - oz;
+      const px = points[k]! - ox,
+        py = points[k + 1]! - oy,
+        pz = points[k + 2]! - oz;
       const d = -(px * back[0] + py * back[1] + pz * back[2]);
       const inverse = d > NEAR ? 1 / d : 0;
       this.z[i] = inverse;
@@ -63,13 +75,21 @@ export class Raster {
   fill(triangles: Uint32Array): void {
     const { x, y, z, w, h, tri, depth } = this;
     for (let t = 0, k = 0; k < triangles.length; t++, k += 3) {
-      let a = triangles[k]!, b = triangles[k + 1]!, c = triangles[k + 2]!;
+      let a = triangles[k]!,
+        b = triangles[k + 1]!,
+        c = triangles[k + 2]!;
       if (z[a] === 0 || z[b] === 0 || z[c] === 0) continue;
       let swap: number;
-      if (y[a]! > y[b]!) (swap = a), (a = b), (b = swap);
-      if (y[b]! > y[c]!) (swap = b), (b = c), (c = swap);
-      if (y[a]! > y[b]!) (swap = a), (a = b), (b = swap);
-      const ax = x[a]!, ay = y[a]!, az = z[a]!, bx = x[b]!, by = y[b]!, cx = x[c]!, cy = y[c]!;
+      if (y[a]! > y[b]!) ((swap = a), (a = b), (b = swap));
+      if (y[b]! > y[c]!) ((swap = b), (b = c), (c = swap));
+      if (y[a]! > y[b]!) ((swap = a), (a = b), (b = swap));
+      const ax = x[a]!,
+        ay = y[a]!,
+        az = z[a]!,
+        bx = x[b]!,
+        by = y[b]!,
+        cx = x[c]!,
+        cy = y[c]!;
       const area = (bx - ax) * (cy - ay) - (cx - ax) * (by - ay);
       if (area === 0 || cy < 0 || ay > h) continue;
       const dzdx = ((z[b]! - az) * (cy - ay) - (z[c]! - az) * (by - ay)) / area;
@@ -102,20 +122,34 @@ export class Raster {
   lines(pairs: Uint32Array, ink: number, thick: boolean): void {
     const { x, y, z } = this;
     for (let k = 0; k < pairs.length; k += 2) {
-      const a = pairs[k]!, b = pairs[k + 1]!;
+      const a = pairs[k]!,
+        b = pairs[k + 1]!;
       if (z[a]! > 0 && z[b]! > 0) this.line(x[a]!, y[a]!, z[a]!, x[b]!, y[b]!, z[b]!, ink, thick, 0);
     }
   }
 
-  line(ax: number, ay: number, az: number, bx: number, by: number, bz: number, ink: number, thick: boolean, dash: number): void {
+  line(
+    ax: number,
+    ay: number,
+    az: number,
+    bx: number,
+    by: number,
+    bz: number,
+    ink: number,
+    thick: boolean,
+    dash: number,
+  ): void {
     const { w, h, depth } = this;
     const steps = Math.ceil(Math.max(Math.abs(bx - ax), Math.abs(by - ay), 1));
     if (steps > 8 * (w + h)) return; // an end far outside: the eye is inside the mesh
-    const dx = (bx - ax) / steps, dy = (by - ay) / steps, dz = (bz - az) / steps;
+    const dx = (bx - ax) / steps,
+      dy = (by - ay) / steps,
+      dz = (bz - az) / steps;
     const side = Math.abs(dx) > Math.abs(dy) ? w : 1; // a second point beside the line
     for (let i = 0; i <= steps; i++) {
       if (dash > 0 && i % (3 * dash) >= dash) continue;
-      const px = Math.floor(ax + i * dx), py = Math.floor(ay + i * dy);
+      const px = Math.floor(ax + i * dx),
+        py = Math.floor(ay + i * dy);
       if (px < 0 || py < 0 || px >= w - 1 || py >= h - 1) continue;
       const at = py * w + px;
       const near = (az + i * dz) * 1.003; // a line lies in its faces: it wins over them
@@ -134,12 +168,21 @@ function lights(body: Body, eye: Eye, out: Float32Array): void {
   const { right, up, back } = axes(eye);
   const [lx, ly, lz] = unit([0.35, 0.5, 0.8]);
   for (let t = 0, i = 0; i < c.length; t++, i += 9) {
-    const ux = c[i + 3]! - c[i]!, uy = c[i + 4]! - c[i + 1]!, uz = c[i + 5]! - c[i + 2]!;
-    const vx = c[i + 6]! - c[i]!, vy = c[i + 7]! - c[i + 1]!, vz = c[i + 8]! - c[i + 2]!;
-    const nx = uy * vz - uz * vy, ny = uz * vx - ux * vz, nz = ux * vy - uy * vx;
+    const ux = c[i + 3]! - c[i]!,
+      uy = c[i + 4]! - c[i + 1]!,
+      uz = c[i + 5]! - c[i + 2]!;
+    const vx = c[i + 6]! - c[i]!,
+      vy = c[i + 7]! - c[i + 1]!,
+      vz = c[i + 8]! - c[i + 2]!;
+    const nx = uy * vz - uz * vy,
+      ny = uz * vx - ux * vz,
+      nz = ux * vy - uy * vx;
     const long = Math.sqrt(nx * nx + ny * ny + nz * nz) || 1;
     const facing = nx * back[0] + ny * back[1] + nz * back[2] < 0 ? -1 : 1;
-    const lit = lx * (nx * right[0] + ny * right[1] + nz * right[2]) + ly * (nx * up[0] + ny * up[1] + nz * up[2]) + lz * (nx * back[0] + ny * back[1] + nz * back[2]);
+    const lit =
+      lx * (nx * right[0] + ny * right[1] + nz * right[2]) +
+      ly * (nx * up[0] + ny * up[1] + nz * up[2]) +
+      lz * (nx * back[0] + ny * back[1] + nz * back[2]);
     out[t] = Math.max(0, (facing * lit) / long);
   }
 }
@@ -154,7 +197,13 @@ function unit(v: Vec): Vec {
 const BELOW = 1;
 
 /** The colour of each triangle, as bytes r, g, b and what it is. */
-export function colours(of: Uint32Array, light: Float32Array, pane: Pane, table: Uint8Array, out: Uint32Array): void {
+export function colours(
+  of: Uint32Array,
+  light: Float32Array,
+  pane: Pane,
+  table: Uint8Array,
+  out: Uint32Array,
+): void {
   const { values, scale } = pane;
   const lo = scale.log ? Math.log(scale.min) : scale.min;
   const factor = (STEPS - 1) / ((scale.log ? Math.log(scale.max) : scale.max) - lo);
@@ -175,7 +224,14 @@ export function colours(of: Uint32Array, light: Float32Array, pane: Pane, table:
       }
     }
     const s = 0.9 + 0.1 * light[t]!;
-    out[t] = kind === 0 ? 0 : ((kind << 24) | ((table[4 * step + 2]! * s) << 16) | ((table[4 * step + 1]! * s) << 8) | (table[4 * step]! * s)) >>> 0;
+    out[t] =
+      kind === 0
+        ? 0
+        : ((kind << 24) |
+            ((table[4 * step + 2]! * s) << 16) |
+            ((table[4 * step + 1]! * s) << 8) |
+            (table[4 * step]! * s)) >>>
+          0;
   }
 }
 
@@ -192,12 +248,21 @@ function packed(colour: string): number {
 }
 
 function inksOf(theme: Theme): Inks {
-  const line = (colour: string, alpha: number): { rgb: number; alpha: number } => ({ rgb: packed(colour), alpha });
+  const line = (colour: string, alpha: number): { rgb: number; alpha: number } => ({
+    rgb: packed(colour),
+    alpha,
+  });
   return {
     ground: packed(theme.bg),
     bare: packed(theme.dark ? '#2e323b' : '#dde1e6'),
     hatch: packed(theme.dark ? '#474d59' : '#b9c0c9'),
-    lines: [line(theme.bg, 0), line(theme.dark ? '#000000' : '#ffffff', 0.55), line(theme['hair-strong'], 1), line(theme.line, 1), line(theme.text, 0.75)],
+    lines: [
+      line(theme.bg, 0),
+      line(theme.dark ? '#000000' : '#ffffff', 0.55),
+      line(theme['hair-strong'], 1),
+      line(theme.line, 1),
+      line(theme.text, 0.75),
+    ],
   };
 }
 
@@ -209,9 +274,19 @@ function mix(a: number, b: number, t: number): number {
 }
 
 /** Puts a raster into pixels, `per` points each way for one of them. */
-export function resolve(r: Raster, colour: Uint32Array, inks: Inks, per: number, grid: number, out: Uint32Array, width: number, left: number): void {
+export function resolve(
+  r: Raster,
+  colour: Uint32Array,
+  inks: Inks,
+  per: number,
+  grid: number,
+  out: Uint32Array,
+  width: number,
+  left: number,
+): void {
   const { tri, ink, w } = r;
-  const wide = Math.floor(w / per), high = Math.floor(r.h / per);
+  const wide = Math.floor(w / per),
+    high = Math.floor(r.h / per);
   const dots = 6 * grid; // of patterns, which are in CSS pixels
   const point = (at: number, px: number, py: number): number => {
     const t = tri[at]!;
@@ -221,7 +296,8 @@ export function resolve(r: Raster, colour: Uint32Array, inks: Inks, per: number,
       const kind = c >>> 24;
       if (kind === 0) c = (px + py) % dots < 1.2 * grid ? inks.hatch : inks.bare;
       else if (kind === BELOW) {
-        const dx = (px % dots) - dots / 2, dy = (py % dots) - dots / 2;
+        const dx = (px % dots) - dots / 2,
+          dy = (py % dots) - dots / 2;
         c = dx * dx + dy * dy < grid * grid ? mix(c, inks.hatch, 0.7) : (c | 0xff000000) >>> 0;
       }
     }
@@ -235,13 +311,21 @@ export function resolve(r: Raster, colour: Uint32Array, inks: Inks, per: number,
       continue;
     }
     for (let x = 0; x < wide; x++) {
-      const at = 2 * y * w + 2 * x, below = at + w;
+      const at = 2 * y * w + 2 * x,
+        below = at + w;
       const t = tri[at]!;
-      const plain = t === tri[at + 1] && t === tri[below] && t === tri[below + 1] && (ink[at]! | ink[at + 1]! | ink[below]! | ink[below + 1]!) === 0;
+      const plain =
+        t === tri[at + 1] &&
+        t === tri[below] &&
+        t === tri[below + 1] &&
+        (ink[at]! | ink[at + 1]! | ink[below]! | ink[below + 1]!) === 0;
       if (plain && t < 0) out[to + x] = inks.ground;
       else if (plain && colour[t]! >>> 24 === 255) out[to + x] = colour[t]!;
       else {
-        const a = point(at, 2 * x, 2 * y), b = point(at + 1, 2 * x + 1, 2 * y), c = point(below, 2 * x, 2 * y + 1), d = point(below + 1, 2 * x + 1, 2 * y + 1);
+        const a = point(at, 2 * x, 2 * y),
+          b = point(at + 1, 2 * x + 1, 2 * y),
+          c = point(below, 2 * x, 2 * y + 1),
+          d = point(below + 1, 2 * x + 1, 2 * y + 1);
         // The mean of four colours, red and blue at once.
         const rb = (((a & 0xff00ff) + (b & 0xff00ff) + (c & 0xff00ff) + (d & 0xff00ff)) >>> 2) & 0xff00ff;
         const g = (((a & 0xff00) + (b & 0xff00) + (c & 0xff00) + (d & 0xff00)) >>> 2) & 0xff00;
@@ -339,7 +423,8 @@ export class SoftwareDrawer implements Drawer {
   pick(x: number, y: number): number {
     if (this.stale) this.look();
     const { raster, grid } = this;
-    const px = Math.floor(x * grid), py = Math.floor(y * grid);
+    const px = Math.floor(x * grid),
+      py = Math.floor(y * grid);
     if (!this.body || px < 0 || py < 0 || px >= raster.w || py >= raster.h) return -1;
     const t = raster.tri[py * raster.w + px]!;
     return t < 0 ? -1 : this.body.geometry.of[t]!;
@@ -355,13 +440,24 @@ export class SoftwareDrawer implements Drawer {
   }
 
   private ready(): boolean {
-    return this.body !== undefined && this.eye !== undefined && this.inks !== undefined && this.css.w > 2 && this.css.h > 2;
+    return (
+      this.body !== undefined &&
+      this.eye !== undefined &&
+      this.inks !== undefined &&
+      this.css.w > 2 &&
+      this.css.h > 2
+    );
   }
 
   /** Finds what is seen at each point. */
   private look(): void {
     if (!this.ready()) return;
-    const { raster, body, eye, css } = this as unknown as { raster: Raster; body: Body; eye: Eye; css: { w: number; h: number } };
+    const { raster, body, eye, css } = this as unknown as {
+      raster: Raster;
+      body: Body;
+      eye: Eye;
+      css: { w: number; h: number };
+    };
     const w = css.w / Math.max(1, this.panes.length);
     this.grid = this.moving ? (this.took > SLOW ? 0.5 : 1) : 4 * w * css.h <= MOST_POINTS ? 2 : 1;
     // Even, so that two points make a pixel.
@@ -370,7 +466,8 @@ export class SoftwareDrawer implements Drawer {
     raster.project(body.points, eye);
     raster.fill(triangles);
     const pixels = (body.cellSize * css.h) / (2 * eye.distance * Math.tan((VIEW_ANGLE * Math.PI) / 360));
-    if (this.edges && pixels >= SMALLEST_CELL && edges.length <= 2 * MOST_LINES) raster.lines(edges, EDGE, this.grid > 1);
+    if (this.edges && pixels >= SMALLEST_CELL && edges.length <= 2 * MOST_LINES)
+      raster.lines(edges, EDGE, this.grid > 1);
     if (features.length <= 2 * MOST_LINES) raster.lines(features, FEATURE, this.grid > 1);
     this.drawBox(eye);
     lights(body, eye, this.light);
@@ -390,7 +487,17 @@ export class SoftwareDrawer implements Drawer {
     for (let i = 0; i < 2 * box.length; i += 2) {
       if (z[i] === 0 || z[i + 1] === 0) continue;
       const front = Math.max(z[i]!, z[i + 1]!) > 0.999 * z[nearest]!;
-      raster.line(x[i]!, y[i]!, z[i]!, x[i + 1]!, y[i + 1]!, z[i + 1]!, front ? DASHED : HIDDEN, this.grid > 1, front ? Math.max(1, 2 * this.grid) : 0);
+      raster.line(
+        x[i]!,
+        y[i]!,
+        z[i]!,
+        x[i + 1]!,
+        y[i + 1]!,
+        z[i + 1]!,
+        front ? DASHED : HIDDEN,
+        this.grid > 1,
+        front ? Math.max(1, 2 * this.grid) : 0,
+      );
     }
   }
 
@@ -403,7 +510,8 @@ export class SoftwareDrawer implements Drawer {
     // On a screen of many pixels, points are pixels; elsewhere two by two make one.
     const per = this.grid === 2 && devicePixelRatio < 1.5 ? 2 : 1;
     const n = Math.max(1, this.panes.length);
-    const wide = Math.floor(raster.w / per), high = Math.floor(raster.h / per);
+    const wide = Math.floor(raster.w / per),
+      high = Math.floor(raster.h / per);
     if (this.image?.width !== n * wide || this.image.height !== high) {
       this.image = new ImageData(n * wide, high);
       [this.canvas.width, this.canvas.height] = [n * wide, high];

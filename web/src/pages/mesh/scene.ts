@@ -1,13 +1,43 @@
 // Draws a mesh with three.js on a graphics card: one geometry, seen once or
 // twice side by side with different values, from one eye.
 import {
-  BufferAttribute, BufferGeometry, Color, DataTexture, DoubleSide, FloatType, GLSL3, IntType, LineBasicMaterial, LineDashedMaterial, LineSegments, Mesh, NearestFilter,
-  PerspectiveCamera, RedFormat, RGBAFormat, Scene as World, ShaderMaterial, UnsignedByteType, Vector2, Vector3, WebGLRenderer, WebGLRenderTarget,
+  BufferAttribute,
+  BufferGeometry,
+  Color,
+  DataTexture,
+  DoubleSide,
+  FloatType,
+  GLSL3,
+  IntType,
+  LineBasicMaterial,
+  LineDashedMaterial,
+  LineSegments,
+  Mesh,
+  NearestFilter,
+  PerspectiveCamera,
+  RedFormat,
+  RGBAFormat,
+  Scene as World,
+  ShaderMaterial,
+  UnsignedByteType,
+  Vector2,
+  Vector3,
+  WebGLRenderer,
+  WebGLRenderTarget,
 } from 'three';
 import { parseColor } from '../../base/color';
 import type { Theme } from '../../base/theme';
 import { position, ray, sameEye, VIEW_ANGLE, type Eye } from './camera';
-import { MOST_LINES, samePanes, SETTLE, SMALLEST_CELL, type Body, type Drawer, type Line, type Pane } from './drawer';
+import {
+  MOST_LINES,
+  samePanes,
+  SETTLE,
+  SMALLEST_CELL,
+  type Body,
+  type Drawer,
+  type Line,
+  type Pane,
+} from './drawer';
 import { pick } from './pick';
 import { ramp, STEPS } from './scale';
 import { FRAGMENT, NUMBERS, VERTEX } from './shaders';
@@ -21,10 +51,19 @@ export class Scene implements Drawer {
   private readonly camera = new PerspectiveCamera(VIEW_ANGLE, 1, 0.01, 200);
   private readonly material: ShaderMaterial;
   private readonly faces: Mesh;
-  private readonly edges = new LineSegments(new BufferGeometry(), new LineBasicMaterial({ transparent: true, opacity: 0.55, depthWrite: false }));
-  private readonly features = new LineSegments(new BufferGeometry(), new LineBasicMaterial({ transparent: true, opacity: 0.75 }));
+  private readonly edges = new LineSegments(
+    new BufferGeometry(),
+    new LineBasicMaterial({ transparent: true, opacity: 0.55, depthWrite: false }),
+  );
+  private readonly features = new LineSegments(
+    new BufferGeometry(),
+    new LineBasicMaterial({ transparent: true, opacity: 0.75 }),
+  );
   private readonly box = new LineSegments(new BufferGeometry(), new LineBasicMaterial());
-  private readonly front = new LineSegments(new BufferGeometry(), new LineDashedMaterial({ dashSize: 0.01, gapSize: 0.02 }));
+  private readonly front = new LineSegments(
+    new BufferGeometry(),
+    new LineDashedMaterial({ dashSize: 0.01, gapSize: 0.02 }),
+  );
   private readonly numbers: ShaderMaterial;
   private readonly under = new WebGLRenderTarget(1, 1);
   private lines: readonly Line[] = [];
@@ -47,13 +86,30 @@ export class Scene implements Drawer {
     this.renderer.autoClear = false;
     this.camera.up.set(0, 0, 1);
     this.material = new ShaderMaterial({
-      glslVersion: GLSL3, vertexShader: VERTEX, fragmentShader: FRAGMENT, side: DoubleSide, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1,
+      glslVersion: GLSL3,
+      vertexShader: VERTEX,
+      fragmentShader: FRAGMENT,
+      side: DoubleSide,
+      polygonOffset: true,
+      polygonOffsetFactor: 1,
+      polygonOffsetUnits: 1,
       uniforms: {
-        values: { value: null }, ramp: { value: null }, row: { value: ROW }, range: { value: new Vector2(0, 1) }, logarithmic: { value: false },
-        bare: { value: new Vector3() }, hatch: { value: new Vector3() }, pixel: { value: 1 },
+        values: { value: null },
+        ramp: { value: null },
+        row: { value: ROW },
+        range: { value: new Vector2(0, 1) },
+        logarithmic: { value: false },
+        bare: { value: new Vector3() },
+        hatch: { value: new Vector3() },
+        pixel: { value: 1 },
       },
     });
-    this.numbers = new ShaderMaterial({ glslVersion: GLSL3, vertexShader: VERTEX, fragmentShader: NUMBERS, side: DoubleSide });
+    this.numbers = new ShaderMaterial({
+      glslVersion: GLSL3,
+      vertexShader: VERTEX,
+      fragmentShader: NUMBERS,
+      side: DoubleSide,
+    });
     this.faces = new Mesh(new BufferGeometry(), this.material);
     for (const o of this.objects()) {
       o.frustumCulled = false;
@@ -100,16 +156,26 @@ export class Scene implements Drawer {
   /** The lines of the box, dashed where they are in front. */
   private placeBox(eye: Eye): void {
     const o = position(eye);
-    const far = (l: Line): number => Math.min(...[l.from, l.to].map((p) => Math.hypot(p[0] - o[0], p[1] - o[1], p[2] - o[2])));
+    const far = (l: Line): number =>
+      Math.min(...[l.from, l.to].map((p) => Math.hypot(p[0] - o[0], p[1] - o[1], p[2] - o[2])));
     const nearest = Math.min(...this.lines.map(far));
     const put = (target: LineSegments, list: readonly Line[]): void => {
       const g = new BufferGeometry();
-      g.setAttribute('position', new BufferAttribute(Float32Array.from(list.flatMap((l) => [...l.from, ...l.to])), 3));
+      g.setAttribute(
+        'position',
+        new BufferAttribute(Float32Array.from(list.flatMap((l) => [...l.from, ...l.to])), 3),
+      );
       swap(target, g);
       target.visible = list.length > 0;
     };
-    put(this.front, this.lines.filter((l) => far(l) < 1.001 * nearest));
-    put(this.box, this.lines.filter((l) => far(l) >= 1.001 * nearest));
+    put(
+      this.front,
+      this.lines.filter((l) => far(l) < 1.001 * nearest),
+    );
+    put(
+      this.box,
+      this.lines.filter((l) => far(l) >= 1.001 * nearest),
+    );
     if (this.front.visible) this.front.computeLineDistances();
   }
 
@@ -238,7 +304,8 @@ export class Scene implements Drawer {
     this.look(eye, w / size.h);
     this.placeBox(eye);
     const pixels = (body.cellSize * size.h) / (2 * eye.distance * Math.tan((VIEW_ANGLE * Math.PI) / 360));
-    this.edges.visible = this.wantEdges && pixels >= SMALLEST_CELL && body.geometry.edges.length <= 2 * MOST_LINES;
+    this.edges.visible =
+      this.wantEdges && pixels >= SMALLEST_CELL && body.geometry.edges.length <= 2 * MOST_LINES;
     this.features.visible = body.geometry.features.length <= 2 * MOST_LINES;
     const u = this.material.uniforms;
     u['pixel']!.value = ratio;

@@ -32,8 +32,27 @@ export interface MeshState {
 }
 
 export const INITIAL: MeshState = {
-  step: -1, mode: 'all', view: 'surface', axis: 2, at: 0.5, by: '', from: 0, to: 1, level: -1, show: 'performance', field: '', variable: '',
-  scale: 'auto', min: '', max: '', edges: true, cell: -1, category: '', least: 1, renderer: 'auto', eye: '',
+  step: -1,
+  mode: 'all',
+  view: 'surface',
+  axis: 2,
+  at: 0.5,
+  by: '',
+  from: 0,
+  to: 1,
+  level: -1,
+  show: 'performance',
+  field: '',
+  variable: '',
+  scale: 'auto',
+  min: '',
+  max: '',
+  edges: true,
+  cell: -1,
+  category: '',
+  least: 1,
+  renderer: 'auto',
+  eye: '',
 };
 
 type Options = Readonly<Record<string, string>>;

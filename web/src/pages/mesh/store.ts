@@ -3,7 +3,18 @@ import type { Api } from '../../api/client';
 import { Asker } from '../../state/asker';
 import { Latest } from '../../base/latest';
 import type {
-  Failure, MeshBrush, MeshBrushAsk, MeshCell, MeshCells, MeshCellsAsk, MeshInfo, MeshPictureAsk, MeshRelateAsk, MeshRelation, MeshSummary, MeshSummaryAsk,
+  Failure,
+  MeshBrush,
+  MeshBrushAsk,
+  MeshCell,
+  MeshCells,
+  MeshCellsAsk,
+  MeshInfo,
+  MeshPictureAsk,
+  MeshRelateAsk,
+  MeshRelation,
+  MeshSummary,
+  MeshSummaryAsk,
 } from '../../api/wire';
 import { decodePicture, type Picture } from './picture';
 
@@ -18,7 +29,13 @@ export interface MeshSnapshot {
 }
 
 const EMPTY: MeshSnapshot = {
-  info: undefined, picture: undefined, summary: undefined, tested: undefined, hovered: undefined, busy: false, problem: undefined,
+  info: undefined,
+  picture: undefined,
+  summary: undefined,
+  tested: undefined,
+  hovered: undefined,
+  busy: false,
+  problem: undefined,
 };
 
 export class MeshStore extends Asker<MeshSnapshot> {
@@ -32,7 +49,11 @@ export class MeshStore extends Asker<MeshSnapshot> {
     super(api, run, EMPTY);
     const fail = (error: unknown): void => this.failed(error);
     this.infos = new Latest((info) => this.set({ info, problem: undefined }), fail);
-    this.pictures = new Latest((picture) => picture && this.set({ picture, problem: undefined }), fail, (busy) => this.set({ busy }));
+    this.pictures = new Latest(
+      (picture) => picture && this.set({ picture, problem: undefined }),
+      fail,
+      (busy) => this.set({ busy }),
+    );
     this.summaries = new Latest((summary) => this.set({ summary }), fail);
     this.tests = new Latest((tested) => this.set({ tested }), fail);
     this.hovers = new Latest((hovered) => this.set({ hovered }), fail);
@@ -46,7 +67,10 @@ export class MeshStore extends Asker<MeshSnapshot> {
     this.once('picture', ask, () => {
       const load = async (signal: AbortSignal): Promise<Picture | undefined> => {
         const had = this.snapshot.picture?.geometry;
-        return decodePicture(await this.binary('mesh/picture', { ...ask, have: had?.key ?? '' }, signal), had);
+        return decodePicture(
+          await this.binary('mesh/picture', { ...ask, have: had?.key ?? '' }, signal),
+          had,
+        );
       };
       if (moving) this.pictures.follow(load);
       else this.pictures.run(load);
@@ -60,7 +84,10 @@ export class MeshStore extends Asker<MeshSnapshot> {
   /** The same relation with its p-values, which take a while. */
   wantTest(ask: MeshRelateAsk): void {
     this.once('test', ask, () =>
-      this.tests.run(async (signal) => ({ ask, relation: await this.json<MeshRelation>('mesh/relate', { ...ask, permute: true }, signal) })),
+      this.tests.run(async (signal) => ({
+        ask,
+        relation: await this.json<MeshRelation>('mesh/relate', { ...ask, permute: true }, signal),
+      })),
     );
   }
 
@@ -98,7 +125,8 @@ export class MeshStore extends Asker<MeshSnapshot> {
   async attach(samples: string): Promise<boolean> {
     const done = await this.attempt(() =>
       this.api.request('POST', `runs/${encodeURIComponent(samples)}/mesh/attach`, {
-        body: JSON.stringify({ mesh: this.run }), headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ mesh: this.run }),
+        headers: { 'Content-Type': 'application/json' },
       }),
     );
     return done !== undefined;

@@ -5,7 +5,16 @@ import type { MeshInfo, Mode } from '../../api/wire';
 import type { Field } from './picture';
 
 const AGGREGATES: Readonly<Record<string, string>> = {
-  avg: 'average', sum: 'sum', min: 'smallest', max: 'largest', std: 'deviation', median: 'median', p90: 'p90', p99: 'p99', distinct: 'distinct', dominant: 'most frequent',
+  avg: 'average',
+  sum: 'sum',
+  min: 'smallest',
+  max: 'largest',
+  std: 'deviation',
+  median: 'median',
+  p90: 'p90',
+  p99: 'p99',
+  distinct: 'distinct',
+  dominant: 'most frequent',
 };
 
 /** latency_avg becomes "latency, average". */
@@ -22,7 +31,8 @@ export function cellPlace(info: MeshInfo, cell: number): string {
   const inPart = cell - part.first;
   const words = info.parts.length > 1 ? [part.name || `block ${part.domain}`] : [];
   const [nx, ny] = part.dims;
-  if (nx && ny) words.push(`i ${inPart % nx}, j ${Math.floor(inPart / nx) % ny}, k ${Math.floor(inPart / (nx * ny))}`);
+  if (nx && ny)
+    words.push(`i ${inPart % nx}, j ${Math.floor(inPart / nx) % ny}, k ${Math.floor(inPart / (nx * ny))}`);
   return words.join(', ');
 }
 
@@ -37,7 +47,9 @@ export function valueOf(f: Field, drawn: number): string {
   const n = f.samples[drawn];
   if (Number.isNaN(v)) return n === undefined ? 'no value' : 'no samples';
   const text = `${exact(v)}${f.unit ? ` ${f.unit}` : ''}`;
-  return n === undefined || f.name === 'samples' ? text : `${text}, ${count(n)} ${n === 1 ? 'sample' : 'samples'}`;
+  return n === undefined || f.name === 'samples'
+    ? text
+    : `${text}, ${count(n)} ${n === 1 ? 'sample' : 'samples'}`;
 }
 
 export function dumpName(info: MeshInfo, step: number): string {
@@ -55,12 +67,16 @@ export function taken(info: MeshInfo, mode: Mode): string {
   const column = info.iterations?.column ?? 'iteration';
   const before = info.step > 0 ? info.steps[info.step - 1]!.iteration : undefined;
   switch (mode) {
-    case 'all': return `samples of all iterations ${mesh}`;
-    case 'upto': return `samples with ${column} ≤ ${count(s.iteration)} ${mesh}`;
-    case 'only': return s.from === 'ordinal' || before === undefined
-      ? `samples with ${column} ${s.from === 'ordinal' ? '=' : '≤'} ${count(s.iteration)} ${mesh}`
-      : `samples with ${count(before)} < ${column} ≤ ${count(s.iteration)} ${mesh}`;
-    default: return mode satisfies never;
+    case 'all':
+      return `samples of all iterations ${mesh}`;
+    case 'upto':
+      return `samples with ${column} ≤ ${count(s.iteration)} ${mesh}`;
+    case 'only':
+      return s.from === 'ordinal' || before === undefined
+        ? `samples with ${column} ${s.from === 'ordinal' ? '=' : '≤'} ${count(s.iteration)} ${mesh}`
+        : `samples with ${count(before)} < ${column} ≤ ${count(s.iteration)} ${mesh}`;
+    default:
+      return mode satisfies never;
   }
 }
 

@@ -36,7 +36,13 @@ export function tree(n: number, joins: readonly ReportJoin[]): Tree {
   const depth = (id: number): number => (id < n ? 0 : joins[id - n]!.distance / far);
   const brackets = joins.map((j, i) => {
     const ends = [j.a, j.b].sort((a, b) => middle(a) - middle(b)) as [number, number];
-    return { top: middle(ends[0]), bottom: middle(ends[1]), x: depth(n + i), from: [depth(ends[0]), depth(ends[1])] as const, leaves: below(n + i) };
+    return {
+      top: middle(ends[0]),
+      bottom: middle(ends[1]),
+      x: depth(n + i),
+      from: [depth(ends[0]), depth(ends[1])] as const,
+      leaves: below(n + i),
+    };
   });
   return { order, brackets };
 }

@@ -74,7 +74,8 @@ export class LogicalView extends TimelineView {
       for (let i = 0; i < bands.length; i += 4) {
         const [line, part, first, steps] = [bands[i]!, bands[i + 1]!, bands[i + 2]!, bands[i + 3]!];
         const y = this.plot.y + line * this.row;
-        if (part % 2 === 0) r.rect({ x: this.x(first), y, w: steps * this.w, h: this.row }, { fill: r.theme.band });
+        if (part % 2 === 0)
+          r.rect({ x: this.x(first), y, w: steps * this.w, h: this.row }, { fill: r.theme.band });
         r.line(this.x(first), y, this.x(first), y + this.row, { stroke: r.theme.hair, width: 1 });
       }
     });
@@ -103,12 +104,17 @@ export class LogicalView extends TimelineView {
     r.text('partition', this.plot.x - 10, 9, { font: { size: 10.5 }, fill: r.theme.muted, align: 'right' });
     const x = (c: number): number => this.x(window.from + ((window.to - window.from) * c) / ribbon.length);
     r.clip({ x: this.plot.x, y: 0, w: this.plot.w, h: AXIS }, () => {
-      for (let i = 0; i < ribbon.length; ) {
+      for (let i = 0; i < ribbon.length;) {
         let j = i + 1;
         while (j < ribbon.length && ribbon[j] === ribbon[i]) j++;
         const part = ribbon[i]!;
         if (part !== NONE) {
-          const fill = this.input.colour === 'partition' ? partitionColor(r.theme, part) : part % 2 === 0 ? r.theme.rest : r.theme['hair-strong'];
+          const fill =
+            this.input.colour === 'partition'
+              ? partitionColor(r.theme, part)
+              : part % 2 === 0
+                ? r.theme.rest
+                : r.theme['hair-strong'];
           r.rect({ x: x(i), y: 11, w: Math.max(0.5, x(j) - x(i)), h: 3 }, { fill });
         }
         i = j;
@@ -132,7 +138,11 @@ export class LogicalView extends TimelineView {
   }
 
   private stepLabel(r: Renderer, s: number, fill: string, weight: number): void {
-    r.text(String(s), this.x(s + (this.w < 5 ? 0.5 : 0.66)), 25, { font: { size: 10.5, weight }, fill, align: 'center' });
+    r.text(String(s), this.x(s + (this.w < 5 ? 0.5 : 0.66)), 25, {
+      font: { size: 10.5, weight },
+      fill,
+      align: 'center',
+    });
   }
 
   /** Each partition once, centred over its steps; numbers that would touch are left out. */
@@ -145,7 +155,10 @@ export class LogicalView extends TimelineView {
     const bold = chosen === undefined ? -1 : this.input.picture.ops!.part[chosen]!;
     let free = -Infinity;
     for (const [part, [first, steps]] of [...seen].sort((a, b) => a[1][0] - b[1][0])) {
-      const [x0, x1] = [Math.max(this.plot.x, this.x(first)), Math.min(this.plot.x + this.plot.w, this.x(first + steps))];
+      const [x0, x1] = [
+        Math.max(this.plot.x, this.x(first)),
+        Math.min(this.plot.x + this.plot.w, this.x(first + steps)),
+      ];
       if (x1 <= x0) continue;
       if (this.w >= 2) r.line(x0, 4, x0, 14, { stroke: r.theme['hair-strong'], width: 1 });
       const font = { size: 10.5, ...(part === bold && { weight: 600 }) };
@@ -169,7 +182,11 @@ export class LogicalView extends TimelineView {
       if (this.input.computation) this.drawBefore(r, step, line, o.before[i]!, o.value[i]!);
       const value = o.value[i]!;
       const edge = this.row >= 12 && this.w >= 5 ? this.cellEdge(r.theme, value) : {};
-      r.rect(edge.stroke ? grow(box, -0.5) : box, { fill: this.colourOf(r.theme, value, o.part[i]!, o.name[i]!), ...edge }, radius);
+      r.rect(
+        edge.stroke ? grow(box, -0.5) : box,
+        { fill: this.colourOf(r.theme, value, o.part[i]!, o.name[i]!), ...edge },
+        radius,
+      );
     }
   }
 
@@ -178,7 +195,11 @@ export class LogicalView extends TimelineView {
     if (Number.isNaN(before)) return;
     const t = Math.abs(before) / this.input.top;
     if (this.w < 5) {
-      if (Math.abs(before) > Math.abs(value)) r.rect({ ...this.cell(step, line), w: Math.max(1, this.w / 3) }, { fill: this.colourOf(r.theme, before, 0, this.input.marked) });
+      if (Math.abs(before) > Math.abs(value))
+        r.rect(
+          { ...this.cell(step, line), w: Math.max(1, this.w / 3) },
+          { fill: this.colourOf(r.theme, before, 0, this.input.marked) },
+        );
       return;
     }
     const x = this.x(step) + 0.04 * this.w;
@@ -189,7 +210,10 @@ export class LogicalView extends TimelineView {
     }
     const h = Math.min(5, this.row - 2);
     const flat = isKind(this.input.colour);
-    r.rect({ x, y: this.y(line) - h / 2, w, h }, { fill: flat ? r.theme['rest-bar'] : this.colourOf(r.theme, before, 0, this.input.marked) });
+    r.rect(
+      { x, y: this.y(line) - h / 2, w, h },
+      { fill: flat ? r.theme['rest-bar'] : this.colourOf(r.theme, before, 0, this.input.marked) },
+    );
   }
 
   /**
@@ -241,9 +265,15 @@ export class LogicalView extends TimelineView {
       if (box.x < this.plot.x - 1 || box.x > this.plot.x + this.plot.w) continue;
       if (d.active && d.computation && this.w >= 5) {
         const h = Math.min(5, this.row - 2);
-        r.rect({ x: this.x(d.step) + 0.04 * this.w, y: this.y(d.line) - h / 2, w: 0.36 * this.w, h }, { stroke: r.theme.selected, width: 1.5 });
+        r.rect(
+          { x: this.x(d.step) + 0.04 * this.w, y: this.y(d.line) - h / 2, w: 0.36 * this.w, h },
+          { stroke: r.theme.selected, width: 1.5 },
+        );
       }
-      const c: Point = { x: Math.max(this.plot.x + 2, box.x - 0.36 * this.w + (this.w < 24 ? -9 : 0)), y: this.y(d.line) };
+      const c: Point = {
+        x: Math.max(this.plot.x + 2, box.x - 0.36 * this.w + (this.w < 24 ? -9 : 0)),
+        y: this.y(d.line),
+      };
       this.drawDisc(r, c, d.number, d.active);
     }
   }
@@ -273,7 +303,12 @@ export function tickEvery(w: number, room: number): number {
 type Span = readonly [number, number];
 
 /** For each line the stretches of steps that belong to the reach. */
-export function reachSpans(line: Uint32Array, step: Uint32Array, reach: Uint16Array, lines: number): Span[][] {
+export function reachSpans(
+  line: Uint32Array,
+  step: Uint32Array,
+  reach: Uint16Array,
+  lines: number,
+): Span[][] {
   const out: [number, number][][] = Array.from({ length: lines }, () => []);
   for (let i = 0; i < line.length; i++) {
     if (reach[i] !== 1) continue;
@@ -291,6 +326,7 @@ export function reachSpans(line: Uint32Array, step: Uint32Array, reach: Uint16Ar
 export function difference(a: readonly Span[], b: readonly Span[]): Span[] {
   const ends = [...a.flat(), ...b.flat()].sort((p, q) => p - q);
   const out: [number, number][] = [];
-  for (let i = 0; i + 1 < ends.length; i += 2) if (ends[i]! < ends[i + 1]!) out.push([ends[i]!, ends[i + 1]!]);
+  for (let i = 0; i + 1 < ends.length; i += 2)
+    if (ends[i]! < ends[i + 1]!) out.push([ends[i]!, ends[i + 1]!]);
   return out;
 }

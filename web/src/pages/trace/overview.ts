@@ -32,7 +32,12 @@ export class OverviewView implements View<number> {
 
   constructor(private readonly input: OverviewInput) {
     this.size = input.size;
-    this.plot = { x: GUTTER, y: 4, w: Math.max(1, input.size.w - GUTTER - EDGE), h: Math.max(1, input.size.h - 8) };
+    this.plot = {
+      x: GUTTER,
+      y: 4,
+      w: Math.max(1, input.size.w - GUTTER - EDGE),
+      h: Math.max(1, input.size.h - 8),
+    };
     this.w = this.plot.w / Math.max(1, input.overview.most.length);
     let most = 0;
     input.overview.most.forEach((v, i) => {
@@ -79,7 +84,12 @@ export class OverviewView implements View<number> {
       const inside = this.inside(i);
       const part = v / this.largest;
       const bar = Math.min(1, part) * (h - 4);
-      const box = { x: this.plot.x + i * this.w + inset, y: y + h - 2 - bar, w: Math.max(1, this.w - 2 * inset), h: bar };
+      const box = {
+        x: this.plot.x + i * this.w + inset,
+        y: y + h - 2 - bar,
+        w: Math.max(1, this.w - 2 * inset),
+        h: bar,
+      };
       const fill = inside ? latenessColor(r.theme, v / top) : r.theme.rest;
       if (part > 1) this.cutBar(r, box, fill);
       else r.rect(box, { fill });
@@ -87,7 +97,10 @@ export class OverviewView implements View<number> {
       const mean = Math.min(1, overview.mean[i]! / this.largest) * (h - 4);
       if (bar > 5 && this.w >= 3) {
         const pale = Math.abs(luminance(fill) - luminance(r.theme.bg)) < 0.35;
-        r.rect({ x: box.x, y: y + h - 2 - mean - 1, w: box.w, h: pale ? 1 : 2 }, { fill: pale ? r.theme.text : r.theme.bg });
+        r.rect(
+          { x: box.x, y: y + h - 2 - mean - 1, w: box.w, h: pale ? 1 : 2 },
+          { fill: pale ? r.theme.text : r.theme.bg },
+        );
       }
     });
     this.drawFrame(r, x0, x1);
@@ -97,8 +110,17 @@ export class OverviewView implements View<number> {
   private drawFrame(r: Renderer, x0: number, x1: number): void {
     const { y, h } = this.plot;
     r.rect({ x: x0, y, w: x1 - x0, h }, { stroke: r.theme.selected, width: 1 });
-    for (const x of [x0, x1]) r.rect({ x: x - GRIP.w / 2, y: y + (h - GRIP.h) / 2, w: GRIP.w, h: GRIP.h }, { fill: r.theme.selected }, 2);
-    r.text(this.input.label(this.largest), GUTTER - 10, y + 6, { font: { size: 11 }, fill: r.theme.muted, align: 'right' });
+    for (const x of [x0, x1])
+      r.rect(
+        { x: x - GRIP.w / 2, y: y + (h - GRIP.h) / 2, w: GRIP.w, h: GRIP.h },
+        { fill: r.theme.selected },
+        2,
+      );
+    r.text(this.input.label(this.largest), GUTTER - 10, y + 6, {
+      font: { size: 11 },
+      fill: r.theme.muted,
+      align: 'right',
+    });
   }
 
   /** Differences: more than in the other run above the middle, less below it. */
@@ -111,7 +133,15 @@ export class OverviewView implements View<number> {
       if (overview.op[i] === NONE) return;
       const bar = Math.max(0.5, Math.min(1, Math.abs(v) / this.largest) * (h / 2 - 2));
       const fill = this.inside(i) ? changeColor(r.theme, v / top) : r.theme.rest;
-      r.rect({ x: this.plot.x + i * this.w + inset, y: v >= 0 ? zero - bar : zero, w: Math.max(1, this.w - 2 * inset), h: bar }, { fill });
+      r.rect(
+        {
+          x: this.plot.x + i * this.w + inset,
+          y: v >= 0 ? zero - bar : zero,
+          w: Math.max(1, this.w - 2 * inset),
+          h: bar,
+        },
+        { fill },
+      );
     });
   }
 
@@ -120,8 +150,11 @@ export class OverviewView implements View<number> {
     const notch = Math.min(8, b.w / 2, b.h / 2);
     r.path(
       [
-        { to: 'move', x: b.x, y: b.y + notch }, { to: 'line', x: b.x + b.w, y: b.y }, { to: 'line', x: b.x + b.w, y: b.y + b.h },
-        { to: 'line', x: b.x, y: b.y + b.h }, { to: 'close' },
+        { to: 'move', x: b.x, y: b.y + notch },
+        { to: 'line', x: b.x + b.w, y: b.y },
+        { to: 'line', x: b.x + b.w, y: b.y + b.h },
+        { to: 'line', x: b.x, y: b.y + b.h },
+        { to: 'close' },
       ],
       { fill },
     );
@@ -137,16 +170,27 @@ export class OverviewView implements View<number> {
   step(from: number | undefined, dir: Dir): number | undefined {
     const n = this.input.overview.most.length;
     switch (dir) {
-      case 'left': case 'up': case 'previous': return stepIndex(from, -1, n);
-      case 'right': case 'down': case 'next': return stepIndex(from, 1, n);
-      case 'first': return n > 0 ? 0 : undefined;
-      case 'last': return n > 0 ? n - 1 : undefined;
+      case 'left':
+      case 'up':
+      case 'previous':
+        return stepIndex(from, -1, n);
+      case 'right':
+      case 'down':
+      case 'next':
+        return stepIndex(from, 1, n);
+      case 'first':
+        return n > 0 ? 0 : undefined;
+      case 'last':
+        return n > 0 ? n - 1 : undefined;
     }
   }
 
   describe(i: number): Said {
     const { overview, word, write } = this.input;
-    const [a, b] = [Math.floor(this.first(i)), Math.max(Math.floor(this.first(i)), Math.ceil(this.first(i + 1)) - 1)];
+    const [a, b] = [
+      Math.floor(this.first(i)),
+      Math.max(Math.floor(this.first(i)), Math.ceil(this.first(i + 1)) - 1),
+    ];
     const name = a === b ? `Step ${a}` : `Steps ${a}–${b}`;
     if (overview.op[i] === NONE) return { name, more: 'no operation' };
     return { name, more: `largest ${write(overview.most[i]!)} ${word} · mean ${write(overview.mean[i]!)}` };
@@ -160,7 +204,11 @@ export class OverviewView implements View<number> {
     const { overview } = this.input;
     return {
       head: ['first step', 'largest', 'mean'],
-      rows: Array.from(overview.most, (v, i) => [String(Math.floor(this.first(i))), String(v), String(overview.mean[i])]),
+      rows: Array.from(overview.most, (v, i) => [
+        String(Math.floor(this.first(i))),
+        String(v),
+        String(overview.mean[i]),
+      ]),
     };
   }
 

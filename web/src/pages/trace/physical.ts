@@ -43,7 +43,8 @@ export class PhysicalView extends TimelineView {
     const x = this.x(time);
     const { morph, steps } = this.input;
     if (morph <= 0) return x;
-    const logical = this.plot.x + ((step + share - steps[0]) / Math.max(1, steps[1] - steps[0])) * this.plot.w;
+    const logical =
+      this.plot.x + ((step + share - steps[0]) / Math.max(1, steps[1] - steps[0])) * this.plot.w;
     return x + morph * (logical - x);
   }
 
@@ -69,8 +70,10 @@ export class PhysicalView extends TimelineView {
 
   protected messageLine(m: Messages, i: number): readonly [number, number, number, number] {
     return [
-      this.along(m.fromExit[i]!, m.fromStep[i]!, 0.92), this.middle(m.fromLine[i]!),
-      this.along(m.toExit[i]!, m.toStep[i]!, this.input.morph > 0 ? 0.92 - 0.52 * this.input.morph : 0.92), this.middle(m.toLine[i]!),
+      this.along(m.fromExit[i]!, m.fromStep[i]!, 0.92),
+      this.middle(m.fromLine[i]!),
+      this.along(m.toExit[i]!, m.toStep[i]!, this.input.morph > 0 ? 0.92 - 0.52 * this.input.morph : 0.92),
+      this.middle(m.toLine[i]!),
     ];
   }
 
@@ -97,13 +100,14 @@ export class PhysicalView extends TimelineView {
     const step = ticks.length > 1 ? ticks[1]! - ticks[0]! : 1;
     const bottom = this.plot.y + this.plot.h;
     // On the way to the steps the clock has no axis.
-    if (morph <= 0) ticks.forEach((t, i) => {
-      const x = this.x(t * factor);
-      if (x < this.plot.x - 0.5 || x > this.plot.x + this.plot.w + 0.5) return;
-      r.line(x, this.plot.y, x, bottom + 4, { stroke: r.theme.hair, width: 1 });
-      const label = atStep(t, step) + (i === 0 ? ` ${unit}` : '');
-      r.text(label, x, bottom + 13, { font: { size: 10.5 }, fill: r.theme.muted, align: 'center' });
-    });
+    if (morph <= 0)
+      ticks.forEach((t, i) => {
+        const x = this.x(t * factor);
+        if (x < this.plot.x - 0.5 || x > this.plot.x + this.plot.w + 0.5) return;
+        r.line(x, this.plot.y, x, bottom + 4, { stroke: r.theme.hair, width: 1 });
+        const label = atStep(t, step) + (i === 0 ? ` ${unit}` : '');
+        r.text(label, x, bottom + 13, { font: { size: 10.5 }, fill: r.theme.muted, align: 'center' });
+      });
     if (this.row >= 6) {
       picture.lines.forEach((_, i) => {
         const y = this.plot.y + (i + 1) * this.row;
@@ -122,9 +126,15 @@ export class PhysicalView extends TimelineView {
       const x0 = Math.max(this.plot.x, this.x(s.enter[i]!));
       const w = Math.min(this.plot.x + this.plot.w, this.x(s.exit[i]!)) - x0;
       const y = this.plot.y + s.line[i]! * this.row + 1.5 + s.depth[i]! * this.lane;
-      const fill = colour === 'function' ? partitionColor(r.theme, s.region[i]!) : groupColor(r.theme, groupOf[s.region[i]!] ?? 0);
+      const fill =
+        colour === 'function'
+          ? partitionColor(r.theme, s.region[i]!)
+          : groupColor(r.theme, groupOf[s.region[i]!] ?? 0);
       const aside = marked >= 0 && s.region[i] !== marked;
-      r.rect({ x: x0, y, w: Math.max(0.5, w - (w > 3 ? 0.5 : 0)), h: Math.max(1, this.lane - 0.5) }, { fill: aside ? r.theme['hair-strong'] : fill, alpha: aside || marked < 0 ? 0.55 : 0.9 });
+      r.rect(
+        { x: x0, y, w: Math.max(0.5, w - (w > 3 ? 0.5 : 0)), h: Math.max(1, this.lane - 0.5) },
+        { fill: aside ? r.theme['hair-strong'] : fill, alpha: aside || marked < 0 ? 0.55 : 0.9 },
+      );
       const name = names[s.region[i]!] ?? '';
       if (this.lane >= LANE.name && w > 24 && r.measure(name, font) < w - 6) {
         r.text(name, x0 + 3, y + this.lane / 2, { font, fill: r.theme.text, align: 'left' });
@@ -142,7 +152,10 @@ export class PhysicalView extends TimelineView {
     for (let i = 0; i < m.line.length; i++) {
       const x = this.x(window.from + (m.at[i]! + 0.5) * column);
       const y = this.plot.y + (m.line[i]! + 1) * this.row - h;
-      r.rect({ x: x - 0.5, y, w: 1, h }, { fill: r.theme.selected, alpha: 0.45 + 0.55 * Math.sqrt(m.count[i]! / most) });
+      r.rect(
+        { x: x - 0.5, y, w: 1, h },
+        { fill: r.theme.selected, alpha: 0.45 + 0.55 * Math.sqrt(m.count[i]! / most) },
+      );
     }
   }
 
@@ -157,14 +170,27 @@ export class PhysicalView extends TimelineView {
       if (this.input.computation && inside && Math.abs(before) / this.input.top >= 0.12) {
         const x = this.along(o.began[i]!, o.step[i]!, 0.04);
         const h = Math.min(5, this.row - 2, this.lane || 5);
-        const fill = isKind(this.input.colour) ? r.theme['rest-bar'] : this.colourOf(r.theme, before, 0, this.input.marked);
-        r.rect({ x, y: this.middle(line) - h / 2, w: Math.max(1, this.along(o.enter[i]!, o.step[i]!, 0.4) - x), h }, { fill });
+        const fill = isKind(this.input.colour)
+          ? r.theme['rest-bar']
+          : this.colourOf(r.theme, before, 0, this.input.marked);
+        r.rect(
+          {
+            x,
+            y: this.middle(line) - h / 2,
+            w: Math.max(1, this.along(o.enter[i]!, o.step[i]!, 0.4) - x),
+            h,
+          },
+          { fill },
+        );
       }
       const box = this.boxOf(i);
       const value = o.value[i]!;
       const edge = this.row >= 12 && box.w >= 3 && inside ? this.cellEdge(r.theme, value) : {};
       const shape = edge.stroke ? { x: box.x + 0.5, y: box.y + 0.5, w: box.w - 1, h: box.h - 1 } : box;
-      r.rect(shape, { fill: inside ? this.colourOf(r.theme, value, o.part[i]!, o.name[i]!) : r.theme['hair-strong'], ...edge });
+      r.rect(shape, {
+        fill: inside ? this.colourOf(r.theme, value, o.part[i]!, o.name[i]!) : r.theme['hair-strong'],
+        ...edge,
+      });
     }
   }
 
@@ -184,7 +210,15 @@ export class PhysicalView extends TimelineView {
     if (!end) return;
     for (const s of senders) {
       const line = this.input.lineOf.get(s.process);
-      if (line !== undefined) this.halo(r, this.along(s.exit, s.step, 0.92), this.middle(line), end.x + end.w, end.y + end.h / 2, r.theme.selected);
+      if (line !== undefined)
+        this.halo(
+          r,
+          this.along(s.exit, s.step, 0.92),
+          this.middle(line),
+          end.x + end.w,
+          end.y + end.h / 2,
+          r.theme.selected,
+        );
     }
   }
 
@@ -205,7 +239,8 @@ export class PhysicalView extends TimelineView {
         r.text(this.input.note, middle, y, { font, fill: r.theme.text, align: 'center' });
       }
     }
-    if (x >= this.plot.x && x <= this.plot.x + this.plot.w) this.drawDisc(r, { x: Math.max(this.plot.x + 10, x), y }, d.number, true);
+    if (x >= this.plot.x && x <= this.plot.x + this.plot.w)
+      this.drawDisc(r, { x: Math.max(this.plot.x + 10, x), y }, d.number, true);
   }
 
   valueAt(x: number): number {

@@ -102,23 +102,71 @@ export function decodePicture(buffer: ArrayBuffer): Picture {
 function timeline(c: Columns, t: wire.TimelineAnswer): Timeline {
   const { ops: o, cells: k, messages: m, stack: s, marks: n } = t;
   return {
-    window: t.window, rows: t.rows, lines: t.lines, sent: t.sent, flow: c.u32(t.flow), ribbon: c.u32(t.ribbon),
-    stack: s ? { levels: s.levels, line: c.u32(s.line), depth: c.u32(s.depth), region: c.u16(s.region), enter: c.f64(s.enter), exit: c.f64(s.exit) } : undefined,
-    marks: n ? { samples: n.samples, all: n.all, first: n.first, last: n.last, line: c.u32(n.line), at: c.u32(n.at), count: c.u32(n.count) } : undefined,
+    window: t.window,
+    rows: t.rows,
+    lines: t.lines,
+    sent: t.sent,
+    flow: c.u32(t.flow),
+    ribbon: c.u32(t.ribbon),
+    stack: s
+      ? {
+          levels: s.levels,
+          line: c.u32(s.line),
+          depth: c.u32(s.depth),
+          region: c.u16(s.region),
+          enter: c.f64(s.enter),
+          exit: c.f64(s.exit),
+        }
+      : undefined,
+    marks: n
+      ? {
+          samples: n.samples,
+          all: n.all,
+          first: n.first,
+          last: n.last,
+          line: c.u32(n.line),
+          at: c.u32(n.at),
+          count: c.u32(n.count),
+        }
+      : undefined,
     ops: o
       ? {
-          id: c.u32(o.id), line: c.u32(o.line), step: c.u32(o.step), part: c.u32(o.part), kind: c.u16(o.kind), name: c.u16(o.name),
-          value: c.f64(o.value), before: c.f64(o.before), began: c.f64(o.began), enter: c.f64(o.enter), exit: c.f64(o.exit),
-          reach: c.u16(o.reach), bands: c.u32(o.bands),
+          id: c.u32(o.id),
+          line: c.u32(o.line),
+          step: c.u32(o.step),
+          part: c.u32(o.part),
+          kind: c.u16(o.kind),
+          name: c.u16(o.name),
+          value: c.f64(o.value),
+          before: c.f64(o.before),
+          began: c.f64(o.began),
+          enter: c.f64(o.enter),
+          exit: c.f64(o.exit),
+          reach: c.u16(o.reach),
+          bands: c.u32(o.bands),
         }
       : undefined,
     cells: k
-      ? { count: k.count, most: c.f32(k.most), mean: c.f32(k.mean), op: c.u32(k.op), part: c.u32(k.part), name: c.u16(k.name) }
+      ? {
+          count: k.count,
+          most: c.f32(k.most),
+          mean: c.f32(k.mean),
+          op: c.u32(k.op),
+          part: c.u32(k.part),
+          name: c.u16(k.name),
+        }
       : undefined,
     messages: m
       ? {
-          from: c.u32(m.from), to: c.u32(m.to), fromLine: c.u32(m.fromLine), toLine: c.u32(m.toLine),
-          fromStep: c.u32(m.fromStep), toStep: c.u32(m.toStep), fromExit: c.f64(m.fromExit), toExit: c.f64(m.toExit), late: c.u16(m.late),
+          from: c.u32(m.from),
+          to: c.u32(m.to),
+          fromLine: c.u32(m.fromLine),
+          toLine: c.u32(m.toLine),
+          fromStep: c.u32(m.fromStep),
+          toStep: c.u32(m.toStep),
+          fromExit: c.f64(m.fromExit),
+          toExit: c.f64(m.toExit),
+          late: c.u16(m.late),
         }
       : undefined,
   };

@@ -61,7 +61,11 @@ function changeTable(theme: Theme): readonly string[] {
     const end = (c: { light: string; dark: string }): string => (theme.dark ? c.dark : c.light);
     known = Array.from({ length: 2 * STEPS + 1 }, (_, i) => {
       const t = i / STEPS - 1;
-      return mix(theme.foot, end(t > 0 ? LATER : SOONER), smooth(0, 0.28, Math.abs(t)) * (0.35 + 0.65 * Math.abs(t)));
+      return mix(
+        theme.foot,
+        end(t > 0 ? LATER : SOONER),
+        smooth(0, 0.28, Math.abs(t)) * (0.35 + 0.65 * Math.abs(t)),
+      );
     });
     changes.set(theme, known);
   }
@@ -83,7 +87,17 @@ function pack(color: string): number {
   return (255 << 24) | (b << 16) | (g << 8) | r;
 }
 
-const GROUP_TOKENS = ['rest-bar', 'cat-1', 'cat-6', 'cat-3', 'cat-4', 'cat-2', 'cat-7', 'cat-5', 'rest'] as const;
+const GROUP_TOKENS = [
+  'rest-bar',
+  'cat-1',
+  'cat-6',
+  'cat-3',
+  'cat-4',
+  'cat-2',
+  'cat-7',
+  'cat-5',
+  'rest',
+] as const;
 
 /** The colour of a kind of work; computing is grey, so that colour means calls. */
 export function groupColor(theme: Theme, group: number): string {
@@ -91,13 +105,22 @@ export function groupColor(theme: Theme, group: number): string {
 }
 
 export function partitionColor(theme: Theme, part: number): string {
-  return [theme['cat-1'], theme['cat-2'], theme['cat-3'], theme['cat-4'], theme['cat-5'], theme['cat-6'], theme['cat-7']][part % 7]!;
+  return [
+    theme['cat-1'],
+    theme['cat-2'],
+    theme['cat-3'],
+    theme['cat-4'],
+    theme['cat-5'],
+    theme['cat-6'],
+    theme['cat-7'],
+  ][part % 7]!;
 }
 
 /** A time with three digits and its unit: 3.45 ms. */
 export function time(ns: number): string {
   const size = Math.abs(ns);
-  const [scale, unit] = size >= 1e9 ? [1e9, 's'] : size >= 1e6 ? [1e6, 'ms'] : size >= 1e3 ? [1e3, 'µs'] : [1, 'ns'];
+  const [scale, unit] =
+    size >= 1e9 ? [1e9, 's'] : size >= 1e6 ? [1e6, 'ms'] : size >= 1e3 ? [1e3, 'µs'] : [1, 'ns'];
   const v = ns / scale;
   const digits = unit === 'ns' ? 0 : Math.abs(v) >= 99.95 ? 0 : Math.abs(v) >= 9.995 ? 1 : 2;
   return `${decimal(v, digits)}${THIN}${unit}`;
@@ -121,7 +144,10 @@ export type Write = (v: number) => string;
 
 /** A measure of the trace: 1.02 M cycles. */
 export function measured(unit: string): Write {
-  return (v) => (Number.isNaN(v) ? 'no value' : `${Math.abs(v) < 1000 && !Number.isInteger(v) ? decimal(v, 2) : short(v)}${unit ? THIN + unit : ''}`);
+  return (v) =>
+    Number.isNaN(v)
+      ? 'no value'
+      : `${Math.abs(v) < 1000 && !Number.isInteger(v) ? decimal(v, 2) : short(v)}${unit ? THIN + unit : ''}`;
 }
 
 /** A time with its sign: +3.45 ms. */

@@ -36,13 +36,36 @@ export interface TraceState {
 }
 
 export const INITIAL: TraceState = {
-  from: 0, to: 0, timeFrom: 0, timeTo: 0, rowFrom: 0, rowTo: 0, op: -1, cause: -1, colour: 'lateness',
-  order: { by: 'rank', open: [], process: 0, k: 0 }, messages: 'in view', computation: true, options: undefined, threshold: 0,
-  function: '', against: '', stacks: false, pixel: 'most', pane: 'operation',
+  from: 0,
+  to: 0,
+  timeFrom: 0,
+  timeTo: 0,
+  rowFrom: 0,
+  rowTo: 0,
+  op: -1,
+  cause: -1,
+  colour: 'lateness',
+  order: { by: 'rank', open: [], process: 0, k: 0 },
+  messages: 'in view',
+  computation: true,
+  options: undefined,
+  threshold: 0,
+  function: '',
+  against: '',
+  stacks: false,
+  pixel: 'most',
+  pane: 'operation',
 };
 
 const COLOURS: readonly Colour[] = [
-  'lateness', 'differential', 'partition-lateness', 'partition-differential', 'duration', 'partition', 'function', 'group',
+  'lateness',
+  'differential',
+  'partition-lateness',
+  'partition-differential',
+  'duration',
+  'partition',
+  'function',
+  'group',
 ];
 const PANES = ['operation', 'code', 'functions', 'processes', 'structure'] as const;
 const FLAGS = ['coalesce', 'waitall', 'calls', 'leaps', 'force', 'mergeGlobal', 'reorder'] as const;
@@ -63,7 +86,8 @@ function number(text: string | undefined, initial: number): number {
 function readOrder(text: string | undefined): RowOrder {
   const [by, rest = '', groups = ''] = (text ?? '').split(':');
   const k = /^\d+$/.test(groups) ? Number(groups) : 0;
-  if (by === 'cluster') return { by, open: rest.split(',').filter(Boolean).map(Number).filter(Number.isInteger), process: 0, k };
+  if (by === 'cluster')
+    return { by, open: rest.split(',').filter(Boolean).map(Number).filter(Number.isInteger), process: 0, k };
   if (by === 'neighbours' && /^\d+$/.test(rest)) return { by, open: [], process: Number(rest), k: 0 };
   return INITIAL.order;
 }
@@ -78,7 +102,10 @@ function readOptions(text: string | undefined): TraceOptions | undefined {
   if (text === undefined) return undefined;
   const [flags = '', ratio = '10', ...phases] = text.split('|');
   const on = flags.split(',');
-  const set = Object.fromEntries(FLAGS.map((f) => [f, on.includes(f)])) as Record<(typeof FLAGS)[number], boolean>;
+  const set = Object.fromEntries(FLAGS.map((f) => [f, on.includes(f)])) as Record<
+    (typeof FLAGS)[number],
+    boolean
+  >;
   return { ...set, ratio: number(ratio, 10), phases: phases.join('|') };
 }
 
@@ -96,12 +123,18 @@ export function readTrace(o: Options): TraceState {
   const [timeFrom, timeTo] = range(o['t.time']);
   const [rowFrom, rowTo] = range(o['t.rows']);
   return {
-    from, to, timeFrom, timeTo, rowFrom, rowTo,
+    from,
+    to,
+    timeFrom,
+    timeTo,
+    rowFrom,
+    rowTo,
     op: number(o['t.op'], -1),
     cause: number(o['t.cause'], -1),
     colour: readColour(o['t.colour']),
     order: readOrder(o['t.order']),
-    messages: (['none', 'selected', 'in view'] as const).find((m) => m === o['t.messages']) ?? INITIAL.messages,
+    messages:
+      (['none', 'selected', 'in view'] as const).find((m) => m === o['t.messages']) ?? INITIAL.messages,
     computation: o['t.computation'] !== 'folded',
     options: readOptions(o['t.structure']),
     threshold: Math.max(0, number(o['t.threshold'], 0)),

@@ -2,7 +2,18 @@
 import { ApiError, type Api } from '../../api/client';
 import { Asker } from '../../state/asker';
 import { Latest } from '../../base/latest';
-import type { Failure, Operation, PictureAsk, Report, ReportAsk, SamplesAnswer, SamplesAsk, SourceText, TraceAsk, TraceInfo } from '../../api/wire';
+import type {
+  Failure,
+  Operation,
+  PictureAsk,
+  Report,
+  ReportAsk,
+  SamplesAnswer,
+  SamplesAsk,
+  SourceText,
+  TraceAsk,
+  TraceInfo,
+} from '../../api/wire';
 import { decodePicture, type Picture } from './picture';
 
 export interface TraceSnapshot {
@@ -20,8 +31,17 @@ export interface TraceSnapshot {
 }
 
 const EMPTY: TraceSnapshot = {
-  info: undefined, picture: undefined, selected: undefined, cause: undefined, report: undefined, hovered: undefined,
-  samples: undefined, source: undefined, missing: undefined, busy: false, problem: undefined,
+  info: undefined,
+  picture: undefined,
+  selected: undefined,
+  cause: undefined,
+  report: undefined,
+  hovered: undefined,
+  samples: undefined,
+  source: undefined,
+  missing: undefined,
+  busy: false,
+  problem: undefined,
 };
 
 export class TraceStore extends Asker<TraceSnapshot> {
@@ -43,7 +63,11 @@ export class TraceStore extends Asker<TraceSnapshot> {
       );
     this.infos = slot('info');
     this.pictures = new Latest(
-      (picture) => this.set({ picture: { ...picture, overview: picture.overview ?? this.snapshot.picture?.overview }, problem: undefined }),
+      (picture) =>
+        this.set({
+          picture: { ...picture, overview: picture.overview ?? this.snapshot.picture?.overview },
+          problem: undefined,
+        }),
       (error) => this.failed(error),
       (busy) => this.set({ busy }),
     );
@@ -54,7 +78,11 @@ export class TraceStore extends Asker<TraceSnapshot> {
     this.counts = slot('samples');
     this.sources = new Latest(
       (source) => this.set({ source, missing: undefined }),
-      (error) => this.set({ source: undefined, missing: error instanceof ApiError ? error.failure : { error: String(error) } }),
+      (error) =>
+        this.set({
+          source: undefined,
+          missing: error instanceof ApiError ? error.failure : { error: String(error) },
+        }),
     );
   }
 
@@ -65,7 +93,8 @@ export class TraceStore extends Asker<TraceSnapshot> {
   /** While something moves, the answer under way is let through. */
   wantPicture(ask: PictureAsk, moving: boolean): void {
     this.once('picture', ask, () => {
-      const load = async (signal: AbortSignal): Promise<Picture> => decodePicture(await this.binary('trace/picture', ask, signal));
+      const load = async (signal: AbortSignal): Promise<Picture> =>
+        decodePicture(await this.binary('trace/picture', ask, signal));
       if (moving) this.pictures.follow(load);
       else this.pictures.run(load);
     });
@@ -102,7 +131,12 @@ export class TraceStore extends Asker<TraceSnapshot> {
     });
   }
 
-  private operation(slot: 'selected' | 'cause' | 'hovered', ask: TraceAsk, op: number, latest: Latest<Operation>): void {
+  private operation(
+    slot: 'selected' | 'cause' | 'hovered',
+    ask: TraceAsk,
+    op: number,
+    latest: Latest<Operation>,
+  ): void {
     this.once(slot, { ...ask, op }, () => {
       if (op < 0) {
         latest.stop();

@@ -10,7 +10,15 @@ import { inkOn } from '../../base/color';
 import type { Place } from '../../api/wire';
 import type { Said, Table, View } from '../../frame/view';
 import { NONE, type Messages, type Ops, type Timeline } from './picture';
-import { amountPixels, changeColor, groupColor, latenessColor, partitionColor, time, type Write } from './scale';
+import {
+  amountPixels,
+  changeColor,
+  groupColor,
+  latenessColor,
+  partitionColor,
+  time,
+  type Write,
+} from './scale';
 import { isKind, type Colour } from './state';
 
 export const GUTTER = 56;
@@ -112,12 +120,17 @@ export abstract class TimelineView implements View<number> {
   protected colourOf(theme: Theme, value: number, part: number, name: number): string {
     if (this.input.marked >= 0 && name !== this.input.marked) return theme['hair-strong'];
     switch (this.input.colour) {
-      case 'partition': return partitionColor(theme, part);
-      case 'function': return partitionColor(theme, name);
-      case 'group': return groupColor(theme, this.input.groupOf[name] ?? 0);
+      case 'partition':
+        return partitionColor(theme, part);
+      case 'function':
+        return partitionColor(theme, name);
+      case 'group':
+        return groupColor(theme, this.input.groupOf[name] ?? 0);
       default:
         if (Number.isNaN(value)) return theme.bg;
-        return this.input.signed ? changeColor(theme, value / this.input.top) : latenessColor(theme, value / this.input.top);
+        return this.input.signed
+          ? changeColor(theme, value / this.input.top)
+          : latenessColor(theme, value / this.input.top);
     }
   }
 
@@ -137,7 +150,8 @@ export abstract class TimelineView implements View<number> {
     let every = 1;
     while (every * this.row < 12) every *= 2;
     picture.lines.forEach((_, i) => {
-      if (i % every === 0 && (chosen < 0 || Math.abs(i - chosen) >= every / 2)) this.label(r, i, r.theme.muted, 400);
+      if (i % every === 0 && (chosen < 0 || Math.abs(i - chosen) >= every / 2))
+        this.label(r, i, r.theme.muted, 400);
     });
     if (chosen >= 0) this.label(r, chosen, r.theme.selected, 600);
   }
@@ -146,7 +160,11 @@ export abstract class TimelineView implements View<number> {
     const l = this.input.picture.lines[line]!;
     const whole = lineLabel(l);
     const fits = r.measure(whole, { size: 11, weight }) <= GUTTER - 12;
-    r.text(fits ? whole : `${l.rank} …`, GUTTER - 10, this.y(line), { font: { size: 11, weight }, fill, align: 'right' });
+    r.text(fits ? whole : `${l.rank} …`, GUTTER - 10, this.y(line), {
+      font: { size: 11, weight },
+      fill,
+      align: 'right',
+    });
   }
 
   protected drawCells(r: Renderer): void {
@@ -165,7 +183,11 @@ export abstract class TimelineView implements View<number> {
     const table = amountPixels(r.theme, signed);
     const zero = signed ? (table.length - 1) / 2 : 0;
     const scale = (table.length - 1 - zero) / this.input.top;
-    const cats = flat ? Array.from({ length: 16 }, (_, i) => pack(colour === 'group' ? groupColor(r.theme, i) : partitionColor(r.theme, i))) : [];
+    const cats = flat
+      ? Array.from({ length: 16 }, (_, i) =>
+          pack(colour === 'group' ? groupColor(r.theme, i) : partitionColor(r.theme, i)),
+        )
+      : [];
     for (let i = 0; i < out.length; i++) {
       const v = shown[i]!;
       if (Number.isNaN(v)) continue;
@@ -173,10 +195,19 @@ export abstract class TimelineView implements View<number> {
         out[i] = grey;
         continue;
       }
-      out[i] = flat ? cats[kind(i)]! : table[Math.max(0, Math.min(table.length - 1, Math.round(zero + v * scale)))]!;
+      out[i] = flat
+        ? cats[kind(i)]!
+        : table[Math.max(0, Math.min(table.length - 1, Math.round(zero + v * scale)))]!;
     }
     const [x0, x1] = [this.x(window.from), this.x(window.to)];
-    r.clip(this.plot, () => r.cells({ columns: k.count, rows: lines.length, rgba, area: { x: x0, y: this.plot.y, w: x1 - x0, h: this.plot.h } }));
+    r.clip(this.plot, () =>
+      r.cells({
+        columns: k.count,
+        rows: lines.length,
+        rgba,
+        area: { x: x0, y: this.plot.y, w: x1 - x0, h: this.plot.h },
+      }),
+    );
   }
 
   /** Messages of the selected or the hovered operation where there are no lines of messages. */
@@ -184,7 +215,16 @@ export abstract class TimelineView implements View<number> {
     for (const p of this.input.partners) {
       if (p.hover !== hover) continue;
       const [a, b] = [this.placeBox(p.from), this.placeBox(p.to)];
-      if (a && b) this.halo(r, a.x + a.w, a.y + a.h / 2, b.x, b.y + b.h / 2, hover ? r.theme.hover : r.theme.selected, hover ? [5, 2.5] : undefined);
+      if (a && b)
+        this.halo(
+          r,
+          a.x + a.w,
+          a.y + a.h / 2,
+          b.x,
+          b.y + b.h / 2,
+          hover ? r.theme.hover : r.theme.selected,
+          hover ? [5, 2.5] : undefined,
+        );
     }
   }
 
@@ -197,7 +237,15 @@ export abstract class TimelineView implements View<number> {
       for (let i = 0; i < m.from.length; i++) {
         if (m.late[i] !== late || m.fromLine[i] === NONE || m.toLine[i] === NONE) continue;
         const [x0, y0, x1, y1] = this.messageLine(m, i);
-        r.line(x0, y0, x1, y1, late ? { stroke: r.theme.muted, width: 1.25, alpha: Math.min(1, alpha + 0.1) } : { stroke: r.theme.rest, width: 1, alpha });
+        r.line(
+          x0,
+          y0,
+          x1,
+          y1,
+          late
+            ? { stroke: r.theme.muted, width: 1.25, alpha: Math.min(1, alpha + 0.1) }
+            : { stroke: r.theme.rest, width: 1, alpha },
+        );
       }
     }
   }
@@ -214,7 +262,15 @@ export abstract class TimelineView implements View<number> {
     });
   }
 
-  protected halo(r: Renderer, x0: number, y0: number, x1: number, y1: number, stroke: string, dash?: readonly number[]): void {
+  protected halo(
+    r: Renderer,
+    x0: number,
+    y0: number,
+    x1: number,
+    y1: number,
+    stroke: string,
+    dash?: readonly number[],
+  ): void {
     r.line(x0, y0, x1, y1, { stroke: r.theme.bg, width: 5 });
     r.line(x0, y0, x1, y1, { stroke, width: 2, ...(dash && { dash }) });
   }
@@ -236,7 +292,9 @@ export abstract class TimelineView implements View<number> {
     if (active) r.path(circle(c, radius), { fill: r.theme.selected });
     else r.path(circle(c, radius - 0.5), { fill: r.theme.bg, stroke: r.theme.line, width: 1 });
     r.text(String(number), c.x, c.y, {
-      font: { size: 11, weight: 600 }, fill: active ? (r.theme.dark ? r.theme.bg : inkOn(r.theme.selected)) : r.theme.muted, align: 'center',
+      font: { size: 11, weight: 600 },
+      fill: active ? (r.theme.dark ? r.theme.bg : inkOn(r.theme.selected)) : r.theme.muted,
+      align: 'center',
     });
   }
 
@@ -287,16 +345,29 @@ export abstract class TimelineView implements View<number> {
     const { cells, window } = this.input.picture;
     const n = cells!.count;
     const w = (this.x(window.to) - this.x(window.from)) / n;
-    return { x: this.x(window.from) + (k % n) * w, y: this.plot.y + Math.floor(k / n) * this.row, w: Math.max(2, w), h: this.row };
+    return {
+      x: this.x(window.from) + (k % n) * w,
+      y: this.plot.y + Math.floor(k / n) * this.row,
+      w: Math.max(2, w),
+      h: this.row,
+    };
   }
 
   hitTest(p: Point): number | undefined {
     const { picture } = this.input;
     const line = Math.floor((p.y - this.plot.y) / this.row);
-    if (line < 0 || line >= picture.lines.length || p.x < this.plot.x - HIT_SLOP || p.x > this.plot.x + this.plot.w + HIT_SLOP) return undefined;
+    if (
+      line < 0 ||
+      line >= picture.lines.length ||
+      p.x < this.plot.x - HIT_SLOP ||
+      p.x > this.plot.x + this.plot.w + HIT_SLOP
+    )
+      return undefined;
     if (picture.cells) {
       const { window, cells } = picture;
-      const c = Math.floor(((p.x - this.x(window.from)) / (this.x(window.to) - this.x(window.from))) * cells.count);
+      const c = Math.floor(
+        ((p.x - this.x(window.from)) / (this.x(window.to) - this.x(window.from))) * cells.count,
+      );
       const op = c >= 0 && c < cells.count ? cells.op[line * cells.count + c]! : NONE;
       return op === NONE ? undefined : op;
     }
@@ -319,12 +390,20 @@ export abstract class TimelineView implements View<number> {
     const line = ops.line[i]!;
     const [a, b] = [this.starts[line]!, this.starts[line + 1]! - 1];
     switch (dir) {
-      case 'left': case 'previous': return ops.id[Math.max(a, i - 1)];
-      case 'right': case 'next': return ops.id[Math.min(b, i + 1)];
-      case 'first': return ops.id[a];
-      case 'last': return ops.id[b];
-      case 'up': return this.nearest(line, -1, i);
-      case 'down': return this.nearest(line, 1, i);
+      case 'left':
+      case 'previous':
+        return ops.id[Math.max(a, i - 1)];
+      case 'right':
+      case 'next':
+        return ops.id[Math.min(b, i + 1)];
+      case 'first':
+        return ops.id[a];
+      case 'last':
+        return ops.id[b];
+      case 'up':
+        return this.nearest(line, -1, i);
+      case 'down':
+        return this.nearest(line, 1, i);
     }
   }
 
@@ -352,7 +431,8 @@ export abstract class TimelineView implements View<number> {
     const partners: string[] = [];
     if (m) {
       for (let k = 0; k < m.from.length && partners.length < 4; k++) {
-        const [other, word] = m.from[k] === op ? [m.toLine[k]!, 'to'] : m.to[k] === op ? [m.fromLine[k]!, 'from'] : [NONE, ''];
+        const [other, word] =
+          m.from[k] === op ? [m.toLine[k]!, 'to'] : m.to[k] === op ? [m.fromLine[k]!, 'from'] : [NONE, ''];
         if (other !== NONE) partners.push(`${word} rank ${picture.lines[other]!.rank}`);
       }
     }
@@ -385,13 +465,21 @@ export abstract class TimelineView implements View<number> {
   }
 
   protected metricWord(): string {
-    if (this.input.signed && !this.input.colour.startsWith('metric:')) return this.input.colour === 'duration' ? 'longer than in the other run' : 'later than in the other run';
+    if (this.input.signed && !this.input.colour.startsWith('metric:'))
+      return this.input.colour === 'duration'
+        ? 'longer than in the other run'
+        : 'later than in the other run';
     switch (this.input.colour) {
-      case 'differential': return 'late, new here';
-      case 'partition-lateness': return 'late in its partition';
-      case 'partition-differential': return 'late in its partition, new here';
-      case 'duration': return 'long';
-      default: return this.input.colour.startsWith('metric:') ? this.input.colour.slice(7) : 'late';
+      case 'differential':
+        return 'late, new here';
+      case 'partition-lateness':
+        return 'late in its partition';
+      case 'partition-differential':
+        return 'late in its partition, new here';
+      case 'duration':
+        return 'long';
+      default:
+        return this.input.colour.startsWith('metric:') ? this.input.colour.slice(7) : 'late';
     }
   }
 
@@ -404,17 +492,40 @@ export abstract class TimelineView implements View<number> {
     const o = picture.ops;
     if (o) {
       return {
-        head: ['rank', 'step', 'partition', 'operation', 'kind', 'enter ns', 'exit ns', this.columnName(), this.columnName('before it')],
+        head: [
+          'rank',
+          'step',
+          'partition',
+          'operation',
+          'kind',
+          'enter ns',
+          'exit ns',
+          this.columnName(),
+          this.columnName('before it'),
+        ],
         rows: Array.from(o.id, (_, i) => [
-          String(picture.lines[o.line[i]!]!.rank), String(o.step[i]), String(o.part[i]), names[o.name[i]!] ?? '', KINDS[o.kind[i]!] ?? '',
-          String(o.enter[i]), String(o.exit[i]), String(o.value[i]), String(o.before[i]),
+          String(picture.lines[o.line[i]!]!.rank),
+          String(o.step[i]),
+          String(o.part[i]),
+          names[o.name[i]!] ?? '',
+          KINDS[o.kind[i]!] ?? '',
+          String(o.enter[i]),
+          String(o.exit[i]),
+          String(o.value[i]),
+          String(o.before[i]),
         ]),
       };
     }
     const c = picture.cells;
     const rows: string[][] = [];
     c?.most.forEach((v, k) => {
-      if (!Number.isNaN(v)) rows.push([lineLabel(picture.lines[Math.floor(k / c.count)]!), String(k % c.count), String(v), String(c.mean[k])]);
+      if (!Number.isNaN(v))
+        rows.push([
+          lineLabel(picture.lines[Math.floor(k / c.count)]!),
+          String(k % c.count),
+          String(v),
+          String(c.mean[k]),
+        ]);
     });
     return { head: ['ranks', 'column', this.columnName('largest'), this.columnName('mean')], rows };
   }
@@ -423,19 +534,32 @@ export abstract class TimelineView implements View<number> {
   private columnName(what = ''): string {
     const { colour, signed } = this.input;
     const metric = isKind(colour) ? 'lateness' : colour.startsWith('metric:') ? colour.slice(7) : colour;
-    return [what || metric, colour.startsWith('metric:') ? (what ? metric : '') : 'ns', signed ? 'more than in the other run' : ''].filter(Boolean).join(' ');
+    return [
+      what || metric,
+      colour.startsWith('metric:') ? (what ? metric : '') : 'ns',
+      signed ? 'more than in the other run' : '',
+    ]
+      .filter(Boolean)
+      .join(' ');
   }
 
   protected shownText(): string {
     const { picture } = this.input;
-    const shown = picture.ops ? `${count(picture.ops.id.length)} operations` : `${count(picture.lines.length)} lines of pixels, each the largest of its operations`;
+    const shown = picture.ops
+      ? `${count(picture.ops.id.length)} operations`
+      : `${count(picture.lines.length)} lines of pixels, each the largest of its operations`;
     return `${count(picture.rows)} rows; ${shown}; ${count(picture.sent)} messages`;
   }
 
   abstract summary(): string;
 }
 
-export function lineLabel(l: { readonly count: number; readonly rank: number; readonly members: number; readonly first: number }): string {
+export function lineLabel(l: {
+  readonly count: number;
+  readonly rank: number;
+  readonly members: number;
+  readonly first: number;
+}): string {
   if (l.count > 1) return `${l.rank}–${l.rank + l.count - 1}`;
   return l.members > 1 ? `▸${l.rank}·${l.members}` : String(l.rank);
 }
@@ -457,7 +581,14 @@ export function grow(b: Rect, by: number): Rect {
 }
 
 /** The window after zooming about a position, kept inside the whole. */
-export function zoomed(from: number, to: number, at: number, factor: number, whole: number, least: number): readonly [number, number] {
+export function zoomed(
+  from: number,
+  to: number,
+  at: number,
+  factor: number,
+  whole: number,
+  least: number,
+): readonly [number, number] {
   const span = clamp((to - from) * factor, Math.min(least, whole), whole);
   const share = to > from ? (at - from) / (to - from) : 0.5;
   const start = clamp(at - share * span, 0, whole - span);

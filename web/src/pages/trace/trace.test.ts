@@ -13,7 +13,6 @@ import { INITIAL, readTrace, writeTrace, type TraceState } from './state';
 import { panned, zoomed, type TimelineInput } from './timeline';
 import { causeText } from './words';
 
-
 const theme = parseTokens(readFileSync(new URL('../../base/tokens.css', import.meta.url), 'utf8'), 'light');
 
 /** Two processes, three steps: 0 sends to 1, both meet in a collective. */
@@ -22,15 +21,30 @@ const picture: Timeline = {
   rows: 2,
   lines: [0, 1].map((p) => ({ first: p, count: 1, process: p, rank: p, cluster: -1, members: 1 })),
   ops: {
-    id: Uint32Array.of(0, 1, 2, 3), line: Uint32Array.of(0, 0, 1, 1), step: Uint32Array.of(0, 2, 1, 2), part: Uint32Array.of(0, 1, 0, 1),
-    kind: Uint16Array.of(0, 2, 1, 2), name: Uint16Array.of(0, 2, 1, 2), value: Float64Array.of(0, 0, 4e6, 0), before: Float64Array.of(0, 0, 0, 4e6),
-    began: Float64Array.of(0, 10, 0, 60), enter: Float64Array.of(0, 40, 10, 70), exit: Float64Array.of(10, 90, 60, 90),
-    reach: Uint16Array.of(0, 0, 1, 1), bands: Uint32Array.of(0, 0, 0, 2, 0, 1, 2, 1, 1, 0, 0, 2, 1, 1, 2, 1),
+    id: Uint32Array.of(0, 1, 2, 3),
+    line: Uint32Array.of(0, 0, 1, 1),
+    step: Uint32Array.of(0, 2, 1, 2),
+    part: Uint32Array.of(0, 1, 0, 1),
+    kind: Uint16Array.of(0, 2, 1, 2),
+    name: Uint16Array.of(0, 2, 1, 2),
+    value: Float64Array.of(0, 0, 4e6, 0),
+    before: Float64Array.of(0, 0, 0, 4e6),
+    began: Float64Array.of(0, 10, 0, 60),
+    enter: Float64Array.of(0, 40, 10, 70),
+    exit: Float64Array.of(10, 90, 60, 90),
+    reach: Uint16Array.of(0, 0, 1, 1),
+    bands: Uint32Array.of(0, 0, 0, 2, 0, 1, 2, 1, 1, 0, 0, 2, 1, 1, 2, 1),
   },
   cells: undefined,
   messages: {
-    from: Uint32Array.of(0), to: Uint32Array.of(2), fromLine: Uint32Array.of(0), toLine: Uint32Array.of(1),
-    fromStep: Uint32Array.of(0), toStep: Uint32Array.of(1), fromExit: Float64Array.of(10), toExit: Float64Array.of(60),
+    from: Uint32Array.of(0),
+    to: Uint32Array.of(2),
+    fromLine: Uint32Array.of(0),
+    toLine: Uint32Array.of(1),
+    fromStep: Uint32Array.of(0),
+    toStep: Uint32Array.of(1),
+    fromExit: Float64Array.of(10),
+    toExit: Float64Array.of(60),
     late: Uint16Array.of(1),
   },
   flow: new Uint32Array(0),
@@ -42,10 +56,35 @@ const picture: Timeline = {
 
 function input(patch: Partial<TimelineInput> = {}): TimelineInput {
   return {
-    picture, from: 0, to: 3, size: { w: 670, h: 120 }, colour: 'lateness', top: 4e6, names: ['MPI_Send', 'MPI_Recv', 'MPI_Barrier'],
-    selected: -1, hovered: -1, chain: [], senders: [], discs: [], lineOf: new Map([[0, 0], [1, 1]]), messages: 'in view',
-    computation: true, steps: [0, 3], note: '', morph: 0, signed: false, write: time, groups: ['computing', 'point to point', 'collective'],
-    groupOf: [1, 1, 2], pixel: 'most', marked: -1, partners: [], ...patch,
+    picture,
+    from: 0,
+    to: 3,
+    size: { w: 670, h: 120 },
+    colour: 'lateness',
+    top: 4e6,
+    names: ['MPI_Send', 'MPI_Recv', 'MPI_Barrier'],
+    selected: -1,
+    hovered: -1,
+    chain: [],
+    senders: [],
+    discs: [],
+    lineOf: new Map([
+      [0, 0],
+      [1, 1],
+    ]),
+    messages: 'in view',
+    computation: true,
+    steps: [0, 3],
+    note: '',
+    morph: 0,
+    signed: false,
+    write: time,
+    groups: ['computing', 'point to point', 'collective'],
+    groupOf: [1, 1, 2],
+    pixel: 'most',
+    marked: -1,
+    partners: [],
+    ...patch,
   };
 }
 
@@ -78,16 +117,23 @@ describe('timelines', () => {
 
   it('describe an operation exactly, partners included', () => {
     expect(new LogicalView(input()).describe(2)).toEqual({
-      name: 'Rank 1', more: 'step 1, MPI_Recv · 4.00\u202fms late · 10\u202fns – 60\u202fns · from rank 0 · partition 0',
+      name: 'Rank 1',
+      more: 'step 1, MPI_Recv · 4.00\u202fms late · 10\u202fns – 60\u202fns · from rank 0 · partition 0',
     });
   });
 
   it('draw the pixels of cells where their window lies', () => {
     const cells: Timeline = {
-      ...picture, ops: undefined, messages: undefined,
+      ...picture,
+      ops: undefined,
+      messages: undefined,
       cells: {
-        count: 2, most: Float32Array.of(0, 4e6, NaN, 1), mean: Float32Array.of(0, 1, NaN, 1), op: Uint32Array.of(0, 1, NONE, 3),
-        part: new Uint32Array(4), name: new Uint16Array(4),
+        count: 2,
+        most: Float32Array.of(0, 4e6, NaN, 1),
+        mean: Float32Array.of(0, 1, NaN, 1),
+        op: Uint32Array.of(0, 1, NONE, 3),
+        part: new Uint32Array(4),
+        name: new Uint16Array(4),
       },
     };
     const v = new LogicalView(input({ picture: cells }));
@@ -105,7 +151,10 @@ describe('timelines', () => {
 });
 
 describe('what differs', () => {
-  const change = (v: number): Timeline => ({ ...picture, ops: { ...picture.ops!, value: Float64Array.of(v, NaN, -v, 0), before: new Float64Array(4) } });
+  const change = (v: number): Timeline => ({
+    ...picture,
+    ops: { ...picture.ops!, value: Float64Array.of(v, NaN, -v, 0), before: new Float64Array(4) },
+  });
   const drawn = (p: Partial<TimelineInput>): string => {
     const r = new SvgRenderer(theme, roughMeasure);
     new LogicalView(input({ signed: true, ...p })).draw(r);
@@ -128,14 +177,30 @@ describe('what differs', () => {
 
 describe('pixels of many operations', () => {
   const cells: Timeline = {
-    ...picture, ops: undefined, messages: undefined, ribbon: Uint32Array.of(0, 0, 1, 2),
-    cells: { count: 4, most: Float32Array.of(4e6, 0, NaN, 1, 0, 0, 0, 0), mean: Float32Array.of(0, 0, NaN, 1, 0, 0, 0, 0), op: new Uint32Array(8), part: new Uint32Array(8), name: new Uint16Array(8) },
+    ...picture,
+    ops: undefined,
+    messages: undefined,
+    ribbon: Uint32Array.of(0, 0, 1, 2),
+    cells: {
+      count: 4,
+      most: Float32Array.of(4e6, 0, NaN, 1, 0, 0, 0, 0),
+      mean: Float32Array.of(0, 0, NaN, 1, 0, 0, 0, 0),
+      op: new Uint32Array(8),
+      part: new Uint32Array(8),
+      name: new Uint16Array(8),
+    },
   };
   it('have their partitions as a ribbon on the axis', () => {
     const r = new SvgRenderer(theme, roughMeasure);
     new LogicalView(input({ picture: cells, colour: 'partition' })).draw(r);
     const ribbon = r.document({ w: 670, h: 200 }, '').match(/<rect[^>]*y="11"[^>]*height="3"[^>]*>/g) ?? [];
-    expect(ribbon.map((b) => [Number(/x="([\d.]+)"/.exec(b)![1]), Number(/width="([\d.]+)"/.exec(b)![1])])).toEqual([[56, 300], [356, 150], [506, 150]]);
+    expect(
+      ribbon.map((b) => [Number(/x="([\d.]+)"/.exec(b)![1]), Number(/width="([\d.]+)"/.exec(b)![1])]),
+    ).toEqual([
+      [56, 300],
+      [356, 150],
+      [506, 150],
+    ]);
   });
   it('show the largest or the mean', () => {
     const first = (pixel: 'most' | 'mean'): readonly number[] => {
@@ -151,10 +216,19 @@ describe('pixels of many operations', () => {
 });
 
 describe('call stacks', () => {
-  const stack = { levels: 2, line: Uint32Array.of(0, 0, 1), depth: Uint32Array.of(0, 1, 0), region: Uint16Array.of(0, 1, 2), enter: Float64Array.of(0, 20, 0), exit: Float64Array.of(100, 90, 100) };
+  const stack = {
+    levels: 2,
+    line: Uint32Array.of(0, 0, 1),
+    depth: Uint32Array.of(0, 1, 0),
+    region: Uint16Array.of(0, 1, 2),
+    enter: Float64Array.of(0, 20, 0),
+    exit: Float64Array.of(100, 90, 100),
+  };
   const draw = (h: number): string => {
     const r = new SvgRenderer(theme, roughMeasure);
-    new PhysicalView(input({ from: 0, to: 100, size: { w: 670, h }, picture: { ...picture, stack } })).draw(r);
+    new PhysicalView(input({ from: 0, to: 100, size: { w: 670, h }, picture: { ...picture, stack } })).draw(
+      r,
+    );
     return r.document({ w: 670, h: 200 }, '');
   };
   it('are nested by depth, with names where there is room, and left out where rows are low', () => {
@@ -162,7 +236,9 @@ describe('call stacks', () => {
     expect(draw(40)).not.toContain('MPI_Recv');
   });
   it('leave the operations under the pointer', () => {
-    const v = new PhysicalView(input({ from: 0, to: 100, size: { w: 670, h: 200 }, picture: { ...picture, stack } }));
+    const v = new PhysicalView(
+      input({ from: 0, to: 100, size: { w: 670, h: 200 }, picture: { ...picture, stack } }),
+    );
     expect(v.stacked).toBe(true);
     expect(v.hitTest({ x: 56 + 6 * 30, y: 60 })).toBe(2);
   });
@@ -189,9 +265,17 @@ describe('what stands out', () => {
 
 describe('the dendrogram', () => {
   it('has every cluster once, no crossing branches, and the farthest joint at the end', () => {
-    const t = tree(4, [{ a: 0, b: 2, distance: 10 }, { a: 1, b: 3, distance: 20 }, { a: 4, b: 5, distance: 40 }]);
+    const t = tree(4, [
+      { a: 0, b: 2, distance: 10 },
+      { a: 1, b: 3, distance: 20 },
+      { a: 4, b: 5, distance: 40 },
+    ]);
     expect(t.order).toEqual([0, 2, 1, 3]);
-    expect(t.brackets.map((b) => [b.top, b.bottom, b.x])).toEqual([[0, 1, 0.25], [2, 3, 0.5], [0.5, 2.5, 1]]);
+    expect(t.brackets.map((b) => [b.top, b.bottom, b.x])).toEqual([
+      [0, 1, 0.25],
+      [2, 3, 0.5],
+      [0.5, 2.5, 1],
+    ]);
     expect(t.brackets.at(-1)!.leaves.toSorted()).toEqual([0, 1, 2, 3]);
   });
   it('is a list without merges', () => {
@@ -201,11 +285,19 @@ describe('the dendrogram', () => {
 
 describe('the reach of a delay', () => {
   it('joins neighbours on a line, over steps without an operation', () => {
-    const spans = reachSpans(Uint32Array.of(0, 0, 0, 1), Uint32Array.of(1, 4, 5, 2), Uint16Array.of(1, 1, 0, 1), 2);
+    const spans = reachSpans(
+      Uint32Array.of(0, 0, 0, 1),
+      Uint32Array.of(1, 4, 5, 2),
+      Uint16Array.of(1, 1, 0, 1),
+      2,
+    );
     expect(spans).toEqual([[[1, 5]], [[2, 3]]]);
   });
   it('has an edge where exactly one of two lines belongs to it', () => {
-    expect(difference([[1, 5]], [[2, 3]])).toEqual([[1, 2], [3, 5]]);
+    expect(difference([[1, 5]], [[2, 3]])).toEqual([
+      [1, 2],
+      [3, 5],
+    ]);
     expect(difference([[1, 5]], [[1, 5]])).toEqual([]);
     expect(difference([], [[2, 3]])).toEqual([[2, 3]]);
   });
@@ -214,8 +306,20 @@ describe('the reach of a delay', () => {
 describe('the overview', () => {
   it('tells columns from steps and finds the edges of the window', () => {
     const v = new OverviewView({
-      overview: { most: Float64Array.of(1, 2, 3, 4), mean: Float64Array.of(1, 1, 1, 1), op: Uint32Array.of(0, 1, 2, NONE) },
-      steps: 8, from: 2, to: 6, top: 4, size: { w: 870, h: 40 }, word: 'late', signed: false, write: time, label: time,
+      overview: {
+        most: Float64Array.of(1, 2, 3, 4),
+        mean: Float64Array.of(1, 1, 1, 1),
+        op: Uint32Array.of(0, 1, 2, NONE),
+      },
+      steps: 8,
+      from: 2,
+      to: 6,
+      top: 4,
+      size: { w: 870, h: 40 },
+      word: 'late',
+      signed: false,
+      write: time,
+      label: time,
     });
     expect(v.describe(1).name).toBe('Steps 2–3');
     expect(v.describe(3).more).toBe('no operation');
@@ -227,10 +331,19 @@ describe('the overview', () => {
 
 describe('scales', () => {
   it('end at 1, 2, 4, 5 or 8 times a power of ten', () => {
-    expect([0, 0.9, 1, 3.64, 4.1, 7.5, 9].map((v) => topOf(v * 1e6) / 1e6)).toEqual([1e-6, 1, 1, 4, 5, 8, 10]);
+    expect([0, 0.9, 1, 3.64, 4.1, 7.5, 9].map((v) => topOf(v * 1e6) / 1e6)).toEqual([
+      1e-6, 1, 1, 4, 5, 8, 10,
+    ]);
   });
   it('write times with three digits', () => {
-    expect([0, 999, 1500, 3_101_000, 123_456_789, 2e9].map((v) => time(v).replace('\u202f', ' '))).toEqual(['0 ns', '999 ns', '1.50 µs', '3.10 ms', '123 ms', '2.00 s']);
+    expect([0, 999, 1500, 3_101_000, 123_456_789, 2e9].map((v) => time(v).replace('\u202f', ' '))).toEqual([
+      '0 ns',
+      '999 ns',
+      '1.50 µs',
+      '3.10 ms',
+      '123 ms',
+      '2.00 s',
+    ]);
   });
   it('are pale on time', () => {
     expect(latenessColor(theme, 0)).toBe(theme.foot);
@@ -253,27 +366,73 @@ describe('windows', () => {
 describe('the link', () => {
   it('keeps every part of the state', () => {
     const s: TraceState = {
-      from: 3, to: 9, timeFrom: 100, timeTo: 900, rowFrom: 1, rowTo: 5, op: 7, cause: 2, colour: 'duration',
-      order: { by: 'cluster', open: [1, 3], process: 0, k: 5 }, messages: 'none', computation: false,
-      options: { coalesce: false, waitall: true, calls: false, leaps: true, force: false, ratio: 7, mergeGlobal: false, reorder: true, phases: 'a,b|c' },
-      threshold: 250_000, function: 'MPI_Send', against: 'halo-12ab', stacks: true, pixel: 'mean', pane: 'structure',
+      from: 3,
+      to: 9,
+      timeFrom: 100,
+      timeTo: 900,
+      rowFrom: 1,
+      rowTo: 5,
+      op: 7,
+      cause: 2,
+      colour: 'duration',
+      order: { by: 'cluster', open: [1, 3], process: 0, k: 5 },
+      messages: 'none',
+      computation: false,
+      options: {
+        coalesce: false,
+        waitall: true,
+        calls: false,
+        leaps: true,
+        force: false,
+        ratio: 7,
+        mergeGlobal: false,
+        reorder: true,
+        phases: 'a,b|c',
+      },
+      threshold: 250_000,
+      function: 'MPI_Send',
+      against: 'halo-12ab',
+      stacks: true,
+      pixel: 'mean',
+      pane: 'structure',
     };
     expect(readTrace(writeTrace(s, { map: 'cividis' }))).toEqual(s);
     expect(writeTrace(INITIAL, { map: 'cividis', 't.op': '4' })).toEqual({ map: 'cividis' });
   });
   it('takes what it understands of a damaged one', () => {
-    expect(readTrace({ 't.steps': '9..3', 't.op': 'x', 't.colour': 'taste', 't.order': 'neighbours:-1' })).toEqual(INITIAL);
+    expect(
+      readTrace({ 't.steps': '9..3', 't.op': 'x', 't.colour': 'taste', 't.order': 'neighbours:-1' }),
+    ).toEqual(INITIAL);
     expect(readTrace({ 't.colour': 'metric:L3 misses' }).colour).toBe('metric:L3 misses');
   });
 });
 
 describe('sentences', () => {
   it('say who, how late, where, why and whom', () => {
-    const t = causeText({
-      op: 1, process: 0, kind: 'compute', operation: 'MPI_Isend', step: 1, partition: 0, time: 0, amount: 3_100_000, lateness: 3_440_000,
-      operations: 249, processes: 15, share: 0.96, waiting: 0, waited: 0, startup: false, text: '',
-    }, 11);
-    expect([t.who, t.verb, t.late, t.where].join(' ').replaceAll('\u202f', ' ')).toBe('Rank 11 entered 3.44 ms late  before MPI_Isend at step 1: late computation.');
+    const t = causeText(
+      {
+        op: 1,
+        process: 0,
+        kind: 'compute',
+        operation: 'MPI_Isend',
+        step: 1,
+        partition: 0,
+        time: 0,
+        amount: 3_100_000,
+        lateness: 3_440_000,
+        operations: 249,
+        processes: 15,
+        share: 0.96,
+        waiting: 0,
+        waited: 0,
+        startup: false,
+        text: '',
+      },
+      11,
+    );
+    expect([t.who, t.verb, t.late, t.where].join(' ').replaceAll('\u202f', ' ')).toBe(
+      'Rank 11 entered 3.44 ms late  before MPI_Isend at step 1: late computation.',
+    );
     expect(t.more).toBe('It made 249 operations late, on 15 other ranks too.');
     expect(t.share).toBe('96 % of lateness');
   });

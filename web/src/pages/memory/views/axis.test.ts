@@ -1,12 +1,28 @@
 import { describe, expect, it } from 'vitest';
 import { roughMeasure } from '../../../base/text';
 import type { Term } from '../../../state/selection';
-import { axisQuestion, correlate, defaultAxes, isConstant, moveAxis, orderByCorrelation } from '../../../state/axes';
+import {
+  axisQuestion,
+  correlate,
+  defaultAxes,
+  isConstant,
+  moveAxis,
+  orderByCorrelation,
+} from '../../../state/axes';
 import { AxisLayout, rangeOfBins, subtitle } from './axis';
 import { chipOf, pageTitle } from '../../../frame/chips';
 import type { PairAnswer } from '../../../api/decode';
 import { rasterize } from '../../../base/raster';
-import { densityStrokes, inkOf, KeptLines, lineColor, lineWidth, linesWide, type DensityInput, type LineLayer } from './density';
+import {
+  densityStrokes,
+  inkOf,
+  KeptLines,
+  lineColor,
+  lineWidth,
+  linesWide,
+  type DensityInput,
+  type LineLayer,
+} from './density';
 import { mutualInformation } from '../../../state/arrange';
 import { column, info, machine, names, numbers, pair } from '../../../api/fixture';
 import { foldAxis, foldPair } from './fold';
@@ -18,10 +34,14 @@ import { parseTokens } from '../../../base/theme';
 import { readFileSync } from 'node:fs';
 import { csv } from '../../../frame/view';
 
-const theme = parseTokens(readFileSync(new URL('../../../base/tokens.css', import.meta.url), 'utf8'), 'light');
+const theme = parseTokens(
+  readFileSync(new URL('../../../base/tokens.css', import.meta.url), 'utf8'),
+  'light',
+);
 const LATENCY = column('latency', { unit: 'cycles', min: 10, max: 1000 });
 const latency = numbers('latency', [10, 100, 1000], [5, 3], { scale: 'log', max: 1000 });
-const layout = (c = LATENCY, a = latency, length = 200): AxisLayout => new AxisLayout({ column: c, answer: a, subtitle: '' }, length);
+const layout = (c = LATENCY, a = latency, length = 200): AxisLayout =>
+  new AxisLayout({ column: c, answer: a, subtitle: '' }, length);
 
 describe('axis', () => {
   it('maps values to positions and back, amounts upward', () => {
@@ -44,7 +64,10 @@ describe('axis', () => {
     const l = layout();
     expect(l.binTerm(0)).toEqual({ kind: 'range', column: 'latency', lo: 10, hi: 100, open: true });
     expect(l.binTerm(1)).toEqual({ kind: 'range', column: 'latency', lo: 100, hi: 1000 });
-    expect(rangeOfBins('a', { ...latency, below: 1, above: 2 }, 0, 1)).toEqual({ kind: 'range', column: 'a' });
+    expect(rangeOfBins('a', { ...latency, below: 1, above: 2 }, 0, 1)).toEqual({
+      kind: 'range',
+      column: 'a',
+    });
   });
   it('brushes to round values, and to the last value past the end', () => {
     const [t] = layout().brushTerms(-5, 100);
@@ -69,10 +92,24 @@ describe('axis', () => {
   it('shows CPUs in the order of the topology and levels by distance', () => {
     const cpu = column('cpu', { min: 0, max: 3 });
     const a = numbers('cpu', [0, 1, 2, 3, 4], [1, 1, 1, 1]);
-    const l = new AxisLayout({ column: cpu, answer: a, subtitle: '', groups: [[0, 2], [1, 3]] }, 206);
+    const l = new AxisLayout(
+      {
+        column: cpu,
+        answer: a,
+        subtitle: '',
+        groups: [
+          [0, 2],
+          [1, 3],
+        ],
+      },
+      206,
+    );
     expect(l.slots.map((s) => s.value)).toEqual([0, 2, 1, 3]);
     expect(l.slots[2]!.from - l.slots[1]!.till).toBeCloseTo(6);
-    const level = layout(column('level', { kind: 'category' }), names('level', ['L2', 'L1', 'Beyond L3', 'LFB'], [4, 3, 2, 1]));
+    const level = layout(
+      column('level', { kind: 'category' }),
+      names('level', ['L2', 'L1', 'Beyond L3', 'LFB'], [4, 3, 2, 1]),
+    );
     expect(level.slots.map((s) => s.label)).toEqual(['L1', 'LFB', 'L2', 'Beyond L3']);
   });
 });
@@ -80,27 +117,64 @@ describe('axis', () => {
 describe('folding', () => {
   const a = names('symbol', ['a', 'b', 'c', 'd'], [10, 9, 8, 7, 1]);
   it('keeps the heaviest names and loses no row', () => {
-    const { answer, map } = foldAxis(a, new Map([['c', 50], ['a', 5], ['b', 1], ['d', 0]]), 3);
+    const { answer, map } = foldAxis(
+      a,
+      new Map([
+        ['c', 50],
+        ['a', 5],
+        ['b', 1],
+        ['d', 0],
+      ]),
+      3,
+    );
     expect(answer.labels).toEqual(['c', 'a', '2 more']);
     expect([...answer.counts[0]]).toEqual([8, 10, 16, 1]);
     expect([...map]).toEqual([1, 2, 0, 2, 3]);
   });
   it('joins the cells of pairs', () => {
     const { map } = foldAxis(a, undefined, 2);
-    const p = foldPair(pair([[0, 0, 1, 1, 0], [1, 0, 2, 1, 1], [2, 0, 4, 0, 0], [2, 1, 8, 8, 0]]), map, undefined);
+    const p = foldPair(
+      pair([
+        [0, 0, 1, 1, 0],
+        [1, 0, 2, 1, 1],
+        [2, 0, 4, 0, 0],
+        [2, 1, 8, 8, 0],
+      ]),
+      map,
+      undefined,
+    );
     expect([...p.left]).toEqual([0, 1, 1]);
     expect([...p.counts[0]]).toEqual([1, 6, 8]);
     expect([...p.counts[2]]).toEqual([0, 1, 0]);
   });
   it('gives numbers that name things their labels', () => {
-    const { answer } = foldAxis(numbers('line', [698, 699, 700, 701], [5, 0, 9]), new Map([['698', 1], ['700', 7]]), 5);
+    const { answer } = foldAxis(
+      numbers('line', [698, 699, 700, 701], [5, 0, 9]),
+      new Map([
+        ['698', 1],
+        ['700', 7],
+      ]),
+      5,
+    );
     expect(answer.labels).toEqual(['700', '698']);
   });
 });
 
 describe('lines', () => {
-  const cells = pair([[0, 0, 100, 50, 0], [0, 1, 4, 4, 2], [1, 1, 30, 0, 0]]);
-  const input = { pair: cells, area: { x: 0, y: 0, w: 100, h: 50 }, leftY: (b: number) => b * 10, rightY: (b: number) => b * 10, strength: 'pair' as const, most: 50, ownHoverScale: false };
+  const cells = pair([
+    [0, 0, 100, 50, 0],
+    [0, 1, 4, 4, 2],
+    [1, 1, 30, 0, 0],
+  ]);
+  const input = {
+    pair: cells,
+    area: { x: 0, y: 0, w: 100, h: 50 },
+    leftY: (b: number) => b * 10,
+    rightY: (b: number) => b * 10,
+    strength: 'pair' as const,
+    most: 50,
+    ownHoverScale: false,
+  };
   const ink = (layer: LineLayer) => inkOf(layer, theme, 1);
   it('are drawn weakest first, wider with more samples', () => {
     const s = densityStrokes(input, ink('selection'));
@@ -115,17 +189,39 @@ describe('lines', () => {
   });
   it('of all samples stay the same object until something about them changes', () => {
     const kept = new KeptLines();
-    const again = (patch: Partial<DensityInput>, of = ink('rest'), gap = 0) => kept.strokes(gap, { ...input, ...patch }, of);
+    const again = (patch: Partial<DensityInput>, of = ink('rest'), gap = 0) =>
+      kept.strokes(gap, { ...input, ...patch }, of);
     const first = again({});
     expect(first).toEqual({ ...densityStrokes(input, ink('rest')), kept: true });
-    const otherSelection = pair([[0, 0, 100, 7, 1], [0, 1, 4, 0, 0], [1, 1, 30, 30, 0]]);
+    const otherSelection = pair([
+      [0, 0, 100, 7, 1],
+      [0, 1, 4, 0, 0],
+      [1, 1, 30, 30, 0],
+    ]);
     expect(again({ pair: otherSelection })).toBe(first);
     expect(again({}, ink('selection'))).not.toBe(first);
     expect(again({}, ink('rest'), 1)).not.toBe(first);
     expect(again({})).toBe(first);
     const changes: Partial<DensityInput>[] = [
-      { pair: pair([[0, 0, 101, 50, 0], [0, 1, 4, 4, 2], [1, 1, 30, 0, 0]]) }, { pair: pair([[0, 0, 100, 50, 0], [0, 1, 4, 4, 2], [1, 0, 30, 0, 0]]) },
-      { area: { ...input.area, w: 99 } }, { leftY: (b: number) => b * 11 }, { rightY: () => NaN }, { strength: 'left' }, { most: 51 },
+      {
+        pair: pair([
+          [0, 0, 101, 50, 0],
+          [0, 1, 4, 4, 2],
+          [1, 1, 30, 0, 0],
+        ]),
+      },
+      {
+        pair: pair([
+          [0, 0, 100, 50, 0],
+          [0, 1, 4, 4, 2],
+          [1, 0, 30, 0, 0],
+        ]),
+      },
+      { area: { ...input.area, w: 99 } },
+      { leftY: (b: number) => b * 11 },
+      { rightY: () => NaN },
+      { strength: 'left' },
+      { most: 51 },
     ];
     for (const change of changes) {
       const made = again(change);
@@ -140,8 +236,13 @@ describe('lines', () => {
   });
   it('says how coarsely so many lines are drawn', () => {
     const cells = (n: number, selected: number): PairAnswer => {
-      const counts = (f: (i: number) => number): Uint32Array => Uint32Array.from({ length: n }, (_, i) => f(i));
-      return { left: new Uint16Array(n), right: new Uint16Array(n), counts: [counts(() => 2), counts((i) => (i < selected ? 1 : 0)), counts(() => 0)] };
+      const counts = (f: (i: number) => number): Uint32Array =>
+        Uint32Array.from({ length: n }, (_, i) => f(i));
+      return {
+        left: new Uint16Array(n),
+        right: new Uint16Array(n),
+        counts: [counts(() => 2), counts((i) => (i < selected ? 1 : 0)), counts(() => 0)],
+      };
     };
     expect(linesWide([cells(3000, 3000)], false)).toBe(1);
     expect(linesWide([cells(3001, 10)], false)).toBe(1);
@@ -151,9 +252,28 @@ describe('lines', () => {
     expect(rasterize(drawn, 1).wide).toBe(linesWide([cells(4000, 1500)], true));
   });
   it('take their strength from the pair, or from one side', () => {
-    const byLeft = densityStrokes({ ...input, pair: pair([[0, 0, 9, 9, 0], [1, 0, 1, 1, 0]]), strength: 'left' }, ink('selection'));
+    const byLeft = densityStrokes(
+      {
+        ...input,
+        pair: pair([
+          [0, 0, 9, 9, 0],
+          [1, 0, 1, 1, 0],
+        ]),
+        strength: 'left',
+      },
+      ink('selection'),
+    );
     expect(byLeft.rgb[0]).toBe(byLeft.rgb[1]); // each is all of its left bin
-    const whole = densityStrokes({ ...input, pair: pair([[0, 0, 9, 9, 0], [1, 0, 1, 1, 0]]) }, ink('selection'));
+    const whole = densityStrokes(
+      {
+        ...input,
+        pair: pair([
+          [0, 0, 9, 9, 0],
+          [1, 0, 1, 1, 0],
+        ]),
+      },
+      ink('selection'),
+    );
     expect(whole.rgb[0]).not.toBe(whole.rgb[1]);
   });
   it('have the widths and colours of the look', () => {
@@ -163,29 +283,73 @@ describe('lines', () => {
     expect(lineColor('hover', 1, theme)).toBe(theme.hover);
   });
   it('say how much one side tells of the other', () => {
-    expect(mutualInformation(pair([[0, 0, 5, 5, 0], [1, 1, 5, 5, 0]]))).toBeCloseTo(1);
-    expect(mutualInformation(pair([[0, 0, 5, 5, 0], [0, 1, 5, 5, 0], [1, 0, 5, 5, 0], [1, 1, 5, 5, 0]]))).toBeCloseTo(0);
+    expect(
+      mutualInformation(
+        pair([
+          [0, 0, 5, 5, 0],
+          [1, 1, 5, 5, 0],
+        ]),
+      ),
+    ).toBeCloseTo(1);
+    expect(
+      mutualInformation(
+        pair([
+          [0, 0, 5, 5, 0],
+          [0, 1, 5, 5, 0],
+          [1, 0, 5, 5, 0],
+          [1, 1, 5, 5, 0],
+        ]),
+      ),
+    ).toBeCloseTo(0);
   });
 });
 
 const AXES: ParallelInput['axes'] = [
   { column: LATENCY, answer: latency, subtitle: 'cycles · log' },
-  { column: column('symbol', { kind: 'category' }), answer: names('symbol', ['m_x', 'm_y'], [5, 3]), subtitle: 'data object' },
+  {
+    column: column('symbol', { kind: 'category' }),
+    answer: names('symbol', ['m_x', 'm_y'], [5, 3]),
+    subtitle: 'data object',
+  },
   { column: column('z', { distinct: 1, min: 4, max: 4 }), answer: numbers('z', [4, 5], [8]), subtitle: '' },
 ];
 
 function parallel(more: Partial<ParallelInput> = {}): ParallelView {
   return new ParallelView({
     axes: AXES,
-    pairs: [pair([[0, 0, 5, 5, 0], [1, 1, 3, 3, 0]]), undefined],
-    size: { w: 1440, h: 260 }, measure: roughMeasure, selected: false, lines: true, strength: 'pair', ownHoverScale: false, restAlpha: 1, brushes: new Map(), ...more,
+    pairs: [
+      pair([
+        [0, 0, 5, 5, 0],
+        [1, 1, 3, 3, 0],
+      ]),
+      undefined,
+    ],
+    size: { w: 1440, h: 260 },
+    measure: roughMeasure,
+    selected: false,
+    lines: true,
+    strength: 'pair',
+    ownHoverScale: false,
+    restAlpha: 1,
+    brushes: new Map(),
+    ...more,
   });
 }
 
 describe('parallel view', () => {
   it('leaves the lines of a selection in view when all of it is hovered', () => {
     const drawn = (selectionHovered: boolean): number => {
-      const v = parallel({ selected: true, selectionHovered, pairs: [pair([[0, 0, 5, 5, 5], [1, 1, 3, 0, 0]]), undefined] });
+      const v = parallel({
+        selected: true,
+        selectionHovered,
+        pairs: [
+          pair([
+            [0, 0, 5, 5, 5],
+            [1, 1, 3, 0, 0],
+          ]),
+          undefined,
+        ],
+      });
       const r = new SvgRenderer(theme, roughMeasure);
       let strokes = 0;
       r.strokes = (s) => void (strokes += s.n);
@@ -197,11 +361,16 @@ describe('parallel view', () => {
   });
   it('never lets columns overlap and gives the rest to the gaps', () => {
     const v = parallel();
-    for (let i = 1; i < v.columns.length; i++) expect(v.columns[i]!.x).toBeGreaterThan(v.columns[i - 1]!.x + v.columns[i - 1]!.w + 20);
+    for (let i = 1; i < v.columns.length; i++)
+      expect(v.columns[i]!.x).toBeGreaterThan(v.columns[i - 1]!.x + v.columns[i - 1]!.w + 20);
     const last = v.columns[2]!;
     expect(last.x + last.w).toBeLessThanOrEqual(1440);
-    const many = parallel({ axes: Array.from({ length: 16 }, () => ({ column: LATENCY, answer: latency, subtitle: '' })), pairs: [] });
-    for (let i = 1; i < 16; i++) expect(many.columns[i]!.x).toBeGreaterThan(many.columns[i - 1]!.x + many.columns[i - 1]!.w);
+    const many = parallel({
+      axes: Array.from({ length: 16 }, () => ({ column: LATENCY, answer: latency, subtitle: '' })),
+      pairs: [],
+    });
+    for (let i = 1; i < 16; i++)
+      expect(many.columns[i]!.x).toBeGreaterThan(many.columns[i - 1]!.x + many.columns[i - 1]!.w);
   });
   it('finds bins and heads, and nothing between columns', () => {
     const v = parallel();
@@ -209,7 +378,11 @@ describe('parallel view', () => {
     expect(v.hitTest({ x: c.axisX + 4, y: v.top + 10 })).toEqual({ kind: 'bin', axis: 1, bin: 0 });
     expect(v.hitTest({ x: c.x + 4, y: 10 })).toEqual({ kind: 'head', axis: 1 });
     expect(v.hitTest({ x: c.x - 30, y: v.top + 10 })).toBeUndefined();
-    expect(v.describe({ kind: 'bin', axis: 1, bin: 0 })).toMatchObject({ name: 'm_x', more: '· 5 of its 5 samples selected', counted: 5 });
+    expect(v.describe({ kind: 'bin', axis: 1, bin: 0 })).toMatchObject({
+      name: 'm_x',
+      more: '· 5 of its 5 samples selected',
+      counted: 5,
+    });
   });
   it('shows a constant axis as such', () => {
     const v = parallel();
@@ -227,7 +400,11 @@ describe('parallel view', () => {
     const v = parallel({ brushes: new Map([['latency', [term]]]) });
     const [b] = v.columns[0]!.brushes;
     expect(b).toMatchObject({ from: 0 });
-    expect(v.brushAt({ x: v.columns[0]!.x + 5, y: v.top + b!.till })).toEqual({ axis: 0, index: 0, part: 'low' });
+    expect(v.brushAt({ x: v.columns[0]!.x + 5, y: v.top + b!.till })).toEqual({
+      axis: 0,
+      index: 0,
+      part: 'low',
+    });
     const [thin] = brushOf(v.columns[0]!.layout, { kind: 'range', column: 'latency', lo: 300, hi: 300 });
     expect(thin!.till - thin!.from).toBeGreaterThanOrEqual(12);
   });
@@ -245,7 +422,12 @@ describe('parallel view', () => {
 
 describe('one axis', () => {
   it('finds, describes and walks bins', () => {
-    const v = new HistogramView({ axis: { column: LATENCY, answer: latency, subtitle: '' }, size: { w: 800, h: 200 }, brushes: [], below: 0 });
+    const v = new HistogramView({
+      axis: { column: LATENCY, answer: latency, subtitle: '' },
+      size: { w: 800, h: 200 },
+      brushes: [],
+      below: 0,
+    });
     expect(v.hitTest({ x: v.plot.x + 3, y: 50 })).toEqual({ bin: 0 });
     expect(v.step({ bin: 0 }, 'right')).toEqual({ bin: 1 });
     expect(v.describe({ bin: 1 }).name.replaceAll('\u202f', ' ')).toBe('latency 100–1 000 cycles');
@@ -265,25 +447,51 @@ describe('names for people', () => {
 });
 
 describe('choice of axes', () => {
-  const run = info([column('time', { kind: 'time' }), LATENCY, column('row', { idLike: true }), column('op', { kind: 'category', distinct: 1 }), column('cpu', { min: 0, max: 3 }), column('addr', { kind: 'address', min: '0x1', max: '0x2' })]);
+  const run = info([
+    column('time', { kind: 'time' }),
+    LATENCY,
+    column('row', { idLike: true }),
+    column('op', { kind: 'category', distinct: 1 }),
+    column('cpu', { min: 0, max: 3 }),
+    column('addr', { kind: 'address', min: '0x1', max: '0x2' }),
+  ]);
   it('leaves out what is constant or numbers its rows', () => {
     expect(defaultAxes(run, 1440)).toEqual(['time', 'latency', 'cpu', 'addr']);
     expect(isConstant(run.columns[3]!)).toBe(true);
   });
   it('asks for one bin a CPU, and for names in full', () => {
-    expect(axisQuestion(run.columns[4]!, 100)).toEqual({ column: 'cpu', scale: 'linear', bins: 4, lo: 0, hi: 4 });
-    expect(axisQuestion(column('symbol', { kind: 'category' }), 100)).toEqual({ column: 'symbol', scale: 'rank', bins: 256 });
-    expect(axisQuestion(LATENCY, 200, { scale: 'linear' })).toEqual({ column: 'latency', scale: 'linear', bins: 200 });
+    expect(axisQuestion(run.columns[4]!, 100)).toEqual({
+      column: 'cpu',
+      scale: 'linear',
+      bins: 4,
+      lo: 0,
+      hi: 4,
+    });
+    expect(axisQuestion(column('symbol', { kind: 'category' }), 100)).toEqual({
+      column: 'symbol',
+      scale: 'rank',
+      bins: 256,
+    });
+    expect(axisQuestion(LATENCY, 200, { scale: 'linear' })).toEqual({
+      column: 'latency',
+      scale: 'linear',
+      bins: 200,
+    });
   });
   it('brings axes together and orders them by what they say of each other', () => {
     expect(correlate(['a', 'b', 'c'], 'a', 'c')).toEqual(['a', 'c', 'b']);
-    const bits = (a: string, b: string): number => ({ 'a c': 3, 'b c': 2, 'b d': 1 })[[a, b].sort().join(' ')] ?? 0;
+    const bits = (a: string, b: string): number =>
+      ({ 'a c': 3, 'b c': 2, 'b d': 1 })[[a, b].sort().join(' ')] ?? 0;
     expect(orderByCorrelation(['a', 'b', 'c', 'd'], bits)).toEqual(['a', 'c', 'b', 'd']);
   });
 });
 
 describe('one thing in many views', () => {
-  const topology = machine([['Machine', 0, -1], ['NUMA', 1, 0], ['CPU', 7, 1]]);
+  const topology = machine([
+    ['Machine', 0, -1],
+    ['NUMA', 1, 0],
+    ['CPU', 7, 1],
+  ]);
   it('knows the resource of a CPU bin and the bin of a resource', () => {
     expect(resourceOf({ kind: 'values', column: 'cpu', values: [7] }, topology)).toBe(2);
     expect(resourceOf({ kind: 'resource', id: 'NUMA:1' }, topology)).toBe(1);
@@ -305,9 +513,13 @@ describe('chips', () => {
     expect(say({ kind: 'line', file: '/a/b/LULESH_OMP.cc', line: 2035 })).toBe('LULESH_OMP.cc:2035');
     expect(say({ kind: 'resource', id: 'L3:1' })).toBe('at L3 #1');
     expect(say({ kind: 'missing', column: 'file', not: false })).toBe('file absent');
-    expect(chipOf({ not: true, terms: [{ kind: 'values', column: 'cpu', values: [1, 2] }] }, []).name).toBe('not cpu');
+    expect(chipOf({ not: true, terms: [{ kind: 'values', column: 'cpu', values: [1, 2] }] }, []).name).toBe(
+      'not cpu',
+    );
     const miss = column('ibs_dc_miss', { kind: 'flag', label: 'data cache miss' });
-    const chip = chipOf({ not: false, terms: [{ kind: 'values', column: 'ibs_dc_miss', values: [1] }] }, [miss]);
+    const chip = chipOf({ not: false, terms: [{ kind: 'values', column: 'ibs_dc_miss', values: [1] }] }, [
+      miss,
+    ]);
     expect([chip.name, chip.value, chip.title]).toEqual(['data cache miss', 'yes', 'ibs_dc_miss = 1']);
     expect(pageTitle([], [], 'lulesh')).toBe('lulesh · Isobath');
   });

@@ -20,7 +20,9 @@ export interface AxisInput {
   /** When samples are missing; of a time axis only. */
   readonly gaps?: readonly TimeGap[];
   /** A fuller name of a value: "CPU 7", and where it lies. */
-  readonly sayValue?: (value: string | number) => { readonly name: string; readonly inside: string } | undefined;
+  readonly sayValue?: (
+    value: string | number,
+  ) => { readonly name: string; readonly inside: string } | undefined;
 }
 
 export interface Slot {
@@ -69,7 +71,13 @@ export class AxisLayout {
     const room = Math.max(1, this.length - (absent ? ABSENT_GAP + ABSENT_SLOT : 0));
     const slots = this.named ? this.layNames(room) : this.layBins(room);
     if (absent) {
-      slots.push({ bin: a.bins, from: this.length - ABSENT_SLOT, till: this.length, label: 'absent', kind: 'absent' });
+      slots.push({
+        bin: a.bins,
+        from: this.length - ABSENT_SLOT,
+        till: this.length,
+        label: 'absent',
+        kind: 'absent',
+      });
     }
     return slots;
   }
@@ -86,7 +94,8 @@ export class AxisLayout {
   private layNames(room: number): Slot[] {
     const groups = this.nameGroups();
     const n = groups.reduce((sum, g) => sum + g.length, 0);
-    const gaps = Math.max(0, groups.length - 1) * Math.min(GROUP_GAP, room / (4 * Math.max(1, groups.length)));
+    const gaps =
+      Math.max(0, groups.length - 1) * Math.min(GROUP_GAP, room / (4 * Math.max(1, groups.length)));
     const gap = groups.length > 1 ? gaps / (groups.length - 1) : 0;
     const h = (room - gaps) / Math.max(1, n);
     const slots: Slot[] = [];
@@ -107,7 +116,9 @@ export class AxisLayout {
     const all = Array.from({ length: a.bins }, (_, i) => i);
     if (groups && a.labels.length === 0) {
       const binOf = new Map(all.map((bin) => [valueOfBin(a, bin), bin]));
-      const known = groups.map((g) => g.map((v) => binOf.get(v)).filter((b) => b !== undefined)).filter((g) => g.length > 0);
+      const known = groups
+        .map((g) => g.map((v) => binOf.get(v)).filter((b) => b !== undefined))
+        .filter((g) => g.length > 0);
       const seen = new Set(known.flat());
       const rest = all.filter((b) => !seen.has(b) && (a.counts[ALL][b] ?? 0) > 0);
       return rest.length > 0 ? [...known, rest] : known;
@@ -129,7 +140,8 @@ export class AxisLayout {
     if (a.more > 0 && bin === a.bins - 1) return { label: `${count(a.more)} more`, kind: 'more' };
     const name = a.labels[bin]!;
     if (flag) return { label: name === '0' ? 'no' : 'yes', value: Number(name), kind: 'name' };
-    if (column.kind === 'number' || column.kind === 'time') return { label: name, value: Number(name), kind: 'name' };
+    if (column.kind === 'number' || column.kind === 'time')
+      return { label: name, value: Number(name), kind: 'name' };
     return { label: name, value: name, kind: 'name' };
   }
 
@@ -159,7 +171,13 @@ export class AxisLayout {
     const { edges, bins } = this.input.answer;
     const at = clamp(binOfValue(this.input.answer, v), 0, bins - 1);
     const [lo, hi] = [edges[at]!, edges[at + 1]!];
-    const part = clamp(this.input.answer.scale === 'log' && lo > 0 ? Math.log(v / lo) / Math.log(hi / lo) : (v - lo) / (hi - lo), 0, 1);
+    const part = clamp(
+      this.input.answer.scale === 'log' && lo > 0
+        ? Math.log(v / lo) / Math.log(hi / lo)
+        : (v - lo) / (hi - lo),
+      0,
+      1,
+    );
     const s = this.byBin.get(at)!;
     const p = Number.isFinite(part) ? part : 0;
     return this.up ? s.till - p * (s.till - s.from) : s.from + p * (s.till - s.from);
@@ -184,9 +202,13 @@ export class AxisLayout {
     const lo = a.edges[0]!;
     const hi = a.edges[a.bins]!;
     const f = this.scale.factor;
-    const values = a.scale === 'log' ? logTicks(lo, hi, most) : linearTicks(lo / f, hi / f, most).map((v) => v * f);
+    const values =
+      a.scale === 'log' ? logTicks(lo, hi, most) : linearTicks(lo / f, hi / f, most).map((v) => v * f);
     const step = values.length > 1 ? (values[1]! - values[0]!) / f : 1;
-    return values.map((v) => ({ at: this.positionOf(v), label: this.tickLabel(v, a.scale === 'log' ? v : step) }));
+    return values.map((v) => ({
+      at: this.positionOf(v),
+      label: this.tickLabel(v, a.scale === 'log' ? v : step),
+    }));
   }
 
   private tickLabel(v: number, step: number): string {
@@ -209,7 +231,8 @@ export class AxisLayout {
     const { column, answer: a } = this.input;
     if (s?.kind === 'absent') return `${titleOf(column)} absent`;
     if (s?.kind === 'more') return `${s.label} of ${titleOf(column)}`;
-    if (s?.label !== undefined) return column.kind === 'number' || column.kind === 'flag' ? `${titleOf(column)} ${s.label}` : s.label;
+    if (s?.label !== undefined)
+      return column.kind === 'number' || column.kind === 'flag' ? `${titleOf(column)} ${s.label}` : s.label;
     const unit = this.scale.unit ? ` ${this.scale.unit}` : '';
     return `${titleOf(column)} ${this.say(a.edges[bin]!)}–${this.say(a.edges[bin + 1]!)}${unit}`;
   }
@@ -218,7 +241,9 @@ export class AxisLayout {
   sayMark(bin: number): { name: string; inside: string } {
     const value = this.byBin.get(bin)?.value;
     const fuller = value === undefined ? undefined : this.input.sayValue?.(value);
-    return fuller ? { name: fuller.name, inside: fuller.inside ? `(${fuller.inside}) ` : '' } : { name: this.sayBin(bin), inside: '' };
+    return fuller
+      ? { name: fuller.name, inside: fuller.inside ? `(${fuller.inside}) ` : '' }
+      : { name: this.sayBin(bin), inside: '' };
   }
 
   /** What is said of a bin, the name it has in the file for the tooltip. */
@@ -227,8 +252,14 @@ export class AxisLayout {
     const [all, selected] = [answer.counts[ALL][bin] ?? 0, answer.counts[SELECTED][bin] ?? 0];
     const about = column.provenance === 'modelled' && !this.named ? '≈ ' : '';
     const { name, inside } = this.sayMark(bin);
-    const missing = this.named || answer.edges.length === 0 ? [] : gapsWithin(this.input.gaps, answer.edges[bin] ?? NaN, answer.edges[bin + 1] ?? NaN);
-    const more = [`${inside}· ${count(selected)} of its ${count(all)} samples selected`, ...missing.map((g) => g.says)];
+    const missing =
+      this.named || answer.edges.length === 0
+        ? []
+        : gapsWithin(this.input.gaps, answer.edges[bin] ?? NaN, answer.edges[bin + 1] ?? NaN);
+    const more = [
+      `${inside}· ${count(selected)} of its ${count(all)} samples selected`,
+      ...missing.map((g) => g.says),
+    ];
     return { name: about + name, more: more.join(' · '), counted: selected, ...rawName(column) };
   }
 
@@ -238,17 +269,24 @@ export class AxisLayout {
     const s = this.byBin.get(bin);
     if (!s) return undefined;
     switch (s.kind) {
-      case 'absent': return { kind: 'missing', column: c.name, not: false };
-      case 'name': return valuesTerm(c, [s.value!]);
-      case 'more': return this.moreTerm();
-      case 'bin': return rangeOfBins(c.name, a, bin, bin);
+      case 'absent':
+        return { kind: 'missing', column: c.name, not: false };
+      case 'name':
+        return valuesTerm(c, [s.value!]);
+      case 'more':
+        return this.moreTerm();
+      case 'bin':
+        return rangeOfBins(c.name, a, bin, bin);
     }
   }
 
   /** Everything that the named slots leave out. */
   private moreTerm(): Term {
     const { column: c, answer: a } = this.input;
-    const listed = valuesTerm(c, this.slots.filter((s) => s.kind === 'name').map((s) => s.value!));
+    const listed = valuesTerm(
+      c,
+      this.slots.filter((s) => s.kind === 'name').map((s) => s.value!),
+    );
     const clauses = [{ not: true, terms: [listed] }];
     if (a.missing) clauses.push({ not: false, terms: [{ kind: 'missing', column: c.name, not: true }] });
     return { kind: 'all', clauses };
@@ -288,7 +326,10 @@ export class AxisLayout {
     const v = this.valueAt(position);
     const step = Math.abs(this.valueAt(position + 1) - v) || Math.abs(v - this.valueAt(position - 1)) || 1;
     const unit = 10 ** Math.floor(Math.log10(Math.max(step, 1e-12)));
-    const whole = this.input.column.kind === 'number' && Number.isInteger(this.input.answer.min) && Number.isInteger(this.input.answer.max);
+    const whole =
+      this.input.column.kind === 'number' &&
+      Number.isInteger(this.input.answer.min) &&
+      Number.isInteger(this.input.answer.max);
     const grain = whole || this.input.column.kind === 'time' ? Math.max(1, unit) : unit;
     return Number((Math.round(v / grain) * grain).toPrecision(15));
   }
@@ -333,10 +374,29 @@ export function rangeOfBins(column: string, a: AxisAnswer, from: number, till: n
 }
 
 const SUBTITLES: Readonly<Record<string, string>> = {
-  symbol: 'data object', level: 'served by', line: 'source line', file: 'source file', function: 'function', cpu: 'by node',
-  node: 'memory node', iteration: 'time step', x: 'zone index', y: 'zone index', z: 'zone index', addr: 'data address',
-  ip: 'instruction address', op: 'operation', tid: 'thread', pid: 'process', tlb: 'translation', index: 'element of the object',
-  instruction: 'mnemonic', snoop: 'other caches', hit: 'at the level', lock: 'locked access', width: 'bytes accessed',
+  symbol: 'data object',
+  level: 'served by',
+  line: 'source line',
+  file: 'source file',
+  function: 'function',
+  cpu: 'by node',
+  node: 'memory node',
+  iteration: 'time step',
+  x: 'zone index',
+  y: 'zone index',
+  z: 'zone index',
+  addr: 'data address',
+  ip: 'instruction address',
+  op: 'operation',
+  tid: 'thread',
+  pid: 'process',
+  tlb: 'translation',
+  index: 'element of the object',
+  instruction: 'mnemonic',
+  snoop: 'other caches',
+  hit: 'at the level',
+  lock: 'locked access',
+  width: 'bytes accessed',
 };
 
 /** The second line of an axis head: unit and scale, or what the values are. */

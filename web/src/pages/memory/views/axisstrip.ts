@@ -28,11 +28,20 @@ const STRIP = 8;
 export function stripOf(layout: AxisLayout, strips: AxisStrips | undefined): Strip | undefined {
   const answer = strips?.answers.get(layout.input.column.name);
   if (!strips || !answer || layout.named) return undefined;
-  const axis = { length: layout.length, positionOf: (v: number) => layout.positionOf(v), say: (v: number) => layout.say(v), unit: layout.scale.unit };
+  const axis = {
+    length: layout.length,
+    positionOf: (v: number) => layout.positionOf(v),
+    say: (v: number) => layout.say(v),
+    unit: layout.scale.unit,
+  };
   return new Strip(answer, strips.least, axis);
 }
 
-export function stripArea(column: { readonly x: number; readonly w: number }, top: number, height: number): Rect {
+export function stripArea(
+  column: { readonly x: number; readonly w: number },
+  top: number,
+  height: number,
+): Rect {
   return { x: column.x + column.w - STRIP - 1, y: top, w: STRIP, h: height };
 }
 
@@ -49,10 +58,16 @@ export function drawWindowHover(r: Renderer, strip: Strip, window: number, area:
   const b = strip.blocks.find((k) => k.window === window);
   if (!b) return;
   const box = boxOf(area, b);
-  r.rect({ x: box.x - 2, y: box.y - 1.5, w: box.w + 4, h: box.h + 3 }, { stroke: r.theme.hover, width: 2, dash: [4, 2] });
+  r.rect(
+    { x: box.x - 2, y: box.y - 1.5, w: box.w + 4, h: box.h + 3 },
+    { stroke: r.theme.hover, width: 2, dash: [4, 2] },
+  );
 }
 
-type Mark = { readonly kind: 'bin'; readonly axis: number; readonly bin: number } | WindowMark | { readonly kind: 'head'; readonly axis: number };
+type Mark =
+  | { readonly kind: 'bin'; readonly axis: number; readonly bin: number }
+  | WindowMark
+  | { readonly kind: 'head'; readonly axis: number };
 
 /** Right of a bin lies the strip of its axis, left of a window the bins; undefined leaves the axis. */
 export function stepStrip(strip: Strip, layout: AxisLayout, from: Mark, dir: Dir): Mark | undefined {
@@ -63,8 +78,18 @@ export function stepStrip(strip: Strip, layout: AxisLayout, from: Mark, dir: Dir
   if (from.kind !== 'window') return undefined;
   const order = strip.blocks.toSorted((a, b) => a.from - b.from);
   const at = order.findIndex((b) => b.window === from.window);
-  const to = { up: at - 1, previous: at - 1, down: at + 1, next: at + 1, first: 0, last: order.length - 1, left: undefined, right: undefined }[dir];
-  if (to !== undefined) return { ...from, window: order[Math.max(0, Math.min(order.length - 1, to))]!.window };
+  const to = {
+    up: at - 1,
+    previous: at - 1,
+    down: at + 1,
+    next: at + 1,
+    first: 0,
+    last: order.length - 1,
+    left: undefined,
+    right: undefined,
+  }[dir];
+  if (to !== undefined)
+    return { ...from, window: order[Math.max(0, Math.min(order.length - 1, to))]!.window };
   if (dir === 'right') return undefined;
   const block = order[at];
   const slot = block && layout.slotAt((block.from + block.till) / 2);
@@ -73,6 +98,10 @@ export function stepStrip(strip: Strip, layout: AxisLayout, from: Mark, dir: Dir
 
 export function stripRows(strip: Strip): string[][] {
   return strip.answer.windows.map((w, i) => [
-    strip.answer.axis, `${strip.title}, window ${i + 1}: ${w.from} to ${w.to} is ${w.value ?? 'unknown'}${strip.few(w) ? ' (too few samples)' : ''}`, String(w.samples), '', '',
+    strip.answer.axis,
+    `${strip.title}, window ${i + 1}: ${w.from} to ${w.to} is ${w.value ?? 'unknown'}${strip.few(w) ? ' (too few samples)' : ''}`,
+    String(w.samples),
+    '',
+    '',
   ]);
 }

@@ -39,7 +39,9 @@ export class CategoriesView implements View<CategoryMark> {
     this.size = input.size;
     this.layout = new AxisLayout(input.axis, 1000);
     const wanted = input.find.trim().toLowerCase();
-    this.shown = this.layout.slots.filter((s) => (s.label ?? '').toLowerCase().includes(wanted)).map((s) => s.bin);
+    this.shown = this.layout.slots
+      .filter((s) => (s.label ?? '').toLowerCase().includes(wanted))
+      .map((s) => s.bin);
     this.perColumn = Math.max(1, Math.floor((input.size.h - 12) / ROW));
     this.most = Math.max(1, ...input.axis.answer.counts[ALL]);
   }
@@ -63,7 +65,10 @@ export class CategoriesView implements View<CategoryMark> {
   draw(r: Renderer): void {
     const { counts } = this.input.axis.answer;
     if (this.shown.length === 0) {
-      r.text(`No ${titleOf(this.input.axis.column)} contains “${this.input.find}”.`, PAD, 16, { font: BODY, fill: r.theme.muted });
+      r.text(`No ${titleOf(this.input.axis.column)} contains “${this.input.find}”.`, PAD, 16, {
+        font: BODY,
+        fill: r.theme.muted,
+      });
       return;
     }
     this.visible((bin, box) => {
@@ -76,13 +81,15 @@ export class CategoriesView implements View<CategoryMark> {
       this.bar(r, box, selected, r.theme.selected);
       r.text(count(selected), box.x + box.w, box.y + 10, { font: BODY, fill: ink, align: 'right' });
       const term = this.layout.binTerm(bin);
-      if (term && this.input.chosen(term)) r.rect({ x: box.x - 4, y: box.y, w: box.w + 8, h: 20 }, { stroke: r.theme.selected, width: 1.5 }, 2);
+      if (term && this.input.chosen(term))
+        r.rect({ x: box.x - 4, y: box.y, w: box.w + 8, h: 20 }, { stroke: r.theme.selected, width: 1.5 }, 2);
     });
   }
 
   private bar(r: Renderer, box: Rect, n: number, fill: string, least = 0): void {
     const room = box.w - NAME - 52;
-    if (n > 0) r.rect({ x: box.x + NAME, y: box.y + 3, w: Math.max(least, (room * n) / this.most), h: 14 }, { fill });
+    if (n > 0)
+      r.rect({ x: box.x + NAME, y: box.y + 3, w: Math.max(least, (room * n) / this.most), h: 14 }, { fill });
   }
 
   drawHover(r: Renderer): void {
@@ -103,7 +110,16 @@ export class CategoriesView implements View<CategoryMark> {
     if (n === 0) return undefined;
     const at = from ? this.shown.indexOf(from.bin) : -1;
     if (at < 0) return { bin: this.shown[0]! };
-    const by = { up: -1, previous: -1, down: 1, next: 1, left: -this.perColumn, right: this.perColumn, first: -n, last: n }[dir];
+    const by = {
+      up: -1,
+      previous: -1,
+      down: 1,
+      next: 1,
+      left: -this.perColumn,
+      right: this.perColumn,
+      first: -n,
+      last: n,
+    }[dir];
     return { bin: this.shown[clamp(at + by, 0, n - 1)]! };
   }
 
@@ -126,7 +142,10 @@ export class CategoriesView implements View<CategoryMark> {
 
   rows(): Table {
     const { counts } = this.input.axis.answer;
-    const rows = this.shown.map((bin) => [this.layout.sayBin(bin), ...[ALL, SELECTED, HOVERED].map((l) => String(counts[l as 0][bin] ?? 0))]);
+    const rows = this.shown.map((bin) => [
+      this.layout.sayBin(bin),
+      ...[ALL, SELECTED, HOVERED].map((l) => String(counts[l as 0][bin] ?? 0)),
+    ]);
     return { head: [this.input.axis.column.name, 'all', 'selected', 'hovered'], rows };
   }
 

@@ -50,7 +50,9 @@ export class Clusters {
 
   fill(i: number, dark: boolean, map?: AmountMap): string | undefined {
     const v = this.list[i]?.value;
-    return v === null || v === undefined || !this.scale ? undefined : amountFill(clamp(this.scale.t(v), 0, 1), dark, map);
+    return v === null || v === undefined || !this.scale
+      ? undefined
+      : amountFill(clamp(this.scale.t(v), 0, 1), dark, map);
   }
 
   draw(r: Renderer, area: Rect, map?: AmountMap): void {
@@ -58,7 +60,11 @@ export class Clusters {
     this.markers.forEach((m, i) => {
       if (m.hidden) return;
       const lane = area.y + (i % 2) * LANE;
-      r.rect({ x: area.x + m.from, y: lane, w: Math.max(2, m.till - m.from), h: BAR }, { fill: theme.rest }, 2);
+      r.rect(
+        { x: area.x + m.from, y: lane, w: Math.max(2, m.till - m.from), h: BAR },
+        { fill: theme.rest },
+        2,
+      );
       const c = this.center(area, i);
       r.line(c.x, lane + BAR, c.x, c.y - DISC, { stroke: theme.rest, width: 1 });
     });
@@ -75,14 +81,18 @@ export class Clusters {
   private drawValue(r: Renderer, area: Rect, i: number, fill: string, hovered = false): void {
     const c = this.center(area, i);
     const font: Font = { ...VALUE, weight: hovered ? 600 : 500 };
-    r.text(metricValue(this.list[i]!.value, this.tree.unit), c.x + (hovered ? RING + 5 : DISC + 5), c.y, { font, fill });
+    r.text(metricValue(this.list[i]!.value, this.tree.unit), c.x + (hovered ? RING + 5 : DISC + 5), c.y, {
+      font,
+      fill,
+    });
   }
 
   /** The clusters whose value fits before the next disc. */
   private labelled(measure: Measure): number[] {
     return this.markers.flatMap((m, i) => {
       if (m.hidden) return [];
-      const w = DISC + 5 + measure(metricValue(this.list[i]!.value, this.tree.unit), { ...VALUE, weight: 600 });
+      const w =
+        DISC + 5 + measure(metricValue(this.list[i]!.value, this.tree.unit), { ...VALUE, weight: 600 });
       const next = this.markers.slice(i + 1).find((n) => !n.hidden);
       return m.middle + w < (next ? next.middle - DISC - 4 : this.axis.length + 14) ? [i] : [];
     });
@@ -95,7 +105,11 @@ export class Clusters {
     if (!m) return;
     const c = this.center(area, i);
     r.line(c.x, axisY, c.x, c.y - RING, { stroke: hover, width: 1.5, dash: [4, 2] });
-    r.rect({ x: area.x + m.from, y: area.y + (i % 2) * LANE, w: Math.max(3, m.till - m.from), h: BAR }, { fill: hover }, 2);
+    r.rect(
+      { x: area.x + m.from, y: area.y + (i % 2) * LANE, w: Math.max(3, m.till - m.from), h: BAR },
+      { fill: hover },
+      2,
+    );
     r.path(circle(c, RING + 1.5), { fill: bg });
     this.drawDisc(r, area, i, map);
     r.path(circle(c, RING), { stroke: hover, width: 2, dash: [4, 2.5] });
@@ -125,7 +139,9 @@ export class Clusters {
     if (best !== undefined || p.y > area.y + 12) return best;
     const x = p.x - area.x;
     const lane = p.y < area.y + LANE ? 0 : 1;
-    const inside = this.markers.flatMap((m, i) => (!m.hidden && x >= m.from - 2 && x <= m.till + 2 ? [i] : []));
+    const inside = this.markers.flatMap((m, i) =>
+      !m.hidden && x >= m.from - 2 && x <= m.till + 2 ? [i] : [],
+    );
     return inside.find((i) => i % 2 === lane) ?? inside[0];
   }
 
@@ -160,7 +176,10 @@ export class Clusters {
     const before = Math.max(0, (this.list[i - 1]?.end ?? 0) - c.begin);
     const after = Math.max(0, c.end - (this.list[i + 1]?.begin ?? c.end));
     if (before > 0 && before === after) return `${count(before)} shared with each neighbour`;
-    const parts = [before > 0 ? `${count(before)} shared with the one before` : '', after > 0 ? `${count(after)} with the one after` : ''].filter(Boolean);
+    const parts = [
+      before > 0 ? `${count(before)} shared with the one before` : '',
+      after > 0 ? `${count(after)} with the one after` : '',
+    ].filter(Boolean);
     return parts.join(', ').replace(/^(\S+) with/, '$1 shared with');
   }
 }

@@ -83,7 +83,10 @@ export function linesWide(pairs: Iterable<PairAnswer>, rest: boolean): number {
   let wide = 1;
   for (const { counts } of pairs) {
     // Every selected cell is one of all.
-    wide = Math.max(wide, columnWidth(counts[rest ? ALL : SELECTED].reduce((n, c) => (c > 0 ? n + 1 : n), 0)));
+    wide = Math.max(
+      wide,
+      columnWidth(counts[rest ? ALL : SELECTED].reduce((n, c) => (c > 0 ? n + 1 : n), 0)),
+    );
   }
   return wide;
 }
@@ -170,8 +173,14 @@ export class KeptLines {
   strokes(gap: number, input: DensityInput, ink: Ink): Strokes {
     const { pair, area, strength, most } = input;
     const from = [
-      [area.x, area.y, area.w, area.h, most].join(), strength, layerCounts(pair, ink.layer), pair.left, pair.right, ink.ramp,
-      positions(pair.left, input.leftY), positions(pair.right, input.rightY),
+      [area.x, area.y, area.w, area.h, most].join(),
+      strength,
+      layerCounts(pair, ink.layer),
+      pair.left,
+      pair.right,
+      ink.ramp,
+      positions(pair.left, input.leftY),
+      positions(pair.right, input.rightY),
     ];
     const place = `${gap} ${ink.layer}`;
     const known = this.made.get(place);
@@ -195,7 +204,17 @@ function positions(of: Uint16Array, y: (bin: number) => number): Float64Array {
 
 function emptyStrokes(n: number, area: Rect): Strokes {
   const f = (): Float32Array => new Float32Array(n);
-  return { n, x0: f().fill(area.x), y0: f(), x1: f().fill(area.x + area.w), y1: f(), width: f(), rgb: new Uint32Array(n), alpha: f(), area };
+  return {
+    n,
+    x0: f().fill(area.x),
+    y0: f(),
+    x1: f().fill(area.x + area.w),
+    y1: f(),
+    width: f(),
+    rgb: new Uint32Array(n),
+    alpha: f(),
+    area,
+  };
 }
 
 export function lineWidth(layer: LineLayer, share: number): number {
@@ -205,7 +224,8 @@ export function lineWidth(layer: LineLayer, share: number): number {
 
 export function lineColor(layer: LineLayer, t: number, theme: Theme, restAlpha = 1): string {
   switch (layer) {
-    case 'rest': return mix(theme.bg, theme.rest, (0.14 + 0.4 * t) * restAlpha);
+    case 'rest':
+      return mix(theme.bg, theme.rest, (0.14 + 0.4 * t) * restAlpha);
     case 'selection': {
       if (t < 0.7) return mix(theme.bg, theme.selected, 0.14 + 1.23 * t);
       const strong = mix(theme.selected, theme['strong-end'], theme.dark ? 0.28 : 0.2);

@@ -15,8 +15,13 @@ export interface Folded {
  * Keeps the `most` heaviest names (the last slot is "n more") in order of their
  * weight, which is given by label; without weights, by rows.
  */
-export function foldAxis(a: AxisAnswer, weights: ReadonlyMap<string, number> | undefined, most: number): Folded {
-  const labels = a.labels.length > 0 ? a.labels : Array.from({ length: a.bins }, (_, i) => String(valueOfBin(a, i)));
+export function foldAxis(
+  a: AxisAnswer,
+  weights: ReadonlyMap<string, number> | undefined,
+  most: number,
+): Folded {
+  const labels =
+    a.labels.length > 0 ? a.labels : Array.from({ length: a.bins }, (_, i) => String(valueOfBin(a, i)));
   const beyond = a.more > 0 ? a.bins - 1 : -1; // the engine's own "n more"
   const rows = a.counts[ALL];
   const present = labels.map((_, i) => i).filter((i) => i !== beyond && i < a.bins && (rows[i] ?? 0) > 0);
@@ -32,7 +37,13 @@ export function foldAxis(a: AxisAnswer, weights: ReadonlyMap<string, number> | u
   const names = shown.map((i) => labels[i]!);
   if (more > 0) names.push(`${more} more`);
   return {
-    answer: { ...a, labels: names, more, bins, counts: layered((l) => foldCounts(a.counts[l], map, bins + 1)) },
+    answer: {
+      ...a,
+      labels: names,
+      more,
+      bins,
+      counts: layered((l) => foldCounts(a.counts[l], map, bins + 1)),
+    },
     map,
   };
 }
@@ -48,7 +59,11 @@ function foldCounts(counts: Uint32Array, map: Uint16Array, n: number): Uint32Arr
 }
 
 /** Joins the cells of a pair whose bins were folded on either side. */
-export function foldPair(p: PairAnswer, left: Uint16Array | undefined, right: Uint16Array | undefined): PairAnswer {
+export function foldPair(
+  p: PairAnswer,
+  left: Uint16Array | undefined,
+  right: Uint16Array | undefined,
+): PairAnswer {
   if (!left && !right) return p;
   // Folded axes have few bins: a table of all cells is quicker than a map.
   const columns = 1 + largest(p.right, right);
@@ -74,7 +89,11 @@ export function foldPair(p: PairAnswer, left: Uint16Array | undefined, right: Ui
   };
   const all = sum(p.counts[ALL]);
   const selected = p.counts[SELECTED] === p.counts[ALL] ? all : sum(p.counts[SELECTED]);
-  return { left: Uint16Array.from(lefts), right: Uint16Array.from(rights), counts: [all, selected, sum(p.counts[HOVERED])] };
+  return {
+    left: Uint16Array.from(lefts),
+    right: Uint16Array.from(rights),
+    counts: [all, selected, sum(p.counts[HOVERED])],
+  };
 }
 
 function largest(of: Uint16Array, map: Uint16Array | undefined): number {

@@ -20,7 +20,10 @@ export interface TimeGap {
 export function sayGaps(gaps: readonly TimeGap[] | undefined): string {
   if (!gaps?.length) return '';
   const more = gaps.length > 3 ? `; ${gaps.length - 3} more` : '';
-  return `; samples are missing: ${gaps.slice(0, 3).map((g) => g.says).join('; ')}${more}`;
+  return `; samples are missing: ${gaps
+    .slice(0, 3)
+    .map((g) => g.says)
+    .join('; ')}${more}`;
 }
 
 export function gapPaint(theme: Theme): Paint {
@@ -37,7 +40,9 @@ export function drawGaps(r: Renderer, layout: AxisLayout, area: Rect, lying: boo
   const { gaps, answer: a } = layout.input;
   const [lo, hi] = [a.edges[0]!, a.edges[a.bins]!];
   for (const g of gapsWithin(gaps, lo, hi)) {
-    const ends = [layout.positionOf(Math.max(lo, g.from)), layout.positionOf(Math.min(hi, g.to))].sort((p, q) => p - q) as [number, number];
+    const ends = [layout.positionOf(Math.max(lo, g.from)), layout.positionOf(Math.min(hi, g.to))].sort(
+      (p, q) => p - q,
+    ) as [number, number];
     const spare = Math.max(0, LEAST - (ends[1] - ends[0])) / 2;
     const [from, size] = [ends[0] - spare, ends[1] - ends[0] + 2 * spare];
     const box = lying ? { ...area, x: area.x + from, w: size } : { ...area, y: area.y + from, h: size };

@@ -12,14 +12,19 @@ export async function timeGaps(api: Api, run: string, signal: AbortSignal): Prom
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  lost: 'the ring buffer was full', throttled: 'the kernel slowed sampling down', 'trace cut': 'the trace buffer was full', multiplexed: 'events shared a counter',
+  lost: 'the ring buffer was full',
+  throttled: 'the kernel slowed sampling down',
+  'trace cut': 'the trace buffer was full',
+  multiplexed: 'events shared a counter',
 };
 
 /** One gap in words: how much, of what, why, where. */
 export function sayGap(g: Gap): string {
   const why = REASONS[g.kind] ?? g.kind;
-  const cpus = g.cpus.length === 0 ? '' : g.cpus.length > 8 ? `, ${g.cpus.length} CPUs` : `, CPU ${g.cpus.join(', ')}`;
-  if (g.kind === 'multiplexed') return `${count(g.times)} samples of counters that ran ${percent(g.counting, 1)} of the time or more (${why}${cpus})`;
+  const cpus =
+    g.cpus.length === 0 ? '' : g.cpus.length > 8 ? `, ${g.cpus.length} CPUs` : `, CPU ${g.cpus.join(', ')}`;
+  if (g.kind === 'multiplexed')
+    return `${count(g.times)} samples of counters that ran ${percent(g.counting, 1)} of the time or more (${why}${cpus})`;
   if (g.kind === 'lost') return `${count(g.records)} records lost (${why}${cpus})`;
   return `${g.kind} ${g.times === 1 ? 'once' : `${count(g.times)} times`} (${why}${cpus})`;
 }

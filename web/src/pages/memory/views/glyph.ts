@@ -14,17 +14,38 @@ export interface GlyphStyle {
   readonly map?: AmountMap;
 }
 
-export function glyph(style: GlyphStyle, places: PlacesAnswer, size: Size, origin: Point = { x: 0, y: 0 }, among?: ReadonlyMap<string, readonly number[]>): TopologyView {
-  return new TopologyView({ ...style, places, layout: 'sunburst', root: 0, size, chosen: [], preview: false, bare: true, origin, among });
+export function glyph(
+  style: GlyphStyle,
+  places: PlacesAnswer,
+  size: Size,
+  origin: Point = { x: 0, y: 0 },
+  among?: ReadonlyMap<string, readonly number[]>,
+): TopologyView {
+  return new TopologyView({
+    ...style,
+    places,
+    layout: 'sunburst',
+    root: 0,
+    size,
+    chosen: [],
+    preview: false,
+    bare: true,
+    origin,
+    among,
+  });
 }
 
 /** The values of all pictures by ring; undefined where each has a scale of its own. */
-export function sharedAmounts(style: GlyphStyle, all: readonly (PlacesAnswer | undefined)[]): Map<string, number[]> | undefined {
+export function sharedAmounts(
+  style: GlyphStyle,
+  all: readonly (PlacesAnswer | undefined)[],
+): Map<string, number[]> | undefined {
   if (style.metric !== 'mean') return undefined;
   const out = new Map<string, number[]>();
   for (const places of all) {
     if (!places) continue;
-    for (const [type, values] of glyph(style, places, { w: 10, h: 10 }).amounts()) out.set(type, [...(out.get(type) ?? []), ...values]);
+    for (const [type, values] of glyph(style, places, { w: 10, h: 10 }).amounts())
+      out.set(type, [...(out.get(type) ?? []), ...values]);
   }
   return out;
 }

@@ -3,7 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { SvgRenderer } from '../../../base/svg';
 import { roughMeasure } from '../../../base/text';
 import { parseTokens } from '../../../base/theme';
-import type { GuideInfo, InsightAnswer, NodeAnswer, StripAnswer, TreeAnswer, WindowAnswer } from '../../../api/wire';
+import type {
+  GuideInfo,
+  InsightAnswer,
+  NodeAnswer,
+  StripAnswer,
+  TreeAnswer,
+  WindowAnswer,
+} from '../../../api/wire';
 import { column, LOPSIDED, machine, numbers, pair, places } from '../../../api/fixture';
 import { glyph, sharedAmounts, type GlyphStyle } from './glyph';
 import { GuidedView, type GuidedInput, type GuidedMark } from './guided';
@@ -17,44 +24,116 @@ const tokens = readFileSync(new URL('../../../base/tokens.css', import.meta.url)
 const theme = parseTokens(tokens, 'light');
 const INFO: GuideInfo = {
   metrics: [
-    { name: 'latency', title: '', unit: 'cycles', perDepth: true }, { name: 'imbalance', title: '', unit: 'σ', perDepth: true }, { name: 'mean', title: '', unit: 'cycles', perDepth: false },
+    { name: 'latency', title: '', unit: 'cycles', perDepth: true },
+    { name: 'imbalance', title: '', unit: 'σ', perDepth: true },
+    { name: 'mean', title: '', unit: 'cycles', perDepth: false },
   ],
-  depths: ['NUMA', 'L2', 'CPU'], axes: ['time', 'latency'], minSamples: 50,
+  depths: ['NUMA', 'L2', 'CPU'],
+  axes: ['time', 'latency'],
+  minSamples: 50,
 };
 
-function window(from: number, to: number, samples: number, value: number | null, closed = false): WindowAnswer {
+function window(
+  from: number,
+  to: number,
+  samples: number,
+  value: number | null,
+  closed = false,
+): WindowAnswer {
   const where = closed ? `time in ${from}..${to}` : `time >= ${from} & time < ${to}`;
   return { from, to, samples, value, resources: 2, few: samples < 50, where };
 }
 
 const STRIP: StripAnswer = {
-  axis: 'time', metric: 'latency', depth: 'L2', unit: 'cycles',
-  windows: [window(0, 25, 60, 40), window(25, 50, 3, 900), window(50, 75, 80, 100), window(75, 100, 70, 70, true)],
+  axis: 'time',
+  metric: 'latency',
+  depth: 'L2',
+  unit: 'cycles',
+  windows: [
+    window(0, 25, 60, 40),
+    window(25, 50, 3, 900),
+    window(50, 75, 80, 100),
+    window(75, 100, 70, 70, true),
+  ],
 };
 
-function node(id: number, begin: number, end: number, value: number | null, a = -1, b = -1, height: number | null = null): NodeAnswer {
-  return { node: id, begin, end, from: begin, to: end - 1, samples: end - begin, value, where: `time in ${begin}..${end - 1}`, a, b, height };
+function node(
+  id: number,
+  begin: number,
+  end: number,
+  value: number | null,
+  a = -1,
+  b = -1,
+  height: number | null = null,
+): NodeAnswer {
+  return {
+    node: id,
+    begin,
+    end,
+    from: begin,
+    to: end - 1,
+    samples: end - begin,
+    value,
+    where: `time in ${begin}..${end - 1}`,
+    a,
+    b,
+    height,
+  };
 }
 
 // Four leaves of 30 samples every 20; 4 joins the first two, 5 the last two, 6 all.
 const NODES = [
-  node(6, 0, 100, 60, 4, 5, 30), node(5, 40, 100, 80, 2, 3, 8), node(4, 0, 50, 41, 0, 1, 2),
-  node(3, 60, 100, 84), node(2, 40, 70, 76), node(1, 20, 50, 42), node(0, 0, 30, 40),
+  node(6, 0, 100, 60, 4, 5, 30),
+  node(5, 40, 100, 80, 2, 3, 8),
+  node(4, 0, 50, 41, 0, 1, 2),
+  node(3, 60, 100, 84),
+  node(2, 40, 70, 76),
+  node(1, 20, 50, 42),
+  node(0, 0, 30, 40),
 ];
-const TREE: TreeAnswer = { axis: 'time', metric: 'latency', depth: 'L2', unit: 'cycles', window: 30, slide: 20, samples: 100, leaves: 4, merges: [], clusters: [], nodes: NODES };
+const TREE: TreeAnswer = {
+  axis: 'time',
+  metric: 'latency',
+  depth: 'L2',
+  unit: 'cycles',
+  window: 30,
+  slide: 20,
+  samples: 100,
+  leaves: 4,
+  merges: [],
+  clusters: [],
+  nodes: NODES,
+};
 const TIME = column('time', { kind: 'time', unit: 'ns', min: 0, max: 100 });
 
 const histogram = {
-  axis: { column: TIME, answer: numbers('time', [0, 20, 40, 60, 80, 100], [10, 20, 30, 25, 15]), subtitle: 'ns' }, size: { w: 1184, h: 420 }, brushes: [],
+  axis: {
+    column: TIME,
+    answer: numbers('time', [0, 20, 40, 60, 80, 100], [10, 20, 30, 25, 15]),
+    subtitle: 'ns',
+  },
+  size: { w: 1184, h: 420 },
+  brushes: [],
 };
 
 function view(more: Partial<GuidedInput> = {}): GuidedView {
   return new GuidedView({
-    histogram, strips: [STRIP, { ...STRIP, metric: 'imbalance', depth: 'CPU', unit: 'σ' }], notes: [], least: 50, tree: TREE, cut: { count: 2 }, upper: 'histogram', ...more,
+    histogram,
+    strips: [STRIP, { ...STRIP, metric: 'imbalance', depth: 'CPU', unit: 'σ' }],
+    notes: [],
+    least: 50,
+    tree: TREE,
+    cut: { count: 2 },
+    upper: 'histogram',
+    ...more,
   });
 }
 
-function svg(v: { size: { w: number; h: number }; draw(r: SvgRenderer): void; drawHover(r: SvgRenderer): void }): string {
+function svg(v: {
+  size: { w: number; h: number };
+  draw(r: SvgRenderer): void;
+  drawHover(r: SvgRenderer): void;
+}): string {
   const r = new SvgRenderer(theme, roughMeasure);
   v.draw(r);
   v.drawHover(r);
@@ -68,7 +147,9 @@ describe('metrics', () => {
     expect(readMetric('tlb', INFO)).toBeUndefined();
     expect(readMetric('mean:L2', INFO)).toEqual({ name: 'mean', depth: '' });
     expect(defaultMetrics(INFO).map(metricTitle)).toEqual(['average latency · L2', 'imbalance · CPU']);
-    expect(defaultMetrics({ ...INFO, depths: [], metrics: INFO.metrics.slice(2) }).map(metricTitle)).toEqual(['mean latency']);
+    expect(defaultMetrics({ ...INFO, depths: [], metrics: INFO.metrics.slice(2) }).map(metricTitle)).toEqual([
+      'mean latency',
+    ]);
     expect(readMetrics('none', INFO)).toEqual([]);
     expect(allMetrics(INFO)).toHaveLength(7);
   });
@@ -95,13 +176,18 @@ describe('a strip', () => {
     expect(s.term(3)).toEqual({ kind: 'range', column: 'time', lo: 75, hi: 100 });
   });
   it('lies where the axis is, and not beyond a zoom', () => {
-    const zoomed = new Strip(STRIP, 50, { ...axis, positionOf: (v) => Math.max(0, Math.min(200, (v - 50) * 4)) });
+    const zoomed = new Strip(STRIP, 50, {
+      ...axis,
+      positionOf: (v) => Math.max(0, Math.min(200, (v - 50) * 4)),
+    });
     expect(zoomed.blocks.map((b) => b.window)).toEqual([2, 3]);
     expect(new Strip(STRIP, 50, axis).at(130)!.window).toBe(2);
   });
   it('says all numbers of a window, and when they are too few', () => {
     const s = new Strip(STRIP, 50, axis);
-    expect(s.describe(0).more).toBe('· time 0–25 ns · 60 samples · average latency at L2 40.0 cycles · 2 L2 with samples · between 40.0 cycles and 100.0 cycles on this axis');
+    expect(s.describe(0).more).toBe(
+      '· time 0–25 ns · 60 samples · average latency at L2 40.0 cycles · 2 L2 with samples · between 40.0 cycles and 100.0 cycles on this axis',
+    );
     expect(s.describe(1).more).toContain('fewer than 50: not compared');
   });
 });
@@ -128,7 +214,10 @@ describe('a merge tree', () => {
     expect(odd.heightOf(odd.cutCount(3))).toBeUndefined();
   });
   it('merges parts without a value last', () => {
-    const partly = new MergeTree({ ...TREE, nodes: NODES.map((n) => (n.node === 6 ? { ...n, height: null } : n)) });
+    const partly = new MergeTree({
+      ...TREE,
+      nodes: NODES.map((n) => (n.node === 6 ? { ...n, height: null } : n)),
+    });
     expect(ids(partly.cutHeight(1e9))).toEqual([4, 5]);
     expect(partly.level(partly.root!)).toBe(8);
     expect(new MergeTree({ ...TREE, leaves: 0, nodes: [] }).cutCount(3)).toEqual([]);
@@ -136,7 +225,8 @@ describe('a merge tree', () => {
 });
 
 describe('one axis with its guides', () => {
-  const at = (v: GuidedView, value: number, y: number): GuidedMark | undefined => v.hitTest({ x: v.plot.x + v.histogram.layout.positionOf(value), y });
+  const at = (v: GuidedView, value: number, y: number): GuidedMark | undefined =>
+    v.hitTest({ x: v.plot.x + v.histogram.layout.positionOf(value), y });
   it('finds each part under the pointer', () => {
     const v = view();
     expect(at(v, 50, v.axisY - 5)).toEqual({ bin: 2 });
@@ -148,9 +238,13 @@ describe('one axis with its guides', () => {
   });
   it('describes a cluster with what it shares', () => {
     expect(view().describe({ cluster: 1 })).toEqual({
-      name: 'Cluster 2 of 2', more: '· time 40 – 99 ns · 60 samples (60.0\u202f%), 10 shared with the one before · average latency at L2 80.0 cycles', counted: 60,
+      name: 'Cluster 2 of 2',
+      more: '· time 40 – 99 ns · 60 samples (60.0\u202f%), 10 shared with the one before · average latency at L2 80.0 cycles',
+      counted: 60,
     });
-    expect(view({ cut: { count: 4 } }).describe({ cluster: 1 }).more).toContain('10 shared with each neighbour');
+    expect(view({ cut: { count: 4 } }).describe({ cluster: 1 }).more).toContain(
+      '10 shared with each neighbour',
+    );
   });
   it('walks by keys: along a row, and from row to row at the same place', () => {
     const v = view();
@@ -200,16 +294,45 @@ describe('one axis with its guides', () => {
   });
   it('hides what a zoom leaves out', () => {
     const answer = numbers('time', [60, 70, 80, 90, 100], [10, 20, 30, 25]);
-    const v = view({ histogram: { axis: { column: TIME, answer, subtitle: 'ns' }, size: { w: 1184, h: 420 }, brushes: [] }, cut: { count: 4 } });
+    const v = view({
+      histogram: { axis: { column: TIME, answer, subtitle: 'ns' }, size: { w: 1184, h: 420 }, brushes: [] },
+      cut: { count: 4 },
+    });
     expect(v.clusters!.markers.map((m) => m.hidden)).toEqual([true, true, false, false]);
     expect(v.strips[0]!.blocks.map((b) => b.window)).toEqual([2, 3]);
   });
   it('says names, scales and values in the picture, and all numbers in the table', () => {
     const text = svg(view({ notes: ['a note'] }));
-    for (const t of ['average latency · L2', 'imbalance · CPU', 'clusters', '2, by latency · L2', '41.0', '80.0', 'a note', 'samples']) expect(text).toContain(t);
+    for (const t of [
+      'average latency · L2',
+      'imbalance · CPU',
+      'clusters',
+      '2, by latency · L2',
+      '41.0',
+      '80.0',
+      'a note',
+      'samples',
+    ])
+      expect(text).toContain(t);
     const table = view().rows();
-    expect(table.rows[0]).toEqual(['Cluster 1 of 2', '0', '49', '50', '41', 'cycles', 'average latency · L2']);
-    expect(table.rows.find((r) => r[0] === 'average latency · L2' && r[1] === '25')).toEqual(['average latency · L2', '25', '50', '3', '900', 'cycles', 'too few to compare']);
+    expect(table.rows[0]).toEqual([
+      'Cluster 1 of 2',
+      '0',
+      '49',
+      '50',
+      '41',
+      'cycles',
+      'average latency · L2',
+    ]);
+    expect(table.rows.find((r) => r[0] === 'average latency · L2' && r[1] === '25')).toEqual([
+      'average latency · L2',
+      '25',
+      '50',
+      '3',
+      '900',
+      'cycles',
+      'too few to compare',
+    ]);
     expect(table.rows).toHaveLength(2 + 8 + 5);
     for (const r of table.rows) expect(r).toHaveLength(table.head.length);
     expect(view().summary()).toContain('2 clusters by average latency · L2: 41.0 cycles, 80.0 cycles');
@@ -219,7 +342,8 @@ describe('one axis with its guides', () => {
     expect(svg(view({ hover: { cluster: 1 } }))).toContain(theme.hover);
   });
   it('leaves the strips out where the merge tree or glyphs would have no room, but not out of the table', () => {
-    const low = (upper: 'histogram' | 'tree'): GuidedView => view({ upper, histogram: { ...histogram, size: { w: 1184, h: 212 } } });
+    const low = (upper: 'histogram' | 'tree'): GuidedView =>
+      view({ upper, histogram: { ...histogram, size: { w: 1184, h: 212 } } });
     expect(low('histogram').strips).toHaveLength(2);
     expect(low('tree').strips).toHaveLength(0);
     expect(low('tree').plot.h).toBeGreaterThanOrEqual(100);
@@ -239,16 +363,53 @@ describe('strips beside parallel axes', () => {
   const v = new ParallelView({
     axes: [
       { column: TIME, answer: numbers('time', [0, 50, 100], [4, 6]), subtitle: '' },
-      { column: column('latency', { unit: 'cycles' }), answer: numbers('latency', [0, 50, 100], [4, 6]), subtitle: '' },
+      {
+        column: column('latency', { unit: 'cycles' }),
+        answer: numbers('latency', [0, 50, 100], [4, 6]),
+        subtitle: '',
+      },
     ],
-    pairs: [pair([[0, 0, 4, 4, 0], [1, 1, 6, 6, 0]])], size: { w: 900, h: 300 }, measure: roughMeasure, selected: false, lines: true, strength: 'pair', ownHoverScale: false,
-    restAlpha: 1, brushes: new Map(), strips: { answers: new Map([['time', STRIP], ['latency', latency]]), least: 50 },
+    pairs: [
+      pair([
+        [0, 0, 4, 4, 0],
+        [1, 1, 6, 6, 0],
+      ]),
+    ],
+    size: { w: 900, h: 300 },
+    measure: roughMeasure,
+    selected: false,
+    lines: true,
+    strength: 'pair',
+    ownHoverScale: false,
+    restAlpha: 1,
+    brushes: new Map(),
+    strips: {
+      answers: new Map([
+        ['time', STRIP],
+        ['latency', latency],
+      ]),
+      least: 50,
+    },
   });
   const [time, second] = v.columns;
   it('are hit at the right edge of their column', () => {
-    expect(v.hitTest({ x: time!.x + time!.w - 4, y: v.top + 0.6 * v.height })).toEqual({ kind: 'window', axis: 0, window: 2 });
-    expect(v.hitTest({ x: time!.axisX + 3, y: v.top + 0.6 * v.height })).toEqual({ kind: 'bin', axis: 0, bin: 1 });
-    expect(v.wanted({ kind: 'window', axis: 0, window: 2 })).toEqual({ kind: 'range', column: 'time', lo: 50, hi: 75, open: true });
+    expect(v.hitTest({ x: time!.x + time!.w - 4, y: v.top + 0.6 * v.height })).toEqual({
+      kind: 'window',
+      axis: 0,
+      window: 2,
+    });
+    expect(v.hitTest({ x: time!.axisX + 3, y: v.top + 0.6 * v.height })).toEqual({
+      kind: 'bin',
+      axis: 0,
+      bin: 1,
+    });
+    expect(v.wanted({ kind: 'window', axis: 0, window: 2 })).toEqual({
+      kind: 'range',
+      column: 'time',
+      lo: 50,
+      hi: 75,
+      open: true,
+    });
   });
   it('run with their axis: amounts upward', () => {
     const first = second!.strip!.blocks.find((b) => b.window === 0)!;
@@ -261,7 +422,13 @@ describe('strips beside parallel axes', () => {
     expect(v.step(w, 'left')).toMatchObject({ kind: 'bin', axis: 0 });
     expect(v.step(w, 'right')).toMatchObject({ kind: 'bin', axis: 1 });
     expect(v.describe(w!).name).toMatch(/^Window \d of 4/);
-    expect(v.rows().rows.some((r) => r[1]!.includes('average latency · L2, window 2: 25 to 50 is 900 (too few samples)'))).toBe(true);
+    expect(
+      v
+        .rows()
+        .rows.some((r) =>
+          r[1]!.includes('average latency · L2, window 2: 25 to 50 is 900 (too few samples)'),
+        ),
+    ).toBe(true);
   });
 });
 
@@ -277,22 +444,39 @@ describe('glyphs', () => {
     expect(g.size).toEqual({ w: 60, h: 60 });
   });
   it('work on a machine of one core', () => {
-    const one = machine([['Machine', 0, -1], ['CPU', 0, 0]]);
+    const one = machine([
+      ['Machine', 0, -1],
+      ['CPU', 0, 0],
+    ]);
     expect(() => svg(glyph({ ...style, topology: one }, places([5, 5]), { w: 40, h: 40 }))).not.toThrow();
   });
 });
 
 describe('insights', () => {
   const insight = (more: Partial<InsightAnswer> = {}): InsightAnswer => ({
-    kind: 'hot-line', text: 'Line a.c:10 has ≈ 30.0 % of the latency in 25.9 % of the samples', score: 0.074, where: 'file = a.c & line = 10', stake: 0.3, surprise: 0.99, weight: 0.25, view: 'code', ...more,
+    kind: 'hot-line',
+    text: 'Line a.c:10 has ≈ 30.0 % of the latency in 25.9 % of the samples',
+    score: 0.074,
+    where: 'file = a.c & line = 10',
+    stake: 0.3,
+    surprise: 0.99,
+    weight: 0.25,
+    view: 'code',
+    ...more,
   });
   it('set one number in bold', () => {
-    expect(emphasis(insight().text)).toEqual(['Line a.c:10 has ', '≈ 30.0 %', ' of the latency in 25.9 % of the samples']);
+    expect(emphasis(insight().text)).toEqual([
+      'Line a.c:10 has ',
+      '≈ 30.0 %',
+      ' of the latency in 25.9 % of the samples',
+    ]);
     expect(emphasis('CPU 6 issued 768 samples, 1.7 times')[1]).toBe('768 samples');
     expect(emphasis('nothing to count')).toEqual(['nothing to count', '', '']);
   });
   it('explain their score', () => {
-    expect(reason(insight()).replaceAll('\u202f', ' ')).toBe('score 0.074 = 30.0 % of the run is at stake × 0.99 surprise (0 is chance, 1 as far as can be) × weight 0.25 (only says where the cost is)');
+    expect(reason(insight()).replaceAll('\u202f', ' ')).toBe(
+      'score 0.074 = 30.0 % of the run is at stake × 0.99 surprise (0 is chance, 1 as far as can be) × weight 0.25 (only says where the cost is)',
+    );
   });
   it('preview their selection as one term', () => {
     expect(whereTerm('time in 0..5')).toEqual({ kind: 'range', column: 'time', lo: 0, hi: 5 });
@@ -301,8 +485,33 @@ describe('insights', () => {
     expect(whereTerm('')).toBeUndefined();
   });
   it('are a table and a picture', () => {
-    const v = new InsightsView([insight(), insight({ kind: 'phase', score: 0.01, where: 'time in 0..5', view: 'axis', axis: 'time', metric: 'mean' })], 'everything', 320, roughMeasure);
-    expect(v.rows().rows[1]).toEqual(['2', 'phase', '0.01', '0.3', '0.99', '0.25', insight().text, 'time in 0..5', 'axis time mean']);
+    const v = new InsightsView(
+      [
+        insight(),
+        insight({
+          kind: 'phase',
+          score: 0.01,
+          where: 'time in 0..5',
+          view: 'axis',
+          axis: 'time',
+          metric: 'mean',
+        }),
+      ],
+      'everything',
+      320,
+      roughMeasure,
+    );
+    expect(v.rows().rows[1]).toEqual([
+      '2',
+      'phase',
+      '0.01',
+      '0.3',
+      '0.99',
+      '0.25',
+      insight().text,
+      'time in 0..5',
+      'axis time mean',
+    ]);
     const text = svg(v);
     expect(text).toContain('over everything');
     expect(text).toContain('0.074');

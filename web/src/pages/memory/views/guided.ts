@@ -19,7 +19,11 @@ import type { Said, Table, View } from '../../../frame/view';
 
 export type Upper = 'histogram' | 'tree' | 'glyphs';
 
-export type GuidedMark = HistogramMark | { readonly strip: number; readonly window: number } | { readonly cluster: number } | { readonly merge: number };
+export type GuidedMark =
+  | HistogramMark
+  | { readonly strip: number; readonly window: number }
+  | { readonly cluster: number }
+  | { readonly merge: number };
 
 export interface Glyph {
   draw(r: Renderer): void;
@@ -50,7 +54,11 @@ const STRONG: Font = { size: 12, weight: 600 };
 
 /** Pixels that strips and clusters take below the ticks. */
 export function belowAxis(strips: number, clusters: boolean): number {
-  return (strips > 0 || clusters ? FIRST_ROW - AXIS_ROOM : 0) + strips * STRIP_STEP + (clusters ? CLUSTERS_HEIGHT + 4 : 0);
+  return (
+    (strips > 0 || clusters ? FIRST_ROW - AXIS_ROOM : 0) +
+    strips * STRIP_STEP +
+    (clusters ? CLUSTERS_HEIGHT + 4 : 0)
+  );
 }
 
 export class GuidedView implements View<GuidedMark> {
@@ -66,18 +74,26 @@ export class GuidedView implements View<GuidedMark> {
 
   constructor(private readonly input: GuidedInput) {
     this.size = input.histogram.size;
-    const above = (strips: number): number => this.size.h - 8 - AXIS_ROOM - belowAxis(strips, input.tree !== undefined) - input.notes.length * 16;
+    const above = (strips: number): number =>
+      this.size.h - 8 - AXIS_ROOM - belowAxis(strips, input.tree !== undefined) - input.notes.length * 16;
     const crowded = input.upper !== 'histogram' && above(input.strips.length) < LEAST_UPPER;
-    const below = belowAxis(crowded ? 0 : input.strips.length, input.tree !== undefined) + input.notes.length * 16;
+    const below =
+      belowAxis(crowded ? 0 : input.strips.length, input.tree !== undefined) + input.notes.length * 16;
     this.histogram = new HistogramView({ ...input.histogram, below, bare: input.upper !== 'histogram' });
     const { layout, plot } = this.histogram;
-    const axis = { length: plot.w, positionOf: (v: number) => layout.positionOf(v), say: (v: number) => layout.say(v), unit: layout.scale.unit };
+    const axis = {
+      length: plot.w,
+      positionOf: (v: number) => layout.positionOf(v),
+      say: (v: number) => layout.say(v),
+      unit: layout.scale.unit,
+    };
     this.measured = input.strips.map((s) => new Strip(s, input.least, axis));
     this.strips = crowded ? [] : this.measured;
     this.rowsTop = plot.y + plot.h + FIRST_ROW;
     if (input.tree) {
       this.tree = new MergeTree(input.tree);
-      const list = 'height' in input.cut ? this.tree.cutHeight(input.cut.height) : this.tree.cutCount(input.cut.count);
+      const list =
+        'height' in input.cut ? this.tree.cutHeight(input.cut.height) : this.tree.cutCount(input.cut.count);
       this.clusters = new Clusters(input.tree, list, axis, this.scaleFor(input.tree));
       this.places = placeTree(this.tree, { ...plot, y: plot.y + 4, h: plot.h - 4 }, axis.positionOf);
     }
@@ -101,12 +117,22 @@ export class GuidedView implements View<GuidedMark> {
   }
 
   private get clusterBox(): Rect {
-    return { x: this.plot.x, y: this.rowsTop + this.strips.length * STRIP_STEP + 4, w: this.plot.w, h: CLUSTERS_HEIGHT };
+    return {
+      x: this.plot.x,
+      y: this.rowsTop + this.strips.length * STRIP_STEP + 4,
+      w: this.plot.w,
+      h: CLUSTERS_HEIGHT,
+    };
   }
 
   /** Where the card of a cluster points to. */
   anchor(cluster: number): Point | undefined {
-    return this.clusters?.markers[cluster] && { x: this.clusters.center(this.clusterBox, cluster).x, y: this.axisY };
+    return (
+      this.clusters?.markers[cluster] && {
+        x: this.clusters.center(this.clusterBox, cluster).x,
+        y: this.axisY,
+      }
+    );
   }
 
   // ---- drawing ----
@@ -117,8 +143,15 @@ export class GuidedView implements View<GuidedMark> {
     if (this.input.upper === 'glyphs') this.drawGlyphs(r);
     this.strips.forEach((s, i) => this.drawStrip(r, s, i));
     if (this.clusters) this.drawClusters(r, this.clusters);
-    const end = this.clusters ? this.clusterBox.y + CLUSTERS_HEIGHT : this.rowsTop + this.strips.length * STRIP_STEP;
-    this.input.notes.forEach((n, i) => r.text(fit(n, this.size.w - 28, SMALL, r.measure), 12, end + 8 + 16 * i, { font: SMALL, fill: r.theme.muted }));
+    const end = this.clusters
+      ? this.clusterBox.y + CLUSTERS_HEIGHT
+      : this.rowsTop + this.strips.length * STRIP_STEP;
+    this.input.notes.forEach((n, i) =>
+      r.text(fit(n, this.size.w - 28, SMALL, r.measure), 12, end + 8 + 16 * i, {
+        font: SMALL,
+        fill: r.theme.muted,
+      }),
+    );
   }
 
   private drawStrip(r: Renderer, s: Strip, i: number): void {
@@ -137,7 +170,11 @@ export class GuidedView implements View<GuidedMark> {
     const low = metricEnd(scale.lo, unit);
     r.text(low, 12, y, { font: SMALL, fill: muted });
     const x = 12 + r.measure(low, SMALL) + 5;
-    for (let k = 0; k < 22; k++) r.rect({ x: x + 2 * k, y: y - 4, w: 2.5, h: 8 }, { fill: amountFill(k / 21, r.theme.dark, this.input.map) });
+    for (let k = 0; k < 22; k++)
+      r.rect(
+        { x: x + 2 * k, y: y - 4, w: 2.5, h: 8 },
+        { fill: amountFill(k / 21, r.theme.dark, this.input.map) },
+      );
     const high = `${metricEnd(scale.hi, unit)}${unit && unit !== 'share' ? ` ${unit}` : ''}`;
     r.text(high, x + 44 + 5, y, { font: SMALL, fill: muted });
   }
@@ -145,13 +182,27 @@ export class GuidedView implements View<GuidedMark> {
   private drawClusters(r: Renderer, c: Clusters): void {
     const box = this.clusterBox;
     r.text('clusters', 12, box.y + 6, { font: STRONG, fill: r.theme.text });
-    r.text(fit(`${count(c.list.length)}, by ${metricTitle(c.metric).replace('average ', '')}`, GUTTER - 22, SMALL, r.measure), 12, box.y + 22, { font: SMALL, fill: r.theme.muted });
-    r.clip({ x: this.plot.x - 12, y: box.y - 2, w: this.plot.w + 28, h: CLUSTERS_HEIGHT + 2 }, () => c.draw(r, box, this.input.map));
+    r.text(
+      fit(
+        `${count(c.list.length)}, by ${metricTitle(c.metric).replace('average ', '')}`,
+        GUTTER - 22,
+        SMALL,
+        r.measure,
+      ),
+      12,
+      box.y + 22,
+      { font: SMALL, fill: r.theme.muted },
+    );
+    r.clip({ x: this.plot.x - 12, y: box.y - 2, w: this.plot.w + 28, h: CLUSTERS_HEIGHT + 2 }, () =>
+      c.draw(r, box, this.input.map),
+    );
   }
 
   /** The cluster that a node of the tree lies in, or -1 above the cut. */
   private clusterOf(n: NodeAnswer): number {
-    return this.clusters?.list.findIndex((c) => n.begin >= c.begin && n.end <= c.end && n.node <= c.node) ?? -1;
+    return (
+      this.clusters?.list.findIndex((c) => n.begin >= c.begin && n.end <= c.end && n.node <= c.node) ?? -1
+    );
   }
 
   private drawTreeAbove(r: Renderer): void {
@@ -160,21 +211,39 @@ export class GuidedView implements View<GuidedMark> {
     const { theme } = r;
     r.text('merge tree', 12, this.plot.y + 6, { font: STRONG, fill: theme.text });
     const room = GUTTER - 52;
-    r.text(fit('√ difference of', room, SMALL, r.measure), 12, this.plot.y + 22, { font: SMALL, fill: theme.muted });
-    if (this.plot.h > 60) r.text(fit(metricTitle(clusters.metric), room, SMALL, r.measure), 12, this.plot.y + 36, { font: SMALL, fill: theme.muted });
+    r.text(fit('√ difference of', room, SMALL, r.measure), 12, this.plot.y + 22, {
+      font: SMALL,
+      fill: theme.muted,
+    });
+    if (this.plot.h > 60)
+      r.text(fit(metricTitle(clusters.metric), room, SMALL, r.measure), 12, this.plot.y + 36, {
+        font: SMALL,
+        fill: theme.muted,
+      });
     for (const v of [0, 0.25, 1]) {
       const h = v * tree.height;
       const y = places.y(h);
       r.line(this.plot.x, y, this.plot.x + this.plot.w, y, { stroke: theme.hair, width: 1 });
-      r.text(h === 0 ? '0' : metricEnd(h, tree.answer.unit), this.plot.x - 8, y, { font: SMALL, fill: theme.muted, align: 'right' });
+      r.text(h === 0 ? '0' : metricEnd(h, tree.answer.unit), this.plot.x - 8, y, {
+        font: SMALL,
+        fill: theme.muted,
+        align: 'right',
+      });
     }
     r.clip(this.plot, () => {
       drawTree(r, tree, places, (n) => {
         const i = this.clusterOf(n);
-        return i < 0 ? { color: theme.rest, width: 1 } : { color: clusters.fill(i, theme.dark, this.input.map) ?? theme.rest, width: 1.5 };
+        return i < 0
+          ? { color: theme.rest, width: 1 }
+          : { color: clusters.fill(i, theme.dark, this.input.map) ?? theme.rest, width: 1.5 };
       });
       const h = this.cutHeight();
-      if (h !== undefined) r.line(this.plot.x, places.y(h), this.plot.x + this.plot.w, places.y(h), { stroke: theme.text, width: 1, dash: [5, 3] });
+      if (h !== undefined)
+        r.line(this.plot.x, places.y(h), this.plot.x + this.plot.w, places.y(h), {
+          stroke: theme.text,
+          width: 1,
+          dash: [5, 3],
+        });
     });
   }
 
@@ -187,7 +256,15 @@ export class GuidedView implements View<GuidedMark> {
   /** The height under a point of the merge tree. */
   heightAt(p: Point): number | undefined {
     const { tree, places, plot } = this;
-    if (this.input.upper !== 'tree' || !tree || !places || p.x < plot.x || p.x > plot.x + plot.w || p.y > plot.y + plot.h) return undefined;
+    if (
+      this.input.upper !== 'tree' ||
+      !tree ||
+      !places ||
+      p.x < plot.x ||
+      p.x > plot.x + plot.w ||
+      p.y > plot.y + plot.h
+    )
+      return undefined;
     return Number(places.heightAt(p.y).toPrecision(4));
   }
 
@@ -196,19 +273,32 @@ export class GuidedView implements View<GuidedMark> {
     const n = this.clusters?.list.length ?? 0;
     const room = this.plot.w / Math.max(1, n);
     const side = Math.max(12, Math.min(this.plot.h - 22, room - 8));
-    return Array.from({ length: n }, (_, i) => ({ x: this.plot.x + i * room + (room - side) / 2, y: this.plot.y + 2, w: side, h: side }));
+    return Array.from({ length: n }, (_, i) => ({
+      x: this.plot.x + i * room + (room - side) / 2,
+      y: this.plot.y + 2,
+      w: side,
+      h: side,
+    }));
   }
 
   private drawGlyphs(r: Renderer): void {
     const { theme } = r;
     r.text('glyphs', 12, this.plot.y + 6, { font: STRONG, fill: theme.text });
-    r.text(fit('a topology for each cluster', GUTTER - 22, SMALL, r.measure), 12, this.plot.y + 22, { font: SMALL, fill: theme.muted });
+    r.text(fit('a topology for each cluster', GUTTER - 22, SMALL, r.measure), 12, this.plot.y + 22, {
+      font: SMALL,
+      fill: theme.muted,
+    });
     this.glyphBoxes().forEach((box, i) => {
       const c = this.clusters!.list[i]!;
       const glyph = this.input.glyph?.(i, box);
       if (glyph) glyph.draw(r);
       else r.rect(box, { stroke: theme.hair, width: 1 }, 4);
-      const text = fit(`${i + 1} · ${metricSaid(c.value, this.input.tree!.unit)}`, this.plot.w / this.clusters!.list.length - 4, SMALL, r.measure);
+      const text = fit(
+        `${i + 1} · ${metricSaid(c.value, this.input.tree!.unit)}`,
+        this.plot.w / this.clusters!.list.length - 4,
+        SMALL,
+        r.measure,
+      );
       r.text(text, box.x + box.w / 2, box.y + box.h + 10, { font: SMALL, fill: theme.text, align: 'center' });
     });
   }
@@ -226,12 +316,22 @@ export class GuidedView implements View<GuidedMark> {
     if ('cluster' in hover && this.clusters) {
       this.clusters.drawHover(r, this.clusterBox, hover.cluster, this.axisY, this.input.map);
       const box = this.input.upper === 'glyphs' ? this.glyphBoxes()[hover.cluster] : undefined;
-      if (box) r.rect({ x: box.x - 3, y: box.y - 2, w: box.w + 6, h: box.h + 20 }, { stroke: theme.hover, width: 1.5, dash: [5, 2.5] }, 4);
+      if (box)
+        r.rect(
+          { x: box.x - 3, y: box.y - 2, w: box.w + 6, h: box.h + 20 },
+          { stroke: theme.hover, width: 1.5, dash: [5, 2.5] },
+          4,
+        );
     } else if ('strip' in hover) {
       // Strips of one axis have the same windows: the samples are hovered in all.
       this.strips.forEach((s, i) => {
         const b = s.blocks.find((k) => k.window === hover.window);
-        if (b) r.rect(grown(stripRect(this.stripBox(i), b.from, b.till)), { stroke: theme.hover, width: 2, dash: [5, 2.5] });
+        if (b)
+          r.rect(grown(stripRect(this.stripBox(i), b.from, b.till)), {
+            stroke: theme.hover,
+            width: 2,
+            dash: [5, 2.5],
+          });
       });
     } else if ('merge' in hover) {
       this.drawMergeHover(r, hover.merge);
@@ -279,7 +379,10 @@ export class GuidedView implements View<GuidedMark> {
       const b = s.blocks.find((k) => is(s.term(k.window)));
       if (b) return { strip, window: b.window };
     }
-    const n = this.input.upper === 'tree' ? (this.tree?.answer.nodes ?? []).find((k) => k.a >= 0 && is(this.wanted({ merge: k.node }))) : undefined;
+    const n =
+      this.input.upper === 'tree'
+        ? (this.tree?.answer.nodes ?? []).find((k) => k.a >= 0 && is(this.wanted({ merge: k.node })))
+        : undefined;
     return n && { merge: n.node };
   }
 
@@ -303,7 +406,9 @@ export class GuidedView implements View<GuidedMark> {
 
   private glyphAt(p: Point): number | undefined {
     if (this.input.upper !== 'glyphs' || p.y > this.axisY) return undefined;
-    const i = this.glyphBoxes().findIndex((b) => p.x >= b.x && p.x <= b.x + b.w && p.y >= b.y && p.y <= b.y + b.h + 18);
+    const i = this.glyphBoxes().findIndex(
+      (b) => p.x >= b.x && p.x <= b.x + b.w && p.y >= b.y && p.y <= b.y + b.h + 18,
+    );
     return i < 0 ? undefined : i;
   }
 
@@ -329,7 +434,16 @@ export class GuidedView implements View<GuidedMark> {
     const rows = this.rowCount();
     if (!from) return this.markAt(this.firstRow(), 0);
     const row = this.rowOf(from);
-    const along = { left: -1, previous: -1, right: 1, next: 1, first: -Infinity, last: Infinity, up: 0, down: 0 }[dir];
+    const along = {
+      left: -1,
+      previous: -1,
+      right: 1,
+      next: 1,
+      first: -Infinity,
+      last: Infinity,
+      up: 0,
+      down: 0,
+    }[dir];
     if (along !== 0) return this.along(from, along) ?? from;
     const at = this.placeOf(from);
     for (let k = row + (dir === 'up' ? -1 : 1); k >= 0 && k < rows; k += dir === 'up' ? -1 : 1) {
@@ -379,7 +493,11 @@ export class GuidedView implements View<GuidedMark> {
   }
 
   private along(m: GuidedMark, by: number): GuidedMark | undefined {
-    if ('bin' in m) return this.histogram.step(m, by === -Infinity ? 'first' : by === Infinity ? 'last' : by < 0 ? 'left' : 'right');
+    if ('bin' in m)
+      return this.histogram.step(
+        m,
+        by === -Infinity ? 'first' : by === Infinity ? 'last' : by < 0 ? 'left' : 'right',
+      );
     if ('strip' in m) {
       const { blocks } = this.strips[m.strip]!;
       const next = blocks[clamp(blocks.findIndex((b) => b.window === m.window) + by, 0, blocks.length - 1)];
@@ -406,10 +524,16 @@ export class GuidedView implements View<GuidedMark> {
     const parts = [
       `${tree.answer.axis} ${layout.say(n.from)} – ${layout.say(n.to)} ${layout.scale.unit}`.trim(),
       `${count(n.samples)} samples`,
-      a && b ? `joins ${metricSaid(a.value, unit)} and ${metricSaid(b.value, unit)} to ${metricSaid(n.value, unit)}` : metricSaid(n.value, unit),
+      a && b
+        ? `joins ${metricSaid(a.value, unit)} and ${metricSaid(b.value, unit)} to ${metricSaid(n.value, unit)}`
+        : metricSaid(n.value, unit),
       `farthest difference inside ${n.height === null ? 'unknown: a part has no value' : metricSaid(n.height, unit)}`,
     ];
-    return { name: `Merge ${n.node - tree.answer.leaves + 1} of ${tree.answer.leaves - 1}`, more: `· ${parts.join(' · ')}`, counted: n.samples };
+    return {
+      name: `Merge ${n.node - tree.answer.leaves + 1} of ${tree.answer.leaves - 1}`,
+      more: `· ${parts.join(' · ')}`,
+      counted: n.samples,
+    };
   }
 
   wanted(m: GuidedMark): Term | undefined {
@@ -430,21 +554,48 @@ export class GuidedView implements View<GuidedMark> {
 
   rows(): Table {
     const head = ['part', this.input.histogram.axis.column.name, 'to', 'samples', 'value', 'unit', 'note'];
-    const bins = this.histogram.rows().rows.map((r) => ['bin', r[0] ?? '', '', r[1] ?? '', '', '', `${r[2]} selected`]);
+    const bins = this.histogram
+      .rows()
+      .rows.map((r) => ['bin', r[0] ?? '', '', r[1] ?? '', '', '', `${r[2]} selected`]);
     const windows = this.measured.flatMap((s) =>
-      s.answer.windows.map((w) => [s.title, String(w.from), String(w.to), String(w.samples), w.value === null ? '' : String(w.value), s.answer.unit, s.few(w) ? 'too few to compare' : '']),
+      s.answer.windows.map((w) => [
+        s.title,
+        String(w.from),
+        String(w.to),
+        String(w.samples),
+        w.value === null ? '' : String(w.value),
+        s.answer.unit,
+        s.few(w) ? 'too few to compare' : '',
+      ]),
     );
     const clusters = (this.clusters?.list ?? []).map((c, i) => [
-      this.clusters!.name(i), String(c.from), String(c.to), String(c.samples), c.value === null ? '' : String(c.value), this.input.tree!.unit, metricTitle(this.clusters!.metric),
+      this.clusters!.name(i),
+      String(c.from),
+      String(c.to),
+      String(c.samples),
+      c.value === null ? '' : String(c.value),
+      this.input.tree!.unit,
+      metricTitle(this.clusters!.metric),
     ]);
-    const gaps = (this.input.histogram.axis.gaps ?? []).map((g) => [g.kind, String(g.from), String(g.to), '', g.kind === 'lost' ? String(g.records) : '', g.kind === 'lost' ? 'records' : '', g.says]);
+    const gaps = (this.input.histogram.axis.gaps ?? []).map((g) => [
+      g.kind,
+      String(g.from),
+      String(g.to),
+      '',
+      g.kind === 'lost' ? String(g.records) : '',
+      g.kind === 'lost' ? 'records' : '',
+      g.says,
+    ]);
     return { head, rows: [...clusters, ...windows, ...gaps, ...bins] };
   }
 
   summary(): string {
     const parts = [this.histogram.summary()];
     for (const s of this.measured) parts.push(`${s.title} over ${count(s.answer.windows.length)} windows`);
-    if (this.clusters) parts.push(`${count(this.clusters.list.length)} clusters by ${metricTitle(this.clusters.metric)}: ${this.clusters.list.map((c) => metricSaid(c.value, this.input.tree!.unit)).join(', ')}`);
+    if (this.clusters)
+      parts.push(
+        `${count(this.clusters.list.length)} clusters by ${metricTitle(this.clusters.metric)}: ${this.clusters.list.map((c) => metricSaid(c.value, this.input.tree!.unit)).join(', ')}`,
+      );
     return parts.join('; ');
   }
 }
@@ -459,7 +610,10 @@ function grown(b: Rect): Rect {
   return { x: b.x - 2, y: b.y - 2, w: b.w + 4, h: b.h + 4 };
 }
 
-function nearest<T extends { readonly from: number; readonly till: number }>(list: readonly T[], at: number): T | undefined {
+function nearest<T extends { readonly from: number; readonly till: number }>(
+  list: readonly T[],
+  at: number,
+): T | undefined {
   let best: T | undefined;
   let least = Infinity;
   for (const b of list) {

@@ -52,7 +52,12 @@ export class HistogramView implements View<HistogramMark> {
 
   constructor(private readonly input: HistogramInput) {
     this.size = input.size;
-    this.plot = { x: GUTTER, y: 8, w: plotWidth(input.size.w), h: Math.max(30, input.size.h - 8 - TICKS - 4 - input.below) };
+    this.plot = {
+      x: GUTTER,
+      y: 8,
+      w: plotWidth(input.size.w),
+      h: Math.max(30, input.size.h - 8 - TICKS - 4 - input.below),
+    };
     this.layout = new AxisLayout(input.axis, this.plot.w, true);
     this.brushes = input.brushes.flatMap((t) => brushOf(this.layout, t));
     this.most = Math.max(1, ...input.axis.answer.counts[ALL]);
@@ -61,7 +66,10 @@ export class HistogramView implements View<HistogramMark> {
   draw(r: Renderer): void {
     const { theme } = r;
     for (const b of this.brushes) {
-      r.rect({ x: this.plot.x + b.from, y: 0, w: b.till - b.from, h: this.plot.y + this.plot.h }, { fill: mix(theme.bg, theme.selected, theme.dark ? 0.16 : 0.1) });
+      r.rect(
+        { x: this.plot.x + b.from, y: 0, w: b.till - b.from, h: this.plot.y + this.plot.h },
+        { fill: mix(theme.bg, theme.selected, theme.dark ? 0.16 : 0.1) },
+      );
     }
     if (!this.input.bare) this.drawAmounts(r);
     drawGaps(r, this.layout, { ...this.plot, y: 0, h: this.plot.y + this.plot.h }, true);
@@ -73,7 +81,9 @@ export class HistogramView implements View<HistogramMark> {
     const { answer } = this.input.axis;
     r.text('samples', 12, this.plot.y + 6, { font: { size: 12, weight: 600 }, fill: theme.text });
     const lines = this.binLines(r.measure);
-    lines.forEach((line, i) => r.text(line, 12, this.plot.y + 22 + 14 * i, { font: SMALL, fill: theme.muted }));
+    lines.forEach((line, i) =>
+      r.text(line, 12, this.plot.y + 22 + 14 * i, { font: SMALL, fill: theme.muted }),
+    );
     const values = linearTicks(0, this.most, 5);
     for (const v of values) {
       const y = this.y(v);
@@ -94,7 +104,10 @@ export class HistogramView implements View<HistogramMark> {
     const base = this.plot.y + this.plot.h;
     r.line(this.plot.x, base, this.plot.x + this.plot.w, base, { stroke: theme.line, width: 1 });
     r.text(titleOf(column), 12, base + 12, { font: { size: 12, weight: 600 }, fill: theme.text });
-    r.text(this.input.axis.subtitle, 18 + r.measure(titleOf(column), { size: 12, weight: 600 }), base + 12, { font: SMALL, fill: theme.muted });
+    r.text(this.input.axis.subtitle, 18 + r.measure(titleOf(column), { size: 12, weight: 600 }), base + 12, {
+      font: SMALL,
+      fill: theme.muted,
+    });
     this.drawTicks(r, base);
     for (const b of this.brushes) this.drawBrush(r, b, base);
   }
@@ -158,7 +171,11 @@ export class HistogramView implements View<HistogramMark> {
       const w = r.measure(text, font) + 8;
       const x = this.plot.x + (i === 0 ? b.from : b.till) - (i === 0 ? w : 0);
       r.rect({ x, y: base + 4, w, h: 16 }, { fill: selected }, 3);
-      r.text(text, x + w / 2, base + 12, { font, fill: r.theme.dark ? '#000000' : '#ffffff', align: 'center' });
+      r.text(text, x + w / 2, base + 12, {
+        font,
+        fill: r.theme.dark ? '#000000' : '#ffffff',
+        align: 'center',
+      });
     });
   }
 
@@ -166,11 +183,15 @@ export class HistogramView implements View<HistogramMark> {
     this.drawBars(r, HOVERED, r.theme.hover);
     const s = this.input.hovered === undefined ? undefined : this.layout.slot(this.input.hovered);
     if (!s) return;
-    r.rect({ x: this.plot.x + s.from - 1, y: this.plot.y, w: s.till - s.from + 1, h: this.plot.h }, { stroke: r.theme.hover, width: 1.5, dash: [4, 2] });
+    r.rect(
+      { x: this.plot.x + s.from - 1, y: this.plot.y, w: s.till - s.from + 1, h: this.plot.h },
+      { stroke: r.theme.hover, width: 1.5, dash: [4, 2] },
+    );
   }
 
   hitTest(p: Point): HistogramMark | undefined {
-    if (p.x < this.plot.x || p.x > this.plot.x + this.plot.w || p.y > this.plot.y + this.plot.h + TICKS) return undefined;
+    if (p.x < this.plot.x || p.x > this.plot.x + this.plot.w || p.y > this.plot.y + this.plot.h + TICKS)
+      return undefined;
     const s = this.layout.slotAt(p.x - this.plot.x);
     return s && { bin: s.bin };
   }
@@ -203,7 +224,10 @@ export class HistogramView implements View<HistogramMark> {
 
   rows(): Table {
     const { counts } = this.input.axis.answer;
-    const rows = this.layout.slots.map((s) => [this.layout.sayBin(s.bin), ...[ALL, SELECTED, HOVERED].map((l) => String(counts[l as 0][s.bin] ?? 0))]);
+    const rows = this.layout.slots.map((s) => [
+      this.layout.sayBin(s.bin),
+      ...[ALL, SELECTED, HOVERED].map((l) => String(counts[l as 0][s.bin] ?? 0)),
+    ]);
     return { head: [this.input.axis.column.name, 'all', 'selected', 'hovered'], rows };
   }
 

@@ -18,13 +18,20 @@ const SMALL: Font = { size: 11 };
 
 /** A sentence in three parts: the first number that says how much stands out. */
 export function emphasis(text: string): readonly [before: string, bold: string, after: string] {
-  const m = /(?:≈ )?\d[\d\u202f.,]*(?:e[+-]?\d+)? ?(?:%|σ|times|cycles|CPUs?\b|samples)/.exec(text) ?? /\b\d[\d.]*\b/.exec(text);
+  const m =
+    /(?:≈ )?\d[\d\u202f.,]*(?:e[+-]?\d+)? ?(?:%|σ|times|cycles|CPUs?\b|samples)/.exec(text) ??
+    /\b\d[\d.]*\b/.exec(text);
   return m ? [text.slice(0, m.index), m[0], text.slice(m.index + m[0].length)] : [text, '', ''];
 }
 
 /** How a score comes about: the three factors in words. */
 export function reason(in_: InsightAnswer): string {
-  const weight = in_.weight === 1 ? 'a cause with a known cure' : in_.weight === 0.5 ? 'a pattern that may be inherent' : 'only says where the cost is';
+  const weight =
+    in_.weight === 1
+      ? 'a cause with a known cure'
+      : in_.weight === 0.5
+        ? 'a pattern that may be inherent'
+        : 'only says where the cost is';
   return `score ${score(in_.score)} = ${percent(in_.stake, 1)} of the run is at stake × ${decimal(in_.surprise, 2)} surprise (0 is chance, 1 as far as can be) × weight ${in_.weight} (${weight})`;
 }
 
@@ -37,7 +44,8 @@ export function wrapText(text: string, width: number, font: Font, measure: Measu
   const lines = [''];
   for (const word of text.split(/(?<= )/)) {
     const line = lines[lines.length - 1]! + word;
-    if (lines[lines.length - 1] === '' || measure(line.trimEnd(), font) <= width) lines[lines.length - 1] = line;
+    if (lines[lines.length - 1] === '' || measure(line.trimEnd(), font) <= width)
+      lines[lines.length - 1] = line;
     else lines.push(word);
   }
   return lines.map((l) => l.trimEnd());
@@ -68,19 +76,30 @@ export class InsightsView implements View<InsightMark> {
   draw(r: Renderer): void {
     const { theme } = r;
     r.text('Insights', 12, 14, { font: { size: 12, weight: 600 }, fill: theme.text });
-    r.text(`over ${this.over}`, 12 + r.measure('Insights', { size: 12, weight: 600 }) + 8, 14, { font: SMALL, fill: theme.muted });
+    r.text(`over ${this.over}`, 12 + r.measure('Insights', { size: 12, weight: 600 }) + 8, 14, {
+      font: SMALL,
+      fill: theme.muted,
+    });
     this.list.forEach((in_, i) => {
       const y = this.tops[i]!;
       r.text(String(i + 1), 12, y + 8, { font: TEXT, fill: theme.muted });
       this.lines[i]!.forEach((line, k) => r.text(line, 30, y + 8 + 16 * k, { font: TEXT, fill: theme.text }));
       const below = y + this.lines[i]!.length * 16 + 8;
       const right = this.size.w - 12;
-      r.text(fit(`${in_.kind} · ${in_.where}`, right - 130, SMALL, r.measure), 30, below, { font: SMALL, fill: theme.muted });
+      r.text(fit(`${in_.kind} · ${in_.where}`, right - 130, SMALL, r.measure), 30, below, {
+        font: SMALL,
+        fill: theme.muted,
+      });
       r.text(score(in_.score), right - 52, below, { font: SMALL, fill: theme.muted, align: 'right' });
       r.rect({ x: right - 44, y: below - 2, w: 44, h: 4 }, { fill: theme.hair }, 2);
-      r.rect({ x: right - 44, y: below - 2, w: (44 * in_.score) / Math.max(this.list[0]!.score, 1e-9), h: 4 }, { fill: theme.rest }, 2);
+      r.rect(
+        { x: right - 44, y: below - 2, w: (44 * in_.score) / Math.max(this.list[0]!.score, 1e-9), h: 4 },
+        { fill: theme.rest },
+        2,
+      );
     });
-    if (this.list.length === 0) r.text('Nothing stands out from what chance would give.', 12, 40, { font: TEXT, fill: theme.text });
+    if (this.list.length === 0)
+      r.text('Nothing stands out from what chance would give.', 12, 40, { font: TEXT, fill: theme.text });
   }
 
   drawHover(): void {}
@@ -109,14 +128,23 @@ export class InsightsView implements View<InsightMark> {
   rows(): Table {
     const head = ['rank', 'kind', 'score', 'stake', 'surprise', 'weight', 'finding', 'where', 'evidence'];
     const rows = this.list.map((i, k) => [
-      String(k + 1), i.kind, String(i.score), String(i.stake), String(i.surprise), String(i.weight), i.text, i.where,
+      String(k + 1),
+      i.kind,
+      String(i.score),
+      String(i.stake),
+      String(i.surprise),
+      String(i.weight),
+      i.text,
+      i.where,
       [i.view, i.axis, i.metric, i.depth].filter(Boolean).join(' '),
     ]);
     return { head, rows };
   }
 
   summary(): string {
-    return this.list.length === 0 ? 'Nothing stands out' : `${this.list.length} insights over ${this.over}, best first`;
+    return this.list.length === 0
+      ? 'Nothing stands out'
+      : `${this.list.length} insights over ${this.over}, best first`;
   }
 }
 

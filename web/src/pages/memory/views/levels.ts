@@ -4,7 +4,20 @@ import { mix } from '../../../base/color';
 import type { Paint } from '../../../base/renderer';
 import type { Theme } from '../../../base/theme';
 
-const ORDER = ['L1', 'LFB', 'L2', 'L3', 'L4', 'Local RAM', 'Beyond L3', 'Remote RAM', 'Remote Cache', 'I/O', 'Uncached', 'Unknown'];
+const ORDER = [
+  'L1',
+  'LFB',
+  'L2',
+  'L3',
+  'L4',
+  'Local RAM',
+  'Beyond L3',
+  'Remote RAM',
+  'Remote Cache',
+  'I/O',
+  'Uncached',
+  'Unknown',
+];
 
 export function levelRank(name: string): number {
   const i = ORDER.findIndex((l) => l.toLowerCase() === name.toLowerCase());

@@ -22,22 +22,34 @@ export function resourceOf(term: Term | undefined, topology: Topology): number |
 export function binOf(term: Term | undefined, layout: AxisLayout): number | undefined {
   if (!term) return undefined;
   const { column, answer } = layout.input;
-  const byValue = (v: string): number | undefined => layout.slots.find((s) => s.kind === 'name' && String(s.value) === v)?.bin;
+  const byValue = (v: string): number | undefined =>
+    layout.slots.find((s) => s.kind === 'name' && String(s.value) === v)?.bin;
   if (term.kind === 'resource') {
     const cpu = /^CPU:(\d+)$/.exec(term.id)?.[1];
     return cpu !== undefined && column.name === 'cpu' ? byValue(cpu) : undefined;
   }
   if (term.kind === 'line') return column.name === 'line' ? byValue(String(term.line)) : undefined;
-  if (term.kind === 'missing') return term.column === column.name && !term.not ? layout.slots.find((s) => s.kind === 'absent')?.bin : undefined;
-  if (term.kind === 'values') return term.column === column.name && term.values.length === 1 ? byValue(String(term.values[0])) : undefined;
+  if (term.kind === 'missing')
+    return term.column === column.name && !term.not
+      ? layout.slots.find((s) => s.kind === 'absent')?.bin
+      : undefined;
+  if (term.kind === 'values')
+    return term.column === column.name && term.values.length === 1
+      ? byValue(String(term.values[0]))
+      : undefined;
   if (term.kind !== 'range' || term.column !== column.name || layout.named) return undefined;
-  const bin = answer.edges.findIndex((e, i) => i < answer.bins && (e === term.lo || (i === 0 && term.lo === undefined)));
+  const bin = answer.edges.findIndex(
+    (e, i) => i < answer.bins && (e === term.lo || (i === 0 && term.lo === undefined)),
+  );
   const end = bin < 0 ? undefined : answer.edges[bin + 1];
-  return bin >= 0 && (term.hi === end || (term.hi === undefined && bin === answer.bins - 1)) ? bin : undefined;
+  return bin >= 0 && (term.hi === end || (term.hi === undefined && bin === answer.bins - 1))
+    ? bin
+    : undefined;
 }
 
 /** Every term of a selection that is not negated. */
 export function positiveTerms(s: Selection): Term[] {
-  const of = (c: Clause): Term[] => (c.not ? [] : c.terms.flatMap((t) => (t.kind === 'all' ? t.clauses.flatMap(of) : [t])));
+  const of = (c: Clause): Term[] =>
+    c.not ? [] : c.terms.flatMap((t) => (t.kind === 'all' ? t.clauses.flatMap(of) : [t]));
   return s.flatMap(of);
 }

@@ -13,17 +13,35 @@ import { HistogramView } from './histogram';
 import { ListView, type ListInput } from '../../../frame/list';
 import { sayTouched } from '../touches';
 
-const theme = parseTokens(readFileSync(new URL('../../../base/tokens.css', import.meta.url), 'utf8'), 'light');
+const theme = parseTokens(
+  readFileSync(new URL('../../../base/tokens.css', import.meta.url), 'utf8'),
+  'light',
+);
 const plain = (s: string): string => s.replaceAll('\u202f', ' ');
 
-interface Row { readonly name: string; readonly n: number }
+interface Row {
+  readonly name: string;
+  readonly n: number;
+}
 const input: ListInput<Row> = {
-  name: 'Fruits', rows: [{ name: 'apple', n: 12345 }, { name: 'pear', n: 2 }], samples: (r) => r.n,
+  name: 'Fruits',
+  rows: [
+    { name: 'apple', n: 12345 },
+    { name: 'pear', n: 2 },
+  ],
+  samples: (r) => r.n,
   term: (r) => (r.n > 2 ? { kind: 'values', column: 'fruit', values: [r.name] } : undefined),
   columns: [
     { head: 'fruit', link: true, text: (r) => r.name },
     { head: 'samples', right: true, text: (r) => `${Math.floor(r.n / 1000)}\u202f${r.n % 1000}` },
-    { head: 'bar', text: (r) => `${r.n} of them`, picture: { size: { w: 20, h: 10 }, draw: (r, row, at) => r.rect({ ...at, w: row.n > 5 ? 20 : 1, h: 10 }, { fill: '#123456' }) } },
+    {
+      head: 'bar',
+      text: (r) => `${r.n} of them`,
+      picture: {
+        size: { w: 20, h: 10 },
+        draw: (r, row, at) => r.rect({ ...at, w: row.n > 5 ? 20 : 1, h: 10 }, { fill: '#123456' }),
+      },
+    },
   ],
 };
 
@@ -34,7 +52,13 @@ describe('a list', () => {
     v.draw(r);
     const svg = r.document(v.size, 'x');
     for (const word of ['fruit', 'samples', 'apple', 'pear', '#123456']) expect(svg).toContain(word);
-    expect(v.rows()).toEqual({ head: ['fruit', 'samples', 'bar'], rows: [['apple', '12345', '12345 of them'], ['pear', '02', '2 of them']] });
+    expect(v.rows()).toEqual({
+      head: ['fruit', 'samples', 'bar'],
+      rows: [
+        ['apple', '12345', '12345 of them'],
+        ['pear', '02', '2 of them'],
+      ],
+    });
     expect(plain(v.describe(0).more)).toBe('· 12 345 samples · 12345 of them');
     expect(v.describe(0).name).toBe('apple');
     expect(v.summary()).toBe('Fruits: 2 rows of fruit, samples, bar');
@@ -52,11 +76,31 @@ describe('a list', () => {
 
 describe('code as a table', () => {
   it('lists lines with samples, and draws the lines on screen', () => {
-    const line = (n: number, samples: number): [number, Heat['lines'] extends ReadonlyMap<number, infer L> ? L : never] =>
-      [n, { line: n, samples: [samples, samples, 0], sums: [10 * samples, 10 * samples, 0], share: samples / 5, hover: 0 }];
+    const line = (
+      n: number,
+      samples: number,
+    ): [number, Heat['lines'] extends ReadonlyMap<number, infer L> ? L : never] => [
+      n,
+      {
+        line: n,
+        samples: [samples, samples, 0],
+        sums: [10 * samples, 10 * samples, 0],
+        share: samples / 5,
+        hover: 0,
+      },
+    ];
     const heat: Heat = { lines: new Map([line(2, 5), line(4, 1)]), top: 2, topHover: undefined };
-    const v = codeList({ file: 'a.c', text: 'one\n\ttwo\nthree\nfour\n', heat, unit: 'cycles', visible: [2, 3] }, roughMeasure);
-    expect(v.rows()).toEqual({ head: ['line', 'samples', 'of all', 'cycles', 'heat', 'source'], rows: [['2', '5', '5', '50', '1.000', '    two'], ['4', '1', '1', '10', '0.200', 'four']] });
+    const v = codeList(
+      { file: 'a.c', text: 'one\n\ttwo\nthree\nfour\n', heat, unit: 'cycles', visible: [2, 3] },
+      roughMeasure,
+    );
+    expect(v.rows()).toEqual({
+      head: ['line', 'samples', 'of all', 'cycles', 'heat', 'source'],
+      rows: [
+        ['2', '5', '5', '50', '1.000', '    two'],
+        ['4', '1', '1', '10', '0.200', 'four'],
+      ],
+    });
     const r = new SvgRenderer(theme, roughMeasure);
     v.draw(r);
     const svg = r.document(v.size, 'x');
@@ -69,12 +113,21 @@ describe('gaps on a time axis', () => {
   const lost = { kind: 'lost', from: 40, to: 60, times: 2, records: 1234, cpus: [1, 3], counting: 0 };
   const shared = { kind: 'multiplexed', from: 0, to: 100, times: 7, records: 0, cpus: [], counting: 0.25 };
   const time = column('time', { kind: 'time', unit: 'ns' });
-  const axis = { column: time, answer: numbers('time', [0, 25, 50, 75, 100], [1, 2, 3, 4]), subtitle: '', gaps: [{ ...lost, says: sayGap(lost) }] };
+  const axis = {
+    column: time,
+    answer: numbers('time', [0, 25, 50, 75, 100], [1, 2, 3, 4]),
+    subtitle: '',
+    gaps: [{ ...lost, says: sayGap(lost) }],
+  };
 
   it('says how much and why', () => {
     expect(plain(sayGap(lost))).toBe('1 234 records lost (the ring buffer was full, CPU 1, 3)');
-    expect(plain(sayGap(shared))).toBe('7 samples of counters that ran 25.0 % of the time or more (events shared a counter)');
-    expect(sayGap({ ...lost, kind: 'throttled', cpus: [] })).toBe('throttled 2 times (the kernel slowed sampling down)');
+    expect(plain(sayGap(shared))).toBe(
+      '7 samples of counters that ran 25.0 % of the time or more (events shared a counter)',
+    );
+    expect(sayGap({ ...lost, kind: 'throttled', cpus: [] })).toBe(
+      'throttled 2 times (the kernel slowed sampling down)',
+    );
   });
   it('are said of the bins they lie in and of the whole', () => {
     const v = new HistogramView({ axis, size: { w: 600, h: 200 }, brushes: [], below: 0 });
@@ -87,7 +140,9 @@ describe('gaps on a time axis', () => {
       const r = new SvgRenderer(theme, roughMeasure);
       drawGaps(r, new AxisLayout(axis, 400, lying), { x: 10, y: 20, w: 400, h: 400 }, lying);
       const svg = r.document({ w: 420, h: 420 }, 'x');
-      expect(svg).toContain(lying ? 'x="170" y="20" width="80" height="400"' : 'x="10" y="180" width="400" height="80"');
+      expect(svg).toContain(
+        lying ? 'x="170" y="20" width="80" height="400"' : 'x="10" y="180" width="400" height="80"',
+      );
       expect(svg).toContain('<pattern');
     }
     const zoomed = { ...axis, answer: numbers('time', [70, 80, 90], [1, 1]) };
@@ -99,7 +154,20 @@ describe('gaps on a time axis', () => {
 
 describe('first touch', () => {
   it('names who, where, how much and from what', () => {
-    const o = { symbol: 'u', pages: 8, nodes: [{ id: 0, pages: 8 }], threads: [{ id: 7, pages: 6 }, { id: 9, pages: 2 }], samples: 10, known: 10, away: 5 };
-    expect(plain(sayTouched(o))).toBe('8 pages first touched by thread 7 (75.0 %) on node 0 (all), 50.0 % of accesses from another node, measured');
+    const o = {
+      symbol: 'u',
+      pages: 8,
+      nodes: [{ id: 0, pages: 8 }],
+      threads: [
+        { id: 7, pages: 6 },
+        { id: 9, pages: 2 },
+      ],
+      samples: 10,
+      known: 10,
+      away: 5,
+    };
+    expect(plain(sayTouched(o))).toBe(
+      '8 pages first touched by thread 7 (75.0 %) on node 0 (all), 50.0 % of accesses from another node, measured',
+    );
   });
 });

@@ -101,7 +101,13 @@ export function placeTree(tree: MergeTree, area: Rect, positionOf: (v: number) =
   // over the middle of its range. Parts come after their node.
   for (const n of [...(tree.answer.nodes ?? [])].reverse()) {
     const [a, b] = [x.get(n.a), x.get(n.b)];
-    x.set(n.node, area.x + (a !== undefined && b !== undefined ? (a + b) / 2 - area.x : (positionOf(n.from) + positionOf(n.to)) / 2));
+    x.set(
+      n.node,
+      area.x +
+        (a !== undefined && b !== undefined
+          ? (a + b) / 2 - area.x
+          : (positionOf(n.from) + positionOf(n.to)) / 2),
+    );
   }
   const most = tree.height || 1;
   const [base, room] = [area.y + area.h, area.h - 10];
@@ -114,7 +120,12 @@ export function placeTree(tree: MergeTree, area: Rect, positionOf: (v: number) =
 }
 
 /** Draws the brackets of all merges, each part in the colour of the cluster it belongs to. */
-export function drawTree(r: Renderer, tree: MergeTree, at: TreePlaces, colorOf: (n: NodeAnswer) => { color: string; width: number }): void {
+export function drawTree(
+  r: Renderer,
+  tree: MergeTree,
+  at: TreePlaces,
+  colorOf: (n: NodeAnswer) => { color: string; width: number },
+): void {
   const base = at.area.y + at.area.h;
   for (const n of tree.answer.nodes ?? []) {
     const parts = [tree.node(n.a), tree.node(n.b)].flatMap((p) => p ?? []);

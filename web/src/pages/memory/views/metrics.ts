@@ -10,8 +10,15 @@ export interface Metric {
 }
 
 const NAMES: Readonly<Record<string, string>> = {
-  latency: 'average latency', imbalance: 'imbalance', peak: 'busiest over mean', variation: 'variation of load',
-  mean: 'mean latency', dram: 'from memory', remote: 'from another node', tlb: 'TLB misses', cpus: 'CPUs with samples',
+  latency: 'average latency',
+  imbalance: 'imbalance',
+  peak: 'busiest over mean',
+  variation: 'variation of load',
+  mean: 'mean latency',
+  dram: 'from memory',
+  remote: 'from another node',
+  tlb: 'TLB misses',
+  cpus: 'CPUs with samples',
 };
 
 export function metricText(m: Metric): string {
@@ -40,7 +47,9 @@ export function readMetric(text: string, info: GuideInfo): Metric | undefined {
 
 /** Those that suit most data: what an access costs in a cache, and how evenly CPUs work. */
 export function defaultMetrics(info: GuideInfo): Metric[] {
-  const wanted = ['latency:L2', 'latency:L1', 'mean', 'imbalance:CPU', 'cpus'].flatMap((t) => readMetric(t, info) ?? []);
+  const wanted = ['latency:L2', 'latency:L1', 'mean', 'imbalance:CPU', 'cpus'].flatMap(
+    (t) => readMetric(t, info) ?? [],
+  );
   const first = wanted[0];
   const second = wanted.find((m) => m.name === 'imbalance' || m.name === 'cpus');
   return [...new Set([first, second])].flatMap((m) => m ?? []);
@@ -54,17 +63,23 @@ export function readMetrics(text: string | undefined, info: GuideInfo): Metric[]
 
 /** Every metric that the data supports, at every depth. */
 export function allMetrics(info: GuideInfo): Metric[] {
-  return info.metrics.flatMap((m): Metric[] => (m.perDepth ? info.depths.map((depth) => ({ name: m.name, depth })) : [{ name: m.name, depth: '' }]));
+  return info.metrics.flatMap((m): Metric[] =>
+    m.perDepth ? info.depths.map((depth) => ({ name: m.name, depth })) : [{ name: m.name, depth: '' }],
+  );
 }
 
 /** A value without its unit: 79.3, 2.12, 25.9 %. */
 export function metricValue(v: number | null | undefined, unit: string): string {
   if (v === null || v === undefined) return DASH;
   switch (unit) {
-    case 'share': return percent(v, 1);
-    case 'cycles': return decimal(v, 1);
-    case 'CPUs': return count(v);
-    default: return decimal(v, 2);
+    case 'share':
+      return percent(v, 1);
+    case 'cycles':
+      return decimal(v, 1);
+    case 'CPUs':
+      return count(v);
+    default:
+      return decimal(v, 2);
   }
 }
 
@@ -77,9 +92,13 @@ export function metricSaid(v: number | null | undefined, unit: string): string {
 /** The ends of a scale, short. */
 export function metricEnd(v: number, unit: string): string {
   switch (unit) {
-    case 'share': return percent(v, 1);
-    case 'CPUs': return count(v);
-    case 'cycles': return decimal(v, v < 10 ? 1 : 0);
-    default: return decimal(v, Math.abs(v) < 1 ? 2 : 1);
+    case 'share':
+      return percent(v, 1);
+    case 'CPUs':
+      return count(v);
+    case 'cycles':
+      return decimal(v, v < 10 ? 1 : 0);
+    default:
+      return decimal(v, Math.abs(v) < 1 ? 2 : 1);
   }
 }

@@ -72,7 +72,9 @@ export class OffendersView implements View<OffenderMark> {
     const n = Math.max(1, input.lists.length);
     const w = (input.size.w - 2 * PAD - 12 * (n - 1)) / n;
     this.boxes = input.lists.map((_, i) => ({ x: PAD + i * (w + 12), y: 2, w, h: input.size.h - 2 }));
-    this.largest = this.lists.map((rows) => Math.max(0, ...rows.filter((r) => r.kind === 'group').map((r) => r.values[SELECTED])));
+    this.largest = this.lists.map((rows) =>
+      Math.max(0, ...rows.filter((r) => r.kind === 'group').map((r) => r.values[SELECTED])),
+    );
     this.whole = input.by === 'samples' ? input.whole.samples : input.whole.latency;
   }
 
@@ -90,7 +92,8 @@ export class OffendersView implements View<OffenderMark> {
   }
 
   private eachVisible(list: number, f: (row: Row, y: number, index: number) => void): void {
-    for (const [place, k] of this.places(list).entries()) f(this.lists[list]![k]!, this.boxes[list]!.y + HEAD + place * ROW, k);
+    for (const [place, k] of this.places(list).entries())
+      f(this.lists[list]![k]!, this.boxes[list]!.y + HEAD + place * ROW, k);
   }
 
   /** The rows on screen from the top down. What has no name stays in sight as the last. */
@@ -99,7 +102,8 @@ export class OffendersView implements View<OffenderMark> {
     const rows = this.lists[list]!;
     const end = Math.min(rows.length, first + this.visibleRows());
     const shown = Array.from({ length: Math.max(0, end - first) }, (_, i) => first + i);
-    if (end < rows.length && rows[rows.length - 1]!.kind === 'nameless') shown[shown.length - 1] = rows.length - 1;
+    if (end < rows.length && rows[rows.length - 1]!.kind === 'nameless')
+      shown[shown.length - 1] = rows.length - 1;
     return shown;
   }
 
@@ -140,12 +144,16 @@ export class OffendersView implements View<OffenderMark> {
     }
     const w = this.barWidth(list, row.values[SELECTED], box);
     if (w > 0) r.rect({ x: box.x, y, w, h: 20 }, { fill: theme['selected-bar'] }, 2);
-    if (row.term && this.input.chosen(row.term)) r.rect({ x: box.x, y: y + 0.5, w: box.w, h: 19 }, { stroke: theme.selected, width: 1.5 }, 2);
+    if (row.term && this.input.chosen(row.term))
+      r.rect({ x: box.x, y: y + 0.5, w: box.w, h: 19 }, { stroke: theme.selected, width: 1.5 }, 2);
     const first = index === this.lists[list]!.findIndex((x) => x.kind === 'group');
     const font: Font = { size: 12, ...(first && { weight: 600 }) };
     const live = row.values[SELECTED] > 0;
     const room = box.w - 16 - r.measure(value, font);
-    r.text(fit(row.text, room, font, r.measure), box.x + 6, middle, { font, fill: live ? theme.text : theme.muted });
+    r.text(fit(row.text, room, font, r.measure), box.x + 6, middle, {
+      font,
+      fill: live ? theme.text : theme.muted,
+    });
     r.text(value, box.x + box.w - 5, middle, { font, fill: live ? theme.text : theme.muted, align: 'right' });
   }
 
@@ -183,14 +191,24 @@ export class OffendersView implements View<OffenderMark> {
     const list = from?.list ?? 0;
     const n = this.lists[list]?.length ?? 0;
     const to = (l: number, row: number | undefined): OffenderMark | undefined =>
-      row === undefined || !this.lists[l]?.length ? from : { list: l, row: Math.min(row, this.lists[l].length - 1) };
+      row === undefined || !this.lists[l]?.length
+        ? from
+        : { list: l, row: Math.min(row, this.lists[l].length - 1) };
     switch (dir) {
-      case 'up': case 'previous': return to(list, stepIndex(from?.row, -1, n));
-      case 'down': case 'next': return to(list, stepIndex(from?.row, 1, n));
-      case 'left': return to(Math.max(0, list - 1), from?.row ?? 0);
-      case 'right': return to(Math.min(this.lists.length - 1, list + 1), from?.row ?? 0);
-      case 'first': return to(list, 0);
-      case 'last': return to(list, n - 1);
+      case 'up':
+      case 'previous':
+        return to(list, stepIndex(from?.row, -1, n));
+      case 'down':
+      case 'next':
+        return to(list, stepIndex(from?.row, 1, n));
+      case 'left':
+        return to(Math.max(0, list - 1), from?.row ?? 0);
+      case 'right':
+        return to(Math.min(this.lists.length - 1, list + 1), from?.row ?? 0);
+      case 'first':
+        return to(list, 0);
+      case 'last':
+        return to(list, n - 1);
     }
   }
 
@@ -203,7 +221,10 @@ export class OffendersView implements View<OffenderMark> {
     if (!row) return { name: '', more: '' };
     const parts = [`${count(row.samples[SELECTED])} of its ${count(row.samples[ALL])} samples selected`];
     if (this.input.by !== 'samples') {
-      const v = this.input.by === 'mean' ? `${mean(row.values[SELECTED])} ${this.input.unit} on average` : `${count(row.values[SELECTED])} ${this.input.unit}`;
+      const v =
+        this.input.by === 'mean'
+          ? `${mean(row.values[SELECTED])} ${this.input.unit} on average`
+          : `${count(row.values[SELECTED])} ${this.input.unit}`;
       parts.push((this.input.modelled ? '≈ ' : '') + v);
     }
     if (this.input.by !== 'mean') parts.push(`${percent(row.values[SELECTED], this.whole)} of the selection`);
@@ -230,8 +251,14 @@ export class OffendersView implements View<OffenderMark> {
         const two = list.keys === 'line';
         const name = two ? g.keys[1]![i]! : g.keys[0]![i]!;
         return [
-          two ? 'line' : list.title, two ? g.keys[0]![i]! : '', name || list.nameless, String(n), String(g.counts[ALL][i]),
-          String(sum), valued ? (sum / valued).toFixed(1) : '', share(sum, this.input.whole.latency),
+          two ? 'line' : list.title,
+          two ? g.keys[0]![i]! : '',
+          name || list.nameless,
+          String(n),
+          String(g.counts[ALL][i]),
+          String(sum),
+          valued ? (sum / valued).toFixed(1) : '',
+          share(sum, this.input.whole.latency),
         ];
       });
     });
@@ -285,8 +312,13 @@ export function commonest(g: GroupAnswer | undefined): string | undefined {
 function rowsOf(list: RankedList, g: GroupAnswer, by: RankBy): Row[] {
   const groups = Array.from(g.counts[ALL], (_, i) => groupRow(list, g, i, by));
   // What the selection leaves out follows in the order of everything, so that it can still be added.
-  const named = groups.filter((r) => r.kind === 'group').sort((p, q) => q.values[SELECTED] - p.values[SELECTED] || q.values[ALL] - p.values[ALL]);
-  const nameless = merged(groups.filter((r) => r.kind === 'nameless'), list.nameless);
+  const named = groups
+    .filter((r) => r.kind === 'group')
+    .sort((p, q) => q.values[SELECTED] - p.values[SELECTED] || q.values[ALL] - p.values[ALL]);
+  const nameless = merged(
+    groups.filter((r) => r.kind === 'nameless'),
+    list.nameless,
+  );
   if (list.keys === 'name') return [...named, ...nameless];
   const files = new Map<string, Row[]>();
   for (const row of named) {
@@ -308,12 +340,25 @@ function groupRow(list: RankedList, g: GroupAnswer, i: number, by: RankBy): Row 
     : list.keys === 'line'
       ? { kind: 'line', file, line: Number(name) }
       : { kind: 'values', column: list.column, values: [name] };
-  return { kind: missing ? 'nameless' : 'group', text: name, group: i, term, values: amounts(g, i, by), samples: samplesOf(g, i) };
+  return {
+    kind: missing ? 'nameless' : 'group',
+    text: name,
+    group: i,
+    term,
+    values: amounts(g, i, by),
+    samples: samplesOf(g, i),
+  };
 }
 
 function fileRow(file: string, rows: readonly Row[], by: RankBy): Row {
   const summed = sumRows(rows, by);
-  return { kind: 'file', text: baseName(file), group: -1, term: { kind: 'values', column: 'file', values: [file] }, ...summed };
+  return {
+    kind: 'file',
+    text: baseName(file),
+    group: -1,
+    term: { kind: 'values', column: 'file', values: [file] },
+    ...summed,
+  };
 }
 
 function merged(rows: readonly Row[], text: string): Row[] {

@@ -7,22 +7,56 @@ import { column, groups, names, numbers } from '../../../api/fixture';
 import { OffendersView, type OffendersInput } from './offenders';
 import { distinctOf, StatisticsView } from './statistics';
 
-const LINES = groups([['a.cc', 'b.cc', 'a.cc', ''], ['10', '5', '12', '']], [6, 3, 1, 2], [600, 300, 50, 100], [1, 0, 0, 0]);
+const LINES = groups(
+  [
+    ['a.cc', 'b.cc', 'a.cc', ''],
+    ['10', '5', '12', ''],
+  ],
+  [6, 3, 1, 2],
+  [600, 300, 50, 100],
+  [1, 0, 0, 0],
+);
 
 function offenders(more: Partial<OffendersInput> = {}): OffendersView {
   return new OffendersView({
     lists: [
-      { title: 'source line', groups: LINES, keys: 'line', column: 'file', empty: '', nameless: 'no debug info · fix' },
-      { title: 'data object', groups: groups([['m_x', 'm_y']], [8, 4], [900, 150]), keys: 'name', column: 'symbol', empty: '', nameless: '' },
+      {
+        title: 'source line',
+        groups: LINES,
+        keys: 'line',
+        column: 'file',
+        empty: '',
+        nameless: 'no debug info · fix',
+      },
+      {
+        title: 'data object',
+        groups: groups([['m_x', 'm_y']], [8, 4], [900, 150]),
+        keys: 'name',
+        column: 'symbol',
+        empty: '',
+        nameless: '',
+      },
     ],
-    by: 'latency', unit: 'cycles', size: { w: 360, h: 200 }, scroll: [0, 0], chosen: () => false, whole: { latency: 1050, samples: 12 }, modelled: false, ...more,
+    by: 'latency',
+    unit: 'cycles',
+    size: { w: 360, h: 200 },
+    scroll: [0, 0],
+    chosen: () => false,
+    whole: { latency: 1050, samples: 12 },
+    modelled: false,
+    ...more,
   });
 }
 
 describe('offenders', () => {
   it('groups lines under their files, hottest first; what has no name comes last', () => {
     expect(offenders().lists[0]!.map((r) => `${r.kind} ${r.text}`)).toEqual([
-      'file a.cc', 'group 10', 'group 12', 'file b.cc', 'group 5', 'nameless no debug info · fix',
+      'file a.cc',
+      'group 10',
+      'group 12',
+      'file b.cc',
+      'group 5',
+      'nameless no debug info · fix',
     ]);
   });
   it('selects exactly the line, the object or the file', () => {
@@ -42,7 +76,9 @@ describe('offenders', () => {
     expect(v.hitTest({ x: 20, y: 8 })).toBeUndefined();
     expect(v.hitTest({ x: 20, y: 22 + 21 + 3 })).toEqual({ list: 0, row: 1 });
     expect(v.describe({ list: 0, row: 1 }).name).toBe('a.cc:10');
-    expect(v.describe({ list: 0, row: 1 }).more.replaceAll('\u202f', ' ')).toBe('· 6 of its 6 samples selected · 600 cycles · 57.1 % of the selection');
+    expect(v.describe({ list: 0, row: 1 }).more.replaceAll('\u202f', ' ')).toBe(
+      '· 6 of its 6 samples selected · 600 cycles · 57.1 % of the selection',
+    );
     expect(offenders({ modelled: true }).describe({ list: 0, row: 1 }).more).toContain('≈');
   });
   it('walks by keys within and between the lists', () => {
@@ -65,10 +101,28 @@ describe('code', () => {
 });
 
 describe('statistics', () => {
-  const stat = { counts: Uint32Array.of(8, 4, 0), sums: Float64Array.of(800, 600, 0), squares: new Float64Array(3), min: Float64Array.of(1, 1, NaN), max: Float64Array.of(300, 300, NaN), quantiles: [Float64Array.of(1, 2, 3), Float64Array.of(4, 5, 6), Float64Array.of(NaN, NaN, NaN)] as const };
-  const level = { column: column('level', { kind: 'category' }), answer: names('level', ['L2', 'L1'], [5, 3], [4, 0]) };
+  const stat = {
+    counts: Uint32Array.of(8, 4, 0),
+    sums: Float64Array.of(800, 600, 0),
+    squares: new Float64Array(3),
+    min: Float64Array.of(1, 1, NaN),
+    max: Float64Array.of(300, 300, NaN),
+    quantiles: [Float64Array.of(1, 2, 3), Float64Array.of(4, 5, 6), Float64Array.of(NaN, NaN, NaN)] as const,
+  };
+  const level = {
+    column: column('level', { kind: 'category' }),
+    answer: names('level', ['L2', 'L1'], [5, 3], [4, 0]),
+  };
   const view = new StatisticsView({
-    counts: [8, 4, 0], column: column('latency', { unit: 'cycles' }), stat, spark: undefined, level, distinct: [{ name: 'lines', counts: [3, 2, 0] }], selected: true, hoverName: undefined, size: { w: 308, h: 266 },
+    counts: [8, 4, 0],
+    column: column('latency', { unit: 'cycles' }),
+    stat,
+    spark: undefined,
+    level,
+    distinct: [{ name: 'lines', counts: [3, 2, 0] }],
+    selected: true,
+    hoverName: undefined,
+    size: { w: 308, h: 266 },
   });
   it('sets the selection against everything', () => {
     const rows = view.rows().rows.map((r) => r.join('|'));
@@ -80,7 +134,17 @@ describe('statistics', () => {
     expect(rows).toContain('served by L1|0|0|3');
   });
   it('shows a dash, not 0, for a layer without a value', () => {
-    const hovering = new StatisticsView({ counts: [8, 4, 1], column: column('latency', { unit: 'cycles' }), stat, spark: undefined, level: undefined, distinct: [], selected: true, hoverName: 'm_x', size: { w: 308, h: 266 } });
+    const hovering = new StatisticsView({
+      counts: [8, 4, 1],
+      column: column('latency', { unit: 'cycles' }),
+      stat,
+      spark: undefined,
+      level: undefined,
+      distinct: [],
+      selected: true,
+      hoverName: 'm_x',
+      size: { w: 308, h: 266 },
+    });
     expect(hovering.describe({ row: 2 }).more).toContain('– in m_x');
   });
   it('counts distinct values only when none are folded', () => {
@@ -90,9 +154,19 @@ describe('statistics', () => {
 });
 
 describe('categories', () => {
-  const axis = { column: column('symbol', { kind: 'category' as const }), answer: names('symbol', ['m_x', 'm_y', 'other'], [5, 3, 1]), subtitle: '' };
+  const axis = {
+    column: column('symbol', { kind: 'category' as const }),
+    answer: names('symbol', ['m_x', 'm_y', 'other'], [5, 3, 1]),
+    subtitle: '',
+  };
   it('finds names and selects them', () => {
-    const v = new CategoriesView({ axis, size: { w: 600, h: 60 }, find: 'm_', scroll: 0, chosen: () => false });
+    const v = new CategoriesView({
+      axis,
+      size: { w: 600, h: 60 },
+      find: 'm_',
+      scroll: 0,
+      chosen: () => false,
+    });
     expect(v.shown).toEqual([0, 1]);
     expect(v.hitTest({ x: 20, y: 30 })).toEqual({ bin: 1 });
     expect(v.wanted({ bin: 1 })).toEqual({ kind: 'values', column: 'symbol', values: ['m_y'] });
@@ -112,8 +186,11 @@ describe('layout', () => {
 
 describe('tar', () => {
   it('writes entries that tar programs read: name, size, checksum, padding', async () => {
-    const bytes = new Uint8Array(await tar([{ path: 'run/data/samples.out', content: new Blob(['abc']) }]).arrayBuffer());
-    const text = (from: number, n: number): string => new TextDecoder().decode(bytes.slice(from, from + n)).replace(/\0.*$/, '');
+    const bytes = new Uint8Array(
+      await tar([{ path: 'run/data/samples.out', content: new Blob(['abc']) }]).arrayBuffer(),
+    );
+    const text = (from: number, n: number): string =>
+      new TextDecoder().decode(bytes.slice(from, from + n)).replace(/\0.*$/, '');
     expect(bytes.length).toBe(512 + 512 + 1024);
     expect(text(0, 100)).toBe('run/data/samples.out');
     expect(Number.parseInt(text(124, 12), 8)).toBe(3);

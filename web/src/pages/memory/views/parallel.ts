@@ -14,7 +14,17 @@ import { drawGaps, sayGaps } from './gaps';
 import { AxisLayout, type AxisInput, type Slot } from './axis';
 import { drawGlyph } from '../../../frame/badge';
 import { densityStrokes, inkOf, KeptLines, largestCell, type LineLayer, type Strength } from './density';
-import { drawAxisStrip, drawWindowHover, STRIP_ZONE, stepStrip, stripArea, stripOf, stripRows, type AxisStrips, type WindowMark } from './axisstrip';
+import {
+  drawAxisStrip,
+  drawWindowHover,
+  STRIP_ZONE,
+  stepStrip,
+  stripArea,
+  stripOf,
+  stripRows,
+  type AxisStrips,
+  type WindowMark,
+} from './axisstrip';
 import type { Strip } from './strip';
 import type { Said, Table, View } from '../../../frame/view';
 
@@ -104,7 +114,10 @@ export class ParallelView implements View<ParallelMark> {
   /** The same picture with another mark under the pointer. */
   pointedAt(hovered: BinMark | undefined, window: WindowMark | undefined): ParallelView {
     const { strips } = this.input;
-    return new ParallelView({ ...this.input, hovered, strips: strips && { ...strips, hovered: window } }, this);
+    return new ParallelView(
+      { ...this.input, hovered, strips: strips && { ...strips, hovered: window } },
+      this,
+    );
   }
 
   /** The largest number of samples a line stands for; the legend's right end. */
@@ -113,7 +126,11 @@ export class ParallelView implements View<ParallelMark> {
   }
 
   drawUnder(r: Renderer): void {
-    if (this.input.lines) this.drawLines(r, this.input.selected && this.input.restAlpha > 0 ? ['rest', 'selection'] : ['selection']);
+    if (this.input.lines)
+      this.drawLines(
+        r,
+        this.input.selected && this.input.restAlpha > 0 ? ['rest', 'selection'] : ['selection'],
+      );
   }
 
   draw(r: Renderer): void {
@@ -136,7 +153,11 @@ export class ParallelView implements View<ParallelMark> {
       const area = this.gap(i);
       if (!pair || !left || !right || !area || this.isConstant(i) || this.isConstant(i + 1)) continue;
       const input = {
-        pair, area, strength, ownHoverScale, most,
+        pair,
+        area,
+        strength,
+        ownHoverScale,
+        most,
         leftY: (bin: number) => this.top + left.layout.middle(bin),
         rightY: (bin: number) => this.top + right.layout.middle(bin),
       };
@@ -188,9 +209,19 @@ export class ParallelView implements View<ParallelMark> {
 
   private drawConstant(r: Renderer, c: AxisColumn): void {
     const { column } = c.layout.input;
-    const text = column.provenance === 'absent' ? ['not recorded', 'by this tool'] : ['constant:', constantText(c)];
-    r.rect({ x: c.x, y: this.top, w: c.w, h: Math.min(SHORT_COLUMN, this.height) }, { fill: r.theme.surface }, 3);
-    text.forEach((t, i) => r.text(fit(t, c.w - 8, TEXT, r.measure), c.x + 6, this.top + 14 + 15 * i, { font: TEXT, fill: r.theme.muted }));
+    const text =
+      column.provenance === 'absent' ? ['not recorded', 'by this tool'] : ['constant:', constantText(c)];
+    r.rect(
+      { x: c.x, y: this.top, w: c.w, h: Math.min(SHORT_COLUMN, this.height) },
+      { fill: r.theme.surface },
+      3,
+    );
+    text.forEach((t, i) =>
+      r.text(fit(t, c.w - 8, TEXT, r.measure), c.x + 6, this.top + 14 + 15 * i, {
+        font: TEXT,
+        fill: r.theme.muted,
+      }),
+    );
   }
 
   private drawBars(r: Renderer, c: AxisColumn, layer: 0 | 1 | 2, fill: string): void {
@@ -202,7 +233,12 @@ export class ParallelView implements View<ParallelMark> {
       if (n === 0) continue;
       const bar = this.barRect(c, s, n);
       r.rect(layer === HOVERED ? { ...bar, w: Math.max(2, bar.w) } : bar, { fill });
-      if (modelled && layer === ALL && bar.h > 3) r.line(bar.x + bar.w, bar.y, bar.x + bar.w, bar.y + bar.h, { stroke: r.theme.warn, width: 1, dash: [2, 2] });
+      if (modelled && layer === ALL && bar.h > 3)
+        r.line(bar.x + bar.w, bar.y, bar.x + bar.w, bar.y + bar.h, {
+          stroke: r.theme.warn,
+          width: 1,
+          dash: [2, 2],
+        });
     }
   }
 
@@ -211,7 +247,12 @@ export class ParallelView implements View<ParallelMark> {
     const named = c.layout.named && thick > 9;
     const inset = named ? Math.min(3, thick * 0.12) : thick < 2.2 ? 0 : clamp(thick * 0.08, 0.35, 0.75) / 2;
     const tall = named ? Math.min(thick - 2 * inset, 26) : thick - 2 * inset;
-    return { x: c.axisX + 1, y: this.top + (s.from + s.till - tall) / 2, w: ((c.barW - 2) * n) / c.most, h: tall };
+    return {
+      x: c.axisX + 1,
+      y: this.top + (s.from + s.till - tall) / 2,
+      w: ((c.barW - 2) * n) / c.most,
+      h: tall,
+    };
   }
 
   private drawLabels(r: Renderer, c: AxisColumn): void {
@@ -224,10 +265,20 @@ export class ParallelView implements View<ParallelMark> {
       for (const t of c.layout.ticks(26)) {
         r.line(c.axisX - 3, this.top + t.at, c.axisX, this.top + t.at, { stroke: r.theme.line, width: 1 });
         const y = clamp(t.at, 5, this.height - 5);
-        if (clear(t.at)) r.text(fit(t.label, room, TEXT, r.measure), c.axisX - 6, this.top + y, { font: TEXT, fill: r.theme.muted, align: 'right' });
+        if (clear(t.at))
+          r.text(fit(t.label, room, TEXT, r.measure), c.axisX - 6, this.top + y, {
+            font: TEXT,
+            fill: r.theme.muted,
+            align: 'right',
+          });
       }
       const absent = c.layout.slots.find((s) => s.kind === 'absent');
-      if (absent) r.text('absent', c.axisX - 6, this.top + (absent.from + absent.till) / 2, { font: TEXT, fill: r.theme.muted, align: 'right' });
+      if (absent)
+        r.text('absent', c.axisX - 6, this.top + (absent.from + absent.till) / 2, {
+          font: TEXT,
+          fill: r.theme.muted,
+          align: 'right',
+        });
     }
   }
 
@@ -243,7 +294,11 @@ export class ParallelView implements View<ParallelMark> {
       const live = (counts[SELECTED][s.bin] ?? 0) > 0;
       const font: Font = { size: 11 };
       const text = fit(s.label ?? '', room, font, r.measure);
-      r.text(text, c.axisX - 6, this.top + y, { font, fill: live ? r.theme.text : r.theme.muted, align: 'right' });
+      r.text(text, c.axisX - 6, this.top + y, {
+        font,
+        fill: live ? r.theme.text : r.theme.muted,
+        align: 'right',
+      });
     }
   }
 
@@ -275,10 +330,12 @@ export class ParallelView implements View<ParallelMark> {
 
   drawHover(r: Renderer): void {
     if (this.input.lines && !this.input.selectionHovered) this.drawLines(r, ['hover']);
-    for (const [i, c] of this.columns.entries()) if (!this.isConstant(i)) this.drawBars(r, c, HOVERED, r.theme.hover);
+    for (const [i, c] of this.columns.entries())
+      if (!this.isConstant(i)) this.drawBars(r, c, HOVERED, r.theme.hover);
     const w = this.input.strips?.hovered;
     const stripped = w && this.columns[w.axis];
-    if (w && stripped?.strip) drawWindowHover(r, stripped.strip, w.window, stripArea(stripped, this.top, this.height));
+    if (w && stripped?.strip)
+      drawWindowHover(r, stripped.strip, w.window, stripArea(stripped, this.top, this.height));
     const h = this.input.hovered;
     const c = h && this.columns[h.axis];
     const s = h && c?.layout.slot(h.bin);
@@ -286,7 +343,8 @@ export class ParallelView implements View<ParallelMark> {
     const pad = s.till - s.from < 6 ? 1.5 : 0;
     r.rect(
       { x: c.x + 0.5, y: this.top + s.from - pad, w: c.w - 1, h: s.till - s.from + 2 * pad },
-      { stroke: r.theme.hover, width: 1.5, dash: [4, 2] }, 2,
+      { stroke: r.theme.hover, width: 1.5, dash: [4, 2] },
+      2,
     );
     const label = s.label ?? c.layout.say(c.layout.input.answer.edges[s.bin]!);
     drawTag(r, c, this.top + (s.from + s.till) / 2, label, r.theme.hover);
@@ -345,16 +403,28 @@ export class ParallelView implements View<ParallelMark> {
     if (strip) return strip;
     const order = c.layout.slots.toSorted((a, b) => a.from - b.from);
     const at = from.kind === 'bin' ? order.findIndex((s) => s.bin === from.bin) : -1;
-    const bin = (k: number): ParallelMark => ({ kind: 'bin', axis: from.axis, bin: order[clamp(k, 0, order.length - 1)]!.bin });
+    const bin = (k: number): ParallelMark => ({
+      kind: 'bin',
+      axis: from.axis,
+      bin: order[clamp(k, 0, order.length - 1)]!.bin,
+    });
     switch (dir) {
-      case 'left': return this.sideways(from, clamp(from.axis - 1, 0, axes - 1));
-      case 'right': return this.sideways(from, clamp(from.axis + 1, 0, axes - 1));
-      case 'up': return at <= 0 ? { kind: 'head', axis: from.axis } : bin(at - 1);
-      case 'down': return bin(at + 1);
-      case 'next': return bin(nextFilled(c, order, at, 1));
-      case 'previous': return bin(nextFilled(c, order, at, -1));
-      case 'first': return bin(0);
-      case 'last': return bin(order.length - 1);
+      case 'left':
+        return this.sideways(from, clamp(from.axis - 1, 0, axes - 1));
+      case 'right':
+        return this.sideways(from, clamp(from.axis + 1, 0, axes - 1));
+      case 'up':
+        return at <= 0 ? { kind: 'head', axis: from.axis } : bin(at - 1);
+      case 'down':
+        return bin(at + 1);
+      case 'next':
+        return bin(nextFilled(c, order, at, 1));
+      case 'previous':
+        return bin(nextFilled(c, order, at, -1));
+      case 'first':
+        return bin(0);
+      case 'last':
+        return bin(order.length - 1);
     }
   }
 
@@ -365,7 +435,10 @@ export class ParallelView implements View<ParallelMark> {
 
   private sideways(from: ParallelMark, axis: number): ParallelMark {
     if (from.kind === 'head') return { kind: 'head', axis };
-    const s = from.kind === 'bin' ? this.columns[from.axis]!.layout.slot(from.bin) : this.columns[from.axis]!.strip?.blocks.find((b) => b.window === from.window);
+    const s =
+      from.kind === 'bin'
+        ? this.columns[from.axis]!.layout.slot(from.bin)
+        : this.columns[from.axis]!.strip?.blocks.find((b) => b.window === from.window);
     const next = s && this.columns[axis]!.layout.slotAt((s.from + s.till) / 2);
     return next ? { kind: 'bin', axis, bin: next.bin } : this.firstBin(axis);
   }
@@ -391,10 +464,17 @@ export class ParallelView implements View<ParallelMark> {
     const rows = this.columns.flatMap((c) =>
       c.layout.slots.map((s) => {
         const { counts } = c.layout.input.answer;
-        return [c.layout.input.column.name, c.layout.sayBin(s.bin), ...[ALL, SELECTED, HOVERED].map((l) => String(counts[l as 0][s.bin] ?? 0))];
+        return [
+          c.layout.input.column.name,
+          c.layout.sayBin(s.bin),
+          ...[ALL, SELECTED, HOVERED].map((l) => String(counts[l as 0][s.bin] ?? 0)),
+        ];
       }),
     );
-    return { head: ['axis', 'value', 'all', 'selected', 'hovered'], rows: [...rows, ...this.columns.flatMap((c) => (c.strip ? stripRows(c.strip) : []))] };
+    return {
+      head: ['axis', 'value', 'all', 'selected', 'hovered'],
+      rows: [...rows, ...this.columns.flatMap((c) => (c.strip ? stripRows(c.strip) : []))],
+    };
   }
 
   summary(): string {
@@ -421,7 +501,16 @@ export function layColumns(input: ParallelInput, height: number): AxisColumn[] {
     x += w + Math.max(gap, 8);
     const most = Math.max(0, ...layout.input.answer.counts[ALL]);
     const brushes = (input.brushes.get(layout.input.column.name) ?? []).flatMap((t) => brushOf(layout, t));
-    return { x: at, w, axisX: at + labels[i]!, barW: bars, layout, brushes, most, strip: stripOf(layout, input.strips) };
+    return {
+      x: at,
+      w,
+      axisX: at + labels[i]!,
+      barW: bars,
+      layout,
+      brushes,
+      most,
+      strip: stripOf(layout, input.strips),
+    };
   });
 }
 
@@ -441,7 +530,8 @@ function labelZone(l: AxisLayout, measure: Measure): number {
   const widest = Math.max(20, ...l.slots.map((s) => measure(s.label ?? '', TEXT))) + 14;
   // Levels must not be cut: "Remote RAM" and "Remote Cache" begin alike.
   // Nor may CPUs: 100 and 101 do.
-  if (fixed !== undefined) return column.name === 'level' || column.name === 'cpu' ? clamp(widest, fixed, 100) : fixed;
+  if (fixed !== undefined)
+    return column.name === 'level' || column.name === 'cpu' ? clamp(widest, fixed, 100) : fixed;
   if (l.named) {
     return column.kind === 'category' ? clamp(widest, 84, 124) : clamp(widest, 26, 84);
   }
@@ -466,9 +556,17 @@ export function brushOf(l: AxisLayout, t: Term): Brush[] {
     return brushOf(l, { kind: 'range', column: t.column, ...(below ? { hi: t.value } : { lo: t.value }) });
   }
   if (!l.named) return [];
-  const names = t.kind === 'values' ? t.values.map(String) : t.kind === 'compare' && t.op === '=' ? [String(t.value)] : [];
+  const names =
+    t.kind === 'values'
+      ? t.values.map(String)
+      : t.kind === 'compare' && t.op === '='
+        ? [String(t.value)]
+        : [];
   const inRange = (s: Slot): boolean =>
-    t.kind === 'range' && typeof s.value === 'number' && (t.lo === undefined || s.value >= Number(t.lo)) && (t.hi === undefined || s.value <= Number(t.hi));
+    t.kind === 'range' &&
+    typeof s.value === 'number' &&
+    (t.lo === undefined || s.value >= Number(t.lo)) &&
+    (t.hi === undefined || s.value <= Number(t.hi));
   const hit = l.slots.filter((s) => s.kind === 'name' && (inRange(s) || names.includes(String(s.value))));
   return runs(hit).map(([from, till]) => ({ term: t, from, till, tags: undefined }));
 }
@@ -513,5 +611,9 @@ function inkOnTag(fill: string, theme: Theme): string {
 function constantText(c: AxisColumn): string {
   const { column, answer } = c.layout.input;
   if (answer.labels[0] !== undefined) return answer.labels[0];
-  return column.min === null ? 'no value' : typeof column.min === 'string' ? column.min : c.layout.say(column.min);
+  return column.min === null
+    ? 'no value'
+    : typeof column.min === 'string'
+      ? column.min
+      : c.layout.say(column.min);
 }

@@ -13,7 +13,12 @@ export const SWATCH: Size = { w: 12, h: 10 };
 /** The level mix as a bar; what was not recorded is outlined. */
 export function drawLevels(r: Renderer, levels: readonly LevelCount[], at: Point, size = BAR): void {
   for (const s of segments(levels)) {
-    const box = { x: at.x + s.from * size.w, y: at.y, w: Math.max((s.to - s.from) * size.w - 0.5, 0.5), h: size.h };
+    const box = {
+      x: at.x + s.from * size.w,
+      y: at.y,
+      w: Math.max((s.to - s.from) * size.w - 0.5, 0.5),
+      h: size.h,
+    };
     r.rect(box, s.name ? levelPaint(s.name, r.theme) : { stroke: r.theme.muted, dash: [2, 2] });
   }
 }
@@ -73,7 +78,9 @@ export function bars(l: Latencies | null): Bar[] {
 export function describeLevels(levels: readonly LevelCount[]): string {
   const parts = segments(levels);
   const whole = parts.reduce((n, s) => n + s.samples, 0);
-  return parts.length === 0 ? 'no levels recorded' : parts.map((s) => `${s.name || 'not recorded'} ${percent(s.samples, whole)}`).join(', ');
+  return parts.length === 0
+    ? 'no levels recorded'
+    : parts.map((s) => `${s.name || 'not recorded'} ${percent(s.samples, whole)}`).join(', ');
 }
 
 export function describeLatency(l: Latencies | null, unit: string): string {

@@ -87,10 +87,22 @@ export class StatisticsView implements View<StatisticsMark> {
         lines.push({ name: `p${Math.round(q * 100)}`, values: valued((l) => stat.quantiles[l][i]!, say) });
       });
     }
-    for (const d of this.input.distinct) lines.push({ name: d.name, exact: true, values: each((l) => count(d.counts[l])) });
+    for (const d of this.input.distinct)
+      lines.push({ name: d.name, exact: true, values: each((l) => count(d.counts[l])) });
     if (stat) {
-      const share: Line = { name: 'share', values: valued((l) => stat.sums[l]!, (v) => percent(v, stat.sums[ALL]!)) };
-      lines.splice(6, 0, { name: 'max', values: valued((l) => stat.max[l]!, say) }, ...(stat.sums[ALL]! > 0 ? [share] : []));
+      const share: Line = {
+        name: 'share',
+        values: valued(
+          (l) => stat.sums[l]!,
+          (v) => percent(v, stat.sums[ALL]!),
+        ),
+      };
+      lines.splice(
+        6,
+        0,
+        { name: 'max', values: valued((l) => stat.max[l]!, say) },
+        ...(stat.sums[ALL]! > 0 ? [share] : []),
+      );
     }
     return lines;
   }
@@ -114,7 +126,11 @@ export class StatisticsView implements View<StatisticsMark> {
       r.text(fit(line.name, 60, BODY, r.measure), PAD, y, { font: BODY, fill: theme.muted });
       // An old value keeps its place in a pale ink until the new one is known.
       const ink = this.input.stale && !line.exact ? mix(theme.bg, theme.muted, 0.55) : theme.text;
-      r.text(line.values[SELECTED], this.columnX(0), y, { font: { size: 12, weight: 600 }, fill: ink, align: 'right' });
+      r.text(line.values[SELECTED], this.columnX(0), y, {
+        font: { size: 12, weight: 600 },
+        fill: ink,
+        align: 'right',
+      });
       r.text(line.values[ALL], this.columnX(2), y, { font: BODY, fill: theme.muted, align: 'right' });
     });
     if (this.sparkHeight > 0) this.drawSpark(r, [ALL, SELECTED]);
@@ -128,7 +144,8 @@ export class StatisticsView implements View<StatisticsMark> {
     const x = this.columnX(k) - r.measure(shown, SMALL);
     r.text(shown, x, 8, { font: SMALL, fill: hover ? theme.hover : theme.text });
     const box = { x: x - 13, y: 4, w: 8, h: 8 };
-    if (hover) r.rect({ x: box.x + 0.5, y: 4.5, w: 7, h: 7 }, { stroke: theme.hover, width: 1.2, dash: [2, 1.4] }, 2);
+    if (hover)
+      r.rect({ x: box.x + 0.5, y: 4.5, w: 7, h: 7 }, { stroke: theme.hover, width: 1.2, dash: [2, 1.4] }, 2);
     else r.rect(box, { fill: k === 0 ? theme.selected : theme.rest }, 2);
   }
 
@@ -149,7 +166,11 @@ export class StatisticsView implements View<StatisticsMark> {
     }
     if (!layers.includes(ALL)) return;
     r.line(PAD, base + 0.5, PAD + w, base + 0.5, { stroke: theme.line, width: 1 });
-    r.text('√ samples', PAD + w, this.sparkTop + 4, { font: { size: 10.5 }, fill: theme.muted, align: 'right' });
+    r.text('√ samples', PAD + w, this.sparkTop + 4, {
+      font: { size: 10.5 },
+      fill: theme.muted,
+      align: 'right',
+    });
     const layout = new AxisLayout({ column: this.input.column!, answer: a, subtitle: '' }, w, true);
     for (const t of layout.ticks(48)) {
       const x = clamp(PAD + t.at, PAD + 6, PAD + w - 8);
@@ -186,8 +207,18 @@ export class StatisticsView implements View<StatisticsMark> {
     const { theme } = r;
     const { answer: a } = this.input.level!;
     const middle = y + h / 2;
-    if (layer === HOVERED) r.rect({ x: PAD + 0.5, y: middle - 3.5, w: 7, h: 7 }, { stroke: theme.hover, width: 1.2, dash: [2, 1.4] }, 2);
-    else r.rect({ x: PAD, y: middle - 4, w: 8, h: 8 }, { fill: layer === SELECTED ? theme.selected : theme.rest }, 2);
+    if (layer === HOVERED)
+      r.rect(
+        { x: PAD + 0.5, y: middle - 3.5, w: 7, h: 7 },
+        { stroke: theme.hover, width: 1.2, dash: [2, 1.4] },
+        2,
+      );
+    else
+      r.rect(
+        { x: PAD, y: middle - 4, w: 8, h: 8 },
+        { fill: layer === SELECTED ? theme.selected : theme.rest },
+        2,
+      );
     const counts = a.counts[layer];
     let sum = 0;
     for (const bin of this.levels) sum += counts[bin] ?? 0;
@@ -231,7 +262,10 @@ export class StatisticsView implements View<StatisticsMark> {
   }
 
   step(from: StatisticsMark | undefined, dir: Dir): StatisticsMark | undefined {
-    const marks: StatisticsMark[] = [...this.lines.map((_, row) => ({ row })), ...this.levels.map((level) => ({ level }))];
+    const marks: StatisticsMark[] = [
+      ...this.lines.map((_, row) => ({ row })),
+      ...this.levels.map((level) => ({ level })),
+    ];
     const at = from ? marks.findIndex((m) => JSON.stringify(m) === JSON.stringify(from)) : -1;
     const n = marks.length;
     const by = { up: -1, left: -1, previous: -1, down: 1, right: 1, next: 1, first: -n, last: n }[dir];
@@ -242,7 +276,8 @@ export class StatisticsView implements View<StatisticsMark> {
     if ('row' in m) {
       const line = this.lines[m.row]!;
       const parts = LAYERS.filter((l) => l !== HOVERED || this.hovering).map(
-        (l) => `${line.values[l]} ${l === SELECTED ? 'in the selection' : l === ALL ? 'in all' : `in ${this.input.hoverName}`}`,
+        (l) =>
+          `${line.values[l]} ${l === SELECTED ? 'in the selection' : l === ALL ? 'in all' : `in ${this.input.hoverName}`}`,
       );
       return { name: line.name, more: `· ${parts.join(' · ')}` };
     }
@@ -260,20 +295,34 @@ export class StatisticsView implements View<StatisticsMark> {
   }
 
   rows(): Table {
-    const rows = this.allLines().map((l) => [l.name, l.values[SELECTED], this.hovering ? l.values[HOVERED] : '', l.values[ALL]]);
+    const rows = this.allLines().map((l) => [
+      l.name,
+      l.values[SELECTED],
+      this.hovering ? l.values[HOVERED] : '',
+      l.values[ALL],
+    ]);
     const a = this.input.level?.answer;
-    if (a) for (const b of this.levels) rows.push([`served by ${a.labels[b]}`, ...[SELECTED, HOVERED, ALL].map((l) => String(a.counts[l as 0][b] ?? 0))]);
+    if (a)
+      for (const b of this.levels)
+        rows.push([
+          `served by ${a.labels[b]}`,
+          ...[SELECTED, HOVERED, ALL].map((l) => String(a.counts[l as 0][b] ?? 0)),
+        ]);
     return { head: ['', 'selection', this.input.hoverName ?? 'hover', 'all'], rows };
   }
 
   summary(): string {
-    return `Statistics: ${this.lines.slice(0, 3).map((l) => `${l.name} ${l.values[SELECTED]} of ${l.values[ALL]}`).join(', ')}`;
+    return `Statistics: ${this.lines
+      .slice(0, 3)
+      .map((l) => `${l.name} ${l.values[SELECTED]} of ${l.values[ALL]}`)
+      .join(', ')}`;
   }
 }
 
 /** Distinct values of an axis in each layer, if every value has its own bin. */
 export function distinctOf(a: AxisAnswer | undefined): [number, number, number] | undefined {
   if (!a || a.more > 0) return undefined;
-  const n = (l: 0 | 1 | 2): number => a.counts[l].subarray(0, a.bins).reduce((sum, c) => sum + (c > 0 ? 1 : 0), 0);
+  const n = (l: 0 | 1 | 2): number =>
+    a.counts[l].subarray(0, a.bins).reduce((sum, c) => sum + (c > 0 ? 1 : 0), 0);
   return [n(ALL), n(SELECTED), n(HOVERED)];
 }

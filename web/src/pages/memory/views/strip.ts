@@ -67,7 +67,10 @@ export class Strip {
   }
 
   at(position: number): Block | undefined {
-    return this.blocks.find((b) => position >= b.from && position < b.till) ?? this.blocks.find((b) => Math.abs(position - (b.from + b.till) / 2) < 3);
+    return (
+      this.blocks.find((b) => position >= b.from && position < b.till) ??
+      this.blocks.find((b) => Math.abs(position - (b.from + b.till) / 2) < 3)
+    );
   }
 
   draw(r: Renderer, box: (b: Block) => Rect, map?: AmountMap): void {
@@ -82,18 +85,42 @@ export class Strip {
   /** The samples of a window: all but the last are open at their upper end, those of equal count closed. */
   term(i: number): Term | undefined {
     const w = this.answer.windows[i];
-    return w && { kind: 'range', column: this.answer.axis, lo: w.from, hi: w.to, ...(!/ in /.test(w.where) && { open: true as const }) };
+    return (
+      w && {
+        kind: 'range',
+        column: this.answer.axis,
+        lo: w.from,
+        hi: w.to,
+        ...(!/ in /.test(w.where) && { open: true as const }),
+      }
+    );
   }
 
   describe(i: number): Said {
     const w = this.answer.windows[i]!;
     const unit = this.axis.unit ? ` ${this.axis.unit}` : '';
     const where = `${this.answer.axis} ${this.axis.say(w.from)}–${this.axis.say(w.to)}${unit}`;
-    const few = this.few(w) ? (w.samples === 0 ? 'nothing to measure' : `fewer than ${count(this.least)}: not compared`) : '';
-    const parts = [where, `${count(w.samples)} samples`, `${metricPhrase(this.metric)} ${metricSaid(w.value, this.answer.unit)}`];
-    if (this.metric.depth && w.samples > 0) parts.push(`${count(w.resources)} ${this.metric.depth} with samples`);
-    if (this.scale && !few) parts.push(`between ${metricSaid(this.scale.lo, this.answer.unit)} and ${metricSaid(this.scale.hi, this.answer.unit)} on this axis`);
-    return { name: `Window ${i + 1} of ${this.answer.windows.length}`, more: `· ${[...parts, few].filter(Boolean).join(' · ')}`, counted: w.samples };
+    const few = this.few(w)
+      ? w.samples === 0
+        ? 'nothing to measure'
+        : `fewer than ${count(this.least)}: not compared`
+      : '';
+    const parts = [
+      where,
+      `${count(w.samples)} samples`,
+      `${metricPhrase(this.metric)} ${metricSaid(w.value, this.answer.unit)}`,
+    ];
+    if (this.metric.depth && w.samples > 0)
+      parts.push(`${count(w.resources)} ${this.metric.depth} with samples`);
+    if (this.scale && !few)
+      parts.push(
+        `between ${metricSaid(this.scale.lo, this.answer.unit)} and ${metricSaid(this.scale.hi, this.answer.unit)} on this axis`,
+      );
+    return {
+      name: `Window ${i + 1} of ${this.answer.windows.length}`,
+      more: `· ${[...parts, few].filter(Boolean).join(' · ')}`,
+      counted: w.samples,
+    };
   }
 }
 

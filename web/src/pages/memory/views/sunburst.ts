@@ -71,7 +71,9 @@ function layRings(n: number, disc: number, radius: number): Ring[] {
 
 /** Pixels between blocks at this border; a gap never takes more than a quarter of a narrow block. */
 function sideGap(tree: Tree, share: number, width: number, gap: number): number {
-  const half = tree.nodes.some((n) => n.parent === tree.root && (Math.abs(n.from - share) < 1e-9 || Math.abs(n.till - share) < 1e-9));
+  const half = tree.nodes.some(
+    (n) => n.parent === tree.root && (Math.abs(n.from - share) < 1e-9 || Math.abs(n.till - share) < 1e-9),
+  );
   return Math.min(half ? HALF_GAP : gap, width / 4);
 }
 
@@ -101,7 +103,11 @@ export function arcLength(b: Block): number {
 export function outline(s: Sunburst, b: Block, by = 0): Path {
   const inner = Math.max(1, b.ring.inner - by);
   const outer = b.ring.outer + by;
-  const grown: Block = { ...b, from: { ...b.from, off: b.from.off - by }, till: { ...b.till, off: b.till.off - by } };
+  const grown: Block = {
+    ...b,
+    from: { ...b.from, off: b.from.off - by },
+    till: { ...b.till, off: b.till.off - by },
+  };
   const [i0, i1] = spanAt(grown, inner);
   const [o0, o1] = spanAt(grown, outer);
   const c = s.center;

@@ -10,13 +10,25 @@ import { at, blockAt, laySunburst, middleAngle, spanAt } from './sunburst';
 import { TopologyView, type TopologyInput } from './topology';
 import { layTree, pathOf, sayPath, sayResource } from './tree';
 
-const theme = parseTokens(readFileSync(new URL('../../../base/tokens.css', import.meta.url), 'utf8'), 'light');
+const theme = parseTokens(
+  readFileSync(new URL('../../../base/tokens.css', import.meta.url), 'utf8'),
+  'light',
+);
 const levels = LOPSIDED.levels.map((l) => l.type);
 const SAMPLES = [100, 0, 30, 40, 20, 60, 10, 0, 30];
 
 function view(more: Partial<TopologyInput> = {}): TopologyView {
   return new TopologyView({
-    topology: LOPSIDED, places: places(SAMPLES), metric: 'latency', layout: 'sunburst', root: 0, size: { w: 700, h: 460 }, chosen: [], preview: false, unit: 'cycles', ...more,
+    topology: LOPSIDED,
+    places: places(SAMPLES),
+    metric: 'latency',
+    layout: 'sunburst',
+    root: 0,
+    size: { w: 700, h: 460 },
+    chosen: [],
+    preview: false,
+    unit: 'cycles',
+    ...more,
   });
 }
 
@@ -40,10 +52,25 @@ describe('tree', () => {
   });
   it('names resources and where they lie', () => {
     expect(sayResource(LOPSIDED.resources[5]!)).toBe('CPU 0');
-    expect(sayResource({ ...LOPSIDED.resources[5]!, type: 'L1', id: -1, label: 'L1 not described', virtual: true })).toBe('L1 not described');
+    expect(
+      sayResource({
+        ...LOPSIDED.resources[5]!,
+        type: 'L1',
+        id: -1,
+        label: 'L1 not described',
+        virtual: true,
+      }),
+    ).toBe('L1 not described');
     expect(sayPath(LOPSIDED.resources, 5)).toBe('L2 #0, NUMA 0');
     expect(pathOf(LOPSIDED.resources, 5)).toEqual([5, 3, 1, 0]);
-    const cores = machine([['Machine', 0, -1], ['NUMA', 1, 0], ['L3', 1, 1], ['L2', 11, 2], ['L1', 11, 3], ['CPU', 7, 4]]);
+    const cores = machine([
+      ['Machine', 0, -1],
+      ['NUMA', 1, 0],
+      ['L3', 1, 1],
+      ['L2', 11, 2],
+      ['L1', 11, 3],
+      ['CPU', 7, 4],
+    ]);
     expect(sayPath(cores.resources, 5)).toBe('core 11, L3 #1, NUMA 1');
   });
 });
@@ -78,7 +105,7 @@ describe('sunburst', () => {
     const inner = w.blocks.slice(1, -1).map((b) => {
       const r = (b.ring.inner + b.ring.outer) / 2;
       const [from, till] = spanAt(b, r);
-      return { width: (till - from) * r, slot: ((2 * Math.PI * r) / 384) };
+      return { width: (till - from) * r, slot: (2 * Math.PI * r) / 384 };
     });
     for (const { width, slot } of inner) expect(width).toBeGreaterThan(0.6 * slot);
   });
@@ -97,12 +124,22 @@ describe('topology view', () => {
   it('describes what a resource served, and its share', () => {
     const said = view().describe({ resource: 5 });
     expect(said.name).toBe('CPU 0');
-    expect(said.more.replaceAll('\u202f', ' ')).toBe('(L2 #0, NUMA 0) · 60 of its 60 samples selected · 600 cycles · 60.0 % of the selection · 60 over its link');
+    expect(said.more.replaceAll('\u202f', ' ')).toBe(
+      '(L2 #0, NUMA 0) · 60 of its 60 samples selected · 600 cycles · 60.0 % of the selection · 60 over its link',
+    );
     expect(view().describe({ resource: 1 }).more).toContain('no samples placed here');
   });
   it('draws traffic to the node that served it, and says so', () => {
     const none = places(SAMPLES);
-    const sent: PlacesAnswer = { ...none, remote: { ...none.remote, from: Uint32Array.of(3), to: Uint32Array.of(2), samples: [Uint32Array.of(9), Uint32Array.of(7), new Uint32Array()] } };
+    const sent: PlacesAnswer = {
+      ...none,
+      remote: {
+        ...none.remote,
+        from: Uint32Array.of(3),
+        to: Uint32Array.of(2),
+        samples: [Uint32Array.of(9), Uint32Array.of(7), new Uint32Array()],
+      },
+    };
     for (const layout of ['sunburst', 'icicle'] as const) {
       const paths = (v: TopologyView): number => {
         const r = new SvgRenderer(theme, roughMeasure);
@@ -130,10 +167,11 @@ describe('topology view', () => {
   it('hits the same resources as an icicle, and zooms into a subtree', () => {
     const v = view({ layout: 'icicle' });
     const seen = new Set<number>();
-    for (let x = 0; x < 700; x += 3) for (let y = 0; y < 460; y += 3) {
-      const m = v.hitTest({ x, y });
-      if (m) seen.add(m.resource);
-    }
+    for (let x = 0; x < 700; x += 3)
+      for (let y = 0; y < 460; y += 3) {
+        const m = v.hitTest({ x, y });
+        if (m) seen.add(m.resource);
+      }
     expect(seen.size).toBe(LOPSIDED.resources.length);
     expect(view({ root: 1 }).tree.nodes.map((n) => n.index)).toEqual([1, 3, 4, 5, 6, 7]);
   });

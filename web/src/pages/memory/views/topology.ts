@@ -11,7 +11,17 @@ import { ALL, HOVERED, SELECTED, type PlacesAnswer } from '../../../api/decode';
 import type { Term } from '../../../state/selection';
 import type { Topology } from '../../../api/wire';
 import { amountFill, amountScale, PALE, type AmountScale } from '../../../base/scale';
-import { arcLength, at, blockAt, laySunburst, middleAngle, outline, spanAt, type Block, type Sunburst } from './sunburst';
+import {
+  arcLength,
+  at,
+  blockAt,
+  laySunburst,
+  middleAngle,
+  outline,
+  spanAt,
+  type Block,
+  type Sunburst,
+} from './sunburst';
 import { childLists, layTree, pathOf, sayPath, sayResource, type Node, type Tree } from './tree';
 import type { Said, Table, View } from '../../../frame/view';
 
@@ -73,7 +83,12 @@ function layoutOf({ topology, places, root }: TopologyInput): Laid {
   const of = [root, ...topology.resources.flatMap((r, i) => (r.virtual && drawn(i) ? [i] : []))].join();
   const before = layouts.get(topology);
   if (before?.of === of) return before;
-  const tree = layTree(topology.resources, root, topology.levels.map((l) => l.type), drawn);
+  const tree = layTree(
+    topology.resources,
+    root,
+    topology.levels.map((l) => l.type),
+    drawn,
+  );
   const laid: Laid = { of, tree, shape: undefined, key: '' };
   layouts.set(topology, laid);
   return laid;
@@ -126,7 +141,12 @@ export class TopologyView implements View<ResourceMark> {
     const values = this.input.among?.get(type) ?? this.amountsOf(nodes);
     const links = nodes.map((n) => this.link(n.index)).filter((v) => v > 0);
     const parent = nodes[0] ? this.input.topology.resources[nodes[0].parent] : undefined;
-    return { type, amounts: amountScale(values), links: ring > 0 ? amountScale(links) : undefined, parentType: parent?.type ?? '' };
+    return {
+      type,
+      amounts: amountScale(values),
+      links: ring > 0 ? amountScale(links) : undefined,
+      parentType: parent?.type ?? '',
+    };
   }
 
   private amountsOf(nodes: readonly Node[]): number[] {
@@ -135,7 +155,12 @@ export class TopologyView implements View<ResourceMark> {
 
   /** The amounts of each ring, for a scale that several pictures share. */
   amounts(): Map<string, number[]> {
-    return new Map(this.tree.rings.map((type, ring) => [type, this.amountsOf(this.tree.nodes.filter((n) => n.ring === ring))]));
+    return new Map(
+      this.tree.rings.map((type, ring) => [
+        type,
+        this.amountsOf(this.tree.nodes.filter((n) => n.ring === ring)),
+      ]),
+    );
   }
 
   /** What holds CPUs issues accesses, caches and memory serve them; what only passes is in the links. */
@@ -164,14 +189,21 @@ export class TopologyView implements View<ResourceMark> {
 
   value(i: number, layer: 0 | 1 | 2 = SELECTED): number {
     switch (this.input.metric) {
-      case 'samples': return this.samples(i, layer);
-      case 'latency': return this.latency(i, layer);
-      case 'mean': return this.latency(i, layer) / Math.max(1, this.valued(i, layer));
+      case 'samples':
+        return this.samples(i, layer);
+      case 'latency':
+        return this.latency(i, layer);
+      case 'mean':
+        return this.latency(i, layer) / Math.max(1, this.valued(i, layer));
     }
   }
 
   private say(v: number): string {
-    return this.input.metric === 'samples' ? count(v) : this.input.metric === 'mean' ? formatMean(v) : short(v);
+    return this.input.metric === 'samples'
+      ? count(v)
+      : this.input.metric === 'mean'
+        ? formatMean(v)
+        : short(v);
   }
 
   private fillOf(node: Node, theme: Theme): { fill?: string; t: number } {
@@ -204,8 +236,14 @@ export class TopologyView implements View<ResourceMark> {
     s.rings.forEach((ring, i) => {
       const y = s.center.y - (ring.inner + ring.outer) / 2;
       const text = ringName(this.tree.rings[i + 1]!);
-      const font = [11, 10.5, 10, 9].map((size): Font => ({ size, weight: 600 })).find((f) => r.measure(text, f) <= s.slot - 3) ?? { size: 9, weight: 600 };
-      r.text(fit(text, s.slot, font, r.measure), s.center.x, y, { font, fill: r.theme.muted, align: 'center' });
+      const font = [11, 10.5, 10, 9]
+        .map((size): Font => ({ size, weight: 600 }))
+        .find((f) => r.measure(text, f) <= s.slot - 3) ?? { size: 9, weight: 600 };
+      r.text(fit(text, s.slot, font, r.measure), s.center.x, y, {
+        font,
+        fill: r.theme.muted,
+        align: 'center',
+      });
     });
   }
 
@@ -223,20 +261,31 @@ export class TopologyView implements View<ResourceMark> {
     }
     const thick = Math.min(1.1 * b.ring.gap, 0.055 * s.radius, Math.max(1.5, 0.8 * arcLength(b)));
     const width = 1.5 + Math.max(0, thick - 1.5) * scale.t(traffic);
-    r.line(p.x, p.y, q.x, q.y, { stroke: hovered ? r.theme.hover : mix(r.theme.bg, r.theme.text, 0.62), width });
+    r.line(p.x, p.y, q.x, q.y, {
+      stroke: hovered ? r.theme.hover : mix(r.theme.bg, r.theme.text, 0.62),
+      width,
+    });
   }
 
   /** Traffic served by another part of the machine, in the order of the answer. */
   private remoteLinks(layer: 0 | 1 | 2 = SELECTED): { from: number; to: number; samples: number }[] {
     const { remote } = this.input.places;
-    return Array.from(remote.from, (from, i) => ({ from, to: remote.to[i]!, samples: remote.samples[layer][i] ?? 0 }));
+    return Array.from(remote.from, (from, i) => ({
+      from,
+      to: remote.to[i]!,
+      samples: remote.samples[layer][i] ?? 0,
+    }));
   }
 
   /**
    * A line from where accesses leave their own part of the machine to the node
    * that served them; all of them, or those of the hovered resource.
    */
-  private drawRemote(r: Renderer, way: (from: number, to: number, lane: number) => readonly Point[] | undefined, hovered?: number): void {
+  private drawRemote(
+    r: Renderer,
+    way: (from: number, to: number, lane: number) => readonly Point[] | undefined,
+    hovered?: number,
+  ): void {
     const links = this.remoteLinks();
     const most = Math.max(1, ...links.map((l) => l.samples));
     const color = hovered === undefined ? mix(r.theme.bg, r.theme.text, 0.62) : r.theme.hover;
@@ -249,12 +298,19 @@ export class TopologyView implements View<ResourceMark> {
       const width = remoteWidth(l.samples / most, links.length);
       r.path(line, { stroke: r.theme.bg, width: width + 3 });
       r.path(line, { stroke: color, width });
-      r.path([{ to: 'arc', c: tip, r: width / 2 + 2.5, from: 0, till: 2 * Math.PI }], { fill: color, stroke: r.theme.bg, width: 1.5 });
+      r.path([{ to: 'arc', c: tip, r: width / 2 + 2.5, from: 0, till: 2 * Math.PI }], {
+        fill: color,
+        stroke: r.theme.bg,
+        width: 1.5,
+      });
     });
   }
 
   /** In a sunburst: a bow around the middle. */
-  private bow(s: Sunburst, byIndex: ReadonlyMap<number, Block>): (from: number, to: number, lane: number) => readonly Point[] | undefined {
+  private bow(
+    s: Sunburst,
+    byIndex: ReadonlyMap<number, Block>,
+  ): (from: number, to: number, lane: number) => readonly Point[] | undefined {
     return (i, j, lane) => {
       const [from, to] = [byIndex.get(i), byIndex.get(j)];
       return from && to && bowOf(s, from, to, lane);
@@ -271,7 +327,12 @@ export class TopologyView implements View<ResourceMark> {
     const x1 = to.x + to.w * (right ? share : 1 - share);
     const [y0, y1] = [from.y + 2, to.y + to.h];
     const y = (y0 + y1) / 2;
-    return [{ x: x0, y: y0 }, { x: x0, y }, { x: x1, y }, { x: x1, y: y1 }];
+    return [
+      { x: x0, y: y0 },
+      { x: x0, y },
+      { x: x1, y },
+      { x: x1, y: y1 },
+    ];
   };
 
   private drawDisc(r: Renderer, s: Sunburst): void {
@@ -281,7 +342,11 @@ export class TopologyView implements View<ResourceMark> {
     const name: Font = { size: 12, weight: 600 };
     const small: Font = { size: 10.5 };
     const { x, y } = s.center;
-    r.text(fit(sayResource(root), 1.7 * s.disc, name, r.measure), x, y - 13, { font: name, fill: r.theme.text, align: 'center' });
+    r.text(fit(sayResource(root), 1.7 * s.disc, name, r.measure), x, y - 13, {
+      font: name,
+      fill: r.theme.text,
+      align: 'center',
+    });
     r.text(count(this.total()), x, y + 2, { font: small, fill: r.theme.muted, align: 'center' });
     r.text('samples', x, y + 16, { font: small, fill: r.theme.muted, align: 'center' });
   }
@@ -351,7 +416,9 @@ export class TopologyView implements View<ResourceMark> {
     const resource = this.input.topology.resources[node.index]!;
     const font: Font = { size: 11 };
     const full = sayResource(resource);
-    const text = (resource.virtual ? [full] : [full, String(resource.id)]).find((t) => r.measure(t, font) < box.w - 6);
+    const text = (resource.virtual ? [full] : [full, String(resource.id)]).find(
+      (t) => r.measure(t, font) < box.w - 6,
+    );
     if (!text || box.h < 13) return;
     const ink = fill ? inkOn(fill) : r.theme.muted;
     r.text(text, box.x + box.w / 2, box.y + box.h / 2, { font, fill: ink, align: 'center' });
@@ -372,7 +439,9 @@ export class TopologyView implements View<ResourceMark> {
 
   /** The mark itself first, then the resources above it that have samples. */
   private hoverPath(hovered: number): number[] {
-    const path = pathOf(this.input.topology.resources, hovered).filter((i) => this.tree.byIndex.has(i) && i !== this.tree.root);
+    const path = pathOf(this.input.topology.resources, hovered).filter(
+      (i) => this.tree.byIndex.has(i) && i !== this.tree.root,
+    );
     return path.filter((i, k) => k === 0 || this.samples(i) > 0);
   }
 
@@ -402,7 +471,8 @@ export class TopologyView implements View<ResourceMark> {
 
   /** A strip at the inner edge of each block: the hovered part of its selected samples. */
   private drawPreview(r: Renderer): void {
-    const part = (i: number): number => (this.samples(i) > 0 ? this.samples(i, HOVERED) / this.samples(i) : 0);
+    const part = (i: number): number =>
+      this.samples(i) > 0 ? this.samples(i, HOVERED) / this.samples(i) : 0;
     for (const b of this.shape?.blocks ?? []) {
       const p = part(b.node.index);
       if (p === 0) continue;
@@ -415,7 +485,8 @@ export class TopologyView implements View<ResourceMark> {
     }
     for (const [i, box] of this.boxes) {
       const p = part(i);
-      if (p > 0 && i !== this.tree.root) r.rect({ x: box.x, y: box.y + box.h - 4, w: Math.max(2, box.w * p), h: 4 }, { fill: r.theme.hover });
+      if (p > 0 && i !== this.tree.root)
+        r.rect({ x: box.x, y: box.y + box.h - 4, w: Math.max(2, box.w * p), h: 4 }, { fill: r.theme.hover });
     }
   }
 
@@ -428,7 +499,13 @@ export class TopologyView implements View<ResourceMark> {
     const links = this.linkRows().length;
     const remote = this.remoteLinks().some((l) => l.samples > 0) ? 1 : 0;
     const content = 40 + rings * row + (two ? 44 + (links + remote) * 21 + 50 : 20);
-    return { top: Math.max(4, box.y + (box.h - content) / 2), row, two, rampX: box.x + 44, rampW: Math.round(Math.min(148, box.w - 48)) };
+    return {
+      top: Math.max(4, box.y + (box.h - content) / 2),
+      row,
+      two,
+      rampX: box.x + 44,
+      rampW: Math.round(Math.min(148, box.w - 48)),
+    };
   }
 
   private linkRows(): RingScale[] {
@@ -437,7 +514,9 @@ export class TopologyView implements View<ResourceMark> {
 
   private metricTitle(): string {
     if (this.input.metric === 'samples') return 'Samples served or issued';
-    return this.input.metric === 'mean' ? `Mean ${this.input.unit} per sample` : `${capital(this.input.unit)} served or issued`;
+    return this.input.metric === 'mean'
+      ? `Mean ${this.input.unit} per sample`
+      : `${capital(this.input.unit)} served or issued`;
   }
 
   private drawLegend(r: Renderer, box: Rect): void {
@@ -448,7 +527,8 @@ export class TopologyView implements View<ResourceMark> {
     r.text(this.metricTitle(), box.x, top + 8, { font: strong, fill: theme.text });
     if (two) r.text('each ring on its own scale', box.x, top + 23, { font: small, fill: theme.muted });
     let y = top + (two ? 44 : 28);
-    for (let ring = this.scales.length - 1; ring > 0; ring--, y += row) this.drawRamp(r, this.scales[ring]!, box.x, rampX, rampW, y);
+    for (let ring = this.scales.length - 1; ring > 0; ring--, y += row)
+      this.drawRamp(r, this.scales[ring]!, box.x, rampX, rampW, y);
     if (!two) {
       this.drawUnplaced(r, box, y + 6);
       return;
@@ -464,9 +544,19 @@ export class TopologyView implements View<ResourceMark> {
         y += 21;
       }
     }
-    const remote = this.remoteLinks().map((l) => l.samples).filter((n) => n > 0);
+    const remote = this.remoteLinks()
+      .map((l) => l.samples)
+      .filter((n) => n > 0);
     if (remote.length > 0) {
-      this.drawWidths(r, 'remote', Math.min(...remote), Math.max(...remote), remoteWidth(1, this.remoteLinks().length), box.x, y);
+      this.drawWidths(
+        r,
+        'remote',
+        Math.min(...remote),
+        Math.max(...remote),
+        remoteWidth(1, this.remoteLinks().length),
+        box.x,
+        y,
+      );
       y += 21;
     }
     this.drawUnplaced(r, box, y + 6);
@@ -477,7 +567,11 @@ export class TopologyView implements View<ResourceMark> {
     const tiny: Font = { size: 10.5 };
     r.text(ringName(s.type), x, y, { font: { size: 11.5 }, fill: theme.text });
     if (!s.amounts) {
-      r.rect({ x: rampX, y: y - 4.5, w, h: 9 }, { hatch: emptyHatch(theme), stroke: theme.line, width: 1 }, 2);
+      r.rect(
+        { x: rampX, y: y - 4.5, w, h: 9 },
+        { hatch: emptyHatch(theme), stroke: theme.line, width: 1 },
+        2,
+      );
       r.text('no samples placed', rampX, y + 13, { font: tiny, fill: theme.muted });
       return;
     }
@@ -492,11 +586,27 @@ export class TopologyView implements View<ResourceMark> {
   }
 
   private drawLinkRow(r: Renderer, s: RingScale, x: number, y: number): void {
-    this.drawWidths(r, `${ringName(s.parentType)}${THIN}–${THIN}${ringName(s.type)}`, this.least(s), s.links!.hi, 11, x, y);
+    this.drawWidths(
+      r,
+      `${ringName(s.parentType)}${THIN}–${THIN}${ringName(s.type)}`,
+      this.least(s),
+      s.links!.hi,
+      11,
+      x,
+      y,
+    );
   }
 
   /** What the thinnest and the thickest stroke of a kind stand for. */
-  private drawWidths(r: Renderer, name: string, least: number, most: number, thickest: number, x: number, y: number): void {
+  private drawWidths(
+    r: Renderer,
+    name: string,
+    least: number,
+    most: number,
+    thickest: number,
+    x: number,
+    y: number,
+  ): void {
     const { theme } = r;
     const stroke = mix(theme.bg, theme.text, 0.62);
     r.text(name, x, y, { font: { size: 11.5 }, fill: theme.text });
@@ -509,7 +619,10 @@ export class TopologyView implements View<ResourceMark> {
   /** Smallest traffic drawn; the scale may start at 0 though. */
   private least(s: RingScale): number {
     const ring = this.scales.indexOf(s);
-    const values = this.tree.nodes.filter((n) => n.ring === ring).map((n) => this.link(n.index)).filter((v) => v > 0);
+    const values = this.tree.nodes
+      .filter((n) => n.ring === ring)
+      .map((n) => this.link(n.index))
+      .filter((v) => v > 0);
     return Math.min(...values);
   }
 
@@ -560,15 +673,26 @@ export class TopologyView implements View<ResourceMark> {
     if (!node) return nodes[0] && { resource: nodes[0].index };
     const ring = nodes.filter((n) => n.ring === node.ring);
     const k = ring.indexOf(node);
-    const turn = (by: number): ResourceMark => ({ resource: ring[(k + by + ring.length) % ring.length]!.index });
+    const turn = (by: number): ResourceMark => ({
+      resource: ring[(k + by + ring.length) % ring.length]!.index,
+    });
     switch (dir) {
-      case 'left': case 'previous': return turn(-1);
-      case 'right': case 'next': return turn(1);
-      case 'first': return { resource: ring[0]!.index };
-      case 'last': return { resource: ring[ring.length - 1]!.index };
-      case 'up': return node.parent >= 0 ? { resource: node.parent } : from;
+      case 'left':
+      case 'previous':
+        return turn(-1);
+      case 'right':
+      case 'next':
+        return turn(1);
+      case 'first':
+        return { resource: ring[0]!.index };
+      case 'last':
+        return { resource: ring[ring.length - 1]!.index };
+      case 'up':
+        return node.parent >= 0 ? { resource: node.parent } : from;
       case 'down': {
-        const child = childLists(this.input.topology.resources)[node.index]!.find((c) => this.tree.byIndex.has(c));
+        const child = childLists(this.input.topology.resources)[node.index]!.find((c) =>
+          this.tree.byIndex.has(c),
+        );
         return child === undefined ? from : { resource: child };
       }
     }
@@ -583,7 +707,11 @@ export class TopologyView implements View<ResourceMark> {
     // What `at NAME` selects: also what passed it on the way.
     const selected = p.samples[SELECTED][m.resource] ?? 0;
     const all = p.samples[ALL][m.resource] ?? 0;
-    if (all === 0) return { name: sayResource(r), more: `${where ? `(${where}) ` : ''}· no samples placed here${r.note ? ` · ${r.note}` : ''}` };
+    if (all === 0)
+      return {
+        name: sayResource(r),
+        more: `${where ? `(${where}) ` : ''}· no samples placed here${r.note ? ` · ${r.note}` : ''}`,
+      };
     const parts = [`${count(selected)} of its ${count(all)} samples selected`];
     const latency = this.latency(m.resource);
     if (!this.issues(m.resource)) parts.push(`${count(this.samples(m.resource))} served here`);
@@ -596,12 +724,16 @@ export class TopologyView implements View<ResourceMark> {
     const remote = this.remoteOf(m.resource);
     if (remote.in > 0) parts.push(`${count(remote.in)} for other nodes`);
     if (remote.out > 0) parts.push(`${count(remote.out)} served by another node`);
-    return { name: sayResource(r), more: `${name.slice(sayResource(r).length + 1)}${where ? ' ' : ''}· ${parts.join(' · ')}` };
+    return {
+      name: sayResource(r),
+      more: `${name.slice(sayResource(r).length + 1)}${where ? ' ' : ''}· ${parts.join(' · ')}`,
+    };
   }
 
   /** Selected accesses that a resource served for other parts, or sent to them. */
   private remoteOf(i: number): { in: number; out: number } {
-    const sum = (of: 'from' | 'to'): number => this.remoteLinks().reduce((n, l) => n + (l[of] === i ? l.samples : 0), 0);
+    const sum = (of: 'from' | 'to'): number =>
+      this.remoteLinks().reduce((n, l) => n + (l[of] === i ? l.samples : 0), 0);
     return { in: sum('to'), out: sum('from') };
   }
 
@@ -617,19 +749,38 @@ export class TopologyView implements View<ResourceMark> {
 
   rows(): Table {
     const { resources } = this.input.topology;
-    const head = ['resource', 'inside', 'samples', 'of all', this.input.unit, 'mean', 'over link', 'for other nodes', 'by other nodes'];
+    const head = [
+      'resource',
+      'inside',
+      'samples',
+      'of all',
+      this.input.unit,
+      'mean',
+      'over link',
+      'for other nodes',
+      'by other nodes',
+    ];
     const rows = this.tree.nodes.map(({ index: i }) => {
       const [valued, latency, remote] = [this.valued(i), this.latency(i), this.remoteOf(i)];
       return [
-        sayResource(resources[i]!), sayPath(resources, i), String(this.samples(i)), String(this.samples(i, ALL)),
-        String(latency), valued > 0 ? (latency / valued).toFixed(1) : '', String(this.link(i)), String(remote.in), String(remote.out),
+        sayResource(resources[i]!),
+        sayPath(resources, i),
+        String(this.samples(i)),
+        String(this.samples(i, ALL)),
+        String(latency),
+        valued > 0 ? (latency / valued).toFixed(1) : '',
+        String(this.link(i)),
+        String(remote.in),
+        String(remote.out),
       ];
     });
     return { head, rows };
   }
 
   summary(): string {
-    const rings = this.tree.rings.slice(1).map((type, i) => `${this.tree.nodes.filter((n) => n.ring === i + 1).length} ${type}`);
+    const rings = this.tree.rings
+      .slice(1)
+      .map((type, i) => `${this.tree.nodes.filter((n) => n.ring === i + 1).length} ${type}`);
     return `Hardware topology: ${rings.join(', ')}; ${count(this.total())} samples`;
   }
 }
@@ -653,7 +804,12 @@ function layIcicle(tree: Tree, area: Rect): Map<number, Rect> {
     const span = (area.w - names) * (node.till - node.from);
     const between = Math.min(3, span / 4);
     const x = area.x + names + (area.w - names) * node.from;
-    boxes.set(node.index, { x: x + between / 2, y: area.y + node.ring * u, w: Math.max(0.5, span - between), h: u - gap });
+    boxes.set(node.index, {
+      x: x + between / 2,
+      y: area.y + node.ring * u,
+      w: Math.max(0.5, span - between),
+      h: u - gap,
+    });
   }
   return boxes;
 }
@@ -679,7 +835,8 @@ function remoteWidth(share: number, lines: number): number {
 function bowOf(s: Sunburst, from: Block, to: Block, lane: number): Point[] {
   const [a, b] = [middleAngle(from), middleAngle(to)];
   const way = Math.atan2(Math.sin(b - a), Math.cos(b - a)) || Math.PI;
-  const reach = (block: Block): number => Math.sign(way) * (0.2 + 0.15 * lane) * (arcLength(block) / ((block.ring.inner + block.ring.outer) / 2));
+  const reach = (block: Block): number =>
+    Math.sign(way) * (0.2 + 0.15 * lane) * (arcLength(block) / ((block.ring.inner + block.ring.outer) / 2));
   const [begin, end] = [a + reach(from), a + way - reach(to)];
   const [r0, r1] = [from.ring.inner, (to.ring.inner + to.ring.outer) / 2];
   const low = s.disc + (s.rings[0]!.inner - s.disc) * (0.3 + 0.5 * lane);
@@ -692,7 +849,14 @@ function bowOf(s: Sunburst, from: Block, to: Block, lane: number): Point[] {
 
 /** Text that follows a circle, always upright: letters in the lower half run the other way. */
 function textAlongArc(
-  r: Renderer, c: Point, radius: number, angle: number, text: string, font: Font, fill: string, halo: string | undefined,
+  r: Renderer,
+  c: Point,
+  radius: number,
+  angle: number,
+  text: string,
+  font: Font,
+  fill: string,
+  halo: string | undefined,
 ): void {
   const width = r.measure(text, font);
   const turn = ((angle % (2 * Math.PI)) + 2 * Math.PI) % (2 * Math.PI);
@@ -701,13 +865,19 @@ function textAlongArc(
   let a = angle - (direction * width) / 2 / radius;
   if (halo) {
     const half = (width / 2 + 5) / radius;
-    r.path([{ to: 'arc', c, r: radius, from: angle - half, till: angle + half }], { stroke: halo, width: font.size + 3 });
+    r.path([{ to: 'arc', c, r: radius, from: angle - half, till: angle + half }], {
+      stroke: halo,
+      width: font.size + 3,
+    });
   }
   for (const letter of text) {
     const w = r.measure(letter, font);
     a += (direction * w) / 2 / radius;
     r.text(letter, c.x + radius * Math.cos(a), c.y + radius * Math.sin(a), {
-      font, fill, align: 'center', turn: a + (direction * Math.PI) / 2,
+      font,
+      fill,
+      align: 'center',
+      turn: a + (direction * Math.PI) / 2,
     });
     a += (direction * w) / 2 / radius;
   }
@@ -717,7 +887,8 @@ function wrap(text: string, font: Font, r: Renderer, first: number, width: numbe
   const lines: string[] = [''];
   for (const word of text.split(/(?<= )/)) {
     const line = lines[lines.length - 1]! + word;
-    if (r.measure(line.trimEnd(), font) <= (lines.length === 1 ? first : width)) lines[lines.length - 1] = line;
+    if (r.measure(line.trimEnd(), font) <= (lines.length === 1 ? first : width))
+      lines[lines.length - 1] = line;
     else lines.push(word);
   }
   return lines;

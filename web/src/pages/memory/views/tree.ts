@@ -24,7 +24,12 @@ export interface Tree {
  * that lacks a level (a core without L3) leaves its ring empty instead of
  * shifting inward. Breadth goes by leaves.
  */
-export function layTree(resources: readonly Resource[], root: number, levels: readonly string[], drawn: (i: number) => boolean = () => true): Tree {
+export function layTree(
+  resources: readonly Resource[],
+  root: number,
+  levels: readonly string[],
+  drawn: (i: number) => boolean = () => true,
+): Tree {
   const children = childLists(resources).map((list) => list.filter(drawn));
   const leaves = leafCounts(resources, drawn);
   const rank = new Map(levels.map((type, i) => [type, i]));
