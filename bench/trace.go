@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -20,7 +19,7 @@ import (
 // against the limits set for it; then simulated halo exchanges of 4,096
 // processes, of a tenth and of all of 10 million events.
 func traces(ctx context.Context, dir, program string) ([]Result, error) {
-	results, err := traceHalo64(ctx, dir, program)
+	results, err := traceHalo64(ctx, program)
 	if err != nil {
 		return results, err
 	}
@@ -71,13 +70,10 @@ func measure(ctx context.Context, n int, name string, args ...string) (best usag
 	return best, nil
 }
 
-func traceHalo64(ctx context.Context, dir, program string) ([]Result, error) {
-	path := filepath.Join(test.Root(), "..", "shared", "data", "otf2", "halo64_big", "traces.otf2")
-	if _, err := os.Stat(path); err != nil {
-		path = filepath.Join(dir, "halo64", "traces.otf2")
-		if err := simulateHalo(path, 8, 8, 300); err != nil {
-			return nil, err
-		}
+func traceHalo64(ctx context.Context, program string) ([]Result, error) {
+	path, err := test.FindFixture("otf2/halo64_big/traces.otf2")
+	if err != nil {
+		return nil, err
 	}
 	ours, err := measure(ctx, 5, program, "steps", "--json", path)
 	if err != nil {

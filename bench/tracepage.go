@@ -14,13 +14,11 @@ import (
 // frames a second remain while panning and zooming over 4,096 processes and ten
 // million events. The peer is the limit.
 func tracePage(ctx context.Context, dir, program string) ([]Result, error) {
-	halo, many := filepath.Join(test.Root(), "..", "shared", "data", "otf2", "halo64_big", "traces.otf2"), filepath.Join(dir, "many", "traces.otf2")
-	if _, err := os.Stat(halo); err != nil {
-		halo = filepath.Join(dir, "halo64", "traces.otf2")
-		if err := simulateHalo(halo, 8, 8, 300); err != nil {
-			return nil, err
-		}
+	halo, err := test.FindFixture("otf2/halo64_big/traces.otf2")
+	if err != nil {
+		return nil, err
 	}
+	many := filepath.Join(dir, "many", "traces.otf2")
 	if err := simulateHalo(many, 64, 64, 66); err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func TestOpenStdin(t *testing.T) {
 // Recordings as perf writes them to a pipe and to a file.
 func TestOpenStdinPerf(t *testing.T) {
 	for name, rows := range map[string]int{"perf/local_pipe.data": 151, "perf/local_callgraph.data": 147} {
-		f, err := os.Open(test.Shared(t, name))
+		f, err := os.Open(test.Fixture(t, name))
 		if err != nil {
 			t.Fatal(err)
 		}

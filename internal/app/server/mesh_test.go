@@ -244,7 +244,7 @@ func TestMeshFile(t *testing.T) {
 // is out of range is counted, and nothing is put on a wrong cell.
 func TestMeshSeries(t *testing.T) {
 	l := NewLoader(dataset.Options{})
-	l.Meshes = []string{filepath.Join(test.Shared(t, "mesh/lulesh"), "lulesh_c*.vtk")}
+	l.Meshes = []string{filepath.Join(test.Fixture(t, "mesh/lulesh"), "lulesh_c*.vtk")}
 	r, err := l.Open(t.Context(), test.Shared(t, "samples/lulesh_legacy"), func(Progress) {})
 	if err != nil {
 		t.Fatal(err)

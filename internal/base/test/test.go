@@ -1,5 +1,6 @@
-// Package test finds what tests need outside the repository: the shared data
-// folder and the peer programs whose answers ours are compared with.
+// Package test finds what tests need: the fixtures of the repository, data of
+// others that may lie beside it, and the peer programs whose answers ours are
+// compared with.
 package test
 
 import (
@@ -9,15 +10,25 @@ import (
 	"testing"
 )
 
-// Shared returns the path of a file or folder of the shared data, which lies
-// beside the checkout. Without that data the test is skipped with a line that
-// says so; every package also has tests that need nothing but the repository.
+// What Fixture, Shared and Peer log begins with these words. The test run counts
+// them and says at its end what was and was not run.
+const (
+	FixtureUsed = "fixture: "
+	SharedUsed  = "shared data: "
+	PeerUsed    = "peer: "
+)
+
+// Shared returns the path of a file or folder of other people's data, which may
+// lie beside the checkout. Without that data the test is skipped with a line
+// that says so; every package also has tests that need nothing but the
+// repository, from the fixtures.
 func Shared(t testing.TB, name string) string {
 	t.Helper()
 	path := filepath.Join(Root(), "..", "shared", "data", filepath.FromSlash(name))
 	if _, err := os.Stat(path); err != nil {
 		t.Skipf("no shared data: %s is not beside the checkout", filepath.Join("shared", "data", name))
 	}
+	t.Logf("%s%s", SharedUsed, name)
 	return path
 }
 
@@ -28,6 +39,7 @@ func Peer(t testing.TB, program, debianPackage string) string {
 	t.Helper()
 	path, err := exec.LookPath(program)
 	if err == nil {
+		t.Logf("%s%s", PeerUsed, program)
 		return path
 	}
 	if os.Getenv("ISOBATH_PEERS") == "require" {

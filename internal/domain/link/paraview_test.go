@@ -140,7 +140,7 @@ func serveFile(t *testing.T, s *Session, tokenFile string) (stop func()) {
 // a selection made elsewhere arrives, cells picked there select samples here,
 // and a restart of the program is survived.
 func TestParaView(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(test.Shared(t, "mesh/lulesh"), "lulesh_c*.vtk"))
+	files, err := filepath.Glob(filepath.Join(test.Fixture(t, "mesh/lulesh"), "lulesh_c*.vtk"))
 	if err != nil || len(files) != 5 {
 		t.Fatal(files, err)
 	}
@@ -225,7 +225,7 @@ func TestParaView(t *testing.T) {
 // arrives there by itself.
 func TestParaViewWindow(t *testing.T) {
 	paraview, xvfb := test.Peer(t, "paraview", "paraview"), test.Peer(t, "xvfb-run", "xvfb")
-	file := filepath.Join(test.Shared(t, "mesh/lulesh"), "lulesh_c0540.vtk")
+	file := filepath.Join(test.Fixture(t, "mesh/lulesh"), "lulesh_c0540.vtk")
 	session := threeSamples(t, file)
 	dir := t.TempDir()
 	tokenFile, out := filepath.Join(dir, "link"), filepath.Join(dir, "out")
@@ -277,7 +277,7 @@ func threeSamples(t *testing.T, file string) *Session {
 
 // TestParaViewScript runs the script as a user does, for a picture.
 func TestParaViewScript(t *testing.T) {
-	file := filepath.Join(test.Shared(t, "mesh/lulesh"), "lulesh_c0540.vtk")
+	file := filepath.Join(test.Fixture(t, "mesh/lulesh"), "lulesh_c0540.vtk")
 	pvpython, xvfb := test.Peer(t, "pvpython", "paraview"), test.Peer(t, "xvfb-run", "xvfb")
 	tokenFile, png := filepath.Join(t.TempDir(), "link"), filepath.Join(t.TempDir(), "out.png")
 	defer serveFile(t, threeSamples(t, file), tokenFile)()

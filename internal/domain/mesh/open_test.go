@@ -13,7 +13,6 @@ import (
 )
 
 func TestSeries(t *testing.T) {
-	dir := test.Shared(t, "mesh")
 	tests := []struct {
 		name       string
 		paths      []string
@@ -23,7 +22,7 @@ func TestSeries(t *testing.T) {
 		{"pattern", []string{"lulesh/lulesh_c*.vtk"}, []int64{60, 180, 300, 420, 540}, "file"},
 		{"out of order", []string{"lulesh/lulesh_c0300.vtk", "lulesh/lulesh_c0060.vtk"}, []int64{60, 300}, "file"},
 		{"silo", []string{"lulesh/lulesh_plot_c*"}, []int64{60, 300, 575}, "file"},
-		{"chombo", []string{"chombo"}, []int64{100}, "file"},
+		{"chombo", []string{"chombo/."}, []int64{100}, "file"},
 		{"collection", []string{"vtk/PVD/paraview/dualSphereAnimation.pvd"}, []int64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, "name"},
 		{"one file", []string{"vtk/can.vtu"}, []int64{0}, "ordinal"},
 		{"levels", []string{"vtk/AMR/HierarchicalBoxDataset.v1.1.vthb"}, []int64{0}, "ordinal"},
@@ -32,7 +31,7 @@ func TestSeries(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var paths []string
 			for _, p := range tt.paths {
-				paths = append(paths, filepath.Join(dir, p))
+				paths = append(paths, filepath.Join(test.Data(t, "mesh/"+filepath.Dir(p)), filepath.Base(p)))
 			}
 			s, err := Open(paths...)
 			if err != nil {
@@ -50,7 +49,7 @@ func TestSeries(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Open(filepath.Join(dir, "none*.vtk")); err == nil {
+	if _, err := Open(filepath.Join(t.TempDir(), "none*.vtk")); err == nil {
 		t.Error("a pattern that matches nothing is accepted")
 	}
 }
@@ -69,17 +68,18 @@ func TestDigits(t *testing.T) {
 // TestIndexDims recognises a structured mesh that was written cell by cell, and
 // nothing else.
 func TestIndexDims(t *testing.T) {
-	dir := test.Shared(t, "mesh")
 	for name, want := range map[string][3]int{
 		"lulesh/lulesh_c0300.vtk": {20, 20, 20}, "vtk/hexa.vtk": {22, 22, 22}, "vtk/can.vtu": {}, "vtk/office.binary.vtk": {20, 19, 19},
 	} {
-		m, err := vtk.Read(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := indexDims(m.Blocks[0].Grid); got != want {
-			t.Errorf("%s: %v, want %v", name, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			m, err := vtk.Read(test.Data(t, "mesh/"+name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := indexDims(m.Blocks[0].Grid); got != want {
+				t.Errorf("%v, want %v", got, want)
+			}
+		})
 	}
 }
 
@@ -134,49 +134,51 @@ func TestLevels(t *testing.T) {
 // TestExtract compares the number of faces of surfaces, thresholds and slices
 // with those VTK extracts.
 func TestExtract(t *testing.T) {
-	dir := test.Shared(t, "mesh")
-	read := func(name string) *grid.Mesh {
-		m, err := vtk.Read(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
+	const lulesh, can = "lulesh/lulesh_c0300.vtk", "vtk/can.vtu"
+	surface := func(_ *testing.T, m *grid.Mesh) *Shell { return Surface(m, nil) }
+	within := func(name string, lo, hi float64) func(*testing.T, *grid.Mesh) *Shell {
+		return func(t *testing.T, m *grid.Mesh) *Shell {
+			v, err := Physics(m, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return Surface(m, Threshold(v, lo, hi))
 		}
-		return m
-	}
-	lulesh, can := read("lulesh/lulesh_c0300.vtk"), read("vtk/can.vtu")
-	at := func(m *grid.Mesh, name string, lo, hi float64) []bool {
-		v, err := Physics(m, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return Threshold(v, lo, hi)
 	}
 	tests := []struct {
-		name string
-		got  *Shell
-		want int
+		name, file string
+		extract    func(*testing.T, *grid.Mesh) *Shell
+		want       int
 	}{
-		{"lulesh", Surface(lulesh, nil), 2400},
-		{"hexa", Surface(read("vtk/hexa.vtk"), nil), 2904},
-		{"can", Surface(can, nil), 3680},
-		{"e >= 1000", Surface(lulesh, at(lulesh, "e", 1000, math.Inf(1))), 498},
-		{"region 11", Surface(lulesh, at(lulesh, "region", 11, 11)), 3686},
-		{"EQPS >= 1", Surface(can, at(can, "EQPS", 1, math.Inf(1))), 2206},
-		{"slice", Slice(lulesh, [3]float64{0, 0, 0.5}, [3]float64{0, 0, 1}, nil), 419},
-		{"image", Surface(read("vtk/RectGrid2.vtk"), nil), 2 * (46*32 + 46*10 + 32*10)},
-		{"triangles", Surface(read("vtk/ex-blow_5.vtm"), nil), 1057},
+		{"lulesh", lulesh, surface, 2400},
+		{"hexa", "vtk/hexa.vtk", surface, 2904},
+		{"can", can, surface, 3680},
+		{"e >= 1000", lulesh, within("e", 1000, math.Inf(1)), 498},
+		{"region 11", lulesh, within("region", 11, 11), 3686},
+		{"EQPS >= 1", can, within("EQPS", 1, math.Inf(1)), 2206},
+		{"slice", lulesh, func(_ *testing.T, m *grid.Mesh) *Shell {
+			return Slice(m, [3]float64{0, 0, 0.5}, [3]float64{0, 0, 1}, nil)
+		}, 419},
+		{"image", "vtk/RectGrid2.vtk", surface, 2 * (46*32 + 46*10 + 32*10)},
+		{"triangles", "vtk/ex-blow_5.vtm", surface, 1057},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if tt.got.Polygons != tt.want {
-				t.Errorf("%d faces, want %d", tt.got.Polygons, tt.want)
+			m, err := vtk.Read(test.Data(t, "mesh/"+tt.file))
+			if err != nil {
+				t.Fatal(err)
 			}
-			for _, v := range tt.got.Triangles {
-				if int(v) >= len(tt.got.Positions)/3 {
-					t.Fatalf("vertex %d of %d", v, len(tt.got.Positions)/3)
+			got := tt.extract(t, m)
+			if got.Polygons != tt.want {
+				t.Errorf("%d faces, want %d", got.Polygons, tt.want)
+			}
+			for _, v := range got.Triangles {
+				if int(v) >= len(got.Positions)/3 {
+					t.Fatalf("vertex %d of %d", v, len(got.Positions)/3)
 				}
 			}
-			if len(tt.got.Cells)*3 != len(tt.got.Triangles) {
-				t.Errorf("%d cells for %d corners", len(tt.got.Cells), len(tt.got.Triangles))
+			if len(got.Cells)*3 != len(got.Triangles) {
+				t.Errorf("%d cells for %d corners", len(got.Cells), len(got.Triangles))
 			}
 		})
 	}
@@ -227,7 +229,7 @@ func TestCube(t *testing.T) {
 }
 
 func TestDescribe(t *testing.T) {
-	i, err := Describe(filepath.Join(test.Shared(t, "mesh/lulesh"), "lulesh_c*.vtk"))
+	i, err := Describe(filepath.Join(test.Fixture(t, "mesh/lulesh"), "lulesh_c*.vtk"))
 	if err != nil {
 		t.Fatal(err)
 	}

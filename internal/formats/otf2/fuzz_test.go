@@ -31,7 +31,8 @@ func seeds(f *testing.F, ext string, add func(data []byte)) {
 	if err := w.Close(); err != nil {
 		f.Fatal(err)
 	}
-	globs := []string{dir, filepath.Join(test.Root(), "..", "shared", "data", "otf2", "thirdparty", "sst-elements-emberotf2"),
+	globs := []string{dir, test.Fixture(f, "otf2/halo16_skew"), test.Fixture(f, "otf2/amg8"),
+		filepath.Join(test.Root(), "..", "shared", "data", "otf2", "thirdparty", "sst-elements-emberotf2"),
 		filepath.Join(test.Root(), "..", "shared", "data", "otf2", "eztrace", "halo16", "halo_trace")}
 	for _, g := range globs {
 		for _, pattern := range []string{"*" + ext, "*/0" + ext} {

@@ -129,7 +129,7 @@ func TestShared(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			r, _, err := foreign.List{Format}.OpenRefs(test.Shared(t, "refs/traces/"+tt.file))
+			r, _, err := foreign.List{Format}.OpenRefs(test.Fixture(t, "refs/traces/"+tt.file))
 			if err != nil {
 				t.Fatal(err)
 			}

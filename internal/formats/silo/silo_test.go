@@ -75,7 +75,7 @@ func volume(g *grid.Grid, cell int) float64 {
 // TestLULESH compares the Silo dump of cycle 300 with the legacy VTK dump that
 // the same run wrote.
 func TestLULESH(t *testing.T) {
-	dir := test.Shared(t, "mesh/lulesh")
+	dir := test.Fixture(t, "mesh/lulesh")
 	m, err := Read(filepath.Join(dir, "lulesh_plot_c300"))
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 
 func analyseCSV(t testing.TB, file string, symbol Symbol, o Options) *Result {
 	t.Helper()
-	r, err := Analyse(t.Context(), loadCSV(t, test.Shared(t, "refs/traces/"+file), symbol), o)
+	r, err := Analyse(t.Context(), loadCSV(t, test.Fixture(t, "refs/traces/"+file), symbol), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestLatticeOfTheTest(t *testing.T) {
 
 // The lift of a unique class is that of the expected file, window by window.
 func TestExpectedLift(t *testing.T) {
-	e := readExpected(t, filepath.Join(test.Shared(t, "refs/expected"), "bubble_array_reverse.pc.json"))
+	e := readExpected(t, filepath.Join(test.Fixture(t, "refs/expected"), "bubble_array_reverse.pc.json"))
 	r := analyseCSV(t, e.Trace, PC, Options{Cap: 10})
 	c, want := r.Classes[0], e.Classes[0]
 	if c.Birth != want.Birth || c.Death != want.Death || c.Epsilon != want.Eps {
@@ -231,7 +231,7 @@ func TestExpectedLift(t *testing.T) {
 
 // Another eps gives other coordinates of the same class.
 func TestSmoothed(t *testing.T) {
-	e := readExpected(t, filepath.Join(test.Shared(t, "refs/expected"), "bubble_vector_sorted.addr.json"))
+	e := readExpected(t, filepath.Join(test.Fixture(t, "refs/expected"), "bubble_vector_sorted.addr.json"))
 	r := analyseCSV(t, e.Trace, Addr, Options{Cap: 10})
 	c := r.Classes[0]
 	for _, want := range e.Classes[:2] {
@@ -285,7 +285,7 @@ func shuffled(t *testing.T, tr *Trace, seed uint64) *analysis {
 }
 
 func TestGramDeterminantIsInvariant(t *testing.T) {
-	tr := loadCSV(t, test.Shared(t, "refs/traces/matmul_standard.csv"), PC)
+	tr := loadCSV(t, test.Fixture(t, "refs/traces/matmul_standard.csv"), PC)
 	for seed := range uint64(5) {
 		a := shuffled(t, tr, seed)
 		g := a.Groups[0]
@@ -390,7 +390,7 @@ func clock(step time.Duration) func() time.Time {
 }
 
 func TestCapIsLowered(t *testing.T) {
-	tr := loadCSV(t, test.Shared(t, "refs/traces/matmul_standard.csv"), Addr)
+	tr := loadCSV(t, test.Fixture(t, "refs/traces/matmul_standard.csv"), Addr)
 	n := 936
 	for name, o := range map[string]Options{
 		"memory of the matrix":    {Cap: 8, Memory: matrixBytes(n, 4)},
@@ -418,7 +418,7 @@ func TestCapIsLowered(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	tr := loadCSV(t, test.Shared(t, "refs/traces/matmul_standard.csv"), Addr)
+	tr := loadCSV(t, test.Fixture(t, "refs/traces/matmul_standard.csv"), Addr)
 	stages := map[string]bool{}
 	for _, stop := range []string{"windows", "distances", "reducing", "coordinates"} {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -457,7 +457,7 @@ func TestLandmarks(t *testing.T) {
 	if c := r.Classes[0]; c.Turns != 10 {
 		t.Errorf("first class turns %d times on landmarks, want 10", c.Turns)
 	}
-	tr := loadCSV(t, test.Shared(t, "refs/traces/bubble_vector_reverse.csv"), Addr)
+	tr := loadCSV(t, test.Fixture(t, "refs/traces/bubble_vector_reverse.csv"), Addr)
 	if _, err := Analyse(t.Context(), tr, Options{Landmarks: 5}); err == nil || !strings.Contains(err.Error(), "cover") {
 		t.Errorf("five landmarks: error = %v", err)
 	}

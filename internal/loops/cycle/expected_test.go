@@ -41,7 +41,7 @@ type expected struct {
 }
 
 func expectedFiles(t *testing.T) []string {
-	files, err := filepath.Glob(filepath.Join(test.Shared(t, "refs/expected"), "*.*.json"))
+	files, err := filepath.Glob(filepath.Join(test.Fixture(t, "refs/expected"), "*.*.json"))
 	if err != nil || len(files) != 30 {
 		t.Fatalf("%d expected files, error %v, want 30", len(files), err)
 	}
@@ -121,7 +121,7 @@ func TestExpectedBars(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tr := loadCSV(t, filepath.Join(test.Shared(t, "refs/traces"), e.Trace), symbol)
+			tr := loadCSV(t, filepath.Join(test.Fixture(t, "refs/traces"), e.Trace), symbol)
 			if len(tr.Syms) != e.Records || tr.Symbols != e.Symbols {
 				t.Fatalf("%d records, %d symbols, want %d, %d", len(tr.Syms), tr.Symbols, e.Records, e.Symbols)
 			}
@@ -187,7 +187,7 @@ func compareMatrix(t *testing.T, m *Matrix, file string) {
 }
 
 func TestCapped(t *testing.T) {
-	tr := loadCSV(t, test.Shared(t, "refs/traces/matmul_standard.csv"), Addr)
+	tr := loadCSV(t, test.Fixture(t, "refs/traces/matmul_standard.csv"), Addr)
 	p, err := Windows(t.Context(), tr.Syms, 10)
 	if err != nil {
 		t.Fatal(err)

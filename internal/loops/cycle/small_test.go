@@ -287,7 +287,7 @@ func TestFoldedShared(t *testing.T) {
 		{"bubble_vector_reverse.csv", []int{504}, []int{94}},
 	}
 	for _, tt := range tests {
-		tr := loadCSV(t, test.Shared(t, "refs/traces/"+tt.file), PC)
+		tr := loadCSV(t, test.Fixture(t, "refs/traces/"+tt.file), PC)
 		folded, folds, err := FoldLoops(t.Context(), tr, 10, len(tt.records))
 		if err != nil {
 			t.Fatal(err)
@@ -304,7 +304,7 @@ func TestFoldedShared(t *testing.T) {
 
 // What is left after folding the inner loop is the loop around it.
 func TestFoldedClasses(t *testing.T) {
-	tr := loadCSV(t, test.Shared(t, "refs/traces/matmul12.csv.gz"), PC)
+	tr := loadCSV(t, test.Fixture(t, "refs/traces/matmul12.csv.gz"), PC)
 	for level, want := range []int64{1728, 144, 12} {
 		folded, _, err := FoldLoops(t.Context(), tr, 10, level)
 		if err != nil {

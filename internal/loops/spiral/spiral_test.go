@@ -159,7 +159,7 @@ func TestShortName(t *testing.T) {
 
 // TestBubbleArray compares turns and passes with the known run.
 func TestBubbleArray(t *testing.T) {
-	src, _, err := reffile.Open(test.Shared(t, "refs/traces/bubble_array_reverse.csv"), nil)
+	src, _, err := reffile.Open(test.Fixture(t, "refs/traces/bubble_array_reverse.csv"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

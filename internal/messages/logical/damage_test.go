@@ -136,9 +136,13 @@ func TestDamaged(t *testing.T) {
 	}
 	for _, name := range []string{"amg8", "binomial16", "commtag8", "dissem16", "halo16", "halo16_skew", "halo64_big", "lu8", "lulesh8", "mergetree64",
 		"mg16", "ring16", "thirdparty/pipit-ping-pong-otf2", "thirdparty/sst-elements-emberotf2", "eztrace/halo16/halo_trace"} {
-		if dir := filepath.Join(test.Root(), "..", "shared", "data", "otf2", name); exists(dir) {
-			archives[name] = dir
+		if strings.Contains(name, "/") { // other people's
+			if dir := filepath.Join(test.Root(), "..", "shared", "data", "otf2", name); exists(dir) {
+				archives[name] = dir
+			}
+			continue
 		}
+		archives[name] = test.Fixture(t, "otf2/"+name)
 	}
 	for name, dir := range archives {
 		t.Run(name, func(t *testing.T) {

@@ -156,7 +156,7 @@ func TestReorder(t *testing.T) {
 // looks only at the first and last operation of a partition, leaves A and B
 // apart although each precedes the other, and so breaks happened before.
 func TestRavelDiffersOnOverlap(t *testing.T) {
-	rows := readRavel(t, test.Shared(t, "otf2/ravel-steps/amg8_coalesce.tsv"))
+	rows := readRavel(t, test.Fixture(t, "otf2/ravel-steps/amg8_coalesce.tsv"))
 	s := analyze(t, openShared(t, "amg8"), Default())
 	if s.Len() != len(rows) {
 		t.Fatalf("%d operations, Ravel has %d", s.Len(), len(rows))

@@ -14,7 +14,7 @@ import (
 
 func openShared(t testing.TB, name string) *trace.Trace {
 	t.Helper()
-	tr, err := trace.Open(context.Background(), test.Shared(t, "otf2/"+name))
+	tr, err := trace.Open(context.Background(), test.Data(t, "otf2/"+name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestEqualsRavel(t *testing.T) {
 	for _, name := range []string{"binomial16_", "ring16_", "dissem16_coalesce", "dissem16_coalesce_leap", "halo16_", "halo16_coalesce",
 		"halo16_skew_coalesce", "lulesh8_coalesce", "lulesh8_coalesce_leap", "mergetree64_", "mg16_", "mg16_leap"} {
 		t.Run(name, func(t *testing.T) {
-			rows := readRavel(t, test.Shared(t, "otf2/ravel-steps/"+name+".tsv"))
+			rows := readRavel(t, test.Fixture(t, "otf2/ravel-steps/"+name+".tsv"))
 			base := name[:strings.LastIndex(strings.TrimSuffix(strings.TrimSuffix(name, "_leap"), "_coalesce")+"_", "_")]
 			base = strings.TrimSuffix(base, "_")
 			s := analyze(t, openShared(t, base), Options{

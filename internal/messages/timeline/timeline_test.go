@@ -163,7 +163,7 @@ func TestOpsAndMessages(t *testing.T) {
 
 // TestReach finds the injected delay and the operations it made late.
 func TestReach(t *testing.T) {
-	tl := open(t, test.Shared(t, "otf2/ring16"), logical.Default())
+	tl := open(t, test.Fixture(t, "otf2/ring16"), logical.Default())
 	s := tl.S
 	c, err := s.Causes(t.Context(), logical.CauseOptions{Threshold: s.Trace.Ticks(500_000), To: 31})
 	if err != nil {

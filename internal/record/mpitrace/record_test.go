@@ -136,10 +136,10 @@ func structure(t testing.TB, tr *trace.Trace) [][2]int {
 	return out
 }
 
-// The counts are those of the shared archives, which another tracer made of the
+// The counts are those of the fixtures, which another tracer made of the
 // same programs.
-func TestSharedPrograms(t *testing.T) {
-	dir := filepath.Join(filepath.Dir(test.Shared(t, "otf2")), "..", "mpi")
+func TestFixturePrograms(t *testing.T) {
+	dir := test.Fixture(t, "mpi")
 	for _, tt := range []struct {
 		name, source, n string
 		args            []string
@@ -159,8 +159,8 @@ func TestSharedPrograms(t *testing.T) {
 			if res.Events != tt.events || res.Exit != 0 || len(res.Notes) > 0 {
 				t.Errorf("%+v, want %d events", res, tt.events)
 			}
-			if d := cmp.Diff(printed(t, test.Shared(t, "otf2/"+tt.name+"/traces.otf2")), printed(t, archive)); d != "" {
-				t.Errorf("records differ from the shared archive: %s", d)
+			if d := cmp.Diff(printed(t, test.Fixture(t, "otf2/"+tt.name+"/traces.otf2")), printed(t, archive)); d != "" {
+				t.Errorf("records differ from the fixture: %s", d)
 			}
 			tr := open(t, archive)
 			if s, r := tr.Unmatched(); s+r != 0 || tr.Messages() != tt.messages {
@@ -169,9 +169,9 @@ func TestSharedPrograms(t *testing.T) {
 			if tt.name == "mergetree64" { // receives from anyone: their order is chance
 				return
 			}
-			ours, theirs := structure(t, tr), structure(t, open(t, test.Shared(t, "otf2/"+tt.name)))
+			ours, theirs := structure(t, tr), structure(t, open(t, test.Fixture(t, "otf2/"+tt.name)))
 			if d := cmp.Diff(theirs, ours); d != "" {
-				t.Errorf("the logical structure differs from the shared archive's: %s", d)
+				t.Errorf("the logical structure differs from the fixture's: %s", d)
 			}
 		})
 	}

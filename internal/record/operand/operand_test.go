@@ -63,7 +63,7 @@ func TestBackwardRule(t *testing.T) {
 
 // The samples of a real recording, whose result is in notes/perf.md.
 func TestRecordedRegisters(t *testing.T) {
-	attr, records := perfData(t, test.Shared(t, "perf/local_userregs.data"))
+	attr, records := perfData(t, test.Fixture(t, "perf/local_userregs.data"))
 	f, targets := DecodeAMD64(code(t, mm), mmStart)
 	f.join(targets)
 	const bias = 0x55e2642b6000 - 0x1000

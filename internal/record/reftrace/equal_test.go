@@ -96,7 +96,7 @@ func examples(t testing.TB) []example {
 }
 
 func shared(t testing.TB) []example {
-	dir := test.Shared(t, "refs/programs")
+	dir := test.Fixture(t, "refs/programs")
 	mark := target.Region{Begin: "roi_begin", End: "roi_end"}
 	files := func(name string) []string { return []string{dir + "/" + name + ".cpp", dir + "/roi.cpp"} }
 	o0 := []string{"-O0"}
@@ -143,7 +143,7 @@ func TestBackendsAgree(t *testing.T) {
 
 // Recordings equal the shared traces, which another recorder made.
 func TestSharedTraces(t *testing.T) {
-	dir := test.Shared(t, "refs/traces")
+	dir := test.Fixture(t, "refs/traces")
 	names := map[string]string{"array sorted": "bubble_array_sorted", "array reverse": "bubble_array_reverse", "array shuffled": "bubble_array_shuffled",
 		"vector sorted": "bubble_vector_sorted", "vector reverse": "bubble_vector_reverse", "matmul": "matmul_standard"}
 	for _, e := range shared(t) {

@@ -38,7 +38,7 @@ func count(rec *Recording) map[refs.Op]int {
 
 // The counts are those another runtime for the same hooks gave.
 func TestHooksOnSharedPrograms(t *testing.T) {
-	dir := test.Shared(t, "refs/programs")
+	dir := test.Fixture(t, "refs/programs")
 	exe := hooked(t, "g++", "g++", "-O0", dir+"/bubble_vector.cpp", dir+"/roi.cpp")
 	rec := record(t, Options{Command: []string{exe, "5", "4", "3", "2", "1"}, Region: target.Region{Begin: "roi_begin", End: "roi_end"}, Backend: Auto, Thread: FirstThread})
 	if rec.Backend != Instrument || len(rec.Refs) != 158 {

@@ -63,7 +63,7 @@ func record(t testing.TB, p *target.Program, region target.Region, change func(*
 }
 
 func TestSharedPrograms(t *testing.T) {
-	dir := test.Shared(t, "refs/programs")
+	dir := test.Fixture(t, "refs/programs")
 	p := compile(t, []string{"-O0"}, filepath.Join(dir, "bubble_vector.cpp"), filepath.Join(dir, "roi.cpp"))
 	all, res := record(t, p, target.Region{Begin: "roi_begin", End: "roi_end"}, nil, "5", "4", "3", "2", "1")
 	n := map[refs.Op]int{}
@@ -78,7 +78,7 @@ func TestSharedPrograms(t *testing.T) {
 
 // BenchmarkStep counts instructions a second on the matrix product of twelve.
 func BenchmarkStep(b *testing.B) {
-	dir := test.Shared(b, "refs/programs")
+	dir := test.Fixture(b, "refs/programs")
 	p := compile(b, []string{"-O0"}, filepath.Join(dir, "matmul12.cpp"), filepath.Join(dir, "roi.cpp"))
 	n := uint64(0)
 	for b.Loop() {
