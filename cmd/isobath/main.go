@@ -104,6 +104,7 @@ func newRoot() *cobra.Command {
 		newDoctor(),
 		newVersion(),
 		newCycles(),
+		newReuse(),
 		newTopology(),
 		newMetrics(),
 		newClusters(),

@@ -89,3 +89,14 @@ func (p *Program) ObjectName(kind uint32) string {
 	}
 	return readable(p.symbols.entries[kind].text())
 }
+
+// Variable returns the variable at an address of the trace, and where it starts
+// there.
+func (p *Program) Variable(addr uint64) (g Global, start uint64, ok bool) {
+	for _, b := range p.biases {
+		if g, ok := p.Global(addr - b); ok && addr-b-g.Start < g.Size {
+			return g, g.Start + b, true
+		}
+	}
+	return Global{}, 0, false
+}

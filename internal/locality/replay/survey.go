@@ -1,0 +1,240 @@
+package replay
+
+import (
+	"math/bits"
+
+	"github.com/isobath/isobath/internal/locality/platform"
+	"github.com/isobath/isobath/internal/locality/reuse"
+	"github.com/isobath/isobath/internal/machine/cachesim"
+)
+
+// LevelCounts is what happened at one level.
+type LevelCounts struct {
+	Misses            uint64 // lines fetched
+	MissingReferences uint64 // references that fetched at least one
+	First             uint64 // misses on a line this cache had never been asked for
+	Full              uint64 // misses of a fully associative cache of this size on the same stream
+	Prefetchable      uint64 // misses that a stride prefetcher could have hidden
+	// Frames is the least and most misses with pages in random frames of memory;
+	// equal to Misses where the frame does not choose the set.
+	Frames [2]uint64
+}
+
+// Conflict is the misses a fully associative cache of this size would not have.
+// It may be negative.
+func (l *LevelCounts) Conflict() int64 { return int64(l.Misses) - int64(l.Full) }
+
+// frameMaps is how many random maps from pages to frames are tried.
+const frameMaps = 4
+
+// Survey runs references through a machine and keeps, beyond the counts, why
+// they missed and for whom.
+type Survey struct {
+	*Caches
+	Levels []LevelCounts
+	// Groups is misses by group and level.
+	Groups    [][]uint64
+	GroupRefs []uint64
+	Used      uint64 // bytes touched of the lines fetched into the first level
+	Fetched   uint64
+
+	stacks  map[*cachesim.LRU]*reuse.Stack
+	paths   [][]*reuse.Stack // the twins of the caches of each thread
+	streams [][]stream       // by thread and code
+	usage   []*cachesim.Usage
+	frames  [frameMaps][]*Caches // by thread: the levels beyond the first
+	homes   *homes
+	now     struct {
+		group   uint32
+		hidden  bool // the reference continues its stream
+		missing []bool
+		thread  int
+	}
+}
+
+// stream is what a stride prefetcher knows of an instruction.
+type stream struct {
+	begun  bool
+	last   uint64
+	stride int64
+	equal  int // how often in a row the stride was the same
+}
+
+// The prefetcher of the ideal end of the band: it follows strides below 2 KiB
+// from the third equal one on, and never into another page.
+const (
+	prefetchStride = 2048
+	prefetchAfter  = 3
+	prefetchPage   = 4096
+)
+
+// NewSurvey makes empty caches.
+func NewSurvey(m *platform.Machine, numa Policy) *Survey {
+	s := &Survey{Caches: NewCaches(m), Levels: make([]LevelCounts, len(m.Levels)), stacks: map[*cachesim.LRU]*reuse.Stack{}}
+	s.missed = s.account
+	s.now.missing = make([]bool, len(m.Levels))
+	s.homes = newHomes(m, numa)
+	for i := range s.frames {
+		if len(m.Levels) > 1 {
+			s.frames[i] = []*Caches{outer(m)}
+		}
+	}
+	return s
+}
+
+// outer is the caches of a machine beyond the first level, as a machine.
+func outer(m *platform.Machine) *Caches {
+	beyond := *m
+	beyond.Levels = append([]platform.Level(nil), m.Levels[1:]...)
+	beyond.Levels[0].Policy = platform.NonInclusive
+	beyond.Cores = nil
+	for _, c := range m.Cores {
+		beyond.Cores = append(beyond.Cores, platform.Core{Caches: c.Caches[1:], Node: c.Node})
+	}
+	return NewCaches(&beyond)
+}
+
+// Access runs one reference for a group.
+func (s *Survey) Access(a *Access, group uint32) {
+	p := s.path(int(a.Thread))
+	for int(group) >= len(s.Groups) {
+		s.Groups = append(s.Groups, make([]uint64, len(s.Levels)))
+		s.GroupRefs = append(s.GroupRefs, 0)
+	}
+	s.GroupRefs[group]++
+	s.now.group = group
+	s.now.hidden = s.follow(a)
+	clear(s.now.missing)
+	s.touch(a)
+	s.References++
+	s.now.thread = int(a.Thread)
+	s.lookFirst(a)
+	s.piece(p, a.Addr, uint32(a.Size))
+	for i, m := range s.now.missing {
+		if m {
+			s.Levels[i].MissingReferences++
+		}
+	}
+}
+
+// path returns the caches of a thread, whose twins are there too.
+func (s *Survey) path(thread int) *path {
+	p := s.thread(thread)
+	for len(s.paths) <= thread {
+		var own []*reuse.Stack
+		for _, c := range s.thread(len(s.paths)).levels {
+			if s.stacks[c] == nil {
+				s.stacks[c] = reuse.NewStack()
+			}
+			own = append(own, s.stacks[c])
+		}
+		s.paths = append(s.paths, own)
+		s.streams = append(s.streams, nil)
+	}
+	return p
+}
+
+// follow tells the prefetcher about a reference, and whether it saw it coming.
+func (s *Survey) follow(a *Access) bool {
+	streams := &s.streams[a.Thread]
+	for int(a.Code) >= len(*streams) {
+		*streams = append(*streams, stream{})
+	}
+	st := &(*streams)[a.Code]
+	if !st.begun {
+		st.begun, st.last = true, a.Addr
+		return false
+	}
+	d := int64(a.Addr - st.last)
+	if d == st.stride {
+		st.equal++
+	} else {
+		st.stride, st.equal = d, 1
+	}
+	near := st.last/prefetchPage == a.Addr/prefetchPage
+	st.last = a.Addr
+	return st.equal >= prefetchAfter && d > -prefetchStride && d < prefetchStride && near
+}
+
+// touch counts the bytes used of lines in the first level.
+func (s *Survey) touch(a *Access) {
+	for len(s.usage) <= int(a.Thread) {
+		s.usage = append(s.usage, cachesim.NewUsage(s.machine.Levels[0].Geometry(), func(_ uint32, n, _ int) {
+			s.Fetched++
+			s.Used += uint64(n)
+		}))
+	}
+	s.usage[a.Thread].Access(a.Addr, uint32(a.Size), 0)
+}
+
+// lookFirst asks the fully associative twin of the first level.
+func (s *Survey) lookFirst(a *Access) {
+	end := (a.Addr + uint64(a.Size) - 1) >> s.shift
+	for line := a.Addr >> s.shift; line <= end; line++ {
+		s.look(0, line)
+	}
+}
+
+// look asks the fully associative twin of a cache.
+func (s *Survey) look(level int, line uint64) {
+	l := &s.machine.Levels[level]
+	d, _ := s.paths[s.now.thread][level].Access(line)
+	if d == reuse.First {
+		s.Levels[level].First++
+		s.Levels[level].Full++
+	} else if int(d) >= l.Size/l.Line {
+		s.Levels[level].Full++
+	}
+}
+
+// account counts a line that the levels below one missed.
+func (s *Survey) account(line uint64, level int) {
+	thread := s.now.thread
+	for i := range level {
+		s.Levels[i].Misses++
+		s.Groups[s.now.group][i]++
+		s.now.missing[i] = true
+		if s.now.hidden {
+			s.Levels[i].Prefetchable++
+		}
+		if i+1 < len(s.Levels) {
+			s.look(i+1, s.at(i+1, line))
+		}
+	}
+	if level == len(s.Levels) {
+		s.homes.fetch(thread, line<<s.shift)
+	}
+	for seed := range s.frames {
+		for _, c := range s.frames[seed] {
+			c.piece(c.thread(thread), frame(line<<s.shift, s.machine.Page, uint64(seed)), 1)
+			c.threads[thread].lastLine = 0
+		}
+	}
+}
+
+// frame is where in memory an address lies if its page has a random frame.
+func frame(addr uint64, page int, seed uint64) uint64 {
+	shift := uint(bits.TrailingZeros(uint(page)))
+	h := (addr>>shift + 1) * 0x9e3779b97f4a7c15 * (2*seed + 3)
+	h = (h ^ h>>29) * 0xbf58476d1ce4e5b9
+	h ^= h >> 32
+	return h<<shift | addr&uint64(page-1)
+}
+
+// Finish ends the survey.
+func (s *Survey) Finish() {
+	for _, u := range s.usage {
+		u.Flush()
+	}
+	for i := range s.Levels {
+		l, shape := &s.Levels[i], &s.machine.Levels[i]
+		l.Frames = [2]uint64{l.Misses, l.Misses}
+		if i == 0 || shape.Size/shape.Ways <= s.machine.Page {
+			continue
+		}
+		for _, cs := range s.frames {
+			n := cs[0].Misses[i-1]
+			l.Frames[0], l.Frames[1] = min(l.Frames[0], n), max(l.Frames[1], n)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package reuse
+
+import "math/bits"
+
+// Buckets is how many a histogram has: eight an octave up to 2³².
+const Buckets = 240
+
+// Bucket returns the bucket of a distance: the distance itself below 16, then
+// eight buckets an octave, so that 1, 1¼, 1½ and 1¾ times every power of two,
+// which the sizes of real caches are, begin a bucket. Misses at those sizes are
+// exact from the buckets alone.
+func Bucket(d uint32) int {
+	if d < 16 {
+		return int(d)
+	}
+	k := bits.Len32(d) - 4
+	return 8*k + int(d>>k)
+}
+
+// BucketStart returns the least distance of a bucket.
+func BucketStart(b int) uint64 {
+	if b < 16 {
+		return uint64(b)
+	}
+	k := b/8 - 1
+	return uint64(8+b%8) << k
+}
+
+// Histogram counts references by distance.
+type Histogram struct {
+	First  uint64
+	Counts [Buckets]uint64
+}
+
+// Add counts one reference.
+func (h *Histogram) Add(d uint32) {
+	if d == First {
+		h.First++
+		return
+	}
+	h.Counts[Bucket(d)]++
+}
+
+// Merge adds the counts of another.
+func (h *Histogram) Merge(o *Histogram) {
+	h.First += o.First
+	for i, n := range o.Counts {
+		h.Counts[i] += n
+	}
+}
+
+// Total is how many references were counted.
+func (h *Histogram) Total() uint64 {
+	n := h.First
+	for _, c := range h.Counts {
+		n += c
+	}
+	return n
+}
+
+// Misses is how many references a fully associative LRU cache of so many lines
+// misses. It is exact where the size begins a bucket; else the bucket that holds
+// the size is counted as missing, which bounds the misses from above.
+func (h *Histogram) Misses(lines uint64) uint64 {
+	n := h.First
+	for b := Buckets - 1; b >= 0; b-- {
+		if b+1 < Buckets && BucketStart(b+1) <= lines {
+			break
+		}
+		n += h.Counts[b]
+	}
+	return n
+}
+
+// Exact reports whether Misses is exact for a size.
+func Exact(lines uint64) bool {
+	return lines < 1<<32 && BucketStart(Bucket(uint32(lines))) == lines
+}
+
+// Median returns the range of distances in which the median of the repeated
+// references lies; ok is false if there are none.
+func (h *Histogram) Median() (from, to uint64, ok bool) {
+	total := h.Total() - h.First
+	if total == 0 {
+		return 0, 0, false
+	}
+	n := uint64(0)
+	for b, c := range h.Counts {
+		if n += c; 2*n >= total {
+			return BucketStart(b), BucketStart(b+1) - 1, true
+		}
+	}
+	return 0, 0, false
+}

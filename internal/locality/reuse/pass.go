@@ -1,0 +1,223 @@
+package reuse
+
+import (
+	"math/bits"
+
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/machine/cachesim"
+)
+
+// Options say what a pass measures.
+type Options struct {
+	Line, Page int // bytes, powers of two; 64 and 4096 if zero
+	// Cache is where the bytes used of a fetched line are counted: usually the
+	// first level. Without a size nothing is counted.
+	Cache cachesim.Geometry
+	// Shared puts the lines of all threads on one stack, in recorded order, as a
+	// cache does that they share. The answer then depends on the schedule.
+	Shared bool
+	// Member numbers the member of an object that a reference touches; nil
+	// numbers objects alone.
+	Member func(*refs.Ref) uint32
+	// Loop numbers the loop a reference is in, 0 if none; nil without loops.
+	Loop func(*refs.Ref) uint32
+}
+
+// Code is an instruction at a place in the source, run by a thread.
+type Code struct {
+	PC     uint64
+	Place  uint32
+	Thread uint32
+}
+
+// Group is what a pass knows of some of the references.
+type Group struct {
+	Lines   Histogram
+	Fetched uint64 // lines fetched into Options.Cache
+	Used    uint64 // bytes touched of them
+}
+
+// CodeGroup is the references of one instruction.
+type CodeGroup struct {
+	Code
+	Group
+	Strides Strides
+}
+
+// Pass measures references as they come.
+type Pass struct {
+	o                    Options
+	lineShift, pageShift uint
+
+	n        uint64
+	threads  map[uint32]*threadState
+	last     *threadState
+	codes    *refs.Memo
+	groups   []*CodeGroup
+	members  []*Group
+	loops    []*Group
+	distance []uint64 // references by exact distance
+	first    uint64
+	pages    Histogram
+	set      *windows
+	pageSet  *windows
+
+	fetch fetchers
+
+	loads, aliases, unsized uint64
+}
+
+// threadState is what is kept for each thread, or for all of them.
+type threadState struct {
+	id           uint32
+	lines, pages *Stack
+	lastLine     []uint64 // time of the last use of a line, by number
+	lastPage     []uint64
+	firstTimes   timeBuckets
+	reuseTimes   timeBuckets
+	usage        *cachesim.Usage
+	stores       storeRing
+}
+
+// NewPass makes a pass over nothing yet.
+func NewPass(o Options) *Pass {
+	if o.Line == 0 {
+		o.Line = 64
+	}
+	if o.Page == 0 {
+		o.Page = 4096
+	}
+	return &Pass{o: o, lineShift: uint(bits.TrailingZeros(uint(o.Line))), pageShift: uint(bits.TrailingZeros(uint(o.Page))),
+		threads: map[uint32]*threadState{}, codes: refs.NewMemo(), set: newWindows(), pageSet: newWindows(),
+		fetch: fetchers{memo: refs.NewMemo()}}
+}
+
+// Add takes the next references.
+func (p *Pass) Add(batch []refs.Ref) {
+	for i := range batch {
+		p.add(&batch[i])
+	}
+}
+
+func (p *Pass) add(r *refs.Ref) {
+	p.n++
+	t := p.last
+	if t == nil || t.id != r.Thread && !p.o.Shared {
+		t = p.thread(r.Thread)
+	}
+	if r.Size == 0 {
+		p.unsized++
+	}
+	end := r.Addr + uint64(max(r.Size, 1)) - 1
+	if end < r.Addr {
+		end = ^uint64(0)
+	}
+	d := p.accessLines(t, r.Addr>>p.lineShift, end>>p.lineShift)
+	p.countDistance(d)
+	p.pages.Add(p.accessPages(t, r.Addr>>p.pageShift, end>>p.pageShift))
+	code := p.code(r)
+	g := p.groups[code]
+	g.Lines.Add(d)
+	g.Strides.Add(r.Addr)
+	member := uint32(r.Object)
+	if p.o.Member != nil {
+		member = p.o.Member(r)
+	}
+	at(&p.members, member).Lines.Add(d)
+	loop := uint32(0)
+	if p.o.Loop != nil {
+		loop = p.o.Loop(r)
+		at(&p.loops, loop).Lines.Add(d)
+	}
+	if t.usage != nil {
+		t.usage.Access(r.Addr, r.Size, p.fetcher(code, member, loop))
+	}
+	p.alias(t, r)
+}
+
+// at returns the group with a number, making room for it.
+func at(groups *[]*Group, i uint32) *Group {
+	for int(i) >= len(*groups) {
+		*groups = append(*groups, nil)
+	}
+	if (*groups)[i] == nil {
+		(*groups)[i] = &Group{}
+	}
+	return (*groups)[i]
+}
+
+func (p *Pass) thread(id uint32) *threadState {
+	key := id
+	if p.o.Shared {
+		key = 0
+	}
+	t := p.threads[key]
+	if t == nil {
+		t = &threadState{id: id, lines: NewStack(), pages: NewStack()}
+		if p.o.Cache.Size > 0 {
+			t.usage = cachesim.NewUsage(p.o.Cache, p.left)
+		}
+		p.threads[key] = t
+	}
+	p.last = t
+	return t
+}
+
+// accessLines pushes the lines of a reference, lower first, and returns the
+// largest of their distances.
+func (p *Pass) accessLines(t *threadState, from, to uint64) (far uint32) {
+	for line := from; ; line++ {
+		d, id := t.lines.Access(line)
+		for int(id) >= len(t.lastLine) {
+			t.lastLine = append(t.lastLine, make([]uint64, pageLines)...)
+		}
+		last := t.lastLine[id]
+		t.lastLine[id] = p.n
+		switch {
+		case last == 0:
+			t.firstTimes.add(p.n)
+		case last < p.n:
+			t.reuseTimes.add(p.n - last)
+		}
+		p.set.add(p.n, last)
+		if far = max(far, d); line == to {
+			return far
+		}
+	}
+}
+
+func (p *Pass) accessPages(t *threadState, from, to uint64) (far uint32) {
+	for page := from; ; page++ {
+		d, id := t.pages.Access(page)
+		for int(id) >= len(t.lastPage) {
+			t.lastPage = append(t.lastPage, make([]uint64, pageLines)...)
+		}
+		p.pageSet.add(p.n, t.lastPage[id])
+		t.lastPage[id] = p.n
+		if far = max(far, d); page == to {
+			return far
+		}
+	}
+}
+
+func (p *Pass) countDistance(d uint32) {
+	if d == First {
+		p.first++
+		return
+	}
+	for int(d) >= len(p.distance) {
+		p.distance = append(p.distance, make([]uint64, max(len(p.distance), 1024))...)
+	}
+	p.distance[d]++
+}
+
+func (p *Pass) code(r *refs.Ref) uint32 {
+	k := refs.Key{r.PC, uint64(r.Place) | uint64(r.Thread)<<32}
+	id, ok := p.codes.Get(k)
+	if !ok {
+		id = uint32(len(p.groups))
+		p.codes.Put(k, id)
+		p.groups = append(p.groups, &CodeGroup{Code: Code{r.PC, r.Place, r.Thread}})
+	}
+	return id
+}

@@ -1,0 +1,182 @@
+package reuse
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/machine/cachesim"
+)
+
+// randomTrace makes references with reuse at all distances, over two lines, and
+// without sizes.
+func randomTrace(seed uint64, n, threads int) []refs.Ref {
+	rng := rand.New(rand.NewPCG(seed, 9))
+	out := make([]refs.Ref, n)
+	span := 64 << rng.Uint64N(10)
+	for i := range out {
+		out[i] = refs.Ref{Addr: 0x10000 + rng.Uint64N(uint64(span)), PC: rng.Uint64N(20), Size: uint32(rng.Uint64N(80)),
+			Thread: uint32(rng.IntN(threads)), Object: uint16(rng.IntN(4)), Op: refs.Op(rng.IntN(3))}
+		if i > 0 && rng.IntN(3) == 0 {
+			out[i].Addr = out[i-1].Addr + 8
+		}
+	}
+	return out
+}
+
+func linesOf(r refs.Ref, size uint64) (from, to uint64) {
+	return r.Addr / size, (r.Addr + uint64(max(r.Size, 1)) - 1) / size
+}
+
+// distinct counts the lines of a stretch of a trace.
+func distinct(all []refs.Ref, size uint64) int {
+	seen := map[uint64]bool{}
+	for _, r := range all {
+		from, to := linesOf(r, size)
+		for l := from; l <= to; l++ {
+			seen[l] = true
+		}
+	}
+	return len(seen)
+}
+
+func TestFootprintEqualsItsDefinition(t *testing.T) {
+	for seed := range uint64(40) {
+		all := randomTrace(seed, 300, 1)
+		for _, w := range measure(all, Options{}).Footprint {
+			sum := 0
+			for i := 0; i+int(w.References) <= len(all); i++ {
+				sum += distinct(all[i:i+int(w.References)], 64)
+			}
+			want := float64(sum) / float64(len(all)-int(w.References)+1)
+			if math.Abs(want-w.Lines) > 1e-9*want {
+				t.Fatalf("seed %d, windows of %d: %v lines, want %v", seed, w.References, w.Lines, want)
+			}
+		}
+	}
+}
+
+// TestWorkingSetOfLongTraces holds that windows double when there are too many
+// of them, and still count distinct lines.
+func TestWorkingSetOfLongTraces(t *testing.T) {
+	all := randomTrace(5, baseWindow*maxWindows+7777, 1)
+	ws := measure(all, Options{}).WorkingSet
+	if ws.Window != 2*baseWindow || len(ws.Lines) != len(ws.Pages) || len(ws.Lines) != (len(all)+int(ws.Window)-1)/int(ws.Window) {
+		t.Fatalf("%d windows of %d", len(ws.Lines), ws.Window)
+	}
+	for i, n := range ws.Lines {
+		part := all[i*int(ws.Window) : min((i+1)*int(ws.Window), len(all))]
+		if want := distinct(part, 64); int(n) != want {
+			t.Fatalf("window %d: %d lines, want %d", i, n, want)
+		}
+		if want := distinct(part, 4096); int(ws.Pages[i]) != want {
+			t.Fatalf("window %d: %d pages, want %d", i, ws.Pages[i], want)
+		}
+	}
+}
+
+func TestInvariants(t *testing.T) {
+	for seed := range uint64(20) {
+		all := randomTrace(seed, 4000, 3)
+		r := measure(all, Options{Cache: cachesim.Geometry{Size: 2048, Ways: 2, Line: 64}})
+		var code, members Histogram
+		for _, g := range r.Code {
+			code.Merge(&g.Lines)
+		}
+		for _, g := range r.Members {
+			if g != nil {
+				members.Merge(&g.Lines)
+			}
+		}
+		if code != r.Whole || members != r.Whole || r.Whole.Total() != uint64(len(all)) {
+			t.Fatalf("seed %d: the groups do not add up to the whole", seed)
+		}
+		last := r.References
+		for _, p := range r.Curve() {
+			if p.Misses > last || p.Misses < r.First || p.Misses != r.Misses(p.Lines) || p.Misses != r.Whole.Misses(p.Lines) {
+				t.Fatalf("seed %d: %d lines miss %d after %d", seed, p.Lines, p.Misses, last)
+			}
+			last = p.Misses
+		}
+		if last != r.First || r.Used > r.Fetched*64 || r.Fetched < r.Lines {
+			t.Errorf("seed %d: %d misses left, %d first; %d bytes of %d lines used", seed, last, r.First, r.Used, r.Fetched)
+		}
+		if shared := measure(all, Options{Shared: true}); shared.Lines > r.Lines || shared.Lines != uint64(distinct(all, 64)) {
+			t.Errorf("seed %d: %d lines shared, %d apart", seed, shared.Lines, r.Lines)
+		}
+	}
+}
+
+// TestThreadsAreApart holds that threads with stacks of their own count as if
+// each had run alone.
+func TestThreadsAreApart(t *testing.T) {
+	all := randomTrace(3, 5000, 4)
+	var sum Histogram
+	for id := range uint32(4) {
+		var own []refs.Ref
+		for _, r := range all {
+			if r.Thread == id {
+				own = append(own, r)
+			}
+		}
+		sum.Merge(&measure(own, Options{}).Whole)
+	}
+	if got := measure(all, Options{}).Whole; got != sum {
+		t.Error("the threads together differ from each alone")
+	}
+}
+
+func TestAliases(t *testing.T) {
+	all := []refs.Ref{
+		{Addr: 0x1008, Size: 8, Op: refs.Store},
+		{Addr: 0x2008, Size: 8}, // alias
+		{Addr: 0x1008, Size: 8}, // the same bytes
+		{Addr: 0x2010, Size: 8}, // another place in the page
+	}
+	for i := range aliasWindow {
+		all = append(all, refs.Ref{Addr: 0x9100 + 8*uint64(i), Size: 8, Op: refs.Store})
+	}
+	all = append(all, refs.Ref{Addr: 0x3008, Size: 8}) // forgotten
+	if r := measure(all, Options{}); r.Aliases != 1 || r.Loads != 4 {
+		t.Errorf("%d aliases of %d loads", r.Aliases, r.Loads)
+	}
+}
+
+// mix is a trace as of a program: a stack, a sweep, nodes of a hash table, and a
+// hot table.
+func mix(n int) []refs.Ref {
+	rng := rand.New(rand.NewPCG(1, 2))
+	out := make([]refs.Ref, n)
+	for i := range out {
+		r := refs.Ref{Size: 8, PC: uint64(i % 8), Place: uint32(i % 8), Object: uint16(i % 4)}
+		switch i % 8 {
+		case 0, 1, 2:
+			r.Addr = 0x7fff0000 + uint64(i%5)*8
+		case 3, 4, 5:
+			r.Addr = 0x10000000 + uint64(i/8)%2_000_000*8 + uint64(i%8)*0x4000000
+		case 6:
+			r.Addr = 0x90000000 + rng.Uint64N(100_000)*80
+		default:
+			r.Addr = 0x50000000 + rng.Uint64N(512)*8
+		}
+		out[i] = r
+	}
+	return out
+}
+
+func BenchmarkStack(b *testing.B) {
+	all := mix(4_000_000)
+	s := NewStack()
+	for i := 0; b.Loop(); i++ {
+		s.Access(all[i%len(all)].Addr / 64)
+	}
+}
+
+func BenchmarkPass(b *testing.B) {
+	all := mix(4_000_000)
+	p := NewPass(Options{Cache: cachesim.Geometry{Size: 32 << 10, Ways: 8, Line: 64}})
+	for i := 0; b.Loop(); i++ {
+		p.add(&all[i%len(all)])
+	}
+}

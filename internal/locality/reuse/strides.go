@@ -1,0 +1,121 @@
+package reuse
+
+import (
+	"cmp"
+	"slices"
+)
+
+// maxStrides bounds how many different strides of one instruction are counted
+// apart; an instruction with more has no pattern worth naming.
+const maxStrides = 4096
+
+// Strides counts the differences between the addresses of one instruction.
+type Strides struct {
+	last  uint64
+	begun bool
+	// keys and counts are in order of appearance; index finds them.
+	keys   []int64
+	counts []uint64
+	index  map[int64]int32
+	recent [4]int32 // places of strides met lately, plus one
+	next   uint8
+	other  uint64 // beyond maxStrides
+}
+
+// Add takes the next address.
+func (s *Strides) Add(addr uint64) {
+	d := int64(addr - s.last)
+	s.last = addr
+	if !s.begun {
+		s.begun = true
+		return
+	}
+	for _, r := range s.recent {
+		if r > 0 && s.keys[r-1] == d {
+			s.counts[r-1]++
+			return
+		}
+	}
+	s.count(d)
+}
+
+func (s *Strides) count(d int64) {
+	i, ok := s.index[d]
+	if !ok {
+		if len(s.keys) == maxStrides {
+			s.other++
+			return
+		}
+		if s.index == nil {
+			s.index = map[int64]int32{}
+		}
+		i = int32(len(s.keys))
+		s.index[d] = i
+		s.keys, s.counts = append(s.keys, d), append(s.counts, 0)
+	}
+	s.counts[i]++
+	s.recent[s.next%4] = i + 1
+	s.next++
+}
+
+// Stride is a difference of addresses and how often it was seen.
+type Stride struct {
+	Bytes int64
+	Count uint64
+}
+
+// Top returns the n most frequent strides, those first seen first among equals,
+// then ordered by count and size.
+func (s *Strides) Top(n int) []Stride {
+	all := make([]Stride, len(s.keys))
+	for i, k := range s.keys {
+		all[i] = Stride{k, s.counts[i]}
+	}
+	slices.SortStableFunc(all, func(a, b Stride) int { return cmp.Compare(b.Count, a.Count) })
+	all = all[:min(n, len(all))]
+	slices.SortFunc(all, func(a, b Stride) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Bytes, b.Bytes))
+	})
+	return all
+}
+
+// Total is how many differences were seen.
+func (s *Strides) Total() uint64 {
+	n := s.other
+	for _, c := range s.counts {
+		n += c
+	}
+	return n
+}
+
+// Distinct is how many different strides there are; more is true if there are
+// more than were counted apart.
+func (s *Strides) Distinct() (n int, more bool) { return len(s.keys), s.other > 0 }
+
+// Class is how an instruction walks.
+type Class string
+
+// The classes. An instruction is strided if one stride makes nine tenths of its
+// steps.
+const (
+	SamePlace Class = "same place"
+	Strided   Class = "strided"
+	Irregular Class = "irregular"
+	Once      Class = "once" // it has no second address to compare with
+)
+
+// Class says how the instruction walks.
+func (s *Strides) Class() Class {
+	total := s.Total()
+	if total == 0 {
+		return Once
+	}
+	top := s.Top(1)
+	switch {
+	case len(top) == 0 || float64(top[0].Count) < 0.9*float64(total):
+		return Irregular
+	case top[0].Bytes == 0:
+		return SamePlace
+	}
+	return Strided
+}

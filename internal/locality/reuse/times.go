@@ -1,0 +1,121 @@
+package reuse
+
+import "math/bits"
+
+// timeBuckets holds counts and sums of times by octaves in eight parts, which is
+// enough to answer for every window that begins a bucket, exactly.
+type timeBuckets struct {
+	count, sum [8 * 62]uint64
+}
+
+func timeBucket(t uint64) int {
+	if t < 16 {
+		return int(t)
+	}
+	k := bits.Len64(t) - 4
+	return 8*k + int(t>>k)
+}
+
+func (b *timeBuckets) add(t uint64) {
+	i := timeBucket(t)
+	b.count[i]++
+	b.sum[i] += t
+}
+
+func (b *timeBuckets) merge(o *timeBuckets) {
+	for i := range b.count {
+		b.count[i] += o.count[i]
+		b.sum[i] += o.sum[i]
+	}
+}
+
+// beyond sums t - w over the times t from bucket i on, where w begins it. In
+// floating point: the sum of the last times of a long trace exceeds 64 bits.
+func (b *timeBuckets) beyond(i int, w uint64) (sum float64) {
+	for ; i < len(b.count); i++ {
+		sum += float64(b.sum[i]) - float64(w)*float64(b.count[i])
+	}
+	return sum
+}
+
+// Window is the mean number of distinct lines in windows of a length.
+type Window struct {
+	References uint64
+	Lines      float64
+}
+
+// footprint computes the mean number of distinct lines in all windows of each
+// length that begins a bucket, from the first and last times of all lines and
+// the times between uses (Xiang, Ding, Luo, Bao 2013).
+func footprint(n, lines uint64, first, last, reuse *timeBuckets) []Window {
+	var out []Window
+	for i := 1; i < len(reuse.count); i++ {
+		w := BucketStart(i)
+		if w > n {
+			break
+		}
+		missing := first.beyond(i, w) + last.beyond(i, w) + reuse.beyond(i, w)
+		out = append(out, Window{w, float64(lines) - missing/float64(n-w+1)})
+	}
+	return out
+}
+
+// WorkingSet is the number of distinct lines in each of the windows that a trace
+// is cut into.
+type WorkingSet struct {
+	Window uint64 // references
+	Lines  []uint32
+	Pages  []uint32
+}
+
+// maxWindows bounds how many windows are kept of one length.
+const maxWindows = 4096
+
+// baseWindow is the shortest window, in references.
+const baseWindow = 256
+
+// windows counts distinct lines in aligned windows of baseWindow·2^k references
+// for all k at once, as the length of the trace is not known beforehand. A
+// length with too many windows is given up.
+type windows struct {
+	first  int // the smallest k that is kept
+	counts [][]uint32
+}
+
+// newWindows has lengths up to 2^44 references.
+func newWindows() *windows { return &windows{counts: make([][]uint32, 36)} }
+
+// add counts a line used at a time whose last use was at another, both counted
+// from 1; 0 is never.
+func (w *windows) add(now, last uint64) {
+	at := (now - 1) / baseWindow
+	if last > 0 && (last-1)/baseWindow == at && w.first == 0 {
+		return
+	}
+	for k := w.first; k < len(w.counts); k++ {
+		i := at >> k
+		if last > 0 && (last-1)/baseWindow>>k == i {
+			return
+		}
+		if i >= maxWindows {
+			w.counts[k] = nil
+			w.first = k + 1
+			continue
+		}
+		for uint64(len(w.counts[k])) <= i {
+			w.counts[k] = append(w.counts[k], 0)
+		}
+		w.counts[k][i]++
+	}
+}
+
+// of returns the windows of the length that n references are cut into.
+func (w *windows) of(n uint64) (length uint64, counts []uint32) {
+	k := w.first
+	length = baseWindow << k
+	counts = w.counts[k]
+	for uint64(len(counts)) < (n+length-1)/length {
+		counts = append(counts, 0)
+	}
+	return length, counts
+}
