@@ -87,7 +87,7 @@ describe.skipIf(!FOLDER)('benchmark', () => {
 async function interactions(size: string, server: Running, browser: Browser): Promise<void> {
   const { page, problems } = await browser.open(server.url);
   await drawnAll(page);
-  if (size === '302k') add('page-first-load', [(await loaded(page)) / 1024], 100, 'KiB');
+  if (size === '302k') add('page-first-load', [(await loaded(page)) / 1024], 110, 'KiB');
   const watch = await watched(page);
   const marks: [string, RegExp][] = [
     ['Parallel coordinates', /^L2 /],
