@@ -33,7 +33,7 @@ func Merge(runs []*Run) (*Run, error) {
 		return nil, err
 	}
 	for i, r := range runs {
-		if !bytes.Equal(machine(r.Tree), out.Tree) {
+		if !bytes.Equal(hardware(r.Tree), hardware(out.Tree)) {
 			out.Warnings = append(out.Warnings, fmt.Sprintf("rank %d ran on another kind of machine (%s); its samples are shown on the topology of rank %d", r.rank(i), r.Origin.Host, runs[0].rank(0)))
 		}
 		for _, w := range r.Warnings {
@@ -62,6 +62,29 @@ func machine(tree json.RawMessage) json.RawMessage {
 	}
 	delete(fields, "blocked")
 	out, err := json.Marshal(fields)
+	if err != nil {
+		return tree
+	}
+	return out
+}
+
+// hardware is what a topology says of the machine itself, to compare two of
+// them. How much memory there is, is left out: a virtual machine is given and
+// takes back memory while it runs, and so are notes of what could not be read.
+func hardware(tree json.RawMessage) json.RawMessage {
+	var fields map[string]json.RawMessage
+	var objects []map[string]any
+	if json.Unmarshal(machine(tree), &fields) != nil || json.Unmarshal(fields["objects"], &objects) != nil {
+		return machine(tree)
+	}
+	for _, o := range objects {
+		if o["type"] == "Machine" || o["type"] == "NUMA" {
+			delete(o, "size")
+		}
+	}
+	delete(fields, "objects")
+	delete(fields, "warnings")
+	out, err := json.Marshal(map[string]any{"objects": objects, "rest": fields})
 	if err != nil {
 		return tree
 	}

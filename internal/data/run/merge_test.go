@@ -56,3 +56,34 @@ func TestMerge(t *testing.T) {
 		t.Error("a trace was merged with samples")
 	}
 }
+
+// The memory of a virtual machine grows and shrinks between the starts of two
+// ranks; its caches do not.
+func TestMergeComparesHardware(t *testing.T) {
+	const one = `{"version":1,"objects":[{"type":"Machine","cpus":"0-1","size":24},{"type":"NUMA","os":0,"cpus":"0-1","size":24},{"type":"L3","cpus":"0-1","size":32}]}`
+	tests := []struct {
+		name, other string
+		differ      bool
+	}{
+		{"the same", one, false},
+		{"less memory", strings.ReplaceAll(one, `"size":24`, `"size":19`), false},
+		{"a note", strings.Replace(one, `"version":1`, `"version":1,"warnings":["CPU 1 went away"]`, 1), false},
+		{"another cache", strings.Replace(one, `"size":32`, `"size":16`, 1), true},
+		{"another CPU", strings.ReplaceAll(one, "0-1", "0-3"), true},
+		{"no topology", ``, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := Merge([]*Run{ranked(t, "vm", one, 0, 0, 1), ranked(t, "vm", tt.other, 1, 0, 2)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if differ := strings.Contains(strings.Join(got.Warnings, "|"), "another kind of machine"); differ != tt.differ {
+				t.Errorf("differ: %v, want %v (%q)", differ, tt.differ, got.Warnings)
+			}
+			if !strings.Contains(string(got.Tree), `"size":24`) {
+				t.Errorf("the merged run lost the size of the memory: %s", got.Tree)
+			}
+		})
+	}
+}
