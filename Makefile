@@ -71,7 +71,7 @@ lint:
 peers:
 	@scripts/peers
 
-bench: build
+bench: build peers
 	$(GO) run ./bench
 
 # Table 1 of the 2012 paper on cycles, from own recordings. Needs valgrind.

@@ -49,7 +49,7 @@ func cyclesPage(ctx context.Context, dir, program string) ([]Result, error) {
 	if out, err := write.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("bench/cycles: %w\n%s", err, out)
 	}
-	return browserRow{"cycles-page", "cyclesspeed.test.ts", "ISOBATH_BENCH", "page.json"}.run(ctx, dir, program)
+	return browserRow{"cyclesspeed.test.ts", "ISOBATH_BENCH", "page.json"}.run(ctx, dir, program)
 }
 
 // cyclesAgainst runs both on the same points, after checking that both find

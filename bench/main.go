@@ -73,6 +73,9 @@ func (r Result) line() string {
 }
 
 func main() {
+	if len(os.Args) > 2 && os.Args[1] == launchWord {
+		os.Exit(launch(os.Args[2:]))
+	}
 	only := flag.String("only", "", "run rows whose name matches this regular expression")
 	list := flag.Bool("list", false, "list the rows")
 	flag.Parse()

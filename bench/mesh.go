@@ -165,7 +165,7 @@ func meshPage(ctx context.Context, dir, program string) ([]Result, error) {
 	if err := meshPageData(dir); err != nil {
 		return nil, err
 	}
-	return browserRow{"mesh-page", "meshbench.test.ts", "ISOBATH_MESH_BENCH", "page.json"}.run(ctx, dir, program)
+	return browserRow{"meshbench.test.ts", "ISOBATH_MESH_BENCH", "page.json"}.run(ctx, dir, program)
 }
 
 func meshPageData(dir string) error {

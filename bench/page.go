@@ -18,7 +18,7 @@ func page(ctx context.Context, dir, program string) ([]Result, error) {
 	if err := pageData(ctx, dir); err != nil {
 		return nil, err
 	}
-	return browserRow{"page", "bench.test.ts", "ISOBATH_BENCH", "page.json"}.run(ctx, dir, program)
+	return browserRow{"bench.test.ts", "ISOBATH_BENCH", "page.json"}.run(ctx, dir, program)
 }
 
 // pageData writes samples of the thesis' number and of ten millions, and their

@@ -7,8 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"syscall"
-	"time"
 
 	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/messages/mpiprog"
@@ -46,18 +44,11 @@ func (u usage) seconds() (float64, string) {
 // measure runs a program n times.
 func measure(ctx context.Context, n int, name string, args ...string) (best usage, err error) {
 	for i := range n {
-		cmd := exec.CommandContext(ctx, name, args...)
-		start := time.Now()
-		out, err := cmd.Output()
+		out, took, err := launched(ctx, name, args...)
 		if err != nil {
-			return best, fmt.Errorf("%s: %w", name, err)
+			return best, err
 		}
-		wall := time.Since(start).Seconds()
-		state := cmd.ProcessState
-		u := usage{wall: wall, cpu: (state.UserTime() + state.SystemTime()).Seconds()}
-		if r, ok := state.SysUsage().(*syscall.Rusage); ok {
-			u.rss = float64(r.Maxrss) / 1024
-		}
+		u := usage{wall: float64(took.WallNS) / 1e9, cpu: float64(took.CPUNS) / 1e9, rss: float64(took.PeakKB) / 1024}
 		var report struct{ Events float64 }
 		if json.Unmarshal(out, &report) == nil {
 			u.events = report.Events

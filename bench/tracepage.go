@@ -29,5 +29,5 @@ func tracePage(ctx context.Context, dir, program string) ([]Result, error) {
 	if err := os.WriteFile(filepath.Join(dir, "traces.json"), text, 0o666); err != nil {
 		return nil, err
 	}
-	return browserRow{"trace-page", "tracebench.test.ts", "ISOBATH_TRACE_BENCH", "tracepage.json"}.run(ctx, dir, program)
+	return browserRow{"tracebench.test.ts", "ISOBATH_TRACE_BENCH", "tracepage.json"}.run(ctx, dir, program)
 }
