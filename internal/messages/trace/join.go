@@ -6,8 +6,11 @@ package trace
 func (t *Trace) join(lines []*timeline, order []int32) {
 	t.reserve(lines, order)
 	t.Ops.Start = make([]int32, 1, len(order)+1)
+	calls, made := int32(0), int32(0)
 	for p, row := range order {
 		l := lines[row]
+		calls += made
+		made = int32(len(l.line.enter))
 		ops, frames := int32(len(t.Ops.Enter)), int32(len(t.Frames.Region))
 		sends, recvs, waits := int32(len(t.Sends.Op)), int32(len(t.Recvs.Op)), int32(len(t.Waits.Op))
 		for i, ref := range l.ops.Ref {
@@ -24,6 +27,9 @@ func (t *Trace) join(lines []*timeline, order []int32) {
 		shift(l.sends.Wait, waits)
 		shift(l.recvs.Op, ops)
 		shift(l.waits.Op, ops)
+		shift(l.ops.Call, calls)
+		shift(l.recvs.Post, calls)
+		shift(l.waits.Call, calls)
 		t.Ops.add(&l.ops)
 		t.Frames.add(&l.frames)
 		t.Sends.add(&l.sends)
@@ -81,13 +87,13 @@ func (t *Trace) reserve(lines []*timeline, order []int32) {
 	i32 := func(n int) []int32 { return make([]int32, 0, n) }
 	i64 := func(n int) []int64 { return make([]int64, 0, n) }
 	t.Ops = Ops{Enter: i64(ops), Exit: i64(ops), Region: i32(ops), Frame: i32(ops), Kind: make([]Kind, 0, ops),
-		Flags: make([]uint8, 0, ops), Ref: i32(ops), N: i32(ops), Last: i32(ops)}
+		Flags: make([]uint8, 0, ops), Ref: i32(ops), N: i32(ops), Last: i32(ops), Call: i32(ops)}
 	t.Frames = Frames{Region: i32(frames), Parent: i32(frames), Enter: i64(frames), Exit: i64(frames)}
 	t.Sends = Ends{Op: i32(sends), Peer: i32(sends), Comm: i32(sends), Tag: make([]uint32, 0, sends), Bytes: i64(sends),
 		Match: i32(sends), Wait: i32(sends)}
 	t.Recvs = Ends{Op: i32(recvs), Peer: i32(recvs), Comm: i32(recvs), Tag: make([]uint32, 0, recvs), Bytes: i64(recvs),
-		Match: i32(recvs)}
-	t.Waits = Waits{Op: i32(waits), Proc: i32(waits), Region: i32(waits), Enter: i64(waits), Exit: i64(waits)}
+		Match: i32(recvs), Post: i32(recvs)}
+	t.Waits = Waits{Op: i32(waits), Call: i32(waits), Proc: i32(waits), Region: i32(waits), Enter: i64(waits), Exit: i64(waits)}
 }
 
 func (o *Ops) add(l *Ops) {
@@ -95,7 +101,7 @@ func (o *Ops) add(l *Ops) {
 	o.Region, o.Frame = append(o.Region, l.Region...), append(o.Frame, l.Frame...)
 	o.Kind, o.Flags = append(o.Kind, l.Kind...), append(o.Flags, l.Flags...)
 	o.Ref, o.N = append(o.Ref, l.Ref...), append(o.N, l.N...)
-	o.Last = append(o.Last, l.Last...)
+	o.Last, o.Call = append(o.Last, l.Last...), append(o.Call, l.Call...)
 	o.Site = append(o.Site, l.Site...)
 }
 
@@ -108,14 +114,14 @@ func (f *Frames) add(l *Frames) {
 func (e *Ends) add(l *Ends) {
 	e.Op, e.Peer, e.Comm = append(e.Op, l.Op...), append(e.Peer, l.Peer...), append(e.Comm, l.Comm...)
 	e.Tag, e.Bytes = append(e.Tag, l.Tag...), append(e.Bytes, l.Bytes...)
-	e.Match, e.Wait = append(e.Match, l.Match...), append(e.Wait, l.Wait...)
+	e.Match, e.Wait, e.Post = append(e.Match, l.Match...), append(e.Wait, l.Wait...), append(e.Post, l.Post...)
 	for len(e.Match) < len(e.Op) {
 		e.Match = append(e.Match, None)
 	}
 }
 
 func (w *Waits) add(l *Waits, proc int32) {
-	w.Op, w.Region = append(w.Op, l.Op...), append(w.Region, l.Region...)
+	w.Op, w.Region, w.Call = append(w.Op, l.Op...), append(w.Region, l.Region...), append(w.Call, l.Call...)
 	w.Enter, w.Exit = append(w.Enter, l.Enter...), append(w.Exit, l.Exit...)
 	for range l.Op {
 		w.Proc = append(w.Proc, proc)

@@ -21,6 +21,7 @@ type names struct {
 	outside  int32 // region of records outside any region
 	unknown  int32 // region of undefined ids
 	roles    []role
+	local    []bool // calls of MPI that wait for nobody
 }
 
 // role is what a region means for requests.
@@ -111,6 +112,7 @@ func newNames(d *otf2.Definitions) *names {
 	n.roles = make([]role, len(n.regions))
 	for i, r := range n.regions {
 		n.roles[i] = roleOf(r.Name)
+		n.local = append(n.local, isLocal(r.Name))
 	}
 	for id, c := range d.Contexts {
 		n.contexts[uint64(id)] = n.region(uint64(c.Region))

@@ -44,6 +44,7 @@ func Open(ctx context.Context, path string) (*Trace, error) {
 	}
 	t.guessWaits(lines)
 	t.join(lines, order)
+	t.joinCalls(lines, order)
 	t.joinTimes(lines, homes)
 	t.resolveComms(n, homes)
 	posts := collect(lines, order, func(l *timeline) []int32 { return l.posts })
@@ -100,13 +101,14 @@ func readAll(ctx context.Context, a *otf2.Archive, n *names, h *homes) ([]*timel
 			if err != nil {
 				return err
 			}
-			w := walker{timeline: &timeline{loc: l}, names: n, origin: a.Defs.Clock.Offset, home: peers.home}
+			w := walker{timeline: &timeline{loc: l}, names: n, origin: a.Defs.Clock.Offset, resolution: a.Defs.Clock.Resolution, home: peers.home, call: None}
 			lines[i] = w.timeline
 			err = w.walk(ctx, r)
 			r.Close()
 			if err != nil {
 				return err
 			}
+			w.mergePolls()
 			w.settle()
 			return nil
 		})
@@ -215,7 +217,7 @@ func permuted[T any](col []T, order []int32) []T {
 func (e *Ends) permute(order []int32) {
 	e.Op, e.Peer, e.Comm = permuted(e.Op, order), permuted(e.Peer, order), permuted(e.Comm, order)
 	e.Tag, e.Bytes = permuted(e.Tag, order), permuted(e.Bytes, order)
-	e.Match, e.Wait = permuted(e.Match, order), permuted(e.Wait, order)
+	e.Match, e.Wait, e.Post = permuted(e.Match, order), permuted(e.Wait, order), permuted(e.Post, order)
 }
 
 // arrange decides which locations are processes and in which order: those

@@ -29,6 +29,8 @@ type timeline struct {
 	colls  localColls
 	async  localAsync
 	times  []RegionTime
+	line   lineCalls
+	sync   lineSyncs
 
 	completions int     // recorded completions of sends
 	guesses     []guess // what completes where nothing is recorded
@@ -67,6 +69,7 @@ type open struct {
 	wait    int32 // row in waits, or None
 	site    int32 // where it was called from, or None
 	inside  int64 // time in regions called from here
+	call    int32 // row of the call this region is, or None
 }
 
 // pending is a communication record of a region that is still open.
@@ -76,30 +79,34 @@ type pending struct {
 	block bool // an MPI_SEND: not part of a run of non-blocking sends
 	row   int32
 	time  int64
+	call  int32
 }
 
 // request is an open request of a location.
 type request struct {
 	row  int32 // send, posted receive (event number) or collective
 	kind otf2.Kind
+	call int32 // that posted a receive
 }
 
 // walker reads one location.
 type walker struct {
 	*timeline
-	names    *names
-	home     func(comm int32, rank uint64, loc uint64) int32
-	origin   uint64
-	stack    []open
-	records  []pending
-	requests map[uint64]request
-	opened   []int32 // per region: how many instances are open
-	calls    []int64
-	incl     []int64
-	excl     []int64
-	isend    bool  // the last region closed was a non-blocking send
-	loose    int32 // first send since the last receive, collective, wait or test
-	now      int64
+	names      *names
+	home       func(comm int32, rank uint64, loc uint64) int32
+	origin     uint64
+	stack      []open
+	records    []pending
+	requests   map[uint64]request
+	opened     []int32 // per region: how many instances are open
+	counts     []int64
+	call       int32 // the call that is open, or None
+	resolution uint64
+	incl       []int64
+	excl       []int64
+	isend      bool  // the last region closed was a non-blocking send
+	loose      int32 // first send since the last receive, collective, wait or test
+	now        int64
 }
 
 // walk reads all events of r.
@@ -134,12 +141,12 @@ func (w *walker) walk(ctx context.Context, r *otf2.EventReader) error {
 func (w *walker) prepare() {
 	w.requests = map[uint64]request{}
 	n := len(w.names.regions)
-	w.opened, w.calls = make([]int32, n), make([]int64, n)
+	w.opened, w.counts = make([]int32, n), make([]int64, n)
 	w.incl, w.excl = make([]int64, n), make([]int64, n)
 }
 
 func (w *walker) saveTimes() {
-	for i, n := range w.calls {
+	for i, n := range w.counts {
 		if n > 0 {
 			w.times = append(w.times, RegionTime{Region: int32(i), Calls: n, Incl: w.incl[i], Excl: w.excl[i]})
 		}
@@ -176,7 +183,7 @@ func (w *walker) event(ev *otf2.Event) {
 		w.recv(ev)
 	case otf2.MPIIrecvRequest:
 		w.mpi = true
-		w.begin(ev.F[0], request{int32(w.events), ev.Kind})
+		w.begin(ev.F[0], request{int32(w.events), ev.Kind, w.inCall()})
 	case otf2.MPIIsendComplete:
 		w.sendDone(ev.F[0])
 	case otf2.MPIRequestCancelled:
@@ -193,14 +200,19 @@ func (w *walker) event(ev *otf2.Event) {
 			}
 			w.seen[id] = true
 		}
+	case otf2.RMACollectiveEnd:
+		w.windowSync(ev)
 	default:
 		w.sided.event(ev)
 	}
 }
 
 func (w *walker) enter(region, site int32) {
-	w.stack = append(w.stack, open{region: region, frame: None, enter: w.now, seq: int32(w.events), records: len(w.records), wait: None, site: site})
+	w.stack = append(w.stack, open{region: region, frame: None, enter: w.now, seq: int32(w.events), records: len(w.records), wait: None, site: site, call: None})
 	w.opened[region]++
+	if w.call < 0 && w.names.regions[region].MPI && !w.names.local[region] {
+		w.beginCall()
+	}
 }
 
 // leave closes the innermost instance of region. A leave that does not fit
@@ -233,8 +245,11 @@ func (w *walker) close() {
 	if f.frame >= 0 {
 		w.frames.Exit[f.frame] = w.now
 	}
+	if f.call >= 0 {
+		w.line.exit[f.call], w.call = w.now, None
+	}
 	d := w.now - f.enter
-	w.calls[f.region]++
+	w.counts[f.region]++
 	w.excl[f.region] += d - f.inside
 	w.opened[f.region]--
 	if w.opened[f.region] == 0 { // recursion counts once
@@ -267,6 +282,7 @@ func (w *walker) newWait(f *open) int32 {
 	w.waits.Region = append(w.waits.Region, f.region)
 	w.waits.Enter = append(w.waits.Enter, f.enter)
 	w.waits.Exit = append(w.waits.Exit, f.enter)
+	w.waits.Call = append(w.waits.Call, w.inCall())
 	return f.wait
 }
 
@@ -342,6 +358,9 @@ func (w *walker) emit(recs []pending, f *open, frame int32, enter, exit int64) {
 	kind, flags := Kind(recs[0].class), uint8(0)
 	ref, n := None, int32(0)
 	for _, r := range recs {
+		if r.block {
+			flags |= Blocks
+		}
 		if r.async {
 			if kind == Send {
 				w.async.begin[r.row] = op
@@ -373,6 +392,7 @@ func (w *walker) emit(recs []pending, f *open, frame int32, enter, exit int64) {
 	o.Kind, o.Flags = append(o.Kind, kind), append(o.Flags, flags)
 	o.Ref, o.N = append(o.Ref, ref), append(o.N, n)
 	o.Last = append(o.Last, int32(w.events))
+	o.Call = append(o.Call, recs[0].call)
 	if len(w.names.sites) > 0 {
 		o.Site = append(o.Site, f.site)
 	}
@@ -382,12 +402,12 @@ func (w *walker) emit(recs []pending, f *open, frame int32, enter, exit int64) {
 // region it becomes an operation without duration.
 func (w *walker) record(p pending) {
 	w.mpi = true
-	p.time = w.now
+	p.time, p.call = w.now, w.inCall()
 	if len(w.stack) > 0 {
 		w.records = append(w.records, p)
 		return
 	}
-	w.emit([]pending{p}, &open{region: w.names.outside, wait: None, site: None}, None, w.now, w.now)
+	w.emit([]pending{p}, &open{region: w.names.outside, wait: None, site: None, call: None}, None, w.now, w.now)
 	w.isend = false
 }
 
@@ -410,17 +430,17 @@ func (w *walker) send(ev *otf2.Event) {
 	w.sends.Match = append(w.sends.Match, None)
 	w.sends.Wait = append(w.sends.Wait, None)
 	if ev.Kind == otf2.MPIIsend {
-		w.begin(ev.F[4], request{row, ev.Kind})
+		w.begin(ev.F[4], request{row: row, kind: ev.Kind})
 	}
 	w.record(pending{class: uint8(Send), row: row, block: ev.Kind == otf2.MPISend})
 }
 
 func (w *walker) recv(ev *otf2.Event) {
 	row := w.end(&w.recvs, ev)
-	post := int32(w.events)
+	post, call := int32(w.events), w.inCall()
 	if ev.Kind == otf2.MPIIrecv {
 		if q, ok := w.requests[ev.F[4]]; ok && q.kind == otf2.MPIIrecvRequest {
-			post = q.row
+			post, call = q.row, q.call
 			delete(w.requests, ev.F[4])
 		} else {
 			w.repairs.Orphans++
@@ -429,6 +449,7 @@ func (w *walker) recv(ev *otf2.Event) {
 		post = w.stack[n-1].seq
 	}
 	w.posts = append(w.posts, post)
+	w.recvs.Post = append(w.recvs.Post, call)
 	w.loose = int32(len(w.sends.Op))
 	w.record(pending{class: uint8(Recv), row: row})
 }
@@ -504,7 +525,7 @@ func (w *walker) nonBlocking(ev *otf2.Event) {
 		row := int32(len(a.begin))
 		a.begin, a.done = append(a.begin, None), append(a.done, None)
 		a.comm, a.code, a.root = append(a.comm, None), append(a.code, 0), append(a.root, None)
-		w.begin(ev.F[0], request{row, ev.Kind})
+		w.begin(ev.F[0], request{row: row, kind: ev.Kind})
 		w.record(pending{class: uint8(Send), async: true, row: row})
 		return
 	}

@@ -42,6 +42,8 @@ const (
 	Starts
 	// Completes says that a non-blocking collective is completed here.
 	Completes
+	// Blocks says that a send returns only when it is done.
+	Blocks
 )
 
 // None is the index of nothing.
@@ -86,6 +88,8 @@ type Trace struct {
 	Colls  Collectives
 	Async  Async
 	Times  []RegionTime
+	Calls  Calls
+	Syncs  Syncs
 }
 
 // Process is one timeline: a location with communication.
@@ -97,6 +101,8 @@ type Process struct {
 	Host     string // the system tree node the process ran on
 	Home     int32  // first process with the same address space; messages go to homes
 	Ops      [2]int32
+	First    int64 // its first and last event
+	Last     int64
 	Partial  bool
 }
 
@@ -146,6 +152,8 @@ type Ops struct {
 	// Last is the number, among the events of its location, of the event that
 	// ends its call; the operations that one call is split into share it.
 	Last []int32
+	// Call is the row of Calls that the operation happens in.
+	Call []int32
 	// Site is the row of Sites of the call, None if it is not known; nil if the
 	// trace has none.
 	Site []int32
@@ -160,6 +168,7 @@ type Ends struct {
 	Bytes []int64
 	Match []int32 // row on the other side, None if unmatched
 	Wait  []int32 // sends: row of Waits in which the request completed
+	Post  []int32 // receives: row of Calls in which it was posted
 }
 
 // Waits are the calls in which sends complete.
@@ -167,6 +176,7 @@ type Waits struct {
 	Op          []int32 // the receive operation of the same call, or None
 	Proc        []int32
 	Region      []int32
+	Call        []int32 // row of Calls
 	Enter, Exit []int64
 }
 

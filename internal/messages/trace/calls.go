@@ -1,0 +1,265 @@
+package trace
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/isobath/isobath/internal/formats/otf2"
+)
+
+// Calls are the outermost MPI calls of all processes that may wait for others,
+// also those without communication records: probes, tests, fences, calls that
+// make communicators. A run of unsuccessful tests and the call that ends it are
+// one. Calls that only look something up are left to the computation around
+// them. Calls of process p are Start[p] to Start[p+1], in order of time and
+// without overlap.
+type Calls struct {
+	Start       []int32
+	Enter, Exit []int64
+	Region      []int32
+	Caller      []int32 // the region around the call, None outside any
+	Site        []int32 // row of Sites; nil if the trace has none
+	Polls       []int32 // rows of merged tests, as the number of tests in each call; nil if no call holds one
+}
+
+// Syncs are the synchronisations of windows that all their processes take part
+// in; Member[Start[i]:Start[i+1]] are the calls of instance i, by process.
+type Syncs struct {
+	Start  []int32
+	Member []int32
+	Code   []uint8 // what is done, as in MPI_COLLECTIVE_END
+}
+
+// lineCalls are the calls of one location while it is read.
+type lineCalls struct {
+	enter, exit    []int64
+	region, caller []int32
+	site           []int32
+	polls          []int32
+	bare           []bool // no record was seen inside
+}
+
+// localCalls only look something up or build something of their own: nobody is
+// waited for in them.
+var localPrefixes = []string{"comm_rank", "comm_size", "comm_group", "comm_compare", "comm_get", "comm_set", "comm_test_inter", "comm_remote", "comm_call", "comm_create_keyval", "comm_free_keyval",
+	"comm_create_errhandler", "comm_delete_attr", "wtime", "wtick", "type_", "get_", "op_", "group_", "info_", "error_", "errhandler", "initialized", "finalized", "attr_", "keyval_", "status_", "pack", "unpack",
+	"address", "aint_", "cart_rank", "cart_coords", "cart_shift", "cart_get", "cartdim", "dims_", "topo_test", "graph_get", "graphdims", "graph_neighbors", "dist_graph_neighbors",
+	"query_thread", "is_thread", "buffer_", "pcontrol", "alloc_mem", "free_mem", "file_get", "file_set_info", "win_get", "win_set", "t_", "request_get"}
+
+// isLocal reports whether a call of MPI never waits for another process.
+func isLocal(region string) bool {
+	name, ok := strings.CutPrefix(strings.ToLower(region), "mpi_")
+	if !ok {
+		return false
+	}
+	for _, p := range localPrefixes {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// isPoll reports whether a call of this name returns at once if nothing is there.
+func isPoll(region string) bool {
+	name := strings.TrimPrefix(strings.ToLower(region), "mpi_")
+	return strings.HasPrefix(name, "test") && !strings.HasPrefix(name, "test_cancelled") || name == "iprobe" || name == "improbe"
+}
+
+// beginCall opens the call that the region at the top of the stack is, or is
+// the first around a record to be.
+func (w *walker) beginCall() {
+	top := len(w.stack) - 1
+	f := &w.stack[top]
+	c := &w.line
+	enter := f.enter
+	if n := len(c.exit); n > 0 {
+		enter = max(enter, c.exit[n-1])
+	}
+	caller := None
+	if top > 0 {
+		caller = w.stack[top-1].region
+	}
+	w.call = c.add(enter, enter, f.region, caller)
+	if len(w.names.sites) > 0 {
+		c.site = append(c.site, f.site)
+	}
+	f.call = w.call
+}
+
+func (c *lineCalls) add(enter, exit int64, region, caller int32) int32 {
+	c.enter, c.exit = append(c.enter, enter), append(c.exit, exit)
+	c.region, c.caller = append(c.region, region), append(c.caller, caller)
+	c.bare = append(c.bare, true)
+	return int32(len(c.enter) - 1)
+}
+
+// inCall notes that the current call holds a record and returns it. Outside any
+// region it makes a call without duration.
+func (w *walker) inCall() int32 {
+	if w.call < 0 && len(w.stack) > 0 {
+		w.beginCall()
+	}
+	if w.call >= 0 {
+		w.line.bare[w.call] = false
+		return w.call
+	}
+	c := w.line.add(w.now, w.now, w.names.outside, None)
+	w.line.bare[c] = false
+	if len(w.names.sites) > 0 {
+		w.line.site = append(w.line.site, None)
+	}
+	return c
+}
+
+// longGap is the median time between unsuccessful tests above which they are
+// calls of their own: the program works between them.
+const longGap = 2_000_000 // ns
+
+// mergePolls joins runs of unsuccessful tests with the successful one that ends
+// them, and renumbers what points at calls.
+func (w *walker) mergePolls() {
+	c := &w.line
+	poll := make([]bool, len(w.names.regions))
+	any := false
+	for _, r := range c.region {
+		if !poll[r] && isPoll(w.names.regions[r].Name) {
+			poll[r], any = true, true
+		}
+	}
+	if !any {
+		return
+	}
+	to := make([]int32, len(c.enter))
+	polls := []int32{}
+	n := int32(0)
+	for i := 0; i < len(c.enter); {
+		j := w.pollRun(i, poll)
+		c.enter[n], c.exit[n] = c.enter[i], c.exit[j-1]
+		c.region[n], c.caller[n], c.bare[n] = c.region[j-1], c.caller[j-1], c.bare[j-1]
+		if c.site != nil {
+			c.site[n] = c.site[j-1]
+		}
+		tests := int32(0)
+		if poll[c.region[j-1]] || j > i+1 {
+			tests = int32(j - i)
+		}
+		polls = append(polls, tests)
+		for ; i < j; i++ {
+			to[i] = n
+		}
+		n++
+	}
+	c.enter, c.exit, c.region, c.caller, c.bare, c.polls = c.enter[:n], c.exit[:n], c.region[:n], c.caller[:n], c.bare[:n], polls
+	if c.site != nil {
+		c.site = c.site[:n]
+	}
+	for _, col := range [][]int32{w.ops.Call, w.recvs.Post, w.waits.Call, w.sync.call} {
+		for i, k := range col {
+			if k >= 0 {
+				col[i] = to[k]
+			}
+		}
+	}
+}
+
+// pollRun returns the end of the run of tests that begins at call i: the
+// unsuccessful ones, and the successful one that follows. Where the median gap
+// between them is long, each is a run of its own.
+func (w *walker) pollRun(i int, poll []bool) int {
+	c := &w.line
+	j := i
+	for j < len(c.enter) && c.bare[j] && poll[c.region[j]] && c.caller[j] == c.caller[i] {
+		j++
+	}
+	if j > i && j < len(c.enter) && poll[c.region[j]] && c.caller[j] == c.caller[i] {
+		j++
+	}
+	if j <= i+1 {
+		return i + 1
+	}
+	gaps := make([]int64, 0, j-i-1)
+	for k := i + 1; k < j; k++ {
+		gaps = append(gaps, c.enter[k]-c.exit[k-1])
+	}
+	slices.Sort(gaps)
+	if gaps[len(gaps)/2] > w.ticks(longGap) {
+		return i + 1
+	}
+	return j
+}
+
+// ticks converts nanoseconds for a walker, which has no trace yet.
+func (w *walker) ticks(ns int64) int64 {
+	t := Trace{Resolution: w.resolution}
+	return t.Ticks(ns)
+}
+
+// sync are the synchronisations of windows on one location.
+type lineSyncs struct {
+	call   []int32
+	window []uint64
+	code   []uint8
+}
+
+func (w *walker) windowSync(ev *otf2.Event) {
+	s := &w.sync
+	s.call = append(s.call, w.inCall())
+	s.window, s.code = append(s.window, ev.F[2]), append(s.code, uint8(ev.F[0]))
+}
+
+// joinCalls lays the calls of the processes one after another and matches the
+// synchronisations of windows: the k-th of a window is one on all processes.
+func (t *Trace) joinCalls(lines []*timeline, order []int32) {
+	n := 0
+	for _, row := range order {
+		n += len(lines[row].line.enter)
+	}
+	c := &t.Calls
+	c.Start = make([]int32, 1, len(order)+1)
+	c.Enter, c.Exit = make([]int64, 0, n), make([]int64, 0, n)
+	c.Region, c.Caller = make([]int32, 0, n), make([]int32, 0, n)
+	polls := slices.ContainsFunc(order, func(row int32) bool { return lines[row].line.polls != nil })
+	for p, row := range order {
+		l := &lines[row].line
+		c.Enter, c.Exit = append(c.Enter, l.enter...), append(c.Exit, l.exit...)
+		c.Region, c.Caller = append(c.Region, l.region...), append(c.Caller, l.caller...)
+		if len(t.Sites) > 0 {
+			c.Site = append(c.Site, l.site...)
+		}
+		if polls {
+			c.Polls = append(c.Polls, l.polls...)
+			c.Polls = append(c.Polls, make([]int32, len(c.Enter)-len(c.Polls))...)
+		}
+		c.Start = append(c.Start, int32(len(c.Enter)))
+		t.Procs[p].First, t.Procs[p].Last = lines[row].first, lines[row].last
+		*l = lineCalls{}
+	}
+	t.joinSyncs(lines, order)
+}
+
+func (t *Trace) joinSyncs(lines []*timeline, order []int32) {
+	type key struct {
+		window uint64
+		k      int
+	}
+	ids := map[key]int32{}
+	var which, calls []int32
+	for p, row := range order {
+		seen := map[uint64]int{}
+		s := &lines[row].sync
+		for i, win := range s.window {
+			k := key{win, seen[win]}
+			seen[win]++
+			id, ok := ids[k]
+			if !ok {
+				id = int32(len(ids))
+				ids[k] = id
+				t.Syncs.Code = append(t.Syncs.Code, s.code[i])
+			}
+			which, calls = append(which, id), append(calls, s.call[i]+t.Calls.Start[p])
+		}
+		*s = lineSyncs{}
+	}
+	t.Syncs.Start, t.Syncs.Member = grouped(which, calls, len(ids))
+}
