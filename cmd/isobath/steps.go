@@ -13,6 +13,7 @@ import (
 
 	"github.com/isobath/isobath/internal/messages/logical"
 	"github.com/isobath/isobath/internal/messages/trace"
+	"github.com/isobath/isobath/internal/messages/whatif"
 )
 
 // stepsFlags are the flags of the verb steps.
@@ -30,7 +31,17 @@ type stepsFlags struct {
 	part      int32
 	profile   bool
 	critical  bool
+	whatif    []string
 }
+
+// stepsAnswer is the report of a trace with what its causes gain.
+type stepsAnswer struct {
+	*logical.Report
+	*ranking
+}
+
+// ranking is the report of the causes; two embedded structs need different names.
+type ranking whatif.Report
 
 func newSteps() *cobra.Command {
 	f := stepsFlags{Options: logical.Default()}
@@ -64,6 +75,7 @@ peers on other ranks, and follows every delay back to where it was injected.`,
 	fl.Int32Var(&f.part, "partition", logical.None, "with --clusters: compare processes in this partition only")
 	fl.BoolVar(&f.profile, "profile", false, "time by region, communication matrix, message sizes, waiting times")
 	fl.BoolVar(&f.critical, "critical", false, "the critical path, by process and region")
+	fl.StringArrayVar(&f.whatif, "whatif", nil, "what the run would take with this `CHANGE`; may be given several times (see `isobath guide`)")
 	fl.BoolVar(&f.json, "json", false, "print JSON")
 	fl.BoolVar(&f.ops, "ops", false, "with --json: every operation too")
 	fl.BoolVar(&f.tsv, "tsv", false, "print every operation as tab-separated values, and nothing else")
@@ -102,10 +114,40 @@ func (f *stepsFlags) run(ctx context.Context, w io.Writer, path string) error {
 	if err != nil {
 		return err
 	}
-	if f.json {
-		return f.writeJSON(w, s, r)
+	a, err := f.rank(ctx, s, r)
+	if err != nil {
+		return err
 	}
-	return printSteps(w, r)
+	if f.json {
+		return f.writeJSON(w, s, a)
+	}
+	return printSteps(w, a)
+}
+
+// rank orders the causes by what removing them gains, and makes the changes asked
+// for.
+func (f *stepsFlags) rank(ctx context.Context, s *logical.Structure, r *logical.Report) (*stepsAnswer, error) {
+	g, err := whatif.Build(ctx, s.Trace)
+	if err != nil {
+		return nil, err
+	}
+	c, err := whatif.Rank(ctx, g, s, f.top)
+	if err != nil {
+		return nil, err
+	}
+	report := c.Report(f.top)
+	a := &stepsAnswer{r, (*ranking)(report)}
+	if len(f.whatif) == 0 {
+		return a, nil
+	}
+	scenario := c.NewScenario()
+	for _, change := range f.whatif {
+		if err := scenario.Apply(ctx, change); err != nil {
+			return nil, usagef("--whatif %v", err)
+		}
+	}
+	a.WhatIf, _ = scenario.Predict()
+	return a, nil
 }
 
 func (f *stepsFlags) report(ctx context.Context, s *logical.Structure) (*logical.Report, error) {
@@ -166,7 +208,7 @@ func (f *stepsFlags) against(ctx context.Context, s *logical.Structure) (*logica
 
 // writeJSON streams the operations behind the report, which may be a million
 // times larger.
-func (f *stepsFlags) writeJSON(w io.Writer, s *logical.Structure, r *logical.Report) error {
+func (f *stepsFlags) writeJSON(w io.Writer, s *logical.Structure, r *stepsAnswer) error {
 	data, err := json.MarshalIndent(r, "", " ")
 	if err != nil {
 		return err
@@ -199,7 +241,7 @@ func readPhases(ctx context.Context, t *trace.Trace, spec string, o logical.Opti
 	return phases, nil
 }
 
-func printSteps(w io.Writer, r *logical.Report) error {
+func printSteps(w io.Writer, r *stepsAnswer) error {
 	p := &printer{w: w}
 	p.line("%d processes, %d operations, %d messages, %d collectives", r.Processes, r.Operations, r.Messages, r.Collectives)
 	p.line("%d partitions, %d steps, %s", r.Partitions, r.Steps, logical.Duration(r.SpanNS))
@@ -212,7 +254,12 @@ func printSteps(w io.Writer, r *logical.Report) error {
 	for _, n := range r.Warnings {
 		p.wrapped("warning: ", n)
 	}
-	p.causes(r)
+	if r.WhatIf != nil {
+		p.whatIf(r.WhatIf)
+		return p.err
+	}
+	p.gains(r)
+	p.causes(r.Report)
 	if r.Compare != nil {
 		p.line("")
 		p.compare(r.Compare)
@@ -253,22 +300,67 @@ func (p *printer) wrapped(lead, text string) {
 	p.line("%s", at)
 }
 
+// gains prints the ranking.
+func (p *printer) gains(r *stepsAnswer) {
+	p.line("")
+	p.wrapped("", r.Run.Text)
+	if len(r.Gains) == 0 && r.Operations > 0 {
+		p.wrapped("", "nothing in this run took long enough beyond the usual that removing it alone would gain half a percent")
+	}
+	for _, g := range r.Gains {
+		p.line("")
+		head := fmt.Sprintf("≈ −%.1f %% run time (%s of %s)", 100*g.Gain, logical.Duration(g.GainNS), logical.Duration(r.Run.Span))
+		if g.GainNS == 0 {
+			head = "no gain in run time alone"
+		}
+		p.line("%3d  %s, %s waiting", g.Rank, head, percent(g.Waiting))
+		p.wrapped("     ", g.Text)
+		if g.LimitedBy != nil {
+			p.wrapped("     ", "then: "+g.LimitedBy.Text)
+		}
+	}
+	if n := len(r.Then); n > 1 {
+		p.line("")
+		p.wrapped("     ", fmt.Sprintf("the first %d together (%s): ≈ −%.1f %%", n, numbers(r.Then[n-1].Remove), 100*r.Then[n-1].Gain))
+	}
+	if r.Closing != nil {
+		p.line("")
+		p.wrapped("     ", r.Closing.Text)
+	}
+}
+
+// percent prints a relative change with its sign.
+func percent(share float64) string {
+	if share < 0 {
+		return fmt.Sprintf("−%.1f %%", -100*share)
+	}
+	return fmt.Sprintf("+%.1f %%", 100*share)
+}
+
+func numbers(v []int) string {
+	words := make([]string, len(v))
+	for i, n := range v {
+		words[i] = fmt.Sprint(n)
+	}
+	return strings.Join(words, ", ")
+}
+
+// whatIf prints the comparison with a changed run.
+func (p *printer) whatIf(r *whatif.ReportWhatIf) {
+	p.line("")
+	p.wrapped("", r.Text)
+	for _, a := range r.Assumptions {
+		p.wrapped("assumed: ", a)
+	}
+}
+
 func (p *printer) causes(r *logical.Report) {
+	if r.Late == 0 {
+		return
+	}
 	p.line("")
 	p.line("%d operations late by %s or more: %d by computation, %d by messages,", r.Late, logical.Duration(r.Threshold), r.Cases.Compute, r.Cases.Message)
 	p.line("%d by calls, %d inherited by message, %d inherited in the process", r.Cases.Call, r.Cases.FromSender, r.Cases.FromProcess)
-	for i, c := range r.Top {
-		p.line("")
-		where := ""
-		if c.Region != "" {
-			where = " in " + c.Region
-		}
-		if c.File != "" {
-			where += fmt.Sprintf(" (%s:%d)", c.File, c.Line)
-		}
-		p.line("%3d  %-9s new, %s%s", i+1, logical.Duration(c.Amount), c.Kind, where)
-		p.wrapped("     ", c.Text)
-	}
 }
 
 func (p *printer) compare(c *logical.ReportCompare) {

@@ -114,7 +114,7 @@ func TestStepsText(t *testing.T) {
 			t.Errorf("%d columns: %s", n, l)
 		}
 	}
-	for _, want := range []string{"10 partitions, 15 steps", "stencil on a 3 x 4 grid", "rank 7 entered MPI_Allreduce", "11 ranks waited"} {
+	for _, want := range []string{"10 partitions, 15 steps", "stencil on a 3 x 4 grid", "rank 7 before MPI_Allreduce in main at step 8: 4.00 ms more", "11 other ranks wait less"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

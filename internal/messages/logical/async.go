@@ -20,18 +20,6 @@ type asyncNodes struct {
 	byLate, byGlobal []int32 // node to its latest start, by either metric
 }
 
-// Collective codes that do not let everyone wait for everyone.
-const (
-	codeBcast    = 1
-	codeGather   = 2
-	codeGatherv  = 3
-	codeScatter  = 4
-	codeScatterv = 5
-	codeReduce   = 12
-	codeScan     = 14
-	codeExscan   = 15
-)
-
 // newAsyncNodes returns nil for a trace without non-blocking collectives.
 func newAsyncNodes(s *Structure) *asyncNodes {
 	t := &s.Trace.Async
@@ -79,7 +67,7 @@ func (a *asyncNodes) addInstance(i int32) {
 	t := a.t
 	from, to, root := t.Start[i], t.Start[i+1], t.Root[i]
 	switch t.Code[i] {
-	case codeScan, codeExscan:
+	case trace.CodeScan, trace.CodeExscan:
 		order := sortRows(from, to, t.Rank)
 		v := trace.None
 		for _, row := range order {
@@ -87,7 +75,7 @@ func (a *asyncNodes) addInstance(i int32) {
 			a.feed(row, v)
 			a.wait(row, v)
 		}
-	case codeBcast, codeScatter, codeScatterv:
+	case trace.CodeBcast, trace.CodeScatter, trace.CodeScatterv:
 		v := a.node(trace.None)
 		for row := from; row < to; row++ {
 			if t.Rank[row] == root {
@@ -96,7 +84,7 @@ func (a *asyncNodes) addInstance(i int32) {
 				a.wait(row, v)
 			}
 		}
-	case codeGather, codeGatherv, codeReduce:
+	case trace.CodeGather, trace.CodeGatherv, trace.CodeReduce:
 		v := a.node(trace.None)
 		for row := from; row < to; row++ {
 			a.feed(row, v)

@@ -95,13 +95,13 @@ func (a *Alignment) describe(c ReportChange) ReportChange {
 		more, amount = "shorter", -amount
 	}
 	if c.Kind == "compute" {
-		c.Text = fmt.Sprintf("%s computed %s %s before %s at step %d: %s here, %s there", s.who(c.Process), Duration(amount), more, c.Operation, c.Step, Duration(c.Here), Duration(c.There))
+		c.Text = fmt.Sprintf("%s computed %s %s before %s at step %d: %s here, %s there", s.Who(c.Process), Duration(amount), more, c.Operation, c.Step, Duration(c.Here), Duration(c.There))
 		return c
 	}
 	if c.Amount > 0 {
-		c.Text = fmt.Sprintf("%s became %s later inside %s at step %d than there", s.who(c.Process), Duration(amount), c.Operation, c.Step)
+		c.Text = fmt.Sprintf("%s became %s later inside %s at step %d than there", s.Who(c.Process), Duration(amount), c.Operation, c.Step)
 	} else {
-		c.Text = fmt.Sprintf("%s became %s less late inside %s at step %d than there", s.who(c.Process), Duration(amount), c.Operation, c.Step)
+		c.Text = fmt.Sprintf("%s became %s less late inside %s at step %d than there", s.Who(c.Process), Duration(amount), c.Operation, c.Step)
 	}
 	return c
 }

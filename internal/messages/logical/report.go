@@ -175,7 +175,7 @@ func (s *Structure) describe(c *Causes, e *Cause) ReportCause {
 		region := t.Regions[f]
 		r.Region, r.File, r.Line = region.Name, region.File, region.Line
 	}
-	r.Text = sentence(&r, s.who(r.Process))
+	r.Text = sentence(&r, s.Who(r.Process))
 	return r
 }
 
@@ -205,8 +205,8 @@ func sentence(r *ReportCause, who string) string {
 	return text
 }
 
-// who names a process: its rank, and its thread where ranks have several.
-func (s *Structure) who(p int32) string {
+// Who names a process: its rank, and its thread where ranks have several.
+func (s *Structure) Who(p int32) string {
 	at := &s.Trace.Procs[p]
 	rank := at.Rank
 	if rank < 0 {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ianlancetaylor/demangle"
+
 	"github.com/isobath/isobath/internal/formats/otf2"
 )
 
@@ -183,7 +185,8 @@ func newRegion(d *otf2.Definitions, r otf2.Region) Region {
 	if name == "" {
 		name = d.Text(r.Canonical)
 	}
-	out := Region{Name: name, MPI: r.Paradigm == otf2.ParadigmMPI || strings.HasPrefix(name, "MPI_"), Group: groupOf(name, r.Paradigm, r.Role)}
+	full, short := readable(name)
+	out := Region{Name: full, short: short, MPI: r.Paradigm == otf2.ParadigmMPI || strings.HasPrefix(name, "MPI_"), Group: groupOf(name, r.Paradigm, r.Role)}
 	if r.File != otf2.None {
 		out.File = d.Text(r.File)
 	}
@@ -191,6 +194,16 @@ func newRegion(d *otf2.Definitions, r otf2.Region) Region {
 		out.Line = r.Begin
 	}
 	return out
+}
+
+// readable is a name as it was written in the source, in full and without
+// parameters and template arguments, if a compiler mangled it.
+func readable(name string) (full, short string) {
+	full = demangle.Filter(name)
+	if full == name {
+		return name, name
+	}
+	return full, demangle.Filter(name, demangle.NoParams, demangle.NoTemplateParams)
 }
 
 func sortedKeys[V any](m map[uint32]V) []uint32 {

@@ -282,7 +282,7 @@ func (w *walker) newWait(f *open) int32 {
 	w.waits.Region = append(w.waits.Region, f.region)
 	w.waits.Enter = append(w.waits.Enter, f.enter)
 	w.waits.Exit = append(w.waits.Exit, f.enter)
-	w.waits.Call = append(w.waits.Call, w.inCall())
+	w.waits.Call = append(w.waits.Call, w.call)
 	return f.wait
 }
 
@@ -476,6 +476,7 @@ func (w *walker) sendDone(id uint64) {
 	if len(w.stack) == 0 {
 		return
 	}
+	w.inCall()
 	f := &w.stack[len(w.stack)-1]
 	if f.wait < 0 {
 		w.newWait(f)

@@ -114,6 +114,15 @@ type Region struct {
 	MPI  bool
 	// Group is what kind of work it is.
 	Group Group
+	short string
+}
+
+// Short is the name without parameters and template arguments.
+func (r *Region) Short() string {
+	if r.short == "" {
+		return r.Name
+	}
+	return r.short
 }
 
 // Site is a place in the source.
@@ -189,6 +198,19 @@ type Collectives struct {
 	Start  []int32
 	Member []int32
 }
+
+// Codes of collectives that do not let everyone wait for everyone, as OTF2
+// numbers them.
+const (
+	CodeBcast    = 1
+	CodeGather   = 2
+	CodeGatherv  = 3
+	CodeScatter  = 4
+	CodeScatterv = 5
+	CodeReduce   = 12
+	CodeScan     = 14
+	CodeExscan   = 15
+)
 
 // Async are the non-blocking collectives: each member started in operation
 // Begin and completed in Done (None if it never was).

@@ -19,18 +19,6 @@ type builder struct {
 	synced []bool // calls that a node explains
 }
 
-// Codes of collectives that do not let everyone wait for everyone.
-const (
-	codeBcast    = 1
-	codeGather   = 2
-	codeGatherv  = 3
-	codeScatter  = 4
-	codeScatterv = 5
-	codeReduce   = 12
-	codeScan     = 14
-	codeExscan   = 15
-)
-
 // collect finds every dependency that records name, and those that follow from
 // their order.
 func (b *builder) collect() {
@@ -154,7 +142,7 @@ func (b *builder) rootIn(comm, root int32, calls []int32) int {
 
 // ranksOf orders the members of a scan by their rank.
 func (b *builder) ranksOf(code uint8, comm int32, calls []int32) []int {
-	if code != codeScan && code != codeExscan {
+	if code != trace.CodeScan && code != trace.CodeExscan {
 		return nil
 	}
 	at := map[int32]int{}
@@ -180,13 +168,13 @@ func (b *builder) instance(code uint8, root int, begin, done []int32, byRank []i
 		}
 	}
 	switch code {
-	case codeScan, codeExscan:
+	case trace.CodeScan, trace.CodeExscan:
 		prev := trace.None
 		for _, k := range byRank {
 			prev = b.node(begin[k:k+1], prev)
 			wait(k, ^prev, rooted)
 		}
-	case codeBcast, codeScatter, codeScatterv:
+	case trace.CodeBcast, trace.CodeScatter, trace.CodeScatterv:
 		if root < 0 {
 			return
 		}
@@ -195,7 +183,7 @@ func (b *builder) instance(code uint8, root int, begin, done []int32, byRank []i
 				wait(k, begin[root], rooted)
 			}
 		}
-	case codeGather, codeGatherv, codeReduce:
+	case trace.CodeGather, trace.CodeGatherv, trace.CodeReduce:
 		if root >= 0 {
 			wait(root, ^b.node(begin, trace.None), rooted)
 		}

@@ -40,7 +40,7 @@ func (b *builder) index() *partnerIndex {
 	each(func(call, s int32) { x.sends[next[call]] = s; next[call]++ })
 	for id, code := range t.Colls.Code {
 		switch code {
-		case codeBcast, codeScatter, codeScatterv, codeGather, codeGatherv, codeReduce, codeScan, codeExscan:
+		case trace.CodeBcast, trace.CodeScatter, trace.CodeScatterv, trace.CodeGather, trace.CodeGatherv, trace.CodeReduce, trace.CodeScan, trace.CodeExscan:
 			for _, op := range t.Colls.Member[t.Colls.Start[id]:t.Colls.Start[id+1]] {
 				x.collOf[t.Ops.Call[op]] = int32(id)
 			}

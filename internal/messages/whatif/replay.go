@@ -3,15 +3,15 @@ package whatif
 import "slices"
 
 // Weights are the durations of a scenario: the computation before each call, its
-// own time, the lag of each dependency, and what follows the last call of each
-// line.
+// own time, the lag of each dependency, and for each line when it begins and what
+// follows its last call.
 type Weights struct {
-	Comp, Own, Lag, Tail []int64
+	Comp, Own, Lag, Begin, Tail []int64
 }
 
 // Recorded returns the weights of the recording, to be changed.
 func (g *Graph) Recorded() *Weights {
-	w := &Weights{Comp: make([]int64, g.Len()), Own: slices.Clone(g.Own), Lag: slices.Clone(g.Deps.Lag), Tail: slices.Clone(g.Tail)}
+	w := &Weights{Comp: make([]int64, g.Len()), Own: slices.Clone(g.Own), Lag: slices.Clone(g.Deps.Lag), Begin: slices.Clone(g.Begin), Tail: slices.Clone(g.Tail)}
 	for i := range w.Comp {
 		w.Comp[i] = g.Computation(int32(i))
 	}
@@ -20,7 +20,7 @@ func (g *Graph) Recorded() *Weights {
 
 // Clone copies the weights.
 func (w *Weights) Clone() *Weights {
-	return &Weights{slices.Clone(w.Comp), slices.Clone(w.Own), slices.Clone(w.Lag), slices.Clone(w.Tail)}
+	return &Weights{slices.Clone(w.Comp), slices.Clone(w.Own), slices.Clone(w.Lag), slices.Clone(w.Begin), slices.Clone(w.Tail)}
 }
 
 // Times are the results of a replay.
@@ -29,8 +29,9 @@ type Times struct {
 	node        []int64
 	End         []int64 // of each line
 	Span        int64
-	Waiting     int64 // of all lines in calls
-	Idle        int64 // of all lines after their end
+	Waiting     int64   // of all lines in calls
+	Wait        []int64 // of each line
+	Idle        int64   // of all lines after their end
 }
 
 // Replay returns when calls would begin and end. The result of an earlier replay
@@ -38,15 +39,15 @@ type Times struct {
 func (g *Graph) Replay(w *Weights, t *Times) *Times {
 	n := g.Len()
 	if t == nil || len(t.Enter) != n {
-		t = &Times{Enter: make([]int64, n), Exit: make([]int64, n), node: make([]int64, len(g.Prev)), End: make([]int64, g.Lines())}
+		t = &Times{Enter: make([]int64, n), Exit: make([]int64, n), node: make([]int64, len(g.Prev)), End: make([]int64, g.Lines()), Wait: make([]int64, g.Lines())}
 	}
 	for p := range g.Begin {
-		t.End[p] = g.Begin[p] + w.Tail[p]
+		t.End[p] = w.Begin[p] + w.Tail[p]
 		if i := g.Start[p]; i < g.Start[p+1] {
-			t.Enter[i] = g.Begin[p] + w.Comp[i]
+			t.Enter[i] = w.Begin[p] + w.Comp[i]
 		}
 	}
-	t.Waiting = 0
+	clear(t.Wait)
 	enter, exit, node := t.Enter, t.Exit, t.node
 	for _, v := range g.order {
 		if int(v) >= n {
@@ -54,7 +55,7 @@ func (g *Graph) Replay(w *Weights, t *Times) *Times {
 			continue
 		}
 		x := enter[v] + w.Own[v]
-		t.Waiting -= x
+		alone := x
 		for d := g.First[v]; d < g.First[v+1]; d++ {
 			var at int64
 			if c := g.Deps.Cause[d]; c >= 0 {
@@ -67,11 +68,12 @@ func (g *Graph) Replay(w *Weights, t *Times) *Times {
 			}
 		}
 		exit[v] = x
-		t.Waiting += x
-		if next := v + 1; int(next) < n && g.Line[next] == g.Line[v] {
+		line := g.Line[v]
+		t.Wait[line] += x - alone
+		if next := v + 1; next < g.Start[line+1] {
 			enter[next] = x + w.Comp[next]
 		} else {
-			t.End[g.Line[v]] = x + w.Tail[g.Line[v]]
+			t.End[line] = x + w.Tail[line]
 		}
 	}
 	t.finish(g.First0)
@@ -94,8 +96,9 @@ func (t *Times) finish(begin int64) {
 	for _, e := range t.End {
 		last = max(last, e)
 	}
-	t.Span, t.Idle = last-begin, 0
-	for _, e := range t.End {
+	t.Span, t.Idle, t.Waiting = last-begin, 0, 0
+	for p, e := range t.End {
 		t.Idle += last - e
+		t.Waiting += t.Wait[p]
 	}
 }

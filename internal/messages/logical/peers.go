@@ -1,0 +1,312 @@
+package logical
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/isobath/isobath/internal/messages/trace"
+)
+
+// Rule says what a computation is compared with.
+type Rule uint8
+
+// The rules, in the order they are tried.
+const (
+	NoPeers   Rule = iota // nothing like it: no excess can be told
+	SameStep              // others at the same step, before the same call
+	SameSite              // the same place on other processes: the median of their medians
+	SameTimes             // the same place at other times of its process
+)
+
+var ruleText = [...]string{"", "at the same step", "at the same place on other ranks", "at the same place at other times"}
+
+// String says with what is compared.
+func (r Rule) String() string { return ruleText[r] }
+
+// Peers are the computations before calls and what is usual for each. Columns
+// are those of the trace's calls.
+type Peers struct {
+	s     *Structure
+	Usual []int64 // what like computations take, 0 without peers
+	Rule  []Rule
+	Step  []int32 // of the operation in the call, or of the next one; None after the last
+	sites sites
+}
+
+// sites number the places computations end at: narrow ones by everything that
+// is known of the call, wide ones by call, caller and call before.
+type sites struct {
+	wide, narrow []int32
+	wides        int
+	narrows      int
+}
+
+// Computation returns the time between a call and the one before it.
+func (p *Peers) Computation(i int32) int64 { return p.s.computation(i, p.s.lineOf(i)) }
+
+// Excess is what the computation before a call took beyond the usual.
+func (p *Peers) Excess(i int32) int64 {
+	if p.Rule[i] == NoPeers {
+		return 0
+	}
+	return max(0, p.Computation(i)-p.Usual[i])
+}
+
+func (s *Structure) computation(i, line int32) int64 {
+	c := &s.Trace.Calls
+	if i == c.Start[line] {
+		return c.Enter[i] - s.Trace.Procs[line].First
+	}
+	return c.Enter[i] - c.Exit[i-1]
+}
+
+func (s *Structure) lineOf(call int32) int32 {
+	k, _ := slices.BinarySearch(s.Trace.Calls.Start, call+1)
+	return int32(k) - 1
+}
+
+// FindPeers compares every computation with those like it: a place is the same
+// call from the same function after the same call before, on the same
+// communicator with like sizes and partners. The call before matters: the second
+// of two sends follows the first at once, and is no measure for the first.
+func (s *Structure) FindPeers() *Peers {
+	n := len(s.Trace.Calls.Enter)
+	p := &Peers{s: s, Usual: make([]int64, n), Rule: make([]Rule, n)}
+	p.Step = s.callSteps()
+	p.findSites()
+	p.bySite()
+	p.byStep()
+	return p
+}
+
+// callSteps gives each call the step of its first operation, or of the next one
+// of its process.
+func (s *Structure) callSteps() []int32 {
+	t := s.Trace
+	steps := make([]int32, len(t.Calls.Enter))
+	for p := range t.Procs {
+		op := t.Ops.Start[p]
+		for i := t.Calls.Start[p]; i < t.Calls.Start[p+1]; i++ {
+			for op < t.Ops.Start[p+1] && t.Ops.Call[op] < i {
+				op++
+			}
+			steps[i] = trace.None
+			if op < t.Ops.Start[p+1] {
+				steps[i] = s.Step[s.of[op]]
+			}
+		}
+	}
+	return steps
+}
+
+type wideKey struct{ call, caller, before int32 }
+
+type narrowKey struct {
+	wide    int32
+	source  int32
+	comm    int32
+	partner int32
+	size    int8
+	kind    int8
+}
+
+// findSites numbers the places. A partner counts relative to the process or by
+// its number, whichever more processes share: the first finds neighbours, the
+// second hubs.
+func (p *Peers) findSites() {
+	t := p.s.Trace
+	c := &t.Calls
+	n := len(c.Enter)
+	x := &p.sites
+	x.wide, x.narrow = make([]int32, n), make([]int32, n)
+	wides := newNumbering[wideKey]()
+	relative, absolute := newNumbering[narrowKey](), newNumbering[narrowKey]()
+	other := make([]int32, n)
+	op := int32(0)
+	for line := range int32(len(t.Procs)) {
+		before := trace.None
+		op = t.Ops.Start[line]
+		for i := c.Start[line]; i < c.Start[line+1]; i++ {
+			x.wide[i] = wides.of(wideKey{c.Region[i], c.Caller[i], before}, line)
+			before = c.Region[i]
+			key := narrowKey{wide: x.wide[i], source: trace.None, comm: trace.None, partner: trace.None, kind: -1}
+			if c.Site != nil {
+				key.source = c.Site[i]
+			}
+			for op < t.Ops.Start[line+1] && t.Ops.Call[op] < i {
+				op++
+			}
+			peer := trace.None
+			if op < t.Ops.Start[line+1] && t.Ops.Call[op] == i {
+				peer = p.describe(op, &key)
+			}
+			key.partner = peer
+			other[i] = absolute.of(key, line)
+			if peer >= 0 {
+				key.partner = peer - t.Procs[line].Home
+			}
+			x.narrow[i] = relative.of(key, line)
+		}
+	}
+	for i := range x.narrow {
+		if absolute.lines[other[i]] > relative.lines[x.narrow[i]] {
+			x.narrow[i] = int32(len(relative.lines)) + other[i]
+		}
+	}
+	x.wides, x.narrows = len(wides.lines), len(relative.lines)+len(absolute.lines)
+}
+
+// describe fills in what an operation says of its call and returns its partner.
+func (p *Peers) describe(op int32, key *narrowKey) int32 {
+	t := p.s.Trace
+	key.kind = int8(t.Ops.Kind[op])
+	var e *trace.Ends
+	switch t.Ops.Kind[op] {
+	case trace.Collective:
+		key.comm = t.Colls.Comm[t.Ops.Ref[op]]
+		return trace.None
+	case trace.Send:
+		e = &t.Sends
+	default:
+		e = &t.Recvs
+	}
+	if t.Ops.N[op] == 0 {
+		return trace.None
+	}
+	row := t.Ops.Ref[op]
+	key.comm, key.size = e.Comm[row], int8(bits.Len64(uint64(e.Bytes[row])))
+	if t.Ops.N[op] > 1 {
+		return trace.None
+	}
+	return e.Peer[row]
+}
+
+// numbering numbers keys and counts the lines each is seen on; lines must come
+// one after another.
+type numbering[K comparable] struct {
+	id    map[K]int32
+	lines []int32
+	last  []int32
+}
+
+func newNumbering[K comparable]() *numbering[K] { return &numbering[K]{id: map[K]int32{}} }
+
+func (x *numbering[K]) of(key K, line int32) int32 {
+	id, ok := x.id[key]
+	if !ok {
+		id = int32(len(x.lines))
+		x.id[key] = id
+		x.lines, x.last = append(x.lines, 0), append(x.last, trace.None)
+	}
+	if x.last[id] != line {
+		x.last[id] = line
+		x.lines[id]++
+	}
+	return id
+}
+
+// sorted returns the calls ordered by a column of small numbers, keeping the
+// order inside each, and where each number begins.
+func sorted(calls []int32, key func(int32) int32, n int) (order, start []int32) {
+	start = make([]int32, n+1)
+	for _, i := range calls {
+		start[key(i)+1]++
+	}
+	for k := range n {
+		start[k+1] += start[k]
+	}
+	order = make([]int32, len(calls))
+	next := slices.Clone(start)
+	for _, i := range calls {
+		order[next[key(i)]] = i
+		next[key(i)]++
+	}
+	return order, start
+}
+
+// Numbers of like computations from which on a median means something.
+const (
+	enoughAtStep = 4
+	enoughLines  = 3
+	enoughTimes  = 4
+)
+
+// bySite compares with the same place on other processes or at other times.
+func (p *Peers) bySite() {
+	order, start := sorted(upTo(len(p.Usual)), func(i int32) int32 { return p.sites.narrow[i] }, p.sites.narrows)
+	var times, medians []int64
+	for k := range p.sites.narrows {
+		calls := order[start[k]:start[k+1]] // by line and time
+		medians = medians[:0]
+		for from := 0; from < len(calls); {
+			line := p.s.lineOf(calls[from])
+			times = times[:0]
+			to := from
+			for ; to < len(calls) && calls[to] < p.s.Trace.Calls.Start[line+1]; to++ {
+				times = append(times, p.s.computation(calls[to], line))
+			}
+			m := median(times)
+			medians = append(medians, m)
+			if to-from >= enoughTimes {
+				p.set(calls[from:to], m, SameTimes)
+			}
+			from = to
+		}
+		if len(medians) >= enoughLines {
+			p.set(calls, median(medians), SameSite)
+		}
+	}
+}
+
+// byStep compares with others at the same step, where there are enough.
+func (p *Peers) byStep() {
+	calls := make([]int32, 0, len(p.Usual))
+	for i, step := range p.Step {
+		if step >= 0 {
+			calls = append(calls, int32(i))
+		}
+	}
+	calls, _ = sorted(calls, func(i int32) int32 { return p.Step[i] }, p.s.Steps)
+	order, start := sorted(calls, func(i int32) int32 { return p.sites.wide[i] }, p.sites.wides)
+	var times []int64
+	for k := range p.sites.wides {
+		for from := start[k]; from < start[k+1]; {
+			to := from
+			times = times[:0]
+			for ; to < start[k+1] && p.Step[order[to]] == p.Step[order[from]]; to++ {
+				times = append(times, p.Computation(order[to]))
+			}
+			if to-from >= enoughAtStep {
+				p.set(order[from:to], median(times), SameStep)
+			}
+			from = to
+		}
+	}
+}
+
+func (p *Peers) set(calls []int32, usual int64, rule Rule) {
+	for _, i := range calls {
+		p.Usual[i], p.Rule[i] = usual, rule
+	}
+}
+
+func upTo(n int) []int32 {
+	v := make([]int32, n)
+	for i := range v {
+		v[i] = int32(i)
+	}
+	return v
+}
+
+// median sorts v and returns the middle, the lower of two.
+func median(v []int64) int64 {
+	if len(v) == 0 {
+		return 0
+	}
+	slices.Sort(v)
+	return v[(len(v)-1)/2]
+}
+
+// Wide returns the number of the place a computation ends at: call, caller and
+// call before.
+func (p *Peers) Wide(i int32) int32 { return p.sites.wide[i] }

@@ -1,0 +1,432 @@
+package whatif
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/isobath/isobath/internal/messages/logical"
+	"github.com/isobath/isobath/internal/messages/trace"
+)
+
+// CauseKind is what took longer than usual.
+type CauseKind uint8
+
+// The kinds of causes.
+const (
+	ByComputation CauseKind = iota
+	ByMessage
+	ByCall
+	ByCollective
+	ByStart
+	causeKinds
+)
+
+var causeNames = [...]string{"compute", "message", "call", "collective", "startup"}
+var causeClasses = [...]string{"program", "network", "unexplained", "unexplained", "startup"}
+
+func (k CauseKind) String() string { return causeNames[k] }
+
+// Class says who can change it.
+func (k CauseKind) Class() string { return causeClasses[k] }
+
+// element is one thing that took longer than usual: the computation before a
+// call, its own time, the lag of a dependency, or the late beginning of a line.
+type element struct {
+	call, dep int32 // dep is None but for lags; call is the line of a late beginning
+	amount    int64
+	kind      CauseKind
+}
+
+// Entry is a cause: everything of one kind at one place with one pattern.
+type Entry struct {
+	Kind     CauseKind
+	Call     int32 // one of its calls: names operation, caller and site
+	Lines    []int32
+	Count    int
+	Sum      int64
+	elements []int32 // largest first
+	wide     int32
+	single   bool // belongs to one line
+
+	OnPath      int64 // amount that lies on the longest path: what it can gain at most
+	Gain        int64 // run time saved if this alone were gone
+	Exact       bool  // Gain and Waiting were found by replay
+	Waiting     int64 // change of waiting and idle time of all lines
+	Helped      int   // other lines that wait less without it
+	Undisturbed int64 // gain in the run without disturbances
+	Next        int32 // entry on the path that is longest without this one, or None
+}
+
+// Causes is everything that took longer than usual, grouped and ranked by what
+// removing it gains.
+type Causes struct {
+	*Graph
+	S       *logical.Structure
+	Peers   *logical.Peers
+	Base    *Weights
+	Times   *Times  // of the unchanged run
+	Entries []Entry // ranked
+	Closing Closing
+	Then    []Round
+	Replays int
+	Share   map[string]int64 // excess on the longest path, by class
+
+	elements []element
+	entry    []int32 // element to entry
+	ofComp   []int32 // call to element, or None
+	ofOwn    []int32
+	ofLag    []int32
+	scratch  *Times
+	path     []Edge
+	after    []int64 // bounds of a changed run
+}
+
+// Closing is what the last collective of the run took on its way out; nothing
+// follows it, so it is outside the ranking.
+type Closing struct {
+	Call  int32 // None if there is none
+	Lines int
+	Most  int64
+	Sum   int64
+}
+
+// Round is the run after the best entries are gone, one more each time.
+type Round struct {
+	Remove  []int32
+	Span    int64
+	Waiting int64 // and idle
+	Next    int32 // the best of what is left, or None
+}
+
+// Rank finds the causes of a run. top is how many entries at the head of the
+// list must be exact.
+func Rank(ctx context.Context, g *Graph, s *logical.Structure, top int) (*Causes, error) {
+	c := &Causes{Graph: g, S: s, Peers: s.FindPeers(), Base: g.Recorded(), Share: map[string]int64{}}
+	c.Closing.Call = trace.None
+	c.Times = g.Replay(c.Base, nil)
+	c.collect()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	c.group()
+	if err := c.rank(ctx, top); err != nil {
+		return nil, err
+	}
+	return c, c.rounds(ctx)
+}
+
+// collect lists every excess. The computation before a call is compared with its
+// peers, calls and messages with what is usual for their class.
+func (c *Causes) collect() {
+	n := c.Len()
+	c.ofComp, c.ofOwn, c.ofLag = none(n), none(n), none(len(c.Deps.Cause))
+	add := func(e element) int32 {
+		c.elements = append(c.elements, e)
+		return int32(len(c.elements) - 1)
+	}
+	for p := range int32(c.Lines()) {
+		last := c.Start[p+1] - 1
+		for i := c.Start[p]; i <= last; i++ {
+			if x := c.Peers.Excess(i); x > 0 {
+				c.ofComp[i] = add(element{i, trace.None, x, ByComputation})
+			}
+			c.excessOf(i, i == last, add)
+		}
+		if late := c.Begin[p] - c.First0; late > 0 {
+			add(element{p, trace.None, late, ByStart})
+		}
+	}
+}
+
+// excessOf lists what a call and its messages took beyond the usual.
+func (c *Causes) excessOf(i int32, last bool, add func(element) int32) {
+	full := false
+	for d := c.First[i]; d < c.First[i+1]; d++ {
+		x := c.Deps.Lag[d] - c.Deps.Usual[d]
+		switch c.Deps.Kind[d] {
+		case dropped, Progress, Tree, Epoch:
+			continue
+		case Full:
+			full = true
+			if x <= 0 {
+				continue
+			}
+			if c.First[i+1]-c.First[i] > 1 { // not its only constant
+				break
+			}
+			if last {
+				c.close(i, x)
+				continue
+			}
+			e := add(element{i, d, x, ByCollective})
+			c.ofLag[d], c.ofOwn[i] = e, e
+			continue
+		}
+		if x > 0 {
+			c.ofLag[d] = add(element{i, d, x, ByMessage})
+		}
+	}
+	if x := c.Own[i] - c.UsualOwn[i]; x > 0 && !full {
+		c.ofOwn[i] = add(element{i, trace.None, x, ByCall})
+	}
+}
+
+func (c *Causes) close(i int32, x int64) {
+	c.Closing.Lines++
+	c.Closing.Sum += x
+	if x > c.Closing.Most || c.Closing.Call < 0 {
+		c.Closing.Most, c.Closing.Call = x, i
+	}
+}
+
+func none(n int) []int32 {
+	v := make([]int32, n)
+	for i := range v {
+		v[i] = trace.None
+	}
+	return v
+}
+
+func (c *Causes) lineOfElement(e *element) int32 {
+	if e.kind == ByStart {
+		return e.call
+	}
+	return c.Line[e.call]
+}
+
+func (c *Causes) stepOf(e *element) int32 {
+	if e.kind == ByStart {
+		return trace.None
+	}
+	return c.Peers.Step[e.call]
+}
+
+// group makes entries of the elements: by kind and place, with what stands out
+// apart.
+func (c *Causes) group() {
+	order := make([]int32, len(c.elements))
+	for k := range order {
+		order[k] = int32(k)
+	}
+	place := func(k int32) int32 {
+		if e := &c.elements[k]; e.kind != ByStart {
+			return c.Peers.Wide(e.call)
+		}
+		return 0
+	}
+	slices.SortStableFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(c.elements[a].kind, c.elements[b].kind), cmp.Compare(place(a), place(b)))
+	})
+	for from := 0; from < len(order); {
+		to := from + 1
+		for to < len(order) && c.elements[order[to]].kind == c.elements[order[from]].kind && place(order[to]) == place(order[from]) {
+			to++
+		}
+		c.split(order[from:to], place(order[from]))
+		from = to
+	}
+	c.join()
+	c.entry = none(len(c.elements))
+	for k := range c.Entries {
+		c.finish(&c.Entries[k])
+		for _, e := range c.Entries[k].elements {
+			c.entry[e] = int32(k)
+		}
+	}
+}
+
+// Where groups are divided: from enoughMembers on, what is above outlying times
+// the 90 % quantile is a one-off if it holds a share of the sum.
+const (
+	enoughMembers = 8
+	outlying      = 5
+	outlierShare  = 20 // one twentieth
+)
+
+// split makes entries of the elements of one place: one-offs by line and size,
+// a line that holds half of the rest, and the rest.
+func (c *Causes) split(members []int32, wide int32) {
+	kind := c.elements[members[0]].kind
+	rest := members
+	if len(members) >= enoughMembers {
+		rest = c.oneOffs(members, wide)
+	}
+	if len(rest) == 0 {
+		return
+	}
+	sum := int64(0)
+	byLine := map[int32]int64{}
+	for _, k := range rest {
+		e := &c.elements[k]
+		byLine[c.lineOfElement(e)] += e.amount
+		sum += e.amount
+	}
+	heavy := trace.None
+	for line, part := range byLine {
+		if kind != ByCollective && 2*part >= sum && (heavy < 0 || line < heavy) {
+			heavy = line
+		}
+	}
+	if heavy < 0 {
+		c.Entries = append(c.Entries, Entry{Kind: kind, wide: wide, elements: slices.Clone(rest)})
+		return
+	}
+	var own, others []int32
+	for _, k := range rest {
+		if c.lineOfElement(&c.elements[k]) == heavy {
+			own = append(own, k)
+		} else {
+			others = append(others, k)
+		}
+	}
+	c.Entries = append(c.Entries, Entry{Kind: kind, wide: wide, elements: own, single: true})
+	if len(others) > 0 {
+		c.Entries = append(c.Entries, Entry{Kind: kind, wide: wide, elements: others})
+	}
+}
+
+// oneOffs makes entries of what stands far above the rest and returns the rest.
+func (c *Causes) oneOffs(members []int32, wide int32) []int32 {
+	amounts := make([]int64, 0, len(members))
+	sum := int64(0)
+	for _, k := range members {
+		amounts = append(amounts, c.elements[k].amount)
+		sum += c.elements[k].amount
+	}
+	limit := outlying * quantile(amounts, 0.9)
+	var rest, out []int32
+	outSum := int64(0)
+	for _, k := range members {
+		if c.elements[k].amount > limit {
+			out = append(out, k)
+			outSum += c.elements[k].amount
+		} else {
+			rest = append(rest, k)
+		}
+	}
+	if len(out) == 0 || outSum*outlierShare < sum {
+		return members
+	}
+	type place struct {
+		line  int32
+		small bool // less than a third of the largest of its line
+	}
+	at := map[place]int{}
+	most := map[int32]int64{}
+	lineOf := func(e *element) int32 {
+		if e.kind == ByCollective { // members of one instance stay together
+			return trace.None
+		}
+		return c.lineOfElement(e)
+	}
+	for _, k := range out {
+		e := &c.elements[k]
+		most[lineOf(e)] = max(most[lineOf(e)], e.amount)
+	}
+	for _, k := range out {
+		e := &c.elements[k]
+		key := place{lineOf(e), 3*e.amount < most[lineOf(e)]}
+		id, ok := at[key]
+		if !ok {
+			id = len(c.Entries)
+			at[key] = id
+			c.Entries = append(c.Entries, Entry{Kind: e.kind, wide: wide, single: e.kind != ByCollective})
+		}
+		c.Entries[id].elements = append(c.Entries[id].elements, k)
+	}
+	return rest
+}
+
+// join puts entries of one line together that differ in nothing but the call
+// before.
+func (c *Causes) join() {
+	type key struct {
+		kind                 CauseKind
+		region, caller, line int32
+	}
+	at := map[key]int{}
+	kept := c.Entries[:0]
+	for _, e := range c.Entries {
+		first := &c.elements[e.elements[0]]
+		if !e.single || e.Kind == ByStart {
+			kept = append(kept, e)
+			continue
+		}
+		k := key{e.Kind, c.Trace.Calls.Region[first.call], c.Trace.Calls.Caller[first.call], c.lineOfElement(first)}
+		if id, ok := at[k]; ok && kept[id].wide != e.wide {
+			kept[id].elements = append(kept[id].elements, e.elements...)
+			continue
+		}
+		at[k] = len(kept)
+		kept = append(kept, e)
+	}
+	c.Entries = kept
+}
+
+// finish counts what an entry holds.
+func (c *Causes) finish(e *Entry) {
+	slices.SortStableFunc(e.elements, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(c.elements[b].amount, c.elements[a].amount), cmp.Compare(a, b))
+	})
+	e.Call, e.Next = c.elements[e.elements[0]].call, trace.None
+	e.Count = len(e.elements)
+	for _, k := range e.elements {
+		e.Sum += c.elements[k].amount
+		e.Lines = append(e.Lines, c.lineOfElement(&c.elements[k]))
+	}
+	slices.Sort(e.Lines)
+	e.Lines = slices.Compact(e.Lines)
+}
+
+// remove takes the excess of an entry away from weights; with sign -1 it comes
+// back.
+func (c *Causes) remove(k int32, w *Weights, sign int64) {
+	for _, id := range c.Entries[k].elements {
+		e := &c.elements[id]
+		x := sign * e.amount
+		switch e.kind {
+		case ByComputation:
+			w.Comp[e.call] -= x
+		case ByCall:
+			w.Own[e.call] -= x
+		case ByStart:
+			w.Begin[e.call] -= x
+		case ByMessage:
+			w.Lag[e.dep] -= x
+		default:
+			w.Lag[e.dep] -= x
+			// The own time of a member is its lag, but never below zero.
+			w.Own[e.call] = min(max(w.Lag[e.dep], 0), c.Exit[e.call]-c.Enter[e.call])
+		}
+	}
+}
+
+// bounds sums for each entry what lies on the longest path of a run: it can gain
+// no more than that.
+func (c *Causes) bounds(w *Weights, t *Times, to []int64) {
+	clear(to)
+	c.path = c.LongestPath(w, t, c.path)
+	for _, edge := range c.path {
+		k := trace.None
+		switch edge.Kind {
+		case Compute:
+			k = c.ofComp[edge.Index]
+		case OwnTime:
+			k = c.ofOwn[edge.Index]
+		case Lag:
+			k = c.ofLag[edge.Index]
+		}
+		if k >= 0 && c.entry[k] >= 0 {
+			to[c.entry[k]] += c.elements[k].amount
+		}
+	}
+	if p := c.path[0]; p.Kind == Start {
+		for k := range c.Entries {
+			e := &c.Entries[k]
+			if e.Kind == ByStart && slices.Contains(e.Lines, p.Index) {
+				to[k] += c.Begin[p.Index] - c.First0
+			}
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package whatif
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ReportWhatIf compares the recorded run with a changed one.
+type ReportWhatIf struct {
+	Changes         []string        `json:"changes"`
+	Span            int64           `json:"span_ns"`
+	Recorded        int64           `json:"recorded_ns"`
+	GainNS          int64           `json:"gain_ns"`
+	Gain            float64         `json:"gain"`
+	Low             int64           `json:"low_ns"`
+	High            int64           `json:"high_ns"`
+	Undisturbed     int64           `json:"undisturbed_ns"`
+	Waiting         int64           `json:"waiting_ns"`
+	RecordedWaiting int64           `json:"recorded_waiting_ns"`
+	Processes       []ReportProcess `json:"processes"`
+	OrderChanges    int             `json:"order_changes"`
+	Assumptions     []string        `json:"assumptions"`
+	Provenance      string          `json:"provenance"`
+	Gains           []ReportGain    `json:"gains"`
+	Text            string          `json:"text"`
+}
+
+// ReportProcess is a process in the changed run. End is after the trace's
+// origin.
+type ReportProcess struct {
+	Process         int32 `json:"process"`
+	End             int64 `json:"end_ns"`
+	RecordedEnd     int64 `json:"recorded_end_ns"`
+	Waiting         int64 `json:"waiting_ns"`
+	RecordedWaiting int64 `json:"recorded_waiting_ns"`
+}
+
+// Predict replays the scenario and compares it with the recording.
+func (s *Scenario) Predict() (*ReportWhatIf, *Times) {
+	ns := s.Trace.NS
+	t := s.Replay(s.W, nil)
+	quiet := s.W.Clone()
+	s.Undisturbed(quiet)
+	undisturbed := s.Replay(quiet, nil).Span
+	low, high := undisturbed, 2*t.Span-undisturbed
+	if s.Other != nil {
+		other := s.Replay(s.Other, nil).Span
+		low, high = min(low, other), max(high, other)
+	}
+	r := &ReportWhatIf{Changes: s.Changes, Span: ns(t.Span), Recorded: ns(s.Times.Span), GainNS: ns(s.Times.Span - t.Span),
+		Gain: 1 - float64(t.Span)/float64(max(s.Times.Span, 1)), Low: ns(low), High: ns(high), Undisturbed: ns(undisturbed),
+		Waiting: ns(t.Waiting), RecordedWaiting: ns(s.Times.Waiting), OrderChanges: s.orderChanges(t), Provenance: "modelled",
+		Assumptions: append([]string{}, s.Assumptions...), Gains: []ReportGain{}}
+	for p := range int32(s.Lines()) {
+		r.Processes = append(r.Processes, ReportProcess{p, ns(t.End[p]), ns(s.Times.End[p]), ns(t.Wait[p]), ns(s.Times.Wait[p])})
+	}
+	if r.OrderChanges > 0 {
+		r.Assumptions = append(r.Assumptions, fmt.Sprintf("the order of %s would change; the prediction keeps the recorded one", count(r.OrderChanges, "receive")))
+	}
+	if n := s.Inferred.Progress + s.Inferred.Tree + s.Inferred.Epochs; n > 0 {
+		r.Assumptions = append(r.Assumptions, fmt.Sprintf("%s inferred, because no record names what held the call up", count(n, "dependency")))
+	}
+	r.Text = s.text(r)
+	return r, t
+}
+
+func (s *Scenario) text(r *ReportWhatIf) string {
+	text := fmt.Sprintf("%s: ≈ %s instead of %s", strings.Join(r.Changes, "; "), duration(r.Span), duration(r.Recorded))
+	switch {
+	case r.GainNS > 0:
+		text += fmt.Sprintf(" (−%.1f %%)", 100*r.Gain)
+	case r.GainNS < 0:
+		text += fmt.Sprintf(" (+%.1f %%)", -100*r.Gain)
+	default:
+		text += " (no change)"
+	}
+	if r.RecordedWaiting > 0 {
+		text += fmt.Sprintf(", waiting %s instead of %s", duration(r.Waiting), duration(r.RecordedWaiting))
+	}
+	return text + fmt.Sprintf("; between %s if nothing disturbs it and %s", duration(r.Low), duration(r.High))
+}
+
+// Streams whose receives may take what comes first: from enoughReceives on, from
+// enoughSources, within lookAhead of each other.
+const (
+	enoughReceives = 9
+	enoughSources  = 3
+	lookAhead      = 16
+)
+
+// orderChanges counts receives of one stream (line, call, communicator, tag) for
+// which another message than the recorded one would come first now, though in
+// the recording it did not.
+func (s *Scenario) orderChanges(t *Times) int {
+	type key struct {
+		line, region, comm int32
+		tag                uint32
+	}
+	tr := s.Trace
+	streams := map[key][]int32{} // receive rows, in order
+	for row, op := range tr.Recvs.Op {
+		if m := tr.Recvs.Match[row]; m >= 0 {
+			call := tr.Ops.Call[op]
+			k := key{s.Line[call], tr.Calls.Region[call], tr.Recvs.Comm[row], tr.Recvs.Tag[row]}
+			streams[k] = append(streams[k], int32(row))
+		}
+	}
+	n := 0
+	for _, rows := range streams {
+		sources := map[int32]bool{}
+		for _, row := range rows {
+			sources[tr.Recvs.Peer[row]] = true
+		}
+		if len(rows) < enoughReceives || len(sources) < enoughSources {
+			continue
+		}
+		sent := func(k int) int32 { return tr.Ops.Call[tr.Sends.Op[tr.Recvs.Match[rows[k]]]] }
+		for k := range rows {
+			for j := k + 1; j < min(len(rows), k+lookAhead); j++ {
+				a, b := sent(k), sent(j)
+				if t.Enter[b] < t.Enter[a] && s.Enter[b] >= s.Enter[a] {
+					n++
+					break
+				}
+			}
+		}
+	}
+	return n
+}

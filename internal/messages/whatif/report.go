@@ -1,0 +1,433 @@
+package whatif
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/isobath/isobath/internal/messages/logical"
+)
+
+// Report is what the ranking and a change add to the report of a trace. Times
+// are nanoseconds, shares fractions; everything but the recorded run is modelled.
+type Report struct {
+	Run     *ReportRun     `json:"run"`
+	Gains   []ReportGain   `json:"gains"`
+	Then    []ReportThen   `json:"then"`
+	Closing *ReportClosing `json:"closing,omitempty"`
+	WhatIf  *ReportWhatIf  `json:"whatif,omitempty"`
+}
+
+// ReportRun is the recorded run as the replay sees it.
+type ReportRun struct {
+	Span        int64      `json:"span_ns"`
+	Undisturbed int64      `json:"undisturbed_ns"`
+	Waiting     int64      `json:"waiting_ns"`
+	Idle        int64      `json:"idle_ns"`
+	Eager       int64      `json:"eager_bytes"`      // -1 if nothing tells
+	Rendezvous  int64      `json:"rendezvous_bytes"` // the same
+	Difference  int64      `json:"replay_difference_ns"`
+	Efficiency  Efficiency `json:"efficiency"`
+	Inferred    Inferred   `json:"inferred"`
+	Replays     int        `json:"replays"`
+	Text        string     `json:"text"`
+}
+
+// ReportAmount is what the members of an entry took beyond the usual.
+type ReportAmount struct {
+	Sum    int64 `json:"sum_ns"`
+	Median int64 `json:"median_ns"`
+	P90    int64 `json:"p90_ns"`
+	Max    int64 `json:"max_ns"`
+	OnPath int64 `json:"on_path_ns"`
+}
+
+// ReportEvidence is what an entry rests on: the largest of its computations (or
+// calls, or messages), and what is usual for it.
+type ReportEvidence struct {
+	Took       int64  `json:"took_ns"`
+	Usual      int64  `json:"usual_ns"`
+	ComparedTo string `json:"compared_to"`
+}
+
+// ReportInstance is one member of an entry; Op is None if no operation belongs to
+// its call.
+type ReportInstance struct {
+	Process int32 `json:"process"`
+	Op      int32 `json:"op"`
+	Step    int32 `json:"step"`
+	Time    int64 `json:"time"` // enter of the call, after the trace's origin
+	Amount  int64 `json:"amount_ns"`
+	Took    int64 `json:"took_ns"`
+}
+
+// ReportLimit names an entry in short.
+type ReportLimit struct {
+	Rank      int     `json:"rank"`
+	Kind      string  `json:"kind"`
+	Operation string  `json:"operation,omitempty"`
+	Processes []int32 `json:"processes"`
+	Text      string  `json:"text"`
+}
+
+// ReportGain is an entry of the ranking.
+type ReportGain struct {
+	Rank        int              `json:"rank"`
+	Kind        string           `json:"kind"`
+	Class       string           `json:"class"`
+	Operation   string           `json:"operation,omitempty"`
+	Region      string           `json:"region,omitempty"` // the function around the call, in short
+	Name        string           `json:"name,omitempty"`   // and in full
+	File        string           `json:"file,omitempty"`
+	Line        uint32           `json:"line,omitempty"`
+	Processes   []int32          `json:"processes"`
+	Count       int              `json:"count"`
+	Steps       []int32          `json:"steps,omitempty"` // first and last
+	Ops         []int32          `json:"ops"`
+	Amount      ReportAmount     `json:"amount"`
+	Evidence    ReportEvidence   `json:"evidence"`
+	Instances   []ReportInstance `json:"instances"`
+	GainNS      int64            `json:"gain_ns"`
+	Gain        float64          `json:"gain"`
+	Exact       bool             `json:"replayed"`
+	Undisturbed int64            `json:"undisturbed_gain_ns"`
+	WaitingNS   int64            `json:"waiting_ns"`
+	Waiting     float64          `json:"waiting"`
+	Helped      int              `json:"ranks_waiting_less"`
+	LimitedBy   *ReportLimit     `json:"limited_by,omitempty"`
+	Provenance  string           `json:"provenance"`
+	Text        string           `json:"text"`
+}
+
+// ReportThen is the run after the first entries are gone.
+type ReportThen struct {
+	Remove  []int        `json:"remove"`
+	Span    int64        `json:"span_ns"`
+	Gain    float64      `json:"gain"`
+	Waiting float64      `json:"waiting"`
+	Next    *ReportLimit `json:"next,omitempty"`
+}
+
+// ReportClosing is how long the last collective took to let everyone go.
+type ReportClosing struct {
+	Operation string `json:"operation"`
+	Processes int    `json:"processes"`
+	Max       int64  `json:"max_ns"`
+	Sum       int64  `json:"sum_ns"`
+	Text      string `json:"text"`
+}
+
+func duration(ns int64) string { return logical.Duration(ns) }
+
+// instances is how many members of an entry are listed.
+const instances = 20
+
+// Report describes the causes; top is how many entries are listed.
+func (c *Causes) Report(top int) *Report {
+	r := &Report{Run: c.run(), Gains: []ReportGain{}, Then: []ReportThen{}}
+	quiet := c.quietRun()
+	for k := range c.Entries {
+		if len(r.Gains) >= top {
+			break
+		}
+		if e := &c.Entries[k]; c.worthListing(e) {
+			c.quietGain(int32(k), quiet)
+			r.Gains = append(r.Gains, c.describe(int32(k)))
+		}
+	}
+	if quiet != nil {
+		r.Run.Undisturbed = c.Trace.NS(quiet.span)
+	}
+	all := float64(max(c.Times.Waiting+c.Times.Idle, 1))
+	for _, round := range c.Then {
+		then := ReportThen{Span: c.Trace.NS(round.Span), Gain: 1 - float64(round.Span)/float64(max(c.Times.Span, 1)),
+			Waiting: float64(round.Waiting)/all - 1, Next: c.limit(round.Next)}
+		for _, k := range round.Remove {
+			then.Remove = append(then.Remove, int(k)+1)
+		}
+		r.Then = append(r.Then, then)
+	}
+	if c.Closing.Call >= 0 {
+		name := c.operation(c.Closing.Call)
+		r.Closing = &ReportClosing{name, c.Closing.Lines, c.Trace.NS(c.Closing.Most), c.Trace.NS(c.Closing.Sum),
+			fmt.Sprintf("%s, the last call, lets %s go up to %s later than usual; nothing follows it", name, count(c.Closing.Lines, "rank"), duration(c.Trace.NS(c.Closing.Most)))}
+	}
+	return r
+}
+
+// worthListing tells whether an entry gains a two-hundredth of the run or
+// changes a hundredth of all waiting.
+func (c *Causes) worthListing(e *Entry) bool {
+	all := c.Times.Waiting + c.Times.Idle
+	return e.Gain*worth >= c.Times.Span && e.Gain > 0 || e.Exact && -e.Waiting*100 >= all && e.Waiting < 0
+}
+
+// quietRun is the undisturbed run: weights, and their span.
+type quietRun struct {
+	w     *Weights
+	times *Times
+	span  int64
+}
+
+// mostForQuiet bounds the calls of a trace whose gains are also worked out for
+// the undisturbed run: that takes a replay more for each.
+const mostForQuiet = 400_000
+
+func (c *Causes) quietRun() *quietRun {
+	w := c.Recorded()
+	c.Graph.Undisturbed(w)
+	t := c.Replay(w, nil)
+	return &quietRun{w, t, t.Span}
+}
+
+// quietGain is the gain of an entry in the undisturbed run.
+func (c *Causes) quietGain(k int32, q *quietRun) {
+	if c.Len() > mostForQuiet {
+		return
+	}
+	type saved struct {
+		at  *int64
+		was int64
+	}
+	var undo []saved
+	lower := func(at *int64, to int64) {
+		if to < *at {
+			undo = append(undo, saved{at, *at})
+			*at = to
+		}
+	}
+	for _, id := range c.Entries[k].elements {
+		switch e := &c.elements[id]; e.kind {
+		case ByComputation:
+			lower(&q.w.Comp[e.call], c.Base.Comp[e.call]-e.amount)
+		case ByCall:
+			lower(&q.w.Own[e.call], c.Base.Own[e.call]-e.amount)
+		case ByStart:
+			lower(&q.w.Begin[e.call], c.Base.Begin[e.call]-e.amount)
+		default:
+			lower(&q.w.Lag[e.dep], c.Base.Lag[e.dep]-e.amount)
+			if e.kind == ByCollective {
+				lower(&q.w.Own[e.call], max(0, c.Base.Lag[e.dep]-e.amount))
+			}
+		}
+	}
+	c.scratch = c.Replay(q.w, c.scratch)
+	c.Entries[k].Undisturbed = q.span - c.scratch.Span
+	for i := len(undo) - 1; i >= 0; i-- {
+		*undo[i].at = undo[i].was
+	}
+}
+
+func (c *Causes) run() *ReportRun {
+	ns := c.Trace.NS
+	r := &ReportRun{Span: ns(c.Times.Span), Waiting: ns(c.Times.Waiting), Idle: ns(c.Times.Idle), Eager: c.Eager, Rendezvous: c.Rendez,
+		Difference: ns(c.difference()), Efficiency: c.Graph.Efficiency(c.Base), Inferred: c.Inferred, Replays: c.Replays}
+	r.Text = fmt.Sprintf("%s in all, %.1f %% of the time of %s in computation, %s waiting", duration(r.Span), 100*r.Efficiency.Parallel,
+		count(c.Lines(), "process"), duration(r.Waiting))
+	if c.Share["unexplained"]*5 > c.Times.Span {
+		r.Text += fmt.Sprintf("; %.0f %% of the run is time in calls that nothing in the trace explains, as where there are more ranks than cores",
+			100*float64(c.Share["unexplained"])/float64(max(c.Times.Span, 1)))
+	}
+	return r
+}
+
+// difference is how far the unchanged replay is from the recording: 0.
+func (c *Causes) difference() int64 {
+	most := int64(0)
+	for i := range c.Enter {
+		most = max(most, c.Times.Enter[i]-c.Enter[i], c.Enter[i]-c.Times.Enter[i], c.Times.Exit[i]-c.Exit[i], c.Exit[i]-c.Times.Exit[i])
+	}
+	return most
+}
+
+func (c *Causes) operation(call int32) string {
+	return c.Trace.Regions[c.Trace.Calls.Region[call]].Short()
+}
+
+// place fills in where a call stands.
+func (c *Causes) place(r *ReportGain, call int32) {
+	t := c.Trace
+	r.Operation = c.operation(call)
+	if caller := t.Calls.Caller[call]; caller >= 0 {
+		g := &t.Regions[caller]
+		r.Region, r.Name, r.File, r.Line = g.Short(), g.Name, g.File, g.Line
+	}
+	if t.Calls.Site != nil && t.Calls.Site[call] >= 0 {
+		site := t.Sites[t.Calls.Site[call]]
+		r.File, r.Line = site.File, site.Line
+	}
+}
+
+func (c *Causes) describe(k int32) ReportGain {
+	e, ns := &c.Entries[k], c.Trace.NS
+	r := ReportGain{Rank: int(k) + 1, Kind: e.Kind.String(), Class: e.Kind.Class(), Processes: e.Lines, Count: e.Count, Ops: []int32{},
+		Instances: []ReportInstance{}, GainNS: ns(e.Gain), Gain: float64(e.Gain) / float64(max(c.Times.Span, 1)), Exact: e.Exact, Undisturbed: ns(e.Undisturbed),
+		WaitingNS: ns(e.Waiting), Waiting: float64(e.Waiting) / float64(max(c.Times.Waiting+c.Times.Idle, 1)), Helped: e.Helped,
+		LimitedBy: c.limit(e.Next), Provenance: "modelled"}
+	if e.Kind != ByStart {
+		c.place(&r, e.Call)
+	}
+	amounts := make([]int64, 0, len(e.elements))
+	for n, id := range e.elements {
+		amounts = append(amounts, c.elements[id].amount)
+		if n < instances {
+			r.Instances = append(r.Instances, c.instance(&c.elements[id]))
+			if op := r.Instances[n].Op; op >= 0 {
+				r.Ops = append(r.Ops, op)
+			}
+		}
+		if step := c.stepOf(&c.elements[id]); step >= 0 {
+			if r.Steps == nil {
+				r.Steps = []int32{step, step}
+			}
+			r.Steps[0], r.Steps[1] = min(r.Steps[0], step), max(r.Steps[1], step)
+		}
+	}
+	slices.Sort(amounts)
+	r.Amount = ReportAmount{ns(e.Sum), ns(amounts[(len(amounts)-1)/2]), ns(amounts[(len(amounts)-1)*9/10]), ns(amounts[len(amounts)-1]), ns(e.OnPath)}
+	r.Evidence = c.evidence(&c.elements[e.elements[0]])
+	r.Text = c.sentence(&r, e)
+	return r
+}
+
+func (c *Causes) instance(e *element) ReportInstance {
+	ns := c.Trace.NS
+	r := ReportInstance{Process: c.lineOfElement(e), Op: logical.None, Step: c.stepOf(e), Amount: ns(e.amount), Took: ns(c.took(e))}
+	if e.kind == ByStart {
+		r.Time = ns(c.Begin[e.call])
+		return r
+	}
+	r.Time = ns(c.Enter[e.call])
+	o := &c.Trace.Ops
+	p := c.Line[e.call]
+	if k, _ := slices.BinarySearch(o.Call[o.Start[p]:o.Start[p+1]], e.call); o.Start[p]+int32(k) < o.Start[p+1] {
+		r.Op = c.S.Of(o.Start[p] + int32(k))
+	}
+	return r
+}
+
+// took is how long what an element is about lasted.
+func (c *Causes) took(e *element) int64 {
+	switch e.kind {
+	case ByComputation:
+		return c.Computation(e.call)
+	case ByCall:
+		return c.Own[e.call]
+	case ByStart:
+		return e.amount
+	}
+	return c.Deps.Lag[e.dep]
+}
+
+func (c *Causes) evidence(e *element) ReportEvidence {
+	took := c.took(e)
+	r := ReportEvidence{c.Trace.NS(took), c.Trace.NS(took - e.amount), "like calls of the run"}
+	switch e.kind {
+	case ByComputation:
+		r.ComparedTo = c.Peers.Rule[e.call].String()
+	case ByStart:
+		r.ComparedTo = "the first process to begin"
+	}
+	return r
+}
+
+func (c *Causes) limit(k int32) *ReportLimit {
+	if k < 0 {
+		return nil
+	}
+	e := &c.Entries[k]
+	r := &ReportLimit{Rank: int(k) + 1, Kind: e.Kind.String(), Processes: e.Lines}
+	if e.Kind != ByStart {
+		r.Operation = c.operation(e.Call)
+	}
+	r.Text = c.short(e)
+	return r
+}
+
+// short names an entry in a few words.
+func (c *Causes) short(e *Entry) string {
+	who := c.who(e.Lines)
+	switch e.Kind {
+	case ByComputation:
+		return fmt.Sprintf("%s before %s", who, c.operation(e.Call))
+	case ByMessage:
+		return fmt.Sprintf("slow messages to %s on %s", c.operation(e.Call), who)
+	case ByCall:
+		return fmt.Sprintf("%s on %s", c.operation(e.Call), who)
+	case ByCollective:
+		return fmt.Sprintf("%s, which leaves late on %s", c.operation(e.Call), who)
+	}
+	return "the late beginning of " + who
+}
+
+// who names up to three processes, or counts them.
+func (c *Causes) who(lines []int32) string {
+	if len(lines) > 3 {
+		return fmt.Sprintf("%d ranks", len(lines))
+	}
+	names := make([]string, len(lines))
+	for k, p := range lines {
+		names[k] = c.S.Who(p)
+		if k > 0 {
+			names[k] = strings.TrimPrefix(names[k], "rank ")
+		}
+	}
+	switch len(names) {
+	case 1:
+		return names[0]
+	default:
+		return strings.Replace(strings.Join(names, ", "), "rank ", "ranks ", 1)
+	}
+}
+
+func count(n int, noun string) string {
+	switch {
+	case n == 1:
+		return "1 " + noun
+	case strings.HasSuffix(noun, "y"):
+		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(noun, "y"))
+	case strings.HasSuffix(noun, "s"):
+		return fmt.Sprintf("%d %ses", n, noun)
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// sentence says who did what where, how often and by how much, with the numbers
+// it rests on.
+func (c *Causes) sentence(r *ReportGain, e *Entry) string {
+	at := r.Operation
+	if r.Region != "" && r.Region != "PROGRAM" {
+		at += " in " + r.Region
+	}
+	if r.File != "" {
+		at += fmt.Sprintf(" (%s:%d)", r.File, r.Line)
+	}
+	times := fmt.Sprintf("%d × %s", r.Count, duration(r.Amount.Median))
+	if r.Count == 1 {
+		times = duration(r.Amount.Max)
+		if r.Steps != nil {
+			at += fmt.Sprintf(" at step %d", r.Steps[0])
+		}
+	} else if r.Amount.Max > r.Amount.Median+r.Amount.Median/20 {
+		times += fmt.Sprintf(" (up to %s, %s in all)", duration(r.Amount.Max), duration(r.Amount.Sum))
+	}
+	who := c.who(e.Lines)
+	var text string
+	switch e.Kind {
+	case ByComputation:
+		text = fmt.Sprintf("%s before %s: %s more computation than usual; the longest took %s where %s is usual %s", who, at, times,
+			duration(r.Evidence.Took), duration(r.Evidence.Usual), r.Evidence.ComparedTo)
+	case ByMessage:
+		text = fmt.Sprintf("messages to %s on %s took %s longer than usual; the slowest %s where %s is usual for its size", at, who, times, duration(r.Evidence.Took), duration(r.Evidence.Usual))
+	case ByCall:
+		text = fmt.Sprintf("%s on %s took %s longer by itself than usual, with nobody in the trace that it waited for", at, who, times)
+	case ByCollective:
+		text = fmt.Sprintf("%s left late on %s after its last member had come: %s more than usual", at, who, times)
+	default:
+		text = fmt.Sprintf("%s began up to %s after the first process", who, duration(r.Amount.Max))
+	}
+	if e.Helped > 0 {
+		text += fmt.Sprintf("; without it %s less", count(e.Helped, "other rank")+map[bool]string{true: " waits", false: " wait"}[e.Helped == 1])
+	}
+	return text
+}
