@@ -1,13 +1,17 @@
 package table
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 )
 
 // Concat puts tables below each other. The result has every column that one of
 // them has; the rows of tables without it have no value there. Columns of one
-// name must be of one kind. The result shares nothing with the tables.
+// name must be of one kind. The result shares nothing with the tables; what is
+// large is in temporary files, so that joining needs memory for neither.
 func Concat(name string, tables []*Table) (*Table, error) {
 	var order []string
 	seen := map[string]bool{}
@@ -23,129 +27,217 @@ func Concat(name string, tables []*Table) (*Table, error) {
 	for _, n := range order {
 		c, err := concatColumn(n, tables)
 		if err != nil {
-			return nil, err
+			return nil, errors.Join(err, closeColumns(columns))
 		}
 		columns = append(columns, c)
 	}
-	return New(name, columns)
+	t, err := New(name, columns)
+	if err != nil {
+		return nil, errors.Join(err, closeColumns(columns))
+	}
+	return t, nil
+}
+
+func closeColumns(columns []*Column) error {
+	var errs []error
+	for _, c := range columns {
+		errs = append(errs, c.Spill.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// part is what one table has of a column.
+type part struct {
+	column *Column // nil if it has none
+	rows   int
 }
 
 // concatColumn joins the columns of one name.
 func concatColumn(name string, tables []*Table) (*Column, error) {
-	var first *Column
-	rows, fractions := 0, false
-	for _, t := range tables {
-		rows += t.rows
-		c := t.byName[name]
-		if c == nil {
-			continue
-		}
-		if first == nil {
-			first = c
-		}
-		if c.Kind != first.Kind || c.Unit != first.Unit {
-			return nil, fmt.Errorf("column %q is %s %s in one table and %s %s in another; they cannot be joined", name, first.Kind, first.Unit, c.Kind, c.Unit)
-		}
-		_, isFloat := c.Data.([]float64)
-		fractions = fractions || isFloat
+	parts := make([]part, len(tables))
+	for i, t := range tables {
+		parts[i] = part{t.byName[name], t.rows}
 	}
-	j := joiner{valid: NewBits(rows), words: make([]uint64, rows), provenance: first.Provenance, names: NewInterner()}
-	for _, t := range tables {
-		j.add(t.byName[name], t.rows, fractions)
+	out, err := describeParts(name, parts)
+	if err != nil {
+		return nil, err
 	}
-	out := j.column(first, fractions)
-	out.Note = first.Note
+	out.Valid = validParts(parts)
+	if err := out.fillFrom(parts); err != nil {
+		return nil, fmt.Errorf("column %q: %w", name, err)
+	}
+	out.Release()
 	return out, nil
 }
 
-// joiner collects values as words: numbers by their bits.
-type joiner struct {
-	at         int
-	words      []uint64
-	valid      Bits
-	provenance Provenance
-	names      *Interner
-}
-
-func (j *joiner) add(c *Column, rows int, fractions bool) {
-	defer func() { j.at += rows }()
-	if c == nil {
-		return
-	}
-	j.provenance = min(j.provenance, c.Provenance)
-	codes := make([]uint64, len(c.Dict))
-	for i, n := range c.Dict {
-		codes[i] = uint64(j.names.CodeString(n))
-	}
-	for i := range rows {
-		if !c.Has(i) {
+// describeParts is a column without values that says what its parts say: the
+// least trustworthy provenance of those that have values, every note.
+func describeParts(name string, parts []part) (*Column, error) {
+	out := &Column{Name: name}
+	var notes []string
+	first := true
+	for _, p := range parts {
+		c := p.column
+		if c == nil {
 			continue
 		}
-		j.valid.Set(j.at + i)
-		j.words[j.at+i] = word(c, i, codes, fractions)
+		if first {
+			out.Kind, out.Unit, first = c.Kind, c.Unit, false
+		}
+		if c.Kind != out.Kind || c.Unit != out.Unit {
+			return nil, fmt.Errorf("column %q is %s %s in one table and %s %s in another; they cannot be joined", name, out.Kind, out.Unit, c.Kind, c.Unit)
+		}
+		if c.Provenance != Absent && (out.Provenance == Absent || c.Provenance < out.Provenance) {
+			out.Provenance = c.Provenance
+		}
+		if out.Label == "" {
+			out.Label = strings.Clone(c.Label)
+		}
+		if c.Note != "" && !slices.Contains(notes, c.Note) {
+			notes = append(notes, strings.Clone(c.Note))
+		}
 	}
+	out.Note = strings.Join(notes, "; ")
+	return out, nil
 }
 
-func word(c *Column, i int, codes []uint64, fractions bool) uint64 {
-	switch v := c.Data.(type) {
-	case []uint32:
-		return codes[v[i]]
-	case []uint8:
-		return uint64(v[i])
-	case []uint64:
-		return v[i]
-	case []float64:
-		return math.Float64bits(v[i])
-	case []int64:
-		return whole(v[i], c, fractions)
-	case []int32:
-		return whole(int64(v[i]), c, fractions)
+// validParts says which rows have a value; nil if all have.
+func validParts(parts []part) Bits {
+	rows := 0
+	for _, p := range parts {
+		rows += p.rows
 	}
-	return 0
+	valid := NewBits(rows)
+	at := 0
+	for _, p := range parts {
+		for i := range p.rows {
+			if p.column != nil && p.column.Has(i) {
+				valid.Set(at + i)
+			}
+		}
+		at += p.rows
+	}
+	return dense(valid, rows)
 }
 
-func whole(v int64, c *Column, fractions bool) uint64 {
-	if fractions {
-		return math.Float64bits(float64(v))
-	}
-	return c.Base + uint64(v)
-}
-
-// column makes the column of the collected words.
-func (j *joiner) column(like *Column, fractions bool) *Column {
-	n := len(j.words)
-	valid := j.valid
-	if valid.Count() == n {
-		valid = nil
-	}
-	switch like.Kind {
+// fillFrom joins the values, in the smallest form that holds all of them.
+func (c *Column) fillFrom(parts []part) (err error) {
+	switch c.Kind {
 	case Category:
-		codes := make([]uint32, n)
-		for i, w := range j.words {
-			codes[i] = uint32(w)
-		}
-		return Categories(like.Name, j.provenance, codes, j.names.Names(), valid)
+		names := NewInterner()
+		c.Data, c.Spill, err = gather(parts, func(p *Column) func(int) uint32 { return recoded(p, names) })
+		c.Dict = names.Names()
 	case Flag:
-		flags := make([]uint8, n)
-		for i, w := range j.words {
-			flags[i] = uint8(w)
-		}
-		return Flags(like.Name, j.provenance, flags, valid)
+		c.Data, c.Spill, err = gather(parts, plain[uint8])
 	case Address:
-		return Addresses(like.Name, j.provenance, j.words, valid)
+		c.Data, c.Spill, err = gather(parts, plain[uint64])
 	case Time:
-		return Times(like.Name, like.Unit, j.provenance, j.words, valid)
-	}
-	if fractions {
-		floats := make([]float64, n)
-		for i, w := range j.words {
-			floats[i] = math.Float64frombits(w)
+		c.Base = earliest(parts)
+		c.Data, c.Spill, err = gather(parts, func(p *Column) func(int) int64 {
+			values := plain[int64](p)
+			return func(i int) int64 { return int64(p.Base + uint64(values(i)) - c.Base) }
+		})
+	default:
+		switch widest(parts) {
+		case 'f':
+			c.Data, c.Spill, err = gather(parts, func(p *Column) func(int) float64 { return p.Float })
+		case 'l':
+			c.Data, c.Spill, err = gather(parts, whole)
+		default:
+			c.Data, c.Spill, err = gather(parts, func(p *Column) func(int) int32 {
+				values := whole(p)
+				return func(i int) int32 { return int32(values(i)) }
+			})
 		}
-		return Floats(like.Name, like.Unit, j.provenance, floats, valid)
 	}
-	ints := make([]int64, n)
-	for i, w := range j.words {
-		ints[i] = int64(w)
+	return err
+}
+
+// gather joins values; rows without one have zero.
+func gather[T Fixed](parts []part, valueOf func(*Column) func(row int) T) (any, *Spill, error) {
+	var g Growing[T]
+	for _, p := range parts {
+		if p.column == nil {
+			g.Pad(g.Len() + p.rows)
+			continue
+		}
+		value := valueOf(p.column)
+		for row := 0; row < p.rows; {
+			block := g.Room(p.rows - row)
+			for k := range block {
+				block[k] = 0
+				if p.column.Has(row + k) {
+					block[k] = value(row + k)
+				}
+			}
+			row += len(block)
+		}
+		p.column.Release()
 	}
-	return Ints(like.Name, like.Unit, j.provenance, ints, valid)
+	values, spill, err := g.Values()
+	return values, spill, err
+}
+
+// plain returns the values as they are.
+func plain[T Fixed](c *Column) func(int) T {
+	values := c.Data.([]T)
+	return func(i int) T { return values[i] }
+}
+
+// whole returns whole numbers.
+func whole(c *Column) func(int) int64 {
+	if narrow, ok := c.Data.([]int32); ok {
+		return func(i int) int64 { return int64(narrow[i]) }
+	}
+	return plain[int64](c)
+}
+
+// recoded returns codes into the names of all parts.
+func recoded(c *Column, names *Interner) func(int) uint32 {
+	codes := make([]uint32, len(c.Dict))
+	for i, n := range c.Dict {
+		codes[i] = names.CodeString(n)
+	}
+	values := c.Data.([]uint32)
+	return func(i int) uint32 { return codes[values[i]] }
+}
+
+// earliest is the first clock reading of all parts; 0 if there is none.
+func earliest(parts []part) uint64 {
+	base := uint64(math.MaxUint64)
+	for _, p := range parts {
+		if p.column == nil {
+			continue
+		}
+		values := p.column.Data.([]int64)
+		for i, v := range values {
+			if p.column.Has(i) {
+				base = min(base, p.column.Base+uint64(v))
+			}
+		}
+	}
+	if base == math.MaxUint64 {
+		return 0
+	}
+	return base
+}
+
+// widest is the form that holds the numbers of all parts: 'f' for fractions,
+// 'l' for whole numbers of 64 bits, 'i' for those of 32.
+func widest(parts []part) byte {
+	form := byte('i')
+	for _, p := range parts {
+		if p.column == nil {
+			continue
+		}
+		switch d := p.column.Data.(type) {
+		case []float64:
+			return 'f'
+		case []int64:
+			if slices.ContainsFunc(d, func(v int64) bool { return v < math.MinInt32 || v > math.MaxInt32 }) {
+				form = 'l'
+			}
+		}
+	}
+	return form
 }

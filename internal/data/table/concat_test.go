@@ -47,3 +47,54 @@ func TestConcat(t *testing.T) {
 		t.Error("a number and an address were joined")
 	}
 }
+
+// What a column says about itself survives, and a part without values says
+// nothing about the others.
+func TestConcatKeepsWhatColumnsSay(t *testing.T) {
+	labelled := func(label, note string, p Provenance, valid Bits) *Table {
+		c := Ints("ibs_dc_miss_lat", "cycles", p, []int64{3, 4}, valid)
+		c.Label, c.Note = label, note
+		tab, err := New("samples", []*Column{c})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tab
+	}
+	got, err := Concat("all", []*Table{labelled("", "a threshold of 3", Measured, nil), labelled("miss latency", "", Absent, NewBits(2)), labelled("other", "a threshold of 4", Measured, nil),
+		labelled("", "a threshold of 3", Measured, nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := got.Column("ibs_dc_miss_lat")
+	if c.Label != "miss latency" || c.Note != "a threshold of 3; a threshold of 4" || c.Provenance != Measured || c.Text(2) != "" || c.Text(4) != "3" {
+		t.Errorf("label %q, note %q, %s, row 2 %q, row 4 %q", c.Label, c.Note, c.Provenance, c.Text(2), c.Text(4))
+	}
+	if _, ok := c.Data.([]int32); !ok {
+		t.Errorf("numbers of 32 bits became %T", c.Data)
+	}
+}
+
+// A large result is in files, and each cell takes what its type needs.
+func TestConcatOfMany(t *testing.T) {
+	const rows = 1 << 20
+	flags := make([]uint8, rows)
+	flags[rows-1] = 1
+	tab, err := New("samples", []*Column{Flags("remote", Measured, flags, nil), Ints("cpu", "", Measured, make([]int64, rows), nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Concat("all", []*Table{tab, tab})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Close()
+	for name, bytes := range map[string]int{"remote": 2 * rows, "cpu": 8 * rows} {
+		c := got.Column(name)
+		if c.Spill == nil || len(c.Spill.data) != bytes {
+			t.Errorf("%s is not in a file of %d bytes", name, bytes)
+		}
+	}
+	if c := got.Column("remote"); c.Text(rows-1) != "1" || c.Text(rows) != "0" || c.Text(2*rows-1) != "1" {
+		t.Error("rows are not where they were")
+	}
+}

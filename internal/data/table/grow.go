@@ -104,10 +104,13 @@ func (g *Growing[T]) fail(err error) {
 // Values returns everything that was appended, and what keeps it, which is nil
 // if that is ordinary memory. Nothing may be appended afterwards.
 func (g *Growing[T]) Values() ([]T, *Spill, error) {
-	if g.file == nil || g.err != nil {
+	if g.file == nil {
 		return g.tail, nil, g.err
 	}
 	defer g.file.Close()
+	if g.err != nil {
+		return nil, nil, g.err
+	}
 	if g.flush(); g.err != nil {
 		return nil, nil, g.err
 	}
