@@ -90,17 +90,14 @@ func (ch *chunk) parse(ctx context.Context) error {
 	cells := make([][]byte, 0, len(ch.columns)+8)
 	told, toldRows := 0, 0
 	at := 0
+	scanner := ch.opt.scanner()
+	if !ch.opt.multiline {
+		scanner.patience = 0
+	}
 	for at < len(ch.body) {
-		start := at
-		end := bytes.IndexByte(ch.body[at:], '\n')
-		if end < 0 {
-			end, at = len(ch.body), len(ch.body)
-		} else {
-			end += at
-			at = end + 1
-		}
-		ch.lines++
-		line := ch.body[start:end]
+		line, size, inside := scanner.rowEnd(ch.body[at:])
+		at += size
+		ch.lines += 1 + inside
 		if len(line) > maxRow {
 			ch.problem("%d characters in one line", len(line))
 			continue

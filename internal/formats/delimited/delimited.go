@@ -53,6 +53,10 @@ type Options struct {
 	Absorb []int
 	// Progress, if set, is told bytes and rows done so far.
 	Progress func(bytes, rows int64)
+
+	// multiline says that cells hold line ends, so that a line end may be
+	// anywhere in a row.
+	multiline bool
 }
 
 // Column is one column as read.
@@ -127,6 +131,7 @@ const (
 // Read reads every row of data.
 func Read(ctx context.Context, data []byte, opt Options) (*Result, error) {
 	body := data[min(opt.Skip, len(data)):]
+	opt.multiline = multiline(body, &opt)
 	types := guess(body, &opt)
 	again := make([]bool, len(types))
 	for i := range again {
@@ -192,7 +197,7 @@ func (o *Options) asked(c int) Type {
 // parseChunks divides the text at line ends and parses the parts in parallel.
 func parseChunks(ctx context.Context, body []byte, opt *Options, types []Type, want []bool) ([]*chunk, error) {
 	workers := runtime.GOMAXPROCS(0)
-	if opt.JoinLines || len(body) < 1<<20 {
+	if opt.JoinLines || opt.multiline || len(body) < 1<<20 {
 		workers = 1
 	}
 	var chunks []*chunk
@@ -239,12 +244,13 @@ func guess(body []byte, opt *Options) []Type {
 	types := make([]Type, len(opt.Names))
 	saw := make([]seen, len(types))
 	fields := make([][]byte, 0, len(types)+1)
+	scanner := opt.scanner()
 	for range guessRows {
 		if len(body) == 0 {
 			break
 		}
-		var line []byte
-		line, body = cutLine(body)
+		line, size, _ := scanner.rowEnd(body)
+		body = body[size:]
 		fields = split(fields[:0], line, opt.Comma)
 		fields = opt.restore(fields)
 		if len(fields) != len(types) {
@@ -275,15 +281,8 @@ func (o *Options) restore(fields [][]byte) [][]byte {
 }
 
 func cutLine(b []byte) (line, rest []byte) {
-	i := bytes.IndexByte(b, '\n')
-	if i < 0 {
-		return b, nil
-	}
-	line, rest = b[:i], b[i+1:]
-	if i > 0 && line[i-1] == '\r' {
-		line = line[:i-1]
-	}
-	return line, rest
+	line, size := lineEnd(b)
+	return line, b[size:]
 }
 
 // split appends the cells of a line. A cell that starts with a double quote
@@ -351,9 +350,10 @@ func Header(line []byte, comma byte) []string {
 // FirstLines returns up to n lines of data, each split into cells.
 func FirstLines(data []byte, comma byte, n int) [][][]byte {
 	var lines [][][]byte
+	scanner := &lineScanner{comma: comma, patience: quotePatience}
 	for len(data) > 0 && len(lines) < n {
-		var line []byte
-		line, data = cutLine(data)
+		line, size, _ := scanner.rowEnd(data)
+		data = data[size:]
 		if len(line) > maxRow {
 			break
 		}

@@ -79,6 +79,8 @@ func TestColumnTypes(t *testing.T) {
 		{"nulls", "a,b\n??,(null)\nN/A,\nNot Available,3\n", []string{"- -", "- -", "- 3"}},
 		{"quotes", "a,b\n\"x, \"\"y\"\"\",2\n", []string{`x, "y" 2`}},
 		{"crlf, blank lines, no final newline", "a,b\r\n1, 2\r\n\r\n3,4", []string{"1 2", "3 4"}},
+		{"line ends in quotes", "a,b,c\n1,\"x\ny\",2\r\n3,\"\"\"p\"\"\r\n\nq\",4\n5,z,\"last\"\r\n", []string{"1 x\ny 2", "3 \"p\"\r\n\nq 4", "5 z last"}},
+		{"a quote that nothing closes", "a,b\n1,\"x\n2,y\n3,z\n", []string{"1 x", "2 y", "3 z"}},
 		{"empty", "a,b\n", nil},
 	}
 	for _, tt := range tests {
@@ -87,6 +89,25 @@ func TestColumnTypes(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// Rows with line ends inside are not torn apart where a file is divided, and
+// problems still name their line.
+func TestQuotedLineEndsInLargeFile(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("a,b\n")
+	const rows = 60_000
+	for i := range rows {
+		fmt.Fprintf(&b, "%d,\"first of %d\nsecond\"\n", i, i)
+	}
+	b.WriteString("1,2,3\n")
+	r := read(t, b.String(), Options{Omitted: -1, FirstLine: 2})
+	if r.Rows != rows || r.Skipped != 1 || r.Columns[0].Type != Int || r.Columns[1].Names[r.Columns[1].Codes[rows-1]] != fmt.Sprintf("first of %d\nsecond", rows-1) {
+		t.Errorf("%d rows, %d skipped", r.Rows, r.Skipped)
+	}
+	if len(r.Problems) != 1 || r.Problems[0].Line != 2+2*rows {
+		t.Errorf("problems %v, want line %d", r.Problems, 2+2*rows)
 	}
 }
 
