@@ -13,6 +13,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/memory/compare"
 	"github.com/isobath/isobath/internal/messages/logical"
@@ -169,7 +170,7 @@ func (d *runDiff) write(w io.Writer) error {
 	}{{"A", &d.A}, {"B", &d.B}} {
 		line := fmt.Sprintf("%s  %s of %s samples", style.Bold(side.name), term.Thousands(side.Samples), term.Thousands(side.Of))
 		if side.Latency != nil {
-			line += fmt.Sprintf(", %s%s %s, mean %s (%s)", modelled(side.Provenance), term.Short(*side.Latency), side.Unit, oneDecimal(side.Mean), side.Provenance)
+			line += fmt.Sprintf(", %s%s %s, mean %s (%s)", about(side.Provenance), term.Short(*side.Latency), side.Unit, oneDecimal(side.Mean), side.Provenance)
 		} else {
 			line += "; no latency recorded"
 		}
@@ -205,12 +206,13 @@ func (d *runDiff) write(w io.Writer) error {
 	return nil
 }
 
-// modelled is the sign before a number that was not measured.
-func modelled(provenance string) string {
-	if provenance == table.Modelled.String() {
-		return "≈ "
+// about is the sign before a number that was not measured.
+func about(provenance string) string {
+	p, err := table.ParseProvenance(provenance)
+	if err != nil {
+		return ""
 	}
-	return ""
+	return samples.About(p)
 }
 
 func oneDecimal(f *float64) string {

@@ -13,6 +13,7 @@ import (
 	"github.com/isobath/isobath/internal/app/sheet"
 	"github.com/isobath/isobath/internal/base/raster"
 	"github.com/isobath/isobath/internal/base/wholefile"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/machine/hw/show"
@@ -149,9 +150,9 @@ func writePprof(_ context.Context, w io.Writer, x exported) error {
 	if err != nil {
 		return err
 	}
-	unit := "cycles"
-	if c := x.Table.Column("latency"); c != nil && c.Unit != "" {
-		unit = c.Unit
+	unit := samples.Cycles
+	if c := x.Table.Column(samples.Latency); c != nil {
+		unit = samples.UnitOf(c)
 	}
 	return profile.WritePprof(w, stacks, unit)
 }

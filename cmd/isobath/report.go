@@ -11,6 +11,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/memory/spread"
@@ -151,9 +152,9 @@ func makeReport(ctx context.Context, s *dataset.Set, by, where string, order que
 		return nil, err
 	}
 	g := query.Group{By: columns, Order: order, Top: top}
-	latency := s.Table.Column("latency")
-	if latency != nil && latency.Provenance != table.Absent {
-		g.Sum = "latency"
+	latency := samples.UsableLatency(s.Table)
+	if latency != nil {
+		g.Sum = samples.Latency
 	} else if order == query.BySum {
 		g.Order = query.ByCount
 	}
@@ -181,7 +182,7 @@ func makeReport(ctx context.Context, s *dataset.Set, by, where string, order que
 // total asks for the latency of the whole selection: groups may be cut off by
 // --top, the total is not.
 func (r *report) total(ctx context.Context, s *dataset.Set, where query.Expr, latency *table.Column) error {
-	a, err := s.Engine.Answer(ctx, &query.Request{Where: where, Stats: []query.Stat{{Column: "latency"}}})
+	a, err := s.Engine.Answer(ctx, &query.Request{Where: where, Stats: []query.Stat{{Column: samples.Latency}}})
 	if err != nil {
 		return err
 	}
@@ -235,10 +236,7 @@ func keyValue(c *table.Column, text string) any {
 // write prints the report as text.
 func (r *report) write(w io.Writer) error {
 	style := term.StyleFor(w)
-	about := ""
-	if r.Provenance == table.Modelled.String() {
-		about = "≈ "
-	}
+	about := about(r.Provenance)
 	line := fmt.Sprintf("%s of %s samples", style.Bold(term.Thousands(r.Samples)), term.Thousands(r.Of))
 	if r.Latency != nil {
 		line += fmt.Sprintf(", %s%s %s (%s)", about, term.Short(*r.Latency), r.Unit, r.Provenance)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/memory/cacheline"
 )
@@ -62,7 +63,7 @@ func reportLines(cmd *cobra.Command, s *dataset.Set, where string, top int, asJS
 	if e != nil {
 		r.Where, r.Samples = e.String(), rows.Count()
 	}
-	r.add(s.Table.Column("latency"), rows, found)
+	r.add(samples.UsableLatency(s.Table), rows, found)
 	if asJSON {
 		return printJSON(cmd.OutOrStdout(), r)
 	}
@@ -71,7 +72,7 @@ func reportLines(cmd *cobra.Command, s *dataset.Set, where string, top int, asJS
 }
 
 func (r *lineReport) add(latency *table.Column, rows table.Bits, found *cacheline.CacheLines) {
-	if latency != nil && latency.Provenance != table.Absent {
+	if latency != nil {
 		r.Unit, r.Provenance = latency.Unit, latency.Provenance.String()
 		sum, n := 0.0, 0
 		for i := range latency.Len() {

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/isobath/isobath/internal/data/kind"
+	"github.com/isobath/isobath/internal/data/samples"
 
 	"github.com/spf13/cobra"
 
@@ -134,11 +135,11 @@ func placed(ctx context.Context, set *dataset.Set, where query.Expr) (*show.View
 		return nil, fmt.Errorf("--where: %w", err)
 	}
 	v := &show.View{Topology: set.Topology, Of: uint64(set.Table.Rows()), Warnings: set.Run.Warnings}
-	latency := set.Table.Column("latency")
+	latency := set.Table.Column(samples.Latency)
 	if latency != nil {
 		v.Latency, v.LatencyUnit = latency.Provenance, latency.Unit
 	}
-	if level := set.Table.Column("level"); level != nil {
+	if level := set.Table.Column(samples.Level); level != nil {
 		v.Level = level.Provenance
 	}
 	if where != nil {

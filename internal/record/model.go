@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/machine/hw"
 	"github.com/isobath/isobath/internal/record/model"
@@ -35,7 +36,7 @@ func (c *collector) model(r *run.Run, machine *Machine) error {
 		}
 		next++
 	}
-	level := table.Categories("level", table.Modelled, codes, names, has)
+	level := table.Categories(samples.Level, table.Modelled, codes, names, has)
 	level.Note = fmt.Sprintf("not measured: what caches of %s would hold of the sampled objects, whatever the order of accesses", machine.Name)
 	if r.Contents[0], err = table.New(t.Name, append(slices.Clone(t.Columns()), level)); err != nil {
 		return err

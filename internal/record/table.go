@@ -9,6 +9,7 @@ import (
 	"github.com/isobath/isobath/internal/code/datasrc"
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/gaps"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/machine/hw"
 	"github.com/isobath/isobath/internal/record/pmu"
@@ -174,7 +175,7 @@ func (c *collector) measured() []*table.Column {
 	out := []*table.Column{
 		table.Addresses("ip", table.Measured, ip, nil),
 		table.Addresses("addr", table.Measured, addr, has),
-		table.Ints("latency", "cycles", table.Measured, latency, timed),
+		samples.Ints(samples.Latency, table.Measured, latency, timed),
 	}
 	return append(out, data.Table(table.Measured)...)
 }

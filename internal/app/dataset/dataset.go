@@ -22,6 +22,7 @@ import (
 	"github.com/isobath/isobath/internal/code/datasrc"
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/kernel"
 	"github.com/isobath/isobath/internal/engine/query"
@@ -230,7 +231,7 @@ func importedFrom(ctx context.Context, file, name string, opt Options) (*run.Run
 		Imported: time.Now().UTC().Truncate(time.Second), From: []string{filepath.Base(name)}, Warnings: got.Warnings,
 	}}
 	if err := addTopology(r, got, opt.Topology); err != nil {
-		return nil, err
+		return nil, errors.Join(err, r.Close()) // tables may lie in temporary files
 	}
 	r.FindSources(slices.Concat(opt.Sources, got.SourceRoots))
 	return r, nil
@@ -279,7 +280,7 @@ func addTopology(r *run.Run, got *foreign.Imported, file string) error {
 // a node column that contradicts it. Without such a column the node of each CPU
 // is added.
 func checkPlaces(t *table.Table, topology *hw.Topology) (*table.Table, []string, error) {
-	cpu := t.Column("cpu")
+	cpu := t.Column(samples.CPU)
 	if cpu == nil || cpu.Kind != table.Number {
 		return t, nil, nil
 	}
@@ -291,7 +292,7 @@ func checkPlaces(t *table.Table, topology *hw.Topology) (*table.Table, []string,
 	if unknown := node.unknown; len(unknown) > 0 {
 		warnings = append(warnings, fmt.Sprintf("the topology has no CPU %s, but samples do", list(unknown)))
 	}
-	if given := t.Column("node"); given != nil {
+	if given := t.Column(samples.Node); given != nil {
 		differ := 0
 		for i := range t.Rows() {
 			if given.Has(i) && node.valid.Get(i) && int32(given.Float(i)) != node.values[i] {
@@ -303,16 +304,16 @@ func checkPlaces(t *table.Table, topology *hw.Topology) (*table.Table, []string,
 		}
 		return t, warnings, nil
 	}
-	column := &table.Column{Name: "node", Kind: table.Number, Provenance: table.Derived, Data: node.values, Valid: node.valid,
-		Note: "NUMA node of the CPU, from the topology"}
-	if node.valid.Count() == t.Rows() {
-		column.Valid = nil
-	}
+	column := samples.Column(samples.Node, table.Derived, node.values, node.valid)
+	column.Note = "NUMA node of the CPU, from the topology"
 	column.Back(node.spill)
 	columns := slices.Clone(t.Columns())
 	at := slices.Index(columns, cpu) + 1
 	out, err := table.New(t.Name, slices.Insert(columns, at, column))
-	return out, warnings, err
+	if err != nil {
+		return nil, nil, errors.Join(err, node.spill.Close())
+	}
+	return out, warnings, nil
 }
 
 type cpuNodes struct {
@@ -395,7 +396,7 @@ func list(numbers []int) string {
 
 // prepare places the samples and starts an engine.
 func prepare(r *run.Run, assumeL1 *int, opt kernel.Options) (*Set, error) {
-	s := &Set{Run: r, Table: r.Table("samples")}
+	s := &Set{Run: r, Table: r.Table(samples.Table)}
 	if s.Table == nil {
 		if len(r.Contents) == 0 {
 			return nil, errors.New("the run has no table")
@@ -443,7 +444,7 @@ func (s *Set) rename() error {
 }
 
 func (s *Set) place() error {
-	if c := s.Table.Column("cpu"); c == nil || c.Kind != table.Number {
+	if c := s.Table.Column(samples.CPU); c == nil || c.Kind != table.Number {
 		return nil
 	}
 	rows, err := hw.PlaceRows(hw.NewPlacer(s.Topology), s.Table)

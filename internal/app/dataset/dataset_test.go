@@ -8,8 +8,12 @@ import (
 	"testing"
 
 	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/data/samples"
+	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
+	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/machine/hw"
 )
@@ -133,3 +137,56 @@ func TestOtherKindsAreNamed(t *testing.T) {
 }
 
 func foldCheck(s *Set, counts []hw.Count) error { return hw.Fold(s.Places.Coder, counts).Check() }
+
+// spilled is a format whose samples lie in a temporary file.
+var spilled = foreign.Format{Name: "spilled", Kind: kind.Samples,
+	Sniff: func(in *foreign.Input) bool { return strings.HasPrefix(string(in.Head), "spilled") },
+	Samples: func(context.Context, *foreign.Input, *foreign.Options) (*foreign.Imported, error) {
+		var cpu table.Growing[int32]
+		cpu.Pad(1 << 20)
+		cpu.Append(1)
+		values, spill, err := cpu.Values()
+		if err != nil {
+			return nil, err
+		}
+		t, err := table.New(samples.Table, []*table.Column{samples.Column(samples.CPU, table.Measured, values, nil).Back(spill)})
+		return &foreign.Imported{Tables: []*table.Table{t}}, err
+	}}
+
+// mappedColumns counts the columns of this process that lie in temporary files.
+func mappedColumns(t *testing.T) int {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		t.Skip("the system does not say what is mapped")
+	}
+	return strings.Count(string(text), "isobath-column-")
+}
+
+func TestBadTopologyLeavesNoFilesOpen(t *testing.T) {
+	known := formats.Known
+	formats.Known = append(foreign.List{spilled}, known...)
+	t.Cleanup(func() { formats.Known = known })
+	dir := t.TempDir()
+	file, bad := filepath.Join(dir, "file"), filepath.Join(dir, "bad.xml")
+	for name, text := range map[string]string{file: "spilled", bad: "<Hardware"} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := mappedColumns(t)
+	s, err := Open(t.Context(), file, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mappedColumns(t) == before {
+		t.Fatal("the format does not spill, so the test tests nothing")
+	}
+	s.Close()
+	if _, err := Open(t.Context(), file, Options{Topology: bad}); err == nil {
+		t.Error("a broken topology is no error")
+	}
+	if n := mappedColumns(t); n != before {
+		t.Errorf("%d columns are still mapped, %d before", n, before)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/code/datasrc"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/machine/cachesim"
 )
@@ -110,7 +111,7 @@ func haveCell(v int) (int, bool) { return max(v, 0), v != none }
 
 // levelOrder lists the levels that a two-socket machine with three caches has,
 // nearest first, which is the order views show them in.
-var levelOrder = []string{"L1", "LFB", "L2", "L3", "Local RAM", "Remote Cache", "Remote RAM"}
+var levelOrder = []string{samples.L1, samples.LFB, samples.L2, samples.L3, samples.LocalRAM, samples.RemoteCache, samples.RemoteRAM}
 
 // The names that readers of recorded data give to the outcomes of a snoop and of
 // a translation.
@@ -180,7 +181,7 @@ func (tm *team) what(m *maker, file string) {
 
 // how adds what the cache model says.
 func (tm *team) how(m *maker) {
-	m.ints("latency", "cycles", table.Modelled,
+	m.ints(samples.Latency, samples.Cycles, table.Modelled,
 		"base latency of the level, translation, and waiting by the load of memory, link and shared cache; "+noteModel,
 		func(s *sample) (int, bool) { return have(s.latency) })
 	m.names("level", table.Modelled, noteModel, levelOrder, func(s *sample) string { return s.result.Source.String() })

@@ -7,8 +7,8 @@ import (
 
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/code/datasrc"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/engine/query"
-	"github.com/isobath/isobath/internal/formats/tabular"
 )
 
 // The routes for reading a file again in another way: columns mapped by hand,
@@ -51,8 +51,8 @@ func (s *Server) columns(w http.ResponseWriter, r *http.Request, path string, ho
 	if answer.Map == nil {
 		answer.Map = map[string]string{}
 	}
-	for _, want := range tabular.Wanted {
-		answer.Wanted = append(answer.Wanted, WantedColumn{Name: want.Name, Meaning: want.Meaning})
+	for _, want := range samples.Wanted() {
+		answer.Wanted = append(answer.Wanted, WantedColumn{Name: want.Name, Meaning: want.Means})
 	}
 	return s.answerJSON(w, r, http.StatusOK, answer)
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 )
 
@@ -62,10 +63,7 @@ func countCode(t *table.Table, rows table.Bits) *codeCounts {
 	if code == nil || code.Kind != table.Address {
 		return nil
 	}
-	module, latency := t.Column("module"), t.Column("latency")
-	if latency != nil && (latency.Kind != table.Number || latency.Provenance == table.Absent) {
-		latency = nil
-	}
+	module, latency := t.Column("module"), samples.UsableLatency(t)
 	c := &codeCounts{t: t, byCode: map[codeKey]*Instruction{}, row: map[codeKey]int{}}
 	addrs := code.Data.([]uint64)
 	for i := range t.Rows() {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/gaps"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/memory/cacheline"
 	"github.com/isobath/isobath/internal/memory/firsttouch"
@@ -111,7 +112,7 @@ func (s *Server) spread(w http.ResponseWriter, r *http.Request, run *Run) error 
 		a.Top = 50
 	}
 	out := Spreads{By: a.By, Provenance: table.Absent.String(), Groups: spread.By(run.Data.Table, rows, columns, a.Top)}
-	if c := run.Data.Table.Column("latency"); c != nil {
+	if c := run.Data.Table.Column(samples.Latency); c != nil {
 		out.Unit, out.Provenance = c.Unit, c.Provenance.String()
 	}
 	return s.answerJSON(w, r, http.StatusOK, out)

@@ -21,6 +21,7 @@ import (
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/refs/reftable"
 	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/kernel"
 	"github.com/isobath/isobath/internal/formats/topofile"
@@ -244,12 +245,12 @@ func slug(name string) string {
 // caveats says what sampling hides or distorts, as far as the samples show it.
 func caveats(t *table.Table) []string {
 	var out []string
-	if c := t.Column("latency"); c != nil {
+	if c := t.Column(samples.Latency); c != nil {
 		if lowest, ok := describeColumn(c).Min.(int32); ok && c.Provenance == table.Measured && lowest >= thresholdFrom {
 			out = append(out, fmt.Sprintf("No sample took less than %d cycles: faster accesses were below the recorder's threshold and are not in this data.", lowest))
 		}
 	}
-	for _, name := range []string{"latency", "level", "weight"} {
+	for _, name := range []string{samples.Latency, samples.Level, samples.Weight} {
 		if c := t.Column(name); c != nil && c.Note != "" {
 			out = append(out, name+": "+c.Note)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/machine/hw/show"
@@ -164,14 +165,14 @@ var ranked = []struct {
 }
 
 func (s *Sheet) rank(ctx context.Context, set *dataset.Set, where query.Expr) error {
-	latency := measured(set.Table, "latency")
+	latency := samples.UsableLatency(set.Table)
 	for _, r := range ranked {
 		if missing(set.Table, r.by) {
 			continue
 		}
 		g := query.Group{By: r.by, Order: query.ByCount, Top: mostRows}
 		if latency != nil {
-			g.Sum, g.Order = "latency", query.BySum
+			g.Sum, g.Order = samples.Latency, query.BySum
 		}
 		answer, err := set.Engine.Answer(ctx, &query.Request{Where: where, Groups: []query.Group{g}})
 		if err != nil {
@@ -179,7 +180,7 @@ func (s *Sheet) rank(ctx context.Context, set *dataset.Set, where query.Expr) er
 		}
 		whole := float64(answer.Counts[query.Selected])
 		if latency != nil {
-			stats, err := set.Engine.Answer(ctx, &query.Request{Where: where, Stats: []query.Stat{{Column: "latency"}}})
+			stats, err := set.Engine.Answer(ctx, &query.Request{Where: where, Stats: []query.Stat{{Column: samples.Latency}}})
 			if err != nil {
 				return err
 			}
@@ -197,17 +198,9 @@ func (s *Sheet) rank(ctx context.Context, set *dataset.Set, where query.Expr) er
 	return nil
 }
 
-// measured returns a column that has values, nil otherwise.
-func measured(t *table.Table, name string) *table.Column {
-	if c := t.Column(name); c != nil && c.Provenance != table.Absent {
-		return c
-	}
-	return nil
-}
-
 func missing(t *table.Table, names []string) bool {
 	for _, name := range names {
-		if measured(t, name) == nil {
+		if samples.Usable(t, name) == nil {
 			return true
 		}
 	}
@@ -227,9 +220,7 @@ func ranking(title string, latency *table.Column, whole float64, groups *query.G
 	about, largest := "", 0.0
 	if latency != nil {
 		r.Unit = latency.Unit
-		if latency.Provenance == table.Modelled {
-			about = "≈ "
-		}
+		about = samples.About(latency.Provenance)
 	}
 	for i := range groups.Rows {
 		row := &groups.Rows[i]
@@ -280,7 +271,7 @@ func (s *Sheet) distribution(t *table.Table, rows table.Bits) {
 	if d == nil {
 		return
 	}
-	c := t.Column("latency")
+	c := t.Column(samples.Latency)
 	s.Latency = &Latency{Unit: c.Unit, About: c.Provenance.String()}
 	for _, f := range []struct {
 		name  string

@@ -15,7 +15,7 @@ import (
 	"github.com/isobath/isobath/internal/engine/query"
 )
 
-const samples = `time,latency,level,file,line,symbol
+const samplesCSV = `time,latency,level,file,line,symbol
 1,10,L1,heat.c,3,u
 2,30,L2,heat.c,3,u
 3,160,Local RAM,heat.c,5,<script>alert(1)</script>
@@ -24,7 +24,7 @@ const samples = `time,latency,level,file,line,symbol
 func make3(t *testing.T, where string) (*Sheet, string) {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"s.csv": samples, "heat.c": "int main() {\n  for (;;)\n    u += 1;\n  // <b>\n  v += u;\n}\n"} {
+	for name, text := range map[string]string{"s.csv": samplesCSV, "heat.c": "int main() {\n  for (;;)\n    u += 1;\n  // <b>\n  v += u;\n}\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -2,8 +2,8 @@ package datasrc
 
 import (
 	"fmt"
-	"strconv"
 
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/machine/hw"
 )
@@ -121,20 +121,23 @@ func IBSLatency(rows int, load, miss func(int) bool, counter func(int) int64, l1
 	}
 	p, note := table.Measured, "IBS measures load misses only: L1 hits and stores have no value"
 	if l1 >= 0 {
-		p, note = table.Modelled, "IBS measures load misses only; an L1 hit is assumed to take "+strconv.Itoa(l1)+" cycles, which is also added to misses. Stores have no value"
+		p, note = table.Modelled, AssumedL1Note(l1)
 	}
-	if valid.Count() == 0 {
-		p = table.Absent
-	}
-	c := table.Ints("latency", "cycles", p, values, valid)
+	c := samples.Ints(samples.Latency, p, values, valid)
 	c.Note = note
 	return c
+}
+
+// AssumedL1Note says what a latency rests on that assumes how long an L1 hit
+// takes.
+func AssumedL1Note(cycles int) string {
+	return fmt.Sprintf("IBS measures load misses only; an L1 hit is assumed to take %d cycles, which is also added to misses. Stores have no value", cycles)
 }
 
 // ibsColumns are what the latency is made of; nil if the table has them not.
 func ibsColumns(t *table.Table) (load, miss, counter *table.Column) {
 	load, miss, counter = t.Column("ibs_ld_op"), t.Column("ibs_dc_miss"), t.Column("ibs_dc_miss_lat")
-	if load == nil || miss == nil || counter == nil || t.Column("latency") == nil {
+	if load == nil || miss == nil || counter == nil || t.Column(samples.Latency) == nil {
 		return nil, nil, nil
 	}
 	return load, miss, counter
@@ -147,7 +150,7 @@ func AssumedL1(t *table.Table) (cycles int, ok bool) {
 	if load == nil {
 		return 0, false
 	}
-	latency := t.Column("latency")
+	latency := t.Column(samples.Latency)
 	for i := range t.Rows() {
 		if load.Float(i) == 0 || !latency.Has(i) {
 			continue
@@ -174,7 +177,7 @@ func AssumeL1(t *table.Table, l1 int) (*table.Table, error) {
 	columns := make([]*table.Column, len(t.Columns()))
 	for i, c := range t.Columns() {
 		columns[i] = c
-		if c.Name == "latency" {
+		if c.Name == samples.Latency {
 			columns[i] = latency
 		}
 	}

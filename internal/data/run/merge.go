@@ -10,6 +10,7 @@ import (
 
 	"github.com/isobath/isobath/internal/data/kind"
 
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 )
 
@@ -49,8 +50,29 @@ func Merge(runs []*Run) (*Run, error) {
 			}
 		}
 	}
+	out.Names = mergeNames(runs)
 	out.Recording = mergeRecordings(runs)
 	return out, nil
+}
+
+// mergeNames joins the sentences that name objects: those of one run stay in
+// their order, since the first about an object counts, and what ranks share is
+// said once.
+func mergeNames(runs []*Run) string {
+	var lines []string
+	seen := map[string]bool{}
+	for _, r := range runs {
+		for line := range strings.Lines(r.Names) {
+			if line = strings.TrimSpace(line); line != "" && !seen[line] {
+				seen[line] = true
+				lines = append(lines, line)
+			}
+		}
+	}
+	if lines == nil {
+		return ""
+	}
+	return strings.Join(lines, "\n") + "\n"
 }
 
 // machine is a topology without the CPUs that one process may not use: launchers
@@ -136,19 +158,19 @@ func mergeTables(runs []*Run, hosts bool) ([]*table.Table, error) {
 // hosts are brought together by the time of day.
 func label(t *table.Table, r *Run, rank int, hosts bool) (*table.Table, error) {
 	columns := slices.Clone(t.Columns())
-	if t.Column("rank") == nil {
-		ranks := make([]int64, t.Rows())
+	if t.Column(samples.Rank) == nil {
+		ranks := make([]int32, t.Rows())
 		for i := range ranks {
-			ranks[i] = int64(rank)
+			ranks[i] = int32(rank)
 		}
-		columns = append(columns, table.Ints("rank", "", table.Measured, ranks, nil))
+		columns = append(columns, samples.Column(samples.Rank, table.Measured, ranks, nil))
 	}
 	if hosts && t.Column("host") == nil {
 		columns = append(columns, table.Categories("host", table.Measured, make([]uint32, t.Rows()), []string{r.Origin.Host}, nil))
 	}
 	if hosts && r.Recording != nil {
 		for i, c := range columns {
-			if (c.Name == "time" || c.Name == "end") && c.Kind == table.Time {
+			if (c.Name == samples.Time || c.Name == "end") && c.Kind == table.Time {
 				moved := *c
 				moved.Base += uint64(r.Recording.ClockOffset)
 				columns[i] = &moved

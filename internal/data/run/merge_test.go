@@ -25,9 +25,14 @@ func ranked(t *testing.T, host string, tree string, rank int, offset int64, time
 func TestMerge(t *testing.T) {
 	a := ranked(t, "one", `{"cpus":2,"blocked":"1"}`, 3, 1000, 5, 6)
 	b := ranked(t, "one", `{"blocked":"0","cpus":2}`, 0, 1000, 4)
+	a.Names = "allocation at heat.c:57 is u double[8]\nallocation at heat.c:58 is v double[8]\n"
+	b.Names = "allocation at heat.c:57 is u double[8]\nallocation at heat.c:58 is w double[8]"
 	got, err := Merge([]*Run{a, b})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if want := a.Names + "allocation at heat.c:58 is w double[8]\n"; got.Names != want {
+		t.Errorf("names %q, want %q", got.Names, want)
 	}
 	samples := got.Table("samples")
 	if samples.Rows() != 3 || samples.Column("rank").Text(0) != "3" || samples.Column("rank").Text(2) != "0" || samples.Column("host") != nil || samples.Column("time").Text(0) != "1" {

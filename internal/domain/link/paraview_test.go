@@ -263,7 +263,7 @@ func threeSamples(t *testing.T, file string) *Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tab, err := table.New("samples", []*table.Column{{Name: "cell", Data: []int64{0, 1, 7999}}, {Name: "latency", Data: []int64{3, 4, 5}},
+	tab, err := table.New("samples", []*table.Column{{Name: "cell", Data: []int64{0, 1, 7999}}, {Name: "latency", Provenance: table.Measured, Data: []int64{3, 4, 5}},
 		{Name: "iteration", Data: []int64{1, 2, 3}}})
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/domain/mesh"
 	"github.com/isobath/isobath/internal/engine/query"
@@ -561,7 +562,7 @@ func (s *Session) Report(ctx context.Context, by string, top int) ([]Group, int,
 	if err != nil {
 		return nil, 0, err
 	}
-	latency := s.table.Column("latency")
+	latency := samples.UsableLatency(s.table)
 	groups := map[string]*Group{}
 	n := 0
 	for i := range rows.All() {

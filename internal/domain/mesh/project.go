@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 )
 
@@ -134,8 +135,8 @@ func ParseField(name string, t *table.Table) (FieldSpec, error) {
 	if stem, ok := strings.CutSuffix(name, "mean"); ok && (stem == "" || strings.HasSuffix(stem, "_")) {
 		name = stem + string(Mean)
 	}
-	if slices.Contains(aggregates, Aggregate(name)) && t.Column("latency") != nil && t.Column(name) == nil {
-		return FieldSpec{"latency", Aggregate(name)}, nil
+	if slices.Contains(aggregates, Aggregate(name)) && t.Column(samples.Latency) != nil && t.Column(name) == nil {
+		return FieldSpec{samples.Latency, Aggregate(name)}, nil
 	}
 	for _, a := range aggregates {
 		if column, ok := strings.CutSuffix(name, "_"+string(a)); ok && t.Column(column) != nil {

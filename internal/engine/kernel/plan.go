@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 )
@@ -303,7 +304,7 @@ func (e *Engine) groupCodes(ctx context.Context, l *lease, by []*table.Column) (
 func (p *plan) planPlaces(ctx context.Context, l *lease) error {
 	placing := p.engine.data.Placing
 	c := &codes{cells: placing.Count, view: view{u32: placing.Row}}
-	latency := p.engine.data.Table.Column("latency")
+	latency := samples.UsableLatency(p.engine.data.Table)
 	if latency == nil {
 		p.places = p.add(oneCounter(placesKey{}, c))
 		return nil

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 )
 
@@ -114,7 +115,7 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // natural is the scale of a column that nobody chose one for.
 func natural(c *table.Column) Scale {
-	if c.Kind == table.Number && (c.Name == "latency" || c.Unit == "cycles") {
+	if c.Kind == table.Number && (c.Name == samples.Latency || c.Unit == samples.Cycles) {
 		return Log
 	}
 	return Linear

@@ -11,6 +11,7 @@ import (
 
 	"github.com/isobath/isobath/internal/data/kind"
 
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/formats/delimited"
 	"github.com/isobath/isobath/internal/formats/foreign"
@@ -79,7 +80,7 @@ func columns(in *foreign.Input) ([]foreign.Candidate, error) {
 	out := make([]foreign.Candidate, len(names))
 	for i, name := range names {
 		out[i] = foreign.Candidate{Name: name, Values: []string{}}
-		if tabular.Meaning(name) != "" {
+		if _, canonical := samples.Lookup(name); canonical {
 			out[i].ReadAs = name
 		}
 	}

@@ -1,6 +1,7 @@
 package mitos
 
 import (
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/formats/delimited"
 )
@@ -39,14 +40,6 @@ func where(rows int, accept func(int) bool) table.Bits {
 	return b
 }
 
-// said is the provenance of a column, or absent if no row has a value.
-func said(valid table.Bits, p table.Provenance) table.Provenance {
-	if valid != nil && valid.Count() == 0 {
-		return table.Absent
-	}
-	return p
-}
-
 // words returns the numbers of a raw column; zero where it has none.
 func words(c *delimited.Column, rows int) []uint64 {
 	if c.Words != nil {
@@ -83,7 +76,7 @@ func number(c *delimited.Column, name, unit string, p table.Provenance, rows int
 			}
 		}
 	}
-	return table.Ints(name, unit, said(valid, p), ints(c, rows), valid)
+	return table.Ints(name, unit, samples.Said(valid, p), ints(c, rows), valid)
 }
 
 func floats(words []uint64) []float64 {
@@ -96,7 +89,7 @@ func floats(words []uint64) []float64 {
 
 func address(c *delimited.Column, name string, rows int) *table.Column {
 	valid := validity(c, rows)
-	return table.Addresses(name, said(valid, table.Measured), append([]uint64(nil), words(c, rows)...), valid)
+	return table.Addresses(name, samples.Said(valid, table.Measured), append([]uint64(nil), words(c, rows)...), valid)
 }
 
 // category makes a category column of what a symbol lookup gave.
@@ -107,7 +100,7 @@ func category(c *delimited.Column, name string) *table.Column {
 		return table.Categories(name, table.Absent, make([]uint32, rows), nil, table.NewBits(rows))
 	}
 	valid := validity(c, rows)
-	return table.Categories(name, said(valid, table.Derived), c.Codes, c.Names, valid)
+	return table.Categories(name, samples.Said(valid, table.Derived), c.Codes, c.Names, valid)
 }
 
 func flag(c *delimited.Column, name string, rows int) *table.Column {
@@ -118,7 +111,7 @@ func flag(c *delimited.Column, name string, rows int) *table.Column {
 		}
 	}
 	valid := validity(c, rows)
-	return table.Flags(name, said(valid, table.Measured), values, valid)
+	return table.Flags(name, samples.Said(valid, table.Measured), values, valid)
 }
 
 func distinct(c *delimited.Column) map[uint64]bool {

@@ -9,6 +9,7 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/code/datasrc"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/formats/delimited"
 	"github.com/isobath/isobath/internal/formats/foreign"
@@ -104,7 +105,7 @@ func (f *file) code() {
 			// Legacy files write line 0 for an unknown source.
 			valid = both(valid, validity(source, f.rows))
 		}
-		f.add(table.Ints("line", "", said(valid, table.Derived), ints(line, f.rows), valid))
+		f.add(table.Ints("line", "", samples.Said(valid, table.Derived), ints(line, f.rows), valid))
 	}
 	if c := f.take("instruction"); c != nil {
 		f.add(category(c, "instruction"))
@@ -160,7 +161,7 @@ func (f *file) object() {
 	}
 	if c := f.take("buffer_size"); c != nil {
 		valid := both(validity(c, f.rows), validity(symbol, f.rows))
-		col := table.Ints("element_size", "bytes", said(valid, table.Measured), ints(c, f.rows), valid)
+		col := table.Ints("element_size", "bytes", samples.Said(valid, table.Measured), ints(c, f.rows), valid)
 		col.Note = "called buffer_size in the file; it is the size of one element"
 		f.add(col)
 	}
@@ -179,7 +180,7 @@ func (f *file) object() {
 				valid = both(valid, where(f.rows, func(i int) bool { return dims.Words[i] > uint64(axis) }))
 			}
 		}
-		f.add(table.Ints(n, "", said(valid, table.Derived), ints(c, f.rows), valid))
+		f.add(table.Ints(n, "", samples.Said(valid, table.Derived), ints(c, f.rows), valid))
 	}
 	for _, n := range []string{"index", "iteration"} {
 		if c := f.take(n); c != nil {
@@ -406,7 +407,7 @@ func (f *file) latency() {
 	if absurd > 0 {
 		f.warnf("%d samples have an impossible latency (more than %d cycles); they have no latency here", absurd, limit)
 	}
-	f.add(table.Ints("latency", "cycles", said(valid, table.Measured), values, valid))
+	f.add(samples.Ints(samples.Latency, table.Measured, values, valid))
 }
 
 // span returns the length of the recording in cycles of a 5 GHz core, where the

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/isobath/isobath/internal/code/datasrc"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/formats/delimited"
 	"github.com/isobath/isobath/internal/formats/foreign"
@@ -147,12 +148,12 @@ func (f *file) ibsAddresses() {
 		f.take("addr")
 		ok := f.bit("ibs_lin_addr_valid")
 		valid := both(validity(lin, f.rows), where(f.rows, ok))
-		f.add(table.Addresses("addr", said(valid, table.Measured), slices.Clone(lin.Words), valid))
+		f.add(table.Addresses("addr", samples.Said(valid, table.Measured), slices.Clone(lin.Words), valid))
 	}
 	if phy := f.raw["ibs_op_phy"]; phy != nil && phy.Words != nil {
 		ok := f.bit("ibs_phy_addr_valid")
 		valid := both(validity(phy, f.rows), where(f.rows, ok))
-		f.add(table.Addresses("phys", said(valid, table.Measured), slices.Clone(phy.Words), valid))
+		f.add(table.Addresses("phys", samples.Said(valid, table.Measured), slices.Clone(phy.Words), valid))
 	}
 }
 
@@ -172,7 +173,7 @@ func (f *file) ibsWidth() {
 			valid.Set(i)
 		}
 	}
-	f.add(table.Ints("width", "bytes", said(valid, table.Measured), values, valid))
+	f.add(table.Ints("width", "bytes", samples.Said(valid, table.Measured), values, valid))
 }
 
 // fetch describes the instruction side: which cache served the instruction.
@@ -199,7 +200,7 @@ func (f *file) fetch() {
 	f.add(out.Table(table.Measured)...)
 	f.take("latency")
 	if c := f.raw["ibs_fetch_lat"]; c != nil && c.Words != nil {
-		col := table.Ints("latency", "cycles", table.Measured, ints(c, f.rows), validity(c, f.rows))
+		col := samples.Ints(samples.Latency, table.Measured, ints(c, f.rows), validity(c, f.rows))
 		col.Note = "from the start of the fetch to its delivery"
 		f.add(col)
 	}

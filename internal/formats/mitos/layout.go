@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/formats/delimited"
-	"github.com/isobath/isobath/internal/formats/tabular"
 )
 
 // The canonical columns of a Mitos file, by our names. Everything else in a
@@ -166,7 +166,7 @@ func headed(cells [][]byte) bool {
 			continue
 		}
 		n++
-		if tabular.Meaning(name) == "" {
+		if _, canonical := samples.Lookup(name); !canonical {
 			own++
 		}
 	}

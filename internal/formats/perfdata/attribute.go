@@ -12,6 +12,7 @@ import (
 
 	"github.com/isobath/isobath/internal/code/perfevent"
 	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 )
 
@@ -250,7 +251,7 @@ func (b *builder) commands(at *attribution) {
 		at.command.Pad(b.n)
 		data, spill, err = at.command.Values()
 	}
-	comm := table.Categories("comm", said(valid, table.Measured), data, at.names.Names(), valid)
+	comm := table.Categories("comm", samples.Said(valid, table.Measured), data, at.names.Names(), valid)
 	b.add(comm.Back(spill), err)
 }
 

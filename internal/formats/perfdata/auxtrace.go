@@ -9,6 +9,7 @@ import (
 
 	"github.com/isobath/isobath/internal/code/perfevent"
 	"github.com/isobath/isobath/internal/code/spe"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 )
 
@@ -246,7 +247,7 @@ func (b *builder) speColumns() {
 		v := b.words(f.of).v
 		data, spill, err := gather(b.n, v, func(x uint64) int32 { return int32(max(x, 1) - 1) })
 		valid := nonzero(v)
-		c := &table.Column{Name: f.name, Kind: table.Number, Unit: f.unit, Note: f.note, Provenance: said(valid, table.Measured), Data: data, Valid: valid}
+		c := &table.Column{Name: f.name, Kind: table.Number, Unit: f.unit, Note: f.note, Provenance: samples.Said(valid, table.Measured), Data: data, Valid: valid}
 		b.add(c.Back(spill), err)
 	}
 }

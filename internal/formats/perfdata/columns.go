@@ -3,12 +3,12 @@ package perfdata
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/isobath/isobath/internal/code/datasrc"
 	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 )
 
@@ -218,7 +218,7 @@ func (b *builder) place() {
 
 func (b *builder) small(name string, s stored[int32], bit uint64) {
 	valid := b.validity(bit)
-	c := &table.Column{Name: name, Kind: table.Number, Provenance: said(valid, table.Measured), Data: s.v, Valid: valid}
+	c := &table.Column{Name: name, Kind: table.Number, Provenance: samples.Said(valid, table.Measured), Data: s.v, Valid: valid}
 	b.add(c.Back(s.spill), nil)
 }
 
@@ -254,7 +254,7 @@ func (b *builder) number(name, unit string, f *field, bit uint64, zeroIsNone boo
 			}
 		}
 	}
-	c.Provenance = said(c.Valid, table.Measured)
+	c.Provenance = samples.Said(c.Valid, table.Measured)
 	return b.add(c, err)
 }
 
@@ -286,7 +286,7 @@ func (b *builder) addresses(name string, s stored[uint64], f *field) {
 	if f.zeros > 0 {
 		valid = nonzero(s.v)
 	}
-	c := &table.Column{Name: name, Kind: table.Address, Provenance: said(valid, table.Measured), Data: s.v, Valid: valid}
+	c := &table.Column{Name: name, Kind: table.Address, Provenance: samples.Said(valid, table.Measured), Data: s.v, Valid: valid}
 	b.add(c.Back(s.spill), nil)
 }
 
@@ -339,13 +339,6 @@ func gather[T, U table.Fixed](n int, v []T, convert func(T) U) ([]U, *table.Spil
 	return out, spill, err
 }
 
-func said(valid table.Bits, p table.Provenance) table.Provenance {
-	if valid != nil && valid.Count() == 0 {
-		return table.Absent
-	}
-	return p
-}
-
 // access adds what the hardware says about each access: its address, the words
 // of data_src, and what it cost.
 func (b *builder) access() {
@@ -385,7 +378,7 @@ func (b *builder) ambiguous() {
 func (b *builder) latency() {
 	r := b.r
 	if !r.weight.used {
-		b.add(table.Ints("latency", "cycles", table.Absent, make([]int64, b.n), table.NewBits(b.n)), nil)
+		b.add(samples.Ints(samples.Latency, table.Absent, make([]int64, b.n), table.NewBits(b.n)), nil)
 		return
 	}
 	access := make([]bool, len(b.im.sources.accesses))
@@ -410,14 +403,12 @@ func (b *builder) latency() {
 		latencies(b, w, access, assumed, &g, valid)
 	}
 	data, spill, err := g.Values()
-	c := &table.Column{Name: "latency", Kind: table.Number, Unit: "cycles", Provenance: said(valid, table.Measured), Data: data, Valid: valid, Note: b.im.biasNote()}
-	if valid.Count() == b.n {
-		c.Valid = nil
-	}
+	p, note := table.Measured, b.im.biasNote()
 	if assumed {
-		c.Provenance = said(valid, table.Modelled)
-		c.Note = fmt.Sprintf("IBS measures load misses only; an L1 hit is assumed to take %d cycles, which is also added to misses. Stores have no value", b.im.opt.L1Latency)
+		p, note = table.Modelled, datasrc.AssumedL1Note(b.im.opt.L1Latency)
 	}
+	c := samples.Column(samples.Latency, p, data, valid)
+	c.Note = note
 	b.add(c.Back(spill), err)
 	b.columns = append(b.columns, weight)
 	b.weightParts()
@@ -466,7 +457,7 @@ func (b *builder) weightParts() {
 				valid.Set(i)
 			}
 		}
-		c := &table.Column{Name: part.name, Kind: table.Number, Unit: "cycles", Note: part.note, Provenance: said(valid, table.Measured), Data: s.v, Valid: valid}
+		c := &table.Column{Name: part.name, Kind: table.Number, Unit: "cycles", Note: part.note, Provenance: samples.Said(valid, table.Measured), Data: s.v, Valid: valid}
 		b.add(c.Back(s.spill), nil)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/isobath/isobath/internal/code/datasrc"
 	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/machine/hw"
 )
@@ -403,7 +404,7 @@ func (b *builder) width(reg []uint64, of table.Bits) {
 		valid.Set(i)
 	}
 	data, spill, err := g.Values()
-	c := &table.Column{Name: "width", Kind: table.Number, Unit: "bytes", Provenance: said(valid, table.Measured), Data: data, Valid: valid}
+	c := &table.Column{Name: "width", Kind: table.Number, Unit: "bytes", Provenance: samples.Said(valid, table.Measured), Data: data, Valid: valid}
 	b.add(c.Back(spill), err)
 }
 

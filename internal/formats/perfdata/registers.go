@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 )
 
@@ -80,7 +81,7 @@ func (b *builder) registerColumns() {
 				continue
 			}
 			s := b.words(&regs.values[bit])
-			c := table.Addresses(name+"_"+registerName(b.im.features.Arch, bit), said(valid, table.Measured), s.v, valid)
+			c := table.Addresses(name+"_"+registerName(b.im.features.Arch, bit), samples.Said(valid, table.Measured), s.v, valid)
 			c.Note = note
 			b.add(c.Back(s.spill), nil)
 		}

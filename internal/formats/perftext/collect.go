@@ -11,6 +11,7 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/code/datasrc"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/formats/foreign"
 )
@@ -253,18 +254,14 @@ func (b *columns) parts() {
 
 // latency is the weight of an access; zero is none.
 func (b *columns) latency() {
-	valid, any := b.valid(func(s *sample) bool { return s.has&hasWeight != 0 && s.weights[0] > 0 && s.weights[0] < math.MaxInt32 })
+	valid, _ := b.valid(func(s *sample) bool { return s.has&hasWeight != 0 && s.weights[0] > 0 && s.weights[0] < math.MaxInt32 })
 	v := make([]int64, len(b.samples))
 	for i, s := range b.samples {
 		if valid.Get(i) {
 			v[i] = s.weights[0]
 		}
 	}
-	p := table.Measured
-	if !any {
-		p = table.Absent
-	}
-	b.done = append(b.done, table.Ints("latency", "cycles", p, v, valid))
+	b.done = append(b.done, samples.Ints(samples.Latency, table.Measured, v, valid))
 }
 
 // stack is the call chain, outermost function first.

@@ -8,50 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/formats/foreign"
 )
-
-// meaning is what a canonical column is; see DESIGN, "canonical sample columns".
-type meaning struct {
-	kind table.Kind
-	unit string
-}
-
-var canonical = map[string]meaning{
-	"time": {table.Time, "ns"}, "cpu": {table.Number, ""}, "node": {table.Number, ""}, "rank": {table.Number, ""},
-	"pid": {table.Number, ""}, "tid": {table.Number, ""}, "ip": {table.Address, ""}, "addr": {table.Address, ""},
-	"phys": {table.Address, ""}, "op": {table.Category, ""}, "width": {table.Number, "bytes"},
-	"latency": {table.Number, "cycles"}, "weight": {table.Number, ""}, "level": {table.Category, ""},
-	"hit": {table.Category, ""}, "remote": {table.Flag, ""}, "hops": {table.Number, ""}, "snoop": {table.Category, ""},
-	"tlb": {table.Category, ""}, "lock": {table.Flag, ""}, "file": {table.Category, ""}, "line": {table.Number, ""},
-	"function": {table.Category, ""}, "instruction": {table.Category, ""}, "symbol": {table.Category, ""},
-	"index": {table.Number, ""}, "x": {table.Number, ""}, "y": {table.Number, ""}, "z": {table.Number, ""},
-	"iteration": {table.Number, ""},
-}
-
-// Wanted are the canonical columns in the order in which people ask for them,
-// each with what it holds.
-var Wanted = []struct{ Name, Meaning string }{
-	{"time", "when the sample was taken"}, {"cpu", "number of the CPU"}, {"latency", "cycles the access took"},
-	{"level", "what served it: L1, L2, L3, Local RAM …"}, {"addr", "address of the data"}, {"ip", "address of the instruction"},
-	{"op", "load or store"}, {"file", "source file"}, {"line", "source line"}, {"function", "function"}, {"symbol", "data object"},
-	{"node", "memory node of the CPU"}, {"tid", "thread"}, {"pid", "process"}, {"rank", "MPI rank"}, {"tlb", "how the address was translated"},
-	{"snoop", "what snooping found"}, {"lock", "locked access: 0 or 1"}, {"remote", "served by another node: 0 or 1"}, {"hit", "hit or miss of the level"},
-	{"hops", "distance of a remote access"}, {"width", "bytes of the access"}, {"weight", "cost where there is no latency"}, {"phys", "physical address"},
-	{"instruction", "mnemonic of the instruction"}, {"index", "index into the data object"}, {"x", "first index"}, {"y", "second index"}, {"z", "third index"},
-	{"iteration", "time step of the program"},
-}
-
-// Meaning says what a canonical column holds; empty for other names.
-func Meaning(name string) string {
-	for _, w := range Wanted {
-		if w.Name == name {
-			return w.Meaning
-		}
-	}
-	return ""
-}
 
 // Samples makes the samples table. Columns named by opt.Map are renamed; then
 // every canonical column must have, or be convertible to, its kind.
@@ -60,22 +20,22 @@ func Samples(columns []*table.Column, opt *foreign.Options) (*foreign.Imported, 
 		return nil, err
 	}
 	out := &foreign.Imported{}
-	if !slices.ContainsFunc(columns, func(c *table.Column) bool { _, ok := canonical[c.Name]; return ok }) {
+	if !slices.ContainsFunc(columns, func(c *table.Column) bool { _, ok := samples.Lookup(c.Name); return ok }) {
 		return nil, fmt.Errorf("no column has a name that samples have; the file has %s; say which is which with --map time=NAME --map cpu=NAME --map latency=NAME --map addr=NAME",
 			names(columns))
 	}
 	for i, c := range columns {
-		m, ok := canonical[c.Name]
+		field, ok := samples.Lookup(c.Name)
 		if !ok {
 			continue
 		}
-		converted, err := convert(c, m)
+		converted, err := convert(c, field)
 		if err != nil {
 			return nil, err
 		}
 		columns[i] = converted
 	}
-	t, err := table.New("samples", columns)
+	t, err := table.New(samples.Table, columns)
 	if err != nil {
 		return nil, err
 	}
@@ -117,18 +77,18 @@ func mapKeys(m map[string]string) func(func(string) bool) {
 }
 
 // convert gives a column the kind that its name demands.
-func convert(c *table.Column, m meaning) (*table.Column, error) {
+func convert(c *table.Column, field samples.Field) (*table.Column, error) {
 	out := *c
 	if out.Unit == "" {
-		out.Unit = m.unit
+		out.Unit = field.Unit
 	}
-	if c.Kind == m.kind {
+	if c.Kind == field.Kind {
 		return &out, nil
 	}
 	if c.Kind == table.Category && c.Provenance == table.Absent {
-		return empty(&out, m.kind), nil
+		return empty(&out, field.Kind), nil
 	}
-	switch m.kind {
+	switch field.Kind {
 	case table.Category:
 		return texts(&out), nil
 	case table.Address:
@@ -155,7 +115,7 @@ func convert(c *table.Column, m meaning) (*table.Column, error) {
 		}
 	}
 	return nil, fmt.Errorf("column %q is a %v and should be a %v; give --map %s=NAME with another column, or rename this one",
-		c.Name, c.Kind, m.kind, c.Name)
+		c.Name, c.Kind, field.Kind, c.Name)
 }
 
 func empty(c *table.Column, kind table.Kind) *table.Column {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
+
+	"github.com/isobath/isobath/internal/data/samples"
 )
 
 // Source says what answered an access.
@@ -21,7 +23,7 @@ const (
 	RemoteRAM
 )
 
-var sourceNames = [...]string{"L1", "LFB", "L2", "L3", "L4", "Local RAM", "Remote Cache", "Remote RAM"}
+var sourceNames = [...]string{samples.L1, samples.LFB, samples.L2, samples.L3, samples.L4, samples.LocalRAM, samples.RemoteCache, samples.RemoteRAM}
 
 func (s Source) String() string { return sourceNames[s] }
 

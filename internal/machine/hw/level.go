@@ -3,6 +3,8 @@ package hw
 import (
 	"fmt"
 	"strings"
+
+	"github.com/isobath/isobath/internal/data/samples"
 )
 
 // Level is where in the memory hierarchy an access was served. Levels are
@@ -36,9 +38,9 @@ const (
 )
 
 var levelNames = [levelCount]string{
-	"", "L1", "LFB", "L2", "L3", "L4", "Local Peer Cache", "MSC", "Local RAM",
-	"Remote Cache", "Remote RAM", "PMEM", "CXL", "Beyond L1", "Beyond L2",
-	"Beyond L3", "I/O", "Uncached", "Unknown",
+	"", samples.L1, samples.LFB, samples.L2, samples.L3, samples.L4, samples.LocalPeerCache, samples.MSC, samples.LocalRAM,
+	samples.RemoteCache, samples.RemoteRAM, samples.PMEM, samples.CXL, samples.BeyondL1, samples.BeyondL2,
+	samples.BeyondL3, samples.IO, samples.Uncached, samples.UnknownLevel,
 }
 
 // String returns the level as the level column of a table spells it; NoLevel

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 )
 
@@ -129,13 +130,7 @@ func Find(t *table.Table, rows table.Bits, top int) *CacheLines {
 }
 
 func newColumns(t *table.Table) *columns {
-	kind := func(name string, k table.Kind) *table.Column {
-		c := t.Column(name)
-		if c == nil || c.Kind != k || c.Provenance == table.Absent {
-			return nil
-		}
-		return c
-	}
+	kind := func(name string, k table.Kind) *table.Column { return samples.UsableAs(t, name, k) }
 	c := &columns{
 		addr: kind("addr", table.Address), pid: kind("pid", table.Number), tid: kind("tid", table.Number), cpu: kind("cpu", table.Number),
 		op: kind("op", table.Category), snoop: kind("snoop", table.Category), remote: kind("remote", table.Flag), latency: kind("latency", table.Number),

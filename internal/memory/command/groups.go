@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/isobath/isobath/internal/code/datasrc"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/machine/hw"
@@ -202,7 +203,7 @@ func slowest(p float64) func(*facts) answerable {
 
 // cost is the column that says how long an access took; empty if none does.
 func (f *facts) cost() string {
-	for _, name := range []string{"latency", "weight"} {
+	for _, name := range []string{samples.Latency, samples.Weight} {
 		if c := f.column(name); c != nil && c.Kind == table.Number {
 			return name
 		}

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 )
@@ -78,8 +79,8 @@ type Input struct {
 // if both measured it in one unit, otherwise of samples.
 func Runs(ctx context.Context, a, b Input, by []string) (*Comparison, error) {
 	sum := ""
-	if la, lb := latency(a.Table), latency(b.Table); la != nil && lb != nil && la.Unit == lb.Unit && la.Provenance == lb.Provenance {
-		sum = "latency"
+	if la, lb := samples.UsableLatency(a.Table), samples.UsableLatency(b.Table); la != nil && lb != nil && la.Unit == lb.Unit && la.Provenance == lb.Provenance {
+		sum = samples.Latency
 	}
 	c := &Comparison{By: by, Counts: cmp.Or(sum, "samples")}
 	rowsA, err := ask(ctx, a, by, sum, &c.A)
@@ -94,19 +95,12 @@ func Runs(ctx context.Context, a, b Input, by []string) (*Comparison, error) {
 	return c, nil
 }
 
-func latency(t *table.Table) *table.Column {
-	if c := t.Column("latency"); c != nil && c.Provenance != table.Absent {
-		return c
-	}
-	return nil
-}
-
 // ask returns the groups of one side and fills in what is known of the whole.
 func ask(ctx context.Context, in Input, by []string, sum string, side *Side) ([]query.GroupRow, error) {
 	request := &query.Request{Where: in.Where, Groups: []query.Group{{By: by, Sum: sum, Order: query.ByKey}}}
-	l := latency(in.Table)
+	l := samples.UsableLatency(in.Table)
 	if l != nil {
-		request.Stats = []query.Stat{{Column: "latency"}}
+		request.Stats = []query.Stat{{Column: samples.Latency}}
 	}
 	answer, err := in.Engine.Answer(ctx, request)
 	if err != nil {

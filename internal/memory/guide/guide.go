@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/machine/hw"
@@ -150,9 +151,5 @@ func (g *Guide) Axes() []string {
 
 // latency returns the latency column, nil if there is none with values.
 func (g *Guide) latency() *table.Column {
-	c := g.data.Table.Column("latency")
-	if c == nil || c.Provenance == table.Absent || c.Kind != table.Number {
-		return nil
-	}
-	return c
+	return samples.UsableLatency(g.data.Table)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 )
@@ -209,25 +210,21 @@ func (l *look) costs() string {
 
 // category returns a column of names, nil if the data has none.
 func (l *look) category(name string) *table.Column {
-	c := l.data.Table.Column(name)
-	if c == nil || c.Kind != table.Category || c.Provenance == table.Absent {
-		return nil
-	}
-	return c
+	return samples.UsableAs(l.data.Table, name, table.Category)
 }
 
 // about is the mark of numbers that rest on modelled columns.
 func (l *look) about(columns ...string) string {
 	for _, name := range columns {
 		if c := l.data.Table.Column(name); c != nil && c.Provenance == table.Modelled {
-			return "≈ "
+			return samples.About(c.Provenance)
 		}
 	}
 	return ""
 }
 
 // share writes a share of the run's cost.
-func (l *look) share(f float64) string { return l.about("latency") + percent(f) }
+func (l *look) share(f float64) string { return l.about(samples.Latency) + percent(f) }
 
 // percent writes a share; a small one keeps two digits, so that it is not shown
 // as none.
@@ -249,11 +246,7 @@ func numberValue(f float64) query.Value {
 
 // mean writes a mean latency.
 func (l *look) mean(sum float64, n int) string {
-	unit := l.latency.Unit
-	if unit == "" {
-		unit = "cycles"
-	}
-	return fmt.Sprintf("%s%.1f %s", l.about("latency"), sum/float64(max(n, 1)), unit)
+	return fmt.Sprintf("%s%.1f %s", l.about(samples.Latency), sum/float64(max(n, 1)), samples.UnitOf(l.latency))
 }
 
 // within adds the selection searched to the selection of a finding.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 )
 
@@ -34,10 +35,7 @@ func Stacks(t *table.Table, rows table.Bits) ([]Stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	latency := t.Column("latency")
-	if latency != nil && (latency.Kind != table.Number || latency.Provenance == table.Absent) {
-		latency = nil
-	}
+	latency := samples.UsableLatency(t)
 	var out []Stack
 	number := map[string]int{}
 	for i := range t.Rows() {

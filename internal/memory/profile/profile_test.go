@@ -13,7 +13,7 @@ import (
 	"github.com/isobath/isobath/internal/data/table"
 )
 
-func samples(t *testing.T) *table.Table {
+func stacked(t *testing.T) *table.Table {
 	t.Helper()
 	stacks := []string{"main (a.c:9);solve (a.c:5);kernel (b.c:3)", "main (a.c:9);solve (a.c:6);kernel (b.c:3)", "main (a.c:12)"}
 	tab, err := table.New("samples", []*table.Column{
@@ -34,7 +34,7 @@ func bitsOf(n, without int) table.Bits {
 }
 
 func TestFolded(t *testing.T) {
-	stacks, err := Stacks(samples(t), nil)
+	stacks, err := Stacks(stacked(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestFolded(t *testing.T) {
 
 // TestPprof has the Go toolchain read what we write.
 func TestPprof(t *testing.T) {
-	stacks, err := Stacks(samples(t), nil)
+	stacks, err := Stacks(stacked(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 )
 
@@ -92,10 +93,7 @@ type groups struct {
 }
 
 func gather(t *table.Table, rows table.Bits, columns []*table.Column) *groups {
-	level, latency := category(t, "level"), t.Column("latency")
-	if latency != nil && (latency.Kind != table.Number || latency.Provenance == table.Absent) {
-		latency = nil
-	}
+	level, latency := category(t, samples.Level), samples.UsableLatency(t)
 	g := &groups{}
 	number := map[key]int{}
 	for i := range t.Rows() {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 )
@@ -204,7 +205,7 @@ func (e *Engine) places(ls layers) (*query.Places, error) {
 	if e.data.Placing == nil {
 		return nil, query.ErrNotPlaced
 	}
-	latency := e.data.Table.Column("latency")
+	latency := samples.UsableLatency(e.data.Table)
 	p := &query.Places{}
 	for l, rows := range ls {
 		p.Counts[l] = make([]uint64, e.data.Placing.Count)

@@ -19,7 +19,7 @@ func data(t *testing.T) query.Data {
 	valid.Clear(5)
 	tab, err := table.New("samples", []*table.Column{
 		{Name: "cpu", Data: []int32{0, 0, 1, 1, 2, 2}},
-		{Name: "latency", Data: []int32{10, 20, 30, 40, 50, 0}, Valid: valid},
+		{Name: "latency", Provenance: table.Measured, Data: []int32{10, 20, 30, 40, 50, 0}, Valid: valid},
 		{Name: "level", Kind: table.Category, Data: []uint32{0, 0, 0, 1, 1, 2}, Dict: []string{"L1", "L3", "L2"}},
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/machine/hw"
 )
@@ -118,12 +119,7 @@ func (s *svg) describe(b *block) string {
 	return strings.Join(parts, ", ")
 }
 
-func (s *svg) approx() string {
-	if s.view.Latency == table.Modelled {
-		return "≈"
-	}
-	return ""
-}
+func (s *svg) approx() string { return samples.Approximately(s.view.Latency) }
 
 // textWidth is what a text needs at most; DejaVu Sans is the widest font in the
 // list.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/machine/hw"
 )
@@ -263,10 +264,7 @@ func (t *text) sampleRow(name, size string, g *group) {
 		value = served
 	}
 	if mean, ok := value.Mean(); ok {
-		mark := ""
-		if t.view.Latency == table.Modelled {
-			mark = "≈"
-		}
+		mark := samples.Approximately(t.view.Latency)
 		cells[2], cells[3] = mark+plain(amount(value.Sum)), mark+fmt.Sprintf("%.1f", mean)
 		if mean >= 1000 {
 			cells[3] = mark + plain(amount(mean))

@@ -1,0 +1,56 @@
+package samples
+
+import "github.com/isobath/isobath/internal/data/table"
+
+// Usable returns the column of that name if it can be computed with: it says
+// something, and a canonical one is of its kind. Nil otherwise.
+func Usable(t *table.Table, name string) *table.Column {
+	c := t.Column(name)
+	if c == nil || c.Provenance == table.Absent {
+		return nil
+	}
+	if f, ok := byName[name]; ok && f.Kind != c.Kind {
+		return nil
+	}
+	return c
+}
+
+// UsableAs is Usable for a column that must be of a kind, whatever its name.
+func UsableAs(t *table.Table, name string, k table.Kind) *table.Column {
+	if c := Usable(t, name); c != nil && c.Kind == k {
+		return c
+	}
+	return nil
+}
+
+// UsableLatency returns the latency of the samples, nil if nothing says it.
+func UsableLatency(t *table.Table) *table.Column { return Usable(t, Latency) }
+
+// UnitOf is the unit that a column's values have, the canonical one where the
+// column does not say.
+func UnitOf(c *table.Column) string {
+	if c.Unit == "" {
+		return byName[c.Name].Unit
+	}
+	return c.Unit
+}
+
+// approximately is the sign of a number that was not measured.
+const approximately = "≈"
+
+// Approximately is the sign directly before a number that rests on values of
+// that provenance; empty unless they are modelled.
+func Approximately(p table.Provenance) string {
+	if p == table.Modelled {
+		return approximately
+	}
+	return ""
+}
+
+// About is Approximately with a space behind it, for sentences.
+func About(p table.Provenance) string {
+	if sign := Approximately(p); sign != "" {
+		return sign + " "
+	}
+	return ""
+}
