@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/isobath/isobath/internal/app/dataset"
-	"github.com/isobath/isobath/internal/app/server"
 	"github.com/isobath/isobath/internal/base/wholefile"
 	"github.com/isobath/isobath/internal/data/grid"
 	"github.com/isobath/isobath/internal/data/table"
@@ -502,6 +501,7 @@ func (r *meshResult) write(ctx context.Context, path string, zero bool) error {
 
 // serve answers viewers until interrupted.
 func (f *meshFlags) serve(ctx context.Context, stderr io.Writer, set *dataset.Set, view *mesh.View) error {
+	set.Data.RowSets.FindBy(view.RowsOfSet)
 	session := link.NewSession(set.Table, set.Engine, link.Mesh{Name: view.Series.Name, View: view})
 	if f.where != "" {
 		if _, _, err := session.SetWhere(ctx, f.where, "command line"); err != nil {
@@ -517,7 +517,7 @@ func (f *meshFlags) serve(ctx context.Context, stderr io.Writer, set *dataset.Se
 	}
 	path := f.tokenFile
 	if path == "" {
-		if path, err = server.DefaultLinkFile(); err != nil {
+		if path, err = link.DefaultFile(); err != nil {
 			return err
 		}
 	}

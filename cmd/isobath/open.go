@@ -15,6 +15,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/app/server"
+	"github.com/isobath/isobath/internal/app/server/frame"
 )
 
 // patience is how long a file may take to open before the page is shown
@@ -97,12 +98,12 @@ func joinedName(files []string) string {
 // page.
 func importAll(ctx context.Context, s *server.Server, loader *server.Loader, out io.Writer, files []string) error {
 	type end struct {
-		job  server.Job
+		job  frame.Job
 		took time.Duration
 	}
 	ends := make(chan end, len(files))
 	start := time.Now()
-	done := func(j server.Job) { ends <- end{j, time.Since(start)} }
+	done := func(j frame.Job) { ends <- end{j, time.Since(start)} }
 	if dataset.Together(files) {
 		s.ImportBy(joinedName(files), loader.Together(files), done)
 		files = files[:1] // one run, one end

@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/isobath/isobath/internal/app/server"
+	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/base/test"
 )
 
 // openStdin opens standard input and returns what there is when it is read.
-func openStdin(t *testing.T, in io.Reader, words ...string) (home server.Home) {
+func openStdin(t *testing.T, in io.Reader, words ...string) (home frame.Home) {
 	t.Helper()
 	spools := t.TempDir()
 	t.Setenv("TMPDIR", spools)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/isobath/isobath/internal/app/server"
+	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/messages/mpiprog"
 )
 
@@ -107,7 +108,7 @@ func TestOpenTogether(t *testing.T) {
 		{traces, []string{"a.otf2", "b.otf2"}},
 	} {
 		ask := opened(t, tt.files...)
-		var home server.Home
+		var home frame.Home
 		// A slow machine may still be reading when the address is printed.
 		for ask("runs", &home); len(home.Jobs) > 0; ask("runs", &home) {
 			time.Sleep(20 * time.Millisecond)
@@ -120,7 +121,7 @@ func TestOpenTogether(t *testing.T) {
 			t.Fatalf("open %v shows %v, want %v", tt.files, names, tt.want)
 		}
 		if len(names) == 1 {
-			var info server.Info
+			var info frame.Info
 			ask("runs/"+home.Runs[0].ID, &info)
 			if !info.Trace || info.Rows != 2 || names[0] != tt.want[0] {
 				t.Errorf("the run is %+v", info.RunSummary)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/app/server"
+	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/engine/kernel"
 	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/formats/foreign"
@@ -109,7 +110,7 @@ func (f *serveFlags) address(cmd *cobra.Command) (server.Address, error) {
 }
 
 // serve shows files, or what first opens, until it is interrupted.
-func (f *serveFlags) serve(cmd *cobra.Command, files []string, first func(*server.Loader) ([]*server.Run, error)) error {
+func (f *serveFlags) serve(cmd *cobra.Command, files []string, first func(*server.Loader) ([]*frame.Run, error)) error {
 	ctx := cmd.Context()
 	address, err := f.address(cmd)
 	if err != nil {

@@ -413,7 +413,7 @@ func prepare(r *run.Run, assumeL1 *int, opt kernel.Options) (*Set, error) {
 			return nil, err
 		}
 	}
-	s.Data.Table = s.Table
+	s.Data.Table, s.Data.RowSets = s.Table, &query.RowSets{}
 	if r.Tree != nil {
 		s.Topology = new(hw.Topology)
 		if err := json.Unmarshal(r.Tree, s.Topology); err != nil {

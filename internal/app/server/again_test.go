@@ -8,10 +8,12 @@ import (
 	"testing"
 
 	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/app/server/memory"
 )
 
 // wait follows a job to its end.
-func wait(t *testing.T, s *Server, j Job) Job {
+func wait(t *testing.T, s *Server, j frame.Job) frame.Job {
 	t.Helper()
 	b, err := s.jobs.find(j.ID)
 	if err != nil {
@@ -39,52 +41,52 @@ func TestAgain(t *testing.T) {
 	loader := NewLoader(dataset.Options{})
 	s := newTestServer(t, func(o *Options) { o.Open, o.Reopen = loader.Open, loader.Reopen })
 	const api = "/api/v1/"
-	failed := wait(t, s, get[Job](t, do(s, "POST", api+"open", `{"path":"`+path+`"}`), http.StatusAccepted))
+	failed := wait(t, s, get[frame.Job](t, do(s, "POST", api+"open", `{"path":"`+path+`"}`), http.StatusAccepted))
 	if failed.State != "failed" || !failed.Columns || !strings.Contains(failed.Failure.Error, `no column "time"`) {
 		t.Fatalf("%+v", failed)
 	}
-	columns := get[Columns](t, do(s, "GET", api+"jobs/"+failed.ID+"/columns", ""), http.StatusOK)
+	columns := get[frame.Columns](t, do(s, "GET", api+"jobs/"+failed.ID+"/columns", ""), http.StatusOK)
 	if len(columns.Columns) != 6 || columns.Columns[3].Name != "core" || strings.Join(columns.Columns[3].Values, " ") != "0 1" || columns.Columns[0].ReadAs != "file" || len(columns.Wanted) < 20 {
 		t.Errorf("columns %+v", columns)
 	}
 
 	// A mapping that names no column fails, too: nothing is guessed.
-	wrong := wait(t, s, get[Job](t, do(s, "POST", api+"jobs/"+failed.ID+"/again", `{"map":{"time":"none such","cpu":"core"}}`), http.StatusAccepted))
+	wrong := wait(t, s, get[frame.Job](t, do(s, "POST", api+"jobs/"+failed.ID+"/again", `{"map":{"time":"none such","cpu":"core"}}`), http.StatusAccepted))
 	if wrong.State != "failed" || !strings.Contains(wrong.Failure.Error, "none such") {
 		t.Errorf("%+v", wrong)
 	}
 
-	done := wait(t, s, get[Job](t, do(s, "POST", api+"jobs/"+failed.ID+"/again", `{"map":{"time":"timestamp","cpu":"core","latency":"cost"}}`), http.StatusAccepted))
+	done := wait(t, s, get[frame.Job](t, do(s, "POST", api+"jobs/"+failed.ID+"/again", `{"map":{"time":"timestamp","cpu":"core","latency":"cost"}}`), http.StatusAccepted))
 	if done.State != "done" {
 		t.Fatalf("%+v", done)
 	}
-	info := get[Info](t, do(s, "GET", api+"runs/"+done.Run, ""), http.StatusOK)
+	info := get[frame.Info](t, do(s, "GET", api+"runs/"+done.Run, ""), http.StatusOK)
 	if info.Rows != 3 || !info.Foreign || info.L1Latency != nil {
 		t.Errorf("%+v", info)
 	}
-	if got := get[Columns](t, do(s, "GET", api+"runs/"+done.Run+"/columns", ""), http.StatusOK); got.Map["cpu"] != "core" {
+	if got := get[frame.Columns](t, do(s, "GET", api+"runs/"+done.Run+"/columns", ""), http.StatusOK); got.Map["cpu"] != "core" {
 		t.Errorf("the mapping is not remembered: %+v", got.Map)
 	}
 
 	// Read again in another way, the new run takes the old one's place.
-	other := wait(t, s, get[Job](t, do(s, "POST", api+"runs/"+done.Run+"/again", `{"map":{"time":"timestamp","cpu":"core"}}`), http.StatusAccepted))
+	other := wait(t, s, get[frame.Job](t, do(s, "POST", api+"runs/"+done.Run+"/again", `{"map":{"time":"timestamp","cpu":"core"}}`), http.StatusAccepted))
 	if other.State != "done" || other.Run == done.Run {
 		t.Fatalf("%+v", other)
 	}
-	if why := get[Why](t, do(s, "GET", api+"runs/"+other.Run+"/why?row=1", ""), http.StatusOK); !strings.HasPrefix(why.Why, "L2: ") {
+	if why := get[memory.Why](t, do(s, "GET", api+"runs/"+other.Run+"/why?row=1", ""), http.StatusOK); !strings.HasPrefix(why.Why, "L2: ") {
 		t.Errorf("%+v", why)
 	}
-	if why := get[Why](t, do(s, "GET", api+"runs/"+other.Run+"/why?where=level+%3D+L2&filter=", ""), http.StatusOK); why.Row != 1 || !strings.HasPrefix(why.Why, "L2: ") {
+	if why := get[memory.Why](t, do(s, "GET", api+"runs/"+other.Run+"/why?where=level+%3D+L2&filter=", ""), http.StatusOK); why.Row != 1 || !strings.HasPrefix(why.Why, "L2: ") {
 		t.Errorf("%+v", why)
 	}
 	for _, bad := range []string{"why?row=3", "why?row=-1", "why?row=x", "why?where=level+%3D", "why?where=level+%3D+L3&filter=level+%3D+L2"} {
-		get[Failure](t, do(s, "GET", api+"runs/"+other.Run+"/"+bad, ""), http.StatusBadRequest)
+		get[frame.Failure](t, do(s, "GET", api+"runs/"+other.Run+"/"+bad, ""), http.StatusBadRequest)
 	}
-	get[Failure](t, do(s, "POST", api+"runs/"+other.Run+"/again", `{"map":{},"l1Latency":100000}`), http.StatusBadRequest)
+	get[frame.Failure](t, do(s, "POST", api+"runs/"+other.Run+"/again", `{"map":{},"l1Latency":100000}`), http.StatusBadRequest)
 }
 
 func TestAgainIsPrivate(t *testing.T) {
 	s := newTestServer(t, func(o *Options) { o.Shared = true })
-	get[Failure](t, do(s, "GET", "/api/v1/runs/six/columns", ""), http.StatusForbidden)
-	get[Failure](t, do(s, "POST", "/api/v1/runs/six/again", `{}`), http.StatusForbidden)
+	get[frame.Failure](t, do(s, "GET", "/api/v1/runs/six/columns", ""), http.StatusForbidden)
+	get[frame.Failure](t, do(s, "POST", "/api/v1/runs/six/again", `{}`), http.StatusForbidden)
 }

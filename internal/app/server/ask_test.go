@@ -17,6 +17,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/app/server/memory"
 	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
@@ -27,7 +29,7 @@ import (
 // sixSamples is a run of six samples on a machine of two nodes with two CPUs
 // each. Samples 0 and 1 are L1 hits of CPU 0, 2 is an L3 hit of CPU 1, 3 and 4
 // local and remote memory of CPU 2, and 5 has neither latency nor level.
-func sixSamples(t testing.TB) *Run {
+func sixSamples(t testing.TB) *frame.Run {
 	t.Helper()
 	valid := table.FullBits(6)
 	valid.Clear(5)
@@ -51,10 +53,9 @@ func sixSamples(t testing.TB) *Run {
 	data := query.Data{Table: tab, Placing: &query.Placing{
 		Row: places.Code, Count: len(places.Coder.Places), Touching: places.Coder.Touching,
 	}}
-	return &Run{
-		ID: "six", Name: "six.csv", Kind: "samples", Format: "test", Data: data, Engine: naive.New(data),
-		Places: places, Topology: topology,
-	}
+	r := &frame.Run{ID: "six", Name: "six.csv", Kind: "samples", Format: "test"}
+	r.Put(&memory.Samples{Run: r, Data: data, Engine: naive.New(data), Places: places, Topology: topology})
+	return r
 }
 
 func twoNodes(t testing.TB) *hw.Topology {
@@ -84,7 +85,7 @@ func twoNodes(t testing.TB) *hw.Topology {
 
 // reply is a decoded answer.
 type reply struct {
-	Answer
+	memory.Answer
 	body []byte
 }
 
@@ -95,7 +96,7 @@ func decode(t *testing.T, message []byte) reply {
 		t.Fatalf("starts with %q", message[:4])
 	}
 	n := int(binary.LittleEndian.Uint32(message[4:]))
-	var a Answer
+	var a memory.Answer
 	if err := json.Unmarshal(message[8:8+n], &a); err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +109,7 @@ func decode(t *testing.T, message []byte) reply {
 	return reply{a, message[start:]}
 }
 
-func (r reply) u32(c Column) []int {
+func (r reply) u32(c frame.Column) []int {
 	out := []int{}
 	ref := r.Columns[c]
 	for i := range ref.Length {
@@ -124,7 +125,7 @@ func (r reply) u32(c Column) []int {
 	return out
 }
 
-func (r reply) f64(c Column) []float64 {
+func (r reply) f64(c frame.Column) []float64 {
 	out := []float64{}
 	ref := r.Columns[c]
 	if ref.Type != "f64" {
@@ -189,7 +190,7 @@ func TestAsk(t *testing.T) {
 // TestAskPlaces checks the topology aggregate by hand: see sixSamples.
 func TestAskPlaces(t *testing.T) {
 	s := newTestServer(t, nil)
-	info := get[Info](t, do(s, "GET", "/api/v1/runs/six", ""), 200)
+	info := get[frame.Info](t, do(s, "GET", "/api/v1/runs/six", ""), 200)
 	a := decode(t, do(s, "POST", "/api/v1/runs/six/ask", `{"places":true,"where":"latency >= 40"}`).Body.Bytes())
 	samples, links := a.u32(a.Places.Samples[0]), a.u32(a.Places.LinkSamples[0])
 	latency := a.f64(a.Places.Latency[0])
@@ -209,7 +210,7 @@ func TestAskPlaces(t *testing.T) {
 		{"NUMA:1", 2, 0, 600},
 		{"NUMA:0", 0, 0, 0},
 	} {
-		i := slices.IndexFunc(info.Topology.Resources, func(r Resource) bool { return r.Name == want.resource })
+		i := slices.IndexFunc(info.Topology.Resources, func(r frame.Resource) bool { return r.Name == want.resource })
 		if i < 0 {
 			names := []string{}
 			for _, r := range info.Topology.Resources {
@@ -228,28 +229,28 @@ func TestAskPlaces(t *testing.T) {
 
 func TestAskErrors(t *testing.T) {
 	s := newTestServer(t, nil)
-	s.Add(&Run{ID: "mesh", Name: "m.vtu", Kind: "mesh"})
+	s.Add(&frame.Run{ID: "mesh", Name: "m.vtu", Kind: "mesh"})
 	tests := []struct {
 		name, run, body string
-		want            Failure
+		want            frame.Failure
 	}{
-		{"unknown column", "six", `{"where":"cpu = 1 & latancy > 3"}`, Failure{Error: "latency", Field: "where", Position: 10, Length: 7}},
-		{"in the filter", "six", `{"filter":"cpu ="}`, Failure{Error: "expected a value", Field: "filter", Position: 5, Length: 1}},
-		{"in the hover, after other letters", "six", `{"hover":"level = \"ü\" &"}`, Failure{Error: "expected", Field: "hover", Position: 13, Length: 1}},
-		{"axis", "six", `{"axes":[{"column":"lvel"}]}`, Failure{Error: `did you mean "level"?`}},
-		{"group", "six", `{"groups":[{"by":["cpu"],"sum":"cost"}]}`, Failure{Error: "cost"}},
-		{"no group", "six", `{"groups":[{"by":[]}]}`, Failure{Error: "no column"}},
-		{"pair", "six", `{"axes":[{"column":"cpu"}],"pairs":[[0,1]]}`, Failure{Error: "1 axes"}},
-		{"negative pair", "six", `{"axes":[{"column":"cpu"}],"pairs":[[-1,0]]}`, Failure{Error: "1 axes"}},
-		{"bins", "six", `{"axes":[{"column":"cpu","bins":1000000}]}`, Failure{Error: "bins"}},
-		{"rows", "six", `{"rows":{"count":100000000}}`, Failure{Error: "10000"}},
-		{"not JSON", "six", `{"where":`, Failure{Error: "body"}},
-		{"wrong type", "six", `{"where":7}`, Failure{Error: "body"}},
-		{"no samples", "mesh", `{}`, Failure{Error: "mesh"}},
+		{"unknown column", "six", `{"where":"cpu = 1 & latancy > 3"}`, frame.Failure{Error: "latency", Field: "where", Position: 10, Length: 7}},
+		{"in the filter", "six", `{"filter":"cpu ="}`, frame.Failure{Error: "expected a value", Field: "filter", Position: 5, Length: 1}},
+		{"in the hover, after other letters", "six", `{"hover":"level = \"ü\" &"}`, frame.Failure{Error: "expected", Field: "hover", Position: 13, Length: 1}},
+		{"axis", "six", `{"axes":[{"column":"lvel"}]}`, frame.Failure{Error: `did you mean "level"?`}},
+		{"group", "six", `{"groups":[{"by":["cpu"],"sum":"cost"}]}`, frame.Failure{Error: "cost"}},
+		{"no group", "six", `{"groups":[{"by":[]}]}`, frame.Failure{Error: "no column"}},
+		{"pair", "six", `{"axes":[{"column":"cpu"}],"pairs":[[0,1]]}`, frame.Failure{Error: "1 axes"}},
+		{"negative pair", "six", `{"axes":[{"column":"cpu"}],"pairs":[[-1,0]]}`, frame.Failure{Error: "1 axes"}},
+		{"bins", "six", `{"axes":[{"column":"cpu","bins":1000000}]}`, frame.Failure{Error: "bins"}},
+		{"rows", "six", `{"rows":{"count":100000000}}`, frame.Failure{Error: "10000"}},
+		{"not JSON", "six", `{"where":`, frame.Failure{Error: "body"}},
+		{"wrong type", "six", `{"where":7}`, frame.Failure{Error: "body"}},
+		{"no samples", "mesh", `{}`, frame.Failure{Error: "mesh"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := get[Failure](t, do(s, "POST", "/api/v1/runs/"+tt.run+"/ask", tt.body), 400)
+			f := get[frame.Failure](t, do(s, "POST", "/api/v1/runs/"+tt.run+"/ask", tt.body), 400)
 			if !strings.Contains(f.Error, tt.want.Error) || f.Field != tt.want.Field || f.Position != tt.want.Position || f.Length != tt.want.Length {
 				t.Errorf("%+v, want %+v", f, tt.want)
 			}
@@ -276,35 +277,33 @@ func TestPrepare(t *testing.T) {
 	if w := do(s, "POST", path, body); w.Code != 204 {
 		t.Errorf("an engine that needs no preparation: %d %s", w.Code, w.Body)
 	}
-	engine := &preparing{Engine: s.runs[0].Engine}
-	s.runs[0].Engine = engine
+	samples := memory.Of(s.runs[0])
+	engine := &preparing{Engine: samples.Engine}
+	samples.Engine = engine
 	if w := do(s, "POST", path, body); w.Code != 204 {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
-	if engine.axis != (query.Axis{Column: "latency", Scale: query.Log}) || textOf(engine.request.Where) != "cpu = 1" ||
+	if engine.axis != (query.Axis{Column: "latency", Scale: query.Log}) || fmt.Sprint(engine.request.Where) != "cpu = 1" ||
 		len(engine.request.Groups) != 1 || !engine.request.Places {
 		t.Errorf("prepared %+v for %+v", engine.axis, engine.request)
 	}
-	get[Failure](t, do(s, "POST", path, `{"axis":{"column":"cost"},"ask":{}}`), 400)
-	get[Failure](t, do(s, "POST", path, `{"axis":{"column":"cpu"},"ask":{"where":"&"}}`), 400)
+	get[frame.Failure](t, do(s, "POST", path, `{"axis":{"column":"cost"},"ask":{}}`), 400)
+	get[frame.Failure](t, do(s, "POST", path, `{"axis":{"column":"cpu"},"ask":{"where":"&"}}`), 400)
 }
 
 // TestAnswerFixture keeps the answer that the page's decoder is tested with.
 func TestAnswerFixture(t *testing.T) {
 	run := sixSamples(t)
-	var a Ask
+	var a memory.Ask
 	if err := json.Unmarshal([]byte(everything), &a); err != nil {
 		t.Fatal(err)
 	}
-	q, err := run.request(&a)
+	head, body, err := memory.Of(run).Answer(context.Background(), &a)
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := run.Engine.Answer(context.Background(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
-	message, err := encodeAnswer(q, answer, Answer{Where: textOf(q.Where), Took: 1.5}, run.fold)
+	head.Took = 1.5
+	message, err := body.Message(head)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,8 +326,8 @@ func TestRowsCSV(t *testing.T) {
 	if got := do(s, "GET", "/api/v1/runs/six/rows.csv", "").Body.String(); strings.Count(got, "\n") != 7 {
 		t.Errorf("everything:\n%s", got)
 	}
-	get[Failure](t, do(s, "GET", "/api/v1/runs/six/rows.csv?columns=cost", ""), 400)
-	get[Failure](t, do(s, "GET", "/api/v1/runs/six/rows.csv?where=%26", ""), 400)
+	get[frame.Failure](t, do(s, "GET", "/api/v1/runs/six/rows.csv?columns=cost", ""), 400)
+	get[frame.Failure](t, do(s, "GET", "/api/v1/runs/six/rows.csv?where=%26", ""), 400)
 }
 
 // blocking is an engine that answers only when its question is taken back.
@@ -349,7 +348,7 @@ func TestCancelledRequest(t *testing.T) {
 	s := newTestServer(t, nil)
 	run := sixSamples(t)
 	engine := &blocking{asked: make(chan struct{}), released: make(chan error)}
-	run.ID, run.Engine = "slow", engine
+	run.ID, memory.Of(run).Engine = "slow", engine
 	s.Add(run)
 	web := httptest.NewServer(s)
 	defer web.Close()
@@ -391,7 +390,7 @@ func FuzzAsk(f *testing.F) {
 		switch {
 		case w.Code == 200:
 			decode(t, w.Body.Bytes())
-		case get[Failure](t, w, w.Code).Error == "":
+		case get[frame.Failure](t, w, w.Code).Error == "":
 			t.Errorf("%d without a sentence for %q", w.Code, body)
 		}
 	})

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"io/fs"
@@ -12,6 +11,8 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/isobath/isobath/internal/app/server/frame"
 )
 
 // assets serves the page's files from memory, compressed once.
@@ -58,7 +59,7 @@ func (a *assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Set("Cache-Control", "no-cache")
 	}
 	etag, body := `"`+f.etag+`"`, f.plain
-	if f.packed != nil && acceptsGzip(r) {
+	if f.packed != nil && frame.AcceptsGzip(r) {
 		// Another representation, so another strong tag.
 		etag, body = `"`+f.etag+`-gz"`, f.packed
 		h.Set("Content-Encoding", "gzip")
@@ -69,7 +70,7 @@ func (a *assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	writeBody(w, http.StatusOK, body)
+	frame.WriteBody(w, http.StatusOK, body)
 }
 
 // load reads and packs a file when it is first asked for. Files under
@@ -87,7 +88,7 @@ func (a *assets) load(name string) (*asset, error) {
 		return f, nil
 	}
 	f := &asset{kind: contentType(name), etag: etag, plain: plain}
-	if packed := pack(plain, gzip.BestCompression); len(packed) < len(plain)*9/10 {
+	if packed := frame.Pack(plain, gzip.BestCompression); len(packed) < len(plain)*9/10 {
 		f.packed = packed
 	}
 	a.ready[name] = f
@@ -121,12 +122,4 @@ func matches(header, etag string) bool {
 		}
 	}
 	return false
-}
-
-func pack(b []byte, level int) []byte {
-	var out bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&out, level) // the levels are constants of the package
-	z.Write(b)
-	z.Close()
-	return out.Bytes()
 }

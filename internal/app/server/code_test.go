@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/app/server/memory"
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,6 +16,7 @@ import (
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/memory/assembly"
 	"github.com/isobath/isobath/internal/memory/cacheline"
 	"github.com/isobath/isobath/internal/memory/profile"
 )
@@ -74,7 +77,7 @@ func codeServer(t *testing.T, withCode bool) (*Server, string, string) {
 	loader := NewLoader(dataset.Options{})
 	path := countedRun(t, withCode)
 	s := newTestServer(t, func(o *Options) { o.Open = loader.Open })
-	r, err := loader.Open(t.Context(), path, func(Progress) {})
+	r, err := loader.Open(t.Context(), path, func(frame.Progress) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +95,7 @@ func TestCode(t *testing.T) {
 	if len(lines.Lines) != 1 || lines.Lines[0].Sharing != cacheline.Private || lines.Samples != 2 {
 		t.Errorf("lines of one thread %+v", lines)
 	}
-	spreads := get[Spreads](t, do(s, "POST", base+"spread", `{"by":["file","line"],"where":"op = load"}`), http.StatusOK)
+	spreads := get[memory.Spreads](t, do(s, "POST", base+"spread", `{"by":["file","line"],"where":"op = load"}`), http.StatusOK)
 	if len(spreads.Groups) != 1 || spreads.Groups[0].Latency.Max != 300 || spreads.Groups[0].Levels[0].Name != "Remote Cache" || spreads.Provenance != "measured" {
 		t.Errorf("spreads %+v", spreads)
 	}
@@ -100,29 +103,29 @@ func TestCode(t *testing.T) {
 	if want := (profile.Calls{Function: "main", Total: 4, Callers: []profile.Call{{Samples: 4, Latency: 510}}, Callees: []profile.Call{{Function: "bump", Samples: 4, Latency: 510}}}); !cmp.Equal(want, calls) {
 		t.Errorf("calls (-want +got):\n%s", cmp.Diff(want, calls))
 	}
-	got := get[Assembly](t, do(s, "POST", base+"assembly", `{"file":"count.c","line":11}`), http.StatusOK)
-	want := Assembly{Function: "bump", Functions: []string{"bump", "cold"}, Module: "count", Instructions: []Instruction{
-		{"0x401000", "mov (%rdi),%rax", "count.c", 10, 2, 500},
-		{"0x401004", "mov %rax,(%rdi)", "count.c", 11, 2, 10},
-		{"0x401008", "ret", "count.c", 12, 0, 0},
+	got := get[assembly.Assembly](t, do(s, "POST", base+"assembly", `{"file":"count.c","line":11}`), http.StatusOK)
+	want := assembly.Assembly{Function: "bump", Functions: []string{"bump", "cold"}, Module: "count", Instructions: []assembly.Instruction{
+		{Addr: "0x401000", Text: "mov (%rdi),%rax", File: "count.c", Line: 10, Samples: 2, Latency: 500},
+		{Addr: "0x401004", Text: "mov %rax,(%rdi)", File: "count.c", Line: 11, Samples: 2, Latency: 10},
+		{Addr: "0x401008", Text: "ret", File: "count.c", Line: 12, Samples: 0, Latency: 0},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("assembly (-want +got):\n%s", diff)
 	}
-	got = get[Assembly](t, do(s, "POST", base+"assembly", `{"file":"count.c","line":11,"function":"cold"}`), http.StatusOK)
+	got = get[assembly.Assembly](t, do(s, "POST", base+"assembly", `{"file":"count.c","line":11,"function":"cold"}`), http.StatusOK)
 	if len(got.Instructions) != 1 || got.Function != "cold" {
 		t.Errorf("assembly of cold %+v", got)
 	}
 	for path, body := range map[string]string{"spread": `{"by":["none"]}`, "cachelines": `{"where":"tid ="}`, "assembly": `{"where":"x"}`} {
-		get[Failure](t, do(s, "POST", base+path, body), http.StatusBadRequest)
+		get[frame.Failure](t, do(s, "POST", base+path, body), http.StatusBadRequest)
 	}
-	get[Failure](t, do(s, "POST", "/api/v1/runs/six/calls", `{}`), http.StatusBadRequest)
+	get[frame.Failure](t, do(s, "POST", "/api/v1/runs/six/calls", `{}`), http.StatusBadRequest)
 }
 
 // TestPartialCode lists what was sampled where no code was kept.
 func TestPartialCode(t *testing.T) {
 	s, base, _ := codeServer(t, false)
-	got := get[Assembly](t, do(s, "POST", base+"assembly", `{"file":"count.c","line":10}`), http.StatusOK)
+	got := get[assembly.Assembly](t, do(s, "POST", base+"assembly", `{"file":"count.c","line":10}`), http.StatusOK)
 	if !got.Partial || len(got.Instructions) != 2 || got.Instructions[1].Text != "mov %rax,(%rdi)" {
 		t.Errorf("assembly %+v", got)
 	}
@@ -137,11 +140,11 @@ func TestNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	const sentence = "allocation at count.c:3 is counters long[512]\\n"
-	named := get[ObjectNames](t, do(s, "PUT", base+"names", `{"text":"`+sentence+`"}`), http.StatusOK)
+	named := get[memory.ObjectNames](t, do(s, "PUT", base+"names", `{"text":"`+sentence+`"}`), http.StatusOK)
 	if !named.Saved || !strings.Contains(named.Text, "counters") {
 		t.Errorf("names %+v", named)
 	}
-	spreads := get[Spreads](t, do(s, "POST", base+"spread", `{"by":["symbol","index"]}`), http.StatusOK)
+	spreads := get[memory.Spreads](t, do(s, "POST", base+"spread", `{"by":["symbol","index"]}`), http.StatusOK)
 	if len(spreads.Groups) != 2 || !cmp.Equal(spreads.Groups[0].Key, []string{"counters", "1"}) {
 		t.Errorf("spreads %+v", spreads)
 	}
@@ -149,9 +152,9 @@ func TestNames(t *testing.T) {
 	if err != nil || !cmp.Equal(before, after) {
 		t.Errorf("the table changed: %v", err)
 	}
-	get[Failure](t, do(s, "PUT", base+"names", `{"text":"count.c:3 is x quux[2]"}`), http.StatusBadRequest)
-	if again := get[ObjectNames](t, do(s, "GET", base+"names", ""), http.StatusOK); again.Text != named.Text {
+	get[frame.Failure](t, do(s, "PUT", base+"names", `{"text":"count.c:3 is x quux[2]"}`), http.StatusBadRequest)
+	if again := get[memory.ObjectNames](t, do(s, "GET", base+"names", ""), http.StatusOK); again.Text != named.Text {
 		t.Errorf("a wrong sentence was kept: %+v", again)
 	}
-	get[Failure](t, do(s, "PUT", "/api/v1/runs/six/names", `{"text":""}`), http.StatusBadRequest)
+	get[frame.Failure](t, do(s, "PUT", "/api/v1/runs/six/names", `{"text":""}`), http.StatusBadRequest)
 }

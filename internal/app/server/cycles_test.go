@@ -1,16 +1,15 @@
 package server
 
 import (
-	"context"
-	"errors"
 	"maps"
 	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
+	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/app/server/references"
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/app/dataset"
@@ -21,7 +20,7 @@ import (
 	"github.com/isobath/isobath/internal/loops/spiral"
 )
 
-func demoCycles(t *testing.T) (*Server, []*Run) {
+func demoCycles(t *testing.T) (*Server, []*frame.Run) {
 	t.Helper()
 	runs, err := NewLoader(dataset.Options{}).DemoCycles()
 	if err != nil {
@@ -52,25 +51,25 @@ func TestDemoCycles(t *testing.T) {
 		"matrix multiplication, blocked":    {64, 32, 16},
 		"particles to grid":                 {96, 24},
 	} {
-		i := slices.IndexFunc(runs, func(r *Run) bool { return r.Name == name })
+		i := slices.IndexFunc(runs, func(r *frame.Run) bool { return r.Name == name })
 		if i < 0 {
 			t.Fatalf("no run %q", name)
 		}
 		path := "/api/v1/runs/" + runs[i].ID + "/cycles"
-		info := post[CyclesInfo](t, s, path, CyclesAsk{Thread: -1})
+		info := post[references.CyclesInfo](t, s, path, references.CyclesAsk{Thread: -1})
 		for _, turns := range want {
-			if !slices.ContainsFunc(info.Classes, func(c CyclesClass) bool { return c.Exact && c.Turns == turns }) {
+			if !slices.ContainsFunc(info.Classes, func(c references.CyclesClass) bool { return c.Exact && c.Turns == turns }) {
 				t.Errorf("%s: no class has %d turns", name, turns)
 			}
 		}
-		if !info.HasLines || len(runs[i].sources()) == 0 || !runs[i].sources()[0].Found {
-			t.Errorf("%s: lines %v, sources %v", name, info.HasLines, runs[i].sources())
+		if !info.HasLines || len(runs[i].Info().Sources) == 0 || !runs[i].Info().Sources[0].Found {
+			t.Errorf("%s: lines %v, sources %v", name, info.HasLines, runs[i].Info().Sources)
 		}
 		if len(info.Named) == 0 {
 			t.Errorf("%s: nothing is named", name)
 		}
 		for k, n := range info.Named {
-			there := post[CyclesInfo](t, s, path, CyclesAsk{Thread: -1, Symbol: n.Symbol, Window: n.Window}).Named[k]
+			there := post[references.CyclesInfo](t, s, path, references.CyclesAsk{Thread: -1, Symbol: n.Symbol, Window: n.Window}).Named[k]
 			if there.Class < 0 {
 				t.Errorf("%s: no class is %q by %s in windows of %d", name, n.Name, n.Symbol, n.Window)
 			}
@@ -82,8 +81,8 @@ func TestDemoCycles(t *testing.T) {
 // both are found, as each other's dual.
 func TestDuals(t *testing.T) {
 	s, runs := demoCycles(t)
-	i := slices.IndexFunc(runs, func(r *Run) bool { return r.Name == "bubble sort, shuffled" })
-	info := post[CyclesInfo](t, s, "/api/v1/runs/"+runs[i].ID+"/cycles", CyclesAsk{Thread: -1, Symbol: "line"})
+	i := slices.IndexFunc(runs, func(r *frame.Run) bool { return r.Name == "bubble sort, shuffled" })
+	info := post[references.CyclesInfo](t, s, "/api/v1/runs/"+runs[i].ID+"/cycles", references.CyclesAsk{Thread: -1, Symbol: "line"})
 	six, four := info.Classes[info.Named[0].Class], info.Classes[info.Named[1].Class]
 	if six.Turns != 6 || four.Turns != 4 || six.Dual != info.Named[1].Class || four.Dual != info.Named[0].Class {
 		t.Errorf("%d turns with dual %d, %d turns with dual %d", six.Turns, six.Dual, four.Turns, four.Dual)
@@ -93,25 +92,25 @@ func TestDuals(t *testing.T) {
 func TestSpiral(t *testing.T) {
 	s, runs := demoCycles(t)
 	path := "/api/v1/runs/" + runs[0].ID + "/cycles"
-	class := ClassAsk{CyclesAsk: CyclesAsk{Thread: -1}, Class: 0, Other: 1}
-	ask := SpiralAsk{ClassAsk: class, Radii: 100, Angles: 360, Columns: 200}
-	a := post[SpiralAnswer](t, s, path+"/spiral", ask)
+	class := references.ClassAsk{CyclesAsk: references.CyclesAsk{Thread: -1}, Class: 0, Other: 1}
+	ask := references.SpiralAsk{ClassAsk: class, Radii: 100, Angles: 360, Columns: 200}
+	a := post[references.SpiralAnswer](t, s, path+"/spiral", ask)
 	if !a.Whole || a.Columns[a.Lift].Length != 288 || a.Columns[a.Turns].Length != 10 || a.Columns[a.Passes].Length != 4 {
 		t.Errorf("lift of %d windows, %d turns, %d passes; want 288, 10, 4", a.Columns[a.Lift].Length, a.Columns[a.Turns].Length, a.Columns[a.Passes].Length)
 	}
-	list := post[[]spiral.Reference](t, s, path+"/references", ReferencesAsk{CyclesAsk: CyclesAsk{Thread: -1}, First: 10, Last: 20})
+	list := post[[]spiral.Reference](t, s, path+"/references", references.ReferencesAsk{CyclesAsk: references.CyclesAsk{Thread: -1}, First: 10, Last: 20})
 	if len(list) != 10 || list[0].Record != 10 || list[0].File != "bubble_array.c" || list[0].Object == "" {
 		t.Errorf("references %+v", list)
 	}
-	sampled := post[[]spiral.Reference](t, s, path+"/references", ReferencesAsk{CyclesAsk: CyclesAsk{Thread: -1, Every: 2, From: 6}, First: 1, Last: 3})
+	sampled := post[[]spiral.Reference](t, s, path+"/references", references.ReferencesAsk{CyclesAsk: references.CyclesAsk{Thread: -1, Every: 2, From: 6}, First: 1, Last: 3})
 	if len(sampled) != 2 || sampled[0].Order != 8 || sampled[1].Order != 10 || sampled[1].Address != list[0].Address {
 		t.Errorf("sampled references %+v", sampled)
 	}
-	cloud := post[ProjectionAnswer](t, s, path+"/projection", ProjectionAsk{ClassAsk: class, Method: "mds"})
+	cloud := post[references.ProjectionAnswer](t, s, path+"/projection", references.ProjectionAsk{ClassAsk: class, Method: "mds"})
 	if len(cloud.X) != 49 {
 		t.Errorf("%d points, want 49", len(cloud.X))
 	}
-	other := post[CyclesInfo](t, s, path, CyclesAsk{Thread: -1, Symbol: "addr", Window: 6})
+	other := post[references.CyclesInfo](t, s, path, references.CyclesAsk{Thread: -1, Symbol: "addr", Window: 6})
 	if other.Symbol != "addr" || other.Window != 6 {
 		t.Errorf("asked for addresses in windows of 6, got %s in %d", other.Symbol, other.Window)
 	}
@@ -121,14 +120,14 @@ func TestSpiral(t *testing.T) {
 func TestColourings(t *testing.T) {
 	s, runs := demoCycles(t)
 	path := "/api/v1/runs/" + runs[0].ID + "/cycles/spiral"
-	ask := SpiralAsk{ClassAsk: ClassAsk{CyclesAsk: CyclesAsk{Thread: -1}, Other: -1}, Radii: 100, Angles: 360, Columns: 200}
+	ask := references.SpiralAsk{ClassAsk: references.ClassAsk{CyclesAsk: references.CyclesAsk{Thread: -1}, Other: -1}, Radii: 100, Angles: 360, Columns: 200}
 	for by, want := range map[string]map[string]int{
 		"op":       {"load": 229, "store": 44, "modify": 24},
 		"object":   {"stack": 237, "value": 60},
 		"function": {"sort": 294, "main": 3},
 	} {
 		ask.Colour = by
-		a := post[SpiralAnswer](t, s, path, ask)
+		a := post[references.SpiralAnswer](t, s, path, ask)
 		got := map[string]int{}
 		for _, g := range a.Groups {
 			got[g.Label] = g.Count
@@ -138,7 +137,7 @@ func TestColourings(t *testing.T) {
 		}
 	}
 	ask.Colour, ask.Toggled = "function", []string{"sort"}
-	if a := post[SpiralAnswer](t, s, path, ask); len(a.Groups) < 9 || a.Structures[slices.IndexFunc(a.Structures, func(k spiral.Structure) bool { return k.Function == "sort" })].Folded {
+	if a := post[references.SpiralAnswer](t, s, path, ask); len(a.Groups) < 9 || a.Structures[slices.IndexFunc(a.Structures, func(k spiral.Structure) bool { return k.Function == "sort" })].Folded {
 		t.Errorf("sort is not opened: %+v %+v", a.Groups, a.Structures)
 	}
 }
@@ -147,7 +146,7 @@ func TestColourings(t *testing.T) {
 func TestSector(t *testing.T) {
 	s, runs := demoCycles(t)
 	path := "/api/v1/runs/" + runs[0].ID + "/cycles/sector"
-	a := post[SectorAnswer](t, s, path, SectorAsk{ClassAsk: ClassAsk{CyclesAsk: CyclesAsk{Thread: -1}, Other: -1}, First: 30, Last: 60, From: 0.5, Span: 0.25, Radii: 10, Angles: 10})
+	a := post[references.SectorAnswer](t, s, path, references.SectorAsk{ClassAsk: references.ClassAsk{CyclesAsk: references.CyclesAsk{Thread: -1}, Other: -1}, First: 30, Last: 60, From: 0.5, Span: 0.25, Radii: 10, Angles: 10})
 	if !a.Whole || a.First != 30 || a.Columns[a.Lift].Length != 30 || a.Columns[a.Colour].Length != 30 {
 		t.Errorf("%+v", a)
 	}
@@ -173,36 +172,27 @@ func TestRefsBesideSamples(t *testing.T) {
 	if err := r.Write(t.Context(), folder, false); err != nil {
 		t.Fatal(err)
 	}
-	both, err := NewLoader(dataset.Options{}).Open(t.Context(), folder, func(Progress) {})
+	both, err := NewLoader(dataset.Options{}).Open(t.Context(), folder, func(frame.Progress) {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := newTestServer(t, nil)
 	s.Add(both)
-	if info := get[Info](t, do(s, "GET", "/api/v1/runs/"+both.ID, ""), http.StatusOK); !info.Refs || info.Kind != "samples" || info.Rows != 2 {
+	if info := get[frame.Info](t, do(s, "GET", "/api/v1/runs/"+both.ID, ""), http.StatusOK); !info.Refs || info.Kind != "samples" || info.Rows != 2 {
 		t.Errorf("refs %v, kind %s, %d rows", info.Refs, info.Kind, info.Rows)
 	}
-	if info := post[CyclesInfo](t, s, "/api/v1/runs/"+both.ID+"/cycles", CyclesAsk{Thread: -1}); info.Records != 200 {
+	if info := post[references.CyclesInfo](t, s, "/api/v1/runs/"+both.ID+"/cycles", references.CyclesAsk{Thread: -1}); info.Records != 200 {
 		t.Errorf("%d references, want 200", info.Records)
 	}
 }
 
-// TestCyclesProgress: an analysis says how far it is, and ends when the request
-// is taken back.
+// TestCyclesProgress: an analysis says how far it is.
 func TestCyclesProgress(t *testing.T) {
 	s, runs := demoCycles(t)
 	path := "/api/v1/runs/" + runs[0].ID + "/cycles"
 	w := do(s, "POST", path, `{"thread":-1,"window":9}`, "Content-Type", "application/json", "Accept", "text/event-stream")
 	if body := w.Body.String(); !strings.Contains(body, "event: progress") || !strings.Contains(body, "event: done") {
 		t.Errorf("events: %s", body)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := runs[0].askCycles(ctx, CyclesAsk{Thread: -1, Window: 8}, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("a cancelled analysis: %v", err)
-	}
-	if c, err := runs[0].askCycles(t.Context(), CyclesAsk{Thread: -1, Window: 8}, nil); err != nil || c.view == nil {
-		t.Errorf("asked again: %v", err)
 	}
 }
 
@@ -226,98 +216,5 @@ func TestCyclesRefusals(t *testing.T) {
 		if w := do(s, "POST", c.path, c.body, "Content-Type", "application/json"); w.Code != http.StatusBadRequest {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
-	}
-}
-
-// endless is a reference trace that has no end; it says when it is read.
-type endless struct {
-	about refs.About
-	read  chan struct{}
-	once  sync.Once
-}
-
-func (e *endless) About() *refs.About { return &e.about }
-func (e *endless) Close() error       { return nil }
-func (e *endless) Read(dst []refs.Ref) (int, error) {
-	e.once.Do(func() { close(e.read) })
-	for i := range dst {
-		dst[i] = refs.Ref{PC: uint64(i % 7)}
-	}
-	return len(dst), nil
-}
-
-// The analysis that begins with the run serves whoever asks first, ends when
-// they go, and ends with the run if nobody asks.
-func TestForesee(t *testing.T) {
-	open := func() (*Run, *endless) {
-		src := &endless{about: refs.About{Has: refs.HasPC}, read: make(chan struct{})}
-		return &Run{ID: "e", Kind: string(kind.Refs), Refs: &Refs{Open: func() (refs.Reader, error) { return src, nil }, records: 1}}, src
-	}
-	empty := func(t *testing.T) *Server {
-		s := newTestServer(t, nil)
-		for len(s.runs) > 0 {
-			if _, err := s.forget(s.runs[0].ID); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return s
-	}
-	t.Run("nobody asks", func(t *testing.T) {
-		r, src := open()
-		s := empty(t)
-		s.Add(r)
-		<-src.read
-		if _, err := s.forget("e"); err != nil { // hangs if the analysis goes on
-			t.Error(err)
-		}
-	})
-	t.Run("a request that goes ends it", func(t *testing.T) {
-		r, src := open()
-		empty(t).Add(r)
-		<-src.read
-		ctx, cancel := context.WithCancel(t.Context())
-		told := make(chan struct{})
-		var once sync.Once
-		go func() {
-			<-told // the progress of an analysis that it did not begin
-			cancel()
-		}()
-		_, err := r.askCycles(ctx, CyclesAsk{Thread: -1}, func(string, int, int) { once.Do(func() { close(told) }) })
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("error %v, want that it was cancelled", err)
-		}
-		if r.Refs.analyses[0].making != nil || r.Refs.analyses[0].made {
-			t.Error("the analysis goes on for nobody")
-		}
-	})
-	t.Run("samples beside it", func(t *testing.T) {
-		r, _ := open()
-		r.Kind = string(kind.Samples)
-		empty(t).Add(r)
-		if len(r.Refs.analyses) > 0 {
-			t.Error("the cycles of a run of samples are made before somebody asks")
-		}
-	})
-}
-
-// Of two requests for one analysis the one that stays gets it.
-func TestTwoWait(t *testing.T) {
-	_, runs := demoCycles(t)
-	r := &Refs{Open: runs[0].Refs.Open}
-	ctx, cancel := context.WithCancel(t.Context())
-	left := make(chan error)
-	go func() {
-		_, err := r.find(ctx, CyclesAsk{Thread: -1}, func(string, int, int) { cancel() })
-		left <- err
-	}()
-	c, err := r.find(t.Context(), CyclesAsk{Thread: -1}, nil)
-	if err != nil || c.view == nil {
-		t.Fatalf("no answer: %v", err)
-	}
-	if err := <-left; err != nil && !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	if n := len(c.threads); n != 1 {
-		t.Errorf("%d threads, want 1", n)
 	}
 }

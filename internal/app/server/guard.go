@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/base/wholefile"
 )
 
@@ -43,15 +44,15 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		if !s.knownHost(r.Host) {
-			s.fail(w, r, &statusError{http.StatusForbidden, Failure{
+			s.frame.Fail(w, r, frame.Refused(http.StatusForbidden, frame.Failure{
 				Error: fmt.Sprintf("this server is not called %q", r.Host),
-				Hint:  "open the address it printed, or start it with --allow-host NAME"}})
+				Hint:  "open the address it printed, or start it with --allow-host NAME"}))
 			return
 		}
 		if strings.HasPrefix(r.URL.Path, "/api/") && !s.knowsToken(r) {
-			s.fail(w, r, &statusError{http.StatusUnauthorized, Failure{
+			s.frame.Fail(w, r, frame.Refused(http.StatusUnauthorized, frame.Failure{
 				Error: "the request carries no valid token",
-				Hint:  "open the address that isobath printed in its terminal; it ends in #k=…"}})
+				Hint:  "open the address that isobath printed in its terminal; it ends in #k=…"}))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -61,9 +62,9 @@ func (s *Server) guard(next http.Handler) http.Handler {
 func (s *Server) crossOrigin() *http.CrossOriginProtection {
 	c := http.NewCrossOriginProtection()
 	c.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.fail(w, r, &statusError{http.StatusForbidden, Failure{
+		s.frame.Fail(w, r, frame.Refused(http.StatusForbidden, frame.Failure{
 			Error: "the request comes from another site",
-			Hint:  "only the page that this server shows may send it"}})
+			Hint:  "only the page that this server shows may send it"}))
 	}))
 	return c
 }

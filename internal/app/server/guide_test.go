@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/memory/guide"
 )
 
@@ -61,7 +62,7 @@ func TestGuide(t *testing.T) {
 		"clusters": `{"axis":"latency","metric":"none such"}`,
 		"insights": `{"where":"latancy > 3"}`,
 	} {
-		if f := get[Failure](t, do(s, "POST", runs+path, body), http.StatusBadRequest); f.Error == "" {
+		if f := get[frame.Failure](t, do(s, "POST", runs+path, body), http.StatusBadRequest); f.Error == "" {
 			t.Errorf("%s %s: no sentence", path, body)
 		}
 	}

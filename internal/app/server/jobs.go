@@ -11,10 +11,8 @@ import (
 	"time"
 
 	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/app/server/frame"
 )
-
-// eventsEvery bounds how often progress is sent.
-const eventsEvery = 100 * time.Millisecond
 
 // keepJobs is how many finished jobs are remembered.
 const keepJobs = 32
@@ -36,10 +34,10 @@ type job struct {
 	cancel context.CancelFunc
 	start  time.Time
 	path   string
-	how    Reading
+	how    frame.Reading
 
 	mu      sync.Mutex
-	state   Job
+	state   frame.Job
 	changed chan struct{}
 }
 
@@ -53,36 +51,36 @@ func (j *jobs) stop() {
 
 // Import starts an import, which shows the run when it is done. done is called
 // with its last state.
-func (s *Server) Import(path string, done func(Job)) {
+func (s *Server) Import(path string, done func(frame.Job)) {
 	s.begin(filepath.Base(path), path, done)
 }
 
 // ImportBy is Import for what is not one file: open gets the name.
-func (s *Server) ImportBy(name string, open Opener, done func(Job)) {
-	s.start(&job{}, name, func(ctx context.Context, _ string, progress func(Progress)) (*Run, error) {
+func (s *Server) ImportBy(name string, open Opener, done func(frame.Job)) {
+	s.start(&job{}, name, func(ctx context.Context, _ string, progress func(frame.Progress)) (*frame.Run, error) {
 		return open(ctx, name, progress)
 	}, done)
 }
 
 // begin starts an import and returns its first state.
-func (s *Server) begin(name, path string, done func(Job)) Job {
+func (s *Server) begin(name, path string, done func(frame.Job)) frame.Job {
 	return s.start(&job{path: path}, name, s.opt.Open, done)
 }
 
 // beginAs is begin for a file that is read in a way of the user's own.
-func (s *Server) beginAs(name, path string, how Reading, done func(Job)) Job {
-	open := func(ctx context.Context, path string, progress func(Progress)) (*Run, error) {
+func (s *Server) beginAs(name, path string, how frame.Reading, done func(frame.Job)) frame.Job {
+	open := func(ctx context.Context, path string, progress func(frame.Progress)) (*frame.Run, error) {
 		return s.opt.Reopen(ctx, path, how, progress)
 	}
 	return s.start(&job{path: path, how: how}, name, open, done)
 }
 
-func (s *Server) start(b *job, name string, open Opener, done func(Job)) Job {
+func (s *Server) start(b *job, name string, open Opener, done func(frame.Job)) frame.Job {
 	ctx, cancel := context.WithCancel(s.jobs.ctx)
 	b.cancel, b.start, b.changed = cancel, time.Now(), make(chan struct{})
 	s.jobs.mu.Lock()
 	s.jobs.n++
-	b.state = Job{ID: strconv.Itoa(s.jobs.n), Name: name, State: "running", Warnings: []string{}, Progress: Progress{Stage: "reading"}}
+	b.state = frame.Job{ID: strconv.Itoa(s.jobs.n), Name: name, State: "running", Warnings: []string{}, Progress: frame.Progress{Stage: "reading"}}
 	s.jobs.all = append(s.jobs.all, b)
 	s.jobs.forget()
 	s.jobs.mu.Unlock()
@@ -91,7 +89,7 @@ func (s *Server) start(b *job, name string, open Opener, done func(Job)) Job {
 		defer cancel()
 		run, err := open(ctx, b.path, b.progress)
 		if err == nil && ctx.Err() != nil {
-			err = errors.Join(ctx.Err(), run.close())
+			err = errors.Join(ctx.Err(), run.Close())
 		}
 		b.finish(ctx, run, err, s.Add)
 		if done != nil {
@@ -117,16 +115,16 @@ func (j *jobs) find(id string) (*job, error) {
 	defer j.mu.Unlock()
 	i := slices.IndexFunc(j.all, func(b *job) bool { return b.now().ID == id })
 	if i < 0 {
-		return nil, notFound("", "there is no job %s", id)
+		return nil, frame.NotFound("", "there is no job %s", id)
 	}
 	return j.all[i], nil
 }
 
 // list returns the jobs under way.
-func (j *jobs) list() []Job {
+func (j *jobs) list() []frame.Job {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	out := []Job{}
+	out := []frame.Job{}
 	for _, b := range j.all {
 		if now := b.now(); now.State == "running" {
 			out = append(out, now)
@@ -135,13 +133,13 @@ func (j *jobs) list() []Job {
 	return out
 }
 
-func (b *job) now() Job {
+func (b *job) now() frame.Job {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.state
 }
 
-func (b *job) set(change func(*Job)) {
+func (b *job) set(change func(*frame.Job)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	change(&b.state)
@@ -150,7 +148,7 @@ func (b *job) set(change func(*Job)) {
 }
 
 // progress adds rate and time left to what the importer says.
-func (b *job) progress(p Progress) {
+func (b *job) progress(p frame.Progress) {
 	if p.Stage == "" {
 		p.Stage = "reading"
 	}
@@ -158,54 +156,66 @@ func (b *job) progress(p Progress) {
 		p.Rate = float64(p.Done) / s
 		p.Left = max(0, float64(p.Total-p.Done)/p.Rate)
 	}
-	b.set(func(j *Job) { j.Progress = p })
+	b.set(func(j *frame.Job) { j.Progress = p })
 }
 
-func (b *job) finish(ctx context.Context, run *Run, err error, show func(*Run)) {
+func (b *job) finish(ctx context.Context, run *frame.Run, err error, show func(*frame.Run)) {
 	switch {
 	case err == nil:
 		show(run)
-		b.set(func(j *Job) { j.State, j.Run, j.Warnings = "done", run.ID, list(run.Warnings) })
+		b.set(func(j *frame.Job) { j.State, j.Run, j.Warnings = "done", run.ID, frame.List(run.Warnings) })
 	case ctx.Err() != nil:
-		b.set(func(j *Job) { j.State = "cancelled" })
+		b.set(func(j *frame.Job) { j.State = "cancelled" })
 	default:
-		f := failureOf(err)
+		f := frame.FailureOf(err)
 		_, unreadable := dataset.Columns(b.path)
-		b.set(func(j *Job) { j.State, j.Failure, j.Columns = "failed", &f, unreadable == nil })
+		b.set(func(j *frame.Job) { j.State, j.Failure, j.Columns = "failed", &f, unreadable == nil })
 	}
 }
 
-func (s *Server) jobRoutes(mux *http.ServeMux) {
-	s.handle(mux, "POST open", s.private(s.open))
-	s.handle(mux, "POST upload", s.private(s.upload))
-	s.handle(mux, "GET jobs/{job}", func(w http.ResponseWriter, r *http.Request) error {
-		b, err := s.jobs.find(r.PathValue("job"))
-		if err != nil {
-			return err
-		}
-		return s.answerJSON(w, r, http.StatusOK, b.now())
-	})
-	s.handle(mux, "GET jobs/{job}/events", s.events)
-	s.handle(mux, "DELETE jobs/{job}", func(w http.ResponseWriter, r *http.Request) error {
-		b, err := s.jobs.find(r.PathValue("job"))
-		if err != nil {
-			return err
-		}
-		b.cancel()
-		w.WriteHeader(http.StatusNoContent)
-		return nil
-	})
+func (s *Server) jobRoutes() []frame.Route {
+	return []frame.Route{
+		{Method: "POST", Path: "open", Access: frame.Owner, Does: "imports a file of the server's machine, as a job",
+			Takes: frame.Open{}, Answers: frame.Job{}, Status: http.StatusAccepted, Handle: s.open},
+		{Method: "POST", Path: "upload", Access: frame.Owner, Does: "takes a file, or a folder as a tar archive, and imports it, as a job",
+			Query: []string{"name"}, Answers: frame.Job{}, Status: http.StatusAccepted, Handle: s.upload},
+		{Method: "GET", Path: "jobs/{job}", Access: frame.Viewer, Does: "how far an import is", Answers: frame.Job{}, Handle: s.job},
+		{Method: "GET", Path: "jobs/{job}/events", Access: frame.Viewer, Does: "the same as it changes, until the import ends",
+			Answers: frame.Job{}, Type: frame.TypeEvents, Handle: s.events},
+		{Method: "DELETE", Path: "jobs/{job}", Access: frame.Owner, Does: "ends an import", Handle: s.cancelJob},
+		{Method: "GET", Path: "jobs/{job}/columns", Access: frame.Owner, Does: "the columns of a file whose import failed", Answers: frame.Columns{}, Handle: s.jobColumns},
+		{Method: "POST", Path: "jobs/{job}/again", Access: frame.Owner, Does: "imports the file again in another way",
+			Takes: frame.Reading{}, Answers: frame.Job{}, Status: http.StatusAccepted, Handle: s.jobAgain},
+	}
+}
+
+func (s *Server) job(w http.ResponseWriter, r *http.Request) error {
+	b, err := s.jobs.find(r.PathValue("job"))
+	if err != nil {
+		return err
+	}
+	return s.frame.Answer(w, r, b.now())
+}
+
+func (s *Server) cancelJob(w http.ResponseWriter, r *http.Request) error {
+	b, err := s.jobs.find(r.PathValue("job"))
+	if err != nil {
+		return err
+	}
+	b.cancel()
+	w.WriteHeader(http.StatusNoContent)
+	return nil
 }
 
 func (s *Server) open(w http.ResponseWriter, r *http.Request) error {
-	var o Open
-	if err := readJSON(w, r, &o); err != nil {
+	var o frame.Open
+	if err := frame.ReadJSON(w, r, &o); err != nil {
 		return err
 	}
 	if !filepath.IsAbs(o.Path) {
-		return badRequest("%q is not an absolute path", o.Path)
+		return frame.BadRequest("%q is not an absolute path", o.Path)
 	}
-	return s.answerJSON(w, r, http.StatusAccepted, s.begin(filepath.Base(o.Path), o.Path, nil))
+	return s.frame.AnswerStatus(w, r, http.StatusAccepted, s.begin(filepath.Base(o.Path), o.Path, nil))
 }
 
 // events streams the state of a job until it ends.
@@ -214,7 +224,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	stream := openStream(w)
+	stream := frame.OpenStream(w)
+	defer stream.Close()
 	for {
 		b.mu.Lock()
 		now, changed := b.state, b.changed
@@ -223,10 +234,10 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 		if now.State != "running" {
 			event = now.State
 		}
-		if stream.send(event, now) != nil || event != "progress" {
+		if stream.Send(event, now) != nil || event != "progress" {
 			return nil
 		}
-		if !pause(r.Context(), eventsEvery) {
+		if !pause(r.Context(), frame.EventsEvery) {
 			return nil
 		}
 		select {

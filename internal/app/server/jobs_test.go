@@ -14,10 +14,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/isobath/isobath/internal/app/server/frame"
 )
 
 // readEvents reads a stream of events to its end.
-func readEvents(t *testing.T, r *http.Response) (names []string, last Job) {
+func readEvents(t *testing.T, r *http.Response) (names []string, last frame.Job) {
 	t.Helper()
 	defer r.Body.Close()
 	if got := r.Header.Get("Content-Type"); got != "text/event-stream" {
@@ -55,10 +57,10 @@ func request(t *testing.T, method, url, body string) *http.Response {
 func TestEvents(t *testing.T) {
 	proceed := make(chan struct{})
 	s := newTestServer(t, func(o *Options) {
-		o.Open = func(ctx context.Context, path string, progress func(Progress)) (*Run, error) {
-			progress(Progress{Done: 10, Total: 100, Rows: 1})
+		o.Open = func(ctx context.Context, path string, progress func(frame.Progress)) (*frame.Run, error) {
+			progress(frame.Progress{Done: 10, Total: 100, Rows: 1})
 			<-proceed
-			progress(Progress{Stage: "placing", Done: 100, Total: 100, Rows: 6})
+			progress(frame.Progress{Stage: "placing", Done: 100, Total: 100, Rows: 6})
 			run := sixSamples(t)
 			run.ID, run.Warnings = "new", []string{"one row was damaged"}
 			return run, nil
@@ -66,7 +68,7 @@ func TestEvents(t *testing.T) {
 	})
 	web := httptest.NewServer(s)
 	defer web.Close()
-	job := get[Job](t, do(s, "POST", "/api/v1/open", `{"path":"/data/x.csv"}`), 202)
+	job := get[frame.Job](t, do(s, "POST", "/api/v1/open", `{"path":"/data/x.csv"}`), 202)
 	if job.Name != "x.csv" || job.State != "running" {
 		t.Errorf("job %+v", job)
 	}
@@ -84,44 +86,44 @@ func TestEvents(t *testing.T) {
 	if len(names) != 1 || names[0] != "done" || last.Run != "new" {
 		t.Errorf("afterwards: %q, %+v", names, last)
 	}
-	get[Info](t, do(s, "GET", "/api/v1/runs/new", ""), 200)
+	get[frame.Info](t, do(s, "GET", "/api/v1/runs/new", ""), 200)
 }
 
 func TestJobFails(t *testing.T) {
 	s := newTestServer(t, func(o *Options) {
-		o.Open = func(context.Context, string, func(Progress)) (*Run, error) {
+		o.Open = func(context.Context, string, func(frame.Progress)) (*frame.Run, error) {
 			return nil, errors.New("x.bin: unknown format; see 'isobath help formats'")
 		}
 	})
-	job := get[Job](t, do(s, "POST", "/api/v1/open", `{"path":"/data/x.bin"}`), 202)
+	job := get[frame.Job](t, do(s, "POST", "/api/v1/open", `{"path":"/data/x.bin"}`), 202)
 	s.jobs.wg.Wait()
-	job = get[Job](t, do(s, "GET", "/api/v1/jobs/"+job.ID, ""), 200)
+	job = get[frame.Job](t, do(s, "GET", "/api/v1/jobs/"+job.ID, ""), 200)
 	if job.State != "failed" || job.Failure == nil || job.Failure.Error != "x.bin: unknown format" || job.Failure.Hint != "see 'isobath help formats'" {
 		t.Errorf("%+v, %+v", job, job.Failure)
 	}
-	get[Failure](t, do(s, "POST", "/api/v1/open", `{"path":"x.bin"}`), 400)
-	get[Failure](t, do(s, "GET", "/api/v1/jobs/99/events", ""), 404)
+	get[frame.Failure](t, do(s, "POST", "/api/v1/open", `{"path":"x.bin"}`), 400)
+	get[frame.Failure](t, do(s, "GET", "/api/v1/jobs/99/events", ""), 404)
 }
 
 func TestCancelJob(t *testing.T) {
 	started := make(chan struct{})
 	s := newTestServer(t, func(o *Options) {
-		o.Open = func(ctx context.Context, _ string, _ func(Progress)) (*Run, error) {
+		o.Open = func(ctx context.Context, _ string, _ func(frame.Progress)) (*frame.Run, error) {
 			close(started)
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
 	})
-	job := get[Job](t, do(s, "POST", "/api/v1/open", `{"path":"/data/x.csv"}`), 202)
+	job := get[frame.Job](t, do(s, "POST", "/api/v1/open", `{"path":"/data/x.csv"}`), 202)
 	<-started
-	if home := get[Home](t, do(s, "GET", "/api/v1/runs", ""), 200); len(home.Jobs) != 1 {
+	if home := get[frame.Home](t, do(s, "GET", "/api/v1/runs", ""), 200); len(home.Jobs) != 1 {
 		t.Errorf("jobs %+v", home.Jobs)
 	}
 	if w := do(s, "DELETE", "/api/v1/jobs/"+job.ID, ""); w.Code != 204 {
 		t.Errorf("cancel: %d", w.Code)
 	}
 	s.jobs.wg.Wait()
-	if job = get[Job](t, do(s, "GET", "/api/v1/jobs/"+job.ID, ""), 200); job.State != "cancelled" || job.Failure != nil {
+	if job = get[frame.Job](t, do(s, "GET", "/api/v1/jobs/"+job.ID, ""), 200); job.State != "cancelled" || job.Failure != nil {
 		t.Errorf("%+v", job)
 	}
 }
@@ -131,12 +133,12 @@ func TestCancelJob(t *testing.T) {
 func TestCancelledTooLate(t *testing.T) {
 	closed := make(chan struct{})
 	s := newTestServer(t, func(o *Options) {
-		o.Open = func(ctx context.Context, _ string, _ func(Progress)) (*Run, error) {
+		o.Open = func(ctx context.Context, _ string, _ func(frame.Progress)) (*frame.Run, error) {
 			<-ctx.Done()
-			return &Run{ID: "late", Close: func() error { close(closed); return nil }}, nil
+			return &frame.Run{ID: "late", Release: func() error { close(closed); return nil }}, nil
 		}
 	})
-	job := get[Job](t, do(s, "POST", "/api/v1/open", `{"path":"/data/x.csv"}`), 202)
+	job := get[frame.Job](t, do(s, "POST", "/api/v1/open", `{"path":"/data/x.csv"}`), 202)
 	do(s, "DELETE", "/api/v1/jobs/"+job.ID, "")
 	<-closed
 	s.jobs.wg.Wait()
@@ -149,7 +151,7 @@ func TestUpload(t *testing.T) {
 	var opened, text string
 	s := newTestServer(t, func(o *Options) {
 		o.UploadLimit = 1 << 16
-		o.Open = func(_ context.Context, path string, _ func(Progress)) (*Run, error) {
+		o.Open = func(_ context.Context, path string, _ func(frame.Progress)) (*frame.Run, error) {
 			opened = path
 			b, err := os.ReadFile(path)
 			if err != nil {
@@ -162,7 +164,7 @@ func TestUpload(t *testing.T) {
 	for _, tt := range []struct{ name, want string }{
 		{"x.csv", "x.csv"}, {"../../x.csv", "x.csv"}, {`..\..\x.csv`, "x.csv"}, {"/etc/passwd", "passwd"},
 	} {
-		get[Job](t, do(s, "POST", "/api/v1/upload?name="+tt.name, "a,b\n1,2\n"), 202)
+		get[frame.Job](t, do(s, "POST", "/api/v1/upload?name="+tt.name, "a,b\n1,2\n"), 202)
 		s.jobs.wg.Wait()
 		if filepath.Base(opened) != tt.want || text != "a,b\n1,2\n" || !strings.HasPrefix(opened, s.uploads.folder) {
 			t.Errorf("%s: opened %s with %q", tt.name, opened, text)
@@ -171,20 +173,20 @@ func TestUpload(t *testing.T) {
 			t.Errorf("mode of the upload: %v, %v", info.Mode(), err)
 		}
 	}
-	get[Failure](t, do(s, "POST", "/api/v1/upload?name=..", "x"), 400)
-	get[Failure](t, do(s, "POST", "/api/v1/upload", "x"), 400)
-	f := get[Failure](t, do(s, "POST", "/api/v1/upload?name=big", strings.Repeat("x", 1<<16+1)), 413)
+	get[frame.Failure](t, do(s, "POST", "/api/v1/upload?name=..", "x"), 400)
+	get[frame.Failure](t, do(s, "POST", "/api/v1/upload", "x"), 400)
+	f := get[frame.Failure](t, do(s, "POST", "/api/v1/upload?name=big", strings.Repeat("x", 1<<16+1)), 413)
 	if !strings.Contains(f.Error, "too large") || f.Hint == "" {
 		t.Errorf("%+v", f)
 	}
 
-	get[Job](t, do(s, "POST", "/api/v1/upload?name=run.otf2", archive(t, "traces/0.evt", "EVENTS"), "Content-Type", "application/x-tar"), 202)
+	get[frame.Job](t, do(s, "POST", "/api/v1/upload?name=run.otf2", archive(t, "traces/0.evt", "EVENTS"), "Content-Type", "application/x-tar"), 202)
 	s.jobs.wg.Wait()
 	if filepath.Base(opened) != "run.otf2" || text != "EVENTS" {
 		t.Errorf("folder: opened %s with %q", opened, text)
 	}
 	for _, bad := range []string{"../x", "/etc/x", "a/../../x"} {
-		f := get[Failure](t, do(s, "POST", "/api/v1/upload?name=d", archive(t, bad, "x"), "Content-Type", "application/x-tar"), 400)
+		f := get[frame.Failure](t, do(s, "POST", "/api/v1/upload?name=d", archive(t, bad, "x"), "Content-Type", "application/x-tar"), 400)
 		if !strings.Contains(f.Error, "unpacked") {
 			t.Errorf("%s: %+v", bad, f)
 		}

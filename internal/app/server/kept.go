@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/base/wholefile"
 )
 
@@ -81,7 +82,7 @@ func writeSetting(file string, text []byte) error {
 
 // keepSelections gives a run that cannot be written to a place for its named
 // selections, and brings back those kept before.
-func (s *Server) keepSelections(r *Run) {
+func (s *Server) keepSelections(r *frame.Run) {
 	if r.Save != nil || s.kept.folder == "" {
 		return
 	}
@@ -89,13 +90,16 @@ func (s *Server) keepSelections(r *Run) {
 	if err := s.kept.read(name, &r.Selections); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		r.Warnings = append(r.Warnings, err.Error())
 	}
-	r.SavedIn = SavedWithUser
-	r.Save = func(list []NamedSelection) error { return s.kept.write(name, list) }
+	r.SavedIn = frame.SavedWithUser
+	r.Save = func(list []frame.NamedSelection) error { return s.kept.write(name, list) }
 }
 
-func (s *Server) linkRoutes(mux *http.ServeMux) {
-	s.handle(mux, "POST links", s.keepLink)
-	s.handle(mux, "GET links/{id}", s.link)
+func (s *Server) linkRoutes() []frame.Route {
+	return []frame.Route{
+		{Method: "POST", Path: "links", Access: frame.Viewer, Does: "keeps a state of the page that is too long for an address",
+			Takes: frame.Link{}, Answers: frame.Link{}, Handle: s.keepLink},
+		{Method: "GET", Path: "links/{link}", Access: frame.Viewer, Does: "a state of the page that was kept", Answers: frame.Link{}, Handle: s.link},
+	}
 }
 
 // maxLink bounds a link that is kept.
@@ -104,33 +108,33 @@ const maxLink = 1 << 20
 var linkID = regexp.MustCompile(`^[0-9a-f]{12}$`)
 
 func (s *Server) keepLink(w http.ResponseWriter, r *http.Request) error {
-	var l Link
-	if err := readJSON(w, r, &l); err != nil {
+	var l frame.Link
+	if err := frame.ReadJSON(w, r, &l); err != nil {
 		return err
 	}
 	if !strings.HasPrefix(l.Fragment, "#v=") || len(l.Fragment) > maxLink {
-		return badRequest("a link to keep begins with #v= and has %d bytes at most", maxLink)
+		return frame.BadRequest("a link to keep begins with #v= and has %d bytes at most", maxLink)
 	}
 	sum := sha256.Sum256([]byte(l.Fragment))
 	l.ID = hex.EncodeToString(sum[:6])
 	if err := s.kept.write("link-"+l.ID, l); err != nil {
 		return err
 	}
-	return s.answerJSON(w, r, http.StatusOK, l)
+	return s.frame.Answer(w, r, l)
 }
 
 func (s *Server) link(w http.ResponseWriter, r *http.Request) error {
-	id := r.PathValue("id")
-	var l Link
+	id := r.PathValue("link")
+	var l frame.Link
 	err := fs.ErrNotExist
 	if linkID.MatchString(id) {
 		err = s.kept.read("link-"+id, &l)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return notFound("long links work only where they were made; ask for the link again", "there is no link %q", id)
+		return frame.NotFound("long links work only where they were made; ask for the link again", "there is no link %q", id)
 	}
 	if err != nil {
 		return err
 	}
-	return s.answerJSON(w, r, http.StatusOK, l)
+	return s.frame.Answer(w, r, l)
 }

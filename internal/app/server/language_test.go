@@ -26,13 +26,14 @@ func TestSelectionLanguage(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := randomSamples(t)
-	sets := map[string]table.Bits{"late": table.FullBits(100)}
+	data.RowSets = &query.RowSets{}
+	data.RowSets.FindBy(func(string) (table.Bits, error) { return table.FullBits(100), nil })
 	selected := func(text string) []int {
 		e, err := query.Parse(text, data.Table)
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
-		b, err := query.SelectRows(context.Background(), data, e, sets)
+		b, err := query.SelectRows(context.Background(), data, e)
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/formats/foreign"
 )
@@ -21,7 +22,7 @@ func TestDemo(t *testing.T) {
 	r := runs[0]
 	s := newTestServer(t, nil)
 	s.Add(r)
-	info := get[Info](t, do(s, "GET", "/api/v1/runs/"+r.ID, ""), 200)
+	info := get[frame.Info](t, do(s, "GET", "/api/v1/runs/"+r.ID, ""), 200)
 	if info.Topology == nil || len(info.Caveats) == 0 || info.Saved {
 		t.Errorf("topology %v, caveats %q, saved %v", info.Topology != nil, info.Caveats, info.Saved)
 	}
@@ -31,7 +32,7 @@ func TestDemo(t *testing.T) {
 			continue
 		}
 		found++
-		if text := get[SourceText](t, do(s, "GET", "/api/v1/runs/"+r.ID+"/source?file="+f.File, ""), 200); !strings.Contains(text.Text, "for (") {
+		if text := get[frame.SourceText](t, do(s, "GET", "/api/v1/runs/"+r.ID+"/source?file="+f.File, ""), 200); !strings.Contains(text.Text, "for (") {
 			t.Errorf("%s: %.40q", f.File, text.Text)
 		}
 	}
@@ -44,7 +45,7 @@ func TestDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := runs[0]
-	defer again.close()
+	defer again.Close()
 	if again.ID != r.ID {
 		t.Errorf("ids %s and %s", r.ID, again.ID)
 	}
@@ -77,8 +78,8 @@ func TestOpenRun(t *testing.T) {
 	set.Close()
 
 	l := NewLoader(dataset.Options{Sources: []string{folder}})
-	open := func() (*Server, *Run) {
-		r, err := l.Open(context.Background(), path, func(Progress) {})
+	open := func() (*Server, *frame.Run) {
+		r, err := l.Open(context.Background(), path, func(frame.Progress) {})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,23 +89,23 @@ func TestOpenRun(t *testing.T) {
 	}
 	s, r := open()
 	url := "/api/v1/runs/" + r.ID
-	if text := get[SourceText](t, do(s, "GET", url+"/source?file=heat.c", ""), 200); text.Text != "int main;\n" {
+	if text := get[frame.SourceText](t, do(s, "GET", url+"/source?file=heat.c", ""), 200); text.Text != "int main;\n" {
 		t.Errorf("source %+v", text)
 	}
-	get[[]NamedSelection](t, do(s, "PUT", url+"/selections", `[{"name":"slow","where":"latency > 100"},{"name":"all","where":""}]`), 200)
+	get[[]frame.NamedSelection](t, do(s, "PUT", url+"/selections", `[{"name":"slow","where":"latency > 100"},{"name":"all","where":""}]`), 200)
 
 	s, r = open()
-	info := get[Info](t, do(s, "GET", "/api/v1/runs/"+r.ID, ""), 200)
-	if len(info.Selections) != 2 || info.Selections[1] != (NamedSelection{"slow", "latency > 100"}) || !info.Saved {
+	info := get[frame.Info](t, do(s, "GET", "/api/v1/runs/"+r.ID, ""), 200)
+	if len(info.Selections) != 2 || info.Selections[1] != (frame.NamedSelection{Name: "slow", Where: "latency > 100"}) || !info.Saved {
 		t.Errorf("after opening again: %+v, saved %v", info.Selections, info.Saved)
 	}
 }
 
 func TestOpenLULESH(t *testing.T) {
 	path := test.Shared(t, "samples/lulesh_legacy")
-	var last Progress
+	var last frame.Progress
 	r, err := NewLoader(dataset.Options{Options: foreign.Options{L1Latency: foreign.DefaultL1Latency}}).
-		Open(context.Background(), path, func(p Progress) { last = p })
+		Open(context.Background(), path, func(p frame.Progress) { last = p })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,15 +122,5 @@ func TestOpenLULESH(t *testing.T) {
 	}
 	if last.Rows != 15676 {
 		t.Errorf("progress ended at %+v", last)
-	}
-}
-
-func TestSlug(t *testing.T) {
-	for name, want := range map[string]string{
-		"lulesh.mitos": "lulesh", "My Run (2).csv": "my-run--2", "...": "run", strings.Repeat("x", 99): strings.Repeat("x", 24),
-	} {
-		if got := slug(name); got != want {
-			t.Errorf("slug of %q is %q, want %q", name, got, want)
-		}
 	}
 }

@@ -1,25 +1,31 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/app/server/memory"
+	meshes "github.com/isobath/isobath/internal/app/server/mesh"
 	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/domain/mesh"
 	"github.com/isobath/isobath/internal/engine/query"
 )
 
 // demoMeshServer shows the built-in run; path is that of its mesh.
-func demoMeshServer(t *testing.T) (s *Server, run *Run, path string) {
+func demoMeshServer(t *testing.T) (s *Server, run *frame.Run, path string) {
 	t.Helper()
 	runs, err := NewLoader(dataset.Options{}).Demo()
 	if err != nil {
@@ -31,7 +37,7 @@ func demoMeshServer(t *testing.T) (s *Server, run *Run, path string) {
 }
 
 // postColumns returns the head and the columns of a binary answer.
-func postColumns(t *testing.T, s *Server, path string, ask, head any) func(Column) []byte {
+func postColumns(t *testing.T, s *Server, path string, ask, head any) func(frame.Column) []byte {
 	t.Helper()
 	body, err := json.Marshal(ask)
 	if err != nil {
@@ -44,7 +50,7 @@ func postColumns(t *testing.T, s *Server, path string, ask, head any) func(Colum
 	text := w.Body.Bytes()
 	n := int(le32(text[4:]))
 	var refs struct {
-		Columns []ColumnRef `json:"columns"`
+		Columns []frame.ColumnRef `json:"columns"`
 	}
 	for _, v := range []any{head, &refs} {
 		if err := json.Unmarshal(text[8:8+n], v); err != nil {
@@ -52,7 +58,7 @@ func postColumns(t *testing.T, s *Server, path string, ask, head any) func(Colum
 		}
 	}
 	rest := text[(8+n+7)&^7:]
-	return func(c Column) []byte { return rest[refs.Columns[c].Offset:] }
+	return func(c frame.Column) []byte { return rest[refs.Columns[c].Offset:] }
 }
 
 func le32(b []byte) uint32 {
@@ -65,11 +71,11 @@ func le64(b []byte) uint64 { return uint64(le32(b)) | uint64(le32(b[4:]))<<32 }
 // its rows, for a selection and the three modes.
 func TestDemoMesh(t *testing.T) {
 	s, run, path := demoMeshServer(t)
-	info := post[MeshInfo](t, s, path, MeshAsk{Step: -1})
+	info := post[meshes.MeshInfo](t, s, path, meshes.MeshAsk{Step: -1})
 	if info.Cells != 8*20*10 || len(info.Steps) != 8 || info.Steps[7].Iteration != 7 || info.Flat || info.Levels != 1 {
 		t.Fatalf("%d cells, %d dumps, flat %v", info.Cells, len(info.Steps), info.Flat)
 	}
-	tab := run.Data.Table
+	tab := memory.Of(run).Data.Table
 	x, y, z := mesh.Ints(tab.Column("x")), mesh.Ints(tab.Column("y")), mesh.Ints(tab.Column("z"))
 	it, latency, cpu := mesh.Ints(tab.Column("iteration")), tab.Column("latency"), tab.Column("cpu")
 	for _, mode := range []mesh.Mode{mesh.All, mesh.UpTo, mesh.Only} {
@@ -85,8 +91,8 @@ func TestDemoMesh(t *testing.T) {
 			sum[cell] += latency.Float(i)
 			count[cell]++
 		}
-		var f MeshFieldAnswer
-		col := postColumns(t, s, path+"/field", MeshFieldAsk{Step: 3, Field: "latency_avg", Mode: mode, Where: "cpu <= 7"}, &f)
+		var f meshes.MeshFieldAnswer
+		col := postColumns(t, s, path+"/field", meshes.MeshFieldAsk{Step: 3, Field: "latency_avg", Mode: mode, Where: "cpu <= 7"}, &f)
 		values, samples := col(f.Values), col(f.Samples)
 		if f.Covered != len(sum) || f.Provenance != "modelled" || f.Unit != "cycles" {
 			t.Errorf("%s: %d cells with samples (%s, %s), want %d", mode, f.Covered, f.Provenance, f.Unit, len(sum))
@@ -105,17 +111,17 @@ func TestDemoMesh(t *testing.T) {
 // their cells are those of the boundary.
 func TestMeshGeometry(t *testing.T) {
 	s, _, path := demoMeshServer(t)
-	ask := func(g MeshGeometryAsk) (a MeshGeometry, cells []int) {
+	ask := func(g meshes.MeshGeometryAsk) (a meshes.MeshGeometry, cells []int) {
 		g.Step = 7
-		var p MeshPicture
-		col := postColumns(t, s, path+"/picture", MeshPictureAsk{Geometry: g}, &p)
+		var p meshes.MeshPicture
+		col := postColumns(t, s, path+"/picture", meshes.MeshPictureAsk{Geometry: g}, &p)
 		drawn, of := col(p.Geometry.Cells), col(p.Geometry.Of)
 		for i := range p.Columns[p.Geometry.Of].Length {
 			cells = append(cells, int(le32(drawn[4*le32(of[4*i:]):])))
 		}
 		return *p.Geometry, cells
 	}
-	all, cells := ask(MeshGeometryAsk{View: "surface", Level: -1})
+	all, cells := ask(meshes.MeshGeometryAsk{View: "surface", Level: -1})
 	if want := 2 * (8*20 + 8*10 + 20*10); all.Polygons != want || len(cells) != 2*want || all.Kept != 8*20*10 {
 		t.Errorf("%d faces of %d cells, want %d", all.Polygons, all.Kept, want)
 	}
@@ -124,7 +130,7 @@ func TestMeshGeometry(t *testing.T) {
 			t.Fatalf("cell %d is inside", c)
 		}
 	}
-	cut, cells := ask(MeshGeometryAsk{View: "slice", Axis: 2, At: 0.4958, Level: -1}) // z 59.5
+	cut, cells := ask(meshes.MeshGeometryAsk{View: "slice", Axis: 2, At: 0.4958, Level: -1}) // z 59.5
 	if cut.Polygons != 8*20 {
 		t.Errorf("the slice has %d faces, want %d", cut.Polygons, 8*20)
 	}
@@ -133,7 +139,7 @@ func TestMeshGeometry(t *testing.T) {
 			t.Fatalf("cell %d is not in layer 4", c)
 		}
 	}
-	part, _ := ask(MeshGeometryAsk{View: "threshold", Level: -1, By: &MeshFieldAsk{Variable: "index y"}, Low: 0, High: 4})
+	part, _ := ask(meshes.MeshGeometryAsk{View: "threshold", Level: -1, By: &meshes.MeshFieldAsk{Variable: "index y"}, Low: 0, High: 4})
 	if want := 2 * (8*5 + 8*10 + 5*10); part.Polygons != want || part.Kept != 8*5*10 {
 		t.Errorf("five layers have %d faces of %d cells, want %d", part.Polygons, part.Kept, want)
 	}
@@ -143,18 +149,18 @@ func TestMeshGeometry(t *testing.T) {
 // cells are that one.
 func TestMeshPick(t *testing.T) {
 	s, run, path := demoMeshServer(t)
-	placed, err := run.Mesh.View.At(7)
+	placed, err := meshes.Of(run).View.At(7)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, cell := range []int{0, 840, 7, 600, 8*20*10 - 1} {
-		got := post[MeshCell](t, s, path+"/cell", MeshCellAsk{Step: 7, Cell: cell})
+		got := post[meshes.MeshCell](t, s, path+"/cell", meshes.MeshCellAsk{Step: 7, Cell: cell})
 		rows := placed.RowsOn([]int32{int32(cell)})
-		e, err := query.Parse(got.Where, run.Data.Table)
+		e, err := query.Parse(got.Where, memory.Of(run).Data.Table)
 		if err != nil {
 			t.Fatal(err)
 		}
-		chosen, err := run.Engine.Select(t.Context(), e)
+		chosen, err := memory.Of(run).Engine.Select(t.Context(), e)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,8 +171,8 @@ func TestMeshPick(t *testing.T) {
 		if got.Where != want {
 			t.Errorf("cell %d: %q, want %q", cell, got.Where, want)
 		}
-		var f MeshFieldAnswer
-		col := postColumns(t, s, path+"/field", MeshFieldAsk{Step: 7, Field: "samples", Mode: mesh.All, Picked: got.Where}, &f)
+		var f meshes.MeshFieldAnswer
+		col := postColumns(t, s, path+"/field", meshes.MeshFieldAsk{Step: 7, Field: "samples", Mode: mesh.All, Picked: got.Where}, &f)
 		if n := f.Columns[f.Picked].Length; n != min(1, rows.Count()) || n == 1 && int(le32(col(f.Picked))) != cell {
 			t.Errorf("cell %d: %d cells are marked", cell, n)
 		}
@@ -197,8 +203,8 @@ func TestMeshFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	open := func(path string) *Run {
-		r, err := NewLoader(dataset.Options{}).Open(t.Context(), path, func(Progress) {})
+	open := func(path string) *frame.Run {
+		r, err := NewLoader(dataset.Options{}).Open(t.Context(), path, func(frame.Progress) {})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,12 +214,12 @@ func TestMeshFile(t *testing.T) {
 	s := newTestServer(t, nil)
 	s.Add(alone)
 	s.Add(samples)
-	if alone.Kind != "mesh" || !alone.info().Mesh || samples.info().Mesh || alone.summary().Rows != 2 {
-		t.Errorf("mesh %+v, samples %+v", alone.info(), samples.summary())
+	if alone.Kind != "mesh" || !alone.Info().Mesh || samples.Info().Mesh || alone.Summary().Rows != 2 {
+		t.Errorf("mesh %+v, samples %+v", alone.Info(), samples.Summary())
 	}
 	path := "/api/v1/runs/" + alone.ID + "/mesh"
-	var f MeshFieldAnswer
-	col := postColumns(t, s, path+"/field", MeshFieldAsk{Step: -1, Variable: "heat"}, &f)
+	var f meshes.MeshFieldAnswer
+	col := postColumns(t, s, path+"/field", meshes.MeshFieldAsk{Step: -1, Variable: "heat"}, &f)
 	if heat := col(f.Values); math.Float64frombits(le64(heat)) != 3 || math.Float64frombits(le64(heat[8:])) != 5 || f.Counts != nil {
 		t.Errorf("heat is not 3, 5: %+v", f)
 	}
@@ -224,18 +230,18 @@ func TestMeshFile(t *testing.T) {
 	if w := do(s, "POST", "/api/v1/runs/"+samples.ID+"/mesh/attach", body, "Content-Type", "application/json"); w.Code != http.StatusOK {
 		t.Fatalf("attach: %d %s", w.Code, w.Body)
 	}
-	got := post[MeshFieldAnswer](t, s, "/api/v1/runs/"+samples.ID+"/mesh/field", MeshFieldAsk{Step: 0, Field: "latency_sum", Mode: mesh.All})
+	got := post[meshes.MeshFieldAnswer](t, s, "/api/v1/runs/"+samples.ID+"/mesh/field", meshes.MeshFieldAsk{Step: 0, Field: "latency_sum", Mode: mesh.All})
 	if got.Sum != 40 || got.Covered != 1 || got.Counts.OutOfRange != 1 || got.Counts.Used != 2 {
 		t.Errorf("%+v, counts %+v", got, got.Counts)
 	}
-	if !samples.info().Mesh {
+	if !samples.Info().Mesh {
 		t.Error("the samples do not know of their mesh")
 	}
-	again := post[Info](t, s, "/api/v1/runs/"+samples.ID+"/mesh/attach", MeshAttach{Paths: []string{dump}})
+	again := post[frame.Info](t, s, "/api/v1/runs/"+samples.ID+"/mesh/attach", meshes.MeshAttach{Paths: []string{dump}})
 	if !again.Mesh || again.ID != samples.ID {
 		t.Errorf("attached by path: %+v", again.RunSummary)
 	}
-	if w := do(s, "POST", "/api/v1/runs/"+samples.ID+"/mesh/attach", `{"paths":["/nowhere/x.vtk"]}`, "Content-Type", "application/json"); w.Code != http.StatusBadRequest {
+	if w := do(s, "POST", "/api/v1/runs/"+samples.ID+"/mesh/attach", `{"paths":["/nowhere/x.vtk"]}`, "Content-Type", "application/json"); w.Code != http.StatusNotFound {
 		t.Errorf("a mesh that does not exist: %d %s", w.Code, w.Body)
 	}
 }
@@ -245,26 +251,26 @@ func TestMeshFile(t *testing.T) {
 func TestMeshSeries(t *testing.T) {
 	l := NewLoader(dataset.Options{})
 	l.Meshes = []string{filepath.Join(test.Fixture(t, "mesh/lulesh"), "lulesh_c*.vtk")}
-	r, err := l.Open(t.Context(), test.Shared(t, "samples/lulesh_legacy"), func(Progress) {})
+	r, err := l.Open(t.Context(), test.Shared(t, "samples/lulesh_legacy"), func(frame.Progress) {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := newTestServer(t, nil)
 	s.Add(r)
 	path := "/api/v1/runs/" + r.ID + "/mesh"
-	info := post[MeshInfo](t, s, path, MeshAsk{Step: 2})
+	info := post[meshes.MeshInfo](t, s, path, meshes.MeshAsk{Step: 2})
 	if len(info.Steps) != 5 || info.Steps[2].Iteration != 300 || info.Cells != 8000 {
 		t.Fatalf("%+v", info.Steps)
 	}
-	f := post[MeshFieldAnswer](t, s, path+"/field", MeshFieldAsk{Step: 2, Field: "samples", Mode: mesh.UpTo})
+	f := post[meshes.MeshFieldAnswer](t, s, path+"/field", meshes.MeshFieldAsk{Step: 2, Field: "samples", Mode: mesh.UpTo})
 	if c := f.Counts; c.Used+c.NoCell+c.OutOfRange != c.Selected || c.OutOfRange == 0 || c.Used == 0 || f.Sum != float64(c.Used) {
 		t.Errorf("%+v", c)
 	}
-	hot := post[MeshPicture](t, s, path+"/picture", MeshPictureAsk{Geometry: MeshGeometryAsk{Step: 2, View: "threshold", Level: -1, By: &MeshFieldAsk{Variable: "e"}, Low: 1000, High: 1e9}}).Geometry
+	hot := post[meshes.MeshPicture](t, s, path+"/picture", meshes.MeshPictureAsk{Geometry: meshes.MeshGeometryAsk{Step: 2, View: "threshold", Level: -1, By: &meshes.MeshFieldAsk{Variable: "e"}, Low: 1000, High: 1e9}}).Geometry
 	if hot.Kept != 567 || hot.Polygons != 498 { // as VTK counts them
 		t.Errorf("%d cells with e >= 1000 have %d faces, want 567 and 498", hot.Kept, hot.Polygons)
 	}
-	rel := post[MeshRelation](t, s, path+"/relate", MeshRelateAsk{MeshFieldAsk: MeshFieldAsk{Step: 2, Field: "latency_avg", Mode: mesh.All}, Against: "e", By: "region", Bins: 16})
+	rel := post[meshes.MeshRelation](t, s, path+"/relate", meshes.MeshRelateAsk{MeshFieldAsk: meshes.MeshFieldAsk{Step: 2, Field: "latency_avg", Mode: mesh.All}, Against: "e", By: "region", Bins: 16})
 	if rel.Correlation == nil || rel.Density == nil || len(rel.Categories) == 0 {
 		t.Fatalf("%+v", rel)
 	}
@@ -298,7 +304,7 @@ func TestMeshRefusals(t *testing.T) {
 		"scale":            {path + "/summary", `{"physics":{"step":0,"variable":"u","low":1,"high":0,"parts":40}}`},
 		"attach nothing":   {"/api/v1/runs/six/mesh/attach", `{"mesh":"nothing"}`},
 	} {
-		if w := do(s, "POST", c.path, c.body, "Content-Type", "application/json"); w.Code != http.StatusBadRequest {
+		if w := do(s, "POST", c.path, c.body, "Content-Type", "application/json"); w.Code != http.StatusBadRequest && w.Code != http.StatusUnprocessableEntity {
 			t.Errorf("%s: %d %s", name, w.Code, strings.TrimSpace(w.Body.String()))
 		}
 	}
@@ -308,11 +314,11 @@ func TestMeshRefusals(t *testing.T) {
 // of the whole field, and its summary is that of all cells.
 func TestMeshPicture(t *testing.T) {
 	s, run, path := demoMeshServer(t)
-	perf := MeshFieldAsk{Step: 7, Field: "latency_avg", Mode: mesh.All, Picked: "x <= 1"}
-	g := MeshGeometryAsk{Step: 7, View: "surface", Level: -1}
-	var p MeshPicture
-	col := postColumns(t, s, path+"/picture", MeshPictureAsk{Geometry: g, Performance: &perf, Physics: &MeshFieldAsk{Variable: "index x"}}, &p)
-	var whole MeshFieldAnswer
+	perf := meshes.MeshFieldAsk{Step: 7, Field: "latency_avg", Mode: mesh.All, Picked: "x <= 1"}
+	g := meshes.MeshGeometryAsk{Step: 7, View: "surface", Level: -1}
+	var p meshes.MeshPicture
+	col := postColumns(t, s, path+"/picture", meshes.MeshPictureAsk{Geometry: g, Performance: &perf, Physics: &meshes.MeshFieldAsk{Variable: "index x"}}, &p)
+	var whole meshes.MeshFieldAnswer
 	field := postColumns(t, s, path+"/field", perf, &whole)
 	drawn, values, samples := col(p.Geometry.Cells), col(p.Performance.Values), col(p.Performance.Samples)
 	all, counts := field(whole.Values), field(whole.Samples)
@@ -337,24 +343,24 @@ func TestMeshPicture(t *testing.T) {
 			t.Errorf("cell %d is not picked", c)
 		}
 	}
-	again := post[MeshPicture](t, s, path+"/picture", MeshPictureAsk{Geometry: g, Have: p.Key})
+	again := post[meshes.MeshPicture](t, s, path+"/picture", meshes.MeshPictureAsk{Geometry: g, Have: p.Key})
 	if again.Geometry != nil || again.Key != p.Key {
 		t.Error("the geometry is sent again")
 	}
-	placed, err := run.Mesh.View.At(7)
+	placed, err := meshes.Of(run).View.At(7)
 	if err != nil {
 		t.Fatal(err)
 	}
-	hover := post[MeshCells](t, s, path+"/cells", MeshCellsAsk{Geometry: g, Where: "x <= 1"})
+	hover := post[meshes.MeshCells](t, s, path+"/cells", meshes.MeshCellsAsk{Geometry: g, Where: "x <= 1"})
 	if hover.Cells != len(picked) || len(hover.Drawn) != p.Columns[p.Performance.Picked].Length {
 		t.Errorf("%d cells, %d drawn", hover.Cells, len(hover.Drawn))
 	}
 	checkSummary(t, s, run, path, perf, &whole, placed)
 }
 
-func checkSummary(t *testing.T, s *Server, run *Run, path string, perf MeshFieldAsk, whole *MeshFieldAnswer, placed *mesh.Placed) {
+func checkSummary(t *testing.T, s *Server, run *frame.Run, path string, perf meshes.MeshFieldAsk, whole *meshes.MeshFieldAnswer, placed *mesh.Placed) {
 	t.Helper()
-	f, err := placed.Field(run.Data.Table, nil, mesh.Window{Mode: mesh.All}, mesh.FieldSpec{Column: "latency", Aggregate: mesh.Mean})
+	f, err := placed.Field(memory.Of(run).Data.Table, nil, mesh.Window{Mode: mesh.All}, mesh.FieldSpec{Column: "latency", Aggregate: mesh.Mean})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -366,7 +372,7 @@ func checkSummary(t *testing.T, s *Server, run *Run, path string, perf MeshField
 	}
 	slices.Sort(sorted)
 	low, high := sorted[0], sorted[len(sorted)-1]
-	sum := post[MeshSummary](t, s, path+"/summary", MeshSummaryAsk{Picked: "x <= 1", Performance: &MeshSummedAsk{MeshFieldAsk: perf, Low: low, High: high, Log: true, Parts: 40}})
+	sum := post[meshes.MeshSummary](t, s, path+"/summary", meshes.MeshSummaryAsk{Picked: "x <= 1", Performance: &meshes.MeshSummedAsk{MeshFieldAsk: perf, Low: low, High: high, Log: true, Parts: 40}})
 	got := sum.Performance
 	n := 0
 	for _, c := range got.Histogram {
@@ -385,9 +391,9 @@ func checkSummary(t *testing.T, s *Server, run *Run, path string, perf MeshField
 // plain look at every sample finds them.
 func TestMeshBrush(t *testing.T) {
 	s, run, path := demoMeshServer(t)
-	ask := MeshBrushAsk{MeshRelateAsk: MeshRelateAsk{MeshFieldAsk: MeshFieldAsk{Step: 7, Field: "samples", Mode: mesh.All}, Against: "index x", Bins: 8}, Low: 60, High: 1e9, AgainstLow: 2, AgainstHigh: 4}
-	got := post[MeshBrush](t, s, path+"/brush", ask)
-	tab := run.Data.Table
+	ask := meshes.MeshBrushAsk{MeshRelateAsk: meshes.MeshRelateAsk{MeshFieldAsk: meshes.MeshFieldAsk{Step: 7, Field: "samples", Mode: mesh.All}, Against: "index x", Bins: 8}, Low: 60, High: 1e9, AgainstLow: 2, AgainstHigh: 4}
+	got := post[meshes.MeshBrush](t, s, path+"/brush", ask)
+	tab := memory.Of(run).Data.Table
 	x, y, z := mesh.Ints(tab.Column("x")), mesh.Ints(tab.Column("y")), mesh.Ints(tab.Column("z"))
 	counts := map[[3]int32]int{}
 	for i := range x {
@@ -401,14 +407,14 @@ func TestMeshBrush(t *testing.T) {
 			cells, rows = cells+1, rows+n
 		}
 	}
-	chosen, err := run.selected(t.Context(), "", got.Where)
+	chosen, err := memory.Of(run).Within(t.Context(), "", got.Where)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got.Cells != cells || chosen.Count() != rows || rows == 0 {
 		t.Errorf("%d cells with %d samples, want %d with %d", got.Cells, chosen.Count(), cells, rows)
 	}
-	none := post[MeshBrush](t, s, path+"/brush", MeshBrushAsk{MeshRelateAsk: ask.MeshRelateAsk, Low: 1e9, High: 2e9, AgainstHigh: 1})
+	none := post[meshes.MeshBrush](t, s, path+"/brush", meshes.MeshBrushAsk{MeshRelateAsk: ask.MeshRelateAsk, Low: 1e9, High: 2e9, AgainstHigh: 1})
 	if none.Cells != 0 || none.Where != "" {
 		t.Errorf("%+v", none)
 	}
@@ -426,10 +432,10 @@ func TestMeshLink(t *testing.T) {
 	if err := s.Link("127.0.0.1:0", file, func(s string) { where = s }); err != nil || !strings.Contains(where, file) {
 		t.Fatal(where, err)
 	}
-	if !run.info().Linked {
+	if !run.Info().Linked {
 		t.Error("the run does not know of its link")
 	}
-	state := post[MeshViewers](t, s, path+"/select", MeshSelect{Where: "cpu <= 3 & x < 9", Origin: "page-1"})
+	state := post[meshes.MeshViewers](t, s, path+"/select", meshes.MeshSelect{Where: "cpu <= 3 & x < 9", Origin: "page-1"})
 	if state.Where != "cpu <= 3 & x < 9" || state.Origin != "page-1" || len(state.Viewers) != 0 {
 		t.Errorf("%+v", state)
 	}
@@ -461,12 +467,11 @@ func TestMeshLink(t *testing.T) {
 		t.Fatalf("%+v", a)
 	}
 	got := call(`{"type":"select","id":2,"ranges":{"cpu":[4,7]}}`)
-	rows, err := run.selected(t.Context(), "", "cpu in 4..7 & x < 9")
+	rows, err := memory.Of(run).Within(t.Context(), "", "cpu in 4..7 & x < 9")
 	if err != nil || got.Samples != rows.Count() {
 		t.Errorf("%d samples, want %d, %v", got.Samples, rows.Count(), err)
 	}
-	l := run.mesh().linked()
-	if state := l.state(); state.Where != "cpu in 4..7 & x < 9" || state.Origin != "c1" || !slices.Equal(state.Viewers, []string{"test"}) {
+	if state := viewersNow(t, s, path+"/viewers"); state.Where != "cpu in 4..7 & x < 9" || state.Origin != "c1" || !slices.Equal(state.Viewers, []string{"test"}) {
 		t.Errorf("%+v", state)
 	}
 	if w := do(s, "POST", path+"/select", `{"where":"taste = 1"}`, "Content-Type", "application/json"); w.Code != http.StatusBadRequest {
@@ -478,4 +483,21 @@ func TestMeshLink(t *testing.T) {
 	if _, err := net.Dial("tcp", address); err == nil {
 		t.Error("the link outlives the server")
 	}
+}
+
+// viewersNow is the first event of the stream of viewers.
+func viewersNow(t *testing.T, s *Server, path string) (state meshes.MeshViewers) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	r := httptest.NewRequestWithContext(ctx, "GET", "http://127.0.0.1:7117"+path, nil)
+	r.Header.Set(TokenHeader, testToken)
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	_, data, _ := strings.Cut(w.Body.String(), "data: ")
+	data, _, _ = strings.Cut(data, "\n")
+	if err := json.Unmarshal([]byte(data), &state); err != nil {
+		t.Fatalf("%v in %s", err, w.Body)
+	}
+	return state
 }

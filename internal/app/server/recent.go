@@ -5,6 +5,8 @@ import (
 	"os"
 	"slices"
 	"sync"
+
+	"github.com/isobath/isobath/internal/app/server/frame"
 )
 
 // keepRecent is how many files are remembered.
@@ -19,16 +21,16 @@ type recent struct {
 }
 
 // list returns the files that still exist, newest first.
-func (r *recent) list() []Recent {
+func (r *recent) list() []frame.Recent {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return list(slices.DeleteFunc(r.read(), func(e Recent) bool {
+	return frame.List(slices.DeleteFunc(r.read(), func(e frame.Recent) bool {
 		_, err := os.Stat(e.Path)
 		return err != nil
 	}))
 }
 
-func (r *recent) read() []Recent {
+func (r *recent) read() []frame.Recent {
 	if r.file == "" {
 		return nil
 	}
@@ -36,7 +38,7 @@ func (r *recent) read() []Recent {
 	if err != nil {
 		return nil
 	}
-	var entries []Recent
+	var entries []frame.Recent
 	if json.Unmarshal(text, &entries) != nil {
 		return nil
 	}
@@ -49,8 +51,8 @@ func (r *recent) add(path, name string) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	entries := slices.DeleteFunc(r.read(), func(e Recent) bool { return e.Path == path })
-	entries = append([]Recent{{Path: path, Name: name}}, entries...)
+	entries := slices.DeleteFunc(r.read(), func(e frame.Recent) bool { return e.Path == path })
+	entries = append([]frame.Recent{{Path: path, Name: name}}, entries...)
 	text, err := json.MarshalIndent(entries[:min(len(entries), keepRecent)], "", "  ")
 	if err != nil {
 		return

@@ -3,12 +3,15 @@ package server
 import (
 	"net/http"
 	"testing"
+
+	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/app/server/memory"
 )
 
 func TestSearch(t *testing.T) {
 	s := newTestServer(t, nil)
 	const path = "/api/v1/runs/six/search"
-	ask := func(body string) Found { return get[Found](t, do(s, "POST", path, body), http.StatusOK) }
+	ask := func(body string) memory.Found { return get[memory.Found](t, do(s, "POST", path, body), http.StatusOK) }
 
 	if got := ask(`{"text":"slowest","shown":[]}`); got.Complete || len(got.Suggestions) == 0 || got.Suggestions[0].Samples != nil {
 		t.Errorf("before anything was counted: %+v", got)
@@ -29,7 +32,7 @@ func TestSearch(t *testing.T) {
 	if got := ask(`{"text":"","shown":[],"complete":true}`); !got.Complete {
 		t.Errorf("an empty box: %+v", got)
 	}
-	if f := get[Failure](t, do(s, "POST", path, `{`), http.StatusBadRequest); f.Error == "" {
+	if f := get[frame.Failure](t, do(s, "POST", path, `{`), http.StatusBadRequest); f.Error == "" {
 		t.Error("no sentence for a broken body")
 	}
 }

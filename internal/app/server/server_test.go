@@ -1,17 +1,18 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/isobath/isobath/internal/app/server/frame"
 )
 
 const testToken = "0123456789abcdefghijkl"
@@ -25,7 +26,7 @@ func newTestServer(t *testing.T, change func(*Options)) *Server {
 			"index.html":      {Data: []byte("<!doctype html><title>Isobath</title>")},
 			"assets/app-1.js": {Data: []byte(strings.Repeat("export const x = 1;\n", 500))},
 		},
-		Open: func(context.Context, string, func(Progress)) (*Run, error) { panic("not expected") },
+		Open: func(context.Context, string, func(frame.Progress)) (*frame.Run, error) { panic("not expected") },
 	}
 	if change != nil {
 		change(&opt)
@@ -114,7 +115,7 @@ func TestGuard(t *testing.T) {
 				t.Fatalf("status %d, want %d: %s", w.Code, tt.want, w.Body)
 			}
 			if w.Code >= 400 && strings.HasPrefix(tt.path, "/api") {
-				if f := get[Failure](t, w, tt.want); f.Error == "" {
+				if f := get[frame.Failure](t, w, tt.want); f.Error == "" {
 					t.Error("the failure has no sentence")
 				}
 			}
@@ -165,8 +166,8 @@ func TestAssets(t *testing.T) {
 
 func TestHome(t *testing.T) {
 	s := newTestServer(t, func(o *Options) { o.Record = "isobath record -- CMD" })
-	home := get[Home](t, do(s, "GET", "/api/v1/runs", ""), 200)
-	if len(home.Runs) != 1 || home.Runs[0] != (RunSummary{ID: "six", Name: "six.csv", Kind: "samples", Rows: 6}) {
+	home := get[frame.Home](t, do(s, "GET", "/api/v1/runs", ""), 200)
+	if len(home.Runs) != 1 || !reflect.DeepEqual(home.Runs[0], frame.RunSummary{ID: "six", Name: "six.csv", Kind: "samples", Rows: 6, Parts: []string{"memory"}}) {
 		t.Errorf("runs %+v", home.Runs)
 	}
 	if home.Version != "test" || home.Record == "" || home.UploadLimit != DefaultUploadLimit {
@@ -180,15 +181,15 @@ func TestHome(t *testing.T) {
 
 func TestInfo(t *testing.T) {
 	s := newTestServer(t, nil)
-	info := get[Info](t, do(s, "GET", "/api/v1/runs/six", ""), 200)
-	byName := map[string]ColumnInfo{}
+	info := get[frame.Info](t, do(s, "GET", "/api/v1/runs/six", ""), 200)
+	byName := map[string]frame.ColumnInfo{}
 	for _, c := range info.Columns {
 		byName[c.Name] = c
 	}
 	if names := slices.Sorted(maps.Keys(byName)); !slices.Equal(names, []string{"addr", "cpu", "file", "latency", "level", "line", "time"}) {
 		t.Fatalf("columns %q", names)
 	}
-	for _, want := range []ColumnInfo{
+	for _, want := range []frame.ColumnInfo{
 		{Name: "latency", Kind: "number", Unit: "cycles", Provenance: "measured", Distinct: 4, Missing: 1, Min: 10.0, Max: 400.0},
 		{Name: "level", Kind: "category", Provenance: "measured", Distinct: 3, Missing: 1},
 		{Name: "addr", Kind: "address", Provenance: "measured", Distinct: 6, Min: "0x1000", Max: "0xffffffffffffffff"},
@@ -210,15 +211,15 @@ func TestInfo(t *testing.T) {
 func TestCloseRun(t *testing.T) {
 	s := newTestServer(t, nil)
 	closed := 0
-	s.Add(&Run{ID: "x", Name: "x", Close: func() error { closed++; return nil }})
+	s.Add(&frame.Run{ID: "x", Name: "x", Release: func() error { closed++; return nil }})
 	if w := do(s, "DELETE", "/api/v1/runs/x", ""); w.Code != 204 || closed != 1 {
 		t.Errorf("status %d, closed %d times", w.Code, closed)
 	}
 	if w := do(s, "GET", "/api/v1/runs/x", ""); w.Code != 404 {
 		t.Errorf("a closed run answers %d", w.Code)
 	}
-	s.Add(&Run{ID: "y", Close: func() error { closed++; return nil }})
-	s.Add(&Run{ID: "y", Close: func() error { closed++; return nil }})
+	s.Add(&frame.Run{ID: "y", Release: func() error { closed++; return nil }})
+	s.Add(&frame.Run{ID: "y", Release: func() error { closed++; return nil }})
 	if closed != 2 {
 		t.Errorf("a run of the same content leaves the old one open: closed %d", closed)
 	}
@@ -232,63 +233,33 @@ func TestShared(t *testing.T) {
 		{"POST", "/api/v1/runs/six/sources", `{"folder":"/etc"}`},
 		{"DELETE", "/api/v1/runs/six", ""},
 	} {
-		if f := get[Failure](t, do(s, r[0], r[1], r[2]), 403); !strings.Contains(f.Error, "shared") {
+		if f := get[frame.Failure](t, do(s, r[0], r[1], r[2]), 403); !strings.Contains(f.Error, "shared") {
 			t.Errorf("%s %s: %+v", r[0], r[1], f)
 		}
 	}
-	if home := get[Home](t, do(s, "GET", "/api/v1/runs", ""), 200); !home.Shared || len(home.Runs) != 1 {
+	if home := get[frame.Home](t, do(s, "GET", "/api/v1/runs", ""), 200); !home.Shared || len(home.Runs) != 1 {
 		t.Errorf("%+v", home)
 	}
-	get[[]NamedSelection](t, do(s, "PUT", "/api/v1/runs/six/selections", `[]`), 200)
+	get[[]frame.NamedSelection](t, do(s, "GET", "/api/v1/runs/six/selections", ""), 200)
 }
 
 func TestSelections(t *testing.T) {
 	s := newTestServer(t, nil)
-	var saved []NamedSelection
-	s.runs[0].Save = func(l []NamedSelection) error { saved = l; return nil }
+	var saved []frame.NamedSelection
+	s.runs[0].Save = func(l []frame.NamedSelection) error { saved = l; return nil }
 	const path = "/api/v1/runs/six/selections"
 	body := `[{"name":"slow","where":"latency > 100"}]`
-	got := get[[]NamedSelection](t, do(s, "PUT", path, body), 200)
+	got := get[[]frame.NamedSelection](t, do(s, "PUT", path, body), 200)
 	if len(got) != 1 || got[0].Where != "latency > 100" || len(saved) != 1 {
 		t.Errorf("kept %+v, saved %+v", got, saved)
 	}
-	f := get[Failure](t, do(s, "PUT", path, `[{"name":"bad","where":"latancy > 1"}]`), 400)
+	f := get[frame.Failure](t, do(s, "PUT", path, `[{"name":"bad","where":"latancy > 1"}]`), 400)
 	if !strings.Contains(f.Error, "latency") || f.Field != "where" {
 		t.Errorf("failure %+v", f)
 	}
-	get[Failure](t, do(s, "PUT", path, `[{"where":"latency > 1"}]`), 400)
-	get[Failure](t, do(s, "PUT", path, `[{"name":"a","where":""},{"name":"a","where":""}]`), 400)
-	if now := get[[]NamedSelection](t, do(s, "GET", path, ""), 200); len(now) != 1 {
+	get[frame.Failure](t, do(s, "PUT", path, `[{"where":"latency > 1"}]`), 400)
+	get[frame.Failure](t, do(s, "PUT", path, `[{"name":"a","where":""},{"name":"a","where":""}]`), 400)
+	if now := get[[]frame.NamedSelection](t, do(s, "GET", path, ""), 200); len(now) != 1 {
 		t.Errorf("after refused changes: %+v", now)
-	}
-}
-
-func TestCompression(t *testing.T) {
-	large := bytes.Repeat([]byte("isobath "), 4096)
-	for _, tt := range []struct {
-		name     string
-		compress bool
-		accept   string
-		body     []byte
-		want     string
-	}{
-		{"on", true, "gzip", large, "gzip"},
-		{"off", false, "gzip", large, ""},
-		{"small", true, "gzip", large[:compressFrom], ""},
-		{"not accepted", true, "gzip;q=0, br", large, ""},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			s := newTestServer(t, func(o *Options) { o.Compress = tt.compress })
-			r := httptest.NewRequest("GET", "/", nil)
-			r.Header.Set("Accept-Encoding", tt.accept)
-			w := httptest.NewRecorder()
-			s.answerBytes(w, r, 200, "text/plain", tt.body)
-			if got := w.Header().Get("Content-Encoding"); got != tt.want {
-				t.Errorf("encoding %q, want %q", got, tt.want)
-			}
-			if n, _ := io.Copy(io.Discard, w.Body); tt.want != "" && n > int64(len(tt.body))/4 {
-				t.Errorf("%d bytes of %d", n, len(tt.body))
-			}
-		})
 	}
 }

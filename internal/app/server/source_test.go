@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/isobath/isobath/internal/app/server/frame"
 )
 
 // sourceTree has sources in a folder and secrets outside it.
@@ -42,20 +44,20 @@ func TestSource(t *testing.T) {
 	if status, body := ask("a.c"); status != 404 || !strings.Contains(body, "point to the folder") {
 		t.Errorf("without a folder: %d %s", status, body)
 	}
-	get[Failure](t, do(s, "POST", path+"sources", `{"folder":"`+filepath.Join(code, "none")+`"}`), 400)
-	get[Failure](t, do(s, "POST", path+"sources", `{"folder":"relative"}`), 400)
-	info := get[Info](t, do(s, "POST", path+"sources", `{"folder":"`+code+`"}`), 200)
+	get[frame.Failure](t, do(s, "POST", path+"sources", `{"folder":"`+filepath.Join(code, "none")+`"}`), 400)
+	get[frame.Failure](t, do(s, "POST", path+"sources", `{"folder":"relative"}`), 400)
+	info := get[frame.Info](t, do(s, "POST", path+"sources", `{"folder":"`+code+`"}`), 200)
 	want := map[string]bool{"a.c": true, "/home/x/src/b.c": true, "../../etc/passwd": false}
 	for _, f := range info.Sources {
 		if f.Found != want[f.File] {
 			t.Errorf("%s: found %v; tried %v", f.File, f.Found, f.Tried)
 		}
 	}
-	text := get[SourceText](t, do(s, "GET", path+"source?file=/home/x/src/b.c", ""), 200)
+	text := get[frame.SourceText](t, do(s, "GET", path+"source?file=/home/x/src/b.c", ""), 200)
 	if text.Text != "int b;\n" || text.Path != filepath.Join(code, "deep/src/b.c") {
 		t.Errorf("%+v", text)
 	}
-	if text := get[SourceText](t, do(s, "GET", path+"source?file=a.c", ""), 200); text.Text != "int a;\n" {
+	if text := get[frame.SourceText](t, do(s, "GET", path+"source?file=a.c", ""), 200); text.Text != "int a;\n" {
 		t.Errorf("%+v", text)
 	}
 	// The samples name this one, and still it must not lead out of the folder;

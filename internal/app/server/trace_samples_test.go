@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/app/server/messages"
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/formats/otf2"
 	"github.com/isobath/isobath/internal/messages/mpiprog"
@@ -46,7 +48,7 @@ func bothFiles(t *testing.T, shift uint64) (archive, csv string) {
 }
 
 // bothServer serves a run that holds both.
-func bothServer(t *testing.T, shift uint64) (*Server, *Run) {
+func bothServer(t *testing.T, shift uint64) (*Server, *frame.Run) {
 	t.Helper()
 	archive, csv := bothFiles(t, shift)
 	folder := filepath.Join(filepath.Dir(csv), "both.isobath")
@@ -65,7 +67,7 @@ func bothServer(t *testing.T, shift uint64) (*Server, *Run) {
 	if !run.IsRun(folder) {
 		t.Fatal("no run was written")
 	}
-	r, err := NewLoader(dataset.Options{}).Open(t.Context(), folder, func(Progress) {})
+	r, err := NewLoader(dataset.Options{}).Open(t.Context(), folder, func(frame.Progress) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,16 +81,16 @@ func bothServer(t *testing.T, shift uint64) (*Server, *Run) {
 func TestTogether(t *testing.T) {
 	archive, csv := bothFiles(t, 0)
 	s := newTestServer(t, nil)
-	ends := make(chan Job, 1)
-	s.ImportBy("t.otf2 + s.csv", NewLoader(dataset.Options{}).Together([]string{archive, csv}), func(j Job) { ends <- j })
+	ends := make(chan frame.Job, 1)
+	s.ImportBy("t.otf2 + s.csv", NewLoader(dataset.Options{}).Together([]string{archive, csv}), func(j frame.Job) { ends <- j })
 	end := <-ends
 	if end.State != "done" {
 		t.Fatalf("%s: %+v", end.State, end.Failure)
 	}
-	if runs := get[Home](t, do(s, "GET", "/api/v1/runs", ""), 200); len(runs.Runs) != 2 || runs.Runs[1].Name != "t.otf2 + s.csv" {
+	if runs := get[frame.Home](t, do(s, "GET", "/api/v1/runs", ""), 200); len(runs.Runs) != 2 || runs.Runs[1].Name != "t.otf2 + s.csv" {
 		t.Errorf("the runs are %+v", runs.Runs)
 	}
-	if text, want := s.Describe(end.Run), "t.otf2 + s.csv: 12 operations of 3 processes, 150 samples"; text != want {
+	if text, want := s.Describe(end.Run), "t.otf2 + s.csv: 150 samples, 4 columns, 12 operations of 3 processes"; text != want {
 		t.Errorf("%q, want %q", text, want)
 	}
 	checkBoth(t, s, end.Run)
@@ -97,7 +99,7 @@ func TestTogether(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("latency\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	s.ImportBy("bad", NewLoader(dataset.Options{}).Together([]string{archive, bad}), func(j Job) { ends <- j })
+	s.ImportBy("bad", NewLoader(dataset.Options{}).Together([]string{archive, bad}), func(j frame.Job) { ends <- j })
 	if end := <-ends; end.State != "failed" || end.Failure == nil || !strings.Contains(end.Failure.Error, "bad.csv") {
 		t.Errorf("%s: %+v", end.State, end.Failure)
 	}
@@ -113,15 +115,15 @@ func TestSamplesOfOperation(t *testing.T) {
 func checkBoth(t *testing.T, s *Server, id string) {
 	t.Helper()
 	path := "/api/v1/runs/" + id
-	if info := get[Info](t, do(s, "GET", path, ""), 200); !info.Trace || len(info.Columns) == 0 {
+	if info := get[frame.Info](t, do(s, "GET", path, ""), 200); !info.Trace || len(info.Columns) == 0 {
 		t.Fatalf("the run is %+v", info.RunSummary)
 	}
-	if info := post[TraceInfo](t, s, path+"/trace", TraceAsk{}); !info.Linked || info.LinkNote != "" {
+	if info := post[messages.TraceInfo](t, s, path+"/trace", messages.TraceAsk{}); !info.Linked || info.LinkNote != "" {
 		t.Fatalf("not linked: %s", info.LinkNote)
 	}
 	// Operation 11 is the last of rank 2: 30 samples before it, none inside. The
 	// first is taken as the last call ends, so that call has it too.
-	got := post[SamplesAnswer](t, s, path+"/trace/samples", SamplesAsk{Op: 11, TimeTo: 1e9})
+	got := post[messages.SamplesAnswer](t, s, path+"/trace/samples", messages.SamplesAsk{Op: 11, TimeTo: 1e9})
 	if got.Before.Samples != 30 || got.Call.Samples != 0 || got.Window.Samples != 150 {
 		t.Errorf("%+v before, %+v in the call, %+v in all; want 30, 0 and 150", got.Before, got.Call, got.Window)
 	}
@@ -129,14 +131,14 @@ func checkBoth(t *testing.T, s *Server, id string) {
 		t.Errorf("the selection is %q", got.Before.Where)
 	}
 
-	ask := PictureAsk{Origin: -1, Physical: &timeline.Window{To: 1e6, Columns: 100, Lines: 10}, Where: &got.Before.Where}
-	marks := post[PictureAnswer](t, s, path+"/trace/picture", ask).Physical.Marks
+	ask := messages.PictureAsk{Origin: -1, Physical: &timeline.Window{To: 1e6, Columns: 100, Lines: 10}, Where: &got.Before.Where}
+	marks := post[messages.PictureAnswer](t, s, path+"/trace/picture", ask).Physical.Marks
 	if marks == nil || marks.All != 30 || marks.Samples != 30 || marks.Last-marks.First != 29_000 {
 		t.Errorf("marks are %+v, want 30 over 29 µs", marks)
 	}
 	early := "rank = 2 & time < 9500"
 	ask.Where, ask.Physical = &early, &timeline.Window{From: 5000, To: 1e6, Columns: 100, Lines: 10}
-	if marks = post[PictureAnswer](t, s, path+"/trace/picture", ask).Physical.Marks; marks.All != 10 || marks.Samples != 5 {
+	if marks = post[messages.PictureAnswer](t, s, path+"/trace/picture", ask).Physical.Marks; marks.All != 10 || marks.Samples != 5 {
 		t.Errorf("marks of the first samples are %+v, want 10 of which 5 in the window", marks)
 	}
 	if w := do(s, "POST", path+"/trace/picture", `{"physical":{"to":100,"columns":9,"lines":9},"where":"taste = 3"}`, "Content-Type", "application/json"); w.Code != http.StatusBadRequest {
@@ -149,7 +151,7 @@ func checkBoth(t *testing.T, s *Server, id string) {
 func TestSamplesOfAnotherTime(t *testing.T) {
 	s, r := bothServer(t, 1e12)
 	path := "/api/v1/runs/" + r.ID
-	if info := post[TraceInfo](t, s, path+"/trace", TraceAsk{}); info.Linked || !strings.Contains(info.LinkNote, "clocks") {
+	if info := post[messages.TraceInfo](t, s, path+"/trace", messages.TraceAsk{}); info.Linked || !strings.Contains(info.LinkNote, "clocks") {
 		t.Errorf("linked: %v, %q", info.Linked, info.LinkNote)
 	}
 	if w := do(s, "POST", path+"/trace/samples", `{"op":1}`, "Content-Type", "application/json"); w.Code != http.StatusBadRequest {
@@ -169,17 +171,17 @@ func TestTraceAgainst(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
-	other, err := NewLoader(dataset.Options{}).Open(t.Context(), even, func(Progress) {})
+	other, err := NewLoader(dataset.Options{}).Open(t.Context(), even, func(frame.Progress) {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Add(other)
-	info := post[TraceInfo](t, s, "/api/v1/runs/"+id+"/trace", TraceAsk{Against: other.ID})
+	info := post[messages.TraceInfo](t, s, "/api/v1/runs/"+id+"/trace", messages.TraceAsk{Against: other.ID})
 	c := info.Report.Compare
 	if c == nil || c.OnlyHere != 0 || c.OnlyThere != 0 || len(c.Top) == 0 || c.Top[0].Process != 4 || c.Top[0].Amount != 2_000_000 {
 		t.Fatalf("%s against %s: %+v", path, even, c)
 	}
-	op := post[timeline.Operation](t, s, "/api/v1/runs/"+id+"/trace/operation", OperationAsk{TraceAsk: TraceAsk{Against: other.ID}, Op: c.Top[0].Op})
+	op := post[timeline.Operation](t, s, "/api/v1/runs/"+id+"/trace/operation", messages.OperationAsk{TraceAsk: messages.TraceAsk{Against: other.ID}, Op: c.Top[0].Op})
 	if op.Other == nil || op.Other.Rank != 4 || op.Other.Step != op.Step {
 		t.Errorf("the partner is %+v", op.Other)
 	}
@@ -209,17 +211,17 @@ func TestTraceSource(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r, err := NewLoader(dataset.Options{}).Open(t.Context(), filepath.Join(dir, "t.otf2"), func(Progress) {})
+	r, err := NewLoader(dataset.Options{}).Open(t.Context(), filepath.Join(dir, "t.otf2"), func(frame.Progress) {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := newTestServer(t, nil)
 	s.Add(r)
-	op := post[timeline.Operation](t, s, "/api/v1/runs/"+r.ID+"/trace/operation", OperationAsk{Op: 0})
+	op := post[timeline.Operation](t, s, "/api/v1/runs/"+r.ID+"/trace/operation", messages.OperationAsk{Op: 0})
 	if op.File != "src/heat.c" || op.Line != 1 || op.Site {
 		t.Fatalf("the operation is in %s:%d", op.File, op.Line)
 	}
-	if text := get[SourceText](t, do(s, "GET", "/api/v1/runs/"+r.ID+"/source?file=src/heat.c", ""), 200); text.Text != "int main;\n" {
+	if text := get[frame.SourceText](t, do(s, "GET", "/api/v1/runs/"+r.ID+"/source?file=src/heat.c", ""), 200); text.Text != "int main;\n" {
 		t.Errorf("the source is %q", text.Text)
 	}
 	if w := do(s, "GET", "/api/v1/runs/"+r.ID+"/source?file=t.otf2", ""); w.Code != http.StatusNotFound {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/app/server/messages"
 	"github.com/isobath/isobath/internal/messages/logical"
 	"github.com/isobath/isobath/internal/messages/mpiprog"
 	"github.com/isobath/isobath/internal/messages/timeline"
@@ -26,7 +28,7 @@ func haloServer(t *testing.T) (s *Server, id, path string) {
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
-	run, err := NewLoader(dataset.Options{}).Open(t.Context(), path, func(Progress) {})
+	run, err := NewLoader(dataset.Options{}).Open(t.Context(), path, func(frame.Progress) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +61,7 @@ func post[T any](t *testing.T, s *Server, path string, ask any) T {
 // TestTraceInfo: the page hears what `isobath steps` says.
 func TestTraceInfo(t *testing.T) {
 	s, id, path := haloServer(t)
-	info := post[TraceInfo](t, s, "/api/v1/runs/"+id+"/trace", TraceAsk{})
+	info := post[messages.TraceInfo](t, s, "/api/v1/runs/"+id+"/trace", messages.TraceAsk{})
 	tr, err := trace.Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +78,7 @@ func TestTraceInfo(t *testing.T) {
 		t.Fatalf("the cause is %+v, want rank 4 with 2 ms", top)
 	}
 
-	op := post[timeline.Operation](t, s, "/api/v1/runs/"+id+"/trace/operation", OperationAsk{Op: top[0].Op})
+	op := post[timeline.Operation](t, s, "/api/v1/runs/"+id+"/trace/operation", messages.OperationAsk{Op: top[0].Op})
 	if op.Rank != 4 || op.Step != top[0].Step || op.BeforeNew != top[0].Amount {
 		t.Errorf("the operation is %+v, the cause %+v", op, top[0])
 	}
@@ -87,8 +89,8 @@ func TestTraceInfo(t *testing.T) {
 func TestTracePicture(t *testing.T) {
 	s, id, _ := haloServer(t)
 	w := &timeline.Window{To: 18, Columns: 900, Lines: 9}
-	ask := PictureAsk{Origin: -1, Logical: w, Physical: &timeline.Window{To: 1e7, Columns: 900, Lines: 9}, Overview: 100}
-	got := post[PictureAnswer](t, s, "/api/v1/runs/"+id+"/trace/picture", ask)
+	ask := messages.PictureAsk{Origin: -1, Logical: w, Physical: &timeline.Window{To: 1e7, Columns: 900, Lines: 9}, Overview: 100}
+	got := post[messages.PictureAnswer](t, s, "/api/v1/runs/"+id+"/trace/picture", ask)
 	if got.Logical == nil || got.Logical.Ops == nil || got.Physical == nil || got.Overview == nil {
 		t.Fatalf("the picture lacks parts: %+v", got)
 	}
@@ -99,11 +101,11 @@ func TestTracePicture(t *testing.T) {
 	if got.Logical.Sent != 144 { // 24 neighbours, 6 iterations
 		t.Errorf("%d messages, want 144", got.Logical.Sent)
 	}
-	apart := defaultTraceOptions()
+	apart := post[messages.TraceInfo](t, s, "/api/v1/runs/"+id+"/trace", messages.TraceAsk{}).Options
 	apart.Coalesce = false
 	ask.Options = &apart
 	w.To = 40
-	got = post[PictureAnswer](t, s, "/api/v1/runs/"+id+"/trace/picture", ask)
+	got = post[messages.PictureAnswer](t, s, "/api/v1/runs/"+id+"/trace/picture", ask)
 	if n := got.Columns[got.Logical.Ops.ID].Length; n != 162+144-54 {
 		t.Errorf("uncoalesced: %d operations, want 252", n)
 	}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"github.com/isobath/isobath/internal/app/server/frame"
 )
 
 // uploads is the folder for files dropped onto the page. It is made when it is
@@ -46,7 +48,7 @@ func (u *uploads) remove() error {
 func (s *Server) upload(w http.ResponseWriter, r *http.Request) error {
 	name := filepath.Base(filepath.Clean("/" + strings.ReplaceAll(r.URL.Query().Get("name"), `\`, "/")))
 	if name == "/" || name == "." || len(name) > 255 || strings.ContainsRune(name, 0) {
-		return badRequest("the upload has no name")
+		return frame.BadRequest("the upload has no name")
 	}
 	if r.ContentLength > s.opt.UploadLimit {
 		return tooLarge(r.ContentLength, s.opt.UploadLimit)
@@ -69,7 +71,7 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request) error {
 		}
 		return err
 	}
-	return s.answerJSON(w, r, http.StatusAccepted, s.begin(name, filepath.Join(dir, name), nil))
+	return s.frame.AnswerStatus(w, r, http.StatusAccepted, s.begin(name, filepath.Join(dir, name), nil))
 }
 
 func tooLarge(size, limit int64) error {
@@ -77,9 +79,9 @@ func tooLarge(size, limit int64) error {
 	if size > 0 {
 		text = fmt.Sprintf("the file is too large to drop: %d MiB", size>>20)
 	}
-	return &statusError{http.StatusRequestEntityTooLarge, Failure{
+	return frame.Refused(http.StatusRequestEntityTooLarge, frame.Failure{
 		Error: fmt.Sprintf("%s; the limit is %d MiB", text, limit>>20),
-		Hint:  "open it by its path on the machine where isobath runs: isobath open FILE"}}
+		Hint:  "open it by its path on the machine where isobath runs: isobath open FILE"})
 }
 
 func save(body io.Reader, dir, name string) error {
@@ -122,14 +124,14 @@ func unpack(body io.Reader, dir, name string) error {
 			return archiveError(err)
 		}
 	}
-	return badRequest("the folder has more than %d files", maxEntries)
+	return frame.BadRequest("the folder has more than %d files", maxEntries)
 }
 
 func archiveError(err error) error {
 	if errors.As(err, new(*http.MaxBytesError)) {
 		return err
 	}
-	return badRequest("the dropped folder could not be unpacked: %v", err)
+	return frame.BadRequest("the dropped folder could not be unpacked: %v", err)
 }
 
 func unpackFile(root *os.Root, name string, in io.Reader) error {

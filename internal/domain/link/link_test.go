@@ -53,7 +53,14 @@ func newTestSession(t testing.TB) *Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewSession(tab, kernel.New(query.Data{Table: tab}, kernel.Options{}), Mesh{Name: "cube", View: view})
+	return NewSession(tab, engineFor(tab, view), Mesh{Name: "cube", View: view})
+}
+
+// engineFor is an engine that knows the sets of cells of a view.
+func engineFor(t *table.Table, view *mesh.View) *kernel.Engine {
+	sets := &query.RowSets{}
+	sets.FindBy(view.RowsOfSet)
+	return kernel.New(query.Data{Table: t, RowSets: sets}, kernel.Options{})
 }
 
 // peer is a client of the wire, written for the tests.

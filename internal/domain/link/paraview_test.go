@@ -22,8 +22,6 @@ import (
 	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/domain/mesh"
-	"github.com/isobath/isobath/internal/engine/kernel"
-	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
@@ -164,6 +162,7 @@ func TestParaView(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		set.Data.RowSets.FindBy(view.RowsOfSet)
 		return NewSession(set.Table, set.Engine, Mesh{Name: "lulesh", View: view})
 	}
 	dir := t.TempDir()
@@ -272,7 +271,7 @@ func threeSamples(t *testing.T, file string) *Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewSession(tab, kernel.New(query.Data{Table: tab}, kernel.Options{}), Mesh{Name: "lulesh", View: view})
+	return NewSession(tab, engineFor(tab, view), Mesh{Name: "lulesh", View: view})
 }
 
 // TestParaViewScript runs the script as a user does, for a picture.
@@ -379,7 +378,7 @@ func TestParaViewLevels(t *testing.T) {
 	}
 	dir := t.TempDir()
 	tokenFile := filepath.Join(dir, "link")
-	stop := serveFile(t, NewSession(tab, kernel.New(query.Data{Table: tab}, kernel.Options{}), Mesh{Name: "amr", View: view}), tokenFile)
+	stop := serveFile(t, NewSession(tab, engineFor(tab, view), Mesh{Name: "amr", View: view}), tokenFile)
 	defer stop()
 	v := startViewer(t, tokenFile, filepath.Join(dir, "view.png"), "amr", file)
 	r := v.next("levels")

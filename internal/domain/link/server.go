@@ -11,6 +11,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -66,6 +68,16 @@ func NewToken() string {
 	b := make([]byte, 16)
 	_, _ = rand.Read(b) // never fails: see crypto/rand
 	return hex.EncodeToString(b)
+}
+
+// DefaultFile is where viewers look for address and token.
+func DefaultFile() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	folder := filepath.Join(cache, "isobath")
+	return filepath.Join(folder, "link"), os.MkdirAll(folder, 0o700)
 }
 
 // WriteToken writes address and token to a file only the user can read, whole

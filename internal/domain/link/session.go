@@ -17,7 +17,9 @@ import (
 	"github.com/isobath/isobath/internal/engine/query"
 )
 
-// Selector turns an expression into rows; an engine is one.
+// Selector turns an expression into rows; an engine is one. It finds sets of
+// cells by the query.RowSets of its data, which must know those of the view:
+// the session keeps no rows but those of the selection.
 type Selector interface {
 	Select(ctx context.Context, e query.Expr) (table.Bits, error)
 }
@@ -214,9 +216,6 @@ func (s *Session) Rows(ctx context.Context) (table.Bits, int64, error) {
 	if rows != nil {
 		return rows, rev, nil
 	}
-	if err := s.keepCells(e); err != nil {
-		return nil, rev, err
-	}
 	rows, err := s.engine.Select(ctx, e)
 	if err != nil {
 		return nil, rev, err
@@ -227,23 +226,6 @@ func (s *Session) Rows(ctx context.Context) (table.Bits, int64, error) {
 		s.rows = rows
 	}
 	return rows, rev, nil
-}
-
-// keepCells stores the rows of the sets of cells that an expression names, for
-// the engine to find. A selector that is no Keeper does that itself.
-func (s *Session) keepCells(e query.Expr) error {
-	keeper, ok := s.engine.(query.Keeper)
-	if !ok || len(s.meshes) == 0 {
-		return nil
-	}
-	return mesh.CellSets(e, func(name string) error {
-		rows, err := s.meshes[0].View.RowsOfSet(name)
-		if err != nil {
-			return faultf("bad_range", "%v", err)
-		}
-		keeper.Keep(name, rows)
-		return nil
-	})
 }
 
 func (s *Session) mesh(name string) (*Mesh, error) {

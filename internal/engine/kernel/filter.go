@@ -17,7 +17,7 @@ func (e *Engine) rowsOf(ctx context.Context, l *lease, x query.Expr) (table.Bits
 	case nil:
 		return e.everything, nil
 	case query.RowSet:
-		return e.kept(x.Name)
+		return e.data.RowSets.Rows(x.Name)
 	}
 	key := e.setKey(x)
 	if b, ok := l.look(key).(table.Bits); ok {
@@ -45,13 +45,9 @@ func (e *Engine) rowsOf(ctx context.Context, l *lease, x query.Expr) (table.Bits
 	return b, nil
 }
 
-// setKey names a set of rows in the cache. Kept rows may be replaced, and the
-// generation changes with them.
-func (e *Engine) setKey(x query.Expr) setKey {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return setKey{x.String(), e.generation}
-}
+// setKey names a set of rows in the cache. Names of rows may change their
+// meaning, and the generation changes with them.
+func (e *Engine) setKey(x query.Expr) setKey { return setKey{x.String(), e.data.RowSets.Generation()} }
 
 type setKey struct {
 	text       string
@@ -76,16 +72,6 @@ func (e *Engine) remember(l *lease, key setKey, b table.Bits) {
 	if full && old != key {
 		l.forget(old)
 	}
-}
-
-func (e *Engine) kept(name string) (table.Bits, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	b, ok := e.rowSets[name]
-	if !ok {
-		return nil, fmt.Errorf("no rows are stored under the name %q", name)
-	}
-	return b, nil
 }
 
 // intersect is combine for rows that all terms accept.
@@ -141,7 +127,7 @@ func (e *Engine) scan(ctx context.Context, l *lease, x query.Expr) (table.Bits, 
 		}
 		touched, err := e.data.Placing.Touching(at.Resource)
 		if err != nil {
-			return nil, err
+			return nil, query.Refuse("%v", err)
 		}
 		return e.scanBlocks(ctx, func(lo, hi int, out []uint64) { lookup(e.data.Placing.Row[lo:hi], touched, out) })
 	}

@@ -6,7 +6,6 @@ package kernel
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -24,20 +23,17 @@ type Engine struct {
 	everything table.Bits
 	nothing    table.Bits
 
-	mu         sync.Mutex
-	rowSets    map[string]table.Bits
-	generation int      // of rowSets
-	sets       []setKey // remembered sets, oldest first
-	lasts      []lastKey
-	warned     bool
-	coded      map[string]query.Axis // an axis with small codes for a column
-	dragged    []string              // columns that have, or had, a cube
+	mu      sync.Mutex
+	sets    []setKey // remembered sets, oldest first
+	lasts   []lastKey
+	warned  bool
+	coded   map[string]query.Axis // an axis with small codes for a column
+	dragged []string              // columns that have, or had, a cube
 }
 
 var (
 	_ query.Engine   = (*Engine)(nil)
 	_ query.Preparer = (*Engine)(nil)
-	_ query.Keeper   = (*Engine)(nil)
 )
 
 // Options are what an engine may be told.
@@ -61,25 +57,12 @@ func New(d query.Data, o Options) *Engine {
 		builders:   make(chan struct{}, workers()),
 		everything: table.FullBits(d.Table.Rows()),
 		nothing:    table.NewBits(d.Table.Rows()),
-		rowSets:    map[string]table.Bits{},
 		coded:      map[string]query.Axis{},
 	}
 }
 
 // Close forgets everything the engine remembers.
 func (e *Engine) Close() { e.budget.release(e) }
-
-// Keep stores rows under a name for `rows NAME`.
-func (e *Engine) Keep(name string, rows table.Bits) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if rows == nil {
-		delete(e.rowSets, name)
-	} else {
-		e.rowSets[name] = slices.Clone(rows)
-	}
-	e.generation++
-}
 
 // Select returns the rows an expression selects.
 func (e *Engine) Select(ctx context.Context, x query.Expr) (table.Bits, error) {

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -108,7 +107,7 @@ func (p *plan) planPairs(ctx context.Context, l *lease) error {
 	margin := make([]bool, len(r.Axes))
 	for _, pair := range r.Pairs {
 		if !pair.Fits(len(r.Axes)) {
-			return fmt.Errorf("pair of axes %d and %d: there are %d axes", pair.Left, pair.Right, len(r.Axes))
+			return query.Refuse("pair of axes %d and %d: there are %d axes", pair.Left, pair.Right, len(r.Axes))
 		}
 		left, right := p.axes[pair.Left], p.axes[pair.Right]
 		a, b := r.Axes[pair.Left], r.Axes[pair.Right]

@@ -2,7 +2,6 @@ package query
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -13,12 +12,21 @@ import (
 // What follows is the part of answering that does not depend on how an engine
 // counts: order, ranks, texts and errors.
 
-// ErrNotPlaced is the answer to a question about places of unplaced rows.
-var ErrNotPlaced = errors.New("these samples are not placed on a topology; import them with --topology")
+// AskError refuses a question that this data cannot answer: who asked can put it
+// another way, and nothing is wrong with the engine.
+type AskError struct{ Problem string }
+
+func (e *AskError) Error() string { return e.Problem }
+
+// Refuse makes an AskError.
+func Refuse(format string, args ...any) error { return &AskError{fmt.Sprintf(format, args...)} }
+
+// ErrNotPlaced is for questions about a topology that is not there.
+var ErrNotPlaced = Refuse("these samples are not placed on a topology; import them with --topology")
 
 // NotNumbers is the error for a column that cannot be summed.
 func NotNumbers(column string) error {
-	return fmt.Errorf("column %q holds names, not numbers; it cannot be summed", column)
+	return Refuse("column %q holds names, not numbers; it cannot be summed", column)
 }
 
 // Fits reports whether a pair refers to axes that exist, of n.

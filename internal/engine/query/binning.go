@@ -1,7 +1,6 @@
 package query
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
 	"slices"
@@ -70,10 +69,10 @@ func Bin(c *table.Column, a Axis) (*Binner, error) { return Measure(c).Bin(a) }
 // Bin divides the column.
 func (e *Extent) Bin(a Axis) (*Binner, error) {
 	if a.Bins < 0 || a.Bins > MaxBins {
-		return nil, fmt.Errorf("axis %s: %d bins; want 1 to %d, or 0 for the default", a.Column, a.Bins, MaxBins)
+		return nil, Refuse("axis %s: %d bins; want 1 to %d, or 0 for the default", a.Column, a.Bins, MaxBins)
 	}
 	if !finite(a.Lo) || !finite(a.Hi) || a.Lo > a.Hi {
-		return nil, fmt.Errorf("axis %s: range %g..%g is not a range", a.Column, a.Lo, a.Hi)
+		return nil, Refuse("axis %s: range %g..%g is not a range", a.Column, a.Lo, a.Hi)
 	}
 	if e.column.Kind == table.Category {
 		return binNames(e.column, a)
@@ -220,7 +219,7 @@ func (e *Extent) binNumbers(a Axis) (*Binner, error) {
 		a.Scale = natural(c)
 	case Linear, Log, Quantile:
 	default:
-		return nil, fmt.Errorf("axis %s: a column of kind %v has no %s scale; use linear, log or quantile", a.Column, c.Kind, a.Scale)
+		return nil, Refuse("axis %s: a column of kind %v has no %s scale; use linear, log or quantile", a.Column, c.Kind, a.Scale)
 	}
 	if a.Bins == 0 {
 		a.Bins = defaultBins
@@ -463,7 +462,7 @@ func binNames(c *table.Column, a Axis) (*Binner, error) {
 		a.Scale = Rank
 	case Appearance, Rank, Names:
 	default:
-		return nil, fmt.Errorf("axis %s: a category has no %s scale; use rank, appearance or names", a.Column, a.Scale)
+		return nil, Refuse("axis %s: a category has no %s scale; use rank, appearance or names", a.Column, a.Scale)
 	}
 	codes, _ := c.Data.([]uint32)
 	count := make([]int, len(c.Dict))

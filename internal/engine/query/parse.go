@@ -1,7 +1,6 @@
 package query
 
 import (
-	"fmt"
 	"math"
 	"regexp"
 
@@ -341,7 +340,7 @@ func UnknownColumn(t *table.Table, name string) error {
 		names = append(names, c.Name)
 	}
 	if near := Nearest(name, names); near != "" {
-		return fmt.Errorf("column %q does not exist; did you mean %q?", name, near)
+		return Refuse("column %q does not exist; did you mean %q?", name, near)
 	}
-	return fmt.Errorf("column %q does not exist; 'isobath info' lists the columns", name)
+	return Refuse("column %q does not exist; 'isobath info' lists the columns", name)
 }

@@ -43,7 +43,8 @@ func eight(t testing.TB) Data {
 
 func TestSelect(t *testing.T) {
 	d := eight(t)
-	sets := map[string]table.Bits{"late": {0b1010}}
+	d.RowSets = &RowSets{}
+	d.RowSets.FindBy(func(string) (table.Bits, error) { return table.Bits{0b1010}, nil })
 	tests := []struct {
 		where string
 		want  []int
@@ -83,7 +84,7 @@ func TestSelect(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := SelectRows(context.Background(), d, e, sets)
+			b, err := SelectRows(context.Background(), d, e)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -154,7 +155,7 @@ func TestParseErrors(t *testing.T) {
 func TestUnplacedResource(t *testing.T) {
 	d := eight(t)
 	d.Placing = nil
-	_, err := SelectRows(context.Background(), d, At{"L3:1"}, nil)
+	_, err := SelectRows(context.Background(), d, At{"L3:1"})
 	if err == nil || !strings.Contains(err.Error(), "--topology") {
 		t.Errorf("error %v does not say what to do", err)
 	}
@@ -176,8 +177,38 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		roundTrip(t, d.Table, e)
-		if b, err := SelectRows(context.Background(), d, e, nil); err == nil && len(b) != 1 {
+		if b, err := SelectRows(context.Background(), d, e); err == nil && len(b) != 1 {
 			t.Fatalf("%d words for 8 rows", len(b))
 		}
 	})
+}
+
+// A name is looked up once for as long as it means the same, few are kept, and
+// a new meaning is asked for.
+func TestRowSets(t *testing.T) {
+	var sets RowSets
+	if _, err := sets.Rows("late"); err == nil {
+		t.Error("a name is known although nobody knows names")
+	}
+	asked := map[string]int{}
+	sets.FindBy(func(name string) (table.Bits, error) {
+		asked[name]++
+		return table.FullBits(3), nil
+	})
+	before := sets.Generation()
+	for i := range 3 * keepRowSets {
+		for range 2 {
+			if _, err := sets.Rows(fmt.Sprint("pick ", i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if asked["pick 0"] != 1 || len(sets.newest) != keepRowSets {
+		t.Errorf("asked %d times for one name, %d sets are kept of %d", asked["pick 0"], len(sets.newest), keepRowSets)
+	}
+	sets.FindBy(func(string) (table.Bits, error) { return table.NewBits(3), nil })
+	b, err := sets.Rows("pick 23")
+	if err != nil || b.Count() != 0 || sets.Generation() == before {
+		t.Errorf("after the meaning changed: %d rows, generation %d as before %d, %v", b.Count(), sets.Generation(), before, err)
+	}
 }

@@ -28,12 +28,6 @@ type Preparer interface {
 	Prepare(ctx context.Context, r *Request, drag Axis) error
 }
 
-// Keeper is an engine that stores sets of rows for `rows NAME`; nil rows remove
-// a name.
-type Keeper interface {
-	Keep(name string, rows table.Bits)
-}
-
 // Data is what an engine works on: a table, and the topology its samples are
 // placed on, if there is one.
 type Data struct {
@@ -41,6 +35,8 @@ type Data struct {
 	// Placing says where on the topology each row was served; nil without a
 	// topology or a cpu column.
 	Placing *Placing
+	// RowSets finds the rows of `rows NAME`; nil if no name is known.
+	RowSets *RowSets
 }
 
 // Placing is how rows lie on the hardware tree. A place is a CPU together with

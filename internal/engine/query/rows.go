@@ -4,24 +4,24 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 
 	"github.com/isobath/isobath/internal/data/table"
 )
 
 // SelectRows returns the rows an expression selects, by looking at every row. It
 // defines what the language means; engines are faster and must agree with it.
-// sets holds the named row sets that a RowSet may refer to.
-func SelectRows(ctx context.Context, d Data, e Expr, sets map[string]table.Bits) (table.Bits, error) {
+func SelectRows(ctx context.Context, d Data, e Expr) (table.Bits, error) {
 	n := d.Table.Rows()
 	switch e := e.(type) {
 	case nil:
 		return table.FullBits(n), nil
 	case And:
-		return combine(ctx, d, e.Terms, sets, table.Bits.And)
+		return combine(ctx, d, e.Terms, table.Bits.And)
 	case Or:
-		return combine(ctx, d, e.Terms, sets, table.Bits.Or)
+		return combine(ctx, d, e.Terms, table.Bits.Or)
 	case Not:
-		b, err := SelectRows(ctx, d, e.Term, sets)
+		b, err := SelectRows(ctx, d, e.Term)
 		if err == nil {
 			b.Not(n)
 		}
@@ -29,11 +29,8 @@ func SelectRows(ctx context.Context, d Data, e Expr, sets map[string]table.Bits)
 	case At:
 		return touching(d, e.Resource)
 	case RowSet:
-		b, ok := sets[e.Name]
-		if !ok {
-			return nil, fmt.Errorf("no rows are stored under the name %q", e.Name)
-		}
-		return append(table.Bits(nil), b...), nil
+		b, err := d.RowSets.Rows(e.Name)
+		return slices.Clone(b), err
 	}
 	accept, c, err := predicate(d.Table, e)
 	if err != nil {
@@ -51,10 +48,10 @@ func SelectRows(ctx context.Context, d Data, e Expr, sets map[string]table.Bits)
 	return b, nil
 }
 
-func combine(ctx context.Context, d Data, terms []Expr, sets map[string]table.Bits, with func(a, b table.Bits)) (table.Bits, error) {
+func combine(ctx context.Context, d Data, terms []Expr, with func(a, b table.Bits)) (table.Bits, error) {
 	var all table.Bits
 	for i, t := range terms {
-		b, err := SelectRows(ctx, d, t, sets)
+		b, err := SelectRows(ctx, d, t)
 		if err != nil {
 			return nil, err
 		}
@@ -69,11 +66,11 @@ func combine(ctx context.Context, d Data, terms []Expr, sets map[string]table.Bi
 
 func touching(d Data, resource string) (table.Bits, error) {
 	if d.Placing == nil {
-		return nil, fmt.Errorf("at %s: these samples are not placed on a topology; import them with --topology", resource)
+		return nil, Refuse("at %s: these samples are not placed on a topology; import them with --topology", resource)
 	}
 	touched, err := d.Placing.Touching(resource)
 	if err != nil {
-		return nil, err
+		return nil, Refuse("%v", err)
 	}
 	b := table.NewBits(d.Table.Rows())
 	for i, place := range d.Placing.Row {

@@ -171,7 +171,7 @@ func TestCounts(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%q: %q: %v", input, l.Where, err)
 			}
-			rows, err := query.SelectRows(t.Context(), s.data, e, nil)
+			rows, err := query.SelectRows(t.Context(), s.data, e)
 			if err != nil {
 				t.Fatal(err)
 			}

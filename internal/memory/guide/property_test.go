@@ -276,7 +276,7 @@ func TestSelectedSamplesOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := query.SelectRows(context.Background(), g.data, where, nil)
+	set, err := query.SelectRows(context.Background(), g.data, where)
 	if err != nil {
 		t.Fatal(err)
 	}

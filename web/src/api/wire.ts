@@ -66,6 +66,8 @@ export interface RunSummary {
   readonly rows: number;
   // Trace says that there is a message-passing trace, alone or with samples.
   readonly trace: boolean;
+  // Parts are the kinds of data in the run: memory, messages, references, mesh.
+  readonly parts: readonly string[];
 }
 
 // Recent is a file that was opened before.
@@ -87,6 +89,8 @@ export interface Info extends RunSummary {
   readonly caveats: readonly string[]; // what sampling hides or distorts in this run
   readonly origin: Origin;
   readonly selections: readonly NamedSelection[];
+  // SelectionsVersion is the version of Selections; see PUT runs/{id}/selections.
+  readonly selectionsVersion: string;
   // L1Latency is the latency in cycles that is assumed for an L1 hit, -1 for
   // none; missing where the latency rests on no assumption.
   readonly l1Latency?: number;
@@ -194,6 +198,103 @@ export interface NamedSelection {
   readonly where: string;
 }
 
+// Column is a column of an answer by its index in Answer.Columns.
+export type Column = number;
+
+// PerLayer is a column for each layer: all rows, the selected, the hovered. A
+// layer that was not asked for is a column of length 0; layers with equal
+// values may share a column.
+export type PerLayer = readonly [Column, Column, Column];
+
+// ColumnRef is where a column lies: Offset is in bytes from the first column,
+// which follows the header at the next multiple of 8; Length is in values.
+export interface ColumnRef {
+  readonly type: 'u16' | 'u32' | 'u64' | 'f32' | 'f64';
+  readonly offset: number;
+  readonly length: number;
+}
+
+// Reading is the body of POST runs/{id}/again and jobs/{job}/again: how to read
+// a file. Map names the foreign column to take for a canonical one; L1Latency is
+// the assumed latency of an L1 hit in cycles, -1 for none.
+export interface Reading {
+  readonly map: Readonly<Record<string, string>>;
+  readonly l1Latency?: number;
+  // AllOps keeps the micro-ops of an IBS file that are no memory operations.
+  readonly allOps?: boolean;
+}
+
+// Columns is the answer to GET runs/{id}/columns and jobs/{job}/columns: what a
+// file has, and what samples want.
+export interface Columns {
+  readonly path: string;
+  readonly columns: readonly Candidate[];
+  readonly wanted: readonly WantedColumn[];
+  readonly map: Readonly<Record<string, string>>; // the mapping it was read with
+}
+
+// WantedColumn is a canonical column.
+export interface WantedColumn {
+  readonly name: string;
+  readonly meaning: string;
+}
+
+// SourceText is the answer to GET runs/{id}/source.
+export interface SourceText {
+  readonly file: string;
+  readonly path: string; // where it was found
+  readonly text: string;
+  // Truncated says that the file is longer than the server shows.
+  readonly truncated: boolean;
+}
+
+// AddSources is the body of POST runs/{id}/sources: a folder on the server's
+// machine in which to look for source files.
+export interface AddSources {
+  readonly folder: string;
+}
+
+// Open is the body of POST open.
+export interface Open {
+  readonly path: string;
+}
+
+// Job is an import under way or finished. Exactly one of Run and Failure is set
+// once State is no longer "running".
+export interface Job {
+  readonly id: string;
+  readonly name: string;
+  readonly state: 'running' | 'done' | 'failed' | 'cancelled';
+  readonly progress: Progress;
+  readonly run: string; // id of the run
+  readonly warnings: readonly string[];
+  readonly failure: Failure | null;
+  // Columns says that the file was refused and its columns can be chosen.
+  readonly columns: boolean;
+}
+
+// Progress is how far an import or an analysis is. Total and Left are 0 while unknown.
+export interface Progress {
+  readonly stage: string; // what is being done, as a short phrase
+  readonly done: number; // bytes; of an analysis, what its stage counts
+  readonly total: number;
+  readonly rows: number;
+  readonly rate: number; // bytes a second
+  readonly left: number; // seconds
+}
+
+// Failure is the body of every answer that is not a success.
+export interface Failure {
+  readonly error: string;
+  readonly hint?: string; // what to do about it
+  // Field names the text a parse error is in: "filter", "where" or "hover";
+  // Position is where in it, in characters from 0, and Length how many are
+  // wrong.
+  readonly field?: string;
+  readonly position?: number;
+  readonly length?: number;
+}
+
 // Ask is one round of questions: the body of POST runs/{id}/ask. Filter, Where
 // and Hover are texts of the selection language; empty means everything, and
 // for Hover nothing.
@@ -208,14 +309,6 @@ export interface Ask {
   readonly places?: boolean;
   readonly rows?: Page;
 }
-
-// Column is a column of an answer by its index in Answer.Columns.
-export type Column = number;
-
-// PerLayer is a column for each layer: all rows, the selected, the hovered. A
-// layer that was not asked for is a column of length 0; layers with equal
-// values may share a column.
-export type PerLayer = readonly [Column, Column, Column];
 
 // Answer is the JSON header of the answer to an Ask; its columns follow it as
 // binary data.
@@ -234,14 +327,6 @@ export interface Answer {
   readonly stats: readonly StatAnswer[];
   readonly places: PlacesAnswer | null;
   readonly rows: RowsAnswer | null;
-}
-
-// ColumnRef is where a column lies: Offset is in bytes from the first column,
-// which follows the header at the next multiple of 8; Length is in values.
-export interface ColumnRef {
-  readonly type: 'u16' | 'u32' | 'u64' | 'f32' | 'f64';
-  readonly offset: number;
-  readonly length: number;
 }
 
 // AxisAnswer is the histogram of an axis. Numbers have Edges, one more than
@@ -368,93 +453,12 @@ export interface Found {
   readonly complete: boolean;
 }
 
-// Reading is the body of POST runs/{id}/again and jobs/{job}/again: how to read
-// a file. Map names the foreign column to take for a canonical one; L1Latency is
-// the assumed latency of an L1 hit in cycles, -1 for none.
-export interface Reading {
-  readonly map: Readonly<Record<string, string>>;
-  readonly l1Latency?: number;
-  // AllOps keeps the micro-ops of an IBS file that are no memory operations.
-  readonly allOps?: boolean;
-}
-
-// Columns is the answer to GET runs/{id}/columns and jobs/{job}/columns: what a
-// file has, and what samples want.
-export interface Columns {
-  readonly path: string;
-  readonly columns: readonly Candidate[];
-  readonly wanted: readonly WantedColumn[];
-  readonly map: Readonly<Record<string, string>>; // the mapping it was read with
-}
-
-// WantedColumn is a canonical column.
-export interface WantedColumn {
-  readonly name: string;
-  readonly meaning: string;
-}
-
 // Why is the answer to GET runs/{id}/why?row=N: how the level of a sample was
 // decided, in a sentence. With ?where=…&filter=… it is the first one that both
 // match.
 export interface Why {
   readonly row: number;
   readonly why: string;
-}
-
-// SourceText is the answer to GET runs/{id}/source.
-export interface SourceText {
-  readonly file: string;
-  readonly path: string; // where it was found
-  readonly text: string;
-  // Truncated says that the file is longer than the server shows.
-  readonly truncated: boolean;
-}
-
-// AddSources is the body of POST runs/{id}/sources: a folder on the server's
-// machine in which to look for source files.
-export interface AddSources {
-  readonly folder: string;
-}
-
-// Open is the body of POST open.
-export interface Open {
-  readonly path: string;
-}
-
-// Job is an import under way or finished. Exactly one of Run and Failure is set
-// once State is no longer "running".
-export interface Job {
-  readonly id: string;
-  readonly name: string;
-  readonly state: 'running' | 'done' | 'failed' | 'cancelled';
-  readonly progress: Progress;
-  readonly run: string; // id of the run
-  readonly warnings: readonly string[];
-  readonly failure: Failure | null;
-  // Columns says that the file was refused and its columns can be chosen.
-  readonly columns: boolean;
-}
-
-// Progress is how far an import or an analysis is. Total and Left are 0 while unknown.
-export interface Progress {
-  readonly stage: string; // what is being done, as a short phrase
-  readonly done: number; // bytes; of an analysis, what its stage counts
-  readonly total: number;
-  readonly rows: number;
-  readonly rate: number; // bytes a second
-  readonly left: number; // seconds
-}
-
-// Failure is the body of every answer that is not a success.
-export interface Failure {
-  readonly error: string;
-  readonly hint?: string; // what to do about it
-  // Field names the text a parse error is in: "filter", "where" or "hover";
-  // Position is where in it, in characters from 0, and Length how many are
-  // wrong.
-  readonly field?: string;
-  readonly position?: number;
-  readonly length?: number;
 }
 
 // GuideInfo is what guided analysis can do for a run: metrics that its data
@@ -1901,28 +1905,6 @@ export interface AskAssembly {
   readonly function?: string; // of those that the line is in
 }
 
-// Assembly is the code of one function. Functions are all that the line is in:
-// it may have been inlined into several. Partial says that only sampled
-// instructions are known, because the program was not at hand at import.
-export interface Assembly {
-  readonly function: string;
-  readonly functions: readonly string[];
-  readonly module: string;
-  readonly partial: boolean;
-  readonly instructions: readonly Instruction[];
-}
-
-// Instruction is one line of assembly. Samples and Latency are of the
-// selection.
-export interface Instruction {
-  readonly addr: string;
-  readonly text: string;
-  readonly file: string;
-  readonly line: number; // 0 if not known
-  readonly samples: number;
-  readonly latency: number;
-}
-
 // ObjectNames is the sentences that say what objects are: GET and PUT
 // runs/{id}/names.
 export interface ObjectNames {
@@ -1943,6 +1925,28 @@ export interface Gaps {
 export interface Touches {
   readonly pages: number;
   readonly objects: readonly Touched[];
+}
+
+// Assembly is the code of one function. Functions are all that the line is in:
+// it may have been inlined into several. Partial says that only sampled
+// instructions are known, because the program was not at hand at import.
+export interface Assembly {
+  readonly function: string;
+  readonly functions: readonly string[];
+  readonly module: string;
+  readonly partial: boolean;
+  readonly instructions: readonly Instruction[];
+}
+
+// Instruction is one line of assembly. Samples and Latency are of the
+// selection.
+export interface Instruction {
+  readonly addr: string;
+  readonly text: string;
+  readonly file: string;
+  readonly line: number; // 0 if not known
+  readonly samples: number;
+  readonly latency: number;
 }
 
 // Candidate is a column of a foreign file.

@@ -37,7 +37,7 @@ func Data(r *rand.Rand, rows int) query.Data {
 	if err != nil {
 		panic(err)
 	}
-	return query.Data{Table: t, Placing: placing(r, rows)}
+	return query.Data{Table: t, Placing: placing(r, rows), RowSets: &query.RowSets{}}
 }
 
 func placing(r *rand.Rand, rows int) *query.Placing {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
@@ -18,34 +17,16 @@ import (
 // Engine is the plain evaluator.
 type Engine struct {
 	data query.Data
-	mu   sync.Mutex
-	sets map[string]table.Bits
 }
 
-var (
-	_ query.Engine = (*Engine)(nil)
-	_ query.Keeper = (*Engine)(nil)
-)
+var _ query.Engine = (*Engine)(nil)
 
 // New returns an engine for the data.
-func New(d query.Data) *Engine { return &Engine{data: d, sets: map[string]table.Bits{}} }
-
-// Keep stores rows under a name for `rows NAME`.
-func (e *Engine) Keep(name string, rows table.Bits) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if rows == nil {
-		delete(e.sets, name)
-		return
-	}
-	e.sets[name] = slices.Clone(rows)
-}
+func New(d query.Data) *Engine { return &Engine{data: d} }
 
 // Select returns the rows an expression selects.
 func (e *Engine) Select(ctx context.Context, x query.Expr) (table.Bits, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return query.SelectRows(ctx, e.data, x, e.sets)
+	return query.SelectRows(ctx, e.data, x)
 }
 
 // layers is the rows of each layer.

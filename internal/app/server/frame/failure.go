@@ -1,0 +1,128 @@
+package frame
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"strings"
+
+	"github.com/isobath/isobath/internal/engine/query"
+)
+
+// StatusError is an error with the status and body it is answered with.
+type StatusError struct {
+	Status int
+	Failure
+}
+
+func (e *StatusError) Error() string { return e.Failure.Error }
+
+func refuse(status int, format string, args ...any) error {
+	return &StatusError{status, Failure{Error: fmt.Sprintf(format, args...)}}
+}
+
+// Refused is an error that is answered with that status and body.
+func Refused(status int, f Failure) error { return &StatusError{status, f} }
+
+// BadRequest is a mistake in what was asked.
+func BadRequest(format string, args ...any) error {
+	return refuse(http.StatusBadRequest, format, args...)
+}
+
+// Unanswerable refuses a question that is well put and that this data cannot
+// answer.
+func Unanswerable(format string, args ...any) error {
+	return refuse(http.StatusUnprocessableEntity, format, args...)
+}
+
+// NotFound is about a thing that is not there.
+func NotFound(hint, format string, args ...any) error {
+	return &StatusError{http.StatusNotFound, Failure{Error: fmt.Sprintf(format, args...), Hint: hint}}
+}
+
+// WrongAsk makes an error of an analysis the client's mistake, unless the client
+// has gone or the error has a status already.
+func WrongAsk(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if errors.As(err, new(*StatusError)) || StatusOf(err) != http.StatusInternalServerError {
+		return err
+	}
+	f := FailureOf(err)
+	return &StatusError{http.StatusBadRequest, f}
+}
+
+// StatusOf is the status an error is answered with.
+func StatusOf(err error) int {
+	var known *StatusError
+	switch {
+	case errors.As(err, &known):
+		return known.Status
+	case errors.As(err, new(*query.SyntaxError)):
+		return http.StatusBadRequest
+	case errors.As(err, new(*query.AskError)):
+		return http.StatusUnprocessableEntity
+	case errors.Is(err, fs.ErrNotExist):
+		return http.StatusNotFound
+	case errors.As(err, new(*http.MaxBytesError)):
+		return http.StatusRequestEntityTooLarge
+	}
+	return http.StatusInternalServerError
+}
+
+// FailureOf turns an error into what the page shows of it.
+func FailureOf(err error) Failure {
+	var known *StatusError
+	if errors.As(err, &known) {
+		return known.Failure
+	}
+	f := Failure{Error: err.Error()}
+	// Our errors say what happened, and after a semicolon what to do.
+	if i := strings.LastIndex(f.Error, "; "); i > 0 {
+		f.Error, f.Hint = f.Error[:i], f.Error[i+2:]
+	}
+	return f
+}
+
+// Fail answers with an error. Nobody is there to read the answer to a request
+// that the client took back.
+func (f *Frame) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		f.Log.Debug("request taken back", "path", r.URL.Path, "status", 499)
+		return
+	}
+	status := StatusOf(err)
+	level := f.Log.Debug
+	if status == http.StatusInternalServerError {
+		level = f.Log.Error // it is ours
+	}
+	level("request failed", "path", r.URL.Path, "status", status, "err", err)
+	w.Header().Set("Content-Type", TypeJSON)
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(FailureOf(err))
+}
+
+// maxBody bounds the body of a request that is JSON.
+const maxBody = 4 << 20
+
+// ReadJSON reads the body of a request, which is small: selections and lists
+// of axes.
+func ReadJSON(w http.ResponseWriter, r *http.Request, message any) error {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if errors.As(err, new(*http.MaxBytesError)) {
+		return refuse(http.StatusRequestEntityTooLarge, "the body of the request has more than the %d MiB that %s takes", maxBody>>20, r.URL.Path)
+	}
+	if err != nil {
+		return BadRequest("the body of the request could not be read: %v", err)
+	}
+	if err := json.Unmarshal(body, message); err != nil {
+		return BadRequest("the body of the request is not what %s takes: %v", r.URL.Path, err)
+	}
+	return nil
+}

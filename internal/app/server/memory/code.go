@@ -1,0 +1,149 @@
+package memory
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/data/gaps"
+	"github.com/isobath/isobath/internal/data/samples"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/memory/assembly"
+	"github.com/isobath/isobath/internal/memory/cacheline"
+	"github.com/isobath/isobath/internal/memory/firsttouch"
+	"github.com/isobath/isobath/internal/memory/profile"
+	"github.com/isobath/isobath/internal/memory/spread"
+)
+
+// Spread is how a group is distributed.
+type Spread = spread.Spread
+
+// gaps answers when samples are missing.
+func (s routes) gaps(w http.ResponseWriter, r *http.Request, run *Samples) error {
+	found := gaps.Find(run.Data.Table, run.Gaps)
+	if found == nil {
+		found = []gaps.Gap{}
+	}
+	return s.Answer(w, r, Gaps{found})
+}
+
+// touches answers who touched the pages of each object first.
+func (s routes) touches(w http.ResponseWriter, r *http.Request, run *Samples) error {
+	if run.Touches == nil {
+		return frame.BadRequest("this run has no first touches; 'isobath record' keeps them")
+	}
+	out := Touches{Objects: firsttouch.Objects(run.Data.Table, run.Touches)}
+	for _, o := range out.Objects {
+		out.Pages += o.Pages
+	}
+	return s.Answer(w, r, out)
+}
+
+// Select returns the rows of a filter and a selection.
+func (r *Samples) Select(ctx context.Context, filter, where string) (table.Bits, error) {
+	e, err := r.within(filter, where)
+	if err != nil {
+		return nil, err
+	}
+	return r.Engine.Select(ctx, e)
+}
+
+// Within is Select with nil for all rows, which is faster to look through.
+func (r *Samples) Within(ctx context.Context, filter, where string) (table.Bits, error) {
+	e, err := r.within(filter, where)
+	if err != nil || e == nil {
+		return nil, err
+	}
+	return r.Engine.Select(ctx, e)
+}
+
+// mostLines bounds the lines and groups of an answer: a person reads them.
+const mostLines = 1000
+
+func (s routes) cachelines(w http.ResponseWriter, r *http.Request, run *Samples) error {
+	var a AskLines
+	if err := frame.ReadJSON(w, r, &a); err != nil {
+		return err
+	}
+	rows, err := run.Within(r.Context(), a.Filter, a.Where)
+	if err != nil {
+		return err
+	}
+	if a.Top <= 0 || a.Top > mostLines {
+		a.Top = 50
+	}
+	found := cacheline.Find(run.Data.Table, rows, a.Top)
+	if found == nil {
+		return frame.BadRequest("these samples have no addresses")
+	}
+	return s.Answer(w, r, found)
+}
+
+func (s routes) spread(w http.ResponseWriter, r *http.Request, run *Samples) error {
+	var a AskSpread
+	if err := frame.ReadJSON(w, r, &a); err != nil {
+		return err
+	}
+	rows, err := run.Within(r.Context(), a.Filter, a.Where)
+	if err != nil {
+		return err
+	}
+	var columns []*table.Column
+	for _, name := range a.By {
+		c := run.Data.Table.Column(name)
+		if c == nil {
+			return frame.BadRequest("no column %q", name)
+		}
+		columns = append(columns, c)
+	}
+	if len(columns) == 0 || len(columns) > spread.MostColumns {
+		return frame.BadRequest("between one and %d columns are wanted, not %d", spread.MostColumns, len(columns))
+	}
+	if a.Top <= 0 || a.Top > mostLines {
+		a.Top = 50
+	}
+	out := Spreads{By: a.By, Provenance: table.Absent.String(), Groups: spread.By(run.Data.Table, rows, columns, a.Top)}
+	if c := run.Data.Table.Column(samples.Latency); c != nil {
+		out.Unit, out.Provenance = c.Unit, c.Provenance.String()
+	}
+	return s.Answer(w, r, out)
+}
+
+func (s routes) calls(w http.ResponseWriter, r *http.Request, run *Samples) error {
+	var a AskCalls
+	if err := frame.ReadJSON(w, r, &a); err != nil {
+		return err
+	}
+	rows, err := run.Within(r.Context(), a.Filter, a.Where)
+	if err != nil {
+		return err
+	}
+	if run.Data.Table.Column("stack") == nil {
+		return frame.BadRequest("no call stacks were recorded; with perf: perf record -g")
+	}
+	stacks, err := profile.Stacks(run.Data.Table, rows)
+	if err != nil {
+		return frame.BadRequest("%v", err)
+	}
+	return s.Answer(w, r, profile.CallsOf(stacks, a.Function))
+}
+
+func (s routes) names(w http.ResponseWriter, r *http.Request, run *Samples) error {
+	return s.Answer(w, r, ObjectNames{run.Names, run.SaveNames != nil})
+}
+
+func (s routes) assembly(w http.ResponseWriter, r *http.Request, run *Samples) error {
+	var a AskAssembly
+	if err := frame.ReadJSON(w, r, &a); err != nil {
+		return err
+	}
+	rows, err := run.Within(r.Context(), a.Filter, a.Where)
+	if err != nil {
+		return err
+	}
+	out, err := assembly.List(r.Context(), run.Data.Table, rows, run.Code, assembly.Ask{File: a.File, Line: a.Line, Function: a.Function})
+	if err != nil {
+		return err
+	}
+	return s.Answer(w, r, out)
+}

@@ -1,0 +1,82 @@
+package memory
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/engine/query"
+	"github.com/isobath/isobath/internal/memory/guide"
+)
+
+func (s routes) guideInfo(w http.ResponseWriter, r *http.Request, run *Samples) error {
+	return s.Answer(w, r, run.guideTo().Info())
+}
+
+// guideTo returns the run's guide, which remembers trees for as long as the run
+// is open.
+func (r *Samples) guideTo() *guide.Guide {
+	r.guided.Do(func() { r.guide = guide.New(r.Data, r.Places, r.Engine) })
+	return r.guide
+}
+
+// within reads a filter and a selection: guided analysis is about the samples
+// of both.
+func (r *Samples) within(filter, where string) (query.Expr, error) {
+	f, e, err := r.parse(filter, where)
+	return query.Both(f, e), err
+}
+
+func (s routes) strip(w http.ResponseWriter, r *http.Request, run *Samples) error {
+	var a guide.AskStrip
+	if err := frame.ReadJSON(w, r, &a); err != nil {
+		return err
+	}
+	where, err := run.within(a.Filter, a.Where)
+	if err != nil {
+		return err
+	}
+	strip, err := run.guideTo().Strip(r.Context(), a.Options(where))
+	if err != nil {
+		return frame.WrongAsk(err)
+	}
+	return s.Answer(w, r, strip.Answer())
+}
+
+func (s routes) clusters(w http.ResponseWriter, r *http.Request, run *Samples) error {
+	var a guide.AskTree
+	if err := frame.ReadJSON(w, r, &a); err != nil {
+		return err
+	}
+	where, err := run.within(a.Filter, a.Where)
+	if err != nil {
+		return err
+	}
+	return s.Watched(w, r, func(ctx context.Context, progress frame.Told) (any, error) {
+		o := a.Options(where)
+		o.Progress = progress
+		tree, err := run.guideTo().Cluster(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		return tree.Answer(&a), nil
+	})
+}
+
+func (s routes) insights(w http.ResponseWriter, r *http.Request, run *Samples) error {
+	var a guide.AskInsights
+	if err := frame.ReadJSON(w, r, &a); err != nil {
+		return err
+	}
+	where, err := run.within(a.Filter, a.Where)
+	if err != nil {
+		return err
+	}
+	return s.Watched(w, r, func(ctx context.Context, progress frame.Told) (any, error) {
+		found, err := run.guideTo().Insights(ctx, where, progress)
+		if err != nil {
+			return nil, err
+		}
+		return guide.AnswerInsights(found), nil
+	})
+}

@@ -1,0 +1,182 @@
+// Package memory answers what pages and scripts ask about memory samples:
+// histograms and densities, groups, the topology, guided analysis, command
+// search, and what addresses and instructions mean.
+package memory
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+
+	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/code/datasrc"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/engine/query"
+	"github.com/isobath/isobath/internal/machine/hw"
+	"github.com/isobath/isobath/internal/memory/assembly"
+	"github.com/isobath/isobath/internal/memory/cacheline"
+	"github.com/isobath/isobath/internal/memory/command"
+	"github.com/isobath/isobath/internal/memory/guide"
+	"github.com/isobath/isobath/internal/memory/profile"
+)
+
+// Name is what the kind is called.
+const Name = "memory"
+
+// Samples is the samples of a run.
+type Samples struct {
+	Run *frame.Run
+
+	// Data and Engine answer questions.
+	Data   query.Data
+	Engine query.Engine
+	// Places is how samples lie on the topology; nil if they do not.
+	Places   *hw.Rows
+	Topology *hw.Topology
+
+	// Code is the machine code of the functions in which samples are; nil if it
+	// was not kept.
+	Code *table.Table
+	// Gaps are the stretches in which samples were lost or throttled, Touches the
+	// page faults; nil where none were recorded.
+	Gaps, Touches *table.Table
+	// Names are the sentences that name objects after the fact; SaveNames keeps
+	// other ones, and is nil where nothing can be kept.
+	Names     string
+	SaveNames func(string) error
+
+	describe sync.Once
+	columns  []frame.ColumnInfo
+
+	guided sync.Once
+	guide  *guide.Guide // see guideTo
+
+	searched  sync.Once
+	searcher  *command.Searcher                  // see searchIn
+	proposals atomic.Pointer[[]command.Proposal] // see worth
+}
+
+// Of returns the samples of a run; nil if it has none.
+func Of(r *frame.Run) *Samples { return frame.PartOf[*Samples](r) }
+
+// Kind implements frame.Part.
+func (s *Samples) Kind() string { return Name }
+
+// Rows implements frame.Part.
+func (s *Samples) Rows() int { return s.Data.Table.Rows() }
+
+// Close implements frame.Part: the run's files are the table's.
+func (s *Samples) Close() {}
+
+func (s *Samples) String() string {
+	return fmt.Sprintf("%s samples, %d columns", frame.Grouped(s.Rows()), len(s.Data.Table.Columns()))
+}
+
+// SourceNames returns the files that samples name.
+func (s *Samples) SourceNames() []string {
+	if c := s.Data.Table.Column("file"); c != nil {
+		return c.Dict
+	}
+	return nil
+}
+
+// CheckSelection refuses a selection that cannot be read.
+func (s *Samples) CheckSelection(where string) error {
+	_, _, err := s.parse("", where)
+	return err
+}
+
+// Tell implements frame.Part.
+func (s *Samples) Tell(info *frame.Info) {
+	s.describe.Do(func() { s.columns = describeColumns(context.Background(), s.Data.Table) })
+	info.Columns = frame.List(s.columns)
+	info.Topology = s.topology()
+	info.Gaps = s.Gaps != nil || s.Data.Table.Column("counting") != nil
+	info.Touches = s.Touches != nil
+	if cycles, ok := datasrc.AssumedL1(s.Data.Table); ok {
+		info.L1Latency = &cycles
+	}
+}
+
+// topology lists the resources in the order of the answers' columns.
+func (s *Samples) topology() *frame.Topology {
+	if s.Topology == nil {
+		return nil
+	}
+	resources := s.Topology.Resources
+	if s.Places != nil {
+		resources = s.Places.Coder.Placer.Resources
+	}
+	t := &frame.Topology{Resources: make([]frame.Resource, len(resources)), Levels: []frame.Level{}}
+	for i, n := range resources {
+		label := n.Name
+		if n.Model != "" {
+			label = n.Model
+		}
+		t.Resources[i] = frame.Resource{
+			Name: n.ID, Type: n.Kind.String(), ID: n.Number, Label: label, Parent: n.Parent,
+			Size: int64(n.Size), CPUs: len(n.CPUs), Aside: n.Aside, Blocked: n.Blocked, Virtual: n.Virtual, Note: n.Note,
+		}
+	}
+	for _, l := range s.Topology.Summary().Levels {
+		t.Levels = append(t.Levels, frame.Level(l))
+	}
+	return t
+}
+
+// Kind is memory samples as the server knows them.
+type Kind struct{}
+
+// Name implements frame.Kind.
+func (Kind) Name() string { return Name }
+
+// routes answer through a frame.
+type routes struct{ *frame.Frame }
+
+func noSamples(r *frame.Run) error {
+	return frame.BadRequest("%s holds %s, which has no samples to ask about", r.Name, r.Kind)
+}
+
+// Routes implements frame.Kind.
+func (Kind) Routes(f *frame.Frame) []frame.Route {
+	s := routes{f}
+	of := func(f func(http.ResponseWriter, *http.Request, *Samples) error) func(http.ResponseWriter, *http.Request, *frame.Run) error {
+		return frame.OfPart(noSamples, f)
+	}
+	return []frame.Route{
+		{Method: "POST", Path: "runs/{id}/ask", Access: frame.Viewer, Does: "histograms, densities, groups, statistics, topology and rows of a selection",
+			Takes: Ask{}, Answers: Answer{}, Type: frame.TypeColumns, OfRun: of(s.ask)},
+		{Method: "POST", Path: "runs/{id}/prepare", Access: frame.Viewer, Does: "gets ready for a brush that is about to be dragged; answers when it is",
+			Takes: Prepare{}, OfRun: of(s.prepare)},
+		{Method: "GET", Path: "runs/{id}/rows.csv", Access: frame.Viewer, Does: "the selected rows", Query: []string{"filter", "where", "columns"},
+			Type: frame.TypeCSV, OfRun: of(s.rows)},
+		{Method: "GET", Path: "runs/{id}/guide", Access: frame.Viewer, Does: "what guided analysis can do with this run",
+			Answers: guide.GuideInfo{}, OfRun: of(s.guideInfo)},
+		{Method: "POST", Path: "runs/{id}/metrics", Access: frame.Viewer, Does: "a metric over windows of an axis",
+			Takes: guide.AskStrip{}, Answers: guide.StripAnswer{}, OfRun: of(s.strip)},
+		{Method: "POST", Path: "runs/{id}/clusters", Access: frame.Viewer, Does: "neighbouring windows merged into phases",
+			Takes: guide.AskTree{}, Answers: guide.TreeAnswer{}, Watchable: true, OfRun: of(s.clusters)},
+		{Method: "POST", Path: "runs/{id}/insights", Access: frame.Viewer, Does: "what is wrong with this run, ranked",
+			Takes: guide.AskInsights{}, Answers: guide.InsightsAnswer{}, Watchable: true, OfRun: of(s.insights)},
+		{Method: "POST", Path: "runs/{id}/search", Access: frame.Viewer, Does: "what a typed text may mean; also of runs without samples",
+			Takes: Search{}, Answers: Found{}, OfRun: s.search},
+		{Method: "POST", Path: "runs/{id}/cachelines", Access: frame.Viewer, Does: "cache lines that threads share, most contended first",
+			Takes: AskLines{}, Answers: cacheline.CacheLines{}, OfRun: of(s.cachelines)},
+		{Method: "POST", Path: "runs/{id}/spread", Access: frame.Viewer, Does: "how groups spread over levels and latencies",
+			Takes: AskSpread{}, Answers: Spreads{}, OfRun: of(s.spread)},
+		{Method: "POST", Path: "runs/{id}/calls", Access: frame.Viewer, Does: "who calls a function and what it calls",
+			Takes: AskCalls{}, Answers: profile.Calls{}, OfRun: of(s.calls)},
+		{Method: "POST", Path: "runs/{id}/assembly", Access: frame.Viewer, Does: "the machine code around a source line, with samples",
+			Takes: AskAssembly{}, Answers: assembly.Assembly{}, OfRun: of(s.assembly)},
+		{Method: "GET", Path: "runs/{id}/gaps", Access: frame.Viewer, Does: "when samples are missing or stand for more than they count",
+			Answers: Gaps{}, OfRun: of(s.gaps)},
+		{Method: "GET", Path: "runs/{id}/touches", Access: frame.Viewer, Does: "who touched the pages of each data object first",
+			Answers: Touches{}, OfRun: of(s.touches)},
+		{Method: "GET", Path: "runs/{id}/names", Access: frame.Viewer, Does: "the sentences that say what objects are",
+			Answers: ObjectNames{}, OfRun: of(s.names)},
+		{Method: "GET", Path: "runs/{id}/why", Access: frame.Viewer, Does: "how the level of a sample was decided, by its row or the first of a selection",
+			Query: []string{"row", "where", "filter"}, Answers: Why{}, OfRun: of(s.why)},
+	}
+}

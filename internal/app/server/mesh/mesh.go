@@ -1,0 +1,460 @@
+// Package mesh answers what pages and scripts ask about simulations' meshes,
+// with or without samples on them, and links runs to mesh viewers.
+package mesh
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/app/server/memory"
+	"github.com/isobath/isobath/internal/data/kind"
+
+	"github.com/isobath/isobath/internal/app/demo"
+	"github.com/isobath/isobath/internal/data/grid"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/domain/mesh"
+)
+
+// Mesh is the mesh of a run and what was drawn of it last.
+type Mesh struct {
+	Run    *frame.Run
+	Series *mesh.Series
+	View   *mesh.View // samples on it; nil if the run has none
+	cells  int        // of the last dump
+
+	mu     sync.Mutex
+	shells recall[*shell]
+	fields recall[*keptField]
+	link   *linked // to viewers; nil: not started
+}
+
+// recall keeps the newest of what was computed, by what was asked.
+type recall[T any] struct {
+	keys   []string // newest first
+	values []T
+}
+
+func (k *recall[T]) find(key string) (v T, ok bool) {
+	i := slices.Index(k.keys, key)
+	if i < 0 {
+		return v, false
+	}
+	return k.values[i], true
+}
+
+func (k *recall[T]) add(key string, v T, most int) {
+	k.keys, k.values = slices.Insert(k.keys, 0, key), slices.Insert(k.values, 0, v)
+	k.keys, k.values = k.keys[:min(len(k.keys), most)], k.values[:min(len(k.values), most)]
+}
+
+// Bounds of what is kept and answered.
+const (
+	maxShells   = 4
+	maxFields   = 4
+	iterBins    = 120
+	maxDensity  = 128
+	fewValues   = 32
+	indexPrefix = "index " // variables that are made of a cell's place
+)
+
+var indexNames = [3]string{indexPrefix + "x", indexPrefix + "y", indexPrefix + "z"}
+
+// Name is what the kind is called.
+const Name = "mesh"
+
+// Of returns the mesh of a run; nil if it has none.
+func Of(r *frame.Run) *Mesh { return frame.PartOf[*Mesh](r) }
+
+// OnMesh reports whether a run has samples on a mesh.
+func OnMesh(r *frame.Run) bool {
+	m := Of(r)
+	return m != nil && m.View != nil
+}
+
+// Kind implements frame.Part.
+func (m *Mesh) Kind() string { return Name }
+
+// Rows implements frame.Part.
+func (m *Mesh) Rows() int { return m.cells }
+
+// String is empty for the mesh of samples, which are what the run holds.
+func (m *Mesh) String() string {
+	if m.View != nil {
+		return ""
+	}
+	return fmt.Sprintf("%s cells, %d dumps", frame.Grouped(m.cells), len(m.Series.Steps))
+}
+
+// Tell implements frame.Part.
+func (m *Mesh) Tell(info *frame.Info) { info.Mesh, info.Linked = true, m.linked() != nil }
+
+// Leave implements frame.Leaver: pages that follow the link hold the run open.
+func (m *Mesh) Leave() { m.unlink() }
+
+// Close implements frame.Part.
+func (m *Mesh) Close() {}
+
+// Kind is meshes as the server knows them.
+type Kind struct{}
+
+// Name implements frame.Kind.
+func (Kind) Name() string { return Name }
+
+// routes answer through a frame.
+type routes struct{ *frame.Frame }
+
+func noMesh(r *frame.Run) error { return frame.BadRequest("%s has no mesh", r.Name) }
+
+// Routes implements frame.Kind.
+func (Kind) Routes(f *frame.Frame) []frame.Route {
+	s := routes{f}
+	of := func(f func(http.ResponseWriter, *http.Request, *Mesh) error) func(http.ResponseWriter, *http.Request, *frame.Run) error {
+		return frame.OfPart(noMesh, f)
+	}
+	return []frame.Route{
+		{Method: "POST", Path: "runs/{id}/mesh", Access: frame.Viewer, Does: "what the page must know about a mesh",
+			Takes: MeshAsk{}, Answers: MeshInfo{}, OfRun: of(s.meshInfo)},
+		{Method: "POST", Path: "runs/{id}/mesh/picture", Access: frame.Viewer, Does: "a geometry, unless the page has it, and fields on its cells",
+			Takes: MeshPictureAsk{}, Answers: MeshPicture{}, Type: frame.TypeColumns, OfRun: of(s.meshPicture)},
+		{Method: "POST", Path: "runs/{id}/mesh/field", Access: frame.Viewer, Does: "a field on every cell",
+			Takes: MeshFieldAsk{}, Answers: MeshFieldAnswer{}, Type: frame.TypeColumns, OfRun: of(s.meshField)},
+		{Method: "POST", Path: "runs/{id}/mesh/summary", Access: frame.Viewer, Does: "fields in numbers: histogram, quantiles, highest cells, relation",
+			Takes: MeshSummaryAsk{}, Answers: MeshSummary{}, OfRun: of(s.meshSummary)},
+		{Method: "POST", Path: "runs/{id}/mesh/relate", Access: frame.Viewer, Does: "a performance field against a variable of the simulation",
+			Takes: MeshRelateAsk{}, Answers: MeshRelation{}, OfRun: of(s.meshRelate)},
+		{Method: "POST", Path: "runs/{id}/mesh/cell", Access: frame.Viewer, Does: "one cell, and the selection of its samples",
+			Takes: MeshCellAsk{}, Answers: MeshCell{}, OfRun: of(s.meshCell)},
+		{Method: "POST", Path: "runs/{id}/mesh/cells", Access: frame.Viewer, Does: "the drawn cells that have samples of a selection",
+			Takes: MeshCellsAsk{}, Answers: MeshCells{}, OfRun: of(s.meshCells)},
+		{Method: "POST", Path: "runs/{id}/mesh/brush", Access: frame.Viewer, Does: "the selection of the cells in a rectangle of a relation",
+			Takes: MeshBrushAsk{}, Answers: MeshBrush{}, OfRun: of(s.meshBrush)},
+		{Method: "POST", Path: "runs/{id}/mesh/select", Access: frame.Viewer, Does: "tells linked viewers what the page has selected",
+			Takes: MeshSelect{}, Answers: MeshViewers{}, OfRun: of(s.meshSelect)},
+		{Method: "GET", Path: "runs/{id}/mesh/viewers", Access: frame.Viewer, Does: "who is linked and what they select, as it changes",
+			Answers: MeshViewers{}, Type: frame.TypeEvents, OfRun: of(s.meshViewers)},
+		{Method: "POST", Path: "runs/{id}/mesh/link", Access: frame.Owner, Does: "lets mesh viewers of this machine connect",
+			Answers: MeshLink{}, OfRun: of(s.meshLink)},
+		{Method: "POST", Path: "runs/{id}/mesh/attach", Access: frame.Owner, Does: "puts the samples of a run on a mesh: files, or that of another run",
+			Takes: MeshAttach{}, Answers: frame.Info{}, OfRun: s.meshAttach},
+	}
+}
+
+// newMesh opens dumps, with the samples of a table on them unless it is nil.
+func newMesh(t *table.Table, paths ...string) (*Mesh, error) {
+	series, err := mesh.Open(paths...)
+	if err != nil {
+		return nil, err
+	}
+	return meshOf(series, t, mesh.Settings{})
+}
+
+func meshOf(series *mesh.Series, t *table.Table, set mesh.Settings) (*Mesh, error) {
+	last := len(series.Steps) - 1
+	m, err := series.Mesh(last)
+	if err != nil {
+		return nil, err
+	}
+	out := &Mesh{Series: series, cells: m.NumCells()}
+	if t == nil {
+		return out, nil
+	}
+	if out.View, err = mesh.NewView(series, t, set); err != nil {
+		return nil, err
+	}
+	_, err = out.View.At(last)
+	return out, err
+}
+
+// put makes a mesh that of a run, whose selections may name its cells from then
+// on.
+func put(r *frame.Run, m *Mesh) {
+	m.Run = r
+	if samples := memory.Of(r); samples != nil && samples.Data.RowSets != nil {
+		samples.Data.RowSets.FindBy(m.View.RowsOfSet)
+	}
+	if old, ok := r.Put(m).(*Mesh); ok {
+		old.unlink()
+	}
+}
+
+// Join puts the samples of a run on the mesh of dumps.
+func Join(r *frame.Run, paths ...string) error {
+	m, err := newMesh(memory.Of(r).Data.Table, paths...)
+	if err == nil {
+		put(r, m)
+	}
+	return err
+}
+
+// JoinDemo puts the samples of the built-in run on its grid, with what the
+// program computes.
+func JoinDemo(r *frame.Run) error {
+	series := mesh.NewSeries("stencil", demo.Dumps(), demo.Dump)
+	m, err := meshOf(series, memory.Of(r).Data.Table, mesh.Settings{Numbering: mesh.Numbering{Per: demo.DumpCells()}})
+	if err == nil {
+		put(r, m)
+	}
+	return err
+}
+
+// Inherit puts the samples of a run on the mesh that those of another are on.
+func Inherit(r, from *frame.Run) error {
+	old, samples := Of(from), memory.Of(r)
+	if old == nil || samples == nil || Of(r) != nil {
+		return nil
+	}
+	m, err := meshOf(old.Series, samples.Data.Table, mesh.Settings{})
+	if err == nil {
+		put(r, m)
+	}
+	return err
+}
+
+// Open opens dumps as a run of their own.
+func Open(paths ...string) (*frame.Run, error) {
+	m, err := newMesh(nil, paths...)
+	if err != nil {
+		return nil, err
+	}
+	dump, err := m.Series.Mesh(len(m.Series.Steps) - 1)
+	if err != nil {
+		return nil, err
+	}
+	name, path := m.Series.Name, ""
+	if len(paths) == 1 {
+		name, path = filepath.Base(paths[0]), paths[0]
+	}
+	h := sha256.New()
+	fmt.Fprintln(h, len(m.Series.Steps), dump.NumCells(), dump.NumPoints(), mesh.Variables(dump))
+	for i := range dump.Blocks {
+		g := dump.Blocks[i].Grid
+		for p := 0; p < g.NumPoints(); p += max(1, g.NumPoints()/frame.IdentityRows) {
+			fmt.Fprintln(h, g.Point(p))
+		}
+	}
+	r := &frame.Run{
+		ID: frame.Identity(name, h), Name: name, Path: path, Kind: string(kind.Mesh),
+		Format: m.Series.Format, Warnings: dump.Warnings, TopologyNote: "a mesh has no hardware topology",
+	}
+	put(r, m)
+	return r, nil
+}
+
+// meshAttach lets a samples run show its samples on the mesh of another run.
+func (s routes) meshAttach(w http.ResponseWriter, r *http.Request, run *frame.Run) error {
+	var ask MeshAttach
+	if err := frame.ReadJSON(w, r, &ask); err != nil {
+		return err
+	}
+	samples := memory.Of(run)
+	if samples == nil {
+		return frame.BadRequest("%s holds a %s, which has no samples to put on a mesh", run.Name, run.Kind)
+	}
+	m, err := s.meshFrom(&ask, samples.Data.Table)
+	if err != nil {
+		return err
+	}
+	put(run, m)
+	return s.Answer(w, r, run.Info())
+}
+
+// meshFrom makes the mesh that samples are put on.
+func (s routes) meshFrom(ask *MeshAttach, samples *table.Table) (*Mesh, error) {
+	if len(ask.Paths) > 0 {
+		m, err := newMesh(samples, ask.Paths...)
+		return m, frame.WrongAsk(err)
+	}
+	var from *Mesh
+	if other, release := s.Hold(ask.Mesh); other != nil {
+		defer release()
+		from = Of(other)
+	}
+	if from == nil {
+		return nil, frame.BadRequest("no run %s with a mesh is open", ask.Mesh)
+	}
+	m, err := meshOf(from.Series, samples, mesh.Settings{})
+	return m, frame.WrongAsk(err)
+}
+
+// askMesh returns the dump at a step.
+func (m *Mesh) askMesh(step *int) (*grid.Mesh, error) {
+	if *step == -1 {
+		*step = len(m.Series.Steps) - 1
+	}
+	if *step < 0 || *step >= len(m.Series.Steps) {
+		return nil, frame.BadRequest("the mesh has %d dumps; there is no dump %d", len(m.Series.Steps), *step)
+	}
+	return m.Series.Mesh(*step)
+}
+
+func (s routes) meshInfo(w http.ResponseWriter, r *http.Request, m *Mesh) error {
+	var ask MeshAsk
+	if err := frame.ReadJSON(w, r, &ask); err != nil {
+		return err
+	}
+	dump, err := m.askMesh(&ask.Step)
+	if err != nil {
+		return err
+	}
+	info, err := m.info(ask.Step, dump)
+	if err != nil {
+		return err
+	}
+	return s.Answer(w, r, info)
+}
+
+func (m *Mesh) info(step int, dump *grid.Mesh) (*MeshInfo, error) {
+	space, err := mesh.NewSpace(dump)
+	if err != nil {
+		return nil, err
+	}
+	lo, hi := dump.Bounds()
+	info := &MeshInfo{
+		Name: m.Series.Name, Format: m.Series.Format, Step: step, Cells: space.Cells, Points: dump.NumPoints(), Levels: max(1, len(dump.Levels)),
+		Low: finites(lo), High: finites(hi), Flat: flat(dump), Steps: []MeshStep{}, Parts: []MeshPart{}, Values: []MeshVariable{},
+		Fields: []string{}, Placing: []string{}, Notes: frame.List(dump.Warnings),
+	}
+	for _, st := range m.Series.Steps {
+		out := MeshStep{Iteration: st.Iteration, From: st.From}
+		if st.HasTime {
+			out.Time = frame.OrNull(st.Time)
+		}
+		info.Steps = append(info.Steps, out)
+	}
+	for _, p := range space.Parts {
+		dims := []int{}
+		if p.Dims != ([3]int{}) {
+			dims = p.Dims[:]
+		}
+		info.Parts = append(info.Parts, MeshPart{p.Name, p.Domain, p.Level, p.First, p.Cells, dims})
+	}
+	names := mesh.Variables(dump)
+	if len(space.Parts) > 0 && space.Parts[0].Dims != ([3]int{}) || space.AMR {
+		names = append(names, indexNames[:]...)
+	}
+	for _, name := range names {
+		values, err := variable(dump, space, name)
+		if err != nil {
+			return nil, err
+		}
+		info.Values = append(info.Values, describeVariable(name, values))
+	}
+	if m.View != nil {
+		m.samplesInfo(info)
+	}
+	return info, nil
+}
+
+// samplesInfo adds what the page must know about the samples on the mesh.
+func (m *Mesh) samplesInfo(info *MeshInfo) {
+	t := m.View.Table
+	info.Samples, info.Placing, info.Fields = t.Rows(), m.View.Placing(), append(info.Fields, string(mesh.Count))
+	for _, c := range []struct {
+		name string
+		by   []mesh.Aggregate
+	}{
+		{"latency", []mesh.Aggregate{mesh.Mean, mesh.Median, mesh.P90, mesh.Max, mesh.Sum}}, {"weight", []mesh.Aggregate{mesh.Mean, mesh.Sum}},
+		{"remote", []mesh.Aggregate{mesh.Mean}}, {"cpu", []mesh.Aggregate{mesh.Dominant, mesh.Distinct}}, {"node", []mesh.Aggregate{mesh.Dominant, mesh.Distinct}},
+	} {
+		if t.Column(c.name) == nil || table.Summarize(t.Column(c.name)).Distinct == 0 {
+			continue
+		}
+		for _, a := range c.by {
+			info.Fields = append(info.Fields, mesh.FieldSpec{Column: c.name, Aggregate: a}.String())
+		}
+	}
+	column := mesh.IterationColumn(t, "")
+	if column == "" {
+		return
+	}
+	lo, hi := int64(math.MaxInt64), int64(math.MinInt64)
+	iterations := mesh.Ints(t.Column(column))
+	for _, n := range iterations {
+		if n != mesh.Missing {
+			lo, hi = min(lo, int64(n)), max(hi, int64(n))
+		}
+	}
+	if lo > hi {
+		return
+	}
+	bins := min(hi-lo+1, iterBins)
+	info.Iterations = &MeshIterations{Column: column, Low: lo, High: hi, Counts: make([]int64, bins)}
+	for _, n := range iterations {
+		if n != mesh.Missing {
+			info.Iterations.Counts[(int64(n)-lo)*bins/(hi-lo+1)]++
+		}
+	}
+}
+
+func finites(v [3]float64) []float64 {
+	return []float64{frame.Finite(v[0]), frame.Finite(v[1]), frame.Finite(v[2])}
+}
+
+// flat reports whether no cell is solid.
+func flat(m *grid.Mesh) bool {
+	var buf []int32
+	for i := range m.Blocks {
+		g := m.Blocks[i].Grid
+		for c := range g.NumCells() {
+			if t, _ := g.Cell(c, buf); t.Dim() == 3 {
+				return false
+			}
+			if g.Layout <= grid.Structured { // all its cells are alike
+				break
+			}
+		}
+	}
+	return true
+}
+
+// variable returns a variable of the simulation, or one made of the cells'
+// places.
+func variable(m *grid.Mesh, space *mesh.Space, name string) ([]float64, error) {
+	axis := slices.Index(indexNames[:], name)
+	if axis < 0 {
+		return mesh.Physics(m, name)
+	}
+	out := make([]float64, space.Cells)
+	for i := range space.Parts {
+		p := &space.Parts[i]
+		for c := range p.Cells {
+			out[p.First+c] = math.NaN()
+			if at, ok := p.Index(c); ok {
+				out[p.First+c] = float64(at[axis])
+			}
+		}
+	}
+	return out, nil
+}
+
+func describeVariable(name string, values []float64) MeshVariable {
+	lo, hi := math.NaN(), math.NaN()
+	seen := map[float64]bool{}
+	few := true
+	for _, v := range values {
+		if math.IsNaN(v) {
+			continue
+		}
+		lo, hi = smaller(lo, v), smaller(-hi, -v)
+		hi = -hi
+		if few = few && v == math.Trunc(v) && len(seen) <= fewValues; few {
+			seen[v] = true
+		}
+	}
+	return MeshVariable{Name: name, Min: frame.OrNull(lo), Max: frame.OrNull(hi), Few: few && len(seen) > 1 && !strings.HasPrefix(name, indexPrefix)}
+}
+
+// smaller is the smaller of two numbers; a is NaN at first.
+func smaller(a, b float64) float64 {
+	if a <= b {
+		return a
+	}
+	return b
+}

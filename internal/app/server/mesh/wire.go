@@ -1,0 +1,303 @@
+package mesh
+
+import (
+	"github.com/isobath/isobath/internal/app/server/frame"
+)
+
+import "github.com/isobath/isobath/internal/domain/mesh"
+
+// MeshAsk asks about one dump of a mesh.
+type MeshAsk struct {
+	Step int `json:"step"` // -1 for the last
+}
+
+// MeshInfo describes a mesh and one of its dumps.
+type MeshInfo struct {
+	Name   string         `json:"name"`
+	Format string         `json:"format"`
+	Step   int            `json:"step"`
+	Steps  []MeshStep     `json:"steps"`
+	Cells  int            `json:"cells"`
+	Points int            `json:"points"`
+	Levels int            `json:"levels"` // of refinement; 1 for other meshes
+	Parts  []MeshPart     `json:"parts"`
+	Low    []float64      `json:"low"` // corner of the bounds
+	High   []float64      `json:"high"`
+	Flat   bool           `json:"flat"` // no cell is solid: nothing to slice
+	Values []MeshVariable `json:"values"`
+	// Fields are the performance fields that are offered; empty without
+	// samples. Any other COLUMN_AGGREGATE can be asked for too.
+	Fields  []string `json:"fields"`
+	Samples int      `json:"samples"`
+	Placing []string `json:"placing"` // columns that decide a sample's cell
+	// Iterations are the samples by iteration; null if they have none.
+	Iterations *MeshIterations `json:"iterations"`
+	Notes      []string        `json:"notes"`
+}
+
+// MeshStep is one dump. From says where its iteration comes from.
+type MeshStep struct {
+	Iteration int64    `json:"iteration"`
+	From      string   `json:"from" ts:"'file' | 'name' | 'ordinal'"`
+	Time      *float64 `json:"time"`
+}
+
+// MeshPart is a block or a refinement level.
+type MeshPart struct {
+	Name   string `json:"name"`
+	Domain int    `json:"domain"`
+	Level  int    `json:"level"`
+	First  int    `json:"first"`
+	Cells  int    `json:"cells"`
+	Dims   []int  `json:"dims"` // cells per axis; empty if they are not in rows
+}
+
+// MeshVariable is a variable of the simulation. Its range is that of cells.
+type MeshVariable struct {
+	Name string   `json:"name"`
+	Min  *float64 `json:"min"`
+	Max  *float64 `json:"max"`
+	Few  bool     `json:"few"` // whole numbers, few of them: categories
+}
+
+// MeshIterations counts samples in equal ranges of iterations.
+type MeshIterations struct {
+	Column string  `json:"column"`
+	Low    int64   `json:"low"`
+	High   int64   `json:"high"`
+	Counts []int64 `json:"counts"`
+}
+
+// MeshFieldAsk asks for a number per cell: a performance field of the selected
+// samples, or a variable of the simulation if one is named.
+type MeshFieldAsk struct {
+	Step     int       `json:"step"`
+	Field    string    `json:"field"`
+	Variable string    `json:"variable"`
+	Mode     mesh.Mode `json:"mode"`
+	Where    string    `json:"where"`
+	Filter   string    `json:"filter"`
+	// Picked is a selection whose cells are listed besides; empty for none.
+	Picked string `json:"picked"`
+}
+
+// MeshFieldAnswer is a field: of all cells, or of those of a picture, and then
+// Picked are places in its list of cells. Cells without a value are NaN.
+type MeshFieldAnswer struct {
+	Columns    []frame.ColumnRef `json:"columns"` // empty in a picture, which has its own
+	Took       float64           `json:"took"`
+	Name       string            `json:"name"`
+	Unit       string            `json:"unit"`
+	Provenance string            `json:"provenance"`
+	Values     frame.Column      `json:"values"`
+	Samples    frame.Column      `json:"samples"` // of each cell; empty for variables
+	Picked     frame.Column      `json:"picked"`  // cells
+	Min        *float64          `json:"min"`
+	Max        *float64          `json:"max"`
+	Sum        float64           `json:"sum"`
+	Covered    int               `json:"covered"`
+	Counts     *mesh.Counts      `json:"counts"` // null for variables
+	// PickedCells counts all picked cells, also those that are not drawn.
+	PickedCells int `json:"picked_cells"`
+}
+
+// MeshGeometryAsk asks for what is drawn of a dump: its surface, a slice across
+// an axis at a part of the bounds, or the surface of the cells whose value lies
+// between low and high.
+type MeshGeometryAsk struct {
+	Step  int           `json:"step"`
+	View  string        `json:"view" ts:"'surface' | 'slice' | 'threshold'"`
+	Axis  int           `json:"axis"`
+	At    float64       `json:"at"`
+	Level int           `json:"level"` // of refinement; -1 for all
+	By    *MeshFieldAsk `json:"by,omitempty"`
+	Low   float64       `json:"low"`
+	High  float64       `json:"high"`
+}
+
+// MeshPictureAsk asks for what is drawn: a geometry and the fields on it. The
+// step is that of the geometry.
+type MeshPictureAsk struct {
+	Geometry    MeshGeometryAsk `json:"geometry"`
+	Have        string          `json:"have"` // key of the geometry that the page has
+	Performance *MeshFieldAsk   `json:"performance,omitempty"`
+	Physics     *MeshFieldAsk   `json:"physics,omitempty"`
+}
+
+// MeshPicture is the answer; geometry is null if the page has it.
+type MeshPicture struct {
+	Columns     []frame.ColumnRef `json:"columns"`
+	Took        float64           `json:"took"`
+	Key         string            `json:"key"` // of the geometry
+	Geometry    *MeshGeometry     `json:"geometry"`
+	Performance *MeshFieldAnswer  `json:"performance"`
+	Physics     *MeshFieldAnswer  `json:"physics"`
+}
+
+// MeshGeometry are triangles that know their cell, and lines.
+type MeshGeometry struct {
+	Took      float64      `json:"took"`
+	Positions frame.Column `json:"positions"` // x, y, z of each vertex
+	Triangles frame.Column `json:"triangles"` // three vertices each
+	Of        frame.Column `json:"of"`        // each triangle's place in cells
+	Cells     frame.Column `json:"cells"`     // that are drawn, rising
+	Edges     frame.Column `json:"edges"`     // two vertices each
+	Features  frame.Column `json:"features"`
+	Polygons  int          `json:"polygons"`
+	Kept      int          `json:"kept"` // cells that pass threshold and level
+}
+
+// MeshSummaryAsk asks what there is to say in numbers about the fields of a
+// picture. Picked is the selection whose cells are described besides.
+type MeshSummaryAsk struct {
+	Performance *MeshSummedAsk `json:"performance,omitempty"`
+	Physics     *MeshSummedAsk `json:"physics,omitempty"`
+	Relate      *MeshRelateAsk `json:"relate,omitempty"`
+	Picked      string         `json:"picked"`
+	Filter      string         `json:"filter"`
+}
+
+// MeshSummedAsk is a field and the scale on which its cells are counted.
+type MeshSummedAsk struct {
+	MeshFieldAsk
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+	Log   bool    `json:"log"`
+	Parts int     `json:"parts"`
+}
+
+// MeshSummary is the answer; what was not asked for is null.
+type MeshSummary struct {
+	Performance *MeshSummed   `json:"performance"`
+	Physics     *MeshSummed   `json:"physics"`
+	Relation    *MeshRelation `json:"relation"`
+}
+
+// MeshSummed describes a field.
+type MeshSummed struct {
+	Histogram []int       `json:"histogram"` // cells in equal parts of the scale
+	All       MeshStats   `json:"all"`
+	Picked    *MeshStats  `json:"picked"`
+	Highest   []MeshValue `json:"highest"`
+	Marks     []float64   `json:"marks"` // values of selected cells, some of them if there are many
+}
+
+// MeshStats are order statistics over cells that have a value.
+type MeshStats struct {
+	Cells   int      `json:"cells"`
+	Valued  int      `json:"valued"`
+	Samples int      `json:"samples"`
+	Min     *float64 `json:"min"`
+	Median  *float64 `json:"median"`
+	P90     *float64 `json:"p90"`
+	Max     *float64 `json:"max"`
+}
+
+// MeshValue is the value of a cell.
+type MeshValue struct {
+	Cell  int     `json:"cell"`
+	Value float64 `json:"value"`
+}
+
+// MeshCellsAsk asks which cells of a geometry have samples of a selection.
+type MeshCellsAsk struct {
+	Geometry MeshGeometryAsk `json:"geometry"`
+	Where    string          `json:"where"`
+	Filter   string          `json:"filter"`
+}
+
+// MeshCells is the answer: how many there are, and the places of those that are
+// drawn.
+type MeshCells struct {
+	Cells int      `json:"cells"`
+	Drawn []uint32 `json:"drawn"`
+}
+
+// MeshBrushAsk asks for the cells in a rectangle of the plot of a relation, ends
+// included, or for those of a category.
+type MeshBrushAsk struct {
+	MeshRelateAsk
+	Category    *float64 `json:"category,omitempty"` // value of by; takes the place of the ends
+	Low         float64  `json:"low"`                // of the performance field
+	High        float64  `json:"high"`
+	AgainstLow  float64  `json:"against_low"`
+	AgainstHigh float64  `json:"against_high"`
+}
+
+// MeshBrush is the selection of their samples; empty if there are no cells.
+type MeshBrush struct {
+	Cells int    `json:"cells"`
+	Where string `json:"where"`
+}
+
+// MeshCellAsk asks for the samples of a cell.
+type MeshCellAsk struct {
+	Step int `json:"step"`
+	Cell int `json:"cell"`
+}
+
+// MeshCell is a cell: where it is, and which selection has its samples.
+type MeshCell struct {
+	Cell    int    `json:"cell"`
+	Part    string `json:"part"`
+	Index   []int  `json:"index"` // in its part; empty if cells are not in rows
+	Where   string `json:"where"` // empty without samples
+	Samples int    `json:"samples"`
+}
+
+// MeshRelateAsk asks how a performance field and a variable go together, and
+// how the field spreads over the values of another one.
+type MeshRelateAsk struct {
+	MeshFieldAsk
+	Against string `json:"against"`
+	By      string `json:"by"`
+	Bins    int    `json:"bins"`
+	Least   int    `json:"least"` // samples a cell must have
+	// Permute asks for p-values too, which take a while.
+	Permute bool `json:"permute"`
+}
+
+// MeshRelation is the answer: what could not be computed is null and problem
+// says why.
+type MeshRelation struct {
+	Correlation *mesh.Correlation    `json:"correlation"`
+	Density     *mesh.Density        `json:"density"`
+	Categories  []mesh.CategoryStats `json:"categories"`
+	// Picked are x and y of selected cells, some of them if there are many.
+	Picked  []MeshPoint `json:"picked"`
+	Problem string      `json:"problem"`
+}
+
+// MeshPoint is a place in the plot of a relation; y is the performance field.
+type MeshPoint struct {
+	X float64 `json:"x"`
+	Y float64 `json:"y"`
+}
+
+// MeshAttach puts a mesh under the samples of this run: that of another run, or
+// dumps on the server's machine.
+type MeshAttach struct {
+	Mesh  string   `json:"mesh"`  // run that has it
+	Paths []string `json:"paths"` // files, patterns or folders
+}
+
+// MeshLink is where viewers connect to, and the file that tells them so.
+type MeshLink struct {
+	Address string `json:"address"`
+	File    string `json:"file"`
+}
+
+// MeshSelect is what a page has selected, for viewers and other pages.
+type MeshSelect struct {
+	Where  string `json:"where"`
+	Filter string `json:"filter"`
+	Origin string `json:"origin"` // name of the page, so that it knows its own changes
+}
+
+// MeshViewers is who is connected, and the selection that all share.
+type MeshViewers struct {
+	Viewers []string `json:"viewers"` // programs
+	Where   string   `json:"where"`
+	Rev     int64    `json:"rev"`
+	Origin  string   `json:"origin"` // who made the selection
+}

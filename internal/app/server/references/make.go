@@ -1,0 +1,166 @@
+package references
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+
+	"github.com/isobath/isobath/internal/app/server/frame"
+)
+
+// making is an analysis under way. It goes on as long as somebody waits for it.
+type making struct {
+	cancel  context.CancelFunc
+	done    chan struct{} // closed when it has ended, with or without an answer
+	err     error         // then
+	waiting int           // requests; guarded by the mu of Refs
+
+	mu    sync.Mutex
+	watch map[*frame.Told]struct{}
+}
+
+// tell passes progress on to everyone who waits.
+func (m *making) tell(stage string, done, total int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for p := range m.watch {
+		(*p)(stage, done, total)
+	}
+}
+
+// follow adds progress, which may be nil, until the returned function is called.
+func (m *making) follow(progress frame.Told) (leave func()) {
+	if progress == nil {
+		return func() {}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.watch[&progress] = struct{}{}
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.watch, &progress)
+	}
+}
+
+// find returns the analysis that is asked for; the first who asks has it made,
+// others wait with them. Progress may be nil. It does not return while the trace
+// is read for nobody else, so that the caller may close it.
+func (r *Refs) find(ctx context.Context, ask CyclesAsk, progress frame.Told) (*cycles, error) {
+	for {
+		r.mu.Lock()
+		c := r.newest(ask)
+		if c.made {
+			r.mu.Unlock()
+			return c, nil
+		}
+		m := c.making
+		if m == nil {
+			m = r.start(c)
+		}
+		m.waiting++
+		r.mu.Unlock()
+		err := r.wait(ctx, m, progress)
+		if err == nil {
+			return c, nil
+		}
+		// Those who waited for it before may have gone just now, and ended it.
+		if !errors.Is(err, context.Canceled) || ctx.Err() != nil {
+			return nil, err
+		}
+	}
+}
+
+// newest returns the analysis of a question, new or remembered, and remembers it
+// as the one that was asked for last.
+func (r *Refs) newest(ask CyclesAsk) *cycles {
+	i := slices.IndexFunc(r.analyses, func(c *cycles) bool { return c.ask == ask })
+	c := &cycles{ask: ask}
+	if i >= 0 {
+		c = r.analyses[i]
+		r.analyses = slices.Delete(r.analyses, i, i+1)
+	}
+	r.analyses = slices.Insert(r.analyses, 0, c)
+	r.analyses = r.analyses[:min(len(r.analyses), maxCycles)]
+	return c
+}
+
+// start begins an analysis. The caller holds mu.
+func (r *Refs) start(c *cycles) *making {
+	ctx, cancel := context.WithCancel(context.Background())
+	m := &making{cancel: cancel, done: make(chan struct{}), watch: map[*frame.Told]struct{}{}}
+	c.making = m
+	go func() {
+		defer cancel()
+		err := guarded(func() error { return c.analyse(ctx, r, m.tell) })
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		m.err, c.making, c.made = err, nil, err == nil
+		close(m.done)
+	}()
+	return m
+}
+
+// guarded makes a panic an error: in a goroutine of its own it would end the
+// program.
+func guarded(work func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = frame.Refused(http.StatusInternalServerError, frame.Failure{
+				Error: fmt.Sprintf("the analysis of cycles failed: %v", p), Hint: "this is a fault of the program: please report it"})
+		}
+	}()
+	return work()
+}
+
+// wait waits for an analysis. The last who goes ends it.
+func (r *Refs) wait(ctx context.Context, m *making, progress frame.Told) error {
+	leave := m.follow(progress)
+	defer leave()
+	select {
+	case <-m.done:
+		return m.err
+	case <-ctx.Done():
+	}
+	r.mu.Lock()
+	m.waiting--
+	last := m.waiting == 0
+	r.mu.Unlock()
+	if last {
+		m.cancel()
+		<-m.done
+	}
+	return ctx.Err()
+}
+
+// maxForeseen bounds the references that are analysed before anyone asks: ten
+// million take about two seconds of a processor.
+const maxForeseen = 10_000_000
+
+// Foresee begins the analysis that the cycles page will ask for, while the
+// browser starts, and returns how to end it. Only a run that is nothing but a
+// reference trace is nearly sure to be asked for it. It does not count as
+// waiting: a request that joins and goes away ends the analysis.
+func (r *Refs) Foresee() (stop func()) {
+	if r.beside || r.records > maxForeseen {
+		return func() {}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.newest(CyclesAsk{Thread: -1})
+	if c.made {
+		return func() {}
+	}
+	m := r.start(c)
+	return func() {
+		r.mu.Lock()
+		if m.waiting == 0 {
+			m.cancel()
+		}
+		r.mu.Unlock()
+		<-m.done
+	}
+}

@@ -1,0 +1,120 @@
+package server
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/isobath/isobath/internal/app/server/frame"
+)
+
+// prefix is the path of the API's first version.
+const prefix = "/api/v1/"
+
+// shared is the name under which the table lists what belongs to no kind of
+// data.
+const shared = "runs"
+
+// Table lists every route of the API, from which it is registered, guarded,
+// documented and described.
+func (s *Server) Table() []frame.Route {
+	table := slices.Concat(s.runRoutes(), s.frame.RunRoutes(), s.jobRoutes(), s.linkRoutes())
+	for i := range table {
+		table[i].Kind = shared
+	}
+	for _, k := range kinds {
+		for _, r := range k.Routes(&s.frame) {
+			r.Kind = k.Name()
+			table = append(table, r)
+		}
+	}
+	return table
+}
+
+// register adds the routes of the table, and for each path an answer to other
+// methods.
+func (s *Server) register(mux *http.ServeMux) {
+	methods := map[string][]string{}
+	for _, r := range s.Table() {
+		mux.Handle(r.Method+" "+prefix+r.Path, s.answering(r))
+		methods[r.Path] = append(methods[r.Path], r.Method)
+	}
+	for _, path := range slices.Sorted(maps.Keys(methods)) {
+		allowed := slices.Sorted(slices.Values(methods[path]))
+		mux.HandleFunc(prefix+path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Allow", strings.Join(allowed, ", "))
+			s.frame.Fail(w, r, frame.Refused(http.StatusMethodNotAllowed, frame.Failure{
+				Error: fmt.Sprintf("%s does not take %s", r.URL.Path, r.Method),
+				Hint:  "it takes " + strings.Join(allowed, " and ")}))
+		})
+	}
+	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
+		s.frame.Fail(w, r, frame.NotFound("docs/api.md lists the routes, and GET "+prefix+"openapi.json describes them",
+			"there is no %s %s", r.Method, r.URL.Path))
+	})
+}
+
+// answering is what a route does for a request: who may not call it is refused,
+// an error becomes the answer, and so does a panic.
+func (s *Server) answering(route frame.Route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		out := &begun{ResponseWriter: w}
+		defer func() {
+			fault := recover()
+			if fault == nil {
+				return
+			}
+			if fault == http.ErrAbortHandler { // a stream that cannot be completed
+				panic(fault)
+			}
+			err := s.frame.Panicked(r, fault)
+			if out.status != 0 { // too late for another answer: the client must see that it is cut
+				panic(http.ErrAbortHandler)
+			}
+			s.frame.Fail(w, r, err)
+		}()
+		if err := s.answer(out, r, &route); err != nil {
+			s.frame.Fail(out, r, err)
+		}
+	})
+}
+
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, route *frame.Route) error {
+	if route.Access == frame.Owner && s.opt.Shared {
+		return frame.Refused(http.StatusForbidden, frame.Failure{
+			Error: "this server is shared and shows only the runs it was started with",
+			Hint:  "open the file yourself: isobath open FILE"})
+	}
+	if route.OfRun == nil {
+		return route.Handle(w, r)
+	}
+	run, release, err := s.hold(r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	defer release()
+	return route.OfRun(w, r, run)
+}
+
+// begun notes whether an answer has begun.
+type begun struct {
+	http.ResponseWriter
+	status int
+}
+
+func (b *begun) WriteHeader(status int) {
+	b.status = status
+	b.ResponseWriter.WriteHeader(status)
+}
+
+func (b *begun) Write(p []byte) (int, error) {
+	if b.status == 0 {
+		b.status = http.StatusOK
+	}
+	return b.ResponseWriter.Write(p)
+}
+
+// Unwrap lets http.ResponseController find what it controls.
+func (b *begun) Unwrap() http.ResponseWriter { return b.ResponseWriter }

@@ -1,0 +1,136 @@
+package server
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/app/server/memory"
+	"github.com/isobath/isobath/internal/app/server/mesh"
+)
+
+// Add shows a run. A run with the same content takes the place of the old one.
+func (s *Server) Add(r *frame.Run) {
+	s.keepSelections(r)
+	s.mu.Lock()
+	i := slices.IndexFunc(s.runs, func(o *frame.Run) bool { return o.ID == r.ID })
+	var old *frame.Run
+	if i >= 0 {
+		old, s.runs[i] = s.runs[i], r
+	} else {
+		s.runs = append(s.runs, r)
+	}
+	if len(s.runs) == 1 { // the one that is shown first
+		r.Foresee()
+	}
+	link := s.linkTo
+	if link != nil && mesh.OnMesh(r) {
+		s.linkTo = nil
+	}
+	s.mu.Unlock()
+	if link != nil && mesh.OnMesh(r) {
+		if err := link(r); err != nil {
+			s.opt.Log.Warn("no link to viewers", "err", err)
+		}
+	}
+	if old != nil && old != r {
+		old.Close()
+	}
+	s.recent.add(r.Path, r.Name)
+}
+
+// hold returns an open run, which stays open until release is called.
+func (s *Server) hold(id string) (run *frame.Run, release func(), err error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock() // after TryUse, so that it cannot be closed between
+	i := slices.IndexFunc(s.runs, func(o *frame.Run) bool { return o.ID == id })
+	if i >= 0 {
+		if release, ok := s.runs[i].TryUse(); ok {
+			return s.runs[i], release, nil
+		}
+	}
+	return nil, nil, frame.NotFound("open its file again", "no run %s is open", id)
+}
+
+// Link lets mesh viewers connect to the first run that has samples on a mesh,
+// which may still be read; say is told where. Empty file means
+// link.DefaultFile.
+func (s *Server) Link(address, file string, say func(string)) error {
+	link := func(r *frame.Run) error { return mesh.Link(r, address, file, s.opt.Log, say) }
+	s.mu.Lock()
+	i := slices.IndexFunc(s.runs, mesh.OnMesh)
+	if i < 0 {
+		s.linkTo = link
+		s.mu.Unlock()
+		return nil
+	}
+	run := s.runs[i]
+	s.mu.Unlock()
+	return link(run)
+}
+
+// Describe says in a line what a run holds; empty if it is not open.
+func (s *Server) Describe(id string) string {
+	run, release, err := s.hold(id)
+	if err != nil {
+		return ""
+	}
+	defer release()
+	return run.String()
+}
+
+func (s *Server) runRoutes() []frame.Route {
+	return []frame.Route{
+		{Method: "GET", Path: "runs", Access: frame.Viewer, Does: "what is open, and what could be", Answers: frame.Home{}, Handle: s.home},
+		{Method: "DELETE", Path: "runs/{id}", Access: frame.Owner, Does: "closes a run", Handle: s.closeRun},
+		{Method: "GET", Path: "runs/{id}/columns", Access: frame.Owner, Does: "the columns of the file that a run was made of", Answers: frame.Columns{}, OfRun: s.runColumns},
+		{Method: "POST", Path: "runs/{id}/again", Access: frame.Owner, Does: "reads the file of a run again in another way, as a job",
+			Takes: frame.Reading{}, Answers: frame.Job{}, Status: http.StatusAccepted, OfRun: s.runAgain},
+		{Method: "PUT", Path: "runs/{id}/names", Access: frame.Owner, Does: "keeps other sentences about objects and opens the run again with them",
+			Takes: memory.ObjectNames{}, Answers: memory.ObjectNames{}, Handle: s.putNames},
+	}
+}
+
+func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
+	h := frame.Home{
+		Version: s.opt.Version, Runs: []frame.RunSummary{}, Jobs: s.jobs.list(), Recent: []frame.Recent{},
+		Record: s.opt.Record, Formats: frame.List(s.opt.Formats), UploadLimit: s.opt.UploadLimit,
+		Shared: s.opt.Shared,
+	}
+	if !s.opt.Shared { // the names of other files are nobody else's business
+		h.Recent = s.recent.list()
+	}
+	s.mu.RLock()
+	for _, run := range s.runs {
+		h.Runs = append(h.Runs, run.Summary())
+	}
+	s.mu.RUnlock()
+	return s.frame.Answer(w, r, h)
+}
+
+func (s *Server) closeRun(w http.ResponseWriter, r *http.Request) error {
+	id := r.PathValue("id")
+	found, err := s.forget(id)
+	switch {
+	case !found:
+		return frame.NotFound("", "no run %s is open", id)
+	case err != nil:
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// forget closes a run; found is false if it is not open.
+func (s *Server) forget(id string) (found bool, err error) {
+	s.mu.Lock()
+	i := slices.IndexFunc(s.runs, func(o *frame.Run) bool { return o.ID == id })
+	if i < 0 {
+		s.mu.Unlock()
+		return false, nil
+	}
+	run := s.runs[i]
+	s.runs = slices.Delete(s.runs, i, i+1)
+	s.mu.Unlock()
+	return true, run.Close()
+}
