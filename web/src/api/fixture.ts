@@ -162,6 +162,8 @@ export function info(columns: readonly ColumnInfo[], topology: Topology | null =
     name: 'x',
     kind: 'samples',
     trace: false,
+    parts: ['memory'],
+    selectionsVersion: '',
     rows: 100,
     path: '',
     format: 'test',

@@ -58,7 +58,7 @@ class TestApi {
   kept: readonly NamedSelection[] = [];
   homes: Home = {
     version: 't',
-    runs: [{ id: 'r1', name: 'one', kind: 'samples', rows: 10, trace: false }],
+    runs: [{ id: 'r1', name: 'one', kind: 'samples', rows: 10, trace: false, parts: ['memory'] }],
     jobs: [],
     recent: [],
     record: '',
