@@ -41,21 +41,27 @@ endif
 demo: build
 	./isobath demo $(ARGS)
 
-# The quick subset: needs Go and nothing else.
+# The quick tier, about three minutes on two cores: needs Go and nothing else.
+# Long tests are shorter and comparisons with other programs are left out.
 check:
 	$(GO) vet ./...
-	$(GO) test ./...
+	$(GO) run ./scripts/gotest -short ./...
 
+# Ends with a line that says what was and was not run.
+REPORTS := .reports
 test: build peers lint
-	CGO_ENABLED=1 ISOBATH_PEERS=require $(GO) test -race -timeout 60m ./...
+	@mkdir -p $(REPORTS)
+	CGO_ENABLED=1 ISOBATH_PEERS=require $(GO) run ./scripts/gotest -report $(REPORTS)/go -race -timeout 60m ./...
 	$(MAKE) test-demo
 	$(MAKE) test-web
 	$(MAKE) test-bench
+	@$(GO) run ./scripts/gotest -tell $(REPORTS)/go $(REPORTS)/e2e.json
 
 .PHONY: test-web test-bench
 test-web: page
+	@mkdir -p $(REPORTS)
 	cd web && npm run check && npm test
-	cd e2e && npm ci --ignore-scripts --no-audit --no-fund && ISOBATH_PEERS=require npm test
+	cd e2e && npm ci --ignore-scripts --no-audit --no-fund && ISOBATH_PEERS=require npm test -- --reporter=default --reporter=json --outputFile=../$(REPORTS)/e2e.json
 
 # The benchmark modules are tested too: they read our files with other programs'
 # readers.
@@ -108,7 +114,7 @@ shims:
 	done
 
 clean:
-	rm -rf isobath dist $(SHIM)/prebuilt/*.so web/node_modules e2e/node_modules
+	rm -rf isobath dist $(REPORTS) fixtures/.unpacked $(SHIM)/prebuilt/*.so web/node_modules e2e/node_modules
 
 # Makes the built-in run again from its simulation; test-demo compares the two.
 .PHONY: demo-data test-demo

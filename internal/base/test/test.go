@@ -34,9 +34,13 @@ func Shared(t testing.TB, name string) string {
 
 // Peer returns the path of a program that tests compare us with. Under
 // ISOBATH_PEERS=require, which `make test` sets, a missing program fails the
-// test: a comparison that did not run is not a comparison that passed.
+// test: a comparison that did not run is not a comparison that passed. The quick
+// tier (-short, which `make check` sets) needs Go alone and leaves peers out.
 func Peer(t testing.TB, program, debianPackage string) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skipf("-short: not compared with %s", program)
+	}
 	path, err := exec.LookPath(program)
 	if err == nil {
 		t.Logf("%s%s", PeerUsed, program)
@@ -47,6 +51,22 @@ func Peer(t testing.TB, program, debianPackage string) string {
 	}
 	t.Skipf("%s is not installed (Debian package %s)", program, debianPackage)
 	return ""
+}
+
+// PythonPeer returns Debian's Python if it has the modules, separated by commas,
+// of a library that tests compare us with. What holds for Peer holds for it.
+func PythonPeer(t testing.TB, modules, debianPackage string) string {
+	t.Helper()
+	const python = "/usr/bin/python3"
+	Peer(t, python, "python3")
+	if out, err := exec.Command(python, "-c", "import "+modules).CombinedOutput(); err != nil {
+		if os.Getenv("ISOBATH_PEERS") == "require" {
+			t.Fatalf("no %s for Python; install the Debian package %s: %s", modules, debianPackage, out)
+		}
+		t.Skipf("no %s for Python (Debian package %s)", modules, debianPackage)
+	}
+	t.Logf("%s%s", PeerUsed, debianPackage)
+	return python
 }
 
 // Root returns the top folder of the checkout: the nearest one above the test's

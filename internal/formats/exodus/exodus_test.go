@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/grid"
 	"github.com/isobath/isobath/internal/data/grid/gridtest"
 )
@@ -17,13 +18,11 @@ import (
 // TestFormsOfExodus reads files written with the netCDF library in all of its
 // forms and compares them with what VTK reads.
 func TestFormsOfExodus(t *testing.T) {
-	python := gridtest.Python(t)
+	gridtest.Python(t)
+	python := test.PythonPeer(t, "netCDF4", "python3-netcdf4")
 	dir := t.TempDir()
 	if out, err := exec.Command(python, "testdata/make.py", dir).CombinedOutput(); err != nil {
-		if os.Getenv("ISOBATH_PEERS") == "require" {
-			t.Fatalf("%v: %s", err, out)
-		}
-		t.Skipf("netCDF4 for Python is not installed (Debian package python3-netcdf4): %s", out)
+		t.Fatalf("%v: %s", err, out)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*.exo"))
 	if err != nil || len(files) != 4 {
@@ -110,14 +109,12 @@ func TestHostileSizes(t *testing.T) {
 
 // TestPolyhedra reads cubes that are lists of faces, in both kinds of netCDF.
 func TestPolyhedra(t *testing.T) {
-	python := gridtest.Python(t)
+	gridtest.Python(t)
+	python := test.PythonPeer(t, "netCDF4", "python3-netcdf4")
 	for _, kind := range []string{"NETCDF3_CLASSIC", "NETCDF4"} {
 		path := filepath.Join(t.TempDir(), "poly.exo")
 		if out, err := exec.Command(python, "testdata/polyhedra.py", path, kind).CombinedOutput(); err != nil {
-			if os.Getenv("ISOBATH_PEERS") == "require" {
-				t.Fatalf("%v: %s", err, out)
-			}
-			t.Skipf("netCDF4 for Python is not installed (Debian package python3-netcdf4): %s", out)
+			t.Fatalf("%v: %s", err, out)
 		}
 		m, err := Read(path, 0)
 		if err != nil {

@@ -18,15 +18,7 @@ import (
 // h5py returns the interpreter that has the h5py module.
 func h5py(t testing.TB) string {
 	t.Helper()
-	const python = "/usr/bin/python3"
-	if exec.Command(python, "-c", "import h5py").Run() == nil {
-		return python
-	}
-	if os.Getenv("ISOBATH_PEERS") == "require" {
-		t.Fatal("h5py is not installed; install the Debian package python3-h5py")
-	}
-	t.Skip("h5py is not installed (Debian package python3-h5py)")
-	return ""
+	return test.PythonPeer(t, "h5py", "python3-h5py")
 }
 
 // item is one object as h5py describes it.

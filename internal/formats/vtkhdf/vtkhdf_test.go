@@ -45,13 +45,11 @@ func TestNoType(t *testing.T) {
 // made writes the files of make.py.
 func made(t *testing.T) string {
 	t.Helper()
-	python := gridtest.Python(t)
+	gridtest.Python(t)
+	python := test.PythonPeer(t, "h5py", "python3-h5py")
 	dir := t.TempDir()
 	if out, err := exec.Command(python, "testdata/make.py", dir).CombinedOutput(); err != nil {
-		if os.Getenv("ISOBATH_PEERS") == "require" {
-			t.Fatalf("%v: %s", err, out)
-		}
-		t.Skipf("h5py is not installed (Debian package python3-h5py): %s", out)
+		t.Fatalf("%v: %s", err, out)
 	}
 	return dir
 }

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/grid"
 )
 
@@ -51,14 +52,7 @@ type vtkArray struct {
 // ISOBATH_PEERS=require their absence fails the test.
 func Python(t testing.TB) string {
 	t.Helper()
-	const python = "/usr/bin/python3"
-	if err := exec.Command(python, "-c", "import vtkmodules.vtkIOXML, numpy").Run(); err != nil {
-		if os.Getenv("ISOBATH_PEERS") == "require" {
-			t.Fatalf("VTK for Python is not installed; install the Debian package python3-paraview")
-		}
-		t.Skip("VTK for Python is not installed (Debian package python3-paraview)")
-	}
-	return python
+	return test.PythonPeer(t, "vtkmodules.vtkIOXML, numpy", "python3-paraview")
 }
 
 // VTK returns what VTK reads from each file: path to leaves.

@@ -25,6 +25,12 @@ func Run(t *testing.T, make func(t *testing.T, d query.Data) query.Engine) {
 		if rows > 100_000 {
 			rounds = 4
 		}
+		if testing.Short() {
+			seeds, rounds = min(2, seeds), min(4, rounds)
+			if rows > 100_000 {
+				continue
+			}
+		}
 		for seed := range seeds {
 			t.Run(fmt.Sprintf("rows=%d/seed=%d", rows, seed), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, uint64(rows)))
