@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -126,6 +127,8 @@ func (t *Timeline) neighbours(p int32) []Row {
 	for q := range set {
 		rows = append(rows, t.row(q))
 	}
-	slices.SortFunc(rows, func(a, b Row) int { return int(a.Rank) - int(b.Rank) })
+	// Threads of a rank have the same number: without a second key their order
+	// would be that of the map, another one each time.
+	slices.SortFunc(rows, func(a, b Row) int { return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Process, b.Process)) })
 	return rows
 }

@@ -234,6 +234,28 @@ func TestRows(t *testing.T) {
 }
 
 // TestOverview holds the overview against the operations.
+// TestRowsOfThreads holds that the threads of one rank stand in one order,
+// whatever order a map has.
+func TestRowsOfThreads(t *testing.T) {
+	tl := halo(t, logical.Default())
+	for p := range tl.S.Trace.Procs {
+		tl.S.Trace.Procs[p].Rank = 0
+	}
+	for range 20 {
+		rows, err := tl.Rows(t.Context(), timeline.RowOrder{By: "neighbours", Process: 7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []int32
+		for _, r := range rows {
+			got = append(got, r.Process)
+		}
+		if want := []int32{1, 6, 7, 8, 13}; !slices.Equal(got, want) {
+			t.Fatalf("threads in the order %v, want %v", got, want)
+		}
+	}
+}
+
 func TestOverview(t *testing.T) {
 	tl := halo(t, logical.Default())
 	for _, columns := range []int{1, 7, tl.S.Steps, 10 * tl.S.Steps} {
