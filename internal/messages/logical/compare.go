@@ -52,7 +52,7 @@ func (a *Alignment) Compare(with string, top int) *ReportCompare {
 	h, t := a.Here, a.There
 	r := &ReportCompare{
 		With: with, Ranks: a.Ranks, Matched: a.Matched, OnlyHere: h.Len() - a.Matched, OnlyThere: t.Len() - a.Matched, Moved: a.Moved,
-		Span: h.Trace.NS(h.Trace.Last-h.Trace.First) - t.Trace.NS(t.Trace.Last-t.Trace.First), Top: []ReportChange{},
+		Span: h.Trace.SpanNS() - t.Trace.SpanNS(), Top: []ReportChange{},
 	}
 	var all []ReportChange
 	for i := range int32(h.Len()) {

@@ -108,7 +108,7 @@ func (s *Structure) NewReport(c *Causes, top int) *Report {
 	r := &Report{
 		Processes: len(t.Procs), Events: t.Events, Operations: s.Len(), Messages: t.Messages(), Unmatched: sends + recvs,
 		Collectives: len(t.Colls.Comm) + len(t.Async.Comm), Partitions: s.Parts.Count(), Steps: s.Steps,
-		SpanNS: t.NS(t.Last - t.First),
+		SpanNS: t.SpanNS(),
 		Options: ReportOptions{o.Coalesce, o.Waitall, o.Guess, o.Calls, o.Leaps, o.Force, o.Ratio, o.MergeGlobal, o.Reorder,
 			len(o.Phases) > 0},
 		Notes: append([]string{}, s.Notes...), Warnings: append([]string{}, t.Warnings...),

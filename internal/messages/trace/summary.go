@@ -49,7 +49,7 @@ func (t *Trace) Summary() *Summary {
 		Operations: len(t.Ops.Enter), Messages: t.Messages(),
 		Unmatched: sends + recvs, UnSends: sends, UnRecvs: recvs,
 		Collectives: len(t.Colls.Comm) + len(t.Async.Comm), Async: len(t.Async.Comm), Metrics: t.Metrics,
-		SpanNS: t.NS(t.Last - t.First), Resolution: t.Resolution,
+		SpanNS: t.SpanNS(), Resolution: t.Resolution,
 		Regions: t.Defined, Comms: len(t.Comms) - 1, // the first stands for undefined ones
 		Incomplete: t.Partial, Warnings: append([]string{}, t.Warnings...),
 	}

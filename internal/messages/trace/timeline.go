@@ -2,6 +2,7 @@ package trace
 
 import (
 	"context"
+	"math"
 
 	"github.com/isobath/isobath/internal/formats/otf2"
 )
@@ -153,8 +154,17 @@ func (w *walker) saveTimes() {
 	}
 }
 
+// since is the time after the origin, or before it. What is too far for the type
+// is as far as the type goes: cast, a time of 2^64-1 ticks would be -1.
+func since(origin, time uint64) int64 {
+	if time < origin {
+		return -int64(min(origin-time, math.MaxInt64))
+	}
+	return int64(min(time-origin, math.MaxInt64))
+}
+
 func (w *walker) clock(ev *otf2.Event) {
-	t := int64(ev.Time - w.origin)
+	t := since(w.origin, ev.Time)
 	if w.events == 0 {
 		w.first, w.last, w.now = t, t, t
 		return

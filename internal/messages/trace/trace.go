@@ -7,6 +7,7 @@
 package trace
 
 import (
+	"math"
 	"math/bits"
 	"sort"
 )
@@ -269,13 +270,18 @@ func (t *Trace) ProcOf(op int32) int32 {
 	return int32(sort.Search(len(t.Procs), func(p int) bool { return t.Ops.Start[p+1] > op }))
 }
 
+// SpanNS is how long the trace took.
+func (t *Trace) SpanNS() int64 {
+	return t.NS(int64(min(uint64(t.Last)-uint64(t.First), math.MaxInt64)))
+}
+
 // NS converts ticks to nanoseconds without losing precision.
 func (t *Trace) NS(ticks int64) int64 {
 	if t.Resolution == 1e9 {
 		return ticks
 	}
 	if ticks < 0 {
-		return -t.NS(-ticks)
+		return -t.NS(-max(ticks, -math.MaxInt64)) // the least number has no opposite
 	}
 	hi, lo := bits.Mul64(uint64(ticks), 1e9)
 	if hi >= t.Resolution {

@@ -46,7 +46,7 @@ func linkSamples(samples *table.Table, t *trace.Trace) (*sampleLink, string) {
 	if !any {
 		return nil, "no sample is of a rank of the trace"
 	}
-	span := t.NS(t.Last - t.First)
+	span := t.SpanNS()
 	starts := []uint64{uint64(t.NS(int64(t.Origin) + t.First))}
 	if t.Realtime > 0 {
 		starts = append(starts, t.Realtime+uint64(t.NS(t.First)))
