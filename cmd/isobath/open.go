@@ -16,6 +16,7 @@ import (
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/app/server"
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/base/parallel"
 )
 
 // patience is how long a file may take to open before the page is shown
@@ -136,13 +137,14 @@ func importAll(ctx context.Context, s *server.Server, loader *server.Loader, out
 			return ctx.Err()
 		case <-late.C:
 			fmt.Fprintf(out, "isobath: still reading %d of %d files; the page shows how far\n", len(files)-n, len(files))
-			go func() { // ends with the last import
+			parallel.Start(ctx, func(context.Context) error { // ends with the last import
 				for range len(files) - n {
 					if err := report(<-ends); err != nil {
 						fmt.Fprintf(out, "isobath: %v\n", err)
 					}
 				}
-			}()
+				return nil
+			})
 			return nil
 		}
 	}

@@ -5,13 +5,13 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/isobath/isobath/internal/app/refset"
 	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/base/wholefile"
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/locality/answer"
 	"github.com/isobath/isobath/internal/locality/platform"
@@ -113,7 +113,7 @@ func (f *reuseFlags) exact(ctx context.Context, out io.Writer, s *refset.Set, ma
 	}
 	in.Result, in.Records, in.Notes = p.Result(), s.Records, s.Notes
 	if f.curve != "" {
-		if err := writeCurve(f.curve, in.Result); err != nil {
+		if err := writeCurve(ctx, f.curve, in.Result); err != nil {
 			return err
 		}
 	}
@@ -141,27 +141,21 @@ func (f *reuseFlags) estimate(ctx context.Context, out io.Writer, s *refset.Set,
 }
 
 // writeCurve writes the misses of every size at which they change.
-func writeCurve(path string, r *reuse.Result) error {
-	file, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriter(file)
-	fmt.Fprintln(w, "lines,bytes,misses,ratio")
-	misses := r.References
-	for d := 0; d <= len(r.Distances); d++ {
-		if d == 0 || r.Distances[d-1] > 0 {
-			if d > 0 {
-				misses -= r.Distances[d-1]
+func writeCurve(ctx context.Context, path string, r *reuse.Result) error {
+	return wholefile.Write(ctx, path, 0, func(out io.Writer) error {
+		w := bufio.NewWriter(out)
+		fmt.Fprintln(w, "lines,bytes,misses,ratio")
+		misses := r.References
+		for d := 0; d <= len(r.Distances); d++ {
+			if d == 0 || r.Distances[d-1] > 0 {
+				if d > 0 {
+					misses -= r.Distances[d-1]
+				}
+				fmt.Fprintf(w, "%d,%d,%d,%g\n", d, d*r.LineBytes, misses, float64(misses)/float64(r.References))
 			}
-			fmt.Fprintf(w, "%d,%d,%d,%g\n", d, d*r.LineBytes, misses, float64(misses)/float64(r.References))
 		}
-	}
-	err = w.Flush()
-	if e := file.Close(); err == nil {
-		err = e
-	}
-	return err
+		return w.Flush()
+	})
 }
 
 // writeReuse prints an answer as text.

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/code/datasrc"
@@ -160,10 +161,10 @@ func Spool(ctx context.Context, r io.Reader) (path string, remove func(), err er
 	path = filepath.Join(dir, "stdin")
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
-		done := make(chan error, 1)
-		go func() { done <- spool(f, r) }()
+		reading := parallel.Start(ctx, func(context.Context) error { return spool(f, r) })
 		select {
-		case err = <-done:
+		case <-reading.Done():
+			err = reading.Wait()
 		case <-ctx.Done(): // what is still being read goes to a file without a name
 			err = ctx.Err()
 		}

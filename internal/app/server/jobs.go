@@ -12,6 +12,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/base/parallel"
 )
 
 // keepJobs is how many finished jobs are remembered.
@@ -87,7 +88,11 @@ func (s *Server) start(b *job, name string, open Opener, done func(frame.Job)) f
 	first := b.now()
 	s.jobs.wg.Go(func() {
 		defer cancel()
-		run, err := open(ctx, b.path, b.progress)
+		var run *frame.Run
+		err := parallel.Safely(func() (err error) {
+			run, err = open(ctx, b.path, b.progress)
+			return err
+		})
 		if err == nil && ctx.Err() != nil {
 			err = errors.Join(ctx.Err(), run.Close())
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/base/parallel"
 )
 
 // Options say what a server shows and to whom.
@@ -121,18 +122,18 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ErrorLog:          slog.NewLogLogger(s.opt.Log.Handler(), slog.LevelDebug),
 	}
-	stopped := make(chan error, 1)
-	go func() { stopped <- srv.Serve(l) }()
+	serving := parallel.Start(ctx, func(context.Context) error { return srv.Serve(l) })
 	var err error
 	select {
-	case err = <-stopped:
+	case <-serving.Done():
+		err = serving.Wait()
 	case <-ctx.Done():
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 		defer cancel()
 		if srv.Shutdown(grace) != nil {
 			srv.Close()
 		}
-		<-stopped
+		<-serving.Done()
 	}
 	return errors.Join(err, s.Close())
 }

@@ -1,15 +1,15 @@
 package symbol
 
 import (
+	"context"
 	"debug/dwarf"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
+	"github.com/isobath/isobath/internal/base/parallel"
 )
 
 // debugInfo is the DWARF of one file. Units are found by their headers and read
@@ -524,7 +524,7 @@ func (d *debugInfo) unitAt(addr uint64) *unit {
 		return nil
 	}
 	u := d.units[i]
-	u.once.Do(func() { u.err = u.read(d) })
+	u.readOnce(d)
 	return u
 }
 
@@ -544,18 +544,19 @@ func (b *Binary) variableAt(addr uint64) (*variable, *Type) {
 	return v, b.typeAt(v.kind)
 }
 
+// readOnce reads a unit. What cannot be read, and what no reader of such files
+// foresaw, stays with the unit: the other units are not to suffer for it.
+func (u *unit) readOnce(d *debugInfo) {
+	u.once.Do(func() { u.err = parallel.Safely(func() error { return u.read(d) }) })
+}
+
 // readAll reads every unit, as many at once as there are processors, and orders
 // the variables whose size is known.
 func (d *debugInfo) readAll(b *Binary) {
-	var g errgroup.Group
-	g.SetLimit(runtime.GOMAXPROCS(0))
-	for _, u := range d.units {
-		g.Go(func() error {
-			u.once.Do(func() { u.err = u.read(d) })
-			return nil
-		})
-	}
-	g.Wait()
+	parallel.Each(context.Background(), len(d.units), func(_ context.Context, _, i int) error {
+		d.units[i].readOnce(d)
+		return nil
+	})
 	var data []interval
 	for _, u := range d.units {
 		for _, v := range u.variables {

@@ -5,12 +5,10 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"runtime"
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/data/table"
 )
 
@@ -234,19 +232,12 @@ func (r *Resolver) locate(ctx context.Context, from int) error {
 		return cmp.Or(strings.Compare(a.module, b.module), cmp.Compare(a.addr, b.addr))
 	})
 	const batch = 512
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(runtime.GOMAXPROCS(0))
-	for len(list) > 0 {
-		part := list[:min(batch, len(list))]
-		list = list[len(part):]
-		g.Go(func() error {
-			for _, s := range part {
-				r.describe(s)
-			}
-			return ctx.Err()
-		})
-	}
-	return g.Wait()
+	return parallel.Each(ctx, (len(list)+batch-1)/batch, func(_ context.Context, _, i int) error {
+		for _, s := range list[i*batch : min((i+1)*batch, len(list))] {
+			r.describe(s)
+		}
+		return nil
+	})
 }
 
 func (r *Resolver) describe(s *site) {

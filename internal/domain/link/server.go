@@ -19,6 +19,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/base/wholefile"
 	"github.com/isobath/isobath/internal/domain/mesh"
 )
@@ -97,8 +98,8 @@ type conn interface {
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	stop := context.AfterFunc(ctx, func() { ln.Close() })
 	defer stop()
-	var wg sync.WaitGroup
-	defer wg.Wait()
+	viewers := parallel.NewGroup(ctx)
+	defer viewers.Wait()
 	for {
 		c, err := ln.Accept()
 		if err != nil {
@@ -107,7 +108,17 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 			}
 			return err
 		}
-		wg.Go(func() { s.handle(ctx, &stream{c: c, r: bufio.NewReaderSize(c, 32<<10)}) })
+		viewers.Go(func(ctx context.Context) error {
+			// What fails for one viewer must not end the others.
+			err := parallel.Safely(func() error {
+				s.handle(ctx, &stream{c: c, r: bufio.NewReaderSize(c, 32<<10)})
+				return nil
+			})
+			if err != nil {
+				s.log.Error("a viewer's connection failed", "err", err)
+			}
+			return nil
+		})
 	}
 }
 
@@ -177,6 +188,12 @@ type client struct {
 }
 
 func (s *Server) handle(ctx context.Context, c conn) {
+	var pushing *parallel.Task
+	defer func() { // after the connection is closed
+		if pushing != nil && pushing.Wait() != nil {
+			s.log.Error("changes could not be sent", "err", pushing.Wait())
+		}
+	}()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer c.close()
@@ -201,7 +218,10 @@ func (s *Server) handle(ctx context.Context, c conn) {
 		}
 		if r.Type == "subscribe" && stop == nil {
 			stop = s.session.Watch(cl.note)
-			go cl.pushChanges(ctx)
+			pushing = parallel.Start(ctx, func(ctx context.Context) error {
+				cl.pushChanges(ctx)
+				return nil
+			})
 		}
 		if r.Re != 0 { // an answer to a ping of ours
 			continue

@@ -64,7 +64,7 @@ func Locate(s *Samples, sp *Space, num Numbering) ([]int32, error) {
 	}
 	place := make([]int32, s.Rows)
 	l := locator{s: s, sp: sp, num: num}
-	parallel(s.Rows, func(lo, hi, _ int) {
+	inParts(s.Rows, func(lo, hi, _ int) {
 		for i := lo; i < hi; i++ {
 			place[i] = l.row(i)
 		}

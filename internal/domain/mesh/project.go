@@ -1,14 +1,15 @@
 package mesh
 
 import (
+	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 )
@@ -261,7 +262,7 @@ func (p *Projection) inOrder(col *table.Column) ordered {
 	if p.column != col {
 		rows := p.byCell().rows
 		values := make([]float64, len(rows))
-		parallel(len(rows), func(lo, hi, _ int) {
+		inParts(len(rows), func(lo, hi, _ int) {
 			for k := lo; k < hi; k++ {
 				values[k] = col.Float(int(rows[k]))
 			}
@@ -351,7 +352,7 @@ func (p *Projection) running(sel table.Bits, w Window, spec FieldSpec, col *tabl
 	}
 	plain := values.finite && values.valid == nil && (w.Mode == All || w.Mode == "") && (spec.Aggregate == Mean || spec.Aggregate == Sum)
 	counts := make([]Counts, workerCount(len(o.rows)))
-	parallel(len(o.rows), func(lo, hi, k int) {
+	inParts(len(o.rows), func(lo, hi, k int) {
 		// Equal numbers of rows, cut where a cell begins.
 		from, _ := slices.BinarySearch(o.start[:p.Cells], lo)
 		to := p.Cells
@@ -482,7 +483,7 @@ func (p *Projection) ordered(sel table.Bits, w Window, spec FieldSpec, col *tabl
 			next[cell]++
 		}
 	})
-	parallel(p.Cells, func(lo, hi, _ int) {
+	inParts(p.Cells, func(lo, hi, _ int) {
 		for c := lo; c < hi; c++ {
 			f.Values[c] = ofSorted(spec.Aggregate, values[start[c]:start[c+1]])
 		}
@@ -526,28 +527,18 @@ func quantile(sorted []float64, q float64) float64 {
 }
 
 // workerCount is how many goroutines share n rows.
-func workerCount(n int) int { return max(1, min(runtime.GOMAXPROCS(0), 8, n/50_000)) }
+func workerCount(n int) int { return max(1, min(parallel.Workers(), 8, n/50_000)) }
 
-// parallel calls work on ranges of n rows, aligned to words of a bitset.
-func parallel(n int, work func(lo, hi, worker int)) {
-	k := workerCount(n)
-	if k == 1 {
-		work(0, n, 0)
-		return
+// inParts calls work on ranges of n rows, aligned to words of a bitset. A panic
+// of one goes on in the caller, whose own owner recovers.
+func inParts(n int, work func(lo, hi, worker int)) {
+	err := parallel.Parts(context.Background(), n, workerCount(n), func(_ context.Context, w, lo, hi int) error {
+		work(lo, hi, w)
+		return nil
+	})
+	if err != nil {
+		panic(err)
 	}
-	step := (n/k + 63) / 64 * 64
-	var wg sync.WaitGroup
-	for w := range k {
-		lo, hi := w*step, min(n, (w+1)*step)
-		if w == k-1 {
-			hi = n
-		}
-		if lo >= hi {
-			continue
-		}
-		wg.Go(func() { work(lo, hi, w) })
-	}
-	wg.Wait()
 }
 
 // ParseDims parses "20x20x20" or "20,20,20"; a missing axis is 1.

@@ -15,7 +15,7 @@ func (p *plan) assemble(ctx context.Context, a *query.Answer, results []layered)
 	}
 	if n := len(p.request.Pairs); n > 0 {
 		a.Pairs = make([]query.Density, n)
-		if err := parallel(ctx, n, func(_, i int) { a.Pairs[i] = p.density(i, results) }); err != nil {
+		if err := eachBlock(ctx, n, func(_, i int) { a.Pairs[i] = p.density(i, results) }); err != nil {
 			return err
 		}
 	}

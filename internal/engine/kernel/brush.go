@@ -97,7 +97,7 @@ func findExtremes(ctx context.Context, c *table.Column, a *axisCodes) (*extremes
 		s.codes = newView(n, blockRows)
 	}
 	rows := c.Len()
-	err := parallel(ctx, blocks(rows), func(w, block int) {
+	err := eachBlock(ctx, blocks(rows), func(w, block int) {
 		lo, hi := bounds(block, rows)
 		s := &workers[w]
 		keys, codes := k.block(lo, hi, grow(&s.keys, hi-lo)), a.block(lo, hi, s.codes)

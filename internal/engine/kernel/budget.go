@@ -4,6 +4,8 @@ import (
 	"container/list"
 	"context"
 	"sync"
+
+	"github.com/isobath/isobath/internal/base/parallel"
 )
 
 // Budget bounds the memory that engines use beyond their tables. Several
@@ -131,7 +133,10 @@ func (l *lease) get(ctx context.Context, key any, size int64, build func() (any,
 
 func (e *Engine) build(x *entry, el *list.Element, build func() (any, error)) {
 	e.builders <- struct{}{}
-	x.value, x.err = build()
+	x.err = parallel.Safely(func() (err error) {
+		x.value, err = build()
+		return err
+	})
 	<-e.builders
 	b := e.budget
 	b.mu.Lock()

@@ -186,7 +186,7 @@ func (e *Engine) countWith(ctx context.Context, workers int, counters []*counter
 			err = ctx.Err()
 		}
 	} else {
-		err = parallel(ctx, blocks(rows), do)
+		err = eachBlock(ctx, blocks(rows), do)
 	}
 	if err != nil {
 		return err

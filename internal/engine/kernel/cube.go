@@ -114,7 +114,7 @@ func (e *Engine) fillCube(ctx context.Context, l *lease, c *cube, counters []*co
 	tables := make([]*cubeTable, len(counters)+1)
 	// Each table is filled by one goroutine: adding up tables of every worker
 	// would cost more than counting.
-	err = parallel(ctx, len(tables), func(_, i int) {
+	err = eachBlock(ctx, len(tables), func(_, i int) {
 		x := each
 		if i < len(counters) {
 			x = counters[i]

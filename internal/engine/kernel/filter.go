@@ -198,7 +198,7 @@ func (e *Engine) scanColumn(ctx context.Context, c *table.Column, test func(lo, 
 func (e *Engine) scanBlocks(ctx context.Context, fill func(lo, hi int, out []uint64)) (table.Bits, error) {
 	n := e.data.Table.Rows()
 	b := table.NewBits(n)
-	err := parallel(ctx, blocks(n), func(_, block int) {
+	err := eachBlock(ctx, blocks(n), func(_, block int) {
 		lo, hi := bounds(block, n)
 		fill(lo, hi, b[lo/64:(hi+63)/64])
 	})

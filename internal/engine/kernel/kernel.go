@@ -157,7 +157,7 @@ func (e *Engine) layers(ctx context.Context, l *lease, r *query.Request, a *quer
 	// One pass works out the rows of the layers and counts them.
 	var counts [query.Layers]atomic.Int64
 	var hoverAll atomic.Int64
-	err := parallel(ctx, blocks(e.data.Table.Rows()), func(_, block int) {
+	err := eachBlock(ctx, blocks(e.data.Table.Rows()), func(_, block int) {
 		lo, hi := bounds(block, e.data.Table.Rows())
 		part := func(b table.Bits) table.Bits { return b[lo/64 : (hi+63)/64] }
 		if filtered {

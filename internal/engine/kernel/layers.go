@@ -425,7 +425,7 @@ func (e *Engine) countRows(ctx context.Context, sets []rowSet, limit int) (few b
 	rows := e.data.Table.Rows()
 	counts := make([]atomic.Int64, len(sets))
 	var sum atomic.Int64
-	err = parallel(ctx, blocks(rows), func(_, block int) {
+	err = eachBlock(ctx, blocks(rows), func(_, block int) {
 		if sum.Load() > int64(limit) {
 			return
 		}

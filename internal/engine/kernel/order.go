@@ -315,7 +315,7 @@ func (k *keys) extent(ctx context.Context, s subset) (extent, error) {
 func (k *keys) each(ctx context.Context, s subset, do func(worker int, keys []uint64)) error {
 	rows := k.column.Len()
 	scratch := make([][]uint64, workers())
-	return parallel(ctx, blocks(rows), func(w, block int) {
+	return eachBlock(ctx, blocks(rows), func(w, block int) {
 		lo, hi := bounds(block, rows)
 		var room [blockRows / 64]uint64
 		words := s.members(lo, hi, room[:])

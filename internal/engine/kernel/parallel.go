@@ -2,9 +2,8 @@ package kernel
 
 import (
 	"context"
-	"runtime"
-	"sync"
-	"sync/atomic"
+
+	"github.com/isobath/isobath/internal/base/parallel"
 )
 
 // blockRows is the rows a worker counts at a time: few enough that the codes of
@@ -18,24 +17,13 @@ func bounds(block, rows int) (lo, hi int) {
 	return block * blockRows, min((block+1)*blockRows, rows)
 }
 
-func workers() int { return runtime.GOMAXPROCS(0) }
+func workers() int { return parallel.Workers() }
 
-// parallel calls do for each of n blocks on all processors, and stops between
+// eachBlock calls do for each of n blocks on all processors, and stops between
 // blocks when ctx is done.
-func parallel(ctx context.Context, n int, do func(worker, block int)) error {
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for w := range min(workers(), n) {
-		wg.Go(func() {
-			for ctx.Err() == nil {
-				block := int(next.Add(1)) - 1
-				if block >= n {
-					return
-				}
-				do(w, block)
-			}
-		})
-	}
-	wg.Wait()
-	return ctx.Err()
+func eachBlock(ctx context.Context, n int, do func(worker, block int)) error {
+	return parallel.Each(ctx, n, func(_ context.Context, worker, block int) error {
+		do(worker, block)
+		return nil
+	})
 }

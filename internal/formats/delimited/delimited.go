@@ -16,7 +16,7 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
+	"github.com/isobath/isobath/internal/base/parallel"
 )
 
 // Type is what all cells of a column have in common.
@@ -217,11 +217,7 @@ func parseChunks(ctx context.Context, body []byte, opt *Options, types []Type, w
 	if len(chunks) == 0 {
 		chunks = append(chunks, newChunk(nil, opt, types, want))
 	}
-	g, ctx := errgroup.WithContext(ctx)
-	for _, ch := range chunks {
-		g.Go(func() error { return ch.parse(ctx) })
-	}
-	return chunks, g.Wait()
+	return chunks, parallel.Each(ctx, len(chunks), func(ctx context.Context, _, i int) error { return chunks[i].parse(ctx) })
 }
 
 func (r *Result) collect(chunks []*chunk, firstLine int) {

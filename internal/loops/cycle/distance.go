@@ -3,10 +3,8 @@ package cycle
 import (
 	"context"
 	"fmt"
-	"runtime"
-	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
+	"github.com/isobath/isobath/internal/base/parallel"
 )
 
 // MaxPoints bounds the distance matrix: points are numbered with 16 bits in
@@ -38,30 +36,21 @@ func Distances(ctx context.Context, p *Points, limit int) (*Matrix, error) {
 		symbols = max(symbols, int(s)+1)
 	}
 	// Rows grow, so workers take them one at a time from the longest down.
-	var next atomic.Int64
-	next.Store(int64(n))
-	g, ctx := errgroup.WithContext(ctx)
-	for range runtime.GOMAXPROCS(0) {
-		g.Go(func() error {
-			my := newMyers(symbols, p.Window, m.Cap)
-			for {
-				i := int(next.Add(-1))
-				if i < 0 {
-					return nil
-				}
-				if i%16 == 0 && ctx.Err() != nil {
-					return ctx.Err()
-				}
-				my.set(p.At(i))
-				row := m.row(i)
-				for j := range i {
-					row[j] = uint8(my.distance(p.At(j)))
-				}
-				my.clear(p.At(i))
-			}
-		})
-	}
-	if err := g.Wait(); err != nil {
+	mine := make([]*myers, parallel.Workers())
+	err := parallel.Each(ctx, n, func(_ context.Context, w, k int) error {
+		if mine[w] == nil {
+			mine[w] = newMyers(symbols, p.Window, m.Cap)
+		}
+		my, i := mine[w], n-1-k
+		my.set(p.At(i))
+		row := m.row(i)
+		for j := range i {
+			row[j] = uint8(my.distance(p.At(j)))
+		}
+		my.clear(p.At(i))
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	m.mirror()

@@ -3,10 +3,8 @@ package cycle
 import (
 	"context"
 	"math/bits"
-	"runtime"
-	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
+	"github.com/isobath/isobath/internal/base/parallel"
 )
 
 // An edge is packed as high<<16 | low, a triangle as a<<32 | b<<16 | c with
@@ -43,23 +41,10 @@ func newRips(ctx context.Context, m *Matrix) (*rips, error) {
 	for d := range r.near {
 		r.near[d] = make([]uint64, m.N*r.words)
 	}
-	var next atomic.Int64
-	g, ctx := errgroup.WithContext(ctx)
-	for range runtime.GOMAXPROCS(0) {
-		g.Go(func() error {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= m.N {
-					return nil
-				}
-				if i%64 == 0 && ctx.Err() != nil {
-					return ctx.Err()
-				}
-				r.fillRow(i)
-			}
-		})
-	}
-	return r, g.Wait()
+	return r, parallel.Each(ctx, m.N, func(_ context.Context, _, i int) error {
+		r.fillRow(i)
+		return nil
+	})
 }
 
 func (r *rips) fillRow(i int) {
@@ -138,24 +123,12 @@ func (r *rips) apparent(t triangle, d int) (edge, bool) {
 // in ascending order. Apparent pairs are 90 to 99 % of all edges.
 func (r *rips) columns(ctx context.Context) ([][]edge, error) {
 	rows := make([][][]edge, r.N)
-	var next atomic.Int64
-	next.Store(int64(r.N))
-	g, ctx := errgroup.WithContext(ctx)
-	for range runtime.GOMAXPROCS(0) {
-		g.Go(func() error {
-			for {
-				i := int(next.Add(-1))
-				if i < 0 {
-					return nil
-				}
-				if ctx.Err() != nil {
-					return ctx.Err()
-				}
-				rows[i] = r.columnsOf(i)
-			}
-		})
-	}
-	if err := g.Wait(); err != nil {
+	err := parallel.Each(ctx, r.N, func(_ context.Context, _, k int) error {
+		i := r.N - 1 - k // the longest first
+		rows[i] = r.columnsOf(i)
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	cols := make([][]edge, r.Cap+1)

@@ -3,8 +3,8 @@ package spiral
 import (
 	"context"
 	"math"
-	"runtime"
-	"sync"
+
+	"github.com/isobath/isobath/internal/base/parallel"
 )
 
 // Sector is a part of the plane of a spiral: windows from First to Last-1 at
@@ -32,19 +32,16 @@ const Empty = math.MaxUint16
 // are processors.
 func (c *Colouring) Polar(ctx context.Context, lift []float32, s Sector, radii, angles int) (*Polar, error) {
 	p := &Polar{s, radii, angles, make([]uint16, radii*angles)}
-	var wg sync.WaitGroup
-	workers := min(runtime.GOMAXPROCS(0), radii)
-	for w := range workers {
-		wg.Go(func() {
-			ends := make([][MaxColours + 1]int32, angles+1)
-			for r := radii * w / workers; r < radii*(w+1)/workers && ctx.Err() == nil; r++ {
-				clear(ends)
-				c.row(p, lift, r, ends)
-			}
-		})
-	}
-	wg.Wait()
-	return p, ctx.Err()
+	ends := make([][][MaxColours + 1]int32, parallel.Workers())
+	err := parallel.Each(ctx, radii, func(_ context.Context, w, r int) error {
+		if ends[w] == nil {
+			ends[w] = make([][MaxColours + 1]int32, angles+1)
+		}
+		clear(ends[w])
+		c.row(p, lift, r, ends[w])
+		return nil
+	})
+	return p, err
 }
 
 // row draws one radius: every window with the arc to the one after it. An arc

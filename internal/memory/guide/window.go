@@ -7,8 +7,7 @@ import (
 	"runtime"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 )
@@ -251,24 +250,12 @@ func (g *Guide) divide(ctx context.Context, c *table.Column, o *StripOptions) (*
 // inParts divides rows between the processors and calls do with the number of
 // the processor and a block of rows at a time.
 func inParts(ctx context.Context, rows int, do func(worker, from, to int)) error {
-	workers := runtime.GOMAXPROCS(0)
-	group, inner := errgroup.WithContext(ctx)
-	for w := range workers {
-		from, to := w*rows/workers&^63, (w+1)*rows/workers&^63
-		if w == workers-1 {
-			to = rows
+	return parallel.Parts(ctx, rows, parallel.Workers(), func(ctx context.Context, w, from, to int) error {
+		for ; from < to && ctx.Err() == nil; from += blockRows {
+			do(w, from, min(from+blockRows, to))
 		}
-		group.Go(func() error {
-			for ; from < to && inner.Err() == nil; from += blockRows {
-				do(w, from, min(from+blockRows, to))
-			}
-			return inner.Err()
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	return ctx.Err()
+		return nil
+	})
 }
 
 func (d *division) fill(c *table.Column, from, to int) {

@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
 
+	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/messages/logical"
 )
 
@@ -389,22 +388,20 @@ func (t *Timeline) cells(ctx context.Context, a *Ask, pl plane, rows []Row, line
 	}
 	n := a.Window.Columns * len(lines)
 	c := &Cells{Columns: a.Window.Columns, Most: make([]float32, n), Mean: make([]float32, n), Op: make([]uint32, n), Part: make([]uint32, n), Name: make([]uint16, n)}
-	var work sync.WaitGroup
-	for k := range runtime.GOMAXPROCS(0) {
-		work.Go(func() {
-			pixels := newPixels(t, py, pl, a.Window.Columns)
-			for y := k; y < len(lines) && ctx.Err() == nil; y += runtime.GOMAXPROCS(0) {
-				l := lines[y]
-				pixels.reset()
-				for _, r := range rows[l.First : l.First+l.Count] {
-					pixels.add(r.Process)
-				}
-				pixels.store(c, y)
-			}
-		})
-	}
-	work.Wait()
-	return c, ctx.Err()
+	mine := make([]*pixels, parallel.Workers())
+	err = parallel.Each(ctx, len(lines), func(_ context.Context, w, y int) error {
+		if mine[w] == nil {
+			mine[w] = newPixels(t, py, pl, a.Window.Columns)
+		}
+		l := lines[y]
+		mine[w].reset()
+		for _, r := range rows[l.First : l.First+l.Count] {
+			mine[w].add(r.Process)
+		}
+		mine[w].store(c, y)
+		return nil
+	})
+	return c, err
 }
 
 // pixels are the cells of one line under construction.

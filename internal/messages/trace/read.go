@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 
+	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/formats/otf2"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // Open reads the archive at path and matches its messages and collectives.
@@ -90,30 +88,23 @@ func homesOf(d *otf2.Definitions) *homes {
 func readAll(ctx context.Context, a *otf2.Archive, n *names, h *homes) ([]*timeline, error) {
 	lines := make([]*timeline, len(a.Defs.Locations))
 	peers := newPeers(n, h)
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(runtime.GOMAXPROCS(0))
-	for i, l := range a.Defs.Locations {
-		g.Go(func() error {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			r, err := a.Events(l.ID)
-			if err != nil {
-				return err
-			}
-			w := walker{timeline: &timeline{loc: l}, names: n, origin: a.Defs.Clock.Offset, resolution: a.Defs.Clock.Resolution, home: peers.home, call: None}
-			lines[i] = w.timeline
-			err = w.walk(ctx, r)
-			r.Close()
-			if err != nil {
-				return err
-			}
-			w.mergePolls()
-			w.settle()
-			return nil
-		})
-	}
-	return lines, g.Wait()
+	err := parallel.Each(ctx, len(lines), func(ctx context.Context, _, i int) error {
+		l := a.Defs.Locations[i]
+		r, err := a.Events(l.ID)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		w := walker{timeline: &timeline{loc: l}, names: n, origin: a.Defs.Clock.Offset, resolution: a.Defs.Clock.Resolution, home: peers.home, call: None}
+		lines[i] = w.timeline
+		if err := w.walk(ctx, r); err != nil {
+			return err
+		}
+		w.mergePolls()
+		w.settle()
+		return nil
+	})
+	return lines, err
 }
 
 // peers resolves ranks of communicators to home rows of locations.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 
+	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/code/access"
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/refs"
@@ -32,12 +33,10 @@ func (j *job) valgrind(ctx context.Context) error {
 	// The log is the first file after standard error.
 	cmd := exec.CommandContext(ctx, tool, append([]string{"--tool=lackey", "--trace-mem=yes", "--log-fd=3", j.program.Path}, j.Command[1:]...)...)
 	cmd.ExtraFiles = []*os.File{writer}
-	ended := make(chan error, 1)
-	go func() {
-		err := j.runChild(cmd)
-		writer.Close()
-		ended <- err
-	}()
+	child := parallel.Start(ctx, func(context.Context) error {
+		defer writer.Close()
+		return j.runChild(cmd)
+	})
 	if j.program.Moves {
 		j.bias = symbol.ValgrindBias
 	}
@@ -50,7 +49,7 @@ func (j *job) valgrind(ctx context.Context) error {
 		return nil
 	})
 	io.Copy(io.Discard, text) // a child must not block on a full pipe
-	if failed := <-ended; failed != nil {
+	if failed := child.Wait(); failed != nil {
 		return failed
 	}
 	if err != nil {

@@ -2,11 +2,15 @@ package sampler
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
+	"errors"
 	"slices"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/code/perfevent"
 	"github.com/isobath/isobath/internal/record/pmu"
 )
@@ -17,8 +21,10 @@ type drainer struct {
 	s      *session
 	sink   Sink
 	rounds chan round
-	stop   [2]int // a pipe; closing its end wakes the drainer
-	done   chan struct{}
+	stop   [2]int      // a pipe; closing its end wakes the drainer
+	last   atomic.Bool // the next look at the rings is the last one
+
+	draining, handing *parallel.Task
 
 	losses  Losses
 	pending []item
@@ -45,16 +51,35 @@ type item struct {
 	body   []byte
 }
 
+// newDrainer returns a drainer that waits for start. Both its goroutines end with
+// finish: records that are lost because a context ended would be lost for good.
 func newDrainer(s *session, sink Sink) *drainer {
-	d := &drainer{s: s, sink: sink, rounds: make(chan round, 64), done: make(chan struct{}), stop: [2]int{-1, -1}, trailer: &s.events[0].Attr, auxEvent: auxEvent(s.events)}
-	_ = unix.Pipe2(d.stop[:], unix.O_CLOEXEC)
-	go d.handOn()
+	d := &drainer{s: s, sink: sink, rounds: make(chan round, 64), stop: [2]int{-1, -1}, trailer: &s.events[0].Attr, auxEvent: auxEvent(s.events)}
+	if unix.Pipe2(d.stop[:], unix.O_CLOEXEC) != nil {
+		d.stop = [2]int{-1, -1} // it is then up to restMillis late to see that it is to stop
+	}
+	d.handing = parallel.Start(context.Background(), func(context.Context) error {
+		defer func() { // a failed sink must not leave the drainer waiting
+			for range d.rounds {
+			}
+		}()
+		d.handOn()
+		return nil
+	})
 	return d
 }
 
 // Milliseconds between looks at the rings when they are nearly empty. Longer
 // would show nothing new; shorter would disturb the program more.
 const restMillis = 100
+
+// start begins to empty the rings.
+func (d *drainer) start() {
+	d.draining = parallel.Start(context.Background(), func(context.Context) error {
+		d.run()
+		return nil
+	})
+}
 
 // run empties the rings until finish is called.
 func (d *drainer) run() {
@@ -66,7 +91,7 @@ func (d *drainer) run() {
 	for {
 		_, _ = unix.Poll(fds, restMillis)
 		d.collect()
-		if fds[0].Revents != 0 {
+		if fds[0].Revents != 0 || d.last.Load() {
 			d.collect() // what came while the first pass ran
 			return
 		}
@@ -95,20 +120,24 @@ func (d *drainer) collect() {
 }
 
 // finish stops draining, and returns when everything has been handed on.
-func (d *drainer) finish() Losses {
-	_ = unix.Close(d.stop[1])
-	<-d.done
-	_ = unix.Close(d.stop[0])
+func (d *drainer) finish() (Losses, error) {
+	d.last.Store(true)
+	if d.stop[1] >= 0 {
+		_ = unix.Close(d.stop[1])
+	}
+	err := errors.Join(d.draining.Wait(), d.handing.Wait())
+	if d.stop[0] >= 0 {
+		_ = unix.Close(d.stop[0])
+	}
 	d.losses.Truncated += d.aux.truncated
 	d.losses.Damaged += d.aux.damaged
-	return d.losses
+	return d.losses, err
 }
 
 // handOn orders records by time. The rings of several CPUs are each in order,
 // and what has been written before a pass began is found by it: a record older
 // than the newest of the pass before the last cannot arrive any more.
 func (d *drainer) handOn() {
-	defer close(d.done)
 	for found := range d.rounds {
 		before := d.latest
 		records(found.records, d.add)

@@ -53,7 +53,9 @@ func Record(ctx context.Context, opt *Options, sink Sink) (*Outcome, error) {
 	if err := unix.PtraceDetach(pid); err != nil {
 		return fail(fmt.Errorf("let the program run: %w", err))
 	}
-	follow(ctx, opt, s, cmd, out, sink, signals)
+	if err := follow(ctx, opt, s, cmd, out, sink, signals); err != nil {
+		return nil, err
+	}
 	return out, nil
 }
 
@@ -84,7 +86,7 @@ func startStopped(opt *Options) (*exec.Cmd, error) {
 }
 
 // follow records until the program ends or the recording is to stop.
-func follow(ctx context.Context, opt *Options, s *session, cmd *exec.Cmd, out *Outcome, sink Sink, signals <-chan os.Signal) {
+func follow(ctx context.Context, opt *Options, s *session, cmd *exec.Cmd, out *Outcome, sink Sink, signals <-chan os.Signal) error {
 	done := make(chan *os.ProcessState, 1)
 	ended := make(chan struct{})
 	go func() {
@@ -93,11 +95,12 @@ func follow(ctx context.Context, opt *Options, s *session, cmd *exec.Cmd, out *O
 		close(ended)
 	}()
 	d := newDrainer(s, sink)
-	go d.run()
+	d.start()
 	out.End = wait(ctx, opt.Duration, cmd.Process, ended, signals)
 	out.Elapsed = time.Since(out.Started)
 	s.enable(false)
-	out.Losses = d.finish()
+	var err error
+	out.Losses, err = d.finish()
 	select {
 	case <-ended:
 		state := <-done
@@ -109,6 +112,7 @@ func follow(ctx context.Context, opt *Options, s *session, cmd *exec.Cmd, out *O
 	default:
 		out.Running = &Program{done: done}
 	}
+	return err
 }
 
 // catch takes the signals that end a recording or are meant for the program,
@@ -220,7 +224,7 @@ func attach(ctx context.Context, opt *Options, sink Sink) (*Outcome, error) {
 	out := &Outcome{Plan: s.plan, PID: opt.PID, Started: time.Now(), ClockOffset: clockOffset(), End: Interrupted}
 	s.enable(true)
 	d := newDrainer(s, sink)
-	go d.run()
+	d.start()
 	var timeUp <-chan time.Time
 	if opt.Duration > 0 {
 		timeUp = time.After(opt.Duration)
@@ -241,8 +245,8 @@ func attach(ctx context.Context, opt *Options, sink Sink) (*Outcome, error) {
 	}
 	out.Elapsed = time.Since(out.Started)
 	s.enable(false)
-	out.Losses = d.finish()
-	return out, nil
+	out.Losses, err = d.finish()
+	return out, err
 }
 
 // clockOffset compares the time of day with the clock of samples.

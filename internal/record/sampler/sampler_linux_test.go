@@ -3,6 +3,7 @@ package sampler
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,8 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/code/perfevent"
 	"github.com/isobath/isobath/internal/record/pmu"
+	"golang.org/x/sys/unix"
 )
 
 // log counts what it is given and checks the order.
@@ -307,11 +310,62 @@ func TestLostTouches(t *testing.T) {
 		d.add(lostRecord(r.id, r.n, uint64(100+i), uint32(r.cpu)))
 	}
 	d.flush(^uint64(0))
-	close(d.rounds)
-	if got := d.finish(); got != (Losses{Lost: 12, Touches: 30}) {
-		t.Errorf("%+v", got)
+	d.start()
+	if got, err := d.finish(); err != nil || got != (Losses{Lost: 12, Touches: 30}) {
+		t.Errorf("%+v, %v", got, err)
 	}
 	if want := []Loss{{Full, 0, 100, 5}, {Full, 1, 102, 7}}; !slices.Equal(l.losses, want) {
 		t.Errorf("told %+v, want %+v", l.losses, want)
+	}
+}
+
+// TestDrainerWithoutPipe lets the pipe that stops a drainer fail, as it does when
+// the process has no descriptor left.
+func TestDrainerWithoutPipe(t *testing.T) {
+	timer := pmu.TimerPlan(&pmu.Options{}).Events[0]
+	s := &session{events: []pmu.Event{timer}}
+	var before unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 0, Max: before.Max}); err != nil {
+		t.Fatal(err)
+	}
+	d := newDrainer(s, newLog(t))
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
+		t.Fatal(err)
+	}
+	if d.stop != [2]int{-1, -1} {
+		t.Fatalf("the pipe was made: %v", d.stop)
+	}
+	d.start()
+	finished := make(chan error, 1)
+	go func() {
+		_, err := d.finish()
+		finished <- err
+	}()
+	select {
+	case err := <-finished:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("finish waits for ever")
+	}
+}
+
+// brokenSink is a sink with a bug.
+type brokenSink struct{ Sink }
+
+// TestBrokenSink holds that a panic while records are handed on is an error of
+// the recording and does not hang it.
+func TestBrokenSink(t *testing.T) {
+	timer := pmu.TimerPlan(&pmu.Options{}).Events[0]
+	d := newDrainer(&session{events: []pmu.Event{timer}, byID: map[uint64]*pmu.Event{1: &timer}}, brokenSink{})
+	d.add(lostRecord(1, 5, 100, 0))
+	d.start()
+	var p *parallel.Panic
+	if _, err := d.finish(); !errors.As(err, &p) {
+		t.Errorf("error %v, want the panic of the sink", err)
 	}
 }

@@ -2,10 +2,9 @@ package memory
 
 import (
 	"context"
-	"runtime"
-	"sync"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/data/table"
 )
 
@@ -16,18 +15,13 @@ func describeColumns(ctx context.Context, t *table.Table) []frame.ColumnInfo {
 	}
 	columns := t.Columns()
 	out := make([]frame.ColumnInfo, len(columns))
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i, c := range columns {
-		wg.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			if ctx.Err() == nil {
-				out[i] = describeColumn(c)
-			}
-		})
+	err := parallel.Each(ctx, len(columns), func(_ context.Context, _, i int) error {
+		out[i] = describeColumn(columns[i])
+		return nil
+	})
+	if err != nil && ctx.Err() == nil {
+		panic(err) // a bug of ours: the request that asks for it says so
 	}
-	wg.Wait()
 	return out
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/app/server/memory"
+	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/domain/link"
 )
 
@@ -112,16 +113,12 @@ func startLink(run *frame.Run, address, file string, log *slog.Logger) (*linked,
 	l.server.OnJoin(l.joins.tell)
 	unwatch := l.session.Watch(func(link.Change) { l.joins.tell() })
 	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		if err := l.server.Serve(ctx, ln); err != nil {
-			log.Warn("the link to viewers ended", "err", err)
-		}
-	}()
+	serving := parallel.Start(ctx, func(ctx context.Context) error { return l.server.Serve(ctx, ln) })
 	l.stop = func() {
 		cancel()
-		<-served
+		if err := serving.Wait(); err != nil {
+			log.Warn("the link to viewers ended", "err", err)
+		}
 		unwatch()
 		close(l.joins.done)
 	}

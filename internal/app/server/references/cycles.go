@@ -9,16 +9,14 @@ import (
 	"math"
 	"net/http"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/data/kind"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/isobath/isobath/internal/app/demo"
 	"github.com/isobath/isobath/internal/code/symbol"
@@ -547,23 +545,19 @@ func (c *coloured) strips(ctx context.Context, ask *SpiralAsk, head *SpiralAnswe
 		}
 	}
 	made := make([]*spiral.Strip, len(want))
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i, class := range want {
-		group.Go(func() error {
-			lift, err := c.view.Lift(ctx, class, 0)
-			switch {
-			case err != nil:
-				return err
-			case class == ask.Class:
-				made[i] = c.colours.Strip(lift, ask.Columns)
-			default:
-				made[i] = spiral.Fold(lift, ask.Columns)
-			}
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
+	err := parallel.Each(ctx, len(want), func(ctx context.Context, _, i int) error {
+		lift, err := c.view.Lift(ctx, want[i], 0)
+		switch {
+		case err != nil:
+			return err
+		case want[i] == ask.Class:
+			made[i] = c.colours.Strip(lift, ask.Columns)
+		default:
+			made[i] = spiral.Fold(lift, ask.Columns)
+		}
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	for i, class := range want {

@@ -2,9 +2,8 @@ package references
 
 import (
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/loops/spiral"
 )
-
-import "github.com/isobath/isobath/internal/loops/spiral"
 
 // CyclesAsk says which analysis of a reference trace a question is about. Zero
 // values are the defaults of `isobath cycles`; an empty symbol is chosen for

@@ -1,0 +1,127 @@
+package internal
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// bareGoroutines are the files, and packages that end in /, that may start a
+// goroutine other than by base/parallel, and why.
+var bareGoroutines = map[string]string{
+	"internal/base/parallel/":                "is what all others use",
+	"internal/app/server/browser.go":         "cmd.Wait alone: lets the system forget the browser, which outlives the call",
+	"internal/app/server/references/make.go": "ended and waited for by its last client; recovers",
+	"internal/app/server/jobs.go":            "a WaitGroup that Close waits for; imports recover with parallel.Safely",
+	"internal/app/server/frame/stream.go":    "ends with its request, which recovers",
+	"internal/app/server/mesh/link.go":       "owns a list for as long as the link; selects only",
+	"internal/engine/kernel/budget.go":       "outlives its request, for the next; recovers with parallel.Safely",
+	"internal/record/sampler/":               "takes samples out of rings while the program runs: a stop is a lost sample; finish waits",
+	"internal/record/step/tracer.go":         "ptrace needs a thread of its own, which ends with its goroutine",
+}
+
+// bareFiles may write files other than by base/wholefile, and why.
+var bareFiles = map[string]string{
+	"internal/base/test/":                "for tests",
+	"internal/base/wholefile/":           "is what all others use",
+	"internal/app/server/listen.go":      "moves a socket, not a file",
+	"internal/app/server/upload.go":      "into its own private folder, removed at the end",
+	"internal/app/dataset/dataset.go":    "spools standard input into its own private folder",
+	"internal/app/demo/":                 "sources on their way into a run; and the command that makes the built-in run",
+	"internal/data/table/grow.go":        "a file without a name: memory that may be on a disk",
+	"internal/data/grid/gridtest/":       "for tests",
+	"internal/formats/otf2/writer.go":    "event files grow while a program runs; they count from the anchor on, which is written last",
+	"internal/record/reftrace/":          "exchanged with the recorded program while it runs",
+	"internal/record/ccache/ccache.go":   "what a compiler wrote in a private folder is moved whole",
+	"internal/record/step/tracer.go":     "/proc/PID/mem",
+	"internal/messages/mpiprog/fixture/": "makes fixtures",
+}
+
+// TestOneWay holds that goroutines and files are made in one way: with an owner,
+// a context and a recover; whole and as private as the umask says.
+func TestOneWay(t *testing.T) {
+	used := map[string]bool{}
+	allowed := func(list map[string]string, file string) bool {
+		for name := range list {
+			if file == name || strings.HasSuffix(name, "/") && strings.HasPrefix(file, name) {
+				used[name] = true
+				return true
+			}
+		}
+		return false
+	}
+	eachFile(t, []string{"internal", "cmd"}, func(name string, set *token.FileSet, file *ast.File) {
+		for at, what := range bareWays(file) {
+			list, cure := bareGoroutines, "parallel.Each, Parts, Group or Start"
+			if strings.HasPrefix(what, "os.") {
+				list, cure = bareFiles, "wholefile.Write, Folder or Fill"
+			}
+			if !allowed(list, name) {
+				t.Errorf("%s: %s; use %s, or say in ways_test.go why not", set.Position(at), what, cure)
+			}
+		}
+	})
+	for _, list := range []map[string]string{bareGoroutines, bareFiles} {
+		for name := range list {
+			if !used[name] {
+				t.Errorf("%s no longer needs its exception in ways_test.go", name)
+			}
+		}
+	}
+}
+
+// bareWays finds what TestOneWay looks for, by position.
+func bareWays(file *ast.File) map[token.Pos]string {
+	found := map[token.Pos]string{}
+	for _, i := range file.Imports {
+		if strings.Contains(i.Path.Value, "x/sync/errgroup") {
+			found[i.Pos()] = "errgroup"
+		}
+	}
+	files := map[string]bool{"Create": true, "CreateTemp": true, "Rename": true, "WriteFile": true, "O_CREATE": true, "Link": true}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			found[n.Pos()] = "go statement"
+		case *ast.SelectorExpr:
+			from, ok := n.X.(*ast.Ident)
+			switch {
+			case !ok:
+			case from.Name == "sync" && n.Sel.Name == "WaitGroup":
+				found[n.Pos()] = "sync.WaitGroup"
+			case from.Name == "os" && files[n.Sel.Name]:
+				found[n.Pos()] = "os." + n.Sel.Name
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// eachFile parses the files of the program, without tests, by their paths from
+// the top of the repository.
+func eachFile(t *testing.T, folders []string, visit func(name string, set *token.FileSet, file *ast.File)) {
+	t.Helper()
+	for _, folder := range folders {
+		err := filepath.WalkDir(filepath.Join("..", folder), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			set := token.NewFileSet()
+			file, err := parser.ParseFile(set, path, nil, 0)
+			if err != nil {
+				return err
+			}
+			name, err := filepath.Rel("..", path)
+			visit(filepath.ToSlash(name), set, file)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
