@@ -105,6 +105,7 @@ func newRoot() *cobra.Command {
 		newVersion(),
 		newCycles(),
 		newReuse(),
+		newAdvise(),
 		newTopology(),
 		newMetrics(),
 		newClusters(),

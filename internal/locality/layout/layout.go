@@ -343,5 +343,11 @@ func fields(ty *symbol.Type) []Field {
 	}
 	slices.SortStableFunc(out, func(a, b Field) int { return cmp.Compare(a.Offset, b.Offset) })
 	// Of a union the first member stands for all.
-	return slices.CompactFunc(out, func(a, b Field) bool { return b.Offset < a.Offset+a.Size })
+	apart := out[:0]
+	for _, f := range out {
+		if n := len(apart); n == 0 || f.Offset >= apart[n-1].Offset+apart[n-1].Size {
+			apart = append(apart, f)
+		}
+	}
+	return apart
 }

@@ -29,9 +29,11 @@ func (c *Counts) Cost(m *platform.Machine) float64 {
 type Caches struct {
 	Counts
 	machine *platform.Machine
-	// page maps an address to its page: the machine's, or larger ones.
-	shift     uint // of the first level's line
+	shift   uint // of the first level's line
+	// pageShift is of the machine's pages; pageTag tells those of another size
+	// apart from them.
 	pageShift uint
+	pageTag   uint64
 	shared    map[[2]int]*cachesim.LRU // level and number
 	threads   []*path
 	mixed     bool // a level is not filled by every miss
@@ -91,10 +93,10 @@ func (c *Caches) piece(p *path, addr uint64, size uint32) {
 	if line == last && line+1 == p.lastLine {
 		return // the same line again changes nothing
 	}
-	c.translate(p, addr>>c.pageShift)
+	c.translate(p, c.page(addr))
 	for ; ; line++ {
-		if line<<c.shift>>c.pageShift+1 != p.lastPage && line > addr>>c.shift {
-			c.translate(p, line<<c.shift>>c.pageShift)
+		if line > addr>>c.shift {
+			c.translate(p, c.page(line<<c.shift))
 		}
 		if c.mixed {
 			c.fetchMixed(p, line)
@@ -107,6 +109,9 @@ func (c *Caches) piece(p *path, addr uint64, size uint32) {
 	}
 	p.lastLine = last + 1
 }
+
+// page is the number of the page that holds an address.
+func (c *Caches) page(addr uint64) uint64 { return addr>>c.pageShift | c.pageTag }
 
 func (c *Caches) translate(p *path, page uint64) {
 	if page+1 == p.lastPage {

@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"context"
 	"fmt"
 	"math"
 
@@ -30,7 +29,6 @@ type Trace struct {
 	Codes    []Code
 	Threads  []uint32 // thread ids in order of first appearance
 	Places   []refs.Place
-	Notes    []string
 }
 
 // maxSize bounds the bytes of one reference; the largest are those of vector
@@ -40,19 +38,53 @@ const maxSize = math.MaxUint16
 // maxThreads bounds the threads of a trace.
 const maxThreads = 1024
 
-// Reader gathers a trace.
-type Reader struct {
-	Trace
+// Numbering gives instructions and threads dense numbers, as accesses have them.
+type Numbering struct {
+	Codes   []Code
+	Threads []uint32 // thread ids in order of first appearance
 	codes   *refs.Memo
 	threads map[uint32]uint16
 	object  func(*refs.Ref) uint32
-	limit   int
 }
 
-// NewReader gathers references; object numbers the object of each. More than
-// limit references are refused.
+// NewNumbering numbers nothing yet; object numbers the object of each reference
+// and may be nil.
+func NewNumbering(object func(*refs.Ref) uint32) *Numbering {
+	return &Numbering{codes: refs.NewMemo(), threads: map[uint32]uint16{}, object: object}
+}
+
+// Access makes an access of a reference.
+func (n *Numbering) Access(r *refs.Ref) (Access, error) {
+	thread, ok := n.threads[r.Thread]
+	if !ok {
+		if len(n.Threads) == maxThreads {
+			return Access{}, fmt.Errorf("more than %d threads", maxThreads)
+		}
+		thread = uint16(len(n.Threads))
+		n.threads[r.Thread] = thread
+		n.Threads = append(n.Threads, r.Thread)
+	}
+	code := n.codes.Number(refs.Key{r.PC, uint64(r.Place)})
+	if int(code) == len(n.Codes) {
+		n.Codes = append(n.Codes, Code{r.PC, r.Place})
+	}
+	a := Access{Addr: r.Addr, Code: code, Size: uint16(min(max(r.Size, 1), maxSize)), Thread: thread, Op: r.Op}
+	if n.object != nil {
+		a.Object = n.object(r)
+	}
+	return a, nil
+}
+
+// Reader gathers a trace.
+type Reader struct {
+	*Numbering
+	Accesses []Access
+	limit    int
+}
+
+// NewReader gathers references; more than limit are refused.
 func NewReader(object func(*refs.Ref) uint32, limit int) *Reader {
-	return &Reader{codes: refs.NewMemo(), threads: map[uint32]uint16{}, object: object, limit: limit}
+	return &Reader{Numbering: NewNumbering(object), limit: limit}
 }
 
 // Add takes the next references.
@@ -61,43 +93,18 @@ func (t *Reader) Add(batch []refs.Ref) error {
 		return fmt.Errorf("more than %d references do not fit into the memory allowed; raise --memory or give --range", t.limit)
 	}
 	for i := range batch {
-		r := &batch[i]
-		thread, ok := t.threads[r.Thread]
-		if !ok {
-			if len(t.Threads) == maxThreads {
-				return fmt.Errorf("more than %d threads", maxThreads)
-			}
-			thread = uint16(len(t.Threads))
-			t.threads[r.Thread] = thread
-			t.Threads = append(t.Threads, r.Thread)
-		}
-		code := t.codes.Number(refs.Key{r.PC, uint64(r.Place)})
-		if int(code) == len(t.Codes) {
-			t.Codes = append(t.Codes, Code{r.PC, r.Place})
-		}
-		a := Access{Addr: r.Addr, Code: code, Size: uint16(min(max(r.Size, 1), maxSize)), Thread: thread, Op: r.Op}
-		if t.object != nil {
-			a.Object = t.object(r)
+		a, err := t.Access(&batch[i])
+		if err != nil {
+			return err
 		}
 		t.Accesses = append(t.Accesses, a)
 	}
 	return nil
 }
 
-// Read gathers a whole source.
-func Read(ctx context.Context, src refs.Source, object func(*refs.Ref) uint32, limit int) (*Trace, error) {
-	t := NewReader(object, limit)
-	err := refs.Each(src, func(batch []refs.Ref) error {
-		if err := t.Add(batch); err != nil {
-			return err
-		}
-		return ctx.Err()
-	})
-	if err != nil {
-		return nil, err
-	}
-	t.Places, t.Notes = src.About().Places, src.About().Notes
-	return &t.Trace, nil
+// Trace ends the reading.
+func (t *Reader) Trace(places []refs.Place) *Trace {
+	return &Trace{Accesses: t.Accesses, Codes: t.Codes, Threads: t.Threads, Places: places}
 }
 
 // Place is where in the source an access comes from.

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/isobath/isobath/internal/app/refset"
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/locality/advice"
+	"github.com/isobath/isobath/internal/locality/answer"
+	"github.com/isobath/isobath/internal/locality/platform"
+	"github.com/isobath/isobath/internal/locality/replay"
+)
+
+// adviseFlags are the flags of `isobath advise` as the user wrote them.
+type adviseFlags struct {
+	localityFlags
+	machine, set, kinds, object, show, memory string
+	least                                     float64
+	reassociate                               bool
+}
+
+func newAdvise() *cobra.Command {
+	var f adviseFlags
+	cmd := &cobra.Command{
+		Use:   "advise REFS",
+		Short: "What to change: layouts and orders that would save misses, replayed before the edit",
+		Long: `What to change: layouts and orders that would save misses, replayed before the
+edit.
+
+` + localityInput + ` Each candidate is a change of addresses or of order that is
+run through the model of a machine, wherever its memory may come to lie; what
+saves at least --least of the modelled cost of all misses in the worst placement
+is printed with its code. Nothing is printed where nothing is to gain.`,
+		Example: `  isobath advise run.isobath
+  isobath advise run.isobath --machine zen3 --kind split,reorder --show map`,
+		Args: oneFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd.Context(), cmd.OutOrStdout(), args[0])
+		},
+	}
+	f.add(cmd, 8)
+	fl := cmd.Flags()
+	fl.StringVar(&f.machine, "machine", "", "replay on this machine: a topology file, a run, local, or a preset (default: that of the run, else local)")
+	fl.StringVar(&f.set, "set", "", "change the machine: L1.size=48K,L1.ways=12,…")
+	fl.StringVar(&f.kinds, "kind", "", "only these: align, pad, reorder, split, soa, interchange, block, huge, place, order")
+	fl.StringVar(&f.object, "object", "", "only changes of this object")
+	fl.Float64Var(&f.least, "least", advice.DefaultLeast, "least part of the modelled cost that a change must save")
+	fl.StringVar(&f.show, "show", "code", "print the change as code, or as a map for 'whatif --map'")
+	fl.BoolVar(&f.reassociate, "reassociate", false, "offer orders of loops that change the order of sums too")
+	fl.StringVar(&f.memory, "memory", "4GB", "refuse traces that need more; a reference takes 24 bytes, and 16 more for loops")
+	return cmd
+}
+
+func (f *adviseFlags) run(ctx context.Context, out io.Writer, path string) error {
+	o := advice.Options{Object: f.object, Least: f.least, Reassociate: f.reassociate}
+	for _, k := range strings.FieldsFunc(f.kinds, func(r rune) bool { return r == ',' }) {
+		if !slices.Contains(advice.Kinds, advice.Kind(k)) {
+			return usagef("--kind %q: want some of %v", k, advice.Kinds)
+		}
+		o.Kinds = append(o.Kinds, advice.Kind(k))
+	}
+	if f.show != "code" && f.show != "map" {
+		return usagef("--show %q: want code or map", f.show)
+	}
+	s, err := f.open(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if o.Machine, err = s.Machine(f.machine, f.set); err != nil {
+		return err
+	}
+	t, err := f.read(ctx, s)
+	if err != nil {
+		return err
+	}
+	line := term.NewProgress(os.Stderr, "advise")
+	o.Progress = func(done, _ int) { line.Say(fmt.Sprintf("%d changes replayed", done)) }
+	found, err := advice.Find(ctx, t, s.Table, o)
+	line.Done()
+	if err != nil {
+		return err
+	}
+	a := answer.NewAdvise(found, o.Machine, s.Records, s.Notes)
+	if f.json {
+		return printJSON(out, a)
+	}
+	return f.write(out, a, o.Machine)
+}
+
+// read keeps the trace in memory.
+func (f *adviseFlags) read(ctx context.Context, s *refset.Set) (*replay.Trace, error) {
+	return readTrace(ctx, "advise", s, f.memory)
+}
+
+// accessBytes is what a reference takes in memory, with room for growing.
+const accessBytes = 40
+
+func readTrace(ctx context.Context, verb string, s *refset.Set, memory string) (*replay.Trace, error) {
+	bytes, err := parseBytes(memory)
+	if err != nil {
+		return nil, usagef("--memory: %v", err)
+	}
+	r := replay.NewReader(s.Table.Number, int(bytes/accessBytes))
+	if err := each(ctx, verb, s, func(batch []refs.Ref) error { return r.Add(batch) }); err != nil {
+		return nil, err
+	}
+	return r.Trace(s.About().Places), nil
+}
+
+func (f *adviseFlags) write(out io.Writer, a *answer.Advise, m *platform.Machine) error {
+	w := &strings.Builder{}
+	fmt.Fprintf(w, "%s references on %s: %.2f modelled cycles of misses a reference; %d changes replayed\n", term.Thousands(a.References), m.Name,
+		a.Cost.Now/float64(max(a.References, 1)), a.Tried)
+	notes(w, a.Notes)
+	if a.Silence != nil {
+		wrap(w, "", *a.Silence+".")
+	}
+	for i, x := range a.Advice[:min(len(a.Advice), max(f.top, 0))] {
+		writeAdvice(w, i+1, x, f.show)
+	}
+	_, err := io.WriteString(out, w.String())
+	return err
+}
+
+func writeAdvice(w *strings.Builder, n int, x answer.Advice, show string) {
+	fmt.Fprintf(w, "\n%d. ", n)
+	writeWrapped(w, x.Text, 3, 90)
+	if x.Gain != nil {
+		fmt.Fprintf(w, "   saves %s of the modelled cost of misses", gainText(*x.Gain))
+		if n > 1 {
+			fmt.Fprintf(w, "; with all above it %s", term.Percent(x.Together))
+		}
+		w.WriteString("\n")
+	}
+	for _, s := range x.Assumes {
+		w.WriteString("   assumes: ")
+		writeWrapped(w, s, 12, 90)
+	}
+	if x.Legal != "" {
+		w.WriteString("   legal: ")
+		writeWrapped(w, x.Legal, 10, 90)
+	}
+	text := x.Code
+	if show == "map" {
+		text = x.Map
+	}
+	for line := range strings.Lines(text) {
+		w.WriteString("       " + line)
+	}
+	for _, i := range x.Instead {
+		w.WriteString("   instead: ")
+		writeWrapped(w, fmt.Sprintf("%s, %s: saves %s", i.Kind, i.Change, gainText(i.Gain)), 12, 90)
+	}
+}
+
+func gainText(g [2]float64) string {
+	if term.Percent(g[0]) == term.Percent(g[1]) {
+		return term.Percent(g[0])
+	}
+	return fmt.Sprintf("%s to %s", strings.TrimSuffix(term.Percent(g[0]), " %"), term.Percent(g[1]))
+}

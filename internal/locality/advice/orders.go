@@ -1,0 +1,214 @@
+package advice
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/isobath/isobath/internal/locality/replay"
+)
+
+// tiles are the sizes of blocks that are tried.
+var tiles = []int{8, 16, 32, 64}
+
+// maxPermuted is how many loops of a nest are exchanged.
+const maxPermuted = 4
+
+const legalText = "every one of %d references keeps its result for this input: each byte sees its stores in the same order, and each load lies between the same two stores"
+
+// orders tries other orders of the loops that the addresses show.
+func (f *finder) orders() (out []*Advice, err error) {
+	if !f.wants(Interchange) && !f.wants(Block) || f.Object != "" {
+		return nil, nil
+	}
+	nests, refused := replay.FindNests(f.trace)
+	for _, why := range refused {
+		f.note("a loop is not looked at: %s", why)
+	}
+	var deps *replay.Dependences
+	for _, n := range nests {
+		if len(n.Trips) < 2 || !n.Stores(f.trace) || uint64(n.Turns())*uint64(len(n.Body)) < uint64(len(f.trace.Accesses))/20 {
+			continue
+		}
+		if deps == nil {
+			deps = replay.NewDependences(f.trace)
+		}
+		for _, c := range f.loopOrders(n, deps) {
+			a, err := f.tryOrder(n, c, deps)
+			if err != nil {
+				return nil, err
+			}
+			if a != nil {
+				out = append(out, a)
+			}
+		}
+	}
+	return out, nil
+}
+
+type loopOrder struct {
+	kind  Kind
+	what  string
+	loops []replay.Loop
+}
+
+// repeats counts the outermost loops whose turns all make the same references
+// and pass values on to the next, such as time steps: they stay where they are.
+func repeats(n *replay.Nest, deps *replay.Dependences) (outer int) {
+	for outer < len(n.Strides) && deps.Flows(n, outer) {
+		for _, d := range n.Strides[outer] {
+			if d != 0 {
+				return outer
+			}
+		}
+		outer++
+	}
+	return outer
+}
+
+// loopOrders lists the permutations of up to four innermost loops, and tiles of
+// all loops and of the two innermost.
+func (f *finder) loopOrders(n *replay.Nest, deps *replay.Dependences) (out []loopOrder) {
+	depth := len(n.Trips)
+	fixed := repeats(n, deps)
+	outer := max(depth-maxPermuted, fixed)
+	if depth-fixed < 2 {
+		return nil
+	}
+	if f.wants(Interchange) {
+		for _, p := range permutations(depth - outer) {
+			var loops []replay.Loop
+			for i := range outer {
+				loops = append(loops, replay.Loop{Of: i})
+			}
+			for _, i := range p {
+				loops = append(loops, replay.Loop{Of: outer + i})
+			}
+			out = append(out, loopOrder{Interchange, "order " + loopNames(loops), loops})
+		}
+	}
+	if !f.wants(Block) {
+		return out
+	}
+	from := []int{depth - 2}
+	if depth-fixed > 2 && depth-fixed <= maxPermuted {
+		from = append(from, fixed)
+	}
+	for _, first := range from {
+		for _, size := range tiles {
+			if loops, ok := tiled(n, first, size); ok {
+				out = append(out, loopOrder{Block, fmt.Sprintf("blocks of %d over %s", size, loopNames(loops[len(loops)-(depth-first):])), loops})
+			}
+		}
+	}
+	return out
+}
+
+// tiled cuts the loops from first on into tiles.
+func tiled(n *replay.Nest, first, size int) (loops []replay.Loop, ok bool) {
+	for i := range first {
+		loops = append(loops, replay.Loop{Of: i})
+	}
+	for i := first; i < len(n.Trips); i++ {
+		if n.Trips[i] > size {
+			loops, ok = append(loops, replay.Loop{Of: i, Tile: size}), true
+		}
+	}
+	for i := first; i < len(n.Trips); i++ {
+		if n.Trips[i] > size {
+			loops = append(loops, replay.Loop{Of: i, Tile: size, In: true})
+		} else {
+			loops = append(loops, replay.Loop{Of: i})
+		}
+	}
+	return loops, ok
+}
+
+// permutations lists all orders of n loops but the one they have.
+func permutations(n int) (out [][]int) {
+	var walk func(have []int)
+	walk = func(have []int) {
+		if len(have) == n {
+			same := true
+			for i, x := range have {
+				same = same && i == x
+			}
+			if !same {
+				out = append(out, append([]int{}, have...))
+			}
+			return
+		}
+	next:
+		for i := range n {
+			for _, x := range have {
+				if x == i {
+					continue next
+				}
+			}
+			walk(append(have, i))
+		}
+	}
+	walk(nil)
+	return out
+}
+
+var loopLetters = []string{"i", "j", "k", "l", "m", "n", "o", "p"}
+
+func loopLetter(i int) string { return loopLetters[i%len(loopLetters)] }
+
+func loopNames(loops []replay.Loop) string {
+	all := make([]string, len(loops))
+	for i, l := range loops {
+		all[i] = loopLetter(l.Of)
+		if l.Tile > 0 && !l.In {
+			all[i] += fmt.Sprintf("/%d", l.Tile)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// tryOrder replays one order; nil if it changes results or gains too little.
+func (f *finder) tryOrder(n *replay.Nest, c loopOrder, deps *replay.Dependences) (*Advice, error) {
+	order := n.Order(f.trace, c.loops)
+	legal := deps.Keeps(order)
+	if !legal && !f.Reassociate {
+		f.tried()
+		return nil, nil
+	}
+	place := f.trace.Place(&f.trace.Accesses[n.From()])
+	a := &Advice{Kind: c.kind, What: c.what, plan: &replay.Plan{Order: order}, References: uint64(n.To() - n.From()), Code: loopCode(n, c.loops),
+		Legal: fmt.Sprintf(legalText, len(order)), Assumes: []string{"proven for the recorded input only", "a value that a register carries from turn to turn, such as a sum, is not in the references: its order changes"}}
+	if place.Line > 0 {
+		a.Place = fmt.Sprintf("%s:%d", place.File, place.Line)
+	}
+	if !legal {
+		a.Legal = "the order of stores to some bytes changes: only a sum or another operation that may be done in any order keeps its result"
+		a.Assumes = append(a.Assumes, "sums may be reassociated")
+	}
+	a.Map = fmt.Sprintf("loops %s order %s\n", a.Place, loopNames(c.loops))
+	return f.try(a)
+}
+
+// loopCode writes the nest as it is and as it would be.
+func loopCode(n *replay.Nest, loops []replay.Loop) string {
+	var b strings.Builder
+	b.WriteString("// now\n")
+	for i, trips := range n.Trips {
+		fmt.Fprintf(&b, "%sfor (%s = 0; %s < %d; %s++)\n", strings.Repeat("\t", i), loopLetter(i), loopLetter(i), trips, loopLetter(i))
+	}
+	b.WriteString("// then\n")
+	for depth, l := range loops {
+		v, trips := loopLetter(l.Of), n.Trips[l.Of]
+		b.WriteString(strings.Repeat("\t", depth))
+		switch {
+		case l.Tile > 0 && !l.In:
+			fmt.Fprintf(&b, "for (%s%s = 0; %s%s < %d; %s%s += %d)\n", v, v, v, v, trips, v, v, l.Tile)
+		case l.Tile > 0 && trips%l.Tile == 0:
+			fmt.Fprintf(&b, "for (%s = %s%s; %s < %s%s + %d; %s++)\n", v, v, v, v, v, v, l.Tile, v)
+		case l.Tile > 0:
+			fmt.Fprintf(&b, "for (%s = %s%s; %s < min(%s%s + %d, %d); %s++)\n", v, v, v, v, v, v, l.Tile, trips, v)
+		default:
+			fmt.Fprintf(&b, "for (%s = 0; %s < %d; %s++)\n", v, v, trips, v)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,204 @@
+package answer
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/isobath/isobath/internal/locality/advice"
+	"github.com/isobath/isobath/internal/locality/platform"
+	"github.com/isobath/isobath/internal/locality/replay"
+)
+
+// Advise is the answer of `isobath advise`.
+type Advise struct {
+	Records    uint64   `json:"records"`
+	References uint64   `json:"references"`
+	Provenance string   `json:"provenance"`
+	Machine    Machine  `json:"machine"`
+	Cost       Cost     `json:"cost"`
+	Tried      int      `json:"tried"`
+	Silence    *string  `json:"silence"`
+	Advice     []Advice `json:"advice"`
+	Proof      *Proof   `json:"proof,omitempty"`
+	Notes      []string `json:"notes"`
+}
+
+// Cost is what advice is ranked by.
+type Cost struct {
+	Now   float64 `json:"now"`
+	Steps []int   `json:"steps"` // cycles of a miss at each level, then of a walk
+}
+
+// Advice is one change.
+type Advice struct {
+	Kind       string            `json:"kind"`
+	Object     string            `json:"object"`
+	Type       string            `json:"type"`
+	Evidence   string            `json:"evidence"` // how element and fields are known
+	Change     string            `json:"change"`
+	Text       string            `json:"text"`
+	Code       string            `json:"code"`
+	Map        string            `json:"map"`
+	Gain       *[2]float64       `json:"gain"`
+	Levels     []LevelChange     `json:"levels"`
+	Placements []PlacementCounts `json:"placements"`
+	Legal      string            `json:"legal"`
+	Spanning   float64           `json:"spanning"`
+	Cycles     *[2]float64       `json:"cycles"`
+	Assumes    []string          `json:"assumes"`
+	Instead    []Instead         `json:"instead"`
+	Together   float64           `json:"together"`
+	Where      string            `json:"where"`
+}
+
+// LevelChange is the misses of a level before and after.
+type LevelChange struct {
+	Level string    `json:"level"`
+	Now   uint64    `json:"now"`
+	Then  [2]uint64 `json:"then"`
+}
+
+// PlacementCounts is a change with its memory in one place.
+type PlacementCounts struct {
+	Placement string   `json:"placement"`
+	Misses    []uint64 `json:"misses"`
+	DTLB      uint64   `json:"dtlb_misses"`
+	Walks     uint64   `json:"walks"`
+	Gain      float64  `json:"gain"`
+}
+
+// Instead is another change of the same object.
+type Instead struct {
+	Kind   string     `json:"kind"`
+	Change string     `json:"change"`
+	Gain   [2]float64 `json:"gain"`
+	Map    string     `json:"map"`
+	Code   string     `json:"code"`
+}
+
+// NewAdvise makes the answer.
+func NewAdvise(r *advice.Result, m *platform.Machine, records uint64, notes []string) *Advise {
+	out := &Advise{Records: records, References: r.Now.References, Provenance: Modelled, Machine: MachineOf(m), Cost: Cost{Now: r.Cost}, Tried: r.Tried,
+		Advice: []Advice{}, Notes: append(append([]string{}, notes...), r.Notes...)}
+	for _, l := range m.Levels {
+		out.Cost.Steps = append(out.Cost.Steps, l.Step)
+	}
+	out.Cost.Steps = append(out.Cost.Steps, m.Walk)
+	if r.Silence != "" {
+		out.Silence = &r.Silence
+	}
+	for _, a := range r.Advice {
+		out.Advice = append(out.Advice, adviceOf(a, m))
+	}
+	return out
+}
+
+func adviceOf(a *advice.Advice, m *platform.Machine) Advice {
+	gain := a.Gain
+	out := Advice{Kind: string(a.Kind), Change: a.What, Code: a.Code, Map: a.Map, Gain: &gain, Levels: levelChanges(a, m), Placements: []PlacementCounts{},
+		Legal: a.Legal, Spanning: a.Spanning, Assumes: append([]string{}, a.Assumes...), Instead: []Instead{}, Together: a.Together}
+	if a.Object != nil {
+		out.Object, out.Type, out.Evidence = a.Object.Name, a.Object.Type, string(a.Object.Known)
+		out.Where = fmt.Sprintf("symbol = %q", a.Object.Name)
+	}
+	if a.Place != "" {
+		file, line, _ := strings.Cut(a.Place, ":")
+		out.Where = fmt.Sprintf("file ~ %q & line = %s", file, line)
+	}
+	for _, p := range a.Then {
+		out.Placements = append(out.Placements, PlacementCounts{string(p.Placement), p.Counts.Misses, p.Counts.DTLB, p.Counts.Walks, p.Gain})
+	}
+	for _, i := range a.Instead {
+		out.Instead = append(out.Instead, Instead{string(i.Kind), i.What, i.Gain, i.Map, i.Code})
+	}
+	if a.Spanning > spanningSaid {
+		out.Assumes = append(out.Assumes, fmt.Sprintf("%.1f %% of the references touch several fields at once, as vector code does: the result is a bound; record at -O1 or -O2", 100*a.Spanning))
+	}
+	out.Text = sentence(a, m)
+	return out
+}
+
+// spanningSaid is from which share of references over several fields on it is
+// said.
+const spanningSaid = 0.01
+
+// levelChanges lists the levels, and the page walks last.
+func levelChanges(a *advice.Advice, m *platform.Machine) []LevelChange {
+	get := func(name string, of func(*replay.Counts) uint64) LevelChange {
+		l := LevelChange{Level: name, Now: of(&a.Now), Then: [2]uint64{^uint64(0), 0}}
+		for i := range a.Then {
+			n := of(&a.Then[i].Counts)
+			l.Then[0], l.Then[1] = min(l.Then[0], n), max(l.Then[1], n)
+		}
+		return l
+	}
+	var out []LevelChange
+	for i, l := range m.Levels {
+		out = append(out, get(l.Name, func(c *replay.Counts) uint64 { return c.Misses[i] }))
+	}
+	return append(out, get("walks", func(c *replay.Counts) uint64 { return c.Walks }))
+}
+
+// sentence says the change with the numbers it rests on.
+func sentence(a *advice.Advice, m *platform.Machine) string {
+	what := ""
+	switch a.Kind {
+	case advice.Split:
+		what = fmt.Sprintf("Split %s: keep %s", a.Object.Name, a.What)
+	case advice.SoA:
+		what = fmt.Sprintf("Store %s as %s", a.Object.Name, a.What)
+	case advice.Reorder:
+		what = fmt.Sprintf("Reorder the fields of %s: %s", a.Object.Name, a.What)
+	case advice.Align:
+		what = fmt.Sprintf("Align %s: %s", a.Object.Name, a.What)
+	case advice.Pad:
+		what = fmt.Sprintf("Pad %s: %s", a.Object.Name, a.What)
+	case advice.Order:
+		what = fmt.Sprintf("Keep %s with its %s", a.Object.Name, a.What)
+	case advice.Huge:
+		what = fmt.Sprintf("Put %s on %s", a.Object.Name, a.What)
+	case advice.Place:
+		what = fmt.Sprintf("Place %s: %s", a.Object.Name, a.What)
+	case advice.Interchange:
+		what = fmt.Sprintf("Exchange the loops at %s: %s", a.Place, a.What)
+	case advice.Block:
+		what = fmt.Sprintf("Cut the loops at %s into %s", a.Place, a.What)
+	}
+	var changes []string
+	for _, l := range levelChanges(a, m) {
+		if l.Now != l.Then[0] || l.Now != l.Then[1] {
+			changes = append(changes, fmt.Sprintf("%s %d to %s", missName(l.Level), l.Now, rangeText(l.Then)))
+		}
+	}
+	return fmt.Sprintf("%s. %s; replayed %d references in %d placements on %s (modelled; not the time).", what, strings.Join(changes, ", "), a.Now.References, len(a.Then), m.Name)
+}
+
+func missName(level string) string {
+	if level == "walks" {
+		return "page walks"
+	}
+	return level + " misses"
+}
+
+func rangeText(r [2]uint64) string {
+	if r[0] == r[1] {
+		return fmt.Sprint(r[0])
+	}
+	return fmt.Sprintf("%d–%d", r[0], r[1])
+}
+
+// Proof is predicted against measured.
+type Proof struct {
+	Command []string     `json:"command"`
+	Levels  []ProofLevel `json:"levels"`
+	Text    string       `json:"text"`
+}
+
+// ProofLevel is one level of a proof.
+type ProofLevel struct {
+	Level     string    `json:"level"`
+	Now       uint64    `json:"now"`
+	Predicted [2]uint64 `json:"predicted"`
+	Measured  uint64    `json:"measured"`
+	Inside    bool      `json:"inside"` // within 2 % of the range predicted
+}

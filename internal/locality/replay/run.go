@@ -1,0 +1,126 @@
+package replay
+
+import (
+	"context"
+
+	"github.com/isobath/isobath/internal/locality/platform"
+)
+
+// cancelEvery is how many references are replayed between looks at the context.
+const cancelEvery = 1 << 18
+
+// Run replays a trace on a machine. With a plan the changed objects lie as the
+// placement says.
+func Run(ctx context.Context, t *Trace, m *platform.Machine, plan *Plan, p Placement) (Counts, error) {
+	c := NewCaches(m)
+	if plan == nil {
+		plan = &Plan{}
+	}
+	settle(plan.Changes, p)
+	r := runner{Caches: c, plan: plan, changes: plan.index()}
+	n := len(t.Accesses)
+	for from := 0; from < n; from += cancelEvery {
+		if err := ctx.Err(); err != nil {
+			return Counts{}, err
+		}
+		to := min(from+cancelEvery, n)
+		if plan.Order == nil {
+			for i := from; i < to; i++ {
+				r.access(&t.Accesses[i])
+			}
+		} else {
+			for _, i := range plan.Order[from:to] {
+				r.access(&t.Accesses[i])
+			}
+		}
+	}
+	return c.Counts, nil
+}
+
+// runner replays accesses through a plan.
+type runner struct {
+	*Caches
+	plan    *Plan
+	changes []*Change // by object
+	room    [16]Piece
+}
+
+// index finds the change of an object by its number.
+func (p *Plan) index() []*Change {
+	var out []*Change
+	for _, c := range p.Changes {
+		for int(c.Object.Number) >= len(out) {
+			out = append(out, nil)
+		}
+		out[c.Object.Number] = c
+	}
+	return out
+}
+
+func (r *runner) access(a *Access) {
+	r.References++
+	p := r.thread(int(a.Thread))
+	shift := r.pageShift
+	if r.plan.Huge != nil && r.plan.Huge[a.Object] {
+		r.pageShift, r.pageTag = hugeShift, hugeTag
+	}
+	if int(a.Object) < len(r.changes) && r.changes[a.Object] != nil {
+		for _, piece := range r.changes[a.Object].apply(a.Addr, uint32(a.Size), r.room[:0]) {
+			r.piece(p, piece.Addr, piece.Size)
+		}
+	} else {
+		r.piece(p, a.Addr, uint32(a.Size))
+	}
+	r.pageShift, r.pageTag = shift, 0
+}
+
+// Each visits the accesses of a trace as a plan leaves them: what a survey of the
+// changed program is made of.
+func (t *Trace) Each(ctx context.Context, plan *Plan, p Placement, visit func(Access)) error {
+	settle(plan.Changes, p)
+	changes := plan.index()
+	var room [16]Piece
+	for k := range t.Accesses {
+		if k%cancelEvery == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		i := k
+		if plan.Order != nil {
+			i = int(plan.Order[k])
+		}
+		a := t.Accesses[i]
+		if int(a.Object) >= len(changes) || changes[a.Object] == nil {
+			visit(a)
+			continue
+		}
+		for _, piece := range changes[a.Object].apply(a.Addr, uint32(a.Size), room[:0]) {
+			a.Addr, a.Size = piece.Addr, uint16(piece.Size)
+			visit(a)
+		}
+	}
+	return nil
+}
+
+// Charge replays a trace as it was recorded and charges the cost of every miss
+// to the object of the reference; 0 is no object.
+func Charge(ctx context.Context, t *Trace, m *platform.Machine, objects int) ([]float64, Counts, error) {
+	c := NewCaches(m)
+	costs := make([]float64, objects)
+	now := uint32(0)
+	steps := make([]float64, len(m.Levels)+1)
+	for i, l := range m.Levels {
+		steps[i+1] = steps[i] + float64(l.Step)
+	}
+	c.missed = func(_ uint64, level int) { costs[now] += steps[level] }
+	for i := range t.Accesses {
+		if i%cancelEvery == 0 && ctx.Err() != nil {
+			return nil, Counts{}, ctx.Err()
+		}
+		a := &t.Accesses[i]
+		now = a.Object
+		walks := c.Walks
+		c.Access(int(a.Thread), a.Addr, uint32(a.Size))
+		costs[now] += float64(c.Walks-walks) * float64(m.Walk)
+	}
+	return costs, c.Counts, nil
+}
