@@ -12,18 +12,27 @@ export const ALL = 0;
 export const SELECTED = 1;
 export const HOVERED = 2;
 
-export interface AxisAnswer extends Omit<wire.AxisAnswer, 'edges' | 'counts'> {
+/**
+ * Every part of an answer says by a text which rows and which question it is
+ * about, the hover left out: two parts with the same text have the same numbers in
+ * the layers "all" and "selected". The store writes it.
+ */
+export interface Part {
+  readonly still?: string;
+}
+
+export interface AxisAnswer extends Omit<wire.AxisAnswer, 'edges' | 'counts'>, Part {
   readonly edges: Float64Array;
   readonly counts: Layered<Uint32Array>;
 }
 
-export interface PairAnswer {
+export interface PairAnswer extends Part {
   readonly left: Uint16Array;
   readonly right: Uint16Array;
   readonly counts: Layered<Uint32Array>;
 }
 
-export interface GroupAnswer {
+export interface GroupAnswer extends Part {
   readonly total: number;
   readonly keys: readonly (readonly string[])[];
   readonly counts: Layered<Uint32Array>;
@@ -33,7 +42,7 @@ export interface GroupAnswer {
   readonly distinct: Layered<Uint32Array>;
 }
 
-export interface StatAnswer {
+export interface StatAnswer extends Part {
   readonly counts: Uint32Array;
   readonly sums: Float64Array;
   readonly squares: Float64Array;
@@ -42,7 +51,7 @@ export interface StatAnswer {
   readonly quantiles: Layered<Float64Array>;
 }
 
-export interface PlacesAnswer {
+export interface PlacesAnswer extends Part {
   readonly samples: Layered<Uint32Array>;
   readonly latency: Layered<Float64Array>;
   readonly valued: Layered<Uint32Array>;

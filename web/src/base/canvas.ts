@@ -8,8 +8,8 @@ import type { Theme } from './theme';
 export type DevicePx = number & { readonly unit: 'device' };
 
 /** Device pixels per CSS pixel that a layer is drawn with; more than 2 is not seen. */
-export function layerRatio(): number {
-  return Math.min(2, globalThis.devicePixelRatio || 1);
+export function layerRatio(ratio = globalThis.devicePixelRatio || 1): number {
+  return Math.min(2, ratio);
 }
 
 /** Fits the backing store to its size on screen and clears it. */

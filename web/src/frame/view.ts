@@ -42,6 +42,17 @@ export interface View<Mark> {
   summary(): string;
 }
 
+/**
+ * A view on screen, whose layers are kept. It says itself what each was drawn
+ * from: all that it was given, less what only the layers above show. A layer is
+ * drawn again when that is not alike any more, so a picture belongs to one answer.
+ */
+export interface KeptView<Mark> extends View<Mark> {
+  readonly basis: unknown; // of draw
+  readonly basisUnder?: unknown; // of drawUnder, if the view has one
+  readonly basisOver?: unknown; // of drawHover; without it that is drawn whenever the view changes
+}
+
 /** CSV of a table, RFC 4180. */
 export function csv(table: Table): string {
   const cell = (s: string): string => (/[",\n]/.test(s) ? `"${s.replaceAll('"', '""')}"` : s);

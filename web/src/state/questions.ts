@@ -32,6 +32,7 @@ export interface Merged {
   // the answers before.
   readonly split: (
     answer: Answer,
+    rows: string, // what the answer is about: the run, what is selected, what is filtered
     before?: ReadonlyMap<string, Answers> | undefined,
   ) => ReadonlyMap<string, Answers>;
 }
@@ -49,6 +50,7 @@ export function merge(views: ReadonlyMap<string, Questions>): Merged {
   for (const [view, q] of views) {
     const own = (q.axes ?? []).map((a) => axes.add(a));
     parts.set(view, {
+      question: JSON.stringify(q),
       axes: own,
       pairs: (q.pairs ?? []).map(([l, r]) => pairs.add([own[l] ?? 0, own[r] ?? 0])),
       groups: (q.groups ?? []).map((g) => groups.add(g)),
@@ -63,14 +65,18 @@ export function merge(views: ReadonlyMap<string, Questions>): Merged {
   return {
     ask: { ...light, stats: stats.items, ...(rows && { rows }) },
     light,
-    split: (answer, before) =>
+    split: (answer, rows, before) =>
       new Map(
-        [...parts].map(([view, part]) => [view, take(answer, part, before && (before.get(view) ?? NOTHING))]),
+        [...parts].map(([view, part]) => [
+          view,
+          take(answer, part, `${rows}\n${part.question}`, before && (before.get(view) ?? NOTHING)),
+        ]),
       ),
   };
 }
 
 interface Part {
+  readonly question: string;
   readonly axes: readonly number[];
   readonly pairs: readonly number[];
   readonly groups: readonly number[];
@@ -89,23 +95,24 @@ const NOTHING: Answers = {
   stale: false,
 };
 
-function take(answer: Answer, part: Part, before: Answers | undefined): Answers {
+// What comes from the answers before keeps the name of what it is about.
+function take(answer: Answer, part: Part, still: string, before: Answers | undefined): Answers {
   return {
-    axes: pick(answer.axes, part.axes),
-    pairs: pick(answer.pairs, part.pairs),
-    groups: pick(answer.groups, part.groups),
-    stats: before ? before.stats : pick(answer.stats, part.stats),
-    places: part.places ? answer.places : undefined,
+    axes: pick(answer.axes, part.axes, still),
+    pairs: pick(answer.pairs, part.pairs, still),
+    groups: pick(answer.groups, part.groups, still),
+    stats: before ? before.stats : pick(answer.stats, part.stats, still),
+    places: part.places && answer.places ? { ...answer.places, still } : undefined,
     rows: before ? before.rows : part.rows ? (answer.rows ?? undefined) : undefined,
     stale: before !== undefined && (part.stats.length > 0 || part.rows),
   };
 }
 
-function pick<T>(from: readonly T[], indices: readonly number[]): readonly T[] {
-  return indices.map((i) => {
+function pick<T extends object>(from: readonly T[], indices: readonly number[], still: string): readonly T[] {
+  return indices.map((i, k) => {
     const item = from[i];
     if (item === undefined) throw new Error('the server left a question unanswered');
-    return item;
+    return { ...item, still: `${still}\n${k}` };
   });
 }
 

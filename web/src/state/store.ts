@@ -77,6 +77,7 @@ export class Store {
   private scheduled: 'now' | 'follow' | undefined;
   private dragStart: State | undefined;
   private preparing: AbortController | undefined;
+  private epoch = 0; // of the run as it was read last: other data may have the same name
 
   constructor(
     private readonly api: Api,
@@ -481,6 +482,7 @@ export class Store {
   }
 
   private load(run: string): void {
+    this.epoch++;
     this.set({ info: undefined, answer: undefined, answers: new Map(), problem: undefined });
     this.infos.run((signal) => this.api.info(run, signal));
   }
@@ -509,10 +511,12 @@ export class Store {
       filter: sel.text(state.filter),
       hover: hover ? sel.termText(hover) : '',
     };
+    const { epoch } = this;
     const load = async (signal: AbortSignal): Promise<Round> => {
       const moving = how === 'follow';
       const answer = await this.api.ask(info.id, { ...(moving ? light : ask), ...rows }, signal);
-      return { answer, parts: split(answer, moving ? this.snap.answers : undefined), hover };
+      const about = `${epoch}\n${rows.where}\n${rows.filter}`;
+      return { answer, parts: split(answer, about, moving ? this.snap.answers : undefined), hover };
     };
     if (how === 'follow') this.answers.follow(load);
     else this.answers.run(load);

@@ -4,7 +4,7 @@ import { stepIndex } from '../../base/geometry';
 import { count } from '../../base/format';
 import { circle, type Renderer } from '../../base/renderer';
 import type { ProjectionAnswer } from '../../api/wire';
-import type { Said, Table, View } from '../../frame/view';
+import type { KeptView, Said, Table } from '../../frame/view';
 import { lineColor, phaseColor } from './colours';
 import { drawPhases } from './spiral';
 import type { Colouring } from './state';
@@ -19,7 +19,7 @@ export interface CloudInput {
 }
 
 /** Marks are points of the cloud. */
-export class CloudView implements View<number> {
+export class CloudView implements KeptView<number> {
   readonly size: Size;
   private readonly scale: number;
   private readonly middle: Point;
@@ -35,6 +35,11 @@ export class CloudView implements View<number> {
       (input.size.h - 70) / Math.max(1e-9, y1 - y0),
     );
     this.middle = { x: (x0 + x1) / 2, y: (y0 + y1) / 2 };
+  }
+
+  get basis(): unknown {
+    const { hovered: _, ...drawn } = this.input;
+    return drawn;
   }
 
   private at(i: number): Point {

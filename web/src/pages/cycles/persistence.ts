@@ -5,7 +5,7 @@ import { stepIndex } from '../../base/geometry';
 import { plural } from '../../base/format';
 import { circle, polygon, type Renderer } from '../../base/renderer';
 import type { CyclesBars, CyclesInfo } from '../../api/wire';
-import type { Said, Table, View } from '../../frame/view';
+import type { KeptView, Said, Table, View } from '../../frame/view';
 import { turnsText } from './words';
 
 export interface PersistenceInput {
@@ -62,7 +62,7 @@ interface Dot {
 }
 
 /** Marks are dots: classes first, then groups of short bars. */
-export class PersistenceView implements View<number> {
+export class PersistenceView implements KeptView<number> {
   readonly size: Size;
   private readonly side: number;
   private readonly cap: number;
@@ -85,6 +85,11 @@ export class PersistenceView implements View<number> {
       bars: b,
     }));
     this.dots = [...classes, ...rest];
+  }
+
+  get basis(): unknown {
+    const { hovered: _, ...drawn } = this.input;
+    return drawn;
   }
 
   private x(e: number): number {

@@ -6,7 +6,7 @@ import { count } from '../../base/format';
 import { circle, type Renderer, type Segment } from '../../base/renderer';
 import type { Theme } from '../../base/theme';
 import type { CyclesClass, CyclesInfo, Reference } from '../../api/wire';
-import type { Said, Table, View } from '../../frame/view';
+import type { KeptView, Said, Table } from '../../frame/view';
 import { lineColor, phaseColor } from './colours';
 import { Density } from './contour';
 import type { Drawing, Walked } from './picture';
@@ -53,7 +53,7 @@ function mixed(w: Walked, part: number): Float32Array {
 }
 
 /** Marks are windows, by number. */
-export class SpiralView implements View<number> {
+export class SpiralView implements KeptView<number> {
   readonly size: Size;
   readonly plane: Plane;
   /** The windows that can be told apart: all, or those of the sector. */
@@ -69,6 +69,11 @@ export class SpiralView implements View<number> {
         ? input.sector
         : input.drawing;
     this.lift = mixed(this.walk, input.part);
+  }
+
+  get basis(): unknown {
+    const { hovered: _, references: __, referencesFrom: ___, ...drawn } = this.input;
+    return drawn;
   }
 
   // ---- geometry ----

@@ -5,7 +5,7 @@ import { stepIndex } from '../../base/geometry';
 import { count } from '../../base/format';
 import { circle, type Renderer, type Segment } from '../../base/renderer';
 import type { Theme } from '../../base/theme';
-import type { Said, Table, View } from '../../frame/view';
+import type { KeptView, Said, Table } from '../../frame/view';
 import { lineColor, phaseColor } from './colours';
 import type { Drawing } from './picture';
 import type { Colouring } from './state';
@@ -24,7 +24,7 @@ export interface TorusInput {
 const turn = (v: number): number => v - Math.floor(v);
 
 /** Marks are windows. */
-export class TorusView implements View<number> {
+export class TorusView implements KeptView<number> {
   readonly size: Size;
   private readonly plot: Rect;
 
@@ -32,6 +32,11 @@ export class TorusView implements View<number> {
     this.size = input.size;
     const side = Math.max(60, Math.min(input.size.h - 62, input.size.w - 270));
     this.plot = { x: (input.size.w - side) / 2 + 90, y: 16, w: side, h: side };
+  }
+
+  get basis(): unknown {
+    const { hovered: _, ...drawn } = this.input;
+    return drawn;
   }
 
   private at(i: number): Point {

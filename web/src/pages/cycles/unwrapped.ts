@@ -7,7 +7,7 @@ import { fit } from '../../base/text';
 import type { Renderer, Segment } from '../../base/renderer';
 import type { CyclesInfo } from '../../api/wire';
 import { linearTicks } from '../../base/scale';
-import type { Said, Table, View } from '../../frame/view';
+import type { KeptView, Said, Table } from '../../frame/view';
 import { lineColor } from './colours';
 import { EMPTY, type Drawing } from './picture';
 import { classNames } from './words';
@@ -33,7 +33,7 @@ const RIBBON = 9;
 const AXIS = 18;
 
 /** Marks are columns. */
-export class UnwrappedView implements View<number> {
+export class UnwrappedView implements KeptView<number> {
   readonly size: Size;
   readonly plot: Rect;
   private readonly top: number;
@@ -47,6 +47,11 @@ export class UnwrappedView implements View<number> {
       h: Math.max(1, input.size.h - 18 - RIBBON - AXIS - 8),
     };
     this.top = Math.max(1, ...input.drawing.strips.map((s) => s.high.reduce((a, b) => Math.max(a, b), 0)));
+  }
+
+  get basis(): unknown {
+    const { hovered: _, visits: __, ...drawn } = this.input;
+    return drawn;
   }
 
   x(reference: number): number {

@@ -3,7 +3,7 @@ import type { Dir, Point, Rect, Size } from '../../base/geometry';
 import { clamp, stepIndex } from '../../base/geometry';
 import { luminance } from '../../base/color';
 import type { Renderer } from '../../base/renderer';
-import type { Said, Table, View } from '../../frame/view';
+import type { KeptView, Said, Table } from '../../frame/view';
 import { NONE, type Overview } from './picture';
 import { changeColor, latenessColor, type Write } from './scale';
 import { EDGE, GUTTER } from './timeline';
@@ -24,7 +24,7 @@ export interface OverviewInput {
 const GRIP = { w: 5, h: 14 };
 
 /** Marks are columns. */
-export class OverviewView implements View<number> {
+export class OverviewView implements KeptView<number> {
   readonly size: Size;
   private readonly plot: Rect;
   private readonly w: number; // of a column
@@ -44,6 +44,10 @@ export class OverviewView implements View<number> {
       if (this.inside(i)) most = Math.max(most, Math.abs(v));
     });
     this.largest = most || 1;
+  }
+
+  get basis(): unknown {
+    return this.input;
   }
 
   private first(i: number): number {

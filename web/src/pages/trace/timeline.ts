@@ -8,7 +8,7 @@ import { circle } from '../../base/renderer';
 import type { Theme } from '../../base/theme';
 import { inkOn } from '../../base/color';
 import type { Place } from '../../api/wire';
-import type { Said, Table, View } from '../../frame/view';
+import type { KeptView, Said, Table } from '../../frame/view';
 import { NONE, type Messages, type Ops, type Timeline } from './picture';
 import {
   amountPixels,
@@ -78,7 +78,7 @@ export interface TimelineInput {
 }
 
 /** Marks are operations, by number. */
-export abstract class TimelineView implements View<number> {
+export abstract class TimelineView implements KeptView<number> {
   readonly size: Size;
   protected readonly plot: Rect;
   protected readonly row: number; // height of a line
@@ -98,6 +98,11 @@ export abstract class TimelineView implements View<number> {
     this.plot = { x: GUTTER, y: top, w: Math.max(1, input.size.w - GUTTER - EDGE), h: this.row * lines };
     this.starts = lineStarts(input.picture.ops, lines);
     input.picture.ops?.id.forEach((id, i) => this.index.set(id, i));
+  }
+
+  get basis(): unknown {
+    const { hovered: _, partners, ...drawn } = this.input;
+    return { ...drawn, partners: partners.filter((p) => !p.hover) };
   }
 
   abstract draw(r: Renderer): void;

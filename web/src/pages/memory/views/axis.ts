@@ -25,6 +25,11 @@ export interface AxisInput {
   ) => { readonly name: string; readonly inside: string } | undefined;
 }
 
+/** What an axis is drawn from; fuller names are said, not drawn. */
+export function axisBasis({ sayValue: _, ...drawn }: AxisInput): unknown {
+  return drawn;
+}
+
 export interface Slot {
   readonly bin: number;
   readonly from: number; // position along the axis, pixels

@@ -5,17 +5,17 @@ import { clamp, type Dir, type Point, type Rect, type Size } from '../../../base
 import type { Renderer } from '../../../base/renderer';
 import { fit, type Font } from '../../../base/text';
 import { ALL, HOVERED, SELECTED } from '../../../api/decode';
-import type { Term } from '../../../state/selection';
+import { same, type Term } from '../../../state/selection';
 import { titleOf } from '../../../state/axes';
-import { AxisLayout, type AxisInput } from './axis';
-import type { Said, Table, View } from '../../../frame/view';
+import { axisBasis, AxisLayout, type AxisInput } from './axis';
+import type { KeptView, Said, Table } from '../../../frame/view';
 
 export interface CategoriesInput {
   readonly axis: AxisInput;
   readonly size: Size;
   readonly find: string; // shows only names that contain this
   readonly scroll: number; // columns scrolled out at the left
-  readonly chosen: (term: Term) => boolean;
+  readonly chosen: readonly Term[];
 }
 
 export interface CategoryMark {
@@ -28,7 +28,7 @@ const PAD = 12;
 const NAME = 118;
 const BODY: Font = { size: 12 };
 
-export class CategoriesView implements View<CategoryMark> {
+export class CategoriesView implements KeptView<CategoryMark> {
   readonly size: Size;
   readonly shown: readonly number[]; // bins
   private readonly layout: AxisLayout;
@@ -44,6 +44,10 @@ export class CategoriesView implements View<CategoryMark> {
       .map((s) => s.bin);
     this.perColumn = Math.max(1, Math.floor((input.size.h - 12) / ROW));
     this.most = Math.max(1, ...input.axis.answer.counts[ALL]);
+  }
+
+  get basis(): unknown {
+    return { ...this.input, axis: axisBasis(this.input.axis) };
   }
 
   columnsInAll(): number {
@@ -81,7 +85,7 @@ export class CategoriesView implements View<CategoryMark> {
       this.bar(r, box, selected, r.theme.selected);
       r.text(count(selected), box.x + box.w, box.y + 10, { font: BODY, fill: ink, align: 'right' });
       const term = this.layout.binTerm(bin);
-      if (term && this.input.chosen(term))
+      if (term && this.input.chosen.some((c) => same(c, term)))
         r.rect({ x: box.x - 4, y: box.y, w: box.w + 8, h: 20 }, { stroke: r.theme.selected, width: 1.5 }, 2);
     });
   }

@@ -25,13 +25,11 @@ export interface CodeInput {
 const BAR = { w: 46, h: 14 };
 
 export function codeList({ file, text, heat, unit, visible }: CodeInput, measure: Measure): View<unknown> {
-  const lines = text
-    .split('\n')
-    .map((t, i): Line => ({
-      number: i + 1,
-      text: t.replaceAll('\t', '    ').trimEnd(),
-      heat: heat.lines.get(i + 1),
-    }));
+  const lines = text.split('\n').map((t, i): Line => ({
+    number: i + 1,
+    text: t.replaceAll('\t', '    ').trimEnd(),
+    heat: heat.lines.get(i + 1),
+  }));
   const amount =
     (of: (h: LineHeat) => number) =>
     (l: Line): string =>

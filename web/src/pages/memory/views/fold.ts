@@ -39,6 +39,7 @@ export function foldAxis(
   return {
     answer: {
       ...a,
+      ...(a.still !== undefined && { still: `${a.still}\n${names.join('\n')}` }), // which were folded decides the rest
       labels: names,
       more,
       bins,
@@ -90,6 +91,7 @@ export function foldPair(
   const all = sum(p.counts[ALL]);
   const selected = p.counts[SELECTED] === p.counts[ALL] ? all : sum(p.counts[SELECTED]);
   return {
+    ...(p.still !== undefined && { still: [p.still, left ?? '', right ?? ''].join('\n') }),
     left: Uint16Array.from(lefts),
     right: Uint16Array.from(rights),
     counts: [all, selected, sum(p.counts[HOVERED])],

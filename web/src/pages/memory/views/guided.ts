@@ -15,7 +15,8 @@ import { drawTree, MergeTree, placeTree, type TreePlaces } from './mergetree';
 import { metricEnd, metricSaid, metricTitle } from './metrics';
 import { amountFill, type AmountScale } from '../../../base/scale';
 import { Strip } from './strip';
-import type { Said, Table, View } from '../../../frame/view';
+import { axisBasis } from './axis';
+import type { KeptView, Said, Table } from '../../../frame/view';
 
 export type Upper = 'histogram' | 'tree' | 'glyphs';
 
@@ -40,6 +41,8 @@ export interface GuidedInput {
   readonly upper: Upper;
   /** The picture of a cluster's samples on the machine, in a box; undefined until it is known. */
   readonly glyph?: (cluster: number, box: Rect) => Glyph | undefined;
+  /** What those pictures are drawn from. */
+  readonly glyphBasis?: unknown;
   readonly hover?: GuidedMark | undefined;
   readonly map?: AmountMap;
 }
@@ -61,7 +64,7 @@ export function belowAxis(strips: number, clusters: boolean): number {
   );
 }
 
-export class GuidedView implements View<GuidedMark> {
+export class GuidedView implements KeptView<GuidedMark> {
   readonly size: Size;
   readonly histogram: HistogramView;
   /** Those on screen; a low pane has room for the merge tree or glyphs only without them. */
@@ -97,6 +100,12 @@ export class GuidedView implements View<GuidedMark> {
       this.clusters = new Clusters(input.tree, list, axis, this.scaleFor(input.tree));
       this.places = placeTree(this.tree, { ...plot, y: plot.y + 4, h: plot.h - 4 }, axis.positionOf);
     }
+  }
+
+  get basis(): unknown {
+    const { hover: _, glyph: __, histogram, ...drawn } = this.input;
+    const { hovered: ___, ...lower } = histogram;
+    return { ...drawn, histogram: { ...lower, axis: axisBasis(histogram.axis) } };
   }
 
   /** The scale of the strip that shows the metric of the clusters. */

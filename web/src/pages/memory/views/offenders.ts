@@ -6,8 +6,9 @@ import { contains, stepIndex, type Dir, type Point, type Rect, type Size } from 
 import type { Renderer } from '../../../base/renderer';
 import { fit, type Font } from '../../../base/text';
 import { ALL, HOVERED, SELECTED, type GroupAnswer } from '../../../api/decode';
-import type { Term } from '../../../state/selection';
-import type { Said, Table, View } from '../../../frame/view';
+import type { Answers } from '../../../state/questions';
+import { same, type Term } from '../../../state/selection';
+import type { KeptView, Said, Table } from '../../../frame/view';
 
 export type RankBy = 'latency' | 'samples' | 'mean';
 
@@ -32,9 +33,12 @@ export interface OffendersInput {
   readonly unit: string;
   readonly size: Size;
   readonly scroll: readonly number[]; // first row shown of each list
-  readonly chosen: (term: Term) => boolean;
-  /** Of the whole selection: shares are of these, whatever the lists leave out. */
-  readonly whole: { readonly latency: number; readonly samples: number };
+  readonly chosen: readonly Term[];
+  /**
+   * Of the whole selection: shares are of these, whatever the lists leave out.
+   * Unknown while they are those of another selection.
+   */
+  readonly whole: { readonly latency: number | undefined; readonly samples: number };
   /** Estimates carry ≈. */
   readonly modelled: boolean;
 }
@@ -56,15 +60,16 @@ export interface Row {
 const PAD = 12;
 const HEAD = 20;
 export const ROW = 21; // 20 and 1 between
+const UNKNOWN = '…'; // a share of what is not known yet
 const BODY: Font = { size: 12 };
 const SMALL: Font = { size: 11 };
 
-export class OffendersView implements View<OffenderMark> {
+export class OffendersView implements KeptView<OffenderMark> {
   readonly size: Size;
   readonly lists: readonly (readonly Row[])[];
   private readonly boxes: readonly Rect[];
   private readonly largest: readonly number[];
-  private readonly whole: number;
+  private readonly whole: number | undefined;
 
   constructor(private readonly input: OffendersInput) {
     this.size = input.size;
@@ -76,6 +81,11 @@ export class OffendersView implements View<OffenderMark> {
       Math.max(0, ...rows.filter((r) => r.kind === 'group').map((r) => r.values[SELECTED])),
     );
     this.whole = input.by === 'samples' ? input.whole.samples : input.whole.latency;
+  }
+
+  get basis(): unknown {
+    const { lists, ...rest } = this.input;
+    return { ...rest, lists: lists.map(({ note: _, ...list }) => list) }; // notes are said, not drawn
   }
 
   visibleRows(): number {
@@ -144,7 +154,7 @@ export class OffendersView implements View<OffenderMark> {
     }
     const w = this.barWidth(list, row.values[SELECTED], box);
     if (w > 0) r.rect({ x: box.x, y, w, h: 20 }, { fill: theme['selected-bar'] }, 2);
-    if (row.term && this.input.chosen(row.term))
+    if (row.term && this.input.chosen.some((c) => same(c, row.term!)))
       r.rect({ x: box.x, y: y + 0.5, w: box.w, h: 19 }, { stroke: theme.selected, width: 1.5 }, 2);
     const first = index === this.lists[list]!.findIndex((x) => x.kind === 'group');
     const font: Font = { size: 12, ...(first && { weight: 600 }) };
@@ -166,7 +176,7 @@ export class OffendersView implements View<OffenderMark> {
     const v = row.values[SELECTED];
     const about = this.input.modelled && this.input.by !== 'samples' ? '≈' : '';
     if (this.input.by === 'mean') return row.samples[SELECTED] > 0 ? about + mean(v) : DASH;
-    return about + share(v, this.whole);
+    return this.whole === undefined ? UNKNOWN : about + share(v, this.whole);
   }
 
   drawHover(r: Renderer): void {
@@ -227,7 +237,8 @@ export class OffendersView implements View<OffenderMark> {
           : `${count(row.values[SELECTED])} ${this.input.unit}`;
       parts.push((this.input.modelled ? '≈ ' : '') + v);
     }
-    if (this.input.by !== 'mean') parts.push(`${percent(row.values[SELECTED], this.whole)} of the selection`);
+    if (this.input.by !== 'mean' && this.whole !== undefined)
+      parts.push(`${percent(row.values[SELECTED], this.whole)} of the selection`);
     const list = this.input.lists[m.list]!;
     const note = row.kind === 'group' ? list.note?.(row.text) : undefined;
     if (note) parts.push(note);
@@ -258,7 +269,7 @@ export class OffendersView implements View<OffenderMark> {
           String(g.counts[ALL][i]),
           String(sum),
           valued ? (sum / valued).toFixed(1) : '',
-          share(sum, this.input.whole.latency),
+          this.input.whole.latency === undefined ? '' : share(sum, this.input.whole.latency),
         ];
       });
     });
@@ -272,6 +283,16 @@ export class OffendersView implements View<OffenderMark> {
     });
     return `Top offenders by ${this.input.by === 'latency' ? this.input.unit : this.input.by}: ${tops.filter(Boolean).join('; ')}`;
   }
+}
+
+/**
+ * The sum over the selected rows. While a brush moves, the statistic is that of
+ * another selection: then it is added up from a list that has every group.
+ */
+export function wholeOf(lists: readonly RankedList[], totals: Answers | undefined): number | undefined {
+  if (totals && !totals.stale) return totals.stats[0]?.sums[SELECTED];
+  const whole = lists.find((l) => l.groups && l.groups.total <= l.groups.counts[ALL].length)?.groups;
+  return whole?.sums[SELECTED].reduce((a, b) => a + b, 0);
 }
 
 /** The amounts of group i in each layer. */

@@ -4,7 +4,8 @@ import { tar } from '../../../base/tar';
 import { CategoriesView } from './categories';
 import { heatOf, topFile } from '../../../frame/code';
 import { column, groups, names, numbers } from '../../../api/fixture';
-import { OffendersView, type OffendersInput } from './offenders';
+import type { Answers } from '../../../state/questions';
+import { OffendersView, wholeOf, type OffendersInput } from './offenders';
 import { distinctOf, StatisticsView } from './statistics';
 
 const LINES = groups(
@@ -41,7 +42,7 @@ function offenders(more: Partial<OffendersInput> = {}): OffendersView {
     unit: 'cycles',
     size: { w: 360, h: 200 },
     scroll: [0, 0],
-    chosen: () => false,
+    chosen: [],
     whole: { latency: 1050, samples: 12 },
     modelled: false,
     ...more,
@@ -165,7 +166,7 @@ describe('categories', () => {
       size: { w: 600, h: 60 },
       find: 'm_',
       scroll: 0,
-      chosen: () => false,
+      chosen: [],
     });
     expect(v.shown).toEqual([0, 1]);
     expect(v.hitTest({ x: 20, y: 30 })).toEqual({ bin: 1 });
@@ -198,5 +199,27 @@ describe('tar', () => {
     header.fill(32, 148, 156);
     expect(Number.parseInt(text(148, 6), 8)).toBe(header.reduce((s, b) => s + b, 0));
     expect(text(512, 3)).toBe('abc');
+  });
+});
+
+describe('the whole that shares are of', () => {
+  const list = (total: number) => ({
+    title: '',
+    groups: { ...LINES, total },
+    keys: 'line' as const,
+    column: 'file',
+    empty: '',
+    nameless: '',
+  });
+  const totals = (stale: boolean) => ({ stale, stats: [{ sums: [5000, 4000, 0] }] }) as unknown as Answers;
+
+  it('is the sum of the selection', () => expect(wholeOf([list(4)], totals(false))).toBe(4000));
+  it('is added up while the sum is that of another selection', () =>
+    expect(wholeOf([list(4)], totals(true))).toBe(1050));
+  it('is unknown if no list has every group, and then no share is said', () => {
+    expect(wholeOf([list(5)], totals(true))).toBeUndefined();
+    const view = offenders({ whole: { latency: undefined, samples: 12 } });
+    expect(view.summary()).toContain('…');
+    expect(view.describe({ list: 1, row: 0 }).more).not.toContain('%');
   });
 });

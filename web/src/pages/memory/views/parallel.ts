@@ -11,7 +11,7 @@ import { ALL, HOVERED, SELECTED, type PairAnswer } from '../../../api/decode';
 import type { Term } from '../../../state/selection';
 import { rawName, titleOf } from '../../../state/axes';
 import { drawGaps, sayGaps } from './gaps';
-import { AxisLayout, type AxisInput, type Slot } from './axis';
+import { axisBasis, AxisLayout, type AxisInput, type Slot } from './axis';
 import { drawGlyph } from '../../../frame/badge';
 import { densityStrokes, inkOf, KeptLines, largestCell, type LineLayer, type Strength } from './density';
 import {
@@ -26,7 +26,7 @@ import {
   type WindowMark,
 } from './axisstrip';
 import type { Strip } from './strip';
-import type { Said, Table, View } from '../../../frame/view';
+import type { KeptView, Said, Table } from '../../../frame/view';
 
 export interface Brush {
   readonly term: Term;
@@ -94,7 +94,7 @@ export function barZone(width: number): number {
   return width < 1400 ? 44 : width > 2000 ? 72 : 52;
 }
 
-export class ParallelView implements View<ParallelMark> {
+export class ParallelView implements KeptView<ParallelMark> {
   readonly size: Size;
   readonly columns: readonly AxisColumn[];
   readonly top = HEAD;
@@ -109,6 +109,32 @@ export class ParallelView implements View<ParallelMark> {
     this.height = Math.max(40, input.size.h - HEAD - FOOT);
     this.columns = laid?.columns ?? layColumns(input, this.height);
     this.most = laid?.most ?? largestCell(input.pairs, SELECTED);
+  }
+
+  get basis(): unknown {
+    return { under: this.basisUnder, brushes: this.input.brushes };
+  }
+
+  /** Lines depend on the answer, not on where a brush is while it waits for one. */
+  get basisUnder(): unknown {
+    const { axes, pairs, size, selected, lines, strength, restAlpha, moving, strips } = this.input;
+    const drawn = strips && { ...strips, hovered: undefined };
+    return {
+      axes: axes.map(axisBasis),
+      strips: drawn,
+      ...{ pairs, size, selected, lines, strength, restAlpha, moving },
+    };
+  }
+
+  /** The hover's lines cost as much as the others, and a brush does not change them. */
+  get basisOver(): unknown {
+    const { axes, pairs, hovered, strips, ownHoverScale, selectionHovered } = this.input;
+    return {
+      under: this.basisUnder,
+      bars: axes.map((a) => a.answer.counts[HOVERED]),
+      cells: pairs.map((p) => p?.counts[HOVERED]),
+      ...{ hovered, window: strips?.hovered, ownHoverScale, selectionHovered },
+    };
   }
 
   /** The same picture with another mark under the pointer. */

@@ -12,7 +12,7 @@ import type { ColumnInfo } from '../../../api/wire';
 import { AxisLayout } from './axis';
 import { levelPaint, levelRank, shortLevel } from './levels';
 import { drawGlyph } from '../../../frame/badge';
-import type { Said, Table, View } from '../../../frame/view';
+import type { KeptView, Said, Table } from '../../../frame/view';
 
 export const SPARK_BINS = 72;
 
@@ -45,7 +45,7 @@ const BODY: Font = { size: 12 };
 const SMALL: Font = { size: 11 };
 const LAYERS = [SELECTED, HOVERED, ALL] as const;
 
-export class StatisticsView implements View<StatisticsMark> {
+export class StatisticsView implements KeptView<StatisticsMark> {
   readonly size: Size;
   readonly lines: readonly Line[];
   private readonly levels: readonly number[]; // bins of the level axis, nearest first
@@ -69,6 +69,16 @@ export class StatisticsView implements View<StatisticsMark> {
     this.sparkTop = 20 + this.lines.length * ROW + 6;
     this.sparkHeight = spark;
     this.mixTop = this.sparkTop + (spark ? spark + 20 : 4);
+  }
+
+  get basis(): unknown {
+    const { hoverName: _, counts, distinct, ...drawn } = this.input;
+    const lower = (c: readonly number[]): readonly number[] => [c[ALL]!, c[SELECTED]!];
+    return {
+      ...drawn,
+      counts: lower(counts),
+      distinct: distinct.map((d) => [d.name, lower(d.counts)]),
+    };
   }
 
   /** Everything there is to say; the picture shows as much as fits, the table all. */

@@ -23,7 +23,7 @@ import {
   type Sunburst,
 } from './sunburst';
 import { childLists, layTree, pathOf, sayPath, sayResource, type Node, type Tree } from './tree';
-import type { Said, Table, View } from '../../../frame/view';
+import type { KeptView, Said, Table } from '../../../frame/view';
 
 export type TopologyMetric = 'latency' | 'samples' | 'mean';
 export type TopologyLayout = 'sunburst' | 'icicle';
@@ -94,7 +94,7 @@ function layoutOf({ topology, places, root }: TopologyInput): Laid {
   return laid;
 }
 
-export class TopologyView implements View<ResourceMark> {
+export class TopologyView implements KeptView<ResourceMark> {
   readonly size: Size;
   readonly tree: Tree;
   readonly scales: readonly RingScale[]; // by ring, the root's is unused
@@ -120,6 +120,11 @@ export class TopologyView implements View<ResourceMark> {
     } else {
       this.boxes = layIcicle(this.tree, group);
     }
+  }
+
+  get basis(): unknown {
+    const { hovered: _, preview: __, ...drawn } = this.input;
+    return drawn;
   }
 
   /** The picture's square (or box) and the legend beside it, centred as one group. */
