@@ -72,6 +72,7 @@ lint:
 	@unformatted=$$(git ls-files '*.go' | xargs gofmt -l); [ -z "$$unformatted" ] || { echo "not formatted: $$unformatted"; exit 1; }
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
+	$(GO) mod tidy -diff
 	$(LINT_PAGE)
 
 peers:
@@ -115,6 +116,11 @@ shims:
 
 clean:
 	rm -rf isobath dist $(REPORTS) fixtures/.unpacked $(SHIM)/prebuilt/*.so web/node_modules e2e/node_modules
+
+# What changed in a version, from the changelog: make release-notes VERSION=v0.1.0
+.PHONY: release-notes
+release-notes:
+	@$(GO) run ./scripts/releasenotes $(VERSION)
 
 # Makes the built-in run again from its simulation; test-demo compares the two.
 .PHONY: demo-data test-demo

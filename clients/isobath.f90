@@ -1,3 +1,6 @@
+! SPDX-License-Identifier: Apache-2.0
+! Copyright the Isobath authors
+
 ! Tell Isobath what your arrays are and what your program is doing.
 !
 !     use isobath

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copyright the Isobath authors */
 /*
  * isobath.h: tell Isobath what your buffers are and what your program is doing.
  *

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the Isobath authors
 """Client of a running Isobath: select samples, read fields as NumPy arrays.
 
     import isobath

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the Isobath authors
 """Shows Isobath's fields on the user's own mesh in ParaView.
 
 In the program:      ISOBATH_DUMPS='dumps/*.vtk' paraview --script=paraview_isobath.py

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the Isobath authors
 """EXPERIMENTAL, not run by its authors: Isobath's fields in VisIt.
 
     visit -cli -s visit_isobath.py DATABASE

@@ -16,6 +16,11 @@ export function shared(name: string): string | undefined {
   return existsSync(path) ? path : undefined;
 }
 
+/** The path of a file or folder of the fixtures, unpacked. */
+export function fixture(name: string): string {
+  return execFileSync('go', ['run', './fixtures/make', 'path', name], { cwd: ROOT, encoding: 'utf8' }).trim();
+}
+
 function binary(): string {
   const path = process.env['ISOBATH'];
   if (!path) throw new Error('ISOBATH does not name the program; run the tests with vitest, which builds it');
@@ -111,6 +116,7 @@ export interface Look {
   readonly height?: number;
   readonly scheme?: 'light' | 'dark';
   readonly flags?: readonly string[]; // such as --disable-3d-apis
+  readonly fonts?: string; // a configuration of fontconfig, in place of the machine's fonts
 }
 
 export interface Browser {
@@ -132,6 +138,7 @@ export async function browse(look: Look = {}): Promise<Browser> {
     executablePath,
     timeout: HANGS,
     args: [...FLAGS, ...(look.flags ?? [])],
+    ...(look.fonts && { env: { ...process.env, FONTCONFIG_FILE: look.fonts } as Record<string, string> }),
     viewport: { width: look.width ?? 1280, height: look.height ?? 800 },
     deviceScaleFactor: 1,
     reducedMotion: 'reduce',

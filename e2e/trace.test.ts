@@ -8,14 +8,13 @@ import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { isobath, ROOT, samples, shared, type Browser, type Running } from './harness';
+import { fixture, isobath, ROOT, samples, type Browser, type Running } from './harness';
 import { boxOf, counted, find, linkOf, picture, pixels, plain } from './page';
 import { show } from './suite';
 
 const CHAPTER = 'docs/guide/late-ranks.md';
-const RING = shared('otf2/ring16');
-const TREE = shared('otf2/binomial16');
-if (!RING) console.log('no shared data: the trace page is not tested');
+const RING = fixture('otf2/ring16');
+const TREE = fixture('otf2/binomial16');
 
 interface Cause {
   readonly process: number;
@@ -24,7 +23,7 @@ interface Cause {
   readonly amount: number;
 }
 
-describe.skipIf(!RING || !TREE)('the trace page', () => {
+describe('the trace page', () => {
   let server: Running;
   let browser: Browser;
   let page: Page;
@@ -32,12 +31,12 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
 
   beforeAll(() => {
     first = (
-      JSON.parse(isobath('steps', RING!, '--json', '--range', '0:31', '--threshold', '500us')) as {
+      JSON.parse(isobath('steps', RING, '--json', '--range', '0:31', '--threshold', '500us')) as {
         top: Cause[];
       }
     ).top[0]!;
   });
-  show({ serve: () => ['open', RING!], ready: drawn }, (s) => ({ server, browser, page } = s));
+  show({ serve: () => ['open', RING], ready: drawn }, (s) => ({ server, browser, page } = s));
 
   const option = async (name: string): Promise<string | null> => (await linkOf(page)).get(`o.t.${name}`);
   const operations = (): Promise<string> => page.getByRole('status', { name: 'Operations' }).innerText();
@@ -48,7 +47,7 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
   }
 
   it('opens on the trace, with the same counts as the command', async () => {
-    const report = JSON.parse(isobath('steps', RING!, '--json')) as {
+    const report = JSON.parse(isobath('steps', RING, '--json')) as {
       operations: number;
       processes: number;
       messages: number;
@@ -154,7 +153,7 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
     await expect.poll(() => option('time')).toMatch(/^\d+\.\.\d+$/);
     // The logical timeline shows the steps that ran then, as the command counts them.
     const [from, to] = (await option('time'))!.split('..').map(Number) as [number, number];
-    const { ops } = JSON.parse(isobath('steps', RING!, '--json', '--ops')) as {
+    const { ops } = JSON.parse(isobath('steps', RING, '--json', '--ops')) as {
       ops: { enter: number; exit: number; step: number }[];
     };
     const start = Math.min(...ops.map((o) => o.enter)); // near the first event: every rank begins with a call
@@ -186,10 +185,10 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
     await page.getByRole('tab', { name: 'Structure' }).click();
     const details = page.getByRole('region', { name: 'Details' });
     await details.getByRole('checkbox', { name: /Merge until each leap/ }).check();
-    const leaps = JSON.parse(isobath('steps', RING!, '--json', '--leaps')) as { partitions: number };
+    const leaps = JSON.parse(isobath('steps', RING, '--json', '--leaps')) as { partitions: number };
     await expect.poll(operations).toContain(`${leaps.partitions} partitions`);
     const merges = (
-      JSON.parse(isobath('steps', RING!, '--json', '--leaps')) as {
+      JSON.parse(isobath('steps', RING, '--json', '--leaps')) as {
         merges: { name: string; before: number; after: number }[];
       }
     ).merges;
@@ -214,12 +213,12 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
     await expect.poll(() => option('steps')).toBe('8..20');
     await page.getByRole('button', { name: 'Make the window a phase' }).click();
     await expect.poll(() => option('structure')).toMatch(/step:8,step:20$/);
-    const phased = JSON.parse(isobath('steps', RING!, '--json', '--phases', 'step:8,step:20')) as {
+    const phased = JSON.parse(isobath('steps', RING, '--json', '--phases', 'step:8,step:20')) as {
       partitions: number;
     };
     await expect.poll(operations).toContain(`${phased.partitions} partitions`);
     await page.getByRole('button', { name: 'Remove the phase at step 20' }).click();
-    const fewer = JSON.parse(isobath('steps', RING!, '--json', '--phases', 'step:8')) as {
+    const fewer = JSON.parse(isobath('steps', RING, '--json', '--phases', 'step:8')) as {
       partitions: number;
     };
     await expect.poll(operations).toContain(`${fewer.partitions} partitions`);
@@ -230,7 +229,7 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
   it('lists functions, messages and clusters', async () => {
     await page.getByRole('tab', { name: 'Functions' }).click();
     const profile = (
-      JSON.parse(isobath('steps', RING!, '--json', '--profile')) as {
+      JSON.parse(isobath('steps', RING, '--json', '--profile')) as {
         profile: { regions: { name: string; calls: number }[]; matrix: unknown[] };
       }
     ).profile;
@@ -263,7 +262,7 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
     await page.getByRole('combobox', { name: 'Number of clusters' }).selectOption('2');
     await expect.poll(() => option('order')).toBe('cluster::2');
     const groups = (
-      JSON.parse(isobath('steps', RING!, '--json', '--clusters', '--k', '2')) as {
+      JSON.parse(isobath('steps', RING, '--json', '--clusters', '--k', '2')) as {
         clusters: { list: { medoid: number; size: number }[]; merges: unknown[] };
       }
     ).clusters;
@@ -325,7 +324,7 @@ describe.skipIf(!RING || !TREE)('the trace page', () => {
 
   it('shows the levels of a tree', async () => {
     await page.keyboard.press('Control+o');
-    await page.getByRole('dialog').getByRole('textbox').fill(TREE!);
+    await page.getByRole('dialog').getByRole('textbox').fill(TREE);
     await page.keyboard.press('Enter');
     await expect.poll(operations).toMatch(/92 operations · 16 processes · 30 messages · 32 partitions/);
     await page.mouse.move(720, 12);

@@ -7,10 +7,10 @@ import { createInterface } from 'node:readline';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { browse, isobath, ROOT, samples, shared, start, type Browser, type Running } from './harness';
+import { browse, fixture, isobath, ROOT, samples, shared, start, type Browser, type Running } from './harness';
 import { counted, everything, whereOf } from './page';
 
-const DUMPS = shared('mesh/lulesh');
+const DUMPS = fixture('mesh/lulesh');
 const SAMPLES = shared('samples/lulesh_legacy');
 const PEERS = existsSync('/usr/bin/pvpython') && existsSync('/usr/bin/xvfb-run');
 if (!PEERS && process.env['ISOBATH_PEERS'] === 'require')
@@ -80,14 +80,12 @@ class Viewer {
   }
 }
 
-describe.skipIf(!DUMPS || !SAMPLES || !PEERS)('ParaView and the page', () => {
-  const files = DUMPS
-    ? readdirSync(DUMPS)
-        .filter((f) => /^lulesh_c\d+\.vtk$/.test(f))
-        .sort()
-        .map((f) => join(DUMPS, f))
-    : [];
-  const pattern = join(DUMPS ?? '', 'lulesh_c*.vtk');
+describe.skipIf(!SAMPLES || !PEERS)('ParaView and the page', () => {
+  const files = readdirSync(DUMPS)
+    .filter((f) => /^lulesh_c\d+\.vtk$/.test(f))
+    .sort()
+    .map((f) => join(DUMPS, f));
+  const pattern = join(DUMPS, 'lulesh_c*.vtk');
   const folder = mkdtempSync(join(tmpdir(), 'isobath-viewer-'));
   const tokenFile = join(folder, 'link');
   const serve = (...more: string[]): Promise<Running> =>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Isobath authors
+
 package mark
 
 import (

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Isobath authors
+
 // Package mark tells Isobath what a Go program's buffers are and what it is
 // doing. Under `isobath record` every call appends one line to a file;
 // otherwise it does nothing.
