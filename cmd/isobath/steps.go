@@ -32,6 +32,7 @@ type stepsFlags struct {
 	profile   bool
 	critical  bool
 	whatif    []string
+	clocks    string
 }
 
 // stepsAnswer is the report of a trace with what its causes gain.
@@ -76,6 +77,7 @@ peers on other ranks, and follows every delay back to where it was injected.`,
 	fl.BoolVar(&f.profile, "profile", false, "time by region, communication matrix, message sizes, waiting times")
 	fl.BoolVar(&f.critical, "critical", false, "the critical path, by process and region")
 	fl.StringArrayVar(&f.whatif, "whatif", nil, "what the run would take with this `CHANGE`; may be given several times (see `isobath guide`)")
+	fl.StringVar(&f.clocks, "clocks", "repaired", "what to do with clocks that messages contradict: `repaired` or recorded")
 	fl.BoolVar(&f.json, "json", false, "print JSON")
 	fl.BoolVar(&f.ops, "ops", false, "with --json: every operation too")
 	fl.BoolVar(&f.tsv, "tsv", false, "print every operation as tab-separated values, and nothing else")
@@ -94,16 +96,16 @@ func exactlyOne(name string) cobra.PositionalArgs {
 }
 
 func (f *stepsFlags) run(ctx context.Context, w io.Writer, path string) error {
-	t, err := trace.Open(ctx, path)
+	g, clocks, err := f.open(ctx, path)
 	if err != nil {
 		return err
 	}
 	if f.phases != "" {
-		if f.Phases, err = readPhases(ctx, t, f.phases, f.Options); err != nil {
+		if f.Phases, err = readPhases(ctx, g.Trace, f.phases, f.Options); err != nil {
 			return err
 		}
 	}
-	s, err := logical.Analyze(ctx, t, f.Options)
+	s, err := logical.Analyze(ctx, g.Trace, f.Options)
 	if err != nil {
 		return err
 	}
@@ -114,7 +116,7 @@ func (f *stepsFlags) run(ctx context.Context, w io.Writer, path string) error {
 	if err != nil {
 		return err
 	}
-	a, err := f.rank(ctx, s, r)
+	a, err := f.rank(ctx, g, s, r, clocks)
 	if err != nil {
 		return err
 	}
@@ -124,19 +126,37 @@ func (f *stepsFlags) run(ctx context.Context, w io.Writer, path string) error {
 	return printSteps(w, a)
 }
 
+// open reads a trace and builds its graph, with repaired clocks unless the
+// recorded ones are asked for.
+func (f *stepsFlags) open(ctx context.Context, path string) (*whatif.Graph, whatif.Clocks, error) {
+	t, err := trace.Open(ctx, path)
+	if err != nil {
+		return nil, whatif.Clocks{}, err
+	}
+	switch f.clocks {
+	case "repaired":
+		return whatif.Repaired(ctx, t)
+	case "recorded":
+		g, err := whatif.Build(ctx, t)
+		if err != nil {
+			return nil, whatif.Clocks{}, err
+		}
+		return g, g.Clocks(), nil
+	}
+	return nil, whatif.Clocks{}, usagef("--clocks %q: want repaired or recorded", f.clocks)
+}
+
 // rank orders the causes by what removing them gains, and makes the changes asked
 // for.
-func (f *stepsFlags) rank(ctx context.Context, s *logical.Structure, r *logical.Report) (*stepsAnswer, error) {
-	g, err := whatif.Build(ctx, s.Trace)
-	if err != nil {
-		return nil, err
+func (f *stepsFlags) rank(ctx context.Context, g *whatif.Graph, s *logical.Structure, r *logical.Report, clocks whatif.Clocks) (*stepsAnswer, error) {
+	if f.critical {
+		g.AddCritical(r, f.top)
 	}
 	c, err := whatif.Rank(ctx, g, s, f.top)
 	if err != nil {
 		return nil, err
 	}
-	report := c.Report(f.top)
-	a := &stepsAnswer{r, (*ranking)(report)}
+	a := &stepsAnswer{r, (*ranking)(c.Report(f.top, clocks))}
 	if len(f.whatif) == 0 {
 		return a, nil
 	}
@@ -165,9 +185,6 @@ func (f *stepsFlags) report(ctx context.Context, s *logical.Structure) (*logical
 		return nil, err
 	}
 	r := s.NewReport(c, f.top)
-	if f.critical {
-		r.AddCritical(s, f.top)
-	}
 	if f.profile {
 		r.AddProfile(s.Trace)
 	}
@@ -246,7 +263,7 @@ func printSteps(w io.Writer, r *stepsAnswer) error {
 	p.line("%d processes, %d operations, %d messages, %d collectives", r.Processes, r.Operations, r.Messages, r.Collectives)
 	p.line("%d partitions, %d steps, %s", r.Partitions, r.Steps, logical.Duration(r.SpanNS))
 	for _, e := range r.Patterns {
-		p.wrapped("", fmt.Sprintf("%s: %d messages in %d stages", e.Name, e.Messages, e.Stages))
+		p.wrapped("", fmt.Sprintf("%s: %s in %s", e.Name, counted(e.Messages, "message"), counted(e.Stages, "stage")))
 	}
 	for _, n := range r.Notes {
 		p.wrapped("note: ", n)
@@ -254,6 +271,11 @@ func printSteps(w io.Writer, r *stepsAnswer) error {
 	for _, n := range r.Warnings {
 		p.wrapped("warning: ", n)
 	}
+	lead := "coverage: "
+	if r.Coverage.Low {
+		lead = "warning: "
+	}
+	p.wrapped(lead, r.Coverage.Text)
 	if r.WhatIf != nil {
 		p.whatIf(r.WhatIf)
 		return p.err
@@ -327,6 +349,14 @@ func (p *printer) gains(r *stepsAnswer) {
 		p.line("")
 		p.wrapped("     ", r.Closing.Text)
 	}
+}
+
+// counted prints a number with its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // percent prints a relative change with its sign.

@@ -287,7 +287,6 @@ func TestSameEveryTime(t *testing.T) {
 		s := analyze(t, tr, with(func(o *Options) { o.Leaps = true }))
 		c := causes(t, s, CauseOptions{Threshold: s.Threshold()})
 		r := s.NewReport(c, 10)
-		r.AddCritical(s, 5)
 		r.AddProfile(tr)
 		if err := r.AddClusters(context.Background(), s, ClusterOptions{Part: None}); err != nil {
 			t.Fatal(err)

@@ -47,6 +47,8 @@ type Causes struct {
 	LateOps int
 	Sum     int64 // lateness of all operations in the window
 	ByCase  [6]int
+
+	kind []Case // of every operation, whatever the threshold
 }
 
 // Cause is one injected delay.
@@ -65,11 +67,11 @@ type Cause struct {
 	// delay, Waited in all.
 	Waiting int
 	Waited  int64
-	// InWait is the part of a late computation spent in calls that wait for
-	// sends to complete.
-	InWait int64
+	// Sender is the latest sender of a message, None if none was late.
+	Sender     int32
+	SenderLate int64
 
-	StartUp bool // at or before the first operation of its process: start-up skew
+	StartUp bool // its process began to be recorded later than others
 }
 
 // Threshold returns the threshold to use when the user gives none: the usual
@@ -94,9 +96,10 @@ func (s *Structure) Causes(ctx context.Context, o CauseOptions) (*Causes, error)
 		o.To = int32(s.Steps)
 	}
 	n := s.Len()
-	c := &Causes{CauseOptions: o, Case: make([]Case, n), Up: make([]int32, n), Origin: make([]int32, n)}
+	c := &Causes{CauseOptions: o, Case: make([]Case, n), kind: make([]Case, n), Up: make([]int32, n), Origin: make([]int32, n)}
 	for i := range int32(n) {
-		c.Case[i], c.Up[i] = s.step(i)
+		c.Case[i], c.Up[i] = c.step(s, i)
+		c.kind[i] = c.Case[i]
 		c.Origin[i] = trace.None
 	}
 	c.follow()
@@ -108,28 +111,131 @@ func (s *Structure) Causes(ctx context.Context, o CauseOptions) (*Causes, error)
 }
 
 // step applies the chain rule to one operation: where its lateness comes from,
-// and the operation to look at next.
-func (s *Structure) step(op int32) (Case, int32) {
+// and the operation to look at next. A computation is where it came from only if
+// it took longer than like computations did; differences between steps that hold
+// different processes are no evidence.
+func (c *Causes) step(s *Structure, op int32) (Case, int32) {
 	late, began := s.GlobalLate[op], s.GlobalAggLate[op]
 	if 2*s.GlobalDiff[op] >= late {
 		if s.Kind[op] == trace.Recv {
 			return Message, trace.None
 		}
+		if u := s.lateReceiver(op); u >= 0 {
+			return FromSender, u
+		}
 		return Call, trace.None
 	}
-	from := trace.None
-	s.Senders(op, func(u int32) {
-		if from < 0 || s.GlobalLate[u] > s.GlobalLate[from] {
-			from = u
-		}
-	})
-	if from >= 0 && s.GlobalLate[from] >= began {
+	if from, most := s.latestSender(op); from >= 0 && most >= began {
 		return FromSender, from
 	}
-	if 2*s.GlobalAggDiff[op] >= began || op == s.Start[s.Proc[op]] {
+	first := op == s.Start[s.Proc[op]]
+	if (2*s.GlobalAggDiff[op] >= began || first) && 2*s.Excess(op) >= s.GlobalAggDiff[op] {
 		return Computation, trace.None
 	}
+	if first {
+		if 2*s.beganLate(op) >= began {
+			return Computation, trace.None
+		}
+		return FromProcess, trace.None
+	}
+	if u := s.waitedFor(op); u >= 0 {
+		return FromSender, u
+	}
 	return FromProcess, op - 1
+}
+
+// latestSender returns the sender of an operation that was latest, and by how
+// much.
+func (s *Structure) latestSender(op int32) (from int32, late int64) {
+	from = trace.None
+	s.Senders(op, func(u int32) {
+		if from < 0 || s.GlobalLate[u] > late {
+			from, late = u, s.GlobalLate[u]
+		}
+	})
+	return from, late
+}
+
+// Excess is what the computation before an operation took beyond that of its
+// peers, summed over the calls since the operation before. It never exceeds the
+// time between the two.
+func (s *Structure) Excess(op int32) int64 {
+	p := s.Peers()
+	from, to := s.callsBefore(op)
+	sum := int64(0)
+	for i := from; i < to; i++ {
+		sum += p.Excess(i)
+	}
+	return sum
+}
+
+// callsBefore are the calls whose computation lies between an operation and the
+// one before it on its process.
+func (s *Structure) callsBefore(op int32) (from, to int32) {
+	t := s.Trace
+	first := s.First[op]
+	from, to = t.Calls.Start[s.Proc[op]], t.Ops.Call[first]+1
+	if op > s.Start[s.Proc[op]] {
+		from = t.Ops.Call[first-1] + 1
+	}
+	return from, max(from, to)
+}
+
+// beganLate is how much later than the first its process began to be recorded.
+func (s *Structure) beganLate(op int32) int64 {
+	return s.Trace.Procs[s.Proc[op]].First - s.Trace.First
+}
+
+// lateReceiver returns the operation of the receiver that kept a blocking send
+// waiting: its receive was posted after the send began, and let it go.
+func (s *Structure) lateReceiver(op int32) int32 {
+	from, to := s.sends(op)
+	if from == to || s.Trace.Ops.Flags[s.First[op]]&trace.Blocks == 0 {
+		return trace.None
+	}
+	rows := make([]int32, 0, to-from)
+	for i := from; i < to; i++ {
+		rows = append(rows, i)
+	}
+	return s.lastPosted(rows, s.Enter[op], s.Exit[op])
+}
+
+// lastPosted returns the operation at which the last receive of some sends was
+// posted, if that was inside a stretch of time.
+func (s *Structure) lastPosted(sends []int32, enter, exit int64) int32 {
+	t := s.Trace
+	best, at := trace.None, enter
+	for _, i := range sends {
+		m := t.Sends.Match[i]
+		if m < 0 {
+			continue
+		}
+		post := t.Recvs.Post[m]
+		if e := t.Calls.Enter[post]; e > at && e <= exit {
+			best, at = t.Recvs.Op[m], e
+		}
+	}
+	if best < 0 {
+		return trace.None
+	}
+	return s.of[best]
+}
+
+// waitedFor returns the receiver that kept the process waiting, between an
+// operation and the one before it, for a send to complete.
+func (s *Structure) waitedFor(op int32) int32 {
+	t := s.Trace
+	p := s.Peers()
+	lo, hi := s.waitRows(s.Proc[op], s.Exit[op-1], s.Enter[op])
+	for w := hi - 1; w >= lo; w-- {
+		if t.Waits.Op[w] >= 0 {
+			continue
+		}
+		if u := s.lastPosted(p.waitSends[p.waitAt[w]:p.waitAt[w+1]], t.Waits.Enter[w], t.Waits.Exit[w]); u >= 0 {
+			return u
+		}
+	}
+	return trace.None
 }
 
 // follow resolves the ends of all chains; each operation is walked once.
@@ -181,10 +287,10 @@ func (c *Causes) collect(s *Structure) {
 			continue
 		}
 		c.Sum += s.GlobalLate[i]
-		if s.GlobalAggDiff[i] >= c.Threshold {
+		if s.Excess(i) >= c.Threshold {
 			entry(i, Computation)
 		}
-		if s.GlobalDiff[i] >= c.Threshold {
+		if s.GlobalDiff[i] >= c.Threshold && c.kind[i] != FromSender {
 			entry(i, s.callCase(i))
 		}
 		if s.GlobalLate[i] < c.Threshold {
@@ -193,7 +299,10 @@ func (c *Causes) collect(s *Structure) {
 		c.LateOps++
 		c.ByCase[c.Case[i]]++
 		origin := c.Origin[i]
-		kind, _ := s.step(origin)
+		kind := c.kind[origin]
+		if kind > Call {
+			continue // where it began is not known
+		}
 		e := entry(origin, kind)
 		e.Ops++
 		e.Reach += s.GlobalLate[i]
@@ -229,17 +338,22 @@ func (s *Structure) callCase(op int32) Case {
 }
 
 func (s *Structure) newCause(op int32, kind Case, threshold int64) Cause {
-	e := Cause{Op: op, Case: kind, Amount: s.GlobalDiff[op], Late: s.GlobalLate[op], LastStep: s.Step[op],
-		StartUp: op == s.Start[s.Proc[op]]}
+	e := Cause{Op: op, Case: kind, Amount: s.GlobalDiff[op], Late: s.GlobalLate[op], LastStep: s.Step[op], Sender: trace.None}
+	if kind == Message {
+		if from, late := s.latestSender(op); late > 0 {
+			e.Sender, e.SenderLate = from, late
+		}
+	}
 	if kind != Computation {
 		return e
 	}
-	e.Amount, e.Late = s.GlobalAggDiff[op], s.GlobalAggLate[op]
-	if !e.StartUp {
-		e.InWait = s.waitsBetween(s.Proc[op], s.Exit[op-1], s.Enter[op])
+	e.Amount, e.Late = s.Excess(op), s.GlobalAggLate[op]
+	if op == s.Start[s.Proc[op]] && e.Amount < threshold {
+		e.StartUp, e.Amount = true, s.beganLate(op)
 	}
 	for _, m := range s.Collective(op) {
-		if d := s.Enter[op] - s.Enter[s.of[m]]; d >= threshold {
+		u := s.of[m]
+		if d := min(s.Enter[op], s.Exit[u]) - s.Enter[u]; d >= threshold {
 			e.Waiting++
 			e.Waited += d
 		}
@@ -247,21 +361,17 @@ func (s *Structure) newCause(op int32, kind Case, threshold int64) Cause {
 	return e
 }
 
-// waitsBetween sums the calls of a process that complete sends but receive
-// nothing, inside a stretch of time: they are part of what happened between
-// two operations.
-func (s *Structure) waitsBetween(proc int32, from, to int64) int64 {
+// waitRows are the calls of a process that complete sends, inside a stretch of
+// time.
+func (s *Structure) waitRows(proc int32, from, to int64) (lo, hi int) {
 	w := &s.Trace.Waits
-	lo, _ := slices.BinarySearch(w.Proc, proc)
-	hi, _ := slices.BinarySearch(w.Proc, proc+1)
-	k, _ := slices.BinarySearch(w.Enter[lo:hi], from)
-	sum := int64(0)
-	for i := lo + k; i < hi && w.Exit[i] <= to; i++ {
-		if w.Op[i] < 0 {
-			sum += w.Exit[i] - w.Enter[i]
-		}
+	lo, _ = slices.BinarySearch(w.Proc, proc)
+	end, _ := slices.BinarySearch(w.Proc, proc+1)
+	k, _ := slices.BinarySearch(w.Enter[lo:end], from)
+	lo += k
+	for hi = lo; hi < end && w.Exit[hi] <= to; hi++ {
 	}
-	return sum
+	return lo, hi
 }
 
 // rank orders causes: computations first, because they are the program's own,

@@ -108,7 +108,6 @@ func survive(t *testing.T, path string, analyze bool) bool {
 			t.Fatal(err)
 		}
 		r := s.NewReport(c, 3)
-		r.AddCritical(s, 3)
 		r.AddProfile(tr)
 		if err := r.AddClusters(ctx, s, ClusterOptions{Part: None}); err != nil {
 			t.Fatal(err)

@@ -57,7 +57,6 @@ func FuzzAnalyze(f *testing.F) {
 				t.Fatal(err)
 			}
 			r := s.NewReport(c, 3)
-			r.AddCritical(s, 3)
 			r.AddProfile(tr)
 			if err := s.WriteJSON(io.Discard, true); err != nil {
 				t.Fatal(err)

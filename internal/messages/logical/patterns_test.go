@@ -105,23 +105,3 @@ func TestNonBlockingCollective(t *testing.T) {
 		t.Errorf("the start is %q", got)
 	}
 }
-
-// TestCriticalPath: the path goes through the rank that computed longest.
-func TestCriticalPath(t *testing.T) {
-	s := simulate(t, 4, Default(), func(p *mpiprog.Program) {
-		p.Collective(mpiprog.World, mpiprog.Barrier)
-		p.Compute(3, 8_000_000)
-		p.Collective(mpiprog.World, mpiprog.Barrier)
-		p.Compute(1, 5_000_000)
-		p.Collective(mpiprog.World, mpiprog.Barrier)
-	})
-	c := s.CriticalPath()
-	if c.Compute != 13_000_000 || c.Procs[0].ID != 3 || c.Procs[0].Ticks < 8_000_000 {
-		t.Errorf("computation %d, first process %+v; want 13 ms, process 3 with 8 ms", c.Compute, c.Procs)
-	}
-	for i := 1; i < len(c.Segments); i++ {
-		if c.Segments[i].From < c.Segments[i-1].To {
-			t.Errorf("segment %d begins before the one before it ends: %+v", i, c.Segments)
-		}
-	}
-}

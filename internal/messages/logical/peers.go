@@ -31,6 +31,8 @@ type Peers struct {
 	Rule  []Rule
 	Step  []int32 // of the operation in the call, or of the next one; None after the last
 	sites sites
+	// sends of wait w: waitSends[waitAt[w]:waitAt[w+1]]
+	waitAt, waitSends []int32
 }
 
 // sites number the places computations end at: narrow ones by everything that
@@ -65,17 +67,20 @@ func (s *Structure) lineOf(call int32) int32 {
 	return int32(k) - 1
 }
 
-// FindPeers compares every computation with those like it: a place is the same
-// call from the same function after the same call before, on the same
-// communicator with like sizes and partners. The call before matters: the second
-// of two sends follows the first at once, and is no measure for the first.
-func (s *Structure) FindPeers() *Peers {
+// Peers compares every computation with those like it: a place is the same call
+// from the same function after the same call before, on the same communicator
+// with like sizes and partners. The call before matters: the second of two sends
+// follows the first at once, and is no measure for the first.
+func (s *Structure) Peers() *Peers { return s.peers() }
+
+func (s *Structure) findPeers() *Peers {
 	n := len(s.Trace.Calls.Enter)
 	p := &Peers{s: s, Usual: make([]int64, n), Rule: make([]Rule, n)}
 	p.Step = s.callSteps()
 	p.findSites()
 	p.bySite()
 	p.byStep()
+	p.findWaits()
 	return p
 }
 
@@ -310,3 +315,15 @@ func median(v []int64) int64 {
 // Wide returns the number of the place a computation ends at: call, caller and
 // call before.
 func (p *Peers) Wide(i int32) int32 { return p.sites.wide[i] }
+
+// findWaits lists the sends that complete in each wait.
+func (p *Peers) findWaits() {
+	t := p.s.Trace
+	var sends []int32
+	for i, w := range t.Sends.Wait {
+		if w >= 0 {
+			sends = append(sends, int32(i))
+		}
+	}
+	p.waitSends, p.waitAt = sorted(sends, func(i int32) int32 { return t.Sends.Wait[i] }, len(t.Waits.Op))
+}

@@ -72,7 +72,7 @@ type ReportCases struct {
 type ReportCause struct {
 	Op         int32   `json:"op"` // number of the operation, by process and time
 	Process    int32   `json:"process"`
-	Kind       string  `json:"kind"` // compute, wait, message or call
+	Kind       string  `json:"kind"` // compute, message or call
 	Operation  string  `json:"operation"`
 	Step       int32   `json:"step"`
 	Partition  int32   `json:"partition"`
@@ -88,7 +88,14 @@ type ReportCause struct {
 	Region     string  `json:"region,omitempty"`
 	File       string  `json:"file,omitempty"`
 	Line       uint32  `json:"line,omitempty"`
-	Text       string  `json:"text"`
+	// Of a late computation: how long it lasted, what is usual, and for whom.
+	Computation int64  `json:"computation,omitempty"`
+	Usual       int64  `json:"usual,omitempty"`
+	ComparedTo  string `json:"compared_to,omitempty"`
+	Text        string `json:"text"`
+
+	sender     string
+	senderLate int64
 }
 
 // ReportPattern is a recognised exchange.
@@ -165,18 +172,59 @@ func (s *Structure) describe(c *Causes, e *Cause) ReportCause {
 		Time: t.NS(s.Enter[e.Op]), Amount: t.NS(e.Amount), Lateness: t.NS(e.Late), Operations: e.Ops, Processes: e.Procs,
 		Waiting: e.Waiting, Waited: t.NS(e.Waited), StartUp: e.StartUp,
 	}
-	if e.Case == Computation && 2*e.InWait > e.Amount {
-		r.Kind = "wait"
+	if e.Case == Computation && !e.StartUp {
+		r.Computation, r.Usual, r.ComparedTo = s.compared(e.Op)
+	}
+	if e.Sender >= 0 {
+		r.sender, r.senderLate = s.Who(s.Proc[e.Sender]), t.NS(e.SenderLate)
 	}
 	if c.Sum > 0 {
 		r.Share = float64(e.Reach) / float64(c.Sum)
 	}
 	if f := s.Around(e.Op); f >= 0 {
 		region := t.Regions[f]
-		r.Region, r.File, r.Line = region.Name, region.File, region.Line
+		r.Region, r.File, r.Line = region.Short(), region.File, region.Line
+	}
+	if site := s.site(e.Op); site != nil {
+		r.File, r.Line = site.File, site.Line
 	}
 	r.Text = sentence(&r, s.Who(r.Process))
 	return r
+}
+
+// Around returns the region that called an operation, or None.
+func (s *Structure) Around(op int32) int32 {
+	f := s.Trace.Ops.Frame[s.First[op]]
+	if f < 0 {
+		return trace.None
+	}
+	return s.Trace.Frames.Region[f]
+}
+
+// compared returns the longest computation before an operation, what is usual
+// for it, and what it was compared with.
+func (s *Structure) compared(op int32) (took, usual int64, with string) {
+	p := s.Peers()
+	from, to := s.callsBefore(op)
+	best := from
+	for i := from; i < to; i++ {
+		if p.Excess(i) > p.Excess(best) {
+			best = i
+		}
+	}
+	if from == to {
+		return 0, 0, ""
+	}
+	return s.Trace.NS(p.Computation(best)), s.Trace.NS(p.Usual[best]), p.Rule[best].String()
+}
+
+// site is the place in the source an operation was called from, nil if unknown.
+func (s *Structure) site(op int32) *trace.Site {
+	t := s.Trace
+	if t.Ops.Site == nil || t.Ops.Site[s.First[op]] < 0 {
+		return nil
+	}
+	return &t.Sites[t.Ops.Site[s.First[op]]]
 }
 
 // sentence says who was late, where and by how much, why, and whom it held up.
@@ -185,16 +233,22 @@ func sentence(r *ReportCause, who string) string {
 	var text string
 	switch r.Kind {
 	case "compute":
-		text = fmt.Sprintf("%s entered %s, %s late: %s more than others in the computation before it", who, where, Duration(r.Lateness), Duration(r.Amount))
-	case "wait":
-		text = fmt.Sprintf("%s entered %s, %s late: it waited for its sends to complete", who, where, Duration(r.Lateness))
+		text = fmt.Sprintf("%s computed %s before %s, %s more than usual %s", who, Duration(r.Computation), where, Duration(r.Amount), r.ComparedTo)
+		if r.Lateness > 0 {
+			text += fmt.Sprintf(", and entered %s late", Duration(r.Lateness))
+		}
 	case "message":
-		text = fmt.Sprintf("%s left %s, %s late, though no sender was: the message was delayed or slowly received", who, where, Duration(r.Lateness))
+		text = fmt.Sprintf("%s left %s, %s late, %s of it new: the message was delayed or slowly received", who, where, Duration(r.Lateness), Duration(r.Amount))
+		if r.sender == "" {
+			text = fmt.Sprintf("%s left %s, %s late, though no sender was: the message was delayed or slowly received", who, where, Duration(r.Lateness))
+		} else {
+			text += fmt.Sprintf("; its latest sender, %s, was %s late", r.sender, Duration(r.senderLate))
+		}
 	default:
 		text = fmt.Sprintf("%s left %s, %s late: the call itself took %s longer than on others", who, where, Duration(r.Lateness), Duration(r.Amount))
 	}
 	if r.StartUp {
-		text = fmt.Sprintf("%s began late: %s at its first operation, %s (start-up skew)", who, Duration(r.Lateness), where)
+		text = fmt.Sprintf("%s began to be recorded %s after the first process (start-up skew); it reached %s %s late", who, Duration(r.Amount), where, Duration(r.Lateness))
 	}
 	if r.Operations > 1 || r.Processes > 0 {
 		text += fmt.Sprintf("; %s late because of it, %s affected", count(r.Operations, "operation"), count(r.Processes, "other rank"))

@@ -6,9 +6,11 @@ import (
 	"github.com/isobath/isobath/internal/messages/trace"
 )
 
-// ReportCritical is the critical path in short.
+// ReportCritical is the critical path in short: from the first event to the
+// last. Length is the sum of the rest.
 type ReportCritical struct {
 	Length    int64         `json:"length"`
+	StartUp   int64         `json:"startup"` // before its first process began
 	Compute   int64         `json:"compute"`
 	Calls     int64         `json:"calls"`
 	Processes []ReportShare `json:"processes"`
@@ -94,29 +96,6 @@ type ReportWaits struct {
 	LateReceiverOps int64 `json:"late_receiver_operations"`
 	Collective      int64 `json:"collective"`
 	CollectiveOps   int64 `json:"collective_operations"`
-}
-
-// AddCritical adds the critical path to the report.
-func (r *Report) AddCritical(s *Structure, top int) {
-	t, c := s.Trace, s.CriticalPath()
-	total := c.Compute + c.Calls
-	out := &ReportCritical{Length: t.NS(total), Compute: t.NS(c.Compute), Calls: t.NS(c.Calls),
-		Processes: []ReportShare{}, Regions: []ReportShare{}}
-	share := func(ticks int64) float64 { return float64(ticks) / float64(max(total, 1)) }
-	for _, p := range c.Procs[:min(top, len(c.Procs))] {
-		out.Processes = append(out.Processes, ReportShare{Process: &p.ID, Time: t.NS(p.Ticks), Share: share(p.Ticks)})
-	}
-	for _, g := range c.Regions[:min(top, len(c.Regions))] {
-		e := ReportShare{Region: "(no region)", Kind: "call", Time: t.NS(g.Ticks), Share: share(g.Ticks)}
-		if g.ID >= 0 {
-			e.Region = t.Regions[g.ID].Name
-		}
-		if g.Computation {
-			e.Kind = "compute"
-		}
-		out.Regions = append(out.Regions, e)
-	}
-	r.Critical = out
 }
 
 // AddClusters adds the groups of processes to the report.

@@ -11,6 +11,7 @@ package logical
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/isobath/isobath/internal/messages/trace"
 )
@@ -50,6 +51,7 @@ type Structure struct {
 	order []int32
 	place []int32 // position in order
 	async *asyncNodes
+	peers func() *Peers // found once, when first asked for
 }
 
 // Partitions are sets of operations that belong together, numbered by their
@@ -104,6 +106,7 @@ func Analyze(ctx context.Context, t *trace.Trace, o Options) (*Structure, error)
 	s.merging("merge_global", s.Options.MergeGlobal, s.Parts.Count, s.mergeAcross)
 	s.measure()
 	s.advise()
+	s.peers = sync.OnceValue(s.findPeers)
 	return s, ctx.Err()
 }
 

@@ -102,7 +102,7 @@ type Round struct {
 // Rank finds the causes of a run. top is how many entries at the head of the
 // list must be exact.
 func Rank(ctx context.Context, g *Graph, s *logical.Structure, top int) (*Causes, error) {
-	c := &Causes{Graph: g, S: s, Peers: s.FindPeers(), Base: g.Recorded(), Share: map[string]int64{}}
+	c := &Causes{Graph: g, S: s, Peers: s.Peers(), Base: g.Recorded(), Share: map[string]int64{}}
 	c.Closing.Call = trace.None
 	c.Times = g.Replay(c.Base, nil)
 	c.collect()
@@ -205,26 +205,36 @@ func (c *Causes) stepOf(e *element) int32 {
 // group makes entries of the elements: by kind and place, with what stands out
 // apart.
 func (c *Causes) group() {
-	order := make([]int32, len(c.elements))
-	for k := range order {
-		order[k] = int32(k)
-	}
-	place := func(k int32) int32 {
+	places := int32(1)
+	for k := range c.elements {
 		if e := &c.elements[k]; e.kind != ByStart {
-			return c.Peers.Wide(e.call)
+			places = max(places, c.Peers.Wide(e.call)+1)
 		}
-		return 0
 	}
-	slices.SortStableFunc(order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(c.elements[a].kind, c.elements[b].kind), cmp.Compare(place(a), place(b)))
-	})
-	for from := 0; from < len(order); {
-		to := from + 1
-		for to < len(order) && c.elements[order[to]].kind == c.elements[order[from]].kind && place(order[to]) == place(order[from]) {
-			to++
+	key := func(e *element) int32 {
+		if e.kind == ByStart {
+			return int32(ByStart) * places
 		}
-		c.split(order[from:to], place(order[from]))
-		from = to
+		return int32(e.kind)*places + c.Peers.Wide(e.call)
+	}
+	start := make([]int32, int(causeKinds)*int(places)+1)
+	for k := range c.elements {
+		start[key(&c.elements[k])+1]++
+	}
+	for k := 1; k < len(start); k++ {
+		start[k] += start[k-1]
+	}
+	order := make([]int32, len(c.elements))
+	next := slices.Clone(start)
+	for k := range c.elements {
+		at := key(&c.elements[k])
+		order[next[at]] = int32(k)
+		next[at]++
+	}
+	for k := range int32(len(start) - 1) {
+		if from, to := start[k], start[k+1]; from < to {
+			c.split(order[from:to], k%places)
+		}
 	}
 	c.join()
 	c.entry = none(len(c.elements))
@@ -366,17 +376,20 @@ func (c *Causes) join() {
 
 // finish counts what an entry holds.
 func (c *Causes) finish(e *Entry) {
-	slices.SortStableFunc(e.elements, func(a, b int32) int {
+	slices.SortFunc(e.elements, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(c.elements[b].amount, c.elements[a].amount), cmp.Compare(a, b))
 	})
 	e.Call, e.Next = c.elements[e.elements[0]].call, trace.None
 	e.Count = len(e.elements)
+	seen := map[int32]bool{}
 	for _, k := range e.elements {
 		e.Sum += c.elements[k].amount
-		e.Lines = append(e.Lines, c.lineOfElement(&c.elements[k]))
+		if line := c.lineOfElement(&c.elements[k]); !seen[line] {
+			seen[line] = true
+			e.Lines = append(e.Lines, line)
+		}
 	}
 	slices.Sort(e.Lines)
-	e.Lines = slices.Compact(e.Lines)
 }
 
 // remove takes the excess of an entry away from weights; with sign -1 it comes

@@ -11,7 +11,8 @@ import (
 type partnerIndex struct {
 	sendAt  []int32 // sends of call i: sends[sendAt[i]:sendAt[i+1]], those begun or completed in it
 	sends   []int32
-	collOf  map[int32]int32    // call to the rooted collective it is a member of
+	rooted  map[int32]int      // call that waits for a rooted collective to its row in taking
+	taking  [][]int32          // the calls in which members take part
 	byName  map[string][]int32 // calls of an epoch, by enter
 	epochOf []string           // per region: the calls that let it go on, or ""
 }
@@ -21,7 +22,7 @@ func (b *builder) index() *partnerIndex {
 		return b.talk
 	}
 	t := b.Trace
-	x := &partnerIndex{collOf: map[int32]int32{}}
+	x := &partnerIndex{rooted: map[int32]int{}}
 	x.sendAt = make([]int32, b.Len()+1)
 	each := func(visit func(call, s int32)) {
 		for s, op := range t.Sends.Op {
@@ -38,17 +39,49 @@ func (b *builder) index() *partnerIndex {
 	x.sends = make([]int32, x.sendAt[b.Len()])
 	next := slices.Clone(x.sendAt)
 	each(func(call, s int32) { x.sends[next[call]] = s; next[call]++ })
-	for id, code := range t.Colls.Code {
-		switch code {
-		case trace.CodeBcast, trace.CodeScatter, trace.CodeScatterv, trace.CodeGather, trace.CodeGatherv, trace.CodeReduce, trace.CodeScan, trace.CodeExscan:
-			for _, op := range t.Colls.Member[t.Colls.Start[id]:t.Colls.Start[id+1]] {
-				x.collOf[t.Ops.Call[op]] = int32(id)
-			}
-		}
-	}
+	x.findRooted(b)
 	x.epochs(b)
 	b.talk = x
 	return x
+}
+
+// isRooted tells whether a collective lets some members go before others come.
+func isRooted(code uint8) bool {
+	switch code {
+	case trace.CodeBcast, trace.CodeScatter, trace.CodeScatterv, trace.CodeGather, trace.CodeGatherv, trace.CodeReduce, trace.CodeScan, trace.CodeExscan:
+		return true
+	}
+	return false
+}
+
+// findRooted lists the members of rooted collectives, blocking or not.
+func (x *partnerIndex) findRooted(b *builder) {
+	t := b.Trace
+	calls := func(ops []int32) []int32 {
+		out := make([]int32, len(ops))
+		for k, op := range ops {
+			out[k] = t.Ops.Call[op]
+		}
+		return out
+	}
+	add := func(begin, done []int32) {
+		x.taking = append(x.taking, calls(begin))
+		for _, op := range done {
+			if op >= 0 {
+				x.rooted[t.Ops.Call[op]] = len(x.taking) - 1
+			}
+		}
+	}
+	for id, code := range t.Colls.Code {
+		if members := t.Colls.Member[t.Colls.Start[id]:t.Colls.Start[id+1]]; isRooted(code) {
+			add(members, members)
+		}
+	}
+	for id, code := range t.Async.Code {
+		if from, to := t.Async.Start[id], t.Async.Start[id+1]; isRooted(code) {
+			add(t.Async.Begin[from:to], t.Async.Done[from:to])
+		}
+	}
 }
 
 // epochs lists the calls that one-sided and neighbour calls wait for.
@@ -113,10 +146,10 @@ func (b *builder) partners(i int32, rooted *bool) []int32 {
 	for _, s := range x.sends[x.sendAt[i]:x.sendAt[i+1]] {
 		add(t.Sends.Peer[s])
 	}
-	if id, ok := x.collOf[i]; ok {
+	if id, ok := x.rooted[i]; ok {
 		*rooted = true
-		for _, op := range t.Colls.Member[t.Colls.Start[id]:t.Colls.Start[id+1]] {
-			add(b.Line[t.Ops.Call[op]])
+		for _, call := range x.taking[id] {
+			add(b.Line[call])
 		}
 	}
 	return lines
@@ -125,11 +158,9 @@ func (b *builder) partners(i int32, rooted *bool) []int32 {
 // lastMember returns the member of the rooted collective of i that entered last
 // inside its stay, if that explains at least half of the excess.
 func (b *builder) lastMember(i int32, excess int64) int32 {
-	t, x := b.Trace, b.index()
-	id := x.collOf[i]
+	x := b.index()
 	best := trace.None
-	for _, op := range t.Colls.Member[t.Colls.Start[id]:t.Colls.Start[id+1]] {
-		j := t.Ops.Call[op]
+	for _, j := range x.taking[x.rooted[i]] {
 		if j != i && b.Enter[j] > b.Enter[i] && b.Enter[j] <= b.Exit[i] && (best < 0 || b.Enter[j] > b.Enter[best]) {
 			best = j
 		}

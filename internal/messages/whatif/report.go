@@ -11,11 +11,12 @@ import (
 // Report is what the ranking and a change add to the report of a trace. Times
 // are nanoseconds, shares fractions; everything but the recorded run is modelled.
 type Report struct {
-	Run     *ReportRun     `json:"run"`
-	Gains   []ReportGain   `json:"gains"`
-	Then    []ReportThen   `json:"then"`
-	Closing *ReportClosing `json:"closing,omitempty"`
-	WhatIf  *ReportWhatIf  `json:"whatif,omitempty"`
+	Run      *ReportRun     `json:"run"`
+	Coverage Coverage       `json:"coverage"`
+	Gains    []ReportGain   `json:"gains"`
+	Then     []ReportThen   `json:"then"`
+	Closing  *ReportClosing `json:"closing,omitempty"`
+	WhatIf   *ReportWhatIf  `json:"whatif,omitempty"`
 }
 
 // ReportRun is the recorded run as the replay sees it.
@@ -123,8 +124,8 @@ func duration(ns int64) string { return logical.Duration(ns) }
 const instances = 20
 
 // Report describes the causes; top is how many entries are listed.
-func (c *Causes) Report(top int) *Report {
-	r := &Report{Run: c.run(), Gains: []ReportGain{}, Then: []ReportThen{}}
+func (c *Causes) Report(top int, clocks Clocks) *Report {
+	r := &Report{Run: c.run(), Coverage: c.Graph.Coverage(clocks), Gains: []ReportGain{}, Then: []ReportThen{}}
 	quiet := c.quietRun()
 	for k := range c.Entries {
 		if len(r.Gains) >= top {

@@ -24,6 +24,7 @@ import (
 	"github.com/isobath/isobath/internal/messages/logical"
 	"github.com/isobath/isobath/internal/messages/timeline"
 	"github.com/isobath/isobath/internal/messages/trace"
+	"github.com/isobath/isobath/internal/messages/whatif"
 )
 
 // Trace is a message-passing trace and the analyses of it that were asked for
@@ -381,7 +382,11 @@ func (s routes) traceReport(w http.ResponseWriter, r *http.Request, run *Trace) 
 		report.AddProfile(a.S.Trace)
 	}
 	if ask.Critical {
-		report.AddCritical(a.S, topCauses)
+		g, err := whatif.Build(r.Context(), a.S.Trace)
+		if err != nil {
+			return err
+		}
+		g.AddCritical(report, topCauses)
 	}
 	if ask.Clusters {
 		if ask.K < 0 || ask.K > timeline.MaxClusters {
