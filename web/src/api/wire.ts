@@ -669,7 +669,7 @@ export interface ReportCases {
 export interface ReportCause {
   readonly op: number; // number of the operation, by process and time
   readonly process: number;
-  readonly kind: string; // compute, wait, message or call
+  readonly kind: string; // compute, message or call
   readonly operation: string;
   readonly step: number;
   readonly partition: number;
@@ -685,6 +685,10 @@ export interface ReportCause {
   readonly region?: string;
   readonly file?: string;
   readonly line?: number;
+  // Of a late computation: how long it lasted, what is usual, and for whom.
+  readonly computation?: number;
+  readonly usual?: number;
+  readonly compared_to?: string;
   readonly text: string;
 }
 
@@ -696,9 +700,11 @@ export interface ReportPattern {
   readonly first_step: number;
 }
 
-// ReportCritical is the critical path in short.
+// ReportCritical is the critical path in short: from the first event to the
+// last. Length is the sum of the rest.
 export interface ReportCritical {
   readonly length: number;
+  readonly startup: number; // before its first process began
   readonly compute: number;
   readonly calls: number;
   readonly processes: readonly ReportShare[];
