@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/app/sheet"
+	"github.com/isobath/isobath/internal/base/canvas"
 	"github.com/isobath/isobath/internal/base/raster"
 	"github.com/isobath/isobath/internal/base/wholefile"
 	"github.com/isobath/isobath/internal/data/samples"
@@ -159,20 +159,20 @@ func writePprof(_ context.Context, w io.Writer, x exported) error {
 
 // writeMachine draws the hardware with the samples on it.
 func writeMachine(ctx context.Context, w io.Writer, x exported) error {
+	return drawMachine(ctx, canvas.NewSVG(w), x)
+}
+
+func drawMachine(ctx context.Context, c canvas.Canvas, x exported) error {
 	view, err := placed(ctx, x.Set, x.where)
 	if err != nil {
 		return err
 	}
-	return view.Sunburst(w, &show.Drawing{})
+	return view.Sunburst(c, &show.Drawing{})
 }
 
 // writePixels draws the same picture for programs that want pixels.
 func writePixels(ctx context.Context, w io.Writer, x exported, width int) error {
-	var svg bytes.Buffer
-	if err := writeMachine(ctx, &svg, x); err != nil {
-		return err
-	}
-	return raster.PNG(w, &svg, width)
+	return drawMachine(ctx, raster.NewPNG(w, width), x)
 }
 
 // writeSheet writes one page for people. Samples that cannot be placed on a

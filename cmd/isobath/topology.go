@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/isobath/isobath/internal/base/canvas"
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/data/samples"
 
@@ -164,9 +165,9 @@ func (f *topologyFlags) write(w io.Writer, v *show.View) error {
 		}
 		return nil
 	case f.svg == "icicle":
-		return v.Icicle(w, d)
+		return v.Icicle(canvas.NewSVG(w), d)
 	case f.svg != "":
-		return v.Sunburst(w, d)
+		return v.Sunburst(canvas.NewSVG(w), d)
 	}
 	return v.Text(w)
 }

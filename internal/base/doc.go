@@ -10,6 +10,8 @@
 //
 //   - wholefile: files and folders that are whole or not there
 //   - term: progress, tables and colours of a terminal
-//   - raster: pixels of our own drawings
+//   - parallel: loops and goroutines with an owner, a context and a recover
+//   - canvas: what pictures are drawn on; SVG
+//   - raster: a canvas of pixels
 //   - test: the root of the repository, shared data, real peers
 package base

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/base/canvas"
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
@@ -302,7 +303,7 @@ func (s *Sheet) draw(machine *show.View) error {
 		into  *template.HTML
 	}{{show.Light, &s.Light}, {show.Dark, &s.Dark}} {
 		var b bytes.Buffer
-		if err := machine.Sunburst(&b, &show.Drawing{Theme: d.theme, Side: 520}); err != nil {
+		if err := machine.Sunburst(canvas.NewSVG(&b), &show.Drawing{Theme: d.theme, Side: 520}); err != nil {
 			return err
 		}
 		// Two drawings on one page: what they refer to by name must differ.

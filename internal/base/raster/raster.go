@@ -1,21 +1,14 @@
-// Package raster draws the SVG pictures of this program as pixels, without a
-// browser.
-//
-// It knows the part of SVG that internal/machine/hw/show writes, and no more. What it
-// does not know is an error, so that a picture never lacks something silently.
+// Package raster is a canvas of pixels: it draws without a browser.
 package raster
 
 import (
-	"encoding/xml"
-	"errors"
 	"fmt"
 	"image"
 	"image/png"
 	"io"
 	"math"
-	"slices"
-	"strconv"
-	"strings"
+
+	"github.com/isobath/isobath/internal/base/canvas"
 )
 
 // Bounds of a picture: enough for a poster, not enough to exhaust a machine.
@@ -24,147 +17,118 @@ const (
 	MaxWidth  = 16384
 	maxPixels = 1 << 27
 	maxShape  = 8 // times as high as wide
-	maxDepth  = 32
 )
 
-// PNG draws an SVG as a PNG of a width in pixels; 0 is twice the width it has
-// by itself, which is sharp on most screens.
-func PNG(w io.Writer, svg io.Reader, width int) error {
-	m, err := Draw(svg, width)
+// Canvas draws pixels. What is drawn is kept until Finish, which knows how large
+// the picture is.
+type Canvas struct {
+	w     io.Writer
+	width int // in pixels; 0 is twice that of the document
+	at    origin
+	marks []func(*drawing) error
+}
+
+// NewPNG returns a canvas; Finish writes a PNG of a width in pixels to w. A width
+// of 0 is twice that of the document, which is sharp on most screens.
+func NewPNG(w io.Writer, width int) *Canvas { return &Canvas{w: w, width: width} }
+
+var _ canvas.Canvas = (*Canvas)(nil)
+
+// Finish draws the picture and writes it.
+func (c *Canvas) Finish(doc *canvas.Document) error {
+	m, err := c.draw(doc)
 	if err != nil {
 		return err
 	}
-	return png.Encode(w, m)
+	return png.Encode(c.w, m)
 }
 
-// Draw is PNG for whoever wants the pixels.
-func Draw(svg io.Reader, width int) (*image.RGBA, error) {
-	root, err := parse(svg)
-	if err != nil {
+func (c *Canvas) draw(doc *canvas.Document) (*image.RGBA, error) {
+	d := &drawing{doc: doc}
+	if err := d.size(c.width); err != nil {
 		return nil, err
 	}
-	d := &drawing{root: root, defs: map[string]*node{}}
-	if err := d.size(width); err != nil {
-		return nil, err
-	}
-	d.collect(root)
-	for _, kid := range root.kids {
-		if err := d.draw(kid, origin{}); err != nil {
+	d.shape(box(0, 0, d.width, d.height), canvas.Style{Fill: canvas.Fill(doc.Background)}, origin{})
+	for _, mark := range c.marks {
+		if err := mark(d); err != nil {
 			return nil, err
 		}
 	}
 	return d.pixels, nil
 }
 
-// node is an element with its attributes and what is inside.
-type node struct {
-	name string
-	attr map[string]string
-	kids []*node
-	text string
+// Group moves the zero point.
+func (c *Canvas) Group(x, y float64, draw func()) {
+	before := c.at
+	c.at = origin{before.x + canvas.Rounded(x), before.y + canvas.Rounded(y)}
+	draw()
+	c.at = before
 }
 
-// known lists the attributes of each element that are understood, or have no
-// effect on pixels.
-var known = map[string]string{
-	"svg":            "xmlns width height viewBox role font-family font-size style",
-	"title":          "",
-	"defs":           "",
-	"pattern":        "id width height patternUnits patternTransform",
-	"linearGradient": "id",
-	"stop":           "offset stop-color",
-	"g":              "transform",
-	"rect":           "x y width height fill stroke stroke-dasharray",
-	"circle":         "r fill",
-	"line":           "x1 y1 x2 y2 stroke stroke-width stroke-dasharray stroke-opacity",
-	"path":           "id d fill stroke stroke-dasharray",
-	"text":           "x y font-size font-weight fill text-anchor",
-	"textPath":       "href startOffset",
+// shape keeps a shape, whose outline may need the scale.
+func (c *Canvas) shape(outlineOf func(*drawing) outline, s canvas.Style) {
+	at := c.at
+	c.marks = append(c.marks, func(d *drawing) error {
+		d.shape(outlineOf(d), s, at)
+		return nil
+	})
 }
 
-// parse reads a document of known elements.
-func parse(r io.Reader) (*node, error) {
-	dec := xml.NewDecoder(r)
-	open := []*node{{name: "document"}}
-	for {
-		token, err := dec.Token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("svg: %w", err)
-		}
-		top := open[len(open)-1]
-		switch t := token.(type) {
-		case xml.StartElement:
-			n, err := newNode(t)
-			if err != nil {
-				return nil, err
-			}
-			if len(open) > maxDepth {
-				return nil, fmt.Errorf("svg: more than %d elements inside each other", maxDepth)
-			}
-			top.kids = append(top.kids, n)
-			open = append(open, n)
-		case xml.EndElement:
-			open = open[:len(open)-1]
-		case xml.CharData:
-			top.text += string(t)
-		}
-	}
-	if kids := open[0].kids; len(kids) == 1 && kids[0].name == "svg" {
-		return kids[0], nil
-	}
-	return nil, errors.New("svg: the document is not one picture")
+// Rect is a box. Pixels have no title.
+func (c *Canvas) Rect(x, y, width, height float64, s canvas.Style, _ string) {
+	o := box(canvas.Rounded(x), canvas.Rounded(y), canvas.Rounded(width), canvas.Rounded(height))
+	c.shape(func(*drawing) outline { return o }, s)
 }
 
-func newNode(t xml.StartElement) (*node, error) {
-	n := &node{name: t.Name.Local, attr: map[string]string{}}
-	names, ok := known[n.name]
-	if !ok {
-		return nil, fmt.Errorf("svg: element %s cannot be drawn here", n.name)
-	}
-	for _, a := range t.Attr {
-		if !slices.Contains(strings.Fields(names), a.Name.Local) {
-			return nil, fmt.Errorf("svg: attribute %s of element %s cannot be drawn here", a.Name.Local, n.name)
-		}
-		n.attr[a.Name.Local] = a.Value
-	}
-	return n, nil
+// Circle is a circle around the zero point.
+func (c *Canvas) Circle(radius float64, s canvas.Style) {
+	c.shape(func(d *drawing) outline {
+		return outline{points: d.arc(point{}, canvas.Rounded(radius), 0, 2*math.Pi), closed: true}
+	}, s)
 }
 
-// number is an attribute in user units, or what it is when it is not given.
-func (n *node) number(name string, or float64) (float64, error) {
-	text, ok := n.attr[name]
-	if !ok {
-		return or, nil
-	}
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsNaN(v) || math.Abs(v) > 1e6 {
-		return 0, fmt.Errorf("svg: %s %q of element %s is not a number", name, text, n.name)
-	}
-	return v, nil
+// Path is any other shape.
+func (c *Canvas) Path(p canvas.Path, s canvas.Style, _ string) {
+	c.shape(func(d *drawing) outline { return d.path(p) }, s)
 }
 
-// numbers are several attributes that are 0 when they are not given.
-func (n *node) numbers(names ...string) ([]float64, error) {
-	out := make([]float64, len(names))
-	for i, name := range names {
-		var err error
-		if out[i], err = n.number(name, 0); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+// Line is a stroke without an inside.
+func (c *Canvas) Line(x1, y1, x2, y2 float64, s canvas.Stroke) {
+	s.Width = canvas.Rounded(s.Width)
+	o := outline{points: []point{rounded(x1, y1), rounded(x2, y2)}}
+	c.shape(func(*drawing) outline { return o }, canvas.Style{Stroke: s})
 }
+
+// Text is one line of text.
+func (c *Canvas) Text(x, y float64, f canvas.Font, a canvas.Anchor, text string) {
+	at, p := c.at, rounded(x, y)
+	back := map[canvas.Anchor]float64{canvas.Middle: 0.5, canvas.End: 1}[a]
+	c.marks = append(c.marks, func(d *drawing) error {
+		return d.text(text, f, at, func(width float64) func(float64) (point, float64) {
+			return func(s float64) (point, float64) { return point{p.x - back*width + s, p.y}, 0 }
+		})
+	})
+}
+
+// TextAlong is text around the middle of a path.
+func (c *Canvas) TextAlong(p canvas.Path, f canvas.Font, text string) {
+	at := c.at
+	c.marks = append(c.marks, func(d *drawing) error {
+		o := d.path(p)
+		return d.text(text, f, at, func(width float64) func(float64) (point, float64) {
+			return func(s float64) (point, float64) { return o.along(o.length()/2 - width/2 + s) }
+		})
+	})
+}
+
+func rounded(x, y float64) point { return point{canvas.Rounded(x), canvas.Rounded(y)} }
 
 // origin is where a group has moved the zero point to.
 type origin struct{ x, y float64 }
 
 // drawing is a picture being drawn.
 type drawing struct {
-	root          *node
-	defs          map[string]*node
+	doc           *canvas.Document
 	width, height float64 // in user units
 	scale         float64 // pixels a unit
 	pixels        *image.RGBA
@@ -172,14 +136,9 @@ type drawing struct {
 
 // size makes the pixels.
 func (d *drawing) size(width int) error {
-	v, err := d.root.numbers("width", "height")
-	if err != nil {
-		return err
-	}
-	d.width, d.height = v[0], v[1]
-	box := fmt.Sprintf("0 0 %s %s", d.root.attr["width"], d.root.attr["height"])
-	if d.width < 1 || d.height < 1 || d.height > maxShape*d.width || d.root.attr["viewBox"] != box {
-		return fmt.Errorf("svg: a picture of %v × %v with view %q", d.width, d.height, d.root.attr["viewBox"])
+	d.width, d.height = math.Round(d.doc.Width), math.Round(d.doc.Height)
+	if !(d.width >= 1 && d.height >= 1 && d.height <= maxShape*d.width) {
+		return fmt.Errorf("a picture of %v × %v units cannot be drawn", d.doc.Width, d.doc.Height)
 	}
 	if width == 0 {
 		width = int(min(2*d.width, MaxWidth))
@@ -191,53 +150,4 @@ func (d *drawing) size(width int) error {
 	}
 	d.pixels = image.NewRGBA(image.Rect(0, 0, width, height))
 	return nil
-}
-
-// collect finds what others refer to by name.
-func (d *drawing) collect(n *node) {
-	if id := n.attr["id"]; id != "" {
-		d.defs[id] = n
-	}
-	for _, kid := range n.kids {
-		d.collect(kid)
-	}
-}
-
-// draw draws an element and what is inside.
-func (d *drawing) draw(n *node, at origin) error {
-	switch n.name {
-	case "title", "defs":
-		return nil
-	case "g":
-		if t := n.attr["transform"]; t != "" {
-			by, err := arguments(t, "translate", 2)
-			if err != nil {
-				return err
-			}
-			at.x, at.y = at.x+by[0], at.y+by[1]
-		}
-		for _, kid := range n.kids {
-			if err := d.draw(kid, at); err != nil {
-				return err
-			}
-		}
-		return nil
-	case "text":
-		return d.text(n, at)
-	}
-	o, err := d.outline(n)
-	if err != nil {
-		return err
-	}
-	return d.paintShape(n, o, at)
-}
-
-// arguments are the numbers of a transform of one kind.
-func arguments(text, kind string, n int) ([]float64, error) {
-	inner, ok := strings.CutPrefix(strings.TrimSuffix(text, ")"), kind+"(")
-	v, err := floats(inner)
-	if !ok || err != nil || len(v) != n {
-		return nil, fmt.Errorf("svg: transform %q cannot be drawn here", text)
-	}
-	return v, nil
 }

@@ -1,38 +1,27 @@
 package raster
 
 import (
-	"bytes"
-	"encoding/base64"
-	"fmt"
 	"image"
 	"image/color"
-	"image/png"
+	"io"
 	"math"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
-	"strings"
 	"testing"
 
-	"golang.org/x/image/font/gofont/gobold"
-	"golang.org/x/image/font/gofont/goregular"
-
-	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/base/canvas"
 )
 
-// picture wraps elements in a document of 100 × 60.
-func picture(elements string) string {
-	return `<svg xmlns="http://www.w3.org/2000/svg" width="100" height="60" viewBox="0 0 100 60" font-size="11">
-<defs><pattern id="none" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line x1="0" y1="0" x2="0" y2="5" stroke="#000000" stroke-opacity="0.5"/></pattern>
-<linearGradient id="ramp"><stop offset="0" stop-color="#000000"/><stop offset="1" stop-color="#ffffff"/></linearGradient></defs>
-<rect width="100%" height="100%" fill="#ffffff"/>
-` + elements + "</svg>"
-}
+var (
+	black = canvas.Colour{}
+	white = canvas.Colour{R: 255, G: 255, B: 255}
+	page  = canvas.Document{Width: 100, Height: 60, Background: white, Hatch: black, Ramp: []canvas.Colour{black, white}}
+)
 
-func drawn(t *testing.T, elements string, width int) *image.RGBA {
+// drawn draws on a page of 100 × 60 units.
+func drawn(t *testing.T, width int, draw func(c canvas.Canvas)) *image.RGBA {
 	t.Helper()
-	m, err := Draw(strings.NewReader(picture(elements)), width)
+	c := NewPNG(io.Discard, width)
+	draw(c)
+	m, err := c.draw(&page)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,25 +39,38 @@ func ink(m *image.RGBA, scale float64) float64 {
 
 // TestAreas: shapes cover as much as geometry says.
 func TestAreas(t *testing.T) {
+	full := canvas.Style{Fill: canvas.Fill(black)}
+	edge := func(on, off float64) canvas.Style {
+		return canvas.Style{Stroke: canvas.Stroke{Colour: black, Width: 1, On: on, Off: off}}
+	}
+	path := canvas.Path{}.To
 	for _, tt := range []struct {
-		name, element string
-		want          float64
+		name string
+		draw func(c canvas.Canvas)
+		want float64
 	}{
-		{"rect", `<rect x="10" y="5" width="20.5" height="10" fill="#000000"/>`, 205},
-		{"circle", `<g transform="translate(50 30)"><circle r="20" fill="#000000"/></g>`, math.Pi * 400},
-		{"line", `<line x1="10" y1="10" x2="40" y2="50" stroke="#000000" stroke-width="4"/>`, 200},
-		{"dashes", `<line x1="10" y1="10" x2="60" y2="10" stroke="#000000" stroke-dasharray="3 2"/>`, 30},
-		{"outline", `<rect x="10" y="10" width="40" height="20" fill="none" stroke="#000000"/>`, 120}, // corners are round, not square
-		{"dashed outline", `<rect x="10" y="10" width="40" height="20" fill="none" stroke="#000000" stroke-dasharray="4 1"/>`, 96},
-		{"quarter", `<path d="M50 30L80 30A30 30 0 0 1 50 60Z" fill="#000000"/>`, math.Pi * 900 / 4},
-		{"three quarters", `<path d="M50 30L70 30A20 20 0 1 0 50 50Z" fill="#000000"/>`, 3 * math.Pi * 400 / 4},
-		{"ring", `<path d="M50 10A20 20 0 1 1 30 30L40 30A10 10 0 1 0 50 20Z" fill="#000000"/>`, 3 * math.Pi * 300 / 4},
-		{"hatch", `<rect x="10" y="10" width="40" height="40" fill="url(#none)"/>`, 1600 * 0.5 * 0.1},
-		{"ramp", `<rect x="10" y="10" width="40" height="40" fill="url(#ramp)"/>`, 800},
-		{"outside", `<rect x="-500" y="-500" width="510" height="510" fill="#000000"/>`, 100},
+		{"rect", func(c canvas.Canvas) { c.Rect(10, 5, 20.5, 10, full, "") }, 205},
+		{"circle", func(c canvas.Canvas) { c.Group(50, 30, func() { c.Circle(20, full) }) }, math.Pi * 400},
+		{"line", func(c canvas.Canvas) { c.Line(10, 10, 40, 50, canvas.Stroke{Colour: black, Width: 4}) }, 200},
+		{"dashes", func(c canvas.Canvas) { c.Line(10, 10, 60, 10, edge(3, 2).Stroke) }, 30},
+		{"outline", func(c canvas.Canvas) { c.Rect(10, 10, 40, 20, edge(0, 0), "") }, 120}, // corners are round, not square
+		{"dashed outline", func(c canvas.Canvas) { c.Rect(10, 10, 40, 20, edge(4, 1), "") }, 96},
+		{"quarter", func(c canvas.Canvas) { c.Path(path(50, 30).To(80, 30).Arc(30, 50, 60, false, true).Close(), full, "") }, math.Pi * 900 / 4},
+		{"three quarters", func(c canvas.Canvas) { c.Path(path(50, 30).To(70, 30).Arc(20, 50, 50, true, false).Close(), full, "") }, 3 * math.Pi * 400 / 4},
+		{"ring", func(c canvas.Canvas) {
+			c.Path(path(50, 10).Arc(20, 30, 30, true, true).To(40, 30).Arc(10, 50, 20, true, false).Close(), full, "")
+		}, 3 * math.Pi * 300 / 4},
+		{"hatch", func(c canvas.Canvas) {
+			c.Rect(10, 10, 40, 40, canvas.Style{Fill: canvas.Paint{Kind: canvas.Hatched}}, "")
+		}, 1600 * canvas.HatchOpacity * 0.1},
+		{"ramp", func(c canvas.Canvas) {
+			c.Rect(10, 10, 40, 40, canvas.Style{Fill: canvas.Paint{Kind: canvas.Ramped}}, "")
+		}, 800},
+		{"outside", func(c canvas.Canvas) { c.Rect(-500, -500, 510, 510, full, "") }, 100},
+		{"nothing", func(c canvas.Canvas) { c.Path(canvas.Path{}, full, ""); c.Rect(1, 1, 5, 5, canvas.Style{}, "") }, 0},
 	} {
 		for _, scale := range []float64{1, 3.5} {
-			got := ink(drawn(t, tt.element, int(100*scale)), scale)
+			got := ink(drawn(t, int(100*scale), tt.draw), scale)
 			if math.Abs(got-tt.want) > 0.03*tt.want {
 				t.Errorf("%s at scale %v covers %.1f, want %.1f", tt.name, scale, got, tt.want)
 			}
@@ -78,9 +80,11 @@ func TestAreas(t *testing.T) {
 
 // TestPlaces: what is drawn is where it belongs, and later is above earlier.
 func TestPlaces(t *testing.T) {
-	m := drawn(t, `<rect x="10" y="10" width="20" height="20" fill="#ff0000"/>
-<g transform="translate(20 0)"><rect x="0" y="10" width="20" height="20" fill="#00ff00"/></g>
-<rect x="60" y="10" width="40" height="10" fill="url(#ramp)"/>`, 200)
+	m := drawn(t, 200, func(c canvas.Canvas) {
+		c.Rect(10, 10, 20, 20, canvas.Style{Fill: canvas.Fill(canvas.Colour{R: 255})}, "")
+		c.Group(20, 0, func() { c.Rect(0, 10, 20, 20, canvas.Style{Fill: canvas.Fill(canvas.Colour{G: 255})}, "") })
+		c.Rect(60, 10, 40, 10, canvas.Style{Fill: canvas.Paint{Kind: canvas.Ramped}}, "")
+	})
 	for _, tt := range []struct {
 		x, y int
 		want color.RGBA
@@ -101,26 +105,28 @@ func distanceOf(a, b color.RGBA) float64 {
 // TestText: letters are there, begin, centre or end where they should, and
 // stand upright on a line and along an arc.
 func TestText(t *testing.T) {
-	for anchor, want := range map[string][2]float64{"start": {50, 74}, "middle": {38, 62}, "end": {26, 50}} {
-		m := drawn(t, fmt.Sprintf(`<text x="50" y="30" font-size="12" font-weight="400" fill="#000000" text-anchor="%s">HHH</text>`, anchor), 400)
+	for anchor, want := range map[canvas.Anchor][2]float64{canvas.Start: {50, 74}, canvas.Middle: {38, 62}, canvas.End: {26, 50}} {
+		m := drawn(t, 400, func(c canvas.Canvas) { c.Text(50, 30, canvas.Font{Size: 12, Weight: 400}, anchor, "HHH") })
 		b := dark(m, 4)
 		if math.Abs(b[0]-want[0]) > 2 || math.Abs(b[1]-want[1]) > 2 || b[3] > 30.2 || b[2] < 20 || b[2] > 23 {
 			t.Errorf("%s: letters from %.1f to %.1f, %.1f to %.1f; want about %v above 30", anchor, b[0], b[1], b[2], b[3], want)
 		}
 	}
 	// Above the top of a circle of radius 20 around 50, 40.
-	m := drawn(t, `<path id="arc1" d="M36 25.7A20 20 0 0 1 64 25.7" fill="none"/><text font-size="8" fill="#000000" text-anchor="middle"><textPath href="#arc1" startOffset="50%">MMM</textPath></text>`, 400)
+	m := drawn(t, 400, func(c canvas.Canvas) {
+		c.TextAlong(canvas.Path{}.To(36, 25.7).Arc(20, 64, 25.7, false, true), canvas.Font{Size: 8, Weight: 400}, "MMM")
+	})
 	if b := dark(m, 4); math.Abs((b[0]+b[1])/2-50) > 0.7 || b[2] < 12 || b[3] > 24 || b[3] < 20.5 {
 		t.Errorf("letters along an arc from %.1f to %.1f, %.1f to %.1f", b[0], b[1], b[2], b[3])
 	}
-	light := ink(drawn(t, `<text x="10" y="30" font-size="20" fill="#000000">weight</text>`, 400), 4)
-	bold := ink(drawn(t, `<text x="10" y="30" font-size="20" font-weight="600" fill="#000000">weight</text>`, 400), 4)
-	if bold < 1.15*light || light < 50 {
+	covers := func(weight int, text string) float64 {
+		return ink(drawn(t, 400, func(c canvas.Canvas) { c.Text(10, 30, canvas.Font{Size: 20, Weight: weight}, canvas.Start, text) }), 4)
+	}
+	if light, bold := covers(400, "weight"), covers(600, "weight"); bold < 1.15*light || light < 50 {
 		t.Errorf("bold covers %.1f, regular %.1f", bold, light)
 	}
 	// A narrow space has no glyph in the font, and must not be a box.
-	with, without := ink(drawn(t, "<text x=\"10\" y=\"30\" font-size=\"20\" fill=\"#000000\">1\u202f490</text>", 400), 4), ink(drawn(t, `<text x="10" y="30" font-size="20" fill="#000000">1490</text>`, 400), 4)
-	if math.Abs(with-without) > 0.05*without {
+	if with, without := covers(400, "1\u202f490"), covers(400, "1490"); math.Abs(with-without) > 0.05*without {
 		t.Errorf("a number covers %.1f with a narrow space and %.1f without", with, without)
 	}
 }
@@ -139,118 +145,18 @@ func dark(m *image.RGBA, scale float64) (b [4]float64) {
 	return b
 }
 
-// TestUnknown: what cannot be drawn is said, not left out.
-func TestUnknown(t *testing.T) {
-	for _, tt := range []struct{ svg, want string }{
-		{picture(`<ellipse/>`), "element ellipse"},
-		{picture(`<rect opacity="0.5"/>`), "attribute opacity"},
-		{picture(`<rect x="NaN" width="3" height="3" fill="#000000"/>`), `x "NaN"`},
-		{picture(`<rect width="3" height="3" fill="red"/>`), `"red" is not a colour`},
-		{picture(`<rect width="3" height="3" fill="url(#gone)"/>`), "nothing is named"},
-		{picture(`<path d="C1 2 3 4" fill="none"/>`), "path"},
-		{picture(`<path d="" fill="none" stroke="#000000" stroke-dasharray="2 2"/>`), "path"},
-		{picture(`<g transform="scale(2)"></g>`), "transform"},
-		{picture(`<line stroke="#000000" stroke-dasharray="0 0"/>`), "dashes"},
-		{strings.Replace(picture(""), `height="60"`, `height="6000"`, 1), "a picture of"},
-		{`<svg`, "svg"}, {"", "not one picture"},
+// TestSizes: what is too large or no picture is said before it is made.
+func TestSizes(t *testing.T) {
+	for _, tt := range []struct {
+		width int
+		doc   canvas.Document
+	}{
+		{MaxWidth + 1, page}, {MinWidth - 1, page},
+		{100, canvas.Document{Width: 100, Height: 6000}}, {100, canvas.Document{}},
+		{100, canvas.Document{Width: math.NaN(), Height: 10}}, {MaxWidth, canvas.Document{Width: 100, Height: 100}},
 	} {
-		_, err := Draw(strings.NewReader(tt.svg), 100)
-		if err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%.60s: %v, want %q", tt.svg, err, tt.want)
+		if err := NewPNG(io.Discard, tt.width).Finish(&tt.doc); err == nil {
+			t.Errorf("%d pixels of %v × %v units were drawn", tt.width, tt.doc.Width, tt.doc.Height)
 		}
 	}
-	if _, err := Draw(strings.NewReader(picture("")), MaxWidth+1); err == nil {
-		t.Error("a picture too wide was drawn")
-	}
-}
-
-// TestAgainstChromium draws the pictures of internal/machine/hw/show and compares them
-// with what a browser makes of the same files, given our font.
-func TestAgainstChromium(t *testing.T) {
-	browser := test.Peer(t, "chromium", "chromium")
-	words := regexp.MustCompile(`(?s)<text.*?</text>`)
-	for _, name := range []string{"small.svg", "small-icicle.svg"} {
-		svg, err := os.ReadFile(filepath.Join("..", "..", "machine", "hw", "show", "testdata", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := screenshot(t, browser, bytes.Replace(svg, []byte("<defs>"), []byte("<defs>"+ourFont()), 1))
-		whole, silent := difference(t, svg, want), difference(t, words.ReplaceAll(svg, nil), want)
-		t.Logf("%s: %.2f of 255, %.2f if the text is missing", name, whole, silent)
-		if whole > 1 {
-			t.Errorf("%s: the picture differs from the browser's by %.2f of 255", name, whole)
-		}
-		if silent < 2*whole {
-			t.Errorf("%s: the text does not matter: %.2f with it, %.2f without", name, whole, silent)
-		}
-	}
-}
-
-// ourFont makes a browser use the fonts that this package has.
-func ourFont() string {
-	face := func(weight int, data []byte) string {
-		return fmt.Sprintf("@font-face{font-family:Inter;font-weight:%d;src:url(data:font/ttf;base64,%s)}", weight, base64.StdEncoding.EncodeToString(data))
-	}
-	return "<style>" + face(400, goregular.TTF) + face(600, gobold.TTF) + "</style>"
-}
-
-func screenshot(t *testing.T, browser string, svg []byte) image.Image {
-	t.Helper()
-	dir := t.TempDir()
-	file, shot := filepath.Join(dir, "in.svg"), filepath.Join(dir, "out.png")
-	if err := os.WriteFile(file, svg, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	size := regexp.MustCompile(`width="(\d+)" height="(\d+)"`).FindSubmatch(svg)
-	cmd := exec.Command(browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--force-device-scale-factor=2", "--user-data-dir="+filepath.Join(dir, "profile"),
-		fmt.Sprintf("--window-size=%s,%s", size[1], size[2]), "--virtual-time-budget=5000", "--screenshot="+shot, "file://"+file)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("chromium: %v\n%s", err, out)
-	}
-	f, err := os.Open(shot)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	m, err := png.Decode(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-// difference is the mean distance of the pixels of our drawing from others.
-func difference(t *testing.T, svg []byte, other image.Image) float64 {
-	t.Helper()
-	var b bytes.Buffer
-	if err := PNG(&b, bytes.NewReader(svg), 0); err != nil {
-		t.Fatal(err)
-	}
-	m, err := png.Decode(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if m.Bounds() != other.Bounds() {
-		t.Fatalf("%v, the browser %v", m.Bounds(), other.Bounds())
-	}
-	sum := 0.0
-	r := m.Bounds()
-	for y := range r.Dy() {
-		for x := range r.Dx() {
-			sum += distanceOf(color.RGBAModel.Convert(m.At(x, y)).(color.RGBA), color.RGBAModel.Convert(other.At(x, y)).(color.RGBA))
-		}
-	}
-	return sum / float64(r.Dx()*r.Dy())
-}
-
-func FuzzDraw(f *testing.F) {
-	f.Add([]byte(picture(`<text x="1" y="9" fill="#000000">a</text>`)))
-	f.Add([]byte(picture(`<path d="M50 10A20 20 0 1 1 30 30L40 30Z" fill="url(#none)" stroke="#123456" stroke-dasharray="3 2"/>`)))
-	f.Add([]byte(picture(`<g transform="translate(1 2)"><circle r="3" fill="#000000"/><line x2="9" stroke="#000000" stroke-width="2"/></g>`)))
-	f.Fuzz(func(t *testing.T, svg []byte) {
-		if len(svg) > 4096 {
-			return
-		}
-		_, _ = Draw(bytes.NewReader(svg), MinWidth)
-	})
 }

@@ -1,13 +1,11 @@
 package raster
 
 import (
-	"fmt"
 	"image"
 	"image/draw"
 	"math"
-	"strconv"
-	"strings"
 
+	"github.com/isobath/isobath/internal/base/canvas"
 	"golang.org/x/image/vector"
 )
 
@@ -25,37 +23,6 @@ func polar(c point, r, angle float64) point {
 type outline struct {
 	points []point
 	closed bool
-}
-
-// outline turns an element into straight pieces.
-func (d *drawing) outline(n *node) (outline, error) {
-	switch n.name {
-	case "rect":
-		return d.rect(n)
-	case "circle":
-		r, err := n.number("r", 0)
-		return outline{points: d.arc(point{}, r, 0, 2*math.Pi), closed: true}, err
-	case "line":
-		v, err := n.numbers("x1", "y1", "x2", "y2")
-		if err != nil {
-			return outline{}, err
-		}
-		return outline{points: []point{{v[0], v[1]}, {v[2], v[3]}}}, nil
-	case "path":
-		return d.path(n.attr["d"])
-	}
-	return outline{}, fmt.Errorf("svg: element %s cannot be drawn in this place", n.name)
-}
-
-func (d *drawing) rect(n *node) (outline, error) {
-	if n.attr["width"] == "100%" && n.attr["height"] == "100%" {
-		return box(0, 0, d.width, d.height), nil
-	}
-	v, err := n.numbers("x", "y", "width", "height")
-	if err != nil {
-		return outline{}, err
-	}
-	return box(v[0], v[1], v[2], v[3]), nil
 }
 
 func box(x, y, w, h float64) outline {
@@ -76,48 +43,18 @@ func (d *drawing) arc(c point, r, from, to float64) []point {
 	return out
 }
 
-// path reads one stroke of absolute moves, lines and circular arcs.
-func (d *drawing) path(text string) (outline, error) {
-	var o outline
-	bad := func() (outline, error) { return outline{}, fmt.Errorf("svg: path %q cannot be drawn here", text) }
-	for i := 0; i < len(text); {
-		command := text[i]
-		end := i + 1
-		for end < len(text) && !strings.ContainsRune("MLAZ", rune(text[end])) {
-			end++
-		}
-		v, err := floats(text[i+1 : end])
-		first := i == 0
-		i = end
-		switch {
-		case err != nil || first != (command == 'M'):
-			return bad()
-		case (command == 'M' || command == 'L') && len(v) == 2:
-			o.points = append(o.points, point{v[0], v[1]})
-		case command == 'A' && len(v) == 7 && v[0] == v[1] && v[2] == 0:
-			o.points = append(o.points, d.arcTo(o.points[len(o.points)-1], point{v[5], v[6]}, v[0], v[3] != 0, v[4] != 0)...)
-		case command == 'Z' && len(v) == 0 && end == len(text):
-			o.closed = true
-		default:
-			return bad()
+// path turns a path into straight pieces.
+func (d *drawing) path(p canvas.Path) outline {
+	o := outline{closed: p.Closed}
+	for i, step := range p.Steps {
+		to := rounded(step.X, step.Y)
+		if i > 0 && step.Radius > 0 {
+			o.points = append(o.points, d.arcTo(o.points[len(o.points)-1], to, canvas.Rounded(step.Radius), step.Large, step.Sweep)...)
+		} else {
+			o.points = append(o.points, to)
 		}
 	}
-	if len(o.points) == 0 {
-		return bad()
-	}
-	return o, nil
-}
-
-func floats(text string) ([]float64, error) {
-	var out []float64
-	for _, word := range strings.Fields(text) {
-		v, err := strconv.ParseFloat(word, 64)
-		if err != nil || math.IsNaN(v) || math.Abs(v) > 1e6 {
-			return nil, fmt.Errorf("%q is not a number", word)
-		}
-		out = append(out, v)
-	}
-	return out, nil
+	return o
 }
 
 // arcTo follows the circle of a radius from p to q. Its centre is on the line
@@ -144,47 +81,30 @@ func (d *drawing) arcTo(p, q point, r float64, large, sweep bool) []point {
 	return append(d.arc(c, r, from, to)[1:], q)
 }
 
-// paintShape fills and strokes an outline.
-func (d *drawing) paintShape(n *node, o outline, at origin) error {
-	if n.name != "line" {
-		fill, err := d.paint(n.attr["fill"], o, at, 1)
-		if err != nil {
-			return err
-		}
-		if fill != nil {
-			d.cover([][]point{o.points}, at, fill)
-		}
+// shape fills and strokes an outline.
+func (d *drawing) shape(o outline, s canvas.Style, at origin) {
+	if len(o.points) == 0 {
+		return
 	}
-	if n.attr["stroke"] == "" {
-		return nil
+	if fill := d.paint(s.Fill, o, at); fill != nil {
+		d.cover([][]point{o.points}, at, fill)
 	}
-	opacity, err := n.number("stroke-opacity", 1)
-	if err != nil {
-		return err
-	}
-	width, err := n.number("stroke-width", 1)
-	if err != nil {
-		return err
-	}
-	colour, err := d.paint(n.attr["stroke"], o, at, opacity)
-	if err != nil {
-		return err
+	if s.Stroke.Width == 0 {
+		return
 	}
 	pieces := []outline{o}
-	if dashes := n.attr["stroke-dasharray"]; dashes != "" {
-		v, err := floats(dashes)
-		if err != nil || len(v) != 2 || min(v[0], v[1]) < 0.5 { // finer ones are grey, and endless
-			return fmt.Errorf("svg: dashes %q cannot be drawn here", dashes)
-		}
-		pieces = o.dashed(v[0], v[1])
+	if s.Stroke.On > 0 {
+		pieces = o.dashed(max(s.Stroke.On, finestDash), max(s.Stroke.Off, finestDash))
 	}
 	var areas [][]point
 	for _, p := range pieces {
-		areas = append(areas, p.stroked(width)...)
+		areas = append(areas, p.stroked(s.Stroke.Width)...)
 	}
-	d.cover(areas, at, colour)
-	return nil
+	d.cover(areas, at, image.NewUniform(solid(s.Stroke.Colour)))
 }
+
+// finestDash bounds the pieces of a line: finer ones are grey, and endless.
+const finestDash = 0.5
 
 // dashed cuts an outline into strokes of a length with gaps between them.
 func (o outline) dashed(on, off float64) []outline {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"unicode"
 
+	"github.com/isobath/isobath/internal/base/canvas"
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/gofont/gobold"
 	"golang.org/x/image/font/gofont/goregular"
@@ -82,71 +83,29 @@ func (f face) shape(text string) ([]glyph, float64, error) {
 	return out, x, nil
 }
 
-// text draws a text along a line, or along the path that it names.
-func (d *drawing) text(n *node, at origin) error {
+// text draws a text along the line that lay, given the text's length, says: where
+// a length of it is, and which way it runs there.
+func (d *drawing) text(text string, f canvas.Font, at origin, lay func(width float64) func(float64) (point, float64)) error {
 	all, err := faces()
 	if err != nil {
 		return err
 	}
-	size, err := n.number("font-size", 11)
+	face := all[0]
+	if f.Weight >= boldFrom {
+		face = all[1]
+	}
+	glyphs, width, err := face.shape(strings.TrimSpace(text))
 	if err != nil {
-		return err
+		return fmt.Errorf("text %q: %w", text, err)
 	}
-	weight, err := n.number("font-weight", 400)
-	if err != nil {
-		return err
-	}
-	f := all[0]
-	if weight >= boldFrom {
-		f = all[1]
-	}
-	ink, err := d.paint(n.attr["fill"], outline{}, at, 1)
-	if err != nil {
-		return err
-	}
-	words := n
-	if len(n.kids) == 1 {
-		words = n.kids[0]
-	}
-	glyphs, width, err := f.shape(strings.TrimSpace(words.text))
-	if err != nil {
-		return fmt.Errorf("text %q: %w", words.text, err)
-	}
-	place, err := d.line(n, size, width)
-	if err != nil {
-		return err
-	}
+	ink := image.NewUniform(solid(f.Colour))
+	place := lay(width * f.Size)
 	for _, g := range glyphs {
 		middle := g.x + g.width/2
-		p, angle := place(middle * size)
-		d.glyph(g, f.em, placed{p, angle, size, middle - g.x}, at, ink)
+		p, angle := place(middle * f.Size)
+		d.glyph(g, face.em, placed{p, angle, f.Size, middle - g.x}, at, ink)
 	}
 	return nil
-}
-
-// line says where a length of a text's line is, and which way it runs there.
-func (d *drawing) line(n *node, size, width float64) (func(float64) (point, float64), error) {
-	back := map[string]float64{"": 0, "start": 0, "middle": 0.5, "end": 1}
-	share, ok := back[n.attr["text-anchor"]]
-	if !ok {
-		return nil, fmt.Errorf("svg: text anchor %q cannot be drawn here", n.attr["text-anchor"])
-	}
-	if len(n.kids) == 1 && n.kids[0].name == "textPath" {
-		def := d.defs[strings.TrimPrefix(n.kids[0].attr["href"], "#")]
-		if def == nil || n.kids[0].attr["startOffset"] != "50%" {
-			return nil, fmt.Errorf("svg: text along %q cannot be drawn here", n.kids[0].attr["href"])
-		}
-		o, err := d.path(def.attr["d"])
-		if err != nil {
-			return nil, err
-		}
-		return func(s float64) (point, float64) { return o.along(o.length()/2 - share*width*size + s) }, nil
-	}
-	v, err := n.numbers("x", "y")
-	if err != nil {
-		return nil, err
-	}
-	return func(s float64) (point, float64) { return point{v[0] - share*width*size + s, v[1]}, 0 }, nil
 }
 
 func (o outline) length() float64 {

@@ -3,6 +3,8 @@ package show
 import (
 	"fmt"
 	"math"
+
+	"github.com/isobath/isobath/internal/base/canvas"
 )
 
 // rgb is a colour with components from 0 to 1, gamma-encoded.
@@ -16,9 +18,10 @@ func hex(s string) rgb {
 	return rgb{float64(r) / 255, float64(g) / 255, float64(b) / 255}
 }
 
-func (c rgb) String() string {
-	to := func(v float64) int { return int(math.Round(255 * min(max(v, 0), 1))) }
-	return fmt.Sprintf("#%02x%02x%02x", to(c[0]), to(c[1]), to(c[2]))
+// screen is the nearest colour that a screen has.
+func (c rgb) screen() canvas.Colour {
+	to := func(v float64) uint8 { return uint8(math.Round(255 * min(max(v, 0), 1))) }
+	return canvas.Colour{R: to(c[0]), G: to(c[1]), B: to(c[2])}
 }
 
 func linear(v float64) float64 {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/isobath/isobath/internal/base/canvas"
 	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/formats/topofile"
@@ -236,8 +237,8 @@ func golden(t *testing.T, name string, got []byte) {
 func TestGolden(t *testing.T) {
 	v := small(t, table.Measured)
 	alone := &View{Topology: v.Topology}
-	draw := func(f func(io.Writer, *Drawing) error, d *Drawing) func(io.Writer) error {
-		return func(w io.Writer) error { return f(w, d) }
+	draw := func(f func(canvas.Canvas, *Drawing) error, d *Drawing) func(io.Writer) error {
+		return func(w io.Writer) error { return f(canvas.NewSVG(w), d) }
 	}
 	asJSON := func(v *View) func(io.Writer) error {
 		return func(w io.Writer) error {
@@ -318,9 +319,9 @@ func checkForms(t *testing.T, v *View) {
 		}
 	}
 	for _, th := range []*Theme{Light, Dark} {
-		for _, draw := range []func(io.Writer, *Drawing) error{v.Sunburst, v.Icicle} {
+		for _, draw := range []func(canvas.Canvas, *Drawing) error{v.Sunburst, v.Icicle} {
 			b.Reset()
-			if err := draw(&b, &Drawing{Theme: th}); err != nil {
+			if err := draw(canvas.NewSVG(&b), &Drawing{Theme: th}); err != nil {
 				t.Fatal(err)
 			}
 			checkSVG(t, b.Bytes())

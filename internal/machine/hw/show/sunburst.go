@@ -1,16 +1,15 @@
 package show
 
 import (
-	"fmt"
-	"io"
 	"math"
 
+	"github.com/isobath/isobath/internal/base/canvas"
 	"github.com/isobath/isobath/internal/machine/hw"
 )
 
 // sunburst is the geometry of the round drawing: look.md, section 8.
 type sunburst struct {
-	*svg
+	*picture
 	cx, cy, R, centre float64
 	unit, gap, slot   float64
 }
@@ -18,12 +17,12 @@ type sunburst struct {
 const legendWidth = 216
 
 // Sunburst draws the tree as rings around the machine, CPUs outermost.
-func (v *View) Sunburst(w io.Writer, d *Drawing) error {
+func (v *View) Sunburst(c canvas.Canvas, d *Drawing) error {
 	side := d.Side
 	if side == 0 {
 		side = 640
 	}
-	s := &sunburst{svg: newSVG(v, d, "ring"), cx: side / 2, cy: side / 2, R: side/2 - 10}
+	s := &sunburst{picture: newPicture(c, v, d, "ring"), cx: side / 2, cy: side / 2, R: side/2 - 10}
 	s.centre = 0.205 * s.R
 	s.unit = (s.R - s.centre) / float64(max(len(s.layout.rings), 1))
 	s.gap = 0.3 * s.unit
@@ -31,9 +30,9 @@ func (v *View) Sunburst(w io.Writer, d *Drawing) error {
 		s.gap = max(min(s.gap, 3), s.unit-0.7*18)
 	}
 	s.slot = min(max(34, 0.17*s.R), 44)
-	s.draw()
+	s.Group(s.cx, s.cy, s.draw)
 	bottom := s.legend(side+24, max(24, side/2-210), legendWidth, s.thickest())
-	return s.finish(w, side+24+legendWidth+16, max(side, bottom+12), "Sunburst")
+	return s.finish(side+24+legendWidth+16, max(side, bottom+12), "Sunburst")
 }
 
 func (s *sunburst) thickest() float64 { return min(1.1*s.gap, 0.055*s.R) }
@@ -44,9 +43,7 @@ func (s *sunburst) radii(i int) (r0, r1 float64) {
 }
 
 func (s *sunburst) draw() {
-	th := s.theme
-	fmt.Fprintf(&s.b, `<g transform="translate(%.2f %.2f)">`+"\n", s.cx, s.cy)
-	fmt.Fprintf(&s.b, `<circle r="%.2f" fill="%v"/>`+"\n", s.centre, th.surface)
+	s.Circle(s.centre, canvas.Style{Fill: canvas.Fill(s.theme.surface.screen())})
 	for i, r := range s.layout.rings {
 		r0, _ := s.radii(i)
 		for j := range r.blocks {
@@ -63,7 +60,6 @@ func (s *sunburst) draw() {
 		s.ring(i, r)
 	}
 	s.middle()
-	s.b.WriteString("</g>\n")
 }
 
 // linkRoom keeps links of many thin blocks apart.
@@ -78,12 +74,12 @@ func (s *sunburst) middle() {
 		name = clip(name, max(int(most/(0.62*12)), 2))
 	}
 	if s.view.Samples == nil {
-		s.text(0, 4, 12, 600, s.theme.text, "middle", name)
+		s.text(0, 4, 12, 600, s.theme.text, canvas.Middle, name)
 		return
 	}
-	s.text(0, -6, 12, 600, s.theme.text, "middle", name)
-	s.text(0, 9, 11, 400, s.theme.muted, "middle", count(s.view.Samples.Total.Samples))
-	s.text(0, 22, 11, 400, s.theme.muted, "middle", "samples")
+	s.text(0, -6, 12, 600, s.theme.text, canvas.Middle, name)
+	s.text(0, 9, 11, 400, s.theme.muted, canvas.Middle, count(s.view.Samples.Total.Samples))
+	s.text(0, 22, 11, 400, s.theme.muted, canvas.Middle, "samples")
 }
 
 // angle spreads the CPUs from one edge of the slot at the outer rim to the
@@ -115,20 +111,19 @@ func (s *sunburst) ring(i int, r *ring) {
 	r0, r1 := s.radii(i)
 	for j := range r.blocks {
 		b := &r.blocks[j]
-		attributes, colour := s.paint(r, b)
-		fmt.Fprintf(&s.b, `<path d="%s" %s><title>%s</title></path>`+"\n",
-			s.sector(b, r0, r1), attributes, escape(s.describe(b)))
+		style, colour := s.paint(r, b)
+		s.Path(s.sector(b, r0, r1), style, s.describe(b))
 		s.blockLabel(r, b, (r0+r1)/2, r1-r0, colour)
 	}
 	name := r.kind.String()
 	if size := min(11, 11*(s.slot-2)/textWidth(name, 11)); r1-r0 >= size {
-		s.text(0, -(r0+r1)/2+0.36*size, size, 600, s.theme.muted, "middle", name)
+		s.text(0, -(r0+r1)/2+0.36*size, size, 600, s.theme.muted, canvas.Middle, name)
 	}
 }
 
 // sector is the outline of a block. Its sides are parallel to the boundaries,
 // so that the gaps are as wide outside as inside.
-func (s *sunburst) sector(b *block, r0, r1 float64) string {
+func (s *sunburst) sector(b *block, r0, r1 float64) canvas.Path {
 	a0, a1 := s.edge(b.from, 1, b, r0), s.edge(b.to, -1, b, r0)
 	c0, c1 := s.edge(b.from, 1, b, r1), s.edge(b.to, -1, b, r1)
 	a1 = max(a1, a0) // a thin block beside the slot may be a triangle
@@ -136,15 +131,7 @@ func (s *sunburst) sector(b *block, r0, r1 float64) string {
 	x1, y1 := polar(r1, c0)
 	x2, y2 := polar(r1, c1)
 	x3, y3 := polar(r0, a1)
-	return fmt.Sprintf("M%.2f %.2fL%.2f %.2fA%.2f %.2f 0 %d 1 %.2f %.2fL%.2f %.2fA%.2f %.2f 0 %d 0 %.2f %.2fZ",
-		x0, y0, x1, y1, r1, r1, large(c1-c0), x2, y2, x3, y3, r0, r0, large(a1-a0), x0, y0)
-}
-
-func large(angle float64) int {
-	if angle > math.Pi {
-		return 1
-	}
-	return 0
+	return canvas.Path{}.To(x0, y0).To(x1, y1).Arc(r1, x2, y2, c1-c0 > math.Pi, true).To(x3, y3).Arc(r0, x0, y0, a1-a0 > math.Pi, false).Close()
 }
 
 // blockLabel writes CPU numbers upright and names along the arc, where they
@@ -157,7 +144,7 @@ func (s *sunburst) blockLabel(r *ring, b *block, radius, thickness float64, colo
 	if r.kind == hw.CPU {
 		if min(room, thickness) >= textWidth(label, size)-4 && room >= 9 {
 			x, y := polar(radius, (from+to)/2)
-			s.text(x, y+3.8, size, 400, colour, "middle", label)
+			s.text(x, y+3.8, size, 400, colour, canvas.Middle, label)
 		}
 		return
 	}
@@ -173,13 +160,11 @@ func (s *sunburst) blockLabel(r *ring, b *block, radius, thickness float64, colo
 func (s *sunburst) arcText(radius, from, to, size float64, colour rgb, label string) {
 	middle := (from + to) / 2
 	reach := textWidth(label, size)/2/radius + 0.05
-	a, b, sweep, r := middle-reach, middle+reach, 1, radius-0.36*size
+	a, b, sweep, r := middle-reach, middle+reach, true, radius-0.36*size
 	if math.Cos(middle) < -1e-9 {
-		a, b, sweep, r = b, a, 0, radius+0.36*size
+		a, b, sweep, r = b, a, false, radius+0.36*size
 	}
 	x1, y1 := polar(r, a)
 	x2, y2 := polar(r, b)
-	s.paths++
-	fmt.Fprintf(&s.b, `<path id="arc%d" d="M%.2f %.2fA%.2f %.2f 0 %d %d %.2f %.2f" fill="none"/><text font-size="%g" fill="%v" text-anchor="middle"><textPath href="#arc%d" startOffset="50%%">%s</textPath></text>`+"\n",
-		s.paths, x1, y1, r, r, large(2*reach), sweep, x2, y2, size, colour, s.paths, escape(label))
+	s.TextAlong(canvas.Path{}.To(x1, y1).Arc(r, x2, y2, 2*reach > math.Pi, sweep), canvas.Font{Size: size, Weight: 400, Colour: colour.screen()}, label)
 }

@@ -2,36 +2,34 @@ package show
 
 import (
 	"cmp"
-	"encoding/xml"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/isobath/isobath/internal/base/canvas"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/machine/hw"
 )
 
-// Drawing is how an SVG is made.
+// Drawing is how a picture is made.
 type Drawing struct {
 	Theme   *Theme  // nil: Light
 	Measure Measure // empty: latency, or samples if there is none
 	Side    float64 // of the sunburst, or width of the icicle, in pixels; 0: 640
 }
 
-// svg collects a picture.
-type svg struct {
-	b      strings.Builder
+// picture is a drawing under way.
+type picture struct {
+	canvas.Canvas
 	layout *layout
 	theme  *Theme
 	view   *View
-	paths  int
 	band   string // what a depth is called: ring or row
 }
 
-func newSVG(v *View, d *Drawing, band string) *svg {
+func newPicture(c canvas.Canvas, v *View, d *Drawing, band string) *picture {
 	m := d.Measure
 	if m == "" || m != BySamples && v.Latency == table.Absent {
 		m = ByLatency
@@ -39,65 +37,46 @@ func newSVG(v *View, d *Drawing, band string) *svg {
 			m = BySamples
 		}
 	}
-	return &svg{layout: newLayout(v, m), theme: cmp.Or(d.Theme, Light), view: v, band: band}
+	return &picture{Canvas: c, layout: newLayout(v, m), theme: cmp.Or(d.Theme, Light), view: v, band: band}
 }
 
-const fonts = `Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif`
-
-// finish wraps the picture in a document of that size.
-func (s *svg) finish(w io.Writer, width, height float64, what string) error {
+// finish gives the picture its size and title.
+func (s *picture) finish(width, height float64, what string) error {
 	th := s.theme
-	title := fmt.Sprintf("%s of %s", what, s.view.Topology.Root().Name)
-	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img" font-family="%s" font-size="11" style="font-variant-numeric: tabular-nums">
-<title>%s</title>
-<defs><pattern id="none" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line x1="0" y1="0" x2="0" y2="5" stroke="%v" stroke-opacity="0.45"/></pattern>%s</defs>
-<rect width="100%%" height="100%%" fill="%v"/>
-%s</svg>
-`, width, height, width, height, fonts, escape(title), th.line, s.ramp(), th.bg, s.b.String())
-	return err
-}
-
-func (s *svg) ramp() string {
-	var b strings.Builder
-	b.WriteString(`<linearGradient id="ramp">`)
-	for i := range 13 {
-		t := float64(i) / 12
-		fmt.Fprintf(&b, `<stop offset="%.3f" stop-color="%v"/>`, t, s.theme.fill(t))
+	doc := &canvas.Document{Width: width, Height: height, Title: fmt.Sprintf("%s of %s", what, s.view.Topology.Root().Name),
+		Background: th.bg.screen(), Hatch: th.line.screen()}
+	const stops = 12
+	for i := range stops + 1 {
+		doc.Ramp = append(doc.Ramp, th.fill(float64(i)/stops).screen())
 	}
-	b.WriteString(`</linearGradient>`)
-	return b.String()
-}
-
-func escape(s string) string {
-	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // a Builder does not fail
-	return b.String()
+	return s.Finish(doc)
 }
 
 // paint returns how a block is filled and outlined, and the colour of text on
 // it.
-func (s *svg) paint(r *ring, b *block) (attributes string, text rgb) {
+func (s *picture) paint(r *ring, b *block) (style canvas.Style, text rgb) {
 	th := s.theme
+	line := canvas.Stroke{Colour: th.line.screen(), Width: 1}
 	switch {
 	case s.view.Samples == nil:
-		return fmt.Sprintf(`fill="%v" stroke="%v"`, th.surface, th.line), th.muted
+		return canvas.Style{Fill: canvas.Fill(th.surface.screen()), Stroke: line}, th.muted
 	case !b.has:
-		return fmt.Sprintf(`fill="url(#none)" stroke="%v"`, th.line), th.muted
+		return canvas.Style{Fill: canvas.Paint{Kind: canvas.Hatched}, Stroke: line}, th.muted
 	}
 	t := r.scale.at(b.value)
 	fill := th.fill(t)
-	attributes = fmt.Sprintf(`fill="%v"`, fill)
+	style.Fill = canvas.Fill(fill.screen())
 	switch {
 	case s.layout.resources[b.resource].Virtual:
-		attributes += fmt.Sprintf(` stroke="%v" stroke-dasharray="3 2"`, th.text)
+		style.Stroke = canvas.Stroke{Colour: th.text.screen(), Width: 1, On: 3, Off: 2}
 	case t < 0.14:
-		attributes += fmt.Sprintf(` stroke="%v"`, th.line)
+		style.Stroke = line
 	}
-	return attributes, on(fill)
+	return style, on(fill)
 }
 
 // describe is the tooltip of a block.
-func (s *svg) describe(b *block) string {
+func (s *picture) describe(b *block) string {
 	r := &s.layout.resources[b.resource]
 	parts := []string{r.Name}
 	if r.Size > 0 {
@@ -119,7 +98,7 @@ func (s *svg) describe(b *block) string {
 	return strings.Join(parts, ", ")
 }
 
-func (s *svg) approx() string { return samples.Approximately(s.view.Latency) }
+func (s *picture) approx() string { return samples.Approximately(s.view.Latency) }
 
 // textWidth is what a text needs at most; DejaVu Sans is the widest font in the
 // list.
@@ -127,27 +106,24 @@ func textWidth(s string, size float64) float64 {
 	return 0.62 * size * float64(utf8.RuneCountInString(s))
 }
 
-func (s *svg) text(x, y, size float64, weight int, fill rgb, anchor, text string) {
-	fmt.Fprintf(&s.b, `<text x="%.2f" y="%.2f" font-size="%g" font-weight="%d" fill="%v" text-anchor="%s">%s</text>`+"\n",
-		x, y, size, weight, fill, anchor, escape(text))
+func (s *picture) text(x, y, size float64, weight int, fill rgb, anchor canvas.Anchor, text string) {
+	s.Text(x, y, canvas.Font{Size: size, Weight: weight, Colour: fill.screen()}, anchor, text)
 }
 
 // link draws the traffic of a block to the ring inside, along a line.
-func (s *svg) link(r *ring, b *block, x1, y1, x2, y2, thickest float64) {
+func (s *picture) link(r *ring, b *block, x1, y1, x2, y2, thickest float64) {
 	if b.parent == nil || s.view.Samples == nil {
 		return
 	}
 	if b.link == 0 {
-		fmt.Fprintf(&s.b, `<line x1="%.2f" y1="%.2f" x2="%.2f" y2="%.2f" stroke="%v" stroke-dasharray="2 2"/>`+"\n",
-			x1, y1, x2, y2, s.theme.line)
+		s.Line(x1, y1, x2, y2, canvas.Stroke{Colour: s.theme.line.screen(), Width: 1, On: 2, Off: 2})
 		return
 	}
 	t := r.link.at(float64(b.link))
-	fmt.Fprintf(&s.b, `<line x1="%.2f" y1="%.2f" x2="%.2f" y2="%.2f" stroke="%v" stroke-width="%.2f"/>`+"\n",
-		x1, y1, x2, y2, s.linkColour(), linkWidth(t, thickest))
+	s.Line(x1, y1, x2, y2, canvas.Stroke{Colour: s.linkColour().screen(), Width: linkWidth(t, thickest)})
 }
 
-func (s *svg) linkColour() rgb { return mix(s.theme.bg, s.theme.text, 0.62) }
+func (s *picture) linkColour() rgb { return mix(s.theme.bg, s.theme.text, 0.62) }
 
 func linkWidth(t, thickest float64) float64 {
 	thinnest := min(1.5, thickest)
@@ -156,17 +132,17 @@ func linkWidth(t, thickest float64) float64 {
 
 // legend writes the scales, the links and what could not be placed, and returns
 // the height it took.
-func (s *svg) legend(x, y, width, thickest float64) float64 {
+func (s *picture) legend(x, y, width, thickest float64) float64 {
 	if s.view.Samples == nil {
 		return s.sizes(x, y, width)
 	}
 	th := s.theme
 	title := map[Measure]string{ByLatency: capital(s.view.unit()) + " served or issued", BySamples: "Samples served or issued", ByMean: "Mean " + s.view.unit()}
-	s.text(x, y+11, 12, 600, th.text, "start", title[s.layout.measure])
+	s.text(x, y+11, 12, 600, th.text, canvas.Start, title[s.layout.measure])
 	y += 27
-	s.text(x, y, 11, 400, th.muted, "start", "each "+s.band+" on its own scale")
+	s.text(x, y, 11, 400, th.muted, canvas.Start, "each "+s.band+" on its own scale")
 	if s.view.Level == table.Modelled || s.view.Latency == table.Modelled && s.layout.measure != BySamples {
-		s.text(x+width, y, 11, 400, th.hot, "end", "modelled")
+		s.text(x+width, y, 11, 400, th.hot, canvas.End, "modelled")
 	}
 	y += 12
 	for i := len(s.layout.rings) - 1; i >= 0; i-- {
@@ -178,22 +154,22 @@ func (s *svg) legend(x, y, width, thickest float64) float64 {
 	return s.unplacedRows(x, y+6, width)
 }
 
-func (s *svg) scaleRow(r *ring, x, y, width float64) float64 {
+func (s *picture) scaleRow(r *ring, x, y, width float64) float64 {
 	th := s.theme
 	ramp := x + 48
-	s.text(x, y+9, 11, 400, th.text, "start", r.kind.String())
+	s.text(x, y+9, 11, 400, th.text, canvas.Start, r.kind.String())
 	if r.scale.n == 0 {
-		fmt.Fprintf(&s.b, `<rect x="%.2f" y="%.2f" width="%.2f" height="9" fill="url(#none)" stroke="%v"/>`+"\n", ramp, y, width-48, th.line)
-		s.text(ramp, y+20, 10.5, 400, th.muted, "start", "no samples placed")
+		s.Rect(ramp, y, width-48, 9, canvas.Style{Fill: canvas.Paint{Kind: canvas.Hatched}, Stroke: canvas.Stroke{Colour: th.line.screen(), Width: 1}}, "")
+		s.text(ramp, y+20, 10.5, 400, th.muted, canvas.Start, "no samples placed")
 		return y + 30
 	}
-	fmt.Fprintf(&s.b, `<rect x="%.2f" y="%.2f" width="%.2f" height="9" fill="url(#ramp)"/>`+"\n", ramp, y, width-48)
-	s.text(ramp, y+20, 10.5, 400, th.muted, "start", s.value(r.scale.low()))
-	s.text(x+width, y+20, 10.5, 400, th.muted, "end", s.value(r.scale.max))
+	s.Rect(ramp, y, width-48, 9, canvas.Style{Fill: canvas.Paint{Kind: canvas.Ramped}}, "")
+	s.text(ramp, y+20, 10.5, 400, th.muted, canvas.Start, s.value(r.scale.low()))
+	s.text(x+width, y+20, 10.5, 400, th.muted, canvas.End, s.value(r.scale.max))
 	return y + 30
 }
 
-func (s *svg) value(v float64) string {
+func (s *picture) value(v float64) string {
 	if s.layout.measure == BySamples {
 		return count(uint64(v))
 	}
@@ -203,7 +179,7 @@ func (s *svg) value(v float64) string {
 	return s.approx() + amount(v)
 }
 
-func (s *svg) sameRow(x, y float64) float64 {
+func (s *picture) sameRow(x, y float64) float64 {
 	if len(s.layout.same) == 0 {
 		return y
 	}
@@ -211,21 +187,21 @@ func (s *svg) sameRow(x, y float64) float64 {
 	for _, pair := range s.layout.same {
 		parts = append(parts, fmt.Sprintf("%v = %v", pair[0], pair[1]))
 	}
-	s.text(x, y+6, 11, 400, s.theme.muted, "start", "not drawn: "+strings.Join(parts, ", "))
+	s.text(x, y+6, 11, 400, s.theme.muted, canvas.Start, "not drawn: "+strings.Join(parts, ", "))
 	return y + 14
 }
 
-func (s *svg) linkRows(x, y, width, thickest float64) float64 {
+func (s *picture) linkRows(x, y, width, thickest float64) float64 {
 	th := s.theme
-	s.text(x, y+11, 12, 600, th.text, "start", "Accesses per link")
+	s.text(x, y+11, 12, 600, th.text, canvas.Start, "Accesses per link")
 	y += 27
-	s.text(x, y, 11, 400, th.muted, "start", "each level on its own scale")
+	s.text(x, y, 11, 400, th.muted, canvas.Start, "each level on its own scale")
 	y += 18
 	for i := len(s.layout.rings) - 1; i > 0; i-- {
 		r := s.layout.rings[i]
-		s.text(x, y, 11, 400, th.text, "start", fmt.Sprintf("%v – %v", r.inner.kind, r.kind))
+		s.text(x, y, 11, 400, th.text, canvas.Start, fmt.Sprintf("%v – %v", r.inner.kind, r.kind))
 		if r.link.n == 0 {
-			s.text(x+width, y, 10.5, 400, th.muted, "end", "none")
+			s.text(x+width, y, 10.5, 400, th.muted, canvas.End, "none")
 			y += 17
 			continue
 		}
@@ -235,16 +211,15 @@ func (s *svg) linkRows(x, y, width, thickest float64) float64 {
 				v = r.link.min // the thinnest drawn, not the foot of the scale
 			}
 			lx := x + end.at*width
-			fmt.Fprintf(&s.b, `<line x1="%.2f" y1="%.2f" x2="%.2f" y2="%.2f" stroke="%v" stroke-width="%.2f"/>`+"\n",
-				lx, y-4, lx+16, y-4, s.linkColour(), min(linkWidth(r.link.at(v), thickest), 13))
-			s.text(lx+21, y, 10.5, 400, th.muted, "start", count(uint64(v)))
+			s.Line(lx, y-4, lx+16, y-4, canvas.Stroke{Colour: s.linkColour().screen(), Width: min(linkWidth(r.link.at(v), thickest), 13)})
+			s.text(lx+21, y, 10.5, 400, th.muted, canvas.Start, count(uint64(v)))
 		}
 		y += 17
 	}
 	return y
 }
 
-func (s *svg) unplacedRows(x, y, width float64) float64 {
+func (s *picture) unplacedRows(x, y, width float64) float64 {
 	var n uint64
 	for _, u := range s.view.Samples.Unplaced {
 		n += u.Samples
@@ -252,7 +227,7 @@ func (s *svg) unplacedRows(x, y, width float64) float64 {
 	if n == 0 {
 		return y
 	}
-	s.text(x, y+8, 11, 600, s.theme.text, "start", count(n)+" not placed beyond the CPU")
+	s.text(x, y+8, 11, 600, s.theme.text, canvas.Start, count(n)+" not placed beyond the CPU")
 	y += 22
 	for _, u := range s.view.Samples.Unplaced {
 		y = s.note(x, y, width, count(u.Samples)+" "+because(u))
@@ -261,7 +236,7 @@ func (s *svg) unplacedRows(x, y, width float64) float64 {
 }
 
 // virtualRows names the dashed blocks, which are too narrow for a name.
-func (s *svg) virtualRows(x, y, width float64) float64 {
+func (s *picture) virtualRows(x, y, width float64) float64 {
 	first := true
 	for i := len(s.view.Topology.Resources); i < len(s.layout.resources); i++ {
 		n := s.view.Samples.Tallies[i].Passed.Samples
@@ -269,7 +244,7 @@ func (s *svg) virtualRows(x, y, width float64) float64 {
 			continue
 		}
 		if first {
-			s.text(x, y+8, 11, 600, s.theme.text, "start", "Dashed: not in the topology")
+			s.text(x, y+8, 11, 600, s.theme.text, canvas.Start, "Dashed: not in the topology")
 			y += 22
 			first = false
 		}
@@ -280,27 +255,27 @@ func (s *svg) virtualRows(x, y, width float64) float64 {
 }
 
 // note writes a small text over as many lines as it needs.
-func (s *svg) note(x, y, width float64, text string) float64 {
+func (s *picture) note(x, y, width float64, text string) float64 {
 	for i, line := range wrap(text, width-8, 11) {
 		indent := 0.0
 		if i > 0 {
 			indent = 8
 		}
-		s.text(x+indent, y, 11, 400, s.theme.muted, "start", line)
+		s.text(x+indent, y, 11, 400, s.theme.muted, canvas.Start, line)
 		y += 14
 	}
 	return y
 }
 
 // sizes is the legend of a tree without samples.
-func (s *svg) sizes(x, y, width float64) float64 {
+func (s *picture) sizes(x, y, width float64) float64 {
 	th := s.theme
-	s.text(x, y+11, 12, 600, th.text, "start", s.view.Topology.Root().Name)
+	s.text(x, y+11, 12, 600, th.text, canvas.Start, s.view.Topology.Root().Name)
 	y += 30
 	for i := len(s.layout.rings) - 1; i >= 0; i-- {
 		r := s.layout.rings[i]
-		s.text(x, y, 11, 400, th.text, "start", fmt.Sprintf("%d × %v", len(r.blocks), r.kind))
-		s.text(x+width, y, 11, 400, th.muted, "end", bytesize(s.layout.resources[r.blocks[0].resource].Size))
+		s.text(x, y, 11, 400, th.text, canvas.Start, fmt.Sprintf("%d × %v", len(r.blocks), r.kind))
+		s.text(x+width, y, 11, 400, th.muted, canvas.End, bytesize(s.layout.resources[r.blocks[0].resource].Size))
 		y += 18
 	}
 	return s.sameRow(x, y)
