@@ -13,6 +13,7 @@ import (
 	"github.com/isobath/isobath/internal/locality/layout"
 	"github.com/isobath/isobath/internal/locality/platform"
 	"github.com/isobath/isobath/internal/locality/replay"
+	"github.com/isobath/isobath/internal/locality/sharing"
 )
 
 // Kind is what a change does.
@@ -71,6 +72,9 @@ type Advice struct {
 	Together   float64   // part of the cost saved with all advice before it
 	References uint64    // it is about
 	Place      string    // file:line of the loop
+	// Shared is the line that threads fight for, of advice that parts them; it
+	// has no gain in the misses of one thread's caches.
+	Shared *sharing.Line
 
 	plan *replay.Plan
 }
@@ -117,6 +121,9 @@ func Find(ctx context.Context, t *replay.Trace, table *layout.Table, o Options) 
 	}
 	f.choose(append(all, orders...))
 	if err := f.combine(); err != nil {
+		return nil, err
+	}
+	if err := f.separate(); err != nil {
 		return nil, err
 	}
 	f.explainSilence()

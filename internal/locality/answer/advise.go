@@ -45,6 +45,7 @@ type Advice struct {
 	Legal      string            `json:"legal"`
 	Spanning   float64           `json:"spanning"`
 	Cycles     *[2]float64       `json:"cycles"`
+	Coherence  *Coherence        `json:"coherence,omitempty"`
 	Assumes    []string          `json:"assumes"`
 	Instead    []Instead         `json:"instead"`
 	Together   float64           `json:"together"`
@@ -115,7 +116,21 @@ func adviceOf(a *advice.Advice, m *platform.Machine) Advice {
 		out.Assumes = append(out.Assumes, fmt.Sprintf("%.1f %% of the references touch several fields at once, as vector code does: the result is a bound; record at -O1 or -O2", 100*a.Spanning))
 	}
 	out.Text = sentence(a, m)
+	if l := a.Shared; l != nil {
+		out.Gain, out.Levels = nil, []LevelChange{}
+		out.Coherence = &Coherence{[2]uint64{l.Least.Coherence, l.Most.Coherence}, l.Clocked.Coherence, l.Separate.Coherence}
+		out.Text = fmt.Sprintf("Part the threads in %s: %s. %d threads use bytes of their own in line %#x: %d to %d coherence misses by schedule, %d by the clock; at most %d apart (modelled: private caches, MESI).",
+			objectText(out.Object), a.What, len(l.Users), l.Addr, l.Least.Coherence, l.Most.Coherence, l.Clocked.Coherence, l.Separate.Coherence)
+	}
 	return out
+}
+
+// Coherence is the misses that threads cause each other, of advice that parts
+// them.
+type Coherence struct {
+	Now     [2]uint64 `json:"now"` // least and most over schedules
+	Clocked uint64    `json:"clocked"`
+	Then    uint64    `json:"then"` // at most
 }
 
 // spanningSaid is from which share of references over several fields on it is
@@ -124,6 +139,9 @@ const spanningSaid = 0.01
 
 // levelChanges lists the levels, and the page walks last.
 func levelChanges(a *advice.Advice, m *platform.Machine) []LevelChange {
+	if len(a.Then) == 0 {
+		return nil
+	}
 	get := func(name string, of func(*replay.Counts) uint64) LevelChange {
 		l := LevelChange{Level: name, Now: of(&a.Now), Then: [2]uint64{^uint64(0), 0}}
 		for i := range a.Then {

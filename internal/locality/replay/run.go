@@ -74,9 +74,10 @@ func (r *runner) access(a *Access) {
 	r.pageShift, r.pageTag = shift, 0
 }
 
-// Each visits the accesses of a trace as a plan leaves them: what a survey of the
-// changed program is made of.
-func (t *Trace) Each(ctx context.Context, plan *Plan, p Placement, visit func(Access)) error {
+// Each visits the accesses of a trace in the order of a plan, with the pieces it
+// makes of them: what a survey of the changed program is made of. The pieces are
+// valid until the next.
+func (t *Trace) Each(ctx context.Context, plan *Plan, p Placement, visit func(i int, pieces []Piece)) error {
 	settle(plan.Changes, p)
 	changes := plan.index()
 	var room [16]Piece
@@ -88,15 +89,13 @@ func (t *Trace) Each(ctx context.Context, plan *Plan, p Placement, visit func(Ac
 		if plan.Order != nil {
 			i = int(plan.Order[k])
 		}
-		a := t.Accesses[i]
+		a := &t.Accesses[i]
 		if int(a.Object) >= len(changes) || changes[a.Object] == nil {
-			visit(a)
+			room[0] = Piece{a.Addr, uint32(a.Size)}
+			visit(i, room[:1])
 			continue
 		}
-		for _, piece := range changes[a.Object].apply(a.Addr, uint32(a.Size), room[:0]) {
-			a.Addr, a.Size = piece.Addr, uint16(piece.Size)
-			visit(a)
-		}
+		visit(i, changes[a.Object].apply(a.Addr, uint32(a.Size), room[:0]))
 	}
 	return nil
 }

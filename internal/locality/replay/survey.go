@@ -96,25 +96,47 @@ func outer(m *platform.Machine) *Caches {
 
 // Access runs one reference for a group.
 func (s *Survey) Access(a *Access, group uint32) {
+	s.Pieces(a, []Piece{{a.Addr, uint32(a.Size)}}, group)
+}
+
+// Pieces runs one reference, whose bytes lie where the pieces say, for a group.
+func (s *Survey) Pieces(a *Access, pieces []Piece, group uint32) {
 	p := s.path(int(a.Thread))
 	for int(group) >= len(s.Groups) {
 		s.Groups = append(s.Groups, make([]uint64, len(s.Levels)))
 		s.GroupRefs = append(s.GroupRefs, 0)
 	}
 	s.GroupRefs[group]++
-	s.now.group = group
-	s.now.hidden = s.follow(a)
-	clear(s.now.missing)
-	s.touch(a)
 	s.References++
-	s.now.thread = int(a.Thread)
-	s.lookFirst(a)
-	s.piece(p, a.Addr, uint32(a.Size))
+	s.now.group, s.now.thread = group, int(a.Thread)
+	clear(s.now.missing)
+	for i, piece := range pieces {
+		if i == 0 {
+			s.now.hidden = s.follow(a, piece.Addr)
+		}
+		s.touch(a, piece)
+		s.lookFirst(piece)
+		s.piece(p, piece.Addr, piece.Size)
+	}
 	for i, m := range s.now.missing {
 		if m {
 			s.Levels[i].MissingReferences++
 		}
 	}
+}
+
+// Restart forgets what was counted, and keeps what is in the caches.
+func (s *Survey) Restart() {
+	s.Counts = Counts{Misses: make([]uint64, len(s.Levels))}
+	s.Levels = make([]LevelCounts, len(s.Levels))
+	s.Groups, s.GroupRefs = nil, nil
+	s.Used, s.Fetched = 0, 0
+	for _, cs := range s.frames {
+		for _, c := range cs {
+			c.Counts = Counts{Misses: make([]uint64, len(s.Levels)-1)}
+		}
+	}
+	s.homes = newHomes(s.machine, s.homes.policy)
 }
 
 // path returns the caches of a thread, whose twins are there too.
@@ -135,42 +157,42 @@ func (s *Survey) path(thread int) *path {
 }
 
 // follow tells the prefetcher about a reference, and whether it saw it coming.
-func (s *Survey) follow(a *Access) bool {
+func (s *Survey) follow(a *Access, addr uint64) bool {
 	streams := &s.streams[a.Thread]
 	for int(a.Code) >= len(*streams) {
 		*streams = append(*streams, stream{})
 	}
 	st := &(*streams)[a.Code]
 	if !st.begun {
-		st.begun, st.last = true, a.Addr
+		st.begun, st.last = true, addr
 		return false
 	}
-	d := int64(a.Addr - st.last)
+	d := int64(addr - st.last)
 	if d == st.stride {
 		st.equal++
 	} else {
 		st.stride, st.equal = d, 1
 	}
-	near := st.last/prefetchPage == a.Addr/prefetchPage
-	st.last = a.Addr
+	near := st.last/prefetchPage == addr/prefetchPage
+	st.last = addr
 	return st.equal >= prefetchAfter && d > -prefetchStride && d < prefetchStride && near
 }
 
 // touch counts the bytes used of lines in the first level.
-func (s *Survey) touch(a *Access) {
+func (s *Survey) touch(a *Access, piece Piece) {
 	for len(s.usage) <= int(a.Thread) {
 		s.usage = append(s.usage, cachesim.NewUsage(s.machine.Levels[0].Geometry(), func(_ uint32, n, _ int) {
 			s.Fetched++
 			s.Used += uint64(n)
 		}))
 	}
-	s.usage[a.Thread].Access(a.Addr, uint32(a.Size), 0)
+	s.usage[a.Thread].Access(piece.Addr, piece.Size, 0)
 }
 
 // lookFirst asks the fully associative twin of the first level.
-func (s *Survey) lookFirst(a *Access) {
-	end := (a.Addr + uint64(a.Size) - 1) >> s.shift
-	for line := a.Addr >> s.shift; line <= end; line++ {
+func (s *Survey) lookFirst(p Piece) {
+	end := (p.Addr + uint64(p.Size) - 1) >> s.shift
+	for line := p.Addr >> s.shift; line <= end; line++ {
 		s.look(0, line)
 	}
 }

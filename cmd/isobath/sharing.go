@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/locality/answer"
+	"github.com/isobath/isobath/internal/locality/sharing"
+)
+
+// sharingFlags are the flags of `isobath sharing` as the user wrote them.
+type sharingFlags struct {
+	localityFlags
+	memory  string
+	latency int64
+}
+
+func newSharing() *cobra.Command {
+	var f sharingFlags
+	cmd := &cobra.Command{
+		Use:   "sharing REFS",
+		Short: "Which lines threads fight for: true, false and latent sharing, as a range over schedules",
+		Long: `Which lines threads fight for: true, false and latent sharing, as a range over
+schedules.
+
+` + localityInput + ` Record it with --thread all. Misses are true where a thread
+needs bytes that another wrote, false where their bytes only share a line, latent
+where lines of 128 bytes or another start of the object would make them.`,
+		Args: oneFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd.Context(), cmd.OutOrStdout(), args[0])
+		},
+	}
+	f.add(cmd, 12)
+	cmd.Flags().Int64Var(&f.latency, "latency", sharing.DefaultClock.Latency, "cycles until a line of another core arrives, in the clocked schedule")
+	cmd.Flags().StringVar(&f.memory, "memory", "4GB", "refuse traces that need more")
+	return cmd
+}
+
+func (f *sharingFlags) run(ctx context.Context, out io.Writer, path string) error {
+	if f.latency < 1 {
+		return usagef("--latency %d: want cycles, from 1", f.latency)
+	}
+	s, err := f.open(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	t, err := readTrace(ctx, "sharing", s, f.memory)
+	if err != nil {
+		return err
+	}
+	r, err := sharing.Analyse(ctx, t, sharing.Options{Clock: sharing.Clock{Hit: sharing.DefaultClock.Hit, Latency: f.latency}})
+	if err != nil {
+		return err
+	}
+	a := answer.NewSharing(r, t, s.Table, s.Records, f.top, s.Notes)
+	if f.json {
+		return printJSON(out, a)
+	}
+	return writeSharing(out, a)
+}
+
+// writeSharing prints an answer as text.
+func writeSharing(out io.Writer, a *answer.Sharing) error {
+	t := &term.Table{Columns: []term.Column{{Head: "schedule"}, {Head: "coherence misses", Align: term.Right}, {Head: "true", Align: term.Right}, {Head: "false", Align: term.Right}, {Head: "with lines of 128", Align: term.Right}}}
+	for _, s := range a.Schedules {
+		t.Row(s.Schedule, term.Thousands(s.Misses.Coherence), term.Thousands(s.Misses.True), term.Thousands(s.Misses.False), term.Thousands(s.Wider.Coherence))
+	}
+	fmt.Fprintf(out, "%d threads, modelled\n", a.Threads)
+	if err := t.Write(out, 100); err != nil {
+		return err
+	}
+	w := &strings.Builder{}
+	notes(w, a.Notes)
+	if len(a.Lines) == 0 {
+		w.WriteString("no line is shared in a way that costs\n")
+	}
+	for _, l := range a.Lines {
+		fmt.Fprintf(w, "\n%s sharing: ", l.Sharing)
+		writeWrapped(w, l.Text, 3, 90)
+		for _, u := range l.Threads {
+			fmt.Fprintf(w, "   thread %d: bytes %v, %s loads, %s stores", u.TID, u.Bytes, term.Thousands(u.Loads), term.Thousands(u.Stores))
+			if len(u.Places) > 0 {
+				w.WriteString(" at " + strings.Join(u.Places, ", "))
+			}
+			w.WriteString("\n")
+		}
+	}
+	_, err := io.WriteString(out, w.String())
+	return err
+}

@@ -1,0 +1,156 @@
+package answer
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/isobath/isobath/internal/locality/layout"
+	"github.com/isobath/isobath/internal/locality/replay"
+	"github.com/isobath/isobath/internal/locality/sharing"
+)
+
+// Sharing is the answer of `isobath sharing`.
+type Sharing struct {
+	Records    uint64          `json:"records"`
+	Threads    int             `json:"threads"`
+	Provenance string          `json:"provenance"`
+	LineBytes  []int           `json:"line_bytes"`
+	Schedules  []ScheduleCount `json:"schedules"`
+	Lines      []SharedLine    `json:"lines"`
+	LineCount  int             `json:"line_count"`
+	Notes      []string        `json:"notes"`
+}
+
+// ScheduleCount is the coherence misses of one schedule.
+type ScheduleCount struct {
+	Schedule string         `json:"schedule"`
+	Misses   sharing.Misses `json:"misses"` // lines of 64 bytes
+	Wider    sharing.Misses `json:"wider"`  // lines of 128 bytes
+}
+
+// SharedLine is a line that threads share or may come to share.
+type SharedLine struct {
+	Addr     string            `json:"addr"`
+	Bytes    int               `json:"bytes"`
+	Object   string            `json:"object"`
+	Field    string            `json:"field"`
+	Sharing  string            `json:"sharing"`
+	Threads  []SharedThread    `json:"threads"`
+	Misses   SharedMisses      `json:"misses"`
+	Wider    sharing.Misses    `json:"wider"`
+	Moved    []SharedMoved     `json:"moved"`
+	Separate map[string]uint64 `json:"separate"`
+	Text     string            `json:"text"`
+}
+
+// SharedThread is what one thread does to a line.
+type SharedThread struct {
+	TID    uint32      `json:"tid"`
+	Bytes  [][2]uint64 `json:"bytes"`
+	Loads  uint64      `json:"loads"`
+	Stores uint64      `json:"stores"`
+	Places []string    `json:"places"`
+}
+
+// SharedMisses is the range over the schedules.
+type SharedMisses struct {
+	Least    uint64 `json:"least"`
+	Most     uint64 `json:"most"`
+	Recorded uint64 `json:"recorded"`
+	Clocked  uint64 `json:"clocked"`
+	True     uint64 `json:"true"`  // of the clocked schedule
+	False    uint64 `json:"false"` //
+}
+
+// SharedMoved is the misses if the object started later.
+type SharedMoved struct {
+	Bytes uint64 `json:"bytes"`
+	Most  uint64 `json:"most"`
+}
+
+// NewSharing makes the answer.
+func NewSharing(r *sharing.Result, t *replay.Trace, table *layout.Table, records uint64, top int, notes []string) *Sharing {
+	out := &Sharing{Records: records, Threads: len(r.Threads), Provenance: Modelled, LineBytes: []int{64, 128}, Lines: []SharedLine{}, LineCount: len(r.Lines),
+		Notes: append(append([]string{}, notes...), "private caches without limit, MESI; the range is over schedules that keep the recorded order of accesses to the same byte of which one is a store")}
+	for i, name := range sharing.Schedules {
+		out.Schedules = append(out.Schedules, ScheduleCount{name, r.Total[i], r.Wide[i]})
+	}
+	lines := r.Lines
+	if top > 0 && len(lines) > top {
+		lines = lines[:top]
+	}
+	for _, l := range lines {
+		out.Lines = append(out.Lines, sharedLine(l, t, table))
+	}
+	return out
+}
+
+func sharedLine(l *sharing.Line, t *replay.Trace, table *layout.Table) SharedLine {
+	out := SharedLine{Addr: fmt.Sprintf("%#x", l.Addr), Bytes: l.Bytes, Sharing: string(l.Kind), Wider: l.Wider, Threads: []SharedThread{}, Moved: []SharedMoved{},
+		Misses:   SharedMisses{l.Least.Coherence, l.Most.Coherence, l.Recorded.Coherence, l.Clocked.Coherence, l.Clocked.True, l.Clocked.False},
+		Separate: map[string]uint64{"most": l.Separate.Coherence}}
+	if o := table.Objects[l.Object]; o != nil {
+		out.Object = o.Name
+		var fields []string
+		for _, f := range o.Fields {
+			start := o.Start + f.Offset
+			if o.Elements() == 1 && start < l.Addr+uint64(l.Bytes) && start+f.Size > l.Addr {
+				fields = append(fields, f.Name)
+			}
+		}
+		out.Field = strings.Join(fields, ", ")
+	}
+	for _, u := range l.Users {
+		x := SharedThread{TID: u.Thread, Bytes: u.Bytes, Loads: u.Loads, Stores: u.Stores, Places: []string{}}
+		for _, c := range u.Codes[:min(len(u.Codes), 4)] {
+			p := t.Place(&replay.Access{Code: c})
+			if p.Line > 0 {
+				x.Places = append(x.Places, fmt.Sprintf("%s:%d", p.File, p.Line))
+			}
+		}
+		out.Threads = append(out.Threads, x)
+	}
+	for _, m := range l.Moved {
+		out.Moved = append(out.Moved, SharedMoved{m.Bytes, m.Misses.Coherence})
+	}
+	out.Text = sharingText(&out, l)
+	return out
+}
+
+// sharingText says what is shared, with the numbers it rests on.
+func sharingText(s *SharedLine, l *sharing.Line) string {
+	what := fmt.Sprintf("line %s", s.Addr)
+	if s.Object != "" {
+		what = fmt.Sprintf("%s (line %s)", s.Object, s.Addr)
+	}
+	switch l.Kind {
+	case sharing.Latent:
+		moved := uint64(0)
+		for _, m := range s.Moved {
+			if m.Most > 0 {
+				moved = m.Bytes
+				break
+			}
+		}
+		text := fmt.Sprintf("%s: no misses between its %d threads now", what, len(s.Threads))
+		if l.Wider.Coherence > 0 {
+			text += fmt.Sprintf("; with lines of 128 bytes, or neighbours fetched in pairs, up to %d", l.Wider.Coherence)
+		}
+		if moved > 0 {
+			text += fmt.Sprintf("; up to %d if it starts %d bytes later", mostMoved(s.Moved), moved)
+		}
+		return text + fmt.Sprintf("; apart in lines of their own at most %d", l.Separate.Coherence)
+	case sharing.True:
+		return fmt.Sprintf("%s: %d threads pass data: %d to %d coherence misses, %d by the clock, of which %d bring what another wrote; only less communication removes them",
+			what, len(s.Threads), l.Least.Coherence, l.Most.Coherence, l.Clocked.Coherence, l.Clocked.True)
+	}
+	return fmt.Sprintf("%s: %d threads use bytes of their own in one line: %d to %d coherence misses by schedule, %d by the clock; alignas(128) for each thread's part leaves at most %d",
+		what, len(s.Threads), l.Least.Coherence, l.Most.Coherence, l.Clocked.Coherence, l.Separate.Coherence)
+}
+
+func mostMoved(all []SharedMoved) (most uint64) {
+	for _, m := range all {
+		most = max(most, m.Most)
+	}
+	return most
+}

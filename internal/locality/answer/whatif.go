@@ -1,0 +1,235 @@
+package answer
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/locality/layout"
+	"github.com/isobath/isobath/internal/locality/platform"
+	"github.com/isobath/isobath/internal/locality/replay"
+)
+
+// WhatIf is the answer of `isobath whatif`.
+type WhatIf struct {
+	Records    uint64        `json:"records"`
+	References uint64        `json:"references"`
+	Provenance string        `json:"provenance"`
+	Base       Machine       `json:"base"`
+	Machine    Machine       `json:"machine"`
+	Levels     []WhatIfLevel `json:"levels"`
+	Pages      WhatIfPages   `json:"pages"`
+	Memory     WhatIfMemory  `json:"memory"`
+	By         By            `json:"by"`
+	Groups     []WhatIfGroup `json:"groups"`
+	GroupCount int           `json:"group_count"`
+	Sharing    *Sharing      `json:"sharing"`
+	Notes      []string      `json:"notes"`
+}
+
+// WhatIfLevel is a level of both machines; a machine without it has null.
+type WhatIfLevel struct {
+	Level   string  `json:"level"`
+	Base    *Counts `json:"base"`
+	Machine *Counts `json:"machine"`
+}
+
+// Counts is C of the answer: what happened at a level.
+type Counts struct {
+	Misses            uint64     `json:"misses"`
+	MissingReferences uint64     `json:"missing_references"`
+	First             uint64     `json:"first"`
+	Capacity          int64      `json:"capacity"`
+	Conflict          int64      `json:"conflict"`
+	Prefetchable      uint64     `json:"prefetchable"`
+	Band              [2]uint64  `json:"prefetch"`   // misses with an ideal prefetcher, and without one
+	BytesUsed         *uint64    `json:"bytes_used"` // first level only; null where it is not counted
+	Frames            [2]uint64  `json:"frames"`
+	Placements        *[2]uint64 `json:"placements"` // least and most over the places of changed objects; null where nothing is changed
+}
+
+// WhatIfPages is address translation on both machines.
+type WhatIfPages struct {
+	Base    TLBCounts `json:"base"`
+	Machine TLBCounts `json:"machine"`
+}
+
+// TLBCounts is the misses of both TLBs.
+type TLBCounts struct {
+	DTLB  uint64 `json:"dtlb_misses"`
+	Walks uint64 `json:"walks"`
+}
+
+// WhatIfMemory is lines fetched from the reader's own node and from others.
+type WhatIfMemory struct {
+	Policy string `json:"policy"`
+	Local  uint64 `json:"local"`
+	Remote uint64 `json:"remote"`
+}
+
+// WhatIfGroup is some of the references on both machines.
+type WhatIfGroup struct {
+	Key        Key      `json:"key"`
+	References uint64   `json:"references"`
+	Base       []uint64 `json:"base"` // misses by level
+	Machine    []uint64 `json:"machine"`
+	Change     float64  `json:"change"` // of the modelled cost, in cycles
+}
+
+// WhatIfInput is what an answer is made of.
+type WhatIfInput struct {
+	Base, Machine       *platform.Machine
+	BaseRun, MachineRun *replay.Survey
+	Keys                []Key // of the groups
+	By                  By
+	Policy              replay.Policy
+	Top                 int
+	Records             uint64
+	Placements          []replay.Counts // of a changed layout, one a placement
+	Notes               []string
+	Sharing             *Sharing
+	Threads             int
+}
+
+// NewWhatIf makes the answer.
+func NewWhatIf(in WhatIfInput) *WhatIf {
+	out := &WhatIf{Records: in.Records, References: in.BaseRun.References, Provenance: Modelled, Base: MachineOf(in.Base), Machine: MachineOf(in.Machine), By: in.By,
+		Groups: []WhatIfGroup{}, Notes: append([]string{}, in.Notes...), Sharing: in.Sharing,
+		Pages:  WhatIfPages{TLBCounts{in.BaseRun.DTLB, in.BaseRun.Walks}, TLBCounts{in.MachineRun.DTLB, in.MachineRun.Walks}},
+		Memory: WhatIfMemory{Policy: in.Policy.String()}}
+	out.Memory.Local, out.Memory.Remote = in.MachineRun.Memory()
+	for i := range max(len(in.Base.Levels), len(in.Machine.Levels)) {
+		l := WhatIfLevel{Base: countsOf(in.BaseRun, i), Machine: countsOf(in.MachineRun, i)}
+		if i < len(in.Base.Levels) {
+			l.Level = in.Base.Levels[i].Name
+		} else {
+			l.Level = in.Machine.Levels[i].Name
+		}
+		if l.Machine != nil && len(in.Placements) > 0 {
+			l.Machine.Placements = placementRange(in.Placements, i)
+		}
+		out.Levels = append(out.Levels, l)
+	}
+	out.addGroups(in)
+	if in.Threads > 1 {
+		out.Notes = append(out.Notes, fmt.Sprintf("%d threads lie on the cores of each machine in turn over its memory nodes; caches they share see the recorded order, which another run would change", in.Threads))
+	}
+	return out
+}
+
+func placementRange(all []replay.Counts, level int) *[2]uint64 {
+	r := [2]uint64{all[0].Misses[level], all[0].Misses[level]}
+	for _, c := range all {
+		r[0], r[1] = min(r[0], c.Misses[level]), max(r[1], c.Misses[level])
+	}
+	return &r
+}
+
+func countsOf(s *replay.Survey, level int) *Counts {
+	if level >= len(s.Levels) {
+		return nil
+	}
+	l := &s.Levels[level]
+	c := &Counts{Misses: l.Misses, MissingReferences: l.MissingReferences, First: l.First, Conflict: l.Conflict(), Capacity: int64(l.Full) - int64(l.First),
+		Prefetchable: l.Prefetchable, Band: [2]uint64{l.Misses - l.Prefetchable, l.Misses}, Frames: l.Frames}
+	if level == 0 {
+		used := s.Used
+		c.BytesUsed = &used
+	}
+	return c
+}
+
+func (a *WhatIf) addGroups(in WhatIfInput) {
+	for i, k := range in.Keys {
+		g := WhatIfGroup{Key: k, Base: groupAt(in.BaseRun, i), Machine: groupAt(in.MachineRun, i)}
+		if i < len(in.BaseRun.GroupRefs) {
+			g.References = in.BaseRun.GroupRefs[i]
+		}
+		if g.References == 0 {
+			continue
+		}
+		g.Change = costOf(in.Machine, g.Machine) - costOf(in.Base, g.Base)
+		a.Groups = append(a.Groups, g)
+	}
+	slices.SortStableFunc(a.Groups, func(x, y WhatIfGroup) int {
+		return cmp.Or(cmp.Compare(max(y.Change, -y.Change), max(x.Change, -x.Change)), cmp.Compare(y.References, x.References))
+	})
+	a.GroupCount = len(a.Groups)
+	if in.Top > 0 && len(a.Groups) > in.Top {
+		a.Groups = a.Groups[:in.Top]
+	}
+}
+
+func groupAt(s *replay.Survey, i int) []uint64 {
+	if i < len(s.Groups) {
+		return s.Groups[i]
+	}
+	return make([]uint64, len(s.Levels))
+}
+
+func costOf(m *platform.Machine, misses []uint64) (cost float64) {
+	for i, n := range misses {
+		cost += float64(n) * float64(m.Levels[i].Step)
+	}
+	return cost
+}
+
+// Grouper numbers the groups that references belong to.
+type Grouper struct {
+	Keys  []Key
+	by    By
+	table *layout.Table
+	about *refs.About
+	index map[string]uint32
+	codes []uint32 // group of each code, plus one
+	parts map[layout.Member]uint32
+}
+
+// NewGrouper makes groups of a kind.
+func NewGrouper(by By, table *layout.Table, about *refs.About) *Grouper {
+	return &Grouper{by: by, table: table, about: about, index: map[string]uint32{}, parts: map[layout.Member]uint32{}}
+}
+
+// Group numbers the group of an access.
+func (g *Grouper) Group(a *replay.Access, code replay.Code, thread uint32) uint32 {
+	switch g.by {
+	case ByObject, ByField:
+		m := layout.Member{Object: a.Object, Field: -1}
+		if o := g.table.Objects[a.Object]; o != nil && g.by == ByField && len(o.Fields) > 0 {
+			_, offset := o.Locate(a.Addr)
+			m.Field = o.Field(offset)
+		}
+		n, ok := g.parts[m]
+		if !ok {
+			n = g.number(memberKey(g.by, g.table, m))
+			g.parts[m] = n
+		}
+		return n
+	case ByThread:
+		return g.number(Key{Thread: &thread})
+	}
+	for int(a.Code) >= len(g.codes) {
+		g.codes = append(g.codes, 0)
+	}
+	if g.codes[a.Code] == 0 {
+		k := placeKey(g.by, g.about.Places, code.Place)
+		if g.by == ByPC {
+			k = placeKey(ByLine, g.about.Places, code.Place)
+			k.PC = fmt.Sprintf("%#x", code.PC)
+		}
+		g.codes[a.Code] = g.number(k) + 1
+	}
+	return g.codes[a.Code] - 1
+}
+
+func (g *Grouper) number(k Key) uint32 {
+	name := k.String()
+	n, ok := g.index[name]
+	if !ok {
+		n = uint32(len(g.Keys))
+		g.index[name] = n
+		g.Keys = append(g.Keys, k)
+	}
+	return n
+}
