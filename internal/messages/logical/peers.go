@@ -36,7 +36,7 @@ type Peers struct {
 }
 
 // sites number the places computations end at: narrow ones by everything that
-// is known of the call, wide ones by call, caller and call before.
+// is known of the call, wide ones by call, line, caller and call before.
 type sites struct {
 	wide, narrow []int32
 	wides        int
@@ -104,11 +104,10 @@ func (s *Structure) callSteps() []int32 {
 	return steps
 }
 
-type wideKey struct{ call, caller, before int32 }
+type wideKey struct{ call, caller, before, source int32 }
 
 type narrowKey struct {
 	wide    int32
-	source  int32
 	comm    int32
 	partner int32
 	size    int8
@@ -132,12 +131,13 @@ func (p *Peers) findSites() {
 		before := trace.None
 		op = t.Ops.Start[line]
 		for i := c.Start[line]; i < c.Start[line+1]; i++ {
-			x.wide[i] = wides.of(wideKey{c.Region[i], c.Caller[i], before}, line)
-			before = c.Region[i]
-			key := narrowKey{wide: x.wide[i], source: trace.None, comm: trace.None, partner: trace.None, kind: -1}
+			source := trace.None
 			if c.Site != nil {
-				key.source = c.Site[i]
+				source = c.Site[i]
 			}
+			x.wide[i] = wides.of(wideKey{c.Region[i], c.Caller[i], before, source}, line)
+			before = c.Region[i]
+			key := narrowKey{wide: x.wide[i], comm: trace.None, partner: trace.None, kind: -1}
 			for op < t.Ops.Start[line+1] && t.Ops.Call[op] < i {
 				op++
 			}

@@ -194,11 +194,7 @@ func (s *Structure) describe(c *Causes, e *Cause) ReportCause {
 
 // Around returns the region that called an operation, or None.
 func (s *Structure) Around(op int32) int32 {
-	f := s.Trace.Ops.Frame[s.First[op]]
-	if f < 0 {
-		return trace.None
-	}
-	return s.Trace.Frames.Region[f]
+	return s.Trace.Calls.Caller[s.Trace.Ops.Call[s.First[op]]]
 }
 
 // compared returns the longest computation before an operation, what is usual

@@ -76,8 +76,8 @@ func (w *walker) beginCall() {
 	if n := len(c.exit); n > 0 {
 		enter = max(enter, c.exit[n-1])
 	}
-	caller := None
-	if top > 0 {
+	caller := f.caller
+	if caller < 0 && top > 0 {
 		caller = w.stack[top-1].region
 	}
 	w.call = c.add(enter, enter, f.region, caller)

@@ -17,6 +17,7 @@ type names struct {
 	contexts map[uint64]int32
 	sites    []Site
 	bySite   map[uint64]int32 // context to the place of its call
+	calledBy uint32           // the attribute that names the caller of MPI; otf2.None without
 	comms    []Comm
 	byComm   index
 	members  []otf2.Members
@@ -120,6 +121,12 @@ func newNames(d *otf2.Definitions) *names {
 		n.contexts[uint64(id)] = n.region(uint64(c.Region))
 	}
 	n.findSites(d)
+	n.calledBy = otf2.None
+	for id, a := range d.Attributes {
+		if d.Text(a.Name) == callSite && a.Type == typeContext {
+			n.calledBy = id
+		}
+	}
 	n.comms = []Comm{{ID: otf2.None, Name: "(unknown communicator)"}}
 	n.members = []otf2.Members{{}}
 	for _, id := range sortedKeys(d.Comms) {
@@ -159,6 +166,24 @@ func (n *names) site(context uint64) int32 {
 		return row
 	}
 	return None
+}
+
+// callSite is the attribute of the entries of our recorder: a calling context
+// with the function and the line that called MPI.
+const (
+	callSite    = "isobath::call site"
+	typeContext = 21
+)
+
+// caller returns the place and the function that an entry was called from, if its
+// attributes say so.
+func (n *names) caller(list []otf2.AttributeValue) (site, caller int32) {
+	for i := range list {
+		if list[i].ID == n.calledBy && list[i].Value.Type == typeContext {
+			return n.site(list[i].Value.Bits), n.context(list[i].Value.Bits)
+		}
+	}
+	return None, None
 }
 
 // perGroup translates the ranks of every communicator, once for all that share

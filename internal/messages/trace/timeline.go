@@ -70,6 +70,7 @@ type open struct {
 	wait    int32 // row in waits, or None
 	site    int32 // where it was called from, or None
 	inside  int64 // time in regions called from here
+	caller  int32 // the function that called it, if an attribute says so
 	call    int32 // row of the call this region is, or None
 }
 
@@ -180,11 +181,15 @@ func (w *walker) event(ev *otf2.Event) {
 	w.clock(ev)
 	switch ev.Kind {
 	case otf2.Enter:
-		w.enter(w.names.region(ev.F[0]), None)
+		site, caller := None, None
+		if ev.Attributes != nil {
+			site, caller = w.names.caller(ev.Attributes)
+		}
+		w.enter(w.names.region(ev.F[0]), site, caller)
 	case otf2.Leave:
 		w.leave(w.names.region(ev.F[0]))
 	case otf2.CallingEnter:
-		w.enter(w.names.context(ev.F[0]), w.names.site(ev.F[0]))
+		w.enter(w.names.context(ev.F[0]), w.names.site(ev.F[0]), None)
 	case otf2.CallingLeave:
 		w.leave(w.names.context(ev.F[0]))
 	case otf2.MPISend, otf2.MPIIsend:
@@ -217,8 +222,8 @@ func (w *walker) event(ev *otf2.Event) {
 	}
 }
 
-func (w *walker) enter(region, site int32) {
-	w.stack = append(w.stack, open{region: region, frame: None, enter: w.now, seq: int32(w.events), records: len(w.records), wait: None, site: site, call: None})
+func (w *walker) enter(region, site, caller int32) {
+	w.stack = append(w.stack, open{region: region, frame: None, enter: w.now, seq: int32(w.events), records: len(w.records), wait: None, site: site, caller: caller, call: None})
 	w.opened[region]++
 	if w.call < 0 && w.names.regions[region].MPI && !w.names.local[region] {
 		w.beginCall()

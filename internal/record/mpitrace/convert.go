@@ -31,6 +31,7 @@ type converter struct {
 	out     *otf2.Writer
 	region  []uint32
 	sides   *sides
+	sites   []callSites // by rank
 	machine uint32
 	sum     Summary
 	damaged []string
@@ -56,6 +57,9 @@ func Convert(dir, path string) (*Summary, error) {
 		return nil, err
 	}
 	if err := c.survey(); err != nil {
+		return nil, err
+	}
+	if err := c.nameSites(dir); err != nil {
 		return nil, err
 	}
 	if err := c.write(path); err != nil {
@@ -110,6 +114,7 @@ func (c *converter) survey() error {
 	c.start = ^uint64(0)
 	c.local = make([][]*comm, len(c.files))
 	c.sides = newSides(len(c.files))
+	c.sites = make([]callSites, len(c.files))
 	for i, f := range c.files {
 		last, good := f.origin, 0
 		err := f.each(func(r *record) error {
@@ -120,6 +125,8 @@ func (c *converter) survey() error {
 				if err := c.addComm(i, r); err != nil {
 					return err
 				}
+			case kSite:
+				c.sites[i].add(r)
 			case kMembers:
 				if int(r.a) < len(c.local[i]) {
 					c.addMembers(c.local[i][r.a], r)
@@ -199,6 +206,7 @@ func (c *converter) write(path string) error {
 			c.region[i] = c.out.Region(describe(name))
 		}
 	}
+	c.defineSites()
 	locations := make([]uint64, len(c.files))
 	for i, f := range c.files {
 		e := c.out.Location("master thread", processes[i])

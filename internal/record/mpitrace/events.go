@@ -38,6 +38,18 @@ func (s *stream) put(kind otf2.Kind, fields ...uint64) error {
 	return s.out.Write(&ev)
 }
 
+// enter writes the beginning of a call, with the place it came from if that is
+// known.
+func (s *stream) enter(region uint32, site *otf2.AttributeValue) error {
+	ev := otf2.Event{Kind: otf2.Enter, Time: s.last}
+	ev.F[0] = uint64(region)
+	if site != nil {
+		ev.Attributes = []otf2.AttributeValue{*site}
+	}
+	s.sum.Events++
+	return s.out.Write(&ev)
+}
+
 func (s *stream) leave(region uint32) error {
 	if n := len(s.open); n > 0 {
 		s.open = s.open[:n-1]
@@ -59,7 +71,7 @@ func (s *stream) write(r *record) error {
 	switch r.kind {
 	case kEnter:
 		s.open = append(s.open, r.a)
-		return s.put(otf2.Enter, uint64(s.region[r.a]))
+		return s.enter(s.region[r.a], s.sites[s.rank].context(r.site))
 	case kLeave:
 		return s.leave(r.a)
 	case kSend:
@@ -90,7 +102,7 @@ func (s *stream) write(r *record) error {
 		return s.put(otf2.NBCComplete, uint64(r.op), comm, peer, r.len, s.got, r.req)
 	case kFlush:
 		return s.put(otf2.BufferFlush, r.len)
-	case kComm, kMembers, kCommFreed:
+	case kComm, kMembers, kCommFreed, kSite:
 	default:
 		return s.sided(r)
 	}

@@ -62,6 +62,7 @@ const (
 	kIOBegin
 	kIOIssued
 	kIODone
+	kSite
 	kindCount
 )
 
@@ -77,6 +78,7 @@ type record struct {
 	req   uint64
 	ranks []uint32 // of kMembers; valid until the next record
 	text  []byte   // of kFileName; the same
+	site  uint16   // of kEnter: number of the place it was called from, 0 for none
 }
 
 // short reports whether a record of this kind has no second part.
@@ -183,6 +185,7 @@ func (r *record) decode(b []byte, ranks []uint32) int {
 	case r.kind >= kindCount:
 		return 0
 	case r.kind.short():
+		r.site = binary.LittleEndian.Uint16(b[10:])
 		return shortSize
 	case len(b) < longSize:
 		return 0

@@ -85,7 +85,7 @@ func (f *function) writeC(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "\nint MPI_%s(%s)\n{\n", f.name, strings.Join(params, ", "))
 	b.WriteString(locals)
-	fmt.Fprintf(b, "\tint on = begin(R_%s);\n", f.name)
+	fmt.Fprintf(b, "\tint on = begin(R_%s, __builtin_return_address(0));\n", f.name)
 	if f.has("status") {
 		b.WriteString("\tMPI_Status own, *st = on && status == MPI_STATUS_IGNORE ? &own : status;\n")
 	}
@@ -128,7 +128,7 @@ func (f *function) writeFortran(b *strings.Builder) {
 	fmt.Fprintf(b, "\nvoid mpi_%s_(%s)\n{\n", lower, strings.Join(params, ", "))
 	fmt.Fprintf(b, "\tstatic void (*real)(%s);\n\tif (!real)\n\t\treal = fortran(\"pmpi_%s\");\n", strings.Join(types, ", "), lower)
 	b.WriteString(locals)
-	fmt.Fprintf(b, "\tint on = begin(R_%s);\n", f.name)
+	fmt.Fprintf(b, "\tint on = begin(R_%s, __builtin_return_address(0));\n", f.name)
 	if f.has("status") {
 		b.WriteString("\tMPI_Status cst;\n\tMPI_Fint own[sizeof(MPI_Status) / sizeof(MPI_Fint)], *fst = on && status == (void *)MPI_F_STATUS_IGNORE ? own : status;\n\t(void)cst;\n")
 	}

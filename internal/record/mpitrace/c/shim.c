@@ -26,13 +26,14 @@ enum {
 	END = 0, ENTER, LEAVE, SEND, ISEND, ISEND_DONE, RECV_POSTED, RECV, IRECV, TESTED, CANCELLED,
 	COLL_BEGIN, COLL_END, NBC_REQUEST, NBC_GOT, NBC_DONE, FLUSH, COMM, MEMBERS, COMM_FREED,
 	WIN, WIN_FREED, RMA_BEGIN, RMA_END, RMA_PUT, RMA_GET, RMA_GOT, RMA_ATOMIC, RMA_DONE, RMA_LOCK, RMA_UNLOCK, RMA_SYNC,
-	FILE_NAME, FILE_OPENED, FILE_CLOSED, FILE_DELETED, FILE_SEEK, IO_BEGIN, IO_ISSUED, IO_DONE
+	FILE_NAME, FILE_OPENED, FILE_CLOSED, FILE_DELETED, FILE_SEEK, IO_BEGIN, IO_ISSUED, IO_DONE,
+	SITE
 };
 
 struct head {
 	uint64_t time;
 	uint8_t kind, op;
-	uint16_t count; /* MEMBERS, FILE_NAME: how many ranks or bytes the second part holds */
+	uint16_t count; /* MEMBERS, FILE_NAME: how many ranks or bytes the second part holds; ENTER: where the call came from */
 	uint32_t a;     /* region, peer, root, or size of a communicator */
 };
 
@@ -128,8 +129,51 @@ static inline void put_long(int kind, int op, uint32_t a, uint32_t comm, int tag
 	pos += sizeof(struct head) + sizeof(struct tail);
 }
 
-/* begin reports whether a call is to be recorded, and notes its entry. */
-static inline int begin(uint32_t region)
+/* --- call sites --- */
+
+enum { SITES = 1 << 13 };
+static struct { const void *pc; uint16_t id; } sites[SITES];
+static uint16_t nsites;
+
+/* site numbers the place a call returns to, 0 if there are too many. The first
+ * time its address is written; names are found after the run. */
+static inline uint16_t site(const void *pc)
+{
+	unsigned i = ((uint64_t)(uintptr_t)pc * 0x9E3779B97F4A7C15u) >> 51;
+	for (int n = 0; n < 16; n++, i = (i + 1) % SITES) {
+		if (sites[i].pc == pc)
+			return sites[i].id;
+		if (sites[i].pc)
+			continue;
+		if (nsites == UINT16_MAX)
+			return 0;
+		sites[i].pc = pc;
+		sites[i].id = ++nsites;
+		put_long(SITE, 0, nsites, 0, 0, (uint64_t)(uintptr_t)pc, 0);
+		return nsites;
+	}
+	return 0;
+}
+
+/* keep_maps copies where files are mapped, so that addresses can be named. */
+static void keep_maps(const char *dir)
+{
+	char path[4096], text[1 << 14];
+	snprintf(path, sizeof path, "%s/maps.%d", dir, about->rank);
+	int in = open("/proc/self/maps", O_RDONLY | O_CLOEXEC), out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	ssize_t n;
+	while (in >= 0 && out >= 0 && (n = read(in, text, sizeof text)) > 0)
+		if (write(out, text, n) != n)
+			break;
+	if (in >= 0)
+		close(in);
+	if (out >= 0)
+		close(out);
+}
+
+/* begin reports whether a call is to be recorded, and notes its entry and where
+ * it came from. */
+static inline int begin(uint32_t region, const void *pc)
 {
 	if (!recording || depth > 0)
 		return 0;
@@ -138,7 +182,10 @@ static inline int begin(uint32_t region)
 		return 0;
 	}
 	depth++;
+	uint16_t from = site(pc);
 	put(ENTER, region);
+	if (recording)
+		((struct head *)(pos - sizeof(struct head)))->count = from;
 	return 1;
 }
 
@@ -759,6 +806,7 @@ static void start(void)
 	recording = 1;
 	add_comm(MPI_COMM_WORLD, NONE);
 	add_comm(MPI_COMM_SELF, NONE);
+	keep_maps(dir);
 	put(ENTER, PROGRAM);
 	PMPI_Barrier(MPI_COMM_WORLD);
 }
@@ -771,6 +819,7 @@ static void stop(void)
 	recording = 0;
 	memset(pos, 0, window + WINDOW - pos);
 	measure(1);
+	keep_maps(getenv("ISOBATH_MPI_DIR"));
 	about->complete = 1;
 	munmap(window, WINDOW);
 	munmap(about, 4096);

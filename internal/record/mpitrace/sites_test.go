@@ -1,0 +1,44 @@
+package mpitrace
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/isobath/isobath/internal/base/test"
+)
+
+// TestCallSites: every call names the function and the line it came from.
+func TestCallSites(t *testing.T) {
+	cc := test.Peer(t, "mpicc", "libopenmpi-dev")
+	exe := filepath.Join(t.TempDir(), "sites")
+	if out, err := exec.Command(cc, "-g", "-O0", "testdata/sites.c", "-o", exe).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	archive, _ := traced(t, nil, launch(t, "2", exe)...)
+	printed(t, archive)
+	tr := open(t, archive)
+	type place struct {
+		call, caller string
+		line         uint32
+	}
+	found := map[place]int{}
+	for i, region := range tr.Calls.Region {
+		p := place{call: tr.Regions[region].Name}
+		if caller := tr.Calls.Caller[i]; caller >= 0 {
+			p.caller = tr.Regions[caller].Name
+		}
+		if site := tr.Calls.Site[i]; site >= 0 {
+			p.line = tr.Sites[site].Line
+			if filepath.Base(tr.Sites[site].File) != "sites.c" {
+				t.Errorf("call %d is from %s", i, tr.Sites[site].File)
+			}
+		}
+		found[p]++
+	}
+	for _, want := range []place{{"MPI_Sendrecv", "left", 6}, {"MPI_Allreduce", "all", 11}} {
+		if found[want] != 6 {
+			t.Errorf("%d calls %+v, want 6; there are %v", found[want], want, found)
+		}
+	}
+}
