@@ -148,7 +148,7 @@ func TestExportOTF2(t *testing.T) {
 	}
 	sameArchive(t, from)
 	for _, name := range []string{"ring16", "halo16_skew", "commtag8", "mergetree64", "lulesh8", "thirdparty/pipit-ping-pong-otf2", "thirdparty/sst-elements-emberotf2"} {
-		t.Run(name, func(t *testing.T) { sameArchive(t, filepath.Join(test.Data(t, "otf2/"+name), "traces.otf2")) })
+		t.Run(name, func(t *testing.T) { sameArchive(t, filepath.Join(test.Shared(t, "otf2/"+name), "traces.otf2")) })
 	}
 	t.Run("eztrace", func(t *testing.T) {
 		sameArchive(t, test.Shared(t, "otf2/eztrace/halo16/halo_trace/eztrace_log.otf2"))

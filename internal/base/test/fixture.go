@@ -33,17 +33,6 @@ func Fixture(t testing.TB, name string) string {
 	return path
 }
 
-// Data returns the path of a fixture or, where the repository has none of that
-// name, of shared data: for tables of cases of which some are other people's.
-func Data(t testing.TB, name string) string {
-	t.Helper()
-	if path, err := FindFixture(name); err == nil {
-		t.Logf("%s%s", FixtureUsed, name)
-		return path
-	}
-	return Shared(t, name)
-}
-
 // FindFixture is Fixture for programs that are not tests, such as benchmarks.
 func FindFixture(name string) (string, error) {
 	return fixture(filepath.Join(Root(), "fixtures"), name)
@@ -57,6 +46,9 @@ func fixture(root, name string) (string, error) {
 		return "", errors.New("want a path below fixtures/")
 	}
 	if path := filepath.Join(root, local); exists(path) {
+		if holdsSets(path) {
+			return "", errors.New("it holds packed sets; name one of them")
+		}
 		return path, nil
 	}
 	for set := local; set != "."; set = filepath.Dir(set) {
@@ -75,6 +67,16 @@ func fixture(root, name string) (string, error) {
 		return path, nil
 	}
 	return "", errors.New("no such file, and no packed set holds it; see fixtures/README.md")
+}
+
+// holdsSets reports whether packed sets lie in a folder or in those below it.
+func holdsSets(folder string) bool {
+	for _, pattern := range []string{"*", "*/*"} {
+		if sets, _ := filepath.Glob(filepath.Join(folder, pattern+Packed)); len(sets) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func exists(path string) bool {

@@ -57,7 +57,7 @@ func TestFixturePackedSet(t *testing.T) {
 	if parts, _ := filepath.Glob(filepath.Join(root, ".unpacked", "part-*")); parts != nil {
 		t.Errorf("left behind: %v", parts)
 	}
-	for name, want := range map[string]string{"deep/set/x": "not in fixtures/deep/set", "deep/other": "no packed set", "../x": "below"} {
+	for name, want := range map[string]string{"deep/set/x": "not in fixtures/deep/set", "deep/other": "no packed set", "../x": "below", "deep": "packed sets", ".": "packed sets"} {
 		if path, err := fixture(root, name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("fixture(%q) = %q, %v; want an error with %q", name, path, err, want)
 		}

@@ -18,12 +18,17 @@ const (
 	PeerUsed    = "peer: "
 )
 
-// Shared returns the path of a file or folder of other people's data, which may
-// lie beside the checkout. Without that data the test is skipped with a line
-// that says so; every package also has tests that need nothing but the
-// repository, from the fixtures.
+// Shared returns the path of a file or folder of data that may be other
+// people's and lie beside the checkout; where the repository has a fixture of
+// that name, it is the fixture. Without that data the test is skipped with a
+// line that says so; every package also has tests that need nothing but the
+// repository.
 func Shared(t testing.TB, name string) string {
 	t.Helper()
+	if path, err := FindFixture(name); err == nil {
+		t.Logf("%s%s", FixtureUsed, name)
+		return path
+	}
 	path := filepath.Join(Root(), "..", "shared", "data", filepath.FromSlash(name))
 	if _, err := os.Stat(path); err != nil {
 		t.Skipf("no shared data: %s is not beside the checkout", filepath.Join("shared", "data", name))

@@ -31,7 +31,7 @@ func TestSeries(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var paths []string
 			for _, p := range tt.paths {
-				paths = append(paths, filepath.Join(test.Data(t, "mesh/"+filepath.Dir(p)), filepath.Base(p)))
+				paths = append(paths, filepath.Join(test.Shared(t, "mesh/"+filepath.Dir(p)), filepath.Base(p)))
 			}
 			s, err := Open(paths...)
 			if err != nil {
@@ -72,7 +72,7 @@ func TestIndexDims(t *testing.T) {
 		"lulesh/lulesh_c0300.vtk": {20, 20, 20}, "vtk/hexa.vtk": {22, 22, 22}, "vtk/can.vtu": {}, "vtk/office.binary.vtk": {20, 19, 19},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, err := vtk.Read(test.Data(t, "mesh/"+name))
+			m, err := vtk.Read(test.Shared(t, "mesh/"+name))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -164,7 +164,7 @@ func TestExtract(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			m, err := vtk.Read(test.Data(t, "mesh/"+tt.file))
+			m, err := vtk.Read(test.Shared(t, "mesh/"+tt.file))
 			if err != nil {
 				t.Fatal(err)
 			}

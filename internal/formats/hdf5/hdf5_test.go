@@ -141,7 +141,7 @@ func clipped(v []float64) []float64 { return v[:min(8, len(v))] }
 func TestSharedFiles(t *testing.T) {
 	for _, name := range []string{"mesh/chombo/plt000100.2d.hdf5", "mesh/lulesh/lulesh_plot_c300", "mesh/vtk/hdf/can-vtu.hdf", "mesh/vtk/hdf/can_0.hdf"} {
 		t.Run(filepath.Base(name), func(t *testing.T) {
-			f, err := Open(test.Data(t, name))
+			f, err := Open(test.Shared(t, name))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -76,7 +76,7 @@ func peerEvents(t *testing.T, path string) map[uint64][]string {
 func TestEqualsOTF2Print(t *testing.T) {
 	for _, tt := range sharedTraces {
 		t.Run(strings.SplitN(tt.name, "/", 2)[0], func(t *testing.T) {
-			path := test.Data(t, "otf2/"+tt.name)
+			path := test.Shared(t, "otf2/"+tt.name)
 			a, err := Open(path)
 			if err != nil {
 				t.Fatal(err)

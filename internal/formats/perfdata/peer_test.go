@@ -301,7 +301,7 @@ func TestCountsOfTheFixtures(t *testing.T) {
 		"containers/kdab_probe.data.file":                        {1, 8, 112, -1, -1, -1, "1"},
 	} {
 		t.Run(filepath.Base(name), func(t *testing.T) {
-			im := scanFile(t, test.Data(t, "perf/"+name))
+			im := scanFile(t, test.Shared(t, "perf/"+name))
 			got := tallyOf(im)
 			for _, p := range []struct{ want, got *int }{{&want.mmap2, &got.mmap2}, {&want.mmap, &got.mmap}, {&want.comm, &got.comm}, {&want.fork, &got.fork}, {&want.exit, &got.exit}} {
 				if *p.want < 0 {

@@ -148,7 +148,7 @@ func TestRepeatedRecords(t *testing.T) {
 
 func importShared(t *testing.T, format foreign.Format, name string) *foreign.Imported {
 	t.Helper()
-	in, err := foreign.Look(test.Data(t, "perf/"+name))
+	in, err := foreign.Look(test.Shared(t, "perf/"+name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestTextEqualsRecording(t *testing.T) {
 func TestReadsWhatPerfPrints(t *testing.T) {
 	perf := test.Peer(t, "perf", "linux-perf")
 	for _, name := range []string{"local_multi.data", "local_phys.data", "local_callgraph.data", "numatop_perf.data", "google_pdc_perf.data.weight_struct"} {
-		text := runPerf(t, perf, "script", "-f", "-i", test.Data(t, "perf/"+name), "--ns")
+		text := runPerf(t, perf, "script", "-f", "-i", test.Shared(t, "perf/"+name), "--ns")
 		columns := []string{"tid", "ip", "event", "time"}
 		if strings.Contains(name, "callgraph") {
 			columns[1] = "comm" // perf prints the frames of a chain relative to their file

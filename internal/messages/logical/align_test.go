@@ -178,7 +178,7 @@ func TestPairsAreLongest(t *testing.T) {
 // TestComparePair compares two recorded runs of one program; the second slept.
 func TestComparePair(t *testing.T) {
 	load := func(name string) *Structure {
-		tr, err := trace.Open(t.Context(), test.Data(t, name))
+		tr, err := trace.Open(t.Context(), test.Shared(t, name))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 
 func openShared(t testing.TB, name string) *trace.Trace {
 	t.Helper()
-	tr, err := trace.Open(context.Background(), test.Data(t, "otf2/"+name))
+	tr, err := trace.Open(context.Background(), test.Shared(t, "otf2/"+name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 // open reads a shared trace.
 func openShared(t testing.TB, name string) *Trace {
 	t.Helper()
-	tr, err := Open(context.Background(), test.Data(t, "otf2/"+name))
+	tr, err := Open(context.Background(), test.Shared(t, "otf2/"+name))
 	if err != nil {
 		t.Fatal(err)
 	}

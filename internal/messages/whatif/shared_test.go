@@ -83,20 +83,25 @@ func buildPair(t testing.TB, program, variant string) *Graph {
 	return build(t, test.Shared(t, "whatif/traces/"+program+"/"+variant+".otf2"))
 }
 
-// sharedTraces are all archives of the shared data.
+// sharedTraces are all archives of the fixtures and, where there is any, of
+// other people's data.
 func sharedTraces(t testing.TB) []string {
 	t.Helper()
+	whatif, outside := test.Fixture(t, "whatif"), filepath.Join(test.Root(), "..", "shared", "data", "otf2")
+	patterns := []string{
+		filepath.Join(whatif, "traces/*/*.otf2"), filepath.Join(whatif, "disturbed/*.otf2"), filepath.Join(whatif, "simulated/*.otf2"),
+		filepath.Join(outside, "thirdparty/*/*.otf2"),
+	}
+	for _, name := range []string{"amg8", "binomial16", "commtag8", "dissem16", "halo16", "halo16_skew", "halo64_big", "lu8", "lulesh8", "mergetree64", "mg16", "ring16"} {
+		patterns = append(patterns, filepath.Join(test.Fixture(t, "otf2/"+name), "traces.otf2"))
+	}
 	var paths []string
-	for _, pattern := range []string{"otf2/*/traces.otf2", "otf2/*/*/traces.otf2", "otf2/*/*/*.otf2", "otf2/*/*.otf2", "whatif/traces/*/*.otf2", "whatif/disturbed/*.otf2", "whatif/simulated/*.otf2"} {
-		found, err := filepath.Glob(filepath.Join(test.Shared(t, "."), pattern))
+	for _, pattern := range patterns {
+		found, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range found {
-			if !slices.Contains(paths, p) {
-				paths = append(paths, p)
-			}
-		}
+		paths = append(paths, found...)
 	}
 	if len(paths) < 60 {
 		t.Fatalf("%d traces in the shared data, want at least 60", len(paths))
