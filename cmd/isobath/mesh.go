@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -521,7 +522,7 @@ func (f *meshFlags) serve(ctx context.Context, stderr io.Writer, set *dataset.Se
 			return err
 		}
 	}
-	token := link.NewToken()
+	token := rand.Text()
 	if err := link.WriteToken(path, ln.Addr().String(), token); err != nil {
 		return fmt.Errorf("write the token file: %w", err)
 	}

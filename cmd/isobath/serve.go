@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/rand"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -124,7 +125,7 @@ func (f *serveFlags) serve(cmd *cobra.Command, files []string, first func(*serve
 	if files, err = absolute(files); err != nil {
 		return err
 	}
-	token := server.NewToken()
+	token := rand.Text()
 	if f.tokenFile != "" {
 		if token, err = server.TokenFile(f.tokenFile); err != nil {
 			return err

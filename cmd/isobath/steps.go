@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/messages/logical"
 	"github.com/isobath/isobath/internal/messages/trace"
 	"github.com/isobath/isobath/internal/messages/whatif"
@@ -468,7 +469,7 @@ func (p *printer) profile(r *logical.ReportProfile) {
 	p.line("")
 	p.line("%-32s %9s %11s %11s %11s", "region", "calls", "exclusive", "least", "most")
 	for _, g := range r.Regions {
-		p.line("%-32s %9d %11s %11s %11s", clip(g.Name, 32), g.Calls, logical.Duration(g.Exclusive), logical.Duration(g.Least), logical.Duration(g.Most))
+		p.line("%-32s %9d %11s %11s %11s", term.ClipEnd(g.Name, 32), g.Calls, logical.Duration(g.Exclusive), logical.Duration(g.Least), logical.Duration(g.Most))
 	}
 	p.line("")
 	p.line("%-32s %9s %11s", "message size in bytes", "messages", "bytes")
@@ -477,12 +478,4 @@ func (p *printer) profile(r *logical.ReportProfile) {
 	}
 	p.line("")
 	p.line("%d pairs of processes communicate; --json lists them", len(r.Matrix))
-}
-
-func clip(text string, width int) string {
-	r := []rune(text)
-	if len(r) <= width {
-		return text
-	}
-	return string(r[:width-1]) + "…"
 }

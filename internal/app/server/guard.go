@@ -3,7 +3,6 @@ package server
 import (
 	"crypto/rand"
 	"crypto/subtle"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -91,19 +90,12 @@ func (s *Server) knownHost(host string) bool {
 	})
 }
 
-// NewToken returns 128 random bits as text.
-func NewToken() string {
-	var b [16]byte
-	rand.Read(b[:]) // never fails
-	return base64.RawURLEncoding.EncodeToString(b[:])
-}
-
 // TokenFile returns the token in a file, which only its owner may read. A file
 // that does not exist is made with a new token.
 func TokenFile(path string) (string, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		token := NewToken()
+		token := rand.Text()
 		return token, wholefile.WriteBytes(path, wholefile.New|wholefile.Private, []byte(token+"\n"))
 	}
 	if err != nil {

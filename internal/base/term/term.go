@@ -47,7 +47,7 @@ func (s Style) Warn(text string) string { return s.wrap("33", text) }
 
 // Thousands writes a whole number in groups of three: 15 676.
 func Thousands[T int | int64 | uint64](n T) string {
-	s := strconv.FormatInt(int64(n), 10)
+	s := fmt.Sprint(n) // a cast would make the largest uint64 -1
 	sign := ""
 	if s[0] == '-' {
 		sign, s = "-", s[1:]
@@ -106,6 +106,14 @@ func Clip(s string, width int) string {
 	r := []rune(s)
 	head := (width - 1) / 3
 	return string(r[:head]) + "…" + string(r[len(r)-(width-1-head):])
+}
+
+// ClipEnd cuts text to a number of characters, at its end.
+func ClipEnd(s string, width int) string {
+	if utf8.RuneCountInString(s) <= width || width < 1 {
+		return s
+	}
+	return string([]rune(s)[:width-1]) + "…"
 }
 
 // Align says on which side of its column a cell stands.

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -37,5 +38,26 @@ func TestTable(t *testing.T) {
 	}
 	if diff := cmp.Diff("name                   n\na ver…r than all       1\nb                 12 345\n", b.String()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestThousandsOfTheLargest(t *testing.T) {
+	if got := Thousands(uint64(math.MaxUint64)); got != "18 446 744 073 709 551 615" {
+		t.Errorf("Thousands(2^64-1) = %q", got)
+	}
+	if got := Thousands(int64(math.MinInt64)); got != "-9 223 372 036 854 775 808" {
+		t.Errorf("Thousands(-2^63) = %q", got)
+	}
+}
+
+func TestClipEnd(t *testing.T) {
+	for _, tt := range []struct {
+		text  string
+		width int
+		want  string
+	}{{"abc", 3, "abc"}, {"abcd", 3, "ab…"}, {"äöüß", 3, "äö…"}, {"", 3, ""}, {"ab", 1, "…"}} {
+		if got := ClipEnd(tt.text, tt.width); got != tt.want {
+			t.Errorf("ClipEnd(%q, %d) = %q, want %q", tt.text, tt.width, got, tt.want)
+		}
 	}
 }

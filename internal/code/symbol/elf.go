@@ -11,6 +11,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"github.com/isobath/isobath/internal/base/term"
 )
 
 // Bounds on what one file may make us allocate. The largest real binaries
@@ -195,10 +197,10 @@ func (im *image) data(s *elf.Section) ([]byte, error) {
 	}
 	stored := s.FileSize
 	if s.Offset > uint64(im.size) || stored > uint64(im.size)-s.Offset {
-		return nil, fmt.Errorf("section %s is outside the file", clip(s.Name))
+		return nil, fmt.Errorf("section %s is outside the file", term.ClipEnd(s.Name, 65))
 	}
 	if s.Size > maxSectionSize || s.Size > smallSection && s.Size/maxInflation > stored {
-		return nil, fmt.Errorf("section %s claims %d bytes from %d", clip(s.Name), s.Size, stored)
+		return nil, fmt.Errorf("section %s claims %d bytes from %d", term.ClipEnd(s.Name, 65), s.Size, stored)
 	}
 	return s.Data()
 }
@@ -303,11 +305,4 @@ func (im *image) close() error {
 		return nil
 	}
 	return im.file.Close()
-}
-
-func clip(s string) string {
-	if len(s) > 64 {
-		return s[:64] + "…"
-	}
-	return s
 }

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/isobath/isobath/internal/base/term"
 )
 
 // inflate reads a section of the form before SHF_COMPRESSED: "ZLIB", the size
@@ -22,11 +24,11 @@ func (im *image) inflate(s *elf.Section) ([]byte, error) {
 	}
 	size := binary.BigEndian.Uint64(data[4:])
 	if size > maxSectionSize || size > smallSection && size/maxInflation > uint64(len(data)) {
-		return nil, fmt.Errorf("section %s claims %d bytes from %d", clip(s.Name), size, len(data))
+		return nil, fmt.Errorf("section %s claims %d bytes from %d", term.ClipEnd(s.Name, 65), size, len(data))
 	}
 	z, err := zlib.NewReader(bytes.NewReader(data[12:]))
 	if err != nil {
-		return nil, fmt.Errorf("section %s: %w", clip(s.Name), err)
+		return nil, fmt.Errorf("section %s: %w", term.ClipEnd(s.Name, 65), err)
 	}
 	defer z.Close()
 	var out bytes.Buffer
@@ -35,7 +37,7 @@ func (im *image) inflate(s *elf.Section) ([]byte, error) {
 		err = errors.New("ends early")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("section %s: %w", clip(s.Name), err)
+		return nil, fmt.Errorf("section %s: %w", term.ClipEnd(s.Name, 65), err)
 	}
 	return out.Bytes(), nil
 }

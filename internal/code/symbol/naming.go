@@ -7,6 +7,8 @@ import (
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/isobath/isobath/internal/base/term"
 )
 
 // Naming says after the fact what an object is: "allocation at heat.c:57 is
@@ -81,7 +83,7 @@ func ParseNaming(text string) (Naming, error) {
 	}
 	what, is, ok := strings.Cut(rest[len(quoted):], " is ")
 	if !ok {
-		return n, fmt.Errorf("%q: want \"allocation at heat.c:57 is u double[1024][1024]\"", clip(text))
+		return n, fmt.Errorf("%q: want \"allocation at heat.c:57 is u double[1024][1024]\"", term.ClipEnd(text, 65))
 	}
 	if what = strings.TrimSpace(what); object {
 		n.Object = what
@@ -92,11 +94,11 @@ func ParseNaming(text string) (Naming, error) {
 		n.Site = quoted + what
 		file, line, ok := cutLast(n.Site, ":")
 		if number, err := strconv.Atoi(line); !ok || file == "" || err != nil || number <= 0 {
-			return n, fmt.Errorf("%q: want FILE:LINE of the allocation, such as heat.c:57", clip(n.Site))
+			return n, fmt.Errorf("%q: want FILE:LINE of the allocation, such as heat.c:57", term.ClipEnd(n.Site, 65))
 		}
 	}
 	if n.Site == "" && n.Object == "" {
-		return n, fmt.Errorf("%q names no object", clip(text))
+		return n, fmt.Errorf("%q names no object", term.ClipEnd(text, 65))
 	}
 	return n, n.parseMeaning(strings.TrimSpace(is))
 }
@@ -184,7 +186,7 @@ func ParseType(text string) (*Type, error) {
 		ok = err == nil && size > 0
 	}
 	if !ok {
-		return nil, fmt.Errorf("type %q is not known; write double[1024][1024], real(8)(1024,1024) or \"24 bytes[100]\"", clip(text))
+		return nil, fmt.Errorf("type %q is not known; write double[1024][1024], real(8)(1024,1024) or \"24 bytes[100]\"", term.ClipEnd(text, 65))
 	}
 	elem := &Type{Name: base, Size: size, Elem: size}
 	if len(dims) == 0 {
@@ -193,7 +195,7 @@ func ParseType(text string) (*Type, error) {
 	if t := arrayOf(elem, dims, columns); t != nil {
 		return t, nil
 	}
-	return nil, fmt.Errorf("type %q is too large", clip(text))
+	return nil, fmt.Errorf("type %q is too large", term.ClipEnd(text, 65))
 }
 
 // splitDims takes the extents off the end of a type.
@@ -206,25 +208,25 @@ func splitDims(text string) (base string, dims []uint64, columns bool, err error
 	case strings.HasSuffix(text, "]"):
 		at := strings.IndexByte(text, '[')
 		if at < 0 {
-			return "", nil, false, fmt.Errorf("type %q: ] without [", clip(text))
+			return "", nil, false, fmt.Errorf("type %q: ] without [", term.ClipEnd(text, 65))
 		}
 		base, words = text[:at], strings.Split(strings.TrimSuffix(text[at+1:], "]"), "][")
 	case strings.HasSuffix(text, ")"):
 		at := strings.LastIndexByte(text, '(')
 		if at < 0 {
-			return "", nil, false, fmt.Errorf("type %q: ) without (", clip(text))
+			return "", nil, false, fmt.Errorf("type %q: ) without (", term.ClipEnd(text, 65))
 		}
 		base, words, columns = text[:at], strings.Split(text[at+1:len(text)-1], ","), true
 	default:
 		return text, nil, false, nil
 	}
 	if len(words) > maxDims {
-		return "", nil, false, fmt.Errorf("type %q has more than %d dimensions", clip(text), maxDims)
+		return "", nil, false, fmt.Errorf("type %q has more than %d dimensions", term.ClipEnd(text, 65), maxDims)
 	}
 	for _, w := range words {
 		n, err := strconv.ParseUint(strings.TrimSpace(w), 10, 62)
 		if err != nil || n == 0 {
-			return "", nil, false, fmt.Errorf("type %q: the extent %q is not a positive number", clip(text), clip(w))
+			return "", nil, false, fmt.Errorf("type %q: the extent %q is not a positive number", term.ClipEnd(text, 65), term.ClipEnd(w, 65))
 		}
 		dims = append(dims, n)
 	}

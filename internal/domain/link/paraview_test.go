@@ -3,6 +3,7 @@ package link
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -118,7 +119,7 @@ func serveFile(t *testing.T, s *Session, tokenFile string) (stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token := NewToken()
+	token := rand.Text()
 	if err := WriteToken(tokenFile, ln.Addr().String(), token); err != nil {
 		t.Fatal(err)
 	}

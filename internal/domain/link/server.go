@@ -3,9 +3,7 @@ package link
 import (
 	"bufio"
 	"context"
-	"crypto/rand"
 	"crypto/subtle"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -63,13 +61,6 @@ func (s *Server) Viewers() []string {
 
 // OnJoin calls f whenever a viewer comes or goes. It must be set before Serve.
 func (s *Server) OnJoin(f func()) { s.joined = f }
-
-// NewToken returns 128 random bits as text.
-func NewToken() string {
-	b := make([]byte, 16)
-	_, _ = rand.Read(b) // never fails: see crypto/rand
-	return hex.EncodeToString(b)
-}
 
 // DefaultFile is where viewers look for address and token.
 func DefaultFile() (string, error) {

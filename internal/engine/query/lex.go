@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/isobath/isobath/internal/base/term"
 )
 
 // SyntaxError is a selection text that cannot be understood. Position counts
@@ -22,17 +24,7 @@ func (e *SyntaxError) Error() string {
 		return fmt.Sprintf("selection %q: at the end: %s", e.Text, e.Problem)
 	}
 	return fmt.Sprintf("selection %q: at %q (character %d): %s",
-		e.Text, clip(e.Text[e.Position:], 12), utf8.RuneCountInString(e.Text[:e.Position])+1, e.Problem)
-}
-
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
+		e.Text, term.ClipEnd(e.Text[e.Position:], 13), utf8.RuneCountInString(e.Text[:e.Position])+1, e.Problem)
 }
 
 type tokenKind uint8

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/grid"
 )
 
@@ -70,7 +71,7 @@ func readComposite(m *grid.Mesh, kind string, body *node, dir folder) error {
 	case "Collection":
 		return errors.New("a time collection where one dump is expected")
 	}
-	return fmt.Errorf("VTK XML type %q is not read", clip(kind))
+	return fmt.Errorf("VTK XML type %q is not read", term.ClipEnd(kind, 25))
 }
 
 // readParallel joins the pieces of a p… file to one grid, as VTK does in one
@@ -162,7 +163,7 @@ func readAMR(m *grid.Mesh, body *node, dir folder) error {
 	if d := body.attrs["grid_description"]; d == "XY" {
 		dim = 2
 	} else if d != "" && d != "XYZ" {
-		return fmt.Errorf("grid_description %q is not read; want XYZ or XY", clip(d))
+		return fmt.Errorf("grid_description %q is not read; want XYZ or XY", term.ClipEnd(d, 25))
 	}
 	for _, n := range body.kids {
 		if n.name != "Block" {
@@ -282,7 +283,7 @@ func pvdSteps(body *node, dir folder) ([]Step, error) {
 		s := Step{Files: []string{filepath.Join(dir.dir, rel)}}
 		if t := strings.TrimSpace(n.attrs["timestep"]); t != "" {
 			if s.Time, err = strconv.ParseFloat(t, 64); err != nil {
-				return nil, fmt.Errorf("timestep %q is not a number", clip(t))
+				return nil, fmt.Errorf("timestep %q is not a number", term.ClipEnd(t, 25))
 			}
 			s.HasTime = true
 		}

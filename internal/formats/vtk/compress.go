@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/klauspost/compress/zlib"
 	"github.com/pierrec/lz4/v4"
 	"github.com/ulikunitz/xz"
@@ -95,7 +96,7 @@ func unpackBlock(compressor string, out, block []byte, want int) ([]byte, error)
 		}
 		return out, err
 	default:
-		return nil, fmt.Errorf("compressor %q is not known; write the file with zlib, lz4, lzma or none", clip(compressor))
+		return nil, fmt.Errorf("compressor %q is not known; write the file with zlib, lz4, lzma or none", term.ClipEnd(compressor, 25))
 	}
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/grid"
 )
 
@@ -48,7 +49,7 @@ func (r *legacy) read() error {
 	case "BINARY":
 		r.binary = true
 	default:
-		return fmt.Errorf("the title is followed by %q, want ASCII or BINARY", clip(mode))
+		return fmt.Errorf("the title is followed by %q, want ASCII or BINARY", term.ClipEnd(mode, 25))
 	}
 	r.grid = &grid.Grid{Spacing: [3]float64{1, 1, 1}}
 	dataset := false
@@ -121,7 +122,7 @@ func (r *legacy) dataset(kind string) error {
 	}
 	l, ok := layouts[kind]
 	if !ok {
-		return fmt.Errorf("data set type %q is not a mesh; want STRUCTURED_POINTS, STRUCTURED_GRID, RECTILINEAR_GRID, UNSTRUCTURED_GRID or POLYDATA", clip(kind))
+		return fmt.Errorf("data set type %q is not a mesh; want STRUCTURED_POINTS, STRUCTURED_GRID, RECTILINEAR_GRID, UNSTRUCTURED_GRID or POLYDATA", term.ClipEnd(kind, 25))
 	}
 	r.grid.Layout = l
 	if l == grid.Unstructured || l == grid.Poly {
@@ -244,7 +245,7 @@ func (r *legacy) offsetRows(n, size int) (cellRows, error) {
 		return cellRows{}, err
 	}
 	if w := r.word(); !strings.EqualFold(w, "CONNECTIVITY") {
-		return cellRows{}, fmt.Errorf("OFFSETS is followed by %q, want CONNECTIVITY", clip(w))
+		return cellRows{}, fmt.Errorf("OFFSETS is followed by %q, want CONNECTIVITY", term.ClipEnd(w, 25))
 	}
 	conn, err := r.values("connectivity", 1, size, r.word())
 	if err != nil {
@@ -409,13 +410,6 @@ func renumberHexahedra(g *grid.Grid) {
 			edge[k], edge[inner+k] = edge[inner+k], edge[k]
 		}
 	}
-}
-
-func clip(s string) string {
-	if len(s) > 24 {
-		return s[:24] + "…"
-	}
-	return s
 }
 
 // decode undoes the percent escapes of names in legacy files.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/grid"
 )
 
@@ -60,7 +61,7 @@ func (r *legacy) scalars(name string) error {
 	if rest := strings.TrimSpace(string(r.line())); rest != "" {
 		n, err := strconv.Atoi(rest)
 		if err != nil || n < 1 || n > 1<<16 {
-			return fmt.Errorf("%q has %q components", name, clip(rest))
+			return fmt.Errorf("%q has %q components", name, term.ClipEnd(rest, 25))
 		}
 		comps = n
 	}
@@ -134,15 +135,15 @@ func (r *legacy) field() error {
 		}
 		comps, err := r.count(0)
 		if err != nil {
-			return fmt.Errorf("array %q: %w", clip(name), err)
+			return fmt.Errorf("array %q: %w", term.ClipEnd(name, 25), err)
 		}
 		tuples, err := r.count(0)
 		if err != nil {
-			return fmt.Errorf("array %q: %w", clip(name), err)
+			return fmt.Errorf("array %q: %w", term.ClipEnd(name, 25), err)
 		}
 		a, err := r.values(name, comps, tuples, r.word())
 		if err != nil {
-			return fmt.Errorf("array %q: %w", clip(name), err)
+			return fmt.Errorf("array %q: %w", term.ClipEnd(name, 25), err)
 		}
 		r.keepField(a, tuples)
 	}
@@ -220,7 +221,7 @@ func (r *legacy) values(name string, comps, n int, kind string) (grid.Array, err
 	case "string", "utf8_string":
 		a.Data, err = r.strings(n)
 	default:
-		err = fmt.Errorf("data type %q is not known", clip(kind))
+		err = fmt.Errorf("data type %q is not known", term.ClipEnd(kind, 25))
 	}
 	return a, err
 }
@@ -261,7 +262,7 @@ func parse[T grid.Number](w string, bits int) (T, error) {
 	case float32, float64:
 		v, err := strconv.ParseFloat(w, bits)
 		if err != nil && !errors.Is(err, strconv.ErrRange) {
-			return 0, fmt.Errorf("%q is not a number", clip(w))
+			return 0, fmt.Errorf("%q is not a number", term.ClipEnd(w, 25))
 		}
 		return T(v), nil
 	case uint8, uint16, uint32, uint64:
@@ -275,7 +276,7 @@ func parse[T grid.Number](w string, bits int) (T, error) {
 			return T(v), nil
 		}
 	}
-	return 0, fmt.Errorf("%q is not a whole number of %d bits", clip(w), bits)
+	return 0, fmt.Errorf("%q is not a whole number of %d bits", term.ClipEnd(w, 25), bits)
 }
 
 func (r *legacy) bits(n int) ([]uint8, error) {
@@ -365,7 +366,7 @@ func (r *legacy) count(least int) (int, error) {
 	w := r.word()
 	n, err := strconv.Atoi(w)
 	if err != nil || n < least || n > 1<<40 {
-		return 0, fmt.Errorf("%q is not a count", clip(w))
+		return 0, fmt.Errorf("%q is not a count", term.ClipEnd(w, 25))
 	}
 	return n, nil
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/grid"
 )
 
@@ -67,7 +68,7 @@ func parseXML(buf []byte) (*document, error) {
 	case "UInt64":
 		d.header = 8
 	default:
-		return nil, fmt.Errorf("header_type %q, want UInt32 or UInt64", clip(h))
+		return nil, fmt.Errorf("header_type %q, want UInt32 or UInt64", term.ClipEnd(h, 25))
 	}
 	d.compressor = root.attrs["compressor"]
 	return d, nil
@@ -114,7 +115,7 @@ func parseTree(buf []byte) (*node, error) {
 			stack = append(stack, n)
 		case xml.EndElement:
 			if len(stack) == 1 || at.name != t.Name.Local {
-				return nil, fmt.Errorf("XML: </%s> closes <%s>", clip(t.Name.Local), clip(at.name))
+				return nil, fmt.Errorf("XML: </%s> closes <%s>", term.ClipEnd(t.Name.Local, 25), term.ClipEnd(at.name, 25))
 			}
 			stack = stack[:len(stack)-1]
 		case xml.CharData:
@@ -137,7 +138,7 @@ func (d *document) array(n *node, want int) (grid.Array, error) {
 	if c := n.attrs["NumberOfComponents"]; c != "" {
 		v, err := number(c)
 		if err != nil || v > 1<<20 {
-			return a, fmt.Errorf("array %q has %q components", a.Name, clip(c))
+			return a, fmt.Errorf("array %q has %q components", a.Name, term.ClipEnd(c, 25))
 		}
 		a.Comps = max(1, v)
 	}
@@ -145,7 +146,7 @@ func (d *document) array(n *node, want int) (grid.Array, error) {
 		if t := n.attrs["NumberOfTuples"]; t != "" {
 			v, err := number(t)
 			if err != nil {
-				return a, fmt.Errorf("array %q has %q tuples", a.Name, clip(t))
+				return a, fmt.Errorf("array %q has %q tuples", a.Name, term.ClipEnd(t, 25))
 			}
 			want = v
 		}
@@ -171,7 +172,7 @@ func (d *document) array(n *node, want int) (grid.Array, error) {
 func number(s string) (int, error) {
 	v, err := strconv.Atoi(strings.TrimSpace(s))
 	if err != nil || v < 0 || v > 1<<40 {
-		return 0, fmt.Errorf("%q is not a count", clip(s))
+		return 0, fmt.Errorf("%q is not a count", term.ClipEnd(s, 25))
 	}
 	return v, nil
 }
@@ -203,7 +204,7 @@ func (d *document) decode(n *node, values int) (any, error) {
 	case "String":
 		return d.decodeStrings(n, values)
 	}
-	return nil, fmt.Errorf("data type %q is not known", clip(n.attrs["type"]))
+	return nil, fmt.Errorf("data type %q is not known", term.ClipEnd(n.attrs["type"], 25))
 }
 
 func decodeAs[T grid.Number](d *document, n *node, bits, values int) ([]T, error) {
@@ -299,7 +300,7 @@ func (d *document) bytes(n *node, values, bits int) ([]byte, error) {
 		}
 		src, raw = d.appended[off:], d.raw
 	default:
-		return nil, fmt.Errorf("format %q, want ascii, binary or appended", clip(f))
+		return nil, fmt.Errorf("format %q, want ascii, binary or appended", term.ClipEnd(f, 25))
 	}
 	if values == 0 && len(src) == 0 {
 		return nil, nil

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/grid"
 )
 
@@ -24,7 +25,7 @@ func readXML(buf []byte, dir folder) (*grid.Mesh, error) {
 	kind := d.root.attrs["type"]
 	body := d.root.kid(kind)
 	if body == nil {
-		return nil, fmt.Errorf("VTKFile of type %q has no element of that name", clip(kind))
+		return nil, fmt.Errorf("VTKFile of type %q has no element of that name", term.ClipEnd(kind, 25))
 	}
 	m := &grid.Mesh{}
 	if layout, ok := xmlLayouts[kind]; ok {
@@ -99,12 +100,12 @@ func extent(s string) ([6]int, error) {
 	var e [6]int
 	f := strings.Fields(s)
 	if len(f) != 6 {
-		return e, fmt.Errorf("%q, want six whole numbers", clip(s))
+		return e, fmt.Errorf("%q, want six whole numbers", term.ClipEnd(s, 25))
 	}
 	for i, w := range f {
 		v, err := strconv.Atoi(w)
 		if err != nil || v > 1<<40 || v < -1<<40 {
-			return e, fmt.Errorf("%q is not an index", clip(w))
+			return e, fmt.Errorf("%q is not an index", term.ClipEnd(w, 25))
 		}
 		e[i] = v
 	}
@@ -117,12 +118,12 @@ func reals(s string, out []float64) error {
 	}
 	f := strings.Fields(s)
 	if len(f) != len(out) {
-		return fmt.Errorf("%q, want %d numbers", clip(s), len(out))
+		return fmt.Errorf("%q, want %d numbers", term.ClipEnd(s, 25), len(out))
 	}
 	for i, w := range f {
 		v, err := strconv.ParseFloat(w, 64)
 		if err != nil {
-			return fmt.Errorf("%q is not a number", clip(w))
+			return fmt.Errorf("%q is not a number", term.ClipEnd(w, 25))
 		}
 		out[i] = v
 	}

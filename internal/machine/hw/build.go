@@ -7,6 +7,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/isobath/isobath/internal/base/term"
 )
 
 // Object is one resource as a description gives it: only its kind and its CPUs
@@ -171,14 +173,14 @@ func (n *nested) place(o Object, owner map[int]int) {
 	case twin && o.Kind == n.objects[parent].Kind:
 		// the same resource told twice, once for each CPU
 	case !memory && n.claimed(o):
-		n.warn(fmt.Sprintf("%v with CPUs %v overlaps another; it is left out", o.Kind, clip(o.CPUs.String())))
+		n.warn(fmt.Sprintf("%v with CPUs %v overlaps another; it is left out", o.Kind, term.ClipEnd(o.CPUs.String(), 41)))
 	case twin && n.objects[parent].Kind == Group:
 		n.objects[parent] = o
 		n.claim(o)
 	case !whole && o.Kind.holdsCPUsOnly():
-		n.warn(fmt.Sprintf("%v with CPUs %v cuts through other resources; it is left out", o.Kind, clip(o.CPUs.String())))
+		n.warn(fmt.Sprintf("%v with CPUs %v cuts through other resources; it is left out", o.Kind, term.ClipEnd(o.CPUs.String(), 41)))
 	case !whole:
-		n.warn(fmt.Sprintf("%v with CPUs %v cuts through other resources; it is drawn beside them", o.Kind, clip(o.CPUs.String())))
+		n.warn(fmt.Sprintf("%v with CPUs %v cuts through other resources; it is drawn beside them", o.Kind, term.ClipEnd(o.CPUs.String(), 41)))
 		n.add(o, 0, true, nil)
 	default:
 		n.add(o, parent, false, owner)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/isobath/isobath/internal/base/term"
 )
 
 // Sizes beyond which a description is refused rather than believed. Linux
@@ -29,10 +31,10 @@ func ParseCPUs(s string) (CPUs, error) {
 	for part := range strings.SplitSeq(s, ",") {
 		lo, hi, err := parseRange(strings.TrimSpace(part))
 		if err != nil {
-			return nil, fmt.Errorf("CPU list %q: %w", clip(s), err)
+			return nil, fmt.Errorf("CPU list %q: %w", term.ClipEnd(s, 41), err)
 		}
 		if len(set)+hi-lo+1 > MaxCPUs {
-			return nil, fmt.Errorf("CPU list %q: more than %d CPUs", clip(s), MaxCPUs)
+			return nil, fmt.Errorf("CPU list %q: more than %d CPUs", term.ClipEnd(s, 41), MaxCPUs)
 		}
 		for cpu := lo; cpu <= hi; cpu++ {
 			set = append(set, cpu)
@@ -61,7 +63,7 @@ func parseRange(part string) (lo, hi int, err error) {
 func parseIndex(s string) (int, error) {
 	n, err := strconv.ParseUint(s, 10, 32)
 	if err != nil {
-		return 0, fmt.Errorf("%q is not a CPU number", clip(s))
+		return 0, fmt.Errorf("%q is not a CPU number", term.ClipEnd(s, 41))
 	}
 	if n >= MaxCPUIndex {
 		return 0, fmt.Errorf("CPU number %d is larger than any machine has (limit %d)", n, MaxCPUIndex)
@@ -91,7 +93,7 @@ func ParseBitmap(s string) (CPUs, error) {
 		}
 		bits, err := strconv.ParseUint(hex, 16, 32)
 		if err != nil {
-			return nil, fmt.Errorf("bitmap %q: %q is not a 32-bit word", clip(s), clip(word))
+			return nil, fmt.Errorf("bitmap %q: %q is not a 32-bit word", term.ClipEnd(s, 41), term.ClipEnd(word, 41))
 		}
 		for b := 31; b >= 0; b-- {
 			if bits>>b&1 != 0 {
@@ -137,11 +139,4 @@ func (c CPUs) String() string {
 		i = j + 1
 	}
 	return b.String()
-}
-
-func clip(s string) string {
-	if len(s) > 40 {
-		return s[:40] + "…"
-	}
-	return s
 }

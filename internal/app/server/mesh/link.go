@@ -2,6 +2,7 @@ package mesh
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -103,7 +104,7 @@ func startLink(run *frame.Run, address, file string, log *slog.Logger) (*linked,
 	if err != nil {
 		return nil, fmt.Errorf("link %s: %w", address, err)
 	}
-	token := link.NewToken()
+	token := rand.Text()
 	if err := link.WriteToken(file, ln.Addr().String(), token); err != nil {
 		return nil, errors.Join(fmt.Errorf("write the token file: %w", err), ln.Close())
 	}

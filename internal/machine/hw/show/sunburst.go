@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/isobath/isobath/internal/base/canvas"
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/machine/hw"
 )
 
@@ -71,7 +72,7 @@ func (s *sunburst) middle() {
 	name := s.view.Topology.Root().Name
 	most := 2*s.centre - 12
 	if textWidth(name, 12) > most {
-		name = clip(name, max(int(most/(0.62*12)), 2))
+		name = term.ClipEnd(name, max(int(most/(0.62*12)), 2))
 	}
 	if s.view.Samples == nil {
 		s.text(0, 4, 12, 600, s.theme.text, canvas.Middle, name)

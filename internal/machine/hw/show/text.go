@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/machine/hw"
@@ -235,7 +236,7 @@ func (t *text) cpuList(g *group) string {
 }
 
 func (t *text) plainRow(name, size, cpus string) {
-	line := fmt.Sprintf("%s %9s  %s", pad(name, 34), size, clip(cpus, 33))
+	line := fmt.Sprintf("%s %9s  %s", pad(name, 34), size, term.ClipEnd(cpus, 33))
 	t.b.WriteString(strings.TrimRight(line, " ") + "\n")
 }
 
@@ -283,15 +284,8 @@ func (t *text) row(name, size, samples, served, sum, mean, each string) {
 
 // pad fills or cuts a name to a number of characters.
 func pad(s string, n int) string {
-	s = clip(s, n)
+	s = term.ClipEnd(s, n)
 	return s + strings.Repeat(" ", n-utf8.RuneCountInString(s))
-}
-
-func clip(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n-1]) + "…"
 }
 
 func (t *text) foot() {
