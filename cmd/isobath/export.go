@@ -106,7 +106,7 @@ func exporter(out string, value profile.Value, width int) (writer, error) {
 	case ".arrow", ".feather":
 		return writeArrow, nil
 	case ".folded":
-		return func(_ context.Context, w io.Writer, x exported) error { return writeFolded(w, x, value) }, nil
+		return func(ctx context.Context, w io.Writer, x exported) error { return writeFolded(ctx, w, x, value) }, nil
 	case ".html":
 		return writeSheet, nil
 	case ".svg":
@@ -137,16 +137,16 @@ func writeArrow(_ context.Context, w io.Writer, x exported) error {
 	return t.WriteArrow(w)
 }
 
-func writeFolded(w io.Writer, x exported, value profile.Value) error {
-	stacks, err := profile.Stacks(x.Table, x.rows)
+func writeFolded(ctx context.Context, w io.Writer, x exported, value profile.Value) error {
+	stacks, err := profile.Stacks(ctx, x.Table, x.rows)
 	if err != nil {
 		return err
 	}
 	return profile.WriteFolded(w, stacks, value)
 }
 
-func writePprof(_ context.Context, w io.Writer, x exported) error {
-	stacks, err := profile.Stacks(x.Table, x.rows)
+func writePprof(ctx context.Context, w io.Writer, x exported) error {
+	stacks, err := profile.Stacks(ctx, x.Table, x.rows)
 	if err != nil {
 		return err
 	}

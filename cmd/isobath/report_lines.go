@@ -54,7 +54,10 @@ func reportLines(cmd *cobra.Command, s *dataset.Set, where string, top int, asJS
 	if top == 0 {
 		top = 20
 	}
-	found := cacheline.Find(s.Table, rows, top)
+	found, err := cacheline.Find(cmd.Context(), s.Table, rows, top)
+	if err != nil {
+		return err
+	}
 	if found == nil {
 		return usagef("--by cacheline: the samples have no addresses")
 	}

@@ -44,7 +44,11 @@ func (r *report) addSpread(ctx context.Context, s *dataset.Set) error {
 		columns = append(columns, s.Table.Column(name))
 	}
 	byKey := map[string]spread.Spread{}
-	for _, g := range spread.By(s.Table, rows, columns, 0) {
+	groups, err := spread.By(ctx, s.Table, rows, columns, 0)
+	if err != nil {
+		return err
+	}
+	for _, g := range groups {
 		byKey[strings.Join(g.Key, "\x00")] = g
 	}
 	for i := range r.Groups {

@@ -23,7 +23,11 @@ func reportTouches(cmd *cobra.Command, s *dataset.Set, top int, asJSON bool) err
 	if touches == nil {
 		return fmt.Errorf("this run has no first touches; 'isobath record' keeps them")
 	}
-	r := touchReport{Objects: firsttouch.Objects(s.Run.Table("samples"), touches)}
+	objects, err := firsttouch.Objects(cmd.Context(), s.Run.Table("samples"), touches)
+	if err != nil {
+		return err
+	}
+	r := touchReport{Objects: objects}
 	for _, o := range r.Objects {
 		r.Pages += o.Pages
 	}

@@ -132,7 +132,9 @@ func Make(ctx context.Context, set *dataset.Set, o Options) (*Sheet, error) {
 	if err := s.rank(ctx, set, o.Where); err != nil {
 		return nil, err
 	}
-	s.distribution(set.Table, rows)
+	if err := s.distribution(ctx, set.Table, rows); err != nil {
+		return nil, err
+	}
 	for _, c := range set.Table.Columns() {
 		s.Columns = append(s.Columns, Column{c.Name, c.Kind.String(), c.Unit, c.Provenance.String()})
 	}
@@ -256,10 +258,10 @@ func percent(part, whole float64) float64 {
 	return float64(int(1000*part/whole)) / 10
 }
 
-func (s *Sheet) distribution(t *table.Table, rows table.Bits) {
-	all := spread.By(t, rows, nil, 1)
-	if len(all) == 0 {
-		return
+func (s *Sheet) distribution(ctx context.Context, t *table.Table, rows table.Bits) error {
+	all, err := spread.By(ctx, t, rows, nil, 1)
+	if err != nil || len(all) == 0 {
+		return err
 	}
 	for _, l := range all[0].Levels {
 		name := l.Name
@@ -270,7 +272,7 @@ func (s *Sheet) distribution(t *table.Table, rows table.Bits) {
 	}
 	d := all[0].Latency
 	if d == nil {
-		return
+		return nil
 	}
 	c := t.Column(samples.Latency)
 	s.Latency = &Latency{Unit: c.Unit, About: c.Provenance.String()}
@@ -291,6 +293,7 @@ func (s *Sheet) distribution(t *table.Table, rows table.Bits) {
 		}
 		s.Latency.Bins = append(s.Latency.Bins, Bin{term.Short(lo), term.Short(float64(uint64(1) << k)), term.Thousands(n), percent(float64(n), float64(largest))})
 	}
+	return nil
 }
 
 func (s *Sheet) draw(machine *show.View) error {

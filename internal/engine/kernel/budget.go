@@ -23,6 +23,25 @@ func NewBudget(bytes int64) *Budget {
 	return &Budget{limit: bytes, byKey: map[budgetKey]*list.Element{}, order: list.New()}
 }
 
+// Claim takes bytes for as long as something needs them that cannot be built
+// again, making room if it must; ok is false if there is none. release gives
+// them back.
+func (b *Budget) Claim(bytes int64) (release func(), ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.reserve(bytes) {
+		return nil, false
+	}
+	return sync.OnceFunc(func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.used -= bytes
+	}), true
+}
+
+// Limit returns the bytes there are in all.
+func (b *Budget) Limit() int64 { return b.limit }
+
 // Used returns the bytes in use now.
 func (b *Budget) Used() int64 {
 	b.mu.Lock()
@@ -86,12 +105,16 @@ type lease struct {
 	budget *Budget
 	engine *Engine
 	held   []*entry
+	claim  func() // gives back what the answer itself was granted; nil: nothing
 }
 
 func (e *Engine) lease() *lease { return &lease{budget: e.budget, engine: e} }
 
 // done lets go of everything held.
 func (l *lease) done() {
+	if l.claim != nil {
+		l.claim()
+	}
 	l.budget.mu.Lock()
 	defer l.budget.mu.Unlock()
 	for _, x := range l.held {
@@ -102,13 +125,17 @@ func (l *lease) done() {
 
 // get returns the value stored under a key, building it if there is none. ok
 // is false if the budget has no room for size bytes. A build runs to its end
-// even if the caller leaves: the next request will want it.
+// even if the caller leaves: the next request will want it. Close waits for it.
 func (l *lease) get(ctx context.Context, key any, size int64, build func() (any, error)) (value any, ok bool, err error) {
 	b := l.budget
 	k := budgetKey{l.engine, key}
 	b.mu.Lock()
 	el := b.byKey[k]
 	if el == nil {
+		if l.engine.closed {
+			b.mu.Unlock()
+			return nil, false, errClosed
+		}
 		if !b.reserve(size) {
 			b.mu.Unlock()
 			return nil, false, nil
@@ -116,7 +143,7 @@ func (l *lease) get(ctx context.Context, key any, size int64, build func() (any,
 		x := &entry{key: k, size: size, pins: 1, ready: make(chan struct{})}
 		el = b.order.PushFront(x)
 		b.byKey[k] = el
-		go l.engine.build(x, el, build)
+		l.engine.builds.Go(func() { l.engine.build(x, el, build) })
 	}
 	b.order.MoveToFront(el)
 	x := el.Value.(*entry)
@@ -132,13 +159,20 @@ func (l *lease) get(ctx context.Context, key any, size int64, build func() (any,
 }
 
 func (e *Engine) build(x *entry, el *list.Element, build func() (any, error)) {
-	e.builders <- struct{}{}
-	x.err = parallel.Safely(func() (err error) {
-		x.value, err = build()
-		return err
-	})
-	<-e.builders
 	b := e.budget
+	e.builders <- struct{}{}
+	b.mu.Lock()
+	closed := e.closed
+	b.mu.Unlock()
+	if closed { // nobody waits for it, and the table may be unmapped soon
+		x.err = errClosed
+	} else {
+		x.err = parallel.Safely(func() (err error) {
+			x.value, err = build()
+			return err
+		})
+	}
+	<-e.builders
 	b.mu.Lock()
 	x.pins--
 	if b.byKey[x.key] == el {

@@ -5,6 +5,7 @@ package kernel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -20,6 +21,8 @@ type Engine struct {
 	budget     *Budget
 	warn       func(string)
 	builders   chan struct{} // as many builds at a time as it has room
+	builds     sync.WaitGroup
+	closed     bool // guarded by the mu of the budget
 	everything table.Bits
 	nothing    table.Bits
 
@@ -61,8 +64,59 @@ func New(d query.Data, o Options) *Engine {
 	}
 }
 
-// Close forgets everything the engine remembers.
-func (e *Engine) Close() { e.budget.release(e) }
+// Close forgets everything the engine remembers, and returns when nothing of it
+// looks at the table any more, which may then be unmapped. No request may be
+// under way.
+func (e *Engine) Close() {
+	e.budget.mu.Lock()
+	e.closed = true
+	e.budget.mu.Unlock()
+	e.builds.Wait()
+	e.budget.release(e)
+}
+
+// errClosed is what requests get that come after Close.
+var errClosed = errors.New("the engine is closed")
+
+// freely is what every answer may take, whatever the budget: the largest page of
+// views needs less.
+const freely = 32 << 20
+
+// grant claims the memory that an answer takes beside what is kept, or refuses
+// the question: a budget that one question exceeds is none.
+func (e *Engine) grant(l *lease, p *plan) error {
+	need := p.bytes()
+	if need <= freely {
+		return nil
+	}
+	release, ok := e.budget.Claim(need)
+	if !ok {
+		return query.Refuse("this question needs about %d MB, more than is left of the memory budget of %d MB; ask for fewer bins or pairs, or raise --memory",
+			need>>20, e.budget.limit>>20)
+	}
+	l.claim = release
+	return nil
+}
+
+// bytes is about what the tables of an answer take: one a layer, one more for
+// every worker where these count apart, and of pairs the list of their cells, in
+// memory and in the message.
+func (p *plan) bytes() int64 {
+	var sum int64
+	for _, c := range p.counters {
+		tables := int64(query.Layers)
+		if !c.lone() {
+			tables *= int64(1 + workers())
+		}
+		sum += c.bytes() * tables
+	}
+	rows := int64(p.engine.data.Table.Rows())
+	for _, i := range p.pairs {
+		const listed = 2 * (2 + 2 + 4*int64(query.Layers))
+		sum += min(int64(p.counters[i].cells), rows) * listed
+	}
+	return sum
+}
 
 // Select returns the rows an expression selects.
 func (e *Engine) Select(ctx context.Context, x query.Expr) (table.Bits, error) {
@@ -83,6 +137,9 @@ func (e *Engine) Answer(ctx context.Context, r *query.Request) (*query.Answer, e
 	}
 	p, err := e.plan(ctx, l, r)
 	if err != nil {
+		return nil, err
+	}
+	if err := e.grant(l, p); err != nil {
 		return nil, err
 	}
 	d := e.findCube(l, r)

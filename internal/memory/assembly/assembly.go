@@ -16,9 +16,6 @@ import (
 // mostInstructions bounds an answer; longer functions are cut.
 const mostInstructions = 4000
 
-// checkEvery is how many rows are looked at between two looks at the context.
-const checkEvery = 1 << 16
-
 // Assembly is the code of one function. Functions are all that the line is in:
 // it may have been inlined into several. Partial says that only sampled
 // instructions are known, because the program was not at hand at import.
@@ -97,11 +94,8 @@ func countCode(ctx context.Context, t *table.Table, rows table.Bits) (*codeCount
 	module, latency := t.Column("module"), samples.UsableLatency(t)
 	c := &codeCounts{t: t, byCode: map[codeKey]*Instruction{}, row: map[codeKey]int{}}
 	addrs := code.Data.([]uint64)
-	for i := range t.Rows() {
-		if i%checkEvery == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if rows != nil && !rows.Get(i) || !code.Has(i) {
+	for i := range table.Scan(ctx, rows, t.Rows()) {
+		if !code.Has(i) {
 			continue
 		}
 		k := codeKey{addr: addrs[i]}
@@ -120,7 +114,7 @@ func countCode(ctx context.Context, t *table.Table, rows table.Bits) (*codeCount
 		}
 	}
 	slices.SortFunc(c.ordered, func(a, b codeKey) int { return cmp.Or(cmp.Compare(a.module, b.module), cmp.Compare(a.addr, b.addr)) })
-	return c, nil
+	return c, ctx.Err()
 }
 
 // listing makes a table of the sampled instructions alone.
@@ -245,10 +239,7 @@ func listAssembly(ctx context.Context, list *table.Table, counts *codeCounts, a 
 	want := owners[chosen]
 	out.Function, out.Module = c.function.Dict[want.function], c.module.Dict[want.module]
 	seen := map[uint64]bool{} // the runs of ranks, merged, have the same code
-	for i := range c.rows {
-		if i%checkEvery == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
+	for i := range table.Scan(ctx, nil, c.rows) {
 		if c.owner(i) != want || len(out.Instructions) == mostInstructions || seen[c.addr[i]] {
 			continue
 		}
@@ -259,5 +250,5 @@ func listAssembly(ctx context.Context, list *table.Table, counts *codeCounts, a 
 		}
 		out.Instructions = append(out.Instructions, one)
 	}
-	return out, nil
+	return out, ctx.Err()
 }

@@ -5,6 +5,7 @@ package cacheline
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 
@@ -88,12 +89,15 @@ const noCode = math.MaxUint32
 
 // Find returns the top most contended lines of the rows (nil: all); 0 is all of
 // them. It is nil if the samples have no addresses.
-func Find(t *table.Table, rows table.Bits, top int) *CacheLines {
+func Find(ctx context.Context, t *table.Table, rows table.Bits, top int) (*CacheLines, error) {
 	c := newColumns(t)
 	if c == nil {
-		return nil
+		return nil, nil
 	}
-	index := c.sorted(t.Rows(), rows)
+	index := c.sorted(ctx, t.Rows(), rows)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	r := &CacheLines{LineBytes: Size, Physical: c.physical, Samples: len(index), HasSnoop: c.snoop != nil, HasOp: c.op != nil}
 	type group struct {
 		from, to        int
@@ -124,9 +128,12 @@ func Find(t *table.Table, rows table.Bits, top int) *CacheLines {
 	}
 	r.Lines = make([]CacheLine, 0, len(groups))
 	for _, g := range groups {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		r.Lines = append(r.Lines, c.describe(index[g.from:g.to], g.contended))
 	}
-	return r
+	return r, nil
 }
 
 func newColumns(t *table.Table) *columns {
@@ -175,11 +182,11 @@ type entry struct {
 	row int
 }
 
-func (c *columns) sorted(n int, rows table.Bits) []entry {
+func (c *columns) sorted(ctx context.Context, n int, rows table.Bits) []entry {
 	var out []entry
 	addrs := c.addr.Data.([]uint64)
-	for i := range n {
-		if rows != nil && !rows.Get(i) || !c.addr.Has(i) || addrs[i] == 0 {
+	for i := range table.Scan(ctx, rows, n) {
+		if !c.addr.Has(i) || addrs[i] == 0 {
 			continue
 		}
 		out = append(out, entry{addrs[i] / Size, c.number(c.pid, i), i})

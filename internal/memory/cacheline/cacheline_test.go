@@ -1,6 +1,8 @@
 package cacheline
 
 import (
+	"context"
+	"errors"
 	"math/rand/v2"
 	"testing"
 
@@ -59,7 +61,10 @@ func TestKinds(t *testing.T) {
 		{c, 1, 0, load, none, 4, 8, 0, 0, 30}, {c, 2, 1, load, none, 4, 8, 0, 0, 30},
 		{d, 3, 0, store, none, 4, 8, 0, 0, 40}, {d, 3, 1, load, none, 4, 8, 0, 0, 40}, {d, 3, 1, load, none, 4, 8, 0, 0, 40},
 	})
-	r := Find(tab, nil, 0)
+	r, err := Find(t.Context(), tab, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
 	type summary struct {
 		Addr                           string
 		Loads, Stores, HITM, Contended int
@@ -109,7 +114,10 @@ func TestSums(t *testing.T) {
 		rows.Set(i)
 		hitm, stores, latency = hitm+int(a.snoop), stores+int(a.op), latency+float64(a.latency)
 	}
-	report := Find(tab, rows, 0)
+	report, err := Find(t.Context(), tab, rows, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
 	samples, gotHITM, gotStores, gotLatency := 0, 0, 0, 0.0
 	last := report.Lines[0]
 	for _, l := range report.Lines {
@@ -129,8 +137,8 @@ func TestSums(t *testing.T) {
 	if samples != rows.Count() || gotHITM != hitm || gotStores != stores || gotLatency != latency {
 		t.Errorf("%d samples, %d HITM, %d stores, %g cycles; want %d, %d, %d, %g", samples, gotHITM, gotStores, gotLatency, rows.Count(), hitm, stores, latency)
 	}
-	if got := len(Find(tab, rows, 3).Lines); got != 3 {
-		t.Errorf("top 3 has %d lines", got)
+	if top, err := Find(t.Context(), tab, rows, 3); err != nil || len(top.Lines) != 3 {
+		t.Errorf("top 3: %+v, %v", top, err)
 	}
 }
 
@@ -139,7 +147,15 @@ func TestNoAddresses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if Find(tab, nil, 0) != nil {
+	if found, err := Find(t.Context(), tab, nil, 0); found != nil || err != nil {
 		t.Error("lines without addresses")
+	}
+}
+
+func TestForNobody(t *testing.T) {
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Find(gone, tableOf(t, []access{{}}), nil, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("the search goes on for nobody: %v", err)
 	}
 }

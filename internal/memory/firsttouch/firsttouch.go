@@ -5,6 +5,7 @@ package firsttouch
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strconv"
 
@@ -35,7 +36,7 @@ const pageBits = 12
 
 // Objects counts first touches by object, those with most pages first. Both
 // tables are those of a recording; either may be nil.
-func Objects(samples, touches *table.Table) []Touched {
+func Objects(ctx context.Context, samples, touches *table.Table) ([]Touched, error) {
 	all := map[string]*object{}
 	get := func(symbol string) *object {
 		o := all[symbol]
@@ -47,10 +48,10 @@ func Objects(samples, touches *table.Table) []Touched {
 		return o
 	}
 	if touches != nil {
-		countPages(touches, get)
+		countPages(ctx, touches, get)
 	}
 	if samples != nil && samples.Column("symbol") != nil {
-		countSamples(samples, get)
+		countSamples(ctx, samples, get)
 	}
 	out := make([]Touched, 0, len(all))
 	for _, o := range all {
@@ -62,7 +63,7 @@ func Objects(samples, touches *table.Table) []Touched {
 	slices.SortFunc(out, func(a, b Touched) int {
 		return cmp.Or(cmp.Compare(b.Pages, a.Pages), cmp.Compare(a.Symbol, b.Symbol))
 	})
-	return out
+	return out, ctx.Err()
 }
 
 type object struct {
@@ -73,7 +74,7 @@ type object struct {
 // countPages counts each page of a process once, by its last fault: reading
 // memory that nobody has written only maps a page of zeros that all share, and
 // the write that follows is what places it.
-func countPages(t *table.Table, get func(string) *object) {
+func countPages(ctx context.Context, t *table.Table, get func(string) *object) {
 	type page struct {
 		pid  int
 		addr uint64
@@ -87,7 +88,7 @@ func countPages(t *table.Table, get func(string) *object) {
 		return
 	}
 	last := map[page]int{}
-	for i := range t.Rows() {
+	for i := range table.Scan(ctx, nil, t.Rows()) {
 		last[page{int(pid.Float(i)), addresses[i] >> pageBits}] = i
 	}
 	for _, i := range last {
@@ -104,9 +105,9 @@ func countPages(t *table.Table, get func(string) *object) {
 	}
 }
 
-func countSamples(t *table.Table, get func(string) *object) {
+func countSamples(ctx context.Context, t *table.Table, get func(string) *object) {
 	symbol, node, home := t.Column("symbol"), t.Column("node"), t.Column("touch_node")
-	for i := range t.Rows() {
+	for i := range table.Scan(ctx, nil, t.Rows()) {
 		if !symbol.Has(i) {
 			continue
 		}

@@ -33,10 +33,11 @@ func TestObjects(t *testing.T) {
 		{Symbol: "u", Pages: 3, Nodes: []PageCount{{1, 2}, {0, 1}}, Threads: []PageCount{{10, 1}, {11, 1}, {20, 1}}, Samples: 3, Known: 2, Away: 1},
 		{Symbol: "v", Pages: 1, Nodes: []PageCount{{1, 1}}, Threads: []PageCount{{11, 1}}, Samples: 1, Known: 1},
 	}
-	if diff := cmp.Diff(want, Objects(samples, touches)); diff != "" {
+	got, err := Objects(t.Context(), samples, touches)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Error(diff)
 	}
-	if got := Objects(nil, nil); len(got) != 0 {
+	if got, err := Objects(t.Context(), nil, nil); err != nil || len(got) != 0 {
 		t.Errorf("%v", got)
 	}
 	if got := Text([]PageCount{{0, 5}, {3, 1}}); got != "0: 5, 3: 1" {

@@ -4,6 +4,7 @@ package profile
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -30,7 +31,7 @@ var ErrNoCode = errors.New("the samples have neither call stacks nor functions n
 // Stacks sums the samples of rows (nil: all) by stack, the heaviest first.
 // Where no stacks were recorded a stack is the sampled function with those it
 // was inlined into.
-func Stacks(t *table.Table, rows table.Bits) ([]Stack, error) {
+func Stacks(ctx context.Context, t *table.Table, rows table.Bits) ([]Stack, error) {
 	key, err := newKeys(t)
 	if err != nil {
 		return nil, err
@@ -38,10 +39,7 @@ func Stacks(t *table.Table, rows table.Bits) ([]Stack, error) {
 	latency := samples.UsableLatency(t)
 	var out []Stack
 	number := map[string]int{}
-	for i := range t.Rows() {
-		if rows != nil && !rows.Get(i) {
-			continue
-		}
+	for i := range table.Scan(ctx, rows, t.Rows()) {
 		text := key.text(i)
 		n, ok := number[text]
 		if !ok {
@@ -54,6 +52,9 @@ func Stacks(t *table.Table, rows table.Bits) ([]Stack, error) {
 			out[n].Latency += int64(latency.Float(i))
 			out[n].Valued++
 		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	slices.SortStableFunc(out, func(a, b Stack) int { return int(b.Samples - a.Samples) })
 	return out, nil

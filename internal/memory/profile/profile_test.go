@@ -2,6 +2,8 @@ package profile
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,7 +36,7 @@ func bitsOf(n, without int) table.Bits {
 }
 
 func TestFolded(t *testing.T) {
-	stacks, err := Stacks(stacked(t), nil)
+	stacks, err := Stacks(t.Context(), stacked(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +56,7 @@ func TestFolded(t *testing.T) {
 
 // TestPprof has the Go toolchain read what we write.
 func TestPprof(t *testing.T) {
-	stacks, err := Stacks(stacked(t), nil)
+	stacks, err := Stacks(t.Context(), stacked(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +99,7 @@ func TestWithoutStacks(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := bitsOf(3, 2)
-	stacks, err := Stacks(tab, rows)
+	stacks, err := Stacks(t.Context(), tab, rows)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +114,7 @@ func TestWithoutStacks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Stacks(empty, nil); err != ErrNoCode {
+	if _, err := Stacks(t.Context(), empty, nil); err != ErrNoCode {
 		t.Errorf("samples without code: %v", err)
 	}
 }
@@ -125,7 +127,7 @@ func TestCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stacks, err := Stacks(tab, nil)
+	stacks, err := Stacks(t.Context(), tab, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,5 +139,13 @@ func TestCalls(t *testing.T) {
 	want = Calls{Function: "main", Total: 7, Callers: []Call{{"", 7, 127}}, Callees: []Call{{"a", 6, 123}, {"c", 1, 4}}}
 	if diff := cmp.Diff(want, CallsOf(stacks, "main")); diff != "" {
 		t.Errorf("calls of main (-want +got):\n%s", diff)
+	}
+}
+
+func TestForNobody(t *testing.T) {
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Stacks(gone, stacked(t), nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("stacks are summed for nobody: %v", err)
 	}
 }

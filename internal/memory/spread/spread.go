@@ -4,6 +4,7 @@
 package spread
 
 import (
+	"context"
 	"math"
 	"math/bits"
 	"slices"
@@ -51,11 +52,14 @@ const absent = math.MaxUint64
 
 // By groups the rows (nil: all) by columns and returns the groups with the most
 // latency, or where there is none with the most samples; 0 is all of them.
-func By(t *table.Table, rows table.Bits, columns []*table.Column, top int) []Spread {
+func By(ctx context.Context, t *table.Table, rows table.Bits, columns []*table.Column, top int) ([]Spread, error) {
 	if len(columns) > MostColumns {
 		columns = columns[:MostColumns]
 	}
-	g := gather(t, rows, columns)
+	g, err := gather(ctx, t, rows, columns)
+	if err != nil {
+		return nil, err
+	}
 	g.rank()
 	if top > 0 && len(g.order) > top {
 		g.order = g.order[:top]
@@ -73,7 +77,7 @@ func By(t *table.Table, rows table.Bits, columns []*table.Column, top int) []Spr
 		one.Latency = distribution(g.values[n])
 		out = append(out, one)
 	}
-	return out
+	return out, nil
 }
 
 func category(t *table.Table, name string) *table.Column {
@@ -92,14 +96,11 @@ type groups struct {
 	order   []int
 }
 
-func gather(t *table.Table, rows table.Bits, columns []*table.Column) *groups {
+func gather(ctx context.Context, t *table.Table, rows table.Bits, columns []*table.Column) (*groups, error) {
 	level, latency := category(t, samples.Level), samples.UsableLatency(t)
 	g := &groups{}
 	number := map[key]int{}
-	for i := range t.Rows() {
-		if rows != nil && !rows.Get(i) {
-			continue
-		}
+	for i := range table.Scan(ctx, rows, t.Rows()) {
 		k := keyOf(columns, i)
 		n, ok := number[k]
 		if !ok {
@@ -122,7 +123,7 @@ func gather(t *table.Table, rows table.Bits, columns []*table.Column) *groups {
 			g.values[n] = append(g.values[n], latency.Float(i))
 		}
 	}
-	return g
+	return g, ctx.Err()
 }
 
 func keyOf(columns []*table.Column, row int) (k key) {

@@ -1,6 +1,8 @@
 package spread
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,11 +27,17 @@ func TestBy(t *testing.T) {
 		{Key: []string{"u"}, Samples: 4, Levels: []LevelCount{{"L1", 3}, {"L3", 1}}, Latency: &Latencies{4, 83, 4, 4, 70, 70, 70, []int{0, 0, 0, 3, 0, 0, 0, 1}}},
 		{Key: []string{""}, Samples: 1, Levels: []LevelCount{{"L1", 1}}},
 	}
-	if diff := cmp.Diff(want, By(tab, nil, []*table.Column{tab.Column("symbol")}, 0)); diff != "" {
+	got, err := By(t.Context(), tab, nil, []*table.Column{tab.Column("symbol")}, 0)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("by symbol (-want +got):\n%s", diff)
 	}
-	some := By(tab, table.Bits{0b0001111}, []*table.Column{tab.Column("symbol"), tab.Column("line")}, 1)
-	if len(some) != 1 || some[0].Samples != 3 || some[0].Key[1] != "1" {
+	some, err := By(t.Context(), tab, table.Bits{0b0001111}, []*table.Column{tab.Column("symbol"), tab.Column("line")}, 1)
+	if err != nil || len(some) != 1 || some[0].Samples != 3 || some[0].Key[1] != "1" {
 		t.Errorf("selected: %+v", some)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := By(gone, tab, nil, nil, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("for nobody: %v", err)
 	}
 }

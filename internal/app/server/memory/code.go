@@ -32,7 +32,11 @@ func (s routes) touches(w http.ResponseWriter, r *http.Request, run *Samples) er
 	if run.Touches == nil {
 		return frame.BadRequest("this run has no first touches; 'isobath record' keeps them")
 	}
-	out := Touches{Objects: firsttouch.Objects(run.Data.Table, run.Touches)}
+	objects, err := firsttouch.Objects(r.Context(), run.Data.Table, run.Touches)
+	if err != nil {
+		return err
+	}
+	out := Touches{Objects: objects}
 	for _, o := range out.Objects {
 		out.Pages += o.Pages
 	}
@@ -72,7 +76,10 @@ func (s routes) cachelines(w http.ResponseWriter, r *http.Request, run *Samples)
 	if a.Top <= 0 || a.Top > mostLines {
 		a.Top = 50
 	}
-	found := cacheline.Find(run.Data.Table, rows, a.Top)
+	found, err := cacheline.Find(r.Context(), run.Data.Table, rows, a.Top)
+	if err != nil {
+		return err
+	}
 	if found == nil {
 		return frame.BadRequest("these samples have no addresses")
 	}
@@ -102,7 +109,11 @@ func (s routes) spread(w http.ResponseWriter, r *http.Request, run *Samples) err
 	if a.Top <= 0 || a.Top > mostLines {
 		a.Top = 50
 	}
-	out := Spreads{By: a.By, Provenance: table.Absent.String(), Groups: spread.By(run.Data.Table, rows, columns, a.Top)}
+	groups, err := spread.By(r.Context(), run.Data.Table, rows, columns, a.Top)
+	if err != nil {
+		return err
+	}
+	out := Spreads{By: a.By, Provenance: table.Absent.String(), Groups: groups}
 	if c := run.Data.Table.Column(samples.Latency); c != nil {
 		out.Unit, out.Provenance = c.Unit, c.Provenance.String()
 	}
@@ -121,9 +132,9 @@ func (s routes) calls(w http.ResponseWriter, r *http.Request, run *Samples) erro
 	if run.Data.Table.Column("stack") == nil {
 		return frame.BadRequest("no call stacks were recorded; with perf: perf record -g")
 	}
-	stacks, err := profile.Stacks(run.Data.Table, rows)
+	stacks, err := profile.Stacks(r.Context(), run.Data.Table, rows)
 	if err != nil {
-		return frame.BadRequest("%v", err)
+		return frame.WrongAsk(err)
 	}
 	return s.Answer(w, r, profile.CallsOf(stacks, a.Function))
 }

@@ -3,12 +3,11 @@ package references
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net/http"
 	"slices"
 	"sync"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/base/parallel"
 )
 
 // making is an analysis under way. It goes on as long as somebody waits for it.
@@ -95,25 +94,13 @@ func (r *Refs) start(c *cycles) *making {
 	c.making = m
 	go func() {
 		defer cancel()
-		err := guarded(func() error { return c.analyse(ctx, r, m.tell) })
+		err := parallel.Safely(func() error { return c.analyse(ctx, r, m.tell) })
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		m.err, c.making, c.made = err, nil, err == nil
 		close(m.done)
 	}()
 	return m
-}
-
-// guarded makes a panic an error: in a goroutine of its own it would end the
-// program.
-func guarded(work func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = frame.Refused(http.StatusInternalServerError, frame.Failure{
-				Error: fmt.Sprintf("the analysis of cycles failed: %v", p), Hint: "this is a fault of the program: please report it"})
-		}
-	}()
-	return work()
 }
 
 // wait waits for an analysis. The last who goes ends it.
