@@ -19,6 +19,7 @@ func TestScan(t *testing.T) {
 		t.Errorf("all of three: %v", got)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	seen := 0
 	for i := range Scan(ctx, nil, 1<<30) {
 		if seen++; i == 10 {
