@@ -19,7 +19,7 @@ var bareGoroutines = map[string]string{
 	"internal/app/server/jobs.go":            "a WaitGroup that Close waits for; imports recover with parallel.Safely",
 	"internal/app/server/frame/stream.go":    "ends with its request, which recovers",
 	"internal/app/server/mesh/link.go":       "owns a list for as long as the link; selects only",
-	"internal/engine/kernel/budget.go":       "outlives its request, for the next; recovers with parallel.Safely",
+	"internal/engine/kernel/kernel.go":       "outlives its request, for the next; recovers with parallel.Safely",
 	"internal/record/sampler/":               "takes samples out of rings while the program runs: a stop is a lost sample; finish waits",
 	"internal/record/step/tracer.go":         "ptrace needs a thread of its own, which ends with its goroutine",
 }
