@@ -336,7 +336,10 @@ func (p *printer) gains(r *stepsAnswer) {
 		if g.GainNS == 0 {
 			head = "no gain in run time alone"
 		}
-		p.line("%3d  %s, %s waiting", g.Rank, head, percent(g.Waiting))
+		if g.WaitingNS != 0 {
+			head += ", " + percent(g.Waiting) + " waiting"
+		}
+		p.line("%3d  %s", g.Rank, head)
 		p.wrapped("     ", g.Text)
 		if g.LimitedBy != nil {
 			p.wrapped("     ", "then: "+g.LimitedBy.Text)

@@ -78,6 +78,7 @@ type Causes struct {
 	ofOwn    []int32
 	ofLag    []int32
 	scratch  *Times
+	arrival  *Times // the unchanged run with tasks that go to who is free; nil without a hub
 	path     []Edge
 	after    []int64 // bounds of a changed run
 }
@@ -316,7 +317,9 @@ func (c *Causes) oneOffs(members []int32, wide int32) []int32 {
 		}
 	}
 	if len(out) == 0 || outSum*outlierShare < sum {
-		return members
+		if out, rest = c.apart(members, sum); len(out) == 0 {
+			return members
+		}
 	}
 	type place struct {
 		line  int32
@@ -346,6 +349,25 @@ func (c *Causes) oneOffs(members []int32, wide int32) []int32 {
 		c.Entries[id].elements = append(c.Entries[id].elements, k)
 	}
 	return rest
+}
+
+// apart splits off what stands above a gap: the largest few, if the next is not
+// half of them and they hold a fifth of the sum. Noise of the size of a quantile
+// hides such a delay from a rule of quantiles.
+func (c *Causes) apart(members []int32, sum int64) (out, rest []int32) {
+	order := slices.Clone(members)
+	slices.SortFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(c.elements[b].amount, c.elements[a].amount), cmp.Compare(a, b))
+	})
+	part := int64(0)
+	for k := 0; k < max(1, len(order)/8) && k+1 < len(order); k++ {
+		amount := c.elements[order[k]].amount
+		part += amount
+		if next := c.elements[order[k+1]].amount; 2*next < amount && 5*part >= sum {
+			return order[:k+1], order[k+1:]
+		}
+	}
+	return nil, members
 }
 
 // join puts entries of one line together that differ in nothing but the call

@@ -70,6 +70,7 @@ type Graph struct {
 
 	order []int32
 	usual usual
+	hubs  []hub
 }
 
 // Deps are the dependencies, in columns.
@@ -122,6 +123,7 @@ func Build(ctx context.Context, t *trace.Trace) (*Graph, error) {
 	g.sortOrder()
 	b.fit()
 	g.resort(b)
+	g.hubs = g.findHubs()
 	return g, ctx.Err()
 }
 

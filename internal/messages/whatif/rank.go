@@ -24,6 +24,14 @@ func (c *Causes) rank(ctx context.Context, top int) error {
 		c.Entries[k].OnPath = bound[k]
 		c.Share[c.Entries[k].Kind.Class()] += bound[k]
 	}
+	if len(c.hubs) > 0 { // tasks may change hands, so what is off the path counts too
+		c.arrival = c.ReplayByArrival(c.Base, nil)
+		for k := range c.Entries {
+			if c.Entries[k].Kind == ByComputation {
+				bound[k] = max(bound[k], c.Entries[k].Sum)
+			}
+		}
+	}
 	slices.SortStableFunc(order, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(bound[b], bound[a]), cmp.Compare(c.Entries[b].Sum, c.Entries[a].Sum))
 	})
@@ -79,6 +87,11 @@ func (c *Causes) try(k int32) {
 	if e.Gain > 0 {
 		c.bounds(c.Base, c.scratch, c.after)
 		e.Next = best(c.after, k)
+	}
+	if c.arrival != nil {
+		c.scratch = c.ReplayByArrival(c.Base, c.scratch)
+		e.Gain = max(0, c.arrival.Span-c.scratch.Span)
+		e.Waiting, e.Helped = 0, 0 // of tasks that change hands the waiting is not followed
 	}
 	c.remove(k, c.Base, -1)
 }
