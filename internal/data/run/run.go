@@ -119,7 +119,7 @@ func IsRun(path string) bool {
 
 // Open maps the run at path.
 func Open(path string) (*Run, error) {
-	m, err := readManifest(path)
+	m, err := ReadManifest(path)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,8 @@ func openTable(path string, e TableEntry) (*table.Table, error) {
 	return t, nil
 }
 
-func readManifest(path string) (*Manifest, error) {
+// ReadManifest reads what the run at path says about itself, without its tables.
+func ReadManifest(path string) (*Manifest, error) {
 	name := filepath.Join(path, manifestFile)
 	info, err := os.Stat(name)
 	if err != nil {
