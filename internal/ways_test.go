@@ -34,6 +34,7 @@ var bareFiles = map[string]string{
 	"internal/app/demo/":                 "sources on their way into a run; and the command that makes the built-in run",
 	"internal/data/table/grow.go":        "a file without a name: memory that may be on a disk",
 	"internal/data/grid/gridtest/":       "for tests",
+	"internal/formats/foreign/found.go":  "unpacks into its own private folder, removed when it was read",
 	"internal/formats/otf2/writer.go":    "event files grow while a program runs; they count from the anchor on, which is written last",
 	"internal/record/reftrace/":          "exchanged with the recorded program while it runs",
 	"internal/record/ccache/ccache.go":   "what a compiler wrote in a private folder is moved whole",

@@ -16,7 +16,7 @@ import (
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats/reffile"
+	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/loops/cycle"
 )
 
@@ -83,7 +83,7 @@ func (f *cyclesFlags) run(ctx context.Context, out io.Writer, path string) error
 	if err != nil {
 		return err
 	}
-	src, format, err := reffile.Open(path, os.Stdin)
+	src, format, err := formats.OpenRefs(path, os.Stdin)
 	if err != nil {
 		return err
 	}

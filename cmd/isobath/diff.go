@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -44,11 +43,14 @@ B --compare A' does the same with all options of that verb.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a, err := imports.open(cmd.Context(), args[0])
-			var other *dataset.NotSamples
-			if errors.As(err, &other) && other.Format.Kind == kind.Trace {
+			content, err := dataset.Identify(args[0])
+			if err != nil {
+				return err
+			}
+			if !content.Table && content.Kind == kind.Trace {
 				return diffTraces(cmd, args[0], args[1], top, asJSON)
 			}
+			a, err := imports.open(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

@@ -37,7 +37,7 @@ func exportTrace(ctx context.Context, path, out string) error {
 // messageTrace finds the OTF2 archive of what the user names: an archive, a run
 // of one, or a run of samples that holds one too.
 func messageTrace(path string) (string, error) {
-	c, err := dataset.Look(path)
+	c, err := dataset.Identify(path)
 	if err != nil {
 		return "", err
 	}

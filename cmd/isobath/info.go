@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -17,8 +16,7 @@ import (
 	"github.com/isobath/isobath/internal/data/gaps"
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/data/table"
-	"github.com/isobath/isobath/internal/formats/foreign"
-	"github.com/isobath/isobath/internal/formats/topofile"
+	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/machine/hw"
 )
 
@@ -61,11 +59,14 @@ func (i *refsInfo) fields() any     { return i }
 
 // describe looks at a file of any kind.
 func describe(ctx context.Context, imports *importFlags, path string) (description, error) {
-	s, err := imports.open(ctx, path)
-	var other *dataset.NotSamples
-	if errors.As(err, &other) {
-		return describeOther(ctx, path, other.Format)
+	content, err := dataset.Identify(path)
+	if err != nil {
+		return nil, err
 	}
+	if !content.Table {
+		return describeOther(ctx, path, content)
+	}
+	s, err := imports.open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +115,7 @@ func describeSamples(s *dataset.Set) *samplesInfo {
 
 // commonOf describes the table of a set.
 func commonOf(s *dataset.Set) common {
-	out := newCommon(foreign.Format{Kind: s.Run.Kind, Name: s.Run.Format}, s.Table.Rows(), s.Run.Warnings)
+	out := newCommon(s.Run.Kind, s.Run.Format, s.Table.Rows(), s.Run.Warnings)
 	for _, c := range s.Table.Columns() {
 		v := table.Summarize(c)
 		out.Columns = append(out.Columns, columnInfo{c.Name, c.Kind.String(), c.Unit, c.Provenance.String(), v.Distinct, v.Min, v.Max, v.Missing, c.Note})
@@ -185,12 +186,12 @@ type topologyInfo struct {
 	Topology hw.Summary `json:"topology"`
 }
 
-func describeTopology(path string, f foreign.Format) (description, error) {
-	t, err := topofile.Open(path)
+func describeTopology(path, format string) (description, error) {
+	t, err := formats.OpenTopology(path)
 	if err != nil {
 		return nil, err
 	}
-	return &topologyInfo{newCommon(f, 0, t.Warnings), t.Name, t.Summary()}, nil
+	return &topologyInfo{newCommon(kind.Topology, format, 0, t.Warnings), t.Name, t.Summary()}, nil
 }
 
 func (i *topologyInfo) write(w io.Writer) error {

@@ -11,8 +11,7 @@ import (
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats/foreign"
-	"github.com/isobath/isobath/internal/formats/reffile"
+	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/messages/trace"
 )
 
@@ -25,8 +24,8 @@ type common struct {
 	Columns  []columnInfo `json:"columns"`
 }
 
-func newCommon(f foreign.Format, rows int, warnings []string) common {
-	return common{f.Kind, f.Name, rows, append([]string{}, warnings...), []columnInfo{}}
+func newCommon(kind kind.Kind, format string, rows int, warnings []string) common {
+	return common{kind, format, rows, append([]string{}, warnings...), []columnInfo{}}
 }
 
 // notes prints the warnings.
@@ -41,10 +40,10 @@ func (c *common) notes(w io.Writer) error {
 }
 
 // describeOther describes data that is not samples.
-func describeOther(ctx context.Context, path string, f foreign.Format) (description, error) {
-	switch f.Kind {
+func describeOther(ctx context.Context, path string, c dataset.Content) (description, error) {
+	switch c.Kind {
 	case kind.Topology:
-		return describeTopology(path, f)
+		return describeTopology(path, c.Format)
 	case kind.Trace:
 		s, err := trace.Summarize(ctx, path)
 		if err != nil {
@@ -52,11 +51,11 @@ func describeOther(ctx context.Context, path string, f foreign.Format) (descript
 		}
 		return &traceInfo{Summary: s, Columns: []columnInfo{}}, nil
 	case kind.Refs:
-		return describeRefs(ctx, path, f)
+		return describeRefs(ctx, path)
 	case kind.Mesh:
 		return describeMesh(path)
 	}
-	return nil, fmt.Errorf("%s holds a %s (%s); try 'isobath %s'", path, f.Kind, f.Name, f.Kind)
+	return nil, fmt.Errorf("%s holds a %s (%s); try 'isobath %s'", path, c.Kind, c.Format, c.Kind)
 }
 
 // traceInfo is the JSON of `info` for a message-passing trace.
@@ -89,12 +88,8 @@ type refsInfo struct {
 	*refs.Counts
 }
 
-func describeRefs(ctx context.Context, path string, f foreign.Format) (description, error) {
-	in, err := foreign.Look(path)
-	if err != nil {
-		return nil, err
-	}
-	r, err := f.Refs(in)
+func describeRefs(ctx context.Context, path string) (description, error) {
+	r, format, err := formats.OpenRefs(path, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -103,12 +98,12 @@ func describeRefs(ctx context.Context, path string, f foreign.Format) (descripti
 	if err != nil {
 		return nil, err
 	}
-	return &refsInfo{newCommon(f, int(counts.Records), counts.Notes), counts}, nil
+	return &refsInfo{newCommon(kind.Refs, format, int(counts.Records), counts.Notes), counts}, nil
 }
 
 // describeRefsRun describes a run that was recorded with --refs.
 func describeRefsRun(ctx context.Context, path string, s *dataset.Set) (description, error) {
-	r, _, err := reffile.Open(path, nil)
+	r, _, err := formats.OpenRefs(path, nil)
 	if err != nil {
 		return nil, err
 	}

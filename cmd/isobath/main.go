@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/formats"
 )
 
 func main() {
@@ -63,7 +63,7 @@ func execute(ctx context.Context, args []string) int {
 
 // withVerb puts open before a file that is named without a verb.
 func withVerb(root *cobra.Command, args []string) []string {
-	if len(args) > 0 && args[0] == dataset.Stdin {
+	if len(args) > 0 && args[0] == formats.Stdin {
 		return append([]string{"open"}, args...)
 	}
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {

@@ -147,12 +147,9 @@ func (f *meshFlags) run(ctx context.Context, stdout, stderr io.Writer, args []st
 // sort tells the sample file from dumps that a shell pattern put behind it.
 func (f *meshFlags) sort(args []string) (file string, err error) {
 	for _, a := range args {
-		in, err := foreign.Look(a)
-		if err == nil && !in.Dir() {
-			if _, err := mesh.Recognise(in); err == nil {
-				f.meshes = append(f.meshes, a)
-				continue
-			}
+		if mesh.IsMesh(a) {
+			f.meshes = append(f.meshes, a)
+			continue
 		}
 		if file != "" {
 			return "", usagef("two files of samples: %s and %s", file, a)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/domain/mesh"
-	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 // meshInfo is what `info` prints for a mesh, and `mesh` without samples.
@@ -26,8 +25,7 @@ func describeMesh(paths ...string) (description, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := foreign.Format{Name: i.FormatName, Kind: kind.Mesh}
-	return &meshInfo{newCommon(f, i.Cells, i.Notes), i}, nil
+	return &meshInfo{newCommon(kind.Mesh, i.FormatName, i.Cells, i.Notes), i}, nil
 }
 
 func (i *meshInfo) write(w io.Writer) error {

@@ -17,6 +17,7 @@ import (
 	"github.com/isobath/isobath/internal/app/server"
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/base/parallel"
+	"github.com/isobath/isobath/internal/formats"
 )
 
 // patience is how long a file may take to open before the page is shown
@@ -50,12 +51,12 @@ without a trace, each by themselves.
 // withStdin puts standard input, where it is named, into a file that the server
 // may read as often as it likes; remove deletes it.
 func withStdin(cmd *cobra.Command, files []string) (out []string, remove func(), err error) {
-	at := slices.Index(files, dataset.Stdin)
+	at := slices.Index(files, formats.Stdin)
 	if at < 0 {
 		return files, func() {}, nil
 	}
 	out = slices.Clone(files)
-	if slices.Contains(out[at+1:], dataset.Stdin) {
+	if slices.Contains(out[at+1:], formats.Stdin) {
 		return nil, nil, usagef("standard input (-) can be read only once")
 	}
 	if out[at], remove, err = dataset.Spool(cmd.Context(), cmd.InOrStdin()); err != nil {

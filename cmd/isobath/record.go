@@ -15,7 +15,7 @@ import (
 
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/run"
-	"github.com/isobath/isobath/internal/formats/topofile"
+	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/machine/hw"
 	"github.com/isobath/isobath/internal/machine/hw/sysfs"
 	"github.com/isobath/isobath/internal/record"
@@ -258,7 +258,7 @@ func machine(name string) (*record.Machine, error) {
 	}
 	out := &record.Machine{Name: "this machine", Topology: here}
 	if name != "local" {
-		if out.Topology, err = topofile.Open(name); err != nil {
+		if out.Topology, err = formats.OpenTopology(name); err != nil {
 			return nil, fmt.Errorf("--model: %w", err)
 		}
 		out.Name = filepath.Base(name)

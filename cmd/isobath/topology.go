@@ -17,8 +17,8 @@ import (
 
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/engine/query"
+	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/formats/foreign"
-	"github.com/isobath/isobath/internal/formats/topofile"
 	"github.com/isobath/isobath/internal/machine/hw"
 	"github.com/isobath/isobath/internal/machine/hw/show"
 	"github.com/isobath/isobath/internal/machine/hw/sysfs"
@@ -101,17 +101,20 @@ func (f *topologyFlags) view(ctx context.Context, args []string) (*show.View, er
 		topo, err := sysfs.Local()
 		return &show.View{Topology: topo}, err
 	}
-	set, err := dataset.Open(ctx, args[0], dataset.Options{
-		Options: foreign.Options{L1Latency: foreign.DefaultL1Latency}, Topology: f.topology,
-	})
-	var other *dataset.NotSamples
-	if errors.As(err, &other) && other.Format.Kind == kind.Topology {
+	content, err := dataset.Identify(args[0])
+	if err != nil {
+		return nil, err
+	}
+	if content.Kind == kind.Topology {
 		if f.where != "" {
 			return nil, usagef("--where selects samples; %s has none", args[0])
 		}
-		topo, err := topofile.Open(args[0])
+		topo, err := formats.OpenTopology(args[0])
 		return &show.View{Topology: topo}, err
 	}
+	set, err := dataset.Open(ctx, args[0], dataset.Options{
+		Options: foreign.Options{L1Latency: foreign.DefaultL1Latency}, Topology: f.topology,
+	})
 	if err != nil {
 		return nil, err
 	}

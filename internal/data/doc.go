@@ -9,6 +9,7 @@
 // Imported by: every area but base.
 //
 //   - table: columns, dictionaries, Arrow
+//   - samples: the canonical columns, what they mean, when they can be used
 //   - kind: samples, references, traces, meshes, topologies
 //   - run: the folder NAME.isobath
 //   - refs: a stream of memory references

@@ -9,10 +9,9 @@
 // Imported by: record, messages, loops, domain, app.
 //
 //   - one package a format, each exporting one Format
-//   - foreign: what a format is; known.go here: the list of them all, in the
-//     order in which files are tried
+//   - foreign: what a format is, and opening what is found, packed or not
+//   - known.go here: the list of them all, in the order in which files are
+//     tried; door.go: Identify, and opening by kind
 //   - compressed, delimited, tabular, xmlwalk, hdf5: what several readers
 //     share
-//   - topofile, reffile: opening any description of a machine, any trace of
-//     references
 package formats

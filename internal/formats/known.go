@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/formats/arrowfile"
 	"github.com/isobath/isobath/internal/formats/champsim"
 	"github.com/isobath/isobath/internal/formats/chombo"
@@ -29,7 +30,7 @@ import (
 // Known is the list, in the order in which files are tried: formats with a
 // certain signature first, text that merely looks right last.
 var Known = foreign.List{
-	otf2.Format,
+	{Name: otf2.Name, Kind: kind.Trace, Sniff: func(in *foreign.Input) bool { return otf2.Sniff(in.Head, in.Names) }, Trace: otf2.Open},
 	arrowfile.Format,
 	parquetfile.Format,
 	perfdata.Format,

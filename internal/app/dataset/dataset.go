@@ -29,7 +29,6 @@ import (
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/formats/foreign"
-	"github.com/isobath/isobath/internal/formats/topofile"
 	"github.com/isobath/isobath/internal/machine/hw"
 )
 
@@ -59,17 +58,6 @@ type Set struct {
 	Places   *hw.Rows     // nil without a topology or a cpu column
 	Data     query.Data
 	Engine   *kernel.Engine
-}
-
-// NotSamples is the error for a file that holds something else.
-type NotSamples struct {
-	Path   string
-	Format foreign.Format
-}
-
-func (e *NotSamples) Error() string {
-	verb := map[kind.Kind]string{kind.Trace: "steps", kind.Refs: "cycles", kind.Mesh: "mesh", kind.Topology: "topology"}[e.Format.Kind]
-	return fmt.Sprintf("%s holds %s (%s), not memory samples; try 'isobath %s %s'", e.Path, e.Format.Kind, e.Format.Name, verb, e.Path)
 }
 
 // Open opens a run or imports a foreign file into memory.
@@ -109,9 +97,8 @@ func Load(ctx context.Context, path string, opt Options) (*run.Run, error) {
 		// The first sentence about an object counts, and these are newer.
 		r.Names = string(text) + "\n" + r.Names
 	}
-	if r.Kind == kind.Trace && len(r.Contents) == 0 {
-		r.Close()
-		return nil, &NotSamples{path, foreign.Format{Name: r.Format, Kind: r.Kind}}
+	if len(r.Contents) == 0 {
+		return nil, errors.Join(&foreign.WrongKind{Path: path, Format: r.Format, Kind: r.Kind, Want: kind.Samples}, r.Close())
 	}
 	return r, nil
 }
@@ -132,22 +119,12 @@ func Columns(path string) ([]foreign.Candidate, error) {
 	if run.IsRun(path) {
 		return nil, fmt.Errorf("%s is a run: its columns were chosen when it was imported; import its source again with --map", path)
 	}
-	in, err := foreign.Look(path)
+	found, err := formats.Identify(path)
 	if err != nil {
 		return nil, err
 	}
-	format, err := formats.Known.Recognise(in)
-	if err != nil {
-		return nil, err
-	}
-	if format.Columns == nil {
-		return nil, fmt.Errorf("%s: the columns of a %s file cannot be chosen here; give --map on the command line", path, format.Name)
-	}
-	return format.Columns(in)
+	return found.Columns()
 }
-
-// Stdin is the path of standard input.
-const Stdin = "-"
 
 // Spool writes a stream to a temporary file, which remove deletes: most readers
 // go back and forth in their file. It ends early with the context, although the
@@ -186,7 +163,7 @@ func spool(f *os.File, r io.Reader) error {
 
 // imported reads a foreign file.
 func imported(ctx context.Context, path string, opt Options) (*run.Run, error) {
-	if path != Stdin {
+	if path != formats.Stdin {
 		return importedFrom(ctx, path, path, opt)
 	}
 	file, remove, err := Spool(ctx, os.Stdin)
@@ -196,39 +173,23 @@ func imported(ctx context.Context, path string, opt Options) (*run.Run, error) {
 	defer remove()
 	r, err := importedFrom(ctx, file, foreign.StdinName, opt)
 	if err != nil {
-		return nil, &renamed{err, file, foreign.StdinName}
+		return nil, foreign.Renamed(err, file, foreign.StdinName)
 	}
 	return r, nil
 }
 
-// renamed is an error about a file that the user knows by another name.
-type renamed struct {
-	error
-	file, name string
-}
-
-func (e *renamed) Error() string { return strings.ReplaceAll(e.error.Error(), e.file, e.name) }
-func (e *renamed) Unwrap() error { return e.error }
-
 // importedFrom reads a foreign file that the user calls by a name.
 func importedFrom(ctx context.Context, file, name string, opt Options) (*run.Run, error) {
-	in, err := foreign.Look(file)
+	found, err := formats.Identify(file)
 	if err != nil {
 		return nil, err
 	}
-	format, err := formats.Known.Recognise(in)
-	if err != nil {
-		return nil, err
-	}
-	if format.Kind != kind.Samples {
-		return nil, &NotSamples{name, format}
-	}
-	got, err := format.Samples(ctx, in, &opt.Options)
+	got, err := found.Samples(ctx, &opt.Options)
 	if err != nil {
 		return nil, err
 	}
 	r := &run.Run{Contents: got.Tables, Manifest: run.Manifest{
-		Version: run.Version, Kind: kind.Samples, Format: format.Name, Origin: got.Origin,
+		Version: run.Version, Kind: kind.Samples, Format: found.Format.Name, Origin: got.Origin,
 		Imported: time.Now().UTC().Truncate(time.Second), From: []string{filepath.Base(name)}, Warnings: got.Warnings,
 	}}
 	if err := addTopology(r, got, opt.Topology); err != nil {
@@ -253,7 +214,7 @@ func addTopology(r *run.Run, got *foreign.Imported, file string) error {
 		r.Warnings = append(r.Warnings, "no hardware topology with the data: samples are not placed on one; give --topology XML")
 		return nil
 	}
-	t, err := topofile.Read(data)
+	t, err := formats.ReadTopology(data)
 	if err != nil {
 		if file != "" {
 			return fmt.Errorf("topology %s: %w", file, err)

@@ -10,50 +10,7 @@ import (
 
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/engine/kernel"
-	"github.com/isobath/isobath/internal/formats"
-	"github.com/isobath/isobath/internal/formats/foreign"
 )
-
-// Content is what a file or run holds.
-type Content struct {
-	Kind    kind.Kind
-	Archive string // of its message trace; empty if it has none
-}
-
-// Look says what a file or run holds without reading its data.
-func Look(path string) (Content, error) {
-	if run.IsRun(path) {
-		r, err := run.Open(path)
-		if err != nil {
-			return Content{}, err
-		}
-		return contentOf(r, path), r.Close()
-	}
-	in, err := foreign.Look(path)
-	if err != nil {
-		return Content{}, err
-	}
-	format, err := formats.Known.Recognise(in)
-	if err != nil {
-		return Content{}, err
-	}
-	c := Content{Kind: format.Kind}
-	if c.Kind == kind.Trace {
-		c.Archive = path
-	}
-	return c, nil
-}
-
-func contentOf(r *run.Run, path string) Content {
-	c := Content{Kind: r.Kind}
-	switch {
-	case r.Trace != "":
-		c.Archive = filepath.Join(path, r.Trace)
-	case r.Kind == kind.Trace:
-		c.Archive = path
-	}
-	return c
-}
 
 // Together reports whether files are the samples and the message trace of one
 // execution, as far as their kinds say: one trace and samples that have none.
@@ -61,7 +18,7 @@ func contentOf(r *run.Run, path string) Content {
 func Together(paths []string) bool {
 	traces, samples := 0, 0
 	for _, path := range paths {
-		c, err := Look(path)
+		c, err := Identify(path)
 		switch {
 		case err != nil:
 			return false
@@ -95,23 +52,23 @@ func Join(ctx context.Context, paths []string, load func(context.Context, string
 		}
 	}()
 	for _, path := range paths {
-		r, err := load(ctx, path)
-		var other *NotSamples
-		if errors.As(err, &other) && other.Format.Kind == kind.Trace {
-			if err := j.take(path); err != nil {
+		c, err := Identify(path)
+		if err != nil {
+			return nil, err
+		}
+		if c.Archive != "" {
+			if err := j.take(c.Archive); err != nil {
 				return nil, err
 			}
+		}
+		if !c.Table && c.Kind == kind.Trace {
 			continue
 		}
+		r, err := load(ctx, path)
 		if err != nil {
 			return nil, err
 		}
 		runs = append(runs, r)
-		if r.Trace != "" {
-			if err := j.take(contentOf(r, path).Archive); err != nil {
-				return nil, err
-			}
-		}
 		if r.Path == "" {
 			r.Path = path
 		}

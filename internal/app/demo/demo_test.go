@@ -13,7 +13,7 @@ import (
 
 	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/table"
-	"github.com/isobath/isobath/internal/formats/topofile"
+	"github.com/isobath/isobath/internal/formats"
 )
 
 // TestCommittedDataIsFresh simulates one of the eight iterations again: it does
@@ -186,7 +186,7 @@ func TestTopology(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	topo, err := topofile.Read(run.Topology)
+	topo, err := formats.ReadTopology(run.Topology)
 	if err != nil {
 		t.Fatal(err)
 	}

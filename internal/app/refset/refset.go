@@ -18,8 +18,7 @@ import (
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/kernel"
 	"github.com/isobath/isobath/internal/engine/query"
-	"github.com/isobath/isobath/internal/formats/reffile"
-	"github.com/isobath/isobath/internal/formats/topofile"
+	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/locality/layout"
 	"github.com/isobath/isobath/internal/locality/platform"
 	"github.com/isobath/isobath/internal/machine/hw"
@@ -55,7 +54,7 @@ var ErrNoReferences = errors.New("the trace has no data references")
 
 // Open opens a trace. The caller closes it.
 func Open(ctx context.Context, path string, opt Options) (*Set, error) {
-	src, format, err := reffile.Open(path, opt.Stdin)
+	src, format, err := formats.OpenRefs(path, opt.Stdin)
 	if err != nil {
 		return nil, err
 	}
@@ -288,9 +287,9 @@ func topology(name string) (*hw.Topology, error) {
 		if len(r.TopologyData) == 0 {
 			return nil, fmt.Errorf("%s has no hardware description", name)
 		}
-		return topofile.Read(r.TopologyData)
+		return formats.ReadTopology(r.TopologyData)
 	}
-	t, err := topofile.Open(name)
+	t, err := formats.OpenTopology(name)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("machine %q is no file and none of %s, %s", name, Local, strings.Join(platform.Presets(), ", "))
 	}

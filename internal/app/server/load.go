@@ -19,7 +19,7 @@ import (
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/kernel"
-	"github.com/isobath/isobath/internal/formats/topofile"
+	"github.com/isobath/isobath/internal/formats"
 )
 
 // Loader opens runs and foreign files for a server.
@@ -42,18 +42,21 @@ func NewLoader(opt dataset.Options) *Loader {
 // Open is an Opener.
 func (l *Loader) Open(ctx context.Context, path string, progress func(frame.Progress)) (*frame.Run, error) {
 	opt := l.telling(progress)
-	set, err := dataset.Open(ctx, path, opt)
-	var other *dataset.NotSamples
-	if errors.As(err, &other) {
-		switch other.Format.Kind {
+	content, err := dataset.Identify(path)
+	if err != nil {
+		return nil, err
+	}
+	if !content.Table {
+		switch content.Kind {
 		case kind.Trace:
-			return messages.Open(ctx, path, other.Format.Name, opt.Sources)
+			return messages.Open(ctx, path, content.Format, opt.Sources)
 		case kind.Refs:
-			return references.Open(ctx, path, other.Format.Name, l.Binary, opt.Sources)
+			return references.Open(ctx, path, content.Format, l.Binary, opt.Sources)
 		case kind.Mesh:
 			return mesh.Open(path)
 		}
 	}
+	set, err := dataset.Open(ctx, path, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +131,7 @@ func (l *Loader) Demo() ([]*frame.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	topology, err := topofile.Read(d.Topology)
+	topology, err := formats.ReadTopology(d.Topology)
 	if err != nil {
 		return nil, fmt.Errorf("demo: %w", err)
 	}

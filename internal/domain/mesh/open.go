@@ -16,16 +16,10 @@ import (
 	"sync"
 
 	"github.com/isobath/isobath/internal/data/grid"
-	"github.com/isobath/isobath/internal/formats/chombo"
-	"github.com/isobath/isobath/internal/formats/exodus"
+	"github.com/isobath/isobath/internal/data/kind"
+	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/formats/foreign"
-	"github.com/isobath/isobath/internal/formats/silo"
-	"github.com/isobath/isobath/internal/formats/vtk"
-	"github.com/isobath/isobath/internal/formats/vtkhdf"
 )
-
-// readers are the mesh formats in the order they are tried.
-var readers = foreign.List{vtk.Legacy, vtk.XML, chombo.Format, silo.Format, vtkhdf.Format, exodus.Format}
 
 // Series is a mesh over time: one dump per step, read when it is asked for.
 type Series struct {
@@ -130,7 +124,7 @@ func dumpsIn(dir string) ([]string, error) {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
-		if _, err := recognise(path); err == nil {
+		if IsMesh(path) {
 			byExt[filepath.Ext(path)] = append(byExt[filepath.Ext(path)], path)
 		}
 	}
@@ -152,90 +146,27 @@ func dumpsIn(dir string) ([]string, error) {
 	return byExt[exts[0]], nil
 }
 
-// Recognise returns the mesh format of a file.
-func Recognise(in *foreign.Input) (foreign.Format, error) { return readers.Recognise(in) }
+// identify recognises a file among the mesh formats.
+func identify(path string) (*foreign.Found, error) { return formats.Known.Of(kind.Mesh).Identify(path) }
 
-func recognise(path string) (foreign.Format, error) {
-	in, err := foreign.Look(path)
-	if err != nil {
-		return foreign.Format{}, err
-	}
-	return Recognise(in)
+// IsMesh reports whether a file is one of a mesh.
+func IsMesh(path string) bool {
+	found, err := identify(path)
+	return err == nil && !found.Input.Dir()
 }
 
 // stepsOf lists the steps in one file without reading the meshes.
 func stepsOf(path string) ([]Step, string, error) {
-	f, err := recognise(path)
+	found, err := identify(path)
 	if err != nil {
 		return nil, "", err
 	}
-	one := func(load func() (*grid.Mesh, error)) []Step {
-		return []Step{{Files: []string{path}, load: load}}
+	dumps, err := found.Mesh()
+	steps := make([]Step, len(dumps))
+	for i, d := range dumps {
+		steps[i] = Step{Files: d.Files, Time: d.Time, HasTime: d.HasTime, load: d.Load}
 	}
-	switch f.Name {
-	case vtk.XML.Name:
-		steps, err := vtkSteps(path)
-		return steps, f.Name, err
-	case chombo.Format.Name:
-		return one(func() (*grid.Mesh, error) { return chombo.Read(path) }), f.Name, nil
-	case silo.Format.Name:
-		return one(func() (*grid.Mesh, error) { return silo.Read(path) }), f.Name, nil
-	case vtkhdf.Format.Name:
-		times, err := vtkhdf.Times(path)
-		return timedSteps(path, times, vtkhdf.Read), f.Name, err
-	case exodus.Format.Name:
-		times, err := exodus.Times(path)
-		return timedSteps(path, times, exodus.Read), f.Name, err
-	}
-	return one(func() (*grid.Mesh, error) { return vtk.Read(path) }), f.Name, nil
-}
-
-// timedSteps makes the steps of a file that holds several instants.
-func timedSteps(path string, times []float64, read func(string, int) (*grid.Mesh, error)) []Step {
-	steps := make([]Step, max(1, len(times)))
-	for i := range steps {
-		steps[i] = Step{Files: []string{path}, load: func() (*grid.Mesh, error) { return read(path, i) }}
-		if i < len(times) {
-			steps[i].Time, steps[i].HasTime = times[i], true
-		}
-	}
-	return steps
-}
-
-func vtkSteps(path string) ([]Step, error) {
-	list, ok, err := vtk.Steps(path)
-	if err != nil {
-		return nil, err
-	}
-	if !ok {
-		return []Step{{Files: []string{path}, load: func() (*grid.Mesh, error) { return vtk.Read(path) }}}, nil
-	}
-	steps := make([]Step, len(list))
-	for i, l := range list {
-		steps[i] = Step{Files: l.Files, Time: l.Time, HasTime: l.HasTime, load: func() (*grid.Mesh, error) { return readParts(l.Files) }}
-	}
-	return steps, nil
-}
-
-// readParts reads the parts of one step as blocks of one mesh.
-func readParts(files []string) (*grid.Mesh, error) {
-	if len(files) == 1 {
-		return vtk.Read(files[0])
-	}
-	m := &grid.Mesh{}
-	for i, f := range files {
-		part, err := vtk.Read(f)
-		if err != nil {
-			return nil, err
-		}
-		for _, b := range part.Blocks {
-			b.Name = strings.Trim(fmt.Sprintf("part %d %s", i, b.Name), " ")
-			m.Blocks = append(m.Blocks, b)
-		}
-		m.Warnings = append(m.Warnings, part.Warnings...)
-	}
-	m.Stamp()
-	return m, nil
+	return steps, found.Format.Name, err
 }
 
 // stamp finds the iteration of every step and sorts by it. Files are read for

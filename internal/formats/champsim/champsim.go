@@ -11,7 +11,6 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats/compressed"
 	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
@@ -19,8 +18,8 @@ import (
 var Format = foreign.Format{
 	Name:  "champsim",
 	Kind:  kind.Refs,
-	Sniff: func(in *foreign.Input) bool { return !in.Dir() && guess(compressed.Head(in.Head)) != nil },
-	Refs:  compressed.Refs(func(r io.Reader) refs.Source { return NewReader(r) }),
+	Sniff: func(in *foreign.Input) bool { return !in.Dir() && guess(in.Head) != nil },
+	Refs:  foreign.StreamedRefs(func(r io.Reader) refs.Source { return NewReader(r) }),
 }
 
 // layout is the C layout of one record: u64 ip, two flag bytes, registers,

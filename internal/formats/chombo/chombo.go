@@ -15,7 +15,7 @@ import (
 )
 
 // Format recognises Chombo plot files.
-var Format = foreign.Format{Name: "chombo", Kind: kind.Mesh, Sniff: hdf5.Sniff(func(root *hdf5.Object) bool {
+var Format = foreign.Format{Name: "chombo", Kind: kind.Mesh, Mesh: grid.OneDump(Read), Sniff: hdf5.Sniff(func(root *hdf5.Object) bool {
 	return root.HasLink("Chombo_global") && root.HasLink("level_0")
 })}
 

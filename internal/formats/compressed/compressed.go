@@ -1,13 +1,15 @@
 // Package compressed opens a file whose content may be packed with gzip, xz,
-// zstd, lz4 or framed snappy, recognised by its first bytes.
+// zstd, bzip2, lz4 or framed snappy, recognised by its first bytes.
 package compressed
 
 import (
 	"bufio"
 	"bytes"
+	"compress/bzip2"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/snappy"
@@ -19,16 +21,19 @@ import (
 // The longest signature is the stream identifier of framed snappy.
 const magicSize = 10
 
-var packers = []struct {
+type packer struct {
 	name  string
 	magic string
 	open  func(io.Reader) (io.Reader, error)
-}{
+}
+
+var packers = []packer{
 	{"gzip", "\x1f\x8b", func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
 	{"xz", "\xfd7zXZ\x00", func(r io.Reader) (io.Reader, error) { return xz.NewReader(r) }},
 	{"zstd", "\x28\xb5\x2f\xfd", func(r io.Reader) (io.Reader, error) {
 		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20))
 	}},
+	{"bzip2", "BZh", func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
 	{"lz4", "\x04\x22\x4d\x18", func(r io.Reader) (io.Reader, error) { return lz4.NewReader(r), nil }},
 	{"snappy", "\xff\x06\x00\x00sNaPpY", func(r io.Reader) (io.Reader, error) { return snappy.NewReader(r), nil }},
 }
@@ -54,14 +59,21 @@ func Reader(r io.Reader) (io.Reader, error) {
 
 // Head unpacks as much of the start of a file as its own start allows. What is
 // not packed comes back as it is.
-func Head(head []byte) []byte {
+func Head(head []byte) (start []byte, packed bool) {
+	if !isPacked(head) {
+		return head, false
+	}
 	r, err := Reader(bytes.NewReader(head))
 	if err != nil {
-		return head
+		return head, false
 	}
 	out := make([]byte, max(len(head), 4096))
 	n, _ := io.ReadFull(r, out) // ends early inside the last block: expected
-	return out[:n]
+	return out[:n], true
+}
+
+func isPacked(head []byte) bool {
+	return slices.ContainsFunc(packers, func(p packer) bool { return bytes.HasPrefix(head, []byte(p.magic)) })
 }
 
 // File is an open, unpacked file.

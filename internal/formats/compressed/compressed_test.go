@@ -13,9 +13,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 	"github.com/ulikunitz/xz"
-
-	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 func pack(t testing.TB, open func(io.Writer) (io.WriteCloser, error), text string) []byte {
@@ -60,43 +57,15 @@ func TestUnpack(t *testing.T) {
 			if err != nil || string(got) != text {
 				t.Errorf("%d bytes, error %v, want %d", len(got), err, len(text))
 			}
-			if head := Head(packed); !strings.HasPrefix(text, string(head)) || len(head) < 1000 {
+			if head, ok := Head(packed); !ok || !strings.HasPrefix(text, string(head)) || len(head) < 1000 {
 				t.Errorf("head of %d bytes %.20q", len(head), head)
 			}
 		})
 	}
-	if got := string(Head([]byte("plain"))); got != "plain" {
+	if got, packed := Head([]byte("plain")); packed || string(got) != "plain" {
 		t.Errorf("Head of plain text = %q", got)
 	}
 }
-
-// What a reader says about a file names the file, and a cut one says so.
-func TestRefsNamesFile(t *testing.T) {
-	packed := pack(t, writers["gzip"], strings.Repeat("0x10: R 0x20\n", 50000))
-	path := filepath.Join(t.TempDir(), "cut.gz")
-	if err := os.WriteFile(path, packed[:len(packed)/2], 0o666); err != nil {
-		t.Fatal(err)
-	}
-	open := Refs(func(r io.Reader) refs.Source { return &countLines{r: r} })
-	src, err := open(&foreign.Input{Path: path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer src.Close()
-	_, err = refs.All(src)
-	if err == nil || !strings.Contains(err.Error(), "cut.gz") || !strings.Contains(err.Error(), "cut short") {
-		t.Errorf("error = %v", err)
-	}
-}
-
-type countLines struct{ r io.Reader }
-
-func (c *countLines) Read([]refs.Ref) (int, error) {
-	_, err := io.Copy(io.Discard, c.r)
-	return 0, err
-}
-
-func (c *countLines) About() *refs.About { return &refs.About{} }
 
 func FuzzReader(f *testing.F) {
 	for _, open := range writers {

@@ -12,7 +12,6 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats/compressed"
 	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
@@ -64,7 +63,7 @@ func sniff(in *foreign.Input) bool {
 	if in.Dir() {
 		return sniffDir(in)
 	}
-	return looksLike(compressed.Head(in.Head)) || sniffZip(in)
+	return looksLike(in.Head) || sniffZip(in)
 }
 
 // Reader reads one stream of records.

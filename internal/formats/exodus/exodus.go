@@ -16,7 +16,7 @@ import (
 )
 
 // Format recognises Exodus files: netCDF with element blocks.
-var Format = foreign.Format{Name: "exodus", Kind: kind.Mesh, Sniff: func(in *foreign.Input) bool {
+var Format = foreign.Format{Name: "exodus", Kind: kind.Mesh, Mesh: grid.TimedDumps(Times, Read), Sniff: func(in *foreign.Input) bool {
 	if bytes.HasPrefix(in.Head, []byte("CDF")) {
 		return bytes.Contains(in.Head, []byte("num_el_blk")) || bytes.Contains(in.Head, []byte("num_nodes"))
 	}

@@ -15,9 +15,13 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/isobath/isobath/internal/data/grid"
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/formats/compressed"
+	"github.com/isobath/isobath/internal/formats/otf2"
+	"github.com/isobath/isobath/internal/machine/hw"
 )
 
 // HeadSize is how much of a file a sniffer sees. It holds the widest known CSV
@@ -26,9 +30,11 @@ const HeadSize = 16 << 10
 
 // Input is a file or folder whose format is to be decided.
 type Input struct {
-	Path  string
-	Head  []byte   // the first HeadSize bytes; nil for a folder
-	Names []string // what a folder contains, sorted; nil for a file
+	Path string
+	// Head is how the file starts, unpacked if it is packed; nil for a folder.
+	Head   []byte
+	Packed bool
+	Names  []string // what a folder contains, sorted; nil for a file
 	// Stream is the whole content, Head included, of an input that has no
 	// path: Path then only names it in messages. Nil otherwise.
 	Stream io.Reader
@@ -47,9 +53,7 @@ func (in *Input) Has(name string) bool {
 	return err == nil
 }
 
-// Format reads one kind of file. Exactly the reader that fits its Kind is set;
-// traces, meshes and topologies are opened by the packages that analyse them
-// (trace.Open, mesh.Open, hw.Open), which know their formats by Name.
+// Format reads one kind of file. Exactly the reader that fits its Kind is set.
 type Format struct {
 	Name  string
 	Kind  kind.Kind
@@ -62,8 +66,19 @@ type Format struct {
 	// for choosing which is which; nil where columns have fixed meanings.
 	Columns func(*Input) ([]Candidate, error)
 
-	// Refs opens a trace of every memory reference. The caller closes it.
+	// Refs opens a trace of every memory reference, packed or not: such files
+	// are long and are streamed. The caller closes it.
 	Refs func(*Input) (refs.Reader, error)
+
+	// Topology reads a hardware description.
+	Topology func(io.Reader) (*hw.Topology, error)
+
+	// Mesh lists the dumps in a file without reading them.
+	Mesh func(path string) ([]grid.Dump, error)
+
+	// Trace opens a message-passing trace. OTF2's model of events is the one
+	// that traces are analysed in.
+	Trace func(path string) (*otf2.Archive, error)
 }
 
 // Options are what a user may say about an import.
@@ -172,7 +187,7 @@ func Look(path string) (*Input, error) {
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
-	in.Head = in.Head[:n]
+	in.Head, in.Packed = compressed.Head(in.Head[:n])
 	return in, nil
 }
 
@@ -216,35 +231,7 @@ func LookAt(r io.Reader) (*Input, error) {
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("read %s: %w", StdinName, err)
 	}
-	return &Input{Path: StdinName, Head: slices.Clone(head), Stream: br}, nil
-}
-
-// OpenRefsFrom is OpenRefs for a stream.
-func (l List) OpenRefsFrom(r io.Reader) (refs.Reader, Format, error) {
-	in, err := LookAt(r)
-	if err != nil {
-		return nil, Format{}, err
-	}
-	return l.openRefs(in)
-}
-
-// OpenRefs recognises and opens a trace of every memory reference.
-func (l List) OpenRefs(path string) (refs.Reader, Format, error) {
-	in, err := Look(path)
-	if err != nil {
-		return nil, Format{}, err
-	}
-	return l.openRefs(in)
-}
-
-func (l List) openRefs(in *Input) (refs.Reader, Format, error) {
-	f, err := l.Recognise(in)
-	if err != nil {
-		return nil, f, err
-	}
-	if f.Refs == nil {
-		return nil, f, fmt.Errorf("%s holds %s (%s), not a trace of every memory reference", in.Path, f.Kind, f.Name)
-	}
-	r, err := f.Refs(in)
-	return r, f, err
+	in := &Input{Path: StdinName, Stream: br}
+	in.Head, in.Packed = compressed.Head(slices.Clone(head))
+	return in, nil
 }

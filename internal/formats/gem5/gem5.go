@@ -13,7 +13,6 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats/compressed"
 	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
@@ -22,9 +21,9 @@ var Format = foreign.Format{
 	Name: "gem5",
 	Kind: kind.Refs,
 	Sniff: func(in *foreign.Input) bool {
-		return !in.Dir() && bytes.HasPrefix(compressed.Head(in.Head), []byte(magic))
+		return !in.Dir() && bytes.HasPrefix(in.Head, []byte(magic))
 	},
-	Refs: compressed.Refs(func(r io.Reader) refs.Source { return NewReader(r) }),
+	Refs: foreign.StreamedRefs(func(r io.Reader) refs.Source { return NewReader(r) }),
 }
 
 // magic is the first word of every gem5 protobuf file (src/proto/protoio.hh).

@@ -23,6 +23,7 @@ var Format = foreign.Format{
 		root := xmlwalk.Root(in.Head).Name
 		return !in.Dir() && (root == "topology" || root == "root")
 	},
+	Topology: Read,
 }
 
 // Read reads a description.

@@ -10,7 +10,6 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats/compressed"
 	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
@@ -18,8 +17,8 @@ import (
 var Format = foreign.Format{
 	Name:  "lackey",
 	Kind:  kind.Refs,
-	Sniff: func(in *foreign.Input) bool { return !in.Dir() && sniff(compressed.Head(in.Head)) },
-	Refs:  compressed.Refs(func(r io.Reader) refs.Source { return NewReader(r) }),
+	Sniff: func(in *foreign.Input) bool { return !in.Dir() && sniff(in.Head) },
+	Refs:  foreign.StreamedRefs(func(r io.Reader) refs.Source { return NewReader(r) }),
 }
 
 // sniff wants three trace lines, Valgrind's own messages apart.

@@ -16,7 +16,8 @@ import (
 // Format is the Mitos dialect.
 var Format = foreign.Format{
 	Name: "mitos-xml", Kind: kind.Topology,
-	Sniff: func(in *foreign.Input) bool { return !in.Dir() && xmlwalk.Root(in.Head).Name == "Hardware" },
+	Sniff:    func(in *foreign.Input) bool { return !in.Dir() && xmlwalk.Root(in.Head).Name == "Hardware" },
+	Topology: Read,
 }
 
 // Read reads a description.

@@ -3,20 +3,16 @@ package otf2
 import (
 	"slices"
 	"strings"
-
-	"github.com/isobath/isobath/internal/data/kind"
-
-	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
-// Format recognises OTF2 archives: an anchor file, or a folder with one.
-var Format = foreign.Format{
-	Name: "otf2",
-	Kind: kind.Trace,
-	Sniff: func(in *foreign.Input) bool {
-		if !in.Dir() {
-			return isAnchor(in.Head)
-		}
-		return slices.ContainsFunc(in.Names, func(name string) bool { return strings.HasSuffix(name, ".otf2") })
-	},
+// Name is what the format is called.
+const Name = "otf2"
+
+// Sniff recognises an archive by the start of its anchor file, or by the names
+// in the folder that holds one.
+func Sniff(head []byte, names []string) bool {
+	if names == nil {
+		return isAnchor(head)
+	}
+	return slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(name, ".otf2") })
 }

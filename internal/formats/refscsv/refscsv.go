@@ -12,7 +12,6 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats/compressed"
 	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
@@ -20,8 +19,8 @@ import (
 var Format = foreign.Format{
 	Name:  "refscsv",
 	Kind:  kind.Refs,
-	Sniff: func(in *foreign.Input) bool { return !in.Dir() && sniff(compressed.Head(in.Head)) },
-	Refs:  compressed.Refs(func(r io.Reader) refs.Source { return NewReader(r) }),
+	Sniff: func(in *foreign.Input) bool { return !in.Dir() && sniff(in.Head) },
+	Refs:  foreign.StreamedRefs(func(r io.Reader) refs.Source { return NewReader(r) }),
 }
 
 // Columns are the names a header may use, in the order Write uses. Only op and

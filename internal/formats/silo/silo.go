@@ -21,7 +21,7 @@ import (
 
 // Format recognises Silo files: those of the HDF5 driver, which are read, and
 // those of the PDB driver, which are refused with a word on what to do.
-var Format = foreign.Format{Name: "silo", Kind: kind.Mesh, Sniff: func(in *foreign.Input) bool {
+var Format = foreign.Format{Name: "silo", Kind: kind.Mesh, Mesh: grid.OneDump(Read), Sniff: func(in *foreign.Input) bool {
 	return pdb(in.Head) || inHDF5(in)
 }}
 

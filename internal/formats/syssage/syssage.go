@@ -18,7 +18,8 @@ import (
 // Format is the sys-sage dialect.
 var Format = foreign.Format{
 	Name: "sys-sage", Kind: kind.Topology,
-	Sniff: func(in *foreign.Input) bool { return !in.Dir() && xmlwalk.Root(in.Head).Name == "sys-sage" },
+	Sniff:    func(in *foreign.Input) bool { return !in.Dir() && xmlwalk.Root(in.Head).Name == "sys-sage" },
+	Topology: Read,
 }
 
 // Read reads a description.

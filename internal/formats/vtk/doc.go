@@ -15,13 +15,13 @@ import (
 )
 
 // Legacy is the format of files that start "# vtk DataFile Version".
-var Legacy = foreign.Format{Name: "vtk", Kind: kind.Mesh, Sniff: func(in *foreign.Input) bool {
+var Legacy = foreign.Format{Name: "vtk", Kind: kind.Mesh, Mesh: grid.OneDump(Read), Sniff: func(in *foreign.Input) bool {
 	return bytes.HasPrefix(in.Head, []byte("# vtk DataFile Version"))
 }}
 
 // XML is the format of all files whose root element is VTKFile, collections
 // included, and of ParaView's .series lists.
-var XML = foreign.Format{Name: "vtk-xml", Kind: kind.Mesh, Sniff: func(in *foreign.Input) bool {
+var XML = foreign.Format{Name: "vtk-xml", Kind: kind.Mesh, Mesh: dumps, Sniff: func(in *foreign.Input) bool {
 	return sniffXML(in.Head) || sniffSeries(in.Head)
 }}
 

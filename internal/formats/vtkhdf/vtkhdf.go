@@ -18,7 +18,7 @@ import (
 )
 
 // Format recognises VTKHDF files.
-var Format = foreign.Format{Name: "vtkhdf", Kind: kind.Mesh, Sniff: hdf5.Sniff(func(root *hdf5.Object) bool {
+var Format = foreign.Format{Name: "vtkhdf", Kind: kind.Mesh, Mesh: grid.TimedDumps(Times, Read), Sniff: hdf5.Sniff(func(root *hdf5.Object) bool {
 	return root.HasLink("VTKHDF")
 })}
 

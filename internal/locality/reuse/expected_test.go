@@ -15,7 +15,7 @@ import (
 
 	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats/reffile"
+	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/machine/cachesim"
 )
 
@@ -79,7 +79,7 @@ func TestExpected(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			src, _, err := reffile.Open(filepath.Join(dir, "traces", name+".csv.gz"), nil)
+			src, _, err := formats.OpenRefs(filepath.Join(dir, "traces", name+".csv.gz"), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

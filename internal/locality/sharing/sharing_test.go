@@ -9,13 +9,13 @@ import (
 
 	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats/reffile"
+	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/locality/replay"
 )
 
 func read(t testing.TB, path string) *replay.Trace {
 	t.Helper()
-	src, _, err := reffile.Open(path, nil)
+	src, _, err := formats.OpenRefs(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats/reffile"
+	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/loops/cycle"
 )
 
@@ -159,7 +159,7 @@ func TestShortName(t *testing.T) {
 
 // TestBubbleArray compares turns and passes with the known run.
 func TestBubbleArray(t *testing.T) {
-	src, _, err := reffile.Open(test.Fixture(t, "refs/traces/bubble_array_reverse.csv"), nil)
+	src, _, err := formats.OpenRefs(test.Fixture(t, "refs/traces/bubble_array_reverse.csv"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,12 +7,13 @@ import (
 	"slices"
 
 	"github.com/isobath/isobath/internal/base/parallel"
+	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/formats/otf2"
 )
 
 // Open reads the archive at path and matches its messages and collectives.
 func Open(ctx context.Context, path string) (*Trace, error) {
-	a, err := otf2.Open(path)
+	a, err := formats.OpenTrace(path)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +25,7 @@ func Open(ctx context.Context, path string) (*Trace, error) {
 	}
 	v := a.Anchor.Version
 	t := &Trace{
-		Path: path, Format: otf2.Format.Name, Creator: a.Anchor.Creator,
+		Path: path, Format: otf2.Name, Creator: a.Anchor.Creator,
 		Version:    fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2]),
 		Resolution: a.Defs.Clock.Resolution, Origin: a.Defs.Clock.Offset,
 		Defined: len(a.Defs.Regions), Regions: n.regions, Comms: n.comms, Sites: n.sites,

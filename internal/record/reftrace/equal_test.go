@@ -11,7 +11,7 @@ import (
 
 	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats/reffile"
+	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/record/target"
 )
 
@@ -153,7 +153,7 @@ func TestSharedTraces(t *testing.T) {
 		t.Run(e.name, func(t *testing.T) {
 			exe := build(t, e.flags, e.files...)
 			rec := record(t, Options{Command: append([]string{exe}, e.args...), Region: e.region, Backend: Step, Thread: FirstThread})
-			src, _, err := reffile.Open(filepath.Join(dir, names[e.name]+".csv"), nil)
+			src, _, err := formats.OpenRefs(filepath.Join(dir, names[e.name]+".csv"), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

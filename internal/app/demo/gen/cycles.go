@@ -14,7 +14,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/demo"
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/formats/reffile"
+	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/formats/refscsv"
 )
 
@@ -48,7 +48,7 @@ func recordCycle(c demo.Cycle, dir, tmp, program string) error {
 	if err := command(program, record...); err != nil {
 		return err
 	}
-	src, _, err := reffile.Open(run, nil)
+	src, _, err := formats.OpenRefs(run, nil)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/data/source"
-	"github.com/isobath/isobath/internal/formats/reffile"
+	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/loops/cycle"
 	"github.com/isobath/isobath/internal/loops/spiral"
 )
@@ -115,7 +115,7 @@ func (Kind) Routes(f *frame.Frame) []frame.Route {
 // New finds the program of a reference trace; binary may be empty.
 func New(path, format, binary string) (*Refs, error) {
 	r := &Refs{Open: func() (refs.Reader, error) {
-		src, _, err := reffile.Open(path, nil)
+		src, _, err := formats.OpenRefs(path, nil)
 		return src, err
 	}}
 	if binary == "" {

@@ -21,7 +21,7 @@ import (
 	"github.com/isobath/isobath/internal/base/canvas"
 	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/table"
-	"github.com/isobath/isobath/internal/formats/topofile"
+	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/machine/hw"
 )
 
@@ -36,7 +36,7 @@ var pebs = []hw.Level{hw.BeyondL3, hw.L1, hw.LFB, hw.L2, hw.L3, hw.L3, hw.L3, hw
 func lulesh(t testing.TB, least float64) *View {
 	t.Helper()
 	folder := test.Shared(t, "samples/lulesh_legacy")
-	topo, err := topofile.Open(filepath.Join(folder, "hardware.xml"))
+	topo, err := formats.OpenTopology(filepath.Join(folder, "hardware.xml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestPictureNumbers(t *testing.T) {
 // small is a machine of two sockets with every kind of sample, made by hand.
 func small(t testing.TB, latency table.Provenance) *View {
 	t.Helper()
-	topo, err := topofile.Open(filepath.Join("testdata", "small.xml"))
+	topo, err := formats.OpenTopology(filepath.Join("testdata", "small.xml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +278,7 @@ func TestEveryTopology(t *testing.T) {
 			continue
 		}
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			topo, err := topofile.Open(path)
+			topo, err := formats.OpenTopology(path)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/isobath/isobath/internal/base/test"
-	"github.com/isobath/isobath/internal/formats/topofile"
+	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/machine/hw"
 )
 
@@ -207,7 +207,7 @@ func TestThisMachine(t *testing.T) {
 	if _, err := os.Stat(file); err != nil {
 		t.Fatal(err)
 	}
-	theirs, err := topofile.Open(file)
+	theirs, err := formats.OpenTopology(file)
 	if err != nil {
 		t.Fatal(err)
 	}

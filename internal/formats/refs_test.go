@@ -1,4 +1,4 @@
-package reffile
+package formats
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ func TestStandardInput(t *testing.T) {
 	w.Write([]byte(lackeyText))
 	w.Close()
 	for name, text := range map[string]string{"plain": lackeyText, "packed": packed.String()} {
-		r, format, err := Open(Stdin, strings.NewReader(text))
+		r, format, err := OpenRefs(Stdin, strings.NewReader(text))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -34,7 +34,7 @@ func TestStandardInput(t *testing.T) {
 		r.Close()
 	}
 	for _, text := range []string{"", "hello\n", "PK\x03\x04 a zip"} {
-		if _, _, err := Open(Stdin, strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), "standard input") {
+		if _, _, err := OpenRefs(Stdin, strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), "standard input") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -50,7 +50,7 @@ func TestRun(t *testing.T) {
 	if err := r.Write(t.Context(), path, false); err != nil {
 		t.Fatal(err)
 	}
-	src, format, err := Open(path, nil)
+	src, format, err := OpenRefs(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

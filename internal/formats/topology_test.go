@@ -1,4 +1,4 @@
-package topofile
+package formats
 
 import (
 	"fmt"
@@ -68,7 +68,7 @@ func TestEveryFile(t *testing.T) {
 	folder := test.Shared(t, "topology")
 	for _, want := range files {
 		t.Run(want.file, func(t *testing.T) {
-			topo, err := Open(filepath.Join(folder, want.file))
+			topo, err := OpenTopology(filepath.Join(folder, want.file))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,7 +133,7 @@ var hwlocKinds = map[string]hw.Kind{
 }
 
 func compareWithHwloc(t *testing.T, lstopo, path string) {
-	topo, err := Open(path)
+	topo, err := OpenTopology(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestSameHost(t *testing.T) {
 	folder := test.Shared(t, "topology")
 	wantCore := []int{0, 1, 2, 8, 9, 10, 3, 4, 5, 11, 12, 13}
 	for _, file := range []string{"../samples/mitos_1636037395/hardware.xml", "sys-sage/skylake_hwloc.xml", "sys-sage/sys-sage_sample_output.xml"} {
-		topo, err := Open(filepath.Join(folder, file))
+		topo, err := OpenTopology(filepath.Join(folder, file))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +202,7 @@ func TestDistances(t *testing.T) {
 		{"sys-sage/sys-sage_sample_output.xml", 3, 0, 313, "ns"},
 	}
 	for _, tt := range tests {
-		topo, err := Open(filepath.Join(folder, tt.file))
+		topo, err := OpenTopology(filepath.Join(folder, tt.file))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,7 +216,7 @@ func TestDistances(t *testing.T) {
 func TestPeculiarities(t *testing.T) {
 	folder := test.Shared(t, "topology")
 	open := func(file string) *hw.Topology {
-		topo, err := Open(filepath.Join(folder, file))
+		topo, err := OpenTopology(filepath.Join(folder, file))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -254,8 +254,8 @@ func TestNotATopology(t *testing.T) {
 	for _, in := range []string{"", "hello", "<html></html>", "\x7fELF", "{", `{"version":9}`,
 		"<Hardware>", "<topology><object type=\"PU\"/></topology>", "<sys-sage></sys-sage>",
 		`<Hardware><CPU id="0"/><CPU id="0"/></Hardware>`} {
-		if topo, err := Read([]byte(in)); err == nil {
-			t.Errorf("Read(%q) gave a topology with %d CPUs, want an error", in, len(topo.At(hw.CPU)))
+		if topo, err := ReadTopology([]byte(in)); err == nil {
+			t.Errorf("ReadTopology(%q) gave a topology with %d CPUs, want an error", in, len(topo.At(hw.CPU)))
 		}
 	}
 }
@@ -279,7 +279,7 @@ func TestHostileSizes(t *testing.T) {
 	}
 	for name, in := range tests {
 		t.Run(name, func(t *testing.T) {
-			if _, err := Read([]byte(in)); err == nil {
+			if _, err := ReadTopology([]byte(in)); err == nil {
 				t.Error("want an error")
 			} else if len(err.Error()) > 300 {
 				t.Errorf("the error has %d characters", len(err.Error()))
@@ -317,7 +317,7 @@ func TestLargeMachine(t *testing.T) {
 		b.WriteString(`</Cache></NUMA>`)
 	}
 	b.WriteString(`</Hardware>`)
-	topo, err := Read([]byte(b.String()))
+	topo, err := ReadTopology([]byte(b.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
