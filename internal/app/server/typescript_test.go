@@ -7,52 +7,121 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/engine/query"
 )
 
 var update = flag.Bool("update", false, "rewrite the files that tests compare with")
 
-// TestWireTypes keeps web/src/api/wire.ts equal to the Go types it mirrors.
-func TestWireTypes(t *testing.T) {
-	var ts typescript
-	ts.WriteString("// Made from the Go types of the messages by\n" +
-		"// `go test ./internal/app/server -run WireTypes -update`. Do not edit.\n")
-	ts.file(t, "internal/engine/query/question.go", "Scale", "Axis", "Group", "Order", "Stat", "Page")
-	ts.file(t, "internal/app/server/frame/wire.go")
-	ts.file(t, "internal/app/server/memory/wire.go")
-	ts.file(t, "internal/memory/guide/wire.go")
-	ts.file(t, "internal/messages/logical/report.go")
-	ts.file(t, "internal/messages/logical/report_parts.go")
-	ts.file(t, "internal/messages/logical/compare.go")
-	ts.file(t, "internal/messages/timeline/timeline.go", "Metric")
-	ts.file(t, "internal/messages/timeline/rows.go")
-	ts.file(t, "internal/messages/timeline/picture.go", "Window", "Line")
-	ts.file(t, "internal/messages/timeline/operation.go")
-	ts.file(t, "internal/app/server/messages/wire.go")
-	ts.file(t, "internal/loops/spiral/colour.go", "Colour", "Structure")
-	ts.file(t, "internal/loops/spiral/reference.go", "Reference")
-	ts.file(t, "internal/app/server/references/wire.go")
-	ts.file(t, "internal/domain/mesh/project.go", "Counts", "Mode")
-	ts.file(t, "internal/domain/mesh/correlate.go", "Correlation", "CategoryStats", "Density")
-	ts.file(t, "internal/app/server/mesh/wire.go")
-	ts.file(t, "internal/memory/command/command.go", "Action", "Suggestion")
-	ts.file(t, "internal/memory/cacheline/cacheline.go", "Sharing", "CacheLine", "LineOffset", "CacheLines")
-	ts.file(t, "internal/memory/spread/spread.go", "Spread", "LevelCount", "Latencies")
-	ts.file(t, "internal/memory/profile/calls.go", "Calls", "Call")
-	ts.file(t, "internal/data/gaps/gaps.go", "Gap")
-	ts.file(t, "internal/memory/firsttouch/firsttouch.go", "Touched", "PageCount")
-	ts.file(t, "internal/app/server/memory/wire_code.go")
-	ts.file(t, "internal/memory/assembly/assembly.go", "Assembly", "Instruction")
-	ts.file(t, "internal/formats/foreign/foreign.go", "Candidate")
+// wireAreas says which Go types each file of web/src/api/wire mirrors: all of a
+// Go file, or those that are named.
+var wireAreas = []struct {
+	name    string
+	sources [][]string
+}{
+	{"frame", [][]string{
+		{"internal/engine/query/question.go", "Scale", "Axis", "Group", "Order", "Stat", "Page"},
+		{"internal/app/server/frame/wire.go"},
+		{"internal/formats/foreign/foreign.go", "Candidate"},
+	}},
+	{"memory", [][]string{
+		{"internal/app/server/memory/wire.go"},
+		{"internal/memory/guide/wire.go"},
+		{"internal/memory/command/command.go", "Action", "Suggestion"},
+		{"internal/memory/cacheline/cacheline.go", "Sharing", "CacheLine", "LineOffset", "CacheLines"},
+		{"internal/memory/spread/spread.go", "Spread", "LevelCount", "Latencies"},
+		{"internal/memory/profile/calls.go", "Calls", "Call"},
+		{"internal/data/gaps/gaps.go", "Gap"},
+		{"internal/memory/firsttouch/firsttouch.go", "Touched", "PageCount"},
+		{"internal/app/server/memory/wire_code.go"},
+		{"internal/memory/assembly/assembly.go", "Assembly", "Instruction"},
+	}},
+	{"messages", [][]string{
+		{"internal/messages/logical/report.go"},
+		{"internal/messages/logical/report_parts.go"},
+		{"internal/messages/logical/compare.go"},
+		{"internal/messages/timeline/timeline.go", "Metric"},
+		{"internal/messages/timeline/rows.go"},
+		{"internal/messages/timeline/picture.go", "Window", "Line"},
+		{"internal/messages/timeline/operation.go"},
+		{"internal/app/server/messages/wire.go"},
+	}},
+	{"references", [][]string{
+		{"internal/loops/spiral/colour.go", "Colour", "Structure"},
+		{"internal/loops/spiral/reference.go", "Reference"},
+		{"internal/app/server/references/wire.go"},
+	}},
+	{"mesh", [][]string{
+		{"internal/domain/mesh/project.go", "Counts", "Mode"},
+		{"internal/domain/mesh/correlate.go", "Correlation", "CategoryStats", "Density"},
+		{"internal/app/server/mesh/wire.go"},
+	}},
+}
 
-	compareFile(t, filepath.Join(test.Root(), "web", "src", "api", "wire.ts"), ts.Bytes())
+const wireHead = "// Made from the Go types of the messages by\n" +
+	"// `go test ./internal/app/server -run WireTypes -update`. Do not edit.\n"
+
+// TestWireTypes keeps web/src/api/wire equal to the Go types it mirrors. A type
+// that it cannot write, or that no area declares, is an error.
+func TestWireTypes(t *testing.T) {
+	areas := make([]*typescript, len(wireAreas))
+	home := map[string]string{} // of each type, the area that declares it
+	index := wireHead
+	for i, a := range wireAreas {
+		ts := &typescript{name: a.name, uses: map[string]bool{}}
+		for _, s := range a.sources {
+			ts.file(t, s[0], s[1:]...)
+		}
+		for _, name := range ts.declares {
+			if home[name] != "" {
+				t.Errorf("%s is declared by %s and by %s: one name, one type", name, home[name], a.name)
+			}
+			home[name] = a.name
+		}
+		areas[i] = ts
+		index += fmt.Sprintf("export type * from './%s';\n", a.name)
+	}
+	folder := filepath.Join(test.Root(), "web", "src", "api", "wire")
+	for _, ts := range areas {
+		head, err := ts.imports(home)
+		if err != nil {
+			t.Error(err)
+		}
+		compareFile(t, filepath.Join(folder, ts.name+".ts"), append([]byte(wireHead+head), ts.Bytes()...))
+	}
+	compareFile(t, filepath.Join(folder, "index.ts"), []byte(index))
+}
+
+func TestWireTypesRefusesUnknown(t *testing.T) {
+	for _, c := range []struct{ typ, says string }{
+		{"chan int", "chan"},
+		{"map[string]int", "map"},
+		{"any", "any"},
+		{"time.Time", "Time"},
+		{"[4]int", "array"},
+	} {
+		e, err := parser.ParseExpr(c.typ)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ts := &typescript{name: "x", uses: map[string]bool{}}
+		_, err = ts.typeName(e)
+		if err == nil {
+			_, err = ts.imports(map[string]string{})
+		}
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: got error %v, want one that says %q", c.typ, err, c.says)
+		}
+	}
 }
 
 // compareFile fails if the file differs from got, or rewrites it with -update.
@@ -74,7 +143,31 @@ func compareFile(t *testing.T, path string, got []byte) {
 }
 
 // typescript is the text of a declaration file under construction.
-type typescript struct{ bytes.Buffer }
+type typescript struct {
+	bytes.Buffer
+	name     string
+	declares []string
+	uses     map[string]bool // names of types that are not TypeScript's own
+}
+
+// imports returns the lines that import what the file uses of other areas.
+func (ts *typescript) imports(home map[string]string) (string, error) {
+	from := map[string][]string{}
+	for _, name := range slices.Sorted(maps.Keys(ts.uses)) {
+		switch home[name] {
+		case ts.name:
+		case "":
+			return "", fmt.Errorf("%s.ts uses %s, which no area declares: add its file to wireAreas, or a ts tag", ts.name, name)
+		default:
+			from[home[name]] = append(from[home[name]], name)
+		}
+	}
+	var lines strings.Builder
+	for _, area := range slices.Sorted(maps.Keys(from)) {
+		fmt.Fprintf(&lines, "import type { %s } from './%s';\n", strings.Join(from[area], ", "), area)
+	}
+	return lines.String(), nil
+}
 
 // file writes the declarations of the named types of a Go file, or of all.
 func (ts *typescript) file(t *testing.T, path string, names ...string) {
@@ -98,18 +191,27 @@ func (ts *typescript) file(t *testing.T, path string, names ...string) {
 		}
 		for _, s := range g.Specs {
 			if s := s.(*ast.TypeSpec); s.Name.IsExported() && wanted(s.Name.Name) {
-				ts.declare(s, g.Doc, f)
+				ts.declare(t, s, g.Doc, f)
 			}
 		}
 	}
 }
 
-func (ts *typescript) declare(s *ast.TypeSpec, doc *ast.CommentGroup, f *ast.File) {
+func (ts *typescript) declare(t *testing.T, s *ast.TypeSpec, doc *ast.CommentGroup, f *ast.File) {
+	t.Helper()
+	ts.declares = append(ts.declares, s.Name.Name)
 	ts.WriteString("\n")
 	ts.comment("", doc)
+	typeOf := func(e ast.Expr) string {
+		name, err := ts.typeName(e)
+		if err != nil {
+			t.Errorf("%s: %v", s.Name.Name, err)
+		}
+		return name
+	}
 	st, ok := s.Type.(*ast.StructType)
 	if !ok {
-		alias := typeName(s.Type)
+		alias := typeOf(s.Type)
 		if alias == "string" {
 			alias = strings.Join(constants(f, s.Name.Name), " | ")
 		}
@@ -119,19 +221,19 @@ func (ts *typescript) declare(s *ast.TypeSpec, doc *ast.CommentGroup, f *ast.Fil
 	extends := ""
 	for _, field := range st.Fields.List {
 		if len(field.Names) == 0 {
-			extends = " extends " + typeName(field.Type)
+			extends = " extends " + typeOf(field.Type)
 		}
 	}
 	fmt.Fprintf(ts, "export interface %s%s {\n", s.Name.Name, extends)
 	for _, field := range st.Fields.List {
 		if len(field.Names) > 0 {
-			ts.field(field)
+			ts.field(field, typeOf)
 		}
 	}
 	ts.WriteString("}\n")
 }
 
-func (ts *typescript) field(field *ast.Field) {
+func (ts *typescript) field(field *ast.Field, typeOf func(ast.Expr) string) {
 	if field.Tag == nil {
 		return // it does not travel
 	}
@@ -147,7 +249,7 @@ func (ts *typescript) field(field *ast.Field) {
 	}
 	typ := tag.Get("ts")
 	if typ == "" {
-		typ = typeName(field.Type)
+		typ = typeOf(field.Type)
 	}
 	if strings.HasSuffix(name, "?") {
 		typ = strings.TrimSuffix(typ, " | null") // left out, never null
@@ -190,30 +292,48 @@ func constants(f *ast.File, typ string) []string {
 	return values
 }
 
-func typeName(e ast.Expr) string {
+// isLayers reports whether the length of an array is query.Layers.
+func isLayers(length ast.Expr) bool {
+	s, ok := length.(*ast.SelectorExpr)
+	return ok && s.Sel.Name == "Layers"
+}
+
+// typeName returns the TypeScript of a Go type, or an error if it has none.
+func (ts *typescript) typeName(e ast.Expr) (string, error) {
 	switch e := e.(type) {
 	case *ast.Ident:
 		switch e.Name {
 		case "int", "int32", "int64", "uint32", "uint64", "float64":
-			return "number"
+			return "number", nil
 		case "bool":
-			return "boolean"
+			return "boolean", nil
+		case "string":
+			return "string", nil
 		}
-		return e.Name
+		ts.uses[e.Name] = true
+		return e.Name, nil
 	case *ast.SelectorExpr:
-		return e.Sel.Name
+		return ts.typeName(e.Sel)
 	case *ast.StarExpr:
-		return typeName(e.X) + " | null"
+		name, err := ts.typeName(e.X)
+		return name + " | null", err
 	case *ast.ArrayType:
-		element := typeName(e.Elt)
+		element, err := ts.typeName(e.Elt)
 		switch {
+		case err != nil:
+			return "", err
+		case isLayers(e.Len):
+			return "readonly [" + strings.Join(slices.Repeat([]string{element}, query.Layers), ", ") + "]", nil
 		case e.Len != nil:
-			// The only arrays are one value for each layer.
-			return fmt.Sprintf("readonly [%[1]s, %[1]s, %[1]s]", element)
+			return "", fmt.Errorf("an array of %s has no type here: give it a ts tag", element)
 		case strings.HasSuffix(element, "[]"):
-			return "(readonly " + element + ")[]"
+			return "(readonly " + element + ")[]", nil
 		}
-		return element + "[]"
+		return element + "[]", nil
+	case *ast.MapType:
+		return "", fmt.Errorf("a map has no type here: give it a ts tag")
+	case *ast.ChanType:
+		return "", fmt.Errorf("a chan cannot travel")
 	}
-	return fmt.Sprintf("unknown /* %T */", e)
+	return "", fmt.Errorf("%T has no type here: give it a ts tag", e)
 }

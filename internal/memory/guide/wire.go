@@ -7,7 +7,7 @@ import (
 )
 
 // The types of this file are the messages of guided analysis: what the verbs
-// print with --json and what /api/v1 exchanges. web/src/api/wire.ts is made
+// print with --json and what /api/v1 exchanges. web/src/api/wire is made
 // from them too; see internal/app/server/wire.go.
 
 // GuideInfo is what guided analysis can do for a run: metrics that its data

@@ -1,0 +1,344 @@
+// Made from the Go types of the messages by
+// `go test ./internal/app/server -run WireTypes -update`. Do not edit.
+import type { Column, ColumnRef } from './frame';
+
+// Mode says which iterations a field takes.
+export type Mode = 'all' | 'upto' | 'only';
+
+// Counts says what became of the selected samples. Selected is the sum of the
+// others.
+export interface Counts {
+  readonly selected: number;
+  readonly used: number;
+  readonly no_cell: number;
+  readonly out_of_range: number;
+  readonly no_iteration: number;
+  readonly no_level: number;
+}
+
+// Correlation relates a performance field to a variable of the simulation over
+// the cells that have both. The p-values come from permutations, which treat
+// cells as independent; neighbours are alike, so they are optimistic.
+export interface Correlation {
+  readonly cells: number; // cells used
+  readonly min_samples: number;
+  readonly pearson: number;
+  readonly spearman: number;
+  readonly spearman_p: number;
+  readonly mutual_information: number; // bits
+  readonly mutual_information_p: number;
+  readonly permutations: number; // 0: the p-values are not computed and 1
+}
+
+// CategoryStats is the spread of the performance field in one category, such
+// as a material, a region or a refinement level.
+export interface CategoryStats {
+  readonly value: number;
+  readonly cells: number;
+  readonly p10: number;
+  readonly median: number;
+  readonly p90: number;
+  readonly correlation?: Correlation;
+}
+
+// Density counts pairs in a grid of bins: Counts[y*NX+x], x the performance
+// field. Axes are logarithmic when both ranges exceed 30 : 1.
+export interface Density {
+  readonly x: readonly number[]; // NX+1 edges
+  readonly y: readonly number[];
+  readonly log: boolean;
+  readonly counts: readonly number[];
+}
+
+// MeshAsk asks about one dump of a mesh.
+export interface MeshAsk {
+  readonly step: number; // -1 for the last
+}
+
+// MeshInfo describes a mesh and one of its dumps.
+export interface MeshInfo {
+  readonly name: string;
+  readonly format: string;
+  readonly step: number;
+  readonly steps: readonly MeshStep[];
+  readonly cells: number;
+  readonly points: number;
+  readonly levels: number; // of refinement; 1 for other meshes
+  readonly parts: readonly MeshPart[];
+  readonly low: readonly number[]; // corner of the bounds
+  readonly high: readonly number[];
+  readonly flat: boolean; // no cell is solid: nothing to slice
+  readonly values: readonly MeshVariable[];
+  // Fields are the performance fields that are offered; empty without
+  // samples. Any other COLUMN_AGGREGATE can be asked for too.
+  readonly fields: readonly string[];
+  readonly samples: number;
+  readonly placing: readonly string[]; // columns that decide a sample's cell
+  // Iterations are the samples by iteration; null if they have none.
+  readonly iterations: MeshIterations | null;
+  readonly notes: readonly string[];
+}
+
+// MeshStep is one dump. From says where its iteration comes from.
+export interface MeshStep {
+  readonly iteration: number;
+  readonly from: 'file' | 'name' | 'ordinal';
+  readonly time: number | null;
+}
+
+// MeshPart is a block or a refinement level.
+export interface MeshPart {
+  readonly name: string;
+  readonly domain: number;
+  readonly level: number;
+  readonly first: number;
+  readonly cells: number;
+  readonly dims: readonly number[]; // cells per axis; empty if they are not in rows
+}
+
+// MeshVariable is a variable of the simulation. Its range is that of cells.
+export interface MeshVariable {
+  readonly name: string;
+  readonly min: number | null;
+  readonly max: number | null;
+  readonly few: boolean; // whole numbers, few of them: categories
+}
+
+// MeshIterations counts samples in equal ranges of iterations.
+export interface MeshIterations {
+  readonly column: string;
+  readonly low: number;
+  readonly high: number;
+  readonly counts: readonly number[];
+}
+
+// MeshFieldAsk asks for a number per cell: a performance field of the selected
+// samples, or a variable of the simulation if one is named.
+export interface MeshFieldAsk {
+  readonly step: number;
+  readonly field: string;
+  readonly variable: string;
+  readonly mode: Mode;
+  readonly where: string;
+  readonly filter: string;
+  // Picked is a selection whose cells are listed besides; empty for none.
+  readonly picked: string;
+}
+
+// MeshFieldAnswer is a field: of all cells, or of those of a picture, and then
+// Picked are places in its list of cells. Cells without a value are NaN.
+export interface MeshFieldAnswer {
+  readonly columns: readonly ColumnRef[]; // empty in a picture, which has its own
+  readonly took: number;
+  readonly name: string;
+  readonly unit: string;
+  readonly provenance: string;
+  readonly values: Column;
+  readonly samples: Column; // of each cell; empty for variables
+  readonly picked: Column; // cells
+  readonly min: number | null;
+  readonly max: number | null;
+  readonly sum: number;
+  readonly covered: number;
+  readonly counts: Counts | null; // null for variables
+  // PickedCells counts all picked cells, also those that are not drawn.
+  readonly picked_cells: number;
+}
+
+// MeshGeometryAsk asks for what is drawn of a dump: its surface, a slice across
+// an axis at a part of the bounds, or the surface of the cells whose value lies
+// between low and high.
+export interface MeshGeometryAsk {
+  readonly step: number;
+  readonly view: 'surface' | 'slice' | 'threshold';
+  readonly axis: number;
+  readonly at: number;
+  readonly level: number; // of refinement; -1 for all
+  readonly by?: MeshFieldAsk;
+  readonly low: number;
+  readonly high: number;
+}
+
+// MeshPictureAsk asks for what is drawn: a geometry and the fields on it. The
+// step is that of the geometry.
+export interface MeshPictureAsk {
+  readonly geometry: MeshGeometryAsk;
+  readonly have: string; // key of the geometry that the page has
+  readonly performance?: MeshFieldAsk;
+  readonly physics?: MeshFieldAsk;
+}
+
+// MeshPicture is the answer; geometry is null if the page has it.
+export interface MeshPicture {
+  readonly columns: readonly ColumnRef[];
+  readonly took: number;
+  readonly key: string; // of the geometry
+  readonly geometry: MeshGeometry | null;
+  readonly performance: MeshFieldAnswer | null;
+  readonly physics: MeshFieldAnswer | null;
+}
+
+// MeshGeometry are triangles that know their cell, and lines.
+export interface MeshGeometry {
+  readonly took: number;
+  readonly positions: Column; // x, y, z of each vertex
+  readonly triangles: Column; // three vertices each
+  readonly of: Column; // each triangle's place in cells
+  readonly cells: Column; // that are drawn, rising
+  readonly edges: Column; // two vertices each
+  readonly features: Column;
+  readonly polygons: number;
+  readonly kept: number; // cells that pass threshold and level
+}
+
+// MeshSummaryAsk asks what there is to say in numbers about the fields of a
+// picture. Picked is the selection whose cells are described besides.
+export interface MeshSummaryAsk {
+  readonly performance?: MeshSummedAsk;
+  readonly physics?: MeshSummedAsk;
+  readonly relate?: MeshRelateAsk;
+  readonly picked: string;
+  readonly filter: string;
+}
+
+// MeshSummedAsk is a field and the scale on which its cells are counted.
+export interface MeshSummedAsk extends MeshFieldAsk {
+  readonly low: number;
+  readonly high: number;
+  readonly log: boolean;
+  readonly parts: number;
+}
+
+// MeshSummary is the answer; what was not asked for is null.
+export interface MeshSummary {
+  readonly performance: MeshSummed | null;
+  readonly physics: MeshSummed | null;
+  readonly relation: MeshRelation | null;
+}
+
+// MeshSummed describes a field.
+export interface MeshSummed {
+  readonly histogram: readonly number[]; // cells in equal parts of the scale
+  readonly all: MeshStats;
+  readonly picked: MeshStats | null;
+  readonly highest: readonly MeshValue[];
+  readonly marks: readonly number[]; // values of selected cells, some of them if there are many
+}
+
+// MeshStats are order statistics over cells that have a value.
+export interface MeshStats {
+  readonly cells: number;
+  readonly valued: number;
+  readonly samples: number;
+  readonly min: number | null;
+  readonly median: number | null;
+  readonly p90: number | null;
+  readonly max: number | null;
+}
+
+// MeshValue is the value of a cell.
+export interface MeshValue {
+  readonly cell: number;
+  readonly value: number;
+}
+
+// MeshCellsAsk asks which cells of a geometry have samples of a selection.
+export interface MeshCellsAsk {
+  readonly geometry: MeshGeometryAsk;
+  readonly where: string;
+  readonly filter: string;
+}
+
+// MeshCells is the answer: how many there are, and the places of those that are
+// drawn.
+export interface MeshCells {
+  readonly cells: number;
+  readonly drawn: readonly number[];
+}
+
+// MeshBrushAsk asks for the cells in a rectangle of the plot of a relation, ends
+// included, or for those of a category.
+export interface MeshBrushAsk extends MeshRelateAsk {
+  readonly category?: number; // value of by; takes the place of the ends
+  readonly low: number; // of the performance field
+  readonly high: number;
+  readonly against_low: number;
+  readonly against_high: number;
+}
+
+// MeshBrush is the selection of their samples; empty if there are no cells.
+export interface MeshBrush {
+  readonly cells: number;
+  readonly where: string;
+}
+
+// MeshCellAsk asks for the samples of a cell.
+export interface MeshCellAsk {
+  readonly step: number;
+  readonly cell: number;
+}
+
+// MeshCell is a cell: where it is, and which selection has its samples.
+export interface MeshCell {
+  readonly cell: number;
+  readonly part: string;
+  readonly index: readonly number[]; // in its part; empty if cells are not in rows
+  readonly where: string; // empty without samples
+  readonly samples: number;
+}
+
+// MeshRelateAsk asks how a performance field and a variable go together, and
+// how the field spreads over the values of another one.
+export interface MeshRelateAsk extends MeshFieldAsk {
+  readonly against: string;
+  readonly by: string;
+  readonly bins: number;
+  readonly least: number; // samples a cell must have
+  // Permute asks for p-values too, which take a while.
+  readonly permute: boolean;
+}
+
+// MeshRelation is the answer: what could not be computed is null and problem
+// says why.
+export interface MeshRelation {
+  readonly correlation: Correlation | null;
+  readonly density: Density | null;
+  readonly categories: readonly CategoryStats[];
+  // Picked are x and y of selected cells, some of them if there are many.
+  readonly picked: readonly MeshPoint[];
+  readonly problem: string;
+}
+
+// MeshPoint is a place in the plot of a relation; y is the performance field.
+export interface MeshPoint {
+  readonly x: number;
+  readonly y: number;
+}
+
+// MeshAttach puts a mesh under the samples of this run: that of another run, or
+// dumps on the server's machine.
+export interface MeshAttach {
+  readonly mesh: string; // run that has it
+  readonly paths: readonly string[]; // files, patterns or folders
+}
+
+// MeshLink is where viewers connect to, and the file that tells them so.
+export interface MeshLink {
+  readonly address: string;
+  readonly file: string;
+}
+
+// MeshSelect is what a page has selected, for viewers and other pages.
+export interface MeshSelect {
+  readonly where: string;
+  readonly filter: string;
+  readonly origin: string; // name of the page, so that it knows its own changes
+}
+
+// MeshViewers is who is connected, and the selection that all share.
+export interface MeshViewers {
+  readonly viewers: readonly string[]; // programs
+  readonly where: string;
+  readonly rev: number;
+  readonly origin: string; // who made the selection
+}

@@ -1,0 +1,531 @@
+// Made from the Go types of the messages by
+// `go test ./internal/app/server -run WireTypes -update`. Do not edit.
+import type { Column, ColumnRef } from './frame';
+
+// Report is what `isobath steps --json` prints. Times are nanoseconds.
+export interface Report {
+  readonly processes: number;
+  readonly events: number;
+  readonly operations: number;
+  readonly messages: number;
+  readonly unmatched: number;
+  readonly collectives: number;
+  readonly partitions: number;
+  readonly steps: number;
+  readonly span_ns: number;
+  readonly options: ReportOptions;
+  readonly notes: readonly string[];
+  readonly merges: readonly ReportMerge[];
+  readonly warnings: readonly string[];
+  readonly threshold: number;
+  readonly late: number;
+  readonly lateness: number;
+  readonly cases: ReportCases;
+  readonly top: readonly ReportCause[];
+  readonly patterns: readonly ReportPattern[];
+  readonly critical_path?: ReportCritical;
+  readonly clusters?: ReportClusters;
+  readonly profile?: ReportProfile;
+  readonly compare?: ReportCompare;
+}
+
+// ReportMerge is what one way of merging did: coalesce to operations, the others
+// (messages, waitall, calls, cycles, phases, leaps, merge_global) to partitions.
+export interface ReportMerge {
+  readonly name: string;
+  readonly before: number;
+  readonly after: number;
+}
+
+// ReportOptions are the options as they were used.
+export interface ReportOptions {
+  readonly coalesce: boolean;
+  readonly waitall: boolean;
+  readonly waitall_guessed: boolean;
+  readonly calls: boolean;
+  readonly leaps: boolean;
+  readonly force: boolean;
+  readonly ratio: number;
+  readonly merge_global: boolean;
+  readonly reorder: boolean;
+  readonly phases: boolean;
+}
+
+// ReportCases counts late operations by how they became late.
+export interface ReportCases {
+  readonly compute: number;
+  readonly message: number;
+  readonly call: number;
+  readonly inherited_by_message: number;
+  readonly inherited_in_process: number;
+}
+
+// ReportCause is one injected delay.
+export interface ReportCause {
+  readonly op: number; // number of the operation, by process and time
+  readonly process: number;
+  readonly kind: string; // compute, message or call
+  readonly operation: string;
+  readonly step: number;
+  readonly partition: number;
+  readonly time: number; // when the operation began, after the trace's origin
+  readonly amount: number; // new here
+  readonly lateness: number; // in all
+  readonly operations: number;
+  readonly processes: number;
+  readonly share: number;
+  readonly waiting: number;
+  readonly waited: number;
+  readonly startup: boolean;
+  readonly region?: string;
+  readonly file?: string;
+  readonly line?: number;
+  // Of a late computation: how long it lasted, what is usual, and for whom.
+  readonly computation?: number;
+  readonly usual?: number;
+  readonly compared_to?: string;
+  readonly text: string;
+}
+
+// ReportPattern is a recognised exchange.
+export interface ReportPattern {
+  readonly name: string;
+  readonly stages: number;
+  readonly messages: number;
+  readonly first_step: number;
+}
+
+// ReportCritical is the critical path in short: from the first event to the
+// last. Length is the sum of the rest.
+export interface ReportCritical {
+  readonly length: number;
+  readonly startup: number; // before its first process began
+  readonly compute: number;
+  readonly calls: number;
+  readonly processes: readonly ReportShare[];
+  readonly regions: readonly ReportShare[];
+}
+
+// ReportShare is a part of the critical path.
+export interface ReportShare {
+  readonly process?: number;
+  readonly region?: string;
+  readonly kind?: string; // compute or call
+  readonly time: number;
+  readonly share: number;
+}
+
+// ReportClusters are the groups of processes.
+export interface ReportClusters {
+  readonly silhouette: number;
+  readonly list: readonly ReportCluster[];
+  // Merges join the groups two at a time, the nearest first: a and b are
+  // groups of the list, or from its length on earlier merges.
+  readonly merges: readonly ReportJoin[];
+}
+
+// ReportJoin is a node of the dendrogram of the groups; Distance is in ns.
+export interface ReportJoin {
+  readonly a: number;
+  readonly b: number;
+  readonly distance: number;
+}
+
+// ReportCluster is one group of processes.
+export interface ReportCluster {
+  readonly medoid: number;
+  readonly size: number;
+  readonly mean_lateness: number;
+  readonly spread: number;
+  readonly members: readonly number[];
+}
+
+// ReportProfile is the profile of the trace.
+export interface ReportProfile {
+  readonly regions: readonly ReportRegion[];
+  readonly matrix: readonly ReportPair[];
+  readonly sizes: readonly ReportSize[];
+  readonly waits: ReportWaits;
+}
+
+// ReportRegion is the time spent in a region.
+export interface ReportRegion {
+  readonly name: string;
+  readonly file?: string;
+  readonly line?: number;
+  readonly locations: number;
+  readonly calls: number;
+  readonly inclusive: number;
+  readonly exclusive: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+// ReportPair is a cell of the communication matrix.
+export interface ReportPair {
+  readonly from: number;
+  readonly to: number;
+  readonly messages: number;
+  readonly bytes: number;
+}
+
+// ReportSize is a bar of the histogram of message sizes.
+export interface ReportSize {
+  readonly from: number;
+  readonly to: number;
+  readonly messages: number;
+  readonly bytes: number;
+}
+
+// ReportWaits are the waiting times by cause.
+export interface ReportWaits {
+  readonly late_sender: number;
+  readonly late_sender_operations: number;
+  readonly late_receiver: number;
+  readonly late_receiver_operations: number;
+  readonly collective: number;
+  readonly collective_operations: number;
+}
+
+// ReportCompare is how a run differs from another run of the same program.
+// Amounts are here minus there, in nanoseconds.
+export interface ReportCompare {
+  readonly with: string;
+  readonly ranks: number;
+  readonly matched: number;
+  readonly only_here: number;
+  readonly only_there: number;
+  readonly moved: number; // pairs at different steps
+  readonly span: number;
+  readonly compute: number; // before paired operations, all ranks
+  readonly calls: number; // in paired operations
+  readonly lateness: number;
+  readonly top: readonly ReportChange[];
+}
+
+// ReportChange is a place where the runs drift apart: a computation that took
+// longer or shorter, or a call that became late by itself.
+export interface ReportChange {
+  readonly op: number;
+  readonly other: number; // its partner there
+  readonly process: number;
+  readonly kind: string; // compute or call
+  readonly operation: string;
+  readonly step: number;
+  readonly partition: number;
+  readonly amount: number;
+  readonly here: number;
+  readonly there: number;
+  readonly text: string;
+}
+
+// Metric is what operations are coloured by.
+export type Metric = 'lateness' | 'differential' | 'partition-lateness' | 'partition-differential' | 'duration';
+
+// Row is a line of the picture: one process, or the most typical one of a
+// cluster that stands for its members.
+export interface Row {
+  readonly process: number; // index, not rank
+  readonly rank: number;
+  // Cluster is -1 outside the order by cluster. Members counts the processes
+  // a collapsed cluster's row stands for; 1 for a process of its own.
+  readonly cluster: number;
+  readonly members: number;
+}
+
+// RowOrder says how rows are made: "rank", "cluster" with the clusters of Open
+// expanded, or "neighbours" of a process.
+export interface RowOrder {
+  readonly by: 'rank' | 'cluster' | 'neighbours';
+  readonly open: readonly number[]; // expanded clusters
+  readonly process: number; // whose neighbours
+  readonly k: number; // clusters; 0: as many as the data says
+}
+
+// Window is a part of the plane of rows and steps, or rows and time, and the
+// pixels it is to be drawn on.
+export interface Window {
+  // From and To are steps, or nanoseconds after the first event.
+  readonly from: number;
+  readonly to: number;
+  // Rows RowFrom to RowTo-1 of the order; RowTo 0 is the end.
+  readonly rowFrom: number;
+  readonly rowTo: number;
+  // Columns and Lines are how many cells the picture has room for.
+  readonly columns: number;
+  readonly lines: number;
+}
+
+// Line is a drawn line: Count rows of the order from First on.
+export interface Line extends Row {
+  readonly first: number;
+  readonly count: number;
+}
+
+// Place is an operation in short: where it is and how late.
+export interface Place {
+  readonly id: number;
+  readonly process: number;
+  readonly rank: number;
+  readonly name: string;
+  readonly kind: string; // send, recv or collective
+  readonly step: number;
+  readonly partition: number;
+  readonly enter: number; // ns after the first event
+  readonly exit: number;
+  readonly lateness: number; // of its exit, against all at the step
+  readonly new: number; // the part of it that is new here
+}
+
+// Operation is everything known about an operation. Lateness is in nanoseconds,
+// against all operations of the step (global) or of its partition too.
+export interface Operation extends Place {
+  readonly began: number; // when the computation before it began
+  readonly beforeLate: number;
+  readonly beforeNew: number;
+  readonly partitionLateness: number;
+  readonly partitionNew: number;
+  readonly case: '' | 'compute' | 'message' | 'call' | 'sender' | 'process';
+  readonly origin: number; // operation at which its chain ends, -1 if on time
+  readonly moved: boolean; // a receive that was put into its ideal place
+  readonly calls: number; // of the program, if several were joined
+  readonly senders: readonly Place[];
+  readonly receivers: readonly Place[];
+  readonly participants: number; // of a collective
+  readonly bytes: number;
+  // Chain runs from the origin of the lateness to the operation; more than
+  // MaxChain operations are cut in the middle, and Skipped counts them.
+  readonly chain: readonly Place[];
+  readonly skipped: number;
+  readonly previous: number; // on the process; -1 if there is none
+  readonly next: number;
+  // Peers are how long the other operations of the step computed before it:
+  // the longest of them.
+  readonly peersCompute: number;
+  readonly region: string; // function around the call
+  // File and Line are where the call is, if the trace says so (Site), and
+  // otherwise where the function around it begins.
+  readonly file: string;
+  readonly line: number;
+  readonly site: boolean;
+  // Other is its partner in the run that is compared with; null if there is
+  // none.
+  readonly other: Counterpart | null;
+}
+
+// Counterpart is the same operation in another run; Compute is how long the
+// computation before it took, in ns.
+export interface Counterpart extends Place {
+  readonly compute: number;
+}
+
+// TraceOptions choose how a trace is partitioned; see logical.Options. Phases
+// says where phases begin, as logical.Phases reads it.
+export interface TraceOptions {
+  readonly coalesce: boolean;
+  readonly waitall: boolean;
+  readonly calls: boolean;
+  readonly leaps: boolean;
+  readonly force: boolean;
+  readonly ratio: number;
+  readonly mergeGlobal: boolean;
+  readonly reorder: boolean;
+  readonly phases: string;
+}
+
+// TraceAsk says which analysis of the trace a question is about. Options is
+// null for those that suit a trace nobody has said anything about.
+export interface TraceAsk {
+  readonly options: TraceOptions | null;
+  // Threshold in ns says what is late; 0 lets the trace decide. From and To
+  // are the steps whose causes count; To 0 is the end.
+  readonly threshold: number;
+  readonly from: number;
+  readonly to: number;
+  // Against is the run that values are compared with; empty for none.
+  readonly against: string;
+}
+
+// TraceInfo describes a trace and why its operations are late. Report is what
+// `isobath steps --json` prints.
+export interface TraceInfo {
+  readonly report: Report;
+  readonly options: TraceOptions;
+  readonly processes: readonly TraceProcess[];
+  readonly names: readonly string[]; // of calls and functions, by the index in pictures
+  // Groups are kinds of work; GroupOf has that of each name.
+  readonly groups: readonly string[];
+  readonly groupOf: readonly number[];
+  readonly measures: readonly TraceMeasure[];
+  // Linked says that the run has samples of the same ranks by the same clock;
+  // LinkNote why not, if it has samples.
+  readonly linked: boolean;
+  readonly linkNote: string;
+}
+
+// TraceMeasure is a metric that the trace records, to be asked for as
+// "metric:" and its name.
+export interface TraceMeasure {
+  readonly name: string;
+  readonly description: string;
+  readonly unit: string;
+  readonly kind: 'counter' | 'value' | 'change';
+}
+
+// TraceProcess is a timeline of the trace.
+export interface TraceProcess {
+  readonly rank: number;
+  readonly name: string;
+  readonly host: string;
+}
+
+// PictureAsk asks for what is to be drawn. A window that is null is not wanted;
+// one without from and to is that of the whole trace, or what the other shows.
+// Overview is its number of columns, 0 for none. Origin is the operation whose
+// reach is marked, -1 for none.
+export interface PictureAsk extends TraceAsk {
+  readonly metric: string;
+  readonly order: RowOrder;
+  readonly origin: number;
+  readonly logical: Window | null;
+  readonly physical: Window | null;
+  readonly overview: number;
+  // Stacks asks for call stacks in the physical timeline. Where are the
+  // samples to be marked there, null for none; it needs a linked run.
+  readonly stacks: boolean;
+  readonly where: string | null;
+}
+
+// PictureAnswer is the head of a picture; Took is in ms.
+export interface PictureAnswer {
+  readonly columns: readonly ColumnRef[];
+  readonly took: number;
+  readonly logical: TimelineAnswer | null;
+  readonly physical: TimelineAnswer | null;
+  readonly overview: TimelineOverview | null;
+}
+
+// TimelineAnswer is one of the two timelines. Either ops or cells is set; an
+// operation or line that is none is 0xffffffff.
+export interface TimelineAnswer {
+  readonly window: Window;
+  readonly rows: number; // of the order, in all
+  readonly lines: readonly Line[];
+  readonly ops: TimelineOps | null;
+  readonly cells: TimelineCells | null;
+  readonly messages: TimelineMessages | null;
+  readonly flow: Column; // messages that arrive in each column, where there are too many to list
+  readonly sent: number; // messages of the window
+  readonly ribbon: Column; // of cells by steps: the partition of each column
+  readonly stack: TimelineStack | null;
+  readonly marks: TimelineMarks | null;
+}
+
+// TimelineStack are nested regions; depth 0 is the outermost.
+export interface TimelineStack {
+  readonly levels: number;
+  readonly line: Column;
+  readonly depth: Column;
+  readonly region: Column;
+  readonly enter: Column;
+  readonly exit: Column;
+}
+
+// TimelineMarks count the samples of a selection, by line and column of the
+// window. Cells without any are left out.
+export interface TimelineMarks {
+  readonly samples: number; // in the window
+  // All are the samples of the selection, taken from First to Last, in ns
+  // after the first event.
+  readonly all: number;
+  readonly first: number;
+  readonly last: number;
+  readonly line: Column;
+  readonly at: Column;
+  readonly count: Column;
+}
+
+// TimelineOps are operations. Times are in ns after the first event, values of
+// the metric in ns. Bands are the pieces of partitions, four numbers each:
+// line, partition, first step, number of steps.
+export interface TimelineOps {
+  readonly id: Column;
+  readonly line: Column;
+  readonly step: Column;
+  readonly part: Column;
+  readonly kind: Column;
+  readonly name: Column;
+  readonly value: Column;
+  readonly before: Column;
+  readonly began: Column;
+  readonly enter: Column;
+  readonly exit: Column;
+  readonly reach: Column;
+  readonly bands: Column;
+}
+
+// TimelineCells are pixels, line by line; most and mean are NaN where there is
+// no operation.
+export interface TimelineCells {
+  readonly count: number; // columns of a line
+  readonly most: Column;
+  readonly mean: Column;
+  readonly op: Column; // the operation of most
+  readonly part: Column;
+  readonly name: Column;
+}
+
+// TimelineMessages are the messages of a window.
+export interface TimelineMessages {
+  readonly from: Column;
+  readonly to: Column;
+  readonly fromLine: Column;
+  readonly toLine: Column;
+  readonly fromStep: Column;
+  readonly toStep: Column;
+  readonly fromExit: Column;
+  readonly toExit: Column;
+  readonly late: Column; // 1 for a message that made its receiver late
+}
+
+// TimelineOverview is the metric over all steps.
+export interface TimelineOverview {
+  readonly most: Column;
+  readonly mean: Column;
+  readonly op: Column;
+}
+
+// OperationAsk asks for all about an operation.
+export interface OperationAsk extends TraceAsk {
+  readonly op: number;
+}
+
+// SamplesAsk asks for the samples taken while something happened: an operation
+// (-1 for none), and a stretch of time in ns after the first event.
+export interface SamplesAsk extends TraceAsk {
+  readonly op: number;
+  readonly timeFrom: number;
+  readonly timeTo: number;
+}
+
+// SamplesAnswer has the selections; call and before are null without an
+// operation.
+export interface SamplesAnswer {
+  readonly call: SampleCount | null; // of the rank, in the call
+  readonly before: SampleCount | null; // of the rank, in the computation before it
+  readonly window: SampleCount; // of all ranks
+}
+
+// SampleCount is a selection and how many samples it has.
+export interface SampleCount {
+  readonly where: string;
+  readonly samples: number;
+}
+
+// ReportAsk asks for the parts of the report that take time.
+export interface ReportAsk extends TraceAsk {
+  readonly profile: boolean;
+  readonly critical: boolean;
+  readonly clusters: boolean;
+  readonly k: number; // clusters; 0: as many as the data says
+}

@@ -1,0 +1,238 @@
+// Made from the Go types of the messages by
+// `go test ./internal/app/server -run WireTypes -update`. Do not edit.
+import type { Column, ColumnRef } from './frame';
+
+// Colour stands for a group of references: a source line, a function whose
+// lines are folded into it, an object, or an operation.
+export interface Colour {
+  readonly label: string;
+  readonly file: string;
+  readonly line: number;
+  readonly function: string; // set where lines are folded into it
+  readonly count: number; // references
+  readonly in: string; // function of a line
+}
+
+// Structure is a function of the program that can be folded to one colour or
+// opened to its lines.
+export interface Structure {
+  readonly label: string;
+  readonly function: string;
+  readonly file: string;
+  readonly count: number; // references
+  readonly lines: number;
+  readonly folded: boolean;
+  readonly own: boolean; // in a file of the user's
+}
+
+// Reference is one record of the trace.
+export interface Reference {
+  readonly record: number; // among those that are analysed
+  readonly order: number; // in the whole trace
+  readonly op: string;
+  readonly address: string;
+  readonly size: number;
+  readonly pc: string;
+  readonly function: string;
+  readonly file: string;
+  readonly line: number;
+  readonly object: string;
+  readonly offset: number; // into the object
+}
+
+// CyclesAsk says which analysis of a reference trace a question is about. Zero
+// values are the defaults of `isobath cycles`; an empty symbol is chosen for
+// the trace, and thread -1 is the busiest.
+export interface CyclesAsk {
+  readonly symbol: '' | 'pc' | 'line' | 'addr' | 'op+addr' | 'pc+addr' | 'cacheline' | 'object';
+  readonly window: number;
+  readonly cap: number;
+  readonly every: number;
+  readonly from: number; // records, half open; to 0 is the end
+  readonly to: number;
+  readonly folds: number; // innermost loops folded to one turn
+  readonly thread: number;
+}
+
+// CyclesInfo describes the cycles of one thread of a reference trace.
+export interface CyclesInfo {
+  readonly records: number;
+  readonly windows: number;
+  readonly unique: number;
+  readonly symbols: number;
+  readonly symbol: string;
+  readonly window: number;
+  readonly cap: number;
+  readonly thread: number;
+  readonly threads: readonly CyclesThread[];
+  readonly bars: readonly CyclesBars[];
+  readonly classes: readonly CyclesClass[];
+  readonly lines: readonly Colour[]; // every line, and functions of libraries
+  readonly preamble: number;
+  readonly postamble: number;
+  readonly notes: readonly string[];
+  readonly hasLines: boolean;
+  readonly named: readonly CyclesNamed[];
+}
+
+// CyclesNamed is a structure with a name of its own: what the turns of a class
+// are, under which settings. Class is -1 if this analysis does not have them.
+export interface CyclesNamed {
+  readonly name: string;
+  readonly symbol: string;
+  readonly window: number;
+  readonly class: number;
+}
+
+// CyclesThread is a thread that can be chosen.
+export interface CyclesThread {
+  readonly id: number;
+  readonly records: number;
+}
+
+// CyclesBars are the bars of one birth and death.
+export interface CyclesBars {
+  readonly birth: number;
+  readonly death: number;
+  readonly alive: boolean;
+  readonly count: number;
+}
+
+// CyclesClass is one circle and the walk around it.
+export interface CyclesClass {
+  readonly birth: number;
+  readonly death: number;
+  readonly alive: boolean;
+  readonly epsilon: number;
+  readonly turns: number;
+  readonly exact: boolean;
+  readonly combination: boolean;
+  readonly name: string; // role in the nest of loops
+  readonly parent: number;
+  readonly passes: number;
+  readonly dual: number;
+  readonly whole: number;
+  readonly sentence: string;
+  readonly place: string;
+  readonly turnAt: number; // windows of the shortest turn
+  readonly turnLength: number;
+  readonly residual: number;
+  readonly lines: readonly CyclesLine[];
+}
+
+// CyclesLine is a line's share of a turn.
+export interface CyclesLine {
+  readonly file: string;
+  readonly line: number;
+  readonly share: number;
+}
+
+// ClassAsk asks for a class in colours, or for the morph from it to another:
+// part 0 is the one, 1 the other.
+export interface ClassAsk extends CyclesAsk {
+  readonly class: number;
+  readonly other: number; // -1 for none
+  readonly part: number;
+  readonly epsilon: number; // 0: where the class was found
+  readonly colour: '' | 'line' | 'function' | 'object' | 'op';
+  readonly toggled: readonly string[]; // functions that are folded or opened by hand
+}
+
+// SpiralAsk asks for the drawing of a class. Windows from First to Last-1 are
+// drawn; Last 0 is the end. Radii and Angles are the pixels there are, Columns
+// those of the strip.
+export interface SpiralAsk extends ClassAsk {
+  readonly first: number;
+  readonly last: number;
+  readonly radii: number;
+  readonly angles: number;
+  readonly columns: number;
+}
+
+// SectorAsk asks for a part of a drawing in more detail: windows from First to
+// Last-1 at angles from From on, over Span turns.
+export interface SectorAsk extends ClassAsk {
+  readonly first: number;
+  readonly last: number;
+  readonly from: number;
+  readonly span: number;
+  readonly radii: number;
+  readonly angles: number;
+}
+
+// Walked is the windows of a drawing one by one, if they can be told apart;
+// otherwise polar is set.
+export interface Walked {
+  readonly first: number;
+  readonly last: number;
+  readonly whole: boolean;
+  readonly lift: Column;
+  readonly otherLift: Column; // of the class to morph to
+  readonly colour: Column;
+  readonly point: Column;
+  readonly polar: SpiralPolar | null;
+}
+
+// SectorAnswer is a part of a drawing.
+export interface SectorAnswer extends Walked {
+  readonly columns: readonly ColumnRef[];
+  readonly took: number;
+}
+
+// SpiralAnswer is a drawing.
+export interface SpiralAnswer extends Walked {
+  readonly columns: readonly ColumnRef[];
+  readonly took: number;
+  readonly turns: Column; // windows at which turns begin
+  readonly every: number; // turns between two of them
+  readonly passes: Column;
+  readonly byPass: readonly number[]; // turns in each pass; empty if they cannot be counted
+  readonly teeth: boolean;
+  readonly strips: readonly SpiralStrip[]; // of the class and the others with turns
+  readonly ribbon: Column;
+  readonly ring: Column; // windows in the loop by angle
+  readonly ringColour: Column; // and their most frequent colour
+  readonly colours: readonly Colour[];
+  readonly groups: readonly Colour[]; // all, those without a colour too
+  readonly structures: readonly Structure[];
+}
+
+// SpiralPolar are pixels of radius and angle: colours, 0xffff for none. Angles
+// begin at From and span Span turns.
+export interface SpiralPolar {
+  readonly from: number;
+  readonly span: number;
+  readonly radii: number;
+  readonly angles: number;
+  readonly colour: Column;
+}
+
+// SpiralStrip is the lift of a class over the whole trace.
+export interface SpiralStrip {
+  readonly class: number;
+  readonly low: Column;
+  readonly high: Column;
+}
+
+// ReferencesAsk asks for records of the trace.
+export interface ReferencesAsk extends CyclesAsk {
+  readonly first: number;
+  readonly last: number;
+}
+
+// ProjectionAsk asks for the cloud of points in the plane.
+export interface ProjectionAsk extends ClassAsk {
+  readonly method: 'isomap' | 'mds';
+}
+
+// ProjectionAnswer is the cloud: a place, the coordinate of the class in turns
+// and the number of visits for every distinct window.
+export interface ProjectionAnswer {
+  readonly x: readonly number[];
+  readonly y: readonly number[];
+  readonly theta: readonly number[];
+  readonly visits: readonly number[];
+  readonly colour: readonly number[];
+  readonly edges: readonly (readonly number[])[]; // steps of the trace: from, to, how often
+  readonly note: string;
+}
