@@ -8,41 +8,32 @@ export interface Named {
 /**
  * Compares by identity, then plain objects, lists, maps and typed arrays by what
  * they hold. Anything else, a function too, is like itself alone: a picture is
- * rather drawn once too often than kept once too long. Above is what is being
- * compared already: a node of a tree that leads back to its parent says nothing
- * new of it.
+ * rather drawn once too often than kept once too long.
  */
-export function alike(a: unknown, b: unknown, above: Above = new Set()): boolean {
+export function alike(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false;
-  if (ArrayBuffer.isView(a)) return sameItems(a as never, b as never, above);
-  if (above.has(a)) return true;
-  const path = new Set(above).add(a);
-  if (Array.isArray(a)) return sameItems(a, b as readonly unknown[], path);
-  if (a instanceof Map) return sameMap(a, b as ReadonlyMap<unknown, unknown>, path);
-  return Object.getPrototypeOf(a) === Object.prototype && sameFields(a as Fields, b as Fields, path);
+  if (Array.isArray(a)) return sameItems(a, b as readonly unknown[]);
+  if (ArrayBuffer.isView(a)) return sameItems(a as never, b as never);
+  if (a instanceof Map) return sameMap(a, b as ReadonlyMap<unknown, unknown>);
+  return Object.getPrototypeOf(a) === Object.prototype && sameFields(a as Fields, b as Fields);
 }
 
-type Above = ReadonlySet<unknown>;
 type Fields = Readonly<Record<string, unknown>> & Named;
 
-function sameItems(a: ArrayLike<unknown>, b: ArrayLike<unknown>, above: Above): boolean {
+function sameItems(a: ArrayLike<unknown>, b: ArrayLike<unknown>): boolean {
   if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (!alike(a[i], b[i], above)) return false;
+  for (let i = 0; i < a.length; i++) if (!alike(a[i], b[i])) return false;
   return true;
 }
 
-function sameMap(
-  a: ReadonlyMap<unknown, unknown>,
-  b: ReadonlyMap<unknown, unknown>,
-  above: Above,
-): boolean {
-  return a.size === b.size && [...a].every(([k, v]) => b.has(k) && alike(v, b.get(k), above));
+function sameMap(a: ReadonlyMap<unknown, unknown>, b: ReadonlyMap<unknown, unknown>): boolean {
+  return a.size === b.size && [...a].every(([k, v]) => b.has(k) && alike(v, b.get(k)));
 }
 
-function sameFields(a: Fields, b: Fields, above: Above): boolean {
+function sameFields(a: Fields, b: Fields): boolean {
   if (a.still !== undefined && b.still !== undefined) return a.still === b.still;
   const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((k) => k in b && alike(a[k], b[k], above));
+  return keys.length === Object.keys(b).length && keys.every((k) => k in b && alike(a[k], b[k]));
 }
