@@ -36,6 +36,8 @@ type Definitions struct {
 	MetricInstances map[uint32]MetricInstance
 	Contexts        map[uint32]Context
 	Sources         map[uint32]SourceLocation
+	Windows         map[uint32]uint32 // windows of one-sided communication to their communicators
+	Handles         map[uint32]uint32 // handles of files to theirs; None if they have none
 
 	resolved map[uint32][]uint64 // groups as locations
 }
@@ -266,6 +268,8 @@ func newDefinitions() *Definitions {
 		MetricInstances: map[uint32]MetricInstance{},
 		Contexts:        map[uint32]Context{},
 		Sources:         map[uint32]SourceLocation{},
+		Windows:         map[uint32]uint32{},
+		Handles:         map[uint32]uint32{},
 		resolved:        map[uint32][]uint64{},
 	}
 }
@@ -311,6 +315,10 @@ func (t *Definitions) add(d *Definition) {
 		t.Comms[id] = Comm{Name: f(1), Group: f(2), GroupB: f(3), Parent: f(4), Inter: true}
 	case defSourceLocation:
 		t.Sources[id] = SourceLocation{File: f(1), Line: f(2)}
+	case defRMAWin:
+		t.Windows[id] = f(2)
+	case defIOHandle:
+		t.Handles[id] = d.orNone(5)
 	case defContext:
 		t.Contexts[id] = Context{Region: f(1), Source: f(2), Parent: f(3)}
 	}

@@ -22,14 +22,6 @@ type Calls struct {
 	Polls       []int32 // rows of merged tests, as the number of tests in each call; nil if no call holds one
 }
 
-// Syncs are the synchronisations of windows that all their processes take part
-// in; Member[Start[i]:Start[i+1]] are the calls of instance i, by process.
-type Syncs struct {
-	Start  []int32
-	Member []int32
-	Code   []uint8 // what is done, as in MPI_COLLECTIVE_END
-}
-
 // lineCalls are the calls of one location while it is read.
 type lineCalls struct {
 	enter, exit    []int64
@@ -154,7 +146,7 @@ func (w *walker) mergePolls() {
 	if c.site != nil {
 		c.site = c.site[:n]
 	}
-	for _, col := range [][]int32{w.ops.Call, w.recvs.Post, w.waits.Call, w.sync.call} {
+	for _, col := range [][]int32{w.ops.Call, w.recvs.Post, w.waits.Call} {
 		for i, k := range col {
 			if k >= 0 {
 				col[i] = to[k]
@@ -195,21 +187,31 @@ func (w *walker) ticks(ns int64) int64 {
 	return t.Ticks(ns)
 }
 
-// sync are the synchronisations of windows on one location.
-type lineSyncs struct {
-	call   []int32
-	window []uint64
-	code   []uint8
-}
-
+// windowSync is a fence, or the making or end of a window: a collective of the
+// window's processes.
 func (w *walker) windowSync(ev *otf2.Event) {
-	s := &w.sync
-	s.call = append(s.call, w.inCall())
-	s.window, s.code = append(s.window, ev.F[2]), append(s.code, uint8(ev.F[0]))
+	w.inCall()
+	if comm, ok := w.names.windows[ev.F[2]]; ok {
+		w.together(comm, uint8(ev.F[0]), None)
+	}
 }
 
-// joinCalls lays the calls of the processes one after another and matches the
-// synchronisations of windows: the k-th of a window is one on all processes.
+// Flags of operations on files.
+const (
+	ioNonBlocking = 1
+	ioCollective  = 2
+)
+
+// fileDone ends an operation on a file: if all processes of its handle take part
+// and wait for it, it is a collective of theirs.
+func (w *walker) fileDone(ev *otf2.Event) {
+	flags := w.sided.event(ev)
+	if comm, ok := w.names.handles[ev.F[0]]; ok && flags&(ioCollective|ioNonBlocking) == ioCollective {
+		w.together(comm, CodeFile, None)
+	}
+}
+
+// joinCalls lays the calls of the processes one after another.
 func (t *Trace) joinCalls(lines []*timeline, order []int32) {
 	n := 0
 	for _, row := range order {
@@ -235,31 +237,4 @@ func (t *Trace) joinCalls(lines []*timeline, order []int32) {
 		t.Procs[p].First, t.Procs[p].Last = lines[row].first, lines[row].last
 		*l = lineCalls{}
 	}
-	t.joinSyncs(lines, order)
-}
-
-func (t *Trace) joinSyncs(lines []*timeline, order []int32) {
-	type key struct {
-		window uint64
-		k      int
-	}
-	ids := map[key]int32{}
-	var which, calls []int32
-	for p, row := range order {
-		seen := map[uint64]int{}
-		s := &lines[row].sync
-		for i, win := range s.window {
-			k := key{win, seen[win]}
-			seen[win]++
-			id, ok := ids[k]
-			if !ok {
-				id = int32(len(ids))
-				ids[k] = id
-				t.Syncs.Code = append(t.Syncs.Code, s.code[i])
-			}
-			which, calls = append(which, id), append(calls, s.call[i]+t.Calls.Start[p])
-		}
-		*s = lineSyncs{}
-	}
-	t.Syncs.Start, t.Syncs.Member = grouped(which, calls, len(ids))
 }

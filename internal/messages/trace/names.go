@@ -21,8 +21,10 @@ type names struct {
 	comms    []Comm
 	byComm   index
 	members  []otf2.Members
-	outside  int32 // region of records outside any region
-	unknown  int32 // region of undefined ids
+	windows  map[uint64]int32 // to the communicator
+	handles  map[uint64]int32 // of files; only those of several processes
+	outside  int32            // region of records outside any region
+	unknown  int32            // region of undefined ids
 	roles    []role
 	local    []bool // calls of MPI that wait for nobody
 }
@@ -135,7 +137,20 @@ func newNames(d *otf2.Definitions) *names {
 		n.comms = append(n.comms, Comm{ID: id, Name: d.Text(d.Comms[id].Name), Self: m.Self})
 		n.members = append(n.members, m)
 	}
+	n.windows, n.handles = n.shared(d.Windows), n.shared(d.Handles)
 	return n
+}
+
+// shared gives the communicators of things that processes share; what has none
+// is left out.
+func (n *names) shared(of map[uint32]uint32) map[uint64]int32 {
+	out := map[uint64]int32{}
+	for id, comm := range of {
+		if row := n.comm(uint64(comm)); row > 0 && n.members[row].OK {
+			out[uint64(id)] = row
+		}
+	}
+	return out
 }
 
 // findSites notes where in the source each calling context was called from.

@@ -4,7 +4,7 @@ import "github.com/isobath/isobath/internal/formats/otf2"
 
 // Moved is what processes moved by other ways than messages: through windows of
 // one-sided communication, and to and from files. None of it is an operation of
-// the trace: nobody waits for a partner there.
+// the trace, but fences and collective operations on files are.
 type Moved struct {
 	Puts    int   `json:"puts"`
 	Gets    int   `json:"gets"`
@@ -24,12 +24,14 @@ func (m *Moved) add(o *Moved) {
 // sided counts the records of windows and files of one location.
 type sided struct {
 	moved Moved
-	open  map[[2]uint64]uint8 // operations on files under way, by file and number: read, write or flush
+	open  map[[2]uint64][2]uint8 // operations on files under way, by file and number: read, write or flush, and flags
 }
 
 const ioRead, ioWrite = 0, 1
 
-func (s *sided) event(ev *otf2.Event) {
+// event counts a record; of the end of an operation on a file it returns the
+// flags.
+func (s *sided) event(ev *otf2.Event) (flags uint8) {
 	switch ev.Kind {
 	case otf2.RMAPut:
 		s.moved.Puts++
@@ -44,12 +46,14 @@ func (s *sided) event(ev *otf2.Event) {
 	case otf2.IOOperationBegin:
 		s.moved.FileOperations++
 		if s.open == nil {
-			s.open = map[[2]uint64]uint8{}
+			s.open = map[[2]uint64][2]uint8{}
 		}
-		s.open[[2]uint64{ev.F[0], ev.F[4]}] = uint8(ev.F[1])
+		s.open[[2]uint64{ev.F[0], ev.F[4]}] = [2]uint8{uint8(ev.F[1]), uint8(ev.F[2])}
 	case otf2.IOOperationComplete:
 		key := [2]uint64{ev.F[0], ev.F[2]}
-		mode, ok := s.open[key]
+		began, ok := s.open[key]
+		mode := began[0]
+		flags = began[1]
 		delete(s.open, key)
 		switch {
 		case ok && mode == ioRead:
@@ -58,6 +62,7 @@ func (s *sided) event(ev *otf2.Event) {
 			s.bytes(&s.moved.FileWritten, ev.F[1])
 		}
 	}
+	return flags
 }
 
 // bytes adds a number that a writer may have left out, or a damaged file made

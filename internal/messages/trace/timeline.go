@@ -31,7 +31,6 @@ type timeline struct {
 	async  localAsync
 	times  []RegionTime
 	line   lineCalls
-	sync   lineSyncs
 
 	completions int     // recorded completions of sends
 	guesses     []guess // what completes where nothing is recorded
@@ -217,6 +216,8 @@ func (w *walker) event(ev *otf2.Event) {
 		}
 	case otf2.RMACollectiveEnd:
 		w.windowSync(ev)
+	case otf2.IOOperationComplete:
+		w.fileDone(ev)
 	default:
 		w.sided.event(ev)
 	}
@@ -517,13 +518,18 @@ func (w *walker) cancel(id uint64) {
 }
 
 func (w *walker) collective(ev *otf2.Event) {
+	w.together(w.names.comm(ev.F[1]), uint8(ev.F[0]), rank(ev.F[2]))
+}
+
+// together notes a collective of a communicator.
+func (w *walker) together(comm int32, code uint8, root int32) {
 	w.loose = int32(len(w.sends.Op))
 	c := &w.colls
 	row := int32(len(c.op))
 	c.op = append(c.op, None)
-	c.code = append(c.code, uint8(ev.F[0]))
-	c.comm = append(c.comm, w.names.comm(ev.F[1]))
-	c.root = append(c.root, rank(ev.F[2]))
+	c.code = append(c.code, code)
+	c.comm = append(c.comm, comm)
+	c.root = append(c.root, root)
 	w.record(pending{class: uint8(Collective), row: row})
 }
 

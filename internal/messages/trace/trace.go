@@ -90,7 +90,6 @@ type Trace struct {
 	Async  Async
 	Times  []RegionTime
 	Calls  Calls
-	Syncs  Syncs
 }
 
 // Process is one timeline: a location with communication.
@@ -211,6 +210,7 @@ const (
 	CodeReduce   = 12
 	CodeScan     = 14
 	CodeExscan   = 15
+	CodeFile     = 255 // not of OTF2: all processes of a file read or write together
 )
 
 // Async are the non-blocking collectives: each member started in operation

@@ -32,7 +32,6 @@ func (b *builder) collect() {
 	b.messages()
 	b.collectives()
 	b.async()
-	b.windows()
 	b.nameless()
 	b.probes()
 	b.rendezvous()
@@ -122,8 +121,24 @@ func (b *builder) collectives() {
 			calls = append(calls, t.Ops.Call[op])
 			b.synced[t.Ops.Call[op]] = true
 		}
+		if c.Code[id] == trace.CodeFile && b.leftEarly(calls) {
+			continue
+		}
+		if strings.HasPrefix(t.Regions[t.Calls.Region[calls[0]]].Name, "MPI_Win_") {
+			b.Inferred.Fences++
+		}
 		b.instance(c.Code[id], b.rootIn(c.Comm[id], c.Root[id], calls), calls, calls, b.ranksOf(c.Code[id], c.Comm[id], calls), Full, Rooted)
 	}
+}
+
+// leftEarly tells whether a member left before another came: MPI lets collectives
+// on files do so.
+func (b *builder) leftEarly(calls []int32) bool {
+	first, last := int64(1)<<62, int64(-1)<<62
+	for _, c := range calls {
+		first, last = min(first, b.Exit[c]), max(last, b.Enter[c])
+	}
+	return first < last
 }
 
 // rootIn returns the position of the root among the members, or None.
@@ -213,20 +228,6 @@ func (b *builder) async() {
 	}
 }
 
-// windows are fences and the making of windows: full collectives.
-func (b *builder) windows() {
-	s := &b.Trace.Syncs
-	for id := range s.Code {
-		members := s.Member[s.Start[id]:s.Start[id+1]]
-		n := b.node(members, trace.None)
-		for _, c := range members {
-			b.synced[c] = true
-			b.depend(c, ^n, Full, 0)
-		}
-		b.Inferred.Fences++
-	}
-}
-
 // namelessCalls are collectives of which some tracers record nothing but the
 // time; those of files only where no trace record tells of them.
 func isNameless(name string) bool {
@@ -287,14 +288,12 @@ func (b *builder) namelessOf(lines [][]int32) {
 	var members []int32
 	for k := range max(n, 0) {
 		members = members[:0]
-		first, last := int64(1)<<62, int64(-1)<<62
 		for _, calls := range lines {
 			if len(calls) > 0 {
 				members = append(members, calls[k])
-				first, last = min(first, b.Exit[calls[k]]), max(last, b.Enter[calls[k]])
 			}
 		}
-		if first < last || len(members) < 2 {
+		if len(members) < 2 || b.leftEarly(members) {
 			continue
 		}
 		node := b.node(members, trace.None)
