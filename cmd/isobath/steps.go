@@ -42,8 +42,8 @@ type stepsAnswer struct {
 	*ranking
 }
 
-// ranking is the report of the causes; two embedded structs need different names.
-type ranking whatif.Report
+// ranking has another name than the report it is embedded beside.
+type ranking whatif.Ranking
 
 func newSteps() *cobra.Command {
 	f := stepsFlags{Options: logical.Default()}

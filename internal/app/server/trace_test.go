@@ -126,3 +126,24 @@ func TestTraceRefusals(t *testing.T) {
 		}
 	}
 }
+
+// TestTraceGains: the delay is first, removing it is predicted, the changed run
+// can be drawn, and a change that selects nothing is refused.
+func TestTraceGains(t *testing.T) {
+	s, id, _ := haloServer(t)
+	path := "/api/v1/runs/" + id + "/trace/gains"
+	a := post[messages.GainsAnswer](t, s, path, messages.GainsAsk{Changes: []string{"cause 1"}, Ghost: &messages.GhostAsk{ToProcess: 9, To: 1 << 40}})
+	g := a.Ranking.Gains
+	if len(g) == 0 || g[0].Kind != "compute" || len(g[0].Processes) != 1 || g[0].Processes[0] != 4 || g[0].GainNS < 1_900_000 || g[0].GainNS > 2_000_000 {
+		t.Fatalf("gains %+v; want the 2 ms of rank 4", g)
+	}
+	if w := a.Ranking.WhatIf; w == nil || w.GainNS != g[0].GainNS || w.Provenance != "modelled" {
+		t.Errorf("prediction %+v; want the gain of the entry", w)
+	}
+	if a.Ranking.Run.Difference != 0 || len(a.Ghost.Enter) == 0 || a.Ghost.Cut {
+		t.Errorf("replay differs by %d ns, %d calls in the ghost", a.Ranking.Run.Difference, len(a.Ghost.Enter))
+	}
+	if w := do(s, "POST", path, `{"changes":["rank 99 = median"]}`, "Content-Type", "application/json"); w.Code != http.StatusBadRequest {
+		t.Errorf("rank 99: %d %s", w.Code, w.Body)
+	}
+}

@@ -8,10 +8,10 @@ import (
 	"github.com/isobath/isobath/internal/messages/logical"
 )
 
-// Report is what the ranking and a change add to the report of a trace. Times
+// Ranking is what the causes and a change add to the report of a trace. Times
 // are nanoseconds, shares fractions; everything but the recorded run is modelled.
-type Report struct {
-	Run      *ReportRun     `json:"run"`
+type Ranking struct {
+	Run      *RankedRun     `json:"run"`
 	Coverage Coverage       `json:"coverage"`
 	Gains    []ReportGain   `json:"gains"`
 	Then     []ReportThen   `json:"then"`
@@ -19,8 +19,8 @@ type Report struct {
 	WhatIf   *ReportWhatIf  `json:"whatif,omitempty"`
 }
 
-// ReportRun is the recorded run as the replay sees it.
-type ReportRun struct {
+// RankedRun is the recorded run as the replay sees it.
+type RankedRun struct {
 	Span        int64      `json:"span_ns"`
 	Undisturbed int64      `json:"undisturbed_ns"`
 	Waiting     int64      `json:"waiting_ns"`
@@ -124,8 +124,8 @@ func duration(ns int64) string { return logical.Duration(ns) }
 const instances = 20
 
 // Report describes the causes; top is how many entries are listed.
-func (c *Causes) Report(top int, clocks Clocks) *Report {
-	r := &Report{Run: c.run(), Coverage: c.Graph.Coverage(clocks), Gains: []ReportGain{}, Then: []ReportThen{}}
+func (c *Causes) Report(top int, clocks Clocks) *Ranking {
+	r := &Ranking{Run: c.run(), Coverage: c.Graph.Coverage(clocks), Gains: []ReportGain{}, Then: []ReportThen{}}
 	quiet := c.quietRun()
 	for k := range c.Entries {
 		if len(r.Gains) >= top {
@@ -219,9 +219,9 @@ func (c *Causes) quietGain(k int32, q *quietRun) {
 	}
 }
 
-func (c *Causes) run() *ReportRun {
+func (c *Causes) run() *RankedRun {
 	ns := c.Trace.NS
-	r := &ReportRun{Span: ns(c.Times.Span), Waiting: ns(c.Times.Waiting), Idle: ns(c.Times.Idle), Eager: c.Eager, Rendezvous: c.Rendez,
+	r := &RankedRun{Span: ns(c.Times.Span), Waiting: ns(c.Times.Waiting), Idle: ns(c.Times.Idle), Eager: c.Eager, Rendezvous: c.Rendez,
 		Difference: ns(c.difference()), Efficiency: c.Graph.Efficiency(c.Base), Inferred: c.Inferred, Replays: c.Replays}
 	r.Text = fmt.Sprintf("%s in all, %.1f %% of the time of %s in computation, %s waiting", duration(r.Span), 100*r.Efficiency.Parallel,
 		count(c.Lines(), "process"), duration(r.Waiting))

@@ -107,6 +107,8 @@ func (Kind) Routes(f *frame.Frame) []frame.Route {
 			Takes: OperationAsk{}, Answers: timeline.Operation{}, OfRun: of(s.operation)},
 		{Method: "POST", Path: "runs/{id}/trace/report", Access: frame.Viewer, Does: "the report with every delay of a window",
 			Takes: ReportAsk{}, Answers: logical.Report{}, OfRun: of(s.traceReport)},
+		{Method: "POST", Path: "runs/{id}/trace/gains", Access: frame.Viewer, Does: "causes ranked by what removing them gains, and the run with changes",
+			Takes: GainsAsk{}, Answers: GainsAnswer{}, OfRun: of(s.gains)},
 		{Method: "POST", Path: "runs/{id}/trace/samples", Access: frame.Viewer, Does: "how many samples fall into a window or an operation",
 			Takes: SamplesAsk{}, Answers: SamplesAnswer{}, OfRun: of(s.traceSamples)},
 	}
@@ -125,6 +127,9 @@ type analysis struct {
 	mu     sync.Mutex
 	causes map[logical.CauseOptions]*logical.Causes
 	versus *timeline.Versus // the newest
+
+	ranking sync.Mutex // one question about gains at a time
+	ranked  *ranking
 }
 
 // maxCauses bounds the remembered searches for causes of an analysis.

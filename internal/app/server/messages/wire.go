@@ -4,6 +4,7 @@ import (
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/messages/logical"
 	"github.com/isobath/isobath/internal/messages/timeline"
+	"github.com/isobath/isobath/internal/messages/whatif"
 )
 
 // TraceOptions choose how a trace is partitioned; see logical.Options. Phases
@@ -219,4 +220,39 @@ type ReportAsk struct {
 	Critical bool `json:"critical"`
 	Clusters bool `json:"clusters"`
 	K        int  `json:"k"` // clusters; 0: as many as the data says
+}
+
+// GainsAsk asks for the causes ranked by what removing them gains, and for the
+// run with changes, as `isobath steps --whatif` takes them. Ghost is the part of
+// the changed run to be drawn, null for none.
+type GainsAsk struct {
+	TraceAsk
+	Top     int       `json:"top"` // 0 for as many as the page lists
+	Changes []string  `json:"changes"`
+	Ghost   *GhostAsk `json:"ghost"`
+}
+
+// GhostAsk is a window of the changed run: processes and times in ns after the
+// trace's origin, the ends not included.
+type GhostAsk struct {
+	FromProcess int32 `json:"fromProcess"`
+	ToProcess   int32 `json:"toProcess"`
+	From        int64 `json:"from"`
+	To          int64 `json:"to"`
+}
+
+// GainsAnswer is the ranking, and the calls of the changed run in the window.
+type GainsAnswer struct {
+	Ranking whatif.Ranking `json:"ranking"`
+	Ghost   *Ghost         `json:"ghost"`
+}
+
+// Ghost are calls of the changed run, in columns: the process, when the call
+// begins and ends in ns, and its name by the index in pictures. Cut says that there were more.
+type Ghost struct {
+	Process []int32 `json:"process"`
+	Enter   []int64 `json:"enter"`
+	Exit    []int64 `json:"exit"`
+	Name    []int32 `json:"name"`
+	Cut     bool    `json:"cut"`
 }

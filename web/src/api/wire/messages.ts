@@ -219,6 +219,198 @@ export interface ReportChange {
   readonly text: string;
 }
 
+// Ranking is what the causes and a change add to the report of a trace. Times
+// are nanoseconds, shares fractions; everything but the recorded run is modelled.
+export interface Ranking {
+  readonly run: RankedRun | null;
+  readonly coverage: Coverage;
+  readonly gains: readonly ReportGain[];
+  readonly then: readonly ReportThen[];
+  readonly closing?: ReportClosing;
+  readonly whatif?: ReportWhatIf;
+}
+
+// RankedRun is the recorded run as the replay sees it.
+export interface RankedRun {
+  readonly span_ns: number;
+  readonly undisturbed_ns: number;
+  readonly waiting_ns: number;
+  readonly idle_ns: number;
+  readonly eager_bytes: number; // -1 if nothing tells
+  readonly rendezvous_bytes: number; // the same
+  readonly replay_difference_ns: number;
+  readonly efficiency: Efficiency;
+  readonly inferred: Inferred;
+  readonly replays: number;
+  readonly text: string;
+}
+
+// ReportAmount is what the members of an entry took beyond the usual.
+export interface ReportAmount {
+  readonly sum_ns: number;
+  readonly median_ns: number;
+  readonly p90_ns: number;
+  readonly max_ns: number;
+  readonly on_path_ns: number;
+}
+
+// ReportEvidence is what an entry rests on: the largest of its computations (or
+// calls, or messages), and what is usual for it.
+export interface ReportEvidence {
+  readonly took_ns: number;
+  readonly usual_ns: number;
+  readonly compared_to: string;
+}
+
+// ReportInstance is one member of an entry; Op is None if no operation belongs to
+// its call.
+export interface ReportInstance {
+  readonly process: number;
+  readonly op: number;
+  readonly step: number;
+  readonly time: number; // enter of the call, after the trace's origin
+  readonly amount_ns: number;
+  readonly took_ns: number;
+}
+
+// ReportLimit names an entry in short.
+export interface ReportLimit {
+  readonly rank: number;
+  readonly kind: string;
+  readonly operation?: string;
+  readonly processes: readonly number[];
+  readonly text: string;
+}
+
+// ReportGain is an entry of the ranking.
+export interface ReportGain {
+  readonly rank: number;
+  readonly kind: string;
+  readonly class: string;
+  readonly operation?: string;
+  readonly region?: string; // the function around the call, in short
+  readonly name?: string; // and in full
+  readonly file?: string;
+  readonly line?: number;
+  readonly processes: readonly number[];
+  readonly count: number;
+  readonly steps?: readonly number[]; // first and last
+  readonly ops: readonly number[];
+  readonly amount: ReportAmount;
+  readonly evidence: ReportEvidence;
+  readonly instances: readonly ReportInstance[];
+  readonly gain_ns: number;
+  readonly gain: number;
+  readonly replayed: boolean;
+  readonly undisturbed_gain_ns: number;
+  readonly waiting_ns: number;
+  readonly waiting: number;
+  readonly ranks_waiting_less: number;
+  readonly limited_by?: ReportLimit;
+  readonly provenance: string;
+  readonly text: string;
+}
+
+// ReportThen is the run after the first entries are gone.
+export interface ReportThen {
+  readonly remove: readonly number[];
+  readonly span_ns: number;
+  readonly gain: number;
+  readonly waiting: number;
+  readonly next?: ReportLimit;
+}
+
+// ReportClosing is how long the last collective took to let everyone go.
+export interface ReportClosing {
+  readonly operation: string;
+  readonly processes: number;
+  readonly max_ns: number;
+  readonly sum_ns: number;
+  readonly text: string;
+}
+
+// ReportWhatIf compares the recorded run with a changed one.
+export interface ReportWhatIf {
+  readonly changes: readonly string[];
+  readonly span_ns: number;
+  readonly recorded_ns: number;
+  readonly gain_ns: number;
+  readonly gain: number;
+  readonly low_ns: number;
+  readonly high_ns: number;
+  readonly undisturbed_ns: number;
+  readonly waiting_ns: number;
+  readonly recorded_waiting_ns: number;
+  readonly processes: readonly ReportProcess[];
+  readonly order_changes: number;
+  readonly assumptions: readonly string[];
+  readonly provenance: string;
+  readonly gains: readonly ReportGain[];
+  readonly text: string;
+}
+
+// ReportProcess is a process in the changed run. End is after the trace's
+// origin.
+export interface ReportProcess {
+  readonly process: number;
+  readonly end_ns: number;
+  readonly recorded_end_ns: number;
+  readonly waiting_ns: number;
+  readonly recorded_waiting_ns: number;
+}
+
+// Coverage says how much of the time in MPI the answers rest on.
+export interface Coverage {
+  readonly mpi_ns: number;
+  readonly analysed_ns: number;
+  readonly share: number;
+  readonly missing: readonly Missing[];
+  readonly locations: number; // of the trace
+  readonly not_analysed: number; // locations without a row: threads, streams, devices
+  readonly clocks: Clocks;
+  readonly low: boolean; // say it before anything else
+  readonly text: string;
+}
+
+// Missing is time in MPI of which is not known what it was spent waiting for.
+export interface Missing {
+  readonly what: string;
+  readonly calls: number;
+  readonly time_ns: number;
+  readonly why: string;
+}
+
+// Clocks says how well the clocks of the processes agree.
+export interface Clocks {
+  readonly checked: number; // messages and collectives between processes
+  readonly violations: number; // that end before what they wait for
+  readonly largest_ns: number; // by how much at most
+  readonly repaired: boolean;
+  readonly moved_ns: number; // the largest change of a time by the repair
+}
+
+// Inferred counts dependencies that no record names.
+export interface Inferred {
+  readonly rendezvous: number;
+  readonly progress: number;
+  readonly tree: number;
+  readonly probe: number;
+  readonly polls: number;
+  readonly fences: number;
+  readonly communicators: number;
+  readonly epochs: number;
+}
+
+// Efficiency divides what a run loses: by processes that have less to do than
+// others, by waiting for each other's order, by transfers. The product is the
+// share of the run that is computation.
+export interface Efficiency {
+  readonly parallel: number;
+  readonly load_balance: number;
+  readonly serialisation: number;
+  readonly transfer: number;
+}
+
 // Metric is what operations are coloured by.
 export type Metric = 'lateness' | 'differential' | 'partition-lateness' | 'partition-differential' | 'duration';
 
@@ -528,4 +720,38 @@ export interface ReportAsk extends TraceAsk {
   readonly critical: boolean;
   readonly clusters: boolean;
   readonly k: number; // clusters; 0: as many as the data says
+}
+
+// GainsAsk asks for the causes ranked by what removing them gains, and for the
+// run with changes, as `isobath steps --whatif` takes them. Ghost is the part of
+// the changed run to be drawn, null for none.
+export interface GainsAsk extends TraceAsk {
+  readonly top: number; // 0 for as many as the page lists
+  readonly changes: readonly string[];
+  readonly ghost: GhostAsk | null;
+}
+
+// GhostAsk is a window of the changed run: processes and times in ns after the
+// trace's origin, the ends not included.
+export interface GhostAsk {
+  readonly fromProcess: number;
+  readonly toProcess: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+// GainsAnswer is the ranking, and the calls of the changed run in the window.
+export interface GainsAnswer {
+  readonly ranking: Ranking;
+  readonly ghost: Ghost | null;
+}
+
+// Ghost are calls of the changed run, in columns: the process, when the call
+// begins and ends in ns, and its name by the index in pictures. Cut says that there were more.
+export interface Ghost {
+  readonly process: readonly number[];
+  readonly enter: readonly number[];
+  readonly exit: readonly number[];
+  readonly name: readonly number[];
+  readonly cut: boolean;
 }
