@@ -1,6 +1,7 @@
 import { mount } from 'svelte';
 import { Api } from './api/client';
-import { browserClock, browserPlace, takeToken } from './state/browser';
+import { browserClock } from './base/clock';
+import { browserPlace, takeToken } from './state/browser';
 import { Store } from './state/store';
 import App from './frame/App.svelte';
 import './frame/page.css';

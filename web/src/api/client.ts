@@ -1,6 +1,8 @@
 // The client of /api/v1; docs/formats.md describes the routes.
 
 import { decode, type Answer } from './decode';
+import { browserClock, type Clock } from '../base/clock';
+import { Connection } from './connection';
 import type * as wire from './wire';
 
 // An answer that is not a success: the server's own sentence and what to do.
@@ -28,11 +30,16 @@ export type FileOf = { readonly run: string } | { readonly job: string };
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export class Api {
+  readonly connection: Connection;
+
   constructor(
     private readonly token: string,
     private readonly base = '/api/v1/',
     private readonly fetch: Fetch = (url, init) => globalThis.fetch(url, init),
-  ) {}
+    clock: Clock = browserClock,
+  ) {
+    this.connection = new Connection(() => this.home(), clock);
+  }
 
   home(signal?: AbortSignal): Promise<wire.Home> {
     return this.json('GET', 'runs', undefined, signal);
@@ -171,8 +178,10 @@ export class Api {
       r = await this.fetch(this.base + path, { ...init, method, headers, ...(signal && { signal }) });
     } catch (error) {
       if (signal?.aborted) throw error;
+      this.connection.lost();
       throw new Gone();
     }
+    this.connection.reached();
     if (!r.ok) throw new ApiError(r.status, await failure(r));
     return r;
   }

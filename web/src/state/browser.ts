@@ -1,6 +1,6 @@
-// The browser's side of the store: history, clock and the token of the tab.
+// The browser's side of the store: history and the token of the tab.
 
-import type { Clock, Place } from './store';
+import type { Place } from './store';
 import { read } from './url';
 
 export const browserPlace: Place = {
@@ -10,13 +10,6 @@ export const browserPlace: Place = {
   onPop: (changed) => {
     // popstate covers Back and Forward as well as an edited fragment.
     addEventListener('popstate', changed);
-  },
-};
-
-export const browserClock: Clock = {
-  after: (ms, f) => {
-    const id = setTimeout(f, ms);
-    return () => clearTimeout(id);
   },
 };
 

@@ -2,7 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { ApiError, Gone, type Api } from '../api/client';
 import type { Answer } from '../api/decode';
 import { text, type Term } from './selection';
-import { Store, type Clock, type Place } from './store';
+import { Connection } from '../api/connection';
+import type { Clock } from '../base/clock';
+import { Store, type Place } from './store';
 import type { Ask, Home, Info, Job, NamedSelection } from '../api/wire';
 
 // A browser history of our own.
@@ -52,6 +54,7 @@ interface Question {
 
 // A server whose answers the test gives, in any order.
 class TestApi {
+  readonly connection = new Connection(() => this.home(), { after: (ms, f) => clock.after(ms, f) });
   questions: Question[] = [];
   prepared: unknown[] = [];
   preparing: AbortSignal | undefined;

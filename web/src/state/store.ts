@@ -4,15 +4,16 @@
 //
 // subscribe follows Svelte's store contract, so a component can read $store.
 
-import { ApiError, type Api, type FileOf } from '../api/client';
+import { ApiError, Gone, type Api, type FileOf } from '../api/client';
 import type { Answer } from '../api/decode';
-import { Latest } from '../base/latest';
+import type { Clock } from '../base/clock';
 import { parse } from './language';
 import { merge, type Answers, type Questions } from './questions';
+import { failureOf, Resource } from './resource';
 import * as sel from './selection';
 import type { Mode, Selection, Term } from './selection';
 import { INITIAL, keptLink, LONGEST, read, sameRows, sameState, write, type State } from './url';
-import type { Axis, Failure, Home, Info, Job, NamedSelection, Reading } from '../api/wire';
+import type { Ask, Axis, Failure, Home, Info, Job, NamedSelection, Reading } from '../api/wire';
 
 export interface Snapshot {
   readonly home: Home | undefined;
@@ -40,14 +41,8 @@ export interface Place {
   onPop(changed: () => void): void;
 }
 
-// What calls back later; a test's clock stands still.
-export interface Clock {
-  after(ms: number, f: () => void): () => void; // returns what cancels it
-}
-
 const PATIENCE = 60; // ms that views wait for the answer to a click before they draw without it
 const HOVER_REST = 30; // ms; a pointer passing over costs the server nothing
-const RETRY = 2000; // ms between attempts to reach a server that is gone
 const HISTORY = 200; // undo steps kept
 
 // Rows is what undo brings back.
@@ -63,16 +58,24 @@ interface Round {
   readonly hover: Term | undefined;
 }
 
+// Wanted is what is asked for everything on screen, and how its answer is taken apart.
+interface Wanted {
+  readonly epoch: number;
+  readonly run: string;
+  readonly ask: Ask;
+  readonly split: (answer: Answer) => ReadonlyMap<string, Answers>;
+  readonly hover: Term | undefined;
+}
+
 export class Store {
   private snap: Snapshot;
   private readonly listeners = new Set<(s: Snapshot) => void>();
   private readonly views = new Map<string, Questions>();
-  private readonly answers: Latest<Round>;
-  private readonly infos: Latest<Info>;
+  private readonly answers: Resource<Wanted, Round>;
+  private readonly infos: Resource<{ readonly epoch: number; readonly run: string }, Info>;
   private past: Rows[] = [];
   private future: Rows[] = [];
   private cancelHover: (() => void) | undefined;
-  private cancelRetry: (() => void) | undefined;
   private owed: (() => void) | undefined; // listeners have not heard of the newest snapshot; cancels what tells them
   private scheduled: 'now' | 'follow' | undefined;
   private dragStart: State | undefined;
@@ -102,16 +105,32 @@ export class Store {
       undo: false,
       redo: false,
     };
-    this.answers = new Latest(
-      ({ answer, parts, hover }) =>
-        this.set({ answer, answers: parts, answered: hover, problem: undefined, gone: false }),
-      (error) => this.failed(error),
-      (busy) => (busy ? this.later({ busy }) : this.set({ busy })),
-    );
-    this.infos = new Latest(
-      (info) => this.opened(info),
-      (error) => this.failed(error),
-    );
+    const { connection } = api;
+    const fail = (problem: Failure): void => this.set({ problem });
+    this.answers = new Resource<Wanted, Round>({
+      connection,
+      clock,
+      fail,
+      key: ({ epoch, run, ask }) => JSON.stringify([epoch, run, ask]),
+      load: async ({ run, ask, split, hover }, signal) => {
+        const answer = await this.api.ask(run, ask, signal);
+        return { answer, parts: split(answer), hover };
+      },
+      show: ({ answer, parts, hover }) =>
+        this.set({ answer, answers: parts, answered: hover, problem: undefined }),
+      busy: (busy) => (busy ? this.later({ busy }) : this.set({ busy })),
+    });
+    this.infos = new Resource<{ readonly epoch: number; readonly run: string }, Info>({
+      connection,
+      clock,
+      fail,
+      load: ({ run }, signal) => this.api.info(run, signal),
+      show: (info) => this.opened(info),
+    });
+    connection.subscribe((gone) => {
+      this.set({ gone });
+      if (!gone && !this.snap.home) void this.start();
+    });
     place.onPop(() => this.restored());
   }
 
@@ -130,7 +149,7 @@ export class Store {
     try {
       await this.unfold();
       const home = await this.api.home();
-      this.set({ home, gone: false });
+      this.set({ home });
       this.choose(home);
       // A file given on the command line may still be being read.
       const [job] = home.jobs;
@@ -270,8 +289,10 @@ export class Store {
 
   // retry asks again after a failure.
   retry(): void {
-    if (this.snap.info) this.refresh('now');
-    else void this.start();
+    this.set({ problem: undefined });
+    this.answers.retry();
+    this.infos.retry();
+    if (!this.snap.home) void this.start();
   }
 
   // ---- runs ----
@@ -484,11 +505,11 @@ export class Store {
   private load(run: string): void {
     this.epoch++;
     this.set({ info: undefined, answer: undefined, answers: new Map(), problem: undefined });
-    this.infos.run((signal) => this.api.info(run, signal));
+    this.infos.want({ epoch: this.epoch, run });
   }
 
   private opened(info: Info): void {
-    this.set({ info, gone: false });
+    this.set({ info });
     this.refresh('now');
   }
 
@@ -512,28 +533,23 @@ export class Store {
       hover: hover ? sel.termText(hover) : '',
     };
     const { epoch } = this;
-    const load = async (signal: AbortSignal): Promise<Round> => {
-      const moving = how === 'follow';
-      const answer = await this.api.ask(info.id, { ...(moving ? light : ask), ...rows }, signal);
-      const about = `${epoch}\n${rows.where}\n${rows.filter}`;
-      return { answer, parts: split(answer, about, moving ? this.snap.answers : undefined), hover };
-    };
-    if (how === 'follow') this.answers.follow(load);
-    else this.answers.run(load);
+    const moving = how === 'follow';
+    const about = `${epoch}\n${rows.where}\n${rows.filter}`;
+    this.answers.want(
+      {
+        epoch,
+        run: info.id,
+        ask: { ...(moving ? light : ask), ...rows },
+        split: (answer) => split(answer, about, moving ? this.snap.answers : undefined),
+        hover,
+      },
+      moving,
+    );
   }
 
   private failed(error: unknown): void {
-    if (error instanceof ApiError) {
-      this.set({ problem: error.failure, gone: false });
-      return;
-    }
-    if (error instanceof Error && error.name === 'Gone') {
-      this.set({ gone: true });
-      this.cancelRetry?.();
-      this.cancelRetry = this.clock.after(RETRY, () => this.retry());
-      return;
-    }
-    this.set({ problem: { error: error instanceof Error ? error.message : String(error) } });
+    if (error instanceof Gone) this.api.connection.lost();
+    else this.set({ problem: failureOf(error) });
   }
 
   private async follow(begin: () => Promise<Job>, keep = false): Promise<void> {

@@ -6,6 +6,17 @@ import type { MeshSelect, MeshViewers } from '../api/wire';
 
 const AGAIN = 2000; // ms until a broken connection is tried again
 
+/** Waits, or less if the signal comes. */
+function rested(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    const id = setTimeout(done, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(id);
+      done();
+    });
+  });
+}
+
 /** Follows the link of a run until the returned function is called. */
 export function follow(
   api: Api,
@@ -80,7 +91,7 @@ export function follow(
       show([]);
       agreed = undefined;
       rev = 0;
-      await new Promise((done) => setTimeout(done, AGAIN));
+      await rested(AGAIN, end.signal);
     }
   }
 

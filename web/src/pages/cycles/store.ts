@@ -1,7 +1,6 @@
 // Asks the server for what the cycles page shows; the newest question wins.
 import type { Api } from '../../api/client';
-import { Asker } from '../../state/asker';
-import { Latest } from '../../base/latest';
+import { PageStore } from '../../state/pagestore';
 import type {
   CyclesAsk,
   CyclesInfo,
@@ -46,81 +45,72 @@ const EMPTY: CyclesSnapshot = {
   problem: undefined,
 };
 
-export class CyclesStore extends Asker<CyclesSnapshot> {
-  private readonly infos: Latest<CyclesInfo>;
-  private readonly drawings: Latest<Drawing>;
-  private readonly sectors: Latest<Walked>;
-  private readonly projections: Latest<ProjectionAnswer>;
-  private readonly lists: Latest<{ readonly from: number; readonly list: readonly Reference[] }>;
-  private readonly sources: Latest<SourceText>;
+export class CyclesStore extends PageStore<CyclesSnapshot> {
+  private readonly infos = this.resource<CyclesAsk, CyclesInfo>({
+    load: (ask, signal) =>
+      this.api.watch(this.path('cycles'), ask, (progress) => this.set({ progress }), signal),
+    show: (info) => ({ info }),
+    busy: (analysing) => ({ analysing, progress: undefined }),
+  });
+  private readonly drawings = this.resource<SpiralAsk, Drawing>({
+    load: (ask, signal) => this.draw(ask, signal),
+    show: (drawing) => ({ drawing, sector: undefined }),
+    busy: (busy) => ({ busy }),
+  });
+  private readonly sectors = this.resource<SectorAsk, Walked>({
+    load: async (ask, signal) => decodeSector(await this.binary('cycles/sector', ask, signal)),
+    show: (sector) => ({ sector }),
+  });
+  private readonly projections = this.resource<ProjectionAsk, ProjectionAnswer>({
+    load: (ask, signal) => this.json('cycles/projection', ask, signal),
+    show: (projection) => ({ projection }),
+    busy: (busy) => ({ busy }),
+  });
+  private readonly lists = this.resource<CyclesAsk & { first: number; last: number }, readonly Reference[]>({
+    load: (ask, signal) => this.json('cycles/references', ask, signal),
+    show: (references, { first }) => ({ references, referencesFrom: first }),
+  });
+  private readonly sources = this.resource<string, SourceText>({
+    load: (file, signal) => this.api.source(this.run, file, signal),
+    show: (source) => ({ source }),
+    fail: () => ({ source: undefined }),
+  });
   private newest: CyclesAsk | undefined;
+  private drawn = ''; // what the drawing is wanted of
 
   constructor(api: Api, run: string) {
     super(api, run, EMPTY);
-    const fail = (error: unknown): void => this.failed(error);
-    this.infos = new Latest(
-      (info) => this.set({ info, problem: undefined }),
-      fail,
-      (analysing) => this.set({ analysing, progress: undefined }),
-    );
-    this.drawings = new Latest(
-      (drawing) => this.set({ drawing, sector: undefined, problem: undefined }),
-      fail,
-      (busy) => this.set({ busy }),
-    );
-    this.sectors = new Latest((sector) => this.set({ sector, problem: undefined }), fail);
-    this.projections = new Latest(
-      (projection) => this.set({ projection, problem: undefined }),
-      fail,
-      (busy) => this.set({ busy }),
-    );
-    this.lists = new Latest(({ from, list }) => this.set({ references: list, referencesFrom: from }), fail);
-    this.sources = new Latest(
-      (source) => this.set({ source }),
-      () => this.set({ source: undefined }),
-    );
   }
 
   wantInfo(ask: CyclesAsk): void {
+    if (JSON.stringify(ask) !== JSON.stringify(this.newest)) this.set({ cancelled: false });
     this.newest = ask;
-    this.once('info', ask, () => {
-      this.set({ cancelled: false });
-      this.infos.run((signal) =>
-        this.api.watch(
-          `runs/${encodeURIComponent(this.run)}/cycles`,
-          ask,
-          (progress) => this.set({ progress }),
-          signal,
-        ),
-      );
-    });
+    if (!this.snapshot.cancelled) this.infos.want(ask);
   }
 
   cancel(): void {
-    this.infos.stop();
     this.set({ cancelled: true });
+    this.infos.stop();
   }
 
   /** Starts the analysis that was cancelled. */
   again(): void {
-    this.forget('info');
-    if (this.newest) this.wantInfo(this.newest);
+    this.set({ cancelled: false });
+    this.infos.stop();
+    if (this.newest) this.infos.want(this.newest);
   }
 
   /** Takes a drawing back; the one on screen stays. */
   cancelDrawing(): void {
-    this.drawings.stop();
-    this.projections.stop();
+    this.drawings.cancel();
+    this.projections.cancel();
   }
 
   wantDrawing(ask: SpiralAsk, moving: boolean): void {
-    this.once('drawing', ask, () => {
-      this.sectors.stop();
-      this.forget('sector');
-      const load = (signal: AbortSignal): Promise<Drawing> => this.draw(ask, signal);
-      if (moving) this.drawings.follow(load);
-      else this.drawings.run(load);
-    });
+    const about = JSON.stringify(ask);
+    if (about !== this.drawn) this.sectors.stop(); // that of another drawing
+    this.drawn = about;
+    this.drawings.want(ask, moving);
   }
 
   async draw(ask: SpiralAsk, signal: AbortSignal): Promise<Drawing> {
@@ -128,28 +118,18 @@ export class CyclesStore extends Asker<CyclesSnapshot> {
   }
 
   wantSector(ask: SectorAsk): void {
-    this.once('sector', ask, () =>
-      this.sectors.follow(async (signal) => decodeSector(await this.binary('cycles/sector', ask, signal))),
-    );
+    this.sectors.want(ask, true);
   }
 
   wantProjection(ask: ProjectionAsk): void {
-    this.once('projection', ask, () =>
-      this.projections.run((signal) => this.json('cycles/projection', ask, signal)),
-    );
+    this.projections.want(ask);
   }
 
   wantReferences(ask: CyclesAsk, first: number, last: number): void {
-    const question = { ...ask, first, last };
-    this.once('references', question, () =>
-      this.lists.run(async (signal) => ({
-        from: first,
-        list: await this.json<readonly Reference[]>('cycles/references', question, signal),
-      })),
-    );
+    this.lists.want({ ...ask, first, last });
   }
 
   wantSource(file: string): void {
-    this.once('source', file, () => this.sources.run((signal) => this.api.source(this.run, file, signal)));
+    this.sources.want(file);
   }
 }

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Api } from '../../api/client';
 import { Guide, slotOf } from './guide';
-import type { Clock } from '../../state/store';
+import type { Clock } from '../../base/clock';
 
 class TestClock implements Clock {
   waiting: (() => void)[] = [];

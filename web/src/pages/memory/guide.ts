@@ -2,9 +2,10 @@
 // subsets, each in a slot of its own. A slot keeps its last answer while the
 // next one is worked out, so that a picture never goes blank.
 
-import { ApiError, Gone, runPath, type Api } from '../../api/client';
+import { Gone, runPath, type Api } from '../../api/client';
 import type { PlacesAnswer } from '../../api/decode';
-import type { Clock } from '../../state/store';
+import type { Clock } from '../../base/clock';
+import { failureOf } from '../../state/resource';
 import type * as wire from '../../api/wire';
 
 export interface Asks {
@@ -59,11 +60,26 @@ export class Guide {
   private readonly waiting = new Map<string, () => void>(); // cancels a question not yet sent
   private readonly bodies = new Map<string, unknown>(); // by slot
   private readonly kept = new Map<string, unknown>(); // answers by question
+  private readonly lost = new Set<string>(); // slots whose question did not reach the server
+  private readonly unsubscribe: () => void;
 
   constructor(
     private readonly api: Api,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.unsubscribe = api.connection.subscribe((gone) => {
+      if (gone) return;
+      for (const name of [...this.lost]) this.again(name);
+      if (this.snap.run !== '' && !this.snap.info) this.ask(this.snap.run);
+    });
+  }
+
+  /** The page is left. */
+  close(): void {
+    this.unsubscribe();
+    this.open('');
+    this.listeners.clear();
+  }
 
   get snapshot(): Guided {
     return this.snap;
@@ -81,7 +97,10 @@ export class Guide {
     for (const name of [...this.snap.slots.keys()]) this.drop(name);
     this.kept.clear();
     this.set({ run, info: undefined, slots: new Map() });
-    if (run === '') return;
+    if (run !== '') this.ask(run);
+  }
+
+  private ask(run: string): void {
     this.api.json<wire.GuideInfo>('GET', runPath(run, 'guide')).then(
       (info) => {
         if (this.snap.run === run) this.set({ ...this.snap, info });
@@ -165,7 +184,8 @@ export class Guide {
         });
     } catch (error) {
       const now = current();
-      if (now) this.put(name, { ...now, busy: false, progress: undefined, problem: failure(error) });
+      if (now && error instanceof Gone) this.lost.add(name);
+      if (now) this.put(name, { ...now, busy: false, progress: undefined, problem: failureOf(error) });
     }
     if (this.running.get(name) === mine) this.running.delete(name);
   }
@@ -204,6 +224,7 @@ export class Guide {
   }
 
   private stop(name: string): void {
+    this.lost.delete(name);
     this.waiting.get(name)?.();
     this.waiting.delete(name);
     this.running.get(name)?.abort();
@@ -226,10 +247,4 @@ export class Guide {
     this.snap = snap;
     for (const listener of this.listeners) listener(snap);
   }
-}
-
-function failure(error: unknown): wire.Failure {
-  if (error instanceof ApiError) return error.failure;
-  if (error instanceof Gone) return { error: error.message };
-  return { error: error instanceof Error ? error.message : String(error) };
 }

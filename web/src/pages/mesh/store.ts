@@ -1,7 +1,6 @@
 // Asks the server for what the mesh page shows; the newest question wins.
 import type { Api } from '../../api/client';
-import { Asker } from '../../state/asker';
-import { Latest } from '../../base/latest';
+import { PageStore } from '../../state/pagestore';
 import type {
   Failure,
   MeshBrush,
@@ -38,96 +37,83 @@ const EMPTY: MeshSnapshot = {
   problem: undefined,
 };
 
-export class MeshStore extends Asker<MeshSnapshot> {
-  private readonly infos: Latest<MeshInfo>;
-  private readonly pictures: Latest<Picture | undefined>;
-  private readonly summaries: Latest<MeshSummary>;
-  private readonly tests: Latest<NonNullable<MeshSnapshot['tested']>>;
-  private readonly hovers: Latest<MeshCells>;
+type Wanted = Omit<MeshPictureAsk, 'have'>;
+
+export class MeshStore extends PageStore<MeshSnapshot> {
+  private readonly infos = this.resource<{ step: number }, MeshInfo>({
+    load: (ask, signal) => this.json('mesh', ask, signal),
+    show: (info) => ({ info }),
+  });
+  private readonly pictures = this.resource<Wanted, Picture | undefined>({
+    load: async (ask, signal) => {
+      const had = this.snapshot.picture?.geometry;
+      return decodePicture(await this.binary('mesh/picture', { ...ask, have: had?.key ?? '' }, signal), had);
+    },
+    show: (picture) => (picture ? { picture } : {}),
+    busy: (busy) => ({ busy }),
+  });
+  private readonly summaries = this.resource<MeshSummaryAsk, MeshSummary>({
+    load: (ask, signal) => this.json('mesh/summary', ask, signal),
+    show: (summary) => ({ summary }),
+  });
+  private readonly tests = this.resource<MeshRelateAsk, MeshRelation>({
+    load: (ask, signal) => this.json('mesh/relate', { ...ask, permute: true }, signal),
+    show: (relation, ask) => ({ tested: { ask, relation } }),
+  });
+  private readonly hovers = this.resource<MeshCellsAsk, MeshCells>({
+    load: (ask, signal) => this.json('mesh/cells', ask, signal),
+    show: (hovered) => ({ hovered }),
+  });
 
   constructor(api: Api, run: string) {
     super(api, run, EMPTY);
-    const fail = (error: unknown): void => this.failed(error);
-    this.infos = new Latest((info) => this.set({ info, problem: undefined }), fail);
-    this.pictures = new Latest(
-      (picture) => picture && this.set({ picture, problem: undefined }),
-      fail,
-      (busy) => this.set({ busy }),
-    );
-    this.summaries = new Latest((summary) => this.set({ summary }), fail);
-    this.tests = new Latest((tested) => this.set({ tested }), fail);
-    this.hovers = new Latest((hovered) => this.set({ hovered }), fail);
   }
 
   wantInfo(step: number): void {
-    this.once('info', step, () => this.infos.run((signal) => this.json('mesh', { step }, signal)));
+    this.infos.want({ step });
   }
 
-  wantPicture(ask: Omit<MeshPictureAsk, 'have'>, moving: boolean): void {
-    this.once('picture', ask, () => {
-      const load = async (signal: AbortSignal): Promise<Picture | undefined> => {
-        const had = this.snapshot.picture?.geometry;
-        return decodePicture(
-          await this.binary('mesh/picture', { ...ask, have: had?.key ?? '' }, signal),
-          had,
-        );
-      };
-      if (moving) this.pictures.follow(load);
-      else this.pictures.run(load);
-    });
+  wantPicture(ask: Wanted, moving: boolean): void {
+    this.pictures.want(ask, moving);
   }
 
   wantSummary(ask: MeshSummaryAsk): void {
-    this.once('summary', ask, () => this.summaries.run((signal) => this.json('mesh/summary', ask, signal)));
+    this.summaries.want(ask);
   }
 
   /** The same relation with its p-values, which take a while. */
   wantTest(ask: MeshRelateAsk): void {
-    this.once('test', ask, () =>
-      this.tests.run(async (signal) => ({
-        ask,
-        relation: await this.json<MeshRelation>('mesh/relate', { ...ask, permute: true }, signal),
-      })),
-    );
+    this.tests.want(ask);
   }
 
   /** The cells that other views point at; undefined for none. */
   wantHovered(ask: MeshCellsAsk | undefined): void {
-    this.once('hover', ask ?? null, () => {
-      if (ask) this.hovers.run((signal) => this.json('mesh/cells', ask, signal));
-      else {
-        this.hovers.stop();
-        this.set({ hovered: undefined });
-      }
-    });
+    this.hovers.want(ask);
+    if (!ask && this.snapshot.hovered) this.set({ hovered: undefined });
   }
 
   /** The cell under a click, with the selection of its samples. */
   cell(step: number, cell: number): Promise<MeshCell | undefined> {
-    return this.attempt(() => this.json<MeshCell>('mesh/cell', { step, cell }, new AbortController().signal));
+    return this.attempt((signal) => this.json<MeshCell>('mesh/cell', { step, cell }, signal));
   }
 
   /** The selection of the cells in a rectangle of the plot. */
   brush(ask: MeshBrushAsk): Promise<MeshBrush | undefined> {
-    return this.attempt(() => this.json<MeshBrush>('mesh/brush', ask, new AbortController().signal));
-  }
-
-  private async attempt<T>(ask: () => Promise<T>): Promise<T | undefined> {
-    try {
-      return await ask();
-    } catch (error) {
-      this.failed(error);
-      return undefined;
-    }
+    return this.attempt((signal) => this.json<MeshBrush>('mesh/brush', ask, signal));
   }
 
   /** Puts the samples of another run on this mesh; true if that worked. */
   async attach(samples: string): Promise<boolean> {
-    const done = await this.attempt(() =>
-      this.api.request('POST', `runs/${encodeURIComponent(samples)}/mesh/attach`, {
-        body: JSON.stringify({ mesh: this.run }),
-        headers: { 'Content-Type': 'application/json' },
-      }),
+    const done = await this.attempt((signal) =>
+      this.api.request(
+        'POST',
+        `runs/${encodeURIComponent(samples)}/mesh/attach`,
+        {
+          body: JSON.stringify({ mesh: this.run }),
+          headers: { 'Content-Type': 'application/json' },
+        },
+        signal,
+      ),
     );
     return done !== undefined;
   }

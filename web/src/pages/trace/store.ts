@@ -1,7 +1,7 @@
 // Asks the server for what the trace page shows; the newest question wins.
-import { ApiError, type Api } from '../../api/client';
-import { Asker } from '../../state/asker';
-import { Latest } from '../../base/latest';
+import type { Api } from '../../api/client';
+import { PageStore } from '../../state/pagestore';
+import type { Resource } from '../../state/resource';
 import type {
   Failure,
   Operation,
@@ -44,106 +44,90 @@ const EMPTY: TraceSnapshot = {
   problem: undefined,
 };
 
-export class TraceStore extends Asker<TraceSnapshot> {
-  private readonly infos: Latest<TraceInfo>;
-  private readonly pictures: Latest<Picture>;
-  private readonly selections: Latest<Operation>;
-  private readonly causes: Latest<Operation>;
-  private readonly reports: Latest<Report>;
-  private readonly hovers: Latest<Operation>;
-  private readonly counts: Latest<SamplesAnswer>;
-  private readonly sources: Latest<SourceText>;
+export class TraceStore extends PageStore<TraceSnapshot> {
+  private readonly infos = this.resource<TraceAsk, TraceInfo>({
+    load: (ask, signal) => this.json('trace', ask, signal),
+    show: (info) => ({ info }),
+  });
+  private readonly pictures = this.resource<PictureAsk, Picture>({
+    load: async (ask, signal) => decodePicture(await this.binary('trace/picture', ask, signal)),
+    show: (picture) => ({
+      picture: { ...picture, overview: picture.overview ?? this.snapshot.picture?.overview },
+    }),
+    busy: (busy) => ({ busy }),
+  });
+  private readonly operations = {
+    selected: this.operation('selected'),
+    cause: this.operation('cause'),
+    hovered: this.operation('hovered'),
+  };
+  private readonly reports = this.resource<ReportAsk, Report>({
+    load: (ask, signal) => this.json('trace/report', ask, signal),
+    show: (report) => ({ report }),
+  });
+  private readonly counts = this.resource<SamplesAsk, SamplesAnswer>({
+    load: (ask, signal) => this.json('trace/samples', ask, signal),
+    show: (samples) => ({ samples }),
+  });
+  private readonly sources = this.resource<{ file: string; found: boolean }, SourceText>({
+    load: ({ file }, signal) => this.api.source(this.run, file, signal),
+    show: (source) => ({ source, missing: undefined }),
+    fail: (missing) => ({ source: undefined, missing }),
+  });
+  private counted = ''; // what samples are about
 
   constructor(api: Api, run: string) {
     super(api, run, EMPTY);
-    const slot = <K extends keyof TraceSnapshot>(key: K): Latest<NonNullable<TraceSnapshot[K]>> =>
-      new Latest(
-        (value) => this.set({ [key]: value, problem: undefined } as Partial<TraceSnapshot>),
-        (error) => this.failed(error),
-      );
-    this.infos = slot('info');
-    this.pictures = new Latest(
-      (picture) =>
-        this.set({
-          picture: { ...picture, overview: picture.overview ?? this.snapshot.picture?.overview },
-          problem: undefined,
-        }),
-      (error) => this.failed(error),
-      (busy) => this.set({ busy }),
-    );
-    this.selections = slot('selected');
-    this.causes = slot('cause');
-    this.reports = slot('report');
-    this.hovers = slot('hovered');
-    this.counts = slot('samples');
-    this.sources = new Latest(
-      (source) => this.set({ source, missing: undefined }),
-      (error) =>
-        this.set({
-          source: undefined,
-          missing: error instanceof ApiError ? error.failure : { error: String(error) },
-        }),
-    );
   }
 
   wantInfo(ask: TraceAsk): void {
-    this.once('info', ask, () => this.infos.run((signal) => this.json('trace', ask, signal)));
+    this.infos.want(ask);
   }
 
   /** While something moves, the answer under way is let through. */
   wantPicture(ask: PictureAsk, moving: boolean): void {
-    this.once('picture', ask, () => {
-      const load = async (signal: AbortSignal): Promise<Picture> =>
-        decodePicture(await this.binary('trace/picture', ask, signal));
-      if (moving) this.pictures.follow(load);
-      else this.pictures.run(load);
-    });
+    this.pictures.want(ask, moving);
   }
 
   wantSelected(ask: TraceAsk, op: number): void {
-    this.operation('selected', ask, op, this.selections);
+    this.want('selected', ask, op);
   }
 
   wantCause(ask: TraceAsk, op: number): void {
-    this.operation('cause', ask, op, this.causes);
-  }
-
-  wantReport(ask: ReportAsk): void {
-    this.once('report', ask, () => this.reports.run((signal) => this.json('trace/report', ask, signal)));
+    this.want('cause', ask, op);
   }
 
   wantHovered(ask: TraceAsk, op: number): void {
-    this.operation('hovered', ask, op, this.hovers);
+    this.want('hovered', ask, op);
+  }
+
+  wantReport(ask: ReportAsk): void {
+    this.reports.want(ask);
   }
 
   wantSamples(ask: SamplesAsk | undefined): void {
-    this.once('samples', ask, () => {
-      this.set({ samples: undefined }); // those of another operation would mislead
-      if (ask) this.counts.run((signal) => this.json('trace/samples', ask, signal));
-    });
+    const about = JSON.stringify(ask) ?? '';
+    if (about !== this.counted) this.set({ samples: undefined }); // those of another operation would mislead
+    this.counted = about;
+    this.counts.want(ask);
   }
 
   /** Found tells whether the server knows the file by now: a folder may have been added. */
   wantSource(file: string, found: boolean): void {
-    this.once('source', { file, found }, () => {
-      if (file === '') this.set({ source: undefined, missing: undefined });
-      else this.sources.run((signal) => this.api.source(this.run, file, signal));
+    this.sources.want(file === '' ? undefined : { file, found });
+    if (file === '' && (this.snapshot.source || this.snapshot.missing))
+      this.set({ source: undefined, missing: undefined });
+  }
+
+  private operation(slot: 'selected' | 'cause' | 'hovered'): Resource<TraceAsk & { op: number }, Operation> {
+    return this.resource({
+      load: (ask, signal) => this.json('trace/operation', ask, signal),
+      show: (operation) => ({ [slot]: operation }),
     });
   }
 
-  private operation(
-    slot: 'selected' | 'cause' | 'hovered',
-    ask: TraceAsk,
-    op: number,
-    latest: Latest<Operation>,
-  ): void {
-    this.once(slot, { ...ask, op }, () => {
-      if (op < 0) {
-        latest.stop();
-        this.set({ [slot]: undefined });
-      } else {
-        latest.run((signal) => this.json('trace/operation', { ...ask, op }, signal));
-      }
-    });
+  private want(slot: 'selected' | 'cause' | 'hovered', ask: TraceAsk, op: number): void {
+    this.operations[slot].want(op < 0 ? undefined : { ...ask, op });
+    if (op < 0 && this.snapshot[slot]) this.set({ [slot]: undefined });
   }
 }
