@@ -17,6 +17,7 @@ export const PAGES: readonly Page[] = [
     without: 'no samples in this run',
     fills: hasSamples,
     selects: () => true,
+    undoes: 'samples',
     load: () => import('./pages/memory/MemoryPage.svelte'),
     dialogs: {
       axes: () => import('./pages/memory/AxesDialog.svelte'),
@@ -29,6 +30,7 @@ export const PAGES: readonly Page[] = [
     without: 'no message trace in this run',
     fills: (info) =>
       info?.kind === 'trace' || (info?.kind !== 'refs' && info?.kind !== 'mesh' && info?.trace === true),
+    undoes: 'trace',
     load: () => import('./pages/trace/TracePage.svelte'),
     perRun: true,
   },
@@ -38,6 +40,7 @@ export const PAGES: readonly Page[] = [
     without: 'no reference trace in this run',
     fills: (info) =>
       info?.kind === 'refs' || (info?.kind !== 'trace' && info?.kind !== 'mesh' && info?.refs === true),
+    undoes: 'cycles',
     load: () => import('./pages/cycles/CyclesPage.svelte'),
     perRun: true,
   },
@@ -48,6 +51,7 @@ export const PAGES: readonly Page[] = [
     // A mesh can be put under any samples.
     fills: (info) => info?.kind !== 'trace' && info?.kind !== 'refs',
     selects: (info) => info.columns.length > 0,
+    undoes: 'samples',
     load: () => import('./pages/mesh/MeshPage.svelte'),
     perRun: true,
     keys: [

@@ -2,6 +2,7 @@
 import type { Component } from 'svelte';
 import type { Api } from '../api/client';
 import type { Info } from '../api/wire';
+import type { Undoes } from '../state/history';
 import type { PageName } from '../state/url';
 import type { Desk, DialogName } from './context';
 import type { Action } from './keymap';
@@ -37,6 +38,8 @@ export interface Page {
   readonly without: string; // why it cannot be shown
   /** Whether a run has what the page shows. */
   readonly fills: (info: Info | undefined) => boolean;
+  /** What Ctrl+Z takes back on it. */
+  readonly undoes: Undoes;
   /** Whether samples can be selected on it, which the bar of the selection shows. */
   readonly selects?: (info: Info) => boolean;
   readonly load: () => Promise<{ readonly default: Component<PageProps, PageHandle> }>;

@@ -1,9 +1,10 @@
 // The browser's side of the store: history and the token of the tab.
 
-import type { Place } from './store';
+import { browserClock } from '../base/clock';
+import { PacedPlace, type Place } from './place';
 import { read } from './url';
 
-export const browserPlace: Place = {
+const address: Place = {
   fragment: () => location.hash,
   push: (fragment) => history.pushState(null, '', fragment),
   replace: (fragment) => history.replaceState(null, '', fragment),
@@ -12,6 +13,9 @@ export const browserPlace: Place = {
     addEventListener('popstate', changed);
   },
 };
+
+export const browserPlace = new PacedPlace(address, browserClock);
+addEventListener('pagehide', () => browserPlace.flush());
 
 const KEY = 'isobath-token';
 

@@ -4,7 +4,8 @@ import type { Answer } from '../api/decode';
 import { text, type Term } from './selection';
 import { Connection } from '../api/connection';
 import type { Clock } from '../base/clock';
-import { Store, type Place } from './store';
+import type { Place } from './place';
+import { Store } from './store';
 import type { Ask, Home, Info, Job, NamedSelection } from '../api/wire';
 
 // A browser history of our own.
@@ -275,15 +276,15 @@ describe('history', () => {
     store.select(cpu(1), 'filter');
     store.invert();
     expect(selected()).toBe('!(latency > 200 & cpu = 1)');
-    store.undo();
+    store.undo('samples');
     expect(selected()).toBe('latency > 200 & cpu = 1');
-    store.undo();
-    store.undo();
+    store.undo('samples');
+    store.undo('samples');
     expect(selected()).toBe('');
     expect(store.snapshot.undo).toBe(false);
-    store.undo();
-    store.redo();
-    store.redo();
+    store.undo('samples');
+    store.redo('samples');
+    store.redo('samples');
     expect(selected()).toBe('latency > 200 & cpu = 1');
     store.select(cpu(2));
     expect(store.snapshot.redo).toBe(false);
@@ -295,7 +296,7 @@ describe('history', () => {
     place.go(-1);
     expect(selected()).toBe('latency > 200');
     expect(store.snapshot.redo).toBe(true);
-    store.undo();
+    store.undo('samples');
     expect(selected()).toBe('');
   });
 
@@ -308,7 +309,7 @@ describe('history', () => {
     expect(selected()).toBe('latency > 200');
     place.go(1);
     expect(store.snapshot.state.color).toBe('samples');
-    store.undo();
+    store.undo('samples');
     expect(selected()).toBe('');
     expect(store.snapshot.state.color).toBe('samples');
   });
@@ -324,7 +325,7 @@ describe('history', () => {
     store.brush('latency', [range(200, 240)]);
     expect(place.entries).toHaveLength(entries + 1);
     expect(selected()).toBe('cpu = 1 & latency in 200..240');
-    store.undo();
+    store.undo('samples');
     expect(selected()).toBe('cpu = 1');
     place.go(-1);
     place.go(-1);
@@ -339,7 +340,7 @@ describe('history', () => {
     store.brush('latency', [range(1, 2)], true);
     store.brush('latency', [range(1, 2)]);
     expect(place.entries).toEqual(before);
-    store.undo();
+    store.undo('samples');
     expect(selected()).toBe('');
   });
 });
@@ -381,7 +382,7 @@ describe('dragging', () => {
   it('asks before anyone redraws', async () => {
     for (const act of [
       () => store.select(slow),
-      () => store.undo(),
+      () => store.undo('samples'),
       () => store.select(slow),
       () => store.hover(cpu(1)),
     ]) {
@@ -413,7 +414,7 @@ describe('dragging', () => {
     await api.last.answer(10, 2);
     expect(seen[0]).toEqual([1, 2]);
     seen.length = 0;
-    store.undo();
+    store.undo('samples');
     await settle();
     expect(seen).toEqual([]);
     clock.pass();
@@ -478,8 +479,8 @@ describe('filter', () => {
     expect(text(store.snapshot.state.filter)).toBe('latency > 200 & !cpu = 1');
     store.removeFilter(0);
     expect(text(store.snapshot.state.filter)).toBe('!cpu = 1');
-    store.undo();
-    store.undo();
+    store.undo('samples');
+    store.undo('samples');
     expect(selected()).toBe('cpu = 1');
   });
 });
@@ -540,5 +541,35 @@ describe('runs', () => {
     expect(selected()).toBe('!cpu = 1 & latency > 200');
     await store.removeSelection('slow ones');
     expect(api.kept).toEqual([]);
+  });
+});
+
+describe('giving up and leaving', () => {
+  it('puts back what was selected before a drag that is cancelled', async () => {
+    await api.last.answer(10);
+    store.select(cpu(1));
+    await settle();
+    const [entries, fragment] = [place.entries.length, place.fragment()];
+    store.brush('latency', [range(1, 5)], true);
+    store.brush('latency', [range(1, 9)], true);
+    store.cancelMove();
+    await settle();
+    expect(selected()).toBe('cpu = 1');
+    expect([place.entries.length, place.fragment()]).toEqual([entries, fragment]);
+    expect(api.last.ask.where).toBe('cpu = 1');
+    store.cancelMove(); // there is none
+    store.undo('samples');
+    expect(selected()).toBe('');
+  });
+
+  it('undoes nothing of another run', async () => {
+    store.select(slow);
+    await settle();
+    store.show('r2');
+    await settle();
+    store.undo('samples');
+    expect(selected()).toBe('');
+    expect(store.snapshot.state.run).toBe('r2');
+    expect(store.snapshot.undo).toBe(false);
   });
 });

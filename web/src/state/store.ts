@@ -8,7 +8,9 @@ import { ApiError, Gone, type Api, type FileOf } from '../api/client';
 import type { Answer } from '../api/decode';
 import type { Clock } from '../base/clock';
 import { parse } from './language';
+import { History, type Undoes } from './history';
 import { merge, type Answers, type Questions } from './questions';
+import type { Place } from './place';
 import { failureOf, Resource } from './resource';
 import * as sel from './selection';
 import type { Mode, Selection, Term } from './selection';
@@ -33,19 +35,10 @@ export interface Snapshot {
   readonly redo: boolean;
 }
 
-// Where the state is kept between visits: the browser's history, or a test's.
-export interface Place {
-  fragment(): string;
-  push(fragment: string): void;
-  replace(fragment: string): void;
-  onPop(changed: () => void): void;
-}
-
 const PATIENCE = 60; // ms that views wait for the answer to a click before they draw without it
 const HOVER_REST = 30; // ms; a pointer passing over costs the server nothing
-const HISTORY = 200; // undo steps kept
 
-// Rows is what undo brings back.
+// Rows is which samples are selected, and which are shown at all.
 interface Rows {
   readonly select: Selection;
   readonly filter: Selection;
@@ -73,8 +66,7 @@ export class Store {
   private readonly views = new Map<string, Questions>();
   private readonly answers: Resource<Wanted, Round>;
   private readonly infos: Resource<{ readonly epoch: number; readonly run: string }, Info>;
-  private past: Rows[] = [];
-  private future: Rows[] = [];
+  private readonly history = new History();
   private cancelHover: (() => void) | undefined;
   private owed: (() => void) | undefined; // listeners have not heard of the newest snapshot; cancels what tells them
   private scheduled: 'now' | 'follow' | undefined;
@@ -179,6 +171,11 @@ export class Store {
     this.rows({ select: sel.brush(this.snap.state.select, column, terms) }, moving);
   }
 
+  // cancelMove puts back what was selected before a drag that is given up.
+  cancelMove(): void {
+    if (this.dragStart) this.commit(this.dragStart, false);
+  }
+
   // prepare tells the server which axis is being brushed. Getting ready is worth
   // it for a drag only, and takes both processors: the end of the drag ends it.
   prepare(axis: Axis): void {
@@ -231,12 +228,13 @@ export class Store {
     this.set({ mode });
   }
 
-  undo(): void {
-    this.travel(this.past, this.future);
+  // undo goes one step back in what a page undoes; redo forward again.
+  undo(what: Undoes): void {
+    this.travel(this.history.undo(what, this.snap.state));
   }
 
-  redo(): void {
-    this.travel(this.future, this.past);
+  redo(what: Undoes): void {
+    this.travel(this.history.redo(what, this.snap.state));
   }
 
   // hover previews a term in all views; it leaves no trace in link or history.
@@ -414,11 +412,13 @@ export class Store {
     if (!sameRows(was, state)) this.refresh(moving ? 'follow' : 'now');
     if (moving) {
       this.place.replace(write(state));
-    } else if (!sameState(start, state)) {
+    } else {
       // The moves of a drag replaced the entry it began on: put that back.
       if (start !== was) this.place.replace(write(start));
-      this.place.push(write(state));
-      if (!sameRows(start, state) && start.run === state.run) this.remember(start);
+      if (!sameState(start, state)) {
+        this.place.push(write(state));
+        this.history.went(start, state);
+      }
     }
     this.enter(state, moving);
   }
@@ -428,37 +428,28 @@ export class Store {
   private enter(state: State, moving: boolean): void {
     const { select, filter } = this.snap.state;
     const onlyRows = sameState(this.snap.state, { ...state, select, filter });
-    const now = { state, undo: this.past.length > 0, redo: this.future.length > 0 };
+    const now = { state, ...this.history.can('samples') };
     if (this.scheduled !== undefined && onlyRows && !moving) this.later(now);
     else this.set(now);
   }
 
-  private remember(s: State): void {
-    this.past = [...this.past.slice(1 - HISTORY), { select: s.select, filter: s.filter }];
-    this.future = [];
-  }
-
-  private travel(from: Rows[], to: Rows[]): void {
-    const rows = from.pop();
-    if (!rows) return;
-    const { select, filter } = this.snap.state;
-    to.push({ select, filter });
-    this.arrive({ ...this.snap.state, ...rows });
+  private travel(state: State | undefined): void {
+    if (!state) return;
+    this.arrive(state);
     this.place.push(write(this.snap.state));
   }
 
   // arrive shows a state without writing history.
   private arrive(state: State): void {
     const was = this.snap.state;
+    this.dragStart = undefined;
     const other = was.run !== state.run && state.run !== '';
     if (!other && !sameRows(was, state)) this.refresh('now');
     this.enter(state, false);
     if (other) this.load(state.run);
   }
 
-  // restored follows Back, Forward and a link pasted into the address bar. Going
-  // back over a selection moves the undo history too, so that Ctrl+Z after Back
-  // does not undo the same step twice.
+  // restored follows Back, Forward and a link pasted into the address bar.
   private restored(): void {
     if (read(this.place.fragment()).kept !== undefined) {
       void this.unfold().then(
@@ -469,19 +460,7 @@ export class Store {
     }
     const { state, problems } = read(this.place.fragment());
     const now = this.snap.state;
-    const previous = this.past.at(-1);
-    const next = this.future.at(-1);
-    if (!sameRows(now, state)) {
-      if (previous && sameRows({ ...state, ...previous }, state)) {
-        this.past.pop();
-        this.future.push({ select: now.select, filter: now.filter });
-      } else if (next && sameRows({ ...state, ...next }, state)) {
-        this.future.pop();
-        this.past.push({ select: now.select, filter: now.filter });
-      } else {
-        this.remember(now);
-      }
-    }
+    this.history.followed(now, state.run === '' ? { ...state, run: now.run } : state);
     this.set({ notes: problems });
     this.arrive(state.run === '' ? { ...state, run: now.run } : state);
   }

@@ -96,3 +96,21 @@ describe('link', () => {
       expect(() => read(fragment)).not.toThrow();
   });
 });
+
+describe('a hostile link', () => {
+  it.each(['-1e16', '-9007199254740993', '0', 'x', '', '1.5', 'Infinity', '1e308'])(
+    'with version %s is read at once, and said',
+    (v) => {
+      const { state, problems } = read(`#v=${v}&bins=50`);
+      expect(state.bins).toBe(50);
+      expect(problems.length).toBe(1);
+    },
+  );
+
+  it('has numbers only as they may be', () => {
+    expect(read('#bins=1e9').state.bins).toBe(100);
+    expect(read('#bins=9999999').state.bins).toBe(1000);
+    expect(read('#axes=time@1e999..2e999').state.axes).toEqual([{ column: 'time' }]);
+    expect(read('#axes=time@-5..1.7e18').state.axes).toEqual([{ column: 'time', lo: -5, hi: 1.7e18 }]);
+  });
+});

@@ -4,6 +4,7 @@
 //   1  first
 
 import { parse } from './language';
+import { real, oneOf, whole } from './link';
 import { EVERYTHING, equal, text, type Selection } from './selection';
 import type { Axis, Scale } from '../api/wire';
 
@@ -100,12 +101,14 @@ export function write(s: State): string {
 export function read(fragment: string, upgraders = UPGRADERS, newest = VERSION): Read {
   const p = new URLSearchParams(fragment.replace(/^#/, ''));
   const problems: string[] = [];
-  const version = Number(p.get('v') ?? newest);
-  if (!(version <= newest))
+  const version = whole(newest).read(p.get('v') ?? String(newest));
+  if (version === undefined || version < 1)
     problems.push(
-      `The link was made by a newer Isobath (version ${p.get('v')}); parts of it may be missing.`,
+      `The link's version ${JSON.stringify(p.get('v'))} is none; it is read as version ${newest}.`,
     );
-  for (let v = version; v < newest; v++) upgraders[v]?.(p);
+  else if (version > newest)
+    problems.push(`The link was made by a newer Isobath (version ${version}); parts of it may be missing.`);
+  else for (let v = version; v < newest; v++) upgraders[v]?.(p);
 
   const get = (key: string, initial: string): string => p.get(key) ?? initial;
   const selection = (key: string): Selection => {
@@ -120,22 +123,18 @@ export function read(fragment: string, upgraders = UPGRADERS, newest = VERSION):
   };
   const state: State = {
     run: get('run', ''),
-    page: one(get('page', INITIAL.page), ['memory', 'trace', 'cycles', 'mesh'], INITIAL.page),
+    page: one(get('page', ''), PAGES, INITIAL.page),
     select: selection('s'),
     filter: selection('f'),
     axes: get('axes', '').split(',').flatMap(readAxis),
-    bins: clamp(Number(get('bins', '')) || INITIAL.bins, 2, 1000),
+    bins: BINS.read(get('bins', '')) ?? INITIAL.bins,
     axis: get('axis', ''),
     category: get('category', ''),
     rank: one(get('rank', ''), METRICS, INITIAL.rank),
     color: one(get('color', ''), METRICS, INITIAL.color),
-    shape: one(get('shape', ''), ['sunburst', 'icicle'], INITIAL.shape),
+    shape: one(get('shape', ''), SHAPES, INITIAL.shape),
     zoom: get('zoom', ''),
-    bottom: one(
-      get('bottom', ''),
-      ['parallel', 'axis', 'category', 'timeline', 'spread', 'lines', 'touches'],
-      INITIAL.bottom,
-    ),
+    bottom: one(get('bottom', ''), BOTTOMS, INITIAL.bottom),
     options: Object.fromEntries([...p].flatMap(([k, v]) => (/^o\.[\w.]+$/.test(k) ? [[k.slice(2), v]] : []))),
   };
   return { state, problems, token: p.get('k') ?? undefined, kept: p.get('l') ?? undefined };
@@ -150,15 +149,15 @@ export function sameRows(a: State, b: State): boolean {
   return a.run === b.run && equal(a.select, b.select) && equal(a.filter, b.filter);
 }
 
+const PAGES: readonly PageName[] = ['memory', 'trace', 'cycles', 'mesh'];
 const METRICS = ['latency', 'samples', 'mean'] as const;
+const SHAPES = ['sunburst', 'icicle'] as const;
+const BOTTOMS = ['parallel', 'axis', 'category', 'timeline', 'spread', 'lines', 'touches'] as const;
 const SCALES: readonly Scale[] = ['linear', 'log', 'quantile', 'appearance', 'rank', 'names'];
+const BINS = whole(100, { least: 2, most: 1000 });
 
 function one<T extends string>(value: string, known: readonly T[], initial: T): T {
-  return known.find((k) => k === value) ?? initial;
-}
-
-function clamp(n: number, lo: number, hi: number): number {
-  return Math.min(Math.max(Math.round(n), lo), hi);
+  return oneOf(known, initial).read(value) ?? initial;
 }
 
 // An axis is column[:scale[:bins]][@lo..hi]; a column name is escaped so that
@@ -175,14 +174,14 @@ function readAxis(s: string): Axis[] {
   const m = /^([^:@]+)(?::(\w*))?(?::(\d+))?(?:@(-?[\d.e+-]+?)\.\.(-?[\d.e+-]+))?$/.exec(s);
   if (!m) return [];
   const scale = SCALES.find((k) => k === m[2]);
-  const lo = Number(m[4]);
-  const hi = Number(m[5]);
+  const [lo, hi] = [real(0).read(m[4] ?? ''), real(0).read(m[5] ?? '')];
+  const bins = m[3] === undefined ? undefined : BINS.read(m[3]);
   return [
     {
       column: (m[1] ?? '').replace(/%(25|2C|3A|40)/g, (c) => decodeURIComponent(c)),
       ...(scale && { scale }),
-      ...(m[3] && { bins: clamp(Number(m[3]), 2, 1000) }),
-      ...(lo < hi && { lo, hi }),
+      ...(bins !== undefined && { bins }),
+      ...(lo !== undefined && hi !== undefined && lo < hi && { lo, hi }),
     },
   ];
 }

@@ -1,5 +1,6 @@
 // What a link keeps about the cycles page, in the options of the page's state
 // under keys that begin with "c.".
+import { codec, real, lines, oneOf, span, whole, type Options } from '../../state/link';
 import type { CyclesAsk } from '../../api/wire';
 import { MAX_ZOOM, NO_ZOOM, type Zoom } from './plane';
 
@@ -35,92 +36,55 @@ export const ASK: CyclesAsk = {
   folds: 0,
   thread: -1,
 };
-export const INITIAL: CyclesState = {
-  class: 0,
-  other: -1,
-  part: 0,
-  view: 'spiral',
-  colour: 'line',
-  toggled: [],
-  method: 'isomap',
-  epsilon: 0,
-  from: 0,
-  to: 0,
-  first: 0,
-  last: 0,
-  zoom: NO_ZOOM,
-  ask: ASK,
-};
+const SYMBOLS = ['', 'pc', 'line', 'addr', 'op+addr', 'pc+addr', 'cacheline', 'object'] as const;
 
-const SYMBOLS = ['pc', 'line', 'addr', 'op+addr', 'pc+addr', 'cacheline', 'object'] as const;
-const NUMBERS = ['window', 'cap', 'every', 'from', 'to', 'folds', 'thread'] as const;
-
-type Options = Readonly<Record<string, string>>;
-
-function whole(text: string | undefined, initial: number): number {
-  return text !== undefined && /^-?\d+$/.test(text) ? Number(text) : initial;
+function readZoom(text: string): Zoom | undefined {
+  const [k = 0, x = 2, y = 2] = text.split(',').map(Number);
+  return k > 1 && k <= MAX_ZOOM && Math.abs(x) <= 1 && Math.abs(y) <= 1 ? { k, x, y } : undefined;
 }
 
-function one<T extends string>(text: string | undefined, known: readonly T[], initial: T): T {
-  return known.find((k) => k === text) ?? initial;
+function writeZoom({ k, x, y }: Zoom): string {
+  return k > 1 ? [k, x, y].map((v) => Number(v.toPrecision(7))).join(',') : '';
 }
 
-function range(text: string | undefined): readonly [number, number] {
-  const m = /^(\d+)\.\.(\d+)$/.exec(text ?? '');
-  return m && Number(m[1]) < Number(m[2]) ? [Number(m[1]), Number(m[2])] : [0, 0];
-}
-
-function readZoom(text: string | undefined): Zoom {
-  const [k, x, y] = (text ?? '').split(',').map(Number);
-  return k !== undefined && k > 1 && k <= MAX_ZOOM && Math.abs(x ?? 2) <= 1 && Math.abs(y ?? 2) <= 1
-    ? { k, x: x!, y: y! }
-    : NO_ZOOM;
-}
+const LINK = codec('c.', {
+  class: whole(0, { least: 0 }),
+  other: whole(-1, { least: -1 }),
+  part: real(0, { least: 0, most: 1 }),
+  view: oneOf(['spiral', 'circle', 'torus', 'projection'] as const, 'spiral'),
+  colour: oneOf(['line', 'function', 'object', 'op', 'coordinate'] as const, 'line'),
+  toggled: lines(),
+  method: oneOf(['isomap', 'mds'] as const, 'isomap'),
+  epsilon: whole(0, { least: 0 }),
+  refs: span(),
+  time: span(),
+  zoom: { initial: NO_ZOOM, read: readZoom, write: writeZoom },
+  symbol: oneOf(SYMBOLS, ''),
+  window: whole(ASK.window, { least: 0 }),
+  cap: whole(ASK.cap, { least: 0 }),
+  every: whole(ASK.every, { least: 0 }),
+  from: whole(ASK.from, { least: 0 }),
+  to: whole(ASK.to, { least: 0 }),
+  folds: whole(ASK.folds, { least: 0 }),
+  thread: whole(ASK.thread, { least: -1 }),
+});
 
 export function readCycles(o: Options): CyclesState {
-  const [from, to] = range(o['c.refs']);
-  const [first, last] = range(o['c.time']);
-  const numbers = Object.fromEntries(NUMBERS.map((k) => [k, whole(o[`c.${k}`], ASK[k])])) as Omit<
-    CyclesAsk,
-    'symbol'
-  >;
+  const { refs, time, symbol, window, cap, every, from, to, folds, thread, ...rest } = LINK.read(o);
   return {
-    class: Math.max(0, whole(o['c.class'], 0)),
-    other: whole(o['c.other'], -1),
-    part: Math.max(0, Math.min(1, Number(o['c.part'] ?? 0) || 0)),
-    view: one(o['c.view'], ['spiral', 'circle', 'torus', 'projection'], INITIAL.view),
-    colour: one(o['c.colour'], ['line', 'function', 'object', 'op', 'coordinate'], INITIAL.colour),
-    toggled: (o['c.toggled'] ?? '').split('\n').filter(Boolean),
-    method: one(o['c.method'], ['isomap', 'mds'], INITIAL.method),
-    epsilon: Math.max(0, whole(o['c.epsilon'], 0)),
-    from,
-    to,
-    first,
-    last,
-    zoom: readZoom(o['c.zoom']),
-    ask: { ...numbers, symbol: one(o['c.symbol'], SYMBOLS, '' as never) },
+    ...rest,
+    from: refs[0],
+    to: refs[1],
+    first: time[0],
+    last: time[1],
+    ask: { symbol, window, cap, every, from, to, folds, thread },
   };
 }
+
+export const INITIAL: CyclesState = readCycles({});
 
 /** The options with a cycles state in place of the one they hold. */
 export function writeCycles(s: CyclesState, options: Options): Record<string, string> {
-  const out = Object.fromEntries(Object.entries(options).filter(([k]) => !k.startsWith('c.')));
-  const put = (key: string, value: string | number, initial: string | number): void => {
-    if (value !== initial) out[`c.${key}`] = String(value);
-  };
-  put('class', s.class, 0);
-  put('other', s.other, -1);
-  put('part', s.part, 0);
-  put('view', s.view, INITIAL.view);
-  put('colour', s.colour, INITIAL.colour);
-  put('toggled', s.toggled.join('\n'), '');
-  put('method', s.method, INITIAL.method);
-  put('epsilon', s.epsilon, 0);
-  if (s.to > s.from) out['c.refs'] = `${s.from}..${s.to}`;
-  if (s.last > s.first) out['c.time'] = `${s.first}..${s.last}`;
-  if (s.zoom.k > 1)
-    out['c.zoom'] = [s.zoom.k, s.zoom.x, s.zoom.y].map((v) => Number(v.toPrecision(7))).join(',');
-  put('symbol', s.ask.symbol, '');
-  for (const k of NUMBERS) put(k, s.ask[k], ASK[k]);
-  return out;
+  const { from, to, first, last, ask, ...rest } = s;
+  return LINK.write({ ...rest, ...ask, refs: [from, to], time: [first, last] }, options);
 }

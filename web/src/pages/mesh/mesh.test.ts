@@ -271,7 +271,7 @@ describe('the state in a link', () => {
     expect(readMesh(writeMesh(s, {}))).toEqual(s);
   });
 
-  it('takes what makes no sense for nothing', () => {
+  it('takes what makes no sense for nothing, and the nearest of what is out of bounds', () => {
     expect(
       readMesh({
         'm.step': '-7',
@@ -281,7 +281,7 @@ describe('the state in a link', () => {
         'm.min': 'low',
         'm.cell': 'x',
       }),
-    ).toEqual(INITIAL);
+    ).toEqual({ ...INITIAL, at: 1 });
   });
 });
 

@@ -1,5 +1,6 @@
 // What a link keeps about the mesh page, in the options of the page's state
 // under keys that begin with "m.".
+import { codec, real, flag, oneOf, typed, whole, words, type Options } from '../../state/link';
 import type { Mode } from '../../api/wire';
 
 export type MeshView = 'surface' | 'slice' | 'threshold';
@@ -31,82 +32,40 @@ export interface MeshState {
   readonly eye: string; // camera: azimuth, elevation, distance, target; empty: the first
 }
 
-export const INITIAL: MeshState = {
-  step: -1,
-  mode: 'all',
-  view: 'surface',
-  axis: 2,
-  at: 0.5,
-  by: '',
-  from: 0,
-  to: 1,
-  level: -1,
-  show: 'performance',
-  field: '',
-  variable: '',
-  scale: 'auto',
-  min: '',
-  max: '',
-  edges: true,
-  cell: -1,
-  category: '',
-  least: 1,
-  renderer: 'auto',
-  eye: '',
-};
+const AXES: readonly MeshState['axis'][] = [0, 1, 2];
+const part = { least: 0, most: 1 };
 
-type Options = Readonly<Record<string, string>>;
+const LINK = codec<MeshState>('m.', {
+  step: whole(-1, { least: -1 }),
+  mode: oneOf(['all', 'upto', 'only'], 'all'),
+  view: oneOf(['surface', 'slice', 'threshold'], 'surface'),
+  axis: { initial: 2, read: (text) => AXES.find((a) => String(a) === text), write: String },
+  at: real(0.5, part),
+  by: words(),
+  from: real(0, part),
+  to: real(1, part),
+  level: whole(-1, { least: -1 }),
+  show: oneOf(['performance', 'physics', 'both'], 'performance'),
+  field: words(),
+  variable: words(),
+  scale: oneOf(['auto', 'linear', 'log'], 'auto'),
+  min: typed(),
+  max: typed(),
+  edges: flag(true, 'off'),
+  cell: whole(-1, { least: -1 }),
+  category: words(),
+  least: whole(1, { least: 1 }),
+  renderer: oneOf(['auto', 'webgl', 'software'], 'auto'),
+  eye: words(),
+});
 
-function whole(text: string | undefined, initial: number): number {
-  return text !== undefined && /^-?\d+$/.test(text) ? Number(text) : initial;
-}
-
-function part(text: string | undefined, initial: number): number {
-  const n = text === undefined ? Number.NaN : Number(text);
-  return n >= 0 && n <= 1 ? n : initial;
-}
-
-function number(text: string | undefined): string {
-  return text !== undefined && text.trim() !== '' && Number.isFinite(Number(text)) ? text : '';
-}
-
-function one<T extends string>(text: string | undefined, known: readonly T[], initial: T): T {
-  return known.find((k) => k === text) ?? initial;
-}
+export const INITIAL: MeshState = LINK.initial;
 
 export function readMesh(o: Options): MeshState {
-  const axis = whole(o['m.axis'], 2);
-  return {
-    step: Math.max(-1, whole(o['m.step'], -1)),
-    mode: one(o['m.mode'], ['all', 'upto', 'only'], INITIAL.mode),
-    view: one(o['m.view'], ['surface', 'slice', 'threshold'], INITIAL.view),
-    axis: axis === 0 || axis === 1 ? axis : 2,
-    at: part(o['m.at'], INITIAL.at),
-    by: o['m.by'] ?? '',
-    from: part(o['m.from'], 0),
-    to: part(o['m.to'], 1),
-    level: Math.max(-1, whole(o['m.level'], -1)),
-    show: one(o['m.show'], ['performance', 'physics', 'both'], INITIAL.show),
-    field: o['m.field'] ?? '',
-    variable: o['m.variable'] ?? '',
-    scale: one(o['m.scale'], ['auto', 'linear', 'log'], INITIAL.scale),
-    min: number(o['m.min']),
-    max: number(o['m.max']),
-    edges: o['m.edges'] !== 'off',
-    cell: Math.max(-1, whole(o['m.cell'], -1)),
-    category: o['m.category'] ?? '',
-    least: Math.max(1, whole(o['m.least'], 1)),
-    renderer: one(o['m.renderer'], ['auto', 'webgl', 'software'], INITIAL.renderer),
-    eye: o['m.eye'] ?? '',
-  };
+  return LINK.read(o);
 }
 
 /** The options with a mesh state in place of the one they hold. */
 export function writeMesh(s: MeshState, options: Options): Record<string, string> {
-  const out = Object.fromEntries(Object.entries(options).filter(([k]) => !k.startsWith('m.')));
-  for (const key of Object.keys(INITIAL) as (keyof MeshState)[]) {
-    if (s[key] === INITIAL[key]) continue;
-    out[`m.${key}`] = key === 'edges' ? 'off' : String(s[key]);
-  }
-  return out;
+  return LINK.write(s, options);
 }

@@ -1,5 +1,6 @@
 // What a link keeps about the trace page. It lives in the options of the page's
 // state, under keys that begin with "t.".
+import { codec, real, flag, oneOf, span, whole, words, type Options } from '../../state/link';
 import type { Metric, RowOrder, TraceOptions } from '../../api/wire';
 
 /** What operations are coloured by; "metric:" is one that the trace records. */
@@ -35,28 +36,6 @@ export interface TraceState {
   readonly pane: 'operation' | 'code' | 'functions' | 'processes' | 'structure';
 }
 
-export const INITIAL: TraceState = {
-  from: 0,
-  to: 0,
-  timeFrom: 0,
-  timeTo: 0,
-  rowFrom: 0,
-  rowTo: 0,
-  op: -1,
-  cause: -1,
-  colour: 'lateness',
-  order: { by: 'rank', open: [], process: 0, k: 0 },
-  messages: 'in view',
-  computation: true,
-  options: undefined,
-  threshold: 0,
-  function: '',
-  against: '',
-  stacks: false,
-  pixel: 'most',
-  pane: 'operation',
-};
-
 const COLOURS: readonly Colour[] = [
   'lateness',
   'differential',
@@ -70,26 +49,15 @@ const COLOURS: readonly Colour[] = [
 const PANES = ['operation', 'code', 'functions', 'processes', 'structure'] as const;
 const FLAGS = ['coalesce', 'waitall', 'calls', 'leaps', 'force', 'mergeGlobal', 'reorder'] as const;
 
-type Options = Readonly<Record<string, string>>;
+const RANKS: RowOrder = { by: 'rank', open: [], process: 0, k: 0 };
 
-function range(text: string | undefined): readonly [number, number] {
-  const m = /^(-?[\d.e+]+)\.\.(-?[\d.e+]+)$/.exec(text ?? '');
-  const [a, b] = [Number(m?.[1] ?? 0), Number(m?.[2] ?? 0)];
-  return a < b ? [Math.max(0, a), b] : [0, 0];
-}
-
-function number(text: string | undefined, initial: number): number {
-  const n = Number(text ?? initial);
-  return Number.isFinite(n) ? n : initial;
-}
-
-function readOrder(text: string | undefined): RowOrder {
-  const [by, rest = '', groups = ''] = (text ?? '').split(':');
+function readOrder(text: string): RowOrder | undefined {
+  const [by, rest = '', groups = ''] = text.split(':');
   const k = /^\d+$/.test(groups) ? Number(groups) : 0;
   if (by === 'cluster')
     return { by, open: rest.split(',').filter(Boolean).map(Number).filter(Number.isInteger), process: 0, k };
   if (by === 'neighbours' && /^\d+$/.test(rest)) return { by, open: [], process: Number(rest), k: 0 };
-  return INITIAL.order;
+  return undefined;
 }
 
 function writeOrder(o: RowOrder): string {
@@ -97,77 +65,62 @@ function writeOrder(o: RowOrder): string {
   return o.by === 'neighbours' ? `neighbours:${o.process}` : '';
 }
 
+const RATIO = real(10);
+
 // Options are the names of what is on, then the ratio, then the phases.
-function readOptions(text: string | undefined): TraceOptions | undefined {
-  if (text === undefined) return undefined;
+function readOptions(text: string): TraceOptions {
   const [flags = '', ratio = '10', ...phases] = text.split('|');
   const on = flags.split(',');
   const set = Object.fromEntries(FLAGS.map((f) => [f, on.includes(f)])) as Record<
     (typeof FLAGS)[number],
     boolean
   >;
-  return { ...set, ratio: number(ratio, 10), phases: phases.join('|') };
+  return { ...set, ratio: RATIO.read(ratio) ?? RATIO.initial, phases: phases.join('|') };
 }
 
 function writeOptions(o: TraceOptions): string {
   return [FLAGS.filter((f) => o[f]).join(','), o.ratio, o.phases].join('|');
 }
 
-function readColour(text: string | undefined): Colour {
-  if (text?.startsWith('metric:')) return text as Colour;
-  return COLOURS.find((c) => c === text) ?? INITIAL.colour;
+function readColour(text: string): Colour | undefined {
+  if (text.startsWith('metric:')) return text as Colour;
+  return COLOURS.find((c) => c === text);
 }
 
+const LINK = codec('t.', {
+  steps: span(),
+  time: span(),
+  rows: span(),
+  op: whole(-1, { least: -1 }),
+  cause: whole(-1, { least: -1 }),
+  colour: { initial: 'lateness' as Colour, read: readColour, write: String },
+  order: { initial: RANKS, read: readOrder, write: writeOrder },
+  messages: oneOf(['none', 'selected', 'in view'] as const, 'in view'),
+  computation: flag(true, 'folded'),
+  structure: {
+    initial: undefined as TraceOptions | undefined,
+    read: readOptions,
+    write: (o: TraceOptions | undefined) => (o ? writeOptions(o) : ''),
+  },
+  threshold: real(0, { least: 0 }),
+  function: words(),
+  against: words(),
+  stacks: flag(false, 'on'),
+  pixel: oneOf(['most', 'mean'] as const, 'most'),
+  pane: oneOf(PANES, 'operation'),
+});
+
 export function readTrace(o: Options): TraceState {
-  const [from, to] = range(o['t.steps']);
-  const [timeFrom, timeTo] = range(o['t.time']);
-  const [rowFrom, rowTo] = range(o['t.rows']);
-  return {
-    from,
-    to,
-    timeFrom,
-    timeTo,
-    rowFrom,
-    rowTo,
-    op: number(o['t.op'], -1),
-    cause: number(o['t.cause'], -1),
-    colour: readColour(o['t.colour']),
-    order: readOrder(o['t.order']),
-    messages:
-      (['none', 'selected', 'in view'] as const).find((m) => m === o['t.messages']) ?? INITIAL.messages,
-    computation: o['t.computation'] !== 'folded',
-    options: readOptions(o['t.structure']),
-    threshold: Math.max(0, number(o['t.threshold'], 0)),
-    function: o['t.function'] ?? '',
-    against: o['t.against'] ?? '',
-    stacks: o['t.stacks'] === 'on',
-    pixel: o['t.pixel'] === 'mean' ? 'mean' : 'most',
-    pane: PANES.find((p) => p === o['t.pane']) ?? INITIAL.pane,
-  };
+  const { steps, time, rows, structure, ...rest } = LINK.read(o);
+  const [[from, to], [timeFrom, timeTo], [rowFrom, rowTo]] = [steps, time, rows];
+  return { ...rest, from, to, timeFrom, timeTo, rowFrom, rowTo, options: structure };
 }
+
+export const INITIAL: TraceState = readTrace({});
 
 /** The options with a trace state in place of the one they hold. */
 export function writeTrace(s: TraceState, options: Options): Record<string, string> {
-  const out = Object.fromEntries(Object.entries(options).filter(([k]) => !k.startsWith('t.')));
-  const put = (key: string, value: string, initial = ''): void => {
-    if (value !== initial) out[`t.${key}`] = value;
-  };
-  const span = (a: number, b: number): string => (a < b ? `${a}..${b}` : '');
-  put('steps', span(s.from, s.to));
-  put('time', span(s.timeFrom, s.timeTo));
-  put('rows', span(s.rowFrom, s.rowTo));
-  put('op', String(s.op), '-1');
-  put('cause', String(s.cause), '-1');
-  put('colour', s.colour, INITIAL.colour);
-  put('order', writeOrder(s.order));
-  put('messages', s.messages, INITIAL.messages);
-  put('computation', s.computation ? '' : 'folded');
-  if (s.options) put('structure', writeOptions(s.options));
-  put('threshold', String(s.threshold), '0');
-  put('function', s.function);
-  put('against', s.against);
-  put('stacks', s.stacks ? 'on' : '');
-  put('pixel', s.pixel, INITIAL.pixel);
-  put('pane', s.pane, INITIAL.pane);
-  return out;
+  const { from, to, timeFrom, timeTo, rowFrom, rowTo, options: structure, ...rest } = s;
+  const spans = { steps: [from, to], time: [timeFrom, timeTo], rows: [rowFrom, rowTo] } as const;
+  return LINK.write({ ...rest, ...spans, structure }, options);
 }
