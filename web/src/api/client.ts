@@ -27,6 +27,12 @@ export class Gone extends Error {
 /** A file by the run that was made of it, or by the job that failed to. */
 export type FileOf = { readonly run: string } | { readonly job: string };
 
+/** The named selections of a run, and which version of them. */
+export interface Selections {
+  readonly list: readonly wire.NamedSelection[];
+  readonly version: string;
+}
+
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export class Api {
@@ -90,8 +96,20 @@ export class Api {
     return this.json('POST', runPath(run, 'sources'), json(body));
   }
 
-  saveSelections(run: string, list: readonly wire.NamedSelection[]): Promise<wire.NamedSelection[]> {
-    return this.json('PUT', runPath(run, 'selections'), json(list));
+  selections(run: string): Promise<Selections> {
+    return this.versioned('GET', runPath(run, 'selections'));
+  }
+
+  // Replaces a version of the list; an ApiError of status 409 if there is another by now.
+  saveSelections(run: string, { list, version }: Selections): Promise<Selections> {
+    const headers = { 'Content-Type': 'application/json', 'If-Match': `"${version}"` };
+    return this.versioned('PUT', runPath(run, 'selections'), { body: JSON.stringify(list), headers });
+  }
+
+  private async versioned(method: string, path: string, init?: RequestInit): Promise<Selections> {
+    const r = await this.request(method, path, init);
+    const version = (r.headers.get('ETag') ?? '').replace(/^W\//, '').replaceAll('"', '');
+    return { version, list: (await r.json()) as wire.NamedSelection[] };
   }
 
   // keepLink stores a link that is too long to pass on; link brings it back.

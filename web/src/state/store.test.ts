@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ApiError, Gone, type Api } from '../api/client';
+import { ApiError, Gone, type Api, type Selections } from '../api/client';
 import type { Answer } from '../api/decode';
 import { text, type Term } from './selection';
 import { Connection } from '../api/connection';
@@ -82,6 +82,7 @@ class TestApi {
       id,
       columns: [{}],
       selections: this.kept,
+      selectionsVersion: this.keptVersion(),
     } as unknown as Info);
   }
   ask(_run: string, ask: Ask, signal: AbortSignal): Promise<Answer> {
@@ -112,9 +113,16 @@ class TestApi {
     this.preparing = signal;
     return Promise.reject(new Gone());
   }
-  saveSelections(_run: string, list: readonly NamedSelection[]): Promise<readonly NamedSelection[]> {
+  selections(): Promise<Selections> {
+    return Promise.resolve({ list: this.kept, version: this.keptVersion() });
+  }
+  saveSelections(_run: string, { list, version }: Selections): Promise<Selections> {
+    if (version !== this.keptVersion()) return Promise.reject(new ApiError(409, { error: 'changed meanwhile' }));
     this.kept = list;
-    return Promise.resolve(list);
+    return this.selections();
+  }
+  private keptVersion(): string {
+    return this.kept.map((s) => s.name).join();
   }
   open(path: string): Promise<Job> {
     return Promise.resolve({ id: '1', name: path, state: 'running' } as Job);
@@ -542,6 +550,16 @@ describe('runs', () => {
     await store.removeSelection('slow ones');
     expect(api.kept).toEqual([]);
   });
+});
+
+it('a name that another page saved meanwhile is not lost', async () => {
+  await store.saveSelection('mine');
+  api.kept = [...api.kept, { name: 'theirs', where: 'cpu = 2' }];
+  await store.saveSelection('also mine');
+  expect(api.kept.map((s) => s.name)).toEqual(['mine', 'theirs', 'also mine']);
+  expect(store.snapshot.info!.selections).toEqual(api.kept);
+  await store.removeSelection('theirs');
+  expect(api.kept.map((s) => s.name)).toEqual(['mine', 'also mine']);
 });
 
 describe('giving up and leaving', () => {

@@ -36,6 +36,7 @@ export interface Snapshot {
 }
 
 const PATIENCE = 60; // ms that views wait for the answer to a click before they draw without it
+const CONFLICTS = 5; // times that another page may be quicker in saving
 const HOVER_REST = 30; // ms; a pointer passing over costs the server nothing
 
 // Rows is which samples are selected, and which are shown at all.
@@ -388,9 +389,20 @@ export class Store {
   private async saveAll(edit: (list: readonly NamedSelection[]) => readonly NamedSelection[]): Promise<void> {
     const { info } = this.snap;
     if (!info) return;
-    const selections = await this.api.saveSelections(info.id, edit(info.selections));
+    let known = { list: info.selections, version: info.selectionsVersion };
+    for (let tries = 0; ; tries++) {
+      try {
+        known = await this.api.saveSelections(info.id, { ...known, list: edit(known.list) });
+        break;
+      } catch (error) {
+        // Another page saved meanwhile: the change is made to what is there now.
+        if (!(error instanceof ApiError) || error.status !== 409 || tries === CONFLICTS) throw error;
+        known = await this.api.selections(info.id);
+      }
+    }
     const now = this.snap.info;
-    if (now?.id === info.id) this.set({ info: { ...now, selections } });
+    if (now?.id !== info.id) return;
+    this.set({ info: { ...now, selections: known.list, selectionsVersion: known.version } });
   }
 
   // rows changes which rows are selected or shown at all.
