@@ -128,6 +128,23 @@ describe.skipIf(!LULESH)('pictures', () => {
     }
   });
 
+  it.each(['One axis', 'Categories'])('of %s are those of its answer', async (tab) => {
+    await page.getByRole('tab', { name: tab }).click();
+    await page.getByRole('application', { name: tab }).waitFor();
+    await recordText(page);
+    await repaint(page);
+    const b = await boxOf(page, tab);
+    for (const at of [0.3, 0.5, 0.7]) {
+      await page.mouse.move(b.x + b.width * at, b.y + b.height * 0.4);
+      await quiet(page);
+      await page.mouse.click(b.x + b.width * at, b.y + b.height * 0.4);
+      await quiet(page);
+      const was = [await written(page, tab), await pixels(page, tab, 0)];
+      await repaint(page);
+      expect([await written(page, tab), await pixels(page, tab, 0)]).toEqual(was);
+    }
+  });
+
   it('below a hover are not drawn again', async () => {
     await quiet(page);
     await page.evaluate(() => performance.clearMeasures());

@@ -117,7 +117,8 @@ class TestApi {
     return Promise.resolve({ list: this.kept, version: this.keptVersion() });
   }
   saveSelections(_run: string, { list, version }: Selections): Promise<Selections> {
-    if (version !== this.keptVersion()) return Promise.reject(new ApiError(409, { error: 'changed meanwhile' }));
+    if (version !== this.keptVersion())
+      return Promise.reject(new ApiError(409, { error: 'changed meanwhile' }));
     this.kept = list;
     return this.selections();
   }

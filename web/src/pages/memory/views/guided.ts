@@ -42,7 +42,7 @@ export interface GuidedInput {
   /** The picture of a cluster's samples on the machine, in a box; undefined until it is known. */
   readonly glyph?: (cluster: number, box: Rect) => Glyph | undefined;
   /** What those pictures are drawn from. */
-  readonly glyphBasis?: unknown;
+  readonly glyphBasis?: () => unknown;
   readonly hover?: GuidedMark | undefined;
   readonly map?: AmountMap;
 }
@@ -103,9 +103,9 @@ export class GuidedView implements KeptView<GuidedMark> {
   }
 
   get basis(): unknown {
-    const { hover: _, glyph: __, histogram, ...drawn } = this.input;
+    const { hover: _, glyph: __, glyphBasis, histogram, ...drawn } = this.input;
     const { hovered: ___, ...lower } = histogram;
-    return { ...drawn, histogram: { ...lower, axis: axisBasis(histogram.axis) } };
+    return { ...drawn, glyphs: glyphBasis?.(), histogram: { ...lower, axis: axisBasis(histogram.axis) } };
   }
 
   /** The scale of the strip that shows the metric of the clusters. */
