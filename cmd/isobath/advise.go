@@ -22,6 +22,7 @@ import (
 // adviseFlags are the flags of `isobath advise` as the user wrote them.
 type adviseFlags struct {
 	localityFlags
+	proveFlags
 	machine, set, kinds, object, show, memory string
 	least                                     float64
 	reassociate                               bool
@@ -40,10 +41,16 @@ run through the model of a machine, wherever its memory may come to lie; what
 saves at least --least of the modelled cost of all misses in the worst placement
 is printed with its code. Nothing is printed where nothing is to gain.`,
 		Example: `  isobath advise run.isobath
-  isobath advise run.isobath --machine zen3 --kind split,reorder --show map`,
-		Args: oneFile,
+  isobath advise run.isobath --machine zen3 --kind split,reorder --show map
+  isobath advise run.isobath --prove --function work -- ./changed`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if f.prove && len(args) < 2 || !f.prove && len(args) != 1 {
+				return usagef("advise takes one trace, and with --prove the changed program after --")
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd.Context(), cmd.OutOrStdout(), args[0])
+			return f.run(cmd.Context(), cmd.OutOrStdout(), args[0], args[1:])
 		},
 	}
 	f.add(cmd, 8)
@@ -56,10 +63,15 @@ is printed with its code. Nothing is printed where nothing is to gain.`,
 	fl.StringVar(&f.show, "show", "code", "print the change as code, or as a map for 'whatif --map'")
 	fl.BoolVar(&f.reassociate, "reassociate", false, "offer orders of loops that change the order of sums too")
 	fl.StringVar(&f.memory, "memory", "4GB", "refuse traces that need more; a reference takes 24 bytes, and 16 more for loops")
+	fl.BoolVar(&f.prove, "prove", false, "record the changed program, given after --, and compare it with the prediction")
+	fl.StringVar(&f.function, "function", "main", "with --prove: record this function, as the trace was recorded")
+	fl.StringVar(&f.backend, "backend", "auto", "with --prove: how to record; see 'isobath record'")
+	fl.IntVar(&f.pick, "pick", 1, "with --prove: which advice the program was changed by")
+	fl.IntVar(&f.rounds, "rounds", 5, "with --prove: run both programs so often in turn for their time; 0 does not")
 	return cmd
 }
 
-func (f *adviseFlags) run(ctx context.Context, out io.Writer, path string) error {
+func (f *adviseFlags) run(ctx context.Context, out io.Writer, path string, changed []string) error {
 	o := advice.Options{Object: f.object, Least: f.least, Reassociate: f.reassociate}
 	for _, k := range strings.FieldsFunc(f.kinds, func(r rune) bool { return r == ',' }) {
 		if !slices.Contains(advice.Kinds, advice.Kind(k)) {
@@ -90,6 +102,11 @@ func (f *adviseFlags) run(ctx context.Context, out io.Writer, path string) error
 		return err
 	}
 	a := answer.NewAdvise(found, o.Machine, s.Records, s.Notes)
+	if f.prove {
+		if a.Proof, err = f.proof(ctx, s, found, o.Machine, changed); err != nil {
+			return err
+		}
+	}
 	if f.json {
 		return printJSON(out, a)
 	}
@@ -126,6 +143,13 @@ func (f *adviseFlags) write(out io.Writer, a *answer.Advise, m *platform.Machine
 	}
 	for i, x := range a.Advice[:min(len(a.Advice), max(f.top, 0))] {
 		writeAdvice(w, i+1, x, f.show)
+	}
+	if p := a.Proof; p != nil {
+		fmt.Fprintf(w, "\nproof of advice %d:\n", f.pick)
+		for _, l := range p.Levels {
+			fmt.Fprintf(w, "   %-6s %12s now, %s predicted, %s recorded\n", l.Level, term.Thousands(l.Now), fmt.Sprint(l.Predicted), term.Thousands(l.Recorded))
+		}
+		wrap(w, "   ", p.Text+".")
 	}
 	_, err := io.WriteString(out, w.String())
 	return err

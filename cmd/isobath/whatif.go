@@ -102,8 +102,11 @@ func (f *whatifFlags) replay(ctx context.Context, s *refset.Set, in *answer.What
 	if err != nil {
 		return err
 	}
-	if in.By, err = answer.ParseBy(f.by, s.About(), len(s.Table.Objects)-1); err != nil || in.By == answer.ByClass {
-		return usageError{fmt.Errorf("--by %q: want line, function, object, field, pc or thread: %w", f.by, err)}
+	if in.By, err = answer.ParseBy(f.by, s.About(), len(s.Table.Objects)-1); err != nil {
+		return usageError{err}
+	}
+	if in.By == answer.ByClass {
+		return usagef("--by class: want line, function, object, field, pc or thread")
 	}
 	plan, err := f.plan(t, s)
 	if err != nil {

@@ -144,6 +144,19 @@ func (s *Set) recordedProgram() string {
 	return r.Origin.Command[0]
 }
 
+// Command is what a run was recorded from; nil if that is not known.
+func (s *Set) Command() []string {
+	if !run.IsRun(s.path) {
+		return nil
+	}
+	r, err := run.Open(s.path)
+	if err != nil {
+		return nil
+	}
+	defer r.Close()
+	return r.Origin.Command
+}
+
 // choose finds the rows that a selection means.
 func (s *Set) choose(ctx context.Context) error {
 	if s.opt.Where == "" {

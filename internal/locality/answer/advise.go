@@ -204,19 +204,3 @@ func rangeText(r [2]uint64) string {
 	}
 	return fmt.Sprintf("%d–%d", r[0], r[1])
 }
-
-// Proof is predicted against measured.
-type Proof struct {
-	Command []string     `json:"command"`
-	Levels  []ProofLevel `json:"levels"`
-	Text    string       `json:"text"`
-}
-
-// ProofLevel is one level of a proof.
-type ProofLevel struct {
-	Level     string    `json:"level"`
-	Now       uint64    `json:"now"`
-	Predicted [2]uint64 `json:"predicted"`
-	Measured  uint64    `json:"measured"`
-	Inside    bool      `json:"inside"` // within 2 % of the range predicted
-}

@@ -1,0 +1,254 @@
+//go:build linux && amd64
+
+package replay
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/machine/cachesim"
+)
+
+// geometry is the caches of one comparison.
+type geometry struct{ i1, d1, ll cachesim.Geometry }
+
+var geometries = []geometry{
+	{cachesim.Geometry{Size: 32768, Ways: 8, Line: 64}, cachesim.Geometry{Size: 32768, Ways: 8, Line: 64}, cachesim.Geometry{Size: 262144, Ways: 8, Line: 64}},
+	{cachesim.Geometry{Size: 16384, Ways: 4, Line: 64}, cachesim.Geometry{Size: 16384, Ways: 4, Line: 64}, cachesim.Geometry{Size: 1048576, Ways: 16, Line: 64}},
+	{cachesim.Geometry{Size: 4096, Ways: 1, Line: 32}, cachesim.Geometry{Size: 4096, Ways: 1, Line: 32}, cachesim.Geometry{Size: 65536, Ways: 4, Line: 32}},
+	{cachesim.Geometry{Size: 2048, Ways: 32, Line: 64}, cachesim.Geometry{Size: 2048, Ways: 32, Line: 64}, cachesim.Geometry{Size: 16384, Ways: 256, Line: 64}},
+	{cachesim.Geometry{Size: 8192, Ways: 2, Line: 128}, cachesim.Geometry{Size: 8192, Ways: 8, Line: 128}, cachesim.Geometry{Size: 131072, Ways: 8, Line: 128}},
+	{cachesim.Geometry{Size: 32768, Ways: 8, Line: 64}, cachesim.Geometry{Size: 49152, Ways: 12, Line: 64}, cachesim.Geometry{Size: 2097152, Ways: 16, Line: 64}},
+}
+
+func (g geometry) flags() []string {
+	text := func(c cachesim.Geometry) string { return fmt.Sprintf("%d,%d,%d", c.Size, c.Ways, c.Line) }
+	return []string{"--I1=" + text(g.i1), "--D1=" + text(g.d1), "--LL=" + text(g.ll)}
+}
+
+// grindPrograms are run small: valgrind writes half a million references a
+// second as text.
+var grindPrograms = []string{"aos_soa_a", "aos_soa_b", "hot_cold_a", "hot_cold_b", "reorder_a", "reorder_b", "pad_set_a", "pad_set_b",
+	"hash_a", "hash_b", "align_a", "list_a", "list_b", "narrow_a", "quiet_random", "quiet_small"}
+
+// TestCachegrind compares misses in total and by source line with cachegrind, run
+// on the same programs.
+func TestCachegrind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs valgrind a hundred times")
+	}
+	valgrind := test.Peer(t, "valgrind", "valgrind")
+	dir := test.Shared(t, "locality/programs")
+	for _, name := range grindPrograms {
+		t.Run(name, func(t *testing.T) {
+			exe := filepath.Join(t.TempDir(), name)
+			if out, err := exec.Command(test.Peer(t, "gcc", "gcc"), "-O1", "-g", "-static", "-no-pie", "-o", exe, filepath.Join(dir, name+".c"), "-lpthread").CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			models := make([]*grindModel, len(geometries))
+			for i, g := range geometries {
+				models[i] = newGrindModel(t, g)
+			}
+			lackeyTrace(t, valgrind, exe, func(kind byte, addr uint64, size uint32) {
+				for _, m := range models {
+					m.add(kind, addr, size)
+				}
+			})
+			for i, g := range geometries {
+				compareGrind(t, fmt.Sprint(g), models[i].byLine(t, exe), runCachegrind(t, valgrind, exe, g))
+			}
+		})
+	}
+}
+
+// command runs valgrind with an empty environment, as the program's stack depends
+// on it.
+func command(valgrind, exe string, flags ...string) *exec.Cmd {
+	cmd := exec.Command(valgrind, append(flags, exe, "2000")...)
+	cmd.Env = []string{}
+	return cmd
+}
+
+func lackeyTrace(t *testing.T, valgrind, exe string, visit func(kind byte, addr uint64, size uint32)) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := command(valgrind, exe, "--tool=lackey", "--trace-mem=yes", "--log-fd=3")
+	cmd.ExtraFiles = []*os.File{w}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	scan := bufio.NewScanner(r)
+	for scan.Scan() {
+		line := scan.Bytes()
+		if len(line) < 5 || bytes.HasPrefix(line, []byte("==")) {
+			continue
+		}
+		kind := line[0]
+		if kind == ' ' {
+			kind = line[1]
+		}
+		addr, size, ok := strings.Cut(strings.TrimSpace(string(line[2:])), ",")
+		a, err1 := strconv.ParseUint(addr, 16, 64)
+		n, err2 := strconv.ParseUint(size, 10, 32)
+		if ok && err1 == nil && err2 == nil {
+			visit(kind, a, uint32(n))
+		}
+	}
+	io.Copy(io.Discard, r)
+	r.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// grindModel counts by instruction.
+type grindModel struct {
+	*Cachegrind
+	at     uint64
+	counts map[uint64]*GrindCounts
+	now    *GrindCounts
+}
+
+func newGrindModel(t *testing.T, g geometry) *grindModel {
+	c, err := NewCachegrind(g.i1, g.d1, g.ll)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &grindModel{Cachegrind: c, counts: map[uint64]*GrindCounts{}, now: &GrindCounts{}}
+}
+
+func (m *grindModel) add(kind byte, addr uint64, size uint32) {
+	if kind != 'I' {
+		m.Access(addr, size, kind == 'S', m.now)
+		return
+	}
+	m.now = m.counts[addr]
+	if m.now == nil {
+		m.now = &GrindCounts{}
+		m.counts[addr] = m.now
+	}
+	m.Fetch(addr, size, m.now)
+}
+
+func (n *GrindCounts) plus(o GrindCounts) {
+	for i, p := range n.fields() {
+		*p += *o.fields()[i]
+	}
+}
+
+func (n *GrindCounts) fields() []*uint64 {
+	return []*uint64{&n.Ir, &n.I1mr, &n.ILmr, &n.Dr, &n.D1mr, &n.DLmr, &n.Dw, &n.D1mw, &n.DLmw}
+}
+
+// byLine sums counts by file and line; "" is everything.
+func (m *grindModel) byLine(t *testing.T, exe string) map[string]GrindCounts {
+	t.Helper()
+	p, err := symbol.OpenProgram(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	out := map[string]*GrindCounts{"": {}}
+	for pc, n := range m.counts {
+		out[""].plus(*n)
+		file, line, _ := p.Line(pc)
+		if line == 0 {
+			continue
+		}
+		key := fmt.Sprintf("%s:%d", file, line)
+		if out[key] == nil {
+			out[key] = &GrindCounts{}
+		}
+		out[key].plus(*n)
+	}
+	plain := map[string]GrindCounts{}
+	for k, n := range out {
+		plain[k] = *n
+	}
+	return plain
+}
+
+func runCachegrind(t *testing.T, valgrind, exe string, g geometry) map[string]GrindCounts {
+	t.Helper()
+	file := exe + ".out"
+	flags := append([]string{"--tool=cachegrind", "--cache-sim=yes", "--cachegrind-out-file=" + file, "--log-file=/dev/null"}, g.flags()...)
+	if err := command(valgrind, exe, flags...).Run(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parseCachegrind(t, string(text))
+}
+
+func parseCachegrind(t *testing.T, text string) map[string]GrindCounts {
+	t.Helper()
+	out := map[string]GrindCounts{}
+	file := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if name, ok := strings.CutPrefix(line, "fl="); ok {
+			file = filepath.Base(name)
+			continue
+		}
+		words := strings.Fields(line)
+		key := ""
+		if len(words) == 10 && words[0] == "summary:" {
+			words[0] = "0"
+		} else if len(words) < 2 || line[0] < '1' || line[0] > '9' {
+			continue
+		} else {
+			key = file + ":" + words[0]
+		}
+		var n GrindCounts
+		for i, p := range n.fields() {
+			if i+1 < len(words) {
+				v, err := strconv.ParseUint(words[i+1], 10, 64)
+				if err != nil {
+					t.Fatalf("%q: %v", line, err)
+				}
+				*p = v
+			}
+		}
+		old := out[key]
+		old.plus(n)
+		out[key] = old
+	}
+	return out
+}
+
+func compareGrind(t *testing.T, what string, got, want map[string]GrindCounts) {
+	t.Helper()
+	lines, wrong := 0, 0
+	for key, n := range want {
+		if strings.HasPrefix(key, "???") || strings.HasSuffix(key, ":0") {
+			continue
+		}
+		if lines++; got[key] != n {
+			if wrong++; wrong <= 3 {
+				t.Errorf("%s, %s: %+v, cachegrind %+v", what, key, got[key], n)
+			}
+		}
+	}
+	if wrong > 0 {
+		t.Errorf("%s: %d of %d lines differ", what, wrong, lines)
+	}
+	if lines < 10 {
+		t.Errorf("%s: cachegrind has %d lines", what, lines)
+	}
+}

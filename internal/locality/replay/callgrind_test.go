@@ -1,0 +1,142 @@
+//go:build linux && amd64
+
+package replay
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/machine/cachesim"
+)
+
+// callUnit is what callgrind rounds touched bytes to: a line has 32 units.
+const callUnit = 2
+
+// TestCallgrindUse compares the bytes that were fetched and never touched, by
+// source line, with callgrind's spatial loss of the first level.
+func TestCallgrindUse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs valgrind")
+	}
+	valgrind := test.Peer(t, "valgrind", "valgrind")
+	dir := test.Shared(t, "locality/programs")
+	for _, name := range []string{"aos_soa_a", "hash_a", "list_a", "reorder_a", "quiet_random"} {
+		t.Run(name, func(t *testing.T) {
+			exe := filepath.Join(t.TempDir(), name)
+			if out, err := exec.Command(test.Peer(t, "gcc", "gcc"), "-O1", "-g", "-static", "-no-pie", "-o", exe, filepath.Join(dir, name+".c"), "-lpthread").CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			got := ourLoss(t, valgrind, exe)
+			want := callgrindLoss(t, valgrind, exe)
+			lines := 0
+			for key, n := range want {
+				if n == 0 || strings.HasPrefix(key, "???") || strings.HasSuffix(key, ":0") {
+					continue
+				}
+				if lines++; got[key] != n {
+					t.Errorf("%s: %d bytes lost, callgrind %d", key, got[key], n)
+				}
+			}
+			if lines < 5 {
+				t.Errorf("callgrind has %d lines", lines)
+			}
+		})
+	}
+}
+
+// ourLoss runs the references through Usage, both first-level caches.
+func ourLoss(t *testing.T, valgrind, exe string) map[string]int64 {
+	t.Helper()
+	p, err := symbol.OpenProgram(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	var pcs []uint64
+	index := map[uint64]uint32{}
+	loss := map[string]int64{}
+	left := func(owner uint32, used, _ int) {
+		file, line, _ := p.Line(pcs[owner])
+		loss[fmt.Sprintf("%s:%d", file, line)] += 64 - int64(used)
+		loss[""] += 64 - int64(used)
+	}
+	g := cachesim.Geometry{Size: 32768, Ways: 8, Line: 64}
+	i1, d1 := cachesim.NewUsage(g, left), cachesim.NewUsage(g, left)
+	now := uint32(0)
+	rounded := func(c *cachesim.Usage, addr uint64, size uint32) {
+		end := addr + uint64(min(size, 64))
+		addr &^= callUnit - 1
+		end = (end + callUnit - 1) &^ (callUnit - 1)
+		c.Access(addr, uint32(end-addr), now)
+	}
+	lackeyTrace(t, valgrind, exe, func(kind byte, addr uint64, size uint32) {
+		if kind != 'I' {
+			rounded(d1, addr, size)
+			return
+		}
+		i, ok := index[addr]
+		if !ok {
+			i = uint32(len(pcs))
+			index[addr] = i
+			pcs = append(pcs, addr)
+		}
+		now = i
+		rounded(i1, addr, size)
+	})
+	i1.Flush()
+	d1.Flush()
+	return loss
+}
+
+func callgrindLoss(t *testing.T, valgrind, exe string) map[string]int64 {
+	t.Helper()
+	file := exe + ".call"
+	err := command(valgrind, exe, "--tool=callgrind", "--cache-sim=yes", "--cacheuse=yes", "--skip-plt=no", "--compress-strings=no", "--compress-pos=no",
+		"--I1=32768,8,64", "--D1=32768,8,64", "--LL=262144,8,64", "--callgrind-out-file="+file, "--log-file=/dev/null").Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]int64{}
+	at, name := -1, ""
+	skip := false
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		words := strings.Fields(line)
+		switch {
+		case strings.HasPrefix(line, "events:"):
+			for i, w := range words[1:] {
+				if w == "SpLoss1" {
+					at = i
+				}
+			}
+		case strings.HasPrefix(line, "fl="), strings.HasPrefix(line, "fi="), strings.HasPrefix(line, "fe="):
+			name = filepath.Base(line[3:])
+		case strings.HasPrefix(line, "calls="):
+			skip = true // the next line is the cost of the call as a whole
+		case len(words) > 0 && line[0] >= '0' && line[0] <= '9':
+			if !skip && at >= 0 && at+1 < len(words) {
+				n, err := strconv.ParseInt(words[at+1], 10, 64)
+				if err != nil {
+					t.Fatalf("%q: %v", line, err)
+				}
+				out[name+":"+words[0]] += n
+			}
+			skip = false
+		}
+	}
+	if at < 0 {
+		t.Fatal("callgrind wrote no SpLoss1")
+	}
+	return out
+}
