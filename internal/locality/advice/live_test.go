@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/isobath/isobath/internal/app/localitytest"
 	"github.com/isobath/isobath/internal/base/test"
-	"github.com/isobath/isobath/internal/locality/localitytest"
 	"github.com/isobath/isobath/internal/locality/platform"
 	"github.com/isobath/isobath/internal/locality/replay"
 )

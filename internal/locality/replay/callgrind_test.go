@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ import (
 const callUnit = 2
 
 // TestCallgrindUse compares the bytes that were fetched and never touched, by
-// source line, with callgrind's spatial loss of the first level.
+// instruction, with callgrind's spatial loss of the first level.
 func TestCallgrindUse(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs valgrind")
@@ -35,37 +36,53 @@ func TestCallgrindUse(t *testing.T) {
 			}
 			got := ourLoss(t, valgrind, exe)
 			want := callgrindLoss(t, valgrind, exe)
-			lines := 0
+			seen, total := 0, int64(0)
 			for key, n := range want {
-				if n == 0 || strings.HasPrefix(key, "???") || strings.HasSuffix(key, ":0") {
+				if n == 0 || !ofProgram(t, exe, key) {
 					continue
 				}
-				if lines++; got[key] != n {
+				total += n
+				if seen++; got[key] != n {
 					t.Errorf("%s: %d bytes lost, callgrind %d", key, got[key], n)
 				}
 			}
-			if lines < 5 {
-				t.Errorf("callgrind has %d lines", lines)
+			if seen < 5 || total < 200 {
+				t.Errorf("callgrind has %d instructions that lose %d bytes", seen, total)
 			}
 		})
 	}
 }
 
-// ourLoss runs the references through Usage, both first-level caches.
-func ourLoss(t *testing.T, valgrind, exe string) map[string]int64 {
+// ofProgram reports whether an instruction is the program's own. Of a few dozen
+// in the C library callgrind does not see the long no-ops that lackey fetches, so
+// that code lines are used less there.
+func ofProgram(t *testing.T, exe, key string) bool {
 	t.Helper()
 	p, err := symbol.OpenProgram(exe)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
+	pc, err := strconv.ParseUint(key, 0, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"main", "work", "prepare", "loc_alloc", "loc_object"} {
+		if at, err := p.Function(name); err == nil && at.Contains(pc) {
+			return true
+		}
+	}
+	return false
+}
+
+// ourLoss runs the references through Usage, both first-level caches.
+func ourLoss(t *testing.T, valgrind, exe string) map[string]int64 {
+	t.Helper()
 	var pcs []uint64
 	index := map[uint64]uint32{}
 	loss := map[string]int64{}
 	left := func(owner uint32, used, _ int) {
-		file, line, _ := p.Line(pcs[owner])
-		loss[fmt.Sprintf("%s:%d", file, line)] += 64 - int64(used)
-		loss[""] += 64 - int64(used)
+		loss[fmt.Sprintf("%#x", pcs[owner])] += 64 - int64(used)
 	}
 	g := cachesim.Geometry{Size: 32768, Ways: 8, Line: 64}
 	i1, d1 := cachesim.NewUsage(g, left), cachesim.NewUsage(g, left)
@@ -98,7 +115,7 @@ func ourLoss(t *testing.T, valgrind, exe string) map[string]int64 {
 func callgrindLoss(t *testing.T, valgrind, exe string) map[string]int64 {
 	t.Helper()
 	file := exe + ".call"
-	err := command(valgrind, exe, "--tool=callgrind", "--cache-sim=yes", "--cacheuse=yes", "--skip-plt=no", "--compress-strings=no", "--compress-pos=no",
+	err := command(valgrind, exe, "--tool=callgrind", "--cache-sim=yes", "--cacheuse=yes", "--skip-plt=no", "--dump-instr=yes", "--compress-strings=no", "--compress-pos=no",
 		"--I1=32768,8,64", "--D1=32768,8,64", "--LL=262144,8,64", "--callgrind-out-file="+file, "--log-file=/dev/null").Run()
 	if err != nil {
 		t.Fatal(err)
@@ -108,29 +125,22 @@ func callgrindLoss(t *testing.T, valgrind, exe string) map[string]int64 {
 		t.Fatal(err)
 	}
 	out := map[string]int64{}
-	at, name := -1, ""
+	at := -1
 	skip := false
 	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSpace(line)
 		words := strings.Fields(line)
 		switch {
 		case strings.HasPrefix(line, "events:"):
-			for i, w := range words[1:] {
-				if w == "SpLoss1" {
-					at = i
-				}
-			}
-		case strings.HasPrefix(line, "fl="), strings.HasPrefix(line, "fi="), strings.HasPrefix(line, "fe="):
-			name = filepath.Base(line[3:])
+			at = slices.Index(words, "SpLoss1") // positions are an address and a line
 		case strings.HasPrefix(line, "calls="):
 			skip = true // the next line is the cost of the call as a whole
-		case len(words) > 0 && line[0] >= '0' && line[0] <= '9':
-			if !skip && at >= 0 && at+1 < len(words) {
+		case strings.HasPrefix(line, "0x"):
+			if !skip && at > 0 && at+1 < len(words) {
 				n, err := strconv.ParseInt(words[at+1], 10, 64)
 				if err != nil {
 					t.Fatalf("%q: %v", line, err)
 				}
-				out[name+":"+words[0]] += n
+				out[words[0]] += n
 			}
 			skip = false
 		}
