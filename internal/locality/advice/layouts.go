@@ -188,7 +188,7 @@ func orderOf(p *profile) (*Advice, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Order = make([]uint32, n)
+	c.Order = make([]uint32, c.Elements())
 	for i := range c.Order {
 		c.Order[i] = ^uint32(0)
 	}

@@ -81,9 +81,10 @@ func NewChange(o *layout.Object, elem uint64, parts []Part, moves []Move) (*Chan
 const maxElement = 1 << 22
 
 // bytesOf is the size of each part.
-func (c *Change) bytesOf(k int) uint64 { return c.elements() * c.Parts[k].Stride }
+func (c *Change) bytesOf(k int) uint64 { return c.Elements() * c.Parts[k].Stride }
 
-func (c *Change) elements() uint64 {
+// Elements counts those of the object, the last perhaps cut short.
+func (c *Change) Elements() uint64 {
 	if c.Object.Blocks != nil {
 		return uint64(len(c.Object.Blocks))
 	}
@@ -100,7 +101,7 @@ type Piece struct {
 func (c *Change) apply(addr uint64, size uint32, out []Piece) []Piece {
 	for size > 0 {
 		element, offset := c.locate(addr)
-		if element >= c.elements() || offset >= c.Elem {
+		if element >= c.Elements() || offset >= c.Elem {
 			return append(out, Piece{addr, size}) // behind the object
 		}
 		b := c.bytes[offset]
