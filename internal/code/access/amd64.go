@@ -178,8 +178,21 @@ func (d *decoder) wordSize() uint32 {
 	return 8
 }
 
+// relative reports whether an operand is a place in the code, near the
+// instruction.
+func relative(a x86asm.Arg) bool {
+	_, ok := a.(x86asm.Rel)
+	return ok
+}
+
 func (d *decoder) decode() {
 	in := d.in
+	switch {
+	case in.Op == x86asm.JMP || in.Op == x86asm.LJMP:
+		d.out.Flow = Jump
+	case relative(in.Args[0]) && in.Op != x86asm.CALL:
+		d.out.Flow = Branch
+	}
 	switch in.Op {
 	case x86asm.PUSH, x86asm.PUSHF, x86asm.PUSHFQ:
 		d.out.PushesFlags = in.Op != x86asm.PUSH

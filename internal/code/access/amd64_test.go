@@ -190,7 +190,7 @@ func TestNothingToRepeat(t *testing.T) {
 }
 
 func TestFlow(t *testing.T) {
-	for code, want := range map[string]Flow{"c3": Return, "f3c3": Return, "c20800": Return, "e800000000": Call, "ff10": Call, "ffe0": Straight, "90": Straight} {
+	for code, want := range map[string]Flow{"c3": Return, "f3c3": Return, "c20800": Return, "e800000000": Call, "ff10": Call, "ffe0": Jump, "ff20": Jump, "eb00": Jump, "7400": Branch, "0f8400000000": Branch, "e2fe": Branch, "488d0500000000": Straight, "660f6f0500000000": Straight, "90": Straight} {
 		b, _ := hex.DecodeString(code)
 		in, err := DecodeAMD64(b)
 		if err != nil || in.Flow != want {

@@ -156,6 +156,17 @@ func (b *Binary) Locate(addr uint64) Location {
 	return l
 }
 
+// Column returns the column of the source line that the code at a link-time
+// address comes from; 0 if it is not known.
+func (b *Binary) Column(addr uint64) int {
+	u := b.dwarf.unitAt(addr)
+	if u == nil {
+		return 0
+	}
+	r, _ := u.row(addr)
+	return r.column()
+}
+
 // Function returns the addresses of a function by its readable name.
 func (b *Binary) Function(name string) (low, high uint64, err error) {
 	for i := range b.symbols.entries {

@@ -58,6 +58,9 @@ type unit struct {
 	code      []step
 	variables []variable
 	err       error
+
+	onceBegins sync.Once
+	begins     []Begin
 }
 
 // loadDWARF reads the sections of an image. It returns nil without an error if

@@ -11,11 +11,16 @@ import (
 	"sort"
 )
 
-// row is one row of a line table.
+// row is one row of a line table. Column 0 is unknown; those beyond a byte are
+// kept as its largest value, since rows are most of what a large program needs.
 type row struct {
-	addr       uint64
-	file, line uint32
+	addr uint64
+	line uint32
+	at   uint32 // file in the upper bits, column in the lowest eight
 }
+
+func (r row) file() uint32 { return r.at >> 8 }
+func (r row) column() int  { return int(r.at & 0xff) }
 
 // scope is a function, or one inlined into its parent.
 type scope struct {
@@ -79,15 +84,20 @@ func (u *unit) readSplit(d *debugInfo, k skeleton) error {
 	return u.readEntries(home, r, h.first, h.end)
 }
 
-func (u *unit) readLines(d *debugInfo, root *dwarf.Entry) error {
+// lineReader returns a reader of the unit's line table; nil if it has none.
+func (d *debugInfo) lineReader(root *dwarf.Entry) (*dwarf.LineReader, error) {
 	at, ok := root.Val(dwarf.AttrStmtList).(int64)
 	if !ok || d.line == nil {
-		return nil
+		return nil, nil
 	}
 	if err := checkLineHeader(d, at); err != nil {
-		return err
+		return nil, err
 	}
-	lr, err := d.data.LineReader(root)
+	return d.data.LineReader(root)
+}
+
+func (u *unit) readLines(d *debugInfo, root *dwarf.Entry) error {
+	lr, err := d.lineReader(root)
 	if err != nil || lr == nil {
 		return err
 	}
@@ -128,7 +138,7 @@ func (u *unit) readLines(d *debugInfo, root *dwarf.Entry) error {
 		if n := len(u.rows); n > start && u.rows[n-1].addr == e.Address {
 			u.rows = u.rows[:n-1] // the last of several rows at one address holds
 		}
-		u.rows = append(u.rows, row{e.Address, file, uint32(max(e.Line, 0))})
+		u.rows = append(u.rows, row{e.Address, uint32(max(e.Line, 0)), file<<8 | uint32(min(max(e.Column, 0), 0xff))})
 	}
 	u.sequences = newIntervals(spans)
 	return nil
@@ -137,16 +147,25 @@ func (u *unit) readLines(d *debugInfo, root *dwarf.Entry) error {
 // position returns the file and line of an address. Between sequences there is
 // none.
 func (u *unit) position(addr uint64) (file string, line int) {
-	i, ok := u.sequences.find(addr)
+	r, ok := u.row(addr)
 	if !ok {
 		return "", 0
+	}
+	return u.file(r.file()), int(r.line)
+}
+
+// row returns the row of the line table that an address belongs to.
+func (u *unit) row(addr uint64) (row, bool) {
+	i, ok := u.sequences.find(addr)
+	if !ok {
+		return row{}, false
 	}
 	rows := u.rows[u.spans[i][0]:u.spans[i][1]]
 	k := sort.Search(len(rows), func(i int) bool { return rows[i].addr > addr }) - 1
 	if k < 0 {
-		return "", 0
+		return row{}, false
 	}
-	return u.file(rows[k].file), int(rows[k].line)
+	return rows[k], true
 }
 
 func (u *unit) file(i uint32) string {
