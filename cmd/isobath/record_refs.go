@@ -20,6 +20,7 @@ type refsFlags struct {
 	backend string
 
 	allocations bool
+	flow        bool
 }
 
 func (f *refsFlags) add(cmd *cobra.Command) {
@@ -30,11 +31,12 @@ func (f *refsFlags) add(cmd *cobra.Command) {
 	flags.Uint64Var(&f.limit, "limit", 0, "refs: stop after this `number` of references (default 50000000)")
 	flags.StringVar(&f.thread, "thread", "first", "refs: `which` threads: first to come, all, or a number in order of start, 0 is main")
 	flags.BoolVar(&f.allocations, "allocations", false, "refs: name heap objects by where they were allocated (backend step); allocations inside the region then make a few references more")
+	flags.BoolVar(&f.flow, "flow", true, "refs: keep the way through the code too, from which 'isobath loops' counts (backends step and qemu)")
 	flags.StringVar(&f.backend, "backend", "auto", "refs: `how`: auto, step, qemu, valgrind or instrument")
 }
 
 func (f *refsFlags) options(command []string) (reftrace.Options, error) {
-	o := reftrace.Options{Command: command, Region: f.region, Limit: f.limit, Backend: reftrace.Backend(f.backend), Allocations: f.allocations,
+	o := reftrace.Options{Command: command, Region: f.region, Limit: f.limit, Backend: reftrace.Backend(f.backend), Allocations: f.allocations, Flow: f.flow,
 		Say: func(line string) { fmt.Fprintf(os.Stderr, "isobath: %s\n", line) }}
 	known := false
 	for _, b := range reftrace.Backends {

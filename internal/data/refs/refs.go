@@ -40,6 +40,9 @@ type Ref struct {
 	Place  uint32 // index into About.Places; 0 is the unknown place
 	Object uint16 // index into About.Objects; 0 is the unknown object
 	Op     Op
+	// Enters marks the first reference of its thread since a block of code was
+	// entered; see package flow. Only traces with HasFlow know.
+	Enters bool
 }
 
 // Object is a piece of memory with a name: a variable, an allocation, a stack.
@@ -68,6 +71,7 @@ const (
 	HasThread
 	HasPlace
 	HasObject
+	HasFlow // Enters is known, and the way through the code was recorded
 )
 
 // About is what a reader knows besides the records. It is complete once Read

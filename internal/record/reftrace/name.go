@@ -3,7 +3,6 @@ package reftrace
 import (
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/refs"
-	"github.com/isobath/isobath/internal/record/target"
 )
 
 // name turns instruction addresses into link addresses where they belong to
@@ -23,6 +22,7 @@ func (j *job) name() {
 		}
 		r.PC, r.Place = at.pc, at.place
 	}
+	n.way()
 	if n.own != nil && n.own.NoLines != "" {
 		j.note("%s", "no source lines: "+n.own.NoLines)
 	}
@@ -42,29 +42,14 @@ type namer struct {
 }
 
 func (n *namer) look(pc uint64) named {
-	if link := pc - n.bias; n.program.Code(link) != nil {
-		return named{link, n.locate(n.own, link, n.rec.Backend == Instrument)}
+	b, link := n.file(pc)
+	place := n.locate(b, link, n.rec.Backend == Instrument)
+	if n.program.Code(pc-n.bias) == nil {
+		// Of a library the address itself is kept: link addresses of different
+		// files overlap.
+		return named{pc, place}
 	}
-	for _, m := range n.modules {
-		if pc >= m.Start && pc < m.End {
-			return named{pc, n.library(m, pc)}
-		}
-	}
-	return named{pc, 0}
-}
-
-// library names an instruction of a library; the address itself is kept, as
-// link addresses of different files overlap.
-func (n *namer) library(m target.Module, pc uint64) uint32 {
-	b, err := n.files.Open(m.Path, "")
-	if err != nil {
-		return 0
-	}
-	bias, ok := b.Bias(&symbol.Mapping{Start: m.Start, End: m.End, Offset: m.Offset, Path: m.Path, Exec: true})
-	if !ok {
-		return 0
-	}
-	return n.locate(b, pc-bias, n.rec.Backend == Instrument)
+	return named{pc - n.bias, place}
 }
 
 // locate looks an address up. Hooks see where they return to, which is one

@@ -90,8 +90,12 @@ func (j *job) qemu(ctx context.Context) error {
 	if j.bounds.After {
 		after = 1
 	}
-	args := fmt.Sprintf("%s,out=%s,start=%x,stop=%x,code=%x,after=%d,limit=%d,thread=%d", plugin, out.Name(),
-		j.bounds.Start.Low, j.bounds.Stop.Low, j.program.CodeStart, after, j.rawLimit(), j.Thread)
+	way := 0
+	if j.Flow {
+		way = 1
+	}
+	args := fmt.Sprintf("%s,out=%s,start=%x,stop=%x,code=%x,after=%d,limit=%d,thread=%d,flow=%d", plugin, out.Name(),
+		j.bounds.Start.Low, j.bounds.Stop.Low, j.program.CodeStart, after, j.rawLimit(), j.Thread, way)
 	cmd := exec.CommandContext(ctx, qemu, append([]string{"-plugin", args, "-0", j.Command[0], j.program.Path}, j.Command[1:]...)...)
 	if err := j.runChild(cmd); err != nil {
 		return err
@@ -168,8 +172,12 @@ func (j *job) readRecords(f *os.File) error {
 func (j *job) merge(r io.Reader) error {
 	m := newMerger(j)
 	err := eachRecord(r, func(b []byte) bool {
+		if b[22] >= recordBlock {
+			j.flow.add(b)
+			return true
+		}
 		ref := refs.Ref{Addr: binary.LittleEndian.Uint64(b), PC: binary.LittleEndian.Uint64(b[8:]),
-			Thread: binary.LittleEndian.Uint32(b[16:]), Size: uint32(binary.LittleEndian.Uint16(b[20:]))}
+			Thread: binary.LittleEndian.Uint32(b[16:]), Size: uint32(binary.LittleEndian.Uint16(b[20:])), Enters: b[23] != 0}
 		if b[22] != 0 {
 			ref.Op = refs.Store
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/data/refs/flow"
 	"github.com/isobath/isobath/internal/data/refs/reftable"
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/data/source"
@@ -54,6 +55,8 @@ type Options struct {
 	// names. A program that allocates inside the region then makes some
 	// references more, in its C library, for the log.
 	Allocations bool
+	// Flow keeps the way through the code too, from which loops are counted.
+	Flow bool
 	// Say is told in one line which backend is used, and why.
 	Say func(string)
 }
@@ -65,9 +68,11 @@ type Recording struct {
 	Places  []refs.Place
 	Objects []refs.Object
 	Has     refs.Fields
-	Exit    int
-	Signal  string
-	Notes   []string
+	// Flow is the way through the code; nil where it was not recorded.
+	Flow   *flow.Trace
+	Exit   int
+	Signal string
+	Notes  []string
 	// Instructions is how many were stepped; 0 where the backend does not count.
 	Instructions uint64
 
@@ -100,6 +105,7 @@ type job struct {
 	// instructions, as release 7.2 of qemu does.
 	overreads bool
 	memory    memory
+	flow      rawFlow
 }
 
 // Record runs the command and records the region. The command's own exit code
@@ -177,12 +183,20 @@ func (j *job) step(ctx context.Context) error {
 		return err
 	}
 	defer j.memory.remove()
+	var way *flow.Encoder
+	if j.Flow {
+		way = flow.NewEncoder()
+	}
 	res, err := step.Run(ctx, step.Options{
+		Flow:    way,
 		Program: j.program, Args: j.Command[1:], Env: env, Bounds: j.bounds, Limit: j.Limit, Thread: j.Thread,
 		Emit: func(r refs.Ref) { j.emit(r) },
 	})
 	if err != nil {
 		return err
+	}
+	if way != nil {
+		j.flow.blocks, j.flow.threads = way.Flow()
 	}
 	j.rec.Exit, j.rec.Signal, j.rec.Instructions = res.Exit, res.Signal, res.Instructions
 	j.bias, j.modules = res.Bias, res.Modules
@@ -226,7 +240,15 @@ func (r *Recording) Run() (*run.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &run.Run{Contents: []*table.Table{t}, SourceFiles: map[string]string{}, Manifest: run.Manifest{
+	contents := []*table.Table{t}
+	if r.Flow != nil {
+		more, err := r.Flow.Tables()
+		if err != nil {
+			return nil, err
+		}
+		contents = append(contents, more...)
+	}
+	out := &run.Run{Contents: contents, SourceFiles: map[string]string{}, Manifest: run.Manifest{
 		Version: run.Version, Kind: kind.Refs, Format: string(r.Backend), Origin: r.origin,
 		Imported: time.Now().UTC().Truncate(time.Second), From: []string{filepath.Base(r.origin.Command[0])}, Warnings: r.Notes,
 	}}

@@ -57,6 +57,10 @@ func (f frame) left(r *registers) bool { return r.Rsp > f.sp }
 
 type decoded struct{ access.AMD64 }
 
+func (d *decoded) length() uint64    { return uint64(d.Len) }
+func (d *decoded) flow() access.Flow { return d.Flow }
+func (d *decoded) repeats() bool     { return d.Repeats }
+
 func decode(code []byte) (decoded, error) {
 	in, err := access.DecodeAMD64(code)
 	return decoded{in}, err

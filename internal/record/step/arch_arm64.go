@@ -63,6 +63,10 @@ type decoded struct {
 	times     int // it came round
 }
 
+func (d *decoded) length() uint64    { return 4 }
+func (d *decoded) flow() access.Flow { return access.FlowARM64(d.word) }
+func (d *decoded) repeats() bool     { return false }
+
 func decode(code []byte) (decoded, error) {
 	if len(code) < 4 {
 		return decoded{}, errors.New("no instruction")

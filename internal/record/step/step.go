@@ -9,6 +9,7 @@ import (
 	"errors"
 
 	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/data/refs/flow"
 	"github.com/isobath/isobath/internal/record/target"
 )
 
@@ -32,6 +33,8 @@ type Options struct {
 	// Emit is called with every reference, in order. Instruction addresses are
 	// those of the running program.
 	Emit func(refs.Ref)
+	// Flow takes the blocks of code that run; nil where they are not wanted.
+	Flow *flow.Encoder
 }
 
 // Result is what a recording found besides references.

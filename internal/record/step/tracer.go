@@ -53,6 +53,15 @@ type thread struct {
 	stopped     bool
 	queued      bool // its last report waits in the queue
 	fresh       bool // its first stop has not been seen
+	block       block
+}
+
+// block is the stretch of code that a thread is in.
+type block struct {
+	open   bool   // the instruction that ran last did not end it
+	last   uint64 // that instruction
+	next   uint64 // where the block goes on
+	enters bool   // no reference was made since it was entered
 }
 
 type tracer struct {
@@ -297,6 +306,9 @@ func (t *tracer) event(tid int, ws syscall.WaitStatus) error {
 	switch {
 	case sig == syscall.SIGSTOP && (th.fresh || th.stopSent):
 		th.fresh, th.stopSent = false, false
+		if th.stepping && !issued {
+			return t.look(th, 0)
+		}
 		return t.goOn(th, 0)
 	case sig == syscall.SIGTRAP && issued:
 		return t.stepped(th)
@@ -333,12 +345,15 @@ func (t *tracer) ended(tid int, ws syscall.WaitStatus) {
 	t.res.Exit = ws.ExitStatus()
 }
 
+// bottom is the frame of a thread's first function, which nothing is above.
+var bottom = frame{sp: ^uint64(0)}
+
 // system handles the stops at clone, fork and exec.
 func (t *tracer) system(th *thread, cause int) error {
 	switch cause {
 	case unix.PTRACE_EVENT_CLONE:
 		if id, err := unix.PtraceGetEventMsg(th.tid); err == nil {
-			if err := t.cloned(int(id)); err != nil {
+			if err := t.cloned(th, int(id)); err != nil {
 				return err
 			}
 		}
@@ -356,13 +371,20 @@ func (t *tracer) system(th *thread, cause int) error {
 	return t.goOn(th, 0)
 }
 
-// cloned adds a new thread, which stops before its first instruction.
-func (t *tracer) cloned(tid int) error {
+// cloned adds a new thread, which stops before its first instruction. Where all
+// threads are wanted, what the region starts is part of it.
+func (t *tracer) cloned(parent *thread, tid int) error {
 	th := t.add(tid, !t.early[tid])
+	if t.o.Thread == AllThreads && parent.phase == inside && !t.done {
+		th.phase, th.stepping, th.frame = inside, true, bottom
+	}
 	if th.fresh {
 		return nil
 	}
 	delete(t.early, tid)
+	if th.stepping {
+		return t.look(th, 0)
+	}
 	return t.goOn(th, 0)
 }
 
@@ -563,16 +585,35 @@ func (t *tracer) stepped(th *thread) error {
 func (t *tracer) commit(th *thread) {
 	t.res.Instructions++
 	if th.phase == inside {
+		t.follow(th)
 		for _, a := range th.next {
 			if t.o.Limit > 0 && t.emitted == t.o.Limit {
 				t.res.Full = true
 				break
 			}
 			t.emitted++
-			t.o.Emit(refs.Ref{Addr: a.Addr, PC: th.pc, Size: a.Size, Op: a.Op, Thread: uint32(th.tid)})
+			t.o.Emit(refs.Ref{Addr: a.Addr, PC: th.pc, Size: a.Size, Op: a.Op, Thread: uint32(th.tid), Enters: th.block.enters})
+			th.block.enters = false
 		}
 	}
 	th.next = th.next[:0]
+}
+
+// follow notes the block of the instruction that has run: a new one after a
+// jump, a call or a return, taken or not.
+func (t *tracer) follow(th *thread) {
+	in := t.code[th.pc]
+	if t.o.Flow == nil || in == nil {
+		return
+	}
+	b := &th.block
+	again := th.pc == b.last && in.repeats()
+	if !again && (!b.open || th.pc != b.next) {
+		t.o.Flow.Enter(uint32(th.tid), th.pc)
+		b.enters = true
+	}
+	b.last, b.next, b.open = th.pc, th.pc+in.length(), !in.bad && in.flow() == access.Straight
+	t.o.Flow.Reach(uint32(th.tid), b.next)
 }
 
 // look decides what a stopped thread does next: it may have left the region.

@@ -49,6 +49,15 @@ func New(all []refs.Ref, places []refs.Place, objects []refs.Object, has refs.Fi
 	if has&refs.HasObject != 0 {
 		columns = append(columns, objectColumns(all, objects)...)
 	}
+	if has&refs.HasFlow != 0 {
+		enters := make([]uint8, n)
+		for i := range all {
+			if all[i].Enters {
+				enters[i] = 1
+			}
+		}
+		columns = append(columns, table.Flags("enters", table.Measured, enters, nil))
+	}
 	for _, c := range columns {
 		if f, optional := optional[c.Name]; optional && has&f == 0 {
 			c.Provenance, c.Valid = table.Absent, table.NewBits(n)
@@ -120,7 +129,7 @@ type Reader struct {
 	addr, ip                           *table.Column
 	op, tid, width, function, file, ln *table.Column
 	ops                                []refs.Op
-	symbol, offset                     *table.Column
+	symbol, offset, enters             *table.Column
 	short                              []string
 	places                             map[refs.Place]uint32
 	codes                              *refs.Memo           // rows to places
@@ -142,6 +151,7 @@ func NewReader(t *table.Table) (*Reader, error) {
 		{"ip", &r.ip, table.Address, refs.HasPC}, {"tid", &r.tid, table.Number, refs.HasThread}, {"width", &r.width, table.Number, refs.HasSize},
 		{"function", &r.function, table.Category, 0}, {"file", &r.file, table.Category, 0}, {"line", &r.ln, table.Number, refs.HasPlace},
 		{"symbol", &r.symbol, table.Category, refs.HasObject}, {"offset", &r.offset, table.Number, 0},
+		{"enters", &r.enters, table.Flag, refs.HasFlow},
 	} {
 		col := t.Column(c.name)
 		if col == nil && (c.name == "addr" || c.name == "op") {
@@ -216,6 +226,9 @@ func (r *Reader) Read(dst []refs.Ref) (int, error) {
 		}
 		if r.width != nil && r.width.Has(i) {
 			ref.Size = uint32(r.width.Float(i))
+		}
+		if r.enters != nil {
+			ref.Enters = r.enters.Data.([]uint8)[i] != 0
 		}
 		dst[k] = ref
 	}

@@ -5,7 +5,7 @@
  * later versions keep them).
  *
  * Arguments: out=FILE start=HEX stop=HEX code=HEX after=0|1 limit=N thread=N
- * start and stop are link-time addresses of functions, code that of the
+ * flow=0|1. start and stop are link-time addresses of functions, code that of the
  * program's first executable byte. */
 #ifndef API
 #define API 1
@@ -20,6 +20,8 @@ enum { CB_NO_REGS = 0 };
 enum { MEM_RW = 3 };
 typedef void (*tb_trans_cb)(qemu_plugin_id_t, struct qemu_plugin_tb *);
 typedef void (*vcpu_cb)(unsigned int, void *);
+typedef void (*vcpu_simple_cb)(qemu_plugin_id_t, unsigned int);
+typedef void (*end_cb)(qemu_plugin_id_t, void *);
 typedef void (*mem_cb)(unsigned int, qemu_plugin_meminfo_t, uint64_t, void *);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t, tb_trans_cb);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *);
@@ -36,23 +38,37 @@ void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *, mem_cb, int, in
 unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t);
 bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t);
 uint64_t qemu_plugin_start_code(void);
+void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t, vcpu_simple_cb);
+void qemu_plugin_register_vcpu_exit_cb(qemu_plugin_id_t, vcpu_simple_cb);
+void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, end_cb, void *);
 
 #define EXPORT __attribute__((visibility("default")))
 EXPORT int qemu_plugin_version = API;
 
 enum { THREADS = 1024, DEPTH = 4096 };
 
-/* One thread: where it is, and the return addresses of its calls. */
+/* A block of code as it was translated. */
+struct block {
+	uint64_t start, end, last; /* last: its last instruction */
+	uint32_t number;           /* from 1; 0 until a thread enters it */
+};
+
+/* One thread: where it is, the return addresses of its calls, and the block
+ * that followed each block last time. */
 struct thread {
 	enum phase phase;
 	uint32_t tid;
+	bool enters;
+	struct block *at;
+	uint32_t *next, room;
+	uint64_t expected;
 	unsigned depth, awaited; /* awaited: the depth whose return ends a phase */
 	uint64_t calls[DEPTH];
 };
 
 static struct thread *threads[THREADS];
 static uint64_t code;
-static bool placed;
+static bool placed, flow;
 
 static struct thread *self(unsigned vcpu)
 {
@@ -60,8 +76,12 @@ static struct thread *self(unsigned vcpu)
 		return NULL;
 	if (!threads[vcpu]) {
 		threads[vcpu] = calloc(1, sizeof *threads[vcpu]);
-		if (threads[vcpu])
+		if (threads[vcpu]) {
 			threads[vcpu]->tid = syscall(SYS_gettid);
+			/* What the region starts is part of it. */
+			if (active && wanted == ALL && vcpu > 0 && threads[0] && threads[0]->phase == INSIDE)
+				threads[vcpu]->phase = INSIDE;
+		}
 	}
 	return threads[vcpu];
 }
@@ -70,11 +90,78 @@ static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr, 
 {
 	struct thread *t;
 	if (active && vcpu < THREADS && (t = threads[vcpu]) && t->phase == INSIDE)
-		keep(addr, (uint64_t)(uintptr_t)pc, t->tid, (size_t)1 << qemu_plugin_mem_size_shift(info), qemu_plugin_mem_is_store(info));
+		keep(addr, (uint64_t)(uintptr_t)pc, t->tid, (size_t)1 << qemu_plugin_mem_size_shift(info), qemu_plugin_mem_is_store(info), t->enters);
+	else
+		return;
+	t->enters = false;
+}
+
+static void event(struct thread *t, uint64_t number)
+{
+	keep(t->expected, number, t->tid, 0, IS_EVENT, false);
+	t->expected = 0;
+}
+
+/* The number of no block ends a thread's flow. */
+static void end_flow(struct thread *t)
+{
+	if (t->at)
+		event(t, 0);
+	t->at = NULL;
+}
+
+/* Numbers a block when it is entered for the first time. */
+static void define(struct block *b)
+{
+	static uint32_t blocks;
+	pthread_mutex_lock(&lock);
+	uint32_t known = b->number;
+	if (!known)
+		b->number = ++blocks;
+	pthread_mutex_unlock(&lock);
+	if (!known)
+		keep(b->start, b->end, b->number, 0, IS_BLOCK, false);
+}
+
+static bool widen(struct thread *t, uint32_t number)
+{
+	uint32_t room = t->room ? t->room : 4096;
+	while (room <= number)
+		room *= 2;
+	uint32_t *next = realloc(t->next, room * sizeof *next);
+	if (!next)
+		return false;
+	memset(next + t->room, 0, (room - t->room) * sizeof *next);
+	t->next = next;
+	t->room = room;
+	return true;
+}
+
+static void on_block(unsigned vcpu, void *block)
+{
+	struct thread *t = active ? self(vcpu) : NULL;
+	struct block *b = block;
+	if (!t || t->phase != INSIDE)
+		return;
+	if (t->at && t->at->last == b->start)
+		return; /* a string instruction goes round */
+	if (!b->number)
+		define(b);
+	t->enters = true;
+	if (t->at && t->at->number < t->room && t->next[t->at->number] == b->number) {
+		t->expected++;
+		t->at = b;
+		return;
+	}
+	if (t->at && (t->at->number < t->room || widen(t, t->at->number)))
+		t->next[t->at->number] = b->number;
+	event(t, b->number);
+	t->at = b;
 }
 
 static void finish(struct thread *t)
 {
+	end_flow(t);
 	t->phase = OVER;
 	left_region();
 }
@@ -197,6 +284,73 @@ static bool is_call(const struct qemu_plugin_insn *insn)
 #endif
 }
 
+/* Blocks by where they start and end: code is translated again now and then. */
+static struct block **known;
+static size_t known_room, known_used;
+
+static struct block **slot(uint64_t from, uint64_t to)
+{
+	size_t i = (from * 0x9E3779B97F4A7C15u ^ to) % known_room;
+	while (known[i] && (known[i]->start != from || known[i]->end != to))
+		i = (i + 1) % known_room;
+	return &known[i];
+}
+
+static void more_blocks(void)
+{
+	size_t old = known_room;
+	struct block **all = known;
+	known_room = old ? old * 2 : 4096;
+	known = calloc(known_room, sizeof *known);
+	if (!known)
+		abort();
+	for (size_t i = 0; i < old; i++)
+		if (all[i])
+			*slot(all[i]->start, all[i]->end) = all[i];
+	free(all);
+}
+
+static struct block *block_of(const struct qemu_plugin_tb *tb, size_t n)
+{
+	if (n == 0)
+		return NULL;
+	const struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, n - 1);
+	uint64_t from = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0));
+	uint64_t to = qemu_plugin_insn_vaddr(last) + qemu_plugin_insn_size(last);
+	if (known_used * 2 >= known_room)
+		more_blocks();
+	struct block **at = slot(from, to);
+	if (!*at) {
+		*at = calloc(1, sizeof **at);
+		if (!*at)
+			return NULL;
+		**at = (struct block){from, to, qemu_plugin_insn_vaddr(last), 0};
+		known_used++;
+	}
+	return *at;
+}
+
+/* A number of a processor is used again when its thread has ended. */
+static void on_thread(qemu_plugin_id_t id, unsigned vcpu)
+{
+	(void)id;
+	if (vcpu >= THREADS || !threads[vcpu])
+		return;
+	end_flow(threads[vcpu]);
+	free(threads[vcpu]->next);
+	free(threads[vcpu]);
+	threads[vcpu] = NULL;
+}
+
+static void on_end(qemu_plugin_id_t id, void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < THREADS; i++)
+		if (threads[i])
+			end_flow(threads[i]);
+	(void)id;
+}
+
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	(void)id;
@@ -209,6 +363,7 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		placed = true;
 	}
 	size_t n = qemu_plugin_tb_n_insns(tb);
+	struct block *b = flow ? block_of(tb, n) : NULL;
 	for (size_t i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		uint64_t pc = qemu_plugin_insn_vaddr(insn);
@@ -219,6 +374,8 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_start, CB_NO_REGS, NULL);
 		if (after && pc == stop)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_stop, CB_NO_REGS, NULL);
+		if (i == 0 && b)
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_block, CB_NO_REGS, b);
 		if (is_call(insn)) {
 			uint64_t back = pc + qemu_plugin_insn_size(insn);
 			add_return(back);
@@ -253,6 +410,8 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info
 			limit = v;
 		if ((v = number(argv[i], "after", 10, &ok)), ok)
 			after = v != 0;
+		if ((v = number(argv[i], "flow", 10, &ok)), ok)
+			flow = v != 0;
 		if (strncmp(argv[i], "thread=", 7) == 0)
 			wanted = atoi(argv[i] + 7);
 	}
@@ -265,5 +424,8 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info
 	if (!begin())
 		return -1;
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
+	qemu_plugin_register_vcpu_init_cb(id, on_thread);
+	qemu_plugin_register_vcpu_exit_cb(id, on_thread);
+	qemu_plugin_register_atexit_cb(id, on_end, NULL);
 	return 0;
 }

@@ -1,0 +1,234 @@
+package flow
+
+import (
+	"fmt"
+
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/data/table"
+)
+
+// The tables of a run that hold its flow.
+const (
+	EventTable = "flow"
+	BlockTable = "blocks"
+	CodeTable  = "instructions"
+	MarkTable  = "statements"
+)
+
+// accessNames are the values of column "access".
+var accessNames = []string{"none", "load", "store", "modify"}
+
+// Tables returns the flow as tables of a run.
+func (t *Trace) Tables() ([]*table.Table, error) {
+	events, err := t.eventTable()
+	if err != nil {
+		return nil, err
+	}
+	low, high := make([]uint64, len(t.Blocks)), make([]uint64, len(t.Blocks))
+	for i, b := range t.Blocks {
+		low[i], high[i] = b.Low, b.High
+	}
+	blocks, err := table.New(BlockTable, []*table.Column{
+		table.Addresses("start", table.Measured, low, nil), table.Addresses("end", table.Measured, high, nil)})
+	if err != nil {
+		return nil, err
+	}
+	code, err := t.codeTable()
+	if err != nil {
+		return nil, err
+	}
+	marks, err := t.markTable()
+	return []*table.Table{events, blocks, code, marks}, err
+}
+
+func (t *Trace) markTable() (*table.Table, error) {
+	n := len(t.Marks)
+	ip, file, line, column := make([]uint64, n), make([]uint32, n), make([]int64, n), make([]int64, n)
+	files := table.NewInterner()
+	for i, m := range t.Marks {
+		ip[i], file[i], line[i], column[i] = m.PC, files.CodeString(m.File), int64(m.Line), int64(m.Column)
+	}
+	return table.New(MarkTable, []*table.Column{
+		table.Addresses("ip", table.Derived, ip, nil), table.Categories("file", table.Derived, file, files.Names(), nil),
+		table.Ints("line", "", table.Derived, line, nil), table.Ints("column", "", table.Derived, column, nil)})
+}
+
+func (t *Trace) readMarks(marks *table.Table) error {
+	if marks == nil {
+		return nil
+	}
+	ip, err1 := addresses(marks, "ip")
+	line, err2 := numbers(marks, "line")
+	column, err3 := numbers(marks, "column")
+	file := marks.Column("file")
+	for _, err := range []error{err1, err2, err3} {
+		if err != nil {
+			return err
+		}
+	}
+	if file == nil {
+		return fmt.Errorf("table %s has no files", marks.Name)
+	}
+	for i := range ip {
+		t.Marks = append(t.Marks, Mark{ip[i], file.Text(i), int(line(i)), int(column(i))})
+	}
+	return nil
+}
+
+// eventTable has the events of all threads, one thread after the other. The
+// block that ends a thread is -1.
+func (t *Trace) eventTable() (*table.Table, error) {
+	n := 0
+	for _, th := range t.Threads {
+		n += len(th.Events)
+	}
+	tid, expected, block := make([]int64, 0, n), make([]int64, 0, n), make([]int64, 0, n)
+	for _, th := range t.Threads {
+		for _, e := range th.Events {
+			b := int64(e.Block)
+			if e.Block == None {
+				b = -1
+			}
+			tid, expected, block = append(tid, int64(th.ID)), append(expected, int64(e.Expected)), append(block, b)
+		}
+	}
+	return table.New(EventTable, []*table.Column{
+		table.Ints("tid", "", table.Measured, tid, nil), table.Ints("expected", "", table.Measured, expected, nil), table.Ints("block", "", table.Measured, block, nil)})
+}
+
+func (t *Trace) codeTable() (*table.Table, error) {
+	n := len(t.Code)
+	ip, start := make([]uint64, n), make([]uint64, n)
+	length, line, column, element := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
+	ending, access, function, home, file := make([]uint32, n), make([]uint32, n), make([]uint32, n), make([]uint32, n), make([]uint32, n)
+	functions, homes, files := table.NewInterner(), table.NewInterner(), table.NewInterner()
+	for i := range t.Code {
+		in := &t.Code[i]
+		ip[i], start[i] = in.PC, in.Function
+		length[i], line[i], column[i] = int64(in.Length), int64(in.Place.Line), int64(in.Column)
+		ending[i], element[i] = uint32(in.Ending), int64(in.Element)
+		if in.Loads {
+			access[i]++
+		}
+		if in.Stores {
+			access[i] += 2
+		}
+		function[i], home[i], file[i] = functions.CodeString(in.Place.Function), homes.CodeString(in.Home), files.CodeString(in.Place.File)
+	}
+	return table.New(CodeTable, []*table.Column{
+		table.Addresses("ip", table.Measured, ip, nil),
+		table.Ints("length", "bytes", table.Derived, length, nil),
+		table.Categories("ending", table.Derived, ending, endingNames, nil),
+		table.Categories("access", table.Derived, access, accessNames, nil),
+		table.Addresses("start", table.Derived, start, nil),
+		table.Categories("home", table.Derived, home, homes.Names(), nil),
+		table.Categories("function", table.Derived, function, functions.Names(), nil),
+		table.Categories("file", table.Derived, file, files.Names(), nil),
+		table.Ints("line", "", table.Derived, line, nil),
+		table.Ints("column", "", table.Derived, column, nil),
+		table.Ints("element", "bytes", table.Derived, element, nil),
+	})
+}
+
+// Read returns the flow of a run; nil if it was recorded without.
+func Read(r *run.Run) (*Trace, error) {
+	events, blocks, code := r.Table(EventTable), r.Table(BlockTable), r.Table(CodeTable)
+	if events == nil || blocks == nil || code == nil {
+		return nil, nil
+	}
+	t := &Trace{}
+	if err := t.readEvents(events); err != nil {
+		return nil, err
+	}
+	low, err1 := addresses(blocks, "start")
+	high, err2 := addresses(blocks, "end")
+	if err1 != nil || err2 != nil {
+		return nil, fmt.Errorf("table %s has no start and end", BlockTable)
+	}
+	for i := range low {
+		t.Blocks = append(t.Blocks, refs.Range{Low: low[i], High: max(low[i], high[i])})
+	}
+	if err := t.readMarks(r.Table(MarkTable)); err != nil {
+		return nil, err
+	}
+	return t, t.readCode(code)
+}
+
+func addresses(t *table.Table, name string) ([]uint64, error) {
+	if c := t.Column(name); c != nil {
+		if values, ok := c.Data.([]uint64); ok {
+			return values, nil
+		}
+	}
+	return nil, fmt.Errorf("table %s has no addresses %s", t.Name, name)
+}
+
+// numbers returns how to read whole numbers of a column without its type.
+func numbers(t *table.Table, name string) (func(i int) int64, error) {
+	c := t.Column(name)
+	if c == nil {
+		return nil, fmt.Errorf("table %s has no column %s", t.Name, name)
+	}
+	switch values := c.Data.(type) {
+	case []int32:
+		return func(i int) int64 { return int64(values[i]) }, nil
+	case []int64:
+		return func(i int) int64 { return values[i] }, nil
+	case []uint32:
+		return func(i int) int64 { return int64(values[i]) }, nil
+	}
+	return nil, fmt.Errorf("table %s: column %s holds no whole numbers", t.Name, name)
+}
+
+func (t *Trace) readEvents(events *table.Table) error {
+	tid, err1 := numbers(events, "tid")
+	expected, err2 := numbers(events, "expected")
+	block, err3 := numbers(events, "block")
+	for _, err := range []error{err1, err2, err3} {
+		if err != nil {
+			return err
+		}
+	}
+	for i := range events.Rows() {
+		id := uint32(tid(i))
+		n := len(t.Threads)
+		if n == 0 || t.Threads[n-1].ID != id {
+			t.Threads = append(t.Threads, Thread{ID: id})
+			n++
+		}
+		last := &t.Threads[n-1]
+		last.Events = append(last.Events, Event{uint32(expected(i)), uint32(block(i))})
+	}
+	return nil
+}
+
+func (t *Trace) readCode(code *table.Table) error {
+	ip, err1 := addresses(code, "ip")
+	start, err2 := addresses(code, "start")
+	for _, err := range []error{err1, err2} {
+		if err != nil {
+			return err
+		}
+	}
+	columns := map[string]func(int) int64{}
+	for _, name := range []string{"length", "ending", "access", "line", "column", "element"} {
+		get, err := numbers(code, name)
+		if err != nil {
+			return err
+		}
+		columns[name] = get
+	}
+	home, function, file := code.Column("home"), code.Column("function"), code.Column("file")
+	if home == nil || function == nil || file == nil || home.Dict == nil && len(ip) > 0 {
+		return fmt.Errorf("table %s has no names", code.Name)
+	}
+	t.Code = make([]Instruction, len(ip))
+	for i := range t.Code {
+		access := columns["access"](i)
+		t.Code[i] = Instruction{PC: ip[i], Function: start[i], Length: uint8(columns["length"](i)), Ending: Ending(min(columns["ending"](i), int64(Branch))),
+			Loads: access&1 != 0, Stores: access&2 != 0, Column: int(columns["column"](i)), Element: uint8(columns["element"](i)), Home: home.Text(i),
+			Place: refs.Place{Function: function.Text(i), File: file.Text(i), Line: int(columns["line"](i))}}
+	}
+	return nil
+}
