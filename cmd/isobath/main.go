@@ -108,6 +108,7 @@ func newRoot() *cobra.Command {
 		newWhatIf(),
 		newAdvise(),
 		newSharing(),
+		newLoops(),
 		newTopology(),
 		newMetrics(),
 		newClusters(),

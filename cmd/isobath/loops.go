@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/loops/tree"
+)
+
+// loopsFlags are the flags of `isobath loops`.
+type loopsFlags struct {
+	binary   string
+	sort     string
+	top      int
+	json     bool
+	accesses bool
+	all      bool
+}
+
+func newLoops() *cobra.Command {
+	var f loopsFlags
+	cmd := &cobra.Command{
+		Use:   "loops REFS",
+		Short: "Count the loops of a program and what each does to memory",
+		Long: `Count the loops of a program and what each does to memory.
+
+REFS is a trace of every memory reference. Runs made by 'isobath record --refs'
+with the backends step and qemu also keep the way through the code: their
+entries and trips are counted, not estimated. Of other traces the loops are
+rebuilt from the instructions that make references, and marked with ≈.
+
+Trips are turns of the loop's body, over all entries. References, bytes and
+lines of 64 bytes include inner loops and functions called from the loop.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("loops wants one trace, got %d", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd.Context(), cmd.OutOrStdout(), args[0])
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.binary, "binary", "", "the program, for source lines of foreign traces")
+	fl.StringVar(&f.sort, "sort", "tree", "order: tree, references, trips, bytes, lines")
+	fl.IntVar(&f.top, "top", 40, "loops to print as text")
+	fl.BoolVar(&f.accesses, "accesses", false, "print the instructions of each loop and their strides too")
+	fl.BoolVar(&f.all, "all", false, "print loops that make no references too")
+	fl.BoolVar(&f.json, "json", false, "print JSON")
+	return cmd
+}
+
+// loopOrders are the orders of --sort beside the tree.
+var loopOrders = map[string]func(l *tree.Loop) uint64{
+	"references": func(l *tree.Loop) uint64 { return l.References },
+	"trips":      func(l *tree.Loop) uint64 { return l.Trips.Trips },
+	"bytes":      func(l *tree.Loop) uint64 { return l.Bytes },
+	"lines":      func(l *tree.Loop) uint64 { return l.Lines },
+}
+
+func (f *loopsFlags) run(ctx context.Context, out io.Writer, path string) error {
+	if _, ok := loopOrders[f.sort]; !ok && f.sort != "tree" {
+		return usagef("--sort %q: want tree, references, trips, bytes or lines", f.sort)
+	}
+	file, err := tree.OpenFile(path, os.Stdin)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if f.binary != "" {
+		prog, err := symbol.OpenProgram(f.binary, symbol.BiasesOf(file.Format)...)
+		if err != nil {
+			return err
+		}
+		file.Locate = func(pc uint64) refs.Place {
+			name, line, function := prog.Line(pc)
+			return refs.Place{Function: function, File: name, Line: line}
+		}
+	}
+	t, err := buildTree(ctx, file)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return writeLoopsJSON(out, t)
+	}
+	return f.writeText(out, t)
+}
+
+// buildTree builds the tree with progress.
+func buildTree(ctx context.Context, file *tree.File) (*tree.Tree, error) {
+	line := term.NewProgress(os.Stderr, "loops")
+	defer line.Done()
+	file.Progress = func(stage string, n uint64) { line.Say("reading, " + term.Thousands(n) + " " + stage) }
+	t, err := tree.Build(ctx, file.Input)
+	if err != nil {
+		return nil, err
+	}
+	t.Notes = append(slices.Clone(file.Notes), t.Notes...)
+	return t, nil
+}
+
+func loopJSON(l *tree.Loop) map[string]any {
+	objects := []map[string]any{}
+	for _, o := range l.Objects {
+		objects = append(objects, map[string]any{"name": o.Name, "references": o.References})
+	}
+	accesses := []map[string]any{}
+	for _, a := range l.Accesses {
+		strides := []map[string]any{}
+		for _, s := range a.Strides {
+			strides = append(strides, map[string]any{"level": s.Level, "bytes": s.Bytes})
+		}
+		accesses = append(accesses, map[string]any{"ip": fmt.Sprintf("%#x", a.PC), "file": filepath.Base(a.Place.File), "line": a.Place.Line,
+			"op": a.Op.String(), "width": a.Size, "references": a.References, "strides": strides, "irregular": a.Irregular})
+	}
+	return map[string]any{
+		"kind": l.Kind, "function": l.Function, "home": l.Home, "file": filepath.Base(l.File), "line": l.Line, "text": l.Text,
+		"depth": l.Depth, "parent": index(l.Parent), "entries": l.Entries, "trips": l.Trips.Trips,
+		"trips_min": l.Min, "trips_median": l.Median, "trips_max": l.Max, "skipped": l.Skipped,
+		"references": l.References, "own_references": l.Own, "loads": l.Loads, "stores": l.Stores, "modifies": l.Modifies, "bytes": l.Bytes,
+		"lines": l.Lines, "lines_exact": l.LinesExact, "exact": l.Exact, "why": l.Why, "irreducible": l.Irreducible,
+		"factor": l.Factor, "versions": l.Versions, "objects": objects, "accesses": accesses,
+	}
+}
+
+func writeLoopsJSON(out io.Writer, t *tree.Tree) error {
+	loops := []map[string]any{}
+	for i := range t.Loops {
+		loops = append(loops, loopJSON(&t.Loops[i]))
+	}
+	nodes := []map[string]any{}
+	for _, n := range t.Nodes {
+		nodes = append(nodes, map[string]any{"loop": n.Loop, "parent": index(n.Parent), "path": append([]string{}, n.Path...), "entries": n.Entries, "trips": n.Trips.Trips,
+			"trips_min": n.Min, "trips_median": n.Median, "trips_max": n.Max, "references": n.References})
+	}
+	doc := map[string]any{"loops": loops, "tree": nodes, "recorded": t.Recorded, "references": t.References, "outside": t.Outside,
+		"lost": t.Lost, "notes": append([]string{}, t.Notes...)}
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	return e.Encode(doc)
+}
+
+func (f *loopsFlags) writeText(out io.Writer, t *tree.Tree) error {
+	w := &strings.Builder{}
+	for _, n := range t.Notes {
+		wrap(w, "note: ", n)
+	}
+	for _, i := range f.order(t) {
+		writeLoop(w, t, i, f.accesses)
+	}
+	fmt.Fprintf(w, "%s references, %s of them in no loop\n", term.Thousands(t.References), term.Thousands(t.Outside))
+	_, err := io.WriteString(out, w.String())
+	return err
+}
+
+// order lists the loops to print.
+func (f *loopsFlags) order(t *tree.Tree) []int {
+	var rows []int
+	var below func(parent, left int)
+	below = func(parent, left int) {
+		for i := range t.Loops {
+			if t.Loops[i].Parent == parent && left > 0 {
+				rows = append(rows, i)
+				below(i, left-1)
+			}
+		}
+	}
+	below(-1, len(t.Loops))
+	rows = slices.DeleteFunc(rows, func(i int) bool { return t.Loops[i].References == 0 && !f.all })
+	if by := loopOrders[f.sort]; by != nil {
+		slices.SortStableFunc(rows, func(a, b int) int {
+			switch x, y := by(&t.Loops[a]), by(&t.Loops[b]); {
+			case x > y:
+				return -1
+			case x < y:
+				return 1
+			}
+			return 0
+		})
+	}
+	return rows[:min(len(rows), max(f.top, 0))]
+}
+
+func writeLoop(w io.Writer, t *tree.Tree, i int, accesses bool) {
+	l := &t.Loops[i]
+	about := ""
+	if !l.Exact {
+		about = "≈ "
+	}
+	where := l.Function
+	if l.Line > 0 {
+		where = fmt.Sprintf("%s:%d", filepath.Base(l.File), l.Line)
+	}
+	indent := strings.Repeat("  ", l.Depth)
+	fmt.Fprintf(w, "%s%s  %s\n", indent, where, term.Clip(l.Text, 60))
+	fmt.Fprintf(w, "%s    %s%s trips in %s entries (%s … %s … %s), %s references, %s bytes, %s lines\n", indent, about, term.Thousands(l.Trips.Trips), term.Thousands(l.Entries),
+		term.Thousands(l.Min), term.Thousands(l.Median), term.Thousands(l.Max), term.Thousands(l.References), term.Thousands(l.Bytes), term.Thousands(l.Lines))
+	if !accesses {
+		return
+	}
+	for _, a := range l.Accesses {
+		fmt.Fprintf(w, "%s      %#x %s %d bytes, line %d: %s times, %s\n", indent, a.PC, a.Op, a.Size, a.Place.Line, term.Thousands(a.References), strideText(a))
+	}
+}
+
+// strideText says how an address moves.
+func strideText(a tree.Access) string {
+	if a.Irregular > 0 {
+		return fmt.Sprintf("irregular (%s of %s)", term.Thousands(a.Irregular), term.Thousands(a.References))
+	}
+	var parts []string
+	for _, s := range a.Strides {
+		parts = append(parts, fmt.Sprintf("%+d bytes a turn %s", s.Bytes, []string{"here", "one loop out", "two loops out", "three loops out"}[s.Level]))
+	}
+	if len(parts) == 0 {
+		return "one address"
+	}
+	return strings.Join(parts, ", ")
+}

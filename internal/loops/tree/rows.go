@@ -1,0 +1,255 @@
+package tree
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// tree makes rows of what was counted.
+func (b *build) tree() *Tree {
+	b.out.Recorded = !b.rebuilt
+	b.out.Lost = b.lost
+	for row := range b.members {
+		b.out.Loops = append(b.out.Loops, b.row(row))
+	}
+	b.recursions()
+	b.costs()
+	b.counts()
+	b.parents()
+	b.outside()
+	return &b.out
+}
+
+// row describes a loop without its counts.
+func (b *build) row(row int) Loop {
+	gr := &b.groups[b.members[row][0]]
+	l := Loop{Kind: Plain, Home: b.functions[gr.function].name, Parent: -1, Factor: 1, Exact: !b.rebuilt}
+	for _, g := range b.members[row] {
+		for _, m := range b.groups[g].machines {
+			l.Irreducible = l.Irreducible || b.loops[m].irreducible
+			l.Versions++
+		}
+	}
+	at := position{}
+	if gr.statement >= 0 {
+		st := &b.statements[gr.statement]
+		at, l.Text = position{st.file, st.at}, st.text
+	} else {
+		at = b.loops[gr.machines[0]].source
+		l.Text = lineOf(b.Source(at.file), at.line())
+	}
+	l.File, l.Line = at.file, at.line()
+	l.Function = b.written(at, l.Home)
+	if b.rebuilt {
+		l.Why = "rebuilt from the instructions that make references: the recording has no control flow"
+	}
+	return l
+}
+
+// written is the function in whose text a position stands.
+func (b *build) written(at position, home string) string {
+	for i := range b.instructions {
+		if p := b.instructions[i].Place; p.File == at.file && p.Line == at.line() && p.Function != "" {
+			return p.Function
+		}
+	}
+	return home
+}
+
+// recursions adds a row for each function that calls itself.
+func (b *build) recursions() {
+	rows := map[int32]int{}
+	for n := range b.nodes {
+		nd := &b.nodes[n]
+		if nd.group >= 0 || nd.again == 0 {
+			continue
+		}
+		row, ok := rows[nd.function]
+		if !ok {
+			row = len(b.out.Loops)
+			rows[nd.function] = row
+			l := Loop{Kind: Recursion, Function: b.functions[nd.function].name, Home: b.functions[nd.function].name, Parent: -1, Factor: 1, Versions: 1, Exact: !b.rebuilt}
+			l.File, l.Line = b.entry(nd.function)
+			l.Text = lineOf(b.Source(l.File), l.Line)
+			b.out.Loops = append(b.out.Loops, l)
+		}
+		l := &b.out.Loops[row]
+		l.Entries += nd.calls - nd.again
+		l.Trips.Trips += nd.calls
+	}
+}
+
+// entry is the source line of a function's first instruction.
+func (b *build) entry(fn int32) (string, int) {
+	i, ok := slices.BinarySearchFunc(b.instructions, b.functions[fn].start, func(in instruction, pc uint64) int { return cmp.Compare(in.PC, pc) })
+	if !ok {
+		return "", 0
+	}
+	return b.instructions[i].Place.File, b.instructions[i].Place.Line
+}
+
+// costs adds up references: each counts for every loop around it once.
+func (b *build) costs() {
+	lines := make([]lineSet, len(b.out.Loops))
+	objects := make([]map[uint16]uint64, len(b.out.Loops))
+	accesses := make([]map[uint64]*access, len(b.out.Loops))
+	recursion := map[int32]int{}
+	for i := range b.out.Loops {
+		objects[i], accesses[i] = map[uint16]uint64{}, map[uint64]*access{}
+		if b.out.Loops[i].Kind == Recursion {
+			recursion[b.functionNamed(b.out.Loops[i])] = i
+		}
+	}
+	for n := range b.nodes {
+		c := &b.nodes[n].cost
+		if c.references == 0 {
+			continue
+		}
+		own := true
+		seen := map[int]bool{}
+		for at := int32(n); at > 0; at = b.nodes[at].parent {
+			row := -1
+			if g := b.nodes[at].group; g >= 0 {
+				row = b.rowOf[g]
+			} else if r, ok := recursion[b.nodes[at].function]; ok && b.nodes[at].again > 0 {
+				row = r
+			}
+			if row < 0 || seen[row] {
+				continue
+			}
+			seen[row] = true
+			mergeCost(&b.out.Loops[row], c)
+			lines[row].merge(&c.lines)
+			for id, times := range c.objects {
+				objects[row][id] += times
+			}
+			if own {
+				b.out.Loops[row].Own += c.references
+				for pc, a := range c.accesses {
+					accesses[row][pc] = joinAccess(accesses[row][pc], a)
+				}
+			}
+			own = false
+		}
+	}
+	for i := range b.out.Loops {
+		l := &b.out.Loops[i]
+		l.Lines, l.LinesExact = lines[i].size()
+		l.Objects = objectsOf(objects[i], b.about.Objects)
+		for _, a := range accesses[i] {
+			l.Accesses = append(l.Accesses, a.export(b.about.Places))
+		}
+		slices.SortFunc(l.Accesses, func(x, y Access) int { return cmp.Compare(x.PC, y.PC) })
+	}
+}
+
+func (b *build) functionNamed(l Loop) int32 {
+	return int32(slices.IndexFunc(b.functions, func(f function) bool { return f.name == l.Home }))
+}
+
+// joinAccess adds the same instruction on another path of calls. Strides that
+// differ there are none.
+func joinAccess(a, o *access) *access {
+	if a == nil {
+		c := *o
+		return &c
+	}
+	a.times += o.times
+	a.moves.irregular += o.moves.irregular
+	for k := range a.moves.known {
+		if a.moves.known[k] && o.moves.known[k] && a.moves.stride[k] != o.moves.stride[k] {
+			a.moves.known[k] = false
+			a.moves.irregular += o.times
+		}
+		if !a.moves.known[k] && o.moves.known[k] {
+			a.moves.known[k], a.moves.stride[k] = true, o.moves.stride[k]
+		}
+	}
+	return a
+}
+
+// counts decides how many turns each loop made.
+func (b *build) counts() {
+	code, marks := make([]tally, len(b.groups)), make([]tally, len(b.groups))
+	even := make([]evenness, len(b.groups))
+	for n := range b.nodes {
+		if g := b.nodes[n].group; g >= 0 {
+			code[g].merge(&b.nodes[n].entries)
+			marks[g].merge(&b.nodes[n].begun)
+			even[g].add(b.nodes[n].even)
+		}
+	}
+	for row := range b.members {
+		l := &b.out.Loops[row]
+		var all histogram
+		for _, g := range b.members[row] {
+			v := b.verdict(g, &code[g], &marks[g], even[g])
+			all.merge(v.counts)
+			l.Factor = max(l.Factor, v.factor)
+			if v.why != "" && l.Exact {
+				l.Exact, l.Why = false, v.why
+			}
+		}
+		l.Trips = all.trips()
+	}
+}
+
+// parents finds the loop around each: on the path with the most references.
+func (b *build) parents() {
+	best := make([]uint64, len(b.out.Loops))
+	total := make([]uint64, len(b.nodes))
+	for n := len(b.nodes) - 1; n > 0; n-- { // children come after their parents
+		total[n] += b.nodes[n].cost.references
+		total[b.nodes[n].parent] += total[n]
+	}
+	index := map[int32]int{}
+	for n := range b.nodes {
+		nd := &b.nodes[n]
+		if nd.group < 0 {
+			continue
+		}
+		row := b.rowOf[nd.group]
+		up := nd.parent
+		var path []string
+		for ; up > 0 && b.nodes[up].group < 0; up = b.nodes[up].parent {
+			path = append(path, b.nameOf(b.nodes[up].function))
+		}
+		slices.Reverse(path)
+		node := Node{Loop: row, Parent: -1, Path: path, Trips: b.verdict(nd.group, &nd.entries, &nd.begun, nd.even).counts.trips(), References: total[n], Bytes: nd.cost.bytes}
+		if up > 0 {
+			node.Parent = index[up]
+		}
+		index[int32(n)] = len(b.out.Nodes)
+		b.out.Nodes = append(b.out.Nodes, node)
+		if total[n] >= best[row] {
+			best[row] = total[n]
+			b.out.Loops[row].Parent = -1
+			if up > 0 {
+				b.out.Loops[row].Parent = b.rowOf[b.nodes[up].group]
+			}
+		}
+	}
+	for i := range b.out.Loops {
+		depth := 0
+		for p := b.out.Loops[i].Parent; p >= 0 && depth < len(b.out.Loops); p = b.out.Loops[p].Parent {
+			depth++
+		}
+		b.out.Loops[i].Depth = depth
+	}
+}
+
+func (b *build) nameOf(fn int32) string {
+	if f := &b.functions[fn]; f.name != "" {
+		return f.name
+	}
+	return fmt.Sprintf("%#x", b.functions[fn].start)
+}
+
+func (b *build) outside() {
+	for n := range b.nodes {
+		if b.loopOfNode(int32(n)) < 0 {
+			b.out.Outside += b.nodes[n].cost.references
+		}
+	}
+}

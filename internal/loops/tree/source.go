@@ -1,0 +1,418 @@
+package tree
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// position is a place in a source file: line and column in one number, so that
+// they compare. Column 0 is a line without a known column.
+type position struct {
+	file string
+	at   uint32
+}
+
+const columnBits = 8
+
+func place(line, column int) uint32 {
+	return uint32(line)<<columnBits | uint32(min(max(column, 0), 1<<columnBits-1))
+}
+
+func (p position) line() int   { return int(p.at >> columnBits) }
+func (p position) column() int { return int(p.at & (1<<columnBits - 1)) }
+
+// span is a half-open range of positions in one file.
+type span struct{ from, to uint32 }
+
+func (s span) contains(at uint32) bool { return s.from <= at && at < s.to }
+
+// covers reports whether a position lies in the range, or may: one without a
+// column is its whole line.
+func (s span) covers(p position) bool {
+	if p.column() > 0 {
+		return s.contains(p.at)
+	}
+	return s.from < s.to && s.from>>columnBits <= p.at>>columnBits && p.at < s.to
+}
+
+// statement is a loop as it is written.
+type statement struct {
+	file string
+	at   uint32 // of its keyword
+	text string // its first line, trimmed
+	head span   // from the keyword to the end of the parentheses; of do, those at its end
+	init span   // what runs once before a for
+	cond span   // the condition; empty if there is none
+	step span   // what follows each turn of a for
+	body span
+	// first are the first statements of the body, up to one that may end the
+	// turn; what runs at the start of every turn begins in them. Of a loop it is
+	// the part before its condition.
+	first []span
+	// stores is how many assignments to memory its body has, as far as they can be
+	// told from variables: through an index, a pointer or a member.
+	stores int
+	// marked says that the start of each turn can be told from marks in the code.
+	marked bool
+	// lined says that columns are not known to be told in this language.
+	lined bool
+	// endless says that nothing is tested: for (;;), while (1).
+	endless bool
+}
+
+// whole is everything from the keyword to the end of the body.
+func (s *statement) whole() span {
+	return span{min(s.at, s.head.from), max(s.body.to, s.head.to)}
+}
+
+// statements finds the loops of a source file.
+func statements(file string, text []byte) []statement {
+	switch strings.ToLower(filepath.Ext(file)) {
+	case ".f", ".for", ".f90", ".f95", ".f03", ".f08", ".ftn":
+		return fortranLoops(file, text)
+	case ".go":
+		return goLoops(file, text)
+	}
+	s := &scanner{file: file, text: blanked(text)}
+	s.lines = strings.Split(string(text), "\n")
+	s.positions()
+	s.scan()
+	return s.found
+}
+
+// scanner reads C and C++. Comments and strings are blanked first, so that
+// brackets can be counted.
+type scanner struct {
+	file  string
+	text  []byte
+	lines []string
+	pos   []uint32 // of each byte
+	found []statement
+}
+
+// blanked replaces comments, strings and characters by blanks, byte by byte.
+func blanked(text []byte) []byte {
+	out := []byte(string(text))
+	blank := func(from, to int) {
+		for i := from; i < min(to, len(out)); i++ {
+			if out[i] != '\n' {
+				out[i] = ' '
+			}
+		}
+	}
+	for i := 0; i < len(out); i++ {
+		rest := string(out[i:min(i+2, len(out))])
+		switch {
+		case rest == "//":
+			n := strings.IndexByte(string(text[i:]), '\n')
+			if n < 0 {
+				n = len(text) - i
+			}
+			blank(i, i+n)
+			i += n
+		case rest == "/*":
+			n := strings.Index(string(text[i+2:]), "*/")
+			if n < 0 {
+				n = len(text) - i - 4
+			}
+			blank(i, i+n+4)
+			i += n + 3
+		case out[i] == '"' || out[i] == '\'' && (i == 0 || !word(out[i-1])):
+			k := i + 1
+			for k < len(text) && text[k] != text[i] && text[k] != '\n' {
+				if text[k] == '\\' {
+					k++
+				}
+				k++
+			}
+			blank(i, k+1)
+			i = k
+		}
+	}
+	return out
+}
+
+func word(b byte) bool {
+	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
+}
+
+func (s *scanner) positions() {
+	s.pos = make([]uint32, len(s.text)+1)
+	line, column := 1, 1
+	for i := range s.text {
+		s.pos[i] = place(line, column)
+		column++
+		if s.text[i] == '\n' {
+			line, column = line+1, 1
+		}
+	}
+	s.pos[len(s.text)] = place(line+1, 0)
+}
+
+// keyword reports whether a word stands at i.
+func (s *scanner) keyword(i int, name string) bool {
+	return strings.HasPrefix(string(s.text[i:min(i+len(name), len(s.text))]), name) &&
+		(i == 0 || !word(s.text[i-1])) && (i+len(name) >= len(s.text) || !word(s.text[i+len(name)]))
+}
+
+func (s *scanner) scan() {
+	tails := map[int]bool{} // whiles that end a do
+	for i := 0; i < len(s.text); i++ {
+		switch {
+		case s.keyword(i, "for"):
+			s.forLoop(i)
+		case s.keyword(i, "while") && !tails[i]:
+			s.whileLoop(i)
+		case s.keyword(i, "do"):
+			if tail := s.doLoop(i); tail > 0 {
+				tails[tail] = true
+			}
+		}
+	}
+}
+
+func (s *scanner) blank(i int) int {
+	for i < len(s.text) && (s.text[i] == ' ' || s.text[i] == '\t' || s.text[i] == '\n' || s.text[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// closing returns the place behind the bracket that closes the one at i; -1 if
+// none does.
+func (s *scanner) closing(i int) int {
+	depth := 0
+	for ; i < len(s.text); i++ {
+		switch s.text[i] {
+		case '(', '{', '[':
+			depth++
+		case ')', '}', ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return -1
+}
+
+// statementEnd returns the place behind the statement at i.
+func (s *scanner) statementEnd(i int) int {
+	i = s.blank(i)
+	switch {
+	case i >= len(s.text):
+		return i
+	case s.text[i] == '{':
+		if end := s.closing(i); end > 0 {
+			return end
+		}
+		return len(s.text)
+	}
+	for _, name := range []string{"for", "while", "if", "switch"} {
+		if !s.keyword(i, name) {
+			continue
+		}
+		open := s.blank(i + len(name))
+		if open >= len(s.text) || s.text[open] != '(' {
+			break
+		}
+		end := s.closing(open)
+		if end < 0 {
+			return len(s.text)
+		}
+		end = s.statementEnd(end)
+		if k := s.blank(end); name == "if" && k < len(s.text) && s.keyword(k, "else") {
+			return s.statementEnd(k + len("else"))
+		}
+		return end
+	}
+	for depth := 0; i < len(s.text); i++ {
+		switch s.text[i] {
+		case '(', '{', '[':
+			depth++
+		case ')', '}', ']':
+			depth--
+		case ';':
+			if depth <= 0 {
+				return i + 1
+			}
+		}
+	}
+	return i
+}
+
+func (s *scanner) firstLine(i int) string {
+	return strings.TrimSpace(s.lines[int(s.pos[i]>>columnBits)-1])
+}
+
+func (s *scanner) add(st statement) { s.found = append(s.found, st) }
+
+func (s *scanner) forLoop(i int) {
+	open := s.blank(i + len("for"))
+	if open >= len(s.text) || s.text[open] != '(' {
+		return
+	}
+	end := s.closing(open)
+	if end < 0 {
+		return
+	}
+	st := statement{file: s.file, at: s.pos[i], stores: s.assignments(end), text: s.firstLine(i), head: span{s.pos[i], s.pos[end]}, body: span{s.pos[end], s.pos[s.statementEnd(end)]}, first: s.firsts(end)}
+	var semi []int
+	for k, depth := open+1, 0; k < end-1; k++ {
+		switch s.text[k] {
+		case '(', '{', '[':
+			depth++
+		case ')', '}', ']':
+			depth--
+		case ';':
+			if depth == 0 {
+				semi = append(semi, k)
+			}
+		}
+	}
+	if len(semi) == 2 {
+		st.init = span{s.pos[open], s.pos[semi[0]]}
+		st.cond, st.step = span{s.pos[semi[0]], s.pos[semi[1]]}, span{s.pos[semi[1]], s.pos[end]}
+		st.endless = strings.TrimSpace(string(s.text[semi[0]+1:semi[1]])) == ""
+	} else { // over a range: its parts have the position of the colon or the name
+		st.cond = span{s.pos[open], s.pos[end]}
+	}
+	s.add(st)
+}
+
+func (s *scanner) whileLoop(i int) {
+	open := s.blank(i + len("while"))
+	if open >= len(s.text) || s.text[open] != '(' {
+		return
+	}
+	end := s.closing(open)
+	if end < 0 {
+		return
+	}
+	inside := strings.TrimSpace(string(s.text[open+1 : end-1]))
+	s.add(statement{file: s.file, at: s.pos[i], text: s.firstLine(i), stores: s.assignments(end), head: span{s.pos[i], s.pos[end]}, cond: span{s.pos[open], s.pos[end]},
+		body: span{s.pos[end], s.pos[s.statementEnd(end)]}, first: s.firsts(end), endless: inside == "1" || inside == "true"})
+}
+
+// doLoop returns where the while stands that ends it; 0 if there is none.
+func (s *scanner) doLoop(i int) int {
+	end := s.statementEnd(i + len("do"))
+	tail := s.blank(end)
+	if tail >= len(s.text) || !s.keyword(tail, "while") {
+		return 0
+	}
+	open := s.blank(tail + len("while"))
+	if open >= len(s.text) || s.text[open] != '(' {
+		return 0
+	}
+	shut := s.closing(open)
+	if shut < 0 {
+		return 0
+	}
+	s.add(statement{file: s.file, at: s.pos[i], text: s.firstLine(i), head: span{s.pos[tail], s.pos[shut]}, cond: span{s.pos[open], s.pos[shut]},
+		body: span{s.pos[i], s.pos[tail]}, first: s.firsts(i + len("do"))})
+	return tail
+}
+
+// assignment finds those to memory: something indexed, a member, or what a
+// pointer points to, before = or an operator with it.
+var assignment = regexp.MustCompile(`(\]|->\s*\w+|\.\s*\w+|\*\s*\w+)\s*([-+*/%&|^]|<<|>>)?=[^=]|\]\s*(\+\+|--)`)
+
+func (s *scanner) assignments(body int) int {
+	return len(assignment.FindAll(s.text[body:min(s.statementEnd(body), len(s.text))], -1))
+}
+
+// maxFirsts is how many statements at the start of a body are looked at for one
+// that left a mark.
+const maxFirsts = 4
+
+// firsts returns the statements at the start of a body that always run.
+func (s *scanner) firsts(body int) []span {
+	i := s.blank(body)
+	braced := i < len(s.text) && s.text[i] == '{'
+	if braced {
+		i = s.blank(i + 1)
+	}
+	var out []span
+	for i < len(s.text) && s.text[i] != '}' && len(out) < maxFirsts {
+		end := s.statementEnd(i)
+		switch {
+		case s.keyword(i, "for"):
+			if semi := strings.IndexByte(string(s.text[i:end]), ';'); semi > 0 {
+				out = append(out, span{s.pos[i], s.pos[i+semi]})
+			}
+			return out
+		case s.keyword(i, "while") || s.keyword(i, "do"):
+			return out
+		}
+		if s.keyword(i, "if") || s.keyword(i, "switch") {
+			if shut := s.closing(i); shut > 0 { // what it tests always runs
+				out = append(out, span{s.pos[i], s.pos[shut]})
+			}
+			return out
+		}
+		out = append(out, span{s.pos[i], s.pos[end]})
+		text := string(s.text[i:end])
+		if !braced || strings.ContainsAny(text, "?{&|") || strings.Contains(text, "if") || strings.Contains(text, "break") || strings.Contains(text, "return") ||
+			strings.Contains(text, "goto") || strings.Contains(text, "continue") || strings.Contains(text, "switch") {
+			return out
+		}
+		i = s.blank(end)
+	}
+	return out
+}
+
+// fortranLoops finds do … end do. Columns are of no use: compilers tell lines.
+func fortranLoops(file string, text []byte) []statement {
+	return lineLoops(file, text, func(line string) (opens, closes bool) {
+		l := strings.ToLower(strings.TrimSpace(line))
+		if at := strings.Index(l, "!"); at >= 0 {
+			l = strings.TrimSpace(l[:at])
+		}
+		if name, rest, ok := strings.Cut(l, ":"); ok && !strings.ContainsAny(name, " (=") {
+			l = strings.TrimSpace(rest)
+		}
+		return l == "do" || strings.HasPrefix(l, "do ") && !strings.HasPrefix(l, "do concurrent ("), strings.HasPrefix(l, "end do") || strings.HasPrefix(l, "enddo")
+	})
+}
+
+// goLoops finds for … { … } as gofmt writes it: the closing brace has a line of
+// its own, indented as the for.
+func goLoops(file string, text []byte) []statement {
+	var open []string
+	return lineLoops(file, text, func(line string) (opens, closes bool) {
+		rest := strings.TrimLeft(line, "\t")
+		indent := line[:len(line)-len(rest)]
+		if strings.HasPrefix(rest, "for ") && strings.HasSuffix(strings.TrimSpace(rest), "{") {
+			open = append(open, indent)
+			return true, false
+		}
+		if n := len(open); n > 0 && strings.HasPrefix(rest, "}") && indent == open[n-1] {
+			open = open[:n-1]
+			return false, true
+		}
+		return false, false
+	})
+}
+
+// lineLoops finds loops whose first and last lines are told by a function.
+func lineLoops(file string, text []byte, what func(line string) (opens, closes bool)) []statement {
+	var found []statement
+	var open []int
+	for i, line := range strings.Split(string(text), "\n") {
+		opens, closes := what(line)
+		at := place(i+1, 0)
+		switch {
+		case opens:
+			head := span{at, place(i+2, 0)}
+			open = append(open, len(found))
+			bare := strings.TrimSpace(line)
+			found = append(found, statement{file: file, at: at, text: bare, head: head, cond: head, body: span{place(i+2, 0), place(i+2, 0)}, lined: true,
+				endless: bare == "do" || bare == "for {"})
+		case closes && len(open) > 0:
+			found[open[len(open)-1]].body.to = place(i+2, 0)
+			open = open[:len(open)-1]
+		}
+	}
+	return found
+}

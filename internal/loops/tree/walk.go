@@ -1,0 +1,499 @@
+package tree
+
+import (
+	"slices"
+
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/data/refs/flow"
+)
+
+// group is the loops of the code that one statement became at one place: a loop
+// on vectors with the rest after it, or two versions of which one runs.
+type group struct {
+	function  int32
+	parent    int32 // the group around it in the function; -1 if none
+	statement int32
+	machines  []int32
+}
+
+// node is a loop, or a call, on one path of calls.
+type node struct {
+	parent   int32
+	function int32
+	group    int32 // -1 for a call
+	children map[int32]int32
+	// calls counts how often a function was entered, again how often while it
+	// was under way already.
+	calls, again uint64
+	entries      tally // by the turns of the code
+	begun        tally // by the marks of the source
+	even         evenness
+	cost         cost
+}
+
+// walker follows threads a second time, with the loops known, and counts.
+type walker struct {
+	*forest
+	groups  []group
+	groupOf []int32            // of each loop of the code
+	parts   []int32            // the place of each loop of the code in its group
+	inside  map[[3]int32]int32 // groups by function, group around them, statement
+	stray   map[[2]int32]int32 // one group for each function and statement
+	nodes   []node
+	threads map[uint32]*thread
+	flows   map[uint32]*flow.Thread
+	blocks  int
+	lost    uint64 // references that no block explains
+}
+
+// thread is where a thread stands in both walks.
+type thread struct {
+	stack
+	cursor *flow.Cursor
+	cut    bool
+	ended  bool
+	block  uint32
+	active []active
+}
+
+// active is a loop under way, or the part of a call that is in no loop.
+type active struct {
+	node    int32
+	machine int32 // -1 for a call
+	turn    uint64
+	body    bool   // this turn ran more than the test
+	marks   uint32 // of its statement, in this turn
+	touched []touch
+}
+
+// touch is a statement within one turn of what is around it.
+type touch struct {
+	node  int32
+	group int32
+	turns turns
+	ran   uint32 // the parts that ran, a bit each
+	begun uint32 // turns by the marks of the source
+	open  bool   // a mark told of the entry
+}
+
+// turns are the turns of one entry, by part of the group. Parts beyond the last
+// are added up there.
+type turns [maxParts]uint32
+
+const maxParts = 4
+
+func newWalker(f *forest, t *flow.Trace) *walker {
+	w := &walker{forest: f, groupOf: filled(len(f.loops)), parts: make([]int32, len(f.loops)), inside: map[[3]int32]int32{}, threads: map[uint32]*thread{}, flows: map[uint32]*flow.Thread{}, blocks: len(t.Blocks)}
+	for i := range t.Threads {
+		w.flows[t.Threads[i].ID] = &t.Threads[i]
+	}
+	for l := range f.loops {
+		w.join(int32(l))
+	}
+	w.unrolled()
+	w.stray = map[[2]int32]int32{}
+	for g, gr := range w.groups {
+		if gr.statement >= 0 {
+			w.stray[[2]int32{gr.function, gr.statement}] = int32(g)
+		}
+	}
+	w.nodes = []node{{parent: -1, function: -1, group: -1, children: map[int32]int32{}}}
+	return w
+}
+
+// join puts a loop of the code into its group. Loops are listed outermost
+// first.
+func (w *walker) join(l int32) {
+	m := &w.loops[l]
+	parent := int32(-1)
+	if m.parent >= 0 {
+		parent = w.groupOf[m.parent]
+	}
+	key := [3]int32{m.function, parent, m.statement}
+	if m.statement < 0 {
+		key[2] = -2 - l // each its own
+	}
+	g, ok := w.inside[key]
+	if !ok {
+		g = int32(len(w.groups))
+		w.inside[key] = g
+		w.groups = append(w.groups, group{function: m.function, parent: parent, statement: m.statement})
+	}
+	w.groupOf[l] = g
+	w.parts[l] = int32(min(len(w.groups[g].machines), maxParts-1))
+	w.groups[g].machines = append(w.groups[g].machines, l)
+}
+
+// unrolled adds groups for statements of which turns are seen in the code, but
+// no loop: they were unrolled, or never went round.
+func (w *walker) unrolled() {
+	for b, begun := range w.begun {
+		for _, st := range slices.Concat(begun, w.present[b]) {
+			if _, ok := w.groupAt(int32(b), st); ok {
+				continue
+			}
+			parent := int32(-1)
+			if l := w.loopOf[b]; l >= 0 {
+				parent = w.groupOf[l]
+			}
+			g := int32(len(w.groups))
+			w.inside[[3]int32{w.owner[b], parent, st}] = g
+			w.groups = append(w.groups, group{function: w.owner[b], parent: parent, statement: st})
+		}
+	}
+}
+
+// groupAt returns the group of a statement that the code of a basic is part of:
+// that of a loop around it, or that which one of those loops contains.
+func (w *walker) groupAt(b, st int32) (int32, bool) {
+	for l := w.loopOf[b]; ; l = w.loops[l].parent {
+		parent := int32(-1)
+		if l >= 0 {
+			if parent = w.groupOf[l]; w.loops[l].statement == st {
+				return parent, true
+			}
+		}
+		if g, ok := w.inside[[3]int32{w.owner[b], parent, st}]; ok {
+			return g, true
+		}
+		if l < 0 {
+			return 0, false
+		}
+	}
+}
+
+// child returns the node below another; calls have the keys below zero.
+func (w *walker) child(parent, key int32, make func() node) int32 {
+	id, ok := w.nodes[parent].children[key]
+	if !ok {
+		n := make()
+		n.parent, n.children = parent, map[int32]int32{}
+		id = int32(len(w.nodes))
+		w.nodes = append(w.nodes, n)
+		w.nodes[parent].children[key] = id
+	}
+	return id
+}
+
+func (w *walker) loopNode(parent, g int32) int32 {
+	return w.child(parent, g, func() node { return node{function: w.groups[g].function, group: g} })
+}
+
+// callNode is the node of a call. A function that is under way already is the
+// same node: recursion is a loop of calls.
+func (w *walker) callNode(parent, function int32) int32 {
+	for n := parent; n > 0; n = w.nodes[n].parent {
+		if w.nodes[n].group < 0 && w.nodes[n].function == function {
+			w.nodes[n].again++
+			return n
+		}
+	}
+	return w.child(parent, -1-function, func() node { return node{function: function, group: -1} })
+}
+
+// thread returns the state of a thread.
+func (w *walker) thread(id uint32) *thread {
+	t := w.threads[id]
+	if t == nil {
+		t = &thread{}
+		t.stack = stack{code: w.code, visit: &threadVisitor{w, t}}
+		if way := w.flows[id]; way != nil {
+			t.cursor = way.Cursor(w.blocks)
+			t.cut = way.Cut()
+		} else {
+			t.ended = true
+		}
+		w.threads[id] = t
+	}
+	return t
+}
+
+// next moves a thread on by one block.
+func (w *walker) next(t *thread) bool {
+	b, ok := t.cursor.Next()
+	if !ok {
+		t.ended = true
+		return false
+	}
+	t.block = b
+	for v := w.of[b][0]; v < w.of[b][1]; v++ {
+		t.enter(v)
+	}
+	return true
+}
+
+// place returns the node that a reference belongs to; 0 is none.
+func (w *walker) place(r *refs.Ref) (int32, *thread) {
+	t := w.thread(r.Thread)
+	if r.Enters || len(t.frames) == 0 {
+		for {
+			if t.ended || !w.next(t) {
+				w.lost++
+				return 0, t
+			}
+			if w.holds(t.block, r.PC) {
+				break
+			}
+		}
+	}
+	if len(t.active) == 0 {
+		return 0, t
+	}
+	return w.nodeOf(t, r.PC), t
+}
+
+// holds reports whether a recorded block contains an instruction.
+func (w *walker) holds(block uint32, pc uint64) bool {
+	o := w.of[block]
+	return pc-w.basics[o[0]].start < w.basics[o[1]-1].end-w.basics[o[0]].start
+}
+
+// nodeOf is the node of an instruction of the block that ran last. A block of
+// several basics may begin outside a loop and end in it.
+func (w *walker) nodeOf(t *thread, pc uint64) int32 {
+	n := t.active[len(t.active)-1]
+	o := w.of[t.block]
+	if o[1]-o[0] == 1 || n.machine < 0 {
+		return n.node
+	}
+	for v := o[0]; v < o[1]; v++ {
+		if !w.basics[v].contains(pc) {
+			continue
+		}
+		for i := len(t.active) - 1; i >= t.top().mark; i-- {
+			if a := &t.active[i]; a.machine < 0 || w.loopOf[v] >= 0 && w.contains(a.machine, w.loopOf[v]) {
+				return a.node
+			}
+		}
+	}
+	return n.node
+}
+
+// finish runs what threads did after their last reference, and closes what is
+// open.
+func (w *walker) finish() {
+	ids := make([]uint32, 0, len(w.flows))
+	for id := range w.flows {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	for _, id := range ids {
+		t := w.thread(id)
+		for !t.cut && !t.ended && w.next(t) {
+		}
+		t.popTo(0)
+	}
+}
+
+// threadVisitor is the walker for one thread.
+type threadVisitor struct {
+	*walker
+	t *thread
+}
+
+func (v *threadVisitor) call(s *stack, b int32) {
+	t := v.t
+	parent := int32(0)
+	if n := len(t.active); n > 0 {
+		t.active[n-1].body = true
+		parent = t.active[n-1].node
+	}
+	id := v.callNode(parent, s.top().function)
+	v.nodes[id].calls++
+	s.top().mark = len(t.active)
+	t.active = append(t.active, active{node: id, machine: -1})
+	v.arrive(b)
+}
+
+func (v *threadVisitor) leave(s *stack) {
+	for len(v.t.active) > s.top().mark {
+		v.close()
+	}
+}
+
+// close ends the innermost loop or call.
+func (v *threadVisitor) close() {
+	t := v.t
+	n := len(t.active) - 1
+	a := &t.active[n]
+	v.settle(a, true)
+	t.active = t.active[:n]
+	if a.machine < 0 || n == 0 {
+		return
+	}
+	done := a.turn
+	if a.body || !v.loops[a.machine].bounded {
+		done++
+		if a.marks == 0 {
+			v.nodes[a.node].even.unmarked++
+		}
+	}
+	around := &t.active[n-1]
+	for i := range around.touched {
+		if around.touched[i].node == a.node {
+			around.touched[i].turns[v.parts[a.machine]] += uint32(done)
+		}
+	}
+}
+
+// settle counts the statements that were reached in the turn that ends. One that
+// was only opened may run in the next.
+func (v *threadVisitor) settle(a *active, last bool) {
+	kept := a.touched[:0]
+	for i := range a.touched {
+		u := &a.touched[i]
+		if u.open && u.ran == 0 && u.begun == 0 && !last {
+			kept = append(kept, *u)
+			continue
+		}
+		v.count(u)
+	}
+	a.touched = kept
+}
+
+func (v *threadVisitor) edge(s *stack, u, b int32) {
+	t := v.t
+	l := v.loopOf[b]
+	a := &t.active[len(t.active)-1]
+	if a.machine == l { // nothing is left, at most entered anew
+		if l >= 0 && v.loops[l].header == b {
+			v.turn(a)
+		}
+		v.arrive(b)
+		return
+	}
+	for a.machine >= 0 && (l < 0 || !v.contains(a.machine, l)) {
+		v.close()
+		a = &t.active[len(t.active)-1]
+	}
+	if a.machine >= 0 && v.loops[a.machine].header == b {
+		v.turn(a)
+	}
+	v.arrive(b)
+}
+
+// turn ends one turn of a loop and begins the next.
+func (v *threadVisitor) turn(a *active) {
+	v.settle(a, false)
+	a.turn++
+	if a.marks == 1 {
+		v.nodes[a.node].even.even++
+	} else {
+		v.nodes[a.node].even.uneven++
+	}
+	a.body, a.marks = false, 0
+}
+
+// arrive enters the loops around a basic that are not under way, and notes what
+// the basic means for the one it is in.
+func (v *threadVisitor) arrive(b int32) {
+	t := v.t
+	l := v.loopOf[b]
+	if a := &t.active[len(t.active)-1]; a.machine != l {
+		v.open(a.machine, l)
+	}
+	a := &t.active[len(t.active)-1]
+	if !v.test[b] {
+		a.body = true
+	}
+	if st := v.guard[b]; st >= 0 {
+		v.attempt(a, b, st)
+	}
+	for _, st := range v.opened[b] {
+		if u := v.reach(b, st, false); u != nil {
+			if u.open || u.ran != 0 || u.begun != 0 {
+				v.count(u)
+			}
+			u.open = true
+		}
+	}
+	for _, st := range v.begun[b] {
+		if u := v.reach(b, st, true); u != nil {
+			u.begun++
+		}
+	}
+	for _, st := range v.present[b] {
+		v.reach(b, st, false)
+	}
+}
+
+// reach returns what is counted of a statement whose mark is in a basic: of the
+// innermost loop under way with that statement, or of the one that contains it.
+// Copies behind the end of a loop around it count where they are.
+func (v *threadVisitor) reach(b, st int32, turn bool) *touch {
+	t := v.t
+	low := t.top().mark
+	for i := len(t.active) - 1; i > low; i-- {
+		if a := &t.active[i]; a.machine >= 0 && v.loops[a.machine].statement == st {
+			if !turn {
+				return nil // an entry that begins in its own loop tells nothing
+			}
+			a.marks++
+			return v.touch(&t.active[i-1], a.node, v.groupOf[a.machine])
+		}
+	}
+	for i := len(t.active) - 1; i >= low; i-- {
+		a := &t.active[i]
+		parent := int32(-1)
+		if a.machine >= 0 {
+			parent = v.groupOf[a.machine]
+		}
+		if g, ok := v.inside[[3]int32{v.owner[b], parent, st}]; ok {
+			return v.touch(a, v.loopNode(a.node, g), g)
+		}
+	}
+	if g, ok := v.stray[[2]int32{v.owner[b], st}]; ok && turn {
+		a := &t.active[len(t.active)-1]
+		return v.touch(a, v.loopNode(a.node, g), g)
+	}
+	return nil
+}
+
+// count ends an entry.
+func (v *threadVisitor) count(u *touch) {
+	v.nodes[u.node].entries.add(u.turns)
+	v.nodes[u.node].begun.add(turns{u.begun})
+	*u = touch{node: u.node, group: u.group}
+}
+
+// open enters the loops between one and another inside it, outermost first.
+func (v *threadVisitor) open(from, to int32) {
+	if to == from || to < 0 {
+		return
+	}
+	v.open(from, v.loops[to].parent)
+	t := v.t
+	a := &t.active[len(t.active)-1]
+	a.body = true
+	g := v.groupOf[to]
+	n := v.loopNode(a.node, g)
+	u := v.touch(a, n, g)
+	bit := uint32(1) << v.parts[to]
+	if u.ran&bit != 0 { // the same code again: the statement was reached again
+		v.count(u)
+	}
+	u.ran |= bit
+	t.active = append(t.active, active{node: n, machine: to})
+}
+
+func (v *threadVisitor) touch(a *active, n, g int32) *touch {
+	for i := range a.touched {
+		if a.touched[i].node == n {
+			return &a.touched[i]
+		}
+	}
+	a.touched = append(a.touched, touch{node: n, group: g})
+	return &a.touched[len(a.touched)-1]
+}
+
+// attempt notes that the condition of a statement is tested before its loop is
+// entered: if it is not, that was an entry without a turn.
+func (v *threadVisitor) attempt(a *active, b, st int32) {
+	parent := int32(-1)
+	if a.machine >= 0 {
+		parent = v.groupOf[a.machine]
+	}
+	if g, ok := v.inside[[3]int32{v.owner[b], parent, st}]; ok {
+		v.touch(a, v.loopNode(a.node, g), g)
+	}
+}

@@ -1,0 +1,337 @@
+package tree
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/data/refs/flow"
+)
+
+type instruction = flow.Instruction
+
+// lineOf returns a line of a text, trimmed; empty if there is none.
+func lineOf(text []byte, line int) string {
+	lines := strings.Split(string(text), "\n")
+	if line < 1 || line > len(lines) {
+		return ""
+	}
+	return strings.TrimSpace(lines[line-1])
+}
+
+// verdict is how many turns a group made, and why that may be wrong.
+type verdict struct {
+	counts histogram
+	factor int
+	why    string
+}
+
+// evenness compares marks with turns of the code.
+type evenness struct {
+	even, uneven uint64 // whole turns with exactly one mark, and others
+	unmarked     uint64 // last turns that ran the body without a mark
+}
+
+func (e *evenness) add(o evenness) {
+	e.even, e.uneven, e.unmarked = e.even+o.even, e.uneven+o.uneven, e.unmarked+o.unmarked
+}
+
+// verdict weighs the turns of the code against the marks of the source. Turns of
+// the code are wrong where the compiler took some out of the loop, marks are
+// where a turn has several or none. Both are wrong where one turn of the code
+// does the work of several.
+func (b *build) verdict(g int32, code, marks *tally, e evenness) verdict {
+	gr := &b.groups[g]
+	parts := b.partsOf(gr)
+	v := verdict{counts: code.weighed(parts.turns), factor: 1}
+	if gr.statement < 0 {
+		v.why = "no loop of the source is known for it: these are turns of the code"
+		return v
+	}
+	st := &b.statements[gr.statement]
+	byMarks := marks.weighed(func(n turns) uint64 { return uint64(n[0]) })
+	switch {
+	case parts.apart: // each part has its own marks
+	case len(gr.machines) == 0, st.marked && e.uneven == 0 && (e.unmarked == 0 || byMarks.total() > v.counts.total()):
+		v.counts = byMarks // copies of turns outside the loop have marks too
+	case st.marked && byMarks.total() == v.counts.total():
+	case b.untested(gr):
+		v.why = "the condition of the loop is not among what leaves its code"
+	case st.marked && e.even > 0 && byMarks.total()+e.unmarked != v.counts.total():
+		v.why = "turns of the code and marks of the source tell different numbers"
+	}
+	if lanes, element := b.packed(gr); lanes > 0 {
+		v.factor = lanes
+		b.unpack(gr, element, &v)
+	} else if copies := b.copies(g); copies > 1 {
+		v.factor = copies
+		b.unpack(gr, 0, &v)
+	}
+	if len(gr.machines) == 0 && !st.marked {
+		v.why = "the compiler left no loop of it, and no mark of its turns"
+	}
+	return v
+}
+
+// unpack counts the turns of a loop on vectors by the bytes of its accesses: each
+// position of the source touches one element a turn. That is certain where all
+// stores are told apart and agree.
+func (b *build) unpack(gr *group, element uint64, v *verdict) {
+	stores, loads := b.elements(gr, element)
+	most, same := uint64(0), true
+	for _, n := range stores {
+		same = same && (most == 0 || n == most)
+		most = max(most, n)
+	}
+	if len(stores) == 0 {
+		for _, n := range loads {
+			most = max(most, n)
+		}
+	}
+	v.why = "one turn of the code works on several turns of the source side by side; they are counted by the bytes they touch"
+	entries := uint64(0)
+	for _, times := range v.counts.by {
+		entries += times
+	}
+	if most == 0 || entries == 0 || v.counts.rest > 0 {
+		v.why = "one turn of the code works on several turns of the source side by side"
+		return
+	}
+	if most%entries == 0 && len(v.counts.by) == 1 {
+		v.counts.by = map[uint64]uint64{most / entries: entries}
+	} else {
+		v.counts.spread(most)
+	}
+	if same && len(stores) > 0 && len(stores) == b.statements[gr.statement].stores && len(v.counts.by) == 1 {
+		v.why = ""
+	}
+}
+
+// copies returns how many copies of an access that moves with the turns a loop
+// has: more than one where it was unrolled.
+func (b *build) copies(g int32) int {
+	type operand struct {
+		position
+		op     refs.Op
+		size   uint32
+		stride int64
+	}
+	most := 0
+	for n := range b.nodes {
+		if b.nodes[n].group != g {
+			continue
+		}
+		count := map[operand]map[uint64]bool{} // by where they would be in turn 0
+		for pc, a := range b.nodes[n].cost.accesses {
+			in := b.instructionAt(pc)
+			if in == nil || !a.moves.known[0] || a.moves.stride[0] == 0 || a.moves.irregular > 0 {
+				continue
+			}
+			o := operand{positionOf(in), a.op, a.size, a.moves.stride[0]}
+			if o.column() == 0 {
+				continue // several accesses of a line cannot be told apart
+			}
+			if count[o] == nil {
+				count[o] = map[uint64]bool{}
+			}
+			count[o][a.moves.base()] = true
+			most = max(most, len(count[o]))
+		}
+	}
+	return most
+}
+
+// elements returns for each position of a statement's stores and loads how many
+// elements they touch.
+func (b *build) elements(gr *group, element uint64) (stores, loads map[position]uint64) {
+	stores, loads = map[position]uint64{}, map[position]uint64{}
+	type operand struct {
+		position
+		store bool
+	}
+	smallest, bytes := map[operand]uint64{}, map[operand]uint64{}
+	for n := range b.nodes {
+		if !b.nodeOfStatement(int32(n), gr) {
+			continue
+		}
+		for pc, a := range b.nodes[n].cost.accesses {
+			in := b.instructionAt(pc)
+			if in == nil {
+				continue
+			}
+			p := positionOf(in)
+			if p.line() == 0 || b.innermostOf(p) != gr.statement {
+				continue
+			}
+			size := uint64(a.size)
+			if element > 0 {
+				size = min(size, element)
+			}
+			o := operand{p, a.op != refs.Load}
+			if smallest[o] == 0 || size < smallest[o] {
+				smallest[o] = size
+			}
+			bytes[o] += a.times * uint64(a.size)
+		}
+	}
+	for o, n := range bytes {
+		switch {
+		case smallest[o] == 0 || smallest[o] >= vectorBytes: // what it moves is not known
+		case o.store:
+			stores[o.position] = n / smallest[o]
+		default:
+			loads[o.position] = n / smallest[o]
+		}
+	}
+	return stores, loads
+}
+
+// nodeOfStatement reports whether references of a node can be of a statement:
+// its own nodes and those directly around them, where copies of its turns are.
+func (b *build) nodeOfStatement(n int32, gr *group) bool {
+	nd := &b.nodes[n]
+	if nd.function != gr.function {
+		return false
+	}
+	if nd.group < 0 {
+		return gr.parent < 0
+	}
+	other := &b.groups[nd.group]
+	return other.statement == gr.statement && other.parent == gr.parent || nd.group == gr.parent
+}
+
+func (b *build) instructionAt(pc uint64) *instruction {
+	i, ok := slices.BinarySearchFunc(b.instructions, pc, func(in instruction, pc uint64) int { return cmp.Compare(in.PC, pc) })
+	if !ok {
+		return nil
+	}
+	return &b.instructions[i]
+}
+
+// parts says how the loops of a group share its turns: one after the other, or
+// each all turns for a part of the body.
+type parts struct{ apart bool }
+
+func (p parts) turns(n turns) uint64 {
+	total := uint64(0)
+	for _, k := range n {
+		if p.apart {
+			total = max(total, uint64(k))
+		} else {
+			total += uint64(k)
+		}
+	}
+	return total
+}
+
+// partsOf compares where in the source the accesses of a group's loops stand.
+func (b *build) partsOf(gr *group) parts {
+	if len(gr.machines) < 2 || len(gr.machines) > maxParts {
+		return parts{}
+	}
+	seen := map[position]bool{}
+	for _, m := range gr.machines {
+		own := map[position]bool{}
+		for _, id := range b.loops[m].blocks {
+			list := b.listing(id)
+			for i := range list {
+				if p := positionOf(&list[i]); (list[i].Loads || list[i].Stores) && p.line() > 0 {
+					own[p] = true
+				}
+			}
+		}
+		for p := range own {
+			if seen[p] {
+				return parts{}
+			}
+		}
+		for p := range own {
+			seen[p] = true
+		}
+	}
+	return parts{apart: true}
+}
+
+func (b *build) untested(gr *group) bool {
+	for _, m := range gr.machines {
+		if !b.loops[m].tested {
+			return true
+		}
+	}
+	return false
+}
+
+// vectorBytes is the shortest vector.
+const vectorBytes = 16
+
+// packed returns how many turns of the source one turn of the code does at most,
+// as vector instructions tell, and the size of the elements they compute with: 0
+// if that is not one size. One lane is several of an unknown size, none is a
+// plain loop.
+func (b *build) packed(gr *group) (lanes int, element uint64) {
+	sizes := map[uint64]bool{}
+	look := func(id int32, around int32) {
+		list := b.listing(id)
+		for i := range list {
+			in := &list[i]
+			if in.Element == 0 {
+				continue
+			}
+			st := b.innermostOf(positionOf(in))
+			nested := st >= 0 && b.inStatement(st, gr.statement)
+			if st != gr.statement && (!nested || b.hasLoop(around, st)) && (nested || around < 0) {
+				continue
+			}
+			lanes = max(lanes, 1)
+			if in.Element != flow.Wide {
+				sizes[uint64(in.Element)] = true
+				lanes = max(lanes, vectorBytes/int(in.Element))
+			}
+		}
+	}
+	for _, m := range gr.machines {
+		for _, id := range b.loops[m].blocks {
+			if b.loopOf[id] == m {
+				look(id, m)
+			}
+		}
+	}
+	for id := range b.basics {
+		if b.owner[id] == gr.function && (b.loopOf[id] < 0 && gr.parent < 0 || b.loopOf[id] >= 0 && b.groupOf[b.loopOf[id]] == gr.parent) {
+			look(int32(id), -1)
+		}
+	}
+	if len(sizes) == 1 {
+		for element = range sizes {
+		}
+	}
+	return lanes, element
+}
+
+// innermostOf is the smallest statement around a position; -1 if none is.
+func (b *build) innermostOf(p position) int32 {
+	best := int32(-1)
+	for id := range b.statements {
+		if st := &b.statements[id]; st.file == p.file && st.whole().contains(p.at) && (best < 0 || b.statements[best].at < st.at) {
+			best = int32(id)
+		}
+	}
+	return best
+}
+
+// inStatement reports whether one statement lies inside another.
+func (b *build) inStatement(inner, outer int32) bool {
+	x, y := b.statements[inner].whole(), b.statements[outer].whole()
+	return inner != outer && b.statements[inner].file == b.statements[outer].file && y.from <= x.from && x.to <= y.to
+}
+
+// hasLoop reports whether a statement has a loop of the code inside another.
+func (b *build) hasLoop(around, st int32) bool {
+	for l := range b.loops {
+		if b.loops[l].statement == st && (around < 0 || int32(l) != around && b.contains(around, int32(l))) {
+			return true
+		}
+	}
+	return false
+}
