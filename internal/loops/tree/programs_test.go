@@ -66,7 +66,7 @@ func recordTree(t *testing.T, program string, backend reftrace.Backend) *tree.Tr
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "a.isobath")
-	if err := r.Write(path, false); err != nil {
+	if err := r.Write(t.Context(), path, false); err != nil {
 		t.Fatal(err)
 	}
 	f, err := tree.OpenFile(path, nil)
@@ -168,7 +168,7 @@ func TestRebuilt(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "a.isobath")
-	if err := r.Write(path, false); err != nil {
+	if err := r.Write(t.Context(), path, false); err != nil {
 		t.Fatal(err)
 	}
 	f, err := tree.OpenFile(path, os.Stdin)
