@@ -8,7 +8,7 @@ import (
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/data/refs/flow"
 	"github.com/isobath/isobath/internal/data/run"
-	"github.com/isobath/isobath/internal/formats/reffile"
+	"github.com/isobath/isobath/internal/formats"
 )
 
 // File is a trace that a tree can be built from.
@@ -24,11 +24,11 @@ type File struct {
 func OpenFile(path string, stdin io.Reader) (*File, error) {
 	f := &File{}
 	f.Open = func() (refs.Reader, error) {
-		src, _, err := reffile.Open(path, stdin)
+		src, _, err := formats.OpenRefs(path, stdin)
 		return src, err
 	}
-	if path == reffile.Stdin {
-		src, format, err := reffile.Open(path, stdin)
+	if path == formats.Stdin {
+		src, format, err := formats.OpenRefs(path, stdin)
 		if err != nil {
 			return nil, err
 		}
