@@ -18,6 +18,7 @@ import (
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/loops/cycle"
+	"github.com/isobath/isobath/internal/loops/tree"
 )
 
 // cyclesFlags are the flags of `isobath cycles` as the user wrote them.
@@ -92,6 +93,9 @@ func (f *cyclesFlags) run(ctx context.Context, out io.Writer, path string) error
 	if err != nil {
 		return err
 	}
+	if opts.Loops, err = f.loops(ctx, path, src.About()); err != nil {
+		return err
+	}
 	report, err := f.analyse(ctx, trace, in, opts)
 	if err != nil {
 		return err
@@ -107,6 +111,20 @@ func (f *cyclesFlags) run(ctx context.Context, out io.Writer, path string) error
 	return report.writeText(out, f.top)
 }
 
+// loops counts the loops of the code, against which turns are held. Standard
+// input cannot be read twice, and without instructions there are none.
+func (f *cyclesFlags) loops(ctx context.Context, path string, about *refs.About) (cycle.Loops, error) {
+	if path == reffile.Stdin || about.Has&refs.HasPC == 0 {
+		return nil, nil
+	}
+	file, err := tree.OpenFile(path, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return buildTree(ctx, file)
+}
+
 // analyse reads the trace and analyses every thread, with progress.
 func (f *cyclesFlags) analyse(ctx context.Context, src refs.Source, in *cycle.Input, opts cycle.Options) (*cyclesReport, error) {
 	line := term.NewProgress(os.Stderr, "cycles")
@@ -120,6 +138,9 @@ func (f *cyclesFlags) analyse(ctx context.Context, src refs.Source, in *cycle.In
 		return nil, err
 	}
 	report := &cyclesReport{notes: src.About().Notes, symbol: in.Symbol}
+	if f.every > 1 {
+		report.notes = append(report.notes, fmt.Sprintf("one reference in %d is kept: turns are those of the thinned trace, not of the program", f.every))
+	}
 	for _, tr := range traces {
 		if err := report.add(ctx, tr, opts, f.folds); err != nil {
 			return nil, err

@@ -70,8 +70,12 @@ func classJSON(c *cycle.Class) map[string]any {
 	for _, p := range c.Parts {
 		parts = append(parts, map[string]any{"bar": p.Bar, "times": p.Times})
 	}
+	var header any
+	if h := c.Header; h != nil {
+		header = map[string]any{"loop": h.Index, "text": h.Text, "file": h.File, "line": h.Line, "entries": h.Entries, "trips": h.Trips, "exact": h.Exact}
+	}
 	return map[string]any{
-		"birth": c.Birth, "death": death(c.Bar), "alive_at_cap": c.Alive, "persistence": c.Persistence(),
+		"header": header, "birth": c.Birth, "death": death(c.Bar), "alive_at_cap": c.Alive, "persistence": c.Persistence(),
 		"epsilon": c.Epsilon, "winding": c.Winding, "turns": c.Turns, "exact": c.Exact, "lift": c.Lift,
 		"energy": c.Energy, "residual": c.Residual, "support": c.Support, "edges": c.Edges,
 		"combination": c.Combination, "parts": parts, "lines": lines, "functions": functions,
@@ -120,6 +124,10 @@ func writeCycles(w *strings.Builder, r *cycle.Result, folds []cycle.Fold, top in
 	}
 	if len(r.Classes) > 0 {
 		fmt.Fprintf(w, "\n%8s %12s %12s  %s\n", "bar", "turns", "winding", "what")
+	}
+	if len(r.Classes) == 0 {
+		wrap(w, "no circle: ", fmt.Sprintf("no bar lasts long enough at windows of %d references; loops shorter than that are in 'isobath loops' and below, and another --window (%d to %d) may show more",
+			r.Points.Window, cycle.MinWindow, cycle.MaxWindow))
 	}
 	still, printed := 0, map[string]bool{}
 	for i, c := range r.Classes {

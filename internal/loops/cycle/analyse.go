@@ -24,6 +24,10 @@ type Options struct {
 	Landmarks   int   // analyse at most so many points that cover the rest; 0 is off
 	Primes      []int // tried in order until every class lifts; nil is DefaultPrimes
 	Progress    func(Progress)
+	// Loops are those of the code, where they are known: a class is named after
+	// the one it goes around, and its turns are exact only if that one has as
+	// many.
+	Loops Loops
 
 	now func() time.Time // the clock; tests bring their own
 }

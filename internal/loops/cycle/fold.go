@@ -2,6 +2,7 @@ package cycle
 
 import (
 	"context"
+	"encoding/binary"
 )
 
 // Fold is one round of folding a trace: the loop that was folded, and how much
@@ -41,11 +42,11 @@ func FoldLoops(ctx context.Context, tr *Trace, window, levels int) (*Trace, []Fo
 		if period == 0 {
 			break
 		}
-		next, f := tr.fold(period)
-		if f.Entries == 0 {
+		next, found := tr.fold(period)
+		if len(found) == 0 {
 			break
 		}
-		folds = append(folds, f)
+		folds = append(folds, found...)
 		tr = next
 	}
 	return tr, folds, nil
@@ -80,13 +81,15 @@ func commonGap(p *Points) int {
 	return gap
 }
 
-// fold keeps one copy of every block of the given length that repeats.
-func (tr *Trace) fold(period int) (*Trace, Fold) {
+// fold keeps one copy of every block of the given length that repeats. Loops of
+// equal length are told apart by what they repeat, wherever in a turn the first
+// copy begins.
+func (tr *Trace) fold(period int) (*Trace, []Fold) {
 	out := *tr
 	out.Syms, out.Where, out.Ops, out.Object = nil, nil, nil, nil
-	f := Fold{Period: period}
+	var folds []Fold
+	known := map[string]int{}
 	syms := tr.Syms
-	first := -1
 	keep := func(from, to int) {
 		out.Syms = append(out.Syms, syms[from:to]...)
 		if tr.Where != nil && tr.Symbol != PC {
@@ -107,21 +110,47 @@ func (tr *Trace) fold(period int) (*Trace, Fold) {
 			i++
 			continue
 		}
-		if first < 0 {
-			first = i
+		key := rotated(syms[i : i+period])
+		k, ok := known[key]
+		if !ok {
+			k = len(folds)
+			known[key] = k
+			f := Fold{Period: period}
+			f.From, f.To = tr.span(i, period)
+			folds = append(folds, f)
 		}
-		f.add(len(out.Syms), n)
+		folds[k].add(len(out.Syms), n)
 		keep(i, i+period)
 		i += n * period
 	}
 	if tr.Symbol == PC && tr.Where != nil {
 		out.Where = out.Syms
 	}
-	f.Records = len(out.Syms)
-	if first >= 0 {
-		f.From, f.To = tr.span(first, period)
+	for k := range folds {
+		folds[k].Records = len(out.Syms)
 	}
-	return &out, f
+	return &out, folds
+}
+
+// rotated is a key that a block shares with its rotations: the least of them.
+func rotated(block []uint32) string {
+	best := 0
+	for at := 1; at < len(block); at++ {
+		for i := range block {
+			a, b := block[(at+i)%len(block)], block[(best+i)%len(block)]
+			if a < b {
+				best = at
+			}
+			if a != b {
+				break
+			}
+		}
+	}
+	key := make([]byte, 0, 4*len(block))
+	for i := range block {
+		key = binary.LittleEndian.AppendUint32(key, block[(best+i)%len(block)])
+	}
+	return string(key)
 }
 
 func (f *Fold) add(at, times int) {

@@ -43,6 +43,7 @@ type Meaning struct {
 	Whole    int
 	From, To Position
 	Sentence string
+	Header   *Header // the loop of the code it goes around; nil if unknown
 }
 
 // Position is one end of the code a turn runs through.
@@ -64,6 +65,7 @@ func (a *analysis) explain(ctx context.Context) error {
 		return err
 	}
 	a.duals()
+	a.attach()
 	for _, c := range a.Classes {
 		c.Sentence = a.sentence(c)
 	}
@@ -361,6 +363,9 @@ func (a *analysis) sentence(c *Class) string {
 		return "no turns: a hole that the trace passes equally often in both directions"
 	}
 	s := string(c.Role)
+	if h := c.Header; h != nil && h.Text != "" {
+		s += " " + h.Text
+	}
 	if where := Place(c.From, c.To); where != "" {
 		s += " " + where
 	}
@@ -379,6 +384,9 @@ func (a *analysis) sentence(c *Class) string {
 				s += " of " + where
 			}
 		}
+	}
+	if part := c.of(); part != "" {
+		s += ", " + part
 	}
 	if c.Dual >= 0 {
 		d, w := a.Classes[c.Dual], a.Classes[c.Whole]

@@ -67,6 +67,8 @@ type Tree struct {
 	Outside    uint64 // references in no loop
 	Lost       uint64 // references that the recorded way does not explain
 	Notes      []string
+
+	byPC map[uint64]int // the loop of each instruction; made when asked
 }
 
 // Node is a loop on one path of calls.

@@ -137,6 +137,9 @@ const (
 	pluginRecord = 24
 )
 
+// childProcess numbers the one process whose memory is named.
+const childProcess = 1
+
 // readRecords reads what the plugin wrote.
 func (j *job) readRecords(f *os.File) error {
 	head := make([]byte, pluginHead+pluginMaps)
@@ -153,7 +156,9 @@ func (j *job) readRecords(f *os.File) error {
 	if word(4) == 2 {
 		j.note("the temporary folder is full: the trace is cut")
 	}
-	j.modules = target.ParseMaps(head[pluginHead:][:min(word(6), pluginMaps)])
+	maps := head[pluginHead:][:min(word(6), pluginMaps)]
+	j.modules = target.ParseMaps(maps)
+	j.memory.read(childProcess, maps)
 	info, err := f.Stat()
 	if err != nil {
 		return err

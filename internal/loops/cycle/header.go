@@ -1,0 +1,76 @@
+package cycle
+
+import "fmt"
+
+// Loops finds the loop of the code around some instructions.
+type Loops interface {
+	Around(pcs []uint64) (Header, bool)
+}
+
+// Header is a loop of the code.
+type Header struct {
+	Index          int // in the list of loops
+	Text, File     string
+	Line           int
+	Entries, Trips uint64
+	Exact          bool // both are counted
+	// Rebuilt says that the loop was told from instructions that make
+	// references: a last turn that only tests may count.
+	Rebuilt bool
+}
+
+// Name is how a class is called after it: its text without the brace.
+func (h *Header) Name() string {
+	if h.Line == 0 {
+		return h.Text
+	}
+	return fmt.Sprintf("%s:%d", h.File, h.Line)
+}
+
+// agrees reports whether so many turns are those of the loop.
+func (h *Header) agrees(turns int64) bool {
+	if turns < 0 {
+		return false
+	}
+	if h.Rebuilt {
+		return uint64(turns) <= h.Trips && uint64(turns)+h.Entries >= h.Trips
+	}
+	return h.Exact && uint64(turns) == h.Trips
+}
+
+// attach finds the loop that each class goes around. A class that makes other
+// turns than the loop counts one way through it, or is not counted at all.
+func (a *analysis) attach() {
+	if a.opts.Loops == nil || a.Trace.Where == nil {
+		return
+	}
+	for _, c := range a.Classes {
+		if c.Turns == 0 || c.TurnLength == 0 {
+			continue
+		}
+		seen := map[uint64]bool{}
+		var pcs []uint64
+		for _, s := range a.Trace.Where[c.TurnAt : c.TurnAt+c.TurnLength] {
+			if pc := a.Trace.Sites[s].PC; pc != 0 && !seen[pc] {
+				seen[pc] = true
+				pcs = append(pcs, pc)
+			}
+		}
+		if h, ok := a.opts.Loops.Around(pcs); ok {
+			c.Header = &h
+		}
+		c.Exact = c.Exact && a.Trace.Every <= 1 && c.Header != nil && c.Header.agrees(c.Turns)
+	}
+}
+
+// of says what the turns of a class are part of; empty where they are all.
+func (c *Class) of() string {
+	h := c.Header
+	if h == nil {
+		return ""
+	}
+	if !c.Exact && h.Trips > uint64(c.Turns) && !h.agrees(c.Turns) {
+		return fmt.Sprintf("one path of the %s turns of %s", Thousands(int64(h.Trips)), h.Name())
+	}
+	return ""
+}
