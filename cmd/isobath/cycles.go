@@ -114,7 +114,7 @@ func (f *cyclesFlags) run(ctx context.Context, out io.Writer, path string) error
 // loops counts the loops of the code, against which turns are held. Standard
 // input cannot be read twice, and without instructions there are none.
 func (f *cyclesFlags) loops(ctx context.Context, path string, about *refs.About) (cycle.Loops, error) {
-	if path == reffile.Stdin || about.Has&refs.HasPC == 0 {
+	if path == formats.Stdin || about.Has&refs.HasPC == 0 {
 		return nil, nil
 	}
 	file, err := tree.OpenFile(path, nil)
