@@ -183,7 +183,7 @@ func (s *Server) jobRoutes() []frame.Route {
 		{Method: "POST", Path: "open", Access: frame.Owner, Does: "imports a file of the server's machine, as a job",
 			Takes: frame.Open{}, Answers: frame.Job{}, Status: http.StatusAccepted, Handle: s.open},
 		{Method: "POST", Path: "upload", Access: frame.Owner, Does: "takes a file, or a folder as a tar archive, and imports it, as a job",
-			Query: []string{"name"}, Answers: frame.Job{}, Status: http.StatusAccepted, Handle: s.upload},
+			Query: []string{"name"}, TakesFiles: []string{frame.TypeFile, frame.TypeTar}, Answers: frame.Job{}, Status: http.StatusAccepted, Handle: s.upload},
 		{Method: "GET", Path: "jobs/{job}", Access: frame.Viewer, Does: "how far an import is", Answers: frame.Job{}, Handle: s.job},
 		{Method: "GET", Path: "jobs/{job}/events", Access: frame.Viewer, Does: "the same as it changes, until the import ends",
 			Answers: frame.Job{}, Type: frame.TypeEvents, Handle: s.events},

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/app/server/openapi"
 )
 
 // prefix is the path of the API's first version.
@@ -20,7 +21,9 @@ const shared = "runs"
 // Table lists every route of the API, from which it is registered, guarded,
 // documented and described.
 func (s *Server) Table() []frame.Route {
-	table := slices.Concat(s.runRoutes(), s.frame.RunRoutes(), s.jobRoutes(), s.linkRoutes())
+	table := slices.Concat(s.runRoutes(), s.frame.RunRoutes(), s.jobRoutes(), s.linkRoutes(), []frame.Route{
+		{Method: "GET", Path: "openapi.json", Access: frame.Viewer, Does: "this table for programs, as OpenAPI 3.1", Type: frame.TypeJSON, Handle: s.describe},
+	})
 	for i := range table {
 		table[i].Kind = shared
 	}
@@ -31,6 +34,15 @@ func (s *Server) Table() []frame.Route {
 		}
 	}
 	return table
+}
+
+// describe answers with the table itself.
+func (s *Server) describe(w http.ResponseWriter, r *http.Request) error {
+	document, err := openapi.Describe(s.opt.Version, prefix, TokenHeader, s.Table())
+	if err != nil {
+		return err
+	}
+	return s.frame.Answer(w, r, document)
 }
 
 // register adds the routes of the table, and for each path an answer to other

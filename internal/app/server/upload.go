@@ -58,7 +58,7 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	body := http.MaxBytesReader(w, r.Body, s.opt.UploadLimit)
-	if r.Header.Get("Content-Type") == "application/x-tar" {
+	if r.Header.Get("Content-Type") == frame.TypeTar {
 		err = unpack(body, dir, name)
 	} else {
 		err = save(body, dir, name)

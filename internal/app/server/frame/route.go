@@ -22,6 +22,8 @@ const (
 	TypeColumns = "application/vnd.isobath" // a JSON header and binary columns
 	TypeEvents  = "text/event-stream"
 	TypeCSV     = "text/csv"
+	TypeTar     = "application/x-tar"
+	TypeFile    = "application/octet-stream"
 )
 
 // Route is one line of the API's table, from which it is registered, guarded,
@@ -33,12 +35,17 @@ type Route struct {
 	Access Access
 	// Does says what it is for, in a phrase that the documentation shows.
 	Does string
+	// Command answers the same question in a terminal: "isobath insights"; empty
+	// for what only a page needs.
+	Command string
 	// Query are the parameters of the address.
 	Query []string
 	// Takes and Answers are values of the Go types that travel as JSON, nil for
 	// none. With TypeColumns, Answers is the header; with TypeEvents, the last event.
 	Takes, Answers any
-	Type           string // of a successful answer; empty: JSON, or nothing
+	// TakesFiles are the types of content of a body that is not JSON.
+	TakesFiles []string
+	Type       string // of a successful answer; empty: JSON, or nothing
 	// Watchable routes send their progress as events to who accepts them.
 	Watchable bool
 	Status    int // of success; 0: 200, or 204 without an answer

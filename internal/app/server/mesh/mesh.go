@@ -119,13 +119,13 @@ func (Kind) Routes(f *frame.Frame) []frame.Route {
 		return frame.OfPart(noMesh, f)
 	}
 	return []frame.Route{
-		{Method: "POST", Path: "runs/{id}/mesh", Access: frame.Viewer, Does: "what the page must know about a mesh",
+		{Method: "POST", Path: "runs/{id}/mesh", Access: frame.Viewer, Does: "what the page must know about a mesh", Command: "isobath info",
 			Takes: MeshAsk{}, Answers: MeshInfo{}, OfRun: of(s.meshInfo)},
 		{Method: "POST", Path: "runs/{id}/mesh/picture", Access: frame.Viewer, Does: "a geometry, unless the page has it, and fields on its cells",
 			Takes: MeshPictureAsk{}, Answers: MeshPicture{}, Type: frame.TypeColumns, OfRun: of(s.meshPicture)},
-		{Method: "POST", Path: "runs/{id}/mesh/field", Access: frame.Viewer, Does: "a field on every cell",
+		{Method: "POST", Path: "runs/{id}/mesh/field", Access: frame.Viewer, Does: "a field on every cell", Command: "isobath mesh",
 			Takes: MeshFieldAsk{}, Answers: MeshFieldAnswer{}, Type: frame.TypeColumns, OfRun: of(s.meshField)},
-		{Method: "POST", Path: "runs/{id}/mesh/summary", Access: frame.Viewer, Does: "fields in numbers: histogram, quantiles, highest cells, relation",
+		{Method: "POST", Path: "runs/{id}/mesh/summary", Access: frame.Viewer, Does: "fields in numbers: histogram, quantiles, highest cells, relation", Command: "isobath mesh",
 			Takes: MeshSummaryAsk{}, Answers: MeshSummary{}, OfRun: of(s.meshSummary)},
 		{Method: "POST", Path: "runs/{id}/mesh/relate", Access: frame.Viewer, Does: "a performance field against a variable of the simulation",
 			Takes: MeshRelateAsk{}, Answers: MeshRelation{}, OfRun: of(s.meshRelate)},

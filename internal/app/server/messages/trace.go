@@ -99,13 +99,13 @@ func (Kind) Routes(f *frame.Frame) []frame.Route {
 		return frame.OfPart(noTrace, f)
 	}
 	return []frame.Route{
-		{Method: "POST", Path: "runs/{id}/trace", Access: frame.Viewer, Does: "the report of a trace: structure, lateness and its causes",
+		{Method: "POST", Path: "runs/{id}/trace", Access: frame.Viewer, Does: "the report of a trace: structure, lateness and its causes", Command: "isobath steps",
 			Takes: TraceAsk{}, Answers: TraceInfo{}, OfRun: of(s.traceInfo)},
 		{Method: "POST", Path: "runs/{id}/trace/picture", Access: frame.Viewer, Does: "a window of logical steps or of time, and an overview",
 			Takes: PictureAsk{}, Answers: PictureAnswer{}, Type: frame.TypeColumns, OfRun: of(s.picture)},
-		{Method: "POST", Path: "runs/{id}/trace/operation", Access: frame.Viewer, Does: "one operation: its times, partners and causes",
+		{Method: "POST", Path: "runs/{id}/trace/operation", Access: frame.Viewer, Does: "one operation: its times, partners and causes", Command: "isobath steps --ops",
 			Takes: OperationAsk{}, Answers: timeline.Operation{}, OfRun: of(s.operation)},
-		{Method: "POST", Path: "runs/{id}/trace/report", Access: frame.Viewer, Does: "the report with every delay of a window",
+		{Method: "POST", Path: "runs/{id}/trace/report", Access: frame.Viewer, Does: "the report with every delay of a window", Command: "isobath steps",
 			Takes: ReportAsk{}, Answers: logical.Report{}, OfRun: of(s.traceReport)},
 		{Method: "POST", Path: "runs/{id}/trace/gains", Access: frame.Viewer, Does: "causes ranked by what removing them gains, and the run with changes",
 			Takes: GainsAsk{}, Answers: GainsAnswer{}, OfRun: of(s.gains)},

@@ -99,7 +99,7 @@ func (Kind) Routes(f *frame.Frame) []frame.Route {
 		return frame.OfPart(noReferences, f)
 	}
 	return []frame.Route{
-		{Method: "POST", Path: "runs/{id}/cycles", Access: frame.Viewer, Does: "the cycles of a reference trace: bars, classes and their lines",
+		{Method: "POST", Path: "runs/{id}/cycles", Access: frame.Viewer, Does: "the cycles of a reference trace: bars, classes and their lines", Command: "isobath cycles",
 			Takes: CyclesAsk{}, Answers: CyclesInfo{}, Watchable: true, OfRun: of(s.cyclesInfo)},
 		{Method: "POST", Path: "runs/{id}/cycles/spiral", Access: frame.Viewer, Does: "the windows of a class wound around its cycle",
 			Takes: SpiralAsk{}, Answers: SpiralAnswer{}, Type: frame.TypeColumns, OfRun: of(s.spiral)},
