@@ -24,8 +24,10 @@ interface Suggestion {
 // An IBS op file as Mitos writes it (the fields that the tests look at), and a
 // row for every way to be served.
 const HEADER =
-  'source,line,instruction,variable,time,addr,cpu,tid,latency,ibs_op_brn_misp,ibs_op_brn_taken,ibs_nb_req_src,ibs_nb_req_dst_node,ibs_ld_op,ibs_st_op,' +
-  'ibs_dc_l1_tlb_miss,ibs_dc_l2_tlb_miss,ibs_dc_miss,ibs_dc_uc_mem_acc,ibs_dc_locked_op,ibs_dc_no_mab_alloc,ibs_lin_addr_valid,ibs_l2_miss,ibs_sw_pf,ibs_dc_miss_lat';
+  'source,line,instruction,variable,time,addr,cpu,tid,latency,ibs_op_brn_misp,ibs_op_brn_taken,' +
+  'ibs_nb_req_src,ibs_nb_req_dst_node,ibs_ld_op,ibs_st_op,' +
+  'ibs_dc_l1_tlb_miss,ibs_dc_l2_tlb_miss,ibs_dc_miss,ibs_dc_uc_mem_acc,ibs_dc_locked_op,' +
+  'ibs_dc_no_mab_alloc,ibs_lin_addr_valid,ibs_l2_miss,ibs_sw_pf,ibs_dc_miss_lat';
 const ROWS = 400;
 
 function ibs(): string {
@@ -251,7 +253,8 @@ describe('commands', () => {
     await expect
       .poll(() => dialog.getByRole('status', { name: 'Why this level' }).innerText())
       .toBe(
-        'Remote RAM: it missed L1 and L2, and source 3 (ibs_nb_req_src) is Remote RAM on Zen 1 to 3, of another node (ibs_nb_req_dst_node).',
+        'Remote RAM: it missed L1 and L2, and source 3 (ibs_nb_req_src) is Remote RAM on Zen ' +
+          '1 to 3, of another node (ibs_nb_req_dst_node).',
       );
     await picture(page, 'commands-why', CHAPTER);
     await page.keyboard.press('Escape');

@@ -46,7 +46,8 @@ describe('gaps in a recording', () => {
     await expect
       .poll(() => summary(view))
       .toContain(
-        'samples are missing: 42 records lost (the ring buffer was full, CPU 0); throttled once (the kernel slowed sampling down, CPU 1); 7 records lost',
+        'samples are missing: 42 records lost (the ring buffer was full, CPU 0); throttled once ' +
+          '(the kernel slowed sampling down, CPU 1); 7 records lost',
       );
     // Under the pointer, where it lies and nowhere else.
     await find(page, view, /records lost/);

@@ -73,7 +73,8 @@ export class SvgRenderer implements Renderer {
     const face = escapeXml(f.mono ? MONO : SANS);
     const extra = (f.weight ? ` font-weight="${f.weight}"` : '') + (f.italic ? ' font-style="italic"' : '');
     this.parts.push(
-      `<text x="${n(x)}" y="${n(y + f.size * 0.36)}" font-family="${face}" font-size="${f.size}"${extra} text-anchor="${anchor}" fill="${style.fill}"${turn}>${escapeXml(text)}</text>`,
+      `<text x="${n(x)}" y="${n(y + f.size * 0.36)}" font-family="${face}" font-size="${f.size}"${extra}` +
+        ` text-anchor="${anchor}" fill="${style.fill}"${turn}>${escapeXml(text)}</text>`,
     );
   }
 
@@ -89,7 +90,8 @@ export class SvgRenderer implements Renderer {
       const rgb = `#${s.rgb[i]!.toString(16).padStart(6, '0')}`;
       const alpha = s.alpha[i]! < 1 ? ` stroke-opacity="${n(s.alpha[i]!)}"` : '';
       this.parts.push(
-        `<line x1="${n(s.x0[i]!)}" y1="${n(s.y0[i]!)}" x2="${n(s.x1[i]!)}" y2="${n(s.y1[i]!)}" stroke="${rgb}" stroke-width="${n(s.width[i]!)}"${alpha}/>`,
+        `<line x1="${n(s.x0[i]!)}" y1="${n(s.y0[i]!)}" x2="${n(s.x1[i]!)}" y2="${n(s.y1[i]!)}"` +
+          ` stroke="${rgb}" stroke-width="${n(s.width[i]!)}"${alpha}/>`,
       );
     }
   }
@@ -142,7 +144,8 @@ export class SvgRenderer implements Renderer {
     const id = `h${this.defs.length}`;
     this.defs.push(
       `<pattern id="${id}" width="${h.period}" height="${h.period}" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">` +
-        `<line x1="${h.period / 2}" y1="0" x2="${h.period / 2}" y2="${h.period}" stroke="${h.line}" stroke-width="${h.width}" stroke-opacity="${h.alpha ?? 1}"/></pattern>`,
+        `<line x1="${h.period / 2}" y1="0" x2="${h.period / 2}" y2="${h.period}" stroke="${h.line}"` +
+        ` stroke-width="${h.width}" stroke-opacity="${h.alpha ?? 1}"/></pattern>`,
     );
     return id;
   }

@@ -47,7 +47,8 @@ describe('link', () => {
   // A link of every version ever written stays here.
   it.each([
     [
-      '#v=1&run=lulesh-a3f1&s=latency+in+200..2300+%26+(file+=+LULESH_OMP.cc+%26+line+=+2035)&f=level+in+(L3,+%22Local+RAM%22)&axes=line,latency:log:50,level,cpu&bins=200&color=samples',
+      '#v=1&run=lulesh-a3f1&s=latency+in+200..2300+%26+(file+=+LULESH_OMP.cc+%26+line+=+2035)&f=level+in+(L3,' +
+        '+%22Local+RAM%22)&axes=line,latency:log:50,level,cpu&bins=200&color=samples',
       {
         ...INITIAL,
         run: 'lulesh-a3f1',

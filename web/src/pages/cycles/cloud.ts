@@ -105,7 +105,11 @@ export class CloudView implements KeptView<number> {
     const { theta, visits, colour } = this.input.answer;
     return {
       name: `Window ${count(i)}`,
-      more: `at ${(theta[i]! - Math.floor(theta[i]!)).toFixed(2)} of a turn · visited ${count(visits[i]!)} times · ${this.input.labels[colour[i]!] ?? 'other'}`,
+      more: [
+        `at ${(theta[i]! - Math.floor(theta[i]!)).toFixed(2)} of a turn`,
+        `visited ${count(visits[i]!)} times`,
+        this.input.labels[colour[i]!] ?? 'other',
+      ].join(' · '),
     };
   }
 

@@ -376,7 +376,8 @@ describe('files', () => {
       'python3',
       [
         '-c',
-        'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); print(z.testzip(), [(i.filename, z.read(i).decode()) for i in z.infolist()])',
+        'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); print(z.testzip(), ' +
+          '[(i.filename, z.read(i).decode()) for i in z.infolist()])',
         join(folder, 'x.zip'),
       ],
       { encoding: 'utf8' },

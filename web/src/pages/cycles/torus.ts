@@ -161,7 +161,11 @@ export class TorusView implements KeptView<number> {
     const i = t - first;
     return {
       name: `Reference ${count(t)}`,
-      more: `${this.input.names[0]} at ${part(lift[i]!)} · ${this.input.names[1]} at ${part(other[i]!)} · ${colours[colour[i]!]?.label ?? 'other'}`,
+      more: [
+        `${this.input.names[0]} at ${part(lift[i]!)}`,
+        `${this.input.names[1]} at ${part(other[i]!)}`,
+        colours[colour[i]!]?.label ?? 'other',
+      ].join(' · '),
     };
   }
 

@@ -80,9 +80,21 @@ export class Raster {
         c = triangles[k + 2]!;
       if (z[a] === 0 || z[b] === 0 || z[c] === 0) continue;
       let swap: number;
-      if (y[a]! > y[b]!) ((swap = a), (a = b), (b = swap));
-      if (y[b]! > y[c]!) ((swap = b), (b = c), (c = swap));
-      if (y[a]! > y[b]!) ((swap = a), (a = b), (b = swap));
+      if (y[a]! > y[b]!) {
+        swap = a;
+        a = b;
+        b = swap;
+      }
+      if (y[b]! > y[c]!) {
+        swap = b;
+        b = c;
+        c = swap;
+      }
+      if (y[a]! > y[b]!) {
+        swap = a;
+        a = b;
+        b = swap;
+      }
       const ax = x[a]!,
         ay = y[a]!,
         az = z[a]!,

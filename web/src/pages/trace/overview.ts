@@ -217,6 +217,7 @@ export class OverviewView implements KeptView<number> {
   }
 
   summary(): string {
-    return `Largest and mean over ${this.input.steps} steps; the window is steps ${Math.floor(this.input.from)} to ${Math.ceil(this.input.to) - 1}.`;
+    const { steps, from, to } = this.input;
+    return `Largest and mean over ${steps} steps; the window is steps ${Math.floor(from)} to ${Math.ceil(to) - 1}.`;
   }
 }

@@ -459,7 +459,11 @@ export abstract class TimelineView implements KeptView<number> {
     const line = picture.lines[Math.floor(k / c.count)]!;
     return {
       name: line.count > 1 ? `Ranks ${lineLabel(line)}` : `Rank ${line.rank}`,
-      more: `largest ${this.valueWords(c.most[k]!, c.name[k]!)} in ${names[c.name[k]!] ?? ''} · mean ${this.input.write(c.mean[k]!)} · partition ${c.part[k]}`,
+      more: [
+        `largest ${this.valueWords(c.most[k]!, c.name[k]!)} in ${names[c.name[k]!] ?? ''}`,
+        `mean ${this.input.write(c.mean[k]!)}`,
+        `partition ${c.part[k]}`,
+      ].join(' · '),
     };
   }
 

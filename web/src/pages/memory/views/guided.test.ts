@@ -186,7 +186,8 @@ describe('a strip', () => {
   it('says all numbers of a window, and when they are too few', () => {
     const s = new Strip(STRIP, 50, axis);
     expect(s.describe(0).more).toBe(
-      '· time 0–25 ns · 60 samples · average latency at L2 40.0 cycles · 2 L2 with samples · between 40.0 cycles and 100.0 cycles on this axis',
+      '· time 0–25 ns · 60 samples · average latency at L2 40.0 cycles · 2 L2 with samples · ' +
+        'between 40.0 cycles and 100.0 cycles on this axis',
     );
     expect(s.describe(1).more).toContain('fewer than 50: not compared');
   });
@@ -475,7 +476,8 @@ describe('insights', () => {
   });
   it('explain their score', () => {
     expect(reason(insight()).replaceAll('\u202f', ' ')).toBe(
-      'score 0.074 = 30.0 % of the run is at stake × 0.99 surprise (0 is chance, 1 as far as can be) × weight 0.25 (only says where the cost is)',
+      'score 0.074 = 30.0 % of the run is at stake × 0.99 surprise (0 is chance, 1 as far as ' +
+        'can be) × weight 0.25 (only says where the cost is)',
     );
   });
   it('preview their selection as one term', () => {

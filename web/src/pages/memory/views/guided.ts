@@ -603,7 +603,8 @@ export class GuidedView implements KeptView<GuidedMark> {
     for (const s of this.measured) parts.push(`${s.title} over ${count(s.answer.windows.length)} windows`);
     if (this.clusters)
       parts.push(
-        `${count(this.clusters.list.length)} clusters by ${metricTitle(this.clusters.metric)}: ${this.clusters.list.map((c) => metricSaid(c.value, this.input.tree!.unit)).join(', ')}`,
+        `${count(this.clusters.list.length)} clusters by ${metricTitle(this.clusters.metric)}: ` +
+          this.clusters.list.map((c) => metricSaid(c.value, this.input.tree!.unit)).join(', '),
       );
     return parts.join('; ');
   }

@@ -32,7 +32,11 @@ export function reason(in_: InsightAnswer): string {
       : in_.weight === 0.5
         ? 'a pattern that may be inherent'
         : 'only says where the cost is';
-  return `score ${score(in_.score)} = ${percent(in_.stake, 1)} of the run is at stake × ${decimal(in_.surprise, 2)} surprise (0 is chance, 1 as far as can be) × weight ${in_.weight} (${weight})`;
+  return [
+    `score ${score(in_.score)} = ${percent(in_.stake, 1)} of the run is at stake`,
+    `${decimal(in_.surprise, 2)} surprise (0 is chance, 1 as far as can be)`,
+    `weight ${in_.weight} (${weight})`,
+  ].join(' × ');
 }
 
 /** Scores span orders of magnitude: two digits that matter. */

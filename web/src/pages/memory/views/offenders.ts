@@ -326,7 +326,8 @@ export function commonest(g: GroupAnswer | undefined): string | undefined {
   }
   const names = g.keys.map((k) => k[top] ?? '');
   if (all === 0 || names[0] === '') return undefined; // the commonest has no name
-  return `${hovered[top] === all ? 'all' : 'mostly'} ${names.length === 2 ? `${baseName(names[0]!)}:${names[1]}` : names[0]}${hovered[top] === all ? '' : `, ${percent(hovered[top]!, all)}`}`;
+  const name = names.length === 2 ? `${baseName(names[0]!)}:${names[1]}` : names[0];
+  return hovered[top] === all ? `all ${name}` : `mostly ${name}, ${percent(hovered[top]!, all)}`;
 }
 
 /** Rows in the order shown: with several files, each file's lines under its name. */

@@ -504,7 +504,9 @@ export class ParallelView implements KeptView<ParallelMark> {
   }
 
   summary(): string {
-    return `Parallel ${this.input.lines ? 'coordinates' : 'histograms'} of ${this.input.axes.map((a) => titleOf(a.column)).join(', ')}${sayGaps(this.input.axes.flatMap((a) => a.gaps ?? []))}`;
+    const { lines, axes } = this.input;
+    const titles = axes.map((a) => titleOf(a.column)).join(', ');
+    return `Parallel ${lines ? 'coordinates' : 'histograms'} of ${titles}${sayGaps(axes.flatMap((a) => a.gaps ?? []))}`;
   }
 }
 
