@@ -10,6 +10,7 @@ var rows = []Row{
 	{"cancel", cancel},
 	{"duckdb", duckDB},
 	{"trace", withCommand(traces)},
+	{"whatif", inFolder(replays)},
 	{"mesh-field", meshField},
 	{"mesh-surface", meshSurface},
 	{"mesh-read", inFolder(meshRead)},

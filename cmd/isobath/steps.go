@@ -117,6 +117,9 @@ func (f *stepsFlags) run(ctx context.Context, w io.Writer, path string) error {
 	if err != nil {
 		return err
 	}
+	if s.Len() == 0 && r.Profile == nil { // nothing to order, but functions have times
+		r.AddProfile(g.Trace)
+	}
 	a, err := f.rank(ctx, g, s, r, clocks)
 	if err != nil {
 		return err

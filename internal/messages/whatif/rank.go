@@ -50,7 +50,7 @@ func (c *Causes) rank(ctx context.Context, top int) error {
 	}
 	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(c.Entries[b].Sum, c.Entries[a].Sum) })
 	for n, k := range order {
-		if n >= offPath || c.Replays >= limit+offPath/2 {
+		if n >= min(offPath, limit/2) || c.Replays >= limit+offPath/2 {
 			break
 		}
 		if !c.Entries[k].Exact && c.Entries[k].OnPath == 0 {
@@ -70,8 +70,8 @@ const offPath = 16
 // budget bounds the replays of a long trace: ranking is to cost less than half
 // of reading it.
 func (c *Causes) budget() int {
-	const callsInAll = 12_000_000
-	return min(64, max(6, callsInAll/max(c.Len(), 1)))
+	const callsInAll = 8_000_000
+	return min(64, max(3, callsInAll/max(c.Len(), 1)))
 }
 
 // try replays without an entry.
@@ -185,7 +185,7 @@ func (c *Causes) rounds(ctx context.Context) error {
 // their bounds until no other can be better.
 func (c *Causes) bestLeft(w *Weights, span int64, bound []int64) int32 {
 	next, gain := trace.None, c.Times.Span/worth
-	for tries := 0; tries < 6; tries++ {
+	for range min(6, c.budget()/2) {
 		k := best(bound, trace.None)
 		if k < 0 || bound[k] <= gain {
 			break
