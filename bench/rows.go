@@ -21,6 +21,7 @@ var rows = []Row{
 	{"symbol", inFolder(attribution)},
 	{"record", inFolder(recordings)},
 	{"cycles", inFolder(cycles)},
+	{"locality", inFolder(locality)},
 	{"refs", inFolder(recordReferences)},
 	{"mpi", inFolder(recordMessages)},
 	{"page", withCommand(page)},

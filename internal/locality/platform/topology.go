@@ -18,7 +18,11 @@ func FromTopology(t *hw.Topology) (*Machine, error) {
 	path := caches(t, cpus[0])
 	for _, c := range path {
 		r := &t.Resources[c]
-		l, err := level(r, len(m.Levels))
+		near := 64
+		if n := len(m.Levels); n > 0 {
+			near = m.Levels[n-1].Line
+		}
+		l, err := level(r, len(m.Levels), near)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", m.Name, err)
 		}
@@ -41,7 +45,9 @@ func caches(t *hw.Topology, cpu int) (path []int) {
 	return path
 }
 
-func level(r *hw.Resource, depth int) (Level, error) {
+// level describes a cache; near is the line of the one nearer to the core, which
+// is taken where the description has none.
+func level(r *hw.Resource, depth, near int) (Level, error) {
 	l := Level{Name: r.Kind.String(), Size: int(r.Size), Ways: r.Ways, Line: r.Line, Policy: NonInclusive, Step: steps[min(depth, len(steps)-1)]}
 	if depth > 0 {
 		l.Assumed = append(l.Assumed, "policy")
@@ -50,7 +56,7 @@ func level(r *hw.Resource, depth int) (Level, error) {
 		return l, fmt.Errorf("%s has no size in the description", r.ID)
 	}
 	if l.Line == 0 {
-		l.Line = 64
+		l.Line = near
 		l.Assumed = append(l.Assumed, "line")
 	}
 	switch {

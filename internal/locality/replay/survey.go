@@ -186,7 +186,7 @@ func (s *Survey) touch(a *Access, piece Piece) {
 			s.Used += uint64(n)
 		}))
 	}
-	s.usage[a.Thread].Access(piece.Addr, piece.Size, 0)
+	s.usage[a.Thread].Access(piece.Addr, piece.Size)
 }
 
 // lookFirst asks the fully associative twin of the first level.

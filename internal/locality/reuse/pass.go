@@ -129,8 +129,8 @@ func (p *Pass) add(r *refs.Ref) {
 		loop = p.o.Loop(r)
 		at(&p.loops, loop).Lines.Add(d)
 	}
-	if t.usage != nil {
-		t.usage.Access(r.Addr, r.Size, p.fetcher(code, member, loop))
+	if t.usage != nil && t.usage.Access(r.Addr, r.Size) > 0 {
+		t.usage.Own(p.fetcher(code, member, loop))
 	}
 	p.alias(t, r)
 }

@@ -78,8 +78,11 @@ const baseWindow = 256
 // for all k at once, as the length of the trace is not known beforehand. A
 // length with too many windows is given up.
 type windows struct {
-	first  int // the smallest k that is kept
-	counts [][]uint32
+	first int // the smallest k that is kept
+	// since and until bound the present window of that length: most uses find
+	// their line used in it already.
+	since, until uint64
+	counts       [][]uint32
 }
 
 // newWindows has lengths up to 2^44 references.
@@ -88,10 +91,14 @@ func newWindows() *windows { return &windows{counts: make([][]uint32, 36)} }
 // add counts a line used at a time whose last use was at another, both counted
 // from 1; 0 is never.
 func (w *windows) add(now, last uint64) {
-	at := (now - 1) / baseWindow
-	if last > 0 && (last-1)/baseWindow == at && w.first == 0 {
+	if now >= w.until {
+		w.since = (now-1)>>w.first/baseWindow*baseWindow<<w.first + 1
+		w.until = w.since + baseWindow<<w.first
+	}
+	if last >= w.since {
 		return
 	}
+	at := (now - 1) / baseWindow
 	for k := w.first; k < len(w.counts); k++ {
 		i := at >> k
 		if last > 0 && (last-1)/baseWindow>>k == i {
@@ -100,6 +107,7 @@ func (w *windows) add(now, last uint64) {
 		if i >= maxWindows {
 			w.counts[k] = nil
 			w.first = k + 1
+			w.until = 0 // the window is a longer one from now on
 			continue
 		}
 		for uint64(len(w.counts[k])) <= i {

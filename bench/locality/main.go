@@ -1,0 +1,138 @@
+// Locality is the process that the rows of locality measure. Each does its work
+// on references that it makes up, as of a program: a stack, sweeps, nodes of a
+// hash table, and a hot table.
+//
+//	locality generate N     make N references and do nothing with them
+//	locality distances N    reuse distances alone
+//	locality pass N         the whole pass with lines, objects and fields
+//	locality caches N       three levels and two TLBs
+//	locality layout N       one change of a layout, replayed
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/locality/layout"
+	"github.com/isobath/isobath/internal/locality/platform"
+	"github.com/isobath/isobath/internal/locality/replay"
+	"github.com/isobath/isobath/internal/locality/reuse"
+)
+
+func main() {
+	if err := do(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "locality:", err)
+		os.Exit(1)
+	}
+}
+
+func do(args []string) error {
+	if len(args) != 2 {
+		return fmt.Errorf("want what to do and how many references")
+	}
+	n, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	m, _ := platform.Preset("classic")
+	switch args[0] {
+	case "generate":
+		each(n, func([]refs.Ref) {})
+	case "distances":
+		s := reuse.NewStack()
+		each(n, func(batch []refs.Ref) {
+			for i := range batch {
+				s.Access(batch[i].Addr / 64)
+			}
+		})
+	case "pass":
+		p := reuse.NewPass(reuse.Options{Cache: m.Levels[0].Geometry(), Member: table().Member})
+		each(n, p.Add)
+		p.Result()
+	case "caches":
+		c := replay.NewCaches(m)
+		each(n, func(batch []refs.Ref) {
+			for i := range batch {
+				c.Access(0, batch[i].Addr, batch[i].Size)
+			}
+		})
+	case "layout":
+		return split(n, m)
+	default:
+		return fmt.Errorf("unknown work %q", args[0])
+	}
+	return nil
+}
+
+const (
+	stackAt, sweepAt, nodesAt, tableAt = 0x7fff0000, 0x10000000, 0x90000000, 0x50000000
+	nodes, nodeBytes                   = 100_000, 80
+)
+
+// each makes references in batches.
+func each(n int, visit func([]refs.Ref)) {
+	batch := make([]refs.Ref, refs.BatchSize)
+	random := uint64(88172645463325252)
+	for from := 0; from < n; from += len(batch) {
+		batch = batch[:min(len(batch), n-from)]
+		for k := range batch {
+			i := from + k
+			random ^= random << 13
+			random ^= random >> 7
+			random ^= random << 17
+			batch[k] = reference(uint64(i), random)
+		}
+		visit(batch)
+	}
+}
+
+// reference makes the i-th reference. More than half of the references of most
+// programs are to a line just used.
+func reference(i, random uint64) refs.Ref {
+	r := refs.Ref{Size: 8, PC: 0x401000 + i%16*4, Place: uint32(1 + i%16)}
+	switch i % 16 {
+	default:
+		r.Addr, r.Object = stackAt+i%5*8, 1
+	case 8, 9, 10, 11:
+		r.Addr, r.Object = sweepAt+i/16%500_000*8+i%4*0x1000000, 2
+	case 12, 13:
+		r.Addr, r.Object = tableAt+random%512*8, 3
+	case 14, 15:
+		r.Addr, r.Object = nodesAt+random%nodes*nodeBytes+i%2*72, 4
+	}
+	return r
+}
+
+func objects() *refs.About {
+	return &refs.About{Has: refs.HasObject, Objects: []refs.Object{{}, {Name: "stack", Start: stackAt}, {Name: "a", Start: sweepAt}, {Name: "table", Start: tableAt}, {Name: "nodes", Start: nodesAt}}}
+}
+
+func table() *layout.Table { return layout.NewTable(objects(), nil, nil) }
+
+// split replays the nodes with key and link side by side.
+func split(n int, m *platform.Machine) error {
+	t := table()
+	r := replay.NewReader(t.Number, n)
+	var failed error
+	each(n, func(batch []refs.Ref) {
+		if err := r.Add(batch); err != nil {
+			failed = err
+		}
+	})
+	t.Finish()
+	for _, o := range t.Objects[1:] {
+		if failed != nil || o.Name != "nodes" {
+			continue
+		}
+		c, err := replay.NewChange(o, nodeBytes, []replay.Part{{Name: "hot", Stride: 16}, {Name: "cold", Stride: 64}},
+			[]replay.Move{{From: 0, Size: 8, Part: 0, To: 0}, {From: 72, Size: 8, Part: 0, To: 8}, {From: 8, Size: 64, Part: 1}})
+		if err != nil {
+			return err
+		}
+		_, failed = replay.Run(context.Background(), r.Trace(nil), m, &replay.Plan{Changes: []*replay.Change{c}}, replay.Malloc)
+	}
+	return failed
+}
