@@ -23,7 +23,7 @@ describe('isobath demo', () => {
   afterAll(() => server.stop());
 
   it('prints the address and how to reach it from elsewhere', async () => {
-    expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#k=[\w-]{22}$/);
+    expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#k=[A-Z2-7]{26}$/);
     // What it says to people comes through another pipe than the address.
     await expect.poll(server.messages).toContain(`open    ${server.url}`);
     await expect.poll(server.messages).toMatch(/remote {2}ssh -N -L (\d+):127\.0\.0\.1:\1 \S+@\S+/);
