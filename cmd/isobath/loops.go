@@ -31,7 +31,7 @@ type loopsFlags struct {
 func newLoops() *cobra.Command {
 	var f loopsFlags
 	cmd := &cobra.Command{
-		Use:   "loops REFS",
+		Use:   "loops REFS [REFS]",
 		Short: "Count the loops of a program and what each does to memory",
 		Long: `Count the loops of a program and what each does to memory.
 
@@ -40,16 +40,18 @@ with the backends step and qemu also keep the way through the code: their
 entries and trips are counted, not estimated. Of other traces the loops are
 rebuilt from the instructions that make references, and marked with ≈.
 
+With two traces, loops are paired by their text and function.
+
 Trips are turns of the loop's body, over all entries. References, bytes and
 lines of 64 bytes include inner loops and functions called from the loop.`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usagef("loops wants one trace, got %d", len(args))
+			if len(args) != 1 && len(args) != 2 {
+				return usagef("loops wants one trace, or two to compare, got %d", len(args))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd.Context(), cmd.OutOrStdout(), args[0])
+			return f.run(cmd.Context(), cmd.OutOrStdout(), args)
 		},
 	}
 	fl := cmd.Flags()
@@ -70,33 +72,45 @@ var loopOrders = map[string]func(l *tree.Loop) uint64{
 	"lines":      func(l *tree.Loop) uint64 { return l.Lines },
 }
 
-func (f *loopsFlags) run(ctx context.Context, out io.Writer, path string) error {
+func (f *loopsFlags) run(ctx context.Context, out io.Writer, paths []string) error {
 	if _, ok := loopOrders[f.sort]; !ok && f.sort != "tree" {
 		return usagef("--sort %q: want tree, references, trips, bytes or lines", f.sort)
 	}
+	var trees []*tree.Tree
+	for _, path := range paths {
+		t, err := f.build(ctx, path)
+		if err != nil {
+			return err
+		}
+		trees = append(trees, t)
+	}
+	switch {
+	case len(trees) == 2:
+		return writePairs(out, tree.Pair(trees[0], trees[1]), f.json)
+	case f.json:
+		return writeLoopsJSON(out, trees[0])
+	}
+	return f.writeText(out, trees[0])
+}
+
+// build counts the loops of one trace.
+func (f *loopsFlags) build(ctx context.Context, path string) (*tree.Tree, error) {
 	file, err := tree.OpenFile(path, os.Stdin)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer file.Close()
 	if f.binary != "" {
 		prog, err := symbol.OpenProgram(f.binary, symbol.BiasesOf(file.Format)...)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		file.Locate = func(pc uint64) refs.Place {
 			name, line, function := prog.Line(pc)
 			return refs.Place{Function: function, File: name, Line: line}
 		}
 	}
-	t, err := buildTree(ctx, file)
-	if err != nil {
-		return err
-	}
-	if f.json {
-		return writeLoopsJSON(out, t)
-	}
-	return f.writeText(out, t)
+	return buildTree(ctx, file)
 }
 
 // buildTree builds the tree with progress.
@@ -229,4 +243,44 @@ func strideText(a tree.Access) string {
 		return "one address"
 	}
 	return strings.Join(parts, ", ")
+}
+
+func writePairs(out io.Writer, pairs []tree.Pairing, asJSON bool) error {
+	if asJSON {
+		all := []map[string]any{}
+		for _, p := range pairs {
+			one := map[string]any{"text": p.Text, "file": filepath.Base(p.File), "before": nil, "after": nil}
+			if p.Before != nil {
+				one["before"] = loopJSON(p.Before)
+			}
+			if p.After != nil {
+				one["after"] = loopJSON(p.After)
+			}
+			all = append(all, one)
+		}
+		e := json.NewEncoder(out)
+		e.SetEscapeHTML(false)
+		return e.Encode(map[string]any{"pairs": all})
+	}
+	w := &strings.Builder{}
+	for _, p := range pairs {
+		fmt.Fprintf(w, "%s  %s\n", filepath.Base(p.File), term.Clip(p.Text, 60))
+		for _, side := range []struct {
+			name string
+			l    *tree.Loop
+		}{{"before", p.Before}, {"after", p.After}} {
+			if side.l == nil {
+				fmt.Fprintf(w, "    %-6s not there\n", side.name)
+				continue
+			}
+			about := ""
+			if !side.l.Exact {
+				about = "≈ "
+			}
+			fmt.Fprintf(w, "    %-6s %s%s trips in %s entries, %s references, %s bytes, %s lines\n", side.name, about, term.Thousands(side.l.Trips.Trips), term.Thousands(side.l.Entries),
+				term.Thousands(side.l.References), term.Thousands(side.l.Bytes), term.Thousands(side.l.Lines))
+		}
+	}
+	_, err := io.WriteString(out, w.String())
+	return err
 }
