@@ -98,11 +98,16 @@ type Result struct {
 
 // Find looks for changes worth making.
 func Find(ctx context.Context, t *replay.Trace, table *layout.Table, o Options) (*Result, error) {
-	infer(t, table)
+	regular := infer(t, table)
 	f := &finder{Options: o, ctx: ctx, trace: t, table: table, result: &Result{}}
 	base, profiles, err := profiles(ctx, t, table, o.Machine)
 	if err != nil {
 		return nil, err
+	}
+	for i, p := range profiles {
+		if p != nil {
+			p.regular = regular[i]
+		}
 	}
 	f.result.Now, f.result.Cost = base, base.Cost(o.Machine)
 	var all []*Advice

@@ -15,6 +15,8 @@ type walk struct {
 	begun bool
 	n     uint64
 	step  uint64 // greatest common divisor of all its steps
+	prior int64  // the last step
+	same  uint64 // steps that equal the one before
 	long  map[int64]uint64
 }
 
@@ -33,7 +35,11 @@ const (
 // infer completes what is known of objects from the references to them: the
 // element by the strides of the instructions that walk it, the fields by the
 // bytes they touch, the row by the long strides.
-func infer(t *replay.Trace, table *layout.Table) {
+//
+// It returns which part of the steps over each object repeat the step before:
+// what such instructions walk is computed, not looked up.
+func infer(t *replay.Trace, table *layout.Table) (regular []float64) {
+	adopt(t, table)
 	walks := map[walkKey]*walk{}
 	for i := range t.Accesses {
 		a := &t.Accesses[i]
@@ -49,7 +55,10 @@ func infer(t *replay.Trace, table *layout.Table) {
 		w.add(a.Addr)
 	}
 	steps, rows := map[uint32]uint64{}, map[uint32]map[int64]uint64{}
+	regular, all := make([]float64, len(table.Objects)), make([]float64, len(table.Objects))
 	for k, w := range walks {
+		regular[k.object] += float64(w.same)
+		all[k.object] += float64(w.n)
 		if w.n < leastWalk {
 			continue
 		}
@@ -70,6 +79,10 @@ func infer(t *replay.Trace, table *layout.Table) {
 		}
 	}
 	inferFields(t, table)
+	for i := range regular {
+		regular[i] /= max(all[i], 1)
+	}
+	return regular
 }
 
 func (w *walk) add(addr uint64) {
@@ -80,6 +93,10 @@ func (w *walk) add(addr uint64) {
 		return
 	}
 	w.n++
+	if d == w.prior {
+		w.same++
+	}
+	w.prior = d
 	if d == 0 {
 		return
 	}

@@ -177,11 +177,12 @@ func padOf(p *profile, more uint64) (*Advice, error) {
 }
 
 // orderOf puts elements in the order of their first use. It rewards reading a
-// table once in random order too, so most elements must be visited again.
+// table once in random order too, so most elements must be visited again; and
+// elements whose places are computed by a constant step cannot change them.
 func orderOf(p *profile) (*Advice, error) {
 	o := p.object
 	n := o.Elements()
-	if o.Elem == 0 || n < 16 || len(p.firstUse) == 0 || 2*p.many <= uint64(len(p.firstUse)) {
+	if o.Elem == 0 || n < 16 || len(p.firstUse) == 0 || 2*p.many <= uint64(len(p.firstUse)) || p.regular > 0.5 {
 		return nil, nil
 	}
 	c, err := whole(o, o.Elem, o.Elem)

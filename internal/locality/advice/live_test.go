@@ -5,7 +5,6 @@ package advice
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,14 +16,6 @@ import (
 	"github.com/isobath/isobath/internal/locality/platform"
 	"github.com/isobath/isobath/internal/locality/replay"
 )
-
-func classic(t testing.TB) *platform.Machine {
-	m, ok := platform.Preset("classic")
-	if !ok {
-		t.Fatal("no preset classic")
-	}
-	return m
-}
 
 func record(t testing.TB, name, flags string) *localitytest.Recorded {
 	t.Helper()
@@ -175,12 +166,4 @@ func find(t testing.TB, rec *localitytest.Recorded) *Result {
 		t.Fatal(err)
 	}
 	return r
-}
-
-func describe(a *Advice) string {
-	name := ""
-	if a.Object != nil {
-		name = a.Object.Name
-	}
-	return fmt.Sprintf("%s %s: %s, gain %.3f to %.3f", a.Kind, name, a.What, a.Gain[0], a.Gain[1])
 }

@@ -2,13 +2,31 @@ package advice
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/locality/layout"
+	"github.com/isobath/isobath/internal/locality/platform"
 	"github.com/isobath/isobath/internal/locality/replay"
 )
+
+func classic(t testing.TB) *platform.Machine {
+	m, ok := platform.Preset("classic")
+	if !ok {
+		t.Fatal("no preset classic")
+	}
+	return m
+}
+
+func describe(a *Advice) string {
+	name := ""
+	if a.Object != nil {
+		name = a.Object.Name
+	}
+	return fmt.Sprintf("%s %s: %s, gain %.3f to %.3f", a.Kind, name, a.What, a.Gain[0], a.Gain[1])
+}
 
 // sweep is an array of structures of four words of which two are used, and a
 // matrix walked along its columns.
@@ -110,8 +128,57 @@ func TestOrdersKeepResults(t *testing.T) {
 	if !deps.Keeps(nests[0].Order(tr, []replay.Loop{{Of: 0}, {Of: 1}})) {
 		t.Error("the recorded order is refused")
 	}
-	res, err := Find(context.Background(), tr, table, Options{Machine: classic(t), Least: DefaultLeast})
+	res, err := Find(context.Background(), tr, table, Options{Machine: classic(t), Least: DefaultLeast, Kinds: []Kind{Interchange, Block}})
 	if err != nil || len(res.Advice) != 0 {
 		t.Errorf("%+v, %v", res.Advice, err)
+	}
+}
+
+// walkTrace is references of one instruction without objects.
+func walkTrace(t *testing.T, addrs []uint64) (*replay.Trace, *layout.Table) {
+	t.Helper()
+	table := layout.NewTable(&refs.About{}, nil, nil)
+	r := replay.NewReader(table.Number, 1<<24)
+	for _, a := range addrs {
+		if err := r.Add([]refs.Ref{{Addr: a, Size: 8, PC: 1 + a%128/32}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r.Trace(nil), table
+}
+
+// TestAdopt holds that memory without objects gets them: two fields of each
+// element of 128 bytes.
+func TestAdopt(t *testing.T) {
+	var addrs []uint64
+	for range 4 {
+		for i := range uint64(4000) {
+			addrs = append(addrs, 0x500008+i*128, 0x500038+i*128)
+		}
+	}
+	tr, table := walkTrace(t, addrs)
+	r, err := Find(context.Background(), tr, table, Options{Machine: classic(t), Least: DefaultLeast})
+	if err != nil || len(r.Advice) == 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	o := r.Advice[0].Object
+	if o == nil || o.Elem != 128 || o.Known != layout.Inferred || r.Advice[0].Gain[0] < 0.7 {
+		t.Errorf("%+v: %s", o, describe(r.Advice[0]))
+	}
+}
+
+// TestComputedPlacesStay holds that an array walked by constant steps is not
+// advised to change its order, though its first uses are out of order.
+func TestComputedPlacesStay(t *testing.T) {
+	var addrs []uint64
+	for step := uint64(7); step < 60; step += 4 {
+		for i := uint64(0); i < 20000; i += step {
+			addrs = append(addrs, 0x500000+i*8)
+		}
+	}
+	tr, table := walkTrace(t, addrs)
+	r, err := Find(context.Background(), tr, table, Options{Machine: classic(t), Least: DefaultLeast, Kinds: []Kind{Order}})
+	if err != nil || len(r.Advice) != 0 {
+		t.Errorf("%+v, %v", r.Advice, err)
 	}
 }

@@ -22,6 +22,7 @@ type profile struct {
 	// have a second one.
 	firstUse []uint32
 	many     uint64
+	regular  float64 // part of the steps over it that repeat the step before
 }
 
 // profiles replays the base and gathers what is known of every object.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/isobath/isobath/internal/locality/advice"
+	"github.com/isobath/isobath/internal/locality/layout"
 	"github.com/isobath/isobath/internal/locality/platform"
 	"github.com/isobath/isobath/internal/locality/replay"
 )
@@ -111,6 +112,9 @@ func adviceOf(a *advice.Advice, m *platform.Machine) Advice {
 	}
 	for _, i := range a.Instead {
 		out.Instead = append(out.Instead, Instead{string(i.Kind), i.What, i.Gain, i.Map, i.Code})
+	}
+	if a.Object != nil && a.Object.Known == layout.Inferred {
+		out.Assumes = append(out.Assumes, "elements and fields are inferred from strides and touched bytes: give their type with --objects")
 	}
 	if a.Spanning > spanningSaid {
 		out.Assumes = append(out.Assumes, fmt.Sprintf("%.1f %% of the references touch several fields at once, as vector code does: the result is a bound; record at -O1 or -O2", 100*a.Spanning))
