@@ -114,6 +114,9 @@ func newRoot() *cobra.Command {
 		newClusters(),
 		newInsights(),
 		newSearch(),
+		newAssembly(),
+		newCallers(),
+		newWhy(),
 	)
 	return root
 }

@@ -166,9 +166,9 @@ func (Kind) Routes(f *frame.Frame) []frame.Route {
 			Takes: AskLines{}, Answers: cacheline.CacheLines{}, OfRun: of(s.cachelines)},
 		{Method: "POST", Path: "runs/{id}/spread", Access: frame.Viewer, Does: "how groups spread over levels and latencies", Command: "isobath report --spread",
 			Takes: AskSpread{}, Answers: Spreads{}, OfRun: of(s.spread)},
-		{Method: "POST", Path: "runs/{id}/calls", Access: frame.Viewer, Does: "who calls a function and what it calls",
+		{Method: "POST", Path: "runs/{id}/calls", Access: frame.Viewer, Does: "who calls a function and what it calls", Command: "isobath callers",
 			Takes: AskCalls{}, Answers: profile.Calls{}, OfRun: of(s.calls)},
-		{Method: "POST", Path: "runs/{id}/assembly", Access: frame.Viewer, Does: "the machine code around a source line, with samples",
+		{Method: "POST", Path: "runs/{id}/assembly", Access: frame.Viewer, Does: "the machine code around a source line, with samples", Command: "isobath assembly",
 			Takes: AskAssembly{}, Answers: assembly.Assembly{}, OfRun: of(s.assembly)},
 		{Method: "GET", Path: "runs/{id}/gaps", Access: frame.Viewer, Does: "when samples are missing or stand for more than they count", Command: "isobath info",
 			Answers: Gaps{}, OfRun: of(s.gaps)},
@@ -176,7 +176,7 @@ func (Kind) Routes(f *frame.Frame) []frame.Route {
 			Answers: Touches{}, OfRun: of(s.touches)},
 		{Method: "GET", Path: "runs/{id}/names", Access: frame.Viewer, Does: "the sentences that say what objects are",
 			Answers: ObjectNames{}, OfRun: of(s.names)},
-		{Method: "GET", Path: "runs/{id}/why", Access: frame.Viewer, Does: "how the level of a sample was decided, by its row or the first of a selection",
+		{Method: "GET", Path: "runs/{id}/why", Access: frame.Viewer, Does: "how the level of a sample was decided, by its row or the first of a selection", Command: "isobath why",
 			Query: []string{"row", "where", "filter"}, Answers: Why{}, OfRun: of(s.why)},
 	}
 }
