@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -33,6 +34,9 @@ func countedRun(t *testing.T, withCode bool) string {
 		table.Ints("tid", "", table.Measured, []int64{1, 2, 1, 2}, nil),
 		table.Ints("cpu", "", table.Measured, []int64{0, 1, 0, 1}, nil),
 		table.Ints("latency", "cycles", table.Measured, []int64{5, 5, 200, 300}, nil),
+		table.Ints("x", "", table.Measured, []int64{0, 0, 0, 0}, nil),
+		table.Ints("y", "", table.Measured, []int64{0, 0, 0, 0}, nil),
+		table.Ints("z", "", table.Measured, []int64{0, 0, 0, 0}, nil),
 		names("op", []string{"load", "store"}, 1, 1, 0, 0),
 		names("snoop", []string{"none", "hit modified"}, 0, 0, 1, 1),
 		names("level", []string{"L1", "Remote Cache"}, 0, 0, 1, 1),
@@ -157,4 +161,27 @@ func TestNames(t *testing.T) {
 		t.Errorf("a wrong sentence was kept: %+v", again)
 	}
 	get[frame.Failure](t, do(s, "PUT", "/api/v1/runs/six/names", `{"text":""}`), http.StatusBadRequest)
+}
+
+// TestNamesKeepTheRest: saving names opens the run again; what the page gave to
+// the open one stays.
+func TestNamesKeepTheRest(t *testing.T) {
+	s, base, _ := codeServer(t, true)
+	dir := t.TempDir()
+	dump := filepath.Join(dir, "two.vtk")
+	for name, text := range map[string]string{dump: vtkText, filepath.Join(dir, "count.c"): "long counters[512];\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	get[frame.Info](t, do(s, "POST", base+"mesh/attach", fmt.Sprintf(`{"paths":[%q]}`, dump)), http.StatusOK)
+	get[frame.Info](t, do(s, "POST", base+"sources", fmt.Sprintf(`{"folder":%q}`, dir)), http.StatusOK)
+	get[frame.SourceText](t, do(s, "GET", base+"source?file=count.c", ""), http.StatusOK)
+	get[memory.ObjectNames](t, do(s, "PUT", base+"names", `{"text":"allocation at count.c:3 is counters long[512]\n"}`), http.StatusOK)
+	if info := get[frame.Info](t, do(s, "GET", strings.TrimSuffix(base, "/"), ""), http.StatusOK); !info.Mesh || len(info.Warnings) > 0 {
+		t.Errorf("after saving names: mesh %v, warnings %q", info.Mesh, info.Warnings)
+	}
+	if text := get[frame.SourceText](t, do(s, "GET", base+"source?file=count.c", ""), http.StatusOK); !strings.Contains(text.Text, "counters") {
+		t.Errorf("the source after saving names: %+v", text)
+	}
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,8 +12,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/base/wholefile"
@@ -27,6 +30,7 @@ type kept struct {
 
 	mu     sync.Mutex
 	memory map[string][]byte
+	order  []string // the names of memory, the newest last
 }
 
 // read fills in what is kept under a name; fs.ErrNotExist if nothing is.
@@ -66,9 +70,61 @@ func (k *kept) write(name string, value any) error {
 			k.memory = map[string][]byte{}
 		}
 		k.memory[name] = text
+		k.order = append(slices.DeleteFunc(k.order, func(n string) bool { return n == name }), name)
 		return nil
 	}
 	return writeSetting(filepath.Join(k.folder, name+".json"), text)
+}
+
+// bound forgets the oldest of what is kept under names with that prefix until
+// there are at most so many, with at most so many bytes.
+func (k *kept) bound(prefix string, most int, bytes int64) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	entries, err := k.newestFirst(prefix)
+	var errs []error
+	for i, e := range entries {
+		if bytes -= e.bytes; i < most && bytes >= 0 {
+			continue
+		}
+		if k.folder == "" {
+			delete(k.memory, e.name)
+			k.order = slices.DeleteFunc(k.order, func(n string) bool { return n == e.name })
+		} else if err := os.Remove(filepath.Join(k.folder, e.name)); !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err) // another server of this user may have been faster
+		}
+	}
+	return errors.Join(append(errs, err)...)
+}
+
+// keptEntry is a thing that is kept, by its name in memory or in the folder.
+type keptEntry struct {
+	name    string
+	bytes   int64
+	written time.Time
+}
+
+func (k *kept) newestFirst(prefix string) ([]keptEntry, error) {
+	var out []keptEntry
+	if k.folder == "" {
+		for _, name := range slices.Backward(k.order) {
+			if strings.HasPrefix(name, prefix) {
+				out = append(out, keptEntry{name: name, bytes: int64(len(k.memory[name]))})
+			}
+		}
+		return out, nil
+	}
+	files, err := os.ReadDir(k.folder)
+	for _, f := range files {
+		if !strings.HasPrefix(f.Name(), prefix) || filepath.Ext(f.Name()) != ".json" {
+			continue
+		}
+		if info, err := f.Info(); err == nil { // otherwise it is gone by now
+			out = append(out, keptEntry{f.Name(), info.Size(), info.ModTime()})
+		}
+	}
+	slices.SortFunc(out, func(a, b keptEntry) int { return cmp.Or(b.written.Compare(a.written), strings.Compare(a.name, b.name)) })
+	return out, err
 }
 
 // writeSetting writes a file of the user's configuration: two servers of one user
@@ -102,8 +158,13 @@ func (s *Server) linkRoutes() []frame.Route {
 	}
 }
 
-// maxLink bounds a link that is kept.
-const maxLink = 1 << 20
+// maxLink bounds a link that is kept, and the others all of them: whoever may
+// look at a shared server can make links.
+const (
+	maxLink   = 1 << 20
+	maxLinks  = 1000
+	linkBytes = 64 << 20
+)
 
 var linkID = regexp.MustCompile(`^[0-9a-f]{12}$`)
 
@@ -118,6 +179,9 @@ func (s *Server) keepLink(w http.ResponseWriter, r *http.Request) error {
 	sum := sha256.Sum256([]byte(l.Fragment))
 	l.ID = hex.EncodeToString(sum[:6])
 	if err := s.kept.write("link-"+l.ID, l); err != nil {
+		return err
+	}
+	if err := s.kept.bound("link-", maxLinks, linkBytes); err != nil {
 		return err
 	}
 	return s.frame.Answer(w, r, l)

@@ -7,10 +7,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
 )
@@ -261,5 +263,43 @@ func TestSelections(t *testing.T) {
 	get[frame.Failure](t, do(s, "PUT", path, `[{"name":"a","where":""},{"name":"a","where":""}]`), 400)
 	if now := get[[]frame.NamedSelection](t, do(s, "GET", path, ""), 200); len(now) != 1 {
 		t.Errorf("after refused changes: %+v", now)
+	}
+}
+
+// TestCloseWaitsWithoutItsLock: a request under way may ask for other runs while
+// Close waits for it; with the lock held both would wait for ever.
+func TestCloseWaitsWithoutItsLock(t *testing.T) {
+	s := newTestServer(t, nil)
+	_, release, err := s.hold("six")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- s.Close() }()
+	asked := make(chan struct{})
+	go func() {
+		defer close(asked)
+		for { // until Close has begun
+			_, other, err := s.hold("six")
+			if err != nil {
+				return
+			}
+			other()
+			runtime.Gosched()
+		}
+	}()
+	select {
+	case <-asked:
+	case <-time.After(30 * time.Second):
+		t.Fatal("a request waits for Close, which waits for it")
+	}
+	select {
+	case err := <-closed:
+		t.Fatalf("closed while a request uses a run: %v", err)
+	default:
+	}
+	release()
+	if err := <-closed; err != nil {
+		t.Error(err)
 	}
 }
