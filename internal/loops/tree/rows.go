@@ -185,14 +185,38 @@ func (b *build) counts() {
 		var all histogram
 		for _, g := range b.members[row] {
 			v := b.verdict(g, &code[g], &marks[g], even[g])
+			if v.counts.trips().Entries == 0 {
+				continue // a place that was never reached
+			}
 			all.merge(v.counts)
 			l.Factor = max(l.Factor, v.factor)
 			if v.why != "" && l.Exact {
 				l.Exact, l.Why = false, v.why
 			}
 		}
+		if l.Exact && b.scattered(row) {
+			l.Exact, l.Why = false, "the compiler made several loops of it, whose entries cannot be told apart"
+		}
 		l.Trips = all.trips()
 	}
+}
+
+// scattered reports whether a loop with a condition stands at several places of
+// one function, so that a test of it may belong to either.
+func (b *build) scattered(row int) bool {
+	at := map[int32]int{}
+	for _, g := range b.members[row] {
+		gr := &b.groups[g]
+		if gr.statement >= 0 && len(gr.machines) > 0 && !b.statements[gr.statement].endless && !b.opens(gr) {
+			at[gr.function]++
+		}
+	}
+	for _, n := range at {
+		if n > 1 {
+			return true
+		}
+	}
+	return false
 }
 
 // parents finds the loop around each: on the path with the most references.

@@ -74,6 +74,8 @@ type touch struct {
 	ran   uint32 // the parts that ran, a bit each
 	begun uint32 // turns by the marks of the source
 	open  bool   // a mark told of the entry
+	// tested says that the condition was tested outside the loop.
+	tested bool
 }
 
 // turns are the turns of one entry, by part of the group. Parts beyond the last
@@ -453,6 +455,9 @@ func (v *threadVisitor) reach(b, st int32, turn bool) *touch {
 func (v *threadVisitor) count(u *touch) {
 	v.nodes[u.node].entries.add(u.turns)
 	v.nodes[u.node].begun.add(turns{u.begun})
+	if !u.open && !u.tested && u.ran == 0 && u.begun > 0 {
+		v.nodes[u.node].even.astray++
+	}
 	*u = touch{node: u.node, group: u.group}
 }
 
@@ -494,6 +499,6 @@ func (v *threadVisitor) attempt(a *active, b, st int32) {
 		parent = v.groupOf[a.machine]
 	}
 	if g, ok := v.inside[[3]int32{v.owner[b], parent, st}]; ok {
-		v.touch(a, v.loopNode(a.node, g), g)
+		v.touch(a, v.loopNode(a.node, g), g).tested = true
 	}
 }

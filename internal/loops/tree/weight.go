@@ -31,10 +31,11 @@ type verdict struct {
 type evenness struct {
 	even, uneven uint64 // whole turns with exactly one mark, and others
 	unmarked     uint64 // last turns that ran the body without a mark
+	astray       uint64 // entries that only marks of turns tell of
 }
 
 func (e *evenness) add(o evenness) {
-	e.even, e.uneven, e.unmarked = e.even+o.even, e.uneven+o.uneven, e.unmarked+o.unmarked
+	e.even, e.uneven, e.unmarked, e.astray = e.even+o.even, e.uneven+o.uneven, e.unmarked+o.unmarked, e.astray+o.astray
 }
 
 // verdict weighs the turns of the code against the marks of the source. Turns of
@@ -68,16 +69,69 @@ func (b *build) verdict(g int32, code, marks *tally, e evenness) verdict {
 		v.factor = copies
 		b.unpack(gr, 0, &v)
 	}
-	if len(gr.machines) == 0 && !st.marked {
-		v.why = "the compiler left no loop of it, and no mark of its turns"
+	if v.why == "" {
+		v.why = b.doubt(gr, parts, e)
 	}
 	return v
+}
+
+// doubt says why entries, or turns that only marks tell of, cannot be trusted;
+// empty if nothing speaks against them.
+func (b *build) doubt(gr *group, p parts, e evenness) string {
+	switch {
+	case len(gr.machines) == 0 && !b.statements[gr.statement].marked:
+		return "the compiler left no loop of it, and no mark of its turns"
+	case len(gr.machines) == 0 && (!b.opens(gr) || b.vectorsNear(gr)):
+		return "the compiler left no loop of it, and its entries or turns cannot be told apart"
+	case e.astray > 0 && !b.statements[gr.statement].endless: // which always makes a turn
+		return "some of its turns ran in copies that cannot be told from other entries"
+	case len(gr.machines) > 1 && !p.apart:
+		return "the compiler made several loops of it, whose entries cannot be told apart"
+	case gr.parent >= 0 && b.groups[gr.parent].statement >= 0 && b.untested(&b.groups[gr.parent]) && !b.opens(gr):
+		return "the condition of the loop around it is gone, so its entries cannot be told for certain"
+	}
+	return ""
+}
+
+// opens reports whether marks tell of the entries of a group's statement.
+func (b *build) opens(gr *group) bool {
+	for id, opened := range b.opened {
+		if b.owner[id] == gr.function && slices.Contains(opened, gr.statement) {
+			return true
+		}
+	}
+	return false
+}
+
+// vectorsNear reports whether vector instructions belong to a statement, to one
+// around it or to one inside it.
+func (b *build) vectorsNear(gr *group) bool {
+	for id := range b.basics {
+		if b.owner[id] != gr.function {
+			continue
+		}
+		list := b.listing(int32(id))
+		for i := range list {
+			if list[i].Element == 0 {
+				continue
+			}
+			st := b.innermostOf(positionOf(&list[i]))
+			if st < 0 || st == gr.statement || b.inStatement(st, gr.statement) || b.inStatement(gr.statement, st) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // unpack counts the turns of a loop on vectors by the bytes of its accesses: each
 // position of the source touches one element a turn. That is certain where all
 // stores are told apart and agree.
 func (b *build) unpack(gr *group, element uint64, v *verdict) {
+	if element == 0 && v.factor == 1 { // only moves, which may be of anything
+		v.why = "it moves whole vectors, so that one turn of the code may be several of the source"
+		return
+	}
 	stores, loads := b.elements(gr, element)
 	most, same := uint64(0), true
 	for _, n := range stores {
