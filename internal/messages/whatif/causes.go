@@ -45,7 +45,7 @@ type Entry struct {
 	Lines    []int32
 	Count    int
 	Sum      int64
-	elements []int32 // largest first
+	elements []int32 // the largest first, as many as are listed
 	wide     int32
 	single   bool // belongs to one line
 
@@ -396,11 +396,29 @@ func (c *Causes) join() {
 	c.Entries = kept
 }
 
+// largestFirst brings the largest elements to the front, in order; the rest
+// follows in any.
+func (c *Causes) largestFirst(list []int32) {
+	before := func(a, b int32) int {
+		return cmp.Or(cmp.Compare(c.elements[b].amount, c.elements[a].amount), cmp.Compare(a, b))
+	}
+	head := list[:min(len(list), instances)]
+	slices.SortFunc(head, before)
+	for k := len(head); k < len(list); k++ {
+		last := len(head) - 1
+		if before(list[k], head[last]) >= 0 {
+			continue
+		}
+		list[k], head[last] = head[last], list[k]
+		for ; last > 0 && before(head[last], head[last-1]) < 0; last-- {
+			head[last], head[last-1] = head[last-1], head[last]
+		}
+	}
+}
+
 // finish counts what an entry holds.
 func (c *Causes) finish(e *Entry) {
-	slices.SortFunc(e.elements, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(c.elements[b].amount, c.elements[a].amount), cmp.Compare(a, b))
-	})
+	c.largestFirst(e.elements)
 	e.Call, e.Next = c.elements[e.elements[0]].call, trace.None
 	e.Count = len(e.elements)
 	seen := map[int32]bool{}

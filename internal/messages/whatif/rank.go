@@ -64,6 +64,10 @@ func (c *Causes) rank(ctx context.Context, top int) error {
 	return nil
 }
 
+// longTrace is the number of calls from which on replays that only refine the
+// answer are left out.
+const longTrace = 1 << 20
+
 // offPath is how many entries that gain nothing are replayed for their waiting.
 const offPath = 16
 
@@ -149,7 +153,7 @@ func compareBool(a, b bool) int {
 // rounds removes the best entry, then the best of what is left, and so on.
 func (c *Causes) rounds(ctx context.Context) error {
 	const most = 4
-	if len(c.Entries) == 0 || c.Entries[0].Gain <= 0 {
+	if len(c.Entries) == 0 || c.Entries[0].Gain <= 0 || c.Len() > longTrace {
 		return nil
 	}
 	w := c.Base.Clone()
@@ -172,7 +176,7 @@ func (c *Causes) rounds(ctx context.Context) error {
 		}
 		round.Next = c.bestLeft(w, t.Span, bound)
 		c.Then = append(c.Then, round)
-		if round.Next < 0 || c.Len() > 1<<20 {
+		if round.Next < 0 {
 			break
 		}
 		next = round.Next

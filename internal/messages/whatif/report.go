@@ -22,7 +22,7 @@ type Ranking struct {
 // RankedRun is the recorded run as the replay sees it.
 type RankedRun struct {
 	Span        int64      `json:"span_ns"`
-	Undisturbed int64      `json:"undisturbed_ns"`
+	Undisturbed int64      `json:"undisturbed_ns"` // 0 for traces of over a million calls
 	Waiting     int64      `json:"waiting_ns"`
 	Idle        int64      `json:"idle_ns"`
 	Eager       int64      `json:"eager_bytes"`      // -1 if nothing tells
@@ -175,6 +175,9 @@ type quietRun struct {
 const mostForQuiet = 400_000
 
 func (c *Causes) quietRun() *quietRun {
+	if c.Len() > longTrace {
+		return nil
+	}
 	w := c.Recorded()
 	c.Graph.Undisturbed(w)
 	t := c.Replay(w, nil)
@@ -183,7 +186,7 @@ func (c *Causes) quietRun() *quietRun {
 
 // quietGain is the gain of an entry in the undisturbed run.
 func (c *Causes) quietGain(k int32, q *quietRun) {
-	if c.Len() > mostForQuiet {
+	if q == nil || c.Len() > mostForQuiet {
 		return
 	}
 	type saved struct {
@@ -222,7 +225,7 @@ func (c *Causes) quietGain(k int32, q *quietRun) {
 func (c *Causes) run() *RankedRun {
 	ns := c.Trace.NS
 	r := &RankedRun{Span: ns(c.Times.Span), Waiting: ns(c.Times.Waiting), Idle: ns(c.Times.Idle), Eager: c.Eager, Rendezvous: c.Rendez,
-		Difference: ns(c.difference()), Efficiency: c.Graph.Efficiency(c.Base), Inferred: c.Inferred, Replays: c.Replays}
+		Difference: ns(c.difference()), Efficiency: c.Graph.Efficiency(c.Base, c.Times.Span), Inferred: c.Inferred, Replays: c.Replays}
 	r.Text = fmt.Sprintf("%s in all, %.1f %% of the time of %s in computation, %s waiting", duration(r.Span), 100*r.Efficiency.Parallel,
 		count(c.Lines(), "process"), duration(r.Waiting))
 	if c.Share["unexplained"]*5 > c.Times.Span {

@@ -233,7 +233,7 @@ export interface Ranking {
 // RankedRun is the recorded run as the replay sees it.
 export interface RankedRun {
   readonly span_ns: number;
-  readonly undisturbed_ns: number;
+  readonly undisturbed_ns: number; // 0 for traces of over a million calls
   readonly waiting_ns: number;
   readonly idle_ns: number;
   readonly eager_bytes: number; // -1 if nothing tells
