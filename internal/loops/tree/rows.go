@@ -202,21 +202,16 @@ func (b *build) counts() {
 }
 
 // scattered reports whether a loop with a condition stands at several places of
-// one function, so that a test of it may belong to either.
+// the code, so that a test of it may belong to either.
 func (b *build) scattered(row int) bool {
-	at := map[int32]int{}
+	places := 0
 	for _, g := range b.members[row] {
 		gr := &b.groups[g]
 		if gr.statement >= 0 && len(gr.machines) > 0 && !b.statements[gr.statement].endless && !b.opens(gr) {
-			at[gr.function]++
+			places++
 		}
 	}
-	for _, n := range at {
-		if n > 1 {
-			return true
-		}
-	}
-	return false
+	return places > 1
 }
 
 // parents finds the loop around each: on the path with the most references.
