@@ -13,15 +13,11 @@ import (
 // bareGoroutines are the files, and packages that end in /, that may start a
 // goroutine other than by base/parallel, and why.
 var bareGoroutines = map[string]string{
-	"internal/base/parallel/":                "is what all others use",
-	"internal/app/server/browser.go":         "cmd.Wait alone: lets the system forget the browser, which outlives the call",
-	"internal/app/server/references/make.go": "ended and waited for by its last client; recovers",
-	"internal/app/server/jobs.go":            "a WaitGroup that Close waits for; imports recover with parallel.Safely",
-	"internal/app/server/frame/stream.go":    "ends with its request, which recovers",
-	"internal/app/server/mesh/link.go":       "owns a list for as long as the link; selects only",
-	"internal/engine/kernel/kernel.go":       "outlives its request, for the next; recovers with parallel.Safely",
-	"internal/record/sampler/":               "takes samples out of rings while the program runs: a stop is a lost sample; finish waits",
-	"internal/record/step/tracer.go":         "ptrace needs a thread of its own, which ends with its goroutine",
+	"internal/base/parallel/":          "is what all others use",
+	"internal/app/server/jobs.go":      "a WaitGroup that Close waits for; imports recover with parallel.Safely",
+	"internal/engine/kernel/kernel.go": "outlives its request, for the next; recovers with parallel.Safely",
+	"internal/record/sampler/":         "takes samples out of rings while the program runs: a stop is a lost sample; finish waits",
+	"internal/record/step/tracer.go":   "ptrace needs a thread of its own, which ends with its goroutine",
 }
 
 // bareFiles may write files other than by base/wholefile, and why.

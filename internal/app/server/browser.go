@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"html"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/base/wholefile"
 )
 
@@ -43,7 +45,8 @@ func OpenBrowser(url string) (folder string, err error) {
 	if err := cmd.Start(); err != nil {
 		return folder, fmt.Errorf("no browser could be started: %w", err)
 	}
-	go cmd.Wait() // only to let the system forget the process
+	// Only to let the system forget the process: nobody waits for a browser.
+	parallel.Start(context.Background(), func(context.Context) error { return cmd.Wait() })
 	return folder, nil
 }
 

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"runtime/debug"
 	"time"
+
+	"github.com/isobath/isobath/internal/base/parallel"
 )
 
 // EventsEvery bounds how often progress is sent.
@@ -67,9 +69,9 @@ func (f *Frame) Watched(w http.ResponseWriter, r *http.Request, work func(contex
 	defer cancel()
 	// The work never waits for the client: it holds locks that others wait for.
 	newest := make(chan Progress, 1)
-	ended := make(chan result, 1)
-	go func() {
-		ended <- f.guarded(r, func() (any, error) {
+	var end result // when the task has ended
+	task := parallel.Start(ctx, func(ctx context.Context) error {
+		end = f.guarded(r, func() (any, error) {
 			return work(ctx, func(stage string, done, total int) {
 				select {
 				case <-newest:
@@ -81,7 +83,8 @@ func (f *Frame) Watched(w http.ResponseWriter, r *http.Request, work func(contex
 				}
 			})
 		})
-	}()
+		return nil
+	})
 	stream := OpenStream(w)
 	defer stream.Close()
 	for {
@@ -90,7 +93,7 @@ func (f *Frame) Watched(w http.ResponseWriter, r *http.Request, work func(contex
 			if stream.Send("progress", p) != nil {
 				cancel()
 			}
-		case end := <-ended:
+		case <-task.Done():
 			// The run is held until here: the work has ended.
 			select {
 			case p := <-newest:
@@ -105,8 +108,7 @@ func (f *Frame) Watched(w http.ResponseWriter, r *http.Request, work func(contex
 		pause := time.NewTimer(EventsEvery)
 		select {
 		case <-pause.C:
-		case end := <-ended:
-			ended <- end // there is room: its only sender is done
+		case <-task.Done():
 		}
 		pause.Stop()
 	}

@@ -8,7 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"slices"
+	"sync"
 	"time"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
@@ -25,46 +25,43 @@ type linked struct {
 	address string
 	file    string // with address and token
 	stop    func()
-	joins   watchers
+	joins   *watchers
 }
 
 // watchers are told that something changed; those that are slow miss the ones
 // between.
 type watchers struct {
-	add, remove chan chan struct{}
-	note        chan struct{}
-	done        chan struct{}
+	done chan struct{} // closed with the link
+
+	mu  sync.Mutex
+	all map[chan struct{}]struct{}
 }
 
-func newWatchers() watchers {
-	w := watchers{make(chan chan struct{}), make(chan chan struct{}), make(chan struct{}, 1), make(chan struct{})}
-	go func() {
-		var all []chan struct{}
-		for {
-			select {
-			case c := <-w.add:
-				all = append(all, c)
-			case c := <-w.remove:
-				all = slices.DeleteFunc(all, func(o chan struct{}) bool { return o == c })
-			case <-w.note:
-				for _, c := range all {
-					select {
-					case c <- struct{}{}:
-					default: // it has one to read already
-					}
-				}
-			case <-w.done:
-				return
-			}
+func newWatchers() *watchers {
+	return &watchers{done: make(chan struct{}), all: map[chan struct{}]struct{}{}}
+}
+
+// join returns what is told of changes, until leave is called.
+func (w *watchers) join() (news chan struct{}, leave func()) {
+	news = make(chan struct{}, 1)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.all[news] = struct{}{}
+	return news, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.all, news)
+	}
+}
+
+func (w *watchers) tell() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for c := range w.all {
+		select {
+		case c <- struct{}{}:
+		default: // it has one to read already
 		}
-	}()
-	return w
-}
-
-func (w watchers) tell() {
-	select {
-	case w.note <- struct{}{}:
-	default:
 	}
 }
 
@@ -188,18 +185,8 @@ func (s routes) meshViewers(w http.ResponseWriter, r *http.Request, m *Mesh) err
 	if l == nil {
 		return frame.BadRequest("%s is not linked to viewers", m.Run.Name)
 	}
-	news := make(chan struct{}, 1)
-	select {
-	case l.joins.add <- news:
-	case <-l.joins.done:
-		return nil
-	}
-	defer func() {
-		select {
-		case l.joins.remove <- news:
-		case <-l.joins.done:
-		}
-	}()
+	news, leave := l.joins.join()
+	defer leave()
 	stream := frame.OpenStream(w)
 	defer stream.Close()
 	for {

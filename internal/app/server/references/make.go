@@ -13,9 +13,8 @@ import (
 // making is an analysis under way. It goes on as long as somebody waits for it.
 type making struct {
 	cancel  context.CancelFunc
-	done    chan struct{} // closed when it has ended, with or without an answer
-	err     error         // then
-	waiting int           // requests; guarded by the mu of Refs
+	task    *parallel.Task // ends with or without an answer
+	waiting int            // requests; guarded by the mu of Refs
 
 	mu    sync.Mutex
 	watch map[*frame.Told]struct{}
@@ -90,16 +89,16 @@ func (r *Refs) newest(ask CyclesAsk) *cycles {
 // start begins an analysis. The caller holds mu.
 func (r *Refs) start(c *cycles) *making {
 	ctx, cancel := context.WithCancel(context.Background())
-	m := &making{cancel: cancel, done: make(chan struct{}), watch: map[*frame.Told]struct{}{}}
+	m := &making{cancel: cancel, watch: map[*frame.Told]struct{}{}}
 	c.making = m
-	go func() {
+	m.task = parallel.Start(ctx, func(ctx context.Context) error {
 		defer cancel()
 		err := parallel.Safely(func() error { return c.analyse(ctx, r, m.tell) })
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		m.err, c.making, c.made = err, nil, err == nil
-		close(m.done)
-	}()
+		c.making, c.made = nil, err == nil
+		return err
+	})
 	return m
 }
 
@@ -108,8 +107,8 @@ func (r *Refs) wait(ctx context.Context, m *making, progress frame.Told) error {
 	leave := m.follow(progress)
 	defer leave()
 	select {
-	case <-m.done:
-		return m.err
+	case <-m.task.Done():
+		return m.task.Wait()
 	case <-ctx.Done():
 	}
 	r.mu.Lock()
@@ -118,7 +117,7 @@ func (r *Refs) wait(ctx context.Context, m *making, progress frame.Told) error {
 	r.mu.Unlock()
 	if last {
 		m.cancel()
-		<-m.done
+		<-m.task.Done()
 	}
 	return ctx.Err()
 }
@@ -148,6 +147,6 @@ func (r *Refs) Foresee() (stop func()) {
 			m.cancel()
 		}
 		r.mu.Unlock()
-		<-m.done
+		<-m.task.Done()
 	}
 }
