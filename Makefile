@@ -72,6 +72,7 @@ lint:
 	@unformatted=$$(git ls-files '*.go' | xargs gofmt -l); [ -z "$$unformatted" ] || { echo "not formatted: $$unformatted"; exit 1; }
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
+	$(GO) run ./scripts/unused -except internal/messages,internal/locality,internal/loops,internal/app/server/frame
 	$(GO) mod tidy -diff
 	$(LINT_PAGE)
 

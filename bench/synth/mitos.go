@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// MitosHeader is the header of a Mitos file of 24 columns.
-const MitosHeader = "source,line,instruction,bytes,virt_addr_offset,ip,variable,buffer_size,dims,xidx,yidx,zidx," +
+// mitosHeader is the header of a Mitos file of 24 columns.
+const mitosHeader = "source,line,instruction,bytes,virt_addr_offset,ip,variable,buffer_size,dims,xidx,yidx,zidx," +
 	"pid,tid,time,addr,cpu,latency,level,hit_type,op_type,snoop_mode,tlb_access,numa\n"
 
 var (
@@ -22,7 +22,7 @@ var (
 // WriteMitos writes a Mitos file of n samples, the same for the same n.
 func WriteMitos(w io.Writer, n int) error {
 	b := bufio.NewWriterSize(w, 1<<20)
-	if _, err := b.WriteString(MitosHeader); err != nil {
+	if _, err := b.WriteString(mitosHeader); err != nil {
 		return err
 	}
 	r := random(1)

@@ -44,15 +44,6 @@ type Object struct {
 	Count   int    `json:"count"`
 }
 
-// Unpack writes the built-in run as a folder in dir and returns its path.
-func Unpack(ctx context.Context, dir string) (string, error) {
-	r, err := Open()
-	if err != nil {
-		return "", err
-	}
-	return r.Write(ctx, dir)
-}
-
 // Write writes the run as the folder NAME.isobath in dir and returns its path.
 func (r *Run) Write(ctx context.Context, dir string) (path string, err error) {
 	b, err := r.Bundle()

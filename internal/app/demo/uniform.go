@@ -10,6 +10,8 @@ import (
 // Uniform returns n samples in which nothing depends on anything: CPU, line,
 // array, element, cell, level and time are drawn independently. Whatever an
 // analysis finds in it is noise. The latency alone depends on the level.
+//
+// unused: by the program; tests of what finds things need data without any.
 func Uniform(n int, seed uint64) (*Run, error) {
 	r := rand.New(rand.NewPCG(seed, 4))
 	cfg := cachesim.TwoSocket()

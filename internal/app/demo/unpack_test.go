@@ -12,7 +12,11 @@ import (
 // TestUnpack opens the unpacked run as every verb does and follows the memory
 // traffic on its topology.
 func TestUnpack(t *testing.T) {
-	path, err := Unpack(t.Context(), t.TempDir())
+	r, err := Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := r.Write(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +50,7 @@ func TestUnpack(t *testing.T) {
 	if got := nodeSamples(set.Topology, agg); got != want {
 		t.Errorf("the topology charges the nodes with %v accesses, the levels say %v", got, want)
 	}
-	if _, err := Unpack(t.Context(), path+"/no/such/folder"); err == nil {
+	if _, err := r.Write(t.Context(), path+"/no/such/folder"); err == nil {
 		t.Error("unpacking into a folder that does not exist succeeds")
 	}
 }

@@ -247,14 +247,14 @@ func (s *Set) place(pc uint64) uint32 {
 	return id
 }
 
-// Local is the name of this machine.
-const Local = "local"
+// localMachine is the name of this machine.
+const localMachine = "local"
 
 // Machine finds a machine: a preset, a hardware description, a run with one, or
 // this machine. An empty name is the machine of the trace's run, or this one.
 func (s *Set) Machine(name, set string) (*platform.Machine, error) {
 	if name == "" {
-		name = Local
+		name = localMachine
 		if run.IsRun(s.path) {
 			if r, err := run.Open(s.path); err == nil {
 				if len(r.TopologyData) > 0 {
@@ -264,11 +264,11 @@ func (s *Set) Machine(name, set string) (*platform.Machine, error) {
 			}
 		}
 	}
-	return FindMachine(name, set)
+	return findMachine(name, set)
 }
 
-// FindMachine is Machine without a trace.
-func FindMachine(name, set string) (*platform.Machine, error) {
+// findMachine is Machine without a trace.
+func findMachine(name, set string) (*platform.Machine, error) {
 	m, ok := platform.Preset(strings.ToLower(name))
 	if !ok {
 		t, err := topology(name)
@@ -288,7 +288,7 @@ func FindMachine(name, set string) (*platform.Machine, error) {
 }
 
 func topology(name string) (*hw.Topology, error) {
-	if name == Local {
+	if name == localMachine {
 		return sysfs.Local()
 	}
 	if run.IsRun(name) {
@@ -304,7 +304,7 @@ func topology(name string) (*hw.Topology, error) {
 	}
 	t, err := formats.OpenTopology(name)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("machine %q is no file and none of %s, %s", name, Local, strings.Join(platform.Presets(), ", "))
+		return nil, fmt.Errorf("machine %q is no file and none of %s, %s", name, localMachine, strings.Join(platform.Presets(), ", "))
 	}
 	return t, err
 }

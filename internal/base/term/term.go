@@ -19,8 +19,8 @@ import (
 // Width is what text output fits into where the terminal does not say.
 const Width = 80
 
-// IsTerminal reports whether w shows its text to a person.
-func IsTerminal(w io.Writer) bool {
+// isTerminal reports whether w shows its text to a person.
+func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
@@ -30,7 +30,7 @@ type Style struct{ on bool }
 
 // StyleFor returns the style for a writer. NO_COLOR switches it off.
 func StyleFor(w io.Writer) Style {
-	return Style{on: IsTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+	return Style{on: isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }
 
 func (s Style) wrap(code, text string) string {
@@ -211,7 +211,7 @@ const (
 // NewProgress returns a progress line on w, or nil if w is no terminal. All
 // methods may be called on nil.
 func NewProgress(w io.Writer, what string) *Progress {
-	if !IsTerminal(w) {
+	if !isTerminal(w) {
 		return nil
 	}
 	return &Progress{w: w, what: what, start: time.Now()}

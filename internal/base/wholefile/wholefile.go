@@ -83,7 +83,7 @@ func asFile(ctx context.Context, path string, o Option, write func(*os.File) err
 	if err := publish(ctx, f.Name(), path, o); err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
-	return SyncFolder(filepath.Dir(path))
+	return syncFolder(filepath.Dir(path))
 }
 
 // destination follows links, and refuses what must not be replaced before the
@@ -176,13 +176,13 @@ func Folder(ctx context.Context, path string, replace bool, fill func(dir string
 	if err := fill(tmp); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	if err := SyncFolder(tmp); err != nil {
+	if err := syncFolder(tmp); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	if err := publishFolder(ctx, tmp, path, replace); err != nil {
 		return err
 	}
-	return SyncFolder(filepath.Dir(path))
+	return syncFolder(filepath.Dir(path))
 }
 
 func publishFolder(ctx context.Context, tmp, path string, replace bool) error {
@@ -208,9 +208,9 @@ func Fill(ctx context.Context, path string, write func(*os.File) error) error {
 	return finish(f, nil, 0, write)
 }
 
-// SyncFolder makes the names in a folder last. File systems that cannot say so
+// syncFolder makes the names in a folder last. File systems that cannot say so
 // do it by themselves.
-func SyncFolder(dir string) error {
+func syncFolder(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

@@ -53,7 +53,7 @@ const (
 // Names of the values as the columns spell them; index 0 is "not said".
 var (
 	OpNames    = []string{"", "load", "store", "prefetch", "exec", "load+store"}
-	HitNames   = []string{"", "miss", "hit"}
+	hitNames   = []string{"", "miss", "hit"}
 	SnoopNames = []string{"", "none", "hit", "miss", "hit modified", "peer", "forward"}
 	TLBNames   = []string{"", "L1 hit", "L2 hit", "hit", "miss", "walk", "OS fault"}
 )
@@ -331,7 +331,7 @@ func (c *Columns) Table(p table.Provenance) []*table.Column {
 	return []*table.Column{
 		c.category("op", p, OpNames, func(a Access) uint8 { return uint8(a.Op) }),
 		c.category("level", p, levels, func(a Access) uint8 { return uint8(a.Level) }),
-		c.category("hit", p, HitNames, func(a Access) uint8 { return uint8(a.Hit) }),
+		c.category("hit", p, hitNames, func(a Access) uint8 { return uint8(a.Hit) }),
 		c.flag("remote", p, func(a Access) (bool, bool) { return a.Remote(), a.placed() }),
 		c.hops(p),
 		c.category("snoop", p, SnoopNames, func(a Access) uint8 { return uint8(a.Snoop) }),

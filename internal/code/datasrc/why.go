@@ -37,7 +37,7 @@ func Why(t *table.Table, row int) string {
 		return name + ": as the importer read it; the fields kept with the sample do not lead there."
 	}
 	if hit := t.Column("hit"); hit != nil && hit.Has(row) {
-		if hit.Text(row) == HitNames[Miss] {
+		if hit.Text(row) == hitNames[Miss] {
 			return fmt.Sprintf("%s: the recorder says that the level before it was missed.", name)
 		}
 		return fmt.Sprintf("%s: the recorder names this level as a hit.", name)

@@ -91,8 +91,7 @@ func TestDecode(t *testing.T) {
 	if _, ok := s.RegsUser.Get(1); ok {
 		t.Error("a register that was not sampled has a value")
 	}
-	v1, v2, v3 := s.Weights()
-	if v1 != 1 || v2 != 2 || v3 != 3 || s.DataSrc != 0x68100142 || s.PhysAddr != 0x1234 {
+	if s.Weight != 1|2<<32|3<<48 || s.DataSrc != 0x68100142 || s.PhysAddr != 0x1234 {
 		t.Errorf("tail: %+v", s)
 	}
 	for n := range b.Len() {

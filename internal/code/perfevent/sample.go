@@ -38,12 +38,6 @@ type Sample struct {
 	filled uint64 // the fields that are not zero, as bits of a sample type
 }
 
-// Weights splits a WEIGHT_STRUCT: cache latency, instruction latency and retire
-// latency on Intel.
-func (s *Sample) Weights() (var1 uint32, var2, var3 uint16) {
-	return uint32(s.Weight), uint16(s.Weight >> 32), uint16(s.Weight >> 48)
-}
-
 // ABI64 is the ABI of the registers of a 64-bit program.
 const ABI64 = 2
 

@@ -289,7 +289,7 @@ func TestHistory(t *testing.T) {
 	s.Map(7, 10, Mapping{Start: 0x1000, End: 0x3000, Path: "/a"})
 	s.Map(7, 20, Mapping{Start: 0x2000, End: 0x4000, Path: "/b"})
 	s.Fork(7, 8, 25)
-	s.Unmap(7, 30, 0x1000, 0x1800)
+	s.Map(7, 30, Mapping{Start: 0x1000, End: 0x1800, Path: "/c"})
 	s.Exec(7, 40)
 	s.Map(Kernel, 0, Mapping{Start: 1 << 63, End: 1<<63 + 0x1000, Path: "[kernel]"})
 	h := s.History()

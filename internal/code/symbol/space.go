@@ -46,13 +46,6 @@ func (s *Space) Map(pid int, at uint64, m Mapping) {
 	}
 }
 
-// Unmap removes a range.
-func (s *Space) Unmap(pid int, at, start, end uint64) {
-	if start < end {
-		s.add(event[*Mapping]{at: at, pid: pid, op: opDrop, low: start, high: end})
-	}
-}
-
 // Fork copies the mappings of a process. A thread is not a fork.
 func (s *Space) Fork(parent, child int, at uint64) {
 	if parent != child {
@@ -96,8 +89,7 @@ type op uint8
 
 const (
 	opPut op = iota
-	opDrop
-	opEnd // drops the range that begins at low
+	opEnd    // drops the range that begins at low
 	opFork
 	opClear
 )
@@ -192,13 +184,10 @@ func (l *timeline[T]) apply(e *event[T]) {
 			_, high := split(rest, n.high)
 			l.live[e.pid] = join(low, high)
 		}
-	case opPut, opDrop:
+	case opPut:
 		low, rest := split(l.live[e.pid], e.low)
 		covered, high := split(rest, e.high)
-		if e.op == opPut {
-			low = join(low, l.place(e, covered))
-		}
-		l.live[e.pid] = join(low, high)
+		l.live[e.pid] = join(join(low, l.place(e, covered)), high)
 	}
 }
 

@@ -37,11 +37,6 @@ func TestSpaceAgainstBytes(t *testing.T) {
 					state[child] = state[pid]
 				}
 				add = append(add, func() { s.Fork(pid, child, now) })
-			case 2:
-				for i := low; i < high; i++ {
-					state[pid][i] = ""
-				}
-				add = append(add, func() { s.Unmap(pid, now, uint64(low), uint64(high)) })
 			default:
 				name := fmt.Sprintf("/file%d", step)
 				for i := low; i < high; i++ {

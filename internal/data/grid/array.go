@@ -68,15 +68,6 @@ func (a *Array) At(i int) float64 {
 // Text reports whether the array holds strings.
 func (a *Array) Text() bool { _, ok := a.Data.([]string); return ok }
 
-// Whole reports whether the elements are integers.
-func (a *Array) Whole() bool {
-	switch a.Data.(type) {
-	case []float32, []float64, []string, nil:
-		return false
-	}
-	return true
-}
-
 // DType returns the element type in NumPy's spelling, little-endian, or ""
 // when the array holds text.
 func (a *Array) DType() string {
@@ -184,9 +175,9 @@ func Find(list []Array, name string) *Array {
 	return nil
 }
 
-// Concat returns the tuples of a, then those of b. Both must have the same
+// concatArrays returns the tuples of a, then those of b. Both must have the same
 // element type and number of components.
-func Concat(a, b Array) (Array, error) {
+func concatArrays(a, b Array) (Array, error) {
 	if err := alike(&a, &b); err != nil {
 		return a, err
 	}

@@ -37,7 +37,7 @@ func Join(pieces []*Grid) (*Grid, error) {
 	for _, p := range pieces {
 		if out.Points.Data == nil {
 			out.Points = p.Points
-		} else if out.Points, err = Concat(out.Points, p.Points); err != nil {
+		} else if out.Points, err = concatArrays(out.Points, p.Points); err != nil {
 			return nil, err
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"math"
 )
 
-// Proto is the version of the protocol.
-const Proto = 1
+// protocolVersion is the version of the protocol.
+const protocolVersion = 1
 
 // Limits of a frame. They are told to clients in welcome.
 const (

@@ -249,8 +249,8 @@ func (c *client) hello(ctx context.Context) error {
 		return refuse("auth", "the first message must be hello")
 	case subtle.ConstantTimeCompare([]byte(r.Token), []byte(c.s.token)) != 1:
 		return refuse("auth", "wrong token; read it from the token file of the running program")
-	case r.Proto != Proto:
-		return refuse("proto", fmt.Sprintf("protocol %d; this program speaks %d", r.Proto, Proto))
+	case r.Proto != protocolVersion:
+		return refuse("proto", fmt.Sprintf("protocol %d; this program speaks %d", r.Proto, protocolVersion))
 	case !c.s.join(c, r.Client):
 		return refuse("busy", fmt.Sprintf("%d viewers are connected; close one", maxClients))
 	}
@@ -347,7 +347,7 @@ func (c *client) welcome(r *request) *reply {
 		columns = append(columns, col.Name)
 	}
 	return &reply{header: map[string]any{
-		"type": "welcome", "re": r.ID, "proto": Proto, "client_id": c.id, "rev": s.Rev(),
+		"type": "welcome", "re": r.ID, "proto": protocolVersion, "client_id": c.id, "rev": s.Rev(),
 		"fields": []string{"latency_sum", "samples", "latency_avg", "latency_max"}, "modes": []mesh.Mode{mesh.All, mesh.UpTo, mesh.Only},
 		"columns": columns, "meshes": meshes, "max_header": maxHeader, "max_bytes": maxBytes,
 	}}

@@ -16,8 +16,8 @@ import (
 // Cells of an adaptive mesh are those of one dump: `rows "cells@60 3 5-9"`.
 const setPrefix = "cells"
 
-// MaxSetText bounds the text of a set: a link must hold it.
-const MaxSetText = 64 << 10
+// maxSetText bounds the text of a set: a link must hold it.
+const maxSetText = 64 << 10
 
 // CellSet is a set of cells of one dump.
 type CellSet struct {
@@ -44,7 +44,7 @@ func (s CellSet) Name() (string, error) {
 			b.WriteByte('-')
 			b.WriteString(strconv.Itoa(int(s.Cells[j-1])))
 		}
-		if i = j; b.Len() > MaxSetText {
+		if i = j; b.Len() > maxSetText {
 			return "", fmt.Errorf("%d cells are too scattered for one selection; take fewer", len(s.Cells))
 		}
 	}
@@ -60,7 +60,7 @@ func IsCellSet(name string) bool {
 // ParseCellSet reads a name that CellSet wrote, of a mesh with so many cells.
 func ParseCellSet(name string, cells int) (CellSet, error) {
 	var s CellSet
-	if !IsCellSet(name) || len(name) > 2*MaxSetText {
+	if !IsCellSet(name) || len(name) > 2*maxSetText {
 		return s, fmt.Errorf("%q is no set of cells; want e.g. cells 3 5-9", name[:min(len(name), 40)])
 	}
 	words := strings.Fields(name[len(setPrefix):])

@@ -39,16 +39,6 @@ func (b *Budget) Claim(bytes int64) (release func(), ok bool) {
 	}), true
 }
 
-// Limit returns the bytes there are in all.
-func (b *Budget) Limit() int64 { return b.limit }
-
-// Used returns the bytes in use now.
-func (b *Budget) Used() int64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.used
-}
-
 type budgetKey struct {
 	engine *Engine
 	key    any

@@ -290,9 +290,9 @@ func flagWord(c *table.Column, word string) (Value, bool) {
 	return Value{}, false
 }
 
-// Nearest returns the name most like the word, or "" if none is near: at most
+// nearestName returns the name most like the word, or "" if none is near: at most
 // one edit in three letters, case aside.
-func Nearest(word string, names []string) string {
+func nearestName(word string, names []string) string {
 	best, limit := "", len(word)/3+1
 	for _, n := range names {
 		if d := edits(word, n); d < limit || d == limit && best == "" {
@@ -339,7 +339,7 @@ func UnknownColumn(t *table.Table, name string) error {
 	for _, c := range t.Columns() {
 		names = append(names, c.Name)
 	}
-	if near := Nearest(name, names); near != "" {
+	if near := nearestName(name, names); near != "" {
 		return Refuse("column %q does not exist; did you mean %q?", name, near)
 	}
 	return Refuse("column %q does not exist; 'isobath info' lists the columns", name)

@@ -224,8 +224,8 @@ func list(names []string, most int) string {
 // StdinName is what messages call standard input.
 const StdinName = "standard input"
 
-// LookAt is Look for a stream.
-func LookAt(r io.Reader) (*Input, error) {
+// lookAt is Look for a stream.
+func lookAt(r io.Reader) (*Input, error) {
 	br := bufio.NewReaderSize(r, HeadSize)
 	head, err := br.Peek(HeadSize)
 	if err != nil && err != io.EOF {

@@ -35,7 +35,7 @@ func (l List) Identify(path string) (*Found, error) {
 
 // IdentifyStream is Identify for a stream.
 func (l List) IdentifyStream(r io.Reader) (*Found, error) {
-	in, err := LookAt(r)
+	in, err := lookAt(r)
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +66,9 @@ func (l List) identify(in *Input) (*Found, error) {
 
 // OpenRefs identifies and opens a trace of every memory reference. The caller
 // closes it.
+//
+// unused: by the program, which asks formats.OpenRefs; the tests of one reader
+// have a list of one.
 func (l List) OpenRefs(path string) (refs.Reader, Format, error) {
 	found, err := l.Identify(path)
 	if err != nil {

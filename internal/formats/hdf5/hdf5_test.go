@@ -77,7 +77,7 @@ func checkItem(t *testing.T, f *File, path string, w item) {
 			t.Errorf("%s: attribute %s: %v", path, name, err)
 		}
 	}
-	if names, err := o.AttrNames(); err != nil || len(names) != len(w.Attrs) {
+	if names, err := attrNames(o); err != nil || len(names) != len(w.Attrs) {
 		t.Errorf("%s: %d attributes (%v), want %d", path, len(names), err, len(w.Attrs))
 	}
 	if w.DType == "" {
@@ -161,7 +161,7 @@ func TestSharedFiles(t *testing.T) {
 
 func walk(t *testing.T, o *Object, depth int, datasets *int) {
 	t.Helper()
-	if o.IsDataset() {
+	if isDataset(o) {
 		*datasets++
 		if _, err := o.Read(); err != nil {
 			t.Error(err)
@@ -240,13 +240,13 @@ func FuzzFile(f *testing.F) {
 }
 
 func visitAll(o *Object, depth int) {
-	names, _ := o.AttrNames()
+	names, _ := attrNames(o)
 	for _, n := range names {
 		if v, err := o.Attr(n); err == nil {
 			touch(v)
 		}
 	}
-	if shape, err := o.Shape(); err == nil && o.IsDataset() {
+	if shape, err := o.Shape(); err == nil && isDataset(o) {
 		n := 1.0
 		for _, d := range shape {
 			n *= float64(d)
@@ -309,4 +309,17 @@ func TestSmallFiles(t *testing.T) {
 			t.Errorf("missing object: %v", err)
 		}
 	}
+}
+
+// isDataset reports whether the object holds values.
+func isDataset(o *Object) bool { return o.has(msgLayout) && o.has(msgSpace) }
+
+// attrNames lists the attributes.
+func attrNames(o *Object) ([]string, error) {
+	attrs, err := o.attrs("")
+	names := make([]string, len(attrs))
+	for i, a := range attrs {
+		names[i] = a.name
+	}
+	return names, err
 }

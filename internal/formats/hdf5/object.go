@@ -191,9 +191,6 @@ func (o *Object) has(kind int) bool {
 	return slices.ContainsFunc(o.msgs, func(m message) bool { return m.kind == kind })
 }
 
-// IsDataset reports whether the object holds values.
-func (o *Object) IsDataset() bool { return o.has(msgLayout) && o.has(msgSpace) }
-
 // IsGroup reports whether the object may have children.
 func (o *Object) IsGroup() bool { return o.has(msgSymbols) || o.has(msgLinkInfo) || o.has(msgLink) }
 

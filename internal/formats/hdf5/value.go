@@ -232,16 +232,6 @@ func (o *Object) Attr(name string) (*Value, error) {
 	return attrs[0].value, nil
 }
 
-// AttrNames lists the attributes.
-func (o *Object) AttrNames() ([]string, error) {
-	attrs, err := o.attrs("")
-	names := make([]string, len(attrs))
-	for i, a := range attrs {
-		names[i] = a.name
-	}
-	return names, err
-}
-
 type attribute struct {
 	name  string
 	value *Value

@@ -162,6 +162,9 @@ func (w *Writer) MetricClass(members ...uint32) uint32 {
 // MetricInstance says that a location records a class for a scope: another
 // location, a location group, a node, or a group of locations. Its id is one of
 // those of MetricClass.
+//
+// unused: by the program, which records no metrics of others; tests of the reader
+// write them.
 func (w *Writer) MetricInstance(class uint32, recorder uint64, kind ScopeKind, scope uint64) uint32 {
 	id := w.counts[defMetricClass]
 	w.define(Definition{Kind: defMetricInstance, F: fieldsIn(uint64(id), uint64(class), recorder, uint64(kind), scope)})
@@ -170,6 +173,8 @@ func (w *Writer) MetricInstance(class uint32, recorder uint64, kind ScopeKind, s
 }
 
 // Locations defines a group of locations, such as a metric may be recorded for.
+//
+// unused: as MetricInstance.
 func (w *Writer) Locations(name string, members []uint64) uint32 {
 	return w.group(name, groupLocations, members)
 }

@@ -113,7 +113,7 @@ func (im *importer) binaryFiles() *symbol.Files {
 
 // mappings returns the address spaces that notes tell of. Without times in the
 // samples all of them hold from the beginning.
-func mappings(notes []Note, features *Features, timed bool) *symbol.Space {
+func mappings(notes []fileNote, features *fileFeatures, timed bool) *symbol.Space {
 	space := &symbol.Space{}
 	for i := range notes {
 		n := &notes[i]
@@ -151,7 +151,7 @@ func mappings(notes []Note, features *Features, timed bool) *symbol.Space {
 const protExec = 4
 
 // take changes the state by a note.
-func (at *attribution) take(n *Note) {
+func (at *attribution) take(n *fileNote) {
 	at.epoch++
 	at.changed = true
 	switch n.Kind {

@@ -146,7 +146,7 @@ func (im *importer) addSPE(r *spe.Record, event int, tid, cpu uint32) error {
 		return fmt.Errorf("more than %d samples: record less", maxRows)
 	}
 	im.trace.accesses++
-	s := Sample{Event: int32(event), Type: speFieldsOfSample, Mode: perfevent.MiscUser}
+	s := decodedSample{Event: int32(event), Type: speFieldsOfSample, Mode: perfevent.MiscUser}
 	s.IP, s.Addr, s.PhysAddr, s.Weight = r.PC, r.VA, r.PA, uint64(r.Total)
 	if r.EL > 0 {
 		s.Mode = perfevent.MiscKernel

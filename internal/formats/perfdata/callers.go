@@ -44,7 +44,7 @@ const (
 )
 
 // chain numbers the call chain of a sample.
-func (im *importer) chain(s *Sample) (uint32, error) {
+func (im *importer) chain(s *decodedSample) (uint32, error) {
 	const copies = perfevent.SampleStackUser | perfevent.SampleRegsUser
 	if s.Type&copies != copies || hasUser(s.Callchain) {
 		return im.stacks.number(s.Callchain.Bytes), nil
@@ -88,7 +88,7 @@ func (im *importer) newCallers() (*callers, error) {
 // mappingScan collects what changes mappings.
 type mappingScan struct {
 	file
-	notes []Note
+	notes []fileNote
 }
 
 // all reads the file and those beside it. Damage ends it without an error: the
@@ -131,7 +131,7 @@ func (v *mappingScan) progress(int64) {}
 // extend returns the chain of a sample with the callers in the program behind
 // those in the kernel. As in a recorded chain, addresses are those that calls
 // return to; one that is exact is given plus one.
-func (c *callers) extend(s *Sample) []byte {
+func (c *callers) extend(s *decodedSample) []byte {
 	c.samples++
 	if s.RegsUser.ABI == 0 {
 		c.empty++
@@ -174,7 +174,7 @@ func (c *callers) extend(s *Sample) []byte {
 	return c.chain
 }
 
-func (c *callers) frames(s *Sample, find func(uint64) *symbol.Mapping) ([]unwind.Caller, unwind.Stop) {
+func (c *callers) frames(s *decodedSample, find func(uint64) *symbol.Mapping) ([]unwind.Caller, unwind.Stop) {
 	if s.RegsUser.ABI != perfevent.ABI64 {
 		return nil, unwind.NoMachine
 	}

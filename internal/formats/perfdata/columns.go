@@ -124,7 +124,7 @@ func (b *builder) close() {
 
 // tables builds the tables of the run.
 func (im *importer) tables(ctx context.Context) ([]*table.Table, error) {
-	slices.SortStableFunc(im.notes, func(x, y Note) int { return cmp.Compare(x.Time, y.Time) })
+	slices.SortStableFunc(im.notes, func(x, y fileNote) int { return cmp.Compare(x.Time, y.Time) })
 	var out, gaps, code []*table.Table
 	for _, part := range []struct {
 		name   string
@@ -464,7 +464,7 @@ func (b *builder) weightParts() {
 
 // dataSource adds data_src as it was recorded.
 func (b *builder) dataSource() {
-	if !slices.ContainsFunc(b.im.events, func(e *Event) bool { return e.SampleType&perfevent.SampleDataSrc != 0 }) {
+	if !slices.ContainsFunc(b.im.events, func(e *eventAttr) bool { return e.SampleType&perfevent.SampleDataSrc != 0 }) {
 		return
 	}
 	words := make([]int64, len(b.im.sources.words))

@@ -33,8 +33,8 @@ const (
 	eventDescMinimum = 8 + perfevent.AttrSize0
 )
 
-// Features is what a file says about the machine and the recording.
-type Features struct {
+// fileFeatures is what a file says about the machine and the recording.
+type fileFeatures struct {
 	Hostname, OSRelease, Version, Arch string
 	CPUDesc, CPUID                     string
 	TotalKiB                           uint64
@@ -43,8 +43,8 @@ type Features struct {
 	PMUs                               map[uint32]string
 	BuildIDs                           map[string]string // file name → hexadecimal id
 	Packages, Cores, Dies              []hw.CPUs
-	Nodes                              []Node
-	Caches                             []CacheDesc
+	Nodes                              []memoryNode
+	Caches                             []cacheDesc
 	Groups                             []Group
 	described                          []described
 	members                            int // CPUs in all lists so far
@@ -55,7 +55,7 @@ type Features struct {
 const maxMembers = 1 << 22
 
 // cpus reads a list of CPUs.
-func (t *Features) cpus(text string) (hw.CPUs, error) {
+func (t *fileFeatures) cpus(text string) (hw.CPUs, error) {
 	set, err := hw.ParseCPUs(text)
 	if err != nil {
 		return nil, err
@@ -66,15 +66,15 @@ func (t *Features) cpus(text string) (hw.CPUs, error) {
 	return set, nil
 }
 
-// Node is a memory node.
-type Node struct {
+// memoryNode is a memory node.
+type memoryNode struct {
 	Number   int
 	TotalKiB uint64
 	CPUs     hw.CPUs
 }
 
-// CacheDesc is one cache and the CPUs that share it.
-type CacheDesc struct {
+// cacheDesc is one cache and the CPUs that share it.
+type cacheDesc struct {
 	Level, Line, Ways int
 	Type, Size        string
 	CPUs              hw.CPUs
@@ -183,7 +183,7 @@ func pmus(c *perfevent.Cursor) map[uint32]string {
 
 // buildIDs reads records of type, misc, size, pid, 20 bytes of id with their
 // number, and a file name.
-func (t *Features) buildIDs(c *perfevent.Cursor) error {
+func (t *fileFeatures) buildIDs(c *perfevent.Cursor) error {
 	t.BuildIDs = map[string]string{}
 	for len(c.B) >= perfevent.HeaderSize {
 		size := int(c.Order.U16(c.B[6:]))
@@ -197,7 +197,7 @@ func (t *Features) buildIDs(c *perfevent.Cursor) error {
 
 const buildIDRecord = perfevent.HeaderSize + 4 + 24
 
-func (t *Features) addBuildID(o perfevent.Order, b []byte) {
+func (t *fileFeatures) addBuildID(o perfevent.Order, b []byte) {
 	if len(b) < buildIDRecord {
 		return
 	}
@@ -226,7 +226,7 @@ func (f *file) eventDesc(c *perfevent.Cursor) []described {
 	return out
 }
 
-func (t *Features) cpuTopology(c *perfevent.Cursor) (err error) {
+func (t *fileFeatures) cpuTopology(c *perfevent.Cursor) (err error) {
 	if t.Packages, err = t.cpuSets(c); err != nil {
 		return err
 	}
@@ -246,7 +246,7 @@ func (t *Features) cpuTopology(c *perfevent.Cursor) (err error) {
 	return err
 }
 
-func (t *Features) cpuSets(c *perfevent.Cursor) ([]hw.CPUs, error) {
+func (t *fileFeatures) cpuSets(c *perfevent.Cursor) ([]hw.CPUs, error) {
 	var out []hw.CPUs
 	for _, text := range texts(c, maxListed) {
 		set, err := t.cpus(text)
@@ -258,10 +258,10 @@ func (t *Features) cpuSets(c *perfevent.Cursor) ([]hw.CPUs, error) {
 	return out, short(c, "the CPU topology")
 }
 
-func (t *Features) numa(c *perfevent.Cursor) error {
+func (t *fileFeatures) numa(c *perfevent.Cursor) error {
 	t.Nodes = nil
 	for range min(c.Count(uint64(c.U32()), 24), maxListed) {
-		n := Node{Number: int(c.U32()), TotalKiB: c.U64()}
+		n := memoryNode{Number: int(c.U32()), TotalKiB: c.U64()}
 		c.U64() // free
 		text := text(c)
 		if c.Short {
@@ -276,13 +276,13 @@ func (t *Features) numa(c *perfevent.Cursor) error {
 	return short(c, "the memory topology")
 }
 
-func (t *Features) caches(c *perfevent.Cursor) error {
+func (t *fileFeatures) caches(c *perfevent.Cursor) error {
 	c.U32() // version
 	t.Caches = nil
 	for range min(c.Count(uint64(c.U32()), 28), maxListed) {
 		level, line := int(c.U32()), int(c.U32())
 		c.U32() // sets
-		d := CacheDesc{Level: level, Line: line, Ways: int(c.U32()), Type: text(c), Size: text(c)}
+		d := cacheDesc{Level: level, Line: line, Ways: int(c.U32()), Type: text(c), Size: text(c)}
 		set, err := t.cpus(text(c))
 		if err != nil {
 			return fmt.Errorf("cache of level %d: %w", level, err)

@@ -30,11 +30,11 @@ type file struct {
 	size     int64
 	pipe     bool
 	data     section
-	events   []*Event
+	events   []*eventAttr
 	byID     map[uint64]int32
 	recent   [64]recentID
 	texts    map[string]string // names of files and commands
-	features Features
+	features fileFeatures
 	warnings []string
 	salvage  bool
 }
@@ -144,8 +144,8 @@ func (f *file) readAttrs(entry uint64, s section) error {
 }
 
 // addEvent appends an event and its ids.
-func (f *file) addEvent(attr perfevent.Attr, ids []byte) *Event {
-	e := &Event{Attr: attr, IDs: make([]uint64, 0, len(ids)/8)}
+func (f *file) addEvent(attr perfevent.Attr, ids []byte) *eventAttr {
+	e := &eventAttr{Attr: attr, IDs: make([]uint64, 0, len(ids)/8)}
 	for ; len(ids) >= 8; ids = ids[8:] {
 		id := f.U64(ids)
 		e.IDs = append(e.IDs, id)

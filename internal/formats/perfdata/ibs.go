@@ -26,7 +26,7 @@ const (
 
 // kindOf finds the kind of an event by the device behind it: the numbers of
 // types differ from machine to machine.
-func (f *file) kindOf(e *Event) sampleKind {
+func (f *file) kindOf(e *eventAttr) sampleKind {
 	if e.kind != kindUnknown {
 		return e.kind
 	}
@@ -165,7 +165,7 @@ func (r *ibsRaw) access(z datasrc.Zen) datasrc.Access {
 }
 
 // zen reads the generation from the CPUID feature: "AuthenticAMD,25,33,2".
-func (t *Features) zen() datasrc.Zen {
+func (t *fileFeatures) zen() datasrc.Zen {
 	words := strings.Split(t.CPUID, ",")
 	if len(words) < 3 || words[0] != "AuthenticAMD" {
 		return datasrc.AnyZen
@@ -178,7 +178,7 @@ func (t *Features) zen() datasrc.Zen {
 	return datasrc.ZenOf(family, model)
 }
 
-// generation is Features.zen, remembered: it is asked for every sample.
+// generation is fileFeatures.zen, remembered: it is asked for every sample.
 func (im *importer) generation() datasrc.Zen {
 	if im.features.CPUID != im.cpuText {
 		im.cpuText, im.cpu = im.features.CPUID, im.features.zen()
@@ -188,7 +188,7 @@ func (im *importer) generation() datasrc.Zen {
 
 // addIBSOp adds a sample of the execution side. The kernel's own decoding is
 // taken where there is one: it knows the processor.
-func (im *importer) addIBSOp(s *Sample, stack uint32) {
+func (im *importer) addIBSOp(s *decodedSample, stack uint32) {
 	raw, ok := parseIBS(s.Raw, kindIBSOp)
 	source := im.sources.perf(s)
 	if !ok {
@@ -236,7 +236,7 @@ type ibsKey struct {
 }
 
 // addIBSFetch adds a sample of the instruction side, which is kept apart.
-func (im *importer) addIBSFetch(s *Sample, stack uint32) {
+func (im *importer) addIBSFetch(s *decodedSample, stack uint32) {
 	raw, ok := parseIBS(s.Raw, kindIBSFetch)
 	source := im.sources.perf(s)
 	if ok {
@@ -279,7 +279,7 @@ func (r *ibsRaw) fetch() datasrc.Access {
 }
 
 // fill sets a field that the sample does not have from a register.
-func (s *Sample) fill(bit uint64, field *uint64, value uint64, valid bool) {
+func (s *decodedSample) fill(bit uint64, field *uint64, value uint64, valid bool) {
 	if *field == 0 && valid {
 		*field = value
 	}
@@ -288,7 +288,7 @@ func (s *Sample) fill(bit uint64, field *uint64, value uint64, valid bool) {
 
 // extend remembers which fields the samples of an event have beyond those its
 // attr says.
-func (im *importer) extend(s *Sample) { im.events[s.Event].extra |= s.Type }
+func (im *importer) extend(s *decodedSample) { im.events[s.Event].extra |= s.Type }
 
 // addIBS keeps the registers of the row just added.
 func (r *rows) addIBS(raw *ibsRaw) {

@@ -25,8 +25,8 @@ type importer struct {
 	opt     *foreign.Options
 	rows    *rows
 	fetches *rows // samples of instruction fetches, which are no accesses to data
-	notes   []Note
-	sample  Sample
+	notes   []fileNote
+	sample  decodedSample
 	sources sources
 	stacks  stacks
 	callers *callers // nil until a sample has a copy of the stack
@@ -201,7 +201,7 @@ func (im *importer) addSample(r record) error {
 // each counter of the group that moved since it was last read gives a sample of
 // its event, whose period is how far it moved: only the leader of a group that
 // is recorded with :S interrupts.
-func (im *importer) readings(s *Sample) error {
+func (im *importer) readings(s *decodedSample) error {
 	attr := &im.events[s.Event].Attr
 	if attr.ReadFormat&perfevent.ReadID == 0 {
 		return im.keep(s) // nothing says whose counters they are
@@ -232,7 +232,7 @@ func (im *importer) readings(s *Sample) error {
 }
 
 // keep adds a sample to the rows.
-func (im *importer) keep(s *Sample) error {
+func (im *importer) keep(s *decodedSample) error {
 	if max(im.rows.n, im.fetches.n) == maxRows {
 		return fmt.Errorf("more than %d samples: record less, or filter with perf script", maxRows)
 	}
@@ -351,7 +351,7 @@ func newSources() sources {
 }
 
 // perf numbers the access of a sample by its data_src.
-func (s *sources) perf(sample *Sample) uint32 {
+func (s *sources) perf(sample *decodedSample) uint32 {
 	w := sample.DataSrc
 	if sample.Type&perfevent.SampleDataSrc == 0 || w == 0 {
 		return noAccess

@@ -96,7 +96,7 @@ func (im *importer) judgeEvents() {
 
 // latencyThreshold is the smallest latency the event samples, in cycles; 0 if
 // there is none or it is not known.
-func (e *Event) latencyThreshold() int {
+func (e *eventAttr) latencyThreshold() int {
 	switch {
 	case strings.HasPrefix(e.PMU, "arm_spe"):
 		return int(e.Config2 & 0xfff)
@@ -113,7 +113,7 @@ func (e *Event) latencyThreshold() int {
 }
 
 // timer reports whether the event fires by the clock.
-func (e *Event) timer() bool { return e.Type == perfevent.TypeSoftware && e.Config <= 1 }
+func (e *eventAttr) timer() bool { return e.Type == perfevent.TypeSoftware && e.Config <= 1 }
 
 // biasNote is what the latency column says about thresholds.
 func (im *importer) biasNote() string {

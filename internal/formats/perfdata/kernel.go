@@ -85,7 +85,7 @@ func (im *importer) kernelSymbols(files *symbol.Files) (*symbol.Kallsyms, error)
 
 // loaded moves symbols to where the recorded kernel was.
 func (im *importer) loaded(k *symbol.Kallsyms) (*symbol.Kallsyms, error) {
-	i := slices.IndexFunc(im.notes, func(n Note) bool { return n.Kind == Map && n.Kernel && strings.HasPrefix(n.Name, kernelName) })
+	i := slices.IndexFunc(im.notes, func(n fileNote) bool { return n.Kind == Map && n.Kernel && strings.HasPrefix(n.Name, kernelName) })
 	if i < 0 {
 		return k, nil // nothing says that it is elsewhere
 	}

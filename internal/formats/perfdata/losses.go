@@ -11,7 +11,7 @@ type losses struct{ *gaps.Log }
 func newLosses() losses { return losses{gaps.NewLog()} }
 
 // take notes a loss.
-func (l losses) take(n *Note) {
+func (l losses) take(n *fileNote) {
 	switch n.Kind {
 	case Lost:
 		if n.N > 0 {

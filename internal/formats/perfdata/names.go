@@ -40,7 +40,7 @@ func (f *file) nameEvents() {
 }
 
 // synthesise names an event from its attr, as perf does.
-func (e *Event) synthesise() string {
+func (e *eventAttr) synthesise() string {
 	name := ""
 	switch e.Type {
 	case perfevent.TypeHardware:
@@ -99,7 +99,7 @@ func breakpointModes(t uint32) string {
 
 // modifiers spells where the event counts and how precise it is. perf leaves
 // out what is its default, which depends on the others.
-func (e *Event) modifiers() string {
+func (e *eventAttr) modifiers() string {
 	var b strings.Builder
 	guestDefault := false
 	add := func(excluded uint64, letter byte) {

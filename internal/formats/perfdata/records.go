@@ -53,9 +53,9 @@ const (
 	AuxLost
 )
 
-// Note is a record that is not a sample but says something about samples: what
+// fileNote is a record that is not a sample but says something about samples: what
 // is mapped where, which threads there are, what was lost.
-type Note struct {
+type fileNote struct {
 	Kind Kind
 	Time uint64 // 0 for what was there before the recording began
 	CPU  int32  // -1 if not said
@@ -101,10 +101,10 @@ func (f *file) trailerOf(body []byte) (own []byte, t perfevent.Trailer, cpu int3
 
 // note decodes a record into a note; false if it is of a kind nobody needs or
 // shorter than its kind.
-func (f *file) note(r record) (Note, bool) {
+func (f *file) note(r record) (fileNote, bool) {
 	own, trailer, cpu := f.trailerOf(r.b[perfevent.HeaderSize:])
 	h := perfevent.Header{Type: r.typ, Misc: r.misc, Order: f.Order}
-	n := Note{Time: trailer.Time, CPU: cpu, PID: trailer.PID, TID: trailer.TID, ID: trailer.ID}
+	n := fileNote{Time: trailer.Time, CPU: cpu, PID: trailer.PID, TID: trailer.TID, ID: trailer.ID}
 	ok := true
 	switch r.typ {
 	case perfevent.RecordMmap, perfevent.RecordMmap2:
@@ -153,7 +153,7 @@ func (f *file) note(r record) (Note, bool) {
 }
 
 // mapping decodes MMAP and MMAP2.
-func (f *file) mapping(h perfevent.Header, own []byte, n *Note) bool {
+func (f *file) mapping(h perfevent.Header, own []byte, n *fileNote) bool {
 	m, ok := perfevent.ParseMapping(h, own)
 	n.Kind, n.PID, n.TID = Map, m.PID, m.TID
 	n.Start, n.Len, n.Offset = m.Start, m.Len, m.Offset

@@ -90,7 +90,7 @@ const maxEventRows = 256
 const maxRows = math.MaxUint32
 
 // add queues a decoded sample.
-func (r *rows) add(s *Sample, source, stack uint32) {
+func (r *rows) add(s *decodedSample, source, stack uint32) {
 	if len(r.small) == maxQueue {
 		r.overflow()
 	}
@@ -136,7 +136,7 @@ func (r *rows) add(s *Sample, source, stack uint32) {
 const rareFields = perfevent.SampleTransaction | perfevent.SampleCgroup | perfevent.SampleDataPageSize | perfevent.SampleCodePageSize |
 	perfevent.SampleRead | perfevent.SampleCallchain | perfevent.SampleRegsUser | perfevent.SampleRegsIntr
 
-func (r *rows) addRare(n int, s *Sample) {
+func (r *rows) addRare(n int, s *decodedSample) {
 	if s.Type&(perfevent.SampleCallchain|perfevent.SampleStackUser) != 0 {
 		r.chains = true
 	}

@@ -2,8 +2,8 @@ package perfdata
 
 import "github.com/isobath/isobath/internal/code/perfevent"
 
-// Event is an attr with what the file says about it.
-type Event struct {
+// eventAttr is an attr with what the file says about it.
+type eventAttr struct {
 	perfevent.Attr
 	Name string
 	IDs  []uint64
@@ -15,9 +15,9 @@ type Event struct {
 	extra uint64 // fields its samples have from elsewhere, as bits of SampleType
 }
 
-// Sample is one decoded sample. Its slices point into the record and are valid
+// decodedSample is one decoded sample. Its slices point into the record and are valid
 // until the next one is read.
-type Sample struct {
+type decodedSample struct {
 	perfevent.Sample
 	Event int32  // index of file.events
 	Mode  uint8  // kernel, user …: the low bits of misc
@@ -67,7 +67,7 @@ type recentID struct {
 }
 
 // sample decodes a sample record into s.
-func (f *file) sample(r record, s *Sample) fault {
+func (f *file) sample(r record, s *decodedSample) fault {
 	if len(f.events) == 0 {
 		return faultEvent
 	}

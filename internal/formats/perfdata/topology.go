@@ -11,7 +11,7 @@ import (
 
 // topology builds the hardware tree from the features; nil if they do not
 // describe one.
-func (t *Features) topology() ([]byte, error) {
+func (t *fileFeatures) topology() ([]byte, error) {
 	if len(t.Packages) == 0 && len(t.Nodes) == 0 && len(t.Caches) == 0 {
 		return nil, nil
 	}
@@ -50,7 +50,7 @@ func (t *Features) topology() ([]byte, error) {
 }
 
 // wholeMachine adds the CPUs themselves, and says what the file leaves out.
-func (t *Features) wholeMachine(spec *hw.Spec, cpus hw.CPUs) {
+func (t *fileFeatures) wholeMachine(spec *hw.Spec, cpus hw.CPUs) {
 	for _, cpu := range cpus {
 		spec.Objects = append(spec.Objects, hw.Object{Kind: hw.CPU, OS: cpu, CPUs: hw.CPUs{cpu}})
 	}

@@ -18,16 +18,16 @@ func (g Geometry) Sets() int { return g.Size / g.Ways / g.Line }
 // Check reports a shape that no cache has.
 func (g Geometry) Check() error {
 	switch {
-	case !powerOfTwo(g.Line) || g.Line > MaxLine:
-		return fmt.Errorf("lines of %d bytes: want a power of two up to %d", g.Line, MaxLine)
+	case !powerOfTwo(g.Line) || g.Line > maxLine:
+		return fmt.Errorf("lines of %d bytes: want a power of two up to %d", g.Line, maxLine)
 	case g.Ways <= 0 || g.Size < g.Ways*g.Line || g.Size%(g.Ways*g.Line) != 0:
 		return fmt.Errorf("%d bytes are not whole sets of %d lines of %d bytes", g.Size, g.Ways, g.Line)
 	}
 	return nil
 }
 
-// MaxLine bounds the line size of a cache, in bytes. Pages are lines of a TLB.
-const MaxLine = 1 << 30
+// maxLine bounds the line size of a cache, in bytes. Pages are lines of a TLB.
+const maxLine = 1 << 30
 
 // LRU is one set-associative cache that replaces the line unused for longest.
 // Nothing but the numbers of the lines is kept: it is the fast path for one

@@ -418,34 +418,3 @@ func (a *Aggregate) Check() error {
 	}
 	return nil
 }
-
-// Distinct counts, for each resource, the distinct values among the samples that
-// belong to it, given every pair of code and value that occurs.
-func Distinct(c *Coder, pairs map[[2]uint32]struct{}) []int {
-	seen := make(map[[2]uint32]struct{}, len(pairs))
-	counts := make([]int, len(c.Placer.Resources))
-	for pair := range pairs {
-		for _, r := range c.Placer.members(c.Places[pair[0]]) {
-			key := [2]uint32{uint32(r), pair[1]}
-			if _, ok := seen[key]; !ok {
-				seen[key] = struct{}{}
-				counts[r]++
-			}
-		}
-	}
-	return counts
-}
-
-// members returns every resource the samples of a place belong to.
-func (p *Placer) members(pl Place) []int {
-	steps := p.Path(pl).Steps
-	if len(steps) == 0 {
-		return []int{0}
-	}
-	for i := p.Resources[steps[0]].Parent; i >= 0; i = p.Resources[i].Parent {
-		if p.Resources[i].Kind < NUMA {
-			steps = append(steps, i)
-		}
-	}
-	return steps
-}

@@ -413,13 +413,9 @@ func (p *Placer) Find(id string) (int, error) {
 	return r.Index, nil
 }
 
-// Touches reports whether samples of a place belong to a resource: their path
-// goes through it or, for what only holds CPUs, their CPU is in it. It is what
-// `at L3:1` selects.
-func (p *Placer) Touches(pl Place, resource int) bool {
-	return p.touches(pl, p.Path(pl).Steps, resource)
-}
-
+// touches reports whether samples of a place with those steps belong to a
+// resource: their path goes through it or, for what only holds CPUs, their CPU is
+// in it. It is what `at L3:1` selects.
 func (p *Placer) touches(pl Place, steps []int, resource int) bool {
 	r := &p.Resources[resource]
 	if r.Kind.holdsCPUsOnly() && !r.Virtual {

@@ -290,16 +290,3 @@ func TestFold(t *testing.T) {
 		t.Errorf("unplaced %+v, want one sample beyond L3", a.Unplaced)
 	}
 }
-
-func TestDistinct(t *testing.T) {
-	p := NewPlacer(machine(t, nil, twoSockets...))
-	c := NewCoder(p)
-	near := c.Code(p.Place(0, Access{Level: L1, Home: -1}))
-	far := c.Code(p.Place(1, Access{Level: L3, Home: -1}))
-	got := Distinct(c, map[[2]uint32]struct{}{{near, 5}: {}, {far, 5}: {}, {far, 6}: {}})
-	for id, want := range map[string]int{"Machine": 2, "Package:0": 2, "CPU:0": 1, "L1:0": 1, "L3:0": 2, "L3:1": 0} {
-		if i, _ := p.Find(id); got[i] != want {
-			t.Errorf("%s has %d distinct values, want %d", id, got[i], want)
-		}
-	}
-}

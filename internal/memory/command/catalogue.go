@@ -134,7 +134,7 @@ func (c *Catalogue) add(e entry, aliases ...string) {
 
 // addAxis names a column and the sets of samples it divides the data into.
 func (c *Catalogue) addAxis(col *table.Column) {
-	name := Title(col)
+	name := titleOf(col)
 	c.axes[col.Name] = len(c.entries)
 	missing := ""
 	if col.Provenance == table.Absent {
@@ -164,8 +164,8 @@ func (c *Catalogue) addAxis(col *table.Column) {
 	c.add(entry{kind: kindHistogram, name: "histogram of " + name, column: col.Name, action: View, target: "axis", does: "shows the histogram of " + name}, "distribution of "+name)
 }
 
-// Title is how a column is called in sentences: its label, or its name.
-func Title(c *table.Column) string {
+// titleOf is how a column is called in sentences: its label, or its name.
+func titleOf(c *table.Column) string {
 	if c.Label != "" {
 		return c.Label
 	}
@@ -209,7 +209,7 @@ var thirds = []third{
 
 // between makes a clause of the two quantiles that divide a column in three.
 func between(column string, text func(a, b query.Value) string) clause {
-	return func(quantile Quantiler) (string, error) {
+	return func(quantile quantiler) (string, error) {
 		a, err := quantile(column, 1.0/3)
 		if err != nil {
 			return "", err

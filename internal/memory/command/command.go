@@ -60,11 +60,11 @@ type Suggestion struct {
 // it is made of has not been asked for.
 func (s *Suggestion) Resolved() bool { return s.where == nil }
 
-// Quantiler answers order statistics of a column, by the nearest-rank rule.
-type Quantiler func(column string, p float64) (float64, error)
+// quantiler answers order statistics of a column, by the nearest-rank rule.
+type quantiler func(column string, p float64) (float64, error)
 
 // clause makes the text of a selection that depends on quantiles.
-type clause func(Quantiler) (string, error)
+type clause func(quantiler) (string, error)
 
 // Context is what the page shows, which decides between show and hide.
 type Context struct {

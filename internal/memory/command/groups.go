@@ -213,7 +213,7 @@ func (f *facts) cost() string {
 
 // beyond selects values from a quantile up.
 func beyond(column string, p float64) clause {
-	return func(quantile Quantiler) (string, error) {
+	return func(quantile quantiler) (string, error) {
 		v, err := quantile(column, p)
 		return query.Compare{Column: column, Op: query.Ge, Value: query.NumberValue(v)}.String(), err
 	}

@@ -569,14 +569,14 @@ func (c *Catalogue) pair(x, y *entry, a, b []limit, score float64) Suggestion {
 	return s
 }
 
-func (c *Catalogue) title(column string) string { return Title(c.table.Column(column)) }
+func (c *Catalogue) title(column string) string { return titleOf(c.table.Column(column)) }
 
-func fixed(where string) clause { return func(Quantiler) (string, error) { return where, nil } }
+func fixed(where string) clause { return func(quantiler) (string, error) { return where, nil } }
 
 // joined puts a sign between clauses; what binds less than the sign is put in
 // brackets.
 func joined(parts []clause, sign string) clause {
-	return func(q Quantiler) (string, error) {
+	return func(q quantiler) (string, error) {
 		texts := make([]string, len(parts))
 		for i, p := range parts {
 			var err error

@@ -19,9 +19,9 @@ import (
 	"github.com/isobath/isobath/internal/engine/query"
 )
 
-// Sure is how many standard errors make a change more than chance. Tables of
+// sureErrors is how many standard errors make a change more than chance. Tables of
 // hundreds of groups are read from the top, so the usual two would be too few.
-const Sure = 3
+const sureErrors = 3
 
 // Side is one of the two data sets, or what a selection leaves of it. Latency
 // and Mean are nil where no sample has one.
@@ -57,7 +57,7 @@ type Group struct {
 }
 
 // Sure says whether the change is more than chance.
-func (g *Group) Sure() bool { return g.Error > 0 && math.Abs(g.Change) > Sure*g.Error }
+func (g *Group) Sure() bool { return g.Error > 0 && math.Abs(g.Change) > sureErrors*g.Error }
 
 // Comparison is the two sides and their groups, largest change first.
 type Comparison struct {

@@ -16,8 +16,8 @@ import (
 // handful of samples gives extreme values, which would fill a colour scale.
 const MinSamples = 50
 
-// MaxWindows bounds the windows of one strip.
-const MaxWindows = 4096
+// maxWindows bounds the windows of one strip.
+const maxWindows = 4096
 
 // StripOptions say what to compute along an axis.
 type StripOptions struct {
@@ -72,8 +72,8 @@ func (w *Window) Expr(axis string) query.Expr {
 
 // Strip computes a metric over windows of an axis.
 func (g *Guide) Strip(ctx context.Context, o StripOptions) (*Strip, error) {
-	if o.Windows < 1 || o.Windows > MaxWindows {
-		return nil, fmt.Errorf("%d windows; want 1 to %d", o.Windows, MaxWindows)
+	if o.Windows < 1 || o.Windows > maxWindows {
+		return nil, fmt.Errorf("%d windows; want 1 to %d", o.Windows, maxWindows)
 	}
 	c, err := g.axis(o.Axis)
 	if err != nil {

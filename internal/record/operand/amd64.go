@@ -28,7 +28,7 @@ const allAMD64 = 1<<16 - 1
 // the function and the targets of its direct jumps, inside and outside.
 func DecodeAMD64(code []byte, pc uint64) (*Function, []uint64) {
 	forms := make([]access.AMD64, 0, len(code)/4)
-	f := &Function{insts: make([]inst, 0, len(code)/4), flags: func(r *Registers) flags { return flagsOf(r[FlagsAMD64]) }}
+	f := &Function{insts: make([]inst, 0, len(code)/4), flags: func(r *Registers) flags { return flagsOf(r[flagsAMD64]) }}
 	var targets []uint64
 	for at := 0; at < len(code); {
 		in, form, target := decodeAMD64(code[at:], pc+uint64(at))
@@ -507,10 +507,10 @@ var implicit = map[x86asm.Op]uint32{
 
 const stringRegs = 1<<rsi | 1<<rdi | 1<<rcx | 1<<rax
 
-// FarTargetsAMD64 returns the targets, within low and high, of jumps with a
+// farTargetsAMD64 returns the targets, within low and high, of jumps with a
 // 32-bit distance anywhere in a text. It looks at every byte: what only looks
 // like a jump adds a join, which is safe, and rarely lands in the function.
-func FarTargetsAMD64(text []byte, pc uint64, yield func(target uint64)) {
+func farTargetsAMD64(text []byte, pc uint64, yield func(target uint64)) {
 	for i := 0; i+5 <= len(text); i++ {
 		switch {
 		case text[i] == 0xe9:

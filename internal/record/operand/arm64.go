@@ -437,8 +437,8 @@ func structureSize(w uint32) uint32 {
 	return registers * each
 }
 
-// TargetsARM64 returns the targets of direct jumps anywhere in a text.
-func TargetsARM64(text []byte, pc uint64, yield func(target uint64)) {
+// targetsARM64 returns the targets of direct jumps anywhere in a text.
+func targetsARM64(text []byte, pc uint64, yield func(target uint64)) {
 	for at := 0; at+4 <= len(text); at += 4 {
 		w := binary.LittleEndian.Uint32(text[at:])
 		if field(w, 28, 25)&0b1110 != 0b1010 {

@@ -17,9 +17,9 @@ const (
 	flagOverflow = 1 << 11
 )
 
-// FlagsAMD64 is the place of the flags register in Registers; 0 there means
+// flagsAMD64 is the place of the flags register in Registers; 0 there means
 // that it was not sampled, for one of its bits is always set.
-const FlagsAMD64 = 16
+const flagsAMD64 = 16
 
 func flagsOf(word uint64) flags {
 	return flags{known: word != 0, carryKnown: word != 0, zero: word&flagZero != 0, sign: word&flagSign != 0, carry: word&flagCarry != 0, overflow: word&flagOverflow != 0}

@@ -51,15 +51,15 @@ func OpenImage(path string, bounds Bounds) (*Image, error) {
 	if err != nil {
 		return nil, fmt.Errorf("code of %s: %w", path, err)
 	}
-	im, err := NewImage(body, bounds)
+	im, err := newImage(body, bounds)
 	if err != nil {
 		return nil, fmt.Errorf("code of %s: %w", path, err)
 	}
 	return im, nil
 }
 
-// NewImage reads the code of an ELF file in memory.
-func NewImage(body []byte, bounds Bounds) (im *Image, err error) {
+// newImage reads the code of an ELF file in memory.
+func newImage(body []byte, bounds Bounds) (im *Image, err error) {
 	defer func() {
 		if p := recover(); p != nil { // of the library, on damaged headers
 			im, err = nil, fmt.Errorf("damaged ELF file: %v", p)
@@ -284,9 +284,9 @@ func (im *Image) scan() {
 		switch {
 		case !p.exec:
 		case im.machine == elf.EM_X86_64:
-			FarTargetsAMD64(p.code, p.pc, keep)
+			farTargetsAMD64(p.code, p.pc, keep)
 		case im.machine == elf.EM_AARCH64:
-			TargetsARM64(p.code, p.pc, keep)
+			targetsARM64(p.code, p.pc, keep)
 		}
 	}
 	slices.Sort(im.far)

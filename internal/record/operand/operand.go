@@ -40,11 +40,8 @@ var reasonNames = []string{"found", "join", "function start", "undecodable", "be
 
 func (r Reason) String() string { return reasonNames[r] }
 
-// Reasons is the number of reasons.
-const Reasons = int(NoRegisters) + 1
-
 // Registers are the general registers in the order of their encoding (rax, rcx,
-// rdx, rbx, rsp, rbp, rsi, rdi, r8 … r15 and FlagsAMD64; x0 … x30, sp).
+// rdx, rbx, rsp, rbp, rsi, rdi, r8 … r15 and flagsAMD64; x0 … x30, sp).
 type Registers [32]uint64
 
 // Access is what was found.

@@ -156,9 +156,9 @@ func (o *Options) pace(a *perfevent.Attr) {
 	a.Flags |= perfevent.FlagFreq
 }
 
-// DefaultLatency is the threshold of load sampling where a user gives none, the
+// defaultLatency is the threshold of load sampling where a user gives none, the
 // smallest that Intel's units know: every load counts.
-const DefaultLatency = 3
+const defaultLatency = 3
 
 // intel plans load and store sampling by PEBS: on hybrid machines by one unit
 // for each kind of core. A second plan does without the newer form of the
@@ -204,8 +204,8 @@ func (u *unit) pebs(p *Plan, o *Options, weight uint64) error {
 		leader = len(p.Events)
 		p.Events = append(p.Events, Event{Name: u.name + "/mem-loads-aux", Use: Silent, Attr: a, Leader: -1, CPUs: u.cpus})
 	}
-	threshold := uint64(DefaultLatency)
-	if o.Latency > DefaultLatency {
+	threshold := uint64(defaultLatency)
+	if o.Latency > defaultLatency {
 		threshold = uint64(o.Latency)
 	}
 	loads := sampling()

@@ -17,9 +17,9 @@ type Options struct {
 	Arch    string // GOARCH of the machine
 }
 
-// DefaultRate costs about what a timer interrupt does, a thousand times a second:
+// defaultRate costs about what a timer interrupt does, a thousand times a second:
 // well under one percent of the time, or one where a virtual machine takes 10 µs.
-const DefaultRate = 1000
+const defaultRate = 1000
 
 // Use says what an event's samples are.
 type Use uint8
@@ -113,7 +113,7 @@ func (o *Options) rate() int {
 	if o.Rate > 0 {
 		return o.Rate
 	}
-	return DefaultRate
+	return defaultRate
 }
 
 // Touches is the event of page faults, which accompanies every plan.

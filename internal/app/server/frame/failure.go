@@ -13,35 +13,29 @@ import (
 	"github.com/isobath/isobath/internal/engine/query"
 )
 
-// StatusError is an error with the status and body it is answered with.
-type StatusError struct {
+// statusError is an error with the status and body it is answered with.
+type statusError struct {
 	Status int
 	Failure
 }
 
-func (e *StatusError) Error() string { return e.Failure.Error }
+func (e *statusError) Error() string { return e.Failure.Error }
 
 func refuse(status int, format string, args ...any) error {
-	return &StatusError{status, Failure{Error: fmt.Sprintf(format, args...)}}
+	return &statusError{status, Failure{Error: fmt.Sprintf(format, args...)}}
 }
 
 // Refused is an error that is answered with that status and body.
-func Refused(status int, f Failure) error { return &StatusError{status, f} }
+func Refused(status int, f Failure) error { return &statusError{status, f} }
 
 // BadRequest is a mistake in what was asked.
 func BadRequest(format string, args ...any) error {
 	return refuse(http.StatusBadRequest, format, args...)
 }
 
-// Unanswerable refuses a question that is well put and that this data cannot
-// answer.
-func Unanswerable(format string, args ...any) error {
-	return refuse(http.StatusUnprocessableEntity, format, args...)
-}
-
 // NotFound is about a thing that is not there.
 func NotFound(hint, format string, args ...any) error {
-	return &StatusError{http.StatusNotFound, Failure{Error: fmt.Sprintf(format, args...), Hint: hint}}
+	return &statusError{http.StatusNotFound, Failure{Error: fmt.Sprintf(format, args...), Hint: hint}}
 }
 
 // WrongAsk makes an error of an analysis the client's mistake, unless the client
@@ -50,16 +44,16 @@ func WrongAsk(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	if errors.As(err, new(*StatusError)) || StatusOf(err) != http.StatusInternalServerError {
+	if errors.As(err, new(*statusError)) || StatusOf(err) != http.StatusInternalServerError {
 		return err
 	}
 	f := FailureOf(err)
-	return &StatusError{http.StatusBadRequest, f}
+	return &statusError{http.StatusBadRequest, f}
 }
 
 // StatusOf is the status an error is answered with.
 func StatusOf(err error) int {
-	var known *StatusError
+	var known *statusError
 	switch {
 	case errors.As(err, &known):
 		return known.Status
@@ -77,7 +71,7 @@ func StatusOf(err error) int {
 
 // FailureOf turns an error into what the page shows of it.
 func FailureOf(err error) Failure {
-	var known *StatusError
+	var known *statusError
 	if errors.As(err, &known) {
 		return known.Failure
 	}

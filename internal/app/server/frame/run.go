@@ -183,7 +183,7 @@ func (r *Run) Info() Info {
 		Sources: r.sources(), Warnings: List(r.Warnings), Caveats: List(r.Caveats), Origin: r.Origin,
 		Selections: r.NamedSelections(), Saved: r.Save != nil, SavedIn: r.savedIn(), Foreign: r.Foreign,
 	}
-	info.SelectionsVersion = VersionOf(info.Selections)
+	info.SelectionsVersion = versionOf(info.Selections)
 	info.Origin.Command = List(info.Origin.Command)
 	for _, p := range r.Parts() {
 		p.Tell(&info)

@@ -22,9 +22,9 @@ func (r *Run) NamedSelections() []NamedSelection {
 	return List(slices.Clone(r.Selections))
 }
 
-// VersionOf names a list of selections by its content, so that a server that was
+// versionOf names a list of selections by its content, so that a server that was
 // started again knows its versions.
-func VersionOf(list []NamedSelection) string {
+func versionOf(list []NamedSelection) string {
 	h := sha256.New()
 	json.NewEncoder(h).Encode(List(list)) // texts alone: it cannot fail
 	return hex.EncodeToString(h.Sum(nil)[:8])
@@ -35,7 +35,7 @@ const maxSelections = 1000
 
 func (f *Frame) getSelections(w http.ResponseWriter, r *http.Request, run *Run) error {
 	kept := run.NamedSelections()
-	w.Header().Set("ETag", quoted(VersionOf(kept)))
+	w.Header().Set("ETag", quoted(versionOf(kept)))
 	return f.Answer(w, r, kept)
 }
 
@@ -54,7 +54,7 @@ func (f *Frame) putSelections(w http.ResponseWriter, r *http.Request, run *Run) 
 	if err := run.replaceSelections(given, strings.Trim(r.Header.Get("If-Match"), `"`)); err != nil {
 		return err
 	}
-	w.Header().Set("ETag", quoted(VersionOf(given)))
+	w.Header().Set("ETag", quoted(versionOf(given)))
 	return f.Answer(w, r, List(given))
 }
 
@@ -63,8 +63,8 @@ func quoted(version string) string { return `"` + version + `"` }
 func (r *Run) replaceSelections(given []NamedSelection, version string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if version != "" && version != "*" && version != VersionOf(r.Selections) {
-		return &StatusError{http.StatusConflict, Failure{
+	if version != "" && version != "*" && version != versionOf(r.Selections) {
+		return &statusError{http.StatusConflict, Failure{
 			Error: "the named selections were changed by another page in the meantime",
 			Hint:  "read them again and repeat the change"}}
 	}

@@ -54,7 +54,7 @@ func (f *Frame) addSources(w http.ResponseWriter, r *http.Request, run *Run) err
 	case !filepath.IsAbs(a.Folder):
 		return BadRequest("%q is not an absolute path", a.Folder)
 	case err != nil:
-		return &StatusError{http.StatusBadRequest, Failure{
+		return &statusError{http.StatusBadRequest, Failure{
 			Error: fmt.Sprintf("the folder %s cannot be opened: %v", a.Folder, errors.Unwrap(err)),
 			Hint:  "the folder must be on the machine where isobath runs"}}
 	case !info.IsDir():

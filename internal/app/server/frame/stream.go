@@ -143,7 +143,7 @@ func (f *Frame) guarded(r *http.Request, work func() (any, error)) (end result) 
 // Panicked logs a fault of ours and makes it an error with a sentence.
 func (f *Frame) Panicked(r *http.Request, fault any) error {
 	f.Log.Error("a handler panicked", "method", r.Method, "path", r.URL.Path, "fault", fmt.Sprint(fault), "stack", string(debug.Stack()))
-	return &StatusError{http.StatusInternalServerError, Failure{
+	return &statusError{http.StatusInternalServerError, Failure{
 		Error: fmt.Sprintf("isobath failed while it answered %s %s: %v", r.Method, r.URL.Path, fault),
 		Hint:  "this is a fault of the program; its log has the details"}}
 }

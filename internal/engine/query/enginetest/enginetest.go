@@ -53,7 +53,7 @@ func Same(t *testing.T, r *rand.Rand, d query.Data, want, got query.Engine, n in
 		if r.IntN(3) == 0 {
 			base = Request(r, d)
 		} else {
-			base.Where, base.Hover = Expr(r, d, 2), Expr(r, d, 1)
+			base.Where, base.Hover = randomExpr(r, d, 2), randomExpr(r, d, 1)
 			if r.IntN(3) == 0 {
 				base.Hover = nil
 			}
@@ -79,7 +79,7 @@ func steps(t *testing.T, ctx context.Context, r *rand.Rand, d query.Data, q quer
 		case 2:
 			q.Hover = nil
 		case 3:
-			q.Hover = Expr(r, d, 1)
+			q.Hover = randomExpr(r, d, 1)
 		case 4:
 			q.Where, q.Hover = first.Where, nil
 		case 5:

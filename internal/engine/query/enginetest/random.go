@@ -144,9 +144,9 @@ func names(r *rand.Rand, rows int, name string, dict []string, gaps bool) *table
 
 // Request returns random questions about the data.
 func Request(r *rand.Rand, d query.Data) *query.Request {
-	q := &query.Request{Where: Expr(r, d, 2), Hover: Expr(r, d, 1)}
+	q := &query.Request{Where: randomExpr(r, d, 2), Hover: randomExpr(r, d, 1)}
 	if r.IntN(2) == 0 {
-		q.Filter = Expr(r, d, 1)
+		q.Filter = randomExpr(r, d, 1)
 	}
 	if r.IntN(4) == 0 {
 		q.Where = nil
@@ -216,16 +216,16 @@ func groups(r *rand.Rand) query.Group {
 	return g
 }
 
-// Expr returns a random selection; depth bounds how deep it nests.
-func Expr(r *rand.Rand, d query.Data, depth int) query.Expr {
+// randomExpr returns a random selection; depth bounds how deep it nests.
+func randomExpr(r *rand.Rand, d query.Data, depth int) query.Expr {
 	if depth > 0 {
 		switch r.IntN(5) {
 		case 0:
-			return query.And{Terms: []query.Expr{Expr(r, d, depth-1), Expr(r, d, depth-1)}}
+			return query.And{Terms: []query.Expr{randomExpr(r, d, depth-1), randomExpr(r, d, depth-1)}}
 		case 1:
-			return query.Or{Terms: []query.Expr{Expr(r, d, depth-1), Expr(r, d, depth-1), Expr(r, d, 0)}}
+			return query.Or{Terms: []query.Expr{randomExpr(r, d, depth-1), randomExpr(r, d, depth-1), randomExpr(r, d, 0)}}
 		case 2:
-			return query.Not{Term: Expr(r, d, depth-1)}
+			return query.Not{Term: randomExpr(r, d, depth-1)}
 		}
 	}
 	switch r.IntN(11) {
