@@ -35,8 +35,8 @@ type Program struct {
 	NoObjects bool   // forget what the program says of its objects
 }
 
-// Build compiles a C program.
-func Build(t testing.TB, source string, flags ...string) string {
+// compileC compiles a C program.
+func compileC(t testing.TB, source string, flags ...string) string {
 	t.Helper()
 	exe := filepath.Join(t.TempDir(), "program")
 	args := append([]string{"-g", "-no-pie", "-o", exe, source}, flags...)
@@ -51,7 +51,7 @@ func Build(t testing.TB, source string, flags ...string) string {
 func Record(t testing.TB, p Program) *Recorded {
 	t.Helper()
 	test.Peer(t, "qemu-x86_64", "qemu-user")
-	exe := Build(t, p.Source, p.Flags...)
+	exe := compileC(t, p.Source, p.Flags...)
 	objects := filepath.Join(t.TempDir(), "objects")
 	if err := os.Setenv("LOC_OBJECTS", objects); err != nil {
 		t.Fatal(err)
