@@ -17,7 +17,7 @@ export function decode(file: Buffer): Picture {
   let head: Buffer | undefined;
   let palette: Buffer | undefined;
   const data: Buffer[] = [];
-  for (let at = 8; at < file.length; ) {
+  for (let at = 8; at < file.length;) {
     const length = file.readUInt32BE(at);
     const body = file.subarray(at + 8, at + 8 + length);
     const type = file.toString('latin1', at + 4, at + 8);

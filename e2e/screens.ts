@@ -38,11 +38,7 @@ export function compare(before: Picture, after: Picture): { part: number; where:
 }
 
 function distance(a: Uint8Array, b: Uint8Array, i: number): number {
-  return Math.max(
-    Math.abs(a[i]! - b[i]!),
-    Math.abs(a[i + 1]! - b[i + 1]!),
-    Math.abs(a[i + 2]! - b[i + 2]!),
-  );
+  return Math.max(Math.abs(a[i]! - b[i]!), Math.abs(a[i + 1]! - b[i + 1]!), Math.abs(a[i + 2]! - b[i + 2]!));
 }
 
 /** Two screenshots in a row that are the same: nothing moves any more. */

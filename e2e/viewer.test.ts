@@ -7,7 +7,17 @@ import { createInterface } from 'node:readline';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { browse, fixture, isobath, ROOT, samples, shared, start, type Browser, type Running } from './harness';
+import {
+  browse,
+  fixture,
+  isobath,
+  ROOT,
+  samples,
+  shared,
+  start,
+  type Browser,
+  type Running,
+} from './harness';
 import { counted, everything, whereOf } from './page';
 
 const DUMPS = fixture('mesh/lulesh');

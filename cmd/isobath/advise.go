@@ -95,7 +95,7 @@ func (f *adviseFlags) run(ctx context.Context, out io.Writer, path string, chang
 		return err
 	}
 	line := term.NewProgress(os.Stderr, "advise")
-	o.Progress = func(done, _ int) { line.Say(fmt.Sprintf("%d changes replayed", done)) }
+	o.Progress = func(done, _ int) { line.Say(term.Counted(done, "change") + " replayed") }
 	found, err := advice.Find(ctx, t, s.Table, o)
 	line.Done()
 	if err != nil {
@@ -135,8 +135,8 @@ func readTrace(ctx context.Context, verb string, s *refset.Set, memory string) (
 
 func (f *adviseFlags) write(out io.Writer, a *answer.Advise, m *platform.Machine) error {
 	w := &strings.Builder{}
-	fmt.Fprintf(w, "%s references on %s: %.2f modelled cycles of misses a reference; %d changes replayed\n", term.Thousands(a.References), m.Name,
-		a.Cost.Now/float64(max(a.References, 1)), a.Tried)
+	fmt.Fprintf(w, "%s references on %s: %.2f modelled cycles of misses a reference; %s replayed\n", term.Thousands(a.References), m.Name,
+		a.Cost.Now/float64(max(a.References, 1)), term.Counted(a.Tried, "change"))
 	notes(w, a.Notes)
 	if a.Silence != nil {
 		wrap(w, "", *a.Silence+".")

@@ -162,7 +162,7 @@ func writeCurve(ctx context.Context, path string, r *reuse.Result) error {
 func writeReuse(out io.Writer, a *answer.Reuse) error {
 	w := &strings.Builder{}
 	if a.Sample == nil {
-		fmt.Fprintf(w, "%s references of %d threads use %s lines of %d bytes (%s), %s of them first uses\n", term.Thousands(a.References), a.Threads,
+		fmt.Fprintf(w, "%s references of %s use %s lines of %d bytes (%s), %s of them first uses\n", term.Thousands(a.References), term.Counted(a.Threads, "thread"),
 			term.Thousands(a.Lines), a.LineBytes, sizeText(a.Bytes), term.Thousands(a.First))
 	} else {
 		fmt.Fprintf(w, "%s references, of which a part of %g of the lines was followed by %d samples (≥ %s lines each)\n", term.Thousands(a.References),

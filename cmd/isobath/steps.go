@@ -267,7 +267,7 @@ func printSteps(w io.Writer, r *stepsAnswer) error {
 	p.line("%d processes, %d operations, %d messages, %d collectives", r.Processes, r.Operations, r.Messages, r.Collectives)
 	p.line("%d partitions, %d steps, %s", r.Partitions, r.Steps, logical.Duration(r.SpanNS))
 	for _, e := range r.Patterns {
-		p.wrapped("", fmt.Sprintf("%s: %s in %s", e.Name, counted(e.Messages, "message"), counted(e.Stages, "stage")))
+		p.wrapped("", fmt.Sprintf("%s: %s in %s", e.Name, term.Counted(e.Messages, "message"), term.Counted(e.Stages, "stage")))
 	}
 	for _, n := range r.Notes {
 		p.wrapped("note: ", n)
@@ -356,14 +356,6 @@ func (p *printer) gains(r *stepsAnswer) {
 		p.line("")
 		p.wrapped("     ", r.Closing.Text)
 	}
-}
-
-// counted prints a number with its noun.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // percent prints a relative change with its sign.

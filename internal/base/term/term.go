@@ -45,6 +45,21 @@ func (s Style) Bold(text string) string { return s.wrap("1", text) }
 func (s Style) Dim(text string) string  { return s.wrap("2", text) }
 func (s Style) Warn(text string) string { return s.wrap("33", text) }
 
+// Counted writes a number with its noun: 1 call, 2 calls, 12 000 dependencies.
+func Counted[T int | int64 | uint64](n T, noun string) string {
+	switch {
+	case n == 1:
+		return "1 " + noun
+	case strings.HasSuffix(noun, "y"):
+		noun = strings.TrimSuffix(noun, "y") + "ies"
+	case strings.HasSuffix(noun, "s"):
+		noun += "es"
+	default:
+		noun += "s"
+	}
+	return Thousands(n) + " " + noun
+}
+
 // Thousands writes a whole number in groups of three: 15 676.
 func Thousands[T int | int64 | uint64](n T) string {
 	s := fmt.Sprint(n) // a cast would make the largest uint64 -1

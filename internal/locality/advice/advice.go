@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/locality/layout"
 	"github.com/isobath/isobath/internal/locality/platform"
 	"github.com/isobath/isobath/internal/locality/replay"
@@ -339,7 +340,7 @@ func (f *finder) explainSilence() {
 	if len(r.Advice) > 0 {
 		return
 	}
-	r.Silence = fmt.Sprintf("%d changes were replayed on %s and none saves %.0f %% of the modelled cost of the misses in every placement", r.Tried, f.Machine.Name, 100*f.Least)
+	r.Silence = fmt.Sprintf("of %s replayed on %s none saves %.0f %% of the modelled cost of the misses in every placement", term.Counted(r.Tried, "change"), f.Machine.Name, 100*f.Least)
 	if r.Tried == 0 {
 		r.Silence = "no change of layout or order applies to the references"
 	}

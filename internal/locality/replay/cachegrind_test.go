@@ -118,7 +118,6 @@ func lackeyTrace(t *testing.T, valgrind, exe string, visit func(kind byte, addr 
 // grindModel counts by instruction.
 type grindModel struct {
 	*Cachegrind
-	at     uint64
 	counts map[uint64]*GrindCounts
 	now    *GrindCounts
 }

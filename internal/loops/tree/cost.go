@@ -17,8 +17,6 @@ type cost struct {
 	lines                                      lineSet
 	lastLine                                   uint64
 	objects                                    map[uint16]uint64
-	lastObject                                 *uint64
-	objectID                                   uint16
 	accesses                                   map[uint64]*access
 }
 
@@ -75,7 +73,6 @@ type affine struct {
 	times     uint64
 	addr      uint64
 	turn      [maxLevels]uint64 // innermost first
-	entry     [maxLevels]uint64
 	stride    [maxLevels]int64
 	known     [maxLevels]bool
 }

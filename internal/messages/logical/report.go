@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/messages/trace"
 )
 
@@ -247,10 +248,10 @@ func sentence(r *ReportCause, who string) string {
 		text = fmt.Sprintf("%s began to be recorded %s after the first process (start-up skew); it reached %s %s late", who, Duration(r.Amount), where, Duration(r.Lateness))
 	}
 	if r.Operations > 1 || r.Processes > 0 {
-		text += fmt.Sprintf("; %s late because of it, %s affected", count(r.Operations, "operation"), count(r.Processes, "other rank"))
+		text += fmt.Sprintf("; %s late because of it, %s affected", term.Counted(r.Operations, "operation"), term.Counted(r.Processes, "other rank"))
 	}
 	if r.Waiting > 0 {
-		text += fmt.Sprintf("; %s waited inside the call", count(r.Waiting, "rank"))
+		text += fmt.Sprintf("; %s waited inside the call", term.Counted(r.Waiting, "rank"))
 	}
 	return text
 }
@@ -267,14 +268,6 @@ func (s *Structure) Who(p int32) string {
 		return fmt.Sprintf("rank %d (%s)", rank, at.Thread)
 	}
 	return fmt.Sprintf("rank %d", rank)
-}
-
-// count prints a number with its noun.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // Duration prints nanoseconds with three digits and a unit.

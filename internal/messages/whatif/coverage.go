@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/isobath/isobath/internal/base/term"
 )
 
 // Coverage says how much of the time in MPI the answers rest on.
@@ -100,15 +102,15 @@ func (c *Coverage) text() string {
 	parts := []string{fmt.Sprintf("%.1f %% of the time in MPI is analysed", 100*c.Share)}
 	for k, m := range c.Missing {
 		if k == 3 {
-			parts = append(parts, fmt.Sprintf("and %s more", count(len(c.Missing)-k, "kind")))
+			parts = append(parts, fmt.Sprintf("and %s more", term.Counted(len(c.Missing)-k, "kind")))
 			break
 		}
 		if float64(m.Time) >= 0.001*float64(c.MPI) {
-			parts = append(parts, fmt.Sprintf("not %s (%s, %s): %s", m.What, count(m.Calls, "call"), duration(m.Time), m.Why))
+			parts = append(parts, fmt.Sprintf("not %s (%s, %s): %s", m.What, term.Counted(m.Calls, "call"), duration(m.Time), m.Why))
 		}
 	}
 	if c.Hidden > 0 {
-		parts = append(parts, fmt.Sprintf("%s of %d (threads, streams, devices) take no part in messages and are not analysed", count(c.Hidden, "location"), c.Locations))
+		parts = append(parts, fmt.Sprintf("%s of %d (threads, streams, devices) take no part in messages and are not analysed", term.Counted(c.Hidden, "location"), c.Locations))
 	}
 	return strings.Join(append(parts, c.Clocks.text()), "; ")
 }

@@ -3,6 +3,8 @@ package whatif
 import (
 	"fmt"
 	"strings"
+
+	"github.com/isobath/isobath/internal/base/term"
 )
 
 // ReportWhatIf compares the recorded run with a changed one.
@@ -59,10 +61,10 @@ func (s *Scenario) Predict() (*ReportWhatIf, *Times) {
 		r.OrderChanges = 0
 	}
 	if r.OrderChanges > 0 {
-		r.Assumptions = append(r.Assumptions, fmt.Sprintf("the order of %s would change; the prediction keeps the recorded one", count(r.OrderChanges, "receive")))
+		r.Assumptions = append(r.Assumptions, fmt.Sprintf("the order of %s would change; the prediction keeps the recorded one", term.Counted(r.OrderChanges, "receive")))
 	}
 	if n := s.Inferred.Progress + s.Inferred.Tree + s.Inferred.Epochs; n > 0 {
-		r.Assumptions = append(r.Assumptions, fmt.Sprintf("%s inferred, because no record names what held the call up", count(n, "dependency")))
+		r.Assumptions = append(r.Assumptions, fmt.Sprintf("%s inferred, because no record names what held the call up", term.Counted(n, "dependency")))
 	}
 	r.Text = s.text(r)
 	return r, t

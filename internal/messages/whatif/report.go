@@ -2,9 +2,11 @@ package whatif
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/messages/logical"
 )
 
@@ -151,7 +153,7 @@ func (c *Causes) Report(top int, clocks Clocks) *Ranking {
 	if c.Closing.Call >= 0 {
 		name := c.operation(c.Closing.Call)
 		r.Closing = &ReportClosing{name, c.Closing.Lines, c.Trace.NS(c.Closing.Most), c.Trace.NS(c.Closing.Sum),
-			fmt.Sprintf("%s, the last call, lets %s go up to %s later than usual; nothing follows it", name, count(c.Closing.Lines, "rank"), duration(c.Trace.NS(c.Closing.Most)))}
+			fmt.Sprintf("%s, the last call, lets %s go up to %s later than usual; nothing follows it", name, term.Counted(c.Closing.Lines, "rank"), duration(c.Trace.NS(c.Closing.Most)))}
 	}
 	return r
 }
@@ -227,7 +229,7 @@ func (c *Causes) run() *RankedRun {
 	r := &RankedRun{Span: ns(c.Times.Span), Waiting: ns(c.Times.Waiting), Idle: ns(c.Times.Idle), Eager: c.Eager, Rendezvous: c.Rendez,
 		Difference: ns(c.difference()), Efficiency: c.Graph.Efficiency(c.Base, c.Times.Span), Inferred: c.Inferred, Replays: c.Replays}
 	r.Text = fmt.Sprintf("%s in all, %.1f %% of the time of %s in computation, %s waiting", duration(r.Span), 100*r.Efficiency.Parallel,
-		count(c.Lines(), "process"), duration(r.Waiting))
+		term.Counted(c.Lines(), "process"), duration(r.Waiting))
 	if c.Share["unexplained"]*5 > c.Times.Span {
 		r.Text += fmt.Sprintf("; %.0f %% of the run is time in calls that nothing in the trace explains, as where there are more ranks than cores",
 			100*float64(c.Share["unexplained"])/float64(max(c.Times.Span, 1)))
@@ -384,18 +386,6 @@ func (c *Causes) who(lines []int32) string {
 	}
 }
 
-func count(n int, noun string) string {
-	switch {
-	case n == 1:
-		return "1 " + noun
-	case strings.HasSuffix(noun, "y"):
-		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(noun, "y"))
-	case strings.HasSuffix(noun, "s"):
-		return fmt.Sprintf("%d %ses", n, noun)
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // sentence says who did what where, how often and by how much, with the numbers
 // it rests on.
 func (c *Causes) sentence(r *ReportGain, e *Entry) string {
@@ -406,15 +396,10 @@ func (c *Causes) sentence(r *ReportGain, e *Entry) string {
 	if r.File != "" {
 		at += fmt.Sprintf(" (%s:%d)", r.File, r.Line)
 	}
-	times := fmt.Sprintf("%d × %s", r.Count, duration(r.Amount.Median))
-	if r.Count == 1 {
-		times = duration(r.Amount.Max)
-		if r.Steps != nil {
-			at += fmt.Sprintf(" at step %d", r.Steps[0])
-		}
-	} else if r.Amount.Max > r.Amount.Median+r.Amount.Median/20 {
-		times += fmt.Sprintf(" (up to %s, %s in all)", duration(r.Amount.Max), duration(r.Amount.Sum))
+	if r.Count == 1 && r.Steps != nil {
+		at += fmt.Sprintf(" at step %d", r.Steps[0])
 	}
+	times := r.Amount.times(r.Count)
 	who := c.who(e.Lines)
 	var text string
 	switch e.Kind {
@@ -431,7 +416,19 @@ func (c *Causes) sentence(r *ReportGain, e *Entry) string {
 		text = fmt.Sprintf("%s began up to %s after the first process", who, duration(r.Amount.Max))
 	}
 	if e.Helped > 0 {
-		text += fmt.Sprintf("; without it %s less", count(e.Helped, "other rank")+map[bool]string{true: " waits", false: " wait"}[e.Helped == 1])
+		text += fmt.Sprintf("; without it %s less", term.Counted(e.Helped, "other rank")+map[bool]string{true: " waits", false: " wait"}[e.Helped == 1])
 	}
 	return text
+}
+
+// times says how often how much: "40 × 2.0 ms" only where that is the sum, else
+// the sum with its largest part.
+func (a ReportAmount) times(count int) string {
+	switch {
+	case count == 1:
+		return duration(a.Max)
+	case 20*math.Abs(float64(count)*float64(a.Median)-float64(a.Sum)) <= float64(a.Sum) && 2*a.Max <= 3*a.Median:
+		return fmt.Sprintf("%d × %s", count, duration(a.Median))
+	}
+	return fmt.Sprintf("%s (%d times, up to %s)", duration(a.Sum), count, duration(a.Max))
 }

@@ -114,9 +114,9 @@ func (t *text) fold(members []int) *group {
 func (t *text) head() {
 	v := t.view
 	s := v.Topology.Summary()
-	parts := []string{plural(s.CPUs, "CPU")}
+	parts := []string{term.Counted(s.CPUs, "CPU")}
 	if s.Nodes > 0 {
-		parts = append(parts, plural(s.Nodes, "memory node"))
+		parts = append(parts, term.Counted(s.Nodes, "memory node"))
 	}
 	if size := v.Topology.Root().Size; size > 0 {
 		parts = append(parts, bytesize(size))
@@ -142,13 +142,6 @@ func (t *text) head() {
 }
 
 func (v *View) unit() string { return cmp.Or(v.LatencyUnit, "latency") }
-
-func plural(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
-}
 
 // models names the processors once, above the tree.
 func (t *text) models() {
@@ -230,7 +223,7 @@ func (t *text) cpuList(g *group) string {
 	case len(cpus) == 0:
 		return ""
 	case len(g.members) > 1:
-		return plural(len(cpus), "CPU") + " each"
+		return term.Counted(len(cpus), "CPU") + " each"
 	}
 	return cpus.String()
 }
