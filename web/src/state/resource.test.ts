@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Api, ApiError } from '../api/client';
+import type { ApiError } from '../api/client';
+import { Api } from '../api/client';
 import type { Failure } from '../api/wire';
 import type { Clock } from '../base/clock';
 import { PageStore } from './pagestore';
