@@ -132,7 +132,10 @@ describe('the cycles page', () => {
     await expect.poll(() => option('part')).toBe(null);
     await page.getByRole('button', { name: 'Play' }).click(); // a cut, for motion is reduced
     await expect.poll(() => option('part')).toBe('1');
-    await page.keyboard.press('Control+z');
+    await page.keyboard.press('Control+z'); // undo is this page's own
+    await expect.poll(() => option('part')).toBe(null);
+    await page.getByRole('button', { name: 'Play' }).click();
+    await expect.poll(() => option('part')).toBe('1');
     await page.goBack();
     await expect.poll(() => option('part')).toBe(null);
     await picture('cycles-outer');

@@ -10,7 +10,7 @@ export type Undoes = 'samples' | 'trace' | 'cycles';
 /** Options of a page that say what is selected and what is in view. */
 const OPTIONS: Readonly<Record<Exclude<Undoes, 'samples'>, readonly string[]>> = {
   trace: ['t.op', 't.cause', 't.function', 't.steps', 't.time', 't.rows'],
-  cycles: ['c.class', 'c.refs', 'c.time', 'c.zoom'],
+  cycles: ['c.class', 'c.other', 'c.part', 'c.epsilon', 'c.refs', 'c.time', 'c.zoom'],
 };
 const KINDS: readonly Undoes[] = ['samples', 'trace', 'cycles'];
 const LIMIT = 200; // steps kept of each kind

@@ -9,6 +9,15 @@ export type Questions = Pick<Ask, 'axes' | 'pairs' | 'groups' | 'stats' | 'place
   readonly rows?: Page;
 };
 
+/** The columns that questions name. */
+export function columnsOf(q: Questions): readonly string[] {
+  return [
+    ...(q.axes ?? []).map((a) => a.column),
+    ...(q.groups ?? []).flatMap((g) => [...g.by, ...(g.sum ? [g.sum] : [])]),
+    ...(q.stats ?? []).map((s) => s.column),
+  ];
+}
+
 // Answers are a view's part of an answer, in the order of its questions.
 export interface Answers {
   readonly axes: readonly AxisAnswer[];

@@ -80,7 +80,7 @@ class TestApi {
     return Promise.resolve({
       ...this.homes.runs[0]!,
       id,
-      columns: [{}],
+      columns: ['time', 'latency', 'cpu', 'level', 'line', 'file', 'symbol'].map((name) => ({ name })),
       selections: this.kept,
       selectionsVersion: this.keptVersion(),
     } as unknown as Info);
@@ -217,6 +217,24 @@ describe('asking', () => {
     const { answers } = store.snapshot;
     expect(answers.get('a')!.axes.map((x) => x.column)).toEqual(['time']);
     expect(answers.get('b')!.axes.map((x) => x.column)).toEqual(['cpu', 'time']);
+  });
+
+  it('gives a view its answers also where another has asked the same', async () => {
+    store.want('a', { axes: [{ column: 'time' }, { column: 'cpu' }] });
+    store.want('b', { axes: [{ column: 'cpu' }] });
+    await settle();
+    await api.last.answer(10);
+    store.want('b', { axes: [{ column: 'time' }] });
+    await settle();
+    await api.last.answer(10);
+    expect(store.snapshot.answers.get('b')!.axes.map((x) => x.column)).toEqual(['time']);
+  });
+
+  it('does not ask a run about a column that only another run has', async () => {
+    store.want('a', { axes: [{ column: 'time' }] });
+    store.want('b', { axes: [{ column: 'name of another run' }] });
+    await settle();
+    expect(api.last.ask.axes).toEqual([{ column: 'time' }]);
   });
 
   it('shows the second of two quick selections, whatever order answers come in', async () => {

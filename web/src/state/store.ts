@@ -9,7 +9,7 @@ import type { Answer } from '../api/decode';
 import type { Clock } from '../base/clock';
 import { parse } from './language';
 import { History, type Undoes } from './history';
-import { merge, type Answers, type Questions } from './questions';
+import { columnsOf, merge, type Answers, type Questions } from './questions';
 import type { Place } from './place';
 import { failureOf, Resource } from './resource';
 import * as sel from './selection';
@@ -57,8 +57,16 @@ interface Wanted {
   readonly epoch: number;
   readonly run: string;
   readonly ask: Ask;
+  readonly views: string; // who wants which part: equal questions may be of other views
   readonly split: (answer: Answer) => ReadonlyMap<string, Answers>;
   readonly hover: Term | undefined;
+}
+
+// Another run may lack a column that a view asked about and will not ask about
+// again: until then the question waits.
+function answerable(views: ReadonlyMap<string, Questions>, info: Info): ReadonlyMap<string, Questions> {
+  const known = new Set(info.columns.map((c) => c.name));
+  return new Map([...views].filter(([, q]) => columnsOf(q).every((name) => known.has(name))));
 }
 
 export class Store {
@@ -104,7 +112,7 @@ export class Store {
       connection,
       clock,
       fail,
-      key: ({ epoch, run, ask }) => JSON.stringify([epoch, run, ask]),
+      key: ({ epoch, run, ask, views }) => JSON.stringify([epoch, run, ask, views]),
       load: async ({ run, ask, split, hover }, signal) => {
         const answer = await this.api.ask(run, ask, signal);
         return { answer, parts: split(answer), hover };
@@ -517,7 +525,7 @@ export class Store {
     this.scheduled = undefined;
     const { info, state, hover } = this.snap;
     if (!info || info.columns.length === 0) return; // a run without samples
-    const { ask, light, split } = merge(this.views);
+    const { ask, light, split } = merge(answerable(this.views, info));
     const rows = {
       where: sel.text(state.select),
       filter: sel.text(state.filter),
@@ -531,6 +539,7 @@ export class Store {
         epoch,
         run: info.id,
         ask: { ...(moving ? light : ask), ...rows },
+        views: JSON.stringify([...this.views]),
         split: (answer) => split(answer, about, moving ? this.snap.answers : undefined),
         hover,
       },
