@@ -30,6 +30,15 @@ const tab =
 async function mesh(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Mesh', exact: true }).click();
   await page.waitForFunction(() => performance.getEntriesByName('draw Mesh').length > 0);
+  await permutations(page);
+}
+
+/** The permutations behind a coefficient take a moment longer than it does. */
+async function permutations(page: Page): Promise<void> {
+  await page
+    .getByText(/\bp [<]?\s?0\.\d+/)
+    .first()
+    .waitFor();
 }
 const demo = (): string[] => ['demo'];
 const cycles = (): string[] => ['demo', 'cycles'];
@@ -58,6 +67,7 @@ const SHOTS: readonly Shot[] = [
     go: async (page) => {
       await mesh(page);
       await page.getByText('Slice', { exact: true }).click();
+      await permutations(page);
     },
     small: true,
   },
