@@ -52,6 +52,7 @@ REPORTS := .reports
 test: build peers lint
 	@mkdir -p $(REPORTS)
 	CGO_ENABLED=1 ISOBATH_PEERS=require $(GO) run ./scripts/gotest -report $(REPORTS)/go -race -timeout 60m ./...
+	ISOBATH_PEERS=require $(GO) test -timeout 30m ./internal/locality/advice
 	$(MAKE) test-demo
 	$(MAKE) test-web
 	$(MAKE) test-bench

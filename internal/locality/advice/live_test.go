@@ -1,4 +1,7 @@
-//go:build linux && amd64
+//go:build linux && amd64 && !race
+
+// Replays of whole programs take ten times as long under the race detector, and
+// have one goroutine: make test runs them without it.
 
 package advice
 
