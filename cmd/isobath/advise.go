@@ -4,19 +4,15 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/isobath/isobath/internal/app/refset"
 	"github.com/isobath/isobath/internal/base/term"
-	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/locality/advice"
 	"github.com/isobath/isobath/internal/locality/answer"
 	"github.com/isobath/isobath/internal/locality/platform"
-	"github.com/isobath/isobath/internal/locality/replay"
 )
 
 // adviseFlags are the flags of `isobath advise` as the user wrote them.
@@ -72,65 +68,36 @@ is printed with its code. Nothing is printed where nothing is to gain.`,
 }
 
 func (f *adviseFlags) run(ctx context.Context, out io.Writer, path string, changed []string) error {
-	o := advice.Options{Object: f.object, Least: f.least, Reassociate: f.reassociate}
-	for _, k := range strings.FieldsFunc(f.kinds, func(r rune) bool { return r == ',' }) {
-		if !slices.Contains(advice.Kinds, advice.Kind(k)) {
-			return usagef("--kind %q: want some of %v", k, advice.Kinds)
-		}
-		o.Kinds = append(o.Kinds, advice.Kind(k))
-	}
+	ask := refset.AdviseAsk{Machine: f.machine, Set: f.set, Object: f.object, Least: f.least, Reassociate: f.reassociate,
+		Kinds: strings.FieldsFunc(f.kinds, func(r rune) bool { return r == ',' })}
 	if f.show != "code" && f.show != "map" {
 		return usagef("--show %q: want code or map", f.show)
+	}
+	var err error
+	if ask.Memory, err = memoryFlag(f.memory); err != nil {
+		return err
 	}
 	s, err := f.open(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if o.Machine, err = s.Machine(f.machine, f.set); err != nil {
-		return err
-	}
-	t, err := f.read(ctx, s)
+	var done func()
+	ask.Progress, done = progressLine("advise")
+	a, err := s.Advise(ctx, ask)
+	done()
 	if err != nil {
 		return err
 	}
-	line := term.NewProgress(os.Stderr, "advise")
-	o.Progress = func(done, _ int) { line.Say(term.Counted(done, "change") + " replayed") }
-	found, err := advice.Find(ctx, t, s.Table, o)
-	line.Done()
-	if err != nil {
-		return err
-	}
-	a := answer.NewAdvise(found, o.Machine, s.Records, s.Notes)
 	if f.prove {
-		if a.Proof, err = f.proof(ctx, s, found, o.Machine, changed); err != nil {
+		if a.Answer.Proof, err = f.proof(ctx, s, a.Found, a.Machine, changed); err != nil {
 			return err
 		}
 	}
 	if f.json {
-		return printJSON(out, a)
+		return printJSON(out, a.Answer)
 	}
-	return f.write(out, a, o.Machine)
-}
-
-// read keeps the trace in memory.
-func (f *adviseFlags) read(ctx context.Context, s *refset.Set) (*replay.Trace, error) {
-	return readTrace(ctx, "advise", s, f.memory)
-}
-
-// accessBytes is what a reference takes in memory, with room for growing.
-const accessBytes = 40
-
-func readTrace(ctx context.Context, verb string, s *refset.Set, memory string) (*replay.Trace, error) {
-	bytes, err := parseBytes(memory)
-	if err != nil {
-		return nil, usagef("--memory: %v", err)
-	}
-	r := replay.NewReader(s.Table.Number, int(bytes/accessBytes))
-	if err := each(ctx, verb, s, func(batch []refs.Ref) error { return r.Add(batch) }); err != nil {
-		return nil, err
-	}
-	return r.Trace(s.About().Places), nil
+	return f.write(out, a.Answer, a.Machine)
 }
 
 func (f *adviseFlags) write(out io.Writer, a *answer.Advise, m *platform.Machine) error {

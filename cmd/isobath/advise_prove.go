@@ -61,11 +61,7 @@ func (f *adviseFlags) rerecord(ctx context.Context, command []string, m *platfor
 	if len(rec.Refs) == 0 {
 		return replay.Counts{}, fmt.Errorf("the changed program made no references in %s", f.function)
 	}
-	bytes, err := parseBytes(f.memory)
-	if err != nil {
-		return replay.Counts{}, usagef("--memory: %v", err)
-	}
-	r := replay.NewReader(nil, int(bytes/accessBytes))
+	r := replay.NewReader(nil, len(rec.Refs))
 	if err := r.Add(rec.Refs); err != nil {
 		return replay.Counts{}, err
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/isobath/isobath/internal/app/refset"
 	"github.com/isobath/isobath/internal/base/term"
-	"github.com/isobath/isobath/internal/data/refs"
 )
 
 // localityFlags are the flags that reuse, whatif, advise and sharing share.
@@ -53,17 +52,25 @@ func (f *localityFlags) open(ctx context.Context, path string) (*refset.Set, err
 	return refset.Open(ctx, path, o)
 }
 
-// each visits the references with a line of progress.
-func each(ctx context.Context, verb string, s *refset.Set, visit func([]refs.Ref) error) error {
+// progressLine tells how far a verb has come, until done is called.
+func progressLine(verb string) (progress refset.Progress, done func()) {
 	line := term.NewProgress(os.Stderr, verb)
-	defer line.Done()
-	n := uint64(0)
-	return s.Each(ctx, func(batch []refs.Ref) error {
-		if n += uint64(len(batch)); n%(1<<20) < uint64(len(batch)) {
-			line.Say(term.Thousands(n) + " references")
+	return func(stage string, n uint64) {
+		if stage == "changes" {
+			line.Say(term.Counted(int(n), "change") + " replayed")
+		} else {
+			line.Say(term.Thousands(n) + " " + stage)
 		}
-		return visit(batch)
-	})
+	}, line.Done
+}
+
+// memoryFlag reads --memory.
+func memoryFlag(text string) (uint64, error) {
+	n, err := parseBytes(text)
+	if err != nil || n < 0 {
+		return 0, usagef("--memory: %v", err)
+	}
+	return uint64(n), nil
 }
 
 // sizeText writes a number of bytes as caches are named.

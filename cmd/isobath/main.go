@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/isobath/isobath/internal/app/refset"
 	"github.com/isobath/isobath/internal/formats"
 )
 
@@ -55,7 +56,7 @@ func execute(ctx context.Context, args []string) int {
 		return int(child)
 	}
 	fmt.Fprintf(os.Stderr, "isobath: %v\n", err)
-	if errors.As(err, new(usageError)) {
+	if errors.As(err, new(usageError)) || errors.As(err, new(refset.AskError)) {
 		return 2
 	}
 	return 1

@@ -12,7 +12,6 @@ import (
 	"github.com/isobath/isobath/internal/app/refset"
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/base/wholefile"
-	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/locality/answer"
 	"github.com/isobath/isobath/internal/locality/platform"
 	"github.com/isobath/isobath/internal/locality/reuse"
@@ -60,80 +59,34 @@ exact unless --sample is given.`,
 }
 
 func (f *reuseFlags) run(ctx context.Context, out io.Writer, path string) error {
-	o := reuse.Options{Shared: f.shared}
+	ask := refset.ReuseAsk{By: f.by, Machine: f.machine, Set: f.set, Sample: f.sample, Shared: f.shared, Top: f.top}
 	for _, x := range []struct {
 		flag, text string
 		to         *int
-	}{{"--line", f.line, &o.Line}, {"--page", f.page, &o.Page}} {
+	}{{"--line", f.line, &ask.Line}, {"--page", f.page, &ask.Page}} {
 		n, err := platform.Bytes(x.text)
-		if err != nil || n&(n-1) != 0 || n < 8 {
+		if err != nil || n == 0 {
 			return usagef("%s %q: want a power of two from 8", x.flag, x.text)
 		}
 		*x.to = n
-	}
-	if o.Line > 1024 {
-		return usagef("--line %s: want at most 1024 bytes", f.line)
-	}
-	if f.sample < 0 || f.sample >= 1 {
-		return usagef("--sample %g: want a part of all lines, between 0 and 1", f.sample)
 	}
 	s, err := f.open(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	machine, err := s.Machine(f.machine, f.set)
-	if err != nil && (f.machine != "" || f.set != "") {
+	var done func()
+	ask.Progress, done = progressLine("reuse")
+	found, pass, err := s.Reuse(ctx, ask)
+	done()
+	if err != nil {
 		return err
 	}
-	if f.sample > 0 {
-		return f.estimate(ctx, out, s, machine, o)
-	}
-	return f.exact(ctx, out, s, machine, o)
-}
-
-func (f *reuseFlags) exact(ctx context.Context, out io.Writer, s *refset.Set, machine *platform.Machine, o reuse.Options) error {
-	in := answer.ReuseInput{Machine: machine, Table: s.Table, About: s.About(), Top: f.top}
-	if machine != nil {
-		o.Cache = machine.Levels[0].Geometry()
-		o.Cache.Line = o.Line
-		if o.Cache.Check() != nil { // another line size than the machine's
-			o.Cache.Size = 0
-		}
-		in.Cache.Size, in.Cache.Ways = o.Cache.Size, o.Cache.Ways
-	}
-	o.Member = s.Table.Member
-	p := reuse.NewPass(o)
-	if err := each(ctx, "reuse", s, func(batch []refs.Ref) error { p.Add(batch); return nil }); err != nil {
-		return err
-	}
-	var err error
-	if in.By, err = answer.ParseBy(f.by, s.About(), len(s.Table.Objects)-1); err != nil {
-		return usageError{err}
-	}
-	in.Result, in.Records, in.Notes = p.Result(), s.Records, s.Notes
-	if f.curve != "" {
-		if err := writeCurve(ctx, f.curve, in.Result); err != nil {
+	if f.curve != "" && pass != nil {
+		if err := writeCurve(ctx, f.curve, pass); err != nil {
 			return err
 		}
 	}
-	found := answer.NewReuse(in)
-	if f.json {
-		return printJSON(out, found)
-	}
-	return writeReuse(out, found)
-}
-
-func (f *reuseFlags) estimate(ctx context.Context, out io.Writer, s *refset.Set, machine *platform.Machine, o reuse.Options) error {
-	p := reuse.NewSampler(f.sample, o.Line)
-	if err := each(ctx, "reuse", s, func(batch []refs.Ref) error { p.Add(batch); return nil }); err != nil {
-		return err
-	}
-	e, err := p.Estimate()
-	if err != nil {
-		return fmt.Errorf("--sample: %w", err)
-	}
-	found := answer.NewEstimate(e, o.Line, machine, s.Records, s.Notes)
 	if f.json {
 		return printJSON(out, found)
 	}

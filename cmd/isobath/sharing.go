@@ -46,20 +46,21 @@ func (f *sharingFlags) run(ctx context.Context, out io.Writer, path string) erro
 	if f.latency < 1 {
 		return usagef("--latency %d: want cycles, from 1", f.latency)
 	}
+	memory, err := memoryFlag(f.memory)
+	if err != nil {
+		return err
+	}
 	s, err := f.open(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	t, err := readTrace(ctx, "sharing", s, f.memory)
+	progress, done := progressLine("sharing")
+	a, err := s.Sharing(ctx, f.latency, memory, f.top, progress)
+	done()
 	if err != nil {
 		return err
 	}
-	r, err := sharing.Analyse(ctx, t, sharing.Options{Clock: sharing.Clock{Hit: sharing.DefaultClock.Hit, Latency: f.latency}})
-	if err != nil {
-		return err
-	}
-	a := answer.NewSharing(r, t, s.Table, s.Records, f.top, s.Notes)
 	if f.json {
 		return printJSON(out, a)
 	}

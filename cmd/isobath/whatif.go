@@ -11,11 +11,8 @@ import (
 
 	"github.com/isobath/isobath/internal/app/refset"
 	"github.com/isobath/isobath/internal/base/term"
-	"github.com/isobath/isobath/internal/locality/advice"
 	"github.com/isobath/isobath/internal/locality/answer"
 	"github.com/isobath/isobath/internal/locality/platform"
-	"github.com/isobath/isobath/internal/locality/replay"
-	"github.com/isobath/isobath/internal/locality/sharing"
 )
 
 // whatifFlags are the flags of `isobath whatif` as the user wrote them.
@@ -69,126 +66,29 @@ func (f *whatifFlags) run(ctx context.Context, out io.Writer, path string) error
 		return err
 	}
 	defer s.Close()
-	in := answer.WhatIfInput{Top: f.top}
-	if in.Base, err = s.Machine(f.base, ""); err != nil {
+	ask := refset.WhatIfAsk{Topology: f.topology, Base: f.base, Set: f.set, NUMA: f.numa, By: f.by, Warm: f.warm, Top: f.top}
+	if ask.Memory, err = memoryFlag(f.memory); err != nil {
 		return err
 	}
-	other := f.topology
-	if other == "" {
-		other = f.base
+	if f.mapFile != "" {
+		file, err := os.Open(f.mapFile)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		ask.Map = file
 	}
-	if in.Machine, err = s.Machine(other, f.set); err != nil {
+	var done func()
+	ask.Progress, done = progressLine("whatif")
+	found, err := s.WhatIf(ctx, ask)
+	done()
+	if err != nil {
 		return err
 	}
-	if in.Policy, err = replay.ParsePolicy(f.numa, in.Machine); err != nil {
-		return usagef("--numa: %v", err)
-	}
-	if err := f.replay(ctx, s, &in); err != nil {
-		return err
-	}
-	in.Records, in.Notes = s.Records, append(s.Notes, in.Notes...)
-	found := answer.NewWhatIf(in)
 	if f.json {
 		return printJSON(out, found)
 	}
 	return writeWhatIf(out, found, f.prefetch)
-}
-
-// replay runs both machines over the trace, which is kept only where it is
-// needed more than once.
-func (f *whatifFlags) replay(ctx context.Context, s *refset.Set, in *answer.WhatIfInput) error {
-	in.BaseRun, in.MachineRun = replay.NewSurvey(in.Base, replay.Policy{Kind: replay.FirstTouch}), replay.NewSurvey(in.Machine, in.Policy)
-	t, err := readTrace(ctx, "whatif", s, f.memory)
-	if err != nil {
-		return err
-	}
-	if in.By, err = answer.ParseBy(f.by, s.About(), len(s.Table.Objects)-1); err != nil {
-		return usageError{err}
-	}
-	if in.By == answer.ByClass {
-		return usagef("--by class: want line, function, object, field, pc or thread")
-	}
-	plan, err := f.plan(t, s)
-	if err != nil {
-		return err
-	}
-	in.Threads = len(t.Threads)
-	groups := answer.NewGrouper(in.By, s.Table, s.About())
-	// Groups come from the recorded addresses: a changed one is in no object.
-	numbers := make([]uint32, len(t.Accesses))
-	for i := range t.Accesses {
-		a := &t.Accesses[i]
-		numbers[i] = groups.Group(a, t.Codes[a.Code], t.Threads[a.Thread])
-	}
-	in.Keys = groups.Keys
-	rounds := 1
-	if f.warm {
-		rounds = 2
-	}
-	for range rounds {
-		in.BaseRun.Restart()
-		in.MachineRun.Restart()
-		for i := range t.Accesses {
-			in.BaseRun.Access(&t.Accesses[i], numbers[i])
-		}
-		err := t.Each(ctx, plan, replay.Kept, func(i int, pieces []replay.Piece) {
-			in.MachineRun.Pieces(&t.Accesses[i], pieces, numbers[i])
-		})
-		if err != nil {
-			return err
-		}
-	}
-	in.BaseRun.Finish()
-	in.MachineRun.Finish()
-	if err := f.place(ctx, t, plan, in); err != nil {
-		return err
-	}
-	return f.share(ctx, t, s, in)
-}
-
-// plan reads the change of layout or order.
-func (f *whatifFlags) plan(t *replay.Trace, s *refset.Set) (*replay.Plan, error) {
-	if f.mapFile == "" {
-		return &replay.Plan{}, nil
-	}
-	file, err := os.Open(f.mapFile)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	plan, err := advice.ReadMap(file, t, s.Table)
-	if err != nil {
-		return nil, usageError{fmt.Errorf("%s: %w", f.mapFile, err)}
-	}
-	return plan, nil
-}
-
-// place replays a changed layout in every placement.
-func (f *whatifFlags) place(ctx context.Context, t *replay.Trace, plan *replay.Plan, in *answer.WhatIfInput) error {
-	if f.mapFile == "" {
-		return nil
-	}
-	for _, p := range replay.Placements {
-		n, err := replay.Run(ctx, t, in.Machine, plan, p)
-		if err != nil {
-			return err
-		}
-		in.Placements = append(in.Placements, n)
-	}
-	return nil
-}
-
-// share adds the lines that threads share.
-func (f *whatifFlags) share(ctx context.Context, t *replay.Trace, s *refset.Set, in *answer.WhatIfInput) error {
-	if len(t.Threads) < 2 {
-		return nil
-	}
-	r, err := sharing.Analyse(ctx, t, sharing.Options{})
-	if err != nil {
-		return err
-	}
-	in.Sharing = answer.NewSharing(r, t, s.Table, s.Records, f.top, nil)
-	return nil
 }
 
 // writeWhatIf prints an answer as text.

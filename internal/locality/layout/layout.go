@@ -241,6 +241,7 @@ func (t *Table) member(known refs.Object) uint32 {
 		o := &Object{Name: base, Start: known.Start, touchedLow: ^uint64(0), Stack: stackName.MatchString(base)}
 		n = t.add(o)
 		t.groups[base] = n
+		t.declared(o)
 		t.explain(o)
 		return n
 	}
@@ -256,6 +257,18 @@ func (t *Table) member(known refs.Object) uint32 {
 	}
 	o.Start = o.Blocks[0]
 	return n
+}
+
+// declared gives a recorded object that is a variable of the program its size
+// and type.
+func (t *Table) declared(o *Object) {
+	if t.program == nil {
+		return
+	}
+	if g, at, ok := t.program.Variable(o.Start); ok && at == o.Start && g.Name == o.Name && g.Size > 0 {
+		o.Size, o.Sized = g.Size, true
+		o.apply(g.Type, ByType)
+	}
 }
 
 var stackName = regexp.MustCompile(`^(\[?stack.*\]?)$`)

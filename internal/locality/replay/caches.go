@@ -39,6 +39,8 @@ type Caches struct {
 	mixed     bool // a level is not filled by every miss
 	// missed is told the level that answered each line; nil if nobody asks.
 	missed func(line uint64, level int)
+	// evicted is told which line left a cache; nil if nobody asks.
+	evicted func(c *cachesim.LRU, line uint64)
 }
 
 // path is the caches a thread sees, nearest first.
@@ -130,13 +132,27 @@ func (c *Caches) translate(p *path, page uint64) {
 // fetch asks the levels in turn until one has the line; those before it get it.
 func (c *Caches) fetch(p *path, line uint64) {
 	for i, l := range p.levels {
-		if l.Access(c.at(i, line)) {
+		if c.lookUp(l, c.at(i, line)) {
 			c.answered(line, i)
 			return
 		}
 		c.Misses[i]++
 	}
 	c.answered(line, len(p.levels))
+}
+
+// lookUp uses a line of a cache, which then has it.
+func (c *Caches) lookUp(l *cachesim.LRU, line uint64) (hit bool) {
+	if c.evicted == nil {
+		return l.Access(line)
+	}
+	if l.Use(line) {
+		return true
+	}
+	if victim, left := l.Insert(line); left {
+		c.evicted(l, victim)
+	}
+	return false
 }
 
 func (c *Caches) answered(line uint64, level int) {
@@ -183,6 +199,9 @@ func (c *Caches) fill(p *path, level int, line uint64) {
 	victim, left := p.levels[level].Insert(line)
 	if !left {
 		return
+	}
+	if c.evicted != nil {
+		c.evicted(p.levels[level], victim)
 	}
 	if c.machine.Levels[level].Policy == platform.Inclusive {
 		c.expel(level, victim)

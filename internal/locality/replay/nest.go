@@ -65,16 +65,18 @@ func FindNests(t *Trace) (nests []*Nest, refused []string) {
 	}
 	counts := make([]int, len(t.Codes))
 	first := make([]int32, len(t.Codes))
-	last := make([]int32, len(t.Codes))
+	second := make([]int32, len(t.Codes))
 	for i := range t.Accesses {
 		c := t.Accesses[i].Code
-		if counts[c] == 0 {
+		switch counts[c] {
+		case 0:
 			first[c] = int32(i)
+		case 1:
+			second[c] = int32(i)
 		}
-		last[c] = int32(i)
 		counts[c]++
 	}
-	for _, body := range bodies(counts, first, last) {
+	for _, body := range bodies(counts, first, second) {
 		n, why := nestOf(t, body)
 		switch {
 		case n != nil:
@@ -86,9 +88,9 @@ func FindNests(t *Trace) (nests []*Nest, refused []string) {
 	return nests, refused
 }
 
-// bodies groups instructions that run equally often in the same stretch, the
-// busiest group first.
-func bodies(counts []int, first, last []int32) [][]uint32 {
+// bodies groups instructions that run equally often and in turn, the busiest
+// group first.
+func bodies(counts []int, first, second []int32) [][]uint32 {
 	groups := map[int][]uint32{}
 	for c, n := range counts {
 		if n >= minTurns {
@@ -98,11 +100,12 @@ func bodies(counts []int, first, last []int32) [][]uint32 {
 	var out [][]uint32
 	for _, g := range groups {
 		slices.SortFunc(g, func(a, b uint32) int { return cmp.Compare(first[a], first[b]) })
-		// Instructions of another loop that happens to turn as often run at
-		// another time.
+		// Instructions of one body all run before the first of them runs again.
+		// Those of another loop that turns as often, perhaps in every step of a
+		// loop around both, do not.
 		for len(g) > 0 {
 			k := 1
-			for k < len(g) && first[g[k]] < last[g[0]] {
+			for k < len(g) && first[g[k]] < second[g[0]] {
 				k++
 			}
 			out = append(out, g[:k])

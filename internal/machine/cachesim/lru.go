@@ -126,6 +126,9 @@ type Usage struct {
 	// Left is told about every line that leaves: who fetched it and how many of
 	// its bytes were touched, in how many accesses.
 	Left func(owner uint32, bytes, accesses int)
+	// Touched, if it is set, is told before which bytes of which line those are,
+	// one bit a byte. The mask is the cache's own.
+	Touched func(owner uint32, line uint64, mask []uint64)
 }
 
 // usedLine is one way. Its mask is found by place, so that keeping the order of
@@ -223,6 +226,9 @@ func (c *Usage) evict(l *usedLine) {
 		return
 	}
 	mask := c.masks[int(l.place)*c.words:][:c.words]
+	if c.Touched != nil {
+		c.Touched(l.owner, l.key-1, mask)
+	}
 	n := 0
 	for i, w := range mask {
 		n += bits.OnesCount64(w)

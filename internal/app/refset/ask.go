@@ -1,0 +1,348 @@
+package refset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/locality/advice"
+	"github.com/isobath/isobath/internal/locality/answer"
+	"github.com/isobath/isobath/internal/locality/platform"
+	"github.com/isobath/isobath/internal/locality/replay"
+	"github.com/isobath/isobath/internal/locality/reuse"
+	"github.com/isobath/isobath/internal/locality/sharing"
+)
+
+// AskError is a question that makes no sense for a trace.
+type AskError struct{ Err error }
+
+func (e AskError) Error() string { return e.Err.Error() }
+
+func (e AskError) Unwrap() error { return e.Err }
+
+func wrong(format string, args ...any) error { return AskError{fmt.Errorf(format, args...)} }
+
+// Progress is told how many references were read, or changes replayed.
+type Progress = func(stage string, done uint64)
+
+// accessBytes is what a reference takes in memory, with room for growing.
+const accessBytes = 40
+
+// each visits the references and says how many were read.
+func (s *Set) each(ctx context.Context, progress Progress, visit func([]refs.Ref) error) error {
+	n := uint64(0)
+	return s.Each(ctx, func(batch []refs.Ref) error {
+		if n += uint64(len(batch)); progress != nil && n%(1<<20) < uint64(len(batch)) {
+			progress("references", n)
+		}
+		return visit(batch)
+	})
+}
+
+// Trace keeps the references in memory; more than fit into so many bytes are
+// refused.
+func (s *Set) Trace(ctx context.Context, memory uint64, progress Progress) (*replay.Trace, error) {
+	r := replay.NewReader(s.Table.Number, int(memory/accessBytes))
+	if err := s.each(ctx, progress, func(batch []refs.Ref) error { return r.Add(batch) }); err != nil {
+		return nil, err
+	}
+	return r.Trace(s.About().Places), nil
+}
+
+// errEnough ends the reading of a trace of which the beginning is enough.
+var errEnough = errors.New("enough references")
+
+// Beginning keeps the first references in memory, at most so many; whole says
+// that these are all.
+func (s *Set) Beginning(ctx context.Context, most int, progress Progress) (t *replay.Trace, whole bool, err error) {
+	r := replay.NewReader(s.Table.Number, most)
+	err = s.each(ctx, progress, func(batch []refs.Ref) error {
+		room := most - len(r.Accesses)
+		if err := r.Add(batch[:min(room, len(batch))]); err != nil {
+			return err
+		}
+		if room < len(batch) {
+			return errEnough
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return nil, false, err
+	}
+	return r.Trace(s.About().Places), err == nil, nil
+}
+
+// ReuseAsk is what `isobath reuse` asks.
+type ReuseAsk struct {
+	By, Machine, Set string
+	Line, Page       int // bytes; 0 is 64 and 4096
+	Sample           float64
+	Shared           bool
+	Top              int
+	Progress         Progress
+}
+
+func (a *ReuseAsk) check() error {
+	for _, x := range []struct {
+		flag string
+		n    *int
+		or   int
+	}{{"--line", &a.Line, 64}, {"--page", &a.Page, 4096}} {
+		if *x.n == 0 {
+			*x.n = x.or
+		}
+		if *x.n&(*x.n-1) != 0 || *x.n < 8 {
+			return wrong("%s %d: want a power of two from 8", x.flag, *x.n)
+		}
+	}
+	if a.Line > 1024 {
+		return wrong("--line %d: want at most 1024 bytes", a.Line)
+	}
+	if a.Sample < 0 || a.Sample >= 1 {
+		return wrong("--sample %g: want a part of all lines, between 0 and 1", a.Sample)
+	}
+	return nil
+}
+
+// Reuse measures reuse distances. The result of the pass is nil for a sample.
+func (s *Set) Reuse(ctx context.Context, ask ReuseAsk) (*answer.Reuse, *reuse.Result, error) {
+	if err := ask.check(); err != nil {
+		return nil, nil, err
+	}
+	machine, err := s.Machine(ask.Machine, ask.Set)
+	if err != nil && (ask.Machine != "" || ask.Set != "") {
+		return nil, nil, err
+	}
+	if ask.Sample > 0 {
+		a, err := s.estimate(ctx, ask, machine)
+		return a, nil, err
+	}
+	in := answer.ReuseInput{Machine: machine, Table: s.Table, About: s.About(), Top: ask.Top}
+	o := reuse.Options{Line: ask.Line, Page: ask.Page, Shared: ask.Shared, Member: s.Table.Member}
+	if machine != nil {
+		o.Cache = machine.Levels[0].Geometry()
+		o.Cache.Line = o.Line
+		if o.Cache.Check() != nil { // another line size than the machine's
+			o.Cache.Size = 0
+		}
+		in.Cache.Size, in.Cache.Ways = o.Cache.Size, o.Cache.Ways
+	}
+	p := reuse.NewPass(o)
+	if err := s.each(ctx, ask.Progress, func(batch []refs.Ref) error { p.Add(batch); return nil }); err != nil {
+		return nil, nil, err
+	}
+	if in.By, err = s.by(ask.By); err != nil {
+		return nil, nil, err
+	}
+	in.Result, in.Records, in.Notes = p.Result(), s.Records, s.Notes
+	return answer.NewReuse(in), in.Result, nil
+}
+
+// by reads the kind of groups, which are lines unless asked otherwise.
+func (s *Set) by(name string) (answer.By, error) {
+	if name == "" {
+		name = string(answer.ByLine)
+	}
+	by, err := answer.ParseBy(name, s.About(), len(s.Table.Objects)-1)
+	if err != nil {
+		return by, AskError{err}
+	}
+	return by, nil
+}
+
+func (s *Set) estimate(ctx context.Context, ask ReuseAsk, machine *platform.Machine) (*answer.Reuse, error) {
+	p := reuse.NewSampler(ask.Sample, ask.Line)
+	if err := s.each(ctx, ask.Progress, func(batch []refs.Ref) error { p.Add(batch); return nil }); err != nil {
+		return nil, err
+	}
+	e, err := p.Estimate()
+	if err != nil {
+		return nil, fmt.Errorf("--sample: %w", err)
+	}
+	return answer.NewEstimate(e, ask.Line, machine, s.Records, s.Notes), nil
+}
+
+// WhatIfAsk is what `isobath whatif` asks.
+type WhatIfAsk struct {
+	Topology, Base, Set, NUMA, By string
+	Map                           io.Reader // a change of layout or order; nil for none
+	Warm                          bool
+	Memory                        uint64
+	Top                           int
+	Progress                      Progress
+}
+
+// WhatIf replays the references on another machine or with another layout.
+func (s *Set) WhatIf(ctx context.Context, ask WhatIfAsk) (*answer.WhatIf, error) {
+	in := answer.WhatIfInput{Top: ask.Top}
+	var err error
+	if in.Base, err = s.Machine(ask.Base, ""); err != nil {
+		return nil, err
+	}
+	other := ask.Topology
+	if other == "" {
+		other = ask.Base
+	}
+	if in.Machine, err = s.Machine(other, ask.Set); err != nil {
+		return nil, err
+	}
+	if ask.NUMA == "" {
+		ask.NUMA = "first"
+	}
+	if in.Policy, err = replay.ParsePolicy(ask.NUMA, in.Machine); err != nil {
+		return nil, wrong("--numa: %w", err)
+	}
+	t, err := s.Trace(ctx, ask.Memory, ask.Progress)
+	if err != nil {
+		return nil, err
+	}
+	if in.By, err = s.by(ask.By); err != nil {
+		return nil, err
+	}
+	if in.By == answer.ByClass {
+		return nil, wrong("--by class: want line, function, object, field, pc or thread")
+	}
+	plan, err := s.plan(t, ask.Map)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.survey(ctx, t, plan, &in, ask.Warm); err != nil {
+		return nil, err
+	}
+	if ask.Map != nil {
+		for _, p := range replay.Placements {
+			n, err := replay.Run(ctx, t, in.Machine, plan, p)
+			if err != nil {
+				return nil, err
+			}
+			in.Placements = append(in.Placements, n)
+		}
+	}
+	if len(t.Threads) > 1 {
+		r, err := sharing.Analyse(ctx, t, sharing.Options{})
+		if err != nil {
+			return nil, err
+		}
+		in.Sharing = answer.NewSharing(r, t, s.Table, s.Records, ask.Top, nil)
+	}
+	in.Records, in.Notes = s.Records, append(s.Notes, in.Notes...)
+	return answer.NewWhatIf(in), nil
+}
+
+// plan reads a change of layout or order.
+func (s *Set) plan(t *replay.Trace, change io.Reader) (*replay.Plan, error) {
+	if change == nil {
+		return &replay.Plan{}, nil
+	}
+	plan, err := advice.ReadMap(change, t, s.Table)
+	if err != nil {
+		return nil, AskError{err}
+	}
+	return plan, nil
+}
+
+// survey runs both machines over the trace.
+func (s *Set) survey(ctx context.Context, t *replay.Trace, plan *replay.Plan, in *answer.WhatIfInput, warm bool) error {
+	in.BaseRun, in.MachineRun = replay.NewSurvey(in.Base, replay.Policy{Kind: replay.FirstTouch}), replay.NewSurvey(in.Machine, in.Policy)
+	in.Threads = len(t.Threads)
+	groups := answer.NewGrouper(in.By, s.Table, s.About())
+	// Groups come from the recorded addresses: a changed one is in no object.
+	numbers := make([]uint32, len(t.Accesses))
+	for i := range t.Accesses {
+		a := &t.Accesses[i]
+		numbers[i] = groups.Group(a, t.Codes[a.Code], t.Threads[a.Thread])
+	}
+	in.Keys = groups.Keys
+	rounds := 1
+	if warm {
+		rounds = 2
+	}
+	for range rounds {
+		in.BaseRun.Restart()
+		in.MachineRun.Restart()
+		for i := range t.Accesses {
+			in.BaseRun.Access(&t.Accesses[i], numbers[i])
+		}
+		err := t.Each(ctx, plan, replay.Kept, func(i int, pieces []replay.Piece) {
+			in.MachineRun.Pieces(&t.Accesses[i], pieces, numbers[i])
+		})
+		if err != nil {
+			return err
+		}
+	}
+	in.BaseRun.Finish()
+	in.MachineRun.Finish()
+	return nil
+}
+
+// AdviseAsk is what `isobath advise` asks.
+type AdviseAsk struct {
+	Machine, Set, Object string
+	Kinds                []string
+	Least                float64 // part of the modelled cost that a change must save
+	Reassociate          bool
+	Memory               uint64
+	Progress             Progress
+}
+
+// Advised is advice with what a proof of it needs.
+type Advised struct {
+	Answer  *answer.Advise
+	Found   *advice.Result
+	Machine *platform.Machine
+}
+
+// Advise looks for changes worth making.
+func (s *Set) Advise(ctx context.Context, ask AdviseAsk) (*Advised, error) {
+	o := advice.Options{Object: ask.Object, Least: ask.Least, Reassociate: ask.Reassociate}
+	for _, k := range ask.Kinds {
+		if !slices.Contains(advice.Kinds, advice.Kind(k)) {
+			return nil, wrong("--kind %q: want some of %v", k, advice.Kinds)
+		}
+		o.Kinds = append(o.Kinds, advice.Kind(k))
+	}
+	var err error
+	if o.Machine, err = s.Machine(ask.Machine, ask.Set); err != nil {
+		return nil, err
+	}
+	t, err := s.Trace(ctx, ask.Memory, ask.Progress)
+	if err != nil {
+		return nil, err
+	}
+	return s.advise(ctx, t, o, ask.Progress)
+}
+
+func (s *Set) advise(ctx context.Context, t *replay.Trace, o advice.Options, progress Progress) (*Advised, error) {
+	if progress != nil {
+		o.Progress = func(done, _ int) { progress("changes", uint64(done)) }
+	}
+	found, err := advice.Find(ctx, t, s.Table, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Advised{answer.NewAdvise(found, o.Machine, s.Records, s.Notes), found, o.Machine}, nil
+}
+
+// Sharing finds the lines that threads fight for. Latency is that of a line of
+// another core, in cycles; 0 is the default.
+func (s *Set) Sharing(ctx context.Context, latency int64, memory uint64, top int, progress Progress) (*answer.Sharing, error) {
+	if latency < 0 {
+		return nil, wrong("--latency %d: want cycles, from 1", latency)
+	}
+	clock := sharing.DefaultClock
+	if latency > 0 {
+		clock.Latency = latency
+	}
+	t, err := s.Trace(ctx, memory, progress)
+	if err != nil {
+		return nil, err
+	}
+	r, err := sharing.Analyse(ctx, t, sharing.Options{Clock: clock})
+	if err != nil {
+		return nil, err
+	}
+	return answer.NewSharing(r, t, s.Table, s.Records, top, s.Notes), nil
+}
