@@ -14,7 +14,6 @@ import (
 // goroutine other than by base/parallel, and why.
 var bareGoroutines = map[string]string{
 	"internal/base/parallel/":          "is what all others use",
-	"internal/app/server/jobs.go":      "a WaitGroup that Close waits for; imports recover with parallel.Safely",
 	"internal/engine/kernel/kernel.go": "outlives its request, for the next; recovers with parallel.Safely",
 	"internal/record/sampler/":         "takes samples out of rings while the program runs: a stop is a lost sample; finish waits",
 	"internal/record/step/tracer.go":   "ptrace needs a thread of its own, which ends with its goroutine",

@@ -9,17 +9,23 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/isobath/isobath/internal/app/refset"
+	"github.com/isobath/isobath/internal/base/crash"
+	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/formats"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// The first signal asks the work to end; with the default handling back, a
+	// second one ends the program whatever the work does.
+	context.AfterFunc(ctx, stop)
 	code := execute(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
@@ -46,7 +52,7 @@ func execute(ctx context.Context, args []string) int {
 	if _, _, unknown := root.Find(args); unknown != nil {
 		err = usageError{unknown}
 	} else {
-		err = root.ExecuteContext(ctx)
+		err = sentenceOf(parallel.Safely(func() error { return root.ExecuteContext(ctx) }))
 	}
 	if err == nil {
 		return 0
@@ -60,6 +66,30 @@ func execute(ctx context.Context, args []string) int {
 		return 2
 	}
 	return 1
+}
+
+// faultFolder is where reports of faults of the program are written; empty if the
+// user has no such place.
+func faultFolder() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "isobath", "faults")
+}
+
+// sentenceOf makes a sentence of a panic, and writes a report that the user can attach.
+func sentenceOf(err error) error {
+	var p *parallel.Panic
+	if !errors.As(err, &p) {
+		return err
+	}
+	if folder := faultFolder(); folder != "" {
+		if path, failed := crash.Write(folder, version, "a command", p); failed == nil {
+			return fmt.Errorf("a fault of the program: %v; attach %s to a report of it, which holds nothing of your data", p.Value, path)
+		}
+	}
+	return fmt.Errorf("a fault of the program: %w", p)
 }
 
 // withVerb puts open before a file that is named without a verb.

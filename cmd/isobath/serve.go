@@ -214,6 +214,7 @@ func (f *serveFlags) options(token string, address server.Address, loader *serve
 	for _, format := range formats.Known {
 		opt.Formats = append(opt.Formats, format.Name)
 	}
+	opt.Faults = faultFolder()
 	if dir, err := os.UserConfigDir(); err == nil {
 		opt.Recent = filepath.Join(dir, "isobath", "recent.json")
 		opt.Kept = filepath.Join(dir, "isobath", "kept")

@@ -22,7 +22,6 @@ const keepJobs = 32
 type jobs struct {
 	ctx    context.Context
 	cancel context.CancelFunc
-	wg     sync.WaitGroup
 
 	mu  sync.Mutex
 	all []*job
@@ -33,6 +32,7 @@ type jobs struct {
 // change and replaced.
 type job struct {
 	cancel context.CancelFunc
+	task   *parallel.Task
 	start  time.Time
 	path   string
 	how    frame.Reading
@@ -47,7 +47,16 @@ func (j *jobs) init() { j.ctx, j.cancel = context.WithCancel(context.Background(
 // stop cancels all jobs and waits for them.
 func (j *jobs) stop() {
 	j.cancel()
-	j.wg.Wait()
+	j.wait()
+}
+
+func (j *jobs) wait() {
+	j.mu.Lock()
+	all := slices.Clone(j.all)
+	j.mu.Unlock()
+	for _, b := range all {
+		_ = b.task.Wait() // the job's state has its error
+	}
 }
 
 // Import starts an import, which shows the run when it is done. done is called
@@ -82,26 +91,32 @@ func (s *Server) start(b *job, name string, open Opener, done func(frame.Job)) f
 	s.jobs.mu.Lock()
 	s.jobs.n++
 	b.state = frame.Job{ID: strconv.Itoa(s.jobs.n), Name: name, State: "running", Warnings: []string{}, Progress: frame.Progress{Stage: "reading"}}
-	s.jobs.all = append(s.jobs.all, b)
-	s.jobs.forget()
-	s.jobs.mu.Unlock()
 	first := b.now()
-	s.jobs.wg.Go(func() {
+	b.task = parallel.Start(ctx, func(ctx context.Context) error {
 		defer cancel()
-		var run *frame.Run
-		err := parallel.Safely(func() (err error) {
-			run, err = open(ctx, b.path, b.progress)
-			return err
-		})
-		if err == nil && ctx.Err() != nil {
-			err = errors.Join(ctx.Err(), run.Close())
-		}
+		run, err := s.run(ctx, b, open)
 		b.finish(ctx, run, err, s.Add)
 		if done != nil {
 			done(b.now())
 		}
+		return nil
 	})
+	s.jobs.all = append(s.jobs.all, b)
+	s.jobs.forget()
+	s.jobs.mu.Unlock()
 	return first
+}
+
+// run opens what a job is about.
+func (s *Server) run(ctx context.Context, b *job, open Opener) (run *frame.Run, err error) {
+	err = parallel.Safely(func() (err error) {
+		run, err = open(ctx, b.path, b.progress)
+		return err
+	})
+	if err == nil && ctx.Err() != nil {
+		err = errors.Join(ctx.Err(), run.Close())
+	}
+	return run, s.frame.Faulted("it read "+b.now().Name, "an import", err)
 }
 
 // forget drops the oldest finished jobs.
@@ -173,7 +188,10 @@ func (b *job) finish(ctx context.Context, run *frame.Run, err error, show func(*
 		b.set(func(j *frame.Job) { j.State = "cancelled" })
 	default:
 		f := frame.FailureOf(err)
-		_, unreadable := dataset.Columns(b.path)
+		unreadable := parallel.Safely(func() error {
+			_, err := dataset.Columns(b.path)
+			return err
+		})
 		b.set(func(j *frame.Job) { j.State, j.Failure, j.Columns = "failed", &f, unreadable == nil })
 	}
 }

@@ -96,7 +96,7 @@ func TestJobFails(t *testing.T) {
 		}
 	})
 	job := get[frame.Job](t, do(s, "POST", "/api/v1/open", `{"path":"/data/x.bin"}`), 202)
-	s.jobs.wg.Wait()
+	s.jobs.wait()
 	job = get[frame.Job](t, do(s, "GET", "/api/v1/jobs/"+job.ID, ""), 200)
 	if job.State != "failed" || job.Failure == nil || job.Failure.Error != "x.bin: unknown format" || job.Failure.Hint != "see 'isobath help formats'" {
 		t.Errorf("%+v, %+v", job, job.Failure)
@@ -122,7 +122,7 @@ func TestCancelJob(t *testing.T) {
 	if w := do(s, "DELETE", "/api/v1/jobs/"+job.ID, ""); w.Code != 204 {
 		t.Errorf("cancel: %d", w.Code)
 	}
-	s.jobs.wg.Wait()
+	s.jobs.wait()
 	if job = get[frame.Job](t, do(s, "GET", "/api/v1/jobs/"+job.ID, ""), 200); job.State != "cancelled" || job.Failure != nil {
 		t.Errorf("%+v", job)
 	}
@@ -141,7 +141,7 @@ func TestCancelledTooLate(t *testing.T) {
 	job := get[frame.Job](t, do(s, "POST", "/api/v1/open", `{"path":"/data/x.csv"}`), 202)
 	do(s, "DELETE", "/api/v1/jobs/"+job.ID, "")
 	<-closed
-	s.jobs.wg.Wait()
+	s.jobs.wait()
 	if w := do(s, "GET", "/api/v1/runs/late", ""); w.Code != 404 {
 		t.Errorf("the run is shown: %d", w.Code)
 	}
@@ -165,7 +165,7 @@ func TestUpload(t *testing.T) {
 		{"x.csv", "x.csv"}, {"../../x.csv", "x.csv"}, {`..\..\x.csv`, "x.csv"}, {"/etc/passwd", "passwd"},
 	} {
 		get[frame.Job](t, do(s, "POST", "/api/v1/upload?name="+tt.name, "a,b\n1,2\n"), 202)
-		s.jobs.wg.Wait()
+		s.jobs.wait()
 		if filepath.Base(opened) != tt.want || text != "a,b\n1,2\n" || !strings.HasPrefix(opened, s.uploads.folder) {
 			t.Errorf("%s: opened %s with %q", tt.name, opened, text)
 		}
@@ -181,7 +181,7 @@ func TestUpload(t *testing.T) {
 	}
 
 	get[frame.Job](t, do(s, "POST", "/api/v1/upload?name=run.otf2", archive(t, "traces/0.evt", "EVENTS"), "Content-Type", "application/x-tar"), 202)
-	s.jobs.wg.Wait()
+	s.jobs.wait()
 	if filepath.Base(opened) != "run.otf2" || text != "EVENTS" {
 		t.Errorf("folder: opened %s with %q", opened, text)
 	}

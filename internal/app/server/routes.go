@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/app/server/openapi"
+	"github.com/isobath/isobath/internal/base/parallel"
 )
 
 // prefix is the path of the API's first version.
@@ -73,21 +75,15 @@ func (s *Server) register(mux *http.ServeMux) {
 func (s *Server) answering(route frame.Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &begun{ResponseWriter: w}
-		defer func() {
-			fault := recover()
-			if fault == nil {
-				return
-			}
-			if fault == http.ErrAbortHandler { // a stream that cannot be completed
-				panic(fault)
-			}
-			err := s.frame.Panicked(r, fault)
-			if out.status != 0 { // too late for another answer: the client must see that it is cut
-				panic(http.ErrAbortHandler)
-			}
-			s.frame.Fail(w, r, err)
-		}()
-		if err := s.answer(out, r, &route); err != nil {
+		err := s.answer(out, r, &route)
+		switch {
+		case err == nil:
+		case errors.Is(err, http.ErrAbortHandler): // a stream that cannot be completed
+			panic(http.ErrAbortHandler)
+		case out.status != 0 && fault(err): // too late for another answer: the client must see that it is cut
+			_ = s.frame.Fault(r, err)
+			panic(http.ErrAbortHandler)
+		default:
 			s.frame.Fail(out, r, err)
 		}
 	})
@@ -100,14 +96,23 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, route *frame.Rou
 			Hint:  "open the file yourself: isobath open FILE"})
 	}
 	if route.OfRun == nil {
-		return route.Handle(w, r)
+		return parallel.Safely(func() error { return route.Handle(w, r) })
 	}
 	run, release, err := s.hold(r.PathValue("id"))
 	if err != nil {
 		return err
 	}
 	defer release()
-	return route.OfRun(w, r, run)
+	err = parallel.Safely(func() error { return route.OfRun(w, r, run) })
+	if fault(err) && run.Changed != nil && run.Changed() {
+		return errors.Join(parallel.ErrFileChanged, err) // whatever panicked, it is not our fault
+	}
+	return err
+}
+
+// fault reports a panic, or a file that is gone.
+func fault(err error) bool {
+	return errors.As(err, new(*parallel.Panic)) || errors.Is(err, parallel.ErrFileChanged)
 }
 
 // begun notes whether an answer has begun.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/base/crash"
 	"github.com/isobath/isobath/internal/base/parallel"
 )
 
@@ -51,6 +52,9 @@ type Options struct {
 	// when the server stops.
 	Kept string
 	Log  *slog.Logger
+	// Faults is the folder for reports of faults of the program; empty: none are
+	// written.
+	Faults string
 }
 
 // DefaultUploadLimit bounds a file dropped onto the page. Larger ones are
@@ -98,12 +102,24 @@ func New(opt Options) (*Server, error) {
 		run, release, _ := s.hold(id) // nil says that it is not open
 		return run, release
 	}}
+	if opt.Faults != "" {
+		s.frame.Report = s.report
+	}
 	s.jobs.init()
 	mux := http.NewServeMux()
 	s.register(mux)
 	mux.Handle("/", newAssets(opt.Assets, opt.Index))
 	s.handler = s.guard(mux)
 	return s, nil
+}
+
+// report writes a report of a fault; one that cannot be written is none.
+func (s *Server) report(doing string, p *parallel.Panic) string {
+	path, err := crash.Write(s.opt.Faults, s.opt.Version, doing, p)
+	if err != nil {
+		s.opt.Log.Error("no report of the fault", "err", err)
+	}
+	return path
 }
 
 // ServeHTTP answers one request.

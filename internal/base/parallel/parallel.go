@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 )
@@ -27,11 +26,13 @@ func (p *Panic) Unwrap() error {
 	return err
 }
 
-// Safely calls f and returns its error, or its panic as an error.
+// Safely calls f and returns its error, or its panic as an error; of a fault in
+// a mapped file ErrFileChanged.
 func Safely(f func() error) (err error) {
+	defer catchFaults()()
 	defer func() {
 		if v := recover(); v != nil {
-			err = &Panic{v, debug.Stack()}
+			err = Recovered(v)
 		}
 	}()
 	return f()

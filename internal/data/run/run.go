@@ -91,6 +91,20 @@ type Run struct {
 	// More, if set, writes files of other kinds into the folder of a run that is
 	// being made, such as the archive of a message trace.
 	More func(dir string) error
+
+	opened map[string]os.FileInfo // the files that are mapped, as they were
+}
+
+// Changed reports whether a mapped file is another than the one that was opened,
+// or has been written to.
+func (r *Run) Changed() bool {
+	for file, was := range r.opened {
+		now, err := os.Stat(file)
+		if err != nil || !os.SameFile(was, now) || was.Size() != now.Size() || !was.ModTime().Equal(now.ModTime()) {
+			return true
+		}
+	}
+	return false
 }
 
 // Table returns the table of that name, or nil.
@@ -123,8 +137,12 @@ func Open(path string) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{Path: path, Manifest: *m, SourceFiles: map[string]string{}}
+	r := &Run{Path: path, Manifest: *m, SourceFiles: map[string]string{}, opened: map[string]os.FileInfo{}}
 	for _, e := range m.Tables {
+		file := filepath.Join(path, e.File)
+		if r.opened[file], err = os.Stat(file); err != nil {
+			return nil, errors.Join(fmt.Errorf("run %s: %w", path, err), r.Close())
+		}
 		t, err := openTable(path, e)
 		if err != nil {
 			return nil, errors.Join(err, r.Close())

@@ -51,7 +51,9 @@ func describeValues[T int32 | int64 | uint8 | uint32 | uint64 | float64](info *S
 		return
 	}
 	info.Min, info.Max = bound(c, lo), bound(c, hi)
-	if width := float64(hi) - float64(lo); width < 1<<20 && isWhole(lo) {
+	// Floats lose the last bits of kernel addresses: whole numbers are subtracted
+	// as what they are, and the difference of two of any sign fits a uint64.
+	if width := uint64(hi) - uint64(lo); isWhole(lo) && width < 1<<20 {
 		info.Distinct = distinctNear(c, values, lo, int(width)+1)
 	} else {
 		info.Distinct = distinctFar(c, values)

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/engine/query"
 )
 
@@ -42,6 +43,9 @@ func NotFound(hint, format string, args ...any) error {
 // has gone or the error has a status already.
 func WrongAsk(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if errors.As(err, new(*parallel.Panic)) || errors.Is(err, parallel.ErrFileChanged) {
 		return err
 	}
 	if errors.As(err, new(*statusError)) || StatusOf(err) != http.StatusInternalServerError {
@@ -83,6 +87,35 @@ func FailureOf(err error) Failure {
 	return f
 }
 
+// Fault makes a sentence of a fault of ours or of the machine, and logs and
+// reports it; other errors stay as they are.
+func (f *Frame) Fault(r *http.Request, err error) error {
+	return f.Faulted(fmt.Sprintf("it answered %s %s", r.Method, r.URL.Path), r.Pattern, err)
+}
+
+// Faulted is Fault for what is not a request: doing says what the program did,
+// and in a report, which holds nothing of the data, it is called pattern.
+func (f *Frame) Faulted(doing, pattern string, err error) error {
+	if errors.Is(err, parallel.ErrFileChanged) {
+		f.Log.Error("a file changed", "while", doing, "err", err)
+		return &statusError{http.StatusConflict, Failure{
+			Error: "the file of this run changed while it was shown: what was there is gone", Hint: "close the run and open it again"}}
+	}
+	var p *parallel.Panic
+	if !errors.As(err, &p) {
+		return err
+	}
+	f.Log.Error("a panic", "while", doing, "fault", fmt.Sprint(p.Value), "stack", string(p.Stack))
+	hint := "this is a fault of the program; its log has the details"
+	if f.Report != nil {
+		if path := f.Report(pattern, p); path != "" {
+			hint = "this is a fault of the program; attach " + path + " to a report of it, which holds nothing of your data"
+		}
+	}
+	return &statusError{http.StatusInternalServerError, Failure{
+		Error: fmt.Sprintf("isobath failed while %s: %v", doing, p.Value), Hint: hint}}
+}
+
 // Fail answers with an error. Nobody is there to read the answer to a request
 // that the client took back.
 func (f *Frame) Fail(w http.ResponseWriter, r *http.Request, err error) {
@@ -90,6 +123,7 @@ func (f *Frame) Fail(w http.ResponseWriter, r *http.Request, err error) {
 		f.Log.Debug("request taken back", "path", r.URL.Path, "status", 499)
 		return
 	}
+	err = f.Fault(r, err)
 	status := StatusOf(err)
 	level := f.Log.Debug
 	if status == http.StatusInternalServerError {

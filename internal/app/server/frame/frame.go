@@ -6,6 +6,8 @@ package frame
 
 import (
 	"log/slog"
+
+	"github.com/isobath/isobath/internal/base/parallel"
 )
 
 // Kind is a kind of data that runs may hold, with the routes about it.
@@ -35,6 +37,9 @@ type Frame struct {
 	// Compress answers over 16 KiB.
 	Compress bool
 	Log      *slog.Logger
+	// Report writes what a user can attach to a report of a fault of ours, and
+	// says where; nil: nobody wants it.
+	Report func(doing string, p *parallel.Panic) (path string)
 	// Hold returns another open run, which stays open until release is called;
 	// nil if it is not open or being closed.
 	Hold func(id string) (run *Run, release func())

@@ -35,6 +35,9 @@ type Run struct {
 	Save       func([]NamedSelection) error
 	SavedIn    string // where Save writes; empty: SavedInRun
 
+	// Changed reports whether the run's files are others than those that were
+	// opened; nil if it has none.
+	Changed func() bool
 	// Release gives the run's files back; nil if it has none.
 	Release func() error
 

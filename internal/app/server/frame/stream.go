@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"runtime/debug"
 	"time"
 
 	"github.com/isobath/isobath/internal/base/parallel"
@@ -131,19 +130,10 @@ func (e result) send(s *Stream) {
 // guarded is work in a goroutine of its own: what panics there would end the
 // program.
 func (f *Frame) guarded(r *http.Request, work func() (any, error)) (end result) {
-	defer func() {
-		if p := recover(); p != nil {
-			end = result{nil, f.Panicked(r, p)}
-		}
-	}()
-	answer, err := work()
-	return result{answer, err}
-}
-
-// Panicked logs a fault of ours and makes it an error with a sentence.
-func (f *Frame) Panicked(r *http.Request, fault any) error {
-	f.Log.Error("a handler panicked", "method", r.Method, "path", r.URL.Path, "fault", fmt.Sprint(fault), "stack", string(debug.Stack()))
-	return &statusError{http.StatusInternalServerError, Failure{
-		Error: fmt.Sprintf("isobath failed while it answered %s %s: %v", r.Method, r.URL.Path, fault),
-		Hint:  "this is a fault of the program; its log has the details"}}
+	err := parallel.Safely(func() (err error) {
+		end.answer, err = work()
+		return err
+	})
+	end.err = f.Fault(r, err)
+	return end
 }

@@ -22,7 +22,7 @@ func Open(name, path string, set *dataset.Set) *frame.Run {
 		ID: contentID(name, set.Stored), Name: name, Path: path, Kind: string(set.Run.Kind), Format: set.Run.Format,
 		Sources: set.Run.SourceFiles, Warnings: set.Run.Warnings, Caveats: caveats(set.Table),
 		Origin:  frame.Origin{Host: origin.Host, Command: origin.Command, Time: origin.Time, Tool: origin.Tool},
-		Release: set.Close, Foreign: set.Run.Path == "" && path != "",
+		Changed: set.Run.Changed, Release: set.Close, Foreign: set.Run.Path == "" && path != "",
 	}
 	part := &Samples{
 		Run: r, Data: set.Data, Engine: set.Engine, Places: set.Places, Topology: set.Topology,

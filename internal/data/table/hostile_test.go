@@ -1,0 +1,101 @@
+package table
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/endian"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+)
+
+// Two ordinary addresses of a kernel differ by a number that a float64 of each
+// cannot tell.
+func TestSummarizeKernelAddresses(t *testing.T) {
+	c := Addresses("ip", Measured, []uint64{0xffffffff8117d567, 0xffffffff811d1244, 0xffffffff8117d567}, nil)
+	if s := Summarize(c); s.Distinct != 2 || s.Min != "0xffffffff8117d567" || s.Max != "0xffffffff811d1244" {
+		t.Errorf("summary %+v", s)
+	}
+	signed := Ints("n", "", Measured, []int64{-1 << 63, 1<<63 - 1, 0}, nil)
+	if s := Summarize(signed); s.Distinct != 3 {
+		t.Errorf("summary %+v", s)
+	}
+}
+
+func arrowOf(t *testing.T, order endian.Endianness, options ...ipc.Option) []byte {
+	t.Helper()
+	b := array.NewInt64Builder(memory.DefaultAllocator)
+	for i := range int64(1000) {
+		b.Append(i * i)
+	}
+	schema := arrow.NewSchemaWithEndian([]arrow.Field{{Name: "cpu", Type: arrow.PrimitiveTypes.Int64}}, nil, order)
+	var out bytes.Buffer
+	w, err := ipc.NewFileWriter(&seekless{&out}, append(options, ipc.WithSchema(schema))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(array.NewRecordBatch(schema, []arrow.Array{b.NewArray()}, 1000)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+type seekless struct{ *bytes.Buffer }
+
+// A message that the library would believe, and should not, is refused before it
+// sees it: swapping bytes in a mapping would end the program, and so would an
+// allocation of 2^40 bytes.
+func TestHostileArrow(t *testing.T) {
+	packed := arrowOf(t, endian.LittleEndian, ipc.WithZstd())
+	bomb := bytes.Clone(packed)
+	at := bytes.Index(bomb, binary.LittleEndian.AppendUint64(nil, 8000)) // what the buffer says it holds
+	if at < 0 {
+		t.Fatal("no compressed buffer found")
+	}
+	binary.LittleEndian.PutUint64(bomb[len(bomb)-len(bomb[at:]):], 1<<40)
+	for at = range bomb { // every place that says 8000 may be it
+		if at+8 <= len(packed) && binary.LittleEndian.Uint64(packed[at:]) == 8000 {
+			binary.LittleEndian.PutUint64(bomb[at:], 1<<40)
+		}
+	}
+	tests := []struct {
+		name string
+		data []byte
+		want string
+	}{
+		{"plain", arrowOf(t, endian.LittleEndian), ""},
+		{"compressed", packed, ""},
+		{"big-endian", arrowOf(t, endian.BigEndian), "big-endian"},
+		{"a buffer that claims 2^40 bytes", bomb, "compressed buffers that say they hold"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "x.arrow")
+			if err := os.WriteFile(file, tt.data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			data, unmap, err := MapFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer unmap()
+			r, err := ArrowReader(data)
+			for err == nil {
+				_, err = r.Read()
+			}
+			text := err.Error()
+			if tt.want == "" && text != "EOF" || !strings.Contains(text, tt.want) {
+				t.Errorf("error %q, want %q", text, tt.want)
+			}
+		})
+	}
+}
