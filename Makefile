@@ -112,7 +112,7 @@ shims:
 		arch=$${a%:*}; machine=$${a#*:}; cc=$$machine-linux-gnu-gcc; \
 		if [ "$$(uname -m)" = $$machine ]; then cc=cc; fi; \
 		if command -v $$cc >/dev/null; then \
-			$$cc -O2 -fPIC -shared -fvisibility=hidden -fno-builtin -o $(SHIM)/prebuilt/$$arch.so $(SHIM)/shim/heap.c -ldl || exit 1; \
+			$$cc -O2 -fPIC -shared -fvisibility=hidden -fno-builtin -fno-omit-frame-pointer -o $(SHIM)/prebuilt/$$arch.so $(SHIM)/shim/heap.c -ldl || exit 1; \
 		elif [ "$(SHIMS)" = skip ]; then echo "dist: no $$cc: the $$arch binary has no allocation log built in" >&2; \
 		else echo "dist: $$cc is missing (Debian packages gcc-$$machine-linux-gnu and libc6-dev-$$arch-cross); SHIMS=skip leaves the $$arch allocation log out" >&2; exit 1; fi; \
 	done

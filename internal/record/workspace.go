@@ -102,15 +102,20 @@ func (w *workspace) read(c *collector, r *run.Run) *marks {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the allocation log: %v", err))
 	}
 	var copies []heap.Copy
+	callers := heap.NewCallers(c.space.History(), c.code.files)
 	for _, l := range logs {
-		r.Recording.Heap.Missed += l.Missed
-		n, of := l.Replay(c.objects)
-		r.Recording.Heap.Allocations += n
+		n, of := l.Replay(c.objects, callers)
+		d := r.Recording.Heap
+		d.Allocations, d.Missed = d.Allocations+n, d.Missed+l.Missed
+		d.Summed, d.SummedBytes = d.Summed+l.Summed, d.SummedBytes+l.SummedBytes
 		copies = append(copies, of...)
+		if l.Why != heap.GoesOn {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("the allocation log of process %d ended early: %s. From then on its heap objects have no name (%d entries)", l.PID, l.Why, l.Missed))
+		}
 	}
 	c.logged(copies)
-	if n := r.Recording.Heap.Missed; n > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d entries of the allocation log found it full; later heap objects have no name. Use a higher --heap-threshold", n))
+	if n := r.Recording.Heap.Summed; n > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d allocations (%d MiB in all) come from places that allocate all the time: they are counted, and their memory has no name", n, r.Recording.Heap.SummedBytes>>20))
 	}
 	return w.readMarks(c, r)
 }

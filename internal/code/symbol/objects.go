@@ -51,7 +51,19 @@ type Objects struct {
 	mappings    map[mappingKey]*Object
 	stacks      map[int]*Object
 	counts      map[string]int
+	allocated   map[allocationKey]allocationName
 }
+
+// allocationKey is what allocations of one name have in common. Those of one
+// stack share its slice of sites.
+type allocationKey struct {
+	first *uint64
+	pid   int
+	size  uint64
+}
+
+// allocationName is a name before it is numbered, and the site it is made of.
+type allocationName struct{ name, site string }
 
 type globalKey struct {
 	binary *Binary
@@ -66,7 +78,8 @@ type mappingKey struct {
 // NewObjects returns an empty set over the mappings of a recording. Names given
 // after the fact may be nil.
 func NewObjects(space *Space, files *Files, names []Naming) *Objects {
-	return &Objects{space: space, files: files, names: names, globals: map[globalKey]*Object{}, mappings: map[mappingKey]*Object{}, stacks: map[int]*Object{}, counts: map[string]int{}}
+	return &Objects{space: space, files: files, names: names, globals: map[globalKey]*Object{}, mappings: map[mappingKey]*Object{}, stacks: map[int]*Object{}, counts: map[string]int{},
+		allocated: map[allocationKey]allocationName{}}
 }
 
 // Mark adds an object that the program itself named.
@@ -135,7 +148,7 @@ func (o *Objects) find(pid, tid int, at, addr, sp uint64) (object *Object, low, 
 	}
 	if a, low, high, ok := o.heap.find(pid, at, addr); ok {
 		if a.Name == "" {
-			o.nameAllocation(pid, at, a)
+			o.nameAllocations()
 		}
 		if len(o.marks.events) > 0 {
 			return a, 0, 0
@@ -251,25 +264,49 @@ func (o *Objects) numbered(name string) string {
 	return name + " #…"
 }
 
-// nameAllocation names an allocation for where it was made.
-func (o *Objects) nameAllocation(pid int, at uint64, a *Object) {
-	name := "allocation"
-	for _, site := range a.sites {
-		f, ok := o.caller(pid, at, site)
+// nameAllocations names all allocations for where they were made. Equal ones are
+// numbered in the order in which they were made, so that two recordings of one
+// program give them the same numbers, whatever was sampled.
+func (o *Objects) nameAllocations() {
+	for i := range o.heap.events {
+		e := &o.heap.events[i]
+		if e.op != opPut || e.value.Name != "" {
+			continue
+		}
+		a := e.value
+		key := allocationKey{pid: e.pid, size: a.Size}
+		if len(a.sites) > 0 {
+			key.first = &a.sites[0]
+		}
+		name, ok := o.allocated[key]
+		if !ok {
+			name = o.allocation(e.pid, e.at, a)
+			o.allocated[key] = name
+		}
+		a.Site = name.site
+		a.Name = o.numbered(name.name)
+		o.rename(a)
+	}
+}
+
+// allocation returns the name of an allocation and its site.
+func (o *Objects) allocation(pid int, at uint64, a *Object) allocationName {
+	name, site := "allocation", ""
+	for _, ret := range a.sites {
+		f, ok := o.caller(pid, at, ret)
 		if !ok {
 			continue
 		}
 		if f.File != "" && f.Line > 0 {
-			a.Site = fmt.Sprintf("%s:%d", path.Base(f.File), f.Line)
-			name = a.Site
+			site = fmt.Sprintf("%s:%d", path.Base(f.File), f.Line)
+			name = site
 			break
 		}
 		if name == "allocation" && f.Function != "" {
 			name = f.Function
 		}
 	}
-	a.Name = o.numbered(name + " " + bytesText(a.Size))
-	o.rename(a)
+	return allocationName{name + " " + bytesText(a.Size), site}
 }
 
 // caller returns the source position of a call by its return address. The
@@ -292,12 +329,16 @@ func (o *Objects) caller(pid int, at, site uint64) (Frame, bool) {
 	}
 	l := b.Locate(site - 1 - bias)
 	for _, f := range l.Frames {
-		if !allocator(f.Function) {
+		if !allocator(f.Function) && !strings.Contains(f.File, standardHeaders) {
 			return f, true
 		}
 	}
 	return Frame{}, false
 }
+
+// standardHeaders are where GCC and Clang keep C++'s own templates, which
+// allocate for their users.
+const standardHeaders = "/include/c++/"
 
 // allocator reports whether a function only passes allocations on.
 func allocator(function string) bool {

@@ -59,7 +59,11 @@ type Recording struct {
 type Heap struct {
 	Threshold   int64  `json:"threshold"`
 	Allocations int    `json:"allocations"`
-	Missed      uint64 `json:"missed"` // entries that found the log full
+	Missed      uint64 `json:"missed"` // entries that found the log at its end
+	// Summed counts allocations of places that allocate all the time; they are
+	// not logged one by one.
+	Summed      uint64 `json:"summed,omitempty"`
+	SummedBytes uint64 `json:"summed_bytes,omitempty"`
 	// Absent says why there is no log.
 	Absent string `json:"absent,omitempty"`
 }

@@ -31,13 +31,15 @@ var source []byte
 //go:embed prebuilt
 var prebuilt embed.FS
 
+// flags compile the library. Frame pointers say where its callers' stacks begin.
+var flags = []string{"-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-builtin", "-fno-omit-frame-pointer", "-ldl"}
+
 // DefaultThreshold is the size of the smallest allocation that is logged.
 const DefaultThreshold = 4096
 
 // Library returns the compiled library.
 func Library(ctx context.Context) (string, error) {
-	file, err := ccache.Build(ctx, ccache.Source{Name: "isobath-heap.so", Text: source, Compiler: compiler(), Package: "gcc",
-		Flags: []string{"-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-builtin", "-ldl"}})
+	file, err := ccache.Build(ctx, ccache.Source{Name: "isobath-heap.so", Text: source, Compiler: compiler(), Package: "gcc", Flags: flags})
 	if err == nil {
 		return file, nil
 	}
@@ -119,8 +121,34 @@ type Event struct {
 	Addr uint64 // of a fork, the new process
 	Size uint64
 	TID  uint32
-	// Sites are the return addresses of the call, innermost first.
-	Sites []uint64
+	// Site is where the allocator returns to, Stack what was above; nil if it
+	// was not kept.
+	Site  uint64
+	Stack *Stack
+}
+
+// Stack is what was on the stack of a thread when it allocated.
+type Stack struct {
+	Time uint64
+	// Site is where the allocator returns to; SP and Frame are the stack and
+	// frame pointers there.
+	Site, SP, Frame uint64
+	Words           []byte // from SP on
+}
+
+// End says why a log ended before its program.
+type End uint64
+
+// The ends.
+const (
+	GoesOn    End = iota
+	Full          // it has as many entries as it can
+	NoRoom        // the disk is full, or the file could not be written any more
+	FileLimit     // a limit of the process forbids a larger file or more memory
+)
+
+func (e End) String() string {
+	return []string{"", "the log is full", "there was no room left for the log", "a limit of the process (ulimit) forbids a larger log"}[min(e, FileLimit)]
 }
 
 // Log is what one process allocated.
@@ -128,6 +156,15 @@ type Log struct {
 	PID    int
 	Events []Event
 	Missed uint64
+	// Ended is when the log ended before its program, which it does rather than
+	// disturb it; 0 if it did not. Nothing is known of memory from then on.
+	Ended uint64
+	Why   End
+	// Summed counts allocations of sites that do little else; they are not
+	// logged one by one.
+	Summed, SummedBytes uint64
+	// code are the bounds of the program and of its libraries.
+	code [4]uint64
 }
 
 // Copy is a process that began as a copy of another.
@@ -138,8 +175,13 @@ type Copy struct {
 
 // Replay gives the entries of the log to objects, and counts the allocations.
 // The copies of the process are returned: the recording may know of them too.
-func (l *Log) Replay(objects *symbol.Objects) (allocations int, copies []Copy) {
-	for _, e := range l.Events {
+// callers finds who made an allocation; nil names nobody but the direct caller.
+func (l *Log) Replay(objects *symbol.Objects, callers *Callers) (allocations int, copies []Copy) {
+	for i := range l.Events {
+		e := &l.Events[i]
+		if l.Ended > 0 && e.Time >= l.Ended && e.Kind != Fork {
+			continue // its end may be missing
+		}
 		switch e.Kind {
 		case Free:
 			objects.Free(l.PID, e.Time, e.Addr)
@@ -148,49 +190,74 @@ func (l *Log) Replay(objects *symbol.Objects) (allocations int, copies []Copy) {
 		case Fork:
 			copies = append(copies, Copy{Parent: l.PID, Child: int(int32(e.Addr)), Time: e.Time})
 		default:
-			objects.Allocate(l.PID, e.Time, symbol.Allocation{Addr: e.Addr, Size: e.Size, Sites: e.Sites})
+			objects.Allocate(l.PID, e.Time, symbol.Allocation{Addr: e.Addr, Size: e.Size, Sites: callers.of(l, e)})
 			allocations++
 		}
+	}
+	if l.Ended > 0 {
+		objects.FreeAll(l.PID, l.Ended)
 	}
 	return allocations, copies
 }
 
 // Layout of the file; see shim/heap.c.
 const (
-	magic      = "ISOHEAP1"
+	magic      = "ISOHEAP2"
 	headSize   = 4096
 	recordSize = 48
+	stackKind  = 7
+	stackWords = 66
 )
 
 // kinds are the numbers of the file's kinds.
 var kinds = [...]Kind{Free, Allocate, Allocate, Allocate, Allocate, Start, Fork}
 
 // Parse reads a log. A process that was killed leaves entries that are not
-// complete; those have no time and are left out.
+// complete; those have no time and are left out. The log refers to b.
 func Parse(b []byte) (*Log, error) {
 	if len(b) < headSize || string(b[:len(magic)]) != magic {
 		return nil, errors.New("not an allocation log")
 	}
 	u64 := func(at int) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
-	l := &Log{PID: int(int32(u64(8))), Missed: u64(40)}
-	n := min(entries(b), uint64(len(b)-headSize)/recordSize)
-	l.Events = make([]Event, 0, n)
-	for i := range int(n) {
-		at := headSize + i*recordSize
-		e := Event{Time: u64(at), Addr: u64(at + 8), Size: u64(at + 16), TID: binary.LittleEndian.Uint32(b[at+32:])}
-		kind := binary.LittleEndian.Uint32(b[at+36:])
-		if e.Time == 0 || int64(kind) >= int64(len(kinds)) {
-			continue
+	l := &Log{PID: int(int32(u64(8))), Missed: u64(40), Ended: u64(48), Why: End(u64(56)), Summed: u64(64), SummedBytes: u64(72)}
+	for i := range l.code {
+		l.code[i] = u64(80 + 8*i)
+	}
+	n := int(min(entries(b), uint64(len(b)-headSize)/recordSize))
+	stacks := map[uint64]*Stack{}
+	eachEntry(b, n, func(i, at int, kind uint32) {
+		if end := at + recordSize + 8*stackWords; kind == stackKind && end <= len(b) {
+			stacks[uint64(i)+1] = &Stack{Time: u64(at), SP: u64(at + 8), Frame: u64(at + 16), Site: u64(at + 24), Words: b[at+recordSize : end]}
 		}
-		e.Kind = kinds[kind]
-		for _, site := range []uint64{u64(at + 24), u64(at + 40)} {
-			if site != 0 && e.Kind == Allocate {
-				e.Sites = append(e.Sites, site)
-			}
+	})
+	l.Events = make([]Event, 0, n)
+	eachEntry(b, n, func(_, at int, kind uint32) {
+		if int64(kind) >= int64(len(kinds)) {
+			return
+		}
+		e := Event{Time: u64(at), Kind: kinds[kind], Addr: u64(at + 8), Size: u64(at + 16), TID: binary.LittleEndian.Uint32(b[at+32:])}
+		if e.Kind == Allocate {
+			e.Site, e.Stack = u64(at+24), stacks[u64(at+40)]
 		}
 		l.Events = append(l.Events, e)
-	}
+	})
 	return l, nil
+}
+
+// eachEntry calls f for every complete entry, and steps over the words that
+// follow a stack.
+func eachEntry(b []byte, n int, f func(i, at int, kind uint32)) {
+	for i := 0; i < n; i++ {
+		at := headSize + i*recordSize
+		kind := binary.LittleEndian.Uint32(b[at+36:])
+		if binary.LittleEndian.Uint64(b[at:]) == 0 {
+			continue
+		}
+		f(i, at, kind)
+		if kind == stackKind {
+			i += 8 * stackWords / recordSize
+		}
+	}
 }
 
 // entries is how many the head of a log announces: what did not fit is counted
@@ -230,6 +297,10 @@ func readLog(name string) (*Log, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
+	}
+	if info.Size() == 0 { // made, and then there was no room for it
+		pid, _ := strconv.Atoi(strings.TrimPrefix(filepath.Base(name), "heap."))
+		return &Log{PID: pid, Ended: 1, Why: NoRoom}, nil
 	}
 	b := make([]byte, headSize)
 	if _, err := io.ReadFull(f, b); err != nil {

@@ -3,10 +3,12 @@ package heap
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,14 +18,14 @@ import (
 )
 
 // entry is a record as shim/heap.c writes it.
-func entry(time, addr, size, site uint64, kind uint32, site2 uint64) []byte {
+func entry(time, addr, size, site uint64, kind uint32, stack uint64) []byte {
 	var b []byte
 	for _, v := range []uint64{time, addr, size, site} {
 		b = binary.LittleEndian.AppendUint64(b, v)
 	}
 	b = binary.LittleEndian.AppendUint32(b, 77)
 	b = binary.LittleEndian.AppendUint32(b, kind)
-	return binary.LittleEndian.AppendUint64(b, site2)
+	return binary.LittleEndian.AppendUint64(b, stack)
 }
 
 func file(count, capacity, missed uint64, entries ...[]byte) []byte {
@@ -39,15 +41,18 @@ func file(count, capacity, missed uint64, entries ...[]byte) []byte {
 }
 
 func TestParse(t *testing.T) {
-	b := file(4, 100, 9, entry(5, 0x1000, 8192, 0x400, 1, 0), entry(0, 0x2000, 1, 1, 1, 0), entry(6, 0x3000, 4096, 0x401, 3, 0x500), entry(7, 0x1000, 8200, 0, 0, 0))
+	words := make([]byte, 8*stackWords)
+	words[0] = 7
+	b := file(16, 100, 9, entry(5, 0x1000, 8192, 0x400, 1, 0), entry(0, 0x2000, 1, 1, 1, 0), entry(6, 0x7000, 0x7f00, 0x401, stackKind, 0), words,
+		entry(6, 0x3000, 4096, 0x401, 3, 3), entry(7, 0x1000, 8200, 0, 0, 0))
 	l, err := Parse(b)
 	if err != nil || l.PID != 42 || l.Missed != 9 || len(l.Events) != 3 {
 		t.Fatalf("%+v, %v", l, err)
 	}
-	if e := l.Events[1]; e.Addr != 0x3000 || e.Size != 4096 || e.TID != 77 || len(e.Sites) != 2 || e.Sites[1] != 0x500 {
+	if e := l.Events[1]; e.Addr != 0x3000 || e.Size != 4096 || e.TID != 77 || e.Site != 0x401 || e.Stack == nil || e.Stack.SP != 0x7000 || e.Stack.Frame != 0x7f00 || e.Stack.Words[0] != 7 {
 		t.Errorf("%+v", e)
 	}
-	if e := l.Events[2]; e.Kind != Free || len(e.Sites) != 0 {
+	if e := l.Events[2]; e.Kind != Free || e.Site != 0 {
 		t.Errorf("%+v", e)
 	}
 	// Counts beyond the file, and no log at all.
@@ -69,13 +74,13 @@ func TestReplay(t *testing.T) {
 		{Time: 10, Kind: Start}, {Time: 20, Kind: Allocate, Addr: 0x1000, Size: 0x1000}, {Time: 30, Kind: Fork, Addr: 2}, {Time: 40, Kind: Free, Addr: 0x1000},
 		{Time: 41, Kind: Free, Addr: 0x5000}}}
 	child := &Log{PID: 2, Events: []Event{{Time: 50, Kind: Free, Addr: 0x1000}, {Time: 60, Kind: Allocate, Addr: 0x1000, Size: 0x800}, {Time: 70, Kind: Start}}}
-	n, copies := parent.Replay(objects)
+	n, copies := parent.Replay(objects, nil)
 	if n != 1 || len(copies) != 1 || copies[0] != (Copy{Parent: 1, Child: 2, Time: 30}) {
 		t.Fatalf("%d allocations, copies %+v", n, copies)
 	}
 	space.Fork(1, 2, 30)
 	objects.Fork(1, 2, 30)
-	child.Replay(objects)
+	child.Replay(objects, nil)
 	for _, tt := range []struct {
 		pid  int
 		at   uint64
@@ -163,17 +168,12 @@ func logged(t *testing.T, program string) []*Log {
 	if runtime.GOOS != "linux" {
 		t.Skip("preloading is for Linux")
 	}
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	dir := t.TempDir()
-	library, err := Library(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if again, err := Library(t.Context()); err != nil || again != library {
+	dir, lib := t.TempDir(), library(t)
+	if again, err := Library(t.Context()); err != nil || again != lib {
 		t.Errorf("the second time %s, %v", again, err)
 	}
 	cmd := exec.Command(program)
-	cmd.Env = Environ(os.Environ(), library, dir, DefaultThreshold)
+	cmd.Env = Environ(os.Environ(), lib, dir, DefaultThreshold)
 	return readAfter(t, cmd, dir)
 }
 
@@ -199,7 +199,7 @@ func TestLogUnderARM64(t *testing.T) {
 	gcc, qemu := test.Peer(t, "aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"), test.Peer(t, "qemu-aarch64", "qemu-user")
 	exe, dir := build(t, gcc, "p.c", program), t.TempDir()
 	library := filepath.Join(dir, "arm64.so")
-	if out, err := exec.Command(gcc, "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-builtin", "-o", library, "shim/heap.c", "-ldl").CombinedOutput(); err != nil {
+	if out, err := exec.Command(gcc, "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-builtin", "-fno-omit-frame-pointer", "-o", library, "shim/heap.c", "-ldl").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	args := []string{"-L", system}
@@ -242,7 +242,7 @@ func checkLogs(t *testing.T, logs []*Log) {
 			delete(live, e.Addr)
 			continue
 		}
-		if len(e.Sites) == 0 || e.TID != uint32(parent.PID) {
+		if e.Site == 0 || e.Stack == nil || e.TID != uint32(parent.PID) {
 			t.Errorf("%+v has no call site or another thread", e)
 		}
 		live[e.Addr] = e.Size
@@ -269,24 +269,63 @@ func checkLogs(t *testing.T, logs []*Log) {
 	}
 }
 
-// An allocation by new is named by who said new.
-func TestOperatorNew(t *testing.T) {
+// An allocation by new or by a container is named by the user's line, also after
+// a new that failed, and where the library is loaded late.
+func TestCallersOfNew(t *testing.T) {
+	const source = `#include <cstdio>
+#include <new>
+#include <vector>
+struct S { char c[9000]; };
+int main() {
+	try { volatile size_t huge = ~(size_t)0 >> 2; char *p = new char[huge]; std::printf("%p", p); } catch (std::bad_alloc &) {}
+	double *a = new double[10000];
+	std::vector<int> &v = *new std::vector<int>(30000, 1);
+	S *s = new S;
+	std::printf("%p %p %p\n", (void *)a, (void *)v.data(), (void *)s);
+	std::FILE *f = std::fopen("/proc/self/maps", "r");
+	for (int c; (c = std::fgetc(f)) != EOF;) std::fputc(c, stderr);
+	return 0;
+}
+`
 	gcc := test.Peer(t, "g++", "g++")
-	logs := logged(t, build(t, gcc, "p.cpp", "int main() { double *a = new double[10000]; a[1] = 2; struct S { char c[9000]; }; S *s = new S; delete s; int r = a[1] != 2; delete[] a; return r; }"))
-	if len(logs) != 1 {
-		t.Fatalf("%d logs", len(logs))
-	}
-	found := 0
-	for _, e := range logs[0].Events {
-		if e.Kind == Allocate && (e.Size == 80000 || e.Size == 9000) {
-			found++
-			if len(e.Sites) != 2 {
-				t.Errorf("%+v: want the caller of new as second site", e)
+	for _, level := range []string{"-O0", "-O2"} {
+		t.Run(level, func(t *testing.T) {
+			r := stress(t, nil, build(t, gcc, "p.cpp", source, level))
+			if len(r.logs) != 1 {
+				t.Fatalf("%d logs", len(r.logs))
 			}
-		}
+			space, files := &symbol.Space{}, &symbol.Files{}
+			defer files.Close()
+			mapText(space, r.logs[0].PID, r.stderr)
+			objects := symbol.NewObjects(space, files, nil)
+			r.logs[0].Replay(objects, NewCallers(space.History(), files))
+			want := []string{"p.cpp:7 78.1 KiB", "p.cpp:8 117.2 KiB", "p.cpp:9 8.8 KiB"}
+			for i, text := range strings.Fields(r.stdout) {
+				addr, err := strconv.ParseUint(strings.TrimPrefix(text, "0x"), 16, 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := objects.Find(r.logs[0].PID, 0, 1<<62, addr+8, 0); got == nil || got.Name != want[i] {
+					t.Errorf("%s: %+v, want %s", text, got, want[i])
+				}
+			}
+		})
 	}
-	if found != 2 {
-		t.Errorf("%+v", logs[0].Events)
+}
+
+// mapText adds the mappings of a /proc/PID/maps.
+func mapText(space *symbol.Space, pid int, text string) {
+	for line := range strings.Lines(text) {
+		f := strings.Fields(line)
+		var m symbol.Mapping
+		if len(f) < 5 {
+			continue
+		}
+		if n, _ := fmt.Sscanf(f[0]+" "+f[2], "%x-%x %x", &m.Start, &m.End, &m.Offset); n != 3 {
+			continue
+		}
+		m.Path, m.Exec = strings.Join(f[5:], " "), strings.Contains(f[1], "x")
+		space.Map(pid, 0, m)
 	}
 }
 

@@ -86,9 +86,10 @@ func (j *job) nameObjects() {
 	space := &symbol.Space{}
 	own := mapAll(space, j.memory.pid, j.memory.maps, j.memory.library)
 	objects := symbol.NewObjects(space, files, nil)
+	callers := heap.NewCallers(space.History(), files)
 	for _, l := range j.memory.logs {
 		if l.PID == j.memory.pid {
-			l.Replay(objects)
+			l.Replay(objects, callers)
 		}
 	}
 	numbers := map[*symbol.Object]uint16{}

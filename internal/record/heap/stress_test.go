@@ -1,0 +1,247 @@
+package heap
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/isobath/isobath/internal/base/test"
+)
+
+// result is how a program behaved.
+type result struct {
+	stdout, stderr string
+	status         syscall.WaitStatus
+	logs           []*Log
+}
+
+// TestMain keeps the library in a folder of its own, so that it is compiled once
+// for all tests.
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "isobath-heap-test-")
+	if err != nil {
+		panic(err)
+	}
+	os.Setenv("XDG_CACHE_HOME", dir)
+	status := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(status)
+}
+
+func library(t *testing.T) string {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("preloading is for Linux")
+	}
+	lib, err := Library(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lib
+}
+
+// stress runs a command with the library and reads what it logged.
+func stress(t *testing.T, env []string, command ...string) result {
+	t.Helper()
+	dir := t.TempDir()
+	r := execute(t, Environ(append(os.Environ(), env...), library(t), dir, DefaultThreshold), command...)
+	var err error
+	if r.logs, err = Read(dir); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func execute(t *testing.T, env []string, command ...string) result {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr, cmd.Env, cmd.Dir = &out, &errs, env, t.TempDir()
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return result{stdout: out.String(), stderr: errs.String(), status: cmd.ProcessState.Sys().(syscall.WaitStatus)}
+}
+
+// harmless runs a command without the library and with it, and compares output
+// and end.
+func harmless(t *testing.T, env []string, command ...string) result {
+	t.Helper()
+	want := execute(t, append(os.Environ(), env...), command...)
+	got := stress(t, env, command...)
+	if got.status != want.status || got.stdout != want.stdout || got.stderr != want.stderr {
+		t.Errorf("%v with the library: status %#x, output %q, errors %q\nwithout: %#x, %q, %q", command, got.status, got.stdout, got.stderr, want.status, want.stdout, want.stderr)
+	}
+	return got
+}
+
+// compile builds a program of testdata/stress.
+func compile(t *testing.T, name string, flags ...string) string {
+	t.Helper()
+	compiler := test.Peer(t, "gcc", "gcc")
+	if strings.HasSuffix(name, ".cpp") {
+		compiler = test.Peer(t, "g++", "g++")
+	}
+	out := filepath.Join(t.TempDir(), strings.TrimSuffix(name, filepath.Ext(name)))
+	args := append([]string{"-O1", "-g", "-o", out, filepath.Join("testdata", "stress", name)}, flags...)
+	if text, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return out
+}
+
+func plugin(t *testing.T, flags ...string) string {
+	return compile(t, "plugin.cpp", append([]string{"-shared", "-fPIC"}, flags...)...)
+}
+
+// C++ that comes late: operator new is none that the program had at its start.
+func TestStressPlugins(t *testing.T) {
+	host := compile(t, "host.c", "-ldl", "-lpthread")
+	for _, tt := range []struct {
+		name  string
+		flags []string
+	}{{"shared", nil}, {"static", []string{"-static-libstdc++", "-static-libgcc"}}, {"with an allocator of its own", []string{"-DOWN_NEW"}}} {
+		t.Run(tt.name, func(t *testing.T) {
+			lib := plugin(t, tt.flags...)
+			for _, way := range []string{"local", "global", "loop", "threads"} {
+				if r := harmless(t, nil, host, lib, way); r.status != 0 || len(r.logs) != 1 {
+					t.Errorf("%s: status %#x, %d logs: %s", way, r.status, len(r.logs), r.stderr)
+				}
+			}
+		})
+	}
+	t.Run("Python", func(t *testing.T) {
+		python, err := exec.LookPath("python3")
+		if err != nil {
+			t.Skip("there is no Python here")
+		}
+		harmless(t, nil, python, "-c", "import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).work(1000))", plugin(t))
+	})
+	t.Run("Java", func(t *testing.T) {
+		java, err := exec.LookPath("java")
+		if err != nil {
+			t.Skip("there is no Java here")
+		}
+		if r := harmless(t, nil, java, "-Xshare:auto", "-version"); r.status != 0 {
+			t.Errorf("status %#x: %s", r.status, r.stderr)
+		}
+	})
+}
+
+// Threads that allocate while others fork and start programs.
+func TestStressProcesses(t *testing.T) {
+	r := harmless(t, nil, compile(t, "processes.c", "-lpthread"))
+	if len(r.logs) < 5 {
+		t.Errorf("%d logs of more processes", len(r.logs))
+	}
+}
+
+// Allocators that are not the C library's.
+func TestStressAllocators(t *testing.T) {
+	program := compile(t, "blocks.c", "-lpthread")
+	for _, tt := range []struct{ name, pattern string }{{"jemalloc", "libjemalloc.so.2"}, {"tcmalloc", "libtcmalloc_minimal.so.4"}} {
+		t.Run(tt.name, func(t *testing.T) {
+			found, _ := filepath.Glob("/usr/lib/*-linux-gnu/" + tt.pattern)
+			found = slices.DeleteFunc(found, func(p string) bool { return strings.Contains(p, "aarch64") != (runtime.GOARCH == "arm64") })
+			if len(found) == 0 {
+				test.Peer(t, tt.pattern, "libjemalloc2 and libtcmalloc-minimal4")
+				return
+			}
+			r := harmless(t, []string{"LD_PRELOAD=" + found[0]}, program)
+			checkBlocks(t, r)
+		})
+	}
+	t.Run("one that tells no sizes", func(t *testing.T) {
+		own := compile(t, "own.c", "-shared", "-fPIC")
+		checkBlocks(t, harmless(t, []string{"LD_PRELOAD=" + own}, program))
+	})
+	t.Run("the C library's", func(t *testing.T) { checkBlocks(t, harmless(t, nil, program)) })
+}
+
+// checkBlocks looks for the 300 blocks that blocks.c makes and the 200 that it
+// frees.
+func checkBlocks(t *testing.T, r result) {
+	t.Helper()
+	if r.status != 0 || len(r.logs) != 1 {
+		t.Fatalf("status %#x, %d logs", r.status, len(r.logs))
+	}
+	made, ended := 0, 0
+	live := map[uint64]bool{}
+	for _, e := range r.logs[0].Events {
+		switch {
+		case e.Kind == Allocate && e.Size >= 10000 && e.Size < 10300:
+			made++
+			live[e.Addr] = true
+		case e.Kind == Free && live[e.Addr]:
+			ended++
+			delete(live, e.Addr)
+		}
+	}
+	if made != 300 || ended != 200 {
+		t.Errorf("%d blocks made and %d freed, want 300 and 200", made, ended)
+	}
+}
+
+// Limits of the process and of the folder.
+func TestStressLimits(t *testing.T) {
+	blocks := compile(t, "blocks.c", "-lpthread")
+	for _, limit := range []string{"-v 60000", "-v 25000", "-n 4", "-s 64", "-f 0", "-f 20", "-d 30000"} {
+		t.Run("ulimit "+limit, func(t *testing.T) {
+			harmless(t, nil, "sh", "-c", "ulimit "+limit+" && exec "+blocks)
+		})
+	}
+	want := execute(t, os.Environ(), blocks)
+	folder := func(t *testing.T, dir string) []*Log {
+		got := execute(t, Environ(os.Environ(), library(t), dir, DefaultThreshold), blocks)
+		if got.status != want.status || got.stdout != want.stdout || got.stderr != want.stderr {
+			t.Errorf("status %#x, output %q, errors %q; want %#x, %q", got.status, got.stdout, got.stderr, want.status, want.stdout)
+		}
+		logs, _ := Read(dir)
+		return logs
+	}
+	t.Run("no such folder", func(t *testing.T) { folder(t, filepath.Join(t.TempDir(), "none")) })
+	t.Run("small folder", func(t *testing.T) {
+		for _, size := range []string{"4k", "8k", "64k"} {
+			dir := t.TempDir()
+			if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
+				t.Skipf("a small file system cannot be made here: %v", err)
+			}
+			defer syscall.Unmount(dir, 0)
+			logs := folder(t, dir)
+			if len(logs) != 1 || logs[0].Why != NoRoom {
+				t.Errorf("%s: %d logs, and none says that there was no room", size, len(logs))
+			}
+		}
+	})
+}
+
+// Programs that end badly end as they would.
+func TestStressCrashes(t *testing.T) {
+	program := compile(t, "crash.c")
+	for _, how := range []string{"double free", "abort", "stack overflow", "coroutine"} {
+		t.Run(how, func(t *testing.T) { harmless(t, nil, program, how) })
+	}
+}
+
+// A site that allocates all the time does not fill the log, and its memory gets
+// no name of something older.
+func TestBusySite(t *testing.T) {
+	r := stress(t, nil, compile(t, "busy.c"))
+	if len(r.logs) != 1 {
+		t.Fatalf("%d logs", len(r.logs))
+	}
+	l := r.logs[0]
+	if len(l.Events) > 50000 || l.Summed < 2_900_000 || l.Why != GoesOn || l.SummedBytes < l.Summed*5000 {
+		t.Errorf("%d events, %d summed with %d bytes, ended %v", len(l.Events), l.Summed, l.SummedBytes, l.Why)
+	}
+	if last := l.Events[len(l.Events)-1]; last.Kind != Allocate || last.Size != 77777 {
+		t.Errorf("the last event is %+v, want the allocation after the loop", last)
+	}
+}
