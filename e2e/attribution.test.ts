@@ -217,7 +217,7 @@ describe('what addresses mean', () => {
       new Map(report.groups.map((g) => [`${g.key.file}:${g.key.line}`, g.samples])),
     );
     const code = await tableOf('Code');
-    expect(code[0]).toEqual(['line', 'samples', 'of all', 'cycles', 'heat', 'source']);
+    expect(code[0]).toEqual(['line', 'samples', 'of all', 'cycles', 'cycles of the most', 'source']);
     expect(code.slice(1).map((r) => [r[0], r[1]])).toEqual([
       ['5', '32'],
       ['10', '8'],

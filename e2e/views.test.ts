@@ -239,6 +239,21 @@ describe('the demo', () => {
     await drawn(page, 'Parallel coordinates', false);
   });
 
+  it('folds the code to the lines with samples, and opens what is asked for', async () => {
+    const code = page.getByRole('region', { name: 'Code' });
+    const folds = code.getByRole('button', { name: /^Show lines/ });
+    expect(await folds.count()).toBe(0);
+    await code.getByRole('button', { name: 'Places' }).click();
+    await folds.first().waitFor();
+    const label = (await folds.first().getAttribute('aria-label'))!;
+    const [from, to] = label.match(/\d+/g)!.map(Number) as [number, number];
+    expect(await folds.first().innerText()).toBe(`⋯ ${to - from + 1} lines`);
+    await folds.first().click();
+    await code.getByRole('button', { name: label }).waitFor({ state: 'detached' });
+    await code.getByRole('button', { name: 'Places' }).click();
+    await expect.poll(() => folds.count()).toBe(0);
+  });
+
   it('previews a category', async () => {
     await page.getByRole('tab', { name: 'Categories' }).click();
     await find(page, 'Categories', /^\S+ .*of its/);

@@ -3,8 +3,6 @@ import { roughMeasure } from '../../../base/text';
 import { SvgRenderer } from '../../../base/svg';
 import { parseTokens } from '../../../base/theme';
 import { readFileSync } from 'node:fs';
-import { codeList } from './codelist';
-import type { Heat } from '../../../frame/code';
 import { drawGaps } from './gaps';
 import { sayGap } from './gapwords';
 import { AxisLayout } from './axis';
@@ -71,41 +69,6 @@ describe('a list', () => {
     expect(v.hitTest({ x: 30, y: 5 })).toBeUndefined();
     expect(v.wanted(0)).toEqual({ kind: 'values', column: 'fruit', values: ['apple'] });
     expect(v.wanted(1)).toBeUndefined();
-  });
-});
-
-describe('code as a table', () => {
-  it('lists lines with samples, and draws the lines on screen', () => {
-    const line = (
-      n: number,
-      samples: number,
-    ): [number, Heat['lines'] extends ReadonlyMap<number, infer L> ? L : never] => [
-      n,
-      {
-        line: n,
-        samples: [samples, samples, 0],
-        sums: [10 * samples, 10 * samples, 0],
-        share: samples / 5,
-        hover: 0,
-      },
-    ];
-    const heat: Heat = { lines: new Map([line(2, 5), line(4, 1)]), top: 2, topHover: undefined };
-    const v = codeList(
-      { file: 'a.c', text: 'one\n\ttwo\nthree\nfour\n', heat, unit: 'cycles', visible: [2, 3] },
-      roughMeasure,
-    );
-    expect(v.rows()).toEqual({
-      head: ['line', 'samples', 'of all', 'cycles', 'heat', 'source'],
-      rows: [
-        ['2', '5', '5', '50', '1.000', '    two'],
-        ['4', '1', '1', '10', '0.200', 'four'],
-      ],
-    });
-    const r = new SvgRenderer(theme, roughMeasure);
-    v.draw(r);
-    const svg = r.document(v.size, 'x');
-    expect(svg).toContain('three');
-    expect(svg).not.toContain('four');
   });
 });
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { tracks } from '../layout';
 import { tar } from '../../../base/tar';
 import { CategoriesView } from './categories';
-import { heatOf, topFile } from '../../../frame/code';
+import type { Code } from '../../../frame/code/code';
+import { codeOf, heatOf, topFile, type Heat } from './heat';
 import { column, groups, names, numbers } from '../../../api/fixture';
 import type { Answers } from '../../../state/questions';
 import { OffendersView, wholeOf, type OffendersInput } from './offenders';
@@ -98,6 +99,33 @@ describe('code', () => {
     expect(heat.lines.get(12)!.share).toBeCloseTo(50 / 600);
     expect(topFile(LINES, 1)).toBe('a.cc');
     expect(heatOf(LINES, 'c.cc').top).toBeUndefined();
+  });
+  it('has cycles beside its lines, and samples where nothing was measured', () => {
+    const code = (heat: Heat): Code =>
+      codeOf({
+        source: { file: 'a.cc', path: 'a.cc', text: '\n'.repeat(20), truncated: false },
+        heat,
+        current: 10,
+        unit: 'cycles',
+        provenance: 'modelled',
+        places: false,
+        counted: '',
+      });
+    const gutter = (c: Code): string[] => c.columns.filter((x) => !x.tableOnly).map((x) => x.head);
+    const measured = code(heatOf(LINES, 'a.cc'));
+    expect(gutter(measured)).toEqual(['cycles']);
+    expect(measured.columns.at(-1)!.values).toEqual(
+      new Map([
+        [10, 600],
+        [12, 50],
+      ]),
+    );
+    expect(measured.term!(10)).toEqual({ kind: 'line', file: 'a.cc', line: 10 });
+    expect(measured.summary).toBe('a.cc: 2 lines have samples; the most is on line 10');
+    const counted = code(heatOf(groups([['a.cc'], ['10']], [6], [0]), 'a.cc'));
+    expect(gutter(counted)).toEqual(['samples']);
+    expect(counted.describe(10)).toMatchObject({ name: 'a.cc:10', counted: 6 });
+    expect(counted.describe(11)).toBeUndefined();
   });
 });
 

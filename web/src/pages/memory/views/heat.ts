@@ -1,6 +1,11 @@
-// The heat of source lines: what the gutter of the code view shows, and which
+// The heat of source lines: what the gutter of the code viewer shows, and which
 // line it opens at.
-import { ALL, HOVERED, SELECTED, type GroupAnswer } from '../api/decode';
+import { ALL, HOVERED, SELECTED, type GroupAnswer } from '../../../api/decode';
+import type { SourceText } from '../../../api/wire';
+import { baseName, count } from '../../../base/format';
+import type { Code, CodeColumn } from '../../../frame/code/code';
+import type { Provenance } from '../../../frame/badge';
+import type { Said } from '../../../frame/view';
 
 export interface LineHeat {
   readonly line: number;
@@ -75,8 +80,58 @@ export function topFile(groups: GroupAnswer, layer: 1 | 2): string | undefined {
 }
 
 /** One sentence about the file, for people who do not see the gutter. */
-export function describeHeat(file: string | undefined, heat: Heat | undefined): string {
-  if (!file || !heat) return 'No source is shown';
+function describeHeat(file: string, heat: Heat): string {
   const top = heat.top === undefined ? '' : `; the most is on line ${heat.top}`;
   return `${file}: ${heat.lines.size} lines have samples${top}`;
+}
+
+function sayLine(file: string, l: LineHeat): Said {
+  return {
+    name: `${baseName(file)}:${l.line}`,
+    more: `· ${count(l.samples[SELECTED])} samples selected`,
+    counted: l.samples[SELECTED],
+  };
+}
+
+export interface HeatInput {
+  readonly source: SourceText;
+  readonly heat: Heat;
+  readonly current: number | undefined;
+  readonly unit: string; // of the sums
+  readonly provenance: Provenance | undefined;
+  readonly places: boolean;
+  readonly counted: string; // how many samples are selected, in words
+}
+
+/** The source with its heat: cycles beside the lines, or samples where there are none. */
+export function codeOf(input: HeatInput): Code {
+  const { source, heat, current } = input;
+  const by = (of: (l: LineHeat) => number): ReadonlyMap<number, number> =>
+    new Map([...heat.lines].map(([line, l]) => [line, of(l)]));
+  const byLatency = [...heat.lines.values()].some((l) => l.sums[SELECTED] > 0);
+  const samples: CodeColumn = { head: 'samples', values: by((l) => l.samples[SELECTED]) };
+  const all: CodeColumn = { head: 'of all', values: by((l) => l.samples[ALL]), tableOnly: true };
+  const sums: CodeColumn = {
+    head: input.unit,
+    values: by((l) => l.sums[SELECTED]),
+    hovered: by((l) => l.sums[HOVERED]),
+    ...(input.provenance && { provenance: input.provenance }),
+  };
+  return {
+    name: 'Code',
+    file: source.file,
+    text: source.text,
+    columns: byLatency
+      ? [{ ...samples, tableOnly: true }, all, sums]
+      : [{ ...samples, hovered: by((l) => l.samples[HOVERED]) }, all],
+    ...(current !== undefined && { tones: new Map([[current, 'here' as const]]) }),
+    reveal: current,
+    places: input.places,
+    term: (line) => ({ kind: 'line', file: source.file, line }),
+    describe: (line) => {
+      const l = heat.lines.get(line);
+      return l && sayLine(source.file, l);
+    },
+    summary: describeHeat(source.file, heat) + input.counted,
+  };
 }

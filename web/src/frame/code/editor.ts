@@ -1,0 +1,371 @@
+// The code viewer's editor, loaded on first use: text, line numbers, a gutter a
+// column, folded stretches, no syntax hues. It lives in a shadow root, because
+// there its styles are adopted sheets, which the page's content policy allows.
+import { cpp } from '@codemirror/lang-cpp';
+import { HighlightStyle, StreamLanguage, syntaxHighlighting } from '@codemirror/language';
+import { fortran } from '@codemirror/legacy-modes/mode/fortran';
+import { go } from '@codemirror/legacy-modes/mode/go';
+import {
+  EditorState,
+  RangeSet,
+  StateEffect,
+  StateField,
+  type Extension,
+  type Range,
+  type Text,
+  type Transaction,
+} from '@codemirror/state';
+import {
+  Decoration,
+  EditorView,
+  gutter,
+  GutterMarker,
+  lineNumbers,
+  showPanel,
+  WidgetType,
+  type DecorationSet,
+} from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+import { count, short } from '../../base/format';
+import { folds, largest, type Code, type CodeColumn, type Fold } from './code';
+
+export interface Editor {
+  /** Shows the text anew only if it is another. */
+  show(code: Code): void;
+  reveal(line: number): void;
+  /** Lines on screen, in order. */
+  visible(): number[];
+  focus(): void;
+  destroy(): void;
+}
+
+export interface Hands {
+  readonly onclick: (line: number, e: MouseEvent) => void;
+  readonly onhover: (line: number | undefined) => void;
+  readonly onkey: (e: KeyboardEvent) => boolean;
+}
+
+const NUMBERS = 54; // px of the line numbers
+const CELL = 46; // px of a column's bars
+const SWATCH = 12;
+
+const setCode = StateEffect.define<Code>();
+const openFold = StateEffect.define<number>(); // a line of the fold
+
+interface Shown {
+  readonly code: Code | undefined;
+  readonly most: readonly number[]; // a column
+  readonly opened: readonly number[]; // lines whose folds were opened by hand
+  readonly folded: readonly Fold[];
+  readonly marks: DecorationSet;
+}
+
+const NOTHING: Shown = { code: undefined, most: [], opened: [], folded: [], marks: Decoration.none };
+
+const shown = StateField.define<Shown>({
+  create: () => NOTHING,
+  update: (value, tr) => {
+    const code = tr.effects.findLast((e) => e.is(setCode))?.value as Code | undefined;
+    const opened = tr.effects.filter((e) => e.is(openFold)).map((e) => e.value as number);
+    if (code === undefined && opened.length === 0) return value;
+    return arrange(code ?? value.code, [...value.opened, ...opened], tr);
+  },
+  provide: (f) => EditorView.decorations.from(f, (s) => s.marks),
+});
+
+function arrange(code: Code | undefined, opened: readonly number[], tr: Transaction): Shown {
+  if (!code) return NOTHING;
+  const doc = tr.state.doc;
+  const folded = folds(code, doc.lines).filter((f) => !opened.some((l) => l >= f.from && l <= f.to));
+  const hidden = folded.map((f) =>
+    Decoration.replace({ widget: new FoldWidget(f), block: true }).range(
+      doc.line(f.from).from,
+      doc.line(f.to).to,
+    ),
+  );
+  const marks = RangeSet.of([...hidden, ...toned(code, doc)], true);
+  return { code, most: code.columns.map(largest), opened, folded, marks };
+}
+
+function toned(code: Code, doc: Text): Range<Decoration>[] {
+  return [...(code.tones ?? [])]
+    .filter(([line]) => line >= 1 && line <= doc.lines)
+    .map(([line, tone]) => Decoration.line({ class: tone }).range(doc.line(line).from));
+}
+
+/** The words in place of a folded stretch; a click opens it. */
+class FoldWidget extends WidgetType {
+  constructor(private readonly fold: Fold) {
+    super();
+  }
+
+  override eq(other: FoldWidget): boolean {
+    return other.fold.from === this.fold.from && other.fold.to === this.fold.to;
+  }
+
+  override toDOM(view: EditorView): HTMLElement {
+    const button = document.createElement('button');
+    const { from, to } = this.fold;
+    button.className = 'fold';
+    button.textContent = `⋯ ${count(to - from + 1)} lines`;
+    button.setAttribute('aria-label', `Show lines ${from} to ${to}`);
+    button.addEventListener('click', () => view.dispatch({ effects: openFold.of(from) }));
+    return button;
+  }
+
+  override ignoreEvent(): boolean {
+    return true;
+  }
+}
+
+class NumberMark extends GutterMarker {
+  constructor(
+    private readonly column: CodeColumn,
+    private readonly line: number,
+    private readonly most: number,
+  ) {
+    super();
+  }
+
+  private get value(): number {
+    return this.column.values.get(this.line)!;
+  }
+
+  override eq(other: NumberMark): boolean {
+    return other.column === this.column && other.line === this.line;
+  }
+
+  override toDOM(): Node {
+    const box = element('div', 'number');
+    box.title = `${count(this.value)} ${this.column.head}`;
+    const colour = this.column.colour?.(this.line);
+    const bar = element('i');
+    bar.style.width = this.width(this.value);
+    const label = element('span');
+    label.textContent = (this.column.write ?? short)(this.value);
+    box.append(bar, label);
+    const hovered = this.column.hovered?.get(this.line) ?? 0;
+    if (hovered > 0) {
+      const strip = element('u');
+      strip.style.width = this.width(hovered);
+      box.append(strip);
+    }
+    if (colour) {
+      bar.style.backgroundColor = `color-mix(in srgb, ${colour} 45%, transparent)`;
+      const swatch = element('b');
+      swatch.style.backgroundColor = colour;
+      box.append(swatch);
+    }
+    return box;
+  }
+
+  private width(v: number): string {
+    return `${Math.max(2, (CELL - 4) * Math.min(1, this.most > 0 ? v / this.most : 0))}px`;
+  }
+}
+
+function element(name: string, className = ''): HTMLElement {
+  const e = document.createElement(name);
+  if (className) e.className = className;
+  return e;
+}
+
+/** One gutter a column that is not for tables alone; `at` counts all columns. */
+function numbersGutter(at: number, swatches: boolean): Extension {
+  return gutter({
+    class: swatches ? 'numbers swatches' : 'numbers',
+    lineMarker: (view, block) => {
+      const { code, most } = view.state.field(shown);
+      const column = code?.columns[at];
+      const line = view.state.doc.lineAt(block.from).number;
+      return column && (column.values.get(line) ?? 0) > 0 ? new NumberMark(column, line, most[at]!) : null;
+    },
+    lineMarkerChange: (u) => u.transactions.some((t) => t.effects.some((e) => e.is(setCode))),
+  });
+}
+
+/** The heads of two columns or more; one is explained by the pane's header. */
+function heads(columns: readonly CodeColumn[]): Extension {
+  const seen = columns.filter((c) => !c.tableOnly);
+  if (seen.length < 2) return [];
+  return showPanel.of(() => {
+    const dom = element('div', 'heads');
+    for (const c of seen) {
+      const head = element('span');
+      head.textContent = c.head;
+      head.title = c.provenance ? `${c.head}, ${c.provenance}` : c.head;
+      if (c.colour) head.className = 'swatches';
+      dom.append(head);
+    }
+    return { dom, top: true };
+  });
+}
+
+const weights = HighlightStyle.define([
+  { tag: [tags.keyword, tags.controlKeyword, tags.modifier, tags.typeName], fontWeight: '600' },
+  { tag: tags.comment, color: 'var(--muted)', fontStyle: 'italic' },
+  { tag: tags.processingInstruction, color: 'var(--muted)' },
+]);
+
+const look = EditorView.theme({
+  '&': { height: '100%', backgroundColor: 'var(--bg)', color: 'var(--text)', fontSize: '11.5px' },
+  '.cm-scroller': {
+    fontFamily: '"JetBrains Mono", ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace',
+    lineHeight: '18px',
+    fontVariantLigatures: 'none',
+  },
+  '.cm-content': { padding: '0' },
+  '.cm-line': { padding: '0 12px 0 8px' },
+  '.cm-gutters': { backgroundColor: 'var(--bg)', color: 'var(--muted)', border: '0' },
+  '.cm-lineNumbers .cm-gutterElement': {
+    minWidth: `${NUMBERS}px`,
+    padding: '0 6px 0 0',
+    boxSizing: 'border-box',
+  },
+  '.cm-panels': { backgroundColor: 'var(--bg)', color: 'var(--muted)', border: '0' },
+  '.heads': { display: 'flex', paddingLeft: `${NUMBERS}px`, fontSize: '10.5px', lineHeight: '16px' },
+  '.heads span': {
+    width: `${CELL}px`,
+    overflow: 'hidden',
+    textOverflow: 'ellipsis',
+    textAlign: 'right',
+    paddingRight: '3px',
+    boxSizing: 'border-box',
+    whiteSpace: 'nowrap',
+  },
+  '.numbers .cm-gutterElement, .heads span': { width: `${CELL}px` },
+  '.swatches .cm-gutterElement, .heads .swatches': { width: `${CELL + SWATCH}px` },
+  '.number': {
+    position: 'relative',
+    height: '18px',
+    width: `${CELL - 2}px`,
+    textAlign: 'right',
+    fontSize: '10.5px',
+    color: 'var(--text)',
+  },
+  '.number i': {
+    position: 'absolute',
+    right: '0',
+    top: '2px',
+    bottom: '2px',
+    backgroundColor: 'var(--selected-bar)',
+    borderRadius: '2px',
+  },
+  '.number u': {
+    position: 'absolute',
+    right: '0',
+    bottom: '2px',
+    height: '4px',
+    backgroundColor: 'var(--hover)',
+  },
+  '.number b': {
+    position: 'absolute',
+    left: '100%',
+    top: '3px',
+    width: '8px',
+    height: '12px',
+    marginLeft: '3px',
+    borderRadius: '2px',
+  },
+  '.number span': { position: 'relative', paddingRight: '3px' },
+  '.here': { backgroundColor: 'var(--selected-tint)' },
+  '.pointed': { backgroundColor: 'var(--hover-tint)' },
+  '.fold': {
+    display: 'block',
+    width: '100%',
+    padding: '0 0 0 8px',
+    border: '0',
+    textAlign: 'left',
+    font: 'inherit',
+    color: 'var(--muted)',
+    backgroundColor: 'var(--surface)',
+    cursor: 'pointer',
+  },
+  '&.cm-focused': { outline: '2px solid var(--focus)', outlineOffset: '-2px' },
+  '.cm-cursor': { display: 'none' },
+});
+
+function languageOf(file: string): Extension {
+  if (/\.(c|cc|cpp|cxx|h|hh|hpp|hxx|cu|inl)$/i.test(file)) return cpp();
+  if (/\.(f|for|f77|f90|f95|f03|f08)$/i.test(file)) return StreamLanguage.define(fortran);
+  return /\.go$/i.test(file) ? StreamLanguage.define(go) : [];
+}
+
+function pointer({ onclick, onhover, onkey }: Hands): Extension {
+  return EditorView.domEventHandlers({
+    click: (e, view) => {
+      const at = view.posAtCoords({ x: e.clientX, y: e.clientY }, false);
+      onclick(view.state.doc.lineAt(at).number, e);
+      return false;
+    },
+    mousemove: (e, view) => {
+      const block = view.lineBlockAtHeight(e.clientY - view.documentTop);
+      onhover(view.state.doc.lineAt(block.from).number);
+      return false;
+    },
+    keydown: (e) => onkey(e),
+    mouseleave: () => {
+      onhover(undefined);
+      return false;
+    },
+  });
+}
+
+function stateOf(code: Code, hands: Hands): EditorState {
+  return EditorState.create({
+    doc: code.text,
+    extensions: [
+      lineNumbers(),
+      code.columns.map((c, i) => (c.tableOnly ? [] : numbersGutter(i, c.colour !== undefined))),
+      heads(code.columns),
+      shown,
+      look,
+      syntaxHighlighting(weights),
+      languageOf(code.file),
+      pointer(hands),
+      EditorState.readOnly.of(true),
+      EditorView.editable.of(false),
+      EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': `Source of ${code.file}` }),
+    ],
+  });
+}
+
+/** What the editor's extensions depend on: with another of these it is set up anew. */
+function setUpOf(code: Code): string {
+  const gutters = code.columns.map((c) => [c.head, c.tableOnly ?? false, c.colour !== undefined]);
+  return JSON.stringify([code.file, gutters]);
+}
+
+export function createEditor(host: HTMLElement, hands: Hands): Editor {
+  const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
+  const view = new EditorView({ root, parent: root });
+  let text: string | undefined;
+  let setUp = '';
+  return {
+    show: (code) => {
+      if (text !== code.text || setUp !== setUpOf(code)) {
+        [text, setUp] = [code.text, setUpOf(code)];
+        view.setState(stateOf(code, hands));
+      }
+      view.dispatch({ effects: setCode.of(code) });
+    },
+    reveal: (line) => {
+      if (line < 1 || line > view.state.doc.lines) return;
+      view.dispatch({ effects: EditorView.scrollIntoView(view.state.doc.line(line).from, { y: 'center' }) });
+    },
+    visible: () => visibleLines(view),
+    focus: () => view.focus(),
+    destroy: () => view.destroy(),
+  };
+}
+
+function visibleLines(view: EditorView): number[] {
+  const box = view.scrollDOM.getBoundingClientRect();
+  const line = (y: number): number =>
+    view.state.doc.lineAt(view.lineBlockAtHeight(y - view.documentTop).from).number;
+  const [first, last] = [line(box.top + 1), line(box.bottom - 1)];
+  const { folded } = view.state.field(shown);
+  return Array.from({ length: last - first + 1 }, (_, i) => first + i).filter(
+    (l) => !folded.some((f) => l >= f.from && l <= f.to),
+  );
+}
