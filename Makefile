@@ -98,6 +98,16 @@ fuzz:
 		done; \
 	done
 
+# Damaged inputs of every format, in the background: make torture TORTURE=1000000
+# TORTURETIME=2h TORTUREFROM=0; another FROM tries others.
+TORTURE     ?= 1000000
+TORTURETIME ?= 4h
+TORTUREFROM ?= 0
+.PHONY: torture
+torture:
+	ISOBATH_TORTURE=$(TORTURE) ISOBATH_TORTURE_TIME=$(TORTURETIME) ISOBATH_TORTURE_FROM=$(TORTUREFROM) \
+		nice -n 19 $(GO) test -count 1 -timeout 0 -run '^TestDamage$$' -v ./internal/app/damagetest
+
 dist: page shims
 	@for t in linux/amd64 linux/arm64 darwin/arm64; do \
 		out=dist/isobath-$$(echo $$t | tr / -); echo $$out; \

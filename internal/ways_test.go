@@ -26,6 +26,7 @@ var bareFiles = map[string]string{
 	"internal/app/server/listen.go":      "moves a socket, not a file",
 	"internal/app/server/upload.go":      "into its own private folder, removed at the end",
 	"internal/app/dataset/dataset.go":    "spools standard input into its own private folder",
+	"internal/app/damagetest/":           "for tests",
 	"internal/app/demo/":                 "sources on their way into a run; and the command that makes the built-in run",
 	"internal/data/table/grow.go":        "a file without a name: memory that may be on a disk",
 	"internal/data/grid/gridtest/":       "for tests",
