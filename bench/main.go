@@ -57,19 +57,19 @@ func (r Result) verdict() string {
 
 func (r Result) bar() string {
 	if r.AtLeast {
-		return ">=" + number(r.Bar)
+		return ">=" + threeDigits(r.Bar)
 	}
-	return "<=" + number(r.Bar)
+	return "<=" + threeDigits(r.Bar)
 }
 
-func number(f float64) string { return strconv.FormatFloat(f, 'g', 3, 64) }
+func threeDigits(f float64) string { return strconv.FormatFloat(f, 'g', 3, 64) }
 
 // ratio has a digit more: some bars are one percent above 1.
 func ratio(f float64) string { return strconv.FormatFloat(f, 'g', 4, 64) }
 
 func (r Result) line() string {
 	return fmt.Sprintf("bench %s ours=%s%s peer=%s%s ratio=%s bar=%s %s",
-		r.Name, number(r.Ours), r.Unit, number(r.Peer), r.Unit, ratio(r.Ratio), r.bar(), r.verdict())
+		r.Name, threeDigits(r.Ours), r.Unit, threeDigits(r.Peer), r.Unit, ratio(r.Ratio), r.bar(), r.verdict())
 }
 
 func main() {
@@ -125,7 +125,7 @@ func printTable(results []Result) {
 	fmt.Fprintf(w, "\nname\tours\tpeer\tratio\tbar\t\tpeer is\n")
 	for _, r := range results {
 		fmt.Fprintf(w, "%s\t%s %s\t%s %s\t%s\t%s\t%s\t%s\n",
-			r.Name, number(r.Ours), r.Unit, number(r.Peer), r.Unit, ratio(r.Ratio), r.bar(), r.verdict(), r.Versus)
+			r.Name, threeDigits(r.Ours), r.Unit, threeDigits(r.Peer), r.Unit, ratio(r.Ratio), r.bar(), r.verdict(), r.Versus)
 	}
 	w.Flush()
 }

@@ -47,7 +47,7 @@ clusters share samples where windows overlap.`,
 			}
 			line := term.NewProgress(os.Stderr, "clusters")
 			opt := ask.Options(e)
-			opt.Progress = told(line)
+			opt.Progress = analysisProgress(line)
 			tree, err := guideTo(s).Cluster(cmd.Context(), opt)
 			line.Done()
 			if err != nil {

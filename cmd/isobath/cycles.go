@@ -129,7 +129,7 @@ func (f *cyclesFlags) loops(ctx context.Context, path string, about *refs.About)
 func (f *cyclesFlags) analyse(ctx context.Context, src refs.Source, in *cycle.Input, opts cycle.Options) (*cyclesReport, error) {
 	line := term.NewProgress(os.Stderr, "cycles")
 	defer line.Done()
-	in.Progress = func(n uint64) { line.Say("reading, " + cycle.Thousands(int64(n)) + " references") }
+	in.Progress = func(n uint64) { line.Say("reading, " + term.Thousands(n) + " references") }
 	opts.Progress = func(p cycle.Progress) {
 		line.Say(fmt.Sprintf("%s, %d %%", p.Stage, 100*p.Done/max(p.Total, 1)))
 	}

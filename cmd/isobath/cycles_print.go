@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/loops/cycle"
 )
 
@@ -112,10 +113,10 @@ func (r *cyclesReport) writeText(out io.Writer, top int) error {
 
 func writeCycles(w *strings.Builder, r *cycle.Result, folds []cycle.Fold, top int) {
 	fmt.Fprintf(w, "%s references, %s windows of %d, %s distinct by %s\n",
-		cycle.Thousands(int64(len(r.Trace.Syms))), cycle.Thousands(int64(len(r.Points.Index))), r.Points.Window,
-		cycle.Thousands(int64(r.Points.Len())), r.Trace.Symbol)
+		term.Thousands(len(r.Trace.Syms)), term.Thousands(len(r.Points.Index)), r.Points.Window,
+		term.Thousands(r.Points.Len()), r.Trace.Symbol)
 	fmt.Fprintf(w, "%s bars up to epsilon %d; %d windows lead in, %d lead out\n",
-		cycle.Thousands(int64(len(r.Bars))), r.Matrix.Cap, r.Preamble, r.Postamble)
+		term.Thousands(len(r.Bars)), r.Matrix.Cap, r.Preamble, r.Postamble)
 	for _, n := range r.Notes {
 		wrap(w, "note: ", n)
 	}
@@ -136,7 +137,7 @@ func writeCycles(w *strings.Builder, r *cycle.Result, folds []cycle.Fold, top in
 			continue
 		}
 		// Several circles often run through the same code in step.
-		what := cycle.Place(c.From, c.To) + "/" + cycle.Thousands(c.Turns)
+		what := cycle.Place(c.From, c.To) + "/" + term.Thousands(c.Turns)
 		if printed[what] && c.Exact {
 			continue
 		}
@@ -145,11 +146,11 @@ func writeCycles(w *strings.Builder, r *cycle.Result, folds []cycle.Fold, top in
 			break
 		}
 		printed[what] = true
-		turns := cycle.Thousands(c.Turns)
+		turns := term.Thousands(c.Turns)
 		if !c.Exact {
 			turns = "≈" + turns
 		}
-		fmt.Fprintf(w, "%8s %12s %12s  ", barText(c.Bar), turns, cycle.Thousands(c.Winding))
+		fmt.Fprintf(w, "%8s %12s %12s  ", barText(c.Bar), turns, term.Thousands(c.Winding))
 		writeWrapped(w, c.Sentence, 36, 80)
 	}
 	if still > 0 {
@@ -168,7 +169,7 @@ func writeFolds(w *strings.Builder, folds []cycle.Fold) {
 		if f.Least != f.Most {
 			each = fmt.Sprintf("%d–%d", f.Least, f.Most)
 		}
-		fmt.Fprintf(w, "%8d %12s %12s  ", f.Period, cycle.Thousands(f.Turns), cycle.Thousands(int64(f.Entries)))
+		fmt.Fprintf(w, "%8d %12s %12s  ", f.Period, term.Thousands(f.Turns), term.Thousands(f.Entries))
 		writeWrapped(w, fmt.Sprintf("%s, %s per entry", cycle.Place(f.From, f.To), each), 36, 80)
 	}
 }

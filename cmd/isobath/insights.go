@@ -40,7 +40,7 @@ give to the other verbs as --where. What the data cannot support is not shown.`,
 				return err
 			}
 			line := term.NewProgress(os.Stderr, "insights")
-			found, err := guideTo(s).Insights(cmd.Context(), e, told(line))
+			found, err := guideTo(s).Insights(cmd.Context(), e, analysisProgress(line))
 			line.Done()
 			if err != nil {
 				return err
@@ -62,9 +62,9 @@ give to the other verbs as --where. What the data cannot support is not shown.`,
 	return cmd
 }
 
-// told shows what a guided analysis is doing, and how far it is, on a line of
+// analysisProgress shows what a guided analysis is doing, and how far it is, on a line of
 // the terminal.
-func told(line *term.Progress) guide.Progress {
+func analysisProgress(line *term.Progress) guide.Progress {
 	return func(stage string, done, total int) {
 		line.Say(fmt.Sprintf("%s, %s", stage, term.Percent(float64(done)/float64(max(total, 1)))))
 	}

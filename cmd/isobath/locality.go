@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"os"
 	"strings"
@@ -71,16 +70,6 @@ func memoryFlag(text string) (uint64, error) {
 		return 0, usagef("--memory: %v", err)
 	}
 	return uint64(n), nil
-}
-
-// sizeText writes a number of bytes as caches are named.
-func sizeText(n uint64) string {
-	for i, unit := range []string{"GiB", "MiB", "KiB"} {
-		if size := uint64(1) << (30 - 10*i); n >= size {
-			return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", float64(n)/float64(size)), "0"), ".") + " " + unit
-		}
-	}
-	return fmt.Sprintf("%d B", n)
 }
 
 // notes prints notes as paragraphs.

@@ -116,7 +116,7 @@ func writeReuse(out io.Writer, a *answer.Reuse) error {
 	w := &strings.Builder{}
 	if a.Sample == nil {
 		fmt.Fprintf(w, "%s references of %s use %s lines of %d bytes (%s), %s of them first uses\n", term.Thousands(a.References), term.Counted(a.Threads, "thread"),
-			term.Thousands(a.Lines), a.LineBytes, sizeText(a.Bytes), term.Thousands(a.First))
+			term.Thousands(a.Lines), a.LineBytes, term.Bytes(a.Bytes), term.Thousands(a.First))
 	} else {
 		fmt.Fprintf(w, "%s references, of which a part of %g of the lines was followed by %d samples (≥ %s lines each)\n", term.Thousands(a.References),
 			a.Sample.Rate, a.Sample.Seeds, term.Thousands(a.Sample.Lines))
@@ -127,13 +127,13 @@ func writeReuse(out io.Writer, a *answer.Reuse) error {
 		if a.Sample != nil {
 			mark = "≈ "
 		}
-		fmt.Fprintf(w, "%s: %s%s misses (%s%s) in a fully associative cache of %s\n", l.Level, mark, term.Thousands(l.Misses), mark, share(l.Misses, a.References), sizeText(uint64(l.Bytes)))
+		fmt.Fprintf(w, "%s: %s%s misses (%s%s) in a fully associative cache of %s\n", l.Level, mark, term.Thousands(l.Misses), mark, share(l.Misses, a.References), term.Bytes(l.Bytes))
 	}
 	if a.Machine.Name != "" {
 		fmt.Fprintf(w, "sizes of %s; LRU, caches empty at the start\n", a.Machine.Name)
 	}
 	if u := a.Use; u != nil && u.Fetched > 0 {
-		fmt.Fprintf(w, "%.1f of %d bytes are used of each line fetched into %s, %d ways (modelled)\n", float64(u.BytesUsed)/float64(u.Fetched), a.LineBytes, sizeText(uint64(u.Size)), u.Ways)
+		fmt.Fprintf(w, "%.1f of %d bytes are used of each line fetched into %s, %d ways (modelled)\n", float64(u.BytesUsed)/float64(u.Fetched), a.LineBytes, term.Bytes(u.Size), u.Ways)
 	}
 	notes(w, a.Notes)
 	if _, err := io.WriteString(out, w.String()); err != nil || len(a.Groups) == 0 {

@@ -265,7 +265,7 @@ func readPhases(ctx context.Context, t *trace.Trace, spec string, o logical.Opti
 func printSteps(w io.Writer, r *stepsAnswer) error {
 	p := &printer{w: w}
 	p.line("%d processes, %d operations, %d messages, %d collectives", r.Processes, r.Operations, r.Messages, r.Collectives)
-	p.line("%d partitions, %d steps, %s", r.Partitions, r.Steps, logical.Duration(r.SpanNS))
+	p.line("%d partitions, %d steps, %s", r.Partitions, r.Steps, term.Duration(r.SpanNS))
 	for _, e := range r.Patterns {
 		p.wrapped("", fmt.Sprintf("%s: %s in %s", e.Name, term.Counted(e.Messages, "message"), term.Counted(e.Stages, "stage")))
 	}
@@ -335,12 +335,12 @@ func (p *printer) gains(r *stepsAnswer) {
 	}
 	for _, g := range r.Gains {
 		p.line("")
-		head := fmt.Sprintf("≈ −%.1f %% run time (%s of %s)", 100*g.Gain, logical.Duration(g.GainNS), logical.Duration(r.Run.Span))
+		head := fmt.Sprintf("≈ −%.1f %% run time (%s of %s)", 100*g.Gain, term.Duration(g.GainNS), term.Duration(r.Run.Span))
 		if g.GainNS == 0 {
 			head = "no gain in run time alone"
 		}
 		if g.WaitingNS != 0 {
-			head += ", " + percent(g.Waiting) + " waiting"
+			head += ", " + term.Change(g.Waiting) + " waiting"
 		}
 		p.line("%3d  %s", g.Rank, head)
 		p.wrapped("     ", g.Text)
@@ -356,14 +356,6 @@ func (p *printer) gains(r *stepsAnswer) {
 		p.line("")
 		p.wrapped("     ", r.Closing.Text)
 	}
-}
-
-// percent prints a relative change with its sign.
-func percent(share float64) string {
-	if share < 0 {
-		return fmt.Sprintf("−%.1f %%", -100*share)
-	}
-	return fmt.Sprintf("+%.1f %%", 100*share)
 }
 
 func numbers(v []int) string {
@@ -388,7 +380,7 @@ func (p *printer) causes(r *logical.Report) {
 		return
 	}
 	p.line("")
-	p.line("%d operations late by %s or more: %d by computation, %d by messages,", r.Late, logical.Duration(r.Threshold), r.Cases.Compute, r.Cases.Message)
+	p.line("%d operations late by %s or more: %d by computation, %d by messages,", r.Late, term.Duration(r.Threshold), r.Cases.Compute, r.Cases.Message)
 	p.line("%d by calls, %d inherited by message, %d inherited in the process", r.Cases.Call, r.Cases.FromSender, r.Cases.FromProcess)
 }
 
@@ -408,9 +400,9 @@ func (p *printer) compare(c *logical.ReportCompare) {
 // signed prints a difference.
 func signed(ns int64) string {
 	if ns < 0 {
-		return "-" + logical.Duration(-ns)
+		return "-" + term.Duration(-ns)
 	}
-	return "+" + logical.Duration(ns)
+	return "+" + term.Duration(ns)
 }
 
 func (p *printer) critical(c *logical.ReportCritical) {
@@ -418,12 +410,12 @@ func (p *printer) critical(c *logical.ReportCritical) {
 		return
 	}
 	p.line("")
-	p.line("critical path: %s, %s of it computation, %s in calls", logical.Duration(c.Length), logical.Duration(c.Compute), logical.Duration(c.Calls))
+	p.line("critical path: %s, %s of it computation, %s in calls", term.Duration(c.Length), term.Duration(c.Compute), term.Duration(c.Calls))
 	for _, e := range c.Processes {
-		p.line("  %-10s %5.1f %%  rank %d", logical.Duration(e.Time), 100*e.Share, *e.Process)
+		p.line("  %-10s %5.1f %%  rank %d", term.Duration(e.Time), 100*e.Share, *e.Process)
 	}
 	for _, e := range c.Regions {
-		p.line("  %-10s %5.1f %%  %s in %s", logical.Duration(e.Time), 100*e.Share, e.Kind, e.Region)
+		p.line("  %-10s %5.1f %%  %s in %s", term.Duration(e.Time), 100*e.Share, e.Kind, e.Region)
 	}
 }
 
@@ -434,7 +426,7 @@ func (p *printer) clusters(c *logical.ReportClusters) {
 	p.line("")
 	p.line("%d groups of processes, separation %.2f", len(c.List), c.Silhouette)
 	for _, l := range c.List {
-		p.line("  %5d processes like rank %d, %s late on average, spread %s", l.Size, l.Medoid, logical.Duration(l.Mean), logical.Duration(l.Spread))
+		p.line("  %5d processes like rank %d, %s late on average, spread %s", l.Size, l.Medoid, term.Duration(l.Mean), term.Duration(l.Spread))
 		p.wrapped("        ", ranges(l.Members))
 	}
 }
@@ -462,12 +454,12 @@ func (p *printer) profile(r *logical.ReportProfile) {
 		return
 	}
 	p.line("")
-	p.line("late senders cost %s, late receivers %s, waiting in collectives %s", logical.Duration(r.Waits.LateSender),
-		logical.Duration(r.Waits.LateReceiver), logical.Duration(r.Waits.Collective))
+	p.line("late senders cost %s, late receivers %s, waiting in collectives %s", term.Duration(r.Waits.LateSender),
+		term.Duration(r.Waits.LateReceiver), term.Duration(r.Waits.Collective))
 	p.line("")
 	p.line("%-32s %9s %11s %11s %11s", "region", "calls", "exclusive", "least", "most")
 	for _, g := range r.Regions {
-		p.line("%-32s %9d %11s %11s %11s", term.ClipEnd(g.Name, 32), g.Calls, logical.Duration(g.Exclusive), logical.Duration(g.Least), logical.Duration(g.Most))
+		p.line("%-32s %9d %11s %11s %11s", term.ClipEnd(g.Name, 32), g.Calls, term.Duration(g.Exclusive), term.Duration(g.Least), term.Duration(g.Most))
 	}
 	p.line("")
 	p.line("%-32s %9s %11s", "message size in bytes", "messages", "bytes")

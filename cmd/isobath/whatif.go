@@ -114,7 +114,7 @@ func writeWhatIf(out io.Writer, a *answer.WhatIf, prefetch string) error {
 	if err := t.Write(out, 120); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "page walks %s, and %s (pages of %s and %s)\n", term.Thousands(a.Pages.Base.Walks), term.Thousands(a.Pages.Machine.Walks), sizeText(uint64(a.Base.Page)), sizeText(uint64(a.Machine.Page)))
+	fmt.Fprintf(out, "page walks %s, and %s (pages of %s and %s)\n", term.Thousands(a.Pages.Base.Walks), term.Thousands(a.Pages.Machine.Walks), term.Bytes(a.Base.Page), term.Bytes(a.Machine.Page))
 	if a.Machine.Nodes > 1 {
 		fmt.Fprintf(out, "memory, %s: %s lines from the own node, %s from others\n", a.Memory.Policy, term.Thousands(a.Memory.Local), term.Thousands(a.Memory.Remote))
 	}
@@ -134,7 +134,7 @@ func writeWhatIf(out io.Writer, a *answer.WhatIf, prefetch string) error {
 
 func levelShape(m answer.Machine, i int) string {
 	l := m.Levels[i]
-	return fmt.Sprintf("%s %d ways, %s", sizeText(uint64(l.Size)), l.Ways, m.Name)
+	return fmt.Sprintf("%s %d ways, %s", term.Bytes(l.Size), l.Ways, m.Name)
 }
 
 func levelRow(name, shape string, c *answer.Counts) []string {

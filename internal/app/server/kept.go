@@ -21,11 +21,11 @@ import (
 	"github.com/isobath/isobath/internal/base/wholefile"
 )
 
-// kept is what the server remembers and no run has room for: selections of
+// keptSelections is what the server remembers and no run has room for: selections of
 // files that are not runs, which are never written to, and links too long to be
 // passed on. It lies in a folder of the user's configuration, or in memory if
 // there is none.
-type kept struct {
+type keptSelections struct {
 	folder string
 
 	mu     sync.Mutex
@@ -34,7 +34,7 @@ type kept struct {
 }
 
 // read fills in what is kept under a name; fs.ErrNotExist if nothing is.
-func (k *kept) read(name string, into any) error {
+func (k *keptSelections) read(name string, into any) error {
 	text, err := k.text(name)
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (k *kept) read(name string, into any) error {
 	return nil
 }
 
-func (k *kept) text(name string) ([]byte, error) {
+func (k *keptSelections) text(name string) ([]byte, error) {
 	if k.folder != "" {
 		return os.ReadFile(filepath.Join(k.folder, name+".json"))
 	}
@@ -58,7 +58,7 @@ func (k *kept) text(name string) ([]byte, error) {
 }
 
 // write keeps a value under a name.
-func (k *kept) write(name string, value any) error {
+func (k *keptSelections) write(name string, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (k *kept) write(name string, value any) error {
 
 // bound forgets the oldest of what is kept under names with that prefix until
 // there are at most so many, with at most so many bytes.
-func (k *kept) bound(prefix string, most int, bytes int64) error {
+func (k *keptSelections) bound(prefix string, most int, bytes int64) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	entries, err := k.newestFirst(prefix)
@@ -104,7 +104,7 @@ type keptEntry struct {
 	written time.Time
 }
 
-func (k *kept) newestFirst(prefix string) ([]keptEntry, error) {
+func (k *keptSelections) newestFirst(prefix string) ([]keptEntry, error) {
 	var out []keptEntry
 	if k.folder == "" {
 		for _, name := range slices.Backward(k.order) {

@@ -59,7 +59,7 @@ func TestLinks(t *testing.T) {
 // Links are bounded in number and in bytes; the oldest go, and nothing else.
 func TestLinksAreBounded(t *testing.T) {
 	for _, folder := range []string{"", t.TempDir()} {
-		k := &kept{folder: folder}
+		k := &keptSelections{folder: folder}
 		for i, name := range []string{"link-b", "selections-x", "link-a", "link-c", "link-d"} {
 			if err := k.write(name, strings.Repeat("x", 10)); err != nil {
 				t.Fatal(err)

@@ -76,7 +76,7 @@ type Server struct {
 	handler http.Handler
 	jobs    jobs
 	recent  recent
-	kept    kept
+	kept    keptSelections
 	uploads uploads
 
 	mu   sync.RWMutex
@@ -97,7 +97,7 @@ func New(opt Options) (*Server, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{opt: opt, recent: recent{file: opt.Recent}, kept: kept{folder: opt.Kept}}
+	s := &Server{opt: opt, recent: recent{file: opt.Recent}, kept: keptSelections{folder: opt.Kept}}
 	s.frame = frame.Frame{Compress: opt.Compress, Log: opt.Log, Hold: func(id string) (*frame.Run, func()) {
 		run, release, _ := s.hold(id) // nil says that it is not open
 		return run, release

@@ -107,7 +107,7 @@ type Line struct {
 }
 
 // Percent is the strength of the line's background.
-func (l Line) Percent() float64 { return percent(l.Heat, 1) }
+func (l Line) Percent() float64 { return barWidth(l.Heat, 1) }
 
 // Column says where the values of a column come from.
 type Column struct{ Name, Kind, Unit, Provenance string }
@@ -232,7 +232,7 @@ func ranking(title string, latency *table.Column, whole float64, groups *query.G
 		}
 		c := cost(row, latency != nil)
 		largest = max(largest, c)
-		out := Row{Label: label(row.Keys), Share: term.Percent(c / whole), Samples: term.Thousands(row.Counts[query.Selected]), Width: percent(c, largest)}
+		out := Row{Label: label(row.Keys), Share: term.Percent(c / whole), Samples: term.Thousands(row.Counts[query.Selected]), Width: barWidth(c, largest)}
 		if n := row.Valued[query.Selected]; latency != nil && n > 0 {
 			out.Sum, out.Mean = about+term.Short(c), about+fmt.Sprintf("%.1f", c/float64(n))
 		}
@@ -250,8 +250,8 @@ func label(parts []string) string {
 	return strings.Join(parts, ":")
 }
 
-// percent is a part in percent with a tenth, for widths.
-func percent(part, whole float64) float64 {
+// barWidth is a part in percent with a tenth, for widths.
+func barWidth(part, whole float64) float64 {
 	if whole <= 0 {
 		return 0
 	}
@@ -268,7 +268,7 @@ func (s *Sheet) distribution(ctx context.Context, t *table.Table, rows table.Bit
 		if name == "" {
 			name = "(not recorded)"
 		}
-		s.Levels = append(s.Levels, Part{name, term.Percent(float64(l.Samples) / float64(all[0].Samples)), term.Thousands(l.Samples), percent(float64(l.Samples), float64(all[0].Samples))})
+		s.Levels = append(s.Levels, Part{name, term.Percent(float64(l.Samples) / float64(all[0].Samples)), term.Thousands(l.Samples), barWidth(float64(l.Samples), float64(all[0].Samples))})
 	}
 	d := all[0].Latency
 	if d == nil {
@@ -291,7 +291,7 @@ func (s *Sheet) distribution(ctx context.Context, t *table.Table, rows table.Bit
 		if k > 0 {
 			lo = float64(uint64(1) << (k - 1))
 		}
-		s.Latency.Bins = append(s.Latency.Bins, Bin{term.Short(lo), term.Short(float64(uint64(1) << k)), term.Thousands(n), percent(float64(n), float64(largest))})
+		s.Latency.Bins = append(s.Latency.Bins, Bin{term.Short(lo), term.Short(float64(uint64(1) << k)), term.Thousands(n), barWidth(float64(n), float64(largest))})
 	}
 	return nil
 }

@@ -102,6 +102,48 @@ func digits(f float64) string {
 // Percent writes a share with one decimal.
 func Percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) + " %" }
 
+// Change writes a relative change with its sign: −12.5 %.
+func Change(share float64) string {
+	if share < 0 {
+		return "−" + Percent(-share)
+	}
+	return "+" + Percent(share)
+}
+
+// Bytes writes a size in powers of 1024, whole where it is whole: 32 KiB,
+// 1.25 MiB, 210.9 KiB.
+func Bytes[T int | int64 | uint64](n T) string {
+	units := []string{"TiB", "GiB", "MiB", "KiB"}
+	for i, unit := range units {
+		factor := float64(uint64(1) << (10 * (len(units) - i)))
+		v := float64(n) / factor
+		if v < 1 {
+			continue
+		}
+		switch {
+		case v == math.Trunc(v):
+			return strconv.FormatFloat(v, 'f', 0, 64) + " " + unit
+		case v >= 9.995:
+			return strconv.FormatFloat(v, 'f', 1, 64) + " " + unit
+		}
+		return strings.TrimSuffix(strconv.FormatFloat(v, 'f', 2, 64), "0") + " " + unit
+	}
+	return fmt.Sprint(n) + " B"
+}
+
+// Duration writes nanoseconds with three digits and a unit: 1.25 ms.
+func Duration(ns int64) string {
+	for _, u := range []struct {
+		factor float64
+		name   string
+	}{{1e9, " s"}, {1e6, " ms"}, {1e3, " µs"}} {
+		if v := float64(ns) / u.factor; math.Abs(v) >= 1 {
+			return digits(v) + u.name
+		}
+	}
+	return strconv.FormatInt(ns, 10) + " ns"
+}
+
 // Bar draws a share as a bar of at most width characters, in eighths.
 func Bar(share float64, width int) string {
 	n := int(math.Round(min(max(share, 0), 1) * float64(width) * 8))

@@ -14,6 +14,8 @@ func TestNumbers(t *testing.T) {
 		{Short(0), "0"}, {Short(587000), "587 k"}, {Short(28240), "28.2 k"}, {Short(2600), "2.60 k"},
 		{Short(1022618), "1.02 M"}, {Short(999.9), "1.00 k"}, {Short(65.23), "65.2"}, {Short(12), "12"}, {Short(0.5), "0.50"},
 		{Percent(0.364), "36.4 %"}, {Bar(0.5, 4), "██"}, {Bar(1.0/32, 4), "▏"}, {Bar(2, 2), "██"},
+		{Bytes(0), "0 B"}, {Bytes(1310720), "1.25 MiB"}, {Bytes(215962), "210.9 KiB"}, {Bytes(32768), "32 KiB"}, {Bytes(64000000), "61.0 MiB"}, {Bytes(1536), "1.5 KiB"}, {Bytes(1023), "1023 B"},
+		{Duration(999), "999 ns"}, {Duration(1250000), "1.25 ms"}, {Duration(-36 * 1e9), "-36.0 s"}, {Change(-0.125), "−12.5 %"}, {Change(0.05), "+5.0 %"},
 		{Clip("short", 10), "short"}, {Clip("/very/long/path/file.c", 12), "/ve…h/file.c"},
 	}
 	for _, tt := range tests {

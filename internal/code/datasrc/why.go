@@ -47,8 +47,8 @@ func Why(t *table.Table, row int) string {
 
 // neither reports whether a sample of IBS is no memory operation.
 func neither(t *table.Table, row int) bool {
-	load, ok := number(t, "ibs_ld_op", row)
-	store, _ := number(t, "ibs_st_op", row)
+	load, ok := cellNumber(t, "ibs_ld_op", row)
+	store, _ := cellNumber(t, "ibs_st_op", row)
 	return ok && load == 0 && store == 0
 }
 
@@ -58,9 +58,9 @@ type reason struct {
 	text  string
 }
 
-// number returns the value of a row; false if the column or the value is not
+// cellNumber returns the value of a row; false if the column or the value is not
 // there.
-func number(t *table.Table, name string, row int) (uint64, bool) {
+func cellNumber(t *table.Table, name string, row int) (uint64, bool) {
 	c := t.Column(name)
 	if c == nil || !c.Has(row) {
 		return 0, false
@@ -80,11 +80,11 @@ func number(t *table.Table, name string, row int) (uint64, bool) {
 // ibsReasons decodes the fields of IBS for every generation: the table does not
 // say which it was, its level does.
 func ibsReasons(t *table.Table, row int) ([]reason, bool) {
-	if _, ok := number(t, "ibs_ld_op", row); !ok {
+	if _, ok := cellNumber(t, "ibs_ld_op", row); !ok {
 		return nil, false
 	}
-	set := func(name string) bool { v, _ := number(t, name, row); return v != 0 }
-	source, _ := number(t, "ibs_nb_req_src", row)
+	set := func(name string) bool { v, _ := cellNumber(t, name, row); return v != 0 }
+	source, _ := cellNumber(t, "ibs_nb_req_src", row)
 	op := IBSOp{Load: set("ibs_ld_op"), Uncached: set("ibs_dc_uc_mem_acc"), DCMiss: set("ibs_dc_miss"), L2Miss: set("ibs_l2_miss"),
 		Prefetch: set("ibs_sw_pf"), NoMAB: set("ibs_dc_no_mab_alloc"), Remote: set("ibs_nb_req_dst_node"), Source: source}
 	var out []reason
@@ -97,7 +97,7 @@ func ibsReasons(t *table.Table, row int) ([]reason, bool) {
 
 // perfReasons reads the kernel's data_src word.
 func perfReasons(t *table.Table, row int) ([]reason, bool) {
-	w, ok := number(t, "data_src", row)
+	w, ok := cellNumber(t, "data_src", row)
 	if !ok {
 		return nil, false
 	}
@@ -136,7 +136,7 @@ func missed(a Access) string {
 // digits taken for hexadecimal ones.
 func pebsReasons(t *table.Table, row int) ([]reason, bool) {
 	for _, name := range []string{"dataSource", "data_source"} {
-		w, ok := number(t, name, row)
+		w, ok := cellNumber(t, name, row)
 		if !ok {
 			continue
 		}

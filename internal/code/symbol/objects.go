@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"github.com/isobath/isobath/internal/base/term"
 )
 
 // Source says what made an object known.
@@ -239,7 +241,7 @@ func (o *Objects) mapped(m *Mapping) *Object {
 	switch {
 	case m.anonymous():
 		obj.Source = FromAnonymous
-		obj.Name = o.numbered("anonymous " + bytesText(obj.Size))
+		obj.Name = o.numbered("anonymous " + term.Bytes(obj.Size))
 	case !m.Named():
 		obj.Name = path.Base(m.Path)
 	}
@@ -306,7 +308,7 @@ func (o *Objects) allocation(pid int, at uint64, a *Object) allocationName {
 			name = f.Function
 		}
 	}
-	return allocationName{name + " " + bytesText(a.Size), site}
+	return allocationName{name + " " + term.Bytes(a.Size), site}
 }
 
 // caller returns the source position of a call by its return address. The
@@ -348,20 +350,4 @@ func allocator(function string) bool {
 		}
 	}
 	return false
-}
-
-// bytesText writes a size in the largest unit that keeps it whole, or with one
-// decimal.
-func bytesText(n uint64) string {
-	for i, unit := range []string{"GiB", "MiB", "KiB"} {
-		size := uint64(1) << (30 - 10*i)
-		if n < size {
-			continue
-		}
-		if n%size == 0 {
-			return fmt.Sprintf("%d %s", n/size, unit)
-		}
-		return fmt.Sprintf("%.1f %s", float64(n)/float64(size), unit)
-	}
-	return fmt.Sprintf("%d B", n)
 }

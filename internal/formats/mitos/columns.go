@@ -62,9 +62,9 @@ func ints(c *delimited.Column, rows int) []int64 {
 	return out
 }
 
-// number makes a number column. Unsigned values beyond 2^63 are kept as
+// numberColumn makes a number column. Unsigned values beyond 2^63 are kept as
 // floating-point numbers: they are hashes or garbage, not quantities.
-func number(c *delimited.Column, name, unit string, p table.Provenance, rows int) *table.Column {
+func numberColumn(c *delimited.Column, name, unit string, p table.Provenance, rows int) *table.Column {
 	valid := validity(c, rows)
 	if c.Type == delimited.Float {
 		return table.Floats(name, unit, p, c.Floats, valid)

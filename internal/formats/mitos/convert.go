@@ -111,7 +111,7 @@ func (f *file) code() {
 		f.add(category(c, "instruction"))
 	}
 	if c := f.take("width"); c != nil {
-		f.add(number(c, "width", "bytes", table.Derived, f.rows))
+		f.add(numberColumn(c, "width", "bytes", table.Derived, f.rows))
 	}
 	for _, n := range []string{"ip", "addr", "virt_addr_offset"} {
 		if c := f.take(n); c != nil {
@@ -144,7 +144,7 @@ func (f *file) place() {
 	f.take("numa") // declared by the writer but never assigned
 	for _, n := range []string{"cpu", "node", "pid", "tid"} {
 		if c := f.take(n); c != nil {
-			f.add(number(c, n, "", table.Measured, f.rows))
+			f.add(numberColumn(c, n, "", table.Measured, f.rows))
 		}
 	}
 	if f.has("tid") && len(distinct(f.raw["tid"])) > 1 && f.has("numa") {
@@ -184,7 +184,7 @@ func (f *file) object() {
 	}
 	for _, n := range []string{"index", "iteration"} {
 		if c := f.take(n); c != nil {
-			f.add(number(c, n, "", table.Measured, f.rows))
+			f.add(numberColumn(c, n, "", table.Measured, f.rows))
 		}
 	}
 }
@@ -209,7 +209,7 @@ func (f *file) rest() {
 			if ibsFlag(n) || n == "map3D" {
 				f.add(flag(c, n, f.rows))
 			} else {
-				f.add(number(c, n, ibsUnit(n), table.Measured, f.rows))
+				f.add(numberColumn(c, n, ibsUnit(n), table.Measured, f.rows))
 			}
 		}
 	}
@@ -241,7 +241,7 @@ func (f *file) legacySource(name string, decode func(uint64) uint64) {
 		out.Append(datasrc.PEBS(decode(code)))
 	}
 	f.add(out.Table(table.Measured)...)
-	raw := number(c, name, "", table.Measured, f.rows)
+	raw := numberColumn(c, name, "", table.Measured, f.rows)
 	raw.Note = "as recorded; level, snoop, tlb and lock are decoded from it"
 	f.add(raw)
 }
@@ -296,7 +296,7 @@ func (f *file) perfSource() {
 		f.warnf("%d samples name two levels; the farther one is taken", n)
 	}
 	f.add(out.Table(table.Measured)...)
-	raw := number(c, "data_src", "", table.Measured, f.rows)
+	raw := numberColumn(c, "data_src", "", table.Measured, f.rows)
 	raw.Note = "as recorded; op, level, snoop, tlb and lock are decoded from it"
 	f.add(raw)
 }

@@ -101,7 +101,7 @@ func (s *sample) before(text string) bool {
 	text = strings.TrimSpace(text)
 	if strings.HasSuffix(text, "]") {
 		at := strings.LastIndexByte(text, '[')
-		if n, ok := number(strings.Trim(text[max(at, 0):], "[]")); at >= 0 && ok {
+		if n, ok := parseNumber(strings.Trim(text[max(at, 0):], "[]")); at >= 0 && ok {
 			s.cpu, text = n, strings.TrimSpace(text[:at])
 			s.has |= hasCPU
 		}
@@ -138,7 +138,7 @@ func (s *sample) before(text string) bool {
 func (s *sample) takeEvent(text string) string {
 	trimmed := strings.TrimLeftFunc(text, unicode.IsSpace)
 	word, rest, _ := cutSpace(trimmed)
-	if n, ok := number(word); ok {
+	if n, ok := parseNumber(word); ok {
 		next, after, _ := cutSpace(strings.TrimLeftFunc(rest, unicode.IsSpace))
 		if !strings.HasSuffix(next, ":") && next != "raw" && next != "unknown" {
 			return text
@@ -234,7 +234,7 @@ func (s *sample) tail(words []string) bool {
 
 func (s *sample) weigh(numbers []string) bool {
 	for i, text := range numbers {
-		n, ok := number(text)
+		n, ok := parseNumber(text)
 		if i == len(s.weights) || !ok {
 			return false
 		}
@@ -318,16 +318,16 @@ func (s *sample) addressed() bool {
 	return strings.HasPrefix(s.event, "mem:") || strings.Contains(s.event, "fault")
 }
 
-// number reads a decimal number.
+// parseNumber reads a decimal number.
 // thread reads a process or thread; one that has exited is -1.
 func thread(text string) (int64, bool) {
 	if text == "-1" {
 		return -1, true
 	}
-	return number(text)
+	return parseNumber(text)
 }
 
-func number(text string) (int64, bool) {
+func parseNumber(text string) (int64, bool) {
 	if !decimal(text) {
 		return 0, false
 	}

@@ -161,18 +161,18 @@ func (r *Reader) parse(line []byte) (ref refs.Ref, err error) {
 	if ref.Op, err = parseOp(r.fields[colOp]); err != nil {
 		return ref, err
 	}
-	if ref.Addr, err = number("addr", r.fields[colAddr], 64); err != nil {
+	if ref.Addr, err = parseField("addr", r.fields[colAddr], 64); err != nil {
 		return ref, err
 	}
-	size, err := number("size", r.fields[colSize], 32)
+	size, err := parseField("size", r.fields[colSize], 32)
 	if err != nil {
 		return ref, err
 	}
-	thread, err := number("thread", r.fields[colThread], 32)
+	thread, err := parseField("thread", r.fields[colThread], 32)
 	if err != nil {
 		return ref, err
 	}
-	if ref.PC, err = number("pc", r.fields[colPC], 64); err != nil {
+	if ref.PC, err = parseField("pc", r.fields[colPC], 64); err != nil {
 		return ref, err
 	}
 	ref.Size, ref.Thread = uint32(size), uint32(thread)
@@ -189,7 +189,7 @@ func (r *Reader) object(addr uint64, name, offset []byte) (uint16, error) {
 	if len(name) == 0 {
 		return 0, nil
 	}
-	n, err := number("offset", offset, 64)
+	n, err := parseField("offset", offset, 64)
 	if err != nil {
 		return 0, err
 	}
@@ -281,7 +281,7 @@ func parseOp(b []byte) (refs.Op, error) {
 	return 0, fmt.Errorf("op %q: want L, S or M", clip(b))
 }
 
-func number(column string, b []byte, bits int) (uint64, error) {
+func parseField(column string, b []byte, bits int) (uint64, error) {
 	if len(b) == 0 {
 		return 0, nil
 	}
@@ -302,7 +302,7 @@ func (r *Reader) place(function, file, line []byte) (uint32, error) {
 		bytes.HasSuffix(key, function) && bytes.Equal(key[len(line)+1:len(line)+1+len(file)], file) {
 		return r.last, nil
 	}
-	n, err := number("line", line, 31)
+	n, err := parseField("line", line, 31)
 	if err != nil {
 		return 0, err
 	}

@@ -136,7 +136,7 @@ func parseTree(buf []byte) (*node, error) {
 func (d *document) array(n *node, want int) (grid.Array, error) {
 	a := grid.Array{Name: n.attrs["Name"], Comps: 1}
 	if c := n.attrs["NumberOfComponents"]; c != "" {
-		v, err := number(c)
+		v, err := countAttribute(c)
 		if err != nil || v > 1<<20 {
 			return a, fmt.Errorf("array %q has %q components", a.Name, term.ClipEnd(c, 25))
 		}
@@ -144,7 +144,7 @@ func (d *document) array(n *node, want int) (grid.Array, error) {
 	}
 	if want < 0 {
 		if t := n.attrs["NumberOfTuples"]; t != "" {
-			v, err := number(t)
+			v, err := countAttribute(t)
 			if err != nil {
 				return a, fmt.Errorf("array %q has %q tuples", a.Name, term.ClipEnd(t, 25))
 			}
@@ -168,8 +168,8 @@ func (d *document) array(n *node, want int) (grid.Array, error) {
 	return a, nil
 }
 
-// number parses a count or an extent bound; some writers put a plus sign.
-func number(s string) (int, error) {
+// countAttribute parses a count or an extent bound; some writers put a plus sign.
+func countAttribute(s string) (int, error) {
 	v, err := strconv.Atoi(strings.TrimSpace(s))
 	if err != nil || v < 0 || v > 1<<40 {
 		return 0, fmt.Errorf("%q is not a count", term.ClipEnd(s, 25))
@@ -291,7 +291,7 @@ func (d *document) bytes(n *node, values, bits int) ([]byte, error) {
 			src = bytes.Join(bytes.Fields(src), nil)
 		}
 	case "appended":
-		off, err := number(n.attrs["offset"])
+		off, err := countAttribute(n.attrs["offset"])
 		if err != nil {
 			return nil, fmt.Errorf("offset %w", err)
 		}

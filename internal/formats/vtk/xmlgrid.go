@@ -268,7 +268,7 @@ func countAttr(n *node, name string) (int, error) {
 	if !ok {
 		return 0, nil
 	}
-	v, err := number(s)
+	v, err := countAttribute(s)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", name, err)
 	}

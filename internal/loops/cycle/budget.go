@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/isobath/isobath/internal/base/term"
 )
 
 // The default limits: what a laptop gives without being asked.
@@ -38,7 +40,7 @@ func (o *Options) chooseCap(n int) (int, string, error) {
 		}
 		if c < want {
 			return c, fmt.Sprintf("the cap on epsilon was lowered from %d to %d: %d points need %s for the distances at %d; raise --memory to keep it",
-				want, c, n, bytesText(matrixBytes(n, want)), want), nil
+				want, c, n, term.Bytes(matrixBytes(n, want)), want), nil
 		}
 		return c, "", nil
 	}
@@ -56,17 +58,7 @@ type TooManyError struct {
 
 func (e *TooManyError) Error() string {
 	return fmt.Sprintf("%d distinct windows need %s for their distances, %s are allowed; use --symbol pc, --every, --range, --landmarks or --memory",
-		e.Points, bytesText(e.Bytes), bytesText(e.Memory))
-}
-
-func bytesText(n int64) string {
-	switch {
-	case n >= 1<<30:
-		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
-	case n >= 1<<20:
-		return fmt.Sprintf("%.0f MB", float64(n)/(1<<20))
-	}
-	return fmt.Sprintf("%d kB", (n+1023)/1024)
+		e.Points, term.Bytes(e.Bytes), term.Bytes(e.Memory))
 }
 
 // persistWithin computes the barcode, lowering the cap whenever time or memory
@@ -92,7 +84,7 @@ func (a *analysis) persistWithin(ctx context.Context, prime int) (*barcode, erro
 			return nil, fmt.Errorf("%d points take more than the allowed time or memory even at epsilon 2; use --symbol pc, --every, --range, --time or --memory", a.rips.N)
 		}
 		a.note("the cap on epsilon was lowered from %d to %d: %d points took more than half of the allowed time (%v) or the allowed memory (%s)",
-			a.rips.Cap, a.rips.Cap-1, a.rips.N, a.opts.Time, bytesText(a.opts.Memory))
+			a.rips.Cap, a.rips.Cap-1, a.rips.N, a.opts.Time, term.Bytes(a.opts.Memory))
 		a.rips.lower()
 	}
 }

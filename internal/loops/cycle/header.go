@@ -1,6 +1,10 @@
 package cycle
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/isobath/isobath/internal/base/term"
+)
 
 // Loops finds the loop of the code around some instructions.
 type Loops interface {
@@ -70,7 +74,7 @@ func (c *Class) of() string {
 		return ""
 	}
 	if !c.Exact && h.Trips > uint64(c.Turns) && !h.agrees(c.Turns) {
-		return fmt.Sprintf("one path of the %s turns of %s", Thousands(int64(h.Trips)), h.Name())
+		return fmt.Sprintf("one path of the %s turns of %s", term.Thousands(int64(h.Trips)), h.Name())
 	}
 	return ""
 }

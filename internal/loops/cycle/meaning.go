@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/isobath/isobath/internal/base/term"
 )
 
 // LineShare is the part of a turn that a source line makes: how far around the
@@ -373,12 +375,12 @@ func (a *analysis) sentence(c *Class) string {
 	if !c.Exact {
 		about = "about "
 	}
-	s += fmt.Sprintf(", %s%s turn", about, Thousands(c.Turns))
+	s += fmt.Sprintf(", %s%s turn", about, term.Thousands(c.Turns))
 	if c.Turns != 1 {
 		s += "s"
 	}
 	if c.Parent >= 0 && c.Passes > 1 {
-		s += fmt.Sprintf(" in %s passes", Thousands(c.Passes))
+		s += fmt.Sprintf(" in %s passes", term.Thousands(c.Passes))
 		if p := a.Classes[c.Parent]; p.From.Line != c.From.Line || p.To.Line != c.To.Line {
 			if where := Place(p.From, p.To); where != "" {
 				s += " of " + where
@@ -391,9 +393,9 @@ func (a *analysis) sentence(c *Class) string {
 	if c.Dual >= 0 {
 		d, w := a.Classes[c.Dual], a.Classes[c.Whole]
 		if c.Turns+d.Turns == w.Turns { // open ends may cost a turn
-			s += fmt.Sprintf("; with its dual %s + %s = %s", Thousands(c.Turns), Thousands(d.Turns), Thousands(w.Turns))
+			s += fmt.Sprintf("; with its dual %s + %s = %s", term.Thousands(c.Turns), term.Thousands(d.Turns), term.Thousands(w.Turns))
 		} else {
-			s += fmt.Sprintf("; dual of the %s turns of %s", Thousands(d.Turns), Place(d.From, d.To))
+			s += fmt.Sprintf("; dual of the %s turns of %s", term.Thousands(d.Turns), Place(d.From, d.To))
 		}
 	}
 	return s
@@ -412,17 +414,4 @@ func Place(f, t Position) string {
 		return fmt.Sprintf("at %#x–%#x", f.PC, t.PC)
 	}
 	return ""
-}
-
-// Thousands writes a number with commas.
-func Thousands(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	start := 0
-	if n < 0 {
-		start = 1
-	}
-	for i := len(s) - 3; i > start; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

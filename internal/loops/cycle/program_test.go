@@ -140,7 +140,7 @@ func TestThreeMillionWindows(t *testing.T) {
 	}
 	wantTurns(t, r, comparisons, swaps, comparisons-swaps, passes)
 	i := slices.IndexFunc(r.Classes, func(c *Class) bool { return c.Turns == comparisons })
-	if i < 0 || !strings.HasPrefix(r.Classes[i].Sentence, "inner loop bubble_vector.cpp:13–16, 44,822 turns in 292 passes") {
+	if i < 0 || !strings.HasPrefix(r.Classes[i].Sentence, "inner loop bubble_vector.cpp:13–16, 44 822 turns in 292 passes") {
 		t.Errorf("sentence %q", r.Classes[max(i, 0)].Sentence)
 	}
 }

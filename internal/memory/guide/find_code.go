@@ -14,7 +14,7 @@ import (
 
 // hotLine is the line with the most cost. Surprise is how far its share is above
 // that of an average line.
-func hotLine(l *look) ([]Insight, error) {
+func hotLine(l *insightSearch) ([]Insight, error) {
 	columns := []string{"line"}
 	if l.data.Table.Column("file") != nil {
 		columns = []string{"file", "line"}
@@ -24,7 +24,7 @@ func hotLine(l *look) ([]Insight, error) {
 	}, columns...), nil
 }
 
-func hotObject(l *look) ([]Insight, error) {
+func hotObject(l *insightSearch) ([]Insight, error) {
 	return l.hottest(OffendersView, func(row int) string {
 		return "object " + l.data.Table.Column("symbol").Text(row)
 	}, "symbol"), nil
@@ -39,7 +39,7 @@ func place(t *table.Table, row int) string {
 	return text
 }
 
-func (l *look) hottest(view View, name func(row int) string, columns ...string) []Insight {
+func (l *insightSearch) hottest(view View, name func(row int) string, columns ...string) []Insight {
 	all := l.groups(nil, columns...)
 	if len(all) < 2 || l.cost == 0 {
 		return nil
@@ -53,7 +53,7 @@ func (l *look) hottest(view View, name func(row int) string, columns ...string) 
 	}
 	text := fmt.Sprintf("%s has %s of the %s", capital(name(top.row)), l.share(share), l.costs())
 	if l.latency != nil {
-		text += fmt.Sprintf(" in %s of the samples, %s each against %s over all", percent(float64(top.n)/float64(l.samples)), l.mean(top.cost, top.n), l.mean(l.cost, l.samples))
+		text += fmt.Sprintf(" in %s of the samples, %s each against %s over all", shareText(float64(top.n)/float64(l.samples)), l.mean(top.cost, top.n), l.mean(l.cost, l.samples))
 	}
 	text += fmt.Sprintf("; the next has %s", l.share(all[1].cost/l.cost))
 	return []Insight{{
@@ -80,7 +80,7 @@ type focus struct {
 
 // focused finds the object or line that has most more than its part of the
 // samples of a kind; false if none has more than by chance.
-func (l *look) focused(special func(row int) bool) (best focus, found bool) {
+func (l *insightSearch) focused(special func(row int) bool) (best focus, found bool) {
 	for _, columns := range [][]string{{"symbol"}, {"file", "line"}} {
 		size := map[int32]int{}
 		for _, g := range l.groups(nil, columns...) {
@@ -108,7 +108,7 @@ func (l *look) focused(special func(row int) bool) (best focus, found bool) {
 }
 
 // describe names the object or line of a group.
-func (l *look) describe(row int, columns []string) string {
+func (l *insightSearch) describe(row int, columns []string) string {
 	if columns[0] == "symbol" {
 		return "object " + l.data.Table.Column("symbol").Text(row)
 	}
@@ -116,7 +116,7 @@ func (l *look) describe(row int, columns []string) string {
 }
 
 // tlbMisses are translations that had to walk, and the object that causes them.
-func tlbMisses(l *look) ([]Insight, error) {
+func tlbMisses(l *insightSearch) ([]Insight, error) {
 	tlb := l.category("tlb")
 	if tlb == nil {
 		return nil, nil
@@ -135,8 +135,8 @@ func tlbMisses(l *look) ([]Insight, error) {
 	}
 	return []Insight{{
 		Text: fmt.Sprintf("%s has %s%s of the %s TLB misses but %s of the samples; its misses take %s of the %s",
-			capital(l.describe(f.row, f.columns)), l.about("tlb"), percent(float64(f.n)/float64(f.total.n)), term.Thousands(f.total.n),
-			percent(f.expected/float64(f.total.n)), l.share(f.cost/l.cost), l.costs()),
+			capital(l.describe(f.row, f.columns)), l.about("tlb"), shareText(float64(f.n)/float64(f.total.n)), term.Thousands(f.total.n),
+			shareText(f.expected/float64(f.total.n)), l.share(f.cost/l.cost), l.costs()),
 		Stake: f.cost / l.cost, Surprise: f.narrowing,
 		Where: l.within(all(equals(l.data.Table, f.row, f.columns...), query.In{Column: "tlb", Values: names})),
 		View:  OffendersView,
@@ -156,7 +156,7 @@ type steps struct {
 // objectSteps looks at consecutive samples of each object, thread and
 // instruction, in the order of time; only at objects that cost enough more than
 // the average sample to be worth a finding.
-func (l *look) objectSteps() ([]*steps, error) {
+func (l *insightSearch) objectSteps() ([]*steps, error) {
 	t := l.data.Table
 	symbol, index := l.category("symbol"), t.Column("index")
 	if l.objects != nil || symbol == nil || index == nil || t.Column("time") == nil || l.latency == nil {
@@ -190,7 +190,7 @@ func (l *look) objectSteps() ([]*steps, error) {
 		}
 		at := index.Float(row)
 		s.lo, s.hi = min(s.lo, at), max(s.hi, at)
-		key := stream{symbol: codes[row], thread: number(thread, row), ip: number(ip, row), line: number(line, row)}
+		key := stream{symbol: codes[row], thread: cellNumber(thread, row), ip: cellNumber(ip, row), line: cellNumber(line, row)}
 		if before, ok := last[key]; ok && before != at {
 			s.step(at - before)
 		}
@@ -200,7 +200,7 @@ func (l *look) objectSteps() ([]*steps, error) {
 }
 
 // dearObjects fills l.objects and returns them by code.
-func (l *look) dearObjects(symbol *table.Column) []*steps {
+func (l *insightSearch) dearObjects(symbol *table.Column) []*steps {
 	n, cost, squares := make([]int, len(symbol.Dict)), make([]float64, len(symbol.Dict)), make([]float64, len(symbol.Dict))
 	codes := symbol.Data.([]uint32)
 	for row := range l.rows {
@@ -228,7 +228,7 @@ func (l *look) dearObjects(symbol *table.Column) []*steps {
 	return by
 }
 
-func number(c *table.Column, row int) float64 {
+func cellNumber(c *table.Column, row int) float64 {
 	if c == nil || !c.Has(row) {
 		return -1
 	}
@@ -264,7 +264,7 @@ func (s *steps) randomness() float64 {
 
 // excess is the share of the run's cost by which the samples of an object cost
 // more than the average sample; 0 if that may be chance.
-func (l *look) excess(g *group, squares float64) float64 {
+func (l *insightSearch) excess(g *group, squares float64) float64 {
 	mean, n := g.cost/float64(g.n), float64(g.n)
 	deviation := math.Sqrt(max(squares/n-mean*mean, 0) / n)
 	over := mean - l.cost/float64(l.samples)
@@ -276,7 +276,7 @@ func (l *look) excess(g *group, squares float64) float64 {
 
 // randomAccess is objects that are read in no order and cost more than others
 // for it.
-func randomAccess(l *look) ([]Insight, error) {
+func randomAccess(l *insightSearch) ([]Insight, error) {
 	objects, err := l.objectSteps()
 	var found []Insight
 	for _, s := range objects {
@@ -286,7 +286,7 @@ func randomAccess(l *look) ([]Insight, error) {
 		}
 		found = append(found, Insight{
 			Text: fmt.Sprintf("Object %s is accessed in random order: %s of steps go forward, the median step is %s of its %s elements; a sample costs %s against %s over all",
-				l.data.Table.Column("symbol").Text(s.row), percent(float64(s.forward)/float64(s.n)), percent(s.far[len(s.far)/2]/(s.hi-s.lo)),
+				l.data.Table.Column("symbol").Text(s.row), shareText(float64(s.forward)/float64(s.n)), shareText(s.far[len(s.far)/2]/(s.hi-s.lo)),
 				term.Thousands(int(s.hi-s.lo)+1), l.mean(s.cost, s.group.n), l.mean(l.cost, l.samples)),
 			Stake: s.excess, Surprise: r,
 			Where: l.within(equals(l.data.Table, s.row, "symbol")), View: AxisView, Axis: "index", Metric: "mean",
@@ -297,7 +297,7 @@ func randomAccess(l *look) ([]Insight, error) {
 
 // stridedAccess is objects of which only every so-many-th element is used, so
 // that most of each cache line is fetched for nothing.
-func stridedAccess(l *look) ([]Insight, error) {
+func stridedAccess(l *insightSearch) ([]Insight, error) {
 	objects, err := l.objectSteps()
 	var found []Insight
 	for _, s := range objects {

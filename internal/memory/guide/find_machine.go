@@ -16,7 +16,7 @@ import (
 // lines.
 
 // loads counts samples and cost by resource of a depth; nil without a topology.
-func (l *look) loads(depth hw.Kind) (*hw.Topology, []int, []group) {
+func (l *insightSearch) loads(depth hw.Kind) (*hw.Topology, []int, []group) {
 	s, err := l.resources(depth)
 	if err != nil {
 		return nil, nil, nil
@@ -32,7 +32,7 @@ func (l *look) loads(depth hw.Kind) (*hw.Topology, []int, []group) {
 }
 
 // cores counts by core, or by CPU where the topology has no cores.
-func (l *look) cores() (hw.Kind, *hw.Topology, []int, []group) {
+func (l *insightSearch) cores() (hw.Kind, *hw.Topology, []int, []group) {
 	depth := hw.Core
 	topology, at, loads := l.loads(depth)
 	if len(at) < 2 {
@@ -73,7 +73,7 @@ func sigmas(loads []group, n int) float64 {
 
 // idleCores are cores that issue next to nothing while most others work. A
 // program that uses fewer than half of the cores was not meant to use them all.
-func idleCores(l *look) ([]Insight, error) {
+func idleCores(l *insightSearch) ([]Insight, error) {
 	depth, topology, at, loads := l.cores()
 	median := medianLoad(loads)
 	if len(at) < 2 || median < float64(limit.samples) {
@@ -128,7 +128,7 @@ func named(r *hw.Resource) string {
 }
 
 // around selects the package (or node) of a resource, nil if there is none.
-func (l *look) around(t *hw.Topology, resource int) query.Expr {
+func (l *insightSearch) around(t *hw.Topology, resource int) query.Expr {
 	for i := t.Resources[resource].Parent; i > 0; i = t.Resources[i].Parent {
 		if t.Resources[i].Kind == hw.Package {
 			return query.At{Resource: t.Resources[i].ID}
@@ -173,7 +173,7 @@ func plural(k hw.Kind) string {
 }
 
 // busyCores is the core that issues most, if it stands out.
-func busyCores(l *look) ([]Insight, error) {
+func busyCores(l *insightSearch) ([]Insight, error) {
 	depth, topology, at, loads := l.cores()
 	median := medianLoad(loads)
 	if len(at) < 3 || median < float64(limit.samples) {
@@ -200,7 +200,7 @@ func busyCores(l *look) ([]Insight, error) {
 
 // oneNode is memory traffic that one node serves for CPUs of several. A program
 // that runs on the CPUs of one node only should use its memory.
-func oneNode(l *look) ([]Insight, error) {
+func oneNode(l *insightSearch) ([]Insight, error) {
 	topology, at, loads := l.loads(hw.NUMA)
 	if len(at) < 2 {
 		return nil, nil
@@ -226,20 +226,20 @@ func oneNode(l *look) ([]Insight, error) {
 		return nil, nil
 	}
 	r := &topology.Resources[at[top]]
-	which := percent(share)
+	which := shareText(share)
 	if loads[top].n == total.n {
 		which = "all"
 	}
 	return []Insight{{
 		Text: fmt.Sprintf("%s serves %s of the %s%s samples that went to memory, but its CPUs issued only %s of them; these take %s of the %s",
-			r.Name, which, l.about("level"), term.Thousands(total.n), percent(issued), l.share(loads[top].cost/l.cost), l.costs()),
+			r.Name, which, l.about("level"), term.Thousands(total.n), shareText(issued), l.share(loads[top].cost/l.cost), l.costs()),
 		Stake: loads[top].cost / l.cost, Surprise: (share - issued) / (1 - issued),
 		Where: l.within(query.At{Resource: r.ID}), View: TopologyView, Metric: "peak", Depth: "NUMA",
 	}}, nil
 }
 
 // issuedNear counts the samples that memory served by the node of their CPU.
-func (l *look) issuedNear(nodes []int) ([]int, error) {
+func (l *insightSearch) issuedNear(nodes []int) ([]int, error) {
 	served, err := l.resources(hw.NUMA)
 	if err != nil {
 		return nil, err
@@ -265,7 +265,7 @@ func (l *look) issuedNear(nodes []int) ([]int, error) {
 
 // isRemote returns the test for samples served by another node and the selection
 // of those; nil if the data does not say.
-func (l *look) isRemote() (func(row int) bool, query.Expr) {
+func (l *insightSearch) isRemote() (func(row int) bool, query.Expr) {
 	s, err := l.afar(0)
 	if err != nil {
 		return nil, nil
@@ -281,7 +281,7 @@ func (l *look) isRemote() (func(row int) bool, query.Expr) {
 // they belong to. They are a finding if one object or line has more than its part
 // of them, or if more samples went to another node than if pages lay on any node
 // by chance; the larger of both is told.
-func remoteAccesses(l *look) ([]Insight, error) {
+func remoteAccesses(l *insightSearch) ([]Insight, error) {
 	remote, selection := l.isRemote()
 	if remote == nil {
 		return nil, nil
@@ -310,7 +310,7 @@ func remoteAccesses(l *look) ([]Insight, error) {
 	}
 	in := Insight{View: OffendersView, Where: l.within(selection)}
 	text := fmt.Sprintf("%s%s of the samples were served by another node (%s of the %s)",
-		l.about("level"), percent(float64(far.n)/float64(l.samples)), l.share(far.cost/l.cost), l.costs())
+		l.about("level"), shareText(float64(far.n)/float64(l.samples)), l.share(far.cost/l.cost), l.costs())
 	if l.latency != nil && near.n >= limit.samples {
 		text += fmt.Sprintf(", %s each against %s from their own", l.mean(far.cost, far.n), l.mean(near.cost, near.n))
 	}
@@ -318,12 +318,12 @@ func remoteAccesses(l *look) ([]Insight, error) {
 	why := ""
 	if chance := l.remoteByChance(); chance > 0 && stands(float64(away), chance*float64(away+near.n)) {
 		share := float64(away) / float64(away+near.n)
-		why = fmt.Sprintf("; they are %s of the samples that went to memory, where pages placed by chance give %s", percent(share), percent(chance))
+		why = fmt.Sprintf("; they are %s of the samples that went to memory, where pages placed by chance give %s", shareText(share), shareText(chance))
 		in.Stake, in.Surprise = far.cost/l.cost, (share-chance)/(1-chance)
 	}
 	if f, ok := l.focused(remote); ok && f.cost/l.cost*f.narrowing > in.Stake*in.Surprise {
 		why = fmt.Sprintf("; %s has %s of them but %s of all samples",
-			l.describe(f.row, f.columns), percent(float64(f.n)/float64(f.total.n)), percent(f.expected/float64(f.total.n)))
+			l.describe(f.row, f.columns), shareText(float64(f.n)/float64(f.total.n)), shareText(f.expected/float64(f.total.n)))
 		in.Stake, in.Surprise = f.cost/l.cost, f.narrowing
 		in.Where = l.within(all(selection, equals(l.data.Table, f.row, f.columns...)))
 	}
@@ -335,7 +335,7 @@ func remoteAccesses(l *look) ([]Insight, error) {
 }
 
 // causes lists the objects and lines that most samples of a kind belong to.
-func (l *look) causes(special func(row int) bool, total int) string {
+func (l *insightSearch) causes(special func(row int) bool, total int) string {
 	const most = 2
 	text := ""
 	for _, columns := range [][]string{{"symbol"}, {"file", "line"}} {
@@ -344,7 +344,7 @@ func (l *look) causes(special func(row int) bool, total int) string {
 		var names []string
 		for _, g := range those[:min(most, len(those))] {
 			_, name, _ := strings.Cut(l.describe(g.row, columns), " ")
-			names = append(names, fmt.Sprintf("%s (%s)", name, percent(float64(g.n)/float64(total))))
+			names = append(names, fmt.Sprintf("%s (%s)", name, shareText(float64(g.n)/float64(total))))
 		}
 		switch {
 		case len(names) == 0:
@@ -361,7 +361,7 @@ func (l *look) causes(special func(row int) bool, total int) string {
 
 // remoteByChance is the part of memory samples that are remote if pages lie on any
 // node by chance; 0 if the machine has one node, or is not known.
-func (l *look) remoteByChance() float64 {
+func (l *insightSearch) remoteByChance() float64 {
 	t := l.topology()
 	if t == nil || len(t.At(hw.NUMA)) < 2 {
 		return 0
@@ -378,7 +378,7 @@ type touch struct {
 }
 
 // contended are the cache lines that caches took from each other modified.
-func (l *look) contended() map[uint64]*touch {
+func (l *insightSearch) contended() map[uint64]*touch {
 	snoop, addr, cpu := l.category("snoop"), l.data.Table.Column("addr"), l.data.Table.Column("cpu")
 	if snoop == nil || addr == nil || addr.Kind != table.Address || cpu == nil {
 		return nil
@@ -416,7 +416,7 @@ func (l *look) contended() map[uint64]*touch {
 }
 
 // lineSize is that of the innermost cache that says, else 64 bytes.
-func (l *look) lineSize() uint64 {
+func (l *insightSearch) lineSize() uint64 {
 	if l.places != nil {
 		t := l.places.Coder.Placer.Topology
 		for _, i := range t.At(hw.Cache1) {
@@ -441,17 +441,17 @@ func (t *touch) private() bool {
 
 // falseSharing is cache lines that move between CPUs which use different data in
 // them.
-func falseSharing(l *look) ([]Insight, error) {
+func falseSharing(l *insightSearch) ([]Insight, error) {
 	return l.sharing(true, "%s is falsely shared: %s%d samples found one of %d of its cache lines modified by another CPU, %d CPUs use different addresses in them; these lines take %s of the %s"), nil
 }
 
 // sharedLines move between CPUs that use the same data.
-func sharedLines(l *look) ([]Insight, error) {
+func sharedLines(l *insightSearch) ([]Insight, error) {
 	return l.sharing(false, "%s is contended: %s%d samples found one of %d of its cache lines modified by another CPU, %d CPUs use the same addresses in them; these lines take %s of the %s"), nil
 }
 
 // sharing puts the lines of one object together.
-func (l *look) sharing(private bool, format string) []Insight {
+func (l *insightSearch) sharing(private bool, format string) []Insight {
 	symbol := l.category("symbol")
 	type object struct {
 		touch
@@ -503,7 +503,7 @@ func (l *look) sharing(private bool, format string) []Insight {
 }
 
 // linesExpr selects cache lines, neighbouring ones as one range.
-func (l *look) linesExpr(lines []uint64) query.Expr {
+func (l *insightSearch) linesExpr(lines []uint64) query.Expr {
 	const most = 16
 	size := l.lineSize()
 	var terms []query.Expr

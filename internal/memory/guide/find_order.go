@@ -20,7 +20,7 @@ import (
 // part, and how often two samples of neighbouring indices do. Both are unbiased
 // for few samples; they are equal where CPUs do not depend on the index, and
 // nearly equal where neighbours are on neighbouring CPUs.
-func scattered(l *look) ([]Insight, error) {
+func scattered(l *insightSearch) ([]Insight, error) {
 	depth, parts := l.farParts()
 	if parts == nil {
 		return nil, nil
@@ -40,7 +40,7 @@ func scattered(l *look) ([]Insight, error) {
 		stake, why, where := l.distantCost(c.Has, query.Missing{Column: name, Not: true})
 		found = append(found, Insight{
 			Text: fmt.Sprintf("Neighbouring %s are worked on in different parts of the machine: two samples of one %s share a %s in %s of cases, of neighbouring %s in %s; %s take %s of the %s",
-				name, name, partName(depth), percent(a.within), name, percent(a.across), why, l.share(stake), l.costs()),
+				name, name, partName(depth), shareText(a.within), name, shareText(a.across), why, l.share(stake), l.costs()),
 			Stake: stake, Surprise: a.within - a.across,
 			Where: l.within(where), View: AxisView, Axis: name, Metric: "imbalance", Depth: "CPU",
 		})
@@ -61,7 +61,7 @@ type element struct {
 // too few to know each element, and work is dealt out in chunks of an unknown
 // size. Objects whose samples have an index of the domain that is scattered are
 // left out: it says the same, and in the words of the program.
-func (l *look) scatteredObjects(depth hw.Kind, parts *slotting, told []*table.Column) []Insight {
+func (l *insightSearch) scatteredObjects(depth hw.Kind, parts *slotting, told []*table.Column) []Insight {
 	objects, code := l.elements(told)
 	k := parts.count
 	for _, o := range objects {
@@ -95,7 +95,7 @@ func (l *look) scatteredObjects(depth hw.Kind, parts *slotting, told []*table.Co
 		}
 		found = append(found, Insight{
 			Text: fmt.Sprintf("Neighbouring elements of %s are worked on in different parts of the machine: two samples of %s share a %s in %s of cases, of neighbouring ones in %s; %s take %s of the %s",
-				name, same, partName(depth), percent(best.within), percent(best.across), why, l.share(stake), l.costs()),
+				name, same, partName(depth), shareText(best.within), shareText(best.across), why, l.share(stake), l.costs()),
 			Stake: stake, Surprise: best.within - best.across,
 			Where: l.within(where), View: AxisView, Axis: "index", Metric: "imbalance", Depth: "CPU",
 		})
@@ -110,7 +110,7 @@ const (
 
 // elements returns the objects that are worth looking at by their code, and the
 // code of a row, -1 for none.
-func (l *look) elements(told []*table.Column) (map[int32]*element, func(row int) int32) {
+func (l *insightSearch) elements(told []*table.Column) (map[int32]*element, func(row int) int32) {
 	index := l.data.Table.Column("index")
 	objects := map[int32]*element{}
 	if l.category("symbol") == nil || index == nil || index.Kind != table.Number || index.Provenance == table.Absent {
@@ -174,7 +174,7 @@ func partName(k hw.Kind) string {
 }
 
 // farParts are the parts of the machine between which data is slow to move.
-func (l *look) farParts() (hw.Kind, *slotting) {
+func (l *insightSearch) farParts() (hw.Kind, *slotting) {
 	for _, k := range []hw.Kind{hw.Package, hw.NUMA, hw.Cache3} {
 		topology := l.topology()
 		if topology == nil || len(topology.At(k)) < 2 {
@@ -202,7 +202,7 @@ type agree struct{ within, across float64 }
 // maxIndices bounds the indices told apart; a column of more is not one.
 const maxIndices = 1 << 16
 
-func (l *look) agreement(c *table.Column, parts *slotting) (agree, bool) {
+func (l *insightSearch) agreement(c *table.Column, parts *slotting) (agree, bool) {
 	lo, hi, any := extent(c, l.selected)
 	if !any || hi-lo+1 < float64(limit.indices) || hi-lo >= maxIndices {
 		return agree{}, false
@@ -272,7 +272,7 @@ func pairAcross(a, b []float64) float64 {
 // explain: remote samples where the data knows them, else those of indexed data
 // that the caches of a core did not serve. Only rows of a kind count, which has
 // selects.
-func (l *look) distantCost(of func(row int) bool, has query.Expr) (share float64, why string, where query.Expr) {
+func (l *insightSearch) distantCost(of func(row int) bool, has query.Expr) (share float64, why string, where query.Expr) {
 	if remote, e := l.isRemote(); remote != nil {
 		if cost := l.costWhere(func(row int) bool { return of(row) && remote(row) }); cost > 0 {
 			return cost / l.cost, "samples of it served by another node", all(has, e)
@@ -298,7 +298,7 @@ func (l *look) distantCost(of func(row int) bool, has query.Expr) (share float64
 	return cost / l.cost, "samples of it beyond L2", all(has, query.In{Column: "level", Values: names})
 }
 
-func (l *look) costWhere(of func(row int) bool) float64 {
+func (l *insightSearch) costWhere(of func(row int) bool) float64 {
 	cost := 0.0
 	for row := range l.rows {
 		if of(row) {

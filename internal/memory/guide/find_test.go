@@ -39,7 +39,7 @@ func TestScatteredElements(t *testing.T) {
 		t.Fatal(err)
 	}
 	plain := opened(t, r, nil)
-	_, parts := (&look{Guide: plain}).farParts()
+	_, parts := (&insightSearch{Guide: plain}).farParts()
 	const elements = 1 << 16
 	for name, tt := range map[string]struct {
 		index func(r *rand.Rand, part int) int

@@ -51,7 +51,7 @@ type kind struct {
 	name   string
 	about  string // what is looked for, for people who wait
 	weight float64
-	find   func(*look) ([]Insight, error)
+	find   func(*insightSearch) ([]Insight, error)
 }
 
 // The kinds of insight with their weights: a finding that names a cause with a
@@ -107,8 +107,8 @@ var limit = struct {
 	random: 0.6, stride: 2,
 }
 
-// look is one search for insights.
-type look struct {
+// insightSearch is one search for insights.
+type insightSearch struct {
 	*Guide
 	ctx      context.Context
 	where    query.Expr
@@ -129,7 +129,7 @@ func (g *Guide) Insights(ctx context.Context, where query.Expr, progress Progres
 	if found, ok := lookup(g, &g.found, key); ok && stable {
 		return found, nil
 	}
-	l, err := g.newLook(ctx, where)
+	l, err := g.newInsightSearch(ctx, where)
 	if err != nil {
 		return nil, err
 	}
@@ -161,8 +161,8 @@ func (g *Guide) Insights(ctx context.Context, where query.Expr, progress Progres
 	return found, nil
 }
 
-func (g *Guide) newLook(ctx context.Context, where query.Expr) (*look, error) {
-	l := &look{Guide: g, ctx: ctx, where: where, latency: g.latency()}
+func (g *Guide) newInsightSearch(ctx context.Context, where query.Expr) (*insightSearch, error) {
+	l := &insightSearch{Guide: g, ctx: ctx, where: where, latency: g.latency()}
 	var err error
 	if l.selected, err = g.selected(ctx, where); err != nil {
 		return nil, err
@@ -177,7 +177,7 @@ func (g *Guide) newLook(ctx context.Context, where query.Expr) (*look, error) {
 }
 
 // rows yields the selected rows.
-func (l *look) rows(yield func(int) bool) {
+func (l *insightSearch) rows(yield func(int) bool) {
 	if l.selected != nil {
 		l.selected.All()(yield)
 		return
@@ -190,7 +190,7 @@ func (l *look) rows(yield func(int) bool) {
 }
 
 // costOf is the latency of a sample, or 1 where no sample has one.
-func (l *look) costOf(row int) float64 {
+func (l *insightSearch) costOf(row int) float64 {
 	if l.latency == nil {
 		return 1
 	}
@@ -201,7 +201,7 @@ func (l *look) costOf(row int) float64 {
 }
 
 // costs says what shares are of.
-func (l *look) costs() string {
+func (l *insightSearch) costs() string {
 	if l.latency == nil {
 		return "samples"
 	}
@@ -209,12 +209,12 @@ func (l *look) costs() string {
 }
 
 // category returns a column of names, nil if the data has none.
-func (l *look) category(name string) *table.Column {
+func (l *insightSearch) category(name string) *table.Column {
 	return samples.UsableAs(l.data.Table, name, table.Category)
 }
 
 // about is the mark of numbers that rest on modelled columns.
-func (l *look) about(columns ...string) string {
+func (l *insightSearch) about(columns ...string) string {
 	for _, name := range columns {
 		if c := l.data.Table.Column(name); c != nil && c.Provenance == table.Modelled {
 			return samples.About(c.Provenance)
@@ -224,11 +224,11 @@ func (l *look) about(columns ...string) string {
 }
 
 // share writes a share of the run's cost.
-func (l *look) share(f float64) string { return l.about(samples.Latency) + percent(f) }
+func (l *insightSearch) share(f float64) string { return l.about(samples.Latency) + shareText(f) }
 
-// percent writes a share; a small one keeps two digits, so that it is not shown
+// shareText writes a share; a small one keeps two digits, so that it is not shown
 // as none.
-func percent(f float64) string {
+func shareText(f float64) string {
 	if f > 0 && f < 0.001 {
 		return fmt.Sprintf("%.2g %%", 100*f)
 	}
@@ -245,12 +245,12 @@ func numberValue(f float64) query.Value {
 }
 
 // mean writes a mean latency.
-func (l *look) mean(sum float64, n int) string {
+func (l *insightSearch) mean(sum float64, n int) string {
 	return fmt.Sprintf("%s%.1f %s", l.about(samples.Latency), sum/float64(max(n, 1)), samples.UnitOf(l.latency))
 }
 
 // within adds the selection searched to the selection of a finding.
-func (l *look) within(e query.Expr) string {
+func (l *insightSearch) within(e query.Expr) string {
 	if e = all(l.where, e); e == nil {
 		return ""
 	}
@@ -311,8 +311,8 @@ type group struct {
 
 // groups divides rows by columns, of all selected rows or of those for which of
 // holds. Rows without a value in the last column belong to no group: nobody can
-// look at what is not known.
-func (l *look) groups(of func(row int) bool, columns ...string) []group {
+// insightSearch at what is not known.
+func (l *insightSearch) groups(of func(row int) bool, columns ...string) []group {
 	g := l.grouping(columns)
 	if g == nil {
 		return nil
@@ -349,7 +349,7 @@ type grouping struct {
 }
 
 // grouping returns nil if the data lacks one of the columns.
-func (l *look) grouping(columns []string) *grouping {
+func (l *insightSearch) grouping(columns []string) *grouping {
 	name := strings.Join(columns, "\x00")
 	if g, ok := l.grouped[name]; ok {
 		return g

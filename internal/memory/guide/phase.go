@@ -38,7 +38,7 @@ func (p *phased) leaves() int { return len(p.order.rows) / p.window }
 
 // phased divides the run: by the mix of functions, or, where that changes too
 // often to make phases, by the metric that a few phases explain best.
-func (l *look) phased() (*phased, error) {
+func (l *insightSearch) phased() (*phased, error) {
 	if l.parts != nil {
 		return l.parts, nil
 	}
@@ -73,7 +73,7 @@ func (l *look) phased() (*phased, error) {
 	return p, nil
 }
 
-func (l *look) codeColumn() *table.Column {
+func (l *insightSearch) codeColumn() *table.Column {
 	for _, name := range []string{"function", "symbol"} {
 		if c := l.category(name); c != nil && len(c.Dict) > 1 {
 			return c
@@ -100,7 +100,7 @@ func (p *phased) mix(c *table.Column) [][]float64 {
 
 // values is a metric of each leaf; false if the data does not support it or a
 // leaf has none.
-func (p *phased) values(l *look, metric string) ([][]float64, bool) {
+func (p *phased) values(l *insightSearch, metric string) ([][]float64, bool) {
 	m, err := l.prepare(metric, "")
 	if err != nil {
 		return nil, false
@@ -195,7 +195,7 @@ type trait struct {
 	load          bool // about how work is spread, not what samples cost
 }
 
-func (l *look) traits() []trait {
+func (l *insightSearch) traits() []trait {
 	out := []trait{{metric: "mean"}, {metric: "dram"}, {metric: "remote"}, {metric: "tlb"}, {metric: "cpus", load: true}}
 	if t := l.topology(); t != nil {
 		for _, d := range t.Depths {
@@ -219,7 +219,7 @@ type difference struct {
 
 // phases tells what distinguishes each phase: one insight for what its samples
 // cost and one for how its work is spread.
-func phases(l *look) ([]Insight, error) {
+func phases(l *insightSearch) ([]Insight, error) {
 	p, err := l.phased()
 	if err != nil || p.bounds == nil {
 		return nil, err
@@ -252,7 +252,7 @@ func phases(l *look) ([]Insight, error) {
 
 // differs finds the phase in which a trait is strongest and compares it with the
 // rest of the run. The fewest CPUs are the strongest case of that trait.
-func (l *look) differs(p *phased, t trait) (difference, bool) {
+func (l *insightSearch) differs(p *phased, t trait) (difference, bool) {
 	m, err := l.prepare(t.metric, t.depth)
 	if err != nil {
 		return difference{}, false
@@ -330,7 +330,7 @@ func tilted(here, rest *cells) bool {
 	return stands(float64(here.n[top]), expected) && a >= limit.change*b
 }
 
-func (l *look) count(m *measure, rows []uint32) *cells {
+func (l *insightSearch) count(m *measure, rows []uint32) *cells {
 	c := newCells(m.count + 1)
 	for _, row := range rows {
 		c.add(m, int(row))
@@ -357,7 +357,7 @@ func (c *cells) merge(o *cells) {
 // phaseStake is what a difference is about: the cost of the phase or of its
 // memory, remote or missing samples; for work that is badly spread, the part of
 // the run's time in which resources wait for the busiest one.
-func (l *look) phaseStake(p *phased, d *difference, m *measure, c *cells) float64 {
+func (l *insightSearch) phaseStake(p *phased, d *difference, m *measure, c *cells) float64 {
 	rows := p.leafRows(p.bounds[d.phase], p.bounds[d.phase+1])
 	if d.load {
 		first, last := p.order.value(0), p.order.value(len(p.order.rows)-1)
@@ -390,16 +390,16 @@ func (p *phased) span(phase int) (from, to float64) {
 	return from, p.order.value(len(p.order.rows) - 1)
 }
 
-func (l *look) traitText(d *difference) string {
+func (l *insightSearch) traitText(d *difference) string {
 	switch d.metric {
 	case "mean":
 		return fmt.Sprintf("a sample costs %s against %.1f", l.mean(d.here, 1), d.elsewhere)
 	case "dram":
-		return fmt.Sprintf("%s%s of samples come from memory against %s", l.about("level"), percent(d.here), percent(d.elsewhere))
+		return fmt.Sprintf("%s%s of samples come from memory against %s", l.about("level"), shareText(d.here), shareText(d.elsewhere))
 	case "remote":
-		return fmt.Sprintf("%s%s are served by another node against %s", l.about("level"), percent(d.here), percent(d.elsewhere))
+		return fmt.Sprintf("%s%s are served by another node against %s", l.about("level"), shareText(d.here), shareText(d.elsewhere))
 	case "tlb":
-		return fmt.Sprintf("%s%s miss the TLB against %s", l.about("tlb"), percent(d.here), percent(d.elsewhere))
+		return fmt.Sprintf("%s%s miss the TLB against %s", l.about("tlb"), shareText(d.here), shareText(d.elsewhere))
 	case "cpus":
 		if d.here == 1 {
 			return fmt.Sprintf("only 1 CPU issues samples against %.0f", d.elsewhere)
@@ -414,7 +414,7 @@ func (l *look) traitText(d *difference) string {
 }
 
 // phaseInsight puts the differences of one phase into a sentence, best first.
-func (l *look) phaseInsight(p *phased, ds []difference) Insight {
+func (l *insightSearch) phaseInsight(p *phased, ds []difference) Insight {
 	const most = 3
 	d := ds[0]
 	var texts []string
@@ -439,7 +439,7 @@ func (l *look) phaseInsight(p *phased, ds []difference) Insight {
 }
 
 // mostly names the function that most samples of a phase are in.
-func (l *look) mostly(p *phased, phase int) string {
+func (l *insightSearch) mostly(p *phased, phase int) string {
 	c := l.category("function")
 	if c == nil {
 		return ""
@@ -457,11 +457,11 @@ func (l *look) mostly(p *phased, phase int) string {
 			top = i
 		}
 	}
-	return fmt.Sprintf("; %s has %s of its samples", c.Dict[top], percent(float64(counts[top])/float64(len(rows))))
+	return fmt.Sprintf("; %s has %s of its samples", c.Dict[top], shareText(float64(counts[top])/float64(len(rows))))
 }
 
 // times writes a range of time, nanoseconds in a unit that fits.
-func (l *look) times(c *table.Column, from, to float64) string {
+func (l *insightSearch) times(c *table.Column, from, to float64) string {
 	unit, factor := c.Unit, 1.0
 	if unit == "ns" {
 		for _, u := range []struct {
@@ -481,7 +481,7 @@ func (l *look) times(c *table.Column, from, to float64) string {
 // outliers is the window along time whose samples cost most, if it stands out
 // from its phase. The yardstick is the median distance from the median, which
 // outliers do not move.
-func outliers(l *look) ([]Insight, error) {
+func outliers(l *insightSearch) ([]Insight, error) {
 	p, err := l.phased()
 	if err != nil || p.leaves() < 2*limit.phaseRuns || l.latency == nil {
 		return nil, err

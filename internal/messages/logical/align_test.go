@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/messages/mpiprog"
 	"github.com/isobath/isobath/internal/messages/trace"
@@ -222,7 +223,7 @@ func TestPhasesAsText(t *testing.T) {
 			t.Fatalf("step %d is in phase %d, want %d", p.Step[i], p.Part[i], want)
 		}
 	}
-	middle := Duration(s.Trace.NS(s.Trace.Last-s.Trace.First) / 2)
+	middle := term.Duration(s.Trace.NS(s.Trace.Last-s.Trace.First) / 2)
 	if p := phased("time:" + removeSpace(middle)); p.Parts.Count() != 2 {
 		t.Errorf("a border at %s makes %d partitions", middle, p.Parts.Count())
 	}

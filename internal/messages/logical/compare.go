@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/isobath/isobath/internal/base/term"
 )
 
 // ReportCompare is how a run differs from another run of the same program.
@@ -95,13 +97,13 @@ func (a *Alignment) describe(c ReportChange) ReportChange {
 		more, amount = "shorter", -amount
 	}
 	if c.Kind == "compute" {
-		c.Text = fmt.Sprintf("%s computed %s %s before %s at step %d: %s here, %s there", s.Who(c.Process), Duration(amount), more, c.Operation, c.Step, Duration(c.Here), Duration(c.There))
+		c.Text = fmt.Sprintf("%s computed %s %s before %s at step %d: %s here, %s there", s.Who(c.Process), term.Duration(amount), more, c.Operation, c.Step, term.Duration(c.Here), term.Duration(c.There))
 		return c
 	}
 	if c.Amount > 0 {
-		c.Text = fmt.Sprintf("%s became %s later inside %s at step %d than there", s.Who(c.Process), Duration(amount), c.Operation, c.Step)
+		c.Text = fmt.Sprintf("%s became %s later inside %s at step %d than there", s.Who(c.Process), term.Duration(amount), c.Operation, c.Step)
 	} else {
-		c.Text = fmt.Sprintf("%s became %s less late inside %s at step %d than there", s.Who(c.Process), Duration(amount), c.Operation, c.Step)
+		c.Text = fmt.Sprintf("%s became %s less late inside %s at step %d than there", s.Who(c.Process), term.Duration(amount), c.Operation, c.Step)
 	}
 	return c
 }

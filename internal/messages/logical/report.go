@@ -230,22 +230,22 @@ func sentence(r *ReportCause, who string) string {
 	var text string
 	switch r.Kind {
 	case "compute":
-		text = fmt.Sprintf("%s computed %s before %s, %s more than usual %s", who, Duration(r.Computation), where, Duration(r.Amount), r.ComparedTo)
+		text = fmt.Sprintf("%s computed %s before %s, %s more than usual %s", who, term.Duration(r.Computation), where, term.Duration(r.Amount), r.ComparedTo)
 		if r.Lateness > 0 {
-			text += fmt.Sprintf(", and entered %s late", Duration(r.Lateness))
+			text += fmt.Sprintf(", and entered %s late", term.Duration(r.Lateness))
 		}
 	case "message":
-		text = fmt.Sprintf("%s left %s, %s late, %s of it new: the message was delayed or slowly received", who, where, Duration(r.Lateness), Duration(r.Amount))
+		text = fmt.Sprintf("%s left %s, %s late, %s of it new: the message was delayed or slowly received", who, where, term.Duration(r.Lateness), term.Duration(r.Amount))
 		if r.sender == "" {
-			text = fmt.Sprintf("%s left %s, %s late, though no sender was: the message was delayed or slowly received", who, where, Duration(r.Lateness))
+			text = fmt.Sprintf("%s left %s, %s late, though no sender was: the message was delayed or slowly received", who, where, term.Duration(r.Lateness))
 		} else {
-			text += fmt.Sprintf("; its latest sender, %s, was %s late", r.sender, Duration(r.senderLate))
+			text += fmt.Sprintf("; its latest sender, %s, was %s late", r.sender, term.Duration(r.senderLate))
 		}
 	default:
-		text = fmt.Sprintf("%s left %s, %s late: the call itself took %s longer than on others", who, where, Duration(r.Lateness), Duration(r.Amount))
+		text = fmt.Sprintf("%s left %s, %s late: the call itself took %s longer than on others", who, where, term.Duration(r.Lateness), term.Duration(r.Amount))
 	}
 	if r.StartUp {
-		text = fmt.Sprintf("%s began to be recorded %s after the first process (start-up skew); it reached %s %s late", who, Duration(r.Amount), where, Duration(r.Lateness))
+		text = fmt.Sprintf("%s began to be recorded %s after the first process (start-up skew); it reached %s %s late", who, term.Duration(r.Amount), where, term.Duration(r.Lateness))
 	}
 	if r.Operations > 1 || r.Processes > 0 {
 		text += fmt.Sprintf("; %s late because of it, %s affected", term.Counted(r.Operations, "operation"), term.Counted(r.Processes, "other rank"))
@@ -268,27 +268,6 @@ func (s *Structure) Who(p int32) string {
 		return fmt.Sprintf("rank %d (%s)", rank, at.Thread)
 	}
 	return fmt.Sprintf("rank %d", rank)
-}
-
-// Duration prints nanoseconds with three digits and a unit.
-func Duration(ns int64) string {
-	units := []struct {
-		scale float64
-		name  string
-	}{{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}}
-	for _, u := range units {
-		if v := float64(ns) / u.scale; v >= 1 {
-			digits := 2
-			if v >= 10 {
-				digits = 1
-			}
-			if v >= 100 {
-				digits = 0
-			}
-			return strconv.FormatFloat(v, 'f', digits, 64) + " " + u.name
-		}
-	}
-	return strconv.FormatInt(ns, 10) + " ns"
 }
 
 // opColumns are the columns of the operation list, in TSV order and as JSON

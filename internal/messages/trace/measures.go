@@ -193,7 +193,7 @@ func (t *Trace) readSeries(a *otf2.Archive, location uint64, columns map[uint32]
 		}
 		for _, p := range procs {
 			s.Time[p] = append(s.Time[p], int64(ev.Time-t.Origin))
-			s.Value[p] = append(s.Value[p], number(ev.List[c.at])*c.scale)
+			s.Value[p] = append(s.Value[p], measureValue(ev.List[c.at])*c.scale)
 		}
 	}
 	return nil
@@ -265,8 +265,8 @@ func scaleOf(m otf2.MetricMember) float64 {
 	return math.Pow(base, float64(m.Exponent))
 }
 
-// number is the value of a METRIC event.
-func number(v otf2.Value) float64 {
+// measureValue is the value of a METRIC event.
+func measureValue(v otf2.Value) float64 {
 	switch v.Type {
 	case 10:
 		return math.Float64frombits(v.Bits)

@@ -254,7 +254,7 @@ func (t *Trace) arrange(d *otf2.Definitions, lines []*timeline, h *homes) []int3
 	return order
 }
 
-// number notes the process of every row; a location that is no process of
+// measureValue notes the process of every row; a location that is no process of
 // the trace has none.
 func (h *homes) number(first map[int32]int32) {
 	h.proc = make([]int32, len(h.of))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/messages/trace"
 )
 
@@ -24,9 +25,9 @@ func (c Clocks) text() string {
 	case c.Violations == 0:
 		return "no message arrives before it is sent: the clocks agree as far as can be told"
 	}
-	text := fmt.Sprintf("%d of %d messages and collectives end before what they wait for, by up to %s: the clocks differ", c.Violations, c.Checked, duration(c.Largest))
+	text := fmt.Sprintf("%d of %d messages and collectives end before what they wait for, by up to %s: the clocks differ", c.Violations, c.Checked, term.Duration(c.Largest))
 	if c.Repaired {
-		return text + fmt.Sprintf("; times were moved by up to %s to fit (controlled logical clock)", duration(c.Moved))
+		return text + fmt.Sprintf("; times were moved by up to %s to fit (controlled logical clock)", term.Duration(c.Moved))
 	}
 	return text + ", and lateness below that is not to be trusted"
 }

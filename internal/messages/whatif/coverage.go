@@ -106,7 +106,7 @@ func (c *Coverage) text() string {
 			break
 		}
 		if float64(m.Time) >= 0.001*float64(c.MPI) {
-			parts = append(parts, fmt.Sprintf("not %s (%s, %s): %s", m.What, term.Counted(m.Calls, "call"), duration(m.Time), m.Why))
+			parts = append(parts, fmt.Sprintf("not %s (%s, %s): %s", m.What, term.Counted(m.Calls, "call"), term.Duration(m.Time), m.Why))
 		}
 	}
 	if c.Hidden > 0 {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/isobath/isobath/internal/base/term"
 )
 
 // network is "latency * 2", "bandwidth * 0.5", "messages * 0.5" (both, as a
@@ -64,7 +66,7 @@ func (s *Scenario) scale(latency, perByte float64) {
 		return
 	}
 	s.assume("a message of n bytes takes %s and %.3g ns a byte, fitted to those whose receiver waited; no contention is modelled",
-		duration(s.Trace.NS(int64(line.alpha))), line.beta*1e9/float64(s.Trace.Resolution))
+		term.Duration(s.Trace.NS(int64(line.alpha))), line.beta*1e9/float64(s.Trace.Resolution))
 	if latency == perByte || line.sizes >= enoughSizes && line.spread >= enoughSpread {
 		s.stretch(s.W, line, latency, perByte)
 		if s.Other != nil {

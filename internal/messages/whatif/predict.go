@@ -82,7 +82,7 @@ func (s *Scenario) play(w *Weights) *Times {
 }
 
 func (s *Scenario) text(r *ReportWhatIf) string {
-	text := fmt.Sprintf("%s: ≈ %s instead of %s", strings.Join(r.Changes, "; "), duration(r.Span), duration(r.Recorded))
+	text := fmt.Sprintf("%s: ≈ %s instead of %s", strings.Join(r.Changes, "; "), term.Duration(r.Span), term.Duration(r.Recorded))
 	switch {
 	case r.GainNS > 0:
 		text += fmt.Sprintf(" (−%.1f %%)", 100*r.Gain)
@@ -92,9 +92,9 @@ func (s *Scenario) text(r *ReportWhatIf) string {
 		text += " (no change)"
 	}
 	if r.RecordedWaiting > 0 {
-		text += fmt.Sprintf(", waiting %s instead of %s", duration(r.Waiting), duration(r.RecordedWaiting))
+		text += fmt.Sprintf(", waiting %s instead of %s", term.Duration(r.Waiting), term.Duration(r.RecordedWaiting))
 	}
-	return text + fmt.Sprintf("; between %s if nothing disturbs it and %s", duration(r.Low), duration(r.High))
+	return text + fmt.Sprintf("; between %s if nothing disturbs it and %s", term.Duration(r.Low), term.Duration(r.High))
 }
 
 // Streams whose receives may take what comes first: from enoughReceives on, from

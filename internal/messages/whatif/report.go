@@ -120,8 +120,6 @@ type ReportClosing struct {
 	Text      string `json:"text"`
 }
 
-func duration(ns int64) string { return logical.Duration(ns) }
-
 // instances is how many members of an entry are listed.
 const instances = 20
 
@@ -153,7 +151,7 @@ func (c *Causes) Report(top int, clocks Clocks) *Ranking {
 	if c.Closing.Call >= 0 {
 		name := c.operation(c.Closing.Call)
 		r.Closing = &ReportClosing{name, c.Closing.Lines, c.Trace.NS(c.Closing.Most), c.Trace.NS(c.Closing.Sum),
-			fmt.Sprintf("%s, the last call, lets %s go up to %s later than usual; nothing follows it", name, term.Counted(c.Closing.Lines, "rank"), duration(c.Trace.NS(c.Closing.Most)))}
+			fmt.Sprintf("%s, the last call, lets %s go up to %s later than usual; nothing follows it", name, term.Counted(c.Closing.Lines, "rank"), term.Duration(c.Trace.NS(c.Closing.Most)))}
 	}
 	return r
 }
@@ -228,8 +226,8 @@ func (c *Causes) run() *RankedRun {
 	ns := c.Trace.NS
 	r := &RankedRun{Span: ns(c.Times.Span), Waiting: ns(c.Times.Waiting), Idle: ns(c.Times.Idle), Eager: c.Eager, Rendezvous: c.Rendez,
 		Difference: ns(c.difference()), Efficiency: c.Graph.Efficiency(c.Base, c.Times.Span), Inferred: c.Inferred, Replays: c.Replays}
-	r.Text = fmt.Sprintf("%s in all, %.1f %% of the time of %s in computation, %s waiting", duration(r.Span), 100*r.Efficiency.Parallel,
-		term.Counted(c.Lines(), "process"), duration(r.Waiting))
+	r.Text = fmt.Sprintf("%s in all, %.1f %% of the time of %s in computation, %s waiting", term.Duration(r.Span), 100*r.Efficiency.Parallel,
+		term.Counted(c.Lines(), "process"), term.Duration(r.Waiting))
 	if c.Share["unexplained"]*5 > c.Times.Span {
 		r.Text += fmt.Sprintf("; %.0f %% of the run is time in calls that nothing in the trace explains, as where there are more ranks than cores",
 			100*float64(c.Share["unexplained"])/float64(max(c.Times.Span, 1)))
@@ -405,15 +403,15 @@ func (c *Causes) sentence(r *ReportGain, e *Entry) string {
 	switch e.Kind {
 	case ByComputation:
 		text = fmt.Sprintf("%s before %s: %s more computation than usual; the longest took %s where %s is usual %s", who, at, times,
-			duration(r.Evidence.Took), duration(r.Evidence.Usual), r.Evidence.ComparedTo)
+			term.Duration(r.Evidence.Took), term.Duration(r.Evidence.Usual), r.Evidence.ComparedTo)
 	case ByMessage:
-		text = fmt.Sprintf("messages to %s on %s took %s longer than usual; the slowest %s where %s is usual for its size", at, who, times, duration(r.Evidence.Took), duration(r.Evidence.Usual))
+		text = fmt.Sprintf("messages to %s on %s took %s longer than usual; the slowest %s where %s is usual for its size", at, who, times, term.Duration(r.Evidence.Took), term.Duration(r.Evidence.Usual))
 	case ByCall:
 		text = fmt.Sprintf("%s on %s took %s longer by itself than usual, with nobody in the trace that it waited for", at, who, times)
 	case ByCollective:
 		text = fmt.Sprintf("%s left late on %s after its last member had come: %s more than usual", at, who, times)
 	default:
-		text = fmt.Sprintf("%s began up to %s after the first process", who, duration(r.Amount.Max))
+		text = fmt.Sprintf("%s began up to %s after the first process", who, term.Duration(r.Amount.Max))
 	}
 	if e.Helped > 0 {
 		text += fmt.Sprintf("; without it %s less", term.Counted(e.Helped, "other rank")+map[bool]string{true: " waits", false: " wait"}[e.Helped == 1])
@@ -426,9 +424,9 @@ func (c *Causes) sentence(r *ReportGain, e *Entry) string {
 func (a ReportAmount) times(count int) string {
 	switch {
 	case count == 1:
-		return duration(a.Max)
+		return term.Duration(a.Max)
 	case 20*math.Abs(float64(count)*float64(a.Median)-float64(a.Sum)) <= float64(a.Sum) && 2*a.Max <= 3*a.Median:
-		return fmt.Sprintf("%d × %s", count, duration(a.Median))
+		return fmt.Sprintf("%d × %s", count, term.Duration(a.Median))
 	}
-	return fmt.Sprintf("%s (%d times, up to %s)", duration(a.Sum), count, duration(a.Max))
+	return fmt.Sprintf("%s (%d times, up to %s)", term.Duration(a.Sum), count, term.Duration(a.Max))
 }

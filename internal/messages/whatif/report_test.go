@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/isobath/isobath/internal/base/term"
 )
 
 // TestTimes: the product in a sentence is what the delays add up to.
@@ -35,9 +37,9 @@ func TestTimes(t *testing.T) {
 		a := ReportAmount{Median: parts[len(parts)/2], Max: parts[len(parts)-1], Sum: sum}
 		said := a.times(len(parts))
 		if product := a.Median * int64(len(parts)); strings.Contains(said, "×") && (product < sum*94/100 || product > sum*106/100) {
-			t.Fatalf("%s of delays that add up to %s", said, duration(sum))
+			t.Fatalf("%s of delays that add up to %s", said, term.Duration(sum))
 		}
-		if !strings.HasPrefix(said, fmt.Sprint(len(parts), " × ")) && !strings.HasPrefix(said, duration(sum)) {
+		if !strings.HasPrefix(said, fmt.Sprint(len(parts), " × ")) && !strings.HasPrefix(said, term.Duration(sum)) {
 			t.Fatalf("%q is neither a product nor the sum", said)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
@@ -131,15 +130,6 @@ func OrNull(f float64) *float64 {
 
 // Since is the time since start in milliseconds, as answers give it.
 func Since(start time.Time) float64 { return float64(time.Since(start).Microseconds()) / 1000 }
-
-// Grouped writes a count with its thousands apart: 15 676.
-func Grouped(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + " " + s[i:]
-	}
-	return s
-}
 
 // Pack compresses.
 func Pack(b []byte, level int) []byte {

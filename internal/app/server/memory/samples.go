@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/code/datasrc"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
@@ -71,7 +72,7 @@ func (s *Samples) Rows() int { return s.Data.Table.Rows() }
 func (s *Samples) Close() {}
 
 func (s *Samples) String() string {
-	return fmt.Sprintf("%s samples, %d columns", frame.Grouped(s.Rows()), len(s.Data.Table.Columns()))
+	return fmt.Sprintf("%s samples, %d columns", term.Thousands(s.Rows()), len(s.Data.Table.Columns()))
 }
 
 // SourceNames returns the files that samples name.

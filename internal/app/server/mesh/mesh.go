@@ -14,6 +14,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/app/server/memory"
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/app/demo"
@@ -89,7 +90,7 @@ func (m *Mesh) String() string {
 	if m.View != nil {
 		return ""
 	}
-	return fmt.Sprintf("%s cells, %d dumps", frame.Grouped(m.cells), len(m.Series.Steps))
+	return fmt.Sprintf("%s cells, %d dumps", term.Thousands(m.cells), len(m.Series.Steps))
 }
 
 // Tell implements frame.Part.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/source"
@@ -56,7 +57,7 @@ func (t *Trace) Kind() string { return frame.Messages }
 func (t *Trace) Rows() int { return len(t.Ops.Enter) }
 
 func (t *Trace) String() string {
-	return fmt.Sprintf("%s operations of %d processes", frame.Grouped(t.Rows()), len(t.Procs))
+	return fmt.Sprintf("%s operations of %d processes", term.Thousands(t.Rows()), len(t.Procs))
 }
 
 // Tell implements frame.Part: the summary of the run says that there is a trace.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/base/parallel"
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/app/demo"
@@ -71,7 +72,7 @@ func (r *Refs) Kind() string { return Name }
 // Rows implements frame.Part.
 func (r *Refs) Rows() int { return int(r.records) }
 
-func (r *Refs) String() string { return frame.Grouped(r.Rows()) + " references" }
+func (r *Refs) String() string { return term.Thousands(r.Rows()) + " references" }
 
 // Tell implements frame.Part.
 func (r *Refs) Tell(info *frame.Info) { info.Refs = true }

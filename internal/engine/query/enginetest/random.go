@@ -243,21 +243,21 @@ func randomExpr(r *rand.Rand, d query.Data, depth int) query.Expr {
 		return query.In{Column: "level", Values: []query.Value{query.TextValue("L2"), query.TextValue("nowhere"), query.TextValue("L10")}}
 	case 5:
 		return query.In{Column: pick(r, "cpu", "line", "ratio", "lock", "huge"),
-			Values: []query.Value{number(r, d, "cpu"), number(r, d, "cpu"), query.NumberValue(1)}}
+			Values: []query.Value{someNumber(r, d, "cpu"), someNumber(r, d, "cpu"), query.NumberValue(1)}}
 	}
 	c := pick(r, d.Table.Columns()...)
 	if c.Kind == table.Category {
 		return query.Compare{Column: c.Name, Op: pick(r, query.Eq, query.Ne), Value: query.TextValue(pick(r, c.Dict...))}
 	}
 	if r.IntN(2) == 0 {
-		lo, hi := number(r, d, c.Name), number(r, d, c.Name)
+		lo, hi := someNumber(r, d, c.Name), someNumber(r, d, c.Name)
 		if lo.Number > hi.Number && r.IntN(10) > 0 {
 			lo, hi = hi, lo
 		}
 		return query.Range{Column: c.Name, Lo: lo, Hi: hi}
 	}
 	return query.Compare{
-		Column: c.Name, Value: number(r, d, c.Name),
+		Column: c.Name, Value: someNumber(r, d, c.Name),
 		Op: pick(r, query.Eq, query.Ne, query.Lt, query.Le, query.Gt, query.Ge),
 	}
 }
@@ -266,13 +266,13 @@ func randomExpr(r *rand.Rand, d query.Data, depth int) query.Expr {
 func brush(r *rand.Rand, d query.Data) query.Expr {
 	name := pick(r, "time", "latency", "line", "huge", "ratio", "wild", "addr", "lock")
 	return query.And{Terms: []query.Expr{
-		query.Compare{Column: name, Op: pick(r, query.Ge, query.Gt), Value: number(r, d, name)},
-		query.Compare{Column: name, Op: pick(r, query.Lt, query.Le), Value: number(r, d, name)},
+		query.Compare{Column: name, Op: pick(r, query.Ge, query.Gt), Value: someNumber(r, d, name)},
+		query.Compare{Column: name, Op: pick(r, query.Lt, query.Le), Value: someNumber(r, d, name)},
 	}}
 }
 
-// number returns a value of the column, one close to it, or none of it.
-func number(r *rand.Rand, d query.Data, column string) query.Value {
+// someNumber returns a value of the column, one close to it, or none of it.
+func someNumber(r *rand.Rand, d query.Data, column string) query.Value {
 	c := d.Table.Column(column)
 	if c.Len() == 0 || r.IntN(10) == 0 {
 		return query.NumberValue(pick(r, 0, -1, 0.5, 1e30, math.Inf(1), math.Inf(-1)))

@@ -1,69 +1,39 @@
 package show
 
 import (
-	"fmt"
+	"math"
 	"strconv"
 	"strings"
+
+	"github.com/isobath/isobath/internal/base/term"
 )
 
 // count writes a number of samples exactly, with spaces between thousands.
-func count(n uint64) string {
-	digits := strconv.FormatUint(n, 10)
-	var b strings.Builder
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteRune(thousands)
-		}
-		b.WriteRune(d)
+func count(n uint64) string { return narrow(term.Thousands(n)) }
+
+// amount writes a sum in two or three digits: 2.6 k, 587 k, 1.02 M. A digit
+// fewer than term.Short below a million: ranges of sums must fit beside a tree.
+func amount(v float64) string {
+	if math.Abs(v) < 9_995 && math.Abs(v) >= 999.5 {
+		return narrow(strconv.FormatFloat(v/1000, 'f', 1, 64) + " k")
 	}
-	return b.String()
+	if v != math.Trunc(v) && math.Abs(v) < 99.95 {
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	return narrow(term.Short(v))
 }
 
-// thousands is a narrow no-break space.
+// thousands is a narrow no-break space: numbers in a picture stay in one piece.
 const thousands = '\u202f'
 
-// amount writes a sum in two or three digits: 2.6 k, 587 k, 1.02 M.
-func amount(v float64) string {
-	units := []string{"", "k", "M", "G", "T", "P"}
-	u := 0
-	for v >= 999.5 && u < len(units)-1 {
-		v /= 1000
-		u++
-	}
-	switch {
-	case u == 0 && v == float64(int(v)):
-		return strconv.Itoa(int(v))
-	case u > 1 && v < 9.995:
-		return trim(fmt.Sprintf("%.2f", v), units[u])
-	case v < 99.95:
-		return trim(fmt.Sprintf("%.1f", v), units[u])
-	}
-	return trim(fmt.Sprintf("%.0f", v), units[u])
-}
+func narrow(s string) string { return strings.ReplaceAll(s, " ", string(thousands)) }
 
-func trim(number, unit string) string {
-	if unit == "" {
-		return number
-	}
-	return number + string(thousands) + unit
-}
-
-// bytesize writes a size in powers of 1024: 32 KiB, 1.5 MiB.
+// bytesize writes a size, and nothing for one that is not known.
 func bytesize(n uint64) string {
 	if n == 0 {
 		return ""
 	}
-	v, u := float64(n), 0
-	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}
-	for v >= 1000 && u < len(units)-1 {
-		v /= 1024
-		u++
-	}
-	text := strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0")
-	if v >= 100 {
-		text = fmt.Sprintf("%.0f", v)
-	}
-	return text + " " + units[u]
+	return term.Bytes(n)
 }
 
 // column writes a number of samples into nine characters: exactly if it fits.

@@ -372,7 +372,7 @@ func TestAmount(t *testing.T) {
 			t.Errorf("amount(%v) = %q, want %q", v, got, want)
 		}
 	}
-	for n, want := range map[uint64]string{0: "", 32768: "32 KiB", 20971520: "20 MiB", 1610612736: "1.5 GiB", 512: "512 B", 397816131584: "370 GiB"} {
+	for n, want := range map[uint64]string{0: "", 32768: "32 KiB", 20971520: "20 MiB", 1610612736: "1.5 GiB", 512: "512 B", 397816131584: "370.5 GiB", 1310720: "1.25 MiB", 1000: "1000 B"} {
 		if got := bytesize(n); got != want {
 			t.Errorf("bytesize(%d) = %q, want %q", n, got, want)
 		}

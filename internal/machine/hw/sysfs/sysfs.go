@@ -27,7 +27,7 @@ func Local() (*hw.Topology, error) {
 // Read describes the machine whose root folder is given, which must contain
 // sys/devices/system/cpu.
 func Read(root fs.FS) (*hw.Topology, error) {
-	r := &reader{root: root, seen: map[told]bool{}}
+	r := &reader{root: root, seen: map[reported]bool{}}
 	online, err := r.cpus(cpuRoot + "/online")
 	if errors.Is(err, fs.ErrNotExist) {
 		online, err = r.numbered(cpuRoot, "cpu")
@@ -58,12 +58,12 @@ type reader struct {
 	root  fs.FS
 	spec  hw.Spec
 	model string
-	seen  map[told]bool
+	seen  map[reported]bool
 }
 
-// told identifies an object that another CPU told of already. Two of one kind
+// reported identifies an object that another CPU told of already. Two of one kind
 // never share their first CPU.
-type told struct {
+type reported struct {
 	kind        hw.Kind
 	instruction bool
 	first       int
@@ -113,7 +113,7 @@ func (r *reader) numbered(folder, prefix string) (hw.CPUs, error) {
 
 // add keeps an object unless another CPU told of it before.
 func (r *reader) add(o hw.Object) {
-	key := told{o.Kind, o.Instruction, o.CPUs[0]}
+	key := reported{o.Kind, o.Instruction, o.CPUs[0]}
 	if !r.seen[key] {
 		r.seen[key] = true
 		r.spec.Objects = append(r.spec.Objects, o)
