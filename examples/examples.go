@@ -8,3 +8,8 @@ import "embed"
 //
 //go:embed loops
 var Loops embed.FS
+
+// Locality is the program of the locality demo.
+//
+//go:embed locality
+var Locality embed.FS

@@ -11,7 +11,7 @@ struct particle {
   double spare;
 };
 
-enum { N = 256, COUNT = 16384, STEPS = 3 };
+enum { N = 256, COUNT = 16384, STEPS = 2 };
 
 static struct particle p[COUNT];
 static double rho[N][N];

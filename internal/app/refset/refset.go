@@ -41,12 +41,13 @@ type Set struct {
 	Records uint64 // read so far
 	Notes   []string
 
-	path   string
-	src    refs.Reader
-	opt    Options
-	rows   table.Bits // of Where; nil is all
-	lines  *symbol.Program
-	places map[uint64]uint32 // of a program given beside a trace without lines
+	path    string
+	machine string // where no other is asked for; empty: that of the run, or this one
+	src     refs.Reader
+	opt     Options
+	rows    table.Bits // of Where; nil is all
+	lines   *symbol.Program
+	places  map[uint64]uint32 // of a program given beside a trace without lines
 }
 
 // ErrNoReferences is returned for a trace, or a part of it, that is empty.
@@ -64,6 +65,12 @@ func Open(ctx context.Context, path string, opt Options) (*Set, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// Known makes a set of a trace whose objects are known, and which is looked at
+// on a machine unless another is asked for. The caller closes it.
+func Known(src refs.Reader, objects []layout.Object, machine string) *Set {
+	return &Set{src: src, machine: machine, places: map[uint64]uint32{}, Table: layout.NewTable(src.About(), layout.Declared(objects), nil)}
 }
 
 func (s *Set) prepare(ctx context.Context, format string) error {
@@ -253,6 +260,9 @@ const localMachine = "local"
 // Machine finds a machine: a preset, a hardware description, a run with one, or
 // this machine. An empty name is the machine of the trace's run, or this one.
 func (s *Set) Machine(name, set string) (*platform.Machine, error) {
+	if name == "" {
+		name = s.machine
+	}
 	if name == "" {
 		name = localMachine
 		if run.IsRun(s.path) {

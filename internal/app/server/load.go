@@ -63,7 +63,7 @@ func (l *Loader) Open(ctx context.Context, path string, progress func(frame.Prog
 	r := memory.Open(filepath.Base(path), path, set)
 	r.Reading.Map = opt.Map
 	if t := set.Run.Table(reftable.Name); t != nil { // a reference trace, by itself or beside samples
-		if err := references.Join(r, l.Binary, t.Rows()); err != nil {
+		if err := references.Join(r, l.Binary, t); err != nil {
 			return nil, errors.Join(err, r.Close())
 		}
 	}
@@ -156,6 +156,9 @@ func (l *Loader) Demo() ([]*frame.Run, error) {
 
 // DemoCycles opens the built-in reference traces.
 func (l *Loader) DemoCycles() ([]*frame.Run, error) { return references.Demo() }
+
+// DemoLocality opens the built-in example of the locality page.
+func (l *Loader) DemoLocality() ([]*frame.Run, error) { return references.DemoLocality() }
 
 // OpenMeshes shows the loader's dumps as a run of their own.
 func (l *Loader) OpenMeshes() ([]*frame.Run, error) {

@@ -66,6 +66,17 @@ var wireAreas = []struct {
 		{"internal/loops/spiral/reference.go", "Reference"},
 		{"internal/app/server/references/wire.go"},
 	}},
+	{"locality", [][]string{
+		{"internal/locality/answer/answer.go", "Machine", "MachineLevel", "MachineTLB"},
+		{"internal/locality/answer/advise.go"},
+		{"internal/locality/answer/proof.go"},
+		{"internal/locality/views/count.go", "MissRow", "MissLevel", "MissCurve", "MissBand", "SizeNeed", "MissCounts"},
+		{"internal/locality/views/evictions.go", "Evictions", "MissCause"},
+		{"internal/locality/views/fields.go", "StructUse", "StructPart", "StructField", "StructLine"},
+		{"internal/locality/views/sets.go", "SetUse"},
+		{"internal/app/server/references/localitywire.go", "MachineAsk", "LocalityAsk", "LocalityAnswer", "LocalityThen", "LocalityMapAsk", "LocalityMap", "LocalityLane",
+			"AdviseAsk", "MachinesAsk", "MachineMisses", "MachineLevels"},
+	}},
 	{"mesh", [][]string{
 		{"internal/domain/mesh/project.go", "Counts", "Mode"},
 		{"internal/domain/mesh/correlate.go", "Correlation", "CategoryStats", "Density"},

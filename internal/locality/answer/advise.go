@@ -40,12 +40,12 @@ type Advice struct {
 	Text       string            `json:"text"`
 	Code       string            `json:"code"`
 	Map        string            `json:"map"`
-	Gain       *[2]float64       `json:"gain"`
+	Gain       *[2]float64       `json:"gain" ts:"readonly [number, number] | null"`
 	Levels     []LevelChange     `json:"levels"`
 	Placements []PlacementCounts `json:"placements"`
 	Legal      string            `json:"legal"`
 	Spanning   float64           `json:"spanning"`
-	Cycles     *[2]float64       `json:"cycles"`
+	Cycles     *[2]float64       `json:"cycles" ts:"readonly [number, number] | null"`
 	Coherence  *Coherence        `json:"coherence,omitempty"`
 	Assumes    []string          `json:"assumes"`
 	Instead    []Instead         `json:"instead"`
@@ -57,7 +57,7 @@ type Advice struct {
 type LevelChange struct {
 	Level string    `json:"level"`
 	Now   uint64    `json:"now"`
-	Then  [2]uint64 `json:"then"`
+	Then  [2]uint64 `json:"then" ts:"readonly [number, number]"`
 }
 
 // PlacementCounts is a change with its memory in one place.
@@ -73,7 +73,7 @@ type PlacementCounts struct {
 type Instead struct {
 	Kind   string     `json:"kind"`
 	Change string     `json:"change"`
-	Gain   [2]float64 `json:"gain"`
+	Gain   [2]float64 `json:"gain" ts:"readonly [number, number]"`
 	Map    string     `json:"map"`
 	Code   string     `json:"code"`
 }
@@ -132,7 +132,7 @@ func adviceOf(a *advice.Advice, m *platform.Machine) Advice {
 // Coherence is the misses that threads cause each other, of advice that parts
 // them.
 type Coherence struct {
-	Now     [2]uint64 `json:"now"` // least and most over schedules
+	Now     [2]uint64 `json:"now" ts:"readonly [number, number]"` // least and most over schedules
 	Clocked uint64    `json:"clocked"`
 	Then    uint64    `json:"then"` // at most
 }

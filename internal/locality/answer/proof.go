@@ -23,7 +23,7 @@ type Proof struct {
 type ProofLevel struct {
 	Level     string    `json:"level"`
 	Now       uint64    `json:"now"`
-	Predicted [2]uint64 `json:"predicted"`
+	Predicted [2]uint64 `json:"predicted" ts:"readonly [number, number]"`
 	Recorded  uint64    `json:"recorded"` // of the changed program, replayed on the machine
 	Inside    bool      `json:"inside"`
 }

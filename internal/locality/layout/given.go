@@ -47,6 +47,9 @@ func ReadGiven(r io.Reader) (*Given, error) {
 	return g, scan.Err()
 }
 
+// Declared is objects that are known already, with their addresses.
+func Declared(objects []Object) *Given { return &Given{objects: objects} }
+
 // structText is the part of a sentence that names a structure.
 var structText = regexp.MustCompile(`\b(?:struct|class|union) ([A-Za-z_][\w:<>, ]*?)(\[\d+\]|\[\])*$`)
 

@@ -245,3 +245,65 @@ func (c *Change) Spanning(t *Trace) float64 {
 	}
 	return float64(parted) / float64(all)
 }
+
+// PartLayout is an array of elements and where in them the fields of an object
+// lie.
+type PartLayout struct {
+	Name     string
+	Stride   uint64
+	Elements uint64
+	Fields   []PlacedField
+	part     *Part
+	base     uint64
+}
+
+// PlacedField is a stretch of a field, by its index in the object.
+type PlacedField struct {
+	Field        int
+	Offset, Size uint64
+}
+
+// Base is where the array starts, in the placement that was replayed last.
+func (p *PartLayout) Base() uint64 {
+	if p.part != nil {
+		return p.part.base
+	}
+	return p.base
+}
+
+// AsItIs is the layout of an object that is not changed.
+func AsItIs(o *layout.Object) PartLayout {
+	p := PartLayout{Name: o.Name, Stride: o.Elem, Elements: o.Elements(), base: o.Start}
+	for i, f := range o.Fields {
+		p.Fields = append(p.Fields, PlacedField{i, f.Offset, f.Size})
+	}
+	return p
+}
+
+// Layout says where the fields of the changed object lie. A change of rows or
+// of order alone leaves the elements as they are.
+func (c *Change) Layout() []PartLayout {
+	if c.Elem != c.Object.Elem {
+		p := AsItIs(c.Object)
+		if len(c.Parts) == 1 {
+			p.part = &c.Parts[0]
+		}
+		return []PartLayout{p}
+	}
+	var out []PartLayout
+	for k := range c.Parts {
+		p := PartLayout{Name: c.Parts[k].Name, Stride: c.Parts[k].Stride, Elements: c.Elements(), part: &c.Parts[k]}
+		for i, f := range c.Object.Fields {
+			for at := f.Offset; at < f.Offset+f.Size; {
+				b := c.bytes[at]
+				n := min(uint64(b.run), f.Offset+f.Size-at)
+				if int(b.part) == k {
+					p.Fields = append(p.Fields, PlacedField{i, uint64(b.offset), n})
+				}
+				at += n
+			}
+		}
+		out = append(out, p)
+	}
+	return out
+}

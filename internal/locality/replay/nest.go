@@ -313,3 +313,18 @@ func (n *Nest) appendTurn(out []uint32, turn int) []uint32 {
 	}
 	return out
 }
+
+// Has reports whether an instruction is in the body of the nest.
+func (n *Nest) Has(code uint32) bool { return slices.Contains(n.Body, code) }
+
+// InnerPass is the positions of one pass of the innermost loop: the middle one,
+// which no edge of the data bends.
+func (n *Nest) InnerPass() (from, to int) {
+	trips := n.Trips[len(n.Trips)-1]
+	k := len(n.turns) / trips / 2 * trips
+	from, to = int(n.turns[k]), int(n.end)
+	if k+trips < len(n.turns) {
+		to = int(n.turns[k+trips])
+	}
+	return from, to
+}

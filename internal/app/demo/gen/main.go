@@ -6,7 +6,8 @@
 //
 // With -cycles DIR it records the examples of the cycles page instead, with the
 // program that -isobath names. Their addresses are those of the machine and
-// compiler, so they are not compared; a test counts their turns.
+// compiler, so they are not compared; a test counts their turns. With -locality
+// FILE it records the example of the locality page.
 package main
 
 import (
@@ -23,12 +24,16 @@ func main() {
 	out := flag.String("o", "internal/app/demo/data/stencil.bin", "file to write or check")
 	check := flag.Bool("check", false, "compare instead of writing")
 	cycles := flag.String("cycles", "", "record the examples of the cycles page into this folder")
+	locality := flag.String("locality", "", "record the example of the locality page into this file")
 	program := flag.String("isobath", "./isobath", "program to record with")
 	flag.Parse()
 	err := error(nil)
-	if *cycles != "" {
+	switch {
+	case *cycles != "":
 		err = recordCycles(*cycles, *program)
-	} else {
+	case *locality != "":
+		err = recordLocality(*locality, *program)
+	default:
 		err = generate(*out, *check)
 	}
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/isobath/isobath/internal/app/refset"
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/base/term"
@@ -23,6 +24,7 @@ import (
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/data/source"
+	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/loops/cycle"
 	"github.com/isobath/isobath/internal/loops/spiral"
@@ -42,6 +44,11 @@ type Refs struct {
 
 	mu       sync.Mutex
 	analyses []*cycles // newest first
+
+	// Set opens the trace anew for questions about locality; where chooses some of
+	// its references.
+	Set      func(ctx context.Context, where string) (*refset.Set, error)
+	locality *locality
 }
 
 // maxCycles is how many analyses are kept: enough to go back and forth.
@@ -96,9 +103,15 @@ func noReferences(r *frame.Run) error {
 // Routes implements frame.Kind.
 func (Kind) Routes(f *frame.Frame) []frame.Route {
 	s := routes{f}
-	of := func(f func(http.ResponseWriter, *http.Request, *Refs) error) func(http.ResponseWriter, *http.Request, *frame.Run) error {
-		return frame.OfPart(noReferences, f)
-	}
+	return append(s.cyclesRoutes(), s.localityRoutes()...)
+}
+
+// of answers for runs that hold a reference trace.
+func of(f func(http.ResponseWriter, *http.Request, *Refs) error) func(http.ResponseWriter, *http.Request, *frame.Run) error {
+	return frame.OfPart(noReferences, f)
+}
+
+func (s routes) cyclesRoutes() []frame.Route {
 	return []frame.Route{
 		{Method: "POST", Path: "runs/{id}/cycles", Access: frame.Viewer, Does: "the cycles of a reference trace: bars, classes and their lines", Command: "isobath cycles",
 			Takes: CyclesAsk{}, Answers: CyclesInfo{}, Watchable: true, OfRun: of(s.cyclesInfo)},
@@ -118,7 +131,9 @@ func New(path, format, binary string) (*Refs, error) {
 	r := &Refs{Open: func() (refs.Reader, error) {
 		src, _, err := formats.OpenRefs(path, nil)
 		return src, err
-	}}
+	}, Set: func(ctx context.Context, where string) (*refset.Set, error) {
+		return refset.Open(ctx, path, refset.Options{Binary: binary, Where: where})
+	}, locality: newLocality(nil)}
 	if binary == "" {
 		return r, nil
 	}
@@ -143,14 +158,14 @@ func Open(ctx context.Context, path, format, binary string, sources []string) (*
 	return run, r.prepare(ctx, run, slices.Concat([]string{filepath.Dir(path)}, sources))
 }
 
-// Join adds to a run the trace of so many references that lies in it beside its
-// samples.
-func Join(run *frame.Run, binary string, records int) error {
+// Join adds to a run the trace whose table lies in it, alone or beside samples.
+func Join(run *frame.Run, binary string, rows *table.Table) error {
 	r, err := New(run.Path, run.Format, binary)
 	if err != nil {
 		return err
 	}
-	r.records, r.beside = int64(records), run.Kind != string(kind.Refs)
+	r.locality = newLocality(rows)
+	r.records, r.beside = int64(rows.Rows()), run.Kind != string(kind.Refs)
 	r.owns(run.Sources)
 	run.Put(r)
 	return nil
@@ -164,7 +179,17 @@ func Demo() ([]*frame.Run, error) {
 		if err != nil {
 			return nil, fmt.Errorf("demo: %w", err)
 		}
-		r := &Refs{Open: c.Open, own: map[string]bool{c.Source: true}, named: c.Shows}
+		r := &Refs{Open: c.Open, own: map[string]bool{c.Source: true}, named: c.Shows, locality: newLocality(nil)}
+		r.Set = func(_ context.Context, where string) (*refset.Set, error) {
+			if where != "" {
+				return nil, frame.BadRequest("the demo is looked at as a whole")
+			}
+			src, err := c.Open()
+			if err != nil {
+				return nil, err
+			}
+			return refset.Known(src, nil, demo.Particles.Machine), nil
+		}
 		run := &frame.Run{Name: c.Name, Kind: string(kind.Refs), Format: "demo", Texts: texts, TopologyNote: noTopology}
 		if err := r.prepare(context.Background(), run, nil); err != nil {
 			return nil, fmt.Errorf("demo: %s: %w", c.Name, err)
@@ -172,6 +197,35 @@ func Demo() ([]*frame.Run, error) {
 		runs = append(runs, run)
 	}
 	return runs, nil
+}
+
+// DemoLocality opens the built-in example of the locality page.
+func DemoLocality() ([]*frame.Run, error) {
+	d := demo.Particles
+	texts, err := d.Texts()
+	if err != nil {
+		return nil, fmt.Errorf("demo: %w", err)
+	}
+	objects, err := d.Objects()
+	if err != nil {
+		return nil, fmt.Errorf("demo: %w", err)
+	}
+	r := &Refs{Open: d.Open, own: map[string]bool{d.Source: true}, locality: newLocality(nil)}
+	r.Set = func(_ context.Context, where string) (*refset.Set, error) {
+		if where != "" {
+			return nil, frame.BadRequest("the demo is looked at as a whole")
+		}
+		src, err := d.Open()
+		if err != nil {
+			return nil, err
+		}
+		return refset.Known(src, objects, d.Machine), nil
+	}
+	run := &frame.Run{Name: d.Name, Kind: string(kind.Refs), Format: "demo", Texts: texts, TopologyNote: noTopology}
+	if err := r.prepare(context.Background(), run, nil); err != nil {
+		return nil, fmt.Errorf("demo: %s: %w", d.Name, err)
+	}
+	return []*frame.Run{run}, nil
 }
 
 // prepare reads the trace once: to know what it holds and which sources it

@@ -4,4 +4,5 @@ export type * from './frame';
 export type * from './memory';
 export type * from './messages';
 export type * from './references';
+export type * from './locality';
 export type * from './mesh';

@@ -1,0 +1,89 @@
+package views
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+// Evictions says at one level who lost lines to whom, and why lines were missed.
+type Evictions struct {
+	Level int      `json:"level"`
+	Names []string `json:"names"` // of objects; the last may be all others
+	// Lost is misses of the row's object on lines that the column's had pushed out.
+	Lost   [][]uint64  `json:"lost"`
+	Causes []MissCause `json:"causes"`
+}
+
+// MissCause is the misses of an object by cause; they add up to its misses.
+type MissCause struct {
+	First    uint64 `json:"first"`
+	Capacity int64  `json:"capacity"`
+	Conflict int64  `json:"conflict"`
+}
+
+// maxEvictors is how many objects a matrix has beside all others.
+const maxEvictors = 7
+
+const others = "other"
+
+// Evictions counts them at a level.
+func (s *Study) Evictions(ctx context.Context, level int) (*Evictions, error) {
+	type sums struct{ misses, first, full uint64 }
+	objects := make([]sums, len(s.Table.Objects))
+	pairs := map[[2]uint32]uint64{}
+	for i := range s.Trace.Accesses {
+		if i%cancelEvery == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		o := &s.Levels[level][i]
+		of := s.Trace.Accesses[i].Object
+		sum := &objects[of]
+		sum.misses += uint64(o.Misses)
+		sum.first += uint64(o.First)
+		sum.full += uint64(o.Full)
+		if o.Misses > o.First {
+			pairs[[2]uint32{of, uint32(o.Evictor)}] += uint64(o.Misses - o.First)
+		}
+	}
+	var order []uint32
+	for n, sum := range objects {
+		if sum.misses > 0 {
+			order = append(order, uint32(n))
+		}
+	}
+	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(objects[b].misses, objects[a].misses) })
+	shown := min(len(order), maxEvictors)
+	if len(order) == maxEvictors+1 {
+		shown = len(order)
+	}
+	at := make([]int, len(objects)) // row of an object
+	for i := range at {
+		at[i] = shown
+	}
+	out := &Evictions{Level: level, Names: []string{}, Lost: [][]uint64{}, Causes: []MissCause{}}
+	for i, n := range order[:shown] {
+		at[n] = i
+		out.Names = append(out.Names, s.objectName(n))
+	}
+	if len(order) > shown {
+		out.Names = append(out.Names, others)
+	}
+	for range out.Names {
+		out.Lost = append(out.Lost, make([]uint64, len(out.Names)))
+	}
+	out.Causes = make([]MissCause, len(out.Names))
+	for _, n := range order {
+		c, sum := &out.Causes[at[n]], objects[n]
+		c.First += sum.first
+		c.Capacity += int64(sum.full) - int64(sum.first)
+		c.Conflict += int64(sum.misses) - int64(sum.full)
+	}
+	for p, n := range pairs {
+		// An object without misses of its own pushes nobody out.
+		if row, column := at[p[0]], at[p[1]]; column < len(out.Names) {
+			out.Lost[row][column] += n
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,395 @@
+// Made from the Go types of the messages by
+// `go test ./internal/app/server -run WireTypes -update`. Do not edit.
+import type { Column, ColumnRef } from './frame';
+
+// Machine is M of the answers: what a modelled number belongs to.
+export interface Machine {
+  readonly name: string;
+  readonly levels: readonly MachineLevel[];
+  readonly tlb: readonly MachineTLB[];
+  readonly page_bytes: number;
+  readonly walk_cycles: number;
+  readonly nodes: number;
+  readonly assumed: readonly string[];
+  // Model says what every number of the machine rests on.
+  readonly model: string;
+}
+
+// MachineLevel is one level of a machine.
+export interface MachineLevel {
+  readonly level: string;
+  readonly size: number;
+  readonly ways: number;
+  readonly line_bytes: number;
+  readonly policy: string;
+  readonly shared: boolean;
+  readonly step_cycles: number;
+  readonly assumed: readonly string[];
+}
+
+// MachineTLB is one level of translation.
+export interface MachineTLB {
+  readonly entries: number;
+  readonly ways: number;
+}
+
+// Advise is the answer of `isobath advise`.
+export interface Advise {
+  readonly records: number;
+  readonly references: number;
+  readonly provenance: string;
+  readonly machine: Machine;
+  readonly cost: Cost;
+  readonly tried: number;
+  readonly silence: string | null;
+  readonly advice: readonly Advice[];
+  readonly proof?: Proof;
+  readonly notes: readonly string[];
+}
+
+// Cost is what advice is ranked by.
+export interface Cost {
+  readonly now: number;
+  readonly steps: readonly number[]; // cycles of a miss at each level, then of a walk
+}
+
+// Advice is one change.
+export interface Advice {
+  readonly kind: string;
+  readonly object: string;
+  readonly type: string;
+  readonly evidence: string; // how element and fields are known
+  readonly change: string;
+  readonly text: string;
+  readonly code: string;
+  readonly map: string;
+  readonly gain: readonly [number, number] | null;
+  readonly levels: readonly LevelChange[];
+  readonly placements: readonly PlacementCounts[];
+  readonly legal: string;
+  readonly spanning: number;
+  readonly cycles: readonly [number, number] | null;
+  readonly coherence?: Coherence;
+  readonly assumes: readonly string[];
+  readonly instead: readonly Instead[];
+  readonly together: number;
+  readonly where: string;
+}
+
+// LevelChange is the misses of a level before and after.
+export interface LevelChange {
+  readonly level: string;
+  readonly now: number;
+  readonly then: readonly [number, number];
+}
+
+// PlacementCounts is a change with its memory in one place.
+export interface PlacementCounts {
+  readonly placement: string;
+  readonly misses: readonly number[];
+  readonly dtlb_misses: number;
+  readonly walks: number;
+  readonly gain: number;
+}
+
+// Instead is another change of the same object.
+export interface Instead {
+  readonly kind: string;
+  readonly change: string;
+  readonly gain: readonly [number, number];
+  readonly map: string;
+  readonly code: string;
+}
+
+// Coherence is the misses that threads cause each other, of advice that parts
+// them.
+export interface Coherence {
+  readonly now: readonly [number, number]; // least and most over schedules
+  readonly clocked: number;
+  readonly then: number; // at most
+}
+
+// Proof is what was predicted against what the changed program did.
+export interface Proof {
+  readonly command: readonly string[];
+  readonly kind: string;
+  readonly levels: readonly ProofLevel[];
+  readonly holds: boolean; // every level within 2 % of the range predicted
+  readonly time: ProofTime | null; // null if the programs were not timed
+  readonly text: string;
+}
+
+// ProofLevel is one level of a proof.
+export interface ProofLevel {
+  readonly level: string;
+  readonly now: number;
+  readonly predicted: readonly [number, number];
+  readonly recorded: number; // of the changed program, replayed on the machine
+  readonly inside: boolean;
+}
+
+// ProofTime is the processor time of both programs, measured in turn.
+export interface ProofTime {
+  readonly rounds: number;
+  readonly before_s: number; // median
+  readonly after_s: number;
+  readonly faster: number; // rounds in which the changed program was faster
+}
+
+// MissRow is some of the references: those of an object, a field, a line or a
+// function.
+export interface MissRow {
+  readonly name: string;
+  readonly object: string;
+  readonly field: string;
+  readonly file: string;
+  readonly line: number;
+  readonly function: string;
+  readonly bytes: number; // of an object or a field
+  readonly offset: number; // of a field
+  readonly references: number;
+  readonly selected: number;
+  readonly misses: readonly number[]; // by level
+  readonly chosen: readonly number[]; // of them those of selected references
+  readonly fetched: number;
+  readonly used: number; // bytes, of the lines fetched into the first level
+  readonly reuse: readonly number[]; // references by octave of distance; first touches last
+  readonly first: number;
+}
+
+// MissLevel is what happened at one level.
+export interface MissLevel {
+  readonly level: string;
+  readonly bytes: number;
+  readonly ways: number;
+  readonly line_bytes: number;
+  readonly misses: number;
+  readonly chosen: number;
+  readonly first: number;
+  readonly full: number; // of a fully associative cache of this size
+  readonly hidden: number; // misses that an ideal stride prefetcher hides
+}
+
+// MissCurve is misses by size of a fully associative cache.
+export interface MissCurve {
+  readonly sizes: readonly number[]; // bytes
+  readonly total: readonly number[];
+  readonly selected: readonly number[]; // empty if nothing is selected
+  // Bands are the references that are not selected, those with the most misses
+  // at the first level first.
+  readonly bands: readonly MissBand[];
+}
+
+// MissBand is a part of a curve.
+export interface MissBand {
+  readonly name: string;
+  readonly misses: readonly number[];
+}
+
+// SizeNeed is the smallest cache with a share of hits; 0 where no cache has it.
+export interface SizeNeed {
+  readonly hits: number;
+  readonly bytes: number;
+}
+
+// MissCounts is everything a page shows of a study but its map.
+export interface MissCounts {
+  readonly references: number;
+  readonly selected: number;
+  readonly lines: number;
+  readonly footprint: number;
+  readonly levels: readonly MissLevel[];
+  readonly curve: MissCurve;
+  readonly needs: readonly SizeNeed[];
+  // ReusedFrom is the size from which on the selection, or everything, misses
+  // at most a twentieth of the repeats that it misses at the first level; 0 if
+  // it has none.
+  readonly reused_from: number;
+  readonly first_above: number; // first touches of the selection, which no size saves
+  readonly at_first: number; // misses of the selection in a fully associative first level
+  readonly objects: readonly MissRow[];
+  readonly fields: readonly MissRow[];
+  readonly places: readonly MissRow[];
+  readonly functions: readonly MissRow[];
+}
+
+// Evictions says at one level who lost lines to whom, and why lines were missed.
+export interface Evictions {
+  readonly level: number;
+  readonly names: readonly string[]; // of objects; the last may be all others
+  // Lost is misses of the row's object on lines that the column's had pushed out.
+  readonly lost: readonly (readonly number[])[];
+  readonly causes: readonly MissCause[];
+}
+
+// MissCause is the misses of an object by cause; they add up to its misses.
+export interface MissCause {
+  readonly first: number;
+  readonly capacity: number;
+  readonly conflict: number;
+}
+
+// StructUse is an element of an object to scale: how much of each line that is
+// fetched of it is used.
+export interface StructUse {
+  readonly object: string;
+  readonly type: string;
+  readonly evidence: string;
+  readonly element: number;
+  readonly elements: number;
+  readonly parts: readonly StructPart[];
+  readonly moved: number; // bytes
+  readonly used: number;
+}
+
+// StructPart is an array that holds all or some of the fields.
+export interface StructPart {
+  readonly name: string;
+  readonly stride: number;
+  readonly fields: readonly StructField[];
+  readonly lines: readonly StructLine[];
+}
+
+// StructField is a field at its place. Share is of the lines fetched that hold
+// it: those in which it was touched; null if none was fetched.
+export interface StructField {
+  readonly name: string;
+  readonly offset: number;
+  readonly bytes: number;
+  readonly share: number | null;
+}
+
+// StructLine is the fetches of one line of an element, and the bytes used in all
+// of them.
+export interface StructLine {
+  readonly fetched: number;
+  readonly used: number;
+}
+
+// SetUse is the lines that one pass of an innermost loop puts into each set of a
+// level.
+export interface SetUse {
+  readonly level: number;
+  readonly ways: number;
+  readonly counts: readonly number[]; // distinct lines by set
+  readonly lines: number;
+  readonly used: number; // sets with at least one line
+  readonly place: string;
+  readonly from: number; // references of the pass
+  readonly to: number;
+  readonly stride: number; // bytes between turns, of the instruction with the largest
+  readonly why: string; // why there is no pass; empty if there is
+}
+
+// AdviseAsk asks what to change, as `isobath advise` does.
+export interface AdviseAsk {
+  readonly machine: string;
+  readonly set: string;
+  readonly object: string;
+  readonly kinds: readonly string[];
+  readonly least: number; // 0 is the default
+  readonly reassociate: boolean;
+}
+
+// MachineAsk says what references are replayed on: the machine that is there and
+// the one asked about, with a change of layout or order.
+export interface MachineAsk {
+  readonly machine: string; // empty: that of the run, else this one
+  readonly line: number; // bytes of every line; 0: those of the machine
+  readonly other: string; // empty: the same
+  readonly set: string; // changes of the other machine
+  readonly map: string; // change of layout or order; see 'isobath advise --show map'
+}
+
+// LocalityAsk asks for what the locality page shows. Level counts from 0.
+export interface LocalityAsk extends MachineAsk {
+  readonly where: string;
+  readonly field: readonly string[]; // object and field; empty for none
+  readonly pair: readonly string[]; // objects: which lost a line, and to which; empty for none
+  readonly level: number;
+  readonly stack: 'object' | 'line' | 'function' | 'none';
+}
+
+// LocalityAnswer is what the locality page shows of one selection.
+export interface LocalityAnswer {
+  readonly took: number;
+  readonly machine: Machine;
+  readonly whole: boolean; // these are all references of the trace
+  readonly threads: number;
+  readonly notes: readonly string[];
+  // Presets are the machines built in.
+  readonly presets: readonly string[];
+  readonly now: MissCounts | null;
+  readonly evictions: Evictions | null;
+  readonly struct: StructUse | null; // of the one selected object; null if it has no known fields
+  readonly sets: SetUse | null;
+  readonly then: LocalityThen | null; // null without a what if
+}
+
+// LocalityThen is the same references on the other machine or with the change.
+export interface LocalityThen {
+  readonly machine: Machine;
+  readonly levels: readonly MissLevel[];
+  // Placements is the least and most misses of each level over the places where
+  // changed objects may come to lie.
+  readonly placements: ReadonlyArray<readonly [number, number]>;
+  readonly total: readonly number[]; // at the sizes of the curve
+  readonly needs: readonly SizeNeed[];
+  readonly reused_from: number;
+  readonly struct: StructUse | null;
+  readonly sets: SetUse | null;
+}
+
+// LocalityMapAsk asks for misses over time and addresses. Rows are slices of
+// addresses for the objects named, in the same order.
+export interface LocalityMapAsk extends LocalityAsk {
+  readonly columns: number;
+  readonly objects: readonly string[];
+  readonly rows: readonly number[];
+  readonly window: number; // references of the set in use
+}
+
+// LocalityMap is misses over time and addresses.
+export interface LocalityMap {
+  readonly columns: readonly ColumnRef[];
+  readonly took: number;
+  readonly width: number; // columns of cells
+  readonly window: number;
+  readonly lanes: readonly LocalityLane[];
+  readonly set: Column; // distinct lines at the end of each column
+  readonly chosen: Column; // of the selection
+  readonly functions: Column;
+  readonly names: readonly string[];
+}
+
+// LocalityLane is one object: misses by row and column, row by row.
+export interface LocalityLane {
+  readonly object: string;
+  readonly bytes: number;
+  readonly rows: number;
+  readonly all: Column;
+  readonly selected: Column;
+}
+
+// MachinesAsk asks for the misses on several machines, with and without a
+// change.
+export interface MachinesAsk {
+  readonly machines: readonly string[];
+  readonly map: string;
+}
+
+// MachineMisses is one machine.
+export interface MachineMisses {
+  readonly name: string;
+  readonly levels: readonly MachineLevels[];
+}
+
+// MachineLevels is the misses of a level, recorded and with the change; equal
+// without one.
+export interface MachineLevels {
+  readonly level: string;
+  readonly bytes: number;
+  readonly line_bytes: number;
+  readonly now: number;
+  readonly then: number;
+}
