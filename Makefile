@@ -14,7 +14,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 PAGE := web/dist/index.html
 PAGE_SOURCES := $(shell find web/src web/index.html web/package.json web/package-lock.json web/*.ts -type f 2>/dev/null)
 
-.PHONY: all build page demo test check lint bench dist peers fuzz clean
+.PHONY: all build page demo test check lint bench dist peers fuzz loops clean
 
 all: build
 
@@ -46,6 +46,11 @@ demo: build
 check:
 	$(GO) vet ./...
 	$(GO) run ./scripts/gotest -short ./...
+
+# Counts of loops against programs that count themselves, at every level of
+# optimisation; make test has a share of them.
+loops:
+	ISOBATH_ALL_LEVELS=1 ISOBATH_PEERS=require $(GO) test -timeout 30m -run TestPrograms ./internal/loops/tree
 
 # Ends with a line that says what was and was not run.
 REPORTS := .reports

@@ -35,7 +35,11 @@ func (m *matcher) in(file string) []int32 {
 	}
 	var all []int32
 	if text := m.sources(file); text != nil {
-		for _, st := range statements(file, text) {
+		base := int32(len(m.statements))
+		for _, st := range statements(file, text, m.sources) {
+			if st.shape.parent >= 0 {
+				st.shape.parent += base
+			}
 			all = append(all, int32(len(m.statements)))
 			m.statements = append(m.statements, st)
 		}
@@ -219,11 +223,11 @@ func (m *matcher) tests(b int32, s *statement) bool {
 		if p.line() == 0 {
 			continue
 		}
-		if p.file != s.file || !s.cond.covers(p) {
+		if p.file != s.file || !s.cond.covers(p) && (!s.head.covers(p) || s.step.covers(p) || s.init.covers(p)) {
 			return false
 		}
 	}
-	return m.basics[b].ending == flow.Branch || m.guessed
+	return m.basics[b].ending == flow.Branch || m.basics[b].ending == flow.Call || m.guessed
 }
 
 // guards finds the basics outside a statement's loops that test its condition
@@ -338,7 +342,8 @@ func (m *matcher) unmarked() {
 		}
 		list := m.listing(int32(b))
 		for i := range list {
-			if !list[i].Loads && !list[i].Stores {
+			// A call may do the work of a whole loop, as those that copy do.
+			if !list[i].Loads && !list[i].Stores && list[i].Ending != flow.Call {
 				continue
 			}
 			st := m.innermost(positionOf(&list[i]), func(s *statement) span { return s.body })

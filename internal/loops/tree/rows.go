@@ -16,7 +16,9 @@ func (b *build) tree() *Tree {
 	b.recursions()
 	b.costs()
 	b.counts()
+	b.prove()
 	b.parents()
+	b.vanished()
 	b.outside()
 	return &b.out
 }
@@ -182,6 +184,7 @@ func (b *build) counts() {
 	}
 	for row := range b.members {
 		l := &b.out.Loops[row]
+		b.entriesSure, b.turnsSure = append(b.entriesSure, !b.rebuilt), append(b.turnsSure, !b.rebuilt)
 		var all histogram
 		for _, g := range b.members[row] {
 			v := b.verdict(g, &code[g], &marks[g], even[g])
@@ -190,12 +193,17 @@ func (b *build) counts() {
 			}
 			all.merge(v.counts)
 			l.Factor = max(l.Factor, v.factor)
+			b.entriesSure[row] = b.entriesSure[row] && v.entriesSure
+			b.turnsSure[row] = b.turnsSure[row] && v.turnsSure
 			if v.why != "" && l.Exact {
 				l.Exact, l.Why = false, v.why
 			}
 		}
-		if l.Exact && b.scattered(row) {
-			l.Exact, l.Why = false, "the compiler made several loops of it, whose entries cannot be told apart"
+		if b.scattered(row) {
+			b.entriesSure[row] = false
+			if l.Exact {
+				l.Exact, l.Why = false, "the compiler made several loops of it, whose entries cannot be told apart"
+			}
 		}
 		l.Trips = all.trips()
 	}
@@ -249,6 +257,10 @@ func (b *build) parents() {
 			}
 		}
 	}
+	b.depths()
+}
+
+func (b *build) depths() {
 	for i := range b.out.Loops {
 		depth := 0
 		for p := b.out.Loops[i].Parent; p >= 0 && depth < len(b.out.Loops); p = b.out.Loops[p].Parent {

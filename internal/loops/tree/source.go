@@ -3,6 +3,7 @@ package tree
 import (
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -53,12 +54,22 @@ type statement struct {
 	// stores is how many assignments to memory its body has, as far as they can be
 	// told from variables: through an index, a pointer or a member.
 	stores int
+	// straight says that nothing in its body is conditional: each turn runs all of
+	// it.
+	straight bool
 	// marked says that the start of each turn can be told from marks in the code.
 	marked bool
 	// lined says that columns are not known to be told in this language.
 	lined bool
+	// blurred says that all parts of its header have the same position.
+	blurred bool
 	// endless says that nothing is tested: for (;;), while (1).
 	endless bool
+
+	from           int      // where its keyword stands in the text
+	bodyAt, bodyTo int      // and its body
+	header         []string // the three parts in the parentheses of a for
+	shape          shape
 }
 
 // whole is everything from the keyword to the end of the body.
@@ -66,8 +77,9 @@ func (s *statement) whole() span {
 	return span{min(s.at, s.head.from), max(s.body.to, s.head.to)}
 }
 
-// statements finds the loops of a source file.
-func statements(file string, text []byte) []statement {
+// statements finds the loops of a source file. source returns the text of
+// others that it includes.
+func statements(file string, text []byte, source func(string) []byte) []statement {
 	switch strings.ToLower(filepath.Ext(file)) {
 	case ".f", ".for", ".f90", ".f95", ".f03", ".f08", ".ftn":
 		return fortranLoops(file, text)
@@ -77,7 +89,10 @@ func statements(file string, text []byte) []statement {
 	s := &scanner{file: file, text: blanked(text)}
 	s.lines = strings.Split(string(text), "\n")
 	s.positions()
+	s.all = s.withIncluded(source)
+	s.macros = s.loopMacros()
 	s.scan()
+	s.shapes()
 	return s.found
 }
 
@@ -89,6 +104,15 @@ type scanner struct {
 	lines []string
 	pos   []uint32 // of each byte
 	found []statement
+	all   []byte // the text and what it includes
+	// macros are the names that stand for the header of a loop.
+	macros map[string]macro
+}
+
+// macro is a name for the header of a loop.
+type macro struct {
+	parameters []string
+	header     []string // of a for: its three parts
 }
 
 // blanked replaces comments, strings and characters by blanks, byte by byte.
@@ -159,6 +183,9 @@ func (s *scanner) keyword(i int, name string) bool {
 func (s *scanner) scan() {
 	tails := map[int]bool{} // whiles that end a do
 	for i := 0; i < len(s.text); i++ {
+		if (i == 0 || !word(s.text[i-1])) && word(s.text[i]) {
+			s.named(i)
+		}
 		switch {
 		case s.keyword(i, "for"):
 			s.forLoop(i)
@@ -256,10 +283,25 @@ func (s *scanner) forLoop(i int) {
 	if end < 0 {
 		return
 	}
-	st := statement{file: s.file, at: s.pos[i], stores: s.assignments(end), text: s.firstLine(i), head: span{s.pos[i], s.pos[end]}, body: span{s.pos[end], s.pos[s.statementEnd(end)]}, first: s.firsts(end)}
+	st := statement{file: s.file, at: s.pos[i], stores: s.assignments(end), text: s.firstLine(i), head: span{s.pos[i], s.pos[end]}, body: span{s.pos[end], s.pos[s.statementEnd(end)]}, first: s.firsts(end),
+		from: i, bodyAt: end, bodyTo: s.statementEnd(end)}
+	semi := semicolons(s.text, open+1, end-1)
+	if len(semi) == 2 {
+		st.init = span{s.pos[open], s.pos[semi[0]]}
+		st.cond, st.step = span{s.pos[semi[0]], s.pos[semi[1]]}, span{s.pos[semi[1]], s.pos[end]}
+		st.header = []string{string(s.text[open+1 : semi[0]]), string(s.text[semi[0]+1 : semi[1]]), string(s.text[semi[1]+1 : end-1])}
+		st.endless = strings.TrimSpace(st.header[1]) == ""
+	} else { // over a range: its parts have the position of the colon or the name
+		st.cond = span{s.pos[open], s.pos[end]}
+	}
+	s.add(st)
+}
+
+// semicolons are those of a part of the text that no brackets enclose.
+func semicolons(text []byte, from, to int) []int {
 	var semi []int
-	for k, depth := open+1, 0; k < end-1; k++ {
-		switch s.text[k] {
+	for k, depth := from, 0; k < to; k++ {
+		switch text[k] {
 		case '(', '{', '[':
 			depth++
 		case ')', '}', ']':
@@ -270,14 +312,7 @@ func (s *scanner) forLoop(i int) {
 			}
 		}
 	}
-	if len(semi) == 2 {
-		st.init = span{s.pos[open], s.pos[semi[0]]}
-		st.cond, st.step = span{s.pos[semi[0]], s.pos[semi[1]]}, span{s.pos[semi[1]], s.pos[end]}
-		st.endless = strings.TrimSpace(string(s.text[semi[0]+1:semi[1]])) == ""
-	} else { // over a range: its parts have the position of the colon or the name
-		st.cond = span{s.pos[open], s.pos[end]}
-	}
-	s.add(st)
+	return semi
 }
 
 func (s *scanner) whileLoop(i int) {
@@ -291,7 +326,8 @@ func (s *scanner) whileLoop(i int) {
 	}
 	inside := strings.TrimSpace(string(s.text[open+1 : end-1]))
 	s.add(statement{file: s.file, at: s.pos[i], text: s.firstLine(i), stores: s.assignments(end), head: span{s.pos[i], s.pos[end]}, cond: span{s.pos[open], s.pos[end]},
-		body: span{s.pos[end], s.pos[s.statementEnd(end)]}, first: s.firsts(end), endless: inside == "1" || inside == "true"})
+		body: span{s.pos[end], s.pos[s.statementEnd(end)]}, first: s.firsts(end), endless: inside == "1" || inside == "true",
+		from: i, bodyAt: end, bodyTo: s.statementEnd(end)})
 }
 
 // doLoop returns where the while stands that ends it; 0 if there is none.
@@ -310,8 +346,117 @@ func (s *scanner) doLoop(i int) int {
 		return 0
 	}
 	s.add(statement{file: s.file, at: s.pos[i], text: s.firstLine(i), head: span{s.pos[tail], s.pos[shut]}, cond: span{s.pos[open], s.pos[shut]},
-		body: span{s.pos[i], s.pos[tail]}, first: s.firsts(i + len("do"))})
+		body: span{s.pos[i], s.pos[tail]}, first: s.firsts(i + len("do")),
+		from: i, bodyAt: i + len("do"), bodyTo: end})
 	return tail
+}
+
+var (
+	loopMacro = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*define[ \t]+(\w+)(?:\(([^)]*)\))?[ \t]+(for|while)[ \t]*\((.*)\)[ \t]*$`)
+	plainWord = regexp.MustCompile(`\b[A-Za-z_]\w*\b`)
+)
+
+// loopMacros are the names that the text or what it includes defines as the
+// header of a loop.
+func (s *scanner) loopMacros() map[string]macro {
+	names := map[string]macro{}
+	for _, m := range loopMacro.FindAllSubmatch(s.all, -1) {
+		mc := macro{parameters: splitTrimmed(string(m[2]))}
+		inside := m[4]
+		if semi := semicolons(inside, 0, len(inside)); string(m[3]) == "for" && len(semi) == 2 {
+			mc.header = []string{string(inside[:semi[0]]), string(inside[semi[0]+1 : semi[1]]), string(inside[semi[1]+1:])}
+		}
+		if _, twice := names[string(m[1])]; twice {
+			mc.header = nil // which one holds is not known
+		}
+		names[string(m[1])] = mc
+	}
+	return names
+}
+
+func splitTrimmed(list string) []string {
+	var out []string
+	for _, part := range strings.Split(list, ",") {
+		out = append(out, strings.TrimSpace(part))
+	}
+	return out
+}
+
+// with is the header of a loop with the arguments of the macro in it; nil if it is
+// not known.
+func (m macro) with(arguments []string) []string {
+	if len(arguments) != len(m.parameters) {
+		return nil
+	}
+	var out []string
+	for _, part := range m.header {
+		out = append(out, plainWord.ReplaceAllStringFunc(part, func(name string) string {
+			if i := slices.Index(m.parameters, name); i >= 0 {
+				return arguments[i]
+			}
+			return name
+		}))
+	}
+	return out
+}
+
+// named adds the loop that begins with the name at i: one of a macro, or a label
+// that is gone back to.
+func (s *scanner) named(i int) {
+	end := i
+	for end < len(s.text) && word(s.text[end]) {
+		end++
+	}
+	name := string(s.text[i:end])
+	if _, ok := s.macros[name]; ok {
+		s.macroLoop(i, end, name)
+	} else if next := s.blank(end); next < len(s.text) && s.text[next] == ':' && (next+1 == len(s.text) || s.text[next+1] != ':') {
+		s.labelLoop(i, next+1, name)
+	}
+}
+
+// macroLoop adds a loop whose header is a macro. All its code has the position of
+// the name, so that what is tested and what is stepped cannot be told apart.
+func (s *scanner) macroLoop(i, end int, name string) {
+	if line := s.lines[int(s.pos[i]>>columnBits)-1]; strings.HasPrefix(strings.TrimSpace(line), "#") {
+		return
+	}
+	arguments := []string{""}
+	if open := s.blank(end); open < len(s.text) && s.text[open] == '(' {
+		if end = s.closing(open); end < 0 {
+			return
+		}
+		arguments = splitTrimmed(string(s.text[open+1 : end-1]))
+	}
+	head := span{s.pos[i], s.pos[end]}
+	s.add(statement{file: s.file, at: s.pos[i], text: s.firstLine(i), stores: s.assignments(end), head: head, cond: head,
+		body: span{s.pos[end], s.pos[s.statementEnd(end)]}, first: s.firsts(end), from: i, bodyAt: end, bodyTo: s.statementEnd(end),
+		header: s.macros[name].with(arguments), blurred: true})
+}
+
+// labelLoop adds the loop that a goto makes by going back to a label.
+func (s *scanner) labelLoop(i, after int, name string) {
+	shut := s.functionEnd(i)
+	if shut < 0 {
+		return
+	}
+	jumps := regexp.MustCompile(`\b(if\s*\([^;{}]*\)\s*)?goto\s+`+name+`\s*;`).FindAllIndex(s.text[after:shut], -1)
+	if len(jumps) == 0 {
+		return
+	}
+	last := jumps[len(jumps)-1]
+	from, to := after+last[0], after+last[1]
+	s.add(statement{file: s.file, at: s.pos[i], text: s.firstLine(i), head: span{s.pos[from], s.pos[to]}, cond: span{s.pos[from], s.pos[to]},
+		body: span{s.pos[i], s.pos[from]}, first: s.firsts(after), from: i, bodyAt: after, bodyTo: from})
+}
+
+// functionEnd is the place behind the function around a place; -1 if there is
+// none.
+func (s *scanner) functionEnd(i int) int {
+	if open := s.functionBody(i); open >= 0 {
+		return s.closing(open)
+	}
+	return -1
 }
 
 // assignment finds those to memory: something indexed, a member, or what a
@@ -407,7 +552,7 @@ func lineLoops(file string, text []byte, what func(line string) (opens, closes b
 			head := span{at, place(i+2, 0)}
 			open = append(open, len(found))
 			bare := strings.TrimSpace(line)
-			found = append(found, statement{file: file, at: at, text: bare, head: head, cond: head, body: span{place(i+2, 0), place(i+2, 0)}, lined: true,
+			found = append(found, statement{file: file, at: at, text: bare, head: head, cond: head, body: span{place(i+2, 0), place(i+2, 0)}, lined: true, shape: shape{parent: -1},
 				endless: bare == "do" || bare == "for {"})
 		case closes && len(open) > 0:
 			found[open[len(open)-1]].body.to = place(i+2, 0)

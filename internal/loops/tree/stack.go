@@ -26,6 +26,8 @@ type stack struct {
 	*code
 	visit  visitor
 	frames []frame
+	// unwound says that calls were left other than by returning from them.
+	unwound bool
 }
 
 // maxFrames bounds the stack: deeper recursion forgets its outermost frames
@@ -91,6 +93,7 @@ func (s *stack) back(v int32) {
 	at := s.basics[v].start
 	for i := len(s.frames) - 1; i > 0; i-- {
 		if s.frames[i].back == at {
+			s.unwound = s.unwound || i < len(s.frames)-1
 			s.popTo(i)
 			s.move(v)
 			return
@@ -126,6 +129,7 @@ func (s *stack) jump(v int32) {
 func (s *stack) unwind(to, v int32) bool {
 	for i := len(s.frames) - 2; i >= 0; i-- {
 		if s.frames[i].function == to {
+			s.unwound = true
 			s.popTo(i + 1)
 			s.move(v)
 			return true

@@ -135,6 +135,10 @@ type build struct {
 	members [][]int32 // the groups of each row
 	about   *refs.About
 	rebuilt bool
+	// entriesSure says of each row whether its entries are certain, even if its
+	// turns are not; turnsSure the other way round.
+	entriesSure, turnsSure []bool
+	prover                 *prover // nil where the text proves nothing
 }
 
 // checkEvery is how many blocks pass between looks at the context.

@@ -42,8 +42,16 @@ type walker struct {
 	nodes   []node
 	threads map[uint32]*thread
 	flows   map[uint32]*flow.Thread
-	blocks  int
-	lost    uint64 // references that no block explains
+	// loose are the groups without a loop of the code that instructions belong to.
+	loose  map[uint64]int32
+	blocks int
+	lost   uint64 // references that no block explains
+	// midway are functions that a thread was in when its recording began.
+	midway map[int32]bool
+	// unfinished says that a loop was under way when the recording ended.
+	unfinished bool
+	// unwound says that calls were left other than by returning.
+	unwound bool
 }
 
 // thread is where a thread stands in both walks.
@@ -94,11 +102,13 @@ func newWalker(f *forest, t *flow.Trace) *walker {
 	}
 	w.unrolled()
 	w.stray = map[[2]int32]int32{}
+	w.midway = map[int32]bool{}
 	for g, gr := range w.groups {
 		if gr.statement >= 0 {
 			w.stray[[2]int32{gr.function, gr.statement}] = int32(g)
 		}
 	}
+	w.findLoose()
 	w.nodes = []node{{parent: -1, function: -1, group: -1, children: map[int32]int32{}}}
 	return w
 }
@@ -241,7 +251,35 @@ func (w *walker) place(r *refs.Ref) (int32, *thread) {
 	if len(t.active) == 0 {
 		return 0, t
 	}
-	return w.nodeOf(t, r.PC), t
+	n := w.nodeOf(t, r.PC)
+	if g, ok := w.loose[r.PC]; ok && w.groups[g].parent == w.nodes[n].group && w.groups[g].function == w.nodes[n].function {
+		n = w.loopNode(n, g)
+	}
+	return n, t
+}
+
+// findLoose finds the instructions of statements that no loop of the code is left
+// of.
+func (w *walker) findLoose() {
+	w.loose = map[uint64]int32{}
+	for b := range w.basics {
+		if w.owner[b] < 0 {
+			continue
+		}
+		list := w.listing(int32(b))
+		for i := range list {
+			if !list[i].Loads && !list[i].Stores {
+				continue
+			}
+			st := w.innermostOf(positionOf(&list[i]))
+			if st < 0 {
+				continue
+			}
+			if g, ok := w.groupAt(int32(b), st); ok && len(w.groups[g].machines) == 0 {
+				w.loose[list[i].PC] = g
+			}
+		}
+	}
 }
 
 // holds reports whether a recorded block contains an instruction.
@@ -283,6 +321,8 @@ func (w *walker) finish() {
 		t := w.thread(id)
 		for !t.cut && !t.ended && w.next(t) {
 		}
+		w.unfinished = w.unfinished || t.cut || slices.ContainsFunc(t.active, func(a active) bool { return a.machine >= 0 })
+		w.unwound = w.unwound || t.unwound
 		t.popTo(0)
 	}
 }
@@ -297,11 +337,13 @@ func (v *threadVisitor) call(s *stack, b int32) {
 	t := v.t
 	parent := int32(0)
 	if n := len(t.active); n > 0 {
-		t.active[n-1].body = true
 		parent = t.active[n-1].node
 	}
 	id := v.callNode(parent, s.top().function)
 	v.nodes[id].calls++
+	if f := s.top().function; v.functions[f].start != v.basics[b].start {
+		v.midway[f] = true
+	}
 	s.top().mark = len(t.active)
 	t.active = append(t.active, active{node: id, machine: -1})
 	v.arrive(b)

@@ -25,6 +25,9 @@ type verdict struct {
 	counts histogram
 	factor int
 	why    string
+	// entriesSure says that nothing speaks against the entries, turnsSure that
+	// nothing does against the turns.
+	entriesSure, turnsSure bool
 }
 
 // evenness compares marks with turns of the code.
@@ -69,8 +72,10 @@ func (b *build) verdict(g int32, code, marks *tally, e evenness) verdict {
 		v.factor = copies
 		b.unpack(gr, 0, &v)
 	}
+	doubt := b.doubt(gr, parts, e)
+	v.entriesSure, v.turnsSure = doubt == "" && !b.untested(gr), v.why == "" && len(gr.machines) > 0
 	if v.why == "" {
-		v.why = b.doubt(gr, parts, e)
+		v.why = doubt
 	}
 	return v
 }
@@ -132,7 +137,7 @@ func (b *build) unpack(gr *group, element uint64, v *verdict) {
 		v.why = "it moves whole vectors, so that one turn of the code may be several of the source"
 		return
 	}
-	stores, loads := b.elements(gr, element)
+	stores, loads, plain := b.elements(gr, element)
 	most, same := uint64(0), true
 	for _, n := range stores {
 		same = same && (most == 0 || n == most)
@@ -157,7 +162,8 @@ func (b *build) unpack(gr *group, element uint64, v *verdict) {
 	} else {
 		v.counts.spread(most)
 	}
-	if same && len(stores) > 0 && len(stores) == b.statements[gr.statement].stores && len(v.counts.by) == 1 {
+	st := &b.statements[gr.statement]
+	if same && plain && st.straight && len(stores) > 0 && len(stores) == st.stores && len(v.counts.by) == 1 {
 		v.why = ""
 	}
 }
@@ -190,21 +196,39 @@ func (b *build) copies(g int32) int {
 				count[o] = map[uint64]bool{}
 			}
 			count[o][a.moves.base()] = true
-			most = max(most, len(count[o]))
+		}
+		for o, bases := range count {
+			if n := len(bases); uint64(n) <= magnitude(o.stride) && spread(bases) < magnitude(o.stride) {
+				most = max(most, n)
+			}
 		}
 	}
 	return most
 }
 
+func magnitude(n int64) uint64 { return uint64(max(n, -n)) }
+
+// spread is how far the places of copies are apart: those of one turn lie within
+// its stride, other arrays do not.
+func spread(bases map[uint64]bool) uint64 {
+	low, high := ^uint64(0), uint64(0)
+	for at := range bases {
+		low, high = min(low, at), max(high, at)
+	}
+	return high - low
+}
+
 // elements returns for each position of a statement's stores and loads how many
-// elements they touch.
-func (b *build) elements(gr *group, element uint64) (stores, loads map[position]uint64) {
-	stores, loads = map[position]uint64{}, map[position]uint64{}
+// elements they touch. Plain says that each position of a store also ran one
+// element at a time, which tells the size.
+func (b *build) elements(gr *group, element uint64) (stores, loads map[position]uint64, plain bool) {
+	stores, loads, plain = map[position]uint64{}, map[position]uint64{}, true
 	type operand struct {
 		position
 		store bool
 	}
 	smallest, bytes := map[operand]uint64{}, map[operand]uint64{}
+	single := map[operand]uint64{}
 	for n := range b.nodes {
 		if !b.nodeOfStatement(int32(n), gr) {
 			continue
@@ -227,18 +251,22 @@ func (b *build) elements(gr *group, element uint64) (stores, loads map[position]
 				smallest[o] = size
 			}
 			bytes[o] += a.times * uint64(a.size)
+			if in.Element == 0 && (single[o] == 0 || uint64(a.size) < single[o]) {
+				single[o] = uint64(a.size)
+			}
 		}
 	}
 	for o, n := range bytes {
 		switch {
 		case smallest[o] == 0 || smallest[o] >= vectorBytes: // what it moves is not known
 		case o.store:
+			plain = plain && single[o] == smallest[o]
 			stores[o.position] = n / smallest[o]
 		default:
 			loads[o.position] = n / smallest[o]
 		}
 	}
-	return stores, loads
+	return stores, loads, plain
 }
 
 // nodeOfStatement reports whether references of a node can be of a statement:
@@ -364,10 +392,10 @@ func (b *build) packed(gr *group) (lanes int, element uint64) {
 }
 
 // innermostOf is the smallest statement around a position; -1 if none is.
-func (b *build) innermostOf(p position) int32 {
+func (f *forest) innermostOf(p position) int32 {
 	best := int32(-1)
-	for id := range b.statements {
-		if st := &b.statements[id]; st.file == p.file && st.whole().contains(p.at) && (best < 0 || b.statements[best].at < st.at) {
+	for id := range f.statements {
+		if st := &f.statements[id]; st.file == p.file && st.whole().contains(p.at) && (best < 0 || f.statements[best].at < st.at) {
 			best = int32(id)
 		}
 	}

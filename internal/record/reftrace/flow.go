@@ -111,7 +111,8 @@ func (n *namer) instruction(pc uint64) flow.Instruction {
 			what := bin.Instruction(link)
 			in.Loads, in.Stores = what.Load, what.Store && d.Flow != access.Call
 			in.Element = packedElement(what.Op)
-			if shape, _ := d.Shape(nil); in.Element == 0 && len(shape) == 1 && shape[0].Size >= 16 {
+			shape, _ := d.Shape(nil)
+			if in.Element == 0 && len(shape) == 1 && (shape[0].Size >= 16 || halfVector(what.Op)) {
 				in.Element = flow.Wide
 			}
 		}
@@ -152,6 +153,16 @@ func (n *namer) file(pc uint64) (*symbol.Binary, uint64) {
 		}
 	}
 	return nil, 0
+}
+
+// halfVector reports whether an instruction moves one half of a vector between a
+// register and memory: two or more elements, or one of eight bytes.
+func halfVector(op string) bool {
+	switch strings.TrimPrefix(strings.ToLower(op), "v") {
+	case "movq", "movlps", "movhps", "movlpd", "movhpd":
+		return true
+	}
+	return false
 }
 
 // packedElement returns the size of the elements that a vector instruction of

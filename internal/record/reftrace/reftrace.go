@@ -253,7 +253,7 @@ func (r *Recording) Run() (*run.Run, error) {
 		Imported: time.Now().UTC().Truncate(time.Second), From: []string{filepath.Base(r.origin.Command[0])}, Warnings: r.Notes,
 	}}
 	if file := t.Column("file"); file != nil {
-		for name, m := range source.Find(file.Dict, nil) {
+		for name, m := range source.Find(source.WithIncluded(file.Dict), nil) {
 			out.SourceFiles[name] = m.File
 			out.Sources = append(out.Sources, run.SourceEntry{Name: name, Found: string(m.How)})
 		}

@@ -1,0 +1,292 @@
+package tree
+
+import (
+	"fmt"
+	"strings"
+)
+
+// prove holds what was counted against what the text tells, where it tells it for
+// certain: constant limits, and loops that every turn of another reaches once.
+// Compilers leave out turns that do nothing, and work on several at once; the
+// text does not.
+func (b *build) prove() {
+	if b.rebuilt || b.unwound || b.unfinished {
+		return
+	}
+	p := &prover{build: b, rows: map[int32]int{}, told: map[int32]*histogram{}}
+	b.prover = p
+	for row, groups := range b.members {
+		if st := b.groups[groups[0]].statement; st >= 0 && !b.partial(row) {
+			p.rows[st] = row
+		}
+	}
+	for st := range int32(len(b.statements)) { // outer loops first
+		if row, ok := p.rows[st]; ok {
+			p.statement(st, row)
+		}
+	}
+}
+
+// vanished adds rows for loops that the text tells of, but of which no code is
+// left: two became one, or all turns one vector.
+func (b *build) vanished() {
+	if b.prover == nil {
+		return
+	}
+	p := b.prover
+	for st := range int32(len(b.statements)) {
+		h := p.told[st]
+		if _, ok := p.rows[st]; ok || h == nil {
+			continue
+		}
+		around, ok := p.rows[b.statements[st].shape.parent]
+		if !ok || !b.out.Loops[around].Exact || b.statements[b.statements[st].shape.parent].shape.guarded && b.out.Loops[around].Factor == 1 {
+			continue
+		}
+		p.rows[st] = len(b.out.Loops)
+		b.out.Loops = append(b.out.Loops, p.vanishedRow(st, around, h))
+		b.members = append(b.members, nil)
+	}
+	b.depths()
+}
+
+// vanishedRow is the row of a loop without code: its references are those of the
+// loops inside it.
+func (p *prover) vanishedRow(st int32, around int, h *histogram) Loop {
+	s := &p.statements[st]
+	up := &p.out.Loops[around]
+	l := Loop{Kind: Plain, Function: up.Function, Home: up.Home, File: s.file, Line: position{s.file, s.at}.line(), Text: s.text, Parent: around, Trips: h.trips(), Exact: true, Factor: 1, LinesExact: true}
+	for in := range p.statements {
+		row, ok := p.rows[int32(in)]
+		if !ok || p.statements[in].shape.parent != st {
+			continue
+		}
+		inner := &p.out.Loops[row]
+		inner.Parent = len(p.out.Loops)
+		l.References, l.Loads, l.Stores, l.Modifies, l.Bytes = l.References+inner.References, l.Loads+inner.Loads, l.Stores+inner.Stores, l.Modifies+inner.Modifies, l.Bytes+inner.Bytes
+		l.Lines, l.LinesExact = l.Lines+inner.Lines, false
+	}
+	return l
+}
+
+// prover holds one build against the text.
+type prover struct {
+	*build
+	rows  map[int32]int
+	told  map[int32]*histogram // entries by turns, as loops around tell
+	inner map[int32][]int32    // the counted loops that every turn of one reaches
+}
+
+// partial reports whether a function of a loop was entered in its middle, because
+// the recording began there.
+func (b *build) partial(row int) bool {
+	for _, g := range b.members[row] {
+		if b.midway[b.groups[g].function] {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *prover) statement(st int32, row int) {
+	l := &p.out.Loops[row]
+	sh := &p.statements[st].shape
+	entries, sure := p.entries(st, row)
+	if around, ok := p.rows[sh.parent]; ok && sh.always && l.Exact && !p.out.Loops[around].Exact && l.Entries != p.out.Loops[around].Trips.Trips {
+		l.Exact, l.Why = false, "the turns of the loop around it, each of which reaches it, are not certain"
+	}
+	if sure && entries != l.Entries {
+		l.Why = fmt.Sprintf("the code enters it %d times, the text %d times", l.Entries, entries)
+		l.Exact, l.Entries = false, entries
+	} else if sure && p.turnsSure[row] {
+		l.Exact, l.Why = true, ""
+	}
+	h := p.told[st]
+	if h == nil {
+		p.blurred(st, l)
+		if sh.hollow {
+			p.hollow(st, l)
+		}
+		if sh.counted == nil || !sure && !p.entriesSure[row] {
+			return
+		}
+		if h = p.simulate(st, l.Entries); h == nil {
+			return
+		}
+	}
+	p.settle(l, sh, h)
+}
+
+// hollow doubts loops of which the compiler may have left out empty turns, where
+// the text does not tell how many there are.
+func (p *prover) hollow(st int32, l *Loop) {
+	around, ok := p.rows[p.statements[st].shape.parent]
+	if !ok || !p.rotated(around) {
+		return
+	}
+	for _, of := range []*Loop{l, &p.out.Loops[around]} {
+		if of.Exact {
+			of.Exact, of.Why = false, "turns without a turn of the inner loop do nothing, and the compiler may have left them out"
+		}
+	}
+}
+
+// rotated reports whether the code of a loop begins with its body: the compiler
+// worked on it.
+func (p *prover) rotated(row int) bool {
+	for _, g := range p.members[row] {
+		for _, m := range p.groups[g].machines {
+			if !p.test[p.loops[m].header] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// blurred doubts loops whose header is a macro that the compiler worked on: what
+// is tested and what is stepped have the same place in the text.
+func (p *prover) blurred(st int32, l *Loop) {
+	if p.statements[st].blurred && l.Exact && p.rotated(p.rows[st]) {
+		l.Exact, l.Why = false, "its header is a macro, whose parts cannot be told apart"
+	}
+}
+
+// entries are those that the text tells of: the turns of the loop around it, or
+// the calls of its function.
+func (p *prover) entries(st int32, row int) (uint64, bool) {
+	sh := &p.statements[st].shape
+	h := p.told[st]
+	switch {
+	case h != nil:
+		return h.trips().Entries, true
+	case !sh.always:
+		return 0, false
+	case sh.parent >= 0:
+		around, ok := p.rows[sh.parent]
+		if !ok || !p.out.Loops[around].Exact {
+			return 0, false
+		}
+		return p.out.Loops[around].Trips.Trips, true
+	}
+	function := p.groups[p.members[row][0]].function
+	if sh.function == "" || plainName(p.functions[function].name) != sh.function {
+		return 0, false // inlined
+	}
+	for _, g := range p.members[row] {
+		if p.groups[g].function != function {
+			return 0, false
+		}
+	}
+	calls := uint64(0)
+	for n := range p.nodes {
+		if p.nodes[n].group < 0 && p.nodes[n].function == function {
+			calls += p.nodes[n].calls
+		}
+	}
+	return calls, calls > 0
+}
+
+// plainName is the name of a function without its parameters and what it is a
+// member of.
+func plainName(name string) string {
+	name, _, _ = strings.Cut(name, "(")
+	name, _, _ = strings.Cut(name, "<")
+	return name[strings.LastIndex(name, ":")+1:]
+}
+
+// settle decides between what was counted and what the text tells. Code makes
+// fewer turns than the text where the compiler found out what they do, never
+// more.
+func (p *prover) settle(l *Loop, sh *shape, h *histogram) {
+	told := h.trips()
+	same := told.Trips == l.Trips.Trips
+	switch {
+	case told.Entries != l.Entries:
+		return
+	case l.Exact && !same && told.Trips < l.Trips.Trips:
+		l.Exact, l.Why = false, fmt.Sprintf("the text tells %d turns, the code makes %d: is it the text of this program?", told.Trips, l.Trips.Trips)
+		return
+	case sh.guarded && !same && l.Factor == 1:
+		l.Exact, l.Why = false, fmt.Sprintf("the text tells %d turns, the code %d, and something that it calls may end the loop", told.Trips, l.Trips.Trips)
+		return
+	}
+	l.Trips, l.Exact, l.Why = told, true, ""
+}
+
+// maxSimulated bounds the turns that are run through to count them.
+const maxSimulated = 1 << 22
+
+// simulate runs the headers of a loop and of those that each of its turns
+// reaches, so many times, and notes how many turns each entry makes. It returns
+// nil where a number is not known.
+func (p *prover) simulate(st int32, entries uint64) *histogram {
+	counts := map[int32]map[uint64]uint64{}
+	budget := maxSimulated
+	if !p.run(st, map[string]int64{}, counts, &budget) {
+		return nil
+	}
+	for id, by := range counts {
+		h := &histogram{by: map[uint64]uint64{}}
+		for turns, times := range by {
+			h.by[turns] = times * entries
+		}
+		p.told[id] = h
+	}
+	return p.told[st]
+}
+
+// run goes once through a loop.
+func (p *prover) run(st int32, variables map[string]int64, counts map[int32]map[uint64]uint64, budget *int) bool {
+	c := p.statements[st].shape.counted
+	v, ok := c.from(variables)
+	if !ok {
+		return false
+	}
+	turns := uint64(0)
+	for {
+		limit, ok := c.limit(variables)
+		if !ok {
+			return false
+		}
+		if !c.holds(v, limit) {
+			break
+		}
+		if *budget--; *budget < 0 || v < -maxValue || v > maxValue {
+			return false
+		}
+		turns++
+		variables[c.variable] = v
+		for _, in := range p.within(st) {
+			if !p.run(in, variables, counts, budget) {
+				return false
+			}
+		}
+		variables[c.variable] = v
+		v = c.next(v)
+	}
+	delete(variables, c.variable)
+	if counts[st] == nil {
+		counts[st] = map[uint64]uint64{}
+	}
+	counts[st][turns]++
+	return true
+}
+
+// within are the counted loops that every turn of one reaches.
+func (p *prover) within(st int32) []int32 {
+	if in, ok := p.inner[st]; ok {
+		return in
+	}
+	var in []int32
+	for id := range p.statements {
+		if sh := &p.statements[id].shape; sh.parent == st && sh.always && sh.counted != nil {
+			in = append(in, int32(id))
+		}
+	}
+	if p.inner == nil {
+		p.inner = map[int32][]int32{}
+	}
+	p.inner[st] = in
+	return in
+}

@@ -1,0 +1,607 @@
+package tree
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/isobath/isobath/internal/data/source"
+)
+
+// shape is what the text of a loop tells of its turns, whatever the compiler
+// makes of it.
+type shape struct {
+	parent int32 // the statement around it in the same function; -1 if none
+	// always says that every turn of the parent, or every call of the function if
+	// there is none, reaches it once.
+	always bool
+	// counted loops run a variable from a value to a limit. It is nil where that is
+	// not known, or where something else may end the loop.
+	counted *counted
+	// hollow says that the turns of the parent do nothing but this loop, whose limits
+	// move with them: compilers leave out turns in which it is empty.
+	hollow bool
+	// function is the name of the function it stands in; empty if not found.
+	function string
+	// guarded says that names in capitals are called in it that the file does not
+	// define: a macro may end the loop.
+	guarded bool
+}
+
+// counted is the header of a loop that runs a variable from a value to a limit.
+type counted struct {
+	variable    string
+	from, limit expression
+	holds       func(v, limit int64) bool
+	next        func(v int64) int64
+}
+
+// expression is a whole number of loop variables; false if it is none.
+type expression func(variables map[string]int64) (int64, bool)
+
+// maxValue bounds the numbers that are computed with: no type of a loop variable
+// is known, and most wrap beyond.
+const maxValue = 1<<31 - 1
+
+// shapes finds what the text of every loop tells. Loops are in order of their
+// keywords, so that those around others come first.
+func (s *scanner) shapes() {
+	constants := s.constants()
+	for k := range s.found {
+		st := &s.found[k]
+		st.shape.parent = int32(s.enclosing(k))
+		body := s.functionBody(st.from)
+		if p := st.shape.parent; p >= 0 {
+			if body > s.found[p].from { // of a function inside another, such as a lambda
+				st.shape.parent = -1
+			} else {
+				body = s.found[p].bodyAt
+			}
+		}
+		st.shape.always = body >= 0 && s.reaches(body, st.from)
+		st.shape.function = s.functionName(s.functionBody(st.from))
+		st.shape.counted = s.counted(k, constants)
+		st.shape.guarded = s.guarded(k)
+		st.shape.hollow = st.shape.parent >= 0 && st.shape.always && s.hollow(k)
+		st.straight = !conditional.Match(s.text[st.bodyAt:st.bodyTo])
+	}
+}
+
+// enclosing is the innermost loop whose body contains another; -1 if none does.
+func (s *scanner) enclosing(k int) int {
+	best := -1
+	for p := range s.found {
+		if o := &s.found[p]; p != k && o.bodyAt <= s.found[k].from && s.found[k].from < o.bodyTo && (best < 0 || s.found[best].from < o.from) {
+			best = p
+		}
+	}
+	return best
+}
+
+var defined = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*(define|undef|if|ifdef|ifndef|endif)\b[ \t]*(\w*)(.*)$`)
+
+var conditional = regexp.MustCompile(`\b(if|else|switch|for|while|do|break|continue|return|goto|throw)\b|\?|&&|\|\|`)
+
+// withIncluded is the text with that of the project's own files it includes, as
+// far as there is any, without comments.
+func (s *scanner) withIncluded(read func(string) []byte) []byte {
+	all := slices.Clone(s.text)
+	seen := map[string]bool{s.file: true}
+	texts := map[string][]byte{s.file: []byte(strings.Join(s.lines, "\n"))}
+	for todo := []string{s.file}; len(todo) > 0 && len(seen) < maxIncluded; todo = todo[1:] {
+		for _, name := range source.Included(texts[todo[0]]) {
+			name = filepath.Join(filepath.Dir(todo[0]), name)
+			if text := read(name); !seen[name] && text != nil {
+				seen[name], texts[name] = true, text
+				all = append(append(all, '\n'), blanked(text)...)
+				todo = append(todo, name)
+			}
+		}
+	}
+	return all
+}
+
+// maxIncluded bounds the files that are read for their definitions.
+const maxIncluded = 64
+
+// constants are the numbers that the file defines once and for all.
+func (s *scanner) constants() map[string]int64 {
+	type definition struct {
+		text  string
+		times int
+	}
+	all := map[string]*definition{}
+	depth := 0
+	for _, m := range defined.FindAllSubmatch(s.all, -1) {
+		name, text := string(m[2]), string(m[3])
+		switch string(m[1]) {
+		case "if", "ifdef", "ifndef":
+			depth++
+			continue
+		case "endif":
+			depth--
+			continue
+		}
+		if all[name] == nil {
+			all[name] = &definition{text: text}
+		}
+		if all[name].times++; depth > 0 || string(m[1]) == "undef" || strings.HasPrefix(text, "(") {
+			all[name].times++
+		}
+	}
+	values := map[string]int64{}
+	for range all { // one may be told by another
+		before := len(values)
+		for name, d := range all {
+			if d.times != 1 {
+				continue
+			}
+			if v, ok := parseExpression(d.text, values, nil); ok {
+				if n, ok := v(nil); ok {
+					values[name] = n
+				}
+			}
+		}
+		if len(values) == before {
+			break
+		}
+	}
+	s.settled(values)
+	return values
+}
+
+var initialised = regexp.MustCompile(`\b(\w+)\s*=\s*([^=;,{}]+)[;,]`)
+
+// settled adds variables that only this file can change, and that it never does.
+func (s *scanner) settled(values map[string]int64) {
+	depth := 0
+	from := 0 // of the declaration
+	for i, c := range s.text {
+		switch c {
+		case '{', '(':
+			depth++
+		case '}', ')':
+			depth--
+		}
+		if depth != 0 || c != ';' && c != '}' {
+			continue
+		}
+		declaration := s.text[from : i+1]
+		from = i + 1
+		if !private.Match(declaration) {
+			continue
+		}
+		for _, m := range initialised.FindAllSubmatch(declaration, -1) {
+			name := string(m[1])
+			e, ok := parseExpression(string(m[2]), values, nil)
+			if !ok || values[name] != 0 || len(changes(name).FindAllIndex(s.text, -1)) != 1 || len(declares(name).FindAllIndex(s.text, -1)) > 1 {
+				continue
+			}
+			if n, ok := e(nil); ok {
+				values[name] = n
+			}
+		}
+	}
+}
+
+var private = regexp.MustCompile(`^\s*(static|const|constexpr)\b[^()]*$`)
+
+// declares finds a name behind another one, or in a list of parameters: it may
+// be declared there.
+func declares(name string) *regexp.Regexp {
+	return regexp.MustCompile(`\b(int|long|short|char|unsigned|signed|auto|bool|const|\w+_t|float|double)\b[\s*&]*\b` + name + `\b|[(,]\s*[A-Za-z_]\w*[\s*&]+` + name + `\s*[,)]`)
+}
+
+var nameBefore = regexp.MustCompile(`(\w+)\s*$`)
+
+// functionName is the name before the parameters that a brace follows.
+func (s *scanner) functionName(brace int) string {
+	if brace < 0 {
+		return ""
+	}
+	depth := 0
+	for i := brace - 1; i >= 0; i-- {
+		switch s.text[i] {
+		case ')':
+			depth++
+		case '(':
+			if depth--; depth == 0 {
+				if m := nameBefore.FindSubmatch(s.text[max(0, i-200):i]); m != nil {
+					return string(m[1])
+				}
+				return ""
+			}
+		}
+	}
+	return ""
+}
+
+// functionBody is the place of the brace that opens the function around a place;
+// -1 if none is found.
+func (s *scanner) functionBody(at int) int {
+	depth := 0
+	for i := at - 1; i >= 0; i-- {
+		switch s.text[i] {
+		case '}':
+			depth++
+		case '{':
+			if depth--; depth < 0 {
+				depth = 0
+				if s.opensFunction(i) {
+					return i
+				}
+			}
+		}
+	}
+	return -1
+}
+
+var (
+	afterParentheses = regexp.MustCompile(`\)\s*(const|noexcept|override|final|mutable|\s)*(->\s*[\w:<>*& ]+)?\s*$`)
+	controls         = regexp.MustCompile(`(^|\W)(if|for|while|switch|catch)(\s+constexpr)?\s*$`)
+)
+
+// opensFunction reports whether a brace follows the parameters of a function.
+func (s *scanner) opensFunction(brace int) bool {
+	before := s.text[max(0, brace-400):brace]
+	loc := afterParentheses.FindIndex(before)
+	if loc == nil {
+		return false
+	}
+	depth := 0
+	for i := loc[0]; i >= 0; i-- {
+		switch before[i] {
+		case ')':
+			depth++
+		case '(':
+			if depth--; depth == 0 {
+				if m := nameBefore.FindSubmatch(before[:i]); m != nil {
+					if _, loop := s.macros[string(m[1])]; loop {
+						return false
+					}
+				}
+				return !controls.Match(before[:i])
+			}
+		}
+	}
+	return false
+}
+
+var (
+	ends       = regexp.MustCompile(`\b(break|continue|return|goto|throw|longjmp|exit|_exit|abort|co_return|co_await|co_yield|asm|__asm__)\b`)
+	leaves     = regexp.MustCompile(`\b(return|goto|throw|longjmp|exit|_exit|abort|co_return|co_await|co_yield|asm|__asm__)\b`)
+	label      = regexp.MustCompile(`^\w+\s*:([^:]|$)`)
+	capitals   = regexp.MustCompile(`\b[A-Z][A-Z0-9_]+\s*\(`)
+	labels     = regexp.MustCompile(`(?m)(^|[;{}])\s*\w+\s*:([^:]|$)`)
+	switchWord = regexp.MustCompile(`\bswitch\s*\(`)
+	breakWord  = regexp.MustCompile(`\bbreak\b`)
+	byName     = regexp.MustCompile(`\[\s*&`)
+)
+
+// reaches reports whether every run of the statement at body comes to the loop at
+// target: nothing before it may end the run, and no condition stands around it.
+func (s *scanner) reaches(body, target int) bool {
+	i := s.blank(body)
+	if i >= len(s.text) || s.text[i] != '{' {
+		return i == target
+	}
+	for i = s.blank(i + 1); i < len(s.text) && s.text[i] != '}' && i <= target; {
+		if i == target {
+			return true
+		}
+		end := s.statementEnd(i)
+		if s.text[i] == '{' && target < end {
+			return s.reaches(i, target)
+		}
+		text := s.text[i:end]
+		loop := s.keyword(i, "for") || s.keyword(i, "while") || s.keyword(i, "do")
+		if label.Match(text) || loop && leaves.Match(text) || !loop && ends.Match(text) {
+			return false
+		}
+		i = s.blank(end)
+	}
+	return false
+}
+
+// counted reads the header of a for, if nothing but its condition ends the loop.
+func (s *scanner) counted(k int, constants map[string]int64) *counted {
+	st := &s.found[k]
+	if len(st.header) != 3 || st.endless || !s.unbroken(k) {
+		return nil
+	}
+	known := s.variablesAround(k)
+	c := &counted{}
+	if !c.readInit(st.header[0], constants, known) || !c.readCondition(st.header[1], constants, known) || !c.readStep(st.header[2], constants) {
+		return nil
+	}
+	if assigns(string(s.text[st.bodyAt:st.bodyTo]), c.variable) {
+		return nil
+	}
+	return c
+}
+
+// variablesAround are the variables of the counted loops around one, as far out
+// as each turn of the one reaches the next.
+func (s *scanner) variablesAround(k int) map[string]bool {
+	known := map[string]bool{}
+	for s.found[k].shape.always && s.found[k].shape.parent >= 0 {
+		k = int(s.found[k].shape.parent)
+		c := s.found[k].shape.counted
+		if c == nil {
+			break
+		}
+		known[c.variable] = true
+	}
+	return known
+}
+
+// unbroken reports whether only its condition ends a loop, and only its start
+// begins it.
+func (s *scanner) unbroken(k int) bool {
+	st := &s.found[k]
+	body := s.text[st.bodyAt:st.bodyTo]
+	if leaves.Match(body) || labels.Match(withoutCases(body)) || byName.Match(body) {
+		return false
+	}
+	own := []byte(string(body))
+	blank := func(from, to int) {
+		for i := max(from, 0); i < min(to, len(own)); i++ {
+			own[i] = ' '
+		}
+	}
+	for o := range s.found {
+		if in := &s.found[o]; o != k && in.from >= st.bodyAt && in.from < st.bodyTo {
+			blank(in.bodyAt-st.bodyAt, in.bodyTo-st.bodyAt)
+		}
+	}
+	for _, at := range switchWord.FindAllIndex(body, -1) {
+		blank(at[0], s.statementEnd(st.bodyAt+at[0])-st.bodyAt)
+	}
+	return !breakWord.Match(own) && !caseWord.Match(own)
+}
+
+var caseWord = regexp.MustCompile(`\b(case\b[^:?;{}]*|default\s*):`)
+
+// withoutCases blanks the labels of switches.
+func withoutCases(text []byte) []byte { return caseWord.ReplaceAll(text, []byte(" ")) }
+
+// guarded reports whether a loop calls a name in capitals that the file does not
+// define.
+func (s *scanner) guarded(k int) bool {
+	st := &s.found[k]
+	for _, m := range capitals.FindAll(s.text[st.bodyAt:st.bodyTo], -1) {
+		name := strings.TrimSpace(strings.TrimSuffix(string(m), "("))
+		all := regexp.MustCompile(`(?m)^[ \t]*#[ \t]*define[ \t]+`+name+`\b(.*\\\n)*.*$`).FindAll(s.all, -1)
+		if len(all) == 0 || slices.ContainsFunc(all, ends.Match) {
+			return true
+		}
+	}
+	return false
+}
+
+// hollow reports whether the loop around one does nothing else, and its variable
+// is in the header of the one.
+func (s *scanner) hollow(k int) bool {
+	st := &s.found[k]
+	around := &s.found[st.shape.parent]
+	if len(st.header) != 3 || len(around.header) != 3 {
+		return false
+	}
+	m := initial.FindStringSubmatch(around.header[0])
+	if m == nil || !regexp.MustCompile(`\b`+m[1]+`\b`).MatchString(inBrackets.ReplaceAllString(st.header[0]+" "+st.header[1], " ")) {
+		return false
+	}
+	rest := string(s.text[around.bodyAt:st.from]) + string(s.text[st.bodyTo:around.bodyTo])
+	return !plainWord.MatchString(capitalCall.ReplaceAllString(rest, " "))
+}
+
+// inBrackets is what data tells, which compilers do not know.
+var inBrackets = regexp.MustCompile(`\[[^\]]*\]|\w+\([^)]*\)`)
+
+var capitalCall = regexp.MustCompile(`\b[A-Z][A-Z0-9_]+\s*\([^()]*\)\s*;`)
+
+// assigns reports whether a text may change a variable.
+func assigns(text, variable string) bool { return changes(variable).MatchString(text) }
+
+func changes(variable string) *regexp.Regexp {
+	v := `\b` + variable + `\b`
+	return regexp.MustCompile(v + `\s*([-+*/%&|^]|<<|>>)?=([^=]|$)|(\+\+|--)\s*` + v + `|` + v + `\s*(\+\+|--)|&\s*` + v)
+}
+
+var (
+	initial   = regexp.MustCompile(`^\s*(?:(?:[\w:]+\s+)+)?(\w+)\s*=([^=].*)$`)
+	condition = regexp.MustCompile(`^\s*(\w+)\s*(<=|>=|<|>|!=)([^=<>].*)$`)
+	assigned  = regexp.MustCompile(`^\s*(\w+)\s*(\+|-|\*|/|<<|>>)=(.*)$`)
+	stepped   = regexp.MustCompile(`^\s*(?:(\+\+|--)\s*(\w+)|(\w+)\s*(\+\+|--))\s*$`)
+)
+
+func (c *counted) readInit(text string, constants map[string]int64, known map[string]bool) bool {
+	m := initial.FindStringSubmatch(text)
+	if m == nil {
+		return false
+	}
+	c.variable = m[1]
+	var ok bool
+	c.from, ok = parseExpression(m[2], constants, known)
+	return ok && constants[c.variable] == 0
+}
+
+func (c *counted) readCondition(text string, constants map[string]int64, known map[string]bool) bool {
+	m := condition.FindStringSubmatch(text)
+	if m == nil || m[1] != c.variable {
+		return false
+	}
+	c.holds = map[string]func(v, limit int64) bool{
+		"<": func(v, limit int64) bool { return v < limit }, "<=": func(v, limit int64) bool { return v <= limit },
+		">": func(v, limit int64) bool { return v > limit }, ">=": func(v, limit int64) bool { return v >= limit },
+		"!=": func(v, limit int64) bool { return v != limit },
+	}[m[2]]
+	var ok bool
+	c.limit, ok = parseExpression(m[3], constants, known)
+	return ok
+}
+
+func (c *counted) readStep(text string, constants map[string]int64) bool {
+	if m := stepped.FindStringSubmatch(text); m != nil {
+		by := int64(1)
+		if m[1]+m[4] == "--" {
+			by = -1
+		}
+		c.next = func(v int64) int64 { return v + by }
+		return m[2]+m[3] == c.variable
+	}
+	m := assigned.FindStringSubmatch(text)
+	if m == nil || m[1] != c.variable {
+		return false
+	}
+	by, ok := parseExpression(m[3], constants, nil)
+	if !ok {
+		return false
+	}
+	n, ok := by(nil)
+	if !ok || n <= 0 || n > 62 && strings.Contains("<<>>", m[2]) {
+		return false
+	}
+	c.next = map[string]func(int64) int64{
+		"+": func(v int64) int64 { return v + n }, "-": func(v int64) int64 { return v - n },
+		"*": func(v int64) int64 { return v * n }, "/": func(v int64) int64 { return v / n },
+		"<<": func(v int64) int64 { return v << n }, ">>": func(v int64) int64 { return v >> n },
+	}[m[2]]
+	return true
+}
+
+// parseExpression reads sums and products of numbers, constants and variables.
+func parseExpression(text string, constants map[string]int64, variables map[string]bool) (expression, bool) {
+	p := &expressionParser{text: text, constants: constants, variables: variables}
+	e := p.binary(0)
+	p.skip()
+	return e, e != nil && p.at == len(p.text)
+}
+
+type expressionParser struct {
+	text      string
+	at        int
+	constants map[string]int64
+	variables map[string]bool
+}
+
+func (p *expressionParser) skip() {
+	for p.at < len(p.text) && strings.ContainsRune(" \t\r\n", rune(p.text[p.at])) {
+		p.at++
+	}
+}
+
+// operators by how tightly they bind.
+var operators = [][]string{{"<<", ">>"}, {"+", "-"}, {"*", "/", "%"}}
+
+func (p *expressionParser) binary(level int) expression {
+	if level == len(operators) {
+		return p.single()
+	}
+	left := p.binary(level + 1)
+	for left != nil {
+		p.skip()
+		op := ""
+		for _, o := range operators[level] {
+			if strings.HasPrefix(p.text[p.at:], o) {
+				op = o
+			}
+		}
+		if op == "" {
+			return left
+		}
+		p.at += len(op)
+		right := p.binary(level + 1)
+		if right == nil {
+			return nil
+		}
+		left = operate(op, left, right)
+	}
+	return nil
+}
+
+func operate(op string, left, right expression) expression {
+	return func(variables map[string]int64) (int64, bool) {
+		x, ok := left(variables)
+		y, ok2 := right(variables)
+		if !ok || !ok2 {
+			return 0, false
+		}
+		v := int64(0)
+		switch op {
+		case "+":
+			v = x + y
+		case "-":
+			v = x - y
+		case "*":
+			v = x * y
+		case "<<", ">>":
+			if y < 0 || y > 30 || x < 0 {
+				return 0, false
+			}
+			if v = x >> y; op == "<<" {
+				v = x << y
+			}
+		default:
+			if y == 0 {
+				return 0, false
+			}
+			if v = x / y; op == "%" {
+				v = x % y
+			}
+		}
+		return v, -maxValue <= v && v <= maxValue
+	}
+}
+
+func (p *expressionParser) single() expression {
+	p.skip()
+	if p.at >= len(p.text) {
+		return nil
+	}
+	switch c := p.text[p.at]; {
+	case c == '(':
+		p.at++
+		e := p.binary(0)
+		p.skip()
+		if e == nil || p.at >= len(p.text) || p.text[p.at] != ')' {
+			return nil
+		}
+		p.at++
+		return e
+	case c == '-':
+		p.at++
+		if e := p.single(); e != nil {
+			return operate("-", func(map[string]int64) (int64, bool) { return 0, true }, e)
+		}
+		return nil
+	case !word(c):
+		return nil
+	}
+	from := p.at
+	for p.at < len(p.text) && word(p.text[p.at]) {
+		p.at++
+	}
+	return p.named(p.text[from:p.at])
+}
+
+// named is a number, a constant or a variable.
+func (p *expressionParser) named(name string) expression {
+	if name[0] >= '0' && name[0] <= '9' {
+		n, err := strconv.ParseInt(strings.TrimRight(name, "uUlL"), 0, 32)
+		if err != nil {
+			return nil
+		}
+		return func(map[string]int64) (int64, bool) { return n, true }
+	}
+	if p.variables[name] {
+		return func(variables map[string]int64) (int64, bool) { v, ok := variables[name]; return v, ok }
+	}
+	n, ok := p.constants[name]
+	if !ok {
+		return nil
+	}
+	return func(map[string]int64) (int64, bool) { return n, true }
+}

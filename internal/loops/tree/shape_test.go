@@ -1,0 +1,92 @@
+package tree
+
+import "testing"
+
+// TestTurnsOfText holds what the text of a loop tells. The loop that is asked for
+// is the last one.
+func TestTurnsOfText(t *testing.T) {
+	const unknown = -1
+	tests := []struct {
+		name, text string
+		always     bool
+		turns      int64 // of all entries, for one call of the function
+	}{
+		{"constant", "void f(void) { for (int i = 0; i < 10; i++) g(i); }", true, 10},
+		{"macro", "#define N (3 * 4)\nvoid f(void) { for (int i = 1; i <= N; i += 2) g(i); }", true, 6},
+		{"macro under a condition", "#ifdef A\n#define N 3\n#endif\nvoid f(void) { for (int i = 1; i <= N; i++) g(i); }", true, unknown},
+		{"triangle", "void f(void) { for (int i = 0; i < 5; i++) { x(); for (int j = i; j < 5; ++j) g(); } }", true, 15},
+		{"doubling", "void f(void) { for (int i = 1; i < 100; i <<= 1) g(i); }", true, 7},
+		{"a break", "void f(void) { for (int i = 0; i < 10; i++) if (g(i)) break; }", true, unknown},
+		{"a break of a switch", "void f(void) { for (int i = 0; i < 10; i++) switch (i) { case 1: g(i); break; default: h(); } }", true, 10},
+		{"a return before it", "void f(int n) { if (n) return; for (int i = 0; i < 10; i++) g(i); }", false, 10},
+		{"under a condition", "void f(int n) { if (n) { for (int i = 0; i < 10; i++) g(i); } }", false, 10},
+		{"a continue before it", "void f(int n) { for (int k = 0; k < 3; k++) { if (k == n) continue; for (int i = 0; i < k; i++) g(i); } }", false, unknown},
+		{"its variable is set", "void f(void) { for (int i = 0; i < 10; i++) { i = g(i); } }", true, unknown},
+		{"its variable is given away", "void f(void) { for (int i = 0; i < 10; i++) g(&i); }", true, unknown},
+		{"never changed", "static int n = 12;\nvoid f(void) { for (int i = 0; i < n; i++) g(i); }", true, 12},
+		{"changed", "static int n = 12;\nvoid h(void) { n = 3; }\nvoid f(void) { for (int i = 0; i < n; i++) g(i); }", true, unknown},
+		{"hidden by a parameter", "static int n = 12;\nvoid f(int n) { for (int i = 0; i < n; i++) g(i); }", true, unknown},
+		{"others can change it", "int n = 12;\nvoid f(void) { for (int i = 0; i < n; i++) g(i); }", true, unknown},
+		{"jumped into", "void f(int k) { switch (k) { case 0: for (int i = 0; i < 4; i++) { g(); case 1: h(); } } }", false, unknown},
+		{"header of a macro", "#define EACH(v, n) for (int v = 0; v < (n); v++)\nvoid f(void) { EACH (k, 7) { g(k); } }", true, 7},
+		{"member function", "struct s { void f() const { for (int i = 0; i < 9; i++) g(i); } };", true, 9},
+		{"comment", "void f(void) { /* return; */ for (int i = 0; i < 9; i++) g(i); }", true, 9},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			all := statements("a.cpp", []byte(tt.text), func(string) []byte { return nil })
+			if len(all) == 0 {
+				t.Fatal("no loop")
+			}
+			last := int32(len(all) - 1)
+			if got := all[last].shape.always; got != tt.always {
+				t.Errorf("always %v, want %v", got, tt.always)
+			}
+			if got := turnsOf(all, last); got != tt.turns {
+				t.Errorf("%d turns, want %d", got, tt.turns)
+			}
+		})
+	}
+}
+
+// turnsOf runs the outermost loop around one that tells its turns.
+func turnsOf(all []statement, st int32) int64 {
+	root := st
+	for all[root].shape.always && all[root].shape.parent >= 0 && all[all[root].shape.parent].shape.counted != nil {
+		root = all[root].shape.parent
+	}
+	if all[st].shape.counted == nil {
+		return -1
+	}
+	p := &prover{build: &build{walker: &walker{forest: &forest{statements: all}}}, told: map[int32]*histogram{}}
+	if p.simulate(root, 1) == nil || p.told[st] == nil {
+		return -1
+	}
+	return int64(p.told[st].trips().Trips)
+}
+
+// TestLabelLoops finds loops that a goto makes.
+func TestLabelLoops(t *testing.T) {
+	text := "void f(int n) {\nagain:\n\tg(n);\n\tif (--n > 0)\n\t\tgoto again;\n\tif (n) goto out;\nout:;\n}\n"
+	all := statements("a.c", []byte(text), func(string) []byte { return nil })
+	if len(all) != 1 || (position{"", all[0].at}).line() != 2 {
+		t.Errorf("%d loops: %+v", len(all), all)
+	}
+}
+
+// What the text of a hostile file says is never more than text.
+func FuzzStatements(f *testing.F) {
+	f.Add("void f() { for (int i = 0; i < 9; i++) { do x(); while (y); } a: goto a; }")
+	f.Add("#define A(x) for (x; x; x)\nA(((")
+	f.Add("for (((;;){ while")
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 2000 {
+			return
+		}
+		for _, st := range statements("a.c", []byte(text), func(string) []byte { return nil }) {
+			if st.from < 0 || st.bodyTo > len(text) || st.bodyAt > st.bodyTo {
+				t.Errorf("%+v", st)
+			}
+		}
+	})
+}
