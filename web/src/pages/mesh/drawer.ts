@@ -3,12 +3,12 @@
 import type { Theme } from '../../base/theme';
 import type { Eye, Vec } from './camera';
 import type { Geometry } from './picture';
-import type { Scale } from './scale';
+import type { NumberScale } from '../../base/scale';
 
 /** What one picture shows: a value for each drawn cell, NaN without one. */
 export interface Pane {
   readonly values: Float64Array;
-  readonly scale: Scale;
+  readonly scale: NumberScale;
 }
 
 /** Whether pictures are the same, so that they need not be drawn again. */

@@ -16,7 +16,8 @@ import {
 } from './camera';
 import { outline, pick } from './pick';
 import { colours, Raster } from './raster';
-import { makeScale, meshColor, place, ramp, ticks, valueAt } from './scale';
+import { numberScale } from '../../base/scale';
+import { meshColor, ramp } from './colours';
 import { INITIAL, readMesh, writeMesh } from './state';
 import { fieldName, split } from './words';
 
@@ -25,38 +26,7 @@ function random(seed: number): () => number {
   return () => (s = (s * 48271) % 2147483647) / 2147483647;
 }
 
-describe('the scale', () => {
-  it('places values, and back', () => {
-    for (const log of ['linear', 'log'] as const) {
-      const s = makeScale(2, 5000, log);
-      expect(s.log).toBe(log === 'log');
-      expect([place(s, 2), place(s, 5000), place(s, 1), place(s, 9999)]).toEqual([0, 1, 0, 1]);
-      for (const t of [0, 0.2, 0.5, 0.99, 1]) expect(place(s, valueAt(s, t))).toBeCloseTo(t, 12);
-    }
-    expect(place(makeScale(0, 1, 'linear'), Number.NaN)).toBeNaN();
-  });
-
-  it('is logarithmic by itself above 30 : 1 only, and never with values of 0 or less', () => {
-    expect(makeScale(1, 30, 'auto').log).toBe(false);
-    expect(makeScale(1, 31, 'auto').log).toBe(true);
-    expect(makeScale(0, 1e6, 'auto').log).toBe(false);
-    expect(makeScale(-5, 10, 'log').log).toBe(false);
-    expect(makeScale(0, 10, 'log', '0.1').log).toBe(true);
-  });
-
-  it('survives one value, no value and ends that are swapped', () => {
-    expect(place(makeScale(7, 7, 'auto'), 7)).toBe(0);
-    expect(place(makeScale(0, 0, 'auto'), 0)).toBe(0);
-    expect(makeScale(Number.NaN, Number.NaN, 'auto')).toEqual({ min: 0, max: 1, log: false });
-    expect(makeScale(0, 1, 'linear', '9', '3')).toEqual({ min: 3, max: 9, log: false });
-  });
-
-  it('has ticks inside, 1-3-10 or 1-2-5', () => {
-    expect(ticks(makeScale(4, 820, 'log'))).toEqual([10, 30, 100, 300]);
-    expect(ticks(makeScale(0, 10, 'linear'))).toEqual([0, 2, 4, 6, 8, 10]);
-    for (const t of ticks(makeScale(1e-3, 1e9, 'log'))) expect(Math.log10(t) % 1).toBeCloseTo(0, 9);
-  });
-
+describe('the colours', () => {
   it('runs viridis backwards on white and from 0.06 on black', () => {
     expect([meshColor(0, false), meshColor(1, false), meshColor(1, true)]).toEqual([
       '#fde725',
@@ -237,7 +207,7 @@ describe('the raster', () => {
     colours(
       Uint32Array.of(0, 1, 2, 3),
       light,
-      { values: Float64Array.of(1, 1000, Number.NaN, 0.5), scale: makeScale(1, 1000, 'log') },
+      { values: Float64Array.of(1, 1000, Number.NaN, 0.5), scale: numberScale(1, 1000, 'log') },
       table,
       out,
     );

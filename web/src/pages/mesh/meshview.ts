@@ -5,7 +5,8 @@ import { exact } from '../../base/format';
 import type { MeshInfo } from '../../api/wire';
 import type { Said, Table, View } from '../../frame/view';
 import type { Field, Geometry } from './picture';
-import { meshColor, place, ticks, type Scale } from './scale';
+import { placeOn, ticksOf, type NumberScale } from '../../base/scale';
+import { meshColor } from './colours';
 import { cellPlace, fieldName } from './words';
 
 /** What is on screen, when it is exported. */
@@ -15,7 +16,7 @@ export interface Shown {
   readonly performance: Field | undefined;
   readonly physics: Field | undefined;
   readonly fields: readonly Field[]; // one a picture, from left to right
-  readonly scales: readonly Scale[];
+  readonly scales: readonly NumberScale[];
   readonly canvas: HTMLCanvasElement;
 }
 
@@ -44,7 +45,7 @@ export class MeshPicture implements View<number> {
     fields.forEach((f, i) => this.legend(r, f, scales[i]!, 12 + (i * this.size.w) / fields.length));
   }
 
-  private legend(r: Renderer, f: Field, s: Scale, x: number): void {
+  private legend(r: Renderer, f: Field, s: NumberScale, x: number): void {
     r.text(fieldName(f.name), x, 12, { font: { size: 12, weight: 600 }, fill: r.theme.text });
     r.text(`${f.unit ? `${f.unit}, ` : ''}${s.log ? 'log' : 'linear'} scale`, x, 28, {
       font: { size: 11 },
@@ -57,8 +58,8 @@ export class MeshPicture implements View<number> {
         { fill: meshColor(1 - (i + 0.5) / steps, r.theme.dark) },
       );
     }
-    for (const t of ticks(s)) {
-      const y = 42 + RAMP.h * (1 - place(s, t));
+    for (const t of ticksOf(s)) {
+      const y = 42 + RAMP.h * (1 - placeOn(s, t));
       r.line(x + RAMP.w, y, x + RAMP.w + 4, y, { stroke: r.theme.line, width: 1 });
       r.text(exact(t), x + RAMP.w + 8, y, { font: { size: 11 }, fill: r.theme.muted });
     }

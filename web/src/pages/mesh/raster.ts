@@ -15,7 +15,7 @@ import {
   type Line,
   type Pane,
 } from './drawer';
-import { ramp, STEPS } from './scale';
+import { ramp, STEPS } from './colours';
 
 const MOST_POINTS = 7_000_000; // of a picture at rest
 const SLOW = 45; // ms: if a picture takes longer, it is drawn at half size while it moves

@@ -39,7 +39,7 @@ import {
   type Pane,
 } from './drawer';
 import { pick } from './pick';
-import { ramp, STEPS } from './scale';
+import { ramp, STEPS } from './colours';
 import { FRAGMENT, NUMBERS, VERTEX } from './shaders';
 
 const ROW = 2048; // cells in a row of the texture; every card can do that

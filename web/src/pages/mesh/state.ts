@@ -2,10 +2,10 @@
 // under keys that begin with "m.".
 import { codec, real, flag, oneOf, typed, whole, words, type Options } from '../../state/link';
 import type { Mode } from '../../api/wire';
+import type { ScaleKind } from '../../base/scale';
 
 export type MeshView = 'surface' | 'slice' | 'threshold';
 export type Show = 'performance' | 'physics' | 'both';
-export type ScaleKind = 'auto' | 'linear' | 'log';
 export type RendererKind = 'auto' | 'webgl' | 'software';
 
 export interface MeshState {

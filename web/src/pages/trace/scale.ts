@@ -3,16 +3,6 @@ import { decimal, short, THIN } from '../../base/format';
 import { mapColor, mix, parseColor } from '../../base/color';
 import type { Theme } from '../../base/theme';
 
-/** The end of a scale: the next of 1, 2, 4, 5, 8 × 10^k over the largest value. */
-export function topOf(largest: number): number {
-  if (!(largest > 0)) return 1;
-  const power = 10 ** Math.floor(Math.log10(largest));
-  for (const m of [1, 2, 4, 5, 8, 10]) {
-    if (m * power >= largest * (1 - 1e-9)) return m * power;
-  }
-  return 10 * power;
-}
-
 function smooth(a: number, b: number, t: number): number {
   const x = Math.max(0, Math.min(1, (t - a) / (b - a)));
   return x * x * (3 - 2 * x);

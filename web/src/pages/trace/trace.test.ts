@@ -8,7 +8,7 @@ import { tree } from './dendrogram';
 import { OverviewView } from './overview';
 import { NONE, type Timeline } from './picture';
 import { PhysicalView } from './physical';
-import { change as writeChange, changeColor, latenessColor, time, topOf } from './scale';
+import { change as writeChange, changeColor, latenessColor, time } from './scale';
 import { INITIAL, readTrace, writeTrace, type TraceState } from './state';
 import { panned, zoomed, type TimelineInput } from './timeline';
 import { causeText } from './words';
@@ -330,11 +330,6 @@ describe('the overview', () => {
 });
 
 describe('scales', () => {
-  it('end at 1, 2, 4, 5 or 8 times a power of ten', () => {
-    expect([0, 0.9, 1, 3.64, 4.1, 7.5, 9].map((v) => topOf(v * 1e6) / 1e6)).toEqual([
-      1e-6, 1, 1, 4, 5, 8, 10,
-    ]);
-  });
   it('write times with three digits', () => {
     expect([0, 999, 1500, 3_101_000, 123_456_789, 2e9].map((v) => time(v).replace('\u202f', ' '))).toEqual([
       '0 ns',

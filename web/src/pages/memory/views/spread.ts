@@ -2,24 +2,29 @@
 // bars on a scale of powers of two.
 import { count, percent } from '../../../base/format';
 import type { Point, Size } from '../../../base/geometry';
-import type { Renderer } from '../../../base/renderer';
+import type { Paint, Renderer } from '../../../base/renderer';
+import type { Theme } from '../../../base/theme';
 import type { Latencies, LevelCount, Spread } from '../../../api/wire';
 import { levelPaint, levelRank } from './levels';
 
 export const BAR: Size = { w: 180, h: 12 };
 export const SPARK: Size = { w: 120, h: 14 };
-export const SWATCH: Size = { w: 12, h: 10 };
 
-/** The level mix as a bar; what was not recorded is outlined. */
-export function drawLevels(r: Renderer, levels: readonly LevelCount[], at: Point, size = BAR): void {
+/** The paint of a level in the mix; what was not recorded is outlined. */
+export function segmentPaint(level: string, theme: Theme): Paint {
+  return level ? levelPaint(level, theme) : { stroke: theme.muted, dash: [2, 2] };
+}
+
+/** The level mix as a bar. */
+export function drawLevels(r: Renderer, levels: readonly LevelCount[], at: Point): void {
   for (const s of segments(levels)) {
     const box = {
-      x: at.x + s.from * size.w,
+      x: at.x + s.from * BAR.w,
       y: at.y,
-      w: Math.max((s.to - s.from) * size.w - 0.5, 0.5),
-      h: size.h,
+      w: Math.max((s.to - s.from) * BAR.w - 0.5, 0.5),
+      h: BAR.h,
     };
-    r.rect(box, s.name ? levelPaint(s.name, r.theme) : { stroke: r.theme.muted, dash: [2, 2] });
+    r.rect(box, segmentPaint(s.name, r.theme));
   }
 }
 
