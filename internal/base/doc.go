@@ -11,6 +11,7 @@
 //   - wholefile: files and folders that are whole or not there
 //   - term: progress, tables and colours of a terminal
 //   - parallel: loops and goroutines with an owner, a context and a recover
+//   - stat: laws of chance, ranks, false discoveries
 //   - canvas: what pictures are drawn on; SVG
 //   - raster: a canvas of pixels
 //   - test: the root of the repository, shared data, real peers
