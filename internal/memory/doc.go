@@ -10,5 +10,7 @@
 //
 //   - guide: metrics over windows, clusters, findings
 //   - command: what typed words mean
-//   - cacheline, spread, firsttouch, profile, compare: one question each
+//   - align: what in one run is the same thing as what in another
+//   - compare: two sides of runs, and whether they differ by more than chance
+//   - cacheline, spread, firsttouch, profile: one question each
 package memory

@@ -1,0 +1,407 @@
+package align
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/isobath/isobath/internal/data/samples"
+)
+
+// Side is what alignment needs to know of one side of a comparison.
+type Side struct {
+	// Files, Functions and Objects are the names that occur, objects without
+	// what chance gave them; see Threads.Object.
+	Files, Functions, Objects []string
+	// Text returns the lines of a source file; nil if it is not known.
+	Text func(file string) []string
+	// Builds are the build ids of the program's modules by base name.
+	Builds map[string]string
+}
+
+// Alignment maps names of A to names of B.
+type Alignment struct {
+	files     map[string]found
+	matchings map[string]*matching // by file of A
+	functions map[string]found
+	objects   map[string]found
+	baseFiles map[string]string // a file of A by its base name; "" if several have it
+	sameBuild bool
+	strangers bool // builds are known and differ
+	// Unmatched are files of both sides whose lines cannot be compared.
+	Unmatched []string
+}
+
+type found struct {
+	name string
+	how  How
+}
+
+// New aligns two sides. Renames are files of A that the user says are others in
+// B.
+func New(a, b Side, renames map[string]string) *Alignment {
+	al := &Alignment{files: map[string]found{}, matchings: map[string]*matching{}, functions: map[string]found{}, objects: map[string]found{}, baseFiles: map[string]string{}}
+	al.sameBuild, al.strangers = builds(a.Builds, b.Builds)
+	textA, textB := parsed(a), parsed(b)
+	al.pairFiles(a.Files, b.Files, textA, textB, renames)
+	moved := al.pairSources(textA, textB)
+	al.pairFunctionNames(a.Functions, b.Functions, moved)
+	for _, f := range a.Files {
+		base := path.Base(f)
+		if other, seen := al.baseFiles[base]; seen && other != f {
+			al.baseFiles[base] = ""
+			continue
+		}
+		al.baseFiles[base] = f
+	}
+	al.pairObjects(a.Objects, b.Objects)
+	return al
+}
+
+// builds compares modules of the same name: all alike, or some known to differ.
+func builds(a, b map[string]string) (same, differ bool) {
+	for name, id := range a {
+		if other := b[name]; other != "" && id != "" {
+			same, differ = same || other == id, differ || other != id
+		}
+	}
+	return same && !differ, differ
+}
+
+func parsed(s Side) map[string]*file {
+	out := map[string]*file{}
+	for _, name := range s.Files {
+		if s.Text == nil || name == "" {
+			continue
+		}
+		if text := s.Text(name); len(text) > 0 {
+			out[name] = newFile(text)
+		}
+	}
+	return out
+}
+
+// pairFiles pairs files by path, by path below what all files of a side have in
+// common, and by what is in them.
+func (al *Alignment) pairFiles(a, b []string, textA, textB map[string]*file, renames map[string]string) {
+	taken := map[string]bool{}
+	pair := func(x, y string, how How) {
+		al.files[x] = found{y, how}
+		taken[y] = true
+	}
+	for _, x := range a {
+		if y, ok := renames[x]; ok {
+			pair(x, y, Modified)
+		} else if y, ok := renames[path.Base(x)]; ok {
+			if i := slices.IndexFunc(b, func(f string) bool { return path.Base(f) == y || f == y }); i >= 0 {
+				pair(x, b[i], Modified)
+			}
+		} else if slices.Contains(b, x) {
+			pair(x, x, Equal)
+		}
+	}
+	below := map[string][]string{}
+	prefixA, prefixB := commonFolder(a), commonFolder(b)
+	for _, y := range b {
+		if !taken[y] {
+			short := strings.TrimPrefix(y, prefixB)
+			below[short] = append(below[short], y)
+		}
+	}
+	for _, x := range a {
+		if list := below[strings.TrimPrefix(x, prefixA)]; al.files[x].name == "" && len(list) == 1 {
+			pair(x, list[0], Equal)
+		}
+	}
+	for _, m := range similarFiles(a, b, textA, textB) {
+		if al.files[m.a].name == "" && !taken[m.b] {
+			pair(m.a, m.b, Modified)
+		}
+	}
+}
+
+// commonFolder is the longest folder that all paths begin with.
+func commonFolder(files []string) string {
+	prefix := ""
+	for i, f := range files {
+		dir := f[:strings.LastIndexByte(f, '/')+1]
+		if i == 0 {
+			prefix = dir
+		}
+		for !strings.HasPrefix(f, prefix) {
+			prefix = prefix[:strings.LastIndexByte(strings.TrimSuffix(prefix, "/"), '/')+1]
+		}
+	}
+	return prefix
+}
+
+type fileMatch struct {
+	a, b  string
+	alike float64
+}
+
+// similarFiles are pairs of files that share at least half of their lines, most
+// alike first.
+func similarFiles(a, b []string, textA, textB map[string]*file) []fileMatch {
+	var out []fileMatch
+	if len(textA) > maxStrangers || len(textB) > maxStrangers {
+		return nil
+	}
+	bodies := map[string]*body{}
+	for name, f := range textB {
+		bodies[name] = bodyOf(f.lines)
+	}
+	for _, x := range a {
+		f := textA[x]
+		if f == nil {
+			continue
+		}
+		mine := bodyOf(f.lines)
+		for _, y := range b {
+			if other := bodies[y]; other != nil {
+				if alike := dice(mine.lines, other.lines); alike >= .5 {
+					out = append(out, fileMatch{x, y, alike})
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(x, y fileMatch) int { return cmp.Compare(y.alike, x.alike) })
+	return out
+}
+
+// pairSources matches the lines of paired files and returns functions whose
+// names differ, by their name in A.
+func (al *Alignment) pairSources(textA, textB map[string]*file) map[string]string {
+	renamed := map[string]string{}
+	for x, y := range al.files {
+		fa, fb := textA[x], textB[y.name]
+		if fa == nil || fb == nil {
+			if x != "" && !al.sameBuild {
+				al.Unmatched = append(al.Unmatched, x)
+			}
+			continue
+		}
+		pairs := pairFunctions(fa, fb)
+		for _, p := range pairs {
+			if na, nb := fa.functions[p[0]].name, fb.functions[p[1]].name; na != nb {
+				renamed[lastName(na)] = lastName(nb)
+			}
+		}
+		al.matchings[x] = matchFiles(fa, fb, pairs)
+	}
+	slices.Sort(al.Unmatched)
+	return renamed
+}
+
+// pairFunctionNames pairs names as they are, then without arguments, then as the
+// sources say.
+func (al *Alignment) pairFunctionNames(a, b []string, renamed map[string]string) {
+	taken := map[string]bool{}
+	for _, x := range a {
+		if slices.Contains(b, x) {
+			al.functions[x], taken[x] = found{x, Equal}, true
+		}
+	}
+	try := func(how How, key func(string) string, want func(string) string) {
+		by := map[string][]string{}
+		for _, y := range b {
+			if !taken[y] {
+				by[key(y)] = append(by[key(y)], y)
+			}
+		}
+		for _, x := range a {
+			if _, done := al.functions[x]; done || x == "" {
+				continue
+			}
+			if list := by[want(x)]; len(list) == 1 && !taken[list[0]] {
+				al.functions[x], taken[list[0]] = found{list[0], how}, true
+			}
+		}
+	}
+	try(Modified, withoutArguments, withoutArguments)
+	try(Modified, lastName, func(x string) string { return renamed[lastName(x)] })
+}
+
+// pairObjects pairs variables by name, and allocations by their line as it is
+// aligned and by their size.
+func (al *Alignment) pairObjects(a, b []string) {
+	sitesB := map[string][]string{} // by base name and line
+	taken := map[string]bool{}
+	for _, y := range b {
+		if s, ok := siteOf(y); ok {
+			key := s.file + ":" + strconv.Itoa(s.line)
+			sitesB[key] = append(sitesB[key], y)
+		}
+	}
+	var left []string
+	for _, x := range a {
+		s, ok := siteOf(x)
+		if !ok {
+			if slices.Contains(b, x) {
+				al.objects[x] = found{x, Equal}
+			}
+			continue
+		}
+		key, how, ok := al.siteIn(s)
+		if !ok {
+			continue
+		}
+		list := sitesB[key]
+		i := slices.IndexFunc(list, func(y string) bool {
+			other, _ := siteOf(y)
+			return !taken[y] && sameSize(s.size, other.size)
+		})
+		if i < 0 {
+			left = append(left, x)
+			continue
+		}
+		al.objects[x], taken[list[i]] = found{list[i], how}, true
+	}
+	al.pairResized(left, sitesB, taken)
+}
+
+// pairResized pairs the only allocation of a line with the only one there, of
+// whatever size.
+func (al *Alignment) pairResized(left []string, sitesB map[string][]string, taken map[string]bool) {
+	at := map[string][]string{}
+	for _, x := range left {
+		s, _ := siteOf(x)
+		key, _, _ := al.siteIn(s)
+		at[key] = append(at[key], x)
+	}
+	for key, list := range at {
+		free := slices.DeleteFunc(slices.Clone(sitesB[key]), func(y string) bool { return taken[y] })
+		if len(list) == 1 && len(free) == 1 {
+			al.objects[list[0]] = found{free[0], Modified}
+		}
+	}
+}
+
+// siteIn is where B has the line of an allocation of A, by base name and line.
+func (al *Alignment) siteIn(s site) (string, How, bool) {
+	name := al.baseFiles[s.file]
+	if name == "" { // samples lie elsewhere, or several files have that name
+		return s.file + ":" + strconv.Itoa(s.line), ByNumber, true
+	}
+	to := al.files[name].name
+	if to == "" {
+		return "", "", false
+	}
+	line, how, ok := al.line(name, s.line)
+	return path.Base(to) + ":" + strconv.Itoa(line), how, ok
+}
+
+// line is the partner in B of a line of a file of A; lines count from 1.
+func (al *Alignment) line(file string, n int) (int, How, bool) {
+	m := al.matchings[file]
+	if m == nil && file == "" { // lines of a program of one file that nobody names
+		return n, ByNumber, true
+	}
+	if m == nil {
+		if al.files[file].name == "" || al.strangers {
+			return 0, "", false
+		}
+		if al.sameBuild {
+			return n, Equal, true
+		}
+		return n, ByNumber, true
+	}
+	if n < 1 || n > len(m.toB) || m.toB[n-1] < 0 {
+		return 0, "", false
+	}
+	return m.toB[n-1] + 1, m.how[n-1], true
+}
+
+// Inverse maps names of B to names of A.
+func (al *Alignment) Inverse() *Alignment {
+	out := &Alignment{files: inverse(al.files), functions: inverse(al.functions), objects: inverse(al.objects), matchings: map[string]*matching{}, sameBuild: al.sameBuild, strangers: al.strangers}
+	for name, m := range al.matchings {
+		turned := &matching{a: m.b, b: m.a, toB: m.toA, toA: m.toB, how: make([]How, len(m.b))}
+		for j, i := range m.toA {
+			if i >= 0 {
+				turned.how[j] = m.how[i]
+			}
+		}
+		out.matchings[al.files[name].name] = turned
+	}
+	return out
+}
+
+func inverse(m map[string]found) map[string]found {
+	out := make(map[string]found, len(m))
+	for name, f := range m {
+		out[f.name] = found{name, f.how}
+	}
+	return out
+}
+
+// Key is the key of a group of A in the terms of B; false if B has none.
+func (al *Alignment) Key(by, key []string) ([]string, How, bool) {
+	out, how := make([]string, len(key)), Equal
+	file := ""
+	if i := slices.Index(by, samples.File); i >= 0 {
+		file = key[i]
+	}
+	worse := func(h How) {
+		if rank(h) > rank(how) {
+			how = h
+		}
+	}
+	for i, column := range by {
+		if key[i] == "" {
+			continue
+		}
+		switch column {
+		case samples.File:
+			f, ok := al.files[key[i]]
+			if !ok {
+				return nil, "", false
+			}
+			out[i] = f.name
+		case samples.Line:
+			n, err := strconv.Atoi(key[i])
+			if err != nil {
+				return nil, "", false
+			}
+			n, h, ok := al.line(al.fileOr(file), n)
+			if !ok {
+				return nil, "", false
+			}
+			out[i] = strconv.Itoa(n)
+			worse(h)
+		case samples.Function:
+			f, ok := al.functions[key[i]]
+			if !ok {
+				return nil, "", false
+			}
+			out[i] = f.name
+			worse(f.how)
+		case samples.Symbol:
+			f, ok := al.objects[key[i]]
+			if !ok {
+				return nil, "", false
+			}
+			out[i] = f.name
+			worse(f.how)
+		default:
+			out[i] = key[i]
+		}
+	}
+	return out, how, true
+}
+
+// fileOr is the file of a line whose key does not say it: the only one there is.
+func (al *Alignment) fileOr(file string) string {
+	if file == "" && len(al.files) == 1 {
+		for name := range al.files {
+			return name
+		}
+	}
+	return file
+}
+
+func rank(h How) int {
+	return slices.Index([]How{Equal, Moved, Modified, ByNumber}, h)
+}

@@ -1,0 +1,183 @@
+package align
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+const before = `#include <stdio.h>
+static int twice(int x)
+{
+	return 2 * x;
+}
+int sum(const int *v, int n)
+{
+	int s = 0;
+	for (int i = 0; i < n; i++)
+		s += twice(v[i]);
+	return s;
+}
+`
+
+const after = `#include <stdio.h>
+#include <stdlib.h>
+int total(const int *v, int n)
+{
+	int s = 0;
+	for (int i = 0; i < n; i++)
+		s += doubled(v[i]);
+	return s;
+}
+static int doubled(int x)
+{
+	return 2 * x;
+}
+`
+
+func side(file, text string, functions, objects []string) Side {
+	return Side{Files: []string{file}, Functions: functions, Objects: objects, Text: func(name string) []string {
+		if name == file {
+			return strings.Split(text, "\n")
+		}
+		return nil
+	}}
+}
+
+// TestRenamedFile aligns a file whose name, functions and lines all changed.
+func TestRenamedFile(t *testing.T) {
+	al := New(side("/x/old.c", before, []string{"sum", "twice", "printf"}, []string{"old.c:9 1 MiB", "u", "old.c:10 64 KiB"}),
+		side("/y/new.c", after, []string{"total", "doubled", "printf"}, []string{"new.c:6 1 MiB", "u", "new.c:7 80 KiB"}), nil)
+	for _, tt := range []struct {
+		by   string
+		key  []string
+		want string
+		how  How
+	}{
+		{"function", []string{"sum"}, "total", Modified},
+		{"function", []string{"twice"}, "doubled", Modified},
+		{"function", []string{"printf"}, "printf", Equal},
+		{"file,line", []string{"/x/old.c", "9"}, "/y/new.c:6", Equal},
+		{"file,line", []string{"/x/old.c", "10"}, "/y/new.c:7", Modified},
+		{"file,line", []string{"/x/old.c", "4"}, "/y/new.c:12", Equal},
+		{"file,line", []string{"/x/old.c", "99"}, "", ""},
+		{"symbol", []string{"old.c:9 1 MiB"}, "new.c:6 1 MiB", Equal},
+		{"symbol", []string{"old.c:10 64 KiB"}, "new.c:7 80 KiB", Modified},
+		{"symbol", []string{"u"}, "u", Equal},
+		{"level", []string{"L1"}, "L1", Equal},
+	} {
+		by := strings.Split(tt.by, ",")
+		got, how, ok := al.Key(by, tt.key)
+		if strings.Join(got, ":") != tt.want || how != tt.how || ok != (tt.want != "") {
+			t.Errorf("%s %q: %q %q %v, want %q %q", tt.by, tt.key, got, how, ok, tt.want, tt.how)
+		}
+		if !ok {
+			continue
+		}
+		if back, _, ok := al.Inverse().Key(by, got); !ok || strings.Join(back, ":") != strings.Join(tt.key, ":") {
+			t.Errorf("%s %q and back is %q", tt.by, tt.key, back)
+		}
+	}
+}
+
+// TestWithoutSources compares lines by number unless builds are known to differ.
+func TestWithoutSources(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		how  How
+		ok   bool
+	}{{"", "", ByNumber, true}, {"1", "1", Equal, true}, {"1", "2", "", false}} {
+		al := New(Side{Files: []string{"a.c"}, Builds: map[string]string{"p": tt.a}}, Side{Files: []string{"a.c"}, Builds: map[string]string{"p": tt.b}}, nil)
+		if _, how, ok := al.Key([]string{"file", "line"}, []string{"a.c", "3"}); how != tt.how || ok != tt.ok {
+			t.Errorf("builds %q and %q: %q %v, want %q %v", tt.a, tt.b, how, ok, tt.how, tt.ok)
+		}
+	}
+	al := New(Side{Files: []string{"a.c"}}, Side{Files: []string{"b.c"}}, map[string]string{"a.c": "b.c"})
+	if got, _, ok := al.Key([]string{"file"}, []string{"a.c"}); !ok || got[0] != "b.c" {
+		t.Errorf("renamed by hand: %q %v", got, ok)
+	}
+}
+
+func TestNames(t *testing.T) {
+	for name, want := range map[string]string{"f": "f", "ns::C<int>::f(int, char)": "f", "main.(*T).Run": "Run", "f.part.0": "f", "f.constprop.1": "f"} {
+		if got := lastName(name); got != want {
+			t.Errorf("last name of %q is %q, want %q", name, got, want)
+		}
+	}
+	threads := numbered(map[int64]int{7: 0, 5: 1, 9: 2}, map[int64]bool{5: true})
+	if threads["5"] != 0 || threads["7"] != 1 || threads["9"] != 2 {
+		t.Errorf("threads %v", threads)
+	}
+}
+
+// hugeFile is one function of so many lines, of so many different texts.
+func hugeFile(lines, texts int, seed uint64) []string {
+	random := rand.New(rand.NewPCG(seed, 1))
+	out := []string{"void f(void)", "{"}
+	for range lines {
+		out = append(out, fmt.Sprintf("\tx[%d] = y + %d;", random.IntN(texts), random.IntN(texts)))
+	}
+	return append(out, "}")
+}
+
+// TestHugeFunctions end: nothing in common, everything alike, everything in
+// another order. Two seconds are what a user waits; the test allows a busy
+// machine ten.
+func TestHugeFunctions(t *testing.T) {
+	const n = 20_000
+	turned := hugeFile(n, n, 1)
+	for i, j := 2, len(turned)-2; i < j; i, j = i+1, j-1 {
+		turned[i], turned[j] = turned[j], turned[i]
+	}
+	for name, pair := range map[string][2][]string{
+		"different": {hugeFile(n, n, 1), hugeFile(n, n, 2)},
+		"alike":     {hugeFile(n, 2, 1), hugeFile(n, 2, 2)},
+		"some":      {hugeFile(n, 60, 1), hugeFile(n, 60, 2)},
+		"turned":    {hugeFile(n, n, 1), turned},
+	} {
+		begin := time.Now()
+		m := matchTexts(pair[0], pair[1])
+		took := time.Since(begin)
+		t.Logf("%s: %v", name, took)
+		if took > 10*time.Second {
+			t.Errorf("%s: two files of %d lines took %v", name, n, took)
+		}
+		checkMatching(t, m)
+	}
+}
+
+// checkMatching holds that a matching is one: each line has at most one partner,
+// and partners agree.
+func checkMatching(t *testing.T, m *matching) {
+	t.Helper()
+	for i, j := range m.toB {
+		if j >= 0 && m.toA[j] != i {
+			t.Fatalf("line %d is %d, which is %d", i, j, m.toA[j])
+		}
+		if (j >= 0) != (m.how[i] != "") {
+			t.Fatalf("line %d has partner %d, how %q", i, j, m.how[i])
+		}
+	}
+	for j, i := range m.toA {
+		if i >= 0 && m.toB[i] != j {
+			t.Fatalf("line %d of B is %d, which is %d", j, i, m.toB[i])
+		}
+	}
+}
+
+func FuzzMatch(f *testing.F) {
+	f.Add(before, after)
+	f.Add("{{{{", "}}}}")
+	f.Add("int f(){\"\n/*", "subroutine x\nend")
+	f.Add("#define A \\", "func (t T) x() {\n}")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		if len(a)+len(b) > 1<<16 {
+			return
+		}
+		m := matchTexts(strings.Split(a, "\n"), strings.Split(b, "\n"))
+		checkMatching(t, m)
+		New(side("a", a, []string{"f"}, nil), side("b", b, []string{"g"}, nil), nil)
+	})
+}

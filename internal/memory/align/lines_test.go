@@ -1,0 +1,86 @@
+package align
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/isobath/isobath/internal/base/test"
+)
+
+func matchTexts(a, b []string) *matching {
+	fa, fb := newFile(a), newFile(b)
+	return matchFiles(fa, fb, pairFunctions(fa, fb))
+}
+
+// TestLines counts, over edited files whose every line is known, how many lines
+// find their partner and how many pairs are right.
+func TestLines(t *testing.T) {
+	dir := test.Shared(t, "compare/lines")
+	text, err := os.ReadFile(filepath.Join(dir, "truth.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Case, Ext  string
+		Pairs      [][2]int
+		Unmodified json.RawMessage
+	}
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	var equal, equalFound, modified, modifiedFound, right, made float64
+	for _, c := range cases {
+		read := func(side string) []string {
+			text, err := os.ReadFile(filepath.Join(dir, c.Case+"."+side+"."+c.Ext))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return strings.Split(string(text), "\n")
+		}
+		a, b := read("a"), read("b")
+		m := matchTexts(a, b)
+		truth := map[int]int{}
+		for _, p := range c.Pairs {
+			truth[p[0]-1] = p[1] - 1
+			hit := m.toB[p[0]-1] == p[1]-1
+			if m.a[p[0]-1].text == m.b[p[1]-1].text {
+				equal++
+				equalFound += one(hit)
+			} else {
+				modified++
+				modifiedFound += one(hit)
+				if !hit {
+					t.Logf("%s: %d %q is %d %q, found %d", c.Case, p[0], a[p[0]-1], p[1], b[p[1]-1], m.toB[p[0]-1]+1)
+				}
+			}
+		}
+		for i, j := range m.toB {
+			want, known := truth[i]
+			if j < 0 || m.a[i].common {
+				continue
+			}
+			made++
+			near := known && want-j <= 2 && j-want <= 2 && m.b[j].text == m.b[want].text
+			right += one(known && want == j || near)
+			if !(known && want == j || near) {
+				t.Logf("%s: wrong %d %q to %d %q, is %d", c.Case, i+1, a[i], j+1, b[j], want+1)
+			}
+		}
+	}
+	result := fmt.Sprintf("unmodified found %.4f of %.0f, modified %.4f of %.0f, right pairs %.4f of %.0f", equalFound/equal, equal, modifiedFound/modified, modified, right/made, made)
+	t.Log(result)
+	if equalFound/equal < .985 || modifiedFound/modified < .92 || right/made < .995 {
+		t.Error(result)
+	}
+}
+
+func one(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
