@@ -1,86 +1,316 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
-	"strconv"
+	"os"
+	"slices"
 	"strings"
-
-	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/spf13/cobra"
 
 	"github.com/isobath/isobath/internal/app/dataset"
-	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/app/sides"
+	"github.com/isobath/isobath/internal/base/wholefile"
+	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/memory/compare"
+	"github.com/isobath/isobath/internal/memory/compare/form"
 	"github.com/isobath/isobath/internal/messages/logical"
 	"github.com/isobath/isobath/internal/messages/trace"
 )
 
+// diffFlags are the flags of `isobath diff`.
+type diffFlags struct {
+	imports      importFlags
+	by, where    string
+	metric       string
+	top          int
+	asJSON       bool
+	failAbove    string
+	failBelow    string
+	strict       bool
+	minShare     float64
+	renames      []string
+	noise        []string
+	pair         bool
+	acrossModels bool
+	per          string
+	junit        string
+	sarif        string
+	markdown     string
+	sourceRoot   string
+}
+
 func newDiff() *cobra.Command {
-	var imports importFlags
-	var by, where string
-	var top int
-	var asJSON bool
+	var f diffFlags
 	cmd := &cobra.Command{
-		Use:   "diff A B",
-		Short: "Two runs side by side: what takes a larger part of one than of the other",
-		Long: `Compares the memory samples of two runs group by group. Two recordings seldom
-hold equally many samples, so groups are compared by their share: of latency
-if both runs measured it, otherwise of samples. A change smaller than three
-standard errors of sampling is marked with ~: it may be chance.
+		Use:   "diff A B | diff A... -- B... | diff TRIAL",
+		Short: "Two runs, or many of each, side by side: what costs more or less, and whether it is chance",
+		Long: `Compares memory samples group by group. What is compared is the cost: run time
+for timer samples, latency for hardware samples. Names are aligned first: lines
+by their text, functions and files by their content where they were renamed,
+allocations by their line and size.
+
+With one run a side only the luck of sampling is known; how runs of one program
+differ is allowed for. Several runs a side, best pairs made by 'isobath ab
+--record', tell both. False discoveries are controlled over all groups. What
+cannot be told is said with the size that could have been seen.
+
+--fail-above makes a gate: exit code 3 if something surely costs more than
+that, 4 under --strict if it cannot be told, 1 if the runs cannot be compared.
 
 Two message-passing traces are compared operation by operation; 'isobath steps
 B --compare A' does the same with all options of that verb.`,
 		Example: `  isobath diff before.isobath after.isobath
-  isobath diff before.isobath after.isobath --by level --where 'function = sweep' --json`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return usagef("diff takes two files, A and B; see 'isobath help diff'")
-			}
-			return nil
-		},
+  isobath diff before.isobath after.isobath --by level --where 'function = sweep' --json
+  isobath ab --record trial -- ./old -- ./new && isobath diff trial --fail-above 5%
+  isobath diff a1.isobath a2.isobath -- b1.isobath b2.isobath --by function
+  isobath diff trial --fail-above line:10%,function:5% --junit out.xml --sarif out.sarif`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			content, err := dataset.Identify(args[0])
+			a, b, err := f.sides(args, cmd.ArgsLenAtDash())
 			if err != nil {
 				return err
 			}
-			if !content.Table && content.Kind == kind.Trace {
-				return diffTraces(cmd, args[0], args[1], top, asJSON)
+			if len(a) == 1 && len(b) == 1 {
+				content, err := dataset.Identify(a[0])
+				if err != nil {
+					return err
+				}
+				if !content.Table && content.Kind == kind.Trace {
+					return diffTraces(cmd, a[0], b[0], f.top, f.asJSON)
+				}
 			}
-			a, err := imports.open(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			defer a.Close()
-			b, err := imports.open(cmd.Context(), args[1])
-			if err != nil {
-				return err
-			}
-			defer b.Close()
-			d, err := makeDiff(cmd, a, b, by, where)
-			if err != nil {
-				return err
-			}
-			if top > 0 && len(d.Groups) > top {
-				d.Groups = d.Groups[:top]
-			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), d)
-			}
-			warn(a.Run.Warnings)
-			warn(b.Run.Warnings)
-			return d.write(cmd.OutOrStdout())
+			return f.run(cmd, a, b)
 		},
 	}
-	imports.add(cmd)
-	cmd.Flags().StringVar(&by, "by", "line", "what to compare: line, file, function, symbol, cpu, node, level, tid or any `column` of both; several with commas")
-	cmd.Flags().StringVar(&where, "where", "", "only samples that match this `selection`, in both")
-	cmd.Flags().IntVar(&top, "top", 20, "show only the `n` largest changes; 0 for all")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	f.add(cmd)
 	return cmd
+}
+
+func (f *diffFlags) add(cmd *cobra.Command) {
+	f.imports.add(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.by, "by", "line", "what to compare: line, file, function, symbol, cpu, node, level, tid or any `column` of both; several with commas")
+	flags.StringVar(&f.where, "where", "", "only samples that match this `selection`, in both")
+	flags.StringVar(&f.metric, "metric", "cost", "what counts: cost, share, samples, mean, cpu, wall, or a level such as \"Remote RAM\" for the cost it served")
+	flags.IntVar(&f.top, "top", 20, "show only the `n` largest changes; 0 for all")
+	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
+	flags.StringVar(&f.failAbove, "fail-above", "", "exit with 3 if something surely grows by at least this: `5%`, 5%,METRIC or line:10%,function:5%; 2pp are points of a share")
+	flags.StringVar(&f.failBelow, "fail-below", "", "the same for what must not fall by this `much`")
+	flags.BoolVar(&f.strict, "strict", false, "exit with 4 if the gate cannot tell")
+	flags.Float64Var(&f.minShare, "min-share", 1, "groups below this `percent` of both sides are tested as one")
+	flags.StringArrayVar(&f.renames, "rename", nil, "a source file of A has another name in B: `A=B` (repeatable)")
+	flags.StringArrayVar(&f.noise, "noise", nil, "another `run` of the same program, to learn how runs differ (repeatable, at least three)")
+	flags.BoolVar(&f.pair, "pair", false, "the first runs of both sides were made next to each other, and so on")
+	flags.BoolVar(&f.acrossModels, "across-models", false, "compare levels that were modelled for different machines")
+	flags.StringVar(&f.per, "per", "", "divide costs by the distinct values of this `column`, such as iteration")
+	flags.StringVar(&f.junit, "junit", "", "write JUnit XML to this `file`; - is standard output")
+	flags.StringVar(&f.sarif, "sarif", "", "write SARIF to this `file`")
+	flags.StringVar(&f.markdown, "markdown", "", "write Markdown to this `file`")
+	flags.StringVar(&f.sourceRoot, "source-root", "", "SARIF: name files relative to this `folder` (default: the work tree around each)")
+}
+
+// sides finds the runs of both sides.
+func (f *diffFlags) sides(args []string, dash int) (a, b []string, err error) {
+	switch {
+	case dash > 0 && dash < len(args):
+		a, err = sides.Expand(args[:dash])
+		if err == nil {
+			b, err = sides.Expand(args[dash:])
+		}
+	case dash >= 0:
+		return nil, nil, usagef("diff A... -- B... needs runs on both sides of --")
+	case len(args) == 1:
+		return sides.Trial(args[0])
+	case len(args) == 2:
+		a, err = sides.Expand(args[:1])
+		if err == nil {
+			b, err = sides.Expand(args[1:])
+		}
+	default:
+		return nil, nil, usagef("diff takes two files, A and B, a folder of pairs, or A... -- B...; see 'isobath help diff'")
+	}
+	return a, b, err
+}
+
+// run compares samples and prints them in the forms asked for.
+func (f *diffFlags) run(cmd *cobra.Command, a, b []string) error {
+	outputs := 0
+	for _, file := range []string{f.junit, f.sarif, f.markdown} {
+		if file == "-" {
+			outputs++
+		}
+	}
+	if outputs > 1 || outputs == 1 && f.asJSON {
+		return usagef("only one of --json, --junit, --sarif and --markdown can be printed to standard output")
+	}
+	c, err := f.compare(cmd.Context(), a, b)
+	if err != nil {
+		if errors.As(err, new(*query.AskError)) {
+			return usageError{err}
+		}
+		return err
+	}
+	if c.Gate != nil && f.strict {
+		c.Gate.Strict()
+	}
+	if err := f.write(cmd, c); err != nil {
+		return err
+	}
+	stdout := cmd.OutOrStdout()
+	switch {
+	case f.asJSON:
+		if f.top > 0 && len(c.Groups) > f.top {
+			c.Groups = c.Groups[:f.top]
+		}
+		err = printJSON(stdout, c)
+	case outputs == 0:
+		err = form.Text(stdout, c, f.top)
+	}
+	if err == nil && c.Gate != nil && c.Gate.Exit != 0 {
+		return exitCode(c.Gate.Exit)
+	}
+	return err
+}
+
+// write writes the forms that go to files.
+func (f *diffFlags) write(cmd *cobra.Command, c *compare.Comparison) error {
+	for _, out := range []struct {
+		file  string
+		write func(io.Writer) error
+	}{
+		{f.junit, func(w io.Writer) error { return form.JUnit(w, c) }},
+		{f.sarif, func(w io.Writer) error { return form.SARIF(w, c, f.sourceRoot, version) }},
+		{f.markdown, func(w io.Writer) error {
+			return form.Markdown(w, c, strings.Join(append([]string{"isobath"}, os.Args[1:]...), " "))
+		}},
+	} {
+		var err error
+		switch out.file {
+		case "":
+		case "-":
+			err = out.write(cmd.OutOrStdout())
+		default:
+			err = wholefile.Write(cmd.Context(), out.file, 0, out.write)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compare opens the runs and compares them.
+func (f *diffFlags) compare(ctx context.Context, a, b []string) (*compare.Comparison, error) {
+	opened := &openedSides{flags: &f.imports, where: f.where}
+	defer opened.close()
+	runsA, err := opened.open(ctx, a)
+	if err != nil {
+		return nil, fmt.Errorf("A: %w", err)
+	}
+	runsB, err := opened.open(ctx, b)
+	if err != nil {
+		return nil, fmt.Errorf("B: %w", err)
+	}
+	noise, err := opened.open(ctx, f.noise)
+	if err != nil {
+		return nil, fmt.Errorf("--noise: %w", err)
+	}
+	if len(noise) > 0 && len(noise) < 3 {
+		return nil, usagef("--noise: %d runs do not tell how runs differ; give at least three", len(noise))
+	}
+	opt := compare.Options{MinShare: f.minShare / 100, Pair: f.pair, Noise: noise, AcrossModels: f.acrossModels, Per: f.per, Renames: map[string]string{}}
+	for _, r := range f.renames {
+		from, to, ok := strings.Cut(r, "=")
+		if !ok {
+			return nil, usagef("--rename %q: want A=B, two names of one source file", r)
+		}
+		opt.Renames[from] = to
+	}
+	if opt.Questions, err = f.questions(runsA[0].Table, runsB[0].Table); err != nil {
+		return nil, err
+	}
+	if f.pair && len(runsA) != len(runsB) {
+		return nil, usagef("--pair: A has %d runs and B %d", len(runsA), len(runsB))
+	}
+	return compare.Runs(ctx, runsA, runsB, opt)
+}
+
+// questions are the table that is shown, and those that a gate looks at beside
+// it.
+func (f *diffFlags) questions(a, b *table.Table) ([]compare.Question, error) {
+	ask := func(by string, metric compare.Metric) (compare.Question, error) {
+		columns, err := groupColumns(a, by)
+		if err != nil {
+			return compare.Question{}, fmt.Errorf("A: %w", err)
+		}
+		inB, err := groupColumns(b, by)
+		if err != nil {
+			return compare.Question{}, fmt.Errorf("B: %w", err)
+		}
+		if len(columns) != len(inB) {
+			return compare.Question{}, usagef("--by %s: only one of the two runs has the file of a line; compare by another column", by)
+		}
+		return compare.Question{By: columns, Metric: metric}, nil
+	}
+	first, err := ask(f.by, compare.Metric(f.metric))
+	if err != nil {
+		return nil, err
+	}
+	out := []compare.Question{first}
+	gates, err := f.gates()
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range gates {
+		q, err := ask(g.by, g.metric)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(out, func(o compare.Question) bool {
+			return slices.Equal(o.By, q.By) && o.Metric == q.Metric && o.Gate == nil
+		})
+		if i < 0 {
+			out, i = append(out, q), len(out)
+		}
+		out[i].Gate = &g.Gate
+	}
+	return out, nil
+}
+
+// openedSides are the data sets behind the runs that are compared.
+type openedSides struct {
+	flags *importFlags
+	where string
+	sets  []*dataset.Set
+}
+
+func (o *openedSides) open(ctx context.Context, paths []string) ([]compare.Run, error) {
+	var out []compare.Run
+	for _, path := range paths {
+		s, err := o.flags.open(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		o.sets = append(o.sets, s)
+		e, err := selection(s, o.where)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, sides.Run(path, s, e))
+	}
+	return out, nil
+}
+
+func (o *openedSides) close() {
+	for _, s := range o.sets {
+		s.Close()
+	}
 }
 
 // diffTraces says how the run of trace B differs from that of A.
@@ -106,108 +336,6 @@ func diffTraces(cmd *cobra.Command, a, b string, top int, asJSON bool) error {
 	return p.err
 }
 
-// runDiff is what `isobath diff --json` prints.
-type runDiff struct {
-	Where      string       `json:"where"`
-	By         []string     `json:"by"`
-	ShareOf    string       `json:"share_of"` // latency or samples
-	A          compare.Side `json:"a"`
-	B          compare.Side `json:"b"`
-	GroupCount int          `json:"group_count"`
-	Groups     []diffGroup  `json:"groups"`
-}
-
-type diffGroup struct {
-	Key map[string]any `json:"key"`
-	compare.Group
-	// Sure is false for a change that may be chance.
-	Sure bool `json:"sure"`
-}
-
-func makeDiff(cmd *cobra.Command, a, b *dataset.Set, by, where string) (*runDiff, error) {
-	columns, err := groupColumns(a.Table, by)
-	if err != nil {
-		return nil, fmt.Errorf("A: %w", err)
-	}
-	inB, err := groupColumns(b.Table, by)
-	if err != nil {
-		return nil, fmt.Errorf("B: %w", err)
-	}
-	if len(columns) != len(inB) {
-		return nil, usagef("--by %s: only one of the two runs has the file of a line; compare by another column", by)
-	}
-	ea, err := selection(a, where)
-	if err != nil {
-		return nil, fmt.Errorf("A: %w", err)
-	}
-	eb, err := selection(b, where)
-	if err != nil {
-		return nil, fmt.Errorf("B: %w", err)
-	}
-	c, err := compare.Runs(cmd.Context(), compare.Input{Table: a.Table, Engine: a.Engine, Where: ea},
-		compare.Input{Table: b.Table, Engine: b.Engine, Where: eb}, columns)
-	if err != nil {
-		return nil, err
-	}
-	d := &runDiff{By: columns, ShareOf: c.Counts, A: c.A, B: c.B, GroupCount: len(c.Groups), Groups: []diffGroup{}}
-	if ea != nil {
-		d.Where = ea.String()
-	}
-	for _, g := range c.Groups {
-		key := map[string]any{}
-		for i, name := range columns {
-			key[name] = keyValue(a.Table.Column(name), g.Key[i])
-		}
-		d.Groups = append(d.Groups, diffGroup{Key: key, Group: g, Sure: g.Sure()})
-	}
-	return d, nil
-}
-
-// write prints the comparison as text.
-func (d *runDiff) write(w io.Writer) error {
-	style := term.StyleFor(w)
-	for _, side := range []struct {
-		name string
-		*compare.Side
-	}{{"A", &d.A}, {"B", &d.B}} {
-		line := fmt.Sprintf("%s  %s of %s samples", style.Bold(side.name), term.Thousands(side.Samples), term.Thousands(side.Of))
-		if side.Latency != nil {
-			line += fmt.Sprintf(", %s%s %s, mean %s (%s)", about(side.Provenance), term.Short(*side.Latency), side.Unit, oneDecimal(side.Mean), side.Provenance)
-		} else {
-			line += "; no latency recorded"
-		}
-		fmt.Fprintln(w, line)
-	}
-	if d.Where != "" {
-		fmt.Fprintln(w, "where "+d.Where)
-	}
-	fmt.Fprintf(w, "\nshare of %s, largest change first; ~ may be chance\n", d.ShareOf)
-	t := term.Table{Columns: []term.Column{{Head: "A", Align: term.Right}, {Head: "B", Align: term.Right}, {Head: "change", Align: term.Right}, {Head: ""}}}
-	if d.ShareOf == "latency" {
-		t.Columns = append(t.Columns, term.Column{Head: "mean A", Align: term.Right}, term.Column{Head: "mean B", Align: term.Right})
-	}
-	t.Columns = append(t.Columns, term.Column{Head: strings.Join(d.By, ":"), Give: true})
-	for _, g := range d.Groups {
-		chance := "~"
-		if g.Sure {
-			chance = ""
-		}
-		cells := []string{term.Percent(g.A.Share), term.Percent(g.B.Share), fmt.Sprintf("%+.1f", 100*g.Change), chance}
-		if d.ShareOf == "latency" {
-			cells = append(cells, oneDecimal(g.A.Mean), oneDecimal(g.B.Mean))
-		}
-		t.Row(append(cells, label(g.Group.Key))...)
-	}
-	if err := t.Write(w, term.Width); err != nil {
-		return err
-	}
-	if hidden := d.GroupCount - len(d.Groups); hidden > 0 {
-		_, err := fmt.Fprintf(w, "%s\n", style.Dim(fmt.Sprintf("… %s more groups", term.Thousands(hidden))))
-		return err
-	}
-	return nil
-}
-
 // about is the sign before a number that was not measured.
 func about(provenance string) string {
 	p, err := table.ParseProvenance(provenance)
@@ -215,11 +343,4 @@ func about(provenance string) string {
 		return ""
 	}
 	return samples.About(p)
-}
-
-func oneDecimal(f *float64) string {
-	if f == nil {
-		return "–"
-	}
-	return strconv.FormatFloat(*f, 'f', 1, 64)
 }

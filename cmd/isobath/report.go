@@ -196,7 +196,7 @@ func (r *report) total(ctx context.Context, s *dataset.Set, where query.Expr, la
 func (r *report) group(t *table.Table, columns []string, row query.GroupRow) reportGroup {
 	g := reportGroup{Key: map[string]any{}, Samples: row.Counts[query.Selected]}
 	for i, name := range columns {
-		g.Key[name] = keyValue(t.Column(name), row.Keys[i])
+		g.Key[name] = t.Column(name).Typed(row.Keys[i])
 		g.label = append(g.label, row.Keys[i])
 	}
 	if r.Latency == nil {
@@ -212,25 +212,6 @@ func (r *report) group(t *table.Table, columns []string, row query.GroupRow) rep
 		}
 	}
 	return g
-}
-
-// keyValue gives the text of a group its JSON type; a missing value is null.
-func keyValue(c *table.Column, text string) any {
-	if text == "" {
-		return nil
-	}
-	switch c.Kind {
-	case table.Number, table.Time:
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-			return n
-		}
-		if f, err := strconv.ParseFloat(text, 64); err == nil {
-			return f
-		}
-	case table.Flag:
-		return text == "1"
-	}
-	return text
 }
 
 // write prints the report as text.

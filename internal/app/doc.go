@@ -8,6 +8,7 @@
 // Imported by: cmd/isobath alone.
 //
 //   - dataset: a run or a foreign file with its machine, sources and engine
+//   - sides: the runs of both sides of a comparison
 //   - server: the HTTP interface of the page
 //   - sheet: one page about a run, to send to a colleague
 //   - demo: the built-in examples

@@ -223,6 +223,9 @@ func describe(opt *Options, out *sampler.Outcome, c *collector, why []string) *r
 		Machine: system(), Environment: environment(os.Environ()), Kernel: c.kernel, Other: c.other,
 		ClockOffset: out.ClockOffset,
 	}
+	if out.Plan.Hardware() {
+		d.Threshold = opt.Sampling.Latency
+	}
 	if out.Signal != 0 {
 		d.Signal = out.Signal.String()
 	}

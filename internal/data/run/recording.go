@@ -18,6 +18,10 @@ type Recording struct {
 	// Weight is what one sample stands for.
 	Weight string `json:"weight"`
 	Rank   *int   `json:"rank,omitempty"` // of an MPI program
+	// Threshold is the latency below which loads were not sampled, in cycles.
+	Threshold int `json:"latency_threshold,omitempty"`
+	// Trial is the trial of two commands that this run is part of.
+	Trial *Trial `json:"trial,omitempty"`
 
 	// ClockOffset is what to add to times of the samples, which count from the
 	// start of the machine, to get nanoseconds since 1970.
@@ -53,6 +57,16 @@ type Recording struct {
 	Machine     System            `json:"machine"`
 	Environment map[string]string `json:"environment,omitempty"`
 	Modules     []Module          `json:"modules,omitempty"`
+}
+
+// Trial says where in a trial of two commands a run belongs.
+type Trial struct {
+	ID   string `json:"id"`
+	Pair int    `json:"pair"`
+	Side string `json:"side"` // "a" or "b"
+	// First says that this side of the pair ran before the other.
+	First    bool       `json:"first"`
+	Commands [][]string `json:"commands"` // of a and of b
 }
 
 // Heap is what the allocation log says about itself.

@@ -252,3 +252,23 @@ func (t *Table) Close() error {
 	}
 	return errors.Join(errs...)
 }
+
+// Typed gives the text of a value of the column its JSON type; a missing value
+// is nil.
+func (c *Column) Typed(text string) any {
+	if text == "" {
+		return nil
+	}
+	switch c.Kind {
+	case Number, Time:
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return n
+		}
+		if f, err := strconv.ParseFloat(text, 64); err == nil {
+			return f
+		}
+	case Flag:
+		return text == "1"
+	}
+	return text
+}

@@ -1,29 +1,155 @@
-// Package compare puts two data sets of memory samples side by side: which
-// lines, objects or levels take a larger part of one than of the other, and
-// whether the difference is more than the luck of sampling.
+// Package compare puts two sides of memory samples next to each other: which
+// lines, functions, objects or levels cost more in B than in A, and whether that
+// is more than how runs of one program differ.
 //
-// Two recordings seldom hold the same number of samples, so groups are compared
-// by their share of the whole. A share is an estimate; its error follows from
-// the samples themselves (see sigma).
+// A side is one run or many. Costs are compared, not shares: a line may take a
+// larger share of a run that costs less. One run a side knows its sampling only,
+// and an allowance stands for how runs differ; several runs a side know both.
+// Over all groups false discoveries are controlled. What cannot be decided is
+// said with the size that could have been seen.
+//
+//   - fit.go: what of two sides can be compared at all, and why not
+//   - observe.go: groups of each run, by names without chance
+//   - significance.go: the statistics
+//   - sentence.go: what to say about it
 package compare
 
 import (
-	"cmp"
 	"context"
 	"math"
-	"slices"
-	"strings"
 
+	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
+	"github.com/isobath/isobath/internal/machine/hw"
+	"github.com/isobath/isobath/internal/memory/align"
 )
 
-// sureErrors is how many standard errors make a change more than chance. Tables of
-// hundreds of groups are read from the top, so the usual two would be too few.
-const sureErrors = 3
+// Metric is what is compared. Names that are none of these are levels: the cost
+// that they served.
+type Metric string
 
-// Side is one of the two data sets, or what a selection leaves of it. Latency
+// The metrics.
+const (
+	Cost    Metric = "cost"
+	Share   Metric = "share"
+	Samples Metric = "samples"
+	Mean    Metric = "mean"
+	CPU     Metric = "cpu"
+	Wall    Metric = "wall"
+)
+
+// ofRun says that a metric belongs to whole runs.
+func (m Metric) ofRun() bool { return m == CPU || m == Wall }
+
+func (m Metric) level() (string, bool) {
+	switch m {
+	case Cost, Share, Samples, Mean, CPU, Wall:
+		return "", false
+	}
+	return string(m), true
+}
+
+// Run is one run of a side, and what of it to compare.
+type Run struct {
+	Name     string
+	Manifest *run.Manifest
+	Table    *table.Table
+	Engine   query.Engine
+	Where    query.Expr
+	Topology *hw.Topology // nil if there is none
+	// Text returns the lines of a source file; nil if it is not known.
+	Text func(file string) []string
+}
+
+// Gate is what must not happen.
+type Gate struct {
+	Change float64 // a fraction, or points of a share
+	Points bool    // Change is in points of the whole
+	Below  bool    // falls fail in place of growth
+}
+
+// Question is one table to compare.
+type Question struct {
+	By     []string
+	Metric Metric
+	Gate   *Gate // nil without one
+}
+
+// Options say how to compare.
+type Options struct {
+	Questions []Question // at least one
+	// MinShare is the part of a side's cost below which groups are taken
+	// together; 0 is one percent.
+	MinShare float64
+	Renames  map[string]string // files of A that are others in B
+	Pair     bool              // the i-th runs of both sides belong together
+	Noise    []Run             // other runs of the same program, to learn how runs differ
+	// AcrossModels compares levels that were modelled for different machines.
+	AcrossModels bool
+	Per          string // a column by whose distinct values costs are divided
+}
+
+// DiscoveryRate is the share of false ones among the groups that are called.
+const DiscoveryRate = .05
+
+// DefaultThreshold is the change below which groups are called the same where
+// nobody says another.
+const DefaultThreshold = .05
+
+const (
+	defaultMinShare = .01
+	leastSamples    = 5 // of a group in a run, on average, to be tested by itself
+)
+
+// Design is how runs were made.
+type Design string
+
+// The designs.
+const (
+	Pairs Design = "pairs"
+	Sides Design = "sides"
+	One   Design = "one"
+)
+
+// The words for drift: whether the machine could have changed between A and B.
+const (
+	controlled    = "controlled"
+	notControlled = "not controlled"
+	unknown       = "unknown"
+)
+
+// Comparison is two sides and their groups, largest change first.
+type Comparison struct {
+	Where string `json:"where"`
+	// By is of the first question; further ones say theirs in each group.
+	By      []string `json:"by"`
+	ShareOf string   `json:"share_of"`
+	Metric  Metric   `json:"metric"`
+	Unit    string   `json:"unit"`
+	Design  Design   `json:"design"`
+	Pairs   int      `json:"pairs"`
+	Drift   string   `json:"drift"`
+	Q       float64  `json:"q"`
+	Tested  int      `json:"tested"`
+	// Tau is the allowance for how runs differ, of one run a side.
+	Tau        *float64  `json:"tau"`
+	A          Side      `json:"a"`
+	B          Side      `json:"b"`
+	Whole      Row       `json:"whole"`
+	Small      *Row      `json:"small,omitempty"` // groups too small to be tested alone
+	GroupCount int       `json:"group_count"`
+	Groups     []Row     `json:"groups"`
+	Gate       *Verdicts `json:"gate,omitempty"`
+	Warnings   []string  `json:"warnings"`
+
+	exact    bool
+	modelled bool
+	metrics  []Row // whole rows of further questions
+}
+
+// Side is one side. Samples, costs and latencies are means of its runs. Latency
 // and Mean are nil where no sample has one.
 type Side struct {
 	Samples    int      `json:"samples"`
@@ -32,171 +158,161 @@ type Side struct {
 	Mean       *float64 `json:"mean"`
 	Unit       string   `json:"unit,omitempty"`
 	Provenance string   `json:"provenance"`
-
-	squares float64
+	Runs       []string `json:"runs"`
+	Cost       float64  `json:"cost"`
+	Rate       *float64 `json:"rate"` // samples a second; nil if not known
 }
 
-// Cell is one group in one data set.
+// Cell is one group on one side, as a mean of its runs.
 type Cell struct {
 	Samples int      `json:"samples"`
 	Latency *float64 `json:"latency"`
 	Mean    *float64 `json:"mean"`
 	Share   float64  `json:"share"`
-
-	sum, squares float64 // of what shares count
+	Cost    float64  `json:"cost"`
 }
 
-// Group is the same key in both. Change is the share in B less that in A.
-type Group struct {
-	Key    []string `json:"-"`
-	A      Cell     `json:"a"`
-	B      Cell     `json:"b"`
-	Change float64  `json:"change"`
-	// Error is the standard error of Change.
-	Error float64 `json:"error"`
+// Row is the same thing on both sides. Everything that prints a comparison
+// prints rows.
+type Row struct {
+	Key map[string]any `json:"key"`
+	// KeyA is the key in A where A has the group; Key is that of B if it has it.
+	KeyA    map[string]any `json:"key_a,omitempty"`
+	By      []string       `json:"by,omitempty"`     // of a further question
+	Metric  Metric         `json:"metric,omitempty"` // of a further question
+	Matched align.How      `json:"matched,omitempty"`
+	A       Cell           `json:"a"`
+	B       Cell           `json:"b"`
+	Change  float64        `json:"change"` // of the share
+	Error   float64        `json:"error"`  // of Change, by sampling
+	Sure    bool           `json:"sure"`
+
+	Ratio      *float64 `json:"ratio"`
+	Low        *float64 `json:"low"`
+	High       *float64 `json:"high"`
+	P          *float64 `json:"p"`
+	QValue     *float64 `json:"q_value"`
+	Verdict    Verdict  `json:"verdict"`
+	Detectable *float64 `json:"detectable"`
+	Fails      bool     `json:"fails"`
+	// Mark is "?" for a change beyond sampling that runs of one program may
+	// have, "~" for one within sampling.
+	Mark string `json:"mark,omitempty"`
+
+	// Label is the key for people.
+	Label string `json:"-"`
+	// File, Line and Function say where B has it, as far as known.
+	File     string `json:"-"`
+	Line     int    `json:"-"`
+	Function string `json:"-"`
+	// Text is the source of the line.
+	Text string `json:"-"`
+	// Joined is how many groups the row stands for.
+	Joined int `json:"groups,omitempty"`
+
+	gate *Gate
 }
 
-// Sure says whether the change is more than chance.
-func (g *Group) Sure() bool { return g.Error > 0 && math.Abs(g.Change) > sureErrors*g.Error }
+// Tested says whether the row was tested by itself.
+func (r *Row) Tested() bool { return r.P != nil }
 
-// Comparison is the two sides and their groups, largest change first.
-type Comparison struct {
-	A, B Side
-	By   []string
-	// Counts is "latency" or "samples": what the shares are shares of.
-	Counts string
-	Groups []Group
+// Delta is the change of cost.
+func (r *Row) Delta() float64 { return r.B.Cost - r.A.Cost }
+
+// Verdicts is what a gate says.
+type Verdicts struct {
+	FailAbove float64 `json:"fail_above"`
+	Failed    bool    `json:"failed"`
+	Unsure    int     `json:"unsure"`
+	Exit      int     `json:"exit"`
 }
 
-// Input is one data set and what of it to compare.
-type Input struct {
-	Table  *table.Table
-	Engine query.Engine
-	Where  query.Expr
-}
+// The exit codes of a gate.
+const (
+	ExitPassed     = 0
+	ExitRegression = 3
+	ExitUnsure     = 4
+)
 
-// Runs compares two data sets by columns that both have. Shares are of latency
-// if both measured it in one unit, otherwise of samples.
-func Runs(ctx context.Context, a, b Input, by []string) (*Comparison, error) {
-	sum := ""
-	if la, lb := samples.UsableLatency(a.Table), samples.UsableLatency(b.Table); la != nil && lb != nil && la.Unit == lb.Unit && la.Provenance == lb.Provenance {
-		sum = samples.Latency
+// Runs compares two sides.
+func Runs(ctx context.Context, a, b []Run, opt Options) (*Comparison, error) {
+	if opt.MinShare == 0 {
+		opt.MinShare = defaultMinShare
 	}
-	c := &Comparison{By: by, Counts: cmp.Or(sum, "samples")}
-	rowsA, err := ask(ctx, a, by, sum, &c.A)
+	f, err := fit(a, b, &opt)
 	if err != nil {
 		return nil, err
 	}
-	rowsB, err := ask(ctx, b, by, sum, &c.B)
-	if err != nil {
-		return nil, err
+	c := f.comparison(a, b, &opt)
+	var tables []*groups
+	for i := range opt.Questions {
+		t, err := f.observe(ctx, a, b, &opt, i)
+		if err != nil {
+			return nil, err
+		}
+		tables = append(tables, t)
 	}
-	c.join(rowsA, rowsB)
+	f.judge(c, tables)
+	c.fillSides(f, tables[0])
+	c.Warnings = append(c.Warnings, f.said...)
+	c.settle(tables)
 	return c, nil
 }
 
-// ask returns the groups of one side and fills in what is known of the whole.
-func ask(ctx context.Context, in Input, by []string, sum string, side *Side) ([]query.GroupRow, error) {
-	request := &query.Request{Where: in.Where, Groups: []query.Group{{By: by, Sum: sum, Order: query.ByKey}}}
-	l := samples.UsableLatency(in.Table)
-	if l != nil {
-		request.Stats = []query.Stat{{Column: samples.Latency}}
-	}
-	answer, err := in.Engine.Answer(ctx, request)
-	if err != nil {
-		return nil, err
-	}
-	*side = Side{Samples: answer.Counts[query.Selected], Of: answer.Counts[query.All], Provenance: table.Absent.String()}
-	if l != nil {
-		side.Unit, side.Provenance = l.Unit, l.Provenance.String()
-		s := &answer.Stats[0]
-		side.Latency, side.Mean = total(s.Sums[query.Selected], s.Counts[query.Selected])
-		side.squares = s.Squares[query.Selected]
-	}
-	return answer.Groups[0].Rows, nil
-}
-
-// total returns a sum and its mean, or nothing where nothing was summed.
-func total(sum float64, n int) (s, mean *float64) {
-	if n == 0 {
-		return nil, nil
-	}
-	m := sum / float64(n)
-	return &sum, &m
-}
-
-func (c *Comparison) join(a, b []query.GroupRow) {
-	at := map[string]int{}
-	group := func(keys []string) *Group {
-		name := strings.Join(keys, "\x00")
-		i, ok := at[name]
-		if !ok {
-			i = len(c.Groups)
-			at[name] = i
-			c.Groups = append(c.Groups, Group{Key: keys})
+// settle makes the gate's decision of what was judged.
+func (c *Comparison) settle(tables []*groups) {
+	for _, t := range tables {
+		if t.question.Gate == nil {
+			continue
 		}
-		return &c.Groups[i]
-	}
-	for _, row := range a {
-		group(row.Keys).A = c.cell(&row)
-	}
-	for _, row := range b {
-		group(row.Keys).B = c.cell(&row)
-	}
-	wholeA, wholeB := c.whole(&c.A), c.whole(&c.B)
-	c.Groups = slices.DeleteFunc(c.Groups, func(g Group) bool { return g.A.Samples == 0 && g.B.Samples == 0 })
-	for i := range c.Groups {
-		g := &c.Groups[i]
-		g.A.Share, g.B.Share = share(&g.A, &wholeA), share(&g.B, &wholeB)
-		g.Change = g.B.Share - g.A.Share
-		g.Error = math.Hypot(sigma(&g.A, &wholeA), sigma(&g.B, &wholeB))
-	}
-	slices.SortFunc(c.Groups, func(x, y Group) int {
-		return cmp.Or(cmp.Compare(math.Abs(y.Change), math.Abs(x.Change)), slices.Compare(x.Key, y.Key))
-	})
-}
-
-func (c *Comparison) cell(row *query.GroupRow) Cell {
-	n := row.Counts[query.Selected]
-	cell := Cell{Samples: n, sum: float64(n), squares: float64(n)}
-	if c.Counts == "latency" {
-		cell.sum, cell.squares = row.Sums[query.Selected], row.Squares[query.Selected]
-		cell.Latency, cell.Mean = total(cell.sum, row.Valued[query.Selected])
-	}
-	return cell
-}
-
-// whole is a side as a cell.
-func (c *Comparison) whole(s *Side) Cell {
-	if c.Counts == "latency" {
-		sum := 0.0
-		if s.Latency != nil {
-			sum = *s.Latency
+		if c.Gate == nil {
+			c.Gate = &Verdicts{FailAbove: t.question.Gate.Change}
 		}
-		return Cell{sum: sum, squares: s.squares}
+		rows := append([]*Row{&t.whole}, t.tested...)
+		for _, r := range rows {
+			if r.Fails {
+				c.Gate.Failed = true
+			}
+			if r.Verdict == Unsure && r.Tested() {
+				c.Gate.Unsure++
+			}
+		}
 	}
-	return Cell{sum: float64(s.Samples), squares: float64(s.Samples)}
+	if c.Gate == nil {
+		return
+	}
+	if c.Gate.Failed {
+		c.Gate.Exit = ExitRegression
+	}
+	if c.Design == One && !c.exact && (c.Tau == nil || *c.Tau > 0) {
+		c.Warnings = append(c.Warnings, "one run a side cannot guard: a gate needs pairs; 'isobath ab --record DIR -- A -- B' makes them")
+	}
 }
 
-func share(g, whole *Cell) float64 {
-	if whole.sum == 0 {
-		return 0
+// Strict makes a gate that is unsure fail too.
+func (g *Verdicts) Strict() {
+	if g.Exit == ExitPassed && g.Unsure > 0 {
+		g.Exit = ExitUnsure
 	}
-	return g.sum / whole.sum
 }
 
-// sigma is the standard error of a share p = S(g)/S. Samples arrive as a Poisson
-// process, so a sum of weights w has the variance Σw², and p, being a ratio of a
-// sum to itself and the independent rest, has
-//
-//	((1-p)² Σ_g w² + p² Σ_rest w²) / S²
-//
-// With w = 1 this is the p(1-p)/n of a count.
-func sigma(g, whole *Cell) float64 {
-	if whole.sum == 0 {
-		return 0
+// fillSides says what is known of the whole sides.
+func (c *Comparison) fillSides(f *fitting, t *groups) {
+	for i, s := range []*Side{&c.A, &c.B} {
+		runs := [][]observedRun{t.a, t.b}[i]
+		n := float64(len(runs))
+		var count, of, cost, sum, valued float64
+		for _, r := range runs {
+			count += float64(r.samples)
+			of += float64(r.ofAll)
+			cost += r.whole.Sum * r.scale
+			sum += r.whole.Sum
+			valued += float64(r.valued)
+		}
+		s.Samples, s.Of, s.Cost = int(math.Round(count/n)), int(math.Round(of/n)), cost/n
+		if f.column == samples.Latency && valued > 0 {
+			total, mean := sum/n, sum/valued
+			s.Latency, s.Mean = &total, &mean
+		}
 	}
-	p := g.sum / whole.sum
-	rest := max(0, whole.squares-g.squares)
-	return math.Sqrt((1-p)*(1-p)*g.squares+p*p*rest) / whole.sum
 }

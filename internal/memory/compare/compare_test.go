@@ -2,147 +2,253 @@ package compare
 
 import (
 	"context"
-	"math"
 	"math/rand/v2"
-	"strconv"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/isobath/isobath/internal/data/kind"
+	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/engine/query/naive"
+	"github.com/isobath/isobath/internal/memory/align"
 )
 
-// input makes samples of lines with latencies; without latencies if nil.
-func input(t *testing.T, lines []int64, latencies []int64) Input {
+const sampleNanoseconds = 500_000
+
+// made makes a run of columns; the manifest is that of a timer recording.
+func made(t testing.TB, name string, columns ...*table.Column) Run {
 	t.Helper()
-	columns := []*table.Column{table.Ints("line", "", table.Derived, lines, nil)}
-	if latencies != nil {
-		columns = append(columns, table.Ints("latency", "cycles", table.Measured, latencies, nil))
-	}
 	tab, err := table.New("samples", columns)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Input{Table: tab, Engine: naive.New(query.Data{Table: tab})}
+	return Run{Name: name, Table: tab, Engine: naive.New(query.Data{Table: tab}), Manifest: &run.Manifest{Kind: kind.Samples, Recording: &run.Recording{Mode: "timer", Period: sampleNanoseconds}}}
 }
 
-func runs(t *testing.T, a, b Input) *Comparison {
+// counted makes a timer recording of so many samples of each function.
+func counted(t testing.TB, name string, groups []string, counts []float64) Run {
 	t.Helper()
-	c, err := Runs(context.Background(), a, b, []string{"line"})
+	names := table.NewInterner()
+	var codes []uint32
+	var weights []int64
+	for g, n := range counts {
+		for range int(n) {
+			codes, weights = append(codes, names.CodeString(groups[g])), append(weights, sampleNanoseconds)
+		}
+	}
+	return made(t, name, table.Categories("function", table.Derived, codes, names.Names(), nil), table.Ints("weight", "ns", table.Measured, weights, nil))
+}
+
+func (r *replicate) runs(t testing.TB) (a, b []Run) {
+	t.Helper()
+	for i := range r.a {
+		a = append(a, counted(t, "a", r.groups, r.a[i]))
+		b = append(b, counted(t, "b", r.groups, r.b[i]))
+	}
+	return a, b
+}
+
+func compared(t testing.TB, a, b []Run, opt Options) *Comparison {
+	t.Helper()
+	c, err := Runs(context.Background(), a, b, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-func TestShares(t *testing.T) {
-	a := input(t, []int64{1, 1, 2, 3}, []int64{10, 30, 40, 20})
-	b := input(t, []int64{1, 2, 2, 4}, []int64{10, 100, 60, 30})
-	c := runs(t, a, b)
-	if c.Counts != "latency" || *c.A.Latency != 100 || *c.B.Latency != 200 || *c.B.Mean != 50 {
-		t.Errorf("sides: %+v", c)
+func byFunction(gate *Gate) Options {
+	return Options{Pair: true, Questions: []Question{{By: []string{"function"}, Metric: Cost, Gate: gate}}}
+}
+
+// TestPlanted finds ten percent more work in one function over twenty pairs, and
+// nothing else.
+func TestPlanted(t *testing.T) {
+	r := pairsOf(t, csvRows(t, "replicates/pairs.csv.gz"), "stencil", "10", "function")
+	a, b := r.runs(t)
+	c := compared(t, a, b, byFunction(&Gate{Change: .05}))
+	if c.Design != Pairs || c.Pairs != 20 || c.Gate == nil || !c.Gate.Failed || c.Gate.Exit != ExitRegression {
+		t.Errorf("%s: design %s, %d pairs, gate %+v", c.Sentence(), c.Design, c.Pairs, c.Gate)
+	}
+	for _, g := range c.Groups {
+		if want := g.Label == "residual"; g.Sure != want || g.Fails != want || want && g.Verdict != More {
+			t.Errorf("%s is %s, sure %v, fails %v", g.Label, g.Verdict, g.Sure, g.Fails)
+		}
+	}
+	if !strings.Contains(c.Sentence(), "residual") {
+		t.Errorf("the first sentence does not name the function: %s", c.Sentence())
+	}
+}
+
+// TestFalseAlarmsOfRuns is TestFalseAlarms over whole comparisons: with the whole
+// run and the rest among what is tested.
+func TestFalseAlarmsOfRuns(t *testing.T) {
+	rows := csvRows(t, "replicates/pairs.csv.gz")
+	random := rand.New(rand.NewPCG(2, 5))
+	for _, program := range []string{"stencil", "many"} {
+		r := pairsOf(t, rows, program, "0", "function")
+		a, b := r.runs(t)
+		const draws = 30
+		called, failed := 0, 0
+		for range draws {
+			var x, y []Run
+			for _, i := range random.Perm(len(a))[:8] {
+				if random.IntN(2) == 0 {
+					x, y = append(x, a[i]), append(y, b[i])
+				} else {
+					x, y = append(x, b[i]), append(y, a[i])
+				}
+			}
+			c := compared(t, x, y, byFunction(&Gate{Change: .05}))
+			called += int(one(c.Whole.Sure || slices.ContainsFunc(c.Groups, func(g Row) bool { return g.Sure })))
+			failed += int(one(c.Gate.Failed))
+		}
+		t.Logf("%s: called in %d, failed in %d of %d", program, called, failed, draws)
+		if called > draws/8 || failed > draws/10 { // 5 % and their chance
+			t.Errorf("%s: something is called in %d of %d comparisons of a program with itself, the gate fails in %d", program, called, draws, failed)
+		}
+	}
+}
+
+func one(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// TestSingleRuns compares every run of a program with every other: recordings of
+// ten minutes in which the load fell from 20 to 4.
+func TestSingleRuns(t *testing.T) {
+	rows := csvRows(t, "replicates/scattered.csv.gz")
+	for _, program := range []string{"stencil", "many"} {
+		counts := map[string]map[string]float64{}
+		names := map[string]bool{}
+		for _, row := range rows {
+			if row["program"] == program && row["planted"] == "0" {
+				if counts[row["run"]] == nil {
+					counts[row["run"]] = map[string]float64{}
+				}
+				counts[row["run"]][row["function"]] += float64(number(t, row["samples"]))
+				names[row["function"]] = true
+			}
+		}
+		groups := sortedNames(names)
+		var runs []Run
+		for id := range counts {
+			row := make([]float64, len(groups))
+			for g, name := range groups {
+				row[g] = counts[id][name]
+			}
+			runs = append(runs, counted(t, id, groups, row))
+		}
+		n, called := 0, 0
+		for i := range runs {
+			for j := range i {
+				if (i+j)%7 != 0 { // some of them
+					continue
+				}
+				c := compared(t, runs[i:i+1], runs[j:j+1], byFunction(nil))
+				if *c.Tau != tauFar {
+					t.Fatalf("allowance %v for runs of unknown times", *c.Tau)
+				}
+				n++
+				called += int(one(c.Whole.Sure || slices.ContainsFunc(c.Groups, func(g Row) bool { return g.Sure })))
+			}
+		}
+		t.Logf("%s: called in %d of %d", program, called, n)
+		if float64(called) > .02*float64(n) {
+			t.Errorf("%s: %d of %d single runs of one program differ surely", program, called, n)
+		}
+	}
+}
+
+func lines(t *testing.T, name string, line, latency []int64, p table.Provenance) Run {
+	columns := []*table.Column{table.Ints("line", "", table.Derived, line, nil)}
+	if latency != nil {
+		columns = append(columns, table.Ints("latency", "cycles", p, latency, nil))
+	}
+	r := made(t, name, columns...)
+	r.Manifest.Recording = nil
+	return r
+}
+
+func byLine(m Metric) Options {
+	return Options{Questions: []Question{{By: []string{"line"}, Metric: m}}}
+}
+
+// TestCells checks costs, shares and means by hand.
+func TestCells(t *testing.T) {
+	a := lines(t, "a", []int64{1, 1, 2, 3}, []int64{10, 30, 40, 20}, table.Measured)
+	b := lines(t, "b", []int64{1, 2, 2, 4}, []int64{10, 100, 60, 30}, table.Measured)
+	c := compared(t, []Run{a}, []Run{b}, byLine(Cost))
+	if c.ShareOf != "latency" || c.Unit != "cycles" || c.A.Cost != 100 || c.B.Cost != 200 || *c.B.Mean != 50 || c.Design != One {
+		t.Errorf("%+v", c)
 	}
 	want := []struct {
-		key  string
-		a, b float64
-	}{{"2", .4, .8}, {"1", .4, .05}, {"3", .2, 0}, {"4", 0, .15}}
+		key    string
+		a, b   float64
+		change float64
+		how    align.How
+	}{{"2", 40, 160, .4, align.ByNumber}, {"1", 40, 10, -.35, align.ByNumber}, {"4", 0, 30, .15, align.OnlyB}, {"3", 20, 0, -.2, align.OnlyA}}
 	if len(c.Groups) != len(want) {
 		t.Fatalf("%d groups, want %d", len(c.Groups), len(want))
 	}
 	for i, w := range want {
 		g := c.Groups[i]
-		if g.Key[0] != w.key || math.Abs(g.A.Share-w.a) > 1e-12 || math.Abs(g.B.Share-w.b) > 1e-12 || math.Abs(g.Change-(w.b-w.a)) > 1e-12 {
+		if g.Label != w.key || g.A.Cost != w.a || g.B.Cost != w.b || g.Change-w.change > 1e-12 || w.change-g.Change > 1e-12 || g.Matched != w.how {
 			t.Errorf("group %d: %+v, want %+v", i, g, w)
 		}
 	}
-	if g := c.Groups[2]; g.B.Samples != 0 || g.B.Mean != nil {
-		t.Errorf("a line that B does not have: %+v", g)
+	if small := c.Small; small == nil || small.Joined != 4 || small.A.Cost != 100 || small.B.Cost != 200 {
+		t.Errorf("small groups %+v", c.Small)
 	}
 }
 
-// TestOneWithoutLatency counts samples: a share of latency would not compare.
-func TestOneWithoutLatency(t *testing.T) {
-	c := runs(t, input(t, []int64{1, 1, 2}, []int64{1, 1, 98}), input(t, []int64{1, 2, 2}, nil))
-	if c.Counts != "samples" || c.B.Latency != nil || *c.A.Latency != 100 {
-		t.Errorf("sides: %+v", c)
-	}
-	if g := c.Groups[0]; math.Abs(math.Abs(g.Change)-1.0/3) > 1e-12 {
-		t.Errorf("change %v, want a third of the samples", g.Change)
-	}
-}
-
-// TestCountError is the textbook's p(1-p)/n where every sample counts one.
-func TestCountError(t *testing.T) {
-	c := runs(t, input(t, []int64{1, 1, 1, 2, 2, 2, 2, 2, 2, 2}, nil), input(t, []int64{1, 2}, nil))
-	want := math.Sqrt(.3*.7/10 + .5*.5/2)
-	if got := c.Groups[0].Error; math.Abs(got-want) > 1e-12 {
-		t.Errorf("error %v, want %v", got, want)
-	}
-}
-
-// TestChance draws both runs from one program with heavy-tailed latencies many
-// times: the error must describe how far shares really scatter.
-func TestChance(t *testing.T) {
-	draw := func(r *rand.Rand) Input {
-		n := 400 + r.IntN(400)
-		lines, latencies := make([]int64, n), make([]int64, n)
-		for i := range lines {
-			lines[i] = int64(min(r.ExpFloat64()*4, 9))
-			latencies[i] = int64(20 * math.Exp(r.NormFloat64()))
-		}
-		return input(t, lines, latencies)
-	}
-	r := rand.New(rand.NewPCG(1, 2))
-	var z2, n, sure float64
-	for range 200 {
-		for _, g := range runs(t, draw(r), draw(r)).Groups {
-			if g.A.Samples < 20 || g.B.Samples < 20 {
-				continue // too few for a normal law
-			}
-			z2 += (g.Change / g.Error) * (g.Change / g.Error)
-			n++
-			if g.Sure() {
-				sure++
-			}
-		}
-	}
-	if spread := math.Sqrt(z2 / n); spread < .9 || spread > 1.1 {
-		t.Errorf("changes scatter by %.2f of their standard errors, want 1", spread)
-	}
-	if sure/n > .01 {
-		t.Errorf("%.1f %% of chance changes are called sure", 100*sure/n)
-	}
-}
-
-// TestFinds a change that was made.
-func TestFinds(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	draw := func(slow int64) Input {
-		lines, latencies := make([]int64, 2000), make([]int64, 2000)
-		for i := range lines {
-			lines[i], latencies[i] = int64(r.IntN(20)), 20+int64(r.IntN(20))
-			if lines[i] == slow {
-				latencies[i] *= 3
-			}
-		}
-		return input(t, lines, latencies)
-	}
-	for _, slow := range []int64{3, 17} {
-		g := runs(t, draw(-1), draw(slow)).Groups[0]
-		if g.Key[0] != strconv.FormatInt(slow, 10) || !g.Sure() || g.Change <= 0 {
-			t.Errorf("line %d became slow; found %+v", slow, g)
-		}
-	}
-}
-
+// TestSelection holds that a selection is what both sides have left.
 func TestSelection(t *testing.T) {
-	a := input(t, []int64{1, 1, 2}, []int64{5, 50, 50})
+	a := lines(t, "a", []int64{1, 1, 2}, []int64{5, 50, 50}, table.Measured)
 	var err error
 	if a.Where, err = query.Parse("latency > 10", a.Table); err != nil {
 		t.Fatal(err)
 	}
-	c := runs(t, a, a)
-	if c.A.Samples != 2 || c.A.Of != 3 || c.Groups[0].A.Share != .5 || c.Groups[0].Change != 0 || c.Groups[0].Sure() {
+	c := compared(t, []Run{a}, []Run{a}, byLine(Cost))
+	if c.A.Samples != 2 || c.A.Of != 3 || c.Groups[0].A.Share != .5 || c.Groups[0].Change != 0 || c.Groups[0].Sure || c.Where == "" {
 		t.Errorf("%+v", c)
+	}
+}
+
+// TestObjectNames compares a program with itself whose threads and allocations
+// have other numbers every time.
+func TestObjectNames(t *testing.T) {
+	draw := func(main int64, names ...string) Run {
+		in := table.NewInterner()
+		var codes []uint32
+		var tids, weights []int64
+		for i, name := range names {
+			for range 200 {
+				codes, weights = append(codes, in.CodeString(name)), append(weights, 1)
+				tids = append(tids, main+int64(i%2))
+			}
+		}
+		pids := slices.Repeat([]int64{main}, len(tids))
+		return made(t, "r", table.Categories("symbol", table.Derived, codes, in.Names(), nil), table.Ints("tid", "", table.Measured, tids, nil),
+			table.Ints("pid", "", table.Measured, pids, nil), table.Ints("weight", "ns", table.Measured, weights, nil))
+	}
+	a := draw(100, "stack 100", "stack 101", "heat.c:7 64 KiB #3", "heat.c:7 64 KiB #9", "anonymous 3 MiB", "u")
+	b := draw(731, "stack 731", "stack 732", "heat.c:7 64 KiB #1", "heat.c:7 64 KiB", "anonymous 4 MiB #2", "u")
+	c := compared(t, []Run{a}, []Run{b}, Options{Questions: []Question{{By: []string{"symbol"}, Metric: Cost}}})
+	var got []string
+	for _, g := range c.Groups {
+		got = append(got, g.Label)
+		if g.A.Cost != g.B.Cost || g.Sure {
+			t.Errorf("%s: %v against %v", g.Label, g.A, g.B)
+		}
+	}
+	slices.Sort(got)
+	if want := []string{"anonymous", "heat.c:7 64 KiB", "stack of thread 0", "stack of thread 1", "u"}; !slices.Equal(got, want) {
+		t.Errorf("objects %q, want %q", got, want)
 	}
 }

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// pairedFiles writes samples of pairs of runs: B makes as many more in one
+// function as grow says, runs differ by a few samples.
+func pairedFiles(t *testing.T, pairs int, grow float64) (a, b []string) {
+	t.Helper()
+	dir := t.TempDir()
+	write := func(name string, hot int) string {
+		var text strings.Builder
+		text.WriteString("function,file,line,latency\n")
+		for i := range hot {
+			fmt.Fprintf(&text, "solve,src/solve.c,%d,100\n", 10+i%2)
+		}
+		for range 2000 {
+			text.WriteString("pack,src/pack.c,7,100\n")
+		}
+		path := filepath.Join(dir, name+".csv")
+		if err := os.WriteFile(path, []byte(text.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for i := range pairs {
+		base := 3000 + 17*(i%5)
+		a = append(a, write(fmt.Sprintf("a%d", i), base))
+		b = append(b, write(fmt.Sprintf("b%d", i), int(float64(base+9*(i%3))*grow)))
+	}
+	return a, b
+}
+
+// exits runs a command line as main does and returns its exit code.
+func exits(args ...string) int { return execute(context.Background(), args) }
+
+// TestGateExits: 0 passed, 3 regression, 4 unsure under --strict.
+func TestGateExits(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		pairs int
+		grow  float64
+		flags []string
+		want  int
+	}{
+		{"grown", 6, 1.2, []string{"--fail-above", "5%"}, 3},
+		{"grown, by a limit of its own", 6, 1.2, []string{"--fail-above", "line:10%,function:50%"}, 3},
+		{"grown less than the limit", 6, 1.2, []string{"--fail-above", "50%"}, 0},
+		{"grown in points", 6, 1.2, []string{"--fail-above", "2pp"}, 3},
+		{"the same", 6, 1, []string{"--fail-above", "20%", "--strict"}, 0},
+		{"unsure", 2, 1.1, []string{"--fail-above", "1%", "--strict"}, 4},
+		{"fallen", 6, .8, []string{"--fail-below", "5%"}, 3},
+		{"fallen, which is no harm", 6, .8, []string{"--fail-above", "5%"}, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a, b := pairedFiles(t, tt.pairs, tt.grow)
+			args := append([]string{"diff", "--by", "function", "--pair"}, tt.flags...)
+			args = append(append(append(args, a...), "--"), b...)
+			if got := exits(args...); got != tt.want {
+				t.Errorf("exit %d, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestSARIF checks what code review tools require of every result.
+func TestSARIF(t *testing.T) {
+	a, b := pairedFiles(t, 6, 1.3)
+	out := filepath.Join(t.TempDir(), "out.sarif")
+	args := append([]string{"diff", "--by", "line", "--pair", "--fail-above", "5%", "--sarif", out}, a...)
+	if got := exits(append(append(args, "--"), b...)...); got != 3 {
+		t.Fatalf("exit %d", got)
+	}
+	text, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log struct {
+		Version string
+		Runs    []struct {
+			Tool struct {
+				Driver struct {
+					Name  string
+					Rules []struct{ ID string }
+				}
+			}
+			Results []struct {
+				RuleID, Level string
+				Message       struct{ Text string }
+				Locations     []struct {
+					PhysicalLocation struct {
+						ArtifactLocation struct{ URI string }
+						Region           struct{ StartLine int }
+					}
+				}
+				PartialFingerprints map[string]string
+			}
+		}
+	}
+	if err := json.Unmarshal(text, &log); err != nil {
+		t.Fatal(err)
+	}
+	if log.Version != "2.1.0" || len(log.Runs) != 1 || log.Runs[0].Tool.Driver.Name != "isobath" || len(log.Runs[0].Results) != 2 {
+		t.Fatalf("%s", text)
+	}
+	for i, r := range log.Runs[0].Results {
+		at := r.Locations[0].PhysicalLocation
+		if r.RuleID != "isobath/more" || r.Level != "error" || !strings.Contains(r.Message.Text, "% more") || at.ArtifactLocation.URI != "src/solve.c" ||
+			at.Region.StartLine != 10+i && at.Region.StartLine != 11-i || len(r.PartialFingerprints["isobath/v1"]) != 32 {
+			t.Errorf("result %+v", r)
+		}
+	}
+}

@@ -1,0 +1,233 @@
+// Package form writes a comparison for people and for machines that build
+// programs: text, Markdown, JUnit and SARIF. All of them print the same rows.
+package form
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/memory/align"
+	"github.com/isobath/isobath/internal/memory/compare"
+)
+
+// Text writes the sentence, and then at most top rows; 0 is all.
+func Text(w io.Writer, c *compare.Comparison, top int) error {
+	style := term.StyleFor(w)
+	fmt.Fprintln(w, style.Bold(c.Sentence()))
+	fmt.Fprintln(w, side("A", c, &c.A))
+	fmt.Fprintln(w, side("B", c, &c.B))
+	if c.Where != "" {
+		fmt.Fprintln(w, "where "+c.Where)
+	}
+	if limits := c.Limits(); limits != "" {
+		fmt.Fprintln(w, limits)
+	}
+	for _, warning := range c.Warnings {
+		fmt.Fprintf(w, "%s %s\n", style.Warn("note:"), warning)
+	}
+	if gate := Gate(c); gate != "" {
+		fmt.Fprintln(w, style.Bold(gate))
+	}
+	rows, all := textRows(c, top)
+	if len(rows) == 0 {
+		return nil
+	}
+	fmt.Fprintf(w, "\n%s\n", headline(c, all))
+	t := term.Table{Columns: []term.Column{{Head: "A", Align: term.Right}, {Head: "B", Align: term.Right}, {Head: "B − A", Align: term.Right}, {Head: "change", Align: term.Right}, {Head: ""},
+		{Head: "interval", Align: term.Right}, {Head: strings.Join(c.By, ":"), Give: true}}}
+	shown := rows
+	if top > 0 && len(shown) > top {
+		shown = shown[:top]
+	}
+	for _, r := range shown {
+		t.Row(cells(c, r)...)
+	}
+	if err := t.Write(w, term.Width); err != nil {
+		return err
+	}
+	if hidden := len(rows) - len(shown); hidden > 0 {
+		_, err := fmt.Fprintf(w, "%s\n", style.Dim(fmt.Sprintf("… %s more", term.Thousands(hidden))))
+		return err
+	}
+	return nil
+}
+
+// side says what one side holds.
+func side(name string, c *compare.Comparison, s *compare.Side) string {
+	text := fmt.Sprintf("%s  %s of %s samples", name, term.Thousands(s.Samples), term.Thousands(s.Of))
+	if s.Latency != nil {
+		text += fmt.Sprintf(", %s %s, mean %.1f (%s)", c.About()+term.Short(*s.Latency), s.Unit, *s.Mean, s.Provenance)
+	}
+	if len(s.Runs) > 1 {
+		return text + fmt.Sprintf(", mean of %d runs", len(s.Runs))
+	}
+	return text + ", " + s.Runs[0]
+}
+
+// textRows are the rows to print: every group where there is room for all, with
+// those that were not tested.
+func textRows(c *compare.Comparison, top int) (rows []*compare.Row, all bool) {
+	if top > 0 && len(c.Groups) > top || c.Small == nil {
+		return Rows(c), false
+	}
+	for i := range c.Groups {
+		rows = append(rows, &c.Groups[i])
+	}
+	return rows, true
+}
+
+// headline says what the columns hold.
+func headline(c *compare.Comparison, all bool) string {
+	unit := c.Unit
+	if unit == "ns" {
+		unit = "run time"
+	}
+	what := string(c.Metric)
+	switch {
+	case c.Metric == compare.Share:
+		what = "share of " + unit
+	case c.Metric == compare.Mean:
+		what = "mean " + unit + " a sample"
+	case unit != "" && what != unit:
+		what += " in " + unit
+	}
+	if len(c.A.Runs)+len(c.B.Runs) > 2 {
+		what += ", mean of runs"
+	}
+	text := what + ", largest change first"
+	if !c.Exact() {
+		text += "; ~ within sampling"
+		if c.Design == compare.One && c.Tau != nil && *c.Tau > 0 {
+			text += ", ? within how runs differ"
+		} else if c.Design != compare.One {
+			text = what + ", largest change first; ~ not sure"
+		}
+	}
+	if all {
+		text += ", · too small to be tested alone"
+	}
+	return text
+}
+
+// Gate is the decision of a gate in words; empty without one.
+func Gate(c *compare.Comparison) string {
+	g := c.Gate
+	if g == nil {
+		return ""
+	}
+	limit := compare.Percent(g.FailAbove)
+	var failing []string
+	for _, r := range append([]*compare.Row{&c.Whole}, Rows(c)...) {
+		if r.Fails {
+			failing = append(failing, r.Label)
+		}
+	}
+	switch {
+	case g.Failed:
+		if len(failing) > 3 {
+			failing = append(failing[:3], fmt.Sprintf("%d more", len(failing)-3))
+		}
+		return fmt.Sprintf("failed: beyond %s: %s", limit, strings.Join(failing, ", "))
+	case g.Unsure > 0:
+		return fmt.Sprintf("passed: nothing is surely beyond %s; %s could not be told", limit, term.Counted(g.Unsure, "group"))
+	}
+	return "passed: nothing moves the wrong way beyond " + limit
+}
+
+// Rows are the rows worth printing: groups that were tested, those that are
+// sure although small, and one for the rest.
+func Rows(c *compare.Comparison) []*compare.Row {
+	var out []*compare.Row
+	for i := range c.Groups {
+		if r := &c.Groups[i]; r.Tested() {
+			out = append(out, r)
+		}
+	}
+	if c.Small != nil {
+		out = append(out, c.Small)
+	}
+	return out
+}
+
+func cells(c *compare.Comparison, r *compare.Row) []string {
+	a, b, delta := amounts(c, r)
+	change, interval := "", ""
+	switch {
+	case r.B.Cost == 0 && r.A.Cost > 0:
+		change = "gone"
+	case r.A.Cost == 0 && r.B.Cost > 0:
+		change = "new"
+	}
+	if r.Ratio != nil && c.Metric != compare.Share {
+		change = compare.Signed(*r.Ratio)
+		interval = interval95(r)
+	}
+	mark := r.Mark
+	if !r.Tested() {
+		mark = "·"
+		if r.A.Cost > 0 && r.B.Cost > 0 {
+			change = compare.Signed(r.B.Cost / r.A.Cost)
+		}
+	}
+	return []string{a, b, delta, change, mark, interval, name(r)}
+}
+
+func interval95(r *compare.Row) string {
+	if *r.Low == *r.High {
+		return "exact"
+	}
+	return minus(fmt.Sprintf("%+.0f … %+.0f %%", 100*(*r.Low-1), 100*(*r.High-1)))
+}
+
+func minus(s string) string { return strings.ReplaceAll(s, "-", "−") }
+
+// amounts are the two sides and their difference in what is compared.
+func amounts(c *compare.Comparison, r *compare.Row) (a, b, delta string) {
+	switch c.Metric {
+	case compare.Share:
+		return term.Percent(r.A.Share), term.Percent(r.B.Share), minus(fmt.Sprintf("%+.1f", 100*r.Change))
+	case compare.Mean:
+		mean := func(cell compare.Cell) string {
+			if cell.Mean == nil {
+				return "–"
+			}
+			return c.About() + fmt.Sprintf("%.1f", *cell.Mean)
+		}
+		if r.A.Mean != nil && r.B.Mean != nil {
+			delta = minus(fmt.Sprintf("%+.1f", *r.B.Mean-*r.A.Mean))
+		}
+		return mean(r.A), mean(r.B), delta
+	}
+	sign := "+"
+	d := r.Delta()
+	if d < 0 {
+		sign, d = "−", -d
+	}
+	if d == 0 {
+		sign = ""
+	}
+	return c.Amount(r.A.Cost), c.Amount(r.B.Cost), sign + c.Amount(d)
+}
+
+// name is the key of a row, with that of A where it was another.
+func name(r *compare.Row) string {
+	text := r.Label
+	if r.Matched == align.Modified || r.Matched == align.Moved {
+		text += was(r)
+	}
+	if r.Metric != "" {
+		text += "  [" + strings.Join(r.By, ":") + ", " + string(r.Metric) + "]"
+	}
+	return text
+}
+
+func was(r *compare.Row) string {
+	for _, column := range []string{"line", "function", "symbol", "file"} {
+		if x, y := r.KeyA[column], r.Key[column]; x != nil && x != y {
+			return fmt.Sprintf(" (was %v)", x)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,225 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/data/samples"
+	"github.com/isobath/isobath/internal/data/table"
+)
+
+// About is the sign before numbers that rest on a model; empty otherwise.
+func (c *Comparison) About() string {
+	if c.modelled {
+		return samples.About(table.Modelled)
+	}
+	return ""
+}
+
+// Exact says that every reference is counted.
+func (c *Comparison) Exact() bool { return c.exact }
+
+// Amount is a cost for people, in the unit of the comparison.
+func (c *Comparison) Amount(v float64) string {
+	switch c.Unit {
+	case samples.Nanoseconds:
+		return Duration(v / 1e9)
+	case "s":
+		return Duration(v)
+	}
+	return c.About() + term.Short(v)
+}
+
+// Duration is seconds for people.
+func Duration(s float64) string {
+	switch abs := math.Abs(s); {
+	case abs == 0:
+		return "0 s"
+	case abs < 1e-6:
+		return fmt.Sprintf("%.3g ns", s*1e9)
+	case abs < 1e-3:
+		return fmt.Sprintf("%.3g µs", s*1e6)
+	case abs < 1:
+		return fmt.Sprintf("%.3g ms", s*1e3)
+	}
+	return fmt.Sprintf("%.4g s", s)
+}
+
+// unitWord follows an amount; durations carry their own.
+func (c *Comparison) unitWord() string {
+	switch c.Unit {
+	case samples.Nanoseconds:
+		return " of run time"
+	case "s":
+		return map[Metric]string{CPU: " of cpu time", Wall: " of wall time"}[c.Metric]
+	case "":
+		return ""
+	}
+	return " " + c.Unit
+}
+
+// Signed is a change in percent with its sign.
+func Signed(ratio float64) string {
+	return strings.Replace(fmt.Sprintf("%+.1f %%", 100*(ratio-1)), "-", "−", 1)
+}
+
+// Percent is a fraction for people, with no more digits than it has meaning.
+func Percent(f float64) string {
+	if f >= .1 {
+		return fmt.Sprintf("%.0f %%", 100*f)
+	}
+	return fmt.Sprintf("%.2g %%", 100*f)
+}
+
+// byHow much B differs: "37.8 % less".
+func byHow(ratio float64) string {
+	if ratio < 1 {
+		return fmt.Sprintf("%.1f %% less", 100*(1-ratio))
+	}
+	return fmt.Sprintf("%.1f %% more", 100*(ratio-1))
+}
+
+// between is an interval of a change in percent.
+func between(low, high float64) string {
+	return strings.ReplaceAll(fmt.Sprintf("%+.1f to %+.1f %%", 100*(low-1), 100*(high-1)), "-", "−")
+}
+
+// Sentence says the most important thing first.
+func (c *Comparison) Sentence() string {
+	w := &c.Whole
+	if !w.Tested() || w.Ratio == nil {
+		return c.sentenceWithoutWhole()
+	}
+	text := ""
+	verb := map[bool]string{true: "makes", false: "costs"}[c.exact]
+	switch w.Verdict {
+	case More, Less:
+		text = fmt.Sprintf("B %s %s%s (%s)", verb, c.About(), byHow(*w.Ratio), c.sureness(w))
+	case Same:
+		text = fmt.Sprintf("B %s the same as A (%s)", verb, between(*w.Low, *w.High))
+		if c.exact {
+			text = "B makes as many references as A"
+		}
+	default:
+		text = fmt.Sprintf("B and A cannot be told apart: %s (%s)", Signed(*w.Ratio), between(*w.Low, *w.High))
+	}
+	text += fmt.Sprintf(": %s → %s%s", c.Amount(w.A.Cost), c.Amount(w.B.Cost), c.unitWord())
+	return text + c.leader()
+}
+
+func (c *Comparison) sureness(w *Row) string {
+	if c.exact {
+		return "counted"
+	}
+	text := between(*w.Low, *w.High)
+	switch c.Design {
+	case Pairs:
+		return fmt.Sprintf("%s, sure with %d pairs", text, c.Pairs)
+	case Sides:
+		return fmt.Sprintf("%s, %d runs against %d", text, len(c.A.Runs), len(c.B.Runs))
+	}
+	if c.Tau != nil && *c.Tau == 0 {
+		return text + " by sampling"
+	}
+	return text + ", one run a side"
+}
+
+// leader names the group that changed most among those that are sure.
+func (c *Comparison) leader() string {
+	for i := range c.Groups {
+		r := &c.Groups[i]
+		if !r.Sure || r.Metric != "" {
+			continue
+		}
+		text := fmt.Sprintf("; most in %s, %s → %s", r.Label, c.Amount(r.A.Cost), c.Amount(r.B.Cost))
+		if r.Ratio != nil {
+			text += fmt.Sprintf(" (%s)", Signed(*r.Ratio))
+		}
+		return text
+	}
+	if c.Small == nil && len(c.Groups) == 0 {
+		return ""
+	}
+	return "; no group is beyond how runs differ"
+}
+
+func (c *Comparison) sentenceWithoutWhole() string {
+	switch {
+	case c.A.Samples == 0 && c.B.Samples == 0:
+		return "no samples in A or B"
+	case c.A.Samples == 0:
+		return fmt.Sprintf("no samples in A; B has %s", term.Counted(c.B.Samples, "sample"))
+	case c.B.Samples == 0:
+		return fmt.Sprintf("no samples in B; A has %s", term.Counted(c.A.Samples, "sample"))
+	}
+	sure := 0
+	for i := range c.Groups {
+		if c.Groups[i].Sure {
+			sure++
+		}
+	}
+	if sure == 0 {
+		return "nothing is beyond how runs differ"
+	}
+	text := fmt.Sprintf("%d of %s differ in %s", sure, term.Counted(c.Tested, "group"), c.Metric)
+	return text + c.leader()
+}
+
+// Limits says what could not have been seen, and what would decide it.
+func (c *Comparison) Limits() string {
+	if c.exact || !c.Whole.Tested() {
+		return ""
+	}
+	least, most := math.Inf(1), 0.0
+	for i := range c.Groups {
+		if r := &c.Groups[i]; r.Tested() && r.Ratio != nil {
+			least, most = min(least, *r.Detectable), max(most, *r.Detectable)
+		}
+	}
+	text := fmt.Sprintf("a change of the whole run below %s", Percent(*c.Whole.Detectable))
+	if !math.IsInf(least, 1) {
+		text += fmt.Sprintf(", of a group below %s", Percent(least))
+		if most > 1.2*least {
+			text += " to " + Percent(most)
+		}
+	}
+	switch {
+	case c.Design == One && c.Tau != nil && *c.Tau == 0:
+		return text + ", would not show among these samples"
+	case c.Design == One:
+		return "one run a side: " + text + ", cannot be told from how runs differ; 'isobath ab --record DIR -- A -- B' makes pairs, 'isobath diff DIR' compares them"
+	}
+	n := c.Pairs
+	unit := "pairs"
+	if c.Design == Sides {
+		n, unit = min(len(c.A.Runs), len(c.B.Runs)), "runs a side"
+	}
+	text += fmt.Sprintf(", would not show with %d %s", n, unit)
+	threshold := DefaultThreshold
+	if c.Gate != nil {
+		threshold = c.Gate.FailAbove
+	}
+	if d := *c.Whole.Detectable; d > threshold {
+		text += fmt.Sprintf("; for %s of the whole run some %d would do", Percent(threshold), int(math.Ceil(float64(n)*(d/threshold)*(d/threshold))))
+	}
+	return text
+}
+
+// Says is what to say about a row: "costs 53 % less: …".
+func (c *Comparison) Says(r *Row) string {
+	switch {
+	case r.A.Samples == 0 && r.A.Cost == 0:
+		return fmt.Sprintf("%s is new in B: %s", r.Label, c.Amount(r.B.Cost))
+	case r.B.Samples == 0 && r.B.Cost == 0:
+		return fmt.Sprintf("%s is gone in B: %s in A", r.Label, c.Amount(r.A.Cost))
+	case r.Ratio == nil:
+		return fmt.Sprintf("%s: %s → %s, not tested", r.Label, c.Amount(r.A.Cost), c.Amount(r.B.Cost))
+	}
+	text := fmt.Sprintf("%s costs %s (%s): %s → %s", r.Label, byHow(*r.Ratio), between(*r.Low, *r.High), c.Amount(r.A.Cost), c.Amount(r.B.Cost))
+	if r.Verdict == Unsure {
+		text += fmt.Sprintf("; unsure: detectable %s", Percent(*r.Detectable))
+	}
+	return text
+}
