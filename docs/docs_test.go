@@ -3,10 +3,12 @@
 package docs
 
 import (
+	"cmp"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -82,4 +84,38 @@ func documents(t *testing.T, folder string) []string {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// sourceFile is a file of ours in code marks, with its folder: `server/guard.go`.
+var sourceFile = regexp.MustCompile("`((?:[\\w.-]+/)+[\\w.-]+\\.(?:go|ts|svelte|c|h|py|sh))`")
+
+// TestNamedFilesExist holds that the texts on architecture and contributing
+// name files that are there: their names stand without the folders above.
+func TestNamedFilesExist(t *testing.T) {
+	var files []string
+	for _, top := range []string{"internal", "cmd", "web/src", "bench", "clients", "e2e", "scripts", "examples", "fixtures", "docs"} {
+		err := filepath.WalkDir(filepath.Join("..", top), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.Name() == "node_modules" {
+				return cmp.Or(err, fs.SkipDir)
+			}
+			files = append(files, filepath.ToSlash(path))
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	texts := append(documents(t, "architecture"), documents(t, "contributing")...)
+	for _, text := range append(texts, "architecture.md", "../CONTRIBUTING.md") {
+		content, err := os.ReadFile(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range sourceFile.FindAllStringSubmatch(string(content), -1) {
+			pattern := strings.Contains(m[1], "NAME") // of a file that is to be written
+			if !pattern && !slices.ContainsFunc(files, func(f string) bool { return strings.HasSuffix(f, "/"+m[1]) }) {
+				t.Errorf("%s names %s, which is not there", text, m[1])
+			}
+		}
+	}
 }
