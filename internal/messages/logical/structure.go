@@ -110,6 +110,24 @@ func Analyze(ctx context.Context, t *trace.Trace, o Options) (*Structure, error)
 	return s, ctx.Err()
 }
 
+// Retimed returns the structure with the times of t, which is its trace with
+// other times. Steps do not change; lateness does.
+func (s *Structure) Retimed(t *trace.Trace) *Structure {
+	out := *s
+	out.Trace = t
+	out.Enter, out.Exit = make([]int64, s.Len()), make([]int64, s.Len())
+	for i := range out.Enter {
+		out.Enter[i], out.Exit[i] = t.Ops.Enter[s.First[i]], t.Ops.Exit[s.First[i+1]-1]
+	}
+	if s.async != nil {
+		nodes := *s.async
+		out.async = &nodes
+	}
+	out.measure()
+	out.peers = sync.OnceValue(out.findPeers)
+	return &out
+}
+
 // Merge is how many partitions one way of merging found and left. Before any,
 // every operation is one; coalesce counts operations.
 type Merge struct {

@@ -40,8 +40,11 @@ const none = math.MaxUint32
 type Picture struct {
 	Rows  int // in the order
 	Lines []Line
-	Ops   *Ops
-	Cells *Cells
+	// LineOf is the line of each process, none for those that are not drawn. A
+	// member of a collapsed cluster is on the line that stands for it.
+	LineOf []uint32
+	Ops    *Ops
+	Cells  *Cells
 	// Messages of the operations; nil if there are cells, or too many of them,
 	// in which case Flow counts the messages that arrive in each column.
 	Messages *Messages
@@ -52,6 +55,16 @@ type Picture struct {
 	// Stack is the call stacks of the lines of a picture by time, if they were
 	// asked for and can be told apart.
 	Stack *Stack
+	// Others are the calls of a picture of operations by time that are no
+	// operations: MPI_Init, those that make communicators, probes.
+	Others *Others
+}
+
+// Others are calls, column by column.
+type Others struct {
+	Line        []uint32
+	Name        []uint16
+	Enter, Exit []float64
 }
 
 // Line is a drawn line: Count rows of the order from First on.
@@ -141,6 +154,7 @@ func (t *Timeline) draw(ctx context.Context, a Ask, steps bool) (*Picture, error
 	}
 	w.RowFrom = min(max(w.RowFrom, 0), w.RowTo)
 	p := &Picture{Rows: len(rows), Lines: lines(rows, w)}
+	p.LineOf = t.lineOf(rows, p.Lines)
 	pl := t.plane(steps, *w)
 	n, folded := 0, false
 	for _, l := range p.Lines {
@@ -166,8 +180,51 @@ func (t *Timeline) draw(ctx context.Context, a Ask, steps bool) (*Picture, error
 	if p.Ops, err = t.ops(ctx, &a, pl, p.Lines, n); err != nil {
 		return nil, err
 	}
+	if !steps {
+		p.Others = t.others(p.Lines, pl)
+	}
 	t.connect(p, pl, &a)
 	return p, ctx.Err()
+}
+
+// lineOf returns the line of each process.
+func (t *Timeline) lineOf(rows []Row, lines []Line) []uint32 {
+	out := make([]uint32, len(t.S.Trace.Procs))
+	for p := range out {
+		out[p] = none
+	}
+	for y, l := range lines {
+		for _, r := range rows[l.First : l.First+l.Count] {
+			out[r.Process] = uint32(y)
+			for _, p := range r.members {
+				out[p] = uint32(y)
+			}
+		}
+	}
+	return out
+}
+
+// others lists the calls of a window of time that hold no operation, up to the
+// number of operations that a picture may have.
+func (t *Timeline) others(lines []Line, pl plane) *Others {
+	out := &Others{}
+	c, o := &t.S.Trace.Calls, &t.S.Trace.Ops
+	for y, l := range lines {
+		p := l.Process
+		own := o.Call[o.Start[p]:o.Start[p+1]] // in order
+		a, b := c.Start[p], c.Start[p+1]
+		for i := search(a, b, func(i int32) bool { return c.Exit[i] >= pl.from }); i < b && c.Enter[i] < pl.to; i++ {
+			if _, operation := slices.BinarySearch(own, i); operation {
+				continue
+			}
+			if len(out.Line) == MaxOps {
+				return out
+			}
+			out.Line, out.Name = append(out.Line, uint32(y)), append(out.Name, uint16(min(c.Region[i], math.MaxUint16)))
+			out.Enter, out.Exit = append(out.Enter, t.ns(c.Enter[i])), append(out.Exit, t.ns(c.Exit[i]))
+		}
+	}
+	return out
 }
 
 // ribbon returns the partition that each column begins in: the last one that
@@ -238,7 +295,7 @@ func (t *Timeline) Settle(steps, times *Window) {
 	}
 	if open(times) {
 		times.From, times.To = 0, math.Max(1, t.ns(t.S.Trace.Last))
-		if steps != nil {
+		if steps != nil && (steps.From > 0 || steps.To < float64(t.S.Steps)) {
 			times.From, times.To = t.TimeOf(steps.From, steps.To)
 		}
 	}
@@ -315,20 +372,11 @@ func (t *Timeline) name(op int32) uint16 {
 // connect adds the messages of the window's operations.
 func (t *Timeline) connect(p *Picture, pl plane, a *Ask) {
 	s, w := t.S, &a.Window
-	line := make(map[int32]uint32, len(p.Lines))
-	for y, l := range p.Lines {
-		line[l.Process] = uint32(y)
-	}
 	shown := make(map[uint32]bool, len(p.Ops.ID))
 	for _, id := range p.Ops.ID {
 		shown[id] = true
 	}
-	at := func(op int32) uint32 {
-		if y, ok := line[s.Proc[op]]; ok {
-			return y
-		}
-		return none
-	}
+	at := func(op int32) uint32 { return p.LineOf[s.Proc[op]] }
 	m := &Messages{}
 	flow := make([]uint32, w.Columns)
 	add := func(from, to int32) {

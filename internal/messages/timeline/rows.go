@@ -20,12 +20,18 @@ type Row struct {
 	// a collapsed cluster's row stands for; 1 for a process of its own.
 	Cluster int `json:"cluster"`
 	Members int `json:"members"`
+	// Group is what the row has in common with its neighbours in an order by
+	// groups: the name of a host or of a communicator.
+	Group string `json:"group"`
+
+	members []int32 // of a collapsed cluster; nil for the process alone
 }
 
 // RowOrder says how rows are made: "rank", "cluster" with the clusters of Open
-// expanded, or "neighbours" of a process.
+// expanded, "neighbours" of a process, or ranks grouped by "host" or by
+// "communicator": the first one that does not hold everybody.
 type RowOrder struct {
-	By      string `json:"by" ts:"'rank' | 'cluster' | 'neighbours'"`
+	By      string `json:"by" ts:"'rank' | 'cluster' | 'neighbours' | 'host' | 'communicator'"`
 	Open    []int  `json:"open"`    // expanded clusters
 	Process int32  `json:"process"` // whose neighbours
 	K       int    `json:"k"`       // clusters; 0: as many as the data says
@@ -44,6 +50,9 @@ const maxOrders = 64
 
 // Rows returns the rows of an order.
 func (t *Timeline) Rows(ctx context.Context, o RowOrder) ([]Row, error) {
+	if t.rowsOf != nil {
+		return t.rowsOf.Rows(ctx, o)
+	}
 	key := o.key()
 	t.mu.Lock()
 	rows, ok := t.rows[key]
@@ -67,12 +76,7 @@ func (t *Timeline) Rows(ctx context.Context, o RowOrder) ([]Row, error) {
 func (t *Timeline) makeRows(ctx context.Context, o RowOrder) ([]Row, error) {
 	switch o.By {
 	case "rank", "":
-		rows := make([]Row, len(t.S.Trace.Procs))
-		for p := range rows {
-			rows[p] = t.row(int32(p))
-		}
-		slices.SortStableFunc(rows, func(a, b Row) int { return int(a.Rank) - int(b.Rank) })
-		return rows, nil
+		return t.grouped(func(int32) (int, string) { return 0, "" }), nil
 	case "cluster":
 		if o.K < 0 || o.K > MaxClusters {
 			return nil, fmt.Errorf("%d clusters: want at most %d, or 0 for as many as the data says", o.K, MaxClusters)
@@ -87,8 +91,61 @@ func (t *Timeline) makeRows(ctx context.Context, o RowOrder) ([]Row, error) {
 			return nil, fmt.Errorf("no process %d: there are %d", o.Process, len(t.S.Trace.Procs))
 		}
 		return t.neighbours(o.Process), nil
+	case "host":
+		return t.grouped(func(p int32) (int, string) { return 0, t.S.Trace.Procs[p].Host }), nil
+	case "communicator":
+		return t.grouped(t.communicators()), nil
 	}
-	return nil, fmt.Errorf("no order %q: want rank, cluster or neighbours", o.By)
+	return nil, fmt.Errorf("no order %q: want rank, cluster, neighbours, host or communicator", o.By)
+}
+
+// grouped lists all processes by a group's number and name, and by rank inside
+// it.
+func (t *Timeline) grouped(of func(p int32) (number int, name string)) []Row {
+	rows := make([]Row, len(t.S.Trace.Procs))
+	number := make([]int, len(rows))
+	for p := range rows {
+		rows[p] = t.row(int32(p))
+		number[p], rows[p].Group = of(int32(p))
+	}
+	slices.SortStableFunc(rows, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(number[a.Process], number[b.Process]), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Rank, b.Rank))
+	})
+	return rows
+}
+
+// communicators gives each process the first communicator that holds it, others
+// too, and not everybody.
+func (t *Timeline) communicators() func(p int32) (int, string) {
+	trace := t.S.Trace
+	all := 0
+	for i := range trace.Comms {
+		all = max(all, len(trace.Comms[i].Ranks))
+	}
+	of := make([]int, len(trace.Procs))
+	for p := range of {
+		of[p] = len(trace.Comms)
+	}
+	for i, c := range trace.Comms {
+		if c.Self || len(c.Ranks) < 2 || len(c.Ranks) == all {
+			continue
+		}
+		for _, p := range c.Ranks {
+			if p >= 0 && int(p) < len(of) {
+				of[p] = min(of[p], i)
+			}
+		}
+	}
+	return func(p int32) (int, string) {
+		i := of[trace.Procs[p].Home]
+		switch {
+		case i == len(trace.Comms):
+			return i, "in no smaller communicator"
+		case trace.Comms[i].Name == "":
+			return i, fmt.Sprintf("communicator %d", trace.Comms[i].ID)
+		}
+		return i, trace.Comms[i].Name
+	}
 }
 
 func (t *Timeline) row(p int32) Row {
@@ -103,13 +160,13 @@ const MaxClusters = 64
 func (t *Timeline) clusterRows(c *logical.Clusters, open []int) []Row {
 	var rows []Row
 	for i, cluster := range c.List {
-		head := Row{cluster.Medoid, t.rankOf(cluster.Medoid), i, len(cluster.Members)}
-		if !slices.Contains(open, i) {
-			rows = append(rows, head)
+		// One cluster alone tells nothing apart: it is open.
+		if !slices.Contains(open, i) && len(c.List) > 1 {
+			rows = append(rows, Row{Process: cluster.Medoid, Rank: t.rankOf(cluster.Medoid), Cluster: i, Members: len(cluster.Members), members: cluster.Members})
 			continue
 		}
 		for _, p := range cluster.Members {
-			rows = append(rows, Row{p, t.rankOf(p), i, 1})
+			rows = append(rows, Row{Process: p, Rank: t.rankOf(p), Cluster: i, Members: 1})
 		}
 	}
 	return rows

@@ -38,6 +38,8 @@ type Timeline struct {
 	// bySteps holds the operations of each process in the order of their steps;
 	// nil where that is the order of time, as it is unless receives were moved.
 	bySteps []int32
+	// rowsOf is the timeline whose rows this one has; nil for its own.
+	rowsOf *Timeline
 
 	mu        sync.Mutex
 	pyramids  map[pyramidKey]*pyramid
@@ -87,6 +89,13 @@ func New(s *logical.Structure) *Timeline {
 		slices.SortStableFunc(t.bySteps[s.Start[p]:s.Start[p+1]], func(a, b int32) int { return int(s.Step[a]) - int(s.Step[b]) })
 	}
 	return t
+}
+
+// Retimed draws the same operations at the times of s, in the same rows.
+func (t *Timeline) Retimed(s *logical.Structure) *Timeline {
+	out := New(s)
+	out.rowsOf = t
+	return out
 }
 
 // ns converts a time of the trace to nanoseconds after its first event.

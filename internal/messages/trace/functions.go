@@ -28,7 +28,7 @@ func (t *Trace) FunctionTimes(ctx context.Context, wanted func(region int32) boo
 		if err != nil {
 			return nil, nil, err
 		}
-		f := functionClock{t: t, chosen: chosen, callees: callees, call: t.Calls.Start[p], end: t.Calls.Start[p+1], before: before}
+		f := functionClock{t: t, process: int32(p), chosen: chosen, callees: callees, call: t.Calls.Start[p], end: t.Calls.Start[p+1], before: before}
 		f.run(r, n)
 		after[p] = f.rest
 		r.Close()
@@ -39,6 +39,7 @@ func (t *Trace) FunctionTimes(ctx context.Context, wanted func(region int32) boo
 // functionClock follows one process.
 type functionClock struct {
 	t         *Trace
+	process   int32
 	chosen    []bool
 	callees   bool
 	open      []bool // per open region: chosen
@@ -52,7 +53,7 @@ type functionClock struct {
 func (f *functionClock) run(r *otf2.EventReader, n *names) {
 	var ev otf2.Event
 	for r.Next(&ev) {
-		now := max(f.last, int64(ev.Time-f.t.Origin))
+		now := max(f.last, f.t.timeOf(f.process, ev.Time))
 		f.pass(now)
 		switch ev.Kind {
 		case otf2.Enter:

@@ -192,7 +192,7 @@ func (t *Trace) readSeries(a *otf2.Archive, location uint64, columns map[uint32]
 			procs = c.procs
 		}
 		for _, p := range procs {
-			s.Time[p] = append(s.Time[p], int64(ev.Time-t.Origin))
+			s.Time[p] = append(s.Time[p], t.timeOf(p, ev.Time))
 			s.Value[p] = append(s.Value[p], measureValue(ev.List[c.at])*c.scale)
 		}
 	}

@@ -13,10 +13,12 @@ func (t *Trace) Retimed(enter, exit []int64) *Trace {
 	ops.Enter, ops.Exit = slices.Clone(ops.Enter), slices.Clone(ops.Exit)
 	waits.Enter, waits.Exit = slices.Clone(waits.Enter), slices.Clone(waits.Exit)
 	frames.Enter, frames.Exit = slices.Clone(frames.Enter), slices.Clone(frames.Exit)
+	out.moved = make([]*clock, len(t.Procs))
 	wait := 0
 	frame := 0
 	for p := range t.Procs {
 		c := newClock(t, p, enter, exit)
+		out.moved[p] = c
 		for i := t.Ops.Start[p]; i < t.Ops.Start[p+1]; i++ {
 			ops.Enter[i], ops.Exit[i] = c.at(ops.Enter[i]), c.at(ops.Exit[i])
 		}
@@ -45,10 +47,31 @@ func (t *Trace) lastFrame(p int) int {
 // clock moves the times of one process.
 type clock struct {
 	from, to []int64 // ends of calls, before and after
+	before   *clock  // what moved them to from, nil if they were recorded there
+}
+
+// timeOf is when an event of a process happened, after the origin, by the times
+// of this trace; the archive has those of the recording.
+func (t *Trace) timeOf(p int32, recorded uint64) int64 {
+	at := int64(recorded - t.Origin)
+	if t.moved == nil {
+		return at
+	}
+	return t.moved[p].since(at)
+}
+
+func (c *clock) since(recorded int64) int64 {
+	if c.before != nil {
+		recorded = c.before.since(recorded)
+	}
+	return c.at(recorded)
 }
 
 func newClock(t *Trace, p int, enter, exit []int64) *clock {
 	c := &clock{}
+	if t.moved != nil {
+		c.before = t.moved[p]
+	}
 	for i := t.Calls.Start[p]; i < t.Calls.Start[p+1]; i++ {
 		c.from = append(c.from, t.Calls.Enter[i], t.Calls.Exit[i])
 		c.to = append(c.to, enter[i], exit[i])

@@ -36,13 +36,13 @@ func (t *Trace) Stacks(ctx context.Context, procs []int32) ([]*Stack, error) {
 		if err != nil {
 			return nil, err
 		}
-		out[i] = t.stack(r, n)
+		out[i] = t.stack(p, r, n)
 		r.Close()
 	}
 	return out, nil
 }
 
-func (t *Trace) stack(r *otf2.EventReader, n *names) *Stack {
+func (t *Trace) stack(p int32, r *otf2.EventReader, n *names) *Stack {
 	s := &Stack{}
 	var open []int32
 	last := int64(0)
@@ -67,7 +67,7 @@ func (t *Trace) stack(r *otf2.EventReader, n *names) *Stack {
 	}
 	var ev otf2.Event
 	for r.Next(&ev) {
-		last = max(last, int64(ev.Time-t.Origin))
+		last = max(last, t.timeOf(p, ev.Time))
 		switch ev.Kind {
 		case otf2.Enter:
 			enter(n.region(ev.F[0]))

@@ -90,6 +90,8 @@ type Trace struct {
 	Async  Async
 	Times  []RegionTime
 	Calls  Calls
+
+	moved []*clock // by process, of a trace whose times were changed; nil of a recorded one
 }
 
 // Process is one timeline: a location with communication.

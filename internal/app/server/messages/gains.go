@@ -3,98 +3,124 @@ package messages
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/messages/timeline"
 	"github.com/isobath/isobath/internal/messages/whatif"
 )
 
-// ranking is the ranked causes of an analysis, found once. Replays share
-// scratch space, so that one question is answered at a time.
-type ranking struct {
-	causes *whatif.Causes
-	clocks whatif.Clocks
-}
-
 // rank finds the causes when they are first asked for; the caller holds
-// a.ranking.
-func (a *analysis) rank(ctx context.Context) error {
+// a.ranking, because replays share scratch space.
+func (a *analysis) rank(ctx context.Context, run *Trace) error {
 	if a.ranked != nil {
 		return nil
 	}
-	g, err := whatif.Build(ctx, a.S.Trace)
+	g, err := run.settle(ctx)
 	if err != nil {
 		return err
 	}
-	c, err := whatif.Rank(ctx, g, a.S, topCauses)
-	if err != nil {
-		return err
-	}
-	a.ranked = &ranking{c, g.Clocks()}
-	return nil
+	a.ranked, err = whatif.Rank(ctx, g, a.S, topCauses)
+	return err
 }
 
 // maxChanges bounds the changes of one question.
 const maxChanges = 32
+
+// prediction is the run with changes.
+type prediction struct {
+	changes []string
+	report  *whatif.ReportWhatIf
+	*timeline.Timeline
+}
+
+// predict replays the trace with changes; the newest answer is kept.
+func (a *analysis) predict(ctx context.Context, run *Trace, changes []string) (*prediction, error) {
+	if len(changes) > maxChanges {
+		return nil, frame.BadRequest("%d changes: want at most %d", len(changes), maxChanges)
+	}
+	a.ranking.Lock()
+	defer a.ranking.Unlock()
+	if p := a.predicted; p != nil && slices.Equal(p.changes, changes) {
+		return p, nil
+	}
+	if err := a.rank(ctx, run); err != nil {
+		return nil, err
+	}
+	scenario := a.ranked.NewScenario()
+	for _, change := range changes {
+		if err := scenario.Apply(ctx, change); err != nil {
+			return nil, frame.BadRequest("%v", err)
+		}
+	}
+	report, times := scenario.Predict()
+	moved := a.S.Retimed(a.S.Trace.Retimed(times.Enter, times.Exit))
+	a.predicted = &prediction{changes, report, a.Timeline.Retimed(moved)}
+	return a.predicted, nil
+}
+
+// draw draws the changed run in the windows of the recorded one, which are
+// settled by now.
+func (p *prediction) draw(ctx context.Context, q timeline.Ask, ask *PictureAsk, col *frame.Body) (*GhostAnswer, error) {
+	out := &GhostAnswer{Recorded: float64(p.report.Recorded), Span: float64(p.report.Span)}
+	q.Origin, q.Versus, q.Stacks = -1, nil, false
+	for _, one := range []struct {
+		window *timeline.Window
+		draw   func(context.Context, timeline.Ask) (*timeline.Picture, error)
+		to     **TimelineAnswer
+	}{{ask.Logical, p.Steps, &out.Logical}, {ask.Physical, p.Times, &out.Physical}} {
+		if one.window == nil {
+			continue
+		}
+		q.Window = *one.window
+		picture, err := one.draw(ctx, q)
+		if err != nil {
+			return nil, frame.WrongAsk(err)
+		}
+		*one.to = timelineAnswer(col, *one.window, picture, p.Bands(picture))
+	}
+	return out, nil
+}
 
 func (s routes) gains(w http.ResponseWriter, r *http.Request, run *Trace) error {
 	var ask GainsAsk
 	if err := frame.ReadJSON(w, r, &ask); err != nil {
 		return err
 	}
-	if len(ask.Changes) > maxChanges {
-		return frame.BadRequest("%d changes: want at most %d", len(ask.Changes), maxChanges)
-	}
 	a, err := run.find(r.Context(), ask.Options)
 	if err != nil {
 		return err
 	}
-	a.ranking.Lock()
-	defer a.ranking.Unlock()
-	if err := a.rank(r.Context()); err != nil {
+	var whatIf *whatif.ReportWhatIf
+	if len(ask.Changes) > 0 {
+		p, err := a.predict(r.Context(), run, ask.Changes)
+		if err != nil {
+			return err
+		}
+		whatIf = p.report
+	}
+	ranking, err := a.gains(r.Context(), run, ask.Top)
+	if err != nil {
 		return err
 	}
-	top := topCauses
-	if ask.Top > 0 {
-		top = min(ask.Top, topCauses)
-	}
-	c := a.ranked.causes
-	out := GainsAnswer{Ranking: *c.Report(top, a.ranked.clocks)}
-	times := c.Times
-	if len(ask.Changes) > 0 {
-		scenario := c.NewScenario()
-		for _, change := range ask.Changes {
-			if err := scenario.Apply(r.Context(), change); err != nil {
-				return frame.BadRequest("%v", err)
-			}
-		}
-		out.Ranking.WhatIf, times = scenario.Predict()
-	}
-	if ask.Ghost != nil {
-		out.Ghost = ghost(c, times, ask.Ghost)
-	}
-	return s.Answer(w, r, out)
+	ranking.WhatIf = whatIf
+	return s.Answer(w, r, GainsAnswer{*ranking})
 }
 
-// maxGhost bounds the calls of the changed run that are sent.
-const maxGhost = 20_000
-
-// ghost lists the calls of a replayed run in a window.
-func ghost(c *whatif.Causes, t *whatif.Times, ask *GhostAsk) *Ghost {
-	out := &Ghost{Process: []int32{}, Enter: []int64{}, Exit: []int64{}, Name: []int32{}}
-	from, to := c.Trace.Ticks(ask.From), c.Trace.Ticks(ask.To)
-	for p := max(0, ask.FromProcess); p < min(ask.ToProcess, int32(c.Lines())); p++ {
-		for i := c.Start[p]; i < c.Start[p+1]; i++ {
-			if t.Exit[i] < from || t.Enter[i] >= to {
-				continue
-			}
-			if len(out.Process) == maxGhost {
-				out.Cut = true
-				return out
-			}
-			out.Process = append(out.Process, p)
-			out.Enter, out.Exit = append(out.Enter, c.Trace.NS(t.Enter[i])), append(out.Exit, c.Trace.NS(t.Exit[i]))
-			out.Name = append(out.Name, c.Trace.Calls.Region[i])
-		}
+// gains is the ranked causes, with at most top entries; 0 for as many as the page
+// lists.
+func (a *analysis) gains(ctx context.Context, run *Trace, top int) (*whatif.Ranking, error) {
+	a.ranking.Lock()
+	defer a.ranking.Unlock()
+	if err := a.rank(ctx, run); err != nil {
+		return nil, err
 	}
-	return out
+	if a.report == nil {
+		a.report = a.ranked.Report(topCauses, run.clocks)
+	}
+	out := *a.report
+	if top > 0 {
+		out.Gains = out.Gains[:min(top, len(out.Gains))]
+	}
+	return &out, nil
 }

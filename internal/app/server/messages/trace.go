@@ -39,6 +39,10 @@ type Trace struct {
 	link     *sampleLink
 	linkNote string
 
+	settling sync.Mutex // guards graph; held while clocks are checked
+	graph    *whatif.Graph
+	clocks   whatif.Clocks
+
 	mu       sync.Mutex
 	analyses []*analysis // newest first
 }
@@ -129,8 +133,10 @@ type analysis struct {
 	causes map[logical.CauseOptions]*logical.Causes
 	versus *timeline.Versus // the newest
 
-	ranking sync.Mutex // one question about gains at a time
-	ranked  *ranking
+	ranking   sync.Mutex // one question about gains at a time
+	ranked    *whatif.Causes
+	report    *whatif.Ranking // of them
+	predicted *prediction     // the newest
 }
 
 // maxCauses bounds the remembered searches for causes of an analysis.
@@ -278,7 +284,28 @@ func (t *Trace) find(ctx context.Context, o *TraceOptions) (*analysis, error) {
 	t.analyses = slices.Insert(t.analyses, 0, a)
 	t.analyses = t.analyses[:min(len(t.analyses), maxAnalyses)]
 	t.mu.Unlock()
-	return a, a.make(ctx, t.Trace)
+	g, err := t.settle(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return a, a.make(ctx, g.Trace)
+}
+
+// settle finds out whether the clocks of the trace can be trusted and repairs
+// them if messages contradict them, as `isobath steps` does. What is shown is the
+// trace of the graph.
+func (t *Trace) settle(ctx context.Context) (*whatif.Graph, error) {
+	t.settling.Lock()
+	defer t.settling.Unlock()
+	if t.graph != nil {
+		return t.graph, nil
+	}
+	g, clocks, err := whatif.Repaired(ctx, t.Trace)
+	if err != nil {
+		return nil, err
+	}
+	t.graph, t.clocks = g, clocks
+	return g, nil
 }
 
 // make analyses the trace unless that is done. A request that is taken back
@@ -388,11 +415,7 @@ func (s routes) traceReport(w http.ResponseWriter, r *http.Request, run *Trace) 
 		report.AddProfile(a.S.Trace)
 	}
 	if ask.Critical {
-		g, err := whatif.Build(r.Context(), a.S.Trace)
-		if err != nil {
-			return err
-		}
-		g.AddCritical(report, topCauses)
+		run.graph.AddCritical(report, topCauses)
 	}
 	if ask.Clusters {
 		if ask.K < 0 || ask.K > timeline.MaxClusters {
@@ -437,6 +460,15 @@ func (s routes) picture(w http.ResponseWriter, r *http.Request, run *Trace) erro
 	if head.Physical, err = draw(ask.Physical, a.Times); err != nil {
 		return err
 	}
+	if len(ask.Changes) > 0 {
+		p, err := a.predict(r.Context(), run, ask.Changes)
+		if err != nil {
+			return err
+		}
+		if head.Ghost, err = p.draw(r.Context(), q, &ask, &col); err != nil {
+			return err
+		}
+	}
 	if head.Physical != nil && ask.Where != nil {
 		if head.Physical.Marks, err = run.marks(r.Context(), &col, *ask.Where, a.Timeline, ask.Order, head.Physical); err != nil {
 			return err
@@ -456,6 +488,10 @@ func (s routes) picture(w http.ResponseWriter, r *http.Request, run *Trace) erro
 
 func timelineAnswer(c *frame.Body, w timeline.Window, p *timeline.Picture, bands [][4]uint32) *TimelineAnswer {
 	t := &TimelineAnswer{Window: w, Rows: p.Rows, Lines: frame.List(p.Lines), Sent: p.Sent, Flow: frame.Add(c, p.Flow), Ribbon: frame.Add(c, p.Ribbon)}
+	t.LineOf = frame.Add(c, p.LineOf)
+	if k := p.Others; k != nil {
+		t.Others = &TimelineOthers{Line: frame.Add(c, k.Line), Name: frame.Add(c, k.Name), Enter: frame.Add(c, k.Enter), Exit: frame.Add(c, k.Exit)}
+	}
 	if k := p.Stack; k != nil {
 		t.Stack = &TimelineStack{Levels: k.Levels, Line: frame.Add(c, k.Line), Depth: frame.Add(c, k.Depth), Region: frame.Add(c, k.Region), Enter: frame.Add(c, k.Enter), Exit: frame.Add(c, k.Exit)}
 	}

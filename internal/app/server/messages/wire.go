@@ -83,6 +83,9 @@ type PictureAsk struct {
 	// samples to be marked there, null for none; it needs a linked run.
 	Stacks bool    `json:"stacks"`
 	Where  *string `json:"where"`
+	// Changes ask for the changed run in the same windows, as
+	// `isobath steps --whatif` takes them.
+	Changes []string `json:"changes"`
 }
 
 // PictureAnswer is the head of a picture; Took is in ms.
@@ -92,6 +95,18 @@ type PictureAnswer struct {
 	Logical  *TimelineAnswer   `json:"logical"`
 	Physical *TimelineAnswer   `json:"physical"`
 	Overview *TimelineOverview `json:"overview"`
+	Ghost    *GhostAnswer      `json:"ghost"`
+}
+
+// GhostAnswer is the run with changes, in the windows of the recorded one. Its
+// lines are the same; lateness is that of the changed run.
+type GhostAnswer struct {
+	Logical  *TimelineAnswer `json:"logical"`
+	Physical *TimelineAnswer `json:"physical"`
+	// Recorded and Span are how long the two runs take, in ns after the first
+	// event.
+	Recorded float64 `json:"recorded"`
+	Span     float64 `json:"span"`
 }
 
 // TimelineAnswer is one of the two timelines. Either ops or cells is set; an
@@ -100,6 +115,7 @@ type TimelineAnswer struct {
 	Window   timeline.Window   `json:"window"`
 	Rows     int               `json:"rows"` // of the order, in all
 	Lines    []timeline.Line   `json:"lines"`
+	LineOf   frame.Column      `json:"lineOf"` // by process
 	Ops      *TimelineOps      `json:"ops"`
 	Cells    *TimelineCells    `json:"cells"`
 	Messages *TimelineMessages `json:"messages"`
@@ -108,6 +124,15 @@ type TimelineAnswer struct {
 	Ribbon   frame.Column      `json:"ribbon"` // of cells by steps: the partition of each column
 	Stack    *TimelineStack    `json:"stack"`
 	Marks    *TimelineMarks    `json:"marks"`
+	Others   *TimelineOthers   `json:"others"`
+}
+
+// TimelineOthers are calls that are no operations.
+type TimelineOthers struct {
+	Line  frame.Column `json:"line"`
+	Name  frame.Column `json:"name"`
+	Enter frame.Column `json:"enter"`
+	Exit  frame.Column `json:"exit"`
 }
 
 // TimelineStack are nested regions; depth 0 is the outermost.
@@ -223,36 +248,14 @@ type ReportAsk struct {
 }
 
 // GainsAsk asks for the causes ranked by what removing them gains, and for the
-// run with changes, as `isobath steps --whatif` takes them. Ghost is the part of
-// the changed run to be drawn, null for none.
+// run with changes, as `isobath steps --whatif` takes them.
 type GainsAsk struct {
 	TraceAsk
-	Top     int       `json:"top"` // 0 for as many as the page lists
-	Changes []string  `json:"changes"`
-	Ghost   *GhostAsk `json:"ghost"`
+	Top     int      `json:"top"` // 0 for as many as the page lists
+	Changes []string `json:"changes"`
 }
 
-// GhostAsk is a window of the changed run: processes and times in ns after the
-// trace's origin, the ends not included.
-type GhostAsk struct {
-	FromProcess int32 `json:"fromProcess"`
-	ToProcess   int32 `json:"toProcess"`
-	From        int64 `json:"from"`
-	To          int64 `json:"to"`
-}
-
-// GainsAnswer is the ranking, and the calls of the changed run in the window.
+// GainsAnswer is the ranking, and in it the run with the changes.
 type GainsAnswer struct {
 	Ranking whatif.Ranking `json:"ranking"`
-	Ghost   *Ghost         `json:"ghost"`
-}
-
-// Ghost are calls of the changed run, in columns: the process, when the call
-// begins and ends in ns, and its name by the index in pictures. Cut says that there were more.
-type Ghost struct {
-	Process []int32 `json:"process"`
-	Enter   []int64 `json:"enter"`
-	Exit    []int64 `json:"exit"`
-	Name    []int32 `json:"name"`
-	Cut     bool    `json:"cut"`
 }

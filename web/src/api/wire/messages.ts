@@ -423,12 +423,16 @@ export interface Row {
   // a collapsed cluster's row stands for; 1 for a process of its own.
   readonly cluster: number;
   readonly members: number;
+  // Group is what the row has in common with its neighbours in an order by
+  // groups: the name of a host or of a communicator.
+  readonly group: string;
 }
 
 // RowOrder says how rows are made: "rank", "cluster" with the clusters of Open
-// expanded, or "neighbours" of a process.
+// expanded, "neighbours" of a process, or ranks grouped by "host" or by
+// "communicator": the first one that does not hold everybody.
 export interface RowOrder {
-  readonly by: 'rank' | 'cluster' | 'neighbours';
+  readonly by: 'rank' | 'cluster' | 'neighbours' | 'host' | 'communicator';
   readonly open: readonly number[]; // expanded clusters
   readonly process: number; // whose neighbours
   readonly k: number; // clusters; 0: as many as the data says
@@ -586,6 +590,9 @@ export interface PictureAsk extends TraceAsk {
   // samples to be marked there, null for none; it needs a linked run.
   readonly stacks: boolean;
   readonly where: string | null;
+  // Changes ask for the changed run in the same windows, as
+  // `isobath steps --whatif` takes them.
+  readonly changes: readonly string[];
 }
 
 // PictureAnswer is the head of a picture; Took is in ms.
@@ -595,6 +602,18 @@ export interface PictureAnswer {
   readonly logical: TimelineAnswer | null;
   readonly physical: TimelineAnswer | null;
   readonly overview: TimelineOverview | null;
+  readonly ghost: GhostAnswer | null;
+}
+
+// GhostAnswer is the run with changes, in the windows of the recorded one. Its
+// lines are the same; lateness is that of the changed run.
+export interface GhostAnswer {
+  readonly logical: TimelineAnswer | null;
+  readonly physical: TimelineAnswer | null;
+  // Recorded and Span are how long the two runs take, in ns after the first
+  // event.
+  readonly recorded: number;
+  readonly span: number;
 }
 
 // TimelineAnswer is one of the two timelines. Either ops or cells is set; an
@@ -603,6 +622,7 @@ export interface TimelineAnswer {
   readonly window: Window;
   readonly rows: number; // of the order, in all
   readonly lines: readonly Line[];
+  readonly lineOf: Column; // by process
   readonly ops: TimelineOps | null;
   readonly cells: TimelineCells | null;
   readonly messages: TimelineMessages | null;
@@ -611,6 +631,15 @@ export interface TimelineAnswer {
   readonly ribbon: Column; // of cells by steps: the partition of each column
   readonly stack: TimelineStack | null;
   readonly marks: TimelineMarks | null;
+  readonly others: TimelineOthers | null;
+}
+
+// TimelineOthers are calls that are no operations.
+export interface TimelineOthers {
+  readonly line: Column;
+  readonly name: Column;
+  readonly enter: Column;
+  readonly exit: Column;
 }
 
 // TimelineStack are nested regions; depth 0 is the outermost.
@@ -723,35 +752,13 @@ export interface ReportAsk extends TraceAsk {
 }
 
 // GainsAsk asks for the causes ranked by what removing them gains, and for the
-// run with changes, as `isobath steps --whatif` takes them. Ghost is the part of
-// the changed run to be drawn, null for none.
+// run with changes, as `isobath steps --whatif` takes them.
 export interface GainsAsk extends TraceAsk {
   readonly top: number; // 0 for as many as the page lists
   readonly changes: readonly string[];
-  readonly ghost: GhostAsk | null;
 }
 
-// GhostAsk is a window of the changed run: processes and times in ns after the
-// trace's origin, the ends not included.
-export interface GhostAsk {
-  readonly fromProcess: number;
-  readonly toProcess: number;
-  readonly from: number;
-  readonly to: number;
-}
-
-// GainsAnswer is the ranking, and the calls of the changed run in the window.
+// GainsAnswer is the ranking, and in it the run with the changes.
 export interface GainsAnswer {
   readonly ranking: Ranking;
-  readonly ghost: Ghost | null;
-}
-
-// Ghost are calls of the changed run, in columns: the process, when the call
-// begins and ends in ns, and its name by the index in pictures. Cut says that there were more.
-export interface Ghost {
-  readonly process: readonly number[];
-  readonly enter: readonly number[];
-  readonly exit: readonly number[];
-  readonly name: readonly number[];
-  readonly cut: boolean;
 }
