@@ -16,25 +16,20 @@ const CHAPTER = 'docs/guide/late-ranks.md';
 const RING = fixture('otf2/ring16');
 const TREE = fixture('otf2/binomial16');
 
-interface Cause {
-  readonly process: number;
-  readonly operation: string;
-  readonly step: number;
-  readonly amount: number;
+interface Gain {
+  readonly gain: number;
+  readonly text: string;
+  readonly instances: readonly { readonly process: number; readonly step: number; readonly op: number }[];
 }
 
 describe('the trace page', () => {
   let server: Running;
   let browser: Browser;
   let page: Page;
-  let first: Cause;
+  let first: Gain;
 
   beforeAll(() => {
-    first = (
-      JSON.parse(isobath('steps', RING, '--json', '--range', '0:31', '--threshold', '500us')) as {
-        top: Cause[];
-      }
-    ).top[0]!;
+    first = (JSON.parse(isobath('steps', RING, '--json')) as { gains: Gain[] }).gains[0]!;
   });
   show({ serve: () => ['open', RING], ready: drawn }, (s) => ({ server, browser, page } = s));
 
@@ -75,16 +70,61 @@ describe('the trace page', () => {
 
     const entry = page
       .getByRole('region', { name: 'Causes' })
-      .getByRole('button', { name: /Rank 11 entered/ });
+      .getByRole('button', { name: /Rank 11 before MPI_Isend/ });
     await entry.click();
-    await expect.poll(() => option('cause')).toMatch(/^\d+$/);
-    expect(first.process).toBe(11);
-    await expect
-      .poll(async () => (await entry.innerText()).replace(/\s+/g, ' '))
-      .toContain(`${(first.amount / 1e6).toFixed(2)} ms`);
+    await expect.poll(() => option('entry')).toBe('1');
+    const [at] = first.instances;
+    expect(at!.process).toBe(11);
+    const shown = (await entry.innerText()).replace(/\s+/g, ' ');
+    expect(shown).toContain(`−${(100 * first.gain).toFixed(1)} %`);
+    expect(shown.toLowerCase()).toContain(first.text.split('; ')[0]!.toLowerCase());
     const details = page.getByRole('region', { name: 'Details' });
-    await details.getByText(`rank 11 · step ${first.step} · partition`).waitFor();
+    await details.getByText(`rank 11 · step ${at!.step} · partition`).waitFor();
     await details.getByText('started here').waitFor();
+  });
+
+  it('shows the run without a cause over the recorded one, as the command predicts it', async () => {
+    interface WhatIf {
+      readonly span_ns: number;
+      readonly recorded_ns: number;
+      readonly low_ns: number;
+      readonly high_ns: number;
+    }
+    const predicted = (...changes: string[]): WhatIf =>
+      (
+        JSON.parse(isobath('steps', RING, '--json', ...changes.flatMap((c) => ['--whatif', c]))) as {
+          whatif: WhatIf;
+        }
+      ).whatif;
+    const ms = (ns: number): string => `${(ns / 1e6).toFixed(1)} ms`;
+    const before = await pixels(page, 'Physical timeline', 0);
+    await page.getByRole('button', { name: 'What if it were gone' }).click();
+    await expect.poll(() => option('changes')).toBe('cause 1');
+    const pane = page.getByRole('region', { name: 'What if' });
+    const without = predicted('cause 1');
+    expect(without.span_ns).toBeLessThan(without.recorded_ns);
+    await pane.getByText(`≈ ${ms(without.span_ns)}`.replace(' ms', '\u202fms')).waitFor();
+    await expect
+      .poll(async () => (await pane.innerText()).replace(/\s+/g, ' '))
+      .toContain(`nothing disturbs it and ${ms(without.high_ns)}`);
+    await expect.poll(() => pixels(page, 'Physical timeline', 0)).not.toBe(before);
+    // The changed run alone: its operations are described as predicted.
+    await pane.getByRole('button', { name: 'predicted' }).click();
+    await find(page, 'Physical timeline', /^Rank 11 ≈ predicted/);
+    // A change can be written; one that selects nothing says so and changes nothing.
+    await pane.getByRole('textbox', { name: 'Change' }).fill('rank 99 = median');
+    await page.keyboard.press('Enter');
+    await pane.getByRole('alert').filter({ hasText: 'no rank 99' }).waitFor();
+    await pane.getByRole('button', { name: 'Take back rank 99 = median' }).click();
+    await pane.getByRole('textbox', { name: 'Change' }).fill('rank 11 * 0.5');
+    await page.keyboard.press('Enter');
+    const both = predicted('cause 1', 'rank 11 * 0.5');
+    await pane.getByText(`≈ ${ms(both.span_ns)}`.replace(' ms', '\u202fms')).waitFor();
+    await pane.getByRole('slider', { name: 'Factor of the change' }).waitFor();
+    for (const change of ['cause 1', 'rank 11 * 0.5'])
+      await pane.getByRole('button', { name: `Take back ${change}` }).click();
+    await expect.poll(() => option('changes')).toBe(null);
+    await expect.poll(() => pixels(page, 'Physical timeline', 0)).toBe(before);
   });
 
   it('follows the chain of a late receive, linked in both timelines', async () => {
@@ -124,12 +164,12 @@ describe('the trace page', () => {
     await page.getByRole('button', { name: 'Select no operation' }).click();
     await page
       .getByRole('region', { name: 'Causes' })
-      .getByRole('button', { name: /Rank 11 entered/ })
+      .getByRole('button', { name: /Rank 11 before MPI_Isend/ })
       .focus();
     await page.keyboard.press('Enter');
     await page
       .getByRole('region', { name: 'Details' })
-      .getByText(`rank 11 · step ${first.step} · partition`)
+      .getByText(`rank 11 · step ${first.instances[0]!.step} · partition`)
       .waitFor();
     await page.getByRole('application', { name: 'Logical timeline' }).focus();
     await page.keyboard.press('ArrowRight');
@@ -462,7 +502,7 @@ describe('two runs, samples and counters', () => {
   it('shows the code of an operation', async () => {
     await page
       .getByRole('region', { name: 'Causes' })
-      .getByRole('button', { name: /Rank 3 entered/ })
+      .getByRole('button', { name: /Rank 3 before MPI_Sendrecv/ })
       .click();
     await page.getByRole('region', { name: 'Details' }).getByRole('button', { name: 'heat.c:10' }).click();
     await page
@@ -476,7 +516,7 @@ describe('two runs, samples and counters', () => {
     await turnTo('both.isobath');
     await page
       .getByRole('region', { name: 'Causes' })
-      .getByRole('button', { name: /Rank 3 entered/ })
+      .getByRole('button', { name: /Rank 3 before MPI_Sendrecv/ })
       .click();
     const link = page.getByRole('button', { name: /samples in the computation before it/ });
     const shown = Number(/^(\d+)/.exec(await link.innerText())![1]);

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/isobath/isobath/internal/app/dataset"
@@ -148,7 +149,8 @@ func TestTraceGains(t *testing.T) {
 	if ghost == nil || ghost.Logical == nil || ghost.Physical.Ops == nil || int64(ghost.Recorded-ghost.Span) != g[0].GainNS {
 		t.Errorf("ghost %+v; want both timelines and a run shorter by %d ns", ghost, g[0].GainNS)
 	}
-	if w := do(s, "POST", path, `{"changes":["rank 99 = median"]}`, "Content-Type", "application/json"); w.Code != http.StatusBadRequest {
-		t.Errorf("rank 99: %d %s", w.Code, w.Body)
+	a = post[messages.GainsAnswer](t, s, path, messages.GainsAsk{Changes: []string{"rank 99 = median"}})
+	if !strings.Contains(a.Refused, "no rank 99") || a.Ranking.WhatIf != nil || len(a.Ranking.Gains) == 0 {
+		t.Errorf("rank 99: refused %q, prediction %+v", a.Refused, a.Ranking.WhatIf)
 	}
 }

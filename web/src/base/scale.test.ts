@@ -39,6 +39,7 @@ describe('a scale', () => {
   });
 
   it('ends at a round value', () => {
-    expect([0, 0.9, 1, 3.64, 4.1, 7.5, 9].map(roundTop)).toEqual([1, 1, 1, 4, 5, 8, 10]);
+    expect([0, 0.9, 1, 2.1, 3.64, 4.1, 7.5, 9].map(roundTop)).toEqual([1, 1, 1, 2.4, 4, 5, 8, 10]);
+    for (let v = 1; v < 1e9; v *= 1.07) expect(roundTop(v) / v).toBeLessThan(1.34);
   });
 });

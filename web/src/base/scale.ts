@@ -112,11 +112,11 @@ export function ticksOf(s: NumberScale, most = 6): number[] {
   return found.length > 1 ? found : linearTicks(s.min, s.max, most);
 }
 
-/** The end of a scale that begins at 0: the next of 1, 2, 4, 5, 8 × 10^k over the largest value. */
+/** The end of a scale that begins at 0: the next round number over the largest value, at most a third above it. */
 export function roundTop(largest: number): number {
   if (!(largest > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(largest));
-  for (const m of [1, 2, 4, 5, 8, 10]) {
+  for (const m of [1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10]) {
     if (m * power >= largest * (1 - 1e-9)) return m * power;
   }
   return 10 * power;

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 
@@ -34,6 +35,9 @@ type prediction struct {
 	*timeline.Timeline
 }
 
+// refusal is why a change cannot be made.
+type refusal struct{ error }
+
 // predict replays the trace with changes; the newest answer is kept.
 func (a *analysis) predict(ctx context.Context, run *Trace, changes []string) (*prediction, error) {
 	if len(changes) > maxChanges {
@@ -50,7 +54,7 @@ func (a *analysis) predict(ctx context.Context, run *Trace, changes []string) (*
 	scenario := a.ranked.NewScenario()
 	for _, change := range changes {
 		if err := scenario.Apply(ctx, change); err != nil {
-			return nil, frame.BadRequest("%v", err)
+			return nil, refusal{err}
 		}
 	}
 	report, times := scenario.Predict()
@@ -91,20 +95,24 @@ func (s routes) gains(w http.ResponseWriter, r *http.Request, run *Trace) error 
 	if err != nil {
 		return err
 	}
-	var whatIf *whatif.ReportWhatIf
-	if len(ask.Changes) > 0 {
-		p, err := a.predict(r.Context(), run, ask.Changes)
-		if err != nil {
-			return err
-		}
-		whatIf = p.report
-	}
 	ranking, err := a.gains(r.Context(), run, ask.Top)
 	if err != nil {
 		return err
 	}
-	ranking.WhatIf = whatIf
-	return s.Answer(w, r, GainsAnswer{*ranking})
+	out := GainsAnswer{Ranking: *ranking}
+	if len(ask.Changes) > 0 {
+		p, err := a.predict(r.Context(), run, ask.Changes)
+		var cannot refusal
+		switch {
+		case errors.As(err, &cannot):
+			out.Refused = cannot.Error()
+		case err != nil:
+			return err
+		default:
+			out.Ranking.WhatIf = p.report
+		}
+	}
+	return s.Answer(w, r, out)
 }
 
 // gains is the ranked causes, with at most top entries; 0 for as many as the page

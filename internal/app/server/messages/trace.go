@@ -463,7 +463,7 @@ func (s routes) picture(w http.ResponseWriter, r *http.Request, run *Trace) erro
 	if len(ask.Changes) > 0 {
 		p, err := a.predict(r.Context(), run, ask.Changes)
 		if err != nil {
-			return err
+			return frame.WrongAsk(err)
 		}
 		if head.Ghost, err = p.draw(r.Context(), q, &ask, &col); err != nil {
 			return err

@@ -255,7 +255,9 @@ type GainsAsk struct {
 	Changes []string `json:"changes"`
 }
 
-// GainsAnswer is the ranking, and in it the run with the changes.
+// GainsAnswer is the ranking, and in it the run with the changes. Refused says
+// why a change cannot be made, as people write them; empty if all can.
 type GainsAnswer struct {
 	Ranking whatif.Ranking `json:"ranking"`
+	Refused string         `json:"refused"`
 }

@@ -758,7 +758,9 @@ export interface GainsAsk extends TraceAsk {
   readonly changes: readonly string[];
 }
 
-// GainsAnswer is the ranking, and in it the run with the changes.
+// GainsAnswer is the ranking, and in it the run with the changes. Refused says
+// why a change cannot be made, as people write them; empty if all can.
 export interface GainsAnswer {
   readonly ranking: Ranking;
+  readonly refused: string;
 }

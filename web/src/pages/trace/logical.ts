@@ -10,12 +10,13 @@ import { grow, TimelineView, type TimelineInput } from './timeline';
 
 export const AXIS = 34;
 const FLOW = 12;
+const ROW_MOST = 44; // px: a few ranks use the height, and are no banners
 
 export class LogicalView extends TimelineView {
   private readonly w: number; // of a step, pixels
 
   constructor(input: TimelineInput) {
-    super(input, AXIS + (input.picture.flow.length > 0 ? FLOW : 0), 2, 20);
+    super(input, AXIS + (input.picture.flow.length > 0 ? FLOW : 0), 2, ROW_MOST);
     this.w = this.plot.w / Math.max(1e-9, input.to - input.from);
   }
 
@@ -34,7 +35,7 @@ export class LogicalView extends TimelineView {
   }
 
   protected placeBox(p: Place): Rect | undefined {
-    const line = this.input.lineOf.get(p.process);
+    const line = this.lineOf(p.process);
     return line === undefined ? undefined : this.cell(p.step, line);
   }
 
@@ -57,6 +58,7 @@ export class LogicalView extends TimelineView {
       if (this.input.picture.cells) this.drawCells(r);
       this.drawMessages(r, this.w < 12 ? 0.25 : 0.5);
       this.drawOps(r);
+      this.drawGhost(r);
       this.drawReach(r);
     });
     r.clip({ x: this.plot.x - 12, y: this.plot.y - 12, w: this.plot.w + 24, h: this.plot.h + 24 }, () => {
@@ -190,6 +192,20 @@ export class LogicalView extends TimelineView {
     }
   }
 
+  /** The lower half of a cell is the lateness of the changed run. */
+  private drawGhost(r: Renderer): void {
+    const o = this.input.ghost?.ops;
+    if (!o || !this.input.picture.ops) return;
+    for (let i = 0; i < o.id.length; i++) {
+      const box = this.cell(o.step[i]!, o.line[i]!);
+      if (box.x > this.plot.x + this.plot.w || box.x + box.w < this.plot.x - this.w) continue;
+      const h = Math.ceil(box.h / 2);
+      const y = box.y + box.h - h;
+      r.rect({ ...box, y, h }, { fill: this.colourOf(r.theme, o.value[i]!, o.part[i]!, o.name[i]!) });
+      if (this.row >= 8) r.rect({ ...box, y: y - 0.5, h: 1 }, { fill: r.theme.bg });
+    }
+  }
+
   /** The computation before an operation, as a bar of its own lateness. */
   private drawBefore(r: Renderer, step: number, line: number, before: number, value: number): void {
     if (Number.isNaN(before)) return;
@@ -260,19 +276,20 @@ export class LogicalView extends TimelineView {
 
   private drawDiscs(r: Renderer): void {
     for (const d of this.input.discs.toReversed()) {
-      if (d.line < 0) continue;
-      const box = this.cell(d.step, d.line);
+      const line = this.lineOf(d.process);
+      if (line === undefined || d.step < 0) continue;
+      const box = this.cell(d.step, line);
       if (box.x < this.plot.x - 1 || box.x > this.plot.x + this.plot.w) continue;
       if (d.active && d.computation && this.w >= 5) {
         const h = Math.min(5, this.row - 2);
         r.rect(
-          { x: this.x(d.step) + 0.04 * this.w, y: this.y(d.line) - h / 2, w: 0.36 * this.w, h },
+          { x: this.x(d.step) + 0.04 * this.w, y: this.y(line) - h / 2, w: 0.36 * this.w, h },
           { stroke: r.theme.selected, width: 1.5 },
         );
       }
       const c: Point = {
         x: Math.max(this.plot.x + 2, box.x - 0.36 * this.w + (this.w < 24 ? -9 : 0)),
-        y: this.y(d.line),
+        y: this.y(line),
       };
       this.drawDisc(r, c, d.number, d.active);
     }

@@ -10,6 +10,8 @@ import { isKind } from './state';
 import { TimelineView, type TimelineInput } from './timeline';
 
 const AXIS = 24;
+const ROW_MOST = 38; // px
+const GHOST = 3; // px that the changed run lies below the recorded one
 const LANE = { least: 3, most: 12, name: 9 }; // px, of a level of the call stack
 
 export class PhysicalView extends TimelineView {
@@ -18,7 +20,7 @@ export class PhysicalView extends TimelineView {
 
   constructor(input: TimelineInput) {
     const levels = input.morph > 0 ? 0 : (input.picture.stack?.levels ?? 0);
-    super(input, 2, AXIS, levels > 0 ? Math.max(18, (levels + 1) * LANE.most + 3) : 18);
+    super(input, 2, AXIS, levels > 0 ? Math.max(ROW_MOST, (levels + 1) * LANE.most + 3) : ROW_MOST);
     const lane = Math.min(LANE.most, (this.row - 3) / (levels + 1));
     this.lane = levels > 0 && lane >= LANE.least ? lane : 0;
     this.levels = this.lane > 0 ? levels : 0;
@@ -60,7 +62,7 @@ export class PhysicalView extends TimelineView {
   }
 
   protected placeBox(p: Place): Rect | undefined {
-    const line = this.input.lineOf.get(p.process);
+    const line = this.lineOf(p.process);
     return line === undefined ? undefined : this.box(p.enter, p.exit, p.step, line);
   }
 
@@ -83,14 +85,68 @@ export class PhysicalView extends TimelineView {
     r.clip({ x: this.plot.x, y: 0, w: this.plot.w, h: this.plot.y + this.plot.h + 2 }, () => {
       this.drawStacks(r);
       if (this.input.picture.cells && this.lane === 0) this.drawCells(r);
+      this.drawOthers(r);
       this.drawOps(r);
+      this.drawGhost(r);
       this.drawMarks(r);
       this.drawMessages(r, 0.25);
       this.drawChain(r);
       this.drawPartners(r, false);
       this.drawSelected(r);
       this.drawDiscs(r);
+      this.drawEnds(r);
     });
+  }
+
+  /** Calls that are no operations, as outlines: they are not late. */
+  private drawOthers(r: Renderer): void {
+    const o = this.input.picture.others;
+    if (!o || this.input.morph > 0 || this.lane > 0) return;
+    for (let i = 0; i < o.line.length; i++) {
+      const box = this.box(o.enter[i]!, o.exit[i]!, 0, o.line[i]!);
+      if (box.w < 2) continue;
+      const inner = { x: box.x + 0.5, y: box.y + 0.5, w: box.w - 1, h: Math.max(1, box.h - 1) };
+      r.rect(inner, { fill: r.theme.surface, stroke: r.theme['hair-strong'], width: 1 });
+      const name = this.input.names[o.name[i]!] ?? '';
+      const font = { size: 10 };
+      if (box.h >= 11 && r.measure(name, font) < box.w - 8)
+        r.text(name, box.x + 4, this.middle(o.line[i]!), { font, fill: r.theme.muted });
+    }
+  }
+
+  /** The changed run, a little below the recorded one, which is grey under it. */
+  private drawGhost(r: Renderer): void {
+    const o = this.input.ghost?.ops;
+    if (!o || !this.input.picture.ops || this.input.morph > 0) return;
+    for (let i = 0; i < o.id.length; i++) {
+      const box = this.box(o.enter[i]!, o.exit[i]!, o.step[i]!, o.line[i]!);
+      const h = Math.max(1, box.h - GHOST);
+      r.rect(
+        { ...box, y: box.y + box.h - h + (this.row >= 12 ? 1 : 0), h },
+        {
+          fill: this.colourOf(r.theme, o.value[i]!, o.part[i]!, o.name[i]!),
+          ...(this.row >= 12 && box.w >= 3 && { stroke: r.theme.line, width: 1 }),
+        },
+      );
+    }
+  }
+
+  /** When the recorded and the changed run end. */
+  private drawEnds(r: Renderer): void {
+    const { ends, from, to } = this.input;
+    if (!ends || this.input.morph > 0) return;
+    const bottom = this.plot.y + this.plot.h;
+    const font = { size: 11, weight: 600 };
+    const one = (at: number, label: string, stroke: string, y: number, dash?: readonly number[]): void => {
+      if (at < from || at > to * 1.001) return;
+      const x = Math.min(this.x(at), this.plot.x + this.plot.w - 1);
+      r.line(x, this.plot.y, x, bottom, { stroke, width: 1.5, ...(dash && { dash }) });
+      const w = r.measure(label, font) + 8;
+      r.rect({ x: x - w - 2, y: y - 8, w, h: 16 }, { fill: r.theme.bg }, 3);
+      r.text(label, x - 6, y, { font, fill: stroke, align: 'right' });
+    };
+    one(ends.recorded, `recorded ${time(ends.recorded)}`, r.theme.muted, bottom - 28);
+    one(ends.predicted, `≈ ${time(ends.predicted)}`, r.theme.selected, bottom - 10, [5, 3]);
   }
 
   private drawGrid(r: Renderer): void {
@@ -167,7 +223,12 @@ export class PhysicalView extends TimelineView {
       const line = o.line[i]!;
       const inside = o.step[i]! >= s0 && o.step[i]! < s1;
       const before = o.before[i]!;
-      if (this.input.computation && inside && Math.abs(before) / this.input.top >= 0.12) {
+      if (
+        this.input.computation &&
+        inside &&
+        !this.input.ghost &&
+        Math.abs(before) / this.input.top >= 0.12
+      ) {
         const x = this.along(o.began[i]!, o.step[i]!, 0.04);
         const h = Math.min(5, this.row - 2, this.lane || 5);
         const fill = isKind(this.input.colour)
@@ -188,16 +249,20 @@ export class PhysicalView extends TimelineView {
       const edge = this.row >= 12 && box.w >= 3 && inside ? this.cellEdge(r.theme, value) : {};
       const shape = edge.stroke ? { x: box.x + 0.5, y: box.y + 0.5, w: box.w - 1, h: box.h - 1 } : box;
       r.rect(shape, {
-        fill: inside ? this.colourOf(r.theme, value, o.part[i]!, o.name[i]!) : r.theme['hair-strong'],
+        fill:
+          inside && !this.input.ghost
+            ? this.colourOf(r.theme, value, o.part[i]!, o.name[i]!)
+            : r.theme['hair-strong'],
         ...edge,
       });
     }
   }
 
   private drawChain(r: Renderer): void {
-    const { chain, senders, selected } = this.input;
+    const { chain, senders, selected, predicted } = this.input;
+    if (predicted) return; // it stands at recorded times
     const points = chain.flatMap((p) => {
-      const line = this.input.lineOf.get(p.process);
+      const line = this.lineOf(p.process);
       return line === undefined ? [] : [{ x: this.along(p.exit, p.step, 0.92), y: this.middle(line) }];
     });
     if (points.length > 1) {
@@ -209,7 +274,7 @@ export class PhysicalView extends TimelineView {
     const end = this.find(selected);
     if (!end) return;
     for (const s of senders) {
-      const line = this.input.lineOf.get(s.process);
+      const line = this.lineOf(s.process);
       if (line !== undefined)
         this.halo(
           r,
@@ -224,9 +289,10 @@ export class PhysicalView extends TimelineView {
 
   private drawDiscs(r: Renderer): void {
     const d = this.input.discs.find((e) => e.active);
-    if (!d || d.line < 0) return;
+    const line = d && this.lineOf(d.process);
+    if (!d || line === undefined || d.time < 0 || this.input.predicted) return;
     const x = this.along(d.time, d.step, 0.04);
-    const y = this.middle(d.line);
+    const y = this.middle(line);
     if (d.computation) {
       const i = this.at(d.op);
       const till = i === undefined ? x : this.along(this.input.picture.ops!.enter[i]!, d.step, 0.4);

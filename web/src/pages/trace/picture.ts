@@ -48,6 +48,14 @@ export interface Stack {
   readonly exit: Float64Array;
 }
 
+/** Calls that are no operations. */
+export interface Others {
+  readonly line: Uint32Array;
+  readonly name: Uint16Array;
+  readonly enter: Float64Array;
+  readonly exit: Float64Array;
+}
+
 /** Samples of the selection, by line and column. */
 export interface Marks {
   readonly samples: number; // in the window
@@ -63,6 +71,7 @@ export interface Timeline {
   readonly window: wire.Window;
   readonly rows: number;
   readonly lines: readonly wire.Line[];
+  readonly lineOf: Uint32Array; // by process; NONE for those that are not drawn
   readonly ops: Ops | undefined;
   readonly cells: Cells | undefined;
   readonly messages: Messages | undefined;
@@ -71,6 +80,7 @@ export interface Timeline {
   readonly ribbon: Uint32Array;
   readonly stack: Stack | undefined;
   readonly marks: Marks | undefined;
+  readonly others: Others | undefined;
 }
 
 export interface Overview {
@@ -84,27 +94,44 @@ export interface Picture {
   readonly logical: Timeline | undefined;
   readonly physical: Timeline | undefined;
   readonly overview: Overview | undefined;
+  readonly ghost: Ghost | undefined; // the run with changes
+}
+
+export interface Ghost {
+  readonly logical: Timeline | undefined;
+  readonly physical: Timeline | undefined;
+  readonly recorded: number; // ns, how long the runs take
+  readonly span: number;
 }
 
 export function decodePicture(buffer: ArrayBuffer): Picture {
   const { json, start } = header(buffer);
   const head = json as wire.PictureAnswer;
   const columns = new Columns(buffer, start, head.columns);
-  const o = head.overview;
+  const { overview: o, ghost: g } = head;
+  const drawn = (t: wire.TimelineAnswer | null): Timeline | undefined =>
+    t ? timeline(columns, t) : undefined;
   return {
     took: head.took,
-    logical: head.logical ? timeline(columns, head.logical) : undefined,
-    physical: head.physical ? timeline(columns, head.physical) : undefined,
+    logical: drawn(head.logical),
+    physical: drawn(head.physical),
+    ghost: g
+      ? { logical: drawn(g.logical), physical: drawn(g.physical), recorded: g.recorded, span: g.span }
+      : undefined,
     overview: o ? { most: columns.f64(o.most), mean: columns.f64(o.mean), op: columns.u32(o.op) } : undefined,
   };
 }
 
 function timeline(c: Columns, t: wire.TimelineAnswer): Timeline {
-  const { ops: o, cells: k, messages: m, stack: s, marks: n } = t;
+  const { ops: o, cells: k, messages: m, stack: s, marks: n, others: c0 } = t;
   return {
     window: t.window,
     rows: t.rows,
     lines: t.lines,
+    lineOf: c.u32(t.lineOf),
+    others: c0
+      ? { line: c.u32(c0.line), name: c.u16(c0.name), enter: c.f64(c0.enter), exit: c.f64(c0.exit) }
+      : undefined,
     sent: t.sent,
     flow: c.u32(t.flow),
     ribbon: c.u32(t.ribbon),

@@ -22,7 +22,7 @@ export interface TraceState {
   readonly rowFrom: number;
   readonly rowTo: number;
   readonly op: number; // selected operation, -1 for none
-  readonly cause: number; // operation of the active cause, -1 for the first
+  readonly entry: number; // of the ranked causes, 0 for the first
   readonly colour: Colour;
   readonly order: RowOrder;
   readonly messages: 'none' | 'selected' | 'in view';
@@ -33,6 +33,8 @@ export interface TraceState {
   readonly against: string; // run that is compared with; empty for none
   readonly stacks: boolean; // call stacks in the physical timeline
   readonly pixel: 'most' | 'mean'; // what a pixel of several operations shows
+  readonly changes: readonly string[]; // of the what-if
+  readonly run: 'recorded' | 'predicted' | 'both'; // shown while something is changed
   readonly pane: 'operation' | 'code' | 'functions' | 'processes' | 'structure';
 }
 
@@ -49,19 +51,21 @@ const COLOURS: readonly Colour[] = [
 const PANES = ['operation', 'code', 'functions', 'processes', 'structure'] as const;
 const FLAGS = ['coalesce', 'waitall', 'calls', 'leaps', 'force', 'mergeGlobal', 'reorder'] as const;
 
-const RANKS: RowOrder = { by: 'rank', open: [], process: 0, k: 0 };
+export const RANKS: RowOrder = { by: 'rank', open: [], process: 0, k: 0 };
 
 function readOrder(text: string): RowOrder | undefined {
   const [by, rest = '', groups = ''] = text.split(':');
   const k = /^\d+$/.test(groups) ? Number(groups) : 0;
   if (by === 'cluster')
     return { by, open: rest.split(',').filter(Boolean).map(Number).filter(Number.isInteger), process: 0, k };
+  if (by === 'host' || by === 'communicator') return { ...RANKS, by };
   if (by === 'neighbours' && /^\d+$/.test(rest)) return { by, open: [], process: Number(rest), k: 0 };
   return undefined;
 }
 
 function writeOrder(o: RowOrder): string {
   if (o.by === 'cluster') return `cluster:${o.open.join(',')}${o.k > 0 ? `:${o.k}` : ''}`;
+  if (o.by === 'host' || o.by === 'communicator') return o.by;
   return o.by === 'neighbours' ? `neighbours:${o.process}` : '';
 }
 
@@ -87,12 +91,14 @@ function readColour(text: string): Colour | undefined {
   return COLOURS.find((c) => c === text);
 }
 
+const NOTHING: readonly string[] = [];
+
 const LINK = codec('t.', {
   steps: span(),
   time: span(),
   rows: span(),
   op: whole(-1, { least: -1 }),
-  cause: whole(-1, { least: -1 }),
+  entry: whole(0, { least: 0 }),
   colour: { initial: 'lateness' as Colour, read: readColour, write: String },
   order: { initial: RANKS, read: readOrder, write: writeOrder },
   messages: oneOf(['none', 'selected', 'in view'] as const, 'in view'),
@@ -107,6 +113,18 @@ const LINK = codec('t.', {
   against: words(),
   stacks: flag(false, 'on'),
   pixel: oneOf(['most', 'mean'] as const, 'most'),
+  changes: {
+    initial: NOTHING,
+    read: (t: string) =>
+      t === ''
+        ? NOTHING
+        : t
+            .split(';')
+            .map((c) => c.trim())
+            .filter(Boolean),
+    write: (c: readonly string[]) => c.join(';'),
+  },
+  run: oneOf(['recorded', 'predicted', 'both'] as const, 'both'),
   pane: oneOf(PANES, 'operation'),
 });
 

@@ -4,10 +4,14 @@ import { PageStore } from '../../state/pagestore';
 import type { Resource } from '../../state/resource';
 import type {
   Failure,
+  GainsAnswer,
+  GainsAsk,
   Operation,
   PictureAsk,
+  Ranking,
   Report,
   ReportAsk,
+  ReportWhatIf,
   SamplesAnswer,
   SamplesAsk,
   SourceText,
@@ -21,6 +25,9 @@ export interface TraceSnapshot {
   readonly picture: Picture | undefined;
   readonly selected: Operation | undefined; // all about the selected operation
   readonly cause: Operation | undefined; // and about that of the active cause
+  readonly ranking: Ranking | undefined; // causes by what removing them gains
+  readonly whatif: ReportWhatIf | undefined; // the run with the changes
+  readonly refused: string; // why a change cannot be made
   readonly report: Report | undefined; // profile, critical path, clusters
   readonly hovered: Operation | undefined; // where the picture has no lines of messages
   readonly samples: SamplesAnswer | undefined; // taken while the selected operation ran
@@ -35,6 +42,9 @@ const EMPTY: TraceSnapshot = {
   picture: undefined,
   selected: undefined,
   cause: undefined,
+  ranking: undefined,
+  whatif: undefined,
+  refused: '',
   report: undefined,
   hovered: undefined,
   samples: undefined,
@@ -64,6 +74,14 @@ export class TraceStore extends PageStore<TraceSnapshot> {
   private readonly reports = this.resource<ReportAsk, Report>({
     load: (ask, signal) => this.json('trace/report', ask, signal),
     show: (report) => ({ report }),
+  });
+  private readonly rankings = this.resource<GainsAsk, GainsAnswer>({
+    load: (ask, signal) => this.json('trace/gains', ask, signal),
+    show: ({ ranking }) => ({ ranking }),
+  });
+  private readonly changed = this.resource<GainsAsk, GainsAnswer>({
+    load: (ask, signal) => this.json('trace/gains', ask, signal),
+    show: ({ ranking, refused }) => ({ whatif: ranking.whatif, refused }),
   });
   private readonly counts = this.resource<SamplesAsk, SamplesAnswer>({
     load: (ask, signal) => this.json('trace/samples', ask, signal),
@@ -99,6 +117,16 @@ export class TraceStore extends PageStore<TraceSnapshot> {
 
   wantHovered(ask: TraceAsk, op: number): void {
     this.want('hovered', ask, op);
+  }
+
+  wantRanking(ask: TraceAsk): void {
+    this.rankings.want({ ...ask, top: 0, changes: [] });
+  }
+
+  wantChanges(ask: TraceAsk, changes: readonly string[]): void {
+    this.changed.want(changes.length === 0 ? undefined : { ...ask, top: 1, changes: [...changes] });
+    if (changes.length === 0 && (this.snapshot.whatif || this.snapshot.refused))
+      this.set({ whatif: undefined, refused: '' });
   }
 
   wantReport(ask: ReportAsk): void {

@@ -9,7 +9,7 @@ import type { Theme } from '../../base/theme';
 import { inkOn } from '../../base/color';
 import type { Place } from '../../api/wire';
 import type { KeptView, Said, Table } from '../../frame/view';
-import { NONE, type Messages, type Ops, type Timeline } from './picture';
+import { NONE, type Cells, type Messages, type Ops, type Timeline } from './picture';
 import {
   amountPixels,
   changeColor,
@@ -28,9 +28,9 @@ export const KINDS = ['send', 'receive', 'collective'] as const;
 /** A numbered disc at the operation where a delay began. */
 export interface Disc {
   readonly op: number;
-  readonly line: number;
+  readonly process: number;
   readonly step: number;
-  readonly time: number; // where a computation began, or the call
+  readonly time: number; // where a computation began, or the call; -1 if not known
   readonly number: number;
   readonly active: boolean;
   readonly computation: boolean;
@@ -66,7 +66,12 @@ export interface TimelineInput {
   /** Operations that the selected and the hovered one exchange messages with, where the picture has no lines. */
   readonly partners: readonly Partner[];
   readonly discs: readonly Disc[];
-  readonly lineOf: ReadonlyMap<number, number>; // process to line
+  /** The run with changes in the same window, drawn over the recorded one. */
+  readonly ghost: Timeline | undefined;
+  /** How long the two runs take, ns; undefined without changes. */
+  readonly ends: { readonly recorded: number; readonly predicted: number } | undefined;
+  /** The picture itself is of the changed run. */
+  readonly predicted: boolean;
   readonly messages: 'none' | 'selected' | 'in view';
   readonly computation: boolean;
   /** Steps of the logical window; operations outside are grey in the physical one. */
@@ -120,6 +125,12 @@ export abstract class TimelineView implements KeptView<number> {
     return this.plot.y + (line + 0.5) * this.row;
   }
 
+  /** The line of a process; undefined if it is not drawn. */
+  protected lineOf(process: number): number | undefined {
+    const line = this.input.picture.lineOf[process];
+    return line === undefined || line === NONE ? undefined : line;
+  }
+
   // ---- colours ----
 
   protected colourOf(theme: Theme, value: number, part: number, name: number): string {
@@ -159,6 +170,24 @@ export abstract class TimelineView implements KeptView<number> {
         this.label(r, i, r.theme.muted, 400);
     });
     if (chosen >= 0) this.label(r, chosen, r.theme.selected, 600);
+    this.drawGroups(r);
+  }
+
+  /** Where rows of another host or communicator begin, and its name. */
+  private drawGroups(r: Renderer): void {
+    const font = { size: 10.5, weight: 500 };
+    const right = this.plot.x + this.plot.w;
+    let free = -Infinity;
+    this.input.picture.lines.forEach((l, i, lines) => {
+      if (l.group === '' || (i > 0 && lines[i - 1]!.group === l.group)) return;
+      const y = this.plot.y + i * this.row;
+      if (i > 0) r.line(4, y, right, y, { stroke: r.theme.line, width: 1 });
+      if (y < free) return;
+      free = y + 14;
+      const w = r.measure(l.group, font) + 8;
+      r.rect({ x: right - w, y: y + 1, w, h: 13 }, { fill: r.theme.bg, alpha: 0.85 });
+      r.text(l.group, right - 4, y + 8, { font, fill: r.theme.muted, align: 'right' });
+    });
   }
 
   private label(r: Renderer, line: number, fill: string, weight: number): void {
@@ -173,24 +202,42 @@ export abstract class TimelineView implements KeptView<number> {
   }
 
   protected drawCells(r: Renderer): void {
-    const { cells: k, window, lines } = this.input.picture;
-    if (!k) return;
+    const { cells, window, lines } = this.input.picture;
+    if (!cells) return;
+    // The upper half of each line is the recorded run, the lower the changed one.
+    const parts = [
+      cells,
+      ...(this.input.ghost?.cells?.most.length === cells.most.length ? [this.input.ghost.cells] : []),
+    ];
+    const painted = parts.map((k) => this.pixelsOf(r.theme, k));
+    const rgba = painted.length === 1 ? painted[0]! : interleave(painted[0]!, painted[1]!, cells.count);
+    const [x0, x1] = [this.x(window.from), this.x(window.to)];
+    r.clip(this.plot, () =>
+      r.cells({
+        columns: cells.count,
+        rows: lines.length * painted.length,
+        rgba: new Uint8ClampedArray(rgba.buffer),
+        area: { x: x0, y: this.plot.y, w: x1 - x0, h: this.plot.h },
+      }),
+    );
+  }
+
+  private pixelsOf(theme: Theme, k: Cells): Uint32Array<ArrayBuffer> {
     const { colour, signed, groupOf, marked } = this.input;
-    const grey = pack(r.theme['hair-strong']);
+    const grey = pack(theme['hair-strong']);
     const shown = this.input.pixel === 'mean' ? k.mean : k.most;
     const flat = isKind(colour);
     const kind = (i: number): number => {
       if (colour === 'group') return groupOf[k.name[i]!] ?? 0;
       return (colour === 'function' ? k.name[i]! : k.part[i]!) % 7;
     };
-    const rgba = new Uint8ClampedArray(4 * k.most.length);
-    const out = new Uint32Array(rgba.buffer);
-    const table = amountPixels(r.theme, signed);
+    const out = new Uint32Array(k.most.length);
+    const table = amountPixels(theme, signed);
     const zero = signed ? (table.length - 1) / 2 : 0;
     const scale = (table.length - 1 - zero) / this.input.top;
     const cats = flat
       ? Array.from({ length: 16 }, (_, i) =>
-          pack(colour === 'group' ? groupColor(r.theme, i) : partitionColor(r.theme, i)),
+          pack(colour === 'group' ? groupColor(theme, i) : partitionColor(theme, i)),
         )
       : [];
     for (let i = 0; i < out.length; i++) {
@@ -204,15 +251,7 @@ export abstract class TimelineView implements KeptView<number> {
         ? cats[kind(i)]!
         : table[Math.max(0, Math.min(table.length - 1, Math.round(zero + v * scale)))]!;
     }
-    const [x0, x1] = [this.x(window.from), this.x(window.to)];
-    r.clip(this.plot, () =>
-      r.cells({
-        columns: k.count,
-        rows: lines.length,
-        rgba,
-        area: { x: x0, y: this.plot.y, w: x1 - x0, h: this.plot.h },
-      }),
-    );
+    return out;
   }
 
   /** Messages of the selected or the hovered operation where there are no lines of messages. */
@@ -237,6 +276,7 @@ export abstract class TimelineView implements KeptView<number> {
     const { picture, messages } = this.input;
     const m = picture.messages;
     if (!m || messages !== 'in view') return;
+    const faded = alpha * this.fade(m);
     // Late ones last, so that no other lies over them.
     for (const late of [0, 1]) {
       for (let i = 0; i < m.from.length; i++) {
@@ -248,11 +288,24 @@ export abstract class TimelineView implements KeptView<number> {
           x1,
           y1,
           late
-            ? { stroke: r.theme.muted, width: 1.25, alpha: Math.min(1, alpha + 0.1) }
-            : { stroke: r.theme.rest, width: 1, alpha },
+            ? { stroke: r.theme.muted, width: 1.25, alpha: Math.min(1, faded + 0.1) }
+            : { stroke: r.theme.rest, width: 1, alpha: faded },
         );
       }
     }
+  }
+
+  /** How much of their strength lines keep: together they may cover a tenth of the plot. */
+  private fade(m: Messages): number {
+    let ink = 0;
+    const every = Math.max(1, Math.floor(m.from.length / 500));
+    for (let i = 0; i < m.from.length; i += every) {
+      if (m.fromLine[i] === NONE || m.toLine[i] === NONE) continue;
+      const [x0, y0, x1, y1] = this.messageLine(m, i);
+      ink += every * Math.min(Math.hypot(x1 - x0, y1 - y0), this.plot.w);
+    }
+    const room = 0.1 * this.plot.w * this.plot.h;
+    return Math.max(0.15, Math.min(1, room / Math.max(1, ink)));
   }
 
   /** More messages than lines can show: how many arrive in each column. */
@@ -442,6 +495,7 @@ export abstract class TimelineView implements KeptView<number> {
       }
     }
     const parts = [
+      ...(this.input.predicted ? ['≈ predicted'] : []),
       `step ${o.step[i]}, ${names[o.name[i]!] ?? ''}`,
       this.valueWords(o.value[i]!, o.name[i]!),
       `${time(o.enter[i]!)} – ${time(o.exit[i]!)}`,
@@ -583,6 +637,16 @@ function lineStarts(ops: Ops | undefined, lines: number): Int32Array {
 function pack(color: string): number {
   const n = Number.parseInt(color.slice(1), 16);
   return ((255 << 24) | ((n & 255) << 16) | (n & 0xff00) | (n >> 16)) >>> 0;
+}
+
+/** Two pictures line by line, one under the other. */
+function interleave(a: Uint32Array, b: Uint32Array, columns: number): Uint32Array<ArrayBuffer> {
+  const out = new Uint32Array(2 * a.length);
+  for (let y = 0; y * columns < a.length; y++) {
+    out.set(a.subarray(y * columns, (y + 1) * columns), 2 * y * columns);
+    out.set(b.subarray(y * columns, (y + 1) * columns), (2 * y + 1) * columns);
+  }
+  return out;
 }
 
 export function grow(b: Rect, by: number): Rect {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import type { ReportGain } from '../../api/wire';
 import { roughMeasure } from '../../base/text';
 import { SvgRenderer } from '../../base/svg';
 import { parseTokens } from '../../base/theme';
@@ -11,7 +12,7 @@ import { PhysicalView } from './physical';
 import { change as writeChange, changeColor, latenessColor, time } from './scale';
 import { INITIAL, readTrace, writeTrace, type TraceState } from './state';
 import { panned, zoomed, type TimelineInput } from './timeline';
-import { causeText } from './words';
+import { clauses, gainWords, percent } from './words';
 
 const theme = parseTokens(readFileSync(new URL('../../base/tokens.css', import.meta.url), 'utf8'), 'light');
 
@@ -19,7 +20,9 @@ const theme = parseTokens(readFileSync(new URL('../../base/tokens.css', import.m
 const picture: Timeline = {
   window: { from: 0, to: 3, rowFrom: 0, rowTo: 2, columns: 600, lines: 50 },
   rows: 2,
-  lines: [0, 1].map((p) => ({ first: p, count: 1, process: p, rank: p, cluster: -1, members: 1 })),
+  lines: [0, 1].map((p) => ({ first: p, count: 1, process: p, rank: p, cluster: -1, members: 1, group: '' })),
+  lineOf: Uint32Array.of(0, 1),
+  others: undefined,
   ops: {
     id: Uint32Array.of(0, 1, 2, 3),
     line: Uint32Array.of(0, 0, 1, 1),
@@ -59,7 +62,7 @@ function input(patch: Partial<TimelineInput> = {}): TimelineInput {
     picture,
     from: 0,
     to: 3,
-    size: { w: 670, h: 120 },
+    size: { w: 670, h: 76 }, // rows of 20 px by steps
     colour: 'lateness',
     top: 4e6,
     names: ['MPI_Send', 'MPI_Recv', 'MPI_Barrier'],
@@ -68,10 +71,9 @@ function input(patch: Partial<TimelineInput> = {}): TimelineInput {
     chain: [],
     senders: [],
     discs: [],
-    lineOf: new Map([
-      [0, 0],
-      [1, 1],
-    ]),
+    ghost: undefined,
+    ends: undefined,
+    predicted: false,
     messages: 'in view',
     computation: true,
     steps: [0, 3],
@@ -368,7 +370,7 @@ describe('the link', () => {
       rowFrom: 1,
       rowTo: 5,
       op: 7,
-      cause: 2,
+      entry: 2,
       colour: 'duration',
       order: { by: 'cluster', open: [1, 3], process: 0, k: 5 },
       messages: 'none',
@@ -389,6 +391,8 @@ describe('the link', () => {
       against: 'halo-12ab',
       stacks: true,
       pixel: 'mean',
+      changes: ['cause 1', 'rank 3 = median'],
+      run: 'predicted',
       pane: 'structure',
     };
     expect(readTrace(writeTrace(s, { map: 'cividis' }))).toEqual(s);
@@ -403,32 +407,20 @@ describe('the link', () => {
 });
 
 describe('sentences', () => {
-  it('say who, how late, where, why and whom', () => {
-    const t = causeText(
-      {
-        op: 1,
-        process: 0,
-        kind: 'compute',
-        operation: 'MPI_Isend',
-        step: 1,
-        partition: 0,
-        time: 0,
-        amount: 3_100_000,
-        lateness: 3_440_000,
-        operations: 249,
-        processes: 15,
-        share: 0.96,
-        waiting: 0,
-        waited: 0,
-        startup: false,
-        text: '',
-      },
-      11,
-    );
-    expect([t.who, t.verb, t.late, t.where].join(' ').replaceAll('\u202f', ' ')).toBe(
-      'Rank 11 entered 3.44 ms late  before MPI_Isend at step 1: late computation.',
-    );
-    expect(t.more).toBe('It made 249 operations late, on 15 other ranks too.');
-    expect(t.share).toBe('96 % of lateness');
+  it('lead with what happened, and keep the numbers it rests on', () => {
+    expect(
+      clauses('rank 4 before MPI_Isend: 2.00 ms more; the longest took 3 ms; 7 other ranks wait less'),
+    ).toEqual({
+      first: 'Rank 4 before MPI_Isend: 2.00 ms more.',
+      more: 'the longest took 3 ms; 7 other ranks wait less',
+    });
+  });
+  it('say a gain with its sign, and none as none', () => {
+    const thin = (t: string): string => t.replaceAll('\u202f', ' ');
+    expect(thin(percent(-0.314))).toBe('−31.4 %');
+    expect(thin(percent(0.51))).toBe('+51.0 %');
+    const g = { gain_ns: 5, gain: 0.314, waiting: -0.917 } as ReportGain;
+    expect(Object.values(gainWords(g)).map(thin)).toEqual(['≈ −31.4 %', '−91.7 % waiting']);
+    expect(Object.values(gainWords({ ...g, gain_ns: 0, waiting: 0 }))).toEqual(['no gain alone', '']);
   });
 });

@@ -1,7 +1,6 @@
-// Sentences about delays.
-import { plural } from '../../base/format';
-import type { Operation, ReportCause } from '../../api/wire';
-import { time } from './scale';
+// Words about delays and what removing them gains.
+import { decimal, THIN } from '../../base/format';
+import type { Operation, ReportGain } from '../../api/wire';
 
 export const CASES: Readonly<Record<Operation['case'], string>> = {
   '': 'on time',
@@ -12,63 +11,26 @@ export const CASES: Readonly<Record<Operation['case'], string>> = {
   process: 'inherited in process',
 };
 
-export interface CauseText {
-  readonly who: string;
-  readonly verb: string;
-  readonly late: string;
-  readonly where: string;
-  readonly more: string;
-  readonly share: string;
+/** A share with its sign: −31.4 %. */
+export function percent(share: number): string {
+  const v = 100 * share;
+  const digits = Math.abs(v) >= 99.95 ? 0 : 1;
+  return `${v > 0 ? '+' : ''}${decimal(v, digits)}${THIN}%`.replace('-', '−');
 }
 
-/** Who was late, by how much, where and why; and whom it held up. */
-export function causeText(c: ReportCause, rank: number): CauseText {
-  const who = `Rank ${rank}`;
-  const late = `${time(c.lateness)} late`;
-  const at = `${c.operation} at step ${c.step}`;
-  const more = reachText(c);
-  const share =
-    c.waiting > 0 && c.operations === 0
-      ? `× ${plural(c.waiting, 'rank')}`
-      : c.share >= 0.005
-        ? `${Math.round(100 * c.share)} % of lateness`
-        : '';
-  if (c.startup)
-    return { who, verb: 'began', late, where: `: start-up skew at ${at}.`, more: 'Not ranked.', share };
-  switch (c.kind) {
-    case 'compute':
-      return { who, verb: 'entered', late, where: ` before ${at}: late computation.`, more, share };
-    case 'wait':
-      return { who, verb: 'entered', late, where: ` before ${at}: it waited for its sends.`, more, share };
-    case 'message':
-      return {
-        who,
-        verb: `left ${c.operation}`,
-        late,
-        where: ` at step ${c.step}; no sender was late: message or receive delayed.`,
-        more,
-        share,
-      };
-    default:
-      return {
-        who,
-        verb: `left ${c.operation}`,
-        late,
-        where: ` at step ${c.step}: the call itself took long.`,
-        more,
-        share,
-      };
-  }
+/** What an entry gains alone, for its right side. */
+export function gainWords(g: ReportGain): { readonly gain: string; readonly waiting: string } {
+  return {
+    gain: g.gain_ns > 0 ? `≈ ${percent(-g.gain)}` : 'no gain alone',
+    waiting: Math.abs(g.waiting) >= 0.005 ? `${percent(g.waiting)} waiting` : '',
+  };
 }
 
-function reachText(c: ReportCause): string {
-  const parts: string[] = [];
-  if (c.operations > 0) {
-    const whom = c.processes > 0 ? `, on ${plural(c.processes, 'other rank')} too` : '';
-    parts.push(`It made ${plural(c.operations, 'operation')} late${whom}.`);
-  }
-  if (c.waiting > 0)
-    parts.push(`The collective absorbed it: ${plural(c.waiting, 'rank')} waited inside the call.`);
-  if (c.file) parts.push(`In ${c.region} (${c.file}:${c.line ?? 0}).`);
-  return parts.join(' ');
+/**
+ * A sentence of the ranking in its parts: what happened, then what that rests
+ * on. The program that prints it has them apart by semicolons.
+ */
+export function clauses(text: string): { readonly first: string; readonly more: string } {
+  const [first = '', ...rest] = text.split('; ');
+  return { first: first.charAt(0).toUpperCase() + first.slice(1) + '.', more: rest.join('; ') };
 }
