@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 const SHARED = new RegExp(
   'node_modules/svelte/' +
     '|src/base/(?!svg|tar|scale)|src/api/(?!code)|src/state/(?!arrange|sync)' +
-    '|src/frame/(view|badge)\\.|src/frame/(Badge|Menu|PaneHeader|PopMenu|RegionB|StatusBar|ViewHost|context|keymap|viewactions)\\.',
+    '|src/frame/host/|src/frame/(view|badge)\\.|src/frame/(Badge|Menu|PaneHeader|PopMenu|RegionB|StatusBar|ViewHost|context|keymap|viewactions)\\.',
 );
 
 // The page is served by the isobath binary from embedded files. go:embed skips

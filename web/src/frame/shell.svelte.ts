@@ -1,0 +1,210 @@
+// What the frame does for every page: actions of keys and menus, exports, files
+// that are dropped, dialogs. It holds what App.svelte shows of these.
+import type { Api } from '../api/client';
+import { count } from '../base/format';
+import { isTyping } from '../base/keys';
+import { pageMeasure } from '../base/measure';
+import { text } from '../state/selection';
+import type { Snapshot, Store } from '../state/store';
+import type { Appearance } from './appearance.svelte';
+import { chipOf } from './chips';
+import type { DialogName } from './context';
+import type { Format } from './export';
+import { actionOf, type Action } from './keymap';
+import type { Page, PageHandle } from './pages';
+import type { Said, View } from './view';
+
+const COPIED = 1500; // ms that "copied" is said
+const REFUSED =
+  'This server is shared and shows only the runs it was started with. To open a file of your own: isobath open FILE';
+
+/** What the shell needs of what is shown now. */
+export interface Shown {
+  readonly snap: Snapshot;
+  readonly page: Page;
+  readonly selects: boolean; // samples can be selected on the page
+  readonly handle: PageHandle | undefined;
+  readonly focusCommand: () => void;
+}
+
+export class Shell {
+  said = $state.raw<Said | undefined>();
+  dialog = $state<DialogName | undefined>();
+  table = $state.raw<{ readonly title: string; readonly view: View<unknown> } | undefined>();
+  focused = $state('Topology'); // the view that had the focus last
+  copied = $state(false);
+  dropping = $state(false);
+  exportProblem = $state('');
+  refused = $state('');
+
+  constructor(
+    private readonly store: Store,
+    private readonly api: Api,
+    private readonly appearance: Appearance,
+    private readonly shown: () => Shown,
+  ) {}
+
+  say(s: Said | undefined): void {
+    if (s?.name !== this.said?.name || s?.more !== this.said?.more) this.said = s;
+  }
+
+  get shared(): boolean {
+    return this.shown().snap.home?.shared ?? false;
+  }
+
+  // ---- export ----
+
+  get counted(): string {
+    const counts = this.shown().snap.answer?.counts;
+    return counts ? `${count(counts[1])} of ${count(counts[0])} samples` : '';
+  }
+
+  private caption(title: string): string {
+    const { info, state } = this.shown().snap;
+    const chips = state.select
+      .map((c) => chipOf(c, info?.columns ?? []))
+      .map((c) => `${c.name} ${c.value} ${c.unit}`.trim());
+    return [title, info?.name, ...chips, this.counted].filter(Boolean).join(' · ');
+  }
+
+  async save(title: string, view: View<unknown>, format: Format): Promise<void> {
+    const name = `${this.shown().snap.info?.name ?? 'isobath'}-${title}`;
+    await this.attempt(async () => {
+      const { download, exportView } = await import('./export');
+      const { theme } = this.appearance;
+      download(await exportView(view, format, name, this.caption(title), theme, pageMeasure()));
+    });
+  }
+
+  async exportAs(format: Format | 'rows'): Promise<void> {
+    if (format !== 'rows') {
+      this.askView('export', format);
+      return;
+    }
+    const { info, state } = this.shown().snap;
+    if (!info) return;
+    await this.attempt(async () => {
+      const answer = await this.api.rows(info.id, text(state.select), text(state.filter));
+      const { download } = await import('./export');
+      download({ name: `${info.name}-samples.csv`, blob: await answer.blob() });
+    });
+  }
+
+  /** Says what failed, in the banner of exports. */
+  private async attempt(what: () => Promise<void>): Promise<boolean> {
+    this.exportProblem = '';
+    try {
+      await what();
+      return true;
+    } catch (error) {
+      this.exportProblem = error instanceof Error ? error.message : String(error);
+      return false;
+    }
+  }
+
+  private askView(action: string, format?: Format): void {
+    const host =
+      document.querySelector(`[data-view="${this.focused}"]`) ?? document.querySelector('[data-view]');
+    host?.dispatchEvent(new CustomEvent('isobath-ask', { detail: { action, format } }));
+  }
+
+  // ---- actions ----
+
+  private async copyLink(): Promise<void> {
+    const done = await this.attempt(async () =>
+      navigator.clipboard?.writeText(await this.store.address(location.href.split('#')[0]!)),
+    );
+    if (!done) return;
+    this.copied = true;
+    setTimeout(() => (this.copied = false), COPIED);
+  }
+
+  private actOnSelection(action: 'invert' | 'filter' | 'hide' | 'select-all' | 'save'): boolean {
+    const { snap, selects } = this.shown();
+    if (!selects) return false; // what is selected must be in sight to be changed
+    if (action === 'invert') this.store.invert();
+    else if (action === 'hide') this.store.hideSelected();
+    else if (action === 'select-all') this.store.selectAll();
+    else if (action === 'save') this.dialog = 'save';
+    else if (snap.state.select.length > 0) this.store.showSelected();
+    return true;
+  }
+
+  private open(): void {
+    if (this.shared) this.refused = REFUSED;
+    else this.dialog = 'open';
+  }
+
+  /** Actions that always do something; the rest are of the selection or of the page. */
+  private readonly always: Readonly<Partial<Record<Action, () => void>>> = {
+    undo: () => this.store.undo(this.shown().page.undoes),
+    redo: () => this.store.redo(this.shown().page.undoes),
+    command: () => this.shown().focusCommand(),
+    help: () => (this.dialog = 'help'),
+    open: () => this.open(),
+    export: () => this.askView('export', 'png'),
+    table: () => this.askView('table'),
+    'copy-link': () => void this.copyLink(),
+    theme: () => this.appearance.toggle(),
+    back: () => history.back(),
+    forward: () => history.forward(),
+  };
+
+  /** Whether the action did anything. */
+  act(action: Action): boolean {
+    const known = this.always[action];
+    if (known) {
+      known();
+      return true;
+    }
+    switch (action) {
+      case 'invert':
+      case 'filter':
+      case 'hide':
+      case 'select-all':
+      case 'save':
+        return this.actOnSelection(action);
+      default:
+        return this.shown().handle?.act?.(action) ?? false;
+    }
+  }
+
+  keydown(e: KeyboardEvent): void {
+    if (e.defaultPrevented || this.dialog || this.table) return;
+    const action = actionOf(e, isTyping(e.target));
+    if (action && this.act(action)) e.preventDefault();
+  }
+
+  focusin(e: FocusEvent): void {
+    const view = (e.target as HTMLElement).closest?.('[data-view]')?.getAttribute('data-view');
+    if (view) this.focused = view;
+  }
+
+  // ---- files that are dropped ----
+
+  dragover(e: DragEvent): void {
+    e.preventDefault();
+    this.dropping = !this.shared;
+  }
+
+  dragleave(e: DragEvent): void {
+    if (!e.relatedTarget) this.dropping = false;
+  }
+
+  async drop(e: DragEvent): Promise<void> {
+    e.preventDefault();
+    this.dropping = false;
+    if (this.shared) {
+      this.refused = REFUSED;
+      return;
+    }
+    // What was dropped is there only until the event ends.
+    const [roots, files] = [
+      [...(e.dataTransfer?.items ?? [])].flatMap((i) => i.webkitGetAsEntry?.() ?? []),
+      [...(e.dataTransfer?.files ?? [])],
+    ];
+    const { droppedFiles } = await import('./drop');
+    const dropped = await droppedFiles(roots, files);
+    if (dropped) await this.store.upload(dropped.name, dropped.content);
+  }
+}
