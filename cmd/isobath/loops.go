@@ -226,23 +226,8 @@ func writeLoop(w io.Writer, t *tree.Tree, i int, accesses bool) {
 		return
 	}
 	for _, a := range l.Accesses {
-		fmt.Fprintf(w, "%s      %#x %s %d bytes, line %d: %s times, %s\n", indent, a.PC, a.Op, a.Size, a.Place.Line, term.Thousands(a.References), strideText(a))
+		fmt.Fprintf(w, "%s      %#x %s %d bytes, line %d: %s times, %s\n", indent, a.PC, a.Op, a.Size, a.Place.Line, term.Thousands(a.References), a.StrideText())
 	}
-}
-
-// strideText says how an address moves.
-func strideText(a tree.Access) string {
-	if a.Irregular > 0 {
-		return fmt.Sprintf("irregular (%s of %s)", term.Thousands(a.Irregular), term.Thousands(a.References))
-	}
-	var parts []string
-	for _, s := range a.Strides {
-		parts = append(parts, fmt.Sprintf("%+d bytes a turn %s", s.Bytes, []string{"here", "one loop out", "two loops out", "three loops out"}[s.Level]))
-	}
-	if len(parts) == 0 {
-		return "one address"
-	}
-	return strings.Join(parts, ", ")
 }
 
 func writePairs(out io.Writer, pairs []tree.Pairing, asJSON bool) error {

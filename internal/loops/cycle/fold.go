@@ -86,7 +86,7 @@ func commonGap(p *Points) int {
 // copy begins.
 func (tr *Trace) fold(period int) (*Trace, []Fold) {
 	out := *tr
-	out.Syms, out.Where, out.Ops, out.Object = nil, nil, nil, nil
+	out.Syms, out.Where, out.Ops, out.Object, out.Strides, out.Levels = nil, nil, nil, nil, nil, nil
 	var folds []Fold
 	known := map[string]int{}
 	syms := tr.Syms
@@ -98,6 +98,10 @@ func (tr *Trace) fold(period int) (*Trace, []Fold) {
 		if tr.Ops != nil {
 			out.Ops = append(out.Ops, tr.Ops[from:to]...)
 			out.Object = append(out.Object, tr.Object[from:to]...)
+			out.Strides = append(out.Strides, tr.Strides[from:to]...)
+		}
+		if tr.Levels != nil {
+			out.Levels = append(out.Levels, tr.Levels[from:to]...)
 		}
 	}
 	for i := 0; i < len(syms); {

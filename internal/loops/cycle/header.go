@@ -2,6 +2,8 @@ package cycle
 
 import (
 	"fmt"
+	"regexp"
+	"strings"
 
 	"github.com/isobath/isobath/internal/base/term"
 )
@@ -29,6 +31,30 @@ func (h *Header) Name() string {
 		return h.Text
 	}
 	return fmt.Sprintf("%s:%d", h.File, h.Line)
+}
+
+var (
+	loopVariable = regexp.MustCompile(`^for\s*\(\s*(?:[\w:&<>*]+\s+)*?[&*]*(\w+)\s*[=:]`)
+	loopHead     = regexp.MustCompile(`^(?:while|for)\s*\(.*?\)`)
+)
+
+// longestHead is how much of a condition stands in a title.
+const longestHead = 28
+
+// Title is how a class is called after the loop: "for j, lu.c:12".
+func (h *Header) Title() string {
+	head := h.Text
+	if m := loopVariable.FindStringSubmatch(h.Text); m != nil {
+		head = "for " + m[1]
+	} else if m := loopHead.FindString(h.Text); m != "" {
+		head = m
+	} else {
+		head = strings.TrimSpace(strings.TrimRight(head, "{ "))
+	}
+	if h.Line == 0 {
+		return term.Clip(head, longestHead)
+	}
+	return fmt.Sprintf("%s, %s:%d", term.Clip(head, longestHead), h.File, h.Line)
 }
 
 // agrees reports whether so many turns are those of the loop.
@@ -67,8 +93,8 @@ func (a *analysis) attach() {
 	}
 }
 
-// of says what the turns of a class are part of; empty where they are all.
-func (c *Class) of() string {
+// Of says what the turns of a class are part of; empty where they are all.
+func (c *Class) Of() string {
 	h := c.Header
 	if h == nil {
 		return ""

@@ -387,7 +387,7 @@ func (a *analysis) sentence(c *Class) string {
 			}
 		}
 	}
-	if part := c.of(); part != "" {
+	if part := c.Of(); part != "" {
 		s += ", " + part
 	}
 	if c.Dual >= 0 {

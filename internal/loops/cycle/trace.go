@@ -69,7 +69,10 @@ type Input struct {
 	Resolver Resolver // may be nil
 	Objects  Objects  // may be nil unless Symbol is Object and the trace has none
 	Operands bool     // keep what each reference does, and to which object
-	Expect   int      // about how many references there are; 0 if unknown
+	// Answered returns which level of a memory answers a reference, 0 is the
+	// nearest; nil keeps none. It is asked of every reference, in order.
+	Answered func(*refs.Ref) uint8
+	Expect   int // about how many references there are; 0 if unknown
 	Progress func(records uint64)
 }
 
@@ -92,6 +95,35 @@ type Trace struct {
 	Ops     []refs.Op
 	Object  []uint16
 	Objects []string
+	// Strides say how far each kept record is from the one before of its site; nil
+	// unless operands were asked for. Levels are what Answered said.
+	Strides []Stride
+	Levels  []uint8
+}
+
+// Stride is how far a reference is from the one before by the same instruction.
+type Stride uint8
+
+// The strides, by what a memory system makes of them.
+const (
+	SameAddress Stride = iota
+	WithinLine
+	WithinPage
+	Farther
+)
+
+// strideOf tells how far two addresses are apart.
+func strideOf(from, to uint64) Stride {
+	d := max(to, from) - min(to, from)
+	switch {
+	case d == 0:
+		return SameAddress
+	case d < 64:
+		return WithinLine
+	case d < 4096:
+		return WithinPage
+	}
+	return Farther
 }
 
 // Site is one instruction of the program, or one source line where the trace
@@ -104,6 +136,7 @@ type Site struct {
 	Slot uint64
 
 	addr   uint64 // the first address
+	last   uint64 // the newest
 	varies bool
 }
 
@@ -185,6 +218,10 @@ type loader struct {
 func (l *loader) add(ref *refs.Ref) error {
 	seq := l.seq
 	l.seq++
+	level := uint8(0)
+	if l.in.Answered != nil {
+		level = l.in.Answered(ref)
+	}
 	if seq < l.in.From || l.in.To != 0 && seq >= l.in.To || l.in.Thread != nil && ref.Thread != *l.in.Thread {
 		return nil
 	}
@@ -213,8 +250,12 @@ func (l *loader) add(ref *refs.Ref) error {
 		return fmt.Errorf("thread %d has more than %d references; use --range or --every", b.Thread, math.MaxInt32)
 	}
 	b.Syms = append(b.Syms, b.ids.Number(l.key(ref)))
-	l.site(b, ref)
+	stride := l.site(b, ref)
+	if l.in.Answered != nil {
+		b.Levels = append(b.Levels, level)
+	}
 	if l.in.Operands {
+		b.Strides = append(b.Strides, stride)
 		b.highest = max(b.highest, ref.Addr) // site has skipped those without one
 		b.Ops = append(b.Ops, ref.Op)
 		b.Object = append(b.Object, b.objects.number(ref, l))
@@ -232,7 +273,7 @@ func (b *builder) reserve(in Input) {
 	n = max(0, n-int(min(in.From, math.MaxInt32)))/b.Every + 1
 	b.Syms = make([]uint32, 0, n)
 	if in.Operands {
-		b.Ops, b.Object = make([]refs.Op, 0, n), make([]uint16, 0, n)
+		b.Ops, b.Object, b.Strides = make([]refs.Op, 0, n), make([]uint16, 0, n), make([]Stride, 0, n)
 	}
 }
 
@@ -301,25 +342,27 @@ func (l *loader) place(ref *refs.Ref) refs.Place {
 }
 
 // site notes where the record comes from. With symbol PC the sites are the
-// symbols, one an instruction.
-func (l *loader) site(b *builder, ref *refs.Ref) {
+// symbols, one an instruction. It returns how far the site moved.
+func (l *loader) site(b *builder, ref *refs.Ref) Stride {
 	var id uint32
 	if l.in.Symbol == PC {
 		id = b.Syms[len(b.Syms)-1]
 		if int(id) == len(b.Sites) {
-			b.Sites = append(b.Sites, Site{PC: ref.PC, Place: l.place(ref), addr: ref.Addr})
+			b.Sites = append(b.Sites, Site{PC: ref.PC, Place: l.place(ref), addr: ref.Addr, last: ref.Addr})
 		}
 	} else {
 		var ok bool
 		if id, ok = l.where(b, ref); !ok {
-			return
+			return SameAddress
 		}
 		b.Where = append(b.Where, id)
 	}
-	if s := &b.Sites[id]; s.addr != ref.Addr {
-		s.varies = true
-	}
+	s := &b.Sites[id]
+	s.varies = s.varies || s.addr != ref.Addr
+	stride := strideOf(s.last, ref.Addr)
+	s.last = ref.Addr
 	b.highest = max(b.highest, ref.Addr)
+	return stride
 }
 
 // where numbers the instruction, or the source line, that a record comes from;
@@ -347,7 +390,7 @@ func (l *loader) where(b *builder, ref *refs.Ref) (id uint32, ok bool) {
 	}
 	id = uint32(len(b.Sites))
 	b.sites.Put(k, id)
-	b.Sites = append(b.Sites, Site{PC: ref.PC, Place: l.place(ref), addr: ref.Addr})
+	b.Sites = append(b.Sites, Site{PC: ref.PC, Place: l.place(ref), addr: ref.Addr, last: ref.Addr})
 	return id, true
 }
 

@@ -41,6 +41,8 @@ const (
 	ByFunction By = "function"
 	ByObject   By = "object"
 	ByOp       By = "op"
+	ByStride   By = "stride"
+	ByMiss     By = "miss"
 )
 
 // MaxColours is how many groups are told apart; the rest share the last colour.
@@ -85,6 +87,10 @@ func (v *View) Colouring(by By, toggled []string) *Colouring {
 		g.objects()
 	case ByOp:
 		g.operations()
+	case ByStride:
+		g.strides()
+	case ByMiss:
+		g.misses()
 	default:
 		g.places(by, toggled)
 	}
@@ -103,6 +109,7 @@ type grouping struct {
 	groups     []Colour
 	structures []Structure
 	record     func(i int) int32 // nil: nothing is known
+	all        bool              // rare groups have colours too
 }
 
 func (g *grouping) add(key Colour) int32 {
@@ -191,6 +198,32 @@ func (g *grouping) operations() {
 	g.record = func(i int) int32 { return int32(tr.Ops[i]) }
 }
 
+// strides groups by how far an instruction moved since it last ran.
+func (g *grouping) strides() {
+	tr := g.v.R.Trace
+	if tr.Strides == nil || tr.Where == nil {
+		return
+	}
+	for _, label := range []string{"same address", "within a cache line", "within a page", "farther"} {
+		g.add(Colour{Label: label})
+	}
+	g.record = func(i int) int32 { return int32(tr.Strides[i]) }
+}
+
+// misses groups by the level that answers.
+func (g *grouping) misses() {
+	tr := g.v.R.Trace
+	if tr.Levels == nil {
+		return
+	}
+	for _, label := range g.v.Levels {
+		g.add(Colour{Label: label})
+	}
+	most := int32(len(g.v.Levels) - 1)
+	g.record = func(i int) int32 { return min(int32(tr.Levels[i]), most) }
+	g.all = true
+}
+
 // colour counts the groups, and gives those with the most references a colour of
 // their own, in the order of their first use, so that neighbours in the program
 // differ.
@@ -213,7 +246,7 @@ func (g *grouping) colour() *Colouring {
 	slices.SortStableFunc(order, func(a, b int32) int { return g.groups[b].Count - g.groups[a].Count })
 	var chosen []int32
 	for _, i := range order {
-		if n := g.groups[i].Count; n > 0 && len(chosen) < MaxColours && float64(n) >= least*float64(records) {
+		if n := g.groups[i].Count; n > 0 && len(chosen) < MaxColours && (g.all || float64(n) >= least*float64(records)) {
 			chosen = append(chosen, i)
 		}
 	}

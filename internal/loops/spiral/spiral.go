@@ -20,6 +20,9 @@ type View struct {
 	// Lines are every source line, and every function whose lines are not the
 	// user's own, in order of first use.
 	Lines []Colour
+	// Levels are the names of what answers references, nearest first, where that
+	// is known of the trace.
+	Levels []string
 
 	own        func(file string) bool
 	mu         sync.Mutex

@@ -17,6 +17,7 @@ func (b *build) tree() *Tree {
 	b.costs()
 	b.counts()
 	b.prove()
+	b.takeCourses()
 	b.parents()
 	b.vanished()
 	b.outside()
@@ -206,6 +207,17 @@ func (b *build) counts() {
 			}
 		}
 		l.Trips = all.trips()
+	}
+}
+
+// takeCourses gives exact loops the order of their entries, where the code made
+// each turn by itself.
+func (b *build) takeCourses() {
+	for row, groups := range b.members {
+		l := &b.out.Loops[row]
+		if c := &b.courses[groups[0]]; l.Exact && l.Factor == 1 && len(groups) == 1 && c.seen > 0 && c.seen == l.Entries && slices.Max(c.turns) <= l.Max && slices.Min(c.turns) >= l.Min {
+			l.Course, l.CourseEvery = c.turns, c.every
+		}
 	}
 }
 

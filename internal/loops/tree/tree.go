@@ -54,6 +54,10 @@ type Loop struct {
 	Objects                                    []Object
 	Accesses                                   []Access // of its own, without inner loops
 	Own                                        uint64   // references of its own
+	// Course is the turns of entries in the order they came, one in CourseEvery;
+	// nil where the code does not tell them.
+	Course      []uint64
+	CourseEvery uint64
 }
 
 // Tree is what was found.
@@ -93,9 +97,9 @@ type Input struct {
 	// the program is not known.
 	Locate   func(pc uint64) refs.Place
 	Progress func(stage string, done uint64)
-	// Visit, if set, is given each reference with the loop it belongs to: an
-	// index into Loops of the tree to come; -1 is none.
-	Visit func(r *refs.Ref, loop int)
+	// Visit, if set, is given each reference with the loops around it, innermost
+	// first: indices into Loops of the tree to come.
+	Visit func(r *refs.Ref, around []int)
 }
 
 // Build finds and counts the loops.
@@ -130,11 +134,12 @@ func Build(ctx context.Context, in Input) (*Tree, error) {
 type build struct {
 	Input
 	*walker
-	out     Tree
-	rowOf   []int     // by group
-	members [][]int32 // the groups of each row
-	about   *refs.About
-	rebuilt bool
+	out        Tree
+	rowOf      []int     // by group
+	members    [][]int32 // the groups of each row
+	rowsAround [][]int   // of each node, innermost first; made when asked
+	about      *refs.About
+	rebuilt    bool
 	// entriesSure says of each row whether its entries are certain, even if its
 	// turns are not; turnsSure the other way round.
 	entriesSure, turnsSure []bool
@@ -187,7 +192,7 @@ func (b *build) secondWalk(ctx context.Context) error {
 			n, t := b.place(r)
 			b.nodes[n].cost.add(r, t)
 			if b.Visit != nil {
-				b.Visit(r, b.loopOfNode(n))
+				b.Visit(r, b.around(n))
 			}
 		}
 		b.out.References += uint64(len(batch))
@@ -197,6 +202,23 @@ func (b *build) secondWalk(ctx context.Context) error {
 	b.about = src.About()
 	b.finish()
 	return err
+}
+
+// around are the rows of the loops around a node, innermost first, each once.
+func (b *build) around(n int32) []int {
+	for len(b.rowsAround) <= int(n) {
+		b.rowsAround = append(b.rowsAround, nil)
+	}
+	if b.rowsAround[n] == nil {
+		rows := []int{}
+		for at := n; at > 0; at = b.nodes[at].parent {
+			if g := b.nodes[at].group; g >= 0 && !slices.Contains(rows, b.rowOf[g]) {
+				rows = append(rows, b.rowOf[g])
+			}
+		}
+		b.rowsAround[n] = rows
+	}
+	return b.rowsAround[n]
 }
 
 // loopOfNode is the row of the innermost loop around a node.

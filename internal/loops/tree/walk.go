@@ -37,6 +37,7 @@ type walker struct {
 	groups  []group
 	groupOf []int32            // of each loop of the code
 	parts   []int32            // the place of each loop of the code in its group
+	courses []course           // by group
 	inside  map[[3]int32]int32 // groups by function, group around them, statement
 	stray   map[[2]int32]int32 // one group for each function and statement
 	nodes   []node
@@ -109,6 +110,7 @@ func newWalker(f *forest, t *flow.Trace) *walker {
 		}
 	}
 	w.findLoose()
+	w.courses = make([]course, len(w.groups))
 	w.nodes = []node{{parent: -1, function: -1, group: -1, children: map[int32]int32{}}}
 	return w
 }
@@ -493,8 +495,42 @@ func (v *threadVisitor) reach(b, st int32, turn bool) *touch {
 	return nil
 }
 
+// course is the turns of entries in the order they came, thinned to a bound.
+type course struct {
+	turns []uint64
+	every uint64 // entries that each of them stands for
+	seen  uint64
+}
+
+// maxCourse bounds the entries that are kept in order.
+const maxCourse = 512
+
+func (c *course) add(n uint64) {
+	if c.every == 0 {
+		c.every = 1
+	}
+	if c.seen%c.every == 0 {
+		if len(c.turns) == maxCourse {
+			for i := range maxCourse / 2 {
+				c.turns[i] = c.turns[2*i]
+			}
+			c.turns = c.turns[:maxCourse/2]
+			c.every *= 2
+		}
+		if c.seen%c.every == 0 {
+			c.turns = append(c.turns, n)
+		}
+	}
+	c.seen++
+}
+
 // count ends an entry.
 func (v *threadVisitor) count(u *touch) {
+	total := uint64(0)
+	for _, n := range u.turns {
+		total += uint64(n)
+	}
+	v.courses[u.group].add(total)
 	v.nodes[u.node].entries.add(u.turns)
 	v.nodes[u.node].begun.add(turns{u.begun})
 	if !u.open && !u.tested && u.ran == 0 && u.begun > 0 {

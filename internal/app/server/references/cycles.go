@@ -26,8 +26,11 @@ import (
 	"github.com/isobath/isobath/internal/data/source"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/locality/platform"
+	"github.com/isobath/isobath/internal/locality/replay"
 	"github.com/isobath/isobath/internal/loops/cycle"
 	"github.com/isobath/isobath/internal/loops/spiral"
+	"github.com/isobath/isobath/internal/loops/tree"
 )
 
 // Refs is a reference trace and the analyses of it that were asked for last.
@@ -41,6 +44,7 @@ type Refs struct {
 	beside  bool            // samples, which are asked for first
 	own     map[string]bool // source files of the user's; nil if none were found
 	named   []demo.Shown    // structures that have names of their own
+	loops   *loopTable
 
 	mu       sync.Mutex
 	analyses []*cycles // newest first
@@ -103,7 +107,7 @@ func noReferences(r *frame.Run) error {
 // Routes implements frame.Kind.
 func (Kind) Routes(f *frame.Frame) []frame.Route {
 	s := routes{f}
-	return append(s.cyclesRoutes(), s.localityRoutes()...)
+	return slices.Concat(s.cyclesRoutes(), s.loopRoutes(), s.localityRoutes())
 }
 
 // of answers for runs that hold a reference trace.
@@ -133,7 +137,7 @@ func New(path, format, binary string) (*Refs, error) {
 		return src, err
 	}, Set: func(ctx context.Context, where string) (*refset.Set, error) {
 		return refset.Open(ctx, path, refset.Options{Binary: binary, Where: where})
-	}, locality: newLocality(nil)}
+	}, locality: newLocality(nil), loops: newLoopTable(func() (*tree.File, error) { return tree.OpenFile(path, nil) })}
 	if binary == "" {
 		return r, nil
 	}
@@ -179,7 +183,7 @@ func Demo() ([]*frame.Run, error) {
 		if err != nil {
 			return nil, fmt.Errorf("demo: %w", err)
 		}
-		r := &Refs{Open: c.Open, own: map[string]bool{c.Source: true}, named: c.Shows, locality: newLocality(nil)}
+		r := &Refs{Open: c.Open, loops: newLoopTable(demoFile(c.Open, texts)), own: map[string]bool{c.Source: true}, named: c.Shows, locality: newLocality(nil)}
 		r.Set = func(_ context.Context, where string) (*refset.Set, error) {
 			if where != "" {
 				return nil, frame.BadRequest("the demo is looked at as a whole")
@@ -210,7 +214,7 @@ func DemoLocality() ([]*frame.Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("demo: %w", err)
 	}
-	r := &Refs{Open: d.Open, own: map[string]bool{d.Source: true}, locality: newLocality(nil)}
+	r := &Refs{Open: d.Open, own: map[string]bool{d.Source: true}, locality: newLocality(nil), loops: newLoopTable(demoFile(d.Open, texts))}
 	r.Set = func(_ context.Context, where string) (*refset.Set, error) {
 		if where != "" {
 			return nil, frame.BadRequest("the demo is looked at as a whole")
@@ -226,6 +230,13 @@ func DemoLocality() ([]*frame.Run, error) {
 		return nil, fmt.Errorf("demo: %s: %w", d.Name, err)
 	}
 	return []*frame.Run{run}, nil
+}
+
+// demoFile is a built-in trace for counting its loops.
+func demoFile(open func() (refs.Reader, error), texts map[string][]byte) func() (*tree.File, error) {
+	return func() (*tree.File, error) {
+		return &tree.File{Input: tree.Input{Open: open, Source: func(name string) []byte { return texts[name] }}}, nil
+	}
 }
 
 // prepare reads the trace once: to know what it holds and which sources it
@@ -262,7 +273,9 @@ func (r *Refs) prepare(ctx context.Context, run *frame.Run, folders []string) er
 		}
 		run.Sources[name], r.own[name] = m.File, ownSource(m.File)
 	}
+	levels := a.view.Levels
 	a.view = spiral.New(a.view.R, r.isOwn)
+	a.view.Levels = levels
 	run.Put(r)
 	return nil
 }
@@ -305,6 +318,10 @@ func (c *cycles) analyse(ctx context.Context, r *Refs, progress frame.Told) erro
 	in.Operands = true
 	in.Progress = func(n uint64) { progress("reading the trace", int(n), int(r.records)) }
 	c.in = in
+	machine := r.loops.on(ctx, r)
+	if machine != nil && r.records <= mostKept {
+		in.Answered = replay.NewLoopMisses(machine).Answered
+	}
 	traces, err := cycle.Load(ctx, src, in)
 	if err != nil {
 		return err
@@ -322,16 +339,31 @@ func (c *cycles) analyse(ctx context.Context, r *Refs, progress frame.Told) erro
 		c.notes = append(c.notes, fmt.Sprintf("%d references folded to %d", len(tr.Syms), len(folded.Syms)))
 		tr = folded
 	}
-	res, err := cycle.Analyse(ctx, tr, cycle.Options{
-		Window: c.ask.Window, Cap: c.ask.Cap,
-		Progress: func(p cycle.Progress) { progress(p.Stage, p.Done, p.Total) },
-	})
+	opts := cycle.Options{Window: c.ask.Window, Cap: c.ask.Cap, Progress: func(p cycle.Progress) { progress(p.Stage, p.Done, p.Total) }}
+	if r.HasPC && r.named == nil && c.ask.Folds == 0 {
+		if opts.Loops, err = r.loops.count(ctx, r, progress); err != nil {
+			return err
+		}
+	}
+	res, err := cycle.Analyse(ctx, tr, opts)
 	if err != nil {
 		return frame.WrongAsk(err)
 	}
 	c.notes = append(c.notes, res.Notes...)
 	c.view = spiral.New(res, r.isOwn)
+	if machine != nil {
+		c.view.Levels = answering(machine)
+	}
 	return nil
+}
+
+// answering are the names of what answers references on a machine.
+func answering(m *platform.Machine) []string {
+	var names []string
+	for _, l := range m.Levels {
+		names = append(names, l.Name)
+	}
+	return append(names, "memory")
 }
 
 // ownSource tells the user's files from those of the system.
@@ -421,7 +453,10 @@ func (c *cycles) info(named []demo.Shown) CyclesInfo {
 		class := CyclesClass{
 			Birth: k.Birth, Death: k.Death, Alive: k.Alive, Epsilon: k.Epsilon, Turns: k.Turns, Exact: k.Exact, Combination: k.Combination,
 			Name: string(k.Role), Parent: k.Parent, Passes: k.Passes, Dual: k.Dual, Whole: k.Whole, Sentence: k.Sentence,
-			Place: cycle.Place(k.From, k.To), TurnAt: k.TurnAt, TurnLength: k.TurnLength, Residual: frame.Finite(k.Residual), Lines: []CyclesLine{},
+			Place: cycle.Place(k.From, k.To), TurnAt: k.TurnAt, TurnLength: k.TurnLength, Residual: frame.Finite(k.Residual), Lines: []CyclesLine{}, Loop: -1,
+		}
+		if k.Header != nil {
+			class.Loop, class.Title, class.Of = k.Header.Index, k.Header.Title(), k.Of()
 		}
 		for _, l := range k.Lines {
 			class.Lines = append(class.Lines, CyclesLine(l))
@@ -461,8 +496,8 @@ type coloured struct {
 
 func (r *Refs) askClass(ctx context.Context, ask *ClassAsk) (*coloured, error) {
 	by := spiral.By(ask.Colour)
-	if !slices.Contains([]spiral.By{"", spiral.ByLine, spiral.ByFunction, spiral.ByObject, spiral.ByOp}, by) {
-		return nil, frame.BadRequest("no colouring %q: want line, function, object or op", ask.Colour)
+	if !slices.Contains([]spiral.By{"", spiral.ByLine, spiral.ByFunction, spiral.ByObject, spiral.ByOp, spiral.ByStride, spiral.ByMiss}, by) {
+		return nil, frame.BadRequest("no colouring %q: want line, function, object, op, stride or miss", ask.Colour)
 	}
 	if by == "" {
 		by = spiral.ByLine

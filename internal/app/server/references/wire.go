@@ -83,6 +83,9 @@ type CyclesClass struct {
 	TurnLength  int          `json:"turnLength"`
 	Residual    float64      `json:"residual"`
 	Lines       []CyclesLine `json:"lines"`
+	Loop        int          `json:"loop"`  // the loop of the code it goes around, in the list of loops; -1 if none is known
+	Title       string       `json:"title"` // of that loop
+	Of          string       `json:"of"`    // what its turns are a part of; empty where they are all
 }
 
 // CyclesLine is a line's share of a turn.
@@ -100,7 +103,7 @@ type ClassAsk struct {
 	Other   int      `json:"other"` // -1 for none
 	Part    float64  `json:"part"`
 	Epsilon int      `json:"epsilon"` // 0: where the class was found
-	Colour  string   `json:"colour" ts:"'' | 'line' | 'function' | 'object' | 'op'"`
+	Colour  string   `json:"colour" ts:"'' | 'line' | 'function' | 'object' | 'op' | 'stride' | 'miss'"`
 	Toggled []string `json:"toggled"` // functions that are folded or opened by hand
 }
 

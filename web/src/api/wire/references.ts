@@ -118,6 +118,9 @@ export interface CyclesClass {
   readonly turnLength: number;
   readonly residual: number;
   readonly lines: readonly CyclesLine[];
+  readonly loop: number; // the loop of the code it goes around, in the list of loops; -1 if none is known
+  readonly title: string; // of that loop
+  readonly of: string; // what its turns are a part of; empty where they are all
 }
 
 // CyclesLine is a line's share of a turn.
@@ -134,7 +137,7 @@ export interface ClassAsk extends CyclesAsk {
   readonly other: number; // -1 for none
   readonly part: number;
   readonly epsilon: number; // 0: where the class was found
-  readonly colour: '' | 'line' | 'function' | 'object' | 'op';
+  readonly colour: '' | 'line' | 'function' | 'object' | 'op' | 'stride' | 'miss';
   readonly toggled: readonly string[]; // functions that are folded or opened by hand
 }
 

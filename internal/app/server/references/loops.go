@@ -1,0 +1,146 @@
+package references
+
+import (
+	"context"
+	"net/http"
+	"path/filepath"
+	"sync"
+
+	"github.com/isobath/isobath/internal/app/refset"
+	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/locality/platform"
+	"github.com/isobath/isobath/internal/locality/replay"
+	"github.com/isobath/isobath/internal/loops/cycle"
+	"github.com/isobath/isobath/internal/loops/tree"
+)
+
+// loopTable is the loops of a trace, counted when somebody asks.
+type loopTable struct {
+	turn    chan struct{} // one at a time counts
+	open    func() (*tree.File, error)
+	tree    *tree.Tree // nil until it is counted
+	look    sync.Once
+	machine *platform.Machine
+	misses  *replay.LoopMisses // nil where no machine is known
+}
+
+func newLoopTable(open func() (*tree.File, error)) *loopTable {
+	t := &loopTable{turn: make(chan struct{}, 1), open: open}
+	t.turn <- struct{}{}
+	return t
+}
+
+func (s routes) loopRoutes() []frame.Route {
+	return []frame.Route{
+		{Method: "POST", Path: "runs/{id}/loops", Access: frame.Viewer, Does: "the loops of the code, what each counts and what it does to memory", Command: "isobath loops",
+			Takes: LoopsAsk{}, Answers: LoopsInfo{}, Watchable: true, OfRun: of(s.loops)},
+	}
+}
+
+// on is the machine that misses are modelled on: that of the run, else this one;
+// nil if neither is known. It is looked for once.
+func (t *loopTable) on(ctx context.Context, r *Refs) *platform.Machine {
+	t.look.Do(func() {
+		set := new(refset.Set)
+		if r.Set != nil {
+			opened, err := r.Set(ctx, "")
+			if err != nil {
+				return
+			}
+			defer opened.Close()
+			set = opened
+		}
+		if m, err := set.Machine("", ""); err == nil { // else misses are left out
+			t.machine = m
+		}
+	})
+	return t.machine
+}
+
+// count counts the loops of a trace, once. Progress may be nil.
+func (t *loopTable) count(ctx context.Context, r *Refs, progress frame.Told) (*tree.Tree, error) {
+	progress = heard(progress)
+	select {
+	case <-t.turn:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { t.turn <- struct{}{} }()
+	if t.tree != nil {
+		return t.tree, nil
+	}
+	file, err := t.open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	file.Progress = func(stage string, done uint64) { progress("counting loops, "+stage, int(done), 0) }
+	if r.Program != nil {
+		file.Locate = func(pc uint64) refs.Place {
+			name, line, function := r.Program.Line(pc)
+			return refs.Place{Function: function, File: name, Line: line}
+		}
+	}
+	if m := t.on(ctx, r); m != nil {
+		t.misses = replay.NewLoopMisses(m)
+		file.Visit = t.misses.Visit
+	}
+	found, err := tree.Build(ctx, file.Input)
+	if err != nil {
+		return nil, err
+	}
+	t.tree = found
+	return found, nil
+}
+
+func (s routes) loops(w http.ResponseWriter, r *http.Request, run *Refs) error {
+	var ask LoopsAsk
+	if err := frame.ReadJSON(w, r, &ask); err != nil {
+		return err
+	}
+	return s.Watched(w, r, func(ctx context.Context, progress frame.Told) (any, error) {
+		t, err := run.loops.count(ctx, run, progress)
+		if err != nil {
+			return nil, frame.WrongAsk(err)
+		}
+		return run.loops.info(t), nil
+	})
+}
+
+// info is what a page shows of the loops.
+func (t *loopTable) info(found *tree.Tree) LoopsInfo {
+	info := LoopsInfo{Recorded: found.Recorded, References: found.References, Outside: found.Outside, Lost: found.Lost, Notes: frame.List(found.Notes), Levels: []string{}, Loops: []LoopRow{}, Misses: []uint64{}}
+	if t.misses != nil {
+		info.Machine, info.Misses = t.machine.Name, t.misses.All()
+		for _, l := range t.machine.Levels {
+			info.Levels = append(info.Levels, l.Name)
+		}
+	}
+	for i := range found.Loops {
+		info.Loops = append(info.Loops, t.row(i, &found.Loops[i], found.Recorded))
+	}
+	return info
+}
+
+func (t *loopTable) row(i int, l *tree.Loop, recorded bool) LoopRow {
+	h := cycle.Header{Text: l.Text, File: filepath.Base(l.File), Line: l.Line}
+	row := LoopRow{
+		Kind: string(l.Kind), Title: h.Title(), Text: l.Text, Function: l.Function, File: l.File, Line: l.Line, Depth: l.Depth, Parent: l.Parent,
+		Entries: l.Entries, Trips: l.Trips.Trips, Min: l.Min, Median: l.Median, Max: l.Max, Skipped: l.Skipped, Exact: l.Exact, Why: l.Why,
+		Factor: l.Factor, Irreducible: l.Irreducible, References: l.References, Own: l.Own, Loads: l.Loads, Stores: l.Stores, Modifies: l.Modifies, Bytes: l.Bytes,
+		Lines: l.Lines, LinesExact: l.LinesExact, Caption: l.Caption(), Course: frame.List(l.Course), CourseEvery: l.CourseEvery,
+		Objects: []LoopObject{}, Strides: []LoopStride{}, Misses: []uint64{},
+	}
+	row.Exact = row.Exact && recorded
+	for _, o := range l.Objects {
+		row.Objects = append(row.Objects, LoopObject(o))
+	}
+	for _, a := range l.Accesses {
+		row.Strides = append(row.Strides, LoopStride{Line: a.Place.Line, Op: a.Op.String(), Width: int(a.Size), References: a.References, Text: a.StrideText()})
+	}
+	if t.misses != nil && l.Kind == tree.Plain {
+		row.Misses = t.misses.Of(i)
+	}
+	return row
+}
