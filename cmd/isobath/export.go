@@ -38,6 +38,9 @@ func newExport() *cobra.Command {
   isobath export run.isobath -o - | head`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := keepInputs(out, args[0]); err != nil {
+				return err
+			}
 			if strings.EqualFold(filepath.Ext(out), ".otf2") {
 				if cmd.Flags().Changed("where") {
 					return usagef("--where chooses samples; a message trace is written whole")

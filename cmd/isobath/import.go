@@ -39,6 +39,12 @@ page shows what the memory did while a rank was late.`,
   isobath import halo.otf2 rank*.isobath -o both.isobath`,
 		Args: oneOrMore,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if out == "" && len(args) == 1 {
+				out = defaultRun(args[0])
+			}
+			if err := keepInputs(out, args...); err != nil {
+				return err
+			}
 			if len(args) > 1 {
 				return mergeFiles(cmd.Context(), &imports, args, out, force)
 			}
@@ -47,9 +53,7 @@ page shows what the memory did while a rank was late.`,
 				return err
 			}
 			defer r.Close()
-			if out == "" {
-				out = defaultRun(args[0])
-			}
+			showSources(r)
 			if err := r.Write(cmd.Context(), out, force); err != nil {
 				return err
 			}
@@ -63,6 +67,19 @@ page shows what the memory did while a rank was late.`,
 	cmd.Flags().StringVarP(&out, "output", "o", "", "the `run` to write (default: the name of the file with .isobath)")
 	cmd.Flags().BoolVar(&force, "force", false, "replace a run of that name")
 	return cmd
+}
+
+// showSources says which source files a run is about to hold: whoever passes the
+// run on passes them on.
+func showSources(r *run.Run) {
+	const most = 8
+	for i, s := range r.Sources {
+		if i == most {
+			fmt.Fprintf(os.Stderr, "isobath: … and %d more source files; --no-sources leaves them out\n", len(r.Sources)-i)
+			return
+		}
+		fmt.Fprintf(os.Stderr, "isobath: keeps source file %s\n", r.SourceFiles[s.Name].Path())
+	}
 }
 
 // defaultRun is the run beside the current folder that a file turns into.
@@ -92,6 +109,7 @@ func mergeFiles(ctx context.Context, imports *importFlags, paths []string, out s
 		all.Trace = "trace.otf2"
 		all.More = func(dir string) error { return otf2.CopyFiles(all.Archive, filepath.Join(dir, all.Trace)) }
 	}
+	showSources(all.Run)
 	if err := all.Write(ctx, out, force); err != nil {
 		return err
 	}

@@ -105,6 +105,9 @@ func (f *meshFlags) run(ctx context.Context, stdout, stderr io.Writer, args []st
 	if err != nil {
 		return err
 	}
+	if err := keepInputs(f.output, append(slices.Clone(f.meshes), file)...); err != nil {
+		return err
+	}
 	series, err := f.openSeries()
 	if err != nil {
 		return err

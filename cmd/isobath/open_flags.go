@@ -27,6 +27,7 @@ type importFlags struct {
 	kallsyms  string
 	allOps    bool
 	salvage   bool
+	noSources bool
 }
 
 func (f *importFlags) add(cmd *cobra.Command) {
@@ -35,6 +36,7 @@ func (f *importFlags) add(cmd *cobra.Command) {
 	flags.IntVar(&f.l1Latency, "l1-latency", foreign.DefaultL1Latency, "assumed latency of an L1 hit in `cycles`, where hardware measures misses only; -1 for none")
 	flags.BoolVar(&f.allOps, "all-ops", false, "keep the micro-ops of an IBS file that access no memory, such as branches")
 	flags.StringArrayVar(&f.sources, "sources", nil, "look for source files in this `folder` too (repeatable)")
+	flags.BoolVar(&f.noSources, "no-sources", false, "keep no source files in the run")
 	flags.StringVar(&f.topology, "topology", "", "hardware topology to use: hwloc, Mitos or sys-sage `XML`")
 	flags.StringVar(&f.names, "objects", "", "a `file` that says what objects are: \"allocation at heat.c:57 is u double[1024][1024]\"")
 	flags.StringVar(&f.kallsyms, "kallsyms", "", "symbols of the recorded kernel: a copy of its /proc/kallsyms `file`")
@@ -42,7 +44,7 @@ func (f *importFlags) add(cmd *cobra.Command) {
 }
 
 func (f *importFlags) options() (dataset.Options, error) {
-	opt := dataset.Options{Topology: f.topology, Sources: f.sources, Names: f.names}
+	opt := dataset.Options{Topology: f.topology, Sources: f.sources, NoSources: f.noSources, Names: f.names}
 	opt.L1Latency, opt.AllOps, opt.Salvage, opt.Kallsyms = f.l1Latency, f.allOps, f.salvage, f.kallsyms
 	for _, m := range f.maps {
 		to, from, ok := strings.Cut(m, "=")

@@ -70,6 +70,9 @@ func (f *reuseFlags) run(ctx context.Context, out io.Writer, path string) error 
 		}
 		*x.to = n
 	}
+	if err := keepInputs(f.curve, path); err != nil {
+		return err
+	}
 	s, err := f.open(ctx, path)
 	if err != nil {
 		return err

@@ -167,7 +167,7 @@ func (c *collector) run(ctx context.Context, opt *Options, out *sampler.Outcome,
 		}
 	}
 	r.Recording.Modules = c.modules()
-	r.FindSources(sourceRoots(opt))
+	r.FindOwnSources(sourceRoots(opt))
 	return r, nil
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/data/samples"
+	"github.com/isobath/isobath/internal/data/source"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/kernel"
 	"github.com/isobath/isobath/internal/engine/query"
@@ -37,7 +38,9 @@ type Options struct {
 	foreign.Options
 	Topology string   // a file to use in place of the one found with the data
 	Sources  []string // more folders with source files
-	Names    string   // a file that says what objects are, beside what the run says
+	// NoSources leaves source files where they are: none is read into the run.
+	NoSources bool
+	Names     string // a file that says what objects are, beside what the run says
 	// AssumeL1, if set, is the latency of an L1 hit to assume in a run whose
 	// latencies rest on such an assumption; see foreign.Options.L1Latency.
 	AssumeL1 *int
@@ -195,8 +198,66 @@ func importedFrom(ctx context.Context, file, name string, opt Options) (*run.Run
 	if err := addTopology(r, got, opt.Topology); err != nil {
 		return nil, errors.Join(err, r.Close()) // tables may lie in temporary files
 	}
-	r.FindSources(slices.Concat(opt.Sources, got.SourceRoots))
+	if !opt.NoSources {
+		r.FindSources(slices.Concat(opt.Sources, inside(file, got.SourceRoots)))
+		r.Warnings = append(r.Warnings, elsewhere(r)...)
+	}
 	return r, nil
+}
+
+// inside returns those of the folders beside or below the data that really lie
+// there: a folder from a stranger may hold a link to one of the user's.
+func inside(path string, roots []string) []string {
+	base := path
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		base = filepath.Dir(path)
+	}
+	base, err := filepath.EvalSymlinks(base)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, root := range roots {
+		real, err := filepath.EvalSymlinks(root)
+		if err != nil {
+			continue
+		}
+		// The samples of a folder may be named instead of it: their folder's is
+		// as near.
+		if rel, err := filepath.Rel(base, real); err == nil && (filepath.IsLocal(rel) || rel == "..") {
+			out = append(out, root)
+		}
+	}
+	return out
+}
+
+// elsewhere says that source files are named by absolute paths that nobody
+// allowed to be read.
+func elsewhere(r *run.Run) []string {
+	first, more := "", 0
+	for _, t := range r.Contents {
+		file := t.Column(samples.File)
+		if file == nil || file.Kind != table.Category {
+			continue
+		}
+		for _, name := range file.Dict {
+			if _, ok := r.SourceFiles[name]; ok || !filepath.IsAbs(name) || !source.Looks(name) {
+				continue
+			}
+			if first == "" {
+				first = name
+			} else {
+				more++
+			}
+		}
+	}
+	if first == "" {
+		return nil
+	}
+	if more > 0 {
+		return []string{fmt.Sprintf("the data names %s and %d more source files that do not lie beside it; they are read only below a folder given with --sources", first, more)}
+	}
+	return []string{fmt.Sprintf("the data names %s, which does not lie beside it; it is read only below a folder given with --sources", first)}
 }
 
 // addTopology reads the hardware description given or found. One that the user

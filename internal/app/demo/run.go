@@ -21,6 +21,7 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/run"
+	sourcefile "github.com/isobath/isobath/internal/data/source"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/formats/hwloc"
 )
@@ -55,13 +56,13 @@ func (r *Run) Write(ctx context.Context, dir string) (path string, err error) {
 		return "", fmt.Errorf("unpack the demo: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
-	b.SourceFiles = map[string]string{}
+	b.SourceFiles = map[string]sourcefile.File{}
 	for _, s := range b.Sources {
 		file := filepath.Join(tmp, s.Name)
 		if err := os.WriteFile(file, r.Sources[s.Name], 0o644); err != nil {
 			return "", fmt.Errorf("unpack the demo: %w", err)
 		}
-		b.SourceFiles[s.Name] = file
+		b.SourceFiles[s.Name] = sourcefile.File{Root: tmp, Name: s.Name}
 	}
 	path = filepath.Join(dir, r.Name+run.Suffix)
 	return path, b.Write(ctx, path, false)

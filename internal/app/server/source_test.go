@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/data/source"
 )
 
 // sourceTree has sources in a folder and secrets outside it.
@@ -83,7 +84,7 @@ func TestSourceLinks(t *testing.T) {
 		t.Errorf("a link that leads out is followed: %d %s", w.Code, w.Body)
 	}
 	// The importer's own finding is read in the same way.
-	s.runs[0].Sources = map[string]string{"a.c": filepath.Join(code, "a.c")}
+	s.runs[0].Sources = map[string]source.File{"a.c": {Root: code, Name: "a.c"}}
 	if w := do(s, "GET", "/api/v1/runs/six/source?file=a.c", ""); w.Code != 404 {
 		t.Errorf("a link that leads out is followed: %d %s", w.Code, w.Body)
 	}

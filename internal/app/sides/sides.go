@@ -101,9 +101,6 @@ func Trial(folder string) (a, b []string, err error) {
 	return a, b, nil
 }
 
-// maxSource bounds a source file that is aligned.
-const maxSource = 32 << 20
-
 // Run is a data set as one run of a side.
 func Run(name string, s *dataset.Set, where query.Expr) compare.Run {
 	texts := map[string][]string{}
@@ -112,7 +109,7 @@ func Run(name string, s *dataset.Set, where query.Expr) compare.Run {
 		Text: func(file string) []string {
 			text, read := texts[file]
 			if !read {
-				text = lines(s.Run.SourceFiles[file])
+				text = lines(s.Run, file)
 				texts[file] = text
 			}
 			return text
@@ -122,15 +119,8 @@ func Run(name string, s *dataset.Set, where query.Expr) compare.Run {
 
 // lines reads a source file; nil if it cannot be: lines are then compared by
 // number, and the comparison says so.
-func lines(file string) []string {
-	if file == "" {
-		return nil
-	}
-	info, err := os.Stat(file)
-	if err != nil || info.Size() > maxSource {
-		return nil
-	}
-	text, err := os.ReadFile(file)
+func lines(r *run.Run, file string) []string {
+	text, err := r.Source(file)
 	if err != nil || bytes.IndexByte(text, 0) >= 0 {
 		return nil
 	}

@@ -14,6 +14,15 @@ const (
 	Topology Kind = "topology" // a hardware tree alone
 )
 
+// Known reports whether this program knows a kind.
+func Known(k Kind) bool {
+	switch k {
+	case Samples, Refs, Trace, Mesh, Topology:
+		return true
+	}
+	return false
+}
+
 // Origin says where a recording was made. Unknown fields are empty.
 type Origin struct {
 	Host    string   `json:"host,omitempty"`

@@ -11,6 +11,7 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/samples"
+	"github.com/isobath/isobath/internal/data/source"
 	"github.com/isobath/isobath/internal/data/table"
 )
 
@@ -18,7 +19,7 @@ import (
 // rank it belongs to, and the host if there is more than one. The result shares
 // nothing with the runs but their source files.
 func Merge(runs []*Run) (*Run, error) {
-	out := &Run{Manifest: runs[0].Manifest, TopologyData: runs[0].TopologyData, Tree: machine(runs[0].Tree), SourceFiles: map[string]string{}}
+	out := &Run{Manifest: runs[0].Manifest, TopologyData: runs[0].TopologyData, Tree: machine(runs[0].Tree), SourceFiles: map[string]source.File{}}
 	out.From, out.Warnings, out.Sources = nil, nil, nil
 	out.Trace = "" // whoever joins a message trace says so
 	hosts := map[string]bool{}
@@ -44,7 +45,7 @@ func Merge(runs []*Run) (*Run, error) {
 			out.Warnings = append(out.Warnings, w)
 		}
 		for _, s := range r.Sources {
-			if out.SourceFiles[s.Name] == "" {
+			if _, ok := out.SourceFiles[s.Name]; !ok {
 				out.SourceFiles[s.Name] = r.SourceFiles[s.Name]
 				out.Sources = append(out.Sources, s)
 			}

@@ -108,14 +108,24 @@ type Module struct {
 
 // FindSources looks below the roots for the source files that the tables name.
 func (r *Run) FindSources(roots []string) {
-	r.SourceFiles = map[string]string{}
+	r.findSources(func(names []string) map[string]source.Match { return source.Find(names, roots) })
+}
+
+// FindOwnSources is FindSources for a program that was run here, which names its
+// sources by where they are.
+func (r *Run) FindOwnSources(roots []string) {
+	r.findSources(func(names []string) map[string]source.Match { return source.FindOwn(names, roots) })
+}
+
+func (r *Run) findSources(find func(names []string) map[string]source.Match) {
+	r.SourceFiles = map[string]source.File{}
 	for _, t := range r.Contents {
 		file := t.Column("file")
 		if file == nil || file.Kind != table.Category {
 			continue
 		}
-		for name, m := range source.Find(file.Dict, roots) {
-			if r.SourceFiles[name] == "" {
+		for name, m := range find(file.Dict) {
+			if _, ok := r.SourceFiles[name]; !ok {
 				r.SourceFiles[name] = m.File
 				r.Sources = append(r.Sources, SourceEntry{Name: name, Found: string(m.How)})
 			}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/isobath/isobath/internal/data/kind"
 
+	"github.com/isobath/isobath/internal/data/source"
 	"github.com/isobath/isobath/internal/data/table"
 )
 
@@ -87,7 +88,7 @@ type Run struct {
 	Names string
 	// SourceFiles maps Manifest.Sources[i].Name to a file on disk. It is filled
 	// when a run is made; an opened run reads its own copies.
-	SourceFiles map[string]string
+	SourceFiles map[string]source.File
 	// More, if set, writes files of other kinds into the folder of a run that is
 	// being made, such as the archive of a message trace.
 	More func(dir string) error
@@ -137,58 +138,87 @@ func Open(path string) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{Path: path, Manifest: *m, SourceFiles: map[string]string{}, opened: map[string]os.FileInfo{}}
-	for _, e := range m.Tables {
-		file := filepath.Join(path, e.File)
-		if r.opened[file], err = os.Stat(file); err != nil {
-			return nil, errors.Join(fmt.Errorf("run %s: %w", path, err), r.Close())
-		}
-		t, err := openTable(path, e)
-		if err != nil {
-			return nil, errors.Join(err, r.Close())
-		}
-		r.Contents = append(r.Contents, t)
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", path, err)
 	}
-	if m.Topology != "" {
-		if r.TopologyData, err = os.ReadFile(filepath.Join(path, m.Topology)); err != nil {
-			return nil, errors.Join(fmt.Errorf("run %s: topology: %w", path, err), r.Close())
-		}
-		if r.Tree, err = os.ReadFile(filepath.Join(path, treeFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, errors.Join(fmt.Errorf("run %s: topology: %w", path, err), r.Close())
-		}
-	}
-	if r.Names, err = readNames(path); err != nil {
-		return nil, errors.Join(err, r.Close())
+	defer root.Close()
+	r := &Run{Path: path, Manifest: *m, SourceFiles: map[string]source.File{}, opened: map[string]os.FileInfo{}}
+	if err := r.read(root); err != nil {
+		return nil, errors.Join(fmt.Errorf("run %s: %w", path, err), r.Close())
 	}
 	for _, s := range m.Sources {
-		r.SourceFiles[s.Name] = filepath.Join(path, sourceFolder, filepath.FromSlash(s.File))
+		r.SourceFiles[s.Name] = source.File{Root: path, Name: filepath.Join(sourceFolder, filepath.FromSlash(s.File))}
 	}
 	return r, nil
 }
 
-func openTable(path string, e TableEntry) (*table.Table, error) {
-	t, err := table.OpenArrow(filepath.Join(path, e.File))
+// read reads the files of the run through its folder: a run from a stranger may
+// hold links to files that are not its own.
+func (r *Run) read(root *os.Root) error {
+	for _, e := range r.Tables {
+		if err := r.readTable(root, e); err != nil {
+			return err
+		}
+	}
+	var err error
+	if r.Manifest.Topology != "" {
+		if r.TopologyData, err = readSmall(root, r.Manifest.Topology, maxManifestBytes); err != nil {
+			return fmt.Errorf("topology: %w", err)
+		}
+		if r.Tree, err = readSmall(root, treeFile, maxManifestBytes); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("topology: %w", err)
+		}
+	}
+	names, err := readSmall(root, namesFile, maxNamesBytes)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	r.Names = string(names)
+	return nil
+}
+
+func (r *Run) readTable(root *os.Root, e TableEntry) error {
+	f, err := root.Open(e.File)
 	if err != nil {
-		return nil, fmt.Errorf("run %s: %w", path, err)
+		return err
 	}
+	defer f.Close()
+	file := filepath.Join(r.Path, e.File)
+	if r.opened[file], err = f.Stat(); err != nil {
+		return err
+	}
+	t, err := table.OpenArrowFile(f)
+	if err != nil {
+		return err
+	}
+	r.Contents = append(r.Contents, t)
 	if t.Name != e.Name || t.Rows() != e.Rows {
-		return nil, errors.Join(fmt.Errorf("run %s: %s holds table %q of %d rows, the manifest says %q of %d; import it again",
-			path, e.File, t.Name, t.Rows(), e.Name, e.Rows), t.Close())
+		return fmt.Errorf("%s holds table %q of %d rows, the manifest says %q of %d; import it again", e.File, t.Name, t.Rows(), e.Name, e.Rows)
 	}
-	return t, nil
+	return nil
+}
+
+// readSmall reads a plain file of a run that is small if it is ours.
+func readSmall(root *os.Root, name string, most int64) ([]byte, error) {
+	info, err := root.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > most {
+		return nil, fmt.Errorf("%s of %d bytes; it is not one of ours", name, info.Size())
+	}
+	return root.ReadFile(name)
 }
 
 // ReadManifest reads what the run at path says about itself, without its tables.
 func ReadManifest(path string) (*Manifest, error) {
-	name := filepath.Join(path, manifestFile)
-	info, err := os.Stat(name)
+	root, err := os.OpenRoot(path)
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", path, err)
 	}
-	if info.Size() > maxManifestBytes {
-		return nil, fmt.Errorf("run %s: manifest of %d bytes; it is not one of ours", path, info.Size())
-	}
-	text, err := os.ReadFile(name)
+	defer root.Close()
+	text, err := readSmall(root, manifestFile, maxManifestBytes)
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", path, err)
 	}
@@ -240,5 +270,5 @@ func (r *Run) Source(name string) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("source %s: %w", name, fs.ErrNotExist)
 	}
-	return os.ReadFile(file)
+	return file.Read()
 }

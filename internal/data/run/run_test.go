@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/isobath/isobath/internal/data/kind"
 
+	"github.com/isobath/isobath/internal/data/source"
 	"github.com/isobath/isobath/internal/data/table"
 )
 
@@ -27,15 +29,15 @@ func example(t testing.TB, n int) *Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source := filepath.Join(t.TempDir(), "a.c")
-	if err := os.WriteFile(source, []byte("int a;\n"), 0o644); err != nil {
+	sources := t.TempDir()
+	if err := os.WriteFile(filepath.Join(sources, "a.c"), []byte("int a;\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return &Run{
 		Contents: []*table.Table{tab}, TopologyData: []byte("<x/>"), Tree: []byte(`{"a":1}`),
 		Manifest: Manifest{Version: Version, Kind: kind.Samples, Format: "test", Topology: "hw.xml", Warnings: []string{"careful"},
 			Sources: []SourceEntry{{Name: "../up/a.c", Found: "suffix"}, {Name: "gone.c", Found: "path"}}},
-		SourceFiles: map[string]string{"../up/a.c": source, "gone.c": filepath.Join(t.TempDir(), "gone.c")},
+		SourceFiles: map[string]source.File{"../up/a.c": {Root: sources, Name: "a.c"}, "gone.c": {Root: sources, Name: "gone.c"}},
 	}
 }
 
@@ -55,7 +57,7 @@ func TestRoundTrip(t *testing.T) {
 	if body, err := r.Source("../up/a.c"); err != nil || string(body) != "int a;\n" {
 		t.Errorf("source: %q, %v", body, err)
 	}
-	if strings.Contains(r.SourceFiles["../up/a.c"], "..") {
+	if strings.Contains(r.SourceFiles["../up/a.c"].Path(), "..") {
 		t.Errorf("source kept outside the run: %s", r.SourceFiles["../up/a.c"])
 	}
 	if _, err := r.Source("gone.c"); err == nil {
@@ -85,10 +87,20 @@ func TestReplace(t *testing.T) {
 	if r.Contents[0].Rows() != 20 {
 		t.Errorf("%d rows", r.Contents[0].Rows())
 	}
-	other := filepath.Join(t.TempDir(), "precious")
-	os.Mkdir(other, 0o755)
-	if err := example(t, 1).Write(t.Context(), other, true); err == nil {
-		t.Error("a folder that is no run was replaced")
+	// Folders of others, some of which have a file of that name, too.
+	for i, text := range []string{"", "{}", `{"manifest_version":3,"name":"x","version":"1.0"}`, `{"version":1}`, `{"version":1,"kind":"app","format":"x"}`, "not JSON"} {
+		other := filepath.Join(t.TempDir(), "precious"+strconv.Itoa(i))
+		os.Mkdir(other, 0o755)
+		os.WriteFile(filepath.Join(other, "work.txt"), []byte("years"), 0o644)
+		if text != "" {
+			os.WriteFile(filepath.Join(other, manifestFile), []byte(text), 0o644)
+		}
+		if err := example(t, 1).Write(t.Context(), other, true); err == nil {
+			t.Errorf("a folder with the manifest %q was replaced", text)
+		}
+		if _, err := os.Stat(filepath.Join(other, "work.txt")); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -203,4 +215,82 @@ func FuzzManifest(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A run from a stranger may hold links to files of whoever opens it: what they
+// lead to is neither read nor written to.
+func TestLinksOutOfARun(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "id_rsa.c")
+	if err := os.WriteFile(secret, []byte("SECRET"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	made := func() string {
+		path := filepath.Join(t.TempDir(), "x"+Suffix)
+		if err := example(t, 10).Write(t.Context(), path, false); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	link := func(path, name, to string) {
+		t.Helper()
+		file := filepath.Join(path, name)
+		if err := os.RemoveAll(file); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(to, file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"topology.xml", treeFile, namesFile, manifestFile} {
+		path := made()
+		link(path, name, secret)
+		if r, err := Open(path); err == nil {
+			t.Errorf("%s is read through a link: %q %q %q", name, r.TopologyData, r.Tree, r.Names)
+			r.Close()
+		}
+	}
+	// One source file, and the whole folder of them.
+	for name, to := range map[string]string{"sources/up/a.c": secret, "sources": filepath.Dir(secret)} {
+		path := made()
+		link(path, name, to)
+		if name == "sources" {
+			if err := os.MkdirAll(filepath.Join(filepath.Dir(secret), "up"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Link(secret, filepath.Join(filepath.Dir(secret), "up", "a.c")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := r.Source("../up/a.c"); err == nil {
+			t.Errorf("%s: a source is read through a link: %q", name, text)
+		}
+		again := filepath.Join(t.TempDir(), "again"+Suffix)
+		if err := r.Write(t.Context(), again, false); err != nil {
+			t.Fatal(err)
+		}
+		if copied, err := os.ReadFile(filepath.Join(again, "sources", "up", "a.c")); err == nil {
+			t.Errorf("%s: %q was copied", name, copied)
+		}
+		r.Close()
+	}
+	path := made()
+	link(path, selectionFile, secret)
+	r, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if named, err := r.Selections(); err == nil {
+		t.Errorf("selections %v through a link", named)
+	}
+	if err := r.SaveSelections(map[string]string{"a": "cpu = 1"}); err == nil {
+		t.Error("selections were written through a link")
+	}
+	if text, _ := os.ReadFile(secret); string(text) != "SECRET" {
+		t.Errorf("the file outside is now %q", text)
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,14 +12,15 @@ import (
 	"strings"
 
 	"github.com/isobath/isobath/internal/base/wholefile"
+	"github.com/isobath/isobath/internal/data/kind"
 )
 
 // Write writes the run as a folder at path: whoever looks at path sees nothing
 // or a whole run, which others may read as far as the umask lets them. Without
 // replace an existing path is an error.
 func (r *Run) Write(ctx context.Context, path string, replace bool) error {
-	if _, err := os.Lstat(path); err == nil && replace && !IsRun(path) {
-		return fmt.Errorf("%s exists and is not a run; choose another name", path)
+	if _, err := os.Lstat(path); err == nil && replace && !ours(path) {
+		return fmt.Errorf("%s exists and is not a run of this program; choose another name", path)
 	}
 	err := wholefile.Folder(ctx, path, replace, func(dir string) error { return r.fill(ctx, dir) })
 	if errors.Is(err, fs.ErrExist) && !replace {
@@ -31,6 +31,13 @@ func (r *Run) Write(ctx context.Context, path string, replace bool) error {
 	}
 	r.Path = path
 	return nil
+}
+
+// ours reports whether a folder holds a run: other programs have files named
+// manifest.json, and what is replaced is removed.
+func ours(path string) bool {
+	m, err := ReadManifest(path)
+	return err == nil && kind.Known(m.Kind) && m.Format != ""
 }
 
 func (r *Run) fill(ctx context.Context, dir string) error {
@@ -102,7 +109,7 @@ func (r *Run) copySources(ctx context.Context, dir string) ([]SourceEntry, error
 	var kept []SourceEntry
 	used := map[string]bool{}
 	for _, s := range r.Manifest.Sources {
-		body, err := os.ReadFile(r.SourceFiles[s.Name])
+		body, err := r.Source(s.Name)
 		if err != nil {
 			continue
 		}
@@ -139,8 +146,16 @@ func freeName(name string, used map[string]bool) string {
 // selection language.
 func (r *Run) Selections() (map[string]string, error) {
 	named := map[string]string{}
-	body, err := os.ReadFile(filepath.Join(r.Path, selectionFile))
-	if errors.Is(err, fs.ErrNotExist) || r.Path == "" {
+	if r.Path == "" {
+		return named, nil
+	}
+	root, err := os.OpenRoot(r.Path)
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", r.Path, err)
+	}
+	defer root.Close()
+	body, err := readSmall(root, selectionFile, maxManifestBytes)
+	if errors.Is(err, fs.ErrNotExist) {
 		return named, nil
 	}
 	if err != nil {
@@ -161,30 +176,24 @@ func (r *Run) SaveSelections(named map[string]string) error {
 	if err != nil {
 		return err
 	}
-	if err := wholefile.WriteBytes(filepath.Join(r.Path, selectionFile), 0, append(body, '\n')); err != nil {
+	if err := r.replace(selectionFile, append(body, '\n')); err != nil {
 		return fmt.Errorf("save selections: %w", err)
 	}
 	return nil
 }
 
+// replace writes a file of the run anew. One that leads out of the run is not its
+// own: writing would follow the link.
+func (r *Run) replace(name string, body []byte) error {
+	file := filepath.Join(r.Path, name)
+	if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is a link or a folder; remove it", file)
+	}
+	return wholefile.WriteBytes(file, 0, body)
+}
+
 // maxNamesBytes bounds the file of names: people write it.
 const maxNamesBytes = 4 << 20
-
-func readNames(path string) (string, error) {
-	f, err := os.Open(filepath.Join(path, namesFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("run %s: %w", path, err)
-	}
-	defer f.Close()
-	body, err := io.ReadAll(io.LimitReader(f, maxNamesBytes))
-	if err != nil {
-		return "", fmt.Errorf("run %s: %s: %w", path, namesFile, err)
-	}
-	return string(body), nil
-}
 
 // SaveNames replaces the names of objects that were given after the fact.
 func (r *Run) SaveNames(names string) error {
@@ -194,7 +203,7 @@ func (r *Run) SaveNames(names string) error {
 	if len(names) > maxNamesBytes {
 		return fmt.Errorf("save names: %d bytes are too many", len(names))
 	}
-	if err := wholefile.WriteBytes(filepath.Join(r.Path, namesFile), 0, []byte(names)); err != nil {
+	if err := r.replace(namesFile, []byte(names)); err != nil {
 		return fmt.Errorf("save names: %w", err)
 	}
 	r.Names = names

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -34,19 +33,16 @@ func WithIncluded(files []string) []string {
 		seen[f] = true
 	}
 	for i := 0; i < len(all) && len(all) < len(files)+maxIncluded; i++ {
-		if !filepath.IsAbs(all[i]) || !languages[filepath.Ext(all[i])] {
+		if !filepath.IsAbs(all[i]) || !Looks(all[i]) {
 			continue
 		}
-		if info, err := os.Stat(all[i]); err != nil || !info.Mode().IsRegular() || info.Size() > maxIncludedSize {
-			continue
-		}
-		text, err := os.ReadFile(all[i])
-		if err != nil {
+		text, err := File{filepath.Dir(all[i]), filepath.Base(all[i])}.Read()
+		if err != nil || len(text) > maxIncludedSize {
 			continue // a file that cannot be read includes nothing
 		}
 		for _, name := range Included(text) {
 			name = filepath.Join(filepath.Dir(all[i]), name)
-			if !seen[name] && regular(name) {
+			if !seen[name] && (File{filepath.Dir(name), filepath.Base(name)}).regular() {
 				seen[name] = true
 				all = append(all, name)
 			}

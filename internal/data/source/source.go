@@ -3,10 +3,13 @@
 package source
 
 import (
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -20,10 +23,53 @@ const (
 	ByName   How = "name"   // the base name, where only one file has it
 )
 
+// File is a source file below a folder. What reads it goes through the folder:
+// links and dots that lead out of it are refused by the system, also if somebody
+// puts them there after the file was found.
+type File struct{ Root, Name string }
+
+// Path is where the file lies.
+func (f File) Path() string { return filepath.Join(f.Root, f.Name) }
+
+// Open opens the file, if it is a plain one inside its folder: a pipe or a device
+// would block.
+func (f File) Open() (*os.File, error) {
+	root, err := os.OpenRoot(f.Root)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	info, err := root.Stat(f.Name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("source %s is not a plain file", f.Path())
+	}
+	return root.Open(f.Name)
+}
+
+// MaxSize bounds a source file: generated ones have some megabytes.
+const MaxSize = 32 << 20
+
+// Read returns the text of the file.
+func (f File) Read() ([]byte, error) {
+	file, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, MaxSize+1))
+	if err == nil && len(text) > MaxSize {
+		err = fmt.Errorf("source %s has more than %d MiB", f.Path(), MaxSize>>20)
+	}
+	return text, err
+}
+
 // Match is a file that was found.
 type Match struct {
-	File string
-	How  How
+	File
+	How How
 }
 
 // Bounds of the search: a folder given by mistake, such as a home folder, must
@@ -34,12 +80,34 @@ const (
 )
 
 // Find looks for each name below the roots, best root first. Names that are not
-// found are not in the result.
+// found are not in the result. They come from a data file, which may be hostile:
+// nothing outside the roots is looked at, and only what looks like source, so
+// that no run ends up with a copy of a key.
 func Find(names []string, roots []string) map[string]Match {
+	return find(names, roots, func(string) (File, bool) { return File{}, false })
+}
+
+// FindOwn is Find for the names in a program that the user has run here: it was
+// built from what its absolute names say.
+func FindOwn(names []string, roots []string) map[string]Match {
+	return find(names, roots, func(name string) (File, bool) {
+		f := File{filepath.Dir(name), filepath.Base(name)}
+		return f, filepath.IsAbs(name) && f.regular()
+	})
+}
+
+func find(names []string, roots []string, outside func(name string) (File, bool)) map[string]Match {
 	found := map[string]Match{}
 	wanted := map[string][]string{}
 	for _, n := range names {
-		if file, ok := byPath(n, roots); ok {
+		if !Looks(n) {
+			continue
+		}
+		file, ok := byPath(n, roots)
+		if !ok {
+			file, ok = outside(n)
+		}
+		if ok {
 			found[n] = Match{file, ByPath}
 			continue
 		}
@@ -60,37 +128,57 @@ func Find(names []string, roots []string) map[string]Match {
 	return found
 }
 
-// languages are the endings of source files. A name comes from a data file,
-// which may be hostile: what it names outside the roots is read only if it looks
-// like source, so that no run ends up with a copy of a key.
+// languages are the endings of source files.
 var languages = map[string]bool{
 	".c": true, ".h": true, ".cc": true, ".hh": true, ".cpp": true, ".hpp": true, ".cxx": true, ".hxx": true, ".c++": true,
 	".inc": true, ".ipp": true, ".tcc": true, ".cu": true, ".cuh": true, ".hip": true, ".f": true, ".for": true, ".f77": true,
 	".f90": true, ".f95": true, ".f03": true, ".f08": true, ".go": true, ".rs": true, ".zig": true, ".d": true, ".s": true,
 	".asm": true, ".jl": true, ".py": true, ".pyx": true, ".java": true, ".kt": true, ".swift": true, ".chpl": true,
+	".cl": true, ".ispc": true, ".m": true, ".mm": true, ".tpp": true, ".txx": true, ".cppm": true, ".ixx": true, ".inl": true,
+	".def": true, ".y": true, ".l": true, ".cs": true, ".scala": true, ".hs": true, ".ml": true, ".nim": true, ".lua": true, ".r": true,
 }
 
-func byPath(name string, roots []string) (string, bool) {
-	if filepath.IsAbs(name) && languages[strings.ToLower(filepath.Ext(name))] && regular(name) {
-		return name, true
-	}
+// Looks reports whether a name is that of a source file, by its ending.
+func Looks(name string) bool { return languages[strings.ToLower(path.Ext(filepath.ToSlash(name)))] }
+
+// byPath takes a name as a path below a root; an absolute one may lie below it
+// as it is.
+func byPath(name string, roots []string) (File, bool) {
 	clean := strings.TrimPrefix(path.Clean("/"+filepath.ToSlash(name)), "/")
 	for _, root := range roots {
-		if file := filepath.Join(root, filepath.FromSlash(clean)); regular(file) {
-			return file, true
+		below := []string{filepath.FromSlash(clean)}
+		if whole, err := filepath.Abs(root); err == nil && filepath.IsAbs(name) {
+			if rel, err := filepath.Rel(whole, name); err == nil && filepath.IsLocal(rel) {
+				below = append(below, rel)
+			}
+		}
+		for _, rel := range below {
+			if f := (File{root, rel}); !hidden(rel) && f.regular() {
+				return f, true
+			}
 		}
 	}
-	return "", false
+	return File{}, false
 }
 
-func regular(file string) bool {
-	info, err := os.Stat(file)
-	return err == nil && info.Mode().IsRegular()
+// hidden reports a path with a part that begins with a dot: settings and keys
+// lie there, not sources.
+func hidden(below string) bool {
+	return slices.ContainsFunc(strings.Split(filepath.ToSlash(below), "/"), func(part string) bool { return strings.HasPrefix(part, ".") })
+}
+
+func (f File) regular() bool {
+	file, err := f.Open()
+	if err != nil {
+		return false
+	}
+	file.Close()
+	return true
 }
 
 // index lists the files below the roots whose base name is wanted.
-func index(roots []string, wanted map[string][]string) map[string][]string {
-	out := map[string][]string{}
+func index(roots []string, wanted map[string][]string) map[string][]File {
+	out := map[string][]File{}
 	seen := 0
 	for _, root := range roots {
 		filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
@@ -102,14 +190,15 @@ func index(roots []string, wanted map[string][]string) map[string][]string {
 			}
 			if d.IsDir() {
 				rel, _ := filepath.Rel(root, file)
-				hidden := strings.HasPrefix(d.Name(), ".") && rel != "."
-				if hidden || strings.Count(rel, string(filepath.Separator)) > maxDepth {
+				if rel != "." && hidden(rel) || strings.Count(rel, string(filepath.Separator)) > maxDepth {
 					return fs.SkipDir
 				}
 				return nil
 			}
 			if d.Type().IsRegular() && wanted[d.Name()] != nil {
-				out[d.Name()] = append(out[d.Name()], file)
+				if rel, err := filepath.Rel(root, file); err == nil {
+					out[d.Name()] = append(out[d.Name()], File{root, rel})
+				}
 			}
 			return nil
 		})
@@ -119,10 +208,10 @@ func index(roots []string, wanted map[string][]string) map[string][]string {
 
 // best takes the candidate that shares the most folders at the end of the name.
 // With no folder in common it must be the only candidate.
-func best(name string, candidates []string) (Match, bool) {
-	longest, file, ties := 0, "", 0
+func best(name string, candidates []File) (Match, bool) {
+	longest, file, ties := 0, File{}, 0
 	for _, c := range candidates {
-		switch n := commonEnd(name, c); {
+		switch n := commonEnd(name, c.Path()); {
 		case n > longest:
 			longest, file, ties = n, c, 1
 		case n == longest:

@@ -171,17 +171,17 @@ func bytesOf[T int32 | int64 | float64 | uint32 | uint64](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
 }
 
-// OpenArrow maps a file that WriteArrow made. The columns point into the
-// mapping until Close.
-func OpenArrow(path string) (*Table, error) {
-	data, unmap, err := MapFile(path)
+// OpenArrowFile maps a file that WriteArrow made. The columns point into the
+// mapping until Close; the file itself may be closed before.
+func OpenArrowFile(f *os.File) (*Table, error) {
+	data, unmap, err := mapOpen(f)
 	if err != nil {
 		return nil, fmt.Errorf("open table: %w", err)
 	}
 	t, err := fromArrow(data)
 	if err != nil {
 		unmap()
-		return nil, fmt.Errorf("%s: %w; the run is damaged, import it again", path, err)
+		return nil, fmt.Errorf("%s: %w; the run is damaged, import it again", f.Name(), err)
 	}
 	t.close = unmap
 	return t, nil
@@ -348,12 +348,16 @@ func MapFile(path string) ([]byte, func() error, error) {
 		return nil, nil, err
 	}
 	defer f.Close()
+	return mapOpen(f)
+}
+
+func mapOpen(f *os.File) ([]byte, func() error, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, nil, err
 	}
 	if info.Size() == 0 {
-		return nil, nil, fmt.Errorf("%s is empty", path)
+		return nil, nil, fmt.Errorf("%s is empty", f.Name())
 	}
 	return mmap(f, info.Size())
 }

@@ -128,7 +128,7 @@ func TestHoles(t *testing.T) {
 	if err != nil || !bytes.Equal(got, whole.Bytes()) {
 		t.Fatalf("the file with holes differs (%d and %d bytes): %v", len(got), whole.Len(), err)
 	}
-	back, err := OpenArrow(path)
+	back, err := openArrow(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,3 +99,13 @@ func TestHostileArrow(t *testing.T) {
 		})
 	}
 }
+
+// openArrow is OpenArrowFile by name.
+func openArrow(path string) (*Table, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return OpenArrowFile(f)
+}

@@ -46,7 +46,7 @@ func TestArrowRoundTrip(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	got, err := OpenArrow(path)
+	got, err := openArrow(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -248,12 +248,13 @@ func (r *Recording) Run() (*run.Run, error) {
 		}
 		contents = append(contents, more...)
 	}
-	out := &run.Run{Contents: contents, SourceFiles: map[string]string{}, Manifest: run.Manifest{
+	out := &run.Run{Contents: contents, Manifest: run.Manifest{
 		Version: run.Version, Kind: kind.Refs, Format: string(r.Backend), Origin: r.origin,
 		Imported: time.Now().UTC().Truncate(time.Second), From: []string{filepath.Base(r.origin.Command[0])}, Warnings: r.Notes,
 	}}
+	out.SourceFiles = map[string]source.File{}
 	if file := t.Column("file"); file != nil {
-		for name, m := range source.Find(source.WithIncluded(file.Dict), nil) {
+		for name, m := range source.FindOwn(source.WithIncluded(file.Dict), nil) {
 			out.SourceFiles[name] = m.File
 			out.Sources = append(out.Sources, run.SourceEntry{Name: name, Found: string(m.How)})
 		}

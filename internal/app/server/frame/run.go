@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/isobath/isobath/internal/data/source"
 )
 
 // Run is an open run: its name, what is known of its origin, the files that were
@@ -18,7 +20,7 @@ type Run struct {
 
 	// Sources maps the file names in the samples to files on disk, Texts to the
 	// texts of those that are kept in memory.
-	Sources map[string]string
+	Sources map[string]source.File
 	Texts   map[string][]byte
 
 	Warnings, Caveats []string

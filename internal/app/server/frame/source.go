@@ -67,13 +67,13 @@ func (f *Frame) addSources(w http.ResponseWriter, r *http.Request, run *Run) err
 // sourceFolder is a folder that users said holds sources.
 type sourceFolder struct {
 	path  string
-	files map[string]string // by name in the samples: path below the folder
+	files map[string]source.File // by name in the samples
 }
 
 // AddSources adds a folder in which to look for sources. The newest comes
 // first: it is what the user means now.
 func (r *Run) AddSources(folder string) {
-	f := &sourceFolder{path: folder, files: map[string]string{}}
+	f := &sourceFolder{path: folder, files: map[string]source.File{}}
 	// Without its leading slash a name is looked for below the folder only.
 	relative := func(name string) string { return strings.TrimLeft(filepath.ToSlash(name), "/") }
 	var wanted []string
@@ -82,12 +82,8 @@ func (r *Run) AddSources(folder string) {
 	}
 	found := source.Find(wanted, []string{folder})
 	for _, name := range r.sourceNames() {
-		m, ok := found[relative(name)]
-		if !ok {
-			continue
-		}
-		if below, err := filepath.Rel(folder, m.File); err == nil && filepath.IsLocal(below) {
-			f.files[name] = below
+		if m, ok := found[relative(name)]; ok {
+			f.files[name] = m.File
 		}
 	}
 	r.mu.Lock()
@@ -157,18 +153,18 @@ func (r *Run) openSource(name string) (f io.ReadCloser, where string, tried []st
 		return io.NopCloser(bytes.NewReader(text)), name, nil
 	}
 	if known, ok := r.Sources[name]; ok {
-		if f := openBelow(filepath.Dir(known), filepath.Base(known)); f != nil {
-			return f, known, nil
+		if f, err := known.Open(); err == nil {
+			return f, known.Path(), nil
 		}
-		tried = append(tried, known)
+		tried = append(tried, known.Path())
 	}
 	r.mu.RLock()
 	folders := r.folders // replaced, never changed
 	r.mu.RUnlock()
 	for _, folder := range folders {
 		if below, ok := folder.files[name]; ok {
-			if f := openBelow(folder.path, below); f != nil {
-				return f, filepath.Join(folder.path, below), nil
+			if f, err := below.Open(); err == nil {
+				return f, below.Path(), nil
 			}
 		}
 		tried = append(tried, filepath.Join(folder.path, path.Base(filepath.ToSlash(name))))
@@ -177,23 +173,4 @@ func (r *Run) openSource(name string) (f io.ReadCloser, where string, tried []st
 		tried = append(tried, name)
 	}
 	return nil, "", tried
-}
-
-// openBelow opens a plain file inside a folder; links and dots that lead out of
-// it are refused by the system.
-func openBelow(folder, name string) *os.File {
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return nil
-	}
-	defer root.Close()
-	info, err := root.Stat(name)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil // a pipe or device would block
-	}
-	f, err := root.Open(name)
-	if err != nil {
-		return nil
-	}
-	return f
 }

@@ -155,7 +155,7 @@ func Open(ctx context.Context, path, format string, sources []string) (*frame.Ru
 	r := &frame.Run{
 		ID: traceID(name, t), Name: name, Path: path, Kind: string(kind.Trace), Format: format,
 		TopologyNote: "a message-passing trace has no hardware topology",
-		Warnings:     t.Warnings, Origin: frame.Origin{Tool: t.Creator}, Sources: map[string]string{},
+		Warnings:     t.Warnings, Origin: frame.Origin{Tool: t.Creator}, Sources: map[string]source.File{},
 	}
 	part := &Trace{Trace: t, Run: r}
 	r.Put(part)

@@ -263,15 +263,19 @@ func (r *Refs) prepare(ctx context.Context, run *frame.Run, folders []string) er
 			files = append(files, s.Place.File)
 		}
 	}
-	run.Sources = map[string]string{}
+	run.Sources = map[string]source.File{}
 	for name := range run.Texts {
-		run.Sources[name] = name
+		run.Sources[name] = source.File{Name: name}
 	}
-	for name, m := range source.Find(files, folders) {
+	find := source.Find
+	if r.Program != nil { // the user named it: its sources are where it says
+		find = source.FindOwn
+	}
+	for name, m := range find(files, folders) {
 		if r.own == nil {
 			r.own = map[string]bool{}
 		}
-		run.Sources[name], r.own[name] = m.File, ownSource(m.File)
+		run.Sources[name], r.own[name] = m.File, ownSource(m.Path())
 	}
 	levels := a.view.Levels
 	a.view = spiral.New(a.view.R, r.isOwn)
@@ -282,7 +286,7 @@ func (r *Refs) prepare(ctx context.Context, run *frame.Run, folders []string) er
 
 // owns notes which of the sources of a recorded run are the user's. Its
 // references name files without their folders where that tells them apart.
-func (r *Refs) owns(sources map[string]string) {
+func (r *Refs) owns(sources map[string]source.File) {
 	if len(sources) > 0 {
 		r.own = map[string]bool{}
 	}
