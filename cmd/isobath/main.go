@@ -132,6 +132,7 @@ func newRoot() *cobra.Command {
 		newFormats(),
 		newMesh(),
 		newDiff(),
+		newAB(),
 		newDoctor(),
 		newVersion(),
 		newCycles(),

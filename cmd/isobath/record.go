@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/machine/hw"
 	"github.com/isobath/isobath/internal/machine/hw/sysfs"
+	"github.com/isobath/isobath/internal/memory/trial"
 	"github.com/isobath/isobath/internal/record"
 	"github.com/isobath/isobath/internal/record/model"
 	"github.com/isobath/isobath/internal/record/pmu"
@@ -28,6 +30,7 @@ type recording struct {
 	out     string // the run to write; made from the program's name if empty
 	force   bool   // replace a run of that name
 	command []string
+	trial   string // where in a trial the run belongs, as JSON; set by ab
 }
 
 // output is the run to write. Under a launcher of MPI programs every rank has
@@ -69,6 +72,8 @@ func newRecord() *cobra.Command {
 		mpi      mpiFlags
 		wantRefs bool
 		wantMPI  bool
+		repeat   int
+		pair     bool
 		kinds    = map[string]string{} // of recording that have a flag, by its name
 	)
 	cmd := &cobra.Command{
@@ -83,6 +88,7 @@ what this machine can do. The exit code is that of the program.`,
   isobath record -o heat.isobath --rate 2000 --duration 10s -- ./heat 1024
   isobath record --pid 4711 --duration 30s -o server.isobath
   mpirun -n 4 isobath record -- ./app && isobath import rank*.isobath -o all.isobath
+  isobath record --repeat 8 --pair -o trial -- ./old -- ./new && isobath diff trial
   isobath record --refs --function sort -- ./bubble 100
   isobath record --mpi -- mpirun -n 4 ./ring`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -102,6 +108,12 @@ what this machine can do. The exit code is that of the program.`,
 			switch {
 			case len(args) == 0 && sampling.pid == 0:
 				return usagef("record what? Give the program after --, or --pid N")
+			case pair && (wantRefs || wantMPI):
+				return usagef("--pair records samples of two commands; --refs and --mpi record one")
+			case pair:
+				return recordPairs(cmd, rec, sampling, repeat, args)
+			case repeat != 0:
+				return usagef("--repeat belongs to --pair: record --repeat N --pair -- CMD_A -- CMD_B")
 			case wantRefs:
 				return recordRefs(cmd, rec, refs)
 			case wantMPI:
@@ -114,7 +126,13 @@ what this machine can do. The exit code is that of the program.`,
 	flags.SetInterspersed(false) // what follows the program belongs to it
 	flags.StringVarP(&rec.out, "output", "o", "", "the `run` to write; %r is the MPI rank (default: the program's name, or rankN, with .isobath)")
 	flags.BoolVar(&rec.force, "force", false, "replace a run of that name")
+	flags.StringVar(&rec.trial, "trial", "", "where in a trial the run belongs")
+	if err := flags.MarkHidden("trial"); err != nil {
+		panic(err) // the flag above
+	}
 	flags.BoolVar(&wantRefs, "refs", false, "record every memory reference of a region")
+	flags.BoolVar(&pair, "pair", false, "record two commands in pairs, in random order: -- CMD_A -- CMD_B; -o is then a folder (default trial)")
+	flags.IntVar(&repeat, "repeat", 0, "with --pair: how many `pairs` (default 8)")
 	flags.BoolVar(&wantMPI, "mpi", false, "record the messages of an MPI program")
 	add := func(kind string, f func(*cobra.Command)) {
 		had := maps.Clone(kinds)
@@ -182,6 +200,12 @@ func recordSamples(cmd *cobra.Command, rec recording, f samplingFlags) error {
 	if err != nil {
 		return err
 	}
+	if rec.trial != "" {
+		got.Run.Recording.Trial = new(run.Trial)
+		if err := json.Unmarshal([]byte(rec.trial), got.Run.Recording.Trial); err != nil {
+			return usagef("--trial: %v", err)
+		}
+	}
 	if err := rec.save(cmd.Context(), got.Run, out); err != nil {
 		return err
 	}
@@ -196,6 +220,21 @@ func recordSamples(cmd *cobra.Command, rec recording, f samplingFlags) error {
 		return exitCode(status)
 	}
 	return nil
+}
+
+// recordPairs records two commands by turns, for 'isobath diff' to compare.
+func recordPairs(cmd *cobra.Command, rec recording, f samplingFlags, pairs int, args []string) error {
+	if rec.out == "" {
+		rec.out = "trial"
+	}
+	if pairs == 0 {
+		pairs = 8
+	}
+	if f.pid != 0 || f.duration != 0 {
+		return usagef("--pid and --duration mean nothing with --pair")
+	}
+	ab := abFlags{runs: pairs, fixed: true, metric: trial.LaneCPU, pin: -1, record: rec.out, rate: f.rate, mode: f.mode, model: f.model}
+	return ab.run(cmd, args)
 }
 
 // save writes what was recorded. An interrupt ends the recorded program, not the

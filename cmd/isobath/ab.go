@@ -1,0 +1,486 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/base/wholefile"
+	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/memory/compare"
+	"github.com/isobath/isobath/internal/memory/trial"
+)
+
+// abFlags are the flags of `isobath ab`.
+type abFlags struct {
+	runs          int
+	until         string
+	fixed         bool
+	seed          uint64
+	metric        string
+	pin           int
+	show          bool
+	ignoreFailure bool
+	failAbove     string
+	strict        bool
+	asJSON        bool
+	values        bool
+	record        string
+	rate          int
+	mode          string
+	model         string
+	refs          string
+	backend       string
+}
+
+const trialFile = "trial.json"
+
+func newAB() *cobra.Command {
+	var f abFlags
+	cmd := &cobra.Command{
+		Use:   "ab [flags] -- CMD_A [ARG...] -- CMD_B [ARG...]",
+		Short: "Is B slower than A? Pairs of runs in random order on a machine that does other things too",
+		Long: `Runs two commands in pairs, each pair in the order a coin says, until the
+difference is sure or --runs pairs are done. CPU time decides unless --metric
+wall says otherwise: it is disturbed far less by other programs. The chance to
+call a difference where there is none is 5 % over all looks at the data.
+
+--record DIR records every run, as 'isobath record' does; 'isobath diff DIR'
+then says where the difference is. --refs FUNCTION also counts every memory
+reference of a function: a number without noise where the program repeats
+itself.
+
+'isobath ab TRIAL' prints a trial again that was kept in trial.json.`,
+		Example: `  isobath ab -- ./old 1000 -- ./new 1000
+  isobath ab --runs 100 --fail-above 2% -- ./old -- ./new
+  isobath ab --record trial --runs 20 -- ./old -- ./new && isobath diff trial
+  isobath ab --refs solve -- ./old -- ./new`,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&f.runs, "runs", 0, "at most this many `pairs` (default 60; with --until 1000)")
+	flags.StringVar(&f.until, "until", "", "go on until the change is known to this `much`, such as 1%")
+	flags.BoolVar(&f.fixed, "fixed", false, "look once, after all pairs")
+	flags.Uint64Var(&f.seed, "seed", 0, "`seed` of the coin (default: random)")
+	flags.StringVar(&f.metric, "metric", trial.LaneCPU, "what decides: cpu or wall")
+	flags.IntVar(&f.pin, "pin", -1, "run both on this `CPU`")
+	flags.BoolVar(&f.show, "show-output", false, "show what the commands write, on standard error")
+	flags.BoolVar(&f.ignoreFailure, "ignore-failure", false, "count pairs whose commands end with the same status, whatever it is")
+	flags.StringVar(&f.failAbove, "fail-above", "", "exit with 3 if B is surely slower by this `much`, such as 5%; end when it surely is not")
+	flags.BoolVar(&f.strict, "strict", false, "exit with 4 if the gate cannot tell")
+	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
+	flags.BoolVar(&f.values, "values", false, "JSON: with the times of every pair")
+	flags.StringVar(&f.record, "record", "", "record every run, into this new `folder`")
+	flags.IntVar(&f.rate, "rate", 0, "with --record: samples a `second` and CPU")
+	flags.StringVar(&f.mode, "mode", "", "with --record: how to sample: auto, pmu or timer")
+	flags.StringVar(&f.model, "model", "", "with --record: estimate levels for the machine of this `topology`, or local")
+	flags.StringVar(&f.refs, "refs", "", "count every reference of this `function` too")
+	flags.StringVar(&f.backend, "backend", "", "with --refs: `how`: auto, step, qemu, valgrind or instrument")
+	return cmd
+}
+
+func (f *abFlags) run(cmd *cobra.Command, args []string) error {
+	if cmd.ArgsLenAtDash() < 0 && len(args) == 1 {
+		return f.again(cmd, args[0])
+	}
+	a, b, err := twoCommands(cmd, args)
+	if err != nil {
+		return err
+	}
+	design, limit, err := f.design()
+	if err != nil {
+		return err
+	}
+	t := &abTrial{abFlags: f, commands: [][]string{a, b}, id: trialID()}
+	if f.pin >= 0 {
+		t.execution.Pin = &f.pin
+	}
+	if f.show {
+		t.execution.Show = os.Stderr
+	}
+	r, err := t.trial(cmd.Context(), design)
+	if err != nil {
+		return err
+	}
+	r.Commands = t.commands
+	if f.refs != "" && r.Stopped != trial.Interrupted {
+		if err := t.countRefs(cmd.Context(), r); err != nil {
+			return err
+		}
+	}
+	f.gate(r, limit)
+	if f.record != "" {
+		if err := keepTrial(filepath.Join(f.record, trialFile), r); err != nil {
+			return err
+		}
+		fmt.Fprintf(os.Stderr, "isobath: 'isobath diff %s' says where the difference is\n", f.record)
+	}
+	return f.print(cmd.OutOrStdout(), r)
+}
+
+// twoCommands splits what follows the first -- at the second.
+func twoCommands(cmd *cobra.Command, args []string) (a, b []string, err error) {
+	i := slices.Index(args, "--")
+	if cmd.ArgsLenAtDash() != 0 || i <= 0 || i == len(args)-1 {
+		return nil, nil, usagef("%s takes two commands: -- CMD_A -- CMD_B", cmd.Name())
+	}
+	return args[:i], args[i+1:], nil
+}
+
+func trialID() string {
+	var b [8]byte
+	rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// maxPairs bounds a trial.
+const maxPairs = 10_000
+
+// design checks the flags.
+func (f *abFlags) design() (*trial.Design, *float64, error) {
+	d := &trial.Design{Seed: f.seed, Fixed: f.fixed}
+	if f.seed == 0 {
+		var b [8]byte
+		rand.Read(b[:])
+		d.Seed = binary.LittleEndian.Uint64(b[:]) >> 12 // a number that JSON keeps
+	}
+	most := f.runs
+	if f.until != "" {
+		until, points, ok := parseLimit(f.until)
+		if !ok || points || until == 0 {
+			return nil, nil, usagef("--until %q: want a change such as 1%%", f.until)
+		}
+		d.Until = until
+		if most == 0 {
+			most = 1000
+		}
+	}
+	if most == 0 {
+		most = 60
+	}
+	switch {
+	case f.runs < 0 || most > maxPairs:
+		return nil, nil, usagef("--runs %d: want 1 to %d pairs", f.runs, maxPairs)
+	case f.metric != trial.LaneCPU && f.metric != trial.LaneWall:
+		return nil, nil, usagef("--metric %q: want cpu or wall", f.metric)
+	case f.fixed && f.until != "":
+		return nil, nil, usagef("--fixed looks once; --until looks until it is enough")
+	case f.record == "" && (f.rate != 0 || f.mode != "" || f.model != ""):
+		return nil, nil, usagef("--rate, --mode and --model belong to --record")
+	}
+	d.Looks = trial.Looks(most)
+	if f.fixed || most < 8 {
+		d.Looks, d.Fixed = trial.OneLook(most), true
+	}
+	if f.failAbove == "" {
+		return d, nil, nil
+	}
+	limit, points, ok := parseLimit(f.failAbove)
+	if !ok || points {
+		return nil, nil, usagef("--fail-above %q: want a change such as 5%%", f.failAbove)
+	}
+	d.Within = limit
+	return d, &limit, nil
+}
+
+// abTrial is a trial under way.
+type abTrial struct {
+	*abFlags
+	commands  [][]string
+	id        string
+	execution trial.Execution
+	outputs   [2]uint64
+	differ    bool
+}
+
+// trial warms up and runs the pairs.
+func (t *abTrial) trial(ctx context.Context, d *trial.Design) (*trial.Report, error) {
+	if t.record != "" {
+		if err := free(t.record, false); err != nil {
+			return nil, err
+		}
+		if err := os.Mkdir(t.record, 0o777); err != nil {
+			return nil, err
+		}
+	}
+	for side, command := range t.commands {
+		m, err := t.execution.Run(ctx, command)
+		if err != nil {
+			return nil, err
+		}
+		if err := t.check(command, m); err != nil {
+			return nil, err
+		}
+		t.outputs[side] = m.Output
+	}
+	progress := term.NewProgress(os.Stderr, "trial")
+	defer progress.Done()
+	before := cpuTimes()
+	run := &trial.Trial{Design: *d, Metric: t.metric, Measure: t.measure, Tell: func(pairs int, so trial.Decision) {
+		text := fmt.Sprintf("%d of at most %d pairs", pairs, d.Most())
+		if so.Pairs > 0 {
+			text += fmt.Sprintf(", %s (%s)", compare.Signed(1+so.Change), so.Verdict)
+		}
+		progress.Say(text)
+	}}
+	r, err := run.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t.hints(r, before)
+	return r, nil
+}
+
+// check fails a command that failed, with what it last said.
+func (t *abTrial) check(command []string, m *trial.Measured) error {
+	if m.Status == 0 || t.ignoreFailure {
+		return nil
+	}
+	err := fmt.Errorf("%s ended with status %d; --ignore-failure compares it all the same", strings.Join(command, " "), m.Status)
+	if tail := m.Tail(20); tail != "" {
+		err = fmt.Errorf("%w\n%s", err, tail)
+	}
+	return err
+}
+
+// measure runs one side of a pair.
+func (t *abTrial) measure(ctx context.Context, pair int, b, first bool) (*trial.Measured, error) {
+	side := map[bool]int{true: 1}[b]
+	command := t.commands[side]
+	if t.record != "" {
+		return t.recorded(ctx, pair, side, first)
+	}
+	m, err := t.execution.Run(ctx, command)
+	if err != nil {
+		return nil, err
+	}
+	t.differ = t.differ || m.Output != t.outputs[side] || t.outputs[0] != t.outputs[1]
+	return m, t.check(command, m)
+}
+
+// recorded records one side of a pair by the verb record of this program, which
+// keeps what the command writes off our output.
+func (t *abTrial) recorded(ctx context.Context, pair, side int, first bool) (*trial.Measured, error) {
+	name := [2]string{"a", "b"}[side]
+	out := filepath.Join(t.record, fmt.Sprintf("p%02d%s%s", pair, name, run.Suffix))
+	where, err := json.Marshal(run.Trial{ID: t.id, Pair: pair, Side: name, First: first, Commands: t.commands})
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"record", "-o", out, "--force", "--trial", string(where)}
+	for flag, value := range map[string]string{"--mode": t.mode, "--model": t.model} {
+		if value != "" {
+			args = append(args, flag, value)
+		}
+	}
+	if t.rate > 0 {
+		args = append(args, "--rate", fmt.Sprint(t.rate))
+	}
+	m, err := t.self(ctx, append(append(args, "--"), t.commands[side]...))
+	if err != nil {
+		return nil, err
+	}
+	if err := t.check(t.commands[side], m); err != nil {
+		return nil, err
+	}
+	manifest, err := run.ReadManifest(out)
+	if err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, m.Tail(20))
+	}
+	m.Wall, m.CPU = manifest.Recording.Seconds, manifest.Recording.User+manifest.Recording.System
+	return m, nil
+}
+
+// self runs another verb of this program.
+func (t *abTrial) self(ctx context.Context, args []string) (*trial.Measured, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	return t.execution.Run(ctx, append([]string{program}, args...))
+}
+
+// gate decides the exit code.
+func (f *abFlags) gate(r *trial.Report, limit *float64) {
+	if limit == nil || len(r.Lanes) == 0 {
+		return
+	}
+	r.FailAbove = limit
+	lane := &r.Lanes[0]
+	switch {
+	case r.Stopped == trial.Interrupted:
+		r.Exit = 1
+	case lane.Verdict == trial.More && *lane.Change >= *limit:
+		r.Exit = compare.ExitRegression
+	case lane.Verdict == trial.Unsure && f.strict:
+		r.Exit = compare.ExitUnsure
+	}
+}
+
+func keepTrial(path string, r *trial.Report) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return wholefile.WriteBytes(path, 0, append(text, '\n'))
+}
+
+// again prints a trial that was kept.
+func (f *abFlags) again(cmd *cobra.Command, path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, trialFile)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	r, err := trial.ReadReport(text)
+	if err != nil {
+		return err
+	}
+	kept := r.Lanes
+	d := trial.Design{Looks: trial.Looks(r.Most)}
+	if r.Most < 8 {
+		d.Looks, d.Fixed = trial.OneLook(r.Most), true
+	}
+	load := r.Noise
+	d.Conclude(r)
+	if load != nil && r.Noise != nil {
+		r.Noise.Load, r.Noise.Steal, r.Noise.CPUs = load.Load, load.Steal, load.CPUs
+	}
+	for _, lane := range kept { // counts are not made again
+		if lane.Lane != trial.LaneCPU && lane.Lane != trial.LaneWall {
+			r.Lanes = append(r.Lanes, lane)
+		}
+	}
+	return f.print(cmd.OutOrStdout(), r)
+}
+
+// print writes the trial and returns its exit code.
+func (f *abFlags) print(w io.Writer, r *trial.Report) error {
+	var err error
+	if f.asJSON {
+		shown := *r
+		if !f.values {
+			shown.Values = nil
+		}
+		err = printJSON(w, &shown)
+	} else {
+		err = writeTrial(w, r)
+	}
+	if err == nil && r.Exit != 0 {
+		return exitCode(r.Exit)
+	}
+	return err
+}
+
+// hints says, once, what makes a trial doubtful.
+func (t *abTrial) hints(r *trial.Report, before []float64) {
+	hint := func(format string, args ...any) { r.Hints = append(r.Hints, fmt.Sprintf(format, args...)) }
+	if r.Noise != nil {
+		r.Noise.CPUs = runtime.NumCPU()
+		r.Noise.Load, r.Noise.Steal = loadAverage(), stolen(before, cpuTimes())
+		if load := r.Noise.Load; load != nil && *load > float64(r.Noise.CPUs) && r.Metric == trial.LaneWall {
+			hint("%.1f processes want %d CPUs: wall time measures them too; --metric cpu does not", *load, r.Noise.CPUs)
+		}
+		if steal := r.Noise.Steal; steal != nil && *steal > .05 {
+			hint("%.0f %% of the time was stolen by other guests of this machine", 100**steal)
+		}
+	}
+	if len(r.Lanes) > 0 {
+		if a, ok := r.Lanes[0].A.(trial.Spread); ok && a.Median < .020 {
+			hint("a run takes %s: starting it is a large part of that; give it more to do", compare.Duration(a.Median))
+		}
+	}
+	if t.differ && t.record == "" {
+		hint("what the commands write differs between runs or between A and B")
+	}
+	if g := governor(); g != "" && g != "performance" {
+		hint("the CPUs' governor is %q: their clock follows the load", g)
+	}
+}
+
+// writeTrial prints a trial as text: the sentence first.
+func writeTrial(w io.Writer, r *trial.Report) error {
+	style := term.StyleFor(w)
+	fmt.Fprintln(w, style.Bold(trialSentence(r)))
+	for i := range r.Lanes {
+		if text := laneText(&r.Lanes[i]); text != "" {
+			fmt.Fprintln(w, text)
+		}
+	}
+	if n := r.Noise; n != nil {
+		text := fmt.Sprintf("noise: one pair differs from the next by %s", compare.Percent(n.Pair))
+		if n.Load != nil {
+			text += fmt.Sprintf("; load %.1f on %d CPUs", *n.Load, n.CPUs)
+		}
+		fmt.Fprintln(w, text)
+	}
+	for _, h := range r.Hints {
+		fmt.Fprintf(w, "%s %s\n", style.Warn("note:"), h)
+	}
+	_, err := fmt.Fprintf(w, "seed %d\n", r.Seed)
+	return err
+}
+
+// trialSentence is what a trial found.
+func trialSentence(r *trial.Report) string {
+	if len(r.Lanes) == 0 {
+		return "interrupted before the first pair"
+	}
+	l := &r.Lanes[0]
+	between := fmt.Sprintf("%s to %s", strings.TrimSuffix(compare.Signed(1+*l.Low), " %"), compare.Signed(1+*l.High))
+	by := fmt.Sprintf("%.1f %%", 100*math.Abs(*l.Change))
+	after := "after " + term.Counted(r.Pairs, "pair")
+	switch {
+	case r.Stopped == trial.Interrupted:
+		return fmt.Sprintf("interrupted %s: B costs %s %s so far (%s), not sure", after, compare.Signed(1+*l.Change), l.Lane, between)
+	case l.Verdict == trial.More:
+		return fmt.Sprintf("B costs %s more %s (%s), sure %s", by, l.Lane, between, after)
+	case l.Verdict == trial.Less:
+		return fmt.Sprintf("B costs %s less %s (%s), sure %s", by, l.Lane, between, after)
+	case l.Verdict == trial.Same:
+		return fmt.Sprintf("B costs the same %s within the limit (%s), %s", l.Lane, between, after)
+	}
+	text := fmt.Sprintf("B and A cannot be told apart by %s: %s (%s) %s", l.Lane, compare.Signed(1+*l.Change), between, after)
+	if r.Noise != nil {
+		text += fmt.Sprintf("; a change below %s would not show with %s", compare.Percent(r.Noise.Detectable), term.Counted(r.Most, "pair"))
+	}
+	return text
+}
+
+func laneText(l *trial.Lane) string {
+	switch a := l.A.(type) {
+	case trial.Spread:
+		b := l.B.(trial.Spread)
+		return fmt.Sprintf("%-5s %s → %s, %s (%s to %s)", l.Lane, compare.Duration(a.Median), compare.Duration(b.Median), compare.Signed(1+*l.Change),
+			strings.TrimSuffix(compare.Signed(1+*l.Low), " %"), compare.Signed(1+*l.High))
+	case nil:
+		return ""
+	}
+	if l.Exact != nil && !*l.Exact {
+		return fmt.Sprintf("%-5s not deterministic here: A %v, then %v; B %v", l.Lane, l.A, l.Again, l.B)
+	}
+	sign := ""
+	if l.Provenance == "modelled" {
+		sign = "≈ "
+	}
+	text := fmt.Sprintf("%-5s %s%v → %s%v (%s)", l.Lane, sign, l.A, sign, l.B, l.Provenance)
+	if l.Change != nil {
+		text += ", " + compare.Signed(1+*l.Change)
+	}
+	return text
+}

@@ -1,0 +1,92 @@
+package trial
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Measured is what one run of a command took.
+type Measured struct {
+	Wall float64 `json:"wall"` // seconds
+	CPU  float64 `json:"cpu"`  // user and system, of all processes waited for
+
+	Status int    `json:"-"`
+	Output uint64 `json:"-"` // a hash of what it wrote
+	tail   []byte
+}
+
+// Tail is the last lines of what a command wrote.
+func (m *Measured) Tail(lines int) string {
+	all := strings.Split(strings.TrimRight(string(m.tail), "\n"), "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "\n")
+}
+
+// tailBytes is how much of a command's output is kept.
+const tailBytes = 16 << 10
+
+// Execution says how commands are run.
+type Execution struct {
+	Show io.Writer // where output goes too; nil for nowhere
+	Pin  *int      // the CPU to run on; nil for any
+}
+
+// watched keeps the end of what is written, and a hash of all.
+type watched struct {
+	hash io.Writer
+	show io.Writer
+	tail []byte
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	if _, err := w.hash.Write(p); err != nil {
+		return 0, err
+	}
+	w.tail = append(w.tail, p...)
+	if len(w.tail) > 2*tailBytes {
+		w.tail = append([]byte(nil), w.tail[len(w.tail)-tailBytes:]...)
+	}
+	if w.show != nil {
+		return w.show.Write(p)
+	}
+	return len(p), nil
+}
+
+// Run runs a command and measures it. A command that ends with another status
+// than 0 is no error; one that cannot be started is.
+func (e *Execution) Run(ctx context.Context, command []string) (*Measured, error) {
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	hash := fnv.New64a()
+	out := &watched{hash: hash, show: e.Show}
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	begin := time.Now()
+	err := e.start(cmd)
+	if err == nil {
+		err = cmd.Wait()
+	}
+	wall := time.Since(begin)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return nil, fmt.Errorf("%s: %w", command[0], err)
+	}
+	s := cmd.ProcessState
+	status := s.ExitCode()
+	if status < 0 { // ended by a signal
+		if w, ok := s.Sys().(syscall.WaitStatus); ok {
+			status = 128 + int(w.Signal())
+		}
+	}
+	return &Measured{Wall: wall.Seconds(), CPU: (s.UserTime() + s.SystemTime()).Seconds(), Status: status, Output: hash.Sum64(), tail: bytes.Clone(out.tail)}, nil
+}
