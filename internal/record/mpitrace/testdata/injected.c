@@ -1,0 +1,145 @@
+/* Programs with a delay that is known: injected KIND RANK STEP MS FILE makes one
+   rank work MS longer in one step, and writes to FILE how much longer than usual
+   that took by its own clock: a busy machine wakes nobody in time. Work is sleeping, and a rank that waits sleeps
+   between two looks, so that many ranks need few cores. */
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static int me, np, late_rank, late_step;
+static double late_ms;
+static const char *told;
+
+static void nap(double ms) {
+	struct timespec t = {(time_t)(ms / 1e3), (long)((ms - 1e3 * (long)(ms / 1e3)) * 1e6)};
+	while (nanosleep(&t, &t))
+		;
+}
+
+/* Open MPI calls it while it waits, with mpi_yield_when_idle. */
+int sched_yield(void) {
+	nap(0.06);
+	return 0;
+}
+
+static double now(void) {
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return 1e3 * t.tv_sec + t.tv_nsec / 1e6;
+}
+
+static double extra(int step) { return me == late_rank && step == late_step ? late_ms : 0; }
+
+static void tell(int step, double began, double usual) {
+	if (extra(step) == 0) return;
+	FILE *f = fopen(told, "w");
+	fprintf(f, "%f\n", now() - began - usual);
+	fclose(f);
+}
+
+static void work(int step, double ms) {
+	double began = now();
+	nap(ms + extra(step));
+	tell(step, began, ms);
+}
+
+/* A wave front over two rows of ranks: values come from the left and from above. */
+static void wave(void) {
+	int cols = np / 2, row = me / cols, col = me % cols, v[2] = {0, 0};
+	for (int k = 0; k < 12; k++) {
+		if (col > 0) MPI_Recv(&v[0], 1, MPI_INT, me - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		if (row > 0) MPI_Recv(&v[1], 1, MPI_INT, me - cols, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		work(k, 5);
+		if (col < cols - 1) MPI_Send(&v[0], 1, MPI_INT, me + 1, 1, MPI_COMM_WORLD);
+		if (row == 0) MPI_Send(&v[1], 1, MPI_INT, me + cols, 2, MPI_COMM_WORLD);
+	}
+}
+
+/* A master that takes whatever comes and hands out the next task. */
+static void farm(void) {
+	int tasks = 40, task = 0, done = 0, v;
+	MPI_Status from;
+	if (me == 0) {
+		for (int open = np - 1; open > 0; done++) {
+			MPI_Recv(&v, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &from);
+			work(done, 0.5);
+			int next = task < tasks ? task++ : -1;
+			MPI_Send(&next, 1, MPI_INT, from.MPI_SOURCE, 2, MPI_COMM_WORLD);
+			if (next < 0) open--;
+		}
+		return;
+	}
+	for (v = 0; v >= 0;) {
+		MPI_Send(&v, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+		MPI_Recv(&v, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		if (v >= 0) nap(20);
+	}
+}
+
+/* Neighbours of a ring exchange in one collective call. */
+static void neighbours(void) {
+	int dims[1] = {np}, round[1] = {1}, out[2] = {me, me}, in[2];
+	MPI_Comm ring;
+	MPI_Cart_create(MPI_COMM_WORLD, 1, dims, round, 0, &ring);
+	for (int k = 0; k < 16; k++) {
+		work(k, 10);
+		MPI_Neighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, ring);
+	}
+	MPI_Comm_free(&ring);
+}
+
+/* Values are put into the window of the right neighbour between two fences. */
+static void fence(void) {
+	int *box, v = me;
+	MPI_Win window;
+	MPI_Win_allocate(sizeof *box, sizeof *box, MPI_INFO_NULL, MPI_COMM_WORLD, &box, &window);
+	MPI_Win_fence(0, window);
+	for (int k = 0; k < 14; k++) {
+		work(k, 9);
+		MPI_Put(&v, 1, MPI_INT, (me + 1) % np, 0, 1, MPI_INT, window);
+		MPI_Win_fence(0, window);
+	}
+	MPI_Win_free(&window);
+}
+
+static void *part(void *ms) {
+	nap(*(double *)ms);
+	return 0;
+}
+
+/* Two threads share the work of a rank; the delay is in the one that does not
+   communicate. */
+static void hybrid(void) {
+	double sum = me, all, own = 8, other;
+	for (int k = 0; k < 16; k++) {
+		pthread_t t;
+		double began = now();
+		other = 8 + extra(k);
+		pthread_create(&t, 0, part, &other);
+		part(&own);
+		pthread_join(t, 0);
+		tell(k, began, own);
+		MPI_Allreduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+	}
+}
+
+int main(int c, char **v) {
+	int level;
+	MPI_Init_thread(&c, &v, MPI_THREAD_FUNNELED, &level);
+	MPI_Comm_rank(MPI_COMM_WORLD, &me);
+	MPI_Comm_size(MPI_COMM_WORLD, &np);
+	late_rank = atoi(v[2]), late_step = atoi(v[3]), late_ms = atof(v[4]), told = v[5];
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (!strcmp(v[1], "wave")) wave();
+	if (!strcmp(v[1], "farm")) farm();
+	if (!strcmp(v[1], "neighbours")) neighbours();
+	if (!strcmp(v[1], "fence")) fence();
+	if (!strcmp(v[1], "hybrid")) hybrid();
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Finalize();
+	return 0;
+}
