@@ -33,6 +33,32 @@ export const PAGES: readonly Page[] = [
     undoes: 'trace',
     load: () => import('./pages/trace/TracePage.svelte'),
     perRun: true,
+    keys: [
+      {
+        keys: ['ArrowLeft', 'ArrowRight'],
+        label: 'Operation before, next operation of the rank',
+        pointer: 'move',
+      },
+      {
+        keys: ['ArrowUp', 'ArrowDown'],
+        label: 'Nearest operation of the rank above, below',
+        pointer: 'move',
+      },
+      {
+        keys: ['Enter'],
+        label: 'Select the operation and show where its lateness comes from',
+        pointer: 'click',
+      },
+      {
+        keys: [',', '.'],
+        label: 'Before, next of what was found; without a find, operation',
+        pointer: '‹ ›',
+      },
+      { keys: ['W', 'S'], label: 'Zoom steps or time in, out', pointer: 'Ctrl+wheel; drag a stretch' },
+      { keys: ['A', 'D'], label: 'Pan left, right', pointer: 'Shift+drag, wheel' },
+      { keys: ['F'], label: 'Zoom to the chain of the selected operation', pointer: '' },
+      { keys: ['0'], label: 'The whole run', pointer: 'double-click background' },
+    ],
   },
   {
     id: 'cycles',

@@ -154,3 +154,28 @@ func TestTraceGains(t *testing.T) {
 		t.Errorf("rank 99: refused %q, prediction %+v", a.Refused, a.Ranking.WhatIf)
 	}
 }
+
+// TestTraceLook: operations are found by words, and a window has the numbers of
+// its calls.
+func TestTraceLook(t *testing.T) {
+	s, id, _ := haloServer(t)
+	path := "/api/v1/runs/" + id + "/trace/"
+	f := post[messages.FindAnswer](t, s, path+"find", messages.FindAsk{Text: "mpi_ took > 1ms", From: -1})
+	if f.Found == nil || f.Found.Count == 0 || f.Found.Place.Exit-f.Found.Place.Enter <= 1e6 {
+		t.Errorf("found %+v, refused %q", f.Found, f.Refused)
+	}
+	if f := post[messages.FindAnswer](t, s, path+"find", messages.FindAsk{Text: "no_such_name"}); f.Found != nil || f.Refused == "" {
+		t.Errorf("no_such_name: %+v", f)
+	}
+	whole := post[messages.TraceWindow](t, s, path+"window", messages.TraceWindowAsk{TimeTo: 1e12})
+	sent := int64(0)
+	for _, b := range whole.Sizes {
+		sent += b.Messages
+	}
+	if sent != 144 || whole.MPI <= 0 || len(whole.Calls) == 0 || whole.LateSender.Time <= 0 {
+		t.Errorf("%d messages in %+v", sent, whole)
+	}
+	if w := do(s, "POST", path+"window", `{"timeFrom":3,"timeTo":3}`, "Content-Type", "application/json"); w.Code != http.StatusBadRequest {
+		t.Errorf("an empty window: %d", w.Code)
+	}
+}

@@ -2,7 +2,6 @@ package trace
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
 )
 
@@ -49,7 +48,7 @@ type WaitStates struct {
 
 // Profile computes the profile of the whole trace.
 func (t *Trace) Profile() *Profile {
-	return &Profile{Regions: t.regionTotals(), Pairs: t.pairs(), Sizes: t.sizes(), Waits: t.waitStates()}
+	return &Profile{Regions: t.regionTotals(), Pairs: t.pairs(), Sizes: t.sizes(func(send int) bool { return t.Sends.Match[send] >= 0 }), Waits: t.waitStates()}
 }
 
 func (t *Trace) regionTotals() []RegionTotal {
@@ -96,72 +95,17 @@ func (t *Trace) pairs() []Pair {
 	return out
 }
 
-// sizes counts messages by powers of two.
-func (t *Trace) sizes() []SizeBin {
-	var bins [65]SizeBin
-	for i, m := range t.Sends.Match {
-		if m >= 0 {
-			b := &bins[bits.Len64(uint64(t.Sends.Bytes[i]))]
-			b.Messages++
-			b.Bytes += t.Sends.Bytes[i]
-		}
-	}
-	var out []SizeBin
-	for k, b := range bins {
-		if b.Messages == 0 {
-			continue
-		}
-		b.To = 1 << min(k, 62)
-		if k > 0 {
-			b.From = b.To / 2
-		}
-		out = append(out, b)
-	}
-	return out
-}
-
 func (t *Trace) waitStates() WaitStates {
 	var w WaitStates
-	o := &t.Ops
-	for op := range o.Enter {
-		first, n := o.Ref[op], o.N[op]
-		wait := int64(0)
-		switch o.Kind[op] {
-		case Recv:
-			for i := first; i < first+n; i++ {
-				if m := t.Recvs.Match[i]; m >= 0 {
-					wait = max(wait, min(o.Enter[t.Sends.Op[m]], o.Exit[op])-o.Enter[op])
-				}
-			}
-			w.LateSender, w.LateSenderOps = addWait(w.LateSender, w.LateSenderOps, wait)
-		case Send:
-			for i := first; i < first+n; i++ {
-				// A send whose request completes elsewhere does not block.
-				if m := t.Sends.Match[i]; m >= 0 && t.Sends.Wait[i] < 0 {
-					if r := t.Recvs.Op[m]; o.Exit[op] > o.Enter[r] {
-						wait = max(wait, o.Enter[r]-o.Enter[op])
-					}
-				}
-			}
-			w.LateReceiver, w.LateReceiverOps = addWait(w.LateReceiver, w.LateReceiverOps, wait)
+	t.eachWait(func(p WaitPattern, _ int32, wait int64) {
+		switch p {
+		case LateSender:
+			w.LateSender, w.LateSenderOps = w.LateSender+wait, w.LateSenderOps+1
+		case LateReceiver:
+			w.LateReceiver, w.LateReceiverOps = w.LateReceiver+wait, w.LateReceiverOps+1
+		default:
+			w.Collective, w.CollectiveOps = w.Collective+wait, w.CollectiveOps+1
 		}
-	}
-	for i := range t.Colls.Comm {
-		members := t.Colls.Member[t.Colls.Start[i]:t.Colls.Start[i+1]]
-		last := o.Enter[members[0]]
-		for _, m := range members {
-			last = max(last, o.Enter[m])
-		}
-		for _, m := range members {
-			w.Collective, w.CollectiveOps = addWait(w.Collective, w.CollectiveOps, min(last, o.Exit[m])-o.Enter[m])
-		}
-	}
+	})
 	return w
-}
-
-func addWait(sum, n, wait int64) (int64, int64) {
-	if wait <= 0 {
-		return sum, n
-	}
-	return sum + wait, n + 1
 }

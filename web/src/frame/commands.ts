@@ -7,12 +7,15 @@ import type { Term } from '../state/selection';
 import { axesShown, correlate } from '../state/axes';
 import type { DialogName } from './context';
 import type { Action } from './keymap';
+import type { PageHandle } from './pages';
 
 /** What a command may do besides changing the store. */
 export interface Hands {
   readonly act: (a: Action) => void;
   readonly exportAs: (format: 'png' | 'svg' | 'csv' | 'rows') => void;
   readonly openDialog: (name: DialogName) => void;
+  /** What a text means on the page that is shown. */
+  readonly find?: PageHandle['find'];
   readonly width: number; // of the page, which decides the axes shown by default
 }
 

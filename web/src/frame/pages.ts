@@ -21,6 +21,16 @@ export interface PageProps {
 export interface PageHandle {
   /** Carries out an action of its own; reports whether it did. */
   readonly act?: (a: Action) => boolean;
+  /** What a text typed into the command field means on it, before what it means everywhere. */
+  readonly find?: (text: string, signal: AbortSignal) => Promise<readonly PageFound[]>;
+}
+
+/** Something of a page that a typed text may mean. */
+export interface PageFound {
+  readonly text: string;
+  readonly does: string;
+  readonly note: string; // how much there is
+  readonly run: () => void;
 }
 
 export interface DialogProps {

@@ -114,6 +114,10 @@ func (Kind) Routes(f *frame.Frame) []frame.Route {
 			Takes: ReportAsk{}, Answers: logical.Report{}, OfRun: of(s.traceReport)},
 		{Method: "POST", Path: "runs/{id}/trace/gains", Access: frame.Viewer, Does: "causes ranked by what removing them gains, and the run with changes",
 			Takes: GainsAsk{}, Answers: GainsAnswer{}, OfRun: of(s.gains)},
+		{Method: "POST", Path: "runs/{id}/trace/find", Access: frame.Viewer, Does: "the next operation that a text means", Command: "isobath steps --ops",
+			Takes: FindAsk{}, Answers: FindAnswer{}, OfRun: of(s.find)},
+		{Method: "POST", Path: "runs/{id}/trace/window", Access: frame.Viewer, Does: "calls, message sizes and waiting of a stretch of time",
+			Takes: TraceWindowAsk{}, Answers: TraceWindow{}, OfRun: of(s.window)},
 		{Method: "POST", Path: "runs/{id}/trace/samples", Access: frame.Viewer, Does: "how many samples fall into a window or an operation",
 			Takes: SamplesAsk{}, Answers: SamplesAnswer{}, OfRun: of(s.traceSamples)},
 	}

@@ -261,3 +261,60 @@ type GainsAnswer struct {
 	Ranking whatif.Ranking `json:"ranking"`
 	Refused string         `json:"refused"`
 }
+
+// FindAsk looks for operations by a text such as "rank 20", "MPI_Waitall" or
+// "late > 10ms": the next one after From in time (-1 for the first), or the one
+// before it.
+type FindAsk struct {
+	TraceAsk
+	Text string `json:"text"`
+	From int32  `json:"from"`
+	Back bool   `json:"back"`
+}
+
+// FindAnswer is what was found; Refused says why the text means nothing here.
+type FindAnswer struct {
+	Found   *timeline.FoundOperation `json:"found"`
+	Refused string                   `json:"refused"`
+}
+
+// TraceWindowAsk asks for the numbers of a stretch of time, in ns after the first
+// event.
+type TraceWindowAsk struct {
+	TraceAsk
+	TimeFrom float64 `json:"timeFrom"`
+	TimeTo   float64 `json:"timeTo"`
+}
+
+// TraceWindow is how all processes together spent a window, in ns: the calls of
+// MPI, messages that were sent by size, and waiting by what was waited for.
+type TraceWindow struct {
+	Computing    int64        `json:"computing"`
+	MPI          int64        `json:"mpi"`
+	Calls        []WindowCall `json:"calls"`
+	Sizes        []WindowSize `json:"sizes"`
+	LateSender   WindowWait   `json:"lateSender"`
+	LateReceiver WindowWait   `json:"lateReceiver"`
+	Collective   WindowWait   `json:"collective"`
+}
+
+// WindowCall is a call of MPI in a window.
+type WindowCall struct {
+	Name  string `json:"name"`
+	Calls int64  `json:"calls"`
+	Time  int64  `json:"time"`
+}
+
+// WindowSize counts messages of from to to-1 bytes.
+type WindowSize struct {
+	From     int64 `json:"from"`
+	To       int64 `json:"to"`
+	Messages int64 `json:"messages"`
+	Bytes    int64 `json:"bytes"`
+}
+
+// WindowWait is waiting of one pattern.
+type WindowWait struct {
+	Operations int64 `json:"operations"`
+	Time       int64 `json:"time"`
+}

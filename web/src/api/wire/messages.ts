@@ -1,6 +1,5 @@
 // Made from the Go types of the messages by
 // `go test ./internal/app/server -run WireTypes -update`. Do not edit.
-import type { Column, ColumnRef } from './frame';
 
 // Report is what `isobath steps --json` prints. Times are nanoseconds.
 export interface Report {
@@ -763,4 +762,59 @@ export interface GainsAsk extends TraceAsk {
 export interface GainsAnswer {
   readonly ranking: Ranking;
   readonly refused: string;
+}
+
+// FindAsk looks for operations by a text such as "rank 20", "MPI_Waitall" or
+// "late > 10ms": the next one after From in time (-1 for the first), or the one
+// before it.
+export interface FindAsk extends TraceAsk {
+  readonly text: string;
+  readonly from: number;
+  readonly back: boolean;
+}
+
+// FindAnswer is what was found; Refused says why the text means nothing here.
+export interface FindAnswer {
+  readonly found: FoundOperation | null;
+  readonly refused: string;
+}
+
+// TraceWindowAsk asks for the numbers of a stretch of time, in ns after the first
+// event.
+export interface TraceWindowAsk extends TraceAsk {
+  readonly timeFrom: number;
+  readonly timeTo: number;
+}
+
+// TraceWindow is how all processes together spent a window, in ns: the calls of
+// MPI, messages that were sent by size, and waiting by what was waited for.
+export interface TraceWindow {
+  readonly computing: number;
+  readonly mpi: number;
+  readonly calls: readonly WindowCall[];
+  readonly sizes: readonly WindowSize[];
+  readonly lateSender: WindowWait;
+  readonly lateReceiver: WindowWait;
+  readonly collective: WindowWait;
+}
+
+// WindowCall is a call of MPI in a window.
+export interface WindowCall {
+  readonly name: string;
+  readonly calls: number;
+  readonly time: number;
+}
+
+// WindowSize counts messages of from to to-1 bytes.
+export interface WindowSize {
+  readonly from: number;
+  readonly to: number;
+  readonly messages: number;
+  readonly bytes: number;
+}
+
+// WindowWait is waiting of one pattern.
+export interface WindowWait {
+  readonly operations: number;
+  readonly time: number;
 }

@@ -43,6 +43,7 @@ function page(state: Partial<TraceState> = {}) {
     },
     show: (s) => (at.live = s),
     brush: (b: Brush | undefined) => at.brush.push(b),
+    find: (_, from) => Promise.resolve(from < 0 ? { id: 30, step: 50, process: 1 } : undefined),
   });
   return { at, control, scene };
 }
@@ -68,6 +69,14 @@ describe('the controller', () => {
     expect([at.kept.from, at.kept.to]).toEqual([0, 0]);
     control.setSteps(4.2, 8.1);
     expect([at.kept.from, at.kept.to]).toEqual([4, 9]);
+  });
+
+  it('goes to what is found, and stays where nothing is', async () => {
+    const { at, control } = page({ from: 0, to: 10 });
+    await control.find('late > 1ms');
+    expect([at.kept.find, at.kept.op, at.kept.from, at.kept.to]).toEqual(['late > 1ms', 30, 45, 55]);
+    await control.find('rank 3');
+    expect([at.kept.find, at.kept.op]).toEqual(['late > 1ms', 30]);
   });
 
   it('makes a change once, and several on top of each other', () => {

@@ -41,6 +41,8 @@ export interface Held {
   /** A state while something moves. */
   readonly show: (s: TraceState) => void;
   readonly brush: (b: Brush | undefined) => void;
+  /** Looks for the next operation of a text, or the one before. */
+  readonly find: (text: string, from: number, back: boolean) => Promise<Spot | undefined>;
 }
 
 const WHEEL_REST = 150; // ms after which a movement by the wheel has ended
@@ -216,7 +218,7 @@ export class TraceControl {
         this.commit({ from: 0, to: 0, timeFrom: 0, timeTo: 0, rowFrom: 0, rowTo: 0 });
         return true;
       default:
-        return false;
+        return this.findNext(action);
     }
   };
 
@@ -243,7 +245,7 @@ export class TraceControl {
         this.commit({ timeFrom: 0, timeTo: 0 });
         return true;
       default:
-        return false;
+        return this.findNext(action);
     }
   };
 
@@ -393,6 +395,21 @@ export class TraceControl {
       cancel: () => this.held.save(undefined),
     };
   };
+
+  // ---- finding ----
+
+  /** Goes to the next operation that a text means, from the selected one on. */
+  readonly find = async (text: string, back = false): Promise<void> => {
+    const at = await this.held.find(text, this.scene.kept.op, back);
+    if (at) this.commit({ find: text, op: at.id, pane: 'operation', ...this.revealing(at.step, at.process) });
+  };
+
+  private findNext(action: Action): boolean {
+    const { find } = this.scene.kept;
+    if (find === '' || (action !== 'next' && action !== 'previous')) return false;
+    void this.find(find, action === 'previous');
+    return true;
+  }
 
   // ---- changes ----
 

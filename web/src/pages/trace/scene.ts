@@ -89,7 +89,9 @@ export function sceneOf(
     signed,
     write: measure ? measured(measure.unit) : signed ? change : time,
     word: metricWord(colour, signed, measure !== undefined),
-    top: roundTop(Math.max(largest(picture?.logical, now.pixel), largest(picture?.ghost?.logical, now.pixel))),
+    top: roundTop(
+      Math.max(largest(picture?.logical, now.pixel), largest(picture?.ghost?.logical, now.pixel)),
+    ),
     causes: trace.ranking?.gains ?? [],
     active,
     instance,

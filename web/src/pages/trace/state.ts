@@ -35,7 +35,8 @@ export interface TraceState {
   readonly pixel: 'most' | 'mean'; // what a pixel of several operations shows
   readonly changes: readonly string[]; // of the what-if
   readonly run: 'recorded' | 'predicted' | 'both'; // shown while something is changed
-  readonly pane: 'operation' | 'code' | 'functions' | 'processes' | 'structure';
+  readonly find: string; // what is looked for, empty for nothing
+  readonly pane: (typeof PANES)[number];
 }
 
 const COLOURS: readonly Colour[] = [
@@ -48,7 +49,7 @@ const COLOURS: readonly Colour[] = [
   'function',
   'group',
 ];
-const PANES = ['operation', 'code', 'functions', 'processes', 'structure'] as const;
+const PANES = ['operation', 'code', 'window', 'functions', 'processes', 'structure'] as const;
 const FLAGS = ['coalesce', 'waitall', 'calls', 'leaps', 'force', 'mergeGlobal', 'reorder'] as const;
 
 export const RANKS: RowOrder = { by: 'rank', open: [], process: 0, k: 0 };
@@ -124,6 +125,7 @@ const LINK = codec('t.', {
             .filter(Boolean),
     write: (c: readonly string[]) => c.join(';'),
   },
+  find: words(),
   run: oneOf(['recorded', 'predicted', 'both'] as const, 'both'),
   pane: oneOf(PANES, 'operation'),
 });

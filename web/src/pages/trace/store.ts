@@ -15,8 +15,11 @@ import type {
   SamplesAnswer,
   SamplesAsk,
   SourceText,
+  FindAnswer,
   TraceAsk,
   TraceInfo,
+  TraceWindow,
+  TraceWindowAsk,
 } from '../../api/wire';
 import { decodePicture, type Picture } from './picture';
 
@@ -29,6 +32,7 @@ export interface TraceSnapshot {
   readonly whatif: ReportWhatIf | undefined; // the run with the changes
   readonly refused: string; // why a change cannot be made
   readonly report: Report | undefined; // profile, critical path, clusters
+  readonly window: TraceWindow | undefined; // numbers of the time in view
   readonly hovered: Operation | undefined; // where the picture has no lines of messages
   readonly samples: SamplesAnswer | undefined; // taken while the selected operation ran
   readonly source: SourceText | undefined;
@@ -46,6 +50,7 @@ const EMPTY: TraceSnapshot = {
   whatif: undefined,
   refused: '',
   report: undefined,
+  window: undefined,
   hovered: undefined,
   samples: undefined,
   source: undefined,
@@ -82,6 +87,10 @@ export class TraceStore extends PageStore<TraceSnapshot> {
   private readonly changed = this.resource<GainsAsk, GainsAnswer>({
     load: (ask, signal) => this.json('trace/gains', ask, signal),
     show: ({ ranking, refused }) => ({ whatif: ranking.whatif, refused }),
+  });
+  private readonly windows = this.resource<TraceWindowAsk, TraceWindow>({
+    load: (ask, signal) => this.json('trace/window', ask, signal),
+    show: (window) => ({ window }),
   });
   private readonly counts = this.resource<SamplesAsk, SamplesAnswer>({
     load: (ask, signal) => this.json('trace/samples', ask, signal),
@@ -127,6 +136,21 @@ export class TraceStore extends PageStore<TraceSnapshot> {
     this.changed.want(changes.length === 0 ? undefined : { ...ask, top: 1, changes: [...changes] });
     if (changes.length === 0 && (this.snapshot.whatif || this.snapshot.refused))
       this.set({ whatif: undefined, refused: '' });
+  }
+
+  wantWindow(ask: TraceWindowAsk | undefined): void {
+    this.windows.want(ask);
+  }
+
+  /** The next operation that a text means, after one or before it. */
+  find(
+    ask: TraceAsk,
+    text: string,
+    from: number,
+    back: boolean,
+    signal?: AbortSignal,
+  ): Promise<FindAnswer | undefined> {
+    return this.attempt((ended) => this.json('trace/find', { ...ask, text, from, back }, signal ?? ended));
   }
 
   wantReport(ask: ReportAsk): void {

@@ -392,6 +392,7 @@ describe('the link', () => {
       stacks: true,
       pixel: 'mean',
       changes: ['cause 1', 'rank 3 = median'],
+      find: 'late > 10ms',
       run: 'predicted',
       pane: 'structure',
     };
