@@ -29,7 +29,7 @@ func newExport() *cobra.Command {
 		width   int
 	)
 	cmd := &cobra.Command{
-		Use:   "export FILE -o out.{csv,parquet,arrow,folded,pb.gz,otf2,svg,png,html}",
+		Use:   "export FILE -o out.{csv,parquet,arrow,folded,pb.gz,callgrind,otf2,svg,png,html}",
 		Short: "Write samples or a message trace for other tools, or a page for people",
 		Example: `  isobath export run.isobath -o slow.parquet --where 'latency > 200'
   isobath export run.isobath -o stacks.folded --value latency
@@ -110,6 +110,8 @@ func exporter(out string, value profile.Value, width int) (writer, error) {
 		return writeArrow, nil
 	case ".folded":
 		return func(ctx context.Context, w io.Writer, x exported) error { return writeFolded(ctx, w, x, value) }, nil
+	case ".callgrind":
+		return writeCallgrind, nil
 	case ".html":
 		return writeSheet, nil
 	case ".svg":
@@ -121,9 +123,9 @@ func exporter(out string, value profile.Value, width int) (writer, error) {
 	case "-":
 		return writeCSV, nil
 	case "":
-		return nil, usagef("export needs -o FILE; its ending says the format: csv, parquet, arrow, folded, pb.gz, otf2, svg, png or html")
+		return nil, usagef("export needs -o FILE; its ending says the format: csv, parquet, arrow, folded, pb.gz, callgrind, otf2, svg, png or html")
 	}
-	return nil, usagef("-o %s: unknown ending; want .csv, .parquet, .arrow, .folded, .pb.gz, .otf2, .svg, .png or .html", out)
+	return nil, usagef("-o %s: unknown ending; want .csv, .parquet, .arrow, .folded, .pb.gz, .callgrind, .otf2, .svg, .png or .html", out)
 }
 
 func writeCSV(_ context.Context, w io.Writer, x exported) error { return x.Table.WriteCSV(w, x.rows) }
@@ -146,6 +148,14 @@ func writeFolded(ctx context.Context, w io.Writer, x exported, value profile.Val
 		return err
 	}
 	return profile.WriteFolded(w, stacks, value)
+}
+
+func writeCallgrind(ctx context.Context, w io.Writer, x exported) error {
+	stacks, err := profile.Stacks(ctx, x.Table, x.rows)
+	if err != nil {
+		return err
+	}
+	return profile.WriteCallgrind(w, stacks)
 }
 
 func writePprof(ctx context.Context, w io.Writer, x exported) error {

@@ -3,12 +3,15 @@ package formats
 import (
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/formats/arrowfile"
+	"github.com/isobath/isobath/internal/formats/callgrind"
 	"github.com/isobath/isobath/internal/formats/champsim"
 	"github.com/isobath/isobath/internal/formats/chombo"
 	"github.com/isobath/isobath/internal/formats/csvtable"
+	"github.com/isobath/isobath/internal/formats/dhat"
 	"github.com/isobath/isobath/internal/formats/dramsim"
 	"github.com/isobath/isobath/internal/formats/drmemtrace"
 	"github.com/isobath/isobath/internal/formats/exodus"
+	"github.com/isobath/isobath/internal/formats/folded"
 	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/formats/gem5"
 	"github.com/isobath/isobath/internal/formats/hwloc"
@@ -20,6 +23,7 @@ import (
 	"github.com/isobath/isobath/internal/formats/perfdata"
 	"github.com/isobath/isobath/internal/formats/perftext"
 	"github.com/isobath/isobath/internal/formats/pinatrace"
+	"github.com/isobath/isobath/internal/formats/pprof"
 	"github.com/isobath/isobath/internal/formats/refscsv"
 	"github.com/isobath/isobath/internal/formats/silo"
 	"github.com/isobath/isobath/internal/formats/syssage"
@@ -43,6 +47,9 @@ var Known = foreign.List{
 	silo.Format,
 	vtkhdf.Format,
 	exodus.Format,
+	pprof.Format,
+	dhat.Format,
+	callgrind.Format,
 	perftext.Format,
 	gem5.Format,
 	drmemtrace.Format,
@@ -50,6 +57,7 @@ var Known = foreign.List{
 	pinatrace.Format,
 	refscsv.Format,
 	dramsim.Format,
+	folded.Format,
 	mitos.Format,
 	csvtable.Format,
 	champsim.Format,

@@ -1,132 +1,66 @@
 package profile
 
 import (
-	"compress/gzip"
-	"encoding/binary"
 	"io"
+
+	"github.com/google/pprof/profile"
 
 	"github.com/isobath/isobath/internal/code/symbol"
 )
 
-// WritePprof writes a gzip-compressed profile.proto (github.com/google/pprof,
-// proto/profile.proto). Each frame is a location of its own; latency is a
-// second value where samples have one.
+// WritePprof writes a gzip-compressed profile of github.com/google/pprof. Each
+// frame is a location of its own; latency is a second value where samples have
+// one.
 func WritePprof(w io.Writer, stacks []Stack, unit string) error {
-	p := &encoder{strings: map[string]uint64{"": 0}, texts: []string{""}, functions: map[[2]string]uint64{}, locations: map[symbol.Frame]uint64{}}
+	// One mapping that says everything is known, or pprof looks for the program.
+	mapping := &profile.Mapping{ID: 1, HasFunctions: true, HasFilenames: true, HasLineNumbers: true, HasInlineFrames: true}
+	p := &profile.Profile{
+		SampleType: []*profile.ValueType{{Type: "samples", Unit: "count"}},
+		PeriodType: &profile.ValueType{Type: "samples", Unit: "count"},
+		Period:     1,
+		Mapping:    []*profile.Mapping{mapping},
+	}
 	latency := false
 	for _, s := range stacks {
 		latency = latency || s.Valued > 0
 	}
-	p.valueType(1, "samples", "count")
 	if latency {
-		p.valueType(1, "latency", unit)
+		p.SampleType = append(p.SampleType, &profile.ValueType{Type: "latency", Unit: unit})
 	}
+	places := &locations{profile: p, functions: map[[2]string]*profile.Function{}, byFrame: map[symbol.Frame]*profile.Location{}}
 	for _, s := range stacks {
-		var ids, values message
-		for i := len(s.Frames) - 1; i >= 0; i-- { // pprof has the innermost first
-			ids.varint(p.location(s.Frames[i]))
-		}
-		values.varint(uint64(s.Samples))
+		sample := &profile.Sample{Value: []int64{s.Samples}}
 		if latency {
-			values.varint(uint64(s.Latency))
+			sample.Value = append(sample.Value, s.Latency)
 		}
-		var sample message
-		sample.bytes(1, ids.body)
-		sample.bytes(2, values.body)
-		p.body.bytes(2, sample.body)
+		for i := len(s.Frames) - 1; i >= 0; i-- { // pprof has the innermost first
+			sample.Location = append(sample.Location, places.of(s.Frames[i]))
+		}
+		p.Sample = append(p.Sample, sample)
 	}
-	// One mapping that says everything is known, or pprof looks for the program.
-	var mapping message
-	for _, field := range []int{1, 7, 8, 9, 10} {
-		mapping.field(field, 1)
-	}
-	p.body.bytes(3, mapping.body)
-	p.body.body = append(p.body.body, p.tables.body...)
-	p.valueType(11, "samples", "count") // the type of period
-	p.body.field(12, 1)
-	for _, s := range p.texts {
-		p.body.bytes(6, []byte(s))
-	}
-	z := gzip.NewWriter(w)
-	if _, err := z.Write(p.body.body); err != nil {
-		return err
-	}
-	return z.Close()
+	return p.Write(w)
 }
 
-// message is the bytes of a protocol buffer.
-type message struct{ body []byte }
+// locations numbers functions and places as a profile wants them.
+type locations struct {
+	profile   *profile.Profile
+	functions map[[2]string]*profile.Function
+	byFrame   map[symbol.Frame]*profile.Location
+}
 
-func (m *message) varint(v uint64) { m.body = binary.AppendUvarint(m.body, v) }
-
-// field writes a number; zero is the default and left out.
-func (m *message) field(number int, v uint64) {
-	if v != 0 {
-		m.varint(uint64(number) << 3)
-		m.varint(v)
+func (l *locations) of(f symbol.Frame) *profile.Location {
+	if at := l.byFrame[f]; at != nil {
+		return at
 	}
-}
-
-func (m *message) bytes(number int, b []byte) {
-	m.varint(uint64(number)<<3 | 2)
-	m.varint(uint64(len(b)))
-	m.body = append(m.body, b...)
-}
-
-// encoder numbers strings, functions and locations.
-type encoder struct {
-	body, tables message
-	strings      map[string]uint64
-	texts        []string
-	functions    map[[2]string]uint64
-	locations    map[symbol.Frame]uint64
-}
-
-func (p *encoder) text(s string) uint64 {
-	n, ok := p.strings[s]
-	if !ok {
-		n = uint64(len(p.texts))
-		p.strings[s] = n
-		p.texts = append(p.texts, s)
+	key := [2]string{f.Function, f.File}
+	function := l.functions[key]
+	if function == nil {
+		function = &profile.Function{ID: uint64(len(l.functions) + 1), Name: f.Function, SystemName: f.Function, Filename: f.File}
+		l.functions[key] = function
+		l.profile.Function = append(l.profile.Function, function)
 	}
-	return n
-}
-
-func (p *encoder) valueType(field int, kind, unit string) {
-	var m message
-	m.field(1, p.text(kind))
-	m.field(2, p.text(unit))
-	p.body.bytes(field, m.body)
-}
-
-func (p *encoder) function(name, file string) uint64 {
-	key := [2]string{name, file}
-	if n, ok := p.functions[key]; ok {
-		return n
-	}
-	n := uint64(len(p.functions) + 1)
-	p.functions[key] = n
-	var m message
-	m.field(1, n)
-	m.field(2, p.text(name))
-	m.field(3, p.text(name))
-	m.field(4, p.text(file))
-	p.tables.bytes(5, m.body)
-	return n
-}
-
-func (p *encoder) location(f symbol.Frame) uint64 {
-	if n, ok := p.locations[f]; ok {
-		return n
-	}
-	n := uint64(len(p.locations) + 1)
-	p.locations[f] = n
-	var line, m message
-	line.field(1, p.function(f.Function, f.File))
-	line.field(2, uint64(f.Line))
-	m.field(1, n)
-	m.field(2, 1)
-	m.bytes(4, line.body)
-	p.tables.bytes(4, m.body)
-	return n
+	at := &profile.Location{ID: uint64(len(l.byFrame) + 1), Mapping: l.profile.Mapping[0], Line: []profile.Line{{Function: function, Line: int64(f.Line)}}}
+	l.byFrame[f] = at
+	l.profile.Location = append(l.profile.Location, at)
+	return at
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/table"
 )
 
@@ -147,5 +149,40 @@ func TestForNobody(t *testing.T) {
 	cancel()
 	if _, err := Stacks(gone, stacked(t), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("stacks are summed for nobody: %v", err)
+	}
+}
+
+// TestCallgrind has callgrind_annotate read what we write: what functions cost
+// themselves and with all they call, also where they call themselves.
+func TestCallgrind(t *testing.T) {
+	annotate := test.Peer(t, "callgrind_annotate", "valgrind")
+	frames := func(text string) []symbol.Frame { return symbol.ParseStack(text) }
+	stacks := []Stack{
+		{Frames: frames("main (a.c:9);f (a.c:3);g (b.c:7);f (a.c:3);h (b.c:1)"), Samples: 5, Latency: 50, Valued: 5},
+		{Frames: frames("main (a.c:9);f (a.c:4)"), Samples: 2, Latency: 11, Valued: 1},
+		{Frames: frames("main (a.c:12)"), Samples: 1},
+		{Frames: frames("other"), Samples: 3},
+	}
+	var out bytes.Buffer
+	if err := WriteCallgrind(&out, stacks); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "out.callgrind")
+	if err := os.WriteFile(file, out.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for inclusive, want := range map[string][]string{
+		"no":  {"11 (100.0%) 61 (100.0%)  PROGRAM TOTALS", "5 (45.45%) 50 (81.97%)  b.c:h", "2 (18.18%) 11 (18.03%)  a.c:f", "1 ( 9.09%)  0           a.c:main", "???:other"},
+		"yes": {"11 (100.0%) 61 (100.0%)  PROGRAM TOTALS", "8 (72.73%) 61 (100.0%)  a.c:main", "7 (63.64%) 61 (100.0%)  a.c:f", "5 (45.45%) 50 (81.97%)  b.c:h"},
+	} {
+		text, err := exec.Command(annotate, "--inclusive="+inclusive, "--auto=no", "--threshold=100", file).CombinedOutput()
+		if err != nil {
+			t.Fatalf("callgrind_annotate: %v\n%s", err, text)
+		}
+		for _, w := range want {
+			if !strings.Contains(string(text), w) {
+				t.Errorf("inclusive=%s does not say %q:\n%s", inclusive, w, text)
+			}
+		}
 	}
 }
