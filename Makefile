@@ -146,3 +146,9 @@ demo-data:
 	$(GO) run ./internal/app/demo/gen
 test-demo:
 	$(GO) run ./internal/app/demo/gen -check
+
+# How far samples can be trusted: every kernel of internal/record/testdata/trust
+# at every level of optimisation. About seven minutes; make test has a share.
+.PHONY: trust
+trust:
+	ISOBATH_TRUST=all ISOBATH_PEERS=require $(GO) test ./internal/record -run TestTrust -v -timeout 30m -count 1

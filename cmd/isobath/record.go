@@ -60,6 +60,7 @@ type samplingFlags struct {
 	duration  time.Duration
 	children  bool
 	heap      bool
+	stacks    bool
 	threshold int64
 	model     string
 }
@@ -180,6 +181,7 @@ func (f *samplingFlags) add(cmd *cobra.Command) {
 	flags.DurationVar(&f.duration, "duration", 0, "stop recording after this `time`")
 	flags.BoolVar(&f.children, "children", true, "record child processes too")
 	flags.StringVar(&f.model, "model", "", "estimate levels of timer samples for the machine of this `topology` (XML of lstopo), or local for this one; they are marked as modelled")
+	flags.BoolVar(&f.stacks, "stacks", true, "record who called, with every sample")
 	flags.BoolVar(&f.heap, "heap", true, "log allocations, to name heap objects")
 	flags.Int64Var(&f.threshold, "heap-threshold", 4096, "log allocations of at least this many `bytes`")
 }
@@ -257,7 +259,7 @@ func free(out string, force bool) error {
 // options checks the flags.
 func (f *samplingFlags) options(rec recording) (*record.Options, error) {
 	opt := &record.Options{Command: rec.command, PID: f.pid, Mode: record.Mode(f.mode), Duration: f.duration, Heap: f.heap, Threshold: f.threshold,
-		Sampling: pmu.Options{Rate: f.rate, Period: f.period, Latency: f.latency, Threads: !f.children},
+		Sampling: pmu.Options{Rate: f.rate, Period: f.period, Latency: f.latency, Threads: !f.children, Stacks: f.stacks},
 		Say:      func(s string) { fmt.Fprintf(os.Stderr, "isobath: %s\n", s) }}
 	switch {
 	case opt.Mode != record.Auto && opt.Mode != record.Hardware && opt.Mode != record.Timer:
@@ -317,13 +319,45 @@ func summary(r *run.Run) string {
 	d := r.Recording
 	text := fmt.Sprintf("%s samples in %.1f s", term.Thousands(d.Samples), d.Seconds)
 	if d.Addresses != nil && d.Samples > 0 {
-		found := 0
-		for label, n := range d.Addresses {
-			if !strings.HasPrefix(label, "none") {
-				found += n
-			}
-		}
-		text += fmt.Sprintf(", %s with an address", term.Percent(float64(found)/float64(d.Samples)))
+		text += ", " + addresses(d)
 	}
 	return text + fmt.Sprintf("; 'isobath open %s' shows them", r.Path)
+}
+
+// addresses says how many samples have the address of the access they were taken
+// at, and what the others may hide.
+func addresses(d *run.Recording) string {
+	var before, again, after, named, lost int
+	for label, n := range d.Addresses {
+		switch {
+		case strings.HasPrefix(label, "back"):
+			before += n
+		case strings.HasPrefix(label, "again"):
+			again += n
+		case label == "none: clobbered", label == "none: segment", label == "none: vector":
+			named += n
+		case strings.HasPrefix(label, "none"):
+			lost += n
+		default:
+			after += n
+		}
+	}
+	share := func(n int) string { return term.Percent(float64(n) / float64(d.Samples)) }
+	text := share(d.Samples-named-lost) + " with an address"
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{before, "of the access before the interrupt"}, {again, "of the same instruction's next access"}, {after, "of the access after it"}} {
+		if p.n > 0 {
+			parts = append(parts, share(p.n)+" "+p.what)
+		}
+	}
+	if len(parts) > 1 {
+		text += " (" + strings.Join(parts, ", ") + ")"
+	}
+	if named > 0 {
+		text += fmt.Sprintf("; %s have the instruction but no address, so their objects look smaller than they are", share(named))
+	}
+	return text
 }

@@ -19,6 +19,7 @@ type codeMap struct {
 	start, end, offset uint64
 	path               string
 	loaded             *loaded
+	mapping            *symbol.Mapping // as it was made, whatever covers parts of it since
 }
 
 // loaded is code ready to be searched, and what to add to its link-time
@@ -78,7 +79,8 @@ func (s *spaces) add(m *perfevent.Mapping) {
 		}
 	}
 	if !m.Data {
-		kept = append(kept, codeMap{start: m.Start, end: end, offset: m.Offset, path: m.Name})
+		whole := &symbol.Mapping{Start: m.Start, End: end, Offset: m.Offset, Path: m.Name, Exec: true}
+		kept = append(kept, codeMap{start: m.Start, end: end, offset: m.Offset, path: m.Name, mapping: whole})
 	}
 	s.pids[pid] = kept
 }
@@ -111,6 +113,17 @@ func (s *spaces) lookup(pid int32, ip uint64) *loaded {
 			c.loaded = s.load(pid, c)
 		}
 		return c.loaded
+	}
+	return nil
+}
+
+// mapping returns the executable mapping of an address now.
+func (s *spaces) mapping(pid int32, addr uint64) *symbol.Mapping {
+	maps := s.pids[pid]
+	for i := range maps {
+		if c := &maps[i]; addr >= c.start && addr < c.end {
+			return c.mapping
+		}
 	}
 	return nil
 }
@@ -168,26 +181,35 @@ func (s *spaces) copied(pid int32) *loaded {
 	return &loaded{memory: f}
 }
 
-// window is how much code is read of a living process: what the rule looks at.
-const window = 256
+// Bytes of code that are read of a living process, before and behind the counter:
+// what the rules look at.
+const (
+	windowBefore = 128
+	windowBehind = 256
+	pageSize     = 4096
+)
 
 // search finds the access at an address of the code.
-func (l *loaded) search(ip uint64, regs *operand.Registers) (operand.Access, operand.Reason) {
+func (l *loaded) search(ip uint64, regs *operand.Registers, memory operand.Memory) (operand.Access, operand.Reason) {
 	if l.memory != nil {
-		code := make([]byte, window)
-		n, err := l.memory.ReadAt(code, int64(ip))
-		if n == 0 && err != nil {
-			return operand.Access{}, operand.NoCode
+		code := make([]byte, windowBefore+windowBehind)
+		low := ip - min(ip, windowBefore)
+		n, err := l.memory.ReadAt(code, int64(low))
+		if n == 0 && err != nil { // the page before it is another's
+			low = ip &^ (pageSize - 1)
+			if n, err = l.memory.ReadAt(code[:ip-low+windowBehind], int64(low)); n == 0 && err != nil {
+				return operand.Access{}, operand.NoCode
+			}
 		}
-		a, why := operand.CodeImage(machine(), ip, code[:n]).Find(ip, 0, regs)
-		a.Unverified = true // the code may have changed since
-		return a, why
+		return operand.FindIn(machine(), low, code[:n], ip, regs, memory)
 	}
 	if l.image == nil {
 		return operand.Access{}, operand.NoCode
 	}
-	a, why := l.image.Find(ip-l.bias, l.bias, regs)
-	a.PC += l.bias
+	a, why := l.image.Find(ip-l.bias, l.bias, regs, memory)
+	if a.PC != 0 {
+		a.PC += l.bias
+	}
 	return a, why
 }
 

@@ -2,6 +2,7 @@ package record
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"io/fs"
 	"os"
@@ -35,6 +36,8 @@ type row struct {
 	found      operand.Reason
 	dist       int8
 	unverified bool
+	stack      int32 // its chain of callers, 0 for none
+	again      bool  // the next access of the same instruction, in place of one that overwrote its base
 	hasAddr    bool
 }
 
@@ -70,6 +73,7 @@ type collector struct {
 	names   []name
 	losses  []sampler.Loss
 	regs    *registers
+	callers *callers
 	births  []birth
 	// sources says what SPE's data source means on a CPU.
 	sources map[uint32]map[uint16]spe.Served
@@ -87,8 +91,8 @@ func (c *collector) order() {
 }
 
 func newCollector(files *symbol.Files) *collector {
-	space := &symbol.Space{}
-	return &collector{space: space, objects: symbol.NewObjects(space, files, nil), code: newSpaces(files), regs: registersOf(runtime.GOARCH),
+	space, code := &symbol.Space{}, newSpaces(files)
+	return &collector{space: space, objects: symbol.NewObjects(space, files, nil), code: code, callers: newCallers(code), regs: registersOf(runtime.GOARCH),
 		sources: map[uint32]map[uint16]spe.Served{}}
 }
 
@@ -207,6 +211,22 @@ func (c *collector) Operation(_ *pmu.Event, o *sampler.Operation) {
 	c.late = true
 }
 
+// stackOf is what a sample knows of its thread's stack.
+func (c *collector) stackOf(s *perfevent.Sample) operand.Memory {
+	low, ok := s.RegsUser.Get(c.regs.sp)
+	if !ok || len(s.StackUser) < 8 {
+		return nil
+	}
+	stack := s.StackUser
+	return func(addr uint64) (uint64, bool) {
+		at := addr - low
+		if addr < low || at > uint64(len(stack)-8) {
+			return 0, false
+		}
+		return binary.LittleEndian.Uint64(stack[at:]), true
+	}
+}
+
 // mainID reads which processor a CPU of ARM is; 0 if the kernel does not say.
 func mainID(root fs.FS, cpu uint32) uint64 {
 	b, err := fs.ReadFile(root, fmt.Sprintf("sys/devices/system/cpu/cpu%d/regs/identification/midr_el1", cpu))
@@ -224,6 +244,7 @@ func (c *collector) decode(r *row, s *perfevent.Sample) {
 		r.found = operand.NoRegisters
 		return
 	}
+	r.stack = c.callers.of(r.pid, s)
 	code := c.code.find(r.pid, ip, r.time)
 	if code == nil {
 		r.found = operand.NoCode
@@ -238,10 +259,14 @@ func (c *collector) decode(r *row, s *perfevent.Sample) {
 	for i, bit := range c.regs.bits {
 		regs[i], _ = s.RegsUser.Get(bit)
 	}
-	a, why := code.search(ip, &regs)
+	a, why := code.search(ip, &regs, c.stackOf(s))
 	if r.found = why; why != operand.Found {
+		if a.PC != 0 {
+			r.ip = a.PC // this access it was, at an address that is not known
+		}
 		return
 	}
 	r.hasAddr, r.addr, r.ip = true, a.Addr, a.PC
 	r.op, r.width, r.dist, r.unverified = a.Op, a.Size, int8(a.Dist), a.Unverified
+	r.again = a.Again
 }

@@ -15,6 +15,8 @@ func (r *row) label() string {
 	switch {
 	case r.found != operand.Found:
 		return "none: " + r.found.String()
+	case r.again:
+		return fmt.Sprintf("again %d%s", r.dist, doubt)
 	case r.dist == 0:
 		return "direct" + doubt
 	case r.dist < 0:

@@ -148,7 +148,7 @@ func (c *collector) derived() []*table.Column {
 	}
 	out[0].Note = "the instruction that made the access; the interrupted one where no address was found"
 	out[2].Note = "worked out from the registers at the interrupt; see column found"
-	out[5].Note = "back k: the access was made k instructions before the interrupt; direct, forward k: it comes next"
+	out[5].Note = "back k: the access was made k instructions before the interrupt; again k: it overwrote its base, and this is the next of the same instruction; direct, forward k: it comes next"
 	out[7].Note = "run time that the sample stands for; it is not a latency"
 	return out
 }
@@ -242,6 +242,13 @@ func (c *collector) attribution() *symbol.Samples {
 		s.Pid[i], s.Tid[i], s.Time[i], s.PC[i], s.Addr[i], s.SP[i] = r.pid, r.tid, r.time, r.ip, r.addr, r.sp
 		if r.hasAddr {
 			s.HasAddr.Set(i)
+		}
+	}
+	if c.callers.samples > 0 {
+		s.ChainAt = append(make([]int, 0, n+1), 0)
+		for i := range c.rows {
+			s.Chain = append(s.Chain, c.callers.chains[c.rows[i].stack]...)
+			s.ChainAt = append(s.ChainAt, len(s.Chain))
 		}
 	}
 	return s

@@ -28,7 +28,7 @@ const allAMD64 = 1<<16 - 1
 // the function and the targets of its direct jumps, inside and outside.
 func DecodeAMD64(code []byte, pc uint64) (*Function, []uint64) {
 	forms := make([]access.AMD64, 0, len(code)/4)
-	f := &Function{insts: make([]inst, 0, len(code)/4), flags: func(r *Registers) flags { return flagsOf(r[flagsAMD64]) }}
+	f := &Function{insts: make([]inst, 0, len(code)/4), biased: true, flags: func(r *Registers) flags { return flagsOf(r[flagsAMD64]) }}
 	var targets []uint64
 	for at := 0; at < len(code); {
 		in, form, target := decodeAMD64(code[at:], pc+uint64(at))
@@ -57,7 +57,7 @@ func DecodeAMD64(code []byte, pc uint64) (*Function, []uint64) {
 // decodeAMD64 decodes one instruction. Bytes that are none become an
 // instruction of one byte that ends every walk.
 func decodeAMD64(code []byte, pc uint64) (inst, access.AMD64, uint64) {
-	in := inst{pc: pc, len: 1, flow: broken}
+	in := inst{pc: pc, len: 1, flow: broken, loads: none, stores: none}
 	form, err := access.DecodeAMD64(code)
 	if err != nil {
 		return in, form, 0
@@ -80,12 +80,38 @@ func decodeAMD64(code []byte, pc uint64) (inst, access.AMD64, uint64) {
 	if in.flow == straight {
 		effectsAMD64(&x, &in)
 		in.sets = setterAMD64(&x)
+		movesAMD64(&x, &in)
 	}
 	if form.Repeats {
 		// It jumps to itself: interrupted, it has run some of its rounds.
 		in.repeats, target = true, pc
+		in.filled = filledBytes[x.Op]
 	}
 	return in, form, target
+}
+
+// filledBytes are the string instructions that write at rdi, and how much at once.
+var filledBytes = map[x86asm.Op]uint8{x86asm.MOVSB: 1, x86asm.MOVSW: 2, x86asm.MOVSD: 4, x86asm.MOVSQ: 8, x86asm.STOSB: 1, x86asm.STOSW: 2, x86asm.STOSD: 4, x86asm.STOSQ: 8}
+
+// movesAMD64 marks plain moves between memory and a general register.
+func movesAMD64(x *x86asm.Inst, in *inst) {
+	if x.Op != x86asm.MOV && x.Op != x86asm.MOVSXD {
+		return
+	}
+	r, first := x.Args[0].(x86asm.Reg)
+	if !first {
+		r, _ = x.Args[1].(x86asm.Reg)
+	}
+	if n, _, ok := generalAMD64(r); ok && r >= x86asm.EAX && r <= x86asm.R15 && r != x86asm.RIP {
+		_, toMemory := x.Args[0].(x86asm.Mem)
+		_, fromMemory := x.Args[1].(x86asm.Mem)
+		switch {
+		case fromMemory:
+			in.loads, in.signed = n, x.Op == x86asm.MOVSXD
+		case toMemory && x.DataSize == 64:
+			in.stores = n
+		}
+	}
 }
 
 // flowAMD64 sets where control goes, and returns the target of a direct jump.
@@ -106,6 +132,7 @@ func flowAMD64(x *x86asm.Inst, in *inst) uint64 {
 		}
 		in.flow, in.when = branch, conditionAMD64(x)
 	}
+	in.calls = x.Op == x86asm.CALL || x.Op == x86asm.LCALL
 	rel, ok := x.Args[0].(x86asm.Rel)
 	in.indirect = !ok && x.Op == x86asm.JMP
 	if !ok || x.Op == x86asm.CALL {
@@ -287,6 +314,10 @@ var computations = map[x86asm.Op]func(dst, src uint64) uint64{
 // computed fills in effects that can be followed but not undone: logic, shifts
 // by a constant and widening moves between registers.
 func computed(x *x86asm.Inst, in *inst) bool {
+	if x.Op == x86asm.CDQE {
+		in.effects = append(in.effects, effect{kind: compute, dst: rax, src: none, scale: 1, value: func(dst, _ uint64) uint64 { return uint64(int64(int32(dst))) }})
+		return true
+	}
 	dst, wide, ok := generalAMD64(x.Args[0])
 	if r, _ := x.Args[0].(x86asm.Reg); !ok || !wide && (r < x86asm.EAX || r > x86asm.R15L) {
 		return false
@@ -423,7 +454,7 @@ func lea(x *x86asm.Inst, in *inst, dst uint8) bool {
 	}
 	switch {
 	case m.Base == x86asm.RIP:
-		return false
+		in.effects = append(in.effects, effect{kind: move, dst: dst, src: biasAMD64, imm: int64(in.pc) + int64(x.Len) + m.Disp})
 	case hasBase && base == dst && !hasIndex:
 		in.effects = append(in.effects, effect{kind: add, dst: dst, src: none, imm: m.Disp})
 	case hasBase && base == dst && hasIndex && index != dst:
@@ -432,6 +463,11 @@ func lea(x *x86asm.Inst, in *inst, dst uint8) bool {
 		in.effects = append(in.effects, effect{kind: add, dst: dst, src: base, scale: 1, imm: m.Disp})
 	case hasBase && base != dst && !hasIndex:
 		in.effects = append(in.effects, effect{kind: move, dst: dst, src: base, imm: m.Disp})
+	case hasIndex:
+		if !hasBase {
+			base = none
+		}
+		in.effects = append(in.effects, effect{kind: sum, dst: dst, src: base, index: index, scale: int64(m.Scale), imm: m.Disp})
 	default:
 		return false
 	}

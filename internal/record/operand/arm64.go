@@ -29,7 +29,7 @@ func DecodeARM64(code []byte, pc uint64) (*Function, []uint64) {
 	mems := make([]memARM64, 0, len(code)/16)
 	var targets []uint64
 	for at := 0; at+4 <= len(code); at += 4 {
-		in := inst{pc: pc + uint64(at), len: 4}
+		in := inst{pc: pc + uint64(at), len: 4, loads: none, stores: none}
 		var m memARM64
 		if in.target = decodeARM64(binary.LittleEndian.Uint32(code[at:]), &in, &m); in.target != 0 {
 			targets = append(targets, in.target)
@@ -159,8 +159,8 @@ func branchARM64(w uint32, in *inst) uint64 {
 	to := func(v uint32, bits int) uint64 { return in.pc + uint64(signed(v, bits)*4) }
 	switch {
 	case field(w, 30, 26) == 0b00101: // B, BL
-		in.flow = leave
-		if w>>31 == 0 {
+		in.flow, in.calls = leave, w>>31 == 1
+		if !in.calls {
 			return to(field(w, 25, 0), 26)
 		}
 	case field(w, 30, 25) == 0b011010: // CBZ, CBNZ
@@ -178,6 +178,7 @@ func branchARM64(w uint32, in *inst) uint64 {
 		in.flow = leave
 		opc := field(w, 24, 21)
 		in.indirect = opc == 0 || opc == 8 // BR, BRAA
+		in.calls = opc == 1 || opc == 9    // BLR, BLRAA
 	case field(w, 31, 24) == 0b11010100: // SVC, BRK, HLT
 		in.flow = leave
 		if w&0x1f == 1 && field(w, 23, 21) == 0 {

@@ -21,6 +21,10 @@ const (
 // that it was not sampled, for one of its bits is always set.
 const flagsAMD64 = 16
 
+// biasAMD64 is the place in Registers of what was added to link-time addresses,
+// which is what an address relative to the program counter is made of.
+const biasAMD64 = 17
+
 func flagsOf(word uint64) flags {
 	return flags{known: word != 0, carryKnown: word != 0, zero: word&flagZero != 0, sign: word&flagSign != 0, carry: word&flagCarry != 0, overflow: word&flagOverflow != 0}
 }
@@ -81,6 +85,14 @@ func (s setter) apply(f flags, r *Registers, lost uint32) flags {
 	}
 	out.zero, out.sign = v == 0, v>>63 == 1
 	return out
+}
+
+// contradicts reports whether both cannot be the flags at one time.
+func (f flags) contradicts(g flags) bool {
+	if !f.known || !g.known {
+		return false
+	}
+	return f.zero != g.zero || f.sign != g.sign || f.overflow != g.overflow || f.carryKnown && g.carryKnown && f.carry != g.carry
 }
 
 // condition is when a conditional jump is taken, in the order of x86's codes.

@@ -95,6 +95,67 @@ func CodeImage(machine elf.Machine, pc uint64, code []byte) *Image {
 	return &Image{machine: machine, parts: []part{{pc, code, true}}, funcs: map[uint64]*Function{}}
 }
 
+// FindIn returns the access around a program counter in a window of code whose
+// functions are not known. Instructions of x86 have no fixed length, but decoded
+// from any byte they soon fall into step: where nearly all beginnings agree on
+// the instructions before the counter they are taken for what ran. Jumps from
+// outside the window remain unknown, so nothing is verified.
+func FindIn(machine elf.Machine, low uint64, code []byte, pc uint64, r *Registers, memory Memory) (Access, Reason) {
+	im := CodeImage(machine, low, code)
+	if pc < low || pc-low >= uint64(len(code)) {
+		return Access{}, NoCode
+	}
+	start, ok := im.inStep(low, pc)
+	if !ok {
+		return Access{}, NoFunction
+	}
+	f, _ := im.decodeCode(code[start-low:], start)
+	if f == nil {
+		return Access{}, NoCode
+	}
+	f.join(nil)
+	f.unverified = true
+	a, why := f.Find(pc, 0, r, memory)
+	a.Unverified = true
+	return a, why
+}
+
+// Beginnings tried, bytes apart from the counter; how many there must be at least,
+// and how many of eight must agree.
+const (
+	stepNear, stepFar = 32, 96
+	leastTried        = 6
+	agreement         = 7
+)
+
+// inStep returns where decoding may begin so that it meets the counter in step.
+func (im *Image) inStep(low, pc uint64) (uint64, bool) {
+	if im.machine == elf.EM_AARCH64 {
+		return max(low, pc-4*reach), true
+	}
+	// Where each beginning is once it is within the last instructions. Those that
+	// meet bytes which are no instruction were not in step.
+	met := map[uint64]int{}
+	tried := 0
+	for at := max(low, pc-min(pc, stepFar)); at+stepNear <= pc; at++ {
+		f, _ := im.decodeCode(im.bytes(at)[:pc-at], at)
+		if f == nil || slices.ContainsFunc(f.insts, func(in inst) bool { return in.flow == broken }) {
+			continue
+		}
+		tried++
+		i := slices.IndexFunc(f.insts, func(in inst) bool { return in.pc+stepNear > pc })
+		if last := &f.insts[len(f.insts)-1]; i >= 0 && last.pc+uint64(last.len) == pc {
+			met[f.insts[i].pc]++
+		}
+	}
+	for start, n := range met {
+		if tried >= leastTried && n*8 >= tried*agreement {
+			return start, true
+		}
+	}
+	return 0, false
+}
+
 type reader struct{ b []byte }
 
 func (r *reader) ReadAt(p []byte, off int64) (int, error) {
@@ -182,7 +243,7 @@ func (im *Image) function(pc uint64) (span, bool) {
 }
 
 // Find returns the access around a program counter; see Function.Find.
-func (im *Image) Find(pc, bias uint64, r *Registers) (Access, Reason) {
+func (im *Image) Find(pc, bias uint64, r *Registers, memory Memory) (Access, Reason) {
 	s, ok := im.function(pc)
 	if !ok || s.high-s.low > maxFunction {
 		return im.findAhead(pc, bias, r)
@@ -195,7 +256,7 @@ func (im *Image) Find(pc, bias uint64, r *Registers) (Access, Reason) {
 	if f == nil {
 		return Access{}, NoCode
 	}
-	return f.Find(pc, bias, r)
+	return f.Find(pc, bias, r, memory)
 }
 
 // findAhead looks ahead only, where the bounds of the function are not known.
@@ -208,7 +269,7 @@ func (im *Image) findAhead(pc, bias uint64, r *Registers) (Access, Reason) {
 	if f == nil || len(f.insts) == 0 {
 		return Access{}, Undecodable
 	}
-	if a, ok := f.ahead(0, bias, *r); ok {
+	if a, ok := f.ahead(0, &emulation{regs: *r, bias: bias}, 0); ok {
 		return a, Found
 	}
 	return Access{}, NoFunction
@@ -230,11 +291,11 @@ func (im *Image) decode(s span) *Function {
 	if uint64(len(code)) < s.high-s.low {
 		return nil
 	}
-	f, targets := im.decodeCode(code[:s.high-s.low], s.low)
+	f, _ := im.decodeCode(code[:s.high-s.low], s.low)
 	if f == nil {
 		return nil
 	}
-	targets = append(targets, im.neighbours(s)...)
+	targets := im.neighbours(s)
 	im.scan()
 	i, _ := slices.BinarySearch(im.far, s.low)
 	for ; i < len(im.far) && im.far[i] < s.high; i++ {

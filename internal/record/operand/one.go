@@ -4,7 +4,7 @@ package operand
 // before it. The reason is Found, or why its address is not known; ok is false
 // for an instruction that touches no memory.
 func OneARM64(word uint32, pc uint64, r *Registers) (a Access, why Reason, ok bool) {
-	in, m := inst{pc: pc, len: 4}, memARM64{}
+	in, m := inst{pc: pc, len: 4, loads: none, stores: none}, memARM64{}
 	decodeARM64(word, &in, &m)
 	switch {
 	case in.flow == broken:

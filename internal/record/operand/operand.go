@@ -5,9 +5,13 @@
 // Registers are those before the instruction at the program counter. A
 // processor that waits for memory takes the interrupt just behind the
 // instruction it waited for, so the instructions before the counter are looked
-// at first and their changes to registers undone: the backward rule. Where
-// that is not possible without guessing, the instruction at the counter and
-// those after it are looked at. An address is never guessed.
+// at first and their changes to registers undone: the backward rule. The last
+// access before the interrupt is the one that is meant. If it overwrote its own
+// base, as every step along a list does, its address is gone: then the address
+// that the same instruction uses the next time is given, or none, but never that
+// of another access. Only where it is not known whether an access was made are
+// the instruction at the counter and those after it looked at. An address is
+// never guessed.
 package operand
 
 import (
@@ -34,9 +38,11 @@ const (
 	Desync             // the counter is not at an instruction of the function
 	NoCode             // the bytes of the code cannot be read
 	NoRegisters        // the kernel gave no registers
+	Repeated           // within an instruction that runs in rounds
+	Refuted            // registers and flags contradict every known way here
 )
 
-var reasonNames = []string{"found", "join", "function start", "undecodable", "behind a jump", "clobbered", "segment", "vector", "no access near", "no function", "desync", "no code", "no registers"}
+var reasonNames = []string{"found", "join", "function start", "undecodable", "behind a jump", "clobbered", "segment", "vector", "no access near", "no function", "desync", "no code", "no registers", "repeated", "contradiction"}
 
 func (r Reason) String() string { return reasonNames[r] }
 
@@ -55,19 +61,31 @@ type Access struct {
 	// (negative) the interrupted one.
 	Dist int
 	// Unverified says that the function has jumps whose targets are not known:
-	// the way back may have crossed one.
+	// the way back may have crossed one. Or that the way back is that of a loop
+	// which goes round, and not that into it.
 	Unverified bool
+	// Again says that the access meant overwrote its own base, and that this is
+	// the next one of the same instruction.
+	Again bool
 }
 
-// reach is how many instructions the rules look back or ahead.
-const reach = 12
+// reach is how many instructions the rules look back or ahead, round how many at
+// most until the same one comes again, and ways how many all ways back to a place
+// have together.
+const (
+	reach = 12
+	round = 64
+	ways  = 96
+)
 
 // Function is the decoded code of a function. It does not change once made.
 type Function struct {
 	insts      []inst
+	sources    map[int][]int // the instructions that jump to one
 	eval       evaluator
 	flags      func(*Registers) flags // at the interrupt
 	unverified bool
+	biased     bool // Registers have a place for the bias
 }
 
 // evaluator works out the address of an instruction's first access, given the
@@ -86,13 +104,15 @@ const (
 
 // inst is one instruction.
 type inst struct {
-	pc     uint64
-	len    uint8
-	flow   flow
-	joined bool // another instruction jumps here
-	// indirect marks a jump whose targets the instruction does not name,
-	// repeats one that runs in rounds.
-	indirect, repeats bool
+	pc   uint64
+	len  uint8
+	flow flow
+	// foreign says that an instruction of another function, or one whose place is
+	// not known, jumps here.
+	foreign bool
+	// indirect marks a jump whose targets the instruction does not name, repeats
+	// one that runs in rounds, calls one that is come back from.
+	indirect, repeats, calls bool
 	// accesses says that it reads or writes memory; why is set where its
 	// address cannot be worked out; uses are the registers the address is
 	// made of.
@@ -104,6 +124,13 @@ type inst struct {
 	effects []effect
 	loses   uint32
 	sets    setter
+	// loads is the register that a plain move fills from memory, with a sign if
+	// signed; stores the one that it writes. none for other instructions.
+	loads, stores uint8
+	signed        bool
+	// filled is how many bytes each round of a string instruction writes at rdi;
+	// 0 for all others.
+	filled uint8
 	// target is where a direct jump goes, when under which condition.
 	target uint64
 	when   condition
@@ -114,7 +141,8 @@ type inst struct {
 type effect struct {
 	kind     kind
 	dst, src uint8
-	scale    int64 // of src
+	index    uint8 // of sum
+	scale    int64 // of src, or of index
 	imm      int64
 	value    func(dst, src uint64) uint64 // of compute
 }
@@ -130,6 +158,7 @@ const (
 	invert   // dst = ^dst
 	exchange // dst and src
 	compute  // dst = value(dst, src or imm): can be followed only
+	sum      // dst = src + index·scale + imm: can be followed only
 )
 
 // none is the register that is not there.
@@ -142,11 +171,16 @@ func bit(r uint8) uint32 {
 	return 1 << r
 }
 
+// Memory returns a word as it is at the interrupt, where that is known: of the
+// thread's own stack. nil knows nothing.
+type Memory func(addr uint64) (uint64, bool)
+
 // Find returns the access around a program counter: the last one before it if
-// that is certain, else the one at it, else the next. bias is what was added to
+// there is one, else the one at it or the next. bias is what was added to
 // link-time addresses when the program was loaded; pc is a link-time address.
-// Without an access the reason of the backward rule is returned.
-func (f *Function) Find(pc, bias uint64, r *Registers) (Access, Reason) {
+// Without an address the reason is that of the backward rule, and the access says
+// which instruction it was, if that is known.
+func (f *Function) Find(pc, bias uint64, r *Registers, memory Memory) (Access, Reason) {
 	i, ok := f.at(pc)
 	if !ok {
 		return Access{}, Desync
@@ -154,55 +188,101 @@ func (f *Function) Find(pc, bias uint64, r *Registers) (Access, Reason) {
 	if f.insts[i].flow == broken {
 		return Access{}, Undecodable
 	}
-	a, why := f.back(i, bias, *r)
-	if why == Found {
-		a.Unverified = f.unverified
+	regs := *r
+	if f.biased {
+		regs[biasAMD64] = bias
+	}
+	r = &regs
+	left := ways
+	t := f.back(walk{i: i, bias: bias, regs: *r, flags: f.flags(r), left: &left, memory: memory})
+	switch {
+	case t.why == Found:
+		t.access.Unverified = t.access.Unverified || f.unverified
+		return t.access, Found
+	case t.access.PC != 0:
+		if a, ok := f.ahead(i, &emulation{regs: *r, bias: bias, memory: memory}, t.access.PC); ok {
+			a.Again, a.Unverified = true, a.Unverified || t.access.Unverified || f.unverified
+			return a, Found
+		}
+		return t.access, t.why
+	case t.why == Join || t.why == Refuted:
+		return Access{}, t.why // there may have been an access, but which one is not known
+	}
+	if a, ok := f.ahead(i, &emulation{regs: *r, bias: bias, memory: memory}, 0); ok {
 		return a, Found
 	}
-	if a, ok := f.ahead(i, bias, *r); ok {
-		return a, Found
-	}
-	return Access{}, why
+	return Access{}, t.why
 }
 
-// back walks from instruction i to those that must have run before it.
-func (f *Function) back(i int, bias uint64, r Registers) (Access, Reason) {
-	var lost uint32
-	for k := 1; k <= reach; k++ {
-		if f.insts[i].joined {
-			return Access{}, Join
-		}
-		if i--; i < 0 {
-			return Access{}, Start
-		}
+// ahead walks from instruction i to those that will run after it. It follows
+// jumps whose way is certain. With an instruction to look for it passes over all
+// others, and goes both ways of a jump.
+func (f *Function) ahead(i int, s *emulation, only uint64) (Access, bool) {
+	return f.aheadFrom(i, 0, f.flags(&s.regs), s, only)
+}
+
+func (f *Function) aheadFrom(i, k int, state flags, s *emulation, only uint64) (Access, bool) {
+	limit := reach
+	if only != 0 {
+		limit = round
+	}
+	for ; k <= limit && i < len(f.insts); k++ {
 		in := &f.insts[i]
-		switch in.flow {
-		case broken:
-			return Access{}, Undecodable
-		case leave:
-			return Access{}, Jump
+		if in.flow == broken {
+			return Access{}, false
 		}
-		for _, e := range slices.Backward(in.effects) {
-			lost = e.undo(&r, lost)
+		if only == 0 || only == in.pc {
+			if a, ok := f.address(i, s); ok {
+				a.PC, a.Dist = in.pc, k
+				return a, true
+			}
 		}
-		lost |= in.loses
-		if !in.accesses {
+		if in.repeats {
+			return Access{}, false
+		}
+		if in.flow != straight {
+			next, ok := f.jump(i, state, &s.regs, s.lost)
+			if !ok && only != 0 && in.flow == branch {
+				return f.eitherWay(i, k, s, only)
+			}
+			if !ok {
+				return Access{}, false
+			}
+			i = next
 			continue
 		}
-		if in.why != Found {
-			return Access{}, in.why
-		}
-		if in.uses&lost != 0 {
-			return Access{}, Clobbered
-		}
-		a, ok := f.eval(f, i, bias, &r)
-		if !ok {
-			return Access{}, Clobbered
-		}
-		a.PC, a.Dist = in.pc, -k
-		return a, Found
+		state = in.sets.apply(state, &s.regs, s.lost)
+		f.execute(i, s)
+		i++
 	}
-	return Access{}, TooFar
+	return Access{}, false
+}
+
+// maxForks is how many jumps whose way is not known are followed both ways.
+const maxForks = 4
+
+// eitherWay follows both ways of a jump to an instruction that is looked for. Where
+// it is reached by one way only, or with the same address, that is the address it
+// has when it runs again, if it does.
+func (f *Function) eitherWay(i, k int, s *emulation, only uint64) (Access, bool) {
+	if s.forks++; s.forks > maxForks {
+		return Access{}, false
+	}
+	other := *s
+	other.written, other.reads = slices.Clone(s.written), slices.Clone(s.reads)
+	a, ok := f.aheadFrom(i+1, k+1, flags{}, s, only)
+	b, also := Access{}, false
+	if to, inside := f.at(f.insts[i].target); inside {
+		b, also = f.aheadFrom(to, k+1, flags{}, &other, only)
+	}
+	switch {
+	case ok && also && a.Addr != b.Addr:
+		return Access{}, false
+	case also && (!ok || b.Dist < a.Dist):
+		a, ok = b, true
+	}
+	a.Unverified = true
+	return a, ok
 }
 
 // undo restores the registers as they were before the effect.
@@ -221,7 +301,7 @@ func (e effect) undo(r *Registers, lost uint32) uint32 {
 			lost &^= bit(e.src)
 		}
 		return lost | bit(e.dst)
-	case add32, move32, compute:
+	case add32, move32, compute, sum:
 		return lost | bit(e.dst) // what was there cannot be told
 	case negate:
 		r[e.dst] = -r[e.dst]
@@ -252,43 +332,6 @@ func swap(e effect, r *Registers, lost uint32) uint32 {
 		lost |= bit(e.dst)
 	}
 	return lost
-}
-
-// ahead walks from instruction i to those that will run after it. It follows
-// jumps whose way is certain.
-func (f *Function) ahead(i int, bias uint64, r Registers) (Access, bool) {
-	var lost uint32
-	state := f.flags(&r)
-	for k := 0; k <= reach && i < len(f.insts); k++ {
-		in := &f.insts[i]
-		if in.flow == broken {
-			return Access{}, false
-		}
-		if in.accesses && in.why == Found && in.uses&lost == 0 {
-			if a, ok := f.eval(f, i, bias, &r); ok {
-				a.PC, a.Dist = in.pc, k
-				return a, true
-			}
-		}
-		if in.repeats {
-			return Access{}, false
-		}
-		if in.flow != straight {
-			next, ok := f.jump(i, state, &r, lost)
-			if !ok {
-				return Access{}, false
-			}
-			i = next
-			continue
-		}
-		state = in.sets.apply(state, &r, lost)
-		for _, e := range in.effects {
-			lost = e.follow(&r, lost)
-		}
-		lost |= in.loses
-		i++
-	}
-	return Access{}, false
 }
 
 // jump returns the instruction that runs after a jump, if that is certain and
@@ -344,6 +387,16 @@ func (e effect) follow(r *Registers, lost uint32) uint32 {
 		}
 		r[e.dst] = e.value(r[e.dst], src)
 		return lost &^ bit(e.dst)
+	case sum:
+		if lost&(bit(e.src)|bit(e.index)) != 0 {
+			return lost | bit(e.dst)
+		}
+		v := r[e.index]*uint64(e.scale) + uint64(e.imm)
+		if e.src != none {
+			v += r[e.src]
+		}
+		r[e.dst] = v
+		return lost &^ bit(e.dst)
 	case negate, invert:
 		return e.undo(r, lost)
 	case exchange:
@@ -361,11 +414,23 @@ func (e effect) needs() uint32 {
 	return bit(e.dst)
 }
 
-// join marks the instructions that others jump to.
-func (f *Function) join(targets []uint64) {
-	slices.Sort(targets)
-	targets = slices.Compact(targets)
+// join marks the instructions that others jump to: those of the function itself,
+// and those at outside.
+func (f *Function) join(outside []uint64) {
+	f.sources = map[int][]int{}
 	for i := range f.insts {
-		_, f.insts[i].joined = slices.BinarySearch(targets, f.insts[i].pc)
+		if target := f.insts[i].target; target != 0 {
+			if to, ok := f.at(target); ok {
+				f.sources[to] = append(f.sources[to], i)
+			}
+		}
+	}
+	slices.Sort(outside)
+	outside = slices.Compact(outside)
+	for i := range f.insts {
+		// A jump that was found by looking at bytes is mostly one of these.
+		if _, found := slices.BinarySearch(outside, f.insts[i].pc); found && len(f.sources[i]) == 0 {
+			f.insts[i].foreign = true
+		}
 	}
 }

@@ -43,7 +43,7 @@ func TestBackwardRule(t *testing.T) {
 		addr uint64
 		why  string
 	}{
-		{0x13e0, 0, 0x1008, "target of the loop's jump: direct"},
+		{0x13e0, -6, 0x8c00, "target of the loop's jump: the way round"},
 		{0x13e4, -1, 0x1008, "mulsd: movsd (%rax) has run"},
 		{0x13e8, -1, 0x9000, "add $8,%rax: mulsd (%rdx) has run"},
 		{0x13ec, -2, 0x9000, "add %rcx,%rdx"},
@@ -51,12 +51,12 @@ func TestBackwardRule(t *testing.T) {
 		{0x13f3, -4, 0x8c00, "cmp"},
 	}
 	for _, tt := range tests {
-		a, why := f.Find(tt.pc, 0, &regs)
+		a, why := f.Find(tt.pc, 0, &regs, nil)
 		if why != Found || a.Dist != tt.dist || a.Addr != tt.addr || a.Size != 8 || a.Op != refs.Load {
 			t.Errorf("%#x (%s): %+v, %v; want %#x at distance %d", tt.pc, tt.why, a, why, tt.addr, tt.dist)
 		}
 	}
-	if _, why := f.Find(0x13e1, 0, &regs); why != Desync {
+	if _, why := f.Find(0x13e1, 0, &regs, nil); why != Desync {
 		t.Errorf("inside an instruction: %v", why)
 	}
 }
@@ -78,7 +78,7 @@ func TestRecordedRegisters(t *testing.T) {
 		for from, to := range perfRegs {
 			regs[to], _ = s.RegsUser.Get(from)
 		}
-		got, why := f.Find(s.IP-bias, bias, &regs)
+		got, why := f.Find(s.IP-bias, bias, &regs, nil)
 		if why != Found {
 			t.Fatalf("ip %#x: %v", s.IP-bias, why)
 		}
@@ -93,11 +93,11 @@ func TestRecordedRegisters(t *testing.T) {
 			}
 		}
 	}
-	if len(records) != 147 || dist[-1] != 64 || dist[-2] != 10 || dist[-3] != 6 || dist[-4] != 61 || dist[0] != 6 {
+	if len(records) != 147 || dist[-1] != 64 || dist[-2] != 10 || dist[-3] != 6 || dist[-4] != 61 || dist[-6] != 6 {
 		t.Errorf("%d samples, distances %v", len(records), dist)
 	}
-	if arrays["b"] != 127 || arrays["a"] != 20 {
-		t.Errorf("arrays %v; want b 127, a 14 backward and 6 direct", arrays)
+	if arrays["b"] != 133 || arrays["a"] != 14 {
+		t.Errorf("arrays %v; want b 133, of them 6 by the way round the loop, and a 14", arrays)
 	}
 }
 
@@ -125,6 +125,40 @@ func perfData(t *testing.T, path string) (perfevent.Attr, [][]byte) {
 	return attr, out
 }
 
+// last walks back from the last instruction.
+func (f *Function) last(regs *Registers) (Access, Reason) {
+	left := ways
+	t := f.back(walk{i: len(f.insts) - 1, regs: *regs, left: &left})
+	return t.access, t.why
+}
+
+// An access that overwrote its base is named, and never another one in its place.
+func TestClobberedBase(t *testing.T) {
+	const flagsNotZero = 1 << 1
+	regs := Registers{rax: 100, rcx: 7, rdx: 1000, rsi: 50, flagsAMD64: flagsNotZero}
+	for _, tt := range []struct {
+		name, code string
+		at         int // instruction
+		pc         uint64
+		addr       uint64
+		dist       int
+		why        Reason
+	}{
+		{"mov (%rdx),%rdx; [] incq (%rsi); ret", "488b12 48ff06 c3", 1, 0x1000, 0, 0, Clobbered},
+		{"again: mov (%rdx),%rdx; [] incq (%rsi); dec %rcx; jne -12", "488b12 48ff06 48ffc9 75f5", 1, 0x1000, 1000, 3, Found},
+		{"the last round", "488b12 48ff06 4883e907 75f4 c3", 1, 0x1000, 0, 0, Clobbered},
+		{"mov (%rdx),%rdx; incq (%rsi); [] dec %rcx; jne", "488b12 48ff06 48ffc9 75f5", 2, 0x1003, 50, -1, Found},
+		{"at the head of the loop: incq (%rsi); mov (%rdx),%rdx; dec %rcx; jne", "48ff06 488b12 48ffc9 75f5", 0, 0x1003, 1000, 1, Found},
+	} {
+		f, targets := DecodeAMD64(code(t, tt.code), 0x1000)
+		f.join(targets)
+		a, why := f.Find(f.insts[tt.at].pc, 0, &regs, nil)
+		if why != tt.why || a.PC != tt.pc || why == Found && (a.Addr != tt.addr || a.Dist != tt.dist || a.Again != (tt.dist > 0)) {
+			t.Errorf("%s: %+v, %v; want %#x by %#x at distance %d, %v", tt.name, a, why, tt.addr, tt.pc, tt.dist, tt.why)
+		}
+	}
+}
+
 func TestEffectsAMD64(t *testing.T) {
 	regs := Registers{rax: 100, rcx: 7, rdx: 1000, rsp: 0x7000, rsi: 50}
 	tests := []struct {
@@ -142,7 +176,7 @@ func TestEffectsAMD64(t *testing.T) {
 		{"mov (%rax),%ecx; sub $8,%rax", "8b08 4883e808 90", 108, refs.Load, 4, Found},
 		{"mov (%rax),%esi; inc %rax", "8b30 48ffc0 90", 99, refs.Load, 4, Found},
 		{"mov (%rax),%esi; lea 8(%rax,%rcx,2),%rax", "8b30 488d444808 90", 78, refs.Load, 4, Found},
-		{"mov (%rax),%esi; mov %rax,%rdx; xor %eax,%eax", "8b30 4889c2 31c0 90", 1000, refs.Load, 4, Found},
+		{"mov (%rax),%esi; mov %rax,%rdx; mov $100,%eax", "8b30 4889c2 b864000000 90", 1000, refs.Load, 4, Found},
 		{"mov (%rax),%esi; xchg %rax,%rdx", "8b30 4887d0 90", 1000, refs.Load, 4, Found},
 		{"mov (%rax),%esi; mov $1,%al", "8b30 b001 90", 0, 0, 0, Clobbered},
 		{"mov (%rdx),%esi; mul %rcx", "8b32 48f7e1 90", 0, 0, 0, Clobbered},
@@ -156,8 +190,10 @@ func TestEffectsAMD64(t *testing.T) {
 		{"vmovupd (%rax,%rcx,8),%ymm0", "c5fd1004c8 90", 156, refs.Load, 32, Found},
 		{"vmovupd %zmm1,64(%rdx)", "62f1fd48114a01 90", 1064, refs.Store, 64, Found},
 		{"prefetcht0 (%rax) is no access", "0f1808 90", 0, 0, 0, Start},
-		{"lea 8(%rcx),%rdx is no access", "488d5108 90", 0, 0, 0, Start},
-		{"mov (%rax),%esi; jne +0", "8b30 7500 90", 0, 0, 0, Join},
+		{"lea 993(%rcx),%rdx is no access", "488d91e1030000 90", 0, 0, 0, Start},
+		{"mov (%rax),%esi; jne +0", "8b30 7500 90", 100, refs.Load, 4, Found},
+		{"mov (%rax),%esi; jne +2; mov (%rdx),%esi", "8b30 7502 8b32 90", 0, 0, 0, Join},
+		{"mov (%rax),%esi; jne +2; lea (%rdx),%esi", "8b30 7502 8d32 90", 100, refs.Load, 4, Found},
 		{"mov (%rax),%esi; jne away", "8b30 7540 90", 100, refs.Load, 4, Found},
 		{"unknown byte", "06 90", 0, 0, 0, Undecodable},
 	}
@@ -165,7 +201,7 @@ func TestEffectsAMD64(t *testing.T) {
 		b := code(t, tt.code)
 		f, targets := DecodeAMD64(b, 0x1000)
 		f.join(targets)
-		a, why := f.back(len(f.insts)-1, 0, regs)
+		a, why := f.last(&regs)
 		if why != tt.why || why == Found && (a.Addr != tt.addr || a.Op != tt.op || a.Size != tt.size) {
 			t.Errorf("%s: %+v, %v; want %#x %v of %d, %v", tt.name, a, why, tt.addr, tt.op, tt.size, tt.why)
 		}
@@ -201,7 +237,7 @@ func TestAhead(t *testing.T) {
 	}
 	for _, tt := range tests {
 		f, _ := DecodeAMD64(code(t, tt.code), 0x1000)
-		a, ok := f.ahead(0, 0, regs)
+		a, ok := f.ahead(0, &emulation{regs: regs}, 0)
 		if ok != tt.ok || ok && (a.Addr != tt.addr || a.Dist != tt.dist) {
 			t.Errorf("%s: %+v, %v; want %#x at %d", tt.name, a, ok, tt.addr, tt.dist)
 		}
@@ -242,7 +278,7 @@ func TestARM64(t *testing.T) {
 		{"ldr d0,[x0]; add x0,x0,#8", []uint32{0xfd400000, 0x91002000}, 92, refs.Load, 8, Found},
 		{"ldr d0,[x2]; add x2,x2,x1", []uint32{0xfd400040, 0x8b010042}, 993, refs.Load, 8, Found},
 		{"ldr d0,[x2]; sub x2,x2,x1,lsl #1", []uint32{0xfd400040, 0xcb010442}, 1014, refs.Load, 8, Found},
-		{"ldr d0,[x0]; mov x0,x1", []uint32{0xfd400000, 0xaa0103e0}, 0, 0, 0, Clobbered},
+		{"ldr d0,[x0]; mov x0,x1: it is not x1", []uint32{0xfd400000, 0xaa0103e0}, 0, 0, 0, Refuted},
 		{"ldr d0,[x0]; mov x2,x0; mov x0,#0", []uint32{0xfd400000, 0xaa0003e2, 0xd2800000}, 1000, refs.Load, 8, Found},
 		{"ldr d0,[x0]; cmp x0,x1", []uint32{0xfd400000, 0xeb01001f}, 100, refs.Load, 8, Found},
 		{"ldr d0,[x0]; fmadd d0,d1,d2,d0", []uint32{0xfd400000, 0x1f420020}, 100, refs.Load, 8, Found},
@@ -259,23 +295,23 @@ func TestARM64(t *testing.T) {
 	for _, tt := range tests {
 		f, targets := DecodeARM64(words(append(tt.code, armNop)...), 0x1000)
 		f.join(targets)
-		a, why := f.back(len(f.insts)-1, 0, regs)
+		a, why := f.last(&regs)
 		if why != tt.why || why == Found && (a.Addr != tt.addr || a.Op != tt.op || a.Size != tt.size) {
 			t.Errorf("%s: %+v, %v; want %d %v of %d, %v", tt.name, a, why, tt.addr, tt.op, tt.size, tt.why)
 		}
 	}
 	// Loops are followed: add x2,x2,#8; subs x1,x1,#1; b.ne -2; at its end ldr.
 	loop, _ := DecodeARM64(words(0xf9400040, 0x91002042, 0xf1000421, 0x54ffffa1, armNop), 0x1000)
-	if a, ok := loop.ahead(1, 0, regs); !ok || a.Addr != 1008 || a.PC != 0x1000 || a.Dist != 3 {
+	if a, ok := loop.ahead(1, &emulation{regs: regs}, 0); !ok || a.Addr != 1008 || a.PC != 0x1000 || a.Dist != 3 {
 		t.Errorf("loop: %+v, %v", a, ok)
 	}
 	cbz, _ := DecodeARM64(words(0xb4000041, armNop, 0xf9400040), 0x1000) // cbz x1, +8
-	if a, ok := cbz.ahead(0, 0, regs); !ok || a.Dist != 2 {
+	if a, ok := cbz.ahead(0, &emulation{regs: regs}, 0); !ok || a.Dist != 2 {
 		t.Errorf("cbz: %+v, %v", a, ok)
 	}
 	// Loads near the instruction are relative to where it was loaded.
 	f, _ := DecodeARM64(words(0x58000040, armNop), 0x1000) // ldr x0, .+8
-	if a, why := f.Find(0x1004, 0x500000, &regs); why != Found || a.Addr != 0x501008 {
+	if a, why := f.Find(0x1004, 0x500000, &regs, nil); why != Found || a.Addr != 0x501008 {
 		t.Errorf("literal: %+v, %v", a, why)
 	}
 }
@@ -283,11 +319,11 @@ func TestARM64(t *testing.T) {
 func TestNoBounds(t *testing.T) {
 	im := CodeImage(elf.EM_X86_64, 0x5000, code(t, "8b30 4883c008 488b08"))
 	regs := Registers{rax: 100}
-	a, why := im.Find(0x5002, 0, &regs)
+	a, why := im.Find(0x5002, 0, &regs, nil)
 	if why != Found || a.Dist != 1 || a.Addr != 108 {
 		t.Errorf("%+v, %v: without bounds only what comes can be known", a, why)
 	}
-	if _, why := im.Find(0x9000, 0, &regs); why != NoCode {
+	if _, why := im.Find(0x9000, 0, &regs, nil); why != NoCode {
 		t.Errorf("outside: %v", why)
 	}
 }
@@ -305,7 +341,7 @@ func FuzzDecode(f *testing.F) {
 			fn.join(targets)
 			var regs Registers
 			for i := range fn.insts {
-				if a, why := fn.Find(fn.insts[i].pc, at, &regs); why == Found && (a.Dist < -reach || a.Dist > reach) {
+				if a, why := fn.Find(fn.insts[i].pc, at, &regs, nil); why == Found && (a.Dist < -reach || a.Dist > reach && !a.Again || a.Dist > round) {
 					t.Errorf("distance %d", a.Dist)
 				}
 			}

@@ -3,6 +3,7 @@
 package operand
 
 import (
+	"encoding/binary"
 	"os/exec"
 	"runtime"
 	"syscall"
@@ -42,6 +43,14 @@ func (o *oracle) stepAMD64(program string) {
 		var regs unix.PtraceRegs
 		if err := unix.PtraceGetRegs(pid, &regs); err != nil {
 			o.t.Fatal(err)
+		}
+		o.memory = func(addr uint64) (uint64, bool) {
+			var word [8]byte
+			if addr < regs.Rsp || addr > regs.Rsp+1<<13 {
+				return 0, false
+			}
+			n, err := unix.PtracePeekData(pid, uintptr(addr), word[:])
+			return binary.LittleEndian.Uint64(word[:]), err == nil && n == 8
 		}
 		o.look(regs.Rip, &Registers{regs.Rax, regs.Rcx, regs.Rdx, regs.Rbx, regs.Rsp, regs.Rbp, regs.Rsi, regs.Rdi, regs.R8, regs.R9, regs.R10, regs.R11, regs.R12, regs.R13, regs.R14, regs.R15, regs.Eflags})
 		if err := unix.PtraceSingleStep(pid); err != nil {

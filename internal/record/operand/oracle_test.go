@@ -109,9 +109,12 @@ func compare(t *testing.T, program string, run func(o *oracle)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := &oracle{t: t, im: im, promise: map[int]Access{}}
+		o := &oracle{t: t, im: im, promise: map[int]Access{}, reasons: map[Reason]int{}}
 		run(o)
-		t.Logf("%s: %d steps: %d back, %d at or ahead, %d none; unverified %d, of them wrong %d", bounds.name, o.steps, o.back, o.ahead, o.none, o.unverified, o.doubtful)
+		t.Logf("%s: %d steps: %d back, %d again, %d at or ahead, %d none (%v); unverified %d, of them wrong %d", bounds.name, o.steps, o.back, o.again, o.ahead, o.none, o.reasons, o.unverified, o.doubtful)
+		if o.doubtful*50 > o.steps {
+			t.Errorf("%s: %d of %d that are not verified are wrong", bounds.name, o.doubtful, o.unverified)
+		}
 		if o.wrong > 0 {
 			t.Errorf("%s: %d wrong addresses", bounds.name, o.wrong)
 		}
@@ -125,10 +128,13 @@ type oracle struct {
 	t       *testing.T
 	im      *Image
 	truth   func(pc uint64, r *Registers) ran // of one instruction, from the state before it
+	memory  Memory                            // of the stack, as it is now
 	history []ran                             // newest last
 	promise map[int]Access
 
 	steps, back, ahead, none    int
+	again                       int
+	reasons                     map[Reason]int
 	wrong, unverified, doubtful int
 }
 
@@ -145,10 +151,20 @@ func (o *oracle) look(pc uint64, regs *Registers) {
 			o.t.Errorf("step %d: promised %#x by %#x, came %+v", o.steps, a.Addr, a.PC, here)
 		}
 	}
-	a, why := o.im.Find(pc, 0, regs)
+	a, why := o.im.Find(pc, 0, regs, o.memory)
 	switch {
 	case why != Found:
 		o.none++
+		o.reasons[why]++
+		if why != Vector { // whether it accessed memory is in a mask
+			o.checkBlame(a)
+		}
+	case a.Again:
+		o.again++
+		if !a.Unverified {
+			o.promise[o.steps+a.Dist] = a
+		}
+		o.checkBlame(a)
 	case a.Dist >= 0:
 		o.ahead++
 		o.promise[o.steps+a.Dist] = a
@@ -159,6 +175,19 @@ func (o *oracle) look(pc uint64, regs *Registers) {
 	o.history = append(o.history, here)
 	if len(o.history) > 64 {
 		o.history = o.history[32:]
+	}
+}
+
+// checkBlame checks that the instruction that is named made the last access.
+func (o *oracle) checkBlame(a Access) {
+	for i := len(o.history) - 1; i >= 0 && a.PC != 0; i-- {
+		if o.history[i].has {
+			if o.history[i].pc != a.PC && !a.Unverified {
+				o.wrong++
+				o.t.Errorf("step %d: %+v is named, but the last access is %+v", o.steps, a, o.history[i])
+			}
+			return
+		}
 	}
 }
 

@@ -15,6 +15,8 @@ type Options struct {
 	// Threads follows threads but not child processes.
 	Threads bool
 	Arch    string // GOARCH of the machine
+	// Stacks copies the top of the stack with every sample, for its callers.
+	Stacks bool
 }
 
 // defaultRate costs about what a timer interrupt does, a thousand times a second:
@@ -105,8 +107,20 @@ func TimerPlan(o *Options) Plan {
 	if a.Period == 0 {
 		a.Period = 1e9 / uint64(o.rate())
 	}
+	if o.Stacks {
+		a.SampleType |= perfevent.SampleStackUser
+		a.SampleStackUser = stackBytes(a.Period)
+	}
 	return Plan{Name: "timer", What: "timer samples with addresses worked out from registers",
 		Events: []Event{{Name: "cpu-clock", Use: Timer, Attr: a, Leader: -1}}}
+}
+
+// stackBytes is how much of a stack is copied: 8 KB a thousand times a second, as
+// perf does, and less the more often, so that buffers hold as long. The period is
+// in nanoseconds.
+func stackBytes(period uint64) uint32 {
+	const most, least, unit = 8192, 1024, 512
+	return uint32(min(max(period*most/1e6, least), most) / unit * unit)
 }
 
 func (o *Options) rate() int {

@@ -1,0 +1,63 @@
+package record
+
+import (
+	"encoding/binary"
+	"runtime"
+
+	"github.com/isobath/isobath/internal/code/perfevent"
+	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/code/unwind"
+)
+
+// callers unwinds the copies of stacks that samples carry, while the program
+// runs: the copies are most of what is sampled. Distinct chains are kept once.
+type callers struct {
+	code    *spaces
+	unwind  *unwind.Unwinder
+	numbers map[string]int32
+	chains  [][]uint64
+	key     []byte
+
+	samples int
+	stops   [unwind.Stops]int
+}
+
+func newCallers(code *spaces) *callers {
+	return &callers{code: code, unwind: unwind.New(code.files, runtime.GOARCH), numbers: map[string]int32{"": 0}, chains: [][]uint64{nil}}
+}
+
+// maxCallers is how many callers are kept of a sample.
+const maxCallers = 128
+
+// of returns the number of a sample's chain, 0 for none.
+func (c *callers) of(pid int32, s *perfevent.Sample) int32 {
+	if len(s.StackUser) == 0 || s.RegsUser.ABI != perfevent.ABI64 {
+		return 0
+	}
+	frames, stop := c.unwind.Unwind(&unwind.Sample{Stack: s.StackUser, Order: binary.LittleEndian, Register: s.RegsUser.Get},
+		func(addr uint64) *symbol.Mapping { return c.code.mapping(pid, addr) }, maxCallers)
+	c.samples++
+	c.stops[stop]++
+	c.key = c.key[:0]
+	for _, f := range frames[min(1, len(frames)):] {
+		pc := f.PC
+		if f.Exact {
+			pc++ // as if it were behind a call
+		}
+		c.key = binary.LittleEndian.AppendUint64(c.key, pc)
+	}
+	n, ok := c.numbers[string(c.key)]
+	if !ok {
+		chain := make([]uint64, 0, len(c.key)/8)
+		for at := 0; at < len(c.key); at += 8 {
+			chain = append(chain, binary.LittleEndian.Uint64(c.key[at:]))
+		}
+		n = int32(len(c.chains))
+		c.chains = append(c.chains, chain)
+		c.numbers[string(c.key)] = n
+	}
+	return n
+}
+
+// whole is how many stacks reach the outermost function.
+func (c *callers) whole() int { return c.stops[unwind.Complete] }

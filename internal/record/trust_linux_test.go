@@ -1,0 +1,194 @@
+package record
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/record/pmu"
+)
+
+// A kernel of testdata/trust/kernels.c, and where its time is spent: the share of
+// each object, as the kernel is made. Objects that are not named have none.
+type kernel struct {
+	name string
+	kind string
+	at   map[string]float64
+	// mixed says that the objects share the time in a way that is not known.
+	mixed bool
+	// native needs vector instructions.
+	native bool
+}
+
+func only(object string) map[string]float64 { return map[string]float64{object: 1} }
+
+func among(objects ...string) map[string]float64 {
+	out := map[string]float64{}
+	for _, o := range objects {
+		out[o] = 1
+	}
+	return out
+}
+
+var trustKernels = []kernel{
+	{name: "chase_plain", kind: "chase", at: only("pool")},
+	{name: "chase_counter", kind: "chase", at: only("pool")},
+	{name: "chase_counters", kind: "chase", at: only("pool")},
+	{name: "chase_sum", kind: "chase", at: only("pool")},
+	{name: "chase_store", kind: "chase", at: only("pool")},
+	{name: "chase_branch", kind: "chase", at: only("pool")},
+	{name: "chase_call", kind: "chase", at: only("pool")},
+	{name: "chase_indirect", kind: "chase", at: only("pool")},
+	{name: "chase_index", kind: "chase", at: only("follow")},
+	{name: "chase_index_counter", kind: "chase", at: only("follow")},
+	{name: "chase_two", kind: "chase", at: map[string]float64{"pool": 0.5, "other": 0.5}},
+	{name: "chase_three_one", kind: "chase", at: map[string]float64{"pool": 0.75, "other": 0.25}},
+	{name: "generated", kind: "generated code", at: only("pool")},
+	{name: "tree_find", kind: "tree", at: only("trees")},
+	{name: "hash_open", kind: "hash", at: only("table")},
+	{name: "hash_chained", kind: "hash", at: among("pool", "heads"), mixed: true},
+	{name: "union_find", kind: "hash", at: only("follow")},
+	{name: "search_binary", kind: "search", at: only("table")},
+	{name: "gather_serial", kind: "random", at: among("table", "order"), mixed: true},
+	{name: "scatter", kind: "random", at: only("table")},
+	{name: "modify", kind: "random", at: only("table")},
+	{name: "sparse", kind: "random", at: among("big", "order"), mixed: true},
+	{name: "histogram", kind: "random", at: among("table", "text"), mixed: true},
+	{name: "short_loops", kind: "random", at: map[string]float64{"big": 1, "a": 0.1}},
+	{name: "sum_row", kind: "sweep", at: only("big")},
+	{name: "sum_column", kind: "sweep", at: only("big")},
+	{name: "fill_loop", kind: "sweep", at: only("big")},
+	{name: "triad", kind: "sweep", at: among("a", "b", "c"), mixed: true},
+	{name: "copy_loop", kind: "sweep", at: among("a", "b"), mixed: true},
+	{name: "stencil", kind: "sweep", at: among("a", "b"), mixed: true},
+	{name: "rep_movsb", kind: "string instruction", at: among("copy", "text"), mixed: true},
+	{name: "rep_stosq", kind: "string instruction", at: only("big")},
+	{name: "rep_short", kind: "string instruction", at: map[string]float64{"copy": 1, "counter": 0.1}},
+	{name: "lib_memcpy", kind: "library", at: among("copy", "text"), mixed: true},
+	{name: "lib_memset", kind: "library", at: only("copy")},
+	{name: "lib_memchr", kind: "library", at: only("text")},
+	{name: "avx2_sum", kind: "vector", at: only("big"), native: true},
+	{name: "avx2_gather", kind: "vector", at: among("big", "order"), mixed: true, native: true},
+	{name: "avx512_copy", kind: "vector", at: among("a", "b"), mixed: true, native: true},
+}
+
+// trustBuilds are how the kernels are compiled, each with those it is good for.
+var trustBuilds = []struct {
+	name   string
+	flags  []string
+	native bool
+}{{"-O0", []string{"-O0"}, false}, {"-O1", []string{"-O1"}, false}, {"-O2", []string{"-O2"}, false}, {"-O3 -march=native", []string{"-O3", "-march=native"}, true}}
+
+// everyTrust is what make test runs: some of each kind. ISOBATH_TRUST=all runs
+// every kernel at every level.
+var everyTrust = []string{"chase_counter -O2", "chase_counter -O0", "chase_call -O2", "chase_three_one -O2", "tree_find -O1", "hash_chained -O2", "triad -O3 -march=native", "rep_short -O2",
+	"generated -O2", "short_loops -O2", "modify -O0"}
+
+// trusted is what a recording says, compared with the truth.
+type trusted struct {
+	samples              int
+	address, wrong, lost float64 // shares of samples: with an address, at a wrong object, without an address
+	by                   map[string]int
+	found                map[string]int
+}
+
+// TestTrust compares where samples are with where the time is known to be spent.
+func TestTrust(t *testing.T) {
+	all := os.Getenv("ISOBATH_TRUST") == "all"
+	gcc := test.Peer(t, "gcc", "gcc")
+	var lines []string
+	for _, build := range trustBuilds {
+		program := filepath.Join(t.TempDir(), "kernels")
+		args := append([]string{"-g", "-w", "-o", program, "testdata/trust/kernels.c"}, build.flags...)
+		if out, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		for _, k := range trustKernels {
+			name := k.name + " " + build.name
+			if k.native && !build.native || !all && !slices.Contains(everyTrust, name) {
+				continue
+			}
+			t.Run(name, func(t *testing.T) {
+				r := judge(t, program, &k)
+				lines = append(lines, fmt.Sprintf("| %s | %s | %s | %d | %.1f %% | %.1f %% | %.1f %% |", k.kind, k.name, build.name, r.samples, 100*r.address, 100*r.wrong, 100*r.lost))
+				t.Logf("%d samples: %v by %v", r.samples, r.by, r.found)
+				if r.wrong > 0.02 {
+					t.Errorf("%.1f %% of %d samples are at a wrong object: %v by %v", 100*r.wrong, r.samples, r.by, r.found)
+				}
+			})
+		}
+	}
+	slices.Sort(lines)
+	t.Logf("\n| kind | program | built with | samples | with an address | at a wrong object | no address |\n|---|---|---|---|---|---|---|\n%s", strings.Join(lines, "\n"))
+}
+
+// setup are functions that prepare the data; rnd makes random numbers, which
+// takes time of its own.
+var setup = []string{"main", "chain", "shuffle", "insert", "rnd"}
+
+// judge records a kernel and compares.
+func judge(t *testing.T, program string, k *kernel) trusted {
+	t.Helper()
+	got, err := Record(t.Context(), &Options{Command: []string{program, k.name, "2"}, Mode: Timer, Sampling: pmu.Options{Rate: 4000, Stacks: true}, Say: func(string) {}})
+	if err != nil {
+		t.Skipf("this machine does not let us sample: %v", err)
+	}
+	if got.Outcome.Status != 0 {
+		t.Skipf("status %d: this processor cannot do it", got.Outcome.Status)
+	}
+	samples := got.Run.Table("samples")
+	r := trusted{by: map[string]int{}, found: map[string]int{}}
+	function, symbol, found := samples.Column("function"), samples.Column("symbol"), samples.Column("found")
+	for i := range samples.Rows() {
+		if slices.Contains(setup, textOf(function, i)) {
+			continue
+		}
+		r.samples++
+		r.found[found.Text(i)]++
+		r.by[objectOf(textOf(symbol, i))]++
+	}
+	if r.samples < 100 {
+		t.Fatalf("%d samples", r.samples)
+	}
+	lost := r.by[""]
+	for _, name := range slices.Sorted(maps.Keys(r.by)) {
+		share := float64(r.by[name]) / float64(r.samples)
+		switch true := k.at[name]; {
+		case name == "", name == "kernels": // constants beside the code
+		case k.mixed && true > 0:
+		case (name == "stack" || name == "state") && k.kind == "sweep":
+			// Without optimisation, variables on the stack are most of a sweep.
+		case name == "stack" || name == "state":
+			// What the compiler keeps there is read and written too; how much
+			// time that takes is not known, but it is not much.
+			r.wrong += max(0, share-0.25)
+		default:
+			r.wrong += max(0, share-true-0.05*true)
+		}
+	}
+	r.lost = float64(lost) / float64(r.samples)
+	r.address = 1 - r.lost
+	return r
+}
+
+func textOf(c *table.Column, i int) string {
+	if c == nil || !c.Has(i) {
+		return ""
+	}
+	return c.Text(i)
+}
+
+// objectOf is the name without the thread of a stack.
+func objectOf(symbol string) string {
+	if strings.HasPrefix(symbol, "stack") {
+		return "stack"
+	}
+	return symbol
+}
