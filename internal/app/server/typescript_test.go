@@ -59,6 +59,7 @@ var wireAreas = []struct {
 		{"internal/messages/timeline/rows.go"},
 		{"internal/messages/timeline/picture.go", "Window", "Line"},
 		{"internal/messages/timeline/operation.go"},
+		{"internal/messages/timeline/find.go"},
 		{"internal/app/server/messages/wire.go"},
 	}},
 	{"references", [][]string{

@@ -1,5 +1,6 @@
 // Made from the Go types of the messages by
 // `go test ./internal/app/server -run WireTypes -update`. Do not edit.
+import type { Column, ColumnRef } from './frame';
 
 // Report is what `isobath steps --json` prints. Times are nanoseconds.
 export interface Report {
@@ -512,6 +513,19 @@ export interface Operation extends Place {
 // computation before it took, in ns.
 export interface Counterpart extends Place {
   readonly compute: number;
+}
+
+// Finder is what a text such as "rank 20 MPI_Waitall late > 10ms" means: every
+// part must hold.
+export interface Finder {
+}
+
+// FoundOperation is what a search found: how many operations, and which of them is next.
+export interface FoundOperation {
+  readonly text: string; // as it was understood
+  readonly count: number; // operations in all
+  readonly at: number; // number of the one that is next, from 1 on; 0 if there is none
+  readonly place: Place | null; // the next; null if there is none
 }
 
 // TraceOptions choose how a trace is partitioned; see logical.Options. Phases
