@@ -133,6 +133,7 @@ func newRoot() *cobra.Command {
 		newMesh(),
 		newDiff(),
 		newAB(),
+		newStudy(),
 		newDoctor(),
 		newVersion(),
 		newCycles(),

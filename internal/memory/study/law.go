@@ -1,0 +1,237 @@
+// Package study looks at many runs at once: how a metric grows with a parameter,
+// where along an ordered series it changed, and which runs are odd.
+//
+//   - law.go: growth laws
+//   - series.go: change points, drift, odd runs
+//   - table.go: runs as rows, their parameters and metrics
+//   - study.go: every question over such a table
+package study
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/isobath/isobath/internal/base/stat"
+)
+
+// Law is c₀ + c₁·nᵖ·log₂ʲ n. A constant has neither power nor logarithm.
+type Law struct {
+	Power [2]int `json:"power"` // a fraction
+	Log   int    `json:"log"`
+	Text  string `json:"text"`
+}
+
+func (l *Law) power() float64 { return float64(l.Power[0]) / float64(l.Power[1]) }
+
+func (l *Law) constant() bool { return l.Power[0] == 0 && l.Log == 0 }
+
+// basis is how the law grows.
+func (l *Law) basis(n float64) float64 {
+	return math.Pow(n, l.power()) * math.Pow(math.Log2(n), float64(l.Log))
+}
+
+// plainness orders laws that fit alike: whole powers before halves before others.
+func (l *Law) plainness() int {
+	switch {
+	case l.constant():
+		return 0
+	case l.Power[1] == 1:
+		return 1 + l.Log
+	case l.Power[1] == 2:
+		return 2 + l.Log
+	}
+	return 3 + l.Log
+}
+
+// laws are those that are tried; the constant first.
+var laws = func() []Law {
+	out := []Law{{Power: [2]int{0, 1}, Text: "constant"}}
+	for _, p := range [][2]int{{0, 1}, {1, 4}, {1, 3}, {1, 2}, {2, 3}, {3, 4}, {1, 1}, {5, 4}, {4, 3}, {3, 2}, {2, 1}, {5, 2}, {3, 1}} {
+		for j := range 3 {
+			if p[0] == 0 && j == 0 {
+				continue
+			}
+			out = append(out, Law{Power: p, Log: j, Text: lawText(p, j)})
+		}
+	}
+	return out
+}()
+
+func lawText(p [2]int, log int) string {
+	text := ""
+	switch {
+	case p[0] == 0:
+	case p == [2]int{1, 1}:
+		text = "n"
+	case p[1] == 1:
+		text = fmt.Sprintf("n^%d", p[0])
+	default:
+		text = fmt.Sprintf("n^(%d/%d)", p[0], p[1])
+	}
+	switch log {
+	case 1:
+		text += " log n"
+	case 2:
+		text += " log² n"
+	}
+	if text[0] == ' ' {
+		text = text[1:]
+	}
+	return "c + " + text
+}
+
+// Growth is how a metric grows with a parameter.
+type Growth struct {
+	Law          Law        `json:"law"`
+	Coefficients [2]float64 `json:"coefficients"`
+	// Error is the mean magnitude of ln(prediction/value), each value of the
+	// parameter left out in turn.
+	Error float64 `json:"error"`
+	// Exponent is the slope of ln y on ln n with its 95 % interval.
+	Exponent float64  `json:"exponent"`
+	Low      float64  `json:"low"`
+	High     float64  `json:"high"`
+	Others   []string `json:"others"` // laws that fit as well
+	Values   int      `json:"values"` // of the parameter
+	Runs     int      `json:"runs"`
+}
+
+// leastValues is how many values of a parameter a law needs.
+const leastValues = 4
+
+type fitted struct {
+	law   *Law
+	error float64 // left out in turn
+	se    float64
+}
+
+// Grow fits every law and takes the plainest of those within one standard error
+// of the best; false with too few values, or values that are not positive.
+func Grow(n, y []float64) (*Growth, bool) {
+	values := slices.Clone(n)
+	slices.Sort(values)
+	values = slices.Compact(values)
+	if len(values) < leastValues || len(n) != len(y) || slices.ContainsFunc(n, notPositive) || slices.ContainsFunc(y, notPositive) {
+		return nil, false
+	}
+	var tried []fitted
+	for i := range laws {
+		l := &laws[i]
+		if c := fit(n, y, l); !l.constant() && c[1] == 0 {
+			continue // nothing of this law is left: it is the constant
+		}
+		errs := leftOut(n, y, values, l)
+		tried = append(tried, fitted{l, stat.Mean(errs), math.Sqrt(stat.Variance(errs) / float64(len(errs)))})
+	}
+	slices.SortStableFunc(tried, func(a, b fitted) int { return cmp.Compare(a.error, b.error) })
+	limit := tried[0].error + tried[0].se
+	within := slices.DeleteFunc(slices.Clone(tried), func(f fitted) bool { return f.error > limit })
+	best := slices.MinFunc(within, func(a, b fitted) int {
+		return cmp.Or(cmp.Compare(a.law.plainness(), b.law.plainness()), cmp.Compare(a.error, b.error))
+	})
+	g := &Growth{Law: *best.law, Coefficients: fit(n, y, best.law), Error: best.error, Others: []string{}, Values: len(values), Runs: len(n)}
+	for _, f := range within {
+		if f.law != best.law {
+			g.Others = append(g.Others, f.law.Text)
+		}
+	}
+	g.slope(n, y)
+	return g, true
+}
+
+func notPositive(v float64) bool { return !(v > 0) || math.IsInf(v, 1) }
+
+// leftOut is the error of a law on each value of the parameter when fitted to the
+// others.
+func leftOut(n, y, values []float64, l *Law) []float64 {
+	var errs []float64
+	for _, v := range values {
+		var restN, restY []float64
+		for i := range n {
+			if n[i] != v {
+				restN, restY = append(restN, n[i]), append(restY, y[i])
+			}
+		}
+		c := fit(restN, restY, l)
+		sum, count := 0.0, 0.0
+		for i := range n {
+			if n[i] == v {
+				sum += math.Abs(math.Log(max(predict(c, n[i], l), 1e-30) / y[i]))
+				count++
+			}
+		}
+		errs = append(errs, sum/count)
+	}
+	return errs
+}
+
+func predict(c [2]float64, n float64, l *Law) float64 {
+	if c[1] == 0 || l.constant() {
+		return c[0]
+	}
+	return c[0] + c[1]*l.basis(n)
+}
+
+// fit is relative least squares with coefficients that are not negative.
+func fit(n, y []float64, l *Law) [2]float64 {
+	var ww, wy float64
+	for _, v := range y {
+		w := 1 / v
+		ww, wy = ww+w*w, wy+w*w*v
+	}
+	flat := [2]float64{wy / ww, 0}
+	if l.constant() {
+		return flat
+	}
+	b := make([]float64, len(n))
+	largest := 0.0
+	for i, v := range n {
+		b[i] = l.basis(v)
+		largest = max(largest, math.Abs(b[i]))
+	}
+	if largest == 0 || math.IsInf(largest, 0) || math.IsNaN(largest) {
+		return flat
+	}
+	// Columns w and w·b, scaled, against ones.
+	var s11, s12, s22, t1, t2 float64
+	for i, v := range y {
+		x1, x2 := 1/v, b[i]/largest/v
+		s11, s12, s22, t1, t2 = s11+x1*x1, s12+x1*x2, s22+x2*x2, t1+x1, t2+x2
+	}
+	det := s11*s22 - s12*s12
+	if det <= 1e-14*s11*s22 {
+		return flat
+	}
+	c0, c1 := (t1*s22-t2*s12)/det, (s11*t2-s12*t1)/det/largest
+	if c0 < 0 {
+		c0, c1 = 0, t2/s22/largest
+	}
+	if c1 <= 0 {
+		return flat
+	}
+	return [2]float64{c0, c1}
+}
+
+// slope is the exponent of a plain power law.
+func (g *Growth) slope(n, y []float64) {
+	lx, ly := make([]float64, len(n)), make([]float64, len(n))
+	for i := range n {
+		lx[i], ly[i] = math.Log(n[i]), math.Log(y[i])
+	}
+	mx, my := stat.Mean(lx), stat.Mean(ly)
+	var sxx, sxy float64
+	for i := range lx {
+		sxx, sxy = sxx+(lx[i]-mx)*(lx[i]-mx), sxy+(lx[i]-mx)*(ly[i]-my)
+	}
+	g.Exponent = sxy / sxx
+	rest := 0.0
+	for i := range lx {
+		e := ly[i] - my - g.Exponent*(lx[i]-mx)
+		rest += e * e
+	}
+	freedom := float64(len(n) - 2)
+	half := stat.StudentQuantile(.975, freedom) * math.Sqrt(rest/freedom/sxx)
+	g.Low, g.High = g.Exponent-half, g.Exponent+half
+}

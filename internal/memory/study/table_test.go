@@ -1,0 +1,108 @@
+package study
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/isobath/isobath/internal/data/kind"
+	"github.com/isobath/isobath/internal/data/run"
+)
+
+func rowsOf(n int, edit func(i int, r *Row)) []*Row {
+	var out []*Row
+	for i := range n {
+		r := &Row{Name: fmt.Sprintf("run-%03d", i), Manifest: &run.Manifest{Origin: kind.Origin{Host: "h", Command: []string{"./p", fmt.Sprint(1000 << (i % 5)), "same"}}, Recording: &run.Recording{}}}
+		edit(i, r)
+		out = append(out, r)
+	}
+	return out
+}
+
+func TestParameters(t *testing.T) {
+	given, err := ReadParameters(strings.NewReader("run,threads,note\nrun-000.isobath,4,a\nrun-001,8,\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := rowsOf(2, func(i int, r *Row) {
+		r.Manifest.Recording.Environment = map[string]string{"OMP_NUM_THREADS": fmt.Sprint(i), "HOME": "x"}
+	})
+	SetParameters(rows, given, []Pattern{{"id", regexp.MustCompile(`run-(\d+)`)}})
+	want := "map[OMP_NUM_THREADS:1 arg1:2000 id:1 threads:8]"
+	if got := fmt.Sprint(rows[1].Parameters); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if rows[0].Parameters["note"] != "a" {
+		t.Errorf("%v", rows[0].Parameters)
+	}
+	for _, bad := range []string{"", "run", "run,n\na,1\na,2\n", "run,n\na,1,2\n", "run,n\n\"a"} {
+		if _, err := ReadParameters(strings.NewReader(bad)); err == nil {
+			t.Errorf("%q is read", bad)
+		}
+	}
+}
+
+// TestLook finds a law for each value of another parameter, and a step.
+func TestLook(t *testing.T) {
+	rows := rowsOf(40, func(i int, r *Row) {
+		n, threads := float64(int(1000)<<(i%5)), float64(1+i/20)
+		r.Parameters = map[string]any{"n": n, "threads": threads, "when": float64(i)}
+		wobble := 1 + .01*float64(i*7%5-2)
+		r.Set("cpu", n*n/threads*wobble, nil)
+		step := 1.0
+		if i >= 24 {
+			step = 1.2
+		}
+		r.Set("cost of f", 100*step*wobble, map[string]any{"function": "f"})
+	})
+	for _, r := range rows {
+		delete(r.Parameters, "when")
+	}
+	s, err := Look(rows, Options{Parameter: "n", Order: InOrder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	squares := 0
+	for _, l := range s.Laws {
+		if l.Metric == "cpu" && l.Law.Text == "c + n^2" && len(l.Fixed) == 1 {
+			squares++
+		}
+	}
+	if squares != 2 {
+		t.Errorf("laws %+v", s.Laws)
+	}
+	found := false
+	for _, c := range s.Changes {
+		if c.Metric == "cost of f" {
+			found = c.At == 24 && c.Before == "run-023" && c.After == "run-024" && c.Low < .2 && c.High > .2 && c.Key["function"] == "f"
+		}
+	}
+	if !found {
+		t.Errorf("changes %+v", s.Changes)
+	}
+	if _, err := Look(rows, Options{Parameter: "colour"}); err == nil {
+		t.Error("an unknown parameter is taken")
+	}
+	against := rowsOf(40, func(i int, r *Row) { *r = *rows[i] })
+	if s, err = Look(rows, Options{Order: InOrder, Against: against}); err != nil || len(s.Changes) != 0 {
+		t.Errorf("against itself: %+v, %v", s.Changes, err)
+	}
+}
+
+func FuzzReadParameters(f *testing.F) {
+	f.Add("run,n\na,1\n")
+	f.Add("run,n\n\"a\nb\",1e999\n")
+	f.Add("run,\"n\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		g, err := ReadParameters(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		if len(g.Order) != len(g.Rows) {
+			t.Errorf("%q: %d names, %d rows", text, len(g.Order), len(g.Rows))
+		}
+		rows := []*Row{{Name: "a", Manifest: &run.Manifest{}}}
+		SetParameters(rows, g, nil)
+	})
+}
