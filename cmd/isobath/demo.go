@@ -22,6 +22,7 @@ would make of its references.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			show := (*server.Loader).Demo
 			if len(args) == 1 {
+				f.page = args[0]
 				show = map[string]func(*server.Loader) ([]*frame.Run, error){"cycles": (*server.Loader).DemoCycles, "locality": (*server.Loader).DemoLocality}[args[0]]
 			}
 			return f.serve(cmd, nil, show)

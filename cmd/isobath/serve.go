@@ -61,6 +61,7 @@ type serveFlags struct {
 	memory    string
 	noBrowser bool
 	shared    bool
+	page      string // that is shown first; empty: the first that the run fills
 }
 
 func (f *serveFlags) add(cmd *cobra.Command) {
@@ -174,7 +175,11 @@ func (f *serveFlags) serve(cmd *cobra.Command, files []string, first func(*serve
 	if err != nil {
 		return err
 	}
-	url, lines := server.Lines(l, token, os.Getenv)
+	fragment := token
+	if f.page != "" {
+		fragment += "&page=" + f.page
+	}
+	url, lines := server.Lines(l, fragment, os.Getenv)
 	for _, line := range lines {
 		fmt.Fprintf(out, "isobath: %s\n", line)
 	}

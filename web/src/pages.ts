@@ -10,6 +10,10 @@ function hasSamples(info: Info | undefined): boolean {
   );
 }
 
+function hasReferences(info: Info | undefined): boolean {
+  return info?.kind === 'refs' || (info?.kind !== 'trace' && info?.kind !== 'mesh' && info?.refs === true);
+}
+
 export const PAGES: readonly Page[] = [
   {
     id: 'memory',
@@ -64,11 +68,26 @@ export const PAGES: readonly Page[] = [
     id: 'cycles',
     title: 'Cycles',
     without: 'no reference trace in this run',
-    fills: (info) =>
-      info?.kind === 'refs' || (info?.kind !== 'trace' && info?.kind !== 'mesh' && info?.refs === true),
+    fills: hasReferences,
     undoes: 'cycles',
     load: () => import('./pages/cycles/CyclesPage.svelte'),
     perRun: true,
+  },
+  {
+    id: 'locality',
+    title: 'Locality',
+    without: 'no reference trace in this run: record with isobath record --refs',
+    fills: hasReferences,
+    undoes: 'samples',
+    load: () => import('./pages/locality/LocalityPage.svelte'),
+    perRun: true,
+    keys: [
+      { keys: ['ArrowLeft', 'ArrowRight'], label: 'Smaller, larger cache; field, set, time', pointer: 'move' },
+      { keys: ['ArrowUp', 'ArrowDown'], label: 'Row, band, lane or line', pointer: 'move' },
+      { keys: [',', '.'], label: 'On the curve: cache before, next cache of the machine', pointer: '' },
+      { keys: ['Enter'], label: 'Select', pointer: 'click' },
+      { keys: ['C', 'Y'], label: 'On an advice: its change, why', pointer: 'Change, Why' },
+    ],
   },
   {
     id: 'mesh',

@@ -29,6 +29,17 @@ func TestLocalityDemo(t *testing.T) {
 			t.Errorf("%s: the page counts %+v, whatif %+v", l.Level, l, *base)
 		}
 	}
+	r := post[answer.Reuse](t, s, path+"/reuse", references.ReuseAsk{})
+	if a.Now.Lines != r.Lines || a.Now.Footprint != r.Bytes {
+		t.Errorf("the page counts %d lines of %d bytes, reuse %d of %d", a.Now.Lines, a.Now.Footprint, r.Lines, r.Bytes)
+	}
+	for i, size := range a.Now.Curve.Sizes {
+		for _, p := range r.Curve {
+			if p.Bytes == size && p.Misses != a.Now.Curve.Total[i] {
+				t.Errorf("%d bytes: the page counts %d misses, reuse %d", size, a.Now.Curve.Total[i], p.Misses)
+			}
+		}
+	}
 	for _, g := range w.Groups {
 		i := slices.IndexFunc(a.Now.Objects, func(r views.MissRow) bool { return r.Object == g.Key.String() })
 		if i < 0 || !slices.Equal(a.Now.Objects[i].Misses, g.Base) {

@@ -37,9 +37,10 @@ type Detail struct {
 	Hidden []bool
 	// Line numbers the first line of each access; Spans the second ones of those
 	// that have two or more, in order.
-	Line  []uint32
-	Spans []Span
-	Lines uint32 // distinct
+	Line    []uint32
+	Spans   []Span
+	Numbers uint32 // of lines: every number is below
+	Lines   uint64 // distinct
 
 	survey  *Survey
 	gone    map[*cachesim.LRU]map[uint64]uint16
@@ -73,7 +74,7 @@ func NewDetail(ctx context.Context, t *Trace, m *platform.Machine, plan *Plan, p
 	for _, u := range d.survey.usage {
 		u.Flush()
 	}
-	d.Counts = d.survey.Counts
+	d.Counts, d.Lines = d.survey.Counts, uint64(lines.Lines())
 	d.survey, d.gone = nil, nil
 	return d, nil
 }
@@ -96,7 +97,7 @@ func (d *Detail) access(i int, a *Access, pieces []Piece, lines *reuse.Stack) {
 			} else {
 				d.Spans = append(d.Spans, Span{i, id})
 			}
-			d.Lines = max(d.Lines, id+1)
+			d.Numbers = max(d.Numbers, id+1)
 			d.Distance[i] = max(d.Distance[i], d.look(0, line))
 		}
 		if usage.Access(piece.Addr, piece.Size) > 0 {

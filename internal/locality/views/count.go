@@ -330,7 +330,7 @@ func (k *counter) field(m layout.Member) *group {
 // counted ends the pass.
 func (k *counter) counted(chosen *reuse.Histogram, everything bool, stack Stack) *MissCounts {
 	s, out := k.s, k.out
-	out.References, out.Lines = uint64(len(s.Trace.Accesses)), uint64(s.Lines)
+	out.References, out.Lines = uint64(len(s.Trace.Accesses)), s.Lines
 	out.Footprint = out.Lines * s.lineSize
 	out.Objects, out.Fields = k.objects.sorted(), k.fields.sorted()
 	out.Places, out.Functions = k.places.sorted(), k.functions.sorted()
@@ -419,7 +419,7 @@ func (s *Study) sizes() (lines []uint64) {
 			continue
 		}
 		lines = append(lines, size)
-		if size >= 2*uint64(s.Lines) && size*s.lineSize >= 8*leastSize {
+		if size >= 2*s.Lines && size*s.lineSize >= 8*leastSize {
 			break
 		}
 	}

@@ -25,6 +25,10 @@ type MissCause struct {
 // maxEvictors is how many objects a matrix has beside all others.
 const maxEvictors = 7
 
+// fewest is what part of the misses an object must have for a row of its own:
+// a thousandth.
+const fewest = 1000
+
 const others = "other"
 
 // Evictions counts them at a level.
@@ -47,8 +51,9 @@ func (s *Study) Evictions(ctx context.Context, level int) (*Evictions, error) {
 		}
 	}
 	var order []uint32
+	all := uint64(0)
 	for n, sum := range objects {
-		if sum.misses > 0 {
+		if all += sum.misses; sum.misses > 0 {
 			order = append(order, uint32(n))
 		}
 	}
@@ -56,6 +61,9 @@ func (s *Study) Evictions(ctx context.Context, level int) (*Evictions, error) {
 	shown := min(len(order), maxEvictors)
 	if len(order) == maxEvictors+1 {
 		shown = len(order)
+	}
+	for shown > 1 && objects[order[shown-1]].misses*fewest < all {
+		shown--
 	}
 	at := make([]int, len(objects)) // row of an object
 	for i := range at {

@@ -129,7 +129,7 @@ func newSetInUse(s *Study, window, columns int) *setInUse {
 	u := &setInUse{n: len(s.Trace.Accesses), window: window, columns: columns}
 	for k := range 2 {
 		u.steps[k] = make([]int32, columns+1)
-		u.last[k] = make([]int, s.Lines)
+		u.last[k] = make([]int, s.Numbers)
 	}
 	return u
 }

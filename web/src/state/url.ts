@@ -8,7 +8,7 @@ import { real, oneOf, whole } from './link';
 import { EVERYTHING, equal, text, type Selection } from './selection';
 import type { Axis, Scale } from '../api/wire';
 
-export type PageName = 'memory' | 'trace' | 'cycles' | 'mesh';
+export type PageName = 'memory' | 'trace' | 'cycles' | 'locality' | 'mesh';
 export type Metric = 'latency' | 'samples' | 'mean';
 
 export interface State {
@@ -149,7 +149,7 @@ export function sameRows(a: State, b: State): boolean {
   return a.run === b.run && equal(a.select, b.select) && equal(a.filter, b.filter);
 }
 
-const PAGES: readonly PageName[] = ['memory', 'trace', 'cycles', 'mesh'];
+const PAGES: readonly PageName[] = ['memory', 'trace', 'cycles', 'locality', 'mesh'];
 const METRICS = ['latency', 'samples', 'mean'] as const;
 const SHAPES = ['sunburst', 'icicle'] as const;
 const BOTTOMS = ['parallel', 'axis', 'category', 'timeline', 'spread', 'lines', 'touches'] as const;

@@ -322,13 +322,15 @@ func (k *looked) narrow(ask *LocalityAsk) error {
 func (k *looked) answer(ctx context.Context, ask *LocalityAsk) (*LocalityAnswer, error) {
 	s := k.now.study
 	out := &LocalityAnswer{Machine: answer.MachineOf(s.Machine), Whole: k.whole, Threads: k.threads, Notes: frame.List(k.set.Notes), Presets: platform.Presets()}
-	var err error
-	if out.Now, err = s.Count(ctx, &k.choice, views.Stack(ask.Stack)); err != nil {
+	counted, err := s.Count(ctx, &k.choice, views.Stack(ask.Stack))
+	if err != nil {
 		return nil, err
 	}
-	if out.Evictions, err = s.Evictions(ctx, ask.Level); err != nil {
+	evictions, err := s.Evictions(ctx, ask.Level)
+	if err != nil {
 		return nil, err
 	}
+	out.Now, out.Evictions = *counted, *evictions
 	object := out.oneObject()
 	if object != "" {
 		if n, err := s.ObjectNumber(object); err == nil {
@@ -336,11 +338,13 @@ func (k *looked) answer(ctx context.Context, ask *LocalityAsk) (*LocalityAnswer,
 		}
 	}
 	from, to, stride, why := s.Pass(&k.choice, ask.Level)
-	if why != "" {
-		out.Sets = &views.SetUse{Level: ask.Level, Counts: []uint32{}, Why: why}
-	} else if out.Sets, err = s.Sets(ctx, ask.Level, from, to); err != nil {
-		return nil, err
-	} else {
+	out.Sets = views.SetUse{Level: ask.Level, Counts: []uint32{}, Why: why}
+	if why == "" {
+		sets, err := s.Sets(ctx, ask.Level, from, to)
+		if err != nil {
+			return nil, err
+		}
+		out.Sets = *sets
 		out.Sets.Stride = stride
 	}
 	if k.then != nil {

@@ -78,12 +78,12 @@ type LocalityAnswer struct {
 	Threads int            `json:"threads"`
 	Notes   []string       `json:"notes"`
 	// Presets are the machines built in.
-	Presets   []string          `json:"presets"`
-	Now       *views.MissCounts `json:"now"`
-	Evictions *views.Evictions  `json:"evictions"`
-	Struct    *views.StructUse  `json:"struct"` // of the one selected object; null if it has no known fields
-	Sets      *views.SetUse     `json:"sets"`
-	Then      *LocalityThen     `json:"then"` // null without a what if
+	Presets   []string         `json:"presets"`
+	Now       views.MissCounts `json:"now"`
+	Evictions views.Evictions  `json:"evictions"`
+	Struct    *views.StructUse `json:"struct"` // of the one selected object; null if it has no known fields
+	Sets      views.SetUse     `json:"sets"`
+	Then      *LocalityThen    `json:"then"` // null without a what if
 }
 
 // LocalityThen is the same references on the other machine or with the change.

@@ -319,10 +319,10 @@ export interface LocalityAnswer {
   readonly notes: readonly string[];
   // Presets are the machines built in.
   readonly presets: readonly string[];
-  readonly now: MissCounts | null;
-  readonly evictions: Evictions | null;
+  readonly now: MissCounts;
+  readonly evictions: Evictions;
   readonly struct: StructUse | null; // of the one selected object; null if it has no known fields
-  readonly sets: SetUse | null;
+  readonly sets: SetUse;
   readonly then: LocalityThen | null; // null without a what if
 }
 

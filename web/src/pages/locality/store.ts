@@ -1,0 +1,126 @@
+// Asks the server for what the locality page shows; the newest question wins.
+import type { Api } from '../../api/client';
+import { Columns, header } from '../../api/decode';
+import type {
+  Advise,
+  AdviseAsk,
+  Failure,
+  LocalityAnswer,
+  LocalityAsk,
+  LocalityMap,
+  LocalityMapAsk,
+  MachineMisses,
+  MachinesAsk,
+  Progress,
+  SourceText,
+} from '../../api/wire';
+import { PageStore } from '../../state/pagestore';
+import type { MissMap } from './map';
+
+export interface LocalitySnapshot {
+  readonly answer: LocalityAnswer | undefined;
+  readonly map: MissMap | undefined;
+  readonly advise: Advise | undefined;
+  readonly machines: readonly MachineMisses[];
+  readonly source: SourceText | undefined;
+  readonly busy: boolean;
+  readonly advising: boolean;
+  readonly progress: Progress | undefined;
+  readonly adviceProgress: Progress | undefined;
+  readonly adviceProblem: Failure | undefined;
+  readonly problem: Failure | undefined;
+}
+
+const EMPTY: LocalitySnapshot = {
+  answer: undefined,
+  map: undefined,
+  advise: undefined,
+  machines: [],
+  source: undefined,
+  busy: false,
+  advising: false,
+  progress: undefined,
+  adviceProgress: undefined,
+  adviceProblem: undefined,
+  problem: undefined,
+};
+
+function decodeMap(b: ArrayBuffer): MissMap {
+  const { json, start } = header(b);
+  const a = json as LocalityMap;
+  const c = new Columns(b, start, a.columns);
+  return {
+    took: a.took,
+    width: a.width,
+    window: a.window,
+    set: c.u32(a.set),
+    chosen: c.u32(a.chosen),
+    functions: c.u16(a.functions),
+    names: a.names,
+    lanes: a.lanes.map((l) => ({
+      object: l.object,
+      bytes: l.bytes,
+      rows: l.rows,
+      all: c.u16(l.all),
+      selected: c.u16(l.selected),
+    })),
+  };
+}
+
+export class LocalityStore extends PageStore<LocalitySnapshot> {
+  private readonly answers = this.resource<LocalityAsk, LocalityAnswer>({
+    load: (ask, signal) =>
+      this.api.watch(this.path('locality'), ask, (progress) => this.set({ progress }), signal),
+    show: (answer) => ({ answer, progress: undefined }),
+    busy: (busy) => ({ busy }),
+  });
+  private readonly maps = this.resource<LocalityMapAsk, MissMap>({
+    load: async (ask, signal) => decodeMap(await this.binary('locality/map', ask, signal)),
+    show: (map) => ({ map }),
+  });
+  private readonly advice = this.resource<AdviseAsk, Advise>({
+    load: (ask, signal) =>
+      this.api.watch(
+        this.path('locality/advise'),
+        ask,
+        (adviceProgress) => this.set({ adviceProgress }),
+        signal,
+      ),
+    show: (advise) => ({ advise, adviceProgress: undefined, adviceProblem: undefined }),
+    fail: (adviceProblem) => ({ adviceProblem }),
+    busy: (advising) => ({ advising }),
+  });
+  private readonly others = this.resource<MachinesAsk, MachineMisses[]>({
+    load: (ask, signal) => this.json('locality/machines', ask, signal),
+    show: (machines) => ({ machines }),
+  });
+  private readonly sources = this.resource<string, SourceText>({
+    load: (file, signal) => this.api.source(this.run, file, signal),
+    show: (source) => ({ source }),
+    fail: () => ({ source: undefined }),
+  });
+
+  constructor(api: Api, run: string) {
+    super(api, run, EMPTY);
+  }
+
+  want(ask: LocalityAsk): void {
+    this.answers.want(ask);
+  }
+
+  wantMap(ask: LocalityMapAsk): void {
+    this.maps.want(ask);
+  }
+
+  wantAdvice(ask: AdviseAsk): void {
+    this.advice.want(ask);
+  }
+
+  wantMachines(ask: MachinesAsk): void {
+    this.others.want(ask);
+  }
+
+  wantSource(file: string): void {
+    this.sources.want(file);
+  }
+}

@@ -1,0 +1,121 @@
+// Sizes, names and sentences of the locality page.
+import { count, percent, short, THIN } from '../../base/format';
+import type { Advice, LocalityAnswer, MissCounts } from '../../api/wire';
+
+/** Cache sizes as people say them: 48 KiB, 1.2 MiB. */
+export function size(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB'];
+  let [v, i] = [bytes, 0];
+  while (v >= 1024 && i < units.length - 1) {
+    v /= 1024;
+    i++;
+  }
+  const text = v >= 100 || Number.isInteger(v) ? String(Math.round(v)) : v.toFixed(v < 10 ? 1 : 0);
+  return `${text.replace(/\.0$/, '')}${THIN}${units[i]}`;
+}
+
+/** A change in percent with its sign: −44.3 %. */
+export function change(now: number, then: number): string {
+  if (now === 0) return then === 0 ? `0.0${THIN}%` : 'new';
+  const p = (100 * (then - now)) / now;
+  return `${p < 0 ? '−' : p > 0 ? '+' : ''}${Math.abs(p).toFixed(1)}${THIN}%`;
+}
+
+export interface Headline {
+  readonly head: string;
+  readonly more: readonly string[];
+}
+
+/** One sentence about how large a cache the selection needs. */
+export function headline(name: string, a: LocalityAnswer): Headline {
+  const { now, then } = a;
+  const l1 = now.levels[0]!;
+  const ninety = now.needs.find((n) => n.hits === 0.9);
+  const needs =
+    ninety && ninety.bytes > 0
+      ? `90${THIN}% hits of everything: ${size(ninety.bytes)}${
+          then ? `, what if ${needOf(then.needs, 0.9)}` : ''
+        }`
+      : `90${THIN}% hits are not reachable: ${percent(firstOf(now), now.references)} are first touches`;
+  if (now.footprint <= l1.bytes)
+    return { head: `Everything fits ${l1.level}: ${size(now.footprint)}`, more: [needs] };
+  if (now.reused_from === 0)
+    return {
+      head:
+        now.at_first <= now.first_above
+          ? `${name} fits ${size(l1.bytes)}`
+          : `${name} is never reused in time`,
+      more: [`${count(now.at_first)} misses, ${count(now.first_above)} of them first touches`, needs],
+    };
+  return {
+    head: `${name} is reused from ${size(now.reused_from)} on`,
+    more: [
+      ...(then && then.reused_from > 0 && then.reused_from !== now.reused_from
+        ? [`what if, from ${size(then.reused_from)}`]
+        : []),
+      `${count(now.at_first)} misses below, ${count(now.first_above)} first touches above`,
+      needs,
+    ],
+  };
+}
+
+function needOf(needs: MissCounts['needs'], hits: number): string {
+  const n = needs.find((x) => x.hits === hits);
+  return n && n.bytes > 0 ? size(n.bytes) : 'not reachable';
+}
+
+function firstOf(now: MissCounts): number {
+  return now.objects.reduce((sum, o) => sum + o.first, 0);
+}
+
+/** The level at which an advice saves most, and by how much of its misses. */
+export function saving(a: Advice): { readonly level: string; readonly text: string } | undefined {
+  let best: Advice['levels'][number] | undefined;
+  for (const l of a.levels) {
+    if (l.level === 'walks' || l.now === 0) continue;
+    if (!best || (l.now - l.then[1]) / l.now > (best.now - best.then[1]) / best.now) best = l;
+  }
+  if (!best) return undefined;
+  return { level: best.level, text: change(best.now, best.then[1]) };
+}
+
+/** An advice in a few words. */
+export function title(a: Advice): string {
+  switch (a.kind) {
+    case 'split':
+      return `Split ${a.object}: keep ${a.change.split(' apart')[0]}`;
+    case 'soa':
+      return `Store ${a.object} as ${a.change}`;
+    case 'reorder':
+      return `Reorder the fields of ${a.object}`;
+    case 'pad':
+      return `Pad ${a.object}: ${a.change}`;
+    case 'align':
+      return `Align ${a.object}: ${a.change}`;
+    case 'interchange':
+      return `Interchange the loops: ${a.change}`;
+    case 'block':
+      return `Cut the loops into ${a.change}`;
+    case 'huge':
+      return `Put ${a.object} on ${a.change}`;
+    case 'place':
+      return `Place ${a.object}: ${a.change}`;
+    default:
+      return `Keep ${a.object} with its ${a.change}`;
+  }
+}
+
+/** What a what if is called on its chip. */
+export function whatIfName(map: string, other: string, set: string): string {
+  const parts = [
+    ...map
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => line.replace(/^object /, '').replace(/ fields .*; rest to .*/, ' split')),
+    ...(other ? [`on ${other}`] : []),
+    ...(set ? [set] : []),
+  ];
+  return parts.join('; ');
+}
+
+export const thousands = (n: number): string => short(n);
