@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -86,25 +88,35 @@ func oneFile(cmd *cobra.Command, args []string) error {
 // report is what `isobath report` prints. Latency and its mean are null where
 // no sample has one.
 type report struct {
-	Where      string        `json:"where"`
-	By         []string      `json:"by"`
-	Samples    int           `json:"samples"`
-	Of         int           `json:"of"`
-	Latency    *float64      `json:"latency"`
-	Unit       string        `json:"unit,omitempty"`
-	Provenance string        `json:"provenance"` // of latency
+	Where      string   `json:"where"`
+	By         []string `json:"by"`
+	Samples    int      `json:"samples"`
+	Of         int      `json:"of"`
+	Latency    *float64 `json:"latency"`
+	Unit       string   `json:"unit,omitempty"`
+	Provenance string   `json:"provenance"` // of latency
+	// Summed is what the rows of a profile sum, and how much of it there is:
+	// such rows are not samples, and shares are of the sum.
+	Summed     *summed       `json:"summed,omitempty"`
 	GroupCount int           `json:"group_count"`
 	Groups     []reportGroup `json:"groups"`
 }
 
-// reportGroup is one row. Share is of the latency, or of the samples where there
-// is no latency.
+type summed struct {
+	Event string  `json:"event"`
+	Unit  string  `json:"unit,omitempty"`
+	Sum   float64 `json:"sum"`
+}
+
+// reportGroup is one row. Share is of the latency, or of what a profile sums, or
+// of the samples where there is neither.
 type reportGroup struct {
 	Key     map[string]any `json:"key"`
 	Samples int            `json:"samples"`
 	Latency *float64       `json:"latency"`
 	Mean    *float64       `json:"mean"`
 	Share   float64        `json:"share"`
+	Sum     *float64       `json:"sum,omitempty"` // of what a profile sums
 	// Levels and Distribution are given with --spread.
 	Levels       []spread.LevelCount `json:"levels,omitempty"`
 	Distribution *spread.Latencies   `json:"distribution,omitempty"`
@@ -115,12 +127,17 @@ type reportGroup struct {
 // groupColumns returns the columns that a --by names.
 func groupColumns(t *table.Table, by string) ([]string, error) {
 	var columns []string
+	add := func(name string) {
+		if !slices.Contains(columns, name) {
+			columns = append(columns, name)
+		}
+	}
 	for name := range strings.SplitSeq(by, ",") {
 		name = strings.TrimSpace(name)
 		// A line means nothing without its file, a member without its object.
 		for part, whole := range map[string]string{"line": "file", "field": "symbol"} {
 			if name == part && t.Column(whole) != nil {
-				columns = append(columns, whole)
+				add(whole)
 			}
 		}
 		if t.Column(name) == nil {
@@ -129,7 +146,7 @@ func groupColumns(t *table.Table, by string) ([]string, error) {
 			}
 			return nil, usageError{fmt.Errorf("--by: %w", query.UnknownColumn(t, name))}
 		}
-		columns = append(columns, name)
+		add(name)
 	}
 	return columns, nil
 }
@@ -152,9 +169,13 @@ func makeReport(ctx context.Context, s *dataset.Set, by, where string, order que
 		return nil, err
 	}
 	g := query.Group{By: columns, Order: order, Top: top}
-	latency := samples.UsableLatency(s.Table)
-	if latency != nil {
-		g.Sum = samples.Latency
+	cost := samples.UsableLatency(s.Table)
+	event := ""
+	if cost == nil {
+		cost, event = samples.Summed(s.Table)
+	}
+	if cost != nil {
+		g.Sum = cost.Name
 	} else if order == query.BySum {
 		g.Order = query.ByCount
 	}
@@ -167,7 +188,7 @@ func makeReport(ctx context.Context, s *dataset.Set, by, where string, order que
 		r.Where = e.String()
 	}
 	if g.Sum != "" {
-		if err := r.total(ctx, s, e, latency); err != nil {
+		if err := r.total(ctx, s, e, cost, event); err != nil {
 			return nil, err
 		}
 	}
@@ -179,14 +200,18 @@ func makeReport(ctx context.Context, s *dataset.Set, by, where string, order que
 	return r, nil
 }
 
-// total asks for the latency of the whole selection: groups may be cut off by
+// total asks for the cost of the whole selection: groups may be cut off by
 // --top, the total is not.
-func (r *report) total(ctx context.Context, s *dataset.Set, where query.Expr, latency *table.Column) error {
-	a, err := s.Engine.Answer(ctx, &query.Request{Where: where, Stats: []query.Stat{{Column: samples.Latency}}})
+func (r *report) total(ctx context.Context, s *dataset.Set, where query.Expr, cost *table.Column, event string) error {
+	a, err := s.Engine.Answer(ctx, &query.Request{Where: where, Stats: []query.Stat{{Column: cost.Name}}})
 	if err != nil {
 		return err
 	}
-	r.Unit, r.Provenance = latency.Unit, latency.Provenance.String()
+	if event != "" {
+		r.Summed = &summed{Event: event, Unit: cost.Unit, Sum: a.Stats[0].Sums[query.Selected]}
+		return nil
+	}
+	r.Unit, r.Provenance = cost.Unit, cost.Provenance.String()
 	if a.Stats[0].Counts[query.Selected] > 0 {
 		r.Latency = &a.Stats[0].Sums[query.Selected]
 	}
@@ -198,6 +223,14 @@ func (r *report) group(t *table.Table, columns []string, row query.GroupRow) rep
 	for i, name := range columns {
 		g.Key[name] = t.Column(name).Typed(row.Keys[i])
 		g.label = append(g.label, row.Keys[i])
+	}
+	if r.Summed != nil {
+		sum := row.Sums[query.Selected]
+		g.Sum = &sum
+		if r.Summed.Sum != 0 {
+			g.Share = sum / r.Summed.Sum
+		}
+		return g
 	}
 	if r.Latency == nil {
 		g.Share = float64(g.Samples) / float64(max(r.Samples, 1))
@@ -218,10 +251,17 @@ func (r *report) group(t *table.Table, columns []string, row query.GroupRow) rep
 func (r *report) write(w io.Writer) error {
 	style := term.StyleFor(w)
 	about := about(r.Provenance)
-	line := fmt.Sprintf("%s of %s samples", style.Bold(term.Thousands(r.Samples)), term.Thousands(r.Of))
-	if r.Latency != nil {
+	what := "samples"
+	if r.Summed != nil {
+		what = "sums"
+	}
+	line := fmt.Sprintf("%s of %s %s", style.Bold(term.Thousands(r.Samples)), term.Thousands(r.Of), what)
+	switch {
+	case r.Latency != nil:
 		line += fmt.Sprintf(", %s%s %s (%s)", about, term.Short(*r.Latency), r.Unit, r.Provenance)
-	} else {
+	case r.Summed != nil:
+		line += fmt.Sprintf(", %s %s", term.Thousands(int64(r.Summed.Sum)), r.Summed.what())
+	default:
 		line += "; no latency recorded, ranked by samples"
 	}
 	if r.Where != "" {
@@ -230,7 +270,10 @@ func (r *report) write(w io.Writer) error {
 	if _, err := fmt.Fprintf(w, "%s\n\n", line); err != nil {
 		return err
 	}
-	t := term.Table{Columns: []term.Column{{Head: "share", Align: term.Right}, {Head: ""}, {Head: "samples", Align: term.Right}}}
+	t := term.Table{Columns: []term.Column{{Head: "share", Align: term.Right}, {Head: ""}, {Head: what, Align: term.Right}}}
+	if r.Summed != nil {
+		t.Columns = append(t.Columns, term.Column{Head: r.Summed.what(), Align: term.Right})
+	}
 	if r.Latency != nil {
 		t.Columns = append(t.Columns, term.Column{Head: r.Unit, Align: term.Right}, term.Column{Head: "mean", Align: term.Right})
 	}
@@ -261,6 +304,9 @@ func (r *report) cells(g reportGroup, about string, largest float64) []string {
 		bar = term.Bar(g.Share/largest, 10)
 	}
 	cells := []string{term.Percent(g.Share), bar, term.Thousands(g.Samples)}
+	if r.Summed != nil {
+		cells = append(cells, term.Thousands(int64(*g.Sum)))
+	}
 	if r.Latency != nil {
 		sum, mean := "–", "–"
 		if g.Latency != nil {
@@ -270,6 +316,9 @@ func (r *report) cells(g reportGroup, about string, largest float64) []string {
 	}
 	return append(cells, label(g.label))
 }
+
+// what names the unit, or else the event.
+func (s *summed) what() string { return cmp.Or(s.Unit, s.Event) }
 
 // label joins the parts of a key. A group without any value is named for what
 // it is, never shown as a file.

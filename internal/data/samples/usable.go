@@ -1,6 +1,10 @@
 package samples
 
-import "github.com/isobath/isobath/internal/data/table"
+import (
+	"strings"
+
+	"github.com/isobath/isobath/internal/data/table"
+)
 
 // Usable returns the column of that name if it can be computed with: it says
 // something, and a canonical one is of its kind. Nil otherwise.
@@ -25,6 +29,27 @@ func UsableAs(t *table.Table, name string, k table.Kind) *table.Column {
 
 // UsableLatency returns the latency of the samples, nil if nothing says it.
 func UsableLatency(t *table.Table) *table.Column { return Usable(t, Latency) }
+
+// sumOf begins the note of a weight that sums an event over a place in the
+// code: a row of such a table is no sample.
+const sumOf = "sum of "
+
+// SumOf is the note of a weight that sums the named event.
+func SumOf(event string) string { return sumOf + event }
+
+// Summed returns the weight of a table whose rows are sums, and what they sum;
+// nil where rows are samples.
+func Summed(t *table.Table) (*table.Column, string) {
+	c := Usable(t, Weight)
+	if c == nil {
+		return nil, ""
+	}
+	event, ok := strings.CutPrefix(c.Note, sumOf)
+	if !ok {
+		return nil, ""
+	}
+	return c, event
+}
 
 // UnitOf is the unit that a column's values have, the canonical one where the
 // column does not say.

@@ -145,7 +145,9 @@ func (b *layout) columns(counted bool) []*table.Column {
 		}
 		if e == p.Cost {
 			values(samples.Weight, event.Unit, e)
-			out[len(out)-1].Note = event.Name
+			if !counted {
+				out[len(out)-1].Note = samples.SumOf(event.Name)
+			}
 		} else {
 			values(event.Name, event.Unit, e)
 		}

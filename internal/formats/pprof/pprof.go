@@ -124,7 +124,7 @@ func convert(p *profile.Profile) *codesums.Profile {
 		}
 	}
 	// An event of that name is pprof's word for samples of the time.
-	out.Counts = len(p.SampleType) > 1 && p.SampleType[0].Type == "samples" && p.SampleType[0].Unit == "count"
+	out.Counts = p.SampleType[0].Type == "samples" && p.SampleType[0].Unit == "count"
 	for _, s := range p.Sample {
 		row := codesums.Row{Values: s.Value, Frames: frames(s.Location)}
 		if len(s.Location) > 0 {

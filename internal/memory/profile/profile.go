@@ -28,7 +28,8 @@ type Stack struct {
 // ErrNoCode is the error for samples that say nothing about code.
 var ErrNoCode = errors.New("the samples have neither call stacks nor functions nor lines")
 
-// Stacks sums the samples of rows (nil: all) by stack, the heaviest first.
+// Stacks sums the samples of rows (nil: all) by stack, the heaviest first. Of a
+// table whose rows are sums it adds up what they sum.
 // Where no stacks were recorded a stack is the sampled function with those it
 // was inlined into.
 func Stacks(ctx context.Context, t *table.Table, rows table.Bits) ([]Stack, error) {
@@ -37,6 +38,7 @@ func Stacks(ctx context.Context, t *table.Table, rows table.Bits) ([]Stack, erro
 		return nil, err
 	}
 	latency := samples.UsableLatency(t)
+	summed, _ := samples.Summed(t) // a row then stands for many samples
 	var out []Stack
 	number := map[string]int{}
 	for i := range table.Scan(ctx, rows, t.Rows()) {
@@ -47,7 +49,11 @@ func Stacks(ctx context.Context, t *table.Table, rows table.Bits) ([]Stack, erro
 			number[text] = n
 			out = append(out, Stack{Frames: symbol.ParseStack(text)})
 		}
-		out[n].Samples++
+		if summed != nil {
+			out[n].Samples += int64(summed.Float(i))
+		} else {
+			out[n].Samples++
+		}
 		if latency != nil && latency.Has(i) {
 			out[n].Latency += int64(latency.Float(i))
 			out[n].Valued++
