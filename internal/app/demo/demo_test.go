@@ -24,7 +24,19 @@ func TestCommittedDataIsFresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored := built(t)
+	checkFresh(t, built(t), again)
+	fixed, err := OpenFixed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err = fixedRun(); err != nil {
+		t.Fatal(err)
+	}
+	checkFresh(t, fixed.Samples, again)
+}
+
+func checkFresh(t *testing.T, stored *table.Table, again *Run) {
+	t.Helper()
 	iteration := stored.Column("iteration")
 	var early []int
 	last := none
@@ -64,7 +76,7 @@ func compare(a, b *table.Table) string {
 }
 
 func TestSmallEnough(t *testing.T) {
-	if n := len(stencilData); n > 3_000_000 {
+	if n := len(stencilData) + len(fixedData); n > 3_000_000 {
 		t.Errorf("the committed data has %d bytes; at most 3 MB are allowed", n)
 	}
 	if n := built(t).Rows(); n < 60_000 || n > 120_000 {

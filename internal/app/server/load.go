@@ -2,10 +2,10 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/app/demo"
@@ -16,10 +16,8 @@ import (
 	"github.com/isobath/isobath/internal/app/server/references"
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/data/refs/reftable"
-	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/kernel"
-	"github.com/isobath/isobath/internal/formats"
 )
 
 // Loader opens runs and foreign files for a server.
@@ -126,32 +124,40 @@ func (l *Loader) join(ctx context.Context, r *frame.Run, samples *table.Table, a
 }
 
 // Demo opens the built-in example.
-func (l *Loader) Demo() ([]*frame.Run, error) {
-	d, err := demo.Open()
+func (l *Loader) Demo() ([]*frame.Run, error) { return l.demos(demo.Open) }
+
+// DemoCompare opens the built-in example and its repaired form.
+func (l *Loader) DemoCompare() ([]*frame.Run, error) { return l.demos(demo.Open, demo.OpenFixed) }
+
+func (l *Loader) demos(open ...func() (*demo.Run, error)) ([]*frame.Run, error) {
+	var out []*frame.Run
+	for _, o := range open {
+		r, err := l.demo(o)
+		if err != nil {
+			return nil, fmt.Errorf("demo: %w", err)
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+func (l *Loader) demo(open func() (*demo.Run, error)) (*frame.Run, error) {
+	d, err := open()
 	if err != nil {
 		return nil, err
 	}
-	topology, err := formats.ReadTopology(d.Topology)
-	if err != nil {
-		return nil, fmt.Errorf("demo: %w", err)
-	}
-	tree, err := json.Marshal(topology)
+	b, err := d.Bundle()
 	if err != nil {
 		return nil, err
 	}
-	set, err := dataset.FromRun(&run.Run{
-		Contents: []*table.Table{d.Samples}, TopologyData: d.Topology, Tree: tree,
-		Manifest: run.Manifest{Version: run.Version, Kind: kind.Samples, Format: "demo", Origin: d.Origin, Warnings: d.Warnings},
-	}, l.Options.Budget)
+	b.Contents, b.Imported, b.Manifest.Topology, b.Sources = []*table.Table{d.Samples}, time.Time{}, "", nil
+	set, err := dataset.FromRun(b, l.Options.Budget)
 	if err != nil {
-		return nil, fmt.Errorf("demo: %w", err)
+		return nil, err
 	}
 	r := memory.Open(d.Name, "", set)
 	r.Texts = d.Sources
-	if err := mesh.JoinDemo(r); err != nil {
-		return nil, fmt.Errorf("demo: %w", err)
-	}
-	return []*frame.Run{r}, nil
+	return r, mesh.JoinDemo(r)
 }
 
 // DemoCycles opens the built-in reference traces.

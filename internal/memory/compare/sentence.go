@@ -32,6 +32,17 @@ func (c *Comparison) Amount(v float64) string {
 	return c.About() + term.Short(v)
 }
 
+// value is a cell for people, in what is compared.
+func (c *Comparison) value(cell *Cell) string {
+	switch {
+	case c.Metric == Mean && cell.Mean != nil:
+		return c.About() + fmt.Sprintf("%.1f", *cell.Mean)
+	case c.Metric == Share:
+		return term.Percent(cell.Share)
+	}
+	return c.Amount(cell.Cost)
+}
+
 // Duration is seconds for people.
 func Duration(s float64) string {
 	switch abs := math.Abs(s); {
@@ -56,6 +67,9 @@ func (c *Comparison) unitWord() string {
 		return map[Metric]string{CPU: " of cpu time", Wall: " of wall time"}[c.Metric]
 	case "":
 		return ""
+	}
+	if c.Metric == Mean {
+		return " " + c.Unit + " a sample"
 	}
 	return " " + c.Unit
 }
@@ -105,7 +119,7 @@ func (c *Comparison) Sentence() string {
 	default:
 		text = fmt.Sprintf("B and A cannot be told apart: %s (%s)", Signed(*w.Ratio), between(*w.Low, *w.High))
 	}
-	text += fmt.Sprintf(": %s → %s%s", c.Amount(w.A.Cost), c.Amount(w.B.Cost), c.unitWord())
+	text += fmt.Sprintf(": %s → %s%s", c.value(&w.A), c.value(&w.B), c.unitWord())
 	return text + c.leader()
 }
 
@@ -133,7 +147,7 @@ func (c *Comparison) leader() string {
 		if !r.Sure || r.Metric != "" {
 			continue
 		}
-		text := fmt.Sprintf("; most in %s, %s → %s", r.Label, c.Amount(r.A.Cost), c.Amount(r.B.Cost))
+		text := fmt.Sprintf("; most in %s, %s → %s", r.Label, c.value(&r.A), c.value(&r.B))
 		if r.Ratio != nil {
 			text += fmt.Sprintf(" (%s)", Signed(*r.Ratio))
 		}
@@ -217,7 +231,7 @@ func (c *Comparison) Says(r *Row) string {
 	case r.Ratio == nil:
 		return fmt.Sprintf("%s: %s → %s, not tested", r.Label, c.Amount(r.A.Cost), c.Amount(r.B.Cost))
 	}
-	text := fmt.Sprintf("%s costs %s (%s): %s → %s", r.Label, byHow(*r.Ratio), between(*r.Low, *r.High), c.Amount(r.A.Cost), c.Amount(r.B.Cost))
+	text := fmt.Sprintf("%s costs %s (%s): %s → %s", r.Label, byHow(*r.Ratio), between(*r.Low, *r.High), c.value(&r.A), c.value(&r.B))
 	if r.Verdict == Unsure {
 		text += fmt.Sprintf("; unsure: detectable %s", Percent(*r.Detectable))
 	}

@@ -1,6 +1,7 @@
-// Gen makes the built-in demo run again: it simulates the stencil program and
-// writes internal/app/demo/data/stencil.bin. With -check it writes nothing and
-// fails if the file differs from what it would write.
+// Gen makes the built-in demo runs again: it simulates the stencil program and its
+// repaired form and writes stencil.bin and stencil-fixed.bin into
+// internal/app/demo/data. With -check it writes nothing and fails if a file
+// differs from what it would write.
 //
 //	go run ./internal/app/demo/gen
 //
@@ -16,12 +17,13 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/isobath/isobath/internal/app/demo"
 )
 
 func main() {
-	out := flag.String("o", "internal/app/demo/data/stencil.bin", "file to write or check")
+	out := flag.String("o", "internal/app/demo/data", "folder of the files to write or check")
 	check := flag.Bool("check", false, "compare instead of writing")
 	cycles := flag.String("cycles", "", "record the examples of the cycles page into this folder")
 	locality := flag.String("locality", "", "record the example of the locality page into this file")
@@ -34,7 +36,8 @@ func main() {
 	case *locality != "":
 		err = recordLocality(*locality, *program)
 	default:
-		err = generate(*out, *check)
+		err = errors.Join(generate(filepath.Join(*out, "stencil.bin"), demo.StencilOptions{}, *check),
+			generate(filepath.Join(*out, "stencil-fixed.bin"), demo.StencilOptions{Fixed: true}, *check))
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "gen: %v\n", err)
@@ -42,8 +45,8 @@ func main() {
 	}
 }
 
-func generate(out string, check bool) error {
-	r, err := demo.Stencil(demo.StencilOptions{})
+func generate(out string, opt demo.StencilOptions, check bool) error {
+	r, err := demo.Stencil(opt)
 	if err != nil {
 		return err
 	}

@@ -208,7 +208,7 @@ func amounts(c *compare.Comparison, r *compare.Row) (a, b, delta string) {
 	if d == 0 {
 		sign = ""
 	}
-	return c.Amount(r.A.Cost), c.Amount(r.B.Cost), sign + c.Amount(d)
+	return c.Amount(r.A.Cost), c.Amount(r.B.Cost), c.About() + sign + strings.TrimPrefix(c.Amount(d), c.About())
 }
 
 // name is the key of a row, with that of A where it was another.
