@@ -213,6 +213,11 @@ func (l *loaded) search(ip uint64, regs *operand.Registers, memory operand.Memor
 	return a, why
 }
 
+// spins reports whether the code around an address waits for another thread.
+func (l *loaded) spins(ip uint64) bool {
+	return l.image != nil && l.image.Spins(ip-l.bias)
+}
+
 func machine() elf.Machine {
 	if runtime.GOARCH == "arm64" {
 		return elf.EM_AARCH64

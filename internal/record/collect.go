@@ -36,6 +36,7 @@ type row struct {
 	found      operand.Reason
 	dist       int8
 	unverified bool
+	spins      bool  // the thread waits for another
 	stack      int32 // its chain of callers, 0 for none
 	again      bool  // the next access of the same instruction, in place of one that overwrote its base
 	hasAddr    bool
@@ -260,6 +261,7 @@ func (c *collector) decode(r *row, s *perfevent.Sample) {
 		regs[i], _ = s.RegsUser.Get(bit)
 	}
 	a, why := code.search(ip, &regs, c.stackOf(s))
+	r.spins = code.spins(ip)
 	if r.found = why; why != operand.Found {
 		if a.PC != 0 {
 			r.ip = a.PC // this access it was, at an address that is not known

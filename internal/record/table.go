@@ -32,7 +32,7 @@ func (c *collector) samples(ctx context.Context, plan *pmu.Plan, t *hw.Topology,
 	if err != nil {
 		return nil, err
 	}
-	columns = append(columns, names...)
+	columns = append(columns, c.waiting(names)...)
 	columns = append(columns, lost.Columns(n)...)
 	columns = append(columns, marks.columns(c.rows, c.births, columns)...)
 	out, err := table.New("samples", columns)

@@ -29,6 +29,7 @@ const (
 	Width       = "width"
 	Latency     = "latency"
 	Weight      = "weight"
+	Waiting     = "waiting" // for what a thread waits; it has no value in others
 	Level       = "level"
 	Hit         = "hit"
 	Remote      = "remote"

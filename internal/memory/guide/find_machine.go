@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/machine/hw"
@@ -71,12 +72,17 @@ func sigmas(loads []group, n int) float64 {
 	return math.Abs(float64(n)-mean) / sigma
 }
 
+// serial reports whether one thread made all samples: it cannot use two cores.
+func (l *insightSearch) serial() bool {
+	return l.data.Table.Column(samples.TID) != nil && len(l.groups(nil, samples.TID)) < 2
+}
+
 // idleCores are cores that issue next to nothing while most others work. A
 // program that uses fewer than half of the cores was not meant to use them all.
 func idleCores(l *insightSearch) ([]Insight, error) {
 	depth, topology, at, loads := l.cores()
 	median := medianLoad(loads)
-	if len(at) < 2 || median < float64(limit.samples) {
+	if len(at) < 2 || median < float64(limit.samples) || l.serial() {
 		return nil, nil
 	}
 	var idle []int

@@ -58,10 +58,11 @@ type kind struct {
 // known cure weighs 1, a pattern that may be inherent to the program one half,
 // and one that only says where the cycles are a quarter.
 var kinds = []kind{
+	{"waiting", "threads that wait", 1, waiting},
 	{"hot-line", "hot lines", 0.25, hotLine},
 	{"hot-object", "hot objects", 0.25, hotObject},
-	{"idle-core", "idle cores", 1, idleCores},
-	{"busy-core", "busy cores", 1, busyCores},
+	{"idle-core", "idle cores", 1, withWaiting(idleCores)},
+	{"busy-core", "busy cores", 1, withWaiting(busyCores)},
 	{"one-node", "the nodes that serve memory", 1, oneNode},
 	{"remote", "remote accesses", 1, remoteAccesses},
 	{"scattered", "scattered indices", 1, scattered},
@@ -113,6 +114,8 @@ type insightSearch struct {
 	ctx      context.Context
 	where    query.Expr
 	selected table.Bits // nil: all rows
+	all      table.Bits // with the samples of threads that wait, which are no memory traffic; nil where none does
+	waits    int        // how many samples wait
 	latency  *table.Column
 	samples  int
 	cost     float64 // of all selected samples
@@ -167,6 +170,7 @@ func (g *Guide) newInsightSearch(ctx context.Context, where query.Expr) (*insigh
 	if l.selected, err = g.selected(ctx, where); err != nil {
 		return nil, err
 	}
+	l.leaveOutWaiting()
 	for row := range l.rows {
 		l.samples++
 		c := l.costOf(row)
@@ -202,10 +206,13 @@ func (l *insightSearch) costOf(row int) float64 {
 
 // costs says what shares are of.
 func (l *insightSearch) costs() string {
-	if l.latency == nil {
-		return "samples"
+	switch {
+	case l.latency != nil:
+		return "latency"
+	case l.waits > 0:
+		return "samples that do not wait"
 	}
-	return "latency"
+	return "samples"
 }
 
 // category returns a column of names, nil if the data has none.

@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/isobath/isobath/internal/app/demo"
+	"github.com/isobath/isobath/internal/data/samples"
+	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 )
 
@@ -250,5 +253,37 @@ func TestInsightsWithin(t *testing.T) {
 	}
 	if rank(found, "phase", "fill") > 0 || rank(found, "one-node") == 0 {
 		t.Errorf("insights of residual alone:%s", list(found))
+	}
+}
+
+// Samples of threads that wait are told as such, and no finding about memory
+// rests on them.
+func TestWaitingIsLeftOut(t *testing.T) {
+	r, err := fixedRun()
+	if err != nil {
+		t.Fatal(err)
+	}
+	hot := insights(t, opened(t, r, nil))
+	g := changed(t, r, func(old *table.Table) *table.Table {
+		symbol := old.Column("symbol")
+		codes, has := make([]uint32, old.Rows()), table.NewBits(old.Rows())
+		for i := range codes {
+			if symbol.Text(i) == symbol.Text(0) {
+				has.Set(i)
+			}
+		}
+		out, err := table.New(old.Name, append(slices.Clone(old.Columns()), table.Categories(samples.Waiting, table.Derived, codes, []string{"OpenMP"}, has)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	})
+	name := g.data.Table.Column("symbol").Text(0)
+	found := insights(t, g)
+	if rank(found, "waiting", "for OpenMP") == 0 {
+		t.Errorf("nobody is said to wait:%s", list(found))
+	}
+	if len(hot) == 0 || rank(found, "hot-object", "Object "+name+" ") != 0 {
+		t.Errorf("%s, on which threads wait, is a hot object:%s", name, list(found))
 	}
 }

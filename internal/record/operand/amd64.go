@@ -75,6 +75,7 @@ func decodeAMD64(code []byte, pc uint64) (inst, access.AMD64, uint64) {
 	case access.NeedsVector:
 		in.why = Vector
 	}
+	in.pauses = x.Op == x86asm.PAUSE
 	target := flowAMD64(&x, &in)
 	in.target = target
 	if in.flow == straight {

@@ -185,6 +185,7 @@ func branchARM64(w uint32, in *inst) uint64 {
 			in.flow, in.loses = straight, 1 // SVC returns its result in x0
 		}
 	case field(w, 31, 22) == 0b1101010100: // system: MRS writes Rt, as SYSL
+		in.pauses = w == 0xd503203f || w == 0xd503205f // YIELD, WFE
 		if field(w, 21, 21) == 1 {
 			in.loseZ(field(w, 4, 0))
 		}

@@ -259,6 +259,21 @@ func (im *Image) Find(pc, bias uint64, r *Registers, memory Memory) (Access, Rea
 	return f.Find(pc, bias, r, memory)
 }
 
+// Spins reports whether a counter is in a loop that waits for another thread: one
+// that pauses.
+func (im *Image) Spins(pc uint64) bool {
+	s, ok := im.function(pc)
+	if !ok {
+		return false
+	}
+	f := im.funcs[s.low] // decoded when its sample was
+	if f == nil {
+		return false
+	}
+	i, ok := f.at(pc)
+	return ok && slices.ContainsFunc(f.insts[max(0, i-reach):min(len(f.insts), i+reach)], func(in inst) bool { return in.pauses })
+}
+
 // findAhead looks ahead only, where the bounds of the function are not known.
 func (im *Image) findAhead(pc, bias uint64, r *Registers) (Access, Reason) {
 	code := im.bytes(pc)

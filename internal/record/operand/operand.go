@@ -113,6 +113,8 @@ type inst struct {
 	// indirect marks a jump whose targets the instruction does not name, repeats
 	// one that runs in rounds, calls one that is come back from.
 	indirect, repeats, calls bool
+	// pauses marks what spinning threads do to spare the processor.
+	pauses bool
 	// accesses says that it reads or writes memory; why is set where its
 	// address cannot be worked out; uses are the registers the address is
 	// made of.

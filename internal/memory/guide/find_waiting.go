@@ -1,0 +1,86 @@
+package guide
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/isobath/isobath/internal/data/samples"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/engine/query"
+)
+
+// leaveOutWaiting takes the samples of threads that wait out of the selection: they
+// are run time, but no memory traffic.
+func (l *insightSearch) leaveOutWaiting() {
+	t := l.data.Table
+	column := t.Column(samples.Waiting)
+	if column == nil || column.Kind != table.Category {
+		return
+	}
+	all, busy := table.NewBits(t.Rows()), table.NewBits(t.Rows())
+	for row := range l.rows {
+		all.Set(row)
+		if column.Has(row) {
+			l.waits++
+		} else {
+			busy.Set(row)
+		}
+	}
+	if l.waits > 0 {
+		l.all, l.selected = all, busy
+	}
+}
+
+// withWaiting finds over all samples: a core whose thread waits is not idle.
+func withWaiting(find func(*insightSearch) ([]Insight, error)) func(*insightSearch) ([]Insight, error) {
+	return func(l *insightSearch) ([]Insight, error) {
+		if l.waits == 0 {
+			return find(l)
+		}
+		both := *l
+		both.selected, both.samples, both.cost, both.grouped = l.all, l.samples+l.waits, l.cost, nil
+		return find(&both)
+	}
+}
+
+// waiting tells how much of the run time is spent waiting, for what and where.
+func waiting(l *insightSearch) ([]Insight, error) {
+	if l.waits < limit.samples {
+		return nil, nil
+	}
+	t := l.data.Table
+	kinds, places := map[string]int{}, map[string]int{}
+	in := t.Column("waiting_in")
+	column := t.Column(samples.Waiting)
+	for row := range l.all.All() {
+		if !column.Has(row) {
+			continue
+		}
+		kinds[column.Text(row)]++
+		if in != nil && in.Has(row) {
+			places[in.Text(row)]++
+		}
+	}
+	total := float64(l.waits + l.samples)
+	text := fmt.Sprintf("%s of the samples are of threads that wait: %s", shareText(float64(l.waits)/total), mostOf(kinds, total, "for "))
+	if len(places) > 0 {
+		text += "; the program waits most in " + mostOf(places, total, "")
+	}
+	text += ". The other findings leave them out"
+	share := float64(l.waits) / total
+	return []Insight{{Text: text, Stake: share, Surprise: share, View: OffendersView,
+		Where: l.within(query.Missing{Column: samples.Waiting, Not: true})}}, nil
+}
+
+// mostOf lists the three largest counts with their shares.
+func mostOf(counts map[string]int, total float64, before string) string {
+	var words []string
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
+	for _, name := range names[:min(len(names), 3)] {
+		words = append(words, fmt.Sprintf("%s%s (%s)", before, name, shareText(float64(counts[name])/total)))
+	}
+	return strings.Join(words, ", ")
+}
