@@ -12,6 +12,7 @@ export interface ListColumn<R> {
   readonly right?: boolean;
   readonly mono?: boolean;
   readonly link?: true; // choosing it selects the row's samples
+  readonly spoken?: (row: R) => string; // the name of a link, where its text alone says too little
   readonly most?: number; // px; longer texts are cut
   readonly text: (row: R) => string;
   /** What tables and files get; the text without the spaces that group digits, if not said. */

@@ -1,0 +1,96 @@
+// The items of the mesh page's menus.
+import { plural } from '../../base/format';
+import type { MenuItem } from '../../frame/PopMenu.svelte';
+import type { MeshControl } from './control';
+import type { MeshModel } from './model.svelte';
+import { fieldName } from './words';
+
+const AXES = ['x', 'y', 'z'] as const;
+const LEAST = [1, 2, 3, 5, 10];
+
+export function axisName(axis: 0 | 1 | 2): string {
+  return AXES[axis];
+}
+
+export function levelItems({ info, level }: MeshModel, control: MeshControl): MenuItem[] {
+  return [-1, ...Array.from({ length: info?.levels ?? 0 }, (_, i) => i)].map((l) => ({
+    label: l < 0 ? 'all, finest where refined' : `level ${l}`,
+    checked: l === level,
+    run: () => control.commit({ level: l }),
+  }));
+}
+
+export function showItems({ show, variable }: MeshModel, control: MeshControl): MenuItem[] {
+  if (variable === '') return [];
+  return (['performance', 'physics', 'both'] as const).map((s) => ({
+    label: s === 'both' ? 'both, side by side' : s,
+    checked: s === show,
+    run: () => control.commit({ show: s }),
+  }));
+}
+
+export function fieldItems({ info, field }: MeshModel, control: MeshControl): MenuItem[] {
+  return (info?.fields ?? []).map((f) => ({
+    label: fieldName(f),
+    checked: f === field,
+    run: () => control.commit({ field: f, min: '', max: '' }),
+  }));
+}
+
+export function variableItems({ show, variable, variables }: MeshModel, control: MeshControl): MenuItem[] {
+  return variables.map((v) => ({
+    label: v,
+    checked: v === variable,
+    run: () => control.commit({ variable: v, ...(show === 'physics' ? { min: '', max: '' } : {}) }),
+  }));
+}
+
+export function scaleItems({ now }: MeshModel, control: MeshControl): MenuItem[] {
+  return (['auto', 'linear', 'log'] as const).map((s) => ({
+    label: s,
+    checked: s === now.scale,
+    run: () => control.commit({ scale: s }),
+  }));
+}
+
+export function onOffItems(is: boolean, set: (on: boolean) => void): MenuItem[] {
+  return [true, false].map((on) => ({ label: on ? 'on' : 'off', checked: on === is, run: () => set(on) }));
+}
+
+export function axisItems({ now }: MeshModel, control: MeshControl): MenuItem[] {
+  return ([0, 1, 2] as const).map((axis) => ({
+    label: AXES[axis],
+    checked: axis === now.axis,
+    run: () => control.commit({ axis }),
+  }));
+}
+
+/** What a threshold may be by: the field that is shown, and every variable. */
+export function thresholdItems(model: MeshModel, control: MeshControl): MenuItem[] {
+  const { by, field, sampled, variables } = model;
+  const item = (key: string, label: string): MenuItem => ({
+    label,
+    checked: by === key,
+    run: () => control.commit({ by: key, from: 0, to: 1 }),
+  });
+  return [
+    ...(sampled ? [item(`f:${field}`, fieldName(field))] : []),
+    ...variables.map((v) => item(`v:${v}`, v)),
+  ];
+}
+
+export function leastItems({ now }: MeshModel, control: MeshControl): MenuItem[] {
+  return LEAST.map((n) => ({
+    label: plural(n, 'sample'),
+    checked: n === now.least,
+    run: () => control.commit({ least: n }),
+  }));
+}
+
+export function categoryItems({ categories, category }: MeshModel, control: MeshControl): MenuItem[] {
+  return ['', ...categories].map((c) => ({
+    label: c || 'nothing',
+    checked: c === category,
+    run: () => control.commit({ category: c || 'none' }),
+  }));
+}

@@ -1,0 +1,105 @@
+// What is drawn above the mesh: outlines of the cells that are selected and
+// pointed at, the line between two pictures, and the directions of the axes.
+import type { Size } from '../../base/geometry';
+import type { Theme } from '../../base/theme';
+import { axes, position, project, type Eye } from './camera';
+import type { Body } from './drawer';
+import { outline } from './pick';
+
+const MOST_OUTLINED = 20_000; // more cells have no outline that could be read
+
+export interface OverlayLook {
+  readonly theme: Theme;
+  readonly ratio: number; // device pixels per CSS pixel
+  readonly size: Size;
+}
+
+export interface Outlined {
+  readonly eye: Eye;
+  readonly aspect: number; // of one picture
+  readonly flat: boolean; // both sides of faces can be seen
+  readonly body: Body | undefined;
+  readonly panes: number; // pictures side by side
+  // Cells by their place in the geometry:
+  readonly chosen: Iterable<number>;
+  readonly pointed: Iterable<number>;
+}
+
+export function drawOverlay(canvas: HTMLCanvasElement, look: OverlayLook, what: Outlined): void {
+  const g = canvas.getContext('2d');
+  if (!g) return;
+  const { theme, ratio } = look;
+  const { w, h } = look.size;
+  const [wide, high] = [Math.round(w * ratio), Math.round(h * ratio)];
+  if (canvas.width !== wide || canvas.height !== high) [canvas.width, canvas.height] = [wide, high];
+  g.setTransform(ratio, 0, 0, ratio, 0, 0);
+  g.clearRect(0, 0, w, h);
+  const n = Math.max(1, what.panes);
+  const [chosen, pointed] = [new Set(what.chosen), new Set(what.pointed)];
+  for (let i = 0; i < n; i++) {
+    g.save();
+    g.beginPath();
+    g.rect((i * w) / n, 0, w / n, h);
+    g.clip();
+    strokeOutline(g, look, what, chosen, theme.selected, [], i);
+    strokeOutline(g, look, what, pointed, theme.hover, [5, 2.5], i);
+    g.restore();
+  }
+  if (n === 2) {
+    g.fillStyle = theme['hair-strong'];
+    g.fillRect(w / 2 - 0.5, 0, 1, h);
+  }
+  drawTriad(g, look, what.eye);
+}
+
+function strokeOutline(
+  g: CanvasRenderingContext2D,
+  { theme, size }: OverlayLook,
+  { eye, aspect, body, flat, panes }: Outlined,
+  cells: ReadonlySet<number>,
+  colour: string,
+  dash: number[],
+  pane: number,
+): void {
+  if (!body || cells.size === 0 || cells.size > MOST_OUTLINED) return;
+  const { triangles, of } = body.geometry;
+  const pairs = outline(triangles, of, body.corners, (c) => cells.has(c), position(eye), flat);
+  const n = Math.max(1, panes);
+  g.beginPath();
+  for (let i = 0; i < pairs.length; i += 2) {
+    const p = project(eye, body.point(pairs[i]!), aspect);
+    const q = project(eye, body.point(pairs[i + 1]!), aspect);
+    if (!p || !q) continue;
+    g.moveTo(((pane + (p[0] + 1) / 2) * size.w) / n, ((1 - p[1]) / 2) * size.h);
+    g.lineTo(((pane + (q[0] + 1) / 2) * size.w) / n, ((1 - q[1]) / 2) * size.h);
+  }
+  g.lineJoin = 'round';
+  g.setLineDash([]);
+  g.strokeStyle = theme.bg;
+  g.lineWidth = 6;
+  g.stroke();
+  g.setLineDash(dash);
+  g.strokeStyle = colour;
+  g.lineWidth = 2.5;
+  g.stroke();
+}
+
+function drawTriad(g: CanvasRenderingContext2D, { theme, size }: OverlayLook, eye: Eye): void {
+  const a = axes(eye);
+  const at = { x: size.w - 56, y: size.h - 48 };
+  g.setLineDash([]);
+  g.lineWidth = 1.5;
+  g.font = '11px Inter, system-ui, sans-serif';
+  g.textAlign = 'center';
+  g.textBaseline = 'middle';
+  (['x', 'y', 'z'] as const).forEach((name, k) => {
+    const [x, y] = [a.right[k]!, -a.up[k]!];
+    g.strokeStyle = theme.muted;
+    g.beginPath();
+    g.moveTo(at.x, at.y);
+    g.lineTo(at.x + 30 * x, at.y + 30 * y);
+    g.stroke();
+    g.fillStyle = theme.text;
+    if (Math.hypot(x, y) > 0.15) g.fillText(name, at.x + 40 * x, at.y + 40 * y);
+  });
+}
