@@ -138,7 +138,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ErrorLog:          slog.NewLogLogger(s.opt.Log.Handler(), slog.LevelDebug),
 	}
-	serving := parallel.Start(ctx, func(context.Context) error { return srv.Serve(l) })
+	serving := parallel.Start(ctx, func(context.Context) error { return srv.Serve(limited(l, maxConnections)) })
 	var err error
 	select {
 	case <-serving.Done():

@@ -57,16 +57,15 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body := http.MaxBytesReader(w, r.Body, s.opt.UploadLimit)
+	body := frame.Patient(w, http.MaxBytesReader(w, r.Body, s.opt.UploadLimit))
 	if r.Header.Get("Content-Type") == frame.TypeTar {
-		err = unpack(body, dir, name)
+		err = unpack(body, dir, name, s.opt.UploadLimit)
 	} else {
 		err = save(body, dir, name)
 	}
 	if err != nil {
 		os.RemoveAll(dir)
-		var large *http.MaxBytesError
-		if errors.As(err, &large) {
+		if errors.As(err, new(*http.MaxBytesError)) || errors.Is(err, errUnpacked) {
 			return tooLarge(r.ContentLength, s.opt.UploadLimit)
 		}
 		return err
@@ -97,9 +96,14 @@ func save(body io.Reader, dir, name string) error {
 // two for each rank.
 const maxEntries = 100_000
 
-// unpack writes the plain files of an archive below dir/name. Links and other
-// kinds are left out; names that lead elsewhere are refused by the system.
-func unpack(body io.Reader, dir, name string) error {
+// errUnpacked is returned for an archive that holds more than it may: a sparse
+// file takes a few bytes in it, and any number unpacked.
+var errUnpacked = errors.New("the archive holds more than an upload may")
+
+// unpack writes the plain files of an archive below dir/name, no more than limit
+// bytes. Links and other kinds are left out; names that lead elsewhere are refused
+// by the system.
+func unpack(body io.Reader, dir, name string, limit int64) error {
 	if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
 		return err
 	}
@@ -120,8 +124,12 @@ func unpack(body io.Reader, dir, name string) error {
 		if h.Typeflag != tar.TypeReg {
 			continue
 		}
-		if err := unpackFile(root, h.Name, in); err != nil {
+		n, err := unpackFile(root, h.Name, io.LimitReader(in, limit+1))
+		if err != nil {
 			return archiveError(err)
+		}
+		if limit -= n; limit < 0 {
+			return errUnpacked
 		}
 	}
 	return frame.BadRequest("the folder has more than %d files", maxEntries)
@@ -134,15 +142,15 @@ func archiveError(err error) error {
 	return frame.BadRequest("the dropped folder could not be unpacked: %v", err)
 }
 
-func unpackFile(root *os.Root, name string, in io.Reader) error {
+func unpackFile(root *os.Root, name string, in io.Reader) (int64, error) {
 	name = filepath.FromSlash(name)
 	if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return err
+		return 0, err
 	}
 	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	_, err = io.Copy(f, in)
-	return errors.Join(err, f.Close())
+	n, err := io.Copy(f, in)
+	return n, errors.Join(err, f.Close())
 }

@@ -113,8 +113,9 @@ func (r *request) split(payload []byte) {
 	}
 }
 
-// readFrame reads a frame from a byte stream.
-func readFrame(br *bufio.Reader) (*request, error) {
+// readFrame reads a frame from a byte stream, with a payload of at most so many
+// bytes.
+func readFrame(br *bufio.Reader, most int64) (*request, error) {
 	line, err := readLine(br)
 	if err != nil {
 		return nil, err
@@ -122,6 +123,9 @@ func readFrame(br *bufio.Reader) (*request, error) {
 	r, err := parseHeader(line)
 	if err != nil {
 		return nil, err
+	}
+	if r.Bytes > most {
+		return nil, faultf("too_large", "payload of %d bytes; at most %d are taken here", r.Bytes, most)
 	}
 	payload, err := readPayload(br, r.Bytes)
 	if err != nil {

@@ -384,7 +384,7 @@ func FuzzFrame(f *testing.F) {
 	f.Add([]byte(`{"type":"get_field","fields":["samples"]}` + "\n"))
 	f.Add([]byte(`{"bytes":5,"arrays":[{"bytes":5}]}` + "\nabcde"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if r, err := readFrame(bufio.NewReader(bytes.NewReader(b))); err == nil {
+		if r, err := readFrame(bufio.NewReader(bytes.NewReader(b)), maxBytes); err == nil {
 			for i := range r.Arrays {
 				_, _ = r.Arrays[i].cellList()
 			}
@@ -429,5 +429,35 @@ func TestTerms(t *testing.T) {
 	}
 	if _, _, err := s.SetAll(ctx, "", `rows "cells 99999999"`, "page"); err == nil {
 		t.Error("cells that do not exist are selected")
+	}
+}
+
+// Before hello nobody is believed: a payload is refused by its header, and those
+// who say nothing fill a small room, not the memory.
+func TestStrangersTakeNoMemory(t *testing.T) {
+	addr := startServer(t, newTestSession(t))
+	var conns []net.Conn
+	for range maxClients + maxStrangers + 8 {
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		conns = append(conns, c)
+	}
+	c := conns[0]
+	fmt.Fprintf(c, "{\"type\":\"hello\",\"bytes\":%d,\"arrays\":[{\"name\":\"x\",\"bytes\":%d}]}\n", maxBytes, maxBytes)
+	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	chunk := make([]byte, 1<<20)
+	sent := 0
+	for range 300 {
+		n, err := c.Write(chunk)
+		sent += n
+		if err != nil {
+			break
+		}
+	}
+	if sent > 64<<20 {
+		t.Errorf("%d MB were taken from a stranger", sent>>20)
 	}
 }

@@ -25,6 +25,7 @@ import (
 // Limits of a server.
 const (
 	maxClients   = 16
+	maxStrangers = 16 // connections that have not said hello yet
 	helloTimeout = 5 * time.Second
 	writeTimeout = 10 * time.Second
 	pushInterval = 50 * time.Millisecond // at most 20 changes a second
@@ -80,7 +81,8 @@ func WriteToken(path, addr, token string) error {
 
 // conn is a connection that carries whole frames.
 type conn interface {
-	read(ctx context.Context) (*request, error)
+	// read reads a frame whose payload has at most so many bytes.
+	read(ctx context.Context, most int64) (*request, error)
 	write(frame []byte) error
 	close()
 }
@@ -91,6 +93,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	defer stop()
 	viewers := parallel.NewGroup(ctx)
 	defer viewers.Wait()
+	room := make(chan struct{}, maxClients+maxStrangers)
 	for {
 		c, err := ln.Accept()
 		if err != nil {
@@ -99,7 +102,14 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 			}
 			return err
 		}
+		select {
+		case room <- struct{}{}:
+		default: // those that do not say hello are closed soon
+			c.Close()
+			continue
+		}
 		viewers.Go(func(ctx context.Context) error {
+			defer func() { <-room }()
 			// What fails for one viewer must not end the others.
 			err := parallel.Safely(func() error {
 				s.handle(ctx, &stream{c: c, r: bufio.NewReaderSize(c, 32<<10)})
@@ -120,7 +130,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // Accept has answered
 	}
-	c.SetReadLimit(maxBytes + maxHeader)
 	s.handle(r.Context(), &socket{c: c})
 }
 
@@ -130,14 +139,14 @@ type stream struct {
 	r *bufio.Reader
 }
 
-func (s *stream) read(ctx context.Context) (*request, error) {
+func (s *stream) read(ctx context.Context, most int64) (*request, error) {
 	if d, ok := ctx.Deadline(); ok {
 		_ = s.c.SetReadDeadline(d)
 		defer func() { _ = s.c.SetReadDeadline(time.Time{}) }()
 	}
 	stop := context.AfterFunc(ctx, func() { _ = s.c.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
-	return readFrame(s.r)
+	return readFrame(s.r, most)
 }
 
 func (s *stream) write(frame []byte) error {
@@ -151,7 +160,8 @@ func (s *stream) close() { s.c.Close() }
 // socket is a WebSocket connection.
 type socket struct{ c *websocket.Conn }
 
-func (s *socket) read(ctx context.Context) (*request, error) {
+func (s *socket) read(ctx context.Context, most int64) (*request, error) {
+	s.c.SetReadLimit(most + maxHeader)
 	_, msg, err := s.c.Read(ctx)
 	if err != nil {
 		return nil, err
@@ -202,7 +212,7 @@ func (s *Server) handle(ctx context.Context, c conn) {
 		}
 	}()
 	for {
-		r, err := c.read(ctx)
+		r, err := c.read(ctx, maxBytes)
 		if err != nil {
 			cl.badFrame(err)
 			return
@@ -236,7 +246,7 @@ func (c *client) badFrame(err error) {
 func (c *client) hello(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, helloTimeout)
 	defer cancel()
-	r, err := c.conn.read(limited)
+	r, err := c.conn.read(limited, 0) // hello has none
 	if err != nil {
 		return err // not ours: say nothing
 	}

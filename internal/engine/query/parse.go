@@ -1,6 +1,7 @@
 package query
 
 import (
+	"fmt"
 	"math"
 	"regexp"
 
@@ -9,6 +10,10 @@ import (
 
 // maxDepth bounds nesting, so that a hostile text cannot exhaust the stack.
 const maxDepth = 200
+
+// MaxText bounds the text of a selection: what people write, and what links keep.
+// Lists and patterns beyond it take more time and memory than anybody waits for.
+const MaxText = 64 << 10
 
 // Parse reads a selection over the columns of t. Empty text is everything, a
 // nil Expr.
@@ -21,6 +26,9 @@ const maxDepth = 200
 // A column alone is a flag that is set. Rows without a value satisfy no
 // comparison; `column = none` finds them.
 func Parse(text string, t *table.Table) (Expr, error) {
+	if len(text) > MaxText {
+		return nil, &SyntaxError{Text: text[:64] + "…", Position: 0, Problem: fmt.Sprintf("a selection has at most %d bytes, this one %d", MaxText, len(text))}
+	}
 	p := &parser{lexer: lexer{in: text}, table: t}
 	if err := p.advance(); err != nil {
 		return nil, err

@@ -176,6 +176,9 @@ func readBoxes(v *hdf5.Value, dim int) ([]grid.Box, error) {
 		if err != nil {
 			return nil, err
 		}
+		if len(lo) != len(boxes) || len(hi) != len(boxes) {
+			return nil, fmt.Errorf("%d and %d ends of %d boxes", len(lo), len(hi), len(boxes))
+		}
 		for i := range boxes {
 			boxes[i].Lo[a], boxes[i].Hi[a] = lo[i], hi[i]
 			if hi[i] < lo[i] || hi[i]-lo[i] > 1<<31 {

@@ -61,6 +61,9 @@ func parse(ctx context.Context, r io.ReaderAt, size int64, opt *foreign.Options)
 	if err != nil {
 		return nil, fmt.Errorf("not a readable Parquet file: %w", err)
 	}
+	if err := checkPages(r, size, file); err != nil {
+		return nil, fmt.Errorf("not a readable Parquet file: %w", err)
+	}
 	// Each value takes at least a bit; a claim beyond that is a lie.
 	rows := file.NumRows()
 	if rows < 0 || rows > maxRows || rows > 1<<20+size*1024 {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"os"
 	"strings"
 
 	"github.com/isobath/isobath/internal/base/parallel"
@@ -67,6 +68,8 @@ func StatusOf(err error) int {
 		return http.StatusUnprocessableEntity
 	case errors.Is(err, fs.ErrNotExist):
 		return http.StatusNotFound
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return http.StatusRequestTimeout
 	case errors.As(err, new(*http.MaxBytesError)):
 		return http.StatusRequestEntityTooLarge
 	}
@@ -142,7 +145,7 @@ const maxBody = 4 << 20
 // ReadJSON reads the body of a request, which is small: selections and lists
 // of axes.
 func ReadJSON(w http.ResponseWriter, r *http.Request, message any) error {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	body, err := io.ReadAll(Patient(w, http.MaxBytesReader(w, r.Body, maxBody)))
 	if errors.As(err, new(*http.MaxBytesError)) {
 		return refuse(http.StatusRequestEntityTooLarge, "the body of the request has more than the %d MiB that %s takes", maxBody>>20, r.URL.Path)
 	}

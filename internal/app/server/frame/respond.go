@@ -52,6 +52,7 @@ func (f *Frame) answerBytes(w http.ResponseWriter, r *http.Request, status int, 
 // WriteBody sends a whole body.
 func WriteBody(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	defer within(w, len(body))()
 	w.WriteHeader(status)
 	w.Write(body) // an error means that the client has gone
 }
