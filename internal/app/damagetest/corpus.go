@@ -51,6 +51,7 @@ var found = []struct {
 	{"perf", "fixtures/perf/local_watchpoint.data", damagePerf},
 	{"perf", "fixtures/perf/local_z.data", damagePerf},
 	{"chombo", "internal/formats/chombo/testdata/small.hdf5", damageHDF5},
+	{"chombo", "internal/formats/chombo/testdata/checkpoint.hdf5", damageHDF5},
 	{"vtkhdf", "internal/formats/vtkhdf/testdata/amr-steps.hdf", damageHDF5},
 	{"vtkhdf", "internal/formats/vtkhdf/testdata/multiblock.hdf", damageHDF5},
 	{"vtkhdf", "internal/formats/vtkhdf/testdata/polyhedra-steps.hdf", damageHDF5},

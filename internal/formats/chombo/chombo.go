@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/isobath/isobath/internal/data/kind"
 
@@ -51,9 +52,9 @@ func read(f *hdf5.File) (*grid.Mesh, error) {
 	}
 	comps, err := attrInt(f, "/", "num_components")
 	if err != nil {
-		return nil, err
+		comps = 0 // a checkpoint, whose variables have their names on their datasets
 	}
-	if dim < 1 || dim > 3 || levels < 0 || levels > maxLevels || comps < 0 || comps > 1<<16 {
+	if dim < 1 || dim > 3 || levels < 0 || levels > maxLevels || comps < 0 || comps > maxComps {
 		return nil, fmt.Errorf("%d dimensions, %d levels, %d components cannot be", dim, levels, comps)
 	}
 	names := make([]string, comps)
@@ -197,45 +198,158 @@ func column(v *hdf5.Value, name string) ([]int, error) {
 	return c.Ints()
 }
 
+// variable is one dataset of a level: all components of plot files, or one of
+// the fields that checkpoints keep apart.
+type variable struct {
+	names   []string // of its components
+	offsets []int
+	values  []float64
+	ghost   [3]int
+}
+
 func readData(m *grid.Mesh, f *hdf5.File, path string, lev *grid.Level, l int, names []string) error {
-	ghost, err := outputGhost(f, path, lev.Dim)
+	stored, left, err := variables(f, path, lev.Dim, lev.Boxes, names)
 	if err != nil {
 		return err
 	}
-	offsets, values, err := flatData(f, path)
-	if err != nil {
-		return err
-	}
-	if len(offsets) < len(lev.Boxes) {
-		return fmt.Errorf("%d offsets for %d boxes", len(offsets), len(lev.Boxes))
+	if l == 0 { // levels hold the same variables
+		m.Warnings = append(m.Warnings, left...)
 	}
 	for i, box := range lev.Boxes {
 		g := &grid.Grid{Layout: grid.Image, Spacing: lev.Spacing}
 		for a := range lev.Dim {
 			g.Extent[2*a], g.Extent[2*a+1] = box.Lo[a], box.Hi[a]+1
 		}
-		stored := grown(box, ghost)
-		cells, err := volume(stored)
-		if err != nil {
-			return fmt.Errorf("box %d: %w", i, err)
-		}
-		at := offsets[i]
-		if at < 0 || at > len(values) || cells > (len(values)-at)/max(1, len(names)) {
-			return fmt.Errorf("box %d: %d components of %d cells from %d do not fit in %d values", i, len(names), cells, at, len(values))
-		}
-		for c, name := range names {
-			part := values[at+c*cells : at+(c+1)*cells]
-			g.CellData = append(g.CellData, grid.Array{Name: name, Comps: 1, Data: inner(part, stored, box)})
+		for _, v := range stored {
+			arrays, err := v.box(i, box)
+			if err != nil {
+				return fmt.Errorf("box %d: %w", i, err)
+			}
+			g.CellData = append(g.CellData, arrays...)
 		}
 		m.Blocks = append(m.Blocks, grid.Block{Name: fmt.Sprintf("level %d box %d", l, i), Level: l, Grid: g})
 	}
 	return nil
 }
 
+// variables lists the datasets of a level, and says which hold no cells.
+func variables(f *hdf5.File, path string, dim int, boxes []grid.Box, names []string) (list []variable, left []string, err error) {
+	group, err := f.Lookup(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if group.HasLink(packed + datatype) {
+		v, err := readVariable(f, path, packed, dim, names)
+		return []variable{v}, nil, err
+	}
+	links, err := group.Links()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, link := range links {
+		name, ok := strings.CutSuffix(link.Name, datatype)
+		if !ok {
+			continue
+		}
+		if !group.HasLink(name + offsetsOf) {
+			left = append(left, fmt.Sprintf("%s is left out: it has no offsets", name))
+			continue
+		}
+		if faceCentred(f, path, name) {
+			left = append(left, fmt.Sprintf("%s is left out: its values are on faces, not on cells", name))
+			continue
+		}
+		comps := 1
+		if n, err := attrInt(f, path+"/"+name+"_attributes", "comps"); err == nil && n > 0 && n <= maxComps {
+			comps = n
+		}
+		parts := make([]string, comps)
+		for c := range parts {
+			parts[c] = name
+			if comps > 1 {
+				parts[c] = fmt.Sprintf("%s_%d", name, c)
+			}
+		}
+		v, err := readVariable(f, path, name, dim, parts)
+		for i := 0; i < len(boxes) && err == nil; i++ {
+			_, _, err = v.place(i, boxes[i])
+		}
+		if err != nil {
+			left = append(left, fmt.Sprintf("%s is left out: %v", name, err))
+			continue
+		}
+		list = append(list, v)
+	}
+	if len(list) == 0 && len(left) == 0 {
+		return nil, nil, fmt.Errorf("no dataset %s%s, and none of one variable", packed, datatype)
+	}
+	return list, left, nil
+}
+
+// The names of the datasets of a level.
+const (
+	packed    = "data" // all variables together
+	datatype  = ":datatype=0"
+	offsetsOf = ":offsets=0"
+	maxComps  = 1 << 16
+)
+
+// faceCentred reports whether the attributes of a dataset say that it has a
+// value a face: FArrayBox is Chombo's name of values on cells, FluxBox of values
+// on faces.
+func faceCentred(f *hdf5.File, path, name string) bool {
+	o, err := f.Lookup(path + "/" + name + "_attributes")
+	if err != nil {
+		return false
+	}
+	v, err := o.Attr("objectType")
+	return err == nil && strings.Contains(strings.ToLower(v.Text()), "flux")
+}
+
+func readVariable(f *hdf5.File, path, name string, dim int, comps []string) (variable, error) {
+	v := variable{names: comps}
+	var err error
+	if v.ghost, err = outputGhost(f, path+"/"+name+"_attributes", dim); err != nil {
+		return v, err
+	}
+	v.offsets, v.values, err = flatData(f, path+"/"+name)
+	return v, err
+}
+
+// place returns where the values of box i begin and how many cells each
+// component has, those around the box included.
+func (v *variable) place(i int, box grid.Box) (at, cells int, err error) {
+	if i >= len(v.offsets) {
+		return 0, 0, fmt.Errorf("%d offsets for more boxes", len(v.offsets))
+	}
+	if cells, err = volume(grown(box, v.ghost)); err != nil {
+		return 0, 0, err
+	}
+	at = v.offsets[i]
+	if at < 0 || at > len(v.values) || cells > (len(v.values)-at)/max(1, len(v.names)) {
+		return 0, 0, fmt.Errorf("%d components of %d cells from %d do not fit in %d values", len(v.names), cells, at, len(v.values))
+	}
+	return at, cells, nil
+}
+
+// box cuts the components of box i out of the dataset.
+func (v *variable) box(i int, box grid.Box) ([]grid.Array, error) {
+	at, cells, err := v.place(i, box)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]grid.Array, len(v.names))
+	for c, name := range v.names {
+		part := v.values[at+c*cells : at+(c+1)*cells]
+		out[c] = grid.Array{Name: name, Comps: 1, Data: inner(part, grown(box, v.ghost), box)}
+	}
+	return out, nil
+}
+
 // outputGhost is how far the stored boxes reach beyond the boxes themselves.
 func outputGhost(f *hdf5.File, path string, dim int) ([3]int, error) {
 	var ghost [3]int
-	o, err := f.Lookup(path + "/data_attributes")
+	o, err := f.Lookup(path)
 	if err != nil {
 		return ghost, nil
 	}
@@ -254,7 +368,7 @@ func outputGhost(f *hdf5.File, path string, dim int) ([3]int, error) {
 }
 
 func flatData(f *hdf5.File, path string) ([]int, []float64, error) {
-	o, err := f.Lookup(path + "/data:offsets=0")
+	o, err := f.Lookup(path + offsetsOf)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -266,7 +380,7 @@ func flatData(f *hdf5.File, path string) ([]int, []float64, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if o, err = f.Lookup(path + "/data:datatype=0"); err != nil {
+	if o, err = f.Lookup(path + datatype); err != nil {
 		return nil, nil, err
 	}
 	if v, err = o.Read(); err != nil {

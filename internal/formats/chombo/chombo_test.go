@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/isobath/isobath/internal/base/test"
@@ -127,5 +128,38 @@ func TestGhosts(t *testing.T) {
 func TestHostileBox(t *testing.T) {
 	if _, err := volume(grid.Box{Hi: [3]int{9999, 9999, 9999}}); err == nil {
 		t.Error("a box of 10^12 cells is accepted")
+	}
+}
+
+// TestCheckpoint reads a file with a dataset a variable, whose values say where
+// they belong; what is on faces is left out and said.
+func TestCheckpoint(t *testing.T) {
+	m, err := Read("testdata/checkpoint.hdf5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Cycle != 40 || m.Time != 1.5 || len(m.Levels) != 2 || len(m.Blocks) != 3 {
+		t.Fatalf("cycle %d, time %g, %d levels, %d blocks", m.Cycle, m.Time, len(m.Levels), len(m.Blocks))
+	}
+	if len(m.Warnings) != 1 || !strings.Contains(m.Warnings[0], "velocity is left out") {
+		t.Errorf("warnings %q", m.Warnings)
+	}
+	for i, b := range m.Blocks {
+		box := m.Levels[b.Level].Boxes[i-m.Levels[b.Level].First]
+		for name, first := range map[string]float64{"density": 5000, "momentum_0": 0, "momentum_1": 1000} {
+			a := grid.Find(b.Grid.CellData, name)
+			if a == nil || a.Len() != box.Cells() {
+				t.Fatalf("block %d: no whole %s", i, name)
+			}
+			k := 0
+			for y := box.Lo[1]; y <= box.Hi[1]; y++ {
+				for x := box.Lo[0]; x <= box.Hi[0]; x++ {
+					if want := first + float64(x+10*y); a.At(k) != want {
+						t.Fatalf("block %d: %s at %d, %d is %g, want %g", i, name, x, y, a.At(k), want)
+					}
+					k++
+				}
+			}
+		}
 	}
 }

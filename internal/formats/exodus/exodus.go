@@ -94,9 +94,9 @@ func read(s source, step int) (*grid.Mesh, error) {
 	if err != nil {
 		return nil, err
 	}
-	nodal, err := nodalVariables(s, step, points.Len(), len(when) > 0)
-	if err != nil {
-		return nil, err
+	var nodal []grid.Array
+	if len(when) > 0 {
+		nodal, m.Warnings = nodalVariables(s, step, points.Len())
 	}
 	nodal = joinVectors(nodal)
 	displace(points.Data.([]float64), nodal)
@@ -107,9 +107,7 @@ func read(s source, step int) (*grid.Mesh, error) {
 			return nil, fmt.Errorf("element block %d: %w", b, err)
 		}
 		if len(when) > 0 {
-			if err := elementVariables(s, g, vars, b, step); err != nil {
-				return nil, fmt.Errorf("element block %d: %w", b, err)
-			}
+			m.Warnings = append(m.Warnings, elementVariables(s, g, vars, b, step)...)
 		}
 		name := fmt.Sprintf("block %d", b)
 		if b <= len(names) && names[b-1] != "" {
@@ -165,39 +163,73 @@ func coordinates(s source) (grid.Array, error) {
 	return grid.Array{Name: "points", Comps: 3, Data: p}, nil
 }
 
-func nodalVariables(s source, step, points int, timed bool) ([]grid.Array, error) {
-	if !timed {
-		return nil, nil
-	}
-	var list []grid.Array
+// nodalVariables reads the variables of the nodes, and says which it could not
+// read: the mesh is worth seeing without them.
+func nodalVariables(s source, step, points int) (list []grid.Array, left []string) {
 	for i, name := range s.texts("name_nod_var") {
-		v, err := s.numbers(fmt.Sprintf("vals_nod_var%d", i+1), step)
+		a, err := nodalVariable(s, i, step, points)
 		if err != nil {
-			return nil, err
+			left = append(left, fmt.Sprintf("nodal variable %q is left out: %v", name, err))
+			continue
 		}
-		a := grid.Array{Name: name, Comps: 1, Data: v}
-		if a.Values() != points {
-			return nil, fmt.Errorf("nodal variable %q has %d values for %d nodes", name, a.Values(), points)
-		}
+		a.Name = name
 		list = append(list, a)
 	}
-	return list, nil
+	return list, left
 }
 
-func elementVariables(s source, g *grid.Grid, names []string, b, step int) error {
+// nodalVariable reads variable i at a step: from a netCDF variable of its own,
+// or from the one of all that files before large models have, time × variable ×
+// node.
+func nodalVariable(s source, i, step, points int) (grid.Array, error) {
+	own := fmt.Sprintf("vals_nod_var%d", i+1)
+	if s.has(own) || !s.has("vals_nod_var") {
+		v, err := s.numbers(own, step)
+		if err != nil {
+			return grid.Array{}, err
+		}
+		a := grid.Array{Comps: 1, Data: v}
+		if a.Values() != points {
+			return grid.Array{}, fmt.Errorf("%d values for %d nodes", a.Values(), points)
+		}
+		return a, nil
+	}
+	v, err := s.numbers("vals_nod_var", step)
+	if err != nil {
+		return grid.Array{}, err
+	}
+	all := grid.Array{Comps: 1, Data: v}
+	if points == 0 || all.Values()%points != 0 || all.Values() < (i+1)*points {
+		return grid.Array{}, fmt.Errorf("vals_nod_var has %d values a step for %d nodes", all.Values(), points)
+	}
+	order := make([]int, points)
+	for k := range order {
+		order[k] = i*points + k
+	}
+	return all.Gather(order), nil
+}
+
+// elementVariables reads the variables of the elements of a block, and says
+// which it could not read.
+func elementVariables(s source, g *grid.Grid, names []string, b, step int) (left []string) {
 	for i, name := range names {
 		variable := fmt.Sprintf("vals_elem_var%deb%d", i+1, b)
 		if !s.has(variable) {
 			continue // the truth table says: not on this block
 		}
 		v, err := s.numbers(variable, step)
-		if err != nil {
-			return err
+		a := grid.Array{Name: name, Comps: 1, Data: v}
+		if err == nil && a.Values() != g.NumCells() {
+			err = fmt.Errorf("%d values for %d elements", a.Values(), g.NumCells())
 		}
-		g.CellData = append(g.CellData, grid.Array{Name: name, Comps: 1, Data: v})
+		if err != nil {
+			left = append(left, fmt.Sprintf("variable %q of element block %d is left out: %v", name, b, err))
+			continue
+		}
+		g.CellData = append(g.CellData, a)
 	}
 	g.CellData = joinVectors(g.CellData)
-	return nil
+	return left
 }
 
 // families are the endings of variables that make one: vectors of two and three

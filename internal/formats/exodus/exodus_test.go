@@ -25,7 +25,7 @@ func TestFormsOfExodus(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*.exo"))
-	if err != nil || len(files) != 4 {
+	if err != nil || len(files) != 6 {
 		t.Fatal(files, err)
 	}
 	want := gridtest.VTK(t, files...)

@@ -75,8 +75,11 @@ type cellWalk struct {
 	first int
 	cells [4]int // cells passed, by list; unstructured uses the first
 	conn  [4]int
-	total int
-	begun bool
+	// written is the part from which on this step's cells were written, by list:
+	// an earlier one where steps share them.
+	written [4]int
+	total   int
+	begun   bool
 	// Polyhedra: faces, their point numbers, and the faces of cells passed.
 	faces, faceConn, toFaces int
 }
@@ -86,8 +89,44 @@ func (w *cellWalk) begin(prefix string, k int) error {
 	if w.cells[k], err = w.r.offset(prefix + "CellOffsets"); err != nil {
 		return err
 	}
-	w.conn[k], err = w.r.offset(prefix + "ConnectivityIdOffsets")
+	if w.conn[k], err = w.r.offset(prefix + "ConnectivityIdOffsets"); err != nil {
+		return err
+	}
+	w.written[k], err = w.sharedWith(prefix, k)
 	return err
+}
+
+// sharedWith returns the first part of the earliest step whose cells begin where
+// this step's do and are as many: a topology that stays is written once, though
+// every step may have parts of its own.
+func (w *cellWalk) sharedWith(prefix string, k int) (int, error) {
+	if w.r.n == 0 {
+		return w.first, nil
+	}
+	counts, err := w.r.ints(prefix + "NumberOfCells")
+	if err != nil {
+		return 0, err
+	}
+	at := *w.r
+	for at.step = range w.r.step {
+		cells, found, err := at.stepEntry(prefix + "CellOffsets")
+		if err != nil || !found {
+			return w.first, err
+		}
+		conn, err := at.offset(prefix + "ConnectivityIdOffsets")
+		if err != nil {
+			return 0, err
+		}
+		first, err := at.offset("PartOffsets")
+		if err != nil {
+			return 0, err
+		}
+		within := first >= 0 && first < len(counts) && w.first < len(counts)
+		if cells == w.cells[k] && conn == w.conn[k] && within && counts[first] == counts[w.first] {
+			return first, nil
+		}
+	}
+	return w.first, nil
 }
 
 // rows reads offsets and connectivity of one part of a cell list.
@@ -104,8 +143,8 @@ func (w *cellWalk) rows(prefix string, k, part int) (off []int, conn []int32, er
 	if p >= len(counts) || p >= len(lengths) {
 		return nil, nil, fmt.Errorf("part %d of %d", p, len(counts))
 	}
-	// Offsets have one entry more than cells in every part.
-	a, err := w.r.tuples(prefix+"Offsets", w.cells[k]+p, counts[p]+1)
+	// Offsets have one entry more than cells in every part that was written.
+	a, err := w.r.tuples(prefix+"Offsets", w.cells[k]+w.written[k]+part, counts[p]+1)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -68,25 +68,9 @@ func TestMade(t *testing.T) {
 			gridtest.Same(t, m, gridtest.VTK(t, f)[f])
 		})
 	}
-	t.Run("steps", func(t *testing.T) {
-		f := filepath.Join(dir, "steps.hdf")
-		times, err := Times(f)
-		if err != nil || !slices.Equal(times, []float64{0, 0.5, 1}) {
-			t.Fatal(times, err)
-		}
-		for step := range 3 {
-			m, err := Read(f, step)
-			if err != nil {
-				t.Fatal(err)
-			}
-			g := m.Blocks[0].Grid
-			// As written: the geometry stays, value = 100 step + cell.
-			v := grid.Find(g.CellData, "value")
-			if len(g.Types) != 2 || g.NumPoints() != 5 || v.At(1) != float64(100*step+1) || m.Time != times[step] {
-				t.Errorf("step %d: %d cells, %d points, value %v, time %g", step, len(g.Types), g.NumPoints(), v.Data, m.Time)
-			}
-		}
-	})
+	for _, name := range []string{"steps.hdf", "shared.hdf"} {
+		t.Run(name, func(t *testing.T) { sameGeometry(t, filepath.Join(dir, name)) })
+	}
 	t.Run("poly", func(t *testing.T) {
 		m, err := Read(filepath.Join(dir, "poly.hdf"), 0)
 		if err != nil {
@@ -98,6 +82,25 @@ func TestMade(t *testing.T) {
 			t.Errorf("%v %v", g.Types, g.Conn)
 		}
 	})
+}
+
+// sameGeometry reads three steps of one topology: value = 100 step + cell.
+func sameGeometry(t *testing.T, f string) {
+	times, err := Times(f)
+	if err != nil || !slices.Equal(times, []float64{0, 0.5, 1}) {
+		t.Fatal(times, err)
+	}
+	for step := range 3 {
+		m, err := Read(f, step)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := m.Blocks[0].Grid
+		v := grid.Find(g.CellData, "value")
+		if len(g.Types) != 2 || g.NumPoints() != 5 || v.At(1) != float64(100*step+1) || m.Time != times[step] {
+			t.Errorf("step %d: %d cells, %d points, value %v, time %g", step, len(g.Types), g.NumPoints(), v.Data, m.Time)
+		}
+	}
 }
 
 // TestVariants reads files of VTKHDF 2.0 to 2.5, which Debian's VTK 9.2 does not

@@ -15,12 +15,16 @@ def chars(v, texts):
         v[i, :len(t)] = np.array(list(t), dtype="S1")
 
 
-for form in ("NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA", "NETCDF4_CLASSIC"):
-    f = netCDF4.Dataset("%s/%s.exo" % (sys.argv[1], form), "w", format=form)
+FORMS = [("NETCDF3_CLASSIC", ""), ("NETCDF3_64BIT_OFFSET", ""), ("NETCDF3_64BIT_DATA", ""), ("NETCDF4_CLASSIC", ""),
+         # One array of all coordinates and one of all nodal variables, as files
+         # of older libraries have it.
+         ("NETCDF3_CLASSIC", "-joined"), ("NETCDF4_CLASSIC", "-joined")]
+for form, joined in FORMS:
+    f = netCDF4.Dataset("%s/%s%s.exo" % (sys.argv[1], form, joined), "w", format=form)
     f.api_version = np.float32(5.1)
     f.version = np.float32(5.1)
     f.floating_point_word_size = np.int32(8)
-    f.file_size = np.int32(1)
+    f.file_size = np.int32(0 if joined else 1)
     f.title = "made for a test"
     n = 60
     elems = 3
@@ -32,7 +36,9 @@ for form in ("NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA", "N
     p = f.createVariable("eb_prop1", "i4", ("num_el_blk",))
     p.setncattr("name", "ID")
     p[:] = np.arange(1, len(SHAPES) + 1)
-    for a in "xyz":
+    if joined:
+        f.createVariable("coord", "f8", ("num_dim", "num_nodes"))[:] = np.round(rng.normal(size=(3, n)) * 64) / 64
+    for a in "" if joined else "xyz":
         f.createVariable("coord" + a, "f8", ("num_nodes",))[:] = np.round(rng.normal(size=n) * 64) / 64
     chars(f.createVariable("eb_names", "S1", ("num_el_blk", "len_name")), ["part %d" % i for i in range(len(SHAPES))])
     chars(f.createVariable("coor_names", "S1", ("num_dim", "len_name")), ["x", "y", "z"])
@@ -41,7 +47,9 @@ for form in ("NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA", "N
     table = np.ones((len(SHAPES), 10), dtype="i4")
     table[::2, 1] = 0
     f.createVariable("elem_var_tab", "i4", ("num_el_blk", "num_elem_var"))[:] = table
-    for v in range(1, 7):
+    if joined:
+        f.createVariable("vals_nod_var", "f8", ("time_step", "num_nod_var", "num_nodes"))[:] = np.round(rng.normal(size=(3, 6, n)) * 8) / 8
+    for v in range(1, 0 if joined else 7):
         # Displacements are eighths, so that adding them is exact in any precision.
         f.createVariable("vals_nod_var%d" % v, "f8", ("time_step", "num_nodes"))[:] = np.round(rng.normal(size=(3, n)) * 8) / 8
     for b, (kind, k) in enumerate(SHAPES, 1):

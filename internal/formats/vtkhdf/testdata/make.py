@@ -206,3 +206,24 @@ inner = a.create_group("inner", track_order=True)
 inner["y"] = h5py.SoftLink("/VTKHDF/four")
 inner["x"] = h5py.SoftLink("/VTKHDF/three")
 f.close()
+
+# One topology for all steps, though each has a part of its own.
+f, g = start("shared.hdf", "UnstructuredGrid", (2, 0))
+g["NumberOfPoints"] = [5, 5, 5]
+g["NumberOfCells"] = [2, 2, 2]
+g["NumberOfConnectivityIds"] = [8, 8, 8]
+g["Points"] = rng.normal(size=(15, 3))
+g["Types"] = np.array([10, 10], dtype="u1")
+g["Offsets"] = [0, 4, 8]
+g["Connectivity"] = [0, 1, 2, 3, 1, 2, 3, 4]
+g["CellData/value"] = np.array([100 * s + c for s in range(3) for c in range(2)], dtype="f8")
+s = g.create_group("Steps")
+s.attrs["NSteps"] = 3
+s["Values"] = [0.0, 0.5, 1.0]
+s["PartOffsets"] = [0, 1, 2]
+s["PointOffsets"] = [0, 5, 10]
+s["NumberOfParts"] = [1, 1, 1]
+for name in ("CellOffsets", "ConnectivityIdOffsets"):
+    s[name] = [[0], [0], [0]]
+s["CellDataOffsets/value"] = [0, 2, 4]
+f.close()
