@@ -91,12 +91,12 @@ type Options struct {
 	Per          string // a column by whose distinct values costs are divided
 }
 
-// DiscoveryRate is the share of false ones among the groups that are called.
-const DiscoveryRate = .05
+// discoveryRate is the share of false ones among the groups that are called.
+const discoveryRate = .05
 
-// DefaultThreshold is the change below which groups are called the same where
+// defaultThreshold is the change below which groups are called the same where
 // nobody says another.
-const DefaultThreshold = .05
+const defaultThreshold = .05
 
 const (
 	defaultMinShare = .01

@@ -15,7 +15,7 @@ import (
 func (f *fitting) comparison(a, b []Run, opt *Options) *Comparison {
 	q := &opt.Questions[0]
 	c := &Comparison{By: q.By, ShareOf: cmp.Or(f.column, "samples"), Metric: q.Metric, Unit: f.unit, Design: f.design, Drift: f.drift,
-		Q: DiscoveryRate, Groups: []Row{}, Warnings: []string{}, exact: f.exact, modelled: f.column != "" && f.provenance == table.Modelled}
+		Q: discoveryRate, Groups: []Row{}, Warnings: []string{}, exact: f.exact, modelled: f.column != "" && f.provenance == table.Modelled}
 	switch {
 	case q.Metric == Samples:
 		c.Unit = "samples"
@@ -108,7 +108,7 @@ func (f *fitting) judge(c *Comparison, tables []*groups) {
 	for i, t := range tables {
 		whole := i == 0 || !slices.ContainsFunc(tables[:i], func(o *groups) bool { return o.question.Metric == t.question.Metric })
 		e, bare, of := f.estimate(t, whole)
-		threshold := DefaultThreshold
+		threshold := defaultThreshold
 		j := judged{estimates: e, threshold: threshold}
 		if g := t.question.Gate; g != nil {
 			j.threshold, j.gated, j.falls = g.Change, !g.Points, g.Below
@@ -116,8 +116,8 @@ func (f *fitting) judge(c *Comparison, tables []*groups) {
 		all, sampling = append(all, j), append(sampling, judged{estimates: bare, threshold: threshold})
 		rows = append(rows, of)
 	}
-	outcomes := judge(all, DiscoveryRate)
-	beyond := judge(sampling, DiscoveryRate)
+	outcomes := judge(all, discoveryRate)
+	beyond := judge(sampling, discoveryRate)
 	for i := range rows {
 		for g, r := range rows[i] {
 			f.settle(r, outcomes[i][g], beyond[i][g])
@@ -146,7 +146,7 @@ func (f *fitting) settle(r *Row, o, sampling Outcome) {
 	r.Sure = r.Verdict == More || r.Verdict == Less
 	switch {
 	case r.Sure || r.Verdict == Same && f.exact:
-	case f.design == One && sampling.Q <= DiscoveryRate:
+	case f.design == One && sampling.Q <= discoveryRate:
 		r.Mark = "?"
 	default:
 		r.Mark = "~"

@@ -211,7 +211,7 @@ func (c *Comparison) Limits() string {
 		n, unit = min(len(c.A.Runs), len(c.B.Runs)), "runs a side"
 	}
 	text += fmt.Sprintf(", would not show with %d %s", n, unit)
-	threshold := DefaultThreshold
+	threshold := defaultThreshold
 	if c.Gate != nil {
 		threshold = c.Gate.FailAbove
 	}

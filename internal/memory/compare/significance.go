@@ -40,10 +40,10 @@ type moments struct {
 	sampling         float64 // the variance that sampling explains
 }
 
-// Prior is what all groups together say about how runs differ: variances are
+// spreadOfRuns is what all groups together say about how runs differ: variances are
 // Scale times what sampling explains, known as well as Freedom degrees of freedom
 // would.
-type Prior struct {
+type spreadOfRuns struct {
 	Freedom float64 `json:"freedom"`
 	Scale   float64 `json:"scale"`
 }
@@ -55,7 +55,7 @@ const certain = 1e6
 type estimates struct {
 	change, se []float64 // on logarithms
 	freedom    float64   // of Student's t; infinite where sampling alone counts
-	prior      Prior
+	prior      spreadOfRuns
 }
 
 // several estimates changes from many runs a side: the moderated t of gene
@@ -121,32 +121,32 @@ func column(runs [][]estimate, g int) (logs, variances []float64) {
 
 // priorOf fits the scale and degrees of freedom of the variance ratios of all
 // groups, by the moments of their logarithms.
-func priorOf(ratios []float64, freedom float64) Prior {
+func priorOf(ratios []float64, freedom float64) spreadOfRuns {
 	logs := make([]float64, len(ratios))
 	for i, r := range ratios {
 		logs[i] = math.Log(r) - stat.Digamma(freedom/2) + math.Log(freedom/2)
 	}
 	mean := stat.Mean(logs)
 	if len(logs) < 3 {
-		return Prior{certain, math.Exp(mean)}
+		return spreadOfRuns{certain, math.Exp(mean)}
 	}
 	excess := stat.Variance(logs) - stat.Trigamma(freedom/2)
 	if excess <= 0 {
-		return Prior{certain, math.Exp(mean)}
+		return spreadOfRuns{certain, math.Exp(mean)}
 	}
 	x := .5 + 1/excess // half of ν₀, by Newton on ψ′(x) = excess
 	for range 30 {
 		t := stat.Trigamma(x)
 		x += t * (1 - t/excess) / stat.Tetragamma(x)
 	}
-	return Prior{min(2*x, certain), math.Exp(mean + stat.Digamma(x) - math.Log(x))}
+	return spreadOfRuns{min(2*x, certain), math.Exp(mean + stat.Digamma(x) - math.Log(x))}
 }
 
 // single estimates changes from one run a side: sampling, and an allowance for
 // how runs of one program differ, which a single run cannot know. The allowance
 // of a group is a standard deviation a side, on logarithms.
 func single(a, b []estimate, allowance func(group int) (a, b float64)) estimates {
-	out := estimates{freedom: math.Inf(1), prior: Prior{certain, 1}}
+	out := estimates{freedom: math.Inf(1), prior: spreadOfRuns{certain, 1}}
 	for g := range a {
 		ta, tb := allowance(g)
 		out.change = append(out.change, b[g].log-a[g].log)

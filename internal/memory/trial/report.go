@@ -15,8 +15,8 @@ const (
 	LaneWall = "wall"
 )
 
-// ReportVersion is of trial.json.
-const ReportVersion = 1
+// reportVersion is of trial.json.
+const reportVersion = 1
 
 // Report is what `isobath ab` prints and keeps as trial.json.
 type Report struct {
@@ -109,7 +109,7 @@ var ErrSkipped = errors.New("the commands ended differently")
 // is.
 func (t *Trial) Run(ctx context.Context) (*Report, error) {
 	coin := NewCoin(t.Seed)
-	r := &Report{Version: ReportVersion, Seed: t.Seed, Metric: t.Metric, Most: t.Most(), Hints: []string{}}
+	r := &Report{Version: reportVersion, Seed: t.Seed, Metric: t.Metric, Most: t.Most(), Hints: []string{}}
 	for attempt := 0; r.Stopped == Going; attempt++ {
 		if attempt >= 2*t.Most()+10 {
 			return nil, fmt.Errorf("%d of %d pairs ended differently; nothing can be said", attempt-len(r.Values), attempt)
@@ -172,10 +172,10 @@ func (d *Design) Conclude(r *Report) {
 		}
 		if lane == r.Metric {
 			r.Look, r.Bound = got.Look, got.Bound
-			noise := PairNoise(x)
-			r.Noise = &Noise{Pair: noise, Detectable: Detectable(noise, r.Most, d.Looks[len(d.Looks)-1].Bound)}
+			noise := pairNoise(x)
+			r.Noise = &Noise{Pair: noise, Detectable: detectable(noise, r.Most, d.Looks[len(d.Looks)-1].Bound)}
 		}
-		r.Lanes = append(r.Lanes, Lane{Lane: lane, Unit: "s", Provenance: "measured", A: SpreadOf(a), B: SpreadOf(b), Change: &got.Change, Low: &got.Low, High: &got.High, Z: &got.Z, Verdict: got.Verdict})
+		r.Lanes = append(r.Lanes, Lane{Lane: lane, Unit: "s", Provenance: "measured", A: spreadOf(a), B: spreadOf(b), Change: &got.Change, Low: &got.Low, High: &got.High, Z: &got.Z, Verdict: got.Verdict})
 	}
 	// The lane that decides comes first.
 	slices.SortStableFunc(r.Lanes, func(x, y Lane) int {
@@ -199,8 +199,8 @@ func ReadReport(text []byte) (*Report, error) {
 		return nil, fmt.Errorf("trial.json: %w", err)
 	}
 	switch {
-	case r.Version != ReportVersion:
-		return nil, fmt.Errorf("trial.json of version %d; this program reads %d", r.Version, ReportVersion)
+	case r.Version != reportVersion:
+		return nil, fmt.Errorf("trial.json of version %d; this program reads %d", r.Version, reportVersion)
 	case len(r.Values) == 0 || len(r.Values) > maxValues:
 		return nil, fmt.Errorf("trial.json has %d pairs", len(r.Values))
 	case r.Metric != LaneCPU && r.Metric != LaneWall:

@@ -46,16 +46,16 @@ func Score(x []float64, theta float64) float64 {
 	return sum / math.Sqrt(squares)
 }
 
-// Estimate is the trimmed mean of differences.
-func Estimate(x []float64) float64 {
+// estimate is the trimmed mean of differences.
+func estimate(x []float64) float64 {
 	y := slices.Clone(x)
 	slices.Sort(y)
 	cut := int(trimmed * float64(len(y)))
 	return stat.Mean(y[cut : len(y)-cut])
 }
 
-// Interval holds all differences that a score within the bound does not refuse.
-func Interval(x []float64, bound float64) (low, high float64) {
+// interval holds all differences that a score within the bound does not refuse.
+func interval(x []float64, bound float64) (low, high float64) {
 	middle := stat.Median(x)
 	end := func(sign float64) float64 {
 		inside, outside := middle, middle+sign*1.5

@@ -57,8 +57,8 @@ type Decision struct {
 
 // decide is the decision on ln(b/a) of pairs at a look.
 func decide(x []float64, look int, at Look, fixed bool) Decision {
-	low, high := Interval(x, at.Bound)
-	d := Decision{Look: look + 1, Pairs: len(x), Bound: at.Bound, Z: Score(x, 0), Change: math.Expm1(Estimate(x)), Low: math.Expm1(low), High: math.Expm1(high), Verdict: Unsure}
+	low, high := interval(x, at.Bound)
+	d := Decision{Look: look + 1, Pairs: len(x), Bound: at.Bound, Z: Score(x, 0), Change: math.Expm1(estimate(x)), Low: math.Expm1(low), High: math.Expm1(high), Verdict: Unsure}
 	called := math.Abs(d.Z) > at.Bound
 	if fixed || len(x) < firstLook {
 		called = Flips(x) <= errorRate
@@ -131,8 +131,8 @@ type Spread struct {
 	High   float64 `json:"high"`
 }
 
-// SpreadOf describes values.
-func SpreadOf(values []float64) Spread {
+// spreadOf describes values.
+func spreadOf(values []float64) Spread {
 	below, above := []float64{}, []float64{}
 	m := stat.Median(values)
 	for _, v := range values {
@@ -146,9 +146,9 @@ func SpreadOf(values []float64) Spread {
 	return Spread{m, stat.Median(below), stat.Median(above)}
 }
 
-// PairNoise is how much one pair differs from the next, as a fraction: the scale of
+// pairNoise is how much one pair differs from the next, as a fraction: the scale of
 // the differences around their middle.
-func PairNoise(x []float64) float64 {
+func pairNoise(x []float64) float64 {
 	m := stat.Median(x)
 	away := make([]float64, len(x))
 	for i, v := range x {
@@ -157,8 +157,8 @@ func PairNoise(x []float64) float64 {
 	return math.Expm1(stat.MADScale * stat.Median(away))
 }
 
-// Detectable is the smallest change that pairs with such noise find four times in
+// detectable is the smallest change that pairs with such noise find four times in
 // five by the end of a trial of n pairs.
-func Detectable(noise float64, n int, bound float64) float64 {
+func detectable(noise float64, n int, bound float64) float64 {
 	return math.Expm1((bound + .8416) * math.Log1p(noise) / math.Sqrt(float64(n)))
 }

@@ -20,7 +20,7 @@ const (
 func Markdown(w io.Writer, c *compare.Comparison, command string) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "### %s\n\n", escape(c.Sentence()))
-	if gate := Gate(c); gate != "" {
+	if gate := gateText(c); gate != "" {
 		fmt.Fprintf(&b, "**%s**\n\n", escape(gate))
 	}
 	if limits := c.Limits(); limits != "" {

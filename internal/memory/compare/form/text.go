@@ -27,7 +27,7 @@ func Text(w io.Writer, c *compare.Comparison, top int) error {
 	for _, warning := range c.Warnings {
 		fmt.Fprintf(w, "%s %s\n", style.Warn("note:"), warning)
 	}
-	if gate := Gate(c); gate != "" {
+	if gate := gateText(c); gate != "" {
 		fmt.Fprintln(w, style.Bold(gate))
 	}
 	rows, all := textRows(c, top)
@@ -111,8 +111,8 @@ func headline(c *compare.Comparison, all bool) string {
 	return text
 }
 
-// Gate is the decision of a gate in words; empty without one.
-func Gate(c *compare.Comparison) string {
+// gateText is the decision of a gate in words; empty without one.
+func gateText(c *compare.Comparison) string {
 	g := c.Gate
 	if g == nil {
 		return ""
