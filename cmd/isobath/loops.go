@@ -12,9 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/isobath/isobath/internal/app/refset"
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/locality/platform"
+	"github.com/isobath/isobath/internal/locality/replay"
 	"github.com/isobath/isobath/internal/loops/tree"
 )
 
@@ -26,6 +29,23 @@ type loopsFlags struct {
 	json     bool
 	accesses bool
 	all      bool
+	machine  string
+	misses   *loopMisses // of the trace that was counted last; nil if none were asked for
+}
+
+// loopMisses are the misses of loops and the machine they are modelled on.
+type loopMisses struct {
+	*replay.LoopMisses
+	machine *platform.Machine
+}
+
+// missText is the misses of a loop, by level.
+func missText(m *loopMisses, loop int) string {
+	var parts []string
+	for i, n := range m.Of(loop) {
+		parts = append(parts, m.machine.Levels[i].Name+" "+term.Thousands(n))
+	}
+	return strings.Join(parts, ", ")
 }
 
 func newLoops() *cobra.Command {
@@ -59,6 +79,7 @@ lines of 64 bytes include inner loops and functions called from the loop.`,
 	fl.StringVar(&f.sort, "sort", "tree", "order: tree, references, trips, bytes, lines")
 	fl.IntVar(&f.top, "top", 40, "loops to print as text")
 	fl.BoolVar(&f.accesses, "accesses", false, "print the instructions of each loop and their strides too")
+	fl.StringVar(&f.machine, "machine", "", "model misses on this machine: a preset, a topology, a run with one, or local")
 	fl.BoolVar(&f.all, "all", false, "print loops that make no references too")
 	fl.BoolVar(&f.json, "json", false, "print JSON")
 	return cmd
@@ -88,7 +109,7 @@ func (f *loopsFlags) run(ctx context.Context, out io.Writer, paths []string) err
 	case len(trees) == 2:
 		return writePairs(out, tree.Pair(trees[0], trees[1]), f.json)
 	case f.json:
-		return writeLoopsJSON(out, trees[0])
+		return f.writeJSON(out, trees[0])
 	}
 	return f.writeText(out, trees[0])
 }
@@ -109,6 +130,14 @@ func (f *loopsFlags) build(ctx context.Context, path string) (*tree.Tree, error)
 			name, line, function := prog.Line(pc)
 			return refs.Place{Function: function, File: name, Line: line}
 		}
+	}
+	if f.machine != "" {
+		m, err := new(refset.Set).Machine(f.machine, "")
+		if err != nil {
+			return nil, usageError{err}
+		}
+		f.misses = &loopMisses{replay.NewLoopMisses(m), m}
+		file.Visit = f.misses.Visit
 	}
 	return buildTree(ctx, file)
 }
@@ -146,14 +175,18 @@ func loopJSON(l *tree.Loop) map[string]any {
 		"trips_min": l.Min, "trips_median": l.Median, "trips_max": l.Max, "skipped": l.Skipped,
 		"references": l.References, "own_references": l.Own, "loads": l.Loads, "stores": l.Stores, "modifies": l.Modifies, "bytes": l.Bytes,
 		"lines": l.Lines, "lines_exact": l.LinesExact, "exact": l.Exact, "why": l.Why, "irreducible": l.Irreducible,
-		"factor": l.Factor, "versions": l.Versions, "objects": objects, "accesses": accesses,
+		"caption": l.Caption(), "factor": l.Factor, "versions": l.Versions, "objects": objects, "accesses": accesses,
 	}
 }
 
-func writeLoopsJSON(out io.Writer, t *tree.Tree) error {
+func (f *loopsFlags) writeJSON(out io.Writer, t *tree.Tree) error {
 	loops := []map[string]any{}
 	for i := range t.Loops {
-		loops = append(loops, loopJSON(&t.Loops[i]))
+		row := loopJSON(&t.Loops[i])
+		if f.misses != nil {
+			row["misses"] = f.misses.Of(i)
+		}
+		loops = append(loops, row)
 	}
 	nodes := []map[string]any{}
 	for _, n := range t.Nodes {
@@ -173,7 +206,7 @@ func (f *loopsFlags) writeText(out io.Writer, t *tree.Tree) error {
 		wrap(w, "note: ", n)
 	}
 	for _, i := range f.order(t) {
-		writeLoop(w, t, i, f.accesses)
+		writeLoop(w, t, i, f.accesses, f.misses)
 	}
 	fmt.Fprintf(w, "%s references, %s of them in no loop\n", term.Thousands(t.References), term.Thousands(t.Outside))
 	_, err := io.WriteString(out, w.String())
@@ -208,7 +241,7 @@ func (f *loopsFlags) order(t *tree.Tree) []int {
 	return rows[:min(len(rows), max(f.top, 0))]
 }
 
-func writeLoop(w io.Writer, t *tree.Tree, i int, accesses bool) {
+func writeLoop(w io.Writer, t *tree.Tree, i int, accesses bool, misses *loopMisses) {
 	l := &t.Loops[i]
 	about := ""
 	if !l.Exact {
@@ -219,9 +252,20 @@ func writeLoop(w io.Writer, t *tree.Tree, i int, accesses bool) {
 		where = fmt.Sprintf("%s:%d", filepath.Base(l.File), l.Line)
 	}
 	indent := strings.Repeat("  ", l.Depth)
-	fmt.Fprintf(w, "%s%s  %s\n", indent, where, term.Clip(l.Text, 60))
-	fmt.Fprintf(w, "%s    %s%s trips in %s entries (%s … %s … %s), %s references, %s bytes, %s lines\n", indent, about, term.Thousands(l.Trips.Trips), term.Thousands(l.Entries),
-		term.Thousands(l.Min), term.Thousands(l.Median), term.Thousands(l.Max), term.Thousands(l.References), term.Thousands(l.Bytes), term.Thousands(l.Lines))
+	turns := fmt.Sprintf("%s%s trips in %s entries (%s … %s … %s)", about, term.Thousands(l.Trips.Trips), term.Thousands(l.Entries), term.Thousands(l.Min), term.Thousands(l.Median), term.Thousands(l.Max))
+	text := l.Text
+	if l.Kind == tree.Recursion {
+		text = l.Function + " calls itself"
+		turns = fmt.Sprintf("%s%s calls, %s of them from outside", about, term.Thousands(l.Trips.Trips), term.Thousands(l.Entries))
+	}
+	fmt.Fprintf(w, "%s%s  %s\n", indent, where, term.Clip(text, 60))
+	fmt.Fprintf(w, "%s    %s, %s references, %s bytes, %s lines\n", indent, turns, term.Thousands(l.References), term.Thousands(l.Bytes), term.Thousands(l.Lines))
+	if misses != nil && l.Kind == tree.Plain {
+		fmt.Fprintf(w, "%s    misses, modelled: %s\n", indent, missText(misses, i))
+	}
+	if l.Caption() != "" {
+		fmt.Fprintf(w, "%s    %s\n", indent, l.Caption())
+	}
 	if !accesses {
 		return
 	}

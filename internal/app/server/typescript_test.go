@@ -66,6 +66,7 @@ var wireAreas = []struct {
 		{"internal/loops/spiral/colour.go", "Colour", "Structure"},
 		{"internal/loops/spiral/reference.go", "Reference"},
 		{"internal/app/server/references/wire.go"},
+		{"internal/app/server/references/loopswire.go"},
 	}},
 	{"locality", [][]string{
 		{"internal/locality/answer/answer.go", "Machine", "MachineLevel", "MachineTLB"},

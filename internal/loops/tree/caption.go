@@ -87,6 +87,9 @@ func (a *Access) StrideText() string {
 	}
 	var parts []string
 	for _, s := range a.Strides {
+		if s.Bytes == 0 {
+			continue
+		}
 		parts = append(parts, fmt.Sprintf("%+d bytes a turn %s", s.Bytes, []string{"here", "one loop out", "two loops out", "three loops out"}[s.Level]))
 	}
 	if len(parts) == 0 {

@@ -62,16 +62,16 @@ func (b *build) written(at position, home string) string {
 
 // recursions adds a row for each function that calls itself.
 func (b *build) recursions() {
-	rows := map[int32]int{}
+	b.recursive = map[int32]int{}
 	for n := range b.nodes {
 		nd := &b.nodes[n]
 		if nd.group >= 0 || nd.again == 0 {
 			continue
 		}
-		row, ok := rows[nd.function]
+		row, ok := b.recursive[nd.function]
 		if !ok {
 			row = len(b.out.Loops)
-			rows[nd.function] = row
+			b.recursive[nd.function] = row
 			l := Loop{Kind: Recursion, Function: b.functions[nd.function].name, Home: b.functions[nd.function].name, Parent: -1, Factor: 1, Versions: 1, Exact: !b.rebuilt}
 			l.File, l.Line = b.entry(nd.function)
 			l.Text = lineOf(b.Source(l.File), l.Line)
@@ -97,12 +97,8 @@ func (b *build) costs() {
 	lines := make([]lineSet, len(b.out.Loops))
 	objects := make([]map[uint16]uint64, len(b.out.Loops))
 	accesses := make([]map[uint64]*access, len(b.out.Loops))
-	recursion := map[int32]int{}
 	for i := range b.out.Loops {
 		objects[i], accesses[i] = map[uint16]uint64{}, map[uint64]*access{}
-		if b.out.Loops[i].Kind == Recursion {
-			recursion[b.functionNamed(b.out.Loops[i])] = i
-		}
 	}
 	for n := range b.nodes {
 		c := &b.nodes[n].cost
@@ -112,12 +108,7 @@ func (b *build) costs() {
 		own := true
 		seen := map[int]bool{}
 		for at := int32(n); at > 0; at = b.nodes[at].parent {
-			row := -1
-			if g := b.nodes[at].group; g >= 0 {
-				row = b.rowOf[g]
-			} else if r, ok := recursion[b.nodes[at].function]; ok && b.nodes[at].again > 0 {
-				row = r
-			}
+			row := b.rowOfNode(at)
 			if row < 0 || seen[row] {
 				continue
 			}
@@ -145,10 +136,6 @@ func (b *build) costs() {
 		}
 		slices.SortFunc(l.Accesses, func(x, y Access) int { return cmp.Compare(x.PC, y.PC) })
 	}
-}
-
-func (b *build) functionNamed(l Loop) int32 {
-	return int32(slices.IndexFunc(b.functions, func(f function) bool { return f.name == l.Home }))
 }
 
 // joinAccess adds the same instruction on another path of calls. Strides that
@@ -245,31 +232,61 @@ func (b *build) parents() {
 	index := map[int32]int{}
 	for n := range b.nodes {
 		nd := &b.nodes[n]
-		if nd.group < 0 {
+		row := b.rowOfNode(int32(n))
+		if row < 0 {
 			continue
 		}
-		row := b.rowOf[nd.group]
 		up := nd.parent
 		var path []string
-		for ; up > 0 && b.nodes[up].group < 0; up = b.nodes[up].parent {
+		for ; up > 0 && b.rowOfNode(up) < 0; up = b.nodes[up].parent {
 			path = append(path, b.nameOf(b.nodes[up].function))
 		}
 		slices.Reverse(path)
-		node := Node{Loop: row, Parent: -1, Path: path, Trips: b.verdict(nd.group, &nd.entries, &nd.begun, nd.even).counts.trips(), References: total[n], Bytes: nd.cost.bytes}
-		if up > 0 {
-			node.Parent = index[up]
+		if nd.group >= 0 {
+			node := Node{Loop: row, Parent: -1, Path: path, Trips: b.verdict(nd.group, &nd.entries, &nd.begun, nd.even).counts.trips(), References: total[n], Bytes: nd.cost.bytes}
+			if at, ok := index[up]; ok {
+				node.Parent = at
+			}
+			index[int32(n)] = len(b.out.Nodes)
+			b.out.Nodes = append(b.out.Nodes, node)
 		}
-		index[int32(n)] = len(b.out.Nodes)
-		b.out.Nodes = append(b.out.Nodes, node)
 		if total[n] >= best[row] {
 			best[row] = total[n]
 			b.out.Loops[row].Parent = -1
 			if up > 0 {
-				b.out.Loops[row].Parent = b.rowOf[b.nodes[up].group]
+				b.out.Loops[row].Parent = b.rowOfNode(up)
 			}
 		}
 	}
+	b.unround()
 	b.depths()
+}
+
+// rowOfNode is the row of a loop, or of a function that calls itself; -1 for
+// other calls.
+func (b *build) rowOfNode(n int32) int {
+	nd := &b.nodes[n]
+	if nd.group >= 0 {
+		return b.rowOf[nd.group]
+	}
+	if row, ok := b.recursive[nd.function]; ok && nd.again > 0 {
+		return row
+	}
+	return -1
+}
+
+// unround takes the parents of loops that would lie around themselves: on the
+// path with the most references each may lie in the other.
+func (b *build) unround() {
+	for i := range b.out.Loops {
+		at := b.out.Loops[i].Parent
+		for steps := 0; at >= 0 && at != i && steps < len(b.out.Loops); steps++ {
+			at = b.out.Loops[at].Parent
+		}
+		if at >= 0 {
+			b.out.Loops[i].Parent = -1
+		}
+	}
 }
 
 func (b *build) depths() {
@@ -291,7 +308,11 @@ func (b *build) nameOf(fn int32) string {
 
 func (b *build) outside() {
 	for n := range b.nodes {
-		if b.loopOfNode(int32(n)) < 0 {
+		at := int32(n)
+		for at > 0 && b.rowOfNode(at) < 0 {
+			at = b.nodes[at].parent
+		}
+		if at <= 0 {
 			b.out.Outside += b.nodes[n].cost.references
 		}
 	}

@@ -143,7 +143,8 @@ type build struct {
 	// entriesSure says of each row whether its entries are certain, even if its
 	// turns are not; turnsSure the other way round.
 	entriesSure, turnsSure []bool
-	prover                 *prover // nil where the text proves nothing
+	prover                 *prover       // nil where the text proves nothing
+	recursive              map[int32]int // rows of functions that call themselves
 }
 
 // checkEvery is how many blocks pass between looks at the context.
@@ -219,16 +220,6 @@ func (b *build) around(n int32) []int {
 		b.rowsAround[n] = rows
 	}
 	return b.rowsAround[n]
-}
-
-// loopOfNode is the row of the innermost loop around a node.
-func (b *build) loopOfNode(n int32) int {
-	for ; n > 0; n = b.nodes[n].parent {
-		if g := b.nodes[n].group; g >= 0 {
-			return b.rowOf[g]
-		}
-	}
-	return -1
 }
 
 // number gives every statement a row; loops of the code that no statement is

@@ -239,3 +239,74 @@ export interface ProjectionAnswer {
   readonly edges: readonly (readonly number[])[]; // steps of the trace: from, to, how often
   readonly note: string;
 }
+
+// LoopsAsk asks for the loops of a trace.
+export interface LoopsAsk {
+}
+
+// LoopsInfo is the loops of the code of a trace, outer before inner.
+export interface LoopsInfo {
+  // Recorded says that the way through the code was recorded; else it was rebuilt
+  // from the instructions that make references, and no count is exact.
+  readonly recorded: boolean;
+  readonly references: number;
+  readonly outside: number; // references in no loop
+  readonly lost: number;
+  readonly notes: readonly string[];
+  readonly machine: string; // that misses are modelled on; empty if none
+  readonly levels: readonly string[]; // of its caches
+  readonly misses: readonly number[]; // of everything, by level
+  readonly loops: readonly LoopRow[];
+}
+
+// LoopRow is one loop. References, bytes, lines and misses include inner loops and
+// calls.
+export interface LoopRow {
+  readonly kind: 'loop' | 'recursion';
+  readonly title: string; // short: "for j, lu.c:12"
+  readonly text: string;
+  readonly function: string;
+  readonly file: string;
+  readonly line: number;
+  readonly depth: number;
+  readonly parent: number; // -1 for none
+  readonly entries: number;
+  readonly trips: number; // over all entries
+  readonly min: number;
+  readonly median: number;
+  readonly max: number;
+  readonly skipped: number; // entries without a turn
+  readonly exact: boolean;
+  readonly why: string; // it is not exact
+  readonly factor: number;
+  readonly irreducible: boolean;
+  readonly references: number;
+  readonly own: number;
+  readonly loads: number;
+  readonly stores: number;
+  readonly modifies: number;
+  readonly bytes: number;
+  readonly lines: number; // distinct, of 64 bytes
+  readonly linesExact: boolean;
+  readonly caption: string;
+  readonly course: readonly number[]; // turns of entries in order, one in courseEvery
+  readonly courseEvery: number;
+  readonly objects: readonly LoopObject[];
+  readonly strides: readonly LoopStride[]; // of its own instructions
+  readonly misses: readonly number[]; // modelled, by level; empty if not known
+}
+
+// LoopObject is what a loop refers to.
+export interface LoopObject {
+  readonly name: string;
+  readonly references: number;
+}
+
+// LoopStride is how the address of an instruction moves.
+export interface LoopStride {
+  readonly line: number;
+  readonly op: string;
+  readonly width: number;
+  readonly references: number;
+  readonly text: string;
+}

@@ -43,6 +43,9 @@ function klass(more: Partial<CyclesClass> = {}): CyclesClass {
     turnLength: 4,
     residual: 0,
     lines: [],
+    loop: -1,
+    title: '',
+    of: '',
     ...more,
   };
 }
@@ -199,6 +202,8 @@ describe('words', () => {
 describe('the link', () => {
   it('keeps every part of the state', () => {
     const s: CyclesState = {
+      loop: 3,
+      order: 'misses',
       class: 2,
       other: 1,
       part: 0.25,

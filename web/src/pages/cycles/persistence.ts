@@ -1,10 +1,10 @@
 // Birth against death: what lies far from the diagonal lasts. And the barcode as
 // a picture of its own, for files.
-import type { Dir, Point, Size } from '../../base/geometry';
+import type { Dir, Point, Rect, Size } from '../../base/geometry';
 import { stepIndex } from '../../base/geometry';
-import { plural } from '../../base/format';
+import { plural, short } from '../../base/format';
 import { circle, polygon, type Renderer } from '../../base/renderer';
-import type { CyclesBars, CyclesInfo } from '../../api/wire';
+import type { CyclesBars, CyclesClass, CyclesInfo } from '../../api/wire';
 import type { KeptView, Said, Table, View } from '../../frame/view';
 import { turnsText } from './words';
 
@@ -133,10 +133,11 @@ export class PersistenceView implements KeptView<number> {
       r.text('dot area: number of bars', this.x(end) - 6, this.y(0) - 12, { ...muted, align: 'right' });
     }
     for (const d of this.dots.toReversed()) this.drawDot(r, d);
+    for (const l of this.labels()) r.text(l.text, l.x, l.y, { font: { size: 10.5 }, fill: r.theme.text });
   }
 
   private drawDot(r: Renderer, d: Dot): void {
-    const { info, active } = this.input;
+    const { active } = this.input;
     if (d.class < 0) {
       r.path(circle(d.at, d.r), { fill: r.theme.rest });
       const beside = this.dots.some(
@@ -146,24 +147,35 @@ export class PersistenceView implements KeptView<number> {
         r.text(`× ${d.bars!.count}`, d.at.x + d.r + 5, d.at.y, { font: { size: 10.5 }, fill: r.theme.muted });
       return;
     }
-    const c = info.classes[d.class]!;
     if (d.class === active) r.path(circle(d.at, 9.5), { stroke: r.theme.selected, width: 1.5 });
     r.path(circle(d.at, 6), { fill: d.class === active ? r.theme.selected : r.theme.text });
-    const same = (k: number): boolean =>
-      info.classes[k]!.birth === c.birth &&
-      info.classes[k]!.death === c.death &&
-      !info.classes[k]!.combination;
-    if (info.classes.findIndex((_, k) => same(k)) !== d.class) return;
-    // Names beside the dot; above it where another dot follows.
-    const crowded = info.classes.some(
-      (k) => !k.combination && k.death === c.death && k.birth > c.birth && k.birth - c.birth < 4,
-    );
-    const label = c.turns === 0 ? 'no turns' : turnsText(c);
-    r.text(label, crowded ? d.at.x : d.at.x + 14, crowded ? d.at.y - 15 : d.at.y, {
-      font: { size: 10.5 },
-      fill: r.theme.text,
-      align: crowded ? 'center' : 'left',
-    });
+  }
+
+  /** Labels of the dots, each where it hides neither a dot nor another label. */
+  private labels(): readonly { readonly text: string; readonly x: number; readonly y: number }[] {
+    const taken: Rect[] = this.dots.map((d) => ({ x: d.at.x - d.r, y: d.at.y - d.r, w: 2 * d.r, h: 2 * d.r }));
+    const { classes } = this.input.info;
+    const out: { text: string; x: number; y: number }[] = [];
+    const at = new Map<string, Dot[]>();
+    for (const d of this.dots)
+      if (d.class >= 0) at.set(`${d.at.x} ${d.at.y}`, [...(at.get(`${d.at.x} ${d.at.y}`) ?? []), d]);
+    for (const here of at.values()) {
+      const text = labelOf(here.map((d) => classes[d.class]!));
+      const w = text.length * LABEL_CHAR;
+      const { x, y } = here[0]!.at;
+      const places = [0, -14, 14, -26, 26].flatMap((dy) => [
+        { x: x + 14, y: y + dy },
+        { x: x - 14 - w, y: y + dy },
+      ]);
+      const free = places.find((p) => {
+        const box = { x: p.x, y: p.y - 6, w, h: 12 };
+        return p.x > 46 && p.x + w < this.size.w && !taken.some((o) => overlap(box, o));
+      });
+      if (!free) continue; // said when it is pointed at
+      taken.push({ x: free.x, y: free.y - 6, w, h: 12 });
+      out.push({ text, ...free });
+    }
+    return out;
   }
 
   drawHover(r: Renderer): void {
@@ -211,6 +223,21 @@ export class PersistenceView implements KeptView<number> {
       'bar',
     )}, ${plural(this.input.info.classes.length, 'class', 'classes')} that last.`;
   }
+}
+
+const LABEL_CHAR = 5.8; // width of a character at 10.5 px, on the safe side
+
+function overlap(a: Rect, b: Rect): boolean {
+  return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+}
+
+/** What classes on one dot are called there: their turns. */
+function labelOf(classes: readonly CyclesClass[]): string {
+  const turning = classes.filter((c) => c.turns !== 0);
+  if (turning.length === 0) return 'no turns';
+  if (turning.length === 1) return turnsText(turning[0]!);
+  const first = turning.slice(0, 3).map((c) => `${c.exact ? '' : '≈ '}${short(c.turns)}`);
+  return `${first.join(', ')}${turning.length > 3 ? ' …' : ''} turns`;
 }
 
 /** The barcode for a file; on screen it is a list of buttons. */

@@ -2,10 +2,11 @@
 // under keys that begin with "c.".
 import { codec, real, lines, oneOf, span, whole, type Options } from '../../state/link';
 import type { CyclesAsk } from '../../api/wire';
+import type { LoopOrder } from './loops';
 import { MAX_ZOOM, NO_ZOOM, type Zoom } from './plane';
 
-export type CyclesView = 'spiral' | 'circle' | 'torus' | 'projection';
-export type Colouring = 'line' | 'function' | 'object' | 'op' | 'coordinate';
+export type CyclesView = 'spiral' | 'circle' | 'torus' | 'projection' | 'loops';
+export type Colouring = 'line' | 'function' | 'object' | 'op' | 'stride' | 'miss' | 'coordinate';
 
 export interface CyclesState {
   readonly class: number;
@@ -23,6 +24,8 @@ export interface CyclesState {
   readonly first: number;
   readonly last: number;
   readonly zoom: Zoom;
+  readonly loop: number; // of the code, chosen in the table; -1: none
+  readonly order: LoopOrder; // of that table
   readonly ask: CyclesAsk;
 }
 
@@ -51,13 +54,15 @@ const LINK = codec('c.', {
   class: whole(0, { least: 0 }),
   other: whole(-1, { least: -1 }),
   part: real(0, { least: 0, most: 1 }),
-  view: oneOf(['spiral', 'circle', 'torus', 'projection'] as const, 'spiral'),
-  colour: oneOf(['line', 'function', 'object', 'op', 'coordinate'] as const, 'line'),
+  view: oneOf(['spiral', 'circle', 'torus', 'projection', 'loops'] as const, 'spiral'),
+  colour: oneOf(['line', 'function', 'object', 'op', 'stride', 'miss', 'coordinate'] as const, 'line'),
   toggled: lines(),
   method: oneOf(['isomap', 'mds'] as const, 'isomap'),
   epsilon: whole(0, { least: 0 }),
   refs: span(),
   time: span(),
+  loop: whole(-1, { least: -1 }),
+  order: oneOf(['tree', 'trips', 'references', 'bytes', 'lines', 'misses'] as const, 'tree'),
   zoom: { initial: NO_ZOOM, read: readZoom, write: writeZoom },
   symbol: oneOf(SYMBOLS, ''),
   window: whole(ASK.window, { least: 0 }),

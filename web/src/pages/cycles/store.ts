@@ -5,6 +5,7 @@ import type {
   CyclesAsk,
   CyclesInfo,
   Failure,
+  LoopsInfo,
   Progress,
   ProjectionAnswer,
   ProjectionAsk,
@@ -23,6 +24,8 @@ export interface CyclesSnapshot {
   readonly references: readonly Reference[]; // from `referencesFrom` on
   readonly referencesFrom: number;
   readonly source: SourceText | undefined;
+  readonly loops: LoopsInfo | undefined;
+  readonly counting: boolean; // the loops
   readonly analysing: boolean;
   readonly progress: Progress | undefined; // of the analysis
   readonly cancelled: boolean;
@@ -38,6 +41,8 @@ const EMPTY: CyclesSnapshot = {
   references: [],
   referencesFrom: 0,
   source: undefined,
+  loops: undefined,
+  counting: false,
   analysing: false,
   progress: undefined,
   cancelled: false,
@@ -74,6 +79,11 @@ export class CyclesStore extends PageStore<CyclesSnapshot> {
     load: (file, signal) => this.api.source(this.run, file, signal),
     show: (source) => ({ source }),
     fail: () => ({ source: undefined }),
+  });
+  private readonly tables = this.resource<'loops', LoopsInfo>({
+    load: (_, signal) => this.api.watch(this.path('loops'), {}, (progress) => this.set({ progress }), signal),
+    show: (loops) => ({ loops }),
+    busy: (counting) => ({ counting, progress: undefined }),
   });
   private newest: CyclesAsk | undefined;
   private drawn = ''; // what the drawing is wanted of
@@ -127,6 +137,10 @@ export class CyclesStore extends PageStore<CyclesSnapshot> {
 
   wantReferences(ask: CyclesAsk, first: number, last: number): void {
     this.lists.want({ ...ask, first, last });
+  }
+
+  wantLoops(): void {
+    this.tables.want('loops');
   }
 
   wantSource(file: string): void {

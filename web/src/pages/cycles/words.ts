@@ -1,28 +1,67 @@
 // Names and headlines of classes.
-import { plural } from '../../base/format';
+import { plural, short } from '../../base/format';
 import type { CyclesClass, CyclesInfo } from '../../api/wire';
 
-/** "Inner loop", numbered where several share a name; "No turns" for a circle nothing goes around. */
+/**
+ * "for j, lu.c:12" after the loop a class goes around, else its role; numbered where several share
+ * a name. "No turns" is a circle nothing goes around.
+ */
 export function classNames(info: CyclesInfo): readonly string[] {
   const base = info.classes.map((c) => {
     if (c.turns === 0) return 'No turns';
-    const name = c.name || 'Loop';
-    return name[0]!.toUpperCase() + name.slice(1);
+    if (c.title) return c.title;
+    const name = c.name || 'loop';
+    const where = c.place && info.named.length === 0 ? `, ${c.place}` : '';
+    return name[0]!.toUpperCase() + name.slice(1) + where;
   });
   const total = new Map<string, number>();
   for (const b of base) total.set(b, (total.get(b) ?? 0) + 1);
   const seen = new Map<string, number>();
-  return base.map((b) => {
+  return base.map((b, i) => {
     if ((total.get(b) ?? 0) < 2 || b === 'No turns') return b;
     const n = (seen.get(b) ?? 0) + 1;
     seen.set(b, n);
-    return `${b} ${n}`;
+    if (!info.classes[i]!.title) return `${b} ${n}`;
+    return n === 1 ? b : `${b} · path ${n}`;
   });
+}
+
+/** A row of the list of classes: one, with those that are paths of the same loop or its duals. */
+export interface ClassRow {
+  readonly index: number;
+  readonly folded: readonly number[];
+}
+
+/**
+ * Classes in their order; those that go around the same loop of the code are one row, and a class
+ * that is only the rest of another one is folded under the whole.
+ */
+export function classRows(info: CyclesInfo): readonly ClassRow[] {
+  const rows: { index: number; folded: number[] }[] = [];
+  const byLoop = new Map<number, (typeof rows)[number]>();
+  info.classes.forEach((c, i) => {
+    const known = c.turns !== 0 && c.loop >= 0 ? byLoop.get(c.loop) : undefined;
+    if (known) {
+      known.folded.push(i);
+      return;
+    }
+    const row = { index: i, folded: [] };
+    rows.push(row);
+    if (c.turns !== 0 && c.loop >= 0) byLoop.set(c.loop, row);
+  });
+  return rows;
+}
+
+/** "2 more paths: 113 turns, 12 turns": what is folded under a row. */
+export function pathsText(info: CyclesInfo, row: ClassRow): string {
+  const turns = row.folded.map((i) => turnsText(info.classes[i]!));
+  return `${plural(row.folded.length, 'more path')}: ${turns.join(', ')}`;
 }
 
 export function turnsText(c: CyclesClass): string {
   if (c.turns === 0) return '–';
-  return `${c.exact ? '' : '≈ '}${plural(c.turns, 'turn')}`;
+  const about = c.exact ? '' : '≈ ';
+  return c.turns < 1e6 ? `${about}${plural(c.turns, 'turn')}` : `${about}${short(c.turns)} turns`;
 }
 
 export function headline(c: CyclesClass): string {

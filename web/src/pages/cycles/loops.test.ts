@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest';
+import type { CyclesClass, CyclesInfo, LoopRow, LoopsInfo } from '../../api/wire';
+import { counted, describeLoop, loopTable, shownLoops, spread } from './loops';
+import { picked, stretchName } from './stretches';
+import { classNames, classRows, pathsText } from './words';
+
+function loop(more: Partial<LoopRow>): LoopRow {
+  return {
+    kind: 'loop',
+    title: 'for i, a.c:1',
+    text: 'for (i = 0; i < n; i++)',
+    function: 'f',
+    file: 'a.c',
+    line: 1,
+    depth: 0,
+    parent: -1,
+    entries: 1,
+    trips: 10,
+    min: 10,
+    median: 10,
+    max: 10,
+    skipped: 0,
+    exact: true,
+    why: '',
+    factor: 1,
+    irreducible: false,
+    references: 100,
+    own: 10,
+    loads: 60,
+    stores: 40,
+    modifies: 0,
+    bytes: 800,
+    lines: 4,
+    linesExact: true,
+    caption: '',
+    course: [],
+    courseEvery: 0,
+    objects: [],
+    strides: [],
+    misses: [7, 5],
+    ...more,
+  };
+}
+
+function info(loops: readonly LoopRow[]): LoopsInfo {
+  return {
+    recorded: true,
+    references: 100,
+    outside: 0,
+    lost: 0,
+    notes: [],
+    machine: 'm',
+    levels: ['L1', 'L2'],
+    misses: [7, 5],
+    loops,
+  };
+}
+
+describe('loops of the code', () => {
+  const nest = info([
+    loop({ title: 'outer' }),
+    loop({ title: 'inner', parent: 0, trips: 50, references: 90, misses: [2, 1] }),
+    loop({ title: 'empty', parent: 0, references: 0 }),
+    loop({ title: 'other', references: 95, misses: [9, 9] }),
+  ]);
+  const titles = (rows: ReturnType<typeof shownLoops>): string[] => rows.map((r) => r.loop.title);
+
+  it('shows outer before inner, without those that make no references', () => {
+    const rows = shownLoops(nest, 'tree', 0, new Set());
+    expect(titles(rows)).toEqual(['outer', 'inner', 'other']);
+    expect(rows.map((r) => [r.depth, r.inner])).toEqual([
+      [0, 1],
+      [1, 0],
+      [0, 0],
+    ]);
+  });
+
+  it('hides what is inside a folded one, in the tree only', () => {
+    expect(titles(shownLoops(nest, 'tree', 0, new Set([0])))).toEqual(['outer', 'other']);
+    expect(titles(shownLoops(nest, 'trips', 0, new Set([0])))).toEqual(['inner', 'outer', 'other']);
+  });
+
+  it('ranks by misses of a level', () => {
+    expect(titles(shownLoops(nest, 'misses', 1, new Set()))).toEqual(['other', 'outer', 'inner']);
+  });
+
+  it('ends for parents that go round', () => {
+    const round = info([loop({ parent: 1 }), loop({ parent: 0 })]);
+    expect(shownLoops(round, 'tree', 0, new Set())).toEqual([]);
+  });
+
+  it('says ≈ where a count is not certain', () => {
+    expect(counted(12, false)).toBe('≈ 12');
+    expect(spread(loop({ min: 1, median: 6, max: 8 }))).toBe('1 … 6 … 8');
+    expect(describeLoop(loop({ exact: false }), nest)).toContain('≈ 10 turns in 1 entry');
+    const table = loopTable(nest);
+    expect(table.rows).toHaveLength(3);
+    expect(table.rows.every((r) => r.length === table.head.length)).toBe(true);
+  });
+});
+
+describe('classes of loops', () => {
+  const klass = (turns: number, loopOf: number, title: string): CyclesClass =>
+    ({ turns, loop: loopOf, title, name: 'inner loop', place: 'q.c:3', exact: turns > 100 }) as CyclesClass;
+  const all = {
+    named: [],
+    classes: [klass(125, 2, 'for j, q.c:9'), klass(12, -1, ''), klass(0, -1, ''), klass(12, 2, 'for j, q.c:9')],
+  } as unknown as CyclesInfo;
+
+  it('are named after the loop; its paths are one row', () => {
+    expect(classNames(all)).toEqual(['for j, q.c:9', 'Inner loop, q.c:3', 'No turns', 'for j, q.c:9 · path 2']);
+    const rows = classRows(all);
+    expect(rows.map((r) => [r.index, r.folded])).toEqual([
+      [0, [3]],
+      [1, []],
+      [2, []],
+    ]);
+    expect(pathsText(all, rows[0]!)).toBe('1 more path: ≈ 12 turns');
+  });
+});
+
+describe('stretches', () => {
+  const drawing = { turns: Uint32Array.of(0, 4, 8), every: 1, passes: Uint32Array.of(0, 8) } as never;
+
+  it('a click takes the turn, then the pass, then nothing', () => {
+    const turn = picked(5, { from: 0, to: 0 }, drawing, 12, false)!;
+    expect(turn).toEqual({ from: 4, to: 8 });
+    const pass = picked(5, turn, drawing, 12, false)!;
+    expect(pass).toEqual({ from: 0, to: 8 });
+    expect(picked(5, { from: 4, to: 8 }, { ...(drawing as object), passes: new Uint32Array() } as never, 12, false)).toEqual({
+      from: 0,
+      to: 0,
+    });
+    expect(picked(9, turn, drawing, 12, true)).toEqual({ from: 4, to: 12 });
+    expect(stretchName(4, 8, drawing, 12)).toBe('turn 2');
+    expect(stretchName(0, 8, drawing, 12)).toBe('pass 1');
+    expect(stretchName(1, 8, drawing, 12)).toBe('');
+  });
+});

@@ -1,0 +1,125 @@
+// The loops of the code as rows of a table: order, folds, and words.
+import { bytes, count, percent, plural, short } from '../../base/format';
+import type { LoopRow, LoopsInfo } from '../../api/wire';
+
+export type LoopOrder = 'tree' | 'trips' | 'references' | 'bytes' | 'lines' | 'misses';
+
+/** A row to show: the loop, how deep it stands, and whether loops inside it are hidden. */
+export interface ShownLoop {
+  readonly index: number;
+  readonly loop: LoopRow;
+  readonly depth: number;
+  readonly inner: number; // loops inside, at any depth
+  readonly folded: boolean;
+}
+
+/** Loops that make references, outer before inner, without those inside a folded one. */
+export function shownLoops(
+  info: LoopsInfo,
+  order: LoopOrder,
+  level: number,
+  folded: ReadonlySet<number>,
+): readonly ShownLoop[] {
+  const inside = new Map<number, number[]>();
+  info.loops.forEach((l, i) => {
+    if (l.references > 0) inside.set(l.parent, [...(inside.get(l.parent) ?? []), i]);
+  });
+  const below = (i: number, left: number): number =>
+    left === 0 ? 0 : (inside.get(i) ?? []).reduce((n, k) => n + 1 + below(k, left - 1), 0);
+  const all: ShownLoop[] = [];
+  const walk = (parent: number, depth: number, hidden: boolean): void => {
+    if (depth > info.loops.length) return; // a circle of parents would never end
+    for (const i of inside.get(parent) ?? []) {
+      const shut = folded.has(i) && order === 'tree';
+      if (!hidden)
+        all.push({
+          index: i,
+          loop: info.loops[i]!,
+          depth: order === 'tree' ? depth : 0,
+          inner: below(i, info.loops.length),
+          folded: shut,
+        });
+      walk(i, depth + 1, hidden || shut);
+    }
+  };
+  walk(-1, 0, false);
+  if (order === 'tree') return all;
+  const by = (l: LoopRow): number => (order === 'misses' ? (l.misses[level] ?? 0) : l[order]);
+  return all.toSorted((a, b) => by(b.loop) - by(a.loop));
+}
+
+/** "≈ 1 204": a count that is not certain says so. */
+export function counted(n: number, exact: boolean): string {
+  return `${exact ? '' : '≈ '}${n < 1e6 ? count(n) : short(n)}`;
+}
+
+/** "1 … 6 … 8", or one number where all entries are alike. */
+export function spread(l: LoopRow): string {
+  if (l.kind === 'recursion') return '';
+  return l.min === l.max ? counted(l.min, true) : [l.min, l.median, l.max].map((n) => short(n)).join(' … ');
+}
+
+/** What is between two loops' references and all of them. */
+export function shareOf(l: LoopRow, info: LoopsInfo): number {
+  return info.references > 0 ? l.references / info.references : 0;
+}
+
+/** Everything a row says, for the status line and screen readers. */
+export function describeLoop(l: LoopRow, info: LoopsInfo): string {
+  return [
+
+    `${counted(l.trips, l.exact)} turns in ${plural(l.entries, 'entry', 'entries')}`,
+    `${plural(l.references, 'reference')} (${percent(l.references, info.references)})`,
+    `${bytes(l.bytes)} on ${l.linesExact ? '' : 'about '}${plural(l.lines, 'cache line')}`,
+    ...info.levels.flatMap((name, i) =>
+      l.misses[i] === undefined ? [] : [`${count(l.misses[i])} misses in ${name}, modelled`],
+    ),
+  ].join(' · ');
+}
+
+/** The table as text, as the command prints it. */
+export function loopTable(info: LoopsInfo): {
+  head: readonly string[];
+  rows: readonly (readonly string[])[];
+} {
+  return {
+    head: [
+      'loop',
+      'file',
+      'line',
+      'entries',
+      'turns',
+      'exact',
+      'least',
+      'median',
+      'most',
+      'references',
+      'loads',
+      'stores',
+      'bytes',
+      'cache lines',
+      ...info.levels.map((n) => `${n} misses (modelled)`),
+      'why not exact',
+    ],
+    rows: info.loops
+      .filter((l) => l.references > 0)
+      .map((l) => [
+        `${'  '.repeat(l.depth)}${l.text || l.title}`,
+        l.file,
+        String(l.line),
+        String(l.entries),
+        String(l.trips),
+        l.exact ? 'yes' : 'no',
+        String(l.min),
+        String(l.median),
+        String(l.max),
+        String(l.references),
+        String(l.loads + l.modifies),
+        String(l.stores + l.modifies),
+        String(l.bytes),
+        String(l.lines),
+        ...info.levels.map((_, i) => String(l.misses[i] ?? '')),
+        l.why,
+      ]),
+  };
+}
