@@ -188,8 +188,13 @@ describe('the strip and the torus', () => {
 
 describe('words', () => {
   it('name classes, and number those that share a name', () => {
-    expect(classNames(info)).toEqual(['Inner loop', 'Outer loop', 'No turns']);
-    expect(classNames({ ...info, classes: [klass(), klass()] })).toEqual(['Inner loop 1', 'Inner loop 2']);
+    expect(classNames(info)).toEqual(['Inner loop, a.c:7', 'Outer loop, a.c:7', 'No turns']);
+    const named = [{ name: 'swaps', symbol: 'pc', window: 10, class: 0 }];
+    expect(classNames({ ...info, named })).toEqual(['Inner loop', 'Outer loop', 'No turns']);
+    expect(classNames({ ...info, classes: [klass(), klass()] })).toEqual([
+      'Inner loop, a.c:7 1',
+      'Inner loop, a.c:7 2',
+    ]);
   });
   it('count turns in passes', () => {
     expect(headline(klass({ turns: 10, passes: 4 }))).toBe('10 turns in 4 passes');
