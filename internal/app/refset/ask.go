@@ -130,6 +130,12 @@ func (s *Set) Reuse(ctx context.Context, ask ReuseAsk) (*answer.Reuse, *reuse.Re
 		}
 		in.Cache.Size, in.Cache.Ways = o.Cache.Size, o.Cache.Ways
 	}
+	if ask.By == string(answer.ByLoop) {
+		if err := s.findLoops(ctx, ask.Progress); err != nil {
+			return nil, nil, err
+		}
+		o.Loop, in.Loops = s.loops.next(), s.loops.names
+	}
 	p := reuse.NewPass(o)
 	if err := s.each(ctx, ask.Progress, func(batch []refs.Ref) error { p.Add(batch); return nil }); err != nil {
 		return nil, nil, err
@@ -195,6 +201,11 @@ func (s *Set) WhatIf(ctx context.Context, ask WhatIfAsk) (*answer.WhatIf, error)
 	if in.Policy, err = replay.ParsePolicy(ask.NUMA, in.Machine); err != nil {
 		return nil, wrong("--numa: %w", err)
 	}
+	if ask.By == string(answer.ByLoop) {
+		if err := s.findLoops(ctx, ask.Progress); err != nil {
+			return nil, err
+		}
+	}
 	t, err := s.Trace(ctx, ask.Memory, ask.Progress)
 	if err != nil {
 		return nil, err
@@ -203,7 +214,7 @@ func (s *Set) WhatIf(ctx context.Context, ask WhatIfAsk) (*answer.WhatIf, error)
 		return nil, err
 	}
 	if in.By == answer.ByClass {
-		return nil, wrong("--by class: want line, function, object, field, pc or thread")
+		return nil, wrong("--by class: want line, function, object, field, loop, pc or thread")
 	}
 	plan, err := s.plan(t, ask.Map)
 	if err != nil {
@@ -248,14 +259,7 @@ func (s *Set) plan(t *replay.Trace, change io.Reader) (*replay.Plan, error) {
 func (s *Set) survey(ctx context.Context, t *replay.Trace, plan *replay.Plan, in *answer.WhatIfInput, warm bool) error {
 	in.BaseRun, in.MachineRun = replay.NewSurvey(in.Base, replay.Policy{Kind: replay.FirstTouch}), replay.NewSurvey(in.Machine, in.Policy)
 	in.Threads = len(t.Threads)
-	groups := answer.NewGrouper(in.By, s.Table, s.About())
-	// Groups come from the recorded addresses: a changed one is in no object.
-	numbers := make([]uint32, len(t.Accesses))
-	for i := range t.Accesses {
-		a := &t.Accesses[i]
-		numbers[i] = groups.Group(a, t.Codes[a.Code], t.Threads[a.Thread])
-	}
-	in.Keys = groups.Keys
+	numbers := s.groups(t, in)
 	rounds := 1
 	if warm {
 		rounds = 2
@@ -276,6 +280,25 @@ func (s *Set) survey(ctx context.Context, t *replay.Trace, plan *replay.Plan, in
 	in.BaseRun.Finish()
 	in.MachineRun.Finish()
 	return nil
+}
+
+// groups numbers the group of every access. They come from the recorded
+// addresses: a changed one is in no object.
+func (s *Set) groups(t *replay.Trace, in *answer.WhatIfInput) []uint32 {
+	if in.By == answer.ByLoop {
+		for _, name := range s.loops.names {
+			in.Keys = append(in.Keys, answer.Key{Loop: name})
+		}
+		return s.loops.kept
+	}
+	g := answer.NewGrouper(in.By, s.Table, s.About())
+	numbers := make([]uint32, len(t.Accesses))
+	for i := range t.Accesses {
+		a := &t.Accesses[i]
+		numbers[i] = g.Group(a, t.Codes[a.Code], t.Threads[a.Thread])
+	}
+	in.Keys = g.Keys
+	return numbers
 }
 
 // AdviseAsk is what `isobath advise` asks.

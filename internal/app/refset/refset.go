@@ -46,6 +46,7 @@ type Set struct {
 	src     refs.Reader
 	opt     Options
 	rows    table.Bits // of Where; nil is all
+	loops   *loops     // nil unless they are asked for
 	lines   *symbol.Program
 	places  map[uint64]uint32 // of a program given beside a trace without lines
 }
@@ -229,6 +230,9 @@ func (s *Set) keep(batch []refs.Ref) []refs.Ref {
 				r.Place = s.place(r.PC)
 			}
 			kept = append(kept, *r)
+			if s.loops != nil {
+				s.loops.keep(at)
+			}
 		}
 	}
 	return kept

@@ -130,7 +130,7 @@ func ParseBy(s string, about *refs.About, objects int) (By, error) {
 		if about.Has&refs.HasPlace == 0 {
 			return by, fmt.Errorf("--by %s: the trace has no source lines; give --binary EXE built with -g", s)
 		}
-	case ByPC, ByClass:
+	case ByPC, ByClass, ByLoop:
 		if about.Has&refs.HasPC == 0 {
 			return by, fmt.Errorf("--by %s: the trace has no instruction addresses; record one with 'isobath record --refs'", s)
 		}
@@ -140,7 +140,7 @@ func ParseBy(s string, about *refs.About, objects int) (By, error) {
 		}
 	case ByThread:
 	default:
-		return by, fmt.Errorf("--by %q: want line, function, object, field, pc, thread or class", s)
+		return by, fmt.Errorf("--by %q: want line, function, object, field, loop, pc, thread or class", s)
 	}
 	return by, nil
 }

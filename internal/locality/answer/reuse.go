@@ -141,6 +141,7 @@ type ReuseInput struct {
 	Machine *platform.Machine // nil if no machine is known
 	Cache   Use               // the cache of Result.Used
 	By      By
+	Loops   []string // names, where the pass counted by loop
 	Top     int
 	Records uint64
 	Notes   []string
@@ -236,7 +237,7 @@ func gather(in ReuseInput) []Group {
 	var groups []Group
 	index := map[string]int{}
 	at := func(k Key) *Group {
-		name := fmt.Sprint(k.File, "\x00", k.Line, "\x00", k.Function, "\x00", k.Field, "\x00", k.PC, "\x00", k.Class)
+		name := fmt.Sprint(k.File, "\x00", k.Line, "\x00", k.Function, "\x00", k.Field, "\x00", k.PC, "\x00", k.Class, "\x00", k.Loop)
 		if k.Object != nil {
 			name += "\x00" + *k.Object
 		}
@@ -256,6 +257,14 @@ func gather(in ReuseInput) []Group {
 		for m, g := range in.Result.Members {
 			if g != nil {
 				at(memberKey(in.By, in.Table, in.Table.Members()[m])).merge(g, use)
+			}
+		}
+		return groups
+	}
+	if in.By == ByLoop {
+		for i, g := range in.Result.Loops {
+			if g != nil {
+				at(Key{Loop: in.Loops[i]}).merge(g, use)
 			}
 		}
 		return groups

@@ -1,10 +1,6 @@
 package views
 
-import (
-	"cmp"
-	"context"
-	"slices"
-)
+import "context"
 
 // Lane is an object on the map of misses.
 type Lane struct {
@@ -39,28 +35,6 @@ type Shape struct {
 
 // DefaultWindow is how many references a set in use is counted over.
 const DefaultWindow = 50_000
-
-// MapLanes lists the objects that have misses at a level, the largest first by
-// address.
-func (s *Study) MapLanes(level int) []Lane {
-	misses := make([]uint64, len(s.Table.Objects))
-	for i := range s.Trace.Accesses {
-		misses[s.Trace.Accesses[i].Object] += uint64(s.Levels[level][i].Misses)
-	}
-	var order []uint32
-	for n := range misses {
-		if misses[n] > 0 && n > 0 {
-			order = append(order, uint32(n))
-		}
-	}
-	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(misses[b], misses[a]) })
-	var out []Lane
-	for _, n := range order {
-		o := s.Table.Objects[n]
-		out = append(out, Lane{Object: o.Name, Bytes: o.Size})
-	}
-	return out
-}
 
 // Map counts misses over time and addresses.
 func (s *Study) Map(ctx context.Context, c *Choice, shape Shape) (*Map, error) {

@@ -10,7 +10,7 @@ import (
 // is as the command has it.
 type ReuseAsk struct {
 	Where   string `json:"where"`
-	By      string `json:"by" ts:"'' | 'line' | 'function' | 'object' | 'field' | 'pc' | 'thread' | 'class'"`
+	By      string `json:"by" ts:"'' | 'line' | 'function' | 'object' | 'field' | 'loop' | 'pc' | 'thread' | 'class'"`
 	Machine string `json:"machine"`
 	Set     string `json:"set"`
 	Line    int    `json:"line"`
@@ -23,7 +23,7 @@ type ReuseAsk struct {
 // as `isobath whatif` does.
 type WhatIfAsk struct {
 	Where    string `json:"where"`
-	By       string `json:"by" ts:"'' | 'line' | 'function' | 'object' | 'field' | 'pc' | 'thread'"`
+	By       string `json:"by" ts:"'' | 'line' | 'function' | 'object' | 'field' | 'loop' | 'pc' | 'thread'"`
 	Base     string `json:"base"`
 	Topology string `json:"topology"`
 	Set      string `json:"set"`

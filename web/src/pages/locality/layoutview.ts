@@ -1,7 +1,7 @@
 // A structure to scale, as recorded and what if: one row a cache line, fill is
 // the share of the line's fetches in which a field was touched.
 import { inkOn } from '../../base/color';
-import { count, percent } from '../../base/format';
+import { count, percent, THIN } from '../../base/format';
 import { contains, stepIndex, type Dir, type Point, type Rect, type Size } from '../../base/geometry';
 import type { Renderer } from '../../base/renderer';
 import { amountFill } from '../../base/scale';
@@ -119,7 +119,7 @@ export class LayoutView implements KeptView<number> {
   draw(r: Renderer): void {
     const { now, then } = this.input;
     const strong = { font: { size: 12 }, fill: r.theme.text };
-    r.text(`as recorded: ${now.element} B a ${now.type || 'element'}`, 12, 8, strong);
+    r.text(`as recorded: ${now.element} B a ${now.type.replace(/\[.*$/, '') || 'element'}`, 12, 8, strong);
     if (then) {
       const hot = then.parts.toSorted(
         (a, b) => b.lines.reduce((n, l) => n + l.fetched, 0) - a.lines.reduce((n, l) => n + l.fetched, 0),
@@ -140,7 +140,11 @@ export class LayoutView implements KeptView<number> {
     }
     for (const b of this.blocks) this.drawBlock(r, b);
     for (const t of this.ticks) r.rect(t, { fill: r.theme.text });
-    for (const t of this.texts) r.text(t.text, t.x, t.y, { font: { size: 11 }, fill: r.theme.text });
+    for (const t of this.texts)
+      r.text(fit(t.text, this.half + 20, { size: 11 }, r.measure), t.x, t.y, {
+        font: { size: 11 },
+        fill: r.theme.text,
+      });
   }
 
   private drawBlock(r: Renderer, b: Block): void {
@@ -165,7 +169,7 @@ export class LayoutView implements KeptView<number> {
         align: 'center',
       });
     if (both && b.box.w > 34)
-      r.text(percent(share, 1), b.box.x + b.box.w / 2, b.box.y + b.box.h / 2 + 7, {
+      r.text(`${Math.round(100 * share)}${THIN}%`, b.box.x + b.box.w / 2, b.box.y + b.box.h / 2 + 7, {
         font: { size: 10.5 },
         fill: ink,
         align: 'center',

@@ -1,0 +1,178 @@
+package views
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/locality/layout"
+	"github.com/isobath/isobath/internal/locality/platform"
+	"github.com/isobath/isobath/internal/locality/replay"
+)
+
+// element is a structure of two lines of which x and v are used.
+var fields = []layout.Field{{Name: "x", Offset: 0, Size: 8}, {Name: "cold", Offset: 8, Size: 56}, {Name: "v", Offset: 64, Size: 8}, {Name: "rest", Offset: 72, Size: 56}}
+
+// study walks an array of structures by x, then by v, and reads a table at
+// random in between; some references lie over two lines.
+func study(t *testing.T) *Study {
+	t.Helper()
+	objects := layout.NewTable(&refs.About{}, layout.Declared([]layout.Object{
+		{Name: "p", Start: 1 << 20, Size: 128 * 1000, Elem: 128, Fields: fields, Sized: true, Known: layout.ByType},
+		{Name: "table", Start: 2 << 20, Size: 1 << 18, Sized: true},
+	}), nil)
+	tr := &replay.Trace{Threads: []uint32{7}, Places: []refs.Place{{}, {Function: "walk", File: "a.c", Line: 3}, {Function: "look", File: "a.c", Line: 9}},
+		Codes: []replay.Code{{PC: 16, Place: 1}, {PC: 32, Place: 1}, {PC: 48, Place: 2}}}
+	r := rand.New(rand.NewPCG(3, 4))
+	add := func(code, object uint32, addr uint64, size uint16) {
+		tr.Accesses = append(tr.Accesses, replay.Access{Addr: addr, Code: code, Object: object, Size: size})
+	}
+	for pass := range 4 {
+		for i := range uint64(1000) {
+			add(uint32(pass%2), 1, 1<<20+128*i+64*uint64(pass%2), 8)
+			add(2, 2, 2<<20+uint64(r.IntN(1<<18-16)), 16)
+		}
+	}
+	m, _ := platform.Preset("classic")
+	s, err := New(t.Context(), tr, objects, m, &replay.Plan{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func sum(all []uint64) (n uint64) {
+	for _, x := range all {
+		n += x
+	}
+	return n
+}
+
+// TestCountAddsUp: rows of every kind add up to the whole, selected and not, and
+// bands add up to the curve.
+func TestCountAddsUp(t *testing.T) {
+	s := study(t)
+	rows := table.NewBits(len(s.Trace.Accesses))
+	for i := range s.Trace.Accesses {
+		if s.Trace.Accesses[i].Object == 1 && i%3 == 0 {
+			rows.Set(i)
+		}
+	}
+	c, err := s.Count(t.Context(), &Choice{Rows: rows}, ByLine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range [][]MissRow{c.Objects, c.Places, c.Functions} {
+		var references, selected, misses, chosen uint64
+		for _, r := range kind {
+			references += r.References
+			selected += r.Selected
+			misses += r.Misses[0]
+			chosen += r.Chosen[0]
+			if n := sum(r.Reuse); n != r.References {
+				t.Errorf("%s: distances of %d references, want %d", r.Name, n, r.References)
+			}
+		}
+		if references != c.References || selected != c.Selected || misses != c.Levels[0].Misses || chosen != c.Levels[0].Chosen {
+			t.Errorf("rows add up to %d references, %d selected, %d misses, %d chosen; want %d, %d, %d, %d",
+				references, selected, misses, chosen, c.References, c.Selected, c.Levels[0].Misses, c.Levels[0].Chosen)
+		}
+	}
+	if uint64(rows.Count()) != c.Selected {
+		t.Errorf("%d selected, want %d", c.Selected, rows.Count())
+	}
+	for i := range c.Curve.Sizes {
+		n := c.Curve.Selected[i]
+		for _, b := range c.Curve.Bands {
+			n += b.Misses[i]
+		}
+		if n != c.Curve.Total[i] {
+			t.Errorf("bands at %d bytes add up to %d misses, want %d", c.Curve.Sizes[i], n, c.Curve.Total[i])
+		}
+	}
+}
+
+// TestEvictionsAddUp: every repeated miss has an evictor, and causes add up to
+// misses.
+func TestEvictionsAddUp(t *testing.T) {
+	s := study(t)
+	for level := range s.Levels {
+		e, err := s.Evictions(t.Context(), level)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := s.Count(t.Context(), &Choice{}, None)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lost uint64
+		var causes int64
+		for i, row := range e.Lost {
+			lost += sum(row)
+			causes += int64(e.Causes[i].First) + e.Causes[i].Capacity + e.Causes[i].Conflict
+		}
+		if l := c.Levels[level]; causes != int64(l.Misses) || lost > l.Misses-min(l.Misses, l.First) {
+			t.Errorf("%s: causes add up to %d and lost lines to %d of %d misses, %d of them first", l.Level, causes, lost, l.Misses, l.First)
+		}
+	}
+}
+
+// TestStruct: of each line that is fetched of p one field is touched.
+func TestStruct(t *testing.T) {
+	u := study(t).Struct(1)
+	if u == nil || len(u.Parts) != 1 || len(u.Parts[0].Lines) != 2 {
+		t.Fatalf("%+v", u)
+	}
+	want := map[string]float64{"x": 1, "cold": 0, "v": 1, "rest": 0}
+	for _, f := range u.Parts[0].Fields {
+		if f.Share == nil || *f.Share != want[f.Name] {
+			t.Errorf("%s is touched in %v of the fetches, want %v", f.Name, f.Share, want[f.Name])
+		}
+	}
+	for i, l := range u.Parts[0].Lines {
+		if l.Fetched == 0 || l.Used != 8*l.Fetched {
+			t.Errorf("line %d: %d bytes used in %d fetches, want 8 in each", i, l.Used, l.Fetched)
+		}
+	}
+}
+
+// TestSetInUse compares the sliding set with one that is counted anew at the end
+// of every column.
+func TestSetInUse(t *testing.T) {
+	s := study(t)
+	n := len(s.Trace.Accesses)
+	const columns, window = 40, 700
+	m, err := s.Map(t.Context(), &Choice{}, Shape{Columns: columns, Window: window, Rows: map[string]int{"p": 8}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []uint32
+	for c := range columns {
+		end := (c+1)*n/columns - 1 // last reference of the column
+		lines := map[uint64]bool{}
+		for i := max(0, end-window+1); i <= end; i++ {
+			a := &s.Trace.Accesses[i]
+			for line := a.Addr / 64; line <= (a.Addr+uint64(a.Size)-1)/64; line++ {
+				lines[line] = true
+			}
+		}
+		want = append(want, uint32(len(lines)))
+	}
+	if !slices.Equal(m.Set, want) {
+		t.Errorf("set in use %v, want %v", m.Set, want)
+	}
+	misses := uint64(0)
+	for _, x := range m.Lanes[0].All {
+		misses += uint64(x)
+	}
+	c, err := s.Count(t.Context(), &Choice{}, None)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(c.Objects, func(r MissRow) bool { return r.Object == "p" })
+	if misses != c.Objects[i].Misses[0] {
+		t.Errorf("the lane of p has %d misses, want %d", misses, c.Objects[i].Misses[0])
+	}
+}

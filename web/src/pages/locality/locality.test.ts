@@ -1,0 +1,320 @@
+import { describe, expect, it } from 'vitest';
+import type { Advice, LocalityAnswer, MissLevel, MissRow, StructUse } from '../../api/wire';
+import { parse } from '../../state/language';
+import { askOf, bandTerm, mapAskOf, selectionName, whereOf } from './controller';
+import { CurveView } from './curve';
+import { LayoutView } from './layoutview';
+import { laneRows, MapView } from './map';
+import { MatrixView } from './matrix';
+import { RowsView } from './rows';
+import { SetsView } from './sets';
+import { readLocality, writeLocality } from './state';
+import { WhatIfView } from './whatif';
+import { change, headline, saving, size, whatIfName } from './words';
+
+const level = (name: string, bytes: number, misses: number): MissLevel => ({
+  level: name,
+  bytes,
+  ways: 8,
+  line_bytes: 64,
+  misses,
+  chosen: 0,
+  first: 10,
+  full: misses - 5,
+  hidden: 20,
+});
+const row = (name: string, misses: readonly number[]): MissRow => ({
+  name,
+  object: name,
+  field: '',
+  file: 'a.c',
+  line: 3,
+  function: 'f',
+  bytes: 4096,
+  offset: 0,
+  references: 1000,
+  selected: 0,
+  misses,
+  chosen: misses.map(() => 0),
+  fetched: 100,
+  used: 1600,
+  reuse: [1, 2, 3],
+  first: 3,
+});
+const use: StructUse = {
+  object: 'p',
+  type: 'particle',
+  evidence: 'type',
+  element: 128,
+  elements: 10,
+  moved: 1280,
+  used: 320,
+  parts: [
+    {
+      name: 'p',
+      stride: 128,
+      fields: [
+        { name: 'x', offset: 0, bytes: 8, share: 1 },
+        { name: 'cold', offset: 8, bytes: 56, share: 0 },
+        { name: 'v', offset: 64, bytes: 8, share: null },
+      ],
+      lines: [
+        { fetched: 10, used: 160 },
+        { fetched: 10, used: 160 },
+      ],
+    },
+  ],
+};
+const machine = {
+  name: 'here',
+  levels: [],
+  tlb: [],
+  page_bytes: 4096,
+  walk_cycles: 30,
+  nodes: 1,
+  assumed: [],
+  model: '',
+};
+const answer: LocalityAnswer = {
+  took: 1,
+  machine,
+  whole: true,
+  threads: 1,
+  notes: [],
+  presets: [],
+  now: {
+    references: 2000,
+    selected: 0,
+    lines: 4096,
+    footprint: 262144,
+    levels: [level('L1', 32768, 400), level('L2', 1 << 20, 100)],
+    curve: {
+      sizes: [4096, 8192, 16384, 32768, 65536],
+      total: [900, 800, 700, 395, 200],
+      selected: [],
+      bands: [
+        { name: 'p', misses: [600, 500, 450, 300, 150] },
+        { name: 'q', misses: [300, 300, 250, 95, 50] },
+      ],
+    },
+    needs: [{ hits: 0.9, bytes: 65536 }],
+    reused_from: 65536,
+    first_above: 10,
+    at_first: 395,
+    objects: [row('p', [300, 10]), row('q', [100, 90])],
+    fields: [],
+    places: [row('a.c:3', [400, 100])],
+    functions: [],
+  },
+  evictions: {
+    level: 0,
+    names: ['p', 'q'],
+    lost: [
+      [5, 2000],
+      [1000, 60],
+    ],
+    causes: [
+      { first: 1, capacity: 2, conflict: 3 },
+      { first: 1, capacity: 2, conflict: -1 },
+    ],
+  },
+  struct: use,
+  sets: {
+    level: 0,
+    ways: 8,
+    counts: [9, 0, 1, 0],
+    lines: 10,
+    used: 2,
+    place: 'a.c:3',
+    from: 0,
+    to: 10,
+    stride: 2048,
+    why: '',
+  },
+  then: null,
+};
+const room = { w: 700, h: 300 };
+
+describe('words', () => {
+  it('says sizes and changes', () => {
+    expect(size(48 * 1024)).toBe('48\u202fKiB');
+    expect(size(1.25 * 1024 * 1024)).toBe('1.3\u202fMiB');
+    expect(change(200, 100)).toBe('−50.0\u202f%');
+    expect(change(0, 0)).toBe('0.0\u202f%');
+  });
+
+  it('says how large a cache is needed', () => {
+    expect(headline('p', answer).head).toBe('p is reused from 64\u202fKiB on');
+    const small = { ...answer, now: { ...answer.now, footprint: 1024 } };
+    expect(headline('p', small).head).toBe('Everything fits L1: 1\u202fKiB');
+  });
+
+  it('takes the level at which an advice saves most', () => {
+    const levels = [
+      { level: 'L1', now: 100, then: [90, 95] as const },
+      { level: 'L2', now: 100, then: [40, 50] as const },
+      { level: 'walks', now: 100, then: [0, 0] as const },
+    ];
+    expect(saving({ levels } as unknown as Advice)).toEqual({ level: 'L2', text: '−50.0\u202f%' });
+  });
+
+  it('names a what if', () => {
+    expect(whatIfName('object p fields x to p.hot; rest to p.cold\n', 'zen2', '')).toBe('p split; on zen2');
+  });
+});
+
+describe('the link', () => {
+  it('keeps what the page shows', () => {
+    const state = { ...readLocality({}), map: 'object p soa\n', level: 1, field: ['p', 'x'] };
+    expect(readLocality(writeLocality(state, { 'm.other': '1' }))).toEqual(state);
+    expect(writeLocality(state, { 'm.other': '1' })['m.other']).toBe('1');
+  });
+});
+
+describe('the controller', () => {
+  it('asks for the selection of all pages', () => {
+    expect(whereOf(parse('symbol = p'), [])).toBe('symbol = p');
+    expect(askOf(readLocality({ 'l.field': 'p\nx' }), '').field).toEqual(['p', 'x']);
+    expect(selectionName(parse('symbol = p'), readLocality({}))).toBe('p');
+    expect(selectionName(parse('file = a.c & line = 3'), readLocality({}))).toBe('a.c:3');
+  });
+
+  it('asks for a map of objects that miss, without the what if', () => {
+    const ask = mapAskOf(askOf({ ...readLocality({}), map: 'object p soa' }, ''), answer, room);
+    expect(ask.objects).toEqual(['p', 'q']);
+    expect(ask.map).toBe('');
+    expect(ask.rows).toHaveLength(2);
+  });
+
+  it('selects by band', () => {
+    expect(bandTerm(answer, 'object', 'q')).toEqual({ kind: 'values', column: 'symbol', values: ['q'] });
+    expect(bandTerm(answer, 'object', 'other')).toBeUndefined();
+  });
+});
+
+describe('views', () => {
+  const curve = new CurveView({
+    answer,
+    size: room,
+    y: 'misses',
+    headline: headline('p', answer),
+    selection: 'selection',
+    hovered: -1,
+    band: '',
+  });
+
+  it('walks the curve by keys and names each size', () => {
+    const first = curve.step(undefined, 'first');
+    expect(first).toEqual({ on: 'size', at: 1 }); // nothing below 8 KiB is shown
+    const next = curve.step(first, 'right')!;
+    expect(curve.describe(next).name).toBe('Cache of 16\u202fKiB');
+    expect(curve.describe(next).more).toContain('700 misses');
+    expect(curve.step(next, 'last')).toEqual({ on: 'size', at: 4 });
+    expect(curve.step(first, 'next')).toEqual({ on: 'size', at: 3 }); // L1
+  });
+
+  it('lists every size and band', () => {
+    expect(curve.rows().head).toEqual(['bytes', 'misses', 'q', 'p']);
+    for (const r of curve.rows().rows) expect(Number(r[2]) + Number(r[3])).toBe(Number(r[1]));
+  });
+
+  it('ranks rows by the chosen level', () => {
+    const input = {
+      kind: 'object' as const,
+      rows: answer.now.objects,
+      levels: answer.now.levels,
+      selecting: false,
+      size: room,
+      hovered: '',
+    };
+    expect(new RowsView({ ...input, by: 0 }).ranked.map((r) => r.name)).toEqual(['p', 'q']);
+    const view = new RowsView({ ...input, by: 1 });
+    expect(view.ranked.map((r) => r.name)).toEqual(['q', 'p']);
+    expect(view.describe(0).more).toContain('16.0 of 64 bytes used');
+  });
+
+  it('places fields on their lines', () => {
+    const view = new LayoutView({
+      now: use,
+      then: undefined,
+      line: 64,
+      size: room,
+      hovered: '',
+      selected: '',
+    });
+    expect(['x', 'cold', 'v'].map((_, i) => view.fieldOf(i))).toEqual(['x', 'cold', 'v']);
+    expect(view.describe(1).more).toContain('never touched');
+    expect(view.fieldOf(view.step(0, 'down')!)).toBe('v');
+  });
+
+  it('names who lost lines to whom', () => {
+    const view = new MatrixView({
+      evictions: answer.evictions,
+      level: 'L1',
+      selected: [],
+      size: room,
+      hovered: -1,
+    });
+    expect(view.pairOf(1)).toEqual(['p', 'q']);
+    expect(view.describe(1).name).toBe('p lost 2\u202f000 lines to q');
+    expect(view.summary()).toContain('p lost most lines');
+  });
+
+  it('compares levels', () => {
+    const then = {
+      machine,
+      levels: [level('L1', 32768, 200)],
+      placements: [[190, 210] as const],
+      total: [],
+      needs: [],
+      reused_from: 0,
+      struct: null,
+      sets: null,
+    };
+    const view = new WhatIfView({ answer: { ...answer, then }, machines: [], size: room, hovered: -1 });
+    expect(view.describe(0).more).toContain('what if 200, 190 to 210 wherever it is placed');
+    expect(view.rows().rows).toHaveLength(3);
+  });
+
+  it('says how full sets are', () => {
+    const view = new SetsView({ now: answer.sets, then: undefined, level: 'L1', size: room, hovered: -1 });
+    expect(view.describe(0).more).toContain('9 lines of one pass in 8 ways');
+    expect(view.hitTest({ x: 13, y: 100 })).toBe(0);
+  });
+
+  it('finds lanes, columns and times on the map', () => {
+    expect(laneRows([{ bytes: 100 }, { bytes: 100 }], 300).every((n) => n >= 7)).toBe(true);
+    const lane = {
+      object: 'p',
+      bytes: 4096,
+      rows: 4,
+      all: new Uint16Array(40).fill(2),
+      selected: new Uint16Array(40),
+    };
+    const view = new MapView({
+      map: {
+        took: 1,
+        width: 10,
+        window: 50,
+        set: new Uint32Array(10).fill(3),
+        chosen: new Uint32Array(10),
+        functions: new Uint16Array(10),
+        names: ['main'],
+        lanes: [lane],
+      },
+      references: 1000,
+      l1: 32768,
+      line: 64,
+      selecting: false,
+      selected: [],
+      size: room,
+      range: [0, 0],
+      hovered: undefined,
+    });
+    const mark = view.hitTest({ x: 80, y: 24 })!;
+    expect(view.objectOf(mark)).toBe('p');
+    expect(view.describe(mark).more).toContain('2 misses, 8 in the whole object');
+    expect(view.referenceAt(1e6)).toBe(1000);
+    expect(view.rows().rows).toHaveLength(10);
+  });
+});
