@@ -43,6 +43,7 @@ var wireAreas = []struct {
 		{"internal/data/gaps/gaps.go", "Gap"},
 		{"internal/memory/firsttouch/firsttouch.go", "Touched", "PageCount"},
 		{"internal/app/server/memory/wire_code.go"},
+		{"internal/app/server/memory/wire_compare.go"},
 		{"internal/memory/assembly/assembly.go", "Assembly", "Instruction"},
 	}},
 	{"messages", [][]string{

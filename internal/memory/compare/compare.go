@@ -211,7 +211,12 @@ type Row struct {
 	Joined int `json:"groups,omitempty"`
 
 	gate *Gate
+	keys pairedKey
 }
+
+// Keys are the values of the row's columns as A and as B have them; nil where a
+// side has no such group.
+func (r *Row) Keys() (a, b []string) { return r.keys.a, r.keys.b }
 
 // Tested says whether the row was tested by itself.
 func (r *Row) Tested() bool { return r.P != nil }

@@ -370,7 +370,7 @@ func (f *fitting) cell(runs []observedRun, key []string, whole Amount) Cell {
 }
 
 func (f *fitting) row(t *groups, k pairedKey, a, b []Run) *Row {
-	r := &Row{A: f.sideCell(t.a, k.a), B: f.sideCell(t.b, k.b), Verdict: Unsure, gate: t.question.Gate}
+	r := &Row{A: f.sideCell(t.a, k.a), B: f.sideCell(t.b, k.b), Verdict: Unsure, gate: t.question.Gate, keys: k}
 	key, runs := k.b, b
 	if key == nil {
 		key, runs = k.a, a

@@ -43,6 +43,17 @@ func (f *Frame) source(w http.ResponseWriter, r *http.Request, run *Run) error {
 	})
 }
 
+// SourceBytes returns the text of a source file that samples name, as far as it is
+// shown.
+func (r *Run) SourceBytes(name string) ([]byte, error) {
+	file, _, tried := r.openSource(name)
+	if file == nil {
+		return nil, fmt.Errorf("the source file %s was not found; looked for %s", name, strings.Join(tried, ", "))
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, maxSource))
+}
+
 // addSources adds a folder in which to look for sources.
 func (f *Frame) addSources(w http.ResponseWriter, r *http.Request, run *Run) error {
 	var a AddSources

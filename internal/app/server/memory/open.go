@@ -25,7 +25,7 @@ func Open(name, path string, set *dataset.Set) *frame.Run {
 		Changed: set.Run.Changed, Release: set.Close, Foreign: set.Run.Path == "" && path != "",
 	}
 	part := &Samples{
-		Run: r, Data: set.Data, Engine: set.Engine, Places: set.Places, Topology: set.Topology,
+		Run: r, Manifest: &set.Run.Manifest, Data: set.Data, Engine: set.Engine, Places: set.Places, Topology: set.Topology,
 		Code: set.Run.Table(symbol.ListingTable), Names: set.Run.Names,
 		Gaps: set.Run.Table("gaps"), Touches: set.Run.Table("touches"),
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/code/datasrc"
+	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/machine/hw"
@@ -33,6 +34,8 @@ type Samples struct {
 	// Data and Engine answer questions.
 	Data   query.Data
 	Engine query.Engine
+	// Manifest is what the run says about itself.
+	Manifest *run.Manifest
 	// Places is how samples lie on the topology; nil if they do not.
 	Places   *hw.Rows
 	Topology *hw.Topology
@@ -167,6 +170,8 @@ func (Kind) Routes(f *frame.Frame) []frame.Route {
 			Takes: AskLines{}, Answers: cacheline.CacheLines{}, OfRun: of(s.cachelines)},
 		{Method: "POST", Path: "runs/{id}/spread", Access: frame.Viewer, Does: "how groups spread over levels and latencies", Command: "isobath report --spread",
 			Takes: AskSpread{}, Answers: Spreads{}, OfRun: of(s.spread)},
+		{Method: "POST", Path: "runs/{id}/compare", Access: frame.Viewer, Does: "how another open run differs from this one, group by group, and whether that is chance", Command: "isobath diff",
+			Takes: AskCompare{}, Answers: Compared{}, OfRun: of(s.compare)},
 		{Method: "POST", Path: "runs/{id}/calls", Access: frame.Viewer, Does: "who calls a function and what it calls", Command: "isobath callers",
 			Takes: AskCalls{}, Answers: profile.Calls{}, OfRun: of(s.calls)},
 		{Method: "POST", Path: "runs/{id}/assembly", Access: frame.Viewer, Does: "the machine code around a source line, with samples", Command: "isobath assembly",

@@ -536,6 +536,58 @@ export interface Touches {
   readonly objects: readonly Touched[];
 }
 
+// AskCompare asks how this run, A, differs from another one that is open, B: POST
+// runs/{id}/compare.
+export interface AskCompare {
+  readonly with: string; // the id of B
+  // By are the columns of the groups; a line needs its file before it.
+  readonly by: readonly string[];
+  readonly metric?: string; // cost, share, samples, mean or a level; empty: cost
+  readonly where?: string; // in both
+  readonly top?: number; // the largest changes; 0: all
+}
+
+// Compared is how two runs differ. Absent numbers are not known.
+export interface Compared {
+  readonly sentence: string;
+  readonly limits: string; // what could not have been seen
+  readonly metric: string;
+  readonly unit: string;
+  readonly design: string;
+  readonly tested: number;
+  readonly whole: ComparedRow;
+  readonly small?: ComparedRow; // groups too small to be tested alone
+  readonly groups: readonly ComparedRow[];
+  readonly count: number; // of groups, before Top
+  readonly warnings: readonly string[];
+}
+
+// ComparedRow is the same thing in both runs.
+export interface ComparedRow {
+  readonly label: string;
+  readonly keyA?: readonly string[]; // as A calls it; absent where it has none
+  readonly keyB?: readonly string[];
+  readonly matched?: string; // equal, modified, moved, by number, only a, only b
+  readonly a: ComparedCell;
+  readonly b: ComparedCell;
+  // Ratio is B ÷ A of what is compared, with its interval.
+  readonly ratio?: number;
+  readonly low?: number;
+  readonly high?: number;
+  readonly verdict: string; // more, less, same or unsure
+  readonly mark?: string;
+  readonly detectable?: number;
+  readonly groups?: number; // that the row stands for
+}
+
+// ComparedCell is one group in one run.
+export interface ComparedCell {
+  readonly samples: number;
+  readonly cost: number;
+  readonly share: number;
+  readonly mean?: number;
+}
+
 // Assembly is the code of one function. Functions are all that the line is in:
 // it may have been inlined into several. Partial says that only sampled
 // instructions are known, because the program was not at hand at import.

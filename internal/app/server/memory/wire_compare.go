@@ -1,0 +1,53 @@
+package memory
+
+// AskCompare asks how this run, A, differs from another one that is open, B: POST
+// runs/{id}/compare.
+type AskCompare struct {
+	With string `json:"with"` // the id of B
+	// By are the columns of the groups; a line needs its file before it.
+	By     []string `json:"by"`
+	Metric string   `json:"metric,omitempty"` // cost, share, samples, mean or a level; empty: cost
+	Where  string   `json:"where,omitempty"`  // in both
+	Top    int      `json:"top,omitempty"`    // the largest changes; 0: all
+}
+
+// Compared is how two runs differ. Absent numbers are not known.
+type Compared struct {
+	Sentence string        `json:"sentence"`
+	Limits   string        `json:"limits"` // what could not have been seen
+	Metric   string        `json:"metric"`
+	Unit     string        `json:"unit"`
+	Design   string        `json:"design"`
+	Tested   int           `json:"tested"`
+	Whole    ComparedRow   `json:"whole"`
+	Small    *ComparedRow  `json:"small,omitempty"` // groups too small to be tested alone
+	Groups   []ComparedRow `json:"groups"`
+	Count    int           `json:"count"` // of groups, before Top
+	Warnings []string      `json:"warnings"`
+}
+
+// ComparedRow is the same thing in both runs.
+type ComparedRow struct {
+	Label   string       `json:"label"`
+	KeyA    []string     `json:"keyA,omitempty"` // as A calls it; absent where it has none
+	KeyB    []string     `json:"keyB,omitempty"`
+	Matched string       `json:"matched,omitempty"` // equal, modified, moved, by number, only a, only b
+	A       ComparedCell `json:"a"`
+	B       ComparedCell `json:"b"`
+	// Ratio is B ÷ A of what is compared, with its interval.
+	Ratio      *float64 `json:"ratio,omitempty"`
+	Low        *float64 `json:"low,omitempty"`
+	High       *float64 `json:"high,omitempty"`
+	Verdict    string   `json:"verdict"` // more, less, same or unsure
+	Mark       string   `json:"mark,omitempty"`
+	Detectable *float64 `json:"detectable,omitempty"`
+	Groups     int      `json:"groups,omitempty"` // that the row stands for
+}
+
+// ComparedCell is one group in one run.
+type ComparedCell struct {
+	Samples int      `json:"samples"`
+	Cost    float64  `json:"cost"`
+	Share   float64  `json:"share"`
+	Mean    *float64 `json:"mean,omitempty"`
+}
