@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,7 +71,10 @@ func Open(paths ...string) (*Series, error) {
 		return nil, errors.New("no mesh dumps given")
 	}
 	s.Name = seriesName(files[0])
-	return s, s.stamp()
+	if err := s.stamp(); err != nil {
+		return nil, err
+	}
+	return s, s.oneSeries(files)
 }
 
 func seriesName(file string) string {
@@ -111,39 +115,35 @@ func expand(paths []string) ([]string, error) {
 	return files, nil
 }
 
-// dumpsIn lists the mesh files of a folder that share the extension of the
-// first collection found, or else of the first mesh file.
+// dumpsIn lists the first collection of a folder, or else the mesh files whose
+// names differ in a number only: the largest such set.
 func dumpsIn(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	byExt := map[string][]string{}
+	sets := map[[2]string][]string{}
 	for _, e := range entries {
 		if e.IsDir() {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
-		if IsMesh(path) {
-			byExt[filepath.Ext(path)] = append(byExt[filepath.Ext(path)], path)
+		if !IsMesh(path) {
+			continue
 		}
-	}
-	for _, ext := range []string{".pvd", ".series"} {
-		if list := byExt[ext]; len(list) > 0 {
-			return list[:1], nil
+		if ext := filepath.Ext(path); ext == ".pvd" || ext == ".series" {
+			return []string{path}, nil
 		}
+		before, _, after := cutNumber(path)
+		sets[[2]string{before, after}] = append(sets[[2]string{before, after}], path)
 	}
-	if len(byExt) == 0 {
+	if len(sets) == 0 {
 		return nil, fmt.Errorf("%s holds no mesh file that is known", dir)
 	}
-	exts := []string{}
-	for ext := range byExt {
-		exts = append(exts, ext)
-	}
-	slices.SortFunc(exts, func(a, b string) int {
-		return cmp.Or(len(byExt[b])-len(byExt[a]), strings.Compare(a, b))
+	names := slices.SortedFunc(maps.Keys(sets), func(a, b [2]string) int {
+		return cmp.Or(len(sets[b])-len(sets[a]), strings.Compare(a[0]+a[1], b[0]+b[1]))
 	})
-	return byExt[exts[0]], nil
+	return sets[names[0]], nil
 }
 
 // identify recognises a file among the mesh formats.
@@ -220,16 +220,52 @@ func (s *Series) fromNames() {
 	}
 }
 
-// digits returns the last number in a file name before its first dot.
+// digits returns the last number of a file name before its first dot that
+// stands at the end or before a separator: 60 of lulesh_c60.vtk and of
+// dump-60-rho.vtk, none of big5m.vti.
 func digits(path string) (int64, bool) {
-	stem, _, _ := strings.Cut(filepath.Base(path), ".")
-	end := strings.LastIndexAny(stem, "0123456789") + 1
-	start := end
-	for start > 0 && stem[start-1] >= '0' && stem[start-1] <= '9' {
-		start--
-	}
-	n, err := strconv.ParseInt(stem[start:end], 10, 64)
+	_, number, _ := cutNumber(path)
+	n, err := strconv.ParseInt(number, 10, 64)
 	return n, err == nil
+}
+
+// cutNumber takes a file name apart around its number, which is empty if there
+// is none.
+func cutNumber(path string) (before, number, after string) {
+	stem, ending, _ := strings.Cut(filepath.Base(path), ".")
+	for end := len(stem); end > 0; end-- {
+		if !isDigit(stem[end-1]) || end < len(stem) && !strings.ContainsRune("_-", rune(stem[end])) {
+			continue
+		}
+		start := end
+		for start > 0 && isDigit(stem[start-1]) {
+			start--
+		}
+		return stem[:start], stem[start:end], stem[end:] + "." + ending
+	}
+	return stem, "", "." + ending
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// oneSeries refuses files whose names differ in more than a number and that do
+// not say their iteration themselves: a sequence of unrelated meshes would be
+// shown as time.
+func (s *Series) oneSeries(files []string) error {
+	for i, st := range s.Steps {
+		if st.From == "file" || st.HasTime {
+			continue
+		}
+		before, _, after := cutNumber(files[0])
+		for _, f := range files[1:] {
+			if b, _, a := cutNumber(f); b != before || a != after {
+				return fmt.Errorf("%s and %s are no dumps of one series: their names differ in more than a number, and step %d says neither its iteration nor its time; open one of them",
+					filepath.Base(files[0]), filepath.Base(f), i)
+			}
+		}
+		return nil
+	}
+	return nil
 }
 
 // Mesh reads the mesh of a step, from memory if it was read a moment ago.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/isobath/isobath/internal/base/test"
@@ -60,8 +61,10 @@ func TestDigits(t *testing.T) {
 			t.Errorf("digits(%q) = %d, %v; want %d", name, got, ok, want)
 		}
 	}
-	if _, ok := digits("mesh.vtk"); ok {
-		t.Error("digits in mesh.vtk")
+	for _, name := range []string{"mesh.vtk", "big5m.vti", "run2d.vtk", "a1b.vtu"} {
+		if n, ok := digits(name); ok {
+			t.Errorf("iteration %d in %s", n, name)
+		}
 	}
 }
 
@@ -264,5 +267,29 @@ func TestHostile(t *testing.T) {
 	}
 	if _, err := UnitMesh([3]int{10000, 10000, 10000}); err == nil {
 		t.Error("a mesh of 10^12 unit cells is accepted")
+	}
+}
+
+// TestUnrelatedFiles holds that files of other names are no time steps, and that
+// a folder gives the dumps of one series.
+func TestUnrelatedFiles(t *testing.T) {
+	const cube = "# vtk DataFile Version 3.0\none cell\nASCII\nDATASET STRUCTURED_POINTS\nDIMENSIONS 2 2 2\nORIGIN 0 0 0\nSPACING 1 1 1\n"
+	dir := t.TempDir()
+	put := func(name string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(cube), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	a, b := put("wing.vtk"), put("tail.vtk")
+	if _, err := Open(a, b); err == nil || !strings.Contains(err.Error(), "no dumps of one series") {
+		t.Errorf("two unrelated files: %v", err)
+	}
+	put("dump_10.vtk")
+	put("dump_20.vtk")
+	s, err := Open(dir)
+	if err != nil || len(s.Steps) != 2 || s.Steps[1].Iteration != 20 {
+		t.Errorf("folder: %+v, %v", s, err)
 	}
 }
