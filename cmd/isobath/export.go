@@ -13,6 +13,7 @@ import (
 	"github.com/isobath/isobath/internal/base/canvas"
 	"github.com/isobath/isobath/internal/base/raster"
 	"github.com/isobath/isobath/internal/base/wholefile"
+	"github.com/isobath/isobath/internal/data/privacy"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
@@ -27,6 +28,8 @@ func newExport() *cobra.Command {
 		where   string
 		value   string
 		width   int
+
+		anonymise bool
 	)
 	cmd := &cobra.Command{
 		Use:   "export FILE -o out.{csv,parquet,arrow,folded,pb.gz,callgrind,otf2,svg,png,html}",
@@ -42,6 +45,9 @@ func newExport() *cobra.Command {
 				return err
 			}
 			if strings.EqualFold(filepath.Ext(out), ".otf2") {
+				if anonymise {
+					return usagef("--anonymise is for samples; a message trace is written whole")
+				}
 				if cmd.Flags().Changed("where") {
 					return usagef("--where chooses samples; a message trace is written whole")
 				}
@@ -56,11 +62,20 @@ func newExport() *cobra.Command {
 				return err
 			}
 			defer s.Close()
+			if anonymise {
+				if s, err = anonymous(s); err != nil {
+					return err
+				}
+				defer s.Close()
+			}
 			e, err := selection(s, where)
 			if err != nil {
 				return err
 			}
 			x := exported{Set: s, path: args[0], where: e}
+			if anonymise {
+				x.path = "samples"
+			}
 			if e != nil {
 				if x.rows, err = s.Engine.Select(cmd.Context(), e); err != nil {
 					return err
@@ -76,8 +91,18 @@ func newExport() *cobra.Command {
 	cmd.Flags().StringVarP(&out, "output", "o", "", "the `file` to write; its ending says the format; - is CSV to standard output")
 	cmd.Flags().StringVar(&where, "where", "", "only samples that match this `selection`")
 	cmd.Flags().StringVar(&value, "value", string(profile.Samples), "what folded stacks count: samples or latency")
+	cmd.Flags().BoolVar(&anonymise, "anonymise", false, "write no paths, hosts, users and command lines; --where then sees the new names")
 	cmd.Flags().IntVar(&width, "width", 0, "how many `pixels` wide a png is (default: twice the size of the svg)")
 	return cmd
+}
+
+// anonymous is a set that tells nothing about people and machines.
+func anonymous(s *dataset.Set) (*dataset.Set, error) {
+	r, err := privacy.Anonymised(s.Run)
+	if err != nil {
+		return nil, err
+	}
+	return dataset.FromRun(r, nil)
 }
 
 // exported is a data set and what of it is written.

@@ -24,6 +24,7 @@ func newInfo() *cobra.Command {
 	var (
 		imports importFlags
 		asJSON  bool
+		tells   bool
 	)
 	cmd := &cobra.Command{
 		Use:     "info FILE",
@@ -31,6 +32,9 @@ func newInfo() *cobra.Command {
 		Example: "  isobath info perf.data --json",
 		Args:    oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if tells {
+				return printPrivacy(cmd.Context(), cmd.OutOrStdout(), &imports, args[0], asJSON)
+			}
 			i, err := describe(cmd.Context(), &imports, args[0])
 			if err != nil {
 				return err
@@ -43,6 +47,7 @@ func newInfo() *cobra.Command {
 	}
 	imports.add(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&tells, "privacy", false, "say what it tells about people and machines")
 	return cmd
 }
 

@@ -181,7 +181,7 @@ func TestHardwareSamples(t *testing.T) {
 }
 
 func TestEnvironmentKeepsNoSecrets(t *testing.T) {
-	got := environment([]string{"OMP_NUM_THREADS=4", "AWS_SECRET_ACCESS_KEY=x", "PATH=/bin", "SLURM_JOB_ID=7", "GITHUB_TOKEN=y", "HOME=/root"})
+	got := environment([]string{"OMP_NUM_THREADS=4", "AWS_SECRET_ACCESS_KEY=x", "PATH=/bin", "SLURM_JOB_ID=7", "GITHUB_TOKEN=y", "HOME=/root", "SLURM_JWT=s", "SLURM_JOB_TOKEN=t", "OMP_PASSWORD=p", "MALLOC_SECRET=m"})
 	if diff := cmp.Diff(map[string]string{"OMP_NUM_THREADS": "4", "SLURM_JOB_ID": "7"}, got); diff != "" {
 		t.Error(diff)
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/isobath/isobath/internal/base/parallel"
+	"github.com/isobath/isobath/internal/base/redact"
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/code/datasrc"
@@ -191,6 +192,7 @@ func importedFrom(ctx context.Context, file, name string, opt Options) (*run.Run
 	if err != nil {
 		return nil, err
 	}
+	got.Origin.Command = redact.Args(got.Origin.Command)
 	r := &run.Run{Contents: got.Tables, Manifest: run.Manifest{
 		Version: run.Version, Kind: kind.Samples, Format: found.Format.Name, Origin: got.Origin,
 		Imported: time.Now().UTC().Truncate(time.Second), From: []string{filepath.Base(name)}, Warnings: got.Warnings,

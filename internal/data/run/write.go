@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/redact"
 	"github.com/isobath/isobath/internal/base/wholefile"
 	"github.com/isobath/isobath/internal/data/kind"
 )
@@ -43,6 +44,7 @@ func ours(path string) bool {
 func (r *Run) fill(ctx context.Context, dir string) error {
 	m := r.Manifest
 	m.Version = Version
+	m.Origin.Command = redact.Args(m.Origin.Command)
 	m.Tables = nil
 	if m.Warnings == nil {
 		m.Warnings = []string{}

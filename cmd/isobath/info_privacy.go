@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/isobath/isobath/internal/data/privacy"
+)
+
+// printPrivacy says what whoever gets a run learns besides its samples.
+func printPrivacy(ctx context.Context, out io.Writer, imports *importFlags, path string, asJSON bool) error {
+	r, err := imports.load(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	p := privacy.Of(r)
+	if asJSON {
+		return printJSON(out, p)
+	}
+	line := func(what string, values []string) {
+		if len(values) > 0 {
+			fmt.Fprintf(out, "%s: %s\n", what, strings.Join(values, ", "))
+		}
+	}
+	if p.Host != "" {
+		fmt.Fprintf(out, "host: %s\n", p.Host)
+	}
+	if len(p.Command) > 0 {
+		fmt.Fprintf(out, "command line: %s\n", strings.Join(p.Command, " "))
+	}
+	line("made from", p.From)
+	line("environment", p.Environment)
+	line("programs and libraries", p.Modules)
+	line("source files whose text it holds", p.Sources)
+	for _, c := range p.Columns {
+		fmt.Fprintf(out, "column %s of %s: %d values, such as %s\n", c.Name, c.Table, c.Values, strings.Join(c.Shown, ", "))
+	}
+	fmt.Fprintln(out, "'isobath export --anonymise' writes the samples without these; names of functions and objects stay")
+	return nil
+}
