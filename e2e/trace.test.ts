@@ -547,4 +547,21 @@ describe('two runs, samples and counters', () => {
     await page.getByRole('button', { name: 'Select no samples' }).click();
     await expect.poll(async () => (await linkOf(page)).get('s')).toBe(null);
   });
+
+  it('opens a trace without messages on its functions, threads below their process', async () => {
+    await page.keyboard.press('Control+o');
+    await page.getByRole('dialog').getByRole('textbox').fill(file('silent.otf2'));
+    await page.keyboard.press('Enter');
+    const times = page.getByRole('table', { name: 'Time by function' });
+    await times.getByRole('row', { name: /^stencil/ }).waitFor();
+    const physical = page.getByRole('application', { name: 'Physical timeline' });
+    await expect
+      .poll(() =>
+        physical.evaluate(
+          (e) => document.getElementById(e.getAttribute('aria-describedby') ?? '')?.textContent ?? '',
+        ),
+      )
+      .toMatch(/6 rows/); // two processes, four more threads
+    expect(await page.getByRole('application', { name: 'Logical timeline' }).count()).toBe(0);
+  });
 });

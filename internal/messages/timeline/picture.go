@@ -58,6 +58,9 @@ type Picture struct {
 	// Others are the calls of a picture of operations by time that are no
 	// operations: MPI_Init, those that make communicators, probes.
 	Others *Others
+	// Track is a recorded measure over time, line by line and column by column
+	// of the window; nil unless the metric is one. NaN is no value.
+	Track []float32
 }
 
 // Others are calls, column by column.
@@ -153,15 +156,28 @@ func (t *Timeline) draw(ctx context.Context, a Ask, steps bool) (*Picture, error
 		w.RowTo = len(rows)
 	}
 	w.RowFrom = min(max(w.RowFrom, 0), w.RowTo)
-	p := &Picture{Rows: len(rows), Lines: lines(rows, w)}
+	p := &Picture{Rows: len(rows)}
+	window := *w
+	if steps { // threads that send nothing have no steps
+		rows = slices.DeleteFunc(slices.Clone(rows[w.RowFrom:w.RowTo]), func(r Row) bool { return r.Thread > 0 })
+		window.RowFrom, window.RowTo = 0, len(rows)
+	}
+	p.Lines = lines(rows, &window)
 	p.LineOf = t.lineOf(rows, p.Lines)
 	pl := t.plane(steps, *w)
 	n, folded := 0, false
 	for _, l := range p.Lines {
 		folded = folded || l.Count > 1
 		for _, r := range rows[l.First : l.First+l.Count] {
-			lo, hi := t.span(r.Process, pl)
-			n += int(hi - lo)
+			if r.Thread == 0 {
+				lo, hi := t.span(r.Process, pl)
+				n += int(hi - lo)
+			}
+		}
+	}
+	if !steps && !folded {
+		if p.Track, err = t.track(ctx, a.Metric, p.Lines, *w); err != nil {
+			return nil, err
 		}
 	}
 	if a.Stacks && !steps && !folded {
@@ -195,6 +211,9 @@ func (t *Timeline) lineOf(rows []Row, lines []Line) []uint32 {
 	}
 	for y, l := range lines {
 		for _, r := range rows[l.First : l.First+l.Count] {
+			if r.Thread > 0 {
+				continue
+			}
 			out[r.Process] = uint32(y)
 			for _, p := range r.members {
 				out[p] = uint32(y)
@@ -210,6 +229,9 @@ func (t *Timeline) others(lines []Line, pl plane) *Others {
 	out := &Others{}
 	c, o := &t.S.Trace.Calls, &t.S.Trace.Ops
 	for y, l := range lines {
+		if l.Thread > 0 {
+			continue
+		}
 		p := l.Process
 		own := o.Call[o.Start[p]:o.Start[p+1]] // in order
 		a, b := c.Start[p], c.Start[p+1]
@@ -340,6 +362,9 @@ func (t *Timeline) ops(ctx context.Context, a *Ask, pl plane, lines []Line, n in
 	s := t.S
 	o := &Ops{ID: make([]uint32, 0, n)}
 	for y, l := range lines {
+		if l.Thread > 0 {
+			continue
+		}
 		lo, hi := t.span(l.Process, pl)
 		if !pl.steps && hi < s.Start[l.Process+1] && s.Began(hi) < pl.to {
 			hi++ // its computation reaches into the window
@@ -444,7 +469,9 @@ func (t *Timeline) cells(ctx context.Context, a *Ask, pl plane, rows []Row, line
 		l := lines[y]
 		mine[w].reset()
 		for _, r := range rows[l.First : l.First+l.Count] {
-			mine[w].add(r.Process)
+			if r.Thread == 0 {
+				mine[w].add(r.Process)
+			}
 		}
 		mine[w].store(c, y)
 		return nil

@@ -23,15 +23,20 @@ type Row struct {
 	// Group is what the row has in common with its neighbours in an order by
 	// groups: the name of a host or of a communicator.
 	Group string `json:"group"`
+	// Thread is 0 for a process; for one of its threads, streams or devices that
+	// take no part in messages, the number of it among all of them, from 1 on.
+	Thread int    `json:"thread"`
+	Name   string `json:"name"` // of the thread
 
 	members []int32 // of a collapsed cluster; nil for the process alone
 }
 
 // RowOrder says how rows are made: "rank", "cluster" with the clusters of Open
-// expanded, "neighbours" of a process, or ranks grouped by "host" or by
-// "communicator": the first one that does not hold everybody.
+// expanded, "neighbours" of a process, ranks grouped by "host" or by
+// "communicator" (the first one that does not hold everybody), or "thread":
+// ranks, each followed by its threads and streams.
 type RowOrder struct {
-	By      string `json:"by" ts:"'rank' | 'cluster' | 'neighbours' | 'host' | 'communicator'"`
+	By      string `json:"by" ts:"'rank' | 'cluster' | 'neighbours' | 'host' | 'communicator' | 'thread'"`
 	Open    []int  `json:"open"`    // expanded clusters
 	Process int32  `json:"process"` // whose neighbours
 	K       int    `json:"k"`       // clusters; 0: as many as the data says
@@ -95,8 +100,10 @@ func (t *Timeline) makeRows(ctx context.Context, o RowOrder) ([]Row, error) {
 		return t.grouped(func(p int32) (int, string) { return 0, t.S.Trace.Procs[p].Host }), nil
 	case "communicator":
 		return t.grouped(t.communicators()), nil
+	case "thread":
+		return t.threaded(), nil
 	}
-	return nil, fmt.Errorf("no order %q: want rank, cluster, neighbours, host or communicator", o.By)
+	return nil, fmt.Errorf("no order %q: want rank, cluster, neighbours, host, communicator or thread", o.By)
 }
 
 // grouped lists all processes by a group's number and name, and by rank inside
@@ -111,6 +118,19 @@ func (t *Timeline) grouped(of func(p int32) (number int, name string)) []Row {
 	slices.SortStableFunc(rows, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(number[a.Process], number[b.Process]), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Rank, b.Rank))
 	})
+	return rows
+}
+
+// threaded lists each process followed by its threads.
+func (t *Timeline) threaded() []Row {
+	of := map[int32][]Row{}
+	for k, th := range t.S.Trace.Threads {
+		of[th.Process] = append(of[th.Process], Row{Process: th.Process, Rank: t.rankOf(th.Process), Cluster: -1, Members: 1, Thread: k + 1, Name: th.Name})
+	}
+	var rows []Row
+	for _, r := range t.grouped(func(int32) (int, string) { return 0, "" }) {
+		rows = append(append(rows, r), of[r.Process]...)
+	}
 	return rows
 }
 

@@ -19,7 +19,7 @@ type Stack struct {
 // Limits of stacks: more lines than these have no room for nested regions, and
 // more regions than maxStacked are not kept between pictures.
 const (
-	MaxStackLines = 64
+	MaxStackLines = 256
 	maxStacked    = 8 << 20
 )
 
@@ -95,9 +95,15 @@ func (t *Timeline) stacksOf(ctx context.Context, lines []Line) ([]*trace.Stack, 
 	t.stacking.Lock()
 	defer t.stacking.Unlock()
 	var missing []int32
+	key := func(l Line) int32 {
+		if l.Thread > 0 {
+			return int32(len(t.S.Trace.Procs) + l.Thread - 1)
+		}
+		return l.Process
+	}
 	for _, l := range lines {
-		if t.stacks[l.Process] == nil {
-			missing = append(missing, l.Process)
+		if t.stacks[key(l)] == nil {
+			missing = append(missing, key(l))
 		}
 	}
 	got, err := t.S.Trace.Stacks(ctx, missing)
@@ -110,7 +116,7 @@ func (t *Timeline) stacksOf(ctx context.Context, lines []Line) ([]*trace.Stack, 
 	}
 	kept := 0
 	for i, l := range lines {
-		out[i] = t.stacks[l.Process]
+		out[i] = t.stacks[key(l)]
 	}
 	for _, s := range t.stacks {
 		kept += len(s.Region)

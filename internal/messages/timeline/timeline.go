@@ -48,6 +48,8 @@ type Timeline struct {
 
 	measuring sync.Mutex // guards measured; held while a measure is read
 	measured  map[string]*values
+	reading   sync.Mutex // guards read, in the same way
+	read      map[string]*trace.Series
 	stacking  sync.Mutex // guards stacks, in the same way
 	stacks    map[int32]*trace.Stack
 }

@@ -90,7 +90,7 @@ func (t *Timeline) measure(ctx context.Context, m trace.Measure) (*values, error
 	if v := t.measured[m.Name]; v != nil {
 		return v, nil
 	}
-	series, err := t.S.Trace.Series(ctx, m)
+	series, err := t.series(ctx, m)
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +110,50 @@ func (t *Timeline) measure(ctx context.Context, m trace.Measure) (*values, error
 	return v, nil
 }
 
+// track is a measure in the columns of a window of time.
+func (t *Timeline) track(ctx context.Context, m Metric, lines []Line, w Window) ([]float32, error) {
+	name, ok := strings.CutPrefix(string(m), MeasurePrefix)
+	if !ok {
+		return nil, nil
+	}
+	measure, ok := t.S.Trace.MeasureNamed(name)
+	if !ok {
+		return nil, nil
+	}
+	series, err := t.series(ctx, measure)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float32, len(lines)*w.Columns)
+	for y, l := range lines {
+		r := readings{series.Time[l.Process], series.Value[l.Process], measure.Kind}
+		for x := range w.Columns {
+			at := func(x int) int64 { return t.tick(w.From + (w.To-w.From)*float64(x)/float64(w.Columns)) }
+			v := math.NaN()
+			if l.Thread == 0 {
+				v = r.over(at(x), at(x+1))
+			}
+			out[y*w.Columns+x] = float32(v)
+		}
+	}
+	return out, nil
+}
+
+// series reads the records of a measure, once.
+func (t *Timeline) series(ctx context.Context, m trace.Measure) (*trace.Series, error) {
+	t.reading.Lock()
+	defer t.reading.Unlock()
+	if s := t.read[m.Name]; s != nil {
+		return s, nil
+	}
+	s, err := t.S.Trace.Series(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	t.read = map[string]*trace.Series{m.Name: s} // the newest; they may be large
+	return s, nil
+}
+
 // readings are the records of a measure on one process.
 type readings struct {
 	time  []int64
@@ -127,6 +171,26 @@ func (r *readings) last(at int64) int {
 		return 1
 	})
 	return i - 1
+}
+
+// over is the value of a stretch of time for a picture: what a counter grew
+// between two readings is spread evenly between them, for it grew sometime there.
+func (r *readings) over(from, to int64) float64 {
+	if r.kind != trace.Accumulated {
+		return r.between(from, to)
+	}
+	grown := func(at int64) float64 {
+		a := r.last(at)
+		switch {
+		case a < 0:
+			return math.NaN()
+		case a+1 == len(r.time):
+			return r.value[a]
+		}
+		part := float64(at-r.time[a]) / float64(r.time[a+1]-r.time[a])
+		return r.value[a] + part*(r.value[a+1]-r.value[a])
+	}
+	return grown(to) - grown(from)
 }
 
 // between returns the value of a stretch of time.

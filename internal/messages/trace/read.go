@@ -251,6 +251,15 @@ func (t *Trace) arrange(d *otf2.Definitions, lines []*timeline, h *homes) []int3
 		})
 	}
 	h.number(first)
+	listed := make([]bool, len(lines))
+	for _, row := range order {
+		listed[row] = true
+	}
+	for i, l := range lines {
+		if len(l.times) > 0 && h.proc[i] >= 0 && !listed[i] {
+			t.Threads = append(t.Threads, Thread{l.loc.ID, h.proc[i], d.Text(l.loc.Name)})
+		}
+	}
 	return order
 }
 

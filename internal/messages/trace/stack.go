@@ -20,19 +20,27 @@ type Stack struct {
 // ones are missing.
 const maxStack = 4 << 20
 
-// Stacks reads the archive again for the call stacks of some processes.
-func (t *Trace) Stacks(ctx context.Context, procs []int32) ([]*Stack, error) {
+// Stacks reads the archive again for the call stacks of some processes and
+// threads; the first thread has the number after the last process.
+func (t *Trace) Stacks(ctx context.Context, rows []int32) ([]*Stack, error) {
 	a, err := otf2.Open(t.Path)
 	if err != nil {
 		return nil, err
 	}
 	n := newNames(a.Defs)
-	out := make([]*Stack, len(procs))
-	for i, p := range procs {
+	out := make([]*Stack, len(rows))
+	for i, row := range rows {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		r, err := a.Events(t.Procs[p].Location)
+		p := row
+		location := uint64(0)
+		if k := int(row) - len(t.Procs); k >= 0 {
+			p, location = t.Threads[k].Process, t.Threads[k].Location
+		} else {
+			location = t.Procs[p].Location
+		}
+		r, err := a.Events(location)
 		if err != nil {
 			return nil, err
 		}

@@ -70,6 +70,13 @@ func TestThreads(t *testing.T) {
 	if len(tr.Colls.Comm) != 4 || tr.Repairs.Incomplete != 0 {
 		t.Errorf("%d collectives, %d incomplete; want 4 on MPI_COMM_SELF, whole", len(tr.Colls.Comm), tr.Repairs.Incomplete)
 	}
+	if len(tr.Threads) != 2 || tr.Threads[0].Process != 0 || tr.Threads[1].Process != 2 || tr.Threads[1].Name != "thread 2" {
+		t.Errorf("threads %+v; want the third of each rank", tr.Threads)
+	}
+	stacks, err := tr.Stacks(t.Context(), []int32{int32(len(tr.Procs) + 1)})
+	if err != nil || len(stacks[0].Region) != 2 || tr.Regions[stacks[0].Region[0]].Name != "work" {
+		t.Errorf("stack of a thread: %+v, %v", stacks, err)
+	}
 	found := 0
 	for _, rt := range tr.Times {
 		if tr.Regions[rt.Region].Name == "work" {

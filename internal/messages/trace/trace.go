@@ -73,6 +73,7 @@ type Trace struct {
 	Warnings  []string
 
 	Procs   []Process
+	Threads []Thread
 	Defined int // region definitions; several may share a row of Regions
 	Regions []Region
 	Comms   []Comm
@@ -106,6 +107,14 @@ type Process struct {
 	First    int64 // its first and last event
 	Last     int64
 	Partial  bool
+}
+
+// Thread is a location that takes no part in messages: a thread, a stream, a
+// device. Where a row of the picture is meant, threads follow the processes.
+type Thread struct {
+	Location uint64
+	Process  int32 // that it belongs to
+	Name     string
 }
 
 // Region is a function or another named stretch of code.

@@ -7,6 +7,7 @@ import { SvgRenderer } from '../base/svg';
 import type { Renderer } from '../base/renderer';
 import type { Measure } from '../base/text';
 import type { Theme } from '../base/theme';
+import { drawLegend } from './legend';
 import { csv, type View } from './view';
 
 export type Format = 'png' | 'svg' | 'csv';
@@ -42,6 +43,8 @@ function paint(view: View<unknown>, r: Renderer, caption: string): void {
   view.draw(r);
   view.drawHover(r);
   r.text(caption, 12, view.size.h + CAPTION / 2, { font: { size: 11 }, fill: r.theme.muted });
+  const legend = view.legendFor?.(r.theme);
+  if (legend) drawLegend(r, legend, view.size.w - 12, view.size.h + CAPTION / 2);
 }
 
 async function png(view: View<unknown>, caption: string, theme: Theme, measure: Measure): Promise<Blob> {

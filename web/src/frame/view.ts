@@ -3,7 +3,9 @@
 // framework, no store and no DOM beyond the renderer.
 import type { Dir, Point, Size } from '../base/geometry';
 import type { Renderer } from '../base/renderer';
+import type { Theme } from '../base/theme';
 import type { Term } from '../state/selection';
+import type { ViewLegend } from './legend';
 
 /** A mark in words: its name, then everything known about it, exact and untruncated. */
 export interface Said {
@@ -38,6 +40,8 @@ export interface View<Mark> {
   /** The samples of a mark; undefined for marks that select nothing. */
   wanted(mark: Mark): Term | undefined;
   rows(): Table;
+  /** What its colours mean, for the file it is exported to; on the page a header says so. */
+  legendFor?(theme: Theme): ViewLegend | undefined;
   /** One sentence about the whole picture, for the accessible name. */
   summary(): string;
 }

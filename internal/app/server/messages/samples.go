@@ -131,7 +131,9 @@ func (r *Trace) marks(ctx context.Context, c *frame.Body, where string, t *timel
 	lineOf := map[int32]uint32{} // a folded line has several ranks
 	for y, l := range a.Lines {
 		for _, row := range order[l.First : l.First+l.Count] {
-			lineOf[row.Rank] = uint32(y)
+			if row.Thread == 0 {
+				lineOf[row.Rank] = uint32(y)
+			}
 		}
 	}
 	count := make([]uint32, len(a.Lines)*w.Columns)

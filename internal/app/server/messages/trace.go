@@ -368,7 +368,7 @@ func (s routes) traceInfo(w http.ResponseWriter, r *http.Request, run *Trace) er
 	t := run
 	info := TraceInfo{
 		Report: *a.S.NewReport(a.causes, topCauses), Options: defaultTraceOptions(), Processes: []TraceProcess{}, Names: []string{},
-		Groups: trace.GroupNames, GroupOf: []int{}, Measures: []TraceMeasure{}, Linked: t.link != nil, LinkNote: t.linkNote,
+		Groups: trace.GroupNames, GroupOf: []int{}, Measures: []TraceMeasure{}, Threads: len(t.Threads), Linked: t.link != nil, LinkNote: t.linkNote,
 	}
 	if ask.Options != nil {
 		info.Options = *ask.Options
@@ -492,7 +492,7 @@ func (s routes) picture(w http.ResponseWriter, r *http.Request, run *Trace) erro
 
 func timelineAnswer(c *frame.Body, w timeline.Window, p *timeline.Picture, bands [][4]uint32) *TimelineAnswer {
 	t := &TimelineAnswer{Window: w, Rows: p.Rows, Lines: frame.List(p.Lines), Sent: p.Sent, Flow: frame.Add(c, p.Flow), Ribbon: frame.Add(c, p.Ribbon)}
-	t.LineOf = frame.Add(c, p.LineOf)
+	t.LineOf, t.Track = frame.Add(c, p.LineOf), frame.Add(c, p.Track)
 	if k := p.Others; k != nil {
 		t.Others = &TimelineOthers{Line: frame.Add(c, k.Line), Name: frame.Add(c, k.Name), Enter: frame.Add(c, k.Enter), Exit: frame.Add(c, k.Exit)}
 	}

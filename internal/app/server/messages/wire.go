@@ -45,6 +45,7 @@ type TraceInfo struct {
 	Groups   []string       `json:"groups"`
 	GroupOf  []int          `json:"groupOf"`
 	Measures []TraceMeasure `json:"measures"`
+	Threads  int            `json:"threads"` // threads, streams and devices that take no part in messages
 	// Linked says that the run has samples of the same ranks by the same clock;
 	// LinkNote why not, if it has samples.
 	Linked   bool   `json:"linked"`
@@ -125,6 +126,7 @@ type TimelineAnswer struct {
 	Stack    *TimelineStack    `json:"stack"`
 	Marks    *TimelineMarks    `json:"marks"`
 	Others   *TimelineOthers   `json:"others"`
+	Track    frame.Column      `json:"track"` // of a recorded measure, line by line; empty without one
 }
 
 // TimelineOthers are calls that are no operations.

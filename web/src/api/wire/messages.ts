@@ -426,13 +426,18 @@ export interface Row {
   // Group is what the row has in common with its neighbours in an order by
   // groups: the name of a host or of a communicator.
   readonly group: string;
+  // Thread is 0 for a process; for one of its threads, streams or devices that
+  // take no part in messages, the number of it among all of them, from 1 on.
+  readonly thread: number;
+  readonly name: string; // of the thread
 }
 
 // RowOrder says how rows are made: "rank", "cluster" with the clusters of Open
-// expanded, "neighbours" of a process, or ranks grouped by "host" or by
-// "communicator": the first one that does not hold everybody.
+// expanded, "neighbours" of a process, ranks grouped by "host" or by
+// "communicator" (the first one that does not hold everybody), or "thread":
+// ranks, each followed by its threads and streams.
 export interface RowOrder {
-  readonly by: 'rank' | 'cluster' | 'neighbours' | 'host' | 'communicator';
+  readonly by: 'rank' | 'cluster' | 'neighbours' | 'host' | 'communicator' | 'thread';
   readonly open: readonly number[]; // expanded clusters
   readonly process: number; // whose neighbours
   readonly k: number; // clusters; 0: as many as the data says
@@ -566,6 +571,7 @@ export interface TraceInfo {
   readonly groups: readonly string[];
   readonly groupOf: readonly number[];
   readonly measures: readonly TraceMeasure[];
+  readonly threads: number; // threads, streams and devices that take no part in messages
   // Linked says that the run has samples of the same ranks by the same clock;
   // LinkNote why not, if it has samples.
   readonly linked: boolean;
@@ -645,6 +651,7 @@ export interface TimelineAnswer {
   readonly stack: TimelineStack | null;
   readonly marks: TimelineMarks | null;
   readonly others: TimelineOthers | null;
+  readonly track: Column; // of a recorded measure, line by line; empty without one
 }
 
 // TimelineOthers are calls that are no operations.

@@ -23,7 +23,7 @@ export function pictureAsk(
   where: string | null,
 ): PictureAsk | undefined {
   const { logical: l, physical: p, overview: o } = sizes;
-  if (p.w === 0 || o.w === 0) return undefined;
+  if (p.w === 0 || (o.w === 0 && !s.silent)) return undefined;
   const { now } = s;
   const columns = (z: Size): number => Math.max(1, Math.min(4096, Math.round(z.w - GUTTER - EDGE)));
   const lines = (z: Size, frame: number): number =>
@@ -34,10 +34,11 @@ export function pictureAsk(
   return {
     ...ask,
     metric: isKind(s.colour) ? 'lateness' : s.colour,
-    order: now.order,
+    // Without messages there is nothing to show but what threads do.
+    order: s.silent && now.order.by === 'rank' ? { ...now.order, by: 'thread' } : now.order,
     origin,
     logical:
-      l.w === 0
+      l.w === 0 || s.silent
         ? null
         : {
             from: own ? Math.floor(s.from) : 0,
@@ -53,8 +54,8 @@ export function pictureAsk(
       columns: columns(p),
       lines: lines(p, 26),
     },
-    overview: s.moving ? 0 : columns(o),
-    stacks: now.stacks,
+    overview: s.moving || s.silent ? 0 : columns(o),
+    stacks: now.stacks || s.silent || now.order.by === 'thread',
     where,
     // Changes that cannot be made are said beside them; the picture stays.
     changes: s.trace.whatif && now.run !== 'recorded' ? [...s.trace.whatif.changes] : [],

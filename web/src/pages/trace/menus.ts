@@ -63,6 +63,7 @@ const BY: Readonly<Record<TraceState['order']['by'], string>> = {
   cluster: 'by cluster',
   host: 'by host',
   communicator: 'by communicator',
+  thread: 'with threads',
   neighbours: 'near',
 };
 
@@ -87,6 +88,12 @@ export function rowItems(s: Scene, c: TraceControl): MenuItem[] {
     },
     { label: BY.host, note: `${hosts.size} in all`, disabled: hosts.size < 2, ...by({ by: 'host' }) },
     { label: BY.communicator, ...by({ by: 'communicator' }) },
+    {
+      label: BY.thread,
+      note: `${trace.info?.threads ?? 0} threads and streams`,
+      disabled: !trace.info?.threads,
+      ...by({ by: 'thread' }),
+    },
     {
       label: 'neighbours of the selected rank',
       disabled: !trace.selected,

@@ -84,6 +84,7 @@ export class PhysicalView extends TimelineView {
     this.drawGutter(r);
     r.clip({ x: this.plot.x, y: 0, w: this.plot.w, h: this.plot.y + this.plot.h + 2 }, () => {
       this.drawStacks(r);
+      this.drawTrack(r);
       if (this.input.picture.cells && this.lane === 0) this.drawCells(r);
       this.drawOthers(r);
       this.drawOps(r);
@@ -195,6 +196,29 @@ export class PhysicalView extends TimelineView {
       if (this.lane >= LANE.name && w > 24 && r.measure(name, font) < w - 6) {
         r.text(name, x0 + 3, y + this.lane / 2, { font, fill: r.theme.text, align: 'left' });
       }
+    }
+  }
+
+  /** A recorded measure over time, as an area at the foot of each row. */
+  private drawTrack(r: Renderer): void {
+    const { track, window, lines } = this.input.picture;
+    if (track.length === 0 || this.input.morph > 0) return;
+    const n = track.length / lines.length;
+    let most = 0;
+    for (const v of track) if (v > most) most = v;
+    if (most === 0) return;
+    const high = Math.max(2, Math.min(12, this.row * 0.4));
+    const column = (window.to - window.from) / n;
+    for (let i = 0; i < track.length; i++) {
+      const v = track[i]!;
+      if (!(v > 0)) continue;
+      const h = Math.max(0.5, (v / most) * high);
+      const x = this.x(window.from + (i % n) * column);
+      const bottom = this.plot.y + (Math.floor(i / n) + 1) * this.row - 1;
+      r.rect(
+        { x, y: bottom - h, w: Math.max(1, this.plot.w / n), h },
+        { fill: r.theme['cat-2'], alpha: 0.75 },
+      );
     }
   }
 

@@ -81,6 +81,7 @@ export interface Timeline {
   readonly stack: Stack | undefined;
   readonly marks: Marks | undefined;
   readonly others: Others | undefined;
+  readonly track: Float32Array; // of a recorded measure, line by line; empty without one
 }
 
 export interface Overview {
@@ -129,6 +130,7 @@ function timeline(c: Columns, t: wire.TimelineAnswer): Timeline {
     rows: t.rows,
     lines: t.lines,
     lineOf: c.u32(t.lineOf),
+    track: c.f32(t.track),
     others: c0
       ? { line: c.u32(c0.line), name: c.u16(c0.name), enter: c.f64(c0.enter), exit: c.f64(c0.exit) }
       : undefined,

@@ -16,6 +16,7 @@ export interface Scene {
   readonly moving: boolean;
   readonly picture: Picture | undefined;
   readonly report: Report | undefined;
+  readonly silent: boolean; // no communication: functions and counters are all there is
   readonly steps: number;
   readonly from: number; // steps in view
   readonly to: number;
@@ -78,6 +79,7 @@ export function sceneOf(
     moving: live !== undefined,
     picture,
     report,
+    silent: report?.operations === 0,
     steps,
     from: own ? Math.min(now.from, steps - 1) : (follows?.from ?? 0),
     to: own ? Math.min(now.to, steps) : (follows?.to ?? steps),

@@ -59,14 +59,14 @@ function readOrder(text: string): RowOrder | undefined {
   const k = /^\d+$/.test(groups) ? Number(groups) : 0;
   if (by === 'cluster')
     return { by, open: rest.split(',').filter(Boolean).map(Number).filter(Number.isInteger), process: 0, k };
-  if (by === 'host' || by === 'communicator') return { ...RANKS, by };
+  if (by === 'host' || by === 'communicator' || by === 'thread') return { ...RANKS, by };
   if (by === 'neighbours' && /^\d+$/.test(rest)) return { by, open: [], process: Number(rest), k: 0 };
   return undefined;
 }
 
 function writeOrder(o: RowOrder): string {
   if (o.by === 'cluster') return `cluster:${o.open.join(',')}${o.k > 0 ? `:${o.k}` : ''}`;
-  if (o.by === 'host' || o.by === 'communicator') return o.by;
+  if (o.by === 'host' || o.by === 'communicator' || o.by === 'thread') return o.by;
   return o.by === 'neighbours' ? `neighbours:${o.process}` : '';
 }
 

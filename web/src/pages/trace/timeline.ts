@@ -8,7 +8,9 @@ import { circle } from '../../base/renderer';
 import type { Theme } from '../../base/theme';
 import { inkOn } from '../../base/color';
 import type { Place } from '../../api/wire';
+import type { ViewLegend } from '../../frame/legend';
 import type { KeptView, Said, Table } from '../../frame/view';
+import { timelineLegend } from './legend';
 import { NONE, type Cells, type Messages, type Ops, type Timeline } from './picture';
 import {
   amountPixels,
@@ -53,6 +55,8 @@ export interface TimelineInput {
   readonly top: number; // end of the scale, ns or the unit of a measure
   readonly signed: boolean; // values are differences
   readonly write: Write; // amounts in words
+  readonly unit: string; // of a measure; empty for times
+  readonly word: string; // of the metric: "late"
   readonly groups: readonly string[];
   readonly groupOf: readonly number[]; // by name
   readonly pixel: 'most' | 'mean'; // of cells
@@ -111,6 +115,10 @@ export abstract class TimelineView implements KeptView<number> {
   }
 
   abstract draw(r: Renderer): void;
+  legendFor(theme: Theme): ViewLegend | undefined {
+    return timelineLegend(theme, this.input);
+  }
+
   protected abstract boxOf(i: number): Rect; // of the operation at an index
   protected abstract placeBox(p: Place): Rect | undefined;
   protected abstract messageLine(m: Messages, i: number): readonly [number, number, number, number];
@@ -194,7 +202,7 @@ export abstract class TimelineView implements KeptView<number> {
     const l = this.input.picture.lines[line]!;
     const whole = lineLabel(l);
     const fits = r.measure(whole, { size: 11, weight }) <= GUTTER - 12;
-    r.text(fits ? whole : `${l.rank} …`, GUTTER - 10, this.y(line), {
+    r.text(fits ? whole : l.thread > 0 ? `·${l.thread}` : `${l.rank} …`, GUTTER - 10, this.y(line), {
       font: { size: 11, weight },
       fill,
       align: 'right',
@@ -622,7 +630,10 @@ export function lineLabel(l: {
   readonly rank: number;
   readonly members: number;
   readonly first: number;
+  readonly thread: number;
+  readonly name: string;
 }): string {
+  if (l.thread > 0) return l.name || `thread ${l.thread}`;
   if (l.count > 1) return `${l.rank}–${l.rank + l.count - 1}`;
   return l.members > 1 ? `▸${l.rank}·${l.members}` : String(l.rank);
 }

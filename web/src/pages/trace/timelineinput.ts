@@ -34,6 +34,8 @@ export function timelineInput(
     top: s.top,
     signed: s.signed,
     write: s.write,
+    unit: s.measure?.unit ?? '',
+    word: s.word,
     names: info?.names ?? [],
     groups: info?.groups ?? [],
     groupOf: info?.groupOf ?? [],
