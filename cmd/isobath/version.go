@@ -11,28 +11,54 @@ import (
 // version is set by the Makefile through -ldflags.
 var version = "devel"
 
+// built is what this program was made of.
+type built struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision,omitempty"` // of the source, where it is known
+	Modified bool   `json:"modified,omitempty"` // the source had changes beyond the revision
+	Go       string `json:"go"`
+	OS       string `json:"os"`
+	Arch     string `json:"arch"`
+}
+
 func newVersion() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of this program",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			fmt.Fprintf(cmd.OutOrStdout(), "isobath %s%s %s %s/%s\n",
-				version, revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return nil
+			b := thisProgram()
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), b)
+			}
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), b)
+			return err
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
 }
 
-func revision() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
+func (b built) String() string {
+	revision := ""
+	if len(b.Revision) >= 12 {
+		revision = " (" + b.Revision[:12] + ")"
 	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			return " (" + s.Value[:12] + ")"
+	return fmt.Sprintf("isobath %s%s %s %s/%s", b.Version, revision, b.Go, b.OS, b.Arch)
+}
+
+func thisProgram() built {
+	b := built{Version: version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				b.Revision = s.Value
+			case "vcs.modified":
+				b.Modified = s.Value == "true"
+			}
 		}
 	}
-	return ""
+	return b
 }
