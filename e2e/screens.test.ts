@@ -54,6 +54,7 @@ const SHOTS: readonly Shot[] = [
     drawn: 'Parallel coordinates',
     small: true,
   },
+  { name: 'one-axis', serve: demo, drawn: 'Parallel coordinates', go: tab('One axis'), small: true },
   { name: 'categories', serve: demo, drawn: 'Parallel coordinates', go: tab('Categories'), small: true },
   { name: 'cache-lines', serve: demo, drawn: 'Parallel coordinates', go: tab('Cache lines'), small: true },
   { name: 'spread', serve: demo, drawn: 'Parallel coordinates', go: tab('Spread'), small: true },
