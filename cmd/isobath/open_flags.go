@@ -32,7 +32,7 @@ type importFlags struct {
 
 func (f *importFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.maps, "map", nil, "take a foreign column for one of ours: `column=NAME` (repeatable)")
+	flags.StringArrayVar(&f.maps, "map", nil, "take a foreign column for one of ours: `column=NAME`, time with its unit as time=t_us:us, a word for a level as level:HBM=L4 (repeatable)")
 	flags.IntVar(&f.l1Latency, "l1-latency", foreign.DefaultL1Latency, "assumed latency of an L1 hit in `cycles`, where hardware measures misses only; -1 for none")
 	flags.BoolVar(&f.allOps, "all-ops", false, "keep the micro-ops of an IBS file that access no memory, such as branches")
 	flags.StringArrayVar(&f.sources, "sources", nil, "look for source files in this `folder` too (repeatable)")

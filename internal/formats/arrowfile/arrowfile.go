@@ -104,7 +104,7 @@ func assemble(builders []*builder, warnings []string, opt *foreign.Options) (*fo
 	if err != nil {
 		return nil, err
 	}
-	out.Warnings = warnings
+	out.Warnings = append(warnings, out.Warnings...)
 	return out, nil
 }
 

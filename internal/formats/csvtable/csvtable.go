@@ -139,7 +139,7 @@ func parse(ctx context.Context, data []byte, opt *foreign.Options) (*foreign.Imp
 	if err != nil {
 		return nil, err
 	}
-	out.Warnings = warnings
+	out.Warnings = append(warnings, out.Warnings...)
 	return out, nil
 }
 

@@ -95,7 +95,7 @@ func parse(ctx context.Context, r io.ReaderAt, size int64, opt *foreign.Options)
 	if err != nil {
 		return nil, err
 	}
-	out.Warnings = warnings
+	out.Warnings = append(warnings, out.Warnings...)
 	return out, nil
 }
 

@@ -16,7 +16,9 @@ import (
 // Samples makes the samples table. Columns named by opt.Map are renamed; then
 // every canonical column must have, or be convertible to, its kind.
 func Samples(columns []*table.Column, opt *foreign.Options) (*foreign.Imported, error) {
-	if err := rename(columns, opt.Map); err != nil {
+	own, words := splitMap(opt.Map)
+	units, err := rename(columns, own)
+	if err != nil {
 		return nil, err
 	}
 	out := &foreign.Imported{}
@@ -29,9 +31,22 @@ func Samples(columns []*table.Column, opt *foreign.Options) (*foreign.Imported, 
 		if !ok {
 			continue
 		}
+		c, said, err := inUnit(c, field, units[c.Name])
+		if err != nil {
+			return nil, err
+		}
 		converted, err := convert(c, field)
 		if err != nil {
 			return nil, err
+		}
+		if field.Name == samples.Level {
+			converted, said, err = spellLevels(converted, words)
+			if err != nil {
+				return nil, err
+			}
+		}
+		if said != "" {
+			out.Warnings = append(out.Warnings, said)
 		}
 		columns[i] = converted
 	}
@@ -51,19 +66,36 @@ func names(columns []*table.Column) string {
 	return strings.Join(list, ", ")
 }
 
-func rename(columns []*table.Column, m map[string]string) error {
+// source is a column of the file, and the unit that the user gave it.
+type source struct {
+	file string // the column's name in the file
+	unit string // empty: not said
+}
+
+// rename gives columns the names that they are mapped to, and returns what each
+// canonical column was in the file.
+func rename(columns []*table.Column, m map[string]string) (map[string]source, error) {
+	sources := make(map[string]source, len(columns))
+	for _, c := range columns {
+		sources[c.Name] = source{file: c.Name}
+	}
 	for _, to := range slices.Sorted(mapKeys(m)) {
-		from := m[to]
+		from, unit := m[to], ""
 		i := slices.IndexFunc(columns, func(c *table.Column) bool { return c.Name == from })
+		if at := strings.LastIndexByte(from, ':'); i < 0 && at > 0 {
+			from, unit = from[:at], from[at+1:]
+			i = slices.IndexFunc(columns, func(c *table.Column) bool { return c.Name == from })
+		}
 		if i < 0 {
-			return fmt.Errorf("--map %s=%s: the file has no column %q; it has %s", to, from, from, names(columns))
+			return nil, fmt.Errorf("--map %s=%s: the file has no column %q; it has %s", to, m[to], from, names(columns))
 		}
 		if j := slices.IndexFunc(columns, func(c *table.Column) bool { return c.Name == to }); j >= 0 && j != i {
 			columns[j].Name = to + "_file"
 		}
 		columns[i].Name = to
+		sources[to] = source{file: from, unit: unit}
 	}
-	return nil
+	return sources, nil
 }
 
 func mapKeys(m map[string]string) func(func(string) bool) {

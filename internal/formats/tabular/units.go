@@ -1,0 +1,93 @@
+package tabular
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+
+	"github.com/isobath/isobath/internal/data/samples"
+	"github.com/isobath/isobath/internal/data/table"
+)
+
+// inNanoseconds is how long a unit of time is.
+var inNanoseconds = map[string]float64{
+	"ns": 1, "nsec": 1, "nanoseconds": 1,
+	"us": 1e3, "usec": 1e3, "µs": 1e3, "microseconds": 1e3,
+	"ms": 1e6, "msec": 1e6, "milliseconds": 1e6,
+	"s": 1e9, "sec": 1e9, "secs": 1e9, "seconds": 1e9,
+}
+
+// unitInName is a unit at the end of a column's name: t_us, time (ms), t[s].
+var unitInName = regexp.MustCompile(`(?i)[_ .(\[]([a-zµ]+)[)\]]?$`)
+
+// inUnit brings a column into the unit that the canonical one has. Only times
+// are converted; of other columns the unit is kept beside the values. It says
+// what it guessed.
+func inUnit(c *table.Column, field samples.Field, from source) (*table.Column, string, error) {
+	if field.Kind != table.Time {
+		if from.unit == "" {
+			return c, "", nil
+		}
+		out := *c
+		out.Unit = from.unit
+		return &out, "", nil
+	}
+	factor, said, err := timeFactor(c, from)
+	if err != nil || factor == 1 {
+		return c, said, err
+	}
+	return scaled(c, factor), said, nil
+}
+
+// timeFactor is how many nanoseconds a value of a time column stands for: as
+// the user says, as its name ends, or seconds where values have fractions,
+// which nanoseconds would lose.
+func timeFactor(c *table.Column, from source) (float64, string, error) {
+	unit := strings.ToLower(from.unit)
+	if factor, ok := inNanoseconds[unit]; ok {
+		return factor, "", nil
+	}
+	if unit != "" {
+		return 0, "", fmt.Errorf("--map %s=%s:%s: %q is no unit of time; want ns, us, ms or s", c.Name, from.file, from.unit, from.unit)
+	}
+	if c.Unit != "" {
+		return 1, "", nil // the file says it
+	}
+	how := fmt.Sprintf("say otherwise with --map %s=%s:UNIT", c.Name, from.file)
+	if m := unitInName.FindStringSubmatch(from.file); m != nil {
+		if factor, ok := inNanoseconds[strings.ToLower(m[1])]; ok && factor != 1 {
+			return factor, fmt.Sprintf("%s: read in %s, as its name %q ends; %s", c.Name, m[1], from.file, how), nil
+		}
+	}
+	if fractions(c) {
+		return 1e9, fmt.Sprintf("%s: column %q has fractions and no unit, so it is read in seconds; %s", c.Name, from.file, how), nil
+	}
+	return 1, "", nil
+}
+
+func fractions(c *table.Column) bool {
+	values, ok := c.Data.([]float64)
+	if !ok {
+		return false
+	}
+	for i, v := range values {
+		if c.Has(i) && v != math.Trunc(v) {
+			return true
+		}
+	}
+	return false
+}
+
+// scaled returns the values times a factor, rounded to whole nanoseconds.
+func scaled(c *table.Column, factor float64) *table.Column {
+	values := make([]float64, c.Len())
+	for i := range values {
+		if c.Has(i) {
+			values[i] = math.Round(c.Float(i) * factor)
+		}
+	}
+	out := table.Floats(c.Name, "", c.Provenance, values, c.Valid)
+	out.Note = c.Note
+	return out
+}
