@@ -210,7 +210,7 @@ func wordRune(r rune, first bool) bool {
 	case first:
 		return false
 	}
-	return r >= '0' && r <= '9' || r == '.' || r == ':' || r == '/' || r == '+' || r == '-' || r == '@'
+	return r >= '0' && r <= '9' || r == '.' || r == ':' || r == '/' || r == '+' || r == '-' || r == '@' || r == '#'
 }
 
 // Both returns the intersection of two selections, either of which may be nil

@@ -30,7 +30,7 @@ type Token =
 const SPACE = /[ \t\r\n]*/y;
 const HEX = /0[xX][0-9a-fA-F]+/y;
 const NUMBER = /([-+]?(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][-+]?\d+)?)([A-Za-zµ]*)/y;
-const WORD = /[A-Za-z_](?:(?!\.\.)[\w.:/+@-])*/y;
+const WORD = /[A-Za-z_](?:(?!\.\.)[\w.:/+@#-])*/y;
 const TEXT = /"((?:[^"\\]|\\[^])*)"/y;
 const SIGN = /!=|<=|>=|\.\.|==?|<|>|~|&&?|\|\|?|!|\(|\)|,/y;
 

@@ -225,7 +225,7 @@ function writeTerm(t: Term): Written {
     case 'line':
       return { text: `file = ${word(t.file)} & line = ${t.line}`, strength: AND };
     case 'resource':
-      return unit(`at ${/^[A-Za-z_][\w.:/+@-]*:\d+$/.test(t.id) ? t.id : word(t.id)}`);
+      return unit(`at ${/^[A-Za-z_][\w.:/+@#-]*:\d+$/.test(t.id) ? t.id : word(t.id)}`);
     case 'rows':
       return unit(`rows ${word(t.name)}`);
     case 'all':
@@ -261,7 +261,7 @@ const KEYWORDS: ReadonlySet<string> = new Set(['in', 'at', 'rows', 'none']);
 
 // word writes a name, in quotes unless it is a plain word.
 function word(s: string): string {
-  return /^[A-Za-z_][\w.:/+@-]*$/.test(s) && !s.includes('..') && !KEYWORDS.has(s) ? s : quote(s);
+  return /^[A-Za-z_][\w.:/+@#-]*$/.test(s) && !s.includes('..') && !KEYWORDS.has(s) ? s : quote(s);
 }
 
 function quote(s: string): string {
