@@ -169,6 +169,9 @@ func makeReport(ctx context.Context, s *dataset.Set, by, where string, order que
 		return nil, err
 	}
 	g := query.Group{By: columns, Order: order, Top: top}
+	if e != nil {
+		g.Top = 0 // which groups have selected samples is known only of all of them
+	}
 	cost := samples.UsableLatency(s.Table)
 	event := ""
 	if cost == nil {
@@ -192,12 +195,25 @@ func makeReport(ctx context.Context, s *dataset.Set, by, where string, order que
 			return nil, err
 		}
 	}
-	for _, row := range a.Groups[0].Rows {
-		if row.Counts[query.Selected] > 0 {
-			r.Groups = append(r.Groups, r.group(s.Table, columns, row))
+	r.take(s.Table, a.Groups[0], top)
+	return r, nil
+}
+
+// take keeps the first groups that have selected samples, and counts all of them.
+func (r *report) take(t *table.Table, all query.Groups, top int) {
+	selected := 0
+	for _, row := range all.Rows {
+		if row.Counts[query.Selected] == 0 {
+			continue
+		}
+		selected++
+		if top <= 0 || selected <= top {
+			r.Groups = append(r.Groups, r.group(t, r.By, row))
 		}
 	}
-	return r, nil
+	if len(all.Rows) == all.Total {
+		r.GroupCount = selected
+	}
 }
 
 // total asks for the cost of the whole selection: groups may be cut off by
@@ -292,7 +308,7 @@ func (r *report) write(w io.Writer) error {
 		return err
 	}
 	if hidden := r.GroupCount - len(r.Groups); hidden > 0 {
-		_, err := fmt.Fprintf(w, "%s\n", style.Dim(fmt.Sprintf("… %s more groups", term.Thousands(hidden))))
+		_, err := fmt.Fprintf(w, "%s\n", style.Dim("… "+term.Counted(hidden, "more group")))
 		return err
 	}
 	return nil
