@@ -160,20 +160,39 @@ func (r *Resolver) Warnings() []string {
 		out = append(out, fmt.Sprintf("no symbols of %s: %s", path, why))
 	}
 	asked := map[*Binary]bool{}
+	without := map[string][]string{} // programs without source lines, by the reason
 	for _, s := range r.sites {
 		if s.binary == nil || asked[s.binary] {
 			continue
 		}
 		asked[s.binary] = true
 		if s.binary.NoLines != "" && s.module != vdsoName {
-			out = append(out, fmt.Sprintf("no source lines of %s: %s", s.binary.Path, s.binary.NoLines))
+			without[s.binary.NoLines] = append(without[s.binary.NoLines], s.binary.Path)
 		}
 		for _, gap := range s.binary.Gaps() {
 			out = append(out, fmt.Sprintf("%s: %s", s.binary.Path, gap))
 		}
 	}
+	for why, paths := range without {
+		out = append(out, noLines(paths, why))
+	}
 	slices.Sort(out)
 	return out
+}
+
+// noLines says once of all programs that have no source lines for one reason,
+// and names a few of them: a program may have fifty libraries.
+func noLines(paths []string, why string) string {
+	const named = 3
+	slices.Sort(paths)
+	list := strings.Join(paths[:min(len(paths), named)], ", ")
+	if more := len(paths) - named; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	if len(paths) == 1 {
+		return fmt.Sprintf("no source lines of %s: %s", list, why)
+	}
+	return fmt.Sprintf("no source lines of %d programs and libraries (%s): %s", len(paths), list, why)
 }
 
 // none is the site of a row without an address.
