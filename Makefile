@@ -86,6 +86,7 @@ lint:
 	$(GO) tool staticcheck ./...
 	$(GO) run ./scripts/unused -except internal/messages,internal/locality,internal/loops,internal/app/server/frame
 	$(GO) mod tidy -diff
+	$(GO) mod verify
 	@for m in bench/*/go.mod; do [ ! -f $$m ] || (cd $$(dirname $$m) && $(GO) mod tidy -diff) || exit 1; done
 	$(LINT_PAGE)
 
