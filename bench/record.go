@@ -39,13 +39,13 @@ func recordReferences(ctx context.Context, dir string) ([]Result, error) {
 	}
 	// The second number is the clock's, or the processor time of recorder and
 	// program where others had the processors: both take turns.
-	sort := func(n int, b reftrace.Backend) (*reftrace.Recording, float64, error) {
+	sort := func(n int, b reftrace.Backend, flow bool) (*reftrace.Recording, float64, error) {
 		command := []string{exe}
 		for i := range n {
 			command = append(command, strconv.Itoa((i*7919+13)%1009)) // no order in it
 		}
 		start, used := time.Now(), cpu()+cpuOfChildren()
-		rec, err := reftrace.Record(ctx, reftrace.Options{Command: command, Backend: b, Thread: reftrace.FirstThread,
+		rec, err := reftrace.Record(ctx, reftrace.Options{Command: command, Backend: b, Thread: reftrace.FirstThread, Flow: flow,
 			Region: target.Region{Begin: "region_begin", End: "region_end"}})
 		wall, own := time.Since(start).Seconds(), (cpu() + cpuOfChildren() - used).Seconds()
 		if wall > 1.3*own {
@@ -53,7 +53,7 @@ func recordReferences(ctx context.Context, dir string) ([]Result, error) {
 		}
 		return rec, wall, err
 	}
-	stepped, seconds, err := sort(30, reftrace.Step)
+	stepped, seconds, err := sort(30, reftrace.Step, false)
 	if err != nil {
 		return nil, err
 	}
@@ -62,14 +62,61 @@ func recordReferences(ctx context.Context, dir string) ([]Result, error) {
 	if _, err := exec.LookPath("qemu-x86_64"); err != nil {
 		return append(results, Result{Name: "refs-qemu-1M", Skipped: "qemu-x86_64 is not installed (Debian package qemu-user)"}), nil
 	}
-	emulated, seconds, err := sort(200, reftrace.QEMU)
+	emulated, seconds, err := sort(200, reftrace.QEMU, false)
 	if err != nil {
 		return nil, err
 	}
 	if n := len(emulated.Refs); n < 1_000_000 {
 		return nil, fmt.Errorf("the trace has %d references, want a million", n)
 	}
-	return append(results, limit("refs-qemu-1M", seconds, "s", 60)), nil
+	results = append(results, limit("refs-qemu-1M", seconds, "s", 60))
+	followed, more, err := sort(200, reftrace.QEMU, true)
+	if err != nil {
+		return nil, err
+	}
+	plain := seconds
+	for range 2 { // they alternate, and the fastest of each counts: the first one also builds the plugin
+		_, without, err := sort(200, reftrace.QEMU, false)
+		if err != nil {
+			return nil, err
+		}
+		_, with, err := sort(200, reftrace.QEMU, true)
+		if err != nil {
+			return nil, err
+		}
+		plain, more = min(plain, without), min(more, with)
+	}
+	space, err := flowSpace(ctx, dir, emulated, followed)
+	return append(results, Result{Name: "refs-flow-time", Ours: more, Peer: plain, Unit: "s", Versus: "without control flow", Ratio: more / plain, Bar: 1.15}, space), err
+}
+
+// flowSpace compares the sizes of a recording with and without control flow.
+func flowSpace(ctx context.Context, dir string, without, with *reftrace.Recording) (Result, error) {
+	var sizes [2]float64
+	for i, rec := range []*reftrace.Recording{without, with} {
+		r, err := rec.Run()
+		if err != nil {
+			return Result{}, err
+		}
+		path := filepath.Join(dir, fmt.Sprintf("flow%d.isobath", i))
+		if err := r.Write(ctx, path, true); err != nil {
+			return Result{}, err
+		}
+		err = filepath.WalkDir(path, func(_ string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			info, err := d.Info()
+			if err == nil {
+				sizes[i] += float64(info.Size())
+			}
+			return err
+		})
+		if err != nil {
+			return Result{}, err
+		}
+	}
+	return Result{Name: "refs-flow-space", Ours: sizes[1], Peer: sizes[0], Unit: "bytes", Versus: "without control flow", Ratio: sizes[1] / sizes[0], Bar: 1.15}, nil
 }
 
 // recordMessages measures what recording adds to an MPI call. Plain and recorded
