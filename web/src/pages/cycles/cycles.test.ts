@@ -209,6 +209,7 @@ describe('the link', () => {
     const s: CyclesState = {
       loop: 3,
       order: 'misses',
+      before: ['lu-1234'],
       class: 2,
       other: 1,
       part: 0.25,

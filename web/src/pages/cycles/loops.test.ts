@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CyclesClass, CyclesInfo, LoopRow, LoopsInfo } from '../../api/wire';
-import { counted, describeLoop, loopTable, shownLoops, spread } from './loops';
+import { counted, describeLoop, goneLoops, loopTable, pairLoops, shownLoops, spread } from './loops';
 import { picked, stretchName } from './stretches';
 import { classNames, classRows, pathsText } from './words';
 
@@ -87,6 +87,17 @@ describe('loops of the code', () => {
   it('ends for parents that go round', () => {
     const round = info([loop({ parent: 1 }), loop({ parent: 0 })]);
     expect(shownLoops(round, 'tree', 0, new Set())).toEqual([]);
+  });
+
+  it('pairs loops of two runs by text and function, in order', () => {
+    const text = 'for (j = 0; j < n; j++)';
+    const now = info([loop({}), loop({ text, line: 9 }), loop({ text, line: 12 }), loop({ text: 'while (p)' })]);
+    const before = info([loop({ text, trips: 1 }), loop({ trips: 2 }), loop({ function: 'g' })]);
+    expect([...pairLoops(now, before)].map(([i, l]) => [i, l.trips])).toEqual([
+      [0, 2],
+      [1, 1],
+    ]);
+    expect(goneLoops(now, before).map((l) => l.function)).toEqual(['g']);
   });
 
   it('says ≈ where a count is not certain', () => {

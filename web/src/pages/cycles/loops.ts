@@ -123,3 +123,26 @@ export function loopTable(info: LoopsInfo): {
       ]),
   };
 }
+
+/**
+ * The loops of an earlier run by the index of those of this one: the same text in the same function,
+ * in order. Lines may have moved.
+ */
+export function pairLoops(info: LoopsInfo, before: LoopsInfo): ReadonlyMap<number, LoopRow> {
+  const header = (l: LoopRow): string => `${l.kind}\n${l.function}\n${l.text}`;
+  const earlier = new Map<string, LoopRow[]>();
+  for (const l of before.loops)
+    if (l.references > 0) earlier.set(header(l), [...(earlier.get(header(l)) ?? []), l]);
+  const pairs = new Map<number, LoopRow>();
+  info.loops.forEach((l, i) => {
+    const same = l.references > 0 ? earlier.get(header(l))?.shift() : undefined;
+    if (same) pairs.set(i, same);
+  });
+  return pairs;
+}
+
+/** Loops of an earlier run that this one does not have any more. */
+export function goneLoops(info: LoopsInfo, before: LoopsInfo): readonly LoopRow[] {
+  const kept = new Set(pairLoops(info, before).values());
+  return before.loops.filter((l) => l.references > 0 && !kept.has(l));
+}

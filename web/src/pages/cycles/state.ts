@@ -26,6 +26,7 @@ export interface CyclesState {
   readonly zoom: Zoom;
   readonly loop: number; // of the code, chosen in the table; -1: none
   readonly order: LoopOrder; // of that table
+  readonly before: readonly string[]; // the run it is compared with, if any
   readonly ask: CyclesAsk;
 }
 
@@ -63,6 +64,7 @@ const LINK = codec('c.', {
   time: span(),
   loop: whole(-1, { least: -1 }),
   order: oneOf(['tree', 'trips', 'references', 'bytes', 'lines', 'misses'] as const, 'tree'),
+  before: lines(),
   zoom: { initial: NO_ZOOM, read: readZoom, write: writeZoom },
   symbol: oneOf(SYMBOLS, ''),
   window: whole(ASK.window, { least: 0 }),

@@ -25,6 +25,7 @@ export interface CyclesSnapshot {
   readonly referencesFrom: number;
   readonly source: SourceText | undefined;
   readonly loops: LoopsInfo | undefined;
+  readonly before: LoopsInfo | undefined; // of the run that loops are compared with
   readonly counting: boolean; // the loops
   readonly analysing: boolean;
   readonly progress: Progress | undefined; // of the analysis
@@ -42,6 +43,7 @@ const EMPTY: CyclesSnapshot = {
   referencesFrom: 0,
   source: undefined,
   loops: undefined,
+  before: undefined,
   counting: false,
   analysing: false,
   progress: undefined,
@@ -83,6 +85,12 @@ export class CyclesStore extends PageStore<CyclesSnapshot> {
   private readonly tables = this.resource<'loops', LoopsInfo>({
     load: (_, signal) => this.api.watch(this.path('loops'), {}, (progress) => this.set({ progress }), signal),
     show: (loops) => ({ loops }),
+    busy: (counting) => ({ counting, progress: undefined }),
+  });
+  private readonly others = this.resource<string, LoopsInfo>({
+    load: (run, signal) =>
+      this.api.watch(`runs/${encodeURIComponent(run)}/loops`, {}, (progress) => this.set({ progress }), signal),
+    show: (before) => ({ before }),
     busy: (counting) => ({ counting, progress: undefined }),
   });
   private newest: CyclesAsk | undefined;
@@ -141,6 +149,15 @@ export class CyclesStore extends PageStore<CyclesSnapshot> {
 
   wantLoops(): void {
     this.tables.want('loops');
+  }
+
+  /** The loops of the run to compare with; none if it is undefined. */
+  wantBefore(run: string | undefined): void {
+    if (run !== undefined) this.others.want(run);
+    else {
+      this.others.stop();
+      if (this.snapshot.before) this.set({ before: undefined });
+    }
   }
 
   wantSource(file: string): void {
