@@ -231,6 +231,7 @@ describe('views', () => {
     const view = new RowsView({ ...input, by: 1 });
     expect(view.ranked.map((r) => r.name)).toEqual(['q', 'p']);
     expect(view.describe(0).more).toContain('16.0 of 64 bytes used');
+    expect([view.step(undefined, 'first'), view.step(0, 'last')]).toEqual([0, 1]);
   });
 
   it('places fields on their lines', () => {

@@ -200,8 +200,9 @@ export class RowsView implements KeptView<number> {
   }
 
   step(from: number | undefined, dir: Dir): number | undefined {
-    const by = { up: -1, left: -1, previous: -1, down: 1, right: 1, next: 1, first: -1e6, last: 1e6 }[dir];
-    return stepIndex(from, by, this.shown);
+    if (dir === 'first' || dir === 'last')
+      return this.shown === 0 ? undefined : dir === 'first' ? 0 : this.shown - 1;
+    return stepIndex(from, dir === 'up' || dir === 'left' || dir === 'previous' ? -1 : 1, this.shown);
   }
 
   describe(i: number): Said {
