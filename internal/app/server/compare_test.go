@@ -21,7 +21,7 @@ func TestCompare(t *testing.T) {
 	}
 	path := "/api/v1/runs/" + runs[0].ID + "/compare"
 	got := get[memory.Compared](t, do(s, "POST", path, `{"with":"`+runs[1].ID+`","by":["file","line"],"top":2}`), http.StatusOK)
-	if len(got.Groups) != 2 || got.Count < 10 || got.Unit != "cycles" || got.Whole.A.Cost != 3590347 || got.Whole.B.Cost != 2232835 || !strings.Contains(got.Sentence, "37.8 % less") {
+	if len(got.Groups) != 2 || got.Count < 10 || got.Unit != "cycles" || !got.Modelled || got.Whole.A.Cost != 3590347 || got.Whole.B.Cost != 2232835 || !strings.Contains(got.Sentence, "37.8 % less") {
 		t.Errorf("%+v", got)
 	}
 	if g := got.Groups[0]; g.Label != "stencil.c:104" || g.Verdict != "less" || g.Matched != "equal" || g.KeyA[1] != "104" || g.KeyB[1] != "104" || *g.High >= 1 {

@@ -25,6 +25,10 @@ export class CodeApi {
     return this.api.json('POST', runPath(run, 'spread'), post(ask), signal);
   }
 
+  compare(run: string, ask: wire.AskCompare, signal: AbortSignal): Promise<wire.Compared> {
+    return this.api.json('POST', runPath(run, 'compare'), post(ask), signal);
+  }
+
   calls(run: string, ask: wire.AskCalls, signal: AbortSignal): Promise<wire.Calls> {
     return this.api.json('POST', runPath(run, 'calls'), post(ask), signal);
   }

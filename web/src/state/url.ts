@@ -24,7 +24,7 @@ export interface State {
   readonly color: Metric; // topology
   readonly shape: 'sunburst' | 'icicle';
   readonly zoom: string; // resource the topology is zoomed to; empty: machine
-  readonly bottom: 'parallel' | 'axis' | 'category' | 'timeline' | 'spread' | 'lines' | 'touches';
+  readonly bottom: 'parallel' | 'axis' | 'category' | 'timeline' | 'spread' | 'lines' | 'touches' | 'changes';
   // Settings of single views and of later pages, by a name of word characters
   // and dots. A missing entry is the view's default.
   readonly options: Readonly<Record<string, string>>;
@@ -152,7 +152,7 @@ export function sameRows(a: State, b: State): boolean {
 const PAGES: readonly PageName[] = ['memory', 'trace', 'cycles', 'locality', 'mesh'];
 const METRICS = ['latency', 'samples', 'mean'] as const;
 const SHAPES = ['sunburst', 'icicle'] as const;
-const BOTTOMS = ['parallel', 'axis', 'category', 'timeline', 'spread', 'lines', 'touches'] as const;
+const BOTTOMS = ['parallel', 'axis', 'category', 'timeline', 'spread', 'lines', 'touches', 'changes'] as const;
 const SCALES: readonly Scale[] = ['linear', 'log', 'quantile', 'appearance', 'rank', 'names'];
 const BINS = whole(100, { least: 2, most: 1000 });
 

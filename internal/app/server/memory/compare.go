@@ -77,7 +77,7 @@ func (r *Samples) comparable(where string) (compare.Run, error) {
 }
 
 func comparedOf(c *compare.Comparison, top int) Compared {
-	out := Compared{Sentence: c.Sentence(), Limits: c.Limits(), Metric: string(c.Metric), Unit: c.Unit, Design: string(c.Design), Tested: c.Tested,
+	out := Compared{Sentence: c.Sentence(), Limits: c.Limits(), Metric: string(c.Metric), Unit: c.Unit, Modelled: c.About() != "", Design: string(c.Design), Tested: c.Tested,
 		Whole: comparedRow(&c.Whole), Groups: []ComparedRow{}, Count: c.GroupCount, Warnings: c.Warnings}
 	if c.Small != nil {
 		small := comparedRow(c.Small)

@@ -17,6 +17,7 @@ type Compared struct {
 	Limits   string        `json:"limits"` // what could not have been seen
 	Metric   string        `json:"metric"`
 	Unit     string        `json:"unit"`
+	Modelled bool          `json:"modelled"` // costs and means rest on a model
 	Design   string        `json:"design"`
 	Tested   int           `json:"tested"`
 	Whole    ComparedRow   `json:"whole"`

@@ -553,6 +553,7 @@ export interface Compared {
   readonly limits: string; // what could not have been seen
   readonly metric: string;
   readonly unit: string;
+  readonly modelled: boolean; // costs and means rest on a model
   readonly design: string;
   readonly tested: number;
   readonly whole: ComparedRow;
