@@ -14,7 +14,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 PAGE := web/dist/index.html
 PAGE_SOURCES := $(shell find web/src web/index.html web/package.json web/package-lock.json web/*.ts -type f 2>/dev/null)
 
-.PHONY: all build page demo test check lint bench dist peers fuzz loops clean
+.PHONY: all build page demo test check lint bench dist peers fuzz loops injected clean
 
 all: build
 
@@ -51,6 +51,11 @@ check:
 # optimisation; make test has a share of them.
 loops:
 	ISOBATH_ALL_LEVELS=1 ISOBATH_PEERS=require $(GO) test -timeout 30m -run TestPrograms ./internal/loops/tree
+
+# Delays injected into recorded programs, ten recordings of each kind: nine in ten
+# must be found first. make test has one of each.
+injected:
+	ISOBATH_INJECTED=10 ISOBATH_PEERS=require $(GO) test -count=1 -v -timeout 30m -run TestInjectedDelays ./internal/record/mpitrace
 
 # Ends with a line that says what was and was not run.
 REPORTS := .reports

@@ -291,7 +291,7 @@ describe('the trace page', () => {
     await expect.poll(async () => (await pixels(page, 'Physical timeline', 0)) === before).toBe(false);
     await page.getByRole('button', { name: 'Show all functions' }).click();
     await expect.poll(() => option('function')).toBe(null);
-    await page.getByRole('tab', { name: 'Processes' }).click();
+    await page.getByRole('tab', { name: 'Ranks' }).click();
     await page.getByRole('img', { name: new RegExp(`${profile.matrix.length} pairs`) }).waitFor();
     await page
       .getByRole('button', { name: /rank \d+ and \d+ other/ })
