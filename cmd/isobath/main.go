@@ -18,6 +18,7 @@ import (
 	"github.com/isobath/isobath/internal/app/refset"
 	"github.com/isobath/isobath/internal/base/crash"
 	"github.com/isobath/isobath/internal/base/parallel"
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/formats"
 )
 
@@ -61,7 +62,7 @@ func execute(ctx context.Context, args []string) int {
 	if errors.As(err, &child) {
 		return int(child)
 	}
-	fmt.Fprintf(os.Stderr, "isobath: %v\n", err)
+	fmt.Fprintf(os.Stderr, "isobath: %s\n", term.Plain(err.Error()))
 	if errors.As(err, new(usageError)) || errors.As(err, new(refset.AskError)) {
 		return 2
 	}

@@ -103,6 +103,6 @@ func printJSON(w io.Writer, v any) error {
 func warn(warnings []string) {
 	style := term.StyleFor(os.Stderr)
 	for _, w := range warnings {
-		fmt.Fprintf(os.Stderr, "isobath: %s %s\n", style.Warn("note:"), w)
+		fmt.Fprintf(os.Stderr, "isobath: %s %s\n", style.Warn("note:"), term.Plain(w))
 	}
 }

@@ -207,6 +207,9 @@ func (l List) Recognise(in *Input) (Format, error) {
 	if len(in.Head) == 0 {
 		return Format{}, fmt.Errorf("%s: the file is empty: %w", in.Path, ErrUnknown)
 	}
+	if why := encoding(in.Head); why != "" {
+		return Format{}, fmt.Errorf("%s: %w: %s", in.Path, ErrUnknown, why)
+	}
 	return Format{}, fmt.Errorf("%s: %w: it starts with %q; see 'isobath help formats'",
 		in.Path, ErrUnknown, in.Head[:min(len(in.Head), 24)])
 }
