@@ -31,12 +31,14 @@ var injections = []struct {
 }
 
 // TestInjectedDelays records programs on this machine, as noisy as it is, and
-// wants the delay first, with its amount and its place. ISOBATH_INJECTED is how
-// often each is recorded (make injected: ten times); one in ten may fail.
+// wants the delay first, with its amount and its place: in one of three
+// recordings, for another program on the machine may hold a rank up for longer
+// than the delay. ISOBATH_INJECTED is how often each is recorded instead (make
+// injected: ten times); then nine in ten must be right.
 func TestInjectedDelays(t *testing.T) {
-	rounds := 1
+	rounds, every := 3, false
 	if n, err := strconv.Atoi(os.Getenv("ISOBATH_INJECTED")); err == nil {
-		rounds = n
+		rounds, every = n, true
 	}
 	source, err := filepath.Abs("testdata/injected.c")
 	if err != nil {
@@ -58,14 +60,20 @@ func TestInjectedDelays(t *testing.T) {
 			first := firstCause(t, archive)
 			if wrong := first.differs(in.rank, measured(t, told), in.kind); wrong == "" {
 				found++
+				if !every {
+					break
+				}
 			} else {
 				t.Logf("%s: %s: %s", in.kind, wrong, first.Text)
 			}
 		}
 		t.Logf("%s: first with its amount and place in %d of %d", in.kind, found, rounds)
 		right, all = right+found, all+rounds
+		if found == 0 {
+			t.Errorf("%s: the injected delay is first in none of %d recordings", in.kind, rounds)
+		}
 	}
-	if 10*right < 9*all-9 { // of fewer than ten, one
+	if every && 10*right < 9*all {
 		t.Errorf("the injected delay is first in %d of %d recordings", right, all)
 	}
 }
