@@ -198,6 +198,17 @@ func recordSamples(cmd *cobra.Command, rec recording, f samplingFlags) error {
 	if err := free(out, rec.force); err != nil {
 		return err
 	}
+	if f.rate == 0 && cmd.Flags().Changed("rate") {
+		return usagef("--rate 0: want 1 to 100000 samples a second")
+	}
+	room, err := reserve(out)
+	if err != nil {
+		return err
+	}
+	defer room.release()
+	if !f.children && isShell(rec.command) {
+		opt.Say("--children=false: only " + filepath.Base(rec.command[0]) + " itself is recorded, not the programs it starts; name the program in its place")
+	}
 	got, err := record.Record(cmd.Context(), opt)
 	if err != nil {
 		return err
@@ -208,12 +219,17 @@ func recordSamples(cmd *cobra.Command, rec recording, f samplingFlags) error {
 			return usagef("--trial: %v", err)
 		}
 	}
-	if err := rec.save(cmd.Context(), got.Run, out); err != nil {
+	room.release()
+	status := got.Outcome.Status
+	if out, err = rec.saveSomewhere(cmd.Context(), got.Run, out); err != nil {
+		if status != 0 { // the program's word comes first
+			fmt.Fprintf(os.Stderr, "isobath: %v\n", err)
+			return exitCode(status)
+		}
 		return err
 	}
 	warn(got.Run.Warnings)
 	fmt.Fprintf(os.Stderr, "isobath: %s: %s\n", out, summary(got.Run))
-	status := got.Outcome.Status
 	if got.Outcome.Running != nil {
 		fmt.Fprintln(os.Stderr, "isobath: the recording is over; the program goes on")
 		status = got.Outcome.Running.Wait()
@@ -243,6 +259,65 @@ func recordPairs(cmd *cobra.Command, rec recording, f samplingFlags, pairs int, 
 // run of it: what is recorded by then is kept.
 func (rec recording) save(ctx context.Context, r *run.Run, out string) error {
 	return r.Write(context.WithoutCancel(ctx), out, rec.force)
+}
+
+// saveSomewhere writes the run, and where the disk has become full meanwhile, into
+// the folder for temporary files: what was recorded cannot be had again.
+func (rec recording) saveSomewhere(ctx context.Context, r *run.Run, out string) (string, error) {
+	err := rec.save(ctx, r, out)
+	if err == nil {
+		return out, nil
+	}
+	dir, failed := os.MkdirTemp("", "isobath-saved-")
+	if failed != nil {
+		return "", err
+	}
+	other := filepath.Join(dir, filepath.Base(out))
+	if failed := rec.save(ctx, r, other); failed != nil {
+		_ = os.RemoveAll(dir)
+		return "", err
+	}
+	fmt.Fprintf(os.Stderr, "isobath: %v; the run is %s instead\n", err, other)
+	return other, nil
+}
+
+// room is a file that keeps space free where the run will be written.
+type room struct{ path string }
+
+// leastRoom is the space of a small run.
+const leastRoom = 4 << 20
+
+// reserve finds out before the program runs whether a run can be written, and
+// keeps some space for it.
+func reserve(out string) (*room, error) {
+	f, err := os.CreateTemp(filepath.Dir(out), ".isobath-room-")
+	if err != nil {
+		return nil, fmt.Errorf("the run cannot be written to %s: %w", filepath.Dir(out), err)
+	}
+	r := &room{f.Name()}
+	_, err = f.Write(make([]byte, leastRoom))
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		r.release()
+		return nil, fmt.Errorf("there is no room for a run in %s: %w", filepath.Dir(out), err)
+	}
+	return r, nil
+}
+
+func (r *room) release() { _ = os.Remove(r.path) }
+
+// isShell reports whether a command is a shell, which starts others.
+func isShell(command []string) bool {
+	if len(command) == 0 {
+		return false
+	}
+	switch filepath.Base(command[0]) {
+	case "sh", "bash", "dash", "zsh", "ksh", "fish", "env", "time", "nice", "taskset", "numactl", "make":
+		return true
+	}
+	return false
 }
 
 // free fails early where the run could not be written after the recording.

@@ -621,3 +621,54 @@ func TestRecordRanks(t *testing.T) {
 		t.Errorf("recording %+v", got.Recording)
 	}
 }
+
+// A full disk is found before the program runs, or costs the place of the run, and
+// never the program's exit code.
+func TestRecordDiskFull(t *testing.T) {
+	r := newRecorder(t)
+	mount := func(size string) string {
+		dir := t.TempDir()
+		os.Chmod(filepath.Dir(dir), 0o755)
+		if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "mode=777,size="+size); err != nil {
+			t.Skipf("a small file system cannot be made here: %v", err)
+		}
+		t.Cleanup(func() { syscall.Unmount(dir, 0) })
+		return dir
+	}
+	small := mount("1m")
+	out, err := r.command("record", "-o", filepath.Join(small, "a.isobath"), "--", "sh", "-c", "echo ran; exit 3").CombinedOutput()
+	var status *exec.ExitError
+	if !errors.As(err, &status) || status.ExitCode() != 1 || strings.Contains(string(out), "ran\n") || !strings.Contains(string(out), "no room") {
+		t.Errorf("no room at the start: %v\n%s", err, out)
+	}
+	full := mount("5m")
+	out, err = r.command("record", "--heap=false", "-o", filepath.Join(full, "a.isobath"), "--", "sh", "-c", "head -c 9000000 /dev/zero >"+filepath.Join(full, "filler")+" 2>/dev/null; sleep 0.2; head -c 9000000 /dev/zero >"+filepath.Join(full, "more")+" 2>/dev/null; exit 3").CombinedOutput()
+	if !errors.As(err, &status) || status.ExitCode() != 3 {
+		t.Errorf("the disk fills: %v\n%s", err, out)
+	}
+	left, _ := filepath.Glob(filepath.Join(full, ".isobath-room-*"))
+	if len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// The recorder alone gets SIGINT, as from another terminal: the program gets it too.
+func TestRecordInterruptedAlone(t *testing.T) {
+	r := newRecorder(t)
+	path := filepath.Join(r.dir, "alone.isobath")
+	cmd := r.command("record", "-o", path, "--", "sh", "-c", "trap 'exit 9' INT; echo ready >&2; while :; do :; done")
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setsid = true // no terminal
+	r.until(cmd, "ready")
+	cmd.Process.Signal(syscall.SIGINT)
+	err := cmd.Wait()
+	var status *exec.ExitError
+	if !errors.As(err, &status) || status.ExitCode() != 9 {
+		t.Errorf("exit: %v", err)
+	}
+	if got, _ := r.open(path); got.Recording.Ended != "interrupted" {
+		t.Errorf("ended %q", got.Recording.Ended)
+	}
+}

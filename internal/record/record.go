@@ -150,7 +150,7 @@ func (c *collector) run(ctx context.Context, opt *Options, out *sampler.Outcome,
 		r.TopologyData, r.Manifest.Topology = r.Tree, "topology.json"
 	}
 	m := work.read(c, r)
-	c.dropTouches(work.dir)
+	c.dropOwn(work.dir)
 	resolver := symbol.NewResolver(c.space, c.code.files, c.objects)
 	if err := c.tables(ctx, r, out, t, m, resolver); err != nil {
 		return nil, err

@@ -183,15 +183,22 @@ func (c *collector) measured() []*table.Column {
 // pageBits is the size of the pages that first touches are counted in.
 const pageBits = 12
 
-// dropTouches leaves out the pages of the allocation log itself.
-func (c *collector) dropTouches(dir string) {
+// dropOwn leaves out the memory of the allocation log itself: it is no object of
+// the program.
+func (c *collector) dropOwn(dir string) {
 	if dir == "" {
 		return
 	}
-	c.touches = slices.DeleteFunc(c.touches, func(t touch) bool {
-		m := c.space.Find(int(t.pid), t.time, t.addr)
+	own := func(pid int32, time, addr uint64) bool {
+		m := c.space.Find(int(pid), time, addr)
 		return m != nil && strings.HasPrefix(m.Path, dir+"/")
-	})
+	}
+	c.touches = slices.DeleteFunc(c.touches, func(t touch) bool { return own(t.pid, t.time, t.addr) })
+	for i := range c.rows {
+		if r := &c.rows[i]; r.hasAddr && own(r.pid, r.time, r.addr) {
+			r.hasAddr = false
+		}
+	}
 }
 
 // homes are the columns that say who touched the page of each sample first.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"regexp"
 
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 )
 
@@ -346,6 +347,10 @@ func UnknownColumn(t *table.Table, name string) error {
 	names := make([]string, 0, len(t.Columns()))
 	for _, c := range t.Columns() {
 		names = append(names, c.Name)
+	}
+	// Columns that come from debug information have no near ones: they are missing.
+	if name == samples.Line || name == samples.File {
+		return Refuse("there are no source lines; build the program with -g, or give the folder of its debug files")
 	}
 	if near := nearestName(name, names); near != "" {
 		return Refuse("column %q does not exist; did you mean %q?", name, near)

@@ -161,9 +161,12 @@ func wait(ctx context.Context, limit time.Duration, p *os.Process, ended <-chan 
 			stop()
 		case sig := <-signals:
 			switch sig {
-			case unix.SIGINT: // the terminal sends it to the program too
+			case unix.SIGINT:
 				if interrupts++; interrupts > 1 {
 					return Interrupted
+				}
+				if !foreground() {
+					_ = p.Signal(sig) // else the terminal sends it to the program too
 				}
 				stop()
 			case unix.SIGTERM, unix.SIGHUP:
@@ -180,6 +183,17 @@ func wait(ctx context.Context, limit time.Duration, p *os.Process, ended <-chan 
 			_ = p.Signal(unix.SIGTERM)
 		}
 	}
+}
+
+// foreground reports whether we are what the terminal sends Ctrl-C to.
+func foreground() bool {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDONLY, 0)
+	if err != nil {
+		return false
+	}
+	defer tty.Close()
+	group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
+	return err == nil && group == unix.Getpgrp()
 }
 
 // interrupted reports whether Ctrl-C is under way: the program may have ended of
