@@ -93,7 +93,9 @@ func (c *collector) order() {
 
 func newCollector(files *symbol.Files) *collector {
 	space, code := &symbol.Space{}, newSpaces(files)
-	return &collector{space: space, objects: symbol.NewObjects(space, files, nil), code: code, callers: newCallers(code), regs: registersOf(runtime.GOARCH),
+	objects := symbol.NewObjects(space, files, nil)
+	objects.Holders = true
+	return &collector{space: space, objects: objects, code: code, callers: newCallers(code), regs: registersOf(runtime.GOARCH),
 		sources: map[uint32]map[uint16]spe.Served{}}
 }
 

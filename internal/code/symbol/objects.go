@@ -3,6 +3,7 @@ package symbol
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/isobath/isobath/internal/base/term"
@@ -44,6 +45,10 @@ type Allocation struct {
 // Objects says which object an address belongs to at a time. Add everything
 // first, then find. Not safe for concurrent use.
 type Objects struct {
+	// Holders names allocations for the variables that hold them, by the source
+	// of the line that made them, where that is certain.
+	Holders bool
+
 	space *Space
 	files *Files
 	names []Naming
@@ -54,6 +59,7 @@ type Objects struct {
 	stacks      map[int]*Object
 	counts      map[string]int
 	allocated   map[allocationKey]allocationName
+	sources     map[string][]string // lines of files that were looked at for names
 }
 
 // allocationKey is what allocations of one name have in common. Those of one
@@ -81,7 +87,7 @@ type mappingKey struct {
 // after the fact may be nil.
 func NewObjects(space *Space, files *Files, names []Naming) *Objects {
 	return &Objects{space: space, files: files, names: names, globals: map[globalKey]*Object{}, mappings: map[mappingKey]*Object{}, stacks: map[int]*Object{}, counts: map[string]int{},
-		allocated: map[allocationKey]allocationName{}}
+		allocated: map[allocationKey]allocationName{}, sources: map[string][]string{}}
 }
 
 // Mark adds an object that the program itself named.
@@ -257,7 +263,11 @@ const maxNumbered = 100
 
 func (o *Objects) numbered(name string) string {
 	o.counts[name]++
-	switch n := o.counts[name]; {
+	return withNumber(name, o.counts[name])
+}
+
+func withNumber(name string, n int) string {
+	switch {
 	case n == 1:
 		return name
 	case n <= maxNumbered:
@@ -266,76 +276,128 @@ func (o *Objects) numbered(name string) string {
 	return name + " #…"
 }
 
-// nameAllocations names all allocations for where they were made. Equal ones are
-// numbered in the order in which they were made, so that two recordings of one
-// program give them the same numbers, whatever was sampled.
+// nameAllocations names all allocations for who holds them or where they were
+// made. Equal ones that live at the same time are numbered, in the order in which
+// they were made, so that two recordings of one program give them the same numbers,
+// whatever was sampled; one that follows another has its name.
 func (o *Objects) nameAllocations() {
+	live := map[liveKey]int{}    // numbers in use
+	taken := map[string][]bool{} // by name
+	names := map[liveKey]string{}
+	release := func(k liveKey) {
+		if n, ok := live[k]; ok {
+			taken[names[k]][n] = false
+			delete(live, k)
+			delete(names, k)
+		}
+	}
 	for i := range o.heap.events {
 		e := &o.heap.events[i]
-		if e.op != opPut || e.value.Name != "" {
-			continue
+		k := liveKey{e.pid, e.low}
+		switch e.op {
+		case opEnd:
+			release(k)
+		case opClear:
+			for k := range live {
+				if k.pid == e.pid {
+					release(k)
+				}
+			}
+		case opPut:
+			release(k) // its end was not logged
+			name := o.allocationName(e)
+			n := slices.Index(taken[name], false)
+			if n < 0 {
+				n = len(taken[name])
+				taken[name] = append(taken[name], false)
+			}
+			taken[name][n] = true
+			live[k], names[k] = n, name
+			if e.value.Name == "" {
+				e.value.Name = withNumber(name, n+1)
+				o.rename(e.value)
+			}
 		}
-		a := e.value
-		key := allocationKey{pid: e.pid, size: a.Size}
-		if len(a.sites) > 0 {
-			key.first = &a.sites[0]
-		}
-		name, ok := o.allocated[key]
-		if !ok {
-			name = o.allocation(e.pid, e.at, a)
-			o.allocated[key] = name
-		}
-		a.Site = name.site
-		a.Name = o.numbered(name.name)
-		o.rename(a)
 	}
 }
 
-// allocation returns the name of an allocation and its site.
+// liveKey is where an allocation of a process is.
+type liveKey struct {
+	pid  int
+	addr uint64
+}
+
+// allocationName returns the name of an allocation before it is numbered, and sets
+// its site.
+func (o *Objects) allocationName(e *event[*Object]) string {
+	a := e.value
+	key := allocationKey{pid: e.pid, size: a.Size}
+	if len(a.sites) > 0 {
+		key.first = &a.sites[0]
+	}
+	name, ok := o.allocated[key]
+	if !ok {
+		name = o.allocation(e.pid, e.at, a)
+		o.allocated[key] = name
+	}
+	a.Site = name.site
+	return name.name
+}
+
+// allocation returns the name of an allocation and its site: what its line gives
+// it to, or the line and the size.
 func (o *Objects) allocation(pid int, at uint64, a *Object) allocationName {
-	name, site := "allocation", ""
+	name, first := "allocation", allocationName{}
 	for _, ret := range a.sites {
-		f, ok := o.caller(pid, at, ret)
-		if !ok {
-			continue
-		}
-		if f.File != "" && f.Line > 0 {
-			site = fmt.Sprintf("%s:%d", path.Base(f.File), f.Line)
-			name = site
-			break
-		}
-		if name == "allocation" && f.Function != "" {
-			name = f.Function
+		b, frames := o.callers(pid, at, ret)
+		for _, f := range frames {
+			if f.File == "" || f.Line == 0 {
+				if name == "allocation" && f.Function != "" {
+					name = f.Function
+				}
+				continue
+			}
+			site := fmt.Sprintf("%s:%d", path.Base(f.File), f.Line)
+			if first.site == "" {
+				first = allocationName{site + " " + term.Bytes(a.Size), site}
+			}
+			held, passed := holder(o.sourceLine(b, f.File, f.Line), f.Function)
+			if held != "" {
+				return allocationName{held, site}
+			}
+			if !passed {
+				return first
+			}
 		}
 	}
-	return allocationName{name + " " + term.Bytes(a.Size), site}
+	if first.site != "" {
+		return first
+	}
+	return allocationName{name: name + " " + term.Bytes(a.Size)}
 }
 
-// caller returns the source position of a call by its return address. The
-// allocators of languages are stepped over: everything is allocated there.
-func (o *Objects) caller(pid int, at, site uint64) (Frame, bool) {
+// callers returns the source positions of a call by its return address, inlined
+// ones first. The allocators of languages are stepped over: everything is
+// allocated there.
+func (o *Objects) callers(pid int, at, site uint64) (*Binary, []Frame) {
 	if site == 0 {
-		return Frame{}, false
+		return nil, nil
 	}
 	m := o.space.Find(pid, at, site-1)
 	if m == nil || m.Named() {
-		return Frame{}, false
+		return nil, nil
 	}
 	b, err := o.files.Open(m.Path, m.BuildID)
 	if err != nil {
-		return Frame{}, false
+		return nil, nil
 	}
 	bias, ok := b.Bias(m)
 	if !ok {
-		return Frame{}, false
+		return nil, nil
 	}
 	l := b.Locate(site - 1 - bias)
-	for _, f := range l.Frames {
-		if !allocator(f.Function) && !strings.Contains(f.File, standardHeaders) {
-			return f, true
-		}
-	}
-	return Frame{}, false
+	frames := slices.Clone(l.Frames)
+	return b, slices.DeleteFunc(frames, func(f Frame) bool { return allocator(f.Function) || strings.Contains(f.File, standardHeaders) })
 }
 
 // standardHeaders are where GCC and Clang keep C++'s own templates, which

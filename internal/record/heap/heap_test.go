@@ -299,7 +299,7 @@ int main() {
 			mapText(space, r.logs[0].PID, r.stderr)
 			objects := symbol.NewObjects(space, files, nil)
 			r.logs[0].Replay(objects, NewCallers(space.History(), files))
-			want := []string{"p.cpp:7 78.1 KiB", "p.cpp:8 117.2 KiB", "p.cpp:9 8.8 KiB"}
+			want := []string{"p.cpp:7 78.1 KiB", "p.cpp:8 117.2 KiB", "p.cpp:9 8.79 KiB"}
 			for i, text := range strings.Fields(r.stdout) {
 				addr, err := strconv.ParseUint(strings.TrimPrefix(text, "0x"), 16, 64)
 				if err != nil {

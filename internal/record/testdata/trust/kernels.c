@@ -136,7 +136,7 @@ static void rep_stosq(long n) { while (n--) { void *d = big; size_t k = sizeof b
 static void rep_short(long n) { while (n--) { void *d = copy + rnd() % (sizeof copy - 64); size_t k = 32; __asm__ volatile("rep stosb" : "+D"(d), "+c"(k) : "a"(1) : "memory"); counter++; } }
 static void lib_memcpy(long n) { while (n--) { memcpy(copy, text, sizeof copy); __asm__ volatile("" ::: "memory"); } }
 static void lib_memset(long n) { while (n--) { memset(copy, (int)n, sizeof copy); __asm__ volatile("" ::: "memory"); } }
-static void lib_memchr(long n) { long s = 0; while (n--) s += (long)memchr(text, 255, sizeof text); sink = s; }
+static void lib_memchr(long n) { long s = 0; while (n--) { s += (long)memchr(text, 255, sizeof text); __asm__ volatile("" ::: "memory"); } sink = s; }
 
 #ifdef __AVX2__
 static void avx2_sum(long n) { __m256d s = _mm256_setzero_pd(); while (n--) for (uint32_t i = 0; i < 2 * N; i += 4) s = _mm256_add_pd(s, _mm256_load_pd(&big[i])); sink = s[0]; }

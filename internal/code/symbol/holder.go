@@ -1,0 +1,111 @@
+package symbol
+
+import (
+	"os"
+	"regexp"
+	"strings"
+)
+
+// Who holds an allocation is what its user calls it: the variable that the line
+// which made it gives it to. The line is known, so its text says so, where it is
+// one of the few forms that leave no doubt; all others have no holder.
+
+// holderForms are statements that give an allocation to what their first group
+// names.
+var holderForms = []*regexp.Regexp{
+	// m_x.resize(n); and its kind: containers allocate for themselves.
+	regexp.MustCompile(`^\s*([A-Za-z_][\w.\->]*?(?:\[[^\]]*\])?)\s*(?:\.|->)\s*(?:resize|reserve|assign|push_back|emplace_back|shrink_to_fit)\s*\(`),
+	// std::vector<double> x(n); or {n}
+	regexp.MustCompile(`^\s*(?:static\s+|const\s+)*(?:std::)?(?:vector|valarray|deque|string|unordered_map)\s*(?:<.*>)?\s+([A-Za-z_]\w*)\s*[({][^;]*;`),
+	// x = malloc(n); double *x = new double[n]; s->x = make(n);
+	regexp.MustCompile(`^\s*(?:[A-Za-z_][\w:<>,\s*&]*?[\s*&])?([A-Za-z_][\w.\->]*(?:\[[^\]]*\])?)\s*=\s*[^=;,]*(?:\bnew\b|\()[^;]*;?`),
+	// posix_memalign((void **)&x, 64, n)
+	regexp.MustCompile(`\bposix_memalign\s*\(\s*(?:\([^)]*\)\s*)?&\s*([A-Za-z_][\w.\->]*)`),
+	// allocate(x(n)) of Fortran
+	regexp.MustCompile(`(?i)^\s*allocate\s*\(\s*([a-z]\w*(?:%\w+)*)\s*\([^()]*\)\s*(?:,\s*(?:stat|source)\s*=[^)]*)?\)`),
+}
+
+// passesOn is a line that hands its allocation to its caller.
+var passesOn = regexp.MustCompile(`^\s*(?:\{\s*)?return\b`)
+
+// severalAssignments is a line that fills more than one variable.
+var severalAssignments = regexp.MustCompile(`[^=!<>+\-*/|&^]=[^=].*[^=!<>+\-*/|&^]=[^=]`)
+
+// holder returns what a line of source gives its allocation to, "" if that is not
+// certain, and whether the line hands it to its caller.
+func holder(line, function string) (name string, caller bool) {
+	line, _, _ = strings.Cut(line, "//")
+	if passesOn.MatchString(line) {
+		return "", true
+	}
+	if severalAssignments.MatchString(line) || strings.Count(line, ";") > 1 {
+		return "", false
+	}
+	for _, form := range holderForms {
+		if m := form.FindStringSubmatch(line); m != nil {
+			return member(m[1], function), false
+		}
+	}
+	return "", false
+}
+
+// member writes a name with the class it belongs to, where that is clear: by
+// this->, or by the custom of m_x and x_.
+func member(name, function string) string {
+	plain := strings.TrimPrefix(name, "this->")
+	own := plain != name || strings.HasPrefix(plain, "m_") || strings.HasSuffix(plain, "_")
+	plain = strings.NewReplacer("->", ".", "%", ".").Replace(plain)
+	if class := classOf(function); own && class != "" && !strings.Contains(plain, ".") {
+		return class + "." + plain
+	}
+	return plain
+}
+
+// classOf returns the class of a method by its name, "" for other functions.
+func classOf(function string) string {
+	name, _, _ := strings.Cut(function, "(")
+	if strings.ContainsAny(name, "<> ") {
+		return ""
+	}
+	at := strings.LastIndex(name, "::")
+	if at < 0 {
+		return ""
+	}
+	name = name[:at]
+	return name[strings.LastIndex(name, ":")+1:]
+}
+
+// maxSource bounds the sources that are read for names.
+const maxSource = 8 << 20
+
+// sourceLine returns a line of a source that is not newer than the program made
+// from it.
+func (o *Objects) sourceLine(binary *Binary, file string, line int) string {
+	if !o.Holders {
+		return ""
+	}
+	lines, ok := o.sources[file]
+	if !ok {
+		lines = readSource(binary.Path, file)
+		o.sources[file] = lines
+	}
+	if line < 1 || line > len(lines) {
+		return ""
+	}
+	return lines[line-1]
+}
+
+func readSource(program, file string) []string {
+	source, err := os.Stat(file)
+	if err != nil || !source.Mode().IsRegular() || source.Size() > maxSource {
+		return nil
+	}
+	if made, err := os.Stat(program); err != nil || source.ModTime().After(made.ModTime()) {
+		return nil
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil
+	}
+	return strings.Split(string(b), "\n")
+}
