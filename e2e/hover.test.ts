@@ -4,12 +4,13 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { samples, shared } from './harness';
+import { isobath, samples, shared } from './harness';
 import { counted, drawn, everything, find, opened } from './page';
 import { show } from './suite';
 
 const LULESH = shared('samples/lulesh_legacy');
 const N = 15676;
+const grouped = (n: number): string => String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ' ');
 
 describe.skipIf(!LULESH)('hovering', () => {
   let page: Page;
@@ -80,7 +81,7 @@ describe.skipIf(!LULESH)('hovering', () => {
       await expect
         .poll(async () => {
           n = samples(LULESH!, hover);
-          return (await said()).includes(`${String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ' ')} `);
+          return (await said()).includes(`${grouped(n)} `);
         })
         .toBe(true);
       expect(n).toBeGreaterThan(0);
@@ -88,7 +89,10 @@ describe.skipIf(!LULESH)('hovering', () => {
       // Other views draw the hovered samples.
       for (const other of ['Top offenders', 'Statistics', 'Topology']) await drawn(page, other, true);
       // What they cost is said once the answer is about them.
-      await expect.poll(said).toMatch(/ of the selection|cycles|samples/);
+      const { latency } = JSON.parse(isobath('report', LULESH!, '--where', hover, '--json')) as {
+        latency: number;
+      };
+      await expect.poll(said).toContain(`${grouped(latency)} cycles`);
       await page.mouse.move(720, 20);
       await drawn(page, 'Statistics', false);
     },

@@ -292,9 +292,11 @@ export class StatisticsView implements KeptView<StatisticsMark> {
       return { name: line.name, more: `· ${parts.join(' · ')}` };
     }
     const a = this.input.level!.answer;
+    const counted = a.counts[SELECTED][m.level] ?? 0;
     return {
       name: `Served by ${a.labels[m.level]}`,
-      more: `· ${count(a.counts[SELECTED][m.level] ?? 0)} of its ${count(a.counts[ALL][m.level] ?? 0)} samples selected`,
+      more: `· ${count(counted)} of its ${count(a.counts[ALL][m.level] ?? 0)} samples selected`,
+      counted,
     };
   }
 
