@@ -30,14 +30,14 @@ func Write(folder, version, doing string, p *parallel.Panic) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(folder, time.Now().UTC().Format("fault-20060102-150405.000000000")+".txt")
-	if err := wholefile.WriteBytes(path, wholefile.New|wholefile.Private, []byte(Text(version, doing, p))); err != nil {
+	if err := wholefile.WriteBytes(path, wholefile.New|wholefile.Private, []byte(reportText(version, doing, p))); err != nil {
 		return "", err
 	}
 	return path, bound(folder)
 }
 
-// Text is the text of a report.
-func Text(version, doing string, p *parallel.Panic) string {
+// reportText is the text of a report.
+func reportText(version, doing string, p *parallel.Panic) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "isobath %s, %s, %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	fmt.Fprintf(&b, "while: %s\nfault: %s\n\n", doing, kind(p.Value))

@@ -35,7 +35,7 @@ func TestReportHoldsNoData(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			text := Text("v1", "GET runs/{id}", caught(t, tt.f))
+			text := reportText("v1", "GET runs/{id}", caught(t, tt.f))
 			if !strings.Contains(text, tt.want) || !strings.Contains(text, "crash_test.go:") || !strings.Contains(text, "while: GET runs/{id}") {
 				t.Errorf("report:\n%s", text)
 			}

@@ -10,9 +10,9 @@ import (
 // was read: the system answers with a fault in place of bytes.
 var ErrFileChanged = errors.New("the file changed while it was read: what was there is gone; open it again")
 
-// Recovered makes an error of what recover returned: of a fault in mapped memory
+// recovered makes an error of what recover returned: of a fault in mapped memory
 // ErrFileChanged, of anything else a Panic.
-func Recovered(v any) error {
+func recovered(v any) error {
 	if fault, ok := v.(interface {
 		error
 		Addr() uintptr

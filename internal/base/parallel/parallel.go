@@ -32,7 +32,7 @@ func Safely(f func() error) (err error) {
 	defer catchFaults()()
 	defer func() {
 		if v := recover(); v != nil {
-			err = Recovered(v)
+			err = recovered(v)
 		}
 	}()
 	return f()

@@ -49,8 +49,8 @@ func (f File) Open() (*os.File, error) {
 	return root.Open(f.Name)
 }
 
-// MaxSize bounds a source file: generated ones have some megabytes.
-const MaxSize = 32 << 20
+// maxSize bounds a source file: generated ones have some megabytes.
+const maxSize = 32 << 20
 
 // Read returns the text of the file.
 func (f File) Read() ([]byte, error) {
@@ -59,9 +59,9 @@ func (f File) Read() ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, MaxSize+1))
-	if err == nil && len(text) > MaxSize {
-		err = fmt.Errorf("source %s has more than %d MiB", f.Path(), MaxSize>>20)
+	text, err := io.ReadAll(io.LimitReader(file, maxSize+1))
+	if err == nil && len(text) > maxSize {
+		err = fmt.Errorf("source %s has more than %d MiB", f.Path(), maxSize>>20)
 	}
 	return text, err
 }

@@ -12,9 +12,9 @@ import (
 // maxDepth bounds nesting, so that a hostile text cannot exhaust the stack.
 const maxDepth = 200
 
-// MaxText bounds the text of a selection: what people write, and what links keep.
+// maxText bounds the text of a selection: what people write, and what links keep.
 // Lists and patterns beyond it take more time and memory than anybody waits for.
-const MaxText = 64 << 10
+const maxText = 64 << 10
 
 // Parse reads a selection over the columns of t. Empty text is everything, a
 // nil Expr.
@@ -27,8 +27,8 @@ const MaxText = 64 << 10
 // A column alone is a flag that is set. Rows without a value satisfy no
 // comparison; `column = none` finds them.
 func Parse(text string, t *table.Table) (Expr, error) {
-	if len(text) > MaxText {
-		return nil, &SyntaxError{Text: text[:64] + "…", Position: 0, Problem: fmt.Sprintf("a selection has at most %d bytes, this one %d", MaxText, len(text))}
+	if len(text) > maxText {
+		return nil, &SyntaxError{Text: text[:64] + "…", Position: 0, Problem: fmt.Sprintf("a selection has at most %d bytes, this one %d", maxText, len(text))}
 	}
 	p := &parser{lexer: lexer{in: text}, table: t}
 	if err := p.advance(); err != nil {
