@@ -42,7 +42,6 @@ async function permutations(page: Page): Promise<void> {
 }
 const demo = (): string[] => ['demo'];
 const cycles = (): string[] => ['demo', 'cycles'];
-const locality = (): string[] => ['demo', 'locality'];
 const ring = (): string[] => ['open', fixture('otf2/ring16')];
 
 const SHOTS: readonly Shot[] = [
@@ -61,22 +60,6 @@ const SHOTS: readonly Shot[] = [
   { name: 'trace', serve: ring, drawn: 'Logical timeline' },
   { name: 'cycles', serve: cycles, drawn: 'Spiral' },
   { name: 'cycles-torus', serve: cycles, drawn: 'Spiral', go: tab('Torus'), small: true },
-  {
-    name: 'locality',
-    serve: locality,
-    link: '&v=1&s=symbol+%3D+p',
-    drawn: 'Misses over time',
-    go: async (page) => {
-      await page.getByRole('button', { name: 'Try advice 1', exact: true }).click();
-      await page
-        .getByText('what if, from')
-        .or(page.getByRole('button', { name: 'Undo advice 1' }))
-        .first()
-        .waitFor();
-      await quiet(page);
-    },
-    small: true,
-  },
   { name: 'mesh', serve: demo, drawn: 'Parallel coordinates', go: mesh },
   {
     name: 'mesh-slice',
