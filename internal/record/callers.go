@@ -18,8 +18,7 @@ type callers struct {
 	chains  [][]uint64
 	key     []byte
 
-	samples int
-	stops   [unwind.Stops]int
+	samples int // with a stack
 }
 
 func newCallers(code *spaces) *callers {
@@ -34,10 +33,9 @@ func (c *callers) of(pid int32, s *perfevent.Sample) int32 {
 	if len(s.StackUser) == 0 || s.RegsUser.ABI != perfevent.ABI64 {
 		return 0
 	}
-	frames, stop := c.unwind.Unwind(&unwind.Sample{Stack: s.StackUser, Order: binary.LittleEndian, Register: s.RegsUser.Get},
+	frames, _ := c.unwind.Unwind(&unwind.Sample{Stack: s.StackUser, Order: binary.LittleEndian, Register: s.RegsUser.Get},
 		func(addr uint64) *symbol.Mapping { return c.code.mapping(pid, addr) }, maxCallers)
 	c.samples++
-	c.stops[stop]++
 	c.key = c.key[:0]
 	for _, f := range frames[min(1, len(frames)):] {
 		pc := f.PC
@@ -58,6 +56,3 @@ func (c *callers) of(pid int32, s *perfevent.Sample) int32 {
 	}
 	return n
 }
-
-// whole is how many stacks reach the outermost function.
-func (c *callers) whole() int { return c.stops[unwind.Complete] }
