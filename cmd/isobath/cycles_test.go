@@ -174,7 +174,7 @@ func TestCyclesText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"1,057 references, 1,048 windows of 10", "inner loop walk.c:3", "63", "exact repetition"} {
+	for _, want := range []string{"1 057 references, 1 048 windows of 10", "inner loop walk.c:3", "63", "exact repetition"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

@@ -17,11 +17,13 @@ import (
 
 // loopTable is the loops of a trace, counted when somebody asks.
 type loopTable struct {
-	turn    chan struct{} // one at a time counts
-	open    func() (*tree.File, error)
-	tree    *tree.Tree // nil until it is counted
-	look    sync.Once
+	turn chan struct{} // one at a time counts
+	open func() (*tree.File, error)
+	tree *tree.Tree // nil until it is counted
+
+	mu      sync.Mutex // guards machine and sought
 	machine *platform.Machine
+	sought  bool
 	misses  *replay.LoopMisses // nil where no machine is known
 }
 
@@ -39,22 +41,28 @@ func (s routes) loopRoutes() []frame.Route {
 }
 
 // on is the machine that misses are modelled on: that of the run, else this one;
-// nil if neither is known. It is looked for once.
+// nil if neither is known. It is looked for until an answer is there: a request
+// that goes away meanwhile leaves that to the next.
 func (t *loopTable) on(ctx context.Context, r *Refs) *platform.Machine {
-	t.look.Do(func() {
-		set := new(refset.Set)
-		if r.Set != nil {
-			opened, err := r.Set(ctx, "")
-			if err != nil {
-				return
-			}
-			defer opened.Close()
-			set = opened
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.sought {
+		return t.machine
+	}
+	set := new(refset.Set)
+	if r.Set != nil {
+		opened, err := r.Set(ctx, "")
+		if err != nil {
+			t.sought = ctx.Err() == nil
+			return nil
 		}
-		if m, err := set.Machine("", ""); err == nil { // else misses are left out
-			t.machine = m
-		}
-	})
+		defer opened.Close()
+		set = opened
+	}
+	t.sought = true
+	if m, err := set.Machine("", ""); err == nil { // else misses are left out
+		t.machine = m
+	}
 	return t.machine
 }
 

@@ -33,7 +33,7 @@ func (e *endless) Read(dst []refs.Ref) (int, error) {
 func TestForesee(t *testing.T) {
 	open := func() (*Refs, *endless) {
 		src := &endless{about: refs.About{Has: refs.HasPC}, read: make(chan struct{})}
-		return &Refs{Open: func() (refs.Reader, error) { return src, nil }, records: 1}, src
+		return &Refs{Open: func() (refs.Reader, error) { return src, nil }, records: 1, loops: newLoopTable(nil)}, src
 	}
 	t.Run("nobody asks", func(t *testing.T) {
 		part, src := open()
@@ -77,7 +77,7 @@ func TestForesee(t *testing.T) {
 
 // An analysis ends when the request is taken back, and is made for the next.
 func TestTakenBack(t *testing.T) {
-	r := &Refs{Open: demo.Cycles[0].Open}
+	r := &Refs{Open: demo.Cycles[0].Open, loops: newLoopTable(demoFile(demo.Cycles[0].Open, nil))}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := r.find(ctx, CyclesAsk{Thread: -1, Window: 8}, nil); !errors.Is(err, context.Canceled) {
@@ -98,7 +98,7 @@ func TestPanicIsAnError(t *testing.T) {
 
 // Of two requests for one analysis the one that stays gets it.
 func TestTwoWait(t *testing.T) {
-	r := &Refs{Open: demo.Cycles[0].Open}
+	r := &Refs{Open: demo.Cycles[0].Open, loops: newLoopTable(demoFile(demo.Cycles[0].Open, nil))}
 	ctx, cancel := context.WithCancel(t.Context())
 	left := make(chan error)
 	go func() {
