@@ -82,7 +82,11 @@ export const PAGES: readonly Page[] = [
     load: () => import('./pages/locality/LocalityPage.svelte'),
     perRun: true,
     keys: [
-      { keys: ['ArrowLeft', 'ArrowRight'], label: 'Smaller, larger cache; field, set, time', pointer: 'move' },
+      {
+        keys: ['ArrowLeft', 'ArrowRight'],
+        label: 'Smaller, larger cache; field, set, time',
+        pointer: 'move',
+      },
       { keys: ['ArrowUp', 'ArrowDown'], label: 'Row, band, lane or line', pointer: 'move' },
       { keys: [',', '.'], label: 'On the curve: cache before, next cache of the machine', pointer: '' },
       { keys: ['Enter'], label: 'Select', pointer: 'click' },

@@ -152,7 +152,16 @@ export function sameRows(a: State, b: State): boolean {
 const PAGES: readonly PageName[] = ['memory', 'trace', 'cycles', 'locality', 'mesh'];
 const METRICS = ['latency', 'samples', 'mean'] as const;
 const SHAPES = ['sunburst', 'icicle'] as const;
-const BOTTOMS = ['parallel', 'axis', 'category', 'timeline', 'spread', 'lines', 'touches', 'changes'] as const;
+const BOTTOMS = [
+  'parallel',
+  'axis',
+  'category',
+  'timeline',
+  'spread',
+  'lines',
+  'touches',
+  'changes',
+] as const;
 const SCALES: readonly Scale[] = ['linear', 'log', 'quantile', 'appearance', 'rank', 'names'];
 const BINS = whole(100, { least: 2, most: 1000 });
 

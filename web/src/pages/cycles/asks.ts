@@ -45,7 +45,10 @@ export function sectorAsk(
 }
 
 /** The pixels of a whole drawing. */
-export function pixelsOf(size: { h: number }, columns: number): { radii: number; angles: number; columns: number } {
+export function pixelsOf(
+  size: { h: number },
+  columns: number,
+): { radii: number; angles: number; columns: number } {
   return {
     radii: Math.max(1, Math.min(MOST_RADII, Math.round(size.h / 2))),
     angles: 1440,

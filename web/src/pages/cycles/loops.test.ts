@@ -91,7 +91,12 @@ describe('loops of the code', () => {
 
   it('pairs loops of two runs by text and function, in order', () => {
     const text = 'for (j = 0; j < n; j++)';
-    const now = info([loop({}), loop({ text, line: 9 }), loop({ text, line: 12 }), loop({ text: 'while (p)' })]);
+    const now = info([
+      loop({}),
+      loop({ text, line: 9 }),
+      loop({ text, line: 12 }),
+      loop({ text: 'while (p)' }),
+    ]);
     const before = info([loop({ text, trips: 1 }), loop({ trips: 2 }), loop({ function: 'g' })]);
     expect([...pairLoops(now, before)].map(([i, l]) => [i, l.trips])).toEqual([
       [0, 2],
@@ -115,11 +120,21 @@ describe('classes of loops', () => {
     ({ turns, loop: loopOf, title, name: 'inner loop', place: 'q.c:3', exact: turns > 100 }) as CyclesClass;
   const all = {
     named: [],
-    classes: [klass(125, 2, 'for j, q.c:9'), klass(12, -1, ''), klass(0, -1, ''), klass(12, 2, 'for j, q.c:9')],
+    classes: [
+      klass(125, 2, 'for j, q.c:9'),
+      klass(12, -1, ''),
+      klass(0, -1, ''),
+      klass(12, 2, 'for j, q.c:9'),
+    ],
   } as unknown as CyclesInfo;
 
   it('are named after the loop; its paths are one row', () => {
-    expect(classNames(all)).toEqual(['for j, q.c:9', 'Inner loop, q.c:3', 'No turns', 'for j, q.c:9 · path 2']);
+    expect(classNames(all)).toEqual([
+      'for j, q.c:9',
+      'Inner loop, q.c:3',
+      'No turns',
+      'for j, q.c:9 · path 2',
+    ]);
     const rows = classRows(all);
     expect(rows.map((r) => [r.index, r.folded])).toEqual([
       [0, [3]],
@@ -138,7 +153,15 @@ describe('stretches', () => {
     expect(turn).toEqual({ from: 4, to: 8 });
     const pass = picked(5, turn, drawing, 12, false)!;
     expect(pass).toEqual({ from: 0, to: 8 });
-    expect(picked(5, { from: 4, to: 8 }, { ...(drawing as object), passes: new Uint32Array() } as never, 12, false)).toEqual({
+    expect(
+      picked(
+        5,
+        { from: 4, to: 8 },
+        { ...(drawing as object), passes: new Uint32Array() } as never,
+        12,
+        false,
+      ),
+    ).toEqual({
       from: 0,
       to: 0,
     });

@@ -67,7 +67,6 @@ export function shareOf(l: LoopRow, info: LoopsInfo): number {
 /** Everything a row says, for the status line and screen readers. */
 export function describeLoop(l: LoopRow, info: LoopsInfo): string {
   return [
-
     `${counted(l.trips, l.exact)} turns in ${plural(l.entries, 'entry', 'entries')}`,
     `${plural(l.references, 'reference')} (${percent(l.references, info.references)})`,
     `${bytes(l.bytes)} on ${l.linesExact ? '' : 'about '}${plural(l.lines, 'cache line')}`,

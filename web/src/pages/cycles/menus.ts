@@ -14,15 +14,16 @@ export const SYMBOLS = [
   { id: 'object', label: 'place in an object' },
 ] as const;
 
-export const COLOURS: readonly { readonly id: Colouring; readonly label: string; readonly note?: string }[] = [
-  { id: 'line', label: 'source line' },
-  { id: 'function', label: 'function' },
-  { id: 'object', label: 'object' },
-  { id: 'op', label: 'load or store' },
-  { id: 'stride', label: 'stride', note: 'since the instruction ran last' },
-  { id: 'miss', label: 'what answers', note: 'modelled: L1 … memory' },
-  { id: 'coordinate', label: 'coordinate' },
-];
+export const COLOURS: readonly { readonly id: Colouring; readonly label: string; readonly note?: string }[] =
+  [
+    { id: 'line', label: 'source line' },
+    { id: 'function', label: 'function' },
+    { id: 'object', label: 'object' },
+    { id: 'op', label: 'load or store' },
+    { id: 'stride', label: 'stride', note: 'since the instruction ran last' },
+    { id: 'miss', label: 'what answers', note: 'modelled: L1 … memory' },
+    { id: 'coordinate', label: 'coordinate' },
+  ];
 
 export const TABS = [
   { id: 'spiral', label: 'Spiral' },
@@ -60,7 +61,10 @@ export function windowItems(
   ];
 }
 
-export function colourItems(now: CyclesState, commit: (patch: Partial<CyclesState>) => void): readonly MenuItem[] {
+export function colourItems(
+  now: CyclesState,
+  commit: (patch: Partial<CyclesState>) => void,
+): readonly MenuItem[] {
   return COLOURS.map((c) => ({
     label: c.label,
     ...(c.note === undefined ? {} : { note: c.note }),
@@ -69,7 +73,10 @@ export function colourItems(now: CyclesState, commit: (patch: Partial<CyclesStat
   }));
 }
 
-export function methodItems(now: CyclesState, commit: (patch: Partial<CyclesState>) => void): readonly MenuItem[] {
+export function methodItems(
+  now: CyclesState,
+  commit: (patch: Partial<CyclesState>) => void,
+): readonly MenuItem[] {
   return (
     [
       { id: 'isomap', label: 'Isomap', note: 'distances along the walk' },

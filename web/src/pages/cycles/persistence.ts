@@ -153,7 +153,12 @@ export class PersistenceView implements KeptView<number> {
 
   /** Labels of the dots, each where it hides neither a dot nor another label. */
   private labels(): readonly { readonly text: string; readonly x: number; readonly y: number }[] {
-    const taken: Rect[] = this.dots.map((d) => ({ x: d.at.x - d.r, y: d.at.y - d.r, w: 2 * d.r, h: 2 * d.r }));
+    const taken: Rect[] = this.dots.map((d) => ({
+      x: d.at.x - d.r,
+      y: d.at.y - d.r,
+      w: 2 * d.r,
+      h: 2 * d.r,
+    }));
     const { classes } = this.input.info;
     const out: { text: string; x: number; y: number }[] = [];
     const at = new Map<string, Dot[]>();

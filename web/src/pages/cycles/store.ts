@@ -89,7 +89,12 @@ export class CyclesStore extends PageStore<CyclesSnapshot> {
   });
   private readonly others = this.resource<string, LoopsInfo>({
     load: (run, signal) =>
-      this.api.watch(`runs/${encodeURIComponent(run)}/loops`, {}, (progress) => this.set({ progress }), signal),
+      this.api.watch(
+        `runs/${encodeURIComponent(run)}/loops`,
+        {},
+        (progress) => this.set({ progress }),
+        signal,
+      ),
     show: (before) => ({ before }),
     busy: (counting) => ({ counting, progress: undefined }),
   });

@@ -37,12 +37,7 @@ export function passAt(t: number, drawing: Drawing | undefined, windows: number)
 }
 
 /** What a selection is called, if it is one turn or one pass. */
-export function stretchName(
-  from: number,
-  to: number,
-  drawing: Drawing | undefined,
-  windows: number,
-): string {
+export function stretchName(from: number, to: number, drawing: Drawing | undefined, windows: number): string {
   const alike = (s: Stretch | undefined): boolean => s !== undefined && s.from === from && s.to === to;
   const [pass, turn] = [passAt(from, drawing, windows), turnAt(from, drawing, windows)];
   return alike(pass) ? pass!.name : alike(turn) ? turn!.name : '';
@@ -62,8 +57,7 @@ export function picked(
   const pass = passAt(t, drawing, windows);
   const turn = turnAt(t, drawing, windows) ?? pass;
   if (!turn) return undefined;
-  if (add && now.to > now.from)
-    return { from: Math.min(now.from, turn.from), to: Math.max(now.to, turn.to) };
+  if (add && now.to > now.from) return { from: Math.min(now.from, turn.from), to: Math.max(now.to, turn.to) };
   if (now.from !== turn.from || now.to !== turn.to) return { from: turn.from, to: turn.to };
   return pass && (pass.from !== turn.from || pass.to !== turn.to)
     ? { from: pass.from, to: pass.to }
