@@ -26,15 +26,6 @@ type specimen struct {
 	damage func(*source, []byte) []byte
 }
 
-// size is the size of all its files.
-func (s *specimen) size() int {
-	n := 0
-	for _, b := range s.files {
-		n += len(b)
-	}
-	return n
-}
-
 // found are specimens that lie in the repository, by format.
 var found = []struct {
 	format, path string
