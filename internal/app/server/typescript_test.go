@@ -67,7 +67,7 @@ var wireAreas = []struct {
 		{"internal/loops/spiral/colour.go", "Colour", "Structure"},
 		{"internal/loops/spiral/reference.go", "Reference"},
 		{"internal/app/server/references/wire.go"},
-		{"internal/app/server/references/loopswire.go"},
+		{"internal/app/server/references/wire_loops.go"},
 	}},
 	{"locality", [][]string{
 		{"internal/locality/answer/answer.go", "Machine", "MachineLevel", "MachineTLB"},
@@ -77,7 +77,7 @@ var wireAreas = []struct {
 		{"internal/locality/views/evictions.go", "Evictions", "MissCause"},
 		{"internal/locality/views/fields.go", "StructUse", "StructPart", "StructField", "StructLine"},
 		{"internal/locality/views/sets.go", "SetUse"},
-		{"internal/app/server/references/localitywire.go", "MachineAsk", "LocalityAsk", "LocalityAnswer", "LocalityThen", "LocalityMapAsk", "LocalityMap", "LocalityLane",
+		{"internal/app/server/references/wire_locality.go", "MachineAsk", "LocalityAsk", "LocalityAnswer", "LocalityThen", "LocalityMapAsk", "LocalityMap", "LocalityLane",
 			"AdviseAsk", "MachinesAsk", "MachineMisses", "MachineLevels"},
 	}},
 	{"mesh", [][]string{
