@@ -89,7 +89,7 @@ lint:
 	@unformatted=$$(git ls-files '*.go' | xargs gofmt -l); [ -z "$$unformatted" ] || { echo "not formatted: $$unformatted"; exit 1; }
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
-	$(GO) run ./scripts/unused -except internal/messages,internal/locality,internal/loops,internal/app/server/frame
+	$(GO) run ./scripts/unused -except internal/messages/mpiprog
 	$(GO) mod tidy -diff
 	$(GO) mod verify
 	@for m in bench/*/go.mod; do [ ! -f $$m ] || (cd $$(dirname $$m) && $(GO) mod tidy -diff) || exit 1; done

@@ -191,8 +191,8 @@ type ObjectField struct {
 	Type   string `json:"type"`
 }
 
-// ObjectsOf lists the objects of a table.
-func ObjectsOf(t *layout.Table) []ObjectInfo {
+// objectsOf lists the objects of a table.
+func objectsOf(t *layout.Table) []ObjectInfo {
 	out := []ObjectInfo{}
 	for _, o := range t.Objects[1:] {
 		info := ObjectInfo{Name: o.Name, Start: fmt.Sprintf("%#x", o.Start), Bytes: o.Size, Element: o.Elem, Elements: o.Elements(), Blocks: len(o.Blocks),

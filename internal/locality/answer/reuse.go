@@ -151,7 +151,7 @@ type ReuseInput struct {
 func NewReuse(in ReuseInput) *Reuse {
 	r := in.Result
 	out := &Reuse{Records: in.Records, References: r.References, Threads: len(r.Threads), LineBytes: r.LineBytes, Lines: r.Lines, First: r.First,
-		Bytes: r.Lines * uint64(r.LineBytes), Provenance: Derived, Histogram: spans(&r.Whole), By: in.By, Objects: ObjectsOf(in.Table), Notes: append([]string{}, in.Notes...),
+		Bytes: r.Lines * uint64(r.LineBytes), Provenance: Derived, Histogram: spans(&r.Whole), By: in.By, Objects: objectsOf(in.Table), Notes: append([]string{}, in.Notes...),
 		Pages:      Pages{r.PageBytes, r.PageCount, r.Pages.First, spans(&r.Pages)},
 		WorkingSet: WorkingSet{r.WorkingSet.Window, r.WorkingSet.Lines, r.WorkingSet.Pages},
 		Aliases:    Aliases{r.Loads, r.Aliases, Modelled}}

@@ -47,9 +47,9 @@ type Numbering struct {
 	object  func(*refs.Ref) uint32
 }
 
-// NewNumbering numbers nothing yet; object numbers the object of each reference
+// newNumbering numbers nothing yet; object numbers the object of each reference
 // and may be nil.
-func NewNumbering(object func(*refs.Ref) uint32) *Numbering {
+func newNumbering(object func(*refs.Ref) uint32) *Numbering {
 	return &Numbering{codes: refs.NewMemo(), threads: map[uint32]uint16{}, object: object}
 }
 
@@ -84,7 +84,7 @@ type Reader struct {
 
 // NewReader gathers references; more than limit are refused.
 func NewReader(object func(*refs.Ref) uint32, limit int) *Reader {
-	return &Reader{Numbering: NewNumbering(object), limit: limit}
+	return &Reader{Numbering: newNumbering(object), limit: limit}
 }
 
 // Add takes the next references.

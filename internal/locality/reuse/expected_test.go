@@ -251,3 +251,7 @@ func diff(t *testing.T, what string, want, got any) {
 		t.Errorf("%s: %s", what, d)
 	}
 }
+
+// Distinct is how many different strides there are; more is true if there are
+// more than were counted apart.
+func (s *Strides) Distinct() (n int, more bool) { return len(s.keys), s.other > 0 }

@@ -88,10 +88,6 @@ func (s *Strides) Total() uint64 {
 	return n
 }
 
-// Distinct is how many different strides there are; more is true if there are
-// more than were counted apart.
-func (s *Strides) Distinct() (n int, more bool) { return len(s.keys), s.other > 0 }
-
 // Class is how an instruction walks.
 type Class string
 

@@ -173,9 +173,6 @@ func (t *Trace) dependences() {
 	}
 }
 
-// Threads is how many threads the trace has.
-func (t *Trace) Threads() int { return t.threads }
-
 // Len is how many accesses may be part of sharing.
 func (t *Trace) Len() int { return len(t.refs) }
 

@@ -11,9 +11,9 @@ import (
 	"github.com/isobath/isobath/internal/locality/reuse"
 )
 
-// Octaves is how many buckets a row's histogram has: octaves of distances from 1
+// octaveCount is how many buckets a row's histogram has: octaves of distances from 1
 // on, and first touches last.
-const Octaves = 19
+const octaveCount = 19
 
 // MissRow is some of the references: those of an object, a field, a line or a
 // function.
@@ -362,15 +362,15 @@ func (g *groups) sorted() []MissRow {
 
 // octaves folds a histogram: distances 0, 1, 2–3, 4–7, … and first touches last.
 func octaves(h *reuse.Histogram) []uint64 {
-	out := make([]uint64, Octaves)
+	out := make([]uint64, octaveCount)
 	for b, n := range h.Counts {
 		o := 0
 		for d := reuse.BucketStart(b); d > 0; d >>= 1 {
 			o++
 		}
-		out[min(o, Octaves-2)] += n
+		out[min(o, octaveCount-2)] += n
 	}
-	out[Octaves-1] = h.First
+	out[octaveCount-1] = h.First
 	return out
 }
 

@@ -145,7 +145,7 @@ func Analyse(ctx context.Context, tr *Trace, o Options) (*Result, error) {
 	}
 	a.report("windows", 0, 1)
 	a.Points, err = Windows(ctx, tr.Syms, o.Window)
-	if short := new(ShortError); errors.As(err, &short) {
+	if short := new(shortError); errors.As(err, &short) {
 		a.Points, a.Walk = &Points{Window: o.Window, Syms: tr.Syms}, newWalk(nil, 0)
 		a.Matrix = &Matrix{}
 		a.note("%v", short)

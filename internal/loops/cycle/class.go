@@ -90,23 +90,6 @@ func (r *Result) Ambles(c *Class, tolerance float64) (pre, post int) {
 	return pre, post
 }
 
-// Unwrapped calls visit with the lift at every window from on: the coordinate
-// along the trace without jumps. Neighbouring values differ by less than a
-// turn; whole numbers are passed once per turn.
-func (r *Result) Unwrapped(ctx context.Context, c *Class, visit func(window int, lift float64)) error {
-	lift := 0.0
-	for t, u := range r.Points.Index {
-		if t&0xffff == 0xffff && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if t > 0 && r.Points.Index[t-1] != u {
-			lift += c.steps[r.Walk.Step(r.Points.Index[t-1], u)]
-		}
-		visit(t, lift)
-	}
-	return nil
-}
-
 // Coordinates fills out, of the length of the windows, with the lift.
 func (r *Result) Coordinates(ctx context.Context, c *Class, out []float32) error {
 	lift, index := 0.0, r.Points.Index

@@ -7,9 +7,9 @@ import (
 	"github.com/isobath/isobath/internal/base/parallel"
 )
 
-// MaxPoints bounds the distance matrix: points are numbered with 16 bits in
+// maxPoints bounds the distance matrix: points are numbered with 16 bits in
 // packed edges and triangles.
-const MaxPoints = 1<<16 - 1
+const maxPoints = 1<<16 - 1
 
 // Matrix holds the distances between points, cut off above Cap.
 type Matrix struct {
@@ -27,8 +27,8 @@ func (m *Matrix) row(i int) []uint8 { return m.D[i*m.N : (i+1)*m.N] }
 // to limit. Distances of windows of length w are at most w.
 func Distances(ctx context.Context, p *Points, limit int) (*Matrix, error) {
 	n := p.Len()
-	if n > MaxPoints {
-		return nil, fmt.Errorf("%d distinct windows, more than %d; use --symbol pc, --every or --range", n, MaxPoints)
+	if n > maxPoints {
+		return nil, fmt.Errorf("%d distinct windows, more than %d; use --symbol pc, --every or --range", n, maxPoints)
 	}
 	m := &Matrix{N: n, Cap: min(limit, p.Window), D: make([]uint8, n*n)}
 	symbols := 0

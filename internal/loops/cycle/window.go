@@ -40,7 +40,7 @@ func Windows(ctx context.Context, syms []uint32, w int) (*Points, error) {
 		return nil, fmt.Errorf("window %d: want %d to %d", w, MinWindow, MaxWindow)
 	}
 	if len(syms) < w {
-		return nil, &ShortError{Records: len(syms), Window: w}
+		return nil, &shortError{Records: len(syms), Window: w}
 	}
 	p := &Points{Window: w, Syms: syms, Index: make([]uint32, len(syms)-w+1)}
 	table := newWindowTable(p)
@@ -68,10 +68,10 @@ func Windows(ctx context.Context, syms []uint32, w int) (*Points, error) {
 	return p, nil
 }
 
-// ShortError says that a trace is shorter than one window.
-type ShortError struct{ Records, Window int }
+// shortError says that a trace is shorter than one window.
+type shortError struct{ Records, Window int }
 
-func (e *ShortError) Error() string {
+func (e *shortError) Error() string {
 	return fmt.Sprintf("%d references are fewer than one window of %d; use a smaller --window", e.Records, e.Window)
 }
 

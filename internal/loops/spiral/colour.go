@@ -51,8 +51,8 @@ const MaxColours = 7
 // least is the share of the references that a group needs for its own colour.
 const least = 0.02
 
-// Other is the colour of windows that have none of their own.
-const Other = MaxColours
+// otherColour is the colour of windows that have none of their own.
+const otherColour = MaxColours
 
 // Colouring gives every window a colour: that of its first reference.
 type Colouring struct {
@@ -231,7 +231,7 @@ func (g *grouping) colour() *Colouring {
 	c := &Colouring{window: make([]uint8, g.v.Windows()), Structures: g.structures}
 	if g.record == nil {
 		for t := range c.window {
-			c.window[t] = Other
+			c.window[t] = otherColour
 		}
 		return c
 	}
@@ -253,7 +253,7 @@ func (g *grouping) colour() *Colouring {
 	slices.Sort(chosen) // groups are in order of first use
 	colour := make([]uint8, len(g.groups))
 	for i := range colour {
-		colour[i] = Other
+		colour[i] = otherColour
 	}
 	for k, i := range chosen {
 		colour[i] = uint8(k)

@@ -223,7 +223,7 @@ func (m *Morph) pixels(ctx context.Context, w io.Writer, lift []float32) error {
 			turn := math.Atan2(dx, dy) / (2 * math.Pi)
 			turn -= math.Floor(turn)
 			c := p.Colour[int(row*float64(p.Radii))*p.Angles+min(p.Angles-1, int(turn*float64(p.Angles)))]
-			if c != Empty {
+			if c != emptyPixel {
 				img.Pix[y*img.Stride+x] = uint8(c) + 1
 			}
 		}

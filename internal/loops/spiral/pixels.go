@@ -18,15 +18,15 @@ type Sector struct {
 func Whole(n int) Sector { return Sector{0, n, 0, 1} }
 
 // Polar is a sector of the spiral as pixels of radius and angle: at each the
-// most frequent colour, Empty where no window lies.
+// most frequent colour, emptyPixel where no window lies.
 type Polar struct {
 	Sector
 	Radii, Angles int
 	Colour        []uint16 // radius by radius
 }
 
-// Empty is the colour of a pixel without windows.
-const Empty = math.MaxUint16
+// emptyPixel is the colour of a pixel without windows.
+const emptyPixel = math.MaxUint16
 
 // Polar draws a sector. Rows are drawn at once by as many goroutines as there
 // are processors.
@@ -81,7 +81,7 @@ func (c *Colouring) row(p *Polar, lift []float32, r int, ends [][MaxColours + 1]
 }
 
 func most(counts *[MaxColours + 1]int32) uint16 {
-	best, at := int32(0), uint16(Empty)
+	best, at := int32(0), uint16(emptyPixel)
 	for c, n := range counts {
 		if n > best {
 			best, at = n, uint16(c)

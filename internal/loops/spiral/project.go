@@ -10,9 +10,9 @@ import (
 	"github.com/isobath/isobath/internal/loops/cycle"
 )
 
-// MaxProjected is how many points are laid out in the plane; of more, the most
+// maxProjected is how many points are laid out in the plane; of more, the most
 // visited are taken. The cost grows with the square.
-const MaxProjected = 1200
+const maxProjected = 1200
 
 // Cloud is the points of a result in the plane.
 type Cloud struct {
@@ -30,7 +30,7 @@ func Project(ctx context.Context, r *cycle.Result, method string) (*Cloud, error
 	if r.Matrix == nil || r.Points.Len() == 0 {
 		return nil, fmt.Errorf("this trace has too few distinct windows to lay out")
 	}
-	c := &Cloud{Points: mostVisited(r, MaxProjected)}
+	c := &Cloud{Points: mostVisited(r, maxProjected)}
 	n := len(c.Points)
 	if all := r.Points.Len(); n < all {
 		c.Note = fmt.Sprintf("the %d most visited of %d distinct windows", n, all)

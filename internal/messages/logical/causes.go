@@ -27,8 +27,8 @@ func (c Case) String() string {
 	return [...]string{"on time", "compute", "message", "call", "inherited by message", "inherited in process"}[c]
 }
 
-// DefaultThreshold is how late an operation must be to be called late, in ns.
-const DefaultThreshold = 500_000
+// lateThreshold is how late an operation must be to be called late, in ns.
+const lateThreshold = 500_000
 
 // CauseOptions choose what is late and which steps count.
 type CauseOptions struct {
@@ -77,7 +77,7 @@ type Cause struct {
 // Threshold returns the threshold to use when the user gives none: the usual
 // one, or less if no delay in the whole trace reaches it.
 func (s *Structure) Threshold() int64 {
-	usual := s.Trace.Ticks(DefaultThreshold)
+	usual := s.Trace.Ticks(lateThreshold)
 	most := int64(0)
 	for i := range int32(s.Len()) {
 		if i > s.Start[s.Proc[i]] {

@@ -6,8 +6,6 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
-
-	"github.com/isobath/isobath/internal/messages/trace"
 )
 
 // Pattern is a shape of communication that was recognised for certain, and
@@ -351,29 +349,4 @@ func tree(pairs [][2]int32, involved map[int32]bool) string {
 		}
 	}
 	return "tree" + both
-}
-
-// PartitionPattern names the exchange inside one partition.
-func (s *Structure) PartitionPattern(q int32) string {
-	var pairs [][2]int32
-	collective := true
-	for _, r := range s.Parts.Runs(q) {
-		for op := r.From; op < r.To; op++ {
-			collective = collective && s.Kind[op] == trace.Collective
-			s.Receivers(op, func(v int32) { pairs = append(pairs, [2]int32{s.Proc[op], s.Proc[v]}) })
-		}
-	}
-	if collective {
-		return "collective"
-	}
-	slices.SortFunc(pairs, func(a, b [2]int32) int {
-		if a[0] != b[0] {
-			return int(a[0] - b[0])
-		}
-		return int(a[1] - b[1])
-	})
-	if len(pairs) == 0 {
-		return "no message"
-	}
-	return classify(slices.Compact(pairs), len(s.Trace.Procs))
 }

@@ -1,9 +1,11 @@
 package logical
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/isobath/isobath/internal/messages/mpiprog"
+	"github.com/isobath/isobath/internal/messages/trace"
 )
 
 // TestClassify: each shape by its own pairs, and the same with one pair less,
@@ -104,4 +106,29 @@ func TestNonBlockingCollective(t *testing.T) {
 	if got := s.Name(s.Start[0] + 1); got != "MPI_IAllreduce" {
 		t.Errorf("the start is %q", got)
 	}
+}
+
+// PartitionPattern names the exchange inside one partition.
+func (s *Structure) PartitionPattern(q int32) string {
+	var pairs [][2]int32
+	collective := true
+	for _, r := range s.Parts.Runs(q) {
+		for op := r.From; op < r.To; op++ {
+			collective = collective && s.Kind[op] == trace.Collective
+			s.Receivers(op, func(v int32) { pairs = append(pairs, [2]int32{s.Proc[op], s.Proc[v]}) })
+		}
+	}
+	if collective {
+		return "collective"
+	}
+	slices.SortFunc(pairs, func(a, b [2]int32) int {
+		if a[0] != b[0] {
+			return int(a[0] - b[0])
+		}
+		return int(a[1] - b[1])
+	})
+	if len(pairs) == 0 {
+		return "no message"
+	}
+	return classify(slices.Compact(pairs), len(s.Trace.Procs))
 }

@@ -157,15 +157,6 @@ func (g *Graph) nodeTime(n int32) int64 {
 // size is the class of a length.
 func size(bytes int64) int { return bits.Len64(uint64(max(bytes, 0))) }
 
-// Span returns the recorded run time.
-func (g *Graph) Span() int64 {
-	last := g.First0
-	for p := range g.Begin {
-		last = max(last, g.lineEnd(int32(p)))
-	}
-	return last - g.First0
-}
-
 func (g *Graph) lineEnd(p int32) int64 {
 	if g.Start[p] == g.Start[p+1] {
 		return g.Begin[p] + g.Tail[p]

@@ -184,3 +184,12 @@ func TestPredictions(t *testing.T) {
 		})
 	}
 }
+
+// Span returns the recorded run time.
+func (g *Graph) Span() int64 {
+	last := g.First0
+	for p := range g.Begin {
+		last = max(last, g.lineEnd(int32(p)))
+	}
+	return last - g.First0
+}
