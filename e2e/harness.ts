@@ -73,7 +73,7 @@ async function serve([program, ...before]: readonly string[], args: readonly str
   return {
     url,
     origin,
-    token: hash.replace('#k=', ''),
+    token: new URLSearchParams(hash.slice(1)).get('k') ?? '',
     messages: () => messages,
     stop: () => {
       child.kill('SIGINT');

@@ -37,7 +37,7 @@ describe('gaps in a recording', () => {
     expect(gaps.map((g) => g.kind)).toEqual(['lost', 'throttled', 'lost', 'multiplexed']);
     await page.getByRole('tab', { name: view }).click();
     // The legend says what the hatch stands for, in words of its own the amounts.
-    const legend = page.locator('.legend', { hasText: /gaps/ });
+    const legend = page.locator('.legend [title]', { hasText: /gaps/ });
     await legend.waitFor();
     expect((await legend.getAttribute('title'))!.replace(/\s+/g, ' ')).toContain(
       '42 records lost (the ring buffer was full, CPU 0)',
