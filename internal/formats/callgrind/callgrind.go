@@ -17,12 +17,11 @@ import (
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/formats/codesums"
-	"github.com/isobath/isobath/internal/formats/compressed"
 	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 // Format recognises and reads both.
-var Format = foreign.Format{Name: "callgrind", Kind: kind.Samples, Sniff: func(in *foreign.Input) bool { return !in.Dir() && sniff(in.Head) }, Samples: read}
+var Format = foreign.Format{Name: "callgrind", Kind: kind.Samples, Sniff: func(in *foreign.Input) bool { return !in.Dir() && sniff(in.Head) }, Samples: foreign.StreamedSamples(parse)}
 
 const (
 	maxLine   = 1 << 20 // names of C++ templates
@@ -63,19 +62,6 @@ func position(line string) (key, name string, ok bool) {
 
 var positions = []string{"ob", "fl", "fi", "fe", "fn", "cob", "cfi", "cfl", "cfn", "calls", "jump", "jcnd", "jfi", "jfn"}
 
-func read(ctx context.Context, in *foreign.Input, _ *foreign.Options) (*foreign.Imported, error) {
-	f, err := compressed.Open(in.Path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	out, err := parse(ctx, f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", in.Path, err)
-	}
-	return out, nil
-}
-
 // place is what costs are summed by.
 type place struct {
 	object, file, function string
@@ -100,7 +86,7 @@ type reader struct {
 	order         []place
 }
 
-func parse(ctx context.Context, in io.Reader) (*foreign.Imported, error) {
+func parse(ctx context.Context, in io.Reader, _ *foreign.Options) (*foreign.Imported, error) {
 	r := &reader{tool: "cachegrind", withLine: true, names: map[string]map[string]string{"ob": {}, "fl": {}, "fn": {}}, sums: map[place][]int64{}}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxLine)

@@ -145,7 +145,7 @@ func TestHostile(t *testing.T) {
 		"other events":   "events: Ir\nfn=f\n1 1\nevents: Dr\n",
 		"words":          "events: Ir\nonce upon a time\n",
 	} {
-		if _, err := parse(t.Context(), strings.NewReader(text)); err == nil {
+		if _, err := parse(t.Context(), strings.NewReader(text), nil); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
@@ -156,7 +156,7 @@ func TestHostile(t *testing.T) {
 func TestPositions(t *testing.T) {
 	text := "# callgrind format\nevents: Ir Dr\nfl=(1) a.c\nfn=(1) main\n10 5 1\n+2 7\nfi=(2) b.h\n3 1\nfe=(1)\n* 2\n" +
 		"cfn=(2) g\ncalls=1 30\n-1 99 9\nfn=(2)\n30 4\ntotals: 19 1\n"
-	out, err := parse(t.Context(), strings.NewReader(text))
+	out, err := parse(t.Context(), strings.NewReader(text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,6 +181,6 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("desc: I1\nevents: Ir Dr\nfl=a.c\nfn=f\n1 2 .\nsummary: 2 0\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		sniff(data)
-		_, _ = parse(t.Context(), bytes.NewReader(data))
+		_, _ = parse(t.Context(), bytes.NewReader(data), nil)
 	})
 }

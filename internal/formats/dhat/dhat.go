@@ -15,12 +15,11 @@ import (
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/formats/codesums"
-	"github.com/isobath/isobath/internal/formats/compressed"
 	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 // Format recognises and reads profiles of DHAT.
-var Format = foreign.Format{Name: "DHAT", Kind: kind.Samples, Sniff: func(in *foreign.Input) bool { return !in.Dir() && sniff(in.Head) }, Samples: read}
+var Format = foreign.Format{Name: "DHAT", Kind: kind.Samples, Sniff: func(in *foreign.Input) bool { return !in.Dir() && sniff(in.Head) }, Samples: foreign.StreamedSamples(parse)}
 
 // maxBytes is what a profile may take: the largest seen, of a browser, had 50 MB.
 const maxBytes = 256 << 20
@@ -56,26 +55,10 @@ type point struct {
 	Stack    []int  `json:"fs"` // innermost first, into ftbl
 }
 
-func read(ctx context.Context, in *foreign.Input, _ *foreign.Options) (*foreign.Imported, error) {
-	f, err := compressed.Open(in.Path)
+func parse(ctx context.Context, r io.Reader, _ *foreign.Options) (*foreign.Imported, error) {
+	data, err := foreign.ReadWhole(r, maxBytes)
 	if err != nil {
 		return nil, err
-	}
-	defer f.Close()
-	out, err := parse(ctx, f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", in.Path, err)
-	}
-	return out, nil
-}
-
-func parse(ctx context.Context, r io.Reader) (*foreign.Imported, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > maxBytes {
-		return nil, fmt.Errorf("the profile has more than %d MiB", maxBytes>>20)
 	}
 	var d file
 	if err := json.Unmarshal(data, &d); err != nil {

@@ -83,7 +83,7 @@ func TestHostile(t *testing.T) {
 		"empty":   `{"dhatFileVersion":2}`,
 		"cut":     `{"dhatFileVersion":2,"pps":[{`,
 	} {
-		if _, err := parse(t.Context(), strings.NewReader(text)); err == nil {
+		if _, err := parse(t.Context(), strings.NewReader(text), nil); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
@@ -93,6 +93,6 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"dhatFileVersion":2,"tu":"instrs","pps":[{"tb":8,"tbk":1,"tl":4,"fs":[1,2]}],"ftbl":["[root]","0x1: malloc (in /x)","0x2: main (a.c:3)"]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		sniff(data)
-		_, _ = parse(t.Context(), bytes.NewReader(data))
+		_, _ = parse(t.Context(), bytes.NewReader(data), nil)
 	})
 }

@@ -15,12 +15,11 @@ import (
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/formats/codesums"
-	"github.com/isobath/isobath/internal/formats/compressed"
 	"github.com/isobath/isobath/internal/formats/foreign"
 )
 
 // Format recognises and reads folded stacks.
-var Format = foreign.Format{Name: "folded stacks", Kind: kind.Samples, Sniff: func(in *foreign.Input) bool { return !in.Dir() && sniff(in.Head) }, Samples: read}
+var Format = foreign.Format{Name: "folded stacks", Kind: kind.Samples, Sniff: func(in *foreign.Input) bool { return !in.Dir() && sniff(in.Head) }, Samples: foreign.StreamedSamples(parse)}
 
 const (
 	maxLine  = 4 << 20 // deep stacks of long C++ names
@@ -62,19 +61,6 @@ func cut(line string) (stack string, count int64, err error) {
 		return "", 0, fmt.Errorf("%q is a number, not a function", first)
 	}
 	return stack, count, nil
-}
-
-func read(ctx context.Context, in *foreign.Input, opt *foreign.Options) (*foreign.Imported, error) {
-	f, err := compressed.Open(in.Path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	out, err := parse(ctx, f, opt)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", in.Path, err)
-	}
-	return out, nil
 }
 
 func parse(ctx context.Context, r io.Reader, opt *foreign.Options) (*foreign.Imported, error) {

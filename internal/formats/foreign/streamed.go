@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -47,3 +48,33 @@ func (f *streamed) Read(dst []refs.Ref) (int, error) {
 }
 
 func (f *streamed) Close() error { return f.closer.Close() }
+
+// StreamedSamples makes the reader of a format whose samples are one file, packed
+// or not, read from its start to its end. Errors are prefixed with the path.
+func StreamedSamples(parse func(context.Context, io.Reader, *Options) (*Imported, error)) func(context.Context, *Input, *Options) (*Imported, error) {
+	return func(ctx context.Context, in *Input, opt *Options) (*Imported, error) {
+		f, err := compressed.Open(in.Path)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		out, err := parse(ctx, f, opt)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", in.Path, err)
+		}
+		return out, nil
+	}
+}
+
+// ReadWhole reads what a reader holds, if it has no more than most bytes: a
+// packed file of a few kilobytes may hold any number.
+func ReadWhole(r io.Reader, most int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > most {
+		return nil, fmt.Errorf("it has more than %d MiB", most>>20)
+	}
+	return data, nil
+}

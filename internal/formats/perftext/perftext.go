@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/isobath/isobath/internal/data/kind"
@@ -21,7 +20,7 @@ import (
 )
 
 // Format is the text of perf script or perf mem report -D.
-var Format = foreign.Format{Name: "perf text", Kind: kind.Samples, Sniff: sniff, Samples: read}
+var Format = foreign.Format{Name: "perf text", Kind: kind.Samples, Sniff: sniff, Samples: foreign.StreamedSamples(parse)}
 
 const (
 	// maxLine is what one line may take, folded parts included. C++ names with
@@ -58,19 +57,6 @@ func sniff(in *foreign.Input) bool {
 		}
 	}
 	return false
-}
-
-func read(ctx context.Context, in *foreign.Input, opt *foreign.Options) (*foreign.Imported, error) {
-	f, err := os.Open(in.Path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	out, err := parse(ctx, f, opt)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", in.Path, err)
-	}
-	return out, nil
 }
 
 // parse reads a text.

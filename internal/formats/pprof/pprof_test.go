@@ -126,6 +126,6 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("\x0a\x04\x08\x01\x10\x02\x12\x02\x10\x01\x32\x00\x32\x01a\x32\x01b"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		sniff(data)
-		_, _ = parse(t.Context(), bytes.NewReader(data))
+		_, _ = parse(t.Context(), bytes.NewReader(data), nil)
 	})
 }
