@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   browse,
@@ -22,14 +23,42 @@ import { counted, everything, whereOf } from './page';
 
 const DUMPS = fixture('mesh/lulesh');
 const SAMPLES = shared('samples/lulesh_legacy');
-const PEERS = existsSync('/usr/bin/pvpython') && existsSync('/usr/bin/xvfb-run');
+const PEERS = existsSync('/usr/bin/pvpython') && existsSync('/usr/bin/Xvfb');
 if (!PEERS && process.env['ISOBATH_PEERS'] === 'require')
-  throw new Error('pvpython and xvfb-run are missing: install the Debian packages paraview and xvfb');
+  throw new Error('pvpython and Xvfb are missing: install the Debian packages paraview and xvfb');
 
 interface Answer {
   readonly samples: number;
   readonly heard?: boolean;
   readonly cells?: readonly number[];
+}
+
+interface Display {
+  readonly name: string;
+  end(): void;
+}
+
+/**
+ * An X server without a screen: without one this build of ParaView crashes even when it draws
+ * off screen. The server chooses its own number and says it when it listens.
+ */
+function startDisplay(): Promise<Display> {
+  const server = spawn(
+    'Xvfb',
+    ['-displayfd', '3', '-screen', '0', '800x600x24', '-nolisten', 'tcp', '-noreset'],
+    {
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+    },
+  );
+  return new Promise((resolve, reject) => {
+    let said = '';
+    server.on('error', reject);
+    server.on('exit', (code) => reject(new Error(`Xvfb ended with ${code} before it named its display`)));
+    (server.stdio[3] as Readable).setEncoding('utf8').on('data', (s: string) => {
+      said += s;
+      if (said.endsWith('\n')) resolve({ name: `:${said.trim()}`, end: () => void server.kill('SIGTERM') });
+    });
+  });
 }
 
 /** A ParaView that obeys lines. */
@@ -38,30 +67,22 @@ class Viewer {
   private readonly lines: AsyncIterator<string>;
   private text = '';
 
-  constructor(tokenFile: string, files: readonly string[]) {
-    // Without a display this build of ParaView crashes even when it draws off screen.
-    this.child = spawn(
-      'xvfb-run',
-      [
-        '-a',
-        '-s',
-        '-screen 0 800x600x24',
-        'pvpython',
-        '--force-offscreen-rendering',
-        join(ROOT, 'e2e/viewer.py'),
-        ...files,
-      ],
-      {
-        env: {
-          ...process.env,
-          ISOBATH_LINK: tokenFile,
-          ISOBATH_CLIENTS: join(ROOT, 'clients'),
-          PYTHONDONTWRITEBYTECODE: '1',
-        },
-        stdio: ['pipe', 'pipe', 'pipe'],
-        detached: true, // a process group of its own, see end
+  private constructor(
+    private readonly screen: Display,
+    tokenFile: string,
+    files: readonly string[],
+  ) {
+    this.child = spawn('pvpython', ['--force-offscreen-rendering', join(ROOT, 'e2e/viewer.py'), ...files], {
+      env: {
+        ...process.env,
+        DISPLAY: screen.name,
+        ISOBATH_LINK: tokenFile,
+        ISOBATH_CLIENTS: join(ROOT, 'clients'),
+        PYTHONDONTWRITEBYTECODE: '1',
       },
-    );
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true, // a process group of its own, see end
+    });
     this.child.stderr!.setEncoding('utf8').on('data', (s: string) => (this.text += s));
     this.lines = createInterface({ input: this.child.stdout! })[Symbol.asyncIterator]();
   }
@@ -79,7 +100,11 @@ class Viewer {
     return this.answer();
   }
 
-  /** Ends the whole group: xvfb-run leaves its display behind when it is ended alone. */
+  static async start(tokenFile: string, files: readonly string[]): Promise<Viewer> {
+    return new Viewer(await startDisplay(), tokenFile, files);
+  }
+
+  /** Ends the whole group: pvpython is a launcher on some systems. */
   end(): void {
     this.child.stdin!.destroy();
     try {
@@ -87,6 +112,7 @@ class Viewer {
     } catch {
       // It has ended by itself.
     }
+    this.screen.end();
   }
 }
 
@@ -142,7 +168,7 @@ describe.skipIf(!SAMPLES || !PEERS)('ParaView and the page', () => {
           '',
         ),
       );
-    viewer = new Viewer(tokenFile, files);
+    viewer = await Viewer.start(tokenFile, files);
     expect(await viewer.answer()).toMatchObject({ ready: true, samples: 993 });
 
     // CPUs are selected on the Memory page: the array in ParaView is that of the verb.

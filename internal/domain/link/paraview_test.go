@@ -54,13 +54,8 @@ type viewer struct {
 func startViewer(t *testing.T, tokenFile, png string, args ...string) *viewer {
 	t.Helper()
 	pvpython := test.Peer(t, "pvpython", "paraview")
-	xvfb := test.Peer(t, "xvfb-run", "xvfb")
-	// Without a display this build of ParaView crashes even when it draws off
-	// screen, so it runs under a virtual one.
-	all := append([]string{"-a", "-s", "-screen 0 800x600x24", pvpython, "--force-offscreen-rendering", "testdata/viewer.py"}, args...)
-	v := &viewer{t: t, cmd: exec.Command(xvfb, all...)}
-	v.cmd.Env = append(os.Environ(), "ISOBATH_LINK="+tokenFile, "ISOBATH_PNG="+png, "PYTHONDONTWRITEBYTECODE=1",
-		"ISOBATH_CLIENTS="+filepath.Join(test.Root(), "clients"))
+	v := &viewer{t: t, cmd: exec.Command(pvpython, append([]string{"--force-offscreen-rendering", "testdata/viewer.py"}, args...)...)}
+	v.cmd.Env = append(display(t), "ISOBATH_LINK="+tokenFile, "ISOBATH_PNG="+png, "ISOBATH_CLIENTS="+filepath.Join(test.Root(), "clients"))
 	v.cmd.Stderr = &v.text
 	in, err := v.cmd.StdinPipe()
 	if err != nil {
@@ -76,8 +71,8 @@ func startViewer(t *testing.T, tokenFile, png string, args ...string) *viewer {
 	return v
 }
 
-// startGroup starts a program under xvfb-run in a process group of its own and
-// ends the whole group with the test: xvfb-run leaves its children behind.
+// startGroup starts a viewer in a process group of its own and ends the whole group
+// with the test: paraview and pvpython are scripts or launchers on some systems.
 func startGroup(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -224,14 +219,14 @@ func TestParaView(t *testing.T) {
 // TestParaViewWindow starts the program with a window: a selection made here
 // arrives there by itself.
 func TestParaViewWindow(t *testing.T) {
-	paraview, xvfb := test.Peer(t, "paraview", "paraview"), test.Peer(t, "xvfb-run", "xvfb")
+	paraview := test.Peer(t, "paraview", "paraview")
 	file := filepath.Join(test.Fixture(t, "mesh/lulesh"), "lulesh_c0540.vtk")
 	session := threeSamples(t, file)
 	dir := t.TempDir()
 	tokenFile, out := filepath.Join(dir, "link"), filepath.Join(dir, "out")
 	defer serveFile(t, session, tokenFile)()
-	cmd := exec.Command(xvfb, "-a", "-s", "-screen 0 800x600x24", paraview, "--script=testdata/window.py")
-	cmd.Env = append(os.Environ(), "ISOBATH_LINK="+tokenFile, "ISOBATH_DUMPS="+file, "ISOBATH_OUT="+out, "PYTHONDONTWRITEBYTECODE=1",
+	cmd := exec.Command(paraview, "--script=testdata/window.py")
+	cmd.Env = append(display(t), "ISOBATH_LINK="+tokenFile, "ISOBATH_DUMPS="+file, "ISOBATH_OUT="+out,
 		"ISOBATH_CLIENTS="+filepath.Join(test.Root(), "clients"), "HOME="+dir)
 	startGroup(t, cmd)
 	waitFor(t, out, "ready")
@@ -278,12 +273,12 @@ func threeSamples(t *testing.T, file string) *Session {
 // TestParaViewScript runs the script as a user does, for a picture.
 func TestParaViewScript(t *testing.T) {
 	file := filepath.Join(test.Fixture(t, "mesh/lulesh"), "lulesh_c0540.vtk")
-	pvpython, xvfb := test.Peer(t, "pvpython", "paraview"), test.Peer(t, "xvfb-run", "xvfb")
+	pvpython := test.Peer(t, "pvpython", "paraview")
 	tokenFile, png := filepath.Join(t.TempDir(), "link"), filepath.Join(t.TempDir(), "out.png")
 	defer serveFile(t, threeSamples(t, file), tokenFile)()
-	cmd := exec.Command(xvfb, "-a", "-s", "-screen 0 800x600x24", pvpython, "--force-offscreen-rendering",
+	cmd := exec.Command(pvpython, "--force-offscreen-rendering",
 		filepath.Join(test.Root(), "clients", "paraview_isobath.py"), file, "--mode", "all", "--field", "latency_max", "--png", png)
-	cmd.Env = append(os.Environ(), "ISOBATH_LINK="+tokenFile, "PYTHONDONTWRITEBYTECODE=1")
+	cmd.Env = append(display(t), "ISOBATH_LINK="+tokenFile)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
