@@ -2,6 +2,7 @@ package record
 
 import (
 	"debug/elf"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"runtime"
@@ -29,7 +30,8 @@ type loaded struct {
 	bias  uint64
 	// memory is set for code that is in no file: it may change while the
 	// program runs, so it is read anew for every sample.
-	memory *os.File
+	memory  *os.File
+	windows *operand.Windows
 }
 
 // spaces are the executable mappings of all processes now. Attribution uses
@@ -40,10 +42,12 @@ type spaces struct {
 	images   map[string]*operand.Image // by path; nil if it cannot be read
 	memories map[int32]*os.File        // of processes; nil if it cannot be read
 	looked   map[int32]uint64          // time of the last look at a process's mappings
+	windows  *operand.Windows          // of code in no file
 }
 
 func newSpaces(files *symbol.Files) *spaces {
-	return &spaces{files: files, pids: map[int32][]codeMap{}, images: map[string]*operand.Image{}, memories: map[int32]*os.File{}, looked: map[int32]uint64{}}
+	return &spaces{files: files, pids: map[int32][]codeMap{}, images: map[string]*operand.Image{}, memories: map[int32]*os.File{}, looked: map[int32]uint64{},
+		windows: operand.NewWindows(machine())}
 }
 
 func (s *spaces) close() {
@@ -178,7 +182,7 @@ func (s *spaces) copied(pid int32) *loaded {
 		f, _ = os.Open(fmt.Sprintf("/proc/%d/mem", pid))
 		s.memories[pid] = f
 	}
-	return &loaded{memory: f}
+	return &loaded{memory: f, windows: s.windows}
 }
 
 // Bytes of code that are read of a living process, before and behind the counter:
@@ -190,7 +194,7 @@ const (
 )
 
 // search finds the access at an address of the code.
-func (l *loaded) search(ip uint64, regs *operand.Registers, memory operand.Memory) (operand.Access, operand.Reason) {
+func (l *loaded) search(ip uint64, state *operand.State) (operand.Access, operand.Reason) {
 	if l.memory != nil {
 		code := make([]byte, windowBefore+windowBehind)
 		low := ip - min(ip, windowBefore)
@@ -201,16 +205,32 @@ func (l *loaded) search(ip uint64, regs *operand.Registers, memory operand.Memor
 				return operand.Access{}, operand.NoCode
 			}
 		}
-		return operand.FindIn(machine(), low, code[:n], ip, regs, memory)
+		return l.windows.Find(low, code[:n], ip, state)
 	}
 	if l.image == nil {
 		return operand.Access{}, operand.NoCode
 	}
-	a, why := l.image.Find(ip-l.bias, l.bias, regs, memory)
+	a, why := l.image.Find(ip-l.bias, l.bias, state)
 	if a.PC != 0 {
 		a.PC += l.bias
 	}
 	return a, why
+}
+
+// memory returns words of a process as they are now.
+func (s *spaces) memory(pid int32) operand.Memory {
+	f := s.copied(pid).memory
+	if f == nil {
+		return nil
+	}
+	return func(addr uint64) (uint64, bool) {
+		var word [8]byte
+		if addr>>63 != 0 {
+			return 0, false
+		}
+		_, err := f.ReadAt(word[:], int64(addr))
+		return binary.LittleEndian.Uint64(word[:]), err == nil
+	}
 }
 
 // spins reports whether the code around an address waits for another thread.

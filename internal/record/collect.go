@@ -262,7 +262,7 @@ func (c *collector) decode(r *row, s *perfevent.Sample) {
 	for i, bit := range c.regs.bits {
 		regs[i], _ = s.RegsUser.Get(bit)
 	}
-	a, why := code.search(ip, &regs, c.stackOf(s))
+	a, why := code.search(ip, &operand.State{Registers: &regs, Stack: c.stackOf(s), Later: c.code.memory(r.pid)})
 	r.spins = code.spins(ip)
 	if r.found = why; why != operand.Found {
 		if a.PC != 0 {

@@ -82,6 +82,8 @@ func decodeAMD64(code []byte, pc uint64) (inst, access.AMD64, uint64) {
 		effectsAMD64(&x, &in)
 		in.sets = setterAMD64(&x)
 		movesAMD64(&x, &in)
+		in.limit = limitAMD64(&x)
+		in.pads = x.Op == x86asm.NOP
 	}
 	if form.Repeats {
 		// It jumps to itself: interrupted, it has run some of its rounds.
@@ -94,9 +96,11 @@ func decodeAMD64(code []byte, pc uint64) (inst, access.AMD64, uint64) {
 // filledBytes are the string instructions that write at rdi, and how much at once.
 var filledBytes = map[x86asm.Op]uint8{x86asm.MOVSB: 1, x86asm.MOVSW: 2, x86asm.MOVSD: 4, x86asm.MOVSQ: 8, x86asm.STOSB: 1, x86asm.STOSW: 2, x86asm.STOSD: 4, x86asm.STOSQ: 8}
 
-// movesAMD64 marks plain moves between memory and a general register.
+// movesAMD64 marks plain moves between memory and a general register, and
+// arithmetic whose second operand is in memory.
 func movesAMD64(x *x86asm.Inst, in *inst) {
-	if x.Op != x86asm.MOV && x.Op != x86asm.MOVSXD {
+	combine := combinations[x.Op]
+	if x.Op != x86asm.MOV && x.Op != x86asm.MOVSXD && x.Op != x86asm.MOVZX && combine == nil {
 		return
 	}
 	r, first := x.Args[0].(x86asm.Reg)
@@ -108,11 +112,40 @@ func movesAMD64(x *x86asm.Inst, in *inst) {
 		_, fromMemory := x.Args[1].(x86asm.Mem)
 		switch {
 		case fromMemory:
-			in.loads, in.signed = n, x.Op == x86asm.MOVSXD
+			in.loads, in.signed, in.combine = n, x.Op == x86asm.MOVSXD, combine
+		case combine != nil:
 		case toMemory && x.DataSize == 64:
 			in.stores = n
 		}
 	}
+}
+
+// combinations are what instructions make of a register and of memory.
+var combinations = map[x86asm.Op]func(dst, src uint64) uint64{
+	x86asm.ADD: func(dst, src uint64) uint64 { return dst + src },
+	x86asm.SUB: func(dst, src uint64) uint64 { return dst - src },
+	x86asm.AND: computations[x86asm.AND], x86asm.OR: computations[x86asm.OR], x86asm.XOR: computations[x86asm.XOR],
+}
+
+// limitAMD64 is what an instruction leaves of the register it writes: one of 32
+// bits clears the upper half, and a widening move all that it did not read.
+func limitAMD64(x *x86asm.Inst) limit {
+	r, _ := x.Args[0].(x86asm.Reg)
+	n, wide, ok := generalAMD64(r)
+	if bits := registerBits(r); !ok || bits < 32 || !writesFirst[x.Op] && !strings.HasPrefix(x.Op.String(), "CMOV") || x.Op == x86asm.CMPXCHG {
+		return limit{}
+	}
+	l := limit{register: n, unused: 32}
+	_, fromMemory := x.Args[1].(x86asm.Mem)
+	switch {
+	case x.Op == x86asm.MOVZX && fromMemory:
+		l.unused = uint8(64 - 8*x.MemBytes)
+	case (x.Op == x86asm.MOVSX || x.Op == x86asm.MOVSXD) && fromMemory && wide:
+		l.unused, l.signed = uint8(64-8*x.MemBytes), true
+	case wide:
+		return limit{}
+	}
+	return l
 }
 
 // flowAMD64 sets where control goes, and returns the target of a direct jump.
@@ -371,10 +404,12 @@ func widen(bits int, signed bool) func(dst, src uint64) uint64 {
 	}
 }
 
-// registerBits is the width of a register that is the low part of a general
-// one; 0 for the second bytes, AH and its kind.
+// registerBits is the width of a general register or of one that is the low
+// part of it; 0 for the second bytes, AH and its kind.
 func registerBits(r x86asm.Reg) int {
 	switch {
+	case r >= x86asm.RAX && r <= x86asm.R15:
+		return 64
 	case r >= x86asm.EAX && r <= x86asm.R15L:
 		return 32
 	case r >= x86asm.AX && r <= x86asm.R15W:
@@ -396,16 +431,17 @@ func setterAMD64(x *x86asm.Inst) setter {
 	}
 	s := setter{kind: kind, b: none}
 	r, _ := x.Args[0].(x86asm.Reg)
-	switch {
-	case r >= x86asm.RAX && r <= x86asm.R15:
-		s.a, s.wide = uint8(r-x86asm.RAX), true
-	case r >= x86asm.EAX && r <= x86asm.R15L:
-		s.a = uint8(r - x86asm.EAX)
-	default:
+	bits := registerBits(r)
+	if bits == 0 {
 		return setter{kind: lose}
 	}
+	s.a, _, _ = generalAMD64(r)
+	s.unused = uint8(64 - bits)
 	switch b := x.Args[1].(type) {
 	case x86asm.Reg:
+		if registerBits(b) != bits {
+			return setter{kind: lose}
+		}
 		s.b, _, _ = generalAMD64(b)
 	case x86asm.Imm:
 		s.imm = int64(b)

@@ -143,6 +143,9 @@ func general31(r uint32) uint8 {
 	return uint8(r)
 }
 
+// unusedARM64 is how many bits of registers an instruction of 32 bits leaves out.
+func unusedARM64(w uint32) uint8 { return uint8(32 * (1 - w>>31)) }
+
 // compareARM64 sets the flags by a subtraction; other ways are not followed.
 func compareARM64(in *inst, w, rn uint32, b uint8, imm int64) {
 	if field(w, 29, 29) == 0 {
@@ -150,7 +153,7 @@ func compareARM64(in *inst, w, rn uint32, b uint8, imm int64) {
 	}
 	in.sets = setter{kind: lose}
 	if field(w, 30, 30) == 1 {
-		in.sets = setter{kind: setSub, wide: w>>31 == 1, a: uint8(rn), b: b, imm: imm}
+		in.sets = setter{kind: setSub, unused: unusedARM64(w), a: uint8(rn), b: b, imm: imm}
 	}
 }
 
@@ -165,7 +168,7 @@ func branchARM64(w uint32, in *inst) uint64 {
 		}
 	case field(w, 30, 25) == 0b011010: // CBZ, CBNZ
 		in.flow, in.when = branch, ifRegisterZero+condition(field(w, 24, 24))
-		in.sets = setter{a: general31(field(w, 4, 0)), wide: w>>31 == 1}
+		in.sets = setter{a: general31(field(w, 4, 0)), unused: unusedARM64(w)}
 		return to(field(w, 23, 5), 19)
 	case field(w, 31, 24) == 0b01010100: // B.cond
 		in.flow, in.when = branch, conditionsARM64[field(w, 3, 0)]

@@ -17,8 +17,10 @@ type walk struct {
 	flags      flags
 	// confirmed says that flags are what the way would leave: it was gone.
 	confirmed bool
-	left      *int // instructions that all ways together may still look at
-	memory    Memory
+	// held are registers that hold what the way would have left in them.
+	held   uint32
+	left   *int // instructions that all ways together may still look at
+	memory Memory
 }
 
 // trail is where a way back ends: at an access with its address, at one without
@@ -27,6 +29,7 @@ type trail struct {
 	access    Access
 	why       Reason
 	confirmed bool
+	held      uint32
 }
 
 func (t trail) same(u trail) bool {
@@ -40,7 +43,7 @@ func (f *Function) back(w walk) trail {
 		before, why := f.before(&w)
 		switch {
 		case len(before) == 0:
-			return trail{why: why}
+			return trail{why: why, held: w.held}
 		case len(before) > 1 || why != Found:
 			return f.merge(&w, before, why)
 		}
@@ -67,7 +70,7 @@ func (f *Function) stepBack(w *walk, i int) (trail, bool) {
 	if !in.accesses {
 		return trail{}, false
 	}
-	t := trail{access: Access{PC: in.pc, Dist: -w.steps}, why: in.why, confirmed: w.confirmed}
+	t := trail{access: Access{PC: in.pc, Dist: -w.steps}, why: in.why, confirmed: w.confirmed, held: w.held}
 	if t.why == Found {
 		a, ok := f.filled(in, w)
 		if !ok && in.uses&w.lost == 0 {
@@ -127,9 +130,16 @@ func (f *Function) derive(w *walk, i int) (Access, bool) {
 func (f *Function) undoInst(w *walk, i int) bool {
 	in := &f.insts[i]
 	w.lostBefore = w.lost
+	if in.limit.refuted(&w.regs, w.lost) {
+		return false
+	}
 	for _, e := range slices.Backward(in.effects) {
-		if e.refuted(&w.regs, w.lost) {
+		holds, known := e.holds(&w.regs, w.lost)
+		if known && !holds {
 			return false
+		}
+		if known && e.kind != add32 {
+			w.held |= bit(e.dst) | bit(e.src)
 		}
 		w.lost = e.undo(&w.regs, w.lost)
 	}
@@ -161,6 +171,7 @@ func (f *Function) before(w *walk) (out []int, why Reason) {
 	switch {
 	case w.i == 0:
 		why = Start
+	case f.padding(w.i - 1):
 	case f.insts[w.i-1].flow == broken:
 		why = Undecodable
 	case f.insts[w.i-1].flow == leave:
@@ -183,6 +194,17 @@ func (f *Function) before(w *walk) (out []int, why Reason) {
 	return out, why
 }
 
+// padding reports whether an instruction does nothing behind one that never comes
+// back, and nobody jumps to it: it does not run.
+func (f *Function) padding(i int) bool {
+	for ; i > 0 && f.insts[i].pads && !f.insts[i].foreign && len(f.sources[i]) == 0; i-- {
+		if before := &f.insts[i-1]; before.flow == leave {
+			return !before.calls
+		}
+	}
+	return false
+}
+
 // went reports whether control may have gone on from an instruction by its jump,
 // or past it: flags may say that it did not.
 func (f *Function) went(w *walk, i int, jumped bool) bool {
@@ -194,11 +216,11 @@ func (f *Function) went(w *walk, i int, jumped bool) bool {
 	return !known || taken == jumped
 }
 
-// refuted reports whether a register does not hold what the effect leaves in it:
-// then it did not run.
-func (e effect) refuted(r *Registers, lost uint32) bool {
+// holds reports whether a register holds what the effect leaves in it, where that
+// is known: if not, it did not run.
+func (e effect) holds(r *Registers, lost uint32) (yes, known bool) {
 	if lost&(bit(e.dst)|bit(e.src)) != 0 || e.src == e.dst {
-		return false
+		return false, false
 	}
 	v := uint64(e.imm)
 	if e.src != none {
@@ -206,15 +228,15 @@ func (e effect) refuted(r *Registers, lost uint32) bool {
 	}
 	switch e.kind {
 	case move:
-		return r[e.dst] != v
+		return r[e.dst] == v, true
 	case move32:
-		return r[e.dst] != uint64(uint32(v))
+		return r[e.dst] == uint64(uint32(v)), true
 	case add32:
-		return r[e.dst]>>32 != 0
+		return r[e.dst]>>32 == 0, true
 	case compute:
-		return e.scale == 0 && r[e.dst] != e.value(0, v)
+		return r[e.dst] == e.value(0, v), e.scale == 0
 	}
-	return false
+	return false, false
 }
 
 // merge looks along several ways back. Where all end at the same access it is
@@ -222,7 +244,8 @@ func (e effect) refuted(r *Registers, lost uint32) bool {
 // once.
 func (f *Function) merge(w *walk, before []int, why Reason) trail {
 	here := f.insts[w.i].pc
-	var round, all []trail
+	var round, into, all []trail
+	var written uint32 // by the loop
 	if why != Found {
 		all = append(all, trail{why: Join}) // a way that is not known
 	}
@@ -238,6 +261,9 @@ func (f *Function) merge(w *walk, before []int, why Reason) trail {
 		all = append(all, t)
 		if f.insts[i].pc >= here {
 			round = append(round, t)
+			written |= f.writes(w.i, i)
+		} else {
+			into = append(into, t)
 		}
 	}
 	agree := func(list []trail) bool {
@@ -248,6 +274,9 @@ func (f *Function) merge(w *walk, before []int, why Reason) trail {
 		return trail{why: Refuted}
 	case agree(all):
 		return all[0]
+	case slices.ContainsFunc(into, func(t trail) bool { return t.held&written != 0 }):
+		// Registers that the loop changes still are as the way into it left them.
+		return trail{why: Join}
 	case agree(round) && round[0].access.PC != 0 && round[0].confirmed:
 		t := round[0]
 		t.access.Unverified = true
@@ -256,4 +285,22 @@ func (f *Function) merge(w *walk, before []int, why Reason) trail {
 		return trail{why: TooFar} // no way has an access near
 	}
 	return trail{why: Join}
+}
+
+// writes are the registers that instructions between two write.
+func (f *Function) writes(from, to int) (out uint32) {
+	for i := from; i <= to; i++ {
+		in := &f.insts[i]
+		if in.calls {
+			return ^uint32(0)
+		}
+		out |= in.loses
+		for _, e := range in.effects {
+			out |= bit(e.dst)
+			if e.kind == exchange {
+				out |= bit(e.src)
+			}
+		}
+	}
+	return out
 }

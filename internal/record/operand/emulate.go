@@ -14,7 +14,11 @@ type emulation struct {
 	bias uint64
 	// memory is the stack at the interrupt; written is what instructions have
 	// changed since, blind says that one wrote nobody knows where.
-	memory  Memory
+	memory Memory
+	// later is all of memory, read a while after the interrupt; doubt says that
+	// something was taken from there.
+	later   Memory
+	doubt   bool
 	written []written
 	blind   bool
 	// reads are the words that were taken from memory; late says that one of them
@@ -38,7 +42,9 @@ func (f *Function) address(i int, s *emulation) (Access, bool) {
 	if !in.accesses || in.why != Found || in.uses&s.lost != 0 {
 		return Access{}, false
 	}
-	return f.eval(f, i, s.bias, &s.regs)
+	a, ok := f.eval(f, i, s.bias, &s.regs)
+	a.Unverified = s.doubt
+	return a, ok
 }
 
 // execute runs one instruction that does not jump.
@@ -48,6 +54,10 @@ func (f *Function) execute(i int, s *emulation) {
 	value, loaded := uint64(0), false
 	if in.loads != none && known {
 		value, loaded = s.read(a.Addr, a.Size, in.signed)
+	}
+	if loaded && in.combine != nil {
+		value, loaded = in.combine(s.regs[in.loads], value), s.lost&bit(in.loads) == 0
+		value = value << (64 - 8*a.Size) >> (64 - 8*a.Size) // the upper half becomes zero
 	}
 	stored := in.stores != none && s.lost&bit(in.stores) == 0
 	if stored {
@@ -93,12 +103,12 @@ func (s *emulation) read(addr uint64, size uint32, signed bool) (uint64, bool) {
 		}
 		return 0, false
 	}
-	if s.memory == nil {
-		return 0, false
-	}
-	v, ok := s.memory(addr)
+	v, ok := s.memory.word(addr)
 	if !ok {
-		return 0, false
+		if v, ok = s.later.word(addr); !ok {
+			return 0, false
+		}
+		s.doubt = true
 	}
 	s.reads = append(s.reads, addr)
 	if shift := 64 - 8*size; shift > 0 && shift < 64 {

@@ -31,10 +31,10 @@ func flagsOf(word uint64) flags {
 
 // setter says what an instruction does to the flags.
 type setter struct {
-	kind setKind
-	wide bool  // 64 bits, else 32
-	a, b uint8 // b may be none
-	imm  int64 // in place of b
+	kind   setKind
+	unused uint8 // bits at the top of 64 that it does not look at: 0, 32, 48, 56
+	a, b   uint8 // b may be none
+	imm    int64 // in place of b
 }
 
 type setKind uint8
@@ -60,11 +60,7 @@ func (s setter) apply(f flags, r *Registers, lost uint32) flags {
 	if s.b != none {
 		b = r[s.b]
 	}
-	shift := 0
-	if !s.wide {
-		shift = 32 // the upper half of a word behaves as a word of its own
-	}
-	a, b = a<<shift, b<<shift
+	a, b = a<<s.unused, b<<s.unused // the upper part of a word behaves as a word of its own
 	var v uint64
 	out := flags{known: true, carryKnown: true}
 	switch s.kind {
@@ -139,10 +135,7 @@ func (in *inst) taken(f flags, r *Registers, lost uint32) (yes, known bool) {
 		if c >= ifBitZero {
 			return v>>in.sets.imm&1 == uint64(c-ifBitZero), true
 		}
-		if !in.sets.wide {
-			v = uint64(uint32(v))
-		}
-		return (v == 0) == (c == ifRegisterZero), true
+		return (v<<in.sets.unused == 0) == (c == ifRegisterZero), true
 	}
 	switch c &^ 1 {
 	case ifOverflow:

@@ -95,29 +95,67 @@ func CodeImage(machine elf.Machine, pc uint64, code []byte) *Image {
 	return &Image{machine: machine, parts: []part{{pc, code, true}}, funcs: map[uint64]*Function{}}
 }
 
-// FindIn returns the access around a program counter in a window of code whose
+// Windows finds accesses in code that is in no file, and remembers what it has
+// decoded: finding out where instructions begin takes a millisecond. Not safe for
+// concurrent use.
+type Windows struct {
+	machine elf.Machine
+	known   map[window]*Function // nil where no beginning is certain
+}
+
+// window is the code around a counter. Compilers at run time change code, so the
+// bytes are part of it.
+type window struct {
+	low, pc uint64
+	code    string
+}
+
+// maxWindows bounds what is remembered.
+const maxWindows = 4096
+
+// NewWindows returns one that knows nothing.
+func NewWindows(machine elf.Machine) *Windows {
+	return &Windows{machine: machine, known: map[window]*Function{}}
+}
+
+// Find returns the access around a program counter in a window of code whose
 // functions are not known. Instructions of x86 have no fixed length, but decoded
 // from any byte they soon fall into step: where nearly all beginnings agree on
 // the instructions before the counter they are taken for what ran. Jumps from
 // outside the window remain unknown, so nothing is verified.
-func FindIn(machine elf.Machine, low uint64, code []byte, pc uint64, r *Registers, memory Memory) (Access, Reason) {
-	im := CodeImage(machine, low, code)
+func (w *Windows) Find(low uint64, code []byte, pc uint64, s *State) (Access, Reason) {
 	if pc < low || pc-low >= uint64(len(code)) {
 		return Access{}, NoCode
 	}
-	start, ok := im.inStep(low, pc)
-	if !ok {
+	key := window{low, pc, string(code)}
+	f, seen := w.known[key]
+	if !seen {
+		if len(w.known) >= maxWindows {
+			clear(w.known)
+		}
+		f = w.decode(low, code, pc)
+		w.known[key] = f
+	}
+	if f == nil {
 		return Access{}, NoFunction
 	}
-	f, _ := im.decodeCode(code[start-low:], start)
-	if f == nil {
-		return Access{}, NoCode
-	}
-	f.join(nil)
-	f.unverified = true
-	a, why := f.Find(pc, 0, r, memory)
+	a, why := f.Find(pc, 0, s)
 	a.Unverified = true
 	return a, why
+}
+
+func (w *Windows) decode(low uint64, code []byte, pc uint64) *Function {
+	im := CodeImage(w.machine, low, code)
+	start, ok := im.inStep(low, pc)
+	if !ok {
+		return nil
+	}
+	f, _ := im.decodeCode(code[start-low:], start)
+	if f != nil {
+		f.join(nil)
+		f.unverified = true
+	}
+	return f
 }
 
 // Beginnings tried, bytes apart from the counter; how many there must be at least,
@@ -132,6 +170,9 @@ const (
 func (im *Image) inStep(low, pc uint64) (uint64, bool) {
 	if im.machine == elf.EM_AARCH64 {
 		return max(low, pc-4*reach), true
+	}
+	if start, ok := im.loopHead(low, pc); ok {
+		return start, true
 	}
 	// Where each beginning is once it is within the last instructions. Those that
 	// meet bytes which are no instruction were not in step.
@@ -154,6 +195,37 @@ func (im *Image) inStep(low, pc uint64) (uint64, bool) {
 		}
 	}
 	return 0, false
+}
+
+// loopHead returns the farthest instruction before the counter that one behind it
+// jumps back to: an instruction begins there, without any doubt.
+func (im *Image) loopHead(low, pc uint64) (uint64, bool) {
+	ahead, _ := im.decodeCode(im.bytes(pc), pc)
+	head := pc
+	for i := range ahead.insts {
+		in := &ahead.insts[i]
+		if in.flow == broken || i > round {
+			break
+		}
+		if in.target >= low && in.target < head && !in.repeats {
+			if f, _ := im.decodeCode(im.bytes(in.target)[:pc-in.target], in.target); f.meets(pc) {
+				head = in.target
+			}
+		}
+		if in.flow == leave && !in.calls {
+			break
+		}
+	}
+	return head, head < pc
+}
+
+// meets reports whether all is decoded, and ends where the next begins.
+func (f *Function) meets(pc uint64) bool {
+	if len(f.insts) == 0 || slices.ContainsFunc(f.insts, func(in inst) bool { return in.flow == broken }) {
+		return false
+	}
+	last := &f.insts[len(f.insts)-1]
+	return last.pc+uint64(last.len) == pc
 }
 
 type reader struct{ b []byte }
@@ -243,20 +315,20 @@ func (im *Image) function(pc uint64) (span, bool) {
 }
 
 // Find returns the access around a program counter; see Function.Find.
-func (im *Image) Find(pc, bias uint64, r *Registers, memory Memory) (Access, Reason) {
-	s, ok := im.function(pc)
-	if !ok || s.high-s.low > maxFunction {
-		return im.findAhead(pc, bias, r)
+func (im *Image) Find(pc, bias uint64, s *State) (Access, Reason) {
+	at, ok := im.function(pc)
+	if !ok || at.high-at.low > maxFunction {
+		return im.findAhead(pc, bias, s.Registers)
 	}
-	f, seen := im.funcs[s.low]
+	f, seen := im.funcs[at.low]
 	if !seen {
-		f = im.decode(s)
-		im.funcs[s.low] = f
+		f = im.decode(at)
+		im.funcs[at.low] = f
 	}
 	if f == nil {
 		return Access{}, NoCode
 	}
-	return f.Find(pc, bias, r, memory)
+	return f.Find(pc, bias, s)
 }
 
 // Spins reports whether a counter is in a loop that waits for another thread: one

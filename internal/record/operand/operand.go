@@ -113,6 +113,8 @@ type inst struct {
 	// indirect marks a jump whose targets the instruction does not name, repeats
 	// one that runs in rounds, calls one that is come back from.
 	indirect, repeats, calls bool
+	// pads marks what does nothing, as compilers fill up with.
+	pads bool
 	// pauses marks what spinning threads do to spare the processor.
 	pauses bool
 	// accesses says that it reads or writes memory; why is set where its
@@ -126,10 +128,14 @@ type inst struct {
 	effects []effect
 	loses   uint32
 	sets    setter
-	// loads is the register that a plain move fills from memory, with a sign if
-	// signed; stores the one that it writes. none for other instructions.
+	limit   limit
+	// loads is the register that a move fills from memory, with a sign if signed,
+	// or that arithmetic changes by it; stores the one that it writes. none for other instructions.
 	loads, stores uint8
 	signed        bool
+	// combine is what is made of the register and of what is loaded; nil for a
+	// plain move.
+	combine func(dst, src uint64) uint64
 	// filled is how many bytes each round of a string instruction writes at rdi;
 	// 0 for all others.
 	filled uint8
@@ -137,6 +143,26 @@ type inst struct {
 	target uint64
 	when   condition
 	code   int // index of the decoded form that eval uses
+}
+
+// limit is what a register holds after an instruction, whatever its value: nothing
+// in the upper bits, or copies of the sign.
+type limit struct {
+	register uint8
+	unused   uint8 // bits; 0 for no limit
+	signed   bool
+}
+
+// refuted reports whether a register does not keep the limit.
+func (l limit) refuted(r *Registers, lost uint32) bool {
+	if lost&bit(l.register) != 0 {
+		return false
+	}
+	v := r[l.register]
+	if l.signed {
+		return uint64(int64(v<<l.unused)>>l.unused) != v
+	}
+	return v<<l.unused>>l.unused != v
 }
 
 // effect is a change of register dst that can be undone.
@@ -177,12 +203,30 @@ func bit(r uint8) uint32 {
 // thread's own stack. nil knows nothing.
 type Memory func(addr uint64) (uint64, bool)
 
+func (m Memory) word(addr uint64) (uint64, bool) {
+	if m == nil {
+		return 0, false
+	}
+	return m(addr)
+}
+
+// State is a thread at an interrupt.
+type State struct {
+	Registers *Registers
+	// Stack is its memory as it was at the interrupt.
+	Stack Memory
+	// Later is all memory as it is when the sample is looked at. It is used only
+	// to follow an instruction to the next time it runs, which is then not
+	// verified: a list may have changed meanwhile.
+	Later Memory
+}
+
 // Find returns the access around a program counter: the last one before it if
 // there is one, else the one at it or the next. bias is what was added to
 // link-time addresses when the program was loaded; pc is a link-time address.
 // Without an address the reason is that of the backward rule, and the access says
 // which instruction it was, if that is known.
-func (f *Function) Find(pc, bias uint64, r *Registers, memory Memory) (Access, Reason) {
+func (f *Function) Find(pc, bias uint64, s *State) (Access, Reason) {
 	i, ok := f.at(pc)
 	if !ok {
 		return Access{}, Desync
@@ -190,19 +234,19 @@ func (f *Function) Find(pc, bias uint64, r *Registers, memory Memory) (Access, R
 	if f.insts[i].flow == broken {
 		return Access{}, Undecodable
 	}
-	regs := *r
+	regs := *s.Registers
 	if f.biased {
 		regs[biasAMD64] = bias
 	}
-	r = &regs
+	r := &regs
 	left := ways
-	t := f.back(walk{i: i, bias: bias, regs: *r, flags: f.flags(r), left: &left, memory: memory})
+	t := f.back(walk{i: i, bias: bias, regs: *r, flags: f.flags(r), left: &left, memory: s.Stack})
 	switch {
 	case t.why == Found:
 		t.access.Unverified = t.access.Unverified || f.unverified
 		return t.access, Found
 	case t.access.PC != 0:
-		if a, ok := f.ahead(i, &emulation{regs: *r, bias: bias, memory: memory}, t.access.PC); ok {
+		if a, ok := f.ahead(i, &emulation{regs: *r, bias: bias, memory: s.Stack, later: s.Later}, t.access.PC); ok {
 			a.Again, a.Unverified = true, a.Unverified || t.access.Unverified || f.unverified
 			return a, Found
 		}
@@ -210,7 +254,7 @@ func (f *Function) Find(pc, bias uint64, r *Registers, memory Memory) (Access, R
 	case t.why == Join || t.why == Refuted:
 		return Access{}, t.why // there may have been an access, but which one is not known
 	}
-	if a, ok := f.ahead(i, &emulation{regs: *r, bias: bias, memory: memory}, 0); ok {
+	if a, ok := f.ahead(i, &emulation{regs: *r, bias: bias, memory: s.Stack}, 0); ok {
 		return a, Found
 	}
 	return Access{}, t.why

@@ -1,6 +1,7 @@
 package operand
 
 import (
+	"bytes"
 	"debug/elf"
 	"encoding/binary"
 	"encoding/hex"
@@ -51,12 +52,12 @@ func TestBackwardRule(t *testing.T) {
 		{0x13f3, -4, 0x8c00, "cmp"},
 	}
 	for _, tt := range tests {
-		a, why := f.Find(tt.pc, 0, &regs, nil)
+		a, why := f.Find(tt.pc, 0, &State{Registers: &regs})
 		if why != Found || a.Dist != tt.dist || a.Addr != tt.addr || a.Size != 8 || a.Op != refs.Load {
 			t.Errorf("%#x (%s): %+v, %v; want %#x at distance %d", tt.pc, tt.why, a, why, tt.addr, tt.dist)
 		}
 	}
-	if _, why := f.Find(0x13e1, 0, &regs, nil); why != Desync {
+	if _, why := f.Find(0x13e1, 0, &State{Registers: &regs}); why != Desync {
 		t.Errorf("inside an instruction: %v", why)
 	}
 }
@@ -78,7 +79,7 @@ func TestRecordedRegisters(t *testing.T) {
 		for from, to := range perfRegs {
 			regs[to], _ = s.RegsUser.Get(from)
 		}
-		got, why := f.Find(s.IP-bias, bias, &regs, nil)
+		got, why := f.Find(s.IP-bias, bias, &State{Registers: &regs})
 		if why != Found {
 			t.Fatalf("ip %#x: %v", s.IP-bias, why)
 		}
@@ -152,10 +153,57 @@ func TestClobberedBase(t *testing.T) {
 	} {
 		f, targets := DecodeAMD64(code(t, tt.code), 0x1000)
 		f.join(targets)
-		a, why := f.Find(f.insts[tt.at].pc, 0, &regs, nil)
+		a, why := f.Find(f.insts[tt.at].pc, 0, &State{Registers: &regs})
 		if why != tt.why || a.PC != tt.pc || why == Found && (a.Addr != tt.addr || a.Dist != tt.dist || a.Again != (tt.dist > 0)) {
 			t.Errorf("%s: %+v, %v; want %#x by %#x at distance %d, %v", tt.name, a, why, tt.addr, tt.pc, tt.dist, tt.why)
 		}
+	}
+}
+
+// A chain of loads that each overwrite their base is followed through memory as it
+// is later, to the same instruction's next time; that is not verified.
+func TestClobberedChain(t *testing.T) {
+	const flagsNotZero = 1 << 1
+	regs := Registers{rcx: 7, rdx: 1000, flagsAMD64: flagsNotZero}
+	// mov (%rdx),%rdx; [] mov (%rdx),%rdx; add 8(%rdx),%rdx; dec %rcx; jne
+	f, targets := DecodeAMD64(code(t, "488b12 488b12 48035208 48ffc9 75f1"), 0x1000)
+	f.join(targets)
+	later := Memory(func(addr uint64) (uint64, bool) {
+		v, ok := map[uint64]uint64{1000: 2000, 2008: 500}[addr]
+		return v, ok
+	})
+	a, why := f.Find(0x1003, 0, &State{Registers: &regs, Later: later})
+	if why != Found || !a.Again || !a.Unverified || a.PC != 0x1000 || a.Addr != 2500 {
+		t.Errorf("%+v, %v; want 2500 by 0x1000, again and unverified", a, why)
+	}
+	if a, why := f.Find(0x1003, 0, &State{Registers: &regs}); why != Clobbered || a.PC != 0x1000 {
+		t.Errorf("without memory: %+v, %v", a, why)
+	}
+}
+
+// Decoding is remembered by the bytes: code that changed is decoded anew.
+func TestWindows(t *testing.T) {
+	w := NewWindows(elf.EM_X86_64)
+	find := func(last string) (Access, Reason) {
+		body := append(bytes.Repeat([]byte{0x90}, 128), code(t, last+" 90 90")...)
+		return w.Find(0x1000, body, 0x1000+uint64(len(body))-2, &State{Registers: &Registers{rax: 100, rdx: 1000}})
+	}
+	for _, tt := range []struct {
+		code string
+		addr uint64
+	}{{"8b18", 100}, {"8b1a", 1000}, {"8b18", 100}} {
+		if a, why := find(tt.code); why != Found || a.Addr != tt.addr || !a.Unverified {
+			t.Errorf("%s: %+v, %v; want %d", tt.code, a, why, tt.addr)
+		}
+	}
+	// Nothing is in step behind zeros, but the jump back says where the loop begins:
+	// add (%rax),%rdx; [] add $64,%rax; sub $8,%rcx; jne
+	loop := append(make([]byte, 80), code(t, "480310 4883c040 4883e908 75f3")...)
+	if a, why := w.Find(0x1000, loop, 0x1000+83, &State{Registers: &Registers{rax: 100}}); why != Found || a.Addr != 100 || a.Dist != -1 {
+		t.Errorf("loop: %+v, %v", a, why)
+	}
+	if len(w.known) != 3 {
+		t.Errorf("%d windows are remembered, want 3", len(w.known))
 	}
 }
 
@@ -194,6 +242,8 @@ func TestEffectsAMD64(t *testing.T) {
 		{"mov (%rax),%esi; jne +0", "8b30 7500 90", 100, refs.Load, 4, Found},
 		{"mov (%rax),%esi; jne +2; mov (%rdx),%esi", "8b30 7502 8b32 90", 0, 0, 0, Join},
 		{"mov (%rax),%esi; jne +2; lea (%rdx),%esi", "8b30 7502 8d32 90", 100, refs.Load, 4, Found},
+		{"mov (%rax),%esi; jmp +1; nop; []", "8b30 eb01 90 90", 100, refs.Load, 4, Found},
+		{"mov (%rax),%ebx; jne +3; movzbl (%rsi),%edx: 1000 is no byte", "8b18 7503 0fb616 90", 100, refs.Load, 4, Found},
 		{"mov (%rax),%esi; jne away", "8b30 7540 90", 100, refs.Load, 4, Found},
 		{"unknown byte", "06 90", 0, 0, 0, Undecodable},
 	}
@@ -311,7 +361,7 @@ func TestARM64(t *testing.T) {
 	}
 	// Loads near the instruction are relative to where it was loaded.
 	f, _ := DecodeARM64(words(0x58000040, armNop), 0x1000) // ldr x0, .+8
-	if a, why := f.Find(0x1004, 0x500000, &regs, nil); why != Found || a.Addr != 0x501008 {
+	if a, why := f.Find(0x1004, 0x500000, &State{Registers: &regs}); why != Found || a.Addr != 0x501008 {
 		t.Errorf("literal: %+v, %v", a, why)
 	}
 }
@@ -319,11 +369,11 @@ func TestARM64(t *testing.T) {
 func TestNoBounds(t *testing.T) {
 	im := CodeImage(elf.EM_X86_64, 0x5000, code(t, "8b30 4883c008 488b08"))
 	regs := Registers{rax: 100}
-	a, why := im.Find(0x5002, 0, &regs, nil)
+	a, why := im.Find(0x5002, 0, &State{Registers: &regs})
 	if why != Found || a.Dist != 1 || a.Addr != 108 {
 		t.Errorf("%+v, %v: without bounds only what comes can be known", a, why)
 	}
-	if _, why := im.Find(0x9000, 0, &regs, nil); why != NoCode {
+	if _, why := im.Find(0x9000, 0, &State{Registers: &regs}); why != NoCode {
 		t.Errorf("outside: %v", why)
 	}
 }
@@ -341,7 +391,7 @@ func FuzzDecode(f *testing.F) {
 			fn.join(targets)
 			var regs Registers
 			for i := range fn.insts {
-				if a, why := fn.Find(fn.insts[i].pc, at, &regs, nil); why == Found && (a.Dist < -reach || a.Dist > reach && !a.Again || a.Dist > round) {
+				if a, why := fn.Find(fn.insts[i].pc, at, &State{Registers: &regs}); why == Found && (a.Dist < -reach || a.Dist > reach && !a.Again || a.Dist > round) {
 					t.Errorf("distance %d", a.Dist)
 				}
 			}

@@ -44,13 +44,16 @@ func (o *oracle) stepAMD64(program string) {
 		if err := unix.PtraceGetRegs(pid, &regs); err != nil {
 			o.t.Fatal(err)
 		}
-		o.memory = func(addr uint64) (uint64, bool) {
+		o.later = func(addr uint64) (uint64, bool) {
 			var word [8]byte
+			n, err := unix.PtracePeekData(pid, uintptr(addr), word[:])
+			return binary.LittleEndian.Uint64(word[:]), err == nil && n == 8
+		}
+		o.memory = func(addr uint64) (uint64, bool) {
 			if addr < regs.Rsp || addr > regs.Rsp+1<<13 {
 				return 0, false
 			}
-			n, err := unix.PtracePeekData(pid, uintptr(addr), word[:])
-			return binary.LittleEndian.Uint64(word[:]), err == nil && n == 8
+			return o.later(addr)
 		}
 		o.look(regs.Rip, &Registers{regs.Rax, regs.Rcx, regs.Rdx, regs.Rbx, regs.Rsp, regs.Rbp, regs.Rsi, regs.Rdi, regs.R8, regs.R9, regs.R10, regs.R11, regs.R12, regs.R13, regs.R14, regs.R15, regs.Eflags})
 		if err := unix.PtraceSingleStep(pid); err != nil {

@@ -112,7 +112,7 @@ func compare(t *testing.T, program string, run func(o *oracle)) {
 		o := &oracle{t: t, im: im, promise: map[int]Access{}, reasons: map[Reason]int{}}
 		run(o)
 		t.Logf("%s: %d steps: %d back, %d again, %d at or ahead, %d none (%v); unverified %d, of them wrong %d", bounds.name, o.steps, o.back, o.again, o.ahead, o.none, o.reasons, o.unverified, o.doubtful)
-		if o.doubtful*50 > o.steps {
+		if o.doubtful*100 > o.steps {
 			t.Errorf("%s: %d of %d that are not verified are wrong", bounds.name, o.doubtful, o.unverified)
 		}
 		if o.wrong > 0 {
@@ -129,6 +129,7 @@ type oracle struct {
 	im      *Image
 	truth   func(pc uint64, r *Registers) ran // of one instruction, from the state before it
 	memory  Memory                            // of the stack, as it is now
+	later   Memory                            // all of it, as it is now
 	history []ran                             // newest last
 	promise map[int]Access
 
@@ -151,7 +152,7 @@ func (o *oracle) look(pc uint64, regs *Registers) {
 			o.t.Errorf("step %d: promised %#x by %#x, came %+v", o.steps, a.Addr, a.PC, here)
 		}
 	}
-	a, why := o.im.Find(pc, 0, regs, o.memory)
+	a, why := o.im.Find(pc, 0, &State{Registers: regs, Stack: o.memory, Later: o.later})
 	switch {
 	case why != Found:
 		o.none++
