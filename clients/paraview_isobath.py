@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the Isobath authors
-"""Shows Isobath's fields on the user's own mesh in ParaView.
+"""Shows Isobath's fields on the user's own mesh in ParaView, in one command.
 
 In the program:      ISOBATH_DUMPS='dumps/*.vtk' paraview --script=paraview_isobath.py
                      or open the dumps, then Tools, Python Shell, Run Script
 Without a window:    pvpython paraview_isobath.py DUMP... [--mode upto] [--field latency_avg] [--png out.png]
 From another script: from paraview_isobath import Viewer
 
+It loads the plugin isobath_paraview.py, which is beside it, and makes its filter.
 The mesh files stay as they are. The address and token come from the token file
 of `isobath mesh --link` (or ISOBATH_LINK=FILE).
 """
@@ -14,125 +15,69 @@ import glob
 import os
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__)) if "__file__" in globals() else os.environ.get("ISOBATH_CLIENTS", os.getcwd())
-sys.path.insert(0, HERE)
-import isobath  # noqa: E402
-from paraview import simple as pv  # noqa: E402
-from paraview import vtk  # noqa: E402
-from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy  # noqa: E402
 
-# The filter runs in this process; it finds the link through sys.modules. The
-# revision in the first line makes ParaView run it again: the same text would not.
-SCRIPT = """# revision {rev} {mode} {fields}
-import sys
-sys.modules["isobath_viewer"].fill(self, {mode!r}, {fields!r}, {mesh!r})
-"""
-
-
-class Registry:
-    """What the filter's script reaches."""
-
-    link = None
-    last = None  # counts of the newest answer
-    errors = []
-
-
-def fill(filt, mode, fields, mesh):
-    """Body of the programmable filter: copies the input and adds one array per field."""
+def folder():
+    """Where this file is. ParaView's window program runs a script by its text and does
+    not say; the command line has it."""
+    if "__file__" in globals():
+        return os.path.dirname(os.path.abspath(__file__))
+    places = [os.environ.get("ISOBATH_CLIENTS", ""), os.getcwd(), os.path.join(os.getcwd(), "clients")]
     try:
-        source, output = filt.GetInputDataObject(0, 0), filt.GetOutputDataObject(0)
-        if isinstance(source, vtk.vtkUniformGridAMR):
-            fill_amr(source, output, mode, fields, mesh)
-            return
-        output.ShallowCopy(source)
-        if isinstance(source, vtk.vtkCompositeDataSet):
-            output.CopyStructure(source)
-            it, domain = source.NewIterator(), 0
-            it.InitTraversal()
-            while not it.IsDoneWithTraversal():
-                leaf = it.GetCurrentDataObject().NewInstance()
-                leaf.ShallowCopy(it.GetCurrentDataObject())
-                add(leaf, mode, fields, mesh, cycle_of(leaf), domain, 0)
-                output.SetDataSet(it, leaf)
-                domain += 1
-                it.GoToNextItem()
-            return
-        add(output, mode, fields, mesh, cycle_of(source), 0, 0)
-    except Exception as e:  # ParaView prints it and goes on; callers must see it
-        Registry.errors.append(str(e))
-        raise
+        with open("/proc/self/cmdline") as f:
+            words = f.read().split("\0")
+    except OSError:
+        words = sys.argv
+    for i, word in enumerate(words):
+        if word.startswith("--script="):
+            places.insert(0, os.path.dirname(os.path.abspath(word[len("--script="):])))
+        elif word == "--script" and i + 1 < len(words):
+            places.insert(0, os.path.dirname(os.path.abspath(words[i + 1])))
+    for place in places:
+        if place and os.path.exists(os.path.join(place, "isobath_paraview.py")):
+            return place
+    raise ImportError("isobath_paraview.py is not found: set ISOBATH_CLIENTS to the folder of paraview_isobath.py")
 
 
-def cycle_of(data):
-    """The iteration of a dump, as the simulation wrote it."""
-    for name in ("CYCLE", "cycle", "Cycle", "ITERATION", "iteration"):
-        a = data.GetFieldData().GetArray(name)
-        if a is not None and a.GetNumberOfTuples() == 1:
-            return int(a.GetTuple1(0))
-    return None
-
-
-def add(data, mode, fields, mesh, iteration, domain, level):
-    Registry.link.check_mesh(data.GetNumberOfCells(), mesh, domain, level, iteration=iteration)
-    got = Registry.link.field(*fields, mode=mode, iteration=iteration, mesh=mesh, domain=domain, level=level)
-    Registry.last = got
-    for name, values in got.items():
-        put(data, name, values)
-
-
-def put(data, name, values):
-    a = numpy_to_vtk(values.astype("f8"), deep=1)
-    a.SetName(name)
-    data.GetCellData().AddArray(a)
-
-
-def fill_amr(source, output, mode, fields, mesh):
-    """Blocks of a level lie one after another in the level's field."""
-    output.ShallowCopy(source)
-    for level in range(source.GetNumberOfLevels()):
-        blocks = [b for b in range(source.GetNumberOfDataSets(level)) if source.GetDataSet(level, b) is not None]
-        cells = sum(source.GetDataSet(level, b).GetNumberOfCells() for b in blocks)
-        Registry.link.check_mesh(cells, mesh, 0, level)
-        got = Registry.link.field(*fields, mode=mode, mesh=mesh, level=level)
-        Registry.last, first = got, 0
-        for b in blocks:
-            old = source.GetDataSet(level, b)
-            grid = old.NewInstance()
-            grid.ShallowCopy(old)
-            for name, values in got.items():
-                put(grid, name, values[first:first + old.GetNumberOfCells()])
-            first += old.GetNumberOfCells()
-            output.SetDataSet(level, b, grid)
+HERE = folder()
+if HERE not in sys.path:
+    sys.path.insert(0, HERE)
+import isobath  # noqa: E402
+import isobath_paraview as plugin  # noqa: E402
+import isobath_viewer  # noqa: E402
+from paraview import simple as pv  # noqa: E402
 
 
 class Viewer:
     """A source with Isobath's fields on it."""
 
-    def __init__(self, source, fields=("latency_avg", "samples"), mode="upto", mesh=None, link=None):
-        Registry.link = link or isobath.connect(client="paraview")
-        sys.modules["isobath_viewer"] = sys.modules[__name__]
-        self.fields, self.mode, self.mesh = list(fields), mode, mesh
-        self.filter = pv.ProgrammableFilter(Input=source)
-        self.filter.OutputDataSetType = "Same as Input"
-        self._picking = False
-        Registry.link.subscribe()
-        self.refresh()
+    def __init__(self, source, fields=("latency_avg", "samples"), mode="upto", mesh=None, link_file=None):
+        pv.LoadPlugin(os.path.join(HERE, "isobath_paraview.py"), remote=False)
+        self.fields = list(fields)
+        self.filter = pv.Isobath(registrationName="Isobath", Input=source)
+        self.filter.Fields, self.filter.Mesh, self.filter.LinkFile = self.fields, mesh or "", link_file or ""
+        # The filter has a connection where it runs; this one hears of changes here.
+        self.link = isobath.connect(link_file, client="paraview-script")
+        self.link.subscribe()
+        self.time = pv.GetTimeKeeper().Time
+        self.refresh(mode)
 
     def refresh(self, mode=None, time=None):
-        """Asks for the fields of the current selection and redraws."""
-        self.mode = mode or self.mode
-        Registry.errors.clear()
-        self.filter.Script = SCRIPT.format(rev=Registry.link.rev, mode=self.mode, fields=self.fields, mesh=self.mesh)
-        self.filter.UpdatePipeline(time) if time is not None else self.filter.UpdatePipeline()
-        if Registry.errors:
-            raise isobath.Error("filter", Registry.errors[-1])
+        """Asks for the fields of the current selection, at a time of the pipeline."""
+        if mode:
+            self.filter.Mode = plugin.MODES.index(mode)
+        self.filter.Revision = self.link.rev
+        isobath_viewer.last_error = None
+        self.time = self.time if time is None else time
+        self.filter.UpdatePipeline(self.time)
+        if isobath_viewer.last_error:
+            raise isobath_viewer.last_error
 
     def show(self, view=None):
         """Colours by the first field; cells without samples are grey."""
         view = view or pv.GetActiveViewOrCreate("RenderView")
         rep = pv.Show(self.filter, view)
         pv.ColorBy(rep, ("CELLS", self.fields[0]))
-        rep.RescaleTransferFunctionToDataRange(True)
+        rep.RescaleTransferFunctionToDataRange(False)
         pv.GetColorTransferFunction(self.fields[0]).NanColor = [0.6, 0.6, 0.6]
         rep.SetScalarBarVisibility(view, True)
         pv.Render(view)
@@ -140,38 +85,38 @@ class Viewer:
     def poll(self, seconds=0.0):
         """Takes over a selection made elsewhere; true when there was one."""
         try:
-            change = Registry.link.poll(seconds)
+            change = self.link.poll(seconds)
         except OSError:
-            Registry.link.reconnect()
-            change = {"rev": Registry.link.rev}
+            self.link.reconnect()
+            change = {"rev": self.link.rev}
         if change is None:
             return False
-        self._picking = True  # what we show now must not be sent back
-        try:
-            self.refresh()
-        finally:
-            self._picking = False
+        self.refresh()
         return True
 
-    def pick(self, selection_source=None, op="replace"):
-        """Sends the cells selected in ParaView; the samples on them are selected everywhere."""
-        if self._picking:
-            return None
-        extract = pv.ExtractSelection(Input=self.filter, Selection=selection_source)
-        extract.UpdatePipeline()
-        ids = pv.servermanager.Fetch(extract).GetCellData().GetArray("vtkOriginalCellIds")
-        pv.Delete(extract)
-        cells = vtk_to_numpy(ids) if ids is not None else []
-        return Registry.link.pick(cells, op=op if len(cells) else "clear", mesh=self.mesh)
+    def follow(self, view):
+        """Takes over a selection made elsewhere and draws it, with the colours' range."""
+        self.time = view.ViewTime
+        if self.poll():
+            pv.GetRepresentation(self.filter, view).RescaleTransferFunctionToDataRange(False)
+            pv.Render(view)
+
+    def pick(self, op="replace"):
+        """Sends the cells selected in ParaView; the samples on them are selected everywhere.
+        Returns how many cells, and how many samples are selected if that changed."""
+        cells = plugin.pick(op=op)
+        change = self.link.poll(2.0) or {}  # the filter sent it: told to this connection as to any other
+        return {"cells": cells, "samples": change.get("samples"), "rev": self.link.rev}
 
 
 def main(args):
     import argparse
+    import builtins
 
     p = argparse.ArgumentParser(description="Isobath's fields on the mesh of DUMP files")
     p.add_argument("dumps", nargs="*")
     p.add_argument("--field", action="append")
-    p.add_argument("--mode", default="upto", choices=("all", "upto", "only"))
+    p.add_argument("--mode", default="upto", choices=plugin.MODES)
     p.add_argument("--png")
     a, _ = p.parse_known_args(args)  # the window program passes its own arguments on
     dumps = a.dumps or sorted(glob.glob(os.environ.get("ISOBATH_DUMPS", "")))
@@ -186,9 +131,9 @@ def main(args):
     view = pv.GetActiveView()
     interactor = view.GetInteractor()
     if interactor:  # the program with a window: look for changes ten times a second
-        interactor.AddObserver("TimerEvent", lambda *_: viewer.poll() and pv.Render(view))
+        interactor.AddObserver("TimerEvent", lambda *_: viewer.follow(view))
         interactor.CreateRepeatingTimer(100)
-        globals()["isobath_view"] = viewer
+        builtins.isobath_view = viewer  # the Python shell has names of its own, but these too
     else:
         while True:
             if viewer.poll(1.0):
@@ -196,8 +141,8 @@ def main(args):
 
 
 if __name__ == "__main__":
-    # ParaView runs the filter's script in __main__ and fills that with names of
-    # its own (add, sum, pi, ...), so the work is done in a module.
+    # ParaView fills __main__ with names of its own (add, sum, pi, ...), so the work is
+    # done in a module.
     import paraview_isobath
 
     paraview_isobath.main(sys.argv[1:])

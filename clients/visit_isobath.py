@@ -21,11 +21,11 @@ FOLDER = os.path.dirname(os.path.abspath(__file__)) if "__file__" in globals() e
 EXPRESSION = '''# revision {rev}
 import sys
 sys.path.insert(0, {folder!r})
-import isobath
+import isobath_viewer
 import vtk
 from vtk.util.numpy_support import numpy_to_vtk
 
-_link = None
+_scene = None
 
 
 class PerfVar(SimplePythonExpression):
@@ -37,12 +37,10 @@ class PerfVar(SimplePythonExpression):
         self.output_dimension = 1
 
     def derive_variable(self, ds_in, domain_id):
-        global _link
-        if _link is None:
-            _link = isobath.connect(client="visit")
-        domain = max(0, domain_id)
-        _link.check_mesh(ds_in.GetNumberOfCells(), domain=domain)
-        got = _link.field({field!r}, mode={mode!r}, domain=domain)
+        global _scene
+        if _scene is None:
+            _scene = isobath_viewer.Scene(client="visit")
+        got = _scene.fields([{field!r}], ds_in.GetNumberOfCells(), {mode!r}, {iteration!r}, max(0, domain_id))
         a = numpy_to_vtk(got[{field!r}].astype("f4"), deep=1)
         a.SetName(self.name)
         return a
@@ -52,9 +50,12 @@ py_filter = PerfVar
 '''
 
 
-def define(link, variable, field="latency_avg", mode="all", again=True):
-    """Defines, or defines again, the cell variable PerfVar on the mesh of a variable."""
-    text = EXPRESSION.format(rev=link.rev, folder=FOLDER, field=field, mode=mode)
+def define(scene, variable, field="latency_avg", mode="upto", again=True):
+    """Defines, or defines again, the cell variable PerfVar on the mesh of a variable, for
+    the dump that the time slider is at."""
+    steps = TimeSliderGetNStates()  # noqa: F821
+    iteration = scene.iteration(step=SliderState() if steps > 1 else 0, steps=max(1, steps))
+    text = EXPRESSION.format(rev=scene.link.rev, folder=FOLDER, field=field, mode=mode, iteration=iteration)
     if again:
         DeleteExpression("PerfVar")  # noqa: F821  VisIt's own command
     DefinePythonExpression("PerfVar", (variable,), source=text)  # noqa: F821
@@ -68,20 +69,24 @@ def first_variable(database):
     return meta.GetScalars(0).name
 
 
+def SliderState():
+    """The state of the active time slider."""
+    return TimeSliderGetActive() and GetWindowInformation().timeSliderCurrentStates[0]  # noqa: F821
+
+
 def main(database):
     sys.path.insert(0, FOLDER)
-    import isobath
+    import isobath_viewer
 
-    link = isobath.connect(client="visit-cli")
-    link.subscribe()
+    scene = isobath_viewer.Scene(client="visit-cli")
     OpenDatabase(database)  # noqa: F821
     variable = first_variable(database)
-    define(link, variable, again=False)
+    define(scene, variable, again=False)
     AddPlot("Pseudocolor", "PerfVar")  # noqa: F821
     DrawPlots()  # noqa: F821
     while True:
-        if link.poll(1.0):
-            define(link, variable)
+        if scene.changed(1.0):
+            define(scene, variable)
             DrawPlots()  # noqa: F821
 
 

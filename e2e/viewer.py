@@ -19,8 +19,7 @@ def samples(viewer):
     return vtk_to_numpy(data.GetCellData().GetArray("samples"))
 
 
-# In a function: ParaView runs the filter's script in __main__ and fills that
-# with names of its own.
+# In a function: ParaView fills __main__ with names of its own.
 def main(files):
     reader = pv.OpenDataFile(files)
     reader.UpdatePipelineInformation()
@@ -42,7 +41,7 @@ def main(files):
             w, h = view.ViewSize
             pv.SetActiveSource(viewer.filter)
             pv.SelectSurfaceCells(Rectangle=[w // 2 - 150, h // 2 - 150, w // 2 + 150, h // 2 + 150], View=view)
-            say(**{k: v for k, v in viewer.pick().items() if k in ("rev", "samples")})
+            say(**viewer.pick())
         elif word == "end":
             break
 

@@ -2,12 +2,14 @@ package link
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"math"
 	"net"
 	"os"
@@ -15,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -38,8 +41,8 @@ type result struct {
 	Counts     mesh.Counts  `json:"counts"`
 	Cells      []int        `json:"cells"`
 	Heard      bool         `json:"heard"`
-	Echoed     bool         `json:"echoed"`
 	Levels     [][]*float64 `json:"levels"`
+	Text       string       `json:"text"`
 }
 
 // viewer is a running ParaView.
@@ -187,8 +190,8 @@ func TestParaView(t *testing.T) {
 	if got := fmt.Sprint(session.Cells("lulesh")); got != fmt.Sprint(p.Cells) || len(p.Cells) == 0 {
 		t.Errorf("picked %v in ParaView, %s here", p.Cells, got)
 	}
-	if !p.Heard || p.Echoed {
-		t.Errorf("heard by the other viewer: %v, echoed to the first: %v", p.Heard, p.Echoed)
+	if !p.Heard {
+		t.Error("the other viewer did not hear of the pick")
 	}
 	if rows, _, err := session.Rows(context.Background()); err != nil || float64(rows.Count()) != p.Samples {
 		t.Errorf("%d samples selected, ParaView was told %v", rows.Count(), p.Samples)
@@ -216,50 +219,128 @@ func TestParaView(t *testing.T) {
 	}
 }
 
-// TestParaViewWindow starts the program with a window: a selection made here
-// arrives there by itself.
+// TestParaViewWindow starts the program with a window, from another folder and
+// without a hint where the script lies: a selection made here arrives there by itself.
 func TestParaViewWindow(t *testing.T) {
 	paraview := test.Peer(t, "paraview", "paraview")
 	file := filepath.Join(test.Fixture(t, "mesh/lulesh"), "lulesh_c0540.vtk")
 	session := threeSamples(t, file)
 	dir := t.TempDir()
-	tokenFile, out := filepath.Join(dir, "link"), filepath.Join(dir, "out")
+	tokenFile := filepath.Join(dir, "link")
 	defer serveFile(t, session, tokenFile)()
-	cmd := exec.Command(paraview, "--script=testdata/window.py")
-	cmd.Env = append(display(t), "ISOBATH_LINK="+tokenFile, "ISOBATH_DUMPS="+file, "ISOBATH_OUT="+out,
-		"ISOBATH_CLIENTS="+filepath.Join(test.Root(), "clients"), "HOME="+dir)
+	heard := listenIn(t, tokenFile)
+	cmd := exec.Command(paraview, "--script="+filepath.Join(test.Root(), "clients", "paraview_isobath.py"))
+	cmd.Dir = dir
+	cmd.Env = append(display(t), "ISOBATH_LINK="+tokenFile, "ISOBATH_DUMPS="+file, "HOME="+dir)
 	startGroup(t, cmd)
-	waitFor(t, out, "ready")
+	heard.waitFor(t, `"used":3`)
 	if _, n, err := session.SetWhere(context.Background(), "latency > 3", "page"); err != nil || n != 2 {
 		t.Fatal(n, err)
 	}
-	waitFor(t, out, "field rev=2 used=2")
+	heard.waitFor(t, `"used":2`)
 }
 
-// waitFor waits until a file has a line. ParaView takes a minute to start where
-// others need the processor.
-func waitFor(t *testing.T, path, line string) {
+// wire is what a server said to its viewers.
+type wire struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (w *wire) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.text = append(w.text, p...)
+	return len(p), nil
+}
+
+// waitFor waits for a text. ParaView takes a minute to start where others need the
+// processor.
+func (w *wire) waitFor(t *testing.T, text string) {
 	t.Helper()
 	for range 6000 {
-		text, _ := os.ReadFile(path)
-		if slices.Contains(strings.Split(string(text), "\n"), line) {
+		w.mu.Lock()
+		found := bytes.Contains(w.text, []byte(text))
+		w.mu.Unlock()
+		if found {
 			return
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	text, _ := os.ReadFile(path)
-	t.Fatalf("no line %q after ten minutes: %s", line, text)
+	t.Fatalf("%s was not said in ten minutes", text)
 }
 
-// threeSamples is a session of three samples on a mesh.
-func threeSamples(t *testing.T, file string) *Session {
+// listenIn puts itself between the server of a token file and its viewers, and
+// rewrites the file.
+func listenIn(t *testing.T, tokenFile string) *wire {
 	t.Helper()
-	series, err := mesh.Open(file)
+	text, err := os.ReadFile(tokenFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tab, err := table.New("samples", []*table.Column{{Name: "cell", Data: []int64{0, 1, 7999}}, {Name: "latency", Provenance: table.Measured, Data: []int64{3, 4, 5}},
-		{Name: "iteration", Data: []int64{1, 2, 3}}})
+	behind, token, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ln.Close() })
+	if err := os.Remove(tokenFile); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteToken(tokenFile, ln.Addr().String(), token); err != nil {
+		t.Fatal(err)
+	}
+	heard := &wire{}
+	go func() {
+		for {
+			viewer, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", behind)
+			if err != nil {
+				viewer.Close()
+				return
+			}
+			go func() { _, _ = io.Copy(server, viewer); server.Close() }()
+			go func() { _, _ = io.Copy(viewer, io.TeeReader(server, heard)); viewer.Close() }()
+		}
+	}()
+	return heard
+}
+
+// plainDumps writes three dumps of ten cells that do not say their iteration, and
+// opens them with a sample on cell k at iteration 10, 20 and 30 for k = 1, 2, 3.
+func plainDumps(t *testing.T) (*Session, []string) {
+	t.Helper()
+	dir := t.TempDir()
+	var files []string
+	for _, iteration := range []int{10, 20, 30} {
+		file := filepath.Join(dir, fmt.Sprintf("dump_%03d.vti", iteration))
+		text := `<VTKFile type="ImageData" version="1.0"><ImageData WholeExtent="0 10 0 1 0 1" Origin="0 0 0" Spacing="1 1 1">` +
+			`<Piece Extent="0 10 0 1 0 1"><CellData><DataArray type="Float64" Name="e" format="ascii">0 1 2 3 4 5 6 7 8 9</DataArray></CellData></Piece></ImageData></VTKFile>`
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	return samplesOn(t, nil, []int64{1, 2, 3, 6, 7, 7, 9}, []int64{10, 20, 30, 30, 30, 30, 30}, files...), files
+}
+
+func samplesOn(t *testing.T, domain *table.Column, cells, iterations []int64, files ...string) *Session {
+	t.Helper()
+	series, err := mesh.Open(files...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	latency := make([]int64, len(cells))
+	for i := range latency {
+		latency[i] = int64(3 + i)
+	}
+	columns := []*table.Column{{Name: "cell", Data: cells}, {Name: "latency", Provenance: table.Measured, Data: latency}, {Name: "iteration", Data: iterations}}
+	if domain != nil {
+		columns = append(columns, domain)
+	}
+	tab, err := table.New("samples", columns)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +348,69 @@ func threeSamples(t *testing.T, file string) *Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewSession(tab, engineFor(tab, view), Mesh{Name: "lulesh", View: view})
+	return NewSession(tab, engineFor(tab, view), Mesh{Name: "dumps", View: view})
+}
+
+// perCell is the number of samples on each cell of a result.
+func (r result) perCell() map[int]float64 {
+	found := map[int]float64{}
+	for i, v := range r.Samples.([]any) {
+		if n, ok := v.(float64); ok && n > 0 {
+			found[i] = n
+		}
+	}
+	return found
+}
+
+// TestParaViewSteps opens dumps without a cycle array: each step shows its own
+// iteration, and where that cannot be known it is said.
+func TestParaViewSteps(t *testing.T) {
+	session, files := plainDumps(t)
+	tokenFile := filepath.Join(t.TempDir(), "link")
+	defer serveFile(t, session, tokenFile)()
+	v := startViewer(t, tokenFile, "", append([]string{"series"}, files...)...)
+	for k, want := range []map[int]float64{{1: 1}, {2: 1}, {3: 1, 6: 1, 7: 2, 9: 1}} {
+		if got := v.next("step").perCell(); !maps.Equal(got, want) {
+			t.Errorf("step %d shows %v, want %v", k, got, want)
+		}
+	}
+	if r := v.next("picked"); r.Samples != 2.0 || fmt.Sprint(session.Cells("dumps")) != "[6 7]" {
+		t.Errorf("picked %v cells on a threshold, %v here", r.Samples, session.Cells("dumps"))
+	}
+	if r := v.next("refused"); !strings.Contains(r.Text, "3 dumps") {
+		t.Errorf("two of three dumps: %q", r.Text)
+	}
+}
+
+// TestParaViewBlocks picks cells of the second of two blocks.
+func TestParaViewBlocks(t *testing.T) {
+	_, files := plainDumps(t)
+	all := filepath.Join(filepath.Dir(files[0]), "all.vtm")
+	text := fmt.Sprintf(`<VTKFile type="vtkMultiBlockDataSet" version="1.0"><vtkMultiBlockDataSet><DataSet index="0" file=%q/><DataSet index="1" file=%q/></vtkMultiBlockDataSet></VTKFile>`,
+		filepath.Base(files[0]), filepath.Base(files[1]))
+	if err := os.WriteFile(all, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	session := samplesOn(t, &table.Column{Name: "domain", Data: []int64{0, 1, 1}}, []int64{4, 4, 5}, []int64{0, 0, 0}, all)
+	tokenFile := filepath.Join(t.TempDir(), "link")
+	defer serveFile(t, session, tokenFile)()
+	v := startViewer(t, tokenFile, "", "blocks", all)
+	r := v.next("levels")
+	if len(r.Levels) != 2 || deref(r.Levels[0][4]) != 1 || deref(r.Levels[1][4]) != 1 || deref(r.Levels[1][5]) != 1 || deref(r.Levels[0][5]) > 0 {
+		t.Errorf("samples on blocks: %v", r.Levels)
+	}
+	if r := v.next("picked"); r.Samples != 10.0 {
+		t.Errorf("picked %v cells of ten", r.Samples)
+	}
+	if rows, _, err := session.Rows(context.Background()); err != nil || rows.Count() != 2 {
+		t.Errorf("%d samples selected of the two on the second block, %v", rows.Count(), err)
+	}
+}
+
+// threeSamples is a session of three samples on a mesh.
+func threeSamples(t *testing.T, file string) *Session {
+	t.Helper()
+	return samplesOn(t, nil, []int64{0, 1, 7999}, []int64{1, 2, 3}, file)
 }
 
 // TestParaViewScript runs the script as a user does, for a picture.

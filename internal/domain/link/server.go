@@ -377,11 +377,15 @@ func describe(m *Mesh) map[string]any {
 			levels = append(levels, map[string]int{"level": part.Level, "cells": part.Cells})
 		}
 	}
-	iterations := make([]int64, len(series.Steps))
-	for i, st := range series.Steps {
+	iterations, times := make([]int64, len(series.Steps)), make([]*float64, len(series.Steps))
+	for i := range series.Steps {
+		st := &series.Steps[i]
 		iterations[i] = st.Iteration
+		if st.HasTime {
+			times[i] = &st.Time
+		}
 	}
-	d := map[string]any{"name": m.Name, "levels": levels, "domains": domains, "iterations": iterations, "cells": p.Space.Cells}
+	d := map[string]any{"name": m.Name, "levels": levels, "domains": domains, "iterations": iterations, "times": times, "cells": p.Space.Cells}
 	if dims := p.Space.Parts[0].Dims; len(p.Space.Parts) == 1 && dims != ([3]int{}) {
 		d["dims"] = dims
 	}

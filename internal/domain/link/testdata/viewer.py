@@ -23,6 +23,14 @@ def values(data, name):
     return [None if math.isnan(v) else v for v in vtk_to_numpy(a).tolist()]
 
 
+def counts(data):
+    found, of = {}, data.GetFieldData()
+    for i in range(of.GetNumberOfArrays()):
+        if of.GetArrayName(i).startswith("isobath_"):
+            found[of.GetArrayName(i)[len("isobath_"):]] = int(of.GetArray(i).GetTuple1(0))
+    return found
+
+
 def fetched(viewer, name):
     return values(pv.servermanager.Fetch(viewer.filter), name)
 
@@ -42,8 +50,8 @@ def lulesh(files):
         for k, t in enumerate(times):
             viewer.refresh(mode, t)
             data = pv.servermanager.Fetch(viewer.filter)
-            say("field", mode=mode, iteration=bridge.cycle_of(data), physics=data.GetCellData().GetArray("e") is not None,
-                latency_sum=values(data, "latency_sum"), samples=values(data, "samples"), counts=bridge.Registry.last.counts)
+            say("field", mode=mode, iteration=bridge.plugin.cycle_of(data), physics=data.GetCellData().GetArray("e") is not None,
+                latency_sum=values(data, "latency_sum"), samples=values(data, "samples"), counts=counts(data))
     viewer.show()
     pv.SaveScreenshot(os.environ["ISOBATH_PNG"])
 
@@ -53,8 +61,9 @@ def lulesh(files):
     viewer.refresh("all", times[-1])
     pv.QuerySelect(QueryString="samples >= 2", FieldType="CELL", Source=viewer.filter)
     picked = [i for i, v in enumerate(fetched(viewer, "samples")) if v >= 2]
-    ok = viewer.pick(pv.GetActiveSource().GetSelectionInput(0) if hasattr(pv.GetActiveSource(), "GetSelectionInput") else None)
-    say("picked", cells=picked, samples=ok["samples"], heard=other.poll(300.0) is not None, echoed=viewer.poll(0.5))
+    viewer.pick()
+    heard = other.poll(300.0)
+    say("picked", cells=picked, samples=heard["samples"], heard=heard is not None)
 
     # The program restarts with another address and token.
     say("restart")
@@ -75,4 +84,44 @@ def amr(file):
     say("levels", levels=levels)
 
 
-{"lulesh": lambda: lulesh(sys.argv[2:]), "amr": lambda: amr(sys.argv[2])}[sys.argv[1]]()
+def series(files):
+    """Dumps that do not say their iteration; then fewer of them than the program has."""
+    source = pv.OpenDataFile(files)
+    source.UpdatePipelineInformation()
+    viewer = bridge.Viewer(source, ["samples"], "only")
+    for t in source.TimestepValues:
+        viewer.refresh("only", t)
+        say("step", samples=fetched(viewer, "samples"))
+    # A threshold of the filter: what is picked there is the same cells.
+    last = source.TimestepValues[-1]
+    viewer.refresh("all", last)
+    part = pv.Threshold(Input=viewer.filter, Scalars=["CELLS", "isobath_cell"], LowerThreshold=3, UpperThreshold=7)
+    part.UpdatePipeline(last)
+    pv.GetAnimationScene().AnimationTime = last
+    pv.Show(part, pv.GetActiveViewOrCreate("RenderView"))
+    pv.QuerySelect(QueryString="isobath_cell >= 6", FieldType="CELL", Source=part)
+    say("picked", samples=viewer.pick()["cells"])
+    pv.ClearSelection(part)
+    try:
+        bridge.Viewer(pv.OpenDataFile(files[:2]), ["samples"], "only")
+        say("refused", text="")
+    except isobath.Error as e:
+        say("refused", text=str(e))
+
+
+def blocks(file):
+    """Two blocks: cells picked in the second are cells of the second."""
+    viewer = bridge.Viewer(pv.OpenDataFile(file), ["samples"], "all")
+    data = pv.servermanager.Fetch(viewer.filter)
+    say("levels", levels=[values(leaf, "samples") for _, leaf in bridge.plugin.leaves(data)])
+    viewer.show()
+    pv.QuerySelect(QueryString="isobath_cell >= %d" % (1 << 32), FieldType="CELL", Source=viewer.filter)
+    say("picked", samples=viewer.pick()["cells"])
+
+
+{
+    "lulesh": lambda: lulesh(sys.argv[2:]),
+    "amr": lambda: amr(sys.argv[2]),
+    "series": lambda: series(sys.argv[2:]),
+    "blocks": lambda: blocks(sys.argv[2]),
+}[sys.argv[1]]()
