@@ -21,6 +21,9 @@ type machineLoop struct {
 	blocks      []int32 // those of inner loops too
 	irreducible bool    // it is entered at more than one place
 	statement   int32   // index into forest.statements; -1 if unknown
+	// around is the statement that it and a loop inside it were taken for; -1 if
+	// none.
+	around int32
 	// source is where it stands: the statement, or as near as the line table
 	// tells.
 	source position

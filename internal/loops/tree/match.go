@@ -86,8 +86,7 @@ func (m *matcher) loop(id int32) {
 	if around := m.common(id); st < 0 || around >= 0 && m.around(around, st) && !m.enclosed(id, around) {
 		st, tested = around, around >= 0 && m.statements[around].endless
 	}
-	l.tested = tested
-	l.statement = st
+	l.tested, l.statement, l.around = tested, st, -1
 }
 
 // shared settles loops that claim the statement of a loop inside them: they are
@@ -98,6 +97,7 @@ func (m *matcher) shared() {
 		p := m.loops[id].parent
 		if st := m.loops[id].statement; p >= 0 && st >= 0 && m.loops[p].statement == st {
 			m.loops[p].statement, m.loops[p].tested = m.outer(st), false
+			m.loops[p].around = st
 		}
 	}
 }
@@ -145,7 +145,7 @@ func (m *matcher) decides(id, b int32) bool {
 }
 
 // branch returns the position of the instruction that ends a basic.
-func (m *matcher) branch(b int32) (position, bool) {
+func (m *forest) branch(b int32) (position, bool) {
 	list := m.listing(b)
 	if len(list) == 0 {
 		return position{}, false

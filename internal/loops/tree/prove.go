@@ -92,7 +92,7 @@ func (p *prover) statement(st int32, row int) {
 	l := &p.out.Loops[row]
 	sh := &p.statements[st].shape
 	entries, sure := p.entries(st, row)
-	if around, ok := p.rows[sh.parent]; ok && sh.always && l.Exact && !p.out.Loops[around].Exact && l.Entries != p.out.Loops[around].Trips.Trips {
+	if around, ok := p.rows[sh.parent]; ok && sh.always && l.Exact && !p.out.Loops[around].Exact && (l.Entries != p.out.Loops[around].Trips.Trips || !p.turnsSure[around]) {
 		l.Exact, l.Why = false, "the turns of the loop around it, each of which reaches it, are not certain"
 	}
 	if sure && entries != l.Entries {

@@ -77,6 +77,10 @@ func (s *statement) whole() span {
 	return span{min(s.at, s.head.from), max(s.body.to, s.head.to)}
 }
 
+// testsFirst says that a turn begins only after its condition was tested, as of
+// for and while.
+func (s *statement) testsFirst() bool { return !s.endless && s.head.from < s.body.from }
+
 // statements finds the loops of a source file. source returns the text of
 // others that it includes.
 func statements(file string, text []byte, source func(string) []byte) []statement {

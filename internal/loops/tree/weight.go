@@ -54,15 +54,19 @@ func (b *build) verdict(g int32, code, marks *tally, e evenness) verdict {
 		return v
 	}
 	st := &b.statements[gr.statement]
-	byMarks := marks.weighed(func(n turns) uint64 { return uint64(n[0]) })
+	byMarks, byCode := marks.weighed(func(n turns) uint64 { return uint64(n[0]) }), v.counts.total()
 	switch {
 	case parts.apart: // each part has its own marks
 	case len(gr.machines) == 0, st.marked && e.uneven == 0 && (e.unmarked == 0 || byMarks.total() > v.counts.total()):
 		v.counts = byMarks // copies of turns outside the loop have marks too
 	case st.marked && byMarks.total() == v.counts.total():
+	case st.marked && st.testsFirst() && e.uneven == 0 && e.even > 0 && byMarks.total()+e.unmarked == v.counts.total():
+		// What ran behind the last mark is the test, with code that was moved into
+		// it: a turn begins with its mark.
+		v.counts = byMarks
 	case b.untested(gr):
 		v.why = "the condition of the loop is not among what leaves its code"
-	case st.marked && e.even > 0 && byMarks.total()+e.unmarked != v.counts.total():
+	case st.marked && (e.even > 0 || e.uneven == 0) && byMarks.total()+min(e.even, e.unmarked) != v.counts.total():
 		v.why = "turns of the code and marks of the source tell different numbers"
 	}
 	if lanes, element := b.packed(gr); lanes > 0 {
@@ -72,7 +76,16 @@ func (b *build) verdict(g int32, code, marks *tally, e evenness) verdict {
 		v.factor = copies
 		b.unpack(gr, 0, &v)
 	}
-	doubt := b.doubt(gr, parts, e)
+	switch {
+	case v.why != "":
+	case !st.marked && b.absorbs(g):
+		v.why = "a loop inside it has no code of its own, and its turns go round with these"
+	case b.leftEarly(gr):
+		v.why = "what ends its last turn is tested at the end of the turn before, so that the last may not be counted"
+	case b.entangled(gr):
+		v.why = "the compiler made loops inside one another of it, whose turns cannot be told apart"
+	}
+	doubt := b.doubt(gr, parts, e, byMarks.total() > byCode)
 	v.entriesSure, v.turnsSure = doubt == "" && !b.untested(gr), v.why == "" && len(gr.machines) > 0
 	if v.why == "" {
 		v.why = doubt
@@ -81,21 +94,113 @@ func (b *build) verdict(g int32, code, marks *tally, e evenness) verdict {
 }
 
 // doubt says why entries, or turns that only marks tell of, cannot be trusted;
-// empty if nothing speaks against them.
-func (b *build) doubt(gr *group, p parts, e evenness) string {
+// empty if nothing speaks against them. More says that there are more marks than
+// turns of the code.
+func (b *build) doubt(gr *group, p parts, e evenness, more bool) string {
+	st := &b.statements[gr.statement]
 	switch {
-	case len(gr.machines) == 0 && !b.statements[gr.statement].marked:
+	case len(gr.machines) == 0 && !st.marked:
 		return "the compiler left no loop of it, and no mark of its turns"
-	case len(gr.machines) == 0 && (!b.opens(gr) || b.vectorsNear(gr)):
+	case len(gr.machines) == 0:
+		// One mark may stand for all turns, where what they do was computed at once.
 		return "the compiler left no loop of it, and its entries or turns cannot be told apart"
-	case e.astray > 0 && !b.statements[gr.statement].endless: // which always makes a turn
+	case st.marked && more && !b.opens(gr) && b.inlined(gr):
+		return "some of its turns ran in copies that may be of another call of its function"
+	case e.astray > 0 && !st.endless: // which always makes a turn
 		return "some of its turns ran in copies that cannot be told from other entries"
 	case len(gr.machines) > 1 && !p.apart:
 		return "the compiler made several loops of it, whose entries cannot be told apart"
+	case gr.parent >= 0 && !b.opens(gr) && (b.entangled(&b.groups[gr.parent]) || b.absorbs(gr.parent)):
+		return "the turns of the loop around it are not certain, so its entries are not"
 	case gr.parent >= 0 && b.groups[gr.parent].statement >= 0 && b.untested(&b.groups[gr.parent]) && !b.opens(gr):
 		return "the condition of the loop around it is gone, so its entries cannot be told for certain"
 	}
 	return ""
+}
+
+// absorbs reports whether turns of a statement inside a group, of which no loop
+// of the code is left, go back to the header of the group's loop: where both
+// begin alike, the compiler goes round one loop for either.
+func (b *build) absorbs(g int32) bool {
+	for i := range b.groups {
+		in := &b.groups[i]
+		if b.groups[g].statement < 0 || in.parent != g || len(in.machines) > 0 || in.statement < 0 {
+			continue
+		}
+		for _, m := range b.groups[g].machines {
+			if b.returns(m, b.groups[g].statement, in.statement) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// returns reports whether a way leads from the body of an inner statement to the
+// header of a loop without code that is of the outer statement alone.
+func (b *build) returns(m, outer, inner int32) bool {
+	l, in, out := &b.loops[m], &b.statements[inner], &b.statements[outer]
+	var from []int32
+	for _, id := range l.blocks {
+		if b.holdsPart(id, func(p position) bool { return p.file == in.file && in.body.contains(p.at) }) {
+			from = append(from, id)
+		}
+	}
+	return b.leadsBack(m, from, l.header, func(i instruction) bool {
+		p := positionOf(&i)
+		return p.file == out.file && (out.body.contains(p.at) || out.step.contains(p.at)) && !in.whole().contains(p.at)
+	})
+}
+
+// holdsPart reports whether an instruction of a basic stands in a part of the
+// text.
+func (b *build) holdsPart(id int32, in func(position) bool) bool {
+	list := b.listing(id)
+	return slices.ContainsFunc(list, func(i instruction) bool { return in(positionOf(&i)) })
+}
+
+// entangled reports whether the loop of the code around a group was taken for the
+// same statement, and leads back into it by the statement's own code: a turn of
+// either is one. A call at the end of a function that became a jump leads through
+// the code before the statement.
+func (b *build) entangled(gr *group) bool {
+	for _, m := range gr.machines {
+		p := b.loops[m].parent
+		if p < 0 || gr.statement < 0 || b.loops[p].around != gr.statement || b.opens(gr) {
+			continue
+		}
+		st := &b.statements[gr.statement]
+		before := func(in instruction) bool {
+			at := positionOf(&in)
+			return plainName(in.Place.Function) == st.shape.function && at.file == st.file && at.line() > 0 && at.at < st.whole().from
+		}
+		if b.leadsBack(p, b.loops[m].blocks, b.loops[m].header, before) {
+			return true
+		}
+	}
+	return false
+}
+
+// leadsBack reports whether a way within a loop leads from some basics to a header
+// without an instruction that stops it.
+func (b *build) leadsBack(m int32, from []int32, header int32, stops func(instruction) bool) bool {
+	todo, seen := slices.Clone(from), map[int32]bool{}
+	for _, id := range from {
+		seen[id] = true
+	}
+	for ; len(todo) > 0; todo = todo[1:] {
+		for _, e := range b.forest.next[todo[0]] {
+			switch {
+			case e.to == header && !(seen[e.to] && slices.Contains(from, todo[0])):
+				return true
+			case seen[e.to] || !slices.Contains(b.loops[m].blocks, e.to) || slices.ContainsFunc(b.listing(e.to), stops):
+				continue
+			}
+			seen[e.to] = true
+			todo = append(todo, e.to)
+		}
+	}
+	return false
 }
 
 // opens reports whether marks tell of the entries of a group's statement.
@@ -108,25 +213,53 @@ func (b *build) opens(gr *group) bool {
 	return false
 }
 
-// vectorsNear reports whether vector instructions belong to a statement, to one
-// around it or to one inside it.
-func (b *build) vectorsNear(gr *group) bool {
-	for id := range b.basics {
-		if b.owner[id] != gr.function {
-			continue
-		}
-		list := b.listing(int32(id))
-		for i := range list {
-			if list[i].Element == 0 {
+// inlined reports whether a statement stands in the text of another function than
+// that of its code.
+func (b *build) inlined(gr *group) bool {
+	return plainName(b.functions[gr.function].name) != b.statements[gr.statement].shape.function
+}
+
+// leftEarly reports whether an endless loop is left by its first statements, of which the
+// code is not at the start of a turn: the compiler tests it at the end of the turn
+// before, and the last turn, which does nothing else, leaves no trace.
+func (b *build) leftEarly(gr *group) bool {
+	st := &b.statements[gr.statement]
+	if !st.endless {
+		return false
+	}
+	begin := func(p position) bool {
+		return p.file == st.file && slices.ContainsFunc(st.first, func(s span) bool { return s.contains(p.at) })
+	}
+	rest := func(p position) bool {
+		return p.file == st.file && (st.body.contains(p.at) || st.step.contains(p.at)) && !begin(p)
+	}
+	for _, m := range gr.machines {
+		l := &b.loops[m]
+		early := map[int32]bool{} // reached in a turn before anything else of the body
+		for todo := []int32{l.header}; len(todo) > 0; todo = todo[1:] {
+			if early[todo[0]] || !slices.Contains(l.blocks, todo[0]) || b.holdsPart(todo[0], rest) {
 				continue
 			}
-			st := b.innermostOf(positionOf(&list[i]))
-			if st < 0 || st == gr.statement || b.inStatement(st, gr.statement) || b.inStatement(gr.statement, st) {
+			early[todo[0]] = true
+			for _, e := range b.forest.next[todo[0]] {
+				if e.to != l.header {
+					todo = append(todo, e.to)
+				}
+			}
+		}
+		for _, id := range l.blocks {
+			p, ok := b.forest.branch(id)
+			if ok && b.loopOf[id] == m && b.basics[id].ending == flow.Branch && begin(p) && b.leaves(m, id) && !early[id] {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// leaves reports whether a way leads from a basic out of a loop.
+func (b *build) leaves(m, id int32) bool {
+	return slices.ContainsFunc(b.forest.next[id], func(e step) bool { return b.loopOf[e.to] < 0 || !b.contains(m, b.loopOf[e.to]) })
 }
 
 // unpack counts the turns of a loop on vectors by the bytes of its accesses: each
