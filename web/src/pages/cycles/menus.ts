@@ -2,7 +2,11 @@
 import { count, plural } from '../../base/format';
 import type { CyclesAsk, CyclesClass, CyclesInfo } from '../../api/wire';
 import type { MenuItem } from '../../frame/PopMenu.svelte';
+import type { CyclesControl } from './controller';
+import type { CyclesModel } from './model.svelte';
+import { BarcodeView } from './persistence';
 import type { Colouring, CyclesState } from './state';
+import { passAt, turnAt } from './stretches';
 
 export const SYMBOLS = [
   { id: 'pc', label: 'instruction' },
@@ -154,4 +158,48 @@ export function threadItems(info: CyclesInfo, again: Again): readonly MenuItem[]
     checked: t.id === info.thread,
     run: () => again({ thread: t.id }),
   }));
+}
+
+/** The barcode as a picture and a table, and the settings of the analysis. */
+export function barcodeItems(m: CyclesModel, settings: () => void): readonly MenuItem[] {
+  const { desk, info } = m;
+  const barcode = (): BarcodeView => new BarcodeView(info!, m.names, m.class);
+  return [
+    ...(['png', 'svg', 'csv'] as const).map((f) => ({
+      label: `Export ${f.toUpperCase()}`,
+      disabled: !info,
+      run: () => desk.exportView('Barcode', barcode(), f),
+    })),
+    { label: 'Show as table', disabled: !info, run: () => desk.showTable('Barcode', barcode()) },
+    { label: 'Settings …', run: settings },
+  ];
+}
+
+/** What can be done with a window that is pointed at. */
+export function windowMarkItems(
+  m: CyclesModel,
+  c: CyclesControl,
+  t: number | undefined,
+): readonly MenuItem[] {
+  const around = t === undefined ? [] : [turnAt(t, m.drawing, m.windows), passAt(t, m.drawing, m.windows)];
+  return [
+    ...around.flatMap((s) =>
+      s ? [{ label: `Select ${s.name}`, run: () => c.commit({ from: s.from, to: s.to }) }] : [],
+    ),
+    { label: 'Show only the selected time', disabled: m.chosen === 0, run: c.fit },
+    { label: 'Show everything', disabled: !m.magnified, run: c.reset },
+    { label: 'Show in Memory', disabled: m.memory !== '' || m.chosen === 0, run: c.toMemory },
+  ];
+}
+
+/** The runs that loops can be compared with. */
+export function compareItems(m: CyclesModel, c: CyclesControl): readonly MenuItem[] {
+  return [
+    { label: 'nothing', checked: m.now.before.length === 0, run: () => c.commit({ before: [] }) },
+    ...m.others.map((r) => ({
+      label: r.name,
+      checked: m.now.before.includes(r.id),
+      run: () => c.commit({ before: [r.id] }),
+    })),
+  ];
 }

@@ -1,148 +1,116 @@
-// What the locality page asks and selects: from the link and the answers to the
-// next question, without a framework.
-import { baseName } from '../../base/format';
-import type {
-  AdviseAsk,
-  Info,
-  LocalityAnswer,
-  LocalityAsk,
-  LocalityMapAsk,
-  MachinesAsk,
-} from '../../api/wire';
-import type { MenuItem } from '../../frame/PopMenu.svelte';
-import { text, type Selection, type Term } from '../../state/selection';
-import { laneRows, MARGIN } from './map';
-import { termOf, type RowsInput } from './rows';
-import type { LocalityState, TableTab } from './state';
+// What people do on the locality page: settings, selecting, the what if. It knows
+// no markup: model.svelte.ts says what is shown, drawn.svelte.ts how.
+import type { Point } from '../../base/geometry';
+import type { Gesture } from '../../frame/context';
+import type { Mode, Term } from '../../state/selection';
+import { bandTerm } from './asks';
+import type { CurveMark } from './curve';
+import type { LocalityDrawn } from './drawn.svelte';
+import type { MapMark } from './map';
+import type { LocalityModel } from './model.svelte';
+import { writeLocality, type LocalityState } from './state';
 
-/** What is selected, as the server understands it. */
-export function whereOf(select: Selection, filter: Selection): string {
-  return text([...filter, ...select]);
-}
+export class LocalityControl {
+  constructor(
+    private readonly model: LocalityModel,
+    private readonly drawn: LocalityDrawn,
+  ) {}
 
-export function askOf(s: LocalityState, where: string): LocalityAsk {
-  return {
-    machine: s.machine,
-    line: s.line,
-    other: s.other,
-    set: s.set,
-    map: s.map,
-    where,
-    field: s.field.length === 2 ? s.field : [],
-    pair: s.pair.length === 2 ? s.pair : [],
-    level: s.level,
-    stack: s.stack,
+  readonly commit = (patch: Partial<LocalityState>): void => {
+    const { desk, now } = this.model;
+    desk.store.change({ options: writeLocality({ ...now, ...patch }, desk.snap.state.options) });
   };
-}
 
-export const MOST_LANES = 12;
+  // ---- selecting ----
 
-/** The map of the objects with the most misses at a level. */
-export function mapAskOf(
-  ask: LocalityAsk,
-  answer: LocalityAnswer,
-  room: { readonly w: number; readonly h: number },
-): LocalityMapAsk {
-  const objects = answer.now.objects
-    .filter((o) => !o.object.startsWith('(') && (o.misses[ask.level] ?? 0) > 0 && o.bytes > 0)
-    .slice(0, MOST_LANES);
-  return {
-    ...ask,
-    other: '',
-    set: '',
-    map: '',
-    columns: Math.max(1, Math.min(4096, Math.floor((room.w - MARGIN - 12) / 2))),
-    objects: objects.map((o) => o.object),
-    rows: laneRows(objects, room.h),
-    window: 0,
+  /** Selects for all pages; what only this page knows is let go. */
+  choose(term: Term | undefined, mode: Mode | undefined): boolean {
+    if (!term) return true;
+    const { desk, now } = this.model;
+    if (now.field.length > 0 || now.pair.length > 0) this.commit({ field: [], pair: [] });
+    desk.store.select(term, mode);
+    return true;
+  }
+
+  readonly pickRow = (i: number, mode: Mode | undefined): boolean => {
+    const { rows } = this.drawn;
+    const row = rows?.ranked[i];
+    if (!row || this.model.now.table !== 'fields') return this.choose(rows?.wanted(i), mode);
+    this.commit({ field: [row.object, row.field], pair: [] });
+    return true;
   };
-}
 
-export const adviseAskOf = (s: LocalityState): AdviseAsk => ({
-  machine: s.machine,
-  set: '',
-  object: '',
-  kinds: [],
-  least: 0,
-  reassociate: false,
-});
+  pickLine(line: number, adding: boolean): void {
+    const { file } = this.model;
+    this.choose(file && { kind: 'line', file: file.name, line }, adding ? 'add' : undefined);
+  }
 
-const OTHERS = ['zen2', 'a64fx', 'zen4', 'm1'];
+  readonly pickBand = (m: CurveMark, mode: Mode | undefined): boolean => {
+    const { answer, now } = this.model;
+    const band = this.drawn.curve?.bandOf(m) ?? '';
+    return this.choose(answer && bandTerm(answer, now.stack, band), mode);
+  };
 
-export const machinesAskOf = (s: LocalityState, wide: boolean): MachinesAsk => ({
-  machines: OTHERS.slice(0, wide ? 4 : 2),
-  map: s.map,
-});
+  readonly pickField = (i: number): boolean => {
+    const struct = this.model.answer?.struct;
+    const { fields } = this.drawn;
+    if (struct && fields) this.commit({ field: [struct.object, fields.fieldOf(i)], pair: [] });
+    return true;
+  };
 
-/** What the selection is called in sentences. */
-export function selectionName(select: Selection, s: LocalityState): string {
-  if (s.field.length === 2) return s.field.join('.');
-  if (s.pair.length === 2) return `what ${s.pair[0]} lost to ${s.pair[1]}`;
-  const [only] = select;
-  const [term] = only?.terms ?? [];
-  if (select.length !== 1 || !only || only.not || only.terms.length !== 1 || !term)
-    return select.length === 0 ? '' : 'the selection';
-  if (term.kind === 'values' && term.values.length === 1) return String(term.values[0]);
-  if (term.kind === 'line') return `${baseName(term.file)}:${term.line}`;
-  return 'the selection';
-}
+  /** What one object lost to another. */
+  readonly pickPair = (i: number): boolean => {
+    const { matrix } = this.drawn;
+    if (matrix) this.commit({ pair: [...matrix.pairOf(i)], field: [] });
+    return true;
+  };
 
-/** Objects that are selected by name. */
-export function selectedObjects(answer: LocalityAnswer | undefined): readonly string[] {
-  return (answer?.now.objects ?? []).filter((o) => o.selected > 0).map((o) => o.object);
-}
+  readonly pickLane = (m: MapMark, mode: Mode | undefined): boolean => {
+    const object = this.drawn.map?.objectOf(m) ?? '';
+    return this.choose(object ? { kind: 'values', column: 'symbol', values: [object] } : undefined, mode);
+  };
 
-export const KINDS: Readonly<Record<TableTab, RowsInput['kind']>> = {
-  objects: 'object',
-  fields: 'field',
-  lines: 'line',
-  functions: 'function',
-};
+  /** A drag along the map selects a stretch of the references. */
+  readonly grabMap = (p: Point): Gesture | undefined => {
+    const v = this.drawn.map;
+    if (!v) return undefined;
+    const start = v.referenceAt(p.x);
+    const span = (q: Point): readonly [number, number] => {
+      const end = v.referenceAt(q.x);
+      return [Math.min(start, end), Math.max(start, end)];
+    };
+    const still = (): void => {
+      this.model.range = [0, 0];
+    };
+    return {
+      move: (q) => (this.model.range = span(q)),
+      end: (q) => {
+        const [lo, hi] = span(q);
+        still();
+        if (hi > lo) this.choose({ kind: 'range', column: 'order', lo, hi, open: true }, undefined);
+      },
+      cancel: still,
+    };
+  };
 
-export function rowsOf(answer: LocalityAnswer, tab: TableTab): RowsInput['rows'] {
-  const { now } = answer;
-  return { objects: now.objects, fields: now.fields, lines: now.places, functions: now.functions }[tab];
-}
+  // ---- pointing ----
 
-/** The term of a band of the curve. */
-export function bandTerm(
-  answer: LocalityAnswer,
-  stack: LocalityState['stack'],
-  name: string,
-): Term | undefined {
-  const kind = stack === 'none' ? undefined : stack;
-  if (!kind || name === '' || name === 'other') return undefined;
-  const rows = { object: answer.now.objects, line: answer.now.places, function: answer.now.functions }[kind];
-  const row = rows.find((r) => r.name === name);
-  return row && termOf(kind, row);
-}
+  readonly pointRow = (i: number | undefined): void => {
+    this.model.name = i === undefined ? '' : (this.drawn.rows?.ranked[i]?.name ?? '');
+  };
 
-/** The source with the most misses that is at hand: by its name in the trace and on the server. */
-export function fileOf(
-  answer: LocalityAnswer | undefined,
-  info: Info | undefined,
-  level: number,
-): { readonly name: string; readonly file: string } | undefined {
-  const found = (info?.sources ?? []).filter((s) => s.found).map((s) => s.file);
-  const sums = new Map<string, number>();
-  for (const p of answer?.now.places ?? [])
-    if (p.line > 0) sums.set(p.file, (sums.get(p.file) ?? 0) + (p.misses[level] ?? 0) + 1);
-  return [...sums]
-    .toSorted((a, b) => b[1] - a[1])
-    .map(([name]) => ({ name, file: found.find((f) => f === name || f.endsWith(`/${baseName(name)}`)) }))
-    .find((m): m is { name: string; file: string } => m.file !== undefined);
-}
+  readonly pointLine = (line: number | undefined): void => {
+    const { answer, file } = this.model;
+    const at = answer?.now.places.find((p) => p.file === file?.name && p.line === line);
+    this.model.name = at?.name ?? '';
+  };
 
-/** Items of a menu that chooses one of several. */
-export function choices<T extends string | number>(
-  all: readonly { readonly id: T; readonly label: string; readonly note?: string }[],
-  now: T,
-  choose: (id: T) => void,
-): readonly MenuItem[] {
-  return all.map(({ id, label, note }) => ({
-    label,
-    checked: id === now,
-    run: () => choose(id),
-    ...(note !== undefined && { note }),
-  }));
+  readonly pointCurve = (m: CurveMark | undefined): void => {
+    this.model.curveAt = m?.at ?? -1;
+    this.model.name = m ? (this.drawn.curve?.bandOf(m) ?? '') : '';
+  };
+
+  readonly pointField = (i: number | undefined): void => {
+    this.model.field = i === undefined ? '' : (this.drawn.fields?.fieldOf(i) ?? '');
+  };
 }

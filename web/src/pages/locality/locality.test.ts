@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Advice, LocalityAnswer, MissLevel, MissRow, StructUse } from '../../api/wire';
 import { parse } from '../../state/language';
-import { askOf, bandTerm, mapAskOf, selectionName, whereOf } from './controller';
+import { askOf, bandTerm, mapAskOf, selectionName, whereOf } from './asks';
 import { CurveView } from './curve';
 import { LayoutView } from './layoutview';
 import { laneRows, MapView } from './map';

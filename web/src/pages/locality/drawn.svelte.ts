@@ -1,0 +1,128 @@
+// The views of the locality page, each made anew when what it shows has changed.
+import { rowsOf, KINDS } from './asks';
+import { missCode } from './code';
+import { CurveView } from './curve';
+import { LayoutView } from './layoutview';
+import { MapView } from './map';
+import { MatrixView } from './matrix';
+import type { LocalityModel } from './model.svelte';
+import { ReuseView } from './reuse';
+import { RowsView } from './rows';
+import { SetsView } from './sets';
+import { WhatIfView } from './whatif';
+import { headline } from './words';
+
+export class LocalityDrawn {
+  readonly rows = $derived.by(() => {
+    const { answer, by, levels, name, now, selecting, tableSize } = this.model;
+    if (!answer || tableSize.w === 0) return undefined;
+    return new RowsView({
+      kind: KINDS[now.table],
+      rows: rowsOf(answer, now.table),
+      levels,
+      by,
+      selecting,
+      size: tableSize,
+      hovered: name,
+    });
+  });
+
+  private readonly headline = $derived.by(() => {
+    const { answer, called } = this.model;
+    return answer && headline(called || 'Everything', answer);
+  });
+  readonly curve = $derived.by(() => {
+    const { answer, called, curveAt, curveSize, name, now } = this.model;
+    if (!answer || !this.headline || curveSize.w === 0 || now.curve !== 'curve') return undefined;
+    return new CurveView({
+      answer,
+      size: curveSize,
+      y: now.y,
+      headline: this.headline,
+      selection: called || 'selection',
+      hovered: curveAt,
+      band: name,
+    });
+  });
+
+  readonly reuse = $derived.by(() => {
+    const { answer, curveSize, now, octave } = this.model;
+    if (!answer || curveSize.w === 0 || now.curve !== 'reuse') return undefined;
+    return new ReuseView({ now: answer.now, size: curveSize, hovered: octave });
+  });
+
+  readonly fields = $derived.by(() => {
+    const { answer, field, layoutSize, lineBytes, now, pane } = this.model;
+    if (!answer?.struct || layoutSize.w === 0 || pane !== 'fields') return undefined;
+    return new LayoutView({
+      now: answer.struct,
+      then: answer.then?.struct ?? undefined,
+      line: lineBytes,
+      size: layoutSize,
+      hovered: field,
+      selected: now.field[1] ?? '',
+    });
+  });
+
+  readonly sets = $derived.by(() => {
+    const { answer, layoutSize, levels, pane, setAt } = this.model;
+    if (!answer || answer.sets.why !== '' || layoutSize.w === 0 || pane !== 'sets') return undefined;
+    return new SetsView({
+      now: answer.sets,
+      then: answer.then?.sets ?? undefined,
+      level: levels[answer.sets.level]?.level ?? '',
+      size: layoutSize,
+      hovered: setAt,
+    });
+  });
+
+  readonly matrix = $derived.by(() => {
+    const { answer, cell, levels, matrixRoom, objects } = this.model;
+    if (!answer || matrixRoom.w === 0) return undefined;
+    return new MatrixView({
+      evictions: answer.evictions,
+      level: levels[answer.evictions.level]?.level ?? '',
+      selected: objects,
+      size: matrixRoom,
+      hovered: cell,
+    });
+  });
+
+  readonly whatIf = $derived.by(() => {
+    const { answer, data, level, whatIfSize } = this.model;
+    if (!answer || whatIfSize.w === 0) return undefined;
+    return new WhatIfView({ answer, machines: data.machines, size: whatIfSize, hovered: level });
+  });
+
+  readonly map = $derived.by(() => {
+    const { answer, data, levels, lineBytes, mapMark, mapSize, objects, range, selecting } = this.model;
+    if (!answer || !data.map || mapSize.w === 0) return undefined;
+    return new MapView({
+      map: data.map,
+      references: answer.now.references,
+      l1: levels[0]?.bytes ?? 0,
+      line: lineBytes,
+      selecting,
+      selected: objects,
+      size: mapSize,
+      range,
+      hovered: mapMark,
+    });
+  });
+
+  readonly code = $derived.by(() => {
+    const { answer, by, data, file, levels, name, selecting } = this.model;
+    if (!data.source || !file || !answer) return undefined;
+    return missCode({
+      source: data.source,
+      file: file.name,
+      places: answer.now.places,
+      levels,
+      by,
+      selecting,
+      name,
+    });
+  });
+
+  constructor(private readonly model: LocalityModel) {}
+}

@@ -1,0 +1,108 @@
+// What the locality page shows, derived from the link, the selection and the
+// answers. It changes nothing but the questions it asks; what is drawn of it is
+// in drawn.svelte.ts.
+import type { LocalityAnswer, MissLevel } from '../../api/wire';
+import type { Size } from '../../base/geometry';
+import type { Desk } from '../../frame/context';
+import {
+  adviseAskOf,
+  askOf,
+  fileOf,
+  machinesAskOf,
+  mapAskOf,
+  selectedObjects,
+  selectionName,
+  whereOf,
+} from './asks';
+import type { MapMark } from './map';
+import { readLocality } from './state';
+import type { LocalitySnapshot, LocalityStore } from './store';
+
+const LOW = 820; // px of the window: below it layout and evictions share a pane
+const WIDE = 2000;
+const NOWHERE: Size = { w: 0, h: 0 };
+
+export class LocalityModel {
+  data = $state.raw<LocalitySnapshot>()!;
+  tableSize = $state.raw(NOWHERE);
+  curveSize = $state.raw(NOWHERE);
+  layoutSize = $state.raw(NOWHERE);
+  whatIfSize = $state.raw(NOWHERE);
+  matrixSize = $state.raw(NOWHERE);
+  mapSize = $state.raw(NOWHERE);
+  windowHeight = $state(0);
+  windowWidth = $state(0);
+
+  // What is pointed at.
+  name = $state(''); // object, line or function
+  field = $state('');
+  curveAt = $state(-1);
+  octave = $state(-1);
+  level = $state(-1); // of the what if
+  cell = $state(-1);
+  setAt = $state(-1);
+  mapMark = $state.raw<MapMark | undefined>();
+  range = $state.raw<readonly [number, number]>([0, 0]); // of the map, while it is dragged
+
+  readonly now = $derived(readLocality(this.desk.snap.state.options));
+  readonly select = $derived(this.desk.snap.state.select);
+  readonly ask = $derived(askOf(this.now, whereOf(this.select, this.desk.snap.state.filter)));
+  readonly answer = $derived<LocalityAnswer | undefined>(this.data.answer);
+  readonly low = $derived(this.windowHeight < LOW);
+  readonly wide = $derived(this.windowWidth > WIDE);
+
+  readonly selecting = $derived(
+    this.select.length > 0 || this.now.field.length === 2 || this.now.pair.length === 2,
+  );
+  readonly called = $derived(selectionName(this.select, this.now));
+  readonly objects = $derived(this.selecting ? selectedObjects(this.answer) : []);
+  readonly trying = $derived(this.now.map !== '' || this.now.other !== '' || this.now.set !== '');
+
+  readonly levels = $derived<readonly MissLevel[]>(this.answer?.now.levels ?? []);
+  readonly lineBytes = $derived(this.levels[0]?.line_bytes ?? 64);
+  /** The level that the table ranks by. */
+  readonly by = $derived(Math.min(this.now.by, this.levels.length - 1));
+  readonly levelName = $derived(this.levels[this.now.level]?.level ?? 'L1');
+  readonly file = $derived(fileOf(this.answer, this.desk.snap.info, this.now.level));
+  /** What the layout pane shows: fields need one object with a known structure. */
+  readonly pane = $derived.by(() => {
+    const { layout } = this.now;
+    if (layout === 'evictions' && !this.low) return 'fields';
+    return layout === 'fields' && !this.answer?.struct ? 'sets' : layout;
+  });
+  /** Where evictions are drawn. */
+  readonly matrixRoom = $derived(this.low ? this.layoutSize : this.matrixSize);
+
+  /** The command that proves an advice. */
+  readonly command = $derived(
+    `isobath advise RUN --prove${this.now.machine ? ` --machine ${this.now.machine}` : ''} -- ./changed`,
+  );
+
+  constructor(
+    private readonly props: () => { readonly desk: Desk },
+    readonly store: LocalityStore,
+  ) {
+    this.data = store.snapshot;
+  }
+
+  get desk(): Desk {
+    return this.props().desk;
+  }
+
+  /** Asks for what is shown, as long as the component lives that calls it. */
+  askServer(): void {
+    const { store } = this;
+    $effect(() => store.want(this.ask));
+    $effect(() => store.wantAdvice(adviseAskOf(this.now)));
+    $effect(() => {
+      if (this.answer) store.wantMachines(machinesAskOf(this.now, this.wide));
+    });
+    $effect(() => {
+      const { answer, ask, mapSize } = this;
+      if (answer && mapSize.w > 0 && mapSize.h > 0) store.wantMap(mapAskOf(ask, answer, mapSize));
+    });
+    $effect(() => {
+      if (this.file) store.wantSource(this.file.file);
+    });
+  }
+}

@@ -1,0 +1,120 @@
+// What the lower region can show: its tabs, the columns and runs each is about,
+// and the times without samples. It changes nothing.
+import type { Api } from '../../api/client';
+import type { ColumnInfo, Info, RunSummary } from '../../api/wire';
+import { columnOf, defaultAxes, isConstant, isNaming } from '../../state/axes';
+import type { State } from '../../state/url';
+import type { MemoryDesk } from './desk';
+import { METRICS } from './views/changes';
+import type { TimeGap } from './views/gaps';
+
+/** What a spread or a change can be by, where the samples have the columns. */
+interface Grouping {
+  readonly name: string;
+  readonly columns: readonly string[];
+}
+const SPREADS: readonly Grouping[] = [
+  { name: 'source line', columns: ['file', 'line'] },
+  { name: 'function', columns: ['function'] },
+  { name: 'caller', columns: ['caller'] },
+  { name: 'data object', columns: ['symbol'] },
+  { name: 'member', columns: ['symbol', 'field'] },
+  { name: 'thread', columns: ['tid'] },
+  { name: 'CPU', columns: ['cpu'] },
+];
+const LEVELS: Grouping = { name: 'level', columns: ['level'] };
+
+export class BottomModel {
+  gaps = $state.raw<readonly TimeGap[]>([]); // when samples are missing, for every time axis
+
+  readonly info = $derived<Info | undefined>(this.desk.snap.info);
+  readonly link = $derived<State>(this.desk.snap.state);
+  readonly tab = $derived(this.link.bottom === 'timeline' ? 'parallel' : this.link.bottom);
+  /** Other runs of samples that are open: what they do differently. */
+  readonly others = $derived<readonly RunSummary[]>(
+    (this.desk.snap.home?.runs ?? []).filter((r) => r.kind === 'samples' && r.id !== this.info?.id),
+  );
+  readonly tabs = $derived([
+    { id: 'parallel', label: 'Parallel coordinates' },
+    { id: 'axis', label: 'One axis' },
+    { id: 'category', label: 'Categories' },
+    { id: 'spread', label: 'Spread' },
+    { id: 'lines', label: 'Cache lines' },
+    ...(this.info?.touches ? [{ id: 'touches', label: 'First touch' }] : []),
+    ...(this.others.length > 0 ? [{ id: 'changes', label: 'Changes' }] : []),
+  ]);
+
+  /** The columns of the parallel axes. */
+  readonly names = $derived.by((): readonly string[] => {
+    const { info, link } = this;
+    return link.axes.length > 0 ? link.axes.map((a) => a.column) : info ? defaultAxes(info, innerWidth) : [];
+  });
+  readonly hidden = $derived(this.info?.columns.filter(isConstant).length ?? 0);
+  readonly numeric = $derived(
+    (this.info?.columns ?? []).filter((c) => c.kind !== 'category' && !isConstant(c)),
+  );
+  readonly nominal = $derived(
+    (this.info?.columns ?? []).filter((c) => (c.kind === 'category' || isNaming(c)) && c.distinct > 1),
+  );
+  /** The column that is shown alone. */
+  readonly one = $derived<ColumnInfo | undefined>(
+    this.column(this.link.axis) ?? this.numeric.find((c) => c.kind === 'time') ?? this.numeric[0],
+  );
+  readonly category = $derived<ColumnInfo | undefined>(this.column(this.link.category) ?? this.nominal[0]);
+  /** Whether the axes on screen can have gaps. */
+  readonly holes = $derived(
+    this.tab === 'axis' ? this.one?.name === 'time' : this.tab === 'parallel' && this.names.includes('time'),
+  );
+
+  // ---- spread and changes ----
+
+  readonly spreads = $derived(SPREADS.filter((s) => s.columns.every((c) => this.column(c))));
+  readonly spread = $derived(
+    this.spreads.find((s) => s.name === this.option('spread.by')) ?? this.spreads[0],
+  );
+  readonly other = $derived(this.others.find((r) => r.id === this.option('changes.with')) ?? this.others[0]);
+  readonly changed = $derived(
+    [...this.spreads, ...(this.column('level') ? [LEVELS] : [])].filter(
+      (s) => s.columns.length < 2 || s.columns[0] === 'file',
+    ),
+  );
+  readonly changeBy = $derived(
+    this.changed.find((s) => s.name === this.option('changes.by')) ?? this.changed[0],
+  );
+  readonly changeMetric = $derived(METRICS.find((m) => m === this.option('changes.metric')) ?? 'cost');
+
+  constructor(private readonly props: () => { readonly desk: MemoryDesk; readonly api: Api }) {}
+
+  get desk(): MemoryDesk {
+    return this.props().desk;
+  }
+
+  option(name: string): string | undefined {
+    return this.link.options[name];
+  }
+
+  column(name: string): ColumnInfo | undefined {
+    return this.info && columnOf(this.info, name);
+  }
+
+  /** Asks once a run when samples are missing, as long as the component lives that calls it. */
+  ask(): void {
+    $effect(() => {
+      const id = this.info?.gaps ? this.info.id : undefined;
+      const stop = new AbortController();
+      this.gaps = [];
+      if (id) void this.loadGaps(id, stop.signal);
+      return () => stop.abort();
+    });
+  }
+
+  private async loadGaps(id: string, signal: AbortSignal): Promise<void> {
+    try {
+      const { timeGaps } = await import('./views/gapwords');
+      const gaps = await timeGaps(this.props().api, id, signal);
+      if (!signal.aborted) this.gaps = gaps;
+    } catch {
+      // Pictures do without.
+    }
+  }
+}
