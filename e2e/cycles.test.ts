@@ -24,6 +24,11 @@ function report(name: string, ...flags: string[]): Report {
   return JSON.parse(isobath('cycles', join(RECORDINGS, `${name}.csv.gz`), '--json', ...flags)) as Report;
 }
 
+/** A line of a source that the recordings were made of. */
+function lineOf(file: string, line: number): string {
+  return readFileSync(join(ROOT, 'examples/loops', file), 'utf8').split('\n')[line - 1]!;
+}
+
 describe('the cycles page', () => {
   let server: Running;
   let browser: Browser;
@@ -72,10 +77,14 @@ describe('the cycles page', () => {
   it('names a reference and its line, in the spiral and in the code', async () => {
     await find(page, 'Spiral', /^Reference \d+ (L|load) .*bubble_array\.c:14 /);
     expect(await status()).toMatch(/turn \d+ at 0\.\d\d · pass \d · this window is visited \d+ times/);
-    await page.locator('.row.current[data-line="14"]').waitFor();
+    const marked = page.locator('.cm-line.pointed');
+    await expect.poll(() => marked.innerText()).toBe(lineOf('bubble_array.c', 14));
     // The other way: a line of the code leaves only its own arcs in colour.
     const before = await page.screenshot();
-    await page.locator('[data-line="14"]').hover();
+    await page
+      .locator('.cm-line', { hasText: lineOf('bubble_array.c', 14).trim() })
+      .first()
+      .hover();
     await expect.poll(async () => Buffer.compare(before, await page.screenshot())).not.toBe(0);
   });
 
@@ -424,7 +433,7 @@ describe('a recorded run', () => {
       const walk = page.getByRole('region', { name: 'Walk' });
       await walk.getByText('10 turns in 4 passes', { exact: true }).waitFor();
       await page.getByRole('region', { name: 'Code' }).getByText('bubble_array.c').first().waitFor();
-      await page.locator('[data-line="14"] .count').waitFor();
+      await page.locator('.numbers .number').first().waitFor();
       await page.getByRole('application', { name: 'Spiral' }).focus();
       for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight', 'Enter']) await page.keyboard.press(key);
       await expect.poll(async () => (await linkOf(page)).get('o.c.refs')).toMatch(/^\d+\.\.\d+$/);

@@ -29,6 +29,12 @@ export interface CodeColumn {
 /** What a line stands out for: it is meant, or pointed at elsewhere. */
 export type LineTone = 'here' | 'pointed';
 
+export interface Numbering {
+  readonly head: string; // of its column in tables
+  readonly text: string; // head of the column with the lines themselves
+  readonly of: (line: number) => string;
+}
+
 export interface Code {
   readonly name: string; // of the view: Code, Assembly
   readonly file: string; // chooses the language, and names the source
@@ -39,6 +45,8 @@ export interface Code {
   readonly reveal?: number | undefined;
   /** Only the lines with numbers and those around them; the rest is folded. */
   readonly places?: boolean;
+  /** What stands for a line where that is not its number: the address of an instruction. */
+  readonly numbering?: Numbering;
   readonly term?: (line: number) => Term | undefined;
   readonly describe: (line: number) => Said | undefined;
   readonly summary: string;

@@ -3,7 +3,7 @@ import { short } from '../../base/format';
 import type { Measure } from '../../base/text';
 import { ListView, type ListColumn } from '../list';
 import type { View } from '../view';
-import { largest, places, type Code, type CodeColumn } from './code';
+import { largest, places, type Code, type CodeColumn, type Numbering } from './code';
 
 interface Line {
   readonly number: number;
@@ -11,6 +11,7 @@ interface Line {
 }
 
 const BAR = { w: 46, h: 14 };
+const BY_NUMBER: Numbering = { head: 'line', text: 'source', of: String };
 
 /** The picture has the lines on screen, the table every place. */
 export function codeList(code: Code, visible: readonly number[], measure: Measure): View<unknown> {
@@ -19,6 +20,7 @@ export function codeList(code: Code, visible: readonly number[], measure: Measur
     text: t.replaceAll('\t', '    ').trimEnd(),
   }));
   const marked = new Set(places(code));
+  const numbering = code.numbering ?? BY_NUMBER;
   return new ListView<Line>(
     {
       name: code.name,
@@ -27,9 +29,9 @@ export function codeList(code: Code, visible: readonly number[], measure: Measur
       term: (l) => (marked.has(l.number) ? code.term?.(l.number) : undefined),
       samples: (l) => code.describe(l.number)?.counted ?? 0,
       columns: [
-        { head: 'line', link: true, right: true, text: (l) => String(l.number) },
+        { head: numbering.head, link: true, right: true, text: (l) => numbering.of(l.number) },
         ...code.columns.flatMap((c) => [numberColumn(c), ...(c.tableOnly ? [] : [barColumn(c)])]),
-        { head: 'source', mono: true, most: 900, text: (l) => l.text },
+        { head: numbering.text, mono: true, most: 900, text: (l) => l.text },
       ],
     },
     measure,

@@ -46,6 +46,7 @@ export interface Hands {
 }
 
 const NUMBERS = 54; // px of the line numbers
+const WIDE_NUMBERS = 78; // of addresses in their place
 const CELL = 46; // px of a column's bars
 const SWATCH = 12;
 
@@ -151,7 +152,7 @@ class NumberMark extends GutterMarker {
       box.append(strip);
     }
     if (colour) {
-      bar.style.backgroundColor = `color-mix(in srgb, ${colour} 45%, transparent)`;
+      bar.style.backgroundColor = `color-mix(in srgb, ${colour} 25%, transparent)`;
       const swatch = element('b');
       swatch.style.backgroundColor = colour;
       box.append(swatch);
@@ -185,11 +186,12 @@ function numbersGutter(at: number, swatches: boolean): Extension {
 }
 
 /** The heads of two columns or more; one is explained by the pane's header. */
-function heads(columns: readonly CodeColumn[]): Extension {
-  const seen = columns.filter((c) => !c.tableOnly);
+function heads(code: Code): Extension {
+  const seen = code.columns.filter((c) => !c.tableOnly);
   if (seen.length < 2) return [];
   return showPanel.of(() => {
     const dom = element('div', 'heads');
+    if (code.numbering) dom.style.paddingLeft = `${WIDE_NUMBERS}px`;
     for (const c of seen) {
       const head = element('span');
       head.textContent = c.head;
@@ -311,13 +313,25 @@ function pointer({ onclick, onhover, onkey }: Hands): Extension {
   });
 }
 
+/** What stands before a line: its number, or what the code has for that. */
+function numbers(code: Code): Extension {
+  const { numbering } = code;
+  if (!numbering) return lineNumbers();
+  const of = (line: number, state: EditorState): string =>
+    (state.field(shown, false)?.code?.numbering ?? numbering).of(Math.min(line, state.doc.lines));
+  return [
+    lineNumbers({ formatNumber: of }),
+    EditorView.theme({ '.cm-lineNumbers .cm-gutterElement': { minWidth: `${WIDE_NUMBERS}px` } }),
+  ];
+}
+
 function stateOf(code: Code, hands: Hands): EditorState {
   return EditorState.create({
     doc: code.text,
     extensions: [
-      lineNumbers(),
+      numbers(code),
       code.columns.map((c, i) => (c.tableOnly ? [] : numbersGutter(i, c.colour !== undefined))),
-      heads(code.columns),
+      heads(code),
       shown,
       look,
       syntaxHighlighting(weights),
@@ -325,7 +339,10 @@ function stateOf(code: Code, hands: Hands): EditorState {
       pointer(hands),
       EditorState.readOnly.of(true),
       EditorView.editable.of(false),
-      EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': `Source of ${code.file}` }),
+      EditorView.contentAttributes.of({
+        tabindex: '0',
+        'aria-label': `${code.numbering?.text ?? 'Source'} of ${code.file}`,
+      }),
     ],
   });
 }
@@ -333,7 +350,7 @@ function stateOf(code: Code, hands: Hands): EditorState {
 /** What the editor's extensions depend on: with another of these it is set up anew. */
 function setUpOf(code: Code): string {
   const gutters = code.columns.map((c) => [c.head, c.tableOnly ?? false, c.colour !== undefined]);
-  return JSON.stringify([code.file, gutters]);
+  return JSON.stringify([code.file, code.numbering?.head ?? '', gutters]);
 }
 
 export function createEditor(host: HTMLElement, hands: Hands): Editor {
