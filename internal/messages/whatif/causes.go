@@ -3,6 +3,7 @@ package whatif
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"github.com/isobath/isobath/internal/messages/logical"
@@ -295,7 +296,7 @@ func (c *Causes) split(members []int32, wide int32) {
 	}
 	c.patterns(Entry{Kind: kind, wide: wide, elements: own, single: true})
 	if len(others) > 0 {
-		c.Entries = append(c.Entries, Entry{Kind: kind, wide: wide, elements: others})
+		c.split(others, wide) // which has a line less
 	}
 }
 
@@ -311,14 +312,12 @@ const (
 // another of the noise of the same place, so that neither is told with the
 // numbers of the other.
 func (c *Causes) patterns(e Entry) {
-	if e.Kind != ByComputation || len(e.elements) <= patternMembers {
+	if e.Kind != ByComputation {
 		c.Entries = append(c.Entries, e)
 		return
 	}
 	order := e.elements
-	slices.SortFunc(order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(c.elements[b].amount, c.elements[a].amount), cmp.Compare(a, b))
-	})
+	slices.SortFunc(order, c.larger)
 	sum, upper := int64(0), int64(0)
 	for _, k := range order {
 		sum += c.elements[k].amount
@@ -337,6 +336,14 @@ func (c *Causes) patterns(e Entry) {
 			c.Entries = append(c.Entries, again, e)
 			return
 		}
+	}
+	if out, rest := c.apart(e.elements, sum); e.single && len(out) > 0 && !c.mostOf(e.elements) {
+		for _, same := range c.chains(out) {
+			alone := e
+			alone.elements = same
+			c.Entries = append(c.Entries, alone)
+		}
+		e.elements, e.noise = rest, true
 	}
 	c.Entries = append(c.Entries, e)
 }
@@ -365,34 +372,79 @@ func (c *Causes) oneOffs(members []int32, wide int32) []int32 {
 			return members
 		}
 	}
-	type place struct {
-		line  int32
-		small bool // less than a third of the largest of its line
-	}
-	at := map[place]int{}
-	most := map[int32]int64{}
 	lineOf := func(e *element) int32 {
 		if e.kind == ByCollective { // members of one instance stay together
 			return trace.None
 		}
 		return c.lineOfElement(e)
 	}
+	byLine := map[int32][]int32{}
+	var lines []int32
 	for _, k := range out {
-		e := &c.elements[k]
-		most[lineOf(e)] = max(most[lineOf(e)], e.amount)
-	}
-	for _, k := range out {
-		e := &c.elements[k]
-		key := place{lineOf(e), 3*e.amount < most[lineOf(e)]}
-		id, ok := at[key]
-		if !ok {
-			id = len(c.Entries)
-			at[key] = id
-			c.Entries = append(c.Entries, Entry{Kind: e.kind, wide: wide, single: e.kind != ByCollective})
+		line := lineOf(&c.elements[k])
+		if byLine[line] == nil {
+			lines = append(lines, line)
 		}
-		c.Entries[id].elements = append(c.Entries[id].elements, k)
+		byLine[line] = append(byLine[line], k)
+	}
+	for _, line := range lines {
+		for _, same := range c.chains(byLine[line]) {
+			kind := c.elements[same[0]].kind
+			c.Entries = append(c.Entries, Entry{Kind: kind, wide: wide, single: kind != ByCollective, elements: same})
+		}
 	}
 	return rest
+}
+
+// An amount is told together with the next larger one if it is at least
+// chainLink of it: 40 delays of about 2 ms are one thing, one of 60 ms and one
+// of 50 ms are two.
+const chainLink = 0.85
+
+// chains divides elements of a line into runs of like amounts, the largest
+// first. A line that is late every other time is slow, however much each time.
+// Members of a collective stay one run down to a third of the largest: how late
+// each of them leaves differs by itself.
+func (c *Causes) chains(list []int32) [][]int32 {
+	list = slices.Clone(list)
+	slices.SortFunc(list, c.larger)
+	if c.mostOf(list) {
+		return [][]int32{list}
+	}
+	var out [][]int32
+	from := 0
+	for k := 1; k <= len(list); k++ {
+		if k < len(list) {
+			e, before := &c.elements[list[k]], &c.elements[list[k-1]]
+			if e.kind == ByCollective && alike*e.amount >= c.elements[list[from]].amount || float64(e.amount) >= chainLink*float64(before.amount) {
+				continue
+			}
+		}
+		out = append(out, list[from:k:k])
+		from = k
+	}
+	return out
+}
+
+// mostOf tells whether computations of a line are at least half of those it has
+// at their place, and at least patternMembers.
+func (c *Causes) mostOf(list []int32) bool {
+	first := &c.elements[list[0]]
+	if len(list) < patternMembers || first.kind != ByComputation {
+		return false
+	}
+	wide, line, all := c.Peers.Wide(first.call), c.Line[first.call], 0
+	for i := c.Start[line]; i < c.Start[line+1]; i++ {
+		if c.Peers.Wide(i) == wide {
+			all++
+		}
+	}
+	return 2*len(list) >= all
+}
+
+// larger orders elements by amount, the largest first.
+func (c *Causes) larger(a, b int32) int {
+	return cmp.Or(cmp.Compare(c.elements[b].amount, c.elements[a].amount), cmp.Compare(a, b))
 }
 
 // apart splits off what stands above a gap: the largest few, if the next is not
@@ -400,9 +452,7 @@ func (c *Causes) oneOffs(members []int32, wide int32) []int32 {
 // hides such a delay from a rule of quantiles.
 func (c *Causes) apart(members []int32, sum int64) (out, rest []int32) {
 	order := slices.Clone(members)
-	slices.SortFunc(order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(c.elements[b].amount, c.elements[a].amount), cmp.Compare(a, b))
-	})
+	slices.SortFunc(order, c.larger)
 	part := int64(0)
 	for k := 0; k < max(1, len(order)/8) && k+1 < len(order); k++ {
 		amount := c.elements[order[k]].amount
@@ -431,7 +481,7 @@ func (c *Causes) join() {
 			continue
 		}
 		k := key{e.Kind, c.Trace.Calls.Region[first.call], c.Trace.Calls.Caller[first.call], c.lineOfElement(first)}
-		if id, ok := at[k]; ok && kept[id].wide != e.wide {
+		if id, ok := at[k]; ok && kept[id].wide != e.wide && c.likeAmounts(&kept[id], &e) {
 			kept[id].elements = append(kept[id].elements, e.elements...)
 			continue
 		}
@@ -439,6 +489,21 @@ func (c *Causes) join() {
 		kept = append(kept, e)
 	}
 	c.Entries = c.joinPatterns(kept)
+}
+
+// likeAmounts tells whether the amounts of two entries of one line are of one
+// size: their ranges meet.
+func (c *Causes) likeAmounts(a, b *Entry) bool {
+	span := func(e *Entry) (least, most float64) {
+		least = math.Inf(1)
+		for _, k := range e.elements {
+			least, most = min(least, float64(c.elements[k].amount)), max(most, float64(c.elements[k].amount))
+		}
+		return least, most
+	}
+	leastA, mostA := span(a)
+	leastB, mostB := span(b)
+	return mostB >= chainLink*leastA && mostA >= chainLink*leastB
 }
 
 // joinPatterns adds a delay that stands alone to a pattern of the same call that
@@ -479,9 +544,7 @@ func (c *Causes) joinPatterns(entries []Entry) []Entry {
 // largestFirst brings the largest elements to the front, in order; the rest
 // follows in any.
 func (c *Causes) largestFirst(list []int32) {
-	before := func(a, b int32) int {
-		return cmp.Or(cmp.Compare(c.elements[b].amount, c.elements[a].amount), cmp.Compare(a, b))
-	}
+	before := c.larger
 	head := list[:min(len(list), instances)]
 	slices.SortFunc(head, before)
 	for k := len(head); k < len(list); k++ {

@@ -289,6 +289,13 @@ func (b *builder) infer(i int32, excess int64) (inference, bool) {
 			best = j
 		}
 	}
+	for d := b.First[i]; d < b.First[i+1]; d++ {
+		if cause := b.Deps.Cause[d]; cause < 0 && b.Deps.Kind[d] == NonBlocking {
+			if j := b.memberBack(i, ^cause, excess); j >= 0 && (best < 0 || b.Enter[j] > b.Enter[best]) {
+				best = j
+			}
+		}
+	}
 	if rooted {
 		if j := b.lastMember(i, excess); j >= 0 && (best < 0 || b.Enter[j] > b.Enter[best]) {
 			best, kind = j, Tree

@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -15,6 +16,7 @@ type partnerIndex struct {
 	taking  [][]int32          // the calls in which members take part
 	byName  map[string][]int32 // calls of an epoch, by enter
 	epochOf []string           // per region: the calls that let it go on, or ""
+	back    map[int32][]int32  // node of a non-blocking collective to the calls in which members came back to MPI, by enter
 }
 
 func (b *builder) index() *partnerIndex {
@@ -22,7 +24,7 @@ func (b *builder) index() *partnerIndex {
 		return b.talk
 	}
 	t := b.Trace
-	x := &partnerIndex{rooted: map[int32]int{}}
+	x := &partnerIndex{rooted: map[int32]int{}, back: map[int32][]int32{}}
 	x.sendAt = make([]int32, b.Len()+1)
 	each := func(visit func(call, s int32)) {
 		for s, op := range t.Sends.Op {
@@ -153,6 +155,34 @@ func (b *builder) partners(i int32, rooted *bool) []int32 {
 		}
 	}
 	return lines
+}
+
+// callsBack is how many calls after the start of a non-blocking collective are
+// looked at for the member's return to MPI.
+const callsBack = 3
+
+// memberBack returns the last call of another member of a non-blocking
+// collective that let it go on: libraries move data only while a process is
+// inside a call, so a member that computes holds up those that wait.
+func (b *builder) memberBack(i, node int32, excess int64) int32 {
+	x := b.index()
+	list, ok := x.back[node]
+	if !ok {
+		for _, m := range b.Member[b.NodeStart[node]:b.NodeStart[node+1]] {
+			for j := m + 1; j < min(m+1+callsBack, b.Start[b.Line[m]+1]); j++ {
+				list = append(list, j)
+			}
+		}
+		slices.SortFunc(list, func(p, q int32) int { return cmp.Or(cmp.Compare(b.Enter[p], b.Enter[q]), cmp.Compare(p, q)) })
+		x.back[node] = list
+	}
+	k, _ := slices.BinarySearchFunc(list, b.Exit[i]+1, func(j int32, at int64) int { return cmp.Compare(b.Enter[j], at) })
+	for k--; k >= 0 && b.Exit[i]-b.Enter[list[k]] <= excess/2; k-- {
+		if j := list[k]; b.Line[j] != b.Line[i] && b.Computation(j) >= excess/2 {
+			return j
+		}
+	}
+	return trace.None
 }
 
 // lastMember returns the member of the rooted collective of i that entered last
