@@ -217,6 +217,11 @@ func (w *Writer) Comm(name string, members []uint64, parent uint32) uint32 {
 	return w.define(Definition{Kind: defComm, F: fieldsIn(uint64(w.counts[defComm]), uint64(w.String(name)), uint64(group), uint64(parent), 0)})
 }
 
+// Ranks defines a group of ranks of MPI_COMM_WORLD that is no communicator.
+func (w *Writer) Ranks(name string, members []uint64) uint32 {
+	return w.group(name, groupComm, members)
+}
+
 // InterComm defines a communicator that joins two groups of ranks of
 // MPI_COMM_WORLD. Its id is one of those of Comm.
 func (w *Writer) InterComm(name string, a, b []uint64, common uint32) uint32 {

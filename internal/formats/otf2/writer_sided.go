@@ -6,7 +6,9 @@ const (
 	RMAWinDestroy            Kind = 36
 	RMACollectiveBegin       Kind = 37
 	RMACollectiveEnd         Kind = 38
+	RMAGroupSync             Kind = 39
 	RMARequestLock           Kind = 40
+	RMAAcquireLock           Kind = 41
 	RMAReleaseLock           Kind = 43
 	RMASync                  Kind = 44
 	RMAPut                   Kind = 46

@@ -31,6 +31,7 @@ type converter struct {
 	out     *otf2.Writer
 	region  []uint32
 	sides   *sides
+	groups  *groups
 	sites   []callSites // by rank
 	machine uint32
 	sum     Summary
@@ -114,6 +115,7 @@ func (c *converter) survey() error {
 	c.start = ^uint64(0)
 	c.local = make([][]*comm, len(c.files))
 	c.sides = newSides(len(c.files))
+	c.groups = newGroups(len(c.files))
 	c.sites = make([]callSites, len(c.files))
 	for i, f := range c.files {
 		last, good := f.origin, 0
@@ -127,6 +129,10 @@ func (c *converter) survey() error {
 				}
 			case kSite:
 				c.sites[i].add(r)
+			case kGroup:
+				c.groups.add(i, r, len(c.files))
+			case kNear:
+				c.groups.near = true
 			case kMembers:
 				if int(r.a) < len(c.local[i]) {
 					c.addMembers(c.local[i][r.a], r)
@@ -207,6 +213,7 @@ func (c *converter) write(path string) error {
 		}
 	}
 	c.defineSites()
+	c.defineNear()
 	locations := make([]uint64, len(c.files))
 	for i, f := range c.files {
 		e := c.out.Location("master thread", processes[i])
@@ -216,6 +223,7 @@ func (c *converter) write(path string) error {
 		}
 	}
 	c.defineComms(locations)
+	c.groups.define(c.out)
 	c.sides.define(c.out, c.machine)
 	return c.out.Close()
 }
@@ -300,6 +308,8 @@ func describe(name string) otf2.RegionInfo {
 			}
 		case "plain":
 			info.Role = plainRole(f.name)
+		case "near", "inear":
+			info.Role = roleOther
 		case "newcomm", "idup", "commfree":
 		default:
 			info.Role = rolePointToPoint

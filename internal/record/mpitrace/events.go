@@ -12,6 +12,8 @@ type stream struct {
 	last uint64
 	open []uint32 // regions entered and not left
 	got  uint64   // bytes received by the collective about to complete
+
+	to, from []uint64 // whom the call that is open exchanges data with, as a neighbour
 }
 
 // events copies one file. A process that died leaves regions open; they are
@@ -54,7 +56,10 @@ func (s *stream) leave(region uint32) error {
 	if n := len(s.open); n > 0 {
 		s.open = s.open[:n-1]
 	}
-	return s.put(otf2.Leave, uint64(s.region[region]))
+	ev := otf2.Event{Kind: otf2.Leave, Time: s.last, Attributes: s.exchanged()}
+	ev.F[0] = uint64(s.region[region])
+	s.sum.Events++
+	return s.out.Write(&ev)
 }
 
 // comm is the number of a communicator in the archive.
@@ -102,7 +107,9 @@ func (s *stream) write(r *record) error {
 		return s.put(otf2.NBCComplete, uint64(r.op), comm, peer, r.len, s.got, r.req)
 	case kFlush:
 		return s.put(otf2.BufferFlush, r.len)
-	case kComm, kMembers, kCommFreed, kSite:
+	case kNear:
+		s.near(r)
+	case kComm, kMembers, kCommFreed, kSite, kGroup:
 	default:
 		return s.sided(r)
 	}

@@ -41,7 +41,7 @@ var kinds = map[string]struct{ ctype, fromFortran string }{
 	"dts":        {"const MPI_Datatype *", ""},
 	"op":         {"MPI_Op", ""},
 	"comm":       {"MPI_Comm", "PMPI_Comm_f2c(*(MPI_Fint *)%s)"},
-	"group":      {"MPI_Group", ""},
+	"group":      {"MPI_Group", "PMPI_Group_f2c(*(MPI_Fint *)%s)"},
 	"info":       {"MPI_Info", ""},
 	"newcomm":    {"MPI_Comm *", ""},
 	"request":    {"MPI_Request *", ""},
@@ -147,7 +147,11 @@ Win_allocate     aint:size unit:unit info:info comm:comm out:base winp:winp | wi
 Win_allocate_shared aint:size unit:unit info:info comm:comm out:base winp:winp | winalloc
 Win_free         winp:winp | winfree
 Win_fence        int:assert win:win | fence
-Win_complete     win:win | arrive
+Win_post         group:group int:assert win:win | post
+Win_start        group:group int:assert win:win | begin
+Win_complete     win:win | complete
+Win_wait         win:win | exposed
+Win_test         win:win flag:flag | exposedtest
 Win_lock         int:type int:target int:assert win:win | lock
 Win_lock_all     int:assert win:win | lockall
 Win_unlock       int:target win:win | unlock
@@ -199,29 +203,30 @@ File_write_ordered_begin file:file in:buf n:count dt:datatype | writebegin
 File_write_ordered_end file:file in:buf status:status | splitend
 `
 
+// near lists the collectives of neighbours in the same way: OTF2 has no records
+// for them, so what is kept is who sends to whom.
+const near = `
+Neighbor_allgather in:buf n:count dt:datatype out:recvbuf n:recvcount dt:recvtype comm:comm | near
+Neighbor_allgatherv in:buf n:count dt:datatype out:recvbuf ns:recvcounts ds:displs dt:recvtype comm:comm | near
+Neighbor_alltoall in:buf n:count dt:datatype out:recvbuf n:recvcount dt:recvtype comm:comm | near
+Neighbor_alltoallv in:buf ns:counts ds:displs dt:datatype out:recvbuf ns:recvcounts ds:rdispls dt:recvtype comm:comm | near
+Neighbor_alltoallw in:buf ns:counts aints:displs dts:datatypes out:recvbuf ns:recvcounts aints:rdispls dts:recvtypes comm:comm | near
+Ineighbor_allgather in:buf n:count dt:datatype out:recvbuf n:recvcount dt:recvtype comm:comm request:request | inear
+Ineighbor_allgatherv in:buf n:count dt:datatype out:recvbuf ns:recvcounts ds:displs dt:recvtype comm:comm request:request | inear
+Ineighbor_alltoall in:buf n:count dt:datatype out:recvbuf n:recvcount dt:recvtype comm:comm request:request | inear
+Ineighbor_alltoallv in:buf ns:counts ds:displs dt:datatype out:recvbuf ns:recvcounts ds:rdispls dt:recvtype comm:comm request:request | inear
+Ineighbor_alltoallw in:buf ns:counts aints:displs dts:datatypes out:recvbuf ns:recvcounts aints:rdispls dts:recvtypes comm:comm request:request | inear
+`
+
 // regionsOnly lists functions of which only entry and end are recorded, with the
-// kinds of their parameters: epochs of groups, collectives between neighbours,
-// processes that come later.
+// kinds of their parameters: memory of windows, views of files, processes that
+// come later.
 const regionsOnly = `
 Win_attach win out aint
 Win_detach win in
-Win_post group int win
-Win_start group int win
-Win_wait win
-Win_test win flag
 File_preallocate file off
 File_set_size file off
 File_set_view file off dt dt str info
-Neighbor_allgather in n dt out n dt comm
-Neighbor_allgatherv in n dt out ns ds dt comm
-Neighbor_alltoall in n dt out n dt comm
-Neighbor_alltoallv in ns ds dt out ns ds dt comm
-Neighbor_alltoallw in ns aints dts out ns aints dts comm
-Ineighbor_allgather in n dt out n dt comm request
-Ineighbor_allgatherv in n dt out ns ds dt comm request
-Ineighbor_alltoall in n dt out n dt comm request
-Ineighbor_alltoallv in ns ds dt out ns ds dt comm request
-Ineighbor_alltoallw in ns aints dts out ns aints dts comm request
 Comm_accept str info int comm newcomm
 Comm_connect str info int comm newcomm
 Comm_join int newcomm
@@ -323,6 +328,13 @@ var roles = map[string]role{
 	"winfree":       {"arrived(WINP, EVERY); id = win_id(WINP); rma_begin();", "freed_win((int)id);"},
 	"fence":         {"rma_begin();", "fenced(win);"},
 	"arrive":        {"", "arrived(win, EVERY);"},
+	"post":          {"open_epoch(win, group, 1);", ""},
+	"begin":         {"open_epoch(win, group, 0);", ""},
+	"complete":      {"", "arrived(win, EVERY); epoch(win, 0);"},
+	"exposed":       {"", "epoch(win, 1);"},
+	"exposedtest":   {"", "if (*flag) epoch(win, 1);"},
+	"near":          {"near_sent(comm);", "near_got(near(comm, 1));"},
+	"inear":         {"near_sent(comm);", "opened_near(REQ, comm);"},
 	"lock":          {"locked(win, target, type == MPI_LOCK_EXCLUSIVE);", ""},
 	"lockall":       {"locked(win, EVERY, 0);", ""},
 	"unlock":        {"", "unlocked(win, target);"},
@@ -354,7 +366,7 @@ var roles = map[string]role{
 // functions reads the tables.
 func functions() []function {
 	var all []function
-	for i, text := range []string{table + strings.TrimPrefix(sided, "\n"), tableLater} {
+	for i, text := range []string{table + strings.TrimPrefix(sided, "\n") + strings.TrimPrefix(near, "\n"), tableLater} {
 		for line := range strings.Lines(strings.TrimSpace(text)) {
 			head, role, _ := strings.Cut(line, "|")
 			name, params := parameters(head)

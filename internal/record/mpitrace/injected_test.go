@@ -16,18 +16,26 @@ import (
 )
 
 // injections are delays in programs of other kinds than those the rules of
-// whatif were made with. Neighbours and hybrid were written and then not looked
-// at while these were worked on.
+// whatif were made with. Of those from epochs on, recorded ten times each before
+// anything was changed for them, the delay was first in 10 (epochs), 10 (locks),
+// 9 (tree), 0 (later), 9 (star) and 9 (files). A share is recorded by make test.
 var injections = []struct {
 	kind       string
 	rank, step int
 	ms         float64
+	share      bool
 }{
-	{"wave", 1, 4, 60},
-	{"farm", 0, 17, 60},
-	{"fence", 2, 6, 70},
-	{"neighbours", 4, 7, 70},
-	{"hybrid", 3, 9, 60},
+	{"wave", 1, 4, 60, false},
+	{"farm", 0, 17, 60, true},
+	{"fence", 2, 6, 70, false},
+	{"neighbours", 4, 7, 70, true},
+	{"hybrid", 3, 9, 60, false},
+	{"epochs", 2, 8, 60, true},
+	{"locks", 3, 5, 60, false},
+	{"tree", 4, 6, 60, false},
+	{"later", 1, 7, 60, true},
+	{"star", 5, 8, 60, false},
+	{"files", 2, 6, 70, false},
 }
 
 // TestInjectedDelays records programs on this machine, as noisy as it is, and
@@ -50,6 +58,9 @@ func TestInjectedDelays(t *testing.T) {
 	}
 	right, all := 0, 0
 	for _, in := range injections {
+		if !in.share && !every {
+			continue
+		}
 		found := 0
 		for range rounds {
 			told := filepath.Join(t.TempDir(), "delay")
@@ -69,13 +80,11 @@ func TestInjectedDelays(t *testing.T) {
 		}
 		t.Logf("%s: first with its amount and place in %d of %d", in.kind, found, rounds)
 		right, all = right+found, all+rounds
-		if found == 0 {
-			t.Errorf("%s: the injected delay is first in none of %d recordings", in.kind, rounds)
+		if found == 0 || every && 10*found < 9*rounds {
+			t.Errorf("%s: the injected delay is first in %d of %d recordings", in.kind, found, rounds)
 		}
 	}
-	if every && 10*right < 9*all {
-		t.Errorf("the injected delay is first in %d of %d recordings", right, all)
-	}
+	t.Logf("first with its amount and place in %d of %d", right, all)
 }
 
 // measured is the delay in ms by the program's own clock.

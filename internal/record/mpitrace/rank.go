@@ -63,6 +63,9 @@ const (
 	kIOIssued
 	kIODone
 	kSite
+	kGroup
+	kEpoch
+	kNear
 	kindCount
 )
 
@@ -76,7 +79,7 @@ type record struct {
 	tag   int32
 	len   uint64
 	req   uint64
-	ranks []uint32 // of kMembers; valid until the next record
+	ranks []uint32 // of kMembers and kGroup; valid until the next record
 	text  []byte   // of kFileName; the same
 	site  uint16   // of kEnter: number of the place it was called from, 0 for none
 }
@@ -198,7 +201,7 @@ func (r *record) decode(b []byte, ranks []uint32) int {
 		r.text = b[shortSize : shortSize+n]
 		return longSize
 	}
-	if r.kind == kMembers {
+	if r.kind == kMembers || r.kind == kGroup {
 		n := int(binary.LittleEndian.Uint16(b[10:]))
 		if n > perMembers {
 			return 0

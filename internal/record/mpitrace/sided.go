@@ -187,6 +187,12 @@ func (s *stream) windowEvent(r *record, win uint64) error {
 		return s.put(otf2.RMARequestLock, win, target, 0, uint64(r.op)) // a window has one lock at each process
 	case kRMAUnlock:
 		return s.put(otf2.RMAReleaseLock, win, target, 0)
+	case kEpoch:
+		members := s.groups.members(s.rank, r.a)
+		if len(members) == 0 {
+			return nil
+		}
+		return s.put(otf2.RMAGroupSync, syncAll, win, uint64(s.groups.id(members)))
 	case kRMASync:
 		return s.put(otf2.RMASync, win, target, 0) // of memory
 	}

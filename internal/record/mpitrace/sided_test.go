@@ -22,7 +22,7 @@ var sidedCounts = map[string]int{
 	"RMA_PUT": 1 + 3 + 1, "RMA_GET": 1 + 1, "RMA_ATOMIC": 4,
 	"RMA_OP_COMPLETE_NON_BLOCKING": 1 + 2, // the local flush, and two requests
 	"RMA_OP_COMPLETE_REMOTE":       5 + 2 + 4,
-	"RMA_REQUEST_LOCK":             2, "RMA_RELEASE_LOCK": 2, "RMA_SYNC": 1,
+	"RMA_REQUEST_LOCK":             2, "RMA_RELEASE_LOCK": 2, "RMA_SYNC": 1, "RMA_GROUP_SYNC": 4, // post, start, complete, wait
 	"IO_CREATE_HANDLE": 1, "IO_DESTROY_HANDLE": 1, "IO_SEEK": 2,
 	"IO_OPERATION_BEGIN": 6, "IO_OPERATION_COMPLETE": 6, "IO_OPERATION_ISSUED": 2,
 }
@@ -108,6 +108,9 @@ func checkSided(t *testing.T, n int, archive, path string) {
 		FileOperations: 6 * n, FileRead: int64(n * (64 + 128 + 8)), FileWritten: int64(n * (1000 + 40))}
 	if d := cmp.Diff(moved, tr.Moved); d != "" {
 		t.Error(d)
+	}
+	if got := tr.Signals(); got != 2*n { // a post and an end for each process
+		t.Errorf("%d signals, want %d", got, 2*n)
 	}
 	if s, r := tr.Unmatched(); s+r+tr.Messages() != 0 {
 		t.Errorf("%d messages, %d sends and %d receives unmatched: there are none", tr.Messages(), s, r)

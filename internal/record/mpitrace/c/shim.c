@@ -27,13 +27,13 @@ enum {
 	COLL_BEGIN, COLL_END, NBC_REQUEST, NBC_GOT, NBC_DONE, FLUSH, COMM, MEMBERS, COMM_FREED,
 	WIN, WIN_FREED, RMA_BEGIN, RMA_END, RMA_PUT, RMA_GET, RMA_GOT, RMA_ATOMIC, RMA_DONE, RMA_LOCK, RMA_UNLOCK, RMA_SYNC,
 	FILE_NAME, FILE_OPENED, FILE_CLOSED, FILE_DELETED, FILE_SEEK, IO_BEGIN, IO_ISSUED, IO_DONE,
-	SITE
+	SITE, GROUP, EPOCH, NEAR
 };
 
 struct head {
 	uint64_t time;
 	uint8_t kind, op;
-	uint16_t count; /* MEMBERS, FILE_NAME: how many ranks or bytes the second part holds; ENTER: where the call came from */
+	uint16_t count; /* MEMBERS, GROUP, FILE_NAME: how many ranks or bytes the second part holds; ENTER: where the call came from */
 	uint32_t a;     /* region, peer, root, or size of a communicator */
 };
 
@@ -225,6 +225,7 @@ struct comm {
 	MPI_Comm handle;
 	uint64_t key, base;
 	int live, size, rank, inter, remote;
+	int to, from; /* groups of the neighbours, once they are known */
 };
 
 static struct comm *comms;
@@ -250,8 +251,8 @@ static int comm_id(MPI_Comm c)
 	return 0; /* made behind our back, as by a library with PMPI */
 }
 
-/* members writes world ranks, six to a record. */
-static void members(int id, int side, const int *ranks, int n)
+/* list writes world ranks, six to a record. */
+static void list(int kind, int id, int side, const int *ranks, int n)
 {
 	for (int i = 0; i < n; i += 6) {
 		int k = n - i < 6 ? n - i : 6;
@@ -260,7 +261,7 @@ static void members(int id, int side, const int *ranks, int n)
 		if (!recording)
 			return;
 		struct head *h = (struct head *)pos;
-		*h = (struct head){now(), MEMBERS, side, k, id};
+		*h = (struct head){now(), kind, side, k, id};
 		memcpy(h + 1, ranks + i, k * sizeof *ranks);
 		pos += 40;
 	}
@@ -294,6 +295,7 @@ static void add_comm(MPI_Comm c, int parent)
 	memset(k, 0, sizeof *k);
 	k->handle = c;
 	k->live = 1;
+	k->to = k->from = NONE;
 	PMPI_Comm_size(c, &k->size);
 	PMPI_Comm_rank(c, &k->rank);
 	PMPI_Comm_test_inter(c, &k->inter);
@@ -321,10 +323,10 @@ static void add_comm(MPI_Comm c, int parent)
 	/* One member writes who they are. */
 	if (k->rank == 0 && !self) {
 		group_hash(g, world, k->size, 0);
-		members(id, 0, world_of, k->size);
+		list(MEMBERS, id, 0, world_of, k->size);
 		if (k->inter) {
 			group_hash(r, world, k->remote, 0);
-			members(id, 1, world_of, k->remote);
+			list(MEMBERS, id, 1, world_of, k->remote);
 		}
 	}
 	PMPI_Group_free(&g);
@@ -341,12 +343,122 @@ static void drop_comm(int id)
 	}
 }
 
+/* --- groups: who a call waits for where OTF2 names nobody --- */
+
+enum { GROUPS = 1 << 12, UNKNOWN = 0 };
+static struct { uint64_t hash; } groups[GROUPS];
+static int ngroups;
+
+/* numbered is the number of a list of world ranks, from 1 on; UNKNOWN if there
+ * are too many lists. The first time its members are written. */
+static int numbered(const int *ranks, int n)
+{
+	uint64_t h = mix(17, n);
+	for (int i = 0; i < n; i++)
+		h = mix(h, ranks[i]);
+	for (int i = 0; i < ngroups; i++)
+		if (groups[i].hash == h)
+			return i + 1;
+	if (ngroups == GROUPS)
+		return UNKNOWN;
+	groups[ngroups++].hash = h;
+	list(GROUP, ngroups, 0, ranks, n);
+	return ngroups;
+}
+
+/* translated gives world ranks for ranks of a group; those of nobody are left
+ * out. It returns how many there are. */
+static int translated(MPI_Group g, const int *in, int n, int *out)
+{
+	MPI_Group world;
+	int k = 0;
+	PMPI_Comm_group(MPI_COMM_WORLD, &world);
+	for (int i = 0; i < n; i++) {
+		int r = MPI_UNDEFINED;
+		if (in[i] >= 0)
+			PMPI_Group_translate_ranks(g, 1, &in[i], world, &r);
+		if (r >= 0)
+			out[k++] = r;
+	}
+	PMPI_Group_free(&world);
+	return k;
+}
+
+static int group_id(MPI_Group g)
+{
+	int n = 0;
+	PMPI_Group_size(g, &n);
+	int *ranks = calloc(2 * n + 1, sizeof *ranks);
+	for (int i = 0; i < n; i++)
+		ranks[i] = i;
+	int id = numbered(ranks + n, translated(g, ranks, n, ranks + n));
+	free(ranks);
+	return id;
+}
+
+/* neighbours lists who a member of a communicator sends to (from = 0) or
+ * receives from, as its topology says; the caller frees it. */
+static int *neighbours(MPI_Comm c, int from, int *n)
+{
+	int kind = MPI_UNDEFINED, dims = 0, in = 0, out = 0, weighted, *list = NULL;
+	*n = 0;
+	PMPI_Topo_test(c, &kind);
+	if (kind == MPI_CART) {
+		PMPI_Cartdim_get(c, &dims);
+		list = calloc(2 * dims + 1, sizeof *list);
+		for (int d = 0; d < dims; d++, *n += 2)
+			PMPI_Cart_shift(c, d, 1, &list[2 * d], &list[2 * d + 1]);
+	} else if (kind == MPI_GRAPH) {
+		PMPI_Graph_neighbors_count(c, comms[comm_id(c)].rank, n);
+		list = calloc(*n + 1, sizeof *list);
+		PMPI_Graph_neighbors(c, comms[comm_id(c)].rank, *n, list);
+	} else if (kind == MPI_DIST_GRAPH) {
+		PMPI_Dist_graph_neighbors_count(c, &in, &out, &weighted);
+		int *weights = calloc(in + out + 1, sizeof *weights), *others = calloc(in + out + 1, sizeof *others);
+		list = calloc(in + out + 1, sizeof *list);
+		PMPI_Dist_graph_neighbors(c, in, from ? list : others, weights, out, from ? others : list, weights + in);
+		*n = from ? in : out;
+		free(weights);
+		free(others);
+	}
+	return list;
+}
+
+static int near(MPI_Comm c, int from)
+{
+	struct comm *k = &comms[comm_id(c)];
+	int *known = from ? &k->from : &k->to, n;
+	if (*known != NONE || k->handle != c)
+		return *known;
+	int *ranks = neighbours(c, from, &n), *world = calloc(n + 1, sizeof *world);
+	MPI_Group g;
+	PMPI_Comm_group(c, &g);
+	*known = numbered(world, translated(g, ranks, n, world));
+	PMPI_Group_free(&g);
+	free(ranks);
+	free(world);
+	return *known;
+}
+
+/* near_sent and near_got tell of the two sides of a collective of neighbours. */
+static void near_sent(MPI_Comm c)
+{
+	if (near(c, 0) > 0)
+		put_long(NEAR, 0, near(c, 0), 0, 0, 0, 0);
+}
+
+static inline void near_got(int group)
+{
+	if (group > 0)
+		put_long(NEAR, 1, group, 0, 0, 0, 0);
+}
+
 /* --- requests --- */
 
 /* R_BOTH is a send and a receive in one (id and len are their numbers), R_PARTS a
  * receive in parts. R_RMA and R_FILE have a window or a file in place of a
- * communicator. */
-enum { R_SEND = 1, R_RECV, R_COLL, R_COMM, R_BOTH, R_PARTS, R_RMA, R_FILE };
+ * communicator, R_NEAR the group that is received from. */
+enum { R_SEND = 1, R_RECV, R_COLL, R_COMM, R_BOTH, R_PARTS, R_RMA, R_FILE, R_NEAR };
 
 static void rma_done(int win, uint64_t id);
 
@@ -454,6 +566,14 @@ static void opened(MPI_Request h, int kind, uint64_t id, MPI_Comm c)
 	r->comm = comm_id(c);
 }
 
+static void opened_near(MPI_Request h, MPI_Comm c)
+{
+	opened(h, R_NEAR, next_request++, c);
+	struct request *r = find_request(h);
+	if (r)
+		r->comm = near(c, 1);
+}
+
 static inline void opened_both(MPI_Request h, uint64_t sent, uint64_t posted, MPI_Comm c, int source, int tag, uint64_t room)
 {
 	opened(h, sent && posted ? R_BOTH : sent ? R_SEND : R_RECV, sent ? sent : posted, c);
@@ -551,6 +671,8 @@ static void done(MPI_Request h, MPI_Status *st)
 		rma_done(r->comm, r->id);
 	else if (r->kind == R_FILE)
 		put_long(IO_DONE, 0, 0, r->comm, 0, received(st), r->id);
+	else if (r->kind == R_NEAR)
+		near_got(r->comm);
 	else if (r->kind == R_COMM)
 		add_comm(r->made ? *r->made : PMPI_Comm_f2c(*r->made_f), r->comm);
 	r->active = 0;

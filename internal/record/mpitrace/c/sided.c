@@ -5,6 +5,7 @@ enum { EVERY = -1000 }; /* target; MPI_PROC_NULL is another negative number */
 struct win {
 	MPI_Win handle;
 	int live, allocated, rank, comm;
+	int posted, started; /* groups of its epochs */
 };
 
 static struct win *wins;
@@ -31,7 +32,7 @@ static void made_win(MPI_Win w, MPI_Comm c, int allocated)
 	int id = nwins++, before = 0, comm = comm_id(c);
 	for (int i = 0; i < id; i++)
 		before += wins[i].comm == comm;
-	wins[id] = (struct win){w, 1, allocated, comms[comm].rank, comm};
+	wins[id] = (struct win){w, 1, allocated, comms[comm].rank, comm, UNKNOWN, UNKNOWN};
 	put_long(WIN, 0, 0, id, comm, 0, mix(comms[comm].key, before));
 	put_long(RMA_END, allocated ? 21 : 17, 0, id, 0, 0, 0); /* of OTF2: create a handle, and allocate */
 }
@@ -135,6 +136,23 @@ static void fenced(MPI_Win w)
 	arrived(w, EVERY);
 	if (win_id(w) >= 0)
 		put_long(RMA_END, 0, 0, win_id(w), 0, 0, 0); /* of OTF2: a barrier */
+}
+
+/* An epoch of a group is opened with the group and ended without. */
+static void epoch(MPI_Win w, int exposed)
+{
+	int id = win_id(w), group = id < 0 ? UNKNOWN : exposed ? wins[id].posted : wins[id].started;
+	if (group != UNKNOWN)
+		put_long(EPOCH, 0, group, id, 0, 0, 0);
+}
+
+static void open_epoch(MPI_Win w, MPI_Group g, int exposed)
+{
+	int id = win_id(w);
+	if (id < 0)
+		return;
+	*(exposed ? &wins[id].posted : &wins[id].started) = group_id(g);
+	epoch(w, exposed);
 }
 
 static void freed_win(int id)

@@ -126,6 +126,107 @@ static void hybrid(void) {
 	}
 }
 
+/* A halo of one value to each side of a ring, put into windows that only the
+   neighbours open: post, start, complete, wait. */
+static void epochs(void) {
+	int *box, v = me, sides[2] = {(me + np - 1) % np, (me + 1) % np};
+	MPI_Win window;
+	MPI_Group world, near;
+	MPI_Comm_group(MPI_COMM_WORLD, &world);
+	MPI_Group_incl(world, 2, sides, &near);
+	MPI_Win_allocate(2 * sizeof *box, sizeof *box, MPI_INFO_NULL, MPI_COMM_WORLD, &box, &window);
+	for (int k = 0; k < 15; k++) {
+		MPI_Win_post(near, 0, window);
+		work(k, 8);
+		MPI_Win_start(near, 0, window);
+		MPI_Put(&v, 1, MPI_INT, sides[0], 1, 1, MPI_INT, window);
+		MPI_Put(&v, 1, MPI_INT, sides[1], 0, 1, MPI_INT, window);
+		MPI_Win_complete(window);
+		MPI_Win_wait(window);
+	}
+	MPI_Group_free(&near);
+	MPI_Group_free(&world);
+	MPI_Win_free(&window);
+}
+
+/* Ranks add to a sum that rank 0 holds, one after the other under a lock; the
+   work on it is done while it is held. */
+static void locks(void) {
+	double *sum, v = me;
+	MPI_Win window;
+	MPI_Win_allocate(sizeof *sum, sizeof *sum, MPI_INFO_NULL, MPI_COMM_WORLD, &sum, &window);
+	MPI_Barrier(MPI_COMM_WORLD);
+	for (int k = 0; k < 10; k++) {
+		nap(3);
+		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
+		MPI_Get(&v, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, window);
+		MPI_Win_flush(0, window);
+		work(k, 2);
+		MPI_Put(&v, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, window);
+		MPI_Win_unlock(0, window);
+	}
+	MPI_Win_free(&window);
+}
+
+/* A sum over a tree of ranks, and the result back down the same tree. */
+static void tree(void) {
+	int up = (me - 1) / 2, left = 2 * me + 1, v = me, in;
+	for (int k = 0; k < 14; k++) {
+		work(k, 7);
+		for (int c = left; c < left + 2 && c < np; c++)
+			MPI_Recv(&in, 1, MPI_INT, c, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		if (me > 0) {
+			MPI_Send(&v, 1, MPI_INT, up, 3, MPI_COMM_WORLD);
+			MPI_Recv(&in, 1, MPI_INT, up, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		}
+		for (int c = left; c < left + 2 && c < np; c++)
+			MPI_Send(&v, 1, MPI_INT, c, 4, MPI_COMM_WORLD);
+	}
+}
+
+/* A sum over all ranks is under way while the next part is worked on. */
+static void later(void) {
+	double v = me, sum;
+	for (int k = 0; k < 14; k++) {
+		MPI_Request r;
+		nap(3);
+		MPI_Iallreduce(&v, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &r);
+		work(k, 6);
+		MPI_Wait(&r, MPI_STATUS_IGNORE);
+	}
+}
+
+/* Rank 0 takes a value of each of the others as they come, and answers all. */
+static void star(void) {
+	int v = me, in;
+	for (int k = 0; k < 14; k++) {
+		work(k, 6);
+		if (me > 0) {
+			MPI_Send(&v, 1, MPI_INT, 0, 5, MPI_COMM_WORLD);
+			MPI_Recv(&in, 1, MPI_INT, 0, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			continue;
+		}
+		for (int i = 1; i < np; i++)
+			MPI_Recv(&in, 1, MPI_INT, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		for (int i = 1; i < np; i++)
+			MPI_Send(&v, 1, MPI_INT, i, 6, MPI_COMM_WORLD);
+	}
+}
+
+/* All ranks write their part of one file together, then go on. */
+static void files(void) {
+	char name[4096];
+	int v[64] = {0};
+	MPI_File file;
+	snprintf(name, sizeof name, "%s.data", told);
+	MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+	for (int k = 0; k < 12; k++) {
+		work(k, 10);
+		MPI_File_write_at_all(file, (k * np + me) * sizeof v, v, 64, MPI_INT, MPI_STATUS_IGNORE);
+	}
+	MPI_File_close(&file);
+}
+
 int main(int c, char **v) {
 	int level;
 	MPI_Init_thread(&c, &v, MPI_THREAD_FUNNELED, &level);
@@ -134,11 +235,13 @@ int main(int c, char **v) {
 	late_rank = atoi(v[2]), late_step = atoi(v[3]), late_ms = atof(v[4]), told = v[5];
 	MPI_Barrier(MPI_COMM_WORLD);
 	MPI_Barrier(MPI_COMM_WORLD);
-	if (!strcmp(v[1], "wave")) wave();
-	if (!strcmp(v[1], "farm")) farm();
-	if (!strcmp(v[1], "neighbours")) neighbours();
-	if (!strcmp(v[1], "fence")) fence();
-	if (!strcmp(v[1], "hybrid")) hybrid();
+	struct {
+		const char *name;
+		void (*run)(void);
+	} kinds[] = {{"wave", wave}, {"farm", farm}, {"neighbours", neighbours}, {"fence", fence}, {"hybrid", hybrid}, {"epochs", epochs},
+		{"locks", locks}, {"tree", tree}, {"later", later}, {"star", star}, {"files", files}};
+	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+		if (!strcmp(v[1], kinds[k].name)) kinds[k].run();
 	MPI_Barrier(MPI_COMM_WORLD);
 	MPI_Finalize();
 	return 0;
