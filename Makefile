@@ -53,7 +53,7 @@ loops:
 	ISOBATH_ALL_LEVELS=1 ISOBATH_PEERS=require $(GO) test -timeout 30m -run TestPrograms ./internal/loops/tree
 
 # Delays injected into recorded programs, ten recordings of each kind: nine in ten
-# must be found first. make test has one of each.
+# of each kind must be found first. make test has a share of them.
 injected:
 	ISOBATH_INJECTED=10 ISOBATH_PEERS=require $(GO) test -count=1 -v -timeout 30m -run TestInjectedDelays ./internal/record/mpitrace
 

@@ -264,7 +264,11 @@ func readPhases(ctx context.Context, t *trace.Trace, spec string, o logical.Opti
 
 func printSteps(w io.Writer, r *stepsAnswer) error {
 	p := &printer{w: w}
-	p.line("%d processes, %d operations, %d messages, %d collectives", r.Processes, r.Operations, r.Messages, r.Collectives)
+	signals := ""
+	if r.Signals > 0 {
+		signals = fmt.Sprintf(", %d signals of epochs, locks and neighbours", r.Signals)
+	}
+	p.line("%d processes, %d operations, %d messages, %d collectives%s", r.Processes, r.Operations, r.Messages, r.Collectives, signals)
 	p.line("%d partitions, %d steps, %s", r.Partitions, r.Steps, term.Duration(r.SpanNS))
 	for _, e := range r.Patterns {
 		p.wrapped("", fmt.Sprintf("%s: %s in %s", e.Name, term.Counted(e.Messages, "message"), term.Counted(e.Stages, "stage")))

@@ -16,6 +16,7 @@ type Report struct {
 	Events      int           `json:"events"`
 	Operations  int           `json:"operations"`
 	Messages    int           `json:"messages"`
+	Signals     int           `json:"signals,omitempty"` // of epochs, locks and neighbours; not among the messages
 	Unmatched   int           `json:"unmatched"`
 	Collectives int           `json:"collectives"`
 	Partitions  int           `json:"partitions"`
@@ -114,7 +115,7 @@ func (s *Structure) NewReport(c *Causes, top int) *Report {
 	sends, recvs := t.Unmatched()
 	o := s.Options
 	r := &Report{
-		Processes: len(t.Procs), Events: t.Events, Operations: s.Len(), Messages: t.Messages(), Unmatched: sends + recvs,
+		Processes: len(t.Procs), Events: t.Events, Operations: s.Len(), Messages: t.Messages(), Signals: t.Signals(), Unmatched: sends + recvs,
 		Collectives: len(t.Colls.Comm) + len(t.Async.Comm), Partitions: s.Parts.Count(), Steps: s.Steps,
 		SpanNS: t.SpanNS(),
 		Options: ReportOptions{o.Coalesce, o.Waitall, o.Guess, o.Calls, o.Leaps, o.Force, o.Ratio, o.MergeGlobal, o.Reorder,

@@ -30,6 +30,9 @@ func (t *Trace) join(lines []*timeline, order []int32) {
 		shift(l.ops.Call, calls)
 		shift(l.recvs.Post, calls)
 		shift(l.waits.Call, calls)
+		for i := range l.holds {
+			l.holds[i].from, l.holds[i].to = l.holds[i].from+recvs, shifted(l.holds[i].to, sends)
+		}
 		t.Ops.add(&l.ops)
 		t.Frames.add(&l.frames)
 		t.Sends.add(&l.sends)

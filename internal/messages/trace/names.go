@@ -23,8 +23,12 @@ type names struct {
 	members  []otf2.Members
 	windows  map[uint64]int32 // to the communicator
 	handles  map[uint64]int32 // of files; only those of several processes
-	outside  int32            // region of records outside any region
-	unknown  int32            // region of undefined ids
+	signals  int32            // the communicator of signals; None without
+	groups   map[uint64][]int32
+	sentTo   uint32 // attributes; otf2.None without
+	gotFrom  uint32
+	outside  int32 // region of records outside any region
+	unknown  int32 // region of undefined ids
 	roles    []role
 	local    []bool // calls of MPI that wait for nobody
 }

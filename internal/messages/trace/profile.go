@@ -48,7 +48,7 @@ type WaitStates struct {
 
 // Profile computes the profile of the whole trace.
 func (t *Trace) Profile() *Profile {
-	return &Profile{Regions: t.regionTotals(), Pairs: t.pairs(), Sizes: t.sizes(func(send int) bool { return t.Sends.Match[send] >= 0 }), Waits: t.waitStates()}
+	return &Profile{Regions: t.regionTotals(), Pairs: t.pairs(), Sizes: t.sizes(func(int) bool { return true }), Waits: t.waitStates()}
 }
 
 func (t *Trace) regionTotals() []RegionTotal {
@@ -75,7 +75,7 @@ func (t *Trace) pairs() []Pair {
 	var out []Pair
 	proc := int32(0)
 	for i, m := range t.Sends.Match {
-		if m < 0 {
+		if m < 0 || t.Signal(t.Sends.Comm[i]) {
 			continue
 		}
 		for t.Ops.Start[proc+1] <= t.Sends.Op[i] {

@@ -19,6 +19,7 @@ func Open(ctx context.Context, path string) (*Trace, error) {
 	}
 	n := newNames(a.Defs)
 	homes := homesOf(a.Defs)
+	n.findSignals(a.Defs, homes)
 	lines, err := readAll(ctx, a, n, homes)
 	if err != nil {
 		return nil, err
@@ -28,7 +29,7 @@ func Open(ctx context.Context, path string) (*Trace, error) {
 		Path: path, Format: otf2.Name, Creator: a.Anchor.Creator,
 		Version:    fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2]),
 		Resolution: a.Defs.Clock.Resolution, Origin: a.Defs.Clock.Offset,
-		Defined: len(a.Defs.Regions), Regions: n.regions, Comms: n.comms, Sites: n.sites,
+		Defined: len(a.Defs.Regions), Regions: n.regions, Comms: n.comms, Sites: n.sites, signals: n.signals,
 	}
 	if a.Defs.Clock.Realtime != otf2.Undefined {
 		t.Realtime = a.Defs.Clock.Realtime
@@ -48,6 +49,7 @@ func Open(ctx context.Context, path string) (*Trace, error) {
 	t.resolveComms(n, homes)
 	posts := collect(lines, order, func(l *timeline) []int32 { return l.posts })
 	t.matchMessages(posts)
+	t.matchLocks(lines, order)
 	t.matchCollectives(lines, order)
 	t.matchAsync(lines, order)
 	t.Warnings = append(a.Warnings.List(), t.Repairs.list()...)
@@ -160,10 +162,13 @@ func (p *peers) home(comm int32, rank, loc uint64) int32 {
 // they leave only where a call that communicates holds another one.
 func (l *timeline) settle() {
 	if !slices.IsSorted(l.sends.Op) {
-		l.sends.permute(sortedBy(l.sends.Op))
+		order := sortedBy(l.sends.Op)
+		l.moveHolds(order, func(h *hold) *int32 { return &h.to })
+		l.sends.permute(order)
 	}
 	if !slices.IsSorted(l.recvs.Op) {
 		order := sortedBy(l.recvs.Op)
+		l.moveHolds(order, func(h *hold) *int32 { return &h.from })
 		l.recvs.permute(order)
 		l.posts = permuted(l.posts, order)
 	}

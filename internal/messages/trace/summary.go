@@ -14,6 +14,7 @@ type Summary struct {
 	Events      int    `json:"events"`
 	Operations  int    `json:"operations"`
 	Messages    int    `json:"messages"`
+	Signals     int    `json:"signals,omitempty"` // of epochs, locks and neighbours; not among the messages
 	Bytes       int64  `json:"bytes"`
 	Unmatched   int    `json:"unmatched"`
 	UnSends     int    `json:"unmatched_sends"`
@@ -50,13 +51,16 @@ func (t *Trace) Summary() *Summary {
 		Unmatched: sends + recvs, UnSends: sends, UnRecvs: recvs,
 		Collectives: len(t.Colls.Comm) + len(t.Async.Comm), Async: len(t.Async.Comm), Metrics: t.Metrics,
 		SpanNS: t.SpanNS(), Resolution: t.Resolution,
-		Regions: t.Defined, Comms: len(t.Comms) - 1, // the first stands for undefined ones
+		Regions: t.Defined, Comms: len(t.Comms) - 1, Signals: t.Signals(), // the first stands for undefined ones
 		Incomplete: t.Partial, Warnings: append([]string{}, t.Warnings...),
 	}
 	for i, m := range t.Sends.Match {
 		if m >= 0 {
 			s.Bytes += t.Sends.Bytes[i]
 		}
+	}
+	if t.signals > 0 {
+		s.Comms--
 	}
 	if t.Moved != (Moved{}) {
 		s.Moved = &t.Moved

@@ -31,6 +31,7 @@ type timeline struct {
 	async  localAsync
 	times  []RegionTime
 	line   lineCalls
+	holds  []hold // of locks
 
 	completions int     // recorded completions of sends
 	guesses     []guess // what completes where nothing is recorded
@@ -106,6 +107,7 @@ type walker struct {
 	incl       []int64
 	excl       []int64
 	isend      bool  // the last region closed was a non-blocking send
+	signals    int   // ends of signals
 	loose      int32 // first send since the last receive, collective, wait or test
 	now        int64
 }
@@ -186,6 +188,9 @@ func (w *walker) event(ev *otf2.Event) {
 		}
 		w.enter(w.names.region(ev.F[0]), site, caller)
 	case otf2.Leave:
+		if ev.Attributes != nil {
+			w.neighbours(ev.Attributes)
+		}
 		w.leave(w.names.region(ev.F[0]))
 	case otf2.CallingEnter:
 		w.enter(w.names.context(ev.F[0]), w.names.site(ev.F[0]), None)
@@ -218,6 +223,12 @@ func (w *walker) event(ev *otf2.Event) {
 		w.windowSync(ev)
 	case otf2.IOOperationComplete:
 		w.fileDone(ev)
+	case otf2.RMAGroupSync:
+		w.groupSync(ev)
+	case otf2.RMARequestLock, otf2.RMAAcquireLock:
+		w.lock(ev)
+	case otf2.RMAReleaseLock:
+		w.unlock(ev)
 	default:
 		w.sided.event(ev)
 	}

@@ -92,6 +92,8 @@ type Trace struct {
 	Times  []RegionTime
 	Calls  Calls
 
+	signals int32 // the communicator of signals, None without
+
 	moved []*clock // by process, of a trace whose times were changed; nil of a recorded one
 }
 
@@ -260,20 +262,23 @@ type Repairs struct {
 }
 
 // Messages returns the number of matched messages.
-func (t *Trace) Messages() int {
-	n := 0
-	for _, m := range t.Sends.Match {
-		if m >= 0 {
-			n++
-		}
-	}
-	return n
-}
+func (t *Trace) Messages() int { return t.matched(false) }
 
 // Unmatched returns the number of sends and receives without a partner.
 func (t *Trace) Unmatched() (sends, recvs int) {
 	m := t.Messages()
-	return len(t.Sends.Op) - t.Repairs.Cancelled - m, len(t.Recvs.Op) - m
+	return t.ends(&t.Sends) - t.Repairs.Cancelled - m, t.ends(&t.Recvs) - m
+}
+
+// ends counts one side of the messages.
+func (t *Trace) ends(e *Ends) int {
+	n := 0
+	for _, comm := range e.Comm {
+		if !t.Signal(comm) {
+			n++
+		}
+	}
+	return n
 }
 
 // ProcOf returns the process of an operation.

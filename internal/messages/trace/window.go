@@ -36,7 +36,7 @@ func (t *Trace) eachWait(visit func(p WaitPattern, op int32, wait int64)) {
 		case Send:
 			for i := first; i < first+n; i++ {
 				// A send whose request completes elsewhere does not block.
-				if m := t.Sends.Match[i]; m >= 0 && t.Sends.Wait[i] < 0 {
+				if m := t.Sends.Match[i]; m >= 0 && t.Sends.Wait[i] < 0 && !t.Signal(t.Sends.Comm[i]) {
 					if r := t.Recvs.Op[m]; o.Exit[op] > o.Enter[r] {
 						wait = max(wait, o.Enter[r]-o.Enter[op])
 					}
@@ -97,7 +97,7 @@ func (t *Trace) Window(from, to int64) *WindowStats {
 	slices.SortStableFunc(w.Calls, func(a, b RegionTotal) int { return cmp.Compare(b.Excl, a.Excl) })
 	sent := func(i int) bool {
 		at := t.Ops.Enter[t.Sends.Op[i]]
-		return t.Sends.Match[i] >= 0 && at >= from && at < to
+		return at >= from && at < to
 	}
 	w.Sizes = t.sizes(sent)
 	t.eachWait(func(p WaitPattern, op int32, wait int64) {
@@ -109,11 +109,11 @@ func (t *Trace) Window(from, to int64) *WindowStats {
 	return w
 }
 
-// sizes counts messages by powers of two.
+// sizes counts matched messages by powers of two.
 func (t *Trace) sizes(counts func(send int) bool) []SizeBin {
 	var bins [65]SizeBin
 	for i := range t.Sends.Match {
-		if counts(i) {
+		if t.Sends.Match[i] >= 0 && !t.Signal(t.Sends.Comm[i]) && counts(i) {
 			b := &bins[bits.Len64(uint64(t.Sends.Bytes[i]))]
 			b.Messages++
 			b.Bytes += t.Sends.Bytes[i]

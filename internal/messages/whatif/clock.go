@@ -52,7 +52,7 @@ func (g *Graph) Clocks() Clocks {
 
 // certain tells whether MPI itself demands a dependency.
 func (g *Graph) certain(k Kind) bool {
-	return k == Message || k == Full || k == Rooted || k == NonBlocking
+	return k == Message || k == Full || k == Rooted || k == NonBlocking || k == Signal
 }
 
 // keptRate is how fast a clock runs at least while a correction fades: 99 in 100.

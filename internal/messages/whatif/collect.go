@@ -30,6 +30,7 @@ func (b *builder) collect() {
 	b.synced = make([]bool, b.Len())
 	b.Bytes = make([]int64, b.Len())
 	b.messages()
+	b.signals()
 	b.collectives()
 	b.async()
 	b.nameless()
@@ -82,6 +83,9 @@ func (b *builder) node(members []int32, prev int32) int32 {
 func (b *builder) messages() {
 	t := b.Trace
 	for r, m := range t.Recvs.Match {
+		if t.Signal(t.Recvs.Comm[r]) {
+			continue
+		}
 		call := t.Ops.Call[t.Recvs.Op[r]]
 		b.load[call]++
 		b.Bytes[call] += t.Recvs.Bytes[r]
@@ -90,6 +94,9 @@ func (b *builder) messages() {
 		}
 	}
 	for s, op := range t.Sends.Op {
+		if t.Signal(t.Sends.Comm[s]) {
+			continue
+		}
 		b.Bytes[t.Ops.Call[op]] += t.Sends.Bytes[s]
 		if done := b.doneCall(int32(s)); done >= 0 {
 			b.load[done]++
@@ -384,7 +391,7 @@ func (b *builder) rendezvous() {
 func (b *builder) eachSend(visit func(s, send, done, post int32)) {
 	t := b.Trace
 	for s, m := range t.Sends.Match {
-		if m < 0 {
+		if m < 0 || t.Signal(t.Sends.Comm[s]) {
 			continue
 		}
 		if done := b.doneCall(int32(s)); done >= 0 {

@@ -47,7 +47,7 @@ func (g *Graph) Coverage(c Clocks) Coverage {
 	for i, r := range t.Calls.Region {
 		d := t.NS(g.Exit[i] - g.Enter[i])
 		out.MPI += d
-		if why[r] == "" || g.First[i] < g.First[i+1] {
+		if why[r] == "" || g.First[i] < g.First[i+1] || g.signalled != nil && g.signalled[i] {
 			out.Analysed += d
 			continue
 		}
@@ -85,6 +85,8 @@ func unexplained(region string) string {
 		return "the neighbours are not recorded, and nobody stands out as the one it waited for"
 	case strings.HasPrefix(name, "win_lock"), strings.HasPrefix(name, "win_unlock"), strings.HasPrefix(name, "win_flush"):
 		return "who held the lock or answered is not recorded"
+	case name == "win_post", name == "win_sync":
+		return "" // waits for nobody
 	case strings.HasPrefix(name, "win_"):
 		return "the group of the epoch is not recorded, and nobody stands out as the one it waited for"
 	case strings.HasPrefix(name, "file_"):

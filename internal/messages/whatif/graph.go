@@ -26,13 +26,14 @@ const (
 	Full                    // a collective that waits for all its members
 	Rooted                  // a collective that waits for its root, or the root for all
 	NonBlocking             // the completion of a non-blocking collective
+	Signal                  // an epoch, a lock or a collective of neighbours, on the partner that lets it go on
 	Progress                // a transfer that went on when the partner entered MPI again
 	Tree                    // a member of a rooted collective held up by the library's tree
-	Epoch                   // one-sided and neighbour calls whose partners are not recorded
+	Epoch                   // one-sided and neighbour calls of which the partners are not recorded
 	dropped                 // closed a cycle: the trace is damaged
 )
 
-var kindNames = [...]string{"message", "rendezvous", "probe", "collective", "rooted collective", "non-blocking collective", "progress", "tree", "epoch", "dropped"}
+var kindNames = [...]string{"message", "rendezvous", "probe", "collective", "rooted collective", "non-blocking collective", "signal", "progress", "tree", "epoch", "dropped"}
 
 func (k Kind) String() string { return kindNames[k] }
 
@@ -65,8 +66,9 @@ type Graph struct {
 	// smallest known to need one; -1 if there is no evidence.
 	Eager, Rendez int64
 	Inferred      Inferred
-	Negative      int // dependencies that end before their cause: clocks differ
-	Cycles        int // dependencies left out because the trace is damaged
+	signalled     []bool // calls that take part in signals; nil without
+	Negative      int    // dependencies that end before their cause: clocks differ
+	Cycles        int    // dependencies left out because the trace is damaged
 
 	order []int32
 	usual usual

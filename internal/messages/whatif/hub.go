@@ -48,6 +48,9 @@ func (g *Graph) findHubs() []hub {
 	streams := map[key][]int32{}
 	var keys []key
 	for row, op := range t.Recvs.Op {
+		if t.Signal(t.Recvs.Comm[row]) {
+			continue
+		}
 		call := t.Ops.Call[op]
 		k := key{g.Line[call], t.Calls.Region[call], t.Recvs.Comm[row], t.Recvs.Tag[row]}
 		if streams[k] == nil {

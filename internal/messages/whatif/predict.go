@@ -116,7 +116,7 @@ func (s *Scenario) orderChanges(t *Times) int {
 	tr := s.Trace
 	streams := map[key][]int32{} // receive rows, in order
 	for row, op := range tr.Recvs.Op {
-		if m := tr.Recvs.Match[row]; m >= 0 {
+		if m := tr.Recvs.Match[row]; m >= 0 && !tr.Signal(tr.Recvs.Comm[row]) {
 			call := tr.Ops.Call[op]
 			k := key{s.Line[call], tr.Calls.Region[call], tr.Recvs.Comm[row], tr.Recvs.Tag[row]}
 			streams[k] = append(streams[k], int32(row))

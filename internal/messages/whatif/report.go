@@ -355,6 +355,9 @@ func (c *Causes) short(e *Entry) string {
 	case ByComputation:
 		return fmt.Sprintf("%s before %s", who, c.operation(e.Call))
 	case ByMessage:
+		if c.isSignal(&c.elements[e.elements[0]]) {
+			return fmt.Sprintf("%s, which goes on late on %s", c.operation(e.Call), who)
+		}
 		return fmt.Sprintf("slow messages to %s on %s", c.operation(e.Call), who)
 	case ByCall:
 		return fmt.Sprintf("%s on %s", c.operation(e.Call), who)
@@ -405,6 +408,10 @@ func (c *Causes) sentence(r *ReportGain, e *Entry) string {
 		text = fmt.Sprintf("%s before %s: %s more computation than usual; the longest took %s where %s is usual %s", who, at, times,
 			term.Duration(r.Evidence.Took), term.Duration(r.Evidence.Usual), r.Evidence.ComparedTo)
 	case ByMessage:
+		if c.isSignal(&c.elements[e.elements[0]]) {
+			text = fmt.Sprintf("%s on %s went on %s later than usual after the last of its partners had come; at worst %s where %s is usual", at, who, times, term.Duration(r.Evidence.Took), term.Duration(r.Evidence.Usual))
+			break
+		}
 		text = fmt.Sprintf("messages to %s on %s took %s longer than usual; the slowest %s where %s is usual for its size", at, who, times, term.Duration(r.Evidence.Took), term.Duration(r.Evidence.Usual))
 	case ByCall:
 		text = fmt.Sprintf("%s on %s took %s longer by itself than usual, with nobody in the trace that it waited for", at, who, times)
@@ -413,8 +420,13 @@ func (c *Causes) sentence(r *ReportGain, e *Entry) string {
 	default:
 		text = fmt.Sprintf("%s began up to %s after the first process", who, term.Duration(r.Amount.Max))
 	}
-	if e.Helped > 0 {
-		text += fmt.Sprintf("; without it %s less", term.Counted(e.Helped, "other rank")+map[bool]string{true: " waits", false: " wait"}[e.Helped == 1])
+	// Where the waiting moves elsewhere and grows, that some wait less is no news.
+	if e.Helped > 0 && e.Waiting < 0 {
+		rank := "other rank"
+		if len(e.Lines) > 1 {
+			rank = "rank"
+		}
+		text += fmt.Sprintf("; without it %s less", term.Counted(e.Helped, rank)+map[bool]string{true: " waits", false: " wait"}[e.Helped == 1])
 	}
 	return text
 }
