@@ -30,6 +30,7 @@ func newExport() *cobra.Command {
 		width   int
 
 		anonymise bool
+		describe  bool
 	)
 	cmd := &cobra.Command{
 		Use:   "export FILE -o out.{csv,parquet,arrow,folded,pb.gz,callgrind,otf2,svg,png,html}",
@@ -81,6 +82,9 @@ func newExport() *cobra.Command {
 					return err
 				}
 			}
+			if isCSV(out) {
+				return exportCSV(cmd, x, out, describe)
+			}
 			if out == "-" {
 				return write(cmd.Context(), cmd.OutOrStdout(), x)
 			}
@@ -92,6 +96,7 @@ func newExport() *cobra.Command {
 	cmd.Flags().StringVar(&where, "where", "", "only samples that match this `selection`")
 	cmd.Flags().StringVar(&value, "value", string(profile.Samples), "what folded stacks count: samples or latency")
 	cmd.Flags().BoolVar(&anonymise, "anonymise", false, "write no paths, hosts, users and command lines; --where then sees the new names")
+	cmd.Flags().BoolVar(&describe, "describe", false, "begin a CSV with a comment line that says units and origins, instead of writing FILE-metadata.json beside it")
 	cmd.Flags().IntVar(&width, "width", 0, "how many `pixels` wide a png is (default: twice the size of the svg)")
 	return cmd
 }
@@ -154,6 +159,39 @@ func exporter(out string, value profile.Value, width int) (writer, error) {
 }
 
 func writeCSV(_ context.Context, w io.Writer, x exported) error { return x.Table.WriteCSV(w, x.rows) }
+
+func isCSV(out string) bool { return out == "-" || strings.EqualFold(filepath.Ext(out), ".csv") }
+
+// exportCSV writes a table as text, and what text cannot say: in a comment
+// before it, or in a file beside it, which leaves the table to programs that
+// know no comments. Standard output has nothing beside it.
+func exportCSV(cmd *cobra.Command, x exported, out string, inComment bool) error {
+	name := ""
+	if out != "-" {
+		name = filepath.Base(out)
+	}
+	about, err := x.Table.DescribeCSV(name)
+	if err != nil {
+		return err
+	}
+	write := func(w io.Writer) error {
+		if inComment {
+			if _, err := w.Write(table.CommentOfCSV(about)); err != nil {
+				return err
+			}
+		}
+		return writeCSV(cmd.Context(), w, x)
+	}
+	if out == "-" {
+		return write(cmd.OutOrStdout())
+	}
+	if !inComment {
+		if err := wholefile.Write(cmd.Context(), table.SidecarOf(out), 0, func(w io.Writer) error { _, err := w.Write(about); return err }); err != nil {
+			return err
+		}
+	}
+	return wholefile.Write(cmd.Context(), out, 0, write)
+}
 
 func writeArrow(_ context.Context, w io.Writer, x exported) error {
 	t := x.Table

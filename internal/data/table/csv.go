@@ -16,7 +16,11 @@ func (t *Table) WriteCSV(w io.Writer, rows Bits) error {
 		if i > 0 {
 			out.WriteByte(',')
 		}
-		out.WriteString(quoteCSV(c.Name))
+		name := quoteCSV(c.Name)
+		if i == 0 && strings.HasPrefix(name, "#") {
+			name = `"` + name + `"` // else the header would be a comment
+		}
+		out.WriteString(name)
 	}
 	out.WriteByte('\n')
 	dicts := make([][]string, len(t.columns))

@@ -36,11 +36,12 @@ type Provenance uint8
 const (
 	Absent   Provenance = iota // the source does not say
 	Modelled                   // simulated or estimated
+	Unknown                    // there are values, and nothing says where they come from
 	Derived                    // computed exactly from measured values
 	Measured                   // the hardware or the program said so
 )
 
-var provenanceNames = [...]string{"absent", "modelled", "derived", "measured"}
+var provenanceNames = [...]string{"absent", "modelled", "unknown", "derived", "measured"}
 
 func (p Provenance) String() string { return provenanceNames[p] }
 
@@ -57,7 +58,7 @@ func ParseKind(s string) (Kind, error) {
 func ParseProvenance(s string) (Provenance, error) {
 	i := slices.Index(provenanceNames[:], s)
 	if i < 0 {
-		return 0, fmt.Errorf("provenance %q: want measured, derived, modelled or absent", s)
+		return 0, fmt.Errorf("provenance %q: want measured, derived, modelled, unknown or absent", s)
 	}
 	return Provenance(i), nil
 }

@@ -239,13 +239,13 @@ func (b *builder) column() *table.Column {
 	name := b.field.Name
 	switch {
 	case b.kind == table.Flag:
-		return table.Flags(name, table.Measured, b.flags, valid)
+		return table.Flags(name, table.Unknown, b.flags, valid)
 	case b.kind == table.Address:
-		return table.Addresses(name, table.Measured, b.words, valid)
+		return table.Addresses(name, table.Unknown, b.words, valid)
 	case b.kind == table.Category:
-		return table.Categories(name, table.Measured, b.codes, b.in.Names(), valid)
+		return table.Categories(name, table.Unknown, b.codes, b.in.Names(), valid)
 	case b.float:
-		return table.Floats(name, "", table.Measured, b.floats, valid)
+		return table.Floats(name, "", table.Unknown, b.floats, valid)
 	}
-	return table.Ints(name, "", table.Measured, b.ints, valid)
+	return table.Ints(name, "", table.Unknown, b.ints, valid)
 }

@@ -25,6 +25,9 @@ func sniff(in *foreign.Input) bool {
 	if in.Dir() || !isText(in.Head) {
 		return false
 	}
+	if inComment(in.Head) != nil {
+		return true // ours; the header may be behind a long description
+	}
 	_, names, _ := header(in.Head)
 	return len(names) >= 2
 }
@@ -73,7 +76,16 @@ func header(data []byte) (comma byte, names []string, length int) {
 
 // columns shows the columns of a table.
 func columns(in *foreign.Input) ([]foreign.Candidate, error) {
-	comma, names, length := header(in.Head)
+	head := in.Head
+	if inComment(head) != nil && !in.Packed {
+		data, unmap, err := table.MapFile(in.Path)
+		if err != nil {
+			return nil, fmt.Errorf("read table: %w", err)
+		}
+		defer unmap()
+		head = data[:min(len(data), maxDescription+foreign.HeadSize)]
+	}
+	comma, names, length := header(head)
 	if len(names) < 2 {
 		return nil, fmt.Errorf("%s: no header line with at least two column names", in.Path)
 	}
@@ -84,7 +96,7 @@ func columns(in *foreign.Input) ([]foreign.Candidate, error) {
 			out[i].ReadAs = name
 		}
 	}
-	for _, row := range delimited.FirstLines(in.Head[length:], comma, 100) {
+	for _, row := range delimited.FirstLines(head[length:], comma, 100) {
 		if len(row) != len(out) {
 			continue // broken, or cut off by the end of the head
 		}
@@ -101,15 +113,19 @@ func read(ctx context.Context, in *foreign.Input, opt *foreign.Options) (*foreig
 		return nil, fmt.Errorf("read table: %w", err)
 	}
 	defer unmap()
-	out, err := parse(ctx, data, opt)
+	said, warning := description(in, data)
+	out, err := parse(ctx, data, said, opt)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", in.Path, err)
+	}
+	if warning != "" {
+		out.Warnings = append(out.Warnings, warning)
 	}
 	out.SourceRoots = []string{filepath.Dir(in.Path)}
 	return out, nil
 }
 
-func parse(ctx context.Context, data []byte, opt *foreign.Options) (*foreign.Imported, error) {
+func parse(ctx context.Context, data []byte, said map[string]table.Described, opt *foreign.Options) (*foreign.Imported, error) {
 	comma, names, length := header(data)
 	if len(names) < 2 {
 		return nil, fmt.Errorf("no header line with at least two column names")
@@ -121,7 +137,7 @@ func parse(ctx context.Context, data []byte, opt *foreign.Options) (*foreign.Imp
 		}
 		seen[n] = true
 	}
-	options := delimited.Options{Comma: comma, Names: names, Skip: length, FirstLine: 1 + bytes.Count(data[:length], []byte("\n")), Omitted: -1,
+	options := delimited.Options{Comma: comma, Names: names, Types: types(names, said), Skip: length, FirstLine: 1 + bytes.Count(data[:length], []byte("\n")), Omitted: -1,
 		Progress: opt.Steps(int64(len(data)))}
 	text, err := delimited.Read(ctx, data, options)
 	if err != nil {
@@ -135,6 +151,7 @@ func parse(ctx context.Context, data []byte, opt *foreign.Options) (*foreign.Imp
 	for i := range text.Columns {
 		columns[i] = column(&text.Columns[i], text.Rows)
 	}
+	warnings = append(warnings, tabular.Describe(columns, said)...)
 	out, err := tabular.Samples(columns, opt)
 	if err != nil {
 		return nil, err
@@ -147,20 +164,20 @@ func column(c *delimited.Column, rows int) *table.Column {
 	valid := table.Bits(c.Valid)
 	switch c.Type {
 	case delimited.Text:
-		return table.Categories(c.Name, table.Measured, c.Codes, c.Names, valid)
+		return table.Categories(c.Name, table.Unknown, c.Codes, c.Names, valid)
 	case delimited.Float:
-		return table.Floats(c.Name, "", table.Measured, c.Floats, valid)
+		return table.Floats(c.Name, "", table.Unknown, c.Floats, valid)
 	case delimited.Hex:
-		return table.Addresses(c.Name, table.Measured, c.Words, valid)
+		return table.Addresses(c.Name, table.Unknown, c.Words, valid)
 	case delimited.Empty:
 		return table.Categories(c.Name, table.Absent, make([]uint32, rows), nil, table.NewBits(rows))
 	}
 	values := make([]int64, rows)
 	for i, w := range c.Words {
 		if w > 1<<63-1 && !c.Negative {
-			return table.Addresses(c.Name, table.Measured, c.Words, valid)
+			return table.Addresses(c.Name, table.Unknown, c.Words, valid)
 		}
 		values[i] = int64(w)
 	}
-	return table.Ints(c.Name, "", table.Measured, values, valid)
+	return table.Ints(c.Name, "", table.Unknown, values, valid)
 }

@@ -11,8 +11,10 @@ import (
 func FuzzParse(f *testing.F) {
 	f.Add("cpu,latency\n3,40\n")
 	f.Add("# c\ncpu;time;addr\n3;40;0xff\n\"4\";5;\n")
+	f.Add("# isobath {\"tableSchema\":{\"columns\":[{\"titles\":\"time\",\"isobath:kind\":\"time\",\"isobath:base\":\"9\"}]}}\ncpu,time\n3,40\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		out, err := parse(context.Background(), []byte(text), &foreign.Options{Salvage: true})
+		said, _ := description(&foreign.Input{Path: t.TempDir()}, []byte(text))
+		out, err := parse(context.Background(), []byte(text), said, &foreign.Options{Salvage: true})
 		if err == nil && out.Tables[0].Rows() > strings.Count(text, "\n")+1 {
 			t.Fatalf("%d rows from %d lines", out.Tables[0].Rows(), strings.Count(text, "\n")+1)
 		}

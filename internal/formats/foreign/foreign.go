@@ -38,6 +38,18 @@ type Input struct {
 	// Stream is the whole content, Head included, of an input that has no
 	// path: Path then only names it in messages. Nil otherwise.
 	Stream io.Reader
+
+	// known is the path without the ending of the packer, where Path is an
+	// unpacked copy; empty otherwise.
+	known string
+}
+
+// Known is where the user has the file, for what lies beside it.
+func (in *Input) Known() string {
+	if in.known != "" {
+		return in.known
+	}
+	return in.Path
 }
 
 // Dir reports whether the input is a folder.

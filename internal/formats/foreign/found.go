@@ -133,6 +133,7 @@ func (f *Found) Samples(ctx context.Context, opt *Options) (*Imported, error) {
 	if err != nil {
 		return nil, err
 	}
+	in.known = strings.TrimSuffix(f.Input.Path, filepath.Ext(f.Input.Path))
 	got, err := f.Format.Samples(ctx, in, opt)
 	if err != nil {
 		return nil, Renamed(err, file.path, f.Input.Path)

@@ -268,21 +268,21 @@ func number[T any](v parquet.Value, get func() T) (n T) {
 func (b *builder) column() *table.Column {
 	switch {
 	case b.kind == parquet.Boolean:
-		return table.Flags(b.name, table.Measured, b.flags, b.valid)
+		return table.Flags(b.name, table.Unknown, b.flags, b.valid)
 	case b.unsigned:
 		words := make([]uint64, len(b.ints))
 		for i, v := range b.ints {
 			words[i] = uint64(v)
 		}
-		return table.Addresses(b.name, table.Measured, words, b.valid)
+		return table.Addresses(b.name, table.Unknown, words, b.valid)
 	case b.kind == parquet.Int64:
-		return &table.Column{Name: b.name, Kind: table.Number, Provenance: table.Measured, Data: filled(b.ints, b.rows), Valid: some(b.valid, b.rows)}
+		return &table.Column{Name: b.name, Kind: table.Number, Provenance: table.Unknown, Data: filled(b.ints, b.rows), Valid: some(b.valid, b.rows)}
 	case b.kind == parquet.Int32:
-		return table.Ints(b.name, "", table.Measured, filled(b.ints, b.rows), b.valid)
+		return table.Ints(b.name, "", table.Unknown, filled(b.ints, b.rows), b.valid)
 	case b.kind == parquet.Float || b.kind == parquet.Double:
-		return table.Floats(b.name, "", table.Measured, b.floats, b.valid)
+		return table.Floats(b.name, "", table.Unknown, b.floats, b.valid)
 	}
-	return table.Categories(b.name, table.Measured, b.codes, b.in.Names(), b.valid)
+	return table.Categories(b.name, table.Unknown, b.codes, b.in.Names(), b.valid)
 }
 
 func filled(values []int64, rows int) []int64 {

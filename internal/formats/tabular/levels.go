@@ -42,7 +42,7 @@ func spellLevels(c *table.Column, mapped map[string]string) (*table.Column, stri
 		}
 	}
 	spelled := table.Categories(c.Name, c.Provenance, out, in.Names(), c.Valid)
-	spelled.Note = c.Note
+	spelled.Note, spelled.Label = c.Note, c.Label
 	if len(unknown) == 0 {
 		return spelled, "", nil
 	}

@@ -2,9 +2,12 @@ package tabular_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,7 +82,7 @@ func TestOwnFilesComeBackWhole(t *testing.T) {
 	}
 }
 
-// CSV has no place for units and provenance, but values and kinds come back.
+// A CSV alone keeps values and kinds, and nothing says where they come from.
 func TestCSVKeepsValues(t *testing.T) {
 	tab := samples(t)
 	var b bytes.Buffer
@@ -92,10 +95,124 @@ func TestCSVKeepsValues(t *testing.T) {
 		if c.Name != want.Name || c.Kind != want.Kind {
 			t.Errorf("column %d is %s (%v), want %s (%v)", i, c.Name, c.Kind, want.Name, want.Kind)
 		}
-		for row := range tab.Rows() {
-			if c.Text(row) != want.Text(row) {
-				t.Errorf("%s row %d: %q, want %q", c.Name, row, c.Text(row), want.Text(row))
+		if c.Provenance != table.Unknown {
+			t.Errorf("%s is %v, want unknown", c.Name, c.Provenance)
+		}
+		sameTexts(t, c, want)
+	}
+}
+
+func sameTexts(t *testing.T, got, want *table.Column) {
+	t.Helper()
+	for row := range want.Len() {
+		if got.Text(row) != want.Text(row) {
+			t.Errorf("%s row %d: %q, want %q", want.Name, row, got.Text(row), want.Text(row))
+		}
+	}
+}
+
+// A CSV with its description comes back with units, origins, labels and the
+// start of time, whichever way it is described, packed or not.
+func TestDescribedCSVComesBackWhole(t *testing.T) {
+	tab := described(t)
+	var body bytes.Buffer
+	some := table.FullBits(tab.Rows())
+	some.Clear(0) // what is left does not start at 0
+	if err := tab.WriteCSV(&body, some); err != nil {
+		t.Fatal(err)
+	}
+	want := tab.Take([]int{1, 2, 3})
+	about, err := tab.DescribeCSV("s.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	z.Write(body.Bytes())
+	z.Close()
+	for name, files := range map[string]map[string][]byte{
+		"comment": {"s.csv": append(table.CommentOfCSV(about), body.Bytes()...)},
+		"sidecar": {"s.csv": body.Bytes(), "s.csv-metadata.json": about},
+		"packed":  {"s.csv.gz": packed.Bytes(), "s.csv-metadata.json": about},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := importFiles(t, files)
+			for i, w := range want.Columns() {
+				c := got.Columns()[i]
+				head := func(c *table.Column) string {
+					return fmt.Sprintf("%s %v unit %q %v label %q note %q base %d %T", c.Name, c.Kind, c.Unit, c.Provenance, c.Label, c.Note, c.Base, c.Data)
+				}
+				if head(c) != head(w) {
+					t.Errorf("got  %s\nwant %s", head(c), head(w))
+				}
+				sameTexts(t, c, w)
 			}
+		})
+	}
+}
+
+// described is samples with columns that only a description brings back.
+func described(t *testing.T) *table.Table {
+	t.Helper()
+	columns := slices.Clone(samples(t).Columns())
+	time := *columns[0]
+	time.Unit = "ticks"
+	columns[0] = &time
+	whole := table.Floats("whole", "", table.Derived, []float64{1, 2, 3, 4}, nil)
+	whole.Label = "whole numbers"
+	columns = append(columns, whole,
+		table.Categories("name", table.Measured, []uint32{0, 1, 0, 1}, []string{"17", "0x3"}, nil),
+		table.Ints("nothing", "bytes", table.Absent, []int64{0, 0, 0, 0}, table.NewBits(4)))
+	tab, err := table.New("samples", columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+// importFiles writes files into one folder and imports the first that is no
+// description.
+func importFiles(t *testing.T, files map[string][]byte) *table.Table {
+	t.Helper()
+	folder, file := t.TempDir(), ""
+	for name, body := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), body, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(name, ".json") {
+			file = filepath.Join(folder, name)
+		}
+	}
+	found, err := foreign.List{csvtable.Format}.Identify(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := found.Samples(context.Background(), &foreign.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out.Warnings) > 0 {
+		t.Errorf("warnings %q", out.Warnings)
+	}
+	return out.Tables[0]
+}
+
+// What contradicts the values, or cannot be read, is said and not believed.
+func TestDescriptionsThatDoNotFit(t *testing.T) {
+	const line = "# isobath {\"tableSchema\":{\"columns\":[%s]}}\ncpu,latency\n3,40.5\n"
+	for about, want := range map[string]string{
+		`{"titles":"latency","isobath:kind":"address","isobath:provenance":"measured"}`: "described as address",
+		`{"titles":"latency","isobath:kind":"colour"}`:                                  `kind "colour"`,
+		`{"titles":"latency","isobath:kind":"number","isobath:provenance":"sure"}`:      `provenance "sure"`,
+		`{"titles":`: "cannot be used",
+	} {
+		out, err := importText(t, fmt.Sprintf(line, about), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := out.Tables[0].Column("latency")
+		if w := strings.Join(out.Warnings, "\n"); !strings.Contains(w, want) || c.Provenance != table.Unknown || c.Text(0) != "40.5" {
+			t.Errorf("%s: warnings %q, want %q; latency %s %v", about, w, want, c.Text(0), c.Provenance)
 		}
 	}
 }

@@ -5,6 +5,7 @@ package tabular
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -111,7 +112,8 @@ func mapKeys(m map[string]string) func(func(string) bool) {
 // convert gives a column the kind that its name demands.
 func convert(c *table.Column, field samples.Field) (*table.Column, error) {
 	out := *c
-	if out.Unit == "" {
+	// A column that says where its values come from says their unit too.
+	if out.Unit == "" && (c.Provenance == table.Unknown || c.Provenance == table.Absent) {
 		out.Unit = field.Unit
 	}
 	if c.Kind == field.Kind {
@@ -190,7 +192,7 @@ func unsigned(c *table.Column) ([]uint64, bool) {
 		case []uint64:
 			values[i] = d[i]
 		case []float64:
-			if d[i] < 0 || d[i] >= 1<<64 {
+			if !(d[i] >= 0 && d[i] < 1<<64) || d[i] != math.Trunc(d[i]) {
 				return nil, false
 			}
 			values[i] = uint64(d[i])

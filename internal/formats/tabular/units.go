@@ -51,7 +51,7 @@ func timeFactor(c *table.Column, from source) (float64, string, error) {
 	if unit != "" {
 		return 0, "", fmt.Errorf("--map %s=%s:%s: %q is no unit of time; want ns, us, ms or s", c.Name, from.file, from.unit, from.unit)
 	}
-	if c.Unit != "" {
+	if c.Unit != "" || c.Provenance != table.Unknown {
 		return 1, "", nil // the file says it
 	}
 	how := fmt.Sprintf("say otherwise with --map %s=%s:UNIT", c.Name, from.file)

@@ -159,6 +159,9 @@ func (f *fitting) alike(a, b []Run, name string, opt *Options) error {
 	if modelled := table.Modelled.String(); pa != pb && (strings.Contains(pa, modelled) || strings.Contains(pb, modelled)) {
 		return query.Refuse("%s is %s in A and %s in B; --by line, function or symbol compares what both have", name, pa, pb)
 	}
+	if pa != pb && (strings.Contains(pa, unknownOrigin) || strings.Contains(pb, unknownOrigin)) {
+		f.say("%s is %s in A and %s in B: if one of them was modelled, a difference may be the model's", name, pa, pb)
+	}
 	if name == samples.Level && !opt.AcrossModels {
 		if ma, mb := models(a), models(b); ma != mb {
 			return query.Refuse("levels are modelled for %s in A and for %s in B: a difference would be the machines'; --across-models compares them all the same", ma, mb)
@@ -170,11 +173,22 @@ func (f *fitting) alike(a, b []Run, name string, opt *Options) error {
 func provenances(runs []Run, name string) string {
 	var out []string
 	for _, r := range runs {
-		if p := r.Table.Column(name).Provenance.String(); !slices.Contains(out, p) {
+		if p := originOf(r.Table.Column(name).Provenance); !slices.Contains(out, p) {
 			out = append(out, p)
 		}
 	}
 	return strings.Join(out, " and ")
+}
+
+// unknownOrigin is said of values that nothing says the origin of, such as those
+// of a CSV without a description.
+const unknownOrigin = "of unknown origin"
+
+func originOf(p table.Provenance) string {
+	if p == table.Unknown {
+		return unknownOrigin
+	}
+	return p.String()
 }
 
 func models(runs []Run) string {
@@ -207,7 +221,9 @@ func (f *fitting) costs(all, a, b []Run, opt *Options) error {
 	if f.column == "" {
 		f.unit, f.provenance = "samples", table.Derived
 	}
-	if la, lb := described(a), described(b); la != lb && (costColumn(&a[0]) == samples.Latency || costColumn(&b[0]) == samples.Latency) {
+	if f.column == samples.Latency {
+		f.mixed(all, a, b)
+	} else if la, lb := described(a), described(b); la != lb && (costColumn(&a[0]) == samples.Latency || costColumn(&b[0]) == samples.Latency) {
 		if needsMean {
 			return query.Refuse("latency is %s in A and %s in B; --metric samples compares what both have", la, lb)
 		}
@@ -233,8 +249,24 @@ func costColumn(r *Run) string {
 	return ""
 }
 
+// sameMeasure says that values of two runs compare. Those of unknown origin do
+// with any that were not modelled.
 func sameMeasure(a, b *table.Column) bool {
-	return b != nil && samples.UnitOf(a) == samples.UnitOf(b) && a.Provenance == b.Provenance
+	if b == nil || samples.UnitOf(a) != samples.UnitOf(b) {
+		return false
+	}
+	unknown := a.Provenance == table.Unknown || b.Provenance == table.Unknown
+	return a.Provenance == b.Provenance || unknown && a.Provenance != table.Modelled && b.Provenance != table.Modelled
+}
+
+// mixed says that latencies of unknown origin are compared with known ones.
+func (f *fitting) mixed(all, a, b []Run) {
+	if la, lb := described(a), described(b); la != lb {
+		f.say("latency is %s in A and %s in B: if one of them was modelled, a difference may be the model's", la, lb)
+	}
+	for _, r := range all {
+		f.provenance = min(f.provenance, samples.Usable(r.Table, samples.Latency).Provenance)
+	}
 }
 
 func described(runs []Run) string {
@@ -242,7 +274,7 @@ func described(runs []Run) string {
 	if l == nil {
 		return "absent"
 	}
-	return l.Provenance.String() + " in " + samples.UnitOf(l)
+	return originOf(l.Provenance) + " in " + samples.UnitOf(l)
 }
 
 // rates looks at how samples were chosen.

@@ -1,5 +1,5 @@
 // Provenance: a filled disc is measured, half a disc derived, a dashed ring
-// modelled, a ring with a slash absent.
+// modelled, a ring with a dot unknown, a ring with a slash absent.
 import { circle, type Renderer } from '../base/renderer';
 import type { ColumnInfo } from '../api/wire';
 
@@ -23,6 +23,10 @@ export function drawGlyph(r: Renderer, x: number, y: number, p: Provenance): voi
       return;
     case 'modelled':
       r.path(circle(c, radius), { stroke: ink, width: 1.4, dash: [2, 1.4] });
+      return;
+    case 'unknown':
+      r.path(circle(c, radius), { stroke: ink, width: 1.2 });
+      r.path(circle(c, 1), { fill: ink });
       return;
     case 'absent':
       r.path(circle(c, radius), { stroke: ink, width: 1.2 });

@@ -103,7 +103,7 @@ type ColumnInfo struct {
 	Name       string `json:"name"`
 	Kind       string `json:"kind" ts:"'number' | 'category' | 'flag' | 'address' | 'time'"`
 	Unit       string `json:"unit"`
-	Provenance string `json:"provenance" ts:"'measured' | 'derived' | 'modelled' | 'absent'"`
+	Provenance string `json:"provenance" ts:"'measured' | 'derived' | 'unknown' | 'modelled' | 'absent'"`
 	Label      string `json:"label"` // the name for people; empty if Name is
 	Note       string `json:"note"`
 	// Distinct is the number of different values, counted up to DistinctMost.

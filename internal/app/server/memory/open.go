@@ -79,7 +79,7 @@ func writeField(h hash.Hash, text string) {
 func caveats(t *table.Table) []string {
 	var out []string
 	if c := t.Column(samples.Latency); c != nil {
-		if lowest, ok := describeColumn(c).Min.(int32); ok && c.Provenance == table.Measured && lowest >= thresholdFrom {
+		if lowest, ok := describeColumn(c).Min.(int32); ok && c.Provenance != table.Modelled && lowest >= thresholdFrom {
 			out = append(out, fmt.Sprintf("No sample took less than %d cycles: faster accesses were below the recorder's threshold and are not in this data.", lowest))
 		}
 	}

@@ -129,7 +129,7 @@ export interface ColumnInfo {
   readonly name: string;
   readonly kind: 'number' | 'category' | 'flag' | 'address' | 'time';
   readonly unit: string;
-  readonly provenance: 'measured' | 'derived' | 'modelled' | 'absent';
+  readonly provenance: 'measured' | 'derived' | 'unknown' | 'modelled' | 'absent';
   readonly label: string; // the name for people; empty if Name is
   readonly note: string;
   // Distinct is the number of different values, counted up to DistinctMost.
