@@ -91,9 +91,10 @@ func searchFor(ctx context.Context, s *dataset.Set, text string, with command.Co
 
 // writeSuggestions prints the list as text.
 func writeSuggestions(w io.Writer, list []command.Suggestion, of int) error {
-	if len(list) == 0 {
-		_, err := fmt.Fprintln(w, "nothing in this data goes by that name; 'isobath info' lists the columns")
-		return err
+	if len(list) == 0 || list[0].Score <= command.OfferScore {
+		if _, err := fmt.Fprintln(w, "nothing in this data goes by that name; 'isobath info' lists the columns"); err != nil {
+			return err
+		}
 	}
 	style := term.StyleFor(w)
 	for i, s := range list {

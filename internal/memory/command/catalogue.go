@@ -67,8 +67,12 @@ type Catalogue struct {
 	axes      map[string]int
 	cost      string
 
-	mu   sync.Mutex
-	fits map[string][]float32 // see fit
+	named  map[string]string // columns by their words, see axisAt
+	values map[string][]int  // entries of values by what is typed in full, see valuesAt
+
+	mu     sync.Mutex
+	fits   map[string][]float32 // see fit
+	scales map[string]float64   // see axisScale
 }
 
 // mostNames bounds the names of values that can be found: beyond it a list of
@@ -94,7 +98,8 @@ var naming = []string{"cpu", "node", "rank", "pid", "tid", "line", "hops", "iter
 // NewCatalogue names what is in a table. resources are the nodes of its
 // topology as the selection language writes them ("L3:1"); nil without one.
 func NewCatalogue(t *table.Table, resources []string) *Catalogue {
-	c := &Catalogue{table: t, resources: resources, index: newIndex(), sets: newIndex(), axes: map[string]int{}, fits: map[string][]float32{}}
+	c := &Catalogue{table: t, resources: resources, index: newIndex(), sets: newIndex(), axes: map[string]int{}, values: map[string][]int{},
+		fits: map[string][]float32{}, scales: map[string]float64{}}
 	f := &facts{t}
 	c.cost = f.cost()
 	for _, p := range phenomena {
@@ -108,7 +113,7 @@ func NewCatalogue(t *table.Table, resources []string) *Catalogue {
 		}
 	}
 	if len(t.Columns()) > 0 {
-		c.add(entry{kind: kindPhenomenon, name: "everything", does: "all samples"}, "all", "all samples", "clear selection", "reset selection", "nothing")
+		c.add(entry{kind: kindPhenomenon, name: "everything", does: "all samples"}, "all", "all samples", "clear", "reset", "clear selection", "reset selection", "select all", "nothing")
 	}
 	for _, col := range t.Columns() {
 		c.addAxis(col)
@@ -120,6 +125,7 @@ func NewCatalogue(t *table.Table, resources []string) *Catalogue {
 		c.letters = append(c.letters, int32(i))
 	}
 	c.addValues()
+	c.nameAxes()
 	return c
 }
 
@@ -209,12 +215,12 @@ var thirds = []third{
 
 // between makes a clause of the two quantiles that divide a column in three.
 func between(column string, text func(a, b query.Value) string) clause {
-	return func(quantile quantiler) (string, error) {
-		a, err := quantile(column, 1.0/3)
+	return func(n numbers) (string, error) {
+		a, err := n.quantile(column, 1.0/3)
 		if err != nil {
 			return "", err
 		}
-		b, err := quantile(column, 2.0/3)
+		b, err := n.quantile(column, 2.0/3)
 		return text(query.NumberValue(a), query.NumberValue(b)), err
 	}
 }
@@ -244,6 +250,7 @@ func (c *Catalogue) addValues() {
 			c.entries = append(c.entries, entry{kind: kindValue, name: col.Name + " " + v, column: col.Name,
 				where: query.Compare{Column: col.Name, Op: query.Eq, Value: query.TextValue(v)}.String(),
 				does:  fmt.Sprintf("samples with %s %s", col.Name, v)})
+			c.nameValue(n, col.Name, v)
 			c.index.add(n, v, strings.Join(append([]string{col.Name}, axisNames[col.Name]...), " "))
 			if col.Name == "level" {
 				c.index.add(n, v+" hits", "served by cache")
@@ -261,37 +268,43 @@ var pageCommands = []struct {
 	does    string
 	aliases []string
 }{
-	{"open parallel coordinates", View, "parallel", "shows parallel coordinates", []string{"parallel coordinates view", "go to axes"}},
+	{"open parallel coordinates", View, "parallel", "shows parallel coordinates", []string{"parallel coordinates", "parallel coordinates view", "axes", "go to axes"}},
 	{"open one axis", View, "axis", "shows one axis as a large histogram", []string{"single axis view", "go to histogram"}},
-	{"open categories", View, "category", "shows the values of a category as bars", []string{"category view", "go to categories"}},
-	{"open spread", View, "spread", "shows the level mix and the latencies of each line or object", []string{"level mix", "latency distribution per line", "go to spread"}},
-	{"open cache lines", View, "lines", "shows the cache lines that threads share, the most contended first", []string{"contention", "line sharing", "c2c", "go to cache lines"}},
-	{"open first touch", View, "touches", "shows which thread on which node touched the pages of each object first", []string{"page faults", "who touched it first", "go to first touch"}},
+	{"open categories", View, "category", "shows the values of a category as bars", []string{"categories", "category view", "bars", "go to categories"}},
+	{"open spread", View, "spread", "shows the level mix and the latencies of each line or object", []string{"spread", "level mix", "latency distribution per line", "go to spread"}},
+	{"open cache lines", View, "lines", "shows the cache lines that threads share, the most contended first", []string{"cache lines", "contention", "line sharing", "sharing", "c2c", "false sharing", "go to cache lines"}},
+	{"open first touch", View, "touches", "shows which thread on which node touched the pages of each object first", []string{"first touch", "page faults", "who touched it first", "go to first touch"}},
 	{"order axes by correlation", Arrange, "", "puts the axes next to each other that tell most of each other (mutual information)", []string{"sort axes", "arrange axes by correlation", "suggest an order of axes", "mutual information order"}},
-	{"open topology", View, "topology", "goes to the hardware topology", []string{"hardware view", "sunburst", "go to topology"}},
-	{"open code", View, "code", "goes to the source code", []string{"source code view", "go to code"}},
-	{"open top offenders", View, "offenders", "goes to the lists of lines and objects", []string{"hot lines", "ranking", "go to top offenders"}},
+	{"open topology", View, "topology", "goes to the hardware topology", []string{"topology", "hardware view", "hardware", "sunburst", "icicle", "machine", "go to topology"}},
+	{"open code", View, "code", "goes to the source code", []string{"code", "source code", "source code view", "assembly", "go to code"}},
+	{"open top offenders", View, "offenders", "goes to the lists of lines and objects", []string{"top offenders", "offenders", "hot lines", "ranking", "hot spots", "go to top offenders"}},
 	{"open samples", View, "rows", "lists the selected samples, each with why it has its level", []string{"rows", "table of samples", "list samples", "raw data", "why this level"}},
 	{"choose columns", Columns, "", "says which column of the file is which, and what an L1 hit is assumed to take", []string{"map columns", "remap attributes", "import settings", "assumed L1 latency"}},
-	{"open statistics", View, "statistics", "goes to the statistics", []string{"summary", "go to statistics"}},
+	{"open insights", View, "insights", "lists what is wrong with this run, the most at stake first", []string{"insights", "findings", "what is wrong", "why is it slow", "problems", "advice", "go to insights"}},
+	{"open metrics and clusters", View, "parallel", "shows the metric over windows of an axis and its clusters, above the axes", []string{"imbalance", "clusters", "phases", "metrics", "guided exploration", "go to metrics"}},
+	{"compare with another run", View, changesView, "shows what differs between this run and another one that is open", []string{"compare", "compare with", "compare runs", "diff", "difference", "changes", "before and after", "regression", "what changed"}},
+	{"open statistics", View, "statistics", "goes to the statistics", []string{"statistics", "stats", "summary", "go to statistics"}},
 	{"color topology by latency", Color, "latency", "colours the topology by the cycles spent", []string{"set colour latency", "colour by cycles"}},
 	{"color topology by samples", Color, "samples", "colours the topology by the number of samples", []string{"set colour samples", "colour by count"}},
 	{"color topology by mean latency", Color, "mean", "colours the topology by the mean latency", []string{"set colour mean", "colour by average"}},
 	{"set bins", Bins, "100", "divides each axis into so many bins", []string{"number of bins", "histogram bins"}},
 	{"undo", Undo, "", "takes back the last selection", []string{"back"}},
 	{"redo", Redo, "", "repeats what was taken back", []string{"again"}},
-	{"invert selection", Invert, "", "selects the others", []string{"complement", "opposite"}},
+	{"invert selection", Invert, "", "selects the others", []string{"invert", "complement", "opposite"}},
 	{"filter to the selection", Filter, "", "shows only the selected samples", []string{"keep only the selection", "zoom to selection"}},
 	{"exclude the selection", Exclude, "", "leaves the selected samples out", []string{"hide the selected samples", "remove selected samples"}},
-	{"export picture", Export, "png", "saves the view as a PNG picture", []string{"export png", "save image", "screenshot"}},
-	{"export SVG", Export, "svg", "saves the view as an SVG drawing", []string{"export vector"}},
-	{"export table", Export, "csv", "saves the numbers of the view as CSV", []string{"export view csv"}},
+	{"export picture", Export, "png", "saves the view as a PNG picture", []string{"export png", "save picture", "save image", "download picture", "screenshot"}},
+	{"export SVG", Export, "svg", "saves the view as an SVG drawing", []string{"export svg", "export vector", "save svg"}},
+	{"export table", Export, "csv", "saves the numbers of the view as CSV", []string{"export csv", "export view csv", "save csv"}},
 	{"export samples", Export, "rows", "saves the selected samples as CSV", []string{"export rows", "download samples", "export selection csv"}},
-	{"help", Help, "", "shows all keys", []string{"keys", "keyboard shortcuts", "what can I do"}},
-	{"open a file", Open, "", "opens another file", []string{"load file", "import"}},
+	{"help", Help, "", "shows all keys", []string{"keys", "keyboard shortcuts", "what can I do", "shortcuts"}},
+	{"guide", Help, "guide", "shows where the guide explains this page", []string{"manual", "documentation", "docs", "how to read this", "tutorial", "explain"}},
+	{"open a file", Open, "", "opens another file", []string{"open file", "load file", "import", "open"}},
 	{"save selection", Save, "", "keeps the selection under a name", []string{"name the selection", "remember selection"}},
 	{"copy link", Link, "", "copies the link to this state of the page", []string{"share", "URL"}},
-	{"light or dark", Theme, "", "changes the theme", []string{"theme", "dark mode", "light mode"}},
+	{"light or dark", Theme, "", "changes the theme", []string{"theme", "change theme", "colors"}},
+	{"dark theme", Theme, "dark", "shows the page light on dark", []string{"dark mode", "night"}},
+	{"light theme", Theme, "light", "shows the page dark on light", []string{"light mode", "day"}},
 }
 
 func (ctx *Context) shows(column string) bool { return slices.Contains(ctx.Shown, column) }

@@ -60,11 +60,17 @@ type Suggestion struct {
 // it is made of has not been asked for.
 func (s *Suggestion) Resolved() bool { return s.where == nil }
 
-// quantiler answers order statistics of a column, by the nearest-rank rule.
-type quantiler func(column string, p float64) (float64, error)
+// numbers is what selections may depend on.
+type numbers interface {
+	// quantile is an order statistic of a column, by the nearest-rank rule.
+	quantile(column string, p float64) (float64, error)
+	// extreme selects the group that has most of something among the samples
+	// of a selection (empty: all).
+	extreme(of extreme, where string) (string, error)
+}
 
-// clause makes the text of a selection that depends on quantiles.
-type clause func(quantiler) (string, error)
+// clause makes the text of a selection that depends on numbers.
+type clause func(numbers) (string, error)
 
 // Context is what the page shows, which decides between show and hide.
 type Context struct {

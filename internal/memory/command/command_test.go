@@ -137,7 +137,7 @@ func TestThirds(t *testing.T) {
 	for _, column := range []string{"latency", "cpu", "line", "ibs_tlb_refill_lat", "ibs_dc_miss_lat", "time"} {
 		total := 0
 		for _, third := range thirds {
-			where, err := third.of(column)(func(column string, p float64) (float64, error) { return s.quantile(t.Context(), column, p) })
+			where, err := third.of(column)(&asked{t.Context(), s})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -213,8 +213,8 @@ func (f *facts) cost() string {
 
 // beyond selects values from a quantile up.
 func beyond(column string, p float64) clause {
-	return func(quantile quantiler) (string, error) {
-		v, err := quantile(column, p)
+	return func(n numbers) (string, error) {
+		v, err := n.quantile(column, p)
 		return query.Compare{Column: column, Op: query.Ge, Value: query.NumberValue(v)}.String(), err
 	}
 }

@@ -73,7 +73,7 @@ var inputs = []struct {
 	{"misaligned", does(Show, "ibs_dc_miss_acc")},
 	{"compare latency vs line", does(Correlate, "latency", "line")},
 	{"screenshot", target(Export, "png")},
-	{"dark mode", target(Theme, "")},
+	{"dark mode", target(Theme, "dark")},
 	{"colour by samples", target(Color, "samples")},
 	{"keyboard shortcuts", target(Help, "")},
 	{"hits in L2", selects("level = L2")},

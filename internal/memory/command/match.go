@@ -28,7 +28,19 @@ type scored struct {
 func (c *Catalogue) Match(text string, ctx Context) []Suggestion {
 	in := parseInput(text)
 	var out []Suggestion
-	out = append(out, c.literal(text)...)
+	literal := c.literal(text)
+	if in.verb == "" || in.verb == Select || !in.sure {
+		composed := c.composed(text)
+		if len(composed) > 0 && len(literal) > 0 && c.drawnOtherwise(literal[0].Axes) {
+			literal = dim(literal, 0.98) // on the axis, 50 is milliseconds
+		}
+		out = append(literal, composed...)
+		out = append(out, c.related(text)...)
+	}
+	out = append(out, c.comparing(text)...)
+	if len(out) == 0 {
+		out = literal
+	}
 	if in.named != nil && (in.verb == "" || in.verb == Select) {
 		for _, m := range c.rank(&block{words: in.named}, ctx.most(), isValue) {
 			out = append(out, c.suggest(m, &ctx))
@@ -125,6 +137,11 @@ func (c *Catalogue) literal(text string) []Suggestion {
 		s.Axes = []string{name}
 	}
 	return []Suggestion{s}
+}
+
+// drawnOtherwise says that an axis is drawn in another unit than its column has.
+func (c *Catalogue) drawnOtherwise(axes []string) bool {
+	return slices.ContainsFunc(axes, func(a string) bool { return c.axisScale(c.table.Column(a)) != 1 })
 }
 
 // fit scores all phrases against words: word by word, and those that are not
@@ -421,9 +438,9 @@ func (c *Catalogue) limit(column string, limits []limit, score float64) []Sugges
 		where := e.String()
 		out = append(out, Suggestion{Text: "select " + where, Action: Select, Where: where, Axes: []string{column}, Score: score * factor, Selects: true, Does: "selects samples with " + where})
 	}
-	first := literalOf(col, limits[0])
+	first := c.literalOf(col, limits[0])
 	if len(limits) > 1 {
-		add(rangeOf(col, limits), 1)
+		add(c.rangeOf(col, limits), 1)
 		return out
 	}
 	compare := func(op query.Op) query.Expr { return query.Compare{Column: column, Op: op, Value: first} }
@@ -442,21 +459,17 @@ func (c *Catalogue) limit(column string, limits []limit, score float64) []Sugges
 }
 
 // rangeOf is the range between two limits, whichever is given first.
-func rangeOf(col *table.Column, limits []limit) query.Expr {
+func (c *Catalogue) rangeOf(col *table.Column, limits []limit) query.Expr {
 	lo, hi := limits[0], limits[1]
 	if lo.value > hi.value {
 		lo, hi = hi, lo
 	}
-	return query.Range{Column: col.Name, Lo: literalOf(col, lo), Hi: literalOf(col, hi)}
+	return query.Range{Column: col.Name, Lo: c.literalOf(col, lo), Hi: c.literalOf(col, hi)}
 }
 
-// literalOf writes a limit for a column; times are nanoseconds only where the
-// source says so.
-func literalOf(col *table.Column, l limit) query.Value {
-	if col.Kind == table.Address && l.value >= 0 && l.value < 1<<63 {
-		return query.AddressValue(uint64(l.value))
-	}
-	return query.NumberValue(l.value)
+// literalOf writes a limit for a column, in the unit of the column.
+func (c *Catalogue) literalOf(col *table.Column, l limit) query.Value {
+	return c.valueOf(col, l.value, l.unit)
 }
 
 // partners are what one thing alone is correlated with: the code, the
@@ -571,12 +584,12 @@ func (c *Catalogue) pair(x, y *entry, a, b []limit, score float64) Suggestion {
 
 func (c *Catalogue) title(column string) string { return titleOf(c.table.Column(column)) }
 
-func fixed(where string) clause { return func(quantiler) (string, error) { return where, nil } }
+func fixed(where string) clause { return func(numbers) (string, error) { return where, nil } }
 
 // joined puts a sign between clauses; what binds less than the sign is put in
 // brackets.
 func joined(parts []clause, sign string) clause {
-	return func(q quantiler) (string, error) {
+	return func(q numbers) (string, error) {
 		texts := make([]string, len(parts))
 		for i, p := range parts {
 			var err error

@@ -19,7 +19,10 @@ type Searcher struct {
 	mu        sync.Mutex
 	counts    map[countKey]int
 	quantiles map[quantileKey]float64
+	extremes  map[extremeKey]string
 }
+
+type extremeKey struct{ of, where string }
 
 type countKey struct{ filter, where string }
 
@@ -31,7 +34,7 @@ type quantileKey struct {
 // NewSearcher names what is in the data. resources are as in NewCatalogue.
 func NewSearcher(d query.Data, engine query.Engine, resources []string) *Searcher {
 	return &Searcher{catalogue: NewCatalogue(d.Table, resources), data: d, engine: engine,
-		counts: map[countKey]int{}, quantiles: map[quantileKey]float64{}}
+		counts: map[countKey]int{}, quantiles: map[quantileKey]float64{}, extremes: map[extremeKey]string{}}
 }
 
 // mostCounts bounds the memory of counts; they are cheap to count again.
@@ -40,7 +43,11 @@ const mostCounts = 4096
 // Search ranks what an input may mean and counts the samples of each.
 func (s *Searcher) Search(ctx context.Context, text string, with Context) ([]Suggestion, error) {
 	list := s.catalogue.Match(text, with)
-	return list, s.Fill(ctx, list, with.Filter)
+	if err := s.Fill(ctx, list, with.Filter); err != nil {
+		return list, err
+	}
+	list = s.catalogue.settle(text, list)
+	return list, s.Fill(ctx, list, with.Filter) // of what was offered besides
 }
 
 // Proposal is something worth a look, from an analysis of the data.
@@ -83,7 +90,7 @@ func (s *Searcher) Quick(text string, with Context) []Suggestion {
 	for i := range list {
 		s.recall(&list[i], with.Filter)
 	}
-	return list
+	return s.catalogue.settle(text, list)
 }
 
 // recall fills in what is remembered.
@@ -92,11 +99,7 @@ func (s *Searcher) recall(to *Suggestion, filter string) {
 	defer s.mu.Unlock()
 	if to.where != nil {
 		known := true
-		where, err := to.where(func(column string, p float64) (float64, error) {
-			v, ok := s.quantiles[quantileKey{column, p}]
-			known = known && ok
-			return v, nil
-		})
+		where, err := to.where(&remembered{s, &known})
 		if err != nil || !known {
 			return
 		}
@@ -113,7 +116,7 @@ func (s *Searcher) Fill(ctx context.Context, list []Suggestion, filter string) e
 	for i := range list {
 		to := &list[i]
 		if to.where != nil {
-			where, err := to.where(func(column string, p float64) (float64, error) { return s.quantile(ctx, column, p) })
+			where, err := to.where(&asked{ctx, s})
 			if err != nil {
 				return err
 			}

@@ -34,6 +34,7 @@ const VIEW_KEYS: Readonly<Record<string, Action>> = {
   code: 'view-2',
   topology: 'view-3',
   statistics: 'view-4',
+  insights: 'view-5',
 };
 
 const PAGE_ACTIONS: Partial<Record<Suggestion['action'], Action>> = {
@@ -46,7 +47,6 @@ const PAGE_ACTIONS: Partial<Record<Suggestion['action'], Action>> = {
   open: 'open',
   save: 'save',
   link: 'copy-link',
-  theme: 'theme',
 };
 
 /** Runs a suggestion; one that the data cannot answer does nothing. */
@@ -89,6 +89,9 @@ export function run(s: Suggestion, store: Store, hands: Hands): void {
     case 'columns':
       hands.openDialog('columns');
       return;
+    case 'theme':
+      if (!s.target || s.target !== document.documentElement.dataset['theme']) hands.act('theme');
+      return;
     default: {
       const action = PAGE_ACTIONS[s.action];
       if (action) hands.act(action);
@@ -122,6 +125,7 @@ function view(s: Suggestion, store: Store, hands: Hands): void {
     case 'spread':
     case 'lines':
     case 'touches':
+    case 'changes':
       store.change({ page: 'memory', bottom: s.target });
       return;
     case 'axis': {

@@ -30,20 +30,9 @@ func (s routes) search(w http.ResponseWriter, r *http.Request, of *frame.Run) er
 	}
 	searcher := run.searchIn()
 	with := command.Context{Shown: a.Shown, Most: min(a.Most, maxSuggestions), Filter: a.Filter}
-	var list []command.Suggestion
-	if strings.TrimSpace(a.Text) == "" {
-		worth, err := run.worth(r, a.Complete)
-		if err != nil {
-			return err
-		}
-		list = searcher.Propose(worth, with)
-	} else {
-		list = searcher.Quick(a.Text, with)
-	}
-	if a.Complete {
-		if err := searcher.Fill(r.Context(), list, a.Filter); err != nil {
-			return err
-		}
+	list, err := run.suggest(r, searcher, &a, with)
+	if err != nil {
+		return err
 	}
 	answer := Found{Suggestions: list, Complete: true}
 	for i := range list {
@@ -55,6 +44,25 @@ func (s routes) search(w http.ResponseWriter, r *http.Request, of *frame.Run) er
 		answer.Complete = false
 	}
 	return s.Answer(w, r, answer)
+}
+
+// suggest is the list for an input, or what is worth a look without one.
+func (r *Samples) suggest(req *http.Request, in *command.Searcher, a *Search, with command.Context) ([]command.Suggestion, error) {
+	switch {
+	case strings.TrimSpace(a.Text) == "":
+		worth, err := r.worth(req, a.Complete)
+		if err != nil {
+			return nil, err
+		}
+		list := in.Propose(worth, with)
+		if a.Complete {
+			err = in.Fill(req.Context(), list, a.Filter)
+		}
+		return list, err
+	case a.Complete:
+		return in.Search(req.Context(), a.Text, with)
+	}
+	return in.Quick(a.Text, with), nil
 }
 
 // maxSuggestions bounds one list.

@@ -1,0 +1,439 @@
+package command
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/isobath/isobath/internal/data/samples"
+	"github.com/isobath/isobath/internal/engine/query"
+)
+
+// part is what a few words of an input mean together.
+type part struct {
+	kind  partKind
+	score float64
+	text  string     // as the command writes it
+	expr  query.Expr // of a set; nil if lazy or most
+	lazy  clause
+	most  *extreme
+	axes  []string
+	// one is the column of which this is one value, or a few: two of them
+	// cannot hold at once, so that "L2 and L3" means either.
+	one string
+	end int
+}
+
+type partKind uint8
+
+const (
+	aSet partKind = iota
+	aFiller
+	aNegation
+	anAnd
+	anOr
+	aStranger // a word that means nothing here
+)
+
+// fillers are words that connect and say nothing by themselves.
+var fillers = wordSet("of the in on at to by a an for with from that is are was were do does did where which when all only samples sample accesses access axis served hits hit goes go " +
+	"cpus threads cores during some please find select show me pick what who how many much number issued touching touched made against its their than then also level levels")
+
+// negations turn round what follows, longest first.
+var negations = []string{"everything but", "everything except", "anything but", "anything except", "all but", "all except", "other than", "but not", "and not",
+	"not", "without", "no", "except", "excluding", "exclude", "non", "minus", "neither", "nor"}
+
+func wordSet(words string) map[string]bool {
+	out := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		out[w] = true
+	}
+	return out
+}
+
+// composed reads an input as a selection of several parts in any order: objects,
+// lines, levels, places, limits, what is most, each of them possibly negated.
+// Every word must have its place; one stranger is forgiven, and costs.
+func (c *Catalogue) composed(text string) []Suggestion {
+	tokens := tokensOf(text)
+	if len(tokens) == 0 || len(tokens) > maxComposed || len(c.table.Columns()) == 0 {
+		return nil
+	}
+	parts, score := c.cut(tokens)
+	if len(parts) == 0 {
+		return nil
+	}
+	s, ok := c.compose(parts)
+	if !ok {
+		return nil
+	}
+	switch {
+	case score > certain && !plain(tokens, parts):
+		score = 1
+	case plain(tokens, parts):
+		score *= 0.93 // a phenomenon of that name says more
+	}
+	s.Score = score
+	return []Suggestion{s}
+}
+
+// certain is the score from which on every word has been understood.
+const certain = 0.98
+
+// plain says that an input is one set without a number and without a negation.
+func plain(tokens []token, parts []part) bool {
+	sets := 0
+	for _, p := range parts {
+		if p.kind == aNegation || p.most != nil {
+			return false
+		}
+		if p.kind == aSet {
+			sets++
+		}
+	}
+	return sets == 1 && !slices.ContainsFunc(tokens, func(t token) bool { return t.isNumber() })
+}
+
+// related reads "latency by cpu": one axis against another.
+func (c *Catalogue) related(text string) []Suggestion {
+	tokens := tokensOf(text)
+	if len(tokens) < 3 {
+		return nil
+	}
+	left, at := c.axisAt(tokens, 0)
+	if left == "" || at >= len(tokens) || !slices.Contains([]string{"by", "per", "over", "across"}, tokens[at].word) {
+		return nil
+	}
+	right, end := c.axisAt(tokens, min(at+1, len(tokens)-1))
+	if right == "" || right == left || end != len(tokens) {
+		return nil
+	}
+	return []Suggestion{c.pair(&c.entries[c.axes[left]], &c.entries[c.axes[right]], nil, nil, 1)}
+}
+
+// comparing reads "compare with baseline": runs, not axes.
+func (c *Catalogue) comparing(text string) []Suggestion {
+	words := strings.Fields(strings.ToLower(clip(text)))
+	if len(words) == 0 || words[0] != "compare" && words[0] != "diff" || len(words) > 1 && !slices.Contains([]string{"with", "to", "against", "runs", "run"}, words[1]) {
+		return nil
+	}
+	for i := range c.entries {
+		if e := &c.entries[i]; e.kind == kindPage && e.target == changesView {
+			return []Suggestion{c.suggest(scored{i, 1}, &Context{})}
+		}
+	}
+	return nil
+}
+
+// changesView is the view that compares runs.
+const changesView = "changes"
+
+// maxComposed bounds the words of a composed selection.
+const maxComposed = 20
+
+const (
+	perPart     = 0.999 // of two readings the one with fewer parts
+	perStranger = 0.5
+)
+
+// cut finds the best way to divide the tokens into parts.
+func (c *Catalogue) cut(tokens []token) ([]part, float64) {
+	type way struct {
+		score float64
+		from  int
+		part  part
+	}
+	ways := make([]way, len(tokens)+1)
+	ways[0].score = 1
+	for at := range tokens {
+		if ways[at].score == 0 {
+			continue
+		}
+		for _, p := range c.partsAt(tokens, at) {
+			score := ways[at].score * p.score
+			if p.kind == aSet {
+				score *= perPart
+			}
+			if score > ways[p.end].score {
+				ways[p.end] = way{score, at, p}
+			}
+		}
+	}
+	var parts []part
+	for at := len(tokens); at > 0 && ways[at].score > 0; at = ways[at].from {
+		parts = append(parts, ways[at].part)
+	}
+	slices.Reverse(parts)
+	strangers, sets := 0, 0
+	for _, p := range parts {
+		switch p.kind {
+		case aStranger:
+			strangers++
+		case aSet:
+			sets++
+		}
+	}
+	if sets == 0 || strangers > 1 {
+		return nil, 0
+	}
+	return parts, ways[len(tokens)].score
+}
+
+// partsAt is everything that the words from a place on may be.
+func (c *Catalogue) partsAt(tokens []token, at int) []part {
+	out := []part{{kind: aStranger, score: perStranger, end: at + 1}}
+	word := tokens[at].word
+	switch {
+	case word == "and" || word == ",":
+		return append(out, part{kind: anAnd, score: 1, end: at + 1})
+	case word == "or":
+		return append(out, part{kind: anOr, score: 1, end: at + 1})
+	case fillers[word] || word == "but":
+		out = append(out, part{kind: aFiller, score: 0.999, end: at + 1})
+	}
+	for _, n := range negations {
+		if k := saidAt(tokens, at, n); k > 0 && at+k < len(tokens) {
+			out = append(out, part{kind: aNegation, score: 1, end: at + k})
+		}
+	}
+	out = append(out, c.namesAt(tokens, at)...) // first: of two equal readings it names more
+	out = append(out, c.levelsAt(tokens, at)...)
+	out = append(out, c.placesAt(tokens, at)...)
+	out = append(out, c.boundsAt(tokens, at)...)
+	out = append(out, c.mostAt(tokens, at)...)
+	return append(out, c.percentAt(tokens, at)...)
+}
+
+// group is parts of which one must hold.
+type group struct {
+	parts []part
+	not   bool
+}
+
+// compose makes one selection of parts: those joined by "or", and different
+// values of one column, are alternatives; everything else holds together.
+func (c *Catalogue) compose(parts []part) (Suggestion, bool) {
+	var groups []group
+	not, or := false, false
+	for _, p := range parts {
+		switch p.kind {
+		case aNegation:
+			not = true
+		case anOr:
+			or = true
+		case aSet:
+			if slices.ContainsFunc(groups, func(g group) bool { return g.parts[0].text == p.text }) {
+				continue // said twice
+			}
+			last := len(groups) - 1
+			same := last >= 0 && !not && !groups[last].not && apart(&groups[last].parts[0], &p)
+			if last >= 0 && !not && (or || same) {
+				groups[last].parts = append(groups[last].parts, p)
+			} else {
+				groups = append(groups, group{[]part{p}, not})
+			}
+			not, or = false, false
+		}
+	}
+	return suggestionOf(groups)
+}
+
+// apart says that two parts are different values of one column.
+func apart(a, b *part) bool {
+	if a.one == "" || a.one != b.one {
+		return false
+	}
+	_, x := valuesOf(a.expr)
+	_, y := valuesOf(b.expr)
+	return !slices.ContainsFunc(x, func(v query.Value) bool { return slices.Contains(y, v) })
+}
+
+func suggestionOf(groups []group) (Suggestion, bool) {
+	s := Suggestion{Action: Select, Axes: []string{}, Selects: true}
+	var names []string
+	lazy := false
+	for _, g := range groups {
+		var texts []string
+		for _, p := range g.parts {
+			texts = append(texts, p.text)
+			lazy = lazy || p.expr == nil
+			for _, a := range p.axes {
+				if !slices.Contains(s.Axes, a) {
+					s.Axes = append(s.Axes, a)
+				}
+			}
+			if p.most != nil && (len(g.parts) > 1 || g.not) {
+				return s, false // "not the hottest line" is nothing that people look for
+			}
+		}
+		name := strings.Join(texts, " or ")
+		if g.not {
+			name = "not " + name
+		}
+		names = append(names, name)
+	}
+	s.Text = "select " + strings.Join(names, " and ")
+	s.Does = "selects samples with " + strings.Join(names, " and ")
+	resolve := resolver(groups)
+	if lazy {
+		s.where = resolve
+		return s, true
+	}
+	s.Where, _ = resolve(nil)
+	return s, true
+}
+
+// resolver writes the selection: what is most is looked for among the samples
+// that the other parts leave.
+func resolver(groups []group) clause {
+	return func(n numbers) (string, error) {
+		var all []string
+		var most *extreme
+		for _, g := range groups {
+			if g.parts[0].most != nil {
+				most = g.parts[0].most
+				continue
+			}
+			text, err := g.where(n)
+			if err != nil {
+				return "", err
+			}
+			all = append(all, text)
+		}
+		where := strings.Join(all, " & ")
+		if most == nil {
+			return where, nil
+		}
+		found, err := n.extreme(*most, where)
+		if err != nil || where == "" {
+			return found, err
+		}
+		return where + " & " + found, nil
+	}
+}
+
+// where writes a group; values of one column are a list.
+func (g *group) where(n numbers) (string, error) {
+	var exprs []query.Expr
+	var texts []string
+	for _, p := range g.parts {
+		if p.expr != nil {
+			exprs = append(exprs, p.expr)
+			continue
+		}
+		text, err := p.lazy(n)
+		if err != nil {
+			return "", err
+		}
+		texts = append(texts, text)
+	}
+	if len(exprs) > 0 {
+		texts = append([]string{anyOf(exprs).String()}, texts...)
+	}
+	text := strings.Join(texts, " | ")
+	switch {
+	case g.not:
+		return "!(" + text + ")", nil
+	case len(texts) > 1 || strings.Contains(text, " | "):
+		return "(" + text + ")", nil
+	}
+	return text, nil
+}
+
+// anyOf is the alternative of expressions: one list where all are values of one
+// column.
+func anyOf(exprs []query.Expr) query.Expr {
+	if len(exprs) == 1 {
+		return exprs[0]
+	}
+	var in query.In
+	for _, e := range exprs {
+		column, values := valuesOf(e)
+		if values == nil || in.Column != "" && in.Column != column {
+			return query.Or{Terms: exprs}
+		}
+		in.Column = column
+		for _, v := range values {
+			if !slices.Contains(in.Values, v) {
+				in.Values = append(in.Values, v)
+			}
+		}
+	}
+	if len(in.Values) == 1 {
+		return query.Compare{Column: in.Column, Op: query.Eq, Value: in.Values[0]}
+	}
+	return in
+}
+
+func valuesOf(e query.Expr) (string, []query.Value) {
+	switch e := e.(type) {
+	case query.In:
+		return e.Column, e.Values
+	case query.Compare:
+		if e.Op == query.Eq {
+			return e.Column, []query.Value{e.Value}
+		}
+	}
+	return "", nil
+}
+
+// extreme is the group of samples that has most, or least, of something.
+type extreme struct {
+	by      []string
+	measure query.Order // BySum, ByMean or ByCount
+	least   bool
+}
+
+// superlatives, and what they are about.
+var superlatives = []struct {
+	words   string
+	measure query.Order
+	least   bool
+}{
+	{"most expensive", query.BySum, false}, {"most costly", query.BySum, false}, {"most used", query.ByCount, false}, {"most sampled", query.ByCount, false},
+	{"least used", query.ByCount, true},
+	{"hottest", query.BySum, false}, {"costliest", query.BySum, false}, {"worst", query.BySum, false}, {"top", query.BySum, false}, {"heaviest", query.BySum, false},
+	{"slowest", query.ByMean, false}, {"fastest", query.ByMean, true}, {"busiest", query.ByCount, false}, {"idlest", query.ByCount, true},
+}
+
+// percentAt reads "slowest 5 %", "top 10 % latency".
+func (c *Catalogue) percentAt(tokens []token, at int) []part {
+	if c.cost == "" || !slices.Contains([]string{"slowest", "slow", "top", "highest", "longest", "worst"}, tokens[at].word) {
+		return nil
+	}
+	b, ok := boundAt(tokens, at+1)
+	if !ok || b.unit() != "%" || b.hi != nil || b.lo.number <= 0 || b.lo.number >= 100 {
+		return nil
+	}
+	end := b.end
+	if column, next := c.axisAt(tokens, min(end, len(tokens)-1)); end < len(tokens) && column == c.cost {
+		end = next
+	}
+	n := strconv.FormatFloat(b.lo.number, 'g', -1, 64)
+	return []part{{score: 1, text: "the slowest " + n + " %", lazy: beyond(c.cost, 1-b.lo.number/100), axes: []string{c.cost}, end: end}}
+}
+
+// mostAt reads "hottest line", "slowest cpu".
+func (c *Catalogue) mostAt(tokens []token, at int) []part {
+	for _, s := range superlatives {
+		n := saidAt(tokens, at, s.words)
+		if n == 0 || at+n >= len(tokens) {
+			continue
+		}
+		column, end := c.axisAt(tokens, at+n)
+		if column == "" || c.cost == "" && s.measure != query.ByCount || !slices.Contains(grouping, column) {
+			return nil
+		}
+		by := []string{column}
+		if column == samples.Line && c.usable(samples.File) {
+			by = []string{samples.File, samples.Line}
+		}
+		return []part{{score: 1, text: "the " + s.words + " " + column, most: &extreme{by, s.measure, s.least}, axes: []string{column}, end: end}}
+	}
+	return nil
+}
+
+// grouping are the columns whose values are things that can be most.
+var grouping = []string{samples.Line, samples.File, samples.Function, samples.Symbol, samples.CPU, samples.Node, samples.TID, samples.PID, samples.Rank, samples.Level, samples.Iteration, samples.Instruction, samples.Op}
+
+func (c *Catalogue) usable(column string) bool { return samples.Usable(c.table, column) != nil }
