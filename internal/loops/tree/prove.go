@@ -121,7 +121,7 @@ func (p *prover) statement(st int32, row int) {
 // the text does not tell how many there are.
 func (p *prover) hollow(st int32, l *Loop) {
 	around, ok := p.rows[p.statements[st].shape.parent]
-	if !ok || !p.rotated(around) {
+	if !ok || !p.workedOn(around) {
 		return
 	}
 	for _, of := range []*Loop{l, &p.out.Loops[around]} {
@@ -133,12 +133,20 @@ func (p *prover) hollow(st int32, l *Loop) {
 
 // rotated reports whether the code of a loop begins with its body: the compiler
 // worked on it.
-func (p *prover) rotated(row int) bool {
+func (b *build) rotated(gr *group) bool {
+	for _, m := range gr.machines {
+		if !b.test[b.loops[m].header] {
+			return true
+		}
+	}
+	return false
+}
+
+// workedOn reports whether a loop of a row is rotated.
+func (p *prover) workedOn(row int) bool {
 	for _, g := range p.members[row] {
-		for _, m := range p.groups[g].machines {
-			if !p.test[p.loops[m].header] {
-				return true
-			}
+		if p.rotated(&p.groups[g]) {
+			return true
 		}
 	}
 	return false
@@ -147,7 +155,7 @@ func (p *prover) rotated(row int) bool {
 // blurred doubts loops whose header is a macro that the compiler worked on: what
 // is tested and what is stepped have the same place in the text.
 func (p *prover) blurred(st int32, l *Loop) {
-	if p.statements[st].blurred && l.Exact && p.rotated(p.rows[st]) {
+	if p.statements[st].blurred && l.Exact && p.workedOn(p.rows[st]) {
 		l.Exact, l.Why = false, "its header is a macro, whose parts cannot be told apart"
 	}
 }

@@ -533,7 +533,7 @@ func (v *threadVisitor) count(u *touch) {
 	v.courses[u.group].add(total)
 	v.nodes[u.node].entries.add(u.turns)
 	v.nodes[u.node].begun.add(turns{u.begun})
-	if !u.open && !u.tested && u.ran == 0 && u.begun > 0 {
+	if u.ran == 0 && u.begun > 0 {
 		v.nodes[u.node].even.astray++
 	}
 	*u = touch{node: u.node, group: u.group}

@@ -56,6 +56,8 @@ func (b *build) verdict(g int32, code, marks *tally, e evenness) verdict {
 	st := &b.statements[gr.statement]
 	byMarks, byCode := marks.weighed(func(n turns) uint64 { return uint64(n[0]) }), v.counts.total()
 	switch {
+	case b.untested(gr) && b.rotated(gr):
+		v.why = "the condition of the loop is not among what leaves its code"
 	case parts.apart: // each part has its own marks
 	case len(gr.machines) == 0, st.marked && e.uneven == 0 && (e.unmarked == 0 || byMarks.total() > v.counts.total()):
 		v.counts = byMarks // copies of turns outside the loop have marks too
@@ -64,8 +66,6 @@ func (b *build) verdict(g int32, code, marks *tally, e evenness) verdict {
 		// What ran behind the last mark is the test, with code that was moved into
 		// it: a turn begins with its mark.
 		v.counts = byMarks
-	case b.untested(gr):
-		v.why = "the condition of the loop is not among what leaves its code"
 	case st.marked && (e.even > 0 || e.uneven == 0) && byMarks.total()+min(e.even, e.unmarked) != v.counts.total():
 		v.why = "turns of the code and marks of the source tell different numbers"
 	}
@@ -78,6 +78,8 @@ func (b *build) verdict(g int32, code, marks *tally, e evenness) verdict {
 	}
 	switch {
 	case v.why != "":
+	case !st.marked && b.copied(gr):
+		v.why = "some of its turns ran in copies outside its code, without a mark"
 	case !st.marked && b.absorbs(g):
 		v.why = "a loop inside it has no code of its own, and its turns go round with these"
 	case b.leftEarly(gr):
@@ -217,6 +219,35 @@ func (b *build) opens(gr *group) bool {
 // that of its code.
 func (b *build) inlined(gr *group) bool {
 	return plainName(b.functions[gr.function].name) != b.statements[gr.statement].shape.function
+}
+
+// copied reports whether code that a turn of a statement runs also ran outside its
+// loops. What it reads, computes and tests first may have been moved out; what it
+// writes and calls is a copy of the turn.
+func (b *build) copied(gr *group) bool {
+	st := &b.statements[gr.statement]
+	inside := map[int32]bool{}
+	for _, m := range gr.machines {
+		for _, id := range b.loops[m].blocks {
+			inside[id] = true
+		}
+	}
+	acts := func(in *instruction) bool {
+		p := positionOf(in)
+		return (in.Stores || in.Ending == flow.Call) && p.file == st.file && p.column() > 0 && st.body.contains(p.at)
+	}
+	for id := range b.basics {
+		if b.owner[id] != gr.function || inside[int32(id)] {
+			continue
+		}
+		list := b.listing(int32(id))
+		for i := range list {
+			if acts(&list[i]) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // leftEarly reports whether an endless loop is left by its first statements, of which the
