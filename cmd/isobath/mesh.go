@@ -19,6 +19,7 @@ import (
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/base/wholefile"
 	"github.com/isobath/isobath/internal/data/grid"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/domain/link"
 	"github.com/isobath/isobath/internal/domain/mesh"
@@ -115,15 +116,16 @@ func (f *meshFlags) run(ctx context.Context, stdout, stderr io.Writer, args []st
 	if file == "" {
 		return f.describe(stdout)
 	}
-	set, err := dataset.Open(ctx, file, dataset.Options{Options: foreign.Options{L1Latency: foreign.DefaultL1Latency}})
-	if err != nil {
-		return err
-	}
-	defer set.Close()
 	settings, err := f.settings()
 	if err != nil {
 		return err
 	}
+	set, err := dataset.Open(ctx, file, dataset.Options{Options: foreign.Options{L1Latency: foreign.DefaultL1Latency, Map: f.sampleColumns()}})
+	if err != nil {
+		return err
+	}
+	defer set.Close()
+	settings.Columns.Rename(set.Table)
 	view, err := mesh.NewView(series, set.Table, settings)
 	if err != nil {
 		return err
@@ -197,11 +199,11 @@ func (f *meshFlags) settings() (mesh.Settings, error) {
 	known := map[string]*string{"x": &c.X, "y": &c.Y, "z": &c.Z, "cell": &c.Cell, "level": &c.Level, "domain": &c.Domain,
 		"object": &c.Object, "index": &c.Index, "iteration": &s.Iteration}
 	for name, column := range f.columns {
-		dst := known[name]
-		if dst == nil {
-			return s, usagef("--map %s=%s: want x, y, z, cell, level, domain, object, index or iteration", name, column)
+		if dst := known[name]; dst != nil {
+			*dst = column
+		} else if !isSampleColumn(name) {
+			return s, usagef("--map %s=%s: want x, y, z, cell, level, domain, object, index, iteration, or a column of samples such as latency", name, column)
 		}
-		*dst = column
 	}
 	switch f.order {
 	case "xyz":
@@ -225,6 +227,24 @@ func (f *meshFlags) settings() (mesh.Settings, error) {
 	return s, nil
 }
 
+// isSampleColumn reports whether --map names a column of samples, which the reader of
+// the file takes; level is the mesh's here.
+func isSampleColumn(name string) bool {
+	_, ok := samples.Lookup(name)
+	return ok && name != samples.Level
+}
+
+// sampleColumns are the parts of --map that the reader of the samples takes.
+func (f *meshFlags) sampleColumns() map[string]string {
+	m := map[string]string{}
+	for name, column := range f.columns {
+		if isSampleColumn(name) {
+			m[name] = column
+		}
+	}
+	return m
+}
+
 // meshResult is what the verb prints and writes.
 type meshResult struct {
 	name string
@@ -234,6 +254,8 @@ type meshResult struct {
 	window    mesh.Window
 	where     string
 	placed    *mesh.Placed
+	positions bool   // samples are placed by their coordinates
+	outside   string // that many lie outside, and why
 	fields    []*mesh.Field
 	relation  []relation
 }
@@ -270,9 +292,13 @@ func (f *meshFlags) project(ctx context.Context, set *dataset.Set, view *mesh.Vi
 	if r.placed, err = view.At(step); err != nil {
 		return nil, err
 	}
+	r.positions, r.outside = view.ByPosition(), view.OutsideNote(r.placed)
 	names := f.fields
 	if len(names) == 0 {
 		names = []string{"latency_avg"}
+		if set.Table.Column(samples.Latency) == nil {
+			names = []string{"samples"}
+		}
 	}
 	for _, name := range names {
 		spec, err := mesh.ParseField(name, set.Table)
@@ -383,9 +409,10 @@ func (r *meshResult) printJSON(w io.Writer, values bool) error {
 		Fields       []meshField `json:"fields,omitempty"` // after the first
 		Parts        []part      `json:"parts"`
 		Correlations []relation  `json:"correlations,omitempty"`
+		ByPosition   bool        `json:"by_position,omitempty"` // samples were placed by their coordinates
 		Warnings     []string    `json:"warnings,omitempty"`
 	}{Mesh: r.name, Cells: r.placed.Cells, Mode: r.window.Mode, Variant: r.window.Variant(), Iteration: r.iteration, Dump: r.step.Iteration, From: r.step.From,
-		Where: r.where, meshField: jsonField(r.fields[0], values), Correlations: r.relation, Warnings: slices.Concat(r.placed.Mesh.Warnings, r.warnings())}
+		Where: r.where, meshField: jsonField(r.fields[0], values), Correlations: r.relation, ByPosition: r.positions, Warnings: slices.Concat(r.placed.Mesh.Warnings, r.warnings())}
 	if r.step.HasTime {
 		out.Time = &r.step.Time
 	}
@@ -407,12 +434,15 @@ func (r *meshResult) warnings() []string {
 	if r.step.From != "ordinal" && r.iteration != r.step.Iteration {
 		list = append(list, fmt.Sprintf("there is no dump of iteration %d; the mesh is that of %d", r.iteration, r.step.Iteration))
 	}
-	c := r.fields[0].Counts
-	if c.Selected == 0 || float64(c.Used) >= 0.9*float64(c.Selected) {
-		return list
+	if r.outside != "" {
+		list = append(list, r.outside)
 	}
-	return append(list, fmt.Sprintf("%d of %d samples are on the mesh: %d touch no cell, %d lie outside it, %d have no iteration, %d no level",
-		c.Used, c.Selected, c.NoCell, c.OutOfRange, c.NoIteration, c.NoLevel))
+	c := r.fields[0].Counts
+	if c.Selected > 0 && float64(c.Used) < 0.9*float64(c.Selected) {
+		list = append(list, fmt.Sprintf("%d of %d samples are on the mesh: %d touch no cell, %d lie outside it, %d have no iteration, %d no level",
+			c.Used, c.Selected, c.NoCell, c.OutOfRange, c.NoIteration, c.NoLevel))
+	}
+	return list
 }
 
 func (r *meshResult) print(w io.Writer) {
@@ -444,7 +474,15 @@ func (r *meshResult) print(w io.Writer) {
 	if c.NoIteration > 0 || c.NoLevel > 0 {
 		fmt.Fprintf(w, ",\n%d without an iteration, %d without a level", c.NoIteration, c.NoLevel)
 	}
+	if r.positions {
+		fmt.Fprint(w, "; placed by their positions x, y, z")
+	}
 	fmt.Fprintln(w)
+	var said strings.Builder
+	for _, warning := range slices.Concat(r.placed.Mesh.Warnings, r.warnings()) {
+		wrap(&said, "warning: ", warning)
+	}
+	fmt.Fprint(w, said.String())
 	r.printRelations(w)
 }
 

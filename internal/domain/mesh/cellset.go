@@ -100,7 +100,9 @@ func (v *View) Select(step int, cells []int32) (query.Expr, error) {
 	cells = slices.Clone(cells)
 	slices.Sort(cells)
 	s := CellSet{Cells: slices.Compact(cells)}
-	if p.Space.AMR { // its boxes, and so the numbers of cells, change with time
+	// The boxes of an adaptive mesh change with time, and so do the numbers of its
+	// cells; positions lie in other cells when the mesh moves.
+	if p.Space.AMR || v.positions != nil {
 		s.Iteration, s.Dated = v.Series.Steps[step].Iteration, true
 	}
 	name, err := s.Name()

@@ -10,6 +10,8 @@ type Info struct {
 	Levels     int         `json:"levels"`
 	Domains    int         `json:"domains"`
 	Dims       []int       `json:"dims,omitempty"`
+	Low        [3]float64  `json:"low"` // bounds of the last dump
+	High       [3]float64  `json:"high"`
 	Iterations []int64     `json:"iterations"`
 	From       string      `json:"iterations_from"` // file, name or ordinal
 	Times      []float64   `json:"times,omitempty"`
@@ -44,6 +46,7 @@ func Describe(paths ...string) (*Info, error) {
 	}
 	out := &Info{FormatName: s.Format, Cells: m.NumCells(), Points: m.NumPoints(), Levels: max(1, len(m.Levels)), Domains: 1,
 		From: s.Steps[len(s.Steps)-1].From, Notes: m.Warnings, Fields: []FieldInfo{}}
+	out.Low, out.High = m.Bounds()
 	if !sp.AMR {
 		out.Domains = len(m.Blocks)
 	}

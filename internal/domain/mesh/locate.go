@@ -214,6 +214,16 @@ func (c Columns) Fill(t *table.Table) Columns {
 	return c
 }
 
+// Rename follows columns that the reader of a foreign file has renamed: --map x=i makes
+// i the column x of the table.
+func (c *Columns) Rename(t *table.Table) {
+	for name, column := range map[string]*string{"x": &c.X, "y": &c.Y, "z": &c.Z, "cell": &c.Cell, "domain": &c.Domain} {
+		if *column != "" && t.Column(*column) == nil && t.Column(name) != nil {
+			*column = name
+		}
+	}
+}
+
 func firstColumn(t *table.Table, names []string) string {
 	for _, n := range names {
 		if t.Column(n) != nil {

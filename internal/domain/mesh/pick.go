@@ -66,7 +66,7 @@ func (v *View) Where(p *Placed, cell int) (string, error) {
 		return "", fmt.Errorf("the mesh has %d cells; there is no cell %d", p.Space.Cells, cell)
 	}
 	c, first := v.columns, v.settings.Numbering.First
-	if len(c.PerCell) > 0 { // no column has the cell
+	if len(c.PerCell) > 0 || v.positions != nil { // no column has the cell
 		return v.setText(p, cell)
 	}
 	var terms []query.Expr

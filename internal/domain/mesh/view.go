@@ -26,6 +26,7 @@ type View struct {
 	columns  Columns // that place samples
 
 	samples   *Samples
+	positions *Positions // nil: samples are placed by index or number
 	iteration []int32
 
 	mu     sync.Mutex
@@ -48,6 +49,9 @@ func NewView(s *Series, t *table.Table, set Settings) (*View, error) {
 	var err error
 	if v.samples, err = FromTable(t, v.columns); err != nil {
 		return nil, err
+	}
+	if v.samples.Cell == nil {
+		v.positions = positionsOf(t, v.columns)
 	}
 	if name := IterationColumn(t, set.Iteration); name != "" {
 		c := t.Column(name)
@@ -82,8 +86,11 @@ func (v *View) At(step int) (*Placed, error) {
 	}
 	p := &Placed{Step: step, Mesh: m, Space: sp}
 	p.Cells, p.Iteration = sp.Cells, v.iteration
+	if v.positions != nil {
+		p.Place = v.placePositions(m, sp)
+	}
 	for _, o := range v.placed {
-		if sameCells(sp, o.Space) {
+		if p.Place == nil && sameCells(sp, o.Space) {
 			p.Place = o.Place
 		}
 	}
@@ -102,6 +109,21 @@ func (v *View) At(step int) (*Placed, error) {
 	v.placed[step] = p
 	v.order = append(v.order, step)
 	return p, nil
+}
+
+// ByPosition reports whether samples are placed by their coordinates.
+func (v *View) ByPosition() bool { return v.positions != nil }
+
+// placePositions places samples by their coordinates; rows that a flag or their
+// object says have no cell have none here either.
+func (v *View) placePositions(m *grid.Mesh, sp *Space) []int32 {
+	place := LocatePositions(v.positions, m, sp)
+	for i, x := range v.samples.X {
+		if x == Missing {
+			place[i] = NoCell
+		}
+	}
+	return place
 }
 
 // sameCells reports whether two dumps number the same cells. Adaptive meshes

@@ -349,6 +349,13 @@ func (m *Mesh) info(step int, dump *grid.Mesh) (*MeshInfo, error) {
 	}
 	if m.View != nil {
 		m.samplesInfo(info)
+		placed, err := m.View.At(step)
+		if err != nil {
+			return nil, err
+		}
+		if note := m.View.OutsideNote(placed); note != "" {
+			info.Notes = append(info.Notes, note)
+		}
 	}
 	return info, nil
 }

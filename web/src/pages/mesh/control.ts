@@ -2,7 +2,7 @@
 // knows no markup.
 import { count, plural } from '../../base/format';
 import type { Mode, Clause, Selection, Term } from '../../state/selection';
-import { text } from '../../state/selection';
+import { termText, text } from '../../state/selection';
 import { parse } from '../../state/language';
 import type { Desk } from '../../frame/context';
 import type { MeshModel } from './model.svelte';
@@ -73,12 +73,7 @@ export class MeshControl {
     // Without a step of its own: going back takes both back.
     if (now.cell >= 0) store.change({ options: writeMesh({ ...now, cell: -1 }, snap.state.options) }, true);
     const mode = asked ?? snap.mode;
-    const { place, rest } = parts;
-    let next: Selection = [...rest, ...here];
-    if (mode === 'add' && place.length > 0)
-      next = [...rest, { not: false, terms: [...termsOf(place), ...termsOf(here)] }];
-    if (mode === 'remove') next = [...rest, ...place, { not: true, terms: termsOf(here) }];
-    store.selectText(text(next));
+    store.selectText(text([...parts.rest, ...placeAfter(parts.place, here, mode)]));
   }
 
   async choose(cell: number, mode: Mode | undefined): Promise<void> {
@@ -183,6 +178,17 @@ export class MeshControl {
     const { info } = this.model;
     return info ? `${plural(info.points, 'point')} · ${plural(info.steps.length, 'dump')}` : '';
   }
+}
+
+/** The clauses about the place after a click: Shift on what is selected takes it out again. */
+export function placeAfter(place: Selection, here: Selection, mode: Mode): Selection {
+  if (mode === 'remove') return [...place, { not: true, terms: termsOf(here) }];
+  if (mode !== 'add' || place.length === 0) return here;
+  const clicked = new Set(termsOf(here).map(termText));
+  const left = termsOf(place).filter((t) => !clicked.has(termText(t)));
+  if (left.length === termsOf(place).length)
+    return [{ not: false, terms: [...termsOf(place), ...termsOf(here)] }];
+  return left.length === 0 ? [] : [{ not: false, terms: left }];
 }
 
 function termsOf(s: Selection): Clause['terms'] {

@@ -19,6 +19,7 @@ import { colours, Raster } from './raster';
 import { numberScale } from '../../base/scale';
 import { meshColor, ramp } from './colours';
 import { INITIAL, readMesh, writeMesh } from './state';
+import { placeAfter } from './control';
 import { fieldName, split } from './words';
 
 function random(seed: number): () => number {
@@ -276,5 +277,16 @@ describe('words', () => {
       text(parse('x = 3 & (y = 1 & z = 2 | y = 4) & rows "cells 3 5-9"')),
       text(parse('cpu < 8 & (z = 1 | level = L1) & rows kept')),
     ]);
+  });
+
+  it('takes a cell out that is clicked again with Shift', () => {
+    const a = parse('x = 1 & y = 2'),
+      b = parse('x = 3 & y = 4');
+    const both = placeAfter(a, b, 'add');
+    expect(text(both)).toBe(text(parse('(x = 1 & y = 2 | x = 3 & y = 4)')));
+    expect(text(placeAfter(both, a, 'add'))).toBe(text(b));
+    expect(text(placeAfter(a, a, 'add'))).toBe('');
+    expect(text(placeAfter(both, a, 'replace'))).toBe(text(a));
+    expect(text(placeAfter(a, b, 'remove'))).toBe(text(parse('x = 1 & y = 2 & !(x = 3 & y = 4)')));
   });
 });
