@@ -205,9 +205,9 @@ func (b *builder) usualOwns() {
 		switch {
 		case full:
 		case free:
-			alone[c] = append(alone[c], b.Exit[i]-b.Enter[i])
+			alone[c] = append(alone[c], b.oneTest(i))
 		default:
-			rest[c] = append(rest[c], max(0, b.Exit[i]-from))
+			rest[c] = append(rest[c], min(max(0, b.Exit[i]-from), b.oneTest(i)))
 		}
 	}
 	b.usual.own = map[ownClass]int64{}
@@ -221,6 +221,16 @@ func (b *builder) usualOwns() {
 			b.usual.own[c] = quantile(v, 0.10)
 		}
 	}
+}
+
+// oneTest is how long a call takes; of a run of tests one, for if everything is
+// there the first of them ends it.
+func (b *builder) oneTest(i int32) int64 {
+	d := b.Exit[i] - b.Enter[i]
+	if polls := b.Trace.Calls.Polls; polls != nil && polls[i] > 1 {
+		d /= int64(polls[i])
+	}
+	return d
 }
 
 // fitCall sets the constants of a call so that its recorded exit follows, and

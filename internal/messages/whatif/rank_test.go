@@ -127,7 +127,7 @@ func TestRoomEqualsReplay(t *testing.T) {
 		if g.Len() > 50_000 || g.Len() == 0 {
 			continue
 		}
-		checkRooms(t, path, g, 100)
+		checkRooms(t, path, g, 1000)
 	}
 }
 
