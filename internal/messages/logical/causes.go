@@ -274,9 +274,13 @@ func (c *Causes) collect(s *Structure) {
 		}
 		k, ok := index[key]
 		if !ok {
+			cause := s.newCause(op, kind, c.Threshold)
+			if cause.Amount <= 0 { // a chain may end where no time was lost: then its beginning is not known
+				return nil
+			}
 			k = len(c.List)
 			index[key] = k
-			c.List = append(c.List, s.newCause(op, kind, c.Threshold))
+			c.List = append(c.List, cause)
 		}
 		return &c.List[k]
 	}
@@ -304,6 +308,9 @@ func (c *Causes) collect(s *Structure) {
 			continue // where it began is not known
 		}
 		e := entry(origin, kind)
+		if e == nil {
+			continue
+		}
 		e.Ops++
 		e.Reach += s.GlobalLate[i]
 		e.LastStep = max(e.LastStep, s.Step[i])

@@ -3,11 +3,14 @@ package whatif
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/messages/mpiprog"
 )
 
 // TestTimes: the product in a sentence is what the delays add up to.
@@ -42,5 +45,58 @@ func TestTimes(t *testing.T) {
 		if !strings.HasPrefix(said, fmt.Sprint(len(parts), " × ")) && !strings.HasPrefix(said, term.Duration(sum)) {
 			t.Fatalf("%q is neither a product nor the sum", said)
 		}
+	}
+}
+
+var (
+	wrongNumber = regexp.MustCompile(`\b1 (ranks|other ranks|times|calls|processes)\b`)
+	waitsLess   = regexp.MustCompile(`without it (\d+) (other )?ranks? waits? less`)
+)
+
+// contradicts says what is wrong with the text of an entry by its own numbers; ""
+// if nothing is.
+func contradicts(c *Causes, r *ReportGain) string {
+	if m := waitsLess.FindStringSubmatch(r.Text); m != nil {
+		n, _ := strconv.Atoi(m[1])
+		switch {
+		case r.Waiting >= 0:
+			return "all in all nobody waits less"
+		case m[2] != "" && n > c.Lines()-len(r.Processes), n > c.Lines():
+			return "there are not so many ranks"
+		}
+	}
+	switch {
+	case wrongNumber.MatchString(r.Text):
+		return "one is not many"
+	case strings.Contains(r.Text, "_Z"):
+		return "a mangled name"
+	case r.Evidence.Took < r.Amount.Max:
+		return "it claims more than it lasted"
+	case r.Evidence.Took < r.Evidence.Usual && r.Kind != "message": // clocks that differ make lags negative
+		return "it took less than usual"
+	case r.GainNS < 0:
+		return "removing it costs time"
+	}
+	return ""
+}
+
+// TestEntriesDoNotContradictThemselves looks at every entry of every trace.
+func TestEntriesDoNotContradictThemselves(t *testing.T) {
+	check := func(name string, g *Graph) {
+		c := ranked(t, g)
+		r := c.Report(50, g.Clocks())
+		for k := range r.Gains {
+			if wrong := contradicts(c, &r.Gains[k]); wrong != "" {
+				t.Errorf("%s: %q (waiting %+.3f, %+v): %s", name, r.Gains[k].Text, r.Gains[k].Waiting, r.Gains[k].Evidence, wrong)
+			}
+		}
+	}
+	for _, path := range sharedTraces(t) {
+		if g := build(t, path); g.Len() < 100_000 {
+			check(path, g)
+		}
+	}
+	for seed := range uint64(20) {
+		check("random", simulate(t, 2+int(seed%7), func(p *mpiprog.Program) { random(p, seed, 40, nothing) }))
 	}
 }
