@@ -17,6 +17,7 @@ type builder struct {
 	load   []int32 // per call: how many sends and receives it completes
 	talk   *partnerIndex
 	synced []bool // calls that a node explains
+	added  bool   // dependencies were inferred
 }
 
 // collect finds every dependency that records name, and those that follow from

@@ -350,6 +350,7 @@ func (b *builder) insert(found []inference) {
 	if len(found) == 0 {
 		return
 	}
+	b.added = true
 	slices.SortFunc(found, func(x, y inference) int { return cmp.Compare(x.call, y.call) })
 	m := len(b.Deps.Cause) + len(found)
 	old, first := b.Deps, b.First

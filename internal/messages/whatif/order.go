@@ -34,9 +34,12 @@ func (g *Graph) sortOrder() {
 	g.order = s.order
 }
 
-// resort orders again after dependencies were added, and fits anew where that
-// cut one.
+// resort orders again if dependencies were added, and fits anew where that cut
+// one.
 func (g *Graph) resort(b *builder) {
+	if !b.added {
+		return
+	}
 	before := g.Cycles
 	g.sortOrder()
 	if g.Cycles > before {
