@@ -8,6 +8,7 @@ export interface Report {
   readonly events: number;
   readonly operations: number;
   readonly messages: number;
+  readonly signals?: number; // of epochs, locks and neighbours; not among the messages
   readonly unmatched: number;
   readonly collectives: number;
   readonly partitions: number;
