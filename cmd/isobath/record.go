@@ -209,6 +209,7 @@ func recordSamples(cmd *cobra.Command, rec recording, f samplingFlags) error {
 	if !f.children && isShell(rec.command) {
 		opt.Say("--children=false: only " + filepath.Base(rec.command[0]) + " itself is recorded, not the programs it starts; name the program in its place")
 	}
+	opt.Journal = out + record.Unfinished
 	got, err := record.Record(cmd.Context(), opt)
 	if err != nil {
 		return err
@@ -222,12 +223,14 @@ func recordSamples(cmd *cobra.Command, rec recording, f samplingFlags) error {
 	room.release()
 	status := got.Outcome.Status
 	if out, err = rec.saveSomewhere(cmd.Context(), got.Run, out); err != nil {
+		fmt.Fprintf(os.Stderr, "isobath: what was recorded is kept in %s: 'isobath import %[1]s -o RUN' makes a run of it where there is room\n", opt.Journal)
 		if status != 0 { // the program's word comes first
 			fmt.Fprintf(os.Stderr, "isobath: %v\n", err)
 			return exitCode(status)
 		}
 		return err
 	}
+	got.Discard()
 	warn(got.Run.Warnings)
 	fmt.Fprintf(os.Stderr, "isobath: %s: %s\n", out, summary(got.Run))
 	if got.Outcome.Running != nil {
@@ -324,6 +327,14 @@ func isShell(command []string) bool {
 func free(out string, force bool) error {
 	if _, err := os.Lstat(out); err == nil && !force {
 		return fmt.Errorf("%s exists; choose another name with -o, or give --force to replace it", out)
+	}
+	if left, ok := record.UnfinishedAt(out + record.Unfinished); ok {
+		if !force {
+			return fmt.Errorf("%s holds a recording of that name that was never finished, or still runs: 'isobath open %[1]s' shows it; choose another name with -o, or give --force to remove it", left)
+		}
+		if err := os.RemoveAll(left); err != nil {
+			return err
+		}
 	}
 	if info, err := os.Stat(filepath.Dir(out)); err != nil || !info.IsDir() {
 		return fmt.Errorf("there is no folder %s to write the run to", filepath.Dir(out))

@@ -642,9 +642,16 @@ func TestRecordDiskFull(t *testing.T) {
 		t.Errorf("no room at the start: %v\n%s", err, out)
 	}
 	full := mount("5m")
-	out, err = r.command("record", "--heap=false", "-o", filepath.Join(full, "a.isobath"), "--", "sh", "-c", "head -c 9000000 /dev/zero >"+filepath.Join(full, "filler")+" 2>/dev/null; sleep 0.2; head -c 9000000 /dev/zero >"+filepath.Join(full, "more")+" 2>/dev/null; exit 3").CombinedOutput()
-	if !errors.As(err, &status) || status.ExitCode() != 3 {
+	busy := "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; "
+	fill := "head -c 9000000 /dev/zero >" + filepath.Join(full, "filler") + " 2>/dev/null; "
+	cmd := r.command("record", "--heap=false", "--rate", "2000", "-o", filepath.Join(full, "a.isobath"), "--", "sh", "-c", busy+fill+busy+"exit 3")
+	out, err = cmd.CombinedOutput()
+	if !errors.As(err, &status) || status.ExitCode() != 3 || !strings.Contains(string(out), "samples are missing at the end") {
 		t.Errorf("the disk fills: %v\n%s", err, out)
+	}
+	// The room that was kept free has place for it.
+	if got, samples := r.open(filepath.Join(full, "a.isobath")); samples.Rows() < 50 || got.Recording.Status != 3 {
+		t.Errorf("%d samples, status %d", samples.Rows(), got.Recording.Status)
 	}
 	left, _ := filepath.Glob(filepath.Join(full, ".isobath-room-*"))
 	if len(left) > 0 {
@@ -670,5 +677,62 @@ func TestRecordInterruptedAlone(t *testing.T) {
 	}
 	if got, _ := r.open(path); got.Recording.Ended != "interrupted" {
 		t.Errorf("ended %q", got.Recording.Ended)
+	}
+}
+
+// A recorder that is killed leaves what it had up to the last second: with names of
+// its objects, and as a run once it is imported.
+func TestRecorderKilled(t *testing.T) {
+	r := newRecorder(t)
+	own := filepath.Join(r.dir, "tmp") // other recorders of this machine clean up in theirs
+	if err := os.Mkdir(own, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	os.Chmod(own, 0o777)
+	path, program := filepath.Join(r.dir, "dead.isobath"), r.build("chase", "-O2")
+	cmd := r.command("record", "-o", path, "--rate", "2000", "--", program, "200000", "40000000000")
+	cmd.Env = append(cmd.Env, "TMPDIR="+own)
+	r.until(cmd, "recording by")
+	rows := filepath.Join(path+".part", "rows")
+	for size, begin := int64(0), time.Now(); size < 40_000; time.Sleep(20 * time.Millisecond) {
+		if info, err := os.Stat(rows); err == nil {
+			size = info.Size()
+		}
+		if time.Since(begin) > 2*time.Minute {
+			t.Fatalf("%d bytes of samples", size)
+		}
+	}
+	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", cmd.Process.Pid))
+	cmd.Process.Kill()
+	killed := time.Now()
+	cmd.Wait()
+	for _, child := range strings.Fields(string(children)) {
+		pid, _ := strconv.Atoi(child)
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+	saved := filepath.Join(r.dir, "saved.isobath")
+	imported := r.command("import", path, "-o", saved)
+	imported.Env = append(imported.Env, "TMPDIR="+own)
+	if out, err := imported.CombinedOutput(); err != nil || !strings.Contains(string(out), "never finished") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	got, samples := r.open(saved)
+	by := counts(samples, "symbol")
+	if samples.Rows() < 200 || float64(by["nodes"]) < 0.5*float64(samples.Rows()) || samples.Column("stack") == nil && samples.Column("caller") == nil {
+		t.Errorf("%d samples: %v", samples.Rows(), by)
+	}
+	last := got.Recording.ClockOffset + int64(samples.Column("time").Base) + int64(samples.Column("time").Float(samples.Rows()-1))
+	if missing := killed.Sub(time.Unix(0, last)); missing > time.Second {
+		t.Errorf("the last %v before the recorder was killed are missing", missing)
+	}
+	again, err := r.command("record", "-o", path, "--", "true").CombinedOutput()
+	if err == nil || !strings.Contains(string(again), "never finished") {
+		t.Errorf("a recording of that name: %v\n%s", err, again)
+	}
+	if out, err := r.command("record", "-o", path, "--force", "--", "true").CombinedOutput(); err != nil {
+		t.Errorf("--force: %v\n%s", err, out)
+	}
+	if _, err := os.Stat(path + ".part"); err == nil {
+		t.Error("the unfinished recording is still there")
 	}
 }

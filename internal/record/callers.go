@@ -19,19 +19,25 @@ type callers struct {
 	key     []byte
 
 	samples int // with a stack
+	kept    int // addresses of all chains
 }
 
 func newCallers(code *spaces) *callers {
 	return &callers{code: code, unwind: unwind.New(code.files, runtime.GOARCH), numbers: map[string]int32{"": 0}, chains: [][]uint64{nil}}
 }
 
-// maxCallers is how many callers are kept of a sample.
-const maxCallers = 128
+// maxCallers is how many callers are kept of a sample, maxKept how many addresses
+// of all distinct chains: 32 MiB and as much for finding them again.
+const (
+	maxCallers = 128
+	maxKept    = 4 << 20
+)
 
-// of returns the number of a sample's chain, 0 for none.
-func (c *callers) of(pid int32, s *perfevent.Sample) int32 {
+// of returns the number of a sample's chain, 0 for none, and whether it is a new
+// one. A program without end of distinct ones gets none for those that are new.
+func (c *callers) of(pid int32, s *perfevent.Sample) (number int32, added bool) {
 	if len(s.StackUser) == 0 || s.RegsUser.ABI != perfevent.ABI64 {
-		return 0
+		return 0, false
 	}
 	frames, _ := c.unwind.Unwind(&unwind.Sample{Stack: s.StackUser, Order: binary.LittleEndian, Register: s.RegsUser.Get},
 		func(addr uint64) *symbol.Mapping { return c.code.mapping(pid, addr) }, maxCallers)
@@ -45,7 +51,7 @@ func (c *callers) of(pid int32, s *perfevent.Sample) int32 {
 		c.key = binary.LittleEndian.AppendUint64(c.key, pc)
 	}
 	n, ok := c.numbers[string(c.key)]
-	if !ok {
+	if !ok && c.kept < maxKept {
 		chain := make([]uint64, 0, len(c.key)/8)
 		for at := 0; at < len(c.key); at += 8 {
 			chain = append(chain, binary.LittleEndian.Uint64(c.key[at:]))
@@ -53,6 +59,8 @@ func (c *callers) of(pid int32, s *perfevent.Sample) int32 {
 		n = int32(len(c.chains))
 		c.chains = append(c.chains, chain)
 		c.numbers[string(c.key)] = n
+		c.kept += len(chain)
+		added = true
 	}
-	return n
+	return n, added
 }

@@ -82,6 +82,60 @@ type collector struct {
 	// the kernel, and those of operations without a memory access.
 	kernel, other int
 	late          bool // rows are not in order of time
+	// journal, if there is one, takes rows and touches in place of memory, and all
+	// else too.
+	journal *journal
+	about   *head
+	// told is how many samples that are left out the journal knows of.
+	toldKernel, toldOther int
+}
+
+// keep adds a row.
+func (c *collector) keep(r *row) {
+	if c.journal != nil {
+		c.journal.addRow(r)
+		return
+	}
+	c.rows = append(c.rows, *r)
+}
+
+// note writes down what happened.
+func (c *collector) note(e entry) {
+	if c.journal != nil {
+		c.journal.line(&e)
+	}
+}
+
+// Drained makes what was recorded so far outlive us.
+func (c *collector) Drained() {
+	if c.journal == nil {
+		return
+	}
+	if c.kernel > c.toldKernel || c.other > c.toldOther {
+		c.note(entry{Kernel: c.kernel - c.toldKernel, Other: c.other - c.toldOther})
+		c.toldKernel, c.toldOther = c.kernel, c.other
+	}
+	c.journal.flush()
+}
+
+// load takes rows and touches back from the journal, as memory that its files
+// back.
+func (c *collector) load() (release func(), err error) {
+	c.Drained()
+	rows, unmapRows, err := mapped[row](c.journal.rows.f, false)
+	if err != nil {
+		return nil, err
+	}
+	touches, unmapTouches, err := mapped[touch](c.journal.touches.f, false)
+	if err != nil {
+		unmapRows()
+		return nil, err
+	}
+	c.rows, c.touches = rows, touches
+	return func() {
+		unmapRows()
+		unmapTouches()
+	}, nil
 }
 
 // order puts rows into the order of time that all that follows relies on.
@@ -120,6 +174,7 @@ func registersOf(arch string) *registers {
 
 // Mapping, Fork and Comm keep what attribution needs.
 func (c *collector) Mapping(time uint64, m *perfevent.Mapping) {
+	c.note(entry{Time: time, Mapping: m})
 	c.code.add(m)
 	c.space.Map(int(m.PID), time, symbol.Mapping{Start: m.Start, End: m.Start + m.Len, Offset: m.Offset, Path: m.Name, Exec: !m.Data})
 }
@@ -128,6 +183,7 @@ func (c *collector) Fork(t *perfevent.Task) {
 	if t.PID == t.PPID {
 		return // a thread
 	}
+	c.note(entry{Task: t})
 	c.code.fork(int32(t.PPID), int32(t.PID))
 	c.copy(heap.Copy{Parent: int(t.PPID), Child: int(t.PID), Time: t.Time})
 }
@@ -157,9 +213,13 @@ func (c *collector) logged(copies []heap.Copy) {
 }
 
 // Loss keeps when samples are missing.
-func (c *collector) Loss(l *sampler.Loss) { c.losses = append(c.losses, *l) }
+func (c *collector) Loss(l *sampler.Loss) {
+	c.note(entry{Loss: l})
+	c.losses = append(c.losses, *l)
+}
 
 func (c *collector) Comm(time uint64, n *perfevent.Comm) {
+	c.note(entry{Time: time, Comm: n})
 	c.names = append(c.names, name{time, int32(n.PID), int32(n.TID), n.Name})
 	if n.Exec {
 		c.code.exec(int32(n.PID))
@@ -172,7 +232,7 @@ func (c *collector) Comm(time uint64, n *perfevent.Comm) {
 // Sample adds a row.
 func (c *collector) Sample(e *pmu.Event, s *perfevent.Sample) {
 	if e.Use == pmu.Touch {
-		c.touches = append(c.touches, touch{s.Time, s.IP, s.Addr, int32(s.PID), int32(s.TID), s.CPU})
+		c.touched(&touch{s.Time, s.IP, s.Addr, int32(s.PID), int32(s.TID), s.CPU})
 		return
 	}
 	r := row{time: s.Time, ip: s.IP, raw: s.IP, pid: int32(s.PID), tid: int32(s.TID), cpu: s.CPU, weight: e.Attr.Period}
@@ -191,7 +251,15 @@ func (c *collector) Sample(e *pmu.Event, s *perfevent.Sample) {
 		r.addr, r.weight = s.Addr, s.Weight
 		r.hasAddr = s.Addr != 0
 	}
-	c.rows = append(c.rows, r)
+	c.keep(&r)
+}
+
+func (c *collector) touched(t *touch) {
+	if c.journal != nil {
+		c.journal.addTouch(t)
+		return
+	}
+	c.touches = append(c.touches, *t)
 }
 
 // Operation adds a row of SPE.
@@ -209,7 +277,7 @@ func (c *collector) Operation(_ *pmu.Event, o *sampler.Operation) {
 		known = spe.Sources(mainID(os.DirFS("/"), o.CPU))
 		c.sources[o.CPU] = known
 	}
-	c.rows = append(c.rows, row{time: o.Time, ip: o.Record.PC, raw: o.Record.PC, addr: o.Record.VA, hasAddr: o.Record.Has&spe.HasVA != 0, weight: uint64(o.Record.Total),
+	c.keep(&row{time: o.Time, ip: o.Record.PC, raw: o.Record.PC, addr: o.Record.VA, hasAddr: o.Record.Has&spe.HasVA != 0, weight: uint64(o.Record.Total),
 		access: o.Record.Access(known), pid: int32(o.PID), tid: int32(o.TID), cpu: o.CPU})
 	c.late = true
 }
@@ -240,6 +308,15 @@ func mainID(root fs.FS, cpu uint32) uint64 {
 	return n
 }
 
+// callerOf is the number of a sample's chain of callers.
+func (c *collector) callerOf(pid int32, s *perfevent.Sample) int32 {
+	n, added := c.callers.of(pid, s)
+	if added {
+		c.note(entry{Chain: c.callers.chains[n]})
+	}
+	return n
+}
+
 // decode works out the access from the registers.
 func (c *collector) decode(r *row, s *perfevent.Sample) {
 	ip, ok := s.RegsUser.Get(c.regs.ip)
@@ -247,7 +324,7 @@ func (c *collector) decode(r *row, s *perfevent.Sample) {
 		r.found = operand.NoRegisters
 		return
 	}
-	r.stack = c.callers.of(r.pid, s)
+	r.stack = c.callerOf(r.pid, s)
 	code := c.code.find(r.pid, ip, r.time)
 	if code == nil {
 		r.found = operand.NoCode

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/isobath/isobath/internal/base/redact"
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/code/symbol"
@@ -48,6 +49,9 @@ type Options struct {
 	Threshold int64
 	// Ring is how many bytes each ring buffer has; 0 means as many as allowed.
 	Ring int
+	// Journal is the folder for what is known while the program runs; see
+	// Unfinished. Empty is one for temporary files.
+	Journal string
 	// Say is told what a user wants to know while the program runs.
 	Say func(sentence string)
 }
@@ -63,7 +67,12 @@ type Recorded struct {
 	Run *run.Run
 	// Outcome says how the program and the recording ended.
 	Outcome *sampler.Outcome
+	journal string
 }
+
+// Discard removes what was kept while the program ran. Call it when the run is
+// written: until then it is what remains if that fails.
+func (r *Recorded) Discard() { _ = os.RemoveAll(r.journal) }
 
 // Record runs the program or attaches to it.
 func Record(ctx context.Context, opt *Options) (*Recorded, error) {
@@ -80,6 +89,14 @@ func Record(ctx context.Context, opt *Options) (*Recorded, error) {
 	defer files.Close()
 	c := newCollector(files)
 	defer c.code.close()
+	if c.journal, err = newJournal(opt.Journal); err != nil {
+		return nil, err
+	}
+	defer c.journal.close()
+	if opt.Journal == "" {
+		defer os.RemoveAll(c.journal.dir)
+	}
+	work.keepFor(c.journal.dir)
 	var why []string
 	touch, tracking := pmu.Touches(&opt.Sampling), pmu.Tracking(&opt.Sampling)
 	out, err := sampler.Record(ctx, &sampler.Options{
@@ -91,6 +108,9 @@ func Record(ctx context.Context, opt *Options) (*Recorded, error) {
 			for _, r := range refused {
 				why = append(why, r.Error())
 			}
+			c.about = aboutOf(opt, p, work, why)
+			c.journal.line(c.about)
+			c.journal.flush()
 			opt.Say(modeLine(p, why))
 			if opt.Model != nil && p.Hardware() {
 				opt.Say("the hardware measures levels: --model is not used")
@@ -98,14 +118,36 @@ func Record(ctx context.Context, opt *Options) (*Recorded, error) {
 		},
 	}, c)
 	if err != nil {
+		_ = os.RemoveAll(c.journal.dir)
 		return nil, err
 	}
+	release, err := c.load()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	// What was recorded is kept even if the user is impatient now.
 	r, err := c.run(context.WithoutCancel(ctx), opt, out, work, why)
 	if err != nil {
 		return nil, err
 	}
-	return &Recorded{Run: r, Outcome: out}, nil
+	if n := c.journal.dropped; c.journal.err != nil {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d samples are missing at the end: %s could not be written any more (%v)", n, c.journal.dir, c.journal.err))
+	}
+	return &Recorded{Run: r, Outcome: out, journal: c.journal.dir}, nil
+}
+
+// aboutOf is what is known before the program runs.
+func aboutOf(opt *Options, p *pmu.Plan, work *workspace, why []string) *head {
+	e := &p.Events[len(p.Events)-1]
+	h := &head{Version: journalVersion, Layout: layout(), Recorder: os.Getpid(), Command: redact.Args(opt.Command), PID: opt.PID, Mode: p.Name, What: p.What, Event: e.Name,
+		Period: e.Attr.Period, Latency: opt.Sampling.Latency, Why: why, Started: time.Now(), Clock: sampler.ClockOffset(), Machine: system(), Variables: environment(os.Environ()),
+		Heap: workspaceHead{Folder: work.dir, Library: work.library, Threshold: work.threshold, Absent: work.absent}}
+	h.Host, _ = os.Hostname()
+	if n, ok := Rank(); ok {
+		h.Rank = &n
+	}
+	return h
 }
 
 // plansFor lists the ways to sample, best first. The error says why the
@@ -137,7 +179,7 @@ func (c *collector) run(ctx context.Context, opt *Options, out *sampler.Outcome,
 	c.order()
 	r := &run.Run{Manifest: run.Manifest{Version: run.Version, Kind: kind.Samples, Format: "record", Imported: out.Started.UTC().Truncate(time.Second)}}
 	r.Origin = kind.Origin{Command: opt.Command, Time: out.Started.UTC().Format(time.RFC3339), Tool: "isobath record"}
-	r.Origin.Host, _ = os.Hostname()
+	r.Origin.Host = c.about.Host
 	r.Recording = describe(opt, out, c, why)
 	t, err := opt.topology(&out.Plan)
 	if err != nil {
@@ -220,7 +262,7 @@ func describe(opt *Options, out *sampler.Outcome, c *collector, why []string) *r
 		Mode: out.Plan.Name, Why: why, Event: e.Name, Period: e.Attr.Period, Weight: "accesses that the hardware chose",
 		Ended: string(out.End), Status: out.Status, Seconds: out.Elapsed.Seconds(), User: out.User.Seconds(), System: out.System.Seconds(),
 		Samples: len(c.rows), Touches: len(c.touches), Lost: out.Losses.Lost, Throttled: out.Losses.Throttled, Damaged: out.Losses.Damaged, Truncated: out.Losses.Truncated, LostTouches: out.Losses.Touches,
-		Machine: system(), Environment: environment(os.Environ()), Kernel: c.kernel, Other: c.other,
+		Machine: c.about.Machine, Environment: c.about.Variables, Rank: c.about.Rank, Kernel: c.kernel, Other: c.other,
 		ClockOffset: out.ClockOffset,
 	}
 	if out.Plan.Hardware() {
@@ -228,9 +270,6 @@ func describe(opt *Options, out *sampler.Outcome, c *collector, why []string) *r
 	}
 	if out.Signal != 0 {
 		d.Signal = out.Signal.String()
-	}
-	if n, ok := Rank(); ok {
-		d.Rank = &n
 	}
 	if !out.Plan.Hardware() {
 		d.Weight = "run time"

@@ -67,6 +67,16 @@ func (w *workspace) preload(ctx context.Context, opt *Options) {
 	w.env = heap.Environ(w.env, library, w.dir, w.threshold)
 }
 
+// keepFor says which journal needs the folder, for sweep.
+func (w *workspace) keepFor(journal string) {
+	if at, err := filepath.Abs(journal); err == nil && w.dir != "" {
+		_ = os.WriteFile(filepath.Join(w.dir, journalNote), []byte(at), 0o600)
+	}
+}
+
+// journalNote is the file that names the journal.
+const journalNote = "journal"
+
 func (w *workspace) environ() []string { return w.env }
 
 func (w *workspace) remove() {
@@ -75,13 +85,19 @@ func (w *workspace) remove() {
 	}
 }
 
-// sweep removes the folders of recordings that were killed.
+// sweep removes the folders of recordings that were killed, once nobody can open
+// what they left.
 func sweep(parent string) {
 	old, _ := filepath.Glob(filepath.Join(parent, workspacePrefix+"*"))
 	for _, dir := range old {
 		rest := strings.TrimPrefix(filepath.Base(dir), workspacePrefix)
 		pid, err := strconv.Atoi(rest[:max(0, strings.IndexByte(rest, '-'))])
 		info, serr := os.Lstat(dir)
+		if journal, err := os.ReadFile(filepath.Join(dir, journalNote)); err == nil {
+			if _, err := os.Stat(string(journal)); err == nil {
+				continue
+			}
+		}
 		if err != nil || serr != nil || !info.IsDir() {
 			continue
 		}

@@ -32,6 +32,7 @@ import (
 	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/internal/machine/hw"
+	"github.com/isobath/isobath/internal/record"
 )
 
 // Options are what a user may say when opening foreign data.
@@ -84,6 +85,8 @@ func Load(ctx context.Context, path string, opt Options) (*run.Run, error) {
 	var err error
 	if run.IsRun(path) {
 		r, err = run.Open(path)
+	} else if left, ok := record.UnfinishedAt(path); ok {
+		r, err = record.Recover(ctx, left)
 	} else {
 		r, err = imported(ctx, path, opt)
 	}

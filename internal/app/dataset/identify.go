@@ -6,6 +6,7 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/record"
 )
 
 // Content is what a file or run holds.
@@ -29,6 +30,9 @@ func Identify(path string) (Content, error) {
 			return Content{}, err
 		}
 		return recorded(m, path), nil
+	}
+	if _, ok := record.UnfinishedAt(path); ok {
+		return Content{Kind: kind.Samples, Format: "record", Table: true}, nil
 	}
 	found, err := formats.Identify(path)
 	if err != nil {

@@ -72,6 +72,13 @@ type Access struct {
 	Ambiguous bool
 }
 
+// Known reports whether all that an access says has a name: one that was read from
+// a file may say anything.
+func (a Access) Known() bool {
+	return int(a.Op) < len(OpNames) && int(a.Hit) < len(hitNames) && int(a.Snoop) < len(SnoopNames) && int(a.TLB) < len(TLBNames) &&
+		int(a.Level) <= len(hw.Levels()) && a.Lock <= Locked && a.Hops <= hw.OtherBoard
+}
+
 // Remote reports whether another memory node served the access.
 func (a Access) Remote() bool { return a.Level == hw.RemoteRAM || a.Level == hw.RemoteCache }
 

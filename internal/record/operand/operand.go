@@ -46,6 +46,9 @@ var reasonNames = []string{"found", "join", "function start", "undecodable", "be
 
 func (r Reason) String() string { return reasonNames[r] }
 
+// Known reports whether it is one of the reasons.
+func (r Reason) Known() bool { return int(r) < len(reasonNames) }
+
 // Registers are the general registers in the order of their encoding (rax, rcx,
 // rdx, rbx, rsp, rbp, rsi, rdi, r8 … r15 and flagsAMD64; x0 … x30, sp).
 type Registers [32]uint64

@@ -144,8 +144,10 @@ func (d *drainer) handOn() {
 		d.operations(found.pieces, found.clock)
 		d.flush(d.horizon)
 		d.horizon = before
+		d.sink.Drained()
 	}
 	d.flush(^uint64(0))
+	d.sink.Drained()
 }
 
 func (d *drainer) add(h perfevent.Header, body []byte) {

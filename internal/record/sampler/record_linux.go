@@ -48,7 +48,7 @@ func Record(ctx context.Context, opt *Options, sink Sink) (*Outcome, error) {
 	if err := present(pid, sink); err != nil {
 		return fail(err)
 	}
-	out := &Outcome{Plan: s.plan, PID: pid, Started: time.Now(), ClockOffset: clockOffset()}
+	out := &Outcome{Plan: s.plan, PID: pid, Started: time.Now(), ClockOffset: ClockOffset()}
 	s.enable(true)
 	if err := unix.PtraceDetach(pid); err != nil {
 		return fail(fmt.Errorf("let the program run: %w", err))
@@ -235,7 +235,7 @@ func attach(ctx context.Context, opt *Options, sink Sink) (*Outcome, error) {
 	if err := present(opt.PID, sink); err != nil {
 		return nil, err
 	}
-	out := &Outcome{Plan: s.plan, PID: opt.PID, Started: time.Now(), ClockOffset: clockOffset(), End: Interrupted}
+	out := &Outcome{Plan: s.plan, PID: opt.PID, Started: time.Now(), ClockOffset: ClockOffset(), End: Interrupted}
 	s.enable(true)
 	d := newDrainer(s, sink)
 	d.start()
@@ -263,8 +263,8 @@ func attach(ctx context.Context, opt *Options, sink Sink) (*Outcome, error) {
 	return out, err
 }
 
-// clockOffset compares the time of day with the clock of samples.
-func clockOffset() int64 {
+// ClockOffset compares the time of day with the clock of samples.
+func ClockOffset() int64 {
 	t := monotonic()
 	if t == 0 {
 		return 0

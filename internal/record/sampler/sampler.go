@@ -56,6 +56,8 @@ type Sink interface {
 	Fork(t *perfevent.Task)
 	Comm(time uint64, c *perfevent.Comm)
 	Loss(l *Loss)
+	// Drained is called some times a second, when all that had come was handed on.
+	Drained()
 }
 
 // Why says how samples got lost.

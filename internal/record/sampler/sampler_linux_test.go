@@ -64,6 +64,8 @@ func (l *log) Mapping(time uint64, m *perfevent.Mapping) {
 }
 func (l *log) Fork(t *perfevent.Task)              { l.order(t.Time) }
 func (l *log) Comm(time uint64, c *perfevent.Comm) { l.order(time) }
+func (l *log) Drained()                            {}
+
 func (l *log) Loss(s *Loss) {
 	l.order(s.Time)
 	l.losses = append(l.losses, *s)

@@ -15,5 +15,8 @@ func Record(context.Context, *Options, Sink) (*Outcome, error) { return nil, Err
 // Try needs Linux.
 func Try(pmu.Plan) error { return ErrSystem }
 
+// ClockOffset needs Linux.
+func ClockOffset() int64 { return 0 }
+
 // Mappings needs Linux.
 func Mappings(int) ([]perfevent.Mapping, error) { return nil, ErrSystem }

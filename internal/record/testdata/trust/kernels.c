@@ -32,10 +32,10 @@ __attribute__((noinline)) static void shuffle(uint32_t *p, uint32_t n)
 	for (uint32_t i = n - 1; i > 0; i--) { uint32_t k = rnd() % (i + 1), t = p[i]; p[i] = p[k]; p[k] = t; }
 }
 
-/* A ring of n of all nodes, spread over all of them. It returns one of them. */
+/* A ring of the first n nodes in random order. It returns one of them. */
 __attribute__((noinline)) static struct node *chain(struct node *p, uint32_t n)
 {
-	shuffle(order, N);
+	shuffle(order, n);
 	for (uint32_t i = 0; i < n; i++) { p[order[i]].next = &p[order[(i + 1) % n]]; p[order[i]].value = i; }
 	return &p[order[0]];
 }
@@ -64,7 +64,7 @@ static void chase_two(long n)
 	sink = (long)p + (long)q;
 }
 /* Three dependent steps in one, one in the other: 75 to 25. The other ring has a
- * third of the nodes, so that both come round equally often and are cached alike. */
+ * third of the nodes, so that lines of both are used again equally soon. */
 static void chase_three_one(long n)
 {
 	struct node *p = pool; struct node *q = chain(other, N / 3);
