@@ -32,6 +32,7 @@ var bareFiles = map[string]string{
 	"internal/data/grid/gridtest/":       "for tests",
 	"internal/formats/foreign/found.go":  "unpacks into its own private folder, removed when it was read",
 	"internal/formats/otf2/writer.go":    "event files grow while a program runs; they count from the anchor on, which is written last",
+	"internal/record/journal.go":         "grows while the program runs, and is read up to its last whole line and row",
 	"internal/record/reftrace/":          "exchanged with the recorded program while it runs",
 	"internal/record/ccache/ccache.go":   "what a compiler wrote in a private folder is moved whole",
 	"internal/record/step/tracer.go":     "/proc/PID/mem",

@@ -70,11 +70,11 @@ func (w *workspace) preload(ctx context.Context, opt *Options) {
 // keepFor says which journal needs the folder, for sweep.
 func (w *workspace) keepFor(journal string) {
 	if at, err := filepath.Abs(journal); err == nil && w.dir != "" {
-		_ = os.WriteFile(filepath.Join(w.dir, journalNote), []byte(at), 0o600)
+		_ = os.Symlink(at, filepath.Join(w.dir, journalNote))
 	}
 }
 
-// journalNote is the file that names the journal.
+// journalNote is a link to the journal.
 const journalNote = "journal"
 
 func (w *workspace) environ() []string { return w.env }
@@ -93,10 +93,8 @@ func sweep(parent string) {
 		rest := strings.TrimPrefix(filepath.Base(dir), workspacePrefix)
 		pid, err := strconv.Atoi(rest[:max(0, strings.IndexByte(rest, '-'))])
 		info, serr := os.Lstat(dir)
-		if journal, err := os.ReadFile(filepath.Join(dir, journalNote)); err == nil {
-			if _, err := os.Stat(string(journal)); err == nil {
-				continue
-			}
+		if _, err := os.Stat(filepath.Join(dir, journalNote)); err == nil {
+			continue
 		}
 		if err != nil || serr != nil || !info.IsDir() {
 			continue
