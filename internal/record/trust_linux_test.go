@@ -91,7 +91,7 @@ var trustKernels = []kernel{
 	{name: "rep_stosq", kind: "string instruction", at: only("big")},
 	{name: "rep_short", kind: "string instruction", at: map[string]float64{"copy": 1, "counter": 0.1}},
 	{name: "rep_scasb", kind: "string instruction", at: only("text")},
-	{name: "rep_cmpsb", kind: "string instruction", at: among("copy", "text"), mixed: true},
+	{name: "rep_cmpsb", kind: "string instruction", at: only("text")},
 	{name: "lods", kind: "string instruction", at: only("big")},
 	{name: "lib_memcpy", kind: "library", at: among("copy", "text"), mixed: true},
 	{name: "lib_memset", kind: "library", at: only("copy")},

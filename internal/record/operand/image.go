@@ -89,9 +89,9 @@ func newImage(body []byte, bounds Bounds) (im *Image, err error) {
 	return im, nil
 }
 
-// CodeImage makes an image of code that is in no file, such as the vdso or what
+// codeImage makes an image of code that is in no file, such as the vdso or what
 // a compiler made at run time. Its bounds are not known.
-func CodeImage(machine elf.Machine, pc uint64, code []byte) *Image {
+func codeImage(machine elf.Machine, pc uint64, code []byte) *Image {
 	return &Image{machine: machine, parts: []part{{pc, code, true}}, funcs: map[uint64]*Function{}}
 }
 
@@ -145,7 +145,7 @@ func (w *Windows) Find(low uint64, code []byte, pc uint64, s *State) (Access, Re
 }
 
 func (w *Windows) decode(low uint64, code []byte, pc uint64) *Function {
-	im := CodeImage(w.machine, low, code)
+	im := codeImage(w.machine, low, code)
 	start, ok := im.inStep(low, pc)
 	if !ok {
 		return nil

@@ -367,7 +367,7 @@ func TestARM64(t *testing.T) {
 }
 
 func TestNoBounds(t *testing.T) {
-	im := CodeImage(elf.EM_X86_64, 0x5000, code(t, "8b30 4883c008 488b08"))
+	im := codeImage(elf.EM_X86_64, 0x5000, code(t, "8b30 4883c008 488b08"))
 	regs := Registers{rax: 100}
 	a, why := im.Find(0x5002, 0, &State{Registers: &regs})
 	if why != Found || a.Dist != 1 || a.Addr != 108 {

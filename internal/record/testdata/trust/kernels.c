@@ -127,20 +127,24 @@ static void hash_two(long n) { long s = 0; while (n--) { uint64_t k = rnd() + (s
 /* A tree of eight keys a node, laid out in one array. */
 static void tree_wide(long n)
 {
+	long s = 0;
 	while (n--) {
 		long key = rnd() % (2 * N); uint64_t at = 0;
 		while (at < 2 * N / 8) { uint64_t k = 0; while (k < 7 && table[8 * at + k] % (2 * N) < key) k++; at = 8 * at + 1 + k; }
-		counter += at;
+		s += at;
 	}
+	sink = s;
 }
 /* From the root of a heap to a leaf, by the larger child. */
 static void tree_heap(long n)
 {
+	long s = 0;
 	while (n--) {
 		uint32_t i = rnd() % 64;
 		while (2 * i + 2 < 2 * N) i = 2 * i + 1 + (follow[2 * i + 1] < follow[2 * i + 2]);
-		counters[i & 63]++;
+		s += i;
 	}
+	sink = s;
 }
 static void bitmap(long n) { long s = 0; while (n--) { uint64_t k = rnd() % (sizeof table * 8); s += table[k / 64] >> (k % 64) & 1; } sink = s; }
 
@@ -163,7 +167,7 @@ static void rep_movsb(long n) { while (n--) { void *d = copy, *s = text; size_t 
 static void rep_stosq(long n) { while (n--) { void *d = big; size_t k = sizeof big / 8; __asm__ volatile("rep stosq" : "+D"(d), "+c"(k) : "a"(0) : "memory"); } }
 static void rep_short(long n) { while (n--) { void *d = copy + rnd() % (sizeof copy - 64); size_t k = 32; __asm__ volatile("rep stosb" : "+D"(d), "+c"(k) : "a"(1) : "memory"); counter++; } }
 static void rep_scasb(long n) { while (n--) { void *d = text; size_t k = sizeof text; __asm__ volatile("repne scasb" : "+D"(d), "+c"(k) : "a"(255) : "memory", "cc"); } }
-static void rep_cmpsb(long n) { while (n--) { void *d = copy, *s = text; size_t k = sizeof copy; __asm__ volatile("repe cmpsb" : "+D"(d), "+S"(s), "+c"(k)::"memory", "cc"); } }
+static void rep_cmpsb(long n) { while (n--) { void *d = text, *s = text; size_t k = sizeof text; __asm__ volatile("repe cmpsb" : "+D"(d), "+S"(s), "+c"(k)::"memory", "cc"); } }
 static void lods(long n) { while (n--) { void *s = big; size_t k = sizeof big / 8; __asm__ volatile("1: lodsq\n dec %1\n jne 1b" : "+S"(s), "+c"(k)::"rax", "memory", "cc"); } }
 static void lib_memcpy(long n) { while (n--) { memcpy(copy, text, sizeof copy); __asm__ volatile("" ::: "memory"); } }
 static void lib_memset(long n) { while (n--) { memset(copy, (int)n, sizeof copy); __asm__ volatile("" ::: "memory"); } }
