@@ -81,11 +81,14 @@ func writeInsights(w io.Writer, found []guide.Insight) error {
 	}
 	style := term.StyleFor(w)
 	for _, in := range found {
-		if _, err := fmt.Fprintf(w, "%.3f  %s\n", in.Score, style.Bold(in.Kind)); err != nil {
+		if _, err := fmt.Fprintf(w, "%.3f  %s\n", in.Score, style.Bold(in.Kind)+fmt.Sprintf("  %s ± %s at stake", term.Percent(in.Stake), term.Percent(in.Uncertainty))); err != nil {
 			return err
 		}
 		for _, line := range wrapped(in.Text+".", term.Width-7) {
 			fmt.Fprintf(w, "       %s\n", line)
+		}
+		if in.PartOf != "" {
+			fmt.Fprintf(w, "       %s\n", style.Dim("the same cost as "+in.PartOf+", counted once"))
 		}
 		if in.Where != "" {
 			fmt.Fprintf(w, "       %s\n", style.Dim("where "+in.Where))

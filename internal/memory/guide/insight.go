@@ -26,6 +26,13 @@ type Insight struct {
 	// of a kind is in Kinds.
 	Score                   float64
 	Stake, Surprise, Weight float64
+	// Uncertainty is how far the stake may be off by chance, one standard
+	// deviation either way: few dear samples make a large one.
+	Uncertainty float64
+	// PartOf is the kind of the finding above that tells the whole story of
+	// this one: both are about the same cost, which counts once. Empty for
+	// most.
+	PartOf string
 	// Where selects the samples, in the selection language.
 	Where string
 	// View is the view that shows the evidence; Axis, Metric and Depth set it
@@ -64,6 +71,7 @@ var kinds = []kind{
 	{"idle-core", "idle cores", 1, withWaiting(idleCores)},
 	{"busy-core", "busy cores", 1, withWaiting(busyCores)},
 	{"one-node", "the nodes that serve memory", 1, oneNode},
+	{firstTouch, "who touched memory first", 1, touchedFirst},
 	{"remote", "remote accesses", 1, remoteAccesses},
 	{"scattered", "scattered indices", 1, scattered},
 	{"phase", "phases", 1, phases},
@@ -149,6 +157,7 @@ func (g *Guide) Insights(ctx context.Context, where query.Expr, progress Progres
 		for _, in := range some {
 			in.Kind, in.Weight = k.name, k.weight
 			in.Score = in.Stake * in.Surprise * k.weight
+			in.Uncertainty = l.uncertainty(in.Stake)
 			if in.Score >= limit.score {
 				found = append(found, in)
 			}
@@ -157,7 +166,10 @@ func (g *Guide) Insights(ctx context.Context, where query.Expr, progress Progres
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(found, func(a, b Insight) int { return cmp.Compare(b.Score, a.Score) })
+	ranked(found)
+	if err := l.join(found); err != nil {
+		return nil, err
+	}
 	if stable {
 		store(g, &g.found, key, found)
 	}
@@ -178,6 +190,15 @@ func (g *Guide) newInsightSearch(ctx context.Context, where query.Expr) (*insigh
 		l.squares += c * c
 	}
 	return l, nil
+}
+
+// uncertainty is the standard deviation of a share of the cost, if the samples
+// fell into it by chance.
+func (l *insightSearch) uncertainty(share float64) float64 {
+	if l.cost == 0 || share <= 0 || share >= 1 {
+		return 0
+	}
+	return math.Sqrt(share*(1-share)*l.squares) / l.cost
 }
 
 // rows yields the selected rows.

@@ -108,6 +108,55 @@ func inTopFive(t *testing.T, found []Insight, expected [][]string, others ...str
 	}
 }
 
+// TestFirstTouchStory: the demo program fills its arrays with one thread, which
+// places them all on one node; the numbers of the sentence are counted again
+// from the rows.
+func TestFirstTouchStory(t *testing.T) {
+	r, err := demo.Open()
+	g := opened(t, r, err)
+	found := insights(t, g)
+	i := rank(found, firstTouch, "unew", "u,", "rhs", "first touched by CPU 0 in fill (stencil.c:61–64)", "so NUMA 1 is unused", "threads of Package #1 pay", "of all cycles for it", "run fill in parallel")
+	if i == 0 {
+		t.Fatalf("the story is not told:%s", list(found))
+	}
+	story := found[i-1]
+	t.Log(story.Text, "WHERE", story.Where)
+	tab := g.data.Table
+	symbol, latency, level := tab.Column("symbol"), tab.Column("latency"), tab.Column("level")
+	objects := map[string]bool{}
+	for name := range strings.FieldsFuncSeq(story.Where[:strings.Index(story.Where, ")")], func(r rune) bool { return strings.ContainsRune(" (,", r) }) {
+		objects[name] = true
+	}
+	var far, all float64
+	n := 0
+	for row := range tab.Rows() {
+		if !latency.Has(row) {
+			continue
+		}
+		all += latency.Float(row)
+		if objects[symbol.Text(row)] && level.Text(row) == "Remote RAM" {
+			far += latency.Float(row)
+			n++
+		}
+	}
+	if want := fmt.Sprintf("%.1f %%", 100*far/all); !strings.Contains(story.Text, want) {
+		t.Errorf("samples of those objects from remote memory take %s of the latency; %s", want, story.Text)
+	}
+	if math.Abs(story.Stake-far/all) > 1e-9 || !strings.Contains(story.Text, fmt.Sprintf("%.1f cycles each", far/float64(n))) {
+		t.Errorf("stake %g, want %g; mean %.1f; %s", story.Stake, far/all, far/float64(n), story.Text)
+	}
+	for _, in := range found {
+		if in.Kind == "one-node" && in.PartOf != firstTouch {
+			t.Errorf("its cost is counted twice: %s", in.Text)
+		}
+	}
+	for _, in := range insights(t, made(t, fixedRun)) {
+		if in.Kind == firstTouch {
+			t.Errorf("the repaired program touches in parallel: %s", in.Text)
+		}
+	}
+}
+
 func TestStencilStory(t *testing.T) {
 	r, err := demo.Open()
 	slow, fixed := opened(t, r, err), made(t, fixedRun)
@@ -115,6 +164,7 @@ func TestStencilStory(t *testing.T) {
 	// Phase 1 is fill, which one thread runs; that is true and intended.
 	inTopFive(t, before, [][]string{
 		{"idle-core", "Core #15", "no samples", "15 other cores"},
+		{firstTouch, "CPU 0 in fill"},
 		{"one-node", "NUMA 0 serves all"},
 		{"scattered", "Neighbouring z", "package"},
 		{"phase", "fill", "only 1 CPU"},

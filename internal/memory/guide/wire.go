@@ -155,6 +155,10 @@ type InsightAnswer struct {
 	Axis     string  `json:"axis,omitempty"`
 	Metric   string  `json:"metric,omitempty"`
 	Depth    string  `json:"depth,omitempty"`
+	// Uncertainty is one standard deviation of the stake; PartOf the kind of the
+	// finding whose cost this one's is.
+	Uncertainty float64 `json:"uncertainty,omitempty"`
+	PartOf      string  `json:"partOf,omitempty"`
 }
 
 // Info says what the data supports.
@@ -275,7 +279,7 @@ func known(v float64, ok bool) *float64 {
 func AnswerInsights(found []Insight) InsightsAnswer {
 	out := InsightsAnswer{Insights: []InsightAnswer{}}
 	for _, in := range found {
-		out.Insights = append(out.Insights, InsightAnswer{in.Kind, in.Text, in.Score, in.Where, in.Stake, in.Surprise, in.Weight, in.View, in.Axis, in.Metric, in.Depth})
+		out.Insights = append(out.Insights, InsightAnswer{in.Kind, in.Text, in.Score, in.Where, in.Stake, in.Surprise, in.Weight, in.View, in.Axis, in.Metric, in.Depth, in.Uncertainty, in.PartOf})
 	}
 	return out
 }

@@ -312,6 +312,10 @@ export interface InsightAnswer {
   readonly axis?: string;
   readonly metric?: string;
   readonly depth?: string;
+  // Uncertainty is one standard deviation of the stake; PartOf the kind of the
+  // finding whose cost this one's is.
+  readonly uncertainty?: number;
+  readonly partOf?: string;
 }
 
 // Action is what a suggestion does.
