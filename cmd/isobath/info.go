@@ -106,6 +106,8 @@ type columnInfo struct {
 	Max        any    `json:"max"`
 	Missing    int    `json:"missing"`
 	Note       string `json:"note,omitempty"`
+	// DistinctMore says that counting ended there: there may be more values.
+	DistinctMore bool `json:"distinct_more,omitempty"`
 }
 
 func describeSamples(s *dataset.Set) *samplesInfo {
@@ -123,7 +125,7 @@ func commonOf(s *dataset.Set) common {
 	out := newCommon(s.Run.Kind, s.Run.Format, s.Table.Rows(), s.Run.Warnings)
 	for _, c := range s.Table.Columns() {
 		v := table.Summarize(c)
-		out.Columns = append(out.Columns, columnInfo{c.Name, c.Kind.String(), c.Unit, c.Provenance.String(), v.Distinct, v.Min, v.Max, v.Missing, c.Note})
+		out.Columns = append(out.Columns, columnInfo{c.Name, c.Kind.String(), c.Unit, c.Provenance.String(), v.Distinct, v.Min, v.Max, v.Missing, c.Note, v.Distinct >= table.DistinctMost})
 	}
 	return out
 }
@@ -148,7 +150,7 @@ func (i *samplesInfo) write(w io.Writer) error {
 	for _, c := range i.Columns {
 		distinct := term.Thousands(c.Distinct)
 		if c.Distinct >= table.DistinctMost {
-			distinct = "many"
+			distinct += " or more"
 		}
 		t.Row(c.Name, c.Kind, c.Unit, c.Provenance, distinct, bound(c.Min), bound(c.Max))
 	}

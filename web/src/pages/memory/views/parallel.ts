@@ -28,6 +28,9 @@ import {
 import type { Strip } from './strip';
 import type { KeptView, Said, Table } from '../../../frame/view';
 
+/** How far the server counts different values of a column. */
+const DISTINCT_MOST = 65_536;
+
 export interface Brush {
   readonly term: Term;
   readonly from: number; // positions along the axis
@@ -474,7 +477,12 @@ export class ParallelView implements KeptView<ParallelMark> {
     const { column, subtitle } = c.layout.input;
     if (m.kind === 'window') return c.strip?.describe(m.window) ?? { name: titleOf(column), more: '' };
     if (m.kind === 'head') {
-      const more = [subtitle, column.provenance, column.note, `${count(column.distinct)} distinct values`];
+      const more = [
+        subtitle,
+        column.provenance,
+        column.note,
+        `${count(column.distinct)}${column.distinct >= DISTINCT_MOST ? ' or more' : ''} distinct values`,
+      ];
       if (column.missing > 0) more.push(`${count(column.missing)} samples without a value`);
       return { name: titleOf(column), more: `· ${more.filter(Boolean).join(' · ')}`, ...rawName(column) };
     }
