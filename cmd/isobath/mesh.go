@@ -348,6 +348,7 @@ func (f *meshFlags) relate(ctx context.Context, r *meshResult) error {
 			if err != nil {
 				return fmt.Errorf("%s against %s: %w", field.Spec, name, err)
 			}
+			p.Spatial(r.placed.Mesh, c)
 			rel := relation{Field: field.Spec.String(), Variable: name, Correlation: c}
 			if category != nil {
 				rel.Categories = p.ByCategory(ctx, max(1, f.least), true)
@@ -489,9 +490,8 @@ func (r *meshResult) print(w io.Writer) {
 func (r *meshResult) printRelations(w io.Writer) {
 	for _, rel := range r.relation {
 		fmt.Fprintf(w, "\n%s against %s, %d cells with %d samples or more\n", rel.Field, rel.Variable, rel.Cells, rel.MinSamples)
-		fmt.Fprintf(w, "  Spearman %+.3f (p %.3g)  Pearson %+.3f  mutual information %.3f bit (p %.3g)\n",
-			rel.Spearman, rel.SpearmanP, rel.Pearson, rel.Mutual, rel.MutualP)
-		fmt.Fprintf(w, "  p by %d permutations; neighbours are alike, so do not read it as a test\n", rel.Permutations)
+		fmt.Fprintf(w, "  Spearman %+.3f (p %.3g)  Pearson %+.3f  mutual information %.3f bit\n", rel.Spearman, rel.SpatialP, rel.Pearson, rel.Mutual)
+		fmt.Fprintf(w, "  neighbours are alike: these cells are worth %.0f independent ones, and p is with so many\n", rel.Effective)
 		for _, c := range rel.Categories {
 			fmt.Fprintf(w, "  %8s %7d cells  p10 %s  median %s  p90 %s\n", short(c.Value), c.Cells, short(c.P10), short(c.Median), short(c.P90))
 		}

@@ -90,8 +90,9 @@ func Variables(m *grid.Mesh) []string {
 }
 
 // Correlation relates a performance field to a variable of the simulation over
-// the cells that have both. The p-values come from permutations, which treat
-// cells as independent; neighbours are alike, so they are optimistic.
+// the cells that have both. SpearmanP and MutualP come from permutations, which treat
+// cells as independent; neighbours are alike, so these two are optimistic. SpatialP is
+// the one to read.
 type Correlation struct {
 	Cells        int     `json:"cells"` // cells used
 	MinSamples   int     `json:"min_samples"`
@@ -101,6 +102,10 @@ type Correlation struct {
 	Mutual       float64 `json:"mutual_information"` // bits
 	MutualP      float64 `json:"mutual_information_p"`
 	Permutations int     `json:"permutations"` // 0: the p-values are not computed and 1
+	// Effective is how many independent cells these are worth, at most 800; SpatialP the
+	// p-value of Spearman's coefficient with so many. Zero: not computed.
+	Effective float64 `json:"effective_cells"`
+	SpatialP  float64 `json:"spatial_p"`
 }
 
 // Pairs are the cells that enter a correlation, with their two values.

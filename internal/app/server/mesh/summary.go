@@ -226,6 +226,8 @@ func (m *Mesh) relate(ctx context.Context, ask *MeshRelateAsk) (*MeshRelation, e
 	}
 	if a.Correlation, err = coefficients(ctx, least); err != nil {
 		a.Problem = err.Error()
+	} else if permute {
+		pairs.Spatial(placed.Mesh, a.Correlation)
 	}
 	if a.Density, err = pairs.Density(ask.Bins, ask.Bins); err != nil {
 		a.Problem = err.Error()

@@ -17,8 +17,9 @@ export interface Counts {
 }
 
 // Correlation relates a performance field to a variable of the simulation over
-// the cells that have both. The p-values come from permutations, which treat
-// cells as independent; neighbours are alike, so they are optimistic.
+// the cells that have both. SpearmanP and MutualP come from permutations, which treat
+// cells as independent; neighbours are alike, so these two are optimistic. SpatialP is
+// the one to read.
 export interface Correlation {
   readonly cells: number; // cells used
   readonly min_samples: number;
@@ -28,6 +29,10 @@ export interface Correlation {
   readonly mutual_information: number; // bits
   readonly mutual_information_p: number;
   readonly permutations: number; // 0: the p-values are not computed and 1
+  // Effective is how many independent cells these are worth, at most 800; SpatialP the
+  // p-value of Spearman's coefficient with so many. Zero: not computed.
+  readonly effective_cells: number;
+  readonly spatial_p: number;
 }
 
 // CategoryStats is the spread of the performance field in one category, such
