@@ -19,6 +19,7 @@ import (
 
 	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/base/redact"
+	"github.com/isobath/isobath/internal/base/scratch"
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/code/datasrc"
@@ -137,7 +138,7 @@ func Columns(path string) ([]foreign.Candidate, error) {
 // go back and forth in their file. It ends early with the context, although the
 // stream may not.
 func Spool(ctx context.Context, r io.Reader) (path string, remove func(), err error) {
-	dir, err := os.MkdirTemp("", "isobath-stdin-*")
+	dir, err := scratch.Folder("", "stdin")
 	if err != nil {
 		return "", nil, err
 	}

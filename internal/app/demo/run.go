@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/isobath/isobath/internal/base/scratch"
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/run"
@@ -51,7 +52,7 @@ func (r *Run) Write(ctx context.Context, dir string) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	tmp, err := os.MkdirTemp("", "isobath-demo-*")
+	tmp, err := scratch.Folder("", "demo")
 	if err != nil {
 		return "", fmt.Errorf("unpack the demo: %w", err)
 	}

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"html"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 
 	"github.com/isobath/isobath/internal/base/parallel"
+	"github.com/isobath/isobath/internal/base/scratch"
 	"github.com/isobath/isobath/internal/base/wholefile"
 )
 
@@ -32,7 +32,7 @@ func WantBrowser(env func(string) string) bool {
 // is given a file that only its owner can read and that leads to the address.
 // The caller removes the returned folder when the server ends.
 func OpenBrowser(url string) (folder string, err error) {
-	folder, err = os.MkdirTemp("", "isobath-open-")
+	folder, err = scratch.Folder("", "open")
 	if err != nil {
 		return "", err
 	}

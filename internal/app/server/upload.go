@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/base/scratch"
 )
 
 // uploads is the folder for files dropped onto the page. It is made when it is
@@ -26,7 +27,7 @@ func (u *uploads) dir() (string, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.folder == "" {
-		folder, err := os.MkdirTemp("", "isobath-")
+		folder, err := scratch.Folder("", "uploads")
 		if err != nil {
 			return "", err
 		}

@@ -13,7 +13,6 @@ package wholefile
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +20,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/isobath/isobath/internal/base/scratch"
 )
 
 // Option changes how a file is written.
@@ -134,10 +135,11 @@ func finish(f *os.File, before fs.FileInfo, o Option, write func(*os.File) error
 
 // beside calls create with hidden names in the folder of path until one is free.
 // The kernel applies the umask, which os.CreateTemp and os.MkdirTemp would not
-// let it do: they ask for 0600 and 0700.
+// let it do: they ask for 0600 and 0700. What killed writers left there goes.
 func beside[T any](path string, create func(name string) (T, error)) (T, error) {
+	scratch.Sweep(filepath.Dir(path))
 	for {
-		made, err := create(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text()[:10]+".tmp"))
+		made, err := create(scratch.Beside(path))
 		if !errors.Is(err, fs.ErrExist) {
 			return made, err
 		}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"slices"
 	"unsafe"
+
+	"github.com/isobath/isobath/internal/base/scratch"
 )
 
 // spillBytes is what a growing column may take in memory before it moves to a
@@ -72,7 +74,7 @@ func (g *Growing[T]) room() {
 			g.tail = append(make([]T, 0, max(2*n, 1024)), g.tail...)
 			return
 		}
-		f, err := os.CreateTemp("", "isobath-column-*")
+		f, err := scratch.File("", "column")
 		if err != nil {
 			g.fail(err)
 			return

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/scratch"
 	"github.com/isobath/isobath/internal/data/grid"
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/data/refs"
@@ -277,7 +278,7 @@ func unpack(ctx context.Context, path string) (temporary, error) {
 	if err != nil {
 		return temporary{}, err
 	}
-	dir, err := os.MkdirTemp("", "isobath-unpacked-*")
+	dir, err := scratch.Folder("", "unpacked")
 	if err != nil {
 		return temporary{}, err
 	}

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/scratch"
 	"github.com/isobath/isobath/internal/base/wholefile"
 )
 
@@ -53,7 +54,7 @@ func Build(ctx context.Context, s Source) (string, error) {
 	if _, err := os.Stat(out); err == nil {
 		return out, nil
 	}
-	tmp, err := os.MkdirTemp(dir, "build-")
+	tmp, err := scratch.Folder(dir, "build")
 	if err != nil {
 		return "", fmt.Errorf("compile %s: %w", s.Name, err)
 	}

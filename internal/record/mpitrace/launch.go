@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/isobath/isobath/internal/base/scratch"
 )
 
 // Options say what to record.
@@ -34,7 +36,7 @@ func Record(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	// Processes on other nodes must reach the folder: it lies beside the result.
-	dir, err := os.MkdirTemp(filepath.Dir(o.Archive), ".isobath-mpi-")
+	dir, err := scratch.Folder(filepath.Dir(o.Archive), "mpi")
 	if err != nil {
 		return nil, err
 	}

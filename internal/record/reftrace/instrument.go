@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/scratch"
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/record/ccache"
 )
@@ -25,7 +26,7 @@ func (j *job) instrument(ctx context.Context) error {
 	if !j.instrumented() {
 		return errors.New("the program has no hooks: build it with 'isobath cc gcc …', or use --backend step")
 	}
-	out, err := os.CreateTemp("", "isobath-refs-*.bin")
+	out, err := scratch.File("", "refs")
 	if err != nil {
 		return err
 	}
@@ -83,7 +84,7 @@ func Compile(ctx context.Context, words []string, stdout, stderr io.Writer) erro
 	}
 	// A driver that is told of the sanitizer links its library: sources are
 	// compiled first, apart.
-	dir, err := os.MkdirTemp("", "isobath-cc-")
+	dir, err := scratch.Folder("", "cc")
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/isobath/isobath/internal/base/scratch"
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/record/heap"
@@ -37,7 +38,7 @@ func (j *job) logAllocations(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--allocations: %w", err)
 	}
-	dir, err := os.MkdirTemp("", "isobath-refs-")
+	dir, err := scratch.Folder("", "objects")
 	if err != nil {
 		return nil, err
 	}

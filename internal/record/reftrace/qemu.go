@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/isobath/isobath/internal/base/scratch"
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/record/ccache"
 	"github.com/isobath/isobath/internal/record/target"
@@ -80,7 +81,7 @@ func (j *job) qemu(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	out, err := os.CreateTemp("", "isobath-refs-*.bin")
+	out, err := scratch.File("", "refs")
 	if err != nil {
 		return err
 	}
