@@ -126,7 +126,7 @@ func (f *abFlags) run(cmd *cobra.Command, args []string) error {
 		if err := keepTrial(filepath.Join(f.record, trialFile), r); err != nil {
 			return err
 		}
-		fmt.Fprintf(os.Stderr, "isobath: 'isobath diff %s' says where the difference is\n", f.record)
+		say("'isobath diff %s' says where the difference is", f.record)
 	}
 	return f.print(cmd.OutOrStdout(), r)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/isobath/isobath/internal/base/scratch"
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/formats"
@@ -20,14 +21,14 @@ import (
 // countRefs adds the lane without noise: every reference of a function, counted
 // once for B and twice for A. If A's counts agree, the numbers are exact.
 func (t *abTrial) countRefs(ctx context.Context, r *trial.Report) error {
-	dir, err := os.MkdirTemp("", "isobath-ab-*")
+	dir, err := scratch.Folder("", "ab")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
 	var traces [3]*refTrace
 	for i, side := range []int{0, 0, 1} {
-		fmt.Fprintf(os.Stderr, "isobath: counting the references of %s in %s\n", t.refs, t.commands[side][0])
+		say("counting the references of %s in %s", t.refs, t.commands[side][0])
 		out := filepath.Join(dir, fmt.Sprintf("%d%s", i, run.Suffix))
 		args := []string{"record", "--refs", "--function", t.refs, "--flow=false", "-o", out}
 		if t.backend != "" {

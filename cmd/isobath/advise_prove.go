@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -36,7 +35,7 @@ func (f *adviseFlags) proof(ctx context.Context, s *refset.Set, found *advice.Re
 	if a.Shared != nil {
 		return nil, fmt.Errorf("--prove: advice %d is about threads, whose schedule a recording does not repeat; time both programs", f.pick)
 	}
-	fmt.Fprintf(os.Stderr, "isobath: recording %s\n", strings.Join(command, " "))
+	say("recording %s", strings.Join(command, " "))
 	after, err := f.rerecord(ctx, command, m)
 	if err != nil {
 		return nil, err

@@ -55,7 +55,7 @@ func (f *cyclesFlags) writeFrames(ctx context.Context, report *cyclesReport, pat
 	}
 	if !m.Apart {
 		line.Done()
-		fmt.Fprintf(os.Stderr, "isobath: %s windows are too many to list: the frames are pixels, without positions; take a part with --range\n", term.Thousands(len(res.Points.Index)))
+		say("%s windows are too many to list: the frames are pixels, without positions; take a part with --range", term.Thousands(len(res.Points.Index)))
 	}
 	return nil
 }

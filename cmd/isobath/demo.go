@@ -1,9 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"os"
-
 	"github.com/spf13/cobra"
 
 	"github.com/isobath/isobath/internal/app/server"
@@ -38,7 +35,7 @@ planes run on neighbouring cores, and says what 'isobath diff' finds.`,
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(os.Stderr, "isobath: A is the stencil program, B its repaired form: %s\n", c.Sentence())
+				say("A is the stencil program, B its repaired form: %s", c.Sentence())
 			}
 			return f.serve(cmd, nil, show)
 		},

@@ -12,6 +12,7 @@ import (
 	"github.com/isobath/isobath/internal/app/sheet"
 	"github.com/isobath/isobath/internal/base/canvas"
 	"github.com/isobath/isobath/internal/base/raster"
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/base/wholefile"
 	"github.com/isobath/isobath/internal/data/privacy"
 	"github.com/isobath/isobath/internal/data/samples"
@@ -86,7 +87,7 @@ func newExport() *cobra.Command {
 				return exportCSV(cmd, x, out, describe)
 			}
 			if out == "-" {
-				return write(cmd.Context(), cmd.OutOrStdout(), x)
+				return write(cmd.Context(), term.Data(cmd.OutOrStdout()), x)
 			}
 			return wholefile.Write(cmd.Context(), out, 0, func(w io.Writer) error { return write(cmd.Context(), w, x) })
 		},

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/base/term"
@@ -30,7 +29,7 @@ func exportTrace(ctx context.Context, path, out string) error {
 		return fmt.Errorf("export: %w", err)
 	}
 	warn(t.Warnings)
-	fmt.Fprintf(os.Stderr, "isobath: %s: %d locations, %s events\n", out, t.Locations, term.Thousands(t.Events))
+	say("%s: %d locations, %s events", out, t.Locations, term.Thousands(t.Events))
 	return nil
 }
 

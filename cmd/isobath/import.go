@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -59,7 +57,7 @@ page shows what the memory did while a rank was late.`,
 			}
 			warn(r.Warnings)
 			samples := r.Contents[0]
-			fmt.Fprintf(os.Stderr, "isobath: %s: %s samples, %d columns\n", out, term.Thousands(samples.Rows()), len(samples.Columns()))
+			say("%s: %s samples, %d columns", out, term.Thousands(samples.Rows()), len(samples.Columns()))
 			return nil
 		},
 	}
@@ -75,10 +73,10 @@ func showSources(r *run.Run) {
 	const most = 8
 	for i, s := range r.Sources {
 		if i == most {
-			fmt.Fprintf(os.Stderr, "isobath: … and %d more source files; --no-sources leaves them out\n", len(r.Sources)-i)
+			say("… and %d more source files; --no-sources leaves them out", len(r.Sources)-i)
 			return
 		}
-		fmt.Fprintf(os.Stderr, "isobath: keeps source file %s\n", r.SourceFiles[s.Name].Path())
+		say("keeps source file %s", r.SourceFiles[s.Name].Path())
 	}
 }
 
@@ -118,6 +116,6 @@ func mergeFiles(ctx context.Context, imports *importFlags, paths []string, out s
 	if all.Archive != "" {
 		with = " with a message trace"
 	}
-	fmt.Fprintf(os.Stderr, "isobath: %s: %s samples of %d runs%s\n", out, term.Thousands(all.Contents[0].Rows()), all.Runs, with)
+	say("%s: %s samples of %d runs%s", out, term.Thousands(all.Contents[0].Rows()), all.Runs, with)
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/isobath/isobath/internal/app/refset"
 	"github.com/isobath/isobath/internal/base/crash"
 	"github.com/isobath/isobath/internal/base/parallel"
+	"github.com/isobath/isobath/internal/base/scratch"
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/formats"
 )
@@ -27,6 +28,7 @@ func main() {
 	// The first signal asks the work to end; with the default handling back, a
 	// second one ends the program whatever the work does.
 	context.AfterFunc(ctx, stop)
+	scratch.Sweep(os.TempDir()) // of what killed ones left there
 	code := execute(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
@@ -45,6 +47,11 @@ func (c exitCode) Error() string { return fmt.Sprintf("exit status %d", int(c)) 
 
 func execute(ctx context.Context, args []string) int {
 	root := newRoot()
+	out, messages := term.NewScreen(os.Stdout), term.NewScreen(os.Stderr)
+	root.SetOut(out)
+	root.SetErr(messages)
+	defer out.Close()
+	defer messages.Close()
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	args = withVerb(root, args)
@@ -62,7 +69,7 @@ func execute(ctx context.Context, args []string) int {
 	if errors.As(err, &child) {
 		return int(child)
 	}
-	fmt.Fprintf(os.Stderr, "isobath: %s\n", term.Plain(err.Error()))
+	say("%v", err)
 	if errors.As(err, new(usageError)) || errors.As(err, new(refset.AskError)) {
 		return 2
 	}

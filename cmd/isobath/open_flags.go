@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -101,8 +100,7 @@ func printJSON(w io.Writer, v any) error {
 
 // warn prints the warnings of a data set to stderr.
 func warn(warnings []string) {
-	style := term.StyleFor(os.Stderr)
 	for _, w := range warnings {
-		fmt.Fprintf(os.Stderr, "isobath: %s %s\n", style.Warn("note:"), term.Plain(w))
+		note(w)
 	}
 }

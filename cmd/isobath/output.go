@@ -5,9 +5,20 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/formats"
 )
+
+// say prints a message, without the control characters that names in it may have.
+func say(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "isobath: %s\n", term.Plain(fmt.Sprintf(format, args...)))
+}
+
+// note is say for what the user should know about an answer.
+func note(text string) {
+	fmt.Fprintf(os.Stderr, "isobath: %s %s\n", term.StyleFor(os.Stderr).Warn("note:"), term.Plain(text))
+}
 
 // keepInputs refuses to write over what is read, whatever it is called: the file
 // or folder itself, or anything in a run.

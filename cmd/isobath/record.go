@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/isobath/isobath/internal/base/scratch"
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/formats"
@@ -225,16 +226,16 @@ func recordSamples(cmd *cobra.Command, rec recording, f samplingFlags) error {
 	if out, err = rec.saveSomewhere(cmd.Context(), got.Run, out); err != nil {
 		fmt.Fprintf(os.Stderr, "isobath: what was recorded is kept in %s: 'isobath import %[1]s -o RUN' makes a run of it where there is room\n", opt.Journal)
 		if status != 0 { // the program's word comes first
-			fmt.Fprintf(os.Stderr, "isobath: %v\n", err)
+			say("%v", err)
 			return exitCode(status)
 		}
 		return err
 	}
 	got.Discard()
 	warn(got.Run.Warnings)
-	fmt.Fprintf(os.Stderr, "isobath: %s: %s\n", out, summary(got.Run))
+	say("%s: %s", out, summary(got.Run))
 	if got.Outcome.Running != nil {
-		fmt.Fprintln(os.Stderr, "isobath: the recording is over; the program goes on")
+		say("the recording is over; the program goes on")
 		status = got.Outcome.Running.Wait()
 	}
 	if status != 0 {
@@ -280,7 +281,7 @@ func (rec recording) saveSomewhere(ctx context.Context, r *run.Run, out string) 
 		_ = os.RemoveAll(dir)
 		return "", err
 	}
-	fmt.Fprintf(os.Stderr, "isobath: %v; the run is %s instead\n", err, other)
+	say("%v; the run is %s instead", err, other)
 	return other, nil
 }
 
@@ -293,7 +294,7 @@ const leastRoom = 4 << 20
 // reserve finds out before the program runs whether a run can be written, and
 // keeps some space for it.
 func reserve(out string) (*room, error) {
-	f, err := os.CreateTemp(filepath.Dir(out), ".isobath-room-")
+	f, err := scratch.File(filepath.Dir(out), "room")
 	if err != nil {
 		return nil, fmt.Errorf("the run cannot be written to %s: %w", filepath.Dir(out), err)
 	}
@@ -346,7 +347,7 @@ func free(out string, force bool) error {
 func (f *samplingFlags) options(rec recording) (*record.Options, error) {
 	opt := &record.Options{Command: rec.command, PID: f.pid, Mode: record.Mode(f.mode), Duration: f.duration, Heap: f.heap, Threshold: f.threshold,
 		Sampling: pmu.Options{Rate: f.rate, Period: f.period, Latency: f.latency, Threads: !f.children, Stacks: f.stacks},
-		Say:      func(s string) { fmt.Fprintf(os.Stderr, "isobath: %s\n", s) }}
+		Say:      func(s string) { say("%s", s) }}
 	switch {
 	case opt.Mode != record.Auto && opt.Mode != record.Hardware && opt.Mode != record.Timer:
 		return nil, usagef("--mode %q: want auto, pmu or timer", f.mode)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,7 +51,7 @@ func recordMPI(cmd *cobra.Command, rec recording, _ mpiFlags) error {
 		return err
 	}
 	warn(got.Notes)
-	fmt.Fprintf(os.Stderr, "isobath: %s: %d processes, %s events\n", out, got.Processes, term.Thousands(got.Events))
+	say("%s: %d processes, %s events", out, got.Processes, term.Thousands(got.Events))
 	if got.Exit != 0 {
 		return exitCode(got.Exit)
 	}

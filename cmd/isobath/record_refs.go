@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -37,7 +35,7 @@ func (f *refsFlags) add(cmd *cobra.Command) {
 
 func (f *refsFlags) options(command []string) (reftrace.Options, error) {
 	o := reftrace.Options{Command: command, Region: f.region, Limit: f.limit, Backend: reftrace.Backend(f.backend), Allocations: f.allocations, Flow: f.flow,
-		Say: func(line string) { fmt.Fprintf(os.Stderr, "isobath: %s\n", line) }}
+		Say: func(line string) { say("%s", line) }}
 	known := false
 	for _, b := range reftrace.Backends {
 		known = known || b == o.Backend
@@ -89,7 +87,7 @@ func recordRefs(cmd *cobra.Command, rec recording, f refsFlags) error {
 		return err
 	}
 	warn(got.Notes)
-	fmt.Fprintf(os.Stderr, "isobath: %s: %s references\n", out, term.Thousands(len(got.Refs)))
+	say("%s: %s references", out, term.Thousands(len(got.Refs)))
 	if got.Exit != 0 {
 		return exitCode(got.Exit)
 	}

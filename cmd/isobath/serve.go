@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/app/server"
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/engine/kernel"
 	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/formats/foreign"
@@ -187,7 +187,7 @@ func (f *serveFlags) serve(cmd *cobra.Command, files []string, first func(*serve
 		fmt.Fprintln(out, "isobath: others on the network can reach this port; what they see is protected by the token but not encrypted")
 	}
 	// A program that started us reads the address here.
-	if o, ok := cmd.OutOrStdout().(*os.File); !ok || !term.IsTerminal(int(o.Fd())) {
+	if !term.IsTerminal(cmd.OutOrStdout()) {
 		fmt.Fprintln(cmd.OutOrStdout(), url)
 	}
 	fmt.Fprintln(out, "isobath: Ctrl-C stops")

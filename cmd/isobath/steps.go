@@ -111,7 +111,7 @@ func (f *stepsFlags) run(ctx context.Context, w io.Writer, path string) error {
 		return err
 	}
 	if f.tsv {
-		return s.WriteTSV(w, f.all)
+		return s.WriteTSV(term.Data(w), f.all)
 	}
 	r, err := f.report(ctx, s)
 	if err != nil {

@@ -19,25 +19,35 @@ import (
 // Width is what text output fits into where the terminal does not say.
 const Width = 80
 
-// isTerminal reports whether w shows its text to a person.
-func isTerminal(w io.Writer) bool {
+// IsTerminal reports whether w shows its text to a person.
+func IsTerminal(w io.Writer) bool {
+	if s, ok := w.(*Screen); ok {
+		w = s.w
+	}
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // Style marks text on a terminal; on anything else it does nothing.
-type Style struct{ on bool }
+type Style struct {
+	on    bool
+	begin string // of a mark
+}
 
 // StyleFor returns the style for a writer. NO_COLOR switches it off.
 func StyleFor(w io.Writer) Style {
-	return Style{on: isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+	begin := escape
+	if s, ok := w.(*Screen); ok {
+		begin = s.begin
+	}
+	return Style{on: IsTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb", begin: begin}
 }
 
 func (s Style) wrap(code, text string) string {
 	if !s.on {
 		return text
 	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
+	return s.begin + code + "m" + text + s.begin + "0m"
 }
 
 // Bold, Dim and Warn mark text.
@@ -238,7 +248,7 @@ func (t *Table) line(cells []string, widths []int) string {
 		if i > 0 {
 			b.WriteString("  ")
 		}
-		cell = Clip(cell, widths[i])
+		cell = Clip(inLine(cell), widths[i])
 		pad := strings.Repeat(" ", max(widths[i]-utf8.RuneCountInString(cell), 0))
 		if t.Columns[i].Align == Right {
 			b.WriteString(pad + cell)
@@ -268,7 +278,7 @@ const (
 // NewProgress returns a progress line on w, or nil if w is no terminal. All
 // methods may be called on nil.
 func NewProgress(w io.Writer, what string) *Progress {
-	if !isTerminal(w) {
+	if !IsTerminal(w) {
 		return nil
 	}
 	return &Progress{w: w, what: what, start: time.Now()}
@@ -282,7 +292,7 @@ func (p *Progress) Say(state string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.due(time.Now()) {
-		fmt.Fprintf(p.w, "\r\x1b[K%s", Clip(p.what+": "+state, Width-1))
+		fmt.Fprintf(p.w, "\r\x1b[K%s", Clip(inLine(p.what+": "+state), Width-1))
 	}
 }
 
@@ -314,7 +324,7 @@ func (p *Progress) Set(done, total, rows int64) {
 	if rows > 0 {
 		line += ", " + Thousands(rows) + " rows"
 	}
-	fmt.Fprintf(p.w, "\r\x1b[K%s", Clip(line, Width-1))
+	fmt.Fprintf(p.w, "\r\x1b[K%s", Clip(inLine(line), Width-1))
 }
 
 // Done removes the line.
