@@ -94,6 +94,7 @@ lint:
 	$(GO) mod verify
 	@for m in bench/*/go.mod; do [ ! -f $$m ] || (cd $$(dirname $$m) && $(GO) mod tidy -diff) || exit 1; done
 	$(LINT_PAGE)
+	$(GO) run ./scripts/notices -check
 
 peers:
 	@scripts/peers
@@ -124,6 +125,41 @@ TORTUREFROM ?= 0
 torture:
 	ISOBATH_TORTURE=$(TORTURE) ISOBATH_TORTURE_TIME=$(TORTURETIME) ISOBATH_TORTURE_FROM=$(TORTUREFROM) \
 		nice -n 19 $(GO) test -count 1 -timeout 0 -run '^TestDamage$$' -v ./internal/app/damagetest
+
+# Imports, merges, recordings and the server of a page that is edited, killed at
+# any moment, KILLS times each. make test has a share of it.
+KILLS ?= 50
+.PHONY: kills
+kills:
+	ISOBATH_KILLS=$(KILLS) nice -n 10 $(GO) test -count 1 -timeout 0 -run '^(TestKilledCommands|TestKilledEdits|TestDiskFull)$$' -v ./cmd/isobath
+
+# Clients, rows and seconds: 64 pages brush ten million rows for two minutes, on
+# loopback. make test has a share of it.
+LOAD ?= 64 10000000 120
+.PHONY: load
+load:
+	ISOBATH_LOAD="$(LOAD)" $(GO) test -count 1 -timeout 30m -run '^TestLoad$$' -v ./cmd/isobath
+
+# Random interaction with every page, for an hour. make test has a share of it.
+SOAK ?= 3600
+.PHONY: soak
+soak: page
+	cd e2e && npm ci --ignore-scripts --no-audit --no-fund && ISOBATH_SOAK=$(SOAK) npx vitest run soak.test.ts --testTimeout 7200000
+
+# The licenses of everything in the program; make lint holds that they are current.
+.PHONY: notices
+notices: web/node_modules/.package-lock.json
+	$(GO) run ./scripts/notices
+
+# Two builds in two folders, each with an empty cache, give the same bytes.
+.PHONY: reproducible
+reproducible: page
+	$(GO) run ./scripts/reproducible -fresh
+
+# Known vulnerabilities in what is called; needs the network.
+.PHONY: vulnerabilities
+vulnerabilities:
+	$(GO) run golang.org/x/vuln/cmd/govulncheck@latest ./...
 
 dist: page shims
 	@for t in linux/amd64 linux/arm64 darwin/arm64; do \
