@@ -20,7 +20,8 @@ var fuzzedElsewhere = map[string]string{
 // parsers are packages outside formats that read what others wrote.
 var parsers = []string{
 	"app/demo", "app/server", "code/access", "code/perfevent", "code/spe", "code/symbol", "code/unwind", "data/run", "data/table",
-	"domain/link", "engine/query", "machine/hw", "memory/command", "messages/logical", "record", "record/heap", "record/mpitrace",
+	"domain/link", "engine/query", "locality/advice", "locality/layout", "locality/platform", "machine/hw", "memory/align", "memory/command",
+	"memory/study", "memory/trial", "messages/logical", "messages/whatif", "../cmd/isobath", "record", "record/heap", "record/mpitrace",
 	"record/operand", "record/sampler", "record/target",
 }
 

@@ -30,7 +30,7 @@ func describe(a *Advice) string {
 
 // sweep is an array of structures of four words of which two are used, and a
 // matrix walked along its columns.
-func sweep(t *testing.T) (*replay.Trace, *layout.Table) {
+func sweep(t testing.TB) (*replay.Trace, *layout.Table) {
 	t.Helper()
 	given, err := layout.ReadGiven(strings.NewReader("p 0x100000 64000 32\nm 0x200000 524288 8\n"))
 	if err != nil {
