@@ -36,6 +36,7 @@ export interface Running {
   readonly url: string; // with the token
   readonly origin: string;
   readonly token: string;
+  readonly pid: number;
   readonly messages: () => string; // what it printed for people
   /** Ends it as Ctrl-C does; resolves to its exit code. */
   stop(): Promise<number>;
@@ -74,6 +75,7 @@ async function serve([program, ...before]: readonly string[], args: readonly str
     url,
     origin,
     token: new URLSearchParams(hash.slice(1)).get('k') ?? '',
+    pid: child.pid ?? 0,
     messages: () => messages,
     stop: () => {
       child.kill('SIGINT');

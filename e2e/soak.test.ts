@@ -1,0 +1,166 @@
+// Random interaction with every page for a while: no error on the console, a page
+// that answers, and a server whose memory stays where it was. make soak takes an
+// hour (ISOBATH_SOAK is in seconds); make test has a share.
+
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { browse, fixture, start, type Running } from './harness';
+
+const SECONDS = Number(process.env['ISOBATH_SOAK'] ?? 40);
+/** Gestures that are made however slow the machine is. */
+const FEWEST = 20;
+/** From here on the memory is judged: caches fill in the beginning. */
+const LONG = 900;
+
+const PAGES: readonly (() => readonly string[])[] = [
+  () => ['demo'],
+  () => ['demo', 'cycles'],
+  () => ['demo', 'locality'],
+  () => ['demo', 'compare'],
+  () => ['open', fixture('otf2/ring16')],
+];
+
+/** Resident memory of a process, in bytes. */
+function memory(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(text)?.[1] ?? 0) * 1024;
+}
+
+/** Numbers by chance that a seed repeats: mulberry32. */
+function chance(seed: number): () => number {
+  let a = seed;
+  return () => {
+    a = (a + 0x6d2b79f5) | 0;
+    let t = Math.imul(a ^ (a >>> 15), 1 | a);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+/** What a random click must not hit: it ends the run that is shown, or leaves the page. */
+const ENDS = /close|remove|delete|stop|export|download|save|open|print/i;
+
+async function harmless(page: Page, x: number, y: number): Promise<boolean> {
+  const name = await page.evaluate(
+    ([px, py]) => {
+      const hit = document
+        .elementFromPoint(px!, py!)
+        ?.closest('button, a, input, select, [role=menuitem], [role=tab]');
+      return hit
+        ? `${hit.getAttribute('aria-label') ?? ''} ${hit.textContent ?? ''} ${hit.getAttribute('title') ?? ''}`
+        : '';
+    },
+    [x, y],
+  );
+  return !ENDS.test(name);
+}
+
+const KEYS = [
+  'Escape',
+  'Tab',
+  'ArrowLeft',
+  'ArrowRight',
+  'ArrowUp',
+  'ArrowDown',
+  'Enter',
+  'Control+z',
+  'i',
+  '+',
+  '-',
+];
+
+/** One gesture by chance. */
+async function gesture(page: Page, next: () => number): Promise<void> {
+  const { width, height } = page.viewportSize() ?? { width: 1280, height: 720 };
+  const point = (): { x: number; y: number } => ({
+    x: next() * (width - 2) + 1,
+    y: next() * (height - 2) + 1,
+  });
+  const kind = next();
+  const from = point();
+  if (kind < 0.3) await page.mouse.move(from.x, from.y, { steps: 3 });
+  else if (kind < 0.5) {
+    if (await harmless(page, from.x, from.y)) await page.mouse.click(from.x, from.y);
+  } else if (kind < 0.7) {
+    if (!(await harmless(page, from.x, from.y))) return;
+    const to = point();
+    await page.mouse.move(from.x, from.y);
+    await page.mouse.down();
+    await page.mouse.move(to.x, to.y, { steps: 4 });
+    await page.mouse.up();
+  } else if (kind < 0.8) {
+    await page.mouse.move(from.x, from.y);
+    await page.mouse.wheel(0, (next() - 0.5) * 600);
+  } else if (kind < 0.9) {
+    const tabs = page.getByRole('tab');
+    const n = await tabs.count();
+    if (n > 0)
+      await tabs
+        .nth(Math.floor(next() * n))
+        .click({ timeout: 2000 })
+        .catch(() => {}); // it may be covered
+  } else {
+    const key = KEYS[Math.floor(next() * KEYS.length)]!;
+    const focused = await page.evaluate(() => document.activeElement?.textContent ?? '');
+    if (key !== 'Enter' || !ENDS.test(focused)) await page.keyboard.press(key);
+  }
+}
+
+/** How long the page takes to draw a frame, in milliseconds. */
+async function frame(page: Page): Promise<number> {
+  const began = performance.now();
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => done(0))));
+  return performance.now() - began;
+}
+
+const mean = (all: readonly number[]): number => all.reduce((a, b) => a + b, 0) / Math.max(all.length, 1);
+
+/** Plays with a page until the time is over. */
+async function play(
+  page: Page,
+  server: Running,
+  until: number,
+  next: () => number,
+): Promise<{ frames: number[]; used: number[] }> {
+  const frames: number[] = [];
+  const used: number[] = [];
+  while (performance.now() < until || frames.length < FEWEST) {
+    await gesture(page, next);
+    frames.push(await frame(page));
+    used.push(memory(server.pid));
+    if (next() < 0.005) await page.reload();
+  }
+  return { frames, used };
+}
+
+describe('an hour of use', () => {
+  for (const [i, serve] of PAGES.entries())
+    it(`plays with ${serve().slice(0, 2).join(' ')}`, async () => {
+      const [server, browser] = await Promise.all([start(...serve()), browse({ width: 1280, height: 800 })]);
+      try {
+        const { page, problems } = await browser.open(server.url);
+        page.on('dialog', (d) => void d.dismiss());
+        await page.waitForFunction(() =>
+          performance.getEntriesByType('measure').some((e) => e.name.startsWith('draw ')),
+        );
+        const share = (SECONDS * 1000) / PAGES.length;
+        const { frames, used } = await play(page, server, performance.now() + share, chance(i + 1));
+        const sorted = frames.toSorted((a, b) => a - b);
+        const [middle, end] = [
+          used.slice(used.length / 3, (2 * used.length) / 3),
+          used.slice((2 * used.length) / 3),
+        ];
+        console.log(
+          `${frames.length} gestures; a frame takes ${sorted[sorted.length >> 1]?.toFixed(0)} ms, p99 ${sorted[Math.floor(sorted.length * 0.99)]?.toFixed(0)} ms; ` +
+            `server ${(mean(middle) / 1e6).toFixed(0)} MB in the middle, ${(mean(end) / 1e6).toFixed(0)} MB in the end`,
+        );
+        expect(problems).toEqual([]);
+        expect(Math.max(...frames)).toBeLessThan(30_000);
+        if (SECONDS >= LONG) expect(Math.abs(mean(end) / mean(middle) - 1)).toBeLessThan(0.05);
+      } finally {
+        await browser.close();
+        await server.stop();
+      }
+    });
+});
