@@ -21,6 +21,7 @@ var bareGoroutines = map[string]string{
 
 // bareFiles may write files other than by base/wholefile, and why.
 var bareFiles = map[string]string{
+	"internal/base/scratch/":             "temporary files, which nobody else sees",
 	"internal/base/test/":                "for tests",
 	"internal/base/wholefile/":           "is what all others use",
 	"internal/app/server/listen.go":      "moves a socket, not a file",
@@ -28,16 +29,13 @@ var bareFiles = map[string]string{
 	"internal/app/dataset/dataset.go":    "spools standard input into its own private folder",
 	"internal/app/damagetest/":           "for tests",
 	"internal/app/demo/":                 "sources on their way into a run; and the command that makes the built-in run",
-	"internal/data/table/grow.go":        "a file without a name: memory that may be on a disk",
 	"internal/data/grid/gridtest/":       "for tests",
 	"internal/formats/foreign/found.go":  "unpacks into its own private folder, removed when it was read",
 	"internal/formats/otf2/writer.go":    "event files grow while a program runs; they count from the anchor on, which is written last",
 	"internal/record/journal.go":         "grows while the program runs, and is read up to its last whole line and row",
-	"internal/record/reftrace/":          "exchanged with the recorded program while it runs",
 	"internal/record/ccache/ccache.go":   "what a compiler wrote in a private folder is moved whole",
 	"internal/record/step/tracer.go":     "/proc/PID/mem",
 	"internal/messages/mpiprog/fixture/": "makes fixtures",
-	"cmd/isobath/record.go":              "keeps room for the run, and is removed before it is written",
 }
 
 // TestOneWay holds that goroutines and files are made in one way: with an owner,

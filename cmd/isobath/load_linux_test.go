@@ -112,6 +112,11 @@ func TestLoad(t *testing.T) {
 		p.stalled(t, "runs/"+id+"/ask", brush(1, 1), "")
 		p.stalled(t, "runs/"+id+"/insights", "{}", "Accept: text/event-stream\r\n")
 	}
+	cold := time.Now() // the first answer makes what the others share
+	if err := p.asks(http.DefaultClient, "runs/"+id+"/ask", brush(0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	first := time.Since(cold)
 	took, errors := p.brushing(l, id)
 	for _, err := range errors[:min(len(errors), 5)] {
 		t.Error(err)
@@ -123,8 +128,8 @@ func TestLoad(t *testing.T) {
 		t.Errorf("an analysis beside clients that stopped: %d, %v", status, err)
 	}
 	slices.Sort(took)
-	t.Logf("%d clients on %d rows for %v: %d answers, %d errors, median %v, p99 %v, slowest %v; memory %d MB before, %d MB now, %d MB at most",
-		l.clients, l.rows, l.time, len(took), len(errors), took[len(took)/2], took[len(took)*99/100], took[len(took)-1],
+	t.Logf("%d clients on %d rows for %v: first answer %v, then %d answers, %d errors, median %v, p99 %v, slowest %v; memory %d MB before, %d MB now, %d MB at most",
+		l.clients, l.rows, l.time, first, len(took), len(errors), took[len(took)/2], took[len(took)*99/100], took[len(took)-1],
 		before>>20, residentOf(t, p.cmd.Process.Pid, "VmRSS:")>>20, residentOf(t, p.cmd.Process.Pid, "VmHWM:")>>20)
 }
 
@@ -132,7 +137,7 @@ func TestLoad(t *testing.T) {
 func (p *page) brushing(l load, id string) (took []time.Duration, errors []error) {
 	transport := &http.Transport{MaxIdleConnsPerHost: l.clients, MaxConnsPerHost: l.clients}
 	defer transport.CloseIdleConnections()
-	client := http.Client{Transport: transport, Timeout: time.Minute}
+	client := http.Client{Transport: transport, Timeout: 10 * time.Minute} // only ends what hangs
 	end := time.Now().Add(l.time)
 	var mu sync.Mutex
 	var wg sync.WaitGroup
