@@ -224,7 +224,7 @@ func recordSamples(cmd *cobra.Command, rec recording, f samplingFlags) error {
 	room.release()
 	status := got.Outcome.Status
 	if out, err = rec.saveSomewhere(cmd.Context(), got.Run, out); err != nil {
-		fmt.Fprintf(os.Stderr, "isobath: what was recorded is kept in %s: 'isobath import %[1]s -o RUN' makes a run of it where there is room\n", opt.Journal)
+		say("what was recorded is kept in %s: 'isobath import %[1]s -o RUN' makes a run of it where there is room", opt.Journal)
 		if status != 0 { // the program's word comes first
 			say("%v", err)
 			return exitCode(status)
