@@ -77,7 +77,7 @@ func classJSON(c *cycle.Class) map[string]any {
 	}
 	return map[string]any{
 		"header": header, "birth": c.Birth, "death": death(c.Bar), "alive_at_cap": c.Alive, "persistence": c.Persistence(),
-		"epsilon": c.Epsilon, "winding": c.Winding, "turns": c.Turns, "exact": c.Exact, "lift": c.Lift,
+		"epsilon": c.Epsilon, "winding": c.Winding, "turns": c.Turns, "exact": c.Exact, "stable": c.Stable, "lift": c.Lift,
 		"energy": c.Energy, "residual": c.Residual, "support": c.Support, "edges": c.Edges,
 		"combination": c.Combination, "parts": parts, "lines": lines, "functions": functions,
 		"role": c.Role, "parent": index(c.Parent), "passes": c.Passes, "dual": index(c.Dual), "whole": index(c.Whole),

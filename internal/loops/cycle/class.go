@@ -24,8 +24,10 @@ type Class struct {
 	// Turns is the number of turns. Exact says that a window exists that is
 	// passed once per turn, always in one direction, so that turns can be
 	// counted. Otherwise Turns is the open winding, rounded.
-	Turns  int64
-	Exact  bool
+	Turns int64
+	Exact bool
+	// Stable says that shorter and longer windows count as many.
+	Stable bool
 	Marker uint32 // that window, or the anchor
 
 	Lift       float64 // turns from the first to the last window, open ends included

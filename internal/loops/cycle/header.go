@@ -72,6 +72,9 @@ func (h *Header) agrees(turns int64) bool {
 // turns than the loop counts one way through it, or is not counted at all.
 func (a *analysis) attach() {
 	if a.opts.Loops == nil || a.Trace.Where == nil {
+		for _, c := range a.Classes {
+			c.Exact = c.Exact && c.Stable // nothing else speaks for the count
+		}
 		return
 	}
 	for _, c := range a.Classes {

@@ -67,6 +67,7 @@ func (a *analysis) explain(ctx context.Context) error {
 		return err
 	}
 	a.duals()
+	a.stabilise()
 	a.attach()
 	for _, c := range a.Classes {
 		c.Sentence = a.sentence(c)
@@ -389,6 +390,9 @@ func (a *analysis) sentence(c *Class) string {
 	}
 	if part := c.Of(); part != "" {
 		s += ", " + part
+	}
+	if !c.Stable && !c.Exact && c.Header == nil {
+		s += "; another window counts otherwise"
 	}
 	if c.Dual >= 0 {
 		d, w := a.Classes[c.Dual], a.Classes[c.Whole]
