@@ -154,6 +154,7 @@ func newRoot() *cobra.Command {
 		newLoops(),
 		newTopology(),
 		newMetrics(),
+		newHeatmap(),
 		newClusters(),
 		newInsights(),
 		newSearch(),

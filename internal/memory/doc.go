@@ -13,5 +13,5 @@
 //   - align: what in one run is the same thing as what in another
 //   - compare: two sides of runs, and whether they differ by more than chance
 //   - trial: two commands in pairs, and whether one is slower
-//   - cacheline, spread, firsttouch, profile: one question each
+//   - cacheline, spread, firsttouch, heatmap, profile: one question each
 package memory

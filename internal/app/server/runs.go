@@ -1,8 +1,10 @@
 package server
 
 import (
+	"net"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/app/server/memory"
@@ -95,7 +97,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	h := frame.Home{
 		Version: s.opt.Version, Runs: []frame.RunSummary{}, Jobs: s.jobs.list(), Recent: []frame.Recent{},
 		Record: s.opt.Record, Formats: frame.List(s.opt.Formats), UploadLimit: s.opt.UploadLimit,
-		Shared: s.opt.Shared,
+		Shared: s.opt.Shared, Address: s.sharedAddress(r),
 	}
 	if !s.opt.Shared { // the names of other files are nobody else's business
 		h.Recent = s.recent.list()
@@ -106,6 +108,16 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	}
 	s.mu.RUnlock()
 	return s.frame.Answer(w, r, h)
+}
+
+// sharedAddress is where others reach a shared server: under the first name it
+// was given, at the port that was asked. Who came through a tunnel knows neither.
+func (s *Server) sharedAddress(r *http.Request) string {
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	if !s.opt.Shared || len(s.opt.Hosts) == 0 || !ok {
+		return ""
+	}
+	return "http://" + net.JoinHostPort(s.opt.Hosts[0], strconv.Itoa(local.Port)) + "/"
 }
 
 func (s *Server) closeRun(w http.ResponseWriter, r *http.Request) error {

@@ -43,6 +43,8 @@ var wireAreas = []struct {
 		{"internal/data/gaps/gaps.go", "Gap"},
 		{"internal/memory/firsttouch/firsttouch.go", "Touched", "PageCount"},
 		{"internal/app/server/memory/wire_code.go"},
+		{"internal/memory/heatmap/heatmap.go", "HeatRow"},
+		{"internal/app/server/memory/wire_heatmap.go"},
 		{"internal/app/server/memory/wire_compare.go"},
 		{"internal/memory/assembly/assembly.go", "Assembly", "Instruction"},
 	}},

@@ -39,7 +39,7 @@ export class Api {
   readonly connection: Connection;
 
   constructor(
-    private readonly token: string,
+    readonly token: string,
     private readonly base = '/api/v1/',
     private readonly fetch: Fetch = (url, init) => globalThis.fetch(url, init),
     clock: Clock = browserClock,

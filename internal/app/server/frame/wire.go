@@ -22,6 +22,8 @@ type Home struct {
 	// Shared says that the server shows only the runs it was started with:
 	// nothing can be opened, dropped, closed, or searched for sources.
 	Shared bool `json:"shared"`
+	// Address is where others reach a shared server; empty if it was given no name.
+	Address string `json:"address"`
 }
 
 // RunSummary names an open run. ID is a prefix of the hash of its content, so

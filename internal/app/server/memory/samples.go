@@ -170,6 +170,8 @@ func (Kind) Routes(f *frame.Frame) []frame.Route {
 			Takes: AskLines{}, Answers: cacheline.CacheLines{}, OfRun: of(s.cachelines)},
 		{Method: "POST", Path: "runs/{id}/spread", Access: frame.Viewer, Does: "how groups spread over levels and latencies", Command: "isobath report --spread",
 			Takes: AskSpread{}, Answers: Spreads{}, OfRun: of(s.spread)},
+		{Method: "POST", Path: "runs/{id}/heatmap", Access: frame.Viewer, Does: "samples over time and over the values of a column", Command: "isobath heatmap",
+			Takes: AskHeatmap{}, Answers: Heatmap{}, Type: frame.TypeColumns, OfRun: of(s.heatmap)},
 		{Method: "POST", Path: "runs/{id}/compare", Access: frame.Viewer, Does: "how another open run differs from this one, group by group, and whether that is chance", Command: "isobath diff",
 			Takes: AskCompare{}, Answers: Compared{}, OfRun: of(s.compare)},
 		{Method: "POST", Path: "runs/{id}/calls", Access: frame.Viewer, Does: "who calls a function and what it calls", Command: "isobath callers",

@@ -55,6 +55,8 @@ export interface Home {
   // Shared says that the server shows only the runs it was started with:
   // nothing can be opened, dropped, closed, or searched for sources.
   readonly shared: boolean;
+  // Address is where others reach a shared server; empty if it was given no name.
+  readonly address: string;
 }
 
 // RunSummary names an open run. ID is a prefix of the hash of its content, so

@@ -540,6 +540,44 @@ export interface Touches {
   readonly objects: readonly Touched[];
 }
 
+// HeatRow is a line of the grid: one value of the column, several neighbouring
+// numbers, or the names that are not among the commonest.
+export interface HeatRow {
+  readonly name: string; // as the column has it; of several numbers the first
+  readonly last: string; // of several numbers the last; otherwise empty
+  readonly values: number; // that the row stands for
+  readonly rest: boolean; // the names that have no row of their own
+  readonly samples: number;
+}
+
+// AskHeatmap asks for samples over time and over the values of a column: POST
+// runs/{id}/heatmap, answered by Heatmap. Lo = Hi = 0 is the whole time axis;
+// values beyond Rows are joined.
+export interface AskHeatmap {
+  readonly filter?: string;
+  readonly where?: string;
+  readonly by: string;
+  readonly windows: number;
+  readonly rows: number;
+  readonly lo?: number;
+  readonly hi?: number;
+}
+
+// Heatmap is the JSON header of the answer to AskHeatmap. A cell is at
+// row*windows+window of each column.
+export interface Heatmap {
+  readonly columns: readonly ColumnRef[];
+  readonly by: string;
+  readonly edges: Column; // f64, of windows, one more than there are
+  readonly rows: readonly HeatRow[];
+  readonly samples: Column; // u32
+  readonly sums: Column; // f64, of latency; empty where none was recorded
+  readonly valued: Column; // u32, samples with a latency
+  readonly levels: readonly string[]; // an empty name is "not recorded"
+  readonly mix: readonly Column[]; // u32, samples of each level
+  readonly missing: number; // selected samples without a time or a value
+}
+
 // AskCompare asks how this run, A, differs from another one that is open, B: POST
 // runs/{id}/compare.
 export interface AskCompare {
