@@ -118,6 +118,7 @@ export interface Look {
   readonly height?: number;
   readonly scheme?: 'light' | 'dark';
   readonly flags?: readonly string[]; // such as --disable-3d-apis
+  readonly tour?: true; // with the hints of the first use
   readonly fonts?: string; // a configuration of fontconfig, in place of the machine's fonts
 }
 
@@ -148,6 +149,10 @@ export async function browse(look: Look = {}): Promise<Browser> {
     acceptDownloads: true,
   });
   context.setDefaultTimeout(HANGS);
+  if (!look.tour)
+    await context.addInitScript(() => {
+      if (location.protocol.startsWith('http')) localStorage.setItem('isobath-tour', 'done');
+    });
   return {
     context,
     open: async (url) => {

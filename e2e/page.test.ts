@@ -104,13 +104,60 @@ describe.skipIf(!LULESH)('the page on the LULESH samples', () => {
     it('a bin, a name, "n more" and what has no value', async () => {
       await click('Parallel coordinates', /^L2 /);
       await agrees(6085);
-      await click('Parallel coordinates', /^CPU 6 /);
+      await click('Parallel coordinates', /^CPU 6 /, ['Control']);
       await agrees(768);
-      await click('Parallel coordinates', /^\d+ more of symbol/);
+      await click('Parallel coordinates', /^\d+ more of symbol/, ['Control']);
       await agrees();
-      await click('Parallel coordinates', /^line absent/);
+      await click('Parallel coordinates', /^line absent/, ['Control']);
       await agrees(36);
-      await click('Parallel coordinates', /^time \d/);
+      await click('Parallel coordinates', /^time \d/, ['Control']);
+      await agrees();
+    });
+
+    it('by one rule: its own kind is set, others stay, and the status line says so first', async () => {
+      const will = async (): Promise<string> =>
+        (await page.locator('[data-click]').innerText()).replace(/\s+/g, ' ');
+      await click('Parallel coordinates', /^L2 /);
+      await find(page, 'Parallel coordinates', /^CPU 6 /);
+      await expect.poll(will).toBe('click selects cpu 6, keeps level L2');
+      await page.keyboard.down('Control');
+      await expect.poll(will).toBe('Ctrl+click selects cpu 6 alone, clears level L2');
+      await page.keyboard.up('Control');
+      await click('Parallel coordinates', /^CPU 6 /);
+      expect(await whereOf(page)).toBe('level = L2 & cpu = 6');
+      const both = await agrees();
+      await click('Parallel coordinates', /^CPU 7 /, ['Shift']);
+      expect(await whereOf(page)).toMatch(/^level = L2 & \(cpu = 6 \| cpu = 7\)$/);
+      await agrees();
+      await click('Parallel coordinates', /^CPU 7 /, ['Alt']);
+      await agrees(both);
+      await click('Topology', /^CPU 7 /);
+      expect(await whereOf(page)).toBe('level = L2 & at CPU:7');
+      await click('Parallel coordinates', /^L3 /);
+      expect(await whereOf(page)).toBe('level = L3 & at CPU:7');
+    });
+
+    it('and chips switch between and, or, not, and are edited in place', async () => {
+      await click('Parallel coordinates', /^L2 /);
+      await click('Parallel coordinates', /^CPU 6 /);
+      const both = await agrees();
+      await page.getByRole('button', { name: 'and: join with or' }).click();
+      expect(await whereOf(page)).toBe('level = L2 | cpu = 6');
+      expect(await agrees()).toBeGreaterThan(6085);
+      await page.getByRole('button', { name: 'or: split into and' }).click();
+      await agrees(both);
+      await page.getByRole('button', { name: 'Not cpu = 6' }).click();
+      await agrees(6085 - both);
+      await page.getByRole('button', { name: 'Not cpu = 6' }).click();
+      await agrees(both);
+      await page.getByRole('button', { name: 'Edit level = L2' }).click();
+      const field = page.getByRole('textbox', { name: 'Clause as text' });
+      await field.fill('level = ');
+      await field.press('Enter');
+      expect(await field.getAttribute('aria-invalid')).toBe('true');
+      await field.fill('level = L3');
+      await field.press('Enter');
+      expect(await whereOf(page)).toBe('level = L3 & cpu = 6');
       await agrees();
     });
 

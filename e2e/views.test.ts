@@ -178,11 +178,19 @@ describe.skipIf(!LULESH)('every view', () => {
     await page.getByRole('button', { name: 'Copy link' }).click();
     await page.getByRole('button', { name: 'Link copied' }).waitFor();
     const link = await page.evaluate(() => navigator.clipboard.readText());
-    expect(link.length).toBeLessThan(100);
-    const other = await browser.open(`${server.url}&${link.slice(link.indexOf('#') + 1)}`);
+    // As it is, in another tab: the key is part of it.
+    expect(link.length).toBeLessThan(100 + server.token.length);
+    expect(link).toContain(`k=${server.token}&`);
+    const other = await browser.open(link);
     await counted(other.page, n, N);
     expect(await whereOf(other.page)).toBe(await whereOf(page));
     await other.page.close();
+    await page.getByRole('button', { name: 'Links' }).click();
+    await page.getByRole('menuitem', { name: 'Copy link without key' }).click();
+    await page.getByRole('button', { name: 'Link copied' }).waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
+      link.replace(`k=${server.token}&`, ''),
+    );
   });
 
   it('loads at most 110 KiB before the first picture, without the code view', async () => {

@@ -89,7 +89,14 @@ function termChip(t: Term, columns: readonly ColumnInfo[]): Omit<Chip, 'title'> 
         ? { name: 'cells', value: list(t.name.split(' ').slice(1)), unit: '' }
         : { name: '', value: t.name, unit: '' };
     case 'all':
-      return { name: '', value: clauseText({ not: false, terms: [t] }), unit: '' };
+      return {
+        name: '',
+        value: t.clauses
+          .map((c) => chipOf(c, columns))
+          .map((c) => `${c.name} ${c.value} ${c.unit}`.trim())
+          .join(' and '),
+        unit: '',
+      };
   }
 }
 

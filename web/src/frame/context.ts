@@ -40,6 +40,7 @@ export function modeOf(e: {
   metaKey: boolean;
   altKey: boolean;
 }): Mode | undefined {
-  if (e.altKey || e.ctrlKey || e.metaKey) return 'remove';
+  if (e.altKey) return 'remove';
+  if (e.ctrlKey || e.metaKey) return 'only';
   return e.shiftKey ? 'add' : undefined;
 }

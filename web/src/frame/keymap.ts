@@ -15,6 +15,7 @@ export type Action =
   | 'export'
   | 'table'
   | 'copy-link'
+  | 'copy-link-only'
   | 'theme'
   | 'side-panes'
   | 'zoom-in'
@@ -34,6 +35,7 @@ export type Action =
   | 'pick'
   | 'pick-add'
   | 'pick-remove'
+  | 'pick-only'
   | 'move'
   | 'extend'
   | 'next'
@@ -53,7 +55,7 @@ export const KEYMAP: readonly Binding[] = [
   {
     action: 'pick',
     keys: ['Enter'],
-    label: 'Select the mark',
+    label: 'Select the mark; other clauses stay',
     group: 'Marks',
     inView: true,
     pointer: 'click',
@@ -61,18 +63,26 @@ export const KEYMAP: readonly Binding[] = [
   {
     action: 'pick-add',
     keys: ['Shift+Enter'],
-    label: 'Add the mark to the selection',
+    label: 'Add the mark to others of its kind',
     group: 'Marks',
     inView: true,
     pointer: 'Shift+click',
   },
   {
     action: 'pick-remove',
-    keys: ['Ctrl+Enter', 'Alt+Enter'],
-    label: 'Remove the mark from the selection',
+    keys: ['Alt+Enter'],
+    label: 'Take the mark out of the selection',
     group: 'Marks',
     inView: true,
-    pointer: 'Ctrl+click, Alt+click',
+    pointer: 'Alt+click',
+  },
+  {
+    action: 'pick-only',
+    keys: ['Ctrl+Enter'],
+    label: 'Select the mark alone; other clauses go',
+    group: 'Marks',
+    inView: true,
+    pointer: 'Ctrl+click',
   },
   {
     action: 'move',

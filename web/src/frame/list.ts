@@ -33,6 +33,28 @@ export interface ListInput<R> {
   readonly listed?: readonly R[];
 }
 
+/** Which column rows are ordered by. */
+export interface ListOrder {
+  readonly column: number;
+  readonly down: boolean;
+}
+
+/** The same list in the order of a column: by number if all of it are numbers; what is empty comes last. */
+export function inOrder<R>(input: ListInput<R>, { column, down }: ListOrder): ListInput<R> {
+  const c = input.columns[column];
+  if (!c) return input;
+  const keys = new Map(input.rows.map((r) => [r, c.exact ? c.exact(r) : plain(c.text(r))]));
+  const numbers = [...keys.values()].every((k) => k === '' || !Number.isNaN(Number(k)));
+  const compare = (a: string, b: string): number =>
+    numbers ? Number(a) - Number(b) : a.localeCompare(b, undefined, { numeric: true });
+  const rows = input.rows.toSorted((p, q) => {
+    const [a, b] = [keys.get(p)!, keys.get(q)!];
+    if (a === '' || b === '') return Number(a === '') - Number(b === '');
+    return down ? compare(b, a) : compare(a, b);
+  });
+  return { ...input, rows };
+}
+
 const ROW = 20;
 const GAP = 12;
 const PAD = 12;

@@ -110,10 +110,20 @@ export class Shell {
 
   // ---- actions ----
 
-  private async copyLink(): Promise<void> {
-    const done = await this.attempt(async () =>
-      navigator.clipboard?.writeText(await this.store.address(location.href.split('#')[0]!)),
-    );
+  /** The address of the server as others have it, which one behind a tunnel has not. */
+  private get base(): string {
+    const here = location.href.split('#')[0]!;
+    const shared = this.shown().snap.home?.address;
+    return shared && /^(localhost|127\.|\[::1\])/.test(location.hostname) ? shared : here;
+  }
+
+  /** With the key the link opens for whoever gets it; without it they need one of their own. */
+  private async copyLink(withKey: boolean): Promise<void> {
+    const done = await this.attempt(async () => {
+      const link = await this.store.address(this.base);
+      const key = withKey && this.api.token !== '' ? `k=${this.api.token}&` : '';
+      await navigator.clipboard?.writeText(link.replace('#', `#${key}`));
+    });
     if (!done) return;
     this.copied = true;
     setTimeout(() => (this.copied = false), COPIED);
@@ -144,7 +154,8 @@ export class Shell {
     open: () => this.open(),
     export: () => this.askView('export', 'png'),
     table: () => this.askView('table'),
-    'copy-link': () => void this.copyLink(),
+    'copy-link': () => void this.copyLink(true),
+    'copy-link-only': () => void this.copyLink(false),
     theme: () => this.appearance.toggle(),
     back: () => history.back(),
     forward: () => history.forward(),

@@ -20,7 +20,7 @@ addEventListener('pagehide', () => browserPlace.flush());
 const KEY = 'isobath-token';
 
 // takeToken returns the token of the address or, after a reload, of the tab,
-// and removes it from the address bar, so that a copied link does not carry it.
+// and removes it from the address bar: what is seen there is shown to others.
 export function takeToken(): string | undefined {
   const { token } = read(location.hash);
   if (token === undefined) return sessionStorage.getItem(KEY) ?? undefined;

@@ -4,11 +4,16 @@ import {
   apply,
   brush,
   brushed,
+  clauseOf,
+  columnOf,
   invert,
+  joinNext,
+  negated,
   removeClause,
+  split,
   text,
   without,
-  type Mode,
+  type Clause,
   type Selection,
   type Term,
 } from './selection';
@@ -65,50 +70,92 @@ const selections: readonly Selection[] = [
   ]),
 ];
 
-describe('modes', () => {
+describe('one way to click', () => {
   const terms = [slow, cpu(0), cpu(2), line(1)];
-  const meaning: Record<Exclude<Mode, 'remove'>, (was: boolean, term: boolean) => boolean> = {
-    replace: (_, term) => term,
-    add: (was, term) => was || term,
-    filter: (was, term) => was && term,
+  const kinds = (t: Term): readonly string[] => (t.kind === 'line' ? ['line'] : [columnOf(t)!]);
+  const kindOf = (c: Clause): string | undefined => {
+    const all = new Set(c.terms.flatMap((t) => (t.kind === 'all' ? ['several'] : kinds(t))));
+    return all.size === 1 ? [...all][0] : undefined;
   };
-  for (const mode of ['replace', 'add', 'filter'] as const) {
-    it(`${mode} means what it says, row by row`, () => {
-      for (const s of selections) {
-        for (const t of terms) {
-          const want = ROWS.map((r) =>
-            meaning[mode](mode === 'add' && s.length === 0 ? false : holds(s, r), termHolds(t, r)),
-          );
-          expect(rows(apply(s, t, mode)), `${text(s)} ${mode} ${text([{ not: false, terms: [t] }])}`).toEqual(
-            want,
-          );
-        }
-      }
-    });
-  }
 
-  it('remove takes a term out', () => {
-    for (const s of selections.slice(1)) {
+  it('sets the clause of its own kind and keeps the others, row by row', () => {
+    for (const s of selections)
+      for (const t of terms) {
+        const others = s.filter((c) => kindOf(c) !== kinds(t)[0]);
+        const want = ROWS.map((r) => holds(others, r) && termHolds(t, r));
+        expect(rows(apply(s, t, 'set')), `${text(s)} and ${text([clauseOf(t)])}`).toEqual(want);
+      }
+  });
+
+  it('adds within its own kind', () => {
+    for (const s of selections)
+      for (const t of terms) {
+        const own = s.filter((c) => kindOf(c) === kinds(t)[0] && !c.not);
+        const taken = s.some((c) => c.not && text([c]) === `!${text([clauseOf(t)])}`);
+        const others = s.filter(
+          (c) => !own.includes(c) && !(kindOf(c) === kinds(t)[0] && (taken || own.length === 0)),
+        );
+        const want = ROWS.map(
+          (r) => holds(others, r) && (taken || termHolds(t, r) || (own.length > 0 && holds(own, r))),
+        );
+        expect(rows(apply(s, t, 'add')), `${text(s)} or ${text([clauseOf(t)])}`).toEqual(want);
+      }
+  });
+
+  it('takes out, whatever is selected', () => {
+    for (const s of selections) {
       const want = ROWS.map((r) => holds(s, r) && !termHolds(cpu(2), r));
       expect(rows(apply(s, cpu(2), 'remove')), text(s)).toEqual(want);
     }
   });
 
-  it('a second click with the same modifier changes nothing', () => {
-    const one = apply([], line(1), 'replace');
+  it('clears the others with Ctrl', () => {
+    for (const s of selections) expect(text(apply(s, line(1), 'only'))).toBe('file = a.c & line = 1');
+  });
+
+  it('a second click of the same kind changes nothing', () => {
+    const one = apply(parse('cpu = 3'), line(1), 'set');
+    expect(text(one)).toBe('cpu = 3 & (file = a.c & line = 1)');
+    expect(apply(one, line(1), 'set')).toBe(one);
     expect(apply(one, line(1), 'add')).toBe(one);
-    expect(apply(one, line(1), 'filter')).toBe(one);
   });
 
   it('removing what was added gives back what was', () => {
-    const one = apply([], line(1), 'replace');
+    const one = apply([], line(1), 'set');
     expect(apply(apply(one, line(2), 'add'), line(2), 'remove')).toEqual(one);
     expect(apply(one, line(1), 'remove')).toEqual([]);
+    const out = apply([], cpu(0), 'remove');
+    expect(apply(out, cpu(0), 'add')).toEqual([]);
   });
 
   it('takes several out by one clause', () => {
     const s = apply(apply([], cpu(0), 'remove'), cpu(1), 'remove');
     expect(text(s)).toBe('!(cpu = 0 | cpu = 1)');
+  });
+
+  it('knows a CPU of the machine from that of an axis by name only', () => {
+    const at = (id: string): Term => ({ kind: 'resource', id });
+    expect(text(apply(parse('at CPU:3 & latency > 2'), cpu(6), 'set'))).toBe('cpu = 6 & latency > 2');
+    expect(text(apply(parse('cpu = 6'), at('CPU:3'), 'set'))).toBe('at CPU:3');
+    expect(text(apply(parse('at L3:0 & cpu = 6'), at('L3:1'), 'set'))).toBe('at L3:1 & cpu = 6');
+  });
+});
+
+describe('chips', () => {
+  it('are joined by or, and split again', () => {
+    const s = parse('cpu = 1 & latency > 2 & level = L1');
+    expect(text(joinNext(s, 0))).toBe('(cpu = 1 | latency > 2) & level = L1');
+    expect(split(joinNext(s, 0), 0)).toEqual(s);
+    const not = parse('!cpu = 1 & latency > 2');
+    expect(text(joinNext(not, 0))).toBe('!cpu = 1 | latency > 2');
+    expect(split(joinNext(not, 0), 0)).toEqual(not);
+  });
+
+  it('are negated without "not not"', () => {
+    const [c] = parse('cpu = 1 | cpu = 2');
+    expect(negated(negated(c!))).toEqual(c);
+    const nested = clauseOf({ kind: 'all', clauses: [negated(c!)] });
+    expect(negated(nested)).toEqual(c);
   });
 });
 
@@ -118,6 +165,13 @@ describe('invert', () => {
       expect(rows(invert(s))).toEqual(rows(s).map((x) => !x));
       expect(invert(invert(s))).toEqual(s);
     }
+  });
+
+  it('never negates twice', () => {
+    expect(text(invert(parse('!cpu = 1 & !latency > 2')))).toBe('cpu = 1 | latency > 2');
+    expect(text(invert(parse('cpu = 1 & !latency > 2')))).toBe('!cpu = 1 | latency > 2');
+    expect(text(invert(parse('!cpu = 1 | latency > 2')))).toBe('cpu = 1 & !latency > 2');
+    expect(text(invert(invert(parse('!cpu = 1'))))).toBe('!cpu = 1');
   });
 });
 

@@ -38,9 +38,11 @@ export type Selection = readonly Clause[];
 
 export const EVERYTHING: Selection = [];
 
-// How a new term meets the selection there is: it takes its place, joins it
-// (union), narrows it (intersection), or is taken out of it.
-export type Mode = 'replace' | 'add' | 'filter' | 'remove';
+// How a mark meets the selection there is, the same in every view. Marks of one
+// kind are a dimension: set takes the place of its dimension's clause, add joins
+// it, remove takes out of it, and the clauses of other dimensions stay; only
+// clears those too.
+export type Mode = 'set' | 'add' | 'remove' | 'only';
 
 export function clauseOf(...terms: Term[]): Clause {
   return { not: false, terms };
@@ -48,71 +50,139 @@ export function clauseOf(...terms: Term[]): Clause {
 
 export function apply(s: Selection, term: Term, mode: Mode): Selection {
   switch (mode) {
-    case 'replace':
-      return [clauseOf(term)];
+    case 'set':
+      return put(s, dimensionsOf(term), clauseOf(term));
     case 'add':
       return add(s, term);
-    case 'filter':
-      return has(s, term) ? s : [...s, clauseOf(term)];
     case 'remove':
       return remove(s, term);
+    case 'only':
+      return [clauseOf(term)];
     default:
       return mode satisfies never;
   }
 }
 
 function add(s: Selection, term: Term): Selection {
-  // Adding to everything would change nothing; the first Shift+click selects.
-  if (s.length === 0) return [clauseOf(term)];
-  const folded = fold(s);
-  if (folded.terms.some((t) => same(t, term))) return s;
-  return [clauseOf(...folded.terms, term)];
+  const dimensions = dimensionsOf(term);
+  const taken = s.findIndex((c) => c.not && c.terms.some((t) => same(t, term)));
+  if (taken >= 0) return takeOut(s, taken, term);
+  const at = s.findIndex((c) => !c.not && isOf(c, dimensions));
+  // With nothing to join, all of the dimension is selected: the first one narrows it.
+  if (at < 0) return put(s, dimensions, clauseOf(term));
+  const { terms } = s[at]!;
+  return terms.some((t) => same(t, term)) ? s : s.with(at, clauseOf(...terms, term));
 }
 
 function remove(s: Selection, term: Term): Selection {
-  const [only] = s;
-  if (s.length === 1 && only && !only.not && only.terms.some((t) => same(t, term))) {
-    const rest = only.terms.filter((t) => !same(t, term));
-    return rest.length > 0 ? [clauseOf(...rest)] : EVERYTHING;
-  }
-  const last = s.at(-1);
-  if (last?.not && !last.terms.some((t) => t.kind === 'all')) {
-    // !(a | b) takes out both.
-    return has(s, term, true) ? s : [...s.slice(0, -1), { not: true, terms: [...last.terms, term] }];
-  }
-  return [...s, { not: true, terms: [term] }];
+  const dimensions = dimensionsOf(term);
+  const at = s.findIndex((c) => !c.not && isOf(c, dimensions) && c.terms.some((t) => same(t, term)));
+  if (at >= 0) return takeOut(s, at, term);
+  const out = s.findIndex((c) => c.not && isOf(c, dimensions));
+  if (out < 0) return [...s, { not: true, terms: [term] }];
+  const { terms } = s[out]!;
+  // !(a | b) takes out both.
+  return terms.some((t) => same(t, term)) ? s : s.with(out, { not: true, terms: [...terms, term] });
 }
 
-function has(s: Selection, term: Term, not = false): boolean {
-  return s.some((c) => c.not === not && c.terms.length === 1 && same(c.terms[0]!, term));
+// takeOut takes one term from a clause, and the clause with its last.
+function takeOut(s: Selection, at: number, term: Term): Selection {
+  const { not, terms } = s[at]!;
+  const rest = terms.filter((t) => !same(t, term));
+  return rest.length > 0 ? s.with(at, { not, terms: rest }) : removeClause(s, at);
 }
 
-// fold makes one positive clause of a whole selection.
-function fold(s: Selection): Clause {
-  const [only] = s;
-  if (s.length === 1 && only && !only.not) return only;
-  return clauseOf({ kind: 'all', clauses: s });
+// put makes a clause the only one of its dimension, in the place of the first.
+function put(s: Selection, dimensions: readonly string[], clause: Clause): Selection {
+  const at = s.findIndex((c) => isOf(c, dimensions));
+  const rest = s.filter((c) => !isOf(c, dimensions));
+  if (s.length === rest.length + 1 && clauseText(s[at]!) === clauseText(clause)) return s;
+  return at < 0 ? [...rest, clause] : [...rest.slice(0, at), clause, ...rest.slice(at)];
+}
+
+// dimensionsOf says what a mark is one of. A CPU in the picture of the machine
+// is one of its places and one of the CPUs of an axis; a line in the list of
+// files and lines is one of the axis of lines too.
+export function dimensionsOf(t: Term): readonly string[] {
+  switch (t.kind) {
+    case 'line':
+      return ['code', 'line'];
+    case 'resource':
+      return t.id.startsWith('CPU:') ? ['place', 'cpu'] : ['place'];
+    case 'rows':
+      return ['rows'];
+    case 'all': {
+      const each = t.clauses.flatMap((c) => c.terms).map(dimensionsOf);
+      const common = (each[0] ?? []).filter((d) => each.every((o) => o.includes(d)));
+      // A member of an object, a cell of time and CPU: a kind of its own.
+      return common.length > 0 ? common : [[...new Set(each.map((d) => d[0]))].sort().join(' & ')];
+    }
+    default:
+      return [t.column];
+  }
+}
+
+// isOf reports whether a clause is about one of these dimensions and nothing else.
+export function isOf(c: Clause, dimensions: readonly string[]): boolean {
+  return c.terms.length > 0 && c.terms.every((t) => dimensionsOf(t).some((d) => dimensions.includes(d)));
+}
+
+// negated is a clause for what another leaves out, without "not not".
+export function negated(c: Clause): Clause {
+  const [term] = c.terms;
+  const inner = c.terms.length === 1 && term?.kind === 'all' && term.clauses.length === 1 && term.clauses[0];
+  return inner ? (c.not ? inner : negated(inner)) : { not: !c.not, terms: c.terms };
 }
 
 // invert selects what is not selected. Inverting twice gives the same clauses
-// again, so that chips survive it.
+// again, so that chips survive it, and nothing is negated twice: not (not a and
+// not b) is a or b.
 export function invert(s: Selection): Selection {
   const [only] = s;
   if (!only) return s;
-  if (s.length > 1) return [{ not: true, terms: [{ kind: 'all', clauses: s }] }];
+  if (s.length > 1) {
+    if (s.every((c) => !c.not)) return [{ not: true, terms: [{ kind: 'all', clauses: s }] }];
+    return [clauseOf(...s.map(complement))];
+  }
   const [term] = only.terms;
   if (only.not && only.terms.length === 1 && term?.kind === 'all') return term.clauses;
+  if (!only.not && only.terms.some((t) => t.kind === 'all' && t.clauses.length === 1))
+    return only.terms.map((t) =>
+      t.kind === 'all' && t.clauses.length === 1 ? negated(t.clauses[0]!) : { not: true, terms: [t] },
+    );
   return [{ not: !only.not, terms: only.terms }];
+}
+
+// complement is one alternative: the rows that a clause leaves out.
+function complement(c: Clause): Term {
+  const [only] = c.terms;
+  return c.not && c.terms.length === 1 && only ? only : { kind: 'all', clauses: [negated(c)] };
+}
+
+// joinNext makes one clause, by "or", of a clause and the one behind it; split
+// makes one of each alternative, joined by "and".
+export function joinNext(s: Selection, at: number): Selection {
+  const [a, b] = [s[at], s[at + 1]];
+  if (!a || !b) return s;
+  return [...s.slice(0, at), clauseOf(...alternativesOf(a), ...alternativesOf(b)), ...s.slice(at + 2)];
+}
+
+function alternativesOf(c: Clause): readonly Term[] {
+  return c.not ? [{ kind: 'all', clauses: [c] }] : c.terms;
+}
+
+export function split(s: Selection, at: number): Selection {
+  const c = s[at];
+  if (!c || c.not || c.terms.length < 2) return s;
+  const each = c.terms.flatMap((t) => (t.kind === 'all' ? t.clauses : [clauseOf(t)]));
+  return [...s.slice(0, at), ...each, ...s.slice(at + 1)];
 }
 
 // brush sets the ranges selected on one axis and leaves those of others. No
 // range means no clause, not "nothing selected".
 export function brush(s: Selection, column: string, terms: readonly Term[]): Selection {
-  const at = s.findIndex((c) => brushes(c, column));
-  const rest = s.filter((c) => !brushes(c, column));
-  if (terms.length === 0) return rest;
-  const clause = clauseOf(...terms);
-  return at < 0 ? [...rest, clause] : [...rest.slice(0, at), clause, ...rest.slice(at)];
+  if (terms.length === 0) return s.filter((c) => !isOf(c, [column]));
+  return put(s, [column], clauseOf(...terms));
 }
 
 // brushed returns the terms that are brushes of an axis.
@@ -147,6 +217,11 @@ export function columnOf(t: Term): string | undefined {
     default:
       return t satisfies never;
   }
+}
+
+// replaceClause puts other clauses in the place of a chip.
+export function replaceClause(s: Selection, index: number, by: Selection): Selection {
+  return [...s.slice(0, index), ...by, ...s.slice(index + 1)];
 }
 
 // removeClause takes a chip away.

@@ -69,6 +69,7 @@ class TestApi {
     formats: [],
     uploadLimit: 1,
     shared: false,
+    address: '',
   };
   down = false;
   jobEnd: Partial<Job> = { state: 'done', run: 'r2' };
@@ -300,7 +301,7 @@ describe('hover', () => {
 describe('history', () => {
   it('undoes and redoes', () => {
     store.select(slow);
-    store.select(cpu(1), 'filter');
+    store.select(cpu(1));
     store.invert();
     expect(selected()).toBe('!(latency > 200 & cpu = 1)');
     store.undo('samples');

@@ -22,7 +22,6 @@ export interface Snapshot {
   readonly info: Info | undefined; // of state.run
   readonly state: State;
   readonly hover: Term | undefined;
-  readonly mode: 'replace' | 'add' | 'filter'; // of clicks without a modifier key
   readonly answer: Answer | undefined; // the newest, with its counts
   readonly answered: Term | undefined; // the hover it is about
   readonly answers: ReadonlyMap<string, Answers>; // by view
@@ -94,7 +93,6 @@ export class Store {
       info: undefined,
       state,
       hover: undefined,
-      mode: 'replace',
       answer: undefined,
       answered: undefined,
       answers: new Map(),
@@ -170,7 +168,7 @@ export class Store {
 
   // ---- selecting ----
 
-  select(term: Term, mode: Mode = this.snap.mode): void {
+  select(term: Term, mode: Mode = 'set'): void {
     this.rows({ select: sel.apply(this.snap.state.select, term, mode) });
   }
 
@@ -208,6 +206,11 @@ export class Store {
     this.rows({ select: sel.removeClause(this.snap.state.select, index) });
   }
 
+  // changeClause puts what the user made of a chip in its place.
+  changeClause(change: (s: Selection) => Selection, moving = false): void {
+    this.rows({ select: change(this.snap.state.select) }, moving);
+  }
+
   removeFilter(index: number): void {
     this.rows({ filter: sel.removeClause(this.snap.state.filter, index) });
   }
@@ -231,10 +234,6 @@ export class Store {
     const { select, filter } = this.snap.state;
     if (select.length === 0) return;
     this.rows({ filter: [...filter, ...sel.invert(select)], select: sel.EVERYTHING });
-  }
-
-  setMode(mode: Snapshot['mode']): void {
-    this.set({ mode });
   }
 
   // undo goes one step back in what a page undoes; redo forward again.

@@ -24,7 +24,8 @@ export interface State {
   readonly color: Metric; // topology
   readonly shape: 'sunburst' | 'icicle';
   readonly zoom: string; // resource the topology is zoomed to; empty: machine
-  readonly bottom: 'parallel' | 'axis' | 'category' | 'timeline' | 'spread' | 'lines' | 'touches' | 'changes';
+  readonly bottom:
+    'parallel' | 'axis' | 'category' | 'timeline' | 'heat' | 'spread' | 'lines' | 'touches' | 'changes';
   // Settings of single views and of later pages, by a name of word characters
   // and dots. A missing entry is the view's default.
   readonly options: Readonly<Record<string, string>>;
@@ -157,6 +158,7 @@ const BOTTOMS = [
   'axis',
   'category',
   'timeline',
+  'heat',
   'spread',
   'lines',
   'touches',

@@ -168,8 +168,9 @@ export class HostControl<Mark> {
       case 'pick':
       case 'pick-add':
       case 'pick-remove':
+      case 'pick-only':
         if (this.mark === undefined) return false;
-        this.choose(this.mark, action === 'pick' ? undefined : action === 'pick-add' ? 'add' : 'remove');
+        this.choose(this.mark, modeOf(e));
         return true;
       case 'table':
         desk.showTable(title, view as View<unknown>);

@@ -13,7 +13,8 @@ export function markItems<Mark>(
   return [
     { label: 'Select', run: () => choose(mark, undefined) },
     { label: 'Add to the selection', run: () => choose(mark, 'add') },
-    { label: 'Remove from the selection', run: () => choose(mark, 'remove') },
+    { label: 'Take out of the selection', run: () => choose(mark, 'remove') },
+    { label: 'Select it alone', run: () => choose(mark, 'only') },
     {
       label: 'Copy as text',
       run: () => void navigator.clipboard?.writeText(sentence(view.describe(mark))),

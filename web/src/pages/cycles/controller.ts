@@ -306,9 +306,9 @@ export class CyclesControl {
   /** Selects the same references, or else the samples of their lines, and turns to the memory page. */
   readonly toMemory = (): void => {
     const { desk, info } = this.model;
-    this.memoryTerms().forEach((t, i) => desk.store.select(t, i === 0 ? 'replace' : 'add'));
+    this.memoryTerms().forEach((t, i) => desk.store.select(t, i === 0 ? 'only' : 'add'));
     if (this.model.hasColumn('order') && info && info.threads.length > 1)
-      desk.store.select({ kind: 'compare', column: 'tid', op: '=', value: info.thread }, 'filter');
+      desk.store.select({ kind: 'compare', column: 'tid', op: '=', value: info.thread });
     desk.store.change({ page: 'memory' });
   };
 

@@ -7,6 +7,7 @@ import type { State } from '../../state/url';
 import type { MemoryDesk } from './desk';
 import { METRICS } from './views/changes';
 import type { TimeGap } from './views/gaps';
+import type { HeatValue } from './views/heatmap';
 
 /** What a spread or a change can be by, where the samples have the columns. */
 interface Grouping {
@@ -34,10 +35,19 @@ export class BottomModel {
   readonly others = $derived<readonly RunSummary[]>(
     (this.desk.snap.home?.runs ?? []).filter((r) => r.kind === 'samples' && r.id !== this.info?.id),
   );
+  readonly heats = $derived<readonly ColumnInfo[]>(
+    this.column('time')
+      ? ['cpu', 'tid', 'rank', 'symbol', 'function', 'file', 'level', 'node'].flatMap((n) => {
+          const c = this.column(n);
+          return c && !isConstant(c) ? [c] : [];
+        })
+      : [],
+  );
   readonly tabs = $derived([
     { id: 'parallel', label: 'Parallel coordinates' },
     { id: 'axis', label: 'One axis' },
     { id: 'category', label: 'Categories' },
+    ...(this.heats.length > 0 ? [{ id: 'heat', label: 'Heat map' }] : []),
     { id: 'spread', label: 'Spread' },
     { id: 'lines', label: 'Cache lines' },
     ...(this.info?.touches ? [{ id: 'touches', label: 'First touch' }] : []),
@@ -63,7 +73,22 @@ export class BottomModel {
   readonly category = $derived<ColumnInfo | undefined>(this.column(this.link.category) ?? this.nominal[0]);
   /** Whether the axes on screen can have gaps. */
   readonly holes = $derived(
-    this.tab === 'axis' ? this.one?.name === 'time' : this.tab === 'parallel' && this.names.includes('time'),
+    this.tab === 'axis'
+      ? this.one?.name === 'time'
+      : this.tab === 'heat' || (this.tab === 'parallel' && this.names.includes('time')),
+  );
+
+  // ---- heat map ----
+
+  /** What time can be drawn against. */
+  readonly heat = $derived(this.heats.find((c) => c.name === this.option('heat.by')) ?? this.heats[0]);
+  readonly heatValues = $derived<readonly HeatValue[]>([
+    'samples',
+    ...(this.column('latency') ? (['mean'] as const) : []),
+    ...(this.column('level') ? (['deep'] as const) : []),
+  ]);
+  readonly heatValue = $derived(
+    this.heatValues.find((v) => v === this.option('heat.value')) ?? this.heatValues[1] ?? 'samples',
   );
 
   // ---- spread and changes ----

@@ -68,6 +68,27 @@ export function axesItems(m: BottomModel): readonly MenuItem[] {
   ];
 }
 
+// ---- heat map ----
+
+export const HEAT_VALUES = { samples: 'samples', mean: 'mean latency', deep: 'share beyond L2' } as const;
+
+export function heatItems(m: BottomModel): readonly MenuItem[] {
+  return m.heats.map((c) => ({
+    label: titleOf(c),
+    note: `${count(c.distinct)} values`,
+    checked: c === m.heat,
+    run: () => m.desk.store.option('heat.by', c === m.heats[0] ? undefined : c.name),
+  }));
+}
+
+export function heatValueItems(m: BottomModel): readonly MenuItem[] {
+  return m.heatValues.map((v) => ({
+    label: HEAT_VALUES[v],
+    checked: v === m.heatValue,
+    run: () => m.desk.store.option('heat.value', v),
+  }));
+}
+
 // ---- spread, changes, categories ----
 
 export function spreadItems(m: BottomModel): readonly MenuItem[] {

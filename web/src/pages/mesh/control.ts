@@ -72,8 +72,9 @@ export class MeshControl {
     const { snap, store } = this.desk;
     // Without a step of its own: going back takes both back.
     if (now.cell >= 0) store.change({ options: writeMesh({ ...now, cell: -1 }, snap.state.options) }, true);
-    const mode = asked ?? snap.mode;
-    store.selectText(text([...parts.rest, ...placeAfter(parts.place, here, mode)]));
+    const mode = asked ?? 'set';
+    const rest = mode === 'only' ? [] : parts.rest;
+    store.selectText(text([...rest, ...placeAfter(parts.place, here, mode)]));
   }
 
   async choose(cell: number, mode: Mode | undefined): Promise<void> {

@@ -286,7 +286,7 @@ describe('words', () => {
     expect(text(both)).toBe(text(parse('(x = 1 & y = 2 | x = 3 & y = 4)')));
     expect(text(placeAfter(both, a, 'add'))).toBe(text(b));
     expect(text(placeAfter(a, a, 'add'))).toBe('');
-    expect(text(placeAfter(both, a, 'replace'))).toBe(text(a));
+    expect(text(placeAfter(both, a, 'set'))).toBe(text(a));
     expect(text(placeAfter(a, b, 'remove'))).toBe(text(parse('x = 1 & y = 2 & !(x = 3 & y = 4)')));
   });
 });

@@ -1,10 +1,10 @@
-// What people do with the single axis: zooming, brushing, cutting the tree,
-// picking marks. Zoom and cut are part of the link.
+// What people do with the single axis: zooming, brushing, cutting the tree. Zoom
+// and cut are part of the link.
 import { clamp, type Point } from '../../../base/geometry';
 import type { Gesture } from '../../../frame/context';
 import type { Action } from '../../../frame/keymap';
 import type { MenuItem } from '../../../frame/PopMenu.svelte';
-import { brushed, type Mode, type Selection } from '../../../state/selection';
+import { brushed, type Selection } from '../../../state/selection';
 import type { MemoryDesk } from '../desk';
 import type { GuidedMark, GuidedView } from '../views/guided';
 import type { AxisModel } from './model.svelte';
@@ -95,18 +95,6 @@ export class AxisControl {
     if ('bin' in mark) return { x: view.plot.x + view.histogram.layout.middle(mark.bin), y: 0 };
     return 'cluster' in mark ? view.anchor(mark.cluster) : undefined;
   }
-
-  // ---- picking ----
-
-  /** Windows, clusters and merges set the brush of their axis and leave what is selected elsewhere: they are about that. */
-  readonly pick = (mark: GuidedMark, mode: Mode | undefined): boolean => {
-    const { column, view } = this.model;
-    const term = view?.wanted(mark);
-    if ('bin' in mark || !term || !column || mode !== undefined || this.desk.snap.mode !== 'replace')
-      return false;
-    this.desk.store.brush(column.name, [term]);
-    return true;
-  };
 
   // ---- the cut of the tree ----
 

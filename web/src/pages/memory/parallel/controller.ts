@@ -5,7 +5,7 @@ import { clamp, type Point } from '../../../base/geometry';
 import type { Gesture } from '../../../frame/context';
 import type { Action } from '../../../frame/keymap';
 import { axisQuestion, moveAxis } from '../../../state/axes';
-import { brushed, type Mode, type Term } from '../../../state/selection';
+import { brushed, type Term } from '../../../state/selection';
 import type { MemoryDesk } from '../desk';
 import type { BinMark, ParallelMark, ParallelView } from '../views/parallel';
 import type { ParallelModel } from './model.svelte';
@@ -109,25 +109,10 @@ export class ParallelControl {
 
   // ---- picking ----
 
-  readonly pick = (m: ParallelMark, mode: Mode | undefined): boolean => {
-    const view = this.model.view!;
-    if (m.kind === 'head') {
-      this.openHead(m.axis);
-      return true;
-    }
-    const { layout, brushes } = view.columns[m.axis]!;
-    const name = layout.input.column.name;
-    if (m.kind === 'bin' && this.extending) {
-      this.commitExtended();
-      return true;
-    }
-    const replacing = mode === undefined && this.desk.snap.mode === 'replace';
-    // A strip is about what is selected on other axes: that stays. A click on a
-    // brushed axis replaces its brush and leaves the others'.
-    const alone = m.kind === 'window' || (brushes.length > 0 && this.model.link.select.length > 1);
-    const term = view.wanted(m);
-    if (!replacing || !alone || !term) return false;
-    this.desk.store.brush(name, [term]);
+  readonly pick = (m: ParallelMark): boolean => {
+    if (m.kind === 'head') this.openHead(m.axis);
+    else if (m.kind === 'bin' && this.extending) this.commitExtended();
+    else return false;
     return true;
   };
 

@@ -252,7 +252,8 @@ export class OffendersView implements KeptView<OffenderMark> {
   }
 
   rows(): Table {
-    const head = ['kind', 'file', 'name', 'samples', 'of all', this.input.unit, 'mean', 'share %'];
+    const { unit } = this.input;
+    const head = ['kind', 'file', 'name', 'samples', 'of all', unit, `mean ${unit}`, 'share %'];
     const rows = this.input.lists.flatMap((list) => {
       const g = list.groups;
       if (!g) return [];
@@ -268,8 +269,8 @@ export class OffendersView implements KeptView<OffenderMark> {
           String(n),
           String(g.counts[ALL][i]),
           String(sum),
-          valued ? (sum / valued).toFixed(1) : '',
-          this.input.whole.latency === undefined ? '' : share(sum, this.input.whole.latency),
+          valued ? String(sum / valued) : '',
+          this.input.whole.latency ? String((100 * sum) / this.input.whole.latency) : '',
         ];
       });
     });

@@ -156,9 +156,9 @@ describe('statistics', () => {
   it('sets the selection against everything', () => {
     const rows = view.rows().rows.map((r) => r.join('|'));
     expect(rows).toContain('samples|4||8');
-    expect(rows).toContain('mean|150.0||100.0');
-    expect(rows).toContain('p90|5||2');
-    expect(rows).toContain('max|300||300');
+    expect(rows).toContain('mean cycles|150||100');
+    expect(rows).toContain('p90 cycles|5||2');
+    expect(rows).toContain('max cycles|300||300');
     expect(rows).toContain('lines|2||3');
     expect(rows).toContain('served by L1|0|0|3');
   });

@@ -37,6 +37,8 @@ interface Line {
   readonly name: string;
   readonly exact?: boolean; // is not of a moment ago
   readonly values: readonly [all: string, selected: string, hovered: string];
+  readonly exactly: readonly [all: string, selected: string, hovered: string]; // for tables: all digits
+  readonly unit: string;
 }
 
 const PAD = 12;
@@ -84,35 +86,49 @@ export class StatisticsView implements KeptView<StatisticsMark> {
   /** Everything there is to say; the picture shows as much as fits, the table all. */
   private allLines(): Line[] {
     const { counts, stat, column } = this.input;
-    const each = (f: (layer: 0 | 1 | 2) => string): Line['values'] => [f(ALL), f(SELECTED), f(HOVERED)];
     const about = column?.provenance === 'modelled' ? '≈' : '';
-    const valued = (f: (layer: 0 | 1 | 2) => number, say: (v: number) => string) =>
-      each((l) => (stat && stat.counts[l]! > 0 ? about + say(f(l)) : DASH));
-    const say = (v: number): string => (Math.abs(v) < 1e6 ? exact(v) : short(v));
-    const lines: Line[] = [{ name: 'samples', exact: true, values: each((l) => count(counts[l])) }];
-    if (stat && column) {
-      lines.push({ name: column.unit || 'sum', values: valued((l) => stat.sums[l]!, short) });
-      lines.push({ name: 'mean', values: valued((l) => stat.sums[l]! / stat.counts[l]!, mean) });
-      QUANTILES.forEach((q, i) => {
-        lines.push({ name: `p${Math.round(q * 100)}`, values: valued((l) => stat.quantiles[l][i]!, say) });
-      });
-    }
-    for (const d of this.input.distinct)
-      lines.push({ name: d.name, exact: true, values: each((l) => count(d.counts[l])) });
-    if (stat) {
-      const share: Line = {
-        name: 'share',
-        values: valued(
-          (l) => stat.sums[l]!,
-          (v) => percent(v, stat.sums[ALL]!),
-        ),
+    const unit = column?.unit ?? '';
+    const each = (f: (layer: 0 | 1 | 2) => string): Line['values'] => [f(ALL), f(SELECTED), f(HOVERED)];
+    const counted = (name: string, n: readonly number[]): Line => ({
+      name,
+      unit: '',
+      exact: true,
+      values: each((l) => count(n[l]!)),
+      exactly: each((l) => String(n[l])),
+    });
+    const valued = (name: string, f: (layer: 0 | 1 | 2) => number, say: (v: number) => string): Line => {
+      const has = (l: 0 | 1 | 2): boolean => stat !== undefined && stat.counts[l]! > 0;
+      return {
+        name,
+        unit: name === unit ? '' : unit,
+        values: each((l) => (has(l) ? about + say(f(l)) : DASH)),
+        exactly: each((l) => (has(l) ? String(f(l)) : '')),
       };
-      lines.splice(
-        6,
-        0,
-        { name: 'max', values: valued((l) => stat.max[l]!, say) },
-        ...(stat.sums[ALL]! > 0 ? [share] : []),
+    };
+    const say = (v: number): string => (Math.abs(v) < 1e6 ? exact(v) : short(v));
+    const lines: Line[] = [counted('samples', counts)];
+    if (stat && column) {
+      // The sum of moments in time is no number of anything.
+      if (column.kind !== 'time') lines.push(valued(unit || 'sum', (l) => stat.sums[l]!, short));
+      lines.push(valued('mean', (l) => stat.sums[l]! / stat.counts[l]!, mean));
+      QUANTILES.forEach((q, i) =>
+        lines.push(valued(`p${Math.round(q * 100)}`, (l) => stat.quantiles[l][i]!, say)),
       );
+    }
+    for (const d of this.input.distinct) lines.push(counted(d.name, d.counts));
+    if (stat) {
+      const whole = stat.sums[ALL]!;
+      const share: Line = {
+        ...valued(
+          'share',
+          (l) => stat.sums[l]!,
+          (v) => percent(v, whole),
+        ),
+        unit: '%',
+        exactly: each((l) => (stat.counts[l]! > 0 ? String((100 * stat.sums[l]!) / whole) : '')),
+      };
+      const most = valued('max', (l) => stat.max[l]!, say);
+      lines.splice(6, 0, most, ...(whole > 0 && column?.kind !== 'time' ? [share] : []));
     }
     return lines;
   }
@@ -308,10 +324,10 @@ export class StatisticsView implements KeptView<StatisticsMark> {
 
   rows(): Table {
     const rows = this.allLines().map((l) => [
-      l.name,
-      l.values[SELECTED],
-      this.hovering ? l.values[HOVERED] : '',
-      l.values[ALL],
+      l.unit ? `${l.name} ${l.unit}` : l.name,
+      l.exactly[SELECTED],
+      this.hovering ? l.exactly[HOVERED] : '',
+      l.exactly[ALL],
     ]);
     const a = this.input.level?.answer;
     if (a)
