@@ -184,14 +184,13 @@ func exportCSV(cmd *cobra.Command, x exported, out string, inComment bool) error
 		return writeCSV(cmd.Context(), w, x)
 	}
 	if out == "-" {
-		return write(cmd.OutOrStdout())
+		return write(term.Data(cmd.OutOrStdout()))
 	}
-	if !inComment {
-		if err := wholefile.Write(cmd.Context(), table.SidecarOf(out), 0, func(w io.Writer) error { _, err := w.Write(about); return err }); err != nil {
-			return err
-		}
+	// The table first: a description without one says nothing.
+	if err := wholefile.Write(cmd.Context(), out, 0, write); err != nil || inComment {
+		return err
 	}
-	return wholefile.Write(cmd.Context(), out, 0, write)
+	return wholefile.Write(cmd.Context(), table.SidecarOf(out), 0, func(w io.Writer) error { _, err := w.Write(about); return err })
 }
 
 func writeArrow(_ context.Context, w io.Writer, x exported) error {
