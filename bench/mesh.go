@@ -57,7 +57,7 @@ func meshField(context.Context) ([]Result, error) {
 	} {
 		col := &table.Column{Name: f.spec.Column, Data: f.data}
 		w := mesh.Window{Mode: mesh.UpTo, After: -1, To: 8000}
-		t, err := best(5, func() error { _, err := p.Project(f.sel, w, f.spec, col); return err })
+		t, err := best(5, func() error { _, err := p.Project(context.Background(), f.sel, w, f.spec, col); return err })
 		if err != nil {
 			return nil, err
 		}
@@ -85,11 +85,11 @@ func within(name string, t timing, limit float64, procs int) Result {
 
 // millionHexahedra is an unstructured mesh of a million cells with one field.
 func millionHexahedra() (*grid.Mesh, error) {
-	s, err := mesh.UnitMesh([3]int{meshSide, meshSide, meshSide})
+	s, err := mesh.UnitMesh(context.Background(), [3]int{meshSide, meshSide, meshSide})
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.Mesh(0)
+	m, err := s.Mesh(context.Background(), 0)
 	if err != nil {
 		return nil, err
 	}
@@ -107,13 +107,19 @@ func millionHexahedra() (*grid.Mesh, error) {
 
 // meshSurface extracts the outside of a million unstructured cells, for which
 // a viewer should not wait longer than two seconds.
-func meshSurface(context.Context) ([]Result, error) {
+func meshSurface(ctx context.Context) ([]Result, error) {
 	m, err := millionHexahedra()
 	if err != nil {
 		return nil, err
 	}
 	faces := 0
-	t, err := best(3, func() error { faces = mesh.Surface(m, nil).Polygons; return nil })
+	t, err := best(3, func() error {
+		shell, err := mesh.Surface(ctx, m, nil)
+		if err == nil {
+			faces = shell.Polygons
+		}
+		return err
+	})
 	if err == nil && faces != 6*meshSide*meshSide {
 		err = fmt.Errorf("%d faces, want %d", faces, 6*meshSide*meshSide)
 	}

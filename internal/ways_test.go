@@ -13,10 +13,10 @@ import (
 // bareGoroutines are the files, and packages that end in /, that may start a
 // goroutine other than by base/parallel, and why.
 var bareGoroutines = map[string]string{
-	"internal/base/parallel/":          "is what all others use",
-	"internal/engine/kernel/kernel.go": "outlives its request, for the next; recovers with parallel.Safely",
-	"internal/record/sampler/":         "takes samples out of rings while the program runs: a stop is a lost sample; finish waits",
-	"internal/record/step/tracer.go":   "ptrace needs a thread of its own, which ends with its goroutine",
+	"internal/base/parallel/":        "is what all others use",
+	"internal/base/budget/share.go":  "a build outlives its request, for the next; Close waits, parallel.Safely recovers",
+	"internal/record/sampler/":       "takes samples out of rings while the program runs: a stop is a lost sample; finish waits",
+	"internal/record/step/tracer.go": "ptrace needs a thread of its own, which ends with its goroutine",
 }
 
 // bareFiles may write files other than by base/wholefile, and why.

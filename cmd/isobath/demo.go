@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/isobath/isobath/internal/app/server"
-	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/app/sides"
 )
 
@@ -25,7 +24,7 @@ planes run on neighbouring cores, and says what 'isobath diff' finds.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			show := (*server.Loader).Demo
 			if len(args) == 1 {
-				show = map[string]func(*server.Loader) ([]*frame.Run, error){"cycles": (*server.Loader).DemoCycles, "locality": (*server.Loader).DemoLocality, "compare": (*server.Loader).DemoCompare}[args[0]]
+				show = map[string]opener{"cycles": (*server.Loader).DemoCycles, "locality": (*server.Loader).DemoLocality, "compare": (*server.Loader).DemoCompare}[args[0]]
 				if args[0] != "compare" {
 					f.page = args[0]
 				}

@@ -65,7 +65,7 @@ func newExport() *cobra.Command {
 			}
 			defer s.Close()
 			if anonymise {
-				if s, err = anonymous(s); err != nil {
+				if s, err = anonymous(cmd.Context(), s); err != nil {
 					return err
 				}
 				defer s.Close()
@@ -103,12 +103,12 @@ func newExport() *cobra.Command {
 }
 
 // anonymous is a set that tells nothing about people and machines.
-func anonymous(s *dataset.Set) (*dataset.Set, error) {
+func anonymous(ctx context.Context, s *dataset.Set) (*dataset.Set, error) {
 	r, err := privacy.Anonymised(s.Run)
 	if err != nil {
 		return nil, err
 	}
-	return dataset.FromRun(r, nil)
+	return dataset.FromRun(ctx, r)
 }
 
 // exported is a data set and what of it is written.

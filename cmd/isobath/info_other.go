@@ -53,7 +53,7 @@ func describeOther(ctx context.Context, path string, c dataset.Content) (descrip
 	case kind.Refs:
 		return describeRefs(ctx, path)
 	case kind.Mesh:
-		return describeMesh(path)
+		return describeMesh(ctx, path)
 	}
 	return nil, fmt.Errorf("%s holds a %s (%s); try 'isobath %s'", path, c.Kind, c.Format, c.Kind)
 }

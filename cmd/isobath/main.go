@@ -162,5 +162,6 @@ func newRoot() *cobra.Command {
 		newCallers(),
 		newWhy(),
 	)
+	boundMemory(root)
 	return root
 }

@@ -109,12 +109,12 @@ func (f *meshFlags) run(ctx context.Context, stdout, stderr io.Writer, args []st
 	if err := keepInputs(f.output, append(slices.Clone(f.meshes), file)...); err != nil {
 		return err
 	}
-	series, err := f.openSeries()
+	series, err := f.openSeries(ctx)
 	if err != nil {
 		return err
 	}
 	if file == "" {
-		return f.describe(stdout)
+		return f.describe(ctx, stdout)
 	}
 	settings, err := f.settings()
 	if err != nil {
@@ -126,7 +126,7 @@ func (f *meshFlags) run(ctx context.Context, stdout, stderr io.Writer, args []st
 	}
 	defer set.Close()
 	settings.Columns.Rename(set.Table)
-	view, err := mesh.NewView(series, set.Table, settings)
+	view, err := mesh.NewView(ctx, series, set.Table, settings)
 	if err != nil {
 		return err
 	}
@@ -167,22 +167,22 @@ func (f *meshFlags) sort(args []string) (file string, err error) {
 	return file, nil
 }
 
-func (f *meshFlags) openSeries() (*mesh.Series, error) {
+func (f *meshFlags) openSeries(ctx context.Context) (*mesh.Series, error) {
 	if len(f.meshes) > 0 {
-		return mesh.Open(f.meshes...)
+		return mesh.Open(ctx, f.meshes...)
 	}
 	d, err := mesh.ParseDims(f.dims)
 	if err != nil {
 		return nil, usageError{err}
 	}
-	return mesh.UnitMesh(d)
+	return mesh.UnitMesh(ctx, d)
 }
 
-func (f *meshFlags) describe(w io.Writer) error {
+func (f *meshFlags) describe(ctx context.Context, w io.Writer) error {
 	if len(f.meshes) == 0 {
 		return usagef("no file of samples")
 	}
-	i, err := describeMesh(f.meshes...)
+	i, err := describeMesh(ctx, f.meshes...)
 	if err != nil {
 		return err
 	}
@@ -289,7 +289,7 @@ func (f *meshFlags) project(ctx context.Context, set *dataset.Set, view *mesh.Vi
 		return nil, err
 	}
 	r := &meshResult{name: series.Name, step: series.Steps[step], iteration: iteration, window: window, where: f.where}
-	if r.placed, err = view.At(step); err != nil {
+	if r.placed, err = view.At(ctx, step); err != nil {
 		return nil, err
 	}
 	r.positions, r.outside = view.ByPosition(), view.OutsideNote(r.placed)
@@ -305,7 +305,7 @@ func (f *meshFlags) project(ctx context.Context, set *dataset.Set, view *mesh.Vi
 		if err != nil {
 			return nil, usageError{err}
 		}
-		field, err := r.placed.Field(set.Table, rows, window, spec)
+		field, err := r.placed.Field(ctx, set.Table, rows, window, spec)
 		if err != nil {
 			return nil, err
 		}
@@ -330,12 +330,12 @@ func (f *meshFlags) relate(ctx context.Context, r *meshResult) error {
 	var category []float64
 	if f.category != "" {
 		var err error
-		if category, err = mesh.Physics(r.placed.Mesh, f.category); err != nil {
+		if category, err = mesh.Physics(ctx, r.placed.Mesh, f.category); err != nil {
 			return err
 		}
 	}
 	for _, name := range f.correlate {
-		physics, err := mesh.Physics(r.placed.Mesh, name)
+		physics, err := mesh.Physics(ctx, r.placed.Mesh, name)
 		if err != nil {
 			return err
 		}
@@ -547,7 +547,7 @@ func (f *meshFlags) serve(ctx context.Context, stderr io.Writer, set *dataset.Se
 			return usageError{err}
 		}
 	}
-	if _, err := view.At(len(view.Series.Steps) - 1); err != nil {
+	if _, err := view.At(ctx, len(view.Series.Steps)-1); err != nil {
 		return err
 	}
 	ln, err := net.Listen("tcp", f.link)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strconv"
@@ -20,8 +21,8 @@ type meshInfo struct {
 
 func (i *meshInfo) fields() any { return i }
 
-func describeMesh(paths ...string) (description, error) {
-	i, err := mesh.Describe(paths...)
+func describeMesh(ctx context.Context, paths ...string) (description, error) {
+	i, err := mesh.Describe(ctx, paths...)
 	if err != nil {
 		return nil, err
 	}

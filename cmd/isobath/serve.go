@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
 	"os"
@@ -11,8 +12,8 @@ import (
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/app/server"
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/base/term"
-	"github.com/isobath/isobath/internal/engine/kernel"
 	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/formats/foreign"
 	"github.com/isobath/isobath/web"
@@ -58,7 +59,6 @@ type serveFlags struct {
 	meshes    []string
 	link      string
 	linkFile  string
-	memory    string
 	noBrowser bool
 	shared    bool
 	page      string // that is shown first; empty: the first that the run fills
@@ -81,7 +81,6 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.meshes, "mesh", nil, "mesh of the simulation, for samples: a file, pattern or folder of dumps (repeatable)")
 	flags.StringVar(&f.link, "link", "", "let ParaView and other viewers connect at `ADDRESS`, as 127.0.0.1:0; needs samples on a mesh")
 	flags.StringVar(&f.linkFile, "link-file", "", "with --link: where viewers find address and token (default ~/.cache/isobath/link)")
-	flags.StringVar(&f.memory, "memory", "", "memory to use beyond the mapped files, such as 4GB (default half of what there is)")
 	flags.StringVar(&f.webDir, "web-dir", "", "folder with the page, in place of the built-in one")
 }
 
@@ -111,8 +110,11 @@ func (f *serveFlags) address(cmd *cobra.Command) (server.Address, error) {
 	return server.Address{Port: f.port}, nil
 }
 
+// opener opens what is no file: a method of the loader.
+type opener = func(*server.Loader, context.Context) ([]*frame.Run, error)
+
 // serve shows files, or what first opens, until it is interrupted.
-func (f *serveFlags) serve(cmd *cobra.Command, files []string, first func(*server.Loader) ([]*frame.Run, error)) error {
+func (f *serveFlags) serve(cmd *cobra.Command, files []string, first opener) error {
 	ctx := cmd.Context()
 	address, err := f.address(cmd)
 	if err != nil {
@@ -132,29 +134,22 @@ func (f *serveFlags) serve(cmd *cobra.Command, files []string, first func(*serve
 			return err
 		}
 	}
-	budget := kernel.DefaultBudget()
-	if f.memory != "" {
-		if budget, err = parseBytes(f.memory); err != nil {
-			return usagef("--memory %v", err)
-		}
-	}
 	loader := server.NewLoader(dataset.Options{
 		Options: foreign.Options{L1Latency: foreign.DefaultL1Latency, Kallsyms: f.kallsyms}, Topology: f.topology, Sources: f.sources,
-		Budget: kernel.NewBudget(budget),
-		Warn:   func(s string) { fmt.Fprintf(cmd.ErrOrStderr(), "isobath: %s\n", s) },
+		Warn: func(s string) { fmt.Fprintf(cmd.ErrOrStderr(), "isobath: %s\n", s) },
 	})
 	loader.Binary, loader.Meshes = f.binary, f.meshes
 	if len(files) == 0 && first == nil && len(f.meshes) > 0 {
 		first = (*server.Loader).OpenMeshes
 	}
-	s, err := server.New(f.options(token, address, loader))
+	s, err := server.New(f.options(budget.Of(ctx), token, address, loader))
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	out := cmd.ErrOrStderr()
 	if first != nil {
-		runs, err := first(loader)
+		runs, err := first(loader, ctx)
 		if err != nil {
 			return err
 		}
@@ -201,13 +196,14 @@ func (f *serveFlags) serve(cmd *cobra.Command, files []string, first func(*serve
 	return s.Serve(ctx, l)
 }
 
-func (f *serveFlags) options(token string, address server.Address, loader *server.Loader) server.Options {
+func (f *serveFlags) options(room *budget.Budget, token string, address server.Address, loader *server.Loader) server.Options {
 	opt := server.Options{
 		Version: version, Token: token, Hosts: f.hosts, Assets: web.Files(), Index: web.Index(),
 		Compress: f.compress || os.Getenv("SSH_CONNECTION") != "",
 		Shared:   f.shared,
 		Open:     loader.Open,
 		Reopen:   loader.Reopen,
+		Budget:   room,
 		Record:   "isobath record -o run.isobath -- ./program",
 	}
 	if f.webDir != "" {

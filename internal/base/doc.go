@@ -8,6 +8,7 @@
 //
 // Imported by: everything.
 //
+//   - budget: the memory of the process, claimed before it is used
 //   - scratch: temporary files and folders, and what killed processes left of them
 //   - wholefile: files and folders that are whole or not there
 //   - term: progress, tables and colours of a terminal

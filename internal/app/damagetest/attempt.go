@@ -101,7 +101,7 @@ func read(ctx context.Context, path string) error {
 	case kind.Mesh:
 		dumps, err := found.Mesh()
 		for i := range min(len(dumps), 3) {
-			if _, wrong := dumps[i].Load(); wrong != nil {
+			if _, wrong := dumps[i].Load(context.Background()); wrong != nil {
 				err = wrong
 			}
 		}

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/base/redact"
 	"github.com/isobath/isobath/internal/base/scratch"
@@ -47,8 +48,6 @@ type Options struct {
 	// AssumeL1, if set, is the latency of an L1 hit to assume in a run whose
 	// latencies rest on such an assumption; see foreign.Options.L1Latency.
 	AssumeL1 *int
-	// Budget bounds the memory of engines; nil for one of its own.
-	Budget *kernel.Budget
 	// Warn is told when the budget is too small for the data; nil if nobody is.
 	Warn func(string)
 }
@@ -72,7 +71,7 @@ func Open(ctx context.Context, path string, opt Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := prepare(r, opt.AssumeL1, kernel.Options{Budget: opt.Budget, Warn: opt.Warn})
+	s, err := prepare(r, opt.AssumeL1, kernel.Options{Budget: budget.Of(ctx), Warn: opt.Warn})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), r.Close())
 	}
@@ -111,9 +110,10 @@ func Load(ctx context.Context, path string, opt Options) (*run.Run, error) {
 	return r, nil
 }
 
-// FromRun makes a run ready for questions.
-func FromRun(r *run.Run, budget *kernel.Budget) (*Set, error) {
-	return prepare(r, nil, kernel.Options{Budget: budget})
+// FromRun makes a run ready for questions, which draw on the budget of the
+// context.
+func FromRun(ctx context.Context, r *run.Run) (*Set, error) {
+	return prepare(r, nil, kernel.Options{Budget: budget.Of(ctx)})
 }
 
 // Close releases the files of the set.

@@ -89,11 +89,11 @@ func TestPackedFiles(t *testing.T) {
 		}
 	}
 	for ext, path := range packed(t, "cubes.vtk", vtkText) {
-		series, err := mesh.Open(path)
+		series, err := mesh.Open(t.Context(), path)
 		if err != nil {
 			t.Fatalf("%s: %v", ext, err)
 		}
-		m, err := series.Mesh(0)
+		m, err := series.Mesh(t.Context(), 0)
 		if err != nil || len(m.Blocks) != 1 {
 			t.Errorf("%s: mesh %v, %v", ext, m, err)
 		}
@@ -178,7 +178,7 @@ func TestNewFormatIsOneLine(t *testing.T) {
 	if topo, err := formats.OpenTopology(file[kind.Topology]); err != nil || topo.Summary().CPUs != 2 {
 		t.Errorf("topology: %v", err)
 	}
-	if _, err := mesh.Open(file[kind.Mesh]); !errors.Is(err, errToyMesh) {
+	if _, err := mesh.Open(t.Context(), file[kind.Mesh]); !errors.Is(err, errToyMesh) {
 		t.Errorf("mesh: %v", err)
 	}
 	if tr, err := trace.Open(t.Context(), file[kind.Trace]); err != nil || len(tr.Warnings) != 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/data/kind"
 
 	"github.com/isobath/isobath/internal/data/run"
@@ -102,7 +103,7 @@ func OpenTogether(ctx context.Context, paths []string, opt Options) (*Set, strin
 	if err != nil {
 		return nil, "", err
 	}
-	s, err := prepare(j.Run, opt.AssumeL1, kernel.Options{Budget: opt.Budget, Warn: opt.Warn})
+	s, err := prepare(j.Run, opt.AssumeL1, kernel.Options{Budget: budget.Of(ctx), Warn: opt.Warn})
 	if err != nil {
 		return nil, "", errors.Join(err, j.Close())
 	}

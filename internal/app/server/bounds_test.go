@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/base/test"
 )
 
@@ -51,6 +52,32 @@ func TestSparseUpload(t *testing.T) {
 	})
 	if left != 0 {
 		t.Errorf("%d bytes were left behind", left)
+	}
+}
+
+// Where temporary files lie in memory, what is dropped draws on the budget.
+func TestUploadIntoMemory(t *testing.T) {
+	const memory = "/dev/shm"
+	if !inMemory(memory) {
+		t.Skip(memory + " is not in memory here")
+	}
+	t.Setenv("TMPDIR", memory)
+	room := budget.New(1 << 20)
+	s := newTestServer(t, func(o *Options) { o.Budget = room })
+	w := do(s, "POST", "/api/v1/upload?name=data", strings.Repeat("x", 2<<20), "Content-Type", frame.TypeFile)
+	if f := get[frame.Failure](t, w, http.StatusUnprocessableEntity); !strings.Contains(f.Error, "memory budget of 1 MiB") {
+		t.Error(f.Error)
+	}
+	if room.Used() != 0 {
+		t.Errorf("%d bytes are in use after a refusal", room.Used())
+	}
+	get[frame.Job](t, do(s, "POST", "/api/v1/upload?name=data", strings.Repeat("x", 1<<19), "Content-Type", frame.TypeFile), http.StatusAccepted)
+	if room.Used() < 1<<19 {
+		t.Errorf("%d bytes are in use", room.Used())
+	}
+	s.Close()
+	if room.Used() != 0 {
+		t.Errorf("%d bytes are in use after the server was closed", room.Used())
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 // TestCompare asks how the repaired demo differs from the first.
 func TestCompare(t *testing.T) {
-	runs, err := NewLoader(dataset.Options{}).DemoCompare()
+	runs, err := NewLoader(dataset.Options{}).DemoCompare(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 
 func demoCycles(t *testing.T) (*Server, []*frame.Run) {
 	t.Helper()
-	runs, err := NewLoader(dataset.Options{}).DemoCycles()
+	runs, err := NewLoader(dataset.Options{}).DemoCycles(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/base/parallel"
 )
 
@@ -42,7 +43,7 @@ type job struct {
 	changed chan struct{}
 }
 
-func (j *jobs) init() { j.ctx, j.cancel = context.WithCancel(context.Background()) }
+func (j *jobs) init(ctx context.Context) { j.ctx, j.cancel = context.WithCancel(ctx) }
 
 // stop cancels all jobs and waits for them.
 func (j *jobs) stop() {
@@ -109,9 +110,11 @@ func (s *Server) start(b *job, name string, open Opener, done func(frame.Job)) f
 
 // run opens what a job is about.
 func (s *Server) run(ctx context.Context, b *job, open Opener) (run *frame.Run, err error) {
-	err = parallel.Safely(func() (err error) {
-		run, err = open(ctx, b.path, b.progress)
-		return err
+	err = parallel.Safely(func() error {
+		return budget.Watch(ctx, b.now().Name+" needs", func(ctx context.Context) (err error) {
+			run, err = open(ctx, b.path, b.progress)
+			return err
+		})
 	})
 	if err == nil && ctx.Err() != nil {
 		err = errors.Join(ctx.Err(), run.Close())

@@ -27,7 +27,7 @@ func TestSelectionLanguage(t *testing.T) {
 	}
 	data := randomSamples(t)
 	data.RowSets = &query.RowSets{}
-	data.RowSets.FindBy(func(string) (table.Bits, error) { return table.FullBits(100), nil })
+	data.RowSets.FindBy(func(context.Context, string) (table.Bits, error) { return table.FullBits(100), nil })
 	selected := func(text string) []int {
 		e, err := query.Parse(text, data.Table)
 		if err != nil {

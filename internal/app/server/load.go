@@ -17,7 +17,6 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/data/refs/reftable"
 	"github.com/isobath/isobath/internal/data/table"
-	"github.com/isobath/isobath/internal/engine/kernel"
 )
 
 // Loader opens runs and foreign files for a server.
@@ -29,13 +28,9 @@ type Loader struct {
 	Meshes []string
 }
 
-// NewLoader returns a loader whose engines share one budget of memory.
-func NewLoader(opt dataset.Options) *Loader {
-	if opt.Budget == nil {
-		opt.Budget = kernel.NewBudget(kernel.DefaultBudget())
-	}
-	return &Loader{Options: opt}
-}
+// NewLoader returns a loader. What it opens draws on the budget of the context
+// that it is given.
+func NewLoader(opt dataset.Options) *Loader { return &Loader{Options: opt} }
 
 // Open is an Opener.
 func (l *Loader) Open(ctx context.Context, path string, progress func(frame.Progress)) (*frame.Run, error) {
@@ -51,7 +46,7 @@ func (l *Loader) Open(ctx context.Context, path string, progress func(frame.Prog
 		case kind.Refs:
 			return references.Open(ctx, path, content.Format, l.Binary, opt.Sources)
 		case kind.Mesh:
-			return mesh.Open(path)
+			return mesh.Open(ctx, path)
 		}
 	}
 	set, err := dataset.Open(ctx, path, opt)
@@ -118,21 +113,23 @@ func (l *Loader) join(ctx context.Context, r *frame.Run, samples *table.Table, a
 		}
 	}
 	if len(l.Meshes) > 0 {
-		return mesh.Join(r, l.Meshes...)
+		return mesh.Join(ctx, r, l.Meshes...)
 	}
 	return nil
 }
 
 // Demo opens the built-in example.
-func (l *Loader) Demo() ([]*frame.Run, error) { return l.demos(demo.Open) }
+func (l *Loader) Demo(ctx context.Context) ([]*frame.Run, error) { return l.demos(ctx, demo.Open) }
 
 // DemoCompare opens the built-in example and its repaired form.
-func (l *Loader) DemoCompare() ([]*frame.Run, error) { return l.demos(demo.Open, demo.OpenFixed) }
+func (l *Loader) DemoCompare(ctx context.Context) ([]*frame.Run, error) {
+	return l.demos(ctx, demo.Open, demo.OpenFixed)
+}
 
-func (l *Loader) demos(open ...func() (*demo.Run, error)) ([]*frame.Run, error) {
+func (l *Loader) demos(ctx context.Context, open ...func() (*demo.Run, error)) ([]*frame.Run, error) {
 	var out []*frame.Run
 	for _, o := range open {
-		r, err := l.demo(o)
+		r, err := l.demo(ctx, o)
 		if err != nil {
 			return nil, fmt.Errorf("demo: %w", err)
 		}
@@ -141,7 +138,7 @@ func (l *Loader) demos(open ...func() (*demo.Run, error)) ([]*frame.Run, error) 
 	return out, nil
 }
 
-func (l *Loader) demo(open func() (*demo.Run, error)) (*frame.Run, error) {
+func (l *Loader) demo(ctx context.Context, open func() (*demo.Run, error)) (*frame.Run, error) {
 	d, err := open()
 	if err != nil {
 		return nil, err
@@ -151,23 +148,25 @@ func (l *Loader) demo(open func() (*demo.Run, error)) (*frame.Run, error) {
 		return nil, err
 	}
 	b.Contents, b.Imported, b.Manifest.Topology, b.Sources = []*table.Table{d.Samples}, time.Time{}, "", nil
-	set, err := dataset.FromRun(b, l.Options.Budget)
+	set, err := dataset.FromRun(ctx, b)
 	if err != nil {
 		return nil, err
 	}
 	r := memory.Open(d.Name, "", set)
 	r.Texts = d.Sources
-	return r, mesh.JoinDemo(r)
+	return r, mesh.JoinDemo(ctx, r)
 }
 
 // DemoCycles opens the built-in reference traces.
-func (l *Loader) DemoCycles() ([]*frame.Run, error) { return references.Demo() }
+func (l *Loader) DemoCycles(ctx context.Context) ([]*frame.Run, error) { return references.Demo(ctx) }
 
 // DemoLocality opens the built-in example of the locality page.
-func (l *Loader) DemoLocality() ([]*frame.Run, error) { return references.DemoLocality() }
+func (l *Loader) DemoLocality(ctx context.Context) ([]*frame.Run, error) {
+	return references.DemoLocality(ctx)
+}
 
 // OpenMeshes shows the loader's dumps as a run of their own.
-func (l *Loader) OpenMeshes() ([]*frame.Run, error) {
-	r, err := mesh.Open(l.Meshes...)
+func (l *Loader) OpenMeshes(ctx context.Context) ([]*frame.Run, error) {
+	r, err := mesh.Open(ctx, l.Meshes...)
 	return []*frame.Run{r}, err
 }

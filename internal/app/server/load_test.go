@@ -15,7 +15,7 @@ import (
 
 func TestDemo(t *testing.T) {
 	l := NewLoader(dataset.Options{})
-	runs, err := l.Demo()
+	runs, err := l.Demo(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestDemo(t *testing.T) {
 		t.Errorf("no source of the demo is found: %+v", info.Sources)
 	}
 	// The same content has the same name wherever it is opened.
-	runs, err = l.Demo()
+	runs, err = l.Demo(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

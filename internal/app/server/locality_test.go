@@ -13,7 +13,7 @@ import (
 // TestLocalityDemo holds that the demo is worth improving, and that the page
 // counts what the verbs count.
 func TestLocalityDemo(t *testing.T) {
-	runs, err := NewLoader(dataset.Options{}).DemoLocality()
+	runs, err := NewLoader(dataset.Options{}).DemoLocality(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

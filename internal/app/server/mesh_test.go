@@ -20,6 +20,7 @@ import (
 	"github.com/isobath/isobath/internal/app/server/memory"
 	meshes "github.com/isobath/isobath/internal/app/server/mesh"
 	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/domain/mesh"
 	"github.com/isobath/isobath/internal/engine/query"
 )
@@ -27,7 +28,7 @@ import (
 // demoMeshServer shows the built-in run; path is that of its mesh.
 func demoMeshServer(t *testing.T) (s *Server, run *frame.Run, path string) {
 	t.Helper()
-	runs, err := NewLoader(dataset.Options{}).Demo()
+	runs, err := NewLoader(dataset.Options{}).Demo(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,8 +77,9 @@ func TestDemoMesh(t *testing.T) {
 		t.Fatalf("%d cells, %d dumps, flat %v", info.Cells, len(info.Steps), info.Flat)
 	}
 	tab := memory.Of(run).Data.Table
-	x, y, z := mesh.Ints(tab.Column("x")), mesh.Ints(tab.Column("y")), mesh.Ints(tab.Column("z"))
-	it, latency, cpu := mesh.Ints(tab.Column("iteration")), tab.Column("latency"), tab.Column("cpu")
+	ints := func(column string) []int32 { return intsOf(t, tab.Column(column)) }
+	x, y, z := ints("x"), ints("y"), ints("z")
+	it, latency, cpu := ints("iteration"), tab.Column("latency"), tab.Column("cpu")
 	for _, mode := range []mesh.Mode{mesh.All, mesh.UpTo, mesh.Only} {
 		sum, count := map[int]float64{}, map[int]uint32{}
 		for i := range tab.Rows() {
@@ -145,17 +147,29 @@ func TestMeshGeometry(t *testing.T) {
 	}
 }
 
+func intsOf(t *testing.T, c *table.Column) []int32 {
+	t.Helper()
+	out, err := mesh.Ints(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
 // TestMeshPick: the selection of a cell has the rows that lie on it, and its
 // cells are that one.
 func TestMeshPick(t *testing.T) {
 	s, run, path := demoMeshServer(t)
-	placed, err := meshes.Of(run).View.At(7)
+	placed, err := meshes.Of(run).View.At(t.Context(), 7)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, cell := range []int{0, 840, 7, 600, 8*20*10 - 1} {
 		got := post[meshes.MeshCell](t, s, path+"/cell", meshes.MeshCellAsk{Step: 7, Cell: cell})
-		rows := placed.RowsOn([]int32{int32(cell)})
+		rows, err := placed.RowsOn(t.Context(), []int32{int32(cell)})
+		if err != nil {
+			t.Fatal(err)
+		}
 		e, err := query.Parse(got.Where, memory.Of(run).Data.Table)
 		if err != nil {
 			t.Fatal(err)
@@ -347,7 +361,7 @@ func TestMeshPicture(t *testing.T) {
 	if again.Geometry != nil || again.Key != p.Key {
 		t.Error("the geometry is sent again")
 	}
-	placed, err := meshes.Of(run).View.At(7)
+	placed, err := meshes.Of(run).View.At(t.Context(), 7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -360,7 +374,7 @@ func TestMeshPicture(t *testing.T) {
 
 func checkSummary(t *testing.T, s *Server, run *frame.Run, path string, perf meshes.MeshFieldAsk, whole *meshes.MeshFieldAnswer, placed *mesh.Placed) {
 	t.Helper()
-	f, err := placed.Field(memory.Of(run).Data.Table, nil, mesh.Window{Mode: mesh.All}, mesh.FieldSpec{Column: "latency", Aggregate: mesh.Mean})
+	f, err := placed.Field(t.Context(), memory.Of(run).Data.Table, nil, mesh.Window{Mode: mesh.All}, mesh.FieldSpec{Column: "latency", Aggregate: mesh.Mean})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -394,7 +408,7 @@ func TestMeshBrush(t *testing.T) {
 	ask := meshes.MeshBrushAsk{MeshRelateAsk: meshes.MeshRelateAsk{MeshFieldAsk: meshes.MeshFieldAsk{Step: 7, Field: "samples", Mode: mesh.All}, Against: "index x", Bins: 8}, Low: 60, High: 1e9, AgainstLow: 2, AgainstHigh: 4}
 	got := post[meshes.MeshBrush](t, s, path+"/brush", ask)
 	tab := memory.Of(run).Data.Table
-	x, y, z := mesh.Ints(tab.Column("x")), mesh.Ints(tab.Column("y")), mesh.Ints(tab.Column("z"))
+	x, y, z := intsOf(t, tab.Column("x")), intsOf(t, tab.Column("y")), intsOf(t, tab.Column("z"))
 	counts := map[[3]int32]int{}
 	for i := range x {
 		if x[i]/24 >= 2 && x[i]/24 <= 4 && y[i] != mesh.Missing && z[i] != mesh.Missing {

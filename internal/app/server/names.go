@@ -50,7 +50,7 @@ func (s *Server) renamed(r *http.Request, names string) (*frame.Run, error) {
 		return nil, err
 	}
 	again.InheritSources(run)
-	if err := mesh.Inherit(again, run); err != nil {
+	if err := mesh.Inherit(r.Context(), again, run); err != nil {
 		again.Warnings = append(again.Warnings, err.Error())
 	}
 	return again, nil

@@ -23,7 +23,7 @@ func (s *Server) Add(r *frame.Run) {
 		s.runs = append(s.runs, r)
 	}
 	if len(s.runs) == 1 { // the one that is shown first
-		r.Foresee()
+		r.Foresee(s.jobs.ctx)
 	}
 	link := s.linkTo
 	if link != nil && mesh.OnMesh(r) {
@@ -58,7 +58,7 @@ func (s *Server) hold(id string) (run *frame.Run, release func(), err error) {
 // which may still be read; say is told where. Empty file means
 // link.DefaultFile.
 func (s *Server) Link(address, file string, say func(string)) error {
-	link := func(r *frame.Run) error { return mesh.Link(r, address, file, s.opt.Log, say) }
+	link := func(r *frame.Run) error { return mesh.Link(s.jobs.ctx, r, address, file, s.opt.Log, say) }
 	s.mu.Lock()
 	i := slices.IndexFunc(s.runs, mesh.OnMesh)
 	if i < 0 {

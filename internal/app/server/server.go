@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/base/crash"
 	"github.com/isobath/isobath/internal/base/parallel"
 )
@@ -52,6 +53,8 @@ type Options struct {
 	// when the server stops.
 	Kept string
 	Log  *slog.Logger
+	// Budget is the memory that imports and answers draw on; nil: the process's.
+	Budget *budget.Budget
 	// Faults is the folder for reports of faults of the program; empty: none are
 	// written.
 	Faults string
@@ -94,6 +97,9 @@ func New(opt Options) (*Server, error) {
 	if opt.UploadLimit == 0 {
 		opt.UploadLimit = DefaultUploadLimit
 	}
+	if opt.Budget == nil {
+		opt.Budget = budget.Of(context.Background())
+	}
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
@@ -105,7 +111,7 @@ func New(opt Options) (*Server, error) {
 	if opt.Faults != "" {
 		s.frame.Report = s.report
 	}
-	s.jobs.init()
+	s.jobs.init(budget.With(context.Background(), opt.Budget))
 	mux := http.NewServeMux()
 	s.register(mux)
 	mux.Handle("/", newAssets(opt.Assets, opt.Index))
@@ -123,7 +129,9 @@ func (s *Server) report(doing string, p *parallel.Panic) string {
 }
 
 // ServeHTTP answers one request.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.handler.ServeHTTP(w, r.WithContext(budget.With(r.Context(), s.opt.Budget)))
+}
 
 // Serve answers requests from the listener until ctx is done, then ends imports
 // and closes all runs.

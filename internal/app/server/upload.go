@@ -2,6 +2,7 @@ package server
 
 import (
 	"archive/tar"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/base/scratch"
 )
 
@@ -20,6 +22,35 @@ import (
 type uploads struct {
 	mu     sync.Mutex
 	folder string
+	claims []*budget.Claim // of what lies in memory: temporary folders often do
+}
+
+// claim returns what an upload draws on: nil where files lie on a disk.
+func (u *uploads) claim(ctx context.Context, dir string) (*budget.Claim, error) {
+	if !inMemory(dir) {
+		return nil, nil
+	}
+	c, err := budget.Take(ctx, "the dropped file, which is kept in memory here, needs", 0)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.claims = append(u.claims, c)
+	return c, err
+}
+
+// claiming claims what it reads before it is written.
+type claiming struct {
+	from  io.Reader
+	claim *budget.Claim // nil: nothing is claimed
+}
+
+func (c claiming) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	if c.claim != nil && n > 0 {
+		if short := c.claim.Grow(int64(n)); short != nil {
+			return 0, short
+		}
+	}
+	return n, err
 }
 
 // dir makes a fresh folder for one upload.
@@ -39,6 +70,9 @@ func (u *uploads) dir() (string, error) {
 func (u *uploads) remove() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	for _, c := range u.claims {
+		c.Release()
+	}
 	if u.folder == "" {
 		return nil
 	}
@@ -58,14 +92,19 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	claim, err := s.uploads.claim(r.Context(), dir)
+	if err != nil {
+		return err
+	}
 	body := frame.Patient(w, http.MaxBytesReader(w, r.Body, s.opt.UploadLimit))
 	if r.Header.Get("Content-Type") == frame.TypeTar {
-		err = unpack(body, dir, name, s.opt.UploadLimit)
+		err = unpack(body, claim, dir, name, s.opt.UploadLimit)
 	} else {
-		err = save(body, dir, name)
+		err = save(claiming{body, claim}, dir, name)
 	}
 	if err != nil {
 		os.RemoveAll(dir)
+		claim.Release()
 		if errors.As(err, new(*http.MaxBytesError)) || errors.Is(err, errUnpacked) {
 			return tooLarge(r.ContentLength, s.opt.UploadLimit)
 		}
@@ -104,7 +143,7 @@ var errUnpacked = errors.New("the archive holds more than an upload may")
 // unpack writes the plain files of an archive below dir/name, no more than limit
 // bytes. Links and other kinds are left out; names that lead elsewhere are refused
 // by the system.
-func unpack(body io.Reader, dir, name string, limit int64) error {
+func unpack(body io.Reader, claim *budget.Claim, dir, name string, limit int64) error {
 	if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
 		return err
 	}
@@ -125,7 +164,7 @@ func unpack(body io.Reader, dir, name string, limit int64) error {
 		if h.Typeflag != tar.TypeReg {
 			continue
 		}
-		n, err := unpackFile(root, h.Name, io.LimitReader(in, limit+1))
+		n, err := unpackFile(root, h.Name, claiming{io.LimitReader(in, limit+1), claim})
 		if err != nil {
 			return archiveError(err)
 		}
@@ -137,7 +176,7 @@ func unpack(body io.Reader, dir, name string, limit int64) error {
 }
 
 func archiveError(err error) error {
-	if errors.As(err, new(*http.MaxBytesError)) {
+	if errors.As(err, new(*http.MaxBytesError)) || errors.As(err, new(*budget.Exceeded)) {
 		return err
 	}
 	return frame.BadRequest("the dropped folder could not be unpacked: %v", err)

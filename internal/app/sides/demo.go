@@ -21,7 +21,7 @@ func Demo(ctx context.Context, by ...string) (*compare.Comparison, error) {
 		if err != nil {
 			return nil, err
 		}
-		set, err := dataset.FromRun(b, nil)
+		set, err := dataset.FromRun(ctx, b)
 		if err != nil {
 			return nil, err
 		}

@@ -1,17 +1,19 @@
 package grid
 
+import "context"
+
 // Dump is one step of a mesh over time, read when it is asked for.
 type Dump struct {
 	Files   []string
 	Time    float64 // simulated time; never an iteration
 	HasTime bool
-	Load    func() (*Mesh, error)
+	Load    func(context.Context) (*Mesh, error)
 }
 
 // OneDump makes the opener of a format whose files hold one step each.
 func OneDump(read func(path string) (*Mesh, error)) func(path string) ([]Dump, error) {
 	return func(path string) ([]Dump, error) {
-		return []Dump{{Files: []string{path}, Load: func() (*Mesh, error) { return read(path) }}}, nil
+		return []Dump{{Files: []string{path}, Load: func(context.Context) (*Mesh, error) { return read(path) }}}, nil
 	}
 }
 
@@ -24,7 +26,7 @@ func TimedDumps(times func(path string) ([]float64, error), read func(path strin
 		}
 		dumps := make([]Dump, max(1, len(instants)))
 		for i := range dumps {
-			dumps[i] = Dump{Files: []string{path}, Load: func() (*Mesh, error) { return read(path, i) }}
+			dumps[i] = Dump{Files: []string{path}, Load: func(context.Context) (*Mesh, error) { return read(path, i) }}
 			if i < len(instants) {
 				dumps[i].Time, dumps[i].HasTime = instants[i], true
 			}

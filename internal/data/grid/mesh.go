@@ -1,6 +1,9 @@
 package grid
 
-import "fmt"
+import (
+	"fmt"
+	"reflect"
+)
 
 // Mesh is one dump of a simulation: the blocks of one instant.
 type Mesh struct {
@@ -21,6 +24,36 @@ type Block struct {
 	Name  string
 	Level int // refinement level; 0 without refinement
 	Grid  *Grid
+}
+
+// Bytes is what the mesh takes in memory.
+func (m *Mesh) Bytes() int64 {
+	var sum int64
+	for i := range m.Blocks {
+		sum += m.Blocks[i].Grid.bytes()
+	}
+	return sum
+}
+
+func (g *Grid) bytes() int64 {
+	sum := int64(len(g.Types)) + 8*int64(len(g.Offsets)+len(g.FaceStart)) + 4*int64(len(g.Conn)+len(g.Faces)) + g.Points.bytes()
+	for i := range g.Axes {
+		sum += g.Axes[i].bytes()
+	}
+	for _, list := range [][]Array{g.PointData, g.CellData, g.FieldData} {
+		for i := range list {
+			sum += list[i].bytes()
+		}
+	}
+	return sum
+}
+
+// bytes is what the values take; of texts only their headers.
+func (a *Array) bytes() int64 {
+	if a.Data == nil {
+		return 0
+	}
+	return int64(a.Values()) * int64(reflect.TypeOf(a.Data).Elem().Size())
 }
 
 // Box is a range of cells in a level's index space, both ends inclusive.

@@ -2,8 +2,10 @@ package link
 
 import (
 	"context"
+	"fmt"
 	"math"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/domain/mesh"
 )
 
@@ -18,6 +20,7 @@ func (c *client) answer(ctx context.Context, r *request) error {
 		code, text := message(err)
 		p = &reply{header: map[string]any{"type": "error", "code": code, "message": text}}
 	}
+	defer p.claim.Release()
 	p.header["re"] = r.ID
 	return c.send(p)
 }
@@ -27,7 +30,7 @@ func (c *client) dispatch(ctx context.Context, r *request) (*reply, error) {
 	case "ping", "subscribe":
 		return ok(c.s.session.Rev()), nil
 	case "check_mesh":
-		return c.checkMesh(r)
+		return c.checkMesh(ctx, r)
 	case "select":
 		return c.selectRows(ctx, r)
 	case "pick":
@@ -54,12 +57,12 @@ func changed(rev int64, samples int) *reply {
 
 // checkMesh compares the viewer's copy of the mesh with ours, so that a field
 // is never drawn on another mesh.
-func (c *client) checkMesh(r *request) (*reply, error) {
+func (c *client) checkMesh(ctx context.Context, r *request) (*reply, error) {
 	iteration := int64(-1)
 	if r.Iter != nil {
 		iteration = *r.Iter
 	}
-	m, part, err := c.s.session.part(r.Mesh, r.Domain, r.Level, iteration)
+	m, part, err := c.s.session.part(ctx, r.Mesh, r.Domain, r.Level, iteration)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +70,7 @@ func (c *client) checkMesh(r *request) (*reply, error) {
 		return nil, faultf("mesh_mismatch", "mesh has %d cells, program has %d", r.Cells, part.Cells)
 	}
 	if r.Boxes != "" {
-		p, err := m.View.At(stepFor(m.View.Series, iteration))
+		p, err := m.View.At(ctx, stepFor(m.View.Series, iteration))
 		if err != nil {
 			return nil, err
 		}
@@ -129,6 +132,20 @@ func (c *client) getField(ctx context.Context, r *request) (*reply, error) {
 	if r.Empty != "" && r.Empty != "nan" && r.Empty != "zero" {
 		return nil, faultf("bad_field", "empty %q: want nan or zero", r.Empty)
 	}
+	claim, err := c.claimFields(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.fields(ctx, r)
+	if err != nil {
+		claim.Release()
+		return nil, err
+	}
+	p.claim = claim
+	return p, nil
+}
+
+func (c *client) fields(ctx context.Context, r *request) (*reply, error) {
 	got, err := c.s.session.Fields(ctx, Want{Mesh: r.Mesh, Domain: r.Domain, Level: r.Level, Mode: r.Mode, Variant: r.Variant,
 		From: r.From, Iteration: r.Iter, Fields: r.Fields, Zero: r.Empty == "zero"})
 	if err != nil {
@@ -150,6 +167,25 @@ func (c *client) getField(ctx context.Context, r *request) (*reply, error) {
 		}
 	}
 	return p, nil
+}
+
+// claimFields claims what fields take until they are sent: their values, the
+// numbers as they travel, and the frame of them all.
+func (c *client) claimFields(ctx context.Context, r *request) (*budget.Claim, error) {
+	m, err := c.s.session.mesh(r.Mesh)
+	if err != nil {
+		return nil, err
+	}
+	p, err := m.View.At(ctx, len(m.View.Series.Steps)-1)
+	if err != nil {
+		return nil, err
+	}
+	const perCell = 12 + 8 + 8
+	claim, err := budget.Take(ctx, fmt.Sprintf("%d fields of %d cells need", len(r.Fields), p.Cells), perCell*int64(p.Cells)*int64(len(r.Fields)))
+	if err != nil {
+		return nil, faultf("too_large", "%v", err)
+	}
+	return claim, nil
 }
 
 func (c *client) report(ctx context.Context, r *request) (*reply, error) {

@@ -7,12 +7,16 @@ package link
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"strings"
+
+	"github.com/isobath/isobath/internal/base/budget"
 )
 
 // protocolVersion is the version of the protocol.
@@ -62,7 +66,13 @@ type request struct {
 	Top     int                    `json:"top"`
 	Bytes   int64                  `json:"bytes"`
 	Arrays  []array                `json:"arrays"`
+
+	claim *budget.Claim // of the payload
 }
+
+// payloadFactor is what a payload takes beside itself: the buffer it grows in,
+// and the numbers made of it.
+const payloadFactor = 3
 
 // number is a finite JSON number.
 type number float64
@@ -114,8 +124,8 @@ func (r *request) split(payload []byte) {
 }
 
 // readFrame reads a frame from a byte stream, with a payload of at most so many
-// bytes.
-func readFrame(br *bufio.Reader, most int64) (*request, error) {
+// bytes, whose memory is claimed until the request is answered.
+func readFrame(ctx context.Context, br *bufio.Reader, most int64) (*request, error) {
 	line, err := readLine(br)
 	if err != nil {
 		return nil, err
@@ -127,8 +137,12 @@ func readFrame(br *bufio.Reader, most int64) (*request, error) {
 	if r.Bytes > most {
 		return nil, faultf("too_large", "payload of %d bytes; at most %d are taken here", r.Bytes, most)
 	}
+	if r.claim, err = budget.Take(ctx, "the payload needs", payloadFactor*r.Bytes); err != nil {
+		return nil, faultf("too_large", "%v", err)
+	}
 	payload, err := readPayload(br, r.Bytes)
 	if err != nil {
+		r.claim.Release()
 		return nil, err
 	}
 	r.split(payload)
@@ -161,23 +175,18 @@ func readLine(br *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// readMessage reads a frame from one WebSocket message.
-func readMessage(msg []byte) (*request, error) {
-	line, payload, ok := bytes.Cut(msg, []byte("\n"))
-	if !ok {
-		line, payload = msg, nil
-	}
-	if len(line) > maxHeader {
-		return nil, faultf("bad_frame", "header longer than %d bytes", maxHeader)
-	}
-	r, err := parseHeader(line)
+// readMessage reads a frame from one WebSocket message, in which a header alone
+// may lack its end of line.
+func readMessage(ctx context.Context, message io.Reader, most int64) (*request, error) {
+	br := bufio.NewReader(io.MultiReader(message, strings.NewReader("\n")))
+	r, err := readFrame(ctx, br, most)
 	if err != nil {
 		return nil, err
 	}
-	if int64(len(payload)) != r.Bytes {
-		return nil, faultf("bad_frame", "payload of %d bytes, the header says %d", len(payload), r.Bytes)
+	if rest, err := io.ReadAll(io.LimitReader(br, 2)); err != nil || len(rest) > 1 {
+		r.claim.Release()
+		return nil, faultf("bad_frame", "the payload is longer than the %d bytes that the header says", r.Bytes)
 	}
-	r.split(payload)
 	return r, nil
 }
 
@@ -185,6 +194,7 @@ func readMessage(msg []byte) (*request, error) {
 type reply struct {
 	header map[string]any
 	arrays []array
+	claim  *budget.Claim // of the arrays; nil: they are small
 }
 
 func (p *reply) encode() ([]byte, error) {

@@ -46,11 +46,11 @@ func newTestSession(t testing.TB) *Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	series, err := mesh.UnitMesh([3]int{2, 2, 2})
+	series, err := mesh.UnitMesh(t.Context(), [3]int{2, 2, 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	view, err := mesh.NewView(series, tab, mesh.Settings{})
+	view, err := mesh.NewView(t.Context(), series, tab, mesh.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,11 +285,11 @@ func TestPickAndEcho(t *testing.T) {
 	}
 	want(t, a.pick(4, "add", 5), "rev", 3.0)
 	want(t, a.pick(5, "remove", 0), "rev", 4.0)
-	if got := fmt.Sprint(s.Cells("cube")); got != "[3 5]" {
+	if got := fmt.Sprint(s.Cells(t.Context(), "cube")); got != "[3 5]" {
 		t.Errorf("cells %s", got)
 	}
 	want(t, a.pick(6, "replace", 1, 8), "code", "bad_range") // cell 8 does not exist
-	if got := fmt.Sprint(s.Cells("cube")); got != "[3 5]" {
+	if got := fmt.Sprint(s.Cells(t.Context(), "cube")); got != "[3 5]" {
 		t.Errorf("a refused pick changed the cells to %s", got)
 	}
 	// The cells stay when a range is added, and the range when cells are cleared.
@@ -384,12 +384,12 @@ func FuzzFrame(f *testing.F) {
 	f.Add([]byte(`{"type":"get_field","fields":["samples"]}` + "\n"))
 	f.Add([]byte(`{"bytes":5,"arrays":[{"bytes":5}]}` + "\nabcde"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if r, err := readFrame(bufio.NewReader(bytes.NewReader(b)), maxBytes); err == nil {
+		if r, err := readFrame(t.Context(), bufio.NewReader(bytes.NewReader(b)), maxBytes); err == nil {
 			for i := range r.Arrays {
 				_, _ = r.Arrays[i].cellList()
 			}
 		}
-		_, _ = readMessage(b)
+		_, _ = readMessage(t.Context(), bytes.NewReader(b), maxBytes)
 	})
 }
 

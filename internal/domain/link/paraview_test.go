@@ -153,11 +153,11 @@ func TestParaView(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { set.Close() })
-		series, err := mesh.Open(files...)
+		series, err := mesh.Open(t.Context(), files...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		view, err := mesh.NewView(series, set.Table, mesh.Settings{})
+		view, err := mesh.NewView(t.Context(), series, set.Table, mesh.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +187,7 @@ func TestParaView(t *testing.T) {
 		t.Errorf("samples used: %v", used)
 	}
 	p := v.next("picked")
-	if got := fmt.Sprint(session.Cells("lulesh")); got != fmt.Sprint(p.Cells) || len(p.Cells) == 0 {
+	if got := fmt.Sprint(session.Cells(t.Context(), "lulesh")); got != fmt.Sprint(p.Cells) || len(p.Cells) == 0 {
 		t.Errorf("picked %v in ParaView, %s here", p.Cells, got)
 	}
 	if !p.Heard {
@@ -328,7 +328,7 @@ func plainDumps(t *testing.T) (*Session, []string) {
 
 func samplesOn(t *testing.T, domain *table.Column, cells, iterations []int64, files ...string) *Session {
 	t.Helper()
-	series, err := mesh.Open(files...)
+	series, err := mesh.Open(t.Context(), files...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -344,7 +344,7 @@ func samplesOn(t *testing.T, domain *table.Column, cells, iterations []int64, fi
 	if err != nil {
 		t.Fatal(err)
 	}
-	view, err := mesh.NewView(series, tab, mesh.Settings{})
+	view, err := mesh.NewView(t.Context(), series, tab, mesh.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -374,8 +374,8 @@ func TestParaViewSteps(t *testing.T) {
 			t.Errorf("step %d shows %v, want %v", k, got, want)
 		}
 	}
-	if r := v.next("picked"); r.Samples != 2.0 || fmt.Sprint(session.Cells("dumps")) != "[6 7]" {
-		t.Errorf("picked %v cells on a threshold, %v here", r.Samples, session.Cells("dumps"))
+	if r := v.next("picked"); r.Samples != 2.0 || fmt.Sprint(session.Cells(t.Context(), "dumps")) != "[6 7]" {
+		t.Errorf("picked %v cells on a threshold, %v here", r.Samples, session.Cells(t.Context(), "dumps"))
 	}
 	if r := v.next("refused"); !strings.Contains(r.Text, "3 dumps") {
 		t.Errorf("two of three dumps: %q", r.Text)
@@ -473,11 +473,11 @@ func deref(p *float64) float64 {
 // in every cell whose indices add up to a multiple of three, on its own level.
 func TestParaViewLevels(t *testing.T) {
 	file := test.Shared(t, "mesh/vtk/AMR/HierarchicalBoxDataset.v1.1.vthb")
-	series, err := mesh.Open(file)
+	series, err := mesh.Open(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := series.Mesh(0)
+	m, err := series.Mesh(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -511,7 +511,7 @@ func TestParaViewLevels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	view, err := mesh.NewView(series, tab, mesh.Settings{})
+	view, err := mesh.NewView(t.Context(), series, tab, mesh.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

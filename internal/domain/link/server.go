@@ -146,7 +146,7 @@ func (s *stream) read(ctx context.Context, most int64) (*request, error) {
 	}
 	stop := context.AfterFunc(ctx, func() { _ = s.c.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
-	return readFrame(s.r, most)
+	return readFrame(ctx, s.r, most)
 }
 
 func (s *stream) write(frame []byte) error {
@@ -162,11 +162,11 @@ type socket struct{ c *websocket.Conn }
 
 func (s *socket) read(ctx context.Context, most int64) (*request, error) {
 	s.c.SetReadLimit(most + maxHeader)
-	_, msg, err := s.c.Read(ctx)
+	_, message, err := s.c.Reader(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return readMessage(msg)
+	return readMessage(ctx, message, most)
 }
 
 func (s *socket) write(frame []byte) error {
@@ -224,10 +224,11 @@ func (s *Server) handle(ctx context.Context, c conn) {
 				return nil
 			})
 		}
-		if r.Re != 0 { // an answer to a ping of ours
-			continue
+		if r.Re == 0 { // not an answer to a ping of ours
+			err = cl.answer(ctx, r)
 		}
-		if err := cl.answer(ctx, r); err != nil {
+		r.claim.Release()
+		if err != nil {
 			return
 		}
 	}
@@ -264,7 +265,7 @@ func (c *client) hello(ctx context.Context) error {
 	case !c.s.join(c, r.Client):
 		return refuse("busy", fmt.Sprintf("%d viewers are connected; close one", maxClients))
 	}
-	return c.send(c.welcome(r))
+	return c.send(c.welcome(ctx, r))
 }
 
 func (s *Server) join(c *client, name string) bool {
@@ -344,11 +345,11 @@ func (c *client) pushChanges(ctx context.Context) {
 	}
 }
 
-func (c *client) welcome(r *request) *reply {
+func (c *client) welcome(ctx context.Context, r *request) *reply {
 	s := c.s.session
 	var meshes []map[string]any
 	for _, m := range s.meshes {
-		if d := describe(&m); d != nil {
+		if d := describe(ctx, &m); d != nil {
 			meshes = append(meshes, d)
 		}
 	}
@@ -364,9 +365,9 @@ func (c *client) welcome(r *request) *reply {
 }
 
 // describe is a mesh as welcome lists it.
-func describe(m *Mesh) map[string]any {
+func describe(ctx context.Context, m *Mesh) map[string]any {
 	series := m.View.Series
-	p, err := m.View.At(len(series.Steps) - 1)
+	p, err := m.View.At(ctx, len(series.Steps)-1)
 	if err != nil {
 		return nil
 	}

@@ -181,22 +181,22 @@ func rangeExpr(column string, r [2]float64) query.Expr {
 }
 
 // Cells returns the picked cells of a mesh, sorted.
-func (s *Session) Cells(meshName string) []int32 {
+func (s *Session) Cells(ctx context.Context, meshName string) []int32 {
 	m, err := s.mesh(meshName)
 	if err != nil {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return picked(m, s.terms)
+	return picked(ctx, m, s.terms)
 }
 
-func picked(m *Mesh, terms []query.Expr) []int32 {
+func picked(ctx context.Context, m *Mesh, terms []query.Expr) []int32 {
 	for _, t := range terms {
 		if !isCells(t) {
 			continue
 		}
-		p, err := m.View.At(len(m.View.Series.Steps) - 1)
+		p, err := m.View.At(ctx, len(m.View.Series.Steps)-1)
 		if err != nil {
 			return nil
 		}
@@ -241,7 +241,7 @@ func (s *Session) mesh(name string) (*Mesh, error) {
 	return nil, faultf("unknown_mesh", "no mesh %q; there is %s", name, strings.Join(have, ", "))
 }
 
-func (s *Session) parse(text string) (query.Expr, error) {
+func (s *Session) parse(ctx context.Context, text string) (query.Expr, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}
@@ -249,16 +249,16 @@ func (s *Session) parse(text string) (query.Expr, error) {
 	if err != nil {
 		return nil, faultf("bad_range", "%v", err)
 	}
-	return e, s.check(e)
+	return e, s.check(ctx, e)
 }
 
 // check refuses sets of cells that the mesh does not have.
-func (s *Session) check(e query.Expr) error {
+func (s *Session) check(ctx context.Context, e query.Expr) error {
 	return mesh.CellSets(e, func(name string) error {
 		if len(s.meshes) == 0 {
 			return faultf("unknown_mesh", "there is no mesh for %q", name)
 		}
-		p, err := s.meshes[0].View.At(len(s.meshes[0].View.Series.Steps) - 1)
+		p, err := s.meshes[0].View.At(ctx, len(s.meshes[0].View.Series.Steps)-1)
 		if err == nil {
 			_, err = mesh.ParseCellSet(name, p.Cells)
 		}
@@ -272,7 +272,7 @@ func (s *Session) check(e query.Expr) error {
 // SetWhere replaces what it set before, and whatever is neither a restriction
 // of one column nor a set of cells. Empty text removes it.
 func (s *Session) SetWhere(ctx context.Context, text, origin string) (int64, int, error) {
-	e, err := s.parse(text)
+	e, err := s.parse(ctx, text)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -290,11 +290,11 @@ func (s *Session) SetWhere(ctx context.Context, text, origin string) (int64, int
 // SetAll replaces filter and selection: what the page does, which shows them
 // all.
 func (s *Session) SetAll(ctx context.Context, filter, where, origin string) (int64, int, error) {
-	f, err := s.parse(filter)
+	f, err := s.parse(ctx, filter)
 	if err != nil {
 		return 0, 0, err
 	}
-	e, err := s.parse(where)
+	e, err := s.parse(ctx, where)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -344,7 +344,7 @@ func (s *Session) Select(ctx context.Context, op string, ranges map[string]*[2]f
 // Cells count within the part; one that does not exist is an error, and then
 // nothing is applied.
 func (s *Session) Pick(ctx context.Context, meshName string, domain, level int, op string, cells []uint32, origin string) (int64, int, error) {
-	m, part, err := s.part(meshName, domain, level, -1)
+	m, part, err := s.part(ctx, meshName, domain, level, -1)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -359,7 +359,7 @@ func (s *Session) Pick(ctx context.Context, meshName string, domain, level int, 
 	rev, n, failed := s.change(ctx, origin, "pick", func() {
 		set := map[int32]bool{}
 		if op == "add" || op == "remove" {
-			for _, c := range picked(m, s.terms) {
+			for _, c := range picked(ctx, m, s.terms) {
 				set[c] = true
 			}
 		}
@@ -372,7 +372,7 @@ func (s *Session) Pick(ctx context.Context, meshName string, domain, level int, 
 		}
 		var by []query.Expr
 		if len(set) > 0 { // no cells picked is no restriction
-			if e, wrong := m.View.Select(len(m.View.Series.Steps)-1, slices.Collect(maps.Keys(set))); wrong == nil {
+			if e, wrong := m.View.Select(ctx, len(m.View.Series.Steps)-1, slices.Collect(maps.Keys(set))); wrong == nil {
 				by = []query.Expr{e}
 			} else {
 				err = faultf("too_large", "%v", wrong)
@@ -418,12 +418,12 @@ func (s *Session) change(ctx context.Context, origin, why string, apply func()) 
 
 // part finds a mesh and one of its parts at a dump; iteration < 0 takes the
 // last. Meshes that do not refine have the same parts in every dump.
-func (s *Session) part(name string, domain, level int, iteration int64) (*Mesh, *mesh.Part, error) {
+func (s *Session) part(ctx context.Context, name string, domain, level int, iteration int64) (*Mesh, *mesh.Part, error) {
 	m, err := s.mesh(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := m.View.At(stepFor(m.View.Series, iteration))
+	p, err := m.View.At(ctx, stepFor(m.View.Series, iteration))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -483,7 +483,7 @@ func (s *Session) Fields(ctx context.Context, w Want) (*Got, error) {
 	if err != nil {
 		return nil, faultf("bad_range", "%v", err)
 	}
-	p, err := m.View.At(stepFor(m.View.Series, iteration))
+	p, err := m.View.At(ctx, stepFor(m.View.Series, iteration))
 	if err != nil {
 		return nil, err
 	}
@@ -497,7 +497,7 @@ func (s *Session) Fields(ctx context.Context, w Want) (*Got, error) {
 	}
 	got := &Got{Rev: rev, Mesh: m.Name, Part: *part, Window: window, Iteration: iteration}
 	for _, name := range w.Fields {
-		f, err := s.field(p, rows, window, name, w.Zero)
+		f, err := s.field(ctx, p, rows, window, name, w.Zero)
 		if err != nil {
 			return nil, err
 		}
@@ -508,12 +508,12 @@ func (s *Session) Fields(ctx context.Context, w Want) (*Got, error) {
 	return got, nil
 }
 
-func (s *Session) field(p *mesh.Placed, rows table.Bits, w mesh.Window, name string, zero bool) (*mesh.Field, error) {
+func (s *Session) field(ctx context.Context, p *mesh.Placed, rows table.Bits, w mesh.Window, name string, zero bool) (*mesh.Field, error) {
 	spec, err := mesh.ParseField(name, s.table)
 	if err != nil {
 		return nil, faultf("bad_field", "%v", err)
 	}
-	f, err := p.Field(s.table, rows, w, spec)
+	f, err := p.Field(ctx, s.table, rows, w, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -547,7 +547,7 @@ func (s *Session) Report(ctx context.Context, by string, top int) ([]Group, int,
 	latency := samples.UsableLatency(s.table)
 	groups := map[string]*Group{}
 	n := 0
-	for i := range rows.All() {
+	for i := range table.Scan(ctx, rows, s.table.Rows()) {
 		n++
 		key := c.Text(i)
 		g := groups[key]
@@ -570,7 +570,7 @@ func (s *Session) Report(ctx context.Context, by string, top int) ([]Group, int,
 	if top > 0 && len(list) > top {
 		list = list[:top]
 	}
-	return list, n, nil
+	return list, n, ctx.Err()
 }
 
 // message is what a client is told about an error.

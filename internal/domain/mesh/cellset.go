@@ -1,6 +1,7 @@
 package mesh
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -92,8 +93,8 @@ func ParseCellSet(name string, cells int) (CellSet, error) {
 }
 
 // Select is the selection of the samples on cells of a dump.
-func (v *View) Select(step int, cells []int32) (query.Expr, error) {
-	p, err := v.At(step)
+func (v *View) Select(ctx context.Context, step int, cells []int32) (query.Expr, error) {
+	p, err := v.At(ctx, step)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +111,7 @@ func (v *View) Select(step int, cells []int32) (query.Expr, error) {
 }
 
 // RowsOfSet returns the rows that a set of cells names.
-func (v *View) RowsOfSet(name string) (table.Bits, error) {
+func (v *View) RowsOfSet(ctx context.Context, name string) (table.Bits, error) {
 	step := len(v.Series.Steps) - 1
 	if IsCellSet(name) && strings.HasPrefix(name, setPrefix+"@") {
 		s, err := ParseCellSet(name[:strings.IndexByte(name+" ", ' ')], 0)
@@ -122,7 +123,7 @@ func (v *View) RowsOfSet(name string) (table.Bits, error) {
 			return nil, fmt.Errorf("the mesh has no dump of iteration %d", s.Iteration)
 		}
 	}
-	p, err := v.At(step)
+	p, err := v.At(ctx, step)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +131,7 @@ func (v *View) RowsOfSet(name string) (table.Bits, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.RowsOn(s.Cells), nil
+	return p.RowsOn(ctx, s.Cells)
 }
 
 // CellSets calls visit with every set of cells that an expression names.

@@ -9,13 +9,20 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/data/grid"
+	"github.com/isobath/isobath/internal/data/table"
 )
 
 // Physics returns a variable of the simulation as one number per cell of the
 // whole mesh. Point variables are averaged over the points of each cell,
 // vectors are taken by length. Blocks without the variable are NaN.
-func Physics(m *grid.Mesh, name string) ([]float64, error) {
+func Physics(ctx context.Context, m *grid.Mesh, name string) ([]float64, error) {
+	claim, err := budget.Take(ctx, fmt.Sprintf("a variable on %d cells needs", m.NumCells()), 8*int64(m.NumCells()))
+	if err != nil {
+		return nil, err
+	}
+	defer claim.Release()
 	out := make([]float64, 0, m.NumCells())
 	found := false
 	for i := range m.Blocks {
@@ -31,17 +38,17 @@ func Physics(m *grid.Mesh, name string) ([]float64, error) {
 			continue
 		}
 		found = true
-		out = appendCells(out, g, a, points)
+		out = appendCells(ctx, out, g, a, points)
 	}
 	if !found {
 		return nil, fmt.Errorf("the mesh has no variable %q; it has %s", name, fmt.Sprint(Variables(m)))
 	}
-	return out, nil
+	return out, ctx.Err()
 }
 
-func appendCells(out []float64, g *grid.Grid, a *grid.Array, points bool) []float64 {
+func appendCells(ctx context.Context, out []float64, g *grid.Grid, a *grid.Array, points bool) []float64 {
 	var buf []int32
-	for c := range g.NumCells() {
+	for c := range table.Scan(ctx, nil, g.NumCells()) {
 		if !points {
 			out = append(out, length(a, c))
 			continue
@@ -298,7 +305,8 @@ type CategoryStats struct {
 // correlation of their own, with p-values if they are wanted.
 func (p *Pairs) ByCategory(ctx context.Context, k int, permute bool) []CategoryStats {
 	groups := map[float64]*Pairs{}
-	for i, v := range p.Category {
+	for i := range table.Scan(ctx, nil, len(p.Category)) {
+		v := p.Category[i]
 		g := groups[v]
 		if g == nil {
 			g = &Pairs{}

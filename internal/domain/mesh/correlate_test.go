@@ -111,12 +111,12 @@ func TestPhysics(t *testing.T) {
 	g.CellData = []grid.Array{{Name: "v", Comps: 2, Data: []float32{3, 4, 0, 2}}}
 	m := &grid.Mesh{Blocks: []grid.Block{{Grid: g}}}
 	for name, want := range map[string][]float64{"t": {2, 5}, "v": {5, 2}} {
-		got, err := Physics(m, name)
+		got, err := Physics(t.Context(), m, name)
 		if err != nil || got[0] != want[0] || got[1] != want[1] {
 			t.Errorf("%s = %v, %v; want %v", name, got, err, want)
 		}
 	}
-	if _, err := Physics(m, "none"); err == nil {
+	if _, err := Physics(t.Context(), m, "none"); err == nil {
 		t.Error("a variable that is not there is read")
 	}
 }

@@ -2,9 +2,13 @@ package mesh
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"slices"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/data/grid"
+	"github.com/isobath/isobath/internal/data/table"
 )
 
 // Shell is what a page draws of a mesh: triangles that know their cell, and
@@ -21,8 +25,12 @@ type Shell struct {
 // Surface extracts the outside of the kept cells: every face that only one of
 // them has, and cells that are faces themselves. keep nil keeps all; it is
 // indexed by cell of the whole mesh.
-func Surface(m *grid.Mesh, keep []bool) *Shell {
-	b := newShellBuilder()
+func Surface(ctx context.Context, m *grid.Mesh, keep []bool) (*Shell, error) {
+	b, err := newShellBuilder(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer b.claim.Release()
 	first := 0
 	for i := range m.Blocks {
 		g := m.Blocks[i].Grid
@@ -32,7 +40,9 @@ func Surface(m *grid.Mesh, keep []bool) *Shell {
 			part = keep[first : first+n]
 		}
 		b.block(g, first)
-		outside(g, part, func(cell int, face []int32) { b.polygon(cell, face) })
+		if err := outside(ctx, g, part, b.polygon); err != nil {
+			return nil, err
+		}
 		first += n
 	}
 	return b.shell()
@@ -48,7 +58,13 @@ type faceRef struct {
 
 // outside visits the faces that belong to one kept cell only. Faces are
 // chained by their lowest point and cancel in pairs; a chain is a dozen long.
-func outside(g *grid.Grid, keep []bool, visit func(cell int, face []int32)) {
+func outside(ctx context.Context, g *grid.Grid, keep []bool, visit func(cell int, face []int32)) error {
+	const perHead, perRef = 4, 24
+	claim, err := budget.Take(ctx, fmt.Sprintf("the surface of %d cells needs", g.NumCells()), perHead*int64(g.NumPoints()))
+	if err != nil {
+		return err
+	}
+	defer claim.Release()
 	head := make([]int32, g.NumPoints())
 	for i := range head {
 		head[i] = -1
@@ -65,9 +81,16 @@ func outside(g *grid.Grid, keep []bool, visit func(cell int, face []int32)) {
 		})
 	}
 	var buf []int32
-	for c := range g.NumCells() {
+	for c := range table.Scan(ctx, nil, g.NumCells()) {
 		if keep != nil && !keep[c] {
 			continue
+		}
+		if room := cap(refs); len(refs)+maxFaces > room { // what append will take, beside what it had
+			grown := slices.Grow(refs, maxFaces)
+			if err := claim.Grow(perRef * int64(cap(grown)-room)); err != nil {
+				return err
+			}
+			refs = grown
 		}
 		if t, ids := g.Cell(c, buf); t.Dim() == 2 {
 			flatCell(t, ids, func(f []int32) { visit(c, f) })
@@ -103,6 +126,9 @@ func outside(g *grid.Grid, keep []bool, visit func(cell int, face []int32)) {
 			}
 		})
 	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	left := []faceRef{}
 	for _, at := range head {
 		for ; at >= 0; at = refs[at].next {
@@ -111,6 +137,9 @@ func outside(g *grid.Grid, keep []bool, visit func(cell int, face []int32)) {
 	}
 	slices.SortFunc(left, func(a, b faceRef) int { return cmp.Or(int(a.cell)-int(b.cell), int(a.face)-int(b.face)) })
 	for i := 0; i < len(left); {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		c := left[i].cell
 		each(int(c), func(k int, f []int32) {
 			if i < len(left) && left[i].cell == c && left[i].face == int32(k) {
@@ -119,7 +148,11 @@ func outside(g *grid.Grid, keep []bool, visit func(cell int, face []int32)) {
 			}
 		})
 	}
+	return nil
 }
+
+// maxFaces is more than any cell but a polyhedron has.
+const maxFaces = 8
 
 // faceKey mixes sorted point numbers to 64 bits.
 func faceKey(ids []int32) uint64 {
@@ -161,7 +194,16 @@ type shellBuilder struct {
 	flat   bool // all polygons lie in one plane: no side meets another at an angle
 	vertex map[int32]uint32
 	edges  map[[2]uint32]*edgeSides
+	claim  *budget.Claim
+	short  error // there is no memory for more
 }
+
+// polygonBytes is about what one polygon takes: two triangles, a vertex and two
+// edges of its own, in maps while they are shared.
+const polygonBytes = 300
+
+// polygonsAtOnce are claimed together.
+const polygonsAtOnce = 1 << 14
 
 // edgeSides remembers the normal of the first face at an edge.
 type edgeSides struct {
@@ -170,8 +212,9 @@ type edgeSides struct {
 	feature bool
 }
 
-func newShellBuilder() *shellBuilder {
-	return &shellBuilder{edges: map[[2]uint32]*edgeSides{}}
+func newShellBuilder(ctx context.Context) (*shellBuilder, error) {
+	claim, err := budget.Take(ctx, "the picture of the mesh needs", polygonBytes*polygonsAtOnce)
+	return &shellBuilder{edges: map[[2]uint32]*edgeSides{}, claim: claim}, err
 }
 
 func (b *shellBuilder) block(g *grid.Grid, first int) {
@@ -202,7 +245,12 @@ func (b *shellBuilder) polygon(cell int, face []int32) {
 const cosFeature = 0.866
 
 func (b *shellBuilder) add(cell int, v []uint32, p [][3]float64) {
-	b.s.Polygons++
+	if b.s.Polygons++; b.s.Polygons%polygonsAtOnce == 0 && b.short == nil {
+		b.short = b.claim.Grow(polygonBytes * polygonsAtOnce)
+	}
+	if b.short != nil {
+		return
+	}
 	normal := newell(p)
 	triangulate(p, normal, func(i, j, k int) {
 		b.s.Triangles = append(b.s.Triangles, v[i], v[j], v[k])
@@ -224,7 +272,10 @@ func (b *shellBuilder) add(cell int, v []uint32, p [][3]float64) {
 	}
 }
 
-func (b *shellBuilder) shell() *Shell {
+func (b *shellBuilder) shell() (*Shell, error) {
+	if b.short != nil {
+		return nil, b.short
+	}
 	keys := make([][2]uint32, 0, len(b.edges))
 	for e := range b.edges {
 		keys = append(keys, e)
@@ -236,27 +287,49 @@ func (b *shellBuilder) shell() *Shell {
 			b.s.Features = append(b.s.Features, e[0], e[1])
 		}
 	}
-	return &b.s
+	return &b.s, nil
 }
 
 // Slice cuts the kept cells with the plane through a point with a normal: at least
 // one polygon for each solid cell the plane passes through.
-func Slice(m *grid.Mesh, at, normal [3]float64, keep []bool) *Shell {
-	b := newShellBuilder()
+func Slice(ctx context.Context, m *grid.Mesh, at, normal [3]float64, keep []bool) (*Shell, error) {
+	b, err := newShellBuilder(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer b.claim.Release()
 	b.flat = true
 	first := 0
 	for i := range m.Blocks {
 		g := m.Blocks[i].Grid
 		b.block(g, first)
-		cut := newCutter(g, at, normal)
-		for c := range g.NumCells() {
-			if keep == nil || keep[first+c] {
-				cut.cell(b, c)
-			}
+		if err := b.slice(ctx, g, at, normal, keep); err != nil {
+			return nil, err
 		}
 		first += g.NumCells()
 	}
 	return b.shell()
+}
+
+// slice cuts the kept cells of one block.
+func (b *shellBuilder) slice(ctx context.Context, g *grid.Grid, at, normal [3]float64, keep []bool) error {
+	claim, err := budget.Take(ctx, fmt.Sprintf("a slice through %d cells needs", g.NumCells()), 4*int64(g.NumPoints()))
+	if err != nil {
+		return err
+	}
+	defer claim.Release()
+	cut := newCutter(ctx, g, at, normal)
+	for c := range table.Scan(ctx, nil, g.NumCells()) {
+		if keep == nil || keep[b.first+c] {
+			cut.cell(b, c)
+		}
+	}
+	return ctx.Err()
+}
+
+// Bytes is what the shell takes.
+func (s *Shell) Bytes() int64 {
+	return 4 * int64(len(s.Positions)+len(s.Triangles)+len(s.Cells)+len(s.Edges)+len(s.Features))
 }
 
 // Threshold marks the cells whose value lies between lo and hi, ends included;

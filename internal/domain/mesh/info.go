@@ -1,6 +1,10 @@
 package mesh
 
-import "github.com/isobath/isobath/internal/data/grid"
+import (
+	"context"
+
+	"github.com/isobath/isobath/internal/data/grid"
+)
 
 // Info is what `isobath info` says about a mesh.
 type Info struct {
@@ -31,12 +35,12 @@ type FieldInfo struct {
 
 // Describe opens mesh files and says what is in them; values are those of the
 // last dump.
-func Describe(paths ...string) (*Info, error) {
-	s, err := Open(paths...)
+func Describe(ctx context.Context, paths ...string) (*Info, error) {
+	s, err := Open(ctx, paths...)
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.Mesh(len(s.Steps) - 1)
+	m, err := s.Mesh(ctx, len(s.Steps)-1)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package mesh
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -55,7 +56,7 @@ func (n Numbering) meshIndex(axis, index int) int {
 // Locate returns the cell of every row, or why it has none. Each axis is
 // checked before the indices are combined: 25 on an axis of 20 cells is out of
 // range, not a cell in the next row.
-func Locate(s *Samples, sp *Space, num Numbering) ([]int32, error) {
+func Locate(ctx context.Context, s *Samples, sp *Space, num Numbering) ([]int32, error) {
 	if s.X == nil && s.Cell == nil {
 		return nil, errors.New("samples have neither x, y, z nor a cell number; name them with --map, as in --map x=xidx")
 	}
@@ -64,12 +65,12 @@ func Locate(s *Samples, sp *Space, num Numbering) ([]int32, error) {
 	}
 	place := make([]int32, s.Rows)
 	l := locator{s: s, sp: sp, num: num}
-	inParts(s.Rows, func(lo, hi, _ int) {
+	err := inParts(ctx, s.Rows, func(lo, hi, _ int) {
 		for i := lo; i < hi; i++ {
 			place[i] = l.row(i)
 		}
 	})
-	return place, nil
+	return place, err
 }
 
 type locator struct {
@@ -245,7 +246,7 @@ func IterationColumn(t *table.Table, named string) string {
 // FromTable takes the placing columns out of a table. Rows whose data object
 // is unknown and whose indices are all zero have no cell: that is what a tool
 // writes that could not attribute an access.
-func FromTable(t *table.Table, c Columns) (*Samples, error) {
+func FromTable(ctx context.Context, t *table.Table, c Columns) (*Samples, error) {
 	s := &Samples{Rows: t.Rows()}
 	for _, a := range []struct {
 		name string
@@ -258,15 +259,18 @@ func FromTable(t *table.Table, c Columns) (*Samples, error) {
 		if col == nil {
 			return nil, fmt.Errorf("no column %q; the table has %s", a.name, columnNames(t))
 		}
-		*a.dst = Ints(col)
-	}
-	if len(c.PerCell) > 0 {
-		if err := s.byIndex(t, c); err != nil {
+		var err error
+		if *a.dst, err = Ints(ctx, col); err != nil {
 			return nil, err
 		}
 	}
-	s.mask(t, c)
-	return s, nil
+	if len(c.PerCell) > 0 {
+		if err := s.byIndex(ctx, t, c); err != nil {
+			return nil, err
+		}
+	}
+	s.mask(ctx, t, c)
+	return s, ctx.Err()
 }
 
 func columnNames(t *table.Table) string {
@@ -279,12 +283,12 @@ func columnNames(t *table.Table) string {
 
 // Ints returns a column as whole numbers. Fractions and numbers beyond 31 bits
 // are out of any mesh's range: they become the largest index.
-func Ints(col *table.Column) []int32 {
+func Ints(ctx context.Context, col *table.Column) ([]int32, error) {
 	out := make([]int32, col.Len())
 	if d, ok := col.Data.([]int32); ok {
 		copy(out, d)
 	} else {
-		for i := range out {
+		for i := range table.Scan(ctx, nil, len(out)) {
 			v := col.Float(i)
 			if v != math.Trunc(v) || v > math.MaxInt32 || v <= math.MinInt32 {
 				v = math.MaxInt32
@@ -293,17 +297,17 @@ func Ints(col *table.Column) []int32 {
 		}
 	}
 	if col.Valid != nil {
-		for i := range out {
+		for i := range table.Scan(ctx, nil, len(out)) {
 			if !col.Valid.Get(i) {
 				out[i] = Missing
 			}
 		}
 	}
-	return out
+	return out, ctx.Err()
 }
 
 // byIndex places rows of the listed data objects by their index.
-func (s *Samples) byIndex(t *table.Table, c Columns) error {
+func (s *Samples) byIndex(ctx context.Context, t *table.Table, c Columns) error {
 	object, index := t.Column(c.Object), t.Column(c.Index)
 	if object == nil || index == nil {
 		return errors.New("a layout needs the columns of data object and index; name them with --map object=… and --map index=…")
@@ -325,7 +329,10 @@ func (s *Samples) byIndex(t *table.Table, c Columns) error {
 	if !ok {
 		return fmt.Errorf("column %q is not a name", c.Object)
 	}
-	at := Ints(index)
+	at, err := Ints(ctx, index)
+	if err != nil {
+		return err
+	}
 	if s.Cell == nil {
 		s.Cell = make([]int32, s.Rows)
 		for i := range s.Cell {
@@ -341,7 +348,7 @@ func (s *Samples) byIndex(t *table.Table, c Columns) error {
 }
 
 // mask removes the cells of rows that a flag or their object says have none.
-func (s *Samples) mask(t *table.Table, c Columns) {
+func (s *Samples) mask(ctx context.Context, t *table.Table, c Columns) {
 	where, object := t.Column(c.Where), t.Column(c.Object)
 	unknown := uint32(math.MaxUint32)
 	if object != nil {
@@ -356,7 +363,7 @@ func (s *Samples) mask(t *table.Table, c Columns) {
 	if where == nil && !named {
 		return
 	}
-	for i := range s.Rows {
+	for i := range table.Scan(ctx, nil, s.Rows) {
 		unattributed := named && (codes[i] == unknown || !object.Has(i)) && s.origin(i)
 		if unattributed || where != nil && (!where.Has(i) || where.Float(i) == 0) {
 			for _, col := range [][]int32{s.X, s.Cell} {

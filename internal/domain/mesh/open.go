@@ -6,16 +6,18 @@ package mesh
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/data/grid"
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/formats"
@@ -28,9 +30,16 @@ type Series struct {
 	Format string
 	Steps  []Step
 
-	mu    sync.Mutex
-	cache map[int]*grid.Mesh
-	order []int // steps in the cache, oldest first
+	kept *budget.Share // dumps that were read, by step
+	turn patientLock   // one dump is read at a time
+}
+
+// newSeries returns a series without steps. What it keeps is given back when
+// nobody uses it any more: several runs may show one series.
+func newSeries(ctx context.Context) *Series {
+	s := &Series{kept: budget.Of(ctx).NewShare()}
+	runtime.AddCleanup(s, (*budget.Share).Close, s.kept)
+	return s
 }
 
 // Step is one dump.
@@ -43,22 +52,18 @@ type Step struct {
 	Time      float64 // simulated time; never an iteration
 	HasTime   bool
 
-	load func() (*grid.Mesh, error)
+	load func(context.Context) (*grid.Mesh, error)
 }
-
-// cacheSteps is how many dumps stay in memory: the one shown and its
-// neighbours on the time slider.
-const cacheSteps = 3
 
 // Open opens dumps: one file that may itself hold or list several steps, or
 // several files that make a series, in the order of their iterations. A path
 // may be a pattern such as dump_*.vtk, or a folder of dumps.
-func Open(paths ...string) (*Series, error) {
+func Open(ctx context.Context, paths ...string) (*Series, error) {
 	files, err := expand(paths)
 	if err != nil {
 		return nil, err
 	}
-	s := &Series{cache: map[int]*grid.Mesh{}}
+	s := newSeries(ctx)
 	for _, f := range files {
 		steps, format, err := stepsOf(f)
 		if err != nil {
@@ -71,7 +76,7 @@ func Open(paths ...string) (*Series, error) {
 		return nil, errors.New("no mesh dumps given")
 	}
 	s.Name = seriesName(files[0])
-	if err := s.stamp(); err != nil {
+	if err := s.stamp(ctx); err != nil {
 		return nil, err
 	}
 	return s, s.oneSeries(files)
@@ -171,12 +176,12 @@ func stepsOf(path string) ([]Step, string, error) {
 
 // stamp finds the iteration of every step and sorts by it. Files are read for
 // their cycle only if the first one has it: codes write it always or never.
-func (s *Series) stamp() error {
+func (s *Series) stamp(ctx context.Context) error {
 	inFile := false
 	for i := range s.Steps {
 		st := &s.Steps[i]
 		if i == 0 || inFile {
-			m, err := st.load()
+			m, err := st.read(ctx)
 			if err != nil {
 				return err
 			}
@@ -188,7 +193,7 @@ func (s *Series) stamp() error {
 				st.Time, st.HasTime = m.Time, true
 			}
 			if len(s.Steps) == 1 {
-				s.cache[0], s.order = m, []int{0}
+				s.kept.Keep(0, m.Bytes(), m)
 			}
 		}
 	}
@@ -269,26 +274,47 @@ func (s *Series) oneSeries(files []string) error {
 }
 
 // Mesh reads the mesh of a step, from memory if it was read a moment ago.
-func (s *Series) Mesh(step int) (*grid.Mesh, error) {
+func (s *Series) Mesh(ctx context.Context, step int) (*grid.Mesh, error) {
 	if step < 0 || step >= len(s.Steps) {
 		return nil, fmt.Errorf("mesh %s has %d dumps; dump %d does not exist", s.Name, len(s.Steps), step)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if m := s.cache[step]; m != nil {
-		return m, nil
+	if err := s.turn.lock(ctx); err != nil {
+		return nil, err
 	}
-	m, err := s.Steps[step].load()
+	defer s.turn.unlock()
+	if m, ok := s.kept.Recall(step); ok {
+		return m.(*grid.Mesh), nil
+	}
+	m, err := s.Steps[step].read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if len(s.order) >= cacheSteps {
-		delete(s.cache, s.order[0])
-		s.order = s.order[1:]
-	}
-	s.cache[step] = m
-	s.order = append(s.order, step)
+	s.kept.Keep(step, m.Bytes(), m)
 	return m, nil
+}
+
+// read reads a dump. Its files are read whole, and what they hold is about as
+// large again; what it takes in the end is then known.
+func (st *Step) read(ctx context.Context) (*grid.Mesh, error) {
+	var size int64
+	for _, f := range st.Files {
+		if info, err := os.Stat(f); err == nil {
+			size += info.Size()
+		}
+	}
+	claim, err := budget.Take(ctx, filepath.Base(st.Files[0])+" needs", 2*size)
+	if err != nil {
+		return nil, err
+	}
+	defer claim.Release()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	m, err := st.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return m, claim.Resize(m.Bytes())
 }
 
 // knowsIterations reports whether the dumps say which iteration they are of.

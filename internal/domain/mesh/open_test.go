@@ -34,14 +34,14 @@ func TestSeries(t *testing.T) {
 			for _, p := range tt.paths {
 				paths = append(paths, filepath.Join(test.Shared(t, "mesh/"+filepath.Dir(p)), filepath.Base(p)))
 			}
-			s, err := Open(paths...)
+			s, err := Open(t.Context(), paths...)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got []int64
 			for i, st := range s.Steps {
 				got = append(got, st.Iteration)
-				if _, err := s.Mesh(i); err != nil {
+				if _, err := s.Mesh(t.Context(), i); err != nil {
 					t.Error(err)
 				}
 			}
@@ -50,7 +50,7 @@ func TestSeries(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Open(filepath.Join(t.TempDir(), "none*.vtk")); err == nil {
+	if _, err := Open(t.Context(), filepath.Join(t.TempDir(), "none*.vtk")); err == nil {
 		t.Error("a pattern that matches nothing is accepted")
 	}
 }
@@ -90,11 +90,11 @@ func TestIndexDims(t *testing.T) {
 // indices, and no other.
 func TestLevels(t *testing.T) {
 	for name, open := range map[string][]int{"mesh/vtk/AMR/HierarchicalBoxDataset.v1.1.vthb": {0, 117, 1260, 864}, "mesh/chombo/plt000100.2d.hdf5": {64, 224, 2176}} {
-		s, err := Open(test.Shared(t, name))
+		s, err := Open(t.Context(), test.Shared(t, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := s.Mesh(0)
+		m, err := s.Mesh(t.Context(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func TestLevels(t *testing.T) {
 					for j := b.Lo[1]; j <= b.Hi[1]; j++ {
 						for i := b.Lo[0]; i <= b.Hi[0]; i++ {
 							one := Samples{Rows: 1, X: []int32{int32(i)}, Y: []int32{int32(j)}, Z: []int32{int32(k)}, Level: []int32{int32(l)}}
-							if got, _ := Locate(&one, sp, Numbering{}); got[0] != next {
+							if got, _ := Locate(t.Context(), &one, sp, Numbering{}); got[0] != next {
 								t.Fatalf("level %d cell %d %d %d: %d, want %d", l, i, j, k, got[0], next)
 							}
 							next++
@@ -128,9 +128,20 @@ func TestLevels(t *testing.T) {
 			}
 		}
 		outside := Samples{Rows: 3, X: []int32{-1, 0, 0}, Y: []int32{0, 0, 0}, Z: []int32{0, 0, 0}, Level: []int32{0, 99, Missing}}
-		if got, _ := Locate(&outside, sp, Numbering{}); !slices.Equal(got, []int32{OutOfRange, OutOfRange, NoLevel}) {
+		if got, _ := Locate(t.Context(), &outside, sp, Numbering{}); !slices.Equal(got, []int32{OutOfRange, OutOfRange, NoLevel}) {
 			t.Errorf("outside: %v", got)
 		}
+	}
+}
+
+// drawn is a shell that could be extracted.
+func drawn(t *testing.T) func(*Shell, error) *Shell {
+	return func(s *Shell, err error) *Shell {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
 	}
 }
 
@@ -138,14 +149,14 @@ func TestLevels(t *testing.T) {
 // with those VTK extracts.
 func TestExtract(t *testing.T) {
 	const lulesh, can = "lulesh/lulesh_c0300.vtk", "vtk/can.vtu"
-	surface := func(_ *testing.T, m *grid.Mesh) *Shell { return Surface(m, nil) }
+	surface := func(t *testing.T, m *grid.Mesh) *Shell { return drawn(t)(Surface(t.Context(), m, nil)) }
 	within := func(name string, lo, hi float64) func(*testing.T, *grid.Mesh) *Shell {
 		return func(t *testing.T, m *grid.Mesh) *Shell {
-			v, err := Physics(m, name)
+			v, err := Physics(t.Context(), m, name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return Surface(m, Threshold(v, lo, hi))
+			return drawn(t)(Surface(t.Context(), m, Threshold(v, lo, hi)))
 		}
 	}
 	tests := []struct {
@@ -160,7 +171,7 @@ func TestExtract(t *testing.T) {
 		{"region 11", lulesh, within("region", 11, 11), 3686},
 		{"EQPS >= 1", can, within("EQPS", 1, math.Inf(1)), 2206},
 		{"slice", lulesh, func(_ *testing.T, m *grid.Mesh) *Shell {
-			return Slice(m, [3]float64{0, 0, 0.5}, [3]float64{0, 0, 1}, nil)
+			return drawn(t)(Slice(t.Context(), m, [3]float64{0, 0, 0.5}, [3]float64{0, 0, 1}, nil))
 		}, 419},
 		{"image", "vtk/RectGrid2.vtk", surface, 2 * (46*32 + 46*10 + 32*10)},
 		{"triangles", "vtk/ex-blow_5.vtm", surface, 1057},
@@ -189,12 +200,12 @@ func TestExtract(t *testing.T) {
 
 // TestCube checks orientation and edges on a mesh whose answer is known.
 func TestCube(t *testing.T) {
-	s, err := UnitMesh([3]int{3, 3, 3})
+	s, err := UnitMesh(t.Context(), [3]int{3, 3, 3})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, _ := s.Mesh(0)
-	shell := Surface(m, nil)
+	m, _ := s.Mesh(t.Context(), 0)
+	shell := drawn(t)(Surface(t.Context(), m, nil))
 	if shell.Polygons != 54 || len(shell.Positions)/3 != 56 {
 		t.Errorf("%d faces, %d vertices; want 54 and 56", shell.Polygons, len(shell.Positions)/3)
 	}
@@ -213,10 +224,10 @@ func TestCube(t *testing.T) {
 	}
 	keep := make([]bool, 27)
 	keep[13] = true
-	if s := Surface(m, keep); s.Polygons != 6 {
+	if s := drawn(t)(Surface(t.Context(), m, keep)); s.Polygons != 6 {
 		t.Errorf("the middle cell has %d faces", s.Polygons)
 	}
-	cut := Slice(m, [3]float64{1.5, 1.5, 1.5}, [3]float64{1, 1, 1}, nil)
+	cut := drawn(t)(Slice(t.Context(), m, [3]float64{1.5, 1.5, 1.5}, [3]float64{1, 1, 1}, nil))
 	area := 0.0
 	q := func(v uint32) [3]float64 {
 		return [3]float64{float64(cut.Positions[3*v]), float64(cut.Positions[3*v+1]), float64(cut.Positions[3*v+2])}
@@ -232,7 +243,7 @@ func TestCube(t *testing.T) {
 }
 
 func TestDescribe(t *testing.T) {
-	i, err := Describe(filepath.Join(test.Fixture(t, "mesh/lulesh"), "lulesh_c*.vtk"))
+	i, err := Describe(t.Context(), filepath.Join(test.Fixture(t, "mesh/lulesh"), "lulesh_c*.vtk"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,9 +266,9 @@ func TestHostile(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := Open(path)
+		s, err := Open(t.Context(), path)
 		if err == nil {
-			_, err = s.Mesh(0)
+			_, err = s.Mesh(t.Context(), 0)
 		}
 		if err == nil {
 			t.Errorf("%s is accepted", name)
@@ -265,7 +276,7 @@ func TestHostile(t *testing.T) {
 			t.Log(err)
 		}
 	}
-	if _, err := UnitMesh([3]int{10000, 10000, 10000}); err == nil {
+	if _, err := UnitMesh(t.Context(), [3]int{10000, 10000, 10000}); err == nil {
 		t.Error("a mesh of 10^12 unit cells is accepted")
 	}
 }
@@ -283,12 +294,12 @@ func TestUnrelatedFiles(t *testing.T) {
 		return path
 	}
 	a, b := put("wing.vtk"), put("tail.vtk")
-	if _, err := Open(a, b); err == nil || !strings.Contains(err.Error(), "no dumps of one series") {
+	if _, err := Open(t.Context(), a, b); err == nil || !strings.Contains(err.Error(), "no dumps of one series") {
 		t.Errorf("two unrelated files: %v", err)
 	}
 	put("dump_10.vtk")
 	put("dump_20.vtk")
-	s, err := Open(dir)
+	s, err := Open(t.Context(), dir)
 	if err != nil || len(s.Steps) != 2 || s.Steps[1].Iteration != 20 {
 		t.Errorf("folder: %+v, %v", s, err)
 	}

@@ -1,6 +1,7 @@
 package mesh
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,12 +13,13 @@ import (
 
 // NewSeries is a series whose dumps a program makes itself: one for each
 // iteration, in rising order.
-func NewSeries(name string, iterations []int64, load func(step int) (*grid.Mesh, error)) *Series {
-	s := &Series{Name: name, Format: "none", cache: map[int]*grid.Mesh{}}
+func NewSeries(ctx context.Context, name string, iterations []int64, load func(step int) (*grid.Mesh, error)) *Series {
+	s := newSeries(ctx)
+	s.Name, s.Format = name, "none"
 	for i, n := range iterations {
 		s.Steps = append(s.Steps, Step{
 			Files: []string{name}, Iteration: n, From: "file",
-			load: func() (*grid.Mesh, error) { return load(i) },
+			load: func(context.Context) (*grid.Mesh, error) { return load(i) },
 		})
 	}
 	return s
@@ -60,14 +62,14 @@ func (v *View) Placing() []string {
 }
 
 // Where is the selection of the samples on a cell, in the selection language.
-func (v *View) Where(p *Placed, cell int) (string, error) {
+func (v *View) Where(ctx context.Context, p *Placed, cell int) (string, error) {
 	part, in := p.Space.PartOf(cell)
 	if part == nil {
 		return "", fmt.Errorf("the mesh has %d cells; there is no cell %d", p.Space.Cells, cell)
 	}
 	c, first := v.columns, v.settings.Numbering.First
 	if len(c.PerCell) > 0 || v.positions != nil { // no column has the cell
-		return v.setText(p, cell)
+		return v.setText(ctx, p, cell)
 	}
 	var terms []query.Expr
 	number := func(n int) query.Value {
@@ -118,8 +120,8 @@ func (v *View) Where(p *Placed, cell int) (string, error) {
 	return query.And{Terms: terms}.String(), nil
 }
 
-func (v *View) setText(p *Placed, cell int) (string, error) {
-	e, err := v.Select(p.Step, []int32{int32(cell)})
+func (v *View) setText(ctx context.Context, p *Placed, cell int) (string, error) {
+	e, err := v.Select(ctx, p.Step, []int32{int32(cell)})
 	if err != nil {
 		return "", err
 	}

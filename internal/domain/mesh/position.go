@@ -1,9 +1,12 @@
 package mesh
 
 import (
+	"context"
+	"fmt"
 	"math"
 	"slices"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/data/grid"
 	"github.com/isobath/isobath/internal/data/table"
 )
@@ -14,7 +17,7 @@ type Positions struct{ X, Y, Z []float64 }
 
 // positionsOf returns the columns as coordinates if they are that: some value has a
 // fraction. Whole numbers are indices.
-func positionsOf(t *table.Table, c Columns) *Positions {
+func positionsOf(ctx context.Context, t *table.Table, c Columns) *Positions {
 	p, fraction := &Positions{}, false
 	for _, a := range []struct {
 		name string
@@ -25,7 +28,7 @@ func positionsOf(t *table.Table, c Columns) *Positions {
 			continue
 		}
 		out := make([]float64, col.Len())
-		for i := range out {
+		for i := range table.Scan(ctx, nil, len(out)) {
 			out[i] = math.NaN()
 			if col.Has(i) {
 				out[i] = col.Float(i)
@@ -54,7 +57,13 @@ func (p *Positions) at(i int) [3]float64 {
 // LocatePositions returns the cell around every position, or why there is none. Of
 // cells that share a face on which a position lies the first has it; of refinement
 // levels the finest.
-func LocatePositions(p *Positions, m *grid.Mesh, sp *Space) []int32 {
+func LocatePositions(ctx context.Context, p *Positions, m *grid.Mesh, sp *Space) ([]int32, error) {
+	const perCell = 40 // a cell in eight bins, and its bin
+	claim, err := budget.Take(ctx, fmt.Sprintf("finding places among %d cells needs", sp.Cells), perCell*int64(sp.Cells))
+	if err != nil {
+		return nil, err
+	}
+	defer claim.Release()
 	var parts []*pointLocator
 	if sp.AMR {
 		for l := len(m.Levels) - 1; l >= 0; l-- {
@@ -62,17 +71,20 @@ func LocatePositions(p *Positions, m *grid.Mesh, sp *Space) []int32 {
 		}
 	} else {
 		for i := range m.Blocks {
-			parts = append(parts, newPointLocator(m.Blocks[i].Grid, sp.Parts[i].First))
+			parts = append(parts, newPointLocator(ctx, m.Blocks[i].Grid, sp.Parts[i].First))
 		}
 	}
 	place := make([]int32, len(p.X))
-	inParts(len(place), func(lo, hi, _ int) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	err = inParts(ctx, len(place), func(lo, hi, _ int) {
 		var s insideScratch
 		for i := lo; i < hi; i++ {
 			place[i] = placeOf(p.at(i), parts, &s)
 		}
 	})
-	return place
+	return place, err
 }
 
 func placeOf(at [3]float64, parts []*pointLocator, s *insideScratch) int32 {
@@ -108,7 +120,7 @@ type pointLocator struct {
 func levelLocator(l *grid.Level, p *Part) *pointLocator { return &pointLocator{level: l, part: p} }
 
 // newPointLocator sorts the cells of a grid into about as many bins.
-func newPointLocator(g *grid.Grid, first int) *pointLocator {
+func newPointLocator(ctx context.Context, g *grid.Grid, first int) *pointLocator {
 	l := &pointLocator{grid: g, first: first}
 	n := g.NumCells()
 	lo, hi := bounds(g)
@@ -128,11 +140,11 @@ func newPointLocator(g *grid.Grid, first int) *pointLocator {
 	// then, down to one that lists all.
 	for side := int(math.Pow(float64(max(1, n)), 1/float64(max(1, 3-flat)))); ; side /= 2 {
 		l.divide(hi, side)
-		if side <= 1 || l.entries(n) <= 16*n+1<<16 {
+		if side <= 1 || l.entries(ctx, n) <= 16*n+1<<16 {
 			break
 		}
 	}
-	l.fill(n)
+	l.fill(ctx, n)
 	return l
 }
 
@@ -148,10 +160,10 @@ func (l *pointLocator) divide(hi [3]float64, side int) {
 }
 
 // entries counts how many entries the bins would have.
-func (l *pointLocator) entries(n int) int {
+func (l *pointLocator) entries(ctx context.Context, n int) int {
 	var buf []int32
 	sum := 0
-	for i := range n {
+	for i := range table.Scan(ctx, nil, n) {
 		lo, hi := l.cellBounds(i, &buf)
 		b, e := l.binOf(lo, -l.margin), l.binOf(hi, l.margin)
 		sum += (e[0] - b[0] + 1) * (e[1] - b[1] + 1) * (e[2] - b[2] + 1)
@@ -161,11 +173,11 @@ func (l *pointLocator) entries(n int) int {
 
 // fill counts the cells of every bin, then lists them: a cell is in all bins that
 // its bounds touch.
-func (l *pointLocator) fill(n int) {
+func (l *pointLocator) fill(ctx context.Context, n int) {
 	bin := func(c [3]int) int { return c[0] + l.bins[0]*(c[1]+l.bins[1]*c[2]) }
 	each := func(visit func(bin int, cell int32)) {
 		var buf []int32
-		for i := range n {
+		for i := range table.Scan(ctx, nil, n) {
 			lo, hi := l.cellBounds(i, &buf)
 			b, e := l.binOf(lo, -l.margin), l.binOf(hi, l.margin)
 			for z := b[2]; z <= e[2]; z++ {

@@ -20,11 +20,11 @@ import (
 func TestPositionsAsVTK(t *testing.T) {
 	file := filepath.Join(test.Fixture(t, "mesh/lulesh"), "lulesh_c0540.vtk")
 	pvpython := test.Peer(t, "pvpython", "paraview")
-	series, err := Open(file)
+	series, err := Open(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := series.Mesh(0)
+	m, err := series.Mesh(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestPositionsAsVTK(t *testing.T) {
 		t.Fatal(err)
 	}
 	differ, inside := 0, 0
-	for i, c := range LocatePositions(p, m, sp) {
+	for i, c := range located(t, p, m, sp) {
 		var want int32
 		if _, err := fmt.Sscan(strings.Fields(string(out))[i], &want); err != nil {
 			t.Fatal(err)
@@ -94,7 +94,7 @@ func TestPositionsOfImage(t *testing.T) {
 			if c[0] >= 0 && c[0] < d[0] && c[1] >= 0 && c[1] < d[1] {
 				want = int32(c[0] + d[0]*(c[1]+d[1]*c[2]))
 			}
-			if got := LocatePositions(&Positions{X: at[:1], Y: at[1:2], Z: at[2:]}, m, sp)[0]; got != want {
+			if got := located(t, &Positions{X: at[:1], Y: at[1:2], Z: at[2:]}, m, sp)[0]; got != want {
 				t.Fatalf("%v is in cell %d, found %d", at, want, got)
 			}
 		}
@@ -114,7 +114,7 @@ func TestPositionsOfTriangles(t *testing.T) {
 		at   [3]float64
 		want int32
 	}{{[3]float64{0.7, 0.2, 1}, 0}, {[3]float64{0.2, 0.7, 1}, 1}, {[3]float64{0.5, 0.5, 1}, 0}, {[3]float64{0.2, 0.7, 1.5}, OutOfRange}, {[3]float64{1.2, 0.7, 1}, OutOfRange}} {
-		if got := LocatePositions(&Positions{X: c.at[:1], Y: c.at[1:2], Z: c.at[2:]}, m, sp)[0]; got != c.want {
+		if got := located(t, &Positions{X: c.at[:1], Y: c.at[1:2], Z: c.at[2:]}, m, sp)[0]; got != c.want {
 			t.Errorf("%v: cell %d, want %d", c.at, got, c.want)
 		}
 	}
@@ -123,7 +123,7 @@ func TestPositionsOfTriangles(t *testing.T) {
 // TestPositionsOnView takes x, y, z with fractions for coordinates, and says why
 // samples lie outside.
 func TestPositionsOnView(t *testing.T) {
-	series, err := UnitMesh([3]int{4, 3, 2})
+	series, err := UnitMesh(t.Context(), [3]int{4, 3, 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,11 +145,11 @@ func TestPositionsOnView(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := NewView(series, tab, Settings{})
+		v, err := NewView(t.Context(), series, tab, Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := v.At(0)
+		p, err := v.At(t.Context(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,4 +160,13 @@ func TestPositionsOnView(t *testing.T) {
 			t.Errorf("x %v: %q does not say %q", c.x, why, c.why)
 		}
 	}
+}
+
+func located(t *testing.T, p *Positions, m *grid.Mesh, sp *Space) []int32 {
+	t.Helper()
+	place, err := LocatePositions(t.Context(), p, m, sp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return place
 }

@@ -7,9 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
-	"github.com/isobath/isobath/internal/base/parallel"
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 )
@@ -205,12 +204,16 @@ type Projection struct {
 	Place     []int32
 	Iteration []int32 // nil: the samples have none
 
-	sorting sync.Once
-	sorted  byCell
-
-	mu     sync.Mutex
+	turn   patientLock // what follows is made when the first field is asked for
+	sorted *byCell
 	column *table.Column // whose values are kept
-	kept   ordered
+	values ordered
+}
+
+// bytes is about what a projection of so many rows takes when it was used.
+func (p *Projection) bytes(rows int) int64 {
+	const place, row, value, start = 4, 4, 8, 8
+	return int64(rows)*(place+row+value) + int64(p.Cells)*start
 }
 
 // ordered is the values of a column in the order of cells.
@@ -229,62 +232,87 @@ type byCell struct {
 }
 
 // byCell sorts the rows by counting, when the first field is asked for.
-func (p *Projection) byCell() *byCell {
-	p.sorting.Do(func() {
-		start := make([]int, p.Cells+1)
-		for _, c := range p.Place {
-			if c >= 0 {
-				start[c+1]++
-			}
+func (p *Projection) byCell(ctx context.Context) (*byCell, error) {
+	if err := p.turn.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer p.turn.unlock()
+	if p.sorted != nil {
+		return p.sorted, nil
+	}
+	start := make([]int, p.Cells+1)
+	for i := range table.Scan(ctx, nil, len(p.Place)) {
+		if c := p.Place[i]; c >= 0 {
+			start[c+1]++
 		}
-		for c := range p.Cells {
-			start[c+1] += start[c]
+	}
+	for c := range p.Cells {
+		start[c+1] += start[c]
+	}
+	next, sorted := slices.Clone(start), &byCell{rows: make([]int32, start[p.Cells]), start: start}
+	for i := range table.Scan(ctx, nil, len(p.Place)) {
+		c := p.Place[i]
+		if c < 0 {
+			sorted.away = append(sorted.away, int32(i))
+			continue
 		}
-		next, rows := slices.Clone(start), make([]int32, start[p.Cells])
-		for i, c := range p.Place {
-			if c < 0 {
-				p.sorted.away = append(p.sorted.away, int32(i))
-				continue
-			}
-			rows[next[c]] = int32(i)
-			next[c]++
-		}
-		p.sorted.rows, p.sorted.start = rows, start
-	})
-	return &p.sorted
+		sorted.rows[next[c]] = int32(i)
+		next[c]++
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	p.sorted = sorted
+	return sorted, nil
 }
 
 // inOrder returns the values of a column in the order of cells. The last column
 // is kept: one looks at a field under many selections.
-func (p *Projection) inOrder(col *table.Column) ordered {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.column != col {
-		rows := p.byCell().rows
-		values := make([]float64, len(rows))
-		inParts(len(rows), func(lo, hi, _ int) {
-			for k := lo; k < hi; k++ {
-				values[k] = col.Float(int(rows[k]))
-			}
-		})
-		odd := func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
-		p.column, p.kept = col, ordered{values, col.Valid, !slices.ContainsFunc(values, odd)}
+func (p *Projection) inOrder(ctx context.Context, o *byCell, col *table.Column) (ordered, error) {
+	if err := p.turn.lock(ctx); err != nil {
+		return ordered{}, err
 	}
-	return p.kept
+	defer p.turn.unlock()
+	if p.column == col {
+		return p.values, nil
+	}
+	values := make([]float64, len(o.rows))
+	err := inParts(ctx, len(o.rows), func(lo, hi, _ int) {
+		for k := lo; k < hi; k++ {
+			values[k] = col.Float(int(o.rows[k]))
+		}
+	})
+	if err != nil {
+		return ordered{}, err
+	}
+	odd := func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
+	p.column, p.values = col, ordered{values, col.Valid, !slices.ContainsFunc(values, odd)}
+	return p.values, nil
 }
 
 // Project aggregates one column of the selected samples per cell. Select nil
 // takes all rows.
-func (p *Projection) Project(sel table.Bits, w Window, spec FieldSpec, col *table.Column) (*Field, error) {
+func (p *Projection) Project(ctx context.Context, sel table.Bits, w Window, spec FieldSpec, col *table.Column) (*Field, error) {
 	if spec.Aggregate != Count && col == nil {
 		return nil, fmt.Errorf("no column %q", spec.Column)
 	}
+	claim, err := budget.Take(ctx, fmt.Sprintf("a field on %d cells needs", p.Cells), fieldBytes(p.Cells))
+	if err != nil {
+		return nil, err
+	}
+	defer claim.Release()
 	switch spec.Aggregate {
 	case Median, P90, P99, Distinct, Dominant:
-		return p.ordered(sel, w, spec, col), nil
+		return p.ordered(ctx, sel, w, spec, col)
 	}
-	return p.running(sel, w, spec, col), nil
+	return p.running(ctx, sel, w, spec, col)
 }
+
+// fieldBytes is what a field takes.
+func fieldBytes(cells int) int64 { return 12 * int64(cells) }
+
+// Bytes is what the field takes.
+func (f *Field) Bytes() int64 { return fieldBytes(len(f.Values)) }
 
 // during reports whether row i is of the window's time, and counts it.
 func (p *Projection) during(i int, w *Window, c *Counts) bool {
@@ -321,38 +349,39 @@ func (p *Projection) taken(i int, w *Window, c *Counts) bool {
 	return false
 }
 
-// each calls visit for the taken rows of a range.
-func (p *Projection) each(sel table.Bits, w Window, lo, hi int, c *Counts, visit func(row int, cell int32)) {
-	for i := lo; i < hi; i++ {
-		if sel != nil && !sel.Get(i) {
-			if i&63 == 0 && sel[i>>6] == 0 {
-				i += 63
-			}
-			continue
-		}
+// each calls visit for the taken rows, until the context ends.
+func (p *Projection) each(ctx context.Context, sel table.Bits, w Window, c *Counts, visit func(row int, cell int32)) error {
+	for i := range table.Scan(ctx, sel, len(p.Place)) {
 		if p.taken(i, &w, c) {
 			visit(i, p.Place[i])
 		}
 	}
+	return ctx.Err()
 }
 
 // running computes the aggregates that need no order of values. Workers share
 // the cells; each adds up its own.
-func (p *Projection) running(sel table.Bits, w Window, spec FieldSpec, col *table.Column) *Field {
-	o := p.byCell()
+func (p *Projection) running(ctx context.Context, sel table.Bits, w Window, spec FieldSpec, col *table.Column) (*Field, error) {
+	o, err := p.byCell(ctx)
+	if err != nil {
+		return nil, err
+	}
 	f := &Field{Spec: spec, Values: make([]float64, p.Cells), Samples: make([]uint32, p.Cells)}
-	for _, row := range o.away {
+	for k := range table.Scan(ctx, nil, len(o.away)) {
+		row := o.away[k]
 		if sel == nil || sel.Get(int(row)) {
 			p.taken(int(row), &w, &f.Counts)
 		}
 	}
 	var values ordered
 	if spec.Aggregate != Count {
-		values = p.inOrder(col)
+		if values, err = p.inOrder(ctx, o, col); err != nil {
+			return nil, err
+		}
 	}
 	plain := values.finite && values.valid == nil && (w.Mode == All || w.Mode == "") && (spec.Aggregate == Mean || spec.Aggregate == Sum)
 	counts := make([]Counts, workerCount(len(o.rows)))
-	inParts(len(o.rows), func(lo, hi, k int) {
+	err = inParts(ctx, len(o.rows), func(lo, hi, k int) {
 		// Equal numbers of rows, cut where a cell begins.
 		from, _ := slices.BinarySearch(o.start[:p.Cells], lo)
 		to := p.Cells
@@ -360,22 +389,21 @@ func (p *Projection) running(sel table.Bits, w Window, spec FieldSpec, col *tabl
 			to, _ = slices.BinarySearch(o.start[:p.Cells], hi)
 		}
 		if plain && sel != nil {
-			p.addPlain(f, &counts[k], sel, values.values, from, to)
+			addPlain(o, f, &counts[k], sel, values.values, from, to)
 		} else {
-			p.addUp(f, &counts[k], sel, w, values, from, to)
+			p.addUp(o, f, &counts[k], sel, w, values, from, to)
 		}
 	})
 	for _, c := range counts {
 		f.Counts.add(c)
 	}
-	return f
+	return f, err
 }
 
 // addPlain does what addUp does for sums and means over all times of a column
 // without gaps, which is what people look at while they select. Whether a row is
 // selected cannot be foretold, so it is a factor, not a branch: half the time.
-func (p *Projection) addPlain(f *Field, counts *Counts, sel table.Bits, values []float64, from, to int) {
-	o := p.byCell()
+func addPlain(o *byCell, f *Field, counts *Counts, sel table.Bits, values []float64, from, to int) {
 	for c := from; c < to; c++ {
 		var rows uint64
 		sum := 0.0
@@ -395,8 +423,7 @@ func (p *Projection) addPlain(f *Field, counts *Counts, sel table.Bits, values [
 // addUp adds the values on the cells from one up to another. A sample without a
 // value in the column is on its cell, but not in its sum. Without values only
 // samples are counted.
-func (p *Projection) addUp(f *Field, counts *Counts, sel table.Bits, w Window, of ordered, from, to int) {
-	o := p.byCell()
+func (p *Projection) addUp(o *byCell, f *Field, counts *Counts, sel table.Bits, w Window, of ordered, from, to int) {
 	values, valid := of.values, of.valid
 	timed := w.Mode == UpTo || w.Mode == Only
 	least, most, squares := f.Spec.Aggregate == Min, f.Spec.Aggregate == Max, f.Spec.Aggregate == Std
@@ -462,14 +489,17 @@ func (a *amount) result(kind Aggregate) (samples uint32, value float64) {
 
 // ordered computes the aggregates that need all values of a cell together:
 // rows are sorted by cell by counting.
-func (p *Projection) ordered(sel table.Bits, w Window, spec FieldSpec, col *table.Column) *Field {
+func (p *Projection) ordered(ctx context.Context, sel table.Bits, w Window, spec FieldSpec, col *table.Column) (*Field, error) {
 	f := &Field{Spec: spec, Values: make([]float64, p.Cells), Samples: make([]uint32, p.Cells)}
 	has := func(row int) bool { return col.Valid == nil || col.Valid.Get(row) }
-	p.each(sel, w, 0, len(p.Place), &f.Counts, func(row int, cell int32) {
+	err := p.each(ctx, sel, w, &f.Counts, func(row int, cell int32) {
 		if has(row) {
 			f.Samples[cell]++
 		}
 	})
+	if err != nil {
+		return nil, err
+	}
 	start := make([]int, p.Cells+1)
 	for c, n := range f.Samples {
 		start[c+1] = start[c] + int(n)
@@ -477,18 +507,21 @@ func (p *Projection) ordered(sel table.Bits, w Window, spec FieldSpec, col *tabl
 	values := make([]float64, start[p.Cells])
 	next := slices.Clone(start[:p.Cells])
 	var again Counts
-	p.each(sel, w, 0, len(p.Place), &again, func(row int, cell int32) {
+	err = p.each(ctx, sel, w, &again, func(row int, cell int32) {
 		if has(row) {
 			values[next[cell]] = col.Float(row)
 			next[cell]++
 		}
 	})
-	inParts(p.Cells, func(lo, hi, _ int) {
+	if err != nil {
+		return nil, err
+	}
+	err = inParts(ctx, p.Cells, func(lo, hi, _ int) {
 		for c := lo; c < hi; c++ {
 			f.Values[c] = ofSorted(spec.Aggregate, values[start[c]:start[c+1]])
 		}
 	})
-	return f
+	return f, err
 }
 
 // ofSorted sorts the values of a cell and takes one number from them.
@@ -524,21 +557,6 @@ func quantile(sorted []float64, q float64) float64 {
 		return sorted[len(sorted)-1]
 	}
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
-}
-
-// workerCount is how many goroutines share n rows.
-func workerCount(n int) int { return max(1, min(parallel.Workers(), 8, n/50_000)) }
-
-// inParts calls work on ranges of n rows, aligned to words of a bitset. A panic
-// of one goes on in the caller, whose own owner recovers.
-func inParts(n int, work func(lo, hi, worker int)) {
-	err := parallel.Parts(context.Background(), n, workerCount(n), func(_ context.Context, w, lo, hi int) error {
-		work(lo, hi, w)
-		return nil
-	})
-	if err != nil {
-		panic(err)
-	}
 }
 
 // ParseDims parses "20x20x20" or "20,20,20"; a missing axis is 1.

@@ -79,15 +79,19 @@ func cube(n int) *Space {
 
 func project(t testing.TB, tab *table.Table, sp *Space) *Projection {
 	t.Helper()
-	samples, err := FromTable(tab, Columns{}.Fill(tab))
+	samples, err := FromTable(t.Context(), tab, Columns{}.Fill(tab))
 	if err != nil {
 		t.Fatal(err)
 	}
-	place, err := Locate(samples, sp, Numbering{})
+	place, err := Locate(t.Context(), samples, sp, Numbering{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Projection{Cells: sp.Cells, Place: place, Iteration: Ints(tab.Column("iter"))}
+	iteration, err := Ints(t.Context(), tab.Column("iter"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Projection{Cells: sp.Cells, Place: place, Iteration: iteration}
 }
 
 func selection(rows []map[string]string, keep func(map[string]string) bool) table.Bits {
@@ -126,7 +130,7 @@ func TestRealSamples(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f, err := p.Project(selection(rows, tt.keep), tt.window, FieldSpec{"latency", Sum}, tab.Column("latency"))
+			f, err := p.Project(t.Context(), selection(rows, tt.keep), tt.window, FieldSpec{"latency", Sum}, tab.Column("latency"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -140,7 +144,7 @@ func TestRealSamples(t *testing.T) {
 			checkCells(t, rows, f, tt.keep, tt.window)
 		})
 	}
-	f, _ := p.Project(nil, Window{}, FieldSpec{"latency", Mean}, tab.Column("latency"))
+	f, _ := p.Project(t.Context(), nil, Window{}, FieldSpec{"latency", Mean}, tab.Column("latency"))
 	if got := f.Values[5120]; math.Abs(got-3180.0/9) > 1e-9 || f.Samples[5120] != 9 {
 		t.Errorf("cell 5120: average %g of %d, want 353.333 of 9", got, f.Samples[5120])
 	}
@@ -169,7 +173,7 @@ func checkCells(t *testing.T, rows []map[string]string, f *Field, keep func(map[
 func TestCounts(t *testing.T) {
 	tab := luleshTable(t, lulesh(t))
 	p := project(t, tab, cube(20))
-	f, err := p.Project(nil, Window{}, FieldSpec{Aggregate: Count}, nil)
+	f, err := p.Project(t.Context(), nil, Window{}, FieldSpec{Aggregate: Count}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +181,7 @@ func TestCounts(t *testing.T) {
 	if f.Counts != want {
 		t.Errorf("counts %+v, want %+v", f.Counts, want)
 	}
-	f, _ = p.Project(nil, Window{Mode: UpTo, After: math.MinInt64, To: 180}, FieldSpec{Aggregate: Count}, nil)
+	f, _ = p.Project(t.Context(), nil, Window{Mode: UpTo, After: math.MinInt64, To: 180}, FieldSpec{Aggregate: Count}, nil)
 	if want := (Counts{Selected: 3381, Used: 282, NoCell: 2240, OutOfRange: 859}); f.Counts != want {
 		t.Errorf("up to 180: counts %+v, want %+v", f.Counts, want)
 	}
@@ -201,14 +205,14 @@ func TestModes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f, _ := p.Project(nil, w, FieldSpec{Aggregate: Count}, nil)
+			f, _ := p.Project(t.Context(), nil, w, FieldSpec{Aggregate: Count}, nil)
 			if f.Counts.Used != tt.want {
 				t.Errorf("only %d (%s): %d used, want %d", st.Iteration, w.Variant(), f.Counts.Used, tt.want)
 			}
 		}
 		total += since[i]
 		w, _ := NewWindow(s, UpTo, st.Iteration, false, nil)
-		f, _ := p.Project(nil, w, FieldSpec{Aggregate: Count}, nil)
+		f, _ := p.Project(t.Context(), nil, w, FieldSpec{Aggregate: Count}, nil)
 		if f.Counts.Used != total {
 			t.Errorf("up to %d: %d used, want %d", st.Iteration, f.Counts.Used, total)
 		}
@@ -226,11 +230,11 @@ func TestNodeList(t *testing.T) {
 	c := Columns{}.Fill(tab)
 	c.X, c.Y, c.Z = "", "", ""
 	c.PerCell = map[string]int{"m_nodelist": 8}
-	s, err := FromTable(tab, c)
+	s, err := FromTable(t.Context(), tab, c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	place, err := Locate(s, cube(32), Numbering{})
+	place, err := Locate(t.Context(), s, cube(32), Numbering{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +255,7 @@ func TestNodeList(t *testing.T) {
 		t.Error("no rows of m_nodelist")
 	}
 	c.PerCell = map[string]int{"nothing": 1}
-	if _, err := FromTable(tab, c); err == nil {
+	if _, err := FromTable(t.Context(), tab, c); err == nil {
 		t.Error("an unknown object is accepted")
 	}
 }
@@ -324,7 +328,7 @@ func compareAggregates(t *testing.T, p *Projection, sel table.Bits, w Window, co
 		counts.Selected++
 	}
 	for _, a := range aggregates {
-		f, err := p.Project(sel, w, FieldSpec{"v", a}, col)
+		f, err := p.Project(t.Context(), sel, w, FieldSpec{"v", a}, col)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -349,7 +353,7 @@ func TestOddValues(t *testing.T) {
 	for _, i := range []int{0, 2, 3} {
 		sel.Set(i)
 	}
-	f, err := p.Project(sel, Window{Mode: All}, FieldSpec{"v", Sum}, col)
+	f, err := p.Project(t.Context(), sel, Window{Mode: All}, FieldSpec{"v", Sum}, col)
 	if err != nil || f.Values[0] != 1 || !math.IsInf(f.Values[1], 1) {
 		t.Errorf("%v, %v", f, err)
 	}
@@ -420,7 +424,7 @@ func TestLocateErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := Locate(&tt.s, tt.sp, tt.num)
+			got, err := Locate(t.Context(), &tt.s, tt.sp, tt.num)
 			text := fmt.Sprint(got)
 			if err != nil {
 				text = "error"

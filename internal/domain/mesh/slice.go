@@ -2,10 +2,12 @@ package mesh
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 
 	"github.com/isobath/isobath/internal/data/grid"
+	"github.com/isobath/isobath/internal/data/table"
 )
 
 // cutter intersects cells of one grid with a plane.
@@ -23,13 +25,13 @@ type cutter struct {
 	pieces [][2]int     // cuts of its faces, between two corners
 }
 
-func newCutter(g *grid.Grid, at, normal [3]float64) *cutter {
+func newCutter(ctx context.Context, g *grid.Grid, at, normal [3]float64) *cutter {
 	c := &cutter{g: g, side: make([]float32, g.NumPoints()), crossed: map[[2]int32]uint32{}}
 	l := math.Sqrt(grid.Dot(normal, normal))
 	for k := range normal {
 		normal[k] /= max(l, math.SmallestNonzeroFloat64)
 	}
-	for i := range c.side {
+	for i := range table.Scan(ctx, nil, len(c.side)) {
 		c.side[i] = float32(grid.Dot(normal, grid.Sub(g.Point(i), at)))
 	}
 	other := [3]float64{1, 0, 0}

@@ -47,7 +47,7 @@ func TestSliceOfCrumpledCells(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(tt.by, tt.normal), func(t *testing.T) {
 			for seed := range uint64(20) {
-				s := Slice(crumpled(n, tt.by, seed), tt.at, tt.normal, nil)
+				s := drawn(t)(Slice(t.Context(), crumpled(n, tt.by, seed), tt.at, tt.normal, nil))
 				corner := func(v uint32) [3]float64 {
 					return [3]float64{float64(s.Positions[3*v]), float64(s.Positions[3*v+1]), float64(s.Positions[3*v+2])}
 				}

@@ -1,10 +1,11 @@
 package mesh
 
 import (
+	"context"
 	"fmt"
-	"slices"
-	"sync"
+	"strings"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/data/grid"
 	"github.com/isobath/isobath/internal/data/table"
 )
@@ -29,10 +30,15 @@ type View struct {
 	positions *Positions // nil: samples are placed by index or number
 	iteration []int32
 
-	mu     sync.Mutex
-	placed map[int]*Placed
-	order  []int
+	kept *budget.Share // dumps with the samples on them, by step; places by placesKey
+	turn patientLock   // one dump is placed at a time
 }
+
+// Close gives back what the view keeps.
+func (v *View) Close() { v.kept.Close() }
+
+// placesKey names the places of all samples on cells that several dumps share.
+type placesKey struct{ cells string }
 
 // Placed is a dump with the place of every sample on it.
 type Placed struct {
@@ -43,37 +49,41 @@ type Placed struct {
 }
 
 // NewView prepares samples for a series of dumps.
-func NewView(s *Series, t *table.Table, set Settings) (*View, error) {
-	v := &View{Series: s, Table: t, settings: set, placed: map[int]*Placed{}}
+func NewView(ctx context.Context, s *Series, t *table.Table, set Settings) (*View, error) {
+	v := &View{Series: s, Table: t, settings: set, kept: budget.Of(ctx).NewShare()}
 	v.columns = set.Columns.Fill(t)
 	var err error
-	if v.samples, err = FromTable(t, v.columns); err != nil {
+	if v.samples, err = FromTable(ctx, t, v.columns); err != nil {
 		return nil, err
 	}
 	if v.samples.Cell == nil {
-		v.positions = positionsOf(t, v.columns)
+		v.positions = positionsOf(ctx, t, v.columns)
 	}
 	if name := IterationColumn(t, set.Iteration); name != "" {
 		c := t.Column(name)
 		if c == nil {
 			return nil, fmt.Errorf("no column %q; the table has %s", name, columnNames(t))
 		}
-		v.iteration = Ints(c)
+		if v.iteration, err = Ints(ctx, c); err != nil {
+			return nil, err
+		}
 	}
 	return v, nil
 }
 
 // At returns a dump with its samples placed. The places of meshes whose cells
 // stay the same are computed once.
-func (v *View) At(step int) (*Placed, error) {
-	m, err := v.Series.Mesh(step)
+func (v *View) At(ctx context.Context, step int) (*Placed, error) {
+	m, err := v.Series.Mesh(ctx, step)
 	if err != nil {
 		return nil, err
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if p := v.placed[step]; p != nil && p.Mesh == m {
-		return p, nil
+	if err := v.turn.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer v.turn.unlock()
+	if p, ok := v.kept.Recall(step); ok && p.(*Placed).Mesh == m {
+		return p.(*Placed), nil
 	}
 	sp, err := NewSpace(m)
 	if err != nil {
@@ -86,28 +96,17 @@ func (v *View) At(step int) (*Placed, error) {
 	}
 	p := &Placed{Step: step, Mesh: m, Space: sp}
 	p.Cells, p.Iteration = sp.Cells, v.iteration
-	if v.positions != nil {
-		p.Place = v.placePositions(m, sp)
+	size := p.bytes(v.samples.Rows)
+	claim, err := budget.Take(ctx, fmt.Sprintf("%d samples on the mesh need", v.samples.Rows), size)
+	if err != nil {
+		return nil, err
 	}
-	for _, o := range v.placed {
-		if p.Place == nil && sameCells(sp, o.Space) {
-			p.Place = o.Place
-		}
+	defer claim.Release()
+	if p.Place, err = v.places(ctx, m, sp); err != nil {
+		return nil, err
 	}
-	if p.Place == nil {
-		if err := checkIndexed(v.samples, sp); err != nil {
-			return nil, err
-		}
-		if p.Place, err = Locate(v.samples, sp, v.settings.Numbering); err != nil {
-			return nil, err
-		}
-	}
-	if len(v.order) >= cacheSteps {
-		delete(v.placed, v.order[0])
-		v.order = v.order[1:]
-	}
-	v.placed[step] = p
-	v.order = append(v.order, step)
+	claim.Release()
+	v.kept.Keep(step, size, p)
 	return p, nil
 }
 
@@ -116,20 +115,46 @@ func (v *View) ByPosition() bool { return v.positions != nil }
 
 // placePositions places samples by their coordinates; rows that a flag or their
 // object says have no cell have none here either.
-func (v *View) placePositions(m *grid.Mesh, sp *Space) []int32 {
-	place := LocatePositions(v.positions, m, sp)
+func (v *View) placePositions(ctx context.Context, m *grid.Mesh, sp *Space) ([]int32, error) {
+	place, err := LocatePositions(ctx, v.positions, m, sp)
+	if err != nil {
+		return nil, err
+	}
 	for i, x := range v.samples.X {
 		if x == Missing {
 			place[i] = NoCell
 		}
 	}
-	return place
+	return place, nil
 }
 
-// sameCells reports whether two dumps number the same cells. Adaptive meshes
-// change their boxes and are placed anew.
-func sameCells(a, b *Space) bool {
-	return !a.AMR && !b.AMR && slices.EqualFunc(a.Parts, b.Parts, func(x, y Part) bool { return x.Cells == y.Cells && x.Dims == y.Dims })
+// places are the cells of all samples. Adaptive meshes change their boxes and
+// are placed anew.
+func (v *View) places(ctx context.Context, m *grid.Mesh, sp *Space) ([]int32, error) {
+	if v.positions != nil { // cells move, so that every dump has places of its own
+		return v.placePositions(ctx, m, sp)
+	}
+	key := placesKey{sp.shape()}
+	if found, ok := v.kept.Recall(key); ok && !sp.AMR {
+		return found.([]int32), nil
+	}
+	if err := checkIndexed(v.samples, sp); err != nil {
+		return nil, err
+	}
+	place, err := Locate(ctx, v.samples, sp, v.settings.Numbering)
+	if err == nil && !sp.AMR {
+		v.kept.Keep(key, int64(4*len(place)), place)
+	}
+	return place, err
+}
+
+// shape says how the cells are numbered: dumps of one shape number the same cells.
+func (s *Space) shape() string {
+	var b strings.Builder
+	for _, p := range s.Parts {
+		fmt.Fprint(&b, p.Cells, p.Dims, " ")
+	}
+	return b.String()
 }
 
 // checkIndexed refuses to place samples by index on cells without one.
@@ -146,28 +171,28 @@ func checkIndexed(s *Samples, sp *Space) error {
 }
 
 // Field computes a field on a dump for the selected rows.
-func (p *Placed) Field(t *table.Table, sel table.Bits, w Window, spec FieldSpec) (*Field, error) {
-	return p.Project(sel, w, spec, t.Column(spec.Column))
+func (p *Placed) Field(ctx context.Context, t *table.Table, sel table.Bits, w Window, spec FieldSpec) (*Field, error) {
+	return p.Project(ctx, sel, w, spec, t.Column(spec.Column))
 }
 
 // RowsOn returns the rows that lie on the given cells of a dump.
-func (p *Placed) RowsOn(cells []int32) table.Bits {
+func (p *Placed) RowsOn(ctx context.Context, cells []int32) (table.Bits, error) {
 	wanted := table.NewBits(p.Cells)
 	for _, c := range cells {
 		wanted.Set(int(c))
 	}
 	b := table.NewBits(len(p.Place))
-	for i, c := range p.Place {
-		if c >= 0 && wanted.Get(int(c)) {
+	for i := range table.Scan(ctx, nil, len(p.Place)) {
+		if c := p.Place[i]; c >= 0 && wanted.Get(int(c)) {
 			b.Set(i)
 		}
 	}
-	return b
+	return b, ctx.Err()
 }
 
 // UnitMesh is a mesh of nothing but unit cells: where a program's grid is known
 // and no dump of it exists.
-func UnitMesh(dims [3]int) (*Series, error) {
+func UnitMesh(ctx context.Context, dims [3]int) (*Series, error) {
 	g := &grid.Grid{Layout: grid.Image, Spacing: [3]float64{1, 1, 1}, Extent: [6]int{0, dims[0], 0, dims[1], 0, dims[2]}}
 	if dims[2] == 1 {
 		g.Extent[5] = 0
@@ -176,7 +201,8 @@ func UnitMesh(dims [3]int) (*Series, error) {
 		return nil, err
 	}
 	m := &grid.Mesh{Blocks: []grid.Block{{Grid: g}}}
-	s := &Series{Name: "cells", Format: "none", cache: map[int]*grid.Mesh{0: m}, order: []int{0}}
-	s.Steps = []Step{{Iteration: 0, From: "ordinal", Files: []string{"cells"}, load: func() (*grid.Mesh, error) { return m, nil }}}
+	s := newSeries(ctx)
+	s.Name, s.Format = "cells", "none"
+	s.Steps = []Step{{Iteration: 0, From: "ordinal", Files: []string{"cells"}, load: func(context.Context) (*grid.Mesh, error) { return m, nil }}}
 	return s, nil
 }

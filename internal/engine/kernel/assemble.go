@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/engine/query"
 )
 
@@ -84,17 +85,17 @@ type listKey struct {
 
 // listPairs finds the lists of the pairs that are asked for; they change with
 // the filter only, and are kept.
-func (p *plan) listPairs(l *lease, filter setKey, results []layered) {
+func (p *plan) listPairs(l *budget.Lease, filter setKey, results []layered) {
 	p.lists = map[any]*cellList{}
 	for i, c := range p.counters {
 		if c.right == nil {
 			continue
 		}
 		key := listKey{filter, c.key}
-		list, ok := l.look(key).(*cellList)
+		list, ok := l.Look(key).(*cellList)
 		if !ok {
 			list = listCells(results[i][query.All].n, c.right.cells)
-			l.put(key, 12*int64(len(list.cells)), list)
+			l.Keep(key, 12*int64(len(list.cells)), list)
 		}
 		p.lists[c.key] = list
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 )
@@ -26,7 +27,7 @@ func dragEngine(t *testing.T) *Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(query.Data{Table: tab}, Options{Budget: NewBudget(1 << 24)})
+	return New(query.Data{Table: tab}, Options{Budget: budget.New(1 << 24)})
 }
 
 func TestWhichBrushesACubeAnswers(t *testing.T) {
@@ -57,8 +58,8 @@ func TestWhichBrushesACubeAnswers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			l := e.lease()
-			defer l.done()
+			l := e.share.Lease()
+			defer l.Done()
 			d := e.findCube(l, &query.Request{Where: tt.where})
 			if (d == nil) != tt.no {
 				t.Fatalf("cube found: %v, want %v", d != nil, !tt.no)
@@ -68,8 +69,8 @@ func TestWhichBrushesACubeAnswers(t *testing.T) {
 			}
 		})
 	}
-	l := e.lease()
-	defer l.done()
+	l := e.share.Lease()
+	defer l.Done()
 	if e.findCube(l, &query.Request{Where: w1, Hover: w1}) != nil {
 		t.Error("a cube has no counts of a hover, but was taken for one")
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/engine/query/enginetest"
 )
@@ -22,14 +23,14 @@ func TestCloseWaitsForBuilds(t *testing.T) {
 		<-began
 		cancel() // the client goes
 	}()
-	l := e.lease()
-	_, _, err := l.get(ctx, "slow", 1, func() (any, error) {
+	l := e.share.Lease()
+	_, _, err := l.Get(ctx, "slow", 1, func() (any, error) {
 		close(began)
 		<-proceed
 		over = true
 		return 1, nil
 	})
-	l.done()
+	l.Done()
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("the request that was taken back: %v", err)
 	}
@@ -51,11 +52,11 @@ func TestCloseWaitsForBuilds(t *testing.T) {
 	if !over {
 		t.Error("Close returned before the build was over")
 	}
-	if _, _, err := e.lease().get(t.Context(), "late", 1, func() (any, error) { return 1, nil }); !errors.Is(err, errClosed) {
+	if _, _, err := e.share.Lease().Get(t.Context(), "late", 1, func() (any, error) { return 1, nil }); !errors.Is(err, budget.ErrClosed) {
 		t.Errorf("a build after Close: %v", err)
 	}
-	if e.budget.Used() != 0 {
-		t.Errorf("%d bytes are in use after Close", e.budget.Used())
+	if e.share.Budget().Used() != 0 {
+		t.Errorf("%d bytes are in use after Close", e.share.Budget().Used())
 	}
 }
 
@@ -63,7 +64,7 @@ func TestCloseWaitsForBuilds(t *testing.T) {
 func TestBuildPanics(t *testing.T) {
 	e := New(enginetest.Data(rand.New(rand.NewPCG(1, 1)), 100), Options{})
 	defer e.Close()
-	_, _, err := e.lease().get(t.Context(), "bad", 1, func() (any, error) { panic("boom") })
+	_, _, err := e.share.Lease().Get(t.Context(), "bad", 1, func() (any, error) { panic("boom") })
 	if err == nil || !strings.Contains(err.Error(), "boom") {
 		t.Errorf("error %v", err)
 	}
@@ -73,7 +74,7 @@ func TestBuildPanics(t *testing.T) {
 // anything is allocated; a page's question is answered by any budget.
 func TestQuestionWithinBudget(t *testing.T) {
 	d := enginetest.Data(rand.New(rand.NewPCG(1, 1)), 1000)
-	e := New(d, Options{Budget: NewBudget(64 << 20)})
+	e := New(d, Options{Budget: budget.New(64 << 20)})
 	defer e.Close()
 	large := &query.Request{}
 	for i := range 17 {
@@ -86,8 +87,8 @@ func TestQuestionWithinBudget(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	_, err := e.Answer(t.Context(), large)
 	runtime.ReadMemStats(&after)
-	var refused *query.AskError
-	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "64 MB") {
+	var refused *budget.Exceeded
+	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "64 MiB") {
 		t.Errorf("16 pairs of 1000 × 1000 bins in 64 MB: %v", err)
 	}
 	if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 {
@@ -99,13 +100,9 @@ func TestQuestionWithinBudget(t *testing.T) {
 	if _, err := e.Answer(t.Context(), large); err != nil {
 		t.Errorf("16 pairs of 100 × 100 bins in 64 MB: %v", err)
 	}
-	roomy := New(d, Options{Budget: NewBudget(4 << 30)})
+	roomy := New(d, Options{Budget: budget.New(4 << 30)})
 	defer roomy.Close()
 	if _, err := roomy.Answer(t.Context(), large); err != nil {
 		t.Error(err)
-	}
-	if release, ok := e.budget.Claim(65 << 20); ok {
-		release()
-		t.Error("more was granted than there is")
 	}
 }

@@ -94,7 +94,7 @@ func (v view) at(i int) uint32 {
 }
 
 // bytes is the memory the codes take.
-func (c *codes) bytes() int64 {
+func (c *codes) Bytes() int64 {
 	return int64(len(c.u8)) + 2*int64(len(c.u16)) + 4*int64(len(c.u32)) + 4*int64(len(c.first))
 }
 

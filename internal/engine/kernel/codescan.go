@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 )
@@ -139,7 +140,7 @@ func wordOf(codes []uint8, s span) uint64 {
 }
 
 // codeTester is a faster tester for a column that has codes at hand.
-func (e *Engine) codeTester(l *lease, c *table.Column, i interval) func(lo, hi int, out []uint64) {
+func (e *Engine) codeTester(l *budget.Lease, c *table.Column, i interval) func(lo, hi int, out []uint64) {
 	if i.empty() {
 		return nil
 	}
@@ -149,8 +150,8 @@ func (e *Engine) codeTester(l *lease, c *table.Column, i interval) func(lo, hi i
 	if !ok {
 		return nil
 	}
-	b, _ := l.look(axis).(*query.Binner)
-	k, _ := l.look(oneKey{axis}).(*codes)
+	b, _ := l.Look(axis).(*query.Binner)
+	k, _ := l.Look(oneKey{axis}).(*codes)
 	if b == nil || k == nil || b.Names != nil || k.u8 == nil || k.cells > 128 && !hasVectors {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/engine/query"
 )
 
@@ -42,8 +43,8 @@ var errTight = errors.New("no memory left in the budget to prepare a drag")
 // Prepare builds the cube of an axis for the questions and the selection of a
 // request.
 func (e *Engine) Prepare(ctx context.Context, r *query.Request, drag query.Axis) error {
-	l := e.lease()
-	defer l.done()
+	l := e.share.Lease()
+	defer l.Done()
 	p, err := e.plan(ctx, l, r)
 	if err != nil {
 		return err
@@ -70,7 +71,7 @@ func (e *Engine) Prepare(ctx context.Context, r *query.Request, drag query.Axis)
 	if err := e.fillCube(ctx, l, c, counters, ls); err != nil {
 		return err
 	}
-	if !l.put(cubeKey{drag.Column}, size, c) {
+	if !l.Keep(cubeKey{drag.Column}, size, c) {
 		return errTight
 	}
 	e.mu.Lock()
@@ -100,7 +101,7 @@ func (c *cube) choose(counters []*counter) (size int64, chosen []*counter) {
 	return size, chosen
 }
 
-func (e *Engine) fillCube(ctx context.Context, l *lease, c *cube, counters []*counter, ls *layers) error {
+func (e *Engine) fillCube(ctx context.Context, l *budget.Lease, c *cube, counters []*counter, ls *layers) error {
 	base, err := e.countAll(ctx, l, counters, ls)
 	if err != nil {
 		return err
@@ -232,7 +233,7 @@ type dragging struct {
 }
 
 // findCube returns a cube that answers the selection of a request, or nil.
-func (e *Engine) findCube(l *lease, r *query.Request) *dragging {
+func (e *Engine) findCube(l *budget.Lease, r *query.Request) *dragging {
 	if r.Hover != nil {
 		return nil
 	}
@@ -247,7 +248,7 @@ func (e *Engine) findCube(l *lease, r *query.Request) *dragging {
 		filter = e.setKey(r.Filter)
 	}
 	for _, name := range columns {
-		c, ok := l.look(cubeKey{name}).(*cube)
+		c, ok := l.Look(cubeKey{name}).(*cube)
 		if !ok || c.filter != filter {
 			continue
 		}
@@ -331,7 +332,7 @@ func (e *Engine) answerDragged(ctx context.Context, p *plan, d *dragging) (*quer
 
 // countWithout counts by the counters that the cube does not have, and takes
 // the others from it.
-func (e *Engine) countWithout(ctx context.Context, l *lease, p *plan, d *dragging, ls *layers) ([]layered, error) {
+func (e *Engine) countWithout(ctx context.Context, l *budget.Lease, p *plan, d *dragging, ls *layers) ([]layered, error) {
 	if d == nil {
 		return e.countLayers(ctx, l, p.counters, ls)
 	}

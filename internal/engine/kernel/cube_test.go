@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/kernel"
 	"github.com/isobath/isobath/internal/engine/query"
@@ -19,7 +20,7 @@ func TestDrag(t *testing.T) {
 	for seed := range uint64(30) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		d := enginetest.Data(r, 1+r.IntN(3000))
-		e := kernel.New(d, kernel.Options{Budget: kernel.NewBudget(1 << 30)})
+		e := kernel.New(d, kernel.Options{Budget: budget.New(1 << 30)})
 		want := naive.New(d)
 		q := enginetest.Request(r, d)
 		q.Hover = nil

@@ -6,10 +6,3 @@ func WithoutVectors() (restore func()) {
 	hasCompress, hasVectors = false, false
 	return func() { hasCompress, hasVectors = compress, vectors }
 }
-
-// Used returns the bytes in use now.
-func (b *Budget) Used() int64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.used
-}

@@ -5,22 +5,23 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 )
 
 // rowsOf returns the rows an expression selects, from the cache if the engine
 // has answered it before. The set is shared and not to be changed.
-func (e *Engine) rowsOf(ctx context.Context, l *lease, x query.Expr) (table.Bits, error) {
+func (e *Engine) rowsOf(ctx context.Context, l *budget.Lease, x query.Expr) (table.Bits, error) {
 	n := e.data.Table.Rows()
 	switch x := x.(type) {
 	case nil:
 		return e.everything, nil
 	case query.RowSet:
-		return e.data.RowSets.Rows(x.Name)
+		return e.data.RowSets.Rows(ctx, x.Name)
 	}
 	key := e.setKey(x)
-	if b, ok := l.look(key).(table.Bits); ok {
+	if b, ok := l.Look(key).(table.Bits); ok {
 		return b, nil
 	}
 	var b table.Bits
@@ -58,8 +59,8 @@ type setKey struct {
 // with every move, and few are asked for again.
 const maxSets = 8
 
-func (e *Engine) remember(l *lease, key setKey, b table.Bits) {
-	l.put(key, int64(len(b))*8, b)
+func (e *Engine) remember(l *budget.Lease, key setKey, b table.Bits) {
+	l.Keep(key, int64(len(b))*8, b)
 	e.mu.Lock()
 	e.sets = append(e.sets, key)
 	var old setKey
@@ -70,12 +71,12 @@ func (e *Engine) remember(l *lease, key setKey, b table.Bits) {
 	}
 	e.mu.Unlock()
 	if full && old != key {
-		l.forget(old)
+		l.Forget(old)
 	}
 }
 
 // intersect is combine for rows that all terms accept.
-func (e *Engine) intersect(ctx context.Context, l *lease, terms []query.Expr) (table.Bits, error) {
+func (e *Engine) intersect(ctx context.Context, l *budget.Lease, terms []query.Expr) (table.Bits, error) {
 	rest, merged := e.mergeIntervals(terms)
 	var all table.Bits
 	for _, m := range merged {
@@ -103,7 +104,7 @@ func (e *Engine) intersect(ctx context.Context, l *lease, terms []query.Expr) (t
 	return b, err
 }
 
-func (e *Engine) combine(ctx context.Context, l *lease, terms []query.Expr, with func(a, b table.Bits)) (table.Bits, error) {
+func (e *Engine) combine(ctx context.Context, l *budget.Lease, terms []query.Expr, with func(a, b table.Bits)) (table.Bits, error) {
 	var all table.Bits
 	for i, t := range terms {
 		b, err := e.rowsOf(ctx, l, t)
@@ -120,7 +121,7 @@ func (e *Engine) combine(ctx context.Context, l *lease, terms []query.Expr, with
 }
 
 // scan evaluates an expression over one column, or over places.
-func (e *Engine) scan(ctx context.Context, l *lease, x query.Expr) (table.Bits, error) {
+func (e *Engine) scan(ctx context.Context, l *budget.Lease, x query.Expr) (table.Bits, error) {
 	if at, ok := x.(query.At); ok {
 		if e.data.Placing == nil {
 			return nil, fmt.Errorf("at %s: %w", at.Resource, query.ErrNotPlaced)
@@ -152,7 +153,7 @@ func (e *Engine) scan(ctx context.Context, l *lease, x query.Expr) (table.Bits, 
 
 // matchValues matches each value of a column of whole numbers once instead of
 // each row, if those are few.
-func (e *Engine) matchValues(ctx context.Context, l *lease, c *table.Column, m query.Match) (rows table.Bits, ok bool, err error) {
+func (e *Engine) matchValues(ctx context.Context, l *budget.Lease, c *table.Column, m query.Match) (rows table.Bits, ok bool, err error) {
 	if _, isFloat := c.Data.([]float64); isFloat {
 		return nil, false, nil
 	}
@@ -207,7 +208,7 @@ func (e *Engine) scanBlocks(ctx context.Context, fill func(lo, hi int, out []uin
 
 // tester returns a function that adds the rows of a block that an expression
 // over one column accepts; rows without a value are left to the caller.
-func (e *Engine) tester(ctx context.Context, l *lease, c *table.Column, x query.Expr) func(lo, hi int, out []uint64) {
+func (e *Engine) tester(ctx context.Context, l *budget.Lease, c *table.Column, x query.Expr) func(lo, hi int, out []uint64) {
 	if d, ok := c.Data.([]uint32); ok {
 		accepted := make([]bool, len(c.Dict))
 		for code := range c.Dict {
@@ -250,7 +251,7 @@ func definition(ctx context.Context, c *table.Column, x query.Expr) func(lo, hi 
 	}
 }
 
-func (e *Engine) intervalTester(l *lease, c *table.Column, i interval) func(lo, hi int, out []uint64) {
+func (e *Engine) intervalTester(l *budget.Lease, c *table.Column, i interval) func(lo, hi int, out []uint64) {
 	if t := e.codeTester(l, c, i); t != nil {
 		return t
 	}
@@ -270,7 +271,7 @@ func missingTester(c *table.Column, m query.Missing) func(lo, hi int, out []uint
 }
 
 // otherTester tests value != literal.
-func (e *Engine) otherTester(ctx context.Context, l *lease, c *table.Column, x query.Compare) func(lo, hi int, out []uint64) {
+func (e *Engine) otherTester(ctx context.Context, l *budget.Lease, c *table.Column, x query.Compare) func(lo, hi int, out []uint64) {
 	equal, ok := intervalOf(c, query.Compare{Column: x.Column, Op: query.Eq, Value: x.Value})
 	if !ok {
 		return definition(ctx, c, x)

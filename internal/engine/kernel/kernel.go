@@ -5,11 +5,11 @@ package kernel
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 )
@@ -18,11 +18,8 @@ import (
 // goroutines at once.
 type Engine struct {
 	data       query.Data
-	budget     *Budget
+	share      *budget.Share
 	warn       func(string)
-	builders   chan struct{} // as many builds at a time as it has room
-	builds     sync.WaitGroup
-	closed     bool // guarded by the mu of the budget
 	everything table.Bits
 	nothing    table.Bits
 
@@ -41,8 +38,8 @@ var (
 
 // Options are what an engine may be told.
 type Options struct {
-	// Budget is shared between engines; nil means one of DefaultBudget.
-	Budget *Budget
+	// Budget is that of the process; nil means one of its own.
+	Budget *budget.Budget
 	// Warn is told, once, that the budget is too small for the table.
 	Warn func(string)
 }
@@ -50,14 +47,13 @@ type Options struct {
 // New returns an engine for the data. Close gives its memory back.
 func New(d query.Data, o Options) *Engine {
 	if o.Budget == nil {
-		o.Budget = NewBudget(DefaultBudget())
+		o.Budget = budget.New(budget.Default())
 	}
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}
 	return &Engine{
-		data: d, budget: o.Budget, warn: o.Warn,
-		builders:   make(chan struct{}, workers()),
+		data: d, share: o.Budget.NewShare(), warn: o.Warn,
 		everything: table.FullBits(d.Table.Rows()),
 		nothing:    table.NewBits(d.Table.Rows()),
 		coded:      map[string]query.Axis{},
@@ -67,16 +63,7 @@ func New(d query.Data, o Options) *Engine {
 // Close forgets everything the engine remembers, and returns when nothing of it
 // looks at the table any more, which may then be unmapped. No request may be
 // under way.
-func (e *Engine) Close() {
-	e.budget.mu.Lock()
-	e.closed = true
-	e.budget.mu.Unlock()
-	e.builds.Wait()
-	e.budget.release(e)
-}
-
-// errClosed is what requests get that come after Close.
-var errClosed = errors.New("the engine is closed")
+func (e *Engine) Close() { e.share.Close() }
 
 // freely is what every answer may take, whatever the budget: the largest page of
 // views needs less.
@@ -84,18 +71,12 @@ const freely = 32 << 20
 
 // grant claims the memory that an answer takes beside what is kept, or refuses
 // the question: a budget that one question exceeds is none.
-func (e *Engine) grant(l *lease, p *plan) error {
+func (e *Engine) grant(p *plan) (*budget.Claim, error) {
 	need := p.bytes()
 	if need <= freely {
-		return nil
+		return nil, nil
 	}
-	release, ok := e.budget.Claim(need)
-	if !ok {
-		return query.Refuse("this question needs about %d MB, more than is left of the memory budget of %d MB; ask for fewer bins or pairs, or raise --memory",
-			need>>20, e.budget.limit>>20)
-	}
-	l.claim = release
-	return nil
+	return e.share.Budget().Claim("this question needs", need)
 }
 
 // bytes is about what the tables of an answer take: one a layer, one more for
@@ -120,8 +101,8 @@ func (p *plan) bytes() int64 {
 
 // Select returns the rows an expression selects.
 func (e *Engine) Select(ctx context.Context, x query.Expr) (table.Bits, error) {
-	l := e.lease()
-	defer l.done()
+	l := e.share.Lease()
+	defer l.Done()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -130,8 +111,8 @@ func (e *Engine) Select(ctx context.Context, x query.Expr) (table.Bits, error) {
 
 // Answer answers every question of the request.
 func (e *Engine) Answer(ctx context.Context, r *query.Request) (*query.Answer, error) {
-	l := e.lease()
-	defer l.done()
+	l := e.share.Lease()
+	defer l.Done()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -139,9 +120,11 @@ func (e *Engine) Answer(ctx context.Context, r *query.Request) (*query.Answer, e
 	if err != nil {
 		return nil, err
 	}
-	if err := e.grant(l, p); err != nil {
+	claim, err := e.grant(p)
+	if err != nil {
 		return nil, err
 	}
+	defer claim.Release()
 	d := e.findCube(l, r)
 	if a, ok, err := e.answerDragged(ctx, p, d); ok {
 		return a, err
@@ -149,7 +132,7 @@ func (e *Engine) Answer(ctx context.Context, r *query.Request) (*query.Answer, e
 	return e.answer(ctx, l, p, d)
 }
 
-func (e *Engine) answer(ctx context.Context, l *lease, p *plan, d *dragging) (*query.Answer, error) {
+func (e *Engine) answer(ctx context.Context, l *budget.Lease, p *plan, d *dragging) (*query.Answer, error) {
 	r := p.request
 	a := &query.Answer{}
 	ls, err := e.layers(ctx, l, r, a)
@@ -186,7 +169,7 @@ type layers struct {
 	filter setKey
 }
 
-func (e *Engine) layers(ctx context.Context, l *lease, r *query.Request, a *query.Answer) (*layers, error) {
+func (e *Engine) layers(ctx context.Context, l *budget.Lease, r *query.Request, a *query.Answer) (*layers, error) {
 	ls := &layers{}
 	if r.Filter != nil {
 		ls.filter = e.setKey(r.Filter)
@@ -285,6 +268,6 @@ func (e *Engine) tight() {
 	e.mu.Unlock()
 	if first {
 		e.warn(fmt.Sprintf("%d rows need more than the memory budget of %d MB: answers come from the mapped file and are slower; raise --memory or show fewer axes",
-			e.data.Table.Rows(), e.budget.limit>>20))
+			e.data.Table.Rows(), e.share.Budget().Limit()>>20))
 	}
 }

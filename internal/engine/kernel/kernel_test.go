@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/engine/kernel"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/engine/query/enginetest"
@@ -16,7 +17,7 @@ func TestEqualsNaiveWithoutVectors(t *testing.T) {
 	for seed, rows := range []int{1, 100, 1000, 3000, 40_000} {
 		r := rand.New(rand.NewPCG(uint64(seed), 5))
 		d := enginetest.Data(r, rows)
-		e := kernel.New(d, kernel.Options{Budget: kernel.NewBudget(1 << 30)})
+		e := kernel.New(d, kernel.Options{Budget: budget.New(1 << 30)})
 		enginetest.Same(t, r, d, naive.New(d), e, 12)
 		e.Close()
 	}
@@ -24,7 +25,7 @@ func TestEqualsNaiveWithoutVectors(t *testing.T) {
 
 func TestEqualsNaive(t *testing.T) {
 	enginetest.Run(t, func(t *testing.T, d query.Data) query.Engine {
-		e := kernel.New(d, kernel.Options{Budget: kernel.NewBudget(1 << 30)})
+		e := kernel.New(d, kernel.Options{Budget: budget.New(1 << 30)})
 		t.Cleanup(e.Close)
 		return e
 	})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/engine/query"
 )
 
@@ -62,7 +63,7 @@ const maxLasts = 3
 // selected only, hovered. The counts of everything are known for a filter, so
 // two classes are counted, the smaller ones, and the third is what remains. If
 // few rows changed their class since the last answer, only those are counted.
-func (e *Engine) countLayers(ctx context.Context, l *lease, counters []*counter, ls *layers) ([]layered, error) {
+func (e *Engine) countLayers(ctx context.Context, l *budget.Lease, counters []*counter, ls *layers) ([]layered, error) {
 	if len(counters) == 0 {
 		return nil, nil
 	}
@@ -90,7 +91,7 @@ func (e *Engine) countLayers(ctx context.Context, l *lease, counters []*counter,
 		return out, e.countClasses(ctx, counters, ls, false, out)
 	}
 	key := lastKey{ls.filter, fingerprint(counters)}
-	before, _ := l.look(key).(*last)
+	before, _ := l.Look(key).(*last)
 	var done bool
 	if before != nil {
 		done, err = e.countFrom(ctx, counters, ls, before, out)
@@ -167,7 +168,7 @@ func (e *Engine) countFrom(ctx context.Context, counters []*counter, ls *layers,
 // countMissing takes what other questions about the same rows have counted, as
 // when one view is opened in place of another, and counts the rest. It returns
 // false if there were no such questions.
-func (e *Engine) countMissing(ctx context.Context, l *lease, counters []*counter, ls *layers, out []layered) (bool, error) {
+func (e *Engine) countMissing(ctx context.Context, l *budget.Lease, counters []*counter, ls *layers, out []layered) (bool, error) {
 	before := e.sameRows(l, ls)
 	if len(before) == 0 {
 		return false, nil
@@ -196,13 +197,13 @@ func (e *Engine) countMissing(ctx context.Context, l *lease, counters []*counter
 }
 
 // sameRows returns the last results about the same layers, by any questions.
-func (e *Engine) sameRows(l *lease, ls *layers) []*last {
+func (e *Engine) sameRows(l *budget.Lease, ls *layers) []*last {
 	e.mu.Lock()
 	keys := slices.Clone(e.lasts)
 	e.mu.Unlock()
 	var same []*last
 	for _, key := range keys {
-		b, ok := l.look(key).(*last)
+		b, ok := l.Look(key).(*last)
 		if ok && key.filter == ls.filter && b.sets[query.Selected].equal(ls.sets[query.Selected]) && b.sets[query.Hovered].equal(ls.sets[query.Hovered]) {
 			same = append(same, b)
 		}
@@ -246,7 +247,7 @@ func (b *last) of(c *counter) (layered, bool) {
 
 // countApart counts by the counters whose results must not be subtracted on
 // their own, so that the others need not do without.
-func (e *Engine) countApart(ctx context.Context, l *lease, counters []*counter, exact, loose []int, ls *layers) ([]layered, error) {
+func (e *Engine) countApart(ctx context.Context, l *budget.Lease, counters []*counter, exact, loose []int, ls *layers) ([]layered, error) {
 	out := make([]layered, len(counters))
 	for _, which := range [][]int{exact, loose} {
 		results, err := e.countLayers(ctx, l, pickCounters(counters, which), ls)
@@ -281,11 +282,11 @@ func fingerprint(counters []*counter) string {
 }
 
 // countAll fills in layer All, which is kept for each filter.
-func (e *Engine) countAll(ctx context.Context, l *lease, counters []*counter, ls *layers) ([]layered, error) {
+func (e *Engine) countAll(ctx context.Context, l *budget.Lease, counters []*counter, ls *layers) ([]layered, error) {
 	out := make([]layered, len(counters))
 	var missing []int
 	for i, c := range counters {
-		if r, ok := l.look(baseKey{ls.filter, c.key}).(result); ok {
+		if r, ok := l.Look(baseKey{ls.filter, c.key}).(result); ok {
 			out[i][query.All] = r
 		} else {
 			missing = append(missing, i)
@@ -304,7 +305,7 @@ func (e *Engine) countAll(ctx context.Context, l *lease, counters []*counter, ls
 	}
 	for k, i := range missing {
 		out[i][query.All] = results[0][k]
-		l.put(baseKey{ls.filter, counters[i].key}, counters[i].bytes(), results[0][k])
+		l.Keep(baseKey{ls.filter, counters[i].key}, counters[i].bytes(), results[0][k])
 		keepMargins(l, ls.filter, counters[i], results[0][k])
 	}
 	return out, nil
@@ -312,14 +313,14 @@ func (e *Engine) countAll(ctx context.Context, l *lease, counters []*counter, ls
 
 // keepMargins keeps the counts of the two axes of a pair: they may be asked for
 // without it.
-func keepMargins(l *lease, filter setKey, c *counter, r result) {
+func keepMargins(l *budget.Lease, filter setKey, c *counter, r result) {
 	pair, ok := c.key.(pairKey)
 	if !ok {
 		return
 	}
 	for axis, side := range map[query.Axis]*codes{pair.left: c.left, pair.right: c.right} {
-		if key := (baseKey{filter, oneKey{axis}}); l.look(key) == nil {
-			l.put(key, 4*int64(side.cells), r.margin(side.cells, axis == pair.left))
+		if key := (baseKey{filter, oneKey{axis}}); l.Look(key) == nil {
+			l.Keep(key, 4*int64(side.cells), r.margin(side.cells, axis == pair.left))
 		}
 	}
 }
@@ -449,7 +450,7 @@ func (ls *layers) cheapest() int {
 	return all - max(all-selected, selected-hovered, hovered)
 }
 
-func (e *Engine) rememberLast(l *lease, key lastKey, counters []*counter, ls *layers, before *last, results []layered) {
+func (e *Engine) rememberLast(l *budget.Lease, key lastKey, counters []*counter, ls *layers, before *last, results []layered) {
 	now := &last{sets: ls.sets, results: results}
 	for _, c := range counters {
 		now.keys = append(now.keys, c.key)
@@ -475,7 +476,7 @@ func (e *Engine) rememberLast(l *lease, key lastKey, counters []*counter, ls *la
 	for _, c := range counters {
 		size += c.bytes()
 	}
-	l.put(key, int64(max(2, len(now.recent)))*size, now)
+	l.Keep(key, int64(max(2, len(now.recent)))*size, now)
 	e.mu.Lock()
 	if i := slices.Index(e.lasts, key); i >= 0 {
 		e.lasts = slices.Delete(e.lasts, i, i+1)
@@ -489,6 +490,6 @@ func (e *Engine) rememberLast(l *lease, key lastKey, counters []*counter, ls *la
 	}
 	e.mu.Unlock()
 	if full {
-		l.forget(old)
+		l.Forget(old)
 	}
 }

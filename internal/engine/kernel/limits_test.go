@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/isobath/isobath/bench/synth"
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/kernel"
 	"github.com/isobath/isobath/internal/engine/query"
@@ -25,18 +26,18 @@ func TestTightBudget(t *testing.T) {
 		t.Run(fmt.Sprint(bytes), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, uint64(bytes)))
 			d := enginetest.Data(r, 1500)
-			budget := kernel.NewBudget(bytes)
+			room := budget.New(bytes)
 			var warnings []string
-			e := kernel.New(d, kernel.Options{Budget: budget, Warn: func(s string) { warnings = append(warnings, s) }})
+			e := kernel.New(d, kernel.Options{Budget: room, Warn: func(s string) { warnings = append(warnings, s) }})
 			enginetest.Same(t, r, d, naive.New(d), e, 25)
-			if used := budget.Used(); used > bytes {
+			if used := room.Used(); used > bytes {
 				t.Errorf("uses %d bytes of a budget of %d", used, bytes)
 			}
 			if bytes < 100_000 && (len(warnings) != 1 || !strings.Contains(warnings[0], "--memory")) {
 				t.Errorf("warnings %q, want one that names --memory", warnings)
 			}
 			e.Close()
-			if used := budget.Used(); used != 0 {
+			if used := room.Used(); used != 0 {
 				t.Errorf("%d bytes in use after Close", used)
 			}
 		})
@@ -46,20 +47,20 @@ func TestTightBudget(t *testing.T) {
 // Engines that share a budget make room for each other.
 func TestSharedBudget(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
-	budget := kernel.NewBudget(2 << 20)
+	room := budget.New(2 << 20)
 	var engines []*kernel.Engine
 	var datas []query.Data
 	for range 3 {
 		d := enginetest.Data(r, 2000)
 		datas = append(datas, d)
-		engines = append(engines, kernel.New(d, kernel.Options{Budget: budget}))
+		engines = append(engines, kernel.New(d, kernel.Options{Budget: room}))
 	}
 	for range 3 {
 		for i, e := range engines {
 			enginetest.Same(t, r, datas[i], naive.New(datas[i]), e, 3)
 		}
 	}
-	if used := budget.Used(); used > 2<<20 {
+	if used := room.Used(); used > 2<<20 {
 		t.Errorf("uses %d bytes of a budget of %d", used, 2<<20)
 	}
 }
@@ -93,7 +94,7 @@ func TestCancelAnywhere(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	d := enginetest.Data(r, 150_000)
 	want := naive.New(d)
-	e := kernel.New(d, kernel.Options{Budget: kernel.NewBudget(1 << 30)})
+	e := kernel.New(d, kernel.Options{Budget: budget.New(1 << 30)})
 	defer e.Close()
 	q := &query.Request{
 		Where:  query.Compare{Column: "cpu", Op: query.Lt, Value: query.NumberValue(70)},
@@ -127,14 +128,14 @@ func TestCancelAnywhere(t *testing.T) {
 func TestConcurrentClients(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	d := enginetest.Data(r, 3000)
-	e := kernel.New(d, kernel.Options{Budget: kernel.NewBudget(4 << 20)})
+	e := kernel.New(d, kernel.Options{Budget: budget.New(4 << 20)})
 	defer e.Close()
 	want := naive.New(d)
 	lot, err := e.Select(context.Background(), query.Compare{Column: "cpu", Op: query.Lt, Value: query.NumberValue(50)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := func(string) (table.Bits, error) { return lot, nil }
+	known := func(context.Context, string) (table.Bits, error) { return lot, nil }
 	d.RowSets.FindBy(known)
 	var wg sync.WaitGroup
 	for client := range uint64(4) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
@@ -54,7 +55,7 @@ type (
 // densePair is the most cells of a pair that are counted in a plain table.
 const densePair = 1 << 20
 
-func (e *Engine) plan(ctx context.Context, l *lease, r *query.Request) (*plan, error) {
+func (e *Engine) plan(ctx context.Context, l *budget.Lease, r *query.Request) (*plan, error) {
 	p := &plan{engine: e, request: r, byKey: map[any]int{}, places: -1}
 	for _, a := range r.Axes {
 		x, err := e.axis(ctx, l, a)
@@ -102,7 +103,7 @@ func (p *plan) add(c *counter) int {
 	return len(p.counters) - 1
 }
 
-func (p *plan) planPairs(ctx context.Context, l *lease) error {
+func (p *plan) planPairs(ctx context.Context, l *budget.Lease) error {
 	r := p.request
 	margin := make([]bool, len(r.Axes))
 	for _, pair := range r.Pairs {
@@ -145,7 +146,7 @@ func (a *axisCodes) kept(rows int) *codes {
 }
 
 // axis returns an axis with its codes, in memory if the budget allows.
-func (e *Engine) axis(ctx context.Context, l *lease, a query.Axis) (*axisCodes, error) {
+func (e *Engine) axis(ctx context.Context, l *budget.Lease, a query.Axis) (*axisCodes, error) {
 	c, err := e.column(a.Column)
 	if err != nil {
 		return nil, err
@@ -156,7 +157,7 @@ func (e *Engine) axis(ctx context.Context, l *lease, a query.Axis) (*axisCodes, 
 	}
 	rows := c.Len()
 	size := int64(rows * width(b.Binning.Cells()))
-	v, ok, err := l.get(ctx, oneKey{a}, size, func() (any, error) { return bins(c, b).keep(rows), nil })
+	v, ok, err := l.Get(ctx, oneKey{a}, size, func() (any, error) { return bins(c, b).keep(rows), nil })
 	if err != nil {
 		return nil, err
 	}
@@ -175,9 +176,9 @@ func (e *Engine) axis(ctx context.Context, l *lease, a query.Axis) (*axisCodes, 
 type measureKey struct{ column string }
 
 // binner divides a column. What does not depend on the axis is found once.
-func (e *Engine) binner(ctx context.Context, l *lease, c *table.Column, a query.Axis) (*query.Binner, error) {
+func (e *Engine) binner(ctx context.Context, l *budget.Lease, c *table.Column, a query.Axis) (*query.Binner, error) {
 	const extentSize, binnerSize = 256, 64 << 10 // edges, labels and the like, roughly
-	v, ok, err := l.get(ctx, measureKey{c.Name}, extentSize, func() (any, error) { return query.Measure(c), nil })
+	v, ok, err := l.Get(ctx, measureKey{c.Name}, extentSize, func() (any, error) { return query.Measure(c), nil })
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +186,7 @@ func (e *Engine) binner(ctx context.Context, l *lease, c *table.Column, a query.
 		return query.Bin(c, a)
 	}
 	extent := v.(*query.Extent)
-	v, ok, err = l.get(ctx, a, binnerSize, func() (any, error) { return extent.Bin(a) })
+	v, ok, err = l.Get(ctx, a, binnerSize, func() (any, error) { return extent.Bin(a) })
 	if err != nil || ok {
 		b, _ := v.(*query.Binner)
 		return b, err
@@ -195,8 +196,8 @@ func (e *Engine) binner(ctx context.Context, l *lease, c *table.Column, a query.
 
 // codes returns codes that must be in memory: from the budget if it has room,
 // for this request only otherwise.
-func (e *Engine) codes(ctx context.Context, l *lease, key any, size int64, build func() *codes) (*codes, error) {
-	v, ok, err := l.get(ctx, key, size, func() (any, error) { return build(), nil })
+func (e *Engine) codes(ctx context.Context, l *budget.Lease, key any, size int64, build func() *codes) (*codes, error) {
+	v, ok, err := l.Get(ctx, key, size, func() (any, error) { return build(), nil })
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +208,7 @@ func (e *Engine) codes(ctx context.Context, l *lease, key any, size int64, build
 	return build(), ctx.Err()
 }
 
-func (p *plan) planGroup(ctx context.Context, l *lease, g query.Group) error {
+func (p *plan) planGroup(ctx context.Context, l *budget.Lease, g query.Group) error {
 	e := p.engine
 	gp := groupPlan{}
 	for _, name := range g.By {
@@ -258,9 +259,9 @@ type valuesKey struct{ column string }
 
 // values returns a column to sum, one object a column so that its values are
 // fetched once a block.
-func (e *Engine) values(ctx context.Context, l *lease, c *table.Column) (*values, error) {
+func (e *Engine) values(ctx context.Context, l *budget.Lease, c *table.Column) (*values, error) {
 	size := int64(4 * blocks(c.Len()))
-	v, ok, err := l.get(ctx, valuesKey{c.Name}, size, func() (any, error) { return newValues(c), nil })
+	v, ok, err := l.Get(ctx, valuesKey{c.Name}, size, func() (any, error) { return newValues(c), nil })
 	if err != nil {
 		return nil, err
 	}
@@ -271,7 +272,7 @@ func (e *Engine) values(ctx context.Context, l *lease, c *table.Column) (*values
 }
 
 // groupCodes numbers the distinct combinations of values of columns.
-func (e *Engine) groupCodes(ctx context.Context, l *lease, by []*table.Column) (*codes, error) {
+func (e *Engine) groupCodes(ctx context.Context, l *budget.Lease, by []*table.Column) (*codes, error) {
 	rows := e.data.Table.Rows()
 	if len(by) == 0 {
 		return constant(), nil
@@ -300,7 +301,7 @@ func (e *Engine) groupCodes(ctx context.Context, l *lease, by []*table.Column) (
 	return e.codes(ctx, l, codesKey{joinNames(names)}, size, func() *codes { return cross(left, right, rows) })
 }
 
-func (p *plan) planPlaces(ctx context.Context, l *lease) error {
+func (p *plan) planPlaces(ctx context.Context, l *budget.Lease) error {
 	placing := p.engine.data.Placing
 	c := &codes{cells: placing.Count, view: view{u32: placing.Row}}
 	latency := samples.UsableLatency(p.engine.data.Table)

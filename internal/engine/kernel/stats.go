@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 )
@@ -43,7 +44,7 @@ type distribution struct {
 }
 
 // distribution returns a column ready to be asked for ranks.
-func (e *Engine) distribution(ctx context.Context, l *lease, c *table.Column, down bool, filter setKey) (*distribution, error) {
+func (e *Engine) distribution(ctx context.Context, l *budget.Lease, c *table.Column, down bool, filter setKey) (*distribution, error) {
 	d := &distribution{keys: keysOf(c, down), key: digitKey{filter, c.Name}}
 	if _, isFloat := c.Data.([]float64); isFloat || c.Valid != nil {
 		var err error
@@ -51,21 +52,21 @@ func (e *Engine) distribution(ctx context.Context, l *lease, c *table.Column, do
 			return nil, err
 		}
 	}
-	x, ok := l.look(extentKey{c.Name}).(extent)
+	x, ok := l.Look(extentKey{c.Name}).(extent)
 	if !ok {
 		up := keys{column: c, rank: d.keys.rank}
 		var err error
 		if x, err = up.extent(ctx, subset{rowSet{bits: e.everything}, d.valued}); err != nil {
 			return nil, err
 		}
-		l.put(extentKey{c.Name}, 16, x)
+		l.Keep(extentKey{c.Name}, 16, x)
 	}
 	d.extent = x.flipped(d.keys.flip)
 	return d, nil
 }
 
 // stats answers for the distribution of a column in every layer.
-func (e *Engine) stats(ctx context.Context, l *lease, s query.Stat, v *values, moments layered, ls *layers) (query.Stats, error) {
+func (e *Engine) stats(ctx context.Context, l *budget.Lease, s query.Stat, v *values, moments layered, ls *layers) (query.Stats, error) {
 	var out query.Stats
 	c, err := e.number(s.Column)
 	if err != nil {
@@ -96,18 +97,18 @@ func (e *Engine) stats(ctx context.Context, l *lease, s query.Stat, v *values, m
 // ofLayer returns the least and the greatest value of the n rows of a layer that
 // have one, then the quantiles; all are NaN if it is empty. Those of layer All
 // are kept, and those of the last few sets.
-func (d *distribution) ofLayer(ctx context.Context, l *lease, layer query.Layer, ls *layers, n int, quantiles []float64) ([]float64, error) {
+func (d *distribution) ofLayer(ctx context.Context, l *budget.Lease, layer query.Layer, ls *layers, n int, quantiles []float64) ([]float64, error) {
 	if n == 0 {
 		return slices.Repeat([]float64{math.NaN()}, len(quantiles)+2), nil
 	}
 	key := orderKey{d.key.filter, d.key.column, fmt.Sprint(quantiles)}
 	if layer == query.All {
-		if values, ok := l.look(key).([]float64); ok {
+		if values, ok := l.Look(key).([]float64); ok {
 			return values, nil
 		}
 	}
 	set := ls.sets[layer]
-	recent, _ := l.look(recentKey(key)).([]ordered)
+	recent, _ := l.Look(recentKey(key)).([]ordered)
 	for _, r := range recent {
 		if r.set.equal(set) {
 			return r.values, nil
@@ -122,17 +123,17 @@ func (d *distribution) ofLayer(ctx context.Context, l *lease, layer query.Layer,
 		return nil, err
 	}
 	if layer == query.All {
-		l.put(key, int64(8*len(values)), values)
+		l.Keep(key, int64(8*len(values)), values)
 		return values, nil
 	}
 	now := append([]ordered{{set, values}}, recent[:min(len(recent), maxRecent-1)]...)
-	l.put(recentKey(key), int64(len(now)*(8*len(values)+8*len(set.bits))), now)
+	l.Keep(recentKey(key), int64(len(now)*(8*len(values)+8*len(set.bits))), now)
 	return values, nil
 }
 
 // firstDigits counts the first digits of the rows of a layer: of what it leaves
 // out if that is less, because those of layer All are kept.
-func (d *distribution) firstDigits(ctx context.Context, l *lease, layer query.Layer, ls *layers) ([]uint32, error) {
+func (d *distribution) firstDigits(ctx context.Context, l *budget.Lease, layer query.Layer, ls *layers) ([]uint32, error) {
 	total := d.extent.bits()
 	width := min(digitBits, total)
 	count := func(set rowSet) ([]uint32, error) {
@@ -143,7 +144,7 @@ func (d *distribution) firstDigits(ctx context.Context, l *lease, layer query.La
 		return counts[0], nil
 	}
 	set, all := ls.sets[layer], ls.sets[query.All]
-	known, ok := l.look(d.key).([]uint32)
+	known, ok := l.Look(d.key).([]uint32)
 	if layer == query.All && ok {
 		return known, nil
 	}
@@ -156,7 +157,7 @@ func (d *distribution) firstDigits(ctx context.Context, l *lease, layer query.La
 	}
 	counts, err := count(set)
 	if err == nil && layer == query.All {
-		l.put(d.key, int64(4*len(counts)), counts)
+		l.Keep(d.key, int64(4*len(counts)), counts)
 	}
 	return counts, err
 }
@@ -181,7 +182,7 @@ func (d *distribution) quantiles(ctx context.Context, s subset, first []uint32, 
 }
 
 // page returns some of the selected rows in the order asked for.
-func (e *Engine) page(ctx context.Context, l *lease, p *query.Page, ls *layers) (*query.Rows, error) {
+func (e *Engine) page(ctx context.Context, l *budget.Lease, p *query.Page, ls *layers) (*query.Rows, error) {
 	selected := ls.sets[query.Selected]
 	from := min(max(p.Offset, 0), selected.count)
 	to := min(from+max(p.Count, 0), selected.count)

@@ -44,7 +44,7 @@ func eight(t testing.TB) Data {
 func TestSelect(t *testing.T) {
 	d := eight(t)
 	d.RowSets = &RowSets{}
-	d.RowSets.FindBy(func(string) (table.Bits, error) { return table.Bits{0b1010}, nil })
+	d.RowSets.FindBy(func(context.Context, string) (table.Bits, error) { return table.Bits{0b1010}, nil })
 	tests := []struct {
 		where string
 		want  []int
@@ -187,18 +187,18 @@ func FuzzParse(f *testing.F) {
 // a new meaning is asked for.
 func TestRowSets(t *testing.T) {
 	var sets RowSets
-	if _, err := sets.Rows("late"); err == nil {
+	if _, err := sets.Rows(t.Context(), "late"); err == nil {
 		t.Error("a name is known although nobody knows names")
 	}
 	asked := map[string]int{}
-	sets.FindBy(func(name string) (table.Bits, error) {
+	sets.FindBy(func(_ context.Context, name string) (table.Bits, error) {
 		asked[name]++
 		return table.FullBits(3), nil
 	})
 	before := sets.Generation()
 	for i := range 3 * keepRowSets {
 		for range 2 {
-			if _, err := sets.Rows(fmt.Sprint("pick ", i)); err != nil {
+			if _, err := sets.Rows(t.Context(), fmt.Sprint("pick ", i)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -206,8 +206,8 @@ func TestRowSets(t *testing.T) {
 	if asked["pick 0"] != 1 || len(sets.newest) != keepRowSets {
 		t.Errorf("asked %d times for one name, %d sets are kept of %d", asked["pick 0"], len(sets.newest), keepRowSets)
 	}
-	sets.FindBy(func(string) (table.Bits, error) { return table.NewBits(3), nil })
-	b, err := sets.Rows("pick 23")
+	sets.FindBy(func(context.Context, string) (table.Bits, error) { return table.NewBits(3), nil })
+	b, err := sets.Rows(t.Context(), "pick 23")
 	if err != nil || b.Count() != 0 || sets.Generation() == before {
 		t.Errorf("after the meaning changed: %d rows, generation %d as before %d, %v", b.Count(), sets.Generation(), before, err)
 	}

@@ -29,7 +29,7 @@ func SelectRows(ctx context.Context, d Data, e Expr) (table.Bits, error) {
 	case At:
 		return touching(d, e.Resource)
 	case RowSet:
-		b, err := d.RowSets.Rows(e.Name)
+		b, err := d.RowSets.Rows(ctx, e.Name)
 		return slices.Clone(b), err
 	}
 	accept, c, err := predicate(d.Table, e)

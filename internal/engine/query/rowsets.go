@@ -1,6 +1,7 @@
 package query
 
 import (
+	"context"
 	"slices"
 	"sync"
 
@@ -13,7 +14,7 @@ import (
 // concurrent use.
 type RowSets struct {
 	mu         sync.Mutex
-	find       func(name string) (table.Bits, error)
+	find       func(ctx context.Context, name string) (table.Bits, error)
 	generation int
 	newest     []namedRows // newest first
 }
@@ -28,7 +29,7 @@ type namedRows struct {
 const keepRowSets = 8
 
 // FindBy replaces how names are found; nil: no name is known any more.
-func (s *RowSets) FindBy(find func(name string) (table.Bits, error)) {
+func (s *RowSets) FindBy(find func(ctx context.Context, name string) (table.Bits, error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.find, s.newest = find, nil
@@ -46,7 +47,7 @@ func (s *RowSets) Generation() int {
 }
 
 // Rows returns the rows of a name. They are not to be changed.
-func (s *RowSets) Rows(name string) (table.Bits, error) {
+func (s *RowSets) Rows(ctx context.Context, name string) (table.Bits, error) {
 	if s == nil {
 		return nil, unknownRows(name)
 	}
@@ -63,7 +64,10 @@ func (s *RowSets) Rows(name string) (table.Bits, error) {
 	if find == nil {
 		return nil, unknownRows(name)
 	}
-	rows, err := find(name)
+	rows, err := find(ctx, name)
+	if err != nil && ctx.Err() != nil {
+		return nil, err
+	}
 	if err != nil {
 		return nil, Refuse("rows %s: %v", name, err)
 	}

@@ -203,14 +203,14 @@ func (f *Found) Mesh() ([]grid.Dump, error) {
 	})
 	for i := range dumps {
 		dumps[i].Files = []string{f.Input.Path}
-		dumps[i].Load = func() (m *grid.Mesh, err error) {
+		dumps[i].Load = func(ctx context.Context) (m *grid.Mesh, err error) {
 			err = f.unpacked(func(file string) error {
 				again, err := f.Format.Mesh(file)
 				if err == nil && i >= len(again) {
 					err = errors.New("the file has changed; open it again")
 				}
 				if err == nil {
-					m, err = again[i].Load()
+					m, err = again[i].Load(ctx)
 				}
 				return err
 			})

@@ -1,6 +1,7 @@
 package vtk
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -18,18 +19,23 @@ func dumps(path string) ([]grid.Dump, error) {
 	}
 	out := make([]grid.Dump, len(list))
 	for i, l := range list {
-		out[i] = grid.Dump{Files: l.Files, Time: l.Time, HasTime: l.HasTime, Load: func() (*grid.Mesh, error) { return readParts(l.Files) }}
+		out[i] = grid.Dump{Files: l.Files, Time: l.Time, HasTime: l.HasTime, Load: func(ctx context.Context) (*grid.Mesh, error) {
+			return readParts(ctx, l.Files)
+		}}
 	}
 	return out, nil
 }
 
 // readParts reads the parts of one step as blocks of one mesh.
-func readParts(files []string) (*grid.Mesh, error) {
+func readParts(ctx context.Context, files []string) (*grid.Mesh, error) {
 	if len(files) == 1 {
 		return Read(files[0])
 	}
 	m := &grid.Mesh{}
 	for i, f := range files {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		part, err := Read(f)
 		if err != nil {
 			return nil, err

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/isobath/isobath/internal/base/budget"
 )
 
 // Options say how to look for cycles. The zero value means the defaults.
@@ -119,6 +122,7 @@ type analysis struct {
 	*Result
 	opts      Options
 	deadline  time.Time
+	claim     *budget.Claim
 	siteCount []uint64 // how often each site of the trace runs
 }
 
@@ -132,18 +136,42 @@ func (a *analysis) report(stage string, done, total int) {
 	}
 }
 
-// Analyse finds the cycles of a trace.
+// Analyse finds the cycles of a trace. What it takes is claimed from the budget of
+// the context until nobody uses the result any more. Lowering the cap may take as
+// long as the allowed time again, and then it is given up.
 func Analyse(ctx context.Context, tr *Trace, o Options) (*Result, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
 	}
+	claim, err := budget.Take(ctx, "cycles need", 0)
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, 2*o.Time)
+	defer cancel()
+	r, err := analyseWithin(limited, tr, o, claim)
+	if err != nil {
+		claim.Release()
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+			err = fmt.Errorf("the analysis took more than twice the allowed time (%v); use --symbol pc, --every, --range, --landmarks or --time", o.Time)
+		}
+		return nil, err
+	}
+	_ = claim.Resize(matrixBytes(r.Matrix.N, r.Matrix.Cap)) // which is less
+	runtime.AddCleanup(r, (*budget.Claim).Release, claim)
+	return r, nil
+}
+
+func analyseWithin(ctx context.Context, tr *Trace, o Options, claim *budget.Claim) (*Result, error) {
 	a := &analysis{
 		Result:   &Result{Trace: tr, graphs: map[int]*graph{}},
 		opts:     o,
 		deadline: o.now().Add(o.Time),
+		claim:    claim,
 	}
 	a.report("windows", 0, 1)
+	var err error
 	a.Points, err = Windows(ctx, tr.Syms, o.Window)
 	if short := new(shortError); errors.As(err, &short) {
 		a.Points, a.Walk = &Points{Window: o.Window, Syms: tr.Syms}, newWalk(nil, 0)
@@ -192,7 +220,7 @@ func (a *analysis) measure(ctx context.Context) error {
 		}
 	}
 	n := a.Points.Len()
-	limit, note, err := a.opts.chooseCap(n)
+	limit, note, err := a.chooseCap(n)
 	if err != nil {
 		return err
 	}

@@ -23,9 +23,15 @@ func matrixBytes(n, limit int) int64 {
 	return int64(n)*int64(n) + int64(limit+1)*int64(n)*int64((n+63)/64)*8
 }
 
+// fits claims memory beyond what is claimed, if it is allowed and there is any.
+func (a *analysis) fits(bytes int64) bool {
+	return bytes <= a.opts.Memory && a.claim.Resize(bytes) == nil
+}
+
 // chooseCap is the largest eps to look at when the user names none, and the
-// note to give if memory lowers it.
-func (o *Options) chooseCap(n int) (int, string, error) {
+// note to give if memory lowers it. The memory of the distances is claimed.
+func (a *analysis) chooseCap(n int) (int, string, error) {
+	o := &a.opts
 	want := o.Cap
 	if want == 0 {
 		want = DefaultCap
@@ -35,7 +41,7 @@ func (o *Options) chooseCap(n int) (int, string, error) {
 	}
 	want = min(want, o.Window)
 	for c := want; c >= 2; c-- {
-		if matrixBytes(n, c) > o.Memory {
+		if !a.fits(matrixBytes(n, c)) {
 			continue
 		}
 		if c < want {
@@ -47,7 +53,7 @@ func (o *Options) chooseCap(n int) (int, string, error) {
 	if want < 2 {
 		return want, "", nil
 	}
-	return 0, "", &TooManyError{Points: n, Bytes: matrixBytes(n, 2), Memory: o.Memory}
+	return 0, "", &TooManyError{Points: n, Bytes: matrixBytes(n, 2), Memory: min(o.Memory, a.claim.Left())}
 }
 
 // TooManyError says that the points do not fit into memory at any cap.
@@ -71,8 +77,9 @@ func (a *analysis) persistWithin(ctx context.Context, prime int) (*barcode, erro
 		if a.rips.Cap <= 2 {
 			end = now.Add(a.opts.Time) // the last resort gets the whole time again
 		}
+		distances := matrixBytes(a.rips.N, a.rips.Cap)
 		lim := limits{
-			memory:   max(1, a.opts.Memory-matrixBytes(a.rips.N, a.rips.Cap)),
+			fits:     func(bytes int64) bool { return a.fits(distances + bytes) },
 			over:     func() bool { return a.opts.now().After(end) },
 			progress: func(done, total, d int) { a.report("reducing", done, total) },
 		}

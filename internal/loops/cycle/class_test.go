@@ -6,11 +6,13 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/base/test"
 )
 
@@ -273,7 +275,11 @@ func shuffled(t *testing.T, tr *Trace, seed uint64) *analysis {
 	for _, u := range p.Index {
 		q.Index = append(q.Index, uint32(perm[u]))
 	}
-	a := &analysis{Result: &Result{Trace: tr, Points: q, graphs: map[int]*graph{}}, opts: o, deadline: o.now().Add(o.Time)}
+	claim, err := budget.New(o.Memory).Claim("cycles need", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &analysis{Result: &Result{Trace: tr, Points: q, graphs: map[int]*graph{}}, opts: o, deadline: o.now().Add(o.Time), claim: claim}
 	if err := a.measure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -478,4 +484,31 @@ func (r *Result) Unwrapped(ctx context.Context, c *Class, visit func(window int,
 		visit(t, lift)
 	}
 	return nil
+}
+
+// The memory of an analysis comes from the budget of its context, whatever its
+// own limit, and its time ends at twice what is allowed.
+func TestWithinBudgetOfProcess(t *testing.T) {
+	tr := fromSyms(count(3000, func(i int) uint32 { return uint32(i * i % 211) }))
+	whole, err := Analyse(t.Context(), tr, Options{Cap: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := whole.Points.Len()
+	small := budget.New(matrixBytes(n, 4))
+	r, err := Analyse(budget.With(t.Context(), small), tr, Options{Cap: 8})
+	if err != nil || r.Matrix.Cap > 4 || len(r.Notes) == 0 {
+		t.Errorf("%d points in %d bytes: %v, %v", n, small.Limit(), r, err)
+	}
+	if used := small.Used(); used == 0 || used > small.Limit() {
+		t.Errorf("%d bytes of %d are in use while the result is", used, small.Limit())
+	}
+	runtime.KeepAlive(r)
+	none := budget.New(1000)
+	if _, err := Analyse(budget.With(t.Context(), none), tr, Options{}); !errors.As(err, new(*TooManyError)) || none.Used() != 0 {
+		t.Errorf("%d points in 1000 bytes: %v; %d bytes are in use", n, err, none.Used())
+	}
+	if _, err := Analyse(t.Context(), tr, Options{Time: time.Nanosecond}); err == nil || !strings.Contains(err.Error(), "allowed time (1ns)") {
+		t.Errorf("a nanosecond: %v", err)
+	}
 }

@@ -36,7 +36,7 @@ type barcode struct {
 
 // limits stop a reduction that costs more than it may.
 type limits struct {
-	memory   int64                         // bytes of the reduction's own tables; 0 is no limit
+	fits     func(bytes int64) bool        // whether the reduction's own tables may take so much; nil is no limit
 	over     func() bool                   // the time is up
 	progress func(done, total int, of int) // columns at diameter of
 }
@@ -132,7 +132,7 @@ func (w *reducer) pause(ctx context.Context, done, total, d int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if w.lim.over != nil && w.lim.over() || w.lim.memory > 0 && w.bytes() > w.lim.memory {
+	if w.lim.over != nil && w.lim.over() || w.lim.fits != nil && !w.lim.fits(w.bytes()) {
 		return errBudget
 	}
 	return nil

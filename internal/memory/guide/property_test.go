@@ -304,7 +304,7 @@ func TestUnsupported(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Tree = nil
-	s, err := dataset.FromRun(b, nil)
+	s, err := dataset.FromRun(t.Context(), b)
 	if err != nil {
 		t.Fatal(err)
 	}

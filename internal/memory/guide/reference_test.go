@@ -38,7 +38,7 @@ func opened(t testing.TB, r *demo.Run, err error) *Guide {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := dataset.FromRun(b, nil)
+	s, err := dataset.FromRun(t.Context(), b)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/engine/query"
 )
@@ -64,7 +65,7 @@ func StatusOf(err error) int {
 		return known.Status
 	case errors.As(err, new(*query.SyntaxError)):
 		return http.StatusBadRequest
-	case errors.As(err, new(*query.AskError)):
+	case errors.As(err, new(*query.AskError)), errors.As(err, new(*budget.Exceeded)):
 		return http.StatusUnprocessableEntity
 	case errors.Is(err, fs.ErrNotExist):
 		return http.StatusNotFound

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -100,15 +101,15 @@ func OfPart[P Part](refuse func(*Run) error, f func(http.ResponseWriter, *http.R
 // Foreseer is a part that can begin what is nearly sure to be asked for; stop
 // ends that, and returns when it has ended.
 type Foreseer interface {
-	Foresee() (stop func())
+	Foresee(ctx context.Context) (stop func())
 }
 
 // Foresee begins what is nearly sure to be asked for next.
-func (r *Run) Foresee() {
+func (r *Run) Foresee(ctx context.Context) {
 	var stops []func()
 	for _, p := range r.Parts() {
 		if f, ok := p.(Foreseer); ok {
-			stops = append(stops, f.Foresee())
+			stops = append(stops, f.Foresee(ctx))
 		}
 	}
 	r.idle = func() {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/domain/mesh"
 )
 
@@ -22,8 +23,8 @@ func (m *Mesh) cellsOf(ctx context.Context, p *mesh.Placed, filter, where string
 		return nil, err
 	}
 	hit := make([]bool, p.Cells)
-	for i, c := range p.Place {
-		if c >= 0 && (rows == nil || rows.Get(i)) {
+	for i := range table.Scan(ctx, rows, len(p.Place)) {
+		if c := p.Place[i]; c >= 0 {
 			hit[c] = true
 		}
 	}
@@ -33,7 +34,7 @@ func (m *Mesh) cellsOf(ctx context.Context, p *mesh.Placed, filter, where string
 			cells = append(cells, uint32(c))
 		}
 	}
-	return cells, nil
+	return cells, ctx.Err()
 }
 
 func (s routes) meshCell(w http.ResponseWriter, r *http.Request, m *Mesh) error {
@@ -41,7 +42,7 @@ func (s routes) meshCell(w http.ResponseWriter, r *http.Request, m *Mesh) error 
 	if err := frame.ReadJSON(w, r, &ask); err != nil {
 		return err
 	}
-	dump, err := m.askMesh(&ask.Step)
+	dump, err := m.askMesh(r.Context(), &ask.Step)
 	if err != nil {
 		return err
 	}
@@ -58,14 +59,18 @@ func (s routes) meshCell(w http.ResponseWriter, r *http.Request, m *Mesh) error 
 		answer.Index = at[:]
 	}
 	if m.View != nil {
-		placed, err := m.View.At(ask.Step)
+		placed, err := m.View.At(r.Context(), ask.Step)
 		if err != nil {
 			return err
 		}
-		if answer.Where, err = m.View.Where(placed, ask.Cell); err != nil {
+		if answer.Where, err = m.View.Where(r.Context(), placed, ask.Cell); err != nil {
 			return frame.WrongAsk(err)
 		}
-		answer.Samples = placed.RowsOn([]int32{int32(ask.Cell)}).Count()
+		rows, err := placed.RowsOn(r.Context(), []int32{int32(ask.Cell)})
+		if err != nil {
+			return err
+		}
+		answer.Samples = rows.Count()
 	}
 	return s.Answer(w, r, answer)
 }
@@ -77,7 +82,7 @@ func (s routes) meshCells(w http.ResponseWriter, r *http.Request, m *Mesh) error
 	if err := frame.ReadJSON(w, r, &ask); err != nil {
 		return err
 	}
-	dump, err := m.askMesh(&ask.Geometry.Step)
+	dump, err := m.askMesh(r.Context(), &ask.Geometry.Step)
 	if err != nil {
 		return err
 	}
@@ -88,7 +93,7 @@ func (s routes) meshCells(w http.ResponseWriter, r *http.Request, m *Mesh) error
 	if err != nil {
 		return err
 	}
-	placed, err := m.View.At(ask.Geometry.Step)
+	placed, err := m.View.At(r.Context(), ask.Geometry.Step)
 	if err != nil {
 		return err
 	}
@@ -125,7 +130,7 @@ func (s routes) meshBrush(w http.ResponseWriter, r *http.Request, m *Mesh) error
 	}
 	answer := MeshBrush{Cells: len(cells)}
 	if len(cells) > 0 {
-		e, err := m.View.Select(placed.Step, cells)
+		e, err := m.View.Select(r.Context(), placed.Step, cells)
 		if err != nil {
 			return frame.BadRequest("%v", err)
 		}

@@ -67,8 +67,8 @@ func (w *watchers) tell() {
 
 // Link lets mesh viewers connect to a run that has samples on a mesh; say is told
 // where. Empty file means link.DefaultFile.
-func Link(run *frame.Run, address, file string, log *slog.Logger, say func(string)) error {
-	l, err := startLink(run, address, file, log)
+func Link(ctx context.Context, run *frame.Run, address, file string, log *slog.Logger, say func(string)) error {
+	l, err := startLink(ctx, run, address, file, log)
 	if err != nil {
 		return err
 	}
@@ -80,8 +80,9 @@ func Link(run *frame.Run, address, file string, log *slog.Logger, say func(strin
 	return nil
 }
 
-// startLink starts the link of a run, unless it has one.
-func startLink(run *frame.Run, address, file string, log *slog.Logger) (*linked, error) {
+// startLink starts the link of a run, unless it has one. It draws on the budget of
+// the context and does not end with it.
+func startLink(ctx context.Context, run *frame.Run, address, file string, log *slog.Logger) (*linked, error) {
 	m := Of(run)
 	if m == nil || m.View == nil {
 		return nil, frame.BadRequest("%s has no samples on a mesh", run.Name)
@@ -110,7 +111,7 @@ func startLink(run *frame.Run, address, file string, log *slog.Logger) (*linked,
 	l.server = link.NewServer(l.session, token, log)
 	l.server.OnJoin(l.joins.tell)
 	unwatch := l.session.Watch(func(link.Change) { l.joins.tell() })
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	serving := parallel.Start(ctx, func(ctx context.Context) error { return l.server.Serve(ctx, ln) })
 	l.stop = func() {
 		cancel()
@@ -146,7 +147,7 @@ func (m *Mesh) unlink() {
 
 // meshLink starts the link from the page: on loopback, at any free port.
 func (s routes) meshLink(w http.ResponseWriter, r *http.Request, m *Mesh) error {
-	l, err := startLink(m.Run, "127.0.0.1:0", "", s.Log)
+	l, err := startLink(r.Context(), m.Run, "127.0.0.1:0", "", s.Log)
 	if err != nil {
 		return err
 	}

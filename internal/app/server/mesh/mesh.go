@@ -3,6 +3,7 @@
 package mesh
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"math"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/app/server/memory"
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/kind"
 
@@ -30,35 +32,14 @@ type Mesh struct {
 	View   *mesh.View // samples on it; nil if the run has none
 	cells  int        // of the last dump
 
-	mu     sync.Mutex
-	shells recall[*shell]
-	fields recall[*keptField]
-	link   *linked // to viewers; nil: not started
+	kept *budget.Share // shells and fields, by what was asked
+
+	mu   sync.Mutex
+	link *linked // to viewers; nil: not started
 }
 
-// recall keeps the newest of what was computed, by what was asked.
-type recall[T any] struct {
-	keys   []string // newest first
-	values []T
-}
-
-func (k *recall[T]) find(key string) (v T, ok bool) {
-	i := slices.Index(k.keys, key)
-	if i < 0 {
-		return v, false
-	}
-	return k.values[i], true
-}
-
-func (k *recall[T]) add(key string, v T, most int) {
-	k.keys, k.values = slices.Insert(k.keys, 0, key), slices.Insert(k.values, 0, v)
-	k.keys, k.values = k.keys[:min(len(k.keys), most)], k.values[:min(len(k.values), most)]
-}
-
-// Bounds of what is kept and answered.
+// Bounds of what is answered.
 const (
-	maxShells   = 4
-	maxFields   = 4
 	iterBins    = 120
 	maxDensity  = 128
 	fewValues   = 32
@@ -100,7 +81,12 @@ func (m *Mesh) Tell(info *frame.Info) { info.Mesh, info.Linked = true, m.linked(
 func (m *Mesh) Leave() { m.unlink() }
 
 // Close implements frame.Part.
-func (m *Mesh) Close() {}
+func (m *Mesh) Close() {
+	m.kept.Close()
+	if m.View != nil {
+		m.View.Close()
+	}
+}
 
 // Kind is meshes as the server knows them.
 type Kind struct{}
@@ -148,28 +134,28 @@ func (Kind) Routes(f *frame.Frame) []frame.Route {
 }
 
 // newMesh opens dumps, with the samples of a table on them unless it is nil.
-func newMesh(t *table.Table, paths ...string) (*Mesh, error) {
-	series, err := mesh.Open(paths...)
+func newMesh(ctx context.Context, t *table.Table, paths ...string) (*Mesh, error) {
+	series, err := mesh.Open(ctx, paths...)
 	if err != nil {
 		return nil, err
 	}
-	return meshOf(series, t, mesh.Settings{})
+	return meshOf(ctx, series, t, mesh.Settings{})
 }
 
-func meshOf(series *mesh.Series, t *table.Table, set mesh.Settings) (*Mesh, error) {
+func meshOf(ctx context.Context, series *mesh.Series, t *table.Table, set mesh.Settings) (*Mesh, error) {
 	last := len(series.Steps) - 1
-	m, err := series.Mesh(last)
+	m, err := series.Mesh(ctx, last)
 	if err != nil {
 		return nil, err
 	}
-	out := &Mesh{Series: series, cells: m.NumCells()}
+	out := &Mesh{Series: series, cells: m.NumCells(), kept: budget.Of(ctx).NewShare()}
 	if t == nil {
 		return out, nil
 	}
-	if out.View, err = mesh.NewView(series, t, set); err != nil {
+	if out.View, err = mesh.NewView(ctx, series, t, set); err != nil {
 		return nil, err
 	}
-	_, err = out.View.At(last)
+	_, err = out.View.At(ctx, last)
 	return out, err
 }
 
@@ -182,12 +168,13 @@ func put(r *frame.Run, m *Mesh) {
 	}
 	if old, ok := r.Put(m).(*Mesh); ok {
 		old.unlink()
+		old.Close()
 	}
 }
 
 // Join puts the samples of a run on the mesh of dumps.
-func Join(r *frame.Run, paths ...string) error {
-	m, err := newMesh(memory.Of(r).Data.Table, paths...)
+func Join(ctx context.Context, r *frame.Run, paths ...string) error {
+	m, err := newMesh(ctx, memory.Of(r).Data.Table, paths...)
 	if err == nil {
 		put(r, m)
 	}
@@ -196,9 +183,9 @@ func Join(r *frame.Run, paths ...string) error {
 
 // JoinDemo puts the samples of the built-in run on its grid, with what the
 // program computes.
-func JoinDemo(r *frame.Run) error {
-	series := mesh.NewSeries("stencil", demo.Dumps(), demo.Dump)
-	m, err := meshOf(series, memory.Of(r).Data.Table, mesh.Settings{Numbering: mesh.Numbering{Per: demo.DumpCells()}})
+func JoinDemo(ctx context.Context, r *frame.Run) error {
+	series := mesh.NewSeries(ctx, "stencil", demo.Dumps(), demo.Dump)
+	m, err := meshOf(ctx, series, memory.Of(r).Data.Table, mesh.Settings{Numbering: mesh.Numbering{Per: demo.DumpCells()}})
 	if err == nil {
 		put(r, m)
 	}
@@ -206,12 +193,12 @@ func JoinDemo(r *frame.Run) error {
 }
 
 // Inherit puts the samples of a run on the mesh that those of another are on.
-func Inherit(r, from *frame.Run) error {
+func Inherit(ctx context.Context, r, from *frame.Run) error {
 	old, samples := Of(from), memory.Of(r)
 	if old == nil || samples == nil || Of(r) != nil {
 		return nil
 	}
-	m, err := meshOf(old.Series, samples.Data.Table, mesh.Settings{})
+	m, err := meshOf(ctx, old.Series, samples.Data.Table, mesh.Settings{})
 	if err == nil {
 		put(r, m)
 	}
@@ -219,12 +206,12 @@ func Inherit(r, from *frame.Run) error {
 }
 
 // Open opens dumps as a run of their own.
-func Open(paths ...string) (*frame.Run, error) {
-	m, err := newMesh(nil, paths...)
+func Open(ctx context.Context, paths ...string) (*frame.Run, error) {
+	m, err := newMesh(ctx, nil, paths...)
 	if err != nil {
 		return nil, err
 	}
-	dump, err := m.Series.Mesh(len(m.Series.Steps) - 1)
+	dump, err := m.Series.Mesh(ctx, len(m.Series.Steps)-1)
 	if err != nil {
 		return nil, err
 	}
@@ -258,7 +245,7 @@ func (s routes) meshAttach(w http.ResponseWriter, r *http.Request, run *frame.Ru
 	if samples == nil {
 		return frame.BadRequest("%s holds a %s, which has no samples to put on a mesh", run.Name, run.Kind)
 	}
-	m, err := s.meshFrom(&ask, samples.Data.Table)
+	m, err := s.meshFrom(r.Context(), &ask, samples.Data.Table)
 	if err != nil {
 		return err
 	}
@@ -267,9 +254,9 @@ func (s routes) meshAttach(w http.ResponseWriter, r *http.Request, run *frame.Ru
 }
 
 // meshFrom makes the mesh that samples are put on.
-func (s routes) meshFrom(ask *MeshAttach, samples *table.Table) (*Mesh, error) {
+func (s routes) meshFrom(ctx context.Context, ask *MeshAttach, samples *table.Table) (*Mesh, error) {
 	if len(ask.Paths) > 0 {
-		m, err := newMesh(samples, ask.Paths...)
+		m, err := newMesh(ctx, samples, ask.Paths...)
 		return m, frame.WrongAsk(err)
 	}
 	var from *Mesh
@@ -280,19 +267,19 @@ func (s routes) meshFrom(ask *MeshAttach, samples *table.Table) (*Mesh, error) {
 	if from == nil {
 		return nil, frame.BadRequest("no run %s with a mesh is open", ask.Mesh)
 	}
-	m, err := meshOf(from.Series, samples, mesh.Settings{})
+	m, err := meshOf(ctx, from.Series, samples, mesh.Settings{})
 	return m, frame.WrongAsk(err)
 }
 
 // askMesh returns the dump at a step.
-func (m *Mesh) askMesh(step *int) (*grid.Mesh, error) {
+func (m *Mesh) askMesh(ctx context.Context, step *int) (*grid.Mesh, error) {
 	if *step == -1 {
 		*step = len(m.Series.Steps) - 1
 	}
 	if *step < 0 || *step >= len(m.Series.Steps) {
 		return nil, frame.BadRequest("the mesh has %d dumps; there is no dump %d", len(m.Series.Steps), *step)
 	}
-	return m.Series.Mesh(*step)
+	return m.Series.Mesh(ctx, *step)
 }
 
 func (s routes) meshInfo(w http.ResponseWriter, r *http.Request, m *Mesh) error {
@@ -300,18 +287,18 @@ func (s routes) meshInfo(w http.ResponseWriter, r *http.Request, m *Mesh) error 
 	if err := frame.ReadJSON(w, r, &ask); err != nil {
 		return err
 	}
-	dump, err := m.askMesh(&ask.Step)
+	dump, err := m.askMesh(r.Context(), &ask.Step)
 	if err != nil {
 		return err
 	}
-	info, err := m.info(ask.Step, dump)
+	info, err := m.info(r.Context(), ask.Step, dump)
 	if err != nil {
 		return err
 	}
 	return s.Answer(w, r, info)
 }
 
-func (m *Mesh) info(step int, dump *grid.Mesh) (*MeshInfo, error) {
+func (m *Mesh) info(ctx context.Context, step int, dump *grid.Mesh) (*MeshInfo, error) {
 	space, err := mesh.NewSpace(dump)
 	if err != nil {
 		return nil, err
@@ -319,7 +306,7 @@ func (m *Mesh) info(step int, dump *grid.Mesh) (*MeshInfo, error) {
 	lo, hi := dump.Bounds()
 	info := &MeshInfo{
 		Name: m.Series.Name, Format: m.Series.Format, Step: step, Cells: space.Cells, Points: dump.NumPoints(), Levels: max(1, len(dump.Levels)),
-		Low: finites(lo), High: finites(hi), Flat: flat(dump), Steps: []MeshStep{}, Parts: []MeshPart{}, Values: []MeshVariable{},
+		Low: finites(lo), High: finites(hi), Flat: flat(ctx, dump), Steps: []MeshStep{}, Parts: []MeshPart{}, Values: []MeshVariable{},
 		Fields: []string{}, Placing: []string{}, Notes: frame.List(dump.Warnings),
 	}
 	for _, st := range m.Series.Steps {
@@ -341,15 +328,17 @@ func (m *Mesh) info(step int, dump *grid.Mesh) (*MeshInfo, error) {
 		names = append(names, indexNames[:]...)
 	}
 	for _, name := range names {
-		values, err := variable(dump, space, name)
+		values, err := variable(ctx, dump, space, name)
 		if err != nil {
 			return nil, err
 		}
-		info.Values = append(info.Values, describeVariable(name, values))
+		info.Values = append(info.Values, describeVariable(ctx, name, values))
 	}
 	if m.View != nil {
-		m.samplesInfo(info)
-		placed, err := m.View.At(step)
+		if err := m.samplesInfo(ctx, info); err != nil {
+			return nil, err
+		}
+		placed, err := m.View.At(ctx, step)
 		if err != nil {
 			return nil, err
 		}
@@ -357,11 +346,11 @@ func (m *Mesh) info(step int, dump *grid.Mesh) (*MeshInfo, error) {
 			info.Notes = append(info.Notes, note)
 		}
 	}
-	return info, nil
+	return info, ctx.Err()
 }
 
 // samplesInfo adds what the page must know about the samples on the mesh.
-func (m *Mesh) samplesInfo(info *MeshInfo) {
+func (m *Mesh) samplesInfo(ctx context.Context, info *MeshInfo) error {
 	t := m.View.Table
 	info.Samples, info.Placing, info.Fields = t.Rows(), m.View.Placing(), append(info.Fields, string(mesh.Count))
 	for _, c := range []struct {
@@ -371,6 +360,9 @@ func (m *Mesh) samplesInfo(info *MeshInfo) {
 		{"latency", []mesh.Aggregate{mesh.Mean, mesh.Median, mesh.P90, mesh.Max, mesh.Sum}}, {"weight", []mesh.Aggregate{mesh.Mean, mesh.Sum}},
 		{"remote", []mesh.Aggregate{mesh.Mean}}, {"cpu", []mesh.Aggregate{mesh.Dominant, mesh.Distinct}}, {"node", []mesh.Aggregate{mesh.Dominant, mesh.Distinct}},
 	} {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if t.Column(c.name) == nil || table.Summarize(t.Column(c.name)).Distinct == 0 {
 			continue
 		}
@@ -380,17 +372,20 @@ func (m *Mesh) samplesInfo(info *MeshInfo) {
 	}
 	column := mesh.IterationColumn(t, "")
 	if column == "" {
-		return
+		return nil
 	}
 	lo, hi := int64(math.MaxInt64), int64(math.MinInt64)
-	iterations := mesh.Ints(t.Column(column))
+	iterations, err := mesh.Ints(ctx, t.Column(column))
+	if err != nil {
+		return err
+	}
 	for _, n := range iterations {
 		if n != mesh.Missing {
 			lo, hi = min(lo, int64(n)), max(hi, int64(n))
 		}
 	}
 	if lo > hi {
-		return
+		return nil
 	}
 	bins := min(hi-lo+1, iterBins)
 	info.Iterations = &MeshIterations{Column: column, Low: lo, High: hi, Counts: make([]int64, bins)}
@@ -399,6 +394,7 @@ func (m *Mesh) samplesInfo(info *MeshInfo) {
 			info.Iterations.Counts[(int64(n)-lo)*bins/(hi-lo+1)]++
 		}
 	}
+	return nil
 }
 
 func finites(v [3]float64) []float64 {
@@ -406,11 +402,11 @@ func finites(v [3]float64) []float64 {
 }
 
 // flat reports whether no cell is solid.
-func flat(m *grid.Mesh) bool {
+func flat(ctx context.Context, m *grid.Mesh) bool {
 	var buf []int32
 	for i := range m.Blocks {
 		g := m.Blocks[i].Grid
-		for c := range g.NumCells() {
+		for c := range table.Scan(ctx, nil, g.NumCells()) {
 			if t, _ := g.Cell(c, buf); t.Dim() == 3 {
 				return false
 			}
@@ -424,29 +420,35 @@ func flat(m *grid.Mesh) bool {
 
 // variable returns a variable of the simulation, or one made of the cells'
 // places.
-func variable(m *grid.Mesh, space *mesh.Space, name string) ([]float64, error) {
+func variable(ctx context.Context, m *grid.Mesh, space *mesh.Space, name string) ([]float64, error) {
 	axis := slices.Index(indexNames[:], name)
 	if axis < 0 {
-		return mesh.Physics(m, name)
+		return mesh.Physics(ctx, m, name)
 	}
+	claim, err := budget.Take(ctx, fmt.Sprintf("a variable on %d cells needs", space.Cells), 8*int64(space.Cells))
+	if err != nil {
+		return nil, err
+	}
+	defer claim.Release()
 	out := make([]float64, space.Cells)
 	for i := range space.Parts {
 		p := &space.Parts[i]
-		for c := range p.Cells {
+		for c := range table.Scan(ctx, nil, p.Cells) {
 			out[p.First+c] = math.NaN()
 			if at, ok := p.Index(c); ok {
 				out[p.First+c] = float64(at[axis])
 			}
 		}
 	}
-	return out, nil
+	return out, ctx.Err()
 }
 
-func describeVariable(name string, values []float64) MeshVariable {
+func describeVariable(ctx context.Context, name string, values []float64) MeshVariable {
 	lo, hi := math.NaN(), math.NaN()
 	seen := map[float64]bool{}
 	few := true
-	for _, v := range values {
+	for i := range table.Scan(ctx, nil, len(values)) {
+		v := values[i]
 		if math.IsNaN(v) {
 			continue
 		}

@@ -32,6 +32,12 @@ type keptField struct {
 	covered     int
 }
 
+// fieldKey and shellKey name what is kept, by the question.
+type (
+	fieldKey string
+	shellKey string
+)
+
 // key names a question in what is kept.
 func key(ask any) (string, error) {
 	text, err := json.Marshal(ask)
@@ -47,7 +53,7 @@ func (m *Mesh) values(ctx context.Context, dump *grid.Mesh, a MeshFieldAsk) (*ke
 		if m.View == nil {
 			return nil, nil, frame.BadRequest("%s has no samples; ask for a variable of the simulation", m.Run.Name)
 		}
-		if placed, err = m.View.At(a.Step); err != nil {
+		if placed, err = m.View.At(ctx, a.Step); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -55,15 +61,12 @@ func (m *Mesh) values(ctx context.Context, dump *grid.Mesh, a MeshFieldAsk) (*ke
 	if err != nil {
 		return nil, nil, err
 	}
-	m.mu.Lock()
-	f, ok := m.fields.find(k)
-	m.mu.Unlock()
-	if ok {
-		return f, placed, nil
+	if kept, ok := m.kept.Recall(fieldKey(k)); ok {
+		return kept.(*keptField), placed, nil
 	}
-	f = &keptField{}
+	f := &keptField{}
 	if a.Variable != "" {
-		f.Field, err = simulated(dump, a.Variable)
+		f.Field, err = simulated(ctx, dump, a.Variable)
 	} else {
 		f.Field, err = m.projected(ctx, placed, &a)
 	}
@@ -71,18 +74,16 @@ func (m *Mesh) values(ctx context.Context, dump *grid.Mesh, a MeshFieldAsk) (*ke
 		return nil, nil, err
 	}
 	f.lo, f.hi, f.sum, f.covered = f.Stats()
-	m.mu.Lock()
-	m.fields.add(k, f, maxFields)
-	m.mu.Unlock()
+	m.kept.Keep(fieldKey(k), f.Bytes(), f)
 	return f, placed, nil
 }
 
-func simulated(dump *grid.Mesh, name string) (*mesh.Field, error) {
+func simulated(ctx context.Context, dump *grid.Mesh, name string) (*mesh.Field, error) {
 	space, err := mesh.NewSpace(dump)
 	if err != nil {
 		return nil, err
 	}
-	v, err := variable(dump, space, name)
+	v, err := variable(ctx, dump, space, name)
 	return &mesh.Field{Values: v}, frame.WrongAsk(err)
 }
 
@@ -100,7 +101,7 @@ func (m *Mesh) projected(ctx context.Context, placed *mesh.Placed, a *MeshFieldA
 	if err != nil {
 		return nil, frame.BadRequest("%v", err)
 	}
-	f, err := placed.Field(m.View.Table, rows, window, spec)
+	f, err := placed.Field(ctx, m.View.Table, rows, window, spec)
 	return f, frame.WrongAsk(err)
 }
 
@@ -126,7 +127,7 @@ func (s routes) meshField(w http.ResponseWriter, r *http.Request, m *Mesh) error
 		return err
 	}
 	start := time.Now()
-	dump, err := m.askMesh(&ask.Step)
+	dump, err := m.askMesh(r.Context(), &ask.Step)
 	if err != nil {
 		return err
 	}
@@ -171,7 +172,7 @@ func (s routes) meshPicture(w http.ResponseWriter, r *http.Request, m *Mesh) err
 		return err
 	}
 	start := time.Now()
-	dump, err := m.askMesh(&ask.Geometry.Step)
+	dump, err := m.askMesh(r.Context(), &ask.Geometry.Step)
 	if err != nil {
 		return err
 	}
@@ -255,14 +256,12 @@ func (m *Mesh) shell(ctx context.Context, dump *grid.Mesh, ask *MeshGeometryAsk)
 		return nil, "", err
 	}
 	name := digest(k)
-	m.mu.Lock()
-	sh, ok := m.shells.find(k)
-	m.mu.Unlock()
-	if ok {
-		return sh, name, nil
+	if kept, ok := m.kept.Recall(shellKey(k)); ok {
+		return kept.(*shell), name, nil
 	}
 	start := time.Now()
-	if sh, err = m.extract(ctx, dump, ask); err != nil {
+	sh, err := m.extract(ctx, dump, ask)
+	if err != nil {
 		return nil, "", err
 	}
 	sh.drawn = slices.Clone(sh.Cells)
@@ -277,9 +276,7 @@ func (m *Mesh) shell(ctx context.Context, dump *grid.Mesh, ask *MeshGeometryAsk)
 		sh.of[i] = place[c]
 	}
 	sh.took = frame.Since(start)
-	m.mu.Lock()
-	m.shells.add(k, sh, maxShells)
-	m.mu.Unlock()
+	m.kept.Keep(shellKey(k), sh.Bytes()+4*int64(len(sh.drawn)+len(sh.of)), sh)
 	return sh, name, nil
 }
 
@@ -289,9 +286,10 @@ func (m *Mesh) extract(ctx context.Context, dump *grid.Mesh, ask *MeshGeometryAs
 	}
 	keep := mesh.OfLevel(dump, ask.Level)
 	sh := &shell{}
+	var err error
 	switch ask.View {
 	case "surface":
-		sh.Shell = mesh.Surface(dump, keep)
+		sh.Shell, err = mesh.Surface(ctx, dump, keep)
 	case "slice":
 		if ask.Axis < 0 || ask.Axis > 2 || math.IsNaN(ask.At) || ask.At < 0 || ask.At > 1 {
 			return nil, frame.BadRequest("a slice needs an axis 0 to 2 and a place 0 to 1")
@@ -299,24 +297,27 @@ func (m *Mesh) extract(ctx context.Context, dump *grid.Mesh, ask *MeshGeometryAs
 		lo, hi := dump.Bounds()
 		var at, normal [3]float64
 		at[ask.Axis], normal[ask.Axis] = lo[ask.Axis]+ask.At*(hi[ask.Axis]-lo[ask.Axis]), 1
-		sh.Shell = mesh.Slice(dump, at, normal, keep)
+		sh.Shell, err = mesh.Slice(ctx, dump, at, normal, keep)
 	case "threshold":
 		if ask.By == nil {
 			return nil, frame.BadRequest("a threshold needs a field")
 		}
 		ask.By.Step = ask.Step
-		f, _, err := m.values(ctx, dump, *ask.By)
-		if err != nil {
-			return nil, err
+		f, _, wrong := m.values(ctx, dump, *ask.By)
+		if wrong != nil {
+			return nil, wrong
 		}
 		inside := mesh.Threshold(f.Values, ask.Low, ask.High)
 		for i := range inside {
 			inside[i] = inside[i] && (keep == nil || keep[i])
 		}
 		keep = inside
-		sh.Shell = mesh.Surface(dump, keep)
+		sh.Shell, err = mesh.Surface(ctx, dump, keep)
 	default:
-		return nil, frame.BadRequest("%q is no view: want surface, slice or threshold", ask.View)
+		err = frame.BadRequest("%q is no view: want surface, slice or threshold", ask.View)
+	}
+	if err != nil {
+		return nil, err
 	}
 	sh.kept = dump.NumCells()
 	if keep != nil {

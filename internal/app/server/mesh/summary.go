@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/domain/mesh"
 )
 
@@ -54,7 +55,7 @@ func (m *Mesh) summed(ctx context.Context, a *MeshSummedAsk, ask *MeshSummaryAsk
 	if a.Parts < 1 || a.Parts > maxParts || !(a.Low < a.High) || a.Log && a.Low <= 0 {
 		return nil, frame.BadRequest("a histogram of %d parts from %g to %g", a.Parts, a.Low, a.High)
 	}
-	dump, err := m.askMesh(&a.Step)
+	dump, err := m.askMesh(ctx, &a.Step)
 	if err != nil {
 		return nil, err
 	}
@@ -62,12 +63,15 @@ func (m *Mesh) summed(ctx context.Context, a *MeshSummedAsk, ask *MeshSummaryAsk
 	if err != nil {
 		return nil, err
 	}
-	out := &MeshSummed{Histogram: histogram(f.Field, a), All: fieldStats(f.Field, nil), Highest: highest(f.Field), Marks: []float64{}}
+	out := &MeshSummed{Histogram: histogram(ctx, f.Field, a), All: fieldStats(ctx, f.Field, nil), Highest: highest(ctx, f.Field), Marks: []float64{}}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if ask.Picked == "" || m.View == nil {
 		return out, nil
 	}
 	if placed == nil {
-		if placed, err = m.View.At(a.Step); err != nil {
+		if placed, err = m.View.At(ctx, a.Step); err != nil {
 			return nil, err
 		}
 	}
@@ -75,7 +79,7 @@ func (m *Mesh) summed(ctx context.Context, a *MeshSummedAsk, ask *MeshSummaryAsk
 	if err != nil {
 		return nil, err
 	}
-	stats := fieldStats(f.Field, cells)
+	stats := fieldStats(ctx, f.Field, cells)
 	out.Picked = &stats
 	for i := 0; i < len(cells); i += max(1, len(cells)/markValues) {
 		if v, ok := valueOf(f.Field, int(cells[i])); ok {
@@ -93,13 +97,13 @@ func valueOf(f *mesh.Field, cell int) (float64, bool) {
 
 // histogram counts cells in equal parts of a scale. Values beyond its ends are
 // in the first and last part.
-func histogram(f *mesh.Field, a *MeshSummedAsk) []int {
+func histogram(ctx context.Context, f *mesh.Field, a *MeshSummedAsk) []int {
 	counts := make([]int, a.Parts)
 	lo, span := a.Low, a.High-a.Low
 	if a.Log {
 		lo, span = math.Log(a.Low), math.Log(a.High/a.Low)
 	}
-	for c := range f.Values {
+	for c := range table.Scan(ctx, nil, len(f.Values)) {
 		v, ok := valueOf(f, c)
 		if !ok {
 			continue
@@ -113,14 +117,14 @@ func histogram(f *mesh.Field, a *MeshSummedAsk) []int {
 }
 
 // fieldStats describes the values of cells; nil for all of them.
-func fieldStats(f *mesh.Field, cells []uint32) MeshStats {
+func fieldStats(ctx context.Context, f *mesh.Field, cells []uint32) MeshStats {
 	s := MeshStats{Cells: len(cells)}
 	n := len(cells)
 	if cells == nil {
 		s.Cells, n = len(f.Values), len(f.Values)
 	}
 	values := make([]float64, 0, n)
-	for i := range n {
+	for i := range table.Scan(ctx, nil, n) {
 		c := i
 		if cells != nil {
 			c = int(cells[i])
@@ -148,9 +152,9 @@ func fieldStats(f *mesh.Field, cells []uint32) MeshStats {
 
 // highest are the cells with the largest values, largest first; of equals the
 // first.
-func highest(f *mesh.Field) []MeshValue {
+func highest(ctx context.Context, f *mesh.Field) []MeshValue {
 	top := []MeshValue{}
-	for c := range f.Values {
+	for c := range table.Scan(ctx, nil, len(f.Values)) {
 		v, ok := valueOf(f, c)
 		if !ok || len(top) == topCells && !(v > top[topCells-1].Value) {
 			continue
@@ -170,7 +174,7 @@ func (m *Mesh) pairs(ctx context.Context, ask *MeshRelateAsk) (*mesh.Pairs, []fl
 	if ask.Variable != "" {
 		return nil, nil, nil, frame.BadRequest("a variable of the simulation is related to a performance field, not to another one")
 	}
-	dump, err := m.askMesh(&ask.Step)
+	dump, err := m.askMesh(ctx, &ask.Step)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -184,7 +188,7 @@ func (m *Mesh) pairs(ctx context.Context, ask *MeshRelateAsk) (*mesh.Pairs, []fl
 	}
 	var category []float64
 	if ask.By != "" {
-		if category, err = variable(dump, placed.Space, ask.By); err != nil {
+		if category, err = variable(ctx, dump, placed.Space, ask.By); err != nil {
 			return nil, nil, nil, frame.WrongAsk(err)
 		}
 	}
@@ -228,6 +232,9 @@ func (m *Mesh) relate(ctx context.Context, ask *MeshRelateAsk) (*MeshRelation, e
 		a.Problem = err.Error()
 	} else if permute {
 		pairs.Spatial(placed.Mesh, a.Correlation)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	if a.Density, err = pairs.Density(ask.Bins, ask.Bins); err != nil {
 		a.Problem = err.Error()

@@ -176,7 +176,7 @@ func Join(run *frame.Run, binary string, rows *table.Table) error {
 }
 
 // Demo opens the built-in reference traces.
-func Demo() ([]*frame.Run, error) {
+func Demo(ctx context.Context) ([]*frame.Run, error) {
 	var runs []*frame.Run
 	for _, c := range demo.Cycles {
 		texts, err := c.Texts()
@@ -195,7 +195,7 @@ func Demo() ([]*frame.Run, error) {
 			return refset.Known(src, nil, demo.Particles.Machine), nil
 		}
 		run := &frame.Run{Name: c.Name, Kind: string(kind.Refs), Format: "demo", Texts: texts, TopologyNote: noTopology}
-		if err := r.prepare(context.Background(), run, nil); err != nil {
+		if err := r.prepare(ctx, run, nil); err != nil {
 			return nil, fmt.Errorf("demo: %s: %w", c.Name, err)
 		}
 		runs = append(runs, run)
@@ -204,7 +204,7 @@ func Demo() ([]*frame.Run, error) {
 }
 
 // DemoLocality opens the built-in example of the locality page.
-func DemoLocality() ([]*frame.Run, error) {
+func DemoLocality(ctx context.Context) ([]*frame.Run, error) {
 	d := demo.Particles
 	texts, err := d.Texts()
 	if err != nil {
@@ -226,7 +226,7 @@ func DemoLocality() ([]*frame.Run, error) {
 		return refset.Known(src, objects, d.Machine), nil
 	}
 	run := &frame.Run{Name: d.Name, Kind: string(kind.Refs), Format: "demo", Texts: texts, TopologyNote: noTopology}
-	if err := r.prepare(context.Background(), run, nil); err != nil {
+	if err := r.prepare(ctx, run, nil); err != nil {
 		return nil, fmt.Errorf("demo: %s: %w", d.Name, err)
 	}
 	return []*frame.Run{run}, nil

@@ -57,7 +57,7 @@ func (r *Refs) find(ctx context.Context, ask CyclesAsk, progress frame.Told) (*c
 		}
 		m := c.making
 		if m == nil {
-			m = r.start(c)
+			m = r.start(ctx, c)
 		}
 		m.waiting++
 		r.mu.Unlock()
@@ -86,9 +86,10 @@ func (r *Refs) newest(ask CyclesAsk) *cycles {
 	return c
 }
 
-// start begins an analysis. The caller holds mu.
-func (r *Refs) start(c *cycles) *making {
-	ctx, cancel := context.WithCancel(context.Background())
+// start begins an analysis, which draws on the budget of who asked first and
+// does not end with them. The caller holds mu.
+func (r *Refs) start(ctx context.Context, c *cycles) *making {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	m := &making{cancel: cancel, watch: map[*frame.Told]struct{}{}}
 	c.making = m
 	m.task = parallel.Start(ctx, func(ctx context.Context) error {
@@ -130,7 +131,7 @@ const maxForeseen = 10_000_000
 // browser starts, and returns how to end it. Only a run that is nothing but a
 // reference trace is nearly sure to be asked for it. It does not count as
 // waiting: a request that joins and goes away ends the analysis.
-func (r *Refs) Foresee() (stop func()) {
+func (r *Refs) Foresee(ctx context.Context) (stop func()) {
 	if r.beside || r.records > maxForeseen {
 		return func() {}
 	}
@@ -140,7 +141,7 @@ func (r *Refs) Foresee() (stop func()) {
 	if c.made {
 		return func() {}
 	}
-	m := r.start(c)
+	m := r.start(ctx, c)
 	return func() {
 		r.mu.Lock()
 		if m.waiting == 0 {

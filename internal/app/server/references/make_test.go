@@ -39,7 +39,7 @@ func TestForesee(t *testing.T) {
 		part, src := open()
 		r := &frame.Run{}
 		r.Put(part)
-		r.Foresee()
+		r.Foresee(t.Context())
 		<-src.read
 		if err := r.Close(); err != nil { // hangs if the analysis goes on
 			t.Error(err)
@@ -47,7 +47,7 @@ func TestForesee(t *testing.T) {
 	})
 	t.Run("a request that goes ends it", func(t *testing.T) {
 		r, src := open()
-		stop := r.Foresee()
+		stop := r.Foresee(t.Context())
 		defer stop()
 		<-src.read
 		ctx, cancel := context.WithCancel(t.Context())
@@ -68,7 +68,7 @@ func TestForesee(t *testing.T) {
 	t.Run("samples beside it", func(t *testing.T) {
 		r, _ := open()
 		r.beside = true
-		r.Foresee()
+		r.Foresee(t.Context())
 		if len(r.analyses) > 0 {
 			t.Error("the cycles of a run of samples are made before somebody asks")
 		}

@@ -101,7 +101,7 @@ func nameRows(r *rand.Rand, d query.Data) {
 			b.Set(i)
 		}
 	}
-	d.RowSets.FindBy(func(string) (table.Bits, error) { return b, nil })
+	d.RowSets.FindBy(func(context.Context, string) (table.Bits, error) { return b, nil })
 }
 
 // Check asks both engines the same questions and compares the answers.

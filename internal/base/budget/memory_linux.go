@@ -1,4 +1,4 @@
-package kernel
+package budget
 
 import (
 	"os"
@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// DefaultBudget is half of the memory that this process may use.
-func DefaultBudget() int64 {
+// Default is half of the memory that this process may use.
+func Default() int64 {
 	total := int64(8 << 30)
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) == nil {

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"runtime/debug"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/isobath/isobath/internal/base/budget"
+)
+
+// memoryName is the flag that says how much memory the program may use.
+const memoryName = "memory"
+
+// unwatched are the verbs that are not ended when the heap outgrows the budget: a
+// server watches each import instead, and a program that is recorded runs once.
+var unwatched = []string{"open", "serve", "demo", "record", "ab", "cc"}
+
+// boundMemory gives every verb the flag --memory, unless it has one with a default
+// of its own, and its context the budget that the flag says.
+func boundMemory(root *cobra.Command) {
+	root.PersistentFlags().String(memoryName, "", "`size` of memory to use beyond mapped files, such as 4GB (default half of what there is)")
+	for _, cmd := range root.Commands() {
+		if cmd.RunE != nil {
+			cmd.RunE = bounded(cmd.RunE)
+		}
+	}
+}
+
+func bounded(run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		bytes := budget.Default()
+		if f := cmd.Flag(memoryName); f.Changed {
+			var err error
+			if bytes, err = parseBytes(f.Value.String()); err != nil {
+				return usagef("--memory: %v", err)
+			}
+		}
+		// Garbage counts too, so that it is collected before it takes as much as
+		// what is in use, as it would without a limit.
+		debug.SetMemoryLimit(bytes + bytes/4)
+		ctx := budget.With(cmd.Context(), budget.New(bytes))
+		work := func(ctx context.Context) error {
+			cmd.SetContext(ctx)
+			return run(cmd, args)
+		}
+		if slices.Contains(unwatched, cmd.Name()) {
+			return work(ctx)
+		}
+		return budget.Watch(ctx, "isobath "+cmd.Name()+" needs", work)
+	}
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package server
+
+// inMemory is only known on Linux.
+func inMemory(string) bool { return false }
