@@ -114,7 +114,7 @@ func (Kind) Routes(f *frame.Frame) []frame.Route {
 			Takes: MeshFieldAsk{}, Answers: MeshFieldAnswer{}, Type: frame.TypeColumns, OfRun: of(s.meshField)},
 		{Method: "POST", Path: "runs/{id}/mesh/summary", Access: frame.Viewer, Does: "fields in numbers: histogram, quantiles, highest cells, relation", Command: "isobath mesh",
 			Takes: MeshSummaryAsk{}, Answers: MeshSummary{}, OfRun: of(s.meshSummary)},
-		{Method: "POST", Path: "runs/{id}/mesh/relate", Access: frame.Viewer, Does: "a performance field against a variable of the simulation",
+		{Method: "POST", Path: "runs/{id}/mesh/relate", Access: frame.Viewer, Does: "a performance field against a variable of the simulation", Command: "isobath mesh --correlate",
 			Takes: MeshRelateAsk{}, Answers: MeshRelation{}, OfRun: of(s.meshRelate)},
 		{Method: "POST", Path: "runs/{id}/mesh/cell", Access: frame.Viewer, Does: "one cell, and the selection of its samples",
 			Takes: MeshCellAsk{}, Answers: MeshCell{}, OfRun: of(s.meshCell)},

@@ -112,7 +112,7 @@ func (Kind) Routes(f *frame.Frame) []frame.Route {
 			Takes: OperationAsk{}, Answers: timeline.Operation{}, OfRun: of(s.operation)},
 		{Method: "POST", Path: "runs/{id}/trace/report", Access: frame.Viewer, Does: "the report with every delay of a window", Command: "isobath steps",
 			Takes: ReportAsk{}, Answers: logical.Report{}, OfRun: of(s.traceReport)},
-		{Method: "POST", Path: "runs/{id}/trace/gains", Access: frame.Viewer, Does: "causes ranked by what removing them gains, and the run with changes",
+		{Method: "POST", Path: "runs/{id}/trace/gains", Access: frame.Viewer, Does: "causes ranked by what removing them gains, and the run with changes", Command: "isobath steps --whatif",
 			Takes: GainsAsk{}, Answers: GainsAnswer{}, OfRun: of(s.gains)},
 		{Method: "POST", Path: "runs/{id}/trace/find", Access: frame.Viewer, Does: "the next operation that a text means", Command: "isobath steps --ops",
 			Takes: FindAsk{}, Answers: FindAnswer{}, OfRun: of(s.find)},

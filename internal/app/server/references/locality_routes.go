@@ -29,11 +29,11 @@ func (s routes) localityRoutes() []frame.Route {
 			Takes: AdviseAsk{}, Answers: answer.Advise{}, Watchable: true, OfRun: of(s.advise)},
 		{Method: "POST", Path: "runs/{id}/locality/sharing", Access: frame.Viewer, Does: "which lines threads fight for", Command: "isobath sharing",
 			Takes: SharingAsk{}, Answers: answer.Sharing{}, Watchable: true, OfRun: of(s.sharing)},
-		{Method: "POST", Path: "runs/{id}/locality", Access: frame.Viewer, Does: "the miss curve, tables, evictions and layout of some references, beside a what if",
+		{Method: "POST", Path: "runs/{id}/locality", Access: frame.Viewer, Does: "the miss curve, tables, evictions and layout of some references, beside a what if", Command: "isobath reuse",
 			Takes: LocalityAsk{}, Answers: LocalityAnswer{}, Watchable: true, OfRun: of(s.localityViews)},
 		{Method: "POST", Path: "runs/{id}/locality/map", Access: frame.Viewer, Does: "misses over time and addresses",
 			Takes: LocalityMapAsk{}, Answers: LocalityMap{}, Type: frame.TypeColumns, OfRun: of(s.localityMap)},
-		{Method: "POST", Path: "runs/{id}/locality/machines", Access: frame.Viewer, Does: "misses on several machines, with and without a change",
+		{Method: "POST", Path: "runs/{id}/locality/machines", Access: frame.Viewer, Does: "misses on several machines, with and without a change", Command: "isobath whatif",
 			Takes: MachinesAsk{}, Answers: []MachineMisses{}, OfRun: of(s.machines)},
 	}
 }
