@@ -36,16 +36,16 @@ func place(parent, purpose string) string {
 		parent, hidden = os.TempDir(), ""
 	}
 	Sweep(parent)
-	return filepath.Join(parent, hidden+"isobath-"+purpose+"-"+Mark())
+	return filepath.Join(parent, hidden+"isobath-"+purpose+"-"+mark())
 }
 
-// Mark is a name that no other has and that tells its process.
-func Mark() string { return fmt.Sprintf("%d-%s-%s", os.Getpid(), processes(), rand.Text()[:10]) }
+// mark is a name that no other has and that tells its process.
+func mark() string { return fmt.Sprintf("%d-%s-%s", os.Getpid(), processes(), rand.Text()[:10]) }
 
 // Beside is a hidden name beside path for what will be renamed to it.
 func Beside(path string) string {
 	base := filepath.Base(path)
-	return filepath.Join(filepath.Dir(path), "."+base[:min(len(base), longestBase)]+"."+Mark()+".tmp")
+	return filepath.Join(filepath.Dir(path), "."+base[:min(len(base), longestBase)]+"."+mark()+".tmp")
 }
 
 // longestBase leaves room for a mark in the 255 bytes of a name.
