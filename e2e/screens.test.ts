@@ -40,6 +40,11 @@ async function permutations(page: Page): Promise<void> {
     .first()
     .waitFor();
 }
+/** Two recordings of one program, before and after a change. */
+const two = (): string[] => [
+  'open',
+  ...['a', 'b'].map((v) => join(fixture('compare'), 'runs', `stencil-${v}.isobath`)),
+];
 const demo = (): string[] => ['demo'];
 const cycles = (): string[] => ['demo', 'cycles'];
 const ring = (): string[] => ['open', fixture('otf2/ring16')];
@@ -57,9 +62,11 @@ const SHOTS: readonly Shot[] = [
   { name: 'categories', serve: demo, drawn: 'Parallel coordinates', go: tab('Categories'), small: true },
   { name: 'cache-lines', serve: demo, drawn: 'Parallel coordinates', go: tab('Cache lines'), small: true },
   { name: 'spread', serve: demo, drawn: 'Parallel coordinates', go: tab('Spread'), small: true },
+  { name: 'changes', serve: two, drawn: 'Parallel coordinates', go: tab('Changes'), small: true },
   { name: 'trace', serve: ring, drawn: 'Logical timeline' },
   { name: 'cycles', serve: cycles, drawn: 'Spiral' },
   { name: 'cycles-torus', serve: cycles, drawn: 'Spiral', go: tab('Torus'), small: true },
+  { name: 'cycles-loops', serve: cycles, drawn: 'Spiral', go: tab('Loops'), small: true },
   { name: 'mesh', serve: demo, drawn: 'Parallel coordinates', go: mesh },
   {
     name: 'mesh-slice',
