@@ -20,6 +20,7 @@ import (
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/app/server/memory"
 	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/engine/query/naive"
@@ -429,4 +430,52 @@ func TestManyClients(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// TestColumnSchema compares what the page is told of every canonical column with
+// the file that its own tests read.
+func TestColumnSchema(t *testing.T) {
+	var columns []*table.Column
+	for _, f := range samples.Fields() {
+		c := &table.Column{Name: f.Name, Kind: f.Kind, Unit: f.Unit, Provenance: table.Measured}
+		switch f.Kind {
+		case table.Category:
+			c.Data, c.Dict = []uint32{0}, []string{"a"}
+		case table.Address:
+			c.Data = []uint64{1}
+		case table.Time:
+			c.Data = []int64{1}
+		case table.Flag:
+			c.Data = []uint8{1}
+		default:
+			c.Data = []int32{1}
+		}
+		columns = append(columns, c)
+	}
+	tab, err := table.New(samples.Table, columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := query.Data{Table: tab}
+	run := &frame.Run{ID: "all", Name: "all", Kind: "samples"}
+	run.Put(&memory.Samples{Run: run, Data: data, Engine: naive.New(data)})
+	s := newTestServer(t, nil)
+	s.Add(run)
+	type told struct {
+		Title     string `json:"title"`
+		Head      string `json:"head"`
+		Names     bool   `json:"names"`
+		Cost      int    `json:"cost"`
+		Axis      string `json:"axis"`
+		AxisPlace int    `json:"axisPlace"`
+	}
+	all := map[string]told{}
+	for _, c := range get[frame.Info](t, do(s, "GET", "/api/v1/runs/all", ""), 200).Columns {
+		all[c.Name] = told{c.Title, c.Head, c.Names, c.Cost, c.Axis, c.AxisPlace}
+	}
+	text, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	compareFile(t, filepath.Join(test.Root(), "web", "src", "api", "testdata", "schema.json"), append(text, '\n'))
 }

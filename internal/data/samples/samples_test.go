@@ -27,6 +27,23 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+func TestAxisOrder(t *testing.T) {
+	for _, f := range Fields() {
+		if (AxisPlace(f.Name) > 0) != (f.Axis != OnDemand) {
+			t.Errorf("%s is axis %q and has place %d", f.Name, f.Axis, AxisPlace(f.Name))
+		}
+		if f.Names && f.Kind != table.Number {
+			t.Errorf("%s names things and is a %s", f.Name, f.Kind)
+		}
+		if f.Head == "" && f.Unit == "" && f.Name != Rank && f.Name != Weight && f.Name != Hops && f.Kind != table.Flag && f.Name != Phys {
+			t.Errorf("nothing says what the values of %s are", f.Name)
+		}
+	}
+	if AxisPlace(Time) != 2 || AxisPlace("anything") != 0 {
+		t.Errorf("time has place %d, anything %d", AxisPlace(Time), AxisPlace("anything"))
+	}
+}
+
 func TestUsable(t *testing.T) {
 	none := table.NewBits(2)
 	for name, tt := range map[string]struct {

@@ -1,9 +1,19 @@
 // Small answers made by hand, for the tests of views.
+import { readFileSync } from 'node:fs';
 import type { AxisAnswer, GroupAnswer, PairAnswer, PlacesAnswer } from './decode';
 import type { ColumnInfo, Info, Resource, Topology } from './wire';
 
+type Schema = Pick<ColumnInfo, 'title' | 'head' | 'names' | 'cost' | 'axis' | 'axisPlace'>;
+/** What the server says of canonical columns, written by its own tests. */
+const SCHEMA = JSON.parse(
+  readFileSync(new URL('./testdata/schema.json', import.meta.url), 'utf8'),
+) as Readonly<Record<string, Schema>>;
+const FOREIGN: Schema = { title: '', head: '', names: false, cost: 0, axis: '', axisPlace: 0 };
+
 export function column(name: string, more: Partial<ColumnInfo> = {}): ColumnInfo {
   return {
+    ...(SCHEMA[name] ?? FOREIGN),
+    about: more.provenance === 'modelled' ? '≈ ' : '',
     name,
     kind: 'number',
     unit: '',

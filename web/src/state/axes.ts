@@ -2,12 +2,8 @@
 import { clamp } from '../base/geometry';
 import type { Axis, ColumnInfo, Info } from '../api/wire';
 
-const PREFERRED = ['time', 'symbol', 'line', 'latency', 'level', 'cpu'];
-const WIDE_FIRST = ['iteration'];
-const WIDE_LAST = ['z'];
-// Numbers that name things; each value gets a slot of its own.
-const NAMING = new Set(['line', 'tid', 'pid', 'rank', 'node', 'hops', 'width']);
-const FALLBACK = ['op', 'function', 'node', 'tid', 'instruction', 'tlb', 'addr', 'index', 'weight'];
+const USUAL_AXES = 6;
+const WIDE = 2000; // px from which there is room for more
 const MOST_VALUES = 4000; // bins of an axis that gives each value its own; the engine's limit is 4096
 const MOST_NAMES = 256;
 
@@ -28,23 +24,19 @@ export function isConstant(c: ColumnInfo): boolean {
 
 /** Axes shown unless the link says otherwise. */
 export function defaultAxes(info: Info, width: number): string[] {
-  const usable = new Map(info.columns.filter((c) => !isConstant(c) && !c.idLike).map((c) => [c.name, c]));
-  const wide = width > 2000;
-  const wanted = [...(wide ? WIDE_FIRST : []), ...PREFERRED, ...(wide ? WIDE_LAST : [])];
-  const axes = wanted.filter((name) => usable.has(name));
-  const others = [...FALLBACK, ...usable.keys()].filter((name) => usable.has(name) && !axes.includes(name));
-  for (const name of new Set(others)) {
-    if (axes.length >= 6) break;
-    axes.push(name);
-  }
-  return axes;
+  const usable = info.columns.filter((c) => !isConstant(c) && !c.idLike);
+  const placed = usable.filter((c) => c.axisPlace > 0).sort((a, b) => a.axisPlace - b.axisPlace);
+  const wanted = placed.filter((c) => c.axis === 'usual' || (c.axis === 'wide' && width > WIDE));
+  const spare = placed.filter((c) => c.axis === 'spare');
+  const others = [...new Set([...spare, ...usable])].filter((c) => !wanted.includes(c));
+  return [...wanted, ...others.slice(0, Math.max(0, USUAL_AXES - wanted.length))].map((c) => c.name);
 }
 
 /** Whether each value of a number column stands for itself. */
 export function isNaming(c: ColumnInfo): boolean {
   if (c.kind === 'flag') return true;
   if (c.kind !== 'number' || typeof c.min !== 'number' || typeof c.max !== 'number') return false;
-  return (NAMING.has(c.name) || c.name === 'cpu') && c.max - c.min < MOST_VALUES;
+  return c.names && c.max - c.min < MOST_VALUES;
 }
 
 /** Whether an axis is folded to the heaviest names; CPUs always are all shown. */
@@ -133,9 +125,10 @@ export function axesShown(info: Info | undefined, axes: readonly Axis[], width: 
 
 /** The column whose sums rank things: latency where there is one. */
 export function valueColumn(info: Info): ColumnInfo | undefined {
-  return ['latency', 'weight']
-    .map((n) => info.columns.find((c) => c.name === n && c.provenance !== 'absent'))
-    .find((c) => c !== undefined);
+  const [best] = info.columns
+    .filter((c) => c.cost > 0 && c.provenance !== 'absent')
+    .sort((a, b) => a.cost - b.cost);
+  return best;
 }
 
 export function columnOf(info: Info, name: string): ColumnInfo | undefined {

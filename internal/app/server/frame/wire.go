@@ -107,7 +107,18 @@ type ColumnInfo struct {
 	Unit       string `json:"unit"`
 	Provenance string `json:"provenance" ts:"'measured' | 'derived' | 'unknown' | 'modelled' | 'absent'"`
 	Label      string `json:"label"` // the name for people; empty if Name is
-	Note       string `json:"note"`
+	Title      string `json:"title"` // what the schema of samples calls it; empty for other columns
+	Head       string `json:"head"`  // what the values are, under the head of an axis; empty if not known
+	About      string `json:"about"` // before a number that rests on it: "≈ " if it was not measured
+	// Names marks numbers that name things, such as lines: each value stands for
+	// itself.
+	Names bool `json:"names"`
+	// Cost marks the columns whose sums rank things: 1 the best of them, 0 others.
+	Cost int `json:"cost"`
+	// Axis says when the column is among the axes shown first, AxisPlace where.
+	Axis      string `json:"axis" ts:"'usual' | 'wide' | 'spare' | ''"`
+	AxisPlace int    `json:"axisPlace"`
+	Note      string `json:"note"`
 	// Distinct is the number of different values, counted up to DistinctMost.
 	Distinct int `json:"distinct"`
 	Missing  int `json:"missing"` // rows without a value

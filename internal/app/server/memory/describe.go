@@ -2,9 +2,11 @@ package memory
 
 import (
 	"context"
+	"slices"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/base/parallel"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 )
 
@@ -27,8 +29,11 @@ func describeColumns(ctx context.Context, t *table.Table) []frame.ColumnInfo {
 
 func describeColumn(c *table.Column) frame.ColumnInfo {
 	s := table.Summarize(c)
+	f, _ := samples.Lookup(c.Name)
 	return frame.ColumnInfo{
 		Name: c.Name, Kind: c.Kind.String(), Unit: c.Unit, Provenance: c.Provenance.String(), Label: c.Label, Note: c.Note,
+		Title: f.Label, Head: f.Head, About: samples.About(c.Provenance), Names: f.Names, Cost: slices.Index(samples.Costs(), c.Name) + 1,
+		Axis: f.Axis.String(), AxisPlace: samples.AxisPlace(c.Name),
 		Missing: s.Missing, Distinct: s.Distinct, Min: s.Min, Max: s.Max, IDLike: s.IDLike,
 	}
 }

@@ -133,6 +133,17 @@ export interface ColumnInfo {
   readonly unit: string;
   readonly provenance: 'measured' | 'derived' | 'unknown' | 'modelled' | 'absent';
   readonly label: string; // the name for people; empty if Name is
+  readonly title: string; // what the schema of samples calls it; empty for other columns
+  readonly head: string; // what the values are, under the head of an axis; empty if not known
+  readonly about: string; // before a number that rests on it: "≈ " if it was not measured
+  // Names marks numbers that name things, such as lines: each value stands for
+  // itself.
+  readonly names: boolean;
+  // Cost marks the columns whose sums rank things: 1 the best of them, 0 others.
+  readonly cost: number;
+  // Axis says when the column is among the axes shown first, AxisPlace where.
+  readonly axis: 'usual' | 'wide' | 'spare' | '';
+  readonly axisPlace: number;
   readonly note: string;
   // Distinct is the number of different values, counted up to DistinctMost.
   readonly distinct: number;

@@ -14,16 +14,16 @@ interface Grouping {
   readonly name: string;
   readonly columns: readonly string[];
 }
-const SPREADS: readonly Grouping[] = [
-  { name: 'source line', columns: ['file', 'line'] },
-  { name: 'function', columns: ['function'] },
-  { name: 'caller', columns: ['caller'] },
-  { name: 'data object', columns: ['symbol'] },
+// Named as the schema names the last column, where it does.
+const SPREADS: readonly (Partial<Grouping> & Pick<Grouping, 'columns'>)[] = [
+  { columns: ['file', 'line'] },
+  { columns: ['function'] },
+  { columns: ['caller'] },
+  { columns: ['symbol'] },
   { name: 'member', columns: ['symbol', 'field'] },
-  { name: 'thread', columns: ['tid'] },
-  { name: 'CPU', columns: ['cpu'] },
+  { columns: ['tid'] },
+  { columns: ['cpu'] },
 ];
-const LEVELS: Grouping = { name: 'level', columns: ['level'] };
 
 export class BottomModel {
   gaps = $state.raw<readonly TimeGap[]>([]); // when samples are missing, for every time axis
@@ -93,13 +93,18 @@ export class BottomModel {
 
   // ---- spread and changes ----
 
-  readonly spreads = $derived(SPREADS.filter((s) => s.columns.every((c) => this.column(c))));
+  readonly spreads = $derived<readonly Grouping[]>(
+    SPREADS.filter((s) => s.columns.every((c) => this.column(c))).map(({ name, columns }) => ({
+      name: name ?? (this.column(columns.at(-1)!)!.title || columns.at(-1)!),
+      columns,
+    })),
+  );
   readonly spread = $derived(
     this.spreads.find((s) => s.name === this.option('spread.by')) ?? this.spreads[0],
   );
   readonly other = $derived(this.others.find((r) => r.id === this.option('changes.with')) ?? this.others[0]);
   readonly changed = $derived(
-    [...this.spreads, ...(this.column('level') ? [LEVELS] : [])].filter(
+    [...this.spreads, ...(this.column('level') ? [{ name: 'level', columns: ['level'] }] : [])].filter(
       (s) => s.columns.length < 2 || s.columns[0] === 'file',
     ),
   );

@@ -30,7 +30,7 @@ export function cardOf(m: AxisModel): ClusterCard | undefined {
   const places = slot && !slot.busy ? slot.value : undefined;
   const cycles = places?.latency[SELECTED][0];
   const value = valueColumn(info);
-  const about = value?.provenance === 'modelled' ? '≈ ' : '';
+  const about = value?.about ?? '';
   const cluster = clusters.list[i]!;
   return {
     title: clusters.name(i),

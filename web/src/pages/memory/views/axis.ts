@@ -255,7 +255,7 @@ export class AxisLayout {
   saySamples(bin: number): Said {
     const { answer, column } = this.input;
     const [all, selected] = [answer.counts[ALL][bin] ?? 0, answer.counts[SELECTED][bin] ?? 0];
-    const about = column.provenance === 'modelled' && !this.named ? '≈ ' : '';
+    const about = this.named ? '' : column.about;
     const { name, inside } = this.sayMark(bin);
     const missing =
       this.named || answer.edges.length === 0
@@ -378,37 +378,11 @@ export function rangeOfBins(column: string, a: AxisAnswer, from: number, till: n
   };
 }
 
-const SUBTITLES: Readonly<Record<string, string>> = {
-  symbol: 'data object',
-  level: 'served by',
-  line: 'source line',
-  file: 'source file',
-  function: 'function',
-  cpu: 'by node',
-  node: 'memory node',
-  iteration: 'time step',
-  x: 'zone index',
-  y: 'zone index',
-  z: 'zone index',
-  addr: 'data address',
-  ip: 'instruction address',
-  op: 'operation',
-  tid: 'thread',
-  pid: 'process',
-  tlb: 'translation',
-  index: 'element of the object',
-  instruction: 'mnemonic',
-  snoop: 'other caches',
-  hit: 'at the level',
-  lock: 'locked access',
-  width: 'bytes accessed',
-};
-
 /** The second line of an axis head: unit and scale, or what the values are. */
 export function subtitle(c: ColumnInfo, a: AxisAnswer): string {
   if (c.kind === 'time') return `${unitScale(c.unit, a.hi).unit} from start`;
   const unit = c.unit ? unitScale(c.unit, Math.max(Math.abs(a.lo), Math.abs(a.hi))).unit : '';
   const scale = a.scale === 'log' ? 'log' : a.scale === 'quantile' ? 'quantiles' : '';
-  const known = unit || SUBTITLES[c.name] || (c.kind === 'flag' ? 'no or yes' : c.kind);
+  const known = unit || c.head || (c.kind === 'flag' ? 'no or yes' : c.kind);
   return [known, scale].filter(Boolean).join(' · ');
 }

@@ -86,7 +86,7 @@ export class StatisticsView implements KeptView<StatisticsMark> {
   /** Everything there is to say; the picture shows as much as fits, the table all. */
   private allLines(): Line[] {
     const { counts, stat, column } = this.input;
-    const about = column?.provenance === 'modelled' ? '≈' : '';
+    const about = column?.about.trim() ?? '';
     const unit = column?.unit ?? '';
     const each = (f: (layer: 0 | 1 | 2) => string): Line['values'] => [f(ALL), f(SELECTED), f(HOVERED)];
     const counted = (name: string, n: readonly number[]): Line => ({
