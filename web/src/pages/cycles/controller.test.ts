@@ -105,7 +105,7 @@ describe('the controller', () => {
     const { at, control } = page({ from: 0, to: 4 }, { chosenReferences, hasColumn: () => false });
     control.toMemory();
     expect(at.selected).toEqual([
-      [{ kind: 'line', file: 'a.c', line: 3 }, 'replace'],
+      [{ kind: 'line', file: 'a.c', line: 3 }, 'only'],
       [{ kind: 'line', file: 'a.c', line: 5 }, 'add'],
     ]);
     expect(at.page).toBe('memory');

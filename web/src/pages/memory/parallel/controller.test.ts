@@ -48,7 +48,7 @@ describe('a brush stretched by keys', () => {
     p.press(3, 'ArrowDown');
     expect(p.range()).toEqual([3, 5]);
     expect(p.brushes.at(-1)!.moving).toBe(true);
-    expect(p.control.pick({ kind: 'bin', axis: 0, bin: 3 }, undefined)).toBe(true);
+    expect(p.control.pick({ kind: 'bin', axis: 0, bin: 3 })).toBe(true);
     expect(p.range()).toEqual([3, 5]);
     expect(p.brushes.at(-1)!.moving).toBe(false);
   });
@@ -56,7 +56,7 @@ describe('a brush stretched by keys', () => {
   it('begins at its own mark, not at that of the brush before', () => {
     const p = page();
     p.press(3, 'ArrowDown');
-    p.control.pick({ kind: 'bin', axis: 0, bin: 3 }, undefined);
+    p.control.pick({ kind: 'bin', axis: 0, bin: 3 });
     p.press(7, 'ArrowUp');
     expect(p.range()).toEqual([6, 7]);
     p.press(1, 'ArrowDown'); // another mark before the last was set
@@ -69,7 +69,7 @@ describe('a brush stretched by keys', () => {
     expect(p.control.act('close', undefined, undefined)).toBe(true);
     expect(p.cancelled()).toBe(1);
     const before = p.brushes.length;
-    expect(p.control.pick({ kind: 'bin', axis: 0, bin: 3 }, undefined)).toBe(false);
+    expect(p.control.pick({ kind: 'bin', axis: 0, bin: 3 })).toBe(false);
     expect(p.brushes.length).toBe(before);
     expect(p.control.act('close', undefined, undefined)).toBe(false);
   });
