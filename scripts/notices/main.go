@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 )
@@ -82,7 +81,7 @@ func goParts() ([]part, error) {
 		}
 		text, err := licenseIn(dir)
 		if errors.Is(err, fs.ErrNotExist) && strings.HasPrefix(name, "Go,") {
-			text, err = licenseIn(filepath.Join(runtime.GOROOT(), "..")) // as Debian packages it
+			text, err = licenseIn(filepath.Join(dir, "..")) // as Debian packages it
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)

@@ -5,6 +5,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"net"
@@ -17,6 +18,7 @@ import (
 	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/base/crash"
 	"github.com/isobath/isobath/internal/base/parallel"
+	"github.com/isobath/isobath/internal/base/term"
 )
 
 // Options say what a server shows and to whom.
@@ -121,6 +123,7 @@ func New(opt Options) (*Server, error) {
 
 // report writes a report of a fault; one that cannot be written is none.
 func (s *Server) report(doing string, p *parallel.Panic) string {
+	doing = fmt.Sprintf("%s, with %s of the memory budget of %s in use", doing, term.Bytes(s.opt.Budget.Used()), term.Bytes(s.opt.Budget.Limit()))
 	path, err := crash.Write(s.opt.Faults, s.opt.Version, doing, p)
 	if err != nil {
 		s.opt.Log.Error("no report of the fault", "err", err)
