@@ -94,6 +94,7 @@ func TestHostileNames(t *testing.T) {
 		"metrics":  {"a.csv --axis time --metric latency --topology machine.xml"},
 		"clusters": {"a.csv --axis time --metric latency --topology machine.xml"},
 		"insights": {"a.csv", "a.csv --json", "trace"},
+		"heatmap":  {"a.csv --by function", "a.csv --by symbol --json", "a.csv --by no" + evil},
 		"search":   {"a.csv " + evil, "a.csv f"},
 		"steps":    {"trace", "trace --json --ops", "trace --tsv"},
 		"cycles":   {"refs.csv --symbol line", "refs.csv --symbol line --json"},

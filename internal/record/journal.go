@@ -3,8 +3,10 @@ package record
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -94,6 +96,46 @@ type journal struct {
 type lane struct {
 	f *os.File
 	w *bufio.Writer
+	// What is buffered has its place on the disk before it is accepted: a disk that
+	// others fill costs what comes later, and nothing that was taken.
+	written, reserved int64
+	full              error
+}
+
+const (
+	laneBuffer  = 64 << 10
+	laneReserve = 4 * laneBuffer
+)
+
+// newLane reserves the place of what its buffer takes first.
+func newLane(f *os.File) *lane {
+	l := &lane{f: f}
+	l.w = bufio.NewWriterSize(l, laneBuffer)
+	l.reserve()
+	return l
+}
+
+// Write writes a buffer, which has its place, and reserves that of the next.
+func (l *lane) Write(b []byte) (int, error) {
+	n, err := l.f.Write(b)
+	l.written += int64(n)
+	l.reserve()
+	return n, err
+}
+
+func (l *lane) reserve() {
+	if l.full != nil || l.reserved-l.written >= 2*laneBuffer {
+		return
+	}
+	err := unix.Fallocate(int(l.f.Fd()), unix.FALLOC_FL_KEEP_SIZE, l.reserved, laneReserve)
+	switch {
+	case err == nil:
+		l.reserved += laneReserve
+	case errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT):
+		l.full = fmt.Errorf("write %s: %w", l.f.Name(), err)
+	default: // a file system that cannot reserve: writing will tell
+		l.reserved = math.MaxInt64
+	}
 }
 
 // newJournal makes the folder. An empty name is a folder for temporary files.
@@ -115,7 +157,7 @@ func newJournal(dir string) (*journal, error) {
 			_ = os.RemoveAll(dir)
 			return nil, fmt.Errorf("file for the recording: %w", err)
 		}
-		*l = &lane{f: f, w: bufio.NewWriterSize(f, 64<<10)}
+		*l = newLane(f)
 	}
 	return j, nil
 }
@@ -137,9 +179,15 @@ func (j *journal) fail(err error) {
 	}
 }
 
+// takes reports whether a file takes more.
+func (j *journal) takes(l *lane) bool {
+	j.fail(l.full)
+	return j.err == nil
+}
+
 // line writes a line of events.
 func (j *journal) line(v any) {
-	if j.err != nil {
+	if !j.takes(j.events) {
 		return
 	}
 	b, err := json.Marshal(v)
@@ -151,7 +199,7 @@ func (j *journal) line(v any) {
 
 // addRow and addTouch write one as it is in memory.
 func (j *journal) addRow(r *row) {
-	if j.err != nil {
+	if !j.takes(j.rows) {
 		j.dropped++
 		return
 	}
@@ -160,19 +208,18 @@ func (j *journal) addRow(r *row) {
 }
 
 func (j *journal) addTouch(t *touch) {
-	if j.err == nil {
+	if j.takes(j.touches) {
 		_, err := j.touches.w.Write(bytesOf(t))
 		j.fail(err)
 	}
 }
 
 // flush hands everything to the system, which keeps it even if we are killed.
-// Events come first: rows refer to them.
+// Events come first: rows refer to them. What was taken before a disk was full has
+// its place.
 func (j *journal) flush() {
 	for _, l := range j.lanes() {
-		if j.err == nil {
-			j.fail(l.w.Flush())
-		}
+		j.fail(l.w.Flush())
 	}
 }
 

@@ -63,7 +63,7 @@ func TestSheet(t *testing.T) {
 	if len(s.Levels) != 3 || s.Levels[0].Share != "33.3 %" {
 		t.Errorf("levels: %+v", s.Levels)
 	}
-	if s.Latency.Facts[0].Value != "200" || s.Latency.Facts[2].Value != "30" || s.Latency.About != "measured" {
+	if s.Latency.Facts[0].Value != "200" || s.Latency.Facts[2].Value != "30" || s.Latency.About != "unknown" {
 		t.Errorf("latency: %+v", s.Latency)
 	}
 	if len(s.Excerpts) != 1 || s.Excerpts[0].Place != "heat.c:5" || len(s.Excerpts[0].Lines) != 7 {

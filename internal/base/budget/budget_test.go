@@ -3,6 +3,7 @@ package budget
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -121,7 +122,7 @@ func TestHeap(t *testing.T) {
 	if n := heapInUse(true); n < 64<<20 {
 		t.Errorf("a heap of %d bytes holds 64 MB", n)
 	}
-	_ = large[0]
+	runtime.KeepAlive(large)
 	if Default() < 64<<20 {
 		t.Errorf("half of the memory of this machine is %d", Default())
 	}

@@ -152,7 +152,11 @@ func compareChain(ours, perfs stackSample) string {
 	a, b := ours.chain, perfs.chain
 	if n := len(b); n > 0 && b[n-1].addr == offCopy {
 		b = b[:n-1]
-		if ours.stop != unwind.ShortCopy && ours.stop != unwind.Complete { // or a return address of zero
+		// In a function without tables, such as _fini, we stop. perf follows the frame
+		// pointer of whoever used it last, and ends nowhere.
+		if ours.stop == unwind.NoTables && len(a) <= len(b) {
+			b = b[:len(a)]
+		} else if ours.stop != unwind.ShortCopy && ours.stop != unwind.Complete { // or a return address of zero
 			return "perf ran off the copy of the stack"
 		}
 		if len(a) == len(b)+1 {

@@ -46,7 +46,7 @@ func (s *Searcher) Search(ctx context.Context, text string, with Context) ([]Sug
 	if err := s.Fill(ctx, list, with.Filter); err != nil {
 		return list, err
 	}
-	list = s.catalogue.settle(text, list)
+	list = s.catalogue.settle(text, list, with.most())
 	return list, s.Fill(ctx, list, with.Filter) // of what was offered besides
 }
 
@@ -90,7 +90,7 @@ func (s *Searcher) Quick(text string, with Context) []Suggestion {
 	for i := range list {
 		s.recall(&list[i], with.Filter)
 	}
-	return s.catalogue.settle(text, list)
+	return s.catalogue.settle(text, list, with.most())
 }
 
 // recall fills in what is remembered.

@@ -13,8 +13,8 @@ import (
 
 // settle orders a list by what is known of it by now: what selects nothing comes
 // last. What the data cannot answer stays in its place, for it says why. No list
-// ends without an offer to look for names, or for help.
-func (c *Catalogue) settle(text string, list []Suggestion) []Suggestion {
+// that has room ends without an offer to look for names, or for help.
+func (c *Catalogue) settle(text string, list []Suggestion, most int) []Suggestion {
 	out := make([]Suggestion, 0, len(list)+len(offers))
 	sure := false
 	for _, s := range list {
@@ -31,7 +31,7 @@ func (c *Catalogue) settle(text string, list []Suggestion) []Suggestion {
 			out = append(out, s)
 		}
 	}
-	return out
+	return out[:min(len(out), most)]
 }
 
 // empty says that running it would select nothing.
