@@ -153,9 +153,12 @@ describe('what addresses mean', () => {
 
   it('shows assembly and calls beside the source', async () => {
     await page.getByRole('button', { name: 'Assembly' }).click();
-    const region = page.getByRole('region', { name: 'Assembly' });
-    await region.getByText('Only sampled instructions').waitFor();
-    await region.getByText('mov %rax (%rdi)').waitFor();
+    await page.getByText('Only sampled instructions').waitFor();
+    const code = page.getByRole('group', { name: 'Assembly' });
+    await code
+      .locator('.cm-line', { hasText: /mov\s+%rax/ })
+      .first()
+      .waitFor();
     await page.getByRole('button', { name: 'Calls' }).click();
     await page.getByText('32 samples in it and what it calls, 32 in itself').waitFor();
     await page.getByRole('region', { name: 'Called by' }).getByRole('button', { name: 'main' }).click();
