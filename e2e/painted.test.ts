@@ -13,7 +13,7 @@ import { api, browse, shared, start, type Browser, type Running } from './harnes
 import { frames, linkOf, opened, quiet } from './page';
 import { paintedViews, rememberTexts, rowsOf, textsOf, type PaintedView } from './painted';
 
-const INTERACTIONS = Number(process.env['ISOBATH_INTERACTIONS'] ?? 40);
+const INTERACTIONS = Number(process.env['ISOBATH_INTERACTIONS'] ?? 20);
 const SEED = Number(process.env['ISOBATH_SEED'] ?? 20);
 const LULESH = shared('samples/lulesh_legacy');
 
