@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import { browse, fixture, start, type Browser } from './harness';
-import { counted, everything, opened } from './page';
+import { counted, everything } from './page';
 import { show } from './suite';
 
 const table = (rows: number): string =>
@@ -29,7 +29,13 @@ describe('two runs of one file name', () => {
       return join(under, 'samples.csv');
     });
   }
-  show({ serve: () => ['open', ...files()], ready: (p) => opened(p, 20) }, (s) => ({ page, problems } = s));
+  // Either may be read first.
+  const ready = (p: Page): Promise<void> =>
+    p
+      .getByRole('status', { name: 'Samples selected' })
+      .filter({ hasText: /Everything (20|30) samples/ })
+      .waitFor();
+  show({ serve: () => ['open', ...files()], ready }, (s) => ({ page, problems } = s));
 
   it('are two items of the menu, each can be shown, and undo ends with its run', async () => {
     for (const rows of [30, 20]) {

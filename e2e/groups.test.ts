@@ -47,11 +47,11 @@ describe('groups of choices', () => {
   });
 
   it('arrows choose among radio buttons', async () => {
-    await page.getByRole('tab', { name: 'Selection', exact: true }).click();
-    const mode = (name: string) => page.getByRole('radio', { name, exact: true });
-    await mode('replace').focus();
-    await page.keyboard.press('ArrowLeft');
-    await expect.poll(() => mode('narrow').getAttribute('aria-checked')).toBe('true');
-    await expect.poll(focused).toBe('narrow');
+    await page.evaluate(() => (location.hash += '&page=mesh'));
+    const shape = (name: string) => page.getByRole('radio', { name, exact: true });
+    await shape('Surface').focus();
+    await page.keyboard.press('ArrowRight');
+    await expect.poll(() => shape('Slice').getAttribute('aria-checked')).toBe('true');
+    await expect.poll(focused).toBe('Slice');
   });
 });

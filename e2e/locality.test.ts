@@ -97,7 +97,7 @@ describe('the locality page', () => {
     await page.mouse.up();
     await expect
       .poll(async () => (await linkOf(page)).get('s') ?? '')
-      .toMatch(/^order >= \d+ & order < \d+$/);
+      .toMatch(/^symbol = p & \(order >= \d+ & order < \d+\)$/);
     await page.getByRole('button', { name: 'Undo', exact: true }).click();
     await expect.poll(async () => (await linkOf(page)).get('s')).toBe('symbol = p');
   });
