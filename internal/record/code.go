@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"slices"
@@ -193,19 +194,31 @@ const (
 	pageSize     = 4096
 )
 
+// window reads the code around an address of a process and returns where it begins,
+// or nothing if the process has ended or has no such memory any more.
+func window(memory io.ReaderAt, ip uint64) (low uint64, code []byte) {
+	page := ip &^ (pageSize - 1)
+	code = make([]byte, windowBefore+windowBehind)
+	low = ip - min(ip, windowBefore)
+	n, _ := memory.ReadAt(code, int64(low))
+	if n == 0 && low < page { // the page before may be another's
+		low = page
+		n, _ = memory.ReadAt(code[:ip-low+windowBehind], int64(low))
+	}
+	if low+uint64(n) <= ip {
+		return low, nil
+	}
+	return low, code[:n]
+}
+
 // search finds the access at an address of the code.
 func (l *loaded) search(ip uint64, state *operand.State) (operand.Access, operand.Reason) {
 	if l.memory != nil {
-		code := make([]byte, windowBefore+windowBehind)
-		low := ip - min(ip, windowBefore)
-		n, err := l.memory.ReadAt(code, int64(low))
-		if n == 0 && err != nil { // the page before it is another's
-			low = ip &^ (pageSize - 1)
-			if n, err = l.memory.ReadAt(code[:ip-low+windowBehind], int64(low)); n == 0 && err != nil {
-				return operand.Access{}, operand.NoCode
-			}
+		low, code := window(l.memory, ip)
+		if len(code) == 0 {
+			return operand.Access{}, operand.NoCode
 		}
-		return l.windows.Find(low, code[:n], ip, state)
+		return l.windows.Find(low, code, ip, state)
 	}
 	if l.image == nil {
 		return operand.Access{}, operand.NoCode
