@@ -61,7 +61,7 @@ injected:
 REPORTS := .reports
 test: build peers lint
 	@mkdir -p $(REPORTS)
-	ISOBATH_PEERS=require $(GO) run ./scripts/gotest -report $(REPORTS)/go -timeout 60m ./...
+	ISOBATH_PEERS=require $(GO) run ./scripts/gotest -report $(REPORTS)/go -again 3 -timeout 60m ./...
 	$(MAKE) test-race
 	$(MAKE) test-demo
 	$(MAKE) test-web
@@ -72,7 +72,7 @@ test: build peers lint
 # as long under it and have no races to find.
 .PHONY: test-race
 test-race:
-	CGO_ENABLED=1 $(GO) run ./scripts/gotest -race -short -timeout 60m ./...
+	CGO_ENABLED=1 $(GO) run ./scripts/gotest -again 2 -race -short -timeout 60m ./...
 
 .PHONY: test-web test-bench
 test-web: page

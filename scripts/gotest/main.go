@@ -2,11 +2,13 @@
 // and was not run: how many tests, with which fixtures, peers and shared data,
 // and why others were skipped.
 //
-//	go run ./scripts/gotest [-report FILE] ARGUMENTS OF go test
+//	go run ./scripts/gotest [-report FILE] [-again N] ARGUMENTS OF go test
 //	go run ./scripts/gotest -tell FILE [VITEST.json …]
 //
 // With -report the line is also kept in a file; -tell prints it again at the end
-// of a longer run, with the counts of browser tests that vitest wrote.
+// of a longer run, with the counts of browser tests that vitest wrote. With -again
+// up to N failed tests run once more, each alone; what passes then is listed as
+// unstable. See again.go for what gets no second chance.
 package main
 
 import (
@@ -17,6 +19,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 )
 
@@ -35,10 +38,32 @@ func run(args []string) error {
 	if len(args) > 1 && args[0] == "-tell" {
 		return tell(os.Stdout, args[1], args[2:])
 	}
-	report := ""
-	if len(args) > 1 && args[0] == "-report" {
-		report, args = args[1], args[2:]
+	report, chances := "", 0
+	for len(args) > 1 && (args[0] == "-report" || args[0] == "-again") {
+		if args[0] == "-report" {
+			report = args[1]
+		} else if n, err := strconv.Atoi(args[1]); err == nil {
+			chances = n
+		} else {
+			return fmt.Errorf("-again %q is not a number of tests", args[1])
+		}
+		args = args[2:]
 	}
+	s := newSummary()
+	err := s.test(os.Stdout, args...)
+	if again := s.again(chances); err != nil && len(again) > 0 {
+		err = s.runAgain(again, args)
+	}
+	line := s.line()
+	fmt.Println(line)
+	if report != "" {
+		err = errors.Join(err, os.WriteFile(report, []byte(line+"\n"), 0o666))
+	}
+	return err
+}
+
+// test runs `go test` and adds what it says to a summary.
+func (s *summary) test(show io.Writer, args ...string) error {
 	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
@@ -48,15 +73,8 @@ func run(args []string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	s := newSummary()
-	readErr := s.read(out, os.Stdout)
-	failed := cmd.Wait()
-	line := s.line()
-	fmt.Println(line)
-	if report != "" {
-		readErr = errors.Join(readErr, os.WriteFile(report, []byte(line+"\n"), 0o666))
-	}
-	return errors.Join(failed, readErr)
+	readErr := s.read(out, show)
+	return errors.Join(cmd.Wait(), readErr)
 }
 
 // event is a line of `go test -json`.
@@ -100,12 +118,41 @@ func tell(show io.Writer, report string, vitest []string) error {
 		if err != nil {
 			return err
 		}
-		var counts struct{ NumPassedTests, NumPendingTests int }
-		if err := json.Unmarshal(text, &counts); err != nil {
+		browser, err := browserTests(text)
+		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
-		words = append(words, fmt.Sprintf("%d browser tests passed, %d skipped", counts.NumPassedTests, counts.NumPendingTests))
+		words = append(words, browser)
 	}
 	_, err = fmt.Fprintln(show, strings.Join(words, "; "))
 	return err
+}
+
+// browserTests says what vitest's report of a run says.
+func browserTests(report []byte) (string, error) {
+	var counts struct {
+		NumPassedTests, NumPendingTests int
+		TestResults                     []struct {
+			AssertionResults []struct {
+				FullName, Status string
+				FailureMessages  []string
+			}
+		}
+	}
+	if err := json.Unmarshal(report, &counts); err != nil {
+		return "", err
+	}
+	said := fmt.Sprintf("%d browser tests passed, %d skipped", counts.NumPassedTests, counts.NumPendingTests)
+	var unstable []string
+	for _, file := range counts.TestResults {
+		for _, t := range file.AssertionResults {
+			if t.Status == "passed" && len(t.FailureMessages) > 0 {
+				unstable = append(unstable, t.FullName)
+			}
+		}
+	}
+	if len(unstable) > 0 {
+		said += ", unstable: " + strings.Join(unstable, ", ")
+	}
+	return said, nil
 }

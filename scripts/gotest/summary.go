@@ -18,6 +18,9 @@ type summary struct {
 	fixtures, peers, shared map[string]bool
 	reasons                 map[string]int      // why tests were skipped
 	said                    map[string][]string // output, by package and test
+	failures                []failure           // of tests, not of their parts
+	broken                  bool                // something failed that no single test explains
+	unstable                []string            // tests that failed and passed alone
 }
 
 func newSummary() *summary {
@@ -75,7 +78,11 @@ func firstFolders(name string) string {
 func (s *summary) packageEnded(e event, show io.Writer) {
 	word := map[string]string{"pass": "ok  ", "fail": "FAIL", "skip": "?   "}[e.Action]
 	if e.Action == "fail" {
-		fmt.Fprint(show, strings.Join(s.said[e.Package+" "], ""))
+		text := strings.Join(s.said[e.Package+" "], "")
+		fmt.Fprint(show, text)
+		if final(text) || !slices.ContainsFunc(s.failures, func(f failure) bool { return f.pkg == e.Package }) {
+			s.broken = true // it did not compile, ended early or ran out of time
+		}
 	}
 	if e.Action != "skip" { // no test files
 		fmt.Fprintf(show, "%s\t%s\t%.1fs\n", word, e.Package, e.Elapsed)
@@ -88,7 +95,12 @@ func (s *summary) testEnded(e event, said []string, show io.Writer) {
 		s.passed++
 	case "fail":
 		s.failed++
-		fmt.Fprint(show, strings.Join(said, ""))
+		text := strings.Join(said, "")
+		fmt.Fprint(show, text)
+		s.broken = s.broken || final(text)
+		if !strings.Contains(e.Test, "/") {
+			s.failures = append(s.failures, failure{e.Package, e.Test})
+		}
 	case "skip":
 		s.skipped++
 		s.reasons[reason(said)]++
@@ -122,6 +134,9 @@ func (s *summary) line() string {
 		fmt.Sprintf("%d sets of fixtures", len(s.fixtures)),
 		"peers: " + listed(s.peers),
 		"shared data: " + listed(s.shared),
+	}
+	if len(s.unstable) > 0 {
+		words = append(words, "unstable, passed alone after a failure: "+strings.Join(s.unstable, ", "))
 	}
 	why := slices.SortedFunc(maps.Keys(s.reasons), func(a, b string) int {
 		return cmp.Or(s.reasons[b]-s.reasons[a], strings.Compare(a, b))

@@ -41,7 +41,8 @@ func TestSummary(t *testing.T) {
 func TestTell(t *testing.T) {
 	dir := t.TempDir()
 	report, vitest := filepath.Join(dir, "report"), filepath.Join(dir, "e2e.json")
-	for file, text := range map[string]string{report: "tests: 3 passed\n", vitest: `{"numPassedTests":41,"numPendingTests":2}`} {
+	for file, text := range map[string]string{report: "tests: 3 passed\n", vitest: `{"numPassedTests":41,"numPendingTests":2,"testResults":[{"assertionResults":[
+		{"fullName":"a","status":"passed","failureMessages":[]},{"fullName":"b c","status":"passed","failureMessages":["late"]}]}]}`} {
 		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +51,79 @@ func TestTell(t *testing.T) {
 	if err := tell(&shown, report, []string{vitest}); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := shown.String(), "tests: 3 passed; 41 browser tests passed, 2 skipped\n"; got != want {
+	if got, want := shown.String(), "tests: 3 passed; 41 browser tests passed, 2 skipped, unstable: b c\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestSecondChance(t *testing.T) {
+	failed := func(name, said string) string {
+		return `{"Action":"output","Package":"p","Test":"` + name + `","Output":"` + said + `\n"}
+{"Action":"fail","Package":"p","Test":"` + name + `"}
+`
+	}
+	ended := `{"Action":"fail","Package":"p"}` + "\n"
+	for _, c := range []struct {
+		name, events string
+		want         int
+	}{
+		{"one", failed("TestA", "got 1") + ended, 1},
+		{"a part of one", failed("TestA/x", "got 1") + failed("TestA", "") + ended, 1},
+		{"too many", failed("TestA", "got 1") + failed("TestB", "got 1") + failed("TestC", "got 1") + ended, 0},
+		{"a race", failed("TestA", "WARNING: DATA RACE") + ended, 0},
+		{"a panic", failed("TestA", "panic: index out of range") + ended, 0},
+		{"a fault", failed("TestA/x", "isobath: a fault of the program: x") + failed("TestA", "") + ended, 0},
+		{"does not compile", ended, 0},
+	} {
+		s := newSummary()
+		var shown bytes.Buffer
+		if err := s.read(strings.NewReader(c.events), &shown); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(s.again(2)); got != c.want {
+			t.Errorf("%s: %d tests again, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// A test that fails once in a run and passes alone is listed; one that fails again
+// fails the run.
+func TestRunAgain(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for file, text := range map[string]string{
+		"go.mod": "module m\n\ngo 1.24\n",
+		"a_test.go": `package m
+
+import ("os"; "testing")
+
+func TestOnce(t *testing.T) {
+	if _, err := os.Stat("seen"); err != nil {
+		os.WriteFile("seen", nil, 0o666)
+		t.Error("not yet")
+	}
+}
+
+func TestAlways(t *testing.T) {
+	if os.Getenv("GOTEST_ALWAYS") != "" {
+		t.Error("never")
+	}
+}
+`} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	report := filepath.Join(dir, "report")
+	if err := run([]string{"-report", report, "-again", "1", "./..."}); err != nil {
+		t.Fatal(err)
+	}
+	said, err := os.ReadFile(report)
+	if err != nil || !strings.HasPrefix(string(said), "tests: 2 passed, 0 failed, 0 skipped") || !strings.Contains(string(said), "unstable, passed alone after a failure: m.TestOnce") {
+		t.Errorf("%s %v", said, err)
+	}
+	t.Setenv("GOTEST_ALWAYS", "1")
+	if run([]string{"-again", "1", "./..."}) == nil {
+		t.Error("a test that fails twice passed")
 	}
 }
