@@ -19,6 +19,7 @@ import (
 type adviseFlags struct {
 	localityFlags
 	proveFlags
+	forms                                     findingsFlags
 	machine, set, kinds, object, show, memory string
 	least                                     float64
 	reassociate                               bool
@@ -50,6 +51,7 @@ is printed with its code. Nothing is printed where nothing is to gain.`,
 		},
 	}
 	f.add(cmd, 8)
+	f.forms.add(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.machine, "machine", "", "replay on this machine: a topology file, a run, local, or a preset (default: that of the run, else local)")
 	fl.StringVar(&f.set, "set", "", "change the machine: L1.size=48K,L1.ways=12,…")
@@ -72,6 +74,9 @@ func (f *adviseFlags) run(ctx context.Context, out io.Writer, path string, chang
 		Kinds: strings.FieldsFunc(f.kinds, func(r rune) bool { return r == ',' })}
 	if f.show != "code" && f.show != "map" {
 		return usagef("--show %q: want code or map", f.show)
+	}
+	if err := f.forms.check(f.json); err != nil {
+		return err
 	}
 	var err error
 	if ask.Memory, err = memoryFlag(f.memory); err != nil {
@@ -96,6 +101,9 @@ func (f *adviseFlags) run(ctx context.Context, out io.Writer, path string, chang
 	}
 	if f.json {
 		return printJSON(out, a.Answer)
+	}
+	if f.forms.format != "" {
+		return f.forms.write(out, adviceFindings(a.Answer, f.top))
 	}
 	return f.write(out, a.Answer, a.Machine)
 }

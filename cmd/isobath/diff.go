@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/app/sides"
+	"github.com/isobath/isobath/internal/base/findings"
 	"github.com/isobath/isobath/internal/base/wholefile"
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/data/samples"
@@ -43,7 +43,7 @@ type diffFlags struct {
 	junit        string
 	sarif        string
 	markdown     string
-	sourceRoot   string
+	forms        findingsFlags
 }
 
 func newDiff() *cobra.Command {
@@ -112,7 +112,7 @@ func (f *diffFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.junit, "junit", "", "write JUnit XML to this `file`; - is standard output")
 	flags.StringVar(&f.sarif, "sarif", "", "write SARIF to this `file`")
 	flags.StringVar(&f.markdown, "markdown", "", "write Markdown to this `file`")
-	flags.StringVar(&f.sourceRoot, "source-root", "", "SARIF: name files relative to this `folder` (default: the work tree around each)")
+	f.forms.add(cmd)
 }
 
 // sides finds the runs of both sides.
@@ -146,8 +146,11 @@ func (f *diffFlags) run(cmd *cobra.Command, a, b []string) error {
 			outputs++
 		}
 	}
-	if outputs > 1 || outputs == 1 && f.asJSON {
-		return usagef("only one of --json, --junit, --sarif and --markdown can be printed to standard output")
+	if outputs > 1 || outputs == 1 && (f.asJSON || f.forms.format != "") {
+		return usagef("only one of --json, --format, --junit, --sarif and --markdown can be printed to standard output")
+	}
+	if err := f.forms.check(f.asJSON); err != nil {
+		return err
 	}
 	c, err := f.compare(cmd.Context(), a, b)
 	if err != nil {
@@ -169,6 +172,8 @@ func (f *diffFlags) run(cmd *cobra.Command, a, b []string) error {
 			c.Groups = c.Groups[:f.top]
 		}
 		err = printJSON(stdout, c)
+	case f.forms.format != "":
+		err = f.print(stdout, c)
 	case outputs == 0:
 		err = form.Text(stdout, c, f.top)
 	}
@@ -178,6 +183,18 @@ func (f *diffFlags) run(cmd *cobra.Command, a, b []string) error {
 	return err
 }
 
+// print writes one form to standard output: those of a comparison where it has
+// its own.
+func (f *diffFlags) print(w io.Writer, c *compare.Comparison) error {
+	switch findings.Format(f.forms.format) {
+	case findings.FormJUnit:
+		return form.JUnit(w, c)
+	case findings.FormMarkdown:
+		return form.Markdown(w, c, commandLine())
+	}
+	return f.forms.write(w, form.Findings(c))
+}
+
 // write writes the forms that go to files.
 func (f *diffFlags) write(cmd *cobra.Command, c *compare.Comparison) error {
 	for _, out := range []struct {
@@ -185,9 +202,9 @@ func (f *diffFlags) write(cmd *cobra.Command, c *compare.Comparison) error {
 		write func(io.Writer) error
 	}{
 		{f.junit, func(w io.Writer) error { return form.JUnit(w, c) }},
-		{f.sarif, func(w io.Writer) error { return form.SARIF(w, c, f.sourceRoot, version) }},
+		{f.sarif, func(w io.Writer) error { return form.SARIF(w, c, f.forms.root, version) }},
 		{f.markdown, func(w io.Writer) error {
-			return form.Markdown(w, c, strings.Join(append([]string{"isobath"}, os.Args[1:]...), " "))
+			return form.Markdown(w, c, commandLine())
 		}},
 	} {
 		var err error

@@ -18,6 +18,7 @@ func newInsights() *cobra.Command {
 		where   string
 		top     int
 		asJSON  bool
+		forms   findingsFlags
 	)
 	cmd := &cobra.Command{
 		Use:   "insights FILE",
@@ -30,6 +31,9 @@ give to the other verbs as --where. What the data cannot support is not shown.`,
   isobath insights samples.csv --topology node.xml --where 'function = sweep' --json`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := forms.check(asJSON); err != nil {
+				return err
+			}
 			s, err := imports.open(cmd.Context(), args[0])
 			if err != nil {
 				return err
@@ -51,6 +55,13 @@ give to the other verbs as --where. What the data cannot support is not shown.`,
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), guide.AnswerInsights(found))
 			}
+			if forms.format != "" {
+				list, err := insightFindings(cmd.Context(), s, found)
+				if err != nil {
+					return err
+				}
+				return forms.write(cmd.OutOrStdout(), list)
+			}
 			warn(s.Run.Warnings)
 			return writeInsights(cmd.OutOrStdout(), found)
 		},
@@ -59,6 +70,7 @@ give to the other verbs as --where. What the data cannot support is not shown.`,
 	cmd.Flags().StringVar(&where, "where", "", "look only at samples that match this `selection`")
 	cmd.Flags().IntVar(&top, "top", 0, "show only the first `n`")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	forms.add(cmd)
 	return cmd
 }
 

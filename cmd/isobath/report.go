@@ -29,6 +29,7 @@ func newReport() *cobra.Command {
 		asJSON  bool
 		spreads bool
 		touches bool
+		forms   findingsFlags
 	)
 	cmd := &cobra.Command{
 		Use:   "report FILE",
@@ -39,6 +40,12 @@ func newReport() *cobra.Command {
   isobath report perf.data --by symbol --spread`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := forms.check(asJSON); err != nil {
+				return err
+			}
+			if forms.format != "" && (touches || by == "cacheline") {
+				return usagef("--format is for groups of samples; with --touches and --by cacheline there are --json and text")
+			}
 			s, err := imports.open(cmd.Context(), args[0])
 			if err != nil {
 				return err
@@ -62,6 +69,9 @@ func newReport() *cobra.Command {
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), r)
 			}
+			if forms.format != "" {
+				return forms.write(cmd.OutOrStdout(), r.findings(s.Run.Warnings))
+			}
 			warn(s.Run.Warnings)
 			return r.write(cmd.OutOrStdout())
 		},
@@ -74,6 +84,7 @@ func newReport() *cobra.Command {
 	cmd.Flags().StringVar(&order, "order", "", "rank by latency (default), samples, mean or key")
 	cmd.Flags().IntVar(&top, "top", 0, "show only the first `n` groups")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	forms.add(cmd)
 	return cmd
 }
 
@@ -263,23 +274,32 @@ func (r *report) group(t *table.Table, columns []string, row query.GroupRow) rep
 	return g
 }
 
+// rows is what the rows are called.
+func (r *report) rows() string {
+	if r.Summed != nil {
+		return "sums"
+	}
+	return "samples"
+}
+
+// headline says how much was looked at.
+func (r *report) headline() string {
+	line := fmt.Sprintf("%s of %s %s", term.Thousands(r.Samples), term.Thousands(r.Of), r.rows())
+	switch {
+	case r.Latency != nil:
+		return line + fmt.Sprintf(", %s%s %s (%s)", about(r.Provenance), term.Short(*r.Latency), r.Unit, r.Provenance)
+	case r.Summed != nil:
+		return line + fmt.Sprintf(", %s %s", term.Thousands(int64(r.Summed.Sum)), r.Summed.what())
+	}
+	return line + "; no latency recorded, ranked by samples"
+}
+
 // write prints the report as text.
 func (r *report) write(w io.Writer) error {
 	style := term.StyleFor(w)
-	about := about(r.Provenance)
-	what := "samples"
-	if r.Summed != nil {
-		what = "sums"
-	}
-	line := fmt.Sprintf("%s of %s %s", style.Bold(term.Thousands(r.Samples)), term.Thousands(r.Of), what)
-	switch {
-	case r.Latency != nil:
-		line += fmt.Sprintf(", %s%s %s (%s)", about, term.Short(*r.Latency), r.Unit, r.Provenance)
-	case r.Summed != nil:
-		line += fmt.Sprintf(", %s %s", term.Thousands(int64(r.Summed.Sum)), r.Summed.what())
-	default:
-		line += "; no latency recorded, ranked by samples"
-	}
+	about, what := about(r.Provenance), r.rows()
+	number, rest, _ := strings.Cut(r.headline(), " ")
+	line := style.Bold(number) + " " + rest
 	if r.Where != "" {
 		line += "\nwhere " + r.Where
 	}

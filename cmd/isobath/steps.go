@@ -34,6 +34,7 @@ type stepsFlags struct {
 	critical  bool
 	whatif    []string
 	clocks    string
+	forms     findingsFlags
 }
 
 // stepsAnswer is the report of a trace with what its causes gain.
@@ -80,6 +81,7 @@ peers on other ranks, and follows every delay back to where it was injected.`,
 	fl.StringArrayVar(&f.whatif, "whatif", nil, "what the run would take with this `CHANGE`; may be given several times (see `isobath guide`)")
 	fl.StringVar(&f.clocks, "clocks", "repaired", "what to do with clocks that messages contradict: `repaired` or recorded")
 	fl.BoolVar(&f.json, "json", false, "print JSON")
+	f.forms.add(cmd)
 	fl.BoolVar(&f.ops, "ops", false, "with --json: every operation too")
 	fl.BoolVar(&f.tsv, "tsv", false, "print every operation as tab-separated values, and nothing else")
 	fl.BoolVar(&f.all, "all", false, "with --ops or --tsv: also computations between operations and waits for sends")
@@ -97,6 +99,9 @@ func exactlyOne(name string) cobra.PositionalArgs {
 }
 
 func (f *stepsFlags) run(ctx context.Context, w io.Writer, path string) error {
+	if err := f.forms.check(f.json); err != nil {
+		return err
+	}
 	g, clocks, err := f.open(ctx, path)
 	if err != nil {
 		return err
@@ -126,6 +131,9 @@ func (f *stepsFlags) run(ctx context.Context, w io.Writer, path string) error {
 	}
 	if f.json {
 		return f.writeJSON(w, s, a)
+	}
+	if f.forms.format != "" {
+		return f.forms.write(w, a.findings())
 	}
 	return printSteps(w, a)
 }

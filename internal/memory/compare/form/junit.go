@@ -1,70 +1,32 @@
 package form
 
 import (
-	"encoding/xml"
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/findings"
 	"github.com/isobath/isobath/internal/memory/compare"
 )
 
-type testsuite struct {
-	XMLName    xml.Name   `xml:"testsuite"`
-	Name       string     `xml:"name,attr"`
-	Tests      int        `xml:"tests,attr"`
-	Failures   int        `xml:"failures,attr"`
-	Skipped    int        `xml:"skipped,attr"`
-	Properties []property `xml:"properties>property"`
-	Cases      []testcase `xml:"testcase"`
-}
-
-type property struct {
-	Name  string `xml:"name,attr"`
-	Value string `xml:"value,attr"`
-}
-
-type testcase struct {
-	Class   string   `xml:"classname,attr"`
-	Name    string   `xml:"name,attr"`
-	Failure *outcome `xml:"failure"`
-	Skipped *outcome `xml:"skipped"`
-}
-
-type outcome struct {
-	Type    string `xml:"type,attr,omitempty"`
-	Message string `xml:"message,attr"`
-}
-
 // JUnit writes one test case a tested group.
 func JUnit(w io.Writer, c *compare.Comparison) error {
-	s := testsuite{Name: "isobath diff", Properties: []property{{"q", fmt.Sprint(c.Q)}, {"pairs", fmt.Sprint(c.Pairs)}, {"design", string(c.Design)}, {"drift", c.Drift}}}
+	s := findings.Suite{Name: "isobath diff", Properties: []findings.Property{{Name: "q", Value: fmt.Sprint(c.Q)}, {Name: "pairs", Value: fmt.Sprint(c.Pairs)},
+		{Name: "design", Value: string(c.Design)}, {Name: "drift", Value: c.Drift}}}
 	for _, r := range append([]*compare.Row{&c.Whole}, Rows(c)...) {
 		if !r.Tested() {
 			continue
 		}
-		t := testcase{Class: class(c, r), Name: r.Label}
+		t := findings.Case{Class: class(c, r), Name: r.Label}
 		switch {
 		case r.Fails:
-			t.Failure = &outcome{string(r.Verdict), c.Says(r)}
-			s.Failures++
+			t.Failure = &findings.Outcome{Type: string(r.Verdict), Message: c.Says(r)}
 		case c.Gate != nil && r.Verdict == compare.Unsure:
-			t.Skipped = &outcome{Message: "unsure: detectable " + compare.Percent(*r.Detectable)}
-			s.Skipped++
+			t.Skipped = &findings.Outcome{Message: "unsure: detectable " + compare.Percent(*r.Detectable)}
 		}
-		s.Cases = append(s.Cases, t)
+		s.Add(t)
 	}
-	s.Tests = len(s.Cases)
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
-	}
-	enc := xml.NewEncoder(w)
-	enc.Indent("", "  ")
-	if err := enc.Encode(&s); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
-	return err
+	return s.Write(w)
 }
 
 // class is what a test case is about: the columns of its table.

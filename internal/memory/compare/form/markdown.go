@@ -6,31 +6,30 @@ import (
 	"io"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/findings"
 	"github.com/isobath/isobath/internal/memory/compare"
 )
 
-// Bounds of a Markdown report: comments of code reviews take 64 kB.
 const (
-	markdownRows  = 10
-	markdownBytes = 60_000
-	markdownFoot  = 2_000 // kept for what follows the rows
+	markdownRows = 10
+	markdownFoot = 2_000 // bytes kept for what follows the rows
 )
 
 // Markdown writes a comment for a code review. Command is what made it.
 func Markdown(w io.Writer, c *compare.Comparison, command string) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "### %s\n\n", escape(c.Sentence()))
+	fmt.Fprintf(&b, "### %s\n\n", findings.Escape(c.Sentence()))
 	if gate := gateText(c); gate != "" {
-		fmt.Fprintf(&b, "**%s**\n\n", escape(gate))
+		fmt.Fprintf(&b, "**%s**\n\n", findings.Escape(gate))
 	}
 	if limits := c.Limits(); limits != "" {
-		fmt.Fprintf(&b, "%s\n\n", escape(limits))
+		fmt.Fprintf(&b, "%s\n\n", findings.Escape(limits))
 	}
 	for i, warning := range c.Warnings {
 		if i == 10 {
 			break
 		}
-		fmt.Fprintf(&b, "> %s\n", escape(clip(warning, 500)))
+		fmt.Fprintf(&b, "> %s\n", findings.Escape(findings.Clip(warning, 500)))
 	}
 	rows := Rows(c)
 	head := min(len(rows), markdownRows)
@@ -44,14 +43,14 @@ func Markdown(w io.Writer, c *compare.Comparison, command string) error {
 		}
 	}
 	fmt.Fprintf(&b, "\n%s, %d and %d runs; `%s`\n", map[compare.Design]string{compare.Pairs: fmt.Sprintf("%d pairs", c.Pairs), compare.Sides: "runs without pairs", compare.One: "one run a side"}[c.Design],
-		len(c.A.Runs), len(c.B.Runs), clip(strings.ReplaceAll(command, "`", "'"), 1000))
+		len(c.A.Runs), len(c.B.Runs), findings.Clip(strings.ReplaceAll(command, "`", "'"), 1000))
 	_, err := w.Write(b.Bytes())
 	return err
 }
 
 // markdownTable writes rows while there is room and returns how many are left.
 func markdownTable(b *bytes.Buffer, c *compare.Comparison, rows []*compare.Row) (left int) {
-	fmt.Fprintf(b, "\n| %s | A | B | change | interval |\n|---|--:|--:|--:|--:|\n", escape(strings.Join(c.By, ":")))
+	fmt.Fprintf(b, "\n| %s | A | B | change | interval |\n|---|--:|--:|--:|--:|\n", findings.Escape(strings.Join(c.By, ":")))
 	for i, r := range rows {
 		cell := cells(c, r)
 		arrow := ""
@@ -64,21 +63,11 @@ func markdownTable(b *bytes.Buffer, c *compare.Comparison, rows []*compare.Row) 
 		if r.Fails {
 			arrow = "✗ " + arrow
 		}
-		line := fmt.Sprintf("| %s | %s | %s | %s%s %s | %s |\n", escape(clip(cell[6], 300)), cell[0], cell[1], arrow, cell[3], cell[4], cell[5])
-		if b.Len()+len(line) > markdownBytes-markdownFoot {
+		line := fmt.Sprintf("| %s | %s | %s | %s%s %s | %s |\n", findings.Escape(findings.Clip(cell[6], 300)), cell[0], cell[1], arrow, cell[3], cell[4], cell[5])
+		if b.Len()+len(line) > findings.MarkdownBytes-markdownFoot {
 			return len(rows) - i
 		}
 		b.WriteString(line)
 	}
 	return 0
-}
-
-// escape keeps names from being read as Markdown.
-var escape = strings.NewReplacer("|", "\\|", "<", "&lt;", ">", "&gt;", "*", "\\*", "_", "\\_", "`", "'", "\n", " ", "~", "\\~", "[", "\\[", "]", "\\]").Replace
-
-func clip(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
 }
