@@ -73,7 +73,7 @@ func hostileTrace(t *testing.T, folder string) {
 // silent are verbs that print no names of files of strangers, and why.
 var silent = map[string]string{
 	"open": "serves; prints what serve prints", "serve": "prints through the same screens", "demo": "our own run",
-	"record": "records a program of the user's", "cc": "is the compiler", "ab": "runs commands of the user's",
+	"mcp": "JSON on standard output; the verbs that answer are here", "record": "records a program of the user's", "cc": "is the compiler", "ab": "runs commands of the user's",
 	"doctor": "the machine", "version": "the program", "formats": "the program", "help": "the program", "completion": "the program",
 }
 
@@ -109,6 +109,7 @@ func TestHostileNames(t *testing.T) {
 		"export":   {"a.csv -o a.svg", "trace -o out.otf2"},
 		"assembly": {"a.csv --function " + evil},
 		"callers":  {"a.csv --function " + evil + "0"},
+		"source":   {"a.csv " + evil + ".c:3", "a.csv other.c"},
 		"why":      {"a.csv --row 3", "a.csv --row 9999" + evil},
 	}
 	names := []string{}

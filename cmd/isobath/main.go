@@ -161,6 +161,8 @@ func newRoot() *cobra.Command {
 		newAssembly(),
 		newCallers(),
 		newWhy(),
+		newSource(),
+		newMCP(),
 	)
 	boundMemory(root)
 	return root

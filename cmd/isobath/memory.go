@@ -15,7 +15,7 @@ const memoryName = "memory"
 
 // unwatched are the verbs that are not ended when the heap outgrows the budget: a
 // server watches each import instead, and a program that is recorded runs once.
-var unwatched = []string{"open", "serve", "demo", "record", "ab", "cc"}
+var unwatched = []string{"open", "serve", "demo", "record", "ab", "cc", "mcp"}
 
 // boundMemory gives every verb the flag --memory, unless it has one with a default
 // of its own, and its context the budget that the flag says.

@@ -12,4 +12,5 @@
 //   - server: the HTTP interface of the page
 //   - sheet: one page about a run, to send to a colleague
 //   - demo: the built-in examples
+//   - agent: the same answers for agents and editors
 package app
