@@ -34,6 +34,7 @@ planes run on neighbouring cores, and says what 'isobath diff' finds.`,
 				if err != nil {
 					return err
 				}
+				f.compare = true
 				say("A is the stencil program, B its repaired form: %s", c.Sentence())
 			}
 			return f.serve(cmd, nil, show)

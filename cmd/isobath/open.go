@@ -31,6 +31,7 @@ func newOpen() *cobra.Command {
 		Use:   "open [FILE…]",
 		Short: "Show runs or foreign files in the browser",
 		Example: `  isobath open perf.data
+  isobath open before.isobath after.isobath
   perf record -o - --call-graph dwarf ./program | isobath open -`,
 		Long: `Open imports each FILE if needed, serves the page on loopback, prints its
 address and opens the browser. Without FILE the page offers recent files, and
@@ -38,10 +39,14 @@ takes files dropped onto it. A FILE of - is standard input, read to its end.
 
 A message trace and samples of the same execution are shown as one run, as
 'isobath import TRACE SAMPLES… -o RUN' would keep them; two traces, or samples
-without a trace, each by themselves.
+without a trace, each by themselves. Two files of samples are shown as A and B, with
+what differs between them.
 
 'isobath FILE' is the same as 'isobath open FILE'.`,
-		RunE: func(cmd *cobra.Command, files []string) error { return f.serve(cmd, files, nil) },
+		RunE: func(cmd *cobra.Command, files []string) error {
+			f.compare = true
+			return f.serve(cmd, files, nil)
+		},
 	}
 	f.add(cmd)
 	cmd.Flags().BoolVar(&f.noBrowser, "no-browser", false, "only print the address")

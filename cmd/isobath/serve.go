@@ -62,6 +62,7 @@ type serveFlags struct {
 	noBrowser bool
 	shared    bool
 	page      string // that is shown first; empty: the first that the run fills
+	compare   bool   // two runs are shown as A and B
 }
 
 func (f *serveFlags) add(cmd *cobra.Command) {
@@ -157,6 +158,12 @@ func (f *serveFlags) serve(cmd *cobra.Command, files []string, first opener) err
 			s.Add(r)
 			fmt.Fprintf(out, "isobath: %s\n", r)
 		}
+		if f.compare && len(runs) == 2 {
+			s.CompareFirst(runs[0].ID, runs[1].ID)
+		}
+	}
+	if f.compare && len(files) == 2 && !dataset.Together(files) {
+		s.CompareFirst(files[0], files[1])
 	}
 	if err := importAll(ctx, s, loader, out, files); err != nil {
 		return err

@@ -1,10 +1,12 @@
 package server
 
 import (
+	"errors"
 	"net"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/app/server/memory"
@@ -25,6 +27,7 @@ func (s *Server) Add(r *frame.Run) {
 	if len(s.runs) == 1 { // the one that is shown first
 		r.Foresee(s.jobs.ctx)
 	}
+	apart := s.takeApart(r.ID)
 	link := s.linkTo
 	if link != nil && mesh.OnMesh(r) {
 		s.linkTo = nil
@@ -38,11 +41,15 @@ func (s *Server) Add(r *frame.Run) {
 	if old != nil && old != r {
 		old.Close()
 	}
+	closeAll(apart)
 	s.recent.add(r.Path, r.Name)
 }
 
 // hold returns an open run, which stays open until release is called.
 func (s *Server) hold(id string) (run *frame.Run, release func(), err error) {
+	if a, b, ok := strings.Cut(id, pairSeparator); ok {
+		return s.holdPair(id, a, b)
+	}
 	s.mu.RLock()
 	defer s.mu.RUnlock() // after TryUse, so that it cannot be closed between
 	i := slices.IndexFunc(s.runs, func(o *frame.Run) bool { return o.ID == id })
@@ -106,6 +113,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	for _, run := range s.runs {
 		h.Runs = append(h.Runs, run.Summary())
 	}
+	h.Compare = s.toCompare()
 	s.mu.RUnlock()
 	return s.frame.Answer(w, r, h)
 }
@@ -143,6 +151,7 @@ func (s *Server) forget(id string) (found bool, err error) {
 	}
 	run := s.runs[i]
 	s.runs = slices.Delete(s.runs, i, i+1)
+	apart := s.takeApart(id)
 	s.mu.Unlock()
-	return true, run.Close()
+	return true, errors.Join(closeAll(apart), run.Close())
 }

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -86,6 +87,11 @@ type Server struct {
 
 	mu   sync.RWMutex
 	runs []*frame.Run // in the order they were opened
+	// pairs are two runs shown as one, newest first; pairing is held while one is
+	// made. compare names the runs of the one that the page begins with.
+	pairs   []*frame.Run
+	pairing sync.Mutex
+	compare [2]string
 	// linkTo is called with the first run that has samples on a mesh; nil: not
 	// wanted, or done.
 	linkTo func(*frame.Run) error
@@ -171,14 +177,10 @@ func (s *Server) Close() error {
 	// Requests under way may ask for other runs while they are waited for, so
 	// the lock is not held.
 	s.mu.Lock()
-	runs := s.runs
-	s.runs = nil
+	runs := slices.Concat(s.pairs, s.runs)
+	s.runs, s.pairs = nil, nil
 	s.mu.Unlock()
-	var errs []error
-	for _, r := range runs {
-		errs = append(errs, r.Close())
-	}
-	return errors.Join(append(errs, s.uploads.remove())...)
+	return errors.Join(closeAll(runs), s.uploads.remove())
 }
 
 // hostname is how others call this machine, for the ssh line.

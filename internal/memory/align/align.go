@@ -30,9 +30,24 @@ type Alignment struct {
 	baseFiles map[string]string // a file of A by its base name; "" if several have it
 	sameBuild bool
 	strangers bool // builds are known and differ
+	same      bool // both sides have common names already
 	// Unmatched are files of both sides whose lines cannot be compared.
 	Unmatched []string
 }
+
+// Common is the alignment of two sides that speak in common names, as Join of
+// package compare makes them.
+func Common() *Alignment { return &Alignment{same: true} }
+
+// onlyInA follows the name of a file for lines that B has not.
+const onlyInA = " (only in A)"
+
+// InA is a file for the lines of A that B has not: their numbers mean other lines
+// in B.
+func InA(file string) string { return file + onlyInA }
+
+// FromA is the file of A behind the name that InA gave it; false for other names.
+func FromA(file string) (string, bool) { return strings.CutSuffix(file, onlyInA) }
 
 type found struct {
 	name string
@@ -316,6 +331,9 @@ func (al *Alignment) line(file string, n int) (int, How, bool) {
 
 // Inverse maps names of B to names of A.
 func (al *Alignment) Inverse() *Alignment {
+	if al.same {
+		return al
+	}
 	out := &Alignment{files: inverse(al.files), functions: inverse(al.functions), objects: inverse(al.objects), matchings: map[string]*matching{}, sameBuild: al.sameBuild, strangers: al.strangers}
 	for name, m := range al.matchings {
 		turned := &matching{a: m.b, b: m.a, toB: m.toA, toA: m.toB, how: make([]How, len(m.b))}
@@ -337,8 +355,30 @@ func inverse(m map[string]found) map[string]found {
 	return out
 }
 
+// Pairs are the lines of a file of B in A: the file of A, for each line of B the
+// line of A that it was, and how that was found; lines count from 1, and 0 has no
+// partner. It is false for files whose lines were not compared by content.
+func (al *Alignment) Pairs(fileB string) (fileA string, lines []int, how []How, ok bool) {
+	for a, m := range al.matchings {
+		if al.files[a].name != fileB {
+			continue
+		}
+		lines, how = make([]int, len(m.toA)), make([]How, len(m.toA))
+		for j, i := range m.toA {
+			if i >= 0 {
+				lines[j], how[j] = i+1, m.how[i]
+			}
+		}
+		return a, lines, how, true
+	}
+	return "", nil, nil, false
+}
+
 // Key is the key of a group of A in the terms of B; false if B has none.
 func (al *Alignment) Key(by, key []string) ([]string, How, bool) {
+	if al.same {
+		return key, Equal, !slices.ContainsFunc(key, func(k string) bool { return strings.HasSuffix(k, onlyInA) })
+	}
 	out, how := make([]string, len(key)), Equal
 	file := ""
 	if i := slices.Index(by, samples.File); i >= 0 {

@@ -89,6 +89,9 @@ type Options struct {
 	// AcrossModels compares levels that were modelled for different machines.
 	AcrossModels bool
 	Per          string // a column by whose distinct values costs are divided
+	// Common says that the engines of both sides answer in common names, as those
+	// of joined runs do.
+	Common bool
 }
 
 // discoveryRate is the share of false ones among the groups that are called.

@@ -78,6 +78,10 @@ func fit(a, b []Run, opt *Options) (*fitting, error) {
 	f.machines(a, b, opt)
 	f.commands(a, b)
 	f.designs(a, b, opt)
+	if opt.Common {
+		f.alignment = align.Common()
+		return f, nil
+	}
 	f.alignment = align.New(f.side(a), f.side(b), opt.Renames)
 	if usesLines(opt) && len(f.alignment.Unmatched) > 0 {
 		f.say("no source text of %s on both sides: its lines are compared by number, which is wrong if they moved", listed(f.alignment.Unmatched))

@@ -24,6 +24,8 @@ type Home struct {
 	Shared bool `json:"shared"`
 	// Address is where others reach a shared server; empty if it was given no name.
 	Address string `json:"address"`
+	// Compare is the pair of runs to show first, as the id A,B; empty: the first run.
+	Compare string `json:"compare"`
 }
 
 // RunSummary names an open run. ID is a prefix of the hash of its content, so
@@ -84,6 +86,23 @@ type Info struct {
 	// Refs says that there is a trace of every reference, by itself or beside
 	// samples.
 	Refs bool `json:"refs"`
+	// Pair is set for two runs shown as one, whose id is A,B: a column "side" says
+	// of which a sample is.
+	Pair *Pair `json:"pair,omitempty"`
+}
+
+// Pair is the two runs of a comparison.
+type Pair struct {
+	A RunSummary `json:"a"`
+	B RunSummary `json:"b"`
+	// Unlike are the columns whose values in A and B do not compare.
+	Unlike []Unlike `json:"unlike"`
+}
+
+// Unlike says why a column of two runs does not compare.
+type Unlike struct {
+	Column string `json:"column"`
+	Why    string `json:"why"`
 }
 
 // The values of Info.SavedIn; it is empty where nothing is kept.

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -23,38 +24,58 @@ func (s routes) compare(w http.ResponseWriter, r *http.Request, run *Samples) er
 	if len(a.By) == 0 || len(a.By) > maxCompareColumns {
 		return frame.BadRequest("by: want 1 to %d columns", maxCompareColumns)
 	}
-	if a.With == run.Run.ID {
-		return frame.BadRequest("with: that is this run itself")
-	}
-	other, release := s.Hold(a.With)
-	if other == nil {
-		return frame.NotFound("open its file again", "no run %s is open to compare with", a.With)
+	sideA, sideB, opt, release, err := s.both(run, &a)
+	if err != nil {
+		return err
 	}
 	defer release()
-	with := Of(other)
-	if with == nil {
-		return noSamples(other)
-	}
-	sideA, err := run.comparable(a.Where)
-	if err != nil {
-		return err
-	}
-	sideB, err := with.comparable(a.Where)
-	if err != nil {
-		return err
-	}
 	metric := compare.Metric(a.Metric)
 	if metric == "" {
 		metric = compare.Cost
 	}
-	c, err := compare.Runs(r.Context(), []compare.Run{sideA}, []compare.Run{sideB}, compare.Options{Questions: []compare.Question{{By: a.By, Metric: metric}}})
+	opt.Questions = []compare.Question{{By: a.By, Metric: metric}}
+	c, err := compare.Runs(r.Context(), []compare.Run{sideA}, []compare.Run{sideB}, opt)
 	if err != nil {
-		if r.Context().Err() != nil || errors.As(err, new(*query.AskError)) {
-			return frame.WrongAsk(err)
-		}
-		return frame.BadRequest("%v", err)
+		return refusedComparison(r.Context(), err)
 	}
 	return s.Answer(w, r, comparedOf(c, a.Top))
+}
+
+// refusedComparison says whose mistake it is that runs were not compared.
+func refusedComparison(ctx context.Context, err error) error {
+	if ctx.Err() != nil || errors.As(err, new(*query.AskError)) {
+		return frame.WrongAsk(err)
+	}
+	return frame.BadRequest("%v", err)
+}
+
+// both are the two sides that a question is about: those of a pair, or the run
+// and another one that is open.
+func (s routes) both(run *Samples, a *AskCompare) (sideA, sideB compare.Run, opt compare.Options, release func(), err error) {
+	if run.pair != nil && a.With == "" {
+		sideA, sideB, release, err = s.sides(run, a.Where)
+		return sideA, sideB, compare.Options{Common: true}, release, err
+	}
+	if a.With == run.Run.ID {
+		return sideA, sideB, opt, nil, frame.BadRequest("with: that is this run itself")
+	}
+	other, release := s.Hold(a.With)
+	if other == nil {
+		return sideA, sideB, opt, nil, frame.NotFound("open its file again", "no run %s is open to compare with", a.With)
+	}
+	with := Of(other)
+	if with == nil {
+		release()
+		return sideA, sideB, opt, nil, noSamples(other)
+	}
+	if sideA, err = run.comparable(a.Where); err == nil {
+		sideB, err = with.comparable(a.Where)
+	}
+	if err != nil {
+		release()
+		return sideA, sideB, opt, nil, err
+	}
+	return sideA, sideB, opt, release, nil
 }
 
 // comparable is the samples as one run of a side.
@@ -63,17 +84,17 @@ func (r *Samples) comparable(where string) (compare.Run, error) {
 	if err != nil {
 		return compare.Run{}, err
 	}
-	texts := map[string][]string{}
-	return compare.Run{Name: r.Run.Name, Manifest: r.Manifest, Table: r.Data.Table, Engine: r.Engine, Where: e, Topology: r.Topology, Text: func(file string) []string {
-		lines, read := texts[file]
-		if !read {
-			if text, err := r.Run.SourceBytes(file); err == nil && bytes.IndexByte(text, 0) < 0 {
-				lines = strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")
-			}
-			texts[file] = lines
-		}
-		return lines
-	}}, nil
+	return r.side(e), nil
+}
+
+// linesOf are the lines of a source file of a run; nil if it is not known or not
+// text.
+func linesOf(r *frame.Run, file string) []string {
+	text, err := r.SourceBytes(file)
+	if err != nil || bytes.IndexByte(text, 0) >= 0 {
+		return nil
+	}
+	return strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")
 }
 
 func comparedOf(c *compare.Comparison, top int) Compared {

@@ -51,6 +51,8 @@ type Samples struct {
 	Names     string
 	SaveNames func(string) error
 
+	pair *pair // the runs that these samples are of; nil for one
+
 	describe sync.Once
 	columns  []frame.ColumnInfo
 
@@ -99,6 +101,9 @@ func (s *Samples) Tell(info *frame.Info) {
 	info.Topology = s.topology()
 	info.Gaps = s.Gaps != nil || s.Data.Table.Column("counting") != nil
 	info.Touches = s.Touches != nil
+	if p := s.pair; p != nil {
+		info.Pair = &frame.Pair{A: p.a, B: p.b, Unlike: frame.List(p.unlike)}
+	}
 	if cycles, ok := datasrc.AssumedL1(s.Data.Table); ok {
 		info.L1Latency = &cycles
 	}
@@ -174,6 +179,10 @@ func (Kind) Routes(f *frame.Frame) []frame.Route {
 			Takes: AskHeatmap{}, Answers: Heatmap{}, Type: frame.TypeColumns, OfRun: of(s.heatmap)},
 		{Method: "POST", Path: "runs/{id}/compare", Access: frame.Viewer, Does: "how another open run differs from this one, group by group, and whether that is chance", Command: "isobath diff",
 			Takes: AskCompare{}, Answers: Compared{}, OfRun: of(s.compare)},
+		{Method: "POST", Path: "runs/{id}/changes", Access: frame.Viewer, Does: "what changed between the runs of a pair, ranked", Command: "isobath diff",
+			Takes: AskChanges{}, Answers: WhatChanged{}, OfRun: of(s.changes)},
+		{Method: "GET", Path: "runs/{id}/matched", Access: frame.Viewer, Does: "which line of A each line of a source file of B was, in a pair", Command: "isobath diff --by line",
+			Query: []string{"file"}, Answers: MatchedLines{}, OfRun: of(s.matched)},
 		{Method: "POST", Path: "runs/{id}/calls", Access: frame.Viewer, Does: "who calls a function and what it calls", Command: "isobath callers",
 			Takes: AskCalls{}, Answers: profile.Calls{}, OfRun: of(s.calls)},
 		{Method: "POST", Path: "runs/{id}/assembly", Access: frame.Viewer, Does: "the machine code around a source line, with samples", Command: "isobath assembly",

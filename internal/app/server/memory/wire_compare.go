@@ -3,7 +3,7 @@ package memory
 // AskCompare asks how this run, A, differs from another one that is open, B: POST
 // runs/{id}/compare.
 type AskCompare struct {
-	With string `json:"with"` // the id of B
+	With string `json:"with"` // the id of B; empty for a pair, whose runs are A and B
 	// By are the columns of the groups; a line needs its file before it.
 	By     []string `json:"by"`
 	Metric string   `json:"metric,omitempty"` // cost, share, samples, mean or a level; empty: cost
@@ -51,4 +51,48 @@ type ComparedCell struct {
 	Cost    float64  `json:"cost"`
 	Share   float64  `json:"share"`
 	Mean    *float64 `json:"mean,omitempty"`
+}
+
+// AskChanges asks what changed between the runs of a pair: POST
+// runs/{a},{b}/changes.
+type AskChanges struct {
+	Where string `json:"where,omitempty"` // in common names
+}
+
+// WhatChanged is what changed, most important first.
+type WhatChanged struct {
+	Sentence string        `json:"sentence"` // about the whole runs
+	Limits   string        `json:"limits"`   // what could not have been seen
+	Changes  []FoundChange `json:"changes"`
+	Nothing  string        `json:"nothing"` // said where there are none
+	Modelled bool          `json:"modelled"`
+	Warnings []string      `json:"warnings"`
+}
+
+// FoundChange is one finding of what changed.
+type FoundChange struct {
+	Kind  string   `json:"kind" ts:"'moved-level' | 'new' | 'gone' | 'dearer' | 'cheaper' | 'rebalanced' | 'placed'"`
+	By    []string `json:"by"`
+	Text  string   `json:"text"`
+	Share float64  `json:"share"` // of all change of its kind
+	Score float64  `json:"score"`
+	Sure  bool     `json:"sure"`
+	Where string   `json:"where"` // the samples; empty: all
+}
+
+// MatchedLines is which line of A each line of a source file was: GET
+// runs/{a},{b}/matched. Without lines they were not matched by content.
+type MatchedLines struct {
+	File  string     `json:"file"`
+	FileA string     `json:"fileA"`
+	Lines []int      `json:"lines"` // by line of B; 0 has none
+	How   []string   `json:"how"`
+	Gone  []GoneLine `json:"gone"`
+}
+
+// GoneLine is a line that only A has, and the line of B that it stood before.
+type GoneLine struct {
+	Line   int    `json:"line"`
+	Before int    `json:"before"`
+	Text   string `json:"text"`
 }

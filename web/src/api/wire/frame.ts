@@ -57,6 +57,8 @@ export interface Home {
   readonly shared: boolean;
   // Address is where others reach a shared server; empty if it was given no name.
   readonly address: string;
+  // Compare is the pair of runs to show first, as the id A,B; empty: the first run.
+  readonly compare: string;
 }
 
 // RunSummary names an open run. ID is a prefix of the hash of its content, so
@@ -116,6 +118,23 @@ export interface Info extends RunSummary {
   // Refs says that there is a trace of every reference, by itself or beside
   // samples.
   readonly refs: boolean;
+  // Pair is set for two runs shown as one, whose id is A,B: a column "side" says
+  // of which a sample is.
+  readonly pair?: Pair;
+}
+
+// Pair is the two runs of a comparison.
+export interface Pair {
+  readonly a: RunSummary;
+  readonly b: RunSummary;
+  // Unlike are the columns whose values in A and B do not compare.
+  readonly unlike: readonly Unlike[];
+}
+
+// Unlike says why a column of two runs does not compare.
+export interface Unlike {
+  readonly column: string;
+  readonly why: string;
 }
 
 // Link is a state of the page that is too long for an address: POST links keeps

@@ -581,7 +581,7 @@ export interface Heatmap {
 // AskCompare asks how this run, A, differs from another one that is open, B: POST
 // runs/{id}/compare.
 export interface AskCompare {
-  readonly with: string; // the id of B
+  readonly with: string; // the id of B; empty for a pair, whose runs are A and B
   // By are the columns of the groups; a line needs its file before it.
   readonly by: readonly string[];
   readonly metric?: string; // cost, share, samples, mean or a level; empty: cost
@@ -629,6 +629,50 @@ export interface ComparedCell {
   readonly cost: number;
   readonly share: number;
   readonly mean?: number;
+}
+
+// AskChanges asks what changed between the runs of a pair: POST
+// runs/{a},{b}/changes.
+export interface AskChanges {
+  readonly where?: string; // in common names
+}
+
+// WhatChanged is what changed, most important first.
+export interface WhatChanged {
+  readonly sentence: string; // about the whole runs
+  readonly limits: string; // what could not have been seen
+  readonly changes: readonly FoundChange[];
+  readonly nothing: string; // said where there are none
+  readonly modelled: boolean;
+  readonly warnings: readonly string[];
+}
+
+// FoundChange is one finding of what changed.
+export interface FoundChange {
+  readonly kind: 'moved-level' | 'new' | 'gone' | 'dearer' | 'cheaper' | 'rebalanced' | 'placed';
+  readonly by: readonly string[];
+  readonly text: string;
+  readonly share: number; // of all change of its kind
+  readonly score: number;
+  readonly sure: boolean;
+  readonly where: string; // the samples; empty: all
+}
+
+// MatchedLines is which line of A each line of a source file was: GET
+// runs/{a},{b}/matched. Without lines they were not matched by content.
+export interface MatchedLines {
+  readonly file: string;
+  readonly fileA: string;
+  readonly lines: readonly number[]; // by line of B; 0 has none
+  readonly how: readonly string[];
+  readonly gone: readonly GoneLine[];
+}
+
+// GoneLine is a line that only A has, and the line of B that it stood before.
+export interface GoneLine {
+  readonly line: number;
+  readonly before: number;
+  readonly text: string;
 }
 
 // Assembly is the code of one function. Functions are all that the line is in:

@@ -1,0 +1,214 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/base/budget"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/engine/kernel"
+	"github.com/isobath/isobath/internal/engine/query"
+	"github.com/isobath/isobath/internal/machine/hw"
+	"github.com/isobath/isobath/internal/memory/align"
+	"github.com/isobath/isobath/internal/memory/compare"
+)
+
+// pair is what two runs shown as one remember of them.
+type pair struct {
+	a, b   frame.RunSummary
+	unlike []frame.Unlike
+	lines  *align.Alignment
+}
+
+// Join shows two runs as one, in which a column says of which a sample is. The
+// rows are copied, so that either run may be closed.
+func Join(ctx context.Context, id string, a, b *frame.Run) (*frame.Run, error) {
+	of := [2]*Samples{Of(a), Of(b)}
+	var sides [2]compare.Run
+	for i, s := range of {
+		if s == nil {
+			return nil, noSamples([]*frame.Run{a, b}[i])
+		}
+		sides[i] = s.side(nil)
+	}
+	joined, err := compare.Join(&sides[0], &sides[1])
+	if err != nil {
+		return nil, frame.BadRequest("%v", err)
+	}
+	out := &Samples{Manifest: of[1].Manifest, Data: query.Data{Table: joined.Table, RowSets: &query.RowSets{}}, pair: &pair{a: a.Summary(), b: b.Summary(), lines: joined.Lines}}
+	for _, name := range slices.Sorted(maps.Keys(joined.Unlike)) {
+		out.pair.unlike = append(out.pair.unlike, frame.Unlike{Column: name, Why: joined.Unlike[name]})
+	}
+	note, err := out.placeBoth(of[0].Topology, of[1].Topology)
+	if err != nil {
+		return nil, err
+	}
+	out.Engine = kernel.New(out.Data, kernel.Options{Budget: budget.Of(ctx)})
+	r := &frame.Run{
+		ID: id, Name: a.Name + " and " + b.Name, Kind: b.Kind, Format: b.Format, Origin: b.Origin, TopologyNote: note,
+		Caveats: b.Caveats, Texts: texts(joined.Table, a, b),
+		Release: func() error { out.Engine.(*kernel.Engine).Close(); return joined.Table.Close() },
+	}
+	out.Run = r
+	r.Put(out)
+	return r, nil
+}
+
+// placeBoth places the samples of both runs on the machine that they share; a
+// note says why it does not.
+func (s *Samples) placeBoth(a, b *hw.Topology) (note string, err error) {
+	switch {
+	case a == nil || b == nil:
+		return "one of the runs has no hardware topology", nil
+	case s.Data.Table.Column("cpu") == nil:
+		return "the samples do not say on which CPU they were taken", nil
+	}
+	x, y := a.Summary(), b.Summary()
+	if x.CPUs != y.CPUs || x.Nodes != y.Nodes || !slices.Equal(x.Levels, y.Levels) {
+		return fmt.Sprintf("different machines: %d CPUs, %d nodes against %d CPUs, %d nodes; open each run alone to see its own", x.CPUs, x.Nodes, y.CPUs, y.Nodes), nil
+	}
+	s.Topology = b
+	if s.Places, err = hw.PlaceRows(hw.NewPlacer(b), s.Data.Table); err != nil {
+		return "", err
+	}
+	s.Data.Placing = &query.Placing{Row: s.Places.Code, Count: len(s.Places.Coder.Places), Touching: s.Places.Coder.Touching}
+	return "", nil
+}
+
+// texts are the source files of both runs under their common names.
+func texts(t *table.Table, a, b *frame.Run) map[string][]byte {
+	out := map[string][]byte{}
+	file := t.Column("file")
+	if file == nil || file.Kind != table.Category {
+		return out
+	}
+	for _, name := range file.Dict {
+		run, own := b, name
+		if of, ok := align.FromA(name); ok {
+			run, own = a, of
+		}
+		if text, err := run.SourceBytes(own); err == nil {
+			out[name] = text
+		}
+	}
+	return out
+}
+
+// side is the samples as one run of a side.
+func (r *Samples) side(where query.Expr) compare.Run {
+	texts := map[string][]string{}
+	return compare.Run{Name: r.Run.Name, Manifest: r.Manifest, Table: r.Data.Table, Engine: r.Engine, Where: where, Topology: r.Topology, Text: func(file string) []string {
+		lines, read := texts[file]
+		if !read {
+			lines = linesOf(r.Run, file)
+			texts[file] = lines
+		}
+		return lines
+	}}
+}
+
+// sides are the runs of a pair, which stay open until release is called; their
+// engines answer in common names about what is selected in both.
+func (s routes) sides(run *Samples, where string) (a, b compare.Run, release func(), err error) {
+	e, err := parseField("where", where, run.Data.Table)
+	if err != nil {
+		return a, b, nil, err
+	}
+	var releases []func()
+	release = func() {
+		for _, f := range releases {
+			f()
+		}
+	}
+	var out [2]compare.Run
+	for i, id := range []string{run.pair.a.ID, run.pair.b.ID} {
+		held, let := s.Hold(id)
+		if held == nil {
+			release()
+			return a, b, nil, frame.NotFound("open its file again", "run %s of the pair is not open any more", id)
+		}
+		releases = append(releases, let)
+		own := Of(held)
+		out[i] = own.side(compare.Of([]string{compare.SideA, compare.SideB}[i], e))
+		out[i].Engine = run.Engine
+	}
+	return out[0], out[1], release, nil
+}
+
+// changes says what changed between the runs of a pair.
+func (s routes) changes(w http.ResponseWriter, r *http.Request, run *Samples) error {
+	var ask AskChanges
+	if err := frame.ReadJSON(w, r, &ask); err != nil {
+		return err
+	}
+	if run.pair == nil {
+		return frame.BadRequest("%s is one run; what changed is asked of a pair, runs/A,B/changes", run.Run.Name)
+	}
+	a, b, release, err := s.sides(run, ask.Where)
+	if err != nil {
+		return err
+	}
+	defer release()
+	found, err := compare.What(r.Context(), a, b, compare.Options{Common: true})
+	if err != nil {
+		return refusedComparison(r.Context(), err)
+	}
+	out := WhatChanged{Sentence: found.Sentence, Limits: found.Limits, Nothing: found.Nothing, Modelled: found.Modelled, Warnings: frame.List(found.Warnings), Changes: []FoundChange{}}
+	for _, f := range found.Findings {
+		out.Changes = append(out.Changes, FoundChange{Kind: string(f.Kind), By: f.By, Text: f.Text, Share: f.Share, Score: f.Score, Sure: f.Sure, Where: f.Where})
+	}
+	return s.Answer(w, r, out)
+}
+
+// matched says which line of A each line of a source file of B was.
+func (s routes) matched(w http.ResponseWriter, r *http.Request, run *Samples) error {
+	if run.pair == nil {
+		return frame.BadRequest("%s is one run; lines are matched in a pair, runs/A,B/matched", run.Run.Name)
+	}
+	name := r.URL.Query().Get("file")
+	out := MatchedLines{File: name, Lines: []int{}, How: []string{}, Gone: []GoneLine{}}
+	fileA, lines, how, ok := run.pair.lines.Pairs(name)
+	if !ok {
+		return s.Answer(w, r, out)
+	}
+	out.FileA, out.Lines = fileA, lines
+	for _, h := range how {
+		out.How = append(out.How, string(h))
+	}
+	a, release := s.Hold(run.pair.a.ID)
+	if a == nil {
+		return s.Answer(w, r, out)
+	}
+	defer release()
+	out.Gone = gone(linesOf(a, fileA), lines)
+	return s.Answer(w, r, out)
+}
+
+// gone are the lines of A that B has not, each with the line of B that it stood
+// before.
+func gone(text []string, lines []int) []GoneLine {
+	inB := map[int]int{}
+	for j, i := range lines {
+		if i > 0 {
+			inB[i] = j + 1
+		}
+	}
+	out := []GoneLine{}
+	next := len(lines) + 1
+	for i := len(text); i >= 1; i-- {
+		if j, ok := inB[i]; ok {
+			next = j
+			continue
+		}
+		if strings.TrimSpace(text[i-1]) != "" || i < len(text) {
+			out = append(out, GoneLine{Line: i, Before: next, Text: text[i-1]})
+		}
+	}
+	slices.Reverse(out)
+	return out
+}

@@ -1,0 +1,98 @@
+package server
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/app/server/memory"
+)
+
+// demoPair serves the built-in example and its repaired form.
+func demoPair(t *testing.T) (s *Server, a, b *frame.Run) {
+	t.Helper()
+	runs, err := NewLoader(dataset.Options{}).DemoCompare(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = newTestServer(t, nil)
+	for _, r := range runs {
+		s.Add(r)
+	}
+	return s, runs[0], runs[1]
+}
+
+// TestPair asks about two runs as one: one selection, the same bins, and what
+// changed.
+func TestPair(t *testing.T) {
+	s, a, b := demoPair(t)
+	base := "/api/v1/runs/" + a.ID + "," + b.ID
+	info := get[frame.Info](t, do(s, "GET", base, ""), http.StatusOK)
+	if info.Pair == nil || info.Pair.A.ID != a.ID || info.Pair.B.ID != b.ID || info.Rows != info.Pair.A.Rows+info.Pair.B.Rows || info.Topology == nil {
+		t.Fatalf("%+v", info.RunSummary)
+	}
+	if home := get[frame.Home](t, do(s, "GET", "/api/v1/runs", ""), http.StatusOK); len(home.Runs) != 3 || home.Compare != "" {
+		t.Errorf("the pair is listed: %+v", home.Runs)
+	}
+	s.CompareFirst(a.ID, b.ID)
+	if home := get[frame.Home](t, do(s, "GET", "/api/v1/runs", ""), http.StatusOK); home.Compare != a.ID+","+b.ID {
+		t.Errorf("first is %q", home.Compare)
+	}
+	found := get[memory.WhatChanged](t, do(s, "POST", base+"/changes", `{}`), http.StatusOK)
+	if len(found.Changes) < 3 || !found.Modelled || !strings.Contains(found.Sentence, "37.8 % less") {
+		t.Fatalf("%+v", found)
+	}
+	for _, c := range found.Changes {
+		t.Logf("%-12s %.2f %v %s [%s]", c.Kind, c.Score, c.Sure, c.Text, c.Where)
+		if c.Where == "" && c.Kind != "rebalanced" {
+			t.Errorf("%s selects nothing", c.Text)
+		}
+		if w := do(s, "POST", base+"/ask", `{"where":`+strconv.Quote(c.Where)+`}`); w.Code != http.StatusOK {
+			t.Errorf("%s: %d %s", c.Where, w.Code, w.Body)
+		}
+	}
+	// The same numbers as of the runs by themselves.
+	alone := get[memory.Compared](t, do(s, "POST", "/api/v1/runs/"+a.ID+"/compare", `{"with":"`+b.ID+`","by":["file","line"]}`), http.StatusOK)
+	both := get[memory.Compared](t, do(s, "POST", base+"/compare", `{"by":["file","line"]}`), http.StatusOK)
+	if alone.Sentence != both.Sentence || len(alone.Groups) != len(both.Groups) {
+		t.Errorf("alone %q, %d groups; as a pair %q, %d", alone.Sentence, len(alone.Groups), both.Sentence, len(both.Groups))
+	}
+	for i := range alone.Groups {
+		if x, y := alone.Groups[i], both.Groups[i]; x.Label != y.Label || x.A != y.A && x.A.Cost != y.A.Cost || x.B.Cost != y.B.Cost || x.Verdict != y.Verdict {
+			t.Errorf("%+v as a pair %+v", x, y)
+		}
+	}
+	some := get[memory.Compared](t, do(s, "POST", base+"/compare", `{"by":["level"],"where":"line = 104"}`), http.StatusOK)
+	if some.Whole.A.Samples != 13359 || some.Whole.B.Samples != 13361 {
+		t.Errorf("line 104: %+v", some.Whole)
+	}
+	lines := get[memory.MatchedLines](t, do(s, "GET", base+"/matched?file=stencil.c", ""), http.StatusOK)
+	if len(lines.Lines) < 104 || lines.Lines[103] != 104 || lines.How[103] != "equal" || len(lines.Gone) != 0 {
+		t.Errorf("%d lines, %v gone", len(lines.Lines), lines.Gone)
+	}
+	// A pair ends with either of its runs.
+	do(s, "DELETE", "/api/v1/runs/"+a.ID, "")
+	if w := do(s, "GET", base, ""); w.Code != http.StatusNotFound {
+		t.Errorf("after A is closed: %d", w.Code)
+	}
+}
+
+func TestPairIsRefused(t *testing.T) {
+	s, a, b := demoPair(t)
+	for path, status := range map[string]int{
+		a.ID + "," + a.ID:              http.StatusBadRequest,
+		a.ID + ",nothing":              http.StatusNotFound,
+		"," + b.ID:                     http.StatusNotFound,
+		a.ID + "," + b.ID + "," + b.ID: http.StatusNotFound,
+	} {
+		if w := do(s, "GET", "/api/v1/runs/"+path, ""); w.Code != status {
+			t.Errorf("%s: %d %s, want %d", path, w.Code, w.Body, status)
+		}
+	}
+	if w := do(s, "POST", "/api/v1/runs/"+a.ID+"/changes", `{}`); w.Code != http.StatusBadRequest {
+		t.Errorf("changes of one run: %d", w.Code)
+	}
+}

@@ -1,0 +1,233 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/isobath/isobath/internal/data/samples"
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/engine/query"
+	"github.com/isobath/isobath/internal/memory/align"
+)
+
+// SideColumn says of which run a row of two runs is, and SideA and SideB are its
+// names.
+const (
+	SideColumn = "side"
+	SideA      = "A"
+	SideB      = "B"
+)
+
+// Joined is two runs as one table: the rows of A, then those of B, so that one
+// selection holds for both and every picture of one side has the bins of the
+// other. Names are those of B; what only A has keeps its own, lines in a file of
+// their own (align.InA).
+type Joined struct {
+	Table *table.Table
+	// Unlike says of columns why their values in A and B do not compare.
+	Unlike map[string]string
+	// Lines pairs the lines of source files.
+	Lines *align.Alignment
+}
+
+// Join puts two runs into one table.
+func Join(a, b *Run) (*Joined, error) {
+	f := &fitting{threads: map[*table.Table]align.Threads{}}
+	al := align.New(f.side([]Run{*a}), f.side([]Run{*b}), nil)
+	out := &Joined{Unlike: map[string]string{}, Lines: al}
+	tables := make([]*table.Table, 2)
+	for i, r := range []*Run{a, b} {
+		columns, err := out.columns(r, []*Run{b, a}[i], f.threads[r.Table])
+		if err != nil {
+			return nil, err
+		}
+		if r == a {
+			columns = intoTermsOf(al, columns)
+		}
+		if tables[i], err = table.New(r.Table.Name, append(columns, sideColumn(i, r.Table.Rows()))); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	out.Table, err = table.Concat(samples.Table, tables)
+	return out, err
+}
+
+func sideColumn(side, rows int) *table.Column {
+	codes := make([]uint32, rows)
+	for i := range codes {
+		codes[i] = uint32(side)
+	}
+	c := table.Categories(SideColumn, table.Derived, codes, []string{SideA, SideB}, nil)
+	c.Note = "the run that the sample is of"
+	return c
+}
+
+// columns are those of a run that the other has in the same form or not at all.
+func (j *Joined) columns(r, other *Run, threads align.Threads) ([]*table.Column, error) {
+	var out []*table.Column
+	for _, c := range r.Table.Columns() {
+		if c.Name == SideColumn {
+			continue
+		}
+		o := other.Table.Column(c.Name)
+		if o != nil && (o.Kind != c.Kind || o.Unit != c.Unit) {
+			j.Unlike[c.Name] = fmt.Sprintf("%s is a %s in %s in one run and a %s in %s in the other", c.Name, c.Kind, unitOr(c), o.Kind, unitOr(o))
+			continue
+		}
+		if why := unlike(c, o); why != "" {
+			j.Unlike[c.Name] = why
+		}
+		switch {
+		case c.Kind == table.Time: // from the start of its run
+			here := *c
+			here.Base = 0
+			c = &here
+		case c.Name == samples.Symbol && c.Kind == table.Category:
+			c = renamed(c, threads.Object)
+		case c.Name == samples.TID && c.Kind == table.Number && len(threads) > 0:
+			c = numbered(c, threads)
+		}
+		out = append(out, c)
+	}
+	if len(out) == 0 {
+		return nil, errors.New("the runs have no column in the same form")
+	}
+	return out, nil
+}
+
+func unitOr(c *table.Column) string {
+	if c.Unit == "" {
+		return "no unit"
+	}
+	return c.Unit
+}
+
+// unlike says why values of a column do not compare; empty if they do.
+func unlike(c, other *table.Column) string {
+	switch {
+	case other == nil:
+		return fmt.Sprintf("only one of the runs has %s", c.Name)
+	case c.Name != samples.Time && slices.Contains(incomparable, c.Name):
+		return "addresses of two runs do not compare"
+	case c.Provenance != other.Provenance && (c.Provenance == table.Modelled || other.Provenance == table.Modelled):
+		return fmt.Sprintf("%s is %s in one run and %s in the other", c.Name, originOf(c.Provenance), originOf(other.Provenance))
+	}
+	return ""
+}
+
+// renamed is a column of names under other ones.
+func renamed(c *table.Column, name func(string) string) *table.Column {
+	names := table.NewInterner()
+	codes := make([]uint32, len(c.Dict))
+	for i, n := range c.Dict {
+		codes[i] = names.CodeString(name(n))
+	}
+	return recoded(c, names.Names(), func(row int) uint32 { return codes[c.Data.([]uint32)[row]] })
+}
+
+// recoded is a column of names with other codes.
+func recoded(c *table.Column, dict []string, code func(row int) uint32) *table.Column {
+	out := *c
+	values := make([]uint32, c.Len())
+	for i := range values {
+		if c.Has(i) {
+			values[i] = code(i)
+		}
+	}
+	out.Data, out.Dict, out.Spill = values, dict, nil
+	return &out
+}
+
+// numbered is a column of threads by their number in order.
+func numbered(c *table.Column, threads align.Threads) *table.Column {
+	values := make([]int64, c.Len())
+	known := map[int64]int64{}
+	for i := range values {
+		if !c.Has(i) {
+			continue
+		}
+		own := int64(c.Float(i))
+		n, seen := known[own]
+		if !seen {
+			n = int64(threads[strconv.FormatInt(own, 10)])
+			known[own] = n
+		}
+		values[i] = n
+	}
+	out := table.Ints(c.Name, c.Unit, c.Provenance, values, c.Valid)
+	out.Label, out.Note = c.Label, "threads in order: 0 is the main one"
+	return out
+}
+
+// intoTermsOf puts the names of A into those of B.
+func intoTermsOf(al *align.Alignment, columns []*table.Column) []*table.Column {
+	at := func(name string, kind table.Kind) int {
+		return slices.IndexFunc(columns, func(c *table.Column) bool { return c.Name == name && c.Kind == kind })
+	}
+	for _, name := range []string{samples.Function, samples.Symbol} {
+		if i := at(name, table.Category); i >= 0 {
+			columns[i] = renamed(columns[i], func(own string) string {
+				if partner, _, ok := al.Key([]string{name}, []string{own}); ok {
+					return partner[0]
+				}
+				return own
+			})
+		}
+	}
+	if f, l := at(samples.File, table.Category), at(samples.Line, table.Number); f >= 0 && l >= 0 {
+		columns[f], columns[l] = placesInB(al, columns[f], columns[l])
+	}
+	return columns
+}
+
+// placesInB are files and lines of A as B has them.
+func placesInB(al *align.Alignment, file, line *table.Column) (f, l *table.Column) {
+	type place struct {
+		file uint32
+		line int64
+	}
+	names := table.NewInterner()
+	known := map[place]place{}
+	by := []string{samples.File, samples.Line}
+	files, lines := make([]uint32, file.Len()), make([]int64, file.Len())
+	for i := range files {
+		if !file.Has(i) {
+			if line.Has(i) {
+				lines[i] = int64(line.Float(i))
+			}
+			continue
+		}
+		own := place{file: file.Data.([]uint32)[i]}
+		key := []string{file.Dict[own.file], ""}
+		if line.Has(i) {
+			own.line = int64(line.Float(i))
+			key[1] = strconv.FormatInt(own.line, 10)
+		}
+		there, seen := known[own]
+		if !seen {
+			there = own
+			partner, _, ok := al.Key(by, key)
+			if !ok {
+				partner = []string{align.InA(key[0]), key[1]}
+			}
+			there.file = names.CodeString(partner[0])
+			if n, err := strconv.ParseInt(partner[1], 10, 64); err == nil {
+				there.line = n
+			}
+			known[own] = there
+		}
+		files[i], lines[i] = there.file, there.line
+	}
+	f = recoded(file, names.Names(), func(row int) uint32 { return files[row] })
+	l = table.Ints(line.Name, line.Unit, line.Provenance, lines, line.Valid)
+	l.Label, l.Note = line.Label, line.Note
+	return f, l
+}
+
+// Of restricts a selection of both runs to one of them.
+func Of(side string, where query.Expr) query.Expr {
+	return query.Both(where, query.Compare{Column: SideColumn, Op: "=", Value: query.TextValue(side)})
+}
