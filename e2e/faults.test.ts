@@ -5,9 +5,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Page } from 'playwright-core';
-import { browse, fixture, start, type Browser } from './harness';
-import { counted, everything } from './page';
+import type { Locator, Page } from 'playwright-core';
+import { browse, fixture, start, type Browser, type Running } from './harness';
+import { counted, everything, frames, linkOf, quiet, whereOf } from './page';
 import { show } from './suite';
 
 const table = (rows: number): string =>
@@ -120,6 +120,13 @@ const PAGES: readonly Asking[] = [
     change: (page) => page.getByRole('tab', { name: 'Projection' }).click(),
   },
   {
+    name: 'locality',
+    serve: () => ['demo', 'cycles'],
+    asks: /\/runs\/[^/]+\/locality/,
+    view: 'Miss curve',
+    change: choose(/^Machine/, 'present with L2.size=1M'),
+  },
+  {
     name: 'trace',
     serve: () => ['open', fixture('otf2/ring16')],
     asks: /\/trace/,
@@ -167,5 +174,192 @@ describe.each(PAGES)('on the page of $name', ({ name, serve, asks, view, change 
     await banner.waitFor({ state: 'detached' });
     await page.close();
     await again.stop();
+  });
+});
+
+describe('parts of the page whose code does not come', () => {
+  let server: Running;
+  let browser: Browser;
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([start('demo'), browse({ width: 1440, height: 900 })]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.stop();
+  });
+
+  const drawn = (page: Page, view: string): Promise<unknown> =>
+    page.waitForFunction((v) => performance.getEntriesByName(`draw ${v}`).length > 0, view);
+  const said = (page: Page): Locator =>
+    page.getByRole('alert').filter({ hasText: /could not be loaded; is isobath still running/ });
+
+  /** From now on no code comes; returns what ends that. */
+  async function without(page: Page): Promise<() => Promise<void>> {
+    const assets = /\/assets\//;
+    await page.route(assets, (route) => route.abort());
+    return () => page.unroute(assets);
+  }
+
+  it('a page that is gone to says so, and loads again', async () => {
+    const page = await browser.context.newPage();
+    await page.goto(server.url);
+    await drawn(page, 'Parallel coordinates');
+    const come = await without(page);
+    await page.getByRole('button', { name: 'Mesh', exact: true }).click();
+    await said(page).first().waitFor();
+    expect(await said(page).count()).toBe(1);
+    await come();
+    await page.getByRole('button', { name: 'Load again' }).click();
+    await drawn(page, 'Mesh');
+    expect(await said(page).count()).toBe(0);
+    await page.close();
+  });
+
+  it('the first code says so, and loads again', async () => {
+    const page = await browser.context.newPage();
+    const come = await without(page);
+    await page.goto(server.url);
+    await said(page).waitFor();
+    await come();
+    await page.getByRole('button', { name: 'Load again' }).click();
+    await drawn(page, 'Parallel coordinates');
+    await page.close();
+  });
+
+  it('a page that a link names says so, and loads again', async () => {
+    const first = await browser.context.newPage();
+    const known = new Set<string>();
+    first.on('request', (r) => known.add(r.url()));
+    await first.goto(server.url);
+    await drawn(first, 'Parallel coordinates');
+    await first.close();
+    const page = await browser.context.newPage();
+    let refused = true;
+    await page.route(/\/assets\//, (route) =>
+      refused && !known.has(route.request().url()) ? route.abort() : route.continue(),
+    );
+    await page.goto(`${server.url}&v=1&page=mesh`);
+    await said(page).waitFor();
+    refused = false;
+    await page.getByRole('button', { name: 'Load again' }).click();
+    await drawn(page, 'Mesh');
+    await page.close();
+  });
+
+  it('a pane says so, and loads again', async () => {
+    const page = await browser.context.newPage();
+    await page.goto(server.url);
+    await drawn(page, 'Parallel coordinates');
+    await quiet(page);
+    const come = await without(page);
+    await page.getByRole('tab', { name: 'One axis' }).click();
+    await said(page).waitFor();
+    await come();
+    await page.getByRole('button', { name: 'Load again' }).click();
+    await drawn(page, 'One axis');
+    await page.close();
+  });
+
+  it('a dialog says so, and loads again', async () => {
+    const page = await browser.context.newPage();
+    await page.goto(server.url);
+    await drawn(page, 'Parallel coordinates');
+    await quiet(page);
+    const come = await without(page);
+    await page.keyboard.press('?');
+    await said(page).waitFor();
+    await come();
+    await page.getByRole('button', { name: 'Load again' }).click();
+    await drawn(page, 'Parallel coordinates');
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').waitFor();
+    await page.close();
+  });
+});
+
+describe('a browser that zooms after the page is there', () => {
+  let server: Running;
+  let browser: Browser;
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([start('demo'), browse({ width: 1440, height: 900 })]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.stop();
+  });
+
+  it.each([
+    ['memory', 'Parallel coordinates'],
+    ['mesh', 'Mesh'],
+  ])('has pictures of its new pixels on the page of %s', async (name, view) => {
+    const { page, problems } = await browser.open(`${server.url}&v=1&page=${name}`);
+    await page.waitForFunction((v) => performance.getEntriesByName(`draw ${v}`).length > 0, view);
+    const devtools = await browser.context.newCDPSession(page);
+    // A window of as many pixels of the screen holds fewer of the page.
+    for (const ratio of [1.5, 1.25, 1]) {
+      await devtools.send('Emulation.setDeviceMetricsOverride', {
+        width: 1920 / ratio,
+        height: 1200 / ratio,
+        deviceScaleFactor: ratio,
+        mobile: false,
+      });
+      // Every canvas of a view has a pixel for each of the screen.
+      await page.waitForFunction((r) => {
+        const all = [...document.querySelectorAll<HTMLCanvasElement>('[data-view] canvas')];
+        return (
+          devicePixelRatio === r &&
+          all.length > 0 &&
+          all.every(
+            // The mesh that the page draws itself has two points of its own for each pixel.
+            (c) => c.width >= c.clientWidth * r - 2 && c.width <= c.clientWidth * Math.ceil(r) + 2,
+          )
+        );
+      }, ratio);
+    }
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+});
+
+describe('keys of the selection on pages that do not show it', () => {
+  const QUIET_PAGES: readonly (readonly [name: string, serve: () => string[], view: string])[] = [
+    ['trace', () => ['open', fixture('otf2/ring16')], 'Logical timeline'],
+    ['cycles', () => ['demo', 'cycles'], 'Spiral'],
+    ['locality', () => ['demo', 'cycles'], 'Misses over time'],
+  ];
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await browse({ width: 1440, height: 900 });
+  });
+  afterAll(() => browser?.close());
+
+  it.each(QUIET_PAGES)('change nothing on the page of %s', async (name, serve, view) => {
+    const server = await start(...serve());
+    const { page } = await browser.open(`${server.url.replace(/&.*/, '')}&v=1&page=${name}&s=symbol+%3D+p`);
+    await page.waitForFunction((v) => performance.getEntriesByName(`draw ${v}`).length > 0, view);
+    await quiet(page);
+    for (const key of ['i', 'k', 'h', 'Control+Shift+KeyA', 'Control+KeyZ', 'Control+KeyY']) {
+      await page.keyboard.press(key);
+      await frames(page);
+      const link = await linkOf(page);
+      expect([key, link.get('s'), link.get('f')]).toEqual([key, 'symbol = p', null]);
+    }
+    await page.close();
+    await server.stop();
+  });
+
+  it('change what the bar shows on the page of the mesh, and undo there', async () => {
+    const server = await start('demo');
+    const { page } = await browser.open(`${server.url}&v=1&page=mesh&s=latency+%3E+200`);
+    await page.waitForFunction(() => performance.getEntriesByName('draw Mesh').length > 0);
+    const chip = page.getByRole('button', { name: /^Remove / });
+    await chip.waitFor();
+    await page.keyboard.press('i');
+    await expect.poll(() => whereOf(page)).toBe('!latency > 200');
+    await page.getByRole('button', { name: 'Remove !latency > 200' }).waitFor();
+    await page.keyboard.press('Control+KeyZ');
+    await expect.poll(() => whereOf(page)).toBe('latency > 200');
+    await page.close();
+    await server.stop();
   });
 });

@@ -36,6 +36,7 @@ export class Shell {
   dropping = $state(false);
   exportProblem = $state('');
   refused = $state('');
+  unloaded = $state(false); // code of a page, a pane or a dialog did not come
 
   constructor(
     private readonly store: Store,
