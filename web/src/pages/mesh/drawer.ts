@@ -30,7 +30,8 @@ export interface Drawer {
   setBody(body: Body, box: readonly Line[]): void;
   setPanes(panes: readonly Pane[]): void;
   setTheme(theme: Theme): void;
-  setSize(w: number, h: number): void;
+  /** In CSS pixels, with so many pixels of the screen in each. */
+  setSize(w: number, h: number, ratio: number): void;
   setEdges(on: boolean): void;
   /** Moves the eye; while it moves, a picture may be coarser. */
   setEye(eye: Eye, moving: boolean): void;

@@ -367,6 +367,7 @@ export class SoftwareDrawer implements Drawer {
   private moving = false;
   private stale = true; // the raster is that of another view
   private grid = 1; // points of the raster in a CSS pixel
+  private ratio = 1; // pixels of the screen in a CSS pixel
   private took = 0;
   private frame = 0;
   private settle: ReturnType<typeof setTimeout> | undefined;
@@ -406,9 +407,10 @@ export class SoftwareDrawer implements Drawer {
     this.request();
   }
 
-  setSize(w: number, h: number): void {
-    if (w === this.css.w && h === this.css.h) return;
+  setSize(w: number, h: number, ratio: number): void {
+    if (w === this.css.w && h === this.css.h && ratio === this.ratio) return;
     this.css = { w, h };
+    this.ratio = ratio;
     this.again();
   }
 
@@ -519,8 +521,8 @@ export class SoftwareDrawer implements Drawer {
     const began = performance.now();
     if (this.stale) this.look();
     const { raster, body, inks } = this as unknown as { raster: Raster; body: Body; inks: Inks };
-    // On a screen of many pixels, points are pixels; elsewhere two by two make one.
-    const per = this.grid === 2 && devicePixelRatio < 1.5 ? 2 : 1;
+    // On a screen of more pixels, points are pixels; elsewhere two by two make one.
+    const per = this.grid === 2 && this.ratio <= 1 ? 2 : 1;
     const n = Math.max(1, this.panes.length);
     const wide = Math.floor(raster.w / per),
       high = Math.floor(raster.h / per);

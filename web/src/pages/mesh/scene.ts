@@ -73,6 +73,7 @@ export class Scene implements Drawer {
   private rampTexture: DataTexture | undefined;
   private body: Body | undefined;
   private size = { w: 1, h: 1 };
+  private ratio = 1; // pixels of the screen in a CSS pixel
   private frame = 0;
   private settle: ReturnType<typeof setTimeout> | undefined;
   private moving = false;
@@ -252,9 +253,10 @@ export class Scene implements Drawer {
     this.request();
   }
 
-  setSize(w: number, h: number): void {
-    if (w === this.size.w && h === this.size.h) return;
+  setSize(w: number, h: number, ratio: number): void {
+    if (w === this.size.w && h === this.size.h && ratio === this.ratio) return;
     this.size = { w, h };
+    this.ratio = ratio;
     this.request();
   }
 
@@ -296,7 +298,7 @@ export class Scene implements Drawer {
     const { eye, body, theme, size } = this;
     if (!eye || !body || !theme || size.w < 2 || size.h < 2) return;
     const began = performance.now();
-    const ratio = this.moving ? Math.min(1, devicePixelRatio) : devicePixelRatio;
+    const ratio = this.moving ? Math.min(1, this.ratio) : this.ratio;
     if (this.renderer.getPixelRatio() !== ratio) this.renderer.setPixelRatio(ratio);
     this.renderer.setSize(size.w, size.h, false);
     const n = Math.max(1, this.panes.length);
