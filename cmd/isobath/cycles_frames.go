@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/canvas"
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/base/wholefile"
 	"github.com/isobath/isobath/internal/loops/cycle"
@@ -43,7 +44,7 @@ func (f *cyclesFlags) writeFrames(ctx context.Context, report *cyclesReport, pat
 		line.Say(fmt.Sprintf("frame %d of %d", i+1, spiral.Frames))
 		caption := fmt.Sprintf("%s · class %d to class %d · morph %.0f %%", filepath.Base(path), from, to, math.Round(100*part))
 		name := filepath.Join(f.frames, fmt.Sprintf("frame-%03d", i+1))
-		if err := wholefile.Write(ctx, name+".svg", 0, func(w io.Writer) error { return m.SVG(ctx, w, part, caption) }); err != nil {
+		if err := wholefile.Write(ctx, name+".svg", 0, func(w io.Writer) error { return m.Draw(ctx, canvas.NewSVG(w), part, caption) }); err != nil {
 			return err
 		}
 		if !m.Apart {

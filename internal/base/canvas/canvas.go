@@ -4,6 +4,7 @@ package canvas
 
 import (
 	"fmt"
+	"image"
 	"strconv"
 )
 
@@ -18,6 +19,8 @@ type Canvas interface {
 	Path(p Path, s Style, title string)
 	// Line draws a straight stroke.
 	Line(x1, y1, x2, y2 float64, s Stroke)
+	// Image draws pixels into a box, without smoothing.
+	Image(x, y, width, height float64, m image.Image) error
 	// Text writes at a point of its base line.
 	Text(x, y float64, f Font, a Anchor, text string)
 	// TextAlong writes around the middle of a path.

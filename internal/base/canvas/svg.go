@@ -1,8 +1,12 @@
 package canvas
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/xml"
 	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"strings"
 )
@@ -67,7 +71,22 @@ func (s *SVG) Circle(radius float64, st Style) {
 
 // Path is any other shape.
 func (s *SVG) Path(p Path, st Style, title string) {
-	s.element("path", fmt.Sprintf(`d="%s"`, p), st, title)
+	geometry := fmt.Sprintf(`d="%s"`, p)
+	if !p.Closed {
+		geometry += ` stroke-linejoin="round"` // as the canvas of pixels joins them
+	}
+	s.element("path", geometry, st, title)
+}
+
+// Image is a picture in the picture.
+func (s *SVG) Image(x, y, width, height float64, m image.Image) error {
+	var b bytes.Buffer
+	if err := png.Encode(&b, m); err != nil {
+		return err
+	}
+	fmt.Fprintf(&s.body, `<image x="%.2f" y="%.2f" width="%.2f" height="%.2f" style="image-rendering: pixelated" href="data:image/png;base64,%s"/>`+"\n",
+		x, y, width, height, base64.StdEncoding.EncodeToString(b.Bytes()))
+	return nil
 }
 
 func (s *SVG) element(name, geometry string, st Style, title string) {

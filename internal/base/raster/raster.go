@@ -8,6 +8,8 @@ import (
 	"io"
 	"math"
 
+	"golang.org/x/image/draw"
+
 	"github.com/isobath/isobath/internal/base/canvas"
 )
 
@@ -97,6 +99,19 @@ func (c *Canvas) Line(x1, y1, x2, y2 float64, s canvas.Stroke) {
 	s.Width = canvas.Rounded(s.Width)
 	o := outline{points: []point{rounded(x1, y1), rounded(x2, y2)}}
 	c.shape(func(*drawing) outline { return o }, canvas.Style{Stroke: s})
+}
+
+// Image is a picture in the picture.
+func (c *Canvas) Image(x, y, width, height float64, m image.Image) error {
+	at := c.at
+	low, high := rounded(x, y), rounded(x+width, y+height)
+	c.marks = append(c.marks, func(d *drawing) error {
+		in := func(v float64) int { return int(math.Round(v * d.scale)) }
+		to := image.Rect(in(low.x+at.x), in(low.y+at.y), in(high.x+at.x), in(high.y+at.y))
+		draw.NearestNeighbor.Scale(d.pixels, to, m, m.Bounds(), draw.Over, nil)
+		return nil
+	})
+	return nil
 }
 
 // Text is one line of text.

@@ -1,20 +1,15 @@
 package spiral
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/csv"
-	"encoding/xml"
-	"fmt"
 	"image"
 	"image/color"
-	"image/png"
 	"io"
 	"math"
 	"strconv"
-	"strings"
+
+	"github.com/isobath/isobath/internal/base/canvas"
 )
 
 // Frames is how many pictures a morph has; the page exports as many.
@@ -93,14 +88,21 @@ const (
 )
 
 // Colours of a frame: those of the page in its light theme (tokens.css).
-var frameColours = [MaxColours + 1]string{"#c98400", "#00855f", "#c2628f", "#8f7d00", "#3d4450", "#7a55b8", "#8a5a3c", "#9aa3af"}
-
-const (
-	frameRest  = "#9aa3af"
-	frameHair  = "#d3d8de"
-	frameMuted = "#57606c"
-	frameText  = "#1b1f26"
+var (
+	frameColours = [MaxColours + 1]canvas.Colour{
+		{R: 0xc9, G: 0x84}, {G: 0x85, B: 0x5f}, {R: 0xc2, G: 0x62, B: 0x8f}, {R: 0x8f, G: 0x7d},
+		{R: 0x3d, G: 0x44, B: 0x50}, {R: 0x7a, G: 0x55, B: 0xb8}, {R: 0x8a, G: 0x5a, B: 0x3c}, frameRest,
+	}
+	frameRest   = canvas.Colour{R: 0x9a, G: 0xa3, B: 0xaf}
+	frameHair   = canvas.Colour{R: 0xd3, G: 0xd8, B: 0xde}
+	frameMuted  = canvas.Colour{R: 0x57, G: 0x60, B: 0x6c}
+	frameText   = canvas.Colour{R: 0x1b, G: 0x1f, B: 0x26}
+	frameGround = canvas.Colour{R: 0xff, G: 0xff, B: 0xff}
 )
+
+// frameFont is that of words in a frame. A third of its size below a point, their
+// middle is at the point.
+var frameFont = canvas.Font{Size: 11, Weight: 400, Colour: frameMuted}
 
 func (m *Morph) radius(t int) float64 {
 	return frameRadius * (frameHole + (1-frameHole)*float64(t)/float64(max(1, len(m.from)-1)))
@@ -112,48 +114,43 @@ func at(turns, radius float64) (x, y float64) {
 	return frameX + radius*sin, frameY - radius*cos
 }
 
-// SVG draws the frame at a part of the way.
-func (m *Morph) SVG(ctx context.Context, w io.Writer, part float64, caption string) error {
-	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" role="img" font-family="Inter, system-ui, sans-serif" font-size="11">
-<title>%s</title>
-<rect width="100%%" height="100%%" fill="#ffffff"/>
-`, frameSide, frameSide+frameCaption, escape(caption))
-	m.ground(b)
+// Draw draws the frame at a part of the way.
+func (m *Morph) Draw(ctx context.Context, c canvas.Canvas, part float64, caption string) error {
+	m.ground(c)
 	lift := Mix(m.from, m.to, part)
 	if m.Apart {
-		m.walk(b, lift)
-	} else if err := m.pixels(ctx, b, lift); err != nil {
+		m.walk(c, lift)
+	} else if err := m.pixels(ctx, c, lift); err != nil {
 		return err
 	}
-	fmt.Fprintf(b, "<text x=\"12\" y=\"%d\" fill=\"%s\">%s</text>\n</svg>\n", frameSide+frameCaption/2, frameMuted, escape(caption))
-	return b.Flush()
+	c.Text(12, frameSide+frameCaption/2, frameFont, canvas.Start, caption)
+	return c.Finish(&canvas.Document{Width: frameSide, Height: frameSide + frameCaption, Title: caption, Background: frameGround})
 }
 
-func (m *Morph) ground(w io.Writer) {
-	ring := func(r float64) {
-		fmt.Fprintf(w, "<circle cx=\"%d\" cy=\"%d\" r=\"%.2f\" fill=\"none\" stroke=\"%s\"/>\n", frameX, frameY, r, frameHair)
-	}
-	if len(m.passes) <= mostPasses {
-		for _, t := range m.passes {
-			ring(m.radius(int(t)))
+func (m *Morph) ground(c canvas.Canvas) {
+	hair := canvas.Stroke{Colour: frameHair, Width: 1}
+	c.Group(frameX, frameY, func() {
+		if len(m.passes) <= mostPasses {
+			for _, t := range m.passes {
+				c.Circle(m.radius(int(t)), canvas.Style{Stroke: hair})
+			}
 		}
-	}
-	ring(frameRadius)
+		c.Circle(frameRadius, canvas.Style{Stroke: hair})
+	})
 	for i := range 8 {
 		x0, y0 := at(float64(i)/8, frameHole/2*frameRadius)
 		x1, y1 := at(float64(i)/8, frameRadius)
-		fmt.Fprintf(w, "<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"%s\"/>\n", x0, y0, x1, y1, frameHair)
+		c.Line(x0, y0, x1, y1, hair)
 	}
 	for i, label := range []string{"0", "¼", "½", "¾"} {
 		x, y := at(float64(i)/4, frameRadius+14)
-		fmt.Fprintf(w, "<text x=\"%.2f\" y=\"%.2f\" fill=\"%s\" text-anchor=\"middle\" dominant-baseline=\"central\">%s</text>\n", x, y, frameMuted, label)
+		c.Text(x, y+frameFont.Size/3, frameFont, canvas.Middle, label)
 	}
 }
 
 // walk draws the arcs between windows, runs of one colour as one path; what
 // leads in and out lies under the rest.
-func (m *Morph) walk(w io.Writer, lift []float32) {
+func (m *Morph) walk(c canvas.Canvas, lift []float32) {
 	width := 4.0
 	if !m.teeth {
 		width = min(10, max(2.5, 0.46*(1-frameHole)*frameRadius/float64(max(1, m.turns))))
@@ -167,49 +164,47 @@ func (m *Morph) walk(w io.Writer, lift []float32) {
 				u++
 			}
 			if member(t) == over {
-				stroke, wide := frameRest, 1.5
+				stroke := canvas.Stroke{Colour: frameRest, Width: 1.5}
 				if over {
-					stroke, wide = frameColours[m.colours.Of(t)], width
+					stroke = canvas.Stroke{Colour: frameColours[m.colours.Of(t)], Width: width}
 				}
-				fmt.Fprintf(w, "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"%.3g\" stroke-linejoin=\"round\"/>\n", m.arcs(lift, t, u), stroke, wide)
+				c.Path(m.arcs(lift, t, u), canvas.Style{Stroke: stroke}, "")
 			}
 			t = u
 		}
 	}
 	x, y := at(float64(lift[len(lift)-1]), m.radius(len(lift)-1))
-	fmt.Fprintf(w, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3.5\" fill=\"#ffffff\" stroke=\"%s\" stroke-width=\"1.5\"/>\n", x, y, frameText)
+	c.Group(x, y, func() {
+		c.Circle(3.5, canvas.Style{Fill: canvas.Fill(frameGround), Stroke: canvas.Stroke{Colour: frameText, Width: 1.5}})
+	})
 }
 
 // arcs is the path over windows from to to, angle and radius both linear between
 // neighbours: never the shorter way.
-func (m *Morph) arcs(lift []float32, from, to int) string {
-	var b strings.Builder
-	x, y := at(float64(lift[from]), m.radius(from))
-	fmt.Fprintf(&b, "M%.2f %.2f", x, y)
+func (m *Morph) arcs(lift []float32, from, to int) canvas.Path {
+	p := canvas.Path{}.To(at(float64(lift[from]), m.radius(from)))
 	for t := from; t < to; t++ {
 		l0, l1 := float64(lift[t]), float64(lift[t+1])
 		r0, r1 := m.radius(t), m.radius(t+1)
 		steps := max(1, int(math.Ceil(90*math.Abs(l1-l0))))
 		for s := 1; s <= steps; s++ {
 			f := float64(s) / float64(steps)
-			x, y := at(l0+f*(l1-l0), r0+f*(r1-r0))
-			fmt.Fprintf(&b, "L%.2f %.2f", x, y)
+			p = p.To(at(l0+f*(l1-l0), r0+f*(r1-r0)))
 		}
 	}
-	return b.String()
+	return p
 }
 
 // pixels draws a long walk as the page does: at each pixel the most frequent
 // colour of the windows that fall onto it.
-func (m *Morph) pixels(ctx context.Context, w io.Writer, lift []float32) error {
+func (m *Morph) pixels(ctx context.Context, c canvas.Canvas, lift []float32) error {
 	p, err := m.colours.Polar(ctx, lift, Whole(len(lift)), frameRadius, polarAngles)
 	if err != nil {
 		return err
 	}
 	palette := color.Palette{color.RGBA{}}
-	for _, c := range frameColours {
-		n, _ := strconv.ParseUint(c[1:], 16, 32) // a constant above
-		palette = append(palette, color.RGBA{uint8(n >> 16), uint8(n >> 8), uint8(n), 255})
+	for _, k := range frameColours {
+		palette = append(palette, color.RGBA{k.R, k.G, k.B, 255})
 	}
 	const side = 2 * frameRadius
 	img := image.NewPaletted(image.Rect(0, 0, side, side), palette)
@@ -222,19 +217,13 @@ func (m *Morph) pixels(ctx context.Context, w io.Writer, lift []float32) error {
 			}
 			turn := math.Atan2(dx, dy) / (2 * math.Pi)
 			turn -= math.Floor(turn)
-			c := p.Colour[int(row*float64(p.Radii))*p.Angles+min(p.Angles-1, int(turn*float64(p.Angles)))]
-			if c != emptyPixel {
-				img.Pix[y*img.Stride+x] = uint8(c) + 1
+			k := p.Colour[int(row*float64(p.Radii))*p.Angles+min(p.Angles-1, int(turn*float64(p.Angles)))]
+			if k != emptyPixel {
+				img.Pix[y*img.Stride+x] = uint8(k) + 1
 			}
 		}
 	}
-	var b bytes.Buffer
-	if err := png.Encode(&b, img); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "<image x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" href=\"data:image/png;base64,%s\"/>\n",
-		frameX-frameRadius, frameY-frameRadius, side, side, base64.StdEncoding.EncodeToString(b.Bytes()))
-	return err
+	return c.Image(frameX-frameRadius, frameY-frameRadius, side, side, img)
 }
 
 // CSV lists where each window of a frame is: how far it has turned, its place in
@@ -257,10 +246,4 @@ func (m *Morph) CSV(w io.Writer, part float64) error {
 	}
 	out.Flush()
 	return out.Error()
-}
-
-func escape(s string) string {
-	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // a Builder does not fail
-	return b.String()
 }

@@ -8,8 +8,12 @@ import (
 	"image"
 	_ "image/png"
 	"io"
+	"math"
 	"strings"
 	"testing"
+
+	"github.com/isobath/isobath/internal/base/canvas"
+	"github.com/isobath/isobath/internal/base/raster"
 )
 
 // wellFormed counts the elements of a document.
@@ -38,7 +42,7 @@ func TestMorphOfFew(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := m.SVG(t.Context(), &b, 0.5, "a < b & c"); err != nil {
+	if err := m.Draw(t.Context(), canvas.NewSVG(&b), 0.5, "a < b & c"); err != nil {
 		t.Fatal(err)
 	}
 	n := wellFormed(t, b.Bytes())
@@ -59,7 +63,7 @@ func TestMorphOfMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := m.SVG(t.Context(), &b, 0, "many"); err != nil {
+	if err := m.Draw(t.Context(), canvas.NewSVG(&b), 0, "many"); err != nil {
 		t.Fatal(err)
 	}
 	if n := wellFormed(t, b.Bytes()); m.Apart || n["image"] != 1 || n["path"] != 0 {
@@ -83,6 +87,41 @@ func TestMorphOfMany(t *testing.T) {
 	}
 	if _, _, _, a := img.At(0, 0).RGBA(); a != 0 {
 		t.Error("the corner outside of the disc is coloured")
+	}
+}
+
+// TestMorphOnPixels: a frame is the same picture on every canvas, of arcs and of
+// pixels.
+func TestMorphOnPixels(t *testing.T) {
+	for name, n := range map[string][2]int{"arcs": {5, 12}, "pixels": {40, 200}} {
+		m, err := analysed(t, loop(n[0], n[1])).Morph(t.Context(), 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := m.Draw(t.Context(), raster.NewPNG(&b, frameSide), 0, name); err != nil {
+			t.Fatal(err)
+		}
+		img, _, err := image.Decode(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		coloured := 0
+		for y := range frameSide {
+			for x := range frameSide {
+				r, g, b, _ := img.At(x, y).RGBA()
+				if max(r, g, b)-min(r, g, b) < 0x4000 {
+					continue // ground, hairs and words are grey
+				}
+				coloured++
+				if d := math.Hypot(float64(x)-frameX, float64(y)-frameY); d < frameHole*frameRadius-6 || d > frameRadius+6 {
+					t.Fatalf("%s: the pixel at %d, %d is coloured, %.0f from the middle", name, x, y, d)
+				}
+			}
+		}
+		if coloured < 1000 {
+			t.Errorf("%s: %d pixels are coloured", name, coloured)
+		}
 	}
 }
 
