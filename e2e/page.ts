@@ -155,8 +155,9 @@ export async function status(page: Page, text: string): Promise<void> {
 }
 
 /** Waits for the text of an element, narrow spaces taken for spaces. */
-export async function plain(at: Locator, text: string): Promise<void> {
-  await expect.poll(async () => (await at.innerText()).replace(/\s+/g, ' ').trim()).toBe(text);
+export async function plain(at: Locator, text: string | RegExp): Promise<void> {
+  const shown = expect.poll(async () => (await at.innerText()).replace(/\s+/g, ' ').trim());
+  await (typeof text === 'string' ? shown.toBe(text) : shown.toMatch(text));
 }
 
 /** Waits until the upper layer of a view has, or has not, something on it. */

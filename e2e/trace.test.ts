@@ -512,6 +512,72 @@ describe('two runs, samples and counters', () => {
       .waitFor();
   });
 
+  it('shows memory samples beside the lines of a cause, and functions of the window', async () => {
+    await turnTo('both.isobath');
+    await page
+      .getByRole('region', { name: 'Causes' })
+      .getByRole('button', { name: /Rank 3 before MPI_Sendrecv/ })
+      .click();
+    await page.getByRole('tab', { name: 'Window' }).click();
+    // Eight sweeps of six ranks of 100 µs, and 2 ms more of one.
+    await plain(
+      page.getByRole('table', { name: 'Time in the window' }).getByRole('row', { name: /^sweep/ }),
+      /^sweep 48 6\.80 ms/,
+    );
+    await page.getByRole('tab', { name: 'Code' }).click();
+    const details = page.getByRole('region', { name: 'Details' });
+    await details.locator('.number').filter({ hasText: /^680$/ }).waitFor();
+    await page.getByLabel('Source of heat.c').locator('.cm-line').filter({ hasText: 'u[i - 1]' }).click();
+    await counted(page, 680, 680);
+    expect(samples(file('both.isobath'), (await linkOf(page)).get('s')!)).toBe(680);
+    await page.goBack();
+    await page.goBack();
+    await page.getByRole('tab', { name: 'Code' }).waitFor();
+    await page.getByRole('tab', { name: 'Operation' }).click();
+  });
+
+  it('finds operations from the command field, and lists its keys first', async () => {
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('MPI_Allreduce', { delay: 20 });
+    const found = page.getByRole('option', { name: /^Find MPI_Allreduce/ });
+    await plain(found, /48 operations/);
+    await found.click();
+    await expect.poll(() => option('find')).toBe('MPI_Allreduce');
+    await page.getByRole('region', { name: 'Details' }).getByText('rank 0 · step 2 · partition').waitFor();
+    await page.getByRole('application', { name: 'Logical timeline' }).focus();
+    await page.keyboard.press('.');
+    await page.getByRole('region', { name: 'Details' }).getByText('rank 1 · step 2 · partition').waitFor();
+    await page.keyboard.press(',');
+    await page.getByRole('region', { name: 'Details' }).getByText('rank 0 · step 2 · partition').waitFor();
+    // Questions of texts that were typed on are no failures.
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await page.keyboard.press('?');
+    const keys = page.getByRole('dialog', { name: 'Keys and pointer' });
+    await plain(keys.getByRole('heading', { level: 3 }).first(), 'Trace page');
+    expect(await keys.getByText('Go to Topology').count()).toBe(0);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Find nothing' }).click();
+    await expect.poll(() => option('find')).toBe(null);
+  });
+
+  it('exports pictures with their legend, and rows with the name of their group', async () => {
+    await choose(/^Rows/, 'by communicator');
+    for (const view of ['Logical timeline', 'Physical timeline']) {
+      await page.getByRole('application', { name: view }).focus();
+      await page.getByRole('button', { name: /^Export/ }).click();
+      const [svg] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('menuitem', { name: `${view} as SVG` }).click(),
+      ]);
+      const text = readFileSync(await svg.path()).toString();
+      expect(text).toContain('>ms late</text>');
+      expect(text).toContain('>in no smaller communicator</text>');
+      // Over the cells, not below them.
+      expect(text.indexOf('in no smaller communicator')).toBeGreaterThan(text.lastIndexOf('<clipPath'));
+    }
+    await choose(/^Rows/, 'by rank');
+  });
+
   it('leads from an operation to its samples, and back', async () => {
     await turnTo('both.isobath');
     await page
@@ -546,6 +612,16 @@ describe('two runs, samples and counters', () => {
     await page.getByRole('button', { name: 'Trace', exact: true }).click();
     await page.getByRole('button', { name: 'Select no samples' }).click();
     await expect.poll(async () => (await linkOf(page)).get('s')).toBe(null);
+  });
+
+  it('says above the picture how little of the time in MPI is explained', async () => {
+    await page.keyboard.press('Control+o');
+    await page.getByRole('dialog').getByRole('textbox').fill(file('partly.otf2'));
+    await page.keyboard.press('Enter');
+    const note = page.getByRole('note').filter({ hasText: 'of the time in MPI is analysed' });
+    await plain(note, /^\d\.\d % of the time in MPI is analysed\. Not MPI_File_write_at \(4 calls, 8(\.0+)? ms\)/);
+    const [said, drawn] = [await note.boundingBox(), await boxOf(page, 'Logical timeline')];
+    expect(said!.y + said!.height).toBeLessThanOrEqual(drawn.y);
   });
 
   it('opens a trace without messages on its functions, threads below their process', async () => {

@@ -1,7 +1,9 @@
 package timeline
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/isobath/isobath/internal/messages/trace"
 )
@@ -125,4 +127,54 @@ func (t *Timeline) stacksOf(ctx context.Context, lines []Line) ([]*trace.Stack, 
 		clear(t.stacks)
 	}
 	return out, nil
+}
+
+// Functions returns how long each function of the program ran by itself between
+// two times, on all processes, the most time first: calls of MPI are none of them.
+// It returns nil where there are more processes than stacks are kept of.
+func (t *Timeline) Functions(ctx context.Context, from, to int64) ([]trace.RegionTotal, error) {
+	tr := t.S.Trace
+	if len(tr.Procs) > MaxStackLines {
+		return nil, nil
+	}
+	lines := make([]Line, len(tr.Procs))
+	for p := range lines {
+		lines[p].Row = t.row(int32(p))
+	}
+	stacks, err := t.stacksOf(ctx, lines)
+	if err != nil {
+		return nil, err
+	}
+	totals := make([]trace.RegionTotal, len(tr.Regions))
+	for _, s := range stacks {
+		addOwn(totals, s, from, to)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	for i := range totals {
+		totals[i].Region = int32(i)
+	}
+	totals = slices.DeleteFunc(totals, func(r trace.RegionTotal) bool { return r.Calls == 0 || tr.Regions[r.Region].MPI })
+	slices.SortStableFunc(totals, func(a, b trace.RegionTotal) int { return cmp.Compare(b.Excl, a.Excl) })
+	return totals, nil
+}
+
+// addOwn adds the time that regions of a stack ran in a window, without the
+// regions they entered.
+func addOwn(totals []trace.RegionTotal, s *trace.Stack, from, to int64) {
+	around := make([]int32, s.Deepest+1) // region by depth
+	for i, region := range s.Region {
+		around[s.Depth[i]] = region
+		a, b := s.Enter[i], s.Exit[i]
+		if b < from || a >= to {
+			continue
+		}
+		d := max(0, min(b, to)-max(a, from))
+		totals[region].Calls++
+		totals[region].Excl += d
+		if s.Depth[i] > 0 {
+			totals[around[s.Depth[i]-1]].Excl -= d
+		}
+	}
 }

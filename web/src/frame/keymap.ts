@@ -49,6 +49,7 @@ export interface Binding {
   /** Works only while a view has the focus. */
   readonly inView?: true;
   readonly pointer?: string;
+  readonly page?: 'memory'; // where alone it does something
 }
 
 export const KEYMAP: readonly Binding[] = [
@@ -154,12 +155,12 @@ export const KEYMAP: readonly Binding[] = [
   },
   { action: 'table', keys: ['T'], label: 'Show the view as a table', group: 'Views', inView: true },
   { action: 'export', keys: ['E'], label: 'Export the view', group: 'Views' },
-  { action: 'view-1', keys: ['1'], label: 'Go to Top offenders', group: 'Views' },
-  { action: 'view-2', keys: ['2'], label: 'Go to Code', group: 'Views' },
-  { action: 'view-3', keys: ['3'], label: 'Go to Topology', group: 'Views' },
-  { action: 'view-4', keys: ['4'], label: 'Go to Statistics', group: 'Views' },
-  { action: 'view-5', keys: ['5'], label: 'Go to Insights or Selection', group: 'Views' },
-  { action: 'view-6', keys: ['6'], label: 'Go to the bottom view', group: 'Views' },
+  { action: 'view-1', keys: ['1'], label: 'Go to Top offenders', group: 'Views', page: 'memory' },
+  { action: 'view-2', keys: ['2'], label: 'Go to Code', group: 'Views', page: 'memory' },
+  { action: 'view-3', keys: ['3'], label: 'Go to Topology', group: 'Views', page: 'memory' },
+  { action: 'view-4', keys: ['4'], label: 'Go to Statistics', group: 'Views', page: 'memory' },
+  { action: 'view-5', keys: ['5'], label: 'Go to Insights or Selection', group: 'Views', page: 'memory' },
+  { action: 'view-6', keys: ['6'], label: 'Go to the bottom view', group: 'Views', page: 'memory' },
 
   {
     action: 'command',

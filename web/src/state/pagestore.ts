@@ -66,12 +66,19 @@ export abstract class PageStore<S extends { readonly problem: Failure | undefine
     return made;
   }
 
-  /** Asks once, for something that the user did; undefined if there is no answer, and says why. */
-  protected async attempt<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
+  /**
+   * Asks once, for something that the user did; undefined if there is no answer,
+   * and says why, unless it is not wanted any more.
+   */
+  protected async attempt<T>(
+    ask: (signal: AbortSignal) => Promise<T>,
+    wanted?: AbortSignal,
+  ): Promise<T | undefined> {
+    const signal = wanted ? AbortSignal.any([wanted, this.ended.signal]) : this.ended.signal;
     try {
-      return await ask(this.ended.signal);
+      return await ask(signal);
     } catch (error) {
-      if (!this.ended.signal.aborted) this.failed(ask, failureOf(error));
+      if (!signal.aborted) this.failed(ask, failureOf(error));
       return undefined;
     }
   }

@@ -40,12 +40,28 @@ func (s routes) window(w http.ResponseWriter, r *http.Request, run *Trace) error
 	if err != nil {
 		return err
 	}
+	a, err := run.find(r.Context(), ask.Options)
+	if err != nil {
+		return err
+	}
 	t := g.Trace
 	at := func(ns float64) int64 { return t.First + t.Ticks(int64(max(0, ns))) }
-	stats := t.Window(at(ask.TimeFrom), at(ask.TimeTo))
-	out := TraceWindow{MPI: t.NS(stats.MPI), Computing: t.NS(stats.Computing), Calls: []WindowCall{}, Sizes: []WindowSize{}}
-	for _, c := range stats.Calls[:min(len(stats.Calls), maxWindowFunctions)] {
-		out.Calls = append(out.Calls, WindowCall{t.Regions[c.Region].Name, c.Calls, t.NS(c.Excl)})
+	from, to := at(ask.TimeFrom), at(ask.TimeTo)
+	stats := t.Window(from, to)
+	functions, err := a.Functions(r.Context(), from, to)
+	if err != nil {
+		return err
+	}
+	listed := func(of []trace.RegionTotal) []WindowCall {
+		out := []WindowCall{}
+		for _, c := range of[:min(len(of), maxWindowFunctions)] {
+			out = append(out, WindowCall{t.Regions[c.Region].Name, c.Calls, t.NS(c.Excl)})
+		}
+		return out
+	}
+	out := TraceWindow{MPI: t.NS(stats.MPI), Computing: t.NS(stats.Computing), Calls: listed(stats.Calls), Sizes: []WindowSize{}}
+	if functions != nil {
+		out.Functions = listed(functions)
 	}
 	for _, b := range stats.Sizes {
 		out.Sizes = append(out.Sizes, WindowSize{b.From, b.To, b.Messages, b.Bytes})

@@ -1,10 +1,14 @@
 package messages
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/app/server/memory"
@@ -83,7 +87,12 @@ func (s routes) traceSamples(w http.ResponseWriter, r *http.Request, run *Trace)
 	if link == nil {
 		return frame.BadRequest("this run has no samples beside its trace")
 	}
-	var out SamplesAnswer
+	out := SamplesAnswer{Lines: []LineCount{}}
+	if ask.File != "" {
+		if out.Lines, err = run.countLines(r.Context(), ask.File); err != nil {
+			return err
+		}
+	}
 	if out.Window, err = run.countSamples(r.Context(), link.between(-1, ask.TimeFrom, ask.TimeTo)); err != nil {
 		return err
 	}
@@ -111,6 +120,44 @@ func (r *Trace) countSamples(ctx context.Context, where string) (SampleCount, er
 		return SampleCount{}, err
 	}
 	return SampleCount{where, rows.Count()}, nil
+}
+
+// countLines counts the samples of each line of a file that the trace names. The
+// samples may name it by more or fewer folders.
+func (r *Trace) countLines(ctx context.Context, file string) ([]LineCount, error) {
+	out := []LineCount{}
+	samples := memory.Of(r.Run).Data.Table
+	files, lines := samples.Column("file"), samples.Column("line")
+	if files == nil || lines == nil || files.Kind != table.Category || lines.Kind != table.Number {
+		return out, nil
+	}
+	codes, ok := files.Data.([]uint32)
+	for code, name := range files.Dict {
+		if !ok || !sameFile(name, file) {
+			continue
+		}
+		counts := map[int]int{}
+		for i, c := range codes {
+			if i%(1<<20) == 0 && ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if c == uint32(code) && files.Has(i) && lines.Has(i) {
+				counts[int(lines.Float(i))]++
+			}
+		}
+		for line, n := range counts {
+			out = append(out, LineCount{line, SampleCount{fmt.Sprintf("file = %s & line = %d", strconv.Quote(name), line), n}})
+		}
+	}
+	slices.SortFunc(out, func(a, b LineCount) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Where, b.Where))
+	})
+	return out, nil
+}
+
+// sameFile reports whether two names can be of one file: one ends with the other.
+func sameFile(a, b string) bool {
+	return a == b || strings.HasSuffix(a, "/"+b) || strings.HasSuffix(b, "/"+a)
 }
 
 // marks counts the samples of a selection in the cells of a window of time.

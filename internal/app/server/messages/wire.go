@@ -218,12 +218,14 @@ type OperationAsk struct {
 }
 
 // SamplesAsk asks for the samples taken while something happened: an operation
-// (-1 for none), and a stretch of time in ns after the first event.
+// (-1 for none), and a stretch of time in ns after the first event; and for those
+// of a source file, whenever they were taken.
 type SamplesAsk struct {
 	TraceAsk
 	Op       int32   `json:"op"`
 	TimeFrom float64 `json:"timeFrom"`
 	TimeTo   float64 `json:"timeTo"`
+	File     string  `json:"file"` // empty for none
 }
 
 // SamplesAnswer has the selections; call and before are null without an
@@ -232,6 +234,13 @@ type SamplesAnswer struct {
 	Call   *SampleCount `json:"call"`   // of the rank, in the call
 	Before *SampleCount `json:"before"` // of the rank, in the computation before it
 	Window SampleCount  `json:"window"` // of all ranks
+	Lines  []LineCount  `json:"lines"`  // of the file
+}
+
+// LineCount is a line of a source file and its samples.
+type LineCount struct {
+	Line int `json:"line"`
+	SampleCount
 }
 
 // SampleCount is a selection and how many samples it has.
@@ -288,19 +297,22 @@ type TraceWindowAsk struct {
 	TimeTo   float64 `json:"timeTo"`
 }
 
-// TraceWindow is how all processes together spent a window, in ns: the calls of
-// MPI, messages that were sent by size, and waiting by what was waited for.
+// TraceWindow is how all processes together spent a window, in ns: functions, calls
+// of MPI, messages that were sent by size, and waiting by what was waited for.
 type TraceWindow struct {
-	Computing    int64        `json:"computing"`
-	MPI          int64        `json:"mpi"`
-	Calls        []WindowCall `json:"calls"`
+	Computing int64        `json:"computing"`
+	MPI       int64        `json:"mpi"`
+	Calls     []WindowCall `json:"calls"`
+	// Functions are those of the program, by themselves; null where there are more
+	// processes than are looked into.
+	Functions    []WindowCall `json:"functions" ts:"WindowCall[] | null"`
 	Sizes        []WindowSize `json:"sizes"`
 	LateSender   WindowWait   `json:"lateSender"`
 	LateReceiver WindowWait   `json:"lateReceiver"`
 	Collective   WindowWait   `json:"collective"`
 }
 
-// WindowCall is a call of MPI in a window.
+// WindowCall is a call of MPI or a function in a window.
 type WindowCall struct {
 	Name  string `json:"name"`
 	Calls int64  `json:"calls"`

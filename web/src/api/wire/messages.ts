@@ -743,11 +743,13 @@ export interface OperationAsk extends TraceAsk {
 }
 
 // SamplesAsk asks for the samples taken while something happened: an operation
-// (-1 for none), and a stretch of time in ns after the first event.
+// (-1 for none), and a stretch of time in ns after the first event; and for those
+// of a source file, whenever they were taken.
 export interface SamplesAsk extends TraceAsk {
   readonly op: number;
   readonly timeFrom: number;
   readonly timeTo: number;
+  readonly file: string; // empty for none
 }
 
 // SamplesAnswer has the selections; call and before are null without an
@@ -756,6 +758,12 @@ export interface SamplesAnswer {
   readonly call: SampleCount | null; // of the rank, in the call
   readonly before: SampleCount | null; // of the rank, in the computation before it
   readonly window: SampleCount; // of all ranks
+  readonly lines: readonly LineCount[]; // of the file
+}
+
+// LineCount is a line of a source file and its samples.
+export interface LineCount extends SampleCount {
+  readonly line: number;
 }
 
 // SampleCount is a selection and how many samples it has.
@@ -808,19 +816,22 @@ export interface TraceWindowAsk extends TraceAsk {
   readonly timeTo: number;
 }
 
-// TraceWindow is how all processes together spent a window, in ns: the calls of
-// MPI, messages that were sent by size, and waiting by what was waited for.
+// TraceWindow is how all processes together spent a window, in ns: functions, calls
+// of MPI, messages that were sent by size, and waiting by what was waited for.
 export interface TraceWindow {
   readonly computing: number;
   readonly mpi: number;
   readonly calls: readonly WindowCall[];
+  // Functions are those of the program, by themselves; null where there are more
+  // processes than are looked into.
+  readonly functions: WindowCall[] | null;
   readonly sizes: readonly WindowSize[];
   readonly lateSender: WindowWait;
   readonly lateReceiver: WindowWait;
   readonly collective: WindowWait;
 }
 
-// WindowCall is a call of MPI in a window.
+// WindowCall is a call of MPI or a function in a window.
 export interface WindowCall {
   readonly name: string;
   readonly calls: number;

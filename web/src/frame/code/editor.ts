@@ -47,7 +47,7 @@ export interface Hands {
 
 const NUMBERS = 54; // px of the line numbers
 const WIDE_NUMBERS = 78; // of addresses in their place
-const CELL = 46; // px of a column's bars
+const CELL = 50; // px of a column's bars
 const SWATCH = 12;
 
 const setCode = StateEffect.define<Code>();

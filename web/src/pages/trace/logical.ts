@@ -10,7 +10,7 @@ import { grow, TimelineView, type TimelineInput } from './timeline';
 
 export const AXIS = 34;
 const FLOW = 12;
-const ROW_MOST = 44; // px: a few ranks use the height, and are no banners
+const ROW_MOST = 96; // px: a few ranks use the height there is
 
 export class LogicalView extends TimelineView {
   private readonly w: number; // of a step, pixels
@@ -67,6 +67,7 @@ export class LogicalView extends TimelineView {
       this.drawSelected(r);
       this.drawDiscs(r);
     });
+    this.drawGroups(r);
   }
 
   private drawBands(r: Renderer): void {

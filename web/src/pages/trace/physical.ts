@@ -10,7 +10,8 @@ import { isKind } from './state';
 import { TimelineView, type TimelineInput } from './timeline';
 
 const AXIS = 24;
-const ROW_MOST = 38; // px
+const ROW_MOST = 84; // px
+const STACKED = 38; // px, with call stacks: operations are as high as a level
 const GHOST = 3; // px that the changed run lies below the recorded one
 const LANE = { least: 3, most: 12, name: 9 }; // px, of a level of the call stack
 
@@ -20,7 +21,7 @@ export class PhysicalView extends TimelineView {
 
   constructor(input: TimelineInput) {
     const levels = input.morph > 0 ? 0 : (input.picture.stack?.levels ?? 0);
-    super(input, 2, AXIS, levels > 0 ? Math.max(ROW_MOST, (levels + 1) * LANE.most + 3) : ROW_MOST);
+    super(input, 2, AXIS, levels > 0 ? Math.max(STACKED, (levels + 1) * LANE.most + 3) : ROW_MOST);
     const lane = Math.min(LANE.most, (this.row - 3) / (levels + 1));
     this.lane = levels > 0 && lane >= LANE.least ? lane : 0;
     this.levels = this.lane > 0 ? levels : 0;
@@ -97,6 +98,7 @@ export class PhysicalView extends TimelineView {
       this.drawDiscs(r);
       this.drawEnds(r);
     });
+    this.drawGroups(r);
   }
 
   /** Calls that are no operations, as outlines: they are not late. */

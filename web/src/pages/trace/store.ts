@@ -150,7 +150,7 @@ export class TraceStore extends PageStore<TraceSnapshot> {
     back: boolean,
     signal?: AbortSignal,
   ): Promise<FindAnswer | undefined> {
-    return this.attempt((ended) => this.json('trace/find', { ...ask, text, from, back }, signal ?? ended));
+    return this.attempt((ends) => this.json('trace/find', { ...ask, text, from, back }, ends), signal);
   }
 
   wantReport(ask: ReportAsk): void {

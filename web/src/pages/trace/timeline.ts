@@ -25,6 +25,7 @@ import { isKind, type Colour } from './state';
 
 export const GUTTER = 56;
 export const EDGE = 14;
+const LABEL_HALF = 6; // px
 export const KINDS = ['send', 'receive', 'collective'] as const;
 
 /** A numbered disc at the operation where a delay began. */
@@ -174,15 +175,15 @@ export abstract class TimelineView implements KeptView<number> {
     let every = 1;
     while (every * this.row < 12) every *= 2;
     picture.lines.forEach((_, i) => {
-      if (i % every === 0 && (chosen < 0 || Math.abs(i - chosen) >= every / 2))
+      const clear = i === 0 || this.y(i) >= LABEL_HALF + 12; // of the first, which is kept whole
+      if (clear && i % every === 0 && (chosen < 0 || Math.abs(i - chosen) >= every / 2))
         this.label(r, i, r.theme.muted, 400);
     });
     if (chosen >= 0) this.label(r, chosen, r.theme.selected, 600);
-    this.drawGroups(r);
   }
 
-  /** Where rows of another host or communicator begin, and its name. */
-  private drawGroups(r: Renderer): void {
+  /** Where rows of another host or communicator begin, and its name; over the cells. */
+  protected drawGroups(r: Renderer): void {
     const font = { size: 10.5, weight: 500 };
     const right = this.plot.x + this.plot.w;
     let free = -Infinity;
@@ -193,7 +194,7 @@ export abstract class TimelineView implements KeptView<number> {
       if (y < free) return;
       free = y + 14;
       const w = r.measure(l.group, font) + 8;
-      r.rect({ x: right - w, y: y + 1, w, h: 13 }, { fill: r.theme.bg, alpha: 0.85 });
+      r.rect({ x: right - w, y: y + 1, w, h: 13 }, { fill: r.theme.bg, alpha: 0.9 }, 3);
       r.text(l.group, right - 4, y + 8, { font, fill: r.theme.muted, align: 'right' });
     });
   }
@@ -202,7 +203,8 @@ export abstract class TimelineView implements KeptView<number> {
     const l = this.input.picture.lines[line]!;
     const whole = lineLabel(l);
     const fits = r.measure(whole, { size: 11, weight }) <= GUTTER - 12;
-    r.text(fits ? whole : l.thread > 0 ? `·${l.thread}` : `${l.rank} …`, GUTTER - 10, this.y(line), {
+    const y = Math.max(LABEL_HALF, this.y(line)); // the first of many rows is lower than its label
+    r.text(fits ? whole : l.thread > 0 ? `·${l.thread}` : `${l.rank} …`, GUTTER - 10, y, {
       font: { size: 11, weight },
       fill,
       align: 'right',
@@ -352,8 +354,10 @@ export abstract class TimelineView implements KeptView<number> {
     }
   }
 
-  protected drawDisc(r: Renderer, c: Point, number: number, active: boolean): void {
+  protected drawDisc(r: Renderer, at: Point, number: number, active: boolean): void {
     const radius = 9;
+    // Whole at every height: the first and last of many rows are lower than it.
+    const c = { x: at.x, y: clamp(at.y, radius + 2, this.size.h - radius - 2) };
     r.path(circle(c, radius + 1.5), { fill: r.theme.bg });
     if (active) r.path(circle(c, radius), { fill: r.theme.selected });
     else r.path(circle(c, radius - 0.5), { fill: r.theme.bg, stroke: r.theme.line, width: 1 });

@@ -426,7 +426,7 @@ describe('sentences', () => {
       clauses('rank 4 before MPI_Isend: 2.00 ms more; the longest took 3 ms; 7 other ranks wait less'),
     ).toEqual({
       first: 'Rank 4 before MPI_Isend: 2.00 ms more.',
-      more: 'the longest took 3 ms; 7 other ranks wait less',
+      more: 'The longest took 3 ms; 7 other ranks wait less',
     });
   });
   it('say a gain with its sign, and none as none', () => {

@@ -32,5 +32,9 @@ export function gainWords(g: ReportGain): { readonly gain: string; readonly wait
  */
 export function clauses(text: string): { readonly first: string; readonly more: string } {
   const [first = '', ...rest] = text.split('; ');
-  return { first: first.charAt(0).toUpperCase() + first.slice(1) + '.', more: rest.join('; ') };
+  return { first: `${capital(first)}.`, more: capital(rest.join('; ')) };
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
