@@ -48,9 +48,11 @@ check:
 	$(GO) run ./scripts/gotest -short ./...
 
 # Counts of loops against programs that count themselves, at every level of
-# optimisation; make test has a share of them.
+# optimisation; make test has a share of them. Then DRAWN programs that are drawn
+# from a seed on: make loops DRAWN="20 5000".
+DRAWN ?= 20 1
 loops:
-	ISOBATH_ALL_LEVELS=1 ISOBATH_PEERS=require $(GO) test -timeout 30m -run TestPrograms ./internal/loops/tree
+	ISOBATH_ALL_LEVELS=1 ISOBATH_DRAWN="$(DRAWN)" ISOBATH_PEERS=require $(GO) test -count=1 -v -timeout 60m -run 'TestPrograms|TestDrawn' ./internal/loops/tree
 
 # Delays injected into recorded programs, ten recordings of each kind: nine in ten
 # of each kind must be found first. make test has a share of them.

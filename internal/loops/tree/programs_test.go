@@ -27,7 +27,7 @@ type truth struct {
 
 // compile builds a program of testdata with and without counters and returns
 // the plain one and what the other counted.
-func compile(t *testing.T, source, level string) (program string, want []truth) {
+func compile(t *testing.T, source, level string, more ...string) (program string, want []truth) {
 	t.Helper()
 	cc := test.Peer(t, "gcc", "gcc")
 	if filepath.Ext(source) == ".cpp" {
@@ -41,7 +41,7 @@ func compile(t *testing.T, source, level string) (program string, want []truth) 
 	program = filepath.Join(dir, "program")
 	counting := program + "-counting"
 	for out, flags := range map[string][]string{program: nil, counting: {"-DCOUNT"}} {
-		args := append([]string{"-g", "-w", level, source, "-o", out}, flags...)
+		args := slices.Concat([]string{"-g", "-w", level, source, "-o", out}, flags, more)
 		if text, err := exec.CommandContext(t.Context(), cc, args...).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
@@ -111,8 +111,9 @@ func uncertain(t *testing.T) map[string]bool {
 // TestPrograms records programs as the compiler makes them and compares every
 // loop with what the same program counts itself. A count that is shown as exact
 // is never wrong. Those named drawn are loops, branches and calls put together at
-// random, kept because a count of theirs was wrong once. Every third program is compiled at one level; all are at all of
-// them with ISOBATH_ALL_LEVELS=1, as 'make loops' does.
+// random, kept because a count of theirs was wrong once. Every third program is
+// compiled at one level; all are at all of them with ISOBATH_ALL_LEVELS=1, as 'make
+// loops' does.
 func TestPrograms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles and steps programs")
@@ -161,12 +162,7 @@ func checkLoops(t *testing.T, name string, got *tree.Tree, want []truth, known m
 		t.Errorf("%d references have no place", got.Lost)
 	}
 	for _, w := range want {
-		var l *tree.Loop
-		for i := range got.Loops {
-			if got.Loops[i].Line == w.line && got.Loops[i].Kind == tree.Plain {
-				l = &got.Loops[i]
-			}
-		}
+		l := loopAt(got, w.line)
 		key := fmt.Sprintf("%s %d", name, w.line)
 		if l == nil || !l.Exact {
 			doubted = append(doubted, key)

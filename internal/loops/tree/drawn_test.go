@@ -1,0 +1,269 @@
+package tree_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/isobath/isobath/internal/loops/tree"
+	"github.com/isobath/isobath/internal/record/reftrace"
+)
+
+// drawing is a program of loops, branches and calls put together at random. Every
+// loop ends: no body assigns what its loop counts with.
+type drawing struct {
+	*rand.Rand
+	text  strings.Builder
+	loops int
+}
+
+const mostDrawnLoops = 14
+
+// drawProgram returns the C source of a program and how many loops it has.
+func drawProgram(seed uint64) (source string, loops int) {
+	d := &drawing{Rand: rand.New(rand.NewPCG(seed, 23))}
+	d.line(0, `#include "count.h"`)
+	d.line(0, "static int a[64], b[64], c[64], p[64];")
+	helpers := d.IntN(4)
+	for h := range helpers {
+		d.line(0, "static int h%d(int x, int n)\n{\n\tint m = n + 1;", h)
+		d.block(scope{depth: 1, indent: 1, vars: []string{"x", "n"}, helpers: h}, d.within(1, 3))
+		d.line(0, "\treturn x;\n}")
+	}
+	d.line(0, "KERNEL int run(int n, int m)\n{\n\tint x = n;")
+	d.block(scope{indent: 1, vars: []string{"x", "n", "m"}, helpers: helpers}, d.within(3, 6))
+	d.line(0, `	return x;
+}
+int main(int argc, char **argv)
+{
+	for (int i = 0; i < 64; i++)
+		a[i] = random_number() %% 9, b[i] = random_number() %% 5, c[i] = i, p[i] = i ? random_number() %% i : 0;
+	int r = run(argc + 4, argc + 6);
+	report();
+	return r == -7777777;
+}`)
+	return d.text.String(), d.loops
+}
+
+// scope is where a statement stands.
+type scope struct {
+	indent, depth int
+	vars          []string
+	helpers       int // functions that may be called
+	loop          bool
+}
+
+func (s scope) inner() scope {
+	s.indent++
+	s.depth++
+	return s
+}
+
+func (d *drawing) within(lo, hi int) int { return lo + d.IntN(hi-lo+1) }
+
+func (d *drawing) one(of ...string) string { return of[d.IntN(len(of))] }
+
+func (d *drawing) line(indent int, format string, args ...any) {
+	d.text.WriteString(strings.Repeat("\t", indent))
+	fmt.Fprintf(&d.text, format+"\n", args...)
+}
+
+func (d *drawing) array() string { return d.one("a", "b", "c") }
+
+func (d *drawing) expr(vars []string, depth int) string {
+	switch k := d.Float64(); {
+	case k < .35:
+		return d.one(vars...)
+	case k < .5:
+		return strconv.Itoa(d.IntN(10))
+	case k < .75 && depth < 1:
+		return fmt.Sprintf("%s[(%s) & 63]", d.array(), d.expr(vars, depth+1))
+	case k < .75:
+		return fmt.Sprintf("%s[(%s) & 63]", d.array(), d.one(vars...))
+	case depth > 1:
+		return strconv.Itoa(d.within(1, 5))
+	}
+	return fmt.Sprintf("(%s %s %s)", d.expr(vars, depth+1), d.one("+", "-", "*", "^", "&"), d.expr(vars, depth+1))
+}
+
+func (d *drawing) condition(vars []string) string {
+	if d.Float64() < .6 {
+		return fmt.Sprintf("%s %s %s", d.expr(vars, 0), d.one("<", ">", "==", "!=", "<="), d.expr(vars, 0))
+	}
+	return fmt.Sprintf("(%s) & %d", d.expr(vars, 0), d.within(1, 4))
+}
+
+func (d *drawing) block(s scope, statements int) {
+	for range statements {
+		d.statement(s)
+	}
+}
+
+func (d *drawing) statement(s scope) {
+	switch k := d.Float64(); {
+	case k < .3 || s.depth > 3:
+		d.line(s.indent, "%s[(%s) & 63] %s %s;", d.array(), d.expr(s.vars, 0), d.one("=", "+=", "^=", "-="), d.expr(s.vars, 0))
+	case k < .36:
+		d.line(s.indent, "x %s %s;", d.one("+=", "^=", "="), d.expr(s.vars, 0))
+	case k < .5:
+		d.branch(s)
+	case k < .56 && s.loop:
+		d.line(s.indent, "if (%s)\n%s\t%s", d.condition(s.vars), strings.Repeat("\t", s.indent), d.one("break;", "continue;", "continue;"))
+	case k < .64 && s.helpers > 0:
+		d.line(s.indent, "%sh%d(%s, %s);", d.one("", "x += "), d.IntN(s.helpers), d.expr(s.vars, 0), d.one("n", "m", "4"))
+	case k < .68:
+		d.line(s.indent, "switch (%s & 3) {", d.expr(s.vars, 0))
+		for c := range d.within(2, 3) {
+			d.line(s.indent, "case %d: %s[%s & 63]++; break;", c, d.array(), d.one(s.vars...))
+		}
+		d.line(s.indent, "default: x++; }")
+	case d.loops < mostDrawnLoops:
+		d.loop(s)
+	default:
+		d.line(s.indent, "x ^= %s;", d.expr(s.vars, 0))
+	}
+}
+
+func (d *drawing) branch(s scope) {
+	d.line(s.indent, "if (%s) {", d.condition(s.vars))
+	d.block(s.inner(), d.within(1, 2))
+	if d.Float64() < .4 {
+		d.line(s.indent, "} else {")
+		d.block(s.inner(), 1)
+	}
+	d.line(s.indent, "}")
+}
+
+// shapeOfLoop is how a loop is written: before it, its head, the first lines of
+// its body and its end. V is its variable, L its limit.
+type shapeOfLoop struct{ before, head, first, end string }
+
+func (d *drawing) shape(vars []string) shapeOfLoop {
+	plain := shapeOfLoop{head: "for (int V = 0; V < L; V++) {", end: "}"}
+	shapes := []shapeOfLoop{
+		plain, plain, plain,
+		{head: "for (int V = L; V > 0; V--) {", end: "}"},
+		{head: fmt.Sprintf("for (int V = 0; V < L; V += %d) {", d.within(2, 3)), end: "}"},
+		{head: fmt.Sprintf("for (int V = %s & 7; V < 8; V++) {", d.one(vars...)), end: "}"},
+		{before: "int V = L;", head: "while (V-- > 0) {", end: "}"},
+		{before: "int V = 0;", head: "do {", first: "V++;", end: "} while (V < L);"},
+		{before: fmt.Sprintf("unsigned V = %s & 255;", d.expr(vars, 0)), head: "while (V) {", first: "V >>= 1;", end: "}"},
+		{before: fmt.Sprintf("int V = %s & 63;", d.expr(vars, 0)), head: "while (p[V] != V) {", first: "V = p[V];", end: "}"},
+		{before: "int V = 0;", head: "for (;;) {", first: "if (V++ >= L)\n\tbreak;", end: "}"},
+	}
+	return shapes[d.IntN(len(shapes))]
+}
+
+func (d *drawing) loop(s scope) {
+	i := d.loops
+	d.loops++
+	limit := d.one("n", "m", strconv.Itoa(d.within(1, 9)), fmt.Sprintf("(%s & 7)", d.expr(s.vars, 0)), "n - 2", "m + 1")
+	v := fmt.Sprintf("v%d", i)
+	fill := strings.NewReplacer("V", v, "L", limit)
+	write := func(indent int, text string) {
+		if text != "" {
+			d.line(indent, "%s", strings.ReplaceAll(fill.Replace(text), "\n", "\n"+strings.Repeat("\t", indent)))
+		}
+	}
+	shape := d.shape(s.vars)
+	write(s.indent, shape.before)
+	d.line(s.indent, "ENTER(%d);", i)
+	write(s.indent, shape.head)
+	in := s.inner()
+	d.line(in.indent, "TURN(%d);", i)
+	write(in.indent, shape.first)
+	in.loop, in.vars = true, append(slices.Clone(s.vars), v)
+	d.block(in, d.within(1, 3))
+	write(s.indent, shape.end)
+}
+
+// TestDrawn draws programs that nobody has looked at and holds that no count of
+// theirs is shown as exact and wrong, and that a third or more are exact. ISOBATH_DRAWN is how
+// many are kept and from which seed on: 'make loops DRAWN="20 5000"'.
+func TestDrawn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles and steps programs")
+	}
+	programs, seed := 1, uint64(1)
+	if asked := os.Getenv("ISOBATH_DRAWN"); asked != "" {
+		if _, err := fmt.Sscan(asked, &programs, &seed); err != nil {
+			t.Fatalf("ISOBATH_DRAWN=%q: want a number of programs and a seed: %v", asked, err)
+		}
+	}
+	var tally struct{ loops, exact, absent int }
+	for kept := 0; kept < programs; seed++ {
+		source := drawnFile(t, seed)
+		if source == "" {
+			continue
+		}
+		kept++
+		for _, level := range []string{"-O0", "-O1", "-O2", "-O3"} {
+			program, want := compile(t, source, level, drawnFlags(t)...)
+			got := recordTree(t, program, reftrace.Step)
+			for _, w := range want {
+				tally.loops++
+				switch l := loopAt(got, w.line); {
+				case l == nil:
+					tally.absent++
+				case !l.Exact:
+				case l.Entries == w.entries && l.Trips.Trips == w.turns:
+					tally.exact++
+				default:
+					t.Errorf("seed %d %s line %d: %d entries, %d trips shown as exact, want %d and %d", seed, level, w.line, l.Entries, l.Trips.Trips, w.entries, w.turns)
+				}
+			}
+		}
+	}
+	t.Logf("%d programs at four levels: %d loops, %d exact, %d told with ≈, %d absent", programs, tally.loops, tally.exact, tally.loops-tally.exact-tally.absent, tally.absent)
+	if 3*tally.exact < tally.loops {
+		t.Errorf("%d of %d loops have exact counts", tally.exact, tally.loops)
+	}
+}
+
+// drawnFlags make overflow of drawn arithmetic mean the same in both programs.
+func drawnFlags(t *testing.T) []string {
+	t.Helper()
+	include, err := filepath.Abs("testdata/programs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{"-fwrapv", "-I", include}
+}
+
+// drawnFile writes a drawn program, or returns "" if it has too few turns to tell
+// anything or too many to step through.
+func drawnFile(t *testing.T, seed uint64) string {
+	t.Helper()
+	text, loops := drawProgram(seed)
+	if loops < 3 {
+		return ""
+	}
+	source := filepath.Join(t.TempDir(), fmt.Sprintf("drawn%d.c", seed))
+	if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, want := compile(t, source, "-O1", drawnFlags(t)...)
+	var turns uint64
+	for _, w := range want {
+		turns += w.turns
+	}
+	if turns < 20 || turns > 4000 {
+		return ""
+	}
+	return source
+}
+
+// loopAt returns the loop of a line, or nil.
+func loopAt(of *tree.Tree, line int) *tree.Loop {
+	for i := range slices.Backward(of.Loops) {
+		if of.Loops[i].Line == line && of.Loops[i].Kind == tree.Plain {
+			return &of.Loops[i]
+		}
+	}
+	return nil
+}
