@@ -1,46 +1,153 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
 
+	"github.com/isobath/isobath/internal/app/demo"
 	"github.com/isobath/isobath/internal/app/server"
 	"github.com/isobath/isobath/internal/app/sides"
+	"github.com/isobath/isobath/internal/base/scratch"
 )
+
+// shownDemos are the examples that the page opens without files, by the page they
+// are shown on. The others are unpacked first.
+var shownDemos = map[string]struct {
+	open opener
+	page string
+}{
+	"stencil":  {(*server.Loader).Demo, ""},
+	"mesh":     {(*server.Loader).Demo, "mesh"},
+	"cycles":   {(*server.Loader).DemoCycles, "cycles"},
+	"locality": {(*server.Loader).DemoLocality, "locality"},
+	"compare":  {(*server.Loader).DemoCompare, ""},
+}
 
 func newDemo() *cobra.Command {
 	var f serveFlags
+	var folder string
 	cmd := &cobra.Command{
-		Use:   "demo [cycles|locality|compare]",
-		Short: "Show the built-in example run in the browser",
-		Long: `Demo shows a run of samples of a stencil program, made by simulation. 'demo
-cycles' shows reference traces of small programs, recorded by 'isobath record
---refs' from the sources in examples/loops. 'demo locality' shows a program worth
-improving, examples/locality/pic.c: what other caches, machines and layouts
-would make of its references. 'demo compare' shows the stencil program beside its
-repaired form, in which memory lies near the threads that use it and neighbouring
-planes run on neighbouring cores, and says what 'isobath diff' finds.`,
+		Use:   "demo [stencil|lookup|messages|cycles|locality|mesh|compare]",
+		Short: "Show the built-in example runs in the browser",
+		Long: `Demo shows a run of samples of a stencil program, made by simulation, with its
+mesh. 'demo lookup' shows a program with three phases, each slow for a reason of
+its own. 'demo messages' shows eight processes of which one is late. 'demo cycles'
+shows reference traces of small programs, recorded by 'isobath record --refs' from
+the sources in examples/loops. 'demo locality' shows a program worth improving,
+examples/locality/pic.c: what other caches, machines and layouts would make of its
+references. 'demo compare' shows the stencil program beside its repaired form, in
+which memory lies near the threads that use it and neighbouring planes run on
+neighbouring cores, and says what 'isobath diff' finds.
+
+Every verb takes an example in place of a file: 'isobath report demo' is about the
+stencil program, 'isobath steps demo:messages' about the messages; there are also
+demo:fixed, demo:lookup, demo:cycles, demo:locality and demo:mesh. --unpack writes
+one of them, to keep.`,
+		Example: `  isobath demo
+  isobath demo messages
+  isobath insights demo
+  isobath diff demo demo:fixed
+  isobath demo lookup --unpack .`,
 		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
-		ValidArgs: []string{"cycles", "locality", "compare"},
+		ValidArgs: []string{"stencil", "lookup", "messages", "cycles", "locality", "mesh", "compare", "fixed"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			show := (*server.Loader).Demo
+			name := demo.Examples[0].Name
 			if len(args) == 1 {
-				show = map[string]opener{"cycles": (*server.Loader).DemoCycles, "locality": (*server.Loader).DemoLocality, "compare": (*server.Loader).DemoCompare}[args[0]]
-				if args[0] != "compare" {
-					f.page = args[0]
-				}
+				name = args[0]
 			}
-			if len(args) == 1 && args[0] == "compare" {
-				c, err := sides.Demo(cmd.Context(), "file", "line")
+			if folder != "" {
+				path, err := demo.Unpack(cmd.Context(), name, folder)
 				if err != nil {
 					return err
 				}
-				f.compare = true
-				say("A is the stencil program, B its repaired form: %s", c.Sentence())
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), path)
+				return err
 			}
-			return f.serve(cmd, nil, show)
+			return f.demo(cmd, name)
 		},
 	}
 	f.add(cmd)
 	cmd.Flags().BoolVar(&f.noBrowser, "no-browser", false, "only print the address")
+	cmd.Flags().StringVar(&folder, "unpack", "", "write the example below this `folder` instead, and print where")
 	return cmd
+}
+
+// demo shows an example.
+func (f *serveFlags) demo(cmd *cobra.Command, name string) error {
+	if name == "compare" {
+		c, err := sides.Demo(cmd.Context(), "file", "line")
+		if err != nil {
+			return err
+		}
+		f.compare = true
+		say("A is the stencil program, B its repaired form: %s", c.Sentence())
+	}
+	if shown, ok := shownDemos[name]; ok {
+		f.page = shown.page
+		return f.serve(cmd, nil, shown.open)
+	}
+	files, remove, err := withExamples(cmd.Context(), cmd, []string{exampleWord + ":" + name})
+	if err != nil {
+		return err
+	}
+	defer remove()
+	return f.serve(cmd, files, nil)
+}
+
+// exampleWord means the first example in place of a file, and with a colon and a
+// name another.
+const exampleWord = "demo"
+
+// takesNoExamples are verbs whose words are not files.
+var takesNoExamples = []string{"demo", "record", "ab", "cc", "guide", "help", "version"}
+
+// withExamples puts the examples that are named in place of files into a folder
+// that remove deletes. A file of that name comes first.
+func withExamples(ctx context.Context, cmd *cobra.Command, args []string) (out []string, remove func() error, err error) {
+	remove = func() error { return nil }
+	if cmd.Name() != exampleWord && slices.Contains(takesNoExamples, cmd.Name()) {
+		return args, remove, nil
+	}
+	folder := ""
+	out = slices.Clone(args)
+	for i, word := range args {
+		name, ok := exampleNamed(word)
+		if !ok {
+			continue
+		}
+		if folder == "" {
+			if folder, err = scratch.Folder("", "demo"); err != nil {
+				return nil, nil, err
+			}
+			remove = func() error { return os.RemoveAll(folder) }
+		}
+		if at := slices.Index(args[:i], word); at >= 0 {
+			out[i] = out[at]
+			continue
+		}
+		if out[i], err = demo.Unpack(ctx, name, folder); err != nil {
+			remove()
+			return nil, nil, usageError{err}
+		}
+	}
+	return out, remove, nil
+}
+
+// exampleNamed is the name of the example that a word means.
+func exampleNamed(word string) (string, bool) {
+	if word != exampleWord && !strings.HasPrefix(word, exampleWord+":") {
+		return "", false
+	}
+	if _, err := os.Lstat(word); err == nil {
+		return "", false
+	}
+	if word == exampleWord {
+		return demo.Examples[0].Name, true
+	}
+	return strings.TrimPrefix(word, exampleWord+":"), true
 }

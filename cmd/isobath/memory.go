@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"runtime/debug"
 	"slices"
 
@@ -41,9 +42,14 @@ func bounded(run func(*cobra.Command, []string) error) func(*cobra.Command, []st
 		// what is in use, as it would without a limit.
 		debug.SetMemoryLimit(bytes + bytes/4)
 		ctx := budget.With(cmd.Context(), budget.New(bytes))
-		work := func(ctx context.Context) error {
+		work := func(ctx context.Context) (err error) {
 			cmd.SetContext(ctx)
-			return run(cmd, args)
+			files, remove, err := withExamples(ctx, cmd, args)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, remove()) }()
+			return run(cmd, files)
 		}
 		if slices.Contains(unwatched, cmd.Name()) {
 			return work(ctx)

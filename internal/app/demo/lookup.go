@@ -38,9 +38,6 @@ type lookup struct {
 // generation, a sort whose first bucket keeps one core busy in its L2, and
 // lookups in a table that lies in the memory of node 0. Sampling starts when
 // everything is set up.
-//
-// unused: by the program, which shows other runs; tests of phases and imbalance
-// know what is wrong with this one.
 func Lookup() (*Run, error) {
 	cpus := make([]int, lookupThreads)
 	for t := range cpus {

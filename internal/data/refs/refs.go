@@ -126,10 +126,7 @@ func Each(r Source, visit func(batch []Ref) error) error {
 	}
 }
 
-// All reads a whole trace into memory.
-//
-// unused: by the program, whose traces do not fit; tests of the readers compare
-// whole traces.
+// All reads a whole trace into memory: a small one.
 func All(r Source) ([]Ref, error) {
 	var all []Ref
 	err := Each(r, func(batch []Ref) error {

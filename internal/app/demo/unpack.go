@@ -1,0 +1,172 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/isobath/isobath/internal/base/scratch"
+	"github.com/isobath/isobath/internal/data/grid"
+	"github.com/isobath/isobath/internal/data/kind"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/data/refs/reftable"
+	"github.com/isobath/isobath/internal/data/run"
+	sourcefile "github.com/isobath/isobath/internal/data/source"
+	"github.com/isobath/isobath/internal/data/table"
+)
+
+// Eight processes exchange the edges of a grid; rank 3 works 120 ms longer than
+// the others in iteration 7. Recorded by our own recorder from
+// whatif/programs/halo2d.c of the fixtures.
+//
+//go:embed data/messages
+var messages embed.FS
+
+// Example is a built-in example that can be had as a file.
+type Example struct {
+	Name, About string
+	unpack      func(ctx context.Context, dir string) (string, error)
+}
+
+// Examples are all of them; the first is meant where none is named.
+var Examples = []Example{
+	{"stencil", "samples of a stencil program, simulated", samplesOf(Open)},
+	{"fixed", "the same after its repair", samplesOf(OpenFixed)},
+	{"lookup", "samples of a program with three phases, simulated", samplesOf(Lookup)},
+	{"messages", "messages of eight processes, one of them late", unpackMessages},
+	{"cycles", "every reference of a matrix multiplication", unpackCycle},
+	{"locality", "every reference of particles in a cell", unpackLocality},
+	{"mesh", "dumps of the stencil program's grid", unpackMesh},
+}
+
+// Unpack writes an example below a folder and returns where it is.
+func Unpack(ctx context.Context, name, dir string) (string, error) {
+	at := slices.IndexFunc(Examples, func(e Example) bool { return e.Name == name })
+	if at < 0 {
+		names := []string{}
+		for _, e := range Examples {
+			names = append(names, e.Name)
+		}
+		return "", fmt.Errorf("there is no example %q; there are %s", name, strings.Join(names, ", "))
+	}
+	return Examples[at].unpack(ctx, dir)
+}
+
+func samplesOf(open func() (*Run, error)) func(context.Context, string) (string, error) {
+	return func(ctx context.Context, dir string) (string, error) {
+		r, err := open()
+		if err != nil {
+			return "", err
+		}
+		return r.Write(ctx, dir)
+	}
+}
+
+func unpackMessages(_ context.Context, dir string) (string, error) {
+	archive, err := fs.Sub(messages, "data/messages")
+	if err != nil {
+		return "", err
+	}
+	folder := filepath.Join(dir, "messages")
+	return filepath.Join(folder, "halo2d.otf2"), os.CopyFS(folder, archive)
+}
+
+func unpackCycle(ctx context.Context, dir string) (string, error) {
+	at := slices.IndexFunc(Cycles, func(c Cycle) bool { return c.Name == "matrix multiplication" })
+	src, err := Cycles[at].Open()
+	if err != nil {
+		return "", err
+	}
+	texts, err := Cycles[at].Texts()
+	if err != nil {
+		return "", errors.Join(err, src.Close())
+	}
+	return writeRefs(ctx, filepath.Join(dir, "matmul"+run.Suffix), src, texts)
+}
+
+func unpackLocality(ctx context.Context, dir string) (string, error) {
+	src, err := Particles.Open()
+	if err != nil {
+		return "", err
+	}
+	texts, err := Particles.Texts()
+	if err != nil {
+		return "", errors.Join(err, src.Close())
+	}
+	return writeRefs(ctx, filepath.Join(dir, "particles"+run.Suffix), src, texts)
+}
+
+// writeRefs keeps a trace as a run with its sources, and closes it.
+func writeRefs(ctx context.Context, path string, src refs.Reader, texts map[string][]byte) (_ string, err error) {
+	all, err := refs.All(src)
+	err = errors.Join(err, src.Close())
+	if err != nil {
+		return "", err
+	}
+	about := src.About()
+	t, err := reftable.New(all, about.Places, about.Objects, about.Has&^refs.HasFlow) // the way through the code is not kept
+	if err != nil {
+		return "", err
+	}
+	b := &run.Run{Contents: []*table.Table{t}, SourceFiles: map[string]sourcefile.File{}, Manifest: run.Manifest{
+		Version: run.Version, Kind: kind.Refs, Format: "demo", Origin: kind.Origin{Tool: "isobath record --refs"},
+		Imported: time.Now().UTC().Truncate(time.Second), Warnings: about.Notes,
+	}}
+	tmp, err := scratch.Folder("", "demo")
+	if err != nil {
+		return "", fmt.Errorf("unpack the demo: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		if err := os.WriteFile(filepath.Join(tmp, name), texts[name], 0o644); err != nil {
+			return "", fmt.Errorf("unpack the demo: %w", err)
+		}
+		b.SourceFiles[name] = sourcefile.File{Root: tmp, Name: name}
+		b.Sources = append(b.Sources, run.SourceEntry{Name: name, Found: "path"})
+	}
+	return path, b.Write(ctx, path, false)
+}
+
+func unpackMesh(_ context.Context, dir string) (string, error) {
+	folder := filepath.Join(dir, "mesh")
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return "", err
+	}
+	for _, iteration := range Dumps() {
+		m, err := Dump(int(iteration))
+		if err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("stencil_%d.vtk", iteration)), legacyImage(m.Blocks[0].Grid), 0o666); err != nil {
+			return "", err
+		}
+	}
+	return folder, nil
+}
+
+// legacyImage is a regular grid as the text form of VTK's legacy files, which
+// every viewer reads.
+func legacyImage(g *grid.Grid) []byte {
+	w := &bytes.Buffer{}
+	e := g.Extent
+	fmt.Fprintf(w, "# vtk DataFile Version 3.0\nstencil\nASCII\nDATASET STRUCTURED_POINTS\nDIMENSIONS %d %d %d\n", e[1]-e[0]+1, e[3]-e[2]+1, e[5]-e[4]+1)
+	fmt.Fprintf(w, "ORIGIN 0 0 0\nSPACING %g %g %g\nCELL_DATA %d\n", g.Spacing[0], g.Spacing[1], g.Spacing[2], g.NumCells())
+	for _, a := range g.CellData {
+		switch values := a.Data.(type) {
+		case []float64:
+			fmt.Fprintf(w, "SCALARS %s double 1\nLOOKUP_TABLE default\n%s\n", a.Name, strings.Trim(fmt.Sprint(values), "[]"))
+		case []int32:
+			fmt.Fprintf(w, "SCALARS %s int 1\nLOOKUP_TABLE default\n%s\n", a.Name, strings.Trim(fmt.Sprint(values), "[]"))
+		}
+	}
+	return w.Bytes()
+}
