@@ -8,10 +8,12 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/isobath/isobath/internal/base/canvas"
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/data/samples"
+	"github.com/isobath/isobath/internal/data/table"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +24,7 @@ import (
 	"github.com/isobath/isobath/internal/machine/hw"
 	"github.com/isobath/isobath/internal/machine/hw/show"
 	"github.com/isobath/isobath/internal/machine/hw/sysfs"
+	"github.com/isobath/isobath/internal/memory/resources"
 )
 
 // topologyFlags are the flags of `isobath topology` as the user wrote them.
@@ -41,6 +44,10 @@ resources served them.
 FILE is a run, samples with a topology beside them, or a hardware description
 alone: XML of lstopo (hwloc 1 to 3), Mitos or sys-sage. Without FILE it is the
 machine this runs on.
+
+With --by COLUMN:MEASURE each resource has the sum, mean, deviation, largest
+value, count or number of distinct values of any column of numbers; names and
+addresses can be counted.
 
 Samples of a resource are those whose path from the CPU goes through it; that
 is what the selection "at L3:1" gives. Served are those it answered itself.`,
@@ -64,7 +71,7 @@ is what the selection "at L3:1" gives. Served are those it answered itself.`,
 	fl.StringVar(&f.svg, "svg", "", "print a drawing: sunburst (default) or icicle")
 	fl.Lookup("svg").NoOptDefVal = "sunburst"
 	fl.StringVar(&f.theme, "theme", "light", "colours of the drawing: light or dark")
-	fl.StringVar(&f.by, "by", "", "what colours the drawing: latency, samples or mean")
+	fl.StringVar(&f.by, "by", "", "what colours the drawing: latency, samples or mean; or any `column:measure` as in bytes:largest, shown in all forms")
 	return cmd
 }
 
@@ -86,8 +93,8 @@ func (f *topologyFlags) check(cmd *cobra.Command, args []string) ([]string, erro
 		return nil, usagef("--svg and --json exclude each other")
 	case f.theme != "light" && f.theme != "dark":
 		return nil, usagef("--theme %q: want light or dark", f.theme)
-	case !slices.Contains([]string{"", "latency", "samples", "mean"}, f.by):
-		return nil, usagef("--by %q: want latency, samples or mean", f.by)
+	case !slices.Contains([]string{"", "latency", "samples", "mean"}, f.by) && !strings.Contains(f.by, ":"):
+		return nil, usagef("--by %q: want latency, samples, mean, or a column and a measure as in bytes:largest (%s)", f.by, strings.Join(resources.Measures, ", "))
 	}
 	return args, nil
 }
@@ -123,6 +130,9 @@ func (f *topologyFlags) view(ctx context.Context, args []string) (*show.View, er
 		return nil, errors.Join(fmt.Errorf("--where: %w", err), set.Close())
 	}
 	view, err := placed(ctx, set, where)
+	if err == nil && strings.Contains(f.by, ":") {
+		err = f.amounts(ctx, set, where, view)
+	}
 	return view, errors.Join(err, set.Close())
 }
 
@@ -151,6 +161,26 @@ func placed(ctx context.Context, set *dataset.Set, where query.Expr) (*show.View
 	}
 	v.Samples = hw.Fold(set.Places.Coder, dataset.PlaceCounts(answer.Places, query.Selected))
 	return v, v.Samples.Check()
+}
+
+// amounts adds the number that --by COLUMN:MEASURE asks for. A name may hold a
+// colon, a measure does not.
+func (f *topologyFlags) amounts(ctx context.Context, set *dataset.Set, where query.Expr, view *show.View) error {
+	at := strings.LastIndexByte(f.by, ':')
+	column, measure := f.by[:at], f.by[at+1:]
+	var rows table.Bits
+	var err error
+	if where != nil {
+		if rows, err = set.Engine.Select(ctx, where); err != nil {
+			return err
+		}
+	}
+	view.Amounts, err = resources.Fold(ctx, set.Table, set.Places, rows, column, measure)
+	if err != nil {
+		return usageError{fmt.Errorf("--by %s: %w", f.by, err)}
+	}
+	view.AmountsOf = set.Table.Column(column).Provenance
+	return nil
 }
 
 func (f *topologyFlags) write(w io.Writer, v *show.View) error {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -104,6 +105,47 @@ func TestTopologyEqualsSelection(t *testing.T) {
 	}
 }
 
+// A measure of a column is the one of the samples that selecting the resource
+// gives, in every form.
+func TestTopologyByColumn(t *testing.T) {
+	dir := t.TempDir()
+	machine, samples := filepath.Join(dir, "machine.xml"), filepath.Join(dir, "samples.csv")
+	for file, text := range map[string]string{
+		machine: `<Hardware name="made"><NUMA id="0" size="8"><Cache id="2" size="4096"><CPU id="0"/></Cache><Cache id="2" size="4096"><CPU id="1"/></Cache></NUMA></Hardware>`,
+		samples: "time,cpu,latency,weight,symbol\n1,0,10,3,a\n2,0,10,5,a\n3,1,10,40,b\n",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for by, want := range map[string]string{"weight:sum": "48 8 40", "weight:largest": "40 5 40", "weight:mean": "16 4 40", "symbol:distinct": "2 1 1", "weight:count": "3 2 1", "weight:deviation": "17 1 0"} {
+		tree := topologyTree(t, samples, "--topology", machine, "--by", by)
+		got := []string{fmt.Sprintf("%.0f", *tree.Value)}
+		var walk func(n *show.Node)
+		walk = func(n *show.Node) {
+			if n.Type == "CPU" {
+				got = append(got, fmt.Sprintf("%.0f", *n.Value))
+			}
+			for _, kid := range n.Children {
+				walk(kid)
+			}
+		}
+		walk(tree)
+		if strings.Join(got, " ") != want || tree.By == nil {
+			t.Errorf("--by %s: machine and CPUs %v, want %s", by, got, want)
+		}
+	}
+	for args, want := range map[string]string{"": "largest of weight", "--svg": "Largest of weight", "--svg=icicle": "Largest of weight"} {
+		out, err := topologyOutput(t, append(strings.Fields(args), samples, "--topology", machine, "--by", "weight:largest")...)
+		if err != nil || !strings.Contains(out, want) {
+			t.Errorf("%s: %v, no %q in %s", args, err, want, out)
+		}
+	}
+	if _, err := topologyOutput(t, samples, "--topology", machine, "--by", "symbol:sum"); err == nil || !strings.Contains(err.Error(), "holds names") {
+		t.Errorf("the sum of names: %v", err)
+	}
+}
+
 func TestTopologyForms(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "made.xml")
 	if err := os.WriteFile(file, []byte(`<Hardware name="made"><NUMA id="0" size="8"><Cache id="2" size="4096"><CPU id="0"/><CPU id="5"/></Cache></NUMA></Hardware>`), 0o644); err != nil {
@@ -122,7 +164,7 @@ func TestTopologyForms(t *testing.T) {
 		{[]string{"--svg=icicle", "--theme", "dark", file}, `fill="#15171c"`, ""},
 		{[]string{"--svg=cube", file}, "", `--svg "cube": want sunburst or icicle`},
 		{[]string{"--theme", "pink", file}, "", `--theme "pink": want light or dark`},
-		{[]string{"--by", "size", file}, "", `--by "size": want latency, samples or mean`},
+		{[]string{"--by", "size", file}, "", `--by "size": want latency, samples, mean, or a column`},
 		{[]string{file, "--where", "cpu = 1"}, "", "has none"},
 		{[]string{file, file}, "", "topology wants one file, got 2"},
 		{[]string{file + ".not"}, "", "no such file"},

@@ -45,6 +45,7 @@ var wireAreas = []struct {
 		{"internal/app/server/memory/wire_code.go"},
 		{"internal/memory/heatmap/heatmap.go", "HeatRow"},
 		{"internal/app/server/memory/wire_heatmap.go"},
+		{"internal/app/server/memory/wire_resources.go"},
 		{"internal/app/server/memory/wire_compare.go"},
 		{"internal/memory/assembly/assembly.go", "Assembly", "Instruction"},
 	}},

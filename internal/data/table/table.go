@@ -134,6 +134,17 @@ func (c *Column) Float(i int) float64 {
 	return math.NaN()
 }
 
+// Identity returns bits that are equal for two rows if their values are.
+func (c *Column) Identity(i int) uint64 {
+	switch d := c.Data.(type) {
+	case []uint64:
+		return d[i]
+	case []int64:
+		return uint64(d[i])
+	}
+	return math.Float64bits(c.Float(i))
+}
+
 // Text returns the value of row i as it is written in CSV; empty if there is
 // none.
 func (c *Column) Text(i int) string {

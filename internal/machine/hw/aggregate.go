@@ -115,6 +115,16 @@ func (c *Coder) Touching(id string) ([]bool, error) {
 	return marks, nil
 }
 
+// Reached returns the resources that the samples of a code belong to, as
+// Tally.Passed counts them, and the one that served them or -1.
+func (c *Coder) Reached(code int) (passed []int, server int) {
+	path := c.pathsOf()[code]
+	if len(path.Steps) == 0 {
+		return []int{0}, path.Server
+	}
+	return append(slices.Clone(path.Steps), c.Placer.holders(path.Steps[0])...), path.Server
+}
+
 // Tally is what is counted for one resource.
 type Tally struct {
 	// Passed counts the samples that belong to the resource: those whose path
@@ -211,7 +221,9 @@ func (a *Aggregate) fold(pl Place, path Path, n Count, links map[[2]int]*Link, u
 			a.link(links, path, at, n)
 		}
 	}
-	a.contain(path.Steps, n)
+	for _, i := range p.holders(path.Steps[0]) {
+		a.Tallies[i].Passed.Add(n)
+	}
 	switch {
 	case path.Pending:
 		a.Tallies[path.Steps[len(path.Steps)-1]].Pending.Add(n)
@@ -223,15 +235,15 @@ func (a *Aggregate) fold(pl Place, path Path, n Count, links map[[2]int]*Link, u
 	}
 }
 
-// contain counts samples for the containers of their CPU: they hold what their
-// CPUs issued.
-func (a *Aggregate) contain(steps []int, n Count) {
-	r := a.Placer.Resources
-	for i := r[steps[0]].Parent; i >= 0; i = r[i].Parent {
-		if r[i].Kind < NUMA {
-			a.Tallies[i].Passed.Add(n)
+// holders returns the containers of a CPU: they hold what their CPUs issued.
+func (p *Placer) holders(cpu int) []int {
+	var out []int
+	for i := p.Resources[cpu].Parent; i >= 0; i = p.Resources[i].Parent {
+		if p.Resources[i].Kind < NUMA {
+			out = append(out, i)
 		}
 	}
+	return out
 }
 
 func (a *Aggregate) link(links map[[2]int]*Link, path Path, at int, n Count) {

@@ -7,7 +7,6 @@ package heatmap
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 	"strconv"
 
@@ -109,7 +108,7 @@ func number(ctx context.Context, c *table.Column, rows table.Bits, n int) (*valu
 		if !c.Has(row) {
 			return -1
 		}
-		if k, ok := known[bitsOf(c, row)]; ok {
+		if k, ok := known[c.Identity(row)]; ok {
 			return k
 		}
 		return -1
@@ -118,7 +117,7 @@ func number(ctx context.Context, c *table.Column, rows table.Bits, n int) (*valu
 		if !c.Has(row) {
 			continue
 		}
-		b := bitsOf(c, row)
+		b := c.Identity(row)
 		k, ok := known[b]
 		if !ok {
 			if k = len(v.first); k == mostValues {
@@ -130,16 +129,6 @@ func number(ctx context.Context, c *table.Column, rows table.Bits, n int) (*valu
 		v.samples[k]++
 	}
 	return v, ctx.Err()
-}
-
-func bitsOf(c *table.Column, row int) uint64 {
-	switch d := c.Data.(type) {
-	case []uint64:
-		return d[row]
-	case []uint32:
-		return uint64(d[row])
-	}
-	return math.Float64bits(c.Float(row))
 }
 
 // lines gives every value its row of the grid: numbers in their order, several

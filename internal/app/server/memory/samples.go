@@ -177,6 +177,8 @@ func (Kind) Routes(f *frame.Frame) []frame.Route {
 			Takes: AskSpread{}, Answers: Spreads{}, OfRun: of(s.spread)},
 		{Method: "POST", Path: "runs/{id}/heatmap", Access: frame.Viewer, Does: "samples over time and over the values of a column", Command: "isobath heatmap",
 			Takes: AskHeatmap{}, Answers: Heatmap{}, Type: frame.TypeColumns, OfRun: of(s.heatmap)},
+		{Method: "POST", Path: "runs/{id}/resources", Access: frame.Viewer, Does: "a measure of any column over the samples of each resource", Command: "isobath topology --by",
+			Takes: AskResources{}, Answers: ResourceAmounts{}, Type: frame.TypeColumns, OfRun: of(s.resources)},
 		{Method: "POST", Path: "runs/{id}/compare", Access: frame.Viewer, Does: "how another open run differs from this one, group by group, and whether that is chance", Command: "isobath diff",
 			Takes: AskCompare{}, Answers: Compared{}, OfRun: of(s.compare)},
 		{Method: "POST", Path: "runs/{id}/changes", Access: frame.Viewer, Does: "what changed between the runs of a pair, ranked", Command: "isobath diff",

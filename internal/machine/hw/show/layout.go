@@ -16,6 +16,7 @@ const (
 	ByLatency Measure = "latency"
 	BySamples Measure = "samples"
 	ByMean    Measure = "mean"
+	byAmount  Measure = "amount" // of View.Amounts
 )
 
 // ring is one depth of a drawing.
@@ -204,11 +205,14 @@ func (l *layout) measureBlock(r *ring, b *block) {
 	res := &l.resources[b.resource]
 	tally := &l.view.Samples.Tallies[b.resource]
 	n := tally.Passed
-	if res.Kind >= hw.NUMA && res.Kind < hw.Core {
+	if res.Serves() {
 		n = tally.Served
 	}
 	b.link = l.view.Samples.LinkToParent(b.resource).Samples
 	switch l.measure {
+	case byAmount:
+		a := l.view.Amounts.Of(res)
+		b.value, b.has = a.Number, a.Samples > 0
 	case BySamples:
 		b.value, b.has = float64(n.Samples), n.Samples > 0
 	case ByMean:

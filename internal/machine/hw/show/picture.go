@@ -31,7 +31,9 @@ type picture struct {
 
 func newPicture(c canvas.Canvas, v *View, d *Drawing, band string) *picture {
 	m := d.Measure
-	if m == "" || m != BySamples && v.Latency == table.Absent {
+	if v.Amounts != nil {
+		m = byAmount
+	} else if m == "" || m != BySamples && v.Latency == table.Absent {
 		m = ByLatency
 		if v.Latency == table.Absent {
 			m = BySamples
@@ -85,11 +87,14 @@ func (s *picture) describe(b *block) string {
 	if s.view.Samples != nil {
 		tally := &s.view.Samples.Tallies[b.resource]
 		parts = append(parts, count(tally.Passed.Samples)+" samples")
-		if r.Kind >= hw.NUMA && r.Kind < hw.Core {
+		if r.Serves() {
 			parts = append(parts, count(tally.Served.Samples)+" served")
 		}
 		if tally.Passed.Valued > 0 {
 			parts = append(parts, s.approx()+amount(tally.Passed.Sum)+" "+s.view.unit())
+		}
+		if a := s.view.Amounts; a != nil && a.Of(r).Samples > 0 {
+			parts = append(parts, a.Name+" "+s.view.sayAmount(a.Of(r)))
 		}
 	}
 	if r.Note != "" {
@@ -138,10 +143,17 @@ func (s *picture) legend(x, y, width, thickest float64) float64 {
 	}
 	th := s.theme
 	title := map[Measure]string{ByLatency: capital(s.view.unit()) + " served or issued", BySamples: "Samples served or issued", ByMean: "Mean " + s.view.unit()}
+	if s.view.Amounts != nil {
+		title[byAmount] = capital(strings.TrimSpace(s.view.Amounts.Name + " " + s.view.Amounts.Unit))
+	}
 	s.text(x, y+11, 12, 600, th.text, canvas.Start, title[s.layout.measure])
 	y += 27
 	s.text(x, y, 11, 400, th.muted, canvas.Start, "each "+s.band+" on its own scale")
-	if s.view.Level == table.Modelled || s.view.Latency == table.Modelled && s.layout.measure != BySamples {
+	values := s.view.Latency
+	if s.view.Amounts != nil {
+		values = s.view.AmountsOf
+	}
+	if s.view.Level == table.Modelled || values == table.Modelled && s.layout.measure != BySamples {
 		s.text(x+width, y, 11, 400, th.hot, canvas.End, "modelled")
 	}
 	y += 12
@@ -170,6 +182,9 @@ func (s *picture) scaleRow(r *ring, x, y, width float64) float64 {
 }
 
 func (s *picture) value(v float64) string {
+	if s.layout.measure == byAmount {
+		return s.view.sayAmount(hw.Amount{Number: v, Samples: 1})
+	}
 	if s.layout.measure == BySamples {
 		return count(uint64(v))
 	}

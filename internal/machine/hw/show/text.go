@@ -138,7 +138,48 @@ func (t *text) head() {
 	t.print(line)
 	t.print("level " + v.Level.String() + ", latency " + v.Latency.String())
 	t.print("")
+	if v.Amounts != nil {
+		t.print(strings.TrimSpace(fmt.Sprintf("%s %s", v.Amounts.Name, v.Amounts.Unit)) + ", " + v.AmountsOf.String() +
+			": of samples served for caches and memory, of samples issued for the rest; of alike resources the least and the largest")
+		t.print("")
+		t.row("", "", "samples", "served", "", "", term.ClipEnd(strings.Fields(v.Amounts.Name)[0], 9))
+		return
+	}
 	t.row("", "", "samples", "served", v.unit(), "mean", "each")
+}
+
+// sayAmount writes the number of a resource with its marks.
+func (v *View) sayAmount(a hw.Amount) string {
+	said := samples.Approximately(v.AmountsOf) + plain(amount(a.Number))
+	if a.AtLeast {
+		said = "≥" + said
+	}
+	return said
+}
+
+// amountSpan writes the numbers of alike resources: one, or the least and the
+// largest.
+func (t *text) amountSpan(g *group) string {
+	var least, most hw.Amount
+	for _, m := range g.members {
+		a := t.view.Amounts.Of(&t.resources[m])
+		if a.Samples == 0 {
+			continue
+		}
+		if least.Samples == 0 || a.Number < least.Number {
+			least = a
+		}
+		if most.Samples == 0 || a.Number > most.Number {
+			most = a
+		}
+	}
+	switch {
+	case most.Samples == 0:
+		return "–"
+	case least.Number == most.Number:
+		return t.view.sayAmount(most)
+	}
+	return t.view.sayAmount(least) + "–" + t.view.sayAmount(most)
 }
 
 func (v *View) unit() string { return cmp.Or(v.LatencyUnit, "latency") }
@@ -235,7 +276,7 @@ func (t *text) plainRow(name, size, cpus string) {
 
 func (t *text) sampleRow(name, size string, g *group) {
 	first := &t.resources[g.members[0]]
-	serves := first.Kind >= hw.NUMA && first.Kind < hw.Core
+	serves := first.Serves()
 	var passed, served hw.Count
 	least, most := ^uint64(0), uint64(0)
 	for _, m := range g.members {
@@ -256,6 +297,10 @@ func (t *text) sampleRow(name, size string, g *group) {
 	case serves:
 		cells[1] = column(served.Samples)
 		value = served
+	}
+	if t.view.Amounts != nil {
+		t.row(name, size, cells[0], cells[1], "", "", t.amountSpan(g))
+		return
 	}
 	if mean, ok := value.Mean(); ok {
 		mark := samples.Approximately(t.view.Latency)

@@ -19,6 +19,10 @@ type View struct {
 	// are marked wherever they are shown.
 	Level, Latency table.Provenance
 	LatencyUnit    string
+	// Amounts are another number of each resource, of any column; nil without.
+	Amounts *hw.Amounts
+	// AmountsOf says where the values of that column come from.
+	AmountsOf table.Provenance
 	// Warnings about the samples; those of the topology need not be repeated.
 	Warnings []string
 }
@@ -53,6 +57,12 @@ type Node struct {
 	// Served is the part of Samples that ended here.
 	Served        *uint64  `json:"served,omitempty"`
 	ServedLatency *float64 `json:"served_latency,omitempty"`
+	// Value is what --by COLUMN:MEASURE asks for, over Samples; ServedValue over
+	// the part that ended here. ValueAtLeast says that there are more.
+	Value        *float64 `json:"value,omitempty"`
+	ValueSamples *int     `json:"value_samples,omitempty"`
+	ValueAtLeast bool     `json:"value_at_least,omitempty"`
+	ServedValue  *float64 `json:"served_value,omitempty"`
 	// Pending found their line already on its way to this L1.
 	Pending *uint64 `json:"pending,omitempty"`
 	// ServedRemote is the part of Served that came from CPUs elsewhere, and
@@ -82,6 +92,7 @@ type Machine struct {
 	Summary     hw.Summary        `json:"summary"`
 	Where       string            `json:"where,omitempty"`
 	Of          *uint64           `json:"of,omitempty"`
+	By          *By               `json:"by,omitempty"`
 	Provenance  map[string]string `json:"provenance,omitempty"`
 	Depths      []Depth           `json:"depths,omitempty"`
 	Unplaced    []Unplaced        `json:"unplaced,omitempty"`
@@ -89,6 +100,13 @@ type Machine struct {
 	Distances   *hw.Distances     `json:"distances,omitempty"`
 	Instruction []KindSize        `json:"instruction_caches,omitempty"`
 	Warnings    []string          `json:"warnings,omitempty"`
+}
+
+// By is what the values of nodes are.
+type By struct {
+	Name       string `json:"name"`
+	Unit       string `json:"unit"`
+	Provenance string `json:"provenance"`
 }
 
 // Depth says where the samples are at one depth: samples + nearer + around +
@@ -170,12 +188,25 @@ func (v *View) node(r *hw.Resource) *Node {
 	if tally.Passed.Squares > 0 {
 		n.Deviation = maybe(tally.Passed.Deviation())
 	}
-	if r.Kind >= hw.NUMA && r.Kind < hw.Core {
+	if r.Serves() {
 		n.Served, n.ServedLatency = &tally.Served.Samples, v.sum(tally.Served)
 		n.Pending = positive(tally.Pending.Samples)
 		n.ServedRemote, n.RemoteSamples = positive(tally.FromAfar.Samples), positive(tally.Away.Samples)
 	}
+	if v.Amounts != nil {
+		v.amounts(r, n)
+	}
 	return n
+}
+
+func (v *View) amounts(r *hw.Resource, n *Node) {
+	passed := &v.Amounts.Passed[r.Index]
+	n.ValueSamples, n.ValueAtLeast = &passed.Samples, passed.AtLeast
+	n.Value = maybe(passed.Number, passed.Samples > 0)
+	if r.Serves() {
+		served := v.Amounts.Served[r.Index]
+		n.ServedValue = maybe(served.Number, served.Samples > 0)
+	}
 }
 
 // sum returns the latency of samples: zero if there are no samples, null if
@@ -210,6 +241,9 @@ func (v *View) machine() *Machine {
 		return m
 	}
 	m.Of = &v.Of
+	if v.Amounts != nil {
+		m.By = &By{v.Amounts.Name, v.Amounts.Unit, v.AmountsOf.String()}
+	}
 	m.Provenance = map[string]string{"level": v.Level.String(), "latency": v.Latency.String()}
 	for _, b := range v.Samples.Depths() {
 		m.Depths = append(m.Depths, Depth{b.Kind.String(), b.Here.Samples, b.Nearer.Samples, b.Around.Samples, b.Lost.Samples, b.Twice.Samples})

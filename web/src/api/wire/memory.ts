@@ -578,6 +578,32 @@ export interface Heatmap {
   readonly missing: number; // selected samples without a time or a value
 }
 
+// AskResources asks for a measure (sum, mean, deviation, largest, count or
+// distinct) of any column over the samples of each resource: POST
+// runs/{id}/resources, answered by ResourceAmounts.
+export interface AskResources {
+  readonly filter?: string;
+  readonly where?: string;
+  readonly column: string;
+  readonly measure: string;
+}
+
+// ResourceAmounts is a number for each resource of the run's topology, in its
+// order: of the samples that belong to it and of those that it served. Samples say
+// how many values a number rests on, 0 where there is none; AtLeast that there were
+// more distinct values than can be told apart.
+export interface ResourceAmounts {
+  readonly name: string;
+  readonly unit: string;
+  readonly provenance: string;
+  readonly atLeast: boolean;
+  readonly columns: readonly ColumnRef[];
+  readonly passed: Column; // f64
+  readonly passedSamples: Column; // u32
+  readonly served: Column; // f64
+  readonly servedSamples: Column; // u32
+}
+
 // AskCompare asks how this run, A, differs from another one that is open, B: POST
 // runs/{id}/compare.
 export interface AskCompare {
