@@ -28,13 +28,13 @@ func (f *refsFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.region.End, "end", "", "refs: to the call of this `function`")
 	flags.Uint64Var(&f.limit, "limit", 0, "refs: stop after this `number` of references (default 50000000)")
 	flags.StringVar(&f.thread, "thread", "first", "refs: `which` threads: first to come, all, or a number in order of start, 0 is main")
-	flags.BoolVar(&f.allocations, "allocations", false, "refs: name heap objects by where they were allocated (backend step); allocations inside the region then make a few references more")
+	flags.BoolVar(&f.allocations, "allocations", true, "refs: name heap objects by what they were allocated for; allocations inside the region then make a few references more")
 	flags.BoolVar(&f.flow, "flow", true, "refs: keep the way through the code too, from which 'isobath loops' counts (backends step and qemu)")
 	flags.StringVar(&f.backend, "backend", "auto", "refs: `how`: auto, step, qemu, valgrind or instrument")
 }
 
 func (f *refsFlags) options(command []string) (reftrace.Options, error) {
-	o := reftrace.Options{Command: command, Region: f.region, Limit: f.limit, Backend: reftrace.Backend(f.backend), Allocations: f.allocations, Flow: f.flow,
+	o := reftrace.Options{Command: command, Region: f.region, Limit: f.limit, Backend: reftrace.Backend(f.backend), Flow: f.flow,
 		Say: func(line string) { say("%s", line) }}
 	known := false
 	for _, b := range reftrace.Backends {
@@ -67,6 +67,14 @@ func recordRefs(cmd *cobra.Command, rec recording, f refsFlags) error {
 	o, err := f.options(rec.command)
 	if err != nil {
 		return err
+	}
+	switch {
+	case !f.allocations:
+		o.Allocations = reftrace.Unlogged
+	case cmd.Flags().Changed("allocations"):
+		o.Allocations = reftrace.Logged
+	default:
+		o.Allocations = reftrace.IfPossible
 	}
 	if len(rec.command) == 0 {
 		return usagef("record what? Give the program after --")

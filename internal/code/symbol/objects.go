@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/isobath/isobath/internal/base/term"
@@ -224,6 +225,9 @@ func (o *Objects) stack(pid, tid int, at, addr, sp uint64, m *Mapping) *Object {
 	case m.Path == "[stack]":
 		tid = pid
 	case strings.HasPrefix(m.Path, "[stack:"):
+		if of, err := strconv.Atoi(strings.TrimSuffix(m.Path[len("[stack:"):], "]")); err == nil {
+			tid = of // another thread may look into it
+		}
 	case sp != 0 && m.anonymous() && sp >= m.Start && sp < m.End && addr+redZone >= sp:
 	default:
 		return nil

@@ -38,7 +38,7 @@ type Ref struct {
 	Size   uint32 // bytes; 0 if unknown
 	Thread uint32 // the system's thread id; 0 if the format has none
 	Place  uint32 // index into About.Places; 0 is the unknown place
-	Object uint16 // index into About.Objects; 0 is the unknown object
+	Object uint32 // index into About.Objects; 0 is the unknown object
 	Op     Op
 	// Enters marks the first reference of its thread since a block of code was
 	// entered; see package flow. Only traces with HasFlow know.
@@ -51,8 +51,9 @@ type Object struct {
 	Start uint64
 }
 
-// MaxObjects is how many objects of a trace have a number.
-const MaxObjects = 1 << 16
+// MaxObjects is how many objects of a trace have a number: a program may allocate
+// every node of a list on its own.
+const MaxObjects = 1 << 24
 
 // Place is where in the source an instruction comes from.
 type Place struct {

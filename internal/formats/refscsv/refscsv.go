@@ -87,9 +87,9 @@ type Reader struct {
 	lastKey []byte
 	last    uint32
 
-	objects    map[refs.Object]uint16
+	objects    map[refs.Object]uint32
 	lastObject refs.Object
-	lastNumber uint16
+	lastNumber uint32
 }
 
 // NewReader reads the text of r.
@@ -99,7 +99,7 @@ func NewReader(r io.Reader) *Reader {
 		places: map[refs.Place]uint32{{}: 0},
 		about:  refs.About{Places: []refs.Place{{}}, Objects: []refs.Object{{}}},
 
-		objects: map[refs.Object]uint16{{}: 0},
+		objects: map[refs.Object]uint32{{}: 0},
 	}
 	rd.readHeader()
 	return rd
@@ -185,7 +185,7 @@ func (r *Reader) parse(line []byte) (ref refs.Ref, err error) {
 
 // object interns the piece of memory that an address lies in. Beyond
 // refs.MaxObjects of them it is unknown.
-func (r *Reader) object(addr uint64, name, offset []byte) (uint16, error) {
+func (r *Reader) object(addr uint64, name, offset []byte) (uint32, error) {
 	if len(name) == 0 {
 		return 0, nil
 	}
@@ -203,7 +203,7 @@ func (r *Reader) object(addr uint64, name, offset []byte) (uint16, error) {
 		if len(r.about.Objects) >= refs.MaxObjects {
 			return 0, nil
 		}
-		id = uint16(len(r.about.Objects))
+		id = uint32(len(r.about.Objects))
 		r.objects[o] = id
 		r.about.Objects = append(r.about.Objects, o)
 	}

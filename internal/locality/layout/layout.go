@@ -37,8 +37,8 @@ type Object struct {
 	Number uint32 // in the table; 0 is no object
 	Start  uint64
 	Size   uint64 // bytes; what was touched of it if nothing says
-	// Blocks are the starts of the elements of a group, in order of address; nil
-	// for an object in one piece.
+	// Blocks are the starts of the elements of a group, in order of address once
+	// the table is finished; nil for an object in one piece.
 	Blocks []uint64
 	Elem   uint64 // bytes of one element; 0 if not known
 	Rows   uint64 // bytes of one row of an array of two dimensions; 0 if not known
@@ -178,8 +178,7 @@ func (t *Table) Member(r *refs.Ref) uint32 {
 	o := t.Objects[n]
 	field := -1
 	if len(o.Fields) > 0 {
-		_, offset := o.Locate(r.Addr)
-		field = o.Field(offset)
+		field = o.Field(t.offset(o, r))
 	}
 	for len(o.members) < len(o.Fields)+1 {
 		o.members = append(o.members, 0)
@@ -189,6 +188,16 @@ func (t *Table) Member(r *refs.Ref) uint32 {
 		t.members = append(t.members, Member{n, field})
 	}
 	return o.members[field+1]
+}
+
+// offset is how far into its element a reference lies. A block of a group knows
+// where it starts.
+func (t *Table) offset(o *Object, r *refs.Ref) uint64 {
+	if o.Blocks != nil && r.Object != 0 {
+		return r.Addr - t.about.Objects[r.Object].Start
+	}
+	_, offset := o.Locate(r.Addr)
+	return offset
 }
 
 // Members lists what Member has numbered; the first is no object.
@@ -252,10 +261,9 @@ func (t *Table) member(known refs.Object) uint32 {
 	if o.Blocks == nil {
 		o.Blocks = []uint64{o.Start}
 	}
-	if i, found := slices.BinarySearch(o.Blocks, known.Start); !found {
-		o.Blocks = slices.Insert(o.Blocks, i, known.Start)
-	}
-	o.Start = o.Blocks[0]
+	// Finish puts them in order: there may be a million.
+	o.Blocks = append(o.Blocks, known.Start)
+	o.Start = min(o.Start, known.Start)
 	return n
 }
 
@@ -302,6 +310,8 @@ func (t *Table) global(addr uint64) uint32 {
 // Finish settles the sizes of objects that only their references tell.
 func (t *Table) Finish() {
 	for _, o := range t.Objects[1:] {
+		slices.Sort(o.Blocks)
+		o.Blocks = slices.Compact(o.Blocks)
 		if o.Sized || o.touchedHigh == 0 {
 			continue
 		}

@@ -28,7 +28,7 @@ func TestTable(t *testing.T) {
 	}
 	about := &refs.About{Objects: []refs.Object{{}, {Name: "a.c:9 32 B", Start: 0x5000}, {Name: "a.c:9 32 B #2", Start: 0x4000}, {Name: "u", Start: 0x9000}}}
 	tab := NewTable(about, given, nil)
-	number := func(addr uint64, object uint16) uint32 {
+	number := func(addr uint64, object uint32) uint32 {
 		return tab.Number(&refs.Ref{Addr: addr, Size: 8, Object: object})
 	}
 	if n := number(0x1008, 3); tab.Objects[n].Name != "p" {

@@ -17,7 +17,7 @@ func randomTrace(seed uint64, n, threads int) []refs.Ref {
 	span := 64 << rng.Uint64N(10)
 	for i := range out {
 		out[i] = refs.Ref{Addr: 0x10000 + rng.Uint64N(uint64(span)), PC: rng.Uint64N(20), Size: uint32(rng.Uint64N(80)),
-			Thread: uint32(rng.IntN(threads)), Object: uint16(rng.IntN(4)), Op: refs.Op(rng.IntN(3))}
+			Thread: uint32(rng.IntN(threads)), Object: uint32(rng.IntN(4)), Op: refs.Op(rng.IntN(3))}
 		if i > 0 && rng.IntN(3) == 0 {
 			out[i].Addr = out[i-1].Addr + 8
 		}
@@ -149,7 +149,7 @@ func mix(n int) []refs.Ref {
 	rng := rand.New(rand.NewPCG(1, 2))
 	out := make([]refs.Ref, n)
 	for i := range out {
-		r := refs.Ref{Size: 8, PC: uint64(i % 8), Place: uint32(i % 8), Object: uint16(i % 4)}
+		r := refs.Ref{Size: 8, PC: uint64(i % 8), Place: uint32(i % 8), Object: uint32(i % 4)}
 		switch i % 8 {
 		case 0, 1, 2:
 			r.Addr = 0x7fff0000 + uint64(i%5)*8

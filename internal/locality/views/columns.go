@@ -25,7 +25,7 @@ func Columns(t *replay.Trace, objects *layout.Table) (*table.Table, error) {
 		code := &t.Codes[a.Code]
 		all[i] = refs.Ref{Addr: a.Addr, PC: code.PC, Size: uint32(a.Size), Thread: t.Threads[a.Thread], Place: code.Place, Op: a.Op}
 		if a.Object < refs.MaxObjects {
-			all[i].Object = uint16(a.Object)
+			all[i].Object = a.Object
 		}
 	}
 	return reftable.New(all, t.Places, named, refs.HasPC|refs.HasSize|refs.HasThread|refs.HasPlace|refs.HasObject)

@@ -16,7 +16,7 @@ type operands struct {
 	merged []uint16 // by number: the number it ends with
 	// The object before: most references stay near the last one.
 	last  uint16
-	of    uint16 // object of the trace
+	of    uint32 // object of the trace
 	chunk uint64 // or chunk of memory
 }
 

@@ -16,7 +16,7 @@ type cost struct {
 	references, loads, stores, modifies, bytes uint64
 	lines                                      lineSet
 	lastLine                                   uint64
-	objects                                    map[uint16]uint64
+	objects                                    map[uint32]uint64
 	accesses                                   map[uint64]*access
 }
 
@@ -49,7 +49,7 @@ func (c *cost) add(r *refs.Ref, t *thread) {
 		}
 	}
 	if c.objects == nil {
-		c.objects, c.accesses = map[uint16]uint64{}, map[uint64]*access{}
+		c.objects, c.accesses = map[uint32]uint64{}, map[uint64]*access{}
 	}
 	c.objects[r.Object]++
 	a := c.accesses[r.PC]
@@ -255,7 +255,7 @@ type Object struct {
 	References uint64
 }
 
-func objectsOf(counts map[uint16]uint64, names []refs.Object) []Object {
+func objectsOf(counts map[uint32]uint64, names []refs.Object) []Object {
 	by := map[string]uint64{}
 	for id, n := range counts {
 		if id != 0 && int(id) < len(names) {

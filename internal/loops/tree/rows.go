@@ -95,10 +95,10 @@ func (b *build) entry(fn int32) (string, int) {
 // costs adds up references: each counts for every loop around it once.
 func (b *build) costs() {
 	lines := make([]lineSet, len(b.out.Loops))
-	objects := make([]map[uint16]uint64, len(b.out.Loops))
+	objects := make([]map[uint32]uint64, len(b.out.Loops))
 	accesses := make([]map[uint64]*access, len(b.out.Loops))
 	for i := range b.out.Loops {
-		objects[i], accesses[i] = map[uint16]uint64{}, map[uint64]*access{}
+		objects[i], accesses[i] = map[uint32]uint64{}, map[uint64]*access{}
 	}
 	for n := range b.nodes {
 		c := &b.nodes[n].cost

@@ -103,6 +103,46 @@ func Environ(env []string, library, dir string, threshold int64) []string {
 	return append(out, "LD_PRELOAD="+preload, "ISOBATH_HEAP_DIR="+dir, "ISOBATH_HEAP_THRESHOLD="+strconv.FormatInt(threshold, 10))
 }
 
+// Clocked adds the file with the number of references made so far, which then is
+// the time of entries; see shim/heap.c.
+func Clocked(env []string, counter string) []string {
+	return append(env, "ISOBATH_HEAP_CLOCK="+counter)
+}
+
+// Rung adds the address at which every entry stores something, for a recorder
+// that sees all stores.
+func Rung(env []string, bell uint64) []string {
+	return append(env, "ISOBATH_HEAP_BELL="+strconv.FormatUint(bell, 16))
+}
+
+// Maps returns the mappings that the one process with a bell had at its start.
+func Maps(dir string) ([]byte, error) {
+	names, err := filepath.Glob(filepath.Join(dir, "maps.*"))
+	if err != nil || len(names) == 0 {
+		return nil, errors.Join(err, errors.New("the program did not load the allocation log"))
+	}
+	return os.ReadFile(names[0])
+}
+
+// Retime gives the entries of the last program of a process the times at which
+// its bell was heard; those of programs before it, which started it, are left out.
+// It fails where the numbers differ: nobody knows then which was which.
+func (l *Log) Retime(times []uint64) error {
+	for i := len(l.Events) - 1; i > 0; i-- {
+		if l.Events[i].Kind == Start {
+			l.Events = l.Events[i:]
+			break
+		}
+	}
+	if len(times) != len(l.Events) {
+		return fmt.Errorf("the allocation log has %d entries, %d were seen", len(l.Events), len(times))
+	}
+	for i := range l.Events {
+		l.Events[i].Time = times[i]
+	}
+	return nil
+}
+
 // Kind is what an entry of a log tells.
 type Kind uint8
 
@@ -177,6 +217,7 @@ type Copy struct {
 // The copies of the process are returned: the recording may know of them too.
 // callers finds who made an allocation; nil names nobody but the direct caller.
 func (l *Log) Replay(objects *symbol.Objects, callers *Callers) (allocations int, copies []Copy) {
+	freed := map[uint64]uint64{}
 	for i := range l.Events {
 		e := &l.Events[i]
 		if l.Ended > 0 && e.Time >= l.Ended && e.Kind != Fork {
@@ -184,13 +225,18 @@ func (l *Log) Replay(objects *symbol.Objects, callers *Callers) (allocations int
 		}
 		switch e.Kind {
 		case Free:
+			freed[e.Addr] = e.Time
 			objects.Free(l.PID, e.Time, e.Addr)
 		case Start:
 			objects.FreeAll(l.PID, e.Time)
 		case Fork:
 			copies = append(copies, Copy{Parent: l.PID, Child: int(int32(e.Addr)), Time: e.Time})
 		default:
-			objects.Allocate(l.PID, e.Time, symbol.Allocation{Addr: e.Addr, Size: e.Size, Sites: callers.of(l, e)})
+			// An allocation may be dated to when it was asked for; what was freed
+			// meanwhile by another thread was freed before.
+			at := max(e.Time, freed[e.Addr])
+			delete(freed, e.Addr)
+			objects.Allocate(l.PID, at, symbol.Allocation{Addr: e.Addr, Size: e.Size, Sites: callers.of(l, e)})
 			allocations++
 		}
 	}
@@ -287,7 +333,7 @@ func Read(dir string) ([]*Log, error) {
 }
 
 // readLog reads one log, and of it only what was written: the file has room for
-// a million entries.
+// millions of entries.
 func readLog(name string) (*Log, error) {
 	f, err := os.Open(name)
 	if err != nil {

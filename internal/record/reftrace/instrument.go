@@ -16,6 +16,7 @@ import (
 	"github.com/isobath/isobath/internal/base/scratch"
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/record/ccache"
+	"github.com/isobath/isobath/internal/record/heap"
 )
 
 //go:embed c/hooks.c
@@ -38,7 +39,19 @@ func (j *job) instrument(ctx context.Context) error {
 	}
 	cmd := exec.CommandContext(ctx, j.program.Path, j.Command[1:]...)
 	cmd.Args[0] = j.Command[0]
-	cmd.Env = append(os.Environ(), fmt.Sprintf("ISOBATH_REFS=out=%s,start=%x,stop=%x,after=%d,limit=%d,thread=%d", out.Name(),
+	settings, err := j.logAllocations(ctx)
+	if err != nil {
+		return err
+	}
+	env := os.Environ()
+	if settings != nil {
+		// The log looks at the file before the program's own part makes it.
+		if err := out.Truncate(pluginHead); err != nil {
+			return err
+		}
+		env = environment(heap.Clocked(settings, out.Name()))
+	}
+	cmd.Env = append(env, fmt.Sprintf("ISOBATH_REFS=out=%s,start=%x,stop=%x,after=%d,limit=%d,thread=%d", out.Name(),
 		j.bounds.Start.Low, j.bounds.Stop.Low, after, j.Limit, j.Thread))
 	if err := j.runChild(cmd); err != nil {
 		return err

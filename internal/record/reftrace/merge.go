@@ -99,7 +99,7 @@ func (m *merger) shape(pc uint64) []access.Access {
 		return s
 	}
 	if m.program.Machine == elf.EM_X86_64 {
-		code := m.codeAt(pc)
+		code := m.codeAt(&m.files, pc)
 		if in, err := access.DecodeAMD64(code); err == nil {
 			if all, fixed := in.Shape(nil); fixed {
 				s = all
@@ -122,15 +122,15 @@ func scalarFMA(code []byte) bool {
 }
 
 // codeAt returns the bytes of an instruction of the program or a library.
-func (m *merger) codeAt(pc uint64) []byte {
-	if code := m.program.Code(pc - m.bias); code != nil {
+func (j *job) codeAt(files *symbol.Files, pc uint64) []byte {
+	if code := j.program.Code(pc - j.bias); code != nil {
 		return code
 	}
-	for _, mod := range m.modules {
+	for _, mod := range j.modules {
 		if pc < mod.Start || pc >= mod.End {
 			continue
 		}
-		b, err := m.files.Open(mod.Path, "")
+		b, err := files.Open(mod.Path, "")
 		if err != nil {
 			return nil
 		}

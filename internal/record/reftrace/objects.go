@@ -1,38 +1,69 @@
 package reftrace
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
+	"regexp"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/isobath/isobath/internal/base/scratch"
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/record/heap"
 )
 
+// Allocations says whether the program's allocations are logged, so that heap
+// objects have names.
+type Allocations uint8
+
+// The choices.
+const (
+	Unlogged   Allocations = iota
+	IfPossible             // a note says where it is not
+	Logged
+)
+
 // memory is what is known of the memory that a program touches: its mappings,
-// and what it allocated when.
+// and what it allocated when. Time is the number of references made before.
 type memory struct {
 	pid     int
 	maps    []byte
 	library string // of the allocation log; empty without one
 	dir     string
 	logs    []*heap.Log
-	times   []uint64 // of each reference; nil without a log
+	// times are those of each reference where they are not its number: raw counts
+	// what the emulator saw, of which one reference may be several.
+	times []uint32
+	raw   uint32
+	bells []uint64 // when each entry was heard of
 }
 
-// logAllocations prepares the allocation log and returns the environment of
-// the program; nil is our own.
+// logAllocations prepares the allocation log and returns the settings of the
+// program's environment; none without a log.
 func (j *job) logAllocations(ctx context.Context) ([]string, error) {
-	if !j.Allocations {
+	if j.Allocations == Unlogged {
 		return nil, nil
 	}
+	settings, err := j.allocationLog(ctx)
+	if err == nil || j.Allocations == Logged {
+		return settings, err
+	}
+	j.note("heap objects have no names of their own: %v", err)
+	return nil, nil
+}
+
+func (j *job) allocationLog(ctx context.Context) ([]string, error) {
 	if err := heap.Suits(j.Command[0]); err != nil {
 		return nil, fmt.Errorf("--allocations: %w", err)
+	}
+	if !native(j.program.Machine) {
+		return nil, fmt.Errorf("--allocations: the log is made for %s, the program for %v", runtime.GOARCH, j.program.Machine)
 	}
 	library, err := heap.Library(ctx)
 	if err != nil {
@@ -43,7 +74,16 @@ func (j *job) logAllocations(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	j.memory.library, j.memory.dir = library, dir
-	return heap.Environ(os.Environ(), library, dir, 1), nil
+	return heap.Environ([]string{"LD_PRELOAD=" + os.Getenv("LD_PRELOAD")}, library, dir, 1), nil
+}
+
+// environment is our own with settings in place of what it has; nil without any.
+func environment(settings []string) []string {
+	if settings == nil {
+		return nil
+	}
+	own := slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "LD_PRELOAD=") })
+	return append(own, settings...)
 }
 
 func (m *memory) remove() {
@@ -52,20 +92,14 @@ func (m *memory) remove() {
 	}
 }
 
-// stamp notes when a reference was made. The program stands still meanwhile, so
-// the order of references and entries of the log is exact.
-func (m *memory) stamp() {
-	if m.library != "" {
-		m.times = append(m.times, monotonic())
+// at is when a reference was made: entries of the log that came before it have a
+// time that is not larger.
+func (m *memory) at(i int) uint64 {
+	if m.times != nil {
+		return uint64(m.times[i])
 	}
+	return uint64(i) + 1
 }
-
-// monotonic is the clock of the allocation log: CLOCK_MONOTONIC, which Go's own
-// readings are relative to.
-var monotonic = func() func() uint64 {
-	base, start := clock(), time.Now()
-	return func() uint64 { return base + uint64(time.Since(start)) }
-}()
 
 // read takes what the program left behind. A damaged log costs names only.
 func (m *memory) read(pid int, maps []byte) {
@@ -85,15 +119,16 @@ func (j *job) nameObjects() {
 	files := &symbol.Files{}
 	defer files.Close()
 	space := &symbol.Space{}
-	own := mapAll(space, j.memory.pid, j.memory.maps, j.memory.library)
+	own := mapAll(space, j.memory.pid, j.memory.maps, j.memory.library, j.stacks(files))
 	objects := symbol.NewObjects(space, files, nil)
+	objects.Holders = true
 	callers := heap.NewCallers(space.History(), files)
 	for _, l := range j.memory.logs {
 		if l.PID == j.memory.pid {
 			l.Replay(objects, callers)
 		}
 	}
-	numbers := map[*symbol.Object]uint16{}
+	names := &objectNames{numbers: map[refs.Object]uint32{}, plain: map[string]allocatedBy{}, last: map[*symbol.Object]uint32{}}
 	j.rec.Objects = []refs.Object{{}}
 	kept := j.rec.Refs[:0]
 	for i := range j.rec.Refs {
@@ -101,12 +136,8 @@ func (j *job) nameObjects() {
 		if own.Contains(r.PC) {
 			continue
 		}
-		at := uint64(0)
-		if j.memory.times != nil {
-			at = j.memory.times[i]
-		}
-		if o := objects.Find(j.memory.pid, int(r.Thread), at, r.Addr, 0); o != nil {
-			r.Object = j.number(numbers, o)
+		if o := objects.Find(j.memory.pid, int(r.Thread), j.memory.at(i), r.Addr, 0); o != nil {
+			r.Object = j.number(names, o)
 		}
 		kept = append(kept, r)
 	}
@@ -114,23 +145,62 @@ func (j *job) nameObjects() {
 	j.rec.Has |= refs.HasObject
 }
 
-func (j *job) number(numbers map[*symbol.Object]uint16, o *symbol.Object) uint16 {
-	id, ok := numbers[o]
-	if !ok && len(j.rec.Objects) < refs.MaxObjects {
-		id = uint16(len(j.rec.Objects))
-		numbers[o] = id
-		name := o.Name
-		if o.Source == symbol.FromStack && j.Thread != AllThreads {
-			name = "stack" // there is one
-		}
-		j.rec.Objects = append(j.rec.Objects, refs.Object{Name: name, Start: o.Start})
+// objectNames numbers objects by name and start.
+type objectNames struct {
+	numbers map[refs.Object]uint32
+	last    map[*symbol.Object]uint32
+	// plain says whose a name is: others of that name say where they are from.
+	plain map[string]allocatedBy
+}
+
+// allocatedBy is what the blocks of one object have in common.
+type allocatedBy struct {
+	site string
+	size uint64
+}
+
+// numberedName divides the name of one of several like allocations.
+var numberedName = regexp.MustCompile(`^(.*?)( #(?:\d+|…))?$`)
+
+// number returns the number of an object. Allocations of one place and size, one
+// after another, are one object where they are at one address.
+func (j *job) number(names *objectNames, o *symbol.Object) uint32 {
+	if id, ok := names.last[o]; ok {
+		return id
 	}
+	named := refs.Object{Name: o.Name, Start: o.Start}
+	switch {
+	case o.Source == symbol.FromStack && j.Thread != AllThreads:
+		named.Name = "stack" // there is one
+	case o.Source == symbol.FromAllocation:
+		named.Name = names.allocation(o)
+	}
+	id, ok := names.numbers[named]
+	if !ok && len(j.rec.Objects) < refs.MaxObjects {
+		id = uint32(len(j.rec.Objects))
+		names.numbers[named] = id
+		j.rec.Objects = append(j.rec.Objects, named)
+	}
+	names.last[o] = id
 	return id
 }
 
+// allocation returns the name of an allocation: two variables of one name are two
+// objects, and so are blocks of two sizes.
+func (n *objectNames) allocation(o *symbol.Object) string {
+	m := numberedName.FindStringSubmatch(o.Name)
+	by := allocatedBy{o.Site, o.Size}
+	if first, ok := n.plain[m[1]]; !ok {
+		n.plain[m[1]] = by
+	} else if first != by {
+		return fmt.Sprintf("%s (%s, %s)%s", m[1], cmp.Or(o.Site, "allocated"), term.Bytes(o.Size), m[2])
+	}
+	return o.Name
+}
+
 // mapAll adds the mappings of a process and returns where the library's code
-// is.
-func mapAll(space *symbol.Space, pid int, maps []byte, library string) (own refs.Range) {
+// is. Stacks are named by their threads.
+func mapAll(space *symbol.Space, pid int, maps []byte, library string, stacks map[uint32]uint64) (own refs.Range) {
 	for line := range strings.Lines(string(maps)) {
 		f := strings.Fields(line)
 		if len(f) < 5 {
@@ -144,9 +214,22 @@ func mapAll(space *symbol.Space, pid int, maps []byte, library string) (own refs
 			continue
 		}
 		m := symbol.Mapping{Start: start, End: end, Offset: offset, Path: strings.Join(f[5:], " "), Exec: strings.Contains(f[1], "x")}
+		for thread, at := range stacks {
+			switch {
+			case m.Path != "" || at < start || at >= end:
+			case thread == 0 || int(thread) == pid:
+				m.Path = "[stack]"
+			default:
+				m.Path = fmt.Sprintf("[stack:%d]", thread)
+			}
+		}
 		space.Map(pid, 0, m)
-		if library != "" && m.Path == library && m.Exec {
-			own = refs.Range{Low: start, High: end}
+		// An emulator does not map code as such, so all of the library counts.
+		if library != "" && m.Path == library {
+			if own.High == 0 {
+				own.Low = start
+			}
+			own.High = end
 		}
 	}
 	return own

@@ -20,6 +20,7 @@ import (
 	"github.com/isobath/isobath/internal/base/scratch"
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/record/ccache"
+	"github.com/isobath/isobath/internal/record/heap"
 	"github.com/isobath/isobath/internal/record/target"
 )
 
@@ -97,7 +98,18 @@ func (j *job) qemu(ctx context.Context) error {
 	}
 	args := fmt.Sprintf("%s,out=%s,start=%x,stop=%x,code=%x,after=%d,limit=%d,thread=%d,flow=%d", plugin, out.Name(),
 		j.bounds.Start.Low, j.bounds.Stop.Low, j.program.CodeStart, after, j.rawLimit(), j.Thread, way)
-	cmd := exec.CommandContext(ctx, qemu, append([]string{"-plugin", args, "-0", j.Command[0], j.program.Path}, j.Command[1:]...)...)
+	words := []string{"-plugin", args, "-0", j.Command[0]}
+	settings, err := j.logAllocations(ctx)
+	if err != nil {
+		return err
+	}
+	if settings != nil {
+		// For the program alone: the emulator is a program of its own.
+		for _, s := range heap.Clocked(settings, out.Name()) {
+			words = append(words, "-E", s)
+		}
+	}
+	cmd := exec.CommandContext(ctx, qemu, slices.Concat(words, []string{j.program.Path}, j.Command[1:])...)
 	if err := j.runChild(cmd); err != nil {
 		return err
 	}
@@ -114,7 +126,11 @@ func (j *job) runChild(cmd *exec.Cmd) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 5 * time.Second
-	err := cmd.Run()
+	err := cmd.Start()
+	if err == nil {
+		j.memory.pid = cmd.Process.Pid
+		err = cmd.Wait()
+	}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) && cmd.ProcessState == nil {
 		return fmt.Errorf("start %s: %w", cmd.Path, err)
@@ -138,9 +154,6 @@ const (
 	pluginRecord = 24
 )
 
-// childProcess numbers the one process whose memory is named.
-const childProcess = 1
-
 // readRecords reads what the plugin wrote.
 func (j *job) readRecords(f *os.File) error {
 	head := make([]byte, pluginHead+pluginMaps)
@@ -159,7 +172,7 @@ func (j *job) readRecords(f *os.File) error {
 	}
 	maps := head[pluginHead:][:min(word(6), pluginMaps)]
 	j.modules = target.ParseMaps(maps)
-	j.memory.read(childProcess, maps)
+	j.memory.read(j.memory.pid, maps)
 	info, err := f.Stat()
 	if err != nil {
 		return err
@@ -178,6 +191,9 @@ func (j *job) readRecords(f *os.File) error {
 func (j *job) merge(r io.Reader) error {
 	m := newMerger(j)
 	err := eachRecord(r, func(b []byte) bool {
+		if j.memory.library != "" {
+			j.memory.raw++
+		}
 		if b[22] >= recordBlock {
 			j.flow.add(b)
 			return true

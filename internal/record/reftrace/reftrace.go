@@ -19,6 +19,7 @@ import (
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/data/source"
 	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/record/heap"
 	"github.com/isobath/isobath/internal/record/step"
 	"github.com/isobath/isobath/internal/record/target"
 )
@@ -54,7 +55,7 @@ type Options struct {
 	// Allocations logs what the program allocates, so that heap objects have
 	// names. A program that allocates inside the region then makes some
 	// references more, in its C library, for the log.
-	Allocations bool
+	Allocations Allocations
 	// Flow keeps the way through the code too, from which loops are counted.
 	Flow bool
 	// Say is told in one line which backend is used, and why.
@@ -134,9 +135,6 @@ func Record(ctx context.Context, o Options) (*Recording, error) {
 		o.Say(fmt.Sprintf("recording %s with %s: %s", o.Region, choice, why))
 	}
 	j.rec.Backend = choice
-	if o.Allocations && choice != Step {
-		return nil, fmt.Errorf("allocations are logged by backend step only, not by %s", choice)
-	}
 	if j.bounds, err = p.Resolve(o.Region); err != nil {
 		return nil, err
 	}
@@ -144,6 +142,7 @@ func Record(ctx context.Context, o Options) (*Recording, error) {
 	if !ok {
 		return nil, fmt.Errorf("backend %q: want %s", o.Backend, names())
 	}
+	defer j.memory.remove()
 	if err := record(ctx); err != nil {
 		return nil, err
 	}
@@ -173,24 +172,34 @@ func (j *job) emit(r refs.Ref) bool {
 		return false
 	}
 	j.rec.Refs = append(j.rec.Refs, r)
-	j.memory.stamp()
+	if j.memory.raw > 0 {
+		j.memory.times = append(j.memory.times, j.memory.raw)
+	}
 	return true
 }
 
 func (j *job) step(ctx context.Context) error {
-	env, err := j.logAllocations(ctx)
+	settings, err := j.logAllocations(ctx)
 	if err != nil {
 		return err
 	}
-	defer j.memory.remove()
+	count := func() {}
+	if settings != nil {
+		c, err := newCounter(j.memory.dir)
+		if err != nil {
+			return err
+		}
+		defer c.close()
+		settings, count = heap.Clocked(settings, c.file), func() { c.set(uint64(len(j.rec.Refs))) }
+	}
 	var way *flow.Encoder
 	if j.Flow {
 		way = flow.NewEncoder()
 	}
 	res, err := step.Run(ctx, step.Options{
 		Flow:    way,
-		Program: j.program, Args: j.Command[1:], Env: env, Bounds: j.bounds, Limit: j.Limit, Thread: j.Thread,
-		Emit: func(r refs.Ref) { j.emit(r) },
+		Program: j.program, Args: j.Command[1:], Env: environment(settings), Bounds: j.bounds, Limit: j.Limit, Thread: j.Thread,
+		Emit: func(r refs.Ref) { j.emit(r); count() },
 	})
 	if err != nil {
 		return err

@@ -7,12 +7,15 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 
 	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/code/access"
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/formats/lackey"
+	"github.com/isobath/isobath/internal/record/heap"
+	"github.com/isobath/isobath/internal/record/target"
 )
 
 // valgrind records by running the program under Valgrind's lackey tool, whose
@@ -31,8 +34,15 @@ func (j *job) valgrind(ctx context.Context) error {
 	}
 	defer text.Close()
 	// The log is the first file after standard error.
-	cmd := exec.CommandContext(ctx, tool, append([]string{"--tool=lackey", "--trace-mem=yes", "--log-fd=3", j.program.Path}, j.Command[1:]...)...)
+	cmd := exec.CommandContext(ctx, tool, append([]string{"--tool=lackey", "--trace-mem=yes", "--log-fd=3", "--run-libc-freeres=no", j.program.Path}, j.Command[1:]...)...)
 	cmd.ExtraFiles = []*os.File{writer}
+	settings, err := j.logAllocations(ctx)
+	if err != nil {
+		return err
+	}
+	if settings != nil {
+		cmd.Env = environment(heap.Rung(settings, bell))
+	}
 	child := parallel.Start(ctx, func(context.Context) error {
 		defer writer.Close()
 		return j.runChild(cmd)
@@ -42,6 +52,7 @@ func (j *job) valgrind(ctx context.Context) error {
 	}
 	j.rec.Has &^= refs.HasThread
 	cut := newCutter(j)
+	defer cut.files.Close()
 	err = refs.Each(lackey.NewReader(text), func(batch []refs.Ref) error {
 		for _, r := range batch {
 			cut.add(r)
@@ -55,10 +66,38 @@ func (j *job) valgrind(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("lackey: %w", err)
 	}
+	j.heard()
 	if !cut.seen {
 		j.note("no instruction of the program was seen at its usual place (bias 0x%x)", j.bias)
 	}
 	return nil
+}
+
+// bell is where the allocation log stores something with every entry: far from
+// what Valgrind maps for a program, below its own memory.
+const bell = 0x6_0000_0000
+
+// heard dates the entries of the allocation log.
+func (j *job) heard() {
+	if j.memory.library == "" {
+		return
+	}
+	maps, err := heap.Maps(j.memory.dir)
+	if err != nil {
+		j.note("heap objects have no names of their own: %v", err)
+		return
+	}
+	j.memory.read(j.memory.pid, maps)
+	j.memory.logs = slices.DeleteFunc(j.memory.logs, func(l *heap.Log) bool {
+		if l.PID != j.memory.pid {
+			return true
+		}
+		err := l.Retime(j.memory.bells)
+		if err != nil {
+			j.note("heap objects have no names of their own: %v", err)
+		}
+		return err != nil
+	})
 }
 
 // cutter keeps what lies in the region. The text has no calls: a function is
@@ -71,6 +110,7 @@ type cutter struct {
 	stored   uint64 // address of the last 8-byte store
 	seen     bool
 	returner map[uint64]bool
+	files    symbol.Files
 }
 
 type phase uint8
@@ -91,9 +131,13 @@ func (c *cutter) add(r refs.Ref) {
 		if c.bounds.After {
 			c.phase = inStart
 		}
+		c.findModules()
 	}
 	c.seen = c.seen || pc == c.program.Entry || c.entered || c.program.Code(pc) != nil
 	if r.Op == refs.Store && r.Size == 8 {
+		if r.Addr == bell {
+			c.memory.bells = append(c.memory.bells, uint64(len(c.rec.Refs))+1)
+		}
 		c.stored = r.Addr
 	}
 	switch c.phase {
@@ -113,6 +157,17 @@ func (c *cutter) add(r refs.Ref) {
 		if !c.bounds.After && c.returns(r, pc) {
 			c.left, c.phase = true, over
 		}
+	}
+}
+
+// findModules learns where the code of libraries is, if the allocation log says
+// so: it looks at return addresses, as a return does.
+func (c *cutter) findModules() {
+	if c.memory.library == "" {
+		return
+	}
+	if maps, err := heap.Maps(c.memory.dir); err == nil {
+		c.modules = target.ParseMaps(maps)
 	}
 }
 
@@ -146,7 +201,7 @@ func (c *cutter) returns(r refs.Ref, pc uint64) bool {
 	}
 	is, ok := c.returner[pc]
 	if !ok {
-		code := c.program.Code(pc)
+		code := c.codeAt(&c.files, r.PC)
 		in, err := access.DecodeAMD64(code)
 		is = code == nil || err == nil && in.Flow == access.Return
 		c.returner[pc] = is

@@ -662,7 +662,9 @@ func (t *tracer) leave(th *thread) {
 	th.phase, th.stepping = over, false
 	if t.o.Thread != AllThreads {
 		t.finish()
+		return
 	}
+	t.modules() // nothing is mapped any more when the last thread has ended
 }
 
 // instruction is a decoded instruction; bad ones are remembered too.

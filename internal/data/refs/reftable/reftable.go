@@ -133,14 +133,14 @@ type Reader struct {
 	short                              []string
 	places                             map[refs.Place]uint32
 	codes                              *refs.Memo           // rows to places
-	objects                            map[[2]uint64]uint16 // code and start
+	objects                            map[[2]uint64]uint32 // code and start
 	lastObject                         [2]uint64
-	lastNumber                         uint16
+	lastNumber                         uint32
 }
 
 // NewReader reads the references of a table that New made.
 func NewReader(t *table.Table) (*Reader, error) {
-	r := &Reader{rows: t.Rows(), about: refs.About{Places: []refs.Place{{}}, Objects: []refs.Object{{}}}, places: map[refs.Place]uint32{{}: 0}, codes: refs.NewMemo(), objects: map[[2]uint64]uint16{}}
+	r := &Reader{rows: t.Rows(), about: refs.About{Places: []refs.Place{{}}, Objects: []refs.Object{{}}}, places: map[refs.Place]uint32{{}: 0}, codes: refs.NewMemo(), objects: map[[2]uint64]uint32{}}
 	for _, c := range []struct {
 		name string
 		at   **table.Column
@@ -239,7 +239,7 @@ func (r *Reader) Read(dst []refs.Ref) (int, error) {
 	return n, nil
 }
 
-func (r *Reader) object(i int, addr uint64) uint16 {
+func (r *Reader) object(i int, addr uint64) uint32 {
 	if r.symbol == nil || r.offset == nil || !r.symbol.Has(i) || !r.offset.Has(i) {
 		return 0
 	}
@@ -250,7 +250,7 @@ func (r *Reader) object(i int, addr uint64) uint16 {
 	}
 	id, ok := r.objects[key]
 	if !ok && len(r.about.Objects) < refs.MaxObjects {
-		id = uint16(len(r.about.Objects))
+		id = uint32(len(r.about.Objects))
 		r.objects[key] = id
 		r.about.Objects = append(r.about.Objects, refs.Object{Name: r.symbol.Text(i), Start: key[1]})
 	}

@@ -75,3 +75,31 @@ func TestLittle(t *testing.T) {
 		t.Error("a number is taken for an address")
 	}
 }
+
+// TestManyObjects holds that every block of a long list keeps its own start.
+func TestManyObjects(t *testing.T) {
+	const n = 1<<16 + 100
+	all, objects := make([]refs.Ref, n), make([]refs.Object, 1, n+1)
+	for i := range all {
+		at := uint64(0x10000 + 64*i)
+		objects = append(objects, refs.Object{Name: "node", Start: at})
+		all[i] = refs.Ref{Addr: at + 8, Size: 8, Object: uint32(i + 1)}
+	}
+	tab, err := New(all, nil, objects, refs.HasSize|refs.HasObject)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := NewReader(tab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := refs.All(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range got {
+		if o := r.About().Objects[got[i].Object]; o != objects[i+1] {
+			t.Fatalf("reference %d is in %+v, want %+v", i, o, objects[i+1])
+		}
+	}
+}
