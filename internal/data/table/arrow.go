@@ -1,9 +1,12 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -38,7 +41,7 @@ func (t *Table) WriteArrow(w io.Writer) error {
 // WriteArrowFile is WriteArrow for an empty file, in which holes are left where
 // a column is zero.
 func (t *Table) WriteArrowFile(f *os.File) error {
-	return t.writeArrow(&releasing{w: f, columns: t.columns, file: f})
+	return t.writeArrow(&releasing{w: f, columns: t.columns, file: f, zeros: zerosOf(t.columns)})
 }
 
 func (t *Table) writeArrow(w *releasing) error {
@@ -69,7 +72,25 @@ type releasing struct {
 	w       io.Writer
 	columns []*Column
 	written int
-	file    *os.File // what w is if holes may be left in it
+	file    *os.File  // what w is if holes may be left in it
+	zeros   []stretch // of memory that is zero, in their order
+}
+
+// stretch is a range of addresses.
+type stretch struct{ start, end uintptr }
+
+// zerosOf returns the memory of the columns that are zero. It is found once: a
+// table of 40,000 columns is written in 80,000 pieces.
+func zerosOf(columns []*Column) []stretch {
+	var out []stretch
+	for _, c := range columns {
+		if c.Spill != nil && c.Spill.zero && len(c.Spill.data) > 0 {
+			start := uintptr(unsafe.Pointer(&c.Spill.data[0]))
+			out = append(out, stretch{start, start + uintptr(len(c.Spill.data))})
+		}
+	}
+	slices.SortFunc(out, func(a, b stretch) int { return cmp.Compare(a.start, b.start) })
+	return out
 }
 
 func (r *releasing) Write(b []byte) (int, error) {
@@ -103,16 +124,12 @@ func (r *releasing) hole(b []byte) bool {
 		return false
 	}
 	at := uintptr(unsafe.Pointer(&b[0]))
-	for _, c := range r.columns {
-		if c.Spill == nil || !c.Spill.zero || len(c.Spill.data) == 0 {
-			continue
-		}
-		if start := uintptr(unsafe.Pointer(&c.Spill.data[0])); at >= start && at < start+uintptr(len(c.Spill.data)) {
-			_, err := r.file.Seek(int64(len(b)), io.SeekCurrent)
-			return err == nil
-		}
+	after := sort.Search(len(r.zeros), func(i int) bool { return r.zeros[i].start > at })
+	if after == 0 || at >= r.zeros[after-1].end {
+		return false
 	}
-	return false
+	_, err := r.file.Seek(int64(len(b)), io.SeekCurrent)
+	return err == nil
 }
 
 func (c *Column) metadata() arrow.Metadata {

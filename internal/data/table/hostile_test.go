@@ -3,8 +3,10 @@ package table
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -108,4 +110,57 @@ func openArrow(path string) (*Table, error) {
 	}
 	defer f.Close()
 	return OpenArrowFile(f)
+}
+
+// TestManyColumns counts what a summary of 40,000 columns of a few rows takes:
+// no more than their values, however far these lie apart.
+func TestManyColumns(t *testing.T) {
+	const columns, rows = 40_000, 20
+	cs := make([]*Column, columns)
+	for i := range cs {
+		values := make([]int32, rows)
+		for k := range values {
+			values[k] = int32(k*50_000 + i)
+		}
+		cs[i] = &Column{Name: fmt.Sprint("c", i), Data: values}
+	}
+	if zeros := zerosOf(cs); len(zeros) != 0 {
+		t.Errorf("%d pieces of memory are looked through for each that is written, want those that are zero", len(zeros))
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for _, c := range cs {
+		if s := Summarize(c); s.Distinct != rows {
+			t.Fatalf("%s has %d distinct values, want %d", c.Name, s.Distinct, rows)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if got := (after.TotalAlloc - before.TotalAlloc) / columns; got > 4096 {
+		t.Errorf("the summary of a column of %d rows takes %d bytes", rows, got)
+	}
+}
+
+// TestZeroMemory finds the columns of a file in which holes are left.
+func TestZeroMemory(t *testing.T) {
+	var cs []*Column
+	for i := range 9 {
+		data := make([]byte, 64)
+		cs = append(cs, &Column{Spill: &Spill{data: data, zero: i%2 == 0}})
+	}
+	f, err := os.Create(filepath.Join(t.TempDir(), "holes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w := &releasing{w: f, columns: cs, file: f, zeros: zerosOf(cs)}
+	for i, c := range cs {
+		for _, piece := range [][]byte{c.Spill.data, c.Spill.data[8:], c.Spill.data[63:]} {
+			if got := w.hole(piece); got != (i%2 == 0) {
+				t.Errorf("column %d of zeros %v: a hole is left %v", i, c.Spill.zero, got)
+			}
+		}
+	}
+	if w.hole([]byte("elsewhere")) {
+		t.Error("what is not of a column is left out")
+	}
 }

@@ -45,6 +45,10 @@ func Summarize(c *Column) Summary {
 	return info
 }
 
+// nearest is how many marks a value may cost: a table of 40,000 columns and a few
+// rows would mark a megabit for each of them.
+const nearest = 64
+
 func describeValues[T int32 | int64 | uint8 | uint32 | uint64 | float64](info *Summary, c *Column, values []T) {
 	lo, hi, any := extent(c, values)
 	if !any {
@@ -53,7 +57,7 @@ func describeValues[T int32 | int64 | uint8 | uint32 | uint64 | float64](info *S
 	info.Min, info.Max = bound(c, lo), bound(c, hi)
 	// Floats lose the last bits of kernel addresses: whole numbers are subtracted
 	// as what they are, and the difference of two of any sign fits a uint64.
-	if width := uint64(hi) - uint64(lo); isWhole(lo) && width < 1<<20 {
+	if width := uint64(hi) - uint64(lo); isWhole(lo) && width < min(1<<20, nearest*uint64(len(values))) {
 		info.Distinct = distinctNear(c, values, lo, int(width)+1)
 	} else {
 		info.Distinct = distinctFar(c, values)
