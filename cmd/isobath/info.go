@@ -79,7 +79,7 @@ func describe(ctx context.Context, imports *importFlags, path string) (descripti
 	if s.Run.Kind == kind.Refs {
 		return describeRefsRun(ctx, path, s)
 	}
-	return describeSamples(s), nil
+	return describeSamples(ctx, s)
 }
 
 // samplesInfo is the JSON of `info` for samples.
@@ -110,14 +110,18 @@ type columnInfo struct {
 	DistinctMore bool `json:"distinct_more,omitempty"`
 }
 
-func describeSamples(s *dataset.Set) *samplesInfo {
-	i := &samplesInfo{Table: s.Table.Name, Origin: s.Run.Origin, Sources: len(s.Run.SourceFiles), Recording: s.Run.Recording, Gaps: gaps.Find(s.Table, s.Run.Table("gaps"))}
+func describeSamples(ctx context.Context, s *dataset.Set) (*samplesInfo, error) {
+	found, err := gaps.Find(ctx, s.Table, s.Run.Table("gaps"))
+	if err != nil {
+		return nil, err
+	}
+	i := &samplesInfo{Table: s.Table.Name, Origin: s.Run.Origin, Sources: len(s.Run.SourceFiles), Recording: s.Run.Recording, Gaps: found}
 	i.common = commonOf(s)
 	if s.Topology != nil {
 		t := s.Topology.Summary()
 		i.Topology = &t
 	}
-	return i
+	return i, nil
 }
 
 // commonOf describes the table of a set.

@@ -168,7 +168,10 @@ func TestLossesHaveTimes(t *testing.T) {
 	if sum != float64(r.Recording.Lost) || said > sum || said == 0 {
 		t.Errorf("gaps hold %.0f records and samples %.0f; %d were lost", sum, said, r.Recording.Lost)
 	}
-	found := gaps.Find(samples, lost)
+	found, err := gaps.Find(t.Context(), samples, lost)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if !slices.ContainsFunc(found, func(g gaps.Gap) bool { return g.Kind == "lost" && g.Records > 0 && g.To > 0 }) {
 		t.Errorf("the time axis shows %+v", found)
 	}

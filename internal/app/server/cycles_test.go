@@ -62,8 +62,8 @@ func TestDemoCycles(t *testing.T) {
 				t.Errorf("%s: no class has %d turns", name, turns)
 			}
 		}
-		if !info.HasLines || len(runs[i].Info().Sources) == 0 || !runs[i].Info().Sources[0].Found {
-			t.Errorf("%s: lines %v, sources %v", name, info.HasLines, runs[i].Info().Sources)
+		if !info.HasLines || len(infoOf(t, runs[i]).Sources) == 0 || !infoOf(t, runs[i]).Sources[0].Found {
+			t.Errorf("%s: lines %v, sources %v", name, info.HasLines, infoOf(t, runs[i]).Sources)
 		}
 		if len(info.Named) == 0 {
 			t.Errorf("%s: nothing is named", name)

@@ -228,8 +228,8 @@ func TestMeshFile(t *testing.T) {
 	s := newTestServer(t, nil)
 	s.Add(alone)
 	s.Add(samples)
-	if alone.Kind != "mesh" || !alone.Info().Mesh || samples.Info().Mesh || alone.Summary().Rows != 2 {
-		t.Errorf("mesh %+v, samples %+v", alone.Info(), samples.Summary())
+	if alone.Kind != "mesh" || !infoOf(t, alone).Mesh || infoOf(t, samples).Mesh || alone.Summary().Rows != 2 {
+		t.Errorf("mesh %+v, samples %+v", infoOf(t, alone), samples.Summary())
 	}
 	path := "/api/v1/runs/" + alone.ID + "/mesh"
 	var f meshes.MeshFieldAnswer
@@ -248,7 +248,7 @@ func TestMeshFile(t *testing.T) {
 	if got.Sum != 40 || got.Covered != 1 || got.Counts.OutOfRange != 1 || got.Counts.Used != 2 {
 		t.Errorf("%+v, counts %+v", got, got.Counts)
 	}
-	if !samples.Info().Mesh {
+	if !infoOf(t, samples).Mesh {
 		t.Error("the samples do not know of their mesh")
 	}
 	again := post[frame.Info](t, s, "/api/v1/runs/"+samples.ID+"/mesh/attach", meshes.MeshAttach{Paths: []string{dump}})
@@ -446,7 +446,7 @@ func TestMeshLink(t *testing.T) {
 	if err := s.Link("127.0.0.1:0", file, func(s string) { where = s }); err != nil || !strings.Contains(where, file) {
 		t.Fatal(where, err)
 	}
-	if !run.Info().Linked {
+	if !infoOf(t, run).Linked {
 		t.Error("the run does not know of its link")
 	}
 	state := post[meshes.MeshViewers](t, s, path+"/select", meshes.MeshSelect{Where: "cpu <= 3 & x < 9", Origin: "page-1"})

@@ -5,6 +5,7 @@ package gaps
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/isobath/isobath/internal/data/table"
@@ -34,25 +35,28 @@ const parts = 256
 
 // Find returns the gaps of a recording in order of time. Lost is the table of
 // that name which a reader wrote beside the samples; nil if it wrote none.
-func Find(samples, lost *table.Table) []Gap {
+func Find(ctx context.Context, samples, lost *table.Table) ([]Gap, error) {
 	time := samples.Column("time")
 	if time == nil || samples.Rows() == 0 {
-		return nil
+		return nil, nil
 	}
-	from, to := span(time, samples.Rows())
+	from, to := span(ctx, time, samples.Rows())
 	apart := (to - from) / parts
 	var out []Gap
 	if lost != nil {
 		out = append(out, recorded(lost, time, apart)...)
 	}
-	out = append(out, shared(samples, time, from, apart)...)
+	out = append(out, shared(ctx, samples, time, from, apart)...)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	slices.SortStableFunc(out, func(a, b Gap) int { return cmp.Compare(a.From, b.From) })
-	return out
+	return out, nil
 }
 
-func span(time *table.Column, rows int) (from, to float64) {
+func span(ctx context.Context, time *table.Column, rows int) (from, to float64) {
 	first := true
-	for i := range rows {
+	for i := range table.Scan(ctx, nil, rows) {
 		if !time.Has(i) {
 			continue
 		}
@@ -113,14 +117,14 @@ func join(to, g *Gap) {
 
 // shared finds when counters were shared, from the share of the time that each
 // sample's counter ran.
-func shared(samples *table.Table, time *table.Column, from, apart float64) []Gap {
+func shared(ctx context.Context, samples *table.Table, time *table.Column, from, apart float64) []Gap {
 	counting := samples.Column("counting")
 	if counting == nil || counting.Provenance == table.Absent {
 		return nil
 	}
 	cpu := samples.Column("cpu")
 	cells := make([]Gap, parts+1)
-	for i := range samples.Rows() {
+	for i := range table.Scan(ctx, nil, samples.Rows()) {
 		if !counting.Has(i) || !time.Has(i) || !(counting.Float(i) < 1) {
 			continue
 		}

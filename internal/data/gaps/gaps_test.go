@@ -8,6 +8,15 @@ import (
 	"github.com/isobath/isobath/internal/data/table"
 )
 
+func find(t *testing.T, samples, lost *table.Table) []Gap {
+	t.Helper()
+	found, err := Find(t.Context(), samples, lost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
 func tableOf(t *testing.T, name string, columns ...*table.Column) *table.Table {
 	t.Helper()
 	tab, err := table.New(name, columns)
@@ -41,13 +50,13 @@ func TestFind(t *testing.T) {
 		{Kind: Multiplexed, From: 200_000, To: 200_000, Times: 1, CPUs: []int{0}, Counting: 0.25},
 		{Kind: "lost", From: 250_000, To: 250_100, Times: 1, Records: 1, CPUs: []int{3}},
 	}
-	if diff := cmp.Diff(want, Find(samples, lost)); diff != "" {
+	if diff := cmp.Diff(want, find(t, samples, lost)); diff != "" {
 		t.Error(diff)
 	}
-	if got := Find(tableOf(t, "samples", timeColumn("time", 0, 1, 2)), nil); len(got) != 0 {
+	if got := find(t, tableOf(t, "samples", timeColumn("time", 0, 1, 2)), nil); len(got) != 0 {
 		t.Errorf("gaps in a recording without any: %+v", got)
 	}
-	if got := Find(tableOf(t, "samples", table.Ints("cpu", "", table.Measured, []int64{0}, nil)), lost); got != nil {
+	if got := find(t, tableOf(t, "samples", table.Ints("cpu", "", table.Measured, []int64{0}, nil)), lost); got != nil {
 		t.Errorf("gaps without a time: %+v", got)
 	}
 }
@@ -64,7 +73,7 @@ func TestFindBounded(t *testing.T) {
 	}
 	samples := tableOf(t, "samples", timeColumn("time", 0, at...), table.Floats("counting", "", table.Measured, counting, nil))
 	lost := tableOf(t, "gaps", timeColumn("time", 0, from...), timeColumn("end", 0, to...), table.Categories("kind", table.Measured, kind, []string{"lost"}, nil))
-	got := Find(samples, lost)
+	got := find(t, samples, lost)
 	times := 0
 	for _, g := range got {
 		times += g.Times
@@ -100,7 +109,7 @@ func TestFindOfRanks(t *testing.T) {
 		{Kind: "lost", From: 100_000, To: 102_000, Times: 1, Records: 5, CPUs: []int{0}},
 		{Kind: "lost", From: 200_000, To: 204_000, Times: 1, Records: 5, CPUs: []int{0}},
 	}
-	if diff := cmp.Diff(want, Find(samples, all)); diff != "" {
+	if diff := cmp.Diff(want, find(t, samples, all)); diff != "" {
 		t.Error(diff)
 	}
 }

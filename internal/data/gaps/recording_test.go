@@ -91,7 +91,11 @@ func TestRecording(t *testing.T) {
 		{Kind: "lost", From: 692.5*ms + 1 - first, To: 700*ms - first, Times: 1, Records: 7, CPUs: []int{1}},
 		{Kind: gaps.Multiplexed, From: 800*ms + 1 - first, To: 997.5*ms + 1 - first, Times: 80, CPUs: []int{0, 1, 2, 3}, Counting: 0.25},
 	}
-	if diff := cmp.Diff(wanted, gaps.Find(samples, lost)); diff != "" {
+	found, err := gaps.Find(t.Context(), samples, lost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(wanted, found); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -5,6 +5,7 @@
 package frame
 
 import (
+	"context"
 	"log/slog"
 
 	"github.com/isobath/isobath/internal/base/parallel"
@@ -27,7 +28,7 @@ type Part interface {
 	// String says in a phrase what it holds.
 	String() string
 	// Tell adds what the page must know of it before it asks anything.
-	Tell(*Info)
+	Tell(context.Context, *Info) error
 	// Close ends what was begun for it. No request uses the run any more.
 	Close()
 }

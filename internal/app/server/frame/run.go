@@ -182,8 +182,9 @@ func (r *Run) String() string {
 	return r.Name + ": " + strings.Join(said, ", ")
 }
 
-// Info is what the page must know about the run.
-func (r *Run) Info() Info {
+// Info is what the page must know about the run; its parts look through their
+// data for it when they are first asked.
+func (r *Run) Info(ctx context.Context) (Info, error) {
 	info := Info{
 		RunSummary: r.Summary(), Path: r.Path, Format: r.Format, Columns: []ColumnInfo{}, TopologyNote: r.TopologyNote,
 		Sources: r.sources(), Warnings: List(r.Warnings), Caveats: List(r.Caveats), Origin: r.Origin,
@@ -192,9 +193,11 @@ func (r *Run) Info() Info {
 	info.SelectionsVersion = versionOf(info.Selections)
 	info.Origin.Command = List(info.Origin.Command)
 	for _, p := range r.Parts() {
-		p.Tell(&info)
+		if err := p.Tell(ctx, &info); err != nil {
+			return Info{}, err
+		}
 	}
-	return info
+	return info, nil
 }
 
 func (r *Run) savedIn() string {

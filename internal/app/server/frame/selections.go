@@ -104,11 +104,20 @@ func (r *Run) checkSelection(where string) error {
 	return BadRequest("%s holds %s, which has no samples to select from", r.Name, r.Kind)
 }
 
+// Tell answers what the page must know about a run.
+func (f *Frame) Tell(w http.ResponseWriter, r *http.Request, run *Run) error {
+	info, err := run.Info(r.Context())
+	if err != nil {
+		return err
+	}
+	return f.Answer(w, r, info)
+}
+
 // RunRoutes are the routes about any run, whatever it holds.
 func (f *Frame) RunRoutes() []Route {
 	return []Route{
 		{Method: "GET", Path: "runs/{id}", Access: Viewer, Does: "what the page must know about a run before it asks anything", Answers: Info{},
-			OfRun: func(w http.ResponseWriter, r *http.Request, run *Run) error { return f.Answer(w, r, run.Info()) }},
+			OfRun: f.Tell},
 		{Method: "GET", Path: "runs/{id}/selections", Access: Viewer, Does: "the named selections of a run; the header ETag has their version",
 			Answers: []NamedSelection{}, OfRun: f.getSelections},
 		{Method: "PUT", Path: "runs/{id}/selections", Access: Owner,

@@ -72,7 +72,7 @@ func (f *Frame) addSources(w http.ResponseWriter, r *http.Request, run *Run) err
 		return BadRequest("%s is a file, not a folder", a.Folder)
 	}
 	run.AddSources(filepath.Clean(a.Folder))
-	return f.Answer(w, r, run.Info())
+	return f.Tell(w, r, run)
 }
 
 // sourceFolder is a folder that users said holds sources.

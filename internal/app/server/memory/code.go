@@ -20,7 +20,10 @@ type Spread = spread.Spread
 
 // gaps answers when samples are missing.
 func (s routes) gaps(w http.ResponseWriter, r *http.Request, run *Samples) error {
-	found := gaps.Find(run.Data.Table, run.Gaps)
+	found, err := gaps.Find(r.Context(), run.Data.Table, run.Gaps)
+	if err != nil {
+		return err
+	}
 	if found == nil {
 		found = []gaps.Gap{}
 	}

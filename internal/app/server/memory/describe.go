@@ -10,21 +10,24 @@ import (
 	"github.com/isobath/isobath/internal/data/table"
 )
 
-// describeColumns summarises the columns of a table, several at a time.
-func describeColumns(ctx context.Context, t *table.Table) []frame.ColumnInfo {
-	if t == nil {
-		return nil
+// describe summarises the columns, several at a time, and remembers them. Who
+// asks while another does looks for themselves: neither waits for what the other
+// may give up.
+func (s *Samples) describe(ctx context.Context) ([]frame.ColumnInfo, error) {
+	if known := s.columns.Load(); known != nil {
+		return *known, nil
 	}
-	columns := t.Columns()
+	columns := s.Data.Table.Columns()
 	out := make([]frame.ColumnInfo, len(columns))
 	err := parallel.Each(ctx, len(columns), func(_ context.Context, _, i int) error {
 		out[i] = describeColumn(columns[i])
 		return nil
 	})
-	if err != nil && ctx.Err() == nil {
-		panic(err) // a bug of ours: the request that asks for it says so
+	if err != nil {
+		return nil, err
 	}
-	return out
+	s.columns.Store(&out)
+	return out, nil
 }
 
 func describeColumn(c *table.Column) frame.ColumnInfo {

@@ -53,8 +53,7 @@ type Samples struct {
 
 	pair *pair // the runs that these samples are of; nil for one
 
-	describe sync.Once
-	columns  []frame.ColumnInfo
+	columns atomic.Pointer[[]frame.ColumnInfo] // see describe
 
 	guided sync.Once
 	guide  *guide.Guide // see guideTo
@@ -95,9 +94,12 @@ func (s *Samples) CheckSelection(where string) error {
 }
 
 // Tell implements frame.Part.
-func (s *Samples) Tell(info *frame.Info) {
-	s.describe.Do(func() { s.columns = describeColumns(context.Background(), s.Data.Table) })
-	info.Columns = frame.List(s.columns)
+func (s *Samples) Tell(ctx context.Context, info *frame.Info) error {
+	columns, err := s.describe(ctx)
+	if err != nil {
+		return err
+	}
+	info.Columns = frame.List(columns)
 	info.Topology = s.topology()
 	info.Gaps = s.Gaps != nil || s.Data.Table.Column("counting") != nil
 	info.Touches = s.Touches != nil
@@ -107,6 +109,7 @@ func (s *Samples) Tell(info *frame.Info) {
 	if cycles, ok := datasrc.AssumedL1(s.Data.Table); ok {
 		info.L1Latency = &cycles
 	}
+	return nil
 }
 
 // topology lists the resources in the order of the answers' columns.

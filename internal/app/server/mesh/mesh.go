@@ -75,7 +75,10 @@ func (m *Mesh) String() string {
 }
 
 // Tell implements frame.Part.
-func (m *Mesh) Tell(info *frame.Info) { info.Mesh, info.Linked = true, m.linked() != nil }
+func (m *Mesh) Tell(_ context.Context, info *frame.Info) error {
+	info.Mesh, info.Linked = true, m.linked() != nil
+	return nil
+}
 
 // Leave implements frame.Leaver: pages that follow the link hold the run open.
 func (m *Mesh) Leave() { m.unlink() }
@@ -250,7 +253,7 @@ func (s routes) meshAttach(w http.ResponseWriter, r *http.Request, run *frame.Ru
 		return err
 	}
 	put(run, m)
-	return s.Answer(w, r, run.Info())
+	return s.Tell(w, r, run)
 }
 
 // meshFrom makes the mesh that samples are put on.

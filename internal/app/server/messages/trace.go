@@ -65,7 +65,7 @@ func (t *Trace) String() string {
 }
 
 // Tell implements frame.Part: the summary of the run says that there is a trace.
-func (t *Trace) Tell(*frame.Info) {}
+func (t *Trace) Tell(context.Context, *frame.Info) error { return nil }
 
 // Close implements frame.Part: a trace is in memory.
 func (t *Trace) Close() {}

@@ -86,7 +86,10 @@ func (r *Refs) Rows() int { return int(r.records) }
 func (r *Refs) String() string { return term.Thousands(r.Rows()) + " references" }
 
 // Tell implements frame.Part.
-func (r *Refs) Tell(info *frame.Info) { info.Refs = true }
+func (r *Refs) Tell(_ context.Context, info *frame.Info) error {
+	info.Refs = true
+	return nil
+}
 
 // Close implements frame.Part: every reader of the trace closes it.
 func (r *Refs) Close() {}
