@@ -28,11 +28,12 @@ var Format = foreign.Format{
 
 // Read reads a description.
 func Read(r io.Reader) (*hw.Topology, error) {
-	v := &visitor{gp: map[uint64]int{}, blockedOf: map[string]hw.CPUs{}}
+	v := &visitor{gp: map[uint64]int{}, attributes: map[int]map[string]uint64{}, blockedOf: map[string]hw.CPUs{}}
 	if err := xmlwalk.Walk(r, v); err != nil {
 		return nil, err
 	}
 	v.spec.Objects = v.nest.Objects
+	v.measured()
 	v.spec.Source = "hwloc " + v.version
 	v.block()
 	if err := v.pickDistances(); err != nil {
@@ -55,6 +56,10 @@ type visitor struct {
 	distances *distances   // the one being read
 	matrices  []*distances // of memory nodes
 	class     *hw.CPUClass // the one being read
+
+	device     *device                   // the one being read, with all it contains
+	memattr    string                    // the name of the memory attribute being read
+	attributes map[int]map[string]uint64 // of memory nodes, by OS index
 }
 
 // element is an open element: object if it is part of the tree, skip if it and
@@ -86,8 +91,13 @@ func (v *visitor) Start(e *xmlwalk.Element) error {
 	var err error
 	switch {
 	case el.skip:
+		v.inDevice(e)
 	case e.Name == "object":
 		err = v.startObject(e, &el)
+	case e.Name == "memattr":
+		v.memattr = e.Attr("name")
+	case e.Name == "memattr_value":
+		v.memoryAttribute(e)
 	case e.Name == "info":
 		err = v.info(e)
 	case strings.HasPrefix(e.Name, "distances"):
@@ -108,6 +118,7 @@ func (v *visitor) End(string) error {
 	case el.object:
 		return v.nest.Close()
 	case el.skip:
+		v.endDevice()
 	case strings.HasPrefix(el.name, "distances") && v.distances != nil:
 		v.matrices = append(v.matrices, v.distances)
 		v.distances = nil
@@ -145,6 +156,7 @@ func (v *visitor) startObject(e *xmlwalk.Element, el *element) error {
 	typ := e.Attr("type")
 	if devices[typ] {
 		el.skip = true
+		v.inDevice(e)
 		return nil
 	}
 	o, known, err := v.object(e, typ)
@@ -308,6 +320,8 @@ func (v *visitor) info(e *xmlwalk.Element) error {
 		v.spec.Name = value
 	case name == "CPUModel" && top.object:
 		v.nest.SetModel(strings.Join(strings.Fields(value), " "))
+	case name == "MemoryTier" && top.object && top.kind == hw.NUMA:
+		v.nest.SetTier(value)
 	case name == "DAXType" && top.object && top.kind == hw.NUMA:
 		v.nest.SetMemory(memoryType(value))
 	}

@@ -47,6 +47,9 @@ type visitor struct {
 	nodes    []int          // memory nodes in document order
 	nodeAt   map[string]int // addr to OS index
 	latency  map[[2]int]float64
+
+	gpus []*hw.Accelerator // the GPU being read, and the parts of it that are open
+	path []bool            // of each element inside: whether it is a part
 }
 
 type element struct{ object, skip, relations bool }
@@ -69,6 +72,7 @@ func (v *visitor) Start(e *xmlwalk.Element) error {
 	var err error
 	switch {
 	case el.skip:
+		v.inGPU(e)
 	case e.Name == "Relations":
 		el.relations = true
 	case el.relations:
@@ -90,12 +94,16 @@ func (v *visitor) End(string) error {
 	if el.object {
 		return v.nest.Close()
 	}
+	if el.skip {
+		v.endGPU()
+	}
 	return nil
 }
 
 func (v *visitor) component(e *xmlwalk.Element, el *element) error {
 	if e.Name == "Chip" && gpu(e) {
 		el.skip = true
+		v.startGPU(e)
 		return nil
 	}
 	o, known, err := v.object(e)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/isobath/isobath/internal/machine/hw"
 	"github.com/isobath/isobath/internal/machine/topotest"
+	"reflect"
+	"strings"
 )
 
 func FuzzRead(f *testing.F) {
@@ -37,5 +39,25 @@ func TestSmall(t *testing.T) {
 	}
 	if d, ok := topo.Distances.Between(1, 0); !ok || d != 95.5 || topo.Distances.Unit != "ns" {
 		t.Errorf("distance 1 to 0 = %v, %v; want 95.5 ns", d, ok)
+	}
+}
+
+// TestGPU reads a GPU with its multiprocessors, memory and MIG instances beside
+// the tree.
+func TestGPU(t *testing.T) {
+	const text = `<sys-sage><components><Node id="0" name="n"><Chip id="0" name="socket"><Core id="0"><HW_Thread id="0"/></Core></Chip>
+<Chip id="1" name="GPU" vendor="NVIDIA" model="A100" type="8"><Memory name="GPU main memory" size="42949672960"/><Cache cache_type="2" name="L2"/>
+<Subdivision name="SM" id="0" count="108"><Core id="0"><HW_Thread id="0"/></Core></Subdivision>
+<Subdivision name="MIG" id="7"><Memory size="5368709120"/><Subdivision name="SM" id="0" count="14"/></Subdivision></Chip></Node></components></sys-sage>`
+	topo, err := Read(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []hw.Accelerator{{Name: "GPU 1", Model: "NVIDIA A100", Memory: 40 << 30, Cores: 108, Parts: []hw.Accelerator{{Name: "MIG 7", Memory: 5 << 30, Cores: 14}}}}
+	if !reflect.DeepEqual(topo.Accelerators, want) {
+		t.Errorf("got %+v, want %+v", topo.Accelerators, want)
+	}
+	if n := len(topo.At(hw.CPU)); n != 1 {
+		t.Errorf("%d CPUs, want 1: those of the GPU are not among them", n)
 	}
 }

@@ -21,7 +21,10 @@ type Object struct {
 	Line, Ways  int
 	Model       string
 	Memory      string
-	Instruction bool // a cache for instructions only
+	Tier        string // of a memory node: the number that its description gives its kind of memory, 0 the fastest
+	Bandwidth   uint64 // of a memory node, from its nearest CPUs: MiB/s; 0 if not known
+	Delay       uint64 // the same: ns; 0 if not known
+	Instruction bool   // a cache for instructions only
 }
 
 // Spec is the description of a machine, in whatever order its source has it.
@@ -33,6 +36,8 @@ type Spec struct {
 	Classes   []CPUClass
 	Blocked   CPUs
 	Warnings  []string
+	// Accelerators are devices that compute, which have no place in the tree.
+	Accelerators []Accelerator
 }
 
 // Build makes the tree. Nesting comes from CPU sets alone, so that it does not
@@ -45,7 +50,7 @@ func Build(spec Spec) (*Topology, error) {
 	n := nest(objects)
 	t := &Topology{
 		Name: spec.Name, Source: spec.Source, Distances: spec.Distances, Classes: spec.Classes,
-		Warnings: slices.Clone(spec.Warnings), Instruction: instruction,
+		Warnings: slices.Clone(spec.Warnings), Instruction: instruction, Accelerators: spec.Accelerators,
 		cpu: map[int]int{}, node: map[int]int{}, byID: map[string]int{}, spec: spec,
 	}
 	t.Warnings = append(t.Warnings, n.warnings...)
@@ -296,7 +301,7 @@ func (t *Topology) append(o Object, parent int, aside bool, numbers map[Kind]int
 	r := Resource{
 		Index: i, Kind: o.Kind, ID: resourceID(o.Kind, number), Number: number, OS: o.OS,
 		Name: resourceName(o.Kind, number), Size: o.Size, Line: o.Line, Ways: o.Ways,
-		Model: o.Model, Memory: o.Memory, Parent: parent, CPUs: o.CPUs, Aside: aside,
+		Model: o.Model, Memory: o.Memory, Tier: o.Tier, Bandwidth: o.Bandwidth, Delay: o.Delay, Parent: parent, CPUs: o.CPUs, Aside: aside,
 	}
 	switch o.Kind {
 	case Machine:

@@ -87,6 +87,13 @@ func (n *Nester) SetModel(model string) {
 	}
 }
 
+// SetTier gives the tier of the memory opened last.
+func (n *Nester) SetTier(tier string) {
+	if len(n.open) > 0 {
+		n.open[len(n.open)-1].object.Tier = tier
+	}
+}
+
 // SetMemory gives the type of memory of the object opened last.
 func (n *Nester) SetMemory(memory string) {
 	if len(n.open) > 0 {

@@ -19,6 +19,8 @@ type storedTopology struct {
 	Classes   []storedClass  `json:"classes,omitempty"`
 	Blocked   string         `json:"blocked,omitempty"`
 	Warnings  []string       `json:"warnings,omitempty"`
+
+	Accelerators []Accelerator `json:"accelerators,omitempty"`
 }
 
 type storedObject struct {
@@ -30,6 +32,9 @@ type storedObject struct {
 	Ways        int    `json:"ways,omitempty"`
 	Model       string `json:"model,omitempty"`
 	Memory      string `json:"memory,omitempty"`
+	Tier        string `json:"tier,omitempty"`
+	Bandwidth   uint64 `json:"bandwidth,omitempty"`
+	Delay       uint64 `json:"delay,omitempty"`
 	Instruction bool   `json:"instruction,omitempty"`
 }
 
@@ -43,12 +48,12 @@ type storedClass struct {
 func (t *Topology) MarshalJSON() ([]byte, error) {
 	s := storedTopology{
 		Version: storeVersion, Name: t.spec.Name, Source: t.spec.Source, Distances: t.spec.Distances,
-		Blocked: t.spec.Blocked.String(), Warnings: t.spec.Warnings,
+		Blocked: t.spec.Blocked.String(), Warnings: t.spec.Warnings, Accelerators: t.spec.Accelerators,
 	}
 	for _, o := range t.spec.Objects {
 		so := storedObject{
 			Type: o.Kind.String(), CPUs: o.CPUs.String(), Size: o.Size, Line: o.Line, Ways: o.Ways,
-			Model: o.Model, Memory: o.Memory, Instruction: o.Instruction,
+			Model: o.Model, Memory: o.Memory, Tier: o.Tier, Bandwidth: o.Bandwidth, Delay: o.Delay, Instruction: o.Instruction,
 		}
 		if o.OS >= 0 {
 			so.OS = &o.OS
@@ -70,7 +75,7 @@ func (t *Topology) UnmarshalJSON(data []byte) error {
 	if s.Version != storeVersion {
 		return fmt.Errorf("stored topology has version %d; this isobath reads version %d", s.Version, storeVersion)
 	}
-	spec := Spec{Name: s.Name, Source: s.Source, Distances: s.Distances, Warnings: s.Warnings}
+	spec := Spec{Name: s.Name, Source: s.Source, Distances: s.Distances, Warnings: s.Warnings, Accelerators: s.Accelerators}
 	var err error
 	if spec.Blocked, err = ParseCPUs(s.Blocked); err != nil {
 		return fmt.Errorf("stored topology: %w", err)
@@ -108,7 +113,7 @@ func (so *storedObject) object() (Object, error) {
 	}
 	o := Object{
 		Kind: kind, OS: -1, CPUs: cpus, Size: so.Size, Line: so.Line, Ways: so.Ways,
-		Model: so.Model, Memory: so.Memory, Instruction: so.Instruction,
+		Model: so.Model, Memory: so.Memory, Tier: so.Tier, Bandwidth: so.Bandwidth, Delay: so.Delay, Instruction: so.Instruction,
 	}
 	if so.OS != nil {
 		o.OS = *so.OS

@@ -72,25 +72,27 @@ func (k Kind) holdsCPUsOnly() bool { return k < NUMA || k >= Core }
 
 // Resource is a node of the tree. Resources are not to be changed.
 type Resource struct {
-	Index   int    // in Topology.Resources: depth first, children by lowest CPU
-	Kind    Kind   //
-	ID      string // "Package:0", "L3:1", "CPU:7"; see Number
-	Number  int    // the OS index of a CPU or memory node, else the order within the kind
-	Name    string // for people: "L3 #1", "NUMA 1", a host name
-	OS      int    // index the operating system uses, -1 if there is none
-	Size    uint64 // bytes of a cache or of memory; 0 if not known
-	Line    int    // cache line in bytes; 0 if not known
-	Ways    int    // associativity; 0 if not known
-	Model   string // of a package
-	Memory  string // type of a memory node: "DRAM", "HBM", "PMEM", "CXL"; empty if not said
-	Class   string // of a CPU on a hybrid machine: "IntelCore", "IntelAtom"
-	Parent  int    // index, -1 for the machine
-	Kids    []int  // indices
-	CPUs    CPUs   // the CPUs below, or for a memory node near it
-	Aside   bool   // a memory node (or odd cache) drawn beside the CPUs, not around them
-	Blocked bool   // a CPU this process may not run on
-	Virtual bool   // not in the description; stands for a server that cannot be named
-	Note    string // why a virtual resource exists
+	Index            int    // in Topology.Resources: depth first, children by lowest CPU
+	Kind             Kind   //
+	ID               string // "Package:0", "L3:1", "CPU:7"; see Number
+	Number           int    // the OS index of a CPU or memory node, else the order within the kind
+	Name             string // for people: "L3 #1", "NUMA 1", a host name
+	OS               int    // index the operating system uses, -1 if there is none
+	Size             uint64 // bytes of a cache or of memory; 0 if not known
+	Line             int    // cache line in bytes; 0 if not known
+	Ways             int    // associativity; 0 if not known
+	Model            string // of a package
+	Memory           string // type of a memory node: "DRAM", "HBM", "PMEM", "CXL"; empty if not said
+	Tier             string // of a memory node: 0 is the fastest kind; empty if not said
+	Bandwidth, Delay uint64 // of a memory node from its nearest CPUs, MiB/s and ns; 0 if not said
+	Class            string // of a CPU on a hybrid machine: "IntelCore", "IntelAtom"
+	Parent           int    // index, -1 for the machine
+	Kids             []int  // indices
+	CPUs             CPUs   // the CPUs below, or for a memory node near it
+	Aside            bool   // a memory node (or odd cache) drawn beside the CPUs, not around them
+	Blocked          bool   // a CPU this process may not run on
+	Virtual          bool   // not in the description; stands for a server that cannot be named
+	Note             string // why a virtual resource exists
 }
 
 // Depth is all resources of one kind.
@@ -118,6 +120,19 @@ func (d *Distances) Between(from, to int) (float64, bool) {
 	return d.Values[i*len(d.Nodes)+j], true
 }
 
+// Accelerator is a device that computes beside the CPUs, or a part of one.
+type Accelerator struct {
+	Name   string        `json:"name"`
+	Model  string        `json:"model,omitempty"`
+	Bus    string        `json:"bus,omitempty"`    // its address on the PCI bus
+	Memory uint64        `json:"memory,omitempty"` // bytes; 0 if not known
+	Cores  int           `json:"cores,omitempty"`  // multiprocessors or compute units; 0 if not known
+	Parts  []Accelerator `json:"parts,omitempty"`  // what it is divided into, such as MIG instances
+}
+
+// MaxAccelerators bounds those of a description, parts included.
+const MaxAccelerators = 4096
+
 // CPUClass is a kind of core of a hybrid machine.
 type CPUClass struct {
 	Name       string
@@ -133,7 +148,10 @@ type Topology struct {
 	Depths    []Depth
 	Distances *Distances
 	Classes   []CPUClass
-	Warnings  []string
+	// Accelerators are devices that compute, such as GPUs. No sample goes
+	// through them.
+	Accelerators []Accelerator
+	Warnings     []string
 	// Instruction lists the instruction caches, which serve no data and are
 	// not in the tree.
 	Instruction []Object

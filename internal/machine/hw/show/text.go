@@ -60,7 +60,7 @@ func (t *text) shapes() {
 	numbers := map[string]int{}
 	for i := range slices.Backward(t.resources) {
 		r := &t.resources[i]
-		key := fmt.Sprint(r.Kind, roughly(r), r.Class, r.Memory, r.Virtual, r.Blocked, r.Aside, len(r.CPUs))
+		key := fmt.Sprint(r.Kind, roughly(r), r.Class, r.Memory, r.Tier, r.Virtual, r.Blocked, r.Aside, len(r.CPUs))
 		if r.Virtual {
 			key += r.Name
 		}
@@ -240,14 +240,55 @@ func remark(r *hw.Resource) string {
 		return "*"
 	case r.Class != "":
 		return r.Class
-	case r.Memory != "":
-		return r.Memory
+	case r.Memory != "" || r.Tier != "":
+		return strings.TrimSpace(r.Memory + tier(r))
 	case r.Kind == hw.NUMA && len(r.CPUs) == 0:
 		return "(no CPUs)"
 	case r.Blocked:
 		return "(not allowed)"
 	}
 	return ""
+}
+
+// tier says which tier a memory is of.
+func tier(r *hw.Resource) string {
+	if r.Tier == "" {
+		return ""
+	}
+	return " tier " + r.Tier
+}
+
+// accelerators lists devices beside the tree; alike ones share a line.
+func (t *text) accelerators(list []hw.Accelerator, indent string) {
+	for i := 0; i < len(list); {
+		a, n := list[i], 1
+		for i+n < len(list) && alike(a, list[i+n]) {
+			n++
+		}
+		line := indent + a.Name
+		if n > 1 {
+			line = fmt.Sprintf("%s%d × %s to %s", indent, n, a.Name, list[i+n-1].Name)
+		}
+		for _, more := range []string{a.Model, bytesize(a.Memory)} {
+			if more != "" {
+				line += ", " + more
+			}
+		}
+		if a.Cores > 0 {
+			line += ", " + term.Counted(a.Cores, "multiprocessor")
+		}
+		if a.Bus != "" && n == 1 {
+			line += ", PCI " + a.Bus
+		}
+		t.print(line)
+		t.accelerators(a.Parts, indent+"  ")
+		i += n
+	}
+}
+
+// alike reports whether two devices differ in their names and addresses only.
+func alike(a, b hw.Accelerator) bool {
+	return a.Model == b.Model && a.Memory == b.Memory && a.Cores == b.Cores && len(a.Parts) == 0 && len(b.Parts) == 0
 }
 
 // cpuList names the CPUs of a line; of many alike resources only how many each
@@ -335,6 +376,11 @@ func (t *text) foot() {
 	t.distances()
 	for _, c := range instruction(v.Topology) {
 		t.print(fmt.Sprintf("instruction caches, not in the tree: %d × %s %s", c.Count, c.Type, bytesize(c.Size)))
+	}
+	if list := v.Topology.Accelerators; len(list) > 0 {
+		t.print("")
+		t.print("Accelerators, not in the tree:")
+		t.accelerators(list, "  ")
 	}
 	for _, w := range v.warnings() {
 		t.print("note: " + w)

@@ -70,14 +70,19 @@ type Node struct {
 	ServedRemote  *uint64 `json:"served_remote,omitempty"`
 	RemoteSamples *uint64 `json:"remote_samples,omitempty"`
 
-	OS      *int   `json:"os,omitempty"`
-	CPUs    string `json:"cpus,omitempty"`
-	Line    int    `json:"line,omitempty"`
-	Ways    int    `json:"ways,omitempty"`
-	Model   string `json:"model,omitempty"`
-	Memory  string `json:"memory,omitempty"`
-	Class   string `json:"class,omitempty"`
-	Blocked bool   `json:"blocked,omitempty"`
+	OS     *int   `json:"os,omitempty"`
+	CPUs   string `json:"cpus,omitempty"`
+	Line   int    `json:"line,omitempty"`
+	Ways   int    `json:"ways,omitempty"`
+	Model  string `json:"model,omitempty"`
+	Memory string `json:"memory,omitempty"`
+	// Tier is that of memory, 0 the fastest; bandwidth is in MiB/s and delay in
+	// ns, both from the nearest CPUs, as the description says them.
+	Tier      string `json:"tier,omitempty"`
+	Bandwidth uint64 `json:"bandwidth,omitempty"`
+	Delay     uint64 `json:"delay,omitempty"`
+	Class     string `json:"class,omitempty"`
+	Blocked   bool   `json:"blocked,omitempty"`
 	// Virtual resources stand for a server that cannot be named; Note says why.
 	Virtual bool   `json:"virtual,omitempty"`
 	Note    string `json:"note,omitempty"`
@@ -99,7 +104,9 @@ type Machine struct {
 	Links       []Link            `json:"links,omitempty"`
 	Distances   *hw.Distances     `json:"distances,omitempty"`
 	Instruction []KindSize        `json:"instruction_caches,omitempty"`
-	Warnings    []string          `json:"warnings,omitempty"`
+	// Accelerators are beside the tree: no sample goes through them.
+	Accelerators []hw.Accelerator `json:"accelerators,omitempty"`
+	Warnings     []string         `json:"warnings,omitempty"`
 }
 
 // By is what the values of nodes are.
@@ -167,7 +174,7 @@ func (v *View) Tree() *Node {
 func (v *View) node(r *hw.Resource) *Node {
 	n := &Node{
 		Type: r.Kind.String(), ID: r.ID, Name: r.Name, CPUs: r.CPUs.String(), Line: r.Line, Ways: r.Ways,
-		Model: r.Model, Memory: r.Memory, Class: r.Class, Blocked: r.Blocked, Virtual: r.Virtual, Note: r.Note,
+		Model: r.Model, Memory: r.Memory, Tier: r.Tier, Bandwidth: r.Bandwidth, Delay: r.Delay, Class: r.Class, Blocked: r.Blocked, Virtual: r.Virtual, Note: r.Note,
 		Children: []*Node{},
 	}
 	if r.Size > 0 {
@@ -235,7 +242,7 @@ func positive(n uint64) *uint64 {
 func (v *View) machine() *Machine {
 	m := &Machine{
 		Source: v.Topology.Source, Summary: v.Topology.Summary(), Where: v.Where,
-		Distances: v.Topology.Distances, Warnings: v.warnings(), Instruction: instruction(v.Topology),
+		Distances: v.Topology.Distances, Warnings: v.warnings(), Instruction: instruction(v.Topology), Accelerators: v.Topology.Accelerators,
 	}
 	if v.Samples == nil {
 		return m
