@@ -11,10 +11,11 @@ import (
 // fuzzedElsewhere are packages that parse and have no fuzz target of their own,
 // and whose reaches them.
 var fuzzedElsewhere = map[string]string{
-	"formats/codesums": "makes tables of what readers found and parses nothing",
-	"formats/foreign":  "recognises formats; every reader is behind it in damagetest",
-	"formats/tabular":  "gets columns from csvtable, arrowfile and parquetfile",
-	"formats/xmlwalk":  "walks XML for hwloc, mitosxml, syssage and vtk",
+	"formats/codesums":  "makes tables of what readers found and parses nothing",
+	"formats/foreign":   "recognises formats; every reader is behind it in damagetest",
+	"formats/tracecopy": "makes archives of what paraver and ctf read",
+	"formats/tabular":   "gets columns from csvtable, arrowfile and parquetfile",
+	"formats/xmlwalk":   "walks XML for hwloc, mitosxml, syssage and vtk",
 }
 
 // parsers are packages outside formats that read what others wrote.

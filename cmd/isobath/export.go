@@ -34,26 +34,30 @@ func newExport() *cobra.Command {
 		describe  bool
 	)
 	cmd := &cobra.Command{
-		Use:   "export FILE -o out.{csv,parquet,arrow,folded,pb.gz,callgrind,otf2,svg,png,html}",
+		Use:   "export FILE -o out.{csv,parquet,arrow,folded,pb.gz,callgrind,json,firefox.json,perfetto,otf2,prv,ctf,svg,png,html}",
 		Short: "Write samples or a message trace for other tools, or a page for people",
 		Example: `  isobath export run.isobath -o slow.parquet --where 'latency > 200'
   isobath export run.isobath -o stacks.folded --value latency
   isobath export run.isobath -o sheet.html        # one page to send to a colleague
   isobath export halo.isobath -o halo.otf2        # messages, with steps and lateness
+  isobath export halo.isobath -o halo.perfetto    # tracks, flows and counters for ui.perfetto.dev
+  isobath export run.isobath -o run.firefox.json  # for profiler.firefox.com
   isobath export run.isobath -o - | head`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := keepInputs(out, args[0]); err != nil {
 				return err
 			}
-			if strings.EqualFold(filepath.Ext(out), ".otf2") {
+			if save, err := messageExporter(args[0], out); err != nil {
+				return err
+			} else if save != nil {
 				if anonymise {
 					return usagef("--anonymise is for samples; a message trace is written whole")
 				}
 				if cmd.Flags().Changed("where") {
 					return usagef("--where chooses samples; a message trace is written whole")
 				}
-				return exportTrace(cmd.Context(), args[0], out)
+				return exportTrace(cmd.Context(), args[0], out, save)
 			}
 			write, err := exporter(out, profile.Value(value), width)
 			if err != nil {
@@ -132,6 +136,14 @@ func exporter(out string, value profile.Value, width int) (writer, error) {
 	if strings.HasSuffix(strings.ToLower(out), ".pb.gz") {
 		return writePprof, nil
 	}
+	if strings.HasSuffix(strings.ToLower(out), firefoxEnding) {
+		return writeFirefox, nil
+	}
+	if sink := trackSink(out); sink != nil {
+		return func(ctx context.Context, w io.Writer, x exported) error {
+			return profile.WriteTimeline(ctx, sink(w), x.Table, x.rows)
+		}, nil
+	}
 	switch strings.ToLower(filepath.Ext(out)) {
 	case ".csv":
 		return writeCSV, nil
@@ -154,9 +166,9 @@ func exporter(out string, value profile.Value, width int) (writer, error) {
 	case "-":
 		return writeCSV, nil
 	case "":
-		return nil, usagef("export needs -o FILE; its ending says the format: csv, parquet, arrow, folded, pb.gz, callgrind, otf2, svg, png or html")
+		return nil, usagef("export needs -o FILE; its ending says the format: csv, parquet, arrow, folded, pb.gz, callgrind, json, firefox.json, perfetto, otf2, prv, ctf, svg, png or html")
 	}
-	return nil, usagef("-o %s: unknown ending; want .csv, .parquet, .arrow, .folded, .pb.gz, .callgrind, .otf2, .svg, .png or .html", out)
+	return nil, usagef("-o %s: unknown ending; want .csv, .parquet, .arrow, .folded, .pb.gz, .callgrind, .json, .firefox.json, .perfetto, .otf2, .prv, .ctf, .svg, .png or .html", out)
 }
 
 func writeCSV(_ context.Context, w io.Writer, x exported) error { return x.Table.WriteCSV(w, x.rows) }
@@ -219,6 +231,10 @@ func writeCallgrind(ctx context.Context, w io.Writer, x exported) error {
 		return err
 	}
 	return profile.WriteCallgrind(w, stacks)
+}
+
+func writeFirefox(ctx context.Context, w io.Writer, x exported) error {
+	return profile.WriteFirefox(ctx, w, x.Table, x.rows, filepath.Base(x.path))
 }
 
 func writePprof(ctx context.Context, w io.Writer, x exported) error {

@@ -3,16 +3,63 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
 
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/base/tracks"
+	"github.com/isobath/isobath/internal/base/wholefile"
+	"github.com/isobath/isobath/internal/messages/exchange"
 	"github.com/isobath/isobath/internal/messages/logical"
 	"github.com/isobath/isobath/internal/messages/trace"
 )
 
-// exportTrace writes the message trace of a run or file as an OTF2 archive, with
-// the logical structure as attributes.
-func exportTrace(ctx context.Context, path, out string) error {
+// firefoxEnding marks a profile for Firefox's profiler; .json alone is Chrome's.
+const firefoxEnding = ".firefox.json"
+
+// trackSink returns the writer of a timeline that the ending of a file means;
+// nil if it means none.
+func trackSink(out string) func(io.Writer) tracks.Sink {
+	switch strings.ToLower(filepath.Ext(out)) {
+	case ".json":
+		return func(w io.Writer) tracks.Sink { return tracks.NewChrome(w) }
+	case ".perfetto", ".pftrace", ".perfetto-trace":
+		return func(w io.Writer) tracks.Sink { return tracks.NewPerfetto(w) }
+	}
+	return nil
+}
+
+// saver writes a message trace to a path.
+type saver func(ctx context.Context, t *trace.Trace, out string) error
+
+// messageExporter chooses how the messages of a file are written; nil if the
+// ending, or what the file holds, means samples.
+func messageExporter(path, out string) (saver, error) {
+	switch strings.ToLower(filepath.Ext(out)) {
+	case ".otf2":
+		return saveOTF2, nil
+	case ".prv":
+		return saveParaver, nil
+	case ".ctf":
+		return saveCTF, nil
+	}
+	sink := trackSink(out)
+	if sink == nil || strings.HasSuffix(strings.ToLower(out), firefoxEnding) {
+		return nil, nil
+	}
+	c, err := dataset.Identify(path)
+	if err != nil || c.Table || c.Archive == "" {
+		return nil, err
+	}
+	return func(ctx context.Context, t *trace.Trace, out string) error {
+		return wholefile.Write(ctx, out, 0, func(w io.Writer) error { return exchange.Tracks(ctx, sink(w), t) })
+	}, nil
+}
+
+// exportTrace writes the message trace of a run or file.
+func exportTrace(ctx context.Context, path, out string, save saver) error {
 	archive, err := messageTrace(path)
 	if err != nil {
 		return err
@@ -21,17 +68,44 @@ func exportTrace(ctx context.Context, path, out string) error {
 	if err != nil {
 		return err
 	}
-	s, err := logical.Analyze(ctx, t, logical.Default())
-	if err != nil {
-		return err
-	}
-	if err := s.Save(ctx, out); err != nil {
+	if err := save(ctx, t, out); err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
 	warn(t.Warnings)
 	say("%s: %d locations, %s events", out, t.Locations, term.Thousands(t.Events))
 	return nil
 }
+
+// saveOTF2 writes an OTF2 archive, with the logical structure as attributes.
+func saveOTF2(ctx context.Context, t *trace.Trace, out string) error {
+	s, err := logical.Analyze(ctx, t, logical.Default())
+	if err != nil {
+		return err
+	}
+	return s.Save(ctx, out)
+}
+
+// saveParaver writes out.prv, and the names beside it.
+func saveParaver(ctx context.Context, t *trace.Trace, out string) error {
+	p, err := exchange.NewParaver(ctx, t)
+	if err != nil {
+		return err
+	}
+	base := strings.TrimSuffix(out, filepath.Ext(out))
+	// The trace last: without its names it opens, but says less.
+	for _, file := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{{base + ".pcf", p.WriteNames}, {base + ".row", p.WriteRows}, {out, p.WriteTrace}} {
+		if err := wholefile.Write(ctx, file.name, 0, file.write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// saveCTF writes a folder in the Common Trace Format.
+func saveCTF(ctx context.Context, t *trace.Trace, out string) error { return exchange.CTF(ctx, t, out) }
 
 // messageTrace finds the OTF2 archive of what the user names: an archive, a run
 // of one, or a run of samples that holds one too.
@@ -41,7 +115,7 @@ func messageTrace(path string) (string, error) {
 		return "", err
 	}
 	if c.Archive == "" {
-		return "", fmt.Errorf("%s holds %s and no message trace, which an OTF2 archive is made of; record one with 'isobath record --mpi', or join one of the same execution with 'isobath import TRACE SAMPLES -o RUN'", path, c.Kind)
+		return "", fmt.Errorf("%s holds %s and no message trace, which this format is for; record one with 'isobath record --mpi', or join one of the same execution with 'isobath import TRACE SAMPLES -o RUN'", path, c.Kind)
 	}
 	return c.Archive, nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/formats/otf2"
 )
 
@@ -105,7 +107,7 @@ func mergeFiles(ctx context.Context, imports *importFlags, paths []string, out s
 	defer all.Close()
 	if all.Archive != "" {
 		all.Trace = "trace.otf2"
-		all.More = func(dir string) error { return otf2.CopyFiles(all.Archive, filepath.Join(dir, all.Trace)) }
+		all.More = func(dir string) error { return copyTrace(all.Archive, filepath.Join(dir, all.Trace)) }
 	}
 	showSources(all.Run)
 	if err := all.Write(ctx, out, force); err != nil {
@@ -118,4 +120,15 @@ func mergeFiles(ctx context.Context, imports *importFlags, paths []string, out s
 	}
 	say("%s: %s samples of %d runs%s", out, term.Thousands(all.Contents[0].Rows()), all.Runs, with)
 	return nil
+}
+
+// copyTrace keeps a message trace in a run, whatever its format.
+func copyTrace(from, to string) error {
+	a, _, err := formats.OpenTrace(from)
+	if err != nil {
+		return err
+	}
+	err = otf2.CopyFiles(a.Path(), to)
+	runtime.KeepAlive(a) // and the copy that it may be
+	return err
 }

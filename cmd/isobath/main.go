@@ -31,6 +31,7 @@ func main() {
 	scratch.Sweep(os.TempDir()) // of what killed ones left there
 	code := execute(ctx, os.Args[1:])
 	stop()
+	scratch.Leave()
 	os.Exit(code)
 }
 

@@ -69,14 +69,16 @@ type recordedRefs struct {
 	io.Closer
 }
 
-// OpenTrace opens the archive of a message-passing trace: its anchor, or the
-// folder or run that holds it.
-func OpenTrace(path string) (*otf2.Archive, error) {
+// OpenTrace opens the archive of a message-passing trace and says which format it
+// has: the anchor, the folder or run that holds it, or a copy that is made of a
+// trace in another format.
+func OpenTrace(path string) (*otf2.Archive, string, error) {
 	found, err := Known.Of(kind.Trace).Identify(path)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return found.Trace()
+	a, err := found.Trace()
+	return a, found.Format.Name, err
 }
 
 // ErrNoTopology is returned for data that is no hardware description.

@@ -3,10 +3,12 @@ package formats
 import (
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/formats/arrowfile"
+	"github.com/isobath/isobath/internal/formats/caliper"
 	"github.com/isobath/isobath/internal/formats/callgrind"
 	"github.com/isobath/isobath/internal/formats/champsim"
 	"github.com/isobath/isobath/internal/formats/chombo"
 	"github.com/isobath/isobath/internal/formats/csvtable"
+	"github.com/isobath/isobath/internal/formats/ctf"
 	"github.com/isobath/isobath/internal/formats/dhat"
 	"github.com/isobath/isobath/internal/formats/dramsim"
 	"github.com/isobath/isobath/internal/formats/drmemtrace"
@@ -19,6 +21,7 @@ import (
 	"github.com/isobath/isobath/internal/formats/mitos"
 	"github.com/isobath/isobath/internal/formats/mitosxml"
 	"github.com/isobath/isobath/internal/formats/otf2"
+	"github.com/isobath/isobath/internal/formats/paraver"
 	"github.com/isobath/isobath/internal/formats/parquetfile"
 	"github.com/isobath/isobath/internal/formats/perfdata"
 	"github.com/isobath/isobath/internal/formats/perftext"
@@ -35,6 +38,8 @@ import (
 // certain signature first, text that merely looks right last.
 var Known = foreign.List{
 	{Name: otf2.Name, Kind: kind.Trace, Sniff: func(in *foreign.Input) bool { return otf2.Sniff(in.Head, in.Names) }, Trace: otf2.Open},
+	paraver.Format,
+	ctf.Format,
 	arrowfile.Format,
 	parquetfile.Format,
 	perfdata.Format,
@@ -47,6 +52,7 @@ var Known = foreign.List{
 	silo.Format,
 	vtkhdf.Format,
 	exodus.Format,
+	caliper.Format,
 	pprof.Format,
 	dhat.Format,
 	callgrind.Format,

@@ -52,8 +52,10 @@ var found = []struct {
 	{"hwloc", "internal/formats/hwloc/testdata/version1.xml", damageText},
 	{"hwloc", "internal/formats/hwloc/testdata/version2.xml", damageText},
 	{"hwloc", "internal/formats/hwloc/testdata/version3.xml", damageText},
+	{"paraver", "internal/formats/paraver/testdata/small.prv", damageText},
 	{"mitos-xml", "internal/formats/mitosxml/testdata/small.xml", damageText},
 	{"sys-sage", "internal/formats/syssage/testdata/small.xml", damageText},
+	{"caliper", mine + "caliper.cali", damageText},
 	{"perf text", mine + "perf.txt", damageText},
 	{"pprof", mine + "goroutine.pb", damageBytes},
 	{"folded stacks", mine + "stacks.folded", damageText},
@@ -165,7 +167,21 @@ func archives() ([]*specimen, error) {
 		}
 		all = append(all, s)
 	}
-	return all, nil
+	s, err := folderOf("ctf", filepath.Join(test.Root(), "internal", "formats", "ctf", "testdata", "small"))
+	if err != nil {
+		return nil, err
+	}
+	s.format = "ctf"
+	s.damage = func(src *source, b []byte) []byte {
+		if bytes.HasPrefix(b, []byte("/* CTF")) {
+			return damageText(src, b)
+		}
+		return damageBytes(src, b)
+	}
+	for file := range s.files {
+		s.hurt = append(s.hurt, file)
+	}
+	return append(all, s), nil
 }
 
 // runs are runs of our own.

@@ -66,7 +66,17 @@ var ours = regexp.MustCompile(`^(?:\.?isobath-[a-z]+-|\..+\.)(\d+)-([0-9a-f]{8})
 
 // Sweep removes from a folder what processes of this user made and left there
 // when they were killed. Whatever cannot be read or removed stays.
-func Sweep(folder string) {
+func Sweep(folder string) { remove(folder, gone) }
+
+// Leave removes from the folder for temporary files what this process made there
+// and still has, when it ends.
+func Leave() {
+	own := strconv.Itoa(os.Getpid())
+	remove(os.TempDir(), func(pid string) bool { return pid == own })
+}
+
+// remove removes what processes made whose number is one to remove.
+func remove(folder string, chosen func(pid string) bool) {
 	dir, err := os.Open(folder)
 	if err != nil {
 		return
@@ -77,7 +87,7 @@ func Sweep(folder string) {
 		if !strings.Contains(name, "-"+processes()+"-") {
 			continue
 		}
-		if m := ours.FindStringSubmatch(name); m != nil && m[2] == processes() && gone(m[1]) && mine(filepath.Join(folder, name)) {
+		if m := ours.FindStringSubmatch(name); m != nil && m[2] == processes() && chosen(m[1]) && mine(filepath.Join(folder, name)) {
 			_ = os.RemoveAll(filepath.Join(folder, name))
 		}
 	}

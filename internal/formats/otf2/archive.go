@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +30,7 @@ type Archive struct {
 	path    string
 	base    string    // path without the extension
 	buffers sync.Pool // of closed event readers
+	made    *Archive  // the archive that keeps a temporary folder; nil otherwise
 }
 
 // Open reads the anchor and the global definitions of the archive at path,
@@ -53,6 +55,28 @@ func Open(path string) (*Archive, error) {
 		return nil, err
 	}
 	return a, a.findStrays()
+}
+
+// OpenTemporary opens the archive that the reader of another format made in a
+// folder of its own. The folder is removed when nobody holds the archive, or one
+// that was reopened from it, any more.
+func OpenTemporary(path, folder string) (*Archive, error) {
+	a, err := Open(path)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(folder))
+	}
+	runtime.AddCleanup(a, func(folder string) { _ = os.RemoveAll(folder) }, folder)
+	return a, nil
+}
+
+// Reopen opens the archive again, with warnings of its own.
+func (a *Archive) Reopen() (*Archive, error) {
+	again, err := Open(a.path)
+	if err != nil {
+		return nil, err
+	}
+	again.made = a
+	return again, nil
 }
 
 // Path returns the path of the anchor.

@@ -15,7 +15,7 @@ import (
 // Times are the corrected ones. Other tools read the result as any archive. It
 // is written whole or not at all.
 func (s *Structure) Save(ctx context.Context, path string) error {
-	a, err := otf2.Open(s.Trace.Path)
+	a, err := s.Trace.Archive()
 	if err != nil {
 		return err
 	}

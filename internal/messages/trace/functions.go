@@ -10,7 +10,7 @@ import (
 // regions wanted were running in the computation before it, and for each process
 // after its last call: by themselves, or with what they called.
 func (t *Trace) FunctionTimes(ctx context.Context, wanted func(region int32) bool, callees bool) (before, after []int64, err error) {
-	a, err := otf2.Open(t.Path)
+	a, err := t.Archive()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -150,7 +150,7 @@ func columnsOf(d *otf2.Definitions, m Measure, scopes scopes) map[uint32]column 
 // Series reads the archive again for the records of a measure. Few traces have
 // any and few people look, so they are not kept from the first reading.
 func (t *Trace) Series(ctx context.Context, m Measure) (*Series, error) {
-	a, err := otf2.Open(t.Path)
+	a, err := t.Archive()
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 // names, or globs as in path.Match. Regions that hold no communication are not
 // in the trace, but may well mark a phase; hence the second reading.
 func (t *Trace) Enters(ctx context.Context, patterns []string) ([][]int64, error) {
-	a, err := otf2.Open(t.Path)
+	a, err := t.Archive()
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 
 // Open reads the archive at path and matches its messages and collectives.
 func Open(ctx context.Context, path string) (*Trace, error) {
-	a, err := formats.OpenTrace(path)
+	a, format, err := formats.OpenTrace(path)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func Open(ctx context.Context, path string) (*Trace, error) {
 	}
 	v := a.Anchor.Version
 	t := &Trace{
-		Path: path, Format: otf2.Name, Creator: a.Anchor.Creator,
+		Path: path, Format: format, archive: a, Creator: a.Anchor.Creator,
 		Version:    fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2]),
 		Resolution: a.Defs.Clock.Resolution, Origin: a.Defs.Clock.Offset,
 		Defined: len(a.Defs.Regions), Regions: n.regions, Comms: n.comms, Sites: n.sites, signals: n.signals,
@@ -55,6 +55,9 @@ func Open(ctx context.Context, path string) (*Trace, error) {
 	t.Warnings = append(a.Warnings.List(), t.Repairs.list()...)
 	return t, ctx.Err()
 }
+
+// Archive opens what was read again.
+func (t *Trace) Archive() (*otf2.Archive, error) { return t.archive.Reopen() }
 
 // homes says which process a location belongs to before processes have
 // numbers: all locations of one location group share the row of the first.

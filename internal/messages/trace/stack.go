@@ -23,7 +23,7 @@ const maxStack = 4 << 20
 // Stacks reads the archive again for the call stacks of some processes and
 // threads; the first thread has the number after the last process.
 func (t *Trace) Stacks(ctx context.Context, rows []int32) ([]*Stack, error) {
-	a, err := otf2.Open(t.Path)
+	a, err := t.Archive()
 	if err != nil {
 		return nil, err
 	}

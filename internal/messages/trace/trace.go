@@ -10,6 +10,8 @@ import (
 	"math"
 	"math/bits"
 	"sort"
+
+	"github.com/isobath/isobath/internal/formats/otf2"
 )
 
 // Kind is the class of an operation.
@@ -92,7 +94,8 @@ type Trace struct {
 	Times  []RegionTime
 	Calls  Calls
 
-	signals int32 // the communicator of signals, None without
+	archive *otf2.Archive // what was read: of other formats a copy that lasts as long as it is held
+	signals int32         // the communicator of signals, None without
 
 	moved []*clock // by process, of a trace whose times were changed; nil of a recorded one
 }
