@@ -74,7 +74,7 @@ func hostileTrace(t *testing.T, folder string) {
 var silent = map[string]string{
 	"open": "serves; prints what serve prints", "serve": "prints through the same screens", "demo": "our own run",
 	"mcp": "JSON on standard output; the verbs that answer are here", "record": "records a program of the user's", "cc": "is the compiler", "ab": "runs commands of the user's",
-	"doctor": "the machine", "version": "the program", "formats": "the program", "help": "the program", "completion": "the program",
+	"doctor": "the machine", "version": "the program", "guide": "our own book", "reference": "the program", "formats": "the program", "help": "the program", "completion": "the program",
 }
 
 // TestHostileNames holds that no verb prints what a terminal obeys, on standard

@@ -164,6 +164,8 @@ func newRoot() *cobra.Command {
 		newWhy(),
 		newSource(),
 		newMCP(),
+		newReference(),
+		newGuide(),
 	)
 	boundMemory(root)
 	return root
