@@ -83,9 +83,9 @@ test-web: page
 	cd e2e && npm ci --ignore-scripts --no-audit --no-fund && ISOBATH_PEERS=require npm test -- --reporter=default --reporter=json --outputFile=../$(REPORTS)/e2e.json
 
 # The benchmark modules are tested too: they read our files with other programs'
-# readers; and the one that makes releases, twice, to compare them.
+# readers.
 test-bench:
-	@for m in bench/*/go.mod scripts/*/go.mod; do [ -f $$m ] || continue; (cd $$(dirname $$m) && CGO_ENABLED=1 $(GO) vet ./... && CGO_ENABLED=1 $(GO) test ./...) || exit 1; done
+	@for m in bench/*/go.mod; do [ -f $$m ] || continue; (cd $$(dirname $$m) && CGO_ENABLED=1 $(GO) vet ./... && CGO_ENABLED=1 $(GO) test ./...) || exit 1; done
 
 lint:
 	@unformatted=$$(git ls-files '*.go' | xargs gofmt -l); [ -z "$$unformatted" ] || { echo "not formatted: $$unformatted"; exit 1; }
@@ -94,7 +94,7 @@ lint:
 	$(GO) run ./scripts/unused -except internal/messages/mpiprog
 	$(GO) mod tidy -diff
 	$(GO) mod verify
-	@for m in bench/*/go.mod scripts/*/go.mod; do [ ! -f $$m ] || (cd $$(dirname $$m) && $(GO) mod tidy -diff) || exit 1; done
+	@for m in bench/*/go.mod scripts/dist/nfpm/go.mod; do [ ! -f $$m ] || (cd $$(dirname $$m) && $(GO) mod tidy -diff) || exit 1; done
 	$(LINT_PAGE)
 	$(GO) run ./scripts/notices -check
 
@@ -164,9 +164,9 @@ vulnerabilities:
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@latest ./...
 
 # Binaries, archives with manual pages and completions, .deb, .rpm, lists of
-# components, checksums: scripts/dist, a module of its own.
+# components, checksums.
 dist: page shims
-	cd scripts/dist && $(GO) run . -root ../.. -out ../../dist -version $(VERSION)
+	$(GO) run ./scripts/dist -version $(VERSION)
 
 # The allocation log of `isobath record`, built in for machines without a compiler.
 SHIM := internal/record/heap

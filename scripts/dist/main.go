@@ -3,7 +3,8 @@
 // checksums. Two runs on one revision give the same bytes: every time in them is
 // that of the revision.
 //
-// It is a module of its own, because its libraries are of no use to the program.
+// The program that writes packages, nfpm, is built from the module in nfpm: its
+// libraries are of no use to ours.
 package main
 
 import (
@@ -24,8 +25,8 @@ import (
 func main() {
 	var r release
 	targets := ""
-	flag.StringVar(&r.root, "root", "../..", "the repository")
-	flag.StringVar(&r.out, "out", "../../dist", "where to write")
+	flag.StringVar(&r.root, "root", ".", "the repository")
+	flag.StringVar(&r.out, "out", "dist", "where to write")
 	flag.StringVar(&r.version, "version", "", "the version (default: what git says)")
 	flag.StringVar(&targets, "targets", "linux/amd64,linux/arm64,darwin/arm64", "platforms")
 	flag.Parse()
@@ -41,7 +42,8 @@ func main() {
 type release struct {
 	root, out, version string
 	when               time.Time // of the revision: the time of everything
-	shared             string    // folder of what all platforms have: manual, completions, texts
+	work               string    // a temporary folder
+	shared             string    // folder in it with what all platforms have: manual, completions, texts
 }
 
 func (r *release) make(ctx context.Context, targets []string) error {
@@ -52,10 +54,14 @@ func (r *release) make(ctx context.Context, targets []string) error {
 		return err
 	}
 	var err error
-	if r.shared, err = os.MkdirTemp("", "isobath-dist-"); err != nil {
+	if r.out, err = filepath.Abs(r.out); err != nil {
 		return err
 	}
-	defer os.RemoveAll(r.shared)
+	if r.work, err = os.MkdirTemp("", "isobath-dist-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(r.work)
+	r.shared = filepath.Join(r.work, "shared")
 	if err := r.gather(ctx); err != nil {
 		return err
 	}
@@ -124,11 +130,15 @@ func (r *release) build(ctx context.Context, goos, arch, path string) error {
 
 // gather makes what all platforms share, with a program for this one.
 func (r *release) gather(ctx context.Context) error {
-	self := filepath.Join(r.shared, "self")
+	nfpm := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(r.work, "nfpm"), "github.com/goreleaser/nfpm/v2/cmd/nfpm")
+	nfpm.Dir = filepath.Join(r.root, "scripts", "dist", "nfpm")
+	if out, err := nfpm.CombinedOutput(); err != nil {
+		return fmt.Errorf("build nfpm: %w\n%s", err, out)
+	}
+	self := filepath.Join(r.work, "self")
 	if err := r.build(ctx, "", "", self); err != nil {
 		return err
 	}
-	defer os.Remove(self)
 	if out, err := exec.CommandContext(ctx, self, "reference", "--man", filepath.Join(r.shared, "man")).CombinedOutput(); err != nil {
 		return fmt.Errorf("manual pages: %w\n%s", err, out)
 	}
@@ -179,7 +189,7 @@ func (r *release) platform(ctx context.Context, goos, arch string) ([]string, er
 	made := []string{base, base + ".cdx.json", base + ".tar.gz"}
 	if goos == "linux" {
 		for _, format := range []string{"deb", "rpm"} {
-			if err := r.pack(format, arch, base, base+"."+format); err != nil {
+			if err := r.pack(ctx, format, arch, base, base+"."+format); err != nil {
 				return nil, fmt.Errorf("%s: %w", format, err)
 			}
 			made = append(made, base+"."+format)

@@ -14,6 +14,9 @@ import (
 // TestReleasesAreEqual makes a release for this platform twice, in two folders, and
 // compares every file; then the other programs read what was made.
 func TestReleasesAreEqual(t *testing.T) {
+	if testing.Short() {
+		t.Skip("links the program four times")
+	}
 	folders := [2]string{t.TempDir(), filepath.Join(t.TempDir(), "another", "folder")}
 	for _, out := range folders {
 		r := release{root: "../..", out: out, version: "v1.2.3"}

@@ -3,16 +3,16 @@ package main
 import (
 	"archive/tar"
 	"compress/gzip"
+	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
-
-	"github.com/goreleaser/nfpm/v2"
-	_ "github.com/goreleaser/nfpm/v2/deb" // registers itself
-	"github.com/goreleaser/nfpm/v2/files"
-	_ "github.com/goreleaser/nfpm/v2/rpm" // registers itself
+	"time"
 )
 
 // archive writes a .tar.gz of the binary and what goes with it, below one folder,
@@ -56,42 +56,55 @@ func (r *release) archive(binary, path string) (err error) {
 	return errors.Join(err, out.Close(), packed.Close())
 }
 
-// pack writes a .deb or .rpm.
-func (r *release) pack(format, arch, binary, path string) (err error) {
-	packager, err := nfpm.Get(format)
-	if err != nil {
-		return err
-	}
+// pack writes a .deb or .rpm with nfpm. Its settings are YAML, of which JSON is a
+// part.
+func (r *release) pack(ctx context.Context, format, arch, binary, path string) error {
 	contents, err := r.contents(binary)
 	if err != nil {
 		return err
 	}
-	info := nfpm.WithDefaults(&nfpm.Info{
-		Name: "isobath", Arch: arch, Platform: "linux", Version: packageVersion(r.version), VersionSchema: "none", Release: "1",
-		Section: "devel", Priority: "optional", Maintainer: "The Isobath authors", Vendor: "Isobath", License: "Apache-2.0",
-		Description: "shows why a program is slow\nHow deep its memory accesses go, how late its messages arrive, which loops its\nmemory traffic runs in, and where in the simulated domain it happens.",
-		MTime:       r.when,
-		Overridables: nfpm.Overridables{
-			Contents: contents,
-			RPM:      nfpm.RPM{BuildHost: "isobath", Compression: "gzip", Summary: "shows why a program is slow"},
-			Deb:      nfpm.Deb{Compression: "gzip"},
-		},
+	settings, err := json.Marshal(map[string]any{
+		"name": "isobath", "arch": arch, "platform": "linux", "version": packageVersion(r.version), "version_schema": "none", "release": "1",
+		"section": "devel", "priority": "optional", "maintainer": "The Isobath authors", "vendor": "Isobath", "license": "Apache-2.0",
+		"description": "shows why a program is slow\nHow deep its memory accesses go, how late its messages arrive, which loops its\nmemory traffic runs in, and where in the simulated domain it happens.",
+		"mtime":       r.when.Format(time.RFC3339), "contents": contents, "disable_globbing": true,
+		"rpm": map[string]any{"buildhost": "isobath", "compression": "gzip", "summary": "shows why a program is slow"},
+		"deb": map[string]any{"compression": "gzip"},
 	})
-	if err := nfpm.PrepareForPackager(info, format); err != nil {
-		return err
-	}
-	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(packager.Package(info, f), f.Close())
+	file := filepath.Join(r.work, "nfpm.yaml")
+	if err := write(file, settings); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, filepath.Join(r.work, "nfpm"), "package", "--config", file, "--packager", format, "--target", path)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("SOURCE_DATE_EPOCH=%d", r.when.Unix()))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("nfpm: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// content is a file of a package.
+type content struct {
+	Source string   `json:"src"`
+	To     string   `json:"dst"`
+	Info   fileInfo `json:"file_info"`
+}
+
+type fileInfo struct {
+	Owner string      `json:"owner"`
+	Group string      `json:"group"`
+	Mode  os.FileMode `json:"mode"`
+	MTime string      `json:"mtime"`
 }
 
 // contents are the files of a package, and where each goes.
-func (r *release) contents(binary string) (files.Contents, error) {
-	var out files.Contents
+func (r *release) contents(binary string) ([]content, error) {
+	var out []content
 	add := func(from, to string, mode os.FileMode) {
-		out = append(out, &files.Content{Source: from, Destination: to, FileInfo: &files.ContentFileInfo{Mode: mode, Owner: "root", Group: "root", MTime: r.when}})
+		out = append(out, content{from, to, fileInfo{"root", "root", mode, r.when.Format(time.RFC3339)}})
 	}
 	add(binary, "/usr/bin/isobath", 0o755)
 	pages, err := filepath.Glob(filepath.Join(r.shared, "man", "*.1"))
@@ -101,17 +114,17 @@ func (r *release) contents(binary string) (files.Contents, error) {
 	for _, page := range pages {
 		add(page, "/usr/share/man/man1/"+filepath.Base(page), 0o644)
 	}
-	for name, to := range map[string]string{
-		"completions/isobath.bash": "/usr/share/bash-completion/completions/isobath",
-		"completions/_isobath":     "/usr/share/zsh/site-functions/_isobath",
-		"completions/isobath.fish": "/usr/share/fish/vendor_completions.d/isobath.fish",
-		"LICENSE":                  "/usr/share/doc/isobath/copyright",
-		"THIRD_PARTY_NOTICES.txt":  "/usr/share/doc/isobath/THIRD_PARTY_NOTICES.txt",
-		"README.md":                "/usr/share/doc/isobath/README.md",
-		"CHANGELOG.md":             "/usr/share/doc/isobath/CHANGELOG.md",
-		"reference.md":             "/usr/share/doc/isobath/reference.md",
+	for _, file := range [][2]string{
+		{"completions/isobath.bash", "/usr/share/bash-completion/completions/isobath"},
+		{"completions/_isobath", "/usr/share/zsh/site-functions/_isobath"},
+		{"completions/isobath.fish", "/usr/share/fish/vendor_completions.d/isobath.fish"},
+		{"LICENSE", "/usr/share/doc/isobath/copyright"},
+		{"THIRD_PARTY_NOTICES.txt", "/usr/share/doc/isobath/THIRD_PARTY_NOTICES.txt"},
+		{"README.md", "/usr/share/doc/isobath/README.md"},
+		{"CHANGELOG.md", "/usr/share/doc/isobath/CHANGELOG.md"},
+		{"reference.md", "/usr/share/doc/isobath/reference.md"},
 	} {
-		add(filepath.Join(r.shared, name), to, 0o644)
+		add(filepath.Join(r.shared, file[0]), file[1], 0o644)
 	}
 	return out, nil
 }

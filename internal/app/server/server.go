@@ -122,6 +122,7 @@ func New(opt Options) (*Server, error) {
 	s.jobs.init(budget.With(context.Background(), opt.Budget))
 	mux := http.NewServeMux()
 	s.register(mux)
+	mux.HandleFunc("GET "+bookPath+"{chapter...}", s.book)
 	mux.Handle("/", newAssets(opt.Assets, opt.Index))
 	s.handler = s.guard(mux)
 	return s, nil
