@@ -34,6 +34,33 @@ describe.skipIf(!LULESH)('every view', () => {
     ['Categories', 'Categories'],
   ];
 
+  it('colours the topology by any measure of any column', async () => {
+    const pane = page.getByRole('region', { name: 'Topology' });
+    await pane.getByRole('button', { name: /^Colour by/ }).click();
+    await page.getByRole('menuitemradio', { name: /^source line/ }).click();
+    await pane.getByRole('button', { name: /^Measure/ }).click();
+    await page.getByRole('menuitemradio', { name: 'largest' }).click();
+    await expect.poll(() => page.evaluate(() => location.hash)).toContain('line:largest');
+    type Node = { id: string; type: string; value?: number; served_value?: number; children: Node[] };
+    const tree = JSON.parse(
+      isobath('topology', LULESH!, '--where', 'latency in 100..1790', '--by', 'line:largest', '--json'),
+    ) as Node;
+    const want: string[] = [];
+    const walk = (n: Node): void => {
+      if (n.type === 'CPU') want.push(n.value === undefined ? '' : String(n.value));
+      n.children.forEach(walk);
+    };
+    walk(tree);
+    await page.getByRole('application', { name: 'Topology' }).focus();
+    await page.keyboard.press('KeyT');
+    const table = page.getByRole('dialog', { name: 'Topology' });
+    await table.getByText('Largest of line').waitFor();
+    const rows = await table.getByRole('row').all();
+    const cells = await Promise.all(rows.map(async (r) => await r.getByRole('cell').allInnerTexts()));
+    const got = cells.filter((c) => c[0]?.startsWith('CPU')).map((c) => plain(c.at(-2)!));
+    expect(got.sort()).toEqual(want.map(plain).sort());
+  });
+
   it.each(views)('%s has a cursor, words, a table and exports', async (name, tab) => {
     if (tab) await page.getByRole('tab', { name: tab }).click();
     const view = page.getByRole('application', { name });

@@ -194,3 +194,34 @@ describe('scales', () => {
     for (const most of [1, 2, 3, 7]) expect(linearTicks(3, 997, most).length).toBeLessThanOrEqual(most);
   });
 });
+
+describe('a measure of a column', () => {
+  // CPU 0 and 1 have values, what the caches served has none.
+  const amounts = {
+    of: 'q',
+    name: 'largest of width',
+    unit: 'bytes',
+    modelled: false,
+    atLeast: false,
+    passed: Float64Array.from([64, 0, 0, 0, 0, 8, 64, 0, 0]),
+    passedSamples: Uint32Array.from([9, 0, 0, 0, 0, 4, 5, 0, 0]),
+    served: new Float64Array(9),
+    servedSamples: new Uint32Array(9),
+  };
+  const v = view({ amounts });
+  it('takes the place of the metric in colours, words and the table', () => {
+    expect(v.value(5)).toBe(8);
+    expect(v.scales.at(-1)!.amounts!.hi).toBe(64);
+    expect(v.describe({ resource: 6 }).more).toContain('largest of width 64 bytes');
+    const { head, rows } = v.rows();
+    expect(head.slice(-2)).toEqual(['Largest of width, bytes', 'values']);
+    expect(rows.find((r) => r[0] === 'CPU 0')!.slice(-2)).toEqual(['8', '4']);
+    expect(rows.find((r) => r[0] === 'CPU 3')!.slice(-2)).toEqual(['', '0']); // no value is not zero
+  });
+  it('has no scale where no resource has a value', () => {
+    expect(v.scales.find((s) => s.type === 'L2')!.amounts).toBeUndefined();
+  });
+  it('marks bounds', () => {
+    expect(view({ amounts: { ...amounts, atLeast: true } }).describe({ resource: 5 }).more).toContain('≥8');
+  });
+});

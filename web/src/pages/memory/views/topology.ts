@@ -28,10 +28,26 @@ import type { KeptView, Said, Table } from '../../../frame/view';
 export type TopologyMetric = 'latency' | 'samples' | 'mean';
 export type TopologyLayout = 'sunburst' | 'icicle';
 
+/** A measure of a column over the selected samples of each resource. */
+export interface TopologyAmounts {
+  readonly of: string; // the question it answers
+  readonly name: string; // "largest of width"
+  readonly unit: string;
+  readonly modelled: boolean;
+  /** There are more distinct values than could be told apart. */
+  readonly atLeast: boolean;
+  readonly passed: Float64Array;
+  readonly passedSamples: Uint32Array;
+  readonly served: Float64Array;
+  readonly servedSamples: Uint32Array;
+}
+
 export interface TopologyInput {
   readonly topology: Topology;
   readonly places: PlacesAnswer;
   readonly metric: TopologyMetric;
+  /** Colours resources in place of the metric. */
+  readonly amounts?: TopologyAmounts | undefined;
   readonly layout: TopologyLayout;
   readonly map?: AmountMap;
   readonly root: number; // zoomed into this subtree
@@ -155,7 +171,7 @@ export class TopologyView implements KeptView<ResourceMark> {
   }
 
   private amountsOf(nodes: readonly Node[]): number[] {
-    return nodes.filter((n) => this.samples(n.index) > 0).map((n) => this.value(n.index));
+    return nodes.filter((n) => this.has(n.index)).map((n) => this.value(n.index));
   }
 
   /** The amounts of each ring, for a scale that several pictures share. */
@@ -192,18 +208,37 @@ export class TopologyView implements KeptView<ResourceMark> {
     return this.input.places.linkSamples[SELECTED][i] ?? 0;
   }
 
-  value(i: number, layer: 0 | 1 | 2 = SELECTED): number {
+  /** The measure of the chosen column, where there is one. */
+  private amount(i: number): { value: number; samples: number } | undefined {
+    const a = this.input.amounts;
+    if (!a) return undefined;
+    return this.issues(i)
+      ? { value: a.passed[i] ?? 0, samples: a.passedSamples[i] ?? 0 }
+      : { value: a.served[i] ?? 0, samples: a.servedSamples[i] ?? 0 };
+  }
+
+  /** Whether there is a number to colour a resource by. */
+  private has(i: number): boolean {
+    return (this.amount(i)?.samples ?? this.samples(i)) > 0;
+  }
+
+  value(i: number): number {
+    const amount = this.amount(i);
+    if (amount) return amount.value;
     switch (this.input.metric) {
       case 'samples':
-        return this.samples(i, layer);
+        return this.samples(i);
       case 'latency':
-        return this.latency(i, layer);
+        return this.latency(i);
       case 'mean':
-        return this.latency(i, layer) / Math.max(1, this.valued(i, layer));
+        return this.latency(i) / Math.max(1, this.valued(i));
     }
   }
 
   private say(v: number): string {
+    const a = this.input.amounts;
+    if (a)
+      return `${a.atLeast ? '≥' : ''}${a.modelled ? '≈' : ''}${Number.isInteger(v) ? count(v) : formatMean(v)}`;
     return this.input.metric === 'samples'
       ? count(v)
       : this.input.metric === 'mean'
@@ -213,7 +248,7 @@ export class TopologyView implements KeptView<ResourceMark> {
 
   private fillOf(node: Node, theme: Theme): { fill?: string; t: number } {
     const scale = this.scales[node.ring]?.amounts;
-    if (!scale || this.samples(node.index) === 0) return { t: 0 };
+    if (!scale || !this.has(node.index)) return { t: 0 };
     const t = scale.t(this.value(node.index));
     return { fill: amountFill(t, theme.dark, this.input.map), t };
   }
@@ -518,6 +553,8 @@ export class TopologyView implements KeptView<ResourceMark> {
   }
 
   private metricTitle(): string {
+    const a = this.input.amounts;
+    if (a) return capital(a.unit ? `${a.name}, ${a.unit}` : a.name);
     if (this.input.metric === 'samples') return 'Samples served or issued';
     return this.input.metric === 'mean'
       ? `Mean ${this.input.unit} per sample`
@@ -724,6 +761,11 @@ export class TopologyView implements KeptView<ResourceMark> {
       parts.push(`${count(latency)} ${this.input.unit}`);
       parts.push(`${percent(latency, this.whole())} of the selection`);
     }
+    const amount = this.amount(m.resource);
+    if (amount && amount.samples > 0)
+      parts.push(
+        `${this.input.amounts!.name} ${this.say(amount.value)} ${this.input.amounts!.unit}`.trimEnd(),
+      );
     const over = this.link(m.resource);
     if (over > 0 && r.parent > 0) parts.push(`${count(over)} over its link`);
     const remote = this.remoteOf(m.resource);
@@ -764,6 +806,7 @@ export class TopologyView implements KeptView<ResourceMark> {
       'over link',
       'for other nodes',
       'by other nodes',
+      ...(this.input.amounts ? [this.metricTitle(), 'values'] : []),
     ];
     const rows = this.tree.nodes.map(({ index: i }) => {
       const [valued, latency, remote] = [this.valued(i), this.latency(i), this.remoteOf(i)];
@@ -777,6 +820,7 @@ export class TopologyView implements KeptView<ResourceMark> {
         String(this.link(i)),
         String(remote.in),
         String(remote.out),
+        ...amountCells(this.amount(i)),
       ];
     });
     return { head, rows };
@@ -788,6 +832,10 @@ export class TopologyView implements KeptView<ResourceMark> {
       .map((type, i) => `${this.tree.nodes.filter((n) => n.ring === i + 1).length} ${type}`);
     return `Hardware topology: ${rings.join(', ')}; ${count(this.total())} samples`;
   }
+}
+
+function amountCells(a: { value: number; samples: number } | undefined): string[] {
+  return a ? [a.samples > 0 ? String(a.value) : '', String(a.samples)] : [];
 }
 
 /** Short enough for the slot at 12 o'clock. */
