@@ -29,7 +29,7 @@ describe('two runs of one file name', () => {
       return join(under, 'samples.csv');
     });
   }
-  // Either may be read first.
+  // Either may be read first, and is shown; the menu lists them as they were named.
   const ready = (p: Page): Promise<void> =>
     p
       .getByRole('status', { name: 'Samples selected' })

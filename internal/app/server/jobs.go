@@ -92,10 +92,13 @@ func (s *Server) start(b *job, name string, open Opener, done func(frame.Job)) f
 	s.jobs.mu.Lock()
 	s.jobs.n++
 	b.state = frame.Job{ID: strconv.Itoa(s.jobs.n), Name: name, State: "running", Warnings: []string{}, Progress: frame.Progress{Stage: "reading"}}
-	first := b.now()
+	first, order := b.now(), s.jobs.n
 	b.task = parallel.Start(ctx, func(ctx context.Context) error {
 		defer cancel()
 		run, err := s.run(ctx, b, open)
+		if run != nil {
+			run.Order = order
+		}
 		b.finish(ctx, run, err, s.Add)
 		if done != nil {
 			done(b.now())

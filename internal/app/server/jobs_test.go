@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,6 +104,35 @@ func TestJobFails(t *testing.T) {
 	}
 	get[frame.Failure](t, do(s, "POST", "/api/v1/open", `{"path":"x.bin"}`), 400)
 	get[frame.Failure](t, do(s, "GET", "/api/v1/jobs/99/events", ""), 404)
+}
+
+// TestOrderOfImports: runs are listed as their files were named, whichever is
+// read first.
+func TestOrderOfImports(t *testing.T) {
+	read := map[string]chan struct{}{"/data/a": make(chan struct{}), "/data/b": make(chan struct{}), "/data/c": make(chan struct{})}
+	s := newTestServer(t, func(o *Options) {
+		o.Open = func(_ context.Context, path string, _ func(frame.Progress)) (*frame.Run, error) {
+			<-read[path]
+			run := sixSamples(t)
+			run.ID, run.Path = filepath.Base(path), path
+			return run, nil
+		}
+	})
+	ended := make(chan frame.Job)
+	for _, name := range []string{"/data/a", "/data/b", "/data/c"} {
+		s.Import(name, func(j frame.Job) { ended <- j })
+	}
+	for _, name := range []string{"/data/c", "/data/a", "/data/b"} {
+		close(read[name])
+		<-ended
+	}
+	var got []string
+	for _, run := range get[frame.Home](t, do(s, "GET", "/api/v1/runs", ""), 200).Runs {
+		got = append(got, run.ID)
+	}
+	if want := []string{"six", "a", "b", "c"}; !slices.Equal(got, want) {
+		t.Errorf("runs are listed as %v, want %v", got, want)
+	}
 }
 
 func TestCancelJob(t *testing.T) {

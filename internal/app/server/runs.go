@@ -21,8 +21,9 @@ func (s *Server) Add(r *frame.Run) {
 	var old *frame.Run
 	if i >= 0 {
 		old, s.runs[i] = s.runs[i], r
+		r.Order = old.Order
 	} else {
-		s.runs = append(s.runs, r)
+		s.runs = slices.Insert(s.runs, s.placeOf(r), r)
 	}
 	if len(s.runs) == 1 { // the one that is shown first
 		r.Foresee(s.jobs.ctx)
@@ -43,6 +44,15 @@ func (s *Server) Add(r *frame.Run) {
 	}
 	closeAll(apart)
 	s.recent.add(r.Path, r.Name)
+}
+
+// placeOf is where a new run is listed: before those that were asked for after it.
+func (s *Server) placeOf(r *frame.Run) int {
+	later := slices.IndexFunc(s.runs, func(o *frame.Run) bool { return r.Order > 0 && o.Order > r.Order })
+	if later < 0 {
+		return len(s.runs)
+	}
+	return later
 }
 
 // hold returns an open run, which stays open until release is called.

@@ -16,6 +16,10 @@ type Run struct {
 	// ID is a prefix of a hash of the content.
 	ID, Name, Path, Kind, Format string
 
+	// Order is the number of the import that made it: runs are listed as they were
+	// asked for, whichever is read first. 0 is last of those that are there.
+	Order int
+
 	// TopologyNote says why the run has no topology.
 	TopologyNote string
 
