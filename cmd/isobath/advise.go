@@ -19,10 +19,10 @@ import (
 type adviseFlags struct {
 	localityFlags
 	proveFlags
-	forms                                     findingsFlags
-	machine, set, kinds, object, show, memory string
-	least                                     float64
-	reassociate                               bool
+	forms                             findingsFlags
+	machine, set, kinds, object, show string
+	least                             float64
+	reassociate                       bool
 }
 
 func newAdvise() *cobra.Command {
@@ -60,7 +60,6 @@ is printed with its code. Nothing is printed where nothing is to gain.`,
 	fl.Float64Var(&f.least, "least", advice.DefaultLeast, "least part of the modelled cost that a change must save")
 	fl.StringVar(&f.show, "show", "code", "print the change as code, or as a map for 'whatif --map'")
 	fl.BoolVar(&f.reassociate, "reassociate", false, "offer orders of loops that change the order of sums too")
-	fl.StringVar(&f.memory, "memory", "4GB", "refuse traces that need more; a reference takes 24 bytes, and 16 more for loops")
 	fl.BoolVar(&f.prove, "prove", false, "record the changed program, given after --, and compare it with the prediction")
 	fl.StringVar(&f.function, "function", "main", "with --prove: record this function, as the trace was recorded")
 	fl.StringVar(&f.backend, "backend", "auto", "with --prove: how to record; see 'isobath record'")
@@ -79,9 +78,6 @@ func (f *adviseFlags) run(ctx context.Context, out io.Writer, path string, chang
 		return err
 	}
 	var err error
-	if ask.Memory, err = memoryFlag(f.memory); err != nil {
-		return err
-	}
 	s, err := f.open(ctx, path)
 	if err != nil {
 		return err

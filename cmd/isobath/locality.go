@@ -63,15 +63,6 @@ func progressLine(verb string) (progress refset.Progress, done func()) {
 	}, line.Done
 }
 
-// memoryFlag reads --memory.
-func memoryFlag(text string) (uint64, error) {
-	n, err := parseBytes(text)
-	if err != nil || n < 0 {
-		return 0, usagef("--memory: %v", err)
-	}
-	return uint64(n), nil
-}
-
 // notes prints notes as paragraphs.
 func notes(w *strings.Builder, all []string) {
 	for _, n := range all {

@@ -16,7 +16,6 @@ import (
 // sharingFlags are the flags of `isobath sharing` as the user wrote them.
 type sharingFlags struct {
 	localityFlags
-	memory  string
 	latency int64
 }
 
@@ -38,7 +37,6 @@ where lines of 128 bytes or another start of the object would make them.`,
 	}
 	f.add(cmd, 12)
 	cmd.Flags().Int64Var(&f.latency, "latency", sharing.DefaultClock.Latency, "cycles until a line of another core arrives, in the clocked schedule")
-	cmd.Flags().StringVar(&f.memory, "memory", "4GB", "refuse traces that need more")
 	return cmd
 }
 
@@ -46,17 +44,13 @@ func (f *sharingFlags) run(ctx context.Context, out io.Writer, path string) erro
 	if f.latency < 1 {
 		return usagef("--latency %d: want cycles, from 1", f.latency)
 	}
-	memory, err := memoryFlag(f.memory)
-	if err != nil {
-		return err
-	}
 	s, err := f.open(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	progress, done := progressLine("sharing")
-	a, err := s.Sharing(ctx, f.latency, memory, f.top, progress)
+	a, err := s.Sharing(ctx, f.latency, f.top, progress)
 	done()
 	if err != nil {
 		return err

@@ -18,8 +18,8 @@ import (
 // whatifFlags are the flags of `isobath whatif` as the user wrote them.
 type whatifFlags struct {
 	localityFlags
-	topology, base, set, numa, prefetch, mapFile, by, memory string
-	warm                                                     bool
+	topology, base, set, numa, prefetch, mapFile, by string
+	warm                                             bool
 }
 
 func newWhatIf() *cobra.Command {
@@ -53,7 +53,6 @@ preset: ` + strings.Join(platform.Presets(), ", ") + `.`,
 	fl.StringVar(&f.mapFile, "map", "", "`FILE` with a change of layout or order, as 'advise --show map' prints it")
 	fl.StringVar(&f.by, "by", "line", "groups: line, function, object, field, loop, pc or thread")
 	fl.BoolVar(&f.warm, "warm", false, "replay the references twice and count the second time")
-	fl.StringVar(&f.memory, "memory", "4GB", "with --map, --warm or several threads: refuse traces that need more")
 	return cmd
 }
 
@@ -67,9 +66,6 @@ func (f *whatifFlags) run(ctx context.Context, out io.Writer, path string) error
 	}
 	defer s.Close()
 	ask := refset.WhatIfAsk{Topology: f.topology, Base: f.base, Set: f.set, NUMA: f.numa, By: f.by, Warm: f.warm, Top: f.top}
-	if ask.Memory, err = memoryFlag(f.memory); err != nil {
-		return err
-	}
 	if f.mapFile != "" {
 		file, err := os.Open(f.mapFile)
 		if err != nil {

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/locality/advice"
 	"github.com/isobath/isobath/internal/locality/answer"
@@ -42,14 +44,25 @@ func (s *Set) each(ctx context.Context, progress Progress, visit func([]refs.Ref
 	})
 }
 
-// Trace keeps the references in memory; more than fit into so many bytes are
-// refused.
-func (s *Set) Trace(ctx context.Context, memory uint64, progress Progress) (*replay.Trace, error) {
-	r := replay.NewReader(s.Table.Number, int(memory/accessBytes))
-	if err := s.each(ctx, progress, func(batch []refs.Ref) error { return r.Add(batch) }); err != nil {
-		return nil, err
+// trace keeps the references in memory, which it claims from the budget of the
+// context as they come; release gives it back.
+func (s *Set) trace(ctx context.Context, progress Progress) (t *replay.Trace, release func(), err error) {
+	claim, err := budget.Take(ctx, "the references need", 0)
+	if err != nil {
+		return nil, nil, err
 	}
-	return r.Trace(s.About().Places), nil
+	r := replay.NewReader(s.Table.Number, math.MaxInt)
+	err = s.each(ctx, progress, func(batch []refs.Ref) error {
+		if err := claim.Grow(int64(len(batch)) * accessBytes); err != nil {
+			return fmt.Errorf("%w, such as a --range", err)
+		}
+		return r.Add(batch)
+	})
+	if err != nil {
+		claim.Release()
+		return nil, nil, err
+	}
+	return r.Trace(s.About().Places), claim.Release, nil
 }
 
 // errEnough ends the reading of a trace of which the beginning is enough.
@@ -176,7 +189,6 @@ type WhatIfAsk struct {
 	Topology, Base, Set, NUMA, By string
 	Map                           io.Reader // a change of layout or order; nil for none
 	Warm                          bool
-	Memory                        uint64
 	Top                           int
 	Progress                      Progress
 }
@@ -206,10 +218,11 @@ func (s *Set) WhatIf(ctx context.Context, ask WhatIfAsk) (*answer.WhatIf, error)
 			return nil, err
 		}
 	}
-	t, err := s.Trace(ctx, ask.Memory, ask.Progress)
+	t, release, err := s.trace(ctx, ask.Progress)
 	if err != nil {
 		return nil, err
 	}
+	defer release()
 	if in.By, err = s.by(ask.By); err != nil {
 		return nil, err
 	}
@@ -307,7 +320,6 @@ type AdviseAsk struct {
 	Kinds                []string
 	Least                float64 // part of the modelled cost that a change must save
 	Reassociate          bool
-	Memory               uint64
 	Progress             Progress
 }
 
@@ -331,10 +343,11 @@ func (s *Set) Advise(ctx context.Context, ask AdviseAsk) (*Advised, error) {
 	if o.Machine, err = s.Machine(ask.Machine, ask.Set); err != nil {
 		return nil, err
 	}
-	t, err := s.Trace(ctx, ask.Memory, ask.Progress)
+	t, release, err := s.trace(ctx, ask.Progress)
 	if err != nil {
 		return nil, err
 	}
+	defer release()
 	return s.advise(ctx, t, o, ask.Progress)
 }
 
@@ -351,7 +364,7 @@ func (s *Set) advise(ctx context.Context, t *replay.Trace, o advice.Options, pro
 
 // Sharing finds the lines that threads fight for. Latency is that of a line of
 // another core, in cycles; 0 is the default.
-func (s *Set) Sharing(ctx context.Context, latency int64, memory uint64, top int, progress Progress) (*answer.Sharing, error) {
+func (s *Set) Sharing(ctx context.Context, latency int64, top int, progress Progress) (*answer.Sharing, error) {
 	if latency < 0 {
 		return nil, wrong("--latency %d: want cycles, from 1", latency)
 	}
@@ -359,10 +372,11 @@ func (s *Set) Sharing(ctx context.Context, latency int64, memory uint64, top int
 	if latency > 0 {
 		clock.Latency = latency
 	}
-	t, err := s.Trace(ctx, memory, progress)
+	t, release, err := s.trace(ctx, progress)
 	if err != nil {
 		return nil, err
 	}
+	defer release()
 	r, err := sharing.Analyse(ctx, t, sharing.Options{Clock: clock})
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func TestByLoop(t *testing.T) {
 		if s, err = Open(t.Context(), path, o); err != nil {
 			t.Fatal(err)
 		}
-		w, err := s.WhatIf(t.Context(), WhatIfAsk{By: string(answer.ByLoop), Base: "classic", Memory: 1 << 30})
+		w, err := s.WhatIf(t.Context(), WhatIfAsk{By: string(answer.ByLoop), Base: "classic"})
 		s.Close()
 		if err != nil {
 			t.Fatal(err)

@@ -15,10 +15,6 @@ import (
 	"github.com/isobath/isobath/internal/locality/views"
 )
 
-// verbMemory bounds the memory that a verb takes for references here, in bytes;
-// the commands may be given more.
-const verbMemory = 2 << 30
-
 func (s routes) localityRoutes() []frame.Route {
 	return []frame.Route{
 		{Method: "POST", Path: "runs/{id}/locality/reuse", Access: frame.Viewer, Does: "how far apart uses of the same data lie", Command: "isobath reuse",
@@ -85,7 +81,7 @@ func (s routes) reuse(w http.ResponseWriter, r *http.Request, run *Refs) error {
 func (s routes) whatIf(w http.ResponseWriter, r *http.Request, run *Refs) error {
 	return verb(s, w, r, run, func(a *WhatIfAsk) string { return a.Where },
 		func(ctx context.Context, set *refset.Set, a *WhatIfAsk, p refset.Progress) (*answer.WhatIf, error) {
-			ask := refset.WhatIfAsk{Topology: a.Topology, Base: a.Base, Set: a.Set, NUMA: a.NUMA, By: a.By, Warm: a.Warm, Memory: verbMemory, Top: a.Top, Progress: p}
+			ask := refset.WhatIfAsk{Topology: a.Topology, Base: a.Base, Set: a.Set, NUMA: a.NUMA, By: a.By, Warm: a.Warm, Top: a.Top, Progress: p}
 			if a.Map != "" {
 				ask.Map = strings.NewReader(a.Map)
 			}
@@ -97,7 +93,7 @@ func (s routes) advise(w http.ResponseWriter, r *http.Request, run *Refs) error 
 	return verb(s, w, r, run, func(*AdviseAsk) string { return "" },
 		func(ctx context.Context, set *refset.Set, a *AdviseAsk, p refset.Progress) (*answer.Advise, error) {
 			return run.locality.advice.find(fmt.Sprintf("%+v", *a), func() (*answer.Advise, error) {
-				ask := refset.AdviseAsk{Machine: a.Machine, Set: a.Set, Object: a.Object, Kinds: a.Kinds, Least: a.Least, Reassociate: a.Reassociate, Memory: verbMemory, Progress: p}
+				ask := refset.AdviseAsk{Machine: a.Machine, Set: a.Set, Object: a.Object, Kinds: a.Kinds, Least: a.Least, Reassociate: a.Reassociate, Progress: p}
 				if a.Least == 0 {
 					ask.Least = advice.DefaultLeast
 				}
@@ -113,7 +109,7 @@ func (s routes) advise(w http.ResponseWriter, r *http.Request, run *Refs) error 
 func (s routes) sharing(w http.ResponseWriter, r *http.Request, run *Refs) error {
 	return verb(s, w, r, run, func(a *SharingAsk) string { return a.Where },
 		func(ctx context.Context, set *refset.Set, a *SharingAsk, p refset.Progress) (*answer.Sharing, error) {
-			return set.Sharing(ctx, a.Latency, verbMemory, a.Top, p)
+			return set.Sharing(ctx, a.Latency, a.Top, p)
 		})
 }
 
