@@ -7,10 +7,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { browse, isobath, ROOT, start, type Browser, type Running } from './harness';
-import { boxOf, counted, find, linkOf, picture as pictureOf, pixels, quiet } from './page';
+import { browse, isobath, ROOT, samples, start, type Browser, type Running } from './harness';
+import { boxOf, counted, find, linkOf, picture as pictureOf, pixels, plain, quiet } from './page';
 import { show } from './suite';
 
 const RECORDINGS = join(ROOT, 'internal/app/demo/data/cycles');
@@ -395,38 +395,31 @@ describe('the cycles page', () => {
   });
 });
 
-// A run that was recorded here and now: references with objects, and the same
-// references as samples in the memory views.
-describe('a recorded run', () => {
+// Runs that were recorded here and now: references with objects, the same
+// references as samples in the memory views, and the way through the code.
+describe('recorded runs', () => {
+  let folder: string;
+  let reversed: string;
+  let sorted: string;
+
+  function record(run: string, ...numbers: string[]): string {
+    const path = join(folder, run);
+    const how = ['--refs', '--backend', 'step', '--function', 'sort'];
+    isobath('record', ...how, '-o', path, '--', join(folder, 'sort'), ...numbers);
+    return path;
+  }
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'isobath-cycles-'));
+    const sources = ['bubble_array.c', 'region.c'].map((f) => join(ROOT, 'examples/loops', f));
+    execFileSync('cc', ['-g', '-O0', '-o', join(folder, 'sort'), ...sources]);
+    reversed = record('reversed.isobath', '5', '4', '3', '2', '1');
+    sorted = record('sorted.isobath', '1', '2', '3', '4', '5');
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
   it('shows the references of a turn in the memory views', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'isobath-cycles-'));
-    const loops = join(ROOT, 'examples/loops');
-    execFileSync('cc', [
-      '-g',
-      '-O0',
-      '-o',
-      join(folder, 'sort'),
-      join(loops, 'bubble_array.c'),
-      join(loops, 'region.c'),
-    ]);
-    const run = join(folder, 'sort.isobath');
-    isobath(
-      'record',
-      '--refs',
-      '--backend',
-      'step',
-      '--function',
-      'sort',
-      '-o',
-      run,
-      '--',
-      join(folder, 'sort'),
-      '5',
-      '4',
-      '3',
-      '2',
-      '1',
-    );
+    const run = reversed;
     const [server, browser] = await Promise.all([start('open', run), browse({ width: 1440, height: 900 })]);
     try {
       const { page, problems } = await browser.open(`${server.url}&v=1&page=cycles`);
@@ -446,7 +439,80 @@ describe('a recorded run', () => {
     } finally {
       await browser.close();
       await server.stop();
-      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('starts on cycles, and shares a chosen loop with every view', async () => {
+    interface Loop {
+      readonly text: string;
+      readonly entries: number;
+      readonly trips: number;
+      readonly exact: boolean;
+      readonly references: number;
+    }
+    const loops = (run: string): readonly Loop[] =>
+      (JSON.parse(isobath('loops', run, '--json')) as { loops: Loop[] }).loops;
+    const [outer, inner] = loops(reversed) as [Loop, Loop];
+    expect([outer.trips, inner.entries, inner.trips]).toEqual([4, 4, 10]);
+    const [server, browser] = await Promise.all([
+      start('open', reversed, sorted),
+      browse({ width: 1280, height: 720 }),
+    ]);
+    try {
+      const { page, problems } = await browser.open(server.url);
+      await expect
+        .poll(() => page.getByRole('button', { name: 'Cycles', exact: true }).getAttribute('aria-current'))
+        .toBe('page');
+      await page.waitForFunction(() => performance.getEntriesByName('draw Unwrapped').length > 0);
+      await quiet(page);
+      const before = await pixels(page, 'Unwrapped', 0);
+      await page.getByRole('tab', { name: 'Loops' }).click();
+      const row = page.getByRole('row', { name: /for i, bubble_array\.c:13/ });
+      await plain(row.getByRole('cell').nth(0), String(inner.entries));
+      await plain(row.getByRole('cell').nth(1), String(inner.trips));
+      await plain(row.getByRole('cell').nth(3), String(inner.references));
+      await row.click();
+      await expect.poll(async () => (await linkOf(page)).get('o.c.loop')).toBe('1');
+      const chosen = page.getByRole('region', { name: 'The chosen loop' });
+      await chosen.getByText('4 entries of 4 … 1 turns: they grow shorter').waitFor();
+      await chosen.getByRole('img', { name: 'Turns of each entry, in order' }).waitFor();
+      // The other views follow: the strip, the spiral, the code, and locality.
+      await expect.poll(() => pixels(page, 'Unwrapped', 0)).not.toBe(before);
+      await plain(page.locator('.cm-line.here'), /^for \(int i = 0; i < count - 1 - pass; i\+\+\)/);
+      await page.getByRole('tab', { name: 'Spiral' }).click();
+      await page
+        .getByRole('region', { name: 'Walk' })
+        .getByRole('heading', { name: 'for i, bubble_array.c:13' })
+        .waitFor();
+      await page.getByRole('tab', { name: 'Loops' }).click();
+      await chosen.getByRole('button', { name: 'Its lines in Locality' }).click();
+      const where = async (): Promise<string> => (await linkOf(page)).get('s') ?? '';
+      await expect.poll(where).toMatch(/bubble_array\.c/);
+      const picked = samples(reversed, await where());
+      expect(picked).toBeGreaterThanOrEqual(inner.references);
+      await page.getByText(`${picked} of 294 references`).waitFor();
+      await page.goBack();
+      await page.getByRole('button', { name: 'Cycles', exact: true }).click();
+      // Beside the other run: a sorted array needs one pass, which goes back nowhere.
+      const once = loops(sorted).find((l) => l.text === outer.text)!;
+      expect(once.trips).toBe(1);
+      await page.getByRole('button', { name: /^Compare/ }).click();
+      await page.getByRole('menu').getByText('sorted.isobath').click();
+      await plain(
+        page
+          .getByRole('row', { name: /for pass, bubble_array\.c:11/ })
+          .getByRole('cell')
+          .nth(1),
+        `${outer.trips} ${once.exact ? '' : '≈ '}${once.trips}`,
+      );
+      await page.getByRole('button', { name: 'Choose no loop' }).click();
+      await expect.poll(async () => (await linkOf(page)).get('o.c.loop')).toBe(null);
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect(violations.map((v) => v.id)).toEqual([]);
+      expect(problems).toEqual([]);
+    } finally {
+      await browser.close();
+      await server.stop();
     }
   });
 });

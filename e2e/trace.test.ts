@@ -619,7 +619,10 @@ describe('two runs, samples and counters', () => {
     await page.getByRole('dialog').getByRole('textbox').fill(file('partly.otf2'));
     await page.keyboard.press('Enter');
     const note = page.getByRole('note').filter({ hasText: 'of the time in MPI is analysed' });
-    await plain(note, /^\d\.\d % of the time in MPI is analysed\. Not MPI_File_write_at \(4 calls, 8(\.0+)? ms\)/);
+    await plain(
+      note,
+      /^\d\.\d % of the time in MPI is analysed\. Not MPI_File_write_at \(4 calls, 8(\.0+)? ms\)/,
+    );
     const [said, drawn] = [await note.boundingBox(), await boxOf(page, 'Logical timeline')];
     expect(said!.y + said!.height).toBeLessThanOrEqual(drawn.y);
   });

@@ -70,6 +70,7 @@ class TestApi {
     uploadLimit: 1,
     shared: false,
     address: '',
+    compare: '',
   };
   down = false;
   jobEnd: Partial<Job> = { state: 'done', run: 'r2' };
@@ -539,6 +540,23 @@ describe('runs', () => {
     expect(store.snapshot.job).toBeUndefined();
     expect(store.snapshot.state.run).toBe('r2');
     expect(store.snapshot.info!.id).toBe('r2');
+  });
+
+  it('begins a run of references on its loops, unless the link names a page', async () => {
+    const refs = { id: 'r3', name: 'refs', kind: 'refs', rows: 9, trace: false, parts: ['references'] };
+    api.homes = { ...api.homes, runs: [refs] };
+    for (const [hash, page] of [
+      ['#v=1', 'cycles'],
+      ['#v=1&page=locality', 'locality'],
+      ['#v=1&run=r3', 'memory'],
+    ] as const) {
+      const link = new TestPlace();
+      link.replace(hash);
+      store = new Store(api as unknown as Api, link, clock);
+      await store.start();
+      await settle();
+      expect(store.snapshot.state.page).toBe(page);
+    }
   });
 
   it('follows an import that began before the page', async () => {

@@ -15,7 +15,7 @@ import { failureOf, Resource } from './resource';
 import * as sel from './selection';
 import type { Mode, Selection, Term } from './selection';
 import { INITIAL, keptLink, LONGEST, read, sameRows, sameState, write, type State } from './url';
-import type { Ask, Axis, Failure, Home, Info, Job, NamedSelection, Reading } from '../api/wire';
+import type { Ask, Axis, Failure, Home, Info, Job, NamedSelection, Reading, RunSummary } from '../api/wire';
 
 export interface Snapshot {
   readonly home: Home | undefined;
@@ -305,7 +305,8 @@ export class Store {
 
   // show opens a run that the server has.
   show(run: string): void {
-    this.commit({ ...INITIAL, run }, false);
+    const of = this.snap.home?.runs.find((r) => r.id === run);
+    this.commit({ ...INITIAL, run, page: startPage(of) }, false);
     this.load(run);
   }
 
@@ -494,7 +495,9 @@ export class Store {
       run === ''
         ? this.snap.notes
         : [...this.snap.notes, 'The link is about other data than this run; only what fits is shown.'];
-    const state = { ...this.snap.state, run: first.id };
+    const named = this.snap.state.page !== INITIAL.page;
+    const page = run === '' && !named ? startPage(first) : this.snap.state.page;
+    const state = { ...this.snap.state, run: first.id, page };
     this.place.replace(write(state));
     this.set({ state, notes });
     this.load(first.id);
@@ -572,4 +575,9 @@ export class Store {
       this.failed(error);
     }
   }
+}
+
+/** Every reference of a program, in order, is about its loops first. */
+function startPage(run: RunSummary | undefined): State['page'] {
+  return run?.kind === 'refs' ? 'cycles' : INITIAL.page;
 }

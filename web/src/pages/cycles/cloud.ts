@@ -5,7 +5,7 @@ import { count } from '../../base/format';
 import { circle, type Renderer } from '../../base/renderer';
 import type { ProjectionAnswer } from '../../api/wire';
 import type { KeptView, Said, Table } from '../../frame/view';
-import { lineColor, phaseColor } from './colours';
+import { isLit, lineColor, type Lit, phaseColor } from './colours';
 import { drawPhases } from './spiral';
 import type { Colouring } from './state';
 
@@ -14,7 +14,7 @@ export interface CloudInput {
   readonly size: Size;
   readonly colour: Colouring;
   readonly labels: readonly string[];
-  readonly line: number; // hovered colour, -1 for none
+  readonly lit: Lit;
   readonly hovered: number; // point, -1 for none
 }
 
@@ -65,7 +65,7 @@ export class CloudView implements KeptView<number> {
     theta.forEach((t, i) => {
       const own =
         this.input.colour === 'coordinate' ? phaseColor(r.theme, t) : lineColor(r.theme, colour[i]!);
-      const fill = this.input.line < 0 || colour[i] === this.input.line ? own : r.theme.rest;
+      const fill = isLit(this.input.lit, colour[i]!) ? own : r.theme.rest;
       r.path(circle(this.at(i), 3 + 4 * Math.sqrt(visits[i]! / top)), { fill, stroke: r.theme.bg, width: 1 });
     });
     if (this.input.colour === 'coordinate') drawPhases(r, this.size);

@@ -31,3 +31,10 @@ export function groupColour(colours: readonly Colour[], g: Colour): number {
     (c) => c.label === g.label && c.file === g.file && c.line === g.line && c.function === g.function,
   );
 }
+
+/** Colours that stand out; undefined: all alike. */
+export type Lit = ReadonlySet<number> | undefined;
+
+export function isLit(lit: Lit, colour: number): boolean {
+  return lit === undefined || lit.has(colour);
+}

@@ -72,7 +72,9 @@ export class CyclesControl {
   readonly choose = (i: number): void => {
     const { now } = this.model;
     const other = i === now.other ? this.model.class : now.other;
-    this.commit({ class: i, part: 0, epsilon: 0, other, zoom: NO_ZOOM });
+    // A chosen loop goes with the class; what goes around none lets it go.
+    const loop = now.loop < 0 ? -1 : (this.model.info?.classes[i]?.loop ?? -1);
+    this.commit({ class: i, part: 0, epsilon: 0, other, zoom: NO_ZOOM, loop });
   };
 
   /** Chooses the class of a mark of the persistence diagram, if it has one. */
@@ -310,6 +312,15 @@ export class CyclesControl {
     if (this.model.hasColumn('order') && info && info.threads.length > 1)
       desk.store.select({ kind: 'compare', column: 'tid', op: '=', value: info.thread });
     desk.store.change({ page: 'memory' });
+  };
+
+  /** Selects the lines of the chosen loop on all pages, and turns to one. */
+  readonly toLines = (page: 'memory' | 'locality'): void => {
+    const { desk } = this.model;
+    this.model.chosenLines.forEach((p, i) =>
+      desk.store.select({ kind: 'line', ...p }, i === 0 ? 'only' : 'add'),
+    );
+    desk.store.change({ page });
   };
 
   private memoryTerms(): readonly Term[] {

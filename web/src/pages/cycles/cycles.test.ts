@@ -112,7 +112,7 @@ function spiral(more: object = {}): SpiralView {
     from: 0,
     to: 0,
     hovered: -1,
-    line: -1,
+    lit: undefined,
     references: [],
     referencesFrom: 0,
     ...more,
@@ -163,7 +163,7 @@ describe('the strip and the torus', () => {
       to: 6,
       first: 0,
       last: 0,
-      line: -1,
+      lit: undefined,
       hovered: -1,
       visits: [],
     });
@@ -179,7 +179,7 @@ describe('the strip and the torus', () => {
       colour: 'line',
       from: 0,
       to: 0,
-      line: -1,
+      lit: undefined,
       hovered: -1,
     });
     expect(v.describe(2).more).toBe('a at 0.50 · b at 0.25 · a.c:7');
@@ -299,7 +299,7 @@ describe('pixels of a long trace', () => {
     rest: '#888888',
     from: 0,
     to: 0,
-    only: -1,
+    only: undefined,
   };
   // Two radii of four angles; the outer ring is empty at the third.
   const pixels: Pixels = {
@@ -325,7 +325,7 @@ describe('pixels of a long trace', () => {
   });
   it('are grey where they are not selected or not lit', () => {
     expect(at(pixels, 0.1, 0.2, { from: 500, to: 1000 })).toBe('136,136,136,255');
-    expect(at(pixels, 0.1, 0.2, { only: 1 })).toBe('136,136,136,255');
+    expect(at(pixels, 0.1, 0.2, { only: new Set([1]) })).toBe('136,136,136,255');
     expect(at(pixels, 0.1, 0.8, { from: 500, to: 1000 })).toBe('0,255,0,255');
   });
   it('of a sector over the seam are drawn there alone', () => {

@@ -10,7 +10,7 @@ import { UnwrappedView } from './unwrapped';
 
 export class CyclesDrawn {
   readonly spiral = $derived.by(() => {
-    const { active, data, drawing, info, line, hovered, now, stage } = this.model;
+    const { active, data, drawing, info, lit, hovered, now, stage } = this.model;
     const { view } = now;
     if (!info || !active || !drawing || stage.w === 0 || (view !== 'spiral' && view !== 'circle'))
       return undefined;
@@ -28,14 +28,14 @@ export class CyclesDrawn {
       from: now.from,
       to: now.to,
       hovered,
-      line,
+      lit,
       references: data.references,
       referencesFrom: data.referencesFrom,
     });
   });
 
   readonly torus = $derived.by(() => {
-    const { drawing, hovered, info, line, names, now, other, stage } = this.model;
+    const { drawing, hovered, info, lit, names, now, other, stage } = this.model;
     if (!info || !drawing || stage.w === 0 || now.view !== 'torus' || drawing.other.length === 0)
       return undefined;
     return new TorusView({
@@ -45,20 +45,20 @@ export class CyclesDrawn {
       colour: now.colour,
       from: now.from,
       to: now.to,
-      line,
+      lit,
       hovered,
     });
   });
 
   readonly cloud = $derived.by(() => {
-    const { data, drawing, info, line, now, spot, stage } = this.model;
+    const { data, drawing, info, lit, now, spot, stage } = this.model;
     if (!info || stage.w === 0 || now.view !== 'projection' || !data.projection) return undefined;
     return new CloudView({
       answer: data.projection,
       size: stage,
       colour: now.colour,
       labels: (drawing?.colours ?? []).map((c) => c.label),
-      line,
+      lit,
       hovered: spot,
     });
   });
@@ -74,7 +74,7 @@ export class CyclesDrawn {
     return untrack(() => (this.spiral && !this.model.pixels ? this.spiral.visits(hovered) : [hovered]));
   });
   readonly unwrapped = $derived.by(() => {
-    const { active, drawing, hovered, info, line, strip } = this.model;
+    const { active, drawing, hovered, info, lit, strip } = this.model;
     if (!info || !drawing || strip.w === 0 || !active) return undefined;
     return new UnwrappedView({
       info,
@@ -85,7 +85,7 @@ export class CyclesDrawn {
       to: this.to,
       first: this.first,
       last: this.last,
-      line,
+      lit,
       hovered,
       visits: this.visits,
     });

@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { CyclesClass, CyclesInfo, LoopRow, LoopsInfo } from '../../api/wire';
-import { counted, describeLoop, goneLoops, loopTable, pairLoops, shownLoops, spread } from './loops';
+import {
+  counted,
+  describeLoop,
+  goneLoops,
+  loopLines,
+  loopTable,
+  pairLoops,
+  sameFile,
+  shownLoops,
+  spread,
+} from './loops';
 import { picked, stretchName } from './stretches';
 import { classNames, classRows, pathsText } from './words';
 
@@ -112,6 +122,32 @@ describe('loops of the code', () => {
     const table = loopTable(nest);
     expect(table.rows).toHaveLength(3);
     expect(table.rows.every((r) => r.length === table.head.length)).toBe(true);
+  });
+});
+
+describe('the lines of a loop', () => {
+  const stride = (line: number): LoopRow['strides'][number] => ({
+    line,
+    op: 'L',
+    width: 8,
+    references: 1,
+    text: '',
+  });
+  it('are its own and those of the loops inside it, each once', () => {
+    const info = {
+      loops: [
+        loop({ strides: [stride(2)] }),
+        loop({ parent: 0, strides: [stride(3), stride(3)] }),
+        loop({ parent: 1, strides: [stride(4), stride(0)] }),
+        loop({ strides: [stride(9)] }),
+      ],
+    } as unknown as LoopsInfo;
+    const at = (i: number): number[] => loopLines(info, i).map((p) => p.line);
+    expect([at(0), at(1), at(3), at(-1)]).toEqual([[2, 3, 4], [3, 4], [9], []]);
+  });
+  it('are of one file also where a name has more folders', () => {
+    expect(sameFile('/src/a.c', 'a.c') && sameFile('a.c', 'lib/a.c')).toBe(true);
+    expect(sameFile('ba.c', 'a.c')).toBe(false);
   });
 });
 

@@ -48,6 +48,27 @@ export function shownLoops(
   return all.toSorted((a, b) => by(b.loop) - by(a.loop));
 }
 
+/** The lines with instructions of a loop and of the loops inside it. */
+export function loopLines(info: LoopsInfo, loop: number): readonly { file: string; line: number }[] {
+  const of = info.loops[loop];
+  if (!of) return [];
+  const inside = new Set([loop]);
+  // Outer loops come before inner ones.
+  info.loops.forEach((l, i) => {
+    if (inside.has(l.parent)) inside.add(i);
+  });
+  const found = [...inside].flatMap((i) => {
+    const l = info.loops[i]!;
+    return l.strides.map((s) => ({ file: l.file, line: s.line }));
+  });
+  return [...new Map(found.filter((p) => p.line > 0).map((p) => [`${p.file}:${p.line}`, p])).values()];
+}
+
+/** Whether two names can be of one file: one ends with the other. */
+export function sameFile(a: string, b: string): boolean {
+  return a === b || a.endsWith(`/${b}`) || b.endsWith(`/${a}`);
+}
+
 /** "≈ 1 204": a count that is not certain says so. */
 export function counted(n: number, exact: boolean): string {
   return `${exact ? '' : '≈ '}${n < 1e6 ? count(n) : short(n)}`;

@@ -5,6 +5,8 @@ import type { ClassAsk, CyclesClass, CyclesInfo, CyclesNamed, RunSummary } from 
 import type { Size } from '../../base/geometry';
 import type { Desk } from '../../frame/context';
 import { pixelsOf, sectorAsk } from './asks';
+import type { Lit } from './colours';
+import { loopLines, sameFile } from './loops';
 import { isWhole, partText, SYMBOLS } from './menus';
 import type { Drawing } from './picture';
 import { Plane } from './plane';
@@ -122,9 +124,27 @@ export class CyclesModel {
   readonly before = $derived(this.others.find((r) => this.now.before.includes(r.id)));
   /** The line of the code that a loop begins at: the one pointed at, else the chosen one. */
   readonly loopLine = $derived.by(() => {
-    const { file, looped } = this;
+    const { file } = this;
     const l = this.data.loops?.loops[this.pointed >= 0 ? this.pointed : this.now.loop];
-    return looped && l && file && (l.file === file.name || l.file.endsWith(`/${file.name}`)) ? l.line : -1;
+    return l && file && sameFile(l.file, file.name) ? l.line : -1;
+  });
+
+  /** The loop that was chosen, in every view. */
+  readonly chosenLoop = $derived(this.data.loops?.loops[this.now.loop]);
+  readonly chosenLines = $derived(this.data.loops ? loopLines(this.data.loops, this.now.loop) : []);
+  /** Colours that stand out: of what is pointed at, else of the lines of the chosen loop. */
+  readonly lit = $derived.by<Lit>(() => {
+    if (this.line >= 0) return new Set([this.line]);
+    const { chosenLines, drawing, info, now } = this;
+    if (chosenLines.length === 0 || !drawing || (now.colour !== 'line' && now.colour !== 'function'))
+      return undefined;
+    const inside = (file: string, line: number): boolean =>
+      chosenLines.some((p) => p.line === line && sameFile(p.file, file));
+    const folded = new Set((info?.lines ?? []).filter((l) => inside(l.file, l.line)).map((l) => l.in));
+    const found = drawing.colours.flatMap((c, i) =>
+      (c.line > 0 ? inside(c.file, c.line) : folded.has(c.function)) ? [i] : [],
+    );
+    return found.length > 0 ? new Set(found) : undefined;
   });
 
   /** The source with the most references of its own, by its name in the trace and on the server. */
@@ -177,7 +197,7 @@ export class CyclesModel {
     $effect(() => this.askSector());
     $effect(() => this.askReferences());
     $effect(() => {
-      if (this.looped) store.wantLoops();
+      if (this.looped || this.now.loop >= 0) store.wantLoops();
     });
     $effect(() => store.wantBefore(this.looped ? this.before?.id : undefined));
     $effect(() => {

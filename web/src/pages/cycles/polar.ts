@@ -4,6 +4,7 @@
 import { parseColor } from '../../base/color';
 import type { Rect } from '../../base/geometry';
 import type { Cells } from '../../base/renderer';
+import { isLit, type Lit } from './colours';
 import { EMPTY, type Pixels } from './picture';
 import { TAU, type Plane } from './plane';
 
@@ -15,7 +16,7 @@ export interface PolarPaint {
   /** Windows that are selected, half open; all if equal. */
   readonly from: number;
   readonly to: number;
-  readonly only: number; // colour that is lit, -1 for all
+  readonly only: Lit;
 }
 
 export function pack(colour: string): number {
@@ -55,7 +56,8 @@ export function polarCells(
   const { radii, angles, colour, from, span } = p;
   const perTurn = angles / span;
   const circle = phases?.length ?? 0;
-  const all = paint.only < 0;
+  // A set is slow to ask for every pixel.
+  const shown = Uint8Array.from({ length: 256 }, (_, k) => (isLit(paint.only, k) ? 1 : 0));
   const { colours, lit } = table;
   const [outer2, inner2] = [R * R, inner * inner];
   for (let y = 0; y < rows; y++) {
@@ -80,12 +82,7 @@ export function polarCells(
       const i = row | 0;
       const k = colour[i * angles + Math.min(angles - 1, (part * perTurn) | 0)]!;
       if (k === EMPTY) continue;
-      out[at] =
-        lit[i] !== 1 || !(all || k === paint.only)
-          ? rest
-          : phases
-            ? phases[(turn * circle) | 0]!
-            : colours[k]!;
+      out[at] = lit[i] !== 1 || shown[k] === 0 ? rest : phases ? phases[(turn * circle) | 0]! : colours[k]!;
     }
   }
   return { columns, rows, rgba, area: { ...area, w: columns * grain, h: rows * grain } };

@@ -24,7 +24,7 @@ export async function saveMorph(m: Morph, format: 'png' | 'svg'): Promise<void> 
     sector: undefined,
     moving: false,
     hovered: -1,
-    line: -1,
+    lit: undefined,
     references: [],
     referencesFrom: 0,
   };

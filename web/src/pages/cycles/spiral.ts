@@ -7,7 +7,7 @@ import { circle, type Renderer, type Segment } from '../../base/renderer';
 import type { Theme } from '../../base/theme';
 import type { CyclesClass, CyclesInfo, Reference } from '../../api/wire';
 import type { KeptView, Said, Table } from '../../frame/view';
-import { lineColor, phaseColor } from './colours';
+import { isLit, lineColor, type Lit, phaseColor } from './colours';
 import { Density } from './contour';
 import type { Drawing, Walked } from './picture';
 import { Plane, TAU, type Zoom } from './plane';
@@ -31,7 +31,7 @@ export interface SpiralInput {
   readonly from: number;
   readonly to: number;
   readonly hovered: number; // window, -1 for none
-  readonly line: number; // hovered colour of the code pane, -1 for none
+  readonly lit: Lit; // by the pointer on code and legend, or by the chosen loop
   readonly references: readonly Reference[];
   readonly referencesFrom: number;
 }
@@ -143,13 +143,13 @@ export class SpiralView implements KeptView<number> {
   }
 
   private polarPaint(theme: Theme): PolarPaint {
-    const { from, to, line, colour } = this.input;
+    const { from, to, lit, colour } = this.input;
     return {
       colours: Array.from({ length: 8 }, (_, i) => lineColor(theme, i)),
       rest: theme.rest,
       from,
       to,
-      only: line,
+      only: lit,
       phases:
         colour === 'coordinate'
           ? Array.from({ length: PHASES }, (_, i) => phaseColor(theme, i / PHASES))
@@ -233,8 +233,8 @@ export class SpiralView implements KeptView<number> {
   }
 
   private isOver(t: number): boolean {
-    const { line } = this.input;
-    return this.selected(t) && this.member(t) && (line < 0 || this.walk.colour[t - this.walk.first] === line);
+    const colour = this.walk.colour[t - this.walk.first]!;
+    return this.selected(t) && this.member(t) && isLit(this.input.lit, colour);
   }
 
   private paintOf(theme: Theme, t: number): string {
@@ -325,7 +325,7 @@ export class SpiralView implements KeptView<number> {
       const colour =
         this.input.colour === 'coordinate' ? phaseColor(r.theme, a) : lineColor(r.theme, ringColour[i]!);
       const [p, q] = [this.plane.at(a, MEMBERS * this.plane.R), this.plane.at(b, MEMBERS * this.plane.R)];
-      const lit = this.input.line < 0 || ringColour[i] === this.input.line;
+      const lit = isLit(this.input.lit, ringColour[i]!);
       r.line(p.x, p.y, q.x, q.y, {
         stroke: lit ? colour : r.theme.rest,
         width: 8,

@@ -6,7 +6,7 @@ import { count } from '../../base/format';
 import { circle, type Renderer, type Segment } from '../../base/renderer';
 import type { Theme } from '../../base/theme';
 import type { KeptView, Said, Table } from '../../frame/view';
-import { lineColor, phaseColor } from './colours';
+import { isLit, lineColor, type Lit, phaseColor } from './colours';
 import type { Drawing } from './picture';
 import type { Colouring } from './state';
 
@@ -17,7 +17,7 @@ export interface TorusInput {
   readonly colour: Colouring;
   readonly from: number;
   readonly to: number;
-  readonly line: number; // hovered colour, -1 for none
+  readonly lit: Lit;
   readonly hovered: number;
 }
 
@@ -80,9 +80,9 @@ export class TorusView implements KeptView<number> {
   }
 
   private isOver(i: number): boolean {
-    const { from, to, line, drawing } = this.input;
+    const { from, to, lit, drawing } = this.input;
     const t = drawing.first + i;
-    return (to <= from || (t >= from && t < to)) && (line < 0 || drawing.colour[i] === line);
+    return (to <= from || (t >= from && t < to)) && isLit(lit, drawing.colour[i]!);
   }
 
   private paintOf(theme: Theme, i: number): string {

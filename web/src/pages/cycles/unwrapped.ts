@@ -8,7 +8,7 @@ import type { Renderer, Segment } from '../../base/renderer';
 import type { CyclesInfo } from '../../api/wire';
 import { linearTicks } from '../../base/scale';
 import type { KeptView, Said, Table } from '../../frame/view';
-import { lineColor } from './colours';
+import { isLit, lineColor, type Lit } from './colours';
 import { EMPTY, type Drawing } from './picture';
 import { classNames } from './words';
 
@@ -22,7 +22,7 @@ export interface UnwrappedInput {
   /** Windows that the view above shows, half open; all if equal. */
   readonly first: number;
   readonly last: number;
-  readonly line: number; // hovered colour, -1 for none
+  readonly lit: Lit;
   readonly hovered: number;
   readonly visits: readonly number[];
 }
@@ -214,8 +214,7 @@ export class UnwrappedView implements KeptView<number> {
       let j = i + 1;
       while (j < ribbon.length && ribbon[j] === ribbon[i]) j++;
       const t = ((i + 0.5) / ribbon.length) * info.windows;
-      const faint =
-        (to > from && (t < from || t >= to)) || (this.input.line >= 0 && ribbon[i] !== this.input.line);
+      const faint = (to > from && (t < from || t >= to)) || !isLit(this.input.lit, ribbon[i]!);
       r.rect(
         { x: this.plot.x + i * w, y, w: (j - i) * w, h: RIBBON },
         { fill: lineColor(r.theme, ribbon[i]!), ...(faint && { alpha: 0.28 }) },
