@@ -20,8 +20,9 @@ type shape struct {
 	// counted loops run a variable from a value to a limit. It is nil where that is
 	// not known, or where something else may end the loop.
 	counted *counted
-	// hollow says that the turns of the parent do nothing but this loop, whose limits
-	// move with them: compilers leave out turns in which it is empty.
+	// hollow says that the turns of the parent leave nothing behind but what this
+	// loop does, whose limits move with them: compilers leave out turns in which it
+	// is empty.
 	hollow bool
 	// function is the name of the function it stands in; empty if not found.
 	function string
@@ -381,21 +382,80 @@ func (s *scanner) guarded(k int) bool {
 	return false
 }
 
-// hollow reports whether the loop around one does nothing else, and its variable
-// is in the header of the one.
+// hollow reports whether the loop around one writes and calls nothing else, and a
+// compiler can know of turns around it that the one is empty in: the variable
+// around it is in its header, or it depends on data that nothing but the one
+// changes, or on what changes further out.
 func (s *scanner) hollow(k int) bool {
 	st := &s.found[k]
 	around := &s.found[st.shape.parent]
-	if len(st.header) != 3 || len(around.header) != 3 {
+	before, behind := string(s.text[around.bodyAt:st.from]), string(s.text[st.bodyTo:around.bodyTo])
+	rest := capitalCall.ReplaceAllString(before+behind, " ")
+	if lasting.MatchString(rest) || strings.HasPrefix(string(s.text[st.from:st.bodyAt]), "do") { // which is never empty
 		return false
 	}
-	m := initial.FindStringSubmatch(around.header[0])
-	if m == nil || !regexp.MustCompile(`\b`+m[1]+`\b`).MatchString(inBrackets.ReplaceAllString(st.header[0]+" "+st.header[1], " ")) {
-		return false
+	moving := ""
+	if len(around.header) == 3 {
+		if m := initial.FindStringSubmatch(around.header[0]); m != nil {
+			moving = m[1]
+		}
 	}
-	rest := string(s.text[around.bodyAt:st.from]) + string(s.text[st.bodyTo:around.bodyTo])
-	return !plainWord.MatchString(capitalCall.ReplaceAllString(rest, " "))
+	if len(st.header) == 3 && moving != "" && !plainWord.MatchString(rest) &&
+		regexp.MustCompile(`\b`+moving+`\b`).MatchString(inBrackets.ReplaceAllString(st.header[0]+" "+st.header[1], " ")) {
+		return true
+	}
+	limits := string(s.text[st.from:st.bodyAt])
+	if len(st.header) == 3 {
+		limits = st.header[0] + " ; " + st.header[1]
+	}
+	for _, name := range plainWord.FindAllString(limits, -1) {
+		if set := regexp.MustCompile(`\b` + name + `\s*=([^=;][^;]*);`).FindStringSubmatch(before); set != nil {
+			limits += " ; " + set[1]
+		}
+	}
+	body := string(s.text[around.bodyAt:around.bodyTo])
+	moves := func(name string) bool { return name == moving || assigns(body, name) }
+	for _, data := range bracketed(limits) {
+		if !slices.ContainsFunc(plainWord.FindAllString(data, -1), moves) {
+			return true
+		}
+	}
+	// What is the same in all turns around it is tested before them. It differs from
+	// one entry to the next if a loop further out changes it.
+	return slices.ContainsFunc(plainWord.FindAllString(limits, -1), func(name string) bool { return !moves(name) && s.changedAround(int(st.shape.parent), name) })
 }
+
+// changedAround reports whether a loop around one changes a variable.
+func (s *scanner) changedAround(k int, name string) bool {
+	for p := s.found[k].shape.parent; p >= 0; p = s.found[p].shape.parent {
+		if out := &s.found[p]; assigns(string(s.text[out.from:out.bodyTo]), name) {
+			return true
+		}
+	}
+	return false
+}
+
+// bracketed are what stands in the outermost square brackets of a text.
+func bracketed(text string) (found []string) {
+	depth, from := 0, 0
+	for i, c := range text {
+		switch c {
+		case '[':
+			if depth++; depth == 1 {
+				from = i + 1
+			}
+		case ']':
+			if depth--; depth == 0 {
+				found = append(found, text[from:i])
+			}
+		}
+	}
+	return found
+}
+
+// lasting is what stays when a turn has ended: writing through an index, a pointer
+// or a member, and calls.
+var lasting = regexp.MustCompile(`[\])]\s*([-+*/%&|^]|<<|>>)?=[^=]|\]\s*(\+\+|--)|(\+\+|--)\s*\w+\s*\[|(^|[;{}])\s*\*|->|\.\w+\s*([-+*/%&|^]|<<|>>)?=[^=]|\b\w+\s*\(`)
 
 // inBrackets is what data tells, which compilers do not know.
 var inBrackets = regexp.MustCompile(`\[[^\]]*\]|\w+\([^)]*\)`)

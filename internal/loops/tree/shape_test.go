@@ -65,6 +65,28 @@ func turnsOf(all []statement, st int32) int64 {
 	return int64(p.told[st].trips().Trips)
 }
 
+// TestHollow: turns around a loop can be left out if the loop is empty and a
+// compiler can know it. The loop that is asked for is the last one.
+func TestHollow(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		want       bool
+	}{
+		{"turns that are empty from a number on", "void f(void) { for (int i = 0; i < 9; i++) for (int j = i; j < 5; j++) a[j] = i; }", true},
+		{"a store of its own", "void f(void) { for (int i = 0; i < 9; i++) { b[i] = 0; for (int j = i; j < 5; j++) a[j] = i; } }", false},
+		{"the same limits in all turns", "void f(int n) { for (int i = 0; i < 9; i++) for (int j = 0; j < n; j++) a[j] = i; }", false},
+		{"data that the turns around it choose", "void f(void) { for (int i = 0; i < 9; i++) { int c = b[i]; while (c) { a[c] = i; c >>= 1; } } }", false},
+		{"data that they do not", "void f(int k) { for (int i = 0; i < 9; i++) { int c = b[k]; while (c) { a[c] = i; c >>= 1; } } }", true},
+		{"a limit that a loop further out changes", "void f(void) { for (int k = 0; k < 9; k++) for (int i = 0; i < 9; i++) { int c = k & 255; while (c) { a[c] = i; c >>= 1; } } }", true},
+		{"never empty", "void f(int k) { for (int i = 0; i < 9; i++) { int c = b[k]; do { a[c] = i; c >>= 1; } while (c); } }", false},
+	} {
+		all := statements("a.c", []byte(tt.text), func(string) []byte { return nil })
+		if got := all[len(all)-1].shape.hollow; got != tt.want {
+			t.Errorf("%s: hollow is %v", tt.name, got)
+		}
+	}
+}
+
 // TestLabelLoops finds loops that a goto makes.
 func TestLabelLoops(t *testing.T) {
 	text := "void f(int n) {\nagain:\n\tg(n);\n\tif (--n > 0)\n\t\tgoto again;\n\tif (n) goto out;\nout:;\n}\n"

@@ -80,10 +80,14 @@ func (b *build) verdict(g int32, code, marks *tally, e evenness) verdict {
 	case v.why != "":
 	case !st.marked && b.copied(gr):
 		v.why = "some of its turns ran in copies outside its code, without a mark"
+	case b.rotated(gr) && b.repeats(gr):
+		v.why = "one turn of the code holds several turns of the source, each of which may be the last"
 	case !st.marked && b.absorbs(g):
 		v.why = "a loop inside it has no code of its own, and its turns go round with these"
 	case b.leftEarly(gr):
 		v.why = "what ends its last turn is tested at the end of the turn before, so that the last may not be counted"
+	case b.rotated(gr) && b.idles(gr):
+		v.why = "a turn can pass without a reference or a call, and the compiler may have left such turns out or put several together"
 	case b.entangled(gr):
 		v.why = "the compiler made loops inside one another of it, whose turns cannot be told apart"
 	}
@@ -244,6 +248,85 @@ func (b *build) copied(gr *group) bool {
 		for i := range list {
 			if acts(&list[i]) {
 				return true
+			}
+		}
+	}
+	return false
+}
+
+// repeats reports whether a way around a loop, without an inner one, passes the
+// same place that writes in two basics: the compiler put copies of a turn one
+// behind the other.
+func (b *build) repeats(gr *group) bool {
+	for _, m := range gr.machines {
+		places := map[position][]int32{}
+		for _, id := range b.loops[m].blocks {
+			if b.loopOf[id] != m {
+				continue
+			}
+			list := b.listing(id)
+			for i := range list {
+				if p := positionOf(&list[i]); list[i].Stores && p.column() > 0 && !slices.Contains(places[p], id) {
+					places[p] = append(places[p], id)
+				}
+			}
+		}
+		for _, at := range places {
+			if len(at) > 1 && b.oneAfterOther(m, at) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// oneAfterOther reports whether one of some basics of a loop is reached from
+// another in the same turn.
+func (b *build) oneAfterOther(m int32, basics []int32) bool {
+	l := &b.loops[m]
+	for _, from := range basics {
+		seen := map[int32]bool{l.header: true}
+		for todo := []int32{from}; len(todo) > 0; todo = todo[1:] {
+			for _, e := range b.forest.next[todo[0]] {
+				if seen[e.to] || !slices.Contains(l.blocks, e.to) {
+					continue
+				}
+				if slices.Contains(basics, e.to) {
+					return true
+				}
+				seen[e.to] = true
+				todo = append(todo, e.to)
+			}
+		}
+	}
+	return false
+}
+
+// idles reports whether a way leads once around a loop of a statement without
+// anything of the statement that a compiler has to keep: a reference or a call.
+// What only computes can be done for several turns at once, before the loop or
+// not at all.
+func (b *build) idles(gr *group) bool {
+	st := &b.statements[gr.statement]
+	kept := func(in instruction) bool {
+		p := positionOf(&in)
+		return (in.Loads || in.Stores || in.Ending == flow.Call) && p.file == st.file && st.whole().contains(p.at)
+	}
+	for _, m := range gr.machines {
+		l := &b.loops[m]
+		seen := map[int32]bool{}
+		for todo := []int32{l.header}; len(todo) > 0; todo = todo[1:] {
+			if seen[todo[0]] || slices.ContainsFunc(b.listing(todo[0]), kept) {
+				continue
+			}
+			seen[todo[0]] = true
+			for _, e := range b.forest.next[todo[0]] {
+				if e.to == l.header {
+					return true
+				}
+				if slices.Contains(l.blocks, e.to) {
+					todo = append(todo, e.to)
+				}
 			}
 		}
 	}
