@@ -62,7 +62,7 @@ func (f *sharingFlags) run(ctx context.Context, out io.Writer, path string) erro
 }
 
 // writeSharing prints an answer as text.
-func writeSharing(out io.Writer, a *answer.Sharing) error {
+func writeSharing(out io.Writer, a *answer.SharedLines) error {
 	t := &term.Table{Columns: []term.Column{{Head: "schedule"}, {Head: "coherence misses", Align: term.Right}, {Head: "true", Align: term.Right}, {Head: "false", Align: term.Right}, {Head: "with lines of 128", Align: term.Right}}}
 	for _, s := range a.Schedules {
 		t.Row(s.Schedule, term.Thousands(s.Misses.Coherence), term.Thousands(s.Misses.True), term.Thousands(s.Misses.False), term.Thousands(s.Wider.Coherence))

@@ -364,7 +364,7 @@ func (s *Set) advise(ctx context.Context, t *replay.Trace, o advice.Options, pro
 
 // Sharing finds the lines that threads fight for. Latency is that of a line of
 // another core, in cycles; 0 is the default.
-func (s *Set) Sharing(ctx context.Context, latency int64, top int, progress Progress) (*answer.Sharing, error) {
+func (s *Set) Sharing(ctx context.Context, latency int64, top int, progress Progress) (*answer.SharedLines, error) {
 	if latency < 0 {
 		return nil, wrong("--latency %d: want cycles, from 1", latency)
 	}

@@ -7,14 +7,17 @@ import (
 
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/formats"
+	"github.com/isobath/isobath/internal/locality/views"
 	"github.com/isobath/isobath/internal/loops/tree"
 )
 
 // loops is which loop each record of a trace is in.
 type loops struct {
 	names []string // names[0] is no loop
-	of    []uint32 // innermost loop of each record of the file
-	kept  []uint32 // and of each that was chosen, as they are read
+	// places are where the loops are; places[0] is nowhere.
+	places []refs.Place
+	of     []uint32 // innermost loop of each record of the file
+	kept   []uint32 // and of each that was chosen, as they are read
 }
 
 // noLoop names references outside of loops.
@@ -37,7 +40,7 @@ func (s *Set) findLoops(ctx context.Context, progress Progress) error {
 			return refs.Place{Function: function, File: name, Line: line}
 		}
 	}
-	l := &loops{names: []string{noLoop}}
+	l := &loops{names: []string{noLoop}, places: []refs.Place{{}}}
 	file.Visit = func(_ *refs.Ref, around []int) {
 		n := uint32(0)
 		if len(around) > 0 {
@@ -53,7 +56,9 @@ func (s *Set) findLoops(ctx context.Context, progress Progress) error {
 		return err
 	}
 	for i := range t.Loops {
-		l.names = append(l.names, loopName(&t.Loops[i]))
+		at := &t.Loops[i]
+		l.names = append(l.names, loopName(at))
+		l.places = append(l.places, refs.Place{Function: at.Function, File: at.File, Line: at.Line})
 	}
 	s.Notes = append(s.Notes, t.Notes...)
 	if !t.Recorded {
@@ -75,6 +80,15 @@ func loopName(l *tree.Loop) string {
 		name += " (recursion)"
 	}
 	return name
+}
+
+// Loops finds the innermost loop of every record of the trace; the set must have
+// all of them. A set that was read needs another for it.
+func (s *Set) Loops(ctx context.Context, progress Progress) (*views.Loops, error) {
+	if err := s.findLoops(ctx, progress); err != nil {
+		return nil, err
+	}
+	return &views.Loops{Of: s.loops.of, Names: s.loops.names, Places: s.loops.places}, nil
 }
 
 // keep notes the loop of a record that was chosen.

@@ -9,8 +9,8 @@ import (
 	"github.com/isobath/isobath/internal/locality/sharing"
 )
 
-// Sharing is the answer of `isobath sharing`.
-type Sharing struct {
+// SharedLines is the answer of `isobath sharing`.
+type SharedLines struct {
 	Records    uint64          `json:"records"`
 	Threads    int             `json:"threads"`
 	Provenance string          `json:"provenance"`
@@ -30,26 +30,39 @@ type ScheduleCount struct {
 
 // SharedLine is a line that threads share or may come to share.
 type SharedLine struct {
-	Addr     string            `json:"addr"`
-	Bytes    int               `json:"bytes"`
-	Object   string            `json:"object"`
-	Field    string            `json:"field"`
-	Sharing  string            `json:"sharing"`
-	Threads  []SharedThread    `json:"threads"`
-	Misses   SharedMisses      `json:"misses"`
-	Wider    sharing.Misses    `json:"wider"`
-	Moved    []SharedMoved     `json:"moved"`
-	Separate map[string]uint64 `json:"separate"`
-	Text     string            `json:"text"`
+	Addr     string         `json:"addr"`
+	Bytes    int            `json:"bytes"`
+	Object   string         `json:"object"`
+	Field    string         `json:"field"`
+	Sharing  string         `json:"sharing"`
+	Threads  []SharedThread `json:"threads"`
+	Misses   SharedMisses   `json:"misses"`
+	Wider    sharing.Misses `json:"wider"`
+	Moved    []SharedMoved  `json:"moved"`
+	Separate SharedApart    `json:"separate"`
+	Pairs    []SharedPair   `json:"pairs"` // by the clock, most misses first
+	Text     string         `json:"text"`
 }
 
 // SharedThread is what one thread does to a line.
 type SharedThread struct {
 	TID    uint32      `json:"tid"`
-	Bytes  [][2]uint64 `json:"bytes"`
+	Bytes  [][2]uint64 `json:"bytes" ts:"ReadonlyArray<readonly [number, number]>"`
 	Loads  uint64      `json:"loads"`
 	Stores uint64      `json:"stores"`
 	Places []string    `json:"places"`
+}
+
+// SharedApart is the misses with each thread's own bytes in lines of their own.
+type SharedApart struct {
+	Most uint64 `json:"most"`
+}
+
+// SharedPair is how often a thread lost the line to another and missed it later.
+type SharedPair struct {
+	TID    uint32 `json:"tid"`
+	To     uint32 `json:"to"`
+	Misses uint64 `json:"misses"`
 }
 
 // SharedMisses is the range over the schedules.
@@ -69,8 +82,8 @@ type SharedMoved struct {
 }
 
 // NewSharing makes the answer.
-func NewSharing(r *sharing.Result, t *replay.Trace, table *layout.Table, records uint64, top int, notes []string) *Sharing {
-	out := &Sharing{Records: records, Threads: len(r.Threads), Provenance: Modelled, LineBytes: []int{64, 128}, Lines: []SharedLine{}, LineCount: len(r.Lines),
+func NewSharing(r *sharing.Result, t *replay.Trace, table *layout.Table, records uint64, top int, notes []string) *SharedLines {
+	out := &SharedLines{Records: records, Threads: len(r.Threads), Provenance: Modelled, LineBytes: []int{64, 128}, Lines: []SharedLine{}, LineCount: len(r.Lines),
 		Notes: append(append([]string{}, notes...), "private caches without limit, MESI; the range is over schedules that keep the recorded order of accesses to the same byte of which one is a store")}
 	for i, name := range sharing.Schedules {
 		out.Schedules = append(out.Schedules, ScheduleCount{name, r.Total[i], r.Wide[i]})
@@ -86,9 +99,9 @@ func NewSharing(r *sharing.Result, t *replay.Trace, table *layout.Table, records
 }
 
 func sharedLine(l *sharing.Line, t *replay.Trace, table *layout.Table) SharedLine {
-	out := SharedLine{Addr: fmt.Sprintf("%#x", l.Addr), Bytes: l.Bytes, Sharing: string(l.Kind), Wider: l.Wider, Threads: []SharedThread{}, Moved: []SharedMoved{},
+	out := SharedLine{Addr: fmt.Sprintf("%#x", l.Addr), Bytes: l.Bytes, Sharing: string(l.Kind), Wider: l.Wider, Threads: []SharedThread{}, Moved: []SharedMoved{}, Pairs: []SharedPair{},
 		Misses:   SharedMisses{l.Least.Coherence, l.Most.Coherence, l.Recorded.Coherence, l.Clocked.Coherence, l.Clocked.True, l.Clocked.False},
-		Separate: map[string]uint64{"most": l.Separate.Coherence}}
+		Separate: SharedApart{l.Separate.Coherence}}
 	if o := table.Objects[l.Object]; o != nil {
 		out.Object = o.Name
 		var fields []string
@@ -112,6 +125,9 @@ func sharedLine(l *sharing.Line, t *replay.Trace, table *layout.Table) SharedLin
 	}
 	for _, m := range l.Moved {
 		out.Moved = append(out.Moved, SharedMoved{m.Bytes, m.Misses.Coherence})
+	}
+	for _, p := range l.Pairs {
+		out.Pairs = append(out.Pairs, SharedPair{p.Thread, p.To, p.Misses})
 	}
 	out.Text = sharingText(&out, l)
 	return out

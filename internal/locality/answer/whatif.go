@@ -24,7 +24,7 @@ type WhatIf struct {
 	By         By            `json:"by"`
 	Groups     []WhatIfGroup `json:"groups"`
 	GroupCount int           `json:"group_count"`
-	Sharing    *Sharing      `json:"sharing"`
+	Sharing    *SharedLines  `json:"sharing"`
 	Notes      []string      `json:"notes"`
 }
 
@@ -88,7 +88,7 @@ type WhatIfInput struct {
 	Records             uint64
 	Placements          []replay.Counts // of a changed layout, one a placement
 	Notes               []string
-	Sharing             *Sharing
+	Sharing             *SharedLines
 	Threads             int
 }
 

@@ -49,6 +49,8 @@ type Line struct {
 	Wider    Misses
 	Moved    []Moved
 	Separate Misses // the most left with each thread's own bytes in lines of their own
+	// Pairs are who lost the line to whom, by the clock, most misses first.
+	Pairs []Pair
 }
 
 // Moved is the misses if the addresses were larger.
@@ -113,7 +115,22 @@ func (a *analysis) run(ctx context.Context, o Options) error {
 	wide := a.wide(one)
 	moved := a.moved(one)
 	a.finish(wide, moved)
+	a.pair(a.pairs(a.clocked(shift64, o.Clock)))
 	return nil
+}
+
+// pair says of every line who lost it to whom.
+func (a *analysis) pair(by map[uint64]map[[2]uint16]uint64) {
+	for _, l := range a.result.Lines {
+		for line := l.Addr >> shift64; line < (l.Addr+uint64(l.Bytes))>>shift64; line++ {
+			for p, n := range by[line] {
+				l.Pairs = append(l.Pairs, Pair{a.whole.Threads[p[0]], a.whole.Threads[p[1]], n})
+			}
+		}
+		slices.SortFunc(l.Pairs, func(x, y Pair) int {
+			return cmp.Or(cmp.Compare(y.Misses, x.Misses), cmp.Compare(x.Thread, y.Thread), cmp.Compare(x.To, y.To))
+		})
+	}
 }
 
 // order is the accesses in the order of a schedule.

@@ -110,3 +110,47 @@ func access(all []state, r *ref, bytes mask, m *Misses) {
 		o.stale.join(&bytes)
 	}
 }
+
+// Pair is how often a thread lost a line to another and missed it later, by the
+// clock.
+type Pair struct {
+	Thread, To uint32 // ids
+	Misses     uint64
+}
+
+// holder is who has a line, and whom those that lost it lost it to.
+type holder struct {
+	has, seen bool
+	to        uint16
+}
+
+// pairs counts the coherence misses of a schedule by line, and there by who lost
+// the line to whom. Their sum is what count counts.
+func (t *Trace) pairs(order []int32) map[uint64]map[[2]uint16]uint64 {
+	out := map[uint64]map[[2]uint16]uint64{}
+	lines := map[uint64][]holder{}
+	for _, i := range order {
+		r := &t.refs[i]
+		for line := r.addr >> shift64; line <= (r.addr+uint64(r.size)-1)>>shift64; line++ {
+			all := lines[line]
+			if all == nil {
+				all = make([]holder, t.threads)
+				lines[line] = all
+			}
+			h := &all[r.thread]
+			if !h.has && h.seen {
+				if out[line] == nil {
+					out[line] = map[[2]uint16]uint64{}
+				}
+				out[line][[2]uint16{r.thread, h.to}]++
+			}
+			h.has, h.seen = true, true
+			for u := range all {
+				if o := &all[u]; r.store && u != int(r.thread) && o.has {
+					o.has, o.to = false, r.thread
+				}
+			}
+		}
+	}
+	return out
+}

@@ -133,3 +133,30 @@ func TestSchedulesKeepWaits(t *testing.T) {
 		}
 	}
 }
+
+// TestPairs holds that who lost lines to whom adds up to the misses by the clock,
+// and that only threads which share a line are a pair.
+func TestPairs(t *testing.T) {
+	dir := test.Shared(t, "locality/traces")
+	for _, name := range []string{"share8", "turns"} {
+		r, err := Analyse(context.Background(), read(t, filepath.Join(dir, name+".csv.gz")), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range r.Lines {
+			sum := uint64(0)
+			for _, p := range l.Pairs {
+				sum += p.Misses
+				if p.Thread == p.To {
+					t.Errorf("%s: thread %d lost a line to itself", name, p.To)
+				}
+			}
+			if sum != l.Clocked.Coherence {
+				t.Errorf("%s, line %#x: pairs have %d misses, the clock %d", name, l.Addr, sum, l.Clocked.Coherence)
+			}
+		}
+		if len(r.Lines) == 0 || len(r.Lines[0].Pairs) == 0 {
+			t.Errorf("%s: nobody lost a line", name)
+		}
+	}
+}

@@ -15,8 +15,8 @@ import (
 // on, and first touches last.
 const octaveCount = 19
 
-// MissRow is some of the references: those of an object, a field, a line or a
-// function.
+// MissRow is some of the references: those of an object, a field, a line, a
+// function or a loop.
 type MissRow struct {
 	Name       string   `json:"name"`
 	Object     string   `json:"object"`
@@ -24,6 +24,7 @@ type MissRow struct {
 	File       string   `json:"file"`
 	Line       int      `json:"line"`
 	Function   string   `json:"function"`
+	Loop       string   `json:"loop"`
 	Bytes      uint64   `json:"bytes"`  // of an object or a field
 	Offset     uint64   `json:"offset"` // of a field
 	References uint64   `json:"references"`
@@ -180,36 +181,9 @@ const maxLevels = 5
 
 // Count counts a study for a selection.
 func (s *Study) Count(ctx context.Context, c *Choice, stack Stack) (*MissCounts, error) {
-	everything := c.all()
-	tallies := make([][2]*tally, len(s.cells)) // not selected, selected
-	for i := range s.Trace.Accesses {
-		if i%cancelEvery == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		which := 0
-		if !everything && s.has(c, i) {
-			which = 1
-		}
-		t := tallies[s.cellOf[i]][which]
-		if t == nil {
-			t = &tally{}
-			tallies[s.cellOf[i]][which] = t
-		}
-		t.references++
-		t.used += uint64(s.Used[i])
-		t.distances.Add(s.Distance[i])
-		for l, level := range s.Levels {
-			o := &level[i]
-			if o.Misses|o.Full == 0 {
-				continue
-			}
-			t.misses[l] += uint64(o.Misses)
-			t.first[l] += uint64(o.First)
-			t.full[l] += uint64(o.Full)
-			if s.Hidden[i] {
-				t.hidden[l] += uint64(o.Misses)
-			}
-		}
+	tallies, err := s.tally(ctx, c, len(s.cells), func(i int) uint32 { return s.cellOf[i] })
+	if err != nil {
+		return nil, err
 	}
 	k := newCounter(s)
 	chosen := reuse.Histogram{}
@@ -224,7 +198,49 @@ func (s *Study) Count(ctx context.Context, c *Choice, stack Stack) (*MissCounts,
 			k.add(s.cells[n], t, which == 1)
 		}
 	}
-	return k.counted(&chosen, everything, stack), nil
+	return k.counted(&chosen, c.all(), stack), nil
+}
+
+// tally counts the accesses of each of n kinds, those not selected and those
+// selected; without a selection all are the former.
+func (s *Study) tally(ctx context.Context, c *Choice, n int, kind func(i int) uint32) ([][2]*tally, error) {
+	everything := c.all()
+	tallies := make([][2]*tally, n)
+	for i := range s.Trace.Accesses {
+		if i%cancelEvery == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		which := 0
+		if !everything && s.has(c, i) {
+			which = 1
+		}
+		t := tallies[kind(i)][which]
+		if t == nil {
+			t = &tally{}
+			tallies[kind(i)][which] = t
+		}
+		t.count(s, i)
+	}
+	return tallies, nil
+}
+
+// count adds an access.
+func (t *tally) count(s *Study, i int) {
+	t.references++
+	t.used += uint64(s.Used[i])
+	t.distances.Add(s.Distance[i])
+	for l, level := range s.Levels {
+		o := &level[i]
+		if o.Misses|o.Full == 0 {
+			continue
+		}
+		t.misses[l] += uint64(o.Misses)
+		t.first[l] += uint64(o.First)
+		t.full[l] += uint64(o.Full)
+		if s.Hidden[i] {
+			t.hidden[l] += uint64(o.Misses)
+		}
+	}
 }
 
 // counter makes rows of what was counted.

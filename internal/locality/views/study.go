@@ -63,14 +63,22 @@ type Choice struct {
 	// at a level.
 	Pair  *[2]uint32
 	Level int
+	// Loop is a loop of Loops; nil is any.
+	Loop  *uint32
+	Loops *Loops
 }
 
 // all reports whether nothing is selected.
-func (c *Choice) all() bool { return c.Rows == nil && c.Field == nil && c.Pair == nil }
+func (c *Choice) all() bool {
+	return c.Rows == nil && c.Field == nil && c.Pair == nil && c.Loop == nil
+}
 
 // has reports whether an access is selected.
 func (s *Study) has(c *Choice, i int) bool {
 	if c.Rows != nil && !c.Rows.Get(i) {
+		return false
+	}
+	if c.Loop != nil && c.Loops.at(i) != *c.Loop {
 		return false
 	}
 	a := &s.Trace.Accesses[i]

@@ -176,3 +176,42 @@ func TestSetInUse(t *testing.T) {
 		t.Errorf("the lane of p has %d misses, want %d", misses, c.Objects[i].Misses[0])
 	}
 }
+
+// TestLoopRows: every access is in one loop, and a selected loop has all of its
+// own accesses and no other.
+func TestLoopRows(t *testing.T) {
+	s := study(t)
+	n := len(s.Trace.Accesses)
+	loops := &Loops{Names: []string{"(no loop)", "a.c:3 walk"}, Places: []refs.Place{{}, {Function: "walk", File: "a.c", Line: 3}}, Of: make([]uint32, n-10)}
+	inside := uint64(0)
+	for i := range loops.Of {
+		if s.Trace.Accesses[i].Code < 2 {
+			loops.Of[i], inside = 1, inside+1
+		}
+	}
+	one, err := loops.Number("a.c:3 walk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := s.LoopRows(t.Context(), &Choice{Loop: &one, Loops: loops}, loops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.Count(t.Context(), &Choice{Loop: &one, Loops: loops}, None)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var references, misses uint64
+	for _, r := range rows {
+		references, misses = references+r.References, misses+r.Misses[0]
+		if want := map[string]uint64{"a.c:3 walk": inside}[r.Loop]; r.Selected != want {
+			t.Errorf("%s: %d selected, want %d", r.Loop, r.Selected, want)
+		}
+	}
+	if references != uint64(n) || misses != c.Levels[0].Misses || c.Selected != inside {
+		t.Errorf("%d references and %d misses, want %d and %d; %d selected, want %d", references, misses, n, c.Levels[0].Misses, c.Selected, inside)
+	}
+	if _, err := loops.Number("b.c:1"); err == nil {
+		t.Error("a loop that is none was found")
+	}
+}

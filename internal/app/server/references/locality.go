@@ -34,6 +34,7 @@ type locality struct {
 
 	set     *refset.Set
 	trace   *replay.Trace
+	loops   *views.Loops // nil until they are asked for
 	whole   bool
 	studies []*kept      // newest first
 	table   *table.Table // that selections are looked up in
@@ -143,6 +144,20 @@ func (l *locality) load(ctx context.Context, r *Refs, progress frame.Told) error
 	}
 	l.set, l.trace, l.whole = set, t, whole
 	return nil
+}
+
+// loadLoops follows the loops of the trace, once. The caller has the turn.
+func (l *locality) loadLoops(ctx context.Context, r *Refs, progress frame.Told) error {
+	if l.loops != nil {
+		return nil
+	}
+	set, err := r.Set(ctx, "")
+	if err != nil {
+		return err
+	}
+	defer set.Close()
+	l.loops, err = set.Loops(ctx, func(_ string, n uint64) { progress("following the loops", int(n), int(r.records)) })
+	return err
 }
 
 // study returns a replay, made now or before. The caller has the turn.
@@ -292,6 +307,12 @@ func (l *locality) look(ctx context.Context, r *Refs, ask *LocalityAsk, progress
 	if out.choice.Rows, err = l.choose(ctx, ask.Where); err != nil {
 		return nil, err
 	}
+	if ask.Loops || ask.Loop != "" {
+		if err := l.loadLoops(ctx, r, progress); err != nil {
+			return nil, wrongAsk(err)
+		}
+		out.choice.Loops = l.loops
+	}
 	return out, out.narrow(ask)
 }
 
@@ -304,6 +325,13 @@ func (k *looked) narrow(ask *LocalityAsk) error {
 			return frame.BadRequest("%v", err)
 		}
 		k.choice.Field = &m
+	}
+	if ask.Loop != "" {
+		n, err := k.choice.Loops.Number(ask.Loop)
+		if err != nil {
+			return frame.BadRequest("%v", err)
+		}
+		k.choice.Loop = &n
 	}
 	if len(ask.Pair) == 2 {
 		k.choice.Pair = &[2]uint32{}
@@ -330,7 +358,12 @@ func (k *looked) answer(ctx context.Context, ask *LocalityAsk) (*LocalityAnswer,
 	if err != nil {
 		return nil, err
 	}
-	out.Now, out.Evictions = *counted, *evictions
+	out.Now, out.Evictions, out.Loops = *counted, *evictions, []views.MissRow{}
+	if ask.Loops {
+		if out.Loops, err = s.LoopRows(ctx, &k.choice, k.choice.Loops); err != nil {
+			return nil, err
+		}
+	}
 	object := out.oneObject()
 	if object != "" {
 		if n, err := s.ObjectNumber(object); err == nil {
@@ -372,7 +405,7 @@ func (a *LocalityAnswer) oneObject() string {
 // thenOf counts the what if.
 func (k *looked) thenOf(ctx context.Context, now *LocalityAnswer, object string, passes bool) (*LocalityThen, error) {
 	s := k.then.study
-	c, err := s.Count(ctx, &views.Choice{Rows: k.choice.Rows, Field: k.choice.Field}, views.None)
+	c, err := s.Count(ctx, &views.Choice{Rows: k.choice.Rows, Field: k.choice.Field, Loop: k.choice.Loop, Loops: k.choice.Loops}, views.None)
 	if err != nil {
 		return nil, err
 	}

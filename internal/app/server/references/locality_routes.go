@@ -24,7 +24,7 @@ func (s routes) localityRoutes() []frame.Route {
 		{Method: "POST", Path: "runs/{id}/locality/advise", Access: frame.Viewer, Does: "what to change, replayed before the edit", Command: "isobath advise",
 			Takes: AdviseAsk{}, Answers: answer.Advise{}, Watchable: true, OfRun: of(s.advise)},
 		{Method: "POST", Path: "runs/{id}/locality/sharing", Access: frame.Viewer, Does: "which lines threads fight for", Command: "isobath sharing",
-			Takes: SharingAsk{}, Answers: answer.Sharing{}, Watchable: true, OfRun: of(s.sharing)},
+			Takes: SharingAsk{}, Answers: answer.SharedLines{}, Watchable: true, OfRun: of(s.sharing)},
 		{Method: "POST", Path: "runs/{id}/locality", Access: frame.Viewer, Does: "the miss curve, tables, evictions and layout of some references, beside a what if", Command: "isobath reuse",
 			Takes: LocalityAsk{}, Answers: LocalityAnswer{}, Watchable: true, OfRun: of(s.localityViews)},
 		{Method: "POST", Path: "runs/{id}/locality/map", Access: frame.Viewer, Does: "misses over time and addresses",
@@ -108,7 +108,7 @@ func (s routes) advise(w http.ResponseWriter, r *http.Request, run *Refs) error 
 
 func (s routes) sharing(w http.ResponseWriter, r *http.Request, run *Refs) error {
 	return verb(s, w, r, run, func(a *SharingAsk) string { return a.Where },
-		func(ctx context.Context, set *refset.Set, a *SharingAsk, p refset.Progress) (*answer.Sharing, error) {
+		func(ctx context.Context, set *refset.Set, a *SharingAsk, p refset.Progress) (*answer.SharedLines, error) {
 			return set.Sharing(ctx, a.Latency, a.Top, p)
 		})
 }
@@ -137,6 +137,7 @@ func (s routes) localityViews(w http.ResponseWriter, r *http.Request, run *Refs)
 		}
 		l.rename(a.Now.Places)
 		l.rename(a.Now.Functions)
+		l.rename(a.Loops)
 		a.Took = frame.Since(start)
 		return a, nil
 	})

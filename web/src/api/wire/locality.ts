@@ -136,8 +136,87 @@ export interface ProofTime {
   readonly faster: number; // rounds in which the changed program was faster
 }
 
-// MissRow is some of the references: those of an object, a field, a line or a
-// function.
+// SharedLines is the answer of `isobath sharing`.
+export interface SharedLines {
+  readonly records: number;
+  readonly threads: number;
+  readonly provenance: string;
+  readonly line_bytes: readonly number[];
+  readonly schedules: readonly ScheduleCount[];
+  readonly lines: readonly SharedLine[];
+  readonly line_count: number;
+  readonly notes: readonly string[];
+}
+
+// ScheduleCount is the coherence misses of one schedule.
+export interface ScheduleCount {
+  readonly schedule: string;
+  readonly misses: Misses; // lines of 64 bytes
+  readonly wider: Misses; // lines of 128 bytes
+}
+
+// SharedLine is a line that threads share or may come to share.
+export interface SharedLine {
+  readonly addr: string;
+  readonly bytes: number;
+  readonly object: string;
+  readonly field: string;
+  readonly sharing: string;
+  readonly threads: readonly SharedThread[];
+  readonly misses: SharedMisses;
+  readonly wider: Misses;
+  readonly moved: readonly SharedMoved[];
+  readonly separate: SharedApart;
+  readonly pairs: readonly SharedPair[]; // by the clock, most misses first
+  readonly text: string;
+}
+
+// SharedThread is what one thread does to a line.
+export interface SharedThread {
+  readonly tid: number;
+  readonly bytes: ReadonlyArray<readonly [number, number]>;
+  readonly loads: number;
+  readonly stores: number;
+  readonly places: readonly string[];
+}
+
+// SharedApart is the misses with each thread's own bytes in lines of their own.
+export interface SharedApart {
+  readonly most: number;
+}
+
+// SharedPair is how often a thread lost the line to another and missed it later.
+export interface SharedPair {
+  readonly tid: number;
+  readonly to: number;
+  readonly misses: number;
+}
+
+// SharedMisses is the range over the schedules.
+export interface SharedMisses {
+  readonly least: number;
+  readonly most: number;
+  readonly recorded: number;
+  readonly clocked: number;
+  readonly true: number; // of the clocked schedule
+  readonly false: number;
+}
+
+// SharedMoved is the misses if the object started later.
+export interface SharedMoved {
+  readonly bytes: number;
+  readonly most: number;
+}
+
+// Misses are the coherence misses of one schedule.
+export interface Misses {
+  readonly coherence: number;
+  readonly true: number;
+  readonly false: number;
+}
+
+// MissRow is some of the references: those of an object, a field, a line, a
+// function or a loop.
 export interface MissRow {
   readonly name: string;
   readonly object: string;
@@ -145,6 +224,7 @@ export interface MissRow {
   readonly file: string;
   readonly line: number;
   readonly function: string;
+  readonly loop: string;
   readonly bytes: number; // of an object or a field
   readonly offset: number; // of a field
   readonly references: number;
@@ -291,6 +371,13 @@ export interface AdviseAsk {
   readonly reassociate: boolean;
 }
 
+// SharingAsk asks which lines threads fight for, as `isobath sharing` does.
+export interface SharingAsk {
+  readonly where: string;
+  readonly latency: number;
+  readonly top: number;
+}
+
 // MachineAsk says what references are replayed on: the machine that is there and
 // the one asked about, with a change of layout or order.
 export interface MachineAsk {
@@ -306,6 +393,8 @@ export interface LocalityAsk extends MachineAsk {
   readonly where: string;
   readonly field: readonly string[]; // object and field; empty for none
   readonly pair: readonly string[]; // objects: which lost a line, and to which; empty for none
+  readonly loop: string; // of the loop tree, by its name; empty for none
+  readonly loops: boolean; // whether rows of loops are wanted: they take another look at the trace
   readonly level: number;
   readonly stack: 'object' | 'line' | 'function' | 'none';
 }
@@ -320,6 +409,7 @@ export interface LocalityAnswer {
   // Presets are the machines built in.
   readonly presets: readonly string[];
   readonly now: MissCounts;
+  readonly loops: readonly MissRow[]; // every reference with its innermost loop; empty unless asked for
   readonly evictions: Evictions;
   readonly struct: StructUse | null; // of the one selected object; null if it has no known fields
   readonly sets: SetUse;

@@ -8,6 +8,7 @@ import type {
   LocalityAsk,
   LocalityMapAsk,
   MachinesAsk,
+  SharingAsk,
 } from '../../api/wire';
 import { text, type Selection, type Term } from '../../state/selection';
 import { laneRows, MARGIN } from './map';
@@ -29,6 +30,8 @@ export function askOf(s: LocalityState, where: string): LocalityAsk {
     where,
     field: s.field.length === 2 ? s.field : [],
     pair: s.pair.length === 2 ? s.pair : [],
+    loop: s.loop,
+    loops: s.table === 'loops',
     level: s.level,
     stack: s.stack,
   };
@@ -50,6 +53,7 @@ export function mapAskOf(
     other: '',
     set: '',
     map: '',
+    loops: false,
     columns: Math.max(1, Math.min(4096, Math.floor((room.w - MARGIN - 12) / 2))),
     objects: objects.map((o) => o.object),
     rows: laneRows(objects, room.h),
@@ -66,6 +70,9 @@ export const adviseAskOf = (s: LocalityState): AdviseAsk => ({
   reassociate: false,
 });
 
+/** Which lines threads fight for: all that are worth telling. */
+export const sharingAskOf = (where: string): SharingAsk => ({ where, latency: 0, top: 64 });
+
 const OTHERS = ['zen2', 'a64fx', 'zen4', 'm1'];
 
 export const machinesAskOf = (s: LocalityState, wide: boolean): MachinesAsk => ({
@@ -76,6 +83,7 @@ export const machinesAskOf = (s: LocalityState, wide: boolean): MachinesAsk => (
 /** What the selection is called in sentences. */
 export function selectionName(select: Selection, s: LocalityState): string {
   if (s.field.length === 2) return s.field.join('.');
+  if (s.loop) return s.loop;
   if (s.pair.length === 2) return `what ${s.pair[0]} lost to ${s.pair[1]}`;
   const [only] = select;
   const [term] = only?.terms ?? [];
@@ -96,11 +104,13 @@ export const KINDS: Readonly<Record<TableTab, RowsInput['kind']>> = {
   fields: 'field',
   lines: 'line',
   functions: 'function',
+  loops: 'loop',
 };
 
 export function rowsOf(answer: LocalityAnswer, tab: TableTab): RowsInput['rows'] {
   const { now } = answer;
-  return { objects: now.objects, fields: now.fields, lines: now.places, functions: now.functions }[tab];
+  const all = { objects: now.objects, fields: now.fields, lines: now.places, functions: now.functions };
+  return { ...all, loops: answer.loops }[tab];
 }
 
 /** The term of a band of the curve. */

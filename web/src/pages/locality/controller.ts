@@ -5,6 +5,7 @@ import type { Gesture } from '../../frame/context';
 import type { Mode, Term } from '../../state/selection';
 import { bandTerm } from './asks';
 import type { CurveMark } from './curve';
+import { resized } from './commands';
 import type { LocalityDrawn } from './drawn.svelte';
 import type { MapMark } from './map';
 import type { LocalityModel } from './model.svelte';
@@ -27,7 +28,8 @@ export class LocalityControl {
   choose(term: Term | undefined, mode: Mode | undefined): boolean {
     if (!term) return true;
     const { desk, now } = this.model;
-    if (now.field.length > 0 || now.pair.length > 0) this.commit({ field: [], pair: [] });
+    if (now.field.length > 0 || now.pair.length > 0 || now.loop !== '')
+      this.commit({ field: [], pair: [], loop: '' });
     desk.store.select(term, mode);
     return true;
   }
@@ -35,8 +37,10 @@ export class LocalityControl {
   readonly pickRow = (i: number, mode: Mode | undefined): boolean => {
     const { rows } = this.drawn;
     const row = rows?.ranked[i];
-    if (!row || this.model.now.table !== 'fields') return this.choose(rows?.wanted(i), mode);
-    this.commit({ field: [row.object, row.field], pair: [] });
+    const { table } = this.model.now;
+    if (row && table === 'fields') this.commit({ field: [row.object, row.field], pair: [], loop: '' });
+    else if (row && table === 'loops') this.commit({ loop: row.loop, field: [], pair: [] });
+    else return this.choose(rows?.wanted(i), mode);
     return true;
   };
 
@@ -54,16 +58,20 @@ export class LocalityControl {
   readonly pickField = (i: number): boolean => {
     const struct = this.model.answer?.struct;
     const { fields } = this.drawn;
-    if (struct && fields) this.commit({ field: [struct.object, fields.fieldOf(i)], pair: [] });
+    if (struct && fields) this.commit({ field: [struct.object, fields.fieldOf(i)], pair: [], loop: '' });
     return true;
   };
 
   /** What one object lost to another. */
   readonly pickPair = (i: number): boolean => {
     const { matrix } = this.drawn;
-    if (matrix) this.commit({ pair: [...matrix.pairOf(i)], field: [] });
+    if (matrix) this.commit({ pair: [...matrix.pairOf(i)], field: [], loop: '' });
     return true;
   };
+
+  /** The references to a line that threads share. */
+  readonly pickShared = (i: number, mode: Mode | undefined): boolean =>
+    this.choose(this.drawn.sharing?.wanted(i), mode);
 
   readonly pickLane = (m: MapMark, mode: Mode | undefined): boolean => {
     const object = this.drawn.map?.objectOf(m) ?? '';
@@ -90,6 +98,27 @@ export class LocalityControl {
         if (hi > lo) this.choose({ kind: 'range', column: 'order', lo, hi, open: true }, undefined);
       },
       cancel: still,
+    };
+  };
+
+  /** A drag of a cache's triangle makes it the what if with that size. */
+  readonly grabCache = (p: Point): Gesture | undefined => {
+    const { curve } = this.drawn;
+    const level = curve?.triangleAt(p);
+    if (!curve || level === undefined) return undefined;
+    const bytes = (q: Point): number => this.model.answer?.now.curve.sizes[curve.sizeAt(q.x)] ?? 0;
+    const still = (): void => {
+      this.model.dragged = undefined;
+    };
+    return {
+      move: (q) => (this.model.dragged = { level, bytes: bytes(q) }),
+      end: (q) => {
+        still();
+        const patch = resized(this.model.now.set, level, bytes(q), this.model.answer?.machine.levels ?? []);
+        if (patch) this.commit({ set: patch });
+      },
+      cancel: still,
+      cursor: 'ew-resize',
     };
   };
 

@@ -20,6 +20,13 @@ export interface CurveInput {
   readonly selection: string; // its name; empty if nothing is selected
   readonly hovered: number; // index of a size, -1 for none
   readonly band: string; // hovered name
+  readonly dragged: Dragged | undefined; // a cache whose size is being changed
+}
+
+/** A cache of the machine with another size. */
+export interface Dragged {
+  readonly level: string;
+  readonly bytes: number;
 }
 
 const LEFT = 52;
@@ -67,7 +74,7 @@ export class CurveView implements KeptView<CurveMark> {
   }
 
   get basis(): unknown {
-    const { hovered: _h, band: _b, ...drawn } = this.input;
+    const { hovered: _h, band: _b, dragged: _d, ...drawn } = this.input;
     return drawn;
   }
 
@@ -271,6 +278,7 @@ export class CurveView implements KeptView<CurveMark> {
   drawHover(r: Renderer): void {
     const { curve } = this.input.answer.now;
     const at = this.input.hovered;
+    if (this.input.dragged) this.drawDragged(r, this.input.dragged);
     const bytes = curve.sizes[at];
     const i = this.bands.findIndex((b) => b.name === this.input.band);
     if (i >= 0)
@@ -286,6 +294,35 @@ export class CurveView implements KeptView<CurveMark> {
     r.text(this.shown(curve.total[at] ?? 0), x + 9, y - 11, {
       font: { size: 12, weight: 600 },
       fill: r.theme.hover,
+    });
+  }
+
+  /** The cache whose triangle is at a place: of the what if first, which is below. */
+  triangleAt(p: Point): string | undefined {
+    const { answer } = this.input;
+    const { then } = answer;
+    const other = then && then.machine.name !== answer.machine.name ? [then.machine.levels] : [];
+    const rows = [answer.machine.levels, ...other];
+    const row = Math.floor((p.y - (this.plot.y + this.plot.h + 20)) / ROW);
+    return rows[row]?.find((l) => Math.abs(this.x(Math.max(l.size, LEAST)) - p.x) <= 8)?.level;
+  }
+
+  private drawDragged(r: Renderer, d: Dragged): void {
+    const x = this.x(d.bytes);
+    const y = this.plot.y + this.plot.h + 20 + ROW / 2;
+    r.line(x, this.plot.y, x, y - 5, { stroke: r.theme.text, width: 1, dash: [5, 3] });
+    const tip = polygon([
+      { x, y: y - 5 },
+      { x: x + 5, y: y + 4 },
+      { x: x - 5, y: y + 4 },
+    ]);
+    r.path(tip, { fill: r.theme.bg, stroke: r.theme.text, width: 1 });
+    const at = this.input.answer.now.curve.sizes.indexOf(d.bytes);
+    const misses =
+      at < 0 ? '' : `, ${this.shown(this.input.answer.now.curve.total[at] ?? 0)} fully associative`;
+    r.text(`${d.level} ${sizeText(d.bytes)}${misses}`, x + 9, this.plot.y + 12, {
+      font: { size: 12, weight: 600 },
+      fill: r.theme.text,
     });
   }
 

@@ -9,6 +9,7 @@ import type { LocalityModel } from './model.svelte';
 import { ReuseView } from './reuse';
 import { RowsView } from './rows';
 import { SetsView } from './sets';
+import { SharingView } from './sharing';
 import { WhatIfView } from './whatif';
 import { headline } from './words';
 
@@ -32,7 +33,7 @@ export class LocalityDrawn {
     return answer && headline(called || 'Everything', answer);
   });
   readonly curve = $derived.by(() => {
-    const { answer, called, curveAt, curveSize, name, now } = this.model;
+    const { answer, called, curveAt, curveSize, dragged, name, now } = this.model;
     if (!answer || !this.headline || curveSize.w === 0 || now.curve !== 'curve') return undefined;
     return new CurveView({
       answer,
@@ -42,6 +43,7 @@ export class LocalityDrawn {
       selection: called || 'selection',
       hovered: curveAt,
       band: name,
+      dragged,
     });
   });
 
@@ -74,6 +76,12 @@ export class LocalityDrawn {
       size: layoutSize,
       hovered: setAt,
     });
+  });
+
+  readonly sharing = $derived.by(() => {
+    const { data, layoutSize, pane, shared } = this.model;
+    if (!data.sharing || layoutSize.w === 0 || pane !== 'sharing') return undefined;
+    return new SharingView({ sharing: data.sharing, size: layoutSize, hovered: shared });
   });
 
   readonly matrix = $derived.by(() => {

@@ -2,12 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { Advice, LocalityAnswer, MissLevel, MissRow, StructUse } from '../../api/wire';
 import { parse } from '../../state/language';
 import { askOf, bandTerm, mapAskOf, selectionName, whereOf } from './asks';
+import { bytesOf, commands, resized, type CommandInput } from './commands';
 import { CurveView } from './curve';
 import { LayoutView } from './layoutview';
 import { laneRows, MapView } from './map';
 import { MatrixView } from './matrix';
 import { RowsView } from './rows';
 import { SetsView } from './sets';
+import { SharingView } from './sharing';
 import { readLocality, writeLocality } from './state';
 import { WhatIfView } from './whatif';
 import { change, headline, saving, size, whatIfName } from './words';
@@ -30,6 +32,7 @@ const row = (name: string, misses: readonly number[]): MissRow => ({
   file: 'a.c',
   line: 3,
   function: 'f',
+  loop: '',
   bytes: 4096,
   offset: 0,
   references: 1000,
@@ -82,6 +85,7 @@ const answer: LocalityAnswer = {
   threads: 1,
   notes: [],
   presets: [],
+  loops: [row('a.c:2 f', [390, 90])],
   now: {
     references: 2000,
     selected: 0,
@@ -201,6 +205,7 @@ describe('views', () => {
     selection: 'selection',
     hovered: -1,
     band: '',
+    dragged: undefined,
   });
 
   it('walks the curve by keys and names each size', () => {
@@ -317,5 +322,108 @@ describe('views', () => {
     expect(view.describe(mark).more).toContain('2 misses, 8 in the whole object');
     expect(view.referenceAt(1e6)).toBe(1000);
     expect(view.rows().rows).toHaveLength(10);
+  });
+});
+
+const caches = [
+  { level: 'L1', size: 32768, ways: 8, line_bytes: 64 },
+  { level: 'L2', size: 1 << 20, ways: 16, line_bytes: 64 },
+] as unknown as CommandInput['levels'];
+
+describe('commands', () => {
+  const done: unknown[] = [];
+  const input: CommandInput = {
+    levels: caches,
+    presets: ['zen2', 'zen4', 'a64fx'],
+    objects: ['p', 'q'],
+    advise: {
+      advice: [{ map: 'object p soa\n', kind: 'soa', object: 'p' }],
+    } as unknown as CommandInput['advise'] & object,
+    set: '',
+    commit: (patch) => done.push(patch),
+  };
+  const run = (text: string): unknown => {
+    done.length = 0;
+    commands(text, input).forEach((c) => c.run());
+    return done;
+  };
+
+  it('reads sizes', () => {
+    expect(['64K', '1 MiB', '1.5M', '65536', 'p', '0', ''].map(bytesOf)).toEqual([
+      65536,
+      1048576,
+      1572864,
+      65536,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('tries another cache, machine or layout', () => {
+    expect(run('what if 64K L1')).toEqual([{ other: '', set: 'L1.size=64K' }]);
+    expect(run('What if  L2 512 KiB')).toEqual([{ other: '', set: 'L2.size=512K' }]);
+    expect(run('what if machine zen2')).toEqual([{ other: 'zen2', set: '' }]);
+    expect(run('what if zen')).toHaveLength(2);
+    expect(run('what if split p x y')).toEqual([{ map: 'object p fields x,y to p.hot; rest to p.cold\n' }]);
+    expect(run('what if split r x y')).toEqual([]);
+    expect(run('try 1')).toEqual([{ map: 'object p soa\n' }]);
+    expect(run('try 2')).toEqual([]);
+    expect(run('latency > 3')).toEqual([]);
+  });
+
+  it('keeps ways that the lines of a cache fill', () => {
+    expect(resized('L1.size=16K,L2.size=2M', 'L1', 49152, caches)).toBe('L2.size=2M,L1.size=48K');
+    expect(resized('', 'L1', 5 * 64, caches)).toBe('L1.size=320,L1.ways=5');
+    expect(resized('L1.size=64K', 'L1', 32768, caches)).toBe('');
+    expect(resized('', 'L3', 65536, caches)).toBeUndefined();
+    expect(resized('', 'L1', 100, caches)).toBeUndefined();
+  });
+});
+
+describe('lines that threads share', () => {
+  const misses = { coherence: 40, true: 2, false: 38 };
+  const line = {
+    addr: '0x404040',
+    bytes: 64,
+    object: 'counter',
+    field: '',
+    sharing: 'false',
+    threads: [
+      { tid: 11, bytes: [[0, 8]], loads: 5, stores: 5, places: ['a.c:3'] },
+      { tid: 12, bytes: [[8, 16]], loads: 5, stores: 0, places: [] },
+    ],
+    misses: { least: 1, most: 40, recorded: 1, clocked: 9, true: 0, false: 9 },
+    wider: misses,
+    moved: [{ bytes: 8, most: 7 }],
+    separate: { most: 0 },
+    pairs: [{ tid: 11, to: 12, misses: 5 }],
+    text: 'counter: 2 threads',
+  };
+  const sharing = {
+    records: 100,
+    threads: 2,
+    provenance: 'modelled',
+    line_bytes: [64, 128],
+    schedules: [],
+    lines: [line, { ...line, addr: '0x404080', sharing: 'latent', misses: { ...line.misses, most: 0 } }],
+    line_count: 2,
+    notes: [],
+  };
+  const view = new SharingView({ sharing, size: room, hovered: -1 });
+
+  it('selects the references to a line', () => {
+    expect(view.wanted(0)).toEqual({ kind: 'range', column: 'addr', lo: 0x404040, hi: 0x404080, open: true });
+    expect(view.hitTest({ x: 20, y: 30 })).toBe(0);
+    expect(view.step(0, 'down')).toBe(1);
+    expect(view.hitTest({ x: 20, y: 200 })).toBeUndefined();
+  });
+
+  it('says all as a table', () => {
+    const { head, rows } = view.rows();
+    expect(rows[0]?.[head.indexOf('pairs')]).toBe('11 to 12: 5');
+    expect(rows[0]?.[head.indexOf('threads')]).toBe('11: 0–7; 12: 8–15');
+    expect(rows[1]?.[head.indexOf('with lines of 128 bytes')]).toBe('40');
+    expect(view.describe(0).name).toBe('counter: false sharing');
   });
 });

@@ -13,6 +13,7 @@ const TABLE_NAMES: Readonly<Record<TableTab, string>> = {
   fields: 'Fields',
   lines: 'Lines',
   functions: 'Functions',
+  loops: 'Loops',
 };
 export const TABLE_TABS = TABLES.map((id) => ({ id, label: TABLE_NAMES[id] }));
 export const tableName = (tab: TableTab): string => TABLE_NAMES[tab];
@@ -45,6 +46,7 @@ export function layoutTabs(m: LocalityModel): readonly { id: string; label: stri
   return [
     { id: 'fields', label: struct ? `Fields of ${struct.object}` : 'Fields' },
     { id: 'sets', label: 'Sets' },
+    ...((m.answer?.threads ?? 1) > 1 ? [{ id: 'sharing', label: 'Sharing' }] : []),
     ...(m.low ? [{ id: 'evictions', label: 'Who evicts whom' }] : []),
   ];
 }

@@ -4,6 +4,7 @@
 import type { LocalityAnswer, MissLevel } from '../../api/wire';
 import type { Size } from '../../base/geometry';
 import type { Desk } from '../../frame/context';
+import { text } from '../../state/selection';
 import {
   adviseAskOf,
   askOf,
@@ -12,8 +13,10 @@ import {
   mapAskOf,
   selectedObjects,
   selectionName,
+  sharingAskOf,
   whereOf,
 } from './asks';
+import type { Dragged } from './curve';
 import type { MapMark } from './map';
 import { readLocality } from './state';
 import type { LocalitySnapshot, LocalityStore } from './store';
@@ -37,10 +40,12 @@ export class LocalityModel {
   name = $state(''); // object, line or function
   field = $state('');
   curveAt = $state(-1);
+  dragged = $state.raw<Dragged | undefined>(); // cache whose triangle is being moved
   octave = $state(-1);
   level = $state(-1); // of the what if
   cell = $state(-1);
   setAt = $state(-1);
+  shared = $state(-1); // line that threads share
   mapMark = $state.raw<MapMark | undefined>();
   range = $state.raw<readonly [number, number]>([0, 0]); // of the map, while it is dragged
 
@@ -52,7 +57,10 @@ export class LocalityModel {
   readonly wide = $derived(this.windowWidth > WIDE);
 
   readonly selecting = $derived(
-    this.select.length > 0 || this.now.field.length === 2 || this.now.pair.length === 2,
+    this.select.length > 0 ||
+      this.now.field.length === 2 ||
+      this.now.pair.length === 2 ||
+      this.now.loop !== '',
   );
   readonly called = $derived(selectionName(this.select, this.now));
   readonly objects = $derived(this.selecting ? selectedObjects(this.answer) : []);
@@ -68,6 +76,7 @@ export class LocalityModel {
   readonly pane = $derived.by(() => {
     const { layout } = this.now;
     if (layout === 'evictions' && !this.low) return 'fields';
+    if (layout === 'sharing' && (this.answer?.threads ?? 2) < 2) return 'fields';
     return layout === 'fields' && !this.answer?.struct ? 'sets' : layout;
   });
   /** Where evictions are drawn. */
@@ -100,6 +109,9 @@ export class LocalityModel {
     $effect(() => {
       const { answer, ask, mapSize } = this;
       if (answer && mapSize.w > 0 && mapSize.h > 0) store.wantMap(mapAskOf(ask, answer, mapSize));
+    });
+    $effect(() => {
+      if (this.pane === 'sharing') store.wantSharing(sharingAskOf(text(this.desk.snap.state.filter)));
     });
     $effect(() => {
       if (this.file) store.wantSource(this.file.file);

@@ -1,4 +1,4 @@
-// Ranked objects, fields, lines or functions: misses as bars, bytes used of a
+// Ranked objects, fields, lines, functions or loops: misses as bars, bytes used of a
 // fetched line, and distances of reuse as small histograms.
 import { count, percent, short } from '../../base/format';
 import { stepIndex, type Dir, type Point, type Size } from '../../base/geometry';
@@ -10,7 +10,7 @@ import type { Term } from '../../state/selection';
 import { size as sizeText } from './words';
 
 export interface RowsInput {
-  readonly kind: 'object' | 'field' | 'line' | 'function';
+  readonly kind: 'object' | 'field' | 'line' | 'function' | 'loop';
   readonly rows: readonly MissRow[];
   readonly levels: readonly MissLevel[];
   readonly by: number; // level ranked by
@@ -24,7 +24,7 @@ const SPARK = 70;
 const USED = 50;
 const NUMBER = 48;
 
-/** The selection of a row; fields have none of their own in the language. */
+/** The selection of a row; fields and loops have none of their own in the language. */
 export function termOf(kind: RowsInput['kind'], row: MissRow): Term | undefined {
   switch (kind) {
     case 'object':
@@ -36,6 +36,7 @@ export function termOf(kind: RowsInput['kind'], row: MissRow): Term | undefined 
     case 'function':
       return row.function ? { kind: 'values', column: 'function', values: [row.function] } : undefined;
     case 'field':
+    case 'loop':
       return undefined;
   }
 }

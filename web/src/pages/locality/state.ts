@@ -2,7 +2,7 @@
 // under keys that begin with "l.". What is selected is the selection of all pages.
 import { codec, lines, oneOf, whole, words, type Options } from '../../state/link';
 
-export const TABLES = ['objects', 'fields', 'lines', 'functions'] as const;
+export const TABLES = ['objects', 'fields', 'lines', 'functions', 'loops'] as const;
 export type TableTab = (typeof TABLES)[number];
 export const STACKS = ['object', 'line', 'function', 'none'] as const;
 export const AMOUNTS = ['misses', 'share', 'bytes'] as const;
@@ -15,7 +15,7 @@ export interface LocalityState {
   readonly stack: (typeof STACKS)[number];
   readonly y: Amount;
   readonly curve: 'curve' | 'reuse';
-  readonly layout: 'fields' | 'sets' | 'evictions';
+  readonly layout: 'fields' | 'sets' | 'sharing' | 'evictions';
   readonly line: number; // bytes of a line; 0: the machine's
   readonly machine: string; // present; empty: that of the run
   readonly other: string; // what-if machine; empty: the same
@@ -23,6 +23,7 @@ export interface LocalityState {
   readonly map: string; // what-if change of layout or order
   readonly field: readonly string[]; // object and field
   readonly pair: readonly string[]; // objects: which lost a line, and to which
+  readonly loop: string; // of the loop tree
 }
 
 const LINK = codec<LocalityState>('l.', {
@@ -32,7 +33,7 @@ const LINK = codec<LocalityState>('l.', {
   stack: oneOf(STACKS, 'object'),
   y: oneOf(AMOUNTS, 'misses'),
   curve: oneOf(['curve', 'reuse'] as const, 'curve'),
-  layout: oneOf(['fields', 'sets', 'evictions'] as const, 'fields'),
+  layout: oneOf(['fields', 'sets', 'sharing', 'evictions'] as const, 'fields'),
   line: whole(0, { least: 0, most: 1024 }),
   machine: words(),
   other: words(),
@@ -40,6 +41,7 @@ const LINK = codec<LocalityState>('l.', {
   map: words(),
   field: lines(),
   pair: lines(),
+  loop: words(),
 });
 
 export const readLocality = (o: Options): LocalityState => LINK.read(o);

@@ -12,6 +12,8 @@ import type {
   MachineMisses,
   MachinesAsk,
   Progress,
+  SharedLines,
+  SharingAsk,
   SourceText,
 } from '../../api/wire';
 import { PageStore } from '../../state/pagestore';
@@ -23,6 +25,8 @@ export interface LocalitySnapshot {
   readonly advise: Advise | undefined;
   readonly machines: readonly MachineMisses[];
   readonly source: SourceText | undefined;
+  readonly sharing: SharedLines | undefined;
+  readonly sharingProblem: Failure | undefined;
   readonly busy: boolean;
   readonly advising: boolean;
   readonly progress: Progress | undefined;
@@ -37,6 +41,8 @@ const EMPTY: LocalitySnapshot = {
   advise: undefined,
   machines: [],
   source: undefined,
+  sharing: undefined,
+  sharingProblem: undefined,
   busy: false,
   advising: false,
   progress: undefined,
@@ -100,6 +106,12 @@ export class LocalityStore extends PageStore<LocalitySnapshot> {
     fail: () => ({ source: undefined }),
   });
 
+  private readonly shared = this.resource<SharingAsk, SharedLines>({
+    load: (ask, signal) => this.json('locality/sharing', ask, signal),
+    show: (sharing) => ({ sharing, sharingProblem: undefined }),
+    fail: (sharingProblem) => ({ sharingProblem }),
+  });
+
   constructor(api: Api, run: string) {
     super(api, run, EMPTY);
   }
@@ -118,6 +130,10 @@ export class LocalityStore extends PageStore<LocalitySnapshot> {
 
   wantMachines(ask: MachinesAsk): void {
     this.others.want(ask);
+  }
+
+  wantSharing(ask: SharingAsk): void {
+    this.shared.want(ask);
   }
 
   wantSource(file: string): void {
