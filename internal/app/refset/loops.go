@@ -14,10 +14,8 @@ import (
 // loops is which loop each record of a trace is in.
 type loops struct {
 	names []string // names[0] is no loop
-	// places are where the loops are; places[0] is nowhere.
-	places []refs.Place
-	of     []uint32 // innermost loop of each record of the file
-	kept   []uint32 // and of each that was chosen, as they are read
+	of    []uint32 // innermost loop of each record of the file
+	kept  []uint32 // and of each that was chosen, as they are read
 }
 
 // noLoop names references outside of loops.
@@ -40,32 +38,41 @@ func (s *Set) findLoops(ctx context.Context, progress Progress) error {
 			return refs.Place{Function: function, File: name, Line: line}
 		}
 	}
-	l := &loops{names: []string{noLoop}, places: []refs.Place{{}}}
-	file.Visit = func(_ *refs.Ref, around []int) {
-		n := uint32(0)
-		if len(around) > 0 {
-			n = uint32(around[0]) + 1
-		}
-		l.of = append(l.of, n)
-	}
 	if progress != nil {
 		file.Progress = func(stage string, done uint64) { progress(stage, done) }
 	}
-	t, err := tree.Build(ctx, file.Input)
+	found, t, err := FollowLoops(ctx, file)
 	if err != nil {
 		return err
-	}
-	for i := range t.Loops {
-		at := &t.Loops[i]
-		l.names = append(l.names, loopName(at))
-		l.places = append(l.places, refs.Place{Function: at.Function, File: at.File, Line: at.Line})
 	}
 	s.Notes = append(s.Notes, t.Notes...)
 	if !t.Recorded {
 		s.Notes = append(s.Notes, "loops are rebuilt from the instructions that made references: the way through the code was not recorded")
 	}
-	s.loops = l
+	s.loops = &loops{names: found.Names, of: found.Of}
 	return nil
+}
+
+// FollowLoops finds the innermost loop of every record of a trace.
+func FollowLoops(ctx context.Context, file *tree.File) (*views.Loops, *tree.Tree, error) {
+	l := &views.Loops{Names: []string{noLoop}, Places: []refs.Place{{}}}
+	file.Visit = func(_ *refs.Ref, around []int) {
+		n := uint32(0)
+		if len(around) > 0 {
+			n = uint32(around[0]) + 1
+		}
+		l.Of = append(l.Of, n)
+	}
+	t, err := tree.Build(ctx, file.Input)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range t.Loops {
+		at := &t.Loops[i]
+		l.Names = append(l.Names, loopName(at))
+		l.Places = append(l.Places, refs.Place{Function: at.Function, File: at.File, Line: at.Line})
+	}
+	return l, t, nil
 }
 
 // loopName says where a loop is, and what it is called there.
@@ -80,15 +87,6 @@ func loopName(l *tree.Loop) string {
 		name += " (recursion)"
 	}
 	return name
-}
-
-// Loops finds the innermost loop of every record of the trace; the set must have
-// all of them. A set that was read needs another for it.
-func (s *Set) Loops(ctx context.Context, progress Progress) (*views.Loops, error) {
-	if err := s.findLoops(ctx, progress); err != nil {
-		return nil, err
-	}
-	return &views.Loops{Of: s.loops.of, Names: s.loops.names, Places: s.loops.places}, nil
 }
 
 // keep notes the loop of a record that was chosen.

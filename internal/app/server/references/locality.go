@@ -151,12 +151,13 @@ func (l *locality) loadLoops(ctx context.Context, r *Refs, progress frame.Told) 
 	if l.loops != nil {
 		return nil
 	}
-	set, err := r.Set(ctx, "")
+	file, err := r.loops.openFor(r)
 	if err != nil {
 		return err
 	}
-	defer set.Close()
-	l.loops, err = set.Loops(ctx, func(_ string, n uint64) { progress("following the loops", int(n), int(r.records)) })
+	defer file.Close()
+	file.Progress = func(_ string, n uint64) { progress("following the loops", int(n), int(r.records)) }
+	l.loops, _, err = refset.FollowLoops(ctx, file)
 	return err
 }
 

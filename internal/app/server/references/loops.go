@@ -66,6 +66,18 @@ func (t *loopTable) on(ctx context.Context, r *Refs) *platform.Machine {
 	return t.machine
 }
 
+// openFor opens the trace from its beginning, with the lines of the program.
+func (t *loopTable) openFor(r *Refs) (*tree.File, error) {
+	file, err := t.open()
+	if err == nil && r.Program != nil {
+		file.Locate = func(pc uint64) refs.Place {
+			name, line, function := r.Program.Line(pc)
+			return refs.Place{Function: function, File: name, Line: line}
+		}
+	}
+	return file, err
+}
+
 // count counts the loops of a trace, once. Progress may be nil.
 func (t *loopTable) count(ctx context.Context, r *Refs, progress frame.Told) (*tree.Tree, error) {
 	progress = heard(progress)
@@ -78,18 +90,12 @@ func (t *loopTable) count(ctx context.Context, r *Refs, progress frame.Told) (*t
 	if t.tree != nil {
 		return t.tree, nil
 	}
-	file, err := t.open()
+	file, err := t.openFor(r)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
 	file.Progress = func(stage string, done uint64) { progress("counting loops, "+stage, int(done), 0) }
-	if r.Program != nil {
-		file.Locate = func(pc uint64) refs.Place {
-			name, line, function := r.Program.Line(pc)
-			return refs.Place{Function: function, File: name, Line: line}
-		}
-	}
 	if m := t.on(ctx, r); m != nil {
 		t.misses = replay.NewLoopMisses(m)
 		file.Visit = t.misses.Visit

@@ -390,8 +390,8 @@ describe('lines that threads share', () => {
     field: '',
     sharing: 'false',
     threads: [
-      { tid: 11, bytes: [[0, 8]], loads: 5, stores: 5, places: ['a.c:3'] },
-      { tid: 12, bytes: [[8, 16]], loads: 5, stores: 0, places: [] },
+      { tid: 11, bytes: [[0, 8]] as const, loads: 5, stores: 5, places: ['a.c:3'] },
+      { tid: 12, bytes: [[8, 16]] as const, loads: 5, stores: 0, places: [] },
     ],
     misses: { least: 1, most: 40, recorded: 1, clocked: 9, true: 0, false: 9 },
     wider: misses,

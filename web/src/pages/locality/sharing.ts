@@ -92,7 +92,7 @@ export class SharingView implements KeptView<number> {
   private drawLine(r: Renderer, l: SharedLine): void {
     const x = this.half;
     const wide = this.size.w - 12 - x;
-    const label = 62;
+    const label = 84;
     const cell = (wide - label) / l.bytes;
     const muted = { font: { size: 11 }, fill: r.theme.muted };
     r.text(`${nameOf(l)} · line ${l.addr}, ${l.bytes} bytes`, x, 10, {
