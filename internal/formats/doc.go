@@ -12,6 +12,7 @@
 //   - foreign: what a format is, and opening what is found, packed or not
 //   - known.go here: the list of them all, in the order in which files are
 //     tried; door.go: Identify, and opening by kind
+//   - tracecopy: what readers of message traces make OTF2 archives with
 //   - compressed, delimited, tabular, xmlwalk, hdf5: what several readers
 //     share
 package formats

@@ -1,7 +1,7 @@
 // Package messages explains message-passing traces: who was late, in which
 // logical step, and why.
 //
-// In: OTF2 archives.
+// In: OTF2 archives, and traces of other formats made into one.
 //
 // Out: operations, messages, partitions, steps, lateness (logical/metrics.go),
 // causes, pictures of timelines.
@@ -11,5 +11,6 @@
 //   - trace: operations and messages of an archive
 //   - logical: partitions, steps, metrics, causes, comparisons
 //   - timeline: windows of a trace at the resolution of a screen
+//   - exchange: traces for Paraver, CTF and viewers of timelines
 //   - mpiprog: small MPI programs with known answers, for tests
 package messages

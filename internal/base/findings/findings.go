@@ -21,12 +21,12 @@ const (
 	FormGitHub   Format = "github"
 )
 
-// Formats are all of them.
-var Formats = []Format{FormSARIF, FormMarkdown, FormJUnit, FormGitHub}
+// formats are all of them.
+var formats = []Format{FormSARIF, FormMarkdown, FormJUnit, FormGitHub}
 
 // ParseFormat reads the name of a form.
 func ParseFormat(text string) (Format, error) {
-	if f := Format(text); slices.Contains(Formats, f) {
+	if f := Format(text); slices.Contains(formats, f) {
 		return f, nil
 	}
 	return "", fmt.Errorf("%q: want sarif, markdown, junit or github", text)
@@ -77,11 +77,11 @@ func (l *List) Write(w io.Writer, f Format) error {
 	case FormSARIF:
 		return l.SARIF(w)
 	case FormMarkdown:
-		return l.Markdown(w)
+		return l.markdown(w)
 	case FormJUnit:
 		return l.suite().Write(w)
 	case FormGitHub:
-		return l.GitHub(w)
+		return l.github(w)
 	}
 	return fmt.Errorf("no form is called %q", f)
 }
@@ -99,9 +99,9 @@ func (l *List) place(f *Finding) string {
 	return name
 }
 
-// GitHub writes workflow commands, which become notes beside the lines of a
+// github writes workflow commands, which become notes beside the lines of a
 // change. What has no place in the tree stays a note of the whole run.
-func (l *List) GitHub(w io.Writer) error {
+func (l *List) github(w io.Writer) error {
 	for i := range l.Findings {
 		f := &l.Findings[i]
 		command := map[Level]string{Error: "error", Warning: "warning", Note: "notice"}[f.Level]

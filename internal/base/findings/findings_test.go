@@ -182,7 +182,7 @@ func TestParseFormat(t *testing.T) {
 	if _, err := ParseFormat("xml"); err == nil {
 		t.Error("xml is a form")
 	}
-	for _, f := range Formats {
+	for _, f := range formats {
 		if got, err := ParseFormat(string(f)); err != nil || got != f {
 			t.Errorf("%s: %v, %v", f, got, err)
 		}

@@ -13,8 +13,8 @@ const (
 	markdownFoot  = 2_000 // kept for what follows the rows
 )
 
-// Markdown writes a comment for a code review.
-func (l *List) Markdown(w io.Writer) error {
+// markdown writes a comment for a code review.
+func (l *List) markdown(w io.Writer) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "### %s\n\n", Escape(Clip(l.Summary, 500)))
 	for _, note := range l.Notes[:min(len(l.Notes), 10)] {

@@ -20,7 +20,7 @@ import (
 )
 
 // Format recognises and reads CTF 1.8.
-var Format = foreign.Format{Name: "ctf", Kind: kind.Trace, Sniff: sniff, Trace: Open}
+var Format = foreign.Format{Name: "ctf", Kind: kind.Trace, Sniff: sniff, Trace: open}
 
 const (
 	metadataName  = "metadata"
@@ -83,8 +83,8 @@ func findMetadata(path string) (string, error) {
 	return found, err
 }
 
-// Open reads a trace and makes an archive of it.
-func Open(path string) (*otf2.Archive, error) {
+// open reads a trace and makes an archive of it.
+func open(path string) (*otf2.Archive, error) {
 	folder := filepath.Dir(path)
 	if info, err := os.Stat(path); err != nil {
 		return nil, err

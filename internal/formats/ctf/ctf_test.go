@@ -107,7 +107,7 @@ func TestUserSpace(t *testing.T) {
 	if in, err := foreign.Look(folder); err != nil || !Format.Sniff(in) {
 		t.Fatalf("not recognised: %v", err)
 	}
-	a, err := Open(folder)
+	a, err := open(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,11 +143,11 @@ func TestDamaged(t *testing.T) {
 		{"huge number", "/* CTF 1.8 */ typealias integer { size = 4096; } := x;", "4096 bits"},
 		{"ends early", "/* CTF 1.8 */ stream { id = 0;", "ends inside"},
 	} {
-		if _, err := Open(lay(t, map[string]string{"metadata": tt.metadata})); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := open(lay(t, map[string]string{"metadata": tt.metadata})); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}
 	}
-	if _, err := Open(lay(t, map[string]string{"metadata": lttng})); err == nil || !strings.Contains(err.Error(), "no events at all") {
+	if _, err := open(lay(t, map[string]string{"metadata": lttng})); err == nil || !strings.Contains(err.Error(), "no events at all") {
 		t.Errorf("%v", err)
 	}
 }

@@ -222,6 +222,9 @@ func (l List) Recognise(in *Input) (Format, error) {
 	if why := encoding(in.Head); why != "" {
 		return Format{}, fmt.Errorf("%s: %w: %s", in.Path, ErrUnknown, why)
 	}
+	if what := looksLike(in.Head); what != "" {
+		return Format{}, fmt.Errorf("%s: %w: %s; see 'isobath help formats'", in.Path, ErrUnknown, what)
+	}
 	return Format{}, fmt.Errorf("%s: %w: it starts with %q; see 'isobath help formats'",
 		in.Path, ErrUnknown, in.Head[:min(len(in.Head), 24)])
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // Format recognises and reads traces of Paraver.
-var Format = foreign.Format{Name: "paraver", Kind: kind.Trace, Sniff: func(in *foreign.Input) bool { return !in.Dir() && bytes.HasPrefix(in.Head, []byte("#Paraver (")) }, Trace: Open}
+var Format = foreign.Format{Name: "paraver", Kind: kind.Trace, Sniff: func(in *foreign.Input) bool { return !in.Dir() && bytes.HasPrefix(in.Head, []byte("#Paraver (")) }, Trace: open}
 
 const maxLine = 16 << 20 // a header lists every task
 
@@ -137,8 +137,8 @@ func beside(path, ending string) (*os.File, error) {
 	return f, err
 }
 
-// Open reads a trace and makes an archive of it.
-func Open(path string) (*otf2.Archive, error) {
+// open reads a trace and makes an archive of it.
+func open(path string) (*otf2.Archive, error) {
 	n := newNames()
 	pcf, err := beside(path, ".pcf")
 	if err != nil {

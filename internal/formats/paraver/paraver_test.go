@@ -54,7 +54,7 @@ func write(t *testing.T, prv, pcf string) string {
 
 func TestRead(t *testing.T) {
 	pcf := "EVENT_TYPE\n0   60000019    User function\nVALUES\n0   End\n1   solve<int, 3>\n\n"
-	a, err := Open(write(t, small, pcf))
+	a, err := open(write(t, small, pcf))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,12 +96,12 @@ func TestDamaged(t *testing.T) {
 		{"nothing in it", "#Paraver (x):9_ns:0:1:1(1:1),0\n", "no events and no messages"},
 		{"many applications", "#Paraver (x):9_ns:0:900000000:1(1:1),0\n", "fewer applications"},
 	} {
-		if _, err := Open(write(t, tt.text, "")); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := open(write(t, tt.text, "")); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}
 	}
 	// A line that is no record costs that line.
-	a, err := Open(write(t, small+"2:1:1:9:1:5:50000001:1\n3:1:1\n", ""))
+	a, err := open(write(t, small+"2:1:1:9:1:5:50000001:1\n3:1:1\n", ""))
 	if err != nil || !strings.Contains(strings.Join(a.Warnings.List(), "\n"), "no record was left out") {
 		t.Errorf("%v", err)
 	}

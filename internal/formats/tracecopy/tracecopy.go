@@ -39,7 +39,7 @@ func (m *Maker) Named(name string) uint64 {
 	id, ok := m.regions[name]
 	if !ok {
 		r := otf2.RegionInfo{Name: name}
-		if IsMPI(name) {
+		if isMPI(name) {
 			r.Paradigm = otf2.ParadigmMPI
 		}
 		id = m.Region(r)
@@ -48,8 +48,8 @@ func (m *Maker) Named(name string) uint64 {
 	return uint64(id)
 }
 
-// IsMPI reports whether a region is a call of MPI.
-func IsMPI(name string) bool { return strings.HasPrefix(name, "MPI_") }
+// isMPI reports whether a region is a call of MPI.
+func isMPI(name string) bool { return strings.HasPrefix(name, "MPI_") }
 
 // Note keeps a sentence for the user.
 func (m *Maker) Note(format string, args ...any) {

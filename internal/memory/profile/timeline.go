@@ -13,8 +13,8 @@ import (
 	"github.com/isobath/isobath/internal/data/table"
 )
 
-// ErrNoTime is the error for samples that cannot be laid along time.
-var ErrNoTime = errors.New("the samples have no times, which a timeline needs; folded stacks, pprof and callgrind do without")
+// errNoTime is the error for samples that cannot be laid along time.
+var errNoTime = errors.New("the samples have no times, which a timeline needs; folded stacks, pprof and callgrind do without")
 
 // moments are the samples of a table in the order of their times.
 type moments struct {
@@ -36,7 +36,7 @@ func newMoments(ctx context.Context, t *table.Table, rows table.Bits) (*moments,
 	}
 	m := &moments{table: t, keys: k, time: t.Column(samples.Time), parsed: map[string][]symbol.Frame{}, cpu: t.Column(samples.CPU)}
 	if summed, _ := samples.Summed(t); summed != nil || m.time == nil {
-		return nil, ErrNoTime
+		return nil, errNoTime
 	}
 	for _, name := range []string{samples.Rank, samples.PID} {
 		m.process = cmp.Or(m.process, t.Column(name))
@@ -53,7 +53,7 @@ func newMoments(ctx context.Context, t *table.Table, rows table.Bits) (*moments,
 		return nil, err
 	}
 	if len(m.rows) == 0 {
-		return nil, ErrNoTime
+		return nil, errNoTime
 	}
 	slices.SortStableFunc(m.rows, func(a, b int) int { return cmp.Compare(m.time.Float(a), m.time.Float(b)) })
 	m.start = int64(m.time.Float(m.rows[0]))

@@ -112,7 +112,7 @@ func TestTimeline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteTimeline(t.Context(), tracks.NewChrome(&b), none, nil); !errors.Is(err, ErrNoTime) {
+	if err := WriteTimeline(t.Context(), tracks.NewChrome(&b), none, nil); !errors.Is(err, errNoTime) {
 		t.Errorf("samples without times: %v", err)
 	}
 }
