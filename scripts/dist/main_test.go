@@ -9,13 +9,14 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestReleasesAreEqual makes a release for this platform twice, in two folders, and
 // compares every file; then the other programs read what was made.
 func TestReleasesAreEqual(t *testing.T) {
-	if testing.Short() {
-		t.Skip("links the program four times")
+	if os.Getenv("ISOBATH_DIST") == "" {
+		t.Skip("links the program four times; 'make dist-twice' runs it")
 	}
 	folders := [2]string{t.TempDir(), filepath.Join(t.TempDir(), "another", "folder")}
 	for _, out := range folders {
@@ -38,6 +39,40 @@ func TestReleasesAreEqual(t *testing.T) {
 	}
 	checkRead(t, folders[0], base)
 	checkComponents(t, filepath.Join(folders[0], base+".cdx.json"))
+}
+
+// TestArchivesAreEqual is the share of it in make test: an archive of the same
+// files, made at another time in another folder, has the same bytes.
+func TestArchivesAreEqual(t *testing.T) {
+	var made [2][]byte
+	for i := range made {
+		folder := t.TempDir()
+		r := release{version: "v1.2.3", when: time.Unix(1_700_000_000, 0).UTC(), shared: filepath.Join(folder, "shared")}
+		for name, text := range map[string]string{"LICENSE": "free", "man/isobath.1": ".TH", "completions/_isobath": "#"} {
+			if err := write(filepath.Join(r.shared, name), []byte(text)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		binary := filepath.Join(folder, "isobath")
+		if err := write(binary, []byte("program")); err != nil {
+			t.Fatal(err)
+		}
+		old := time.Unix(int64(i)*1000, 0)
+		if err := os.Chtimes(binary, old, old); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(folder, "a.tar.gz")
+		if err := r.archive(binary, path); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if made[i], err = os.ReadFile(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(made[0], made[1]) {
+		t.Errorf("archives of %d and %d bytes differ", len(made[0]), len(made[1]))
+	}
 }
 
 // checkRead asks the programs that users install with what they see.
