@@ -31,7 +31,6 @@ func newOpen() *cobra.Command {
 		Use:   "open [FILE…]",
 		Short: "Show runs or foreign files in the browser",
 		Example: `  isobath open perf.data
-  isobath open before.isobath after.isobath
   perf record -o - --call-graph dwarf ./program | isobath open -`,
 		Long: `Open imports each FILE if needed, serves the page on loopback, prints its
 address and opens the browser. Without FILE the page offers recent files, and
@@ -39,8 +38,7 @@ takes files dropped onto it. A FILE of - is standard input, read to its end.
 
 A message trace and samples of the same execution are shown as one run, as
 'isobath import TRACE SAMPLES… -o RUN' would keep them; two traces, or samples
-without a trace, each by themselves. Two files of samples are shown as A and B, with
-what differs between them.
+without a trace, each by themselves.
 
 'isobath FILE' is the same as 'isobath open FILE'.`,
 		RunE: func(cmd *cobra.Command, files []string) error {

@@ -187,7 +187,7 @@ func (w *whatChanged) linesInFunctions(ctx context.Context) (map[[2]string]bool,
 				return out, nil
 			}
 		}
-		answer, err := r.Engine.Answer(ctx, &query.Request{Where: r.Where, Groups: []query.Group{{By: by, Order: query.ByKey}}})
+		answer, err := r.Engine.Answer(ctx, &query.Request{Where: r.Where, Filter: r.Filter, Groups: []query.Group{{By: by, Order: query.ByKey}}})
 		if err != nil {
 			return nil, err
 		}
@@ -329,7 +329,7 @@ func (w *whatChanged) carriers(ctx context.Context, r *Row) (string, error) {
 		}
 		key := [][]string{r.keys.a, r.keys.b}[i]
 		sum := costColumn(run)
-		answer, err := run.Engine.Answer(ctx, &query.Request{Where: run.Where, Groups: []query.Group{{By: by, Sum: sum, Order: query.ByKey}}})
+		answer, err := run.Engine.Answer(ctx, &query.Request{Where: run.Where, Filter: run.Filter, Groups: []query.Group{{By: by, Sum: sum, Order: query.ByKey}}})
 		if err != nil {
 			return "", err
 		}

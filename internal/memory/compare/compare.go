@@ -58,6 +58,7 @@ type Run struct {
 	Table    *table.Table
 	Engine   query.Engine
 	Where    query.Expr
+	Filter   query.Expr   // rows of the engine that are of the run; nil: all
 	Topology *hw.Topology // nil if there is none
 	// Text returns the lines of a source file; nil if it is not known.
 	Text func(file string) []string

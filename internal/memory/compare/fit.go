@@ -256,11 +256,44 @@ func costColumn(r *Run) string {
 // sameMeasure says that values of two runs compare. Those of unknown origin do
 // with any that were not modelled.
 func sameMeasure(a, b *table.Column) bool {
-	if b == nil || samples.UnitOf(a) != samples.UnitOf(b) {
+	if b == nil || conversion(samples.UnitOf(b), samples.UnitOf(a)) == 0 {
 		return false
 	}
 	unknown := a.Provenance == table.Unknown || b.Provenance == table.Unknown
 	return a.Provenance == b.Provenance || unknown && a.Provenance != table.Modelled && b.Provenance != table.Modelled
+}
+
+// seconds are units of time, whose values are converted where both sides say
+// theirs. Cycles are not among them: nothing says at which clock a run had them.
+var seconds = map[string]float64{"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1}
+
+// conversion is by what to multiply a value of one unit to have it in another; 0
+// if that is not known.
+func conversion(from, to string) float64 {
+	if from == to {
+		return 1
+	}
+	if x, y := seconds[from], seconds[to]; x > 0 && y > 0 {
+		return x / y
+	}
+	return 0
+}
+
+// inUnit is by what to multiply the costs of a run to have them in the unit of the
+// comparison.
+func (f *fitting) inUnit(r *Run, column string) float64 {
+	c := samples.Usable(r.Table, column)
+	if column == "" || c == nil {
+		return 1
+	}
+	k := conversion(samples.UnitOf(c), f.unit)
+	if k == 0 { // costs chose a column that all runs have alike
+		return 1
+	}
+	if k != 1 {
+		f.say("%s is in %s in %s: converted to %s", column, samples.UnitOf(c), r.Name, f.unit)
+	}
+	return k
 }
 
 // mixed says that latencies of unknown origin are compared with known ones.

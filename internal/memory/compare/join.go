@@ -227,7 +227,7 @@ func placesInB(al *align.Alignment, file, line *table.Column) (f, l *table.Colum
 	return f, l
 }
 
-// Of restricts a selection of both runs to one of them.
-func Of(side string, where query.Expr) query.Expr {
-	return query.Both(where, query.Compare{Column: SideColumn, Op: "=", Value: query.TextValue(side)})
+// Of selects the rows of one side.
+func Of(side string) query.Expr {
+	return query.Compare{Column: SideColumn, Op: "=", Value: query.TextValue(side)}
 }

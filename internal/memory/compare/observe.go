@@ -134,7 +134,7 @@ func (f *fitting) observeRun(ctx context.Context, r, first *Run, q *Question, op
 	if q.Metric == Samples {
 		column = ""
 	}
-	request := &query.Request{Where: where}
+	request := &query.Request{Where: where, Filter: r.Filter}
 	if !q.Metric.ofRun() {
 		request.Groups = []query.Group{{By: q.By, Sum: column, Order: query.ByKey}}
 	}
@@ -152,7 +152,8 @@ func (f *fitting) observeRun(ctx context.Context, r, first *Run, q *Question, op
 	out := &observedRun{samples: n, ofAll: answer.Counts[query.All], valued: n, scale: f.scale(r, first, q.Metric), whole: Amount{float64(n), float64(n), n}, groups: map[string]Amount{}}
 	if column != "" {
 		s := &answer.Stats[0]
-		out.valued, out.whole = s.Counts[query.Selected], Amount{s.Sums[query.Selected], s.Squares[query.Selected], n}
+		k := f.inUnit(r, column)
+		out.valued, out.whole = s.Counts[query.Selected], Amount{k * s.Sums[query.Selected], k * k * s.Squares[query.Selected], n}
 	}
 	if opt.Per != "" {
 		if d := occupied(&answer.Groups[len(answer.Groups)-1]); d > 0 {
@@ -200,7 +201,7 @@ func (f *fitting) scale(r, first *Run, m Metric) float64 {
 
 // collect keeps the groups of a run by keys that hold no chance.
 func (f *fitting) collect(out *observedRun, r *Run, q *Question, column string, rows []query.GroupRow) {
-	load := f.loads(q, rows)
+	load, k := f.loads(q, rows), f.inUnit(r, column)
 	for i := range rows {
 		row := &rows[i]
 		n := row.Counts[query.Selected]
@@ -209,21 +210,21 @@ func (f *fitting) collect(out *observedRun, r *Run, q *Question, column string, 
 		}
 		amount := Amount{float64(n), float64(n), n}
 		if column != "" {
-			amount = Amount{row.Sums[query.Selected], row.Squares[query.Selected], n}
+			amount = Amount{k * row.Sums[query.Selected], k * k * row.Squares[query.Selected], n}
 		}
 		key := slices.Clone(row.Keys)
-		for k, name := range q.By {
+		for i, name := range q.By {
 			switch {
-			case name == samples.Symbol && key[k] != "":
-				key[k] = f.threads[r.Table].Object(key[k])
-			case name == samples.TID && key[k] != "":
-				if thread, ok := f.threads[r.Table][key[k]]; ok {
-					key[k] = strconv.Itoa(thread)
+			case name == samples.Symbol && key[i] != "":
+				key[i] = f.threads[r.Table].Object(key[i])
+			case name == samples.TID && key[i] != "":
+				if thread, ok := f.threads[r.Table][key[i]]; ok {
+					key[i] = strconv.Itoa(thread)
 				}
 			case name == samples.PID:
-				key[k] = ""
-			case f.byLoad && byPlace(name) && key[k] != "":
-				key[k] = load[k][key[k]]
+				key[i] = ""
+			case f.byLoad && byPlace(name) && key[i] != "":
+				key[i] = load[i][key[i]]
 			}
 		}
 		name := keyName(key)

@@ -134,8 +134,8 @@ func (s routes) sides(run *Samples, where string) (a, b compare.Run, release fun
 		}
 		releases = append(releases, let)
 		own := Of(held)
-		out[i] = own.side(compare.Of([]string{compare.SideA, compare.SideB}[i], e))
-		out[i].Engine = run.Engine
+		out[i] = own.side(e)
+		out[i].Engine, out[i].Filter = run.Engine, compare.Of([]string{compare.SideA, compare.SideB}[i])
 	}
 	return out[0], out[1], release, nil
 }

@@ -1,0 +1,131 @@
+package compare
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/engine/kernel"
+	"github.com/isobath/isobath/internal/engine/query"
+)
+
+// source is a run of samples in lines of one file, a thread each.
+func source(t *testing.T, name, file string, text []string, tid int64, lines ...int64) Run {
+	t.Helper()
+	n := len(lines)
+	files, objects := make([]uint32, n), make([]uint32, n)
+	threads, latency := make([]int64, n), make([]int64, n)
+	clock := make([]uint64, n)
+	for i := range n {
+		threads[i], latency[i], clock[i] = tid, 10, uint64(tid)*1_000_000+uint64(i)
+	}
+	r := made(t, name, table.Categories("file", table.Derived, files, []string{file}, nil), table.Ints("line", "", table.Derived, lines, nil),
+		table.Categories("symbol", table.Derived, objects, []string{"a.c:3 4 KiB #" + name[len(name)-1:]}, nil),
+		table.Ints("tid", "", table.Measured, threads, nil), table.Ints("latency", "cycles", table.Measured, latency, nil),
+		table.Times("time", "ns", table.Measured, clock, nil))
+	r.Text = func(f string) []string {
+		if f == file {
+			return text
+		}
+		return nil
+	}
+	return r
+}
+
+// TestJoin puts a run before and one after an edit into one table: lines that
+// moved have one number, lines that went are of a file of their own, threads and
+// objects lose what chance gave them, and clocks begin at 0.
+func TestJoin(t *testing.T) {
+	before := []string{"int f(int n) {", "  int total = compute(n);", "  int old_thing = prepare(total, n);", "  consume(old_thing, total);", "  return total;", "}"}
+	after := []string{"// A longer comment", "int f(int n) {", "  int total = compute(n);", "  consume(0, total);", "  return total;", "}"}
+	a := source(t, "run 1", "/old/a.c", before, 400, 2, 3, 5)
+	b := source(t, "run 2", "/new/a.c", after, 900, 3, 5)
+	j, err := Join(&a, &b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(row int, names ...string) string {
+		var out []string
+		for _, n := range names {
+			out = append(out, j.Table.Column(n).Text(row))
+		}
+		return strings.Join(out, " ")
+	}
+	want := []string{"A /new/a.c 3 0 0", "A /old/a.c (only in A) 3 0 1", "A /new/a.c 5 0 2", "B /new/a.c 3 0 0", "B /new/a.c 5 0 1"}
+	for i, w := range want {
+		if got := text(i, SideColumn, "file", "line", "tid", "time"); got != w {
+			t.Errorf("row %d: %s, want %s", i, got, w)
+		}
+		if got := text(i, "symbol"); strings.Contains(got, "#") {
+			t.Errorf("row %d: object %s", i, got)
+		}
+	}
+	if _, lines, how, ok := j.Lines.Pairs("/new/a.c"); !ok || !slices.Equal(lines[:3], []int{0, 1, 2}) || how[1] != "equal" {
+		t.Errorf("pairs %v %v", lines, how)
+	}
+
+	// Both sides compared through the one engine are what they are by themselves.
+	e := kernel.New(query.Data{Table: j.Table}, kernel.Options{})
+	defer e.Close()
+	both := [2]Run{a, b}
+	for i, side := range []string{SideA, SideB} {
+		both[i].Engine, both[i].Filter = e, Of(side)
+	}
+	q := []Question{{By: []string{"file", "line"}, Metric: Cost}}
+	c, err := Runs(t.Context(), both[:1], both[1:], Options{Questions: q, Common: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if 2*c.A.Cost != 3*c.B.Cost || c.A.Of != 3 || c.B.Of != 2 || len(c.Groups) != 3 {
+		t.Errorf("%+v %+v %d groups", c.A, c.B, len(c.Groups))
+	}
+	i := slices.IndexFunc(c.Groups, func(r Row) bool { return r.B.Samples == 0 })
+	if i < 0 || c.Groups[i].Matched != "only a" || 3*c.Groups[i].A.Cost != c.A.Cost {
+		t.Errorf("the line that went: %+v", c.Groups)
+	}
+}
+
+// TestUnlike names the columns that are shown but not subtracted.
+func TestUnlike(t *testing.T) {
+	a := plain(t, nil)
+	b := plain(t, func(r *Run) {
+		edited(t, r, "latency", func(c *table.Column) { c.Provenance = table.Modelled })
+		edited(t, r, "weight", func(c *table.Column) { c.Unit = "us" })
+	})
+	j, err := Join(&a, &b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(j.Unlike["latency"], "modelled") || !strings.Contains(j.Unlike["weight"], "us") || j.Unlike["line"] != "" || j.Table.Column("weight") != nil || j.Table.Column("latency") == nil {
+		t.Errorf("%v", j.Unlike)
+	}
+}
+
+// TestUnitsAreConverted compares a run in nanoseconds with one in microseconds.
+func TestUnitsAreConverted(t *testing.T) {
+	a := plain(t, nil)
+	b := plain(t, func(r *Run) {
+		edited(t, r, "weight", func(c *table.Column) {
+			values := make([]int64, c.Len())
+			for i := range values {
+				values[i] = int64(c.Float(i)) / 1000
+			}
+			*c = *table.Ints("weight", "us", c.Provenance, values, nil)
+		})
+	})
+	for _, r := range []*Run{&a, &b} {
+		r.Manifest.Recording.Mode = "timer"
+	}
+	c, err := Runs(t.Context(), []Run{a}, []Run{b}, Options{Questions: []Question{{By: []string{"line"}, Metric: Cost}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Unit != "ns" || math.Abs(c.B.Cost/c.A.Cost-1) > 1e-9 || math.Abs(*c.Whole.Ratio-1) > 1e-9 {
+		t.Errorf("%s: A %v, B %v", c.Unit, c.A.Cost, c.B.Cost)
+	}
+	if !slices.ContainsFunc(c.Warnings, func(w string) bool { return strings.Contains(w, "converted to ns") }) {
+		t.Errorf("not said: %q", c.Warnings)
+	}
+}
