@@ -88,6 +88,7 @@ func TestHostileNames(t *testing.T) {
 	hostileInputs(t, folder)
 	verbs := map[string][]string{
 		"import":   {"a.csv -o a.isobath", "a.csv b.csv -o both.isobath"},
+		"engine":   {"ls " + evil, "check clickhouse://127.0.0.1:9/x" + evil, "rm clickhouse://127.0.0.1:9/perf/" + evil},
 		"info":     {"a.csv", "a.csv --json", "a.csv --privacy", "a.isobath", "trace", "refs.csv", "mesh.vtk", "machine.xml", "none" + evil},
 		"report":   {"a.csv --by function", "a.csv --by line", "a.csv --by file", "a.csv --by symbol --json", "a.csv --by bad" + evil, "a.csv --by no" + evil, "a.csv --spread", "a.csv --by line --format github", "a.csv --format markdown", "a.csv --format junit", "a.csv --format sarif"},
 		"topology": {"machine.xml", "machine.xml --json", "machine.xml --svg", "--topology machine.xml a.csv"},

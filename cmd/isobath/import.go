@@ -20,6 +20,7 @@ func newImport() *cobra.Command {
 		imports importFlags
 		out     string
 		force   bool
+		engine  string
 	)
 	cmd := &cobra.Command{
 		Use:   "import FILE... -o RUN",
@@ -32,7 +33,11 @@ is from: the rank a recording knows, or the place on the command line.
 
 A message trace among them is kept with the samples. If both are of the same
 ranks and clock, as 'isobath record' and 'isobath record --mpi' write them, the
-page shows what the memory did while a rank was late.`,
+page shows what the memory did while a rank was late.
+
+With --engine the run is kept in ClickHouse instead of a folder, under the name
+that the address or -o says; see 'isobath help engine'. A second import of the
+same run changes nothing, and one that was interrupted starts anew.`,
 		Example: `  isobath import mitos_1636037395 -o heat.isobath
   isobath import samples.csv --map cpu=core --map latency=cost --topology node.xml -o a.isobath
   isobath import rank*.isobath -o all.isobath
@@ -42,11 +47,13 @@ page shows what the memory did while a rank was late.`,
 			if out == "" && len(args) == 1 {
 				out = defaultRun(args[0])
 			}
-			if err := keepInputs(out, args...); err != nil {
-				return err
+			if engine == "" {
+				if err := keepInputs(out, args...); err != nil {
+					return err
+				}
 			}
 			if len(args) > 1 {
-				return mergeFiles(cmd.Context(), &imports, args, out, force)
+				return mergeFiles(cmd.Context(), &imports, args, destination{out, engine, force})
 			}
 			r, err := imports.load(cmd.Context(), args[0])
 			if err != nil {
@@ -54,6 +61,9 @@ page shows what the memory did while a rank was late.`,
 			}
 			defer r.Close()
 			showSources(r)
+			if engine != "" {
+				return storeRun(cmd.Context(), r, engine, out, force)
+			}
 			if err := r.Write(cmd.Context(), out, force); err != nil {
 				return err
 			}
@@ -66,6 +76,7 @@ page shows what the memory did while a rank was late.`,
 	imports.add(cmd)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "the `run` to write (default: the name of the file with .isobath)")
 	cmd.Flags().BoolVar(&force, "force", false, "replace a run of that name")
+	cmd.Flags().StringVar(&engine, "engine", "", "keep the run in ClickHouse at this `address` instead")
 	return cmd
 }
 
@@ -95,9 +106,16 @@ func oneOrMore(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// destination is where a run goes.
+type destination struct {
+	out    string
+	engine string // empty: a folder
+	force  bool
+}
+
 // mergeFiles merges several files or runs, and keeps a message trace with them.
-func mergeFiles(ctx context.Context, imports *importFlags, paths []string, out string, force bool) error {
-	if out == "" {
+func mergeFiles(ctx context.Context, imports *importFlags, paths []string, to destination) error {
+	if to.out == "" && to.engine == "" {
 		return usagef("name the run that %d files become with -o", len(paths))
 	}
 	all, err := dataset.Join(ctx, paths, imports.load)
@@ -105,12 +123,20 @@ func mergeFiles(ctx context.Context, imports *importFlags, paths []string, out s
 		return err
 	}
 	defer all.Close()
+	if to.engine != "" {
+		if all.Archive != "" {
+			return usagef("an engine keeps samples; keep the message trace %s in a run of its own", all.Archive)
+		}
+		showSources(all.Run)
+		warn(all.Warnings)
+		return storeRun(ctx, all.Run, to.engine, to.out, to.force)
+	}
 	if all.Archive != "" {
 		all.Trace = "trace.otf2"
 		all.More = func(dir string) error { return copyTrace(all.Archive, filepath.Join(dir, all.Trace)) }
 	}
 	showSources(all.Run)
-	if err := all.Write(ctx, out, force); err != nil {
+	if err := all.Write(ctx, to.out, to.force); err != nil {
 		return err
 	}
 	warn(all.Warnings)
@@ -118,7 +144,7 @@ func mergeFiles(ctx context.Context, imports *importFlags, paths []string, out s
 	if all.Archive != "" {
 		with = " with a message trace"
 	}
-	say("%s: %s samples of %d runs%s", out, term.Thousands(all.Contents[0].Rows()), all.Runs, with)
+	say("%s: %s samples of %d runs%s", to.out, term.Thousands(all.Contents[0].Rows()), all.Runs, with)
 	return nil
 }
 

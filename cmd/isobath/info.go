@@ -71,7 +71,7 @@ func describe(ctx context.Context, imports *importFlags, path string) (descripti
 	if !content.Table {
 		return describeOther(ctx, path, content)
 	}
-	s, err := imports.open(ctx, path)
+	s, err := imports.ask(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -111,9 +111,12 @@ type columnInfo struct {
 }
 
 func describeSamples(ctx context.Context, s *dataset.Set) (*samplesInfo, error) {
-	found, err := gaps.Find(ctx, s.Table, s.Run.Table("gaps"))
-	if err != nil {
-		return nil, err
+	var found []gaps.Gap
+	if !s.Table.Elsewhere() {
+		var err error
+		if found, err = gaps.Find(ctx, s.Table, s.Run.Table("gaps")); err != nil {
+			return nil, err
+		}
 	}
 	i := &samplesInfo{Table: s.Table.Name, Origin: s.Run.Origin, Sources: len(s.Run.SourceFiles), Recording: s.Run.Recording, Gaps: found}
 	i.common = commonOf(s)

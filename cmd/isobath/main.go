@@ -139,6 +139,7 @@ func newRoot() *cobra.Command {
 		newRecord(),
 		newCC(),
 		newImport(),
+		newEngine(),
 		newExport(),
 		newFormats(),
 		newMesh(),

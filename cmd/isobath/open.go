@@ -17,6 +17,7 @@ import (
 	"github.com/isobath/isobath/internal/app/server"
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/base/parallel"
+	"github.com/isobath/isobath/internal/engine/clickhouse"
 	"github.com/isobath/isobath/internal/formats"
 )
 
@@ -73,6 +74,13 @@ func withStdin(cmd *cobra.Command, files []string) (out []string, remove func(),
 func absolute(files []string) ([]string, error) {
 	out := make([]string, len(files))
 	for i, file := range files {
+		if clickhouse.IsAddress(file) {
+			if _, err := clickhouse.ParseAddress(file); err != nil {
+				return nil, err
+			}
+			out[i] = file
+			continue
+		}
 		if _, err := os.Stat(file); err != nil {
 			reason := "it cannot be read"
 			if os.IsNotExist(err) {

@@ -12,6 +12,7 @@ import (
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/engine/clickhouse"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/formats/foreign"
 )
@@ -63,6 +64,15 @@ func (f *importFlags) open(ctx context.Context, path string) (*dataset.Set, erro
 	return reading(f, path, func(opt dataset.Options) (*dataset.Set, error) { return dataset.Open(ctx, path, opt) })
 }
 
+// ask is open for verbs that only ask questions: the rows of a run that is kept in
+// an engine stay there.
+func (f *importFlags) ask(ctx context.Context, path string) (*dataset.Set, error) {
+	return reading(f, path, func(opt dataset.Options) (*dataset.Set, error) {
+		opt.Asked = true
+		return dataset.Open(ctx, path, opt)
+	})
+}
+
 // load reads a file that is only to be kept.
 func (f *importFlags) load(ctx context.Context, path string) (*run.Run, error) {
 	return reading(f, path, func(opt dataset.Options) (*run.Run, error) { return dataset.Load(ctx, path, opt) })
@@ -74,6 +84,14 @@ func reading[T any](f *importFlags, path string, read func(dataset.Options) (T, 
 	if err != nil {
 		var none T
 		return none, err
+	}
+	if clickhouse.IsAddress(path) { // which may hold what nobody should see
+		a, err := clickhouse.ParseAddress(path)
+		if err != nil {
+			var none T
+			return none, err
+		}
+		path = a.String()
 	}
 	progress := term.NewProgress(os.Stderr, "reading "+path)
 	defer progress.Done()

@@ -46,7 +46,11 @@ func newReport() *cobra.Command {
 			if forms.format != "" && (touches || by == "cacheline") {
 				return usagef("--format is for groups of samples; with --touches and --by cacheline there are --json and text")
 			}
-			s, err := imports.open(cmd.Context(), args[0])
+			open := imports.ask
+			if touches || spreads || by == "cacheline" {
+				open = imports.open // these look at single rows
+			}
+			s, err := open(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

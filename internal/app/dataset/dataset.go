@@ -29,6 +29,7 @@ import (
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/source"
 	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/engine/clickhouse"
 	"github.com/isobath/isobath/internal/engine/kernel"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/formats"
@@ -48,6 +49,11 @@ type Options struct {
 	// AssumeL1, if set, is the latency of an L1 hit to assume in a run whose
 	// latencies rest on such an assumption; see foreign.Options.L1Latency.
 	AssumeL1 *int
+	// Asked says that only questions will be asked: the rows of a run that is kept
+	// in ClickHouse then stay there. Otherwise those that Fetch selects are brought
+	// here; empty: all.
+	Asked bool
+	Fetch string
 	// Warn is told when the budget is too small for the data; nil if nobody is.
 	Warn func(string)
 }
@@ -62,11 +68,14 @@ type Set struct {
 	Topology *hw.Topology // nil if there is none
 	Places   *hw.Rows     // nil without a topology or a cpu column
 	Data     query.Data
-	Engine   *kernel.Engine
+	Engine   Engine
 }
 
 // Open opens a run or imports a foreign file into memory.
 func Open(ctx context.Context, path string, opt Options) (*Set, error) {
+	if opt.Asked && clickhouse.IsAddress(path) {
+		return openStored(ctx, path)
+	}
 	r, err := Load(ctx, path, opt)
 	if err != nil {
 		return nil, err
@@ -83,7 +92,9 @@ func Open(ctx context.Context, path string, opt Options) (*Set, error) {
 func Load(ctx context.Context, path string, opt Options) (*run.Run, error) {
 	var r *run.Run
 	var err error
-	if run.IsRun(path) {
+	if clickhouse.IsAddress(path) {
+		r, err = fetched(ctx, path, opt)
+	} else if run.IsRun(path) {
 		r, err = run.Open(path)
 	} else if left, ok := record.UnfinishedAt(path); ok {
 		r, err = record.Recover(ctx, left)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/engine/clickhouse"
 	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/record"
 )
@@ -23,6 +24,9 @@ type Content struct {
 func Identify(path string) (Content, error) {
 	if path == formats.Stdin {
 		return Content{Kind: kind.Samples, Table: true}, nil
+	}
+	if clickhouse.IsAddress(path) {
+		return Content{Kind: kind.Samples, Format: "clickhouse", Table: true}, nil
 	}
 	if run.IsRun(path) {
 		m, err := run.ReadManifest(path)

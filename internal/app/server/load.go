@@ -17,6 +17,7 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/data/refs/reftable"
 	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/engine/clickhouse"
 )
 
 // Loader opens runs and foreign files for a server.
@@ -35,6 +36,7 @@ func NewLoader(opt dataset.Options) *Loader { return &Loader{Options: opt} }
 // Open is an Opener.
 func (l *Loader) Open(ctx context.Context, path string, progress func(frame.Progress)) (*frame.Run, error) {
 	opt := l.telling(progress)
+	opt.Asked = true
 	content, err := dataset.Identify(path)
 	if err != nil {
 		return nil, err
@@ -53,7 +55,10 @@ func (l *Loader) Open(ctx context.Context, path string, progress func(frame.Prog
 	if err != nil {
 		return nil, err
 	}
-	r := memory.Open(filepath.Base(path), path, set)
+	if set.Table.Elsewhere() && len(l.Meshes) > 0 {
+		return nil, errors.Join(clickhouse.ErrElsewhere, set.Close())
+	}
+	r := memory.Open(shownName(path), path, set)
 	r.Reading.Map = opt.Map
 	if t := set.Run.Table(reftable.Name); t != nil { // a reference trace, by itself or beside samples
 		if err := references.Join(r, l.Binary, t); err != nil {
@@ -73,6 +78,14 @@ func (l *Loader) Open(ctx context.Context, path string, progress func(frame.Prog
 		}
 	}
 	return r, nil
+}
+
+// shownName is what a run is called: what its address or its path ends in.
+func shownName(path string) string {
+	if a, err := clickhouse.ParseAddress(path); err == nil {
+		return a.Run
+	}
+	return filepath.Base(path)
 }
 
 // Together opens the samples and the message trace of one execution as one run,

@@ -93,8 +93,14 @@ type Run struct {
 	// being made, such as the archive of a message trace.
 	More func(dir string) error
 
-	opened map[string]os.FileInfo // the files that are mapped, as they were
+	opened  map[string]os.FileInfo // the files that are mapped, as they were
+	onClose func() error           // nil: nothing
+	named   map[string]string      // selections of a run that is no folder
 }
+
+// OnClose says what else is released with the run. It is called once, before the
+// tables are released.
+func (r *Run) OnClose(release func() error) { r.onClose = release }
 
 // Changed reports whether a mapped file is another than the one that was opened,
 // or has been written to.
@@ -120,6 +126,10 @@ func (r *Run) Table(name string) *table.Table {
 // Close releases the mapped tables.
 func (r *Run) Close() error {
 	var errs []error
+	if release := r.onClose; release != nil {
+		r.onClose = nil
+		errs = append(errs, release())
+	}
 	for _, t := range r.Contents {
 		errs = append(errs, t.Close())
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -149,6 +150,7 @@ func freeName(name string, used map[string]bool) string {
 func (r *Run) Selections() (map[string]string, error) {
 	named := map[string]string{}
 	if r.Path == "" {
+		maps.Copy(named, r.named)
 		return named, nil
 	}
 	root, err := os.OpenRoot(r.Path)
@@ -168,6 +170,9 @@ func (r *Run) Selections() (map[string]string, error) {
 	}
 	return named, nil
 }
+
+// NameSelections gives a run that is no folder its named selections.
+func (r *Run) NameSelections(named map[string]string) { r.named = named }
 
 // SaveSelections replaces the named selections, whole or not at all.
 func (r *Run) SaveSelections(named map[string]string) error {

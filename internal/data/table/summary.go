@@ -19,8 +19,12 @@ type Summary struct {
 	IDLike bool
 }
 
-// Summarize looks at every value of a column.
+// Summarize looks at every value of a column, or says what was seen of one whose
+// values are elsewhere.
 func Summarize(c *Column) Summary {
+	if c.Summary != nil {
+		return *c.Summary
+	}
 	info := Summary{}
 	if c.Valid != nil {
 		info.Missing = c.Len() - c.Valid.Count()
@@ -48,6 +52,29 @@ func Summarize(c *Column) Summary {
 // nearest is how many marks a value may cost: a table of 40,000 columns and a few
 // rows would mark a megabit for each of them.
 const nearest = 64
+
+// Largest is the largest number of a column, and at least zero; what was seen of
+// it if the values are elsewhere.
+func Largest(c *Column) float64 {
+	largest := 0.0
+	if c.Summary != nil {
+		switch most := c.Summary.Max.(type) {
+		case int32:
+			largest = float64(most)
+		case int64:
+			largest = float64(most)
+		case float64:
+			largest = most
+		}
+		return max(largest, 0)
+	}
+	for i := range c.Len() {
+		if c.Has(i) {
+			largest = max(largest, c.Float(i))
+		}
+	}
+	return largest
+}
 
 func describeValues[T int32 | int64 | uint8 | uint32 | uint64 | float64](info *Summary, c *Column, values []T) {
 	lo, hi, any := extent(c, values)

@@ -90,6 +90,9 @@ type Column struct {
 
 	// Spill is the temporary file behind Data; nil if that is memory.
 	Spill *Spill
+
+	// Summary is what was seen of values that are elsewhere; nil for others.
+	Summary *Summary
 }
 
 // Len returns the number of rows.
@@ -216,6 +219,8 @@ type Table struct {
 	columns []*Column
 	byName  map[string]*Column
 	close   func() error
+
+	elsewhere bool
 }
 
 // New makes a table of the given columns. It fails if their lengths differ, a
@@ -242,6 +247,24 @@ func New(name string, columns []*Column) (*Table, error) {
 	}
 	return t, nil
 }
+
+// NewElsewhere makes a table whose rows are elsewhere, with an engine that answers
+// questions about them: it has columns with their kinds and dictionaries, and no
+// values.
+func NewElsewhere(name string, rows int, columns []*Column) (*Table, error) {
+	t, err := New(name, columns)
+	if err != nil {
+		return nil, err
+	}
+	if t.rows != 0 {
+		return nil, fmt.Errorf("table %s: %d rows are here", name, t.rows)
+	}
+	t.rows, t.elsewhere = rows, true
+	return t, nil
+}
+
+// Elsewhere reports whether only the description of the rows is here.
+func (t *Table) Elsewhere() bool { return t.elsewhere }
 
 // Rows returns the number of rows.
 func (t *Table) Rows() int { return t.rows }

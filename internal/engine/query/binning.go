@@ -39,27 +39,41 @@ type Binner struct {
 // Extent is what divisions of a column depend on besides the axis. It takes a
 // look at every row, so whoever divides a column often keeps it.
 type Extent struct {
-	column  *table.Column
+	column  *table.Column // its values only where outside needs them
+	rows    int
 	numbers numbers
-	// The ranges without outliers, worked out when first asked for.
-	ranges func() (linear, log [2]float64)
+	// The rest is worked out when first asked for.
+	names   func() names                    // of a category
+	sample  func() []float64                // finite values in order
+	ranges  func() (linear, log [2]float64) // without outliers
+	outside func(lo, hi float64) (below, above int, err error)
 }
 
 // Measure looks at a column that is to be divided.
 func Measure(c *table.Column) *Extent {
-	e := &Extent{column: c}
+	e := &Extent{column: c, rows: c.Len()}
 	if c.Kind == table.Category {
+		e.names = sync.OnceValue(func() names { return countNames(c) })
 		return e
 	}
 	e.numbers = describe(c)
 	if n := &e.numbers; n.count == n.infinite {
 		n.least, n.most, n.positive = 0, 0, math.Inf(1)
 	}
+	e.sample = func() []float64 { return sample(c) }
+	e.outside = func(lo, hi float64) (below, above int, err error) {
+		below, above = countOutside(c, lo, hi)
+		return below, above, nil
+	}
+	e.rangeOnce()
+	return e
+}
+
+func (e *Extent) rangeOnce() {
 	e.ranges = sync.OnceValues(func() (linear, log [2]float64) {
-		values := sample(c)
+		values := e.sample()
 		return robustRange(values, Linear, e.numbers), robustRange(values, Log, e.numbers)
 	})
-	return e
 }
 
 // Bin divides a column as an axis asks. The division depends on the column
@@ -75,7 +89,7 @@ func (e *Extent) Bin(a Axis) (*Binner, error) {
 		return nil, Refuse("axis %s: range %g..%g is not a range", a.Column, a.Lo, a.Hi)
 	}
 	if e.column.Kind == table.Category {
-		return binNames(e.column, a)
+		return e.binNames(a)
 	}
 	return e.binNumbers(a)
 }
@@ -224,7 +238,7 @@ func (e *Extent) binNumbers(a Axis) (*Binner, error) {
 	if a.Bins == 0 {
 		a.Bins = defaultBins
 	}
-	b := &Binning{Axis: a, Missing: n.count < c.Len(), Min: n.min, Max: n.max}
+	b := &Binning{Axis: a, Missing: n.count < e.rows, Min: n.min, Max: n.max}
 	if n.count == 0 {
 		b.Min, b.Max = math.NaN(), math.NaN()
 	}
@@ -235,7 +249,10 @@ func (e *Extent) binNumbers(a Axis) (*Binner, error) {
 	b.Bins = len(b.Edges) - 1
 	b.Lo, b.Hi = b.Edges[0], b.Edges[b.Bins]
 	if n.min < b.Lo || n.max > b.Hi {
-		b.Below, b.Above = countOutside(c, b.Lo, b.Hi)
+		var err error
+		if b.Below, b.Above, err = e.outside(b.Lo, b.Hi); err != nil {
+			return nil, err
+		}
 	}
 	return &Binner{Binning: b, column: c}, nil
 }
@@ -270,7 +287,6 @@ func outside[T int32 | int64 | uint8 | uint64 | float64](c *table.Column, values
 
 // divide returns the edges of an axis whose scale and number of bins are set.
 func (e *Extent) divide(a Axis, n numbers) []float64 {
-	c := e.column
 	given := a.Lo != 0 || a.Hi != 0
 	lo, hi := a.Lo, a.Hi
 	if !given {
@@ -293,7 +309,7 @@ func (e *Extent) divide(a Axis, n numbers) []float64 {
 	case Log:
 		return logEdges(a, n, lo, hi, given)
 	case Quantile:
-		return quantileEdges(c, a, lo, hi, n.whole)
+		return quantileEdges(e.sample(), a, lo, hi, n.whole)
 	}
 	return linearEdges(a.Bins, lo, hi, n.whole)
 }
@@ -365,8 +381,7 @@ func logEdges(a Axis, n numbers, lo, hi float64, given bool) []float64 {
 	return edges
 }
 
-func quantileEdges(c *table.Column, a Axis, lo, hi float64, whole bool) []float64 {
-	values := sample(c)
+func quantileEdges(values []float64, a Axis, lo, hi float64, whole bool) []float64 {
 	from, _ := slices.BinarySearch(values, lo)
 	to := from
 	for to < len(values) && values[to] <= hi {
@@ -456,7 +471,29 @@ func sample(c *table.Column) []float64 {
 	return values
 }
 
-func binNames(c *table.Column, a Axis) (*Binner, error) {
+// names is what a division of a category depends on.
+type names struct {
+	count  []int    // rows of each dictionary code
+	seen   []uint32 // codes that rows have, in order of appearance
+	valued int      // rows with a name
+}
+
+func countNames(c *table.Column) names {
+	codes, _ := c.Data.([]uint32)
+	n := names{count: make([]int, len(c.Dict))}
+	for i, code := range codes {
+		if c.Has(i) {
+			if n.count[code] == 0 {
+				n.seen = append(n.seen, code)
+			}
+			n.count[code]++
+			n.valued++
+		}
+	}
+	return n
+}
+
+func (e *Extent) binNames(a Axis) (*Binner, error) {
 	switch a.Scale {
 	case Natural:
 		a.Scale = Rank
@@ -464,39 +501,29 @@ func binNames(c *table.Column, a Axis) (*Binner, error) {
 	default:
 		return nil, Refuse("axis %s: a category has no %s scale; use rank, appearance or names", a.Column, a.Scale)
 	}
-	codes, _ := c.Data.([]uint32)
-	count := make([]int, len(c.Dict))
-	var present []uint32 // in order of appearance
-	valued := 0
-	for i, code := range codes {
-		if c.Has(i) {
-			if count[code] == 0 {
-				present = append(present, code)
-			}
-			count[code]++
-			valued++
-		}
-	}
+	n, dict := e.names(), e.column.Dict
+	present := slices.Clone(n.seen)
 	switch a.Scale {
 	case Rank:
 		slices.SortStableFunc(present, func(x, y uint32) int {
-			if count[x] != count[y] {
-				return count[y] - count[x]
+			if n.count[x] != n.count[y] {
+				return n.count[y] - n.count[x]
 			}
-			return NaturalCompare(c.Dict[x], c.Dict[y])
+			return NaturalCompare(dict[x], dict[y])
 		})
 	case Names:
-		slices.SortFunc(present, func(x, y uint32) int { return NaturalCompare(c.Dict[x], c.Dict[y]) })
+		slices.SortFunc(present, func(x, y uint32) int { return NaturalCompare(dict[x], dict[y]) })
 	}
-	return foldNames(c, a, present, valued), nil
+	return e.foldNames(a, present, n.valued), nil
 }
 
 // foldNames gives each name its bin, and those beyond the last one share it.
-func foldNames(c *table.Column, a Axis, present []uint32, valued int) *Binner {
+func (e *Extent) foldNames(a Axis, present []uint32, valued int) *Binner {
 	if a.Bins == 0 {
 		a.Bins = defaultNames
 	}
-	b := &Binning{Axis: a, Missing: valued < c.Len(), Min: math.NaN(), Max: math.NaN()}
+	c := e.column
+	b := &Binning{Axis: a, Missing: valued < e.rows, Min: math.NaN(), Max: math.NaN()}
 	b.Bins, b.Lo, b.Hi = min(a.Bins, len(present)), 0, 0
 	names := make([]uint16, len(c.Dict))
 	for i, code := range present {

@@ -324,12 +324,7 @@ func (c *Catalogue) axisScale(col *table.Column) float64 {
 		return scale
 	}
 	scale = 1
-	largest := 0.0
-	for i := range col.Len() {
-		if col.Has(i) {
-			largest = max(largest, col.Float(i))
-		}
-	}
+	largest := table.Largest(col)
 	for limit := 1e4; largest >= limit && scale < 1e9; limit *= 1e3 {
 		scale *= 1e3
 	}

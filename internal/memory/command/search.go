@@ -149,11 +149,11 @@ func (s *Searcher) count(ctx context.Context, of countKey) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	rows, err := s.engine.Select(ctx, query.Both(filter, e))
+	a, err := s.engine.Answer(ctx, &query.Request{Where: query.Both(filter, e)})
 	if err != nil {
 		return 0, err
 	}
-	n = rows.Count()
+	n = a.Counts[query.Selected]
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.counts) >= mostCounts {

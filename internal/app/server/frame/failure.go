@@ -13,6 +13,7 @@ import (
 
 	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/base/parallel"
+	"github.com/isobath/isobath/internal/engine/clickhouse"
 	"github.com/isobath/isobath/internal/engine/query"
 )
 
@@ -67,6 +68,8 @@ func StatusOf(err error) int {
 		return http.StatusBadRequest
 	case errors.As(err, new(*query.AskError)), errors.As(err, new(*budget.Exceeded)):
 		return http.StatusUnprocessableEntity
+	case clickhouse.Unavailable(err):
+		return http.StatusServiceUnavailable
 	case errors.Is(err, fs.ErrNotExist):
 		return http.StatusNotFound
 	case errors.Is(err, os.ErrDeadlineExceeded):

@@ -60,6 +60,9 @@ func Open(name, path string, set *dataset.Set) *frame.Run {
 func contentID(name string, t *table.Table) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s %d\n", t.Name, t.Rows())
+	if t.Elsewhere() { // its address names it
+		return frame.Identity(name, h)
+	}
 	step := max(1, t.Rows()/frame.IdentityRows)
 	for _, c := range t.Columns() {
 		fmt.Fprintf(h, "%q %v\n", c.Name, c.Kind)

@@ -15,6 +15,7 @@ import (
 	"github.com/isobath/isobath/internal/code/datasrc"
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/engine/clickhouse"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/machine/hw"
 	"github.com/isobath/isobath/internal/memory/assembly"
@@ -157,48 +158,57 @@ func (Kind) Routes(f *frame.Frame) []frame.Route {
 	of := func(f func(http.ResponseWriter, *http.Request, *Samples) error) func(http.ResponseWriter, *http.Request, *frame.Run) error {
 		return frame.OfPart(noSamples, f)
 	}
+	// What looks at single rows needs them here.
+	here := func(f func(http.ResponseWriter, *http.Request, *Samples) error) func(http.ResponseWriter, *http.Request, *frame.Run) error {
+		return of(func(w http.ResponseWriter, r *http.Request, run *Samples) error {
+			if run.Data.Table.Elsewhere() {
+				return clickhouse.ErrElsewhere
+			}
+			return f(w, r, run)
+		})
+	}
 	return []frame.Route{
 		{Method: "POST", Path: "runs/{id}/ask", Access: frame.Viewer, Does: "histograms, densities, groups, statistics, topology and rows of a selection", Command: "isobath report",
 			Takes: Ask{}, Answers: Answer{}, Type: frame.TypeColumns, OfRun: of(s.ask)},
 		{Method: "POST", Path: "runs/{id}/prepare", Access: frame.Viewer, Does: "gets ready for a brush that is about to be dragged; answers when it is",
 			Takes: Prepare{}, OfRun: of(s.prepare)},
 		{Method: "GET", Path: "runs/{id}/rows.csv", Access: frame.Viewer, Does: "the selected rows", Command: "isobath export", Query: []string{"filter", "where", "columns"},
-			Type: frame.TypeCSV, OfRun: of(s.rows)},
+			Type: frame.TypeCSV, OfRun: here(s.rows)},
 		{Method: "GET", Path: "runs/{id}/guide", Access: frame.Viewer, Does: "what guided analysis can do with this run",
-			Answers: guide.GuideInfo{}, OfRun: of(s.guideInfo)},
+			Answers: guide.GuideInfo{}, OfRun: here(s.guideInfo)},
 		{Method: "POST", Path: "runs/{id}/metrics", Access: frame.Viewer, Does: "a metric over windows of an axis", Command: "isobath metrics",
-			Takes: guide.AskStrip{}, Answers: guide.StripAnswer{}, OfRun: of(s.strip)},
+			Takes: guide.AskStrip{}, Answers: guide.StripAnswer{}, OfRun: here(s.strip)},
 		{Method: "POST", Path: "runs/{id}/clusters", Access: frame.Viewer, Does: "neighbouring windows merged into phases", Command: "isobath clusters",
-			Takes: guide.AskTree{}, Answers: guide.TreeAnswer{}, Watchable: true, OfRun: of(s.clusters)},
+			Takes: guide.AskTree{}, Answers: guide.TreeAnswer{}, Watchable: true, OfRun: here(s.clusters)},
 		{Method: "POST", Path: "runs/{id}/insights", Access: frame.Viewer, Does: "what is wrong with this run, ranked", Command: "isobath insights",
-			Takes: guide.AskInsights{}, Answers: guide.InsightsAnswer{}, Watchable: true, OfRun: of(s.insights)},
+			Takes: guide.AskInsights{}, Answers: guide.InsightsAnswer{}, Watchable: true, OfRun: here(s.insights)},
 		{Method: "POST", Path: "runs/{id}/search", Access: frame.Viewer, Does: "what a typed text may mean; also of runs without samples", Command: "isobath search",
 			Takes: Search{}, Answers: Found{}, OfRun: s.search},
 		{Method: "POST", Path: "runs/{id}/cachelines", Access: frame.Viewer, Does: "cache lines that threads share, most contended first", Command: "isobath report --by cacheline",
-			Takes: AskLines{}, Answers: cacheline.CacheLines{}, OfRun: of(s.cachelines)},
+			Takes: AskLines{}, Answers: cacheline.CacheLines{}, OfRun: here(s.cachelines)},
 		{Method: "POST", Path: "runs/{id}/spread", Access: frame.Viewer, Does: "how groups spread over levels and latencies", Command: "isobath report --spread",
-			Takes: AskSpread{}, Answers: Spreads{}, OfRun: of(s.spread)},
+			Takes: AskSpread{}, Answers: Spreads{}, OfRun: here(s.spread)},
 		{Method: "POST", Path: "runs/{id}/heatmap", Access: frame.Viewer, Does: "samples over time and over the values of a column", Command: "isobath heatmap",
-			Takes: AskHeatmap{}, Answers: Heatmap{}, Type: frame.TypeColumns, OfRun: of(s.heatmap)},
+			Takes: AskHeatmap{}, Answers: Heatmap{}, Type: frame.TypeColumns, OfRun: here(s.heatmap)},
 		{Method: "POST", Path: "runs/{id}/resources", Access: frame.Viewer, Does: "a measure of any column over the samples of each resource", Command: "isobath topology --by",
-			Takes: AskResources{}, Answers: ResourceAmounts{}, Type: frame.TypeColumns, OfRun: of(s.resources)},
+			Takes: AskResources{}, Answers: ResourceAmounts{}, Type: frame.TypeColumns, OfRun: here(s.resources)},
 		{Method: "POST", Path: "runs/{id}/compare", Access: frame.Viewer, Does: "how another open run differs from this one, group by group, and whether that is chance", Command: "isobath diff",
-			Takes: AskCompare{}, Answers: Compared{}, OfRun: of(s.compare)},
+			Takes: AskCompare{}, Answers: Compared{}, OfRun: here(s.compare)},
 		{Method: "POST", Path: "runs/{id}/changes", Access: frame.Viewer, Does: "what changed between the runs of a pair, ranked", Command: "isobath diff",
-			Takes: AskChanges{}, Answers: WhatChanged{}, OfRun: of(s.changes)},
+			Takes: AskChanges{}, Answers: WhatChanged{}, OfRun: here(s.changes)},
 		{Method: "GET", Path: "runs/{id}/matched", Access: frame.Viewer, Does: "which line of A each line of a source file of B was, in a pair", Command: "isobath diff --by line",
-			Query: []string{"file"}, Answers: MatchedLines{}, OfRun: of(s.matched)},
+			Query: []string{"file"}, Answers: MatchedLines{}, OfRun: here(s.matched)},
 		{Method: "POST", Path: "runs/{id}/calls", Access: frame.Viewer, Does: "who calls a function and what it calls", Command: "isobath callers",
-			Takes: AskCalls{}, Answers: profile.Calls{}, OfRun: of(s.calls)},
+			Takes: AskCalls{}, Answers: profile.Calls{}, OfRun: here(s.calls)},
 		{Method: "POST", Path: "runs/{id}/assembly", Access: frame.Viewer, Does: "the machine code around a source line, with samples", Command: "isobath assembly",
-			Takes: AskAssembly{}, Answers: assembly.Assembly{}, OfRun: of(s.assembly)},
+			Takes: AskAssembly{}, Answers: assembly.Assembly{}, OfRun: here(s.assembly)},
 		{Method: "GET", Path: "runs/{id}/gaps", Access: frame.Viewer, Does: "when samples are missing or stand for more than they count", Command: "isobath info",
-			Answers: Gaps{}, OfRun: of(s.gaps)},
+			Answers: Gaps{}, OfRun: here(s.gaps)},
 		{Method: "GET", Path: "runs/{id}/touches", Access: frame.Viewer, Does: "who touched the pages of each data object first", Command: "isobath report --touches",
-			Answers: Touches{}, OfRun: of(s.touches)},
+			Answers: Touches{}, OfRun: here(s.touches)},
 		{Method: "GET", Path: "runs/{id}/names", Access: frame.Viewer, Does: "the sentences that say what objects are",
 			Answers: ObjectNames{}, OfRun: of(s.names)},
 		{Method: "GET", Path: "runs/{id}/why", Access: frame.Viewer, Does: "how the level of a sample was decided, by its row or the first of a selection", Command: "isobath why",
-			Query: []string{"row", "where", "filter"}, Answers: Why{}, OfRun: of(s.why)},
+			Query: []string{"row", "where", "filter"}, Answers: Why{}, OfRun: here(s.why)},
 	}
 }

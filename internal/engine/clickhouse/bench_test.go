@@ -1,0 +1,86 @@
+package clickhouse
+
+import (
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/isobath/isobath/internal/engine/clickhouse/clickhousetest"
+	"github.com/isobath/isobath/internal/engine/query"
+	"github.com/isobath/isobath/internal/engine/query/enginetest"
+)
+
+// benchRows is how many rows are measured: ISOBATH_ROWS, or a million.
+func benchRows(b *testing.B) int {
+	if text := os.Getenv("ISOBATH_ROWS"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return n
+	}
+	return 1_000_000
+}
+
+// screen is what the page asks for at once: axes, their pairs, and groups.
+func screen(selected query.Expr) *query.Request {
+	r := &query.Request{Where: selected, Groups: []query.Group{{By: []string{"line"}, Sum: "latency", Top: 20}, {By: []string{"symbol"}, Sum: "latency", Top: 20}}, Places: true}
+	for i, name := range []string{"time", "cpu", "latency", "line", "level", "symbol", "addr", "lock"} {
+		r.Axes = append(r.Axes, query.Axis{Column: name})
+		if i > 0 {
+			r.Pairs = append(r.Pairs, query.Pair{Left: i - 1, Right: i})
+		}
+	}
+	return r
+}
+
+// BenchmarkTwoShards stores rows on two shards of this machine and asks for a
+// screen of the page: `go test -bench TwoShards ./internal/engine/clickhouse`.
+func BenchmarkTwoShards(b *testing.B) {
+	servers := clickhousetest.Start(b, 2)
+	a, err := ParseAddress(servers[0].Address(""))
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := Dial(b.Context(), a)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	rows := benchRows(b)
+	d := enginetest.Data(rand.New(rand.NewPCG(1, 2)), rows)
+	b.Run("store", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := s.Store(b.Context(), "run"+strconv.Itoa(b.N), contents(d), Import{Force: true}); err != nil {
+				b.Fatal(err)
+			}
+			if err := s.Remove(b.Context(), "run"+strconv.Itoa(b.N)); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(rows)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+	})
+	if _, err := s.Store(b.Context(), "run", contents(d), Import{Force: true}); err != nil {
+		b.Fatal(err)
+	}
+	r, err := s.open(b.Context(), "run")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer r.Run.Close()
+	r.Engine.data.Placing = d.Placing
+	slow, err := query.Parse("latency > 200", d.Table)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, selected := range map[string]query.Expr{"screen": nil, "screen selected": slow} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := r.Engine.Answer(b.Context(), screen(selected)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,233 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/isobath/isobath/internal/engine/clickhouse/clickhousetest"
+	"github.com/isobath/isobath/internal/engine/query"
+	"github.com/isobath/isobath/internal/engine/query/enginetest"
+)
+
+func TestParseAddress(t *testing.T) {
+	a, err := ParseAddress("clickhouse://me@db1:9000/perf/big?cluster=shards&timeout=5s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (Address{Host: "db1:9000", User: "me", Database: "perf", Run: "big", Cluster: "shards", Timeout: 5 * time.Second}); *a != want {
+		t.Errorf("got %+v, want %+v", *a, want)
+	}
+	if got := a.String(); got != "clickhouse://me@db1:9000/perf/big?cluster=shards" {
+		t.Errorf("shown as %s", got)
+	}
+	for _, wrong := range []string{
+		"clickhouse://", "http://db1/perf", "clickhouse://db1/a/b/c", "clickhouse://db1/perf?colour=red", "clickhouse://db1/perf?timeout=0s",
+		"clickhouse://db1/a';DROP", "clickhouse://db1/x?cluster=a'b", "clickhouse://me:hush@db1/perf", "clickhouse://me:hush@db1:port/perf",
+	} {
+		if _, err := ParseAddress(wrong); err == nil {
+			t.Errorf("%s is accepted", wrong)
+		} else if strings.Contains(err.Error(), "hush") {
+			t.Errorf("the error shows a password: %v", err)
+		}
+	}
+}
+
+// FuzzBlocks reads what a server might send.
+func FuzzBlocks(f *testing.F) {
+	whole, err := (&block{rows: 2, columns: []column{{"a", []uint64{1, 2}}, {"b", []string{"x", ""}}, {"c", []float64{0.5, 1}}}}).bytes()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole)
+	f.Add([]byte("\x01\xff\xff\xff\xff\x0f\x01a\x06UInt64"))
+	f.Add([]byte("\xff\xff\xff\xff\x0f\x01"))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		b, err := readBlocks(strings.NewReader(string(in)))
+		if err == nil && b == nil {
+			t.Error("no block and no error")
+		}
+	})
+}
+
+// question needs every shard.
+var question = &query.Request{Groups: []query.Group{{By: []string{"line"}, Sum: "latency"}}}
+
+func TestShardLost(t *testing.T) {
+	servers := clickhousetest.Start(t, 2)
+	s := dial(t, servers[0].Address(""))
+	d := enginetest.Data(rand.New(rand.NewPCG(1, 2)), 2000)
+	e := stored(t, s, "run", d)
+	before, err := e.Answer(t.Context(), question)
+	if err != nil {
+		t.Fatal(err)
+	}
+	servers[1].Kill()
+	_, err = e.Answer(t.Context(), question)
+	var lost *ShardError
+	if !errors.As(err, &lost) || lost.Shard != servers[1].Host() {
+		t.Fatalf("without %s: %v", servers[1].Host(), err)
+	}
+	if err := servers[1].Start(); err != nil {
+		t.Fatal(err)
+	}
+	// The first server may keep a broken connection for one more question.
+	var after *query.Answer
+	for after, err = e.Answer(t.Context(), question); err != nil && t.Context().Err() == nil; after, err = e.Answer(t.Context(), question) {
+		time.Sleep(50 * time.Millisecond)
+	}
+	if diff := enginetest.Diff(d, question, before, after); diff != "" {
+		t.Errorf("after its return: %s", diff)
+	}
+	servers[0].Kill()
+	var gone *LostError
+	if _, err = e.Answer(t.Context(), question); !errors.As(err, &gone) || gone.Server != servers[0].Host() {
+		t.Errorf("without the first server: %v", err)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	servers := clickhousetest.Start(t, 1)
+	plain := "clickhouse://" + servers[0].Host() + "/default"
+	s := dial(t, plain)
+	d := enginetest.Data(rand.New(rand.NewPCG(1, 2)), 200)
+	stored(t, s, "run", d)
+
+	open := func(address string) error {
+		a, err := ParseAddress(address)
+		if err != nil {
+			return err
+		}
+		r, err := Open(t.Context(), a)
+		if err == nil {
+			r.Run.Close()
+			r.Close()
+		}
+		return err
+	}
+	said := func(what string, err error, words string) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("%s: got %v, want something with %q", what, err, words)
+		}
+		if err != nil && strings.Contains(err.Error(), clickhousetest.Password) {
+			t.Errorf("%s: the error shows the password: %v", what, err)
+		}
+	}
+	said("no such run", open(plain+"/other"), "engine ls")
+	said("no such database", open("clickhouse://"+servers[0].Host()+"/nowhere/run"), "no such database")
+	said("no such cluster", open(plain+"/run?cluster=moon"), "moon")
+	said("unknown user", open("clickhouse://nobody@"+servers[0].Host()+"/default/run"), "user")
+	said("no time", open(plain+"/run?timeout=1ns"), "did not answer within")
+
+	secret := "clickhouse://" + clickhousetest.Secret + "@" + servers[0].Host() + "/default/run"
+	t.Setenv(passwordVariable, clickhousetest.Password+" wrong")
+	said("wrong password", open(secret), "password")
+	file := filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(file, []byte(clickhousetest.Password+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(passwordFileVariable, file)
+	if err := open(secret); err != nil {
+		t.Errorf("with the password of a file: %v", err)
+	}
+	t.Setenv(passwordFileVariable, "")
+	t.Setenv(passwordVariable, "")
+
+	reader := dial(t, "clickhouse://"+clickhousetest.Reader+"@"+servers[0].Host()+"/default")
+	if _, err := reader.open(t.Context(), "run"); err != nil {
+		t.Errorf("a reader cannot open: %v", err)
+	}
+	_, err := reader.Store(t.Context(), "mine", contents(d), Import{})
+	said("a reader that stores", err, "may only read")
+
+	newer := `{"schema": 99, "run": "newer", "attempt": "a", "rows": 1, "shards": 1}`
+	if err := s.put(t.Context(), entry{run: "newer", attempt: "a", state: committed, document: newer}); err != nil {
+		t.Fatal(err)
+	}
+	said("a newer schema", open(plain+"/newer"), "use a newer isobath")
+}
+
+// importVariable makes the test binary import a run, to be killed while it does.
+const importVariable = "ISOBATH_TEST_IMPORT"
+
+func TestMain(m *testing.M) {
+	if address := os.Getenv(importVariable); address != "" {
+		os.Exit(importOnce(address))
+	}
+	os.Exit(m.Run())
+}
+
+func importOnce(address string) int {
+	a, err := ParseAddress(address)
+	if err != nil {
+		return 1
+	}
+	s, err := Dial(context.Background(), a)
+	if err != nil {
+		return 1
+	}
+	d := enginetest.Data(rand.New(rand.NewPCG(7, 7)), 3000)
+	// One block an insert, so that there are many moments between them.
+	if _, err := s.Store(context.Background(), "run", contents(d), Import{BlockRows: 100}); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// TestKilledImport kills imports at random moments and then lets one end.
+func TestKilledImport(t *testing.T) {
+	servers := clickhousetest.Start(t, 2)
+	address := servers[0].Address("")
+	kills := 6
+	if os.Getenv("ISOBATH_KILLS") == "all" {
+		kills = 50
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	start := func() *exec.Cmd {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), importVariable+"="+address)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return cmd
+	}
+	begun := time.Now()
+	if err := start().Wait(); err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(begun)
+	s := dial(t, address)
+	for range kills {
+		if err := s.Remove(t.Context(), "run"); err != nil && !strings.Contains(err.Error(), "no run") {
+			t.Fatal(err)
+		}
+		cmd := start()
+		time.Sleep(time.Duration(r.Float64() * float64(took))) // the moment is the test's input, not its condition
+		cmd.Process.Kill()
+		cmd.Wait()
+		if err := start().Wait(); err != nil {
+			t.Fatalf("the import after a killed one: %v", err)
+		}
+		d, err := s.find(t.Context(), "run")
+		if err != nil || d == nil {
+			t.Fatalf("after the second import: %v, %v", d, err)
+		}
+		if err := s.checkRows(t.Context(), d); err != nil {
+			t.Error(err)
+		}
+	}
+	// Nothing of the killed ones is left.
+	for i, server := range servers {
+		left, err := server.Do(t.Context(), "SELECT count() FROM system.tables WHERE name LIKE 'isobath_%_rows'")
+		if err != nil || strings.TrimSpace(left) != "1" {
+			t.Errorf("shard %d keeps %s tables of rows (%v), want 1", i, strings.TrimSpace(left), err)
+		}
+	}
+}
