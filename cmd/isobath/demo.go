@@ -42,7 +42,8 @@ the sources in examples/loops. 'demo locality' shows a program worth improving,
 examples/locality/pic.c: what other caches, machines and layouts would make of its
 references. 'demo compare' shows the stencil program beside its repaired form, in
 which memory lies near the threads that use it and neighbouring planes run on
-neighbouring cores, and says what 'isobath diff' finds.
+neighbouring cores, and says what 'isobath diff' finds: 37.8 % fewer cycles, where
+the paper that tells the story saw 60 % in its program.
 
 Every verb takes an example in place of a file: 'isobath report demo' is about the
 stencil program, 'isobath steps demo:messages' about the messages; there are also

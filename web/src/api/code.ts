@@ -29,6 +29,16 @@ export class CodeApi {
     return this.api.json('POST', runPath(run, 'compare'), post(ask), signal);
   }
 
+  changes(run: string, ask: wire.AskChanges, signal: AbortSignal): Promise<wire.WhatChanged> {
+    return this.api.json('POST', runPath(run, 'changes'), post(ask), signal);
+  }
+
+  /** Which line of A each line of a source file of B was. */
+  matched(run: string, file: string, signal: AbortSignal): Promise<wire.MatchedLines> {
+    const path = `${runPath(run, 'matched')}?file=${encodeURIComponent(file)}`;
+    return this.api.json('GET', path, undefined, signal);
+  }
+
   calls(run: string, ask: wire.AskCalls, signal: AbortSignal): Promise<wire.Calls> {
     return this.api.json('POST', runPath(run, 'calls'), post(ask), signal);
   }

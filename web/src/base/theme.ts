@@ -36,6 +36,8 @@ export const TOKENS = [
   'cat-5',
   'cat-6',
   'cat-7',
+  'less',
+  'more',
 ] as const;
 
 export type Token = (typeof TOKENS)[number];

@@ -29,6 +29,9 @@ export type Action =
   | 'forward'
   | 'save'
   | 'find'
+  | 'show-a'
+  | 'show-b'
+  | 'show-change'
   | 'close'
   | 'menu'
   | `view-${1 | 2 | 3 | 4 | 5 | 6}`
@@ -113,6 +116,15 @@ export const KEYMAP: readonly Binding[] = [
     pointer: 'right click',
   },
 
+  { action: 'show-a', keys: ['Shift+A'], label: 'Of two runs: show A', group: 'Views', pointer: 'A' },
+  { action: 'show-b', keys: ['Shift+B'], label: 'Of two runs: show B', group: 'Views', pointer: 'B' },
+  {
+    action: 'show-change',
+    keys: ['Shift+D'],
+    label: 'Of two runs: show their difference',
+    group: 'Views',
+    pointer: 'Difference',
+  },
   { action: 'undo', keys: ['Ctrl+Z'], label: 'Undo the selection', group: 'Selection', pointer: 'Back' },
   {
     action: 'redo',

@@ -141,6 +141,12 @@ export class Shell {
     return true;
   }
 
+  private showSide(cmp: 'a' | 'b' | 'diff'): boolean {
+    if (!this.shown().snap.info?.pair) return false;
+    this.store.change({ cmp });
+    return true;
+  }
+
   private open(): void {
     if (this.shared) this.refused = REFUSED;
     else this.dialog = 'open';
@@ -176,6 +182,10 @@ export class Shell {
       case 'select-all':
       case 'save':
         return this.actOnSelection(action);
+      case 'show-a':
+      case 'show-b':
+      case 'show-change':
+        return this.showSide(({ 'show-a': 'a', 'show-b': 'b', 'show-change': 'diff' } as const)[action]);
       default:
         return this.shown().handle?.act?.(action) ?? false;
     }

@@ -25,6 +25,8 @@ export interface Snapshot {
   readonly answer: Answer | undefined; // the newest, with its counts
   readonly answered: Term | undefined; // the hover it is about
   readonly answers: ReadonlyMap<string, Answers>; // by view
+  // Of two runs, what the other one answers: A, unless A is what is shown.
+  readonly other: Side | undefined;
   readonly busy: boolean; // an answer is under way; the shown one is older
   readonly problem: Failure | undefined; // why the newest question has no answer
   readonly gone: boolean; // the server does not answer
@@ -38,6 +40,12 @@ const PATIENCE = 60; // ms that views wait for the answer to a click before they
 const CONFLICTS = 5; // times that another page may be quicker in saving
 const HOVER_REST = 30; // ms; a pointer passing over costs the server nothing
 
+// Side is what one of two runs answers.
+export interface Side {
+  readonly answer: Answer;
+  readonly parts: ReadonlyMap<string, Answers>;
+}
+
 // Rows is which samples are selected, and which are shown at all.
 interface Rows {
   readonly select: Selection;
@@ -45,10 +53,9 @@ interface Rows {
 }
 
 // Round is an answer, its parts for the views, and the hover it was asked for.
-interface Round {
-  readonly answer: Answer;
-  readonly parts: ReadonlyMap<string, Answers>;
+interface Round extends Side {
   readonly hover: Term | undefined;
+  readonly before: Side | undefined; // A, of two runs
 }
 
 // Wanted is what is asked for everything on screen, and how its answer is taken apart.
@@ -57,8 +64,14 @@ interface Wanted {
   readonly run: string;
   readonly ask: Ask;
   readonly views: string; // who wants which part: equal questions may be of other views
-  readonly split: (answer: Answer) => ReadonlyMap<string, Answers>;
+  readonly split: (answer: Answer, side?: 'A' | 'B') => ReadonlyMap<string, Answers>;
+  readonly sides: readonly [a: string, b: string] | undefined; // filters of two runs
   readonly hover: Term | undefined;
+}
+
+/** Rows of one of two runs. */
+function sideClause(side: string): Selection[number] {
+  return { not: false, terms: [{ kind: 'values', column: 'side', values: [side] }] };
 }
 
 // Another run may lack a column that a view asked about and will not ask about
@@ -75,6 +88,7 @@ export class Store {
   private readonly answers: Resource<Wanted, Round>;
   private readonly infos: Resource<{ readonly epoch: number; readonly run: string }, Info>;
   private readonly history = new History();
+  private shown: Round | undefined; // the newest
   private cancelHover: (() => void) | undefined;
   private owed: (() => void) | undefined; // listeners have not heard of the newest snapshot; cancels what tells them
   private scheduled: 'now' | 'follow' | undefined;
@@ -96,6 +110,7 @@ export class Store {
       answer: undefined,
       answered: undefined,
       answers: new Map(),
+      other: undefined,
       busy: false,
       problem: undefined,
       gone: false,
@@ -111,12 +126,11 @@ export class Store {
       clock,
       fail,
       key: ({ epoch, run, ask, views }) => JSON.stringify([epoch, run, ask, views]),
-      load: async ({ run, ask, split, hover }, signal) => {
-        const answer = await this.api.ask(run, ask, signal);
-        return { answer, parts: split(answer), hover };
+      load: ({ run, ask, split, hover, sides }, signal) => this.round(run, ask, split, hover, sides, signal),
+      show: (round) => {
+        this.shown = round;
+        this.set({ ...this.sideOf(this.snap.state), answered: round.hover, problem: undefined });
       },
-      show: ({ answer, parts, hover }) =>
-        this.set({ answer, answers: parts, answered: hover, problem: undefined }),
       busy: (busy) => (busy ? this.later({ busy }) : this.set({ busy })),
     });
     this.infos = new Resource<{ readonly epoch: number; readonly run: string }, Info>({
@@ -187,7 +201,7 @@ export class Store {
   // it for a drag only, and takes both processors: the end of the drag ends it.
   prepare(axis: Axis): void {
     const { info, state } = this.snap;
-    if (!info) return;
+    if (!info || info.pair) return;
     const where = sel.text(sel.without(state.select, axis.column));
     const ask = { ...merge(this.views).ask, where, filter: sel.text(state.filter) };
     this.preparing?.abort();
@@ -288,7 +302,7 @@ export class Store {
   // rows. Nobody waits for the answer.
   foresee(questions: Questions): void {
     const { info, state, busy } = this.snap;
-    if (!info || busy) return;
+    if (!info || info.pair || busy) return;
     const rows = { where: sel.text(state.select), filter: sel.text(state.filter), hover: '' };
     this.api.ask(info.id, { ...questions, ...rows }, new AbortController().signal).catch(() => {});
   }
@@ -307,6 +321,14 @@ export class Store {
   show(run: string): void {
     const of = this.snap.home?.runs.find((r) => r.id === run);
     this.commit({ ...INITIAL, run, page: startPage(of) }, false);
+    this.load(run);
+  }
+
+  // compare shows two runs as one, or one of two again. What is selected and shown
+  // stays, as far as both have it.
+  compare(a: string, b: string | undefined): void {
+    const run = b === undefined ? a : `${a},${b}`;
+    this.commit({ ...this.snap.state, run }, false);
     this.load(run);
   }
 
@@ -448,7 +470,7 @@ export class Store {
   private enter(state: State, moving: boolean): void {
     const { select, filter } = this.snap.state;
     const onlyRows = sameState(this.snap.state, { ...state, select, filter });
-    const now = { state, ...this.history.can('samples') };
+    const now = { state, ...this.history.can('samples'), ...this.sideOf(state) };
     if (this.scheduled !== undefined && onlyRows && !moving) this.later(now);
     else this.set(now);
   }
@@ -473,7 +495,7 @@ export class Store {
   private restored(): void {
     if (read(this.place.fragment()).kept !== undefined) {
       void this.unfold().then(
-        () => this.choose(this.snap.home ?? { runs: [] }),
+        () => this.choose(this.snap.home ?? { runs: [], compare: '' }),
         (error: unknown) => this.failed(error),
       );
       return;
@@ -485,27 +507,35 @@ export class Store {
     this.arrive(state.run === '' ? { ...state, run: now.run } : state);
   }
 
-  private choose(home: Pick<Home, 'runs'>): void {
+  private choose(home: Pick<Home, 'runs' | 'compare'>): void {
     const { run } = this.snap.state;
-    const asked = home.runs.find((r) => r.id === run);
-    const first = home.runs[0];
-    if (asked) return this.load(asked.id);
+    const open = (id: string): boolean => home.runs.some((r) => r.id === id);
+    const first = home.compare || home.runs[0]?.id;
+    if (run !== '' && run.split(',').every(open)) return this.load(run);
     if (!first) return;
     const notes =
       run === ''
         ? this.snap.notes
         : [...this.snap.notes, 'The link is about other data than this run; only what fits is shown.'];
     const named = this.snap.state.page !== INITIAL.page;
-    const page = run === '' && !named ? startPage(first) : this.snap.state.page;
-    const state = { ...this.snap.state, run: first.id, page };
+    const alone = home.compare ? undefined : home.runs[0];
+    const page = run === '' && !named && alone ? startPage(alone) : this.snap.state.page;
+    const state = { ...this.snap.state, run: first, page };
     this.place.replace(write(state));
     this.set({ state, notes });
-    this.load(first.id);
+    this.load(first);
   }
 
   private load(run: string): void {
     this.epoch++;
-    this.set({ info: undefined, answer: undefined, answers: new Map(), problem: undefined });
+    this.shown = undefined;
+    this.set({
+      info: undefined,
+      answer: undefined,
+      answers: new Map(),
+      other: undefined,
+      problem: undefined,
+    });
     this.infos.want({ epoch: this.epoch, run });
   }
 
@@ -522,6 +552,37 @@ export class Store {
     if (waiting === undefined) queueMicrotask(() => this.send());
   }
 
+  // round asks for everything on screen: once, or once of each of two runs.
+  private async round(
+    run: string,
+    ask: Ask,
+    split: Wanted['split'],
+    hover: Term | undefined,
+    sides: Wanted['sides'],
+    signal: AbortSignal,
+  ): Promise<Round> {
+    if (!sides) {
+      const answer = await this.api.ask(run, ask, signal);
+      return { answer, parts: split(answer), hover, before: undefined };
+    }
+    const [a, b] = await Promise.all(sides.map((filter) => this.api.ask(run, { ...ask, filter }, signal)));
+    return {
+      answer: b!,
+      parts: split(b!, 'B'),
+      hover,
+      before: { answer: a!, parts: split(a!, 'A') },
+    };
+  }
+
+  // sideOf is the part of the newest answers that a state shows.
+  private sideOf(state: State): Partial<Snapshot> {
+    const round = this.shown;
+    if (!round) return {};
+    const { before } = round;
+    const [own, other] = before && state.cmp === 'a' ? [before, round] : [round, before];
+    return { answer: own.answer, answers: own.parts, other };
+  }
+
   private send(): void {
     const how = this.scheduled;
     this.scheduled = undefined;
@@ -535,6 +596,9 @@ export class Store {
     };
     const { epoch } = this;
     const moving = how === 'follow';
+    const of = (side: string): string => sel.text([...state.filter, sideClause(side)]);
+    const old = (side?: 'A' | 'B'): ReadonlyMap<string, Answers> | undefined =>
+      side === 'A' ? this.shown?.before?.parts : this.shown?.parts;
     const about = `${epoch}\n${rows.where}\n${rows.filter}`;
     this.answers.want(
       {
@@ -542,7 +606,9 @@ export class Store {
         run: info.id,
         ask: { ...(moving ? light : ask), ...rows },
         views: JSON.stringify([...this.views]),
-        split: (answer) => split(answer, about, moving ? this.snap.answers : undefined),
+        split: (answer, side) =>
+          split(answer, side ? `${about}\n${side}` : about, moving ? (old(side) ?? new Map()) : undefined),
+        sides: info.pair && [of('A'), of('B')],
         hover,
       },
       moving,
@@ -563,8 +629,16 @@ export class Store {
         this.set({ job: end.state === 'failed' ? end : undefined });
         return;
       }
-      this.set({ job: undefined, home: await this.api.home() });
-      if (keep) {
+      const home = await this.api.home();
+      this.set({ job: undefined, home });
+      const next = home.jobs.find((j) => j.state === 'running' && j.id !== end.id);
+      if (home.compare.split(',').includes(end.run)) {
+        this.show(home.compare);
+      } else if (next && !keep) {
+        // The other of two runs.
+        this.show(end.run);
+        void this.follow(() => Promise.resolve(next));
+      } else if (keep) {
         this.commit({ ...this.snap.state, run: end.run }, false);
         this.load(end.run);
       } else {

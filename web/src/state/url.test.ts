@@ -4,6 +4,8 @@ import { INITIAL, read, VERSION, write, type State } from './url';
 
 const full: State = {
   run: 'a3f1',
+  cmp: 'b',
+  by: 'share',
   page: 'memory',
   select: parse('latency in 200..2300 & (file = LULESH_OMP.cc & line = 2035) & level in (L3, "Local RAM")'),
   filter: parse('cpu != 3 & symbol ~ "m_[x&y]+%"'),

@@ -10,9 +10,14 @@ import type { Axis, Scale } from '../api/wire';
 
 export type PageName = 'memory' | 'trace' | 'cycles' | 'locality' | 'mesh';
 export type Metric = 'latency' | 'samples' | 'mean';
+/** What of two runs is shown: one of them, or B − A. */
+export type Shown = 'diff' | 'a' | 'b';
+export type Compared = 'cost' | 'share' | 'samples' | 'mean';
 
 export interface State {
-  readonly run: string; // empty: the first one that is open
+  readonly run: string; // empty: the first one that is open; A,B: two of them as one
+  readonly cmp: Shown; // of two runs
+  readonly by: Compared; // what of them is compared
   readonly page: PageName;
   readonly select: Selection;
   readonly filter: Selection;
@@ -35,6 +40,8 @@ export const VERSION = 1;
 
 export const INITIAL: State = {
   run: '',
+  cmp: 'diff',
+  by: 'cost',
   page: 'memory',
   select: EVERYTHING,
   filter: EVERYTHING,
@@ -81,6 +88,8 @@ export function write(s: State): string {
     if (value !== initial) parts.push(`${key}=${escape(value)}`);
   };
   put('run', s.run);
+  put('cmp', s.cmp, INITIAL.cmp);
+  put('by', s.by, INITIAL.by);
   put('page', s.page, INITIAL.page);
   put('s', text(s.select));
   put('f', text(s.filter));
@@ -124,6 +133,8 @@ export function read(fragment: string, upgraders = UPGRADERS, newest = VERSION):
   };
   const state: State = {
     run: get('run', ''),
+    cmp: one(get('cmp', ''), SHOWN, INITIAL.cmp),
+    by: one(get('by', ''), COMPARED, INITIAL.by),
     page: one(get('page', ''), PAGES, INITIAL.page),
     select: selection('s'),
     filter: selection('f'),
@@ -151,6 +162,8 @@ export function sameRows(a: State, b: State): boolean {
 }
 
 const PAGES: readonly PageName[] = ['memory', 'trace', 'cycles', 'locality', 'mesh'];
+const SHOWN: readonly Shown[] = ['diff', 'a', 'b'];
+const COMPARED: readonly Compared[] = ['cost', 'share', 'samples', 'mean'];
 const METRICS = ['latency', 'samples', 'mean'] as const;
 const SHAPES = ['sunburst', 'icicle'] as const;
 const BOTTOMS = [

@@ -3,7 +3,8 @@ import { decimal, short } from '../../base/format';
 import { numberScale } from '../../base/scale';
 import type { Theme } from '../../base/theme';
 import { rampOf, type ViewLegend } from '../../frame/legend';
-import { changeColor, groupColor, latenessColor, timeUnit } from './scale';
+import { groupColor, latenessColor, timeUnit } from './scale';
+import { changeColor } from '../../base/change';
 import { isKind, type Colour } from './state';
 
 export interface Coloured {

@@ -5,7 +5,8 @@ import { luminance } from '../../base/color';
 import type { Renderer } from '../../base/renderer';
 import type { KeptView, Said, Table } from '../../frame/view';
 import { NONE, type Overview } from './picture';
-import { changeColor, latenessColor, type Write } from './scale';
+import { latenessColor, type Write } from './scale';
+import { changeColor } from '../../base/change';
 import { EDGE, GUTTER } from './timeline';
 
 export interface OverviewInput {

@@ -1,12 +1,8 @@
 // Colours of lateness, and times in words; look-pages.md gives the formula.
 import { decimal, short, THIN } from '../../base/format';
 import { mapColor, mix, parseColor } from '../../base/color';
+import { changeTable, smooth } from '../../base/change';
 import type { Theme } from '../../base/theme';
-
-function smooth(a: number, b: number, t: number): number {
-  const x = Math.max(0, Math.min(1, (t - a) / (b - a)));
-  return x * x * (3 - 2 * x);
-}
 
 const STEPS = 256;
 const tables = new WeakMap<Theme, readonly string[]>();
@@ -38,33 +34,6 @@ export function latenessPixels(theme: Theme): Uint32Array {
     packed.set(theme, known);
   }
   return known;
-}
-
-const LATER = { light: '#7b3294', dark: '#d9a6f2' };
-const SOONER = { light: '#00703c', dark: '#74d6a2' };
-const changes = new WeakMap<Theme, readonly string[]>();
-
-/** From the most sooner to the most later, pale in the middle. */
-function changeTable(theme: Theme): readonly string[] {
-  let known = changes.get(theme);
-  if (!known) {
-    const end = (c: { light: string; dark: string }): string => (theme.dark ? c.dark : c.light);
-    known = Array.from({ length: 2 * STEPS + 1 }, (_, i) => {
-      const t = i / STEPS - 1;
-      return mix(
-        theme.foot,
-        end(t > 0 ? LATER : SOONER),
-        smooth(0, 0.28, Math.abs(t)) * (0.35 + 0.65 * Math.abs(t)),
-      );
-    });
-    changes.set(theme, known);
-  }
-  return known;
-}
-
-/** The colour of a difference t in −1 … 1: purple is more here, green is less. */
-export function changeColor(theme: Theme, t: number): string {
-  return changeTable(theme)[Math.round(STEPS * (1 + Math.max(-1, Math.min(1, t))))]!;
 }
 
 /** Colours of amounts from the low end of the scale to its top, for pixels. */

@@ -12,15 +12,8 @@ import type { ViewLegend } from '../../frame/legend';
 import type { KeptView, Said, Table } from '../../frame/view';
 import { timelineLegend } from './legend';
 import { NONE, type Cells, type Messages, type Ops, type Timeline } from './picture';
-import {
-  amountPixels,
-  changeColor,
-  groupColor,
-  latenessColor,
-  partitionColor,
-  time,
-  type Write,
-} from './scale';
+import { amountPixels, groupColor, latenessColor, partitionColor, time, type Write } from './scale';
+import { changeColor } from '../../base/change';
 import { isKind, type Colour } from './state';
 
 export const GUTTER = 56;

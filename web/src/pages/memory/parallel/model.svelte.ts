@@ -19,7 +19,9 @@ import { guideOptions } from '../guideoptions';
 import { subtitle, type AxisInput } from '../views/axis';
 import type { AxisStrips, WindowMark } from '../views/axisstrip';
 import { KeptLines, linesWide, type Strength } from '../views/density';
-import { foldAxis, foldPair } from '../views/fold';
+import { addAxes, showsChange, withoutClock } from '../compare/sides';
+import type * as ChangeParallel from '../compare/parallel';
+import { foldAxis, foldCounts, foldPair } from '../views/fold';
 import type { TimeGap } from '../views/gaps';
 import { binOf } from '../views/link';
 import { ParallelView, type BinMark } from '../views/parallel';
@@ -40,6 +42,8 @@ export interface AxisDrag {
 
 /** Axes and pairs of an answer, folded to what fits. */
 interface Folded {
+  readonly sides: ReadonlyMap<string, ChangeParallel.AxisSides>; // of two runs, by axis
+  readonly cells: ReadonlyMap<string, readonly [a: PairAnswer, b: PairAnswer]>;
   readonly inputs: ReadonlyMap<string, AxisInput>;
   readonly order: readonly string[];
   readonly pairs: ReadonlyMap<string, PairAnswer>;
@@ -70,7 +74,9 @@ export class ParallelModel {
     const { info, link, size } = this;
     if (!info || size.w === 0) return [];
     const chosen: readonly Axis[] =
-      link.axes.length > 0 ? link.axes : defaultAxes(info, size.w).map((column) => ({ column }));
+      link.axes.length > 0
+        ? link.axes
+        : defaultAxes(info.pair ? withoutClock(info) : info, size.w).map((column) => ({ column }));
     return chosen.filter((a) => columnOf(info, a.column));
   });
 
@@ -86,9 +92,12 @@ export class ParallelModel {
     if (!mine || !info || size.h === 0) return undefined;
     const groups = cpuGroups(info);
     const most = Math.max(3, Math.floor((size.h - 56) / SLOT));
-    const parts = mine.axes.flatMap((raw) => {
-      const column = columnOf(info, raw.column);
+    const before = showsChange(this.desk.snap) ? this.desk.snap.other?.parts.get('parallel') : undefined;
+    const parts = mine.axes.flatMap((own, k) => {
+      const column = columnOf(info, own.column);
       if (!column) return [];
+      const a = before?.axes[k];
+      const raw = a ? addAxes(a, own) : own;
       const fold = isFolded(column) ? foldAxis(raw, this.weights(column.name), most) : undefined;
       const answer = fold?.answer ?? raw;
       const input: AxisInput = {
@@ -99,14 +108,23 @@ export class ParallelModel {
         ...(column.name === 'line' && { sayValue: (v) => this.sayLine(v) }),
         ...(column.name === 'time' && this.gaps.length > 0 && { gaps: this.gaps }),
       };
-      return [{ input, map: fold?.map }];
+      const counted = (c: Uint32Array): Uint32Array => (fold ? foldCounts(c, fold.map, answer.bins + 1) : c);
+      const sides = a && { a: counted(a.counts[SELECTED]), b: counted(own.counts[SELECTED]) };
+      return [{ input, map: fold?.map, sides }];
     });
     const pairs = new Map<string, PairAnswer>();
+    const cells = new Map<string, readonly [a: PairAnswer, b: PairAnswer]>();
     mine.pairs.forEach((p, i) => {
       const [l, r] = [parts[i], parts[i + 1]];
-      if (l && r) pairs.set(`${l.input.column.name} ${r.input.column.name}`, foldPair(p, l.map, r.map));
+      if (!l || !r) return;
+      const between = `${l.input.column.name} ${r.input.column.name}`;
+      pairs.set(between, foldPair(p, l.map, r.map));
+      const a = before?.pairs[i];
+      if (a) cells.set(between, [foldPair(a, l.map, r.map), pairs.get(between)!]);
     });
     return {
+      sides: new Map(parts.flatMap((p) => (p.sides ? [[p.input.column.name, p.sides] as const] : []))),
+      cells,
       inputs: new Map(parts.map((p) => [p.input.column.name, p.input])),
       order: parts.map((p) => p.input.column.name),
       pairs,
@@ -184,9 +202,10 @@ export class ParallelModel {
     if (!data || size.w === 0) return undefined;
     const order = drag?.order ?? data.order;
     const inputs = order.flatMap((c) => data.inputs.get(c) ?? []);
-    return new ParallelView({
+    const between = inputs.slice(1).map((a, i) => `${inputs[i]!.column.name} ${a.column.name}`);
+    const input = {
       axes: inputs,
-      pairs: inputs.slice(1).map((a, i) => data.pairs.get(`${inputs[i]!.column.name} ${a.column.name}`)),
+      pairs: between.map((b) => data.pairs.get(b)),
       size,
       measure: pageMeasure(),
       selected: this.selected,
@@ -199,8 +218,20 @@ export class ParallelModel {
       brushes: this.brushes,
       strips: this.axisStrips,
       moving: drag && { axis: order.indexOf(drag.column), x: drag.x },
+    };
+    const { answer, other } = this.desk.snap;
+    if (!showsChange(this.desk.snap) || !answer || !other) return new ParallelView(input);
+    if (!this.change) return undefined;
+    const none = new Uint32Array();
+    return new this.change.ChangeParallelView({
+      ...input,
+      strips: undefined,
+      bars: inputs.map((a) => data.sides.get(a.column.name) ?? { a: none, b: none }),
+      cells: between.map((b) => data.cells.get(b)),
+      totals: [other.answer.counts[SELECTED], answer.counts[SELECTED]],
     });
   });
+  private change = $state.raw<typeof ChangeParallel | undefined>();
 
   /** What is hovered here or elsewhere, where an axis shows it; text, so that it changes only with the mark. */
   private readonly marked = $derived.by((): string => {
@@ -249,6 +280,10 @@ export class ParallelModel {
   /** Asks for what is shown, as long as the component lives that calls it. */
   ask(): void {
     $effect(() => this.askAxes());
+    $effect(() => {
+      if (showsChange(this.desk.snap) && !this.change)
+        void import('../compare/parallel').then((m) => (this.change = m));
+    });
     $effect(() => this.askWeights());
     $effect(() => this.askStrips());
     $effect(() => this.drawRestWhenIdle());

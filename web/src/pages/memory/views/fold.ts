@@ -53,7 +53,7 @@ function layered(f: (layer: 0 | 1 | 2) => Uint32Array): Layered<Uint32Array> {
   return [f(ALL), f(SELECTED), f(HOVERED)];
 }
 
-function foldCounts(counts: Uint32Array, map: Uint16Array, n: number): Uint32Array {
+export function foldCounts(counts: Uint32Array, map: Uint16Array, n: number): Uint32Array {
   const out = new Uint32Array(counts.length === 0 ? 0 : n);
   counts.forEach((c, i) => (out[map[i]!]! += c));
   return out;

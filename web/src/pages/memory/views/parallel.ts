@@ -105,7 +105,7 @@ export class ParallelView implements KeptView<ParallelMark> {
   private readonly most: number; // largest selected cell of all pairs
 
   constructor(
-    private readonly input: ParallelInput,
+    protected readonly input: ParallelInput,
     laid?: ParallelView,
   ) {
     this.size = input.size;
@@ -195,7 +195,7 @@ export class ParallelView implements KeptView<ParallelMark> {
   }
 
   /** The room between two columns; none while one of them is being moved over it. */
-  private gap(i: number): Rect | undefined {
+  protected gap(i: number): Rect | undefined {
     const { moving } = this.input;
     if (moving && (moving.axis === i || moving.axis === i + 1)) return undefined;
     const [l, r] = [this.columns[i]!, this.columns[i + 1]!];
@@ -253,7 +253,7 @@ export class ParallelView implements KeptView<ParallelMark> {
     );
   }
 
-  private drawBars(r: Renderer, c: AxisColumn, layer: 0 | 1 | 2, fill: string): void {
+  protected drawBars(r: Renderer, c: AxisColumn, layer: 0 | 1 | 2, fill: string): void {
     const { counts } = c.layout.input.answer;
     if (counts[layer].length === 0 || c.most === 0) return;
     const modelled = c.layout.input.column.provenance === 'modelled';
@@ -271,7 +271,7 @@ export class ParallelView implements KeptView<ParallelMark> {
     }
   }
 
-  private barRect(c: AxisColumn, s: Slot, n: number): Rect {
+  protected barRect(c: AxisColumn, s: Slot, n: number): Rect {
     const thick = s.till - s.from;
     const named = c.layout.named && thick > 9;
     const inset = named ? Math.min(3, thick * 0.12) : thick < 2.2 ? 0 : clamp(thick * 0.08, 0.35, 0.75) / 2;

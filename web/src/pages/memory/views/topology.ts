@@ -4,7 +4,7 @@
 import { inkOn, mix, type AmountMap } from '../../../base/color';
 import { short, count, mean as formatMean, percent, THIN } from '../../../base/format';
 import { clamp, contains, type Dir, type Point, type Rect, type Size } from '../../../base/geometry';
-import type { Hatch, Renderer } from '../../../base/renderer';
+import type { Hatch, Path, Renderer } from '../../../base/renderer';
 import { fit, type Font } from '../../../base/text';
 import type { Theme } from '../../../base/theme';
 import { ALL, HOVERED, SELECTED, type PlacesAnswer } from '../../../api/decode';
@@ -71,7 +71,7 @@ export interface ResourceMark {
   readonly resource: number;
 }
 
-interface RingScale {
+export interface RingScale {
   readonly type: string;
   readonly amounts: AmountScale | undefined;
   readonly links: AmountScale | undefined; // to the ring below
@@ -118,7 +118,7 @@ export class TopologyView implements KeptView<ResourceMark> {
   private readonly boxes: ReadonlyMap<number, Rect>;
   private readonly legend: Rect | undefined;
 
-  constructor(private readonly input: TopologyInput) {
+  constructor(protected readonly input: TopologyInput) {
     this.size = input.size;
     const laid = layoutOf(input);
     this.tree = laid.tree;
@@ -157,7 +157,7 @@ export class TopologyView implements KeptView<ResourceMark> {
     };
   }
 
-  private ringScale(type: string, ring: number): RingScale {
+  protected ringScale(type: string, ring: number): RingScale {
     const nodes = this.tree.nodes.filter((n) => n.ring === ring);
     const values = this.input.among?.get(type) ?? this.amountsOf(nodes);
     const links = nodes.map((n) => this.link(n.index)).filter((v) => v > 0);
@@ -170,7 +170,7 @@ export class TopologyView implements KeptView<ResourceMark> {
     };
   }
 
-  private amountsOf(nodes: readonly Node[]): number[] {
+  protected amountsOf(nodes: readonly Node[]): number[] {
     return nodes.filter((n) => this.has(n.index)).map((n) => this.value(n.index));
   }
 
@@ -185,7 +185,7 @@ export class TopologyView implements KeptView<ResourceMark> {
   }
 
   /** What holds CPUs issues accesses, caches and memory serve them; what only passes is in the links. */
-  private issues(i: number): boolean {
+  protected issues(i: number): boolean {
     return /^(CPU|Core|Package|Machine)$/.test(this.input.topology.resources[i]!.type);
   }
 
@@ -246,7 +246,7 @@ export class TopologyView implements KeptView<ResourceMark> {
         : short(v);
   }
 
-  private fillOf(node: Node, theme: Theme): { fill?: string; t: number } {
+  protected fillOf(node: Node, theme: Theme): { fill?: string; t: number } {
     const scale = this.scales[node.ring]?.amounts;
     if (!scale || !this.has(node.index)) return { t: 0 };
     const t = scale.t(this.value(node.index));
@@ -267,6 +267,7 @@ export class TopologyView implements KeptView<ResourceMark> {
       const path = outline(s, b);
       if (fill) r.path(path, { fill, ...(t < PALE && { stroke: r.theme.line, width: 1 }) });
       else r.path(path, { hatch: emptyHatch(r.theme), stroke: r.theme.line, width: 1 });
+      this.drawInner(r, outline(s, b, 2), b.node.index);
       if (this.isChosen(b.node.index)) r.path(outline(s, b, 1), { stroke: r.theme.selected, width: 2 });
     }
     if (this.input.bare) return;
@@ -287,6 +288,9 @@ export class TopologyView implements KeptView<ResourceMark> {
     });
   }
 
+  /** What a block says besides its fill. */
+  protected drawInner(_r: Renderer, _outline: Path, _resource: number): void {}
+
   private drawLink(r: Renderer, s: Sunburst, b: Block, parent: Block | undefined, hovered: boolean): void {
     const inner = parent?.ring.outer ?? s.disc;
     if (b.node.parent < 0 || (!parent && b.node.ring > 1)) return;
@@ -302,13 +306,17 @@ export class TopologyView implements KeptView<ResourceMark> {
     const thick = Math.min(1.1 * b.ring.gap, 0.055 * s.radius, Math.max(1.5, 0.8 * arcLength(b)));
     const width = 1.5 + Math.max(0, thick - 1.5) * scale.t(traffic);
     r.line(p.x, p.y, q.x, q.y, {
-      stroke: hovered ? r.theme.hover : mix(r.theme.bg, r.theme.text, 0.62),
+      stroke: hovered ? r.theme.hover : this.linkInk(b.node.index, r.theme),
       width,
     });
   }
 
+  protected linkInk(_resource: number, theme: Theme): string {
+    return mix(theme.bg, theme.text, 0.62);
+  }
+
   /** Traffic served by another part of the machine, in the order of the answer. */
-  private remoteLinks(layer: 0 | 1 | 2 = SELECTED): { from: number; to: number; samples: number }[] {
+  protected remoteLinks(layer: 0 | 1 | 2 = SELECTED): { from: number; to: number; samples: number }[] {
     const { remote } = this.input.places;
     return Array.from(remote.from, (from, i) => ({
       from,
@@ -375,7 +383,7 @@ export class TopologyView implements KeptView<ResourceMark> {
     ];
   };
 
-  private drawDisc(r: Renderer, s: Sunburst): void {
+  protected drawDisc(r: Renderer, s: Sunburst): void {
     const root = this.input.topology.resources[this.tree.root]!;
     r.path([{ to: 'arc', c: s.center, r: s.disc, from: 0, till: 2 * Math.PI }], { fill: r.theme.surface });
     if (s.disc < 24) return;
@@ -449,7 +457,7 @@ export class TopologyView implements KeptView<ResourceMark> {
       return;
     }
     const width = 1.5 + (Math.min(12, 0.8 * box.w) - 1.5) * scale.t(traffic);
-    r.line(x, from, x, box.y, { stroke: mix(theme.bg, theme.text, 0.62), width: Math.max(1, width) });
+    r.line(x, from, x, box.y, { stroke: this.linkInk(node.index, theme), width: Math.max(1, width) });
   }
 
   private drawIcicleLabel(r: Renderer, node: Node, box: Rect, fill: string | undefined): void {
@@ -532,7 +540,7 @@ export class TopologyView implements KeptView<ResourceMark> {
 
   // ---- legend ----
 
-  private legendRows(box: Rect): { top: number; row: number; two: boolean; rampX: number; rampW: number } {
+  protected legendRows(box: Rect): { top: number; row: number; two: boolean; rampX: number; rampW: number } {
     const rings = this.tree.rings.length - 1;
     const two = box.h >= 380;
     const row = box.h < 320 ? 26 : 32;
@@ -552,7 +560,7 @@ export class TopologyView implements KeptView<ResourceMark> {
     return this.scales.filter((s, ring) => ring > 1 && s.links).reverse();
   }
 
-  private metricTitle(): string {
+  protected metricTitle(): string {
     const a = this.input.amounts;
     if (a) return capital(a.unit ? `${a.name}, ${a.unit}` : a.name);
     if (this.input.metric === 'samples') return 'Samples served or issued';
@@ -561,7 +569,7 @@ export class TopologyView implements KeptView<ResourceMark> {
       : `${capital(this.input.unit)} served or issued`;
   }
 
-  private drawLegend(r: Renderer, box: Rect): void {
+  protected drawLegend(r: Renderer, box: Rect): void {
     const { top, row, two, rampX, rampW } = this.legendRows(box);
     const strong: Font = { size: 12, weight: 600 };
     const small: Font = { size: 11 };
@@ -604,7 +612,7 @@ export class TopologyView implements KeptView<ResourceMark> {
     this.drawUnplaced(r, box, y + 6);
   }
 
-  private drawRamp(r: Renderer, s: RingScale, x: number, rampX: number, w: number, y: number): void {
+  protected drawRamp(r: Renderer, s: RingScale, x: number, rampX: number, w: number, y: number): void {
     const { theme } = r;
     const tiny: Font = { size: 10.5 };
     r.text(ringName(s.type), x, y, { font: { size: 11.5 }, fill: theme.text });
@@ -839,7 +847,7 @@ function amountCells(a: { value: number; samples: number } | undefined): string[
 }
 
 /** Short enough for the slot at 12 o'clock. */
-function ringName(type: string): string {
+export function ringName(type: string): string {
   return type === 'Package' ? 'Pkg' : type;
 }
 

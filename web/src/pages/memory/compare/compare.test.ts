@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import type { PairAnswer } from '../../../api/decode';
+import type { Compared, ComparedRow } from '../../../api/wire';
+import { rowsOf } from './code';
+import { isSure, ordered, shortNames } from './lists';
+import { mergeCells } from './parallel';
+import { beyondNoise, countVerdict } from './verdict';
+
+const row = (label: string, a: number, b: number, verdict = 'unsure'): ComparedRow => ({
+  label,
+  a: { samples: a, cost: a, share: 0 },
+  b: { samples: b, cost: b, share: 0 },
+  verdict,
+});
+
+describe('differences of counts', () => {
+  it('are beyond noise from three standard errors on', () => {
+    expect(beyondNoise(100, 100)).toBe(false);
+    expect(beyondNoise(100, 140)).toBe(false); // error 15.5
+    expect(beyondNoise(100, 150)).toBe(true);
+    expect(countVerdict(100, 150)[2]).toBe('more');
+    expect(countVerdict(150, 100)[2]).toBe('less');
+    expect(countVerdict(100, 101)[2]).toBe('unsure');
+    const [low, high] = countVerdict(100, 150, 2, 1).map(Number);
+    expect([low! < -50, high! > -50]).toEqual([true, true]); // 150 − 200
+  });
+
+  it('of two answers have each cell once', () => {
+    const pair = (cells: readonly (readonly [number, number, number])[]): PairAnswer => {
+      const n = Uint32Array.from(cells.map((c) => c[2]));
+      return {
+        left: Uint16Array.from(cells.map((c) => c[0])),
+        right: Uint16Array.from(cells.map((c) => c[1])),
+        counts: [n, n, n],
+      };
+    };
+    const merged = mergeCells(
+      pair([
+        [0, 1, 5],
+        [2, 3, 7],
+      ]),
+      pair([
+        [2, 3, 1],
+        [4, 0, 2],
+      ]),
+    );
+    expect(merged).toEqual([
+      { left: 0, right: 1, a: 5, b: 0 },
+      { left: 2, right: 3, a: 7, b: 1 },
+      { left: 4, right: 0, a: 0, b: 2 },
+    ]);
+  });
+});
+
+describe('lists of changes', () => {
+  const found = {
+    groups: [row('x.c:1', 5, 9), row('x.c:2', 4, 1, 'less'), row('x.c:3', 0, 2), row('x.c:4', 3, 0)],
+  } as unknown as Compared;
+
+  it('have four orders', () => {
+    const labels = (order: Parameters<typeof ordered>[1]): string =>
+      ordered(found, order)
+        .map((r) => r.label.at(-1))
+        .join('');
+    expect(labels('largest')).toBe('1234');
+    expect(labels('sure')).toBe('2134');
+    expect(labels('a')).toBe('4');
+    expect(labels('b')).toBe('3');
+    expect(isSure(row('', 1, 2, 'same'))).toBe(false);
+  });
+
+  it('leave out the file that all lines are in', () => {
+    expect(shortNames(found.groups)).toMatchObject({ file: 'x.c' });
+    expect(shortNames(found.groups).of(found.groups[0]!)).toBe('1');
+    expect(shortNames([...found.groups, row('y.c:1', 1, 1)]).file).toBe('');
+    expect(shortNames([row('u', 1, 1)]).file).toBe('');
+  });
+});
+
+describe('the code of two runs', () => {
+  it('has lines that only A has between those of B', () => {
+    const matched = {
+      file: 'f.c',
+      fileA: 'f.c',
+      lines: [1, 0, 3],
+      how: ['equal', '', 'modified'],
+      gone: [
+        { line: 2, before: 3, text: 'old' },
+        { line: 4, before: 4, text: 'last' },
+      ],
+    };
+    expect(rowsOf('a\nnew\nc', matched).map((r) => [r.b, r.a, r.text])).toEqual([
+      [1, 1, 'a'],
+      [2, 0, 'new'],
+      [0, 2, 'old'],
+      [3, 3, 'c'],
+      [0, 4, 'last'],
+    ]);
+  });
+
+  it('goes by number where nothing was matched', () => {
+    expect(rowsOf('a\nb', undefined).map((r) => r.a)).toEqual([1, 2]);
+  });
+});
