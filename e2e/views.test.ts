@@ -57,7 +57,9 @@ describe.skipIf(!LULESH)('every view', () => {
       page.waitForEvent('download'),
       page.getByRole('menuitem', { name: /CSV/ }).first().click(),
     ]);
-    const lines = readFileSync(await file.path(), 'utf8').trim().split('\n');
+    const lines = readFileSync(await file.path(), 'utf8')
+      .trim()
+      .split('\n');
     expect(lines[0]).toContain('Largest of line');
     const got = lines.filter((l) => l.startsWith('CPU')).map((l) => l.split(',').at(-2)!);
     expect(got.sort()).toEqual(want.sort());

@@ -209,7 +209,7 @@ export class TopologyView implements KeptView<ResourceMark> {
   }
 
   /** The measure of the chosen column, where there is one. */
-  private amount(i: number): { value: number; samples: number } | undefined {
+  private columnAmount(i: number): { value: number; samples: number } | undefined {
     const a = this.input.amounts;
     if (!a) return undefined;
     return this.issues(i)
@@ -219,11 +219,11 @@ export class TopologyView implements KeptView<ResourceMark> {
 
   /** Whether there is a number to colour a resource by. */
   private has(i: number): boolean {
-    return (this.amount(i)?.samples ?? this.samples(i)) > 0;
+    return (this.columnAmount(i)?.samples ?? this.samples(i)) > 0;
   }
 
   value(i: number): number {
-    const amount = this.amount(i);
+    const amount = this.columnAmount(i);
     if (amount) return amount.value;
     switch (this.input.metric) {
       case 'samples':
@@ -769,7 +769,7 @@ export class TopologyView implements KeptView<ResourceMark> {
       parts.push(`${count(latency)} ${this.input.unit}`);
       parts.push(`${percent(latency, this.whole())} of the selection`);
     }
-    const amount = this.amount(m.resource);
+    const amount = this.columnAmount(m.resource);
     if (amount && amount.samples > 0)
       parts.push(
         `${this.input.amounts!.name} ${this.say(amount.value)} ${this.input.amounts!.unit}`.trimEnd(),
@@ -828,7 +828,7 @@ export class TopologyView implements KeptView<ResourceMark> {
         String(this.link(i)),
         String(remote.in),
         String(remote.out),
-        ...amountCells(this.amount(i)),
+        ...amountCells(this.columnAmount(i)),
       ];
     });
     return { head, rows };
