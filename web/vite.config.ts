@@ -2,9 +2,10 @@ import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
 
 // What every page uses is one chunk, loaded first: twenty small ones compress worse.
+// What only other pages and dialogs use is not part of it.
 const SHARED = new RegExp(
-  'node_modules/svelte/' +
-    '|src/base/(?!svg|tar|scale)|src/api/(?!code)|src/state/(?!arrange|sync)' +
+  'node_modules/svelte/(?!.*(bindings/select|blocks/html))' +
+    '|src/base/(?!svg|tar|scale|change)|src/api/(?!code)|src/state/(?!arrange|sync|pagestore)' +
     '|src/frame/host/|src/frame/(view|badge)\\.|src/frame/(Badge|Menu|PaneHeader|PopMenu|RegionB|StatusBar|ViewHost|context|keymap|viewactions)\\.',
 );
 

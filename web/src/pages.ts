@@ -37,32 +37,7 @@ export const PAGES: readonly Page[] = [
     undoes: 'trace',
     load: () => import('./pages/trace/TracePage.svelte'),
     perRun: true,
-    keys: [
-      {
-        keys: ['ArrowLeft', 'ArrowRight'],
-        label: 'Operation before, next operation of the rank',
-        pointer: 'move',
-      },
-      {
-        keys: ['ArrowUp', 'ArrowDown'],
-        label: 'Nearest operation of the rank above, below',
-        pointer: 'move',
-      },
-      {
-        keys: ['Enter'],
-        label: 'Select the operation and show where its lateness comes from',
-        pointer: 'click',
-      },
-      {
-        keys: [',', '.'],
-        label: 'Before, next of what was found; without a find, operation',
-        pointer: '‹ ›',
-      },
-      { keys: ['W', 'S'], label: 'Zoom steps or time in, out', pointer: 'Ctrl+wheel; drag a stretch' },
-      { keys: ['A', 'D'], label: 'Pan left, right', pointer: 'Shift+drag, wheel' },
-      { keys: ['F'], label: 'Zoom to the chain of the selected operation', pointer: '' },
-      { keys: ['0'], label: 'The whole run', pointer: 'double-click background' },
-    ],
+    keys: async () => (await import('./pages/trace/keys')).KEYS,
   },
   {
     id: 'cycles',
@@ -81,17 +56,7 @@ export const PAGES: readonly Page[] = [
     undoes: 'samples',
     load: () => import('./pages/locality/LocalityPage.svelte'),
     perRun: true,
-    keys: [
-      {
-        keys: ['ArrowLeft', 'ArrowRight'],
-        label: 'Smaller, larger cache; field, set, time',
-        pointer: 'move',
-      },
-      { keys: ['ArrowUp', 'ArrowDown'], label: 'Row, band, lane or line', pointer: 'move' },
-      { keys: [',', '.'], label: 'On the curve: cache before, next cache of the machine', pointer: '' },
-      { keys: ['Enter'], label: 'Select', pointer: 'click' },
-      { keys: ['C', 'Y'], label: 'On an advice: its change, why', pointer: 'Change, Why' },
-    ],
+    keys: async () => (await import('./pages/locality/keys')).KEYS,
   },
   {
     id: 'mesh',
@@ -103,18 +68,6 @@ export const PAGES: readonly Page[] = [
     undoes: 'samples',
     load: () => import('./pages/mesh/MeshPage.svelte'),
     perRun: true,
-    keys: [
-      { keys: ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'], label: 'Turn the mesh', pointer: 'drag' },
-      { keys: ['Shift+ArrowLeft', 'Shift+ArrowRight'], label: 'Move the mesh', pointer: 'Shift+drag' },
-      { keys: ['+', '-'], label: 'Zoom', pointer: 'wheel' },
-      { keys: ['Home'], label: 'The first view again', pointer: '' },
-      { keys: [',', '.'], label: 'Dump before, next dump', pointer: 'click a stop' },
-      {
-        keys: ['Enter'],
-        label: 'Select the cell again; in the plot, the cells under the cursor',
-        pointer: 'click, drag',
-      },
-      { keys: ['Escape'], label: 'No cell outlined', pointer: '' },
-    ],
+    keys: async () => (await import('./pages/mesh/keys')).KEYS,
   },
 ];

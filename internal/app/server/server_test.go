@@ -1,8 +1,10 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +15,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
 )
@@ -140,6 +144,15 @@ func TestAssets(t *testing.T) {
 	if plain.Header().Get("Content-Encoding") != "" || packed.Header().Get("Content-Encoding") != "gzip" {
 		t.Fatalf("encodings %q and %q", plain.Header().Get("Content-Encoding"), packed.Header().Get("Content-Encoding"))
 	}
+	best := do(s, "GET", "/assets/app-1.js", "", "Accept-Encoding", "gzip, zstd")
+	unpack, err := zstd.NewReader(best.Body)
+	if err != nil || best.Header().Get("Content-Encoding") != "zstd" {
+		t.Fatalf("encoding %q, %v", best.Header().Get("Content-Encoding"), err)
+	}
+	defer unpack.Close()
+	if got, err := io.ReadAll(unpack); err != nil || !bytes.Equal(got, plain.Body.Bytes()) {
+		t.Errorf("zstd gives other bytes: %v", err)
+	}
 	if packed.Body.Len() >= plain.Body.Len()/4 || plain.Body.Len() != 10000 {
 		t.Errorf("%d bytes packed of %d", packed.Body.Len(), plain.Body.Len())
 	}
@@ -149,7 +162,7 @@ func TestAssets(t *testing.T) {
 	if plain.Header().Get("ETag") == packed.Header().Get("ETag") {
 		t.Error("two representations share a strong tag")
 	}
-	for _, w := range []*httptest.ResponseRecorder{plain, packed} {
+	for _, w := range []*httptest.ResponseRecorder{plain, packed, best} {
 		again := do(s, "GET", "/assets/app-1.js", "", "Accept-Encoding", w.Header().Get("Content-Encoding"), "If-None-Match", w.Header().Get("ETag"))
 		if again.Code != http.StatusNotModified || again.Body.Len() != 0 {
 			t.Errorf("with its own tag: %d and %d bytes", again.Code, again.Body.Len())

@@ -42,6 +42,13 @@ export interface DialogProps {
 
 export type LoadDialog = () => Promise<{ readonly default: Component<DialogProps> }>;
 
+/** A key of a page, for the list of keys. */
+export interface PageKey {
+  readonly keys: readonly string[];
+  readonly label: string;
+  readonly pointer: string;
+}
+
 export interface Page {
   readonly id: PageName;
   readonly title: string;
@@ -56,11 +63,7 @@ export interface Page {
   readonly perRun?: true; // made anew for another run
   readonly dialogs?: Partial<Record<DialogName, LoadDialog>>;
   /** Keys of its own while its picture has the focus, for the list of keys. */
-  readonly keys?: readonly {
-    readonly keys: readonly string[];
-    readonly label: string;
-    readonly pointer: string;
-  }[];
+  readonly keys?: () => Promise<readonly PageKey[]>;
 }
 
 /** The page to show: the one asked for, or the first that the run fills. */

@@ -58,10 +58,13 @@ func WriteBody(w http.ResponseWriter, status int, body []byte) {
 }
 
 // AcceptsGzip reports whether the client unpacks gzip.
-func AcceptsGzip(r *http.Request) bool {
+func AcceptsGzip(r *http.Request) bool { return Accepts(r, "gzip") }
+
+// Accepts reports whether the client unpacks an encoding.
+func Accepts(r *http.Request, encoding string) bool {
 	for part := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
 		name, q, _ := strings.Cut(strings.TrimSpace(part), ";")
-		if strings.EqualFold(name, "gzip") {
+		if strings.EqualFold(name, encoding) {
 			return strings.ReplaceAll(q, " ", "") != "q=0"
 		}
 	}
