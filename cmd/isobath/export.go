@@ -63,7 +63,11 @@ func newExport() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := imports.open(cmd.Context(), args[0])
+			part := where
+			if anonymise { // names are selected as they are written
+				part = ""
+			}
+			s, err := imports.part(cmd.Context(), args[0], part)
 			if err != nil {
 				return err
 			}

@@ -73,6 +73,15 @@ func (f *importFlags) ask(ctx context.Context, path string) (*dataset.Set, error
 	})
 }
 
+// part is open for verbs that need no rows but the selected ones: only those of a
+// run that is kept in an engine are brought here.
+func (f *importFlags) part(ctx context.Context, path, where string) (*dataset.Set, error) {
+	return reading(f, path, func(opt dataset.Options) (*dataset.Set, error) {
+		opt.Fetch = where
+		return dataset.Open(ctx, path, opt)
+	})
+}
+
 // load reads a file that is only to be kept.
 func (f *importFlags) load(ctx context.Context, path string) (*run.Run, error) {
 	return reading(f, path, func(opt dataset.Options) (*run.Run, error) { return dataset.Load(ctx, path, opt) })

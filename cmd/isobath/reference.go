@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/isobath/isobath/internal/base/wholefile"
 )
 
 // newReference makes what packages and the documentation hold about the verbs, from
@@ -112,7 +114,7 @@ func writeManual(root *cobra.Command, folder string) error {
 	}
 	for _, c := range append([]*cobra.Command{root}, describedVerbs(root)...) {
 		name := strings.ReplaceAll(c.CommandPath(), " ", "-")
-		if err := os.WriteFile(filepath.Join(folder, name+".1"), manualPage(root, c, name), 0o644); err != nil {
+		if err := wholefile.WriteBytes(filepath.Join(folder, name+".1"), 0, manualPage(root, c, name)); err != nil {
 			return err
 		}
 	}

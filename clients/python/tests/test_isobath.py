@@ -192,7 +192,7 @@ class Analyses(unittest.TestCase):
         """What the program can answer in JSON about data can be asked here."""
         text = subprocess.run([isobath.program(), "help"], capture_output=True, check=True).stdout.decode()
         verbs = [line.split()[0] for line in text.split("Available Commands:")[1].split("Flags:")[0].splitlines() if line.strip()]
-        others = {"ab", "cc", "completion", "demo", "doctor", "export", "formats", "guide", "help", "import", "mcp", "open", "record", "serve", "version"}
+        others = {"ab", "cc", "completion", "demo", "doctor", "engine", "export", "formats", "guide", "help", "import", "mcp", "open", "record", "serve", "version"}
         missing = [v for v in verbs if v not in others and not hasattr(isobath.Run, v) and not hasattr(isobath, v)]
         self.assertEqual(missing, [])
 

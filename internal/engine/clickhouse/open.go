@@ -265,7 +265,7 @@ func (e *Engine) Select(context.Context, query.Expr) (table.Bits, error) { retur
 func (e *Engine) Close() {}
 
 // ErrElsewhere is for what reads the rows themselves.
-var ErrElsewhere = query.Refuse("this looks at single rows, which are kept in ClickHouse; fetch them with 'isobath export ADDRESS --where … -o part.isobath' and open that")
+var ErrElsewhere = query.Refuse("this looks at single rows, which are kept in ClickHouse; bring them here with 'isobath export ADDRESS --where … -o part.csv' and open that")
 
 // sampleOf is the sample of a column that its divisions are made from.
 func (e *Engine) sampleOf(i int) []float64 {
