@@ -34,6 +34,12 @@ describe('two runs', () => {
     await page.getByText('each run scaled to 100 000').first().waitFor();
   });
 
+  it('lists the changes between the two, not of both together', async () => {
+    await page.getByRole('tab', { name: 'Changes' }).click();
+    await page.getByText(/^B costs ≈ 37\.8 % less/).waitFor();
+    expect(await page.getByRole('button', { name: /^Compare with/ }).count()).toBe(0);
+  });
+
   it('one selection holds for both, and a link brings back side, measure and selection', async () => {
     const finding = page.locator('li', { hasText: '104 costs' }).first();
     await finding.getByRole('button', { name: 'Select' }).click();

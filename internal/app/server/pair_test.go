@@ -95,4 +95,9 @@ func TestPairIsRefused(t *testing.T) {
 	if w := do(s, "POST", "/api/v1/runs/"+a.ID+"/changes", `{}`); w.Code != http.StatusBadRequest {
 		t.Errorf("changes of one run: %d", w.Code)
 	}
+	// Both samples together are no run: to compare them with one of the two would
+	// find twice its cost.
+	if w := do(s, "POST", "/api/v1/runs/"+a.ID+","+b.ID+"/compare", `{"with":"`+a.ID+`","by":["symbol"]}`); w.Code != http.StatusBadRequest {
+		t.Errorf("a pair compared with a run of it: %d", w.Code)
+	}
 }

@@ -57,6 +57,9 @@ func (s routes) both(run *Samples, a *AskCompare) (sideA, sideB compare.Run, opt
 		sideA, sideB, release, err = s.sides(run, a.Where)
 		return sideA, sideB, compare.Options{Common: true}, release, err
 	}
+	if run.pair != nil {
+		return sideA, sideB, opt, nil, frame.BadRequest("with: the runs of a pair are compared with each other; ask one of them about another run")
+	}
 	if a.With == run.Run.ID {
 		return sideA, sideB, opt, nil, frame.BadRequest("with: that is this run itself")
 	}

@@ -103,6 +103,8 @@ export class BottomModel {
     this.spreads.find((s) => s.name === this.option('spread.by')) ?? this.spreads[0],
   );
   readonly other = $derived(this.others.find((r) => r.id === this.option('changes.with')) ?? this.others[0]);
+  /** What this run is compared with: the runs of a pair with each other, which need no name. */
+  readonly comparedWith = $derived(this.info?.pair ? '' : this.other?.id);
   readonly changed = $derived(
     [...this.spreads, ...(this.column('level') ? [{ name: 'level', columns: ['level'] }] : [])].filter(
       (s) => s.columns.length < 2 || s.columns[0] === 'file',

@@ -309,8 +309,9 @@ function deltaOf(l: Line): number | undefined {
 /** A span of time in the unit of its column. */
 function spanIn(unit: string): (v: number) => string {
   if (unit !== 'ns') return (v) => `${short(v)} ${unit}`.trim();
-  return (v) =>
-    v >= 1e9 ? `${decimal(v / 1e9, 2)} s` : v >= 1e6 ? `${decimal(v / 1e6, 2)} ms` : `${short(v)} ns`;
+  // Three digits: four such columns stand beside each other.
+  const three = (v: number): string => decimal(v, v >= 100 ? 0 : v >= 10 ? 1 : 2);
+  return (v) => (v >= 1e9 ? `${three(v / 1e9)} s` : v >= 1e6 ? `${three(v / 1e6)} ms` : `${short(v)} ns`);
 }
 
 function linesOf({ a, b, column, timeUnit, why }: ChangeStatisticsInput): Line[] {
