@@ -7,6 +7,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/app/server/memory"
+	"github.com/isobath/isobath/internal/data/kind"
 )
 
 // pairSeparator stands between the ids of two runs that are shown as one.
@@ -107,7 +108,8 @@ func (s *Server) toCompare() string {
 	var ids []string
 	for _, name := range s.compare {
 		i := slices.IndexFunc(s.runs, func(r *frame.Run) bool { return name != "" && (r.ID == name || r.Path == name) })
-		if i < 0 || memory.Of(s.runs[i]) == nil {
+		// References are samples too, but their page is another.
+		if i < 0 || memory.Of(s.runs[i]) == nil || s.runs[i].Kind != string(kind.Samples) {
 			return ""
 		}
 		ids = append(ids, s.runs[i].ID)
