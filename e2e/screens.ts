@@ -41,7 +41,7 @@ function distance(a: Uint8Array, b: Uint8Array, i: number): number {
   return Math.max(Math.abs(a[i]! - b[i]!), Math.abs(a[i + 1]! - b[i + 1]!), Math.abs(a[i + 2]! - b[i + 2]!));
 }
 
-/** Two screenshots in a row that are the same: nothing moves any more. */
+/** Screenshots in a row that are the same: nothing moves any more. */
 async function settled(page: Page): Promise<Buffer> {
   await quiet(page);
   // How long an answer took is another number each time.
@@ -49,10 +49,14 @@ async function settled(page: Page): Promise<Buffer> {
     .getByText(/^answer \d+ ms$/)
     .evaluateAll((all) => all.forEach((e) => ((e as HTMLElement).style.visibility = 'hidden')));
   let last = await page.screenshot({ caret: 'hide' });
-  for (let i = 0; i < 50; i++) {
+  // Code that comes first may ask and draw after it: a while without a change.
+  for (let i = 0, same = 0; i < 100; i++) {
+    await page.waitForTimeout(100);
+    await quiet(page);
     await frames(page);
     const next = await page.screenshot({ caret: 'hide' });
-    if (next.equals(last)) return next;
+    same = next.equals(last) ? same + 1 : 0;
+    if (same === 3) return next;
     last = next;
   }
   throw new Error('the page does not come to rest');

@@ -71,6 +71,19 @@ describe('heat map', () => {
     expect(v.step({ row: 0, window: 0 }, 'up')).toEqual({ row: 0, window: 0 });
   });
 
+  it('knows nothing of a mark of a larger grid, and leads back from it', () => {
+    const v = view('samples');
+    for (const gone of [
+      { row: 9, window: 0 },
+      { row: 0, window: 9 },
+    ]) {
+      expect(v.describe(gone).more).toBe('· not in this picture');
+      expect(v.wanted(gone)).toBeUndefined();
+    }
+    expect(v.step({ row: 9, window: 9 }, 'first')).toEqual({ row: 1, window: 0 });
+    expect(v.step({ row: 9, window: 9 }, 'left')).toEqual({ row: 1, window: 1 });
+  });
+
   it('lists every cell with samples, all digits, units in the head', () => {
     const { head, rows } = view('mean').rows();
     expect(head).toEqual([

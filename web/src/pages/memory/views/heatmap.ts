@@ -204,10 +204,14 @@ export class HeatmapView implements KeptView<HeatMark> {
     return row < this.input.grid.rows.length ? { row, window } : undefined;
   }
 
-  step(from: HeatMark | undefined, dir: Dir): HeatMark | undefined {
+  step(before: HeatMark | undefined, dir: Dir): HeatMark | undefined {
     const { rows } = this.input.grid;
     if (rows.length === 0) return undefined;
-    if (!from) return { row: 0, window: 0 };
+    if (!before) return { row: 0, window: 0 };
+    const from = {
+      row: Math.min(before.row, rows.length - 1),
+      window: Math.min(before.window, this.windows - 1),
+    };
     const by = { up: [-1, 0], down: [1, 0], left: [0, -1], right: [0, 1] }[dir as 'up'];
     if (by)
       return {
@@ -230,7 +234,9 @@ export class HeatmapView implements KeptView<HeatMark> {
 
   describe(m: HeatMark): Said {
     const { grid, by, unit, modelled } = this.input;
-    const [row, i] = [grid.rows[m.row]!, m.row * this.windows + m.window];
+    const [row, i] = [grid.rows[m.row], m.row * this.windows + m.window];
+    // The grid may have become smaller under a mark that was set before.
+    if (!row || m.window >= this.windows) return { name: by.name, more: '· not in this picture' };
     const samples = grid.samples[i]!;
     const when = `${this.layout.say(grid.edges[m.window]!)} – ${this.layout.say(grid.edges[m.window + 1]!)} ${this.layout.scale.unit}`;
     const parts = [`${count(samples)} samples`];
@@ -268,7 +274,7 @@ export class HeatmapView implements KeptView<HeatMark> {
 
   wanted(m: HeatMark): Term | undefined {
     const rows = this.rowTerms(m.row, m.row);
-    if (rows.length === 0) return undefined;
+    if (rows.length === 0 || m.window >= this.windows) return undefined;
     return {
       kind: 'all',
       clauses: [clauseOf(...this.timeTerms(m.window, m.window)), clauseOf(...rows)],
