@@ -25,7 +25,7 @@ func pythonCommand(t *testing.T, python string, args ...string) *exec.Cmd {
 // TestPythonPackage runs the tests of clients/python.
 func TestPythonPackage(t *testing.T) {
 	if testing.Short() {
-		t.Skip("needs Python with NumPy and pandas")
+		t.Skip("left to the full tier, whose peers have NumPy and pandas")
 	}
 	python := test.PythonPeer(t, "numpy,pandas", "python3-pandas")
 	out, err := pythonCommand(t, python, filepath.Join(test.Root(), "clients", "python", "tests", "test_isobath.py")).CombinedOutput()
@@ -38,7 +38,7 @@ func TestPythonPackage(t *testing.T) {
 // TestNotebooks executes the notebooks of the guide: a cell that fails is an error.
 func TestNotebooks(t *testing.T) {
 	if testing.Short() {
-		t.Skip("needs Jupyter")
+		t.Skip("left to the full tier, whose peers have Jupyter")
 	}
 	python := test.PythonPeer(t, "nbconvert,ipykernel,pandas", "jupyter-nbconvert")
 	notebooks, err := filepath.Glob(filepath.Join(test.Root(), "docs", "guide", "notebooks", "*.ipynb"))
