@@ -29,12 +29,11 @@ describe('two runs of one file name', () => {
       return join(under, 'samples.csv');
     });
   }
-  // Either may be read first, and is shown; the menu lists them as they were named.
-  const ready = (p: Page): Promise<void> =>
-    p
-      .getByRole('status', { name: 'Samples selected' })
-      .filter({ hasText: /Everything (20|30) samples/ })
-      .waitFor();
+  // Two files are shown as a pair once both have been read; these tests are about each.
+  const ready = async (p: Page): Promise<void> => {
+    await p.getByRole('button', { name: 'End the comparison, show B alone' }).click();
+    await everything(p, 30);
+  };
   show({ serve: () => ['open', ...files()], ready }, (s) => ({ page, problems } = s));
 
   it('are two items of the menu, each can be shown, and undo ends with its run', async () => {
