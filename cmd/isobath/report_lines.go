@@ -24,16 +24,8 @@ type lineReport struct {
 	Latency    *float64    `json:"latency"`
 	Unit       string      `json:"unit,omitempty"`
 	Provenance string      `json:"provenance"`
-	GroupCount int         `json:"group_count"`
-	Groups     []lineGroup `json:"groups"`
-	// What the lines rest on.
-	LineBytes int  `json:"line_bytes"`
-	Physical  bool `json:"physical"`
-	Addressed int  `json:"addressed"` // samples with an address
-	Shared    int  `json:"shared"`
-	HITM      int  `json:"hitm"`
-	HasSnoop  bool `json:"has_snoop"`
-	HasOp     bool `json:"has_op"`
+	Groups     []lineGroup `json:"groups"` // in place of those of the lines
+	*cacheline.CacheLines
 }
 
 type lineGroup struct {
@@ -61,8 +53,8 @@ func reportLines(cmd *cobra.Command, s *dataset.Set, where string, top int, asJS
 	if found == nil {
 		return usagef("--by cacheline: the samples have no addresses")
 	}
-	r := &lineReport{By: []string{"cacheline"}, Samples: s.Table.Rows(), Of: s.Table.Rows(), GroupCount: found.LineCount, Provenance: table.Absent.String(),
-		LineBytes: found.LineBytes, Physical: found.Physical, Addressed: found.Samples, Shared: found.Shared, HITM: found.HITM, HasSnoop: found.HasSnoop, HasOp: found.HasOp, Groups: []lineGroup{}}
+	r := &lineReport{By: []string{"cacheline"}, Samples: s.Table.Rows(), Of: s.Table.Rows(), Provenance: table.Absent.String(),
+		CacheLines: found, Groups: []lineGroup{}}
 	if e != nil {
 		r.Where, r.Samples = e.String(), rows.Count()
 	}
@@ -106,8 +98,8 @@ func (r *lineReport) write(w io.Writer) error {
 	if r.Physical {
 		kind = "physical"
 	}
-	lines := term.Thousands(r.GroupCount) + " lines"
-	if r.GroupCount == 1 {
+	lines := term.Thousands(r.Count) + " lines"
+	if r.Count == 1 {
 		lines = "1 line"
 	}
 	fmt.Fprintf(w, "%s of %s samples with an address, %s of %d bytes (%s), %s used by several threads\n", term.Thousands(r.Addressed), term.Thousands(r.Samples),
@@ -137,7 +129,7 @@ func (r *lineReport) write(w io.Writer) error {
 	if err := t.Write(w, term.Width); err != nil {
 		return err
 	}
-	if hidden := r.GroupCount - len(r.Groups); hidden > 0 {
+	if hidden := r.Count - len(r.Groups); hidden > 0 {
 		_, err := fmt.Fprintf(w, "… %s more lines\n", term.Thousands(hidden))
 		return err
 	}

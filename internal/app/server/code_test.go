@@ -96,7 +96,7 @@ func TestCode(t *testing.T) {
 		t.Errorf("lines %+v", lines)
 	}
 	lines = get[cacheline.CacheLines](t, do(s, "POST", base+"cachelines", `{"where":"tid = 1"}`), http.StatusOK)
-	if len(lines.Lines) != 1 || lines.Lines[0].Sharing != cacheline.Private || lines.Samples != 2 {
+	if len(lines.Lines) != 1 || lines.Lines[0].Sharing != cacheline.Private || lines.Addressed != 2 {
 		t.Errorf("lines of one thread %+v", lines)
 	}
 	spreads := get[memory.Spreads](t, do(s, "POST", base+"spread", `{"by":["file","line"],"where":"op = load"}`), http.StatusOK)

@@ -67,14 +67,14 @@ type LineOffset struct {
 // CacheLines is the lines of a selection, the most contended first.
 type CacheLines struct {
 	LineBytes int         `json:"line_bytes"`
-	Physical  bool        `json:"physical"` // addresses are physical
-	Samples   int         `json:"samples"`  // with an address
-	LineCount int         `json:"line_count"`
-	Shared    int         `json:"shared"` // lines that several threads use
+	Physical  bool        `json:"physical"`    // addresses are physical
+	Addressed int         `json:"addressed"`   // samples with an address
+	Count     int         `json:"group_count"` // of all lines, listed or not
+	Shared    int         `json:"shared"`      // lines that several threads use
 	HITM      int         `json:"hitm"`
 	HasSnoop  bool        `json:"has_snoop"` // HITM was recorded
 	HasOp     bool        `json:"has_op"`    // loads and stores are told apart
-	Lines     []CacheLine `json:"lines"`
+	Lines     []CacheLine `json:"groups"`
 }
 
 // columns are those of a table of samples that matter here; nil where absent.
@@ -98,7 +98,7 @@ func Find(ctx context.Context, t *table.Table, rows table.Bits, top int) (*Cache
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	r := &CacheLines{LineBytes: Size, Physical: c.physical, Samples: len(index), HasSnoop: c.snoop != nil, HasOp: c.op != nil}
+	r := &CacheLines{LineBytes: Size, Physical: c.physical, Addressed: len(index), HasSnoop: c.snoop != nil, HasOp: c.op != nil}
 	type group struct {
 		from, to        int
 		hitm, contended int
@@ -119,7 +119,7 @@ func Find(ctx context.Context, t *table.Table, rows table.Bits, top int) (*Cache
 		groups = append(groups, g)
 		from = to
 	}
-	r.LineCount = len(groups)
+	r.Count = len(groups)
 	slices.SortStableFunc(groups, func(a, b group) int {
 		return cmp.Or(cmp.Compare(b.hitm, a.hitm), cmp.Compare(b.contended, a.contended), cmp.Compare(b.to-b.from, a.to-a.from))
 	})

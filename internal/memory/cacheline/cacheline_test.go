@@ -92,7 +92,7 @@ func TestKinds(t *testing.T) {
 	if diff := cmp.Diff(offsets, r.Lines[0].Offsets); diff != "" {
 		t.Errorf("offsets (-want +got):\n%s", diff)
 	}
-	if r.LineCount != 4 || r.Shared != 3 || r.HITM != 3 || r.Samples != 11 {
+	if r.Count != 4 || r.Shared != 3 || r.HITM != 3 || r.Addressed != 11 {
 		t.Errorf("report %+v", r)
 	}
 }

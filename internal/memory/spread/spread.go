@@ -15,10 +15,10 @@ import (
 
 // Spread is the distribution of one group.
 type Spread struct {
-	Key     []string     `json:"key"` // one text a column; empty where a row has no value
+	Key     []string     `json:"label"` // one text a column; empty where a row has no value
 	Samples int          `json:"samples"`
-	Levels  []LevelCount `json:"levels"`  // most samples first; none if none was recorded
-	Latency *Latencies   `json:"latency"` // null where no sample has one
+	Levels  []LevelCount `json:"levels"`       // most samples first; none if none was recorded
+	Latency *Latencies   `json:"distribution"` // null where no sample has one
 }
 
 // LevelCount is the samples with one name. Without a name none was recorded.

@@ -384,21 +384,21 @@ export interface LineOffset {
 export interface CacheLines {
   readonly line_bytes: number;
   readonly physical: boolean; // addresses are physical
-  readonly samples: number; // with an address
-  readonly line_count: number;
+  readonly addressed: number; // samples with an address
+  readonly group_count: number; // of all lines, listed or not
   readonly shared: number; // lines that several threads use
   readonly hitm: number;
   readonly has_snoop: boolean; // HITM was recorded
   readonly has_op: boolean; // loads and stores are told apart
-  readonly lines: readonly CacheLine[];
+  readonly groups: readonly CacheLine[];
 }
 
 // Spread is the distribution of one group.
 export interface Spread {
-  readonly key: readonly string[]; // one text a column; empty where a row has no value
+  readonly label: readonly string[]; // one text a column; empty where a row has no value
   readonly samples: number;
   readonly levels: readonly LevelCount[]; // most samples first; none if none was recorded
-  readonly latency: Latencies | null; // null where no sample has one
+  readonly distribution: Latencies | null; // null where no sample has one
 }
 
 // LevelCount is the samples with one name. Without a name none was recorded.

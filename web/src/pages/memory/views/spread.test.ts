@@ -54,9 +54,9 @@ describe('spread', () => {
   });
 
   it('names groups', () => {
-    const g = { samples: 1, levels: [], latency: null };
-    expect(groupName(['file', 'line'], { ...g, key: ['/src/heat.c', '12'] })).toBe('heat.c:12');
-    expect(groupName(['symbol', 'field'], { ...g, key: ['cells', ''] })).toBe('cells.?');
-    expect(groupName(['symbol'], { ...g, key: [''] })).toBe('(not recorded)');
+    const g = { samples: 1, levels: [], distribution: null };
+    expect(groupName(['file', 'line'], { ...g, label: ['/src/heat.c', '12'] })).toBe('heat.c:12');
+    expect(groupName(['symbol', 'field'], { ...g, label: ['cells', ''] })).toBe('cells.?');
+    expect(groupName(['symbol'], { ...g, label: [''] })).toBe('(not recorded)');
   });
 });

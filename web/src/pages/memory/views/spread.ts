@@ -95,7 +95,7 @@ export function describeLatency(l: Latencies | null, unit: string): string {
 
 /** The name of a group: a line with its file, a member with its object. */
 export function groupName(by: readonly string[], g: Spread): string {
-  const parts = g.key.map((k, i) => (by[i] === 'file' ? k.slice(k.lastIndexOf('/') + 1) : k));
+  const parts = g.label.map((k, i) => (by[i] === 'file' ? k.slice(k.lastIndexOf('/') + 1) : k));
   if (parts.every((p) => p === '')) return '(not recorded)';
   return parts.map((p) => p || '?').join(by[0] === 'symbol' ? '.' : ':');
 }
