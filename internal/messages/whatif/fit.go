@@ -23,6 +23,11 @@ type usual struct {
 	full   map[int32][2]int64 // region of a full collective: 10 and 25 % of exit - node
 	line   linear             // of messages by size
 	nodeAt []int64            // recorded time of each node
+
+	// Classes of which no call tells: nobody ever waited for such a cause, or
+	// never found everything there.
+	unseenLag map[lagClass]bool
+	unseenOwn map[ownClass]bool
 }
 
 type lagClass struct {
@@ -70,6 +75,36 @@ func (g *Graph) classOf(i int32, d int32) lagClass {
 		return lagClass{kind: k, size: size(g.Deps.Bytes[d])}
 	}
 	return lagClass{kind: k, region: g.Trace.Calls.Region[i]}
+}
+
+func (g *Graph) ownClassOf(i int32) ownClass {
+	return ownClass{g.Trace.Calls.Region[i], size(g.Bytes[i])}
+}
+
+// unseen changes weights to the least or the most that calls may take of which
+// the recording tells nothing; false if there are none. More than held would
+// have been noticed as being held up.
+func (g *Graph) unseen(w *Weights, most bool) bool {
+	if len(g.usual.unseenLag) == 0 && len(g.usual.unseenOwn) == 0 {
+		return false
+	}
+	bound := func(now, recorded int64) int64 {
+		if most {
+			return max(now, min(recorded, g.Trace.Ticks(held)))
+		}
+		return min(now, 0)
+	}
+	for i := range int32(g.Len()) {
+		for d := g.First[i]; d < g.First[i+1]; d++ {
+			if k := g.Deps.Kind[d]; k != dropped && k != Full && g.usual.unseenLag[g.classOf(i, d)] {
+				w.Lag[d] = bound(w.Lag[d], g.Exit[i]-g.causeTime(g.Deps.Cause[d]))
+			}
+		}
+		if g.usual.unseenOwn[g.ownClassOf(i)] {
+			w.Own[i] = bound(w.Own[i], g.Exit[i]-g.Enter[i])
+		}
+	}
+	return true
 }
 
 // fit finds the constants: everything usual, and what is left over goes to what
@@ -146,18 +181,46 @@ func (b *builder) usualLags() {
 		b.usual.full[r] = [2]int64{quantile(v, 0.10), quantile(v, 0.25)}
 	}
 	b.usual.line = fitLine(smallest)
-	b.usual.lag = map[lagClass]int64{}
-	for c, v := range all {
+	b.usual.lag, b.usual.unseenLag = map[lagClass]int64{}, map[lagClass]bool{}
+	var seen []int64
+	for c := range all {
 		if s := samples[c]; len(s) >= 4 {
 			b.usual.lag[c] = quantile(s, 0.10)
-			continue
+			seen = append(seen, b.usual.lag[c])
 		}
-		u := quantile(v, 0.05)
-		if c.kind == Message && b.usual.line.sizes > 0 {
-			u = min(u, b.usual.line.at(int64(1)<<max(c.size-1, 0)))
-		}
-		b.usual.lag[c] = u
 	}
+	typical := b.Trace.Ticks(evidence)
+	if len(seen) > 0 {
+		typical = quantile(seen, 0.5)
+	}
+	for c, v := range all {
+		if len(samples[c]) < 4 {
+			b.usual.lag[c] = b.rareLag(c, quantile(v, 0.05), len(samples[c]) == 0, typical)
+		}
+	}
+}
+
+// rareLag is the usual lag of a class with few samples or none: at most the
+// smallest exit - cause, which says nothing where nobody waited; then it is that
+// of messages of the length, or of other classes.
+func (b *builder) rareLag(c lagClass, least int64, unseen bool, typical int64) int64 {
+	if unseen {
+		b.usual.unseenLag[c] = true
+		least = min(least, typical)
+	}
+	switch c.kind {
+	case Message:
+	case Rendezvous, Probe:
+		if !unseen {
+			return least
+		}
+	default:
+		return least
+	}
+	if b.usual.line.sizes > 0 {
+		least = min(least, b.usual.line.at(int64(1)<<max(c.size-1, 0)))
+	}
+	return least
 }
 
 // fitLine fits latency and time per byte to the smallest lag of each size.
@@ -194,7 +257,7 @@ func (b *builder) lagUsual(i, d int32) int64 {
 func (b *builder) usualOwns() {
 	alone, rest := map[ownClass][]int64{}, map[ownClass][]int64{}
 	for i := range int32(b.Len()) {
-		c := ownClass{b.Trace.Calls.Region[i], size(b.Bytes[i])}
+		c := b.ownClassOf(i)
 		from, free, full := b.Enter[i], true, false
 		for d := b.First[i]; d < b.First[i+1]; d++ {
 			at := b.at(b.Deps.Cause[d])
@@ -210,10 +273,14 @@ func (b *builder) usualOwns() {
 			rest[c] = append(rest[c], min(max(0, b.Exit[i]-from), b.oneTest(i)))
 		}
 	}
-	b.usual.own = map[ownClass]int64{}
+	b.usual.own, b.usual.unseenOwn = map[ownClass]int64{}, map[ownClass]bool{}
 	for c, v := range rest {
 		if len(alone[c]) < 3 {
+			b.usual.unseenOwn[c] = len(alone[c]) == 0
 			b.usual.own[c] = quantile(append(v, alone[c]...), 0.10)
+			for _, d := range alone[c] { // few, but held up by nobody
+				b.usual.own[c] = min(b.usual.own[c], d)
+			}
 		}
 	}
 	for c, v := range alone {
@@ -238,7 +305,7 @@ func (b *builder) oneTest(i int32) int64 {
 // the call itself.
 func (b *builder) fitCall(i int32) (excess int64, best int32) {
 	stay := b.Exit[i] - b.Enter[i]
-	u := b.usual.own[ownClass{b.Trace.Calls.Region[i], size(b.Bytes[i])}]
+	u := b.usual.own[b.ownClassOf(i)]
 	b.UsualOwn[i], b.Own[i] = u, min(u, stay)
 	full, alive := trace.None, 0
 	latest := b.Enter[i] + b.Own[i]

@@ -49,6 +49,9 @@ func (s *Scenario) Predict() (*ReportWhatIf, *Times) {
 		other := s.play(s.Other).Span
 		low, high = min(low, other), max(high, other)
 	}
+	if least, most := s.W.Clone(), s.W.Clone(); s.unseen(least, false) && s.unseen(most, true) {
+		low, high = min(low, s.play(least).Span), max(high, s.play(most).Span)
+	}
 	r := &ReportWhatIf{Changes: s.Changes, Span: ns(t.Span), Recorded: ns(s.Times.Span), GainNS: ns(s.Times.Span - t.Span),
 		Gain: 1 - float64(t.Span)/float64(max(s.Times.Span, 1)), Low: ns(low), High: ns(high), Undisturbed: ns(undisturbed),
 		Waiting: ns(t.Waiting), RecordedWaiting: ns(s.Times.Waiting), OrderChanges: s.orderChanges(t), Provenance: "modelled",
