@@ -11,6 +11,7 @@ var rows = []Row{
 	{"duckdb", duckDB},
 	{"trace", withCommand(traces)},
 	{"whatif", inFolder(replays)},
+	{"slider", withCommand(slider)},
 	{"mesh-field", meshField},
 	{"mesh-surface", meshSurface},
 	{"mesh-read", inFolder(meshRead)},

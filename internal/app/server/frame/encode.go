@@ -26,29 +26,31 @@ func (b *Body) Grow(bytes int) { b.body = slices.Grow(b.body, bytes) }
 // column are added once; see Layered.
 func Add[T uint16 | uint32 | float32 | float64](c *Body, values []T) Column {
 	ref := ColumnRef{Offset: len(c.body), Length: len(values)}
+	// In a variable of its own: a field would be stored with every value.
+	body := slices.Grow(c.body, binary.Size(values)+8)
 	switch values := any(values).(type) {
 	case []uint16:
 		ref.Type = "u16"
 		for _, v := range values {
-			c.body = binary.LittleEndian.AppendUint16(c.body, v)
+			body = binary.LittleEndian.AppendUint16(body, v)
 		}
 	case []uint32:
 		ref.Type = "u32"
 		for _, v := range values {
-			c.body = binary.LittleEndian.AppendUint32(c.body, v)
+			body = binary.LittleEndian.AppendUint32(body, v)
 		}
 	case []float32:
 		ref.Type = "f32"
 		for _, v := range values {
-			c.body = binary.LittleEndian.AppendUint32(c.body, math.Float32bits(v))
+			body = binary.LittleEndian.AppendUint32(body, math.Float32bits(v))
 		}
 	case []float64:
 		ref.Type = "f64"
 		for _, v := range values {
-			c.body = binary.LittleEndian.AppendUint64(c.body, math.Float64bits(v))
+			body = binary.LittleEndian.AppendUint64(body, math.Float64bits(v))
 		}
 	}
-	c.body = append(c.body, make([]byte, -len(c.body)&7)...)
+	c.body = append(body, make([]byte, -len(body)&7)...)
 	c.Refs = append(c.Refs, ref)
 	return Column(len(c.Refs) - 1)
 }
