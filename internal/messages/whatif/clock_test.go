@@ -2,6 +2,9 @@ package whatif
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/isobath/isobath/internal/messages/mpiprog"
@@ -48,6 +51,48 @@ func TestRepairClocks(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestClocksWithin: a clock that is moved by less than what is said stays unseen,
+// and one that is moved by more shows, in every direction and for every rank.
+func TestClocksWithin(t *testing.T) {
+	for seed := range uint64(10) {
+		g := simulate(t, 4, func(p *mpiprog.Program) { random(p, seed, 30, nothing) })
+		c := g.Clocks()
+		if c.Violations != 0 || c.Within <= 0 || c.Unchecked != 0 {
+			t.Fatalf("seed %d: %+v in a program of one clock", seed, c)
+		}
+		unseen := 0
+		for line := range int32(4) {
+			for _, sign := range []int64{-1, 1} {
+				if by := g.Trace.Ticks(c.Within); g.moved(t, line, sign*(by+1)).Violations == 0 {
+					t.Errorf("seed %d: the clock of rank %d is %d ns off and nothing shows it; said %d", seed, line, sign*(by+1), c.Within)
+				} else if g.moved(t, line, sign*(by-1)).Violations == 0 {
+					unseen++
+				}
+			}
+		}
+		if unseen == 0 {
+			t.Errorf("seed %d: every clock that is less than %d ns off shows: too much is said", seed, c.Within)
+		}
+		if want := fmt.Sprintf("differs by more than %.1f µs would show", float64(c.Within)/1e3); !strings.Contains(g.Coverage(c).Text, want) {
+			t.Errorf("seed %d: %q does not say %q", seed, g.Coverage(c).Text, want)
+		}
+	}
+}
+
+// moved counts what contradicts the times if the clock of a line were off.
+func (g *Graph) moved(t *testing.T, line int32, by int64) Clocks {
+	t.Helper()
+	enter, exit := slices.Clone(g.Enter), slices.Clone(g.Exit)
+	for i := g.Start[line]; i < g.Start[line+1]; i++ {
+		enter[i], exit[i] = enter[i]+by, exit[i]+by
+	}
+	off, err := Build(t.Context(), g.Trace.Retimed(enter, exit))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return off.Clocks()
 }
 
 func TestRepairSharedClocks(t *testing.T) {

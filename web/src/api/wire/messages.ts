@@ -386,6 +386,11 @@ export interface Clocks {
   readonly checked: number; // messages and collectives between processes
   readonly violations: number; // that end before what they wait for
   readonly largest_ns: number; // by how much at most
+  // Within is by how much no clock can differ from those it exchanges messages
+  // with unseen: one that differs by more ends a message before its beginning.
+  // Unchecked processes have no messages in one of the two directions.
+  readonly within_ns: number;
+  readonly unchecked: number;
   readonly repaired: boolean;
   readonly moved_ns: number; // the largest change of a time by the repair
 }
