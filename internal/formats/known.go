@@ -7,6 +7,7 @@ import (
 	"github.com/isobath/isobath/internal/formats/callgrind"
 	"github.com/isobath/isobath/internal/formats/champsim"
 	"github.com/isobath/isobath/internal/formats/chombo"
+	"github.com/isobath/isobath/internal/formats/chrometrace"
 	"github.com/isobath/isobath/internal/formats/csvtable"
 	"github.com/isobath/isobath/internal/formats/ctf"
 	"github.com/isobath/isobath/internal/formats/dhat"
@@ -55,6 +56,7 @@ var Known = foreign.List{
 	caliper.Format,
 	pprof.Format,
 	dhat.Format,
+	chrometrace.Format,
 	callgrind.Format,
 	perftext.Format,
 	gem5.Format,

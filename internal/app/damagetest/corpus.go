@@ -53,6 +53,7 @@ var found = []struct {
 	{"hwloc", "internal/formats/hwloc/testdata/version2.xml", damageText},
 	{"hwloc", "internal/formats/hwloc/testdata/version3.xml", damageText},
 	{"paraver", "internal/formats/paraver/testdata/small.prv", damageText},
+	{"chrome", "internal/formats/chrometrace/testdata/small.json", damageText},
 	{"mitos-xml", "internal/formats/mitosxml/testdata/small.xml", damageText},
 	{"sys-sage", "internal/formats/syssage/testdata/small.xml", damageText},
 	{"caliper", mine + "caliper.cali", damageText},

@@ -91,6 +91,9 @@ type Format struct {
 	// Trace opens a message-passing trace. OTF2's model of events is the one
 	// that traces are analysed in.
 	Trace func(path string) (*otf2.Archive, error)
+	// TraceIsOneFile says that nothing beside the file belongs to it: it may be
+	// packed.
+	TraceIsOneFile bool
 }
 
 // Options are what a user may say about an import.

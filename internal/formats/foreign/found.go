@@ -225,7 +225,7 @@ func (f *Found) Trace() (*otf2.Archive, error) {
 	if err := f.want(kind.Trace); err != nil {
 		return nil, err
 	}
-	if f.Input.Packed {
+	if f.Input.Packed && !f.Format.TraceIsOneFile {
 		return nil, fmt.Errorf("%s is packed, but an archive is a folder of files beside its anchor; unpack it first", f.Input.Path)
 	}
 	return f.Format.Trace(f.Input.Path)

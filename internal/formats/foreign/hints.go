@@ -21,7 +21,6 @@ var lookalikes = []lookalike{
 	{"\x89PNG", "a picture", "open the data that it was made of"},
 	{"%PDF", "a document", "open the data that it was made of"},
 	{"PK\x03\x04", "a zip archive", "unpack it and open what is inside"},
-	{"{\"traceEvents\"", "a trace of Chrome or Perfetto in JSON", "open it in ui.perfetto.dev; we write this format, and do not read it"},
 	{"{\"$schema\":\"https://www.speedscope.app", "a profile of speedscope", "open what it was made of: pprof, callgrind, perf script and folded stacks are read"},
 	{"bplist00", "a property list of Apple's tools", "export the table as CSV with xctrace export"},
 	{"FLR\x00", "a recording of Java's flight recorder", "convert it to folded stacks with the converter of async-profiler"},

@@ -13,7 +13,6 @@ func TestUnknownFiles(t *testing.T) {
 		"SQLite format 3\x00\x10":     "sqlite3 -header -csv",
 		"\x7fELF\x02\x01":             "isobath record",
 		"CUBEX.RES":                   "SCOREP_ENABLE_TRACING",
-		`{"traceEvents":[`:            "ui.perfetto.dev",
 		"  [1, 2]":                    "looks like JSON",
 		"<?xml version=\"1.0\"?><a/>": "looks like XML",
 		"\x00\x01\x02\x03":            "it starts with",
