@@ -19,11 +19,12 @@ type Chrome struct {
 	frames  []byte // of stackFrames, as JSON
 	samples []byte
 	stacks  stacks
+	open    map[Track][]string // what the slices that are open were begun with
 }
 
 // NewChrome begins a file.
 func NewChrome(w io.Writer) *Chrome {
-	c := &Chrome{w: bufio.NewWriterSize(w, 1<<16)}
+	c := &Chrome{w: bufio.NewWriterSize(w, 1<<16), open: map[Track][]string{}}
 	c.stacks = stacks{nodes: map[stackNode]uint64{}, add: c.frame}
 	c.write(`{"displayTimeUnit":"ns","otherData":{"creator":"isobath"},"traceEvents":[`)
 	return c
@@ -73,7 +74,9 @@ func (c *Chrome) Thread(t Track, name string) {
 }
 
 func (c *Chrome) Begin(t Track, time int64, name, category string, details []Value, leaving []uint64) {
-	c.event("B", t, time, `,"name":`+quoted(name)+`,"cat":`+quoted(category)+arguments(details))
+	about := `,"name":` + quoted(name) + `,"cat":` + quoted(category) + arguments(details)
+	c.event("B", t, time, about)
+	c.open[t] = append(c.open[t], about)
 	for _, id := range leaving {
 		c.event("s", t, time, fmt.Sprintf(`,"name":"message","cat":"message","id":%d`, id))
 	}
@@ -98,7 +101,12 @@ func (c *Chrome) End(t Track, time int64, arriving []uint64) {
 	for _, id := range arriving { // bp e: to the slice that is open, not the next
 		c.event("f", t, time, fmt.Sprintf(`,"name":"message","cat":"message","id":%d,"bp":"e"`, id))
 	}
-	c.event("E", t, time, "")
+	// The format needs no name here, but readers match ends by name and details.
+	about := ""
+	if open := c.open[t]; len(open) > 0 {
+		about, c.open[t] = open[len(open)-1], open[:len(open)-1]
+	}
+	c.event("E", t, time, about)
 }
 
 func (c *Chrome) Counter(t Track, time int64, name, unit string, value float64) {

@@ -61,7 +61,7 @@ func TestChrome(t *testing.T) {
 			got = append(got, fmt.Sprintf("%s %s %s %d", e.Ph, e.Name, e.Ts, e.ID))
 		}
 	}
-	want := []string{"B MPI_Send 1.500 0", "s message 1.500 7", "E  2.500 0", "B MPI_Recv 1 0", "f message 3.001 7", "E  3.001 0", "C latency (cycles) 2 10"}
+	want := []string{"B MPI_Send 1.500 0", "s message 1.500 7", "E MPI_Send 2.500 0", "B MPI_Recv 1 0", "f message 3.001 7", "E MPI_Recv 3.001 0", "C latency (cycles) 2 10"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

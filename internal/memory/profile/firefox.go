@@ -167,7 +167,14 @@ func WriteFirefox(ctx context.Context, w io.Writer, t *table.Table, rows table.B
 		thread.Samples.Data = append(thread.Samples.Data, []any{thread.stack(m.stack(row)), at, 0})
 	}
 	nameMain(file.Profile.Threads)
-	file.Profile.describe(title, file.Duration/float64(max(len(m.rows)-1, 1)))
+	interval := file.Duration / float64(max(len(m.rows)-1, 1))
+	file.Profile.describe(title, interval)
+	// Nothing runs after the last sample: readers that make calls of stacks need
+	// an end of the last ones.
+	file.Duration += interval
+	for _, thread := range file.Profile.Threads {
+		thread.Samples.Data = append(thread.Samples.Data, []any{nil, file.Duration, 0})
+	}
 	b := bufio.NewWriterSize(w, 1<<16)
 	if err := json.NewEncoder(b).Encode(&file); err != nil {
 		return err

@@ -30,7 +30,7 @@ func twoThreads(t *testing.T) *table.Table {
 }
 
 // TestFirefox holds the shape of the documented format: tables with a schema,
-// whose rows refer to each other, and times in order.
+// whose rows refer to each other, times in order, and an end without a stack.
 func TestFirefox(t *testing.T) {
 	var b bytes.Buffer
 	if err := WriteFirefox(t.Context(), &b, twoThreads(t), nil, "run"); err != nil {
@@ -78,7 +78,7 @@ func TestFirefox(t *testing.T) {
 			got = append(got, text+fmt.Sprint(frames))
 		}
 	}
-	want := []string{"GeckoMain 40 0:[main (a.c:2)]", "GeckoMain 40 2:[main (a.c:2)]", "tid 41 41 1:[main (a.c:1) work (a.c:7)]", "tid 41 41 4:[main (a.c:1) work (a.c:7)]"}
+	want := []string{"GeckoMain 40 0:[main (a.c:2)]", "GeckoMain 40 2:[main (a.c:2)]", "GeckoMain 40 5.333333333333333:[]", "tid 41 41 1:[main (a.c:1) work (a.c:7)]", "tid 41 41 4:[main (a.c:1) work (a.c:7)]", "tid 41 41 5.333333333333333:[]"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

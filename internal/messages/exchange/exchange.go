@@ -45,8 +45,12 @@ func rowsOf(t *trace.Trace) []row {
 	return out
 }
 
-// ended are the operations of a call: the messages that leave and arrive in it.
-type ended struct{ leaving, arriving []uint64 }
+// ended are the operations of a call: the messages that leave and arrive in it,
+// and how much leaves.
+type ended struct {
+	leaving, arriving []uint64
+	sent              int64
+}
 
 // flowsOf gives the messages of a process to the regions that hold them: by the
 // place of the region in its stack. A flow has the number of its send, from 1.
@@ -84,6 +88,7 @@ func (e *ended) add(t *trace.Trace, op int32) {
 		for s := from; s < to; s++ {
 			if t.Sends.Match[s] >= 0 {
 				e.leaving = append(e.leaving, uint64(s)+1)
+				e.sent += t.Sends.Bytes[s]
 			}
 		}
 	case trace.Recv:
@@ -146,6 +151,9 @@ func (w *regionWriter) write(s *trace.Stack) {
 		var details []tracks.Value
 		if r.File != "" {
 			details = append(details, tracks.Value{Name: "file", Value: fmt.Sprintf("%s:%d", r.File, r.Line)})
+		}
+		if len(w.flows[i].leaving) > 0 {
+			details = append(details, tracks.Value{Name: "bytes", Value: w.flows[i].sent})
 		}
 		w.to.Begin(w.row.track, at(w.trace, s.Enter[i]), r.Name, category, details, w.flows[i].leaving)
 		w.open = append(w.open, i)

@@ -242,3 +242,40 @@ func TestChrome(t *testing.T) {
 		}
 	}
 }
+
+// TestChromeAgain reads what was written for timeline viewers: the same calls
+// send the same messages to each other. Tags, communicators and where in a call
+// that sends and receives its message left are not in it.
+func TestChromeAgain(t *testing.T) {
+	messages := func(tr *trace.Trace) (out []string) {
+		name := func(op int32, times []int64) string {
+			return fmt.Sprintf("rank %d %s %d", tr.Procs[tr.ProcOf(op)].Rank, tr.Regions[tr.Ops.Region[op]].Name, at(tr, times[op]))
+		}
+		for s, r := range tr.Sends.Match {
+			if r >= 0 {
+				out = append(out, fmt.Sprintf("%s -> %s", name(tr.Sends.Op[s], tr.Ops.Enter), name(tr.Recvs.Op[r], tr.Ops.Exit)))
+			}
+		}
+		slices.Sort(out)
+		return out
+	}
+	for _, set := range sets {
+		tr := open(t, test.Fixture(t, set))
+		path := filepath.Join(t.TempDir(), "out.json")
+		f, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Tracks(t.Context(), tracks.NewChrome(f), tr); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		again := open(t, path)
+		if len(again.Procs) != len(tr.Procs) || entered(t, again) != entered(t, tr) {
+			t.Errorf("%s: %d processes with %d calls, want %d with %d", set, len(again.Procs), entered(t, again), len(tr.Procs), entered(t, tr))
+		}
+		same(t, messages(again), messages(tr))
+	}
+}
