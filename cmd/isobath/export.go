@@ -34,7 +34,7 @@ func newExport() *cobra.Command {
 		describe  bool
 	)
 	cmd := &cobra.Command{
-		Use:   "export FILE -o out.{csv,parquet,arrow,folded,pb.gz,callgrind,json,firefox.json,perfetto,otf2,prv,ctf,svg,png,html}",
+		Use:   "export FILE -o out.{" + strings.Join(endingNames(), ",") + "}",
 		Short: "Write samples or a message trace for other tools, or a page for people",
 		Example: `  isobath export run.isobath -o slow.parquet --where 'latency > 200'
   isobath export run.isobath -o stacks.folded --value latency
@@ -59,7 +59,7 @@ func newExport() *cobra.Command {
 				}
 				return exportTrace(cmd.Context(), args[0], out, save)
 			}
-			write, err := exporter(out, profile.Value(value), width)
+			write, err := exporter(out, how{profile.Value(value), width})
 			if err != nil {
 				return err
 			}
@@ -127,52 +127,30 @@ type exported struct {
 	rows  table.Bits // nil: all
 }
 
-type writer func(context.Context, io.Writer, exported) error
+// how says what the formats of samples may be told.
+type how struct {
+	value profile.Value
+	width int
+}
 
 // exporter chooses the format by the ending of the file.
-func exporter(out string, value profile.Value, width int) (writer, error) {
-	if width != 0 && (width < raster.MinWidth || width > raster.MaxWidth) {
-		return nil, usagef("--width %d: want %d to %d pixels", width, raster.MinWidth, raster.MaxWidth)
+func exporter(out string, h how) (writer, error) {
+	if h.width != 0 && (h.width < raster.MinWidth || h.width > raster.MaxWidth) {
+		return nil, usagef("--width %d: want %d to %d pixels", h.width, raster.MinWidth, raster.MaxWidth)
 	}
-	if value != profile.Samples && value != profile.Latency {
-		return nil, usagef("--value %q: want samples or latency", value)
+	if h.value != profile.Samples && h.value != profile.Latency {
+		return nil, usagef("--value %q: want samples or latency", h.value)
 	}
-	if strings.HasSuffix(strings.ToLower(out), ".pb.gz") {
-		return writePprof, nil
-	}
-	if strings.HasSuffix(strings.ToLower(out), firefoxEnding) {
-		return writeFirefox, nil
-	}
-	if sink := trackSink(out); sink != nil {
-		return func(ctx context.Context, w io.Writer, x exported) error {
-			return profile.WriteTimeline(ctx, sink(w), x.Table, x.rows)
-		}, nil
-	}
-	switch strings.ToLower(filepath.Ext(out)) {
-	case ".csv":
+	switch f := writtenAs(out); {
+	case out == "-":
 		return writeCSV, nil
-	case ".parquet":
-		return func(_ context.Context, w io.Writer, x exported) error { return x.Table.WriteParquet(w, x.rows) }, nil
-	case ".arrow", ".feather":
-		return writeArrow, nil
-	case ".folded":
-		return func(ctx context.Context, w io.Writer, x exported) error { return writeFolded(ctx, w, x, value) }, nil
-	case ".callgrind":
-		return writeCallgrind, nil
-	case ".html":
-		return writeSheet, nil
-	case ".svg":
-		return writeMachine, nil
-	case ".png":
-		return func(ctx context.Context, w io.Writer, x exported) error { return writePixels(ctx, w, x, width) }, nil
+	case out == "":
+		return nil, usagef("export needs -o FILE; its ending says the format: %s", endings(""))
+	case f == nil || f.samples == nil:
+		return nil, usagef("-o %s: unknown ending; want %s", out, endings("."))
+	default:
+		return f.samples(h), nil
 	}
-	switch out {
-	case "-":
-		return writeCSV, nil
-	case "":
-		return nil, usagef("export needs -o FILE; its ending says the format: csv, parquet, arrow, folded, pb.gz, callgrind, json, firefox.json, perfetto, otf2, prv, ctf, svg, png or html")
-	}
-	return nil, usagef("-o %s: unknown ending; want .csv, .parquet, .arrow, .folded, .pb.gz, .callgrind, .json, .firefox.json, .perfetto, .otf2, .prv, .ctf, .svg, .png or .html", out)
 }
 
 func writeCSV(_ context.Context, w io.Writer, x exported) error { return x.Table.WriteCSV(w, x.rows) }
@@ -221,12 +199,12 @@ func writeArrow(_ context.Context, w io.Writer, x exported) error {
 	return t.WriteArrow(w)
 }
 
-func writeFolded(ctx context.Context, w io.Writer, x exported, value profile.Value) error {
+func writeFolded(ctx context.Context, w io.Writer, x exported, h how) error {
 	stacks, err := profile.Stacks(ctx, x.Table, x.rows)
 	if err != nil {
 		return err
 	}
-	return profile.WriteFolded(w, stacks, value)
+	return profile.WriteFolded(w, stacks, h.value)
 }
 
 func writeCallgrind(ctx context.Context, w io.Writer, x exported) error {
@@ -267,8 +245,8 @@ func drawMachine(ctx context.Context, c canvas.Canvas, x exported) error {
 }
 
 // writePixels draws the same picture for programs that want pixels.
-func writePixels(ctx context.Context, w io.Writer, x exported, width int) error {
-	return drawMachine(ctx, raster.NewPNG(w, width), x)
+func writePixels(ctx context.Context, w io.Writer, x exported, h how) error {
+	return drawMachine(ctx, raster.NewPNG(w, h.width), x)
 }
 
 // writeSheet writes one page for people. Samples that cannot be placed on a

@@ -9,53 +9,27 @@ import (
 
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/base/term"
-	"github.com/isobath/isobath/internal/base/tracks"
 	"github.com/isobath/isobath/internal/base/wholefile"
 	"github.com/isobath/isobath/internal/messages/exchange"
 	"github.com/isobath/isobath/internal/messages/logical"
 	"github.com/isobath/isobath/internal/messages/trace"
 )
 
-// firefoxEnding marks a profile for Firefox's profiler; .json alone is Chrome's.
-const firefoxEnding = ".firefox.json"
-
-// trackSink returns the writer of a timeline that the ending of a file means;
-// nil if it means none.
-func trackSink(out string) func(io.Writer) tracks.Sink {
-	switch strings.ToLower(filepath.Ext(out)) {
-	case ".json":
-		return func(w io.Writer) tracks.Sink { return tracks.NewChrome(w) }
-	case ".perfetto", ".pftrace", ".perfetto-trace":
-		return func(w io.Writer) tracks.Sink { return tracks.NewPerfetto(w) }
-	}
-	return nil
-}
-
-// saver writes a message trace to a path.
-type saver func(ctx context.Context, t *trace.Trace, out string) error
-
 // messageExporter chooses how the messages of a file are written; nil if the
 // ending, or what the file holds, means samples.
 func messageExporter(path, out string) (saver, error) {
-	switch strings.ToLower(filepath.Ext(out)) {
-	case ".otf2":
-		return saveOTF2, nil
-	case ".prv":
-		return saveParaver, nil
-	case ".ctf":
-		return saveCTF, nil
-	}
-	sink := trackSink(out)
-	if sink == nil || strings.HasSuffix(strings.ToLower(out), firefoxEnding) {
-		return nil, nil
+	f := writtenAs(out)
+	if f == nil || f.trace == nil || f.samples == nil {
+		if f == nil {
+			return nil, nil
+		}
+		return f.trace, nil
 	}
 	c, err := dataset.Identify(path)
 	if err != nil || c.Table || c.Archive == "" {
 		return nil, err
 	}
-	return func(ctx context.Context, t *trace.Trace, out string) error {
-		return wholefile.Write(ctx, out, 0, func(w io.Writer) error { return exchange.Tracks(ctx, sink(w), t) })
-	}, nil
+	return f.trace, nil
 }
 
 // exportTrace writes the message trace of a run or file.

@@ -3,6 +3,7 @@ package chombo
 import (
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -133,8 +134,26 @@ func TestHostileBox(t *testing.T) {
 
 // TestCheckpoint reads a file with a dataset a variable, whose values say where
 // they belong; what is on faces is left out and said.
-func TestCheckpoint(t *testing.T) {
-	m, err := Read("testdata/checkpoint.hdf5")
+func TestCheckpoint(t *testing.T) { checkpoint(t, "testdata/checkpoint.hdf5") }
+
+// TestCheckpointOfH5py reads the file that the installed h5py writes now.
+func TestCheckpointOfH5py(t *testing.T) {
+	python := test.PythonPeer(t, "h5py", "python3-h5py")
+	script, err := filepath.Abs("testdata/make.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(python, script)
+	cmd.Dir = t.TempDir()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	checkpoint(t, filepath.Join(cmd.Dir, "checkpoint.hdf5"))
+}
+
+func checkpoint(t *testing.T, path string) {
+	t.Helper()
+	m, err := Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}
