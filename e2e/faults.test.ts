@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
 import { browse, fixture, start, type Browser, type Running } from './harness';
-import { counted, everything, frames, linkOf, quiet, whereOf } from './page';
-import { show } from './suite';
+import { counted, everything, frames, linkOf, quiet, shown, whereOf } from './page';
+import { serving, show } from './suite';
 
 const table = (rows: number): string =>
   'cpu,latency,addr\n' +
@@ -58,7 +58,7 @@ describe('two runs of one file name', () => {
       location.hash = link.toString();
     });
     await counted(page, 4, 20);
-    await page.waitForFunction(() => performance.getEntriesByName('draw One axis').length > 0);
+    await shown(page, 'One axis');
     expect(problems).toEqual([]);
   });
 
@@ -164,7 +164,7 @@ describe.each(PAGES)('on the page of $name', ({ name, serve, asks, view, change 
 
     await page.unroute(asks);
     await page.getByRole('button', { name: 'Retry' }).first().click();
-    await page.waitForFunction((v) => performance.getEntriesByName(`draw ${v}`).length > 0, view);
+    await shown(page, view);
     await first.stop();
     const banner = page.locator('.banner').filter({ hasText: 'isobath has stopped' });
     await change(page);
@@ -179,18 +179,21 @@ describe.each(PAGES)('on the page of $name', ({ name, serve, asks, view, change 
 describe('parts of the page whose code does not come', () => {
   let server: Running;
   let browser: Browser;
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([start('demo'), browse({ width: 1440, height: 900 })]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.stop();
-  });
+  serving(
+    () => ['demo'],
+    (s, b) => ([server, browser] = [s, b]),
+  );
 
-  const drawn = (page: Page, view: string): Promise<unknown> =>
-    page.waitForFunction((v) => performance.getEntriesByName(`draw ${v}`).length > 0, view);
   const said = (page: Page): Locator =>
     page.getByRole('alert').filter({ hasText: /could not be loaded; is isobath still running/ });
+
+  async function opened(): Promise<Page> {
+    const page = await browser.context.newPage();
+    await page.goto(server.url);
+    await shown(page, 'Parallel coordinates');
+    await quiet(page);
+    return page;
+  }
 
   /** From now on no code comes; returns what ends that. */
   async function without(page: Page): Promise<() => Promise<void>> {
@@ -200,16 +203,14 @@ describe('parts of the page whose code does not come', () => {
   }
 
   it('a page that is gone to says so, and loads again', async () => {
-    const page = await browser.context.newPage();
-    await page.goto(server.url);
-    await drawn(page, 'Parallel coordinates');
+    const page = await opened();
     const come = await without(page);
     await page.getByRole('button', { name: 'Mesh', exact: true }).click();
     await said(page).first().waitFor();
     expect(await said(page).count()).toBe(1);
     await come();
     await page.getByRole('button', { name: 'Load again' }).click();
-    await drawn(page, 'Mesh');
+    await shown(page, 'Mesh');
     expect(await said(page).count()).toBe(0);
     await page.close();
   });
@@ -221,7 +222,7 @@ describe('parts of the page whose code does not come', () => {
     await said(page).waitFor();
     await come();
     await page.getByRole('button', { name: 'Load again' }).click();
-    await drawn(page, 'Parallel coordinates');
+    await shown(page, 'Parallel coordinates');
     await page.close();
   });
 
@@ -230,7 +231,7 @@ describe('parts of the page whose code does not come', () => {
     const known = new Set<string>();
     first.on('request', (r) => known.add(r.url()));
     await first.goto(server.url);
-    await drawn(first, 'Parallel coordinates');
+    await shown(first, 'Parallel coordinates');
     await first.close();
     const page = await browser.context.newPage();
     let refused = true;
@@ -241,35 +242,29 @@ describe('parts of the page whose code does not come', () => {
     await said(page).waitFor();
     refused = false;
     await page.getByRole('button', { name: 'Load again' }).click();
-    await drawn(page, 'Mesh');
+    await shown(page, 'Mesh');
     await page.close();
   });
 
   it('a pane says so, and loads again', async () => {
-    const page = await browser.context.newPage();
-    await page.goto(server.url);
-    await drawn(page, 'Parallel coordinates');
-    await quiet(page);
+    const page = await opened();
     const come = await without(page);
     await page.getByRole('tab', { name: 'One axis' }).click();
     await said(page).waitFor();
     await come();
     await page.getByRole('button', { name: 'Load again' }).click();
-    await drawn(page, 'One axis');
+    await shown(page, 'One axis');
     await page.close();
   });
 
   it('a dialog says so, and loads again', async () => {
-    const page = await browser.context.newPage();
-    await page.goto(server.url);
-    await drawn(page, 'Parallel coordinates');
-    await quiet(page);
+    const page = await opened();
     const come = await without(page);
     await page.keyboard.press('?');
     await said(page).waitFor();
     await come();
     await page.getByRole('button', { name: 'Load again' }).click();
-    await drawn(page, 'Parallel coordinates');
+    await shown(page, 'Parallel coordinates');
     await page.keyboard.press('?');
     await page.getByRole('dialog').waitFor();
     await page.close();
@@ -279,20 +274,17 @@ describe('parts of the page whose code does not come', () => {
 describe('a browser that zooms after the page is there', () => {
   let server: Running;
   let browser: Browser;
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([start('demo'), browse({ width: 1440, height: 900 })]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.stop();
-  });
+  serving(
+    () => ['demo'],
+    (s, b) => ([server, browser] = [s, b]),
+  );
 
   it.each([
     ['memory', 'Parallel coordinates'],
     ['mesh', 'Mesh'],
   ])('has pictures of its new pixels on the page of %s', async (name, view) => {
     const { page, problems } = await browser.open(`${server.url}&v=1&page=${name}`);
-    await page.waitForFunction((v) => performance.getEntriesByName(`draw ${v}`).length > 0, view);
+    await shown(page, view);
     const devtools = await browser.context.newCDPSession(page);
     // A window of as many pixels of the screen holds fewer of the page.
     for (const ratio of [1.5, 1.25, 1]) {
@@ -335,7 +327,7 @@ describe('keys of the selection on pages that do not show it', () => {
   it.each(QUIET_PAGES)('change nothing on the page of %s', async (name, serve, view) => {
     const server = await start(...serve());
     const { page } = await browser.open(`${server.url.replace(/&.*/, '')}&v=1&page=${name}&s=symbol+%3D+p`);
-    await page.waitForFunction((v) => performance.getEntriesByName(`draw ${v}`).length > 0, view);
+    await shown(page, view);
     await quiet(page);
     for (const key of ['i', 'k', 'h', 'Control+Shift+KeyA', 'Control+KeyZ', 'Control+KeyY']) {
       await page.keyboard.press(key);
@@ -350,7 +342,7 @@ describe('keys of the selection on pages that do not show it', () => {
   it('change what the bar shows on the page of the mesh, and undo there', async () => {
     const server = await start('demo');
     const { page } = await browser.open(`${server.url}&v=1&page=mesh&s=latency+%3E+200`);
-    await page.waitForFunction(() => performance.getEntriesByName('draw Mesh').length > 0);
+    await shown(page, 'Mesh');
     const chip = page.getByRole('button', { name: /^Remove / });
     await chip.waitFor();
     await page.keyboard.press('i');

@@ -35,6 +35,11 @@ export async function everything(page: Page, n: number): Promise<void> {
     .waitFor();
 }
 
+/** Waits until a view has drawn. */
+export function shown(page: Page, view: string): Promise<unknown> {
+  return page.waitForFunction((v) => performance.getEntriesByName(`draw ${v}`).length > 0, view);
+}
+
 /** Waits for "n of N samples". */
 export async function counted(page: Page, n: number, of: number): Promise<void> {
   await counter(page)

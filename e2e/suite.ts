@@ -21,30 +21,53 @@ interface How {
   readonly each?: true; // every test has a page of its own, rather than all one
 }
 
-/** Serves and opens the page for the tests of a block; take gets what they use. */
-export function show(how: How, take: (shown: Shown) => void): void {
-  let server: Running;
-  let browser: Browser;
-  let page: Page;
-  let problems: string[] = [];
-
-  async function open(): Promise<void> {
-    ({ page, problems } = await browser.open(server.url + (how.link ?? '')));
-    take({ server, browser, page, problems });
-    await how.ready(page);
-  }
-
+/** Serves for the tests of a block, with a browser in which they open pages; take gets both. */
+export function serving(
+  serve: () => readonly string[],
+  take: (server: Running, browser: Browser) => void,
+): void {
+  let server: Running | undefined;
+  let browser: Browser | undefined;
   beforeAll(async () => {
-    [server, browser] = await Promise.all([start(...how.serve()), browse({ width: 1440, height: 900 })]);
-    if (!how.each) await open();
-  });
-  if (how.each) beforeEach(open);
-  afterEach(async () => {
-    if (how.each) await page.close();
-    expect(problems).toEqual([]);
+    [server, browser] = await Promise.all([start(...serve()), browse({ width: 1440, height: 900 })]);
+    take(server, browser);
   });
   afterAll(async () => {
     await browser?.close();
     await server?.stop();
+  });
+}
+
+/** Serves and opens the page for the tests of a block; take gets what they use. */
+export function show(how: How, take: (shown: Shown) => void): void {
+  let server: Running;
+  let browser: Browser;
+  let page: Page | undefined;
+  let problems: string[] = [];
+  let ready = false;
+
+  // A page that does not get ready is a failure of the test that needs it, which is
+  // tried once more with another page as any test.
+  async function open(): Promise<void> {
+    if (ready) return;
+    await page?.close();
+    ({ page, problems } = await browser.open(server.url + (how.link ?? '')));
+    take({ server, browser, page, problems });
+    await how.ready(page);
+    ready = true;
+  }
+
+  serving(how.serve, (s, b) => {
+    server = s;
+    browser = b;
+  });
+  beforeEach(open);
+  afterEach(async () => {
+    if (how.each) {
+      ready = false;
+      await page?.close();
+      page = undefined;
+    }
+    expect(problems).toEqual([]);
   });
 }
