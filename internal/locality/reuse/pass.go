@@ -42,6 +42,7 @@ type CodeGroup struct {
 	Code
 	Group
 	Strides Strides
+	next    uint32 // the instruction that came after it last
 }
 
 // Pass measures references as they come.
@@ -54,10 +55,12 @@ type Pass struct {
 	last     *threadState
 	codes    *refs.Memo
 	groups   []*CodeGroup
+	lastCode uint32
 	members  []*Group
 	loops    []*Group
 	distance []uint64 // references by exact distance
 	first    uint64
+	far      [stageRefs]uint32 // distances of the references under way
 	pages    Histogram
 	set      *windows
 	pageSet  *windows
@@ -71,12 +74,20 @@ type Pass struct {
 type threadState struct {
 	id           uint32
 	lines, pages *Stack
+	line         latest
+	page         latest
 	lastLine     []uint64 // time of the last use of a line, by number
 	lastPage     []uint64
 	firstTimes   timeBuckets
 	reuseTimes   timeBuckets
 	usage        *cachesim.Usage
 	stores       storeRing
+}
+
+// latest is the line or page that a thread used last: the top of its stack.
+type latest struct {
+	key uint64 // plus one
+	id  uint32
 }
 
 // NewPass makes a pass over nothing yet.
@@ -92,29 +103,52 @@ func NewPass(o Options) *Pass {
 		fetch: fetchers{memo: refs.NewMemo()}}
 }
 
-// Add takes the next references.
+// Add takes the next references. Each stack is asked for a whole batch before
+// the next one is: its data stay in the nearest caches.
 func (p *Pass) Add(batch []refs.Ref) {
-	for i := range batch {
-		p.add(&batch[i])
+	for len(batch) > 0 {
+		n := min(len(batch), stageRefs)
+		p.add(batch[:n])
+		batch = batch[n:]
 	}
 }
 
-func (p *Pass) add(r *refs.Ref) {
-	p.n++
-	t := p.last
-	if t == nil || t.id != r.Thread && !p.o.Shared {
-		t = p.thread(r.Thread)
+// stageRefs is how many references go through one stage before the next.
+const stageRefs = 1024
+
+func (p *Pass) add(batch []refs.Ref) {
+	far := p.far[:len(batch)]
+	for i := range batch {
+		r := &batch[i]
+		if r.Size == 0 {
+			p.unsized++
+		}
+		d := p.accessLines(p.threadOf(r), p.n+uint64(i)+1, r.Addr>>p.lineShift, lastByte(r)>>p.lineShift)
+		p.countDistance(d)
+		far[i] = d
 	}
-	if r.Size == 0 {
-		p.unsized++
+	for i := range batch {
+		r := &batch[i]
+		p.pages.Add(p.accessPages(p.threadOf(r), p.n+uint64(i)+1, r.Addr>>p.pageShift, lastByte(r)>>p.pageShift))
 	}
+	for i := range batch {
+		p.charged(&batch[i], far[i])
+	}
+	p.n += uint64(len(batch))
+}
+
+// lastByte is the last address that a reference touches.
+func lastByte(r *refs.Ref) uint64 {
 	end := r.Addr + uint64(max(r.Size, 1)) - 1
 	if end < r.Addr {
-		end = ^uint64(0)
+		return ^uint64(0)
 	}
-	d := p.accessLines(t, r.Addr>>p.lineShift, end>>p.lineShift)
-	p.countDistance(d)
-	p.pages.Add(p.accessPages(t, r.Addr>>p.pageShift, end>>p.pageShift))
+	return end
+}
+
+// charged counts a reference with a distance for its instruction, member and
+// loop.
+func (p *Pass) charged(r *refs.Ref, d uint32) {
 	code := p.code(r)
 	g := p.groups[code]
 	g.Lines.Add(d)
@@ -129,10 +163,19 @@ func (p *Pass) add(r *refs.Ref) {
 		loop = p.o.Loop(r)
 		at(&p.loops, loop).Lines.Add(d)
 	}
+	t := p.threadOf(r)
 	if t.usage != nil && t.usage.Access(r.Addr, r.Size) > 0 {
 		t.usage.Own(p.fetcher(code, member, loop))
 	}
 	p.alias(t, r)
+}
+
+// threadOf is what is kept for the thread of a reference.
+func (p *Pass) threadOf(r *refs.Ref) *threadState {
+	if t := p.last; t != nil && (t.id == r.Thread || p.o.Shared) {
+		return t
+	}
+	return p.thread(r.Thread)
 }
 
 // at returns the group with a number, making room for it.
@@ -163,38 +206,55 @@ func (p *Pass) thread(id uint32) *threadState {
 	return t
 }
 
-// accessLines pushes the lines of a reference, lower first, and returns the
-// largest of their distances.
-func (p *Pass) accessLines(t *threadState, from, to uint64) (far uint32) {
+// accessLines pushes the lines of the reference at a time, lower first, and
+// returns the largest of their distances.
+func (p *Pass) accessLines(t *threadState, now, from, to uint64) (far uint32) {
+	if from == to && from+1 == t.line.key {
+		at := &t.lastLine[t.line.id]
+		if *at < now {
+			t.reuseTimes.add(now - *at)
+		}
+		p.set.add(now, *at)
+		*at = now
+		return 0
+	}
 	for line := from; ; line++ {
 		d, id := t.lines.Access(line)
 		for int(id) >= len(t.lastLine) {
 			t.lastLine = append(t.lastLine, make([]uint64, pageLines)...)
 		}
 		last := t.lastLine[id]
-		t.lastLine[id] = p.n
+		t.lastLine[id] = now
 		switch {
 		case last == 0:
-			t.firstTimes.add(p.n)
-		case last < p.n:
-			t.reuseTimes.add(p.n - last)
+			t.firstTimes.add(now)
+		case last < now:
+			t.reuseTimes.add(now - last)
 		}
-		p.set.add(p.n, last)
+		p.set.add(now, last)
 		if far = max(far, d); line == to {
+			t.line = latest{line + 1, id}
 			return far
 		}
 	}
 }
 
-func (p *Pass) accessPages(t *threadState, from, to uint64) (far uint32) {
+func (p *Pass) accessPages(t *threadState, now, from, to uint64) (far uint32) {
+	if from == to && from+1 == t.page.key {
+		at := &t.lastPage[t.page.id]
+		p.pageSet.add(now, *at)
+		*at = now
+		return 0
+	}
 	for page := from; ; page++ {
 		d, id := t.pages.Access(page)
 		for int(id) >= len(t.lastPage) {
 			t.lastPage = append(t.lastPage, make([]uint64, pageLines)...)
 		}
-		p.pageSet.add(p.n, t.lastPage[id])
-		t.lastPage[id] = p.n
+		p.pageSet.add(now, t.lastPage[id])
+		t.lastPage[id] = now
 		if far = max(far, d); page == to {
+			t.page = latest{page + 1, id}
 			return far
 		}
 	}
@@ -211,13 +271,21 @@ func (p *Pass) countDistance(d uint32) {
 	p.distance[d]++
 }
 
+// code numbers the instruction of a reference: mostly the one that came after
+// the last one before.
 func (p *Pass) code(r *refs.Ref) uint32 {
-	k := refs.Key{r.PC, uint64(r.Place) | uint64(r.Thread)<<32}
-	id, ok := p.codes.Get(k)
-	if !ok {
-		id = uint32(len(p.groups))
-		p.codes.Put(k, id)
+	if int(p.lastCode) < len(p.groups) {
+		last := p.groups[p.lastCode]
+		if g := p.groups[last.next]; g.PC == r.PC && g.Place == r.Place && g.Thread == r.Thread {
+			p.lastCode = last.next
+			return last.next
+		}
+	}
+	id := p.codes.Number(refs.Key{r.PC, uint64(r.Place) | uint64(r.Thread)<<32})
+	if int(id) == len(p.groups) {
 		p.groups = append(p.groups, &CodeGroup{Code: Code{r.PC, r.Place, r.Thread}})
 	}
+	p.groups[p.lastCode].next = id
+	p.lastCode = id
 	return id
 }

@@ -177,6 +177,6 @@ func BenchmarkPass(b *testing.B) {
 	all := mix(4_000_000)
 	p := NewPass(Options{Cache: cachesim.Geometry{Size: 32 << 10, Ways: 8, Line: 64}})
 	for i := 0; b.Loop(); i++ {
-		p.add(&all[i%len(all)])
+		p.Add(all[i%len(all):][:1])
 	}
 }

@@ -71,9 +71,7 @@ func (s *Stack) Access(line uint64) (distance, id uint32) {
 	for i := 1; i < frontSize; i++ {
 		if s.front[i] == key {
 			id = s.ids[i]
-			copy(s.front[1:i+1], s.front[:i])
-			copy(s.ids[1:i+1], s.ids[:i])
-			s.front[0], s.ids[0] = key, id
+			s.push(i, key, id)
 			return uint32(i), id
 		}
 	}
@@ -97,10 +95,15 @@ func (s *Stack) accessBehind(key uint64) (distance, id uint32) {
 	if last := s.front[frontSize-1]; last != 0 {
 		s.spill(s.ids[frontSize-1])
 	}
-	copy(s.front[1:], s.front[:frontSize-1])
-	copy(s.ids[1:], s.ids[:frontSize-1])
-	s.front[0], s.ids[0] = key, id
+	s.push(frontSize-1, key, id)
 	return distance, id
+}
+
+// push puts a line first, and moves those before place at back by one.
+func (s *Stack) push(at int, key uint64, id uint32) {
+	copy(s.front[1:at+1], s.front[:at])
+	copy(s.ids[1:at+1], s.ids[:at])
+	s.front[0], s.ids[0] = key, id
 }
 
 // newSlots is the slots of a page nobody has accessed.
@@ -116,8 +119,8 @@ func (s *Stack) newer(slot uint32) uint32 {
 	w := slot / 64
 	n := bits.OnesCount64(s.words[w] >> (slot % 64) >> 1)
 	block := slot / blockSlots
-	for i := w + 1; i < (block+1)*blockWords; i++ {
-		n += bits.OnesCount64(s.words[i])
+	for _, rest := range s.words[w+1 : (block+1)*blockWords] {
+		n += bits.OnesCount64(rest)
 	}
 	if block == s.now/blockSlots {
 		return uint32(n)
@@ -197,60 +200,61 @@ func (s *Stack) compact() {
 
 // lineTable numbers lines: neighbours lie side by side.
 type lineTable struct {
-	recent [256]recentPage
-	keys   []uint64 // open addressing: page plus one, 0 is free
-	values []uint32
+	recent [1 << recentBits]numberedPage
+	all    []numberedPage // open addressing, at most half full
 	pages  uint32
 	lines  uint32 // with an access
 }
 
-type recentPage struct {
-	key   uint64
-	value uint32
+const recentBits = 10
+
+// numberedPage is a page and its number.
+type numberedPage struct {
+	key    uint64 // plus one; 0 is free
+	number uint32
 }
 
-func newLineTable() lineTable {
-	return lineTable{keys: make([]uint64, 1024), values: make([]uint32, 1024)}
-}
+func newLineTable() lineTable { return lineTable{all: make([]numberedPage, 1024)} }
 
 // id returns the number of a line.
 func (t *lineTable) id(line uint64) uint32 {
 	key := line/pageLines + 1
-	r := &t.recent[key%uint64(len(t.recent))]
+	r := &t.recent[key%(1<<recentBits)]
 	if r.key != key {
-		r.key, r.value = key, t.page(key)
+		*r = numberedPage{key, t.page(key)}
 	}
-	return r.value*pageLines + uint32(line%pageLines)
+	return r.number*pageLines + uint32(line%pageLines)
 }
 
 func (t *lineTable) page(key uint64) uint32 {
-	mask := uint64(len(t.keys) - 1)
-	i := key * 0x9e3779b97f4a7c15 >> 20 & mask
-	for ; t.keys[i] != 0; i = (i + 1) & mask {
-		if t.keys[i] == key {
-			return t.values[i]
+	at := t.slot(key)
+	if at.key == 0 {
+		*at = numberedPage{key, t.pages}
+		t.pages++
+		if 2*int(t.pages) > len(t.all) {
+			t.grow()
 		}
+		return t.pages - 1
 	}
-	t.keys[i], t.values[i] = key, t.pages
-	t.pages++
-	if int(t.pages)*2 > len(t.keys) {
-		t.grow()
+	return at.number
+}
+
+// slot is where a page is in the table, or would be.
+func (t *lineTable) slot(key uint64) *numberedPage {
+	mask := uint64(len(t.all) - 1)
+	i := key * 0x9e3779b97f4a7c15 >> 20 & mask
+	for t.all[i].key != 0 && t.all[i].key != key {
+		i = (i + 1) & mask
 	}
-	return t.pages - 1
+	return &t.all[i]
 }
 
 func (t *lineTable) grow() {
-	keys, values := t.keys, t.values
-	t.keys, t.values = make([]uint64, 2*len(keys)), make([]uint32, 2*len(keys))
-	mask := uint64(len(t.keys) - 1)
-	for k, key := range keys {
-		if key == 0 {
-			continue
+	old := t.all
+	t.all = make([]numberedPage, 2*len(old))
+	for _, p := range old {
+		if p.key != 0 {
+			*t.slot(p.key) = p
 		}
-		i := key * 0x9e3779b97f4a7c15 >> 20 & mask
-		for t.keys[i] != 0 {
-			i = (i + 1) & mask
-		}
-		t.keys[i], t.values[i] = key, values[k]
 	}
 }

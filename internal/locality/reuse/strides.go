@@ -13,10 +13,11 @@ const maxStrides = 4096
 type Strides struct {
 	last  uint64
 	begun bool
-	// keys and counts are in order of appearance; index finds them.
+	// keys and counts are in order of appearance; index finds them: an open hash
+	// table of places plus one, at most half full.
 	keys   []int64
 	counts []uint64
-	index  map[int64]int32
+	index  []int32
 	recent [4]int32 // places of strides met lately, plus one
 	next   uint8
 	other  uint64 // beyond maxStrides
@@ -40,22 +41,40 @@ func (s *Strides) Add(addr uint64) {
 }
 
 func (s *Strides) count(d int64) {
-	i, ok := s.index[d]
-	if !ok {
+	if 2*len(s.keys) >= len(s.index) && len(s.keys) < maxStrides {
+		s.grow()
+	}
+	at := s.slot(d)
+	i := s.index[at] - 1
+	if i < 0 {
 		if len(s.keys) == maxStrides {
 			s.other++
 			return
 		}
-		if s.index == nil {
-			s.index = map[int64]int32{}
-		}
 		i = int32(len(s.keys))
-		s.index[d] = i
+		s.index[at] = i + 1
 		s.keys, s.counts = append(s.keys, d), append(s.counts, 0)
 	}
 	s.counts[i]++
 	s.recent[s.next%4] = i + 1
 	s.next++
+}
+
+// slot is where a stride is in the index, or would be.
+func (s *Strides) slot(d int64) uint64 {
+	mask := uint64(len(s.index) - 1)
+	at := uint64(d) * 0x9e3779b97f4a7c15 >> 32 & mask
+	for s.index[at] != 0 && s.keys[s.index[at]-1] != d {
+		at = (at + 1) & mask
+	}
+	return at
+}
+
+func (s *Strides) grow() {
+	s.index = make([]int32, max(2*len(s.index), 8))
+	for i, d := range s.keys {
+		s.index[s.slot(d)] = int32(i + 1)
+	}
 }
 
 // Stride is a difference of addresses and how often it was seen.

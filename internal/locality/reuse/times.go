@@ -82,43 +82,74 @@ type windows struct {
 	// since and until bound the present window of that length: most uses find
 	// their line used in it already.
 	since, until uint64
-	counts       [][]uint32
+	// fresh counts the lines new to the present window by the largest k whose
+	// window they are new to: they are new to all shorter ones too.
+	fresh  [maxLengths]uint32
+	counts [maxLengths][]uint32
 }
 
-// newWindows has lengths up to 2^44 references.
-func newWindows() *windows { return &windows{counts: make([][]uint32, 36)} }
+// maxLengths is up to windows of 2^44 references.
+const maxLengths = 36
+
+func newWindows() *windows { return &windows{} }
 
 // add counts a line used at a time whose last use was at another, both counted
 // from 1; 0 is never.
 func (w *windows) add(now, last uint64) {
+	if now < w.until && last >= w.since {
+		return
+	}
+	w.count(now, last)
+}
+
+// count is add for a line that may be new to the present window.
+func (w *windows) count(now, last uint64) {
 	if now >= w.until {
-		w.since = (now-1)>>w.first/baseWindow*baseWindow<<w.first + 1
-		w.until = w.since + baseWindow<<w.first
+		w.next(now)
 	}
 	if last >= w.since {
 		return
 	}
-	at := (now - 1) / baseWindow
-	for k := w.first; k < len(w.counts); k++ {
-		i := at >> k
-		if last > 0 && (last-1)/baseWindow>>k == i {
-			return
-		}
-		if i >= maxWindows {
-			w.counts[k] = nil
-			w.first = k + 1
-			w.until = 0 // the window is a longer one from now on
-			continue
-		}
+	k := maxLengths
+	if last > 0 {
+		// The windows of both times are one from the length on at which the numbers
+		// of their shortest windows have the same upper bits.
+		k = bits.Len64((now-1)/baseWindow ^ (last-1)/baseWindow)
+	}
+	w.fresh[min(k, maxLengths)-1]++
+}
+
+// next ends the present window and begins the one of a time.
+func (w *windows) next(now uint64) {
+	w.settle()
+	for (now-1)/baseWindow>>w.first >= maxWindows {
+		w.counts[w.first] = nil
+		w.first++
+	}
+	w.since = (now-1)>>w.first/baseWindow*baseWindow<<w.first + 1
+	w.until = w.since + baseWindow<<w.first
+}
+
+// settle adds what was counted in the present window to those of every length.
+func (w *windows) settle() {
+	if w.until == 0 {
+		return
+	}
+	n := uint32(0)
+	for k := maxLengths - 1; k >= w.first; k-- {
+		n += w.fresh[k]
+		i := (w.since - 1) / baseWindow >> k
 		for uint64(len(w.counts[k])) <= i {
 			w.counts[k] = append(w.counts[k], 0)
 		}
-		w.counts[k][i]++
+		w.counts[k][i] += n
 	}
+	w.fresh = [maxLengths]uint32{}
 }
 
 // of returns the windows of the length that n references are cut into.
 func (w *windows) of(n uint64) (length uint64, counts []uint32) {
+	w.settle()
 	k := w.first
 	length = baseWindow << k
 	counts = w.counts[k]

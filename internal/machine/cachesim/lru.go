@@ -118,11 +118,14 @@ func (c *LRU) Remove(line uint64) bool {
 type Usage struct {
 	ways  int
 	sets  uint64
+	mask  uint64 // sets-1 if sets is a power of two
 	shift uint
-	words int // of the mask of a line
-	lines []usedLine
-	masks []uint64
-	fresh []uint64 // lines that the last access fetched
+	// latest is the line touched last, which is the first of its set.
+	latest *usedLine
+	words  int // of the mask of a line
+	lines  []usedLine
+	masks  []uint64
+	fresh  []uint64 // lines that the last access fetched
 	// Left is told about every line that leaves: who fetched it and how many of
 	// its bytes were touched, in how many accesses.
 	Left func(owner uint32, bytes, accesses int)
@@ -147,6 +150,10 @@ func NewUsage(g Geometry, left func(owner uint32, bytes, accesses int)) *Usage {
 	c := &Usage{ways: g.Ways, sets: uint64(g.Sets()), shift: uint(bits.TrailingZeros(uint(g.Line))), words: max(g.Line/64, 1),
 		lines: make([]usedLine, n), Left: left}
 	c.masks = make([]uint64, n*c.words)
+	c.latest = &usedLine{}
+	if powerOfTwo(g.Sets()) {
+		c.mask = c.sets - 1
+	}
 	for i := range c.lines {
 		c.lines[i].place = uint32(i)
 	}
@@ -158,6 +165,10 @@ func NewUsage(g Geometry, left func(owner uint32, bytes, accesses int)) *Usage {
 func (c *Usage) Access(addr uint64, size uint32) (fetched int) {
 	c.fresh = c.fresh[:0]
 	last := addr + uint64(max(size, 1)) - 1
+	if line := addr >> c.shift; line+1 == c.latest.key && line == last>>c.shift {
+		c.mark(c.latest, uint(addr-line<<c.shift), uint(last-line<<c.shift))
+		return 0
+	}
 	for line := addr >> c.shift; ; line++ {
 		from, to := addr, last
 		if start := line << c.shift; from < start {
@@ -179,7 +190,7 @@ func (c *Usage) Access(addr uint64, size uint32) (fetched int) {
 // Own says for whom the last access fetched its lines.
 func (c *Usage) Own(owner uint32) {
 	for _, line := range c.fresh {
-		set := c.lines[line%c.sets*uint64(c.ways):][:c.ways]
+		set := c.set(line)
 		for i := range set {
 			if set[i].key == line+1 {
 				set[i].owner = owner
@@ -192,8 +203,7 @@ func (c *Usage) Own(owner uint32) {
 // touch uses bytes from to to (both included) of a line, and reports whether it
 // had to be fetched.
 func (c *Usage) touch(line uint64, from, to uint) (fetched bool) {
-	i := line % c.sets
-	set := c.lines[i*uint64(c.ways):][:c.ways:c.ways]
+	set := c.set(line)
 	at := 0
 	for at < len(set) && set[at].key != line+1 {
 		at++
@@ -209,16 +219,31 @@ func (c *Usage) touch(line uint64, from, to uint) (fetched bool) {
 		copy(set[1:at+1], set[:at])
 		set[0] = used
 	}
-	set[0].accesses++
-	mask := c.masks[int(set[0].place)*c.words:][:c.words]
-	if c.words == 1 {
-		mask[0] |= (^uint64(0) >> (63 - (to - from))) << from
-		return fetched
+	c.latest = &set[0]
+	c.mark(c.latest, from, to)
+	return fetched
+}
+
+// set is the ways of the set that a line belongs to.
+func (c *Usage) set(line uint64) []usedLine {
+	i := line & c.mask
+	if c.mask == 0 && c.sets > 1 {
+		i = line % c.sets
 	}
+	return c.lines[i*uint64(c.ways):][:c.ways:c.ways]
+}
+
+// mark counts an access to bytes from to to of a line that is there.
+func (c *Usage) mark(l *usedLine, from, to uint) {
+	l.accesses++
+	if c.words == 1 {
+		c.masks[l.place] |= (^uint64(0) >> (63 - (to - from))) << from
+		return
+	}
+	mask := c.masks[int(l.place)*c.words:][:c.words]
 	for b := from; b <= to; b++ {
 		mask[b/64] |= 1 << (b % 64)
 	}
-	return fetched
 }
 
 func (c *Usage) evict(l *usedLine) {
