@@ -233,6 +233,9 @@ func (s *Set) WhatIf(ctx context.Context, ask WhatIfAsk) (*answer.WhatIf, error)
 	if err != nil {
 		return nil, err
 	}
+	if err := plan.Check(in.Machine); err != nil {
+		return nil, wrong("--map: %w", err)
+	}
 	if err := s.survey(ctx, t, plan, &in, ask.Warm); err != nil {
 		return nil, err
 	}
@@ -270,7 +273,7 @@ func (s *Set) plan(t *replay.Trace, change io.Reader) (*replay.Plan, error) {
 
 // survey runs both machines over the trace.
 func (s *Set) survey(ctx context.Context, t *replay.Trace, plan *replay.Plan, in *answer.WhatIfInput, warm bool) error {
-	in.BaseRun, in.MachineRun = replay.NewSurvey(in.Base, replay.Policy{Kind: replay.FirstTouch}), replay.NewSurvey(in.Machine, in.Policy)
+	in.BaseRun, in.MachineRun = replay.NewSurvey(in.Base, replay.Policy{Kind: replay.FirstTouch}, nil), replay.NewSurvey(in.Machine, in.Policy, plan)
 	in.Threads = len(t.Threads)
 	numbers := s.groups(t, in)
 	rounds := 1

@@ -13,6 +13,8 @@ type Type struct {
 	// Name is as a C programmer would write it: "double[1024][1024]". Fortran
 	// arrays keep their order: "real(kind=8)(1024,1024)".
 	Name string
+	// Tag is "struct", "union" or "enum" where C wants it before the name.
+	Tag  string
 	Size uint64
 	// Elem is the size of one element, Size itself where there is no array.
 	Elem uint64
@@ -171,7 +173,7 @@ func (r *typeEntry) entry(e *dwarf.Entry, depth int) *Type {
 			return inner
 		}
 		named := *inner
-		named.Name = name
+		named.Name, named.Tag = name, ""
 		return &named
 	case dwarf.TagArrayType:
 		return r.array(e, depth)
@@ -186,10 +188,14 @@ func (r *typeEntry) entry(e *dwarf.Entry, depth int) *Type {
 		if size <= 0 {
 			return nil
 		}
-		if name == "" {
-			name = "enum"
+		tag := ""
+		if e.Tag == dwarf.TagEnumerationType {
+			tag = "enum"
 		}
-		return &Type{Name: name, Size: uint64(size), Elem: uint64(size)}
+		if name == "" {
+			name, tag = "enum", ""
+		}
+		return &Type{Name: name, Tag: tag, Size: uint64(size), Elem: uint64(size)}
 	}
 	return nil
 }
@@ -255,7 +261,7 @@ func arrayOf(elem *Type, dims []uint64, columns bool) *Type {
 	if len(elem.Dims) > 0 {
 		base, inner = elem.Name[:strings.IndexByte(elem.Name+"[", '[')], elem.Name[strings.IndexByte(elem.Name+"[", '['):]
 	}
-	t := &Type{Elem: elem.Elem, Fields: elem.Fields, Size: elem.Size}
+	t := &Type{Tag: elem.Tag, Elem: elem.Elem, Fields: elem.Fields, Size: elem.Size}
 	var words []string
 	for _, n := range dims {
 		if n == 0 || t.Size > 1<<62/n {
@@ -305,10 +311,14 @@ func (r *typeEntry) structure(e *dwarf.Entry, name string, depth int) *Type {
 	if size <= 0 {
 		return nil
 	}
-	if name == "" {
-		name = "struct"
+	tag := "struct"
+	if e.Tag == dwarf.TagUnionType {
+		tag = "union"
 	}
-	t := &Type{Name: name, Size: uint64(size), Elem: uint64(size)}
+	if name == "" {
+		name, tag = "struct", ""
+	}
+	t := &Type{Name: name, Tag: tag, Size: uint64(size), Elem: uint64(size)}
 	for e.Children {
 		c, err := r.dr.Next()
 		if r.left--; err != nil || c == nil || r.left < 0 || len(t.Fields) == maxFields {

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/isobath/isobath/internal/base/term"
@@ -77,7 +78,19 @@ type Advice struct {
 	// has no gain in the misses of one thread's caches.
 	Shared *sharing.Line
 
+	// Why is what the change of an order brings nearer; Carried the reuses it
+	// rests on.
+	Why     string
+	Carried []CarriedReuse
+
 	plan *replay.Plan
+}
+
+// CarriedReuse is the reuses of an object that one loop carries.
+type CarriedReuse struct {
+	replay.Carried
+	Object string // empty: none
+	By     string
 }
 
 // Placed is the counts of a change in one placement.
@@ -319,13 +332,11 @@ func (f *finder) combine() error {
 
 // join puts two plans into one; false if both reorder the trace.
 func join(a, b *replay.Plan) (*replay.Plan, bool) {
-	p := &replay.Plan{Changes: append(slices.Clone(a.Changes), b.Changes...), Order: a.Order, Huge: map[uint32]bool{}}
-	for o := range a.Huge {
-		p.Huge[o] = true
-	}
-	for o := range b.Huge {
-		p.Huge[o] = true
-	}
+	p := &replay.Plan{Changes: append(slices.Clone(a.Changes), b.Changes...), Order: a.Order, Huge: map[uint32]bool{}, Homes: map[uint32]replay.Policy{}}
+	maps.Copy(p.Homes, a.Homes)
+	maps.Copy(p.Homes, b.Homes)
+	maps.Copy(p.Huge, a.Huge)
+	maps.Copy(p.Huge, b.Huge)
 	if b.Order != nil {
 		if a.Order != nil {
 			return nil, false

@@ -16,12 +16,14 @@ func structCode(o *layout.Object, part string, fields []int, at []uint64, size u
 	}
 	b.WriteString("\n")
 	end := uint64(0)
-	for i, f := range fields {
+	for i := 0; i < len(fields); {
 		if at[i] > end {
 			fmt.Fprintf(&b, "\t// hole of %d bytes\n", at[i]-end)
 		}
-		fmt.Fprintf(&b, "\t%s; // %d\n", declaration(o.Fields[f], ""), at[i])
-		end = at[i] + o.Fields[f].Size
+		text, n := member(o, fields[i:], at[i:])
+		fmt.Fprintf(&b, "\t%s; // %d\n", text, at[i])
+		i += n
+		end = at[i-1] + o.Fields[fields[i-1]].Size
 	}
 	if size > end {
 		fmt.Fprintf(&b, "\t// hole of %d bytes\n", size-end)
@@ -30,11 +32,34 @@ func structCode(o *layout.Object, part string, fields []int, at []uint64, size u
 	return b.String()
 }
 
+// member declares the first of some fields, and those after it that are the rest
+// of the same small array, all of it and in order.
+func member(o *layout.Object, fields []int, at []uint64) (text string, n int) {
+	f := o.Fields[fields[0]]
+	base, _, indexed := strings.Cut(f.Name, "[")
+	whole := 0 // elements of the array in the structure as it is
+	for _, g := range o.Fields {
+		if name, _, _ := strings.Cut(g.Name, "["); indexed && name == base {
+			whole++
+		}
+	}
+	for n = 0; n < whole && n < len(fields); n++ {
+		if o.Fields[fields[n]].Name != fmt.Sprintf("%s[%d]", base, n) || at[n] != at[0]+uint64(n)*f.Size {
+			break
+		}
+	}
+	if whole < 2 || n < whole {
+		return declaration(f, ""), 1
+	}
+	f.Name = base
+	return declaration(f, fmt.Sprintf("[%d]", whole)), whole
+}
+
 // partName names the structure of a part of an object.
 func partName(o *layout.Object, part string) string {
 	base, _, _ := strings.Cut(o.Type, "[")
 	base = strings.TrimSpace(strings.TrimPrefix(base, "struct "))
-	if base == "" || o.Known != layout.ByType {
+	if base == "" || o.Known == layout.Inferred {
 		base = identifier(o.Name)
 	}
 	if part == "" {
@@ -52,11 +77,7 @@ func declaration(f layout.Field, more string) string {
 	}
 	switch kind {
 	case "":
-		kind, dims = "char", fmt.Sprintf("[%d]", f.Size)
-		switch f.Size {
-		case 1, 2, 4, 8:
-			kind, dims = fmt.Sprintf("uint%d_t", 8*f.Size), ""
-		}
+		kind, dims = bytesOf(f)
 	case "pointer":
 		kind = "void *"
 	}
@@ -64,6 +85,19 @@ func declaration(f layout.Field, more string) string {
 		kind += " "
 	}
 	return kind + identifier(f.Name) + more + dims
+}
+
+// bytesOf is a type with the size and the alignment of a field whose type has no
+// name.
+func bytesOf(f layout.Field) (kind, dims string) {
+	a := alignOfField(f)
+	if f.Size == a && a <= 8 {
+		return fmt.Sprintf("uint%d_t", 8*a), ""
+	}
+	if a == 1 {
+		return "char", fmt.Sprintf("[%d]", f.Size)
+	}
+	return fmt.Sprintf("_Alignas(%d) char", a), fmt.Sprintf("[%d]", f.Size)
 }
 
 // identifier makes a name that C accepts.

@@ -34,6 +34,9 @@ func (f *finder) layouts(p *profile) (out []*Advice) {
 	}
 	add(orderOf(p))
 	add(hugeOf(p))
+	for _, a := range placesOf(p, f.Machine) {
+		add(a, nil)
+	}
 	return out
 }
 
@@ -51,11 +54,18 @@ func structOf(o *layout.Object, fields []int) (offsets []uint64, size uint64) {
 	return offsets, (size + most - 1) / most * most
 }
 
-// alignOfField is the largest alignment up to eight that the field's place and
-// size allow: its type has no larger one, or it would lie elsewhere.
+// alignOfField is the alignment of the field's type. Where that is not known it
+// is the largest up to eight that its place and size allow: the type has no
+// larger one, or it would lie elsewhere. So does a field of a packed structure.
 func alignOfField(f layout.Field) uint64 {
-	a := uint64(8)
-	for a > 1 && (f.Offset%a != 0 || f.Size%a != 0) {
+	a := f.Align
+	if a == 0 {
+		a = 8
+		for a > 1 && f.Size%a != 0 {
+			a /= 2
+		}
+	}
+	for a > 1 && f.Offset%a != 0 {
 		a /= 2
 	}
 	return a

@@ -20,6 +20,8 @@ func classic(t testing.TB) *platform.Machine {
 	return m
 }
 
+func apart(a, b uint64) uint64 { return max(a, b) - min(a, b) }
+
 func describe(a *Advice) string {
 	name := ""
 	if a.Object != nil {
@@ -93,7 +95,7 @@ func TestMapErrors(t *testing.T) {
 	tr, table := sweep(t)
 	for text, want := range map[string]string{
 		"object q soa": "not in the trace", "object p fields nix": "no field", "object p element 0 is 8": "cannot become", "object p start 9 of 8": "power of two",
-		"loops order i": "has 2 loops", "loops order i i": "twice", "loops b.c:1 order j i": "no rectangular nest", "pages 3M for p": "want 2M", "hello": "no change",
+		"loops order i": "has 2 loops", "loops order i i": "twice", "loops b.c:1 order j i": "no rectangular nest", "pages 3M for p": "want 2M", "hello": "no change", "pages of p on node:x": "want node:N", "pages of p on moon": "want first", "pages of q on best": "not in the trace",
 		"object p soa\nobject p soa": "changed twice", "object p start 0 of 64\nobject p turn": "changed twice",
 	} {
 		if _, err := ReadMap(strings.NewReader(text), tr, table); err == nil || !strings.Contains(err.Error(), want) {

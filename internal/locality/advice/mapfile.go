@@ -26,9 +26,10 @@ import (
 //	object f element 8 is 1
 //	loops matmul.c:17 order i/16 j/16 k/16 i j k
 //	pages 2M for a
+//	pages of a on interleave
 func ReadMap(r io.Reader, t *replay.Trace, table *layout.Table) (*replay.Plan, error) {
 	infer(t, table)
-	m := &mapReader{trace: t, table: table, plan: &replay.Plan{Huge: map[uint32]bool{}}}
+	m := &mapReader{trace: t, table: table, plan: &replay.Plan{Huge: map[uint32]bool{}, Homes: map[uint32]replay.Policy{}}}
 	scan := bufio.NewScanner(io.LimitReader(r, 1<<20))
 	for line := 1; scan.Scan(); line++ {
 		text, _, _ := strings.Cut(scan.Text(), "#")
@@ -54,6 +55,7 @@ var (
 	elemSentence   = regexp.MustCompile(`^element (\d+) is (\d+)$`)
 	startSentence  = regexp.MustCompile(`^start (\d+) of (\d+)$`)
 	loopsSentence  = regexp.MustCompile(`^loops (\S*) ?order (.+)$`)
+	homesSentence  = regexp.MustCompile(`^pages of ("(?:[^"\\]|\\.)*"|\S+) on (\S+)$`)
 	pagesSentence  = regexp.MustCompile(`^pages (\S+) for ("(?:[^"\\]|\\.)*"|\S+)$`)
 )
 
@@ -66,6 +68,13 @@ func (m *mapReader) sentence(text string) error {
 		o, err := m.object(s[2])
 		if err == nil {
 			m.plan.Huge[o.Number] = true
+		}
+		return err
+	}
+	if s := homesSentence.FindStringSubmatch(text); s != nil {
+		o, err := m.object(s[1])
+		if err == nil {
+			m.plan.Homes[o.Number], err = replay.ParsePolicy(s[2], nil)
 		}
 		return err
 	}

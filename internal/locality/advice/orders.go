@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/locality/replay"
 )
 
@@ -32,17 +33,81 @@ func (f *finder) orders() (out []*Advice, err error) {
 		if deps == nil {
 			deps = replay.NewDependences(f.trace)
 		}
-		for _, c := range f.loopOrders(n, deps) {
-			a, err := f.tryOrder(n, c, deps)
-			if err != nil {
-				return nil, err
-			}
-			if a != nil {
-				out = append(out, a)
-			}
+		found, err := f.ordersOf(n, deps)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+// ordersOf tries the orders of one nest, and says of those worth it why they
+// are.
+func (f *finder) ordersOf(n *replay.Nest, deps *replay.Dependences) (out []*Advice, err error) {
+	withheld := 0
+	for _, c := range f.loopOrders(n, deps) {
+		order := n.Order(f.trace, c.loops)
+		legal := deps.Keeps(order)
+		if !legal && !f.Reassociate {
+			withheld++
+			f.tried()
+			continue
+		}
+		a, err := f.tryOrder(n, c, order, legal)
+		if err != nil {
+			return nil, err
+		}
+		if a != nil {
+			out = append(out, a)
+		}
+	}
+	if withheld > 0 {
+		f.note("%s of the loops at %s not offered: a byte would see its accesses in another order, which only a sum or the like survives (--reassociate)",
+			term.Counted(withheld, "order"), f.placeOf(n))
+	}
+	if len(out) > 0 {
+		carried, why := f.carriedBy(n)
+		for _, a := range out {
+			a.Carried, a.Why = carried, why
 		}
 	}
 	return out, nil
+}
+
+// carriedBy says which loop carries the reuses that the first level does not
+// hold: what an order of the loops is to bring nearer.
+func (f *finder) carriedBy(n *replay.Nest) ([]CarriedReuse, string) {
+	l1 := &f.Machine.Levels[0]
+	lines := l1.Size / l1.Line
+	var out []CarriedReuse
+	why := ""
+	for _, c := range n.Carried(f.trace, l1.Line, uint32(lines)) {
+		r := CarriedReuse{Carried: c, By: "a turn of its own"}
+		switch {
+		case c.Loop == replay.AroundNest:
+			r.By = "the nest run again"
+		case c.Loop >= 0:
+			r.By = "loop " + loopLetter(c.Loop)
+		}
+		if o := f.table.Objects[c.Object]; o != nil {
+			r.Object = o.Name
+		}
+		out = append(out, r)
+		if why == "" && c.Far > 0 && c.Object != 0 {
+			why = fmt.Sprintf("lines of %s are used again %d times by %s, %d lines later on average: %d of these reuses lie beyond the %d lines of %s",
+				r.Object, c.Reuses, r.By, c.Lines/c.Reuses, c.Far, lines, l1.Name)
+		}
+	}
+	return out, why
+}
+
+// placeOf is where in the source a nest is.
+func (f *finder) placeOf(n *replay.Nest) string {
+	if p := f.trace.Place(&f.trace.Accesses[n.From()]); p.Line > 0 {
+		return fmt.Sprintf("%s:%d", p.File, p.Line)
+	}
+	return ""
 }
 
 type loopOrder struct {
@@ -166,20 +231,10 @@ func loopNames(loops []replay.Loop) string {
 	return strings.Join(all, " ")
 }
 
-// tryOrder replays one order; nil if it changes results or gains too little.
-func (f *finder) tryOrder(n *replay.Nest, c loopOrder, deps *replay.Dependences) (*Advice, error) {
-	order := n.Order(f.trace, c.loops)
-	legal := deps.Keeps(order)
-	if !legal && !f.Reassociate {
-		f.tried()
-		return nil, nil
-	}
-	place := f.trace.Place(&f.trace.Accesses[n.From()])
-	a := &Advice{Kind: c.kind, What: c.what, plan: &replay.Plan{Order: order}, References: uint64(n.To() - n.From()), Code: loopCode(n, c.loops),
+// tryOrder replays one order; nil if it gains too little.
+func (f *finder) tryOrder(n *replay.Nest, c loopOrder, order []uint32, legal bool) (*Advice, error) {
+	a := &Advice{Kind: c.kind, What: c.what, plan: &replay.Plan{Order: order}, References: uint64(n.To() - n.From()), Code: loopCode(n, c.loops), Place: f.placeOf(n),
 		Legal: fmt.Sprintf(legalText, len(order)), Assumes: []string{"proven for the recorded input only", "a value that a register carries from turn to turn, such as a sum, is not in the references: its order changes"}}
-	if place.Line > 0 {
-		a.Place = fmt.Sprintf("%s:%d", place.File, place.Line)
-	}
 	if !legal {
 		a.Legal = "the order of stores to some bytes changes: only a sum or another operation that may be done in any order keeps its result"
 		a.Assumes = append(a.Assumes, "sums may be reassociated")

@@ -22,7 +22,8 @@ type profile struct {
 	// have a second one.
 	firstUse []uint32
 	many     uint64
-	regular  float64 // part of the steps over it that repeat the step before
+	traffic  *replay.Traffic // with memory, where it has several nodes
+	regular  float64         // part of the steps over it that repeat the step before
 }
 
 // profiles replays the base and gathers what is known of every object.
@@ -33,12 +34,15 @@ func profiles(ctx context.Context, t *replay.Trace, table *layout.Table, m *plat
 			byObject[i] = newProfile(o)
 		}
 	}
-	costs, base, err := replay.Charge(ctx, t, m, len(table.Objects))
+	charged, err := replay.Charge(ctx, t, m, len(table.Objects))
 	if err != nil {
 		return base, nil, err
 	}
-	for i, c := range costs[1:] {
+	for i, c := range charged.Costs[1:] {
 		byObject[i+1].cost = c
+		if charged.Traffic != nil {
+			byObject[i+1].traffic = &charged.Traffic[i+1]
+		}
 	}
 	for i := range t.Accesses {
 		a := &t.Accesses[i]
@@ -46,7 +50,7 @@ func profiles(ctx context.Context, t *replay.Trace, table *layout.Table, m *plat
 			p.refs++
 		}
 	}
-	return base, byObject, nil
+	return charged.Counts, byObject, nil
 }
 
 func newProfile(o *layout.Object) *profile {

@@ -51,6 +51,31 @@ type Advice struct {
 	Instead    []Instead         `json:"instead"`
 	Together   float64           `json:"together"`
 	Where      string            `json:"where"`
+	Why        string            `json:"why"`     // which loop carries the reuse that a change of order brings nearer
+	Carried    []Carried         `json:"carried"` // reuses in the nest, those beyond the first level first
+	Memory     *MemoryChange     `json:"memory,omitempty"`
+}
+
+// Carried is the reuses of the lines of an object that one loop carries.
+type Carried struct {
+	Object string  `json:"object"`
+	Loop   string  `json:"loop"`
+	Reuses uint64  `json:"reuses"`
+	Mean   float64 `json:"mean_distance"` // in lines
+	Far    uint64  `json:"far"`           // at or beyond the lines of the first level
+}
+
+// MemoryChange is the lines from memory by node, of advice that places pages.
+type MemoryChange struct {
+	Now  NodeLines `json:"now"`
+	Then NodeLines `json:"then"`
+}
+
+// NodeLines is lines from memory.
+type NodeLines struct {
+	Local   uint64 `json:"local"`
+	Remote  uint64 `json:"remote"`
+	Busiest uint64 `json:"busiest"` // of the node that serves most
 }
 
 // LevelChange is the misses of a level before and after.
@@ -98,7 +123,7 @@ func NewAdvise(r *advice.Result, m *platform.Machine, records uint64, notes []st
 func adviceOf(a *advice.Advice, m *platform.Machine) Advice {
 	gain := a.Gain
 	out := Advice{Kind: string(a.Kind), Change: a.What, Code: a.Code, Map: a.Map, Gain: &gain, Levels: levelChanges(a, m), Placements: []PlacementCounts{},
-		Legal: a.Legal, Spanning: a.Spanning, Assumes: append([]string{}, a.Assumes...), Instead: []Instead{}, Together: a.Together}
+		Legal: a.Legal, Why: a.Why, Carried: []Carried{}, Spanning: a.Spanning, Assumes: append([]string{}, a.Assumes...), Instead: []Instead{}, Together: a.Together}
 	if a.Object != nil {
 		out.Object, out.Type, out.Evidence = a.Object.Name, a.Object.Type, string(a.Object.Known)
 		out.Where = fmt.Sprintf("symbol = %q", a.Object.Name)
@@ -119,6 +144,12 @@ func adviceOf(a *advice.Advice, m *platform.Machine) Advice {
 	if a.Spanning > spanningSaid {
 		out.Assumes = append(out.Assumes, fmt.Sprintf("%.1f %% of the references touch several fields at once, as vector code does: the result is a bound; record at -O1 or -O2", 100*a.Spanning))
 	}
+	for _, c := range a.Carried {
+		out.Carried = append(out.Carried, Carried{c.Object, c.By, c.Reuses, float64(c.Lines) / float64(c.Reuses), c.Far})
+	}
+	if a.Kind == advice.Place {
+		out.Memory = &MemoryChange{nodeLines(&a.Now), nodeLines(&a.Then[0].Counts)}
+	}
 	out.Text = sentence(a, m)
 	if l := a.Shared; l != nil {
 		out.Gain, out.Levels = nil, []LevelChange{}
@@ -128,6 +159,8 @@ func adviceOf(a *advice.Advice, m *platform.Machine) Advice {
 	}
 	return out
 }
+
+func nodeLines(c *replay.Counts) NodeLines { return NodeLines{c.Local, c.Remote, c.Busiest} }
 
 // Coherence is the misses that threads cause each other, of advice that parts
 // them.
@@ -191,6 +224,13 @@ func sentence(a *advice.Advice, m *platform.Machine) string {
 		if l.Now != l.Then[0] || l.Now != l.Then[1] {
 			changes = append(changes, fmt.Sprintf("%s %d to %s", missName(l.Level), l.Now, rangeText(l.Then)))
 		}
+	}
+	if n := &a.Then[0].Counts; a.Kind == advice.Place {
+		all := float64(max(n.Local+n.Remote, 1)) / 100
+		changes = append(changes, fmt.Sprintf("lines from other nodes %d to %d, from the busiest node %.0f to %.0f %% of all", a.Now.Remote, n.Remote, float64(a.Now.Busiest)/all, float64(n.Busiest)/all))
+	}
+	if a.Why != "" {
+		what += ": " + a.Why
 	}
 	return fmt.Sprintf("%s. %s; replayed %d references in %d placements on %s (modelled; not the time).", what, strings.Join(changes, ", "), a.Now.References, len(a.Then), m.Name)
 }

@@ -24,6 +24,8 @@ type Machine struct {
 	TLB     []MachineTLB   `json:"tlb"`
 	Page    int            `json:"page_bytes"`
 	Walk    int            `json:"walk_cycles"`
+	Remote  int            `json:"remote_cycles"` // of a line from another memory node, beyond one from the own
+	Queue   int            `json:"queue_cycles"`  // of a line beyond the even share of the node that serves it
 	Nodes   int            `json:"nodes"`
 	Assumed []string       `json:"assumed"`
 	// Model says what every number of the machine rests on.
@@ -52,7 +54,7 @@ const modelText = "LRU; no prefetch and ideal prefetch as a band; virtual sets, 
 
 // MachineOf describes a machine.
 func MachineOf(m *platform.Machine) Machine {
-	out := Machine{Name: m.Name, Page: m.Page, Walk: m.Walk, Nodes: m.Nodes, Assumed: append([]string{}, m.Assumed...), Model: modelText,
+	out := Machine{Name: m.Name, Page: m.Page, Walk: m.Walk, Remote: m.Remote, Queue: m.Queue, Nodes: m.Nodes, Assumed: append([]string{}, m.Assumed...), Model: modelText,
 		TLB: []MachineTLB{{m.DTLB.Entries, m.DTLB.Ways}, {m.STLB.Entries, m.STLB.Ways}}}
 	for i, l := range m.Levels {
 		out.Levels = append(out.Levels, MachineLevel{l.Name, l.Size, l.Ways, l.Line, string(l.Policy), !m.Private(i), l.Step, append([]string{}, l.Assumed...)})

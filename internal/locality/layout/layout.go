@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/refs"
@@ -17,6 +18,7 @@ type Field struct {
 	Name         string
 	Offset, Size uint64
 	Type         string // as it is declared; empty if not known
+	Align        uint64 // that the type asks for; 0 if not known
 }
 
 // Evidence is how the fields of an object are known.
@@ -358,11 +360,11 @@ func fields(ty *symbol.Type) []Field {
 		n := f.Type.Size / max(f.Type.Elem, 1)
 		if len(f.Type.Dims) == 1 && n <= maxArrayFields && f.Type.Elem >= 4 {
 			for i := range n {
-				out = append(out, Field{Name: indexed(f.Name, i), Offset: f.Offset + i*f.Type.Elem, Size: f.Type.Elem, Type: elementName(f.Type.Name)})
+				out = append(out, Field{Name: indexed(f.Name, i), Offset: f.Offset + i*f.Type.Elem, Size: f.Type.Elem, Type: declared(f.Type, elementName(f.Type.Name)), Align: alignOf(f.Type)})
 			}
 			continue
 		}
-		out = append(out, Field{Name: f.Name, Offset: f.Offset, Size: f.Type.Size, Type: f.Type.Name})
+		out = append(out, Field{Name: f.Name, Offset: f.Offset, Size: f.Type.Size, Type: declared(f.Type, f.Type.Name), Align: alignOf(f.Type)})
 	}
 	slices.SortStableFunc(out, func(a, b Field) int { return cmp.Compare(a.Offset, b.Offset) })
 	// Of a union the first member stands for all.
@@ -373,4 +375,38 @@ func fields(ty *symbol.Type) []Field {
 		}
 	}
 	return apart
+}
+
+// declared is the name of a type as a declaration has it; a type without a name
+// has none.
+func declared(ty *symbol.Type, name string) string {
+	switch base, _, _ := strings.Cut(name, "["); {
+	case ty.Tag != "":
+		return ty.Tag + " " + name
+	case base == "struct" || base == "enum":
+		return ""
+	}
+	return name
+}
+
+// maxAlign is the largest alignment of a type that asks for none itself.
+const maxAlign = 16
+
+// alignOf is the alignment of a type by the rules of C on 64-bit machines: that
+// of its largest scalar.
+func alignOf(ty *symbol.Type) uint64 {
+	if len(ty.Fields) > 0 {
+		most := uint64(1)
+		for _, f := range ty.Fields {
+			if f.Type != nil {
+				most = max(most, alignOf(f.Type))
+			}
+		}
+		return most
+	}
+	scalar := ty.Elem
+	if strings.Contains(strings.ToLower(ty.Name), "complex") {
+		scalar /= 2
+	}
+	return max(min(scalar&-scalar, maxAlign), 1)
 }

@@ -51,20 +51,31 @@ type Core struct {
 
 // Machine is what references are replayed on.
 type Machine struct {
-	Name    string
-	Levels  []Level
-	DTLB    TLB
-	STLB    TLB
-	Page    int // bytes
-	Walk    int // cycles of a page walk
-	Cores   []Core
-	Nodes   int
-	Assumed []string // of the machine as a whole
+	Name   string
+	Levels []Level
+	DTLB   TLB
+	STLB   TLB
+	Page   int // bytes
+	Walk   int // cycles of a page walk
+	// Remote is the cycles that a line from another memory node takes beyond one
+	// from the own, Queue those that a line waits where one node serves more
+	// than its share.
+	Remote, Queue int
+	Cores         []Core
+	Nodes         int
+	Assumed       []string // of the machine as a whole
 }
 
 // The steps of a miss, in cycles, that advice is ranked by: of the class of
 // server processors, and rough on purpose.
 var steps = [...]int{10, 30, 160, 160, 160}
+
+// The cost of memory nodes, in cycles: a line of the other socket takes about
+// half as long again as one of the own.
+const (
+	defaultRemote = 100
+	defaultQueue  = 50
+)
 
 // defaultWalk is the cost of a page walk, in cycles.
 const defaultWalk = 30

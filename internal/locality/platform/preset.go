@@ -65,7 +65,7 @@ func Preset(name string) (*Machine, bool) {
 	if !ok {
 		return nil, false
 	}
-	m := &Machine{Name: name, DTLB: p.dtlb, STLB: p.stlb, Page: p.page, Walk: defaultWalk, Cores: uniform(p.cores, p.sharedBy, p.nodes), Nodes: p.nodes,
+	m := &Machine{Name: name, DTLB: p.dtlb, STLB: p.stlb, Page: p.page, Walk: defaultWalk, Remote: defaultRemote, Queue: defaultQueue, Cores: uniform(p.cores, p.sharedBy, p.nodes), Nodes: p.nodes,
 		Assumed: []string{"latency steps", "replacement: LRU"}}
 	for i, l := range p.levels {
 		l.Name, l.Step = levelNames[i], steps[i]

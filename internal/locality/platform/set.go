@@ -48,15 +48,15 @@ func (m *Machine) set(key, value string) error {
 			m.STLB = t
 		}
 		return err
-	case "walk":
+	case "walk", "remote", "queue":
 		n, err := strconv.Atoi(value)
-		m.Walk = n
+		*map[string]*int{"walk": &m.Walk, "remote": &m.Remote, "queue": &m.Queue}[key] = n
 		return err
 	}
 	name, what, ok := strings.Cut(key, ".")
 	i := slices.IndexFunc(m.Levels, func(l Level) bool { return strings.EqualFold(l.Name, name) })
 	if !ok || i < 0 {
-		return fmt.Errorf("want line, page, dtlb, stlb, walk, or L1.size, .ways, .line, .step, .policy of a level that the machine has")
+		return fmt.Errorf("want line, page, dtlb, stlb, walk, remote, queue, or L1.size, .ways, .line, .step, .policy of a level that the machine has")
 	}
 	return m.Levels[i].set(what, value)
 }

@@ -9,7 +9,7 @@ import (
 // FromTopology takes the caches on the way from the first CPU to memory. On a
 // machine with several kinds of cores the others are left out, and said so.
 func FromTopology(t *hw.Topology) (*Machine, error) {
-	m := &Machine{Name: t.Root().Name, Page: 4096, Walk: defaultWalk, DTLB: assumedDTLB, STLB: assumedSTLB, Nodes: max(len(t.At(hw.NUMA)), 1),
+	m := &Machine{Name: t.Root().Name, Page: 4096, Walk: defaultWalk, Remote: defaultRemote, Queue: defaultQueue, DTLB: assumedDTLB, STLB: assumedSTLB, Nodes: max(len(t.At(hw.NUMA)), 1),
 		Assumed: []string{"TLBs", "page size", "latency steps", "replacement: LRU"}}
 	cpus := t.At(hw.CPU)
 	if len(cpus) == 0 {

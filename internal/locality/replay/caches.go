@@ -13,12 +13,18 @@ type Counts struct {
 	Misses     []uint64 // lines fetched, by level
 	DTLB       uint64   // pages that the first TLB did not know
 	Walks      uint64   // pages that neither knew
+	// Local and Remote are the lines from memory of the own and of other nodes,
+	// Busiest those of the node that serves most, Crowded what that is beyond an
+	// even share of the nodes that have threads. All are 0 where one node or one
+	// thread is replayed.
+	Local, Remote, Busiest, Crowded uint64
 }
 
 // Cost is the modelled cost in cycles: every miss its step to the next level,
-// every walk its own. It ranks changes; it is no time.
+// every walk and every line of another node its own. It ranks changes; it is no
+// time.
 func (c *Counts) Cost(m *platform.Machine) float64 {
-	cost := float64(c.Walks) * float64(m.Walk)
+	cost := float64(c.Walks)*float64(m.Walk) + float64(c.Remote)*float64(m.Remote) + float64(c.Crowded)*float64(m.Queue)
 	for i, n := range c.Misses {
 		cost += float64(n) * float64(m.Levels[i].Step)
 	}
@@ -30,8 +36,8 @@ type Caches struct {
 	Counts
 	machine *platform.Machine
 	shift   uint // of the first level's line
-	// pageShift is of the machine's pages; pageTag tells those of another size
-	// apart from them.
+	// pageShift is of the pages in use; pageTag tells those of another size than
+	// the machine's apart from them.
 	pageShift uint
 	pageTag   uint64
 	shared    map[[2]int]*cachesim.LRU // level and number
@@ -114,6 +120,15 @@ func (c *Caches) piece(p *path, addr uint64, size uint32) {
 
 // page is the number of the page that holds an address.
 func (c *Caches) page(addr uint64) uint64 { return addr>>c.pageShift | c.pageTag }
+
+// usePages has the next addresses lie on pages of the machine, or of 2 MiB.
+func (c *Caches) usePages(huge bool) {
+	if huge {
+		c.pageShift, c.pageTag = hugeShift, hugeTag
+	} else {
+		c.pageShift, c.pageTag = uint(bits.TrailingZeros(uint(c.machine.Page))), 0
+	}
+}
 
 func (c *Caches) translate(p *path, page uint64) {
 	if page+1 == p.lastPage {

@@ -28,7 +28,7 @@ func TestDetailAgreesWithSurvey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := NewSurvey(m, Policy{Kind: FirstTouch})
+		s := NewSurvey(m, Policy{Kind: FirstTouch}, nil)
 		for i := range tr.Accesses {
 			s.Access(&tr.Accesses[i], 0)
 		}

@@ -64,7 +64,7 @@ func TestExpectedCaches(t *testing.T) {
 				if err := m.Check(); err != nil {
 					t.Fatal(err)
 				}
-				s := replay.NewSurvey(m, replay.Policy{Kind: replay.FirstTouch})
+				s := replay.NewSurvey(m, replay.Policy{Kind: replay.FirstTouch}, nil)
 				for i := range r.Trace.Accesses {
 					s.Access(&r.Trace.Accesses[i], 0)
 				}

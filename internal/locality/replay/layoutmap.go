@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/isobath/isobath/internal/locality/layout"
+	"github.com/isobath/isobath/internal/locality/platform"
 )
 
 // Part is one of the arrays that the elements of an object are put into.
@@ -210,8 +211,22 @@ type Plan struct {
 	Changes []*Change
 	// Huge are the objects on pages of 2 MiB.
 	Huge map[uint32]bool
+	// Homes says on which memory node the pages of objects lie; first touch where
+	// nothing is said.
+	Homes map[uint32]Policy
 	// Order is the positions of the accesses in their new order; nil keeps it.
 	Order []uint32
+}
+
+// Check reports what a machine does not have: memory nodes that pages are to lie
+// on. A replay takes the last one in their place.
+func (p *Plan) Check(m *platform.Machine) error {
+	for _, home := range p.Homes {
+		if err := home.check(m); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // hugeShift is of pages of 2 MiB, hugeTag marks their numbers.

@@ -257,12 +257,8 @@ func (n *Nest) Order(t *Trace, loops []Loop) []uint32 {
 	for i := range n.From() {
 		out = append(out, uint32(i))
 	}
-	weights := make([]int, len(n.Trips)) // turns between two turns of each loop
-	w := 1
-	for i := len(n.Trips) - 1; i >= 0; i-- {
-		weights[i] = w
-		w *= n.Trips[i]
-	}
+	weights := n.weights()
+	w := weights[len(n.Trips)]
 	index := make([]int, len(n.Trips))
 	tile := make([]int, len(n.Trips))
 	var walk func(depth, base int)

@@ -2,7 +2,9 @@ package replay
 
 import (
 	"fmt"
+	"maps"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,7 +28,8 @@ const (
 	Best       PolicyKind = "best"       // the node that fetched most of the page
 )
 
-// ParsePolicy reads first, interleave, best or node:N.
+// ParsePolicy reads first, interleave, best or node:N. The node is one of the
+// machine's, unless that is nil.
 func ParsePolicy(s string, m *platform.Machine) (Policy, error) {
 	kind, number, _ := strings.Cut(s, ":")
 	p := Policy{Kind: PolicyKind(kind)}
@@ -35,13 +38,24 @@ func ParsePolicy(s string, m *platform.Machine) (Policy, error) {
 		return p, nil
 	case Bind:
 		n, err := strconv.Atoi(number)
-		if err != nil || n < 0 || n >= m.Nodes {
-			return p, fmt.Errorf("%q: machine %s has nodes 0 to %d", s, m.Name, m.Nodes-1)
+		if err != nil || n < 0 {
+			return p, fmt.Errorf("%q: want node:N", s)
 		}
 		p.Node = n
-		return p, nil
+		if m != nil {
+			err = p.check(m)
+		}
+		return p, err
 	}
 	return p, fmt.Errorf("%q: want first, interleave, best or node:N", s)
+}
+
+// check reports a node that a machine does not have.
+func (p Policy) check(m *platform.Machine) error {
+	if p.Kind == Bind && p.Node >= m.Nodes {
+		return fmt.Errorf("%q: machine %s has nodes 0 to %d", p, m.Name, m.Nodes-1)
+	}
+	return nil
 }
 
 func (p Policy) String() string {
@@ -53,61 +67,139 @@ func (p Policy) String() string {
 
 // homes counts the lines fetched from memory by the node of their page.
 type homes struct {
-	policy  Policy
+	policy  Policy            // of pages that no other is given for
+	given   map[uint32]Policy // by object
 	machine *platform.Machine
 	shift   uint
-	first   map[uint64]int
-	fetched map[uint64][]uint64 // page to lines by node of the reader
-	nodes   []int               // of threads
+	pages   map[uint64]*pageUse
+	last    *pageUse
+	lastKey uint64 // plus one
+	nodes   []int  // of threads
 }
 
-func newHomes(m *platform.Machine, p Policy) *homes {
-	return &homes{policy: p, machine: m, shift: uint(bits.TrailingZeros(uint(m.Page))), first: map[uint64]int{}, fetched: map[uint64][]uint64{}}
+// pageUse is who fetched a page.
+type pageUse struct {
+	object uint32   // that was fetched first
+	first  int      // the node that did
+	lines  []uint64 // by node of the reader
 }
 
-func (h *homes) fetch(thread int, addr uint64) {
+func newHomes(m *platform.Machine, p Policy, given map[uint32]Policy) *homes {
+	return &homes{policy: p, given: given, machine: m, shift: uint(bits.TrailingZeros(uint(m.Page))), pages: map[uint64]*pageUse{}}
+}
+
+// fetch counts a line that a thread fetches for an object, and tells whether
+// another node had its page first.
+func (h *homes) fetch(thread int, addr uint64, object uint32) (elsewhere bool) {
 	for len(h.nodes) <= thread {
 		h.nodes = append(h.nodes, h.machine.CoreOf(len(h.nodes)).Node)
 	}
 	page, node := addr>>h.shift, h.nodes[thread]
-	n := h.fetched[page]
-	if n == nil {
-		n = make([]uint64, h.machine.Nodes)
-		h.fetched[page], h.first[page] = n, node
+	u := h.last
+	if page+1 != h.lastKey {
+		if u = h.pages[page]; u == nil {
+			u = &pageUse{object, node, make([]uint64, h.machine.Nodes)}
+			h.pages[page] = u
+		}
+		h.last, h.lastKey = u, page+1
 	}
-	n[node]++
+	u.lines[node]++
+	return u.first != node
 }
 
 // Memory counts the lines fetched from the reader's own node, and from others.
 func (s *Survey) Memory() (local, remote uint64) {
-	h := s.homes
-	for page, n := range h.fetched {
-		home := h.home(page, n)
-		for node, lines := range n {
+	var n Counts
+	s.homes.count(&n)
+	return n.Local, n.Remote
+}
+
+// count adds up the pages by their home.
+func (h *homes) count(to *Counts) {
+	served := make([]uint64, h.machine.Nodes)
+	used := map[int]bool{}
+	for _, node := range h.nodes {
+		used[node] = true
+	}
+	for page, u := range h.pages {
+		home := h.home(page, u)
+		for node, lines := range u.lines {
+			served[home] += lines
 			if node == home {
-				local += lines
+				to.Local += lines
 			} else {
-				remote += lines
+				to.Remote += lines
 			}
 		}
 	}
-	return local, remote
+	if len(used) > 1 {
+		to.Busiest = slices.Max(served)
+		to.Crowded = to.Busiest - min(to.Busiest, (to.Local+to.Remote+uint64(len(used))-1)/uint64(len(used)))
+	}
 }
 
-func (h *homes) home(page uint64, n []uint64) int {
-	switch h.policy.Kind {
+func (h *homes) home(page uint64, u *pageUse) int {
+	p, ok := h.given[u.object]
+	if !ok {
+		p = h.policy
+	}
+	switch p.Kind {
 	case Interleave:
 		return int(page % uint64(h.machine.Nodes))
 	case Bind:
-		return h.policy.Node
+		return min(p.Node, h.machine.Nodes-1)
 	case Best:
-		best := 0
-		for i := range n {
-			if n[i] > n[best] {
-				best = i
-			}
-		}
-		return best
+		return u.most()
 	}
-	return h.first[page]
+	return u.first
+}
+
+// most is the node that fetched most of the page.
+func (u *pageUse) most() int {
+	best := u.first
+	for i, n := range u.lines {
+		if n > u.lines[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// Traffic is the lines of an object that the threads of each node fetch from
+// memory.
+type Traffic struct {
+	Lines []uint64 // by node of the reader
+	First []uint64 // by node that had the page first
+	// Runs are the stretches of the object that one node fetches most of, in
+	// order of address.
+	Runs []NodeRun
+}
+
+// NodeRun is a stretch of memory that one node fetches most of.
+type NodeRun struct {
+	From, To uint64 // addresses
+	Node     int
+}
+
+// traffic adds up the pages of each object.
+func (h *homes) traffic(objects int) []Traffic {
+	out := make([]Traffic, objects)
+	for _, page := range slices.Sorted(maps.Keys(h.pages)) {
+		u := h.pages[page]
+		t := &out[u.object]
+		if t.Lines == nil {
+			t.Lines, t.First = make([]uint64, h.machine.Nodes), make([]uint64, h.machine.Nodes)
+		}
+		for node, n := range u.lines {
+			t.Lines[node] += n
+			t.First[u.first] += n
+		}
+		run := NodeRun{page << h.shift, (page + 1) << h.shift, u.most()}
+		if k := len(t.Runs) - 1; k >= 0 && t.Runs[k].Node == run.Node {
+			t.Runs[k].To = run.To
+		} else {
+			t.Runs = append(t.Runs, run)
+		}
+	}
+	return out
 }

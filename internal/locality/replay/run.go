@@ -18,6 +18,7 @@ func Run(ctx context.Context, t *Trace, m *platform.Machine, plan *Plan, p Place
 	}
 	settle(plan.Changes, p)
 	r := runner{Caches: c, plan: plan, changes: plan.index()}
+	memory := r.watchMemory(t)
 	n := len(t.Accesses)
 	for from := 0; from < n; from += cancelEvery {
 		if err := ctx.Err(); err != nil {
@@ -34,7 +35,25 @@ func Run(ctx context.Context, t *Trace, m *platform.Machine, plan *Plan, p Place
 			}
 		}
 	}
+	if memory != nil {
+		memory.count(&c.Counts)
+	}
 	return c.Counts, nil
+}
+
+// watchMemory counts the lines from memory by node, where there are several
+// nodes and threads; else it is nil.
+func (r *runner) watchMemory(t *Trace) *homes {
+	if r.machine.Nodes < 2 || len(t.Threads) < 2 {
+		return nil
+	}
+	h := newHomes(r.machine, Policy{Kind: FirstTouch}, r.plan.Homes)
+	r.missed = func(line uint64, level int) {
+		if level == len(r.machine.Levels) {
+			h.fetch(int(r.now.Thread), line<<r.shift, r.now.Object)
+		}
+	}
+	return h
 }
 
 // runner replays accesses through a plan.
@@ -43,6 +62,7 @@ type runner struct {
 	plan    *Plan
 	changes []*Change // by object
 	room    [16]Piece
+	now     *Access // under way
 }
 
 // index finds the change of an object by its number.
@@ -59,10 +79,10 @@ func (p *Plan) index() []*Change {
 
 func (r *runner) access(a *Access) {
 	r.References++
+	r.now = a
 	p := r.thread(int(a.Thread))
-	shift := r.pageShift
-	if r.plan.Huge != nil && r.plan.Huge[a.Object] {
-		r.pageShift, r.pageTag = hugeShift, hugeTag
+	if len(r.plan.Huge) > 0 {
+		r.usePages(r.plan.Huge[a.Object])
 	}
 	if int(a.Object) < len(r.changes) && r.changes[a.Object] != nil {
 		for _, piece := range r.changes[a.Object].apply(a.Addr, uint32(a.Size), r.room[:0]) {
@@ -71,7 +91,6 @@ func (r *runner) access(a *Access) {
 	} else {
 		r.piece(p, a.Addr, uint32(a.Size))
 	}
-	r.pageShift, r.pageTag = shift, 0
 }
 
 // Each visits the accesses of a trace in the order of a plan, with the pieces it
@@ -100,26 +119,43 @@ func (t *Trace) Each(ctx context.Context, plan *Plan, p Placement, visit func(i 
 	return nil
 }
 
+// Charged is what the references of each object cost on a machine; 0 is no
+// object.
+type Charged struct {
+	Counts  Counts
+	Costs   []float64
+	Traffic []Traffic // with memory; nil where one node or one thread is replayed
+}
+
 // Charge replays a trace as it was recorded and charges the cost of every miss
-// to the object of the reference; 0 is no object.
-func Charge(ctx context.Context, t *Trace, m *platform.Machine, objects int) ([]float64, Counts, error) {
-	c := NewCaches(m)
-	costs := make([]float64, objects)
-	now := uint32(0)
+// to the object of the reference.
+func Charge(ctx context.Context, t *Trace, m *platform.Machine, objects int) (*Charged, error) {
+	r := runner{Caches: NewCaches(m), plan: &Plan{}}
+	out := &Charged{Costs: make([]float64, objects)}
 	steps := make([]float64, len(m.Levels)+1)
 	for i, l := range m.Levels {
 		steps[i+1] = steps[i] + float64(l.Step)
 	}
-	c.missed = func(_ uint64, level int) { costs[now] += steps[level] }
+	memory := newHomes(m, Policy{Kind: FirstTouch}, nil)
+	r.missed = func(line uint64, level int) {
+		out.Costs[r.now.Object] += steps[level]
+		if level == len(m.Levels) && memory.fetch(int(r.now.Thread), line<<r.shift, r.now.Object) {
+			out.Costs[r.now.Object] += float64(m.Remote)
+		}
+	}
 	for i := range t.Accesses {
 		if i%cancelEvery == 0 && ctx.Err() != nil {
-			return nil, Counts{}, ctx.Err()
+			return nil, ctx.Err()
 		}
 		a := &t.Accesses[i]
-		now = a.Object
-		walks := c.Walks
-		c.Access(int(a.Thread), a.Addr, uint32(a.Size))
-		costs[now] += float64(c.Walks-walks) * float64(m.Walk)
+		walks := r.Walks
+		r.access(a)
+		out.Costs[a.Object] += float64(r.Walks-walks) * float64(m.Walk)
 	}
-	return costs, c.Counts, nil
+	if m.Nodes > 1 && len(t.Threads) > 1 {
+		memory.count(&r.Counts)
+		out.Traffic = memory.traffic(objects)
+	}
+	out.Counts = r.Counts
+	return out, nil
 }

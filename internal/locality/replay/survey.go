@@ -44,11 +44,13 @@ type Survey struct {
 	usage   []*cachesim.Usage
 	frames  [frameMaps][]*Caches // by thread: the levels beyond the first
 	homes   *homes
+	plan    *Plan
 	now     struct {
 		group   uint32
 		hidden  bool // the reference continues its stream
 		missing []bool
 		thread  int
+		object  uint32
 	}
 }
 
@@ -68,12 +70,15 @@ const (
 	prefetchPage   = 4096
 )
 
-// NewSurvey makes empty caches.
-func NewSurvey(m *platform.Machine, numa Policy) *Survey {
-	s := &Survey{Caches: NewCaches(m), Levels: make([]LevelCounts, len(m.Levels)), stacks: map[*cachesim.LRU]*reuse.Stack{}}
+// NewSurvey makes empty caches, and pages as a plan has them, which may be nil.
+func NewSurvey(m *platform.Machine, numa Policy, plan *Plan) *Survey {
+	if plan == nil {
+		plan = &Plan{}
+	}
+	s := &Survey{Caches: NewCaches(m), plan: plan, Levels: make([]LevelCounts, len(m.Levels)), stacks: map[*cachesim.LRU]*reuse.Stack{}}
 	s.missed = s.account
 	s.now.missing = make([]bool, len(m.Levels))
-	s.homes = newHomes(m, numa)
+	s.homes = newHomes(m, numa, plan.Homes)
 	for i := range s.frames {
 		if len(m.Levels) > 1 {
 			s.frames[i] = []*Caches{outer(m)}
@@ -108,8 +113,11 @@ func (s *Survey) Pieces(a *Access, pieces []Piece, group uint32) {
 	}
 	s.GroupRefs[group]++
 	s.References++
-	s.now.group, s.now.thread = group, int(a.Thread)
+	s.now.group, s.now.thread, s.now.object = group, int(a.Thread), a.Object
 	clear(s.now.missing)
+	if len(s.plan.Huge) > 0 {
+		s.usePages(s.plan.Huge[a.Object])
+	}
 	for i, piece := range pieces {
 		if i == 0 {
 			s.now.hidden = s.follow(a, piece.Addr)
@@ -136,7 +144,7 @@ func (s *Survey) Restart() {
 			c.Counts = Counts{Misses: make([]uint64, len(s.Levels)-1)}
 		}
 	}
-	s.homes = newHomes(s.machine, s.homes.policy)
+	s.homes = newHomes(s.machine, s.homes.policy, s.plan.Homes)
 }
 
 // path returns the caches of a thread, whose twins are there too.
@@ -224,7 +232,7 @@ func (s *Survey) account(line uint64, level int) {
 		}
 	}
 	if level == len(s.Levels) {
-		s.homes.fetch(thread, line<<s.shift)
+		s.homes.fetch(thread, line<<s.shift, s.now.object)
 	}
 	for seed := range s.frames {
 		for _, c := range s.frames[seed] {

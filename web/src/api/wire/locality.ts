@@ -9,6 +9,8 @@ export interface Machine {
   readonly tlb: readonly MachineTLB[];
   readonly page_bytes: number;
   readonly walk_cycles: number;
+  readonly remote_cycles: number; // of a line from another memory node, beyond one from the own
+  readonly queue_cycles: number; // of a line beyond the even share of the node that serves it
   readonly nodes: number;
   readonly assumed: readonly string[];
   // Model says what every number of the machine rests on.
@@ -74,6 +76,31 @@ export interface Advice {
   readonly instead: readonly Instead[];
   readonly together: number;
   readonly where: string;
+  readonly why: string; // which loop carries the reuse that a change of order brings nearer
+  readonly carried: readonly Carried[]; // reuses in the nest, those beyond the first level first
+  readonly memory?: MemoryChange;
+}
+
+// Carried is the reuses of the lines of an object that one loop carries.
+export interface Carried {
+  readonly object: string;
+  readonly loop: string;
+  readonly reuses: number;
+  readonly mean_distance: number; // in lines
+  readonly far: number; // at or beyond the lines of the first level
+}
+
+// MemoryChange is the lines from memory by node, of advice that places pages.
+export interface MemoryChange {
+  readonly now: NodeLines;
+  readonly then: NodeLines;
+}
+
+// NodeLines is lines from memory.
+export interface NodeLines {
+  readonly local: number;
+  readonly remote: number;
+  readonly busiest: number; // of the node that serves most
 }
 
 // LevelChange is the misses of a level before and after.

@@ -1,0 +1,126 @@
+//go:build linux && amd64
+
+package advice
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/locality/layout"
+)
+
+// manyKinds has a field of every kind that C lays out in its own way.
+const manyKinds = `#include <stdbool.h>
+#include <stdint.h>
+#include <complex.h>
+struct vec { double x, y, z; };
+enum color { red, green };
+union both { double d; char text[12]; };
+typedef struct { short a, b; } pair;
+struct kinds {
+	char c;
+	double d;
+	bool yes;
+	struct vec at;
+	char name[13];
+	enum color color;
+	void *next;
+	long double wide;
+	float f[3];
+	union both u;
+	pair two;
+	double complex z;
+	short m[3][20];
+	int (*call)(int);
+	struct { char p; int q; } inner;
+	uint16_t last;
+};
+`
+
+// TestPrintedStructures compiles structures as advice prints them, and asks the
+// compiler where their members lie.
+func TestPrintedStructures(t *testing.T) {
+	gcc := test.Peer(t, "gcc", "gcc")
+	dir := t.TempDir()
+	source, exe := filepath.Join(dir, "kinds.c"), filepath.Join(dir, "kinds")
+	compile := func(text string, flags ...string) {
+		t.Helper()
+		if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command(gcc, append(flags, "-g", source)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s\n%s", err, out, text)
+		}
+	}
+	compile(manyKinds+"struct kinds table[1000];\nint main(void) { return table[7].c; }\n", "-no-pie", "-o", exe)
+	program, err := symbol.OpenProgram(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer program.Close()
+	given, err := layout.ReadGiven(strings.NewReader("object \"table\" is struct kinds\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := layout.NewTable(&refs.About{Objects: []refs.Object{{}, {Name: "table", Start: 0x500000}}}, given, program)
+	o := table.Objects[table.Number(&refs.Ref{Addr: 0x500000, Object: 1})]
+	if len(o.Fields) < 18 {
+		t.Fatalf("%+v", o)
+	}
+	for _, order := range orders(len(o.Fields)) {
+		at, size := structOf(o, order)
+		text := structCode(o, "new", order, at, size)
+		asserts := strings.Builder{}
+		fmt.Fprintf(&asserts, "#include <stddef.h>\n_Static_assert(sizeof(struct kinds_new) == %d, \"size\");\n", size)
+		n := 0
+		for _, m := range regexp.MustCompile(`(\w+)(?:\[\d+\])*; // (\d+)\n`).FindAllStringSubmatch(text, -1) {
+			fmt.Fprintf(&asserts, "_Static_assert(offsetof(struct kinds_new, %s) == %s, \"%s\");\n", m[1], m[2], m[1])
+			n++
+		}
+		if n < 16 {
+			t.Fatalf("%d members in\n%s", n, text)
+		}
+		compile(manyKinds+text+asserts.String(), "-fsyntax-only")
+	}
+}
+
+// orders are the fields as they are, backwards, and shuffled.
+func orders(n int) (out [][]int) {
+	forward, backward, odd := []int{}, []int{}, []int{}
+	for i := range n {
+		forward, backward = append(forward, i), append(backward, n-1-i)
+		odd = append(odd, i*7%n)
+	}
+	if n%7 == 0 {
+		return [][]int{forward, backward}
+	}
+	return [][]int{forward, backward, odd}
+}
+
+// TestArraysStayArrays holds that a small array whose elements are fields of
+// their own is declared as one where all of it stays together.
+func TestArraysStayArrays(t *testing.T) {
+	o := &layout.Object{Name: "p", Elem: 32, Known: layout.ByType, Type: "body", Fields: []layout.Field{
+		{Name: "v[0]", Offset: 0, Size: 8, Type: "double", Align: 8}, {Name: "v[1]", Offset: 8, Size: 8, Type: "double", Align: 8},
+		{Name: "id", Offset: 16, Size: 8, Type: "long", Align: 8}, {Name: "w[0]", Offset: 24, Size: 4, Type: "float", Align: 4}, {Name: "w[1]", Offset: 28, Size: 4, Type: "float", Align: 4}}}
+	for _, tt := range []struct {
+		order []int
+		want  string
+	}{
+		{[]int{2, 0, 1, 3, 4}, "struct body { // 32 bytes, 2 a line\n\tlong id; // 0\n\tdouble v[2]; // 8\n\tfloat w[2]; // 24\n};\n"},
+		{[]int{0, 3, 4, 1, 2}, "struct body { // 32 bytes, 2 a line\n\tdouble v_0; // 0\n\tfloat w[2]; // 8\n\tdouble v_1; // 16\n\tlong id; // 24\n};\n"},
+	} {
+		at, size := structOf(o, tt.order)
+		if got := structCode(o, "", tt.order, at, size); got != tt.want {
+			t.Errorf("got\n%swant\n%s", got, tt.want)
+		}
+	}
+}
