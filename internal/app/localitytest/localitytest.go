@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/isobath/isobath/internal/base/test"
@@ -23,7 +24,17 @@ type Recorded struct {
 	*replay.Trace
 	Table *layout.Table
 	Refs  []refs.Ref
+
+	again func(t testing.TB) *Recorded
 }
+
+// Again is the same recording, as if nobody had looked at it: an analysis
+// completes what is known of objects.
+func (r *Recorded) Again(t testing.TB) *Recorded { return r.again(t) }
+
+// environment is one for all recordings of a process: they are made one after
+// another.
+var environment sync.Mutex
 
 // Program says what to record.
 type Program struct {
@@ -53,10 +64,6 @@ func Record(t testing.TB, p Program) *Recorded {
 	test.Peer(t, "qemu-x86_64", "qemu-user")
 	exe := compileC(t, p.Source, p.Flags...)
 	objects := filepath.Join(t.TempDir(), "objects")
-	if err := os.Setenv("LOC_OBJECTS", objects); err != nil {
-		t.Fatal(err)
-	}
-	defer os.Unsetenv("LOC_OBJECTS")
 	o := reftrace.Options{Command: append([]string{exe}, p.Args...), Region: target.Region{Function: "work"}, Backend: reftrace.QEMU, Thread: reftrace.FirstThread}
 	if p.Function != "" {
 		o.Region.Function = p.Function
@@ -64,11 +71,22 @@ func Record(t testing.TB, p Program) *Recorded {
 	if p.AllOf {
 		o.Thread = reftrace.AllThreads
 	}
-	rec, err := reftrace.Record(context.Background(), o)
+	rec, err := announced(o, objects)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return load(t, rec, exe, objects, p.NoObjects)
+}
+
+// announced records a program that writes its objects to a file.
+func announced(o reftrace.Options, objects string) (*reftrace.Recording, error) {
+	environment.Lock()
+	defer environment.Unlock()
+	if err := os.Setenv("LOC_OBJECTS", objects); err != nil {
+		return nil, err
+	}
+	defer os.Unsetenv("LOC_OBJECTS")
+	return reftrace.Record(context.Background(), o)
 }
 
 func load(t testing.TB, rec *reftrace.Recording, exe, objects string, forget bool) *Recorded {
@@ -92,5 +110,5 @@ func load(t testing.TB, rec *reftrace.Recording, exe, objects string, forget boo
 		t.Fatal(err)
 	}
 	table.Finish()
-	return &Recorded{Trace: r.Trace(rec.Places), Table: table, Refs: rec.Refs}
+	return &Recorded{Trace: r.Trace(rec.Places), Table: table, Refs: rec.Refs, again: func(t testing.TB) *Recorded { return load(t, rec, exe, objects, forget) }}
 }
