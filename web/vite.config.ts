@@ -1,3 +1,7 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
 
@@ -9,11 +13,25 @@ const SHARED = new RegExp(
     '|src/frame/host/|src/frame/(view|badge)\\.|src/frame/(Badge|Menu|PaneHeader|PopMenu|RegionB|StatusBar|ViewHost|context|keymap|viewactions)\\.',
 );
 
+// The binary embeds assets packed, a third of their size; embed.go unpacks them.
+const PACK = {
+  name: 'pack-assets',
+  apply: 'build' as const,
+  closeBundle() {
+    const folder = fileURLToPath(new URL('dist/assets', import.meta.url));
+    for (const name of readdirSync(folder)) {
+      const path = join(folder, name);
+      writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: 9 }));
+      rmSync(path);
+    }
+  },
+};
+
 // The page is served by the isobath binary from embedded files. go:embed skips
 // names that begin with _ or ., so chunks get plain hashed names.
 export default defineConfig({
   base: './',
-  plugins: [svelte()],
+  plugins: [svelte(), PACK],
   build: {
     outDir: 'dist',
     emptyOutDir: false, // keeps the committed stub.html; the build script removes old assets

@@ -214,7 +214,7 @@ func (f *serveFlags) options(room *budget.Budget, token string, address server.A
 		Record:   "isobath record -o run.isobath -- ./program",
 	}
 	if f.webDir != "" {
-		opt.Assets, opt.Index = os.DirFS(f.webDir), "index.html"
+		opt.Assets, opt.Index = web.Unpacked{FS: os.DirFS(f.webDir)}, "index.html"
 	}
 	if host := address.Host(); host != "" {
 		opt.Hosts = append(opt.Hosts, host)
