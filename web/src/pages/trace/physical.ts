@@ -87,6 +87,7 @@ export class PhysicalView extends TimelineView {
       this.drawStacks(r);
       this.drawTrack(r);
       if (this.input.picture.cells && this.lane === 0) this.drawCells(r);
+      this.drawBefore(r);
       this.drawOthers(r);
       this.drawOps(r);
       this.drawGhost(r);
@@ -241,35 +242,32 @@ export class PhysicalView extends TimelineView {
     }
   }
 
+  /** Computations before operations that were late; calls lie over them, for they are none. */
+  private drawBefore(r: Renderer): void {
+    const o = this.input.picture.ops;
+    if (!o || !this.input.computation || this.input.ghost) return;
+    const h = Math.min(5, this.row - 2, this.lane || 5);
+    for (let i = 0; i < o.id.length; i++) {
+      const [before, step] = [o.before[i]!, o.step[i]!];
+      if (!this.inside(step) || Math.abs(before) / this.input.top < 0.12) continue;
+      const x = this.along(o.began[i]!, step, 0.04);
+      const fill = isKind(this.input.colour)
+        ? r.theme['rest-bar']
+        : this.colourOf(r.theme, before, 0, this.input.marked);
+      const w = Math.max(1, this.along(o.enter[i]!, step, 0.4) - x);
+      r.rect({ x, y: this.middle(o.line[i]!) - h / 2, w, h }, { fill });
+    }
+  }
+
+  private inside(step: number): boolean {
+    return step >= this.input.steps[0] && step < this.input.steps[1];
+  }
+
   private drawOps(r: Renderer): void {
     const o = this.input.picture.ops;
     if (!o) return;
-    const [s0, s1] = this.input.steps;
     for (let i = 0; i < o.id.length; i++) {
-      const line = o.line[i]!;
-      const inside = o.step[i]! >= s0 && o.step[i]! < s1;
-      const before = o.before[i]!;
-      if (
-        this.input.computation &&
-        inside &&
-        !this.input.ghost &&
-        Math.abs(before) / this.input.top >= 0.12
-      ) {
-        const x = this.along(o.began[i]!, o.step[i]!, 0.04);
-        const h = Math.min(5, this.row - 2, this.lane || 5);
-        const fill = isKind(this.input.colour)
-          ? r.theme['rest-bar']
-          : this.colourOf(r.theme, before, 0, this.input.marked);
-        r.rect(
-          {
-            x,
-            y: this.middle(line) - h / 2,
-            w: Math.max(1, this.along(o.enter[i]!, o.step[i]!, 0.4) - x),
-            h,
-          },
-          { fill },
-        );
-      }
+      const inside = this.inside(o.step[i]!);
       const box = this.boxOf(i);
       const value = o.value[i]!;
       const edge = this.row >= 12 && box.w >= 3 && inside ? this.cellEdge(r.theme, value) : {};
