@@ -15,16 +15,23 @@ func newCallers() *cobra.Command {
 	var (
 		imports         importFlags
 		where, function string
-		asJSON          bool
+		asJSON, asTree  bool
+		tree            callTreeFlags
 	)
 	cmd := &cobra.Command{
 		Use:   "callers FILE",
 		Short: "Who calls a function and what it calls, in samples",
 		Long: `Who calls a function and what it calls, in samples of the recorded call stacks.
 Without --function it is the one with the most samples of its own. A function that
-is on a stack twice counts once.`,
+is on a stack twice counts once.
+
+With --tree it is the tree of calls from the start of the stack, which the page
+draws as a flame graph; with --function too, the paths that lead to it and those
+that begin at it.`,
 		Example: `  isobath callers perf.data
-  isobath callers perf.data --function memcpy --where 'level = "Local RAM"' --json`,
+  isobath callers perf.data --function memcpy --where 'level = "Local RAM"' --json
+  isobath callers perf.data --tree --least 1
+  isobath callers perf.data --tree --value latency --function memcpy`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := imports.open(cmd.Context(), args[0])
@@ -39,13 +46,16 @@ is on a stack twice counts once.`,
 			if err != nil {
 				return err
 			}
+			if asTree {
+				return tree.run(cmd, s, rows, function, asJSON)
+			}
 			stacks, err := profile.Stacks(cmd.Context(), s.Table, rows)
 			if err != nil {
 				return err
 			}
 			calls := profile.CallsOf(stacks, function)
 			if calls.Total == 0 && function != "" {
-				return fmt.Errorf("no call stack has a function %q; 'isobath report --by function' lists those with samples", function)
+				return noFunction(function)
 			}
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), calls)
@@ -57,8 +67,15 @@ is on a stack twice counts once.`,
 	imports.add(cmd)
 	cmd.Flags().StringVar(&function, "function", "", "the `name` of the function")
 	cmd.Flags().StringVar(&where, "where", "", "count only samples that match this `selection`")
+	cmd.Flags().BoolVar(&asTree, "tree", false, "print the tree of calls")
+	cmd.Flags().StringVar(&tree.value, "value", string(profile.Samples), "what the tree is ordered by: samples or latency")
+	cmd.Flags().Float64Var(&tree.least, "least", 0.5, "leave out of the tree what is below this `percentage`")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+func noFunction(name string) error {
+	return fmt.Errorf("no call stack has a function %q; 'isobath report --by function' lists those with samples", name)
 }
 
 // writeCalls prints who calls a function, then what it calls.

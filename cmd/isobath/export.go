@@ -15,7 +15,6 @@ import (
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/base/wholefile"
 	"github.com/isobath/isobath/internal/data/privacy"
-	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/machine/hw/show"
@@ -42,6 +41,7 @@ func newExport() *cobra.Command {
   isobath export halo.isobath -o halo.otf2        # messages, with steps and lateness
   isobath export halo.isobath -o halo.perfetto    # tracks, flows and counters for ui.perfetto.dev
   isobath export run.isobath -o run.firefox.json  # for profiler.firefox.com
+  isobath export run.isobath -o run.speedscope.json
   isobath export run.isobath -o - | head`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -224,11 +224,15 @@ func writePprof(ctx context.Context, w io.Writer, x exported) error {
 	if err != nil {
 		return err
 	}
-	unit := samples.Cycles
-	if c := x.Table.Column(samples.Latency); c != nil {
-		unit = samples.UnitOf(c)
+	return profile.WritePprof(w, stacks, profile.LatencyUnit(x.Table))
+}
+
+func writeSpeedscope(ctx context.Context, w io.Writer, x exported) error {
+	stacks, err := profile.Stacks(ctx, x.Table, x.rows)
+	if err != nil {
+		return err
 	}
-	return profile.WritePprof(w, stacks, unit)
+	return profile.WriteSpeedscope(w, stacks, filepath.Base(x.path), profile.LatencyUnit(x.Table))
 }
 
 // writeMachine draws the hardware with the samples on it.

@@ -37,6 +37,7 @@ var writtenFormats = []writtenFormat{
 	{ending: "callgrind", name: "callgrind", samples: always(writeCallgrind)},
 	timeline("json", "Trace Event Format of Chrome", func(w io.Writer) tracks.Sink { return tracks.NewChrome(w) }),
 	{ending: "firefox.json", name: "Firefox Profiler", samples: always(writeFirefox)},
+	{ending: "speedscope.json", name: "speedscope", samples: always(writeSpeedscope)},
 	timeline("perfetto", "Perfetto", func(w io.Writer) tracks.Sink { return tracks.NewPerfetto(w) }, "pftrace", "perfetto-trace"),
 	{ending: "otf2", name: "OTF2", trace: saveOTF2},
 	{ending: "prv", name: "Paraver", trace: saveParaver},

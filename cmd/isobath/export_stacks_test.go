@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/memory/profile"
 )
 
 const nestedC = `
@@ -54,6 +56,34 @@ func TestStacksAgainstPerf(t *testing.T) {
 	if !slices.Equal(got, want) || len(want) < 2 {
 		t.Errorf("stacks\n%s\nperf says\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+	if got := ownStacks(foldTree(t, in("perf.data"))); !slices.Equal(got, want) {
+		t.Errorf("the tree of calls\n%s\nperf says\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// foldTree makes folded stacks of the tree of calls: a line for each node that
+// has samples of its own.
+func foldTree(t *testing.T, file string) string {
+	t.Helper()
+	root, printed := newRoot(), &strings.Builder{}
+	root.SetArgs([]string{"callers", file, "--tree", "--least", "0", "--json"})
+	root.SetOut(printed)
+	if err := root.ExecuteContext(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	var tree profile.CallTree
+	if err := json.Unmarshal([]byte(printed.String()), &tree); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	var path []string
+	for _, n := range tree.Callees {
+		path = append(path[:n.Depth], n.Function)
+		if n.Self.Samples > 0 {
+			fmt.Fprintf(&out, "%s %d\n", strings.Join(path, ";"), n.Self.Samples)
+		}
+	}
+	return out.String()
 }
 
 // foldScript folds the output of perf script: a line a frame, innermost first,

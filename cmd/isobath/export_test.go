@@ -39,7 +39,7 @@ func TestExportPNG(t *testing.T) {
 	}{
 		{[]string{in("samples.csv"), "-o", in("no.png")}, "topology"},
 		{[]string{in("samples.csv"), "--topology", machine, "-o", in("no.png"), "--width", "9"}, "--width 9: want 64 to 16384 pixels"},
-		{[]string{in("samples.csv"), "-o", in("no.jpg")}, "want .csv, .parquet, .arrow, .folded, .pb.gz, .callgrind, .json, .firefox.json, .perfetto, .otf2, .prv, .ctf, .svg, .png or .html"},
+		{[]string{in("samples.csv"), "-o", in("no.jpg")}, "want .csv, .parquet, .arrow, .folded, .pb.gz, .callgrind, .json, .firefox.json, .speedscope.json, .perfetto, .otf2, .prv, .ctf, .svg, .png or .html"},
 	} {
 		err := runVerb(append([]string{"export"}, tt.args...)...)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -124,6 +124,8 @@ func TestCode(t *testing.T) {
 		get[frame.Failure](t, do(s, "POST", base+path, body), http.StatusBadRequest)
 	}
 	get[frame.Failure](t, do(s, "POST", "/api/v1/runs/six/calls", `{}`), http.StatusBadRequest)
+	get[frame.Failure](t, do(s, "POST", "/api/v1/runs/six/calltree", `{"value":"samples","most":10}`), http.StatusBadRequest)
+	get[frame.Failure](t, do(s, "GET", "/api/v1/runs/six/speedscope", ""), http.StatusBadRequest)
 }
 
 // TestPartialCode lists what was sampled where no code was kept.
@@ -183,5 +185,35 @@ func TestNamesKeepTheRest(t *testing.T) {
 	}
 	if text := get[frame.SourceText](t, do(s, "GET", base+"source?file=count.c", ""), http.StatusOK); !strings.Contains(text.Text, "counters") {
 		t.Errorf("the source after saving names: %+v", text)
+	}
+}
+
+// TestCallTree asks for the stacks of a run with a selection and a hover.
+func TestCallTree(t *testing.T) {
+	s, base, _ := codeServer(t, false)
+	tree := get[profile.CallTree](t, do(s, "POST", base+"calltree", `{"select":"tid = 1","hover":"latency > 250","value":"latency","most":100}`), http.StatusOK)
+	w := func(n int64, l float64) profile.CallWeight { return profile.CallWeight{Samples: n, Latency: l} }
+	want := []profile.CallNode{
+		{Function: "main", Total: w(4, 510), Selected: w(2, 205), Hovered: w(1, 300)},
+		{Function: "bump", Depth: 1, Total: w(4, 510), Self: w(4, 510), Selected: w(2, 205), Hovered: w(1, 300)},
+	}
+	if diff := cmp.Diff(want, tree.Callees); diff != "" || tree.Total != w(4, 510) {
+		t.Errorf("total %v (-want +got):\n%s", tree.Total, diff)
+	}
+	tree = get[profile.CallTree](t, do(s, "POST", base+"calltree", `{"where":"tid = 1","function":"bump","value":"samples","most":100}`), http.StatusOK)
+	if len(tree.Callers) != 2 || tree.Callers[0].Function != "main" || tree.Callers[0].Total != w(2, 205) || len(tree.Callees) != 1 {
+		t.Errorf("around bump: %+v", tree)
+	}
+	for _, wrong := range []string{`{"value":"bytes","most":10}`, `{"value":"samples","most":0}`, `{"value":"samples","most":10,"where":"nope = 1"}`} {
+		get[frame.Failure](t, do(s, "POST", base+"calltree", wrong), http.StatusBadRequest)
+	}
+	file := get[struct {
+		Profiles []struct {
+			Name     string
+			EndValue int64
+		}
+	}](t, do(s, "GET", base+"speedscope?where=tid+%3D+1", ""), http.StatusOK)
+	if len(file.Profiles) != 2 || file.Profiles[0].EndValue != 2 || file.Profiles[1].EndValue != 205 {
+		t.Errorf("for speedscope: %+v", file)
 	}
 }

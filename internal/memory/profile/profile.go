@@ -124,6 +124,14 @@ const (
 	Latency Value = "latency"
 )
 
+// LatencyUnit is the unit of the latencies of a table.
+func LatencyUnit(t *table.Table) string {
+	if c := t.Column(samples.Latency); c != nil {
+		return samples.UnitOf(c)
+	}
+	return samples.Cycles
+}
+
 // WriteFolded writes one line a stack: the functions from the outermost, with
 // semicolons between, a blank and a number. Positions are left out, so stacks
 // that differ in them only are one.

@@ -43,6 +43,16 @@ export class CodeApi {
     return this.api.json('POST', runPath(run, 'calls'), post(ask), signal);
   }
 
+  callTree(run: string, ask: wire.AskCallTree, signal: AbortSignal): Promise<wire.CallTree> {
+    return this.api.json('POST', runPath(run, 'calltree'), post(ask), signal);
+  }
+
+  /** The stacks of the selected samples, for speedscope. */
+  speedscope(run: string, { where, filter }: Rows): Promise<Response> {
+    const q = new URLSearchParams({ where, filter });
+    return this.api.request('GET', `${runPath(run, 'speedscope')}?${q.toString()}`);
+  }
+
   assembly(run: string, ask: wire.AskAssembly, signal: AbortSignal): Promise<wire.Assembly> {
     return this.api.json('POST', runPath(run, 'assembly'), post(ask), signal);
   }

@@ -8,6 +8,7 @@ import {
   type Term,
   type Value,
 } from '../state/selection';
+import { pathText } from '../state/callpath';
 import type { ColumnInfo } from '../api/wire';
 import { titleOf } from '../state/axes';
 
@@ -76,8 +77,11 @@ function termChip(t: Term, columns: readonly ColumnInfo[]): Omit<Chip, 'title'> 
         value: list(t.values.map(saying(columns, t.column))),
         unit: '',
       };
-    case 'match':
+    case 'match': {
+      const calls = t.column === 'stack' ? pathText(t.pattern) : undefined;
+      if (calls) return { name: 'calls', value: calls, unit: '' };
       return { name: `${nameOf(columns, t.column)} like`, value: t.pattern, unit: '' };
+    }
     case 'missing':
       return { name: nameOf(columns, t.column), value: t.not ? 'present' : 'absent', unit: '' };
     case 'line':

@@ -122,6 +122,8 @@ function view(s: Suggestion, store: Store, hands: Hands): void {
       return;
     case 'parallel':
     case 'category':
+    case 'heat':
+    case 'calls':
     case 'spread':
     case 'lines':
     case 'touches':

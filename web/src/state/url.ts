@@ -30,7 +30,16 @@ export interface State {
   readonly shape: 'sunburst' | 'icicle';
   readonly zoom: string; // resource the topology is zoomed to; empty: machine
   readonly bottom:
-    'parallel' | 'axis' | 'category' | 'timeline' | 'heat' | 'spread' | 'lines' | 'touches' | 'changes';
+    | 'parallel'
+    | 'axis'
+    | 'category'
+    | 'timeline'
+    | 'heat'
+    | 'calls'
+    | 'spread'
+    | 'lines'
+    | 'touches'
+    | 'changes';
   // Settings of single views and of later pages, by a name of word characters
   // and dots. A missing entry is the view's default.
   readonly options: Readonly<Record<string, string>>;
@@ -172,6 +181,7 @@ const BOTTOMS = [
   'category',
   'timeline',
   'heat',
+  'calls',
   'spread',
   'lines',
   'touches',

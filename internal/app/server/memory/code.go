@@ -132,8 +132,8 @@ func (s routes) calls(w http.ResponseWriter, r *http.Request, run *Samples) erro
 	if err != nil {
 		return err
 	}
-	if run.Data.Table.Column("stack") == nil {
-		return frame.BadRequest("no call stacks were recorded; with perf: perf record -g")
+	if err := noStacks(run); err != nil {
+		return err
 	}
 	stacks, err := profile.Stacks(r.Context(), run.Data.Table, rows)
 	if err != nil {

@@ -441,6 +441,64 @@ export interface Call {
   readonly latency: number;
 }
 
+// CallWeight is what some samples weigh: their number, and the sum of the
+// latencies of those that have one.
+export interface CallWeight {
+  readonly samples: number;
+  readonly latency: number;
+}
+
+// CallNode is a function as it is reached by one path of calls. Nodes come depth
+// first, the heaviest child first; Depth says whose child one is.
+export interface CallNode {
+  readonly function: string; // empty at the start of the stack
+  readonly depth: number;
+  readonly total: CallWeight; // in it and in what it calls
+  readonly self: CallWeight;
+  readonly selected: CallWeight; // of Total
+  readonly hovered: CallWeight; // of Total
+}
+
+// CallFunction is a function wherever it is on a stack.
+export interface CallFunction {
+  readonly function: string;
+  readonly total: CallWeight;
+  readonly self: CallWeight;
+}
+
+// CallTree is where samples are by their call stacks. Without a function Callees
+// are the paths from the start of the stack; with one they begin at it, and
+// Callers are the paths that lead to it, its callers at depth 0.
+//
+// Below a function a sample counts once in each node that a part of its stack
+// goes through, so with recursion children may weigh more than their parent.
+export interface CallTree {
+  readonly function: string;
+  readonly path: readonly string[]; // the stacks below it are shown
+  readonly value: string; // samples or latency: what nodes are ordered and left out by
+  readonly total: CallWeight;
+  readonly selected: CallWeight;
+  readonly hovered: CallWeight;
+  readonly callers: readonly CallNode[];
+  readonly callees: readonly CallNode[];
+  readonly left: number; // nodes that are too light to be listed
+  readonly functions: readonly CallFunction[]; // the heaviest
+}
+
+// AskCallTree asks for samples by their call stacks: POST runs/{id}/calltree,
+// answered by CallTree. Where are the samples of the picture, Select and Hover
+// (nothing: none) those among them that are drawn as such.
+export interface AskCallTree {
+  readonly filter?: string;
+  readonly where?: string;
+  readonly select?: string;
+  readonly hover?: string;
+  readonly function?: string; // whose callers and callees; none: all calls
+  readonly path?: readonly string[]; // only what is called through these
+  readonly value: string; // samples or latency: the order, and what is too light
+  readonly most: number; // nodes in each direction
+}
+
 // Gap is a stretch of time, or several close to each other.
 export interface Gap {
   readonly kind: string; // lost, throttled, trace cut, multiplexed

@@ -6,6 +6,7 @@ import { columnOf, defaultAxes, isConstant, isNaming } from '../../state/axes';
 import type { State } from '../../state/url';
 import type { MemoryDesk } from './desk';
 import { METRICS } from './views/changes';
+import type { CallValue } from './views/calls';
 import type { TimeGap } from './views/gaps';
 import type { HeatValue } from './views/heatmap';
 
@@ -43,11 +44,14 @@ export class BottomModel {
         })
       : [],
   );
+  /** Whether call stacks were recorded. */
+  readonly stacked = $derived((this.column('stack')?.distinct ?? 0) > 0);
   readonly tabs = $derived([
     { id: 'parallel', label: 'Parallel coordinates' },
     { id: 'axis', label: 'One axis' },
     { id: 'category', label: 'Categories' },
     ...(this.heats.length > 0 ? [{ id: 'heat', label: 'Heat map' }] : []),
+    ...(this.stacked ? [{ id: 'calls', label: 'Calls' }] : []),
     { id: 'spread', label: 'Spread' },
     { id: 'lines', label: 'Cache lines' },
     ...(this.info?.touches ? [{ id: 'touches', label: 'First touch' }] : []),
@@ -90,6 +94,16 @@ export class BottomModel {
   readonly heatValue = $derived(
     this.heatValues.find((v) => v === this.option('heat.value')) ?? this.heatValues[1] ?? 'samples',
   );
+
+  // ---- calls ----
+
+  readonly callValue = $derived<CallValue>(
+    this.option('calls.by') === 'latency' && this.column('latency') ? 'latency' : 'samples',
+  );
+  readonly callsAs = $derived(this.option('calls.as') === 'tree' ? 'tree' : 'flame');
+  /** The function whose callers and callees are shown; all calls without one. */
+  readonly callsOf = $derived(this.option('calls.of') ?? '');
+  readonly callsBelow = $derived<readonly string[]>(this.option('calls.below')?.split(';') ?? []);
 
   // ---- spread and changes ----
 

@@ -89,6 +89,50 @@ export function heatValueItems(m: BottomModel): readonly MenuItem[] {
   }));
 }
 
+// ---- calls ----
+
+export const CALLS_AS = { flame: 'flame graph', tree: 'call tree' } as const;
+
+export function callsAsItems(m: BottomModel): readonly MenuItem[] {
+  return (['flame', 'tree'] as const).map((v) => ({
+    label: CALLS_AS[v],
+    checked: v === m.callsAs,
+    run: () => m.desk.store.option('calls.as', v === 'flame' ? undefined : v),
+  }));
+}
+
+export function callValueItems(m: BottomModel): readonly MenuItem[] {
+  return (['samples', 'latency'] as const).map((v) => ({
+    label: v,
+    checked: v === m.callValue,
+    disabled: v === 'latency' && !m.column('latency'),
+    run: () => m.desk.store.option('calls.by', v === 'samples' ? undefined : v),
+  }));
+}
+
+export function callsOfItems(m: BottomModel, functions: readonly string[]): readonly MenuItem[] {
+  const { store } = m.desk;
+  const all = {
+    label: 'all calls',
+    checked: m.callsOf === '' && m.callsBelow.length === 0,
+    run: () => {
+      store.option('calls.of', undefined);
+      store.option('calls.below', undefined);
+    },
+  };
+  return [
+    all,
+    ...functions.map((f) => ({
+      label: f,
+      checked: f === m.callsOf,
+      run: () => {
+        store.option('calls.below', undefined);
+        store.option('calls.of', f);
+      },
+    })),
+  ];
+}
+
 // ---- spread, changes, categories ----
 
 export function spreadItems(m: BottomModel): readonly MenuItem[] {
