@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 // locality measures reuse distances, the whole pass, caches and a changed
@@ -31,21 +34,55 @@ func locality(ctx context.Context, dir string) ([]Result, error) {
 		return results, err
 	}
 	results = append(results, limit("locality-pass-50M-time", long.cpu, "s-cpu", 6), limit("locality-pass-50M-memory", long.rss, "MB", 1000))
-	layout, err := beyondMaking(ctx, program, "layout", 3_500_000)
+	layout, err := beyond(ctx, "keep", 3_500_000, program, "layout", "3500000")
 	if err != nil {
 		return results, err
 	}
-	return append(results, limit("locality-layout-3.5M", layout*3.5e6/1e9, "s-cpu", 1)), nil
+	results = append(results, limit("locality-layout-3.5M", layout*3.5e6/1e9, "s-cpu", 1))
+	args := []string{"machines", "10000000"}
+	if shared := filepath.Join(test.Root(), "..", "shared", "data", "topology"); isFolder(shared) {
+		args = append(args, shared)
+	}
+	machines, err := beyond(ctx, "keep", 10_000_000, append([]string{program}, args...)...)
+	if err != nil {
+		return results, err
+	}
+	results = append(results, limit("locality-machines-10M", machines*10e6/1e9, "s-cpu", 60))
+	return growth(ctx, program, long.rss, results)
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// growth is how much more memory a pass over ten times as many references to the
+// same data takes.
+func growth(ctx context.Context, program string, most float64, results []Result) ([]Result, error) {
+	short, err := measure(ctx, 1, program, "pass", "5000000")
+	if err != nil {
+		return results, err
+	}
+	return append(results, limit("locality-pass-growth", most/short.rss, "ratio", 1.2)), nil
 }
 
 // beyondMaking is the nanoseconds a reference that work takes beyond making it.
 func beyondMaking(ctx context.Context, program, work string, n int) (float64, error) {
-	count := strconv.Itoa(n)
-	making, err := measure(ctx, 3, program, "generate", count)
+	return beyond(ctx, "generate", n, program, work, strconv.Itoa(n))
+}
+
+// beyond is the nanoseconds a reference that a command takes beyond what comes
+// first in it.
+func beyond(ctx context.Context, first string, n int, command ...string) (float64, error) {
+	making, err := measure(ctx, 3, command[0], first, strconv.Itoa(n))
 	if err != nil {
 		return 0, err
 	}
-	whole, err := measure(ctx, 3, program, work, count)
+	rounds := 3
+	if n >= 10_000_000 && first == "keep" {
+		rounds = 1 // a minute, nearly
+	}
+	whole, err := measure(ctx, rounds, command[0], command[1:]...)
 	if err != nil {
 		return 0, err
 	}

@@ -7,15 +7,20 @@
 //	locality pass N         the whole pass with lines, objects and fields
 //	locality caches N       three levels and two TLBs
 //	locality layout N       one change of a layout, replayed
+//	locality keep N         keep N references in memory, to be replayed
+//	locality machines N DIR the same on every machine that DIR describes, or on all presets
 package main
 
 import (
 	"context"
 	"fmt"
+	"iter"
 	"os"
+	"path/filepath"
 	"strconv"
 
 	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/locality/layout"
 	"github.com/isobath/isobath/internal/locality/platform"
 	"github.com/isobath/isobath/internal/locality/replay"
@@ -30,7 +35,7 @@ func main() {
 }
 
 func do(args []string) error {
-	if len(args) != 2 {
+	if len(args) < 2 {
 		return fmt.Errorf("want what to do and how many references")
 	}
 	n, err := strconv.Atoi(args[1])
@@ -61,6 +66,11 @@ func do(args []string) error {
 		})
 	case "layout":
 		return split(n, m)
+	case "keep":
+		_, _, err := keep(n)
+		return err
+	case "machines":
+		return everywhere(n, args[2:])
 	default:
 		return fmt.Errorf("unknown work %q", args[0])
 	}
@@ -112,8 +122,8 @@ func objects() *refs.About {
 
 func table() *layout.Table { return layout.NewTable(objects(), nil, nil) }
 
-// split replays the nodes with key and link side by side.
-func split(n int, m *platform.Machine) error {
+// keep gathers references and their objects.
+func keep(n int) (*replay.Trace, *layout.Table, error) {
 	t := table()
 	r := replay.NewReader(t.Number, n)
 	var failed error
@@ -123,8 +133,14 @@ func split(n int, m *platform.Machine) error {
 		}
 	})
 	t.Finish()
+	return r.Trace(nil), t, failed
+}
+
+// split replays the nodes with key and link side by side.
+func split(n int, m *platform.Machine) error {
+	trace, t, err := keep(n)
 	for _, o := range t.Objects[1:] {
-		if failed != nil || o.Name != "nodes" {
+		if err != nil || o.Name != "nodes" {
 			continue
 		}
 		c, err := replay.NewChange(o, nodeBytes, []replay.Part{{Name: "hot", Stride: 16}, {Name: "cold", Stride: 64}},
@@ -132,7 +148,52 @@ func split(n int, m *platform.Machine) error {
 		if err != nil {
 			return err
 		}
-		_, failed = replay.Run(context.Background(), r.Trace(nil), m, &replay.Plan{Changes: []*replay.Change{c}}, replay.Malloc)
+		if _, err = replay.Run(context.Background(), trace, m, &replay.Plan{Changes: []*replay.Change{c}}, replay.Malloc); err != nil {
+			return err
+		}
 	}
-	return failed
+	return err
+}
+
+// everywhere replays the references on the machines of a folder.
+func everywhere(n int, dirs []string) error {
+	trace, _, err := keep(n)
+	if err != nil {
+		return err
+	}
+	machines := 0
+	for m := range described(dirs) {
+		if _, err := replay.Run(context.Background(), trace, m, nil, replay.Kept); err != nil {
+			return err
+		}
+		machines++
+	}
+	fmt.Println(machines)
+	return nil
+}
+
+// described are the machines that files of folders describe with the sizes of
+// their caches; without folders, the presets.
+func described(dirs []string) iter.Seq[*platform.Machine] {
+	return func(yield func(*platform.Machine) bool) {
+		if len(dirs) == 0 {
+			for _, name := range platform.Presets() {
+				if m, ok := platform.Preset(name); ok && !yield(m) {
+					return
+				}
+			}
+		}
+		for _, dir := range dirs {
+			files, _ := filepath.Glob(filepath.Join(dir, "*"))
+			for _, f := range files {
+				t, err := formats.OpenTopology(f)
+				if err != nil {
+					continue
+				}
+				if m, err := platform.FromTopology(t); err == nil && m.Check() == nil && !yield(m) {
+					return
+				}
+			}
+		}
+	}
 }

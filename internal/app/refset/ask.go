@@ -66,6 +66,41 @@ func (s *Set) trace(ctx context.Context, progress Progress) (t *replay.Trace, re
 }
 
 // errEnough ends the reading of a trace of which the beginning is enough.
+// leastFitting is how many references say something of a program.
+const leastFitting = 1 << 20
+
+// fitting is trace, or as much of its beginning as the memory allows, which is
+// then noted.
+func (s *Set) fitting(ctx context.Context, progress Progress) (t *replay.Trace, release func(), err error) {
+	claim, err := budget.Take(ctx, "the references need", 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := replay.NewReader(s.Table.Number, math.MaxInt)
+	more := uint64(0) // references that do not fit
+	err = s.each(ctx, progress, func(batch []refs.Ref) error {
+		if more == 0 {
+			err := claim.Grow(int64(len(batch)) * accessBytes)
+			if err == nil {
+				return r.Add(batch)
+			}
+			if len(r.Accesses) < leastFitting {
+				return fmt.Errorf("%w, such as a --range", err)
+			}
+		}
+		more += uint64(len(batch))
+		return nil
+	})
+	if err != nil {
+		claim.Release()
+		return nil, nil, err
+	}
+	if n := uint64(len(r.Accesses)); more > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("advice rests on the first %d of %d references: more do not fit into the memory allowed; raise --memory, or give another --range", n, n+more))
+	}
+	return r.Trace(s.About().Places), claim.Release, nil
+}
+
 var errEnough = errors.New("enough references")
 
 // Beginning keeps the first references in memory, at most so many; whole says
@@ -218,45 +253,132 @@ func (s *Set) WhatIf(ctx context.Context, ask WhatIfAsk) (*answer.WhatIf, error)
 			return nil, err
 		}
 	}
-	t, release, err := s.trace(ctx, ask.Progress)
+	if ask.By == string(answer.ByClass) {
+		return nil, wrong("--by class: want line, function, object, field, loop, pc or thread")
+	}
+	if ask.Map == nil && !ask.Warm {
+		err = s.streamed(ctx, ask, &in)
+	} else {
+		err = s.replayed(ctx, ask, &in)
+	}
 	if err != nil {
 		return nil, err
+	}
+	in.Records, in.Notes = s.Records, append(s.Notes, in.Notes...)
+	return answer.NewWhatIf(in), nil
+}
+
+// replayed keeps the references and replays them, with a change or twice.
+func (s *Set) replayed(ctx context.Context, ask WhatIfAsk, in *answer.WhatIfInput) error {
+	t, release, err := s.trace(ctx, ask.Progress)
+	if err != nil {
+		return err
 	}
 	defer release()
 	if in.By, err = s.by(ask.By); err != nil {
-		return nil, err
-	}
-	if in.By == answer.ByClass {
-		return nil, wrong("--by class: want line, function, object, field, loop, pc or thread")
+		return err
 	}
 	plan, err := s.plan(t, ask.Map)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := plan.Check(in.Machine); err != nil {
-		return nil, wrong("--map: %w", err)
+		return wrong("--map: %w", err)
 	}
-	if err := s.survey(ctx, t, plan, &in, ask.Warm); err != nil {
-		return nil, err
+	if err := s.survey(ctx, t, plan, in, ask.Warm); err != nil {
+		return err
 	}
 	if ask.Map != nil {
 		for _, p := range replay.Placements {
 			n, err := replay.Run(ctx, t, in.Machine, plan, p)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			in.Placements = append(in.Placements, n)
 		}
 	}
-	if len(t.Threads) > 1 {
-		r, err := sharing.Analyse(ctx, t, sharing.Options{})
-		if err != nil {
-			return nil, err
-		}
-		in.Sharing = answer.NewSharing(r, t, s.Table, s.Records, ask.Top, nil)
+	return s.shared(ctx, t, ask.Top, in)
+}
+
+// shared finds the lines that threads fight for.
+func (s *Set) shared(ctx context.Context, t *replay.Trace, top int, in *answer.WhatIfInput) error {
+	if len(t.Threads) < 2 {
+		return nil
 	}
-	in.Records, in.Notes = s.Records, append(s.Notes, in.Notes...)
-	return answer.NewWhatIf(in), nil
+	r, err := sharing.Analyse(ctx, t, sharing.Options{})
+	if err == nil {
+		in.Sharing = answer.NewSharing(r, t, s.Table, s.Records, top, nil)
+	}
+	return err
+}
+
+// streamed runs both machines over the references as they are read, so that
+// memory is needed for what they touch and not for each of them. Those of several
+// threads are kept too, as far as the budget allows: which lines are shared takes
+// more than one look.
+func (s *Set) streamed(ctx context.Context, ask WhatIfAsk, in *answer.WhatIfInput) error {
+	claim, err := budget.Take(ctx, "the references need", 0)
+	if err != nil {
+		return err
+	}
+	defer claim.Release()
+	in.BaseRun, in.MachineRun = replay.NewSurvey(in.Base, replay.Policy{Kind: replay.FirstTouch}, nil), replay.NewSurvey(in.Machine, in.Policy, nil)
+	kept := replay.NewReader(s.Table.Number, math.MaxInt)
+	dropped := false
+	groups := s.streamedGroups(ask.By, in)
+	err = s.each(ctx, ask.Progress, func(batch []refs.Ref) error {
+		if !dropped && claim.Grow(int64(len(batch))*accessBytes) != nil {
+			dropped, kept.Accesses = true, nil
+			claim.Release()
+		}
+		for i := range batch {
+			a, err := kept.Access(&batch[i])
+			if err != nil {
+				return err
+			}
+			group := groups(&batch[i], &a, kept.Codes[a.Code])
+			in.BaseRun.Access(&a, group)
+			in.MachineRun.Access(&a, group)
+			if !dropped {
+				kept.Accesses = append(kept.Accesses, a)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if in.By, err = s.by(ask.By); err != nil {
+		return err
+	}
+	in.BaseRun.Finish()
+	in.MachineRun.Finish()
+	if in.Threads = len(kept.Threads); in.Threads > 1 && dropped {
+		in.Notes = append(in.Notes, "which lines the threads share is not looked at: the references do not fit into the memory allowed; raise --memory or give --range")
+		return nil
+	}
+	return s.shared(ctx, kept.Trace(s.About().Places), ask.Top, in)
+}
+
+// streamedGroups numbers the groups of references as they are read. What a trace
+// lacks for them is known when it has been.
+func (s *Set) streamedGroups(by string, in *answer.WhatIfInput) func(*refs.Ref, *replay.Access, replay.Code) uint32 {
+	if by == string(answer.ByLoop) {
+		for _, name := range s.loops.names {
+			in.Keys = append(in.Keys, answer.Key{Loop: name})
+		}
+		next := s.loops.next()
+		return func(r *refs.Ref, _ *replay.Access, _ replay.Code) uint32 { return next(r) }
+	}
+	if by == "" {
+		by = string(answer.ByLine)
+	}
+	g := answer.NewGrouper(answer.By(by), s.Table, s.About())
+	return func(r *refs.Ref, a *replay.Access, code replay.Code) uint32 {
+		group := g.Streamed(r, a, code)
+		in.Keys = g.Keys
+		return group
+	}
 }
 
 // plan reads a change of layout or order.
@@ -346,7 +468,7 @@ func (s *Set) Advise(ctx context.Context, ask AdviseAsk) (*Advised, error) {
 	if o.Machine, err = s.Machine(ask.Machine, ask.Set); err != nil {
 		return nil, err
 	}
-	t, release, err := s.trace(ctx, ask.Progress)
+	t, release, err := s.fitting(ctx, ask.Progress)
 	if err != nil {
 		return nil, err
 	}

@@ -200,12 +200,7 @@ func (g *Grouper) Group(a *replay.Access, code replay.Code, thread uint32) uint3
 			_, offset := o.Locate(a.Addr)
 			m.Field = o.Field(offset)
 		}
-		n, ok := g.parts[m]
-		if !ok {
-			n = g.number(memberKey(g.by, g.table, m))
-			g.parts[m] = n
-		}
-		return n
+		return g.member(m)
 	case ByThread:
 		return g.number(Key{Thread: &thread})
 	}
@@ -221,6 +216,24 @@ func (g *Grouper) Group(a *replay.Access, code replay.Code, thread uint32) uint3
 		g.codes[a.Code] = g.number(k) + 1
 	}
 	return g.codes[a.Code] - 1
+}
+
+// Streamed is Group for a reference whose trace is still being read, so that the
+// blocks of its object are not in order yet.
+func (g *Grouper) Streamed(r *refs.Ref, a *replay.Access, code replay.Code) uint32 {
+	if g.by == ByField {
+		return g.member(g.table.Members()[g.table.Member(r)])
+	}
+	return g.Group(a, code, r.Thread)
+}
+
+func (g *Grouper) member(m layout.Member) uint32 {
+	n, ok := g.parts[m]
+	if !ok {
+		n = g.number(memberKey(g.by, g.table, m))
+		g.parts[m] = n
+	}
+	return n
 }
 
 func (g *Grouper) number(k Key) uint32 {
