@@ -14,7 +14,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 PAGE := web/dist/index.html
 PAGE_SOURCES := $(shell find web/src web/index.html web/package.json web/package-lock.json web/*.ts -type f 2>/dev/null)
 
-.PHONY: all build page demo test check lint bench dist peers fuzz loops injected clean
+.PHONY: all build page demo test check lint bench dist peers fuzz loops locality injected clean
 
 all: build
 
@@ -53,6 +53,11 @@ check:
 DRAWN ?= 20 1
 loops:
 	ISOBATH_ALL_LEVELS=1 ISOBATH_DRAWN="$(DRAWN)" ISOBATH_PEERS=require $(GO) test -count=1 -v -timeout 60m -run 'TestPrograms|TestDrawn' ./internal/loops/tree
+
+# Misses of programs on every geometry against cachegrind; make test has two for
+# each program.
+locality:
+	ISOBATH_ALL_GEOMETRIES=1 ISOBATH_PEERS=require $(GO) test -count=1 -v -timeout 30m -run TestCachegrind ./internal/locality/replay
 
 # Delays injected into recorded programs, ten recordings of each kind: nine in ten
 # of each kind must be found first. make test has a share of them.

@@ -42,15 +42,21 @@ var grindPrograms = []string{"aos_soa_a", "aos_soa_b", "hot_cold_a", "hot_cold_b
 	"hash_a", "hash_b", "align_a", "list_a", "list_b", "narrow_a", "quiet_random", "quiet_small"}
 
 // TestCachegrind compares misses in total and by source line with cachegrind, run
-// on the same programs.
+// on the same programs: each with all geometries under make locality, and with
+// two of them otherwise, so that every one has its programs.
 func TestCachegrind(t *testing.T) {
 	if testing.Short() {
-		t.Skip("runs valgrind a hundred times")
+		t.Skip("runs valgrind fifty times")
 	}
 	valgrind := test.Peer(t, "valgrind", "valgrind")
 	dir := test.Shared(t, "locality/programs")
-	for _, name := range grindPrograms {
+	for k, name := range grindPrograms {
+		geometries := geometries
+		if os.Getenv("ISOBATH_ALL_GEOMETRIES") == "" {
+			geometries = []geometry{geometries[k%len(geometries)], geometries[(k+k/len(geometries)+1)%len(geometries)]}
+		}
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			exe := filepath.Join(t.TempDir(), name)
 			if out, err := exec.Command(test.Peer(t, "gcc", "gcc"), "-O1", "-g", "-static", "-no-pie", "-o", exe, filepath.Join(dir, name+".c"), "-lpthread").CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)

@@ -30,6 +30,7 @@ func TestCallgrindUse(t *testing.T) {
 	dir := test.Shared(t, "locality/programs")
 	for _, name := range []string{"aos_soa_a", "hash_a", "list_a", "reorder_a", "quiet_random"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			exe := filepath.Join(t.TempDir(), name)
 			if out, err := exec.Command(test.Peer(t, "gcc", "gcc"), "-O1", "-g", "-static", "-no-pie", "-o", exe, filepath.Join(dir, name+".c"), "-lpthread").CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)

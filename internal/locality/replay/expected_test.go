@@ -55,6 +55,7 @@ func TestExpectedCaches(t *testing.T) {
 			continue
 		}
 		t.Run(p.Program, func(t *testing.T) {
+			t.Parallel()
 			r := localitytest.Record(t, localitytest.Program{Source: filepath.Join(shared, "programs", p.Program+".c"), Flags: []string{"-O1"}})
 			if n := uint64(len(r.Trace.Accesses)); n != p.References {
 				t.Skipf("%d references, the expected results are of %d: another compiler", n, p.References)
