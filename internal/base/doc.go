@@ -16,5 +16,7 @@
 //   - stat: laws of chance, ranks, false discoveries
 //   - canvas: what pictures are drawn on; SVG
 //   - raster: a canvas of pixels
+//   - findings: sentences about lines of code, for editors and code hosts
+//   - tracks: slices, flows, counters and samples for timeline viewers
 //   - test: the root of the repository, shared data, real peers
 package base
