@@ -166,8 +166,8 @@ func label(t *table.Table, r *Run, rank int, hosts bool) (*table.Table, error) {
 		}
 		columns = append(columns, samples.Column(samples.Rank, table.Measured, ranks, nil))
 	}
-	if hosts && t.Column("host") == nil {
-		columns = append(columns, table.Categories("host", table.Measured, make([]uint32, t.Rows()), []string{r.Origin.Host}, nil))
+	if hosts && t.Column(samples.Host) == nil {
+		columns = append(columns, table.Categories(samples.Host, table.Measured, make([]uint32, t.Rows()), []string{r.Origin.Host}, nil))
 	}
 	if hosts && r.Recording != nil {
 		for i, c := range columns {

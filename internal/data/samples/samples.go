@@ -20,6 +20,7 @@ const (
 	CPU         = "cpu"
 	Node        = "node"
 	Rank        = "rank"
+	Host        = "host"
 	PID         = "pid"
 	TID         = "tid"
 	IP          = "ip"
@@ -94,6 +95,7 @@ var fields = []Field{
 	{Name: CPU, Label: "CPU", Means: "number of the CPU", Asked: true, Head: "by node", Names: true, Axis: Usual},
 	{Name: Node, Label: "NUMA node", Means: "memory node of the CPU", Head: "memory node", Names: true, Axis: WhereEmpty},
 	{Name: Rank, Label: "MPI rank", Means: "MPI rank", Names: true},
+	{Name: Host, Kind: table.Category, Label: "host", Means: "machine of a cluster", Head: "machine", Axis: Usual},
 	{Name: PID, Label: "process", Means: "process", Head: "process", Names: true},
 	{Name: TID, Label: "thread", Means: "thread", Head: "thread", Names: true, Axis: WhereEmpty},
 	{Name: IP, Kind: table.Address, Label: "instruction address", Means: "address of the instruction", Asked: true, Head: "instruction address"},
@@ -152,7 +154,7 @@ func Wanted() []Field {
 // axisOrder is the order of axes that are shown first: causes left, effects
 // right.
 var axisOrder = []string{
-	Iteration, Time, Symbol, Line, Latency, Level, CPU, Z,
+	Iteration, Time, Symbol, Line, Latency, Level, Host, CPU, Z,
 	Op, Function, Node, TID, Instruction, TLB, Addr, Index, Weight,
 }
 

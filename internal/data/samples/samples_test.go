@@ -8,7 +8,7 @@ import (
 )
 
 // design is the list of canonical columns as users script it.
-const design = "time cpu node rank pid tid ip addr phys op width latency weight level hit remote hops snoop tlb lock file line function instruction symbol index x y z iteration"
+const design = "time cpu node rank host pid tid ip addr phys op width latency weight level hit remote hops snoop tlb lock file line function instruction symbol index x y z iteration"
 
 func TestOrder(t *testing.T) {
 	var names []string

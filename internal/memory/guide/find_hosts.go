@@ -1,0 +1,197 @@
+package guide
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/isobath/isobath/internal/base/stat"
+	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/data/samples"
+)
+
+// This file finds the machines of a cluster that are unlike the others: each is
+// described by a vector of numbers, and compared with the median of the hosts.
+
+// hostMeasure is one number about each host.
+type hostMeasure struct {
+	values []float64
+	chance []float64 // how far the draw of samples moves each, a standard deviation
+	least  float64   // difference from the median host that matters
+	// stake is the part of a host's cost that a difference from the median is about.
+	stake func(value, median float64) float64
+	text  func(value, median float64) string
+}
+
+// hostOddness is how far a host is from the median host in one measure.
+type hostOddness struct {
+	host, measure int
+	deviations    float64
+}
+
+// falseHosts is the share of runs of like hosts in which some host is named.
+const falseHosts = 0.001
+
+// medianEfficiency is how well the median deviation of normal values tells their
+// spread, against the standard deviation: 37 of 100 values are as good. The
+// degrees of freedom of a spread that is estimated with it are as many fewer
+// (TestLikeHosts draws runs and counts).
+const medianEfficiency = 0.37
+
+// hostLimit is how many deviations make a host odd: the limit of Student's t for as
+// many comparisons as there are, so that in a share falseHosts of the runs whose
+// hosts differ by chance alone one of them is named.
+func hostLimit(hosts, measures int) float64 {
+	return stat.StudentQuantile(1-falseHosts/2/float64(hosts*measures), max(1, medianEfficiency*float64(hosts-1)))
+}
+
+// oddHosts compares hosts in every measure. How far hosts differ is estimated from
+// all of them by the median deviation, which odd ones do not move. It holds what
+// the draw of samples does to a host with the usual number of them; a host with
+// fewer samples may be as much farther off.
+func oddHosts(measures []hostMeasure, limit float64) []hostOddness {
+	var out []hostOddness
+	for m, v := range measures {
+		hosts := len(v.values)
+		median := stat.Median(v.values)
+		distances := make([]float64, hosts)
+		for h, value := range v.values {
+			distances[h] = math.Abs(value - median)
+		}
+		spread := stat.MADScale * stat.Median(distances)
+		usual := stat.Median(v.chance)
+		for h, value := range v.values {
+			deviations := (value - median) / math.Sqrt(spread*spread+max(0, v.chance[h]*v.chance[h]-usual*usual))
+			if math.Abs(deviations) > limit && math.Abs(value-median) >= v.least {
+				out = append(out, hostOddness{h, m, deviations})
+			}
+		}
+	}
+	return out
+}
+
+// oddMachines names the hosts that behave unlike the others, with the numbers that
+// make them odd.
+func oddMachines(l *insightSearch) ([]Insight, error) {
+	hosts := l.groups(nil, samples.Host)
+	const fewest = 4 // of fewer, none can be told from the rest
+	if len(hosts) < fewest || slices.ContainsFunc(hosts, func(h group) bool { return h.n < limit.samples }) {
+		return nil, nil
+	}
+	measures := append(l.hostCosts(hosts), l.hostLevels(hosts)...)
+	byHost := map[int][]hostOddness{}
+	for _, o := range oddHosts(measures, hostLimit(len(hosts), len(measures))) {
+		byHost[o.host] = append(byHost[o.host], o)
+	}
+	if 4*len(byHost) > len(hosts) {
+		return nil, nil // two kinds of machines, rather than odd ones
+	}
+	var out []Insight
+	for host, odd := range byHost {
+		slices.SortFunc(odd, func(a, b hostOddness) int {
+			return cmp.Or(cmp.Compare(math.Abs(b.deviations), math.Abs(a.deviations)), cmp.Compare(a.measure, b.measure))
+		})
+		stake, words := 0.0, []string{}
+		for _, o := range odd {
+			m := measures[o.measure]
+			median := stat.Median(m.values)
+			stake = max(stake, m.stake(m.values[o.host], median))
+			words = append(words, fmt.Sprintf("%s, %.1f deviations off", m.text(m.values[o.host], median), math.Abs(o.deviations)))
+		}
+		row := hosts[host].row
+		out = append(out, Insight{
+			Text: fmt.Sprintf("Host %s is unlike the other %d: %s; one in %s runs of like hosts would name one",
+				l.data.Table.Column(samples.Host).Text(row), len(hosts)-1, strings.Join(words[:min(3, len(words))], "; "), term.Thousands(int(1/falseHosts))),
+			Stake: min(stake, 1), Surprise: 1 - falseHosts,
+			Where: l.within(equals(l.data.Table, row, samples.Host)), View: ParallelView, Axis: samples.Host,
+		})
+	}
+	slices.SortFunc(out, func(a, b Insight) int { return cmp.Or(cmp.Compare(b.Stake, a.Stake), cmp.Compare(a.Where, b.Where)) })
+	return out, nil
+}
+
+// hostCosts are the number of samples of each host and what one costs. Hosts that
+// wait for one another all lose what the slowest does: the stake is the part of its
+// time that the median host does not need.
+func (l *insightSearch) hostCosts(hosts []group) []hostMeasure {
+	lost := func(value, median float64) float64 { return 1 - min(value, median)/max(value, median) }
+	count := hostMeasure{stake: lost, text: func(value, median float64) string {
+		return fmt.Sprintf("%s samples against %s", term.Thousands(int(value)), term.Thousands(int(median)))
+	}}
+	mean := hostMeasure{stake: lost, text: func(value, median float64) string {
+		return fmt.Sprintf("mean latency %s against %s", l.mean(value, 1), l.mean(median, 1))
+	}}
+	squares := make([]float64, len(hosts))
+	grouped := l.grouping([]string{samples.Host})
+	at := l.placesOf(hosts)
+	for row := range l.rows {
+		if k := grouped.code[row]; k >= 0 {
+			c := l.costOf(row)
+			squares[at[k]] += c * c
+		}
+	}
+	for i, h := range hosts {
+		n := float64(h.n)
+		count.values, count.chance = append(count.values, n), append(count.chance, math.Sqrt(n))
+		m := h.cost / n
+		mean.values, mean.chance = append(mean.values, m), append(mean.chance, math.Sqrt(max(0, squares[i]/n-m*m)/n))
+	}
+	const least = 0.05 // of the median host
+	count.least, mean.least = least*stat.Median(count.values), least*stat.Median(mean.values)
+	if l.latency == nil {
+		return []hostMeasure{count}
+	}
+	return []hostMeasure{count, mean}
+}
+
+// hostLevels is the share of each level in the samples of each host.
+func (l *insightSearch) hostLevels(hosts []group) []hostMeasure {
+	if l.category(samples.Level) == nil {
+		return nil
+	}
+	levels := l.groups(nil, samples.Level)
+	levelOf, hostOf := l.grouping([]string{samples.Level}), l.grouping([]string{samples.Host})
+	atHost, atLevel := l.placesOf(hosts), l.placesOf(levels)
+	counts := make([][]float64, len(levels))
+	for k := range counts {
+		counts[k] = make([]float64, len(hosts))
+	}
+	for row := range l.rows {
+		if h, k := hostOf.code[row], levelOf.code[row]; h >= 0 && k >= 0 {
+			counts[atLevel[k]][atHost[h]]++
+		}
+	}
+	var out []hostMeasure
+	for k, level := range levels {
+		const rare = 0.01 // of all samples: a level that hardly serves any
+		if float64(level.n) < rare*float64(l.samples) {
+			continue
+		}
+		name := l.data.Table.Column(samples.Level).Text(level.row)
+		m := hostMeasure{least: 0.02,
+			stake: func(value, median float64) float64 { return math.Abs(value - median) },
+			text: func(value, median float64) string {
+				about := l.about(samples.Level)
+				return fmt.Sprintf("%s%s from %s against %s%s", about, term.Percent(value), name, about, term.Percent(median))
+			}}
+		for h, host := range hosts {
+			n := float64(host.n)
+			share := counts[k][h] / n
+			// A host without any sample of a level may have had one.
+			m.values, m.chance = append(m.values, share), append(m.chance, math.Sqrt(max(share*(1-share), 1/n)/n))
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// placesOf is the place of each group in a list, by its code.
+func (l *insightSearch) placesOf(groups []group) map[int32]int {
+	at := make(map[int32]int, len(groups))
+	for i, g := range groups {
+		at[g.code] = i
+	}
+	return at
+}
