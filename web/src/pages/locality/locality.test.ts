@@ -74,6 +74,8 @@ const machine = {
   tlb: [],
   page_bytes: 4096,
   walk_cycles: 30,
+  remote_cycles: 100,
+  queue_cycles: 50,
   nodes: 1,
   assumed: [],
   model: '',
