@@ -515,6 +515,18 @@ describe('opening', () => {
     return join(folder, 'few.isobath');
   }
 
+  it('opens an example with one click, from the start page and from the dialog', async () => {
+    const server = await start('open');
+    const { page, problems } = await browser.open(server.url);
+    await page.getByRole('main').getByRole('button', { name: 'fixed', exact: true }).click();
+    await everything(page, samples('demo:fixed', 'cpu >= 0'));
+    await page.keyboard.press('Control+KeyO');
+    await page.getByRole('dialog').getByRole('button', { name: 'messages', exact: true }).waitFor();
+    expect(problems).toEqual([]);
+    await page.close();
+    await server.stop();
+  });
+
   it('imports a dropped file, and says why another is not understood', async () => {
     const server = await start('open');
     const { page, problems } = await browser.open(server.url);

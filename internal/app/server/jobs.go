@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -240,6 +241,9 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) error {
 	var o frame.Open
 	if err := frame.ReadJSON(w, r, &o); err != nil {
 		return err
+	}
+	if strings.HasPrefix(o.Path, examplePrefix) {
+		return s.frame.AnswerStatus(w, r, http.StatusAccepted, s.beginExample(o.Path))
 	}
 	if !filepath.IsAbs(o.Path) {
 		return frame.BadRequest("%q is not an absolute path", o.Path)

@@ -112,12 +112,12 @@ func (s *Server) runRoutes() []frame.Route {
 
 func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	h := frame.Home{
-		Version: s.opt.Version, Runs: []frame.RunSummary{}, Jobs: s.jobs.list(), Recent: []frame.Recent{},
+		Version: s.opt.Version, Runs: []frame.RunSummary{}, Jobs: s.jobs.list(), Recent: []frame.Recent{}, Examples: []frame.Example{},
 		Record: s.opt.Record, Formats: frame.List(s.opt.Formats), UploadLimit: s.opt.UploadLimit,
 		Shared: s.opt.Shared, Address: s.sharedAddress(r),
 	}
 	if !s.opt.Shared { // the names of other files are nobody else's business
-		h.Recent = s.recent.list()
+		h.Recent, h.Examples = s.recent.list(), examples()
 	}
 	s.mu.RLock()
 	for _, run := range s.runs {

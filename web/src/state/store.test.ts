@@ -65,6 +65,7 @@ class TestApi {
     runs: [{ id: 'r1', name: 'one', kind: 'samples', rows: 10, trace: false, parts: ['memory'] }],
     jobs: [],
     recent: [],
+    examples: [],
     record: '',
     formats: [],
     uploadLimit: 1,

@@ -13,10 +13,12 @@ import (
 type Home struct {
 	Version string       `json:"version"`
 	Runs    []RunSummary `json:"runs"`
-	Jobs    []Job        `json:"jobs"`    // imports under way
-	Recent  []Recent     `json:"recent"`  // files opened before, newest first
-	Record  string       `json:"record"`  // the command that records on this machine
-	Formats []string     `json:"formats"` // names of the formats that can be opened
+	Jobs    []Job        `json:"jobs"`   // imports under way
+	Recent  []Recent     `json:"recent"` // files opened before, newest first
+	// Examples are runs that are built in; a shared server has none.
+	Examples []Example `json:"examples"`
+	Record   string    `json:"record"`  // the command that records on this machine
+	Formats  []string  `json:"formats"` // names of the formats that can be opened
 	// UploadLimit is the size in bytes of the largest file that can be dropped.
 	UploadLimit int64 `json:"uploadLimit"`
 	// Shared says that the server shows only the runs it was started with:
@@ -26,6 +28,13 @@ type Home struct {
 	Address string `json:"address"`
 	// Compare is the pair of runs to show first, as the id A,B; empty: the first run.
 	Compare string `json:"compare"`
+}
+
+// Example is a built-in run. Path is what opens it in place of a file.
+type Example struct {
+	Path  string `json:"path"`
+	Name  string `json:"name"`
+	About string `json:"about"`
 }
 
 // RunSummary names an open run. ID is a prefix of the hash of its content, so

@@ -48,6 +48,8 @@ export interface Home {
   readonly runs: readonly RunSummary[];
   readonly jobs: readonly Job[]; // imports under way
   readonly recent: readonly Recent[]; // files opened before, newest first
+  // Examples are runs that are built in; a shared server has none.
+  readonly examples: readonly Example[];
   readonly record: string; // the command that records on this machine
   readonly formats: readonly string[]; // names of the formats that can be opened
   // UploadLimit is the size in bytes of the largest file that can be dropped.
@@ -59,6 +61,13 @@ export interface Home {
   readonly address: string;
   // Compare is the pair of runs to show first, as the id A,B; empty: the first run.
   readonly compare: string;
+}
+
+// Example is a built-in run. Path is what opens it in place of a file.
+export interface Example {
+  readonly path: string;
+  readonly name: string;
+  readonly about: string;
 }
 
 // RunSummary names an open run. ID is a prefix of the hash of its content, so

@@ -1,0 +1,47 @@
+package server
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/base/scratch"
+)
+
+// TestExamples opens examples of each kind of data by the paths that the start
+// page has. A shared server offers none; what does not exist is said.
+func TestExamples(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	t.Cleanup(scratch.Leave)
+	loader := NewLoader(dataset.Options{})
+	s := newTestServer(t, func(o *Options) { o.Open = loader.Open })
+	offered := map[string]bool{}
+	for _, e := range get[frame.Home](t, do(s, "GET", "/api/v1/runs", ""), 200).Examples {
+		offered[e.Path] = e.About != ""
+	}
+	for path, kind := range map[string]string{"demo:fixed": "samples", "demo:messages": "trace", "demo:mesh": "mesh"} {
+		job := wait(t, s, get[frame.Job](t, do(s, "POST", "/api/v1/open", fmt.Sprintf(`{"path":%q}`, path)), 202))
+		if job.State != "done" || !offered[path] {
+			t.Errorf("%s: %+v %+v, offered: %v", path, job, job.Failure, offered[path])
+			continue
+		}
+		found := false
+		for _, r := range get[frame.Home](t, do(s, "GET", "/api/v1/runs", ""), 200).Runs {
+			found = found || r.ID == job.Run && r.Kind == kind
+		}
+		if !found {
+			t.Errorf("%s is no open run of %s", path, kind)
+		}
+	}
+	if job := wait(t, s, get[frame.Job](t, do(s, "POST", "/api/v1/open", `{"path":"demo:none"}`), 202)); job.State != "failed" {
+		t.Errorf("an example that is not there: %+v", job)
+	}
+	shared := newTestServer(t, func(o *Options) { o.Shared = true })
+	if home := get[frame.Home](t, do(shared, "GET", "/api/v1/runs", ""), 200); len(home.Examples) != 0 {
+		t.Errorf("a shared server offers %v", home.Examples)
+	}
+	if w := do(shared, "POST", "/api/v1/open", `{"path":"demo:fixed"}`); w.Code < 400 {
+		t.Errorf("a shared server opens an example: %d", w.Code)
+	}
+}
