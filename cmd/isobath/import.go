@@ -118,7 +118,7 @@ func mergeFiles(ctx context.Context, imports *importFlags, paths []string, to de
 	if to.out == "" && to.engine == "" {
 		return usagef("name the run that %d files become with -o", len(paths))
 	}
-	all, err := dataset.Join(ctx, paths, imports.load)
+	all, err := dataset.Join(ctx, paths, imports.salvage, imports.load)
 	if err != nil {
 		return err
 	}

@@ -43,9 +43,21 @@ type Joined struct {
 }
 
 // Join merges samples, each file read by load, and finds the message trace
-// among the files.
-func Join(ctx context.Context, paths []string, load func(context.Context, string) (*run.Run, error)) (*Joined, error) {
+// among the files. With salvage, files that cannot be read are left out and named
+// in a warning of the run; otherwise the first of them ends it.
+func Join(ctx context.Context, paths []string, salvage bool, load func(context.Context, string) (*run.Run, error)) (*Joined, error) {
 	j := &Joined{}
+	var lost []string
+	damaged := func(path string, err error) error {
+		switch {
+		case ctx.Err() != nil || len(paths) == 1:
+			return err
+		case salvage:
+			lost = append(lost, fmt.Sprintf("%s is left out: %v", filepath.Base(path), err))
+			return nil
+		}
+		return fmt.Errorf("%w; --salvage leaves out what cannot be read of %d files", err, len(paths))
+	}
 	var runs []*run.Run
 	defer func() {
 		for _, r := range runs {
@@ -55,7 +67,10 @@ func Join(ctx context.Context, paths []string, load func(context.Context, string
 	for _, path := range paths {
 		c, err := Identify(path)
 		if err != nil {
-			return nil, err
+			if err := damaged(path, err); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		if c.Archive != "" {
 			if err := j.take(c.Archive); err != nil {
@@ -67,12 +82,18 @@ func Join(ctx context.Context, paths []string, load func(context.Context, string
 		}
 		r, err := load(ctx, path)
 		if err != nil {
-			return nil, err
+			if err := damaged(path, err); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		runs = append(runs, r)
 		if r.Path == "" {
 			r.Path = path
 		}
+	}
+	if len(runs) == 0 && len(lost) > 0 {
+		return nil, fmt.Errorf("none of %d files can be read; %s", len(paths), lost[0])
 	}
 	if len(runs) == 0 {
 		return nil, fmt.Errorf("%s is a message trace alone, and opens as it is; give samples of the same execution too", j.Archive)
@@ -82,6 +103,7 @@ func Join(ctx context.Context, paths []string, load func(context.Context, string
 		return nil, err
 	}
 	j.Runs = len(runs)
+	j.Warnings = append(lost, j.Warnings...)
 	if j.Archive != "" {
 		j.From = append(j.From, filepath.Base(j.Archive))
 	}
@@ -99,7 +121,7 @@ func (j *Joined) take(archive string) error {
 // OpenTogether is Open for files of one execution. It returns the archive of
 // their message trace too.
 func OpenTogether(ctx context.Context, paths []string, opt Options) (*Set, string, error) {
-	j, err := Join(ctx, paths, func(ctx context.Context, path string) (*run.Run, error) { return Load(ctx, path, opt) })
+	j, err := Join(ctx, paths, opt.Salvage, func(ctx context.Context, path string) (*run.Run, error) { return Load(ctx, path, opt) })
 	if err != nil {
 		return nil, "", err
 	}

@@ -101,7 +101,7 @@ func TestJoin(t *testing.T) {
 		{"both.isobath b.otf2", 0, "", "both message traces; a run holds one"},
 		{"a.otf2", 0, "", "a message trace alone"},
 	} {
-		j, err := Join(t.Context(), in(strings.Fields(tt.names)...), load)
+		j, err := Join(t.Context(), in(strings.Fields(tt.names)...), false, load)
 		if tt.want != "" {
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%s: %v, want %q", tt.names, err, tt.want)
@@ -119,5 +119,37 @@ func TestJoin(t *testing.T) {
 		if tt.archive != "" && !slices.Contains(j.From, filepath.Base(tt.archive)) {
 			t.Errorf("%s: from %v", tt.names, j.From)
 		}
+	}
+}
+
+// TestJoinDamaged: of many members, those that cannot be read are named and the
+// rest is kept, if that is asked for.
+func TestJoinDamaged(t *testing.T) {
+	in := files(t)
+	load := func(ctx context.Context, path string) (*run.Run, error) { return Load(ctx, path, Options{}) }
+	if err := os.WriteFile(in("torn.csv")[0], []byte{0, 1, 2, 3}, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(filepath.Join(in("samples.isobath")[0], "manifest.json"), 20); err != nil {
+		t.Fatal(err)
+	}
+	members := in("a.csv", "torn.csv", "b.csv", "lost.csv", "samples.isobath")
+	if _, err := Join(t.Context(), members, false, load); err == nil || !strings.Contains(err.Error(), "torn.csv") || !strings.Contains(err.Error(), "--salvage leaves out") {
+		t.Errorf("without salvage: %v", err)
+	}
+	j, err := Join(t.Context(), members, true, load)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j.Runs != 2 || j.Contents[0].Rows() != 4 || len(j.Warnings) < 3 {
+		t.Errorf("%d runs, %d rows, warnings %q", j.Runs, j.Contents[0].Rows(), j.Warnings)
+	}
+	for i, name := range []string{"torn.csv", "lost.csv", "samples.isobath"} {
+		if !strings.HasPrefix(j.Warnings[i], name+" is left out: ") {
+			t.Errorf("warning %q, want one about %s", j.Warnings[i], name)
+		}
+	}
+	if _, err := Join(t.Context(), in("torn.csv", "lost.csv"), true, load); err == nil || !strings.Contains(err.Error(), "none of 2 files can be read") {
+		t.Errorf("nothing left: %v", err)
 	}
 }
