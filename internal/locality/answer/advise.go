@@ -225,7 +225,8 @@ func sentence(a *advice.Advice, m *platform.Machine) string {
 			changes = append(changes, fmt.Sprintf("%s %d to %s", missName(l.Level), l.Now, rangeText(l.Then)))
 		}
 	}
-	if n := &a.Then[0].Counts; a.Kind == advice.Place {
+	if a.Kind == advice.Place {
+		n := &a.Then[0].Counts
 		all := float64(max(n.Local+n.Remote, 1)) / 100
 		changes = append(changes, fmt.Sprintf("lines from other nodes %d to %d, from the busiest node %.0f to %.0f %% of all", a.Now.Remote, n.Remote, float64(a.Now.Busiest)/all, float64(n.Busiest)/all))
 	}
