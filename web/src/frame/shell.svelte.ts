@@ -27,11 +27,15 @@ export interface Shown {
   readonly focusCommand: () => void;
 }
 
+/** What the export menu and the commands offer. */
+export type ExportFormat = Format | 'rows' | 'page-png' | 'page-pdf';
+
 export class Shell {
   said = $state.raw<Said | undefined>();
   dialog = $state<DialogName | undefined>();
   table = $state.raw<{ readonly title: string; readonly view: View<unknown> } | undefined>();
   focused = $state('Topology'); // the view that had the focus last
+  private touched: Element | undefined; // the pane or view that had the focus last
   copied = $state(false);
   dropping = $state(false);
   exportProblem = $state('');
@@ -77,7 +81,20 @@ export class Shell {
     });
   }
 
-  async exportAs(format: Format | 'rows'): Promise<void> {
+  private async savePage(format: 'png' | 'pdf'): Promise<void> {
+    const { name = 'isobath' } = this.shown().snap.info ?? {};
+    await this.attempt(async () => {
+      const [{ download }, { exportPage }] = await Promise.all([import('./export'), import('./pageexport')]);
+      const [caption, { theme }] = [this.caption(this.shown().page.title), this.appearance];
+      download(await exportPage(format, name, caption, theme, pageMeasure()));
+    });
+  }
+
+  async exportAs(format: ExportFormat): Promise<void> {
+    if (format === 'page-png' || format === 'page-pdf') {
+      await this.savePage(format === 'page-png' ? 'png' : 'pdf');
+      return;
+    }
     if (format !== 'rows') {
       this.askView('export', format);
       return;
@@ -198,8 +215,18 @@ export class Shell {
   }
 
   focusin(e: FocusEvent): void {
-    const view = (e.target as HTMLElement).closest?.('[data-view]')?.getAttribute('data-view');
-    if (view) this.focused = view;
+    const near = (e.target as HTMLElement).closest?.('[data-view], section');
+    if (near) this.touched = near;
+    this.findTouched();
+  }
+
+  /** What was touched last as it is now: a pane may show another view since then, or be gone. */
+  findTouched(): void {
+    const { touched } = this;
+    const here = touched?.isConnected ? touched : document;
+    const view =
+      touched?.isConnected && touched.matches('[data-view]') ? touched : here.querySelector('[data-view]');
+    this.focused = view?.getAttribute('data-view') ?? this.focused;
   }
 
   // ---- files that are dropped ----

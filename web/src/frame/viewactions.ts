@@ -23,17 +23,29 @@ export function viewItems({ desk, title, view }: Asked): MenuItem[] {
   ];
 }
 
+/** What a view is asked: to save or list itself, or to hand itself to a picture of the whole page. */
+interface Question {
+  readonly action: string;
+  readonly format?: 'png' | 'svg' | 'csv';
+  readonly take?: (title: string, view: View<unknown>) => void;
+  readonly wait?: (done: Promise<void>) => void;
+}
+
 /** The bar's commands reach the view that has the focus through an event. */
 export function asks(node: HTMLElement, asked: Asked): { update: (a: Asked) => void; destroy: () => void } {
   let now = asked;
-  const answer = async (e: Event): Promise<void> => {
-    const { action, format } = (e as CustomEvent<{ action: string; format?: 'png' | 'svg' | 'csv' }>).detail;
+  const answer = async ({ action, format, take }: Question): Promise<void> => {
     const v = await now.view();
     if (!v) return;
+    take?.(now.title, v);
     if (action === 'export' && format) now.desk.exportView(now.title, v, format);
     else if (action === 'table') now.desk.showTable(now.title, v);
   };
-  const listen = (e: Event): void => void answer(e);
+  const listen = (e: Event): void => {
+    const { detail } = e as CustomEvent<Question>;
+    const done = answer(detail);
+    detail.wait?.(done);
+  };
   node.addEventListener('isobath-ask', listen);
   return { update: (a) => (now = a), destroy: () => node.removeEventListener('isobath-ask', listen) };
 }
