@@ -183,7 +183,8 @@ func (d *drawing) loop(s scope) {
 }
 
 // TestDrawn draws programs that nobody has looked at and holds that no count of
-// theirs is shown as exact and wrong, and that a third or more are exact. ISOBATH_DRAWN is how
+// theirs is shown as exact and wrong, that no loop is absent around one that makes
+// references, and that a third or more are exact. ISOBATH_DRAWN is how
 // many are kept and from which seed on: 'make loops DRAWN="20 5000"'.
 func TestDrawn(t *testing.T) {
 	if testing.Short() {
@@ -210,6 +211,9 @@ func TestDrawn(t *testing.T) {
 				switch l := loopAt(got, w.line); {
 				case l == nil:
 					tally.absent++
+					if in := referencing(got, source, w.line); in != nil && w.turns > 0 {
+						t.Errorf("seed %d %s line %d: absent, though the loop of line %d inside it makes %d references", seed, level, w.line, in.Line, in.References)
+					}
 				case !l.Exact:
 				case l.Entries == w.entries && l.Trips.Trips == w.turns:
 					tally.exact++
@@ -223,6 +227,24 @@ func TestDrawn(t *testing.T) {
 	if 3*tally.exact < tally.loops {
 		t.Errorf("%d of %d loops have exact counts", tally.exact, tally.loops)
 	}
+}
+
+// referencing returns a loop inside that of a line that makes references: braces
+// and tabs of drawn programs tell where it ends.
+func referencing(of *tree.Tree, source string, line int) *tree.Loop {
+	text, _ := os.ReadFile(source) // written by the test
+	lines := strings.Split(string(text), "\n")
+	depth := func(s string) int { return len(s) - len(strings.TrimLeft(s, "\t")) }
+	end := line
+	for end < len(lines) && depth(lines[end]) > depth(lines[line-1]) {
+		end++
+	}
+	for i := range of.Loops {
+		if l := &of.Loops[i]; l.Line > line && l.Line <= end && l.References > 0 {
+			return l
+		}
+	}
+	return nil
 }
 
 // drawnFlags make overflow of drawn arithmetic mean the same in both programs.

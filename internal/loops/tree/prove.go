@@ -28,7 +28,8 @@ func (b *build) prove() {
 }
 
 // vanished adds rows for loops that the text tells of, but of which no code is
-// left: two became one, or all turns one vector.
+// left: two became one, or all turns one vector. Every loop that makes references
+// has a row.
 func (b *build) vanished() {
 	if b.prover == nil {
 		return
@@ -43,19 +44,70 @@ func (b *build) vanished() {
 		if !ok || !b.out.Loops[around].Exact || b.statements[b.statements[st].shape.parent].shape.guarded && b.out.Loops[around].Factor == 1 {
 			continue
 		}
-		p.rows[st] = len(b.out.Loops)
-		b.out.Loops = append(b.out.Loops, p.vanishedRow(st, around, h))
-		b.members = append(b.members, nil)
+		l := p.vanishedRow(st, around)
+		l.Trips, l.Exact = h.trips(), true
+		p.addVanished(st, l)
+	}
+	for st := int32(len(b.statements)) - 1; st >= 0; st-- { // inner loops first
+		if _, ok := p.rows[st]; !ok {
+			p.dissolved(st)
+		}
 	}
 	b.depths()
 }
 
+func (p *prover) addVanished(st int32, l Loop) {
+	p.rows[st] = len(p.out.Loops)
+	p.out.Loops = append(p.out.Loops, l)
+	p.members = append(p.members, nil)
+}
+
+// dissolved adds a row for a loop around one that makes references, though neither
+// code nor text tells how often it turns: it was unrolled, or became one with the
+// loop inside it. Where each of its turns reaches that one, it turns as often as
+// that is entered.
+func (p *prover) dissolved(st int32) {
+	for in := range p.statements {
+		sh := &p.statements[in].shape
+		row, ok := p.rows[int32(in)]
+		if !ok || sh.parent != st || p.out.Loops[row].References == 0 {
+			continue
+		}
+		l := p.vanishedRow(st, p.rowAround(st))
+		if l.Home == "" {
+			l.Function, l.Home = p.out.Loops[row].Function, p.out.Loops[row].Home
+		}
+		l.Why = "no code of its own is left: its turns were unrolled, or became one with those of the loop inside it"
+		if sh.always {
+			l.Trips.Trips = p.out.Loops[row].Entries
+		}
+		if l.Parent >= 0 && p.statements[st].shape.always {
+			l.Entries = p.out.Loops[l.Parent].Trips.Trips
+		}
+		p.addVanished(st, l)
+		return
+	}
+}
+
+// rowAround is the row of the nearest loop around a statement that has one; -1 if
+// none has.
+func (p *prover) rowAround(st int32) int {
+	for up := p.statements[st].shape.parent; up >= 0; up = p.statements[up].shape.parent {
+		if row, ok := p.rows[up]; ok {
+			return row
+		}
+	}
+	return -1
+}
+
 // vanishedRow is the row of a loop without code: its references are those of the
 // loops inside it.
-func (p *prover) vanishedRow(st int32, around int, h *histogram) Loop {
+func (p *prover) vanishedRow(st int32, around int) Loop {
 	s := &p.statements[st]
-	up := &p.out.Loops[around]
-	l := Loop{Kind: Plain, Function: up.Function, Home: up.Home, File: s.file, Line: position{s.file, s.at}.line(), Text: s.text, Parent: around, Trips: h.trips(), Exact: true, Factor: 1, LinesExact: true}
+	l := Loop{Kind: Plain, File: s.file, Line: position{s.file, s.at}.line(), Text: s.text, Parent: around, Factor: 1, LinesExact: true}
+	if around >= 0 {
+		l.Function, l.Home = p.out.Loops[around].Function, p.out.Loops[around].Home
+	}
 	for in := range p.statements {
 		row, ok := p.rows[int32(in)]
 		if !ok || p.statements[in].shape.parent != st {
