@@ -3,7 +3,7 @@
 // the guide's chapter on loops.
 
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
@@ -435,6 +435,30 @@ describe('recorded runs', () => {
       await page.getByRole('button', { name: 'Show in Memory' }).click();
       await counted(page, to - from, records);
       expect((await linkOf(page)).get('s')).toBe(`order in ${from}..${to - 1}`);
+      expect(problems).toEqual([]);
+    } finally {
+      await browser.close();
+      await server.stop();
+    }
+  });
+
+  it('tells what recurs where there is no circle, as the command does', async () => {
+    // Two addresses in turn, too few to make a circle, and no instructions.
+    const turn = '0x1000 READ 0\n0x2000 WRITE 0\n';
+    const path = join(folder, 'short.trc');
+    writeFileSync(path, [0, 1, 2].map((i) => `${turn.repeat(400)}0x${9000 + 64 * i} READ 0\n`).join(''));
+    const { classes, folded } = JSON.parse(isobath('cycles', path, '--json')) as {
+      classes: unknown[];
+      folded: { period: number; turns: number; entries: number; least: number }[];
+    };
+    expect(classes).toEqual([]);
+    expect(folded[0]).toMatchObject({ period: 2, turns: 1200, entries: 3, least: 400 });
+    const [server, browser] = await Promise.all([start('open', path), browse({ width: 1280, height: 720 })]);
+    try {
+      const { page, problems } = await browser.open(`${server.url}&v=1&page=cycles`);
+      const table = page.getByRole('region', { name: 'Repetitions' });
+      await plain(table.getByRole('row').nth(1), '2 1 200 3 400');
+      expect(await page.getByRole('alert').count()).toBe(0);
       expect(problems).toEqual([]);
     } finally {
       await browser.close();

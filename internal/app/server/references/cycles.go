@@ -69,6 +69,7 @@ type cycles struct {
 	symbol  cycle.Symbol
 	in      cycle.Input
 	notes   []string
+	repeats []CyclesRepeat
 }
 
 // Name is what the kind is called.
@@ -311,7 +312,7 @@ func (r *Refs) isOwn(file string) bool {
 
 // analyse reads the trace and finds its cycles.
 func (c *cycles) analyse(ctx context.Context, r *Refs, progress frame.Told) error {
-	c.threads, c.notes = nil, nil // of an attempt that was cancelled
+	c.threads, c.notes, c.repeats = nil, nil, nil // of an attempt that was cancelled
 	src, err := r.Open()
 	if err != nil {
 		return err
@@ -361,7 +362,24 @@ func (c *cycles) analyse(ctx context.Context, r *Refs, progress frame.Told) erro
 	if machine != nil {
 		c.view.Levels = answering(machine)
 	}
+	if len(res.Classes) == 0 {
+		return c.repeat(ctx, tr, res.Points.Window)
+	}
 	return nil
+}
+
+// mostRepeats bounds the nest of repetitions that is looked for: no program nests
+// deeper.
+const mostRepeats = 8
+
+// repeat finds what recurs exactly: loops that are too short to make a circle, or
+// that nothing else stands out against.
+func (c *cycles) repeat(ctx context.Context, tr *cycle.Trace, window int) error {
+	_, nest, err := cycle.FoldLoops(ctx, tr, window, mostRepeats)
+	for _, f := range nest {
+		c.repeats = append(c.repeats, CyclesRepeat{Period: f.Period, Entries: f.Entries, Turns: f.Turns, Least: f.Least, Most: f.Most, Place: cycle.Place(f.From, f.To)})
+	}
+	return err
 }
 
 // answering are the names of what answers references on a machine.
@@ -427,19 +445,20 @@ func (s routes) cyclesInfo(w http.ResponseWriter, r *http.Request, run *Refs) er
 		if err != nil {
 			return nil, err
 		}
-		return c.info(run.named), nil
+		return c.info(run), nil
 	})
 }
 
-func (c *cycles) info(named []demo.Shown) CyclesInfo {
+func (c *cycles) info(run *Refs) CyclesInfo {
 	res := c.view.R
 	info := CyclesInfo{
 		Records: len(res.Trace.Syms), Windows: len(res.Points.Index), Unique: res.Points.Len(), Symbols: res.Trace.Symbols,
 		Symbol: c.symbol.String(), Window: res.Points.Window, Thread: int64(res.Trace.Thread), Threads: frame.List(c.threads),
 		Bars: []CyclesBars{}, Classes: []CyclesClass{}, Lines: frame.List(c.view.Lines),
 		Preamble: res.Preamble, Postamble: res.Postamble, Notes: frame.List(c.notes), Named: []CyclesNamed{},
+		HasCode: run.HasPC, Repeats: frame.List(c.repeats),
 	}
-	for _, n := range named {
+	for _, n := range run.named {
 		info.Named = append(info.Named, CyclesNamed{n.Name, n.Symbol, n.Window, c.classOf(n)})
 	}
 	if res.Matrix != nil {

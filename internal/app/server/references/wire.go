@@ -37,7 +37,21 @@ type CyclesInfo struct {
 	Postamble int             `json:"postamble"`
 	Notes     []string        `json:"notes"`
 	HasLines  bool            `json:"hasLines"`
+	HasCode   bool            `json:"hasCode"` // references have instructions: loops can be told apart
 	Named     []CyclesNamed   `json:"named"`
+	// Repeats are what recurs exactly, innermost first, where there is no class.
+	Repeats []CyclesRepeat `json:"repeats"`
+}
+
+// CyclesRepeat is a stretch of references that recurs without a change: Period of
+// them make a turn. Least and Most are turns of an entry.
+type CyclesRepeat struct {
+	Period  int    `json:"period"`
+	Entries int    `json:"entries"`
+	Turns   int64  `json:"turns"`
+	Least   int    `json:"least"`
+	Most    int    `json:"most"`
+	Place   string `json:"place"`
 }
 
 // CyclesNamed is a structure with a name of its own: what the turns of a class

@@ -72,7 +72,21 @@ export interface CyclesInfo {
   readonly postamble: number;
   readonly notes: readonly string[];
   readonly hasLines: boolean;
+  readonly hasCode: boolean; // references have instructions: loops can be told apart
   readonly named: readonly CyclesNamed[];
+  // Repeats are what recurs exactly, innermost first, where there is no class.
+  readonly repeats: readonly CyclesRepeat[];
+}
+
+// CyclesRepeat is a stretch of references that recurs without a change: Period of
+// them make a turn. Least and Most are turns of an entry.
+export interface CyclesRepeat {
+  readonly period: number;
+  readonly entries: number;
+  readonly turns: number;
+  readonly least: number;
+  readonly most: number;
+  readonly place: string;
 }
 
 // CyclesNamed is a structure with a name of its own: what the turns of a class

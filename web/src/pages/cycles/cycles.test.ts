@@ -68,6 +68,8 @@ const info: CyclesInfo = {
   classes: [klass(), klass({ name: 'outer loop', turns: 1 }), klass({ turns: 0, name: '' })],
   lines: [],
   named: [],
+  repeats: [],
+  hasCode: true,
 };
 
 /** Two turns of four windows each, and the window that closes them. */

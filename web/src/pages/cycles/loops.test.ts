@@ -156,6 +156,8 @@ describe('classes of loops', () => {
     ({ turns, loop: loopOf, title, name: 'inner loop', place: 'q.c:3', exact: turns > 100 }) as CyclesClass;
   const all = {
     named: [],
+    repeats: [],
+    hasCode: true,
     classes: [
       klass(125, 2, 'for j, q.c:9'),
       klass(12, -1, ''),

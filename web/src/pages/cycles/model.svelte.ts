@@ -197,7 +197,7 @@ export class CyclesModel {
     $effect(() => this.askSector());
     $effect(() => this.askReferences());
     $effect(() => {
-      if (this.looped || this.now.loop >= 0) store.wantLoops();
+      if (this.info?.hasCode !== false && (this.looped || this.now.loop >= 0)) store.wantLoops();
     });
     $effect(() => store.wantBefore(this.looped ? this.before?.id : undefined));
     $effect(() => {
