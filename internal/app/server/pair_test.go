@@ -1,7 +1,10 @@
 package server
 
 import (
+	"encoding/binary"
+	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -9,6 +12,7 @@ import (
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/app/server/memory"
+	"github.com/isobath/isobath/internal/memory/cacheline"
 )
 
 // demoPair serves the built-in example and its repaired form.
@@ -100,4 +104,58 @@ func TestPairIsRefused(t *testing.T) {
 	if w := do(s, "POST", "/api/v1/runs/"+a.ID+","+b.ID+"/compare", `{"with":"`+a.ID+`","by":["symbol"]}`); w.Code != http.StatusBadRequest {
 		t.Errorf("a pair compared with a run of it: %d", w.Code)
 	}
+}
+
+// TestPairOneSide asks views of one run of a pair: rows of a heat map are those of
+// both, and cache lines have a place in their object in place of an address.
+func TestPairOneSide(t *testing.T) {
+	s, a, b := demoPair(t)
+	base := "/api/v1/runs/" + a.ID + "," + b.ID
+	if info := get[frame.Info](t, do(s, "GET", base, ""), http.StatusOK); info.Pair.Allowance != 0 {
+		t.Errorf("two simulated runs differ by %v", info.Pair.Allowance)
+	}
+	var rows []string
+	for _, side := range []string{"A", "B"} {
+		var heads []string
+		for _, body := range []string{`{"by":"symbol","windows":10,"rows":3,"side":"` + side + `"}`, `{"by":"symbol","along":"iteration","windows":8,"rows":3,"side":"` + side + `"}`} {
+			head := heatmapHead(t, do(s, "POST", base+"/heatmap", body))
+			var names []string
+			for _, r := range head.Rows {
+				names = append(names, r.Name)
+			}
+			heads = append(heads, strings.Join(names, " "))
+		}
+		rows = append(rows, strings.Join(heads, " | "))
+		lines := get[cacheline.CacheLines](t, do(s, "POST", base+"/cachelines", `{"side":"`+side+`","top":20}`), http.StatusOK)
+		if len(lines.Lines) == 0 || lines.Samples == 0 || lines.Samples > 93000 {
+			t.Fatalf("side %s: %d lines of %d samples", side, len(lines.Lines), lines.Samples)
+		}
+		for _, l := range lines.Lines {
+			if len(l.Symbols) == 1 && (l.ObjectOffset == nil || *l.ObjectOffset < 0 || *l.ObjectOffset%64 != 0) {
+				t.Errorf("side %s, %s of %v has no place", side, l.Addr, l.Symbols)
+			}
+		}
+	}
+	if rows[0] != rows[1] || rows[0] == "" {
+		t.Errorf("rows of A %q, of B %q", rows[0], rows[1])
+	}
+	for _, bad := range []string{base + "/heatmap", base + "/cachelines"} {
+		if w := do(s, "POST", bad, `{"by":"symbol","windows":10,"rows":3,"side":"C"}`); w.Code != http.StatusBadRequest {
+			t.Errorf("%s of side C: %d", bad, w.Code)
+		}
+	}
+}
+
+// heatmapHead reads the header of a heat map.
+func heatmapHead(t *testing.T, w *httptest.ResponseRecorder) memory.Heatmap {
+	t.Helper()
+	message := w.Body.Bytes()
+	if w.Code != http.StatusOK || len(message) < 8 {
+		t.Fatalf("status %d: %s", w.Code, message)
+	}
+	var head memory.Heatmap
+	if err := json.Unmarshal(message[8:8+binary.LittleEndian.Uint32(message[4:])], &head); err != nil {
+		t.Fatal(err)
+	}
+	return head
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
@@ -41,13 +42,16 @@ type CacheLine struct {
 	Latency float64 `json:"latency"`
 	// Contended counts the samples of all threads but the busiest one, if
 	// several use the line and one of them writes.
-	Contended int          `json:"contended"`
-	CPUs      []int64      `json:"cpus"`
-	Readers   []int64      `json:"readers"` // threads
-	Writers   []int64      `json:"writers"`
-	Sharing   Sharing      `json:"sharing"`
-	Symbols   []string     `json:"symbols"`
-	Offsets   []LineOffset `json:"offsets"`
+	Contended int      `json:"contended"`
+	CPUs      []int64  `json:"cpus"`
+	Readers   []int64  `json:"readers"` // threads
+	Writers   []int64  `json:"writers"`
+	Sharing   Sharing  `json:"sharing"`
+	Symbols   []string `json:"symbols"`
+	// ObjectOffset is how far the line lies behind the lowest one of its object that
+	// was sampled, in bytes; null where nobody asked, or several objects share it.
+	ObjectOffset *int64       `json:"object_offset,omitempty"`
+	Offsets      []LineOffset `json:"offsets"`
 }
 
 // LineOffset is the samples at one place in a line.
@@ -134,6 +138,38 @@ func Find(ctx context.Context, t *table.Table, rows table.Bits, top int) (*Cache
 		r.Lines = append(r.Lines, c.describe(index[g.from:g.to], g.contended))
 	}
 	return r, nil
+}
+
+// PlaceInObjects says where in its object each line lies, as seen from the lowest
+// address of the object among the rows (nil: all): an address means nothing in
+// another run, but this does.
+func (r *CacheLines) PlaceInObjects(ctx context.Context, t *table.Table, rows table.Bits) {
+	c := newColumns(t)
+	if c == nil || c.symbol == nil {
+		return
+	}
+	addrs := c.addr.Data.([]uint64)
+	lowest := map[string]uint64{}
+	for i := range table.Scan(ctx, rows, t.Rows()) {
+		if !c.addr.Has(i) || addrs[i] == 0 || !c.symbol.Has(i) {
+			continue
+		}
+		name := c.symbol.Text(i)
+		if at, ok := lowest[name]; !ok || addrs[i] < at {
+			lowest[name] = addrs[i]
+		}
+	}
+	for k := range r.Lines {
+		l := &r.Lines[k]
+		base, ok := uint64(0), len(l.Symbols) == 1
+		if ok {
+			base, ok = lowest[l.Symbols[0]]
+		}
+		if at, err := strconv.ParseUint(l.Addr, 0, 64); ok && err == nil {
+			offset := int64(at - base/Size*Size)
+			l.ObjectOffset = &offset
+		}
+	}
 }
 
 func newColumns(t *table.Table) *columns {

@@ -3,6 +3,7 @@ package cacheline
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -157,5 +158,30 @@ func TestForNobody(t *testing.T) {
 	cancel()
 	if _, err := Find(gone, tableOf(t, []access{{}}), nil, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("the search goes on for nobody: %v", err)
+	}
+}
+
+// TestPlaceInObjects moves an object by a page: its lines keep their places in it.
+func TestPlaceInObjects(t *testing.T) {
+	places := func(move uint64) map[string]int64 {
+		tab := tableOf(t, []access{
+			{addr: move + 0x1010, symbol: 0}, {addr: move + 0x1050, symbol: 0}, {addr: move + 0x1058, symbol: 0}, {addr: 0x9000, symbol: 1},
+		})
+		found, err := Find(t.Context(), tab, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found.PlaceInObjects(t.Context(), tab, nil)
+		out := map[string]int64{}
+		for _, l := range found.Lines {
+			out[fmt.Sprint(l.Symbols, l.Samples)] = *l.ObjectOffset
+		}
+		return out
+	}
+	want := map[string]int64{"[counters] 1": 0, "[counters] 2": 64, "[queue] 1": 0}
+	for _, move := range []uint64{0, 4096} {
+		if diff := cmp.Diff(want, places(move)); diff != "" {
+			t.Error(diff)
+		}
 	}
 }

@@ -30,13 +30,16 @@ type Joined struct {
 	Unlike map[string]string
 	// Lines pairs the lines of source files.
 	Lines *align.Alignment
+	// Tau is the allowance for how two runs of one program differ, as a standard
+	// deviation of the logarithm of a cost of either.
+	Tau float64
 }
 
 // Join puts two runs into one table.
 func Join(a, b *Run) (*Joined, error) {
 	f := &fitting{threads: map[*table.Table]align.Threads{}}
 	al := align.New(f.side([]Run{*a}), f.side([]Run{*b}), nil)
-	out := &Joined{Unlike: map[string]string{}, Lines: al}
+	out := &Joined{Unlike: map[string]string{}, Lines: al, Tau: allowance(a, b)}
 	tables := make([]*table.Table, 2)
 	for i, r := range []*Run{a, b} {
 		columns, err := out.columns(r, []*Run{b, a}[i], f.threads[r.Table])
@@ -53,6 +56,15 @@ func Join(a, b *Run) (*Joined, error) {
 	var err error
 	out.Table, err = table.Concat(samples.Table, tables)
 	return out, err
+}
+
+// allowance is that of one run a side; the larger one where the runs do not compare.
+func allowance(a, b *Run) float64 {
+	f, err := fit([]Run{*a}, []Run{*b}, &Options{Common: true, Questions: []Question{{Metric: Cost}}})
+	if err != nil {
+		return tauFar
+	}
+	return f.tau
 }
 
 func sideColumn(side, rows int) *table.Column {

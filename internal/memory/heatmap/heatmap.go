@@ -1,4 +1,4 @@
-// Package heatmap counts samples over time and over one other column: which CPU,
+// Package heatmap counts samples over time, or another number, and over one other column: which CPU,
 // thread, object or function was slow when. In are a table and the selected
 // rows, out is a grid with the samples of each cell, the sum of their latencies
 // and the levels that served them.
@@ -18,9 +18,13 @@ import (
 // Options say what the grid is of.
 type Options struct {
 	By      string  // the column whose values are rows
-	Windows int     // of time
-	Lo, Hi  float64 // part of the time axis; both 0 is all of it
+	Along   string  // the column that windows are of; empty is time
+	Windows int     // of it
+	Lo, Hi  float64 // part of that axis; both 0 is all of it
 	Rows    int     // at most; more values are joined
+	// Among are the samples that decide which rows the grid has (nil: those that
+	// are counted), so that the grids of two runs have the same.
+	Among table.Bits
 }
 
 // The most windows and rows of a grid, and the most values a column may have.
@@ -60,7 +64,11 @@ func Count(ctx context.Context, t *table.Table, rows table.Bits, o Options) (*Gr
 	if err != nil {
 		return nil, err
 	}
-	n, err := number(ctx, by, rows, t.Rows())
+	among := o.Among
+	if among == nil {
+		among = rows
+	}
+	n, err := number(ctx, by, among, t.Rows())
 	if err != nil {
 		return nil, err
 	}
@@ -76,21 +84,26 @@ func Count(ctx context.Context, t *table.Table, rows table.Bits, o Options) (*Gr
 }
 
 func (o Options) check(t *table.Table) (*table.Column, *query.Binner, error) {
-	by, when := t.Column(o.By), t.Column(samples.Time)
+	along := cmp.Or(o.Along, samples.Time)
+	by, when := t.Column(o.By), t.Column(along)
 	switch {
 	case by == nil:
 		return nil, nil, query.UnknownColumn(t, o.By)
-	case when == nil:
+	case when == nil && along == samples.Time:
 		return nil, nil, query.Refuse("the samples have no time to go along")
-	case o.By == samples.Time:
-		return nil, nil, query.Refuse("time is the other axis; choose cpu, tid, symbol, function or another column")
+	case when == nil:
+		return nil, nil, query.UnknownColumn(t, along)
+	case when.Kind == table.Category:
+		return nil, nil, query.Refuse("%s has names, which have no order to go along", along)
+	case o.By == along:
+		return nil, nil, query.Refuse("%s is the other axis; choose cpu, tid, symbol, function or another column", along)
 	case o.Windows < 1 || o.Windows > MostWindows || o.Rows < 1 || o.Rows > MostRows:
 		return nil, nil, query.Refuse("%d windows and %d rows; want up to %d and %d", o.Windows, o.Rows, MostWindows, MostRows)
 	}
 	if o.Windows*o.Rows > mostCells {
 		return nil, nil, query.Refuse("%d windows by %d rows are %d cells; want up to %d", o.Windows, o.Rows, o.Windows*o.Rows, mostCells)
 	}
-	windows, err := query.Bin(when, query.Axis{Column: samples.Time, Scale: query.Linear, Bins: o.Windows, Lo: o.Lo, Hi: o.Hi})
+	windows, err := query.Bin(when, query.Axis{Column: along, Scale: query.Linear, Bins: o.Windows, Lo: o.Lo, Hi: o.Hi})
 	return by, windows, err
 }
 

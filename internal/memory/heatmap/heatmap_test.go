@@ -137,3 +137,43 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsOfOthers holds that two parts of the samples have the same rows where both
+// decide them, and that their cells add up; along any column of numbers.
+func TestRowsOfOthers(t *testing.T) {
+	tab := sampled(t, 1000, 13)
+	all, one, other := table.FullBits(tab.Rows()), table.NewBits(tab.Rows()), table.NewBits(tab.Rows())
+	for i := range tab.Rows() {
+		if i%7 < 2 { // no "g" here
+			one.Set(i)
+		} else {
+			other.Set(i)
+		}
+	}
+	for _, along := range []string{"", "latency"} {
+		opt := Options{By: "symbol", Along: along, Windows: 9, Rows: 3, Among: all}
+		var grids []*Grid
+		for _, rows := range []table.Bits{all, one, other} {
+			g, err := Count(t.Context(), tab, rows, opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			grids = append(grids, g)
+		}
+		for _, g := range grids[1:] {
+			if fmt.Sprint(g.Rows) != fmt.Sprint(grids[0].Rows) {
+				t.Errorf("rows %v, want those of all %v", g.Rows, grids[0].Rows)
+			}
+		}
+		for i, n := range grids[0].Samples {
+			if grids[1].Samples[i]+grids[2].Samples[i] != n {
+				t.Errorf("along %q, cell %d: %d and %d, want %d", along, i, grids[1].Samples[i], grids[2].Samples[i], n)
+			}
+		}
+	}
+	for _, opt := range []Options{{By: "cpu", Along: "symbol", Windows: 4, Rows: 4}, {By: "cpu", Along: "cpu", Windows: 4, Rows: 4}, {By: "cpu", Along: "none", Windows: 4, Rows: 4}} {
+		if _, err := Count(t.Context(), tab, nil, opt); err == nil {
+			t.Errorf("%+v is answered", opt)
+		}
+	}
+}

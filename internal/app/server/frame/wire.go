@@ -106,6 +106,9 @@ type Pair struct {
 	B RunSummary `json:"b"`
 	// Unlike are the columns whose values in A and B do not compare.
 	Unlike []Unlike `json:"unlike"`
+	// Allowance is how much two runs of one program differ: a standard deviation of
+	// the logarithm of what either costs. What is within it is no change.
+	Allowance float64 `json:"allowance"`
 }
 
 // Unlike says why a column of two runs does not compare.

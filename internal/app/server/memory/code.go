@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/data/gaps"
@@ -79,12 +80,27 @@ func (s routes) cachelines(w http.ResponseWriter, r *http.Request, run *Samples)
 	if a.Top <= 0 || a.Top > mostLines {
 		a.Top = 50
 	}
+	var own table.Bits
+	if a.Side != "" {
+		if own, err = run.allOf(r.Context(), a.Side); err != nil {
+			return err
+		}
+		if rows == nil {
+			rows = own
+		} else {
+			rows = slices.Clone(rows) // the engine keeps its own
+			rows.And(own)
+		}
+	}
 	found, err := cacheline.Find(r.Context(), run.Data.Table, rows, a.Top)
 	if err != nil {
 		return err
 	}
 	if found == nil {
 		return frame.BadRequest("these samples have no addresses")
+	}
+	if own != nil {
+		found.PlaceInObjects(r.Context(), run.Data.Table, own)
 	}
 	return s.Answer(w, r, found)
 }

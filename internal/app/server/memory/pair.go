@@ -23,6 +23,8 @@ type pair struct {
 	a, b   frame.RunSummary
 	unlike []frame.Unlike
 	lines  *align.Alignment
+	// allowance is for how two runs of one program differ.
+	allowance float64
 }
 
 // Join shows two runs as one, in which a column says of which a sample is. The
@@ -40,7 +42,7 @@ func Join(ctx context.Context, id string, a, b *frame.Run) (*frame.Run, error) {
 	if err != nil {
 		return nil, frame.BadRequest("%v", err)
 	}
-	out := &Samples{Manifest: of[1].Manifest, Data: query.Data{Table: joined.Table, RowSets: &query.RowSets{}}, pair: &pair{a: a.Summary(), b: b.Summary(), lines: joined.Lines}}
+	out := &Samples{Manifest: of[1].Manifest, Data: query.Data{Table: joined.Table, RowSets: &query.RowSets{}}, pair: &pair{a: a.Summary(), b: b.Summary(), lines: joined.Lines, allowance: joined.Tau}}
 	for _, name := range slices.Sorted(maps.Keys(joined.Unlike)) {
 		out.pair.unlike = append(out.pair.unlike, frame.Unlike{Column: name, Why: joined.Unlike[name]})
 	}
@@ -110,6 +112,14 @@ func (r *Samples) side(where query.Expr) compare.Run {
 		}
 		return lines
 	}}
+}
+
+// allOf are the rows of one run of a pair.
+func (r *Samples) allOf(ctx context.Context, side string) (table.Bits, error) {
+	if r.pair == nil || side != compare.SideA && side != compare.SideB {
+		return nil, frame.BadRequest("side %q: a pair, runs/A,B, has sides A and B", side)
+	}
+	return r.Engine.Select(ctx, compare.Of(side))
 }
 
 // sides are the runs of a pair, which stay open until release is called; their

@@ -105,7 +105,7 @@ func (s *Samples) Tell(ctx context.Context, info *frame.Info) error {
 	info.Gaps = s.Gaps != nil || s.Data.Table.Column("counting") != nil
 	info.Touches = s.Touches != nil
 	if p := s.pair; p != nil {
-		info.Pair = &frame.Pair{A: p.a, B: p.b, Unlike: frame.List(p.unlike)}
+		info.Pair = &frame.Pair{A: p.a, B: p.b, Unlike: frame.List(p.unlike), Allowance: p.allowance}
 	}
 	if cycles, ok := datasrc.AssumedL1(s.Data.Table); ok {
 		info.L1Latency = &cycles

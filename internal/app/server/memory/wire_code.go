@@ -6,10 +6,12 @@ import (
 )
 
 // AskLines asks for the cache lines of a selection, most contended first:
-// POST runs/{id}/cachelines.
+// POST runs/{id}/cachelines. Side, of a pair, is the run that they are of: lines
+// then have their place in their object, by which those of both runs are matched.
 type AskLines struct {
 	Filter string `json:"filter,omitempty"`
 	Where  string `json:"where,omitempty"`
+	Side   string `json:"side,omitempty"` // A or B
 	Top    int    `json:"top,omitempty"`
 }
 

@@ -1,19 +1,27 @@
 package memory
 
 import (
+	"context"
 	"net/http"
+	"slices"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/data/samples"
+	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/memory/heatmap"
 )
 
 // AskHeatmap asks for samples over time and over the values of a column: POST
 // runs/{id}/heatmap, answered by Heatmap. Lo = Hi = 0 is the whole time axis;
-// values beyond Rows are joined.
+// values beyond Rows are joined. Along is a column in place of time. Side, of a
+// pair, counts one run alone, in the rows that both have together; its windows of
+// time are parts of that run.
 type AskHeatmap struct {
 	Filter  string  `json:"filter,omitempty"`
 	Where   string  `json:"where,omitempty"`
 	By      string  `json:"by"`
+	Along   string  `json:"along,omitempty"`
+	Side    string  `json:"side,omitempty"` // A or B
 	Windows int     `json:"windows"`
 	Rows    int     `json:"rows"`
 	Lo      float64 `json:"lo,omitempty"`
@@ -44,7 +52,13 @@ func (s routes) heatmap(w http.ResponseWriter, r *http.Request, run *Samples) er
 	if err != nil {
 		return err
 	}
-	g, err := heatmap.Count(r.Context(), run.Data.Table, rows, heatmap.Options{By: a.By, Windows: a.Windows, Lo: a.Lo, Hi: a.Hi, Rows: a.Rows})
+	opt := heatmap.Options{By: a.By, Along: a.Along, Windows: a.Windows, Lo: a.Lo, Hi: a.Hi, Rows: a.Rows}
+	if a.Side != "" {
+		if rows, err = run.ofSide(r.Context(), a.Side, rows, &opt); err != nil {
+			return err
+		}
+	}
+	g, err := heatmap.Count(r.Context(), run.Data.Table, rows, opt)
 	if err != nil {
 		return frame.WrongAsk(err)
 	}
@@ -64,4 +78,39 @@ func (s routes) heatmap(w http.ResponseWriter, r *http.Request, run *Samples) er
 	}
 	head.Columns = body.Refs
 	return s.AnswerColumns(w, r, head, body)
+}
+
+// ofSide are the rows of one run of a pair among some (nil: all); the grid has the
+// rows of both, and windows of time are parts of this run.
+func (r *Samples) ofSide(ctx context.Context, side string, among table.Bits, opt *heatmap.Options) (table.Bits, error) {
+	own, err := r.allOf(ctx, side)
+	if err != nil {
+		return nil, err
+	}
+	opt.Among = among
+	if among == nil {
+		opt.Among = table.FullBits(r.Data.Table.Rows())
+	}
+	if when := r.Data.Table.Column(samples.Time); opt.Along == "" && when != nil {
+		opt.Lo, opt.Hi = rangeOf(ctx, when, own, r.Data.Table.Rows())
+	}
+	both := slices.Clone(own) // the engine keeps its own
+	both.And(opt.Among)
+	return both, nil
+}
+
+// rangeOf is the least and the largest value of some rows; 0 and 0 without any.
+func rangeOf(ctx context.Context, c *table.Column, rows table.Bits, n int) (lo, hi float64) {
+	first := true
+	for row := range table.Scan(ctx, rows, n) {
+		if !c.Has(row) {
+			continue
+		}
+		v := c.Float(row)
+		if first {
+			lo, hi, first = v, v, false
+		}
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	return lo, hi
 }

@@ -138,6 +138,9 @@ export interface Pair {
   readonly b: RunSummary;
   // Unlike are the columns whose values in A and B do not compare.
   readonly unlike: readonly Unlike[];
+  // Allowance is how much two runs of one program differ: a standard deviation of
+  // the logarithm of what either costs. What is within it is no change.
+  readonly allowance: number;
 }
 
 // Unlike says why a column of two runs does not compare.

@@ -363,6 +363,9 @@ export interface CacheLine {
   readonly writers: readonly number[];
   readonly sharing: Sharing;
   readonly symbols: readonly string[];
+  // ObjectOffset is how far the line lies behind the lowest one of its object that
+  // was sampled, in bytes; null where nobody asked, or several objects share it.
+  readonly object_offset?: number;
   readonly offsets: readonly LineOffset[];
 }
 
@@ -534,10 +537,12 @@ export interface PageCount {
 }
 
 // AskLines asks for the cache lines of a selection, most contended first:
-// POST runs/{id}/cachelines.
+// POST runs/{id}/cachelines. Side, of a pair, is the run that they are of: lines
+// then have their place in their object, by which those of both runs are matched.
 export interface AskLines {
   readonly filter?: string;
   readonly where?: string;
+  readonly side?: string; // A or B
   readonly top?: number;
 }
 
@@ -610,11 +615,15 @@ export interface HeatRow {
 
 // AskHeatmap asks for samples over time and over the values of a column: POST
 // runs/{id}/heatmap, answered by Heatmap. Lo = Hi = 0 is the whole time axis;
-// values beyond Rows are joined.
+// values beyond Rows are joined. Along is a column in place of time. Side, of a
+// pair, counts one run alone, in the rows that both have together; its windows of
+// time are parts of that run.
 export interface AskHeatmap {
   readonly filter?: string;
   readonly where?: string;
   readonly by: string;
+  readonly along?: string;
+  readonly side?: string; // A or B
   readonly windows: number;
   readonly rows: number;
   readonly lo?: number;
