@@ -2,7 +2,7 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { linkOf } from './page';
+import { frames, linkOf } from './page';
 import { show } from './suite';
 
 describe('two runs', () => {
@@ -82,6 +82,51 @@ describe('two runs', () => {
       await page.keyboard.press('Escape');
       await dialog.waitFor({ state: 'hidden' });
     }
+  });
+
+  // Every tab below shows both runs: its table has them, with what may be said of the change.
+  it.each([
+    ['axis', 'One axis', /^\d/],
+    ['category', 'Categories', /\b0$/],
+    ['heat', 'Heat map', /iteration/],
+    ['spread', 'Spread', /stencil\.c:104/],
+    ['lines', 'Cache lines', /^partial \+0$/],
+  ] as const)('%s shows A, B and their difference', async (tab, view, first) => {
+    const names = { axis: 'One axis', category: 'Categories', heat: 'Heat map', spread: 'Spread' };
+    await page.getByRole('tab', { name: tab === 'lines' ? 'Cache lines' : names[tab] }).click();
+    const host = page.locator(`[data-view="${view}"]`);
+    const dialog = page.getByRole('dialog');
+    const open = async (): Promise<readonly string[]> => {
+      await host.focus();
+      await page.keyboard.press('t'); // nothing happens until there is an answer
+      await frames(page);
+      return (await dialog.locator('th').allInnerTexts()).slice(1, 7);
+    };
+    await expect.poll(open).toEqual(['A', 'B', 'change', 'low', 'high', 'verdict']);
+    const cells = (): Promise<string[][]> =>
+      dialog
+        .locator('tbody tr')
+        .evaluateAll((all) =>
+          all.map((tr) => [...tr.querySelectorAll('td, th')].map((c) => c.textContent?.trim() ?? '')),
+        );
+    await expect.poll(async () => (await cells()).some((r) => first.test(r[0] ?? ''))).toBe(true);
+    const number = (text: string): number => Number(text.replace('−', '-').replace(/\s/g, ''));
+    const known = (await cells()).filter((r) => r.length >= 7 && r[1] && r[2] && r[3]);
+    expect(known.length).toBeGreaterThan(0);
+    for (const r of known) expect(number(r[2]!) - number(r[1]!)).toBeCloseTo(number(r[3]!), 4);
+  });
+
+  it('one side of a pair is that run alone, in views that ask on their own', async () => {
+    const groups = async (): Promise<string> => {
+      await page.getByRole('tab', { name: 'Spread' }).click();
+      const row = page.locator('[data-view="Spread"] tr', { hasText: 'stencil.c:104' });
+      await row.waitFor();
+      return (await row.locator('td').nth(1).innerText()).replace(/\s/g, '');
+    };
+    await page.keyboard.press('Shift+A');
+    await expect.poll(groups).toBe('13359');
+    await page.keyboard.press('Shift+B');
+    await expect.poll(groups).toBe('13361');
   });
 
   it('ends in one run, and another run is compared from the menu', async () => {

@@ -14,6 +14,7 @@ import type { Place } from './place';
 import { failureOf, Resource } from './resource';
 import * as sel from './selection';
 import type { Mode, Selection, Term } from './selection';
+import { filterOf } from './sides';
 import { INITIAL, keptLink, LONGEST, read, sameRows, sameState, write, type State } from './url';
 import type { Ask, Axis, Failure, Home, Info, Job, NamedSelection, Reading, RunSummary } from '../api/wire';
 
@@ -70,9 +71,6 @@ interface Wanted {
 }
 
 /** Rows of one of two runs. */
-function sideClause(side: string): Selection[number] {
-  return { not: false, terms: [{ kind: 'values', column: 'side', values: [side] }] };
-}
 
 // Another run may lack a column that a view asked about and will not ask about
 // again: until then the question waits.
@@ -596,7 +594,6 @@ export class Store {
     };
     const { epoch } = this;
     const moving = how === 'follow';
-    const of = (side: string): string => sel.text([...state.filter, sideClause(side)]);
     const old = (side?: 'A' | 'B'): ReadonlyMap<string, Answers> | undefined =>
       side === 'A' ? this.shown?.before?.parts : this.shown?.parts;
     const about = `${epoch}\n${rows.where}\n${rows.filter}`;
@@ -608,7 +605,7 @@ export class Store {
         views: JSON.stringify([...this.views]),
         split: (answer, side) =>
           split(answer, side ? `${about}\n${side}` : about, moving ? (old(side) ?? new Map()) : undefined),
-        sides: info.pair && [of('A'), of('B')],
+        sides: info.pair && [filterOf(state, 'A'), filterOf(state, 'B')],
         hover,
       },
       moving,

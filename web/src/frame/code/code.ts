@@ -24,6 +24,11 @@ export interface CodeColumn {
   readonly provenance?: Provenance;
   /** In tables and files, not in the gutter. */
   readonly tableOnly?: true;
+  /**
+   * Narrow columns: a muted number without a bar, or a bar alone, to the left of a
+   * centre line for what is below zero and to the right for what is above.
+   */
+  readonly narrow?: 'number' | 'around';
 }
 
 /** What a line stands out for: it is meant, or pointed at elsewhere. */
@@ -33,6 +38,7 @@ export interface Numbering {
   readonly head: string; // of its column in tables
   readonly text: string; // head of the column with the lines themselves
   readonly of: (line: number) => string;
+  readonly digits?: number; // of the longest; an address, if not said
 }
 
 export interface Code {
@@ -99,6 +105,6 @@ export function walk(lines: readonly number[], from: number, key: string): numbe
 /** The largest value of a column: what its bars are measured by. */
 export function largest(column: CodeColumn): number {
   let most = 0;
-  for (const v of column.values.values()) most = Math.max(most, v);
+  for (const v of column.values.values()) most = Math.max(most, Math.abs(v));
   return most;
 }

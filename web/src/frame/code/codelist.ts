@@ -30,7 +30,10 @@ export function codeList(code: Code, visible: readonly number[], measure: Measur
       samples: (l) => code.describe(l.number)?.counted ?? 0,
       columns: [
         { head: numbering.head, link: true, right: true, text: (l) => numbering.of(l.number) },
-        ...code.columns.flatMap((c) => [numberColumn(c), ...(c.tableOnly ? [] : [barColumn(c)])]),
+        ...code.columns.flatMap((c) => [
+          numberColumn(c),
+          ...(c.tableOnly || c.narrow === 'number' ? [] : [barColumn(c)]),
+        ]),
         { head: numbering.text, mono: true, most: 900, text: (l) => l.text },
       ],
     },
@@ -56,8 +59,14 @@ function barColumn(c: CodeColumn): ListColumn<Line> {
     picture: {
       size: BAR,
       draw: (r, l, at) => {
-        const w = BAR.w * part(l);
         const fill = c.colour?.(l.number) ?? r.theme['selected-bar'];
+        if (c.narrow === 'around') {
+          const w = (Math.abs(part(l)) * BAR.w) / 2;
+          const x = at.x + BAR.w / 2 - (part(l) < 0 ? w : 0);
+          if (w > 0) r.rect({ x, y: at.y, w, h: BAR.h }, { fill });
+          return;
+        }
+        const w = BAR.w * part(l);
         if (w > 0) r.rect({ x: at.x + BAR.w - w, y: at.y, w, h: BAR.h }, { fill }, 2);
       },
     },

@@ -49,6 +49,8 @@ const NUMBERS = 54; // px of the line numbers
 const WIDE_NUMBERS = 78; // of addresses in their place
 const CELL = 50; // px of a column's bars
 const SWATCH = 12;
+const NARROW = 38; // px of a number without a bar
+const AROUND = 30; // px of a bar around a centre line
 
 const setCode = StateEffect.define<Code>();
 const openFold = StateEffect.define<number>(); // a line of the fold
@@ -137,8 +139,14 @@ class NumberMark extends GutterMarker {
   }
 
   override toDOM(): Node {
-    const box = element('div', 'number');
+    const { narrow } = this.column;
+    if (narrow === 'around') return this.around();
+    const box = element('div', narrow ? 'number plain' : 'number');
     box.title = `${count(this.value)} ${this.column.head}`;
+    if (narrow) {
+      box.textContent = (this.column.write ?? short)(this.value);
+      return box;
+    }
     const colour = this.column.colour?.(this.line);
     const bar = element('i');
     bar.style.width = this.width(this.value);
@@ -160,6 +168,20 @@ class NumberMark extends GutterMarker {
     return box;
   }
 
+  /** To the left of the line below zero, to the right above. */
+  private around(): Node {
+    const box = element('div', 'around');
+    box.title = `${this.value < 0 ? '−' : '+'}${count(Math.abs(this.value))} ${this.column.head}`;
+    const bar = element('i');
+    const half = AROUND / 2 - 2;
+    const w = Math.max(1.5, half * Math.min(1, this.most > 0 ? Math.abs(this.value) / this.most : 0));
+    bar.style.width = `${w}px`;
+    bar.style.left = `${this.value < 0 ? AROUND / 2 - w : AROUND / 2}px`;
+    bar.style.backgroundColor = this.column.colour?.(this.line) ?? 'var(--selected-bar)';
+    box.append(bar);
+    return box;
+  }
+
   private width(v: number): string {
     return `${Math.max(2, (CELL - 4) * Math.min(1, this.most > 0 ? v / this.most : 0))}px`;
   }
@@ -172,14 +194,16 @@ function element(name: string, className = ''): HTMLElement {
 }
 
 /** One gutter a column that is not for tables alone; `at` counts all columns. */
-function numbersGutter(at: number, swatches: boolean): Extension {
+function numbersGutter(at: number, kind: string): Extension {
   return gutter({
-    class: swatches ? 'numbers swatches' : 'numbers',
+    class: `numbers ${kind}`,
     lineMarker: (view, block) => {
       const { code, most } = view.state.field(shown);
       const column = code?.columns[at];
       const line = view.state.doc.lineAt(block.from).number;
-      return column && (column.values.get(line) ?? 0) > 0 ? new NumberMark(column, line, most[at]!) : null;
+      const value = column?.values.get(line) ?? 0;
+      const drawn = column?.narrow === 'around' ? value !== 0 : value > 0;
+      return column && drawn ? new NumberMark(column, line, most[at]!) : null;
     },
     lineMarkerChange: (u) => u.transactions.some((t) => t.effects.some((e) => e.is(setCode))),
   });
@@ -191,16 +215,27 @@ function heads(code: Code): Extension {
   if (seen.length < 2) return [];
   return showPanel.of(() => {
     const dom = element('div', 'heads');
-    if (code.numbering) dom.style.paddingLeft = `${WIDE_NUMBERS}px`;
+    dom.style.paddingLeft = `${numbersWidth(code)}px`;
     for (const c of seen) {
       const head = element('span');
-      head.textContent = c.head;
+      head.textContent = c.narrow === 'around' ? 'Δ' : c.head;
       head.title = c.provenance ? `${c.head}, ${c.provenance}` : c.head;
-      if (c.colour) head.className = 'swatches';
+      head.className = kindOf(c);
       dom.append(head);
     }
     return { dom, top: true };
   });
+}
+
+/** The class of a column's gutter and head. */
+function kindOf(c: CodeColumn): string {
+  return c.narrow ? `narrow-${c.narrow}` : c.colour ? 'swatches' : '';
+}
+
+/** Px of what stands before the lines. */
+function numbersWidth({ numbering }: Code): number {
+  if (!numbering) return NUMBERS;
+  return numbering.digits === undefined ? WIDE_NUMBERS : Math.max(28, 8 + 7 * numbering.digits);
 }
 
 const weights = HighlightStyle.define([
@@ -237,6 +272,19 @@ const look = EditorView.theme({
   },
   '.numbers .cm-gutterElement, .heads span': { width: `${CELL}px` },
   '.swatches .cm-gutterElement, .heads .swatches': { width: `${CELL + SWATCH}px` },
+  '.narrow-number .cm-gutterElement, .heads .narrow-number': { width: `${NARROW}px` },
+  '.narrow-around .cm-gutterElement, .heads .narrow-around': { width: `${AROUND}px` },
+  '.heads .narrow-around': { textAlign: 'center', paddingRight: '0' },
+  '.around': { position: 'relative', height: '18px', width: `${AROUND}px` },
+  '.around::after': {
+    content: '""',
+    position: 'absolute',
+    left: `${AROUND / 2}px`,
+    top: '0',
+    bottom: '0',
+    borderLeft: '1px solid var(--line)',
+  },
+  '.around i': { position: 'absolute', top: '3px', bottom: '3px' },
   '.number': {
     position: 'relative',
     height: '18px',
@@ -245,6 +293,7 @@ const look = EditorView.theme({
     fontSize: '10.5px',
     color: 'var(--text)',
   },
+  '.number.plain': { width: `${NARROW - 4}px`, color: 'var(--muted)', fontSize: '10px' },
   '.number i': {
     position: 'absolute',
     right: '0',
@@ -321,7 +370,7 @@ function numbers(code: Code): Extension {
     (state.field(shown, false)?.code?.numbering ?? numbering).of(Math.min(line, state.doc.lines));
   return [
     lineNumbers({ formatNumber: of }),
-    EditorView.theme({ '.cm-lineNumbers .cm-gutterElement': { minWidth: `${WIDE_NUMBERS}px` } }),
+    EditorView.theme({ '.cm-lineNumbers .cm-gutterElement': { minWidth: `${numbersWidth(code)}px` } }),
   ];
 }
 
@@ -330,7 +379,7 @@ function stateOf(code: Code, hands: Hands): EditorState {
     doc: code.text,
     extensions: [
       numbers(code),
-      code.columns.map((c, i) => (c.tableOnly ? [] : numbersGutter(i, c.colour !== undefined))),
+      code.columns.map((c, i) => (c.tableOnly ? [] : numbersGutter(i, kindOf(c)))),
       heads(code),
       shown,
       look,
@@ -349,8 +398,8 @@ function stateOf(code: Code, hands: Hands): EditorState {
 
 /** What the editor's extensions depend on: with another of these it is set up anew. */
 function setUpOf(code: Code): string {
-  const gutters = code.columns.map((c) => [c.head, c.tableOnly ?? false, c.colour !== undefined]);
-  return JSON.stringify([code.file, code.numbering?.head ?? '', gutters]);
+  const gutters = code.columns.map((c) => [c.head, c.tableOnly ?? false, kindOf(c)]);
+  return JSON.stringify([code.file, code.numbering?.head ?? '', numbersWidth(code), gutters]);
 }
 
 export function createEditor(host: HTMLElement, hands: Hands): Editor {

@@ -4,20 +4,25 @@
 import { onDestroy, untrack } from 'svelte';
 import type { AxisAnswer } from '../../../api/decode';
 import type { ColumnInfo, Info, StripAnswer } from '../../../api/wire';
-import type { Size } from '../../../base/geometry';
+import type { Rect, Size } from '../../../base/geometry';
 import { valueColumn } from '../../../state/axes';
 import { brushed, clauseOf, text, without } from '../../../state/selection';
+import { filterOf, shownFilter } from '../../../state/sides';
+import type * as ChangeAxis from '../compare/axis';
+import { showsChange } from '../compare/sides';
 import type { MemoryDesk } from '../desk';
 import { slotOf, type Guided } from '../guide';
 import { guideOptions, TOP } from '../guideoptions';
 import { subtitle } from '../views/axis';
 import type { TimeGap } from '../views/gaps';
 import { glyph, sharedAmounts, type GlyphStyle } from '../views/glyph';
-import { GuidedView, type GuidedMark } from '../views/guided';
+import { GuidedView, type GuidedInput, type GuidedMark } from '../views/guided';
 import { binOf } from '../views/link';
 import { question, shownColumn, zoomOf } from './question';
 
 const MOST_CARD_METRICS = 8;
+/** The strip of A beside one of B. */
+const ofA = (name: string): string => `${name}.a`;
 const NOWHERE: Size = { w: 0, h: 0 };
 
 export interface AxisProps {
@@ -29,6 +34,7 @@ export interface AxisProps {
 export class AxisModel {
   size = $state.raw(NOWHERE);
   dragged = $state.raw<number | undefined>(); // height while the cut line moves
+  private change = $state.raw<typeof ChangeAxis | undefined>(); // once two runs are compared
   private askedStrips: readonly string[] = [];
   private askedGlyphs: readonly string[] = [];
 
@@ -54,7 +60,7 @@ export class AxisModel {
   private readonly elsewhere = $derived(without(this.desk.snap.state.select, this.column?.name ?? ''));
   private readonly rows = $derived({
     where: text(this.elsewhere),
-    filter: text(this.desk.snap.state.filter),
+    filter: shownFilter(this.desk.snap),
   });
   /** Bounds of the windows, where the axis does not show all values. */
   private readonly bounds = $derived.by(() => {
@@ -67,11 +73,19 @@ export class AxisModel {
     (this.ordered ? (this.asked?.metrics ?? []) : []).map((_, i) => `axis.strip.${i}`),
   );
 
-  readonly strips = $derived<readonly StripAnswer[]>(
-    this.stripNames
-      .flatMap((n) => slotOf(this.guided, n, 'metrics')?.value ?? [])
-      .filter((s) => s.axis === this.column?.name),
-  );
+  readonly strips = $derived<readonly StripAnswer[]>(this.stripsOf(this.stripNames));
+  private readonly diff = $derived(showsChange(this.desk.snap));
+  /** Of two runs, the other one. */
+  private readonly before = $derived.by(() => {
+    const answer = this.diff ? this.desk.snap.other?.parts.get('axis')?.axes[0] : undefined;
+    if (!answer || answer.column !== this.column?.name) return undefined;
+    const strips = this.stripsOf(this.stripNames.map(ofA));
+    return {
+      answer,
+      strips: this.strips.map((s) => strips.find((a) => a.metric === s.metric && a.depth === s.depth)),
+      allowance: this.info?.pair?.allowance ?? 0,
+    };
+  });
   private readonly treeSlot = $derived(slotOf(this.guided, 'axis.tree', 'clusters'));
   private readonly tree = $derived.by(() => {
     const t = this.treeSlot?.value;
@@ -115,7 +129,7 @@ export class AxisModel {
   private viewWith(hovered: number | undefined, hover: GuidedMark | undefined): GuidedView | undefined {
     const { answer, asked, column, size, tree } = this;
     if (!answer || !column || size.w === 0) return undefined;
-    return new GuidedView({
+    const input = {
       histogram: {
         axis: {
           column,
@@ -137,11 +151,19 @@ export class AxisModel {
       map: this.map,
       // Later: which glyphs there are depends on this view.
       glyphBasis: () => ({ style: this.style, glyphPlaces: this.glyphPlaces, among: this.among }),
-      glyph: (i, box) => {
+      glyph: (i: number, box: Rect) => {
         const places = this.glyphPlaces[i];
         return this.style && places ? glyph(this.style, places, box, box, this.among) : undefined;
       },
-    });
+    } satisfies GuidedInput;
+    if (!this.diff) return new GuidedView(input);
+    return this.change && this.before && new this.change.ChangeGuidedView({ ...input, before: this.before });
+  }
+
+  private stripsOf(names: readonly string[]): StripAnswer[] {
+    return names
+      .flatMap((n) => slotOf(this.guided, n, 'metrics')?.value ?? [])
+      .filter((s) => s.axis === this.column?.name);
   }
 
   // ---- glyphs ----
@@ -200,6 +222,9 @@ export class AxisModel {
       const axis = this.size.w > 0 ? question(this.info, this.desk.snap.state, this.size.w) : undefined;
       if (axis) this.desk.store.want('axis', { axes: [axis] });
     });
+    $effect(() => {
+      if (this.diff && !this.change) void import('../compare/axis').then((m) => (this.change = m));
+    });
     $effect(() => this.askStrips());
     $effect(() => this.askTree());
     $effect(() => this.askGlyphs());
@@ -213,21 +238,25 @@ export class AxisModel {
   }
 
   private askStrips(): void {
-    const { answer, asked, bounds, equalCount, rows, stripNames } = this;
+    const { answer, asked, bounds, diff, equalCount, rows, stripNames } = this;
+    const before = diff ? filterOf(this.desk.snap.state, 'A') : undefined;
+    const names = before === undefined ? stripNames : [...stripNames, ...stripNames.map(ofA)];
+    // Windows of two runs are compared one by one, so they are cut at the same values.
+    const same = answer && { lo: answer.edges[0]!, hi: answer.edges[answer.bins]! };
     untrack(() => {
       const { guide } = this.desk;
-      for (const old of this.askedStrips)
-        if (!stripNames.includes(old)) guide.want(old, 'metrics', undefined);
-      this.askedStrips = stripNames;
-      stripNames.forEach((name, i) => {
-        const m = asked!.metrics[i]!;
+      for (const old of this.askedStrips) if (!names.includes(old)) guide.want(old, 'metrics', undefined);
+      this.askedStrips = names;
+      names.forEach((name, i) => {
+        const m = asked!.metrics[i % stripNames.length]!;
         guide.want(name, 'metrics', {
           axis: answer!.column,
           metric: m.name,
           ...(m.depth && { depth: m.depth }),
-          windows: asked!.windows,
-          ...(equalCount ? { equalCount: true } : bounds),
+          windows: diff ? Math.min(asked!.windows, answer!.bins) : asked!.windows,
+          ...(diff ? same : equalCount ? { equalCount: true } : bounds),
           ...rows,
+          ...(i >= stripNames.length && before !== undefined && { filter: before }),
         });
       });
     });

@@ -62,20 +62,18 @@ export function changeCode(input: ChangeCodeInput): Code {
     new Map(),
     new Map(),
   ];
-  const change = new Map<number, number>();
   rows.forEach((row, i) => {
     const [x, y] = sideOf(row);
     if (x === undefined && y === undefined) return;
     columns[0].set(i + 1, x ?? 0);
     columns[1].set(i + 1, y ?? 0);
-    change.set(i + 1, (y ?? 0) - (x ?? 0));
-    columns[2].set(i + 1, Math.abs((y ?? 0) - (x ?? 0)));
+    columns[2].set(i + 1, (y ?? 0) - (x ?? 0));
   });
   const side = (head: string, values: ReadonlyMap<number, number>): CodeColumn => ({
     head,
     values,
     write: short,
-    colour: () => theme['rest-bar'],
+    narrow: 'number',
   });
   const at = rows.findIndex((r) => r.b === current && r.b > 0) + 1;
   return {
@@ -88,8 +86,9 @@ export function changeCode(input: ChangeCodeInput): Code {
       {
         head: `B − A ${input.unit}`,
         values: columns[2],
-        write: short,
-        colour: (line) => ((change.get(line) ?? 0) === 0 ? undefined : changeBar(theme, change.get(line)!)),
+        write: (v) => signed(v, short),
+        colour: (line) => changeBar(theme, columns[2].get(line) ?? 0),
+        narrow: 'around',
       },
     ],
     ...(at > 0 && { tones: new Map([[at, 'here' as const]]), reveal: at }),
@@ -98,6 +97,7 @@ export function changeCode(input: ChangeCodeInput): Code {
       head: 'line',
       text: 'source',
       of: (line) => numberOf(rows[line - 1]),
+      digits: rows.reduce((n, r) => Math.max(n, numberOf(r).length), 1),
     },
     term: (line) => {
       const row = rows[line - 1];
@@ -125,7 +125,7 @@ export function changeCode(input: ChangeCodeInput): Code {
         more: `· A ${short(x ?? 0)} · B ${short(y ?? 0)} · B − A ${signed(d, short)}${part}${was}`,
       };
     },
-    summary: `${source.file}: ${change.size} lines have samples in A or B`,
+    summary: `${source.file}: ${columns[2].size} lines have samples in A or B`,
   };
 }
 

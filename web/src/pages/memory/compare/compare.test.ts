@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { PairAnswer } from '../../../api/decode';
-import type { Compared, ComparedRow } from '../../../api/wire';
+import type { CacheLine, CacheLines, Compared, ComparedRow, Spread, Spreads } from '../../../api/wire';
 import { rowsOf } from './code';
+import { joinLines, linesList } from './lines';
+import { joinSpreads } from './spread';
 import { isSure, ordered, shortNames } from './lists';
 import { mergeCells } from './parallel';
 import { beyondNoise, countVerdict } from './verdict';
@@ -21,8 +23,12 @@ describe('differences of counts', () => {
     expect(countVerdict(100, 150)[2]).toBe('more');
     expect(countVerdict(150, 100)[2]).toBe('less');
     expect(countVerdict(100, 101)[2]).toBe('unsure');
-    const [low, high] = countVerdict(100, 150, 2, 1).map(Number);
+    const [low, high] = countVerdict(100, 150, { scaleA: 2 }).map(Number);
     expect([low! < -50, high! > -50]).toEqual([true, true]); // 150 − 200
+    // Runs of one program differ, however many samples each has.
+    expect(beyondNoise(100_000, 120_000)).toBe(true);
+    expect(beyondNoise(100_000, 120_000, { allowance: 0.15 })).toBe(false);
+    expect(beyondNoise(100_000, 250_000, { allowance: 0.15 })).toBe(true);
   });
 
   it('of two answers have each cell once', () => {
@@ -100,5 +106,63 @@ describe('the code of two runs', () => {
 
   it('goes by number where nothing was matched', () => {
     expect(rowsOf('a\nb', undefined).map((r) => r.a)).toEqual([1, 2]);
+  });
+});
+
+describe('cache lines of two runs', () => {
+  const line = (addr: string, symbol: string, offset: number | undefined, samples: number): CacheLine =>
+    ({
+      addr,
+      pid: null,
+      samples,
+      hitm: 0,
+      contended: 0,
+      symbols: [symbol],
+      readers: [],
+      writers: [],
+      offsets: [],
+      ...(offset !== undefined && { object_offset: offset }),
+    }) as unknown as CacheLine;
+  const answer = (lines: readonly CacheLine[], count = lines.length): CacheLines =>
+    ({ lines, line_count: count, line_bytes: 64, has_op: false, has_snoop: false }) as unknown as CacheLines;
+  const a = [line('0x1000', 'u', 0, 100), line('0x1040', 'u', 64, 7), line('0x9000', 'v', undefined, 3)];
+  const b = [line('0x5000', 'u', 0, 400), line('0x9000', 'v', undefined, 3)];
+
+  it('are matched by object and offset, never by address', () => {
+    expect(joinLines(a, b).map((p) => [p.name, p.a?.addr, p.b?.addr])).toEqual([
+      ['u +0', '0x1000', '0x5000'],
+      ['u +64', '0x1040', undefined],
+      ['0x9000', '0x9000', undefined],
+      ['0x9000', undefined, '0x9000'],
+    ]);
+  });
+
+  it('say zero only where the other run was listed to its end', () => {
+    const cells = (count: number): string[][] => {
+      const list = linesList({ a: answer(a), b: answer(b, count), chance: {}, top: 10 });
+      return list.rows.map((p) => list.columns.slice(1, 7).map((c) => c.text(p)));
+    };
+    expect(cells(2)[0]!.slice(0, 3)).toEqual(['100', '400', '+300']);
+    expect(cells(2)[0]![5]).toBe('more');
+    expect(cells(2)[1]!.slice(0, 3)).toEqual(['7', '0', '−7']);
+    expect(cells(2)[1]![5]).toBe('only in A · unsure');
+    expect(cells(3)[1]!.slice(0, 3)).toEqual(['7', '–', '–']);
+    expect(cells(3)[1]![5]).toBe('listed in A alone · not tested');
+  });
+});
+
+describe('spreads of two runs', () => {
+  it('have every group of either side once, those judged first', () => {
+    const groups = (...keys: string[]): Spreads =>
+      ({ groups: keys.map((k) => ({ label: [k] }) as unknown as Spread) }) as unknown as Spreads;
+    const judged = {
+      groups: [{ ...row('y', 1, 9, 'more'), keyA: ['y'], keyB: ['y'] }],
+    } as unknown as Compared;
+    const joined = joinSpreads(groups('x', 'y'), groups('z', 'y'), judged);
+    expect(joined.map((r) => [r.key[0], r.a?.label[0], r.b?.label[0], r.compared?.verdict])).toEqual([
+      ['y', 'y', 'y', 'more'],
+      ['z', undefined, 'z', undefined],
+      ['x', 'x', undefined, undefined],
+    ]);
   });
 });

@@ -18,7 +18,7 @@ import {
   type ParallelMark,
 } from '../views/parallel';
 import type { WindowMark } from '../views/axisstrip';
-import { beyondNoise, countVerdict, VERDICT_HEAD } from './verdict';
+import { beyondNoise, changeOf, countVerdict, VERDICT_HEAD, type Chance } from './verdict';
 
 const EACH = 100_000; // samples that each run is scaled to
 const GRID = 65_536;
@@ -33,6 +33,7 @@ export interface ChangeParallelInput extends ParallelInput {
   readonly bars: readonly AxisSides[]; // of the selected samples, by axis
   readonly cells: readonly (readonly [a: PairAnswer, b: PairAnswer] | undefined)[];
   readonly totals: readonly [a: number, b: number]; // samples of the selection
+  readonly allowance: number; // for how two runs of one program differ
 }
 
 interface Cell {
@@ -59,8 +60,7 @@ export function mergeCells(a: PairAnswer, b: PairAnswer): Cell[] {
 }
 
 export class ChangeParallelView extends ParallelView {
-  private readonly scaleA: number;
-  private readonly scaleB: number;
+  private readonly chance: Chance & { readonly scaleA: number; readonly scaleB: number };
   private readonly cells: readonly (readonly Cell[])[];
   private readonly top1: number; // the largest change of a cell
   private readonly ends: readonly number[]; // the largest change of each axis
@@ -70,8 +70,11 @@ export class ChangeParallelView extends ParallelView {
     laid?: ParallelView,
   ) {
     super(input, laid);
-    this.scaleA = EACH / Math.max(1, input.totals[0]);
-    this.scaleB = EACH / Math.max(1, input.totals[1]);
+    this.chance = {
+      scaleA: EACH / Math.max(1, input.totals[0]),
+      scaleB: EACH / Math.max(1, input.totals[1]),
+      allowance: input.allowance,
+    };
     const before = laid instanceof ChangeParallelView ? laid : undefined;
     this.cells = before?.cells ?? input.cells.map((p) => (p ? mergeCells(...p) : []));
     this.top1 = before?.top1 ?? Math.max(1e-9, ...this.cells.flatMap((c) => [this.largestOf(c)]));
@@ -85,7 +88,7 @@ export class ChangeParallelView extends ParallelView {
   }
 
   private change(a: number, b: number): number {
-    return b * this.scaleB - a * this.scaleA;
+    return changeOf(a, b, this.chance);
   }
 
   private largestOf(cells: readonly Cell[]): number {
@@ -130,7 +133,7 @@ export class ChangeParallelView extends ParallelView {
     theme: Theme,
   ): Strokes {
     const order = cells
-      .map((c) => ({ c, d: this.change(c.a, c.b), sure: beyondNoise(c.a, c.b, this.scaleA, this.scaleB) }))
+      .map((c) => ({ c, d: this.change(c.a, c.b), sure: beyondNoise(c.a, c.b, this.chance) }))
       .sort((x, y) => Number(x.sure) - Number(y.sure) || Math.abs(x.d) - Math.abs(y.d));
     const f = (): Float32Array => new Float32Array(order.length);
     const [x0, y0, x1, y1, width, alpha] = [f(), f(), f(), f(), f(), f()];
@@ -169,7 +172,7 @@ export class ChangeParallelView extends ParallelView {
       const w = Math.max(0.8, (Math.abs(d) / end) * (c.barW / 2 - 3));
       const { y, h } = this.barRect(c, s, 0);
       const x = d > 0 ? middle + 0.5 : middle - 0.5 - w;
-      r.rect({ x, y, w, h }, barPaint(r.theme, d, beyondNoise(a, b, this.scaleA, this.scaleB)));
+      r.rect({ x, y, w, h }, barPaint(r.theme, d, beyondNoise(a, b, this.chance)));
     }
     r.text(`±${count(Math.round(end))}`, c.x + c.w, this.top - 7, {
       font: { size: 10.5 },
@@ -199,7 +202,7 @@ export class ChangeParallelView extends ParallelView {
     if (m.kind !== 'bin' || !sides) return plain;
     const [a, b] = [sides.a[m.bin] ?? 0, sides.b[m.bin] ?? 0];
     const d = this.change(a, b);
-    const noise = beyondNoise(a, b, this.scaleA, this.scaleB) ? '' : ' · within noise';
+    const noise = beyondNoise(a, b, this.chance) ? '' : ' · within noise';
     const each = `B − A ${signed(Math.round(d), (v) => count(v))} of each ${count(EACH)}${noise}`;
     return { name: plain.name, more: `· A ${count(a)} samples · B ${count(b)} · ${each}` };
   }
@@ -211,10 +214,10 @@ export class ChangeParallelView extends ParallelView {
         const [a, b] = [sides?.a[s.bin] ?? 0, sides?.b[s.bin] ?? 0];
         return [
           `${c.layout.input.column.name} ${c.layout.sayBin(s.bin)}`,
-          String(a * this.scaleA),
-          String(b * this.scaleB),
+          String(a * this.chance.scaleA),
+          String(b * this.chance.scaleB),
           String(this.change(a, b)),
-          ...countVerdict(a, b, this.scaleA, this.scaleB),
+          ...countVerdict(a, b, this.chance),
         ];
       }),
     );

@@ -30,6 +30,7 @@ export interface ChangeStatisticsInput {
   readonly column: ColumnInfo | undefined;
   readonly timeUnit: string; // of span
   readonly why: string | undefined; // the column does not compare
+  readonly allowance: number; // for how two runs of one program differ
   readonly size: Size;
 }
 
@@ -111,7 +112,7 @@ export class ChangeStatisticsView implements KeptView<StatMark> {
 
   private sure(l: Line): boolean {
     const d = deltaOf(l) ?? 0;
-    if (l.counted) return beyondNoise(l.a ?? 0, l.b ?? 0);
+    if (l.counted) return beyondNoise(l.a ?? 0, l.b ?? 0, this.input);
     return l.error === undefined || Math.abs(d) > 2 * l.error;
   }
 
@@ -150,7 +151,7 @@ export class ChangeStatisticsView implements KeptView<StatMark> {
       const d = (cb[i] ?? 0) - (ca[i] ?? 0);
       if (d === 0) continue;
       const v = Math.max(0.8, Math.sqrt(Math.abs(d) / most) * (under / 2));
-      const paint = barPaint(theme, d, beyondNoise(ca[i] ?? 0, cb[i] ?? 0));
+      const paint = barPaint(theme, d, beyondNoise(ca[i] ?? 0, cb[i] ?? 0, this.input));
       r.rect(
         { x: PAD + i * step, y: d > 0 ? zero - v : zero, w: Math.max(0.8, step - 0.4), h: v },
         { fill: paint.fill ?? paint.stroke },
@@ -270,7 +271,7 @@ export class ChangeStatisticsView implements KeptView<StatMark> {
     const lines = this.lines.map((l) => {
       const d = deltaOf(l);
       const known = l.counted
-        ? countVerdict(l.a ?? 0, l.b ?? 0)
+        ? countVerdict(l.a ?? 0, l.b ?? 0, this.input)
         : d !== undefined && l.error !== undefined
           ? [
               String(d - 2 * l.error),

@@ -13,10 +13,11 @@ import { signed } from '../views/changes';
 import type { Sunburst } from '../views/sunburst';
 import { emptyHatch, ringName, TopologyView, type RingScale, type TopologyInput } from '../views/topology';
 import { sayPath, sayResource, type Node } from '../views/tree';
-import { countVerdict, VERDICT_HEAD } from './verdict';
+import { countVerdict, NOT_TESTED, VERDICT_HEAD } from './verdict';
 
 export interface ChangeTopologyInput extends TopologyInput {
   readonly before: PlacesAnswer; // A; `places` is B
+  readonly allowance: number; // for how two runs of one program differ
 }
 
 const SMALL: Font = { size: 11 };
@@ -196,8 +197,7 @@ export class ChangeTopologyView extends TopologyView {
     const { resources } = this.input.topology;
     const rows = this.tree.nodes.map(({ index: i }) => {
       const [a, b] = this.sides(i);
-      const counted =
-        this.input.metric === 'samples' ? countVerdict(a, b) : (['', '', 'not tested'] as const);
+      const counted = this.input.metric === 'samples' ? countVerdict(a, b, this.input) : NOT_TESTED;
       return [
         `${sayResource(resources[i]!)} ${sayPath(resources, i)}`.trim(),
         String(a),

@@ -12,6 +12,7 @@ import { pageMeasure } from '../../../base/measure';
 import { display } from '../../../frame/display.svelte';
 import { axisQuestion, columnOf, cpuGroups, defaultAxes, isFolded, valueColumn } from '../../../state/axes';
 import { brushed, same, text, without, type Term } from '../../../state/selection';
+import { shownFilter } from '../../../state/sides';
 import type { State } from '../../../state/url';
 import type { MemoryDesk } from '../desk';
 import { slotOf } from '../guide';
@@ -229,6 +230,7 @@ export class ParallelModel {
       bars: inputs.map((a) => data.sides.get(a.column.name) ?? { a: none, b: none }),
       cells: between.map((b) => data.cells.get(b)),
       totals: [other.answer.counts[SELECTED], answer.counts[SELECTED]],
+      allowance: this.info?.pair?.allowance ?? 0,
     });
   });
   private change = $state.raw<typeof ChangeParallel | undefined>();
@@ -326,7 +328,7 @@ export class ParallelModel {
         windows: Math.min(strip!.windows, MOST_STRIP_WINDOWS),
         ...by,
         where: text(without(link.select, c)),
-        filter: text(link.filter),
+        filter: shownFilter(this.desk.snap),
       };
     });
     untrack(() => {

@@ -23,27 +23,40 @@ export interface CategoryMark {
 }
 
 const ROW = 21;
-const WIDTH = 268;
 const PAD = 12;
-const NAME = 118;
-const BODY: Font = { size: 12 };
+export const NAME = 118;
+export const BODY: Font = { size: 12 };
 
 export class CategoriesView implements KeptView<CategoryMark> {
   readonly size: Size;
   readonly shown: readonly number[]; // bins
-  private readonly layout: AxisLayout;
+  protected readonly layout: AxisLayout;
   private readonly perColumn: number;
-  private readonly most: number;
+  protected readonly most: number;
 
-  constructor(private readonly input: CategoriesInput) {
+  constructor(protected readonly input: CategoriesInput) {
     this.size = input.size;
     this.layout = new AxisLayout(input.axis, 1000);
     const wanted = input.find.trim().toLowerCase();
     this.shown = this.layout.slots
       .filter((s) => (s.label ?? '').toLowerCase().includes(wanted))
       .map((s) => s.bin);
-    this.perColumn = Math.max(1, Math.floor((input.size.h - 12) / ROW));
-    this.most = Math.max(1, ...input.axis.answer.counts[ALL]);
+    this.perColumn = Math.max(1, Math.floor((input.size.h - 6 - this.top) / ROW));
+    this.most = this.mostOf();
+  }
+
+  protected mostOf(): number {
+    return Math.max(1, ...this.input.axis.answer.counts[ALL]);
+  }
+
+  /** Px above the rows. */
+  protected get top(): number {
+    return 6;
+  }
+
+  /** Of a column of rows. */
+  protected get width(): number {
+    return 268;
   }
 
   get basis(): unknown {
@@ -56,10 +69,15 @@ export class CategoriesView implements KeptView<CategoryMark> {
 
   private box(k: number): Rect {
     const column = Math.floor(k / this.perColumn) - this.input.scroll;
-    return { x: PAD + column * (WIDTH + 16), y: 6 + (k % this.perColumn) * ROW, w: WIDTH, h: 20 };
+    return {
+      x: PAD + column * (this.width + 16),
+      y: this.top + (k % this.perColumn) * ROW,
+      w: this.width,
+      h: 20,
+    };
   }
 
-  private visible(f: (bin: number, box: Rect) => void): void {
+  protected visible(f: (bin: number, box: Rect) => void): void {
     this.shown.forEach((bin, k) => {
       const box = this.box(k);
       if (box.x >= 0 && box.x < this.size.w) f(bin, box);
@@ -67,7 +85,6 @@ export class CategoriesView implements KeptView<CategoryMark> {
   }
 
   draw(r: Renderer): void {
-    const { counts } = this.input.axis.answer;
     if (this.shown.length === 0) {
       r.text(`No ${titleOf(this.input.axis.column)} contains “${this.input.find}”.`, PAD, 16, {
         font: BODY,
@@ -76,18 +93,26 @@ export class CategoriesView implements KeptView<CategoryMark> {
       return;
     }
     this.visible((bin, box) => {
-      const [all, selected] = [counts[ALL][bin] ?? 0, counts[SELECTED][bin] ?? 0];
-      const live = selected > 0;
-      const label = this.layout.slot(bin)!.label ?? '';
-      const ink = live ? r.theme.text : r.theme.muted;
-      r.text(fit(label, NAME - 6, BODY, r.measure), box.x, box.y + 10, { font: BODY, fill: ink });
-      this.bar(r, box, all, r.theme['rest-bar']);
-      this.bar(r, box, selected, r.theme.selected);
-      r.text(count(selected), box.x + box.w, box.y + 10, { font: BODY, fill: ink, align: 'right' });
+      this.drawRow(r, bin, box);
       const term = this.layout.binTerm(bin);
       if (term && this.input.chosen.some((c) => same(c, term)))
         r.rect({ x: box.x - 4, y: box.y, w: box.w + 8, h: 20 }, { stroke: r.theme.selected, width: 1.5 }, 2);
     });
+  }
+
+  protected drawRow(r: Renderer, bin: number, box: Rect): void {
+    const { counts } = this.input.axis.answer;
+    const [all, selected] = [counts[ALL][bin] ?? 0, counts[SELECTED][bin] ?? 0];
+    const ink = selected > 0 ? r.theme.text : r.theme.muted;
+    this.drawName(r, bin, box, ink);
+    this.bar(r, box, all, r.theme['rest-bar']);
+    this.bar(r, box, selected, r.theme.selected);
+    r.text(count(selected), box.x + box.w, box.y + 10, { font: BODY, fill: ink, align: 'right' });
+  }
+
+  protected drawName(r: Renderer, bin: number, box: Rect, ink: string): void {
+    const label = this.layout.slot(bin)!.label ?? '';
+    r.text(fit(label, NAME - 6, BODY, r.measure), box.x, box.y + 10, { font: BODY, fill: ink });
   }
 
   private bar(r: Renderer, box: Rect, n: number, fill: string, least = 0): void {
@@ -133,7 +158,7 @@ export class CategoriesView implements KeptView<CategoryMark> {
   }
 
   columnsVisible(): number {
-    return Math.max(1, Math.floor((this.size.w - PAD) / (WIDTH + 16)));
+    return Math.max(1, Math.floor((this.size.w - PAD) / (this.width + 16)));
   }
 
   describe(m: CategoryMark): Said {

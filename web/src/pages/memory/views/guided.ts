@@ -14,7 +14,7 @@ import { GUTTER, HistogramView, type HistogramInput, type HistogramMark } from '
 import { drawTree, MergeTree, placeTree, type TreePlaces } from './mergetree';
 import { metricEnd, metricSaid, metricTitle } from './metrics';
 import { amountFill, type AmountScale } from '../../../base/scale';
-import { Strip } from './strip';
+import { Strip, type AxisPlaces } from './strip';
 import { axisBasis } from './axis';
 import type { KeptView, Said, Table } from '../../../frame/view';
 
@@ -69,20 +69,20 @@ export class GuidedView implements KeptView<GuidedMark> {
   readonly histogram: HistogramView;
   /** Those on screen; a low pane has room for the merge tree or glyphs only without them. */
   readonly strips: readonly Strip[];
-  private readonly measured: readonly Strip[]; // all, for table and summary
+  protected readonly measured: readonly Strip[]; // all, for table and summary
   readonly clusters: Clusters | undefined;
   readonly tree: MergeTree | undefined;
   private readonly places: TreePlaces | undefined;
   private readonly rowsTop: number; // of the first strip
 
-  constructor(private readonly input: GuidedInput) {
+  constructor(protected readonly input: GuidedInput) {
     this.size = input.histogram.size;
     const above = (strips: number): number =>
       this.size.h - 8 - AXIS_ROOM - belowAxis(strips, input.tree !== undefined) - input.notes.length * 16;
     const crowded = input.upper !== 'histogram' && above(input.strips.length) < LEAST_UPPER;
     const below =
       belowAxis(crowded ? 0 : input.strips.length, input.tree !== undefined) + input.notes.length * 16;
-    this.histogram = new HistogramView({ ...input.histogram, below, bare: input.upper !== 'histogram' });
+    this.histogram = this.makeHistogram({ ...input.histogram, below, bare: input.upper !== 'histogram' });
     const { layout, plot } = this.histogram;
     const axis = {
       length: plot.w,
@@ -90,7 +90,7 @@ export class GuidedView implements KeptView<GuidedMark> {
       say: (v: number) => layout.say(v),
       unit: layout.scale.unit,
     };
-    this.measured = input.strips.map((s) => new Strip(s, input.least, axis));
+    this.measured = input.strips.map((_, i) => this.makeStrip(i, axis));
     this.strips = crowded ? [] : this.measured;
     this.rowsTop = plot.y + plot.h + FIRST_ROW;
     if (input.tree) {
@@ -100,6 +100,14 @@ export class GuidedView implements KeptView<GuidedMark> {
       this.clusters = new Clusters(input.tree, list, axis, this.scaleFor(input.tree));
       this.places = placeTree(this.tree, { ...plot, y: plot.y + 4, h: plot.h - 4 }, axis.positionOf);
     }
+  }
+
+  protected makeHistogram(input: HistogramInput): HistogramView {
+    return new HistogramView(input);
+  }
+
+  protected makeStrip(i: number, axis: AxisPlaces): Strip {
+    return new Strip(this.input.strips[i]!, this.input.least, axis);
   }
 
   get basis(): unknown {
@@ -121,7 +129,7 @@ export class GuidedView implements KeptView<GuidedMark> {
     return this.plot.y + this.plot.h;
   }
 
-  private stripBox(i: number): Rect {
+  protected stripBox(i: number): Rect {
     return { x: this.plot.x, y: this.rowsTop + i * STRIP_STEP, w: this.plot.w, h: STRIP };
   }
 
@@ -163,14 +171,14 @@ export class GuidedView implements KeptView<GuidedMark> {
     );
   }
 
-  private drawStrip(r: Renderer, s: Strip, i: number): void {
+  protected drawStrip(r: Renderer, s: Strip, i: number): void {
     const box = this.stripBox(i);
     r.text(fit(s.title, GUTTER - 22, STRONG, r.measure), 12, box.y + 3, { font: STRONG, fill: r.theme.text });
     this.drawRamp(r, s.scale, s.answer.unit, box.y + 18);
     s.draw(r, (b) => stripRect(box, b.from, b.till), this.input.map);
   }
 
-  private drawRamp(r: Renderer, scale: AmountScale | undefined, unit: string, y: number): void {
+  protected drawRamp(r: Renderer, scale: AmountScale | undefined, unit: string, y: number): void {
     const { muted } = r.theme;
     if (!scale) {
       r.text('too few samples a window', 12, y, { font: SMALL, fill: muted });

@@ -62,10 +62,10 @@ export class HeatmapView implements KeptView<HeatMark> {
   readonly size: Size;
   readonly layout: AxisLayout;
   readonly plot: Rect;
-  private readonly windows: number;
+  protected readonly windows: number;
   private readonly scale: AmountScale | undefined;
 
-  constructor(private readonly input: HeatmapInput) {
+  constructor(protected readonly input: HeatmapInput) {
     const { grid, size } = input;
     this.size = size;
     this.windows = grid.edges.length - 1;
@@ -76,7 +76,7 @@ export class HeatmapView implements KeptView<HeatMark> {
       h: Math.max(1, size.h - TOP - BOTTOM),
     };
     this.layout = new AxisLayout(
-      { column: input.time, answer: axisOf(grid), subtitle: '', gaps: input.gaps },
+      { column: input.time, answer: axisOf(grid, input.time.name), subtitle: '', gaps: input.gaps },
       this.plot.w,
       true,
     );
@@ -89,8 +89,8 @@ export class HeatmapView implements KeptView<HeatMark> {
   }
 
   /** What a cell is coloured by; undefined where it has no such sample. */
-  valueOf(cell: number): number | undefined {
-    const { grid, value } = this.input;
+  valueOf(cell: number, grid = this.input.grid): number | undefined {
+    const { value } = this.input;
     if (value === 'samples') return grid.samples[cell] ? grid.samples[cell] : undefined;
     if (value === 'mean') return grid.valued[cell] ? grid.sums[cell]! / grid.valued[cell] : undefined;
     let [known, beyond] = [0, 0];
@@ -116,18 +116,25 @@ export class HeatmapView implements KeptView<HeatMark> {
   }
 
   private drawCells(r: Renderer): void {
-    const { grid, map } = this.input;
+    const { grid } = this.input;
     const rgba = new Uint8ClampedArray(4 * grid.samples.length);
-    const tones = new Map<number, readonly [number, number, number]>();
+    const tones = new Map<string, readonly [number, number, number]>();
     grid.samples.forEach((_, i) => {
-      const v = this.valueOf(i);
-      if (v === undefined || !this.scale) return;
-      const tone = Math.round(63 * clamp(this.scale.t(v), 0, 1));
-      let rgb = tones.get(tone);
-      if (!rgb) tones.set(tone, (rgb = parseColor(amountFill(0.08 + (0.92 * tone) / 63, r.theme.dark, map))));
+      const fill = this.fillOf(i, r.theme);
+      if (fill === undefined) return;
+      let rgb = tones.get(fill);
+      if (!rgb) tones.set(fill, (rgb = parseColor(fill)));
       rgba.set([...rgb, 255], 4 * i);
     });
     r.cells({ columns: this.windows, rows: grid.rows.length, rgba, area: this.plot });
+  }
+
+  /** The colour of a cell; none where it has no value. */
+  protected fillOf(cell: number, theme: Theme): string | undefined {
+    const v = this.valueOf(cell);
+    if (v === undefined || !this.scale) return undefined;
+    const tone = Math.round(63 * clamp(this.scale.t(v), 0, 1));
+    return amountFill(0.08 + (0.92 * tone) / 63, theme.dark, this.input.map);
   }
 
   /** As many names as there is room for. */
@@ -228,7 +235,7 @@ export class HeatmapView implements KeptView<HeatMark> {
     return from;
   }
 
-  private nameOf(row: HeatRow): string {
+  protected nameOf(row: HeatRow): string {
     return row.last === '' ? row.name : `${row.name} – ${row.last}`;
   }
 
@@ -309,7 +316,7 @@ export class HeatmapView implements KeptView<HeatMark> {
     return { head, rows };
   }
 
-  private say(v: number): string {
+  protected say(v: number): string {
     const { value } = this.input;
     return value === 'deep' ? percent(v, 1) : value === 'mean' ? decimal(v, 0) : count(v);
   }
@@ -330,7 +337,7 @@ export class HeatmapView implements KeptView<HeatMark> {
   summary(): string {
     const { grid, by, gaps } = this.input;
     const missing = grid.missing > 0 ? `; ${count(grid.missing)} samples have no time or no ${by.name}` : '';
-    return `Heat map of ${this.unit} over time and ${count(grid.rows.length)} rows of ${by.name}${missing}${sayGaps(gaps)}`;
+    return `Heat map of ${this.unit} over ${this.input.time.name} and ${count(grid.rows.length)} rows of ${by.name}${missing}${sayGaps(gaps)}`;
   }
 }
 
@@ -346,10 +353,10 @@ function stretches(rows: readonly number[]): (readonly [number, number])[] {
 }
 
 /** The windows as an axis, for its places and ticks. */
-function axisOf(grid: HeatGrid): AxisAnswer {
+function axisOf(grid: HeatGrid, name: string): AxisAnswer {
   const [lo, hi, none] = [grid.edges[0] ?? 0, grid.edges.at(-1) ?? 0, new Uint32Array()];
   return {
-    column: 'time',
+    column: name,
     scale: 'linear',
     bins: grid.edges.length - 1,
     lo,

@@ -48,9 +48,9 @@ export class HistogramView implements View<HistogramMark> {
   readonly plot: Rect;
   readonly layout: AxisLayout;
   readonly brushes: readonly Brush[];
-  private readonly most: number;
+  protected readonly most: number;
 
-  constructor(private readonly input: HistogramInput) {
+  constructor(protected readonly input: HistogramInput) {
     this.size = input.size;
     this.plot = {
       x: GUTTER,
@@ -60,7 +60,16 @@ export class HistogramView implements View<HistogramMark> {
     };
     this.layout = new AxisLayout(input.axis, this.plot.w, true);
     this.brushes = input.brushes.flatMap((t) => brushOf(this.layout, t));
-    this.most = Math.max(1, ...input.axis.answer.counts[ALL]);
+    this.most = this.mostOf();
+  }
+
+  protected mostOf(): number {
+    return Math.max(1, ...this.input.axis.answer.counts[ALL]);
+  }
+
+  /** The part of the plot that bars stand in. */
+  protected get tall(): number {
+    return this.plot.h;
   }
 
   draw(r: Renderer): void {
@@ -76,7 +85,7 @@ export class HistogramView implements View<HistogramMark> {
     this.drawAxis(r);
   }
 
-  private drawAmounts(r: Renderer): void {
+  protected drawAmounts(r: Renderer): void {
     const { theme } = r;
     const { answer } = this.input.axis;
     r.text('samples', 12, this.plot.y + 6, { font: { size: 12, weight: 600 }, fill: theme.text });
@@ -90,12 +99,16 @@ export class HistogramView implements View<HistogramMark> {
       r.line(this.plot.x, y, this.plot.x + this.plot.w, y, { stroke: theme.hair, width: 1 });
       if (v > 0) r.text(count(v), this.plot.x - 8, y, { font: SMALL, fill: theme.muted, align: 'right' });
     }
-    this.drawBars(r, ALL, theme['rest-bar']);
-    this.drawBars(r, SELECTED, theme.selected);
+    this.drawLayers(r);
     if (answer.below + answer.above > 0) {
       const text = `${count(answer.below + answer.above)} beyond the range`;
       r.text(text, 12, this.plot.y + 24 + 14 * lines.length, { font: SMALL, fill: theme.muted });
     }
+  }
+
+  protected drawLayers(r: Renderer): void {
+    this.drawBars(r, ALL, r.theme['rest-bar']);
+    this.drawBars(r, SELECTED, r.theme.selected);
   }
 
   private drawAxis(r: Renderer): void {
@@ -122,20 +135,21 @@ export class HistogramView implements View<HistogramMark> {
     return measure(`${bins} ${of}`, SMALL) <= GUTTER - 52 ? [`${bins} ${of}`] : [bins, of];
   }
 
-  private y(n: number): number {
-    return this.plot.y + this.plot.h * (1 - n / (this.most * 1.04));
+  protected y(n: number): number {
+    return this.plot.y + this.tall * (1 - n / (this.most * 1.04));
   }
 
-  private drawBars(r: Renderer, layer: 0 | 1 | 2, fill: string): void {
+  protected drawBars(r: Renderer, layer: 0 | 1 | 2, fill: string): void {
     const counts = this.input.axis.answer.counts[layer];
     if (counts.length === 0) return;
+    const base = this.plot.y + this.tall;
     for (const s of this.layout.slots) {
       const n = counts[s.bin] ?? 0;
       if (n === 0) continue;
-      const y = Math.min(this.y(n), this.plot.y + this.plot.h - (layer === HOVERED ? 2 : 1));
+      const y = Math.min(this.y(n), base - (layer === HOVERED ? 2 : 1));
       const w = s.till - s.from;
       const gap = w > 3 ? Math.min(1, w * 0.1) : 0;
-      r.rect({ x: this.plot.x + s.from, y, w: w - gap, h: this.plot.y + this.plot.h - y }, { fill });
+      r.rect({ x: this.plot.x + s.from, y, w: w - gap, h: base - y }, { fill });
     }
   }
 

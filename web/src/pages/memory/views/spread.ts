@@ -4,7 +4,8 @@ import { count, percent } from '../../../base/format';
 import type { Point, Size } from '../../../base/geometry';
 import type { Paint, Renderer } from '../../../base/renderer';
 import type { Theme } from '../../../base/theme';
-import type { Latencies, LevelCount, Spread } from '../../../api/wire';
+import type { ColumnInfo, Latencies, LevelCount, Spread } from '../../../api/wire';
+import { clauseOf, type Term } from '../../../state/selection';
 import { levelPaint, levelRank } from './levels';
 
 export const BAR: Size = { w: 180, h: 12 };
@@ -16,13 +17,13 @@ export function segmentPaint(level: string, theme: Theme): Paint {
 }
 
 /** The level mix as a bar. */
-export function drawLevels(r: Renderer, levels: readonly LevelCount[], at: Point): void {
+export function drawLevels(r: Renderer, levels: readonly LevelCount[], at: Point, h = BAR.h): void {
   for (const s of segments(levels)) {
     const box = {
       x: at.x + s.from * BAR.w,
       y: at.y,
       w: Math.max((s.to - s.from) * BAR.w - 0.5, 0.5),
-      h: BAR.h,
+      h,
     };
     r.rect(box, segmentPaint(s.name, r.theme));
   }
@@ -93,8 +94,25 @@ export function describeLatency(l: Latencies | null, unit: string): string {
   return `half below ${count(l.p50)}, 90 % below ${count(l.p90)}, 99 % below ${count(l.p99)}, at most ${count(l.max)} ${unit}`;
 }
 
+/** The samples of a group; lines that have no number cannot be selected. */
+export function groupTerm(
+  by: readonly string[],
+  key: readonly string[],
+  columns: readonly ColumnInfo[],
+): Term | undefined {
+  if (by[0] === 'file' && by[1] === 'line')
+    return key[0] && key[1] ? { kind: 'line', file: key[0], line: Number(key[1]) } : undefined;
+  const terms = by.map((column, i): Term => {
+    const value = key[i] ?? '';
+    if (value === '') return { kind: 'missing', column, not: false };
+    const number = columns.find((c) => c.name === column)?.kind === 'number';
+    return { kind: 'values', column, values: [number ? Number(value) : value] };
+  });
+  return terms.length === 1 ? terms[0] : { kind: 'all', clauses: terms.map((t) => clauseOf(t)) };
+}
+
 /** The name of a group: a line with its file, a member with its object. */
-export function groupName(by: readonly string[], g: Spread): string {
+export function groupName(by: readonly string[], g: Pick<Spread, 'label'>): string {
   const parts = g.label.map((k, i) => (by[i] === 'file' ? k.slice(k.lastIndexOf('/') + 1) : k));
   if (parts.every((p) => p === '')) return '(not recorded)';
   return parts.map((p) => p || '?').join(by[0] === 'symbol' ? '.' : ':');

@@ -34,7 +34,7 @@ export class Strip {
     readonly answer: StripAnswer,
     /** Windows with fewer samples are drawn as empty and left out of the scale. */
     readonly least: number,
-    private readonly axis: AxisPlaces,
+    protected readonly axis: AxisPlaces,
   ) {
     this.metric = { name: answer.metric, depth: answer.depth };
     this.scale = amountScale(comparable(answer, least));
