@@ -64,6 +64,12 @@ locality:
 injected:
 	ISOBATH_INJECTED=10 ISOBATH_PEERS=require $(GO) test -count=1 -v -timeout 30m -run TestInjectedDelays ./internal/record/mpitrace
 
+# Trials of real commands beside two busy loops: TRIALS of a command with itself,
+# and of one with 5 % more steps. make test has a share of them.
+TRIALS ?= 100 20
+trials:
+	ISOBATH_TRIALS="$(TRIALS)" $(GO) test -count=1 -v -timeout 60m -run TestLive ./internal/memory/trial
+
 # Ends with a line that says what was and was not run.
 REPORTS := .reports
 test: build peers lint

@@ -21,11 +21,14 @@ func page(ctx context.Context, dir, program string) ([]Result, error) {
 	return browserRow{"bench.test.ts", "ISOBATH_BENCH", "page.json"}.run(ctx, dir, program)
 }
 
-// pageData writes samples of the thesis' number and of ten millions, and their
+// pairRows is the samples of each of two runs that are compared.
+const pairRows = 1_000_000
+
+// pageData writes samples of the thesis' number, of ten millions and of two runs, and their
 // machine.
 func pageData(ctx context.Context, dir string) error {
-	for _, rows := range []int{302_391, screenRows} {
-		f, err := os.Create(filepath.Join(dir, fmt.Sprintf("%d.arrow", rows)))
+	for name, rows := range map[string]int{"302391": 302_391, "10000000": screenRows, "pair-a": pairRows, "pair-b": pairRows - 1000} {
+		f, err := os.Create(filepath.Join(dir, name+".arrow"))
 		if err != nil {
 			return err
 		}

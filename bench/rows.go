@@ -32,4 +32,6 @@ var rows = []Row{
 	{"clusters", clustering},
 	{"keystroke", keystrokes},
 	{"insights", insightSearch},
+	{"ab", overhead},
+	{"study", studies},
 }

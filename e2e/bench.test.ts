@@ -66,6 +66,18 @@ describe.skipIf(!FOLDER)('benchmark', () => {
     }
   });
 
+  it('answers about two runs', { timeout: 600_000 }, async () => {
+    const files = ['pair-a.arrow', 'pair-b.arrow'].map((f) => join(FOLDER!, f));
+    const server = await start('open', ...files, '--topology', join(FOLDER!, 'topology.xml'));
+    const browser = await browse({ width: 1440, height: 900 });
+    try {
+      await sides(server, browser);
+    } finally {
+      await browser.close();
+      await server.stop();
+    }
+  });
+
   for (const [size, file] of [
     ['302k', '302391.arrow'],
     ['10M', '10000000.arrow'],
@@ -83,6 +95,50 @@ describe.skipIf(!FOLDER)('benchmark', () => {
     });
   }
 });
+
+/** Two runs of a million samples: the first picture, the sides, and hover. */
+async function sides(server: Running, browser: Browser): Promise<void> {
+  const first: number[] = [];
+  for (let i = 0; i < 3; i++) {
+    const { page } = await browser.open(server.url);
+    await drawnAll(page, 'Changes');
+    first.push(
+      await page.evaluate(() =>
+        Math.max(
+          ...['Topology', 'Parallel coordinates', 'Statistics'].map((v) => {
+            const e = performance.getEntriesByName(`draw ${v}`)[0]!;
+            return e.startTime + e.duration;
+          }),
+        ),
+      ),
+    );
+    await page.close();
+  }
+  add('page-pair-first-picture', first, 1500);
+  const { page, problems } = await browser.open(server.url);
+  await drawnAll(page, 'Changes');
+  const watch = await watched(page);
+  await watch.quiet();
+  const switched: number[] = [];
+  for (const side of ['A', 'B', 'D', 'A', 'D', 'B', 'D']) {
+    const time = await watch.time('keydown', () => page.keyboard.press(`Shift+Key${side}`));
+    switched.push(time);
+  }
+  add('page-pair-switch', switched.slice(3), 100); // panes that come with a side are there by then
+  const hover: number[] = [];
+  for (const [view, mark] of [
+    ['Parallel coordinates', /^latency \d/],
+    ['Topology', /^CPU 14 /],
+  ] as const) {
+    const p = await find(page, view, mark);
+    await away(page);
+    await watch.quiet();
+    hover.push(await watch.time('pointermove', () => page.mouse.move(p.x, p.y)));
+  }
+  add('page-pair-hover', hover, 50);
+  expect(problems).toEqual([]);
+  await page.close();
+}
 
 async function interactions(size: string, server: Running, browser: Browser): Promise<void> {
   const { page, problems } = await browser.open(server.url);
@@ -203,13 +259,13 @@ async function away(page: Page): Promise<void> {
   await page.mouse.move(720, 20);
 }
 
-async function drawnAll(page: Page): Promise<void> {
+async function drawnAll(page: Page, list = 'Top offenders'): Promise<void> {
   await page.waitForFunction(
-    () =>
-      ['Topology', 'Parallel coordinates', 'Top offenders', 'Statistics'].every(
+    (list) =>
+      ['Topology', 'Parallel coordinates', list, 'Statistics'].every(
         (v) => performance.getEntriesByName(`draw ${v}`).length > 0,
       ),
-    undefined,
+    list,
     { timeout: 60_000 },
   );
 }
