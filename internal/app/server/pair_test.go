@@ -127,8 +127,8 @@ func TestPairOneSide(t *testing.T) {
 		}
 		rows = append(rows, strings.Join(heads, " | "))
 		lines := get[cacheline.CacheLines](t, do(s, "POST", base+"/cachelines", `{"side":"`+side+`","top":20}`), http.StatusOK)
-		if len(lines.Lines) == 0 || lines.Samples == 0 || lines.Samples > 93000 {
-			t.Fatalf("side %s: %d lines of %d samples", side, len(lines.Lines), lines.Samples)
+		if len(lines.Lines) == 0 || lines.Addressed == 0 || lines.Addressed > 93000 {
+			t.Fatalf("side %s: %d lines of %d samples", side, len(lines.Lines), lines.Addressed)
 		}
 		for _, l := range lines.Lines {
 			if len(l.Symbols) == 1 && (l.ObjectOffset == nil || *l.ObjectOffset < 0 || *l.ObjectOffset%64 != 0) {

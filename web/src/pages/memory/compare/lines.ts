@@ -52,7 +52,7 @@ export interface LinesListInput {
 
 export function linesList({ a, b, chance, top }: LinesListInput): ListInput<LinePair> {
   // A line that the other run's answer does not list may still be there, below its end.
-  const whole = { a: a.lines.length >= a.line_count, b: b.lines.length >= b.line_count };
+  const whole = { a: a.groups.length >= a.group_count, b: b.groups.length >= b.group_count };
   const of = (p: LinePair, side: 'a' | 'b', get: (l: CacheLine) => number): number | undefined =>
     p[side] ? get(p[side]) : whole[side] ? 0 : undefined;
   const verdict = (p: LinePair): readonly string[] => {
@@ -97,7 +97,7 @@ export function linesList({ a, b, chance, top }: LinesListInput): ListInput<Line
     text: (p) => (verdict(p)[k] === '' ? '' : signed(Math.round(Number(verdict(p)[k])), count)),
     exact: (p) => verdict(p)[k]!,
   });
-  const rows = joinLines(a.lines, b.lines);
+  const rows = joinLines(a.groups, b.groups);
   return {
     name: 'Cache lines',
     rows: rows.slice(0, top),

@@ -113,7 +113,7 @@ export interface SpreadListInput {
 export function spreadList(input: SpreadListInput): ListInput<SpreadRow> {
   const { by, a, b, metric } = input;
   const about = b.provenance === 'modelled' ? '≈ ' : '';
-  const pick = (s: Spread | undefined, p: 'p50' | 'p90' | 'p99'): number | undefined => s?.latency?.[p];
+  const pick = (s: Spread | undefined, p: 'p50' | 'p90' | 'p99'): number | undefined => s?.distribution?.[p];
   const quantile = (p: 'p50' | 'p90' | 'p99', side: 'a' | 'b'): ListColumn<SpreadRow> => ({
     head: `${p} ${side.toUpperCase()}`,
     right: true,
@@ -152,12 +152,12 @@ export function spreadList(input: SpreadListInput): ListInput<SpreadRow> {
       },
       {
         head: 'latency of A and of B, powers of two',
-        text: both((s) => describeLatency(s.latency, b.unit)),
+        text: both((s) => describeLatency(s.distribution, b.unit)),
         picture: {
           size: SPARKS,
           draw: (r: Renderer, row: SpreadRow, at: Point) => {
-            if (row.a) drawLatency(r, row.a.latency, at);
-            if (row.b) drawLatency(r, row.b.latency, { x: at.x + SPARK.w + 12, y: at.y });
+            if (row.a) drawLatency(r, row.a.distribution, at);
+            if (row.b) drawLatency(r, row.b.distribution, { x: at.x + SPARK.w + 12, y: at.y });
           },
         },
       },
