@@ -124,7 +124,13 @@ describe('cache lines of two runs', () => {
       ...(offset !== undefined && { object_offset: offset }),
     }) as unknown as CacheLine;
   const answer = (lines: readonly CacheLine[], count = lines.length): CacheLines =>
-    ({ groups: lines, group_count: count, line_bytes: 64, has_op: false, has_snoop: false }) as unknown as CacheLines;
+    ({
+      groups: lines,
+      group_count: count,
+      line_bytes: 64,
+      has_op: false,
+      has_snoop: false,
+    }) as unknown as CacheLines;
   const a = [line('0x1000', 'u', 0, 100), line('0x1040', 'u', 64, 7), line('0x9000', 'v', undefined, 3)];
   const b = [line('0x5000', 'u', 0, 400), line('0x9000', 'v', undefined, 3)];
 
