@@ -207,7 +207,7 @@ func TestInfo(t *testing.T) {
 	for _, want := range []frame.ColumnInfo{
 		{Name: "latency", Kind: "number", Unit: "cycles", Provenance: "measured", Title: "latency", Cost: 1, Axis: "usual", AxisPlace: 5, Distinct: 4, Missing: 1, Min: 10.0, Max: 400.0},
 		{Name: "level", Kind: "category", Provenance: "measured", Title: "level", Head: "served by", Axis: "usual", AxisPlace: 6, Distinct: 3, Missing: 1},
-		{Name: "addr", Kind: "address", Provenance: "measured", Title: "data address", Head: "data address", Axis: "spare", AxisPlace: 15, Distinct: 6, Min: "0x1000", Max: "0xffffffffffffffff"},
+		{Name: "addr", Kind: "address", Provenance: "measured", Title: "data address", Head: "data address", Axis: "spare", AxisPlace: 16, Distinct: 6, Min: "0x1000", Max: "0xffffffffffffffff"},
 	} {
 		if got := byName[want.Name]; got != want {
 			t.Errorf("column %+v, want %+v", got, want)

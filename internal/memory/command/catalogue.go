@@ -271,7 +271,7 @@ var pageCommands = []struct {
 	{"open parallel coordinates", View, "parallel", "shows parallel coordinates", []string{"parallel coordinates", "parallel coordinates view", "axes", "go to axes"}},
 	{"open one axis", View, "axis", "shows one axis as a large histogram", []string{"single axis view", "go to histogram"}},
 	{"open categories", View, "category", "shows the values of a category as bars", []string{"categories", "category view", "bars", "go to categories"}},
-	{"open heat map", View, "heat", "shows when which CPU, thread, object or function was slow", []string{"heat map", "heatmap", "time against cpu", "timeline of CPUs", "go to heat map"}},
+	{"open heat map", View, "heat", "shows when which CPU, thread, object or function was slow", []string{"heat map", "heatmap", "go to heat map"}},
 	{"open calls", View, "calls", "shows the call stacks as a flame graph or a tree, with callers and callees", []string{"flame graph", "flamegraph", "call tree", "call graph", "call stacks", "callers and callees", "sandwich", "icicle of calls", "go to calls"}},
 	{"open spread", View, "spread", "shows the level mix and the latencies of each line or object", []string{"spread", "level mix", "latency distribution per line", "go to spread"}},
 	{"open cache lines", View, "lines", "shows the cache lines that threads share, the most contended first", []string{"cache lines", "contention", "line sharing", "sharing", "c2c", "false sharing", "go to cache lines"}},
