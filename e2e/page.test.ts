@@ -18,6 +18,8 @@ import {
   linkOf,
   opened,
   plain,
+  quiet,
+  shown,
   status,
   whereOf,
 } from './page';
@@ -570,10 +572,18 @@ describe('opening', () => {
   /** What the page says above everything; a pane that waits for an answer says the like for itself. */
   const stopped = (page: Page): Locator => page.locator('.banner').filter({ hasText: 'isobath has stopped' });
 
+  /** Waits until the page has all of its code and pictures: what is missing cannot come from a server that is gone. */
+  async function whole(page: Page): Promise<void> {
+    await everything(page, 92959);
+    await shown(page, 'Topology');
+    await shown(page, 'Parallel coordinates');
+    await quiet(page);
+  }
+
   it('keeps the picture when the server stops, and says so', async () => {
     const server = await start('demo');
     const { page } = await browser.open(server.url);
-    await page.getByRole('status', { name: 'Samples selected' }).filter({ hasText: 'Everything' }).waitFor();
+    await whole(page);
     await server.stop();
     await page.getByRole('button', { name: /^Colour by/ }).focus();
     await find(page, 'Topology', /^CPU /).catch(() => undefined);
@@ -589,7 +599,7 @@ describe('opening', () => {
     const args = ['demo', '--token-file', join(folder, 'token')];
     const first = await start(...args);
     const { page } = await browser.open(first.url);
-    await page.getByRole('status', { name: 'Samples selected' }).filter({ hasText: 'Everything' }).waitFor();
+    await whole(page);
     await first.stop();
     await find(page, 'Topology', /^CPU 3 /).catch(() => undefined);
     await stopped(page).waitFor();
