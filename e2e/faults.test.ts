@@ -187,6 +187,11 @@ describe('parts of the page whose code does not come', () => {
   const said = (page: Page): Locator =>
     page.getByRole('alert').filter({ hasText: /could not be loaded; is isobath still running/ });
 
+  /** The button loads the page anew: what the old one has drawn does not count. */
+  async function loadAgain(page: Page): Promise<void> {
+    await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Load again' }).click()]);
+  }
+
   async function opened(): Promise<Page> {
     const page = await browser.context.newPage();
     await page.goto(server.url);
@@ -209,7 +214,7 @@ describe('parts of the page whose code does not come', () => {
     await said(page).first().waitFor();
     expect(await said(page).count()).toBe(1);
     await come();
-    await page.getByRole('button', { name: 'Load again' }).click();
+    await loadAgain(page);
     await shown(page, 'Mesh');
     expect(await said(page).count()).toBe(0);
     await page.close();
@@ -221,7 +226,7 @@ describe('parts of the page whose code does not come', () => {
     await page.goto(server.url);
     await said(page).waitFor();
     await come();
-    await page.getByRole('button', { name: 'Load again' }).click();
+    await loadAgain(page);
     await shown(page, 'Parallel coordinates');
     await page.close();
   });
@@ -241,7 +246,7 @@ describe('parts of the page whose code does not come', () => {
     await page.goto(`${server.url}&v=1&page=mesh`);
     await said(page).waitFor();
     refused = false;
-    await page.getByRole('button', { name: 'Load again' }).click();
+    await loadAgain(page);
     await shown(page, 'Mesh');
     await page.close();
   });
@@ -252,7 +257,7 @@ describe('parts of the page whose code does not come', () => {
     await page.getByRole('tab', { name: 'One axis' }).click();
     await said(page).waitFor();
     await come();
-    await page.getByRole('button', { name: 'Load again' }).click();
+    await loadAgain(page);
     await shown(page, 'One axis');
     await page.close();
   });
@@ -263,7 +268,7 @@ describe('parts of the page whose code does not come', () => {
     await page.keyboard.press('?');
     await said(page).waitFor();
     await come();
-    await page.getByRole('button', { name: 'Load again' }).click();
+    await loadAgain(page);
     await shown(page, 'Parallel coordinates');
     await page.keyboard.press('?');
     await page.getByRole('dialog').waitFor();
