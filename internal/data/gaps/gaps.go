@@ -40,7 +40,7 @@ func Find(ctx context.Context, samples, lost *table.Table) ([]Gap, error) {
 	if time == nil || samples.Rows() == 0 {
 		return nil, nil
 	}
-	from, to := span(ctx, time, samples.Rows())
+	from, to := table.Extent(ctx, time, nil, samples.Rows())
 	apart := (to - from) / parts
 	var out []Gap
 	if lost != nil {
@@ -52,21 +52,6 @@ func Find(ctx context.Context, samples, lost *table.Table) ([]Gap, error) {
 	}
 	slices.SortStableFunc(out, func(a, b Gap) int { return cmp.Compare(a.From, b.From) })
 	return out, nil
-}
-
-func span(ctx context.Context, time *table.Column, rows int) (from, to float64) {
-	first := true
-	for i := range table.Scan(ctx, nil, rows) {
-		if !time.Has(i) {
-			continue
-		}
-		v := time.Float(i)
-		if first {
-			from, to, first = v, v, false
-		}
-		from, to = min(from, v), max(to, v)
-	}
-	return from, to
 }
 
 // recorded joins the rows of the table of gaps, each kind by itself.

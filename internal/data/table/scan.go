@@ -24,3 +24,20 @@ func Scan(ctx context.Context, rows Bits, n int) iter.Seq[int] {
 		}
 	}
 }
+
+// Extent is the least and the largest value of a column in some rows of n, nil for
+// all of them; 0 and 0 where none has a value.
+func Extent(ctx context.Context, c *Column, rows Bits, n int) (lo, hi float64) {
+	first := true
+	for row := range Scan(ctx, rows, n) {
+		if !c.Has(row) {
+			continue
+		}
+		v := c.Float(row)
+		if first {
+			lo, hi, first = v, v, false
+		}
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	return lo, hi
+}

@@ -92,25 +92,9 @@ func (r *Samples) ofSide(ctx context.Context, side string, among table.Bits, opt
 		opt.Among = table.FullBits(r.Data.Table.Rows())
 	}
 	if when := r.Data.Table.Column(samples.Time); opt.Along == "" && when != nil {
-		opt.Lo, opt.Hi = rangeOf(ctx, when, own, r.Data.Table.Rows())
+		opt.Lo, opt.Hi = table.Extent(ctx, when, own, r.Data.Table.Rows())
 	}
 	both := slices.Clone(own) // the engine keeps its own
 	both.And(opt.Among)
 	return both, nil
-}
-
-// rangeOf is the least and the largest value of some rows; 0 and 0 without any.
-func rangeOf(ctx context.Context, c *table.Column, rows table.Bits, n int) (lo, hi float64) {
-	first := true
-	for row := range table.Scan(ctx, rows, n) {
-		if !c.Has(row) {
-			continue
-		}
-		v := c.Float(row)
-		if first {
-			lo, hi, first = v, v, false
-		}
-		lo, hi = min(lo, v), max(hi, v)
-	}
-	return lo, hi
 }
