@@ -96,16 +96,42 @@ func run(ctx context.Context, o Options) (*Result, error) {
 		err error
 	}
 	out := make(chan outcome)
-	go func() {
-		// All requests must come from the thread that started the program. It is
-		// not unlocked: it ends with the goroutine.
-		runtime.LockOSThread()
+	go onOwnThread(func() {
 		t := &tracer{o: o, threads: map[int]*thread{}, early: map[int]bool{}, code: map[uint64]*instruction{}, breaks: map[uint64][]byte{}}
 		err := t.run(ctx)
 		out <- outcome{&t.res, err}
-	}()
+	})
 	got := <-out
 	return got.res, got.err
+}
+
+// onOwnThread runs f on a thread of the system that has no children, from which
+// all requests to the program come. The tracer waits for whichever child of its
+// thread reports next. A thread that others started children from would take
+// their ends away from them ("waitid: no child processes"), and so would the
+// first thread, which inherits the children of threads that end. Such a thread is
+// held until f is done, so that the next one tried is another. The thread of f
+// is not unlocked: it ends with the goroutine.
+func onOwnThread(f func()) {
+	runtime.LockOSThread()
+	if unix.Gettid() != unix.Getpid() && !hasChildren() {
+		f()
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		onOwnThread(f)
+	}()
+	<-done
+	runtime.UnlockOSThread()
+}
+
+// hasChildren reports whether this thread of ours has children, also such as have
+// ended and were not waited for.
+func hasChildren() bool {
+	err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT|unix.WALL|unix.WNOTHREAD, nil)
+	return err != unix.ECHILD
 }
 
 func (t *tracer) run(ctx context.Context) error {
