@@ -362,20 +362,12 @@ func (p *printer) gains(r *stepsAnswer) {
 	}
 	if n := len(r.Then); n > 1 {
 		p.line("")
-		p.wrapped("     ", fmt.Sprintf("the first %d together (%s): ≈ −%.1f %%", n, numbers(r.Then[n-1].Remove), 100*r.Then[n-1].Gain))
+		p.wrapped("     ", fmt.Sprintf("%s: ≈ −%.1f %%", r.Then[n-1].Text, 100*r.Then[n-1].Gain))
 	}
 	if r.Closing != nil {
 		p.line("")
 		p.wrapped("     ", r.Closing.Text)
 	}
-}
-
-func numbers(v []int) string {
-	words := make([]string, len(v))
-	for i, n := range v {
-		words[i] = fmt.Sprint(n)
-	}
-	return strings.Join(words, ", ")
 }
 
 // whatIf prints the comparison with a changed run.
@@ -394,6 +386,9 @@ func (p *printer) causes(r *logical.Report) {
 	p.line("")
 	p.line("%d operations late by %s or more: %d by computation, %d by messages,", r.Late, term.Duration(r.Threshold), r.Cases.Compute, r.Cases.Message)
 	p.line("%d by calls, %d inherited by message, %d inherited in the process", r.Cases.Call, r.Cases.FromSender, r.Cases.FromProcess)
+	if n := r.Cases.AlsoSlow; n > 0 {
+		p.wrapped("", fmt.Sprintf("of those not by computation %d follow one that took %s or more beyond the usual too", n, term.Duration(r.Threshold)))
+	}
 }
 
 func (p *printer) compare(c *logical.ReportCompare) {

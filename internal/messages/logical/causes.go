@@ -47,6 +47,9 @@ type Causes struct {
 	LateOps int
 	Sum     int64 // lateness of all operations in the window
 	ByCase  [6]int
+	// AlsoSlow are late most of all by something else, and the computation before them
+	// took longer than usual by the threshold or more too.
+	AlsoSlow int
 
 	kind []Case // of every operation, whatever the threshold
 }
@@ -291,7 +294,8 @@ func (c *Causes) collect(s *Structure) {
 			continue
 		}
 		c.Sum += s.GlobalLate[i]
-		if s.Excess(i) >= c.Threshold {
+		slow := s.Excess(i) >= c.Threshold
+		if slow {
 			entry(i, Computation)
 		}
 		if s.GlobalDiff[i] >= c.Threshold && c.kind[i] != FromSender {
@@ -302,6 +306,9 @@ func (c *Causes) collect(s *Structure) {
 		}
 		c.LateOps++
 		c.ByCase[c.Case[i]]++
+		if slow && c.Case[i] != Computation {
+			c.AlsoSlow++
+		}
 		origin := c.Origin[i]
 		kind := c.kind[origin]
 		if kind > Call {

@@ -16,9 +16,10 @@ const (
 	SameStep              // others at the same step, before the same call
 	SameSite              // the same place on other processes: the median of their medians
 	SameTimes             // the same place at other times of its process
+	OwnShare              // others, and by how much the process differs from them at other times
 )
 
-var ruleText = [...]string{"", "at the same step", "at the same place on other ranks", "at the same place at other times"}
+var ruleText = [...]string{"", "at the same step", "at the same place on other ranks", "at the same place at other times", "for it there, by others and by its other times"}
 
 // String says with what is compared.
 func (r Rule) String() string { return ruleText[r] }
@@ -78,8 +79,8 @@ func (s *Structure) findPeers() *Peers {
 	p := &Peers{s: s, Usual: make([]int64, n), Rule: make([]Rule, n)}
 	p.Step = s.callSteps()
 	p.findSites()
-	p.bySite()
 	p.byStep()
+	p.bySite()
 	p.findWaits()
 	return p
 }
@@ -236,13 +237,22 @@ const (
 	enoughTimes  = 4
 )
 
-// bySite compares with the same place on other processes or at other times.
+// ofLine are the computations of one process at one place.
+type ofLine struct {
+	calls  []int32
+	median int64
+}
+
+// bySite compares with the same place on other processes or at other times, what
+// has no peers at its step; and tells what is usual for a process by itself from
+// what came once.
 func (p *Peers) bySite() {
 	order, start := sorted(upTo(len(p.Usual)), func(i int32) int32 { return p.sites.narrow[i] }, p.sites.narrows)
 	var times, medians []int64
+	var lines []ofLine
 	for k := range p.sites.narrows {
 		calls := order[start[k]:start[k+1]] // by line and time
-		medians = medians[:0]
+		medians, lines = medians[:0], lines[:0]
 		for from := 0; from < len(calls); {
 			line := p.s.lineOf(calls[from])
 			times = times[:0]
@@ -251,15 +261,49 @@ func (p *Peers) bySite() {
 				times = append(times, p.s.computation(calls[to], line))
 			}
 			m := median(times)
-			medians = append(medians, m)
-			if to-from >= enoughTimes {
-				p.set(calls[from:to], m, SameTimes)
-			}
+			medians, lines = append(medians, m), append(lines, ofLine{calls[from:to], m})
 			from = to
 		}
-		if len(medians) >= enoughLines {
-			p.set(calls, median(medians), SameSite)
+		p.compareLines(lines, median(medians))
+	}
+}
+
+// compareLines compares the computations at one place; all is the median of the
+// processes' medians.
+func (p *Peers) compareLines(lines []ofLine, all int64) {
+	for _, l := range lines {
+		for _, i := range l.calls {
+			switch {
+			case p.Rule[i] == SameStep:
+			case len(lines) >= enoughLines:
+				p.Usual[i], p.Rule[i] = all, SameSite
+			case len(l.calls) >= enoughTimes:
+				p.Usual[i], p.Rule[i] = l.median, SameTimes
+			}
+			if len(lines) >= enoughLines && len(l.calls) >= enoughTimes {
+				p.ownShare(i, l.median-all)
+			}
 		}
+	}
+}
+
+// onceOver is how many times the difference that a process always has must fit
+// into a delay that came once; above notWorth times it changes nothing that a
+// reader would see.
+const (
+	onceOver = 4
+	notWorth = 50
+)
+
+// ownShare moves what is usual for a computation by what its process always
+// takes more or less than others at this place, if the computation is far from
+// that: a rank with twice the work of others that is held up once is late by
+// what held it up, and not by its share of the work too.
+func (p *Peers) ownShare(i int32, share int64) {
+	usual := max(0, p.Usual[i]+share)
+	beyond, always := p.Computation(i)-usual, max(share, -share)
+	if always > 0 && beyond >= onceOver*always && beyond <= notWorth*always {
+		p.Usual[i], p.Rule[i] = usual, OwnShare
 	}
 }
 

@@ -68,6 +68,7 @@ type ReportCases struct {
 	Call        int `json:"call"`
 	FromSender  int `json:"inherited_by_message"`
 	FromProcess int `json:"inherited_in_process"`
+	AlsoSlow    int `json:"also_slow"` // of all but compute: after a computation that took longer than usual too
 }
 
 // ReportCause is one injected delay.
@@ -122,7 +123,7 @@ func (s *Structure) NewReport(c *Causes, top int) *Report {
 			len(o.Phases) > 0},
 		Notes: append([]string{}, s.Notes...), Warnings: append([]string{}, t.Warnings...),
 		Threshold: t.NS(c.Threshold), Late: c.LateOps, Lateness: t.NS(c.Sum),
-		Cases: ReportCases{c.ByCase[Computation], c.ByCase[Message], c.ByCase[Call], c.ByCase[FromSender], c.ByCase[FromProcess]},
+		Cases: ReportCases{c.ByCase[Computation], c.ByCase[Message], c.ByCase[Call], c.ByCase[FromSender], c.ByCase[FromProcess], c.AlsoSlow},
 		Top:   []ReportCause{}, Patterns: []ReportPattern{},
 	}
 	if skewed := s.skewed(); skewed > 0 {

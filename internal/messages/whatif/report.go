@@ -109,6 +109,7 @@ type ReportThen struct {
 	Gain    float64      `json:"gain"`
 	Waiting float64      `json:"waiting"`
 	Next    *ReportLimit `json:"next,omitempty"`
+	Text    string       `json:"text"` // which are gone: by their number if they are listed
 }
 
 // ReportClosing is how long the last collective took to let everyone go.
@@ -146,6 +147,7 @@ func (c *Causes) Report(top int, clocks Clocks) *Ranking {
 		for _, k := range round.Remove {
 			then.Remove = append(then.Remove, int(k)+1)
 		}
+		then.Text = c.without(round.Remove, len(r.Gains))
 		r.Then = append(r.Then, then)
 	}
 	if c.Closing.Call >= 0 {
@@ -355,16 +357,67 @@ func (c *Causes) short(e *Entry) string {
 	case ByComputation:
 		return fmt.Sprintf("%s before %s", who, c.operation(e.Call))
 	case ByMessage:
-		if c.isSignal(&c.elements[e.elements[0]]) {
-			return fmt.Sprintf("%s, which goes on late on %s", c.operation(e.Call), who)
-		}
-		return fmt.Sprintf("slow messages to %s on %s", c.operation(e.Call), who)
+		return fmt.Sprintf(lagWords[c.lagKind(e)].short, c.operation(e.Call), who)
 	case ByCall:
 		return fmt.Sprintf("%s on %s", c.operation(e.Call), who)
 	case ByCollective:
 		return fmt.Sprintf("%s, which leaves late on %s", c.operation(e.Call), who)
 	}
 	return "the late beginning of " + who
+}
+
+// without names the entries that are gone: by number the first ones, which are
+// listed, and what gains only after them in words.
+func (c *Causes) without(gone []int32, listed int) string {
+	names := make([]string, len(gone))
+	for n, k := range gone {
+		names[n] = fmt.Sprint(k + 1)
+		if int(k) >= listed {
+			names[n] = c.short(&c.Entries[k])
+		}
+	}
+	text := "without " + strings.Join(names[:len(names)-1], ", ")
+	if len(names) == 1 {
+		return text + names[0]
+	}
+	return text + " and " + names[len(names)-1] + " together"
+}
+
+// lagWords say what took long in coming: with operation and ranks, and with
+// place, ranks, how much, the longest and the usual.
+var lagWords = map[Kind]struct{ short, long string }{
+	Message: {"slow messages to %s on %s",
+		"messages to %s on %s took %s longer than usual; the slowest %s where %s is usual for its size"},
+	Rendezvous: {"sends that end late in %s on %s",
+		"sends that end in %s on %s took %s longer than usual from when their receive was posted; the slowest %s where %s is usual for its size"},
+	Probe: {"%s, which finds messages late on %s",
+		"%s on %s found messages %s later than usual after they were sent; at worst %s where %s is usual for their size"},
+	Rooted: {"%s, which comes late to %s",
+		"%s on %s ended %s later than usual after those it needs had come; at worst %s where %s is usual"},
+	NonBlocking: {"a non-blocking collective that ends late in %s on %s",
+		"collectives that end in %s on %s took %s longer than usual after those they need had begun; the slowest %s where %s is usual"},
+	lagMixed: {"%s, which ends late on %s",
+		"%s on %s ended %s later than usual after what it waited for had begun; at worst %s where %s is usual"},
+	Signal: {"%s, which goes on late on %s",
+		"%s on %s went on %s later than usual after the last of its partners had come; at worst %s where %s is usual"},
+}
+
+// lagMixed stands for lags of several kinds in one entry: a collective that
+// waits for all its members is told by another kind of cause.
+const lagMixed = Full
+
+// lagKind is the kind of the lags of an entry, lagMixed if they are of several.
+func (c *Causes) lagKind(e *Entry) Kind {
+	kind := c.Deps.Kind[c.elements[e.elements[0]].dep]
+	for _, id := range e.elements {
+		if c.Deps.Kind[c.elements[id].dep] != kind {
+			return lagMixed
+		}
+	}
+	if _, known := lagWords[kind]; !known {
+		return lagMixed
+	}
+	return kind
 }
 
 // who names up to three processes, or counts them.
@@ -408,11 +461,7 @@ func (c *Causes) sentence(r *ReportGain, e *Entry) string {
 		text = fmt.Sprintf("%s before %s: %s more computation than usual; the longest took %s where %s is usual %s", who, at, times,
 			term.Duration(r.Evidence.Took), term.Duration(r.Evidence.Usual), r.Evidence.ComparedTo)
 	case ByMessage:
-		if c.isSignal(&c.elements[e.elements[0]]) {
-			text = fmt.Sprintf("%s on %s went on %s later than usual after the last of its partners had come; at worst %s where %s is usual", at, who, times, term.Duration(r.Evidence.Took), term.Duration(r.Evidence.Usual))
-			break
-		}
-		text = fmt.Sprintf("messages to %s on %s took %s longer than usual; the slowest %s where %s is usual for its size", at, who, times, term.Duration(r.Evidence.Took), term.Duration(r.Evidence.Usual))
+		text = fmt.Sprintf(lagWords[c.lagKind(e)].long, at, who, times, term.Duration(r.Evidence.Took), term.Duration(r.Evidence.Usual))
 	case ByCall:
 		text = fmt.Sprintf("%s on %s took %s longer by itself than usual, with nobody in the trace that it waited for", at, who, times)
 	case ByCollective:

@@ -65,6 +65,11 @@ func contradicts(c *Causes, r *ReportGain) string {
 			return "there are not so many ranks"
 		}
 	}
+	for _, id := range c.Entries[r.Rank-1].elements {
+		if e := &c.elements[id]; strings.HasPrefix(r.Text, "messages to") && c.Deps.Kind[e.dep] != Message {
+			return "what came late is no message but a " + c.Deps.Kind[e.dep].String()
+		}
+	}
 	switch {
 	case wrongNumber.MatchString(r.Text):
 		return "one is not many"
@@ -88,6 +93,13 @@ func TestEntriesDoNotContradictThemselves(t *testing.T) {
 		for k := range r.Gains {
 			if wrong := contradicts(c, &r.Gains[k]); wrong != "" {
 				t.Errorf("%s: %q (waiting %+.3f, %+v): %s", name, r.Gains[k].Text, r.Gains[k].Waiting, r.Gains[k].Evidence, wrong)
+			}
+		}
+		for _, then := range r.Then {
+			for _, n := range then.Remove {
+				if short := c.short(&c.Entries[n-1]); n > len(r.Gains) && !strings.Contains(then.Text, short) {
+					t.Errorf("%s: %q, where %d are listed and number %d is %s", name, then.Text, len(r.Gains), n, short)
+				}
 			}
 		}
 	}

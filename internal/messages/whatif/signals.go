@@ -103,8 +103,3 @@ func (b *builder) latest(calls []int32) int64 {
 	}
 	return at
 }
-
-// isSignal tells whether an element is a late signal.
-func (c *Causes) isSignal(e *element) bool {
-	return e.dep != trace.None && c.Deps.Kind[e.dep] == Signal
-}

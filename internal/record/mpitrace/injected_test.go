@@ -18,7 +18,10 @@ import (
 // injections are delays in programs of other kinds than those the rules of
 // whatif were made with. Of those from epochs on, recorded ten times each before
 // anything was changed for them, the delay was first in 10 (epochs), 10 (locks),
-// 9 (tree), 0 (later), 9 (star) and 9 (files). A share is recorded by make test.
+// 9 (tree), 0 (later), 9 (star) and 9 (files). Those from groups on were first
+// with their place in the one recording that was made of each before anything
+// was changed for them; in parts the amount held the uneven share of the work
+// too. A share is recorded by make test.
 var injections = []struct {
 	kind       string
 	rank, step int
@@ -36,6 +39,12 @@ var injections = []struct {
 	{"later", 1, 7, 60, true},
 	{"star", 5, 8, 60, false},
 	{"files", 2, 6, 70, false},
+	{"groups", 4, 6, 60, false},
+	{"parts", 2, 6, 30, true},
+	{"ahead", 3, 6, 60, false},
+	{"kept", 1, 5, 60, false},
+	{"consensus", 3, 5, 60, false},
+	{"wave", 4, -1, 5, false},
 }
 
 // TestInjectedDelays records programs on this machine, as noisy as it is, and

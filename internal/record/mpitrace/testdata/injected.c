@@ -31,12 +31,15 @@ static double now(void) {
 	return 1e3 * t.tv_sec + t.tv_nsec / 1e6;
 }
 
-static double extra(int step) { return me == late_rank && step == late_step ? late_ms : 0; }
+/* A step of -1 is every step. */
+static double extra(int step) { return me == late_rank && (late_step < 0 || step == late_step) ? late_ms : 0; }
 
 static void tell(int step, double began, double usual) {
+	static double sum;
 	if (extra(step) == 0) return;
+	sum += now() - began - usual;
 	FILE *f = fopen(told, "w");
-	fprintf(f, "%f\n", now() - began - usual);
+	fprintf(f, "%f\n", sum);
 	fclose(f);
 }
 
@@ -227,6 +230,87 @@ static void files(void) {
 	MPI_File_close(&file);
 }
 
+/* Groups of three add up, their leaders among themselves, and tell their group. */
+static void groups(void) {
+	MPI_Comm group, leaders;
+	double v = me, sum = 0, all = 0;
+	MPI_Comm_split(MPI_COMM_WORLD, me / 3, me, &group);
+	MPI_Comm_split(MPI_COMM_WORLD, me % 3 == 0 ? 0 : MPI_UNDEFINED, me, &leaders);
+	for (int k = 0; k < 14; k++) {
+		work(k, 7);
+		MPI_Reduce(&v, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, group);
+		if (leaders != MPI_COMM_NULL) MPI_Allreduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, leaders);
+		MPI_Bcast(&all, 1, MPI_DOUBLE, 0, group);
+	}
+	if (leaders != MPI_COMM_NULL) MPI_Comm_free(&leaders);
+	MPI_Comm_free(&group);
+}
+
+/* The root deals out uneven parts and collects them again. */
+static void parts(void) {
+	int n[64], at[64], all = 0;
+	for (int i = 0; i < np; i++) n[i] = 100 * (1 + i % 3), at[i] = all, all += n[i];
+	int *whole = calloc(all, sizeof *whole), *own = calloc(n[me], sizeof *own);
+	for (int k = 0; k < 14; k++) {
+		MPI_Scatterv(whole, n, at, MPI_INT, own, n[me], MPI_INT, 0, MPI_COMM_WORLD);
+		work(k, 2 * (1 + me % 3));
+		MPI_Gatherv(own, n[me], MPI_INT, whole, n, at, MPI_INT, 0, MPI_COMM_WORLD);
+	}
+	free(own), free(whole);
+}
+
+/* The next block is on its way from a root that moves while this one is used. */
+static void ahead(void) {
+	int block[2] = {0, 0};
+	MPI_Request r[2];
+	MPI_Ibcast(&block[0], 1, MPI_INT, 0, MPI_COMM_WORLD, &r[0]);
+	for (int k = 0; k < 14; k++) {
+		int next = (k + 1) % 2;
+		MPI_Ibcast(&block[next], 1, MPI_INT, (k + 1) % np, MPI_COMM_WORLD, &r[next]);
+		MPI_Wait(&r[k % 2], MPI_STATUS_IGNORE);
+		work(k, 8);
+	}
+	MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+}
+
+/* A halo by requests that are made once and started again and again. */
+static void kept(void) {
+	int in[2], out[2] = {me, me}, left = (me + np - 1) % np, right = (me + 1) % np;
+	MPI_Request r[4];
+	MPI_Recv_init(&in[0], 1, MPI_INT, left, 7, MPI_COMM_WORLD, &r[0]);
+	MPI_Recv_init(&in[1], 1, MPI_INT, right, 8, MPI_COMM_WORLD, &r[1]);
+	MPI_Send_init(&out[0], 1, MPI_INT, right, 7, MPI_COMM_WORLD, &r[2]);
+	MPI_Send_init(&out[1], 1, MPI_INT, left, 8, MPI_COMM_WORLD, &r[3]);
+	for (int k = 0; k < 14; k++) {
+		MPI_Startall(2, r);
+		work(k, 7);
+		MPI_Startall(2, r + 2);
+		MPI_Waitall(4, r, MPI_STATUSES_IGNORE);
+	}
+	for (int i = 0; i < 4; i++) MPI_Request_free(&r[i]);
+}
+
+/* Nobody knows who sends to it: synchronous sends, probes, and a barrier that is
+   under way when all sends are taken. */
+static void consensus(void) {
+	for (int k = 0; k < 12; k++) {
+		int v = k, in, found, done = 0, all = 0;
+		MPI_Request sent, barrier;
+		MPI_Status from;
+		work(k, 8);
+		MPI_Issend(&v, 1, MPI_INT, (me + 1 + k % (np - 1)) % np, 100 + k, MPI_COMM_WORLD, &sent);
+		while (!all) {
+			MPI_Iprobe(MPI_ANY_SOURCE, 100 + k, MPI_COMM_WORLD, &found, &from);
+			if (found) MPI_Recv(&in, 1, MPI_INT, from.MPI_SOURCE, 100 + k, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			if (done)
+				MPI_Test(&barrier, &all, MPI_STATUS_IGNORE);
+			else if (MPI_Test(&sent, &done, MPI_STATUS_IGNORE), done)
+				MPI_Ibarrier(MPI_COMM_WORLD, &barrier);
+			nap(0.1);
+		}
+	}
+}
+
 int main(int c, char **v) {
 	int level;
 	MPI_Init_thread(&c, &v, MPI_THREAD_FUNNELED, &level);
@@ -239,7 +323,8 @@ int main(int c, char **v) {
 		const char *name;
 		void (*run)(void);
 	} kinds[] = {{"wave", wave}, {"farm", farm}, {"neighbours", neighbours}, {"fence", fence}, {"hybrid", hybrid}, {"epochs", epochs},
-		{"locks", locks}, {"tree", tree}, {"later", later}, {"star", star}, {"files", files}};
+		{"locks", locks}, {"tree", tree}, {"later", later}, {"star", star}, {"files", files},
+		{"groups", groups}, {"parts", parts}, {"ahead", ahead}, {"kept", kept}, {"consensus", consensus}};
 	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
 		if (!strcmp(v[1], kinds[k].name)) kinds[k].run();
 	MPI_Barrier(MPI_COMM_WORLD);

@@ -59,6 +59,7 @@ export interface ReportCases {
   readonly call: number;
   readonly inherited_by_message: number;
   readonly inherited_in_process: number;
+  readonly also_slow: number; // of all but compute: after a computation that took longer than usual too
 }
 
 // ReportCause is one injected delay.
@@ -319,6 +320,7 @@ export interface ReportThen {
   readonly gain: number;
   readonly waiting: number;
   readonly next?: ReportLimit;
+  readonly text: string; // which are gone: by their number if they are listed
 }
 
 // ReportClosing is how long the last collective took to let everyone go.

@@ -35,6 +35,7 @@ export function clauses(text: string): { readonly first: string; readonly more: 
   return { first: `${capital(first)}.`, more: capital(rest.join('; ')) };
 }
 
-function capital(text: string): string {
+/** A sentence begins with a capital letter. */
+export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
