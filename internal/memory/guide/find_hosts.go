@@ -18,8 +18,11 @@ import (
 // hostMeasure is one number about each host.
 type hostMeasure struct {
 	values []float64
-	chance []float64 // how far the draw of samples moves each, a standard deviation
-	least  float64   // difference from the median host that matters
+	// chance is how far the draw of as many samples moves the number of a host that
+	// is like the others, a standard deviation: an odd host does not excuse itself
+	// with a spread of its own.
+	chance []float64
+	least  float64 // difference from the median host that matters
 	// stake is the part of a host's cost that a difference from the median is about.
 	stake func(value, median float64) float64
 	text  func(value, median float64) string
@@ -31,8 +34,15 @@ type hostOddness struct {
 	deviations    float64
 }
 
-// falseHosts is the share of runs of like hosts in which some host is named.
-const falseHosts = 0.001
+// falseHosts is the share of runs of like hosts in which some host is named. A few
+// hosts say so little of their spread that at one run in a thousand none would ever
+// be named; the sentence says which share was taken.
+func falseHosts(hosts int) float64 {
+	if hosts < 10 {
+		return 0.01
+	}
+	return 0.001
+}
 
 // medianEfficiency is how well the median deviation of normal values tells their
 // spread, against the standard deviation: 37 of 100 values are as good. The
@@ -40,36 +50,68 @@ const falseHosts = 0.001
 // (TestLikeHosts draws runs and counts).
 const medianEfficiency = 0.37
 
-// hostLimit is how many deviations make a host odd: the limit of Student's t for as
-// many comparisons as there are, so that in a share falseHosts of the runs whose
-// hosts differ by chance alone one of them is named.
-func hostLimit(hosts, measures int) float64 {
-	return stat.StudentQuantile(1-falseHosts/2/float64(hosts*measures), max(1, medianEfficiency*float64(hosts-1)))
+// hostLimits are how many deviations make a host odd, so that in a share
+// falseHosts of the runs whose hosts differ by chance alone one of them is named.
+// Two scales are tried, each with half of that share: the median deviation of all hosts, which
+// several odd ones do not move, and the deviation of all other hosts, which knows
+// more where there are few.
+type hostLimits struct{ all, others float64 }
+
+// limitsOf are those of Student's t for as many comparisons as there are.
+func limitsOf(hosts, measures int) hostLimits {
+	p := 1 - falseHosts(hosts)/2/2/float64(hosts*measures)
+	return hostLimits{
+		all:    stat.StudentQuantile(p, max(1, medianEfficiency*float64(hosts-1))),
+		others: stat.StudentQuantile(p, float64(hosts-2)),
+	}
 }
 
-// oddHosts compares hosts in every measure. How far hosts differ is estimated from
-// all of them by the median deviation, which odd ones do not move. It holds what
-// the draw of samples does to a host with the usual number of them; a host with
-// fewer samples may be as much farther off.
-func oddHosts(measures []hostMeasure, limit float64) []hostOddness {
+// oddHosts compares hosts in every measure. The spread of hosts holds what the draw
+// of samples does to a host with the usual number of them; a host with fewer
+// samples may be as much farther off.
+func oddHosts(measures []hostMeasure, limits hostLimits) []hostOddness {
 	var out []hostOddness
 	for m, v := range measures {
-		hosts := len(v.values)
 		median := stat.Median(v.values)
-		distances := make([]float64, hosts)
+		distances := make([]float64, len(v.values))
 		for h, value := range v.values {
 			distances[h] = math.Abs(value - median)
 		}
 		spread := stat.MADScale * stat.Median(distances)
 		usual := stat.Median(v.chance)
 		for h, value := range v.values {
-			deviations := (value - median) / math.Sqrt(spread*spread+max(0, v.chance[h]*v.chance[h]-usual*usual))
-			if math.Abs(deviations) > limit && math.Abs(value-median) >= v.least {
-				out = append(out, hostOddness{h, m, deviations})
+			if math.Abs(value-median) < v.least {
+				continue
+			}
+			few := max(0, v.chance[h]*v.chance[h]-usual*usual)
+			fromAll := (value - median) / math.Sqrt(spread*spread+few)
+			mean, variance := momentsWithout(v.values, h)
+			fromOthers := (value - mean) / math.Sqrt(variance*(1+1/float64(len(v.values)-1))+few)
+			switch {
+			case math.Abs(fromAll) > limits.all:
+				out = append(out, hostOddness{h, m, fromAll})
+			case math.Abs(fromOthers) > limits.others:
+				out = append(out, hostOddness{h, m, fromOthers})
 			}
 		}
 	}
 	return out
+}
+
+// momentsWithout are the mean and the variance of all values but one.
+func momentsWithout(values []float64, without int) (mean, variance float64) {
+	n := float64(len(values) - 1)
+	for i, v := range values {
+		if i != without {
+			mean += v / n
+		}
+	}
+	for i, v := range values {
+		if i != without {
+			variance += (v - mean) * (v - mean) / (n - 1)
+		}
+	}
+	return mean, variance
 }
 
 // oddMachines names the hosts that behave unlike the others, with the numbers that
@@ -82,7 +124,7 @@ func oddMachines(l *insightSearch) ([]Insight, error) {
 	}
 	measures := append(l.hostCosts(hosts), l.hostLevels(hosts)...)
 	byHost := map[int][]hostOddness{}
-	for _, o := range oddHosts(measures, hostLimit(len(hosts), len(measures))) {
+	for _, o := range oddHosts(measures, limitsOf(len(hosts), len(measures))) {
 		byHost[o.host] = append(byHost[o.host], o)
 	}
 	if 4*len(byHost) > len(hosts) {
@@ -103,8 +145,8 @@ func oddMachines(l *insightSearch) ([]Insight, error) {
 		row := hosts[host].row
 		out = append(out, Insight{
 			Text: fmt.Sprintf("Host %s is unlike the other %d: %s; one in %s runs of like hosts would name one",
-				l.data.Table.Column(samples.Host).Text(row), len(hosts)-1, strings.Join(words[:min(3, len(words))], "; "), term.Thousands(int(1/falseHosts))),
-			Stake: min(stake, 1), Surprise: 1 - falseHosts,
+				l.data.Table.Column(samples.Host).Text(row), len(hosts)-1, strings.Join(words[:min(3, len(words))], "; "), term.Thousands(int(1/falseHosts(len(hosts))))),
+			Stake: min(stake, 1), Surprise: 1 - falseHosts(len(hosts)),
 			Where: l.within(equals(l.data.Table, row, samples.Host)), View: ParallelView, Axis: samples.Host,
 		})
 	}
@@ -132,11 +174,17 @@ func (l *insightSearch) hostCosts(hosts []group) []hostMeasure {
 			squares[at[k]] += c * c
 		}
 	}
+	spread := make([]float64, len(hosts))
 	for i, h := range hosts {
 		n := float64(h.n)
-		count.values, count.chance = append(count.values, n), append(count.chance, math.Sqrt(n))
 		m := h.cost / n
-		mean.values, mean.chance = append(mean.values, m), append(mean.chance, math.Sqrt(max(0, squares[i]/n-m*m)/n))
+		count.values, mean.values = append(count.values, n), append(mean.values, m)
+		spread[i] = math.Sqrt(max(0, squares[i]/n-m*m))
+	}
+	usual := stat.Median(spread)
+	for _, h := range hosts {
+		count.chance = append(count.chance, math.Sqrt(stat.Median(count.values)))
+		mean.chance = append(mean.chance, usual/math.Sqrt(float64(h.n)))
 	}
 	const least = 0.05 // of the median host
 	count.least, mean.least = least*stat.Median(count.values), least*stat.Median(mean.values)
@@ -177,10 +225,13 @@ func (l *insightSearch) hostLevels(hosts []group) []hostMeasure {
 				return fmt.Sprintf("%s%s from %s against %s%s", about, term.Percent(value), name, about, term.Percent(median))
 			}}
 		for h, host := range hosts {
+			m.values = append(m.values, counts[k][h]/float64(host.n))
+		}
+		usual := stat.Median(m.values)
+		for _, host := range hosts {
 			n := float64(host.n)
-			share := counts[k][h] / n
 			// A host without any sample of a level may have had one.
-			m.values, m.chance = append(m.values, share), append(m.chance, math.Sqrt(max(share*(1-share), 1/n)/n))
+			m.chance = append(m.chance, math.Sqrt(max(usual*(1-usual), 1/n)/n))
 		}
 		out = append(out, m)
 	}

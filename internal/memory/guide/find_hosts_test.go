@@ -2,6 +2,7 @@ package guide
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -16,7 +17,7 @@ func TestLikeHosts(t *testing.T) {
 	const measures = 6
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, tt := range []struct{ hosts, runs int }{{4, 8000}, {8, 8000}, {32, 2000}, {256, 250}} {
-		limit := hostLimit(tt.hosts, measures)
+		limits := limitsOf(tt.hosts, measures)
 		for _, chance := range []float64{0, 5} {
 			named := 0
 			for range tt.runs {
@@ -27,13 +28,13 @@ func TestLikeHosts(t *testing.T) {
 						drawn[m].chance = append(drawn[m].chance, chance)
 					}
 				}
-				if len(oddHosts(drawn, limit)) > 0 {
+				if len(oddHosts(drawn, limits)) > 0 {
 					named++
 				}
 			}
 			t.Logf("%d hosts, chance %g: named in %d of %d runs", tt.hosts, chance, named, tt.runs)
 			// Four standard deviations of a count above what is claimed.
-			if most := falseHosts * float64(tt.runs); float64(named) > most+4*max(1, most/2) {
+			if most := falseHosts(tt.hosts) * float64(tt.runs); float64(named) > most+4*math.Sqrt(most+1) {
 				t.Errorf("%d hosts, chance %g: a host is named in %d of %d runs, %g are claimed", tt.hosts, chance, named, tt.runs, most)
 			}
 		}
@@ -111,5 +112,25 @@ func TestOddHosts(t *testing.T) {
 	}
 	if _, err := fmt.Sscanf(found[slow-1].Where, "host = n%03d", new(int)); err != nil {
 		t.Errorf("selection %q", found[slow-1].Where)
+	}
+}
+
+// TestOddHostOfFew plants one host of six that is three times as slow: so few hosts
+// say little of their spread, and the other five still say enough.
+func TestOddHostOfFew(t *testing.T) {
+	always := func(int, string, *rand.Rand) bool { return true }
+	for _, hosts := range []int{6, 9, 12} {
+		found := insights(t, clustered(t, hosts, 1500, always, func(host int) float64 {
+			if host == 3 {
+				return 3
+			}
+			return 1
+		}))
+		if rank(found, "odd-host", "Host n003 ", "mean latency") != 1 {
+			t.Errorf("%d hosts, one three times as slow:%s", hosts, list(found))
+		}
+		if found := insights(t, clustered(t, hosts, 1500, always, func(int) float64 { return 1 })); rank(found, "odd-host") > 0 {
+			t.Errorf("%d like hosts:%s", hosts, list(found))
+		}
 	}
 }
