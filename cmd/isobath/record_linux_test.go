@@ -644,7 +644,7 @@ func TestRecordDiskFull(t *testing.T) {
 		t.Errorf("no room at the start: %v\n%s", err, out)
 	}
 	full := mount("5m")
-	busy := "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; "
+	busy := "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done; "
 	fill := "head -c 9000000 /dev/zero >" + filepath.Join(full, "filler") + " 2>/dev/null; "
 	cmd := r.command("record", "--heap=false", "--rate", "2000", "-o", filepath.Join(full, "a.isobath"), "--", "sh", "-c", busy+fill+busy+"exit 3")
 	out, err = cmd.CombinedOutput()
