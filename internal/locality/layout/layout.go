@@ -152,9 +152,11 @@ func (t *Table) Number(r *refs.Ref) uint32 {
 	if o := t.last; o != nil && r.Addr-o.Start < o.Size {
 		return o.Number
 	}
-	if o := t.givenAt(r.Addr); o != nil {
-		t.last = o
-		return o.Number
+	if len(t.given) > 0 {
+		if o := t.givenAt(r.Addr); o != nil {
+			t.last = o
+			return o.Number
+		}
 	}
 	if r.Object != 0 {
 		return t.recorded(r)

@@ -92,3 +92,46 @@ func (h *Histogram) Median() (from, to uint64, ok bool) {
 	}
 	return 0, 0, false
 }
+
+// exactCounts counts references by exact distance. Distances of random uses are
+// random places: counts of 32 bits keep twice as many of them in a cache.
+type exactCounts struct {
+	first uint64
+	low   []uint32
+	high  map[uint32]uint64 // what no longer fits into low
+}
+
+func (c *exactCounts) add(d uint32) {
+	if int(d) < len(c.low) {
+		if c.low[d]++; c.low[d] == 0 {
+			c.carry(d)
+		}
+		return
+	}
+	if d == First {
+		c.first++
+		return
+	}
+	c.low = append(c.low, make([]uint32, max(int(d)+1-len(c.low), len(c.low), 1024))...)
+	c.low[d] = 1
+}
+
+func (c *exactCounts) carry(d uint32) {
+	if c.high == nil {
+		c.high = map[uint32]uint64{}
+	}
+	c.high[d] += 1 << 32
+}
+
+// all is the counts up to the largest distance.
+func (c *exactCounts) all() []uint64 {
+	n := len(c.low)
+	for n > 0 && c.low[n-1] == 0 && c.high[uint32(n-1)] == 0 {
+		n--
+	}
+	counts := make([]uint64, n)
+	for d := range counts {
+		counts[d] = uint64(c.low[d]) + c.high[uint32(d)]
+	}
+	return counts
+}

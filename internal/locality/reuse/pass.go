@@ -58,9 +58,11 @@ type Pass struct {
 	lastCode uint32
 	members  []*Group
 	loops    []*Group
-	distance []uint64 // references by exact distance
-	first    uint64
+	distance exactCounts
 	far      [stageRefs]uint32 // distances of the references under way
+	ids      [stageRefs]uint32 // of their first lines
+	read     uint64            // so that what is fetched ahead is not left out
+	moved    [stageRefs]uint32 // those of them that may be to another page than the last
 	pages    Histogram
 	set      *windows
 	pageSet  *windows
@@ -74,20 +76,10 @@ type Pass struct {
 type threadState struct {
 	id           uint32
 	lines, pages *Stack
-	line         latest
-	page         latest
-	lastLine     []uint64 // time of the last use of a line, by number
-	lastPage     []uint64
 	firstTimes   timeBuckets
 	reuseTimes   timeBuckets
 	usage        *cachesim.Usage
 	stores       storeRing
-}
-
-// latest is the line or page that a thread used last: the top of its stack.
-type latest struct {
-	key uint64 // plus one
-	id  uint32
 }
 
 // NewPass makes a pass over nothing yet.
@@ -117,17 +109,28 @@ func (p *Pass) Add(batch []refs.Ref) {
 const stageRefs = 1024
 
 func (p *Pass) add(batch []refs.Ref) {
+	p.fetchAhead(batch)
 	far := p.far[:len(batch)]
+	moved := p.moved[:0]
 	for i := range batch {
 		r := &batch[i]
 		if r.Size == 0 {
 			p.unsized++
 		}
-		d := p.accessLines(p.threadOf(r), p.n+uint64(i)+1, r.Addr>>p.lineShift, lastByte(r)>>p.lineShift)
-		p.countDistance(d)
-		far[i] = d
+		t, now := p.threadOf(r), p.n+uint64(i)+1
+		from, to := r.Addr>>p.lineShift, lastByte(r)>>p.lineShift
+		if from == to && t.again(from, now) {
+			far[i] = 0
+			continue
+		}
+		far[i] = p.accessLines(t, now, from, to, p.ids[i])
+		moved = append(moved, uint32(i))
 	}
-	for i := range batch {
+	for _, d := range far {
+		p.distance.add(d)
+	}
+	p.pages.Counts[0] += uint64(len(batch) - len(moved))
+	for _, i := range moved {
 		r := &batch[i]
 		p.pages.Add(p.accessPages(p.threadOf(r), p.n+uint64(i)+1, r.Addr>>p.pageShift, lastByte(r)>>p.pageShift))
 	}
@@ -135,6 +138,41 @@ func (p *Pass) add(batch []refs.Ref) {
 		p.charged(&batch[i], far[i])
 	}
 	p.n += uint64(len(batch))
+}
+
+// fetchAhead numbers the first line of every reference, and has what is known of
+// it fetched.
+func (p *Pass) fetchAhead(batch []refs.Ref) {
+	var of *threadState
+	var line, read uint64
+	var id uint32
+	for i := range batch {
+		r := &batch[i]
+		t, at := p.threadOf(r), r.Addr>>p.lineShift
+		if at != line || t != of {
+			line, of = at, t
+			id = t.lines.number(at)
+			read += t.lines.near(id)
+		}
+		p.ids[i] = id
+	}
+	p.read = read
+}
+
+// again is an access to the line used last, in the same of the shortest windows:
+// its distance is 0, and neither its line nor its page is new to any window.
+func (t *threadState) again(line, now uint64) bool {
+	if t.lines.latest != line+1 {
+		return false
+	}
+	u := &t.lines.uses[t.lines.latestID]
+	last := u.time()
+	if (now-1)/baseWindow != (last-1)/baseWindow {
+		return false
+	}
+	u.setTime(now)
+	t.reuseTimes.add(now - last)
+	return true
 }
 
 // lastByte is the last address that a reference touches.
@@ -207,24 +245,10 @@ func (p *Pass) thread(id uint32) *threadState {
 }
 
 // accessLines pushes the lines of the reference at a time, lower first, and
-// returns the largest of their distances.
-func (p *Pass) accessLines(t *threadState, now, from, to uint64) (far uint32) {
-	if from == to && from+1 == t.line.key {
-		at := &t.lastLine[t.line.id]
-		if *at < now {
-			t.reuseTimes.add(now - *at)
-		}
-		p.set.add(now, *at)
-		*at = now
-		return 0
-	}
-	for line := from; ; line++ {
-		d, id := t.lines.Access(line)
-		for int(id) >= len(t.lastLine) {
-			t.lastLine = append(t.lastLine, make([]uint64, pageLines)...)
-		}
-		last := t.lastLine[id]
-		t.lastLine[id] = now
+// returns the largest of their distances. The first has a number.
+func (p *Pass) accessLines(t *threadState, now, from, to uint64, id uint32) (far uint32) {
+	for line := from; ; {
+		d, last := t.lines.at(line, id, now)
 		switch {
 		case last == 0:
 			t.firstTimes.add(now)
@@ -233,42 +257,25 @@ func (p *Pass) accessLines(t *threadState, now, from, to uint64) (far uint32) {
 		}
 		p.set.add(now, last)
 		if far = max(far, d); line == to {
-			t.line = latest{line + 1, id}
 			return far
 		}
+		line++
+		id = t.lines.number(line)
 	}
 }
 
 func (p *Pass) accessPages(t *threadState, now, from, to uint64) (far uint32) {
-	if from == to && from+1 == t.page.key {
-		at := &t.lastPage[t.page.id]
-		p.pageSet.add(now, *at)
-		*at = now
-		return 0
-	}
 	for page := from; ; page++ {
-		d, id := t.pages.Access(page)
-		for int(id) >= len(t.lastPage) {
-			t.lastPage = append(t.lastPage, make([]uint64, pageLines)...)
+		id := t.pages.latestID
+		if t.pages.latest != page+1 {
+			id = t.pages.number(page)
 		}
-		p.pageSet.add(now, t.lastPage[id])
-		t.lastPage[id] = now
+		d, last := t.pages.at(page, id, now)
+		p.pageSet.add(now, last)
 		if far = max(far, d); page == to {
-			t.page = latest{page + 1, id}
 			return far
 		}
 	}
-}
-
-func (p *Pass) countDistance(d uint32) {
-	if d == First {
-		p.first++
-		return
-	}
-	for int(d) >= len(p.distance) {
-		p.distance = append(p.distance, make([]uint64, max(len(p.distance), 1024))...)
-	}
-	p.distance[d]++
 }
 
 // code numbers the instruction of a reference: mostly the one that came after

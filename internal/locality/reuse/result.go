@@ -33,12 +33,9 @@ type Result struct {
 // Result ends the pass.
 func (p *Pass) Result() *Result {
 	p.charge()
-	r := &Result{References: p.n, LineBytes: p.o.Line, PageBytes: p.o.Page, First: p.first, Distances: p.distance, Pages: p.pages,
+	r := &Result{References: p.n, LineBytes: p.o.Line, PageBytes: p.o.Page, First: p.distance.first, Distances: p.distance.all(), Pages: p.pages,
 		Code: p.groups, Members: p.members, Loops: p.loops, Aliases: p.aliases, Loads: p.loads, Unsized: p.unsized}
-	for len(r.Distances) > 0 && r.Distances[len(r.Distances)-1] == 0 {
-		r.Distances = r.Distances[:len(r.Distances)-1]
-	}
-	r.Whole.First = p.first
+	r.Whole.First = r.First
 	for d, n := range r.Distances {
 		r.Whole.Counts[Bucket(uint32(d))] += n
 	}
@@ -50,8 +47,8 @@ func (p *Pass) Result() *Result {
 		r.PageCount += uint64(t.pages.Lines())
 		first.merge(&t.firstTimes)
 		reuse.merge(&t.reuseTimes)
-		for _, at := range t.lastLine {
-			if at > 0 {
+		for i := range t.lines.uses {
+			if at := t.lines.uses[i].time(); at > 0 {
 				last.add(p.n - at + 1)
 			}
 		}

@@ -5,33 +5,28 @@ import "math/bits"
 // First is the distance of the first access to a line.
 const First = ^uint32(0)
 
-// frontSize is how many of the latest lines are looked up by comparing: more
-// than half of the references of most programs are to one of them.
-const frontSize = 8
-
 const (
 	blockSlots = 512 // slots of one node of the tree
 	blockWords = blockSlots / 64
 	pageLines  = 64 // lines of one page of the table
 
-	slotNone  = ^uint32(0)     // the line was never accessed
-	slotFront = ^uint32(0) - 1 // the line is in the front
+	slotNone = ^uint32(0) // the line was never accessed
 )
 
 // Stack is the LRU stack of an unbounded cache: Access tells how many other
 // lines were accessed since the last access to a line.
 //
-// The latest lines are in front, in order. Every other line has a slot, a
-// number that grows with the time it left the front; live slots are bits of
-// words. The distance of a line is the number of live slots behind its own: a
-// population count of the words of its block, and a Fenwick tree over the blocks
-// before the newest. When slots run out the live ones are numbered again.
+// Every line has a slot, a number that grows with the time of its last access;
+// live slots are bits of words. The distance of a line is the number of live
+// slots behind its own: a population count of the words of its block, and a
+// Fenwick tree over the blocks before the newest, which most accesses do not
+// reach. When slots run out the live ones are numbered again.
 type Stack struct {
-	front [frontSize]uint64 // lines plus one; 0 is none
-	ids   [frontSize]uint32 // of the lines in front
+	latest   uint64 // the line accessed last, plus one; 0 is none
+	latestID uint32
 
 	table lineTable
-	slots []uint32 // by id
+	uses  []lastUse // by id
 	words []uint64
 	// closed is the Fenwick tree of live slots in blocks that are full; open
 	// counts those of the newest block.
@@ -40,6 +35,17 @@ type Stack struct {
 	now    uint32
 	live   int32
 }
+
+// lastUse is when a line was used last: its slot, and the time that the caller
+// gave. Both are needed at once, and random memory costs by the place.
+type lastUse struct {
+	slot     uint32
+	low, top uint32 // halves of the time: twelve bytes in place of sixteen
+}
+
+func (u *lastUse) time() uint64 { return uint64(u.top)<<32 | uint64(u.low) }
+
+func (u *lastUse) setTime(t uint64) { u.low, u.top = uint32(t), uint32(t>>32) }
 
 // NewStack returns a stack no line was pushed on.
 func NewStack() *Stack { return newStack(64 * blockSlots) }
@@ -64,69 +70,105 @@ func (s *Stack) Lines() int { return int(s.table.lines) }
 // Access pushes a line and returns its distance, and a dense number of the
 // line below 64 times the number of pages touched.
 func (s *Stack) Access(line uint64) (distance, id uint32) {
-	key := line + 1
-	if s.front[0] == key {
-		return 0, s.ids[0]
+	if s.latest == line+1 {
+		return 0, s.latestID
 	}
-	for i := 1; i < frontSize; i++ {
-		if s.front[i] == key {
-			id = s.ids[i]
-			s.push(i, key, id)
-			return uint32(i), id
-		}
-	}
-	return s.accessBehind(key)
+	distance, _ = s.push(line, s.number(line), 0)
+	return distance, s.latestID
 }
 
-// accessBehind is Access for a line that is not in front.
-func (s *Stack) accessBehind(key uint64) (distance, id uint32) {
-	id = s.table.id(key - 1)
-	for int(id) >= len(s.slots) {
-		s.slots = append(s.slots, newSlots[:]...)
+// number returns the dense number of a line and makes room for it.
+func (s *Stack) number(line uint64) uint32 {
+	id := s.table.id(line)
+	for int(id) >= len(s.uses) {
+		s.uses = append(s.uses, unused[:]...)
 	}
+	return id
+}
+
+// near reads what an access to a line with a number will read. Asked for many
+// lines before the first is accessed, the processor waits for all of them at
+// once and not for one after the other. What is returned means nothing.
+func (s *Stack) near(id uint32) uint64 {
+	slot := s.uses[id].slot
+	if w := int(slot / 64); w < len(s.words) {
+		return s.words[w]
+	}
+	return 0
+}
+
+// at is Access at a time, which is kept, for a line with a number; last is the
+// time before, 0 if there was none.
+func (s *Stack) at(line uint64, id uint32, now uint64) (distance uint32, last uint64) {
+	if s.latest == line+1 {
+		u := &s.uses[id]
+		last = u.time()
+		u.setTime(now)
+		return 0, last
+	}
+	return s.push(line, id, now)
+}
+
+// push is at for a line that is not the latest.
+func (s *Stack) push(line uint64, id uint32, now uint64) (distance uint32, last uint64) {
+	u := &s.uses[id]
+	slot := u.slot
+	last = u.time()
+	u.setTime(now)
+	s.latest, s.latestID = line+1, id
 	distance = First
-	if slot := s.slots[id]; slot != slotNone {
-		distance = frontSize + s.newer(slot)
-		s.clear(slot)
-	} else {
+	if slot == slotNone {
 		s.table.lines++
+	} else {
+		distance = s.take(slot)
 	}
-	s.slots[id] = slotFront
-	if last := s.front[frontSize-1]; last != 0 {
-		s.spill(s.ids[frontSize-1])
+	if int(s.now) == len(s.words)*64 {
+		u.slot = slotNone // it is in no word
+		s.compact()
 	}
-	s.push(frontSize-1, key, id)
-	return distance, id
+	s.live++
+	s.open++
+	u.slot = s.now
+	s.words[s.now/64] |= 1 << (s.now % 64)
+	s.now++
+	if s.now%blockSlots == 0 {
+		s.add(int(s.now)/blockSlots-1, s.open)
+		s.open = 0
+	}
+	return distance, last
 }
 
-// push puts a line first, and moves those before place at back by one.
-func (s *Stack) push(at int, key uint64, id uint32) {
-	copy(s.front[1:at+1], s.front[:at])
-	copy(s.ids[1:at+1], s.ids[:at])
-	s.front[0], s.ids[0] = key, id
-}
-
-// newSlots is the slots of a page nobody has accessed.
-var newSlots = func() (p [pageLines]uint32) {
+// unused is the lines of a page nobody has accessed.
+var unused = func() (p [pageLines]lastUse) {
 	for i := range p {
-		p[i] = slotNone
+		p[i].slot = slotNone
 	}
 	return p
 }()
 
-// newer counts the live slots after a slot.
-func (s *Stack) newer(slot uint32) uint32 {
+// take removes a slot and counts the live slots after it.
+func (s *Stack) take(slot uint32) uint32 {
 	w := slot / 64
-	n := bits.OnesCount64(s.words[w] >> (slot % 64) >> 1)
 	block := slot / blockSlots
+	word := s.words[w]
+	n := bits.OnesCount64(word >> (slot % 64) >> 1)
+	s.words[w] = word &^ (1 << (slot % 64))
+	if block == s.now/blockSlots {
+		for _, rest := range s.words[w+1 : s.now/64+1] {
+			n += bits.OnesCount64(rest)
+		}
+		s.live--
+		s.open--
+		return uint32(n)
+	}
 	for _, rest := range s.words[w+1 : (block+1)*blockWords] {
 		n += bits.OnesCount64(rest)
 	}
-	if block == s.now/blockSlots {
-		return uint32(n)
-	}
 	// live counts all; the tree those up to and with this block.
-	return uint32(n) + uint32(s.live-s.prefix(int(block)+1))
+	n += int(s.live - s.prefix(int(block)+1))
+	s.add(int(block), -1)
+	s.live--
+	return uint32(n)
 }
 
 // prefix sums the closed blocks before block b.
@@ -144,32 +186,6 @@ func (s *Stack) add(block int, n int32) {
 	}
 }
 
-func (s *Stack) clear(slot uint32) {
-	s.words[slot/64] &^= 1 << (slot % 64)
-	s.live--
-	if block := slot / blockSlots; block == s.now/blockSlots {
-		s.open--
-	} else {
-		s.add(int(block), -1)
-	}
-}
-
-// spill gives the line that leaves the front the next slot.
-func (s *Stack) spill(id uint32) {
-	if int(s.now) == len(s.words)*64 {
-		s.compact()
-	}
-	s.slots[id] = s.now
-	s.words[s.now/64] |= 1 << (s.now % 64)
-	s.live++
-	s.open++
-	s.now++
-	if s.now%blockSlots == 0 {
-		s.add(int(s.now)/blockSlots-1, s.open)
-		s.open = 0
-	}
-}
-
 // compact numbers the live slots from 0 on, and makes room for at least three
 // times as many, so that its cost is spread over as many accesses.
 func (s *Stack) compact() {
@@ -179,10 +195,10 @@ func (s *Stack) compact() {
 		rank[i] = n
 		n += uint32(bits.OnesCount64(w))
 	}
-	for id, slot := range s.slots {
-		if slot < slotFront {
+	for i := range s.uses {
+		if slot := s.uses[i].slot; slot != slotNone {
 			below := s.words[slot/64] & (1<<(slot%64) - 1)
-			s.slots[id] = rank[slot/64] + uint32(bits.OnesCount64(below))
+			s.uses[i].slot = rank[slot/64] + uint32(bits.OnesCount64(below))
 		}
 	}
 	s.room(max(len(s.words)*64, 4*int(n)+blockSlots))

@@ -89,3 +89,16 @@ func TestHistogramMisses(t *testing.T) {
 		}
 	}
 }
+
+func TestExactCountsBeyond32Bits(t *testing.T) {
+	var c exactCounts
+	c.add(3)
+	c.low[3] = ^uint32(0) // as after 2³² - 1 references
+	for _, d := range []uint32{3, 3, 2000, First} {
+		c.add(d)
+	}
+	got := c.all()
+	if len(got) != 2001 || got[3] != 1<<32+1 || got[2000] != 1 || c.first != 1 {
+		t.Errorf("%d counts, %d of distance 3, %d of 2000, %d first; want 2001, 2³²+1, 1, 1", len(got), got[3], got[2000], c.first)
+	}
+}

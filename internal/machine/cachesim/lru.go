@@ -189,6 +189,10 @@ func (c *Usage) Access(addr uint64, size uint32) (fetched int) {
 
 // Own says for whom the last access fetched its lines.
 func (c *Usage) Own(owner uint32) {
+	if len(c.fresh) == 1 && c.latest.key == c.fresh[0]+1 {
+		c.latest.owner = owner
+		return
+	}
 	for _, line := range c.fresh {
 		set := c.set(line)
 		for i := range set {
