@@ -108,6 +108,9 @@ describe('the trace page', () => {
       .poll(async () => (await pane.innerText()).replace(/\s+/g, ' '))
       .toContain(`nothing disturbs it and ${ms(without.high_ns)}`);
     await expect.poll(() => pixels(page, 'Physical timeline', 0)).not.toBe(before);
+    // What was clicked has room below the panel.
+    const about = (await page.getByRole('region', { name: 'About the selection' }).boundingBox())!;
+    expect(about.height).toBeGreaterThan(120);
     // The changed run alone: its operations are described as predicted.
     await pane.getByRole('button', { name: 'predicted' }).click();
     await find(page, 'Physical timeline', /^Rank 11 ≈ predicted/);
