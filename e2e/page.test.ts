@@ -603,8 +603,13 @@ describe('opening', () => {
     await first.stop();
     await find(page, 'Topology', /^CPU 3 /).catch(() => undefined);
     await stopped(page).waitFor();
+    // Code that is asked for meanwhile comes with the server.
+    await page.getByRole('tab', { name: 'Categories' }).click();
+    await page.getByRole('alert').filter({ hasText: 'could not be loaded' }).waitFor();
     const again = await start(...args, '--port', new URL(first.origin).port);
     await stopped(page).waitFor({ state: 'detached' });
+    await shown(page, 'Categories');
+    await shown(page, 'Topology');
     const p = await find(page, 'Topology', /^CPU 3 /);
     await page.mouse.click(p.x, p.y);
     await page
