@@ -34,16 +34,7 @@ func Merge(runs []*Run) (*Run, error) {
 	if out.Contents, err = mergeTables(runs, len(hosts) > 1); err != nil {
 		return nil, err
 	}
-	for i, r := range runs {
-		if !bytes.Equal(hardware(r.Tree), hardware(out.Tree)) {
-			out.Warnings = append(out.Warnings, fmt.Sprintf("rank %d ran on another kind of machine (%s); its samples are shown on the topology of rank %d", r.rank(i), r.Origin.Host, runs[0].rank(0)))
-		}
-		for _, w := range r.Warnings {
-			if len(runs) > 1 {
-				w = fmt.Sprintf("rank %d: %s", r.rank(i), w)
-			}
-			out.Warnings = append(out.Warnings, w)
-		}
+	for _, r := range runs {
 		for _, s := range r.Sources {
 			if _, ok := out.SourceFiles[s.Name]; !ok {
 				out.SourceFiles[s.Name] = r.SourceFiles[s.Name]
@@ -51,9 +42,60 @@ func Merge(runs []*Run) (*Run, error) {
 			}
 		}
 	}
+	out.Warnings = mergeWarnings(runs, hardware(out.Tree))
 	out.Names = mergeNames(runs)
 	out.Recording = mergeRecordings(runs)
 	return out, nil
+}
+
+// mergeWarnings says once what several ranks say, and whose machine is unlike the
+// one that is shown.
+func mergeWarnings(runs []*Run, shown json.RawMessage) []string {
+	if len(runs) == 1 {
+		return slices.Clone(runs[0].Warnings)
+	}
+	var said []string
+	by := map[string][]int{} // the ranks that say it
+	for i, r := range runs {
+		all := slices.Clone(r.Warnings)
+		if !bytes.Equal(hardware(r.Tree), shown) {
+			all = append(all, fmt.Sprintf("ran on another kind of machine (%s); samples are shown on the topology of rank %d", r.Origin.Host, runs[0].rank(0)))
+		}
+		for _, w := range all {
+			if by[w] == nil {
+				said = append(said, w)
+			}
+			if rank := r.rank(i); !slices.Contains(by[w], rank) {
+				by[w] = append(by[w], rank)
+			}
+		}
+	}
+	for i, w := range said {
+		said[i] = fmt.Sprintf("%s: %s", ranksText(by[w]), w)
+	}
+	return said
+}
+
+// ranksText lists ranks as people write them: "rank 3", "ranks 0-2, 7".
+func ranksText(ranks []int) string {
+	if len(ranks) == 1 {
+		return fmt.Sprintf("rank %d", ranks[0])
+	}
+	slices.Sort(ranks)
+	var parts []string
+	for first := 0; first < len(ranks); {
+		last := first
+		for last+1 < len(ranks) && ranks[last+1] == ranks[last]+1 {
+			last++
+		}
+		part := fmt.Sprint(ranks[first])
+		if last > first {
+			part += fmt.Sprintf("-%d", ranks[last])
+		}
+		parts = append(parts, part)
+		first = last + 1
+	}
+	return "ranks " + strings.Join(parts, ", ")
 }
 
 // mergeNames joins the sentences that name objects: those of one run stay in

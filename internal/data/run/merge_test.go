@@ -38,7 +38,7 @@ func TestMerge(t *testing.T) {
 	if samples.Rows() != 3 || samples.Column("rank").Text(0) != "3" || samples.Column("rank").Text(2) != "0" || samples.Column("host") != nil || samples.Column("time").Text(0) != "1" {
 		t.Errorf("rank %s, time %s", samples.Column("rank").Text(0), samples.Column("time").Text(0))
 	}
-	if all := strings.Join(got.Warnings, "|"); all != "rank 3: w|rank 0: w" {
+	if all := strings.Join(got.Warnings, "|"); all != "ranks 0, 3: w" {
 		t.Errorf("warnings %q", all)
 	}
 	if d := got.Recording; d.Samples != 3 || d.Addresses["direct"] != 3 || d.Rank != nil {
@@ -90,5 +90,13 @@ func TestMergeComparesHardware(t *testing.T) {
 				t.Errorf("the merged run lost the size of the memory: %s", got.Tree)
 			}
 		})
+	}
+}
+
+func TestRanksText(t *testing.T) {
+	for want, ranks := range map[string][]int{"rank 4": {4}, "ranks 0-3": {2, 0, 1, 3}, "ranks 0, 2-3, 9": {9, 3, 0, 2}} {
+		if got := ranksText(ranks); got != want {
+			t.Errorf("%v: %q, want %q", ranks, got, want)
+		}
 	}
 }
