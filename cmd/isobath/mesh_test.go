@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -216,4 +217,54 @@ func TestInfoMesh(t *testing.T) {
 	if i.Kind != "mesh" || i.Format != "vtk" || i.Cells != 3 || i.Points != 16 || i.Levels != 1 || i.Iterations[0] != 5 || i.Fields[0].Name != "rho" {
 		t.Errorf("%+v", i)
 	}
+}
+
+// TestMeshChapter runs the commands of the guide's chapter that print or write
+// something, as they stand there, on LULESH's samples and dumps. Those that serve
+// until they are interrupted are run by the browser's tests.
+func TestMeshChapter(t *testing.T) {
+	dir, dumps := t.TempDir(), test.Shared(t, "mesh/lulesh")
+	root := newRoot()
+	root.SetOut(io.Discard)
+	root.SetErr(io.Discard)
+	root.SetArgs([]string{"import", test.Shared(t, "samples/lulesh_legacy"), "-o", filepath.Join(dir, "run.isobath")})
+	if err := root.ExecuteContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(filepath.Join(dir, "dumps"), os.DirFS(dumps)); err != nil {
+		t.Fatal(err)
+	}
+	chapter := filepath.Join(test.Root(), "docs", "guide", "mesh.md")
+	t.Chdir(dir)
+	ran := 0
+	for _, c := range documentedCommands(t, chapter) {
+		args, ok := strings.CutPrefix(c.line, "isobath mesh ")
+		if !ok || strings.Contains(args, "--link") {
+			continue
+		}
+		ran++
+		out, err := meshOutput(t, words(args)...)
+		if err != nil || !strings.Contains(out, "cells") {
+			t.Errorf("%s: %v: %s", c.line, err, out)
+		}
+	}
+	if ran < 5 {
+		t.Errorf("only %d commands found", ran)
+	}
+	if m, err := vtk.Read("latency.vtu"); err != nil || m.NumCells() != 8000 {
+		t.Errorf("the file that a command writes: %v", err)
+	}
+}
+
+// words splits a command as a shell does, for quotes without spaces around them.
+func words(line string) []string {
+	var out []string
+	for i, part := range strings.Split(line, "'") {
+		if i%2 == 1 {
+			out = append(out, part)
+		} else {
+			out = append(out, strings.Fields(part)...)
+		}
+	}
+	return out
 }
