@@ -315,7 +315,7 @@ func TestMeshRefusals(t *testing.T) {
 		"too many bins":    {path + "/relate", `{"step":0,"field":"samples","mode":"all","against":"u","bins":100000}`},
 		"cells outside":    {path + "/field", `{"step":0,"field":"samples","mode":"all","where":"rows \"cells 1600\""}`},
 		"falling cells":    {path + "/field", `{"step":0,"field":"samples","mode":"all","where":"rows \"cells 7 3\""}`},
-		"scale":            {path + "/summary", `{"physics":{"step":0,"variable":"u","low":1,"high":0,"parts":40}}`},
+		"scale":            {path + "/summary", `{"physics":{"step":0,"variable":"u","edges":[1,0]}}`},
 		"attach nothing":   {"/api/v1/runs/six/mesh/attach", `{"mesh":"nothing"}`},
 	} {
 		if w := do(s, "POST", c.path, c.body, "Content-Type", "application/json"); w.Code != http.StatusBadRequest && w.Code != http.StatusUnprocessableEntity {
@@ -386,11 +386,25 @@ func checkSummary(t *testing.T, s *Server, run *frame.Run, path string, perf mes
 	}
 	slices.Sort(sorted)
 	low, high := sorted[0], sorted[len(sorted)-1]
-	sum := post[meshes.MeshSummary](t, s, path+"/summary", meshes.MeshSummaryAsk{Picked: "x <= 1", Performance: &meshes.MeshSummedAsk{MeshFieldAsk: perf, Low: low, High: high, Log: true, Parts: 40}})
+	edges := []float64{low, low * 1.5, (low + high) / 2, high}
+	sum := post[meshes.MeshSummary](t, s, path+"/summary", meshes.MeshSummaryAsk{Picked: "x <= 1", Performance: &meshes.MeshSummedAsk{MeshFieldAsk: perf, Edges: edges}})
 	got := sum.Performance
-	n := 0
+	n, counted := 0, make([]int, 3)
 	for _, c := range got.Histogram {
 		n += c
+	}
+	for _, v := range sorted {
+		switch {
+		case v < edges[1]:
+			counted[0]++
+		case v < edges[2]:
+			counted[1]++
+		default:
+			counted[2]++
+		}
+	}
+	if !slices.Equal(got.Histogram, counted) {
+		t.Errorf("histogram %v, want %v", got.Histogram, counted)
 	}
 	want := func(q float64) float64 { return sorted[int(q*float64(len(sorted)))] }
 	if n != len(sorted) || *got.All.Median != want(0.5) || *got.All.P90 != want(0.9) || *got.All.Max != high || got.All.Valued != whole.Covered {

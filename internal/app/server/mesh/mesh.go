@@ -461,7 +461,8 @@ func describeVariable(ctx context.Context, name string, values []float64) MeshVa
 			seen[v] = true
 		}
 	}
-	return MeshVariable{Name: name, Min: frame.OrNull(lo), Max: frame.OrNull(hi), Few: few && len(seen) > 1 && !strings.HasPrefix(name, indexPrefix)}
+	return MeshVariable{Name: name, Min: frame.OrNull(lo), Max: frame.OrNull(hi), Few: few && len(seen) > 1 && !strings.HasPrefix(name, indexPrefix),
+		Spread: frame.List((&mesh.Field{Values: values}).Spread())}
 }
 
 // smaller is the smaller of two numbers; a is NaN at first.

@@ -30,6 +30,7 @@ type keptField struct {
 	*mesh.Field
 	lo, hi, sum float64
 	covered     int
+	spread      []float64
 }
 
 // fieldKey and shellKey name what is kept, by the question.
@@ -74,6 +75,7 @@ func (m *Mesh) values(ctx context.Context, dump *grid.Mesh, a MeshFieldAsk) (*ke
 		return nil, nil, err
 	}
 	f.lo, f.hi, f.sum, f.covered = f.Stats()
+	f.spread = f.Spread()
 	m.kept.Keep(fieldKey(k), f.Bytes(), f)
 	return f, placed, nil
 }
@@ -112,7 +114,7 @@ func (m *Mesh) selected(ctx context.Context, filter, where string) (table.Bits, 
 
 // fieldHead is what an answer says about a field besides its values.
 func (m *Mesh) fieldHead(ask *MeshFieldAsk, f *keptField) MeshFieldAnswer {
-	head := MeshFieldAnswer{Name: ask.Variable, Provenance: "simulation", Min: frame.OrNull(f.lo), Max: frame.OrNull(f.hi), Sum: frame.Finite(f.sum), Covered: f.covered, Columns: []frame.ColumnRef{}}
+	head := MeshFieldAnswer{Name: ask.Variable, Provenance: "simulation", Min: frame.OrNull(f.lo), Max: frame.OrNull(f.hi), Sum: frame.Finite(f.sum), Covered: f.covered, Spread: frame.List(f.spread), Columns: []frame.ColumnRef{}}
 	if ask.Variable == "" {
 		head.Name, head.Counts = f.Spec.String(), &f.Counts
 		head.Unit, head.Provenance = m.origin(f.Spec)

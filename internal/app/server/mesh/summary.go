@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"sort"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/data/table"
@@ -52,8 +53,8 @@ func (s routes) meshSummary(w http.ResponseWriter, r *http.Request, m *Mesh) err
 }
 
 func (m *Mesh) summed(ctx context.Context, a *MeshSummedAsk, ask *MeshSummaryAsk) (*MeshSummed, error) {
-	if a.Parts < 1 || a.Parts > maxParts || !(a.Low < a.High) || a.Log && a.Low <= 0 {
-		return nil, frame.BadRequest("a histogram of %d parts from %g to %g", a.Parts, a.Low, a.High)
+	if len(a.Edges) < 2 || len(a.Edges) > maxParts+1 || !slices.IsSorted(a.Edges) {
+		return nil, frame.BadRequest("a histogram needs 2 to %d edges that do not fall; these are %d", maxParts+1, len(a.Edges))
 	}
 	dump, err := m.askMesh(ctx, &a.Step)
 	if err != nil {
@@ -63,7 +64,7 @@ func (m *Mesh) summed(ctx context.Context, a *MeshSummedAsk, ask *MeshSummaryAsk
 	if err != nil {
 		return nil, err
 	}
-	out := &MeshSummed{Histogram: histogram(ctx, f.Field, a), All: fieldStats(ctx, f.Field, nil), Highest: highest(ctx, f.Field), Marks: []float64{}}
+	out := &MeshSummed{Histogram: histogram(ctx, f.Field, a.Edges), All: fieldStats(ctx, f.Field, nil), Highest: highest(ctx, f.Field), Marks: []float64{}}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -95,23 +96,18 @@ func valueOf(f *mesh.Field, cell int) (float64, bool) {
 	return v, !math.IsNaN(v) && !math.IsInf(v, 0) && (f.Samples == nil || f.Samples[cell] > 0)
 }
 
-// histogram counts cells in equal parts of a scale. Values beyond its ends are
-// in the first and last part.
-func histogram(ctx context.Context, f *mesh.Field, a *MeshSummedAsk) []int {
-	counts := make([]int, a.Parts)
-	lo, span := a.Low, a.High-a.Low
-	if a.Log {
-		lo, span = math.Log(a.Low), math.Log(a.High/a.Low)
-	}
+// histogram counts cells between edges: those on an edge above it. Values beyond
+// the ends are in the first and last part.
+func histogram(ctx context.Context, f *mesh.Field, edges []float64) []int {
+	counts := make([]int, len(edges)-1)
+	inner := edges[1 : len(edges)-1]
 	for c := range table.Scan(ctx, nil, len(f.Values)) {
 		v, ok := valueOf(f, c)
 		if !ok {
 			continue
 		}
-		if a.Log {
-			v = math.Log(max(v, a.Low))
-		}
-		counts[max(0, min(a.Parts-1, int((v-lo)/span*float64(a.Parts))))]++
+		at := sort.Search(len(inner), func(i int) bool { return inner[i] > v })
+		counts[at]++
 	}
 	return counts
 }

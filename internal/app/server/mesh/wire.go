@@ -54,10 +54,11 @@ type MeshPart struct {
 
 // MeshVariable is a variable of the simulation. Its range is that of cells.
 type MeshVariable struct {
-	Name string   `json:"name"`
-	Min  *float64 `json:"min"`
-	Max  *float64 `json:"max"`
-	Few  bool     `json:"few"` // whole numbers, few of them: categories
+	Name   string    `json:"name"`
+	Min    *float64  `json:"min"`
+	Max    *float64  `json:"max"`
+	Few    bool      `json:"few"`    // whole numbers, few of them: categories
+	Spread []float64 `json:"spread"` // as that of a field
 }
 
 // MeshIterations counts samples in equal ranges of iterations.
@@ -97,6 +98,9 @@ type MeshFieldAnswer struct {
 	Sum        float64           `json:"sum"`
 	Covered    int               `json:"covered"`
 	Counts     *mesh.Counts      `json:"counts"` // null for variables
+	// Spread are values between which lie equally many cells, from the smallest
+	// to the largest; empty without values.
+	Spread []float64 `json:"spread"`
 	// PickedCells counts all picked cells, also those that are not drawn.
 	PickedCells int `json:"picked_cells"`
 }
@@ -157,13 +161,11 @@ type MeshSummaryAsk struct {
 	Filter      string         `json:"filter"`
 }
 
-// MeshSummedAsk is a field and the scale on which its cells are counted.
+// MeshSummedAsk is a field and the parts of a scale in which its cells are
+// counted: edges that do not fall, one more than parts.
 type MeshSummedAsk struct {
 	MeshFieldAsk
-	Low   float64 `json:"low"`
-	High  float64 `json:"high"`
-	Log   bool    `json:"log"`
-	Parts int     `json:"parts"`
+	Edges []float64 `json:"edges"`
 }
 
 // MeshSummary is the answer; what was not asked for is null.
@@ -175,7 +177,7 @@ type MeshSummary struct {
 
 // MeshSummed describes a field.
 type MeshSummed struct {
-	Histogram []int       `json:"histogram"` // cells in equal parts of the scale
+	Histogram []int       `json:"histogram"` // cells in the parts of the scale
 	All       MeshStats   `json:"all"`
 	Picked    *MeshStats  `json:"picked"`
 	Highest   []MeshValue `json:"highest"`

@@ -107,6 +107,7 @@ export interface MeshVariable {
   readonly min: number | null;
   readonly max: number | null;
   readonly few: boolean; // whole numbers, few of them: categories
+  readonly spread: readonly number[]; // as that of a field
 }
 
 // MeshIterations counts samples in equal ranges of iterations.
@@ -146,6 +147,9 @@ export interface MeshFieldAnswer {
   readonly sum: number;
   readonly covered: number;
   readonly counts: Counts | null; // null for variables
+  // Spread are values between which lie equally many cells, from the smallest
+  // to the largest; empty without values.
+  readonly spread: readonly number[];
   // PickedCells counts all picked cells, also those that are not drawn.
   readonly picked_cells: number;
 }
@@ -206,12 +210,10 @@ export interface MeshSummaryAsk {
   readonly filter: string;
 }
 
-// MeshSummedAsk is a field and the scale on which its cells are counted.
+// MeshSummedAsk is a field and the parts of a scale in which its cells are
+// counted: edges that do not fall, one more than parts.
 export interface MeshSummedAsk extends MeshFieldAsk {
-  readonly low: number;
-  readonly high: number;
-  readonly log: boolean;
-  readonly parts: number;
+  readonly edges: readonly number[];
 }
 
 // MeshSummary is the answer; what was not asked for is null.
@@ -223,7 +225,7 @@ export interface MeshSummary {
 
 // MeshSummed describes a field.
 export interface MeshSummed {
-  readonly histogram: readonly number[]; // cells in equal parts of the scale
+  readonly histogram: readonly number[]; // cells in the parts of the scale
   readonly all: MeshStats;
   readonly picked: MeshStats | null;
   readonly highest: readonly MeshValue[];

@@ -11,14 +11,11 @@ export interface Eye {
 
 export const VIEW_ANGLE = 30; // degrees, vertical
 
-/**
- * The corner with the origin faces the viewer; a flat mesh is seen from above.
- * Aside is the part of the picture's height that the legend takes at the left.
- */
-export function firstEye(flat: boolean, aspect: number, aside = 0): Eye {
+/** The corner with the origin faces the viewer; a flat mesh is seen from above. */
+export function firstEye(flat: boolean, aspect: number): Eye {
   const [x, y, z] = [-1.15, -1.45, 0.92];
-  const distance = 1 / Math.sin((VIEW_ANGLE * Math.PI) / 360) / Math.min(1, Math.max(0.3, aspect - aside));
-  const eye: Eye = flat
+  const distance = 1 / Math.sin((VIEW_ANGLE * Math.PI) / 360) / Math.min(1, Math.max(0.3, aspect));
+  return flat
     ? { azimuth: -90, elevation: 89.9, distance, target: [0, 0, 0] }
     : {
         azimuth: (Math.atan2(y, x) * 180) / Math.PI,
@@ -26,7 +23,6 @@ export function firstEye(flat: boolean, aspect: number, aside = 0): Eye {
         distance,
         target: [0, 0, 0],
       };
-  return pan(eye, aside / 2, 0);
 }
 
 export function readEye(text: string, initial: Eye): Eye {

@@ -6,6 +6,7 @@ import { termText, text } from '../../state/selection';
 import { parse } from '../../state/language';
 import type { Desk } from '../../frame/context';
 import type { MeshModel } from './model.svelte';
+import { colourScale, SCALE_CHOICES, type ColourScale } from './scales';
 import { writeMesh, type MeshState } from './state';
 import type { MeshStore } from './store';
 import type { Area } from './relationview';
@@ -41,6 +42,16 @@ export class MeshControl {
   /** A setting while its slider moves: not in the link yet. */
   drag(patch: Partial<MeshState>): void {
     this.model.live = { ...this.model.now, ...patch };
+  }
+
+  /** The scale after the one that is seen; those that would look the same are left out. */
+  nextScale(seen: ColourScale): void {
+    const main = this.model.main;
+    const names = SCALE_CHOICES.filter((s) => s !== 'auto');
+    const at = names.indexOf(seen.name);
+    const turned = [...names.slice(at + 1), ...names.slice(0, at)];
+    const next = turned.find((s) => !main || colourScale(main, s).name === s);
+    if (next) this.commit({ scale: next });
   }
 
   goTo(i: number): void {

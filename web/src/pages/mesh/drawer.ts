@@ -3,25 +3,19 @@
 import type { Theme } from '../../base/theme';
 import type { Eye, Vec } from './camera';
 import type { Geometry } from './picture';
-import type { NumberScale } from '../../base/scale';
+import { opposites } from './edges';
+import { sameScale, type ColourScale } from './scales';
 
 /** What one picture shows: a value for each drawn cell, NaN without one. */
 export interface Pane {
   readonly values: Float64Array;
-  readonly scale: NumberScale;
+  readonly scale: ColourScale;
 }
 
 /** Whether pictures are the same, so that they need not be drawn again. */
 export function samePanes(a: readonly Pane[], b: readonly Pane[]): boolean {
   return (
-    a.length === b.length &&
-    a.every(
-      (p, i) =>
-        p.values === b[i]!.values &&
-        p.scale.min === b[i]!.scale.min &&
-        p.scale.max === b[i]!.scale.max &&
-        p.scale.log === b[i]!.scale.log,
-    )
+    a.length === b.length && a.every((p, i) => p.values === b[i]!.values && sameScale(p.scale, b[i]!.scale))
   );
 }
 
@@ -48,13 +42,12 @@ export interface Line {
 
 export const MOST_LINES = 200_000; // more of them cover the faces
 export const SETTLE = 160; // ms without motion until the picture is drawn at full size
-export const SMALLEST_CELL = 5; // CSS pixels, below which edges would cover the colours
 
 /** A mesh moved and scaled to radius 1 around the origin. */
 export class Body {
   readonly points: Float32Array;
-  readonly cellSize: number; // of a typical face, in units of the radius
   private made: Float32Array | undefined;
+  private beside: readonly [Int32Array, Int32Array] | undefined;
 
   constructor(
     readonly geometry: Geometry,
@@ -69,7 +62,6 @@ export class Body {
       this.points[i + 1] = (positions[i + 1]! - my) / radius;
       this.points[i + 2] = (positions[i + 2]! - mz) / radius;
     }
-    this.cellSize = Math.sqrt(this.area() / Math.max(1, geometry.polygons));
   }
 
   point(i: number): Vec {
@@ -90,22 +82,18 @@ export class Body {
     return (this.made = c);
   }
 
-  private area(): number {
-    const c = this.corners;
-    let sum = 0;
-    for (let i = 0; i < c.length; i += 9) {
-      const ux = c[i + 3]! - c[i]!,
-        uy = c[i + 4]! - c[i + 1]!,
-        uz = c[i + 5]! - c[i + 2]!;
-      const vx = c[i + 6]! - c[i]!,
-        vy = c[i + 7]! - c[i + 1]!,
-        vz = c[i + 8]! - c[i + 2]!;
-      const nx = uy * vz - uz * vy,
-        ny = uz * vx - ux * vz,
-        nz = ux * vy - uy * vx;
-      sum += Math.sqrt(nx * nx + ny * ny + nz * nz) / 2;
-    }
-    return sum;
+  /** The points beside edges and features; found when they are first wanted. */
+  private get besides(): readonly [Int32Array, Int32Array] {
+    const { edges, features, triangles } = this.geometry;
+    return (this.beside ??= [opposites(edges, triangles), opposites(features, triangles)]);
+  }
+
+  get besideEdges(): Int32Array {
+    return this.besides[0];
+  }
+
+  get besideFeatures(): Int32Array {
+    return this.besides[1];
   }
 }
 

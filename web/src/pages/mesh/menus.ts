@@ -3,10 +3,19 @@ import { plural } from '../../base/format';
 import type { MenuItem } from '../../frame/PopMenu.svelte';
 import type { MeshControl } from './control';
 import type { MeshModel } from './model.svelte';
+import { SCALE_CHOICES, type ScaleChoice } from './scales';
 import { fieldName } from './words';
 
 const AXES = ['x', 'y', 'z'] as const;
 const LEAST = [1, 2, 3, 5, 10];
+const SCALE_NOTES: Readonly<Record<ScaleChoice, string>> = {
+  auto: 'as the cells are spread',
+  linear: '',
+  log: 'decades',
+  symlog: 'decades on both sides of 0',
+  clipped: 'the middle 94 % of cells',
+  rank: 'equally many cells a colour',
+};
 
 export function axisName(axis: 0 | 1 | 2): string {
   return AXES[axis];
@@ -46,8 +55,9 @@ export function variableItems({ show, variable, variables }: MeshModel, control:
 }
 
 export function scaleItems({ now }: MeshModel, control: MeshControl): MenuItem[] {
-  return (['auto', 'linear', 'log'] as const).map((s) => ({
+  return SCALE_CHOICES.map((s) => ({
     label: s,
+    note: SCALE_NOTES[s],
     checked: s === now.scale,
     run: () => control.commit({ scale: s }),
   }));

@@ -16,7 +16,9 @@ import {
 } from './camera';
 import { outline, pick } from './pick';
 import { colours, Raster } from './raster';
-import { numberScale } from '../../base/scale';
+import { fades, FADES, opposites } from './edges';
+import { Body } from './drawer';
+import { colourScale } from './scales';
 import { meshColor, ramp } from './colours';
 import { INITIAL, readMesh, writeMesh } from './state';
 import { placeAfter } from './control';
@@ -208,7 +210,10 @@ describe('the raster', () => {
     colours(
       Uint32Array.of(0, 1, 2, 3),
       light,
-      { values: Float64Array.of(1, 1000, Number.NaN, 0.5), scale: numberScale(1, 1000, 'log') },
+      {
+        values: Float64Array.of(1, 1000, Number.NaN, 0.5),
+        scale: colourScale({ min: 1, max: 1000, spread: [] }, 'log'),
+      },
       table,
       out,
     );
@@ -216,6 +221,54 @@ describe('the raster', () => {
     expect(rgb(out[0]!)).toEqual([...table.slice(0, 3)]);
     expect(rgb(out[1]!)).toEqual([...table.slice(-4, -1)]);
     expect([out[0]! >>> 24, out[2]! >>> 24, out[3]! >>> 24]).toEqual([255, 0, 1]); // whole, none, below the scale
+  });
+});
+
+describe('edges', () => {
+  // Two strips of quads in the plane x, y: one cell high, 40 wide; and 40 high.
+  const geometryOf = (rows: number): Body => {
+    const positions: number[] = [];
+    for (let j = 0; j <= rows; j++) positions.push(-1, (2 * j) / rows - 1, 0, 1, (2 * j) / rows - 1, 0);
+    const triangles: number[] = [];
+    const edges: number[] = [];
+    for (let j = 0; j < rows; j++) {
+      const a = 2 * j;
+      triangles.push(a, a + 1, a + 3, a, a + 3, a + 2);
+      edges.push(a, a + 1);
+    }
+    return new Body(
+      {
+        key: '',
+        took: 0,
+        polygons: rows,
+        kept: rows,
+        positions: Float32Array.from(positions),
+        triangles: Uint32Array.from(triangles),
+        of: new Uint32Array(2 * rows),
+        cells: new Uint32Array(rows),
+        edges: Uint32Array.from(edges),
+        features: new Uint32Array(),
+      },
+      [0, 0, 0],
+      1,
+    );
+  };
+  const above = { azimuth: -90, elevation: 89.9, distance: 4, target: [0, 0, 0] as Vec };
+  const of = (body: Body, height: number): Uint8Array =>
+    fades(body, body.geometry.edges, body.besideEdges, above, height);
+
+  it('are whole where cells are large on the screen, and gone where they are thin', () => {
+    expect(new Set(of(geometryOf(4), 400))).toEqual(new Set([FADES]));
+    expect(new Set(of(geometryOf(400), 400))).toEqual(new Set([0]));
+    const between = of(geometryOf(75), 400);
+    expect(Math.min(...between)).toBeGreaterThan(0);
+    expect(Math.max(...between)).toBeLessThan(FADES);
+  });
+
+  it('know the points beside them', () => {
+    expect([...opposites(Uint32Array.of(0, 1, 0, 3), Uint32Array.of(0, 1, 3, 0, 3, 2))]).toEqual([
+      3, -1, 1, 2,
+    ]);
   });
 });
 

@@ -5,7 +5,7 @@ import { exact } from '../../base/format';
 import type { MeshInfo } from '../../api/wire';
 import type { Said, Table, View } from '../../frame/view';
 import type { Field, Geometry } from './picture';
-import { placeOn, ticksOf, type NumberScale } from '../../base/scale';
+import { scaleWords, type ColourScale } from './scales';
 import { meshColor } from './colours';
 import { cellPlace, fieldName } from './words';
 
@@ -16,8 +16,9 @@ export interface Shown {
   readonly performance: Field | undefined;
   readonly physics: Field | undefined;
   readonly fields: readonly Field[]; // one a picture, from left to right
-  readonly scales: readonly NumberScale[];
+  readonly scales: readonly ColourScale[];
   readonly canvas: HTMLCanvasElement;
+  readonly aside: { readonly left: number; readonly right: number }; // CSS pixels of legends beside the picture
 }
 
 const RAMP = { w: 12, h: 220 };
@@ -33,21 +34,21 @@ export class MeshPicture implements View<number> {
   }
 
   draw(r: Renderer): void {
-    const { canvas, fields, scales } = this.shown;
+    const { aside, canvas, fields, scales } = this.shown;
     const g = canvas.getContext('2d')!;
     const { data, width, height } = g.getImageData(0, 0, canvas.width, canvas.height);
     r.cells({
       columns: width,
       rows: height,
       rgba: data as Uint8ClampedArray<ArrayBuffer>,
-      area: { x: 0, y: 0, w: this.size.w, h: this.size.h },
+      area: { x: aside.left, y: 0, w: this.size.w - aside.left - aside.right, h: this.size.h },
     });
-    fields.forEach((f, i) => this.legend(r, f, scales[i]!, 12 + (i * this.size.w) / fields.length));
+    fields.forEach((f, i) => this.legend(r, f, scales[i]!, i === 0 ? 12 : this.size.w - aside.right + 10));
   }
 
-  private legend(r: Renderer, f: Field, s: NumberScale, x: number): void {
+  private legend(r: Renderer, f: Field, s: ColourScale, x: number): void {
     r.text(fieldName(f.name), x, 12, { font: { size: 12, weight: 600 }, fill: r.theme.text });
-    r.text(`${f.unit ? `${f.unit}, ` : ''}${s.log ? 'log' : 'linear'} scale`, x, 28, {
+    r.text(`${f.unit ? `${f.unit}, ` : ''}${scaleWords(s)}`, x, 28, {
       font: { size: 11 },
       fill: r.theme.muted,
     });
@@ -58,8 +59,8 @@ export class MeshPicture implements View<number> {
         { fill: meshColor(1 - (i + 0.5) / steps, r.theme.dark) },
       );
     }
-    for (const t of ticksOf(s)) {
-      const y = 42 + RAMP.h * (1 - placeOn(s, t));
+    for (const t of s.ticks(6)) {
+      const y = 42 + RAMP.h * (1 - s.place(t));
       r.line(x + RAMP.w, y, x + RAMP.w + 4, y, { stroke: r.theme.line, width: 1 });
       r.text(exact(t), x + RAMP.w + 8, y, { font: { size: 11 }, fill: r.theme.muted });
     }
@@ -110,6 +111,8 @@ export class MeshPicture implements View<number> {
   }
 
   summary(): string {
-    return `${this.shown.geometry.cells.length} cells of ${this.shown.info.cells} are drawn`;
+    const { fields, geometry, info, scales } = this.shown;
+    const coloured = fields.map((f, i) => `${fieldName(f.name)} on a ${scaleWords(scales[i]!)}`).join('; ');
+    return `${geometry.cells.length} cells of ${info.cells} are drawn; ${coloured}`;
   }
 }

@@ -11,7 +11,7 @@ import type {
   MeshSummed,
   MeshSummedAsk,
 } from '../../api/wire';
-import { numberScale, valueAt, type NumberScale } from '../../base/scale';
+import { colourScale, edgesOf, type ColourScale } from './scales';
 import type { Desk } from '../../frame/context';
 import { termText, text } from '../../state/selection';
 import type { Vec } from './camera';
@@ -106,13 +106,14 @@ export class MeshModel {
   readonly by = $derived(
     this.now.by !== '' ? this.now.by : this.show === 'physics' ? `v:${this.variable}` : `f:${this.field}`,
   );
-  private readonly byScale = $derived.by((): NumberScale | undefined => {
+  private readonly byScale = $derived.by((): ColourScale | undefined => {
     const { by, info } = this;
     const v = by.startsWith('v:') ? info?.values.find((o) => o.name === by.slice(2)) : undefined;
     const f = by === `f:${this.field}` ? this.picture?.performance : undefined;
-    const [lo, hi] = v ? [v.min, v.max] : f ? [f.min, f.max] : [null, null];
-    if (lo === null || hi === null) return undefined;
-    return { min: lo, max: hi, log: lo > 0 && hi > 30 * lo };
+    const of = v ?? f;
+    if (!of || of.min === null || of.max === null) return undefined;
+    const s = colourScale(of, 'auto');
+    return s.name === 'clipped' ? colourScale(of, 'rank') : s; // whose ends are those of the values
   });
 
   /** The value at a part of the threshold's range. */
@@ -120,7 +121,7 @@ export class MeshModel {
     const s = this.byScale;
     if (!s) return 0;
     // The ends are exact: a cell that has the largest value is kept.
-    return t <= 0 ? s.min : t >= 1 ? s.max : valueAt(s, t);
+    return t <= 0 ? s.min : t >= 1 ? s.max : s.value(t);
   }
 
   readonly view = $derived<MeshView>(
@@ -175,11 +176,11 @@ export class MeshModel {
   );
   readonly main = $derived(this.shown[0]);
 
-  scaleOf(f: Field): NumberScale {
+  scaleOf(f: Field): ColourScale {
     // A range that was typed is about the first picture.
     const { scale, min, max } = this.now;
     const own = f === this.main;
-    return numberScale(f.min ?? 0, f.max ?? 1, scale, own ? min : '', own ? max : '');
+    return colourScale(f, scale, own ? min : '', own ? max : '');
   }
 
   readonly scales = $derived(this.shown.map((f) => this.scaleOf(f)));
@@ -261,7 +262,7 @@ export class MeshModel {
     if (!this.ready || this.data.busy || !picture || this.live !== undefined) return;
     const of = (f: Field | undefined, ask: MeshFieldAsk): MeshSummedAsk | undefined => {
       const s = f && this.scaleOf(f);
-      return s && { ...ask, low: s.min, high: s.max, log: s.log, parts: PARTS };
+      return s && { ...ask, edges: edgesOf(s, PARTS) };
     };
     const performance = sampled ? of(picture.performance, this.performanceAsk) : undefined;
     const physics = of(picture.physics, this.physicsAsk);

@@ -5,26 +5,18 @@
 import { parseColor } from '../../base/color';
 import type { Theme } from '../../base/theme';
 import { axes, position, sameEye, VIEW_ANGLE, type Eye, type Vec } from './camera';
-import {
-  MOST_LINES,
-  samePanes,
-  SETTLE,
-  SMALLEST_CELL,
-  type Body,
-  type Drawer,
-  type Line,
-  type Pane,
-} from './drawer';
+import { MOST_LINES, samePanes, SETTLE, type Body, type Drawer, type Line, type Pane } from './drawer';
 import { ramp, STEPS } from './colours';
+import { FADES, fades } from './edges';
 
 const MOST_POINTS = 7_000_000; // of a picture at rest
 const SLOW = 45; // ms: if a picture takes longer, it is drawn at half size while it moves
 
 // What a line at a point is, strongest last.
-const EDGE = 1;
-const HIDDEN = 2; // of the box
-const DASHED = 3; // of the box, in front
-const FEATURE = 4;
+const EDGE = 0; // and how strong it is, 1 … FADES
+const HIDDEN = FADES + 1; // of the box
+const DASHED = FADES + 2; // of the box, in front
+const FEATURE = FADES + 2; // and how strong it is
 
 /** What is seen at each point: a triangle and a line. */
 export class Raster {
@@ -131,12 +123,14 @@ export class Raster {
   }
 
   /** Lines between points, where no face hides them. */
-  lines(pairs: Uint32Array, ink: number, thick: boolean): void {
+  lines(pairs: Uint32Array, strength: Uint8Array, ink: number, thick: boolean): void {
     const { x, y, z } = this;
     for (let k = 0; k < pairs.length; k += 2) {
       const a = pairs[k]!,
         b = pairs[k + 1]!;
-      if (z[a]! > 0 && z[b]! > 0) this.line(x[a]!, y[a]!, z[a]!, x[b]!, y[b]!, z[b]!, ink, thick, 0);
+      const s = strength[k / 2]!;
+      if (s > 0 && z[a]! > 0 && z[b]! > 0)
+        this.line(x[a]!, y[a]!, z[a]!, x[b]!, y[b]!, z[b]!, ink + s, thick, 0);
     }
   }
 
@@ -204,9 +198,9 @@ function unit(v: Vec): Vec {
   return [v[0] / n, v[1] / n, v[2] / n];
 }
 
-// The last byte of a colour says what it is: whole, below the scale (dotted), or
+// The last byte of a colour says what it is: whole, beyond the scale (dotted), or
 // none at all (hatched).
-const BELOW = 1;
+const BEYOND = 1;
 
 /** The colour of each triangle, as bytes r, g, b and what it is. */
 export function colours(
@@ -217,8 +211,6 @@ export function colours(
   out: Uint32Array,
 ): void {
   const { values, scale } = pane;
-  const lo = scale.log ? Math.log(scale.min) : scale.min;
-  const factor = (STEPS - 1) / ((scale.log ? Math.log(scale.max) : scale.max) - lo);
   // Neighbouring triangles are mostly of one cell.
   let last = -1;
   let step = 0;
@@ -227,12 +219,11 @@ export function colours(
     const c = of[t]!;
     if (c !== last) {
       last = c;
-      const v = values[c]!;
-      if (Number.isNaN(v)) kind = 0;
+      const at = scale.place(values[c]!);
+      if (Number.isNaN(at)) kind = 0;
       else {
-        kind = v < scale.min ? BELOW : 255;
-        const at = ((scale.log ? Math.log(v > 0 ? v : scale.min) : v) - lo) * factor + 0.5;
-        step = at <= 0 ? 0 : at >= STEPS - 1 ? STEPS - 1 : at | 0;
+        kind = at < 0 || at > 1 ? BEYOND : 255;
+        step = at <= 0 ? 0 : at >= 1 ? STEPS - 1 : (at * (STEPS - 1) + 0.5) | 0;
       }
     }
     const s = 0.9 + 0.1 * light[t]!;
@@ -264,16 +255,18 @@ function inksOf(theme: Theme): Inks {
     rgb: packed(colour),
     alpha,
   });
+  const faded = (colour: string, alpha: number): ReturnType<typeof line>[] =>
+    Array.from({ length: FADES }, (_, i) => line(colour, (alpha * (i + 1)) / FADES));
   return {
     ground: packed(theme.bg),
     bare: packed(theme.dark ? '#2e323b' : '#dde1e6'),
     hatch: packed(theme.dark ? '#474d59' : '#b9c0c9'),
     lines: [
       line(theme.bg, 0),
-      line(theme.dark ? '#000000' : '#ffffff', 0.55),
+      ...faded(theme.dark ? '#000000' : '#ffffff', 0.55),
       line(theme['hair-strong'], 1),
       line(theme.line, 1),
-      line(theme.text, 0.75),
+      ...faded(theme.text, 0.75),
     ],
   };
 }
@@ -307,7 +300,7 @@ export function resolve(
       c = colour[t]!;
       const kind = c >>> 24;
       if (kind === 0) c = (px + py) % dots < 1.2 * grid ? inks.hatch : inks.bare;
-      else if (kind === BELOW) {
+      else if (kind === BEYOND) {
         const dx = (px % dots) - dots / 2,
           dy = (py % dots) - dots / 2;
         c = dx * dx + dy * dy < grid * grid ? mix(c, inks.hatch, 0.7) : (c | 0xff000000) >>> 0;
@@ -479,10 +472,10 @@ export class SoftwareDrawer implements Drawer {
     const { triangles, edges, features } = body.geometry;
     raster.project(body.points, eye);
     raster.fill(triangles);
-    const pixels = (body.cellSize * css.h) / (2 * eye.distance * Math.tan((VIEW_ANGLE * Math.PI) / 360));
-    if (this.edges && pixels >= SMALLEST_CELL && edges.length <= 2 * MOST_LINES)
-      raster.lines(edges, EDGE, this.grid > 1);
-    if (features.length <= 2 * MOST_LINES) raster.lines(features, FEATURE, this.grid > 1);
+    if (this.edges && edges.length <= 2 * MOST_LINES)
+      raster.lines(edges, fades(body, edges, body.besideEdges, eye, css.h), EDGE, this.grid > 1);
+    if (features.length <= 2 * MOST_LINES)
+      raster.lines(features, fades(body, features, body.besideFeatures, eye, css.h), FEATURE, this.grid > 1);
     this.drawBox(eye);
     lights(body, eye, this.light);
     this.stale = false;

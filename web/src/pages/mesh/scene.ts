@@ -20,7 +20,6 @@ import {
   Scene as World,
   ShaderMaterial,
   UnsignedByteType,
-  Vector2,
   Vector3,
   WebGLRenderer,
   WebGLRenderTarget,
@@ -28,18 +27,11 @@ import {
 import { parseColor } from '../../base/color';
 import type { Theme } from '../../base/theme';
 import { position, ray, sameEye, VIEW_ANGLE, type Eye } from './camera';
-import {
-  MOST_LINES,
-  samePanes,
-  SETTLE,
-  SMALLEST_CELL,
-  type Body,
-  type Drawer,
-  type Line,
-  type Pane,
-} from './drawer';
+import { MOST_LINES, samePanes, SETTLE, type Body, type Drawer, type Line, type Pane } from './drawer';
+import { FADES, fades } from './edges';
 import { pick } from './pick';
 import { ramp, STEPS } from './colours';
+import { placesOf } from './scales';
 import { FRAGMENT, NUMBERS, VERTEX } from './shaders';
 
 const ROW = 2048; // cells in a row of the texture; every card can do that
@@ -53,11 +45,11 @@ export class Scene implements Drawer {
   private readonly faces: Mesh;
   private readonly edges = new LineSegments(
     new BufferGeometry(),
-    new LineBasicMaterial({ transparent: true, opacity: 0.55, depthWrite: false }),
+    new LineBasicMaterial({ transparent: true, opacity: 0.55, depthWrite: false, vertexColors: true }),
   );
   private readonly features = new LineSegments(
     new BufferGeometry(),
-    new LineBasicMaterial({ transparent: true, opacity: 0.75 }),
+    new LineBasicMaterial({ transparent: true, opacity: 0.75, vertexColors: true }),
   );
   private readonly box = new LineSegments(new BufferGeometry(), new LineBasicMaterial());
   private readonly front = new LineSegments(
@@ -98,8 +90,6 @@ export class Scene implements Drawer {
         values: { value: null },
         ramp: { value: null },
         row: { value: ROW },
-        range: { value: new Vector2(0, 1) },
-        logarithmic: { value: false },
         bare: { value: new Vector3() },
         hatch: { value: new Vector3() },
         pixel: { value: 1 },
@@ -228,9 +218,10 @@ export class Scene implements Drawer {
     if (samePanes(this.panes, panes)) return;
     this.textures = panes.map((p, i) => {
       const was = this.textures[i];
-      if (was && this.panes[i]?.values === p.values) return was;
+      const pane = this.panes[i];
+      if (was && pane && samePanes([pane], [p])) return was;
       was?.dispose();
-      return valueTexture(p.values);
+      return placeTexture(placesOf(p.values, p.scale));
     });
     this.panes = panes;
     this.request();
@@ -305,20 +296,19 @@ export class Scene implements Drawer {
     const w = size.w / n;
     this.look(eye, w / size.h);
     this.placeBox(eye);
-    const pixels = (body.cellSize * size.h) / (2 * eye.distance * Math.tan((VIEW_ANGLE * Math.PI) / 360));
-    this.edges.visible =
-      this.wantEdges && pixels >= SMALLEST_CELL && body.geometry.edges.length <= 2 * MOST_LINES;
-    this.features.visible = body.geometry.features.length <= 2 * MOST_LINES;
+    const { edges, features } = body.geometry;
+    this.edges.visible = this.wantEdges && edges.length <= 2 * MOST_LINES;
+    this.features.visible = features.length <= 2 * MOST_LINES;
+    if (this.edges.visible) fade(this.edges, fades(body, edges, body.besideEdges, eye, size.h));
+    if (this.features.visible) fade(this.features, fades(body, features, body.besideFeatures, eye, size.h));
     const u = this.material.uniforms;
     u['pixel']!.value = ratio;
     this.renderer.setClearColor(new Color(theme.bg), 1);
     this.renderer.setScissorTest(false);
     this.renderer.clear();
     this.renderer.setScissorTest(true);
-    this.panes.forEach((p, i) => {
+    this.panes.forEach((_, i) => {
       u['values']!.value = this.textures[i];
-      (u['range']!.value as Vector2).set(p.scale.min, p.scale.max);
-      u['logarithmic']!.value = p.scale.log;
       this.renderer.setViewport(i * w, 0, w, size.h);
       this.renderer.setScissor(i * w, 0, w, size.h);
       this.renderer.render(this.world, this.camera);
@@ -334,9 +324,21 @@ function swap(o: Mesh | LineSegments, next: BufferGeometry): void {
 
 function lines(points: Float32Array, index: Uint32Array): BufferGeometry {
   const g = new BufferGeometry();
-  g.setAttribute('position', new BufferAttribute(points, 3));
-  g.setIndex(new BufferAttribute(index, 1));
+  const ends = new Float32Array(3 * index.length);
+  for (let i = 0; i < index.length; i++) ends.set(points.subarray(3 * index[i]!, 3 * index[i]! + 3), 3 * i);
+  g.setAttribute('position', new BufferAttribute(ends, 3));
+  g.setAttribute('color', new BufferAttribute(new Float32Array(4 * index.length).fill(1), 4));
   return g;
+}
+
+/** Lets each line be as strong as there is room beside it. */
+function fade(o: LineSegments, strength: Uint8Array): void {
+  const colour = o.geometry.getAttribute('color') as BufferAttribute;
+  for (let i = 0; i < strength.length; i++) {
+    colour.setW(2 * i, strength[i]! / FADES);
+    colour.setW(2 * i + 1, strength[i]! / FADES);
+  }
+  colour.needsUpdate = true;
 }
 
 function unit(colour: string): [number, number, number] {
@@ -344,7 +346,7 @@ function unit(colour: string): [number, number, number] {
   return [r / 255, g / 255, b / 255];
 }
 
-function valueTexture(values: Float64Array): DataTexture {
+function placeTexture(values: Float32Array): DataTexture {
   const rows = Math.max(1, Math.ceil(values.length / ROW));
   const data = new Float32Array(ROW * rows);
   for (let i = 0; i < values.length; i++) {

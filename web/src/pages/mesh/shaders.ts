@@ -1,4 +1,4 @@
-// Values lie in a texture by cell, so that another field or range moves no
+// Places on the scale lie in a texture by cell, so that another field or scale moves no
 // geometry. A cell without a value is hatched in screen space and never looks
 // like one.
 export const VERTEX = `
@@ -18,8 +18,6 @@ precision highp int;
 uniform highp sampler2D values;
 uniform sampler2D ramp;
 uniform int row;
-uniform vec2 range;
-uniform bool logarithmic;
 uniform vec3 bare;
 uniform vec3 hatch;
 uniform float pixel;
@@ -33,9 +31,8 @@ void main() {
   if (v < -3.0e38) {
     c = mod(at.x + at.y, 6.0) < 1.2 ? hatch : bare;
   } else {
-    float t = logarithmic ? log(max(v, 1.0e-37) / range.x) / log(range.y / range.x) : (v - range.x) / (range.y - range.x);
-    c = texture(ramp, vec2((clamp(t, 0.0, 1.0) * 255.0 + 0.5) / 256.0, 0.5)).rgb;
-    if (v < range.x && length(mod(at, 6.0) - 3.0) < 1.0) c = mix(c, hatch, 0.7);
+    c = texture(ramp, vec2((clamp(v, 0.0, 1.0) * 255.0 + 0.5) / 256.0, 0.5)).rgb;
+    if ((v < 0.0 || v > 1.0) && length(mod(at, 6.0) - 3.0) < 1.0) c = mix(c, hatch, 0.7);
   }
   vec3 n = normalize(cross(dFdx(vPlace), dFdy(vPlace)));
   colour = vec4(c * (0.90 + 0.10 * max(0.0, dot(n, normalize(vec3(0.35, 0.5, 0.8))))), 1.0);

@@ -2,7 +2,7 @@
 // under keys that begin with "m.".
 import { codec, real, flag, oneOf, typed, whole, words, type Options } from '../../state/link';
 import type { Mode } from '../../api/wire';
-import type { ScaleKind } from '../../base/scale';
+import { SCALE_CHOICES, type ScaleChoice } from './scales';
 
 export type MeshView = 'surface' | 'slice' | 'threshold';
 export type Show = 'performance' | 'physics' | 'both';
@@ -21,7 +21,7 @@ export interface MeshState {
   readonly show: Show;
   readonly field: string; // empty: the first that suits
   readonly variable: string;
-  readonly scale: ScaleKind;
+  readonly scale: ScaleChoice;
   readonly min: string; // ends of the colours; empty: those of the values
   readonly max: string;
   readonly edges: boolean;
@@ -48,7 +48,7 @@ const LINK = codec<MeshState>('m.', {
   show: oneOf(['performance', 'physics', 'both'], 'performance'),
   field: words(),
   variable: words(),
-  scale: oneOf(['auto', 'linear', 'log'], 'auto'),
+  scale: oneOf(SCALE_CHOICES, 'auto'),
   min: typed(),
   max: typed(),
   edges: flag(true, 'off'),
