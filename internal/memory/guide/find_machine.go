@@ -98,11 +98,8 @@ func idleCores(l *insightSearch) ([]Insight, error) {
 		return nil, nil
 	}
 	var names []string
-	var at1 []query.Expr
 	for _, i := range idle {
-		r := &topology.Resources[at[i]]
-		names = append(names, named(r))
-		at1 = append(at1, query.At{Resource: r.ID})
+		names = append(names, named(&topology.Resources[at[i]]))
 	}
 	have := "no samples"
 	if most > 0 {
@@ -112,17 +109,56 @@ func idleCores(l *insightSearch) ([]Insight, error) {
 	if len(idle) > 1 {
 		verb = "have"
 	}
-	where := anyOf(at1)
-	if most == 0 {
-		// Nothing is there to select: its neighbours show what it could do.
-		where = l.around(topology, at[idle[0]])
-	}
 	return []Insight{{
 		Text: fmt.Sprintf("%s %s %s, %.1f σ below the mean, while the median of the %d other %s has %s",
 			listed(names), verb, have, sigmas(loads, loads[idle[0]].n), len(at)-len(idle), plural(depth), term.Thousands(int(median))),
 		Stake: missing / float64(l.samples), Surprise: 1 - float64(most)/median,
-		Where: l.within(where), View: TopologyView, Metric: "imbalance", Depth: depth.String(),
+		Where: l.within(besides(topology, at, idle, loads)), View: TopologyView, Metric: "imbalance", Depth: depth.String(),
 	}}, nil
+}
+
+// besidesOf is how many idle cores are shown with their neighbours; a sentence
+// names no more either.
+const besidesOf = 4
+
+// besides selects idle cores, as far as they have samples, and the nearest on
+// either side that work, of the same package if there are any: they show what an
+// idle core could do.
+func besides(t *hw.Topology, at, idle []int, loads []group) query.Expr {
+	idles, shown := make([]bool, len(at)), make([]bool, len(at))
+	for _, i := range idle {
+		idles[i] = true
+	}
+	for _, i := range idle[:min(len(idle), besidesOf)] {
+		shown[i] = loads[i].n > 0
+		var near, inside []int
+		for _, step := range []int{-1, 1} {
+			k := i + step
+			for k >= 0 && k < len(at) && idles[k] {
+				k += step
+			}
+			if k < 0 || k >= len(at) {
+				continue
+			}
+			near = append(near, k)
+			if packageOf(t, at[k]) == packageOf(t, at[i]) {
+				inside = append(inside, k)
+			}
+		}
+		if len(inside) > 0 {
+			near = inside
+		}
+		for _, k := range near {
+			shown[k] = true
+		}
+	}
+	var terms []query.Expr
+	for i, r := range at {
+		if shown[i] {
+			terms = append(terms, query.At{Resource: t.Resources[r].ID})
+		}
+	}
+	return anyOf(terms)
 }
 
 // named is a core with its CPUs.
@@ -133,14 +169,14 @@ func named(r *hw.Resource) string {
 	return fmt.Sprintf("%s (CPUs %s)", r.Name, r.CPUs)
 }
 
-// around selects the package (or node) of a resource, nil if there is none.
-func (l *insightSearch) around(t *hw.Topology, resource int) query.Expr {
+// packageOf is the package of a resource, 0 if there is none.
+func packageOf(t *hw.Topology, resource int) int {
 	for i := t.Resources[resource].Parent; i > 0; i = t.Resources[i].Parent {
 		if t.Resources[i].Kind == hw.Package {
-			return query.At{Resource: t.Resources[i].ID}
+			return i
 		}
 	}
-	return nil
+	return 0
 }
 
 func anyOf(terms []query.Expr) query.Expr {

@@ -169,6 +169,10 @@ func TestStencilStory(t *testing.T) {
 		{"scattered", "Neighbouring z", "package"},
 		{"phase", "fill", "only 1 CPU"},
 	})
+	// Nothing of the idle core can be selected: its neighbour shows what it could do.
+	if at := rank(before, "idle-core"); at > 0 && before[at-1].Where != "at Core:14" {
+		t.Errorf("the idle core 15 selects %q, want its neighbour in the package", before[at-1].Where)
+	}
 	if rank(before, "false-sharing", "partial") == 0 {
 		t.Errorf("the false sharing of partial is not found:%s", list(before))
 	}
