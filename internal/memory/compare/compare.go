@@ -150,6 +150,7 @@ type Comparison struct {
 
 	exact    bool
 	modelled bool
+	learned  int   // other runs that say how runs differ
 	metrics  []Row // whole rows of further questions
 }
 
@@ -293,7 +294,7 @@ func (c *Comparison) settle(tables []*groups) {
 	if c.Gate.Failed {
 		c.Gate.Exit = ExitRegression
 	}
-	if c.Design == One && !c.exact && (c.Tau == nil || *c.Tau > 0) {
+	if c.allowed() {
 		c.Warnings = append(c.Warnings, "one run a side cannot guard: a gate needs pairs; 'isobath ab --record DIR -- A -- B' makes them")
 	}
 }

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -250,5 +251,64 @@ func TestObjectNames(t *testing.T) {
 	slices.Sort(got)
 	if want := []string{"anonymous", "heat.c:7 64 KiB", "stack of thread 0", "stack of thread 1", "u"}; !slices.Equal(got, want) {
 		t.Errorf("objects %q, want %q", got, want)
+	}
+}
+
+// TestOneRunOverstates draws single runs of a program whose function takes 30 %
+// longer, on a machine on which runs differ by as much as is allowed for. Only
+// large accidents are called, so what was seen is far more than what is there; what
+// is said to be sure must not be.
+func TestOneRunOverstates(t *testing.T) {
+	random := rand.New(rand.NewPCG(25, 1))
+	groups := []string{"solve", "pack", "copy"}
+	draw := func(grow float64) Run {
+		counts := []float64{30 * grow, 200, 100}
+		for i := range counts {
+			counts[i] *= math.Exp(tauFar * random.NormFloat64())
+			counts[i] = max(1, math.Round(counts[i]+math.Sqrt(counts[i])*random.NormFloat64()))
+		}
+		return counted(t, "r", groups, counts)
+	}
+	const draws = 400
+	called, seen, wrong := 0, 0, 0
+	for range draws {
+		c := compared(t, []Run{draw(1)}, []Run{draw(1.3)}, byFunction(nil))
+		for _, g := range c.Groups {
+			if g.Label != "solve" || g.Verdict != More {
+				continue
+			}
+			called++
+			seen += int(one(*g.Ratio > 2*1.3))
+			wrong += int(one(*g.Low > 1.3))
+			if text := c.Says(&g); !strings.Contains(text, "solve costs at least "+byHow(*g.Low)) {
+				t.Errorf("%.2f (%.2f to %.2f): %s", *g.Ratio, *g.Low, *g.High, text)
+			}
+			if text := c.Sentence(); strings.Contains(text, Signed(*g.Ratio)) {
+				t.Errorf("the first sentence has what was seen by chance: %s", text)
+			}
+		}
+	}
+	t.Logf("called in %d of %d, by more than twice in %d, said to be more than it is in %d", called, draws, seen, wrong)
+	if called == 0 || wrong > draws/50 {
+		t.Errorf("called in %d, said to be more than it is in %d of %d", called, wrong, draws)
+	}
+}
+
+// TestModelledIsNotSimulated: hardware samples with the latency of L1 hits assumed
+// were measured, and how their runs differ is unknown; a simulation repeats itself.
+func TestModelledIsNotSimulated(t *testing.T) {
+	latency := slices.Repeat([]int64{10}, 400)
+	line := slices.Repeat([]int64{1}, 400)
+	draw := func(cpu table.Provenance) Run {
+		r := made(t, "r", table.Ints("line", "", table.Derived, line, nil), table.Ints("cpu", "", cpu, line, nil),
+			table.Ints("latency", "cycles", table.Modelled, latency, nil))
+		r.Manifest.Recording = nil
+		return r
+	}
+	for p, want := range map[table.Provenance]float64{table.Measured: tauFar, table.Unknown: tauFar, table.Modelled: 0} {
+		c := compared(t, []Run{draw(p)}, []Run{draw(p)}, byLine(Cost))
+		if *c.Tau != want || c.About() == "" {
+			t.Errorf("CPUs %s: allowance %v, want %v; about %q", p, *c.Tau, want, c.About())
+		}
 	}
 }

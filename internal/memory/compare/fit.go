@@ -487,11 +487,27 @@ func (f *fitting) designs(a, b []Run, opt *Options) {
 	}
 	f.tau, f.tauShare = tauFar, tauFarShare
 	switch {
-	case f.exact || f.column != "" && f.provenance == table.Modelled:
+	case f.exact || !slices.ContainsFunc(slices.Concat(a, b), func(r Run) bool { return !simulated(&r) }):
 		f.tau, f.tauShare = 0, 0
 	case sameMinutes(&a[0], &b[0]):
 		f.tau, f.tauShare = tauNear, tauNearShare
 	}
+}
+
+// simulated says that nothing in a run was measured, so that it is the same every
+// time. A latency may be modelled in a run that was measured, as those of hits in
+// the first level are: how such runs differ is as unknown as of any other.
+func simulated(r *Run) bool {
+	modelled := false
+	for _, c := range r.Table.Columns() {
+		switch c.Provenance {
+		case table.Measured, table.Unknown:
+			return false
+		case table.Modelled:
+			modelled = true
+		}
+	}
+	return modelled
 }
 
 // paired says that the i-th runs of both sides are a pair of one trial.

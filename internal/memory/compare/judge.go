@@ -22,6 +22,9 @@ func (f *fitting) comparison(a, b []Run, opt *Options) *Comparison {
 	case q.Metric.ofRun():
 		c.Unit = "s"
 	}
+	if len(opt.Noise) >= leastNoise {
+		c.learned = len(opt.Noise)
+	}
 	if a[0].Where != nil {
 		c.Where = a[0].Where.String()
 	}
@@ -310,10 +313,13 @@ func (t *groups) wholeOf(r *observedRun) estimate {
 	return e
 }
 
+// leastNoise is how many other runs say how runs differ.
+const leastNoise = 3
+
 // allowance is how much single runs differ beyond sampling, a side: as other runs
 // of the program show it, or else as it was on a busy machine.
 func (f *fitting) allowance(t *groups, rows []*Row, noise [][]estimate) func(int) (float64, float64) {
-	if len(noise) >= 3 {
+	if len(noise) >= leastNoise {
 		return noiseAllowance(noise)
 	}
 	return func(g int) (float64, float64) {

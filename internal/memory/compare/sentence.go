@@ -110,7 +110,7 @@ func (c *Comparison) Sentence() string {
 	verb := map[bool]string{true: "makes", false: "costs"}[c.exact]
 	switch w.Verdict {
 	case More, Less:
-		text = fmt.Sprintf("B %s %s%s (%s)", verb, c.About(), byHow(*w.Ratio), c.sureness(w))
+		text = fmt.Sprintf("B %s %s%s (%s)", verb, c.About(), c.sureChange(w), c.sureness(w))
 	case Same:
 		text = fmt.Sprintf("B %s the same as A (%s)", verb, between(*w.Low, *w.High))
 		if c.exact {
@@ -121,6 +121,25 @@ func (c *Comparison) Sentence() string {
 	}
 	text += fmt.Sprintf(": %s → %s%s", c.value(&w.A), c.value(&w.B), c.unitWord())
 	return text + c.leader()
+}
+
+// allowed says that one run a side is compared, whose spread is not known but
+// allowed for.
+func (c *Comparison) allowed() bool {
+	return c.Design == One && !c.exact && (c.Tau == nil || *c.Tau > 0)
+}
+
+// sureChange is as much of a change that is called as is sure. Of one run a side
+// that is the end of its interval: the change that was seen is what both runs
+// happened to be, and those that are called are the larger for it.
+func (c *Comparison) sureChange(r *Row) string {
+	switch {
+	case !c.allowed():
+		return byHow(*r.Ratio)
+	case *r.Ratio < 1:
+		return "at least " + byHow(*r.High)
+	}
+	return "at least " + byHow(*r.Low)
 }
 
 func (c *Comparison) sureness(w *Row) string {
@@ -137,7 +156,10 @@ func (c *Comparison) sureness(w *Row) string {
 	if c.Tau != nil && *c.Tau == 0 {
 		return text + " by sampling"
 	}
-	return text + ", one run a side"
+	if c.learned > 0 {
+		return fmt.Sprintf("%s, one run a side, as %d other runs differ", text, c.learned)
+	}
+	return fmt.Sprintf("%s, if runs of one program differ by no more than some %s; one run a side cannot show that", text, Percent(*c.Tau))
 }
 
 // leader names the group that changed most among those that are sure.
@@ -148,7 +170,10 @@ func (c *Comparison) leader() string {
 			continue
 		}
 		text := fmt.Sprintf("; most in %s, %s → %s", r.Label, c.value(&r.A), c.value(&r.B))
-		if r.Ratio != nil {
+		switch {
+		case r.Ratio != nil && c.allowed():
+			text += fmt.Sprintf(" (%s)", between(*r.Low, *r.High))
+		case r.Ratio != nil:
 			text += fmt.Sprintf(" (%s)", Signed(*r.Ratio))
 		}
 		return text
@@ -231,7 +256,11 @@ func (c *Comparison) Says(r *Row) string {
 	case r.Ratio == nil:
 		return fmt.Sprintf("%s: %s → %s, not tested", r.Label, c.Amount(r.A.Cost), c.Amount(r.B.Cost))
 	}
-	text := fmt.Sprintf("%s costs %s (%s): %s → %s", r.Label, byHow(*r.Ratio), between(*r.Low, *r.High), c.value(&r.A), c.value(&r.B))
+	change := byHow(*r.Ratio)
+	if r.Sure {
+		change = c.sureChange(r)
+	}
+	text := fmt.Sprintf("%s costs %s (%s): %s → %s", r.Label, change, between(*r.Low, *r.High), c.value(&r.A), c.value(&r.B))
 	if r.Verdict == Unsure {
 		text += fmt.Sprintf("; unsure: detectable %s", Percent(*r.Detectable))
 	}
