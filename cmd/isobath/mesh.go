@@ -351,7 +351,7 @@ func (f *meshFlags) relate(ctx context.Context, r *meshResult) error {
 			p.Spatial(r.placed.Mesh, c)
 			rel := relation{Field: field.Spec.String(), Variable: name, Correlation: c}
 			if category != nil {
-				rel.Categories = p.ByCategory(ctx, max(1, f.least), true)
+				rel.Categories = p.ByCategory(ctx, r.placed.Mesh, max(1, f.least), true)
 			}
 			r.relation = append(r.relation, rel)
 		}
@@ -493,7 +493,11 @@ func (r *meshResult) printRelations(w io.Writer) {
 		fmt.Fprintf(w, "  Spearman %+.3f (p %.3g)  Pearson %+.3f  mutual information %.3f bit\n", rel.Spearman, rel.SpatialP, rel.Pearson, rel.Mutual)
 		fmt.Fprintf(w, "  neighbours are alike: these cells are worth %.0f independent ones, and p is with so many\n", rel.Effective)
 		for _, c := range rel.Categories {
-			fmt.Fprintf(w, "  %8s %7d cells  p10 %s  median %s  p90 %s\n", short(c.Value), c.Cells, short(c.P10), short(c.Median), short(c.P90))
+			related := ""
+			if c.Correlation != nil {
+				related = fmt.Sprintf("  ρ %+.2f (p %.2g)", c.Correlation.Spearman, c.Correlation.SpatialP)
+			}
+			fmt.Fprintf(w, "  %8s %6d cells  p10 %s  median %s  p90 %s%s\n", short(c.Value), c.Cells, short(c.P10), short(c.Median), short(c.P90), related)
 		}
 	}
 }

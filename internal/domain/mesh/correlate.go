@@ -302,8 +302,9 @@ type CategoryStats struct {
 }
 
 // ByCategory splits the pairs by category. Categories with enough cells get a
-// correlation of their own, with p-values if they are wanted.
-func (p *Pairs) ByCategory(ctx context.Context, k int, permute bool) []CategoryStats {
+// correlation of their own, with p-values if they are wanted, among them the one that
+// counts how alike neighbours are.
+func (p *Pairs) ByCategory(ctx context.Context, m *grid.Mesh, k int, permute bool) []CategoryStats {
 	groups := map[float64]*Pairs{}
 	for i := range table.Scan(ctx, nil, len(p.Category)) {
 		v := p.Category[i]
@@ -325,6 +326,9 @@ func (p *Pairs) ByCategory(ctx context.Context, k int, permute bool) []CategoryS
 			relate = g.Correlate
 		}
 		if c, err := relate(ctx, k); err == nil {
+			if permute {
+				g.Spatial(m, c)
+			}
 			s.Correlation = c
 		}
 		out = append(out, s)

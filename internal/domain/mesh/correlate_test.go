@@ -96,7 +96,7 @@ func TestPairs(t *testing.T) {
 	if _, err := p.Correlate(t.Context(), 2); err == nil {
 		t.Error("two cells are correlated")
 	}
-	if c := p.ByCategory(t.Context(), 2, true); len(c) != 2 || c[0].Value != 0 || c[1].Median != 5 {
+	if c := p.ByCategory(t.Context(), nil, 2, true); len(c) != 2 || c[0].Value != 0 || c[1].Median != 5 {
 		t.Errorf("categories %+v", c)
 	}
 	d, err := p.Density(4, 4)

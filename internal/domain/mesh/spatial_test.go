@@ -77,3 +77,31 @@ func TestSpatialFalseAlarms(t *testing.T) {
 		}
 	}
 }
+
+// TestSpatialByCategory: the p-value of a region is that of its cells alone.
+func TestSpatialByCategory(t *testing.T) {
+	const n = 16
+	m := &grid.Mesh{Blocks: []grid.Block{{Grid: &grid.Grid{Layout: grid.Image, Spacing: [3]float64{1, 1, 1}, Extent: [6]int{0, n, 0, n, 0, 0}}}}}
+	r := rand.New(rand.NewPCG(7, 8))
+	x, y := smooth(r, n, 3), smooth(r, n, 3)
+	all, halves := &Pairs{}, [2]*Pairs{{}, {}}
+	for i := range x {
+		half := i % n * 2 / n
+		for _, p := range []*Pairs{all, halves[half]} {
+			p.Cell, p.Perf, p.Physics = append(p.Cell, int32(i)), append(p.Perf, x[i]), append(p.Physics, y[i])
+		}
+		all.Category = append(all.Category, float64(half))
+	}
+	got := all.ByCategory(t.Context(), m, 1, true)
+	for i, p := range halves {
+		want, err := p.Coefficients(t.Context(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Spatial(m, want)
+		c := got[i].Correlation
+		if c == nil || c.SpatialP != want.SpatialP || c.Effective != want.Effective || c.Effective > n*n/4 {
+			t.Errorf("half %d: %+v, want p %g of %g cells", i, c, want.SpatialP, want.Effective)
+		}
+	}
+}

@@ -236,7 +236,7 @@ func (m *Mesh) relate(ctx context.Context, ask *MeshRelateAsk) (*MeshRelation, e
 		a.Problem = err.Error()
 	}
 	if category != nil {
-		a.Categories = frame.List(pairs.ByCategory(ctx, least, permute))
+		a.Categories = frame.List(pairs.ByCategory(ctx, placed.Mesh, least, permute))
 	}
 	if ask.Picked == "" {
 		return a, nil
