@@ -40,7 +40,7 @@ var injections = []struct {
 	{"star", 5, 8, 60, false},
 	{"files", 2, 6, 70, false},
 	{"groups", 4, 6, 60, false},
-	{"parts", 2, 6, 30, true},
+	{"parts", 2, 6, 60, false},
 	{"ahead", 3, 6, 60, false},
 	{"kept", 1, 5, 60, false},
 	{"consensus", 3, 5, 60, false},
