@@ -56,7 +56,7 @@ func newLoops() *cobra.Command {
 		Long: `Count the loops of a program and what each does to memory.
 
 REFS is a trace of every memory reference. Runs made by 'isobath record --refs'
-with the backends step and qemu also keep the way through the code: their
+with all backends but valgrind also keep the way through the code: their
 entries and trips are counted, not estimated. Of other traces the loops are
 rebuilt from the instructions that make references, and marked with ≈.
 

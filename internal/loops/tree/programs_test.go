@@ -194,6 +194,70 @@ func TestEmulated(t *testing.T) {
 	}
 }
 
+// TestHooked holds that compiler hooks tell the same as counters inside the
+// programs. Every sixth program is built with them; all are with
+// ISOBATH_ALL_LEVELS=1.
+func TestHooked(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles and records programs")
+	}
+	sources, err := filepath.Glob("testdata/programs/*.c*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := os.Getenv("ISOBATH_ALL_LEVELS") != ""
+	known := uncertain(t)
+	for i, source := range sources {
+		for k, level := range []string{"-O2", "-O0", "-O1", "-O3"} {
+			if !all && (i%6 != 0 || k != i/6%4) {
+				continue
+			}
+			name := strings.TrimSuffix(filepath.Base(source), filepath.Ext(source)) + " " + level
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				plain, want := compile(t, source, level)
+				whole, err := filepath.Abs(source)
+				if err != nil {
+					t.Fatal(err)
+				}
+				hooked := plain + "-hooked"
+				var text bytes.Buffer
+				cc := "gcc"
+				if filepath.Ext(source) == ".cpp" {
+					cc = "g++"
+				}
+				if err := reftrace.Compile(t.Context(), []string{cc, "-w", level, whole, "-o", hooked}, &text, &text); err != nil {
+					t.Fatalf("%v\n%s", err, &text)
+				}
+				checkHooked(t, name, recordTree(t, hooked, reftrace.Instrument), want, known)
+			})
+		}
+	}
+}
+
+// checkHooked holds that no count is shown as exact and wrong, and that without
+// optimisation all are right that are exact without hooks. Where longjmp lands there is no hook until the next block.
+func checkHooked(t *testing.T, name string, got *tree.Tree, want []truth, known map[string]bool) {
+	t.Helper()
+	if got.Lost > 0 && !strings.HasPrefix(name, "longjump") {
+		t.Errorf("%d references have no place", got.Lost)
+	}
+	exact := 0
+	for _, w := range want {
+		l := loopAt(got, w.line)
+		switch {
+		case l != nil && l.Exact && (l.Entries != w.entries || l.Trips.Trips != w.turns):
+			t.Errorf("line %d: %d entries, %d trips shown as exact, want %d and %d", w.line, l.Entries, l.Trips.Trips, w.entries, w.turns)
+		case l != nil && l.Exact:
+			exact++
+		case l != nil && strings.Contains(l.Why, "compiler hooks") && l.Entries == w.entries && l.Trips.Trips == w.turns:
+		case strings.HasSuffix(name, "-O0") && !known[fmt.Sprintf("%s %d", name, w.line)]:
+			t.Errorf("line %d: %+v is not exact, want %d and %d", w.line, l, w.entries, w.turns)
+		}
+	}
+	t.Logf("%s: %d of %d loops exact", name, exact, len(want))
+}
+
 // TestRebuilt counts without control flow: what is found is never shown as
 // exact.
 func TestRebuilt(t *testing.T) {

@@ -142,6 +142,9 @@ func (b *build) partial(row int) bool {
 
 func (p *prover) statement(st int32, row int) {
 	l := &p.out.Loops[row]
+	if p.Flow.Hooked {
+		defer p.keepProven(st, row)
+	}
 	sh := &p.statements[st].shape
 	entries, sure := p.entries(st, row)
 	if around, ok := p.rows[sh.parent]; ok && sh.always && l.Exact && !p.out.Loops[around].Exact && (l.Entries != p.out.Loops[around].Trips.Trips || !p.turnsSure[around]) {
@@ -167,6 +170,24 @@ func (p *prover) statement(st int32, row int) {
 		}
 	}
 	p.settle(l, sh, h)
+}
+
+// keepProven notes a loop whose entries and turns the text tells.
+func (p *prover) keepProven(st int32, row int) {
+	if _, sure := p.entries(st, row); sure && (p.told[st] != nil || p.statements[st].shape.counted != nil) {
+		p.proven[row] = true
+	}
+}
+
+// besideHooks doubts what the text does not prove of loops whose code has compiler
+// hooks: jumps are threaded past tests and blocks copied otherwise than without
+// them, so that entries are missed or seen twice.
+func (b *build) besideHooks() {
+	for row := range b.members {
+		if l := &b.out.Loops[row]; b.Flow.Hooked && l.Exact && !b.proven[row] {
+			l.Exact, l.Why = false, "compiler hooks move what tells its entries apart, and the text does not prove them; --backend step or qemu counts the program without hooks"
+		}
+	}
 }
 
 // hollow doubts loops of which the compiler may have left out empty turns, where

@@ -16,7 +16,9 @@ func (b *build) tree() *Tree {
 	b.recursions()
 	b.costs()
 	b.counts()
+	b.proven = map[int]bool{}
 	b.prove()
+	b.besideHooks()
 	b.takeCourses()
 	b.parents()
 	b.vanished()

@@ -143,8 +143,10 @@ type build struct {
 	// entriesSure says of each row whether its entries are certain, even if its
 	// turns are not; turnsSure the other way round.
 	entriesSure, turnsSure []bool
-	prover                 *prover       // nil where the text proves nothing
-	recursive              map[int32]int // rows of functions that call themselves
+	// proven are the rows whose counts the text tells, where that matters.
+	proven    map[int]bool
+	prover    *prover       // nil where the text proves nothing
+	recursive map[int32]int // rows of functions that call themselves
 }
 
 // checkEvery is how many blocks pass between looks at the context.

@@ -71,6 +71,9 @@ func (n *namer) way() {
 	}
 	slices.SortStableFunc(t.Marks, func(a, b flow.Mark) int { return cmp.Compare(a.PC, b.PC) })
 	slices.SortFunc(t.Code, func(a, b flow.Instruction) int { return cmp.Compare(a.PC, b.PC) })
+	if n.hooks != nil {
+		n.leavings(t.Code, n.bias)
+	}
 	n.rec.Flow = t
 	n.rec.Has |= refs.HasFlow
 }
@@ -118,6 +121,7 @@ func (n *namer) instruction(pc uint64) flow.Instruction {
 		}
 	}
 	in.Length = max(in.Length, 1)
+	n.hooked(pc, &in)
 	l := bin.Locate(link)
 	inner := l.Inner()
 	in.Place = refs.Place{Function: inner.Function, File: inner.File, Line: inner.Line}

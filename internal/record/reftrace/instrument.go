@@ -2,6 +2,7 @@ package reftrace
 
 import (
 	"context"
+	"debug/elf"
 	_ "embed"
 	"encoding/binary"
 	"errors"
@@ -37,6 +38,10 @@ func (j *job) instrument(ctx context.Context) error {
 	if j.bounds.After {
 		after = 1
 	}
+	way := 0
+	if j.Flow && j.program.Machine == elf.EM_X86_64 {
+		way = 1
+	}
 	cmd := exec.CommandContext(ctx, j.program.Path, j.Command[1:]...)
 	cmd.Args[0] = j.Command[0]
 	settings, err := j.logAllocations(ctx)
@@ -51,8 +56,8 @@ func (j *job) instrument(ctx context.Context) error {
 		}
 		env = environment(heap.Clocked(settings, out.Name()))
 	}
-	cmd.Env = append(env, fmt.Sprintf("ISOBATH_REFS=out=%s,start=%x,stop=%x,after=%d,limit=%d,thread=%d", out.Name(),
-		j.bounds.Start.Low, j.bounds.Stop.Low, after, j.Limit, j.Thread))
+	cmd.Env = append(env, fmt.Sprintf("ISOBATH_REFS=out=%s,start=%x,stop=%x,after=%d,limit=%d,thread=%d,flow=%d", out.Name(),
+		j.bounds.Start.Low, j.bounds.Stop.Low, after, j.Limit, j.Thread, way))
 	if err := j.runChild(cmd); err != nil {
 		return err
 	}
@@ -66,6 +71,13 @@ func (j *job) instrument(ctx context.Context) error {
 // plain reads records that need no merging.
 func (j *job) plain(r io.Reader) error {
 	return eachRecord(r, func(b []byte) bool {
+		if j.memory.library != "" {
+			j.memory.raw++
+		}
+		if b[22] >= recordBlock {
+			j.sites.add(b)
+			return true
+		}
 		return j.emit(refs.Ref{Addr: binary.LittleEndian.Uint64(b), PC: binary.LittleEndian.Uint64(b[8:]),
 			Thread: binary.LittleEndian.Uint32(b[16:]), Size: uint32(binary.LittleEndian.Uint16(b[20:])), Op: refs.Op(min(b[22], uint8(refs.Modify)))})
 	})
@@ -73,7 +85,7 @@ func (j *job) plain(r io.Reader) error {
 
 // hookFlags make a compiler call the hooks. Builtins would hide accesses of
 // copied memory no less, so they stay.
-var hookFlags = []string{"-fsanitize=thread", "-finstrument-functions", "-g"}
+var hookFlags = []string{"-fsanitize=thread", "-fsanitize-coverage=trace-pc", "-finstrument-functions", "-g"}
 
 // sourceSuffixes are the files that a compiler driver compiles.
 var sourceSuffixes = []string{".c", ".cc", ".cpp", ".cxx", ".c++", ".C", ".f", ".for", ".f90", ".f95", ".f03", ".f08", ".F", ".F90", ".F95", ".F03", ".F08"}

@@ -13,6 +13,7 @@ func (j *job) name() {
 	defer n.files.Close()
 	j.rec.Places = []refs.Place{{}}
 	n.own, _ = n.files.Open(j.program.Path, "") // without it there are no names
+	n.walkSites()
 	for i := range j.rec.Refs {
 		r := &j.rec.Refs[i]
 		at, ok := n.known[r.PC]
@@ -39,11 +40,14 @@ type namer struct {
 	own    *symbol.Binary
 	known  map[uint64]named
 	places map[refs.Place]uint32
+	// hooks are the calls of compiler hooks that ran, by running address; nil for
+	// other backends.
+	hooks map[uint64]hook
 }
 
 func (n *namer) look(pc uint64) named {
 	b, link := n.file(pc)
-	place := n.locate(b, link, n.rec.Backend == Instrument)
+	place := n.locate(b, link)
 	if n.program.Code(pc-n.bias) == nil {
 		// Of a library the address itself is kept: link addresses of different
 		// files overlap.
@@ -52,14 +56,10 @@ func (n *namer) look(pc uint64) named {
 	return named{pc - n.bias, place}
 }
 
-// locate looks an address up. Hooks see where they return to, which is one
-// behind the instruction that matters.
-func (n *namer) locate(b *symbol.Binary, addr uint64, after bool) uint32 {
+// locate looks an address up.
+func (n *namer) locate(b *symbol.Binary, addr uint64) uint32 {
 	if b == nil {
 		return 0
-	}
-	if after {
-		addr--
 	}
 	l := b.Locate(addr)
 	f := l.Inner()

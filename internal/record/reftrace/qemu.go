@@ -182,7 +182,9 @@ func (j *job) readRecords(f *os.File) error {
 	}
 	records := io.NewSectionReader(f, pluginHead+pluginMaps, int64(count)*pluginRecord)
 	if j.rec.Backend == Instrument {
-		return j.plain(records)
+		err := j.plain(records)
+		j.sites.finish(head)
+		return err
 	}
 	return j.merge(records)
 }

@@ -30,10 +30,10 @@ type Backend string
 // The backends.
 const (
 	Auto       Backend = "auto"
-	Step       Backend = "step"       // ptrace, one instruction at a time
-	QEMU       Backend = "qemu"       // qemu-user with our plugin
-	Valgrind   Backend = "valgrind"   // lackey's text
-	Instrument Backend = "instrument" // the program was built with 'isobath cc'
+	Step       Backend = "step"            // ptrace, one instruction at a time
+	QEMU       Backend = "qemu"            // qemu-user with our plugin
+	Valgrind   Backend = "valgrind"        // lackey's text
+	Instrument Backend = flow.HookedFormat // the program was built with 'isobath cc'
 )
 
 // Backends are the names a user may give.
@@ -107,6 +107,7 @@ type job struct {
 	overreads bool
 	memory    memory
 	flow      rawFlow
+	sites     siteLog // of compiler hooks
 }
 
 // Record runs the command and records the region. The command's own exit code

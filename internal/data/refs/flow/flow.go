@@ -82,6 +82,8 @@ type Trace struct {
 	Code    []Instruction // in order of address, each once
 	Marks   []Mark        // in order of address
 	Threads []Thread
+	// Hooked says that the code that ran has compiler hooks.
+	Hooked bool
 }
 
 // Encoder makes events of the blocks that threads enter.

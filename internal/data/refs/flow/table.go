@@ -16,6 +16,9 @@ const (
 	MarkTable  = "statements"
 )
 
+// HookedFormat is the format of runs of programs with compiler hooks.
+const HookedFormat = "instrument"
+
 // accessNames are the values of column "access".
 var accessNames = []string{"none", "load", "store", "modify"}
 
@@ -137,7 +140,7 @@ func Read(r *run.Run) (*Trace, error) {
 	if events == nil || blocks == nil || code == nil {
 		return nil, nil
 	}
-	t := &Trace{}
+	t := &Trace{Hooked: r.Format == HookedFormat}
 	if err := t.readEvents(events); err != nil {
 		return nil, err
 	}
