@@ -19,7 +19,7 @@ type Chapter struct {
 
 // order is that of the book. A chapter that is not named comes at the end.
 var order = strings.Fields(`install first-picture slow-stencil parallel-coordinates commands let-it-guide-you record-your-program
-	every-reference loops locality late-ranks mesh many-hosts did-it-help notebooks agents limits`)
+	every-reference loops locality late-ranks mesh many-hosts did-it-help notebooks agents limits glossary`)
 
 // Chapters is the book.
 func Chapters() ([]Chapter, error) {
@@ -51,8 +51,9 @@ func place(c Chapter) int {
 type Section struct {
 	Chapter string `json:"chapter"`
 	Heading string `json:"heading"`
-	Line    string `json:"line"`  // the first line that has the words
-	Found   int    `json:"found"` // how often
+	Line    string `json:"line"`   // the first line that has the words
+	Found   int    `json:"found"`  // how often
+	Anchor  string `json:"anchor"` // of the heading in the chapter
 }
 
 // Find looks for sections that have all of some words, most often first.
@@ -92,6 +93,7 @@ func sections(c Chapter) [][]string {
 // match counts words in a section; those of its heading count ten times.
 func match(c Chapter, lines []string, wanted []string) (Section, bool) {
 	s := Section{Chapter: c.Name, Heading: strings.TrimLeft(lines[0], "# ")}
+	s.Anchor = anchor(s.Heading)
 	all := strings.ToLower(strings.Join(lines, "\n"))
 	heading := strings.ToLower(s.Heading)
 	for _, w := range wanted {

@@ -78,7 +78,10 @@ describe('commands', () => {
   show({ serve: () => ['open', file], ready: (p) => opened(p, ROWS) }, (s) => ({ page } = s));
 
   const box = (): Locator => page.getByRole('combobox', { name: 'Command' });
-  const options = (): Locator => page.getByRole('listbox', { name: 'Commands' }).getByRole('option');
+  const options = (): Locator =>
+    page.getByRole('listbox', { name: 'Commands' }).locator('[role=option]:not(.told)');
+  /** What the guide says about a text, after the rest. */
+  const told = (): Locator => page.locator('#command-list .told');
 
   /** What the command line suggests for the same text. */
   function cli(text: string, ...flags: string[]): Suggestion[] {
@@ -161,6 +164,33 @@ describe('commands', () => {
     const tip = page.locator('.tip');
     await tip.filter({ hasText: /e\.g\. sample \d+, L2: it missed L1 \(ibs_dc_miss\) but not L2/ }).waitFor();
     await page.mouse.move(2, 2);
+  });
+
+  it('explains axes, statistics and heads by the glossary', async () => {
+    await find(page, 'Parallel coordinates', /^latency · .*distinct values/);
+    await page.locator('.tip').filter({ hasText: 'What to do: Select the slowest tenth' }).waitFor();
+    await find(page, 'Statistics', /^mean ·/);
+    await page.locator('.tip').filter({ hasText: '= Σ v / n' }).waitFor();
+    await page.mouse.move(2, 2);
+    await enter('open samples');
+    const head = page.getByRole('dialog').locator('th', { hasText: 'latency' }).first();
+    await head.hover();
+    await expect.poll(() => head.getAttribute('title')).toContain('What to do: Select the slowest tenth');
+    await page.keyboard.press('Escape');
+  });
+
+  it('offers terms and headings of the guide after the rest, and leads to them', async () => {
+    await type('imbalance');
+    const texts = (await told().allInnerTexts()).map((t) => t.replace(/\s+/g, ' '));
+    expect(texts[0]).toMatch(/^load imbalance glossary How far/);
+    expect(texts.some((t) => t.includes(' guide '))).toBe(true);
+    const opens = page.context().waitForEvent('page');
+    await page.keyboard.press('ArrowDown');
+    await told().first().click();
+    const book = await opens;
+    await book.locator('#load-imbalance').waitFor();
+    expect(book.url()).toContain('/guide/glossary#load-imbalance');
+    await book.close();
   });
 
   it('lists what the command line lists, in the same order', async () => {

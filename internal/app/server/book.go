@@ -50,3 +50,26 @@ func sendBook(w http.ResponseWriter, title, body string) {
 	w.Header().Set("Cache-Control", "no-cache")
 	frame.WriteBody(w, http.StatusOK, fmt.Appendf(nil, "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>%s · Isobath</title><link rel=\"stylesheet\" href=\"book.css\">\n%s</html>\n", html.EscapeString(title), body))
 }
+
+// mostFound is how many terms, and how many sections, a search answers with.
+const mostFound = 4
+
+// findInBook answers with the glossary, or with what of the book has some words.
+func (s *Server) findInBook(w http.ResponseWriter, r *http.Request) error {
+	words := r.URL.Query().Get("find")
+	if words == "" {
+		return s.frame.Answer(w, r, frame.Book{Terms: docs.Glossary(), Sections: []docs.Section{}})
+	}
+	chapters, err := docs.Chapters()
+	if err != nil {
+		return err
+	}
+	terms := docs.FindTerms(words)
+	found := frame.Book{Terms: append([]docs.Term{}, terms[:min(mostFound, len(terms))]...), Sections: []docs.Section{}}
+	for _, section := range docs.Find(chapters, words) {
+		if section.Chapter != docs.GlossaryName && len(found.Sections) < mostFound { // its terms are in the answer
+			found.Sections = append(found.Sections, section)
+		}
+	}
+	return s.frame.Answer(w, r, found)
+}

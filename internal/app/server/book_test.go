@@ -46,6 +46,15 @@ func TestBookIsServed(t *testing.T) {
 			t.Errorf("%s is answered", path)
 		}
 	}
+	for path, want := range map[string]string{"": `"name":"addr"`, "?find=late": `"heading":"Which rank is late, and why?"`, "?find=imbal": `"name":"load imbalance"`} {
+		r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1/api/v1/guide"+path, nil)
+		r.Header.Set(TokenHeader, "x")
+		w := httptest.NewRecorder()
+		s.handler.ServeHTTP(w, r)
+		if text := w.Body.String(); w.Code != http.StatusOK || !strings.Contains(text, want) {
+			t.Errorf("guide%s: %d %.300s", path, w.Code, text)
+		}
+	}
 	help, err := os.ReadFile(filepath.Join(test.Root(), "web", "src", "frame", "HelpDialog.svelte"))
 	if err != nil {
 		t.Fatal(err)

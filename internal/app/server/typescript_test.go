@@ -30,6 +30,8 @@ var wireAreas = []struct {
 }{
 	{"frame", [][]string{
 		{"internal/engine/query/question.go", "Scale", "Axis", "Group", "Order", "Stat", "Page"},
+		{"docs/glossary.go", "Term"},
+		{"docs/book.go", "Section"},
 		{"internal/app/server/frame/wire.go"},
 		{"internal/formats/foreign/foreign.go", "Candidate"},
 	}},

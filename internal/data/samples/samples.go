@@ -78,7 +78,7 @@ type Field struct {
 	Kind  table.Kind
 	Unit  string
 	Label string // for people, where there is room for words
-	Means string // what a value says, for a glossary
+	Means string // what a value says, in a few words; docs/glossary_terms.go has more
 	Head  string // what the values are, under the head of an axis; empty where the unit says it
 	// Names says that a number names something: each value stands for itself,
 	// as a line or a thread does, and has no place between two others.

@@ -64,6 +64,11 @@ export class Api {
     await this.request('POST', runPath(run, 'prepare'), json(prepare), signal);
   }
 
+  /** The glossary, or what of the guide has some words. */
+  guide(find = '', signal?: AbortSignal): Promise<wire.Book> {
+    return this.json('GET', `guide?find=${encodeURIComponent(find)}`, undefined, signal);
+  }
+
   search(run: string, search: wire.Search, signal?: AbortSignal): Promise<wire.Found> {
     return this.json('POST', runPath(run, 'search'), json(search), signal);
   }

@@ -7,7 +7,8 @@ import type { Term } from '../state/selection';
 import { axesShown, correlate } from '../state/axes';
 import type { DialogName } from './context';
 import type { Action } from './keymap';
-import type { PageHandle } from './pages';
+import type { Api } from '../api/client';
+import type { PageFound, PageHandle } from './pages';
 
 /** What a command may do besides changing the store. */
 export interface Hands {
@@ -142,4 +143,22 @@ function view(s: Suggestion, store: Store, hands: Hands): void {
       if (action) hands.act(action);
     }
   }
+}
+
+const LEAST = 3; // letters: fewer are in every chapter
+
+/** What the glossary and the guide say about a text; choosing one opens it in a new window. */
+export async function inBook(api: Api, text: string, signal: AbortSignal): Promise<readonly PageFound[]> {
+  if (text.trim().length < LEAST) return [];
+  const { terms, sections } = await api.guide(text, signal);
+  const found = (name: string, note: string, does: string, place: string): PageFound => ({
+    text: name,
+    note,
+    does,
+    run: () => void window.open(`/guide/${place}`, '_blank', 'noopener'),
+  });
+  return [
+    ...terms.map((t) => found(t.name, 'glossary', t.means, `glossary#${t.anchor}`)),
+    ...sections.map((s) => found(s.heading, 'guide', s.line, `${s.chapter}#${s.anchor}`)),
+  ];
 }

@@ -18,6 +18,8 @@ export interface Desk {
   readonly showTable: (title: string, view: View<unknown>) => void;
   /** Why samples have their level, by one of those that a term matches. */
   readonly why: (term: Term) => Promise<string>;
+  /** What a column or a metric means, by the glossary. */
+  readonly explain: (term: string) => Promise<readonly string[]>;
   readonly exportView: (title: string, view: View<unknown>, format: 'png' | 'svg' | 'csv') => void;
   readonly openDialog: (name: DialogName) => void;
 }

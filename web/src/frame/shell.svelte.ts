@@ -214,7 +214,14 @@ export class Shell {
     if (action && this.act(action)) e.preventDefault();
   }
 
+  /** What the pointer or the keys have reached gets its words from the glossary. */
+  explain(e: Event): void {
+    const of = (e.target as HTMLElement).closest?.<HTMLElement>('th, [data-term]');
+    if (of) void import('./glossary').then((g) => g.explainElement(this.api, of));
+  }
+
   focusin(e: FocusEvent): void {
+    this.explain(e);
     const near = (e.target as HTMLElement).closest?.('[data-view], section');
     if (near) this.touched = near;
     this.findTouched();

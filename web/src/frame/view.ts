@@ -15,6 +15,8 @@ export interface Said {
   readonly counted?: number;
   /** The name in the file, if it is not the one people read; tooltips show it. */
   readonly raw?: string;
+  /** The column or metric it is about, which the glossary explains. */
+  readonly term?: string;
 }
 
 export function sentence(s: Said): string {

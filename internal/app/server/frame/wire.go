@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"github.com/isobath/isobath/docs"
 	"github.com/isobath/isobath/internal/engine/query"
 	"github.com/isobath/isobath/internal/formats/foreign"
 )
@@ -311,4 +312,10 @@ type Failure struct {
 	Field    string `json:"field,omitempty"`
 	Position int    `json:"position,omitempty"`
 	Length   int    `json:"length,omitempty"`
+}
+
+// Book is what the guide and its glossary say about some words.
+type Book struct {
+	Terms    []docs.Term    `json:"terms"`
+	Sections []docs.Section `json:"sections"`
 }

@@ -42,6 +42,29 @@ export interface Page {
   readonly down: boolean; // largest first
 }
 
+// Term is a word that the program shows beside numbers: a column, a metric or
+// the head of a table.
+export interface Term {
+  readonly name: string;
+  readonly kind: string; // column, metric or word
+  readonly also: readonly string[]; // other names that it is shown under
+  readonly unit: string;
+  readonly means: string;
+  readonly equation: string; // how it is worked out; empty for what was recorded
+  readonly advice: string; // what to do about it
+  readonly chapter: string; // of the guide, with a heading behind #
+  readonly anchor: string; // in the chapter of the glossary
+}
+
+// Section is a part of a chapter below one heading.
+export interface Section {
+  readonly chapter: string;
+  readonly heading: string;
+  readonly line: string; // the first line that has the words
+  readonly found: number; // how often
+  readonly anchor: string; // of the heading in the chapter
+}
+
 // Home is the answer to GET /api/v1/runs: what is open, and what could be.
 export interface Home {
   readonly version: string;
@@ -337,6 +360,12 @@ export interface Failure {
   readonly field?: string;
   readonly position?: number;
   readonly length?: number;
+}
+
+// Book is what the guide and its glossary say about some words.
+export interface Book {
+  readonly terms: readonly Term[];
+  readonly sections: readonly Section[];
 }
 
 // Candidate is a column of a foreign file.

@@ -34,6 +34,7 @@ export interface Tip {
   readonly y: number;
   readonly pinned: boolean;
   readonly why?: string;
+  readonly means?: readonly string[]; // by the glossary
 }
 
 const CLICK_SLOP = 5; // px; shaky hands still click
@@ -238,6 +239,7 @@ export class HostControl<Mark> {
     if (!view) return;
     this.tip = { said: view.describe(m), ...p, pinned };
     this.reason(view.wanted(m));
+    this.explain();
   }
 
   /** Adds to the tooltip of a level how it was decided, by one of its samples. */
@@ -249,6 +251,18 @@ export class HostControl<Mark> {
       .then((why) => {
         if (this.tip && this.tip.said === shown?.said) this.tip = { ...this.tip, why };
       });
+  }
+
+  /** Adds what the column or metric means. */
+  private explain(): void {
+    const shown = this.tip?.said;
+    if (!shown?.term) return;
+    void this.carried()
+      .desk.explain(shown.term)
+      .then((means) => {
+        if (this.tip?.said === shown) this.tip = { ...this.tip, means };
+      })
+      .catch(() => {}); // without the server a tooltip says what it knew
   }
 
   /** Nothing of a view outlives it: no tooltip to come, no drag, no hover. */

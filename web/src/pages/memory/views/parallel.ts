@@ -484,7 +484,12 @@ export class ParallelView implements KeptView<ParallelMark> {
         `${count(column.distinct)}${column.distinct >= DISTINCT_MOST ? ' or more' : ''} distinct values`,
       ];
       if (column.missing > 0) more.push(`${count(column.missing)} samples without a value`);
-      return { name: titleOf(column), more: `· ${more.filter(Boolean).join(' · ')}`, ...rawName(column) };
+      return {
+        name: titleOf(column),
+        more: `· ${more.filter(Boolean).join(' · ')}`,
+        term: column.name,
+        ...rawName(column),
+      };
     }
     return c.layout.saySamples(m.bin);
   }

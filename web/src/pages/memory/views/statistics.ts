@@ -305,7 +305,7 @@ export class StatisticsView implements KeptView<StatisticsMark> {
         (l) =>
           `${line.values[l]} ${l === SELECTED ? 'in the selection' : l === ALL ? 'in all' : `in ${this.input.hoverName}`}`,
       );
-      return { name: line.name, more: `· ${parts.join(' · ')}` };
+      return { name: line.name, more: `· ${parts.join(' · ')}`, term: line.name };
     }
     const a = this.input.level!.answer;
     const counted = a.counts[SELECTED][m.level] ?? 0;
