@@ -73,33 +73,27 @@ func FindTerms(words string) []Term {
 	return append(begin, hold...)
 }
 
-// GlossaryChapter is the glossary as a chapter of the guide, in Markdown.
-func GlossaryChapter() string {
+// Markdown is the part of the glossary about a term.
+func (t Term) Markdown() string {
 	var b strings.Builder
-	b.WriteString("# Glossary\n\nEvery column, metric and head of a table: what it means, how it is worked out, and what to do about it. In the page the\n" +
-		"same words appear where the pointer rests on a head, an axis, a statistic or a choice of a menu, and in the command\n" +
-		"search. `docs/glossary.go` is the list.\n")
-	for _, t := range Glossary() {
-		fmt.Fprintf(&b, "\n## %s\n\n%s", t.Name, t.Means)
-		if t.Unit != "" {
-			fmt.Fprintf(&b, " Unit: %s.", t.Unit)
-		}
-		b.WriteString("\n")
-		if len(t.Also) > 0 {
-			fmt.Fprintf(&b, "\nAlso shown as %s.\n", strings.Join(t.Also, ", "))
-		}
-		if t.Equation != "" {
-			fmt.Fprintf(&b, "\nEquation: `%s`\n", t.Equation)
-		}
-		if t.Advice != "" {
-			fmt.Fprintf(&b, "\nWhat to do: %s\n", t.Advice)
-		}
-		if chapter, heading, _ := strings.Cut(t.Chapter, "#"); chapter != "" {
-			if heading != "" {
-				heading = "#" + heading
-			}
-			fmt.Fprintf(&b, "\nMore: [%s](%s.md%s).\n", chapter, chapter, heading)
-		}
+	fmt.Fprintf(&b, "## %s\n\n%s", t.Name, t.Means)
+	if t.Unit != "" {
+		fmt.Fprintf(&b, " Unit: %s.", t.Unit)
+	}
+	b.WriteString("\n")
+	if len(t.Also) > 0 {
+		fmt.Fprintf(&b, "\nAlso shown as %s.\n", strings.Join(t.Also, ", "))
+	}
+	if t.Equation != "" {
+		fmt.Fprintf(&b, "\nEquation: `%s`\n", t.Equation)
+	}
+	if t.Advice != "" {
+		fmt.Fprintf(&b, "\nWhat to do: %s\n", t.Advice)
+	}
+	if chapter, heading, found := strings.Cut(t.Chapter, "#"); found {
+		fmt.Fprintf(&b, "\nMore: [%s](%s.md#%s).\n", chapter, chapter, heading)
+	} else {
+		fmt.Fprintf(&b, "\nMore: [%s](%s.md).\n", chapter, chapter)
 	}
 	return b.String()
 }

@@ -18,9 +18,11 @@ func newGuide() *cobra.Command {
 		Use:   "guide [CHAPTER]",
 		Short: "The book: how to find out why a program is slow",
 		Long: `The book that belongs to this version of the program. Without CHAPTER its
-contents; CHAPTER may be shortened. --search says where something is written.`,
+contents; CHAPTER may be shortened, or be a column, a metric or the head of a table,
+which the glossary explains. --search says where something is written.`,
 		Example: `  isobath guide
   isobath guide late-ranks
+  isobath guide lateness
   isobath guide --search 'first touch'`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -38,6 +40,13 @@ contents; CHAPTER may be shortened. --search says where something is written.`,
 				return writeSections(out, found, search)
 			case len(args) == 1:
 				c, err := chapterNamed(chapters, args[0])
+				if word, ok := docs.Explain(args[0]); ok && err != nil {
+					if asJSON {
+						return printJSON(out, word)
+					}
+					_, err = io.WriteString(out, word.Markdown())
+					return err
+				}
 				if err != nil {
 					return err
 				}
