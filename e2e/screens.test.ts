@@ -47,6 +47,12 @@ const two = (): string[] => [
 ];
 const demo = (): string[] => ['demo'];
 const cycles = (): string[] => ['demo', 'cycles'];
+const locality = (): string[] => ['demo', 'locality'];
+/** Advice comes after everything else. */
+async function advised(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Try advice 1', exact: true }).waitFor();
+  await quiet(page);
+}
 const ring = (): string[] => ['open', fixture('otf2/ring16')];
 
 const SHOTS: readonly Shot[] = [
@@ -67,6 +73,7 @@ const SHOTS: readonly Shot[] = [
   { name: 'cycles', serve: cycles, drawn: 'Spiral' },
   { name: 'cycles-torus', serve: cycles, drawn: 'Spiral', go: tab('Torus'), small: true },
   { name: 'cycles-loops', serve: cycles, drawn: 'Spiral', go: tab('Loops'), small: true },
+  { name: 'locality', serve: locality, drawn: 'Misses over time', go: advised },
   { name: 'mesh', serve: demo, drawn: 'Parallel coordinates', go: mesh },
   {
     name: 'mesh-slice',
@@ -81,26 +88,29 @@ const SHOTS: readonly Shot[] = [
   },
 ];
 
+// What is served is the same for every scheme and size: it is read and analysed once.
+const servers = new Map<string, Running>();
+afterAll(async () => {
+  for (const s of servers.values()) await s.stop();
+});
+
+async function serving(args: readonly string[]): Promise<Running> {
+  const key = args.join(' ');
+  const known = servers.get(key) ?? (await start(...args));
+  servers.set(key, known);
+  return known;
+}
+
 for (const scheme of ['light', 'dark'] as const)
   for (const [size, look] of Object.entries(SIZES))
     describe(`${scheme}, ${size}`, () => {
       let browser: Browser;
-      const servers = new Map<string, Running>();
-
       beforeAll(async () => {
         browser = await browse({ ...look, scheme, fonts: FONTS });
       });
       afterAll(async () => {
         await browser?.close();
-        for (const s of servers.values()) await s.stop();
       });
-
-      async function serving(args: readonly string[]): Promise<Running> {
-        const key = args.join(' ');
-        const known = servers.get(key) ?? (await start(...args));
-        servers.set(key, known);
-        return known;
-      }
 
       it.each(SHOTS.filter((s) => size === 'laptop' || !s.small))('$name', async (shot) => {
         const server = await serving(shot.serve());
