@@ -4,7 +4,7 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { boxOf, linkOf, picture, quiet } from './page';
+import { boxOf, find, linkOf, picture, quiet } from './page';
 import { show } from './suite';
 
 const REFERENCES = '2 304 023';
@@ -59,6 +59,21 @@ describe('the locality page', () => {
     expect(await status()).toMatch(
       /^Cache of 9 KiB · LRU over 64-byte lines: [\d ]+ misses, [\d.]+ % of references.*; p [\d ]+; from here a doubling saves/,
     );
+  });
+
+  it('makes a cache larger by dragging its triangle below the curve', async () => {
+    const box = await boxOf(page, 'Miss curve');
+    const row = box.y + box.height - 13; // of the machine's triangles, the last one
+    const from = await find(page, 'Miss curve', /^Cache of (48|52)\sKiB/);
+    const to = await find(page, 'Miss curve', /^Cache of (88|96|104)\sKiB/);
+    await page.mouse.move(from.x, row);
+    await page.mouse.down();
+    await page.mouse.move(to.x, row, { steps: 6 });
+    await page.mouse.up();
+    await expect.poll(async () => (await option('set')) ?? '').toMatch(/^L1\.size=(88|96|104)K/);
+    await page.getByRole('button', { name: 'Remove the what if' }).click();
+    await expect.poll(() => option('set')).toBeNull();
+    await quiet(page);
   });
 
   it('shows a view as a table', async () => {
