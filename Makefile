@@ -52,7 +52,7 @@ check:
 # from a seed on: make loops DRAWN="20 5000".
 DRAWN ?= 20 1
 loops:
-	ISOBATH_ALL_LEVELS=1 ISOBATH_DRAWN="$(DRAWN)" ISOBATH_PEERS=require $(GO) test -count=1 -v -timeout 60m -run 'TestPrograms|TestDrawn' ./internal/loops/tree
+	ISOBATH_ALL_LEVELS=1 ISOBATH_DRAWN="$(DRAWN)" ISOBATH_PEERS=require $(GO) test -count=1 -v -timeout 60m -run 'TestPrograms|TestDrawn|TestHooked' ./internal/loops/tree
 
 # Misses of programs on every geometry against cachegrind; make test has two for
 # each program.
