@@ -196,6 +196,7 @@ describe('parts of the page whose code does not come', () => {
     const page = await browser.context.newPage();
     await page.goto(server.url);
     await shown(page, 'Parallel coordinates');
+    await page.locator('.cm-content').waitFor(); // code that comes late says so by itself
     await quiet(page);
     return page;
   }
