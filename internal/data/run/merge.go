@@ -3,6 +3,7 @@ package run
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -176,19 +177,7 @@ func mergeTables(runs []*Run, hosts bool) ([]*table.Table, error) {
 	}
 	var out []*table.Table
 	for _, name := range names {
-		var parts []*table.Table
-		for i, r := range runs {
-			t := r.Table(name)
-			if t == nil {
-				continue
-			}
-			labelled, err := label(t, r, r.rank(i), hosts)
-			if err != nil {
-				return nil, err
-			}
-			parts = append(parts, labelled)
-		}
-		all, err := table.Concat(name, parts)
+		all, err := mergeTable(name, runs, hosts)
 		if err != nil {
 			return nil, fmt.Errorf("merge table %s: %w", name, err)
 		}
@@ -197,30 +186,111 @@ func mergeTables(runs []*Run, hosts bool) ([]*table.Table, error) {
 	return out, nil
 }
 
-// label adds the columns that say which run a row is from. Clocks of different
-// hosts are brought together by the time of day.
-func label(t *table.Table, r *Run, rank int, hosts bool) (*table.Table, error) {
-	columns := slices.Clone(t.Columns())
-	if t.Column(samples.Rank) == nil {
-		ranks := make([]int32, t.Rows())
-		for i := range ranks {
-			ranks[i] = int32(rank)
+// mergeTable joins the tables of one name and says which run each row is from.
+func mergeTable(name string, runs []*Run, hosts bool) (*table.Table, error) {
+	var parts []*table.Table
+	var ranks []int32
+	var machines []uint32
+	dict := table.NewInterner()
+	for i, r := range runs {
+		t := r.Table(name)
+		if t == nil {
+			continue
 		}
-		columns = append(columns, samples.Column(samples.Rank, table.Measured, ranks, nil))
+		if hosts {
+			t = alignClocks(t, r.Recording)
+		}
+		parts = append(parts, t)
+		ranks = append(ranks, int32(r.rank(i)))
+		machines = append(machines, dict.CodeString(r.Origin.Host))
 	}
-	if hosts && t.Column(samples.Host) == nil {
-		columns = append(columns, table.Categories(samples.Host, table.Measured, make([]uint32, t.Rows()), []string{r.Origin.Host}, nil))
+	labels := []label{{samples.Rank, func(parts []*table.Table, first int) (*table.Column, error) {
+		data, spill, err := repeated(parts, ranks[first:])
+		return samples.Column(samples.Rank, table.Measured, data, nil).Back(spill), err
+	}}}
+	if hosts {
+		labels = append(labels, label{samples.Host, func(parts []*table.Table, first int) (*table.Column, error) {
+			data, spill, err := repeated(parts, machines[first:])
+			return table.Categories(samples.Host, table.Measured, data, dict.Names(), nil).Back(spill), err
+		}})
 	}
-	if hosts && r.Recording != nil {
-		for i, c := range columns {
-			if (c.Name == samples.Time || c.Name == "end") && c.Kind == table.Time {
-				moved := *c
-				moved.Base += uint64(r.Recording.ClockOffset)
-				columns[i] = &moved
+	for _, l := range labels {
+		filled, err := l.fillGaps(parts)
+		defer table.CloseColumns(filled) // what is joined is a copy
+		if err != nil {
+			return nil, err
+		}
+	}
+	all, err := table.Concat(name, parts)
+	if err != nil {
+		return nil, err
+	}
+	columns := slices.Clone(all.Columns())
+	for _, l := range labels {
+		if all.Column(l.column) != nil {
+			continue
+		}
+		c, err := l.make(parts, 0)
+		if err != nil {
+			return nil, errors.Join(err, table.CloseColumns(columns))
+		}
+		columns = append(columns, c)
+	}
+	return table.New(name, columns)
+}
+
+// label is a column that says which run a row is from; make makes it for parts
+// that follow each other, the first of which has that place.
+type label struct {
+	column string
+	make   func(parts []*table.Table, first int) (*table.Column, error)
+}
+
+// fillGaps gives the column to the parts without it if one has it, as a run that
+// was merged before does, and returns what it made. If none has it, it is made for
+// all rows at once, which needs no memory for each part.
+func (l label) fillGaps(parts []*table.Table) (made []*table.Column, err error) {
+	if !slices.ContainsFunc(parts, func(t *table.Table) bool { return t.Column(l.column) != nil }) {
+		return nil, nil
+	}
+	for i, t := range parts {
+		if t.Column(l.column) != nil {
+			continue
+		}
+		c, err := l.make(parts[i:i+1], i)
+		if err != nil {
+			return made, err
+		}
+		made = append(made, c)
+		if parts[i], err = table.New(t.Name, append(slices.Clone(t.Columns()), c)); err != nil {
+			return made, err
+		}
+	}
+	return made, nil
+}
+
+// repeated has the value of each part in all of its rows. What is long is in a
+// temporary file.
+func repeated[T table.Fixed](parts []*table.Table, values []T) ([]T, *table.Spill, error) {
+	var g table.Growing[T]
+	for i, t := range parts {
+		for left := t.Rows(); left > 0; {
+			block := g.Room(left)
+			for k := range block {
+				block[k] = values[i]
 			}
+			left -= len(block)
 		}
 	}
-	return table.New(t.Name, columns)
+	return g.Values()
+}
+
+// alignClocks brings the clocks of different hosts together by the time of day.
+func alignClocks(t *table.Table, d *Recording) *table.Table {
+	if d == nil {
+		return t
+	}
+	return t.Shifted(d.ClockOffset, samples.Time, "end")
 }
 
 // mergeRecordings adds up what the recordings say; nil unless all say something.

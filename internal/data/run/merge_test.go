@@ -62,6 +62,26 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// A run that was merged before has its ranks already; the others get theirs.
+func TestMergeAgain(t *testing.T) {
+	before, err := Merge([]*Run{ranked(t, "one", "{}", 4, 0, 1), ranked(t, "one", "{}", 7, 0, 2, 3)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Merge([]*Run{ranked(t, "one", "{}", 2, 0, 5), before, ranked(t, "two", "{}", 9, 0, 6)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ranks, hosts []string
+	samples := got.Table("samples")
+	for i := range samples.Rows() {
+		ranks, hosts = append(ranks, samples.Column("rank").Text(i)), append(hosts, samples.Column("host").Text(i))
+	}
+	if r, h := strings.Join(ranks, " "), strings.Join(hosts, " "); r != "2 4 7 7 9" || h != "one one one one two" {
+		t.Errorf("ranks %s, hosts %s", r, h)
+	}
+}
+
 // The memory of a virtual machine grows and shrinks between the starts of two
 // ranks; its caches do not.
 func TestMergeComparesHardware(t *testing.T) {

@@ -154,7 +154,7 @@ func (c *Column) arrow() arrow.Array {
 	var valid *memory.Buffer
 	nulls := 0
 	if c.Valid != nil {
-		valid = memory.NewBufferBytes(bytesOf(c.Valid))
+		valid = memory.NewBufferBytes(rawBytes(c.Valid))
 		nulls = c.Len() - c.Valid.Count()
 	}
 	wrap := func(dtype arrow.DataType, values []byte) arrow.ArrayData {
@@ -162,13 +162,13 @@ func (c *Column) arrow() arrow.Array {
 	}
 	switch d := c.Data.(type) {
 	case []int32:
-		return array.NewInt32Data(wrap(arrow.PrimitiveTypes.Int32, bytesOf(d)))
+		return array.NewInt32Data(wrap(arrow.PrimitiveTypes.Int32, rawBytes(d)))
 	case []int64:
-		return array.NewInt64Data(wrap(arrow.PrimitiveTypes.Int64, bytesOf(d)))
+		return array.NewInt64Data(wrap(arrow.PrimitiveTypes.Int64, rawBytes(d)))
 	case []float64:
-		return array.NewFloat64Data(wrap(arrow.PrimitiveTypes.Float64, bytesOf(d)))
+		return array.NewFloat64Data(wrap(arrow.PrimitiveTypes.Float64, rawBytes(d)))
 	case []uint64:
-		return array.NewUint64Data(wrap(arrow.PrimitiveTypes.Uint64, bytesOf(d)))
+		return array.NewUint64Data(wrap(arrow.PrimitiveTypes.Uint64, rawBytes(d)))
 	case []uint8:
 		return array.NewUint8Data(wrap(arrow.PrimitiveTypes.Uint8, d))
 	}
@@ -176,16 +176,8 @@ func (c *Column) arrow() arrow.Array {
 	names := array.NewStringBuilder(memory.DefaultAllocator)
 	names.AppendValues(c.Dict, nil)
 	dtype := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint32, ValueType: arrow.BinaryTypes.String}
-	indices := array.NewUint32Data(wrap(arrow.PrimitiveTypes.Uint32, bytesOf(codes)))
+	indices := array.NewUint32Data(wrap(arrow.PrimitiveTypes.Uint32, rawBytes(codes)))
 	return array.NewDictionaryArray(dtype, indices, names.NewArray())
-}
-
-// bytesOf returns the memory of a slice of numbers.
-func bytesOf[T int32 | int64 | float64 | uint32 | uint64](s []T) []byte {
-	if len(s) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
 }
 
 // OpenArrowFile maps a file that WriteArrow made. The columns point into the
@@ -195,18 +187,30 @@ func OpenArrowFile(f *os.File) (*Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open table: %w", err)
 	}
-	t, err := fromArrow(data)
+	t, err := fromArrow(data, true)
 	if err != nil {
 		unmap()
 		return nil, fmt.Errorf("%s: %w; the run is damaged, import it again", f.Name(), err)
 	}
-	t.close = unmap
+	t.close, t.mapped = unmap, data
 	return t, nil
 }
 
-// fromArrow reads the table in data. The Arrow library panics on some damaged
+// Long and narrow tables give back the memory of what was read; see inFile.
+const (
+	longBytes     = 64 << 20
+	narrowColumns = 64
+)
+
+// inFile says that the values of a column are in a mapped file, which has them
+// again when they are needed. The table unmaps it.
+func (c *Column) inFile(mapping []byte) {
+	c.Spill = &Spill{data: mapping, unmap: func() error { return nil }}
+}
+
+// fromArrow reads the table in data, which may be a mapped file. The Arrow library panics on some damaged
 // files; that is an error here, not a crash.
-func fromArrow(data []byte) (t *Table, err error) {
+func fromArrow(data []byte, mapped bool) (t *Table, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			t, err = nil, fmt.Errorf("not a readable Arrow file: %v", r)
@@ -229,6 +233,9 @@ func fromArrow(data []byte) (t *Table, err error) {
 	for i := range columns {
 		if columns[i], err = fromArray(schema.Field(i), batch.Column(i)); err != nil {
 			return nil, err
+		}
+		if mapped && len(data) >= longBytes && len(columns) <= narrowColumns {
+			columns[i].inFile(data)
 		}
 	}
 	name, _ := meta.GetValue(metaTable)
@@ -353,7 +360,7 @@ func fromArray(f arrow.Field, a arrow.Array) (*Column, error) {
 // aligned to words.
 func bitsOf(a arrow.Array) Bits {
 	b := NewBits(a.Len())
-	copy(bytesOf(b), a.NullBitmapBytes())
+	copy(rawBytes(b), a.NullBitmapBytes())
 	b.clip(a.Len())
 	return b
 }

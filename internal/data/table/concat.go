@@ -27,18 +27,19 @@ func Concat(name string, tables []*Table) (*Table, error) {
 	for _, n := range order {
 		c, err := concatColumn(n, tables)
 		if err != nil {
-			return nil, errors.Join(err, closeColumns(columns))
+			return nil, errors.Join(err, CloseColumns(columns))
 		}
 		columns = append(columns, c)
 	}
 	t, err := New(name, columns)
 	if err != nil {
-		return nil, errors.Join(err, closeColumns(columns))
+		return nil, errors.Join(err, CloseColumns(columns))
 	}
 	return t, nil
 }
 
-func closeColumns(columns []*Column) error {
+// CloseColumns frees the temporary files behind columns that are in no table.
+func CloseColumns(columns []*Column) error {
 	var errs []error
 	for _, c := range columns {
 		errs = append(errs, c.Spill.Close())
@@ -50,13 +51,14 @@ func closeColumns(columns []*Column) error {
 type part struct {
 	column *Column // nil if it has none
 	rows   int
+	table  *Table
 }
 
 // concatColumn joins the columns of one name.
 func concatColumn(name string, tables []*Table) (*Column, error) {
 	parts := make([]part, len(tables))
 	for i, t := range tables {
-		parts[i] = part{t.byName[name], t.rows}
+		parts[i] = part{t.byName[name], t.rows, t}
 	}
 	out, err := describeParts(name, parts)
 	if err != nil {
@@ -172,7 +174,7 @@ func gather[T Fixed](parts []part, valueOf func(*Column) func(row int) T) (any, 
 			}
 			row += len(block)
 		}
-		p.column.Release()
+		p.table.Release() // before the next part is read
 	}
 	values, spill, err := g.Values()
 	return values, spill, err
@@ -215,6 +217,7 @@ func earliest(parts []part) uint64 {
 				base = min(base, p.column.Base+uint64(v))
 			}
 		}
+		p.table.Release()
 	}
 	if base == math.MaxUint64 {
 		return 0
@@ -237,6 +240,7 @@ func widest(parts []part) byte {
 			if slices.ContainsFunc(d, func(v int64) bool { return v < math.MinInt32 || v > math.MaxInt32 }) {
 				form = 'l'
 			}
+			p.table.Release()
 		}
 	}
 	return form

@@ -13,15 +13,22 @@ import (
 // temporary file.
 const spillBytes = 1 << 20
 
+// firstRoom is how many values there is room for at first: one of many threads may
+// have few.
+const firstRoom = 64
+
 // Fixed are the element types of columns.
 type Fixed interface {
 	int32 | int64 | float64 | uint32 | uint8 | uint64
 }
 
-// Growing collects values whose number is not known beforehand. Beyond a few
-// megabytes they go to a temporary file without a name, so that an import needs
-// memory for neither its input nor its output.
-type Growing[T Fixed] struct {
+// Growing collects values whose number is not known beforehand: elements of
+// columns, or records without pointers. Beyond a few megabytes they go to a
+// temporary file without a name, so that an import needs memory for neither its
+// input nor its output.
+type Growing[T any] struct {
+	// Stay keeps all of them in memory, for values that nobody closes.
+	Stay bool
 	tail []T // what is not in the file
 	file *os.File
 	rows int
@@ -70,16 +77,15 @@ func (g *Growing[T]) AppendAll(values []T) {
 func (g *Growing[T]) room() {
 	var zero T
 	if g.file == nil {
-		if n := cap(g.tail); n*int(unsafe.Sizeof(zero)) < spillBytes {
-			g.tail = append(make([]T, 0, max(2*n, 1024)), g.tail...)
+		if n := cap(g.tail); g.Stay || n*int(unsafe.Sizeof(zero)) < spillBytes {
+			g.tail = append(make([]T, 0, max(2*n, firstRoom)), g.tail...)
 			return
 		}
-		f, err := scratch.File("", "column")
+		f, err := unnamed()
 		if err != nil {
 			g.fail(err)
 			return
 		}
-		os.Remove(f.Name()) // it lives as long as it is open or mapped
 		g.file = f
 	}
 	g.flush()
@@ -90,22 +96,42 @@ func (g *Growing[T]) room() {
 
 func (g *Growing[T]) flush() {
 	if _, err := g.file.Write(rawBytes(g.tail)); err != nil {
-		g.fail(err)
+		g.fail(noRoom(err))
 	}
 	g.tail = g.tail[:0]
+}
+
+// unnamed makes a temporary file that lives as long as it is open or mapped.
+func unnamed() (*os.File, error) {
+	f, err := scratch.File("", "column")
+	if err != nil {
+		return nil, noRoom(err)
+	}
+	os.Remove(f.Name())
+	return f, nil
+}
+
+func noRoom(err error) error {
+	return fmt.Errorf("keep columns in a temporary file: %w; set TMPDIR to a folder with room", err)
 }
 
 // fail remembers the first error; what comes after it is dropped.
 func (g *Growing[T]) fail(err error) {
 	if g.err == nil {
-		g.err = fmt.Errorf("keep a column in a temporary file: %w; set TMPDIR to a folder with room", err)
+		g.err = err
 	}
 	g.tail = g.tail[:0]
 }
 
 // Values returns everything that was appended, and what keeps it, which is nil
 // if that is ordinary memory. Nothing may be appended afterwards.
-func (g *Growing[T]) Values() ([]T, *Spill, error) {
+func (g *Growing[T]) Values() ([]T, *Spill, error) { return g.values(mmap) }
+
+// Editable is Values for a caller that changes them: what is written goes to the
+// temporary file too.
+func (g *Growing[T]) Editable() ([]T, *Spill, error) { return g.values(mmapEditable) }
+
+func (g *Growing[T]) values(mapped func(*os.File, int64) ([]byte, func() error, error)) ([]T, *Spill, error) {
 	if g.file == nil {
 		return g.tail, nil, g.err
 	}
@@ -118,7 +144,7 @@ func (g *Growing[T]) Values() ([]T, *Spill, error) {
 	}
 	g.tail = nil
 	var zero T
-	data, unmap, err := mmap(g.file, int64(g.rows)*int64(unsafe.Sizeof(zero)))
+	data, unmap, err := mapped(g.file, int64(g.rows)*int64(unsafe.Sizeof(zero)))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -163,7 +189,7 @@ func zeros[T Fixed](n int) (any, *Spill, error) {
 	return v, spill, err
 }
 
-func rawBytes[T Fixed](s []T) []byte {
+func rawBytes[T any](s []T) []byte {
 	if len(s) == 0 {
 		return nil
 	}
@@ -189,6 +215,99 @@ func (t *Table) Release() {
 	for _, c := range t.columns {
 		c.Release()
 	}
+	if t.mapped != nil {
+		release(t.mapped)
+	}
+}
+
+// Settle moves values that are in memory into a temporary file: of many tables
+// that wait for something, each then takes none. A table of a file gives back what
+// was read of it. Nobody else may have the table yet.
+func (t *Table) Settle() error {
+	if t.mapped != nil || t.elsewhere {
+		t.Release()
+		return nil
+	}
+	f, err := unnamed()
+	if err != nil {
+		return err
+	}
+	defer f.Close() // the mapping keeps it
+	var places []int
+	size := 0
+	for _, c := range t.columns {
+		places = append(places, size)
+		if c.Spill == nil {
+			raw := c.raw()
+			size += (len(raw) + 7) &^ 7 // values of eight bytes stay aligned
+			if _, err := f.WriteAt(raw, int64(places[len(places)-1])); err != nil {
+				return noRoom(err)
+			}
+		}
+	}
+	if size == 0 {
+		return nil
+	}
+	if err := f.Truncate(int64(size)); err != nil {
+		return noRoom(err)
+	}
+	data, unmap, err := mmap(f, int64(size))
+	if err != nil {
+		return err
+	}
+	for i, c := range t.columns {
+		if c.Spill == nil {
+			c.restOn(data[places[i]:][:len(c.raw())])
+		}
+	}
+	t.close, t.mapped = unmap, data
+	return nil
+}
+
+// raw returns the memory of the values.
+func (c *Column) raw() []byte {
+	switch d := c.Data.(type) {
+	case []int32:
+		return rawBytes(d)
+	case []int64:
+		return rawBytes(d)
+	case []float64:
+		return rawBytes(d)
+	case []uint32:
+		return rawBytes(d)
+	case []uint8:
+		return rawBytes(d)
+	case []uint64:
+		return rawBytes(d)
+	}
+	return nil
+}
+
+// restOn takes values that are the same from other memory.
+func (c *Column) restOn(raw []byte) {
+	switch c.Data.(type) {
+	case []int32:
+		c.Data = valuesIn[int32](raw)
+	case []int64:
+		c.Data = valuesIn[int64](raw)
+	case []float64:
+		c.Data = valuesIn[float64](raw)
+	case []uint32:
+		c.Data = valuesIn[uint32](raw)
+	case []uint8:
+		c.Data = raw
+	case []uint64:
+		c.Data = valuesIn[uint64](raw)
+	}
+}
+
+// valuesIn is the inverse of rawBytes.
+func valuesIn[T Fixed](raw []byte) []T {
+	if len(raw) == 0 {
+		return nil
+	}
+	var zero T
+	return unsafe.Slice((*T)(unsafe.Pointer(&raw[0])), len(raw)/int(unsafe.Sizeof(zero)))
 }
 
 // Spread returns the column whose row i is row rows[i] of c: c describes what

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -137,6 +138,54 @@ func TestHoles(t *testing.T) {
 		t.Error("the last row is another")
 	}
 	if err := tab.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSettle: values are the same from a file, and closing frees it.
+func TestSettle(t *testing.T) {
+	valid := NewBits(3)
+	valid.Set(0)
+	valid.Set(2)
+	table, err := New("samples", []*Column{
+		{Name: "flag", Kind: Flag, Data: []uint8{1, 0, 1}},
+		{Name: "level", Kind: Category, Data: []uint32{1, 0, 1}, Dict: []string{"L1", "L2"}},
+		{Name: "cpu", Data: []int32{3, 0, -5}, Valid: valid},
+		{Name: "wide", Data: []int64{1 << 40, -1, 0}},
+		{Name: "share", Data: []float64{0.5, -2, 1e300}},
+		{Name: "addr", Kind: Address, Data: []uint64{1 << 63, 2, 3}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func() string {
+		var b strings.Builder
+		if err := table.WriteCSV(&b, nil); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	want := text()
+	for range 2 { // what is settled stays so
+		if err := table.Settle(); err != nil {
+			t.Fatal(err)
+		}
+		if table.mapped == nil {
+			t.Fatal("the values are still in memory")
+		}
+		table.Release()
+		if got := text(); got != want {
+			t.Errorf("settled:\n%s\nwant:\n%s", got, want)
+		}
+	}
+	if err := table.Close(); err != nil {
+		t.Error(err)
+	}
+	empty, err := New("samples", []*Column{{Name: "cpu", Data: []int32{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(empty.Settle(), empty.Close()); err != nil {
 		t.Error(err)
 	}
 }

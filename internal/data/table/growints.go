@@ -14,6 +14,9 @@ type GrowingInts struct {
 	err    error
 }
 
+// Stay keeps all values in memory; see Growing.
+func (g *GrowingInts) Stay() { g.small.Stay, g.wide.Stay = true, true }
+
 // Len returns the number of values.
 func (g *GrowingInts) Len() int {
 	if g.isWide {
@@ -82,4 +85,14 @@ func (g *GrowingInts) Values() (any, *Spill, error) {
 	}
 	v, spill, err := g.small.Values()
 	return v, spill, err
+}
+
+// Column makes a column of the numbers.
+func (g *GrowingInts) Column(name, unit string, p Provenance) (*Column, error) {
+	values, spill, err := g.Values()
+	if err != nil {
+		return nil, err
+	}
+	c := &Column{Name: name, Kind: Number, Unit: unit, Provenance: p, Data: values}
+	return c.Back(spill), nil
 }

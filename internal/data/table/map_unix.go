@@ -10,7 +10,16 @@ import (
 )
 
 func mmap(f *os.File, size int64) ([]byte, func() error, error) {
-	data, err := unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ, unix.MAP_SHARED)
+	return mapShared(f, size, unix.PROT_READ)
+}
+
+// mmapEditable is mmap for a file whose contents are changed in memory.
+func mmapEditable(f *os.File, size int64) ([]byte, func() error, error) {
+	return mapShared(f, size, unix.PROT_READ|unix.PROT_WRITE)
+}
+
+func mapShared(f *os.File, size int64, protection int) ([]byte, func() error, error) {
+	data, err := unix.Mmap(int(f.Fd()), 0, int(size), protection, unix.MAP_SHARED)
 	if err != nil {
 		return nil, nil, fmt.Errorf("map %s: %w", f.Name(), err)
 	}

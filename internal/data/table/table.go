@@ -6,6 +6,7 @@ package table
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -199,7 +200,7 @@ func (c *Column) check() error {
 	if c.Valid != nil && len(c.Valid) < words(n) {
 		return fmt.Errorf("column %q: validity for %d rows, want %d", c.Name, 64*len(c.Valid), n)
 	}
-	if codes, ok := c.Data.([]uint32); ok && (c.Spill == nil || !c.Spill.checked) && len(codes) > 0 && int(slices.Max(codes)) >= len(c.Dict) {
+	if codes, ok := c.Data.([]uint32); ok && (c.Spill == nil || !c.Spill.checked) && int(c.largest(codes)) >= len(c.Dict) {
 		for i, code := range codes {
 			if int(code) >= len(c.Dict) && (c.Has(i) || code != 0) {
 				return fmt.Errorf("column %q: row %d has code %d of %d names", c.Name, i, code, len(c.Dict))
@@ -212,6 +213,16 @@ func (c *Column) check() error {
 	return nil
 }
 
+// largest returns the largest code; of those in a file a few megabytes at a time
+// are in memory.
+func (c *Column) largest(codes []uint32) (most uint32) {
+	for block := range slices.Chunk(codes, spillBytes) {
+		most = max(most, slices.Max(block))
+		c.Release()
+	}
+	return most
+}
+
 // Table is a set of columns of equal length.
 type Table struct {
 	Name    string // "samples", "refs", "ops", "fetch"
@@ -219,6 +230,7 @@ type Table struct {
 	columns []*Column
 	byName  map[string]*Column
 	close   func() error
+	mapped  []byte // the file behind all columns; nil if there is none
 
 	elsewhere bool
 }
@@ -278,14 +290,26 @@ func (t *Table) Column(name string) *Column { return t.byName[name] }
 // Close releases the file behind a mapped table. Its columns must not be used
 // afterwards.
 func (t *Table) Close() error {
-	var errs []error
-	for _, c := range t.columns {
-		errs = append(errs, c.Spill.Close())
-	}
+	err := CloseColumns(t.columns)
 	if t.close != nil {
-		errs = append(errs, t.close())
+		err = errors.Join(err, t.close())
 	}
-	return errors.Join(errs...)
+	return err
+}
+
+// Shifted is the table with the clock readings of some columns moved. It shares
+// its values with t, which is the one to close.
+func (t *Table) Shifted(by int64, times ...string) *Table {
+	out := *t
+	out.columns, out.byName, out.close = slices.Clone(t.columns), maps.Clone(t.byName), nil
+	for i, c := range t.columns {
+		if c.Kind == Time && slices.Contains(times, c.Name) {
+			moved := *c
+			moved.Base += uint64(by)
+			out.columns[i], out.byName[c.Name] = &moved, &moved
+		}
+	}
+	return &out
 }
 
 // Typed gives the text of a value of the column its JSON type; a missing value
