@@ -87,10 +87,12 @@ func recordRefs(cmd *cobra.Command, rec recording, f refsFlags) error {
 	if err != nil {
 		return err
 	}
+	defer got.Close()
 	r, err := got.Run()
 	if err != nil {
 		return err
 	}
+	defer r.Close()
 	if err := rec.save(cmd.Context(), r, out); err != nil {
 		return err
 	}

@@ -127,7 +127,7 @@ func (l *lane) reserve() {
 	if l.full != nil || l.reserved-l.written >= 2*laneBuffer {
 		return
 	}
-	err := unix.Fallocate(int(l.f.Fd()), unix.FALLOC_FL_KEEP_SIZE, l.reserved, laneReserve)
+	err := reservePlace(l.f, l.reserved, laneReserve)
 	switch {
 	case err == nil:
 		l.reserved += laneReserve

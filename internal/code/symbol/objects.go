@@ -56,6 +56,8 @@ type Objects struct {
 
 	marks, heap timeline[*Object]
 	globals     map[globalKey]*Object
+	recent      [4]recentGlobal
+	oldest      int // of the recent ones
 	mappings    map[mappingKey]*Object
 	stacks      map[int]*Object
 	counts      map[string]int
@@ -184,10 +186,28 @@ func (o *Objects) find(pid, tid int, at, addr, sp uint64) (object *Object, low, 
 	return o.mapped(m), low, high
 }
 
+// recentGlobal is a variable that was found for an address in a mapping: loops go
+// through the same few again and again.
+type recentGlobal struct {
+	mapping *Mapping
+	object  *Object
+}
+
 // global looks for a variable, and says whether the mapping may hold one. The
 // part of a program that starts as zeros is an anonymous mapping directly behind
 // its file.
 func (o *Objects) global(pid int, at, addr uint64, m *Mapping) (object *Object, possible bool) {
+	for i := range o.recent {
+		if r := &o.recent[i]; r.mapping == m && addr-r.object.Start < r.object.Size {
+			return r.object, true
+		}
+	}
+	defer func(m *Mapping) {
+		if object != nil {
+			o.recent[o.oldest] = recentGlobal{m, object}
+			o.oldest = (o.oldest + 1) % len(o.recent)
+		}
+	}(m)
 	if m.anonymous() && m.Start > 0 {
 		before := o.space.Find(pid, at, m.Start-1)
 		if before == nil || before.End != m.Start {

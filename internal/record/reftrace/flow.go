@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"debug/elf"
 	"encoding/binary"
-	"math"
 	"slices"
 	"strings"
 
@@ -18,6 +17,7 @@ import (
 type rawFlow struct {
 	blocks  []refs.Range
 	threads []flow.Thread
+	log     flow.Log // becomes threads
 }
 
 // The operations of the plugin's records that are no access; see c/buffer.c.
@@ -41,13 +41,7 @@ func (f *rawFlow) add(b []byte) {
 		f.blocks[id-1] = refs.Range{Low: first, High: second}
 		return
 	}
-	i := slices.IndexFunc(f.threads, func(t flow.Thread) bool { return t.ID == id })
-	if i < 0 {
-		i = len(f.threads)
-		f.threads = append(f.threads, flow.Thread{ID: id})
-	}
-	// Number 0 is no block and becomes flow.None.
-	f.threads[i].Events = append(f.threads[i].Events, flow.Event{Expected: uint32(min(first, math.MaxUint32)), Block: uint32(second) - 1})
+	f.log.Add(id, first, uint32(second)-1) // number 0 is no block and becomes flow.None
 }
 
 // way names the code that ran, with addresses as the references have them.

@@ -8,25 +8,26 @@ import (
 // name turns instruction addresses into link addresses where they belong to
 // the program, and looks up the source of each. Every address is looked up
 // once: a trace has few.
-func (j *job) name() {
-	n := namer{job: j, files: &symbol.Files{}, known: map[uint64]named{}, places: map[refs.Place]uint32{{}: 0}}
+func (j *job) name() error {
+	n := namer{job: j, files: &symbol.Files{}, known: newByPC[named](), places: map[refs.Place]uint32{{}: 0}}
 	defer n.files.Close()
 	j.rec.Places = []refs.Place{{}}
 	n.own, _ = n.files.Open(j.program.Path, "") // without it there are no names
-	n.walkSites()
-	for i := range j.rec.Refs {
-		r := &j.rec.Refs[i]
-		at, ok := n.known[r.PC]
-		if !ok {
-			at = n.look(r.PC)
-			n.known[r.PC] = at
+	if err := n.walkSites(); err != nil {
+		return err
+	}
+	for _, block := range j.rec.blocks() {
+		for i := range block {
+			r := &block[i]
+			at := n.known.at(r.PC, n.look)
+			r.PC, r.Place = at.pc, at.place
 		}
-		r.PC, r.Place = at.pc, at.place
 	}
 	n.way()
 	if n.own != nil && n.own.NoLines != "" {
 		j.note("%s", "no source lines: "+n.own.NoLines)
 	}
+	return nil
 }
 
 type named struct {
@@ -34,11 +35,28 @@ type named struct {
 	place uint32
 }
 
+// byPC is what was found out about instructions, each of them once.
+type byPC[T any] struct {
+	numbers *refs.Memo
+	values  []T
+}
+
+func newByPC[T any]() *byPC[T] { return &byPC[T]{numbers: refs.NewMemo()} }
+
+// at returns what is known of an instruction, and finds it out the first time.
+func (b *byPC[T]) at(pc uint64, find func(uint64) T) T {
+	n := b.numbers.Number(refs.Key{pc})
+	if int(n) == len(b.values) {
+		b.values = append(b.values, find(pc))
+	}
+	return b.values[n]
+}
+
 type namer struct {
 	*job
 	files  *symbol.Files
 	own    *symbol.Binary
-	known  map[uint64]named
+	known  *byPC[named]
 	places map[refs.Place]uint32
 	// hooks are the calls of compiler hooks that ran, by running address; nil for
 	// other backends.

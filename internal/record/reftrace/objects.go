@@ -15,6 +15,7 @@ import (
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/record/heap"
 )
 
@@ -39,7 +40,7 @@ type memory struct {
 	logs    []*heap.Log
 	// times are those of each reference where they are not its number: raw counts
 	// what the emulator saw, of which one reference may be several.
-	times []uint32
+	times table.Growing[uint32]
 	raw   uint32
 	bells []uint64 // when each entry was heard of
 }
@@ -92,11 +93,11 @@ func (m *memory) remove() {
 	}
 }
 
-// at is when a reference was made: entries of the log that came before it have a
-// time that is not larger.
-func (m *memory) at(i int) uint64 {
-	if m.times != nil {
-		return uint64(m.times[i])
+// made is when a reference was made, given the times that are kept: entries of the
+// log that came before it have a time that is not larger.
+func made(times []uint32, i int) uint64 {
+	if times != nil {
+		return uint64(times[i])
 	}
 	return uint64(i) + 1
 }
@@ -112,9 +113,14 @@ func (m *memory) read(pid int, maps []byte) {
 // nameObjects finds the object of every reference: a variable, an allocation,
 // a stack, or at least the mapping. References of the allocation log itself are
 // left out.
-func (j *job) nameObjects() {
+func (j *job) nameObjects() error {
+	times, spill, err := j.memory.times.Values()
+	if err != nil {
+		return err
+	}
+	defer spill.Close()
 	if len(j.memory.maps) == 0 {
-		return // the backend does not say what is mapped where
+		return nil // the backend does not say what is mapped where
 	}
 	files := &symbol.Files{}
 	defer files.Close()
@@ -131,18 +137,21 @@ func (j *job) nameObjects() {
 	names := &objectNames{numbers: map[refs.Object]uint32{}, plain: map[string]allocatedBy{}, last: map[*symbol.Object]uint32{}}
 	j.rec.Objects = []refs.Object{{}}
 	kept := j.rec.Refs[:0]
-	for i := range j.rec.Refs {
-		r := j.rec.Refs[i]
-		if own.Contains(r.PC) {
-			continue
+	for from, block := range j.rec.blocks() {
+		for i, r := range block {
+			if own.Contains(r.PC) {
+				continue
+			}
+			if o := objects.Find(j.memory.pid, int(r.Thread), made(times, from+i), r.Addr, 0); o != nil {
+				r.Object = j.number(names, o)
+			}
+			kept = append(kept, r)
 		}
-		if o := objects.Find(j.memory.pid, int(r.Thread), j.memory.at(i), r.Addr, 0); o != nil {
-			r.Object = j.number(names, o)
-		}
-		kept = append(kept, r)
+		spill.Release()
 	}
 	j.rec.Refs = kept
 	j.rec.Has |= refs.HasObject
+	return nil
 }
 
 // objectNames numbers objects by name and start.

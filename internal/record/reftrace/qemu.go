@@ -186,7 +186,11 @@ func (j *job) readRecords(f *os.File) error {
 		j.sites.finish(head)
 		return err
 	}
-	return j.merge(records)
+	if err := j.merge(records); err != nil {
+		return err
+	}
+	j.flow.threads, err = j.flow.log.Threads()
+	return err
 }
 
 // merge reads raw records and puts together what qemu takes apart.

@@ -4,7 +4,9 @@ package reftrace
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,7 +64,8 @@ type Options struct {
 	Say func(string)
 }
 
-// Recording is a finished trace.
+// Recording is a finished trace. A long one is in temporary files until it is
+// closed.
 type Recording struct {
 	Backend Backend
 	Refs    []refs.Ref
@@ -78,9 +81,36 @@ type Recording struct {
 	Instructions uint64
 
 	origin kind.Origin
+	spill  *table.Spill // keeps the references; nil where they are in memory
 }
 
-// A reference takes 40 bytes of memory until the run is written.
+// Close frees what the recording takes, which must not be used afterwards.
+func (r *Recording) Close() error {
+	err := r.spill.Close()
+	r.Refs = nil
+	if r.Flow != nil {
+		err = errors.Join(err, r.Flow.Close())
+	}
+	return err
+}
+
+// blockRefs is how many references are in memory at a time: ten megabytes.
+const blockRefs = 1 << 18
+
+// blocks visits the references from one on, which may be changed. Memory of those
+// that were visited is given back.
+func (r *Recording) blocks() iter.Seq2[int, []refs.Ref] {
+	return func(yield func(int, []refs.Ref) bool) {
+		for from := 0; from < len(r.Refs); from += blockRefs {
+			if !yield(from, r.Refs[from:min(from+blockRefs, len(r.Refs))]) {
+				return
+			}
+			r.spill.Release()
+		}
+	}
+}
+
+// A reference takes 40 bytes in a temporary file until the run is written.
 const (
 	// defaultLimit ends a recording without a limit: 2 GB.
 	defaultLimit = 50_000_000
@@ -95,6 +125,7 @@ type job struct {
 	program *target.Program
 	bounds  target.Bounds
 	rec     Recording
+	kept    table.Growing[refs.Ref] // becomes rec.Refs
 	// bias is what the program's addresses have been moved by; modules are all
 	// files of code, by running addresses.
 	bias    uint64
@@ -145,11 +176,16 @@ func Record(ctx context.Context, o Options) (*Recording, error) {
 	}
 	defer j.memory.remove()
 	if err := record(ctx); err != nil {
+		j.kept.Drop()
+		return nil, err
+	}
+	if j.rec.Refs, j.rec.spill, err = j.kept.Editable(); err != nil {
 		return nil, err
 	}
 	j.explain()
-	j.nameObjects()
-	j.name()
+	if err := errors.Join(j.nameObjects(), j.name()); err != nil {
+		return nil, errors.Join(err, j.rec.Close())
+	}
 	return &j.rec, nil
 }
 
@@ -168,13 +204,13 @@ func origin(command []string) kind.Origin {
 
 // emit keeps one reference; false once the limit is reached.
 func (j *job) emit(r refs.Ref) bool {
-	if uint64(len(j.rec.Refs)) >= j.Limit {
+	if uint64(j.kept.Len()) >= j.Limit {
 		j.full = true
 		return false
 	}
-	j.rec.Refs = append(j.rec.Refs, r)
+	j.kept.Append(r)
 	if j.memory.raw > 0 {
-		j.memory.times = append(j.memory.times, j.memory.raw)
+		j.memory.times.Append(j.memory.raw)
 	}
 	return true
 }
@@ -191,7 +227,7 @@ func (j *job) step(ctx context.Context) error {
 			return err
 		}
 		defer c.close()
-		settings, count = heap.Clocked(settings, c.file), func() { c.set(uint64(len(j.rec.Refs))) }
+		settings, count = heap.Clocked(settings, c.file), func() { c.set(uint64(j.kept.Len())) }
 	}
 	var way *flow.Encoder
 	if j.Flow {
@@ -206,7 +242,9 @@ func (j *job) step(ctx context.Context) error {
 		return err
 	}
 	if way != nil {
-		j.flow.blocks, j.flow.threads = way.Flow()
+		if j.flow.blocks, j.flow.threads, err = way.Flow(); err != nil {
+			return err
+		}
 	}
 	j.rec.Exit, j.rec.Signal, j.rec.Instructions = res.Exit, res.Signal, res.Instructions
 	j.bias, j.modules = res.Bias, res.Modules
@@ -246,7 +284,14 @@ func (j *job) explain() {
 
 // Run makes the run of a recording.
 func (r *Recording) Run() (*run.Run, error) {
-	t, err := reftable.New(r.Refs, r.Places, r.Objects, r.Has)
+	blocks := func(yield func([]refs.Ref) bool) {
+		for _, block := range r.blocks() {
+			if !yield(block) {
+				return
+			}
+		}
+	}
+	t, err := reftable.FromBlocks(blocks, len(r.Refs), r.Places, r.Objects, r.Has)
 	if err != nil {
 		return nil, err
 	}

@@ -2,8 +2,6 @@ package reftrace
 
 import (
 	"encoding/binary"
-	"math"
-	"slices"
 	"strings"
 
 	"github.com/isobath/isobath/internal/code/access"
@@ -17,7 +15,7 @@ import (
 type siteLog struct {
 	numbers map[uint64]uint32
 	sites   []uint64
-	threads []flow.Thread
+	log     flow.Log
 }
 
 // add takes an event of a thread.
@@ -35,19 +33,7 @@ func (l *siteLog) add(b []byte) {
 		l.numbers[site] = n
 		l.sites = append(l.sites, site)
 	}
-	l.event(binary.LittleEndian.Uint32(b[16:]), expected, n)
-}
-
-func (l *siteLog) event(thread uint32, expected uint64, block uint32) {
-	i := slices.IndexFunc(l.threads, func(t flow.Thread) bool { return t.ID == thread })
-	if i < 0 {
-		if block == flow.None {
-			return
-		}
-		i = len(l.threads)
-		l.threads = append(l.threads, flow.Thread{ID: thread})
-	}
-	l.threads[i].Events = append(l.threads[i].Events, flow.Event{Expected: uint32(min(expected, math.MaxUint32)), Block: block})
+	l.log.Add(binary.LittleEndian.Uint32(b[16:]), expected, n)
 }
 
 // Where the head tells what came as expected at the end of each thread.
@@ -59,8 +45,8 @@ const (
 // finish adds the sites of each thread since its last event.
 func (l *siteLog) finish(head []byte) {
 	for b := head[pendingAt:pluginHead]; len(b) >= pendingSize; b = b[pendingSize:] {
-		if thread := binary.LittleEndian.Uint64(b); thread != 0 {
-			l.event(uint32(thread), binary.LittleEndian.Uint64(b[8:]), flow.None)
+		if thread := uint32(binary.LittleEndian.Uint64(b)); l.log.Has(thread) {
+			l.log.Add(thread, binary.LittleEndian.Uint64(b[8:]), flow.None)
 		}
 	}
 }
@@ -102,34 +88,41 @@ func (n *namer) callBefore(back uint64) uint64 {
 
 // walkSites puts references where their hooks are called, and makes blocks of the
 // sites.
-func (n *namer) walkSites() {
+func (n *namer) walkSites() error {
 	if n.rec.Backend != Instrument {
-		return
+		return nil
 	}
 	n.hooks = map[uint64]hook{}
-	calls := map[uint64]uint64{}
-	for i := range n.rec.Refs {
-		r := &n.rec.Refs[i]
-		at, ok := calls[r.PC]
-		if !ok {
-			at = n.callBefore(r.PC)
-			calls[r.PC] = at
-			n.hooks[at] = hook{loads: r.Op != refs.Store, stores: r.Op != refs.Load}
+	calls := newByPC[uint64]()
+	for _, block := range n.rec.blocks() {
+		for i := range block {
+			r := &block[i]
+			r.PC = calls.at(r.PC, func(back uint64) uint64 {
+				at := n.callBefore(back)
+				n.hooks[at] = hook{loads: r.Op != refs.Store, stores: r.Op != refs.Load}
+				return at
+			})
 		}
-		r.PC = at
 	}
-	if len(n.sites.threads) == 0 {
-		return
+	threads, err := n.sites.log.Threads()
+	if len(threads) == 0 || err != nil {
+		return err
 	}
 	w := newSiteWalker(n)
-	for i := range n.sites.threads {
-		w.thread(&n.sites.threads[i])
+	for i := range threads {
+		w.thread(&threads[i])
+		if err := threads[i].Close(); err != nil {
+			return err
+		}
 	}
-	n.flow.blocks, n.flow.threads = w.encoder.Flow()
+	if n.flow.blocks, n.flow.threads, err = w.encoder.Flow(); err != nil {
+		return err
+	}
 	w.enters()
 	if w.unexplained > 0 {
 		n.note("%d of the steps from block to block are not explained by the code (exceptions, signals, calls back from libraries): loops around them are counted from where they go on", w.unexplained)
 	}
+	return nil
 }
 
 // enters marks the references that are the first of their blocks: all that the
@@ -137,21 +130,21 @@ func (n *namer) walkSites() {
 func (w *siteWalker) enters() {
 	type last struct{ pc, end uint64 }
 	threads := map[uint32]*last{}
-	ends := map[uint64]uint64{}
-	for i := range w.rec.Refs {
-		r := &w.rec.Refs[i]
-		l := threads[r.Thread]
-		if l == nil {
-			l = &last{}
-			threads[r.Thread] = l
+	ends := newByPC[uint64]()
+	before, l := uint32(0), (*last)(nil)
+	for _, block := range w.rec.blocks() {
+		for i := range block {
+			r := &block[i]
+			if l == nil || r.Thread != before {
+				before = r.Thread
+				if l = threads[before]; l == nil {
+					l = &last{}
+					threads[before] = l
+				}
+			}
+			r.Enters = r.PC <= l.pc || r.PC >= l.end
+			l.pc, l.end = r.PC, ends.at(r.PC, w.straight)
 		}
-		r.Enters = r.PC <= l.pc || r.PC >= l.end
-		end, ok := ends[r.PC]
-		if !ok {
-			end = w.straight(r.PC)
-			ends[r.PC] = end
-		}
-		l.pc, l.end = r.PC, end
 	}
 }
 
@@ -164,14 +157,15 @@ type siteWalker struct {
 	encoder *flow.Encoder
 	code    map[uint64]decoded
 	ways    map[wayKey]*siteWay
-	met     map[uint64]bool   // functions that have sites
-	ends    map[uint64]uint64 // of blocks
+	met     map[uint64]bool // functions that have sites
+	reached map[uint64]bool // blocks whose ends are known
+	steps   []siteStep      // by site: the last way from it that was the whole step
 	// unexplained counts sites that no way leads to.
 	unexplained uint64
 }
 
 func newSiteWalker(n *namer) *siteWalker {
-	w := &siteWalker{namer: n, encoder: flow.NewEncoder(), code: map[uint64]decoded{}, ways: map[wayKey]*siteWay{}, met: map[uint64]bool{}, ends: map[uint64]uint64{}}
+	w := &siteWalker{namer: n, encoder: flow.NewEncoder(), code: map[uint64]decoded{}, ways: map[wayKey]*siteWay{}, met: map[uint64]bool{}, reached: map[uint64]bool{}, steps: make([]siteStep, len(n.sites.sites))}
 	for _, site := range n.sites.sites {
 		n.hooks[n.callBefore(site)] = hook{}
 	}

@@ -14,6 +14,7 @@ type siteWay struct {
 	calls  []uint64 // where calls on the way return to, outermost first
 	found  bool     // it leads to the site; else to the end of the function, if
 	ends   bool     // this is set
+	walked bool     // it was found and gone
 }
 
 // wayStep is one block of a search.
@@ -213,7 +214,7 @@ func (w *siteWalker) jumpedTo(from, to uint64) uint64 {
 func (w *siteWalker) thread(t *flow.Thread) {
 	c := t.Cursor(len(w.sites.sites))
 	var stack []uint64 // where calls return to
-	at := uint64(0)
+	at, last := uint64(0), uint32(0)
 	for range t.Length() {
 		n, ok := c.Next()
 		if !ok {
@@ -222,13 +223,49 @@ func (w *siteWalker) thread(t *flow.Thread) {
 		to := w.sites.sites[n]
 		if at == 0 {
 			w.block(t.ID, w.begins(to))
+		} else if way := w.direct(at, last, to); way != nil {
+			for _, start := range way.blocks {
+				w.encoder.Enter(t.ID, start)
+			}
+			stack = append(stack, way.calls...)
 		} else {
 			stack = w.move(t.ID, at, to, stack)
+			w.walked(at, last, to)
 		}
-		at = to
+		at, last = to, n
 	}
 	if at != 0 && w.left {
 		w.leave(t.ID, at, stack)
+	}
+}
+
+// siteStep is a way that leads from one site to the next with no function ending
+// between.
+type siteStep struct {
+	to  uint64
+	way *siteWay
+}
+
+// direct returns the way to a site that no function ends on, if it was gone before:
+// its blocks have their ends.
+func (w *siteWalker) direct(at uint64, from uint32, to uint64) *siteWay {
+	s := &w.steps[from]
+	if s.to == to {
+		return s.way
+	}
+	way := w.ways[wayKey{from: at, to: to}]
+	if way == nil || !way.walked {
+		return nil
+	}
+	*s = siteStep{to, way}
+	return way
+}
+
+// walked notes that a step was made.
+func (w *siteWalker) walked(at uint64, from uint32, to uint64) {
+	if way := w.ways[wayKey{from: at, to: to}]; way != nil && way.found {
+		way.walked = true
+		w.steps[from] = siteStep{to, way}
 	}
 }
 
@@ -317,10 +354,8 @@ func (w *siteWalker) blocks(thread uint32, way *siteWay) {
 // block enters a block as a whole.
 func (w *siteWalker) block(thread uint32, start uint64) {
 	w.encoder.Enter(thread, start)
-	end, ok := w.ends[start]
-	if !ok {
-		end = w.straight(start)
-		w.ends[start] = end
+	if !w.reached[start] {
+		w.reached[start] = true
+		w.encoder.Reach(thread, w.straight(start))
 	}
-	w.encoder.Reach(thread, end)
 }

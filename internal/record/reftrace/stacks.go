@@ -18,24 +18,26 @@ func (j *job) stacks(files *symbol.Files) map[uint32]uint64 {
 	}
 	flows := map[uint64]access.Flow{}
 	last, known := uint32(0), false
-	for i := range j.rec.Refs {
-		r := &j.rec.Refs[i]
-		if known && r.Thread == last {
-			continue
-		}
-		if _, known = found[r.Thread]; known {
-			last = r.Thread
-			continue
-		}
-		flow, seen := flows[r.PC]
-		if !seen {
-			if in, err := access.DecodeAMD64(j.codeAt(files, r.PC)); err == nil {
-				flow = in.Flow
+	for _, block := range j.rec.blocks() {
+		for i := range block {
+			r := &block[i]
+			if known && r.Thread == last {
+				continue
 			}
-			flows[r.PC] = flow
-		}
-		if r.Size == 8 && (flow == access.Call && r.Op == refs.Store || flow == access.Return && r.Op == refs.Load) {
-			found[r.Thread], last, known = r.Addr, r.Thread, true
+			if _, known = found[r.Thread]; known {
+				last = r.Thread
+				continue
+			}
+			flow, seen := flows[r.PC]
+			if !seen {
+				if in, err := access.DecodeAMD64(j.codeAt(files, r.PC)); err == nil {
+					flow = in.Flow
+				}
+				flows[r.PC] = flow
+			}
+			if r.Size == 8 && (flow == access.Call && r.Op == refs.Store || flow == access.Return && r.Op == refs.Load) {
+				found[r.Thread], last, known = r.Addr, r.Thread, true
+			}
 		}
 	}
 	return found

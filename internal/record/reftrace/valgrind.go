@@ -59,6 +59,7 @@ func (j *job) valgrind(ctx context.Context) error {
 		}
 		return nil
 	})
+	cut.flush()
 	io.Copy(io.Discard, text) // a child must not block on a full pipe
 	if failed := child.Wait(); failed != nil {
 		return failed
@@ -111,6 +112,35 @@ type cutter struct {
 	seen     bool
 	returner map[uint64]bool
 	files    symbol.Files
+	// held is the last reference, which the next may turn out to be a part of.
+	held  refs.Ref
+	holds bool
+}
+
+// emit keeps a reference once it is known to be whole; false at the limit.
+func (c *cutter) emit(r refs.Ref) bool {
+	if c.holds && !c.job.emit(c.held) {
+		c.holds = false
+		return false
+	}
+	c.held, c.holds = r, true
+	return true
+}
+
+// flush keeps the last reference.
+func (c *cutter) flush() {
+	if c.holds {
+		c.holds = false
+		c.job.emit(c.held)
+	}
+}
+
+// count is how many references there are so far.
+func (c *cutter) count() uint64 {
+	if c.holds {
+		return uint64(c.kept.Len()) + 1
+	}
+	return uint64(c.kept.Len())
 }
 
 type phase uint8
@@ -136,7 +166,7 @@ func (c *cutter) add(r refs.Ref) {
 	c.seen = c.seen || pc == c.program.Entry || c.entered || c.program.Code(pc) != nil
 	if r.Op == refs.Store && r.Size == 8 {
 		if r.Addr == bell {
-			c.memory.bells = append(c.memory.bells, uint64(len(c.rec.Refs))+1)
+			c.memory.bells = append(c.memory.bells, c.count()+1)
 		}
 		c.stored = r.Addr
 	}
@@ -174,11 +204,10 @@ func (c *cutter) findModules() {
 // locked joins the two parts of a locked instruction: Valgrind loads the old
 // value and then compares and exchanges. The instruction itself only modifies.
 func (c *cutter) locked(r refs.Ref, pc uint64) bool {
-	n := len(c.rec.Refs)
-	if r.Op != refs.Modify || n == 0 {
+	if r.Op != refs.Modify || !c.holds {
 		return false
 	}
-	last := &c.rec.Refs[n-1]
+	last := &c.held
 	if last.Op != refs.Load || last.PC != r.PC || last.Addr != r.Addr || last.Size != r.Size {
 		return false
 	}

@@ -10,6 +10,7 @@ package flow
 
 import (
 	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/data/table"
 )
 
 // Ending says what runs after an instruction.
@@ -41,6 +42,7 @@ const None = ^uint32(0)
 type Thread struct {
 	ID     uint32
 	Events []Event
+	spill  *table.Spill // keeps the events; nil where they are in memory
 }
 
 // Instruction is one instruction of the code that ran.
@@ -88,10 +90,13 @@ type Trace struct {
 
 // Encoder makes events of the blocks that threads enter.
 type Encoder struct {
-	numbers map[uint64]uint32
+	numbers *refs.Memo
 	blocks  []refs.Range
 	threads map[uint32]*encoding
-	order   []uint32
+	log     Log
+	// last is the thread that entered a block last.
+	last   *encoding
+	lastID uint32
 }
 
 // encoding is the state of one thread.
@@ -99,12 +104,11 @@ type encoding struct {
 	at       uint32
 	expected uint32
 	next     []uint32 // by block: the one that followed it last, plus one
-	events   []Event
 }
 
 // NewEncoder returns an encoder without threads.
 func NewEncoder() *Encoder {
-	return &Encoder{numbers: map[uint64]uint32{}, threads: map[uint32]*encoding{}}
+	return &Encoder{numbers: refs.NewMemo(), threads: map[uint32]*encoding{}}
 }
 
 // MaxBlocks bounds the different blocks of a trace.
@@ -112,22 +116,19 @@ const MaxBlocks = 1 << 24
 
 // Enter notes that a thread enters the block that begins at an address.
 func (e *Encoder) Enter(thread uint32, start uint64) {
-	b, ok := e.numbers[start]
+	b, ok := e.numbers.Get(refs.Key{start})
 	if !ok {
 		if len(e.blocks) == MaxBlocks {
 			return
 		}
 		b = uint32(len(e.blocks))
-		e.numbers[start] = b
+		e.numbers.Put(refs.Key{start}, b)
 		e.blocks = append(e.blocks, refs.Range{Low: start, High: start})
 	}
-	t := e.threads[thread]
+	t := e.thread(thread)
 	if t == nil {
-		t = &encoding{}
-		e.threads[thread] = t
-		e.order = append(e.order, thread)
-		t.events = append(t.events, Event{0, b})
-		t.at = b
+		e.threads[thread] = &encoding{at: b}
+		e.log.Add(thread, 0, b)
 		return
 	}
 	if int(t.at) >= len(t.next) {
@@ -136,15 +137,25 @@ func (e *Encoder) Enter(thread uint32, start uint64) {
 	if t.next[t.at] == b+1 && t.expected < None {
 		t.expected++
 	} else {
-		t.events = append(t.events, Event{t.expected, b})
+		e.log.Add(thread, uint64(t.expected), b)
 		t.next[t.at], t.expected = b+1, 0
 	}
 	t.at = b
 }
 
+// thread returns the state of a thread; nil if it has none. Mostly it is the one
+// that was asked for before.
+func (e *Encoder) thread(id uint32) *encoding {
+	if e.last != nil && e.lastID == id {
+		return e.last
+	}
+	e.last, e.lastID = e.threads[id], id
+	return e.last
+}
+
 // Reach notes that the block a thread is in goes up to an address.
 func (e *Encoder) Reach(thread uint32, end uint64) {
-	t := e.threads[thread]
+	t := e.thread(thread)
 	if t == nil {
 		return
 	}
@@ -152,15 +163,13 @@ func (e *Encoder) Reach(thread uint32, end uint64) {
 	b.High = max(b.High, end)
 }
 
-// Flow returns the blocks and threads so far.
-func (e *Encoder) Flow() ([]refs.Range, []Thread) {
-	var all []Thread
-	for _, id := range e.order {
-		t := e.threads[id]
-		events := append(t.events[:len(t.events):len(t.events)], Event{t.expected, None})
-		all = append(all, Thread{ID: id, Events: events})
+// Flow returns the blocks and threads; nothing may be entered afterwards.
+func (e *Encoder) Flow() ([]refs.Range, []Thread, error) {
+	for id, t := range e.threads {
+		e.log.Add(id, uint64(t.expected), None)
 	}
-	return e.blocks, all
+	threads, err := e.log.Threads()
+	return e.blocks, threads, err
 }
 
 // Cut reports whether the recording ended while the thread went on: what came
@@ -179,6 +188,7 @@ func (t *Thread) Length() uint64 {
 			n++
 		}
 	}
+	t.spill.Release()
 	return n
 }
 
@@ -189,12 +199,18 @@ type Cursor struct {
 	at     uint32
 	left   uint32 // blocks to come as expected before events[0]
 	begun  bool
+	spill  *table.Spill
+	read   int // events since their memory was given back
 }
+
+// releaseEvery is how many events are read between two times that the memory of
+// those before is given back: two megabytes.
+const releaseEvery = 1 << 18
 
 // Cursor returns a cursor before the first block. Events that name other blocks
 // than there are end it.
 func (t *Thread) Cursor(blocks int) *Cursor {
-	c := &Cursor{events: t.Events, next: make([]uint32, blocks)}
+	c := &Cursor{events: t.Events, next: make([]uint32, blocks), spill: t.spill}
 	if len(t.Events) > 0 {
 		c.left = t.Events[0].Expected
 	}
@@ -218,6 +234,10 @@ func (c *Cursor) Next() (uint32, bool) {
 	}
 	b := c.events[0].Block
 	c.events = c.events[1:]
+	if c.read++; c.read == releaseEvery {
+		c.spill.Release()
+		c.read = 0
+	}
 	if c.begun {
 		c.next[c.at] = b + 1
 	}

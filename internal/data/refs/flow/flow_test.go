@@ -39,7 +39,10 @@ func TestBlocksComeBack(t *testing.T) {
 			e.Reach(thread, start+8)
 			want[thread] = append(want[thread], start)
 		}
-		blocks, threads := e.Flow()
+		blocks, threads, err := e.Flow()
+		if err != nil {
+			t.Fatal(err)
+		}
 		for i := range threads {
 			if got := walk(blocks, &threads[i]); !slices.Equal(got, want[threads[i].ID]) {
 				t.Fatalf("thread %d: %v, want %v", threads[i].ID, got, want[threads[i].ID])
@@ -57,7 +60,10 @@ func TestLoopIsFewEvents(t *testing.T) {
 		e.Enter(1, 16)
 		e.Enter(1, 32)
 	}
-	_, threads := e.Flow()
+	_, threads, err := e.Flow()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if n := len(threads[0].Events); n > 4 {
 		t.Errorf("%d events of a loop of 1000 turns", n)
 	}
@@ -108,7 +114,7 @@ func TestTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Thread{}, table.Spill{})); diff != "" {
 		t.Error(diff)
 	}
 	if got, err := Read(&run.Run{Contents: []*table.Table{tables[0]}}); got != nil || err != nil {

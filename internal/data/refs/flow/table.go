@@ -82,22 +82,32 @@ func (t *Trace) readMarks(marks *table.Table) error {
 // eventTable has the events of all threads, one thread after the other. The
 // block that ends a thread is -1.
 func (t *Trace) eventTable() (*table.Table, error) {
-	n := 0
-	for _, th := range t.Threads {
-		n += len(th.Events)
-	}
-	tid, expected, block := make([]int64, 0, n), make([]int64, 0, n), make([]int64, 0, n)
-	for _, th := range t.Threads {
+	var tid, expected, block table.GrowingInts
+	for i := range t.Threads {
+		th := &t.Threads[i]
 		for _, e := range th.Events {
 			b := int64(e.Block)
 			if e.Block == None {
 				b = -1
 			}
-			tid, expected, block = append(tid, int64(th.ID)), append(expected, int64(e.Expected)), append(block, b)
+			tid.Append(int64(th.ID))
+			expected.Append(int64(e.Expected))
+			block.Append(b)
 		}
+		th.spill.Release()
 	}
-	return table.New(EventTable, []*table.Column{
-		table.Ints("tid", "", table.Measured, tid, nil), table.Ints("expected", "", table.Measured, expected, nil), table.Ints("block", "", table.Measured, block, nil)})
+	var columns []*table.Column
+	for _, c := range []struct {
+		name   string
+		values *table.GrowingInts
+	}{{"tid", &tid}, {"expected", &expected}, {"block", &block}} {
+		column, err := c.values.Column(c.name, "", table.Measured)
+		if err != nil {
+			return nil, err
+		}
+		columns = append(columns, column)
+	}
+	return table.New(EventTable, columns)
 }
 
 func (t *Trace) codeTable() (*table.Table, error) {
@@ -133,6 +143,9 @@ func (t *Trace) codeTable() (*table.Table, error) {
 		table.Ints("element", "bytes", table.Derived, element, nil),
 	})
 }
+
+// maxThreads bounds the threads of a file: each takes some room.
+const maxThreads = 1 << 16
 
 // Read returns the flow of a run; nil if it was recorded without.
 func Read(r *run.Run) (*Trace, error) {
@@ -193,17 +206,16 @@ func (t *Trace) readEvents(events *table.Table) error {
 			return err
 		}
 	}
+	var log Log
 	for i := range events.Rows() {
-		id := uint32(tid(i))
-		n := len(t.Threads)
-		if n == 0 || t.Threads[n-1].ID != id {
-			t.Threads = append(t.Threads, Thread{ID: id})
-			n++
+		if len(log.order) > maxThreads {
+			return fmt.Errorf("table %s has more than %d threads", events.Name, maxThreads)
 		}
-		last := &t.Threads[n-1]
-		last.Events = append(last.Events, Event{uint32(expected(i)), uint32(block(i))})
+		log.Add(uint32(tid(i)), uint64(uint32(expected(i))), uint32(block(i)))
 	}
-	return nil
+	var err error
+	t.Threads, err = log.Threads()
+	return err
 }
 
 func (t *Trace) readCode(code *table.Table) error {

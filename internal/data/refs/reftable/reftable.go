@@ -4,8 +4,10 @@
 package reftable
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"path/filepath"
 
 	"github.com/isobath/isobath/internal/data/refs"
@@ -20,50 +22,20 @@ var opNames = []string{"load", "store", "modify"}
 // New makes the table of a recorded trace. Fields says what the recording has;
 // column "order" is the position in the trace. Objects may be nil.
 func New(all []refs.Ref, places []refs.Place, objects []refs.Object, has refs.Fields) (*table.Table, error) {
-	n := len(all)
-	order, tid, width := make([]int64, n), make([]int64, n), make([]int64, n)
-	addr, ip := make([]uint64, n), make([]uint64, n)
-	op := make([]uint32, n)
-	sized := table.NewBits(n)
-	for i, r := range all {
-		order[i], tid[i], width[i] = int64(i), int64(r.Thread), int64(r.Size)
-		addr[i], ip[i], op[i] = r.Addr, r.PC, uint32(r.Op)
-		if r.Size > 0 {
-			sized.Set(i)
-		}
+	b := newBuilder(len(all), places, objects, has)
+	b.stay()
+	b.add(all)
+	return b.table()
+}
+
+// FromBlocks is New for n references that come in blocks, more than fit in memory:
+// columns may be in temporary files until the table is closed.
+func FromBlocks(blocks iter.Seq[[]refs.Ref], n int, places []refs.Place, objects []refs.Object, has refs.Fields) (*table.Table, error) {
+	b := newBuilder(n, places, objects, has)
+	for block := range blocks {
+		b.add(block)
 	}
-	if sized.Count() == n {
-		sized = nil
-	}
-	ips := table.Addresses("ip", table.Measured, ip, nil)
-	ips.Note = "link-time address in the program itself, load address in libraries"
-	columns := []*table.Column{
-		table.Ints("order", "", table.Derived, order, nil),
-		table.Ints("tid", "", table.Measured, tid, nil),
-		ips,
-		table.Addresses("addr", table.Measured, addr, nil),
-		table.Categories("op", table.Measured, op, opNames, nil),
-		table.Ints("width", "bytes", table.Measured, width, sized),
-	}
-	columns = append(columns, placeColumns(all, places)...)
-	if has&refs.HasObject != 0 {
-		columns = append(columns, objectColumns(all, objects)...)
-	}
-	if has&refs.HasFlow != 0 {
-		enters := make([]uint8, n)
-		for i := range all {
-			if all[i].Enters {
-				enters[i] = 1
-			}
-		}
-		columns = append(columns, table.Flags("enters", table.Measured, enters, nil))
-	}
-	for _, c := range columns {
-		if f, optional := optional[c.Name]; optional && has&f == 0 {
-			c.Provenance, c.Valid = table.Absent, table.NewBits(n)
-		}
-	}
-	return table.New(Name, columns)
+	return b.table()
 }
 
 // optional are the columns a recording may lack. They are there all the same,
@@ -72,51 +44,184 @@ var optional = map[string]refs.Fields{
 	"tid": refs.HasThread, "ip": refs.HasPC, "width": refs.HasSize, "function": refs.HasPlace, "file": refs.HasPlace, "line": refs.HasPlace,
 }
 
-// placeColumns are the function, file and line of each reference.
-func placeColumns(all []refs.Ref, places []refs.Place) []*table.Column {
-	n := len(all)
-	function, file, line := make([]uint32, n), make([]uint32, n), make([]int64, n)
-	hasFunction, hasFile := table.NewBits(n), table.NewBits(n)
-	functions, files := table.NewInterner(), table.NewInterner()
-	for i, r := range all {
-		if int(r.Place) >= len(places) {
-			continue
-		}
-		p := places[r.Place]
-		if p.Function != "" {
-			function[i] = functions.CodeString(p.Function)
-			hasFunction.Set(i)
-		}
-		if p.File != "" && p.Line > 0 {
-			file[i], line[i] = files.CodeString(p.File), int64(p.Line)
-			hasFile.Set(i)
-		}
+// builder makes the columns of a table, one reference after the other.
+type builder struct {
+	n, rows int
+	has     refs.Fields
+	objects []refs.Object
+
+	order, tid, width, line, offset table.GrowingInts
+	addr, ip                        table.Growing[uint64]
+	op, function, file, symbol      table.Growing[uint32]
+	enters                          table.Growing[uint8]
+	// Which rows have a value.
+	sized, placed, filed, named table.Bits
+
+	functions, files, names *table.Interner
+	places                  []placeCodes
+	symbols                 []uint32 // of objects: code plus one; 0 until one is met
+}
+
+// placeCodes is a source position as columns have it; 0 is none, else the code
+// plus one, given when it is met.
+type placeCodes struct {
+	place          refs.Place
+	met            bool
+	function, file uint32
+}
+
+func newBuilder(n int, places []refs.Place, objects []refs.Object, has refs.Fields) *builder {
+	b := &builder{n: n, has: has, objects: objects, sized: table.NewBits(n), placed: table.NewBits(n), filed: table.NewBits(n),
+		functions: table.NewInterner(), files: table.NewInterner(), names: table.NewInterner(), places: make([]placeCodes, len(places))}
+	for i, p := range places {
+		b.places[i].place = p
 	}
-	return []*table.Column{
-		table.Categories("function", table.Derived, function, functions.Names(), hasFunction),
-		table.Categories("file", table.Derived, file, files.Names(), hasFile),
-		table.Ints("line", "", table.Derived, line, hasFile),
+	if has&refs.HasObject != 0 {
+		b.named, b.symbols = table.NewBits(n), make([]uint32, len(objects))
+	}
+	return b
+}
+
+// stay keeps all columns in memory.
+func (b *builder) stay() {
+	for _, g := range []*table.GrowingInts{&b.order, &b.tid, &b.width, &b.line, &b.offset} {
+		g.Stay()
+	}
+	b.addr.Stay, b.ip.Stay, b.enters.Stay = true, true, true
+	for _, g := range []*table.Growing[uint32]{&b.op, &b.function, &b.file, &b.symbol} {
+		g.Stay = true
 	}
 }
 
-// objectColumns are the object of each reference, under the name it has in
-// samples, and how far into it the reference lies.
-func objectColumns(all []refs.Ref, objects []refs.Object) []*table.Column {
-	n := len(all)
-	name, offset, has := make([]uint32, n), make([]int64, n), table.NewBits(n)
-	names := table.NewInterner()
-	for i, r := range all {
-		if r.Object == 0 || int(r.Object) >= len(objects) {
-			continue
+func (b *builder) add(block []refs.Ref) {
+	block = block[:min(len(block), b.n-b.rows)]
+	for i := range block {
+		r := &block[i]
+		b.order.Append(int64(b.rows))
+		b.tid.Append(int64(r.Thread))
+		b.ip.Append(r.PC)
+		b.addr.Append(r.Addr)
+		b.op.Append(uint32(r.Op))
+		b.width.Append(int64(r.Size))
+		if r.Size > 0 {
+			b.sized.Set(b.rows)
 		}
-		o := objects[r.Object]
-		name[i], offset[i] = names.CodeString(o.Name), int64(r.Addr-o.Start)
-		has.Set(i)
+		b.addPlace(r)
+		if b.has&refs.HasObject != 0 {
+			b.addObject(r)
+		}
+		if b.has&refs.HasFlow != 0 {
+			enters := uint8(0)
+			if r.Enters {
+				enters = 1
+			}
+			b.enters.Append(enters)
+		}
+		b.rows++
 	}
-	return []*table.Column{
-		table.Categories("symbol", table.Derived, name, names.Names(), has),
-		table.Ints("offset", "bytes", table.Derived, offset, has),
+}
+
+// addPlace adds the function, file and line of a reference.
+func (b *builder) addPlace(r *refs.Ref) {
+	var p placeCodes
+	if int(r.Place) < len(b.places) {
+		at := &b.places[r.Place]
+		if !at.met {
+			at.met = true
+			if at.place.Function != "" {
+				at.function = b.functions.CodeString(at.place.Function) + 1
+			}
+			if at.place.File != "" && at.place.Line > 0 {
+				at.file = b.files.CodeString(at.place.File) + 1
+			}
+		}
+		p = *at
 	}
+	line := 0
+	if p.function > 0 {
+		b.placed.Set(b.rows)
+		p.function--
+	}
+	if p.file > 0 {
+		b.filed.Set(b.rows)
+		p.file--
+		line = p.place.Line
+	}
+	b.function.Append(p.function)
+	b.file.Append(p.file)
+	b.line.Append(int64(line))
+}
+
+// addObject adds the object of a reference, under the name it has in samples, and
+// how far into it the reference lies.
+func (b *builder) addObject(r *refs.Ref) {
+	code, offset := uint32(0), int64(0)
+	if r.Object != 0 && int(r.Object) < len(b.objects) {
+		o := &b.objects[r.Object]
+		if b.symbols[r.Object] == 0 {
+			b.symbols[r.Object] = b.names.CodeString(o.Name) + 1
+		}
+		code, offset = b.symbols[r.Object]-1, int64(r.Addr-o.Start)
+		b.named.Set(b.rows)
+	}
+	b.symbol.Append(code)
+	b.offset.Append(offset)
+}
+
+func (b *builder) table() (*table.Table, error) {
+	var columns []*table.Column
+	var failed error
+	keep := func(c *table.Column, err error, valid table.Bits) {
+		failed = errors.Join(failed, err)
+		if err != nil {
+			return
+		}
+		if valid != nil && valid.Count() < b.n {
+			c.Valid = valid
+		}
+		if f, optional := optional[c.Name]; optional && b.has&f == 0 {
+			c.Provenance, c.Valid = table.Absent, table.NewBits(b.n)
+		}
+		columns = append(columns, c)
+	}
+	ints := func(g *table.GrowingInts, name, unit string, p table.Provenance, valid table.Bits) {
+		c, err := g.Column(name, unit, p)
+		keep(c, err, valid)
+	}
+	codes := func(g *table.Growing[uint32], name string, p table.Provenance, names []string, valid table.Bits) {
+		values, spill, err := g.Values()
+		keep(table.Categories(name, p, values, names, nil).Back(spill), err, valid)
+	}
+	addresses := func(g *table.Growing[uint64], name, note string) {
+		values, spill, err := g.Values()
+		c := table.Addresses(name, table.Measured, values, nil).Back(spill)
+		c.Note = note
+		keep(c, err, nil)
+	}
+	ints(&b.order, "order", "", table.Derived, nil)
+	ints(&b.tid, "tid", "", table.Measured, nil)
+	addresses(&b.ip, "ip", "link-time address in the program itself, load address in libraries")
+	addresses(&b.addr, "addr", "")
+	codes(&b.op, "op", table.Measured, opNames, nil)
+	ints(&b.width, "width", "bytes", table.Measured, b.sized)
+	codes(&b.function, "function", table.Derived, b.functions.Names(), b.placed)
+	codes(&b.file, "file", table.Derived, b.files.Names(), b.filed)
+	ints(&b.line, "line", "", table.Derived, b.filed)
+	if b.has&refs.HasObject != 0 {
+		codes(&b.symbol, "symbol", table.Derived, b.names.Names(), b.named)
+		ints(&b.offset, "offset", "bytes", table.Derived, b.named)
+	}
+	if b.has&refs.HasFlow != 0 {
+		values, spill, err := b.enters.Values()
+		keep(table.Flags("enters", table.Measured, values, nil).Back(spill), err, nil)
+	}
+	if failed != nil {
+		for _, c := range columns {
+			failed = errors.Join(failed, c.Spill.Close())
+		}
+		return nil, failed
+	}
+	return table.New(Name, columns)
 }
 
 // Reader is the references of a table. File names are shortened to their last
@@ -125,6 +230,8 @@ type Reader struct {
 	about refs.About
 	next  int
 	rows  int
+	table *table.Table
+	read  int // rows since their memory was given back
 
 	addr, ip                           *table.Column
 	op, tid, width, function, file, ln *table.Column
@@ -138,9 +245,13 @@ type Reader struct {
 	lastNumber                         uint32
 }
 
+// releaseEvery is how many rows are read between two times that the memory of
+// those before is given back: some twenty megabytes.
+const releaseEvery = 1 << 19
+
 // NewReader reads the references of a table that New made.
 func NewReader(t *table.Table) (*Reader, error) {
-	r := &Reader{rows: t.Rows(), about: refs.About{Places: []refs.Place{{}}, Objects: []refs.Object{{}}}, places: map[refs.Place]uint32{{}: 0}, codes: refs.NewMemo(), objects: map[[2]uint64]uint32{}}
+	r := &Reader{rows: t.Rows(), table: t, about: refs.About{Places: []refs.Place{{}}, Objects: []refs.Object{{}}}, places: map[refs.Place]uint32{{}: 0}, codes: refs.NewMemo(), objects: map[[2]uint64]uint32{}}
 	for _, c := range []struct {
 		name string
 		at   **table.Column
@@ -233,6 +344,10 @@ func (r *Reader) Read(dst []refs.Ref) (int, error) {
 		dst[k] = ref
 	}
 	r.next += n
+	if r.read += n; r.read >= releaseEvery {
+		r.table.Release()
+		r.read = 0
+	}
 	if r.next == r.rows {
 		return n, io.EOF
 	}
