@@ -56,6 +56,9 @@ func (s *Set) trace(ctx context.Context, progress Progress) (t *replay.Trace, re
 		if err := claim.Grow(int64(len(batch)) * accessBytes); err != nil {
 			return fmt.Errorf("%w, such as a --range", err)
 		}
+		if s.loops != nil {
+			s.loops.all = append(s.loops.all, s.loops.kept...)
+		}
 		return r.Add(batch)
 	})
 	if err != nil {
@@ -173,16 +176,18 @@ func (s *Set) Reuse(ctx context.Context, ask ReuseAsk) (*answer.Reuse, *reuse.Re
 	if machine != nil {
 		o.Cache = machine.Levels[0].Geometry()
 		o.Cache.Line = o.Line
-		if o.Cache.Check() != nil { // another line size than the machine's
+		if o.Cache.Check() != nil || o.Cache.Ways > reuse.MaxWays { // another line size than the machine's
 			o.Cache.Size = 0
 		}
 		in.Cache.Size, in.Cache.Ways = o.Cache.Size, o.Cache.Ways
 	}
 	if ask.By == string(answer.ByLoop) {
-		if err := s.findLoops(ctx, ask.Progress); err != nil {
+		release, err := s.findLoops(ctx, ask.Progress)
+		if err != nil {
 			return nil, nil, err
 		}
-		o.Loop, in.Loops = s.loops.next(), s.loops.names
+		defer release()
+		o.Loop, in.Loops = s.loops.next, s.loops.names
 	}
 	p := reuse.NewPass(o)
 	if err := s.each(ctx, ask.Progress, func(batch []refs.Ref) error { p.Add(batch); return nil }); err != nil {
@@ -249,9 +254,11 @@ func (s *Set) WhatIf(ctx context.Context, ask WhatIfAsk) (*answer.WhatIf, error)
 		return nil, wrong("--numa: %w", err)
 	}
 	if ask.By == string(answer.ByLoop) {
-		if err := s.findLoops(ctx, ask.Progress); err != nil {
+		release, err := s.findLoops(ctx, ask.Progress)
+		if err != nil {
 			return nil, err
 		}
+		defer release()
 	}
 	if ask.By == string(answer.ByClass) {
 		return nil, wrong("--by class: want line, function, object, field, loop, pc or thread")
@@ -367,8 +374,7 @@ func (s *Set) streamedGroups(by string, in *answer.WhatIfInput) func(*refs.Ref, 
 		for _, name := range s.loops.names {
 			in.Keys = append(in.Keys, answer.Key{Loop: name})
 		}
-		next := s.loops.next()
-		return func(r *refs.Ref, _ *replay.Access, _ replay.Code) uint32 { return next(r) }
+		return func(r *refs.Ref, _ *replay.Access, _ replay.Code) uint32 { return s.loops.next(r) }
 	}
 	if by == "" {
 		by = string(answer.ByLine)
@@ -427,7 +433,7 @@ func (s *Set) groups(t *replay.Trace, in *answer.WhatIfInput) []uint32 {
 		for _, name := range s.loops.names {
 			in.Keys = append(in.Keys, answer.Key{Loop: name})
 		}
-		return s.loops.kept
+		return s.loops.all
 	}
 	g := answer.NewGrouper(in.By, s.Table, s.About())
 	numbers := make([]uint32, len(t.Accesses))

@@ -2,9 +2,11 @@ package refset
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"path/filepath"
 
+	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/locality/views"
@@ -14,22 +16,65 @@ import (
 // loops is which loop each record of a trace is in.
 type loops struct {
 	names []string // names[0] is no loop
-	of    []uint32 // innermost loop of each record of the file
-	kept  []uint32 // and of each that was chosen, as they are read
+	of    loopRuns // innermost loop of each record of the file
+	kept  []uint32 // and of those that were chosen of the batch being read
+	taken int      // how many of kept were asked for
+	all   []uint32 // of all that were chosen, where the trace is kept too
+}
+
+// loopRuns is a list of numbers that stay the same for many in a row: a trace
+// stays in a loop. Each run is two numbers of variable length, the loop and how
+// many records, so that a record takes a part of a byte and not four.
+type loopRuns struct {
+	bytes      []byte
+	loop, left uint64 // of the run being made or read
+	read       int    // bytes of it read
+}
+
+func (r *loopRuns) add(loop uint64) {
+	if loop != r.loop {
+		r.end()
+		r.loop = loop
+	}
+	r.left++
+}
+
+// end ends the run being made.
+func (r *loopRuns) end() {
+	if r.left > 0 {
+		r.bytes = binary.AppendUvarint(binary.AppendUvarint(r.bytes, r.loop), r.left)
+		r.left = 0
+	}
+}
+
+// next is the loop of the next record; of none beyond the last.
+func (r *loopRuns) next() uint32 {
+	if r.left == 0 {
+		if r.read == len(r.bytes) {
+			return 0
+		}
+		for _, to := range []*uint64{&r.loop, &r.left} {
+			v, n := binary.Uvarint(r.bytes[r.read:])
+			*to, r.read = v, r.read+n
+		}
+	}
+	r.left--
+	return uint32(r.loop)
 }
 
 // noLoop names references outside of loops.
 const noLoop = "(no loop)"
 
 // findLoops finds the innermost loop of every record. The trace is read once
-// more for it, and a record takes four bytes.
-func (s *Set) findLoops(ctx context.Context, progress Progress) error {
+// more for it. What it keeps is claimed from the budget of the context until
+// release.
+func (s *Set) findLoops(ctx context.Context, progress Progress) (release func(), err error) {
 	if s.path == "" || s.path == formats.Stdin {
-		return wrong("--by loop: the trace is read twice; give it as a file")
+		return nil, wrong("--by loop: the trace is read twice; give it as a file")
 	}
 	file, err := tree.OpenFile(s.path, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer file.Close()
 	if s.lines != nil {
@@ -41,27 +86,48 @@ func (s *Set) findLoops(ctx context.Context, progress Progress) error {
 	if progress != nil {
 		file.Progress = func(stage string, done uint64) { progress(stage, done) }
 	}
-	found, t, err := FollowLoops(ctx, file)
+	claim, err := budget.Take(ctx, "the loops of the references need", 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var of loopRuns
+	claimed := 0
+	found, t, err := FollowLoops(ctx, file, func(loop uint32) {
+		if of.add(uint64(loop)); cap(of.bytes) > claimed {
+			if err := claim.Grow(int64(cap(of.bytes) - claimed)); err != nil {
+				cancel(fmt.Errorf("%w, such as a --range", err))
+			}
+			claimed = cap(of.bytes)
+		}
+	})
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	if err != nil {
+		claim.Release()
+		return nil, err
+	}
+	of.end()
 	s.Notes = append(s.Notes, t.Notes...)
 	if !t.Recorded {
 		s.Notes = append(s.Notes, "loops are rebuilt from the instructions that made references: the way through the code was not recorded")
 	}
-	s.loops = &loops{names: found.Names, of: found.Of}
-	return nil
+	s.loops = &loops{names: found.Names, of: of}
+	return claim.Release, nil
 }
 
-// FollowLoops finds the innermost loop of every record of a trace.
-func FollowLoops(ctx context.Context, file *tree.File) (*views.Loops, *tree.Tree, error) {
+// FollowLoops finds the loops of a trace, and tells the innermost one of every
+// record in order.
+func FollowLoops(ctx context.Context, file *tree.File, each func(loop uint32)) (*views.Loops, *tree.Tree, error) {
 	l := &views.Loops{Names: []string{noLoop}, Places: []refs.Place{{}}}
 	file.Visit = func(_ *refs.Ref, around []int) {
 		n := uint32(0)
 		if len(around) > 0 {
 			n = uint32(around[0]) + 1
 		}
-		l.Of = append(l.Of, n)
+		each(n)
 	}
 	t, err := tree.Build(ctx, file.Input)
 	if err != nil {
@@ -89,20 +155,18 @@ func loopName(l *tree.Loop) string {
 	return name
 }
 
-// keep notes the loop of a record that was chosen.
-func (l *loops) keep(at uint64) {
-	n := uint32(0)
-	if at < uint64(len(l.of)) {
-		n = l.of[at]
+// begin forgets the batch before.
+func (l *loops) begin() { l.kept, l.taken = l.kept[:0], 0 }
+
+// keep takes the loop of the next record, which was chosen or not.
+func (l *loops) keep(chosen bool) {
+	if n := l.of.next(); chosen {
+		l.kept = append(l.kept, n)
 	}
-	l.kept = append(l.kept, n)
 }
 
 // next numbers the loops of the chosen references in order, each call the next.
-func (l *loops) next() func(*refs.Ref) uint32 {
-	i := -1
-	return func(*refs.Ref) uint32 {
-		i++
-		return l.kept[i]
-	}
+func (l *loops) next(*refs.Ref) uint32 {
+	l.taken++
+	return l.kept[l.taken-1]
 }

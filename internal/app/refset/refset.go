@@ -216,26 +216,38 @@ func (s *Set) Each(ctx context.Context, visit func([]refs.Ref) error) error {
 
 // keep filters a batch in place.
 func (s *Set) keep(batch []refs.Ref) []refs.Ref {
+	if s.loops != nil {
+		s.loops.begin()
+	}
 	kept := batch[:0]
 	for i := range batch {
-		at := s.Records
-		s.Records++
 		r := &batch[i]
-		switch {
-		case at < s.opt.From || s.opt.To > 0 && at >= s.opt.To:
-		case s.opt.Thread != nil && r.Thread != *s.opt.Thread:
-		case s.rows != nil && (at>>6 >= uint64(len(s.rows)) || !s.rows.Get(int(at))):
-		default:
-			if r.Place == 0 && s.lines != nil && r.PC != 0 {
-				r.Place = s.place(r.PC)
-			}
-			kept = append(kept, *r)
-			if s.loops != nil {
-				s.loops.keep(at)
-			}
+		chosen := s.chosen(s.Records, r)
+		s.Records++
+		if s.loops != nil {
+			s.loops.keep(chosen)
 		}
+		if !chosen {
+			continue
+		}
+		if r.Place == 0 && s.lines != nil && r.PC != 0 {
+			r.Place = s.place(r.PC)
+		}
+		kept = append(kept, *r)
 	}
 	return kept
+}
+
+// chosen says that the options leave a record.
+func (s *Set) chosen(at uint64, r *refs.Ref) bool {
+	switch {
+	case at < s.opt.From || s.opt.To > 0 && at >= s.opt.To:
+	case s.opt.Thread != nil && r.Thread != *s.opt.Thread:
+	case s.rows != nil && (at>>6 >= uint64(len(s.rows)) || !s.rows.Get(int(at))):
+	default:
+		return true
+	}
+	return false
 }
 
 // place looks an instruction up in the program.
