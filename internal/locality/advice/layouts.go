@@ -128,7 +128,7 @@ func soaOf(p *profile) (*Advice, error) {
 	}
 	return &Advice{Kind: SoA, What: "one array a field", plan: &replay.Plan{Changes: []*replay.Change{c}},
 		Code: "// in place of the array " + o.Name + " of structures:\n" + code.String(), Map: fmt.Sprintf("object %s soa\n", quote(o.Name)),
-		Assumes: []string{"elements are reached by number"}}, nil
+		Assumes: []string{"elements are reached by number: a pointer to one becomes its number"}}, nil
 }
 
 func reorderOf(p *profile) (*Advice, error) {

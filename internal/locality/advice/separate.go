@@ -50,7 +50,11 @@ func (f *finder) separation(l *sharing.Line, accesses uint64) *Advice {
 	if o := f.table.Objects[l.Object]; o != nil {
 		a.Object, name = o, o.Name
 	}
-	a.Code = fmt.Sprintf("struct own { alignas(%d) /* what one thread uses of %s */ };\nstruct own %s[%d]; // one a thread\n", separateBytes, name, identifier(name), len(l.Users))
+	parts, each := l.Writers(), "one a thread that stores"
+	if parts < 2 { // what one stores lies beside what others read
+		parts, each = len(l.Users), "one a thread"
+	}
+	a.Code = fmt.Sprintf("struct own { alignas(%d) /* what one thread uses of %s */ };\nstruct own %s[%d]; // %s\n", separateBytes, name, identifier(name), parts, each)
 	a.Map = fmt.Sprintf("# %s: the bytes of each thread %d bytes apart\n", name, separateBytes)
 	return a
 }

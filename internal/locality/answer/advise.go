@@ -154,8 +154,8 @@ func adviceOf(a *advice.Advice, m *platform.Machine) Advice {
 	if l := a.Shared; l != nil {
 		out.Gain, out.Levels = nil, []LevelChange{}
 		out.Coherence = &Coherence{[2]uint64{l.Least.Coherence, l.Most.Coherence}, l.Clocked.Coherence, l.Separate.Coherence}
-		out.Text = fmt.Sprintf("Part the threads in %s: %s. %d threads use bytes of their own in line %#x: %d to %d coherence misses by schedule, %d by the clock; at most %d apart (modelled: private caches, MESI).",
-			objectText(out.Object), a.What, len(l.Users), l.Addr, l.Least.Coherence, l.Most.Coherence, l.Clocked.Coherence, l.Separate.Coherence)
+		out.Text = fmt.Sprintf("Part the threads in %s: %s. %d threads use line %#x for different bytes, %d of them store: %d to %d coherence misses by schedule, %d by the clock; at most %d apart (modelled: private caches, MESI).",
+			objectText(out.Object), a.What, len(l.Users), l.Addr, l.Writers(), l.Least.Coherence, l.Most.Coherence, l.Clocked.Coherence, l.Separate.Coherence)
 	}
 	return out
 }

@@ -160,8 +160,8 @@ func sharingText(s *SharedLine, l *sharing.Line) string {
 		return fmt.Sprintf("%s: %d threads pass data: %d to %d coherence misses, %d by the clock, of which %d bring what another wrote; only less communication removes them",
 			what, len(s.Threads), l.Least.Coherence, l.Most.Coherence, l.Clocked.Coherence, l.Clocked.True)
 	}
-	return fmt.Sprintf("%s: %d threads use bytes of their own in one line: %d to %d coherence misses by schedule, %d by the clock; alignas(128) for each thread's part leaves at most %d",
-		what, len(s.Threads), l.Least.Coherence, l.Most.Coherence, l.Clocked.Coherence, l.Separate.Coherence)
+	return fmt.Sprintf("%s: %d threads use one line for different bytes, %d of them store: %d to %d coherence misses by schedule, %d by the clock; alignas(128) for each thread's part leaves at most %d",
+		what, len(s.Threads), l.Writers(), l.Least.Coherence, l.Most.Coherence, l.Clocked.Coherence, l.Separate.Coherence)
 }
 
 func mostMoved(all []SharedMoved) (most uint64) {

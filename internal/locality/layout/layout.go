@@ -109,6 +109,9 @@ type Table struct {
 	last    *Object
 	near    [512]nearAddr
 	members []Member
+	// plain is, by object of the trace, the member that it is as a whole; known
+	// only where no object was given.
+	plain []plainObject
 }
 
 // nearAddr is the variable of eight bytes that were looked up lately.
@@ -175,6 +178,35 @@ func (t *Table) Number(r *refs.Ref) uint32 {
 // Member returns the number of the member that a reference touches; Members says
 // which that is.
 func (t *Table) Member(r *refs.Ref) uint32 {
+	if int(r.Object) < len(t.plain) {
+		if p := &t.plain[r.Object]; p.member != 0 {
+			p.object.touch(r)
+			return p.member
+		}
+	}
+	member := t.memberOf(r)
+	if n := r.Object; n != 0 && n < maxPlain && len(t.given) == 0 && member != 0 {
+		if o := t.Objects[t.members[member].Object]; len(o.Fields) == 0 {
+			for int(n) >= len(t.plain) {
+				t.plain = append(t.plain, plainObject{})
+			}
+			t.plain[n] = plainObject{o, member}
+		}
+	}
+	return member
+}
+
+// maxPlain bounds plain: a trace may have a million blocks.
+const maxPlain = 1 << 16
+
+// plainObject is an object of the trace without fields, all of which is one
+// member.
+type plainObject struct {
+	object *Object
+	member uint32
+}
+
+func (t *Table) memberOf(r *refs.Ref) uint32 {
 	n := t.Number(r)
 	if n == 0 {
 		return 0

@@ -126,7 +126,7 @@ func compareExpected(t *testing.T, want *expected, all []refs.Ref, about *refs.A
 	compareStrides(t, want, r)
 	for _, c := range want.Caches {
 		g := cachesim.Geometry{Size: c.Size, Ways: c.Ways, Line: c.Line}
-		r := measure(all, Options{Cache: g})
+		r := measure(all, Options{Line: c.Line, Cache: g})
 		if r.Fetched != c.Fetched || r.Used != c.UsedByte {
 			t.Errorf("cache %v: %d lines fetched, %d bytes used, want %d and %d", g, r.Fetched, r.Used, c.Fetched, c.UsedByte)
 		}

@@ -31,17 +31,22 @@ type fetched struct {
 }
 
 // left counts a line that left the cache.
-func (p *Pass) left(owner uint32, bytes, _ int) {
-	f := &p.fetch.all[owner]
+func (p *Pass) left(l leaving) {
+	if !l.was {
+		return
+	}
+	f := &p.fetch.all[l.owner]
 	f.lines++
-	f.used += uint64(bytes)
+	f.used += uint64(l.bytes)
 }
 
 // charge adds what was fetched to the groups.
 func (p *Pass) charge() {
 	for _, t := range p.threads {
-		if t.usage != nil {
-			t.usage.Flush()
+		if t.cache != nil {
+			for place := range t.cache.ids {
+				p.left(t.cache.leave(place))
+			}
 		}
 	}
 	for _, f := range p.fetch.all {
@@ -55,6 +60,16 @@ func (p *Pass) charge() {
 		}
 	}
 	p.fetch.all = nil
+	for _, g := range p.groups {
+		g.Lines.settle()
+	}
+	for _, groups := range [][]*Group{p.members, p.loops} {
+		for _, g := range groups {
+			if g != nil {
+				g.Lines.settle()
+			}
+		}
+	}
 }
 
 // aliasWindow is how many of the latest stores a load is compared with: about

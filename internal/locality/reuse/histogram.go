@@ -10,11 +10,8 @@ const Buckets = 240
 // which the sizes of real caches are, begin a bucket. Misses at those sizes are
 // exact from the buckets alone.
 func Bucket(d uint32) int {
-	if d < 16 {
-		return int(d)
-	}
-	k := bits.Len32(d) - 4
-	return 8*k + int(d>>k)
+	k := max(bits.Len32(d)-4, 0)
+	return 8*k + int(d>>(k&31))
 }
 
 // BucketStart returns the least distance of a bucket.
@@ -30,6 +27,16 @@ func BucketStart(b int) uint64 {
 type Histogram struct {
 	First  uint64
 	Counts [Buckets]uint64
+}
+
+// firstBucket is where a pass counts first uses until it ends, so that it need
+// not ask: no distance reaches it, as the lines of a stack have 31 bits.
+const firstBucket = Buckets - 1
+
+// settle takes first uses out of their bucket.
+func (h *Histogram) settle() {
+	h.First += h.Counts[firstBucket]
+	h.Counts[firstBucket] = 0
 }
 
 // Add counts one reference.
@@ -97,6 +104,7 @@ func (h *Histogram) Median() (from, to uint64, ok bool) {
 // random places: counts of 32 bits keep twice as many of them in a cache.
 type exactCounts struct {
 	first uint64
+	zeros uint64 // of distance 0, besides those in low
 	low   []uint32
 	high  map[uint32]uint64 // what no longer fits into low
 }
@@ -129,9 +137,12 @@ func (c *exactCounts) all() []uint64 {
 	for n > 0 && c.low[n-1] == 0 && c.high[uint32(n-1)] == 0 {
 		n--
 	}
-	counts := make([]uint64, n)
-	for d := range counts {
+	counts := make([]uint64, max(n, int(min(c.zeros, 1))))
+	for d := range n {
 		counts[d] = uint64(c.low[d]) + c.high[uint32(d)]
+	}
+	if c.zeros > 0 {
+		counts[0] += c.zeros
 	}
 	return counts
 }

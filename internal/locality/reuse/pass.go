@@ -11,7 +11,8 @@ import (
 type Options struct {
 	Line, Page int // bytes, powers of two; 64 and 4096 if zero
 	// Cache is where the bytes used of a fetched line are counted: usually the
-	// first level. Without a size nothing is counted.
+	// first level. Its lines are those of the pass. Without a size, or with more
+	// than MaxWays, nothing is counted.
 	Cache cachesim.Geometry
 	// Shared puts the lines of all threads on one stack, in recorded order, as a
 	// cache does that they share. The answer then depends on the schedule.
@@ -40,9 +41,10 @@ type Group struct {
 // CodeGroup is the references of one instruction.
 type CodeGroup struct {
 	Code
-	Group
+	id      uint32
+	next    *CodeGroup // the instruction that came after it last
 	Strides Strides
-	next    uint32 // the instruction that came after it last
+	Group
 }
 
 // Pass measures references as they come.
@@ -55,14 +57,12 @@ type Pass struct {
 	last     *threadState
 	codes    *refs.Memo
 	groups   []*CodeGroup
-	lastCode uint32
+	lastCode *CodeGroup
 	members  []*Group
 	loops    []*Group
 	distance exactCounts
-	far      [stageRefs]uint32 // distances of the references under way
-	ids      [stageRefs]uint32 // of their first lines
-	read     uint64            // so that what is fetched ahead is not left out
-	moved    [stageRefs]uint32 // those of them that may be to another page than the last
+	under    underWay
+	read     uint64 // so that what is fetched ahead is not left out
 	pages    Histogram
 	set      *windows
 	pageSet  *windows
@@ -72,13 +72,24 @@ type Pass struct {
 	loads, aliases, unsized uint64
 }
 
+// stageRefs is how many references go through one stage before the next.
+const stageRefs = 1024
+
+// underWay is what one stage tells the next about each reference.
+type underWay struct {
+	code, member, loop [stageRefs]uint32
+	line               [stageRefs]uint32 // number of its first line
+	far                [stageRefs]uint32 // its distance
+	moved              [stageRefs]uint32 // those that may be to another page than the last
+}
+
 // threadState is what is kept for each thread, or for all of them.
 type threadState struct {
 	id           uint32
 	lines, pages *Stack
 	firstTimes   timeBuckets
 	reuseTimes   timeBuckets
-	usage        *cachesim.Usage
+	cache        *residents // nil if nothing is counted in it
 	stores       storeRing
 }
 
@@ -90,13 +101,17 @@ func NewPass(o Options) *Pass {
 	if o.Page == 0 {
 		o.Page = 4096
 	}
+	o.Cache.Line = o.Line
+	if o.Cache.Ways > MaxWays {
+		o.Cache.Size = 0
+	}
 	return &Pass{o: o, lineShift: uint(bits.TrailingZeros(uint(o.Line))), pageShift: uint(bits.TrailingZeros(uint(o.Page))),
-		threads: map[uint32]*threadState{}, codes: refs.NewMemo(), set: newWindows(), pageSet: newWindows(),
+		threads: map[uint32]*threadState{}, codes: refs.NewMemo(), lastCode: &CodeGroup{}, set: newWindows(), pageSet: newWindows(),
 		fetch: fetchers{memo: refs.NewMemo()}}
 }
 
-// Add takes the next references. Each stack is asked for a whole batch before
-// the next one is: its data stay in the nearest caches.
+// Add takes the next references. Each stage takes a whole batch before the next
+// one does: its data stay in the nearest caches.
 func (p *Pass) Add(batch []refs.Ref) {
 	for len(batch) > 0 {
 		n := min(len(batch), stageRefs)
@@ -105,58 +120,126 @@ func (p *Pass) Add(batch []refs.Ref) {
 	}
 }
 
-// stageRefs is how many references go through one stage before the next.
-const stageRefs = 1024
-
 func (p *Pass) add(batch []refs.Ref) {
+	p.identify(batch)
 	p.fetchAhead(batch)
-	far := p.far[:len(batch)]
-	moved := p.moved[:0]
+	moved := p.throughLines(batch)
+	p.distance.zeros += uint64(len(batch) - len(moved))
+	for _, i := range moved {
+		p.distance.add(p.under.far[i])
+	}
+	p.pages.Counts[0] += uint64(len(batch) - len(moved))
+	p.throughPages(batch, moved)
+	p.count(len(batch))
+	p.n += uint64(len(batch))
+}
+
+// identify numbers the instruction, the member and the loop of every reference,
+// and counts what needs no distance.
+func (p *Pass) identify(batch []refs.Ref) {
+	u := &p.under
+	t := p.threadOf(&batch[0])
 	for i := range batch {
 		r := &batch[i]
+		t = p.follow(t, r)
 		if r.Size == 0 {
 			p.unsized++
 		}
-		t, now := p.threadOf(r), p.n+uint64(i)+1
-		from, to := r.Addr>>p.lineShift, lastByte(r)>>p.lineShift
-		if from == to && t.again(from, now) {
-			far[i] = 0
-			continue
+		g := p.code(r)
+		g.Strides.Add(r.Addr)
+		member := r.Object
+		if p.o.Member != nil {
+			member = p.o.Member(r)
 		}
-		far[i] = p.accessLines(t, now, from, to, p.ids[i])
-		moved = append(moved, uint32(i))
+		u.code[i&(stageRefs-1)], u.member[i&(stageRefs-1)] = g.id, member
+		p.alias(t, r)
 	}
-	for _, d := range far {
-		p.distance.add(d)
-	}
-	p.pages.Counts[0] += uint64(len(batch) - len(moved))
-	for _, i := range moved {
-		r := &batch[i]
-		p.pages.Add(p.accessPages(p.threadOf(r), p.n+uint64(i)+1, r.Addr>>p.pageShift, lastByte(r)>>p.pageShift))
+	if p.o.Loop == nil {
+		return
 	}
 	for i := range batch {
-		p.charged(&batch[i], far[i])
+		u.loop[i] = p.o.Loop(&batch[i])
 	}
-	p.n += uint64(len(batch))
+}
+
+// follow is threadOf where t is that of the reference before.
+func (p *Pass) follow(t *threadState, r *refs.Ref) *threadState {
+	if t.id == r.Thread || p.o.Shared {
+		return t
+	}
+	return p.thread(r.Thread)
 }
 
 // fetchAhead numbers the first line of every reference, and has what is known of
 // it fetched.
 func (p *Pass) fetchAhead(batch []refs.Ref) {
-	var of *threadState
-	var line, read uint64
+	t := p.threadOf(&batch[0])
+	of := t
+	line, read := ^uint64(0), uint64(0)
 	var id uint32
 	for i := range batch {
 		r := &batch[i]
-		t, at := p.threadOf(r), r.Addr>>p.lineShift
-		if at != line || t != of {
+		t = p.follow(t, r)
+		if at := r.Addr >> p.lineShift; at != line || t != of {
 			line, of = at, t
 			id = t.lines.number(at)
 			read += t.lines.near(id)
 		}
-		p.ids[i] = id
+		p.under.line[i&(stageRefs-1)] = id
 	}
 	p.read = read
+}
+
+// throughLines finds the distance of every reference, and returns those that are
+// not to the line used last.
+func (p *Pass) throughLines(batch []refs.Ref) (moved []uint32) {
+	u := &p.under
+	moved = u.moved[:0]
+	t := p.threadOf(&batch[0])
+	for i := range batch {
+		r := &batch[i]
+		t = p.follow(t, r)
+		now := p.n + uint64(i) + 1
+		last := lastByte(r)
+		from, to := r.Addr>>p.lineShift, last>>p.lineShift
+		if from == to && t.again(from, now) {
+			u.far[i&(stageRefs-1)] = 0
+			if t.cache != nil {
+				t.cache.mark(t.cache.latest, p.inLine(r.Addr), p.inLine(last))
+			}
+			continue
+		}
+		u.far[i&(stageRefs-1)] = p.accessLines(t, now, r.Addr, last, i)
+		moved = append(moved, uint32(i))
+	}
+	return moved
+}
+
+// throughPages counts the references among moved by their distance in pages.
+func (p *Pass) throughPages(batch []refs.Ref, moved []uint32) {
+	t := p.threadOf(&batch[0])
+	for _, i := range moved {
+		r := &batch[i]
+		t = p.follow(t, r)
+		p.pages.Add(p.accessPages(t, p.n+uint64(i)+1, r.Addr>>p.pageShift, lastByte(r)>>p.pageShift))
+	}
+}
+
+// count counts the references by distance for their instructions, members and
+// loops.
+func (p *Pass) count(n int) {
+	u := &p.under
+	for i, d := range u.far[:n] {
+		b := Bucket(d)
+		p.groups[u.code[i]].Lines.Counts[b]++
+		at(&p.members, u.member[i]).Lines.Counts[b]++
+	}
+	if p.o.Loop == nil {
+		return
+	}
+	for i, d := range u.far[:n] {
+		at(&p.loops, u.loop[i]).Lines.Counts[Bucket(d)]++
+	}
 }
 
 // again is an access to the line used last, in the same of the shortest windows:
@@ -167,7 +250,7 @@ func (t *threadState) again(line, now uint64) bool {
 	}
 	u := &t.lines.uses[t.lines.latestID]
 	last := u.time()
-	if (now-1)/baseWindow != (last-1)/baseWindow {
+	if last <= (now-1)&^(baseWindow-1) {
 		return false
 	}
 	u.setTime(now)
@@ -184,29 +267,8 @@ func lastByte(r *refs.Ref) uint64 {
 	return end
 }
 
-// charged counts a reference with a distance for its instruction, member and
-// loop.
-func (p *Pass) charged(r *refs.Ref, d uint32) {
-	code := p.code(r)
-	g := p.groups[code]
-	g.Lines.Add(d)
-	g.Strides.Add(r.Addr)
-	member := uint32(r.Object)
-	if p.o.Member != nil {
-		member = p.o.Member(r)
-	}
-	at(&p.members, member).Lines.Add(d)
-	loop := uint32(0)
-	if p.o.Loop != nil {
-		loop = p.o.Loop(r)
-		at(&p.loops, loop).Lines.Add(d)
-	}
-	t := p.threadOf(r)
-	if t.usage != nil && t.usage.Access(r.Addr, r.Size) > 0 {
-		t.usage.Own(p.fetcher(code, member, loop))
-	}
-	p.alias(t, r)
-}
+// inLine is where in its line an address is.
+func (p *Pass) inLine(addr uint64) uint { return uint(addr) & uint(p.o.Line-1) }
 
 // threadOf is what is kept for the thread of a reference.
 func (p *Pass) threadOf(r *refs.Ref) *threadState {
@@ -218,12 +280,17 @@ func (p *Pass) threadOf(r *refs.Ref) *threadState {
 
 // at returns the group with a number, making room for it.
 func at(groups *[]*Group, i uint32) *Group {
+	if int(i) < len(*groups) && (*groups)[i] != nil {
+		return (*groups)[i]
+	}
+	return room(groups, i)
+}
+
+func room(groups *[]*Group, i uint32) *Group {
 	for int(i) >= len(*groups) {
 		*groups = append(*groups, nil)
 	}
-	if (*groups)[i] == nil {
-		(*groups)[i] = &Group{}
-	}
+	(*groups)[i] = &Group{}
 	return (*groups)[i]
 }
 
@@ -236,7 +303,7 @@ func (p *Pass) thread(id uint32) *threadState {
 	if t == nil {
 		t = &threadState{id: id, lines: NewStack(), pages: NewStack()}
 		if p.o.Cache.Size > 0 {
-			t.usage = cachesim.NewUsage(p.o.Cache, p.left)
+			t.cache = newResidents(p.o.Cache)
 		}
 		p.threads[key] = t
 	}
@@ -244,10 +311,11 @@ func (p *Pass) thread(id uint32) *threadState {
 	return t
 }
 
-// accessLines pushes the lines of the reference at a time, lower first, and
-// returns the largest of their distances. The first has a number.
-func (p *Pass) accessLines(t *threadState, now, from, to uint64, id uint32) (far uint32) {
-	for line := from; ; {
+// accessLines pushes the lines of reference i of those under way, lower first,
+// and returns the largest of their distances. The first has a number.
+func (p *Pass) accessLines(t *threadState, now, addr, end uint64, i int) (far uint32) {
+	id := p.under.line[i]
+	for line := addr >> p.lineShift; ; {
 		d, last := t.lines.at(line, id, now)
 		switch {
 		case last == 0:
@@ -256,10 +324,18 @@ func (p *Pass) accessLines(t *threadState, now, from, to uint64, id uint32) (far
 			t.reuseTimes.add(now - last)
 		}
 		p.set.add(now, last)
-		if far = max(far, d); line == to {
+		to := min(end, line<<p.lineShift|uint64(p.o.Line-1))
+		if t.cache != nil {
+			if !t.cache.use(&t.lines.uses[id], line) {
+				p.left(t.cache.replace(t.lines.uses, id, line, p.fetcher(p.under.code[i], p.under.member[i], p.under.loop[i])))
+			}
+			t.cache.mark(t.cache.latest, p.inLine(addr), p.inLine(to))
+		}
+		if far = max(far, d); to == end {
 			return far
 		}
 		line++
+		addr = line << p.lineShift
 		id = t.lines.number(line)
 	}
 }
@@ -278,21 +354,22 @@ func (p *Pass) accessPages(t *threadState, now, from, to uint64) (far uint32) {
 	}
 }
 
-// code numbers the instruction of a reference: mostly the one that came after
-// the last one before.
-func (p *Pass) code(r *refs.Ref) uint32 {
-	if int(p.lastCode) < len(p.groups) {
-		last := p.groups[p.lastCode]
-		if g := p.groups[last.next]; g.PC == r.PC && g.Place == r.Place && g.Thread == r.Thread {
-			p.lastCode = last.next
-			return last.next
-		}
+// code is the instruction of a reference: mostly the one that came after the
+// last one before.
+func (p *Pass) code(r *refs.Ref) *CodeGroup {
+	if g := p.lastCode.next; g != nil && g.PC == r.PC && g.Place == r.Place && g.Thread == r.Thread {
+		p.lastCode = g
+		return g
 	}
+	return p.otherCode(r)
+}
+
+func (p *Pass) otherCode(r *refs.Ref) *CodeGroup {
 	id := p.codes.Number(refs.Key{r.PC, uint64(r.Place) | uint64(r.Thread)<<32})
 	if int(id) == len(p.groups) {
-		p.groups = append(p.groups, &CodeGroup{Code: Code{r.PC, r.Place, r.Thread}})
+		p.groups = append(p.groups, &CodeGroup{Code: Code{r.PC, r.Place, r.Thread}, id: id})
 	}
-	p.groups[p.lastCode].next = id
-	p.lastCode = id
-	return id
+	g := p.groups[id]
+	p.lastCode.next, p.lastCode = g, g
+	return g
 }

@@ -42,7 +42,7 @@ func distinct(all []refs.Ref, size uint64) int {
 }
 
 func TestFootprintEqualsItsDefinition(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range uint64(15) {
 		all := randomTrace(seed, 300, 1)
 		for _, w := range measure(all, Options{}).Footprint {
 			sum := 0

@@ -6,9 +6,7 @@ import "math/bits"
 const First = ^uint32(0)
 
 const (
-	blockSlots = 512 // slots of one node of the tree
-	blockWords = blockSlots / 64
-	pageLines  = 64 // lines of one page of the table
+	pageLines = 64 // lines of one page of the table
 
 	slotNone = ^uint32(0) // the line was never accessed
 )
@@ -18,50 +16,56 @@ const (
 //
 // Every line has a slot, a number that grows with the time of its last access;
 // live slots are bits of words. The distance of a line is the number of live
-// slots behind its own: a population count of the words of its block, and a
-// Fenwick tree over the blocks before the newest, which most accesses do not
-// reach. When slots run out the live ones are numbered again.
+// slots behind its own: those of its word, and what the counts of the words,
+// blocks and ranges after it say. When slots run out the live ones are numbered
+// again.
 type Stack struct {
 	latest   uint64 // the line accessed last, plus one; 0 is none
 	latestID uint32
 
-	table lineTable
-	uses  []lastUse // by id
-	words []uint64
-	// closed is the Fenwick tree of live slots in blocks that are full; open
-	// counts those of the newest block.
-	closed []int32
-	open   int32
-	now    uint32
-	live   int32
+	table  lineTable
+	uses   []lastUse // by id
+	counts liveCounts
 }
 
 // lastUse is when a line was used last: its slot, and the time that the caller
-// gave. Both are needed at once, and random memory costs by the place.
+// gave; and the way of a cache that it is in, plus one, or 0. All are needed at
+// once, and random memory costs by the place: they share twelve bytes, with 44
+// bits for the time and 20 for the way.
 type lastUse struct {
-	slot     uint32
-	low, top uint32 // halves of the time: twelve bytes in place of sixteen
+	slot uint32
+	low  uint32 // of the time
+	high uint32 // the way above the upper bits of the time
 }
 
-func (u *lastUse) time() uint64 { return uint64(u.top)<<32 | uint64(u.low) }
+const (
+	highTimeBits = 12
+	highTimeMask = 1<<highTimeBits - 1
+)
 
-func (u *lastUse) setTime(t uint64) { u.low, u.top = uint32(t), uint32(t>>32) }
+// MaxWays is how many ways a cache may have of which a pass tells the use.
+const MaxWays = 1<<(32-highTimeBits) - 2
+
+func (u *lastUse) time() uint64 { return uint64(u.high&highTimeMask)<<32 | uint64(u.low) }
+
+func (u *lastUse) setTime(t uint64) {
+	u.low, u.high = uint32(t), u.high&^highTimeMask|uint32(t>>32)&highTimeMask
+}
+
+// way is where in its set of the cache the line is, -1 if it is not there.
+func (u *lastUse) way() int { return int(u.high>>highTimeBits) - 1 }
+
+func (u *lastUse) setWay(way int) {
+	u.high = u.high&highTimeMask | uint32(way+1)<<highTimeBits
+}
 
 // NewStack returns a stack no line was pushed on.
-func NewStack() *Stack { return newStack(64 * blockSlots) }
+func NewStack() *Stack { return newStack(4 * rangeSlots) }
 
 // newStack is NewStack with room for a number of slots before the first
 // renumbering; tests force that with a small one.
 func newStack(slots int) *Stack {
-	s := &Stack{table: newLineTable()}
-	s.room(slots)
-	return s
-}
-
-func (s *Stack) room(slots int) {
-	blocks := max((slots+blockSlots-1)/blockSlots, 1)
-	s.words = make([]uint64, blocks*blockWords)
-	s.closed = make([]int32, blocks+1)
+	return &Stack{table: newLineTable(), counts: newLiveCounts(slots)}
 }
 
 // Lines is how many distinct lines were accessed.
@@ -90,9 +94,8 @@ func (s *Stack) number(line uint64) uint32 {
 // lines before the first is accessed, the processor waits for all of them at
 // once and not for one after the other. What is returned means nothing.
 func (s *Stack) near(id uint32) uint64 {
-	slot := s.uses[id].slot
-	if w := int(slot / 64); w < len(s.words) {
-		return s.words[w]
+	if slot := s.uses[id].slot; slot != slotNone {
+		return *s.counts.word(slot)
 	}
 	return 0
 }
@@ -120,21 +123,13 @@ func (s *Stack) push(line uint64, id uint32, now uint64) (distance uint32, last 
 	if slot == slotNone {
 		s.table.lines++
 	} else {
-		distance = s.take(slot)
+		distance = s.counts.take(slot)
 	}
-	if int(s.now) == len(s.words)*64 {
+	if s.counts.full() {
 		u.slot = slotNone // it is in no word
 		s.compact()
 	}
-	s.live++
-	s.open++
-	u.slot = s.now
-	s.words[s.now/64] |= 1 << (s.now % 64)
-	s.now++
-	if s.now%blockSlots == 0 {
-		s.add(int(s.now)/blockSlots-1, s.open)
-		s.open = 0
-	}
+	u.slot = s.counts.put()
 	return distance, last
 }
 
@@ -146,71 +141,25 @@ var unused = func() (p [pageLines]lastUse) {
 	return p
 }()
 
-// take removes a slot and counts the live slots after it.
-func (s *Stack) take(slot uint32) uint32 {
-	w := slot / 64
-	block := slot / blockSlots
-	word := s.words[w]
-	n := bits.OnesCount64(word >> (slot % 64) >> 1)
-	s.words[w] = word &^ (1 << (slot % 64))
-	if block == s.now/blockSlots {
-		for _, rest := range s.words[w+1 : s.now/64+1] {
-			n += bits.OnesCount64(rest)
-		}
-		s.live--
-		s.open--
-		return uint32(n)
-	}
-	for _, rest := range s.words[w+1 : (block+1)*blockWords] {
-		n += bits.OnesCount64(rest)
-	}
-	// live counts all; the tree those up to and with this block.
-	n += int(s.live - s.prefix(int(block)+1))
-	s.add(int(block), -1)
-	s.live--
-	return uint32(n)
-}
-
-// prefix sums the closed blocks before block b.
-func (s *Stack) prefix(b int) (sum int32) {
-	for ; b > 0; b &= b - 1 {
-		sum += s.closed[b]
-	}
-	return sum
-}
-
-// add adds to a closed block.
-func (s *Stack) add(block int, n int32) {
-	for i := block + 1; i < len(s.closed); i += i & -i {
-		s.closed[i] += n
-	}
-}
-
 // compact numbers the live slots from 0 on, and makes room for at least three
 // times as many, so that its cost is spread over as many accesses.
 func (s *Stack) compact() {
-	rank := make([]uint32, len(s.words))
+	old := s.counts
+	rank := make([]uint32, old.now/64)
 	n := uint32(0)
-	for i, w := range s.words {
+	for i := range rank {
 		rank[i] = n
-		n += uint32(bits.OnesCount64(w))
+		n += uint32(bits.OnesCount64(*old.word(uint32(i) * 64)))
 	}
 	for i := range s.uses {
 		if slot := s.uses[i].slot; slot != slotNone {
-			below := s.words[slot/64] & (1<<(slot%64) - 1)
+			below := *old.word(slot) & (1<<(slot%64) - 1)
 			s.uses[i].slot = rank[slot/64] + uint32(bits.OnesCount64(below))
 		}
 	}
-	s.room(max(len(s.words)*64, 4*int(n)+blockSlots))
-	for i := range n / 64 {
-		s.words[i] = ^uint64(0)
-	}
-	if n%64 != 0 {
-		s.words[n/64] = 1<<(n%64) - 1
-	}
-	s.now, s.live, s.open = n, int32(n), int32(n%blockSlots)
-	for b := range int(n / blockSlots) {
-		s.add(b, blockSlots)
+	s.counts = newLiveCounts(max(int(old.now), 4*int(n)+rangeSlots))
+	for range n {
+		s.counts.put()
 	}
 }
 

@@ -11,15 +11,23 @@ const maxStrides = 4096
 
 // Strides counts the differences between the addresses of one instruction.
 type Strides struct {
-	last  uint64
-	begun bool
+	last uint64
+	// latest is the stride met last, at a place of keys plus one; run is how often
+	// since it was counted.
+	latest int64
+	run    uint64
+	at     int32
+	begun  bool
+	next   uint8 // of recent
+	recent [4]struct {
+		stride int64
+		at     int32 // in keys, plus one
+	}
 	// keys and counts are in order of appearance; index finds them: an open hash
 	// table of places plus one, at most half full.
 	keys   []int64
 	counts []uint64
 	index  []int32
-	recent [4]int32 // places of strides met lately, plus one
-	next   uint8
 	other  uint64 // beyond maxStrides
 }
 
@@ -27,17 +35,35 @@ type Strides struct {
 func (s *Strides) Add(addr uint64) {
 	d := int64(addr - s.last)
 	s.last = addr
+	if d == s.latest && s.at > 0 {
+		s.run++
+		return
+	}
+	s.change(d)
+}
+
+// change is a stride that may be another than the one before.
+func (s *Strides) change(d int64) {
 	if !s.begun {
 		s.begun = true
 		return
 	}
-	for _, r := range s.recent {
-		if r > 0 && s.keys[r-1] == d {
-			s.counts[r-1]++
+	s.settle()
+	for i := range s.recent {
+		if r := &s.recent[i]; r.stride == d && r.at > 0 {
+			s.latest, s.at, s.run = d, r.at, 1
 			return
 		}
 	}
 	s.count(d)
+}
+
+// settle counts the latest stride.
+func (s *Strides) settle() {
+	if s.run > 0 {
+		s.counts[s.at-1] += s.run
+		s.run = 0
+	}
 }
 
 func (s *Strides) count(d int64) {
@@ -45,18 +71,17 @@ func (s *Strides) count(d int64) {
 		s.grow()
 	}
 	at := s.slot(d)
-	i := s.index[at] - 1
-	if i < 0 {
+	if s.index[at] == 0 {
 		if len(s.keys) == maxStrides {
 			s.other++
 			return
 		}
-		i = int32(len(s.keys))
-		s.index[at] = i + 1
 		s.keys, s.counts = append(s.keys, d), append(s.counts, 0)
+		s.index[at] = int32(len(s.keys))
 	}
-	s.counts[i]++
-	s.recent[s.next%4] = i + 1
+	s.latest, s.at, s.run = d, s.index[at], 1
+	r := &s.recent[s.next%4]
+	r.stride, r.at = d, s.at
 	s.next++
 }
 
@@ -86,6 +111,7 @@ type Stride struct {
 // Top returns the n most frequent strides, those first seen first among equals,
 // then ordered by count and size.
 func (s *Strides) Top(n int) []Stride {
+	s.settle()
 	all := make([]Stride, len(s.keys))
 	for i, k := range s.keys {
 		all[i] = Stride{k, s.counts[i]}
@@ -100,7 +126,7 @@ func (s *Strides) Top(n int) []Stride {
 
 // Total is how many differences were seen.
 func (s *Strides) Total() uint64 {
-	n := s.other
+	n := s.other + s.run
 	for _, c := range s.counts {
 		n += c
 	}

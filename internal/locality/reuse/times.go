@@ -5,35 +5,32 @@ import "math/bits"
 // timeBuckets holds counts and sums of times by octaves in eight parts, which is
 // enough to answer for every window that begins a bucket, exactly.
 type timeBuckets struct {
-	count, sum [8 * 62]uint64
+	of [8 * 62]struct{ count, sum uint64 }
 }
 
 func timeBucket(t uint64) int {
-	if t < 16 {
-		return int(t)
-	}
-	k := bits.Len64(t) - 4
-	return 8*k + int(t>>k)
+	k := max(bits.Len64(t)-4, 0)
+	return 8*k + int(t>>(k&63))
 }
 
 func (b *timeBuckets) add(t uint64) {
-	i := timeBucket(t)
-	b.count[i]++
-	b.sum[i] += t
+	at := &b.of[timeBucket(t)]
+	at.count++
+	at.sum += t
 }
 
 func (b *timeBuckets) merge(o *timeBuckets) {
-	for i := range b.count {
-		b.count[i] += o.count[i]
-		b.sum[i] += o.sum[i]
+	for i := range b.of {
+		b.of[i].count += o.of[i].count
+		b.of[i].sum += o.of[i].sum
 	}
 }
 
 // beyond sums t - w over the times t from bucket i on, where w begins it. In
 // floating point: the sum of the last times of a long trace exceeds 64 bits.
 func (b *timeBuckets) beyond(i int, w uint64) (sum float64) {
-	for ; i < len(b.count); i++ {
-		sum += float64(b.sum[i]) - float64(w)*float64(b.count[i])
+	for ; i < len(b.of); i++ {
+		sum += float64(b.of[i].sum) - float64(w)*float64(b.of[i].count)
 	}
 	return sum
 }
@@ -49,7 +46,7 @@ type Window struct {
 // the times between uses (Xiang, Ding, Luo, Bao 2013).
 func footprint(n, lines uint64, first, last, reuse *timeBuckets) []Window {
 	var out []Window
-	for i := 1; i < len(reuse.count); i++ {
+	for i := 1; i < len(reuse.of); i++ {
 		w := BucketStart(i)
 		if w > n {
 			break

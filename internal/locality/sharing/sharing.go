@@ -332,3 +332,15 @@ func sortLines(lines []*Line) {
 		return cmp.Or(cmp.Compare(b.Clocked.Coherence, a.Clocked.Coherence), cmp.Compare(b.Most.Coherence, a.Most.Coherence), cmp.Compare(a.Addr, b.Addr))
 	})
 }
+
+// Writers is how many of the threads that use a line store to it: those that
+// need a line of their own. Others only read what these wrote.
+func (l *Line) Writers() int {
+	n := 0
+	for _, u := range l.Users {
+		if u.Stores > 0 {
+			n++
+		}
+	}
+	return n
+}

@@ -160,3 +160,12 @@ func TestPairs(t *testing.T) {
 		}
 	}
 }
+
+// TestWriters: a thread that only reads what others counted needs no line of its
+// own.
+func TestWriters(t *testing.T) {
+	l := Line{Users: []User{{Stores: 3}, {Loads: 4}, {Loads: 1, Stores: 1}}}
+	if n := l.Writers(); n != 2 {
+		t.Errorf("%d of three threads store, want 2", n)
+	}
+}

@@ -157,7 +157,15 @@ func (l *locality) loadLoops(ctx context.Context, r *Refs, progress frame.Told) 
 	}
 	defer file.Close()
 	file.Progress = func(_ string, n uint64) { progress("following the loops", int(n), int(r.records)) }
-	l.loops, _, err = refset.FollowLoops(ctx, file)
+	var of []uint32
+	found, _, err := refset.FollowLoops(ctx, file, func(loop uint32) {
+		if len(of) < len(l.trace.Accesses) {
+			of = append(of, loop)
+		}
+	})
+	if err == nil {
+		found.Of, l.loops = of, found
+	}
 	return err
 }
 
