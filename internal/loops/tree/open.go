@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -79,7 +80,11 @@ func (f *File) Close() error {
 	if f.run == nil {
 		return nil
 	}
-	return f.run.Close()
+	var err error
+	if f.Flow != nil {
+		err = f.Flow.Close()
+	}
+	return errors.Join(err, f.run.Close())
 }
 
 // kept is references in memory.

@@ -181,7 +181,9 @@ func (p *prover) keepProven(st int32, row int) {
 
 // besideHooks doubts what the text does not prove of loops whose code has compiler
 // hooks: jumps are threaded past tests and blocks copied otherwise than without
-// them, so that entries are missed or seen twice.
+// them, so that entries are missed or seen twice. Where one loop ends because of
+// what the next one tests, gcc jumps past that test: an entry without turns is then
+// no code that runs, and only a loop whose entries the text tells has them all.
 func (b *build) besideHooks() {
 	for row := range b.members {
 		if l := &b.out.Loops[row]; b.Flow.Hooked && l.Exact && !b.proven[row] {

@@ -115,6 +115,7 @@ func Build(ctx context.Context, in Input) (*Tree, error) {
 		if err := b.rebuild(ctx); err != nil {
 			return nil, err
 		}
+		defer b.Flow.Close()
 	}
 	c := newCode(b.Flow, in.Flow == nil)
 	f := newForest(c)
@@ -283,7 +284,9 @@ func (b *build) rebuild(ctx context.Context) error {
 	}
 	b.rebuilt = true
 	b.Flow = &flow.Trace{}
-	b.Flow.Blocks, b.Flow.Threads = e.Flow()
+	if b.Flow.Blocks, b.Flow.Threads, err = e.Flow(); err != nil {
+		return err
+	}
 	names := map[string]uint64{}
 	for pc, id := range places {
 		in := flow.Instruction{PC: pc, Length: 1}

@@ -83,8 +83,6 @@ type touch struct {
 	ran   uint32 // the parts that ran, a bit each
 	begun uint32 // turns by the marks of the source
 	open  bool   // a mark told of the entry
-	// tested says that the condition was tested outside the loop.
-	tested bool
 }
 
 // turns are the turns of one entry, by part of the group. Parts beyond the last
@@ -577,6 +575,6 @@ func (v *threadVisitor) attempt(a *active, b, st int32) {
 		parent = v.groupOf[a.machine]
 	}
 	if g, ok := v.inside[[3]int32{v.owner[b], parent, st}]; ok {
-		v.touch(a, v.loopNode(a.node, g), g).tested = true
+		v.touch(a, v.loopNode(a.node, g), g) // which a mark or a turn may open
 	}
 }

@@ -9,7 +9,10 @@ import (
 	"github.com/isobath/isobath/internal/data/refs/flow"
 )
 
-type instruction = flow.Instruction
+type (
+	instruction = flow.Instruction
+	mark        = flow.Mark
+)
 
 // lineOf returns a line of a text, trimmed; empty if there is none.
 func lineOf(text []byte, line int) string {
@@ -78,8 +81,10 @@ func (b *build) verdict(g int32, code, marks *tally, e evenness) verdict {
 	}
 	switch {
 	case v.why != "":
-	case !st.marked && b.copied(gr):
+	case !st.marked && (b.copied(gr) || b.rotated(gr) && b.markedOutside(gr)):
 		v.why = "some of its turns ran in copies outside its code, without a mark"
+	case b.rotated(gr) && byMarks.total() <= byCode && b.stepsOutside(gr):
+		v.why = "it begins behind its first turn, of which no code is left"
 	case b.rotated(gr) && b.repeats(gr):
 		v.why = "one turn of the code holds several turns of the source, each of which may be the last"
 	case !st.marked && b.absorbs(g):
@@ -114,6 +119,8 @@ func (b *build) doubt(gr *group, p parts, e evenness, more bool) string {
 		return "some of its turns ran in copies that may be of another call of its function"
 	case e.astray > 0 && !st.endless: // which always makes a turn
 		return "some of its turns ran in copies that cannot be told from other entries"
+	case b.rotated(gr) && b.testedElsewhere(gr):
+		return "its condition is also tested in a copy that made no turn, whose entries cannot be told apart"
 	case len(gr.machines) > 1 && !p.apart:
 		return "the compiler made several loops of it, whose entries cannot be told apart"
 	case gr.parent >= 0 && !b.opens(gr) && (b.entangled(&b.groups[gr.parent]) || b.absorbs(gr.parent)):
@@ -230,12 +237,7 @@ func (b *build) inlined(gr *group) bool {
 // writes and calls is a copy of the turn.
 func (b *build) copied(gr *group) bool {
 	st := &b.statements[gr.statement]
-	inside := map[int32]bool{}
-	for _, m := range gr.machines {
-		for _, id := range b.loops[m].blocks {
-			inside[id] = true
-		}
-	}
+	inside := b.inLoops(gr)
 	acts := func(in *instruction) bool {
 		p := positionOf(in)
 		return (in.Stores || in.Ending == flow.Call) && p.file == st.file && p.column() > 0 && st.body.contains(p.at)
@@ -554,7 +556,8 @@ func (p parts) turns(n turns) uint64 {
 	return total
 }
 
-// partsOf compares where in the source the accesses of a group's loops stand.
+// partsOf compares where in the source the accesses and calls of a group's loops
+// stand.
 func (b *build) partsOf(gr *group) parts {
 	if len(gr.machines) < 2 || len(gr.machines) > maxParts {
 		return parts{}
@@ -565,10 +568,13 @@ func (b *build) partsOf(gr *group) parts {
 		for _, id := range b.loops[m].blocks {
 			list := b.listing(id)
 			for i := range list {
-				if p := positionOf(&list[i]); (list[i].Loads || list[i].Stores) && p.line() > 0 {
+				if p := positionOf(&list[i]); (list[i].Loads || list[i].Stores || list[i].Ending == flow.Call) && p.line() > 0 {
 					own[p] = true
 				}
 			}
+		}
+		if len(own) == 0 { // nothing tells it from a copy
+			return parts{}
 		}
 		for p := range own {
 			if seen[p] {

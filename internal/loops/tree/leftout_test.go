@@ -1,0 +1,25 @@
+package tree_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/isobath/isobath/internal/record/reftrace"
+)
+
+// TestLeftOut holds that counts are not shown as exact where the compiler kept
+// nothing of a turn or of an entry: gcc begins drawn41008's 'c[v9 & 63] -= v9' with
+// the second turn, the first of which does nothing, and in drawn41001 only the test
+// is left of a copy of h0's loop, right before the code of another. In drawn52005 two
+// copies of a loop that only calls are not two parts of its body.
+func TestLeftOut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles and steps programs")
+	}
+	for _, at := range []struct{ name, level string }{{"drawn41008", "-O2"}, {"drawn41008", "-O3"}, {"drawn41001", "-O3"}, {"drawn52005", "-O1"}} {
+		t.Run(at.name+" "+at.level, func(t *testing.T) {
+			program, want := compile(t, filepath.Join("testdata/programs", at.name+".c"), at.level)
+			checkLoops(t, at.name+" "+at.level, recordTree(t, program, reftrace.Step), want, uncertain(t))
+		})
+	}
+}
