@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/messages/logical"
 	"github.com/isobath/isobath/internal/messages/trace"
@@ -102,16 +103,7 @@ func (f *stepsFlags) run(ctx context.Context, w io.Writer, path string) error {
 	if err := f.forms.check(f.json); err != nil {
 		return err
 	}
-	g, clocks, err := f.open(ctx, path)
-	if err != nil {
-		return err
-	}
-	if f.phases != "" {
-		if f.Phases, err = readPhases(ctx, g.Trace, f.phases, f.Options); err != nil {
-			return err
-		}
-	}
-	s, err := logical.Analyze(ctx, g.Trace, f.Options)
+	g, s, clocks, err := f.open(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -138,24 +130,59 @@ func (f *stepsFlags) run(ctx context.Context, w io.Writer, path string) error {
 	return printSteps(w, a)
 }
 
-// open reads a trace and builds its graph, with repaired clocks unless the
-// recorded ones are asked for.
-func (f *stepsFlags) open(ctx context.Context, path string) (*whatif.Graph, whatif.Clocks, error) {
+// open reads a trace and finds its graph and its structure, with repaired clocks
+// unless the recorded ones are asked for. Both are made at once, for clocks that
+// need a repair are rare: then the structure is made again.
+func (f *stepsFlags) open(ctx context.Context, path string) (g *whatif.Graph, s *logical.Structure, clocks whatif.Clocks, err error) {
+	if f.clocks != "repaired" && f.clocks != "recorded" {
+		return nil, nil, clocks, usagef("--clocks %q: want repaired or recorded", f.clocks)
+	}
 	t, err := trace.Open(ctx, path)
+	if err != nil {
+		return nil, nil, clocks, err
+	}
+	both := parallel.NewGroup(ctx)
+	both.Go(func(ctx context.Context) (err error) {
+		g, clocks, err = f.graph(ctx, t)
+		return err
+	})
+	both.Go(func(ctx context.Context) (err error) {
+		s, err = f.structure(ctx, t)
+		return err
+	})
+	if err := both.Wait(); err != nil {
+		return nil, nil, clocks, err
+	}
+	if g.Trace != t {
+		s, err = f.structure(ctx, g.Trace)
+	}
+	return g, s, clocks, err
+}
+
+func (f *stepsFlags) graph(ctx context.Context, t *trace.Trace) (*whatif.Graph, whatif.Clocks, error) {
+	if f.clocks == "repaired" {
+		return whatif.Repaired(ctx, t)
+	}
+	g, err := whatif.Build(ctx, t)
 	if err != nil {
 		return nil, whatif.Clocks{}, err
 	}
-	switch f.clocks {
-	case "repaired":
-		return whatif.Repaired(ctx, t)
-	case "recorded":
-		g, err := whatif.Build(ctx, t)
-		if err != nil {
-			return nil, whatif.Clocks{}, err
+	return g, g.Clocks(), nil
+}
+
+func (f *stepsFlags) structure(ctx context.Context, t *trace.Trace) (*logical.Structure, error) {
+	o := f.Options
+	if f.phases != "" {
+		var err error
+		if o.Phases, err = readPhases(ctx, t, f.phases, o); err != nil {
+			return nil, err
 		}
-		return g, g.Clocks(), nil
 	}
-	return nil, whatif.Clocks{}, usagef("--clocks %q: want repaired or recorded", f.clocks)
+	s, err := logical.Analyze(ctx, t, o)
+	if err == nil {
+		s.Peers() // which the causes need, and which is kept
+	}
+	return s, err
 }
 
 // rank orders the causes by what removing them gains, and makes the changes asked
@@ -218,15 +245,9 @@ func (f *stepsFlags) against(ctx context.Context, s *logical.Structure) (*logica
 	if err != nil {
 		return nil, err
 	}
-	o := f.Options
-	if f.phases != "" {
-		if o.Phases, err = readPhases(ctx, t, f.phases, o); err != nil {
-			return nil, fmt.Errorf("%s: %w", f.compare, err)
-		}
-	}
-	other, err := logical.Analyze(ctx, t, o)
+	other, err := f.structure(ctx, t)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", f.compare, err)
 	}
 	a, err := logical.Align(ctx, s, other)
 	if err != nil {

@@ -72,9 +72,10 @@ type Others struct {
 
 // Line is a drawn line: Count rows of the order from First on.
 type Line struct {
-	First int `json:"first"`
-	Count int `json:"count"`
-	Row       // the first of them
+	First int   `json:"first"`
+	Count int   `json:"count"`
+	Last  int32 `json:"last"` // rank of the last of them
+	Row         // the first of them
 }
 
 // Ops are operations, column by column.
@@ -323,15 +324,49 @@ func (t *Timeline) Settle(steps, times *Window) {
 	}
 }
 
-// lines folds neighbouring rows where there are more than lines.
+// lines folds neighbouring rows where there are more than lines: those of one
+// group, unless there are more groups than lines.
 func lines(rows []Row, w *Window) []Line {
-	n := w.RowTo - w.RowFrom
-	fold := max(1, (n+w.Lines-1)/w.Lines)
-	out := make([]Line, 0, (n+fold-1)/fold)
-	for first := w.RowFrom; first < w.RowTo; first += fold {
-		out = append(out, Line{first, min(fold, w.RowTo-first), rows[first]})
+	shown := rows[w.RowFrom:w.RowTo]
+	fold := max(1, (len(shown)+w.Lines-1)/w.Lines)
+	groups := groupSizes(shown)
+	if len(groups) > w.Lines {
+		groups = []int{len(shown)}
+	}
+	for linesOf(groups, fold) > w.Lines {
+		fold++
+	}
+	out := make([]Line, 0, linesOf(groups, fold))
+	from := w.RowFrom
+	for _, size := range groups {
+		for end := from + size; from < end; {
+			n := min(fold, end-from)
+			out = append(out, Line{from, n, rows[from+n-1].Rank, rows[from]})
+			from += n
+		}
 	}
 	return out
+}
+
+// groupSizes counts the rows of each group, in order.
+func groupSizes(rows []Row) []int {
+	var out []int
+	for i, r := range rows {
+		if i == 0 || r.Group != rows[i-1].Group {
+			out = append(out, 0)
+		}
+		out[len(out)-1]++
+	}
+	return out
+}
+
+// linesOf is how many lines groups have if up to fold rows share one.
+func linesOf(groups []int, fold int) int {
+	n := 0
+	for _, size := range groups {
+		n += (size + fold - 1) / fold
+	}
+	return n
 }
 
 // span returns the positions of a process that touch the window.

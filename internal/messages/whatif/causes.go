@@ -125,6 +125,7 @@ func Rank(ctx context.Context, g *Graph, s *logical.Structure, top int) (*Causes
 func (c *Causes) collect() {
 	n := c.Len()
 	c.ofComp, c.ofOwn, c.ofLag = none(n), none(n), none(len(c.Deps.Cause))
+	c.elements = make([]element, 0, n)
 	add := func(e element) int32 {
 		c.elements = append(c.elements, e)
 		return int32(len(c.elements) - 1)
@@ -316,26 +317,16 @@ func (c *Causes) patterns(e Entry) {
 		c.Entries = append(c.Entries, e)
 		return
 	}
-	order := e.elements
-	slices.SortFunc(order, c.larger)
-	sum, upper := int64(0), int64(0)
-	for _, k := range order {
-		sum += c.elements[k].amount
+	sum, largest := int64(0), int64(0)
+	for _, k := range e.elements {
+		sum, largest = sum+c.elements[k].amount, max(largest, c.elements[k].amount)
 	}
-	largest := c.elements[order[0]].amount
-	for n := 1; n < len(order); n++ {
-		last, next := c.elements[order[n-1]].amount, c.elements[order[n]].amount
-		upper += last
-		if alike*last < largest {
-			break
-		}
-		if n >= patternMembers && patternGap*next < last && 2*upper >= sum {
-			again := e
-			again.elements, again.pattern = order[:n:n], true
-			e.elements, e.noise = order[n:], true
-			c.Entries = append(c.Entries, again, e)
-			return
-		}
+	if n := c.again(e.elements, sum, largest); n > 0 {
+		again := e
+		again.elements, again.pattern = e.elements[:n:n], true
+		e.elements, e.noise = e.elements[n:], true
+		c.Entries = append(c.Entries, again, e)
+		return
 	}
 	if out, rest := c.apart(e.elements, sum); e.single && len(out) > 0 && !c.mostOf(e.elements) {
 		for _, same := range c.chains(out) {
@@ -348,6 +339,34 @@ func (c *Causes) patterns(e Entry) {
 	c.Entries = append(c.Entries, e)
 }
 
+// again brings those of a pattern to the front, the largest first, and returns
+// how many they are, 0 if there is none. Only what is alike can be in one, so the
+// rest need not be sorted.
+func (c *Causes) again(members []int32, sum, largest int64) int {
+	like, next := 0, int64(0)
+	for n, k := range members {
+		if amount := c.elements[k].amount; alike*amount < largest {
+			next = max(next, amount)
+		} else {
+			members[n], members[like] = members[like], k
+			like++
+		}
+	}
+	slices.SortFunc(members[:like], c.larger)
+	upper := int64(0)
+	for n := 1; n <= like && n < len(members); n++ {
+		last, below := c.elements[members[n-1]].amount, next
+		if n < like {
+			below = c.elements[members[n]].amount
+		}
+		upper += last
+		if n >= patternMembers && patternGap*below < last && 2*upper >= sum {
+			return n
+		}
+	}
+	return 0
+}
+
 // oneOffs makes entries of what stands far above the rest and returns the rest.
 func (c *Causes) oneOffs(members []int32, wide int32) []int32 {
 	amounts := make([]int64, 0, len(members))
@@ -357,17 +376,15 @@ func (c *Causes) oneOffs(members []int32, wide int32) []int32 {
 		sum += c.elements[k].amount
 	}
 	limit := outlying * quantile(amounts, 0.9)
-	var rest, out []int32
+	out, rest := c.above(members, limit+1)
 	outSum := int64(0)
-	for _, k := range members {
-		if c.elements[k].amount > limit {
-			out = append(out, k)
-			outSum += c.elements[k].amount
-		} else {
-			rest = append(rest, k)
-		}
+	for _, k := range out {
+		outSum += c.elements[k].amount
 	}
-	if len(out) == 0 || outSum*outlierShare < sum {
+	if outSum*outlierShare < sum {
+		out, rest = c.above(members, max(limit+1, c.worthAlone()))
+	}
+	if len(out) == 0 {
 		if out, rest = c.apart(members, sum); len(out) == 0 {
 			return members
 		}
@@ -447,21 +464,39 @@ func (c *Causes) larger(a, b int32) int {
 	return cmp.Or(cmp.Compare(c.elements[b].amount, c.elements[a].amount), cmp.Compare(a, b))
 }
 
+// worthAlone is the amount from which on one delay is told by itself, however
+// much the noise of all ranks sums up to: a hundredth of the run.
+func (c *Causes) worthAlone() int64 { return max(1, c.Times.Span/100) }
+
 // apart splits off what stands above a gap: the largest few, if the next is not
-// half of them and they hold a fifth of the sum. Noise of the size of a quantile
-// hides such a delay from a rule of quantiles.
+// half of them and they hold a fifth of the sum or are worth a line each. Noise of
+// the size of a quantile hides such a delay from a rule of quantiles.
 func (c *Causes) apart(members []int32, sum int64) (out, rest []int32) {
-	order := slices.Clone(members)
-	slices.SortFunc(order, c.larger)
+	amounts := make([]int64, len(members))
+	for n, k := range members {
+		amounts[n] = c.elements[k].amount
+	}
+	slices.Sort(amounts)
 	part := int64(0)
-	for k := 0; k < max(1, len(order)/8) && k+1 < len(order); k++ {
-		amount := c.elements[order[k]].amount
-		part += amount
-		if next := c.elements[order[k+1]].amount; 2*next < amount && 5*part >= sum {
-			return order[:k+1], order[k+1:]
+	for n := len(amounts) - 1; n > 0 && n >= len(amounts)-max(1, len(amounts)/8); n-- {
+		part += amounts[n]
+		if 2*amounts[n-1] < amounts[n] && (5*part >= sum || amounts[n] >= c.worthAlone()) {
+			return c.above(members, amounts[n])
 		}
 	}
 	return nil, members
+}
+
+// above divides members by amount.
+func (c *Causes) above(members []int32, least int64) (out, rest []int32) {
+	for _, k := range members {
+		if c.elements[k].amount >= least {
+			out = append(out, k)
+		} else {
+			rest = append(rest, k)
+		}
+	}
+	return out, rest
 }
 
 // join puts entries of one line together that differ in nothing but the call

@@ -69,6 +69,10 @@ func (s *Scenario) Predict() (*ReportWhatIf, *Times) {
 	if n := s.Inferred.Progress + s.Inferred.Tree + s.Inferred.Epochs; n > 0 {
 		r.Assumptions = append(r.Assumptions, fmt.Sprintf("%s inferred, because no record names what held the call up", term.Counted(n, "dependency")))
 	}
+	if 2*undisturbed < t.Span {
+		r.Assumptions = append(r.Assumptions, fmt.Sprintf("that a re-run is as disturbed as the recording: %.0f %% of the %s are above what is usual, as where there are more ranks than cores",
+			100*(1-float64(undisturbed)/float64(t.Span)), term.Duration(r.Span)))
+	}
 	r.Text = s.text(r)
 	return r, t
 }

@@ -156,9 +156,14 @@ func (c *Causes) rounds(ctx context.Context) error {
 	if len(c.Entries) == 0 || c.Entries[0].Gain <= 0 || c.Len() > longTrace {
 		return nil
 	}
-	w := c.Base.Clone()
+	w := c.Base
 	bound := make([]int64, len(c.Entries))
 	var removed []int32
+	defer func() {
+		for _, k := range removed {
+			c.remove(k, w, -1)
+		}
+	}()
 	next := int32(0)
 	t := (*Times)(nil)
 	for range most {

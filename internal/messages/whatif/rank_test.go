@@ -43,7 +43,7 @@ func TestUndisturbed(t *testing.T) {
 func TestEfficiency(t *testing.T) {
 	for _, p := range pairs(t) {
 		g := buildPair(t, p.Program, "with")
-		e := g.Efficiency(g.Recorded(), g.Span())
+		e := g.Efficiency(g.Recorded(), g.Span(), nil)
 		for name, got := range map[string]float64{"parallel": e.Parallel, "load_balance": e.LoadBalance, "serialisation": e.Serialisation, "transfer": e.Transfer} {
 			if d := got - p.Efficiency[name]; d > 0.005 || d < -0.005 {
 				t.Errorf("%s: %s %.3f, want %.3f", p.Program, name, got, p.Efficiency[name])

@@ -167,9 +167,8 @@ func (c *Causes) worthListing(e *Entry) bool {
 
 // quietRun is the undisturbed run: weights, and their span.
 type quietRun struct {
-	w     *Weights
-	times *Times
-	span  int64
+	w    *Weights
+	span int64
 }
 
 // mostForQuiet bounds the calls of a trace whose gains are also worked out for
@@ -182,8 +181,8 @@ func (c *Causes) quietRun() *quietRun {
 	}
 	w := c.Recorded()
 	c.Graph.Undisturbed(w)
-	t := c.Replay(w, nil)
-	return &quietRun{w, t, t.Span}
+	c.scratch = c.Replay(w, c.scratch)
+	return &quietRun{w, c.scratch.Span}
 }
 
 // quietGain is the gain of an entry in the undisturbed run.
@@ -227,7 +226,7 @@ func (c *Causes) quietGain(k int32, q *quietRun) {
 func (c *Causes) run() *RankedRun {
 	ns := c.Trace.NS
 	r := &RankedRun{Span: ns(c.Times.Span), Waiting: ns(c.Times.Waiting), Idle: ns(c.Times.Idle), Eager: c.Eager, Rendezvous: c.Rendez,
-		Difference: ns(c.difference()), Efficiency: c.Graph.Efficiency(c.Base, c.Times.Span), Inferred: c.Inferred, Replays: c.Replays}
+		Difference: ns(c.difference()), Efficiency: c.Graph.Efficiency(c.Base, c.Times.Span, c.scratch), Inferred: c.Inferred, Replays: c.Replays}
 	r.Text = fmt.Sprintf("%s in all, %.1f %% of the time of %s in computation, %s waiting", term.Duration(r.Span), 100*r.Efficiency.Parallel,
 		term.Counted(c.Lines(), "process"), term.Duration(r.Waiting))
 	if c.Share["unexplained"]*5 > c.Times.Span {

@@ -75,16 +75,17 @@ type Efficiency struct {
 }
 
 // Efficiency replays a run of a known span once with a network and a library
-// that take no time.
-func (g *Graph) Efficiency(w *Weights, span int64) Efficiency {
-	ideal := w.Clone()
-	clear(ideal.Own)
+// that take no time. The result of an earlier replay may be given to be used
+// again.
+func (g *Graph) Efficiency(w *Weights, span int64, t *Times) Efficiency {
+	ideal := *w
+	ideal.Own, ideal.Lag = make([]int64, len(w.Own)), make([]int64, len(w.Lag))
 	for d := range ideal.Lag {
-		if g.Deps.Kind[d] != dropped {
-			ideal.Lag[d] = 0
+		if g.Deps.Kind[d] == dropped {
+			ideal.Lag[d] = w.Lag[d]
 		}
 	}
-	best := g.Replay(ideal, nil).Span
+	best := g.Replay(&ideal, t).Span
 	most, sum := int64(0), int64(0)
 	for p := range g.Lines() {
 		own := w.Tail[p]

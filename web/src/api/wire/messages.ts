@@ -469,6 +469,7 @@ export interface Window {
 export interface Line extends Row {
   readonly first: number;
   readonly count: number;
+  readonly last: number; // rank of the last of them
 }
 
 // Place is an operation in short: where it is and how late.

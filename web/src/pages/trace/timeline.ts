@@ -18,6 +18,8 @@ import { isKind, type Colour } from './state';
 
 export const GUTTER = 56;
 export const EDGE = 14;
+/** From this height on groups have lines between them. */
+const GROUP_LEAST = 7;
 const LABEL_HALF = 6; // px
 export const KINDS = ['send', 'receive', 'collective'] as const;
 
@@ -177,19 +179,25 @@ export abstract class TimelineView implements KeptView<number> {
 
   /** Where rows of another host or communicator begin, and its name; over the cells. */
   protected drawGroups(r: Renderer): void {
-    const font = { size: 10.5, weight: 500 };
+    const { lines } = this.input.picture;
+    const begins = lines.flatMap((l, i) => (l.group !== '' && lines[i - 1]?.group !== l.group ? [i] : []));
+    const y = (line: number): number => this.plot.y + line * this.row;
     const right = this.plot.x + this.plot.w;
+    const height = Math.min(...begins.slice(1).map((line, i) => y(line) - y(begins[i]!)));
+    // Many thin groups would be nothing but lines: their borders are ticks.
+    const end = height >= GROUP_LEAST ? right : this.plot.x;
+    for (const line of begins)
+      if (line > 0) r.line(GUTTER - 8, y(line), end, y(line), { stroke: r.theme.line, width: 1 });
+    const font = { size: 10.5, weight: 500 };
     let free = -Infinity;
-    this.input.picture.lines.forEach((l, i, lines) => {
-      if (l.group === '' || (i > 0 && lines[i - 1]!.group === l.group)) return;
-      const y = this.plot.y + i * this.row;
-      if (i > 0) r.line(4, y, right, y, { stroke: r.theme.line, width: 1 });
-      if (y < free) return;
-      free = y + 14;
-      const w = r.measure(l.group, font) + 8;
-      r.rect({ x: right - w, y: y + 1, w, h: 13 }, { fill: r.theme.bg, alpha: 0.9 }, 3);
-      r.text(l.group, right - 4, y + 8, { font, fill: r.theme.muted, align: 'right' });
-    });
+    for (const line of begins) {
+      const { group } = lines[line]!;
+      if (y(line) < free) continue;
+      free = y(line) + 14;
+      const w = r.measure(group, font) + 8;
+      r.rect({ x: right - w, y: y(line) + 1, w, h: 13 }, { fill: r.theme.bg, alpha: 0.9 }, 3);
+      r.text(group, right - 4, y(line) + 8, { font, fill: r.theme.muted, align: 'right' });
+    }
   }
 
   private label(r: Renderer, line: number, fill: string, weight: number): void {
@@ -626,12 +634,13 @@ export function lineLabel(l: {
   readonly count: number;
   readonly rank: number;
   readonly members: number;
-  readonly first: number;
+  readonly last: number;
   readonly thread: number;
   readonly name: string;
 }): string {
   if (l.thread > 0) return l.name || `thread ${l.thread}`;
-  if (l.count > 1) return `${l.rank}–${l.rank + l.count - 1}`;
+  // Ranks of a group need not follow each other.
+  if (l.count > 1) return l.last - l.rank === l.count - 1 ? `${l.rank}–${l.last}` : `${l.rank} … ${l.last}`;
   return l.members > 1 ? `▸${l.rank}·${l.members}` : String(l.rank);
 }
 

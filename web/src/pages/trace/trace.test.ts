@@ -12,7 +12,7 @@ import { PhysicalView } from './physical';
 import { change as writeChange, latenessColor, time } from './scale';
 import { changeColor } from '../../base/change';
 import { INITIAL, readTrace, writeTrace, type TraceState } from './state';
-import { panned, zoomed, type TimelineInput } from './timeline';
+import { lineLabel, panned, zoomed, type TimelineInput } from './timeline';
 import { clauses, gainWords, percent } from './words';
 
 const theme = parseTokens(readFileSync(new URL('../../base/tokens.css', import.meta.url), 'utf8'), 'light');
@@ -24,6 +24,7 @@ const picture: Timeline = {
   lines: [0, 1].map((p) => ({
     first: p,
     count: 1,
+    last: p,
     process: p,
     rank: p,
     cluster: -1,
@@ -163,6 +164,15 @@ describe('timelines', () => {
 
   it('list themselves as a table', () => {
     expect(new PhysicalView(input()).rows().rows).toHaveLength(4);
+  });
+});
+
+describe('names of rows', () => {
+  it('says a range only where ranks follow each other', () => {
+    const line = { count: 4, rank: 3, members: 1, thread: 0, name: '' };
+    expect(lineLabel({ ...line, last: 6 })).toBe('3–6');
+    expect(lineLabel({ ...line, last: 51 })).toBe('3 … 51');
+    expect(lineLabel({ ...line, count: 1, last: 3 })).toBe('3');
   });
 });
 
