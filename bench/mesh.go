@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -124,6 +125,53 @@ func meshSurface(ctx context.Context) ([]Result, error) {
 		err = fmt.Errorf("%d faces, want %d", faces, 6*meshSide*meshSide)
 	}
 	return []Result{within("mesh-surface-1M", t, 2000, 1)}, err
+}
+
+// meshThreshold extracts the surface of those of five million cells whose value lies
+// between two numbers, of which a user moves one: cells in rows, as an image has them
+// and as hexahedra that a program with rows has written.
+func meshThreshold(ctx context.Context) ([]Result, error) {
+	const side, limit = 171, 1500 // 5,000,211 cells; milliseconds
+	s, err := mesh.UnitMesh(ctx, [3]int{side, side, side})
+	if err != nil {
+		return nil, err
+	}
+	image, err := s.Mesh(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	flat, err := image.Flatten()
+	if err != nil {
+		return nil, err
+	}
+	// Shells around the middle: between two of them there are four surfaces.
+	values := make([]float64, side*side*side)
+	for i := range values {
+		x, y, z := float64(i%side-side/2), float64(i/side%side-side/2), float64(i/(side*side)-side/2)
+		values[i] = math.Sin(math.Sqrt(x*x+y*y+z*z) / 12)
+	}
+	var results []Result
+	faces := [2]int{}
+	for k, row := range []struct {
+		name string
+		mesh *grid.Mesh
+	}{{"mesh-threshold-5M", image}, {"mesh-threshold-hexahedra-5M", &grid.Mesh{Blocks: []grid.Block{{Grid: flat}}}}} {
+		t, err := best(3, func() error {
+			shell, err := mesh.Surface(ctx, row.mesh, mesh.Threshold(values, -0.5, 0.5))
+			if err == nil {
+				faces[k] = shell.Polygons
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, within(row.name, t, limit, 1))
+	}
+	if faces[0] != faces[1] || faces[0] < 400_000 {
+		err = fmt.Errorf("%d and %d faces of the same cells", faces[0], faces[1])
+	}
+	return results, err
 }
 
 // meshRead reads a .vtu file of a million cells; the peer is VTK itself.

@@ -50,6 +50,12 @@ type meshFlags struct {
 	correlate []string
 	category  string
 	least     int
+	overTime  bool
+	rank      bool
+	front     string
+	change    int64
+	line      string
+	cells     []int
 	link      string
 	tokenFile string
 
@@ -94,7 +100,13 @@ clients/ and docs/guide.`,
 	fl.BoolVar(&f.values, "values", false, "with --json: the value of every cell; null where there is none")
 	fl.BoolVar(&f.zero, "zero", false, "cells without samples are 0 in written files")
 	fl.StringArrayVar(&f.correlate, "correlate", nil, "relate the field to this `VARIABLE` of the simulation; may be repeated")
-	fl.StringVar(&f.category, "by", "", "with --correlate: split by this `VARIABLE`, such as a region")
+	fl.StringVar(&f.category, "by", "", "with --correlate or --over-time: split by this `VARIABLE`, such as a region, or \"index x\"")
+	fl.BoolVar(&f.rank, "rank", false, "all variables by how much of the field they explain")
+	fl.BoolVar(&f.overTime, "over-time", false, "the field at every dump: of all cells, of the regions of --by, of the picks of --cells")
+	fl.IntSliceVar(&f.cells, "cells", nil, "with --over-time: these `CELLS` by number, together")
+	fl.StringVar(&f.front, "front", "", "how the field changes where a front in this `VARIABLE` passes")
+	fl.Int64Var(&f.change, "change-from", 0, "the change of the field since the dump of this `ITERATION`, with --mode only")
+	fl.StringVar(&f.line, "line", "", "the field along a line, `X,Y,Z:X,Y,Z`")
 	fl.IntVar(&f.least, "min-samples", 1, "with --correlate: only cells with at least this many samples")
 	fl.StringVar(&f.link, "link", "", "serve viewers on this `ADDRESS`, as 127.0.0.1:0, until interrupted")
 	fl.StringVar(&f.tokenFile, "token-file", "", "with --link: where viewers find address and token (default ~/.cache/isobath/link)")
@@ -258,6 +270,7 @@ type meshResult struct {
 	outside   string // that many lie outside, and why
 	fields    []*mesh.Field
 	relation  []relation
+	inTime    meshInTime
 }
 
 // relation is a field against a variable of the simulation.
@@ -306,10 +319,16 @@ func (f *meshFlags) project(ctx context.Context, set *dataset.Set, view *mesh.Vi
 			return nil, usageError{err}
 		}
 		field, err := r.placed.Field(ctx, set.Table, rows, window, spec)
+		if err == nil && f.given("change-from") {
+			field, err = f.changed(ctx, view, rows, field, r)
+		}
 		if err != nil {
 			return nil, err
 		}
 		r.fields = append(r.fields, field)
+	}
+	if err := f.inTime(ctx, view, rows, r); err != nil {
+		return nil, err
 	}
 	return r, f.relate(ctx, r)
 }
@@ -330,12 +349,12 @@ func (f *meshFlags) relate(ctx context.Context, r *meshResult) error {
 	var category []float64
 	if f.category != "" {
 		var err error
-		if category, err = mesh.Physics(ctx, r.placed.Mesh, f.category); err != nil {
+		if category, err = mesh.Variable(ctx, r.placed.Mesh, r.placed.Space, f.category); err != nil {
 			return err
 		}
 	}
 	for _, name := range f.correlate {
-		physics, err := mesh.Physics(ctx, r.placed.Mesh, name)
+		physics, err := mesh.Variable(ctx, r.placed.Mesh, r.placed.Space, name)
 		if err != nil {
 			return err
 		}
@@ -349,7 +368,7 @@ func (f *meshFlags) relate(ctx context.Context, r *meshResult) error {
 				return fmt.Errorf("%s against %s: %w", field.Spec, name, err)
 			}
 			p.Spatial(r.placed.Mesh, c)
-			rel := relation{Field: field.Spec.String(), Variable: name, Correlation: c}
+			rel := relation{Field: field.Name(), Variable: name, Correlation: c}
 			if category != nil {
 				rel.Categories = p.ByCategory(ctx, r.placed.Mesh, max(1, f.least), true)
 			}
@@ -373,7 +392,7 @@ type meshField struct {
 
 func jsonField(f *mesh.Field, values bool) meshField {
 	lo, hi, sum, covered := f.Stats()
-	m := meshField{Field: f.Spec.String(), Covered: covered, OutOfRange: f.Counts.OutOfRange, Sum: sum, Counts: f.Counts}
+	m := meshField{Field: f.Name(), Covered: covered, OutOfRange: f.Counts.OutOfRange, Sum: sum, Counts: f.Counts}
 	if covered > 0 && !math.IsNaN(lo) {
 		m.Min, m.Max = &lo, &hi
 	}
@@ -412,7 +431,8 @@ func (r *meshResult) printJSON(w io.Writer, values bool) error {
 		Correlations []relation  `json:"correlations,omitempty"`
 		ByPosition   bool        `json:"by_position,omitempty"` // samples were placed by their coordinates
 		Warnings     []string    `json:"warnings,omitempty"`
-	}{Mesh: r.name, Cells: r.placed.Cells, Mode: r.window.Mode, Variant: r.window.Variant(), Iteration: r.iteration, Dump: r.step.Iteration, From: r.step.From,
+		meshInTime
+	}{meshInTime: r.inTime, Mesh: r.name, Cells: r.placed.Cells, Mode: r.window.Mode, Variant: r.window.Variant(), Iteration: r.iteration, Dump: r.step.Iteration, From: r.step.From,
 		Where: r.where, meshField: jsonField(r.fields[0], values), Correlations: r.relation, ByPosition: r.positions, Warnings: slices.Concat(r.placed.Mesh.Warnings, r.warnings())}
 	if r.step.HasTime {
 		out.Time = &r.step.Time
@@ -468,7 +488,7 @@ func (r *meshResult) print(w io.Writer) {
 	fmt.Fprintf(w, "%-18s %9s %12s %12s %14s\n", "field", "cells", "min", "max", "sum")
 	for _, f := range r.fields {
 		lo, hi, sum, covered := f.Stats()
-		fmt.Fprintf(w, "%-18s %9d %12s %12s %14s\n", f.Spec, covered, short(lo), short(hi), short(sum))
+		fmt.Fprintf(w, "%-18s %9d %12s %12s %14s\n", f.Name(), covered, short(lo), short(hi), short(sum))
 	}
 	c := r.fields[0].Counts
 	fmt.Fprintf(w, "\n%d samples: %d on cells, %d touch no cell, %d out of range", c.Selected, c.Used, c.NoCell, c.OutOfRange)
@@ -485,6 +505,7 @@ func (r *meshResult) print(w io.Writer) {
 	}
 	fmt.Fprint(w, said.String())
 	r.printRelations(w)
+	r.inTime.print(w)
 }
 
 func (r *meshResult) printRelations(w io.Writer) {
@@ -528,7 +549,7 @@ func (r *meshResult) write(ctx context.Context, path string, zero bool) error {
 				}
 			}
 		}
-		flat.CellData = append(flat.CellData, grid.Array{Name: f.Spec.String(), Comps: 1, Data: values})
+		flat.CellData = append(flat.CellData, grid.Array{Name: f.Name(), Comps: 1, Data: values})
 	}
 	ext := strings.ToLower(filepath.Ext(path))
 	if ext != ".vtu" && ext != ".vtk" {

@@ -248,7 +248,7 @@ func TestMeshChapter(t *testing.T) {
 			t.Errorf("%s: %v: %s", c.line, err, out)
 		}
 	}
-	if ran < 5 {
+	if ran < 10 {
 		t.Errorf("only %d commands found", ran)
 	}
 	if m, err := vtk.Read("latency.vtu"); err != nil || m.NumCells() != 8000 {

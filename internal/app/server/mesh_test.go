@@ -295,6 +295,47 @@ func TestMeshSeries(t *testing.T) {
 	if n != rel.Correlation.Cells {
 		t.Errorf("%d cells in the plot, %d in the coefficient", n, rel.Correlation.Cells)
 	}
+	checkOverTime(t, s, path)
+}
+
+// checkOverTime: at each dump the regions have the samples that the field of that dump
+// has, a picked cell has its own, and a change is one field less the other.
+func checkOverTime(t *testing.T, s *Server, path string) {
+	t.Helper()
+	field := func(step int, since *int) (f meshes.MeshFieldAnswer, values []float64) {
+		col := postColumns(t, s, path+"/field", meshes.MeshFieldAsk{Step: step, Field: "samples", Mode: mesh.Only, Since: since}, &f)
+		for c := range 8000 {
+			values = append(values, math.Float64frombits(le64(col(f.Values)[8*c:])))
+		}
+		return f, values
+	}
+	over := post[meshes.MeshOverTime](t, s, path+"/overtime",
+		meshes.MeshOverTimeAsk{MeshFieldAsk: meshes.MeshFieldAsk{Step: 2, Field: "samples", Picked: "x = 0 & y = 0 & z = 0"}, By: "region"})
+	if len(over.Iterations) != 5 || over.All == nil || over.Picked == nil || len(over.Regions) < 2 || over.After == 0 {
+		t.Fatalf("%+v", over)
+	}
+	var fields [5][]float64
+	for k := range over.Iterations {
+		var f meshes.MeshFieldAnswer
+		f, fields[k] = field(k, nil)
+		sum := 0
+		for _, r := range over.Regions {
+			sum += int(r.Samples[k])
+		}
+		if sum != f.Counts.Used || int(over.All.Samples[k]) != sum || float64(over.Picked.Samples[k]) != fields[k][0] {
+			t.Errorf("dump %d: %d samples in regions, %d in all, %d picked; want %d and %g", k, sum, over.All.Samples[k], over.Picked.Samples[k], f.Counts.Used, fields[k][0])
+		}
+	}
+	since := 1
+	f, change := field(3, &since)
+	if f.Name != "samples_change" {
+		t.Errorf("a change is called %q", f.Name)
+	}
+	for c, v := range change {
+		if want := fields[3][c] - fields[1][c]; fields[3][c] > 0 && fields[1][c] > 0 && v != want || (fields[3][c] == 0 || fields[1][c] == 0) && !math.IsNaN(v) {
+			t.Fatalf("cell %d: %g, was %g and is %g", c, v, fields[1][c], fields[3][c])
+		}
+	}
 }
 
 func TestMeshRefusals(t *testing.T) {

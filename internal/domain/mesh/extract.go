@@ -56,9 +56,17 @@ type faceRef struct {
 	next int32 // in the chain of its lowest point, -1 at the end
 }
 
-// outside visits the faces that belong to one kept cell only. Faces are
-// chained by their lowest point and cancel in pairs; a chain is a dozen long.
+// outside visits the faces that belong to one kept cell only, cell by cell.
 func outside(ctx context.Context, g *grid.Grid, keep []bool, visit func(cell int, face []int32)) error {
+	if d := solidRows(g); d != ([3]int{}) {
+		return outsideOfRows(ctx, g, d, keep, visit)
+	}
+	return outsideOfCells(ctx, g, keep, visit)
+}
+
+// outsideOfCells finds the faces of any cells: they are chained by their lowest point
+// and cancel in pairs; a chain is a dozen long.
+func outsideOfCells(ctx context.Context, g *grid.Grid, keep []bool, visit func(cell int, face []int32)) error {
 	const perHead, perRef = 4, 24
 	claim, err := budget.Take(ctx, fmt.Sprintf("the surface of %d cells needs", g.NumCells()), perHead*int64(g.NumPoints()))
 	if err != nil {
@@ -191,54 +199,73 @@ type shellBuilder struct {
 	s      Shell
 	g      *grid.Grid
 	first  int
-	flat   bool // all polygons lie in one plane: no side meets another at an angle
-	vertex map[int32]uint32
-	edges  map[[2]uint32]*edgeSides
+	flat   bool     // all polygons lie in one plane: no side meets another at an angle
+	vertex []uint32 // of the block's points, one more than its number; nil before the first
+	edges  []edge
+	chain  []int32 // of each vertex, its first edge to a higher one; -1 for none
+	v      []uint32
+	p      [][3]float64 // of the polygon that is added
 	claim  *budget.Claim
 	short  error // there is no memory for more
 }
 
 // polygonBytes is about what one polygon takes: two triangles, a vertex and two
-// edges of its own, in maps while they are shared.
-const polygonBytes = 300
+// edges of its own, in slices that grow.
+const polygonBytes = 250
 
 // polygonsAtOnce are claimed together.
 const polygonsAtOnce = 1 << 14
 
-// edgeSides remembers the normal of the first face at an edge.
-type edgeSides struct {
-	normal  [3]float64
-	count   int
+// edge goes from a vertex to a higher one, in the chain of the lower: an edge is
+// found again in a few steps, where a map of a million of them takes a second.
+type edge struct {
+	to      uint32
+	next    int32      // in the chain, -1 at the end
+	normal  [3]float32 // of the first face at it
+	shared  bool       // by two faces or more
 	feature bool
 }
 
 func newShellBuilder(ctx context.Context) (*shellBuilder, error) {
 	claim, err := budget.Take(ctx, "the picture of the mesh needs", polygonBytes*polygonsAtOnce)
-	return &shellBuilder{edges: map[[2]uint32]*edgeSides{}, claim: claim}, err
+	return &shellBuilder{claim: claim}, err
 }
 
 func (b *shellBuilder) block(g *grid.Grid, first int) {
-	b.g, b.first, b.vertex = g, first, map[int32]uint32{}
+	b.g, b.first, b.vertex = g, first, nil
 }
 
-func (b *shellBuilder) point(id int32) uint32 {
-	v, ok := b.vertex[id]
-	if !ok {
-		p := b.g.Point(int(id))
-		v = uint32(len(b.s.Positions) / 3)
-		b.s.Positions = append(b.s.Positions, float32(p[0]), float32(p[1]), float32(p[2]))
-		b.vertex[id] = v
+// corner adds a vertex.
+func (b *shellBuilder) corner(p [3]float64) uint32 {
+	b.s.Positions = append(b.s.Positions, float32(p[0]), float32(p[1]), float32(p[2]))
+	b.chain = append(b.chain, -1)
+	return uint32(len(b.chain) - 1)
+}
+
+func (b *shellBuilder) point(id int32, p [3]float64) uint32 {
+	if b.vertex[id] == 0 {
+		b.vertex[id] = b.corner(p) + 1
 	}
-	return v
+	return b.vertex[id] - 1
 }
 
 func (b *shellBuilder) polygon(cell int, face []int32) {
-	v := make([]uint32, len(face))
-	p := make([][3]float64, len(face))
-	for i, id := range face {
-		v[i], p[i] = b.point(id), b.g.Point(int(id))
+	if b.short != nil {
+		return
 	}
-	b.add(cell, v, p)
+	if b.vertex == nil {
+		const perVertex = 4
+		if b.short = b.claim.Grow(perVertex * int64(b.g.NumPoints())); b.short != nil {
+			return
+		}
+		b.vertex = make([]uint32, b.g.NumPoints())
+	}
+	b.v, b.p = b.v[:0], b.p[:0]
+	for _, id := range face {
+		p := b.g.Point(int(id))
+		b.v, b.p = append(b.v, b.point(id, p)), append(b.p, p)
+	}
+	b.add(cell, b.v, b.p)
 }
 
 // cosFeature is the angle between sides from which their edge is drawn: 30°.
@@ -257,34 +284,42 @@ func (b *shellBuilder) add(cell int, v []uint32, p [][3]float64) {
 		b.s.Cells = append(b.s.Cells, uint32(b.first+cell))
 	})
 	for i := range v {
-		a, c := v[i], v[(i+1)%len(v)]
-		if a == c {
-			continue
+		if a, c := v[i], v[(i+1)%len(v)]; a != c {
+			b.side(min(a, c), max(a, c), normal)
 		}
-		e := [2]uint32{min(a, c), max(a, c)}
-		s := b.edges[e]
-		if s == nil {
-			b.edges[e] = &edgeSides{normal: normal, count: 1}
-			continue
-		}
-		s.count++
-		s.feature = s.feature || !b.flat && grid.Dot(s.normal, normal) < cosFeature
 	}
+}
+
+// side notes that a face with a normal ends at an edge.
+func (b *shellBuilder) side(low, high uint32, normal [3]float64) {
+	for at := b.chain[low]; at >= 0; at = b.edges[at].next {
+		if e := &b.edges[at]; e.to == high {
+			first := [3]float64{float64(e.normal[0]), float64(e.normal[1]), float64(e.normal[2])}
+			e.shared, e.feature = true, e.feature || !b.flat && grid.Dot(first, normal) < cosFeature
+			return
+		}
+	}
+	b.edges = append(b.edges, edge{to: high, next: b.chain[low], normal: [3]float32{float32(normal[0]), float32(normal[1]), float32(normal[2])}})
+	b.chain[low] = int32(len(b.edges) - 1)
 }
 
 func (b *shellBuilder) shell() (*Shell, error) {
 	if b.short != nil {
 		return nil, b.short
 	}
-	keys := make([][2]uint32, 0, len(b.edges))
-	for e := range b.edges {
-		keys = append(keys, e)
-	}
-	slices.SortFunc(keys, func(x, y [2]uint32) int { return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1])) })
-	for _, e := range keys {
-		b.s.Edges = append(b.s.Edges, e[0], e[1])
-		if s := b.edges[e]; s.feature || s.count == 1 {
-			b.s.Features = append(b.s.Features, e[0], e[1])
+	b.s.Edges = make([]uint32, 0, 2*len(b.edges))
+	var of []edge
+	for low, at := range b.chain {
+		of = of[:0]
+		for ; at >= 0; at = b.edges[at].next {
+			of = append(of, b.edges[at])
+		}
+		slices.SortFunc(of, func(x, y edge) int { return cmp.Compare(x.to, y.to) })
+		for i := range of {
+			b.s.Edges = append(b.s.Edges, uint32(low), of[i].to)
+			if of[i].feature || !of[i].shared {
+				b.s.Features = append(b.s.Features, uint32(low), of[i].to)
+			}
 		}
 	}
 	return &b.s, nil
@@ -299,11 +334,12 @@ func Slice(ctx context.Context, m *grid.Mesh, at, normal [3]float64, keep []bool
 	}
 	defer b.claim.Release()
 	b.flat = true
+	p := newPlane(m, at, normal)
 	first := 0
 	for i := range m.Blocks {
 		g := m.Blocks[i].Grid
 		b.block(g, first)
-		if err := b.slice(ctx, g, at, normal, keep); err != nil {
+		if err := b.slice(ctx, g, p, keep); err != nil {
 			return nil, err
 		}
 		first += g.NumCells()
@@ -312,13 +348,13 @@ func Slice(ctx context.Context, m *grid.Mesh, at, normal [3]float64, keep []bool
 }
 
 // slice cuts the kept cells of one block.
-func (b *shellBuilder) slice(ctx context.Context, g *grid.Grid, at, normal [3]float64, keep []bool) error {
+func (b *shellBuilder) slice(ctx context.Context, g *grid.Grid, p plane, keep []bool) error {
 	claim, err := budget.Take(ctx, fmt.Sprintf("a slice through %d cells needs", g.NumCells()), 4*int64(g.NumPoints()))
 	if err != nil {
 		return err
 	}
 	defer claim.Release()
-	cut := newCutter(ctx, g, at, normal)
+	cut := newCutter(ctx, g, p)
 	for c := range table.Scan(ctx, nil, g.NumCells()) {
 		if keep == nil || keep[b.first+c] {
 			cut.cell(b, c)

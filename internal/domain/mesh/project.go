@@ -165,6 +165,7 @@ type Field struct {
 	Values  []float64
 	Samples []uint32 // nil for a variable of the simulation
 	Counts  Counts
+	Changed bool // values are changes since another dump
 }
 
 // Stats returns the smallest, largest and summed value over cells that have

@@ -25,21 +25,66 @@ type cutter struct {
 	pieces [][2]int     // cuts of its faces, between two corners
 }
 
-func newCutter(ctx context.Context, g *grid.Grid, at, normal [3]float64) *cutter {
-	c := &cutter{g: g, side: make([]float32, g.NumPoints()), crossed: map[[2]int32]uint32{}}
-	l := math.Sqrt(grid.Dot(normal, normal))
+// plane is what cells are cut with. Points nearer to it than near lie on it: the
+// border of two boxes is in a file at two places that differ by rounding, and a plane
+// between the two would cut the layers on both sides, or neither.
+type plane struct {
+	at, normal [3]float64 // the normal has length 1
+	near       float64
+}
+
+// Parts of the size of a mesh, or of its smallest cells where they are known, that
+// count as rounding: single precision has seven digits, and texts often six.
+const (
+	nearOfMesh = 1e-6
+	nearOfCell = 1e-3
+)
+
+// newPlane makes the plane through a point. One that no part of the mesh lies above
+// looks the other way, so that the upper end of a mesh is cut as the lower one is.
+func newPlane(m *grid.Mesh, at, normal [3]float64) plane {
+	l := max(math.Sqrt(grid.Dot(normal, normal)), math.SmallestNonzeroFloat64)
+	lo, hi := m.Bounds()
+	p := plane{at: at}
+	beyond, size := 0.0, 0.0 // of the mesh above the plane; along the normal in all
 	for k := range normal {
-		normal[k] /= max(l, math.SmallestNonzeroFloat64)
+		n := normal[k] / l
+		p.normal[k] = n
+		beyond += max(n*(lo[k]-at[k]), n*(hi[k]-at[k]))
+		size += math.Abs(n) * (hi[k] - lo[k])
 	}
+	p.near = nearOfMesh * size
+	if n := len(m.Levels); n > 0 {
+		fine := m.Levels[n-1].Spacing
+		p.near = 0
+		for k, n := range p.normal {
+			p.near += nearOfCell * math.Abs(n) * fine[k]
+		}
+	}
+	if math.IsNaN(p.near) || math.IsInf(p.near, 0) {
+		p.near = 0
+	}
+	if beyond <= p.near {
+		for k := range p.normal {
+			p.normal[k] = -p.normal[k]
+		}
+	}
+	return p
+}
+
+func newCutter(ctx context.Context, g *grid.Grid, p plane) *cutter {
+	c := &cutter{g: g, side: make([]float32, g.NumPoints()), crossed: map[[2]int32]uint32{}}
 	for i := range table.Scan(ctx, nil, len(c.side)) {
-		c.side[i] = float32(grid.Dot(normal, grid.Sub(g.Point(i), at)))
+		if d := grid.Dot(p.normal, grid.Sub(g.Point(i), p.at)); math.Abs(d) > p.near {
+			c.side[i] = float32(d)
+		}
 	}
 	other := [3]float64{1, 0, 0}
-	if math.Abs(normal[0]) > 0.9 {
+	if math.Abs(p.normal[0]) > 0.9 {
 		other = [3]float64{0, 1, 0}
 	}
-	c.u = grid.Cross(normal, other)
-	c.v = grid.Cross(normal, c.u)
+	c.u = grid.Cross(p.normal, other)
+	c.v = grid.Cross(p.normal, c.u)
 	return c
 }
 
@@ -163,8 +208,7 @@ func (c *cutter) cross(b *shellBuilder, x, y int32) (uint32, [3]float64) {
 	}
 	v, ok := c.crossed[[2]int32{x, y}]
 	if !ok {
-		v = uint32(len(b.s.Positions) / 3)
-		b.s.Positions = append(b.s.Positions, float32(at[0]), float32(at[1]), float32(at[2]))
+		v = b.corner(at)
 		c.crossed[[2]int32{x, y}] = v
 	}
 	return v, at

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/isobath/isobath/internal/data/grid"
@@ -110,14 +111,14 @@ func BoxHash(m *grid.Mesh) string {
 }
 
 // indexDims returns the cells per axis of a grid whose cells are numbered x
-// fastest: implicit grids, and unstructured hexahedra or quads that a
+// fastest: implicit grids, and unstructured boxes or rectangles that a
 // structured code wrote, which is verified cell by cell.
 func indexDims(g *grid.Grid) [3]int {
 	if g.Layout <= grid.Structured {
 		return g.CellDims()
 	}
 	n := len(g.Types)
-	if n == 0 || g.Types[0] != grid.Hexahedron && g.Types[0] != grid.Quad {
+	if n == 0 || !slices.Contains([]grid.CellType{grid.Hexahedron, grid.Voxel, grid.Quad, grid.Pixel}, g.Types[0]) {
 		return [3]int{}
 	}
 	low := func(i int) int { return int(g.Conn[g.Offsets[i]]) }

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
@@ -40,13 +39,10 @@ type Mesh struct {
 
 // Bounds of what is answered.
 const (
-	iterBins    = 120
-	maxDensity  = 128
-	fewValues   = 32
-	indexPrefix = "index " // variables that are made of a cell's place
+	iterBins   = 120
+	maxDensity = 128
+	fewValues  = 32
 )
-
-var indexNames = [3]string{indexPrefix + "x", indexPrefix + "y", indexPrefix + "z"}
 
 // Name is what the kind is called.
 const Name = "mesh"
@@ -119,6 +115,8 @@ func (Kind) Routes(f *frame.Frame) []frame.Route {
 			Takes: MeshSummaryAsk{}, Answers: MeshSummary{}, OfRun: of(s.meshSummary)},
 		{Method: "POST", Path: "runs/{id}/mesh/relate", Access: frame.Viewer, Does: "a performance field against a variable of the simulation", Command: "isobath mesh --correlate",
 			Takes: MeshRelateAsk{}, Answers: MeshRelation{}, OfRun: of(s.meshRelate)},
+		{Method: "POST", Path: "runs/{id}/mesh/overtime", Access: frame.Viewer, Does: "a performance field at every dump, by region", Command: "isobath mesh --over-time",
+			Takes: MeshOverTimeAsk{}, Answers: MeshOverTime{}, OfRun: of(s.meshOverTime)},
 		{Method: "POST", Path: "runs/{id}/mesh/cell", Access: frame.Viewer, Does: "one cell, and the selection of its samples",
 			Takes: MeshCellAsk{}, Answers: MeshCell{}, OfRun: of(s.meshCell)},
 		{Method: "POST", Path: "runs/{id}/mesh/cells", Access: frame.Viewer, Does: "the drawn cells that have samples of a selection",
@@ -328,10 +326,10 @@ func (m *Mesh) info(ctx context.Context, step int, dump *grid.Mesh) (*MeshInfo, 
 	}
 	names := mesh.Variables(dump)
 	if len(space.Parts) > 0 && space.Parts[0].Dims != ([3]int{}) || space.AMR {
-		names = append(names, indexNames[:]...)
+		names = append(names, mesh.IndexNames[:]...)
 	}
 	for _, name := range names {
-		values, err := variable(ctx, dump, space, name)
+		values, err := mesh.Variable(ctx, dump, space, name)
 		if err != nil {
 			return nil, err
 		}
@@ -421,31 +419,6 @@ func flat(ctx context.Context, m *grid.Mesh) bool {
 	return true
 }
 
-// variable returns a variable of the simulation, or one made of the cells'
-// places.
-func variable(ctx context.Context, m *grid.Mesh, space *mesh.Space, name string) ([]float64, error) {
-	axis := slices.Index(indexNames[:], name)
-	if axis < 0 {
-		return mesh.Physics(ctx, m, name)
-	}
-	claim, err := budget.Take(ctx, fmt.Sprintf("a variable on %d cells needs", space.Cells), 8*int64(space.Cells))
-	if err != nil {
-		return nil, err
-	}
-	defer claim.Release()
-	out := make([]float64, space.Cells)
-	for i := range space.Parts {
-		p := &space.Parts[i]
-		for c := range table.Scan(ctx, nil, p.Cells) {
-			out[p.First+c] = math.NaN()
-			if at, ok := p.Index(c); ok {
-				out[p.First+c] = float64(at[axis])
-			}
-		}
-	}
-	return out, ctx.Err()
-}
-
 func describeVariable(ctx context.Context, name string, values []float64) MeshVariable {
 	lo, hi := math.NaN(), math.NaN()
 	seen := map[float64]bool{}
@@ -461,7 +434,7 @@ func describeVariable(ctx context.Context, name string, values []float64) MeshVa
 			seen[v] = true
 		}
 	}
-	return MeshVariable{Name: name, Min: frame.OrNull(lo), Max: frame.OrNull(hi), Few: few && len(seen) > 1 && !strings.HasPrefix(name, indexPrefix),
+	return MeshVariable{Name: name, Min: frame.OrNull(lo), Max: frame.OrNull(hi), Few: few && len(seen) > 1 && !slices.Contains(mesh.IndexNames[:], name),
 		Spread: frame.List((&mesh.Field{Values: values}).Spread())}
 }
 

@@ -71,6 +71,9 @@ func (m *Mesh) values(ctx context.Context, dump *grid.Mesh, a MeshFieldAsk) (*ke
 	} else {
 		f.Field, err = m.projected(ctx, placed, &a)
 	}
+	if err == nil && a.Since != nil {
+		f.Field, err = m.change(ctx, f.Field, a)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -85,7 +88,7 @@ func simulated(ctx context.Context, dump *grid.Mesh, name string) (*mesh.Field, 
 	if err != nil {
 		return nil, err
 	}
-	v, err := variable(ctx, dump, space, name)
+	v, err := mesh.Variable(ctx, dump, space, name)
 	return &mesh.Field{Values: v}, frame.WrongAsk(err)
 }
 
@@ -116,7 +119,7 @@ func (m *Mesh) selected(ctx context.Context, filter, where string) (table.Bits, 
 func (m *Mesh) fieldHead(ask *MeshFieldAsk, f *keptField) MeshFieldAnswer {
 	head := MeshFieldAnswer{Name: ask.Variable, Provenance: "simulation", Min: frame.OrNull(f.lo), Max: frame.OrNull(f.hi), Sum: frame.Finite(f.sum), Covered: f.covered, Spread: frame.List(f.spread), Columns: []frame.ColumnRef{}}
 	if ask.Variable == "" {
-		head.Name, head.Counts = f.Spec.String(), &f.Counts
+		head.Name, head.Counts = f.Name(), &f.Counts
 		head.Unit, head.Provenance = m.origin(f.Spec)
 	}
 	return head
@@ -269,13 +272,15 @@ func (m *Mesh) shell(ctx context.Context, dump *grid.Mesh, ask *MeshGeometryAsk)
 	sh.drawn = slices.Clone(sh.Cells)
 	slices.Sort(sh.drawn)
 	sh.drawn = slices.Compact(sh.drawn)
-	place := make(map[uint32]uint32, len(sh.drawn))
-	for i, c := range sh.drawn {
-		place[c] = uint32(i)
-	}
 	sh.of = make([]uint32, len(sh.Cells))
+	at := 0
 	for i, c := range sh.Cells {
-		sh.of[i] = place[c]
+		if sh.drawn[at] != c { // most triangles are of the same cell as the one before, or of the next
+			if at++; at >= len(sh.drawn) || sh.drawn[at] != c {
+				at, _ = slices.BinarySearch(sh.drawn, c)
+			}
+		}
+		sh.of[i] = uint32(at)
 	}
 	sh.took = frame.Since(start)
 	m.kept.Keep(shellKey(k), sh.Bytes()+4*int64(len(sh.drawn)+len(sh.of)), sh)

@@ -80,6 +80,9 @@ type MeshFieldAsk struct {
 	Filter   string    `json:"filter"`
 	// Picked is a selection whose cells are listed besides; empty for none.
 	Picked string `json:"picked"`
+	// Since is another dump: values are then the change since it, of performance fields in
+	// mode only.
+	Since *int `json:"since,omitempty"`
 }
 
 // MeshFieldAnswer is a field: of all cells, or of those of a picture, and then
@@ -274,6 +277,24 @@ type MeshRelation struct {
 type MeshPoint struct {
 	X float64 `json:"x"`
 	Y float64 `json:"y"`
+}
+
+// MeshOverTimeAsk asks for a performance field at every dump; its step is the one whose
+// cells are picked. By is a variable whose values are the regions; empty for none.
+type MeshOverTimeAsk struct {
+	MeshFieldAsk
+	By string `json:"by"`
+}
+
+// MeshOverTime is the answer: all cells, the picked ones (null without any), and the
+// regions. Problem says why there is none.
+type MeshOverTime struct {
+	Iterations []int64        `json:"iterations"` // of the dumps
+	All        *mesh.TimeRow  `json:"all"`
+	Picked     *mesh.TimeRow  `json:"picked"`
+	Regions    []mesh.TimeRow `json:"regions"`
+	After      int            `json:"after"` // samples later than the last dump
+	Problem    string         `json:"problem"`
 }
 
 // MeshAttach puts a mesh under the samples of this run: that of another run, or

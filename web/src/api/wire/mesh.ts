@@ -55,6 +55,16 @@ export interface Density {
   readonly counts: readonly number[];
 }
 
+// TimeRow is one region: the cells whose variable lies between Low and High in the dump
+// of the column. Where no sample is, there is no value.
+export interface TimeRow {
+  readonly label: string;
+  readonly low: number;
+  readonly high: number;
+  readonly values: readonly (number | null)[];
+  readonly samples: readonly number[];
+}
+
 // MeshAsk asks about one dump of a mesh.
 export interface MeshAsk {
   readonly step: number; // -1 for the last
@@ -129,6 +139,9 @@ export interface MeshFieldAsk {
   readonly filter: string;
   // Picked is a selection whose cells are listed besides; empty for none.
   readonly picked: string;
+  // Since is another dump: values are then the change since it, of performance fields in
+  // mode only.
+  readonly since?: number;
 }
 
 // MeshFieldAnswer is a field: of all cells, or of those of a picture, and then
@@ -320,6 +333,23 @@ export interface MeshRelation {
 export interface MeshPoint {
   readonly x: number;
   readonly y: number;
+}
+
+// MeshOverTimeAsk asks for a performance field at every dump; its step is the one whose
+// cells are picked. By is a variable whose values are the regions; empty for none.
+export interface MeshOverTimeAsk extends MeshFieldAsk {
+  readonly by: string;
+}
+
+// MeshOverTime is the answer: all cells, the picked ones (null without any), and the
+// regions. Problem says why there is none.
+export interface MeshOverTime {
+  readonly iterations: readonly number[]; // of the dumps
+  readonly all: TimeRow | null;
+  readonly picked: TimeRow | null;
+  readonly regions: readonly TimeRow[];
+  readonly after: number; // samples later than the last dump
+  readonly problem: string;
 }
 
 // MeshAttach puts a mesh under the samples of this run: that of another run, or
