@@ -91,6 +91,11 @@ func Join(ctx context.Context, paths []string, salvage bool, load func(context.C
 		if r.Path == "" {
 			r.Path = path
 		}
+		if len(paths) > 1 {
+			if err := settle(r); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if len(runs) == 0 && len(lost) > 0 {
 		return nil, fmt.Errorf("none of %d files can be read; %s", len(paths), lost[0])
@@ -108,6 +113,17 @@ func Join(ctx context.Context, paths []string, salvage bool, load func(context.C
 		j.From = append(j.From, filepath.Base(j.Archive))
 	}
 	return j, nil
+}
+
+// settle moves the tables of a run out of memory, where those of hundreds of
+// others have to wait too.
+func settle(r *run.Run) error {
+	for _, t := range r.Contents {
+		if err := t.Settle(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (j *Joined) take(archive string) error {

@@ -2,8 +2,10 @@ package dataset
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -151,5 +153,48 @@ func TestJoinDamaged(t *testing.T) {
 	}
 	if _, err := Join(t.Context(), in("torn.csv", "lost.csv"), true, load); err == nil || !strings.Contains(err.Error(), "none of 2 files can be read") {
 		t.Errorf("nothing left: %v", err)
+	}
+}
+
+// TestJoinMemory: members that wait to be joined take no memory, so that it does
+// not grow with their number.
+func TestJoinMemory(t *testing.T) {
+	const members, rows = 40, 20_000
+	dir := t.TempDir()
+	var text strings.Builder
+	text.WriteString("time,cpu,latency,address,line\n")
+	for i := range rows {
+		fmt.Fprintf(&text, "%d,%d,%d,%#x,%d\n", i, i%8, i%300, i*64, i%50)
+	}
+	var paths []string
+	for i := range members {
+		paths = append(paths, filepath.Join(dir, fmt.Sprintf("node%d.csv", i)))
+		if err := os.WriteFile(paths[i], []byte(text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	held := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := held()
+	var waiting uint64
+	j, err := Join(t.Context(), paths, false, func(ctx context.Context, path string) (*run.Run, error) {
+		if path == paths[members-1] {
+			waiting = held()
+		}
+		return Load(ctx, path, Options{})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if n := j.Contents[0].Rows(); n != members*rows {
+		t.Errorf("%d rows", n)
+	}
+	if grown := int64(waiting - before); grown > members*rows*4 {
+		t.Errorf("%d members that wait take %.1f bytes a row", members-1, float64(grown)/(members-1)/rows)
 	}
 }

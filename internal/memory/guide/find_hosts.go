@@ -12,8 +12,9 @@ import (
 	"github.com/isobath/isobath/internal/data/samples"
 )
 
-// This file finds the machines of a cluster that are unlike the others: each is
-// described by a vector of numbers, and compared with the median of the hosts.
+// This file finds the machines of a cluster, and the ranks of a program, that are
+// unlike the others: each is described by a vector of numbers, and compared with
+// the median of them. Hosts stand for both in names here.
 
 // hostMeasure is one number about each host.
 type hostMeasure struct {
@@ -114,21 +115,33 @@ func momentsWithout(values []float64, without int) (mean, variance float64) {
 	return mean, variance
 }
 
-// oddMachines names the hosts that behave unlike the others, with the numbers that
-// make them odd.
+// oddMachines names the hosts that behave unlike the others.
 func oddMachines(l *insightSearch) ([]Insight, error) {
-	hosts := l.groups(nil, samples.Host)
-	const fewest = 4 // of fewer, none can be told from the rest
-	if len(hosts) < fewest || slices.ContainsFunc(hosts, func(h group) bool { return h.n < limit.samples }) {
+	return l.unlikeOthers(samples.Host, "Host", "hosts"), nil
+}
+
+// oddRanks names the ranks that do; where each has a host of its own, that says it.
+func oddRanks(l *insightSearch) ([]Insight, error) {
+	if len(l.groups(nil, samples.Host)) >= len(l.groups(nil, samples.Rank)) {
 		return nil, nil
 	}
-	measures := append(l.hostCosts(hosts), l.hostLevels(hosts)...)
+	return l.unlikeOthers(samples.Rank, "Rank", "ranks"), nil
+}
+
+// unlikeOthers compares the values of a column, with the numbers that make one odd.
+func (l *insightSearch) unlikeOthers(column, one, many string) []Insight {
+	hosts := l.groups(nil, column)
+	const fewest = 4 // of fewer, none can be told from the rest
+	if len(hosts) < fewest || slices.ContainsFunc(hosts, func(h group) bool { return h.n < limit.samples }) {
+		return nil
+	}
+	measures := append(l.hostCosts(column, hosts), l.hostLevels(column, hosts)...)
 	byHost := map[int][]hostOddness{}
 	for _, o := range oddHosts(measures, limitsOf(len(hosts), len(measures))) {
 		byHost[o.host] = append(byHost[o.host], o)
 	}
 	if 4*len(byHost) > len(hosts) {
-		return nil, nil // two kinds of machines, rather than odd ones
+		return nil // two kinds of machines, rather than odd ones
 	}
 	var out []Insight
 	for host, odd := range byHost {
@@ -144,20 +157,20 @@ func oddMachines(l *insightSearch) ([]Insight, error) {
 		}
 		row := hosts[host].row
 		out = append(out, Insight{
-			Text: fmt.Sprintf("Host %s is unlike the other %d: %s; one in %s runs of like hosts would name one",
-				l.data.Table.Column(samples.Host).Text(row), len(hosts)-1, strings.Join(words[:min(3, len(words))], "; "), term.Thousands(int(1/falseHosts(len(hosts))))),
+			Text: fmt.Sprintf("%s %s is unlike the other %d: %s; one in %s runs of like %s would name one", one,
+				l.data.Table.Column(column).Text(row), len(hosts)-1, strings.Join(words[:min(3, len(words))], "; "), term.Thousands(int(1/falseHosts(len(hosts)))), many),
 			Stake: min(stake, 1), Surprise: 1 - falseHosts(len(hosts)),
-			Where: l.within(equals(l.data.Table, row, samples.Host)), View: ParallelView, Axis: samples.Host,
+			Where: l.within(equals(l.data.Table, row, column)), View: ParallelView, Axis: column,
 		})
 	}
 	slices.SortFunc(out, func(a, b Insight) int { return cmp.Or(cmp.Compare(b.Stake, a.Stake), cmp.Compare(a.Where, b.Where)) })
-	return out, nil
+	return out
 }
 
 // hostCosts are the number of samples of each host and what one costs. Hosts that
 // wait for one another all lose what the slowest does: the stake is the part of its
 // time that the median host does not need.
-func (l *insightSearch) hostCosts(hosts []group) []hostMeasure {
+func (l *insightSearch) hostCosts(column string, hosts []group) []hostMeasure {
 	lost := func(value, median float64) float64 { return 1 - min(value, median)/max(value, median) }
 	count := hostMeasure{stake: lost, text: func(value, median float64) string {
 		return fmt.Sprintf("%s samples against %s", term.Thousands(int(value)), term.Thousands(int(median)))
@@ -166,7 +179,7 @@ func (l *insightSearch) hostCosts(hosts []group) []hostMeasure {
 		return fmt.Sprintf("mean latency %s against %s", l.mean(value, 1), l.mean(median, 1))
 	}}
 	squares := make([]float64, len(hosts))
-	grouped := l.grouping([]string{samples.Host})
+	grouped := l.grouping([]string{column})
 	at := l.placesOf(hosts)
 	for row := range l.rows {
 		if k := grouped.code[row]; k >= 0 {
@@ -195,12 +208,12 @@ func (l *insightSearch) hostCosts(hosts []group) []hostMeasure {
 }
 
 // hostLevels is the share of each level in the samples of each host.
-func (l *insightSearch) hostLevels(hosts []group) []hostMeasure {
+func (l *insightSearch) hostLevels(column string, hosts []group) []hostMeasure {
 	if l.category(samples.Level) == nil {
 		return nil
 	}
 	levels := l.groups(nil, samples.Level)
-	levelOf, hostOf := l.grouping([]string{samples.Level}), l.grouping([]string{samples.Host})
+	levelOf, hostOf := l.grouping([]string{samples.Level}), l.grouping([]string{column})
 	atHost, atLevel := l.placesOf(hosts), l.placesOf(levels)
 	counts := make([][]float64, len(levels))
 	for k := range counts {

@@ -45,6 +45,15 @@ func TestLikeHosts(t *testing.T) {
 // take says whether a host keeps a row it has drawn, and dear multiplies latency.
 func clustered(t *testing.T, hosts, each int, take func(host int, level string, random *rand.Rand) bool, dear func(host int) float64) *Guide {
 	t.Helper()
+	return drawnFor(t, hosts, each, take, dear, func(codes []uint32, names []string) *table.Column {
+		return table.Categories(samples.Host, table.Measured, codes, names, nil)
+	})
+}
+
+// drawnFor is clustered with another column for who drew a sample.
+func drawnFor(t *testing.T, hosts, each int, take func(host int, level string, random *rand.Rand) bool, dear func(host int) float64,
+	column func(codes []uint32, names []string) *table.Column) *Guide {
+	t.Helper()
 	r, err := fixedRun()
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +82,7 @@ func clustered(t *testing.T, hosts, each int, take func(host int, level string, 
 			at++
 			return v
 		})
-		out, err := table.New(old.Name, append(slices.Clone(drawn.Columns()), table.Categories(samples.Host, table.Measured, codes, names, nil)))
+		out, err := table.New(old.Name, append(slices.Clone(drawn.Columns()), column(codes, names)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,5 +141,25 @@ func TestOddHostOfFew(t *testing.T) {
 		if found := insights(t, clustered(t, hosts, 1500, always, func(int) float64 { return 1 })); rank(found, "odd-host") > 0 {
 			t.Errorf("%d like hosts:%s", hosts, list(found))
 		}
+	}
+}
+
+// TestOddRankOfOneHost plants one rank of seven that is three times as slow, on one
+// machine that has no name.
+func TestOddRankOfOneHost(t *testing.T) {
+	always := func(int, string, *rand.Rand) bool { return true }
+	ranks := func(codes []uint32, _ []string) *table.Column {
+		numbers := make([]int32, len(codes))
+		for i, c := range codes {
+			numbers[i] = int32(c)
+		}
+		return &table.Column{Name: samples.Rank, Kind: table.Number, Provenance: table.Measured, Data: numbers}
+	}
+	found := insights(t, drawnFor(t, 7, 1500, always, func(r int) float64 { return float64(1 + 2*(r/6)) }, ranks))
+	if rank(found, "odd-rank", "Rank 6 ", "mean latency", "other 6") != 1 {
+		t.Errorf("one rank of seven is three times as slow:%s", list(found))
+	}
+	if found := insights(t, drawnFor(t, 7, 1500, always, func(int) float64 { return 1 }, ranks)); rank(found, "odd-rank") > 0 {
+		t.Errorf("like ranks:%s", list(found))
 	}
 }

@@ -69,6 +69,7 @@ var kinds = []kind{
 	{"hot-line", "hot lines", 0.25, hotLine},
 	{"hot-object", "hot objects", 0.25, hotObject},
 	{"odd-host", "hosts unlike the others", 1, oddMachines},
+	{"odd-rank", "ranks unlike the others", 1, oddRanks},
 	{"idle-core", "idle cores", 1, withWaiting(idleCores)},
 	{"busy-core", "busy cores", 1, withWaiting(busyCores)},
 	{"one-node", "the nodes that serve memory", 1, oneNode},
