@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -44,9 +43,8 @@ type abFlags struct {
 	model         string
 	refs          string
 	backend       string
+	output        string
 }
-
-const trialFile = "trial.json"
 
 func newAB() *cobra.Command {
 	var f abFlags
@@ -63,7 +61,8 @@ then says where the difference is. --refs FUNCTION also counts every memory
 reference of a function: a number without noise where the program repeats
 itself.
 
-'isobath ab TRIAL' prints a trial again that was kept in trial.json.`,
+'isobath ab TRIAL' prints a trial again that was kept by -o or --record, and
+'isobath open TRIAL' shows it in the browser.`,
 		Example: `  isobath ab -- ./old 1000 -- ./new 1000
   isobath ab --runs 100 --fail-above 2% -- ./old -- ./new
   isobath ab --record trial --runs 20 -- ./old -- ./new && isobath diff trial
@@ -84,6 +83,7 @@ itself.
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
 	flags.BoolVar(&f.values, "values", false, "JSON: with the times of every pair")
 	flags.StringVar(&f.record, "record", "", "record every run, into this new `folder`")
+	flags.StringVarP(&f.output, "output", "o", "", "keep the trial as this `file`, for 'isobath open' and 'isobath ab FILE'")
 	flags.IntVar(&f.rate, "rate", 0, "with --record: samples a `second` and CPU")
 	flags.StringVar(&f.mode, "mode", "", "with --record: how to sample: auto, pmu or timer")
 	flags.StringVar(&f.model, "model", "", "with --record: estimate levels for the machine of this `topology`, or local")
@@ -123,10 +123,16 @@ func (f *abFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	f.gate(r, limit)
 	if f.record != "" {
-		if err := keepTrial(filepath.Join(f.record, trialFile), r); err != nil {
+		if err := keepTrial(filepath.Join(f.record, trial.File), r); err != nil {
 			return err
 		}
-		say("'isobath diff %s' says where the difference is", f.record)
+		say("'isobath open %s' shows the trial; 'isobath diff %s' says where the difference is", f.record, f.record)
+	}
+	if f.output != "" {
+		if err := keepTrial(f.output, r); err != nil {
+			return err
+		}
+		say("'isobath open %s' shows the trial", f.output)
 	}
 	return f.print(cmd.OutOrStdout(), r)
 }
@@ -145,9 +151,6 @@ func trialID() string {
 	rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
 }
-
-// maxPairs bounds a trial.
-const maxPairs = 10_000
 
 // design checks the flags.
 func (f *abFlags) design() (*trial.Design, *float64, error) {
@@ -172,10 +175,12 @@ func (f *abFlags) design() (*trial.Design, *float64, error) {
 		most = 60
 	}
 	switch {
-	case f.runs < 0 || most > maxPairs:
-		return nil, nil, usagef("--runs %d: want 1 to %d pairs", f.runs, maxPairs)
+	case f.runs < 0 || most > trial.MaxPairs:
+		return nil, nil, usagef("--runs %d: want 1 to %d pairs", f.runs, trial.MaxPairs)
 	case f.metric != trial.LaneCPU && f.metric != trial.LaneWall:
 		return nil, nil, usagef("--metric %q: want cpu or wall", f.metric)
+	case f.output != "" && !strings.HasSuffix(f.output, ".json"):
+		return nil, nil, usagef("--output %s: want a name that ends in .json", f.output)
 	case f.fixed && f.until != "":
 		return nil, nil, usagef("--fixed looks once; --until looks until it is enough")
 	case f.record == "" && (f.rate != 0 || f.mode != "" || f.model != ""):
@@ -275,7 +280,7 @@ func (t *abTrial) measure(ctx context.Context, pair int, b, first bool) (*trial.
 // keeps what the command writes off our output.
 func (t *abTrial) recorded(ctx context.Context, pair, side int, first bool) (*trial.Measured, error) {
 	name := [2]string{"a", "b"}[side]
-	out := filepath.Join(t.record, fmt.Sprintf("p%02d%s%s", pair, name, run.Suffix))
+	out := trial.Recording(t.record, pair, name)
 	where, err := json.Marshal(run.Trial{ID: t.id, Pair: pair, Side: name, First: first, Commands: t.commands})
 	if err != nil {
 		return nil, err
@@ -340,31 +345,9 @@ func keepTrial(path string, r *trial.Report) error {
 
 // again prints a trial that was kept.
 func (f *abFlags) again(cmd *cobra.Command, path string) error {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(path, trialFile)
-	}
-	text, err := os.ReadFile(path)
+	r, err := trial.Open(path)
 	if err != nil {
 		return err
-	}
-	r, err := trial.ReadReport(text)
-	if err != nil {
-		return err
-	}
-	kept := r.Lanes
-	d := trial.Design{Looks: trial.Looks(r.Most)}
-	if r.Most < 8 {
-		d.Looks, d.Fixed = trial.OneLook(r.Most), true
-	}
-	load := r.Noise
-	d.Conclude(r)
-	if load != nil && r.Noise != nil {
-		r.Noise.Load, r.Noise.Steal, r.Noise.CPUs = load.Load, load.Steal, load.CPUs
-	}
-	for _, lane := range kept { // counts are not made again
-		if lane.Lane != trial.LaneCPU && lane.Lane != trial.LaneWall {
-			r.Lanes = append(r.Lanes, lane)
-		}
 	}
 	return f.print(cmd.OutOrStdout(), r)
 }
@@ -416,17 +399,13 @@ func (t *abTrial) hints(r *trial.Report, before []float64) {
 // writeTrial prints a trial as text: the sentence first.
 func writeTrial(w io.Writer, r *trial.Report) error {
 	style := term.StyleFor(w)
-	fmt.Fprintln(w, style.Bold(trialSentence(r)))
+	fmt.Fprintln(w, style.Bold(r.Sentence()))
 	for i := range r.Lanes {
-		if text := laneText(&r.Lanes[i]); text != "" {
+		if text := r.Lanes[i].Text(); text != "" {
 			fmt.Fprintln(w, text)
 		}
 	}
-	if n := r.Noise; n != nil {
-		text := fmt.Sprintf("noise: one pair differs from the next by %s", compare.Percent(n.Pair))
-		if n.Load != nil {
-			text += fmt.Sprintf("; load %.1f on %d CPUs", *n.Load, n.CPUs)
-		}
+	if text := r.Noise.Text(); text != "" {
 		fmt.Fprintln(w, text)
 	}
 	for _, h := range r.Hints {
@@ -434,53 +413,4 @@ func writeTrial(w io.Writer, r *trial.Report) error {
 	}
 	_, err := fmt.Fprintf(w, "seed %d\n", r.Seed)
 	return err
-}
-
-// trialSentence is what a trial found.
-func trialSentence(r *trial.Report) string {
-	if len(r.Lanes) == 0 {
-		return "interrupted before the first pair"
-	}
-	l := &r.Lanes[0]
-	between := fmt.Sprintf("%s to %s", strings.TrimSuffix(compare.Signed(1+*l.Low), " %"), compare.Signed(1+*l.High))
-	by := fmt.Sprintf("%.1f %%", 100*math.Abs(*l.Change))
-	after := "after " + term.Counted(r.Pairs, "pair")
-	switch {
-	case r.Stopped == trial.Interrupted:
-		return fmt.Sprintf("interrupted %s: B costs %s %s so far (%s), not sure", after, compare.Signed(1+*l.Change), l.Lane, between)
-	case l.Verdict == trial.More:
-		return fmt.Sprintf("B costs %s more %s (%s), sure %s", by, l.Lane, between, after)
-	case l.Verdict == trial.Less:
-		return fmt.Sprintf("B costs %s less %s (%s), sure %s", by, l.Lane, between, after)
-	case l.Verdict == trial.Same:
-		return fmt.Sprintf("B costs the same %s within the limit (%s), %s", l.Lane, between, after)
-	}
-	text := fmt.Sprintf("B and A cannot be told apart by %s: %s (%s) %s", l.Lane, compare.Signed(1+*l.Change), between, after)
-	if r.Noise != nil {
-		text += fmt.Sprintf("; a change below %s would not show with %s", compare.Percent(r.Noise.Detectable), term.Counted(r.Most, "pair"))
-	}
-	return text
-}
-
-func laneText(l *trial.Lane) string {
-	switch a := l.A.(type) {
-	case trial.Spread:
-		b := l.B.(trial.Spread)
-		return fmt.Sprintf("%-5s %s → %s, %s (%s to %s)", l.Lane, compare.Duration(a.Median), compare.Duration(b.Median), compare.Signed(1+*l.Change),
-			strings.TrimSuffix(compare.Signed(1+*l.Low), " %"), compare.Signed(1+*l.High))
-	case nil:
-		return ""
-	}
-	if l.Exact != nil && !*l.Exact {
-		return fmt.Sprintf("%-5s not deterministic here: A %v, then %v; B %v", l.Lane, l.A, l.Again, l.B)
-	}
-	sign := ""
-	if l.Provenance == "modelled" {
-		sign = "≈ "
-	}
-	text := fmt.Sprintf("%-5s %s%v → %s%v (%s)", l.Lane, sign, l.A, sign, l.B, l.Provenance)
-	if l.Change != nil {
-		text += ", " + compare.Signed(1+*l.Change)
-	}
-	return text
 }

@@ -57,6 +57,7 @@ func (f *adviseFlags) rerecord(ctx context.Context, command []string, m *platfor
 	if err != nil {
 		return replay.Counts{}, err
 	}
+	defer rec.Close()
 	if len(rec.Refs) == 0 {
 		return replay.Counts{}, fmt.Errorf("the changed program made no references in %s", f.function)
 	}

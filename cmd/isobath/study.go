@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/sides"
 	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/base/wholefile"
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/memory/compare"
@@ -33,6 +35,7 @@ type studyFlags struct {
 	against   []string
 	top       int
 	asJSON    bool
+	output    string
 }
 
 func newStudy() *cobra.Command {
@@ -48,6 +51,8 @@ variables, hosts and builds that differ.
 
 For every number with at least four values the growth law of every metric is
 fitted: c + n^p log^j n. --order looks for changes along a series.
+
+-o FILE.json keeps the study; 'isobath open FILE.json' shows it in the browser.
 
 Without runs the columns of --params that --param names are parameters and the
 other numbers metrics.`,
@@ -67,10 +72,14 @@ other numbers metrics.`,
 	flags.StringArrayVar(&f.against, "against", nil, "a `run` of a baseline beside each run, in the same order (repeatable, or a folder)")
 	flags.IntVar(&f.top, "top", 12, "metrics of the `n` heaviest groups")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
+	flags.StringVarP(&f.output, "output", "o", "", "keep the study as this `file`, for 'isobath open'")
 	return cmd
 }
 
 func (f *studyFlags) run(cmd *cobra.Command, args []string) error {
+	if f.output != "" && !strings.HasSuffix(f.output, ".json") {
+		return usagef("--output %s: want a name that ends in .json", f.output)
+	}
 	given, err := f.given()
 	if err != nil {
 		return err
@@ -98,10 +107,41 @@ func (f *studyFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return usageError{err}
 	}
+	if f.output != "" {
+		if err := f.keep(s); err != nil {
+			return err
+		}
+	}
 	if f.asJSON {
 		return printJSON(cmd.OutOrStdout(), s)
 	}
 	return writeStudy(cmd.OutOrStdout(), s)
+}
+
+// keep writes the study for the page, with paths that stay right wherever the
+// server looks from.
+func (f *studyFlags) keep(s *study.Study) error {
+	kept := *s
+	kept.Runs, kept.Against = study.Rows(s.Runs), study.Rows(s.Against)
+	for _, r := range slices.Concat(kept.Runs, kept.Against) {
+		if r.Path == "" {
+			continue
+		}
+		path, err := filepath.Abs(r.Path)
+		if err != nil {
+			return err
+		}
+		r.Path = path
+	}
+	text, err := json.MarshalIndent(&kept, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := wholefile.WriteBytes(f.output, 0, append(text, '\n')); err != nil {
+		return err
+	}
+	say("'isobath open %s' shows the study", f.output)
+	return nil
 }
 
 func (f *studyFlags) given() (*study.Given, error) {
@@ -285,7 +325,7 @@ func lawName(l *study.LawRow) string {
 		text += fmt.Sprintf(", %s = %v", name, v)
 	}
 	if len(l.Others) > 0 {
-		text += fmt.Sprintf(" (or %d others)", len(l.Others))
+		text += fmt.Sprintf(" (or %s)", term.Counted(len(l.Others), "other law"))
 	}
 	return text
 }

@@ -3,10 +3,18 @@
 import type { Info } from './api/wire';
 import type { Page } from './frame/pages';
 
+/** Many executions rather than one. */
+function isMany(info: Info | undefined): boolean {
+  return info?.kind === 'trial' || info?.kind === 'study';
+}
+
 /** A mesh or a trace alone has no samples; nothing else is known by its kind alone. */
 function hasSamples(info: Info | undefined): boolean {
   return (
-    info?.kind !== 'trace' && info?.kind !== 'mesh' && (info?.kind !== 'refs' || info.columns.length > 0)
+    !isMany(info) &&
+    info?.kind !== 'trace' &&
+    info?.kind !== 'mesh' &&
+    (info?.kind !== 'refs' || info.columns.length > 0)
   );
 }
 
@@ -63,11 +71,33 @@ export const PAGES: readonly Page[] = [
     title: 'Mesh',
     without: 'no mesh in this run',
     // A mesh can be put under any samples.
-    fills: (info) => info?.kind !== 'trace' && info?.kind !== 'refs',
+    fills: (info) => !isMany(info) && info?.kind !== 'trace' && info?.kind !== 'refs',
     selects: (info) => info.columns.length > 0,
     undoes: 'samples',
     load: () => import('./pages/mesh/MeshPage.svelte'),
     perRun: true,
     keys: async () => (await import('./pages/mesh/keys')).KEYS,
+  },
+  {
+    id: 'trial',
+    title: 'Trial',
+    without: 'no trial of two commands: isobath ab -o FILE makes one',
+    fills: (info) => info?.kind === 'trial',
+    undoes: 'samples',
+    load: () => import('./pages/runs/TrialPage.svelte'),
+    perRun: true,
+    own: true,
+    keys: async () => (await import('./pages/runs/keys')).TRIAL_KEYS,
+  },
+  {
+    id: 'study',
+    title: 'Runs',
+    without: 'no study of many runs: isobath study -o FILE makes one',
+    fills: (info) => info?.kind === 'study',
+    undoes: 'samples',
+    load: () => import('./pages/runs/StudyPage.svelte'),
+    perRun: true,
+    own: true,
+    keys: async () => (await import('./pages/runs/keys')).STUDY_KEYS,
   },
 ];

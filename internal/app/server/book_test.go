@@ -60,7 +60,7 @@ func TestBookIsServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	chapters := regexp.MustCompile(`(?m)^    \w+: '([\w-]+)',$`).FindAllStringSubmatch(string(help), -1)
-	if len(chapters) != 5 {
+	if len(chapters) != 7 {
 		t.Fatalf("%d chapters in the help", len(chapters))
 	}
 	for _, c := range chapters {

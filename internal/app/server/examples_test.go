@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/isobath/isobath/internal/app/dataset"
@@ -43,5 +44,33 @@ func TestExamples(t *testing.T) {
 	}
 	if w := do(shared, "POST", "/api/v1/open", `{"path":"demo:fixed"}`); w.Code < 400 {
 		t.Errorf("a shared server opens an example: %d", w.Code)
+	}
+}
+
+// TestExampleCompared opens two runs with one path, which are shown as one until
+// one of them is opened for itself; both are on their mesh.
+func TestExampleCompared(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	t.Cleanup(scratch.Leave)
+	loader := NewLoader(dataset.Options{})
+	s := newTestServer(t, func(o *Options) { o.Open = loader.Open })
+	opened := func(path string) frame.Home {
+		t.Helper()
+		if job := wait(t, s, get[frame.Job](t, do(s, "POST", "/api/v1/open", fmt.Sprintf(`{"path":%q}`, path)), 202)); job.State != "done" {
+			t.Fatalf("%s: %+v", path, job)
+		}
+		return get[frame.Home](t, do(s, "GET", "/api/v1/runs", ""), 200)
+	}
+	both := opened("demo:compare")
+	if len(both.Runs) < 2 || both.Compare != both.Runs[len(both.Runs)-2].ID+","+both.Runs[len(both.Runs)-1].ID {
+		t.Fatalf("%q of %+v", both.Compare, both.Runs)
+	}
+	for _, r := range both.Runs[len(both.Runs)-2:] {
+		if !slices.Contains(r.Parts, "mesh") {
+			t.Errorf("%s has no mesh: %v", r.Name, r.Parts)
+		}
+	}
+	if alone := opened("demo:stencil"); alone.Compare != "" {
+		t.Errorf("the run is still shown beside %s", alone.Compare)
 	}
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"github.com/isobath/isobath/internal/app/server/executions"
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/app/server/memory"
 	"github.com/isobath/isobath/internal/app/server/mesh"
@@ -15,4 +16,5 @@ var kinds = []frame.Kind{
 	messages.Kind{},
 	references.Kind{},
 	mesh.Kind{},
+	executions.Kind{},
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/app/demo"
+	"github.com/isobath/isobath/internal/app/server/executions"
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/app/server/memory"
 	"github.com/isobath/isobath/internal/app/server/mesh"
@@ -37,6 +38,9 @@ func NewLoader(opt dataset.Options) *Loader { return &Loader{Options: opt} }
 func (l *Loader) Open(ctx context.Context, path string, progress func(frame.Progress)) (*frame.Run, error) {
 	opt := l.telling(progress)
 	opt.Asked = true
+	if executions.Holds(path) {
+		return executions.Open(path)
+	}
 	content, err := dataset.Identify(path)
 	if err != nil {
 		return nil, err

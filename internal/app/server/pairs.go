@@ -102,6 +102,15 @@ func (s *Server) CompareFirst(a, b string) {
 	s.compare = [2]string{a, b}
 }
 
+// showAlone takes back that a run is shown beside another.
+func (s *Server) showAlone(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if slices.Contains(s.compare[:], id) {
+		s.compare = [2]string{}
+	}
+}
+
 // toCompare is the pair that is shown first; empty if there is none. The caller
 // holds mu.
 func (s *Server) toCompare() string {

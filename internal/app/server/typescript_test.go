@@ -93,7 +93,11 @@ var wireAreas = []struct {
 	{"mesh", [][]string{
 		{"internal/domain/mesh/project.go", "Counts", "Mode"},
 		{"internal/domain/mesh/correlate.go", "Correlation", "CategoryStats", "Density"},
+		{"internal/domain/mesh/overtime.go", "TimeRow"},
 		{"internal/app/server/mesh/wire.go"},
+	}},
+	{"executions", [][]string{
+		{"internal/app/server/executions/wire.go"},
 	}},
 }
 
@@ -358,6 +362,8 @@ func (ts *typescript) typeName(e ast.Expr) (string, error) {
 			return "", fmt.Errorf("an array of %s has no type here: give it a ts tag", element)
 		case strings.HasSuffix(element, "[]"):
 			return "(readonly " + element + ")[]", nil
+		case strings.Contains(element, " | "):
+			return "(" + element + ")[]", nil
 		}
 		return element + "[]", nil
 	case *ast.MapType:

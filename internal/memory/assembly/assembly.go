@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
@@ -200,7 +201,7 @@ func (c *codeTable) owners(counts *codeCounts, a *Ask) []owner {
 	weight := map[owner]int{}
 	var out []owner
 	for i := range c.rows {
-		if a.Line > 0 && (c.lineAt(i) != a.Line || c.file.Text(i) != a.File) {
+		if a.Line > 0 && (c.lineAt(i) != a.Line || !meant(c.file.Text(i), a.File)) {
 			continue
 		}
 		o := c.owner(i)
@@ -251,4 +252,10 @@ func listAssembly(ctx context.Context, list *table.Table, counts *codeCounts, a 
 		out.Instructions = append(out.Instructions, one)
 	}
 	return out, ctx.Err()
+}
+
+// meant reports whether a file of the run is the one that was asked for, whose
+// folders may be left out.
+func meant(file, asked string) bool {
+	return file == asked || strings.HasSuffix(file, "/"+asked)
 }

@@ -103,11 +103,11 @@ func listed(names []string) string {
 // kinds holds that references are compared with references.
 func (f *fitting) kinds(a, b []Run, opt *Options) error {
 	refs := func(r Run) bool { return r.Manifest.Kind == kind.Refs }
-	x, y := slices.ContainsFunc(a, refs), slices.ContainsFunc(b, refs)
-	if x != y || x && !slices.ContainsFunc(slices.Concat(a, b), refs) {
-		return fmt.Errorf("one side is a trace of every reference and the other samples: a count is not an estimate; record both alike")
+	all := slices.Concat(a, b)
+	f.exact = slices.ContainsFunc(all, refs)
+	if f.exact && slices.ContainsFunc(all, func(r Run) bool { return !refs(r) }) {
+		return fmt.Errorf("some runs are traces of every reference and others samples: a count is not an estimate; record all alike")
 	}
-	f.exact = x
 	for i := range opt.Questions {
 		if m := opt.Questions[i].Metric; f.exact && m == Cost {
 			opt.Questions[i].Metric = Samples

@@ -146,6 +146,9 @@ func TestWhatDoesNotCompare(t *testing.T) {
 			if c.Whole.Verdict != Same || *c.Whole.Low != 1 || *c.Whole.High != 1 {
 				return fmt.Errorf("%+v", c.Whole)
 			}
+			if s := c.Sentence(); c.Unit != "references" || !strings.HasPrefix(s, "B makes as many references as A: 400 → 400 references") {
+				return fmt.Errorf("in %s: %s", c.Unit, s)
+			}
 			return nil
 		}},
 		{name: "not at the same time", opt: byLine(Cost), b: func(r *Run) { r.Manifest.Origin.Time = "2026-01-02T04:04:05Z" }, check: func(c *Comparison) error {
@@ -241,5 +244,17 @@ func TestOrderOfRuns(t *testing.T) {
 	pairs := compared(t, []Run{at(0, 0, "a"), at(3, 1, "a")}, []Run{at(1, 0, "b"), at(2, 1, "b")}, byLine(Cost))
 	if pairs.Design != Pairs || pairs.Drift != controlled || pairs.Pairs != 2 {
 		t.Errorf("%s, %s", pairs.Design, pairs.Drift)
+	}
+}
+
+// TestReferencesAmongSamples: one run of another kind on either side is enough.
+func TestReferencesAmongSamples(t *testing.T) {
+	refs := func(r *Run) { r.Manifest.Kind = kind.Refs }
+	a, b := []Run{plain(t, refs), plain(t, nil)}, []Run{plain(t, refs), plain(t, refs)}
+	for _, sides := range [][2][]Run{{a, b}, {b, a}} {
+		_, err := Runs(t.Context(), sides[0], sides[1], Options{Questions: []Question{{By: []string{"line"}, Metric: Cost}}})
+		if err == nil || !strings.Contains(err.Error(), "a count is not an estimate") {
+			t.Errorf("a side of both kinds: %v", err)
+		}
 	}
 }

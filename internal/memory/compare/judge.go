@@ -18,7 +18,7 @@ func (f *fitting) comparison(a, b []Run, opt *Options) *Comparison {
 		Q: discoveryRate, Groups: []Row{}, Warnings: []string{}, exact: f.exact, modelled: f.column != "" && f.provenance == table.Modelled}
 	switch {
 	case q.Metric == Samples:
-		c.Unit = "samples"
+		c.Unit = c.Rows()
 	case q.Metric.ofRun():
 		c.Unit = "s"
 	}

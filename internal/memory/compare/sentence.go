@@ -100,6 +100,14 @@ func between(low, high float64) string {
 	return strings.ReplaceAll(fmt.Sprintf("%+.1f to %+.1f %%", 100*(low-1), 100*(high-1)), "-", "−")
 }
 
+// Rows is what the runs consist of, in a word.
+func (c *Comparison) Rows() string {
+	if c.exact {
+		return "references"
+	}
+	return "samples"
+}
+
 // Sentence says the most important thing first.
 func (c *Comparison) Sentence() string {
 	w := &c.Whole

@@ -116,13 +116,14 @@ func Grow(n, y []float64) (*Growth, bool) {
 	if len(values) < leastValues || len(n) != len(y) || slices.ContainsFunc(n, notPositive) || slices.ContainsFunc(y, notPositive) {
 		return nil, false
 	}
+	n, y = sortedBy(n, y)
 	var tried []fitted
 	for i := range laws {
 		l := &laws[i]
 		if c := fit(n, y, l); !l.constant() && c[1] == 0 {
 			continue // nothing of this law is left: it is the constant
 		}
-		errs := leftOut(n, y, values, l)
+		errs := leftOut(n, y, l)
 		tried = append(tried, fitted{l, stat.Mean(errs), math.Sqrt(stat.Variance(errs) / float64(len(errs)))})
 	}
 	slices.SortStableFunc(tried, func(a, b fitted) int { return cmp.Compare(a.error, b.error) })
@@ -143,26 +144,46 @@ func Grow(n, y []float64) (*Growth, bool) {
 
 func notPositive(v float64) bool { return !(v > 0) || math.IsInf(v, 1) }
 
+// sortedBy orders both by the first.
+func sortedBy(n, y []float64) (sortedN, sortedY []float64) {
+	at := make([]int, len(n))
+	for i := range at {
+		at[i] = i
+	}
+	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(n[a], n[b]) })
+	for _, i := range at {
+		sortedN, sortedY = append(sortedN, n[i]), append(sortedY, y[i])
+	}
+	return sortedN, sortedY
+}
+
 // leftOut is the error of a law on each value of the parameter when fitted to the
-// others.
-func leftOut(n, y, values []float64, l *Law) []float64 {
+// others. n is sorted. What belongs to the others is added from both ends, and
+// not taken off the whole: small values weigh most, and would leave only rounding.
+func leftOut(n, y []float64, l *Law) []float64 {
+	scale := l.largest(n)
+	after := make([]sums, len(n)+1)
+	for i := len(n) - 1; i >= 0; i-- {
+		after[i] = after[i+1]
+		after[i].add(l, n[i], y[i], scale)
+	}
+	var before sums
 	var errs []float64
-	for _, v := range values {
-		var restN, restY []float64
-		for i := range n {
-			if n[i] != v {
-				restN, restY = append(restN, n[i]), append(restY, y[i])
-			}
+	for from := 0; from < len(n); {
+		to := from + 1
+		for to < len(n) && n[to] == n[from] {
+			to++
 		}
-		c := fit(restN, restY, l)
-		sum, count := 0.0, 0.0
-		for i := range n {
-			if n[i] == v {
-				sum += math.Abs(math.Log(max(predict(c, n[i], l), 1e-30) / y[i]))
-				count++
-			}
+		others := before
+		others.join(&after[to])
+		c := others.solve(l, scale)
+		sum := 0.0
+		for i := from; i < to; i++ {
+			sum += math.Abs(math.Log(max(predict(c, n[i], l), 1e-30) / y[i]))
+			before.add(l, n[i], y[i], scale)
 		}
-		errs = append(errs, sum/count)
+		errs = append(errs, sum/float64(to-from))
+		from = to
 	}
 	return errs
 }
@@ -174,39 +195,56 @@ func predict(c [2]float64, n float64, l *Law) float64 {
 	return c[0] + c[1]*l.basis(n)
 }
 
-// fit is relative least squares with coefficients that are not negative.
+// At is what the law predicts for a value of the parameter.
+func (g *Growth) At(n float64) float64 { return predict(g.Coefficients, n, &g.Law) }
+
+// fit is relative least squares with coefficients that are not negative. n and y
+// are positive.
 func fit(n, y []float64, l *Law) [2]float64 {
-	var ww, wy float64
-	for _, v := range y {
-		w := 1 / v
-		ww, wy = ww+w*w, wy+w*w*v
+	scale := l.largest(n)
+	var s sums
+	for i := range n {
+		s.add(l, n[i], y[i], scale)
 	}
-	flat := [2]float64{wy / ww, 0}
-	if l.constant() {
-		return flat
-	}
-	b := make([]float64, len(n))
+	return s.solve(l, scale)
+}
+
+// largest is how large the law grows; 0 if it cannot be told from a constant.
+func (l *Law) largest(n []float64) float64 {
 	largest := 0.0
-	for i, v := range n {
-		b[i] = l.basis(v)
-		largest = max(largest, math.Abs(b[i]))
+	for _, v := range n {
+		largest = max(largest, math.Abs(l.basis(v)))
 	}
-	if largest == 0 || math.IsInf(largest, 0) || math.IsNaN(largest) {
+	if l.constant() || math.IsInf(largest, 0) || math.IsNaN(largest) {
+		return 0
+	}
+	return largest
+}
+
+// sums are of the columns 1/y and basis/y, the latter scaled, against ones.
+type sums struct{ s11, s12, s22, t1, t2 float64 }
+
+func (s *sums) add(l *Law, n, y, scale float64) {
+	x1, x2 := 1/y, 0.0
+	if scale > 0 {
+		x2 = l.basis(n) / scale / y
+	}
+	s.join(&sums{x1 * x1, x1 * x2, x2 * x2, x1, x2})
+}
+
+func (s *sums) join(o *sums) {
+	s.s11, s.s12, s.s22, s.t1, s.t2 = s.s11+o.s11, s.s12+o.s12, s.s22+o.s22, s.t1+o.t1, s.t2+o.t2
+}
+
+func (s *sums) solve(l *Law, scale float64) [2]float64 {
+	flat := [2]float64{s.t1 / s.s11, 0}
+	det := s.s11*s.s22 - s.s12*s.s12
+	if l.constant() || scale == 0 || !(det > 1e-14*s.s11*s.s22) {
 		return flat
 	}
-	// Columns w and w·b, scaled, against ones.
-	var s11, s12, s22, t1, t2 float64
-	for i, v := range y {
-		x1, x2 := 1/v, b[i]/largest/v
-		s11, s12, s22, t1, t2 = s11+x1*x1, s12+x1*x2, s22+x2*x2, t1+x1, t2+x2
-	}
-	det := s11*s22 - s12*s12
-	if det <= 1e-14*s11*s22 {
-		return flat
-	}
-	c0, c1 := (t1*s22-t2*s12)/det, (s11*t2-s12*t1)/det/largest
+	c0, c1 := (s.t1*s.s22-s.t2*s.s12)/det, (s.s11*s.t2-s.s12*s.t1)/det/scale
 	if c0 < 0 {
-		c0, c1 = 0, t2/s22/largest
+		c0, c1 = 0, s.t2/s.s22/scale
 	}
 	if c1 <= 0 {
 		return flat

@@ -14,7 +14,11 @@ import (
 type Study struct {
 	Runs []*Row `json:"runs"`
 	// Order is what the series runs along; empty is as given.
-	Order   string      `json:"order,omitempty"`
+	Order string `json:"order,omitempty"`
+	// Parameter is the only one that laws are about, if it was asked for.
+	Parameter string `json:"parameter,omitempty"`
+	// Against are runs of a baseline, one for each run.
+	Against []*Row      `json:"against,omitempty"`
 	Laws    []LawRow    `json:"laws"`
 	Changes []ChangeRow `json:"changes"`
 	Notes   []string    `json:"notes"`
@@ -76,7 +80,7 @@ func (r *Row) Set(metric string, value float64, key map[string]any) {
 
 // Look answers every question about the runs.
 func Look(rows []*Row, opt Options) (*Study, error) {
-	s := &Study{Runs: rows, Order: opt.Order, Laws: []LawRow{}, Changes: []ChangeRow{}, Notes: []string{}}
+	s := &Study{Runs: rows, Order: opt.Order, Parameter: opt.Parameter, Against: opt.Against, Laws: []LawRow{}, Changes: []ChangeRow{}, Notes: []string{}}
 	for _, r := range rows {
 		r.Odd = []string{}
 	}
@@ -147,12 +151,13 @@ type part struct {
 func fixed(rows []*Row, all []string, parameter string) []part {
 	var order []string
 	parts := map[string]*part{}
+	others := slices.DeleteFunc(slices.Clone(all), func(name string) bool {
+		return name == parameter || !varies(rows, name) || sameParameter(rows, name, parameter)
+	})
 	for _, r := range rows {
 		at := map[string]any{}
-		for _, name := range all {
-			if name != parameter && varies(rows, name) {
-				at[name] = r.Parameters[name]
-			}
+		for _, name := range others {
+			at[name] = r.Parameters[name]
 		}
 		key := fmt.Sprint(at) // maps print in order of their keys
 		if parts[key] == nil {
@@ -171,6 +176,24 @@ func fixed(rows []*Row, all []string, parameter string) []part {
 }
 
 func varies(rows []*Row, parameter string) bool { return distinctValues(rows, parameter) > 1 }
+
+// sameParameter says whether two parameters are one under two names: every value
+// of one comes with one value of the other, as the word of a command and what a
+// pattern took from it. Held fixed, it would leave nothing to vary.
+func sameParameter(rows []*Row, a, b string) bool {
+	to, from := map[any]any{}, map[any]any{}
+	for _, r := range rows {
+		x, y := r.Parameters[a], r.Parameters[b]
+		if v, seen := to[x]; seen && v != y {
+			return false
+		}
+		if v, seen := from[y]; seen && v != x {
+			return false
+		}
+		to[x], from[y] = y, x
+	}
+	return true
+}
 
 func distinctValues(rows []*Row, parameter string) int {
 	seen := map[any]bool{}
@@ -211,17 +234,17 @@ func (r *Row) addOdd(metric string) {
 // changes looks for steps along the order, false discoveries controlled over
 // metrics at their first split.
 func (s *Study) changes(metrics []string, opt Options) error {
-	rows := slices.Clone(s.Runs)
-	if opt.Order != InOrder {
-		for _, r := range rows {
-			if r.Parameters[opt.Order] == nil {
-				return fmt.Errorf("--order %s: %s has no such parameter", opt.Order, r.Name)
-			}
+	for _, r := range s.Runs {
+		if opt.Order != InOrder && r.Parameters[opt.Order] == nil {
+			return fmt.Errorf("--order %s: %s has no such parameter", opt.Order, r.Name)
 		}
-		slices.SortStableFunc(rows, func(a, b *Row) int { return compareValues(a.Parameters[opt.Order], b.Parameters[opt.Order]) })
 	}
+	rows := Ordered(s.Runs, opt.Order)
 	if opt.Against != nil && len(opt.Against) != len(rows) {
 		return fmt.Errorf("%d runs of a baseline for %d runs; give one beside each", len(opt.Against), len(rows))
+	}
+	if opt.Against != nil {
+		s.Notes = append(s.Notes, "changes are of the ratio to the run of a baseline beside each")
 	}
 	baseline := map[*Row]*Row{}
 	for i := range opt.Against {
@@ -266,6 +289,15 @@ func (s *Study) changes(metrics []string, opt Options) error {
 		s.Notes = append(s.Notes, "the machine drifts: neighbouring runs are alike beyond the steps found; run a baseline beside each, and give it with --against")
 	}
 	return nil
+}
+
+// Ordered are runs along a parameter; without one, or for InOrder, as they are.
+func Ordered(runs []*Row, order string) []*Row {
+	rows := slices.Clone(runs)
+	if order != InOrder && order != "" {
+		slices.SortStableFunc(rows, func(a, b *Row) int { return compareValues(a.Parameters[order], b.Parameters[order]) })
+	}
+	return rows
 }
 
 // series is the logarithm of a metric along the runs, or of its ratio to the

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -127,7 +128,7 @@ func SetParameters(rows []*Row, given *Given, patterns []Pattern) {
 		out := map[string]string{"host": r.Manifest.Origin.Host, "time": r.Manifest.Origin.Time}
 		for i, word := range r.Manifest.Origin.Command {
 			if _, err := strconv.ParseFloat(word, 64); err == nil && i > 0 {
-				out[fmt.Sprintf("arg%d", i)] = word
+				out[wordPrefix+strconv.Itoa(i)] = word
 			}
 		}
 		if d := r.Manifest.Recording; d != nil {
@@ -142,7 +143,11 @@ func SetParameters(rows []*Row, given *Given, patterns []Pattern) {
 	})
 }
 
-// addDiffering adds what is not the same in all runs.
+// wordPrefix begins the names of words of a command that are numbers.
+const wordPrefix = "arg"
+
+// addDiffering adds what is not the same in all runs; words of a command only where
+// no parameter has their values already.
 func addDiffering(rows []*Row, of func(*Row) map[string]string) {
 	seen := map[string][]string{}
 	all := make([]map[string]string, len(rows))
@@ -157,8 +162,11 @@ func addDiffering(rows []*Row, of func(*Row) map[string]string) {
 			}
 		}
 	}
-	for name, values := range seen {
-		if len(values) < 2 {
+	for _, name := range slices.Sorted(maps.Keys(seen)) {
+		if len(seen[name]) < 2 {
+			continue
+		}
+		if strings.HasPrefix(name, wordPrefix) && saidAlready(rows, func(i int) string { return all[i][name] }) {
 			continue
 		}
 		for i, r := range rows {
@@ -167,4 +175,18 @@ func addDiffering(rows []*Row, of func(*Row) map[string]string) {
 			}
 		}
 	}
+}
+
+// saidAlready reports that a parameter has these values in all runs.
+func saidAlready(rows []*Row, value func(i int) string) bool {
+	for name := range rows[0].Parameters {
+		same := true
+		for i, r := range rows {
+			same = same && r.Parameters[name] == Typed(value(i))
+		}
+		if same {
+			return true
+		}
+	}
+	return false
 }

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -104,5 +105,51 @@ func FuzzReadParameters(f *testing.F) {
 		}
 		rows := []*Row{{Name: "a", Manifest: &run.Manifest{}}}
 		SetParameters(rows, g, nil)
+	})
+}
+
+// TestOneParameterUnderTwoNames: a word of the command and what a pattern takes
+// from the name are one parameter, and do not hold each other fixed.
+func TestOneParameterUnderTwoNames(t *testing.T) {
+	rows := rowsOf(15, func(i int, r *Row) {
+		n := 100 << (i % 5)
+		r.Name = fmt.Sprintf("grow-%d-%d", n, i/5)
+		r.Manifest.Origin.Command = []string{"./p", fmt.Sprint(n), fmt.Sprint(n * n)}
+		r.Set("cpu", float64(n)*(1+.01*float64(i%3)), nil)
+	})
+	SetParameters(rows, nil, []Pattern{{"n", regexp.MustCompile(`grow-(\d+)`)}})
+	if got := fmt.Sprint(rows[1].Parameters); got != "map[arg2:40000 n:200]" {
+		t.Errorf("parameters %s", got)
+	}
+	s, err := Look(rows, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, l := range s.Laws {
+		got[l.Parameter] = l.Law.Text
+	}
+	if got["n"] != "c + n" || got["arg2"] != "c + n^(1/2)" {
+		t.Errorf("laws %v", got)
+	}
+}
+
+// FuzzRead: whatever a file says, it is refused or can be looked at and kept again.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(`{"runs":[{"name":"a","parameters":{"n":1,"m":"x"},"metrics":{"cpu":1}}],"order":"n"}`))
+	f.Add([]byte(`{"runs":[{},{},{},{},{},{},{},{},{},{}],"order":"given","parameter":"n"}`))
+	f.Add([]byte(`{"runs":[{"metrics":{"a":1}}],"against":[{"metrics":{"a":0}},null]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s, err := Read(text)
+		if err != nil {
+			return
+		}
+		kept, err := json.Marshal(s)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if again, err := Read(kept); err != nil || len(again.Runs) != len(s.Runs) || len(again.Laws) != len(s.Laws) || len(again.Changes) != len(s.Changes) {
+			t.Errorf("%s comes back as %s: %v", text, kept, err)
+		}
 	})
 }

@@ -6,7 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
+
+	"github.com/isobath/isobath/internal/data/run"
 )
 
 // The lanes that every trial measures.
@@ -26,6 +30,9 @@ type Report struct {
 	Metric   string     `json:"metric"` // the lane that decides
 	Pairs    int        `json:"pairs"`
 	Most     int        `json:"most"`
+	Fixed    bool       `json:"fixed,omitempty"` // one look, at the end
+	Within   float64    `json:"within,omitempty"`
+	Until    float64    `json:"until,omitempty"`
 	Look     int        `json:"look"`
 	Bound    float64    `json:"bound"`
 	Stopped  Stop       `json:"stopped"`
@@ -109,7 +116,7 @@ var ErrSkipped = errors.New("the commands ended differently")
 // is.
 func (t *Trial) Run(ctx context.Context) (*Report, error) {
 	coin := NewCoin(t.Seed)
-	r := &Report{Version: reportVersion, Seed: t.Seed, Metric: t.Metric, Most: t.Most(), Hints: []string{}}
+	r := &Report{Version: reportVersion, Seed: t.Seed, Metric: t.Metric, Most: t.Most(), Fixed: t.Fixed, Within: t.Within, Until: t.Until, Hints: []string{}}
 	for attempt := 0; r.Stopped == Going; attempt++ {
 		if attempt >= 2*t.Most()+10 {
 			return nil, fmt.Errorf("%d of %d pairs ended differently; nothing can be said", attempt-len(r.Values), attempt)
@@ -189,8 +196,82 @@ func (d *Design) Conclude(r *Report) {
 	})
 }
 
-// maxValues bounds a report that is read: no trial has more pairs.
-const maxValues = 1 << 16
+// File is the name of a trial's report in the folder of its recordings.
+const File = "trial.json"
+
+// Recording is where a side of a pair, "a" or "b", is recorded in a folder.
+func Recording(folder string, pair int, side string) string {
+	return filepath.Join(folder, fmt.Sprintf("p%02d%s%s", pair, side, run.Suffix))
+}
+
+// maxReport bounds a report that is read, in bytes.
+const maxReport = 64 << 20
+
+// Open reads the report at a path, or in a folder of recordings, and concludes
+// anew what its values say. Counts are kept: they are not made again.
+func Open(path string) (*Report, error) {
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() {
+		path = filepath.Join(path, File)
+		info, err = os.Stat(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxReport {
+		return nil, fmt.Errorf("%s has %d bytes; a trial has at most %d", path, info.Size(), maxReport)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := ReadReport(text)
+	if err != nil {
+		return nil, err
+	}
+	kept, machine := r.Lanes, r.Noise
+	r.Design().Conclude(r)
+	if machine != nil && r.Noise != nil {
+		r.Noise.Load, r.Noise.Steal, r.Noise.CPUs = machine.Load, machine.Steal, machine.CPUs
+	}
+	for _, lane := range kept {
+		if lane.Lane != LaneCPU && lane.Lane != LaneWall {
+			r.Lanes = append(r.Lanes, lane)
+		}
+	}
+	return r, nil
+}
+
+// Design is how the trial was run.
+func (r *Report) Design() *Design {
+	d := &Design{Seed: r.Seed, Looks: Looks(r.Most), Fixed: r.Fixed, Within: r.Within, Until: r.Until}
+	if r.Fixed || r.Most < firstLook {
+		d.Looks, d.Fixed = OneLook(r.Most), true
+	}
+	return d
+}
+
+// Course is what a lane says after each pair: its score so far, and the decision
+// at each look.
+func (r *Report) Course(lane string) (so []float64, looks []Decision) {
+	x := logRatios(r.Values, lane)
+	sum, squares := 0.0, 0.0
+	for _, p := range scores(x, 0) { // no score depends on those after it
+		sum, squares = sum+p, squares+p*p
+		so = append(so, sum/math.Sqrt(max(squares, 1e-300)))
+	}
+	d := r.Design()
+	for _, look := range d.Looks {
+		if look.Pairs <= len(x) {
+			at, _ := d.At(x[:look.Pairs])
+			looks = append(looks, at)
+		}
+	}
+	return so, looks
+}
+
+// MaxPairs is of a trial, and bounds a report that is read.
+const MaxPairs = 10_000
 
 // ReadReport reads a trial.json.
 func ReadReport(text []byte) (*Report, error) {
@@ -201,11 +282,11 @@ func ReadReport(text []byte) (*Report, error) {
 	switch {
 	case r.Version != reportVersion:
 		return nil, fmt.Errorf("trial.json of version %d; this program reads %d", r.Version, reportVersion)
-	case len(r.Values) == 0 || len(r.Values) > maxValues:
+	case len(r.Values) == 0 || len(r.Values) > MaxPairs:
 		return nil, fmt.Errorf("trial.json has %d pairs", len(r.Values))
 	case r.Metric != LaneCPU && r.Metric != LaneWall:
 		return nil, fmt.Errorf("trial.json: metric %q; want cpu or wall", r.Metric)
-	case r.Most < 1 || r.Most > maxValues:
+	case r.Most < 1 || r.Most > MaxPairs:
 		return nil, fmt.Errorf("trial.json: at most %d pairs is no number of pairs", r.Most)
 	}
 	for i, v := range r.Values {

@@ -61,6 +61,7 @@ export interface Page {
   readonly selects?: (info: Info) => boolean;
   readonly load: () => Promise<{ readonly default: Component<PageProps, PageHandle> }>;
   readonly perRun?: true; // made anew for another run
+  readonly own?: true; // in the bar only with a run that fills it
   readonly dialogs?: Partial<Record<DialogName, LoadDialog>>;
   /** Keys of its own while its picture has the focus, for the list of keys. */
   readonly keys?: () => Promise<readonly PageKey[]>;

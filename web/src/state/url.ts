@@ -8,7 +8,7 @@ import { real, oneOf, whole } from './link';
 import { EVERYTHING, equal, text, type Selection } from './selection';
 import type { Axis, Scale } from '../api/wire';
 
-export type PageName = 'memory' | 'trace' | 'cycles' | 'locality' | 'mesh';
+export type PageName = 'memory' | 'trace' | 'cycles' | 'locality' | 'mesh' | 'trial' | 'study';
 export type Metric = 'latency' | 'samples' | 'mean';
 /** What of two runs is shown: one of them, or B − A. */
 export type Shown = 'diff' | 'a' | 'b';
@@ -170,7 +170,7 @@ export function sameRows(a: State, b: State): boolean {
   return a.run === b.run && equal(a.select, b.select) && equal(a.filter, b.filter);
 }
 
-const PAGES: readonly PageName[] = ['memory', 'trace', 'cycles', 'locality', 'mesh'];
+const PAGES: readonly PageName[] = ['memory', 'trace', 'cycles', 'locality', 'mesh', 'trial', 'study'];
 const SHOWN: readonly Shown[] = ['diff', 'a', 'b'];
 const COMPARED: readonly Compared[] = ['cost', 'share', 'samples', 'mean'];
 const METRICS = ['latency', 'samples', 'mean'] as const;

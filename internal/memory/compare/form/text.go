@@ -56,7 +56,7 @@ func Text(w io.Writer, c *compare.Comparison, top int) error {
 
 // side says what one side holds.
 func side(name string, c *compare.Comparison, s *compare.Side) string {
-	text := fmt.Sprintf("%s  %s of %s samples", name, term.Thousands(s.Samples), term.Thousands(s.Of))
+	text := fmt.Sprintf("%s  %s of %s %s", name, term.Thousands(s.Samples), term.Thousands(s.Of), c.Rows())
 	if s.Latency != nil {
 		text += fmt.Sprintf(", %s %s, mean %.1f (%s)", c.About()+term.Short(*s.Latency), s.Unit, *s.Mean, s.Provenance)
 	}
@@ -88,6 +88,8 @@ func headline(c *compare.Comparison, all bool) string {
 	switch {
 	case c.Metric == compare.Share:
 		what = "share of " + unit
+	case c.Metric == compare.Samples:
+		what = unit
 	case c.Metric == compare.Mean:
 		what = "mean " + unit + " a sample"
 	case unit != "" && what != unit:

@@ -6,3 +6,4 @@ export type * from './messages';
 export type * from './references';
 export type * from './locality';
 export type * from './mesh';
+export type * from './executions';

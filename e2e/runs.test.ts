@@ -1,0 +1,154 @@
+// Pages of many executions: a trial of two commands, and a study of many runs.
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import { describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { isobath } from './harness';
+import { linkOf } from './page';
+import { show } from './suite';
+
+const folder = mkdtempSync(join(tmpdir(), 'isobath-runs-'));
+
+/** A file of samples: so many of two functions. */
+function samples(name: string, solve: number, pack: number): string {
+  const rows = [
+    ...Array.from({ length: solve }, (_, i) => `solve,src/solve.c,${10 + (i % 2)},100`),
+    ...Array.from({ length: pack }, () => 'pack,src/pack.c,7,100'),
+  ];
+  const path = join(folder, `${name}.csv`);
+  writeFileSync(path, ['function,file,line,latency', ...rows].join('\n') + '\n');
+  return path;
+}
+
+/** A trial whose B takes 10 % longer, with a recording of its first pair. */
+function trial(): string {
+  const dir = join(folder, 'trial');
+  mkdirSync(dir);
+  for (const [side, n] of [
+    ['a', 300],
+    ['b', 360],
+  ] as const)
+    isobath('import', samples(`pair-${side}`, n, 200), '-o', join(dir, `p00${side}.isobath`));
+  const values = Array.from({ length: 12 }, (_, i) => {
+    const a = 0.1 + 0.001 * ((7 * i) % 5);
+    const b = 1.1 * (0.1 + 0.001 * ((3 * i) % 5));
+    const first = i % 3 === 0 ? 'b' : 'a';
+    return { pair: i, first, a: { wall: a + 0.01, cpu: a }, b: { wall: b + 0.01, cpu: b } };
+  });
+  const commands = [['./old'], ['./new']];
+  const report = { version: 1, commands, seed: 7, metric: 'cpu', pairs: 12, most: 60, stopped: 'decided' };
+  writeFileSync(join(dir, 'trial.json'), JSON.stringify({ ...report, lanes: [], hints: [], values }));
+  return dir;
+}
+
+/** Twelve runs whose solve grows with n, pack does not. */
+function study(): string {
+  const sizes = [100, 200, 400, 800];
+  const runs = sizes.flatMap((n) => [0, 1, 2].map((k) => samples(`grow-${n}-${k}`, n + k, 500 - k)));
+  const out = join(folder, 'study.json');
+  isobath('study', ...runs, '--param', 'n=grow-(\\d+)', '--order', 'given', '-o', out);
+  return out;
+}
+
+async function accessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' ')}`)).toEqual([]);
+}
+
+describe('a trial', () => {
+  let page: Page;
+  show(
+    {
+      serve: () => ['open', '--no-browser', trial()],
+      ready: (p) => p.locator('[data-view="Change by pair"]').waitFor(),
+      each: true,
+    },
+    (s) => {
+      page = s.page;
+    },
+  );
+
+  it('says what it found, with its lanes, and has every pair as a table', async () => {
+    await page
+      .getByRole('status', { name: 'What the trial found' })
+      .filter({ hasText: /^B costs 9\.\d % more cpu|^B costs 10\.\d % more cpu/ })
+      .waitFor();
+    const lane = page.getByRole('row', { name: /^cpu measured/ });
+    await lane.filter({ hasText: 'more' }).waitFor();
+    await page.getByText('after 12 of at most 60 pairs').waitFor();
+    await page.locator('[data-view="Change by pair"]').focus();
+    await page.keyboard.press('T');
+    const table = page.getByRole('dialog');
+    await table.getByRole('columnheader', { name: 'score' }).waitFor();
+    expect(await table.getByRole('row').count()).toBe(13);
+  });
+
+  it('keeps what is shown in the link', async () => {
+    await page.getByRole('tab', { name: 'Score' }).click();
+    await page.locator('[data-view="Score"]').waitFor();
+    await expect.poll(async () => (await linkOf(page)).toString()).toContain('score');
+    await page.reload();
+    await page.locator('[data-view="Score"]').waitFor();
+    await accessible(page);
+  });
+
+  it('compares the recordings of a pair', async () => {
+    await page.locator('[data-view="Change by pair"]').focus();
+    await page.keyboard.press('Home');
+    await page.keyboard.press('Enter');
+    await page.getByRole('radio', { name: 'Difference' }).waitFor();
+    expect((await linkOf(page)).get('run')).toMatch(/^p00a\S*,p00b/);
+  });
+});
+
+describe('a study', () => {
+  let page: Page;
+  const status = () => page.getByRole('status', { name: 'Runs shown' });
+  show(
+    {
+      serve: () => ['open', '--no-browser', study()],
+      ready: (p) => p.locator('[data-view="Metric"]').waitFor(),
+      each: true,
+    },
+    (s) => {
+      page = s.page;
+    },
+  );
+
+  it('shows runs as rows and how their metrics grow', async () => {
+    await status().filter({ hasText: '12 of 12 runs' }).waitFor();
+    const law = page.getByRole('listitem').filter({ hasText: 'cost of solve' });
+    await law.getByText(/^c \+ n$/).waitFor();
+    await law.getByRole('button', { name: 'cost of solve' }).click();
+    await page.getByRole('button', { name: /^Metric: y cost of solve/ }).waitFor();
+    await page.reload();
+    await page.getByRole('button', { name: /^Metric: y cost of solve/ }).waitFor();
+    await accessible(page);
+  });
+
+  it('a drag along an axis keeps some runs, and a chip takes that back', async () => {
+    const box = (await page.locator('[data-view="Runs"]').boundingBox())!;
+    const x = box.x + 60; // the first axis
+    await page.mouse.move(x, box.y + 48);
+    await page.mouse.down();
+    await page.mouse.move(x, box.y + 48 + (box.height - 58) / 3, { steps: 4 });
+    await page.mouse.up();
+    await status()
+      .filter({ hasText: /^[36] of 12 runs/ })
+      .waitFor();
+    await page.getByRole('button', { name: /^Remove the brush of/ }).click();
+    await status().filter({ hasText: '12 of 12 runs' }).waitFor();
+  });
+
+  it('opens a run, and compares two', async () => {
+    await page.getByRole('tab', { name: 'Runs' }).click();
+    await page.getByRole('button', { name: 'grow-100-0.csv', exact: true }).click();
+    await page.getByRole('button', { name: 'Compare grow-100-0.csv with grow-800-0.csv' }).click();
+    await page.getByRole('radio', { name: 'Difference' }).waitFor();
+    await page.goBack();
+    await page.getByRole('button', { name: 'Open grow-200-0.csv' }).click();
+    await expect.poll(async () => (await linkOf(page)).get('run')).toMatch(/^grow-200-0/);
+  });
+});
