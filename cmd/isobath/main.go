@@ -125,9 +125,8 @@ func newRoot() *cobra.Command {
 		Short:         "Shows why a program is slow: memory depth, late messages, loops, and where in the domain",
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Version:       thisProgram().String(), // of --version
+		Version:       thisProgram().version(), // of --version
 	}
-	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(
 		newSteps(),

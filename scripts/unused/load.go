@@ -15,7 +15,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -476,9 +475,6 @@ func (m *module) readElsewhere(read map[string]bool) error {
 		if d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git" || d.Name() == "testdata") {
 			return filepath.SkipDir
 		}
-		if strings.HasSuffix(path, ".html") && !d.IsDir() {
-			return m.readTemplate(path)
-		}
 		if d.IsDir() || !strings.HasSuffix(path, ".go") || read[path] {
 			return nil
 		}
@@ -494,15 +490,4 @@ func (m *module) readElsewhere(read map[string]bool) error {
 		})
 		return nil
 	})
-}
-
-var templateName = regexp.MustCompile(`\.([A-Z]\w*)`)
-
-// readTemplate collects the names that a template asks for.
-func (m *module) readTemplate(path string) error {
-	text, err := os.ReadFile(path)
-	for _, name := range templateName.FindAllSubmatch(text, -1) {
-		m.elsewhere[string(name[1])] = true
-	}
-	return err
 }

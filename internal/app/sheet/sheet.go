@@ -6,10 +6,7 @@ package sheet
 import (
 	"bytes"
 	"context"
-	_ "embed"
 	"fmt"
-	"html/template"
-	"io"
 	"strings"
 
 	"github.com/isobath/isobath/internal/app/dataset"
@@ -39,7 +36,7 @@ type Options struct {
 	Machine *show.View
 }
 
-// Sheet is the content, as the template prints it.
+// Sheet is the content, as the page prints it.
 type Sheet struct {
 	Title, Where  string
 	Samples, Of   string
@@ -51,8 +48,8 @@ type Sheet struct {
 	Latency       *Latency
 	Excerpts      []Excerpt
 	Columns       []Column
-	Light, Dark   template.HTML // the machine, drawn for each theme
 	MachineAbsent string
+	light, dark   markup // the machine, drawn for each theme
 }
 
 // Fact is a named value.
@@ -102,12 +99,9 @@ type Line struct {
 	Number  int
 	Text    string
 	Share   string
-	Heat    float64 // 0 to 1, of the costliest line of the excerpt
+	Heat    float64 // 0 to 1, of the costliest line of the excerpt: how strong its background is
 	Hottest bool
 }
-
-// Percent is the strength of the line's background.
-func (l Line) Percent() float64 { return barWidth(l.Heat, 1) }
 
 // Column says where the values of a column come from.
 type Column struct{ Name, Kind, Unit, Provenance string }
@@ -303,23 +297,15 @@ func (s *Sheet) draw(machine *show.View) error {
 	}
 	for _, d := range []struct {
 		theme *show.Theme
-		into  *template.HTML
-	}{{show.Light, &s.Light}, {show.Dark, &s.Dark}} {
+		into  *markup
+	}{{show.Light, &s.light}, {show.Dark, &s.dark}} {
 		var b bytes.Buffer
 		if err := machine.Sunburst(canvas.NewSVG(&b), &show.Drawing{Theme: d.theme, Side: 520}); err != nil {
 			return err
 		}
 		// Two drawings on one page: what they refer to by name must differ.
 		text := strings.NewReplacer(`id="`, `id="`+d.theme.Name+`-`, `href="#`, `href="#`+d.theme.Name+`-`, `url(#`, `url(#`+d.theme.Name+`-`).Replace(b.String())
-		*d.into = template.HTML(text) // our own drawing: names in it are escaped
+		*d.into = markup(text) // our own drawing: names in it are escaped
 	}
 	return nil
 }
-
-//go:embed sheet.html
-var page string
-
-var layout = template.Must(template.New("sheet").Parse(page))
-
-// Write prints the sheet as HTML.
-func (s *Sheet) Write(w io.Writer) error { return layout.Execute(w, s) }
