@@ -64,6 +64,12 @@ locality:
 injected:
 	ISOBATH_INJECTED=10 ISOBATH_PEERS=require $(GO) test -count=1 -v -timeout 30m -run TestInjectedDelays ./internal/record/mpitrace
 
+# Every command of the README and the guide, as written; make test has those that
+# take seconds.
+.PHONY: documents
+documents:
+	ISOBATH_DOCUMENTS=1 ISOBATH_PEERS=require $(GO) test -count=1 -v -timeout 30m -run TestDocumentsAsWritten ./cmd/isobath
+
 # Trials of real commands beside two busy loops: TRIALS of a command with itself,
 # and of one with 5 % more steps. make test has a share of them.
 TRIALS ?= 100 20
@@ -101,6 +107,7 @@ test-bench:
 lint:
 	@unformatted=$$(git ls-files '*.go' | xargs gofmt -l); [ -z "$$unformatted" ] || { echo "not formatted: $$unformatted"; exit 1; }
 	$(GO) vet ./...
+	GOOS=darwin GOARCH=arm64 $(GO) vet ./cmd/isobath
 	$(GO) tool staticcheck ./...
 	$(GO) run ./scripts/unused -except internal/messages/mpiprog
 	$(GO) mod tidy -diff

@@ -1,6 +1,8 @@
 package docs
 
 import (
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -38,5 +40,29 @@ func TestFind(t *testing.T) {
 	}
 	if got := Find(chapters, "rank missing"); got != nil {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestPagesLeadToChapters holds that the help of each page of the browser names a
+// chapter that there is.
+func TestPagesLeadToChapters(t *testing.T) {
+	text, err := os.ReadFile("../web/src/frame/HelpDialog.svelte")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(text), "const CHAPTERS")
+	list, _, _ = strings.Cut(list, "};")
+	named := regexp.MustCompile(`(\w+): '([\w-]+)'`).FindAllStringSubmatch(list, -1)
+	if len(named) < 5 {
+		t.Fatalf("only %d pages name a chapter", len(named))
+	}
+	chapters, err := Chapters()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range named {
+		if !slices.ContainsFunc(chapters, func(c Chapter) bool { return c.Name == m[2] }) {
+			t.Errorf("the page %s leads to %s, which is no chapter", m[1], m[2])
+		}
 	}
 }

@@ -96,6 +96,7 @@ var terms = []Term{
 	{Name: "change", Kind: ofMetric, Unit: "%", Means: "How much larger the value of the second run is.", Equation: "B / A − 1", Advice: "Read it together with its interval.", Chapter: "did-it-help#two-runs"},
 	{Name: "interval", Kind: ofMetric, Also: []string{"low", "high", "error"}, Means: "Where the true change lies, with the confidence that is named beside it.", Advice: "If it holds 0 the runs may be alike: record more of each.", Chapter: "did-it-help#is-it-slower"},
 	{Name: "verdict", Kind: ofWord, Means: "What the interval allows to say: more, less, within noise, or too few samples.", Chapter: "did-it-help#is-it-slower"},
+	{Name: "lane", Kind: ofWord, Means: "One quantity that a trial measures of both commands: CPU time, wall time, references, modelled misses. The first decides.", Chapter: "did-it-help#is-it-slower"},
 	{Name: "law", Kind: ofMetric, Means: "How a value grows with a parameter, as the simplest law that fits.", Equation: "c₀ + c₁ · nᵖ · log₂ʲ n", Advice: "An exponent above that of the work is what will hurt at scale.", Chapter: "did-it-help#many-runs"},
 	{Name: "exponent", Kind: ofMetric, Means: "The power with which a value grows.", Equation: "slope of ln y over ln n, with its interval", Chapter: "did-it-help#many-runs"},
 

@@ -1,22 +1,38 @@
 package main
 
 import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/isobath/isobath/internal/base/test"
 )
 
-// documentedCommand is a line of code in a document that calls the program, and
-// where it stands.
-type documentedCommand struct{ file, line string }
+// documentedCommand is a line of code in a document, and where it stands.
+type documentedCommand struct {
+	file, line string
+	needs      string // what its block says it needs that a test does not have
+}
 
-// documentedCommands are the calls in fenced code of the documents.
+// aCommand tells commands from what they print.
+var aCommand = regexp.MustCompile(`^(isobath|cc|mpirun|make|pip|xvfb-run|[A-Z_]+=\S+) `)
+
+// documentedCommands are the commands in fenced code of the documents. A block is
+// either commands, with comments between them, or a command behind "$ " and what
+// it printed, or neither. A block that begins "# needs …" is for readers who have
+// that.
 func documentedCommands(t *testing.T, files ...string) []documentedCommand {
 	t.Helper()
 	var out []documentedCommand
@@ -25,34 +41,62 @@ func documentedCommands(t *testing.T, files ...string) []documentedCommand {
 		if err != nil {
 			t.Fatal(err)
 		}
-		code := false
-		for line := range strings.Lines(string(text)) {
-			if strings.HasPrefix(line, "```") {
-				code = !code
+		for i, block := range strings.Split("\n"+string(text), "\n```") {
+			if i%2 == 0 || !strings.HasPrefix(block, "\n") && !strings.HasPrefix(block, "sh\n") {
+				continue // text, or code of another language
 			}
-			line = strings.TrimSpace(line)
-			if code && strings.HasPrefix(line, "isobath ") {
-				out = append(out, documentedCommand{filepath.Base(file), line})
+			_, block, _ = strings.Cut(block, "\n")
+			out = append(out, commandsOf(t, filepath.Base(file), block)...)
+		}
+	}
+	return out
+}
+
+func commandsOf(t *testing.T, file, block string) []documentedCommand {
+	t.Helper()
+	var out []documentedCommand
+	needs, printed := "", 0
+	for line := range strings.SplitSeq(block, "\n") {
+		words, ok := strings.CutPrefix(line, "$ ")
+		switch {
+		case strings.HasPrefix(line, "# needs "):
+			needs = strings.TrimPrefix(line, "# needs ")
+		case ok || aCommand.MatchString(line):
+			out = append(out, documentedCommand{file, words, needs})
+			if !ok && printed > 0 {
+				t.Errorf("%s: %q stands below what a command printed", file, line)
+			}
+		case line != "" && !strings.HasPrefix(line, "#"):
+			printed++
+			if len(out) > 0 && !strings.Contains(block, "$ ") {
+				t.Errorf("%s: %q is neither a command nor behind one that is marked with $", file, line)
 			}
 		}
 	}
 	return out
 }
 
-var documentedFlag = regexp.MustCompile(`(?:^|\s)--([a-z][a-z0-9-]*)`)
-
-// TestDocumentedVerbs holds that every command of the README and the guide names a
-// verb that is there, with flags that it has.
-func TestDocumentedVerbs(t *testing.T) {
+// documents are the README and the chapters of the guide.
+func documents(t *testing.T) []string {
+	t.Helper()
 	files, err := filepath.Glob(filepath.Join(test.Root(), "docs", "guide", "*.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	commands := documentedCommands(t, append(files, filepath.Join(test.Root(), "README.md"))...)
-	if len(commands) < 60 {
-		t.Fatalf("only %d commands found", len(commands))
-	}
-	for _, c := range commands {
+	return append(files, filepath.Join(test.Root(), "README.md"))
+}
+
+var documentedFlag = regexp.MustCompile(`(?:^|\s)--([a-z][a-z0-9-]*)`)
+
+// TestDocumentedVerbs holds that every command of the README and the guide names a
+// verb that is there, with flags that it has, also those that are not run.
+func TestDocumentedVerbs(t *testing.T) {
+	checked := 0
+	for _, c := range documentedCommands(t, documents(t)...) {
+		if !strings.HasPrefix(c.line, "isobath ") {
+			continue
+		}
+		checked++
 		line, _, _ := strings.Cut(c.line, " #") // a comment
 		line, _, _ = strings.Cut(line, " | ")   // another program
 		line, _, _ = strings.Cut(line, " -- ")  // the program that is recorded
@@ -74,6 +118,9 @@ func TestDocumentedVerbs(t *testing.T) {
 			}
 		}
 	}
+	if checked < 60 {
+		t.Errorf("only %d commands found", checked)
+	}
 }
 
 // unquoted takes out what stands in quotes.
@@ -81,38 +128,166 @@ func unquoted(line string) string {
 	return regexp.MustCompile(`'[^']*'|"[^"]*"`).ReplaceAllString(line, "")
 }
 
-// serving are commands that end only when they are told to.
-var serving = regexp.MustCompile(`^isobath (open|serve|demo( \w+)?)$`)
+// longDocuments take longer than the other commands together.
+var longDocuments = map[string]string{
+	"did-it-help": "it records twenty pairs of runs",
+	"late-ranks":  "it records processes that wait for each other and samples of each",
+	"locality":    "it predicts for other machines and records a changed program",
+}
 
-// TestChaptersAsWritten runs the commands of the chapters for people who begin, in
-// the order in which they stand, in one empty folder.
-func TestChaptersAsWritten(t *testing.T) {
+// TestDocumentsAsWritten runs the commands of the README and of every chapter, in
+// the order in which they stand, in a folder that has what a reader of it has:
+// testdata/reader/NAME.sh makes that.
+func TestDocumentsAsWritten(t *testing.T) {
 	if testing.Short() || runtime.GOOS != "linux" {
-		t.Skip("left to the full tier on Linux, as its chapters record a program")
+		t.Skip("left to the full tier on Linux, as chapters record programs")
 	}
+	cache := t.TempDir() // what is compiled on first use
+	for _, file := range documents(t) {
+		commands := documentedCommands(t, file)
+		if len(commands) == 0 {
+			continue
+		}
+		name := strings.TrimSuffix(filepath.Base(file), ".md")
+		t.Run(name, func(t *testing.T) {
+			if why := longDocuments[name]; why != "" && os.Getenv("ISOBATH_DOCUMENTS") == "" {
+				t.Skipf("%d commands are left to 'make documents': %s", len(commands), why)
+			}
+			r := newReader(t, cache)
+			r.prepare(t)
+			ran, left := 0, 0
+			for _, c := range commands {
+				if c.needs != "" {
+					t.Logf("left to readers with %s: %s", c.needs, c.line)
+					left++
+					continue
+				}
+				began := time.Now()
+				if err := r.follow(t, c.line); err != nil {
+					t.Errorf("%s: %v", c.line, err)
+				}
+				t.Logf("%.1f s: %s", time.Since(began).Seconds(), c.line)
+				ran++
+			}
+			t.Logf("%d commands ran as written, %d were left", ran, left)
+		})
+	}
+}
+
+// reader follows a document in a folder of their own.
+type reader struct {
+	folder string
+	env    []string
+}
+
+func newReader(t *testing.T, cache string) *reader {
+	t.Helper()
 	isobath, err := exec.LookPath("isobath")
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(folder, ".local/share/bash-completion/completions"), 0o755); err != nil {
+	r := &reader{folder: t.TempDir()}
+	programs := filepath.Join(r.folder, ".programs")
+	if err := os.Mkdir(programs, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	guide := filepath.Join(test.Root(), "docs", "guide")
-	ran := 0
-	for _, c := range documentedCommands(t, filepath.Join(guide, "install.md"), filepath.Join(guide, "first-picture.md")) {
-		if serving.MatchString(c.line) {
-			continue
-		}
-		cmd := exec.CommandContext(t.Context(), "sh", "-c", c.line)
-		cmd.Dir = folder
-		cmd.Env = append(os.Environ(), "HOME="+folder, "PATH="+filepath.Dir(isobath)+":"+os.Getenv("PATH"))
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("%s: %s: %v\n%s", c.file, c.line, err, out)
-		}
-		ran++
+	// The browser that is found first.
+	if err := os.WriteFile(filepath.Join(programs, "xdg-open"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
 	}
-	if ran < 10 {
-		t.Errorf("only %d commands ran", ran)
+	r.env = append(os.Environ(), "HOME="+r.folder, "XDG_CONFIG_HOME="+r.folder+"/.config", "XDG_CACHE_HOME="+cache,
+		"PATH="+programs+":"+filepath.Dir(isobath)+":"+os.Getenv("PATH"), "REPOSITORY="+test.Root(),
+		// A container with few cores, and root in it.
+		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1", "OMPI_MCA_btl=self,vader", "OMPI_MCA_mpi_yield_when_idle=1")
+	return r
+}
+
+// documentPeers are programs that readers have, and the packages they are in.
+var documentPeers = map[string]string{
+	"cc": "gcc", "mpicc": "libopenmpi-dev", "lstopo-no-graphics": "hwloc-nox",
+}
+
+var fixtureWord = regexp.MustCompile(`\$FIXTURES/([\w/.-]+)`)
+
+// prepare runs the script of what the reader has, if there is one.
+func (r *reader) prepare(t *testing.T) {
+	t.Helper()
+	name := filepath.Join("testdata", "reader", filepath.Base(t.Name())+".sh")
+	script, err := os.ReadFile(name)
+	if os.IsNotExist(err) {
+		return
 	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for program, debianPackage := range documentPeers {
+		if regexp.MustCompile(`(?m)^` + program + ` `).Match(script) {
+			test.Peer(t, program, debianPackage)
+		}
+	}
+	text := fixtureWord.ReplaceAllStringFunc(string(script), func(word string) string {
+		return test.Fixture(t, strings.TrimPrefix(word, "$FIXTURES/"))
+	})
+	if out, err := r.shell(t.Context(), text).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, out)
+	}
+}
+
+func (r *reader) shell(ctx context.Context, text string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "sh", "-e", "-c", text)
+	cmd.Dir, cmd.Env = r.folder, r.env
+	// What it starts ends with it.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Minute
+	return cmd
+}
+
+// serving are commands that print an address and end when they are told to.
+var serving = regexp.MustCompile(`^isobath (open|serve|demo)\b`)
+
+// statedExit is what a comment says a command may end with.
+var statedExit = regexp.MustCompile(`# exit (\d)`)
+
+func (r *reader) follow(t *testing.T, line string) error {
+	t.Helper()
+	if serving.MatchString(line) {
+		return r.serve(t, line)
+	}
+	out, err := r.shell(t.Context(), line).CombinedOutput()
+	if code, ok := err.(*exec.ExitError); ok {
+		if m := statedExit.FindStringSubmatch(line); m != nil && m[1] == strconv.Itoa(code.ExitCode()) {
+			return nil
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	return nil
+}
+
+// serve starts a command that serves, waits for its address and interrupts it.
+func (r *reader) serve(t *testing.T, line string) error {
+	cmd := r.shell(t.Context(), "exec "+line)
+	var complaint strings.Builder
+	cmd.Stderr = &complaint
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	lines := bufio.NewReader(out)
+	address, readErr := lines.ReadString('\n')
+	if readErr == nil {
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			return err
+		}
+		_, readErr = io.Copy(io.Discard, lines)
+	}
+	if err := cmd.Wait(); err != nil || readErr != nil || !slices.ContainsFunc([]string{"http://127.0.0.1:", "http://localhost:"}, func(p string) bool { return strings.HasPrefix(address, p) }) {
+		return fmt.Errorf("it printed %q, then ended: %v\n%s", address, err, complaint.String())
+	}
+	return nil
 }

@@ -2,6 +2,7 @@
 # Copyright the Isobath authors
 """Tests of the package with the real program; ISOBATH names it, FIXTURES has traces."""
 import csv
+import importlib.util
 import io
 import os
 import subprocess
@@ -56,6 +57,22 @@ class Columns(unittest.TestCase):
         self.assertFalse(latency.raw.flags.writeable)
         with self.assertRaisesRegex(KeyError, "latancy"):
             self.run_["latancy"]
+
+    @unittest.skipUnless(importlib.util.find_spec("pyarrow"), "pyarrow is not installed; Debian has no package of it")
+    def test_arrow_has_the_values_of_our_reader(self):
+        table = self.run_.arrow()
+        self.assertEqual((table.num_rows, table.column_names), (len(self.run_), list(self.run_.columns)))
+        for name in table.column_names:
+            ours, theirs = np.ma.asarray(self.run_[name]), table[name]
+            missing = np.ma.getmaskarray(ours)
+            self.assertEqual(theirs.null_count, int(missing.sum()), name)
+            for i in range(0, len(ours), 97):
+                self.assertEqual(theirs[i].as_py(), None if missing[i] else ours[i].item() if hasattr(ours[i], "item") else ours[i], name)
+
+    @unittest.skipIf(importlib.util.find_spec("pyarrow"), "pyarrow is installed")
+    def test_arrow_without_pyarrow_says_so(self):
+        with self.assertRaisesRegex(ImportError, "pyarrow"):
+            self.run_.arrow()
 
     def test_missing_values_are_missing_in_pandas_too(self):
         x, frame = self.run_["x"], self.run_.to_pandas()

@@ -48,6 +48,9 @@ var Examples = []Example{
 	{"mesh", "dumps of the stencil program's grid", unpackMesh},
 }
 
+// OnMesh reports whether the samples of an example are of the grid of Dumps.
+func OnMesh(name string) bool { return name == "stencil" || name == "fixed" }
+
 // Unpack writes an example below a folder and returns where it is.
 func Unpack(ctx context.Context, name, dir string) (string, error) {
 	at := slices.IndexFunc(Examples, func(e Example) bool { return e.Name == name })

@@ -1,0 +1,2 @@
+isobath import demo -o before.isobath
+isobath import demo:fixed -o after.isobath

@@ -1,0 +1,1 @@
+mkdir -p .local/share/bash-completion/completions

@@ -1,0 +1,1 @@
+isobath import demo -o lulesh.isobath

@@ -1,0 +1,4 @@
+isobath import demo -o run.isobath
+dumps=$FIXTURES/mesh/lulesh
+mkdir dumps
+cp "$dumps"/*.vtk dumps/

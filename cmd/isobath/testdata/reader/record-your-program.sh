@@ -1,0 +1,17 @@
+cat > app.c <<'C'
+#include <stdlib.h>
+enum { N = 1 << 18 };
+static unsigned next[N];
+int main(void) {
+	unsigned at = 0;
+	for (unsigned i = 0; i < N; i++)
+		next[i] = (i * 1664525u + 1013904223u) % N;
+	for (int step = 0; step < 1 << 23; step++)
+		at = next[at];
+	return at == N;
+}
+C
+cc -O1 -g -o app app.c
+cp "$REPOSITORY/examples/record/matmul.c" .
+ln -s "$REPOSITORY/clients" "$REPOSITORY/examples" .
+lstopo-no-graphics --of xml > bignode.xml
