@@ -67,7 +67,10 @@ var Groups = []query.Group{
 var levels = []string{"L1", "L2", "L3", "Local RAM", "Remote RAM"}
 
 // Samples returns a table of n samples, the same for the same n.
-func Samples(n int) *table.Table {
+func Samples(n int) *table.Table { return drawn(n, 0).table() }
+
+// drawn fills the columns of n samples, others for another seed.
+func drawn(n int, seed uint64) *columns {
 	s := newColumns(n)
 	var wg sync.WaitGroup
 	const chunk = 1 << 16
@@ -75,7 +78,7 @@ func Samples(n int) *table.Table {
 	for lot := range lots {
 		wg.Go(func() {
 			for c := lot; c*chunk < n; c += lots {
-				r := random(c + 1)
+				r := random(seed<<32 + uint64(c+1))
 				for i := c * chunk; i < min((c+1)*chunk, n); i++ {
 					s.fill(i, &r)
 				}
@@ -83,7 +86,7 @@ func Samples(n int) *table.Table {
 		})
 	}
 	wg.Wait()
-	return s.table()
+	return s
 }
 
 type columns struct {
