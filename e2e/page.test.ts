@@ -523,7 +523,14 @@ describe('opening', () => {
     await page.getByRole('main').getByRole('button', { name: 'fixed', exact: true }).click();
     await everything(page, samples('demo:fixed', 'cpu >= 0'));
     await page.keyboard.press('Control+KeyO');
-    await page.getByRole('dialog').getByRole('button', { name: 'messages', exact: true }).waitFor();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'messages', exact: true }).waitFor();
+    await dialog.getByRole('button', { name: 'compare', exact: true }).click();
+    await page.getByRole('radio', { name: 'Difference' }).waitFor();
+    await page.keyboard.press('Control+KeyO');
+    await dialog.getByRole('button', { name: 'stencil', exact: true }).click();
+    await page.getByRole('radio', { name: 'Difference' }).waitFor({ state: 'detached' });
+    await page.locator('nav button[aria-disabled="false"]', { hasText: 'Mesh' }).waitFor();
     expect(problems).toEqual([]);
     await page.close();
     await server.stop();

@@ -95,9 +95,11 @@ export async function find(page: Page, view: string, mark: RegExp, from = 0): Pr
 }
 
 /**
- * The first point of a view whose mark has the words. Asking the page itself is
- * quicker than a thousand pointer moves: the words of every mark are the same
- * that a move would show.
+ * A point of a view whose mark has the words: a coarse grid first, then what lies
+ * between its points, so that a large mark is found in a tenth of the moves and a
+ * small one in as many as a plain search needs. Asking the page itself is quicker
+ * than a thousand pointer moves: the words of every mark are the same that a move
+ * would show.
  */
 async function scan(page: Page, view: string, mark: RegExp, from: number): Promise<Point | undefined> {
   return page.evaluate(
@@ -111,9 +113,14 @@ async function scan(page: Page, view: string, mark: RegExp, from: number): Promi
           channel.port1.onmessage = () => done();
           channel.port2.postMessage(0);
         });
-      const steps: number[][] = [];
-      for (let y = 3 + Math.floor(from * b.height); y < b.height; y += 6)
-        for (let x = 3; x < b.width; x += 9) steps.push([x, y]);
+      const grids: number[][][] = [[], [], []];
+      const top = 3 + Math.floor(from * b.height);
+      for (let row = 0; top + 6 * row < b.height; row++)
+        for (let column = 0; 3 + 9 * column < b.width; column++) {
+          const between = (step: number): boolean => (row % step) + (column % step) > 0;
+          grids[between(4) ? (between(2) ? 2 : 1) : 0]!.push([3 + 9 * column, top + 6 * row]);
+        }
+      const steps = grids.flat();
       for (const [x, y] of steps) {
         host.dispatchEvent(
           new PointerEvent('pointermove', { bubbles: true, clientX: b.x + x!, clientY: b.y + y! }),

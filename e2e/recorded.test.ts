@@ -33,6 +33,14 @@ describe('gaps in a recording', () => {
       (await page.getByRole('application', { name: view }).locator('.sr').first().textContent()) ?? ''
     ).replace(/\s+/g, ' ');
 
+  /** The kinds of gap that the stretch of time in a status line overlaps. */
+  const overlapping = (text: string): string[] => {
+    const stretch = /^time ([\d.]+)–([\d.]+) ms/.exec(text);
+    expect(stretch, text).not.toBeNull();
+    const [from, to] = [1e6 * Number(stretch![1]), 1e6 * Number(stretch![2])];
+    return gaps.filter((g) => g.from <= to && g.to >= from).map((g) => g.kind);
+  };
+
   it.each([['Parallel coordinates'], ['One axis']])('are hatched, said and listed: %s', async (view) => {
     expect(gaps.map((g) => g.kind)).toEqual(['lost', 'throttled', 'lost', 'multiplexed']);
     await page.getByRole('tab', { name: view }).click();
@@ -51,11 +59,10 @@ describe('gaps in a recording', () => {
       );
     // Under the pointer, where it lies and nowhere else.
     await find(page, view, /records lost/);
-    expect(await said()).toMatch(
-      /^time (28|29|30|69|70)[\d.–]+ ms .* (42|7) records lost \(the ring buffer was full/,
-    );
+    expect(await said()).toMatch(/ (42|7) records lost \(the ring buffer was full/);
+    expect(overlapping(await said())).toContain('lost');
     await find(page, view, /throttled once/);
-    expect(await said()).toMatch(/^time (49|5\d|60)\d/);
+    expect(overlapping(await said())).toContain('throttled');
     await find(page, view, /^time 1\d\d[^]*of its/);
     expect(await said()).not.toMatch(/lost|throttled|counters/);
   });
