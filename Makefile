@@ -97,7 +97,8 @@ test-race:
 test-web: page
 	@mkdir -p $(REPORTS)
 	cd web && npm run check && npm test
-	cd e2e && npm ci --ignore-scripts --no-audit --no-fund && ISOBATH_PEERS=require npm test -- --reporter=default --reporter=json --outputFile=../$(REPORTS)/e2e.json
+	cd e2e && npm ci --ignore-scripts --no-audit --no-fund
+	ISOBATH_PEERS=require $(GO) run ./scripts/gotest -browser e2e -report $(REPORTS)/e2e.json -again 3
 
 # The benchmark modules are tested too: they read our files with other programs'
 # readers.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strings"
 )
@@ -47,6 +48,7 @@ func (s *summary) runAgain(failures []failure, args []string) error {
 		fmt.Printf("again, alone: %s %s\n", f.pkg, f.name)
 		alone := newSummary()
 		if err := alone.test(os.Stdout, append(flags, "-count=1", "-run", "^"+f.name+"$", f.pkg)...); err != nil {
+			alone.tellFailures(os.Stdout, false)
 			return err
 		}
 		s.unstable = append(s.unstable, f.pkg[strings.LastIndex(f.pkg, "/")+1:]+"."+f.name)
@@ -54,4 +56,15 @@ func (s *summary) runAgain(failures []failure, args []string) error {
 	s.passed += s.failed // with their parts
 	s.failed = 0
 	return nil
+}
+
+// tellFailures prints what failed tests said. A line of tests that passed alone
+// afterwards begins with a mark: who reads a long log for the reason why it failed
+// must not meet them first.
+func (s *summary) tellFailures(show io.Writer, passedAlone bool) {
+	text := s.told.String()
+	if passedAlone && text != "" {
+		text = "once: " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\nonce: ") + "\n"
+	}
+	fmt.Fprint(show, text)
 }

@@ -3,12 +3,14 @@
 // and why others were skipped.
 //
 //	go run ./scripts/gotest [-report FILE] [-again N] ARGUMENTS OF go test
+//	go run ./scripts/gotest -browser FOLDER -report VITEST.json [-again N]
 //	go run ./scripts/gotest -tell FILE [VITEST.json …]
 //
 // With -report the line is also kept in a file; -tell prints it again at the end
 // of a longer run, with the counts of browser tests that vitest wrote. With -again
 // up to N failed tests run once more, each alone; what passes then is listed as
-// unstable. See again.go for what gets no second chance.
+// unstable. See again.go for what gets no second chance. -browser runs the tests of
+// a folder with vitest in the same way, file by file.
 package main
 
 import (
@@ -38,28 +40,55 @@ func run(args []string) error {
 	if len(args) > 1 && args[0] == "-tell" {
 		return tell(os.Stdout, args[1], args[2:])
 	}
-	report, chances := "", 0
-	for len(args) > 1 && (args[0] == "-report" || args[0] == "-again") {
-		if args[0] == "-report" {
-			report = args[1]
-		} else if n, err := strconv.Atoi(args[1]); err == nil {
-			chances = n
-		} else {
-			return fmt.Errorf("-again %q is not a number of tests", args[1])
-		}
-		args = args[2:]
+	how, args, err := options(args)
+	if err != nil {
+		return err
+	}
+	if how.folder != "" {
+		return browser(how.folder, how.report, how.chances)
 	}
 	s := newSummary()
-	err := s.test(os.Stdout, args...)
-	if again := s.again(chances); err != nil && len(again) > 0 {
+	err = s.test(os.Stdout, args...)
+	again := s.again(how.chances)
+	if err != nil && len(again) > 0 {
 		err = s.runAgain(again, args)
 	}
+	s.tellFailures(os.Stdout, err == nil)
 	line := s.line()
 	fmt.Println(line)
-	if report != "" {
-		err = errors.Join(err, os.WriteFile(report, []byte(line+"\n"), 0o666))
+	if how.report != "" {
+		err = errors.Join(err, os.WriteFile(how.report, []byte(line+"\n"), 0o666))
 	}
 	return err
+}
+
+// how a run is done and kept.
+type how struct {
+	report, folder string
+	chances        int
+}
+
+// options takes its own options from the front of the arguments; the rest is for
+// go test.
+func options(args []string) (how, []string, error) {
+	var h how
+	for ; len(args) > 1; args = args[2:] {
+		switch value := args[1]; args[0] {
+		case "-report":
+			h.report = value
+		case "-browser":
+			h.folder = value
+		case "-again":
+			n, err := strconv.Atoi(value)
+			if err != nil {
+				return h, nil, fmt.Errorf("-again %q is not a number of tests", value)
+			}
+			h.chances = n
+		default:
+			return h, args, nil
+		}
+	}
+	return h, args, nil
 }
 
 // test runs `go test` and adds what it says to a summary.
@@ -83,8 +112,7 @@ type event struct {
 	Elapsed                       float64
 }
 
-// read prints what people want to see of a run, as it comes: a line a package,
-// and all that failed tests said.
+// read prints a line a package, as it comes, and keeps what failed tests said.
 func (s *summary) read(in io.Reader, show io.Writer) error {
 	lines := bufio.NewReader(in)
 	for {
@@ -106,7 +134,8 @@ func (s *summary) read(in io.Reader, show io.Writer) error {
 	}
 }
 
-// tell prints a kept line, and a line for each file that vitest wrote.
+// tell prints a kept line, and what each file that vitest wrote says. A file that
+// failed first and ran again alone has a second report beside the first.
 func tell(show io.Writer, report string, vitest []string) error {
 	line, err := os.ReadFile(report)
 	if err != nil {
@@ -114,45 +143,15 @@ func tell(show io.Writer, report string, vitest []string) error {
 	}
 	words := []string{strings.TrimSpace(string(line))}
 	for _, file := range vitest {
-		text, err := os.ReadFile(file)
+		r, err := readBrowserReport(file)
 		if err != nil {
 			return err
 		}
-		browser, err := browserTests(text)
-		if err != nil {
-			return fmt.Errorf("%s: %w", file, err)
+		words = append(words, r.said())
+		if r, err := readBrowserReport(againReport(file)); err == nil {
+			words = append(words, "again, alone: "+r.said())
 		}
-		words = append(words, browser)
 	}
 	_, err = fmt.Fprintln(show, strings.Join(words, "; "))
 	return err
-}
-
-// browserTests says what vitest's report of a run says.
-func browserTests(report []byte) (string, error) {
-	var counts struct {
-		NumPassedTests, NumPendingTests int
-		TestResults                     []struct {
-			AssertionResults []struct {
-				FullName, Status string
-				FailureMessages  []string
-			}
-		}
-	}
-	if err := json.Unmarshal(report, &counts); err != nil {
-		return "", err
-	}
-	said := fmt.Sprintf("%d browser tests passed, %d skipped", counts.NumPassedTests, counts.NumPendingTests)
-	var unstable []string
-	for _, file := range counts.TestResults {
-		for _, t := range file.AssertionResults {
-			if t.Status == "passed" && len(t.FailureMessages) > 0 {
-				unstable = append(unstable, t.FullName)
-			}
-		}
-	}
-	if len(unstable) > 0 {
-		said += ", unstable: " + strings.Join(unstable, ", ")
-	}
-	return said, nil
 }

@@ -21,6 +21,7 @@ type summary struct {
 	failures                []failure           // of tests, not of their parts
 	broken                  bool                // something failed that no single test explains
 	unstable                []string            // tests that failed and passed alone
+	told                    strings.Builder     // what failures said, until it is known whether they count
 }
 
 func newSummary() *summary {
@@ -76,10 +77,10 @@ func firstFolders(name string) string {
 }
 
 func (s *summary) packageEnded(e event, show io.Writer) {
-	word := map[string]string{"pass": "ok  ", "fail": "FAIL", "skip": "?   "}[e.Action]
+	word := map[string]string{"pass": "ok  ", "fail": "not ok", "skip": "?   "}[e.Action]
 	if e.Action == "fail" {
 		text := strings.Join(s.said[e.Package+" "], "")
-		fmt.Fprint(show, text)
+		s.told.WriteString(text)
 		if final(text) || !slices.ContainsFunc(s.failures, func(f failure) bool { return f.pkg == e.Package }) {
 			s.broken = true // it did not compile, ended early or ran out of time
 		}
@@ -96,10 +97,11 @@ func (s *summary) testEnded(e event, said []string, show io.Writer) {
 	case "fail":
 		s.failed++
 		text := strings.Join(said, "")
-		fmt.Fprint(show, text)
+		s.told.WriteString(text)
 		s.broken = s.broken || final(text)
 		if !strings.Contains(e.Test, "/") {
 			s.failures = append(s.failures, failure{e.Package, e.Test})
+			fmt.Fprintf(show, "failed: %s %s\n", e.Package, e.Test)
 		}
 	case "skip":
 		s.skipped++

@@ -33,8 +33,14 @@ func TestSummary(t *testing.T) {
 	if got := s.line(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if got, want := shown.String(), "    a_test.go:15: got 1, want 2\nnot JSON: a line of the linker\nFAIL\tp\t1.2s\n"; got != want {
+	if got, want := shown.String(), "failed: p TestD\nnot JSON: a line of the linker\nnot ok\tp\t1.2s\n"; got != want {
 		t.Errorf("shown %q, want %q", got, want)
+	}
+	for passedAlone, want := range map[bool]string{false: "    a_test.go:15: got 1, want 2\n", true: "once:     a_test.go:15: got 1, want 2\n"} {
+		shown.Reset()
+		if s.tellFailures(&shown, passedAlone); shown.String() != want {
+			t.Errorf("passed alone %v: %q, want %q", passedAlone, shown.String(), want)
+		}
 	}
 }
 
@@ -53,6 +59,13 @@ func TestTell(t *testing.T) {
 	}
 	if got, want := shown.String(), "tests: 3 passed; 41 browser tests passed, 2 skipped, unstable: b c\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+	if err := os.WriteFile(againReport(vitest), []byte(`{"numPassedTests":7}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	shown.Reset()
+	if err := tell(&shown, report, []string{vitest}); err != nil || !strings.HasSuffix(shown.String(), "; again, alone: 7 browser tests passed, 0 skipped\n") {
+		t.Errorf("%q, %v", shown.String(), err)
 	}
 }
 
@@ -125,5 +138,48 @@ func TestAlways(t *testing.T) {
 	t.Setenv("GOTEST_ALWAYS", "1")
 	if run([]string{"-again", "1", "./..."}) == nil {
 		t.Error("a test that fails twice passed")
+	}
+}
+
+// A file of browser tests that fails and passes alone does not fail the run; one
+// that fails twice, or is one of too many, does. A stand-in for npx plays vitest.
+func TestBrowserAgain(t *testing.T) {
+	report := func(files ...string) string {
+		var results []string
+		for _, f := range files {
+			results = append(results, `{"name":"/e2e/`+f+`","status":"failed"},{"name":"/e2e/well.test.ts","status":"passed"}`)
+		}
+		return `{"testResults":[` + strings.Join(results, ",") + `]}`
+	}
+	for _, c := range []struct {
+		name, first, script string
+		fails               bool
+	}{
+		{"once", report("a.test.ts"), `[ $# -gt 5 ]`, false},
+		{"twice", report("a.test.ts"), `false`, true},
+		{"too many", report("a.test.ts", "b.test.ts", "c.test.ts"), `[ $# -gt 5 ]`, true},
+		{"before it reports", "", `false`, true},
+	} {
+		dir := t.TempDir()
+		npx := `#!/bin/sh
+for a; do case $a in --outputFile=*) out=${a#*=};; esac; done
+[ -z '` + c.first + `' ] || echo '` + c.first + `' > "$out"
+echo "$@" >> ` + filepath.Join(dir, "calls") + `
+` + c.script + "\n"
+		if err := os.WriteFile(filepath.Join(dir, "npx"), []byte(npx), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+		err := run([]string{"-browser", dir, "-report", filepath.Join(dir, "e2e.json"), "-again", "2"})
+		if (err != nil) != c.fails {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		calls, err := os.ReadFile(filepath.Join(dir, "calls"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again := strings.HasSuffix(string(calls), " a.test.ts\n"); again != (c.name == "once" || c.name == "twice") {
+			t.Errorf("%s: called %s", c.name, calls)
+		}
 	}
 }
