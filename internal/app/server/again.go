@@ -67,7 +67,7 @@ func (s *Server) again(w http.ResponseWriter, r *http.Request, name, path, old s
 	}
 	job := s.beginAs(name, path, how, func(end frame.Job) {
 		if end.State == "done" && old != "" && end.Run != old {
-			s.forget(old)
+			s.retire(old)
 		}
 	})
 	return s.frame.AnswerStatus(w, r, http.StatusAccepted, job)

@@ -4,8 +4,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/app/server/frame"
@@ -83,6 +86,34 @@ func TestAgain(t *testing.T) {
 		get[frame.Failure](t, do(s, "GET", api+"runs/"+other.Run+"/"+bad, ""), http.StatusBadRequest)
 	}
 	get[frame.Failure](t, do(s, "POST", api+"runs/"+other.Run+"/again", `{"map":{},"l1Latency":100000}`), http.StatusBadRequest)
+}
+
+// A page learns of a run that took another's place a moment later: what it asks the
+// old one until then is answered, though nobody is offered it any more.
+func TestRetired(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "samples.csv")
+	if err := os.WriteFile(path, []byte("ip,time,cpu,latency\n1,10,0,5\n2,11,1,7\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		loader := NewLoader(dataset.Options{})
+		s := newTestServer(t, func(o *Options) { o.Open, o.Reopen = loader.Open, loader.Reopen })
+		const api = "/api/v1/"
+		old := wait(t, s, get[frame.Job](t, do(s, "POST", api+"open", `{"path":"`+path+`"}`), http.StatusAccepted)).Run
+		other := wait(t, s, get[frame.Job](t, do(s, "POST", api+"runs/"+old+"/again", `{"map":{"latency":"cpu"}}`), http.StatusAccepted)).Run
+		synctest.Wait()
+		if old == "" || other == "" || old == other {
+			t.Fatalf("runs %q and %q", old, other)
+		}
+		get[frame.Info](t, do(s, "GET", api+"runs/"+old, ""), http.StatusOK)
+		if home := get[frame.Home](t, do(s, "GET", api+"runs", ""), http.StatusOK); slices.ContainsFunc(home.Runs, func(r frame.RunSummary) bool { return r.ID == old }) {
+			t.Errorf("listed: %+v", home.Runs)
+		}
+		time.Sleep(retirement)
+		synctest.Wait()
+		get[frame.Failure](t, do(s, "GET", api+"runs/"+old, ""), http.StatusNotFound)
+		get[frame.Info](t, do(s, "GET", api+"runs/"+other, ""), http.StatusOK)
+	})
 }
 
 func TestAgainIsPrivate(t *testing.T) {

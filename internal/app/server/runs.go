@@ -1,16 +1,19 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"net"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/app/server/memory"
 	"github.com/isobath/isobath/internal/app/server/mesh"
+	"github.com/isobath/isobath/internal/base/parallel"
 )
 
 // Add shows a run. A run with the same content takes the place of the old one.
@@ -62,10 +65,13 @@ func (s *Server) hold(id string) (run *frame.Run, release func(), err error) {
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock() // after TryUse, so that it cannot be closed between
-	i := slices.IndexFunc(s.runs, func(o *frame.Run) bool { return o.ID == id })
-	if i >= 0 {
-		if release, ok := s.runs[i].TryUse(); ok {
-			return s.runs[i], release, nil
+	for _, runs := range [][]*frame.Run{s.runs, s.retired} {
+		i := slices.IndexFunc(runs, func(o *frame.Run) bool { return o.ID == id })
+		if i < 0 {
+			continue
+		}
+		if release, ok := runs[i].TryUse(); ok {
+			return runs[i], release, nil
 		}
 	}
 	return nil, nil, frame.NotFound("open its file again", "no run %s is open", id)
@@ -164,4 +170,40 @@ func (s *Server) forget(id string) (found bool, err error) {
 	apart := s.takeApart(id)
 	s.mu.Unlock()
 	return true, errors.Join(closeAll(apart), run.Close())
+}
+
+// retirement is how long a run answers after another took its place: pages learn of
+// it a moment later, and what they asked before that is no mistake of theirs.
+const retirement = 10 * time.Second
+
+// retire takes a run from the list and closes it when pages have had the time to
+// leave it, or the server ends.
+func (s *Server) retire(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.runs, func(o *frame.Run) bool { return o.ID == id })
+	if i < 0 {
+		return
+	}
+	run := s.runs[i]
+	s.runs = slices.Delete(s.runs, i, i+1)
+	s.retired = append(s.retired, run)
+	parallel.Start(s.jobs.ctx, func(ctx context.Context) error {
+		select {
+		case <-ctx.Done(): // Close has it, or will
+			return nil
+		case <-time.After(retirement):
+		}
+		s.mu.Lock()
+		i := slices.Index(s.retired, run)
+		if i >= 0 {
+			s.retired = slices.Delete(s.retired, i, i+1)
+		}
+		apart := s.takeApart(id)
+		s.mu.Unlock()
+		if i < 0 {
+			return nil
+		}
+		return errors.Join(closeAll(apart), run.Close())
+	})
 }

@@ -87,6 +87,9 @@ type Server struct {
 
 	mu   sync.RWMutex
 	runs []*frame.Run // in the order they were opened
+	// retired are runs that others took the place of, listed nowhere and open a
+	// little longer; see retire.
+	retired []*frame.Run
 	// pairs are two runs shown as one, newest first; pairing is held while one is
 	// made. compare names the runs of the one that the page begins with.
 	pairs   []*frame.Run
@@ -178,8 +181,8 @@ func (s *Server) Close() error {
 	// Requests under way may ask for other runs while they are waited for, so
 	// the lock is not held.
 	s.mu.Lock()
-	runs := slices.Concat(s.pairs, s.runs)
-	s.runs, s.pairs = nil, nil
+	runs := slices.Concat(s.pairs, s.runs, s.retired)
+	s.runs, s.pairs, s.retired = nil, nil, nil
 	s.mu.Unlock()
 	return errors.Join(closeAll(runs), s.uploads.remove())
 }
