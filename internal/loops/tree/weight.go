@@ -312,7 +312,7 @@ func (b *build) idles(gr *group) bool {
 	st := &b.statements[gr.statement]
 	kept := func(in instruction) bool {
 		p := positionOf(&in)
-		return (in.Loads || in.Stores || in.Ending == flow.Call) && p.file == st.file && st.whole().contains(p.at)
+		return (in.Loads || in.Stores || in.Unhooked || in.Ending == flow.Call) && p.file == st.file && st.whole().contains(p.at)
 	}
 	for _, m := range gr.machines {
 		l := &b.loops[m]

@@ -64,9 +64,9 @@ func (n *namer) hooked(pc uint64, in *flow.Instruction) {
 	if n.hooks == nil {
 		return
 	}
-	in.Loads, in.Stores = false, false
+	in.Loads, in.Stores, in.Unhooked = false, false, in.Loads || in.Stores
 	if h, ok := n.hooks[pc]; ok {
-		in.Ending, in.Loads, in.Stores = flow.Straight, h.loads, h.stores
+		in.Ending, in.Loads, in.Stores, in.Unhooked = flow.Straight, h.loads, h.stores, false
 	}
 }
 

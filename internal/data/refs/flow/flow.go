@@ -53,6 +53,9 @@ type Instruction struct {
 	// Loads and Stores say that it reads or writes memory; a call's own push of
 	// its return address does not count.
 	Loads, Stores bool
+	// Unhooked says that it reads or writes memory without a compiler hook, as
+	// code does with variables on the stack: no reference tells of it.
+	Unhooked bool
 	// Function is where the function begins that the code is part of after
 	// inlining; 0 if it is not known.
 	Function uint64

@@ -102,6 +102,7 @@ func TestTables(t *testing.T) {
 		Code: []Instruction{
 			{PC: 16, Length: 4, Ending: Branch, Function: 16, Place: refs.Place{Function: "f", File: "a.c", Line: 3}, Column: 7, Home: "g"},
 			{PC: 20, Length: 3, Loads: true, Stores: true, Element: 4},
+			{PC: 23, Length: 4, Unhooked: true},
 		},
 		Marks:   []Mark{{PC: 16, File: "a.c", Line: 3, Column: 7}},
 		Threads: []Thread{{ID: 7, Events: []Event{{0, 0}, {3, 1}, {2, None}}}, {ID: 9, Events: []Event{{0, 1}, {0, None}}}},

@@ -20,7 +20,10 @@ const (
 const HookedFormat = "instrument"
 
 // accessNames are the values of column "access".
-var accessNames = []string{"none", "load", "store", "modify"}
+var accessNames = []string{"none", "load", "store", "modify", unhooked: "unhooked"}
+
+// unhooked is the value of accesses without a compiler hook.
+const unhooked = 4
 
 // Tables returns the flow as tables of a run.
 func (t *Trace) Tables() ([]*table.Table, error) {
@@ -126,6 +129,9 @@ func (t *Trace) codeTable() (*table.Table, error) {
 		}
 		if in.Stores {
 			access[i] += 2
+		}
+		if in.Unhooked {
+			access[i] = unhooked
 		}
 		function[i], home[i], file[i] = functions.CodeString(in.Place.Function), homes.CodeString(in.Home), files.CodeString(in.Place.File)
 	}
@@ -242,7 +248,7 @@ func (t *Trace) readCode(code *table.Table) error {
 	for i := range t.Code {
 		access := columns["access"](i)
 		t.Code[i] = Instruction{PC: ip[i], Function: start[i], Length: uint8(columns["length"](i)), Ending: Ending(min(columns["ending"](i), int64(Branch))),
-			Loads: access&1 != 0, Stores: access&2 != 0, Column: int(columns["column"](i)), Element: uint8(columns["element"](i)), Home: home.Text(i),
+			Loads: access&1 != 0, Stores: access&2 != 0, Unhooked: access == unhooked, Column: int(columns["column"](i)), Element: uint8(columns["element"](i)), Home: home.Text(i),
 			Place: refs.Place{Function: function.Text(i), File: file.Text(i), Line: int(columns["line"](i))}}
 	}
 	return nil
