@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -296,6 +297,63 @@ func TestMeshSeries(t *testing.T) {
 		t.Errorf("%d cells in the plot, %d in the coefficient", n, rel.Correlation.Cells)
 	}
 	checkOverTime(t, s, path)
+	checkTimeBrush(t, s, path)
+	checkRankAndLine(t, s, path)
+}
+
+// checkTimeBrush: the selection of a part of the heat map has the samples that it shows,
+// also where regions move from dump to dump.
+func checkTimeBrush(t *testing.T, s *Server, path string) {
+	t.Helper()
+	for _, by := range []string{"index z", "e"} {
+		over := post[meshes.MeshOverTime](t, s, path+"/overtime", meshes.MeshOverTimeAsk{MeshFieldAsk: meshes.MeshFieldAsk{Field: "samples"}, By: by})
+		last := len(over.Regions) - 1
+		if last < 3 {
+			t.Fatalf("%d regions by %s: %s", last+1, by, over.Problem)
+		}
+		for _, b := range [][4]int{{0, 0, 0, 0}, {2, 2, 1, 1}, {0, 1, 1, 3}, {1, last, 2, 4}} {
+			want := 0
+			for _, r := range over.Regions[b[0] : b[1]+1] {
+				for _, n := range r.Samples[b[2] : b[3]+1] {
+					want += int(n)
+				}
+			}
+			brush := post[meshes.MeshWhere](t, s, path+"/overtime/select",
+				meshes.MeshTimeBrushAsk{By: by, Low: over.Regions[b[0]].Low, High: over.Regions[b[1]].High, First: b[2], Last: b[3]})
+			f := post[meshes.MeshFieldAnswer](t, s, path+"/field", meshes.MeshFieldAsk{Step: 4, Field: "samples", Mode: mesh.All, Where: brush.Where})
+			if f.Counts.Used != want || f.Counts.Selected != want {
+				t.Errorf("by %s, %v: the heat map has %d samples, its selection %d of which %d are on cells", by, b, want, f.Counts.Selected, f.Counts.Used)
+			}
+		}
+	}
+	none := post[meshes.MeshWhere](t, s, path+"/overtime/select", meshes.MeshTimeBrushAsk{By: "region", Low: 400, High: 500, Last: 4})
+	if none.Where != "" {
+		t.Errorf("regions that are not there select %q", none.Where)
+	}
+}
+
+// checkRankAndLine: the order is that of the shares, and a line through the diagonal
+// passes the cells on it with the values of the field.
+func checkRankAndLine(t *testing.T, s *Server, path string) {
+	t.Helper()
+	ask := meshes.MeshFieldAsk{Step: 2, Field: "latency_avg", Mode: mesh.All}
+	ranked := post[meshes.MeshRanked](t, s, path+"/rank", meshes.MeshRankAsk{MeshFieldAsk: ask, Least: 1}).Ranked
+	if len(ranked) < 5 || !slices.IsSortedFunc(ranked, func(a, b mesh.Explained) int { return cmp.Compare(b.Share, a.Share) }) {
+		t.Errorf("%+v", ranked)
+	}
+	line := post[meshes.MeshLine](t, s, path+"/line", meshes.MeshLineAsk{MeshFieldAsk: ask, Against: "e", End: [3]float64{1.125, 1.125, 1.125}})
+	if len(line.Pieces) < 20 || line.Pieces[0].Cell != 0 || math.Abs(line.Length-1.125*math.Sqrt(3)) > 1e-12 || line.Unit != "cycles" {
+		t.Fatalf("%d cells, length %g in %q", len(line.Pieces), line.Length, line.Unit)
+	}
+	var f, e meshes.MeshFieldAnswer
+	values := postColumns(t, s, path+"/field", ask, &f)(f.Values)
+	physics := postColumns(t, s, path+"/field", meshes.MeshFieldAsk{Step: 2, Variable: "e"}, &e)(e.Values)
+	for _, p := range line.Pieces {
+		v := math.Float64frombits(le64(values[8*p.Cell:]))
+		if w := math.Float64frombits(le64(physics[8*p.Cell:])); p.Against == nil || *p.Against != w || math.IsNaN(v) != (p.Value == nil) || p.Value != nil && *p.Value != v {
+			t.Fatalf("cell %d: %v and %v, want %g and %g", p.Cell, p.Value, p.Against, v, w)
+		}
+	}
 }
 
 // checkOverTime: at each dump the regions have the samples that the field of that dump

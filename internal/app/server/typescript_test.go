@@ -94,6 +94,8 @@ var wireAreas = []struct {
 		{"internal/domain/mesh/project.go", "Counts", "Mode"},
 		{"internal/domain/mesh/correlate.go", "Correlation", "CategoryStats", "Density"},
 		{"internal/domain/mesh/overtime.go", "TimeRow"},
+		{"internal/domain/mesh/rank.go", "Explained"},
+		{"internal/domain/mesh/line.go", "LinePiece"},
 		{"internal/app/server/mesh/wire.go"},
 	}},
 	{"executions", [][]string{

@@ -297,6 +297,57 @@ type MeshOverTime struct {
 	Problem    string         `json:"problem"`
 }
 
+// MeshTimeBrushAsk asks for the samples in the regions of a variable whose values lie
+// between two ends, both included, at the dumps from first to last.
+type MeshTimeBrushAsk struct {
+	By    string  `json:"by"` // empty: all cells
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+	First int     `json:"first"`
+	Last  int     `json:"last"`
+}
+
+// MeshWhere is a selection; empty if it would hold nothing.
+type MeshWhere struct {
+	Where string `json:"where"`
+}
+
+// MeshRankAsk asks which variables of the simulation go with a performance field.
+type MeshRankAsk struct {
+	MeshFieldAsk
+	Least int `json:"least"` // samples a cell must have
+}
+
+// MeshRanked are the variables, those that explain most first.
+type MeshRanked struct {
+	Ranked []mesh.Explained `json:"ranked"`
+}
+
+// MeshLineAsk asks for a performance field and a variable along a straight line; an
+// empty name asks for neither.
+type MeshLineAsk struct {
+	MeshFieldAsk
+	Against string     `json:"against"`
+	Start   [3]float64 `json:"start" ts:"readonly [number, number, number]"`
+	End     [3]float64 `json:"end" ts:"readonly [number, number, number]"`
+}
+
+// MeshLine are the cells that the line passes through, in its order.
+type MeshLine struct {
+	Length float64         `json:"length"`
+	Unit   string          `json:"unit"` // of the performance field
+	Pieces []MeshLinePiece `json:"pieces"`
+}
+
+// MeshLinePiece is a part of a line in one cell, with what is known of the cell; null
+// without a value.
+type MeshLinePiece struct {
+	mesh.LinePiece
+	Value   *float64 `json:"value"`
+	Samples uint32   `json:"samples"`
+	Against *float64 `json:"against"`
+}
+
 // MeshAttach puts a mesh under the samples of this run: that of another run, or
 // dumps on the server's machine.
 type MeshAttach struct {

@@ -65,6 +65,29 @@ export interface TimeRow {
   readonly samples: readonly number[];
 }
 
+// Explained says how much of a field's differences between cells goes with a variable.
+export interface Explained {
+  readonly variable: string;
+  readonly cells: number;
+  // Share of the variance of the field between cells that the means of the variable's
+  // regions or bands explain, less what so many parts explain of anything by chance;
+  // below zero: nothing.
+  readonly share: number;
+  readonly parts: number;
+  // Spearman's coefficient with its p-value for cells whose neighbours are alike; none
+  // where it cannot be computed.
+  readonly spearman: number | null;
+  readonly spatial_p: number | null;
+}
+
+// LinePiece is a part of a line that lies in one cell: from and to are parts of its
+// length, 0 to 1.
+export interface LinePiece {
+  readonly cell: number;
+  readonly from: number;
+  readonly to: number;
+}
+
 // MeshAsk asks about one dump of a mesh.
 export interface MeshAsk {
   readonly step: number; // -1 for the last
@@ -350,6 +373,54 @@ export interface MeshOverTime {
   readonly regions: readonly TimeRow[];
   readonly after: number; // samples later than the last dump
   readonly problem: string;
+}
+
+// MeshTimeBrushAsk asks for the samples in the regions of a variable whose values lie
+// between two ends, both included, at the dumps from first to last.
+export interface MeshTimeBrushAsk {
+  readonly by: string; // empty: all cells
+  readonly low: number;
+  readonly high: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+// MeshWhere is a selection; empty if it would hold nothing.
+export interface MeshWhere {
+  readonly where: string;
+}
+
+// MeshRankAsk asks which variables of the simulation go with a performance field.
+export interface MeshRankAsk extends MeshFieldAsk {
+  readonly least: number; // samples a cell must have
+}
+
+// MeshRanked are the variables, those that explain most first.
+export interface MeshRanked {
+  readonly ranked: readonly Explained[];
+}
+
+// MeshLineAsk asks for a performance field and a variable along a straight line; an
+// empty name asks for neither.
+export interface MeshLineAsk extends MeshFieldAsk {
+  readonly against: string;
+  readonly start: readonly [number, number, number];
+  readonly end: readonly [number, number, number];
+}
+
+// MeshLine are the cells that the line passes through, in its order.
+export interface MeshLine {
+  readonly length: number;
+  readonly unit: string; // of the performance field
+  readonly pieces: readonly MeshLinePiece[];
+}
+
+// MeshLinePiece is a part of a line in one cell, with what is known of the cell; null
+// without a value.
+export interface MeshLinePiece extends LinePiece {
+  readonly value: number | null;
+  readonly samples: number;
+  readonly against: number | null;
 }
 
 // MeshAttach puts a mesh under the samples of this run: that of another run, or
