@@ -187,45 +187,35 @@ func OpenArrowFile(f *os.File) (*Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open table: %w", err)
 	}
-	t, err := fromArrow(data, true)
+	file := &Spill{data: data, unmap: unmap}
+	t, err := fromArrow(data, file)
 	if err != nil {
-		unmap()
+		file.Close()
 		return nil, fmt.Errorf("%s: %w; the run is damaged, import it again", f.Name(), err)
 	}
-	t.close, t.mapped = unmap, data
+	t.file = file
 	return t, nil
 }
 
-// Long and narrow tables give back the memory of what was read; see inFile.
-const (
-	longBytes     = 64 << 20
-	narrowColumns = 64
-)
-
-// inFile says that the values of a column are in a mapped file, which has them
-// again when they are needed. The table unmaps it.
-func (c *Column) inFile(mapping []byte) {
-	c.Spill = &Spill{data: mapping, unmap: func() error { return nil }}
-}
-
-// fromArrow reads the table in data, which may be a mapped file. The Arrow library panics on some damaged
-// files; that is an error here, not a crash.
-func fromArrow(data []byte, mapped bool) (t *Table, err error) {
+// fromArrow reads the table in data, which is what file maps unless that is nil.
+// The Arrow library panics on some damaged files; that is an error here, not a
+// crash.
+func fromArrow(data []byte, file *Spill) (t *Table, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			t, err = nil, fmt.Errorf("not a readable Arrow file: %v", r)
 		}
 	}()
-	file, err := ArrowReader(data)
+	reader, err := ArrowReader(data)
 	if err != nil {
 		return nil, err
 	}
-	schema := file.Schema()
+	schema := reader.Schema()
 	meta := schema.Metadata()
 	if v, _ := meta.GetValue(metaVersion); v != strconv.Itoa(arrowVersion) {
 		return nil, fmt.Errorf("table version %q, this program knows %d", v, arrowVersion)
 	}
-	batch, err := file.Read()
+	batch, err := reader.Read()
 	if err != nil {
 		return nil, fmt.Errorf("not a readable Arrow file: %w", err)
 	}
@@ -234,9 +224,7 @@ func fromArrow(data []byte, mapped bool) (t *Table, err error) {
 		if columns[i], err = fromArray(schema.Field(i), batch.Column(i)); err != nil {
 			return nil, err
 		}
-		if mapped && len(data) >= longBytes && len(columns) <= narrowColumns {
-			columns[i].inFile(data)
-		}
+		columns[i].Spill = file.part(columns[i].raw())
 	}
 	name, _ := meta.GetValue(metaTable)
 	return New(name, columns)

@@ -159,29 +159,47 @@ func (g *Growing[T]) Drop() {
 	*g = Growing[T]{}
 }
 
-// Spill is the temporary file behind the values of a column.
+// Spill is the mapped file behind the values of a column, or of all columns of a
+// table, or a part of that.
 type Spill struct {
 	data    []byte
 	unmap   func() error
-	checked bool // its column was found consistent in some table
-	zero    bool // nothing was ever written to it
+	whole   *Spill // what it is a part of, which is the one to unmap; nil if it is all
+	checked bool   // its column was found consistent in some table
+	zero    bool   // nothing was ever written to it
 }
 
 // Release gives back the memory that reading the values took. They are read
 // from the file again when they are needed.
 func (s *Spill) Release() {
-	if s != nil && s.data != nil {
+	if s != nil && s.data != nil && (s.whole == nil || s.whole.data != nil) {
 		release(s.data)
 	}
 }
 
-// Close frees the file. The values must not be used afterwards.
+// Close frees the file; that of a part only forgets it. The values must not be
+// used afterwards.
 func (s *Spill) Close() error {
 	if s == nil || s.data == nil {
 		return nil
 	}
 	s.data = nil
+	if s.whole != nil {
+		return nil
+	}
 	return s.unmap()
+}
+
+// part is the spill of values that are within the file, with which their column
+// gives back their memory alone. Those that would take little, as of each of 40,000
+// columns, have none: they go with the file.
+func (s *Spill) part(values []byte) *Spill {
+	if s == nil || len(values) <= spillBytes {
+		return nil
+	}
+	at := int(uintptr(unsafe.Pointer(&values[0])) - uintptr(unsafe.Pointer(&s.data[0])))
+	end := at + len(values)
+	return &Spill{data: s.data[at-at%os.Getpagesize() : end], whole: s} // memory is given back by pages
 }
 
 func zeros[T Fixed](n int) (any, *Spill, error) {
@@ -215,16 +233,14 @@ func (t *Table) Release() {
 	for _, c := range t.columns {
 		c.Release()
 	}
-	if t.mapped != nil {
-		release(t.mapped)
-	}
+	t.file.Release()
 }
 
 // Settle moves values that are in memory into a temporary file: of many tables
 // that wait for something, each then takes none. A table of a file gives back what
 // was read of it. Nobody else may have the table yet.
 func (t *Table) Settle() error {
-	if t.mapped != nil || t.elsewhere {
+	if t.file != nil || t.elsewhere {
 		t.Release()
 		return nil
 	}
@@ -255,12 +271,13 @@ func (t *Table) Settle() error {
 	if err != nil {
 		return err
 	}
+	t.file = &Spill{data: data, unmap: unmap}
 	for i, c := range t.columns {
 		if c.Spill == nil {
 			c.restOn(data[places[i]:][:len(c.raw())])
+			c.Spill = t.file.part(c.raw())
 		}
 	}
-	t.close, t.mapped = unmap, data
 	return nil
 }
 

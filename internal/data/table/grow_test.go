@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unsafe"
 )
 
 // Values beyond what is kept in memory come back as they were appended.
@@ -170,7 +171,7 @@ func TestSettle(t *testing.T) {
 		if err := table.Settle(); err != nil {
 			t.Fatal(err)
 		}
-		if table.mapped == nil {
+		if table.file == nil {
 			t.Fatal("the values are still in memory")
 		}
 		table.Release()
@@ -187,5 +188,65 @@ func TestSettle(t *testing.T) {
 	}
 	if err := errors.Join(empty.Settle(), empty.Close()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestPartsOfAFile: a long column of a table that a file is behind gives back its
+// own memory, whole pages that hold its values; closing it leaves the others, and
+// what is closed is not touched again.
+func TestPartsOfAFile(t *testing.T) {
+	const n = spillBytes/4 + 1000 // beyond what a column keeps in memory
+	values := make([]int32, n)
+	for i := range values {
+		values[i] = int32(i) * 3
+	}
+	made, err := New("samples", []*Column{
+		{Name: "flag", Kind: Flag, Data: make([]uint8, n)},
+		{Name: "first", Kind: Number, Data: values},
+		{Name: "second", Kind: Number, Data: values},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "t.arrow")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(made.WriteArrowFile(f), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	opened, err := openArrow(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := made.Settle(); err != nil {
+		t.Fatal(err)
+	}
+	for what, table := range map[string]*Table{"opened": opened, "settled": made} {
+		first, second := table.Column("first"), table.Column("second")
+		if table.Column("flag").Spill != nil || first.Spill == nil || first.Spill == second.Spill {
+			t.Fatalf("%s: the long columns, and only they, have a part each", what)
+		}
+		page, part := uintptr(os.Getpagesize()), first.Spill.data
+		start := uintptr(unsafe.Pointer(&part[0]))
+		if before := uintptr(unsafe.Pointer(&first.raw()[0])) - start; start%page != 0 || before >= page || len(part) != int(before)+len(first.raw()) {
+			t.Errorf("%s: a part of %d bytes from %#x, %d before the values", what, len(part), start, before)
+		}
+		if err := first.Spill.Close(); err != nil {
+			t.Error(err)
+		}
+		second.Release()
+		if got := second.Float(n - 1); got != 3*(n-1) {
+			t.Errorf("%s: the last value is %v after another column was closed", what, got)
+		}
+		shifted := table.Shifted(1)
+		if err := table.Close(); err != nil {
+			t.Error(err)
+		}
+		shifted.Release() // the address may be another's by now
+		if table.file.data != nil || second.Spill.data != nil {
+			t.Errorf("%s: what is closed can still be released", what)
+		}
 	}
 }

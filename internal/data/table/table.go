@@ -89,7 +89,8 @@ type Column struct {
 	// The Data of a row without a value is zero.
 	Valid Bits
 
-	// Spill is the temporary file behind Data; nil if that is memory.
+	// Spill is the file behind Data; nil if that is memory, or little of the file
+	// behind its table.
 	Spill *Spill
 
 	// Summary is what was seen of values that are elsewhere; nil for others.
@@ -229,8 +230,7 @@ type Table struct {
 	rows    int
 	columns []*Column
 	byName  map[string]*Column
-	close   func() error
-	mapped  []byte // the file behind all columns; nil if there is none
+	file    *Spill // behind all columns that have none of their own; nil if there is none
 
 	elsewhere bool
 }
@@ -290,18 +290,14 @@ func (t *Table) Column(name string) *Column { return t.byName[name] }
 // Close releases the file behind a mapped table. Its columns must not be used
 // afterwards.
 func (t *Table) Close() error {
-	err := CloseColumns(t.columns)
-	if t.close != nil {
-		err = errors.Join(err, t.close())
-	}
-	return err
+	return errors.Join(CloseColumns(t.columns), t.file.Close())
 }
 
 // Shifted is the table with the clock readings of some columns moved. It shares
 // its values with t, which is the one to close.
 func (t *Table) Shifted(by int64, times ...string) *Table {
 	out := *t
-	out.columns, out.byName, out.close = slices.Clone(t.columns), maps.Clone(t.byName), nil
+	out.columns, out.byName = slices.Clone(t.columns), maps.Clone(t.byName)
 	for i, c := range t.columns {
 		if c.Kind == Time && slices.Contains(times, c.Name) {
 			moved := *c

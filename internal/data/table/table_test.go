@@ -65,7 +65,7 @@ func TestEmptyTable(t *testing.T) {
 	if err := tab.WriteArrow(&b); err != nil {
 		t.Fatal(err)
 	}
-	got, err := fromArrow(b.Bytes(), false)
+	got, err := fromArrow(b.Bytes(), nil)
 	if err != nil || got.Rows() != 0 || len(got.Columns()) != 2 {
 		t.Errorf("empty table read back: %v, %v", got, err)
 	}
@@ -145,7 +145,7 @@ func FuzzOpen(f *testing.F) {
 	}
 	f.Add(b.Bytes())
 	f.Fuzz(func(t *testing.T, in []byte) {
-		tab, err := fromArrow(in, false)
+		tab, err := fromArrow(in, nil)
 		if err != nil {
 			return
 		}
