@@ -62,6 +62,7 @@ type Objects struct {
 	stacks      map[int]*Object
 	counts      map[string]int
 	allocated   map[allocationKey]allocationName
+	held        map[string]bool     // names of allocations, once they are named
 	sources     map[string][]string // lines of files that were looked at for names
 }
 
@@ -233,11 +234,28 @@ func (o *Objects) global(pid int, at, addr uint64, m *Mapping) (object *Object, 
 	key := globalKey{b, g.Start, bias}
 	obj := o.globals[key]
 	if obj == nil {
-		obj = &Object{Name: g.Name, Source: FromGlobal, Start: g.Start + bias, Size: g.Size, Type: g.Type}
+		obj = &Object{Name: o.variableName(g.Name), Source: FromGlobal, Start: g.Start + bias, Size: g.Size, Type: g.Type}
 		o.rename(obj)
 		o.globals[key] = obj
 	}
 	return obj, true
+}
+
+// OfVariable ends the name of a pointer whose name is that of what it holds: the
+// eight bytes of the variable are no part of the memory it points to.
+const OfVariable = " (variable)"
+
+func (o *Objects) variableName(name string) string {
+	if !o.Holders {
+		return name
+	}
+	if o.held == nil {
+		o.nameAllocations()
+	}
+	if o.held[name] {
+		return name + OfVariable
+	}
+	return name
 }
 
 func (o *Objects) stack(pid, tid int, at, addr, sp uint64, m *Mapping) *Object {
@@ -308,6 +326,7 @@ func (o *Objects) nameAllocations() {
 	live := map[liveKey]int{}    // numbers in use
 	taken := map[string][]bool{} // by name
 	names := map[liveKey]string{}
+	o.held = map[string]bool{}
 	release := func(k liveKey) {
 		if n, ok := live[k]; ok {
 			taken[names[k]][n] = false
@@ -330,6 +349,7 @@ func (o *Objects) nameAllocations() {
 		case opPut:
 			release(k) // its end was not logged
 			name := o.allocationName(e)
+			o.held[name] = true
 			n := slices.Index(taken[name], false)
 			if n < 0 {
 				n = len(taken[name])

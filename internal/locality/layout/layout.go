@@ -309,7 +309,7 @@ func (t *Table) declared(o *Object) {
 	if t.program == nil {
 		return
 	}
-	if g, at, ok := t.program.Variable(o.Start); ok && at == o.Start && g.Name == o.Name && g.Size > 0 {
+	if g, at, ok := t.program.Variable(o.Start); ok && at == o.Start && g.Name == strings.TrimSuffix(o.Name, symbol.OfVariable) && g.Size > 0 {
 		o.Size, o.Sized = g.Size, true
 		o.apply(g.Type, ByType)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/record/target"
 )
@@ -96,6 +97,7 @@ const blocks = `
 #include <pthread.h>
 struct node { long key; struct node *next; };
 static struct { struct node *list; volatile double *grid; volatile long *grown; } all;
+static long *volatile held;
 static void build(int n) {
 	for (int i = 0; i < n; i++) {
 		struct node *item = malloc(sizeof *item);
@@ -103,6 +105,7 @@ static void build(int n) {
 		item->next = all.list;
 		all.list = item;
 	}
+	held = malloc(400);
 	all.grid = calloc(500, 8);
 	all.grown = malloc(800);
 }
@@ -118,6 +121,7 @@ __attribute__((noinline)) long work(void) {
 	for (int i = 0; i < 500; i++) all.grid[i] = i;
 	all.grown = realloc((void *)all.grown, 1600);
 	for (int i = 0; i < 200; i++) all.grown[i] = i;
+	for (int i = 0; i < 50; i++) held[i] = i;
 	for (int k = 0; k < 20; k++) {
 		volatile long *brief = malloc(80);
 		for (int i = 0; i < 10; i++) brief[i] = i;
@@ -145,7 +149,7 @@ func heapUse(rec *Recording) (byObject map[string]int, threads map[uint32]bool) 
 		f := rec.Places[r.Place].Function
 		o := rec.Objects[r.Object]
 		m := numberedName.FindStringSubmatch(o.Name)
-		if f != "work" && f != "helper" || strings.HasPrefix(o.Name, "stack") || o.Name == "all" {
+		if f != "work" && f != "helper" || strings.HasPrefix(o.Name, "stack") || o.Name == "all" || o.Name == "held"+symbol.OfVariable {
 			continue
 		}
 		byObject[m[1]]++
@@ -177,7 +181,7 @@ func TestHeapObjects(t *testing.T) {
 		t.Run(string(tt.backend), func(t *testing.T) {
 			rec := record(t, Options{Command: []string{tt.exe, strconv.Itoa(nodes)}, Region: target.Region{Function: "work"}, Backend: tt.backend, Thread: tt.thread, Allocations: Logged})
 			got, threads := heapUse(rec)
-			want := map[string]int{"item": 2 * nodes, "all.grid": 500, "all.grown": 200, "brief": 200, "mine": 900}
+			want := map[string]int{"item": 2 * nodes, "all.grid": 500, "all.grown": 200, "brief": 200, "mine": 900, "held": 50}
 			for name, n := range want {
 				if got[name] != n {
 					t.Errorf("%d references to %s, want %d; all: %v", got[name], name, n, got)
