@@ -80,7 +80,10 @@ func (s *Structure) findPeers() *Peers {
 	p.Step = s.callSteps()
 	p.findSites()
 	p.byStep()
-	p.bySite()
+	p.eachSite(p.sites.narrow, p.sites.narrows, p.compareLines)
+	if s.Trace.Calls.Site != nil {
+		p.eachSite(p.sites.wide, p.sites.wides, p.comparePlace)
+	}
 	p.findWaits()
 	return p
 }
@@ -243,14 +246,13 @@ type ofLine struct {
 	median int64
 }
 
-// bySite compares with the same place on other processes or at other times, what
-// has no peers at its step; and tells what is usual for a process by itself from
-// what came once.
-func (p *Peers) bySite() {
-	order, start := sorted(upTo(len(p.Usual)), func(i int32) int32 { return p.sites.narrow[i] }, p.sites.narrows)
+// eachSite visits the places that a column numbers, with the computations of each
+// process there and the median of the processes' medians.
+func (p *Peers) eachSite(place []int32, places int, visit func(lines []ofLine, all int64)) {
+	order, start := sorted(upTo(len(p.Usual)), func(i int32) int32 { return place[i] }, places)
 	var times, medians []int64
 	var lines []ofLine
-	for k := range p.sites.narrows {
+	for k := range places {
 		calls := order[start[k]:start[k+1]] // by line and time
 		medians, lines = medians[:0], lines[:0]
 		for from := 0; from < len(calls); {
@@ -264,12 +266,34 @@ func (p *Peers) bySite() {
 			medians, lines = append(medians, m), append(lines, ofLine{calls[from:to], m})
 			from = to
 		}
-		p.compareLines(lines, median(medians))
+		visit(lines, median(medians))
 	}
 }
 
-// compareLines compares the computations at one place; all is the median of the
-// processes' medians.
+// comparePlace compares what has no peers among calls with its partner,
+// communicator and size with the others from the same line of the source: ranks
+// in the four corners of a grid begin a sweep with a send each, all to another
+// side.
+func (p *Peers) comparePlace(lines []ofLine, all int64) {
+	if p.s.Trace.Calls.Site[lines[0].calls[0]] < 0 {
+		return
+	}
+	for _, l := range lines {
+		for _, i := range l.calls {
+			switch {
+			case p.Rule[i] != NoPeers:
+			case len(lines) >= enoughLines:
+				p.Usual[i], p.Rule[i] = all, SameSite
+			case len(l.calls) >= enoughTimes:
+				p.Usual[i], p.Rule[i] = l.median, SameTimes
+			}
+		}
+	}
+}
+
+// compareLines compares with the same place on other processes or at other times
+// what has no peers at its step; and tells what is usual for a process by itself
+// from what came once.
 func (p *Peers) compareLines(lines []ofLine, all int64) {
 	for _, l := range lines {
 		for _, i := range l.calls {

@@ -38,3 +38,40 @@ func TestUnevenSharesAndOneDelay(t *testing.T) {
 		}
 	}
 }
+
+// TestPeersOfOneLine: a value goes around four ranks, each of which sends it to
+// another side and too seldom to be compared with itself. What holds one of them
+// up is told by others that send from the same line of the source, and not if no
+// line is known.
+func TestPeersOfOneLine(t *testing.T) {
+	const ms, held, late, rounds = 1_000_000, 30 * 1_000_000, 2, 3
+	next := []int{1, 3, 0, 2}
+	for _, known := range []bool{true, false} {
+		s := simulate(t, 4, Default(), func(p *mpiprog.Program) {
+			for k := range rounds {
+				r := 0
+				for range next {
+					p.Compute(r, 5*ms)
+					if k == 1 && r == late {
+						p.Compute(r, held)
+					}
+					p.Send(r, next[r], mpiprog.World, 1)
+					p.Recv(next[r], r, mpiprog.World, 1)
+					r = next[r]
+				}
+			}
+		})
+		if known {
+			s.Trace.Calls.Site = make([]int32, len(s.Trace.Calls.Enter))
+		}
+		most, on := int64(0), int32(0)
+		for i := range int32(len(s.Trace.Calls.Enter)) {
+			if x := s.Peers().Excess(i); x > most {
+				most, on = x, s.lineOf(i)
+			}
+		}
+		if known && (on != late || most < held-ms || most > held+ms) || !known && most > ms {
+			t.Errorf("line known %v: %d ns too much on rank %d, want %d on rank %d", known, most, on, held, late)
+		}
+	}
+}

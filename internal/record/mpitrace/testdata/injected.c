@@ -308,6 +308,88 @@ static void consensus(void) {
 	}
 }
 
+/* A transform over a grid of two rows of ranks: blocks of uneven size change
+   hands along the rows, then along the columns. The delay is before the second. */
+static void transpose(void) {
+	MPI_Comm line[2];
+	int cols = np / 2;
+	MPI_Comm_split(MPI_COMM_WORLD, me / cols, me, &line[0]);
+	MPI_Comm_split(MPI_COMM_WORLD, me % cols, me, &line[1]);
+	for (int k = 0; k < 12; k++)
+		for (int d = 0; d < 2; d++) {
+			int n, r, out[8], to[8], in[8], from[8], a[4096] = {0}, b[4096];
+			MPI_Comm_size(line[d], &n);
+			MPI_Comm_rank(line[d], &r);
+			for (int i = 0, x = 0, y = 0; i < n; i++) {
+				out[i] = in[i] = 100 * (1 + (i + r) % 3);
+				to[i] = x, from[i] = y, x += out[i], y += in[i];
+			}
+			if (d == 1)
+				work(k, 5);
+			else
+				nap(4);
+			MPI_Alltoallv(a, out, to, MPI_INT, b, in, from, MPI_INT, line[d]);
+		}
+	MPI_Comm_free(&line[0]);
+	MPI_Comm_free(&line[1]);
+}
+
+/* Sweeps over a grid of two rows that begin in each of its four corners in turn. */
+static void corners(void) {
+	int cols = np / 2, row = me / cols, col = me % cols, v = 0, w = 0;
+	for (int k = 0; k < 12; k++) {
+		int dx = k % 2 ? -1 : 1, dy = k % 4 < 2 ? 1 : -1;
+		MPI_Request r[2];
+		int n = 0;
+		if (col - dx >= 0 && col - dx < cols) MPI_Recv(&v, 1, MPI_INT, me - dx, 11, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		if (row - dy >= 0 && row - dy < 2) MPI_Recv(&w, 1, MPI_INT, me - dy * cols, 12, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		work(k, 5);
+		if (col + dx >= 0 && col + dx < cols) MPI_Isend(&v, 1, MPI_INT, me + dx, 11, MPI_COMM_WORLD, &r[n++]);
+		if (row + dy >= 0 && row + dy < 2) MPI_Isend(&w, 1, MPI_INT, me + dy * cols, 12, MPI_COMM_WORLD, &r[n++]);
+		MPI_Waitall(n, r, MPI_STATUSES_IGNORE);
+	}
+}
+
+/* Who has nothing left asks the others for work, one after the other; who works
+   looks between two pieces whether somebody asks. */
+static void steal(void) {
+	for (int k = 0; k < 8; k++) {
+		int left = 3 + 3 * ((me + k) % 2), begun = 0, asked = 0, waiting = 0, over = 0, victim = (me + 1) % np, found, got;
+		MPI_Request end = MPI_REQUEST_NULL;
+		MPI_Status from;
+		while (!over) {
+			MPI_Iprobe(MPI_ANY_SOURCE, 20 + k, MPI_COMM_WORLD, &found, &from);
+			if (found) {
+				int give = left > 1;
+				MPI_Recv(&got, 1, MPI_INT, from.MPI_SOURCE, 20 + k, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+				MPI_Send(&give, 1, MPI_INT, from.MPI_SOURCE, 40 + k, MPI_COMM_WORLD);
+				left -= give;
+			} else if (left > 0) {
+				if (begun++ == 0)
+					work(k, 3);
+				else
+					nap(3);
+				left--;
+			} else if (waiting) {
+				MPI_Iprobe(victim, 40 + k, MPI_COMM_WORLD, &found, &from);
+				if (found) {
+					MPI_Recv(&got, 1, MPI_INT, victim, 40 + k, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+					waiting = 0, left += got;
+					victim = (victim + 1) % np == me ? (victim + 2) % np : (victim + 1) % np;
+				} else
+					nap(0.1);
+			} else if (asked < np - 1) {
+				MPI_Send(&me, 1, MPI_INT, victim, 20 + k, MPI_COMM_WORLD);
+				asked++, waiting = 1;
+			} else {
+				if (end == MPI_REQUEST_NULL) MPI_Ibarrier(MPI_COMM_WORLD, &end);
+				MPI_Test(&end, &over, MPI_STATUS_IGNORE);
+				nap(0.1);
+			}
+		}
+	}
+}
+
 int main(int c, char **v) {
 	int level;
 	MPI_Init_thread(&c, &v, MPI_THREAD_FUNNELED, &level);
@@ -321,7 +403,8 @@ int main(int c, char **v) {
 		void (*run)(void);
 	} kinds[] = {{"wave", wave}, {"farm", farm}, {"neighbours", neighbours}, {"fence", fence}, {"hybrid", hybrid}, {"epochs", epochs},
 		{"locks", locks}, {"tree", tree}, {"later", later}, {"star", star}, {"files", files},
-		{"groups", groups}, {"parts", parts}, {"ahead", ahead}, {"kept", kept}, {"consensus", consensus}};
+		{"groups", groups}, {"parts", parts}, {"ahead", ahead}, {"kept", kept}, {"consensus", consensus},
+		{"transpose", transpose}, {"corners", corners}, {"steal", steal}};
 	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
 		if (!strcmp(v[1], kinds[k].name)) kinds[k].run();
 	MPI_Barrier(MPI_COMM_WORLD);
