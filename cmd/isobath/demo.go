@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -48,7 +49,7 @@ the paper that tells the story saw 60 % in its program.
 Every verb takes an example in place of a file: 'isobath report demo' is about the
 stencil program, 'isobath steps demo:messages' about the messages; there are also
 demo:fixed, demo:lookup, demo:cycles, demo:locality and demo:mesh. --unpack writes
-one of them, to keep.`,
+one of them, or both that 'demo compare' shows, to keep.`,
 		Example: `  isobath demo
   isobath demo messages
   isobath insights demo
@@ -62,12 +63,7 @@ one of them, to keep.`,
 				name = args[0]
 			}
 			if folder != "" {
-				path, err := demo.Unpack(cmd.Context(), name, folder)
-				if err != nil {
-					return err
-				}
-				_, err = fmt.Fprintln(cmd.OutOrStdout(), path)
-				return err
+				return unpackDemo(cmd.Context(), cmd.OutOrStdout(), name, folder)
 			}
 			return f.demo(cmd, name)
 		},
@@ -76,6 +72,28 @@ one of them, to keep.`,
 	cmd.Flags().BoolVar(&f.noBrowser, "no-browser", false, "only print the address")
 	cmd.Flags().StringVar(&folder, "unpack", "", "write the example below this `folder` instead, and print where")
 	return cmd
+}
+
+// unpackDemo writes an example, or both sides of the one that compares, and
+// prints where they are.
+func unpackDemo(ctx context.Context, w io.Writer, name, folder string) error {
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	names := []string{name}
+	if name == "compare" {
+		names = []string{"stencil", "fixed"}
+	}
+	for _, name := range names {
+		path, err := demo.Unpack(ctx, name, folder)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(w, path); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // demo shows an example.

@@ -15,6 +15,7 @@ import (
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/gaps"
 	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/formats"
 	"github.com/isobath/isobath/internal/machine/hw"
@@ -89,6 +90,8 @@ type samplesInfo struct {
 	Origin   kind.Origin `json:"origin"`
 	Topology *hw.Summary `json:"topology"`
 	Sources  int         `json:"sources"`
+	// Summed is set if rows are sums by place in the code, and not samples.
+	Summed *summed `json:"summed,omitempty"`
 	// Recording is set if this program recorded the samples.
 	Recording *run.Recording `json:"recording,omitempty"`
 	// Gaps are the stretches of time in which samples are missing or stand for
@@ -120,6 +123,12 @@ func describeSamples(ctx context.Context, s *dataset.Set) (*samplesInfo, error) 
 	}
 	i := &samplesInfo{Table: s.Table.Name, Origin: s.Run.Origin, Sources: len(s.Run.SourceFiles), Recording: s.Run.Recording, Gaps: found}
 	i.common = commonOf(s)
+	if cost, event := samples.Summed(s.Table); cost != nil {
+		var err error
+		if i.Summed, err = sumOf(ctx, s, nil, cost, event); err != nil {
+			return nil, err
+		}
+	}
 	if s.Topology != nil {
 		t := s.Topology.Summary()
 		i.Topology = &t
@@ -139,10 +148,15 @@ func commonOf(s *dataset.Set) common {
 
 func (i *samplesInfo) write(w io.Writer) error {
 	style := term.StyleFor(w)
-	fmt.Fprintf(w, "%s %s (%s)\n", style.Bold(term.Thousands(i.Rows)), i.Kind, i.Format)
-	if i.Topology != nil {
+	what := string(i.Kind)
+	if i.Summed != nil {
+		what = fmt.Sprintf("sums by place in the code, %s in all", i.Summed)
+	}
+	fmt.Fprintf(w, "%s %s (%s)\n", style.Bold(term.Thousands(i.Rows)), what, i.Format)
+	switch {
+	case i.Topology != nil:
 		fmt.Fprintln(w, topologyLine(*i.Topology))
-	} else {
+	case i.Summed == nil:
 		fmt.Fprintln(w, "no hardware topology")
 	}
 	if d := i.Recording; d != nil {

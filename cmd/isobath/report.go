@@ -233,14 +233,14 @@ func (r *report) take(t *table.Table, all query.Groups, top int) {
 
 // total asks for the cost of the whole selection: groups may be cut off by
 // --top, the total is not.
-func (r *report) total(ctx context.Context, s *dataset.Set, where query.Expr, cost *table.Column, event string) error {
+func (r *report) total(ctx context.Context, s *dataset.Set, where query.Expr, cost *table.Column, event string) (err error) {
+	if event != "" {
+		r.Summed, err = sumOf(ctx, s, where, cost, event)
+		return err
+	}
 	a, err := s.Engine.Answer(ctx, &query.Request{Where: where, Stats: []query.Stat{{Column: cost.Name}}})
 	if err != nil {
 		return err
-	}
-	if event != "" {
-		r.Summed = &summed{Event: event, Unit: cost.Unit, Sum: a.Stats[0].Sums[query.Selected]}
-		return nil
 	}
 	r.Unit, r.Provenance = cost.Unit, cost.Provenance.String()
 	if a.Stats[0].Counts[query.Selected] > 0 {
@@ -293,7 +293,7 @@ func (r *report) headline() string {
 	case r.Latency != nil:
 		return line + fmt.Sprintf(", %s%s %s (%s)", about(r.Provenance), term.Short(*r.Latency), r.Unit, r.Provenance)
 	case r.Summed != nil:
-		return line + fmt.Sprintf(", %s %s", term.Thousands(int64(r.Summed.Sum)), r.Summed.what())
+		return line + ", " + r.Summed.String()
 	}
 	return line + "; no latency recorded, ranked by samples"
 }
@@ -356,6 +356,17 @@ func (r *report) cells(g reportGroup, about string, largest float64) []string {
 	}
 	return append(cells, label(g.label))
 }
+
+// sumOf asks how much of an event the selected rows of a profile sum.
+func sumOf(ctx context.Context, s *dataset.Set, where query.Expr, cost *table.Column, event string) (*summed, error) {
+	a, err := s.Engine.Answer(ctx, &query.Request{Where: where, Stats: []query.Stat{{Column: cost.Name}}})
+	if err != nil {
+		return nil, err
+	}
+	return &summed{Event: event, Unit: cost.Unit, Sum: a.Stats[0].Sums[query.Selected]}, nil
+}
+
+func (s *summed) String() string { return term.Thousands(int64(s.Sum)) + " " + s.what() }
 
 // what names the unit, or else the event.
 func (s *summed) what() string { return cmp.Or(s.Unit, s.Event) }

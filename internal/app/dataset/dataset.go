@@ -289,6 +289,11 @@ func addTopology(r *run.Run, got *foreign.Imported, file string) error {
 		name = filepath.Base(file)
 	}
 	if data == nil {
+		for _, tab := range r.Contents {
+			if summed, _ := samples.Summed(tab); summed != nil {
+				return nil // sums of code are on no part of a machine
+			}
+		}
 		r.Warnings = append(r.Warnings, "no hardware topology with the data: samples are not placed on one; give --topology XML")
 		return nil
 	}

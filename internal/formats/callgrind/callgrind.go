@@ -81,13 +81,13 @@ type reader struct {
 	last          [3]int64
 	inCall        bool // the next line is what a call cost, with all below it
 	calls         int
-	totals        []int64 // as the file says them
+	said          map[string][]int64 // what lines "totals" and "summary" say, over all parts
 	sums          map[place][]int64
 	order         []place
 }
 
 func parse(ctx context.Context, in io.Reader, _ *foreign.Options) (*foreign.Imported, error) {
-	r := &reader{tool: "cachegrind", withLine: true, names: map[string]map[string]string{"ob": {}, "fl": {}, "fn": {}}, sums: map[place][]int64{}}
+	r := &reader{tool: "cachegrind", withLine: true, names: map[string]map[string]string{"ob": {}, "fl": {}, "fn": {}}, said: map[string][]int64{}, sums: map[place][]int64{}}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxLine)
 	for n := 1; lines.Scan(); n++ {
@@ -155,17 +155,28 @@ func (r *reader) header(key, value string) error {
 			return errors.New("positions by basic block are not read; record without --dump-bb")
 		}
 	case "summary", "totals":
-		fields := strings.Fields(value)
-		totals := make([]int64, len(fields))
-		for i, f := range fields {
-			v, err := strconv.ParseInt(f, 10, 64)
-			if err != nil {
-				return fmt.Errorf("%s: %w", key, err)
-			}
-			totals[i] = v
-		}
-		r.totals = totals // of the last part, or of all
+		return r.say(key, strings.Fields(value))
 	}
+	return nil
+}
+
+// say adds what the file says of a part as a whole: there may be several.
+func (r *reader) say(key string, costs []string) error {
+	if len(costs) > maxEvents {
+		return fmt.Errorf("%s: %d costs; up to %d are read", key, len(costs), maxEvents)
+	}
+	sums := r.said[key]
+	for i, text := range costs {
+		v, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		if i == len(sums) {
+			sums = append(sums, 0)
+		}
+		sums[i] += v
+	}
+	r.said[key] = sums
 	return nil
 }
 
@@ -312,7 +323,11 @@ func (r *reader) profile() *codesums.Profile {
 		}
 		p.Rows = append(p.Rows, row)
 	}
-	for i, said := range r.totals {
+	totals, ok := r.said["totals"]
+	if !ok { // cachegrind; callgrind's also has what it could not attribute
+		totals = r.said["summary"]
+	}
+	for i, said := range totals {
 		if i < len(all) && said != all[i] {
 			p.Notes = append(p.Notes, fmt.Sprintf("the costs by line add up to %d %s, the file says %d", all[i], r.events[i], said))
 		}

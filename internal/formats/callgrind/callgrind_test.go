@@ -143,6 +143,7 @@ func TestHostile(t *testing.T) {
 		"no position":    "events: Ir\npositions: instr line\nfn=f\n1\n",
 		"nothing":        "events: Ir\n",
 		"other events":   "events: Ir\nfn=f\n1 1\nevents: Dr\n",
+		"many totals":    "events: Ir\nfn=f\n1 1\ntotals:" + strings.Repeat(" 1", 1000) + "\n",
 		"words":          "events: Ir\nonce upon a time\n",
 	} {
 		if _, err := parse(t.Context(), strings.NewReader(text), nil); err == nil {
@@ -168,6 +169,24 @@ func TestPositions(t *testing.T) {
 	want := "main a.c:10 5, main a.c:12 7, main b.h:3 1, main a.c:3 2, g a.c:30 4"
 	if strings.Join(got, ", ") != want {
 		t.Errorf("got %s, want %s", strings.Join(got, ", "), want)
+	}
+	for _, w := range out.Warnings {
+		if strings.Contains(w, "the file says") {
+			t.Error(w)
+		}
+	}
+}
+
+// TestParts reads a file of several dumps, each with its own totals, of which
+// the summaries have costs that no line has.
+func TestParts(t *testing.T) {
+	part := "events: Ir Dr\nsummary: 12 1\nfl=a.c\nfn=main\n10 5 1\n11 5\ntotals: 10 1\n"
+	out, err := parse(t.Context(), strings.NewReader("# callgrind format\npart: 1\n"+part+"part: 2\n"+part), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if weight := out.Tables[0].Column(samples.Weight); weight.Float(0) != 10 || weight.Float(1) != 10 {
+		t.Errorf("%v and %v, want 10 and 10", weight.Float(0), weight.Float(1))
 	}
 	for _, w := range out.Warnings {
 		if strings.Contains(w, "the file says") {

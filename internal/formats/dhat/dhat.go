@@ -5,6 +5,7 @@ package dhat
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -38,6 +39,8 @@ type file struct {
 	Mode    string   `json:"mode"`
 	Verb    string   `json:"verb"`
 	Unit    string   `json:"tu"`
+	Amount  string   `json:"bsu"`  // what is summed, if not bytes
+	Times   string   `json:"bksu"` // what is counted, if not blocks
 	Command string   `json:"cmd"`
 	Points  []point  `json:"pps"`
 	Frames  []string `json:"ftbl"`
@@ -93,8 +96,20 @@ var optional = []struct {
 	{codesums.Event{Name: "bytes_written", Unit: "bytes"}, func(p *point) *int64 { return p.Written }},
 }
 
+// verbs are what a mode sums, in columns' words: the heap, copies, and what a
+// program reports of itself.
+var verbs = map[string]string{allocated: "allocated", "Copied": "copied", "Occurred": "reported"}
+
+// allocated is the verb of the mode in which a place is that of a data object.
+const allocated = "Allocated"
+
 func (d *file) profile() (*codesums.Profile, error) {
-	p := &codesums.Profile{Tool: "dhat", Events: []codesums.Event{{Name: "bytes_allocated", Unit: "bytes"}, {Name: "blocks"}}}
+	amount := cmp.Or(d.Amount, "bytes")
+	what := codesums.Event{Name: amount, Unit: amount}
+	if verb, ok := verbs[d.Verb]; ok {
+		what.Name += "_" + verb
+	}
+	p := &codesums.Profile{Tool: "dhat", Events: []codesums.Event{what, {Name: cmp.Or(d.Times, "blocks")}}}
 	var have []int
 	for i, o := range optional {
 		if len(d.Points) > 0 && o.of(&d.Points[0]) != nil {
@@ -125,14 +140,19 @@ func (d *file) profile() (*codesums.Profile, error) {
 				row.Frames = append(row.Frames, parseFrame(d.Frames[n]))
 			}
 		}
-		row.Frames, row.Object = withoutAllocator(row.Frames)
+		var object string
+		row.Frames, object = withoutAllocator(row.Frames)
+		if d.Verb == allocated {
+			row.Object = object
+		}
 		p.Rows = append(p.Rows, row)
 	}
 	return p, nil
 }
 
-// A frame is "0x109195: make (t.c:4)", or "… (in /usr/lib/libc.so.6)".
-var frameText = regexp.MustCompile(`^(?:0x[0-9A-Fa-f]+: )?(.*?)(?: \((?:in [^)]*|([^()]+):(\d+))\))?$`)
+// A frame is "0x109195: make (t.c:4)", or "… (in /usr/lib/libc.so.6)"; Rust's
+// library also has the column: "… (main.rs:4:9)".
+var frameText = regexp.MustCompile(`^(?:0x[0-9A-Fa-f]+: )?(.*?)(?: \((?:in [^)]*|([^()]+?):(\d+)(?::\d+)?)\))?$`)
 
 func parseFrame(text string) symbol.Frame {
 	m := frameText.FindStringSubmatch(text)

@@ -74,6 +74,36 @@ func TestAgainstProgram(t *testing.T) {
 	t.Error("no row of make")
 }
 
+// TestModes reads what Valgrind writes of copies and of a program's own events,
+// and frames of Rust's library, which have columns.
+func TestModes(t *testing.T) {
+	for _, tt := range []struct{ head, event, counted, object string }{
+		{`"mode":"copy","verb":"Copied"`, "bytes_copied", "blocks", ""},
+		{`"mode":"ad-hoc","verb":"Occurred","bsu":"units","bksu":"events"`, "units_reported", "events", ""},
+		{`"mode":"rust-heap","verb":"Allocated"`, "bytes_allocated", "blocks", "src/main.rs:12"},
+	} {
+		out, err := parse(t.Context(), strings.NewReader(`{"dhatFileVersion":2,`+tt.head+`,"pps":[{"tb":15,"tbk":3,"fs":[1]}],"ftbl":["[root]","0x1f: app::main (src/main.rs:12:5)"]}`), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tab := out.Tables[0]
+		weight, event := samples.Summed(tab)
+		if event != tt.event || weight.Float(0) != 15 || tab.Column(tt.counted).Float(0) != 3 {
+			t.Errorf("%s: %q, want %q", tt.head, event, tt.event)
+		}
+		if tab.Column(samples.File).Text(0) != "src/main.rs" || tab.Column(samples.Line).Float(0) != 12 {
+			t.Errorf("%s:%v", tab.Column(samples.File).Text(0), tab.Column(samples.Line).Float(0))
+		}
+		object := ""
+		if c := tab.Column(samples.Symbol); c != nil {
+			object = c.Text(0)
+		}
+		if object != tt.object {
+			t.Errorf("%s: object %q, want %q", tt.head, object, tt.object)
+		}
+	}
+}
+
 func TestHostile(t *testing.T) {
 	for name, text := range map[string]string{
 		"version": `{"dhatFileVersion":9,"pps":[]}`,

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestSumsAreNoSamples holds that info says what the rows of a profile are and
+// how much they sum, and asks for no machine to place them on.
+func TestSumsAreNoSamples(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "callgrind.out.1")
+	if err := os.WriteFile(path, []byte("# callgrind format\nevents: Ir Dr\nfl=a.c\nfn=main\n10 5000 1\n11 37 2\ntotals: 5037 3\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	text, err := isobath(t, "info", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(text, "2 sums by place in the code, 5 037 Ir in all (callgrind)\n") || strings.Contains(text, "topology") {
+		t.Error(text)
+	}
+	text, err = isobath(t, "info", path, "--json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `"summed":{"event":"Ir","sum":5037}`; !strings.Contains(strings.Join(strings.Fields(text), ""), want) {
+		t.Errorf("no %s in %s", want, text)
+	}
+}
+
+// TestUnpackCompared holds that both sides of the comparison are unpacked, into
+// a folder that need not exist.
+func TestUnpackCompared(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "a", "b")
+	text, err := isobath(t, "demo", "compare", "--unpack", folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths := strings.Fields(text)
+	if len(paths) != 2 {
+		t.Fatalf("%q, want two runs", text)
+	}
+	for _, path := range paths {
+		if _, err := isobath(t, "info", path); err != nil || filepath.Dir(path) != folder {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
