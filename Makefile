@@ -87,11 +87,12 @@ test: build peers lint
 	$(MAKE) test-bench
 	@$(GO) run ./scripts/gotest -tell $(REPORTS)/go $(REPORTS)/e2e.json
 
-# The race detector watches the quick tier: comparisons of numbers take ten times
-# as long under it and have no races to find.
+# The race detector watches the quick tier of packages that start goroutines or are
+# used by several: what computes in one takes ten times as long under it and has no
+# races to find.
 .PHONY: test-race
 test-race:
-	CGO_ENABLED=1 $(GO) run ./scripts/gotest -again 2 -race -short -timeout 60m ./...
+	racing=$$($(GO) run ./scripts/gotest -racing ./...) && CGO_ENABLED=1 $(GO) run ./scripts/gotest -again 2 -race -short -timeout 60m $$racing
 
 .PHONY: test-web test-bench
 test-web: page

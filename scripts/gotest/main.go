@@ -5,12 +5,14 @@
 //	go run ./scripts/gotest [-report FILE] [-again N] ARGUMENTS OF go test
 //	go run ./scripts/gotest -browser FOLDER -report VITEST.json [-again N]
 //	go run ./scripts/gotest -tell FILE [VITEST.json …]
+//	go run ./scripts/gotest -racing PACKAGES
 //
 // With -report the line is also kept in a file; -tell prints it again at the end
 // of a longer run, with the counts of browser tests that vitest wrote. With -again
 // up to N failed tests run once more, each alone; what passes then is listed as
 // unstable. See again.go for what gets no second chance. -browser runs the tests of
-// a folder with vitest in the same way, file by file.
+// a folder with vitest in the same way, file by file. -racing lists the packages in
+// which the race detector can find something.
 package main
 
 import (
@@ -39,6 +41,9 @@ func main() {
 func run(args []string) error {
 	if len(args) > 1 && args[0] == "-tell" {
 		return tell(os.Stdout, args[1], args[2:])
+	}
+	if len(args) > 1 && args[0] == "-racing" {
+		return printRacing(os.Stdout, args[1:]...)
 	}
 	how, args, err := options(args)
 	if err != nil {

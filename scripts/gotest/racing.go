@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// goPackage is what `go list` says of a package.
+type goPackage struct {
+	ImportPath, Dir                    string
+	GoFiles, TestGoFiles, XTestGoFiles []string
+	Imports, TestImports, XTestImports []string
+	Module                             struct{ Path string }
+}
+
+// shared are packages for code that several goroutines run.
+var shared = []string{"sync", "sync/atomic", "net/http", "net/http/httptest", "github.com/isobath/isobath/internal/base/parallel"}
+
+// printRacing prints the packages in which the race detector can find something, as
+// folders below that of the module.
+// The others compute in one goroutine, ten times as slowly under it. Where several
+// goroutines use one of them, they are of a package that is printed, and the
+// detector watches all code of its tests.
+func printRacing(show io.Writer, patterns ...string) error {
+	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports,Module"}, patterns...)...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return err
+	}
+	for packages := json.NewDecoder(bytes.NewReader(out)); packages.More(); {
+		var p goPackage
+		if err := packages.Decode(&p); err != nil {
+			return err
+		}
+		racing, err := p.racing()
+		if err != nil {
+			return err
+		}
+		if racing {
+			fmt.Fprintln(show, "."+strings.TrimPrefix(p.ImportPath, p.Module.Path))
+		}
+	}
+	return nil
+}
+
+// racing reports whether the package or its tests run in several goroutines.
+func (p *goPackage) racing() (bool, error) {
+	for _, path := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+		if slices.Contains(shared, path) {
+			return true, nil
+		}
+	}
+	for _, name := range slices.Concat(p.GoFiles, p.TestGoFiles, p.XTestGoFiles) {
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			return false, err
+		}
+		if startsGoroutines(file) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// startsGoroutines finds go statements, and tests that run beside others.
+func startsGoroutines(file *ast.File) bool {
+	found := false
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			found = true
+		case *ast.SelectorExpr:
+			found = found || n.Sel.Name == "Parallel"
+		}
+		return !found
+	})
+	return found
+}
