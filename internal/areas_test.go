@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 const module = "github.com/isobath/isobath/"
@@ -152,6 +153,17 @@ func checkDoc(t *testing.T, area string) {
 	for _, word := range []string{"In:", "Out:", "Imported by:"} {
 		if !strings.Contains(string(text), word) {
 			t.Errorf("%s/doc.go does not say %q", area, word)
+		}
+	}
+	files, err := filepath.Glob(area + "/*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := strings.FieldsFunc(string(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	for _, file := range files {
+		room := path.Base(path.Dir(filepath.ToSlash(file)))
+		if !slices.Contains(words, room) && area != "formats" { // whose list is known.go
+			t.Errorf("%s/doc.go does not say what %s is", area, room)
 		}
 	}
 }

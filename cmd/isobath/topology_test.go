@@ -47,8 +47,8 @@ func sums(n *show.Node, into map[string]uint64) map[string]uint64 {
 }
 
 // TestTopologyConserves adds the samples of every depth to those resolved
-// nearer the CPU, counted from the levels of samples.md section 12: 4 101 L1,
-// 1 057 LFB, 6 085 L2, 1 512 L3, and 2 921 of which only the CPU is known.
+// nearer the CPU, counted from their levels: 4 101 L1, 1 057 LFB, 6 085 L2,
+// 1 512 L3, and 2 921 of which only the CPU is known.
 func TestTopologyConserves(t *testing.T) {
 	lulesh := map[string]uint64{"Machine": 0, "CPU": 0, "L1": 2921, "L2": 2921 + 4101 + 1057, "L3": 2921 + 4101 + 1057 + 6085, "NUMA": 15676}
 	withCores := map[string]uint64{"Package": 0, "Core": 0}

@@ -18,5 +18,7 @@
 //   - raster: a canvas of pixels
 //   - findings: sentences about lines of code, for editors and code hosts
 //   - tracks: slices, flows, counters and samples for timeline viewers
+//   - crash: what a user can attach to a report of a fault
+//   - redact: command lines without their secrets
 //   - test: the root of the repository, shared data, real peers
 package base

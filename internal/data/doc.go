@@ -15,5 +15,6 @@
 //   - refs: a stream of memory references
 //   - grid: cells, points and arrays of a simulation
 //   - source: finding the source files of a program
+//   - privacy: what a run tells about people, and runs that do not
 //   - gaps: what a recording lost, and when
 package data

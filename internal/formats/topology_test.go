@@ -19,7 +19,7 @@ import (
 	"github.com/isobath/isobath/internal/machine/topotest"
 )
 
-// counts is what every reader must find in a file: samples.md, section 12.5.
+// counts is what every reader must find in a file.
 type counts struct {
 	file                               string
 	packages                           int
@@ -102,7 +102,7 @@ func numbers(topo *hw.Topology, k hw.Kind) string {
 
 // TestHwlocAgrees compares us with hwloc itself. Version 2.9 in Debian cannot
 // read files of version 3 ("cannot import XML version 3.0 > 2"), nor those of
-// Mitos and sys-sage; for these the table above, from samples.md, is the only
+// Mitos and sys-sage; for these the table above is the only
 // check.
 func TestHwlocAgrees(t *testing.T) {
 	lstopo := test.Peer(t, "lstopo-no-graphics", "hwloc-nox")

@@ -14,6 +14,7 @@
 //   - platform: caches and TLBs of a machine: from a topology, a preset, by hand
 //   - replay: the references through a machine, with addresses or order changed
 //   - advice: which changes to try, their rank, their text and code
+//   - views: what pictures of a replay show, for any selection of references
 //   - answer: the shapes in which commands and the page get all that
 //   - sharing: lines that several threads use, over all schedules
 package locality

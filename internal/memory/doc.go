@@ -13,5 +13,8 @@
 //   - align: what in one run is the same thing as what in another
 //   - compare: two sides of runs, and whether they differ by more than chance
 //   - trial: two commands in pairs, and whether one is slower
+//   - study: many runs: how a metric grows, where it changed, which are odd
+//   - resources: any column folded onto caches, nodes and CPUs
+//   - assembly: the instructions of a function with their samples
 //   - cacheline, spread, firsttouch, heatmap, profile: one question each
 package memory

@@ -10,6 +10,7 @@
 //
 //   - trace: operations and messages of an archive
 //   - logical: partitions, steps, metrics, causes, comparisons
+//   - whatif: the run again with changed durations
 //   - timeline: windows of a trace at the resolution of a screen
 //   - exchange: traces for Paraver, CTF and viewers of timelines
 //   - mpiprog: small MPI programs with known answers, for tests

@@ -12,6 +12,7 @@
 //   - heap, target: allocations and objects
 //   - step, reftrace: every reference
 //   - mpitrace: MPI calls to OTF2
+//   - ccache: small C sources, compiled once with the user's compiler
 //   - ability: what this machine allows
 //   - model: levels where the hardware does not say
 package record

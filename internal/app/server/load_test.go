@@ -115,7 +115,7 @@ func TestOpenLULESH(t *testing.T) {
 	if w.Code != 200 {
 		t.Fatalf("%d: %s", w.Code, w.Body)
 	}
-	// The counts of the target picture in notes/look.md.
+	// The counts of the picture that the page was designed from.
 	a := decode(t, w.Body.Bytes())
 	if a.Counts != [3]int{15676, 2147, 98} || a.HoverAll != 566 {
 		t.Errorf("counts %v, hover %d", a.Counts, a.HoverAll)

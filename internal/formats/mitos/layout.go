@@ -82,9 +82,9 @@ type layout struct {
 	broken  bool // rows are broken over two lines
 }
 
-// bodies are the columns of files whose header was lost, by number of fields
-// (samples.md, section 2.1). Where two share a number, the first field tells:
-// raw files start with a number, bodies with a name.
+// bodies are the columns of files whose header was lost, by number of fields.
+// Where two share a number, the first field tells: raw files start with a number,
+// bodies with a name.
 const (
 	common = "ip,variable,buffer_size,dims,xidx,yidx,zidx,pid,tid,time,addr,cpu,latency"
 	levels = "level,hit_type,op_type,snoop_mode,tlb_access"

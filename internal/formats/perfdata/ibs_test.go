@@ -23,7 +23,7 @@ func rawIBS(caps uint32, regs ...uint64) []byte {
 	return b
 }
 
-// Registers and what perf's own dump says of them; notes/perf.md, section 5.
+// Registers and what perf's own dump says of them.
 func TestGoldenRegisters(t *testing.T) {
 	op := rawIBS(0xbff, 0x0000004500070008, 0xffffffff8204aea7, 0x0000000000710002, 0x0000000000000002, 0x000000681d1700a1, 0xff110008a5398920, 0x00000008a5398920, 0, 0)
 	second := rawIBS(0x3ff, 0x000002c30006186a, 0xffffffff8204aea7, 0x0000010002550001, 0x0000000000000013, 0x0000000031960092, 0xff110008a5398920, 0x8a5398920, 0)

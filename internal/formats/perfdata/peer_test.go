@@ -276,7 +276,7 @@ func scanFile(t *testing.T, path string) *importer {
 	return im
 }
 
-// What notes/perf.md, section 14, says about each file.
+// How many records of each kind are in each file.
 func TestCountsOfTheFixtures(t *testing.T) {
 	for name, want := range map[string]tally{
 		"google_pdc_perf.data.weight_struct":                     {14, 6930, 15, 2959, 2955, 59, "14 0"},

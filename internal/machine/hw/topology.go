@@ -15,7 +15,7 @@ import (
 )
 
 // Kind is what a resource is. The order is the one in which resources with the
-// same CPUs are nested, outermost first; see samples.md, section 8.3.
+// same CPUs are nested, outermost first.
 type Kind uint8
 
 // The kinds.

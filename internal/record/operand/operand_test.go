@@ -62,7 +62,8 @@ func TestBackwardRule(t *testing.T) {
 	}
 }
 
-// The samples of a real recording, whose result is in notes/perf.md.
+// The samples of a real recording of a matrix multiplication: which instruction
+// accessed, and which array.
 func TestRecordedRegisters(t *testing.T) {
 	attr, records := perfData(t, test.Fixture(t, "perf/local_userregs.data"))
 	f, targets := DecodeAMD64(code(t, mm), mmStart)

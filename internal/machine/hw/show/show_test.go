@@ -27,8 +27,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// pebs are the level names of the low four bits of the legacy data source:
-// samples.md, section 4.3.
+// pebs are the level names of the low four bits of the legacy data source.
 var pebs = []hw.Level{hw.BeyondL3, hw.L1, hw.LFB, hw.L2, hw.L3, hw.L3, hw.L3, hw.L3, hw.BeyondL3, hw.Unknown}
 
 // lulesh places the samples of a real run, read here by hand so that no
@@ -93,8 +92,7 @@ func lulesh(t testing.TB, least float64) *View {
 	}
 }
 
-// TestReferenceValues compares with values an independent script computed:
-// samples.md, section 10.1.
+// TestReferenceValues compares with values an independent script computed.
 func TestReferenceValues(t *testing.T) {
 	v := lulesh(t, 0)
 	if err := v.Samples.Check(); err != nil {

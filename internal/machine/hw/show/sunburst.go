@@ -8,7 +8,7 @@ import (
 	"github.com/isobath/isobath/internal/machine/hw"
 )
 
-// sunburst is the geometry of the round drawing: look.md, section 8.
+// sunburst is the geometry of the round drawing.
 type sunburst struct {
 	*picture
 	cx, cy, R, centre float64

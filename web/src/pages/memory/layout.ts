@@ -1,5 +1,5 @@
-// Sizes of the page's tracks, look.md §2. Splitters override them; the
-// overrides are kept by the browser, not in the link.
+// Sizes of the page's tracks. Splitters override them; the overrides are kept by
+// the browser, not in the link.
 import { clamp } from '../../base/geometry';
 
 export interface Overrides {
