@@ -122,3 +122,16 @@ func eachFile(t *testing.T, folders []string, visit func(name string, set *token
 		}
 	}
 }
+
+// TestNamesCanBeSearchedFor holds that no function of a package is named by a word
+// that half of the comments have too.
+func TestNamesCanBeSearchedFor(t *testing.T) {
+	vague := map[string]bool{"look": true, "made": true, "told": true, "kept": true, "number": true}
+	eachFile(t, []string{"internal", "cmd"}, func(name string, set *token.FileSet, file *ast.File) {
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && vague[f.Name.Name] {
+				t.Errorf("%s: func %s; say of what", set.Position(f.Pos()), f.Name.Name)
+			}
+		}
+	})
+}

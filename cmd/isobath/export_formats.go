@@ -32,7 +32,7 @@ var writtenFormats = []writtenFormat{
 	{ending: "csv", name: "comma-separated values", samples: always(writeCSV)},
 	{ending: "parquet", name: "Parquet", samples: always(func(_ context.Context, w io.Writer, x exported) error { return x.Table.WriteParquet(w, x.rows) })},
 	{ending: "arrow", also: []string{"feather"}, name: "Arrow", samples: always(writeArrow)},
-	{ending: "folded", name: "folded stacks", samples: told(writeFolded)},
+	{ending: "folded", name: "folded stacks", samples: withOptions(writeFolded)},
 	{ending: "pb.gz", name: "pprof", samples: always(writePprof)},
 	{ending: "callgrind", name: "callgrind", samples: always(writeCallgrind)},
 	timeline("json", "Trace Event Format of Chrome", func(w io.Writer) tracks.Sink { return tracks.NewChrome(w) }),
@@ -43,15 +43,15 @@ var writtenFormats = []writtenFormat{
 	{ending: "prv", name: "Paraver", trace: saveParaver},
 	{ending: "ctf", name: "Common Trace Format 1.8", trace: saveCTF},
 	{ending: "svg", name: "picture of the machine", samples: always(writeMachine)},
-	{ending: "png", name: "the same in pixels", samples: told(writePixels)},
+	{ending: "png", name: "the same in pixels", samples: withOptions(writePixels)},
 	{ending: "html", name: "one page to send", samples: always(writeSheet)},
 }
 
 // always is a writer that is told nothing.
 func always(w writer) func(how) writer { return func(how) writer { return w } }
 
-// told is a writer that is told how.
-func told(w func(context.Context, io.Writer, exported, how) error) func(how) writer {
+// withOptions is a writer that is told how.
+func withOptions(w func(context.Context, io.Writer, exported, how) error) func(how) writer {
 	return func(h how) writer {
 		return func(ctx context.Context, out io.Writer, x exported) error { return w(ctx, out, x, h) }
 	}

@@ -73,7 +73,7 @@ func (v *View) Where(ctx context.Context, p *Placed, cell int) (string, error) {
 	}
 	var terms []query.Expr
 	is := func(column string, op query.Op, value int) {
-		terms = append(terms, query.Compare{Column: column, Op: op, Value: number(int64(value))})
+		terms = append(terms, query.Compare{Column: column, Op: op, Value: wholeValue(int64(value))})
 	}
 	apart := p.Space.AMR || c.Domain != "" && len(p.Space.Parts) > 1
 	switch {
@@ -93,7 +93,7 @@ func (v *View) Where(ctx context.Context, p *Placed, cell int) (string, error) {
 			case per == 1:
 				is(name, query.Eq, lo+first)
 			default:
-				terms = append(terms, query.Range{Column: name, Lo: number(int64(per*lo + first)), Hi: number(int64(per*(lo+1) - 1 + first))})
+				terms = append(terms, query.Range{Column: name, Lo: wholeValue(int64(per*lo + first)), Hi: wholeValue(int64(per*(lo+1) - 1 + first))})
 			}
 		}
 	}
@@ -117,8 +117,8 @@ func (v *View) Where(ctx context.Context, p *Placed, cell int) (string, error) {
 	return query.And{Terms: terms}.String(), nil
 }
 
-// number is a whole number in the selection language.
-func number(n int64) query.Value {
+// wholeValue is a whole number in the selection language.
+func wholeValue(n int64) query.Value {
 	return query.Value{Text: strconv.FormatInt(n, 10), Number: float64(n), IsNumber: true}
 }
 

@@ -105,9 +105,9 @@ func (v *View) during(first, last int) query.Expr {
 	s, column := v.Series.Steps, IterationColumn(v.Table, v.settings.Iteration)
 	switch {
 	case !v.Series.knowsIterations():
-		return query.Range{Column: column, Lo: number(s[first].Iteration), Hi: number(s[last].Iteration)}
+		return query.Range{Column: column, Lo: wholeValue(s[first].Iteration), Hi: wholeValue(s[last].Iteration)}
 	case first == 0:
-		return query.Compare{Column: column, Op: query.Le, Value: number(s[last].Iteration)}
+		return query.Compare{Column: column, Op: query.Le, Value: wholeValue(s[last].Iteration)}
 	}
-	return query.Range{Column: column, Lo: number(s[first-1].Iteration + 1), Hi: number(s[last].Iteration)}
+	return query.Range{Column: column, Lo: wholeValue(s[first-1].Iteration + 1), Hi: wholeValue(s[last].Iteration)}
 }

@@ -242,13 +242,13 @@ func (b *builder) append(v parquet.Value) {
 		}
 		b.flags = append(b.flags, flag)
 	case parquet.Int32:
-		b.ints = append(b.ints, number(v, func() int64 { return int64(v.Int32()) }))
+		b.ints = append(b.ints, valueOrZero(v, func() int64 { return int64(v.Int32()) }))
 	case parquet.Int64:
-		b.ints = append(b.ints, number(v, v.Int64))
+		b.ints = append(b.ints, valueOrZero(v, v.Int64))
 	case parquet.Float:
-		b.floats = append(b.floats, number(v, func() float64 { return float64(v.Float()) }))
+		b.floats = append(b.floats, valueOrZero(v, func() float64 { return float64(v.Float()) }))
 	case parquet.Double:
-		b.floats = append(b.floats, number(v, v.Double))
+		b.floats = append(b.floats, valueOrZero(v, v.Double))
 	default:
 		code := uint32(0)
 		if !v.IsNull() {
@@ -258,7 +258,7 @@ func (b *builder) append(v parquet.Value) {
 	}
 }
 
-func number[T any](v parquet.Value, get func() T) (n T) {
+func valueOrZero[T any](v parquet.Value, get func() T) (n T) {
 	if !v.IsNull() {
 		n = get()
 	}

@@ -68,7 +68,7 @@ func Count(ctx context.Context, t *table.Table, rows table.Bits, o Options) (*Gr
 	if among == nil {
 		among = rows
 	}
-	n, err := number(ctx, by, among, t.Rows())
+	n, err := numberValues(ctx, by, among, t.Rows())
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ type values struct {
 	samples []int
 }
 
-func number(ctx context.Context, c *table.Column, rows table.Bits, n int) (*values, error) {
+func numberValues(ctx context.Context, c *table.Column, rows table.Bits, n int) (*values, error) {
 	v := &values{}
 	known := map[uint64]int{}
 	v.of = func(row int) int {

@@ -63,7 +63,8 @@ func newMoments(ctx context.Context, t *table.Table, rows table.Bits) (*moments,
 // at is when a sample was taken, after the first.
 func (m *moments) at(row int) int64 { return int64(m.time.Float(row)) - m.start }
 
-func number(c *table.Column, row int, otherwise int64) int64 {
+// valueOr is the value of a row, or another where there is none.
+func valueOr(c *table.Column, row int, otherwise int64) int64 {
 	if c == nil || !c.Has(row) {
 		return otherwise
 	}
@@ -71,7 +72,7 @@ func number(c *table.Column, row int, otherwise int64) int64 {
 }
 
 func (m *moments) track(row int) tracks.Track {
-	return tracks.Track{PID: number(m.process, row, 0), TID: number(m.thread, row, 0)}
+	return tracks.Track{PID: valueOr(m.process, row, 0), TID: valueOr(m.thread, row, 0)}
 }
 
 // stack is the frames of a sample, outermost first.
@@ -140,7 +141,7 @@ func WriteTimeline(ctx context.Context, to tracks.Sink, t *table.Table, rows tab
 			frames[text] = stack
 		}
 		track, at := m.track(row), m.at(row)
-		to.Sample(track, at, number(m.cpu, row, -1), stack)
+		to.Sample(track, at, valueOr(m.cpu, row, -1), stack)
 		if latency != nil && latency.Has(row) {
 			to.Counter(track, at, name, unit, latency.Float(row))
 		}

@@ -93,9 +93,9 @@ func (m *memory) remove() {
 	}
 }
 
-// made is when a reference was made, given the times that are kept: entries of the
+// madeAt is when a reference was made, given the times that are kept: entries of the
 // log that came before it have a time that is not larger.
-func made(times []uint32, i int) uint64 {
+func madeAt(times []uint32, i int) uint64 {
 	if times != nil {
 		return uint64(times[i])
 	}
@@ -142,7 +142,7 @@ func (j *job) nameObjects() error {
 			if own.Contains(r.PC) {
 				continue
 			}
-			if o := objects.Find(j.memory.pid, int(r.Thread), made(times, from+i), r.Addr, 0); o != nil {
+			if o := objects.Find(j.memory.pid, int(r.Thread), madeAt(times, from+i), r.Addr, 0); o != nil {
 				r.Object = j.number(names, o)
 			}
 			kept = append(kept, r)
