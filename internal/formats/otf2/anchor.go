@@ -3,6 +3,7 @@ package otf2
 import (
 	"errors"
 	"fmt"
+	"strconv"
 )
 
 // Anchor is the content of NAME.otf2, the file an archive is opened by.
@@ -83,4 +84,18 @@ func (a *Anchor) optional(c *cursor) {
 	}
 	// Later formats may have more here.
 	a.Damaged = c.bad || c.short || a.AnchorFormat <= 3 && c.byte() != endOfFile
+}
+
+// unrecordedCalls is the property of an archive that says how many calls its
+// recorder left out.
+const unrecordedCalls = "ISOBATH::UNRECORDED_CALLS"
+
+// Unrecorded is how many calls the recorder says it left out.
+func (a *Anchor) Unrecorded() int {
+	for _, p := range a.Properties {
+		if n, err := strconv.Atoi(p[1]); p[0] == unrecordedCalls && err == nil && n > 0 {
+			return n
+		}
+	}
+	return 0
 }

@@ -101,6 +101,11 @@ func (w *Writer) String(text string) uint32 {
 	return id
 }
 
+// Unrecorded says how many calls the recorder left out.
+func (w *Writer) Unrecorded(calls uint64) {
+	w.properties = append(w.properties, [2]string{unrecordedCalls, strconv.FormatUint(calls, 10)})
+}
+
 // Node defines a system tree node, such as a host; parent may be None.
 func (w *Writer) Node(name, class string, parent uint32) uint32 {
 	return w.define(Definition{Kind: defSystemNode, F: fieldsIn(uint64(w.counts[defSystemNode]), uint64(w.String(name)), uint64(w.String(class)), uint64(parent))})

@@ -52,6 +52,7 @@ func Open(ctx context.Context, path string) (*Trace, error) {
 	t.matchLocks(lines, order)
 	t.matchCollectives(lines, order)
 	t.matchAsync(lines, order)
+	t.Unrecorded = a.Anchor.Unrecorded()
 	t.Warnings = append(a.Warnings.List(), t.Repairs.list()...)
 	return t, ctx.Err()
 }

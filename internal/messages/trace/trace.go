@@ -73,6 +73,8 @@ type Trace struct {
 	Guessed   bool // Sends.Wait is guessed: the trace records no completion
 	Repairs   Repairs
 	Warnings  []string
+	// Unrecorded are calls of MPI that the recorder counted and left out.
+	Unrecorded int
 
 	Procs   []Process
 	Threads []Thread

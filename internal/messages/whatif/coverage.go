@@ -17,9 +17,11 @@ type Coverage struct {
 	Missing   []Missing `json:"missing"`
 	Locations int       `json:"locations"`    // of the trace
 	Hidden    int       `json:"not_analysed"` // locations without a row: threads, streams, devices
-	Clocks    Clocks    `json:"clocks"`
-	Low       bool      `json:"low"` // say it before anything else
-	Text      string    `json:"text"`
+	// Unrecorded are calls of threads that the recorder left out.
+	Unrecorded int    `json:"unrecorded_calls"`
+	Clocks     Clocks `json:"clocks"`
+	Low        bool   `json:"low"` // say it before anything else
+	Text       string `json:"text"`
 }
 
 // Missing is time in MPI of which is not known what it was spent waiting for.
@@ -38,7 +40,7 @@ const enoughCoverage = 0.9
 // their order, or because such a call waits for nobody.
 func (g *Graph) Coverage(c Clocks) Coverage {
 	t := g.Trace
-	out := Coverage{Missing: []Missing{}, Locations: t.Locations, Hidden: t.Locations - len(t.Procs), Clocks: c}
+	out := Coverage{Missing: []Missing{}, Locations: t.Locations, Hidden: t.Locations - len(t.Procs), Unrecorded: t.Unrecorded, Clocks: c}
 	why := make([]string, len(t.Regions))
 	for r := range t.Regions {
 		why[r] = unexplained(t.Regions[r].Name)
@@ -67,7 +69,8 @@ func (g *Graph) Coverage(c Clocks) Coverage {
 	if out.MPI > 0 {
 		out.Share = float64(out.Analysed) / float64(out.MPI)
 	}
-	out.Low = out.Share < enoughCoverage || c.Violations > 0
+	recorded := float64(len(t.Calls.Region)) / float64(max(1, len(t.Calls.Region)+t.Unrecorded))
+	out.Low = min(out.Share, recorded) < enoughCoverage || c.Violations > 0
 	out.Text = out.text()
 	return out
 }
@@ -113,6 +116,9 @@ func (c *Coverage) text() string {
 	}
 	if c.Hidden > 0 {
 		parts = append(parts, fmt.Sprintf("%s of %d (threads, streams, devices) take no part in messages and are not analysed", term.Counted(c.Hidden, "location"), c.Locations))
+	}
+	if c.Unrecorded > 0 {
+		parts = append(parts, fmt.Sprintf("%s of other threads than the first of their rank are not recorded: a cause may lie there", term.Counted(c.Unrecorded, "call")))
 	}
 	return strings.Join(append(parts, c.Clocks.text()), "; ")
 }

@@ -205,6 +205,9 @@ func (c *converter) write(path string) error {
 	if err != nil {
 		return err
 	}
+	if missed := c.missed(); missed > 0 {
+		c.out.Unrecorded(missed)
+	}
 	processes := c.places()
 	c.region = make([]uint32, len(c.names))
 	for i, name := range c.names {
@@ -329,23 +332,30 @@ func plainRole(name string) uint8 {
 	return roleFunction
 }
 
+// missed is how many calls other threads than the first made.
+func (c *converter) missed() (n uint64) {
+	for _, f := range c.files {
+		n += f.missed
+	}
+	return n
+}
+
 func (c *converter) notes() {
 	c.sum.Processes = len(c.files)
 	missing := int(c.files[0].size) - len(c.files)
 	if missing > 0 {
 		c.sum.Notes = append(c.sum.Notes, fmt.Sprintf("%d of %d processes left no file", missing, c.files[0].size))
 	}
-	cut, missed := 0, uint64(0)
+	cut := 0
 	for _, f := range c.files {
 		if !f.complete {
 			cut++
 		}
-		missed += f.missed
 	}
 	if cut > 0 {
 		c.sum.Notes = append(c.sum.Notes, fmt.Sprintf("%d processes ended without MPI_Finalize; what they did until then is recorded", cut))
 	}
-	if missed > 0 {
+	if missed := c.missed(); missed > 0 {
 		c.sum.Notes = append(c.sum.Notes, fmt.Sprintf("%d calls by other threads than the first are not recorded", missed))
 	}
 	for _, k := range c.order {

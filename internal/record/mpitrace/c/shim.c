@@ -175,12 +175,14 @@ static void keep_maps(const char *dir)
  * it came from. */
 static inline int begin(uint32_t region, const void *pc)
 {
-	if (!recording || depth > 0)
+	if (!recording)
 		return 0;
-	if (multiple && !pthread_equal(pthread_self(), owner)) {
+	if (multiple && !pthread_equal(pthread_self(), owner)) { /* and depth is not its own */
 		__atomic_fetch_add(&about->missed, 1, __ATOMIC_RELAXED);
 		return 0;
 	}
+	if (depth > 0)
+		return 0;
 	depth++;
 	uint16_t from = site(pc);
 	put(ENTER, region);

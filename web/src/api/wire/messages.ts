@@ -370,6 +370,8 @@ export interface Coverage {
   readonly missing: readonly Missing[];
   readonly locations: number; // of the trace
   readonly not_analysed: number; // locations without a row: threads, streams, devices
+  // Unrecorded are calls of threads that the recorder left out.
+  readonly unrecorded_calls: number;
   readonly clocks: Clocks;
   readonly low: boolean; // say it before anything else
   readonly text: string;
