@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -169,14 +170,30 @@ func loopJSON(l *tree.Loop) map[string]any {
 		accesses = append(accesses, map[string]any{"ip": fmt.Sprintf("%#x", a.PC), "file": filepath.Base(a.Place.File), "line": a.Place.Line,
 			"op": a.Op.String(), "width": a.Size, "references": a.References, "strides": strides, "irregular": a.Irregular})
 	}
-	return map[string]any{
+	row := tripsJSON(&l.Trips)
+	row["skipped"] = known(l.Skipped, !l.Unknown.Spread)
+	maps.Copy(row, map[string]any{
 		"kind": l.Kind, "function": l.Function, "home": l.Home, "file": filepath.Base(l.File), "line": l.Line, "text": l.Text,
-		"depth": l.Depth, "parent": index(l.Parent), "entries": l.Entries, "trips": l.Trips.Trips,
-		"trips_min": l.Min, "trips_median": l.Median, "trips_max": l.Max, "skipped": l.Skipped,
+		"depth": l.Depth, "parent": index(l.Parent),
 		"references": l.References, "own_references": l.Own, "loads": l.Loads, "stores": l.Stores, "modifies": l.Modifies, "bytes": l.Bytes,
 		"lines": l.Lines, "lines_exact": l.LinesExact, "exact": l.Exact, "why": l.Why, "irreducible": l.Irreducible,
 		"caption": l.Caption(), "factor": l.Factor, "versions": l.Versions, "objects": objects, "accesses": accesses,
+	})
+	return row
+}
+
+// tripsJSON are the counts of a loop, null where they are not known.
+func tripsJSON(t *tree.Trips) map[string]any {
+	spread := !t.Unknown.Spread
+	return map[string]any{"entries": known(t.Entries, !t.Unknown.Entries), "trips": known(t.Trips, !t.Unknown.Trips),
+		"trips_min": known(t.Min, spread), "trips_median": known(t.Median, spread), "trips_max": known(t.Max, spread)}
+}
+
+func known(n uint64, is bool) *uint64 {
+	if !is {
+		return nil
 	}
+	return &n
 }
 
 func (f *loopsFlags) writeJSON(out io.Writer, t *tree.Tree) error {
@@ -190,8 +207,9 @@ func (f *loopsFlags) writeJSON(out io.Writer, t *tree.Tree) error {
 	}
 	nodes := []map[string]any{}
 	for _, n := range t.Nodes {
-		nodes = append(nodes, map[string]any{"loop": n.Loop, "parent": index(n.Parent), "path": append([]string{}, n.Path...), "entries": n.Entries, "trips": n.Trips.Trips,
-			"trips_min": n.Min, "trips_median": n.Median, "trips_max": n.Max, "references": n.References})
+		node := tripsJSON(&n.Trips)
+		maps.Copy(node, map[string]any{"loop": n.Loop, "parent": index(n.Parent), "path": append([]string{}, n.Path...), "references": n.References})
+		nodes = append(nodes, node)
 	}
 	doc := map[string]any{"loops": loops, "tree": nodes, "recorded": t.Recorded, "references": t.References, "outside": t.Outside,
 		"lost": t.Lost, "notes": append([]string{}, t.Notes...)}
@@ -243,20 +261,18 @@ func (f *loopsFlags) order(t *tree.Tree) []int {
 
 func writeLoop(w io.Writer, t *tree.Tree, i int, accesses bool, misses *loopMisses) {
 	l := &t.Loops[i]
-	about := ""
-	if !l.Exact {
-		about = "≈ "
-	}
 	where := l.Function
 	if l.Line > 0 {
 		where = fmt.Sprintf("%s:%d", filepath.Base(l.File), l.Line)
 	}
 	indent := strings.Repeat("  ", l.Depth)
-	turns := fmt.Sprintf("%s%s trips in %s entries (%s … %s … %s)", about, term.Thousands(l.Trips.Trips), term.Thousands(l.Entries), term.Thousands(l.Min), term.Thousands(l.Median), term.Thousands(l.Max))
-	text := l.Text
+	turns, text := tripsText(l), l.Text
+	if !l.Unknown.Spread {
+		turns += fmt.Sprintf(" (%s … %s … %s)", term.Thousands(l.Min), term.Thousands(l.Median), term.Thousands(l.Max))
+	}
 	if l.Kind == tree.Recursion {
 		text = l.Function + " calls itself"
-		turns = fmt.Sprintf("%s%s calls, %s of them from outside", about, term.Thousands(l.Trips.Trips), term.Thousands(l.Entries))
+		turns = fmt.Sprintf("%s%s, %s of them from outside", aboutText(l), term.Counted(l.Trips.Trips, "call"), term.Thousands(l.Entries))
 	}
 	fmt.Fprintf(w, "%s%s  %s\n", indent, where, term.Clip(text, 60))
 	fmt.Fprintf(w, "%s    %s, %s references, %s bytes, %s lines\n", indent, turns, term.Thousands(l.References), term.Thousands(l.Bytes), term.Thousands(l.Lines))
@@ -272,6 +288,28 @@ func writeLoop(w io.Writer, t *tree.Tree, i int, accesses bool, misses *loopMiss
 	for _, a := range l.Accesses {
 		fmt.Fprintf(w, "%s      %#x %s %d bytes, line %d: %s times, %s\n", indent, a.PC, a.Op, a.Size, a.Place.Line, term.Thousands(a.References), a.StrideText())
 	}
+}
+
+// aboutText stands before a count that is not certain.
+func aboutText(l *tree.Loop) string {
+	if l.Exact {
+		return ""
+	}
+	return "≈ "
+}
+
+// tripsText is how often a loop turns and is entered, as far as that is known.
+func tripsText(l *tree.Loop) string {
+	trips, entries := aboutText(l)+term.Counted(l.Trips.Trips, "trip"), term.Counted(l.Entries, "entry")
+	switch {
+	case l.Unknown.Trips && l.Unknown.Entries:
+		return "trips and entries are not known"
+	case l.Unknown.Trips:
+		return "trips are not known, " + aboutText(l) + entries
+	case l.Unknown.Entries:
+		return trips + ", entries are not known"
+	}
+	return trips + " in " + entries
 }
 
 func writePairs(out io.Writer, pairs []tree.Pairing, asJSON bool) error {
@@ -302,11 +340,7 @@ func writePairs(out io.Writer, pairs []tree.Pairing, asJSON bool) error {
 				fmt.Fprintf(w, "    %-6s not there\n", side.name)
 				continue
 			}
-			about := ""
-			if !side.l.Exact {
-				about = "≈ "
-			}
-			fmt.Fprintf(w, "    %-6s %s%s trips in %s entries, %s references, %s bytes, %s lines\n", side.name, about, term.Thousands(side.l.Trips.Trips), term.Thousands(side.l.Entries),
+			fmt.Fprintf(w, "    %-6s %s, %s references, %s bytes, %s lines\n", side.name, tripsText(side.l),
 				term.Thousands(side.l.References), term.Thousands(side.l.Bytes), term.Thousands(side.l.Lines))
 		}
 	}

@@ -103,7 +103,11 @@ func (c *Class) Of() string {
 		return ""
 	}
 	if !c.Exact && h.Trips > uint64(c.Turns) && !h.agrees(c.Turns) {
-		return fmt.Sprintf("one path of the %s turns of %s", term.Thousands(int64(h.Trips)), h.Name())
+		about := ""
+		if !h.Exact {
+			about = "about "
+		}
+		return fmt.Sprintf("one path of the %s%s turns of %s", about, term.Thousands(int64(h.Trips)), h.Name())
 	}
 	return ""
 }

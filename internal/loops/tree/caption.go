@@ -10,7 +10,7 @@ import (
 // Caption says in words how a loop's turns go on: what one would write below a
 // picture of them. It is empty for a loop that is entered once.
 func (l *Loop) Caption() string {
-	if l.Entries < 2 || l.Kind != Plain {
+	if l.Entries < 2 || l.Kind != Plain || l.Unknown.Spread {
 		return ""
 	}
 	about := ""

@@ -206,6 +206,7 @@ func TestDrawn(t *testing.T) {
 		for _, level := range []string{"-O0", "-O1", "-O2", "-O3"} {
 			program, want := compile(t, source, level, drawnFlags(t)...)
 			got := recordTree(t, program, reftrace.Step)
+			checkAgree(t, got)
 			for _, w := range want {
 				tally.loops++
 				switch l := loopAt(got, w.line); {

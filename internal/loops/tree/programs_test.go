@@ -152,12 +152,46 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
+// checkAgree holds that what is told of a loop does not contradict itself.
+func checkAgree(t *testing.T, of *tree.Tree) {
+	t.Helper()
+	for i := range of.Loops {
+		l := &of.Loops[i]
+		if l.Exact == (l.Why != "") {
+			t.Errorf("line %d: exact is %v, and why not is %q", l.Line, l.Exact, l.Why)
+		}
+		if l.Exact && l.Unknown != (tree.Unknown{}) {
+			t.Errorf("line %d: exact, and not known: %+v", l.Line, l.Unknown)
+		}
+		if l.Kind == tree.Plain {
+			checkTrips(t, l.Line, l.Exact, l.Trips, l.References)
+		}
+	}
+	for _, n := range of.Nodes {
+		checkTrips(t, of.Loops[n.Loop].Line, of.Loops[n.Loop].Exact, n.Trips, n.References)
+	}
+}
+
+func checkTrips(t *testing.T, line int, exact bool, n tree.Trips, references uint64) {
+	t.Helper()
+	spread := n.Min <= n.Median && n.Median <= n.Max && n.Min*n.Entries <= n.Trips && n.Trips <= n.Max*n.Entries && n.Skipped <= n.Entries && (n.Skipped == 0 || n.Min == 0)
+	switch {
+	case n.Entries == 0 && n.Trips > 0 && !n.Unknown.Entries, n.Entries > 0 && n.Unknown.Entries, n.Trips > 0 && n.Unknown.Trips:
+		t.Errorf("line %d: %+v", line, n)
+	case !spread && !n.Unknown.Spread:
+		t.Errorf("line %d: %+v: entries of so many turns do not make all", line, n)
+	case !exact && references > 0 && n.Trips == 0 && !n.Unknown.Trips:
+		t.Errorf("line %d: %+v, and %d references", line, n, references)
+	}
+}
+
 // checkLoops returns the loops whose counts are not exact.
 func checkLoops(t *testing.T, name string, got *tree.Tree, want []truth, known map[string]bool) (doubted []string) {
 	t.Helper()
 	if len(want) == 0 {
 		t.Fatal("the program counted nothing")
 	}
+	checkAgree(t, got)
 	if got.Lost > 0 {
 		t.Errorf("%d references have no place", got.Lost)
 	}
@@ -239,6 +273,7 @@ func TestHooked(t *testing.T) {
 // optimisation all are right that are exact without hooks. Where longjmp lands there is no hook until the next block.
 func checkHooked(t *testing.T, name string, got *tree.Tree, want []truth, known map[string]bool) {
 	t.Helper()
+	checkAgree(t, got)
 	if got.Lost > 0 && !strings.HasPrefix(name, "longjump") {
 		t.Errorf("%d references have no place", got.Lost)
 	}

@@ -22,6 +22,7 @@ func (b *build) tree() *Tree {
 	b.takeCourses()
 	b.parents()
 	b.vanished()
+	b.agree()
 	b.outside()
 	return &b.out
 }
@@ -196,6 +197,20 @@ func (b *build) counts() {
 			}
 		}
 		l.Trips = all.trips()
+	}
+}
+
+// agree leaves no estimate that contradicts another.
+func (b *build) agree() {
+	for i := range b.out.Loops {
+		if l := &b.out.Loops[i]; l.Kind == Plain && !l.Exact {
+			l.agree(l.References)
+		}
+	}
+	for i := range b.out.Nodes {
+		if n := &b.out.Nodes[i]; !b.out.Loops[n.Loop].Exact {
+			n.agree(n.References)
+		}
 	}
 }
 

@@ -79,6 +79,21 @@ type Trips struct {
 	Entries, Trips   uint64
 	Min, Median, Max uint64
 	Skipped          uint64 // entries without a turn
+	Unknown          Unknown
+}
+
+// Unknown says which numbers neither the code nor the text tells: they are 0 and
+// mean nothing.
+type Unknown struct{ Entries, Trips, Spread bool }
+
+// agree takes back estimates that contradict one another, or the references that
+// were made.
+func (t *Trips) agree(references uint64) {
+	t.Unknown = Unknown{Entries: t.Entries == 0 && (t.Trips > 0 || references > 0), Trips: t.Trips == 0 && references > 0}
+	t.Unknown.Spread = t.Unknown.Entries || t.Unknown.Trips || t.Entries > 0 && (t.Min > t.Trips/t.Entries || t.Max < (t.Trips+t.Entries-1)/t.Entries)
+	if t.Unknown.Spread {
+		t.Min, t.Median, t.Max, t.Skipped = 0, 0, 0, 0
+	}
 }
 
 // histogram is entries by their turns.

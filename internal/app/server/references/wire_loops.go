@@ -35,6 +35,7 @@ type LoopRow struct {
 	Median      uint64       `json:"median"`
 	Max         uint64       `json:"max"`
 	Skipped     uint64       `json:"skipped"` // entries without a turn
+	Unknown     LoopUnknown  `json:"unknown"`
 	Exact       bool         `json:"exact"`
 	Why         string       `json:"why"` // it is not exact
 	Factor      int          `json:"factor"`
@@ -53,6 +54,13 @@ type LoopRow struct {
 	Objects     []LoopObject `json:"objects"`
 	Strides     []LoopStride `json:"strides"` // of its own instructions
 	Misses      []uint64     `json:"misses"`  // modelled, by level; empty if not known
+}
+
+// LoopUnknown says which counts of a loop are not known; they are 0.
+type LoopUnknown struct {
+	Entries bool `json:"entries"`
+	Trips   bool `json:"trips"`
+	Spread  bool `json:"spread"` // min, median, max and skipped
 }
 
 // LoopObject is what a loop refers to.

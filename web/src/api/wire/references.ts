@@ -290,6 +290,7 @@ export interface LoopRow {
   readonly median: number;
   readonly max: number;
   readonly skipped: number; // entries without a turn
+  readonly unknown: LoopUnknown;
   readonly exact: boolean;
   readonly why: string; // it is not exact
   readonly factor: number;
@@ -308,6 +309,13 @@ export interface LoopRow {
   readonly objects: readonly LoopObject[];
   readonly strides: readonly LoopStride[]; // of its own instructions
   readonly misses: readonly number[]; // modelled, by level; empty if not known
+}
+
+// LoopUnknown says which counts of a loop are not known; they are 0.
+export interface LoopUnknown {
+  readonly entries: boolean;
+  readonly trips: boolean;
+  readonly spread: boolean; // min, median, max and skipped
 }
 
 // LoopObject is what a loop refers to.

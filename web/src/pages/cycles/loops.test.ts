@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CyclesClass, CyclesInfo, LoopRow, LoopsInfo } from '../../api/wire';
 import {
   counted,
+  countOf,
   describeLoop,
   goneLoops,
   loopLines,
@@ -30,6 +31,7 @@ function loop(more: Partial<LoopRow>): LoopRow {
     median: 10,
     max: 10,
     skipped: 0,
+    unknown: { entries: false, trips: false, spread: false },
     exact: true,
     why: '',
     factor: 1,
@@ -119,6 +121,10 @@ describe('loops of the code', () => {
     expect(counted(12, false)).toBe('≈ 12');
     expect(spread(loop({ min: 1, median: 6, max: 8 }))).toBe('1 … 6 … 8');
     expect(describeLoop(loop({ exact: false }), nest)).toContain('≈ 10 turns in 1 entry');
+    const unknown = { entries: true, trips: false, spread: true };
+    const gone = loop({ exact: false, entries: 0, trips: 1, min: 0, median: 0, max: 0, unknown });
+    expect(describeLoop(gone, nest)).toContain('≈ 1 turn, entries are not known');
+    expect([countOf(gone, 'entries'), countOf(gone, 'trips'), spread(gone)]).toEqual(['?', '≈ 1', '']);
     const table = loopTable(nest);
     expect(table.rows).toHaveLength(3);
     expect(table.rows.every((r) => r.length === table.head.length)).toBe(true);

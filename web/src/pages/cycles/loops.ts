@@ -74,9 +74,14 @@ export function counted(n: number, exact: boolean): string {
   return `${exact ? '' : '≈ '}${n < 1e6 ? count(n) : short(n)}`;
 }
 
+/** A count of a loop, "?" where neither the code nor the text tells it. */
+export function countOf(l: LoopRow, of: 'entries' | 'trips'): string {
+  return l.unknown[of] ? '?' : counted(l[of], l.exact);
+}
+
 /** "1 … 6 … 8", or one number where all entries are alike. */
 export function spread(l: LoopRow): string {
-  if (l.kind === 'recursion') return '';
+  if (l.kind === 'recursion' || l.unknown.spread) return '';
   return l.min === l.max ? counted(l.min, true) : [l.min, l.median, l.max].map((n) => short(n)).join(' … ');
 }
 
@@ -85,10 +90,18 @@ export function shareOf(l: LoopRow, info: LoopsInfo): number {
   return info.references > 0 ? l.references / info.references : 0;
 }
 
+function turnsText(l: LoopRow): string {
+  if (l.unknown.trips && l.unknown.entries) return 'turns and entries are not known';
+  const entries = plural(l.entries, 'entry', 'entries');
+  if (l.unknown.trips) return `turns are not known, ${l.exact ? '' : '≈ '}${entries}`;
+  const turns = `${counted(l.trips, l.exact)} ${l.trips === 1 ? 'turn' : 'turns'}`;
+  return l.unknown.entries ? `${turns}, entries are not known` : `${turns} in ${entries}`;
+}
+
 /** Everything a row says, for the status line and screen readers. */
 export function describeLoop(l: LoopRow, info: LoopsInfo): string {
   return [
-    `${counted(l.trips, l.exact)} turns in ${plural(l.entries, 'entry', 'entries')}`,
+    turnsText(l),
     `${plural(l.references, 'reference')} (${percent(l.references, info.references)})`,
     `${bytes(l.bytes)} on ${l.linesExact ? '' : 'about '}${plural(l.lines, 'cache line')}`,
     ...info.levels.flatMap((name, i) =>
@@ -127,12 +140,10 @@ export function loopTable(info: LoopsInfo): {
         `${'  '.repeat(l.depth)}${l.text || l.title}`,
         l.file,
         String(l.line),
-        String(l.entries),
-        String(l.trips),
+        l.unknown.entries ? '' : String(l.entries),
+        l.unknown.trips ? '' : String(l.trips),
         l.exact ? 'yes' : 'no',
-        String(l.min),
-        String(l.median),
-        String(l.max),
+        ...[l.min, l.median, l.max].map((n) => (l.unknown.spread ? '' : String(n))),
         String(l.references),
         String(l.loads + l.modifies),
         String(l.stores + l.modifies),
