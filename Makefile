@@ -95,6 +95,11 @@ test: build peers lint
 test-race:
 	racing=$$($(GO) run ./scripts/gotest -racing ./...) && CGO_ENABLED=1 $(GO) run ./scripts/gotest -again 2 -race -short -timeout 60m $$racing
 
+# The whole quick tier under the race detector, with what test-race leaves out.
+.PHONY: races
+races:
+	ISOBATH_RACES=all CGO_ENABLED=1 $(GO) run ./scripts/gotest -race -short -timeout 120m ./...
+
 .PHONY: test-web test-bench
 test-web: page
 	@mkdir -p $(REPORTS)

@@ -139,6 +139,7 @@ var windowEquations = []struct {
 // TestEquationsOfWindows works out every metric from the exported rows, by the
 // equation that the glossary gives it.
 func TestEquationsOfWindows(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	folder := t.TempDir()
 	run := strings.TrimSpace(string(outputOf(t, "demo", "--unpack", folder)))
 	rows := records(t, outputOf(t, "export", run, "-o", "-"), ',')
@@ -177,6 +178,7 @@ func TestEquationsOfWindows(t *testing.T) {
 
 // TestEquationsOfGroups does so for the numbers of one group in a report.
 func TestEquationsOfGroups(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	folder := t.TempDir()
 	run := strings.TrimSpace(string(outputOf(t, "demo", "--unpack", folder)))
 	var answer struct {
@@ -222,6 +224,7 @@ func TestEquationsOfGroups(t *testing.T) {
 // TestEquationsOfSteps does so for operations of a message trace, as far as they
 // need no message: those of a sender are held by the tests of steps.
 func TestEquationsOfSteps(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	for _, e := range [][2]string{
 		{"lateness", "exit − min exit of the step"}, {"lateness at entry", "enter − min enter of the step"}, {"lateness in the partition", "exit − min exit of the step within the partition"},
 		{"differential at entry", "lateness at entry − lateness of the rank's operation before it, at least 0"},

@@ -80,6 +80,7 @@ var silent = map[string]string{
 // TestHostileNames holds that no verb prints what a terminal obeys, on standard
 // output or standard error, whatever the names in a file are.
 func TestHostileNames(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	isobath, err := exec.LookPath("isobath")
 	if err != nil {
 		t.Fatal(err)

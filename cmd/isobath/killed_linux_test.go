@@ -21,6 +21,7 @@ import (
 
 	"github.com/isobath/isobath/internal/app/server"
 	"github.com/isobath/isobath/internal/app/server/frame"
+	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/record"
@@ -148,6 +149,7 @@ func moment(took time.Duration) time.Duration {
 // TestKilledCommands kills imports, merges and recordings at any moment:
 // what they said is done is there, nothing is half, and nothing stays behind.
 func TestKilledCommands(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	v := newVictim(t, t.TempDir())
 	a, b, small := filepath.Join(v.input, "a.csv"), filepath.Join(v.input, "b.csv"), filepath.Join(v.input, "small.csv")
 	const out = "out.isobath"
@@ -347,6 +349,7 @@ func TestKilledEdits(t *testing.T) {
 // TestDiskFull writes to a file system that has no room: nothing is half, what was
 // there stays, and the sentence says why.
 func TestDiskFull(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	if os.Geteuid() != 0 {
 		t.Skip("a small file system can be mounted by root only")
 	}

@@ -18,15 +18,21 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// verbsOneByOne is why a test is left out under the race detector: it looks at what
+// verbs print, which are processes of their own or follow each other.
+const verbsOneByOne = "one verb after the other; the packages behind them are watched by their own tests, the server of this one by TestLoad"
+
 // TestScripts runs the scripts that show how the command behaves. They need
 // nothing but the repository.
 func TestScripts(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireExplicitExec: true})
 }
 
 // TestSharedScripts runs the scripts that need the shared data; $DATA is where
 // it is.
 func TestSharedScripts(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	data := test.Shared(t, "samples")
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/shared", RequireExplicitExec: true,

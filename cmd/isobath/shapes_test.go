@@ -61,6 +61,7 @@ func decodedShape(t *testing.T, text string) map[string]string {
 // page of cycles draws: bars of equal lengths are one there, and loops have the
 // course of their trips.
 func TestShapes(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	stencil := demoRun(t, demo.Open)
 	trace := test.Fixture(t, "otf2/halo16/traces.otf2")
 	stacks := test.Fixture(t, "perf/local_callgraph.data")

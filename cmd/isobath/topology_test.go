@@ -50,6 +50,7 @@ func sums(n *show.Node, into map[string]uint64) map[string]uint64 {
 // nearer the CPU, counted from their levels: 4 101 L1, 1 057 LFB, 6 085 L2,
 // 1 512 L3, and 2 921 of which only the CPU is known.
 func TestTopologyConserves(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	lulesh := map[string]uint64{"Machine": 0, "CPU": 0, "L1": 2921, "L2": 2921 + 4101 + 1057, "L3": 2921 + 4101 + 1057 + 6085, "NUMA": 15676}
 	withCores := map[string]uint64{"Package": 0, "Core": 0}
 	for k, v := range lulesh {
@@ -83,6 +84,7 @@ func TestTopologyConserves(t *testing.T) {
 // TestTopologyEqualsSelection compares the samples of resources with what
 // selecting them gives.
 func TestTopologyEqualsSelection(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	set := test.Shared(t, "samples/lulesh_legacy")
 	tree := topologyTree(t, set)
 	var walk func(n *show.Node)
@@ -108,6 +110,7 @@ func TestTopologyEqualsSelection(t *testing.T) {
 // A measure of a column is the one of the samples that selecting the resource
 // gives, in every form.
 func TestTopologyByColumn(t *testing.T) {
+	test.NoRaces(t, verbsOneByOne)
 	dir := t.TempDir()
 	machine, samples := filepath.Join(dir, "machine.xml"), filepath.Join(dir, "samples.csv")
 	for file, text := range map[string]string{

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/grid"
 )
 
@@ -30,6 +31,7 @@ func smooth(r *rand.Rand, n, reach int) []float64 {
 // cells as independent finds a relation in most smooth ones, the corrected test in about
 // as many as its level says. Real relations are still found.
 func TestSpatialFalseAlarms(t *testing.T) {
+	test.NoRaces(t, "statistics of 720 pairs of small fields, each in one goroutine")
 	const n, trials = 16, 120
 	m := &grid.Mesh{Blocks: []grid.Block{{Grid: &grid.Grid{Layout: grid.Image, Spacing: [3]float64{1, 1, 1}, Extent: [6]int{0, n, 0, n, 0, 0}}}}}
 	r := rand.New(rand.NewPCG(5, 6))
