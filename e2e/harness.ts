@@ -16,9 +16,15 @@ export function shared(name: string): string | undefined {
   return existsSync(path) ? path : undefined;
 }
 
-/** The path of a file or folder of the fixtures, unpacked. */
+const fixtures = new Map<string, string>();
+
+/** The path of a file or folder of the fixtures, unpacked; looked for once. */
 export function fixture(name: string): string {
-  return execFileSync('go', ['run', './fixtures/make', 'path', name], { cwd: ROOT, encoding: 'utf8' }).trim();
+  const known =
+    fixtures.get(name) ??
+    execFileSync('go', ['run', './fixtures/make', 'path', name], { cwd: ROOT, encoding: 'utf8' }).trim();
+  fixtures.set(name, known);
+  return known;
 }
 
 function binary(): string {

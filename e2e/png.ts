@@ -39,6 +39,11 @@ export function decode(file: Buffer): Picture {
   return { width, height, rgb };
 }
 
+/** The width of a PNG, which its first chunk begins with. */
+export function widthOf(file: Buffer): number {
+  return file.readUInt32BE(16);
+}
+
 /** Undoes the filter of each row: the first byte of a row says which. */
 function unfiltered(data: Buffer, stride: number, rows: number, step: number): Uint8Array {
   if (data.length !== (stride + 1) * rows) throw new Error('a PNG with too few or too many rows');

@@ -22,19 +22,26 @@ const NEAR = 40;
 /** The part of the pixels that may differ: less than a short word of text. */
 const MOST = 0.0002;
 
-/** The part of the pixels that differ, and a picture of where. */
-export function compare(before: Picture, after: Picture): { part: number; where: Picture } {
-  const same = before.width === after.width && before.height === after.height;
-  const rgb = new Uint8Array(after.rgb.length);
+/** The part of the pixels that differ. */
+export function differing(before: Picture, after: Picture): number {
   let differ = 0;
+  for (let i = 0; i < after.rgb.length; i += 3) if (differs(before, after, i)) differ++;
+  return (3 * differ) / after.rgb.length;
+}
+
+/** A picture of where two differ: what is the same is pale, what differs is red. */
+export function difference(before: Picture, after: Picture): Picture {
+  const rgb = new Uint8Array(after.rgb.length);
   for (let i = 0; i < rgb.length; i += 3) {
-    const far = same ? distance(before.rgb, after.rgb, i) : 255;
-    if (far > NEAR) differ++;
-    // What is the same is pale, what differs is red.
     const pale = 200 + Math.floor((after.rgb[i]! + after.rgb[i + 1]! + after.rgb[i + 2]!) / 14);
-    rgb.set(far > NEAR ? [220, 0, 40] : [pale, pale, pale], i);
+    rgb.set(differs(before, after, i) ? [220, 0, 40] : [pale, pale, pale], i);
   }
-  return { part: (3 * differ) / rgb.length, where: { width: after.width, height: after.height, rgb } };
+  return { width: after.width, height: after.height, rgb };
+}
+
+function differs(before: Picture, after: Picture, i: number): boolean {
+  const same = before.width === after.width && before.height === after.height;
+  return !same || distance(before.rgb, after.rgb, i) > NEAR;
 }
 
 function distance(a: Uint8Array, b: Uint8Array, i: number): number {
@@ -72,12 +79,12 @@ export async function screen(page: Page, name: string): Promise<void> {
   if (UPDATE) {
     mkdirSync(BASELINES, { recursive: true });
     // What is still the same stays the same file.
-    if (!existsSync(file) || compare(decode(readFileSync(file)), after).part > 0)
+    if (!existsSync(file) || differing(decode(readFileSync(file)), after) > 0)
       writeFileSync(file, encode(after));
   }
   if (!existsSync(file)) throw new Error(`no picture ${name}; ISOBATH_SCREENS=update makes it`);
   const before = decode(readFileSync(file));
-  const { part, where } = compare(before, after);
+  const part = differing(before, after);
   if (part <= MOST) return;
   mkdirSync(DIFFERENCES, { recursive: true });
   const out = (kind: string, picture: Picture): string => {
@@ -85,6 +92,6 @@ export async function screen(page: Page, name: string): Promise<void> {
     writeFileSync(path, encode(picture));
     return path;
   };
-  const files = [out('before', before), out('after', after), out('difference', where)];
+  const files = [out('before', before), out('after', after), out('difference', difference(before, after))];
   throw new Error(`${name} differs in ${(100 * part).toFixed(3)} % of its pixels:\n${files.join('\n')}`);
 }
