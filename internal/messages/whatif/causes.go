@@ -443,11 +443,27 @@ func (c *Causes) chains(list []int32) [][]int32 {
 	return out
 }
 
-// mostOf tells whether computations of a line are at least half of those it has
-// at their place, and at least patternMembers.
+// trifle is which part of the largest excess of a line is too small to call the
+// line slow: every other computation takes more than the median by a little.
+const trifle = 10
+
+// mostOf tells whether computations of a line, without trifles, are at least half
+// of those it has at their place, and at least patternMembers.
 func (c *Causes) mostOf(list []int32) bool {
 	first := &c.elements[list[0]]
-	if len(list) < patternMembers || first.kind != ByComputation {
+	if first.kind != ByComputation {
+		return false
+	}
+	largest, counted := int64(0), 0
+	for _, k := range list {
+		largest = max(largest, c.elements[k].amount)
+	}
+	for _, k := range list {
+		if trifle*c.elements[k].amount >= largest {
+			counted++
+		}
+	}
+	if counted < patternMembers {
 		return false
 	}
 	wide, line, all := c.Peers.Wide(first.call), c.Line[first.call], 0
@@ -456,7 +472,7 @@ func (c *Causes) mostOf(list []int32) bool {
 			all++
 		}
 	}
-	return 2*len(list) >= all
+	return 2*counted >= all
 }
 
 // larger orders elements by amount, the largest first.

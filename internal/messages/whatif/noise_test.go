@@ -63,6 +63,36 @@ func TestDelayInNoise(t *testing.T) {
 	}
 }
 
+// TestDelayAmongTrifles holds that a delay is told by itself where its rank is a
+// little late every time, and that a rank that is late by much every time is one
+// entry.
+func TestDelayAmongTrifles(t *testing.T) {
+	for _, test := range []struct {
+		extra []float64 // of rank 2 in each round, in ms
+		count int
+		sum   float64
+	}{
+		{[]float64{4, 0.5, 1, 60, 0.2, 0.4}, 1, 60},
+		{[]float64{14, 20, 16, 60, 15, 17}, 6, 142},
+	} {
+		c := ranked(t, simulate(t, 4, func(p *mpiprog.Program) {
+			for _, extra := range test.extra {
+				for r := range 4 {
+					p.Compute(r, 5_000_000)
+					if r == 2 {
+						p.Compute(r, uint64(extra*1e6))
+					}
+				}
+				p.Collective(mpiprog.World, mpiprog.Allreduce)
+			}
+		}))
+		e := &c.Entries[0]
+		if e.Kind != ByComputation || e.Count != test.count || math.Abs(float64(e.Sum)/1e6-test.sum) > 0.1 {
+			t.Errorf("%v: first %v, %d times, %d ns, want %d times, %.1f ms", test.extra, e.Kind, e.Count, e.Sum, test.count, test.sum)
+		}
+	}
+}
+
 // noisyRing computes, sends to the next rank and meets the others every tenth
 // round.
 func noisyRing(p *mpiprog.Program, rounds int, ms func(round, rank int) float64) {
