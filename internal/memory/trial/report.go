@@ -67,8 +67,8 @@ type Noise struct {
 	// Pair is how much one pair differs from the next in the lane that decides.
 	Pair float64 `json:"pair"`
 	// Detectable is the smallest change that the whole trial would have found
-	// four times in five.
-	Detectable float64  `json:"detectable"`
+	// four times in five; nil if so few pairs find none.
+	Detectable *float64 `json:"detectable"`
 	Load       *float64 `json:"load"` // runnable processes, mean of a minute
 	Steal      *float64 `json:"steal"`
 	CPUs       int      `json:"cpus"`
@@ -180,9 +180,17 @@ func (d *Design) Conclude(r *Report) {
 		if lane == r.Metric {
 			r.Look, r.Bound = got.Look, got.Bound
 			noise := pairNoise(x)
-			r.Noise = &Noise{Pair: noise, Detectable: detectable(noise, r.Most, d.Looks[len(d.Looks)-1].Bound)}
+			r.Noise = &Noise{Pair: noise}
+			if r.Most >= LeastPairs {
+				least := detectable(noise, r.Most, d.Looks[len(d.Looks)-1].Bound)
+				r.Noise.Detectable = &least
+			}
 		}
-		r.Lanes = append(r.Lanes, Lane{Lane: lane, Unit: "s", Provenance: "measured", A: spreadOf(a), B: spreadOf(b), Change: &got.Change, Low: &got.Low, High: &got.High, Z: &got.Z, Verdict: got.Verdict})
+		l := Lane{Lane: lane, Unit: "s", Provenance: "measured", A: spreadOf(a), B: spreadOf(b), Change: &got.Change, Z: &got.Z, Verdict: got.Verdict}
+		if got.Bounded {
+			l.Low, l.High = &got.Low, &got.High
+		}
+		r.Lanes = append(r.Lanes, l)
 	}
 	// The lane that decides comes first.
 	slices.SortStableFunc(r.Lanes, func(x, y Lane) int {

@@ -15,24 +15,35 @@ func (r *Report) Sentence() string {
 		return "interrupted before the first pair"
 	}
 	l := &r.Lanes[0]
-	between := fmt.Sprintf("%s to %s", strings.TrimSuffix(compare.Signed(1+*l.Low), " %"), compare.Signed(1+*l.High))
 	by := fmt.Sprintf("%.1f %%", 100*math.Abs(*l.Change))
 	after := "after " + term.Counted(r.Pairs, "pair")
 	switch {
 	case r.Stopped == Interrupted:
-		return fmt.Sprintf("interrupted %s: B costs %s %s so far (%s), not sure", after, compare.Signed(1+*l.Change), l.Lane, between)
+		return fmt.Sprintf("interrupted %s: B costs %s %s so far%s, not sure", after, compare.Signed(1+*l.Change), l.Lane, l.between())
 	case l.Verdict == More:
-		return fmt.Sprintf("B costs %s more %s (%s), sure %s", by, l.Lane, between, after)
+		return fmt.Sprintf("B costs %s more %s%s, sure %s", by, l.Lane, l.between(), after)
 	case l.Verdict == Less:
-		return fmt.Sprintf("B costs %s less %s (%s), sure %s", by, l.Lane, between, after)
+		return fmt.Sprintf("B costs %s less %s%s, sure %s", by, l.Lane, l.between(), after)
 	case l.Verdict == Same:
-		return fmt.Sprintf("B costs the same %s within the limit (%s), %s", l.Lane, between, after)
+		return fmt.Sprintf("B costs the same %s within the limit%s, %s", l.Lane, l.between(), after)
 	}
-	text := fmt.Sprintf("B and A cannot be told apart by %s: %s (%s) %s", l.Lane, compare.Signed(1+*l.Change), between, after)
-	if r.Noise != nil {
-		text += fmt.Sprintf("; a change below %s would not show with %s", compare.Percent(r.Noise.Detectable), term.Counted(r.Most, "pair"))
+	text := fmt.Sprintf("B and A cannot be told apart by %s: %s%s %s", l.Lane, compare.Signed(1+*l.Change), l.between(), after)
+	switch {
+	case r.Noise == nil:
+	case r.Noise.Detectable == nil:
+		text += fmt.Sprintf("; fewer than %d pairs are never sure: take --runs 20", LeastPairs)
+	default:
+		text += fmt.Sprintf("; a change below %s would not show with %s", compare.Percent(*r.Noise.Detectable), term.Counted(r.Most, "pair"))
 	}
 	return text
+}
+
+// between is the interval of a lane, in brackets; empty if it has none.
+func (l *Lane) between() string {
+	if l.Low == nil || l.High == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (%s to %s)", strings.TrimSuffix(compare.Signed(1+*l.Low), " %"), compare.Signed(1+*l.High))
 }
 
 // Text is a lane in a line; empty if it has no values.
@@ -40,8 +51,7 @@ func (l *Lane) Text() string {
 	switch a := l.A.(type) {
 	case Spread:
 		b := l.B.(Spread)
-		return fmt.Sprintf("%-5s %s → %s, %s (%s to %s)", l.Lane, compare.Duration(a.Median), compare.Duration(b.Median), compare.Signed(1+*l.Change),
-			strings.TrimSuffix(compare.Signed(1+*l.Low), " %"), compare.Signed(1+*l.High))
+		return fmt.Sprintf("%-5s %s → %s, %s%s", l.Lane, compare.Duration(a.Median), compare.Duration(b.Median), compare.Signed(1+*l.Change), l.between())
 	case nil:
 		return ""
 	}

@@ -53,12 +53,17 @@ type Decision struct {
 	Low     float64 `json:"low"`
 	High    float64 `json:"high"`
 	Verdict Verdict `json:"verdict"`
+	// Bounded is false where so few pairs refuse no change at all: Low and High say
+	// nothing then.
+	Bounded bool `json:"-"`
 }
 
 // decide is the decision on ln(b/a) of pairs at a look.
 func decide(x []float64, look int, at Look, fixed bool) Decision {
 	low, high := interval(x, at.Bound)
 	d := Decision{Look: look + 1, Pairs: len(x), Bound: at.Bound, Z: Score(x, 0), Change: math.Expm1(estimate(x)), Low: math.Expm1(low), High: math.Expm1(high), Verdict: Unsure}
+	// No score of n pairs is beyond √n.
+	d.Bounded = len(x) >= LeastPairs && math.Sqrt(float64(len(x))) > at.Bound
 	called := math.Abs(d.Z) > at.Bound
 	if fixed || len(x) < firstLook {
 		called = Flips(x) <= errorRate
@@ -92,7 +97,7 @@ func (d *Design) At(x []float64) (Decision, Stop) {
 		}
 		got := decide(x, k, look, d.Fixed)
 		last := k == len(d.Looks)-1
-		within := d.Within > 0 && got.Low > -d.Within && got.High < d.Within
+		within := d.Within > 0 && got.Bounded && got.Low > -d.Within && got.High < d.Within
 		if within && got.Verdict == Unsure {
 			got.Verdict = Same
 		}

@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -12,6 +13,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/base/test"
 )
 
@@ -251,5 +253,31 @@ func TestStops(t *testing.T) {
 	}
 	if got, stop := run(Design{Looks: bounds([]int{20}), Fixed: true}); stop == Going || got.Pairs != 20 || math.Abs(got.Bound-1.96) > .001 {
 		t.Errorf("%+v %s", got, stop)
+	}
+}
+
+// TestFewPairs is about trials that can say nothing: five pairs of one sign are
+// the coin's in one trial of sixteen, so they are neither called nor bounded.
+func TestFewPairs(t *testing.T) {
+	for pairs, bounded := range map[int]bool{1: false, 5: false, 6: true, 8: true} {
+		r := &Report{Version: reportVersion, Metric: LaneCPU, Most: pairs, Fixed: true, Stopped: MostPairs}
+		for i := range pairs {
+			a := 1 + .01*float64(i%3)
+			r.Values = append(r.Values, Value{Pair: i, First: "a", A: Measured{CPU: a, Wall: a}, B: Measured{CPU: 2 * a, Wall: a}})
+		}
+		r.Design().Conclude(r)
+		l, said := r.Lanes[0], r.Sentence()
+		if (l.Low != nil) != bounded || (r.Noise.Detectable != nil) != bounded || (l.Verdict == More) != bounded {
+			t.Errorf("%d pairs of twice the cost: %+v, noise %+v", pairs, l, r.Noise)
+		}
+		want := fmt.Sprintf("B and A cannot be told apart by cpu: +100.0 %% after %s; fewer than 6 pairs are never sure: take --runs 20", term.Counted(pairs, "pair"))
+		if !bounded && said != want {
+			t.Errorf("%d pairs: %s", pairs, said)
+		}
+	}
+	// Interrupted: three pairs cannot refuse anything at the bound of the first look.
+	d := Design{Looks: Looks(60)}
+	if got := d.Partial([]float64{.7, .7, .7}); got.Bounded {
+		t.Errorf("three pairs: %+v", got)
 	}
 }

@@ -162,7 +162,7 @@ func (p *part) trialAnswer() *TrialAnswer {
 	scores, looks := t.Course(t.Metric)
 	for i, bound := range t.Design().Looks {
 		look := TrialLook{Pairs: bound.Pairs, Bound: bound.Bound}
-		if i < len(looks) {
+		if i < len(looks) && looks[i].Bounded {
 			so := looks[i]
 			look = TrialLook{so.Pairs, so.Bound, true, so.Z, so.Change, so.Low, so.High, string(so.Verdict)}
 		}

@@ -93,3 +93,19 @@ func TestSARIFNames(t *testing.T) {
 		t.Errorf("%s", b.String())
 	}
 }
+
+// TestGateSentence: what a gate says and its exit code agree.
+func TestGateSentence(t *testing.T) {
+	for want, g := range map[string]compare.Verdicts{
+		"passed: nothing moves the wrong way beyond 5 %":                        {FailAbove: .05},
+		"passed: nothing is surely beyond 5 %; 3 groups could not be told":      {FailAbove: .05, Unsure: 3},
+		"not sure: nothing is surely beyond 5 %, but 1 group could not be told": {FailAbove: .05, Unsure: 1, Exit: 4},
+		"failed: beyond 5 %: the whole run":                                     {FailAbove: .05, Failed: true, Unsure: 1, Exit: 3},
+	} {
+		c := &compare.Comparison{Gate: &g}
+		c.Whole.Label, c.Whole.Fails = "the whole run", g.Failed
+		if got := gateText(c); got != want {
+			t.Errorf("%+v: %q, want %q", g, got, want)
+		}
+	}
+}

@@ -132,6 +132,8 @@ func gateText(c *compare.Comparison) string {
 			failing = append(failing[:3], fmt.Sprintf("%d more", len(failing)-3))
 		}
 		return fmt.Sprintf("failed: beyond %s: %s", limit, strings.Join(failing, ", "))
+	case g.Exit != 0: // --strict
+		return fmt.Sprintf("not sure: nothing is surely beyond %s, but %s could not be told", limit, term.Counted(g.Unsure, "group"))
 	case g.Unsure > 0:
 		return fmt.Sprintf("passed: nothing is surely beyond %s; %s could not be told", limit, term.Counted(g.Unsure, "group"))
 	}
