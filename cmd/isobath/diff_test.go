@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 // pairedFiles writes samples of pairs of runs: B makes as many more in one
@@ -67,6 +69,76 @@ func TestGateExits(t *testing.T) {
 				t.Errorf("exit %d, want %d", got, tt.want)
 			}
 		})
+	}
+}
+
+// diffed is what the JSON of a diff says of both sides and its groups.
+type diffed struct {
+	A, B   struct{ Cost float64 }
+	Whole  struct{ Ratio float64 }
+	Groups []struct {
+		Key     map[string]any
+		KeyA    map[string]any `json:"key_a"`
+		Matched string
+		Sure    bool
+		A, B    struct{ Cost float64 }
+	}
+}
+
+func diffOf(t *testing.T, a, b, by string) (d diffed) {
+	t.Helper()
+	runs := filepath.Join(test.Shared(t, "compare"), "runs")
+	text, err := isobath(t, "diff", filepath.Join(runs, a+".isobath"), filepath.Join(runs, b+".isobath"), "--by", by, "--json")
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &d)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestEditedProgram compares recordings from before and after an edit that
+// renamed a file and a function and moved lines: hardly any cost stays without a
+// partner.
+func TestEditedProgram(t *testing.T) {
+	partner := map[string]string{}
+	for _, g := range diffOf(t, "join-a", "join-b", "function").Groups {
+		if g.Matched != "only a" && g.Matched != "only b" {
+			partner[fmt.Sprint(g.KeyA["function"])] = fmt.Sprint(g.Key["function"])
+		}
+	}
+	if partner["probe"] != "probe" || partner["aggregate"] != "summarise" {
+		t.Errorf("functions are paired as %v", partner)
+	}
+	for _, by := range []string{"function", "line"} {
+		d := diffOf(t, "join-a", "join-b", by)
+		var alone float64
+		for _, g := range d.Groups {
+			switch g.Matched {
+			case "only a":
+				alone += g.A.Cost / d.A.Cost
+			case "only b":
+				alone += g.B.Cost / d.B.Cost
+			}
+		}
+		if len(d.Groups) < 5 || alone > .03 {
+			t.Errorf("by %s: %.1f %% of the cost of %d groups has no partner", by, 100*alone, len(d.Groups))
+		}
+	}
+}
+
+// TestOtherRate compares recordings of one program at 2 000 and at 500 samples a
+// second: cost does not depend on the rate.
+func TestOtherRate(t *testing.T) {
+	d := diffOf(t, "stencil-a", "stencil-rate", "function")
+	if d.Whole.Ratio < .9 || d.Whole.Ratio > 1.1 {
+		t.Errorf("the whole run costs %.3f times as much", d.Whole.Ratio)
+	}
+	for _, g := range d.Groups {
+		if g.Sure {
+			t.Errorf("%v is called", g.Key)
+		}
 	}
 }
 
