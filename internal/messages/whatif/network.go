@@ -113,9 +113,7 @@ func (s *Scenario) stretch(w *Weights, line linear, latency, perByte float64) {
 				}
 			}
 		}
-		// The library moves data inside the call where its own time is of the
-		// order of a transfer.
-		if transfer > 0 && 2*s.UsualOwn[i] >= transfer {
+		if s.movesInside(i, transfer) {
 			bytes := float64(s.Bytes[i])
 			w.Own[i] = max(0, w.Own[i]+int64((latency-1)*line.alpha+(perByte-1)*line.beta*bytes))
 		}
@@ -135,27 +133,48 @@ func (s *Scenario) remap(_ context.Context, words []string) error {
 		return err
 	}
 	moved := 0
-	for i := range int32(s.Len()) {
-		for d := s.First[i]; d < s.First[i+1]; d++ {
-			cause := s.Deps.Cause[d]
-			if cause < 0 || s.Deps.Kind[d] != Message && s.Deps.Kind[d] != Rendezvous {
-				continue
-			}
-			p, q := s.Line[i], s.Line[cause]
-			was, is := host(p) == host(q), host(places[p]) == host(places[q])
-			if was == is {
-				continue
-			}
-			moved++
-			change := between.at(s.Deps.Bytes[d]) - inside.at(s.Deps.Bytes[d])
-			if is {
-				change = -change
-			}
-			s.W.Lag[d] = max(0, s.W.Lag[d]+change)
+	takes := func(near bool, bytes int64) int64 {
+		if near {
+			return inside.at(bytes)
 		}
+		return between.at(bytes)
+	}
+	for i := range int32(s.Len()) {
+		moved += s.move(i, func(p, q int32, bytes int64) (was, is int64) {
+			return takes(host(p) == host(q), bytes), takes(host(places[p]) == host(places[q]), bytes)
+		})
 	}
 	s.assume("%d messages change between inside and between hosts; computations and collectives keep their times", moved)
 	return nil
+}
+
+// move changes what the messages of a call take, by the two times that takes gives
+// for the ranks of each, and returns how many change. Where the library moves data
+// inside the call its own time changes as the slowest of them does.
+func (s *Scenario) move(i int32, takes func(p, q int32, bytes int64) (was, is int64)) (moved int) {
+	transfer, after := int64(0), int64(0)
+	for d := s.First[i]; d < s.First[i+1]; d++ {
+		cause := s.Deps.Cause[d]
+		if cause < 0 || s.Deps.Kind[d] != Message && s.Deps.Kind[d] != Rendezvous || s.W.Lag[d] <= never/2 {
+			continue
+		}
+		was, is := takes(s.Line[i], s.Line[cause], s.Deps.Bytes[d])
+		transfer, after = max(transfer, was), max(after, is)
+		if was != is {
+			moved++
+			s.W.Lag[d] = max(0, s.W.Lag[d]+is-was)
+		}
+	}
+	if moved > 0 && s.movesInside(i, transfer) {
+		s.W.Own[i] = max(0, s.W.Own[i]+after-transfer)
+	}
+	return moved
+}
+
+// movesInside tells whether the library moves data inside a call: its own time
+// is of the order of a transfer.
+func (s *Scenario) movesInside(i int32, transfer int64) bool {
+	return transfer > 0 && 2*s.UsualOwn[i] >= transfer
 }
 
 func (s *Scenario) placement(words []string) ([]int32, error) {
