@@ -92,9 +92,7 @@ func ourLoss(t *testing.T, valgrind, exe string) map[string]int64 {
 		end := addr + uint64(min(size, 64))
 		addr &^= callUnit - 1
 		end = (end + callUnit - 1) &^ (callUnit - 1)
-		if c.Access(addr, uint32(end-addr)) > 0 {
-			c.Own(now)
-		}
+		c.Access(addr, uint32(end-addr), now)
 	}
 	lackeyTrace(t, valgrind, exe, func(kind byte, addr uint64, size uint32) {
 		if kind != 'I' {

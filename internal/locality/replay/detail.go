@@ -100,9 +100,7 @@ func (d *Detail) access(i int, a *Access, pieces []Piece, lines *reuse.Stack) {
 			d.Numbers = max(d.Numbers, id+1)
 			d.Distance[i] = max(d.Distance[i], d.look(0, line))
 		}
-		if usage.Access(piece.Addr, piece.Size) > 0 {
-			usage.Own(uint32(i))
-		}
+		usage.Access(piece.Addr, piece.Size, uint32(i))
 		s.piece(path, piece.Addr, piece.Size)
 	}
 }

@@ -194,7 +194,7 @@ func (s *Survey) touch(a *Access, piece Piece) {
 			s.Used += uint64(n)
 		}))
 	}
-	s.usage[a.Thread].Access(piece.Addr, piece.Size)
+	s.usage[a.Thread].Access(piece.Addr, piece.Size, 0)
 }
 
 // lookFirst asks the fully associative twin of the first level.

@@ -11,7 +11,8 @@ import (
 // that looks through its sets.
 func TestUseEqualsACacheThatSearches(t *testing.T) {
 	for i, g := range []cachesim.Geometry{{Size: 2048, Ways: 2, Line: 64}, {Size: 4096, Ways: 8, Line: 64}, {Size: 3 * 1024, Ways: 1, Line: 64},
-		{Size: 48 * 64, Ways: 4, Line: 64}, {Size: 2048, Ways: 64, Line: 32}, {Size: 8192, Ways: 4, Line: 256}} {
+		{Size: 48 * 64, Ways: 4, Line: 64}, {Size: 2048, Ways: 64, Line: 32}, {Size: 8192, Ways: 4, Line: 256},
+		{Size: 64, Ways: 1, Line: 64}} {
 		for seed := range uint64(6) {
 			all := randomTrace(seed+uint64(i)*100, 6000, 3)
 			type use [2]uint64 // lines fetched, bytes used
@@ -25,10 +26,8 @@ func TestUseEqualsACacheThatSearches(t *testing.T) {
 						want[c] = use{want[c][0] + 1, want[c][1] + uint64(bytes)}
 					})
 				}
-				if c := caches[r.Thread]; c.Access(r.Addr, r.Size) > 0 {
-					c.Own(uint32(len(codes)))
-					codes = append(codes, Code{r.PC, r.Place, r.Thread})
-				}
+				codes = append(codes, Code{r.PC, r.Place, r.Thread})
+				caches[r.Thread].Access(r.Addr, r.Size, uint32(len(codes)-1))
 			}
 			for _, c := range caches {
 				c.Flush()

@@ -125,7 +125,6 @@ type Usage struct {
 	words  int // of the mask of a line
 	lines  []usedLine
 	masks  []uint64
-	fresh  []uint64 // lines that the last access fetched
 	// Left is told about every line that leaves: who fetched it and how many of
 	// its bytes were touched, in how many accesses.
 	Left func(owner uint32, bytes, accesses int)
@@ -160,10 +159,9 @@ func NewUsage(g Geometry, left func(owner uint32, bytes, accesses int)) *Usage {
 	return c
 }
 
-// Access touches bytes, line by line, lower first. It returns how many lines had
-// to be fetched; Own then says for whom.
-func (c *Usage) Access(addr uint64, size uint32) (fetched int) {
-	c.fresh = c.fresh[:0]
+// Access touches bytes for an owner, line by line, lower first. It returns how
+// many lines had to be fetched.
+func (c *Usage) Access(addr uint64, size uint32, owner uint32) (fetched int) {
 	last := addr + uint64(max(size, 1)) - 1
 	if line := addr >> c.shift; line+1 == c.latest.key && line == last>>c.shift {
 		c.mark(c.latest, uint(addr-line<<c.shift), uint(last-line<<c.shift))
@@ -177,8 +175,7 @@ func (c *Usage) Access(addr uint64, size uint32) (fetched int) {
 		if end := line<<c.shift + 1<<c.shift - 1; to > end {
 			to = end
 		}
-		if c.touch(line, uint(from-line<<c.shift), uint(to-line<<c.shift)) {
-			c.fresh = append(c.fresh, line)
+		if c.touch(line, uint(from-line<<c.shift), uint(to-line<<c.shift), owner) {
 			fetched++
 		}
 		if line == last>>c.shift {
@@ -187,26 +184,9 @@ func (c *Usage) Access(addr uint64, size uint32) (fetched int) {
 	}
 }
 
-// Own says for whom the last access fetched its lines.
-func (c *Usage) Own(owner uint32) {
-	if len(c.fresh) == 1 && c.latest.key == c.fresh[0]+1 {
-		c.latest.owner = owner
-		return
-	}
-	for _, line := range c.fresh {
-		set := c.set(line)
-		for i := range set {
-			if set[i].key == line+1 {
-				set[i].owner = owner
-				break
-			}
-		}
-	}
-}
-
 // touch uses bytes from to to (both included) of a line, and reports whether it
-// had to be fetched.
-func (c *Usage) touch(line uint64, from, to uint) (fetched bool) {
+// had to be fetched, which then was for the owner.
+func (c *Usage) touch(line uint64, from, to uint, owner uint32) (fetched bool) {
 	set := c.set(line)
 	at := 0
 	for at < len(set) && set[at].key != line+1 {
@@ -215,7 +195,7 @@ func (c *Usage) touch(line uint64, from, to uint) (fetched bool) {
 	if at == len(set) {
 		at--
 		c.evict(&set[at])
-		set[at].key, set[at].accesses = line+1, 0
+		set[at].key, set[at].owner, set[at].accesses = line+1, owner, 0
 		fetched = true
 	}
 	if at > 0 {
