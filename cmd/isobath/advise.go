@@ -91,7 +91,7 @@ func (f *adviseFlags) run(ctx context.Context, out io.Writer, path string, chang
 		return err
 	}
 	if f.prove {
-		if a.Answer.Proof, err = f.proof(ctx, s, a.Found, a.Machine, changed); err != nil {
+		if a.Answer.Proof, err = f.proof(ctx, s, a, changed); err != nil {
 			return err
 		}
 	}
@@ -112,7 +112,7 @@ func (f *adviseFlags) write(out io.Writer, a *answer.Advise, m *platform.Machine
 	if a.Silence != nil {
 		wrap(w, "", *a.Silence+".")
 	}
-	for i, x := range a.Advice[:min(len(a.Advice), max(f.top, 0))] {
+	for i, x := range shownAdvice(a.Advice, f.top) {
 		writeAdvice(w, i+1, x, f.show)
 	}
 	if p := a.Proof; p != nil {
@@ -155,6 +155,14 @@ func writeAdvice(w *strings.Builder, n int, x answer.Advice, show string) {
 		w.WriteString("   instead: ")
 		writeWrapped(w, fmt.Sprintf("%s, %s: saves %s", i.Kind, i.Change, gainText(i.Gain)), 12, 90)
 	}
+}
+
+// shownAdvice is the first so many of all; 0 is all of them.
+func shownAdvice(all []answer.Advice, top int) []answer.Advice {
+	if top <= 0 {
+		return all
+	}
+	return all[:min(len(all), top)]
 }
 
 func gainText(g [2]float64) string {

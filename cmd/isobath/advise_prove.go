@@ -9,9 +9,7 @@ import (
 	"time"
 
 	"github.com/isobath/isobath/internal/app/refset"
-	"github.com/isobath/isobath/internal/locality/advice"
 	"github.com/isobath/isobath/internal/locality/answer"
-	"github.com/isobath/isobath/internal/locality/platform"
 	"github.com/isobath/isobath/internal/locality/replay"
 	"github.com/isobath/isobath/internal/record/reftrace"
 	"github.com/isobath/isobath/internal/record/target"
@@ -27,7 +25,8 @@ type proveFlags struct {
 }
 
 // proof records the changed program and compares it with what was predicted.
-func (f *adviseFlags) proof(ctx context.Context, s *refset.Set, found *advice.Result, m *platform.Machine, command []string) (*answer.Proof, error) {
+func (f *adviseFlags) proof(ctx context.Context, s *refset.Set, of *refset.Advised, command []string) (*answer.Proof, error) {
+	found, m := of.Found, of.Machine
 	if f.pick < 1 || f.pick > len(found.Advice) {
 		return nil, fmt.Errorf("--prove: there is no advice %d to prove; %d were found", f.pick, len(found.Advice))
 	}
@@ -36,7 +35,7 @@ func (f *adviseFlags) proof(ctx context.Context, s *refset.Set, found *advice.Re
 		return nil, fmt.Errorf("--prove: advice %d is about threads, whose schedule a recording does not repeat; time both programs", f.pick)
 	}
 	say("recording %s", strings.Join(command, " "))
-	after, err := f.rerecord(ctx, command, m)
+	after, err := f.rerecord(ctx, command, of)
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +51,12 @@ func (f *adviseFlags) proof(ctx context.Context, s *refset.Set, found *advice.Re
 }
 
 // rerecord records the changed program and replays it on the machine.
-func (f *adviseFlags) rerecord(ctx context.Context, command []string, m *platform.Machine) (replay.Counts, error) {
-	rec, err := reftrace.Record(ctx, reftrace.Options{Command: command, Region: target.Region{Function: f.function}, Backend: reftrace.Backend(f.backend), Thread: reftrace.FirstThread})
+func (f *adviseFlags) rerecord(ctx context.Context, command []string, of *refset.Advised) (replay.Counts, error) {
+	thread := reftrace.FirstThread
+	if of.Threads > 1 { // what is compared are the misses of all of them
+		thread = reftrace.AllThreads
+	}
+	rec, err := reftrace.Record(ctx, reftrace.Options{Command: command, Region: target.Region{Function: f.function}, Backend: reftrace.Backend(f.backend), Thread: thread})
 	if err != nil {
 		return replay.Counts{}, err
 	}
@@ -65,7 +68,7 @@ func (f *adviseFlags) rerecord(ctx context.Context, command []string, m *platfor
 	if err := r.Add(rec.Refs); err != nil {
 		return replay.Counts{}, err
 	}
-	return replay.Run(ctx, r.Trace(nil), m, nil, replay.Kept)
+	return replay.Run(ctx, r.Trace(nil), of.Machine, nil, replay.Kept)
 }
 
 // timeBoth runs both programs in turn and compares their processor times.

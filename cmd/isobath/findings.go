@@ -170,7 +170,7 @@ func adviceFindings(a *answer.Advise, top int) *findings.List {
 		l.Summary = *a.Silence
 	}
 	seen := map[string]bool{}
-	for _, x := range a.Advice[:min(len(a.Advice), max(top, 0))] {
+	for _, x := range shownAdvice(a.Advice, top) {
 		f := findings.Finding{Rule: "isobath/advice-" + x.Kind, Level: findings.Note, Name: x.Kind + " " + x.Object, Text: x.Text}
 		if x.Gain != nil {
 			f.Level = levelOf(x.Gain[0])

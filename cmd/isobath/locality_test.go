@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/locality/answer"
 )
 
 // TestLocalityVerbs: every trace of the fixtures has an answer, also those whose
@@ -19,6 +20,15 @@ func TestLocalityVerbs(t *testing.T) {
 			if err := runVerb(append(args, "--json", trace)...); err != nil {
 				t.Errorf("%s %s: %v", args[0], filepath.Base(trace), err)
 			}
+		}
+	}
+}
+
+func TestShownAdvice(t *testing.T) {
+	all := make([]answer.Advice, 3)
+	for top, want := range map[int]int{0: 3, 2: 2, 9: 3} {
+		if got := len(shownAdvice(all, top)); got != want {
+			t.Errorf("--top %d shows %d of 3, want %d", top, got, want)
 		}
 	}
 }

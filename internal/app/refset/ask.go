@@ -459,6 +459,7 @@ type Advised struct {
 	Answer  *answer.Advise
 	Found   *advice.Result
 	Machine *platform.Machine
+	Threads int
 }
 
 // Advise looks for changes worth making.
@@ -490,7 +491,7 @@ func (s *Set) advise(ctx context.Context, t *replay.Trace, o advice.Options, pro
 	if err != nil {
 		return nil, err
 	}
-	return &Advised{answer.NewAdvise(found, o.Machine, s.Records, s.Notes), found, o.Machine}, nil
+	return &Advised{answer.NewAdvise(found, o.Machine, s.Records, s.Notes), found, o.Machine, len(t.Threads)}, nil
 }
 
 // Sharing finds the lines that threads fight for. Latency is that of a line of

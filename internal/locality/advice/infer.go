@@ -73,6 +73,7 @@ func infer(t *replay.Trace, table *layout.Table) (regular []float64) {
 	for _, o := range table.Objects[1:] {
 		if o.Elem == 0 && o.Blocks == nil && steps[o.Number] > 0 && steps[o.Number] <= maxElem && steps[o.Number] <= o.Size/2 {
 			o.Elem, o.Known = steps[o.Number], layout.Inferred
+			o.EndElement()
 		}
 		if o.Rows == 0 && o.Blocks == nil {
 			o.Rows = likelyRow(rows[o.Number], o)

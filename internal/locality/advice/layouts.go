@@ -220,7 +220,8 @@ func orderOf(p *profile) (*Advice, error) {
 	}
 	return &Advice{Kind: Order, What: "elements in the order of their first use", plan: &replay.Plan{Changes: []*replay.Change{c}},
 		Code: fmt.Sprintf("// allocate or sort the elements of %s in the order in which they are walked\n", o.Name), Map: fmt.Sprintf("object %s order first-use\n", quote(o.Name)),
-		Assumes: []string{"proven for the recorded input only: another input walks in another order"}}, nil
+		Assumes: []string{"elements are reached by pointers or by stored numbers, which then change with them: one whose place is computed, as by a hash, must stay",
+			"proven for the recorded input only: another input walks in another order"}}, nil
 }
 
 func hugeOf(p *profile) (*Advice, error) {

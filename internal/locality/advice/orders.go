@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -22,9 +23,7 @@ func (f *finder) orders() (out []*Advice, err error) {
 		return nil, nil
 	}
 	nests, refused := replay.FindNests(f.trace)
-	for _, why := range refused {
-		f.note("a loop is not looked at: %s", why)
-	}
+	f.noteRefused(refused)
 	var deps *replay.Dependences
 	for _, n := range nests {
 		if len(n.Trips) < 2 || !n.Stores(f.trace) || uint64(n.Turns())*uint64(len(n.Body)) < uint64(len(f.trace.Accesses))/20 {
@@ -40,6 +39,23 @@ func (f *finder) orders() (out []*Advice, err error) {
 		out = append(out, found...)
 	}
 	return out, nil
+}
+
+// noteRefused says once of each place which loops have no other order.
+func (f *finder) noteRefused(refused []replay.Refused) {
+	var said []string
+	at := map[string]bool{}
+	for _, r := range refused {
+		place := f.placeOf(r.At)
+		if at[place] {
+			continue
+		}
+		at[place] = true
+		said = append(said, fmt.Sprintf("%s (%d and %d turns)", cmp.Or(place, "code without lines"), r.Length, r.Other))
+	}
+	if len(said) > 0 {
+		f.note("loops keep their order where passes of equal steps are not equally long: %s", strings.Join(said, ", "))
+	}
 }
 
 // ordersOf tries the orders of one nest, and says of those worth it why they
@@ -64,7 +80,7 @@ func (f *finder) ordersOf(n *replay.Nest, deps *replay.Dependences) (out []*Advi
 	}
 	if withheld > 0 {
 		f.note("%s of the loops at %s not offered: a byte would see its accesses in another order, which only a sum or the like survives (--reassociate)",
-			term.Counted(withheld, "order"), f.placeOf(n))
+			term.Counted(withheld, "order"), f.placeOf(n.From()))
 	}
 	if len(out) > 0 {
 		carried, why := f.carriedBy(n)
@@ -102,9 +118,9 @@ func (f *finder) carriedBy(n *replay.Nest) ([]CarriedReuse, string) {
 	return out, why
 }
 
-// placeOf is where in the source a nest is.
-func (f *finder) placeOf(n *replay.Nest) string {
-	if p := f.trace.Place(&f.trace.Accesses[n.From()]); p.Line > 0 {
+// placeOf is where in the source the reference at a position is made.
+func (f *finder) placeOf(at int) string {
+	if p := f.trace.Place(&f.trace.Accesses[at]); p.Line > 0 {
 		return fmt.Sprintf("%s:%d", p.File, p.Line)
 	}
 	return ""
@@ -233,7 +249,7 @@ func loopNames(loops []replay.Loop) string {
 
 // tryOrder replays one order; nil if it gains too little.
 func (f *finder) tryOrder(n *replay.Nest, c loopOrder, order []uint32, legal bool) (*Advice, error) {
-	a := &Advice{Kind: c.kind, What: c.what, plan: &replay.Plan{Order: order}, References: uint64(n.To() - n.From()), Code: loopCode(n, c.loops), Place: f.placeOf(n),
+	a := &Advice{Kind: c.kind, What: c.what, plan: &replay.Plan{Order: order}, References: uint64(n.To() - n.From()), Code: loopCode(n, c.loops), Place: f.placeOf(n.From()),
 		Legal: fmt.Sprintf(legalText, len(order)), Assumes: []string{"proven for the recorded input only", "a value that a register carries from turn to turn, such as a sum, is not in the references: its order changes"}}
 	if !legal {
 		a.Legal = "the order of stores to some bytes changes: only a sum or another operation that may be done in any order keeps its result"

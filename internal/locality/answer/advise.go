@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/locality/advice"
 	"github.com/isobath/isobath/internal/locality/layout"
 	"github.com/isobath/isobath/internal/locality/platform"
@@ -233,7 +234,7 @@ func sentence(a *advice.Advice, m *platform.Machine) string {
 	if a.Why != "" {
 		what += ": " + a.Why
 	}
-	return fmt.Sprintf("%s. %s; replayed %d references in %d placements on %s (modelled; not the time).", what, strings.Join(changes, ", "), a.Now.References, len(a.Then), m.Name)
+	return fmt.Sprintf("%s. %s; replayed %d references in %s on %s (modelled; not the time).", what, strings.Join(changes, ", "), a.Now.References, term.Counted(len(a.Then), "placement"), m.Name)
 }
 
 func missName(level string) string {

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/isobath/isobath/internal/locality/layout"
@@ -98,6 +99,9 @@ func NewSharing(r *sharing.Result, t *replay.Trace, table *layout.Table, records
 	return out
 }
 
+// maxPlaces is how many source lines are named of a thread at a line.
+const maxPlaces = 4
+
 func sharedLine(l *sharing.Line, t *replay.Trace, table *layout.Table) SharedLine {
 	out := SharedLine{Addr: fmt.Sprintf("%#x", l.Addr), Bytes: l.Bytes, Sharing: string(l.Kind), Wider: l.Wider, Threads: []SharedThread{}, Moved: []SharedMoved{}, Pairs: []SharedPair{},
 		Misses:   SharedMisses{l.Least.Coherence, l.Most.Coherence, l.Recorded.Coherence, l.Clocked.Coherence, l.Clocked.True, l.Clocked.False},
@@ -115,10 +119,11 @@ func sharedLine(l *sharing.Line, t *replay.Trace, table *layout.Table) SharedLin
 	}
 	for _, u := range l.Users {
 		x := SharedThread{TID: u.Thread, Bytes: u.Bytes, Loads: u.Loads, Stores: u.Stores, Places: []string{}}
-		for _, c := range u.Codes[:min(len(u.Codes), 4)] {
+		for _, c := range u.Codes {
 			p := t.Place(&replay.Access{Code: c})
-			if p.Line > 0 {
-				x.Places = append(x.Places, fmt.Sprintf("%s:%d", p.File, p.Line))
+			at := fmt.Sprintf("%s:%d", p.File, p.Line)
+			if p.Line > 0 && !slices.Contains(x.Places, at) && len(x.Places) < maxPlaces {
+				x.Places = append(x.Places, at)
 			}
 		}
 		out.Threads = append(out.Threads, x)
@@ -157,8 +162,12 @@ func sharingText(s *SharedLine, l *sharing.Line) string {
 		}
 		return text + fmt.Sprintf("; apart in lines of their own at most %d", l.Separate.Coherence)
 	case sharing.True:
-		return fmt.Sprintf("%s: %d threads pass data: %d to %d coherence misses, %d by the clock, of which %d bring what another wrote; only less communication removes them",
+		text := fmt.Sprintf("%s: %d threads pass data: %d to %d coherence misses, %d by the clock, of which %d bring what another wrote: only less communication removes these",
 			what, len(s.Threads), l.Least.Coherence, l.Most.Coherence, l.Clocked.Coherence, l.Clocked.True)
+		if l.Clocked.False > 0 {
+			text += fmt.Sprintf("; the other %d only share the line", l.Clocked.False)
+		}
+		return text
 	}
 	return fmt.Sprintf("%s: %d threads use one line for different bytes, %d of them store: %d to %d coherence misses by schedule, %d by the clock; alignas(128) for each thread's part leaves at most %d",
 		what, len(s.Threads), l.Writers(), l.Least.Coherence, l.Most.Coherence, l.Clocked.Coherence, l.Separate.Coherence)

@@ -112,10 +112,25 @@ func NewWhatIf(in WhatIfInput) *WhatIf {
 		out.Levels = append(out.Levels, l)
 	}
 	out.addGroups(in)
+	out.noteExclusive(in.Machine, in.MachineRun)
+	if in.Base.Name != in.Machine.Name {
+		out.noteExclusive(in.Base, in.BaseRun)
+	}
 	if in.Threads > 1 {
 		out.Notes = append(out.Notes, fmt.Sprintf("%d threads lie on the cores of each machine in turn over its memory nodes; caches they share see the recorded order, which another run would change", in.Threads))
 	}
 	return out
+}
+
+// noteExclusive says what the conflicts of a cache are that only takes what the
+// caches before it give up: its fully associative twin keeps all it is asked for.
+func (w *WhatIf) noteExclusive(m *platform.Machine, s *replay.Survey) {
+	for i := range m.Levels {
+		if n := s.Levels[i].Conflict(); m.Levels[i].Policy == platform.Exclusive && n != 0 {
+			w.Notes = append(w.Notes, fmt.Sprintf("%s of %s holds only lines that the caches before it gave up; its %d conflicts are against a fully associative cache that keeps every line it is asked for, and so hold what this changes too",
+				m.Levels[i].Name, m.Name, n))
+		}
+	}
 }
 
 func placementRange(all []replay.Counts, level int) *[2]uint64 {

@@ -359,9 +359,15 @@ func (t *Table) Finish() {
 			o.Start = o.touchedLow // a recording that names a mapping's start
 		}
 		o.Size = o.touchedHigh - o.Start
-		if o.Elem > 0 && o.Size%o.Elem != 0 {
-			o.Size += o.Elem - o.Size%o.Elem
-		}
+		o.EndElement()
+	}
+}
+
+// EndElement lets an object of which only the touched bytes are known end where
+// its last element does.
+func (o *Object) EndElement() {
+	if o.Elem > 0 && !o.Sized && o.Size%o.Elem != 0 {
+		o.Size += o.Elem - o.Size%o.Elem
 	}
 }
 

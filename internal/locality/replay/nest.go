@@ -2,7 +2,6 @@ package replay
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/isobath/isobath/internal/data/refs"
@@ -56,10 +55,17 @@ const (
 	maxNestLen = 1 << 28 // references; their positions are kept
 )
 
+// Refused is a loop that is no nest: its passes, the runs of turns with equal
+// steps, are not equally long.
+type Refused struct {
+	At            int // position of its first reference in the trace
+	Length, Other int // turns of the first pass, and of the first that differs
+}
+
 // FindNests looks for nests among the instructions of one thread that run
 // equally often. It returns them with the most references first, and says why
 // what looked like a nest is none.
-func FindNests(t *Trace) (nests []*Nest, refused []string) {
+func FindNests(t *Trace) (nests []*Nest, refused []Refused) {
 	if len(t.Threads) != 1 || len(t.Accesses) > maxNestLen {
 		return nil, nil
 	}
@@ -81,8 +87,8 @@ func FindNests(t *Trace) (nests []*Nest, refused []string) {
 		switch {
 		case n != nil:
 			nests = append(nests, n)
-		case why != "":
-			refused = append(refused, why)
+		case why != nil:
+			refused = append(refused, *why)
 		}
 	}
 	return nests, refused
@@ -119,7 +125,7 @@ func bodies(counts []int, first, second []int32) [][]uint32 {
 }
 
 // nestOf follows the addresses of a body.
-func nestOf(t *Trace, body []uint32) (*Nest, string) {
+func nestOf(t *Trace, body []uint32) (*Nest, *Refused) {
 	n := &Nest{Body: body, Outer: 1}
 	slot := map[uint32]int{}
 	for i, c := range body {
@@ -136,26 +142,26 @@ func nestOf(t *Trace, body []uint32) (*Nest, string) {
 		}
 		if s == 0 {
 			if seen%k != 0 {
-				return nil, ""
+				return nil, nil
 			}
 			n.turns = append(n.turns, int32(i))
 		}
 		if s != seen%k || len(n.turns) == 0 {
-			return nil, "" // the instructions do not take turns
+			return nil, nil // the instructions do not take turns
 		}
 		seen++
 		rows = append(rows, a.Addr)
 		n.end = int32(i) + 1
 	}
 	if len(n.turns) < minTurns || seen%k != 0 {
-		return nil, ""
+		return nil, nil
 	}
 	n.takeHeads(t)
 	why := n.unroll(rows, k)
 	if len(n.Trips) == 0 {
 		return nil, why
 	}
-	return n, ""
+	return n, nil
 }
 
 // takeHeads moves the start of turns back over the references before them whose
@@ -181,13 +187,13 @@ func (n *Nest) takeHeads(t *Trace) {
 
 // unroll finds the loops from the innermost outwards: a run of turns with equal
 // differences is one pass of a loop, and all passes must be equally long.
-func (n *Nest) unroll(rows []uint64, k int) (why string) {
+func (n *Nest) unroll(rows []uint64, k int) (why *Refused) {
 	for turns := len(rows) / k; turns > 1; turns = len(rows) / k {
 		d := difference(rows, k, 1)
 		length, other, even := runLength(rows, k, d)
 		if !even || length == 1 {
 			if !even && len(n.Trips) == 0 {
-				why = fmt.Sprintf("turns differ: %d and %d", length, other)
+				why = &Refused{At: n.From(), Length: length, Other: other}
 			}
 			n.Outer = turns
 			return why
@@ -200,7 +206,7 @@ func (n *Nest) unroll(rows []uint64, k int) (why string) {
 		}
 		rows = starts
 	}
-	return ""
+	return nil
 }
 
 // difference is what the addresses of turn i are beyond those of the turn

@@ -29,7 +29,7 @@ func TestNestsInSteps(t *testing.T) {
 	}
 	nests, refused := FindNests(tr)
 	if len(nests) != 2 || len(refused) > 0 {
-		t.Fatalf("%d nests, refused %q; want 2 nests", len(nests), refused)
+		t.Fatalf("%d nests, refused %v; want 2 nests", len(nests), refused)
 	}
 	// The second walks rows that follow each other: one loop of all elements.
 	for i, want := range [][]int{{3, n, n}, {3, n * n}} {

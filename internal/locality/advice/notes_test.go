@@ -1,0 +1,61 @@
+package advice
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/locality/layout"
+	"github.com/isobath/isobath/internal/locality/replay"
+)
+
+// recorded is a trace over one object of which nothing but its start is known.
+func recorded(t testing.TB, all []refs.Ref) (*replay.Trace, *layout.Table) {
+	t.Helper()
+	about := &refs.About{Objects: []refs.Object{{}, {Name: "u", Start: 0x100000}}, Places: []refs.Place{{}, {Function: "work", File: "a.c", Line: 7}}}
+	table := layout.NewTable(about, nil, nil)
+	r := replay.NewReader(table.Number, len(all))
+	if err := r.Add(all); err != nil {
+		t.Fatal(err)
+	}
+	table.Finish()
+	return r.Trace(about.Places), table
+}
+
+// TestLastElement holds that a change moves the last element too, of which only
+// the first bytes are touched.
+func TestLastElement(t *testing.T) {
+	var all []refs.Ref
+	const n = 4000
+	for i := range uint64(n) {
+		all = append(all, refs.Ref{Addr: 0x100000 + i*144 + 96, Size: 4, PC: 1, Object: 1}, refs.Ref{Addr: 0x100000 + i*144 + 104, Size: 8, PC: 2, Object: 1})
+	}
+	tr, table := recorded(t, all)
+	infer(tr, table)
+	if o := table.Objects[1]; o.Elem != 144 || o.Elements() != n {
+		t.Errorf("%d elements of %d bytes, want %d of 144", o.Elements(), o.Elem, n)
+	}
+}
+
+// TestRefusedOnce holds that loops without another order are named once a place.
+func TestRefusedOnce(t *testing.T) {
+	var all []refs.Ref
+	for pass := range uint64(40) { // triangular, with two loops on one line
+		for pc := uint64(1); pc <= 2; pc++ {
+			for i := range 40 - pass + pc {
+				all = append(all, refs.Ref{Addr: 0x100000 + pass*4096 + i*8, Size: 8, PC: pc, Place: 1, Object: 1, Op: refs.Store})
+			}
+		}
+	}
+	tr, table := recorded(t, all)
+	r, err := Find(context.Background(), tr, table, Options{Machine: classic(t), Least: DefaultLeast})
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := slices.DeleteFunc(r.Notes, func(n string) bool { return !strings.Contains(n, "keep their order") })
+	if len(notes) != 1 || strings.Count(notes[0], "a.c:7 (") != 1 {
+		t.Errorf("%q: want one note with a.c:7 once", r.Notes)
+	}
+}
