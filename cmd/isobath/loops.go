@@ -61,6 +61,9 @@ with all backends but valgrind also keep the way through the code: their
 entries and trips are counted, not estimated. Of other traces the loops are
 rebuilt from the instructions that make references, and marked with ≈.
 
+Of - (standard input) the references are kept in memory, because they are read
+twice; a file is read in parts.
+
 With two traces, loops are paired by their text and function.
 
 Trips are turns of the loop's body, over all entries. References, bytes and

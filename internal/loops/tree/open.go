@@ -2,10 +2,14 @@ package tree
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"unsafe"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/refs"
 	"github.com/isobath/isobath/internal/data/refs/flow"
 	"github.com/isobath/isobath/internal/data/run"
@@ -37,7 +41,8 @@ func OpenFile(path string, stdin io.Reader) (*File, error) {
 		if err != nil {
 			return nil, err
 		}
-		f.Format, f.Notes = format, src.About().Notes
+		f.Format, f.Notes = format, append(slices.Clone(src.About().Notes),
+			fmt.Sprintf("standard input is read twice, so its %s are kept in memory, %s; a file is read in parts", term.Counted(len(all), "reference"), term.Bytes(len(all)*int(unsafe.Sizeof(refs.Ref{})))))
 		f.Open = func() (refs.Reader, error) { return &kept{about: src.About(), left: all}, nil }
 	}
 	f.Source = func(name string) []byte {

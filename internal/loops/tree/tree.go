@@ -151,7 +151,7 @@ type build struct {
 }
 
 // checkEvery is how many blocks pass between looks at the context.
-const checkEvery = 1 << 20
+const checkEvery = 1 << 18
 
 func (b *build) firstWalk(ctx context.Context, f *forest) error {
 	done := uint64(0)
@@ -203,9 +203,11 @@ func (b *build) secondWalk(ctx context.Context) error {
 		b.Progress("references", b.out.References)
 		return ctx.Err()
 	})
+	if err != nil {
+		return err
+	}
 	b.about = src.About()
-	b.finish()
-	return err
+	return b.finish(ctx)
 }
 
 // around are the rows of the loops around a node, innermost first, each once.

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"context"
 	"slices"
 
 	"github.com/isobath/isobath/internal/data/refs"
@@ -311,7 +312,7 @@ func (w *walker) nodeOf(t *thread, pc uint64) int32 {
 
 // finish runs what threads did after their last reference, and closes what is
 // open.
-func (w *walker) finish() {
+func (w *walker) finish(ctx context.Context) error {
 	ids := make([]uint32, 0, len(w.flows))
 	for id := range w.flows {
 		ids = append(ids, id)
@@ -319,12 +320,16 @@ func (w *walker) finish() {
 	slices.Sort(ids)
 	for _, id := range ids {
 		t := w.thread(id)
-		for !t.cut && !t.ended && w.next(t) {
+		for n := 1; !t.cut && !t.ended && w.next(t); n++ {
+			if n%checkEvery == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
 		}
 		w.unfinished = w.unfinished || t.cut || slices.ContainsFunc(t.active, func(a active) bool { return a.machine >= 0 })
 		w.unwound = w.unwound || t.unwound
 		t.popTo(0)
 	}
+	return nil
 }
 
 // threadVisitor is the walker for one thread.
