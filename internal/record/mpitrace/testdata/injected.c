@@ -390,6 +390,68 @@ static void steal(void) {
 	}
 }
 
+/* A factorization: the owner of a panel works on it and sends it along its row,
+   then the pivots down the columns; the panel moves. */
+static void panels(void) {
+	MPI_Comm row, col;
+	int cols = np / 2;
+	double p[64] = {0}, q[64] = {0}, best, own = me;
+	MPI_Comm_split(MPI_COMM_WORLD, me / cols, me, &row);
+	MPI_Comm_split(MPI_COMM_WORLD, me % cols, me, &col);
+	for (int k = 0; k < 12; k++) {
+		if (me % cols == k % cols) MPI_Allreduce(&own, &best, 1, MPI_DOUBLE, MPI_MAX, col);
+		MPI_Bcast(p, 64, MPI_DOUBLE, k % cols, row);
+		MPI_Bcast(q, 64, MPI_DOUBLE, k % 2, col);
+		work(k, 6);
+	}
+	MPI_Comm_free(&row);
+	MPI_Comm_free(&col);
+}
+
+/* A counter that rank 0 holds says which task is next; results are added up at
+   the end of each round. */
+static void counter(void) {
+	int *next, one = 1, mine;
+	double v = me, sum;
+	MPI_Win window;
+	MPI_Win_allocate(sizeof *next, sizeof *next, MPI_INFO_NULL, MPI_COMM_WORLD, &next, &window);
+	*next = 0;
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Win_lock_all(0, window);
+	for (int k = 0; k < 10; k++) {
+		for (int n = 0; n < 2; n++) {
+			MPI_Fetch_and_op(&one, &mine, MPI_INT, 0, 0, MPI_SUM, window);
+			MPI_Win_flush(0, window);
+			if (n)
+				work(k, 4);
+			else
+				nap(4);
+		}
+		MPI_Allreduce(&v, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+	}
+	MPI_Win_unlock_all(window);
+	MPI_Win_free(&window);
+}
+
+/* Particles move to neighbours: how many is told first, then as many come. */
+static void particles(void) {
+	int buf[1024] = {0}, in[1024], side[2] = {(me + np - 1) % np, (me + 1) % np};
+	for (int k = 0; k < 12; k++) {
+		int n[2] = {10 + (me * 7 + k) % 30, 5 + (me + 3 * k) % 20}, m[2];
+		MPI_Request r[4];
+		work(k, 7);
+		for (int s = 0; s < 2; s++) MPI_Irecv(&m[s], 1, MPI_INT, side[s], 30 + s, MPI_COMM_WORLD, &r[s]);
+		for (int s = 0; s < 2; s++) MPI_Send(&n[s], 1, MPI_INT, side[s], 31 - s, MPI_COMM_WORLD);
+		for (int left = 2, i; left > 0; left--) {
+			MPI_Waitany(2, r, &i, MPI_STATUS_IGNORE);
+			MPI_Irecv(in + 512 * i, m[i], MPI_INT, side[i], 40 + i, MPI_COMM_WORLD, &r[2 + i]);
+		}
+		for (int s = 0; s < 2; s++) MPI_Send(buf, n[s], MPI_INT, side[s], 41 - s, MPI_COMM_WORLD);
+		MPI_Waitall(2, r + 2, MPI_STATUSES_IGNORE);
+		nap(2);
+	}
+}
+
 int main(int c, char **v) {
 	int level;
 	MPI_Init_thread(&c, &v, MPI_THREAD_FUNNELED, &level);
@@ -404,7 +466,8 @@ int main(int c, char **v) {
 	} kinds[] = {{"wave", wave}, {"farm", farm}, {"neighbours", neighbours}, {"fence", fence}, {"hybrid", hybrid}, {"epochs", epochs},
 		{"locks", locks}, {"tree", tree}, {"later", later}, {"star", star}, {"files", files},
 		{"groups", groups}, {"parts", parts}, {"ahead", ahead}, {"kept", kept}, {"consensus", consensus},
-		{"transpose", transpose}, {"corners", corners}, {"steal", steal}};
+		{"transpose", transpose}, {"corners", corners}, {"steal", steal},
+		{"panels", panels}, {"counter", counter}, {"particles", particles}};
 	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
 		if (!strcmp(v[1], kinds[k].name)) kinds[k].run();
 	MPI_Barrier(MPI_COMM_WORLD);
