@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,11 +121,15 @@ func (p *Program) readSegments(f *elf.File) error {
 	return nil
 }
 
+// coldPart is the name of what a compiler put aside of a function because it
+// hardly ever runs: nobody calls it.
+var coldPart = regexp.MustCompile(`\.cold(\.\d+)?$`)
+
 func (p *Program) readFunctions(f *elf.File) {
 	all, _ := f.Symbols() // an error means stripped: no names
 	dynamic, _ := f.DynamicSymbols()
 	for _, s := range append(all, dynamic...) {
-		if elf.ST_TYPE(s.Info) != elf.STT_FUNC || s.Value == 0 || s.Section == elf.SHN_UNDEF {
+		if elf.ST_TYPE(s.Info) != elf.STT_FUNC || s.Value == 0 || s.Section == elf.SHN_UNDEF || coldPart.MatchString(s.Name) {
 			continue
 		}
 		name := demangle.Filter(s.Name, demangle.NoParams, demangle.NoTemplateParams)
