@@ -8,6 +8,9 @@ import { describe, expect, it } from 'vitest';
 const SRC = dirname(fileURLToPath(import.meta.url));
 const ORDER = ['base', 'api', 'state', 'frame', 'pages'];
 
+const sources = (): string[] =>
+  readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((f) => /\.(ts|svelte)$/.test(f));
+
 /** The files that a source text imports, as paths below src. */
 function importsOf(file: string, text: string): string[] {
   const found = text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*['"](\.{1,2}\/[^'"]+)['"]/g);
@@ -29,9 +32,7 @@ function wrong(file: string, imported: string): string | undefined {
 
 describe('imports', () => {
   it('point one way', () => {
-    const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((f) =>
-      /\.(ts|svelte)$/.test(f),
-    );
+    const files = sources();
     const imports = files.flatMap((f) =>
       importsOf(f, readFileSync(join(SRC, f), 'utf8')).map((i) => [f, i] as const),
     );
@@ -64,5 +65,18 @@ describe('imports', () => {
         .map((i) => wrong(file, i))
         .find(Boolean),
     ).toBe(why);
+  });
+});
+
+describe('the mark of what is not exact', () => {
+  it('is chosen in one place', () => {
+    const chosen = sources().filter((f) =>
+      /\? '≈ ' : ''|\? '' : '≈ '/.test(readFileSync(join(SRC, f), 'utf8')),
+    );
+    // The fixture stands for the server, which says it of columns.
+    expect(chosen.filter((f) => !f.endsWith('.test.ts')).sort()).toEqual([
+      'api/fixture.ts',
+      'base/format.ts',
+    ]);
   });
 });

@@ -4,6 +4,11 @@
 export const THIN = '\u202f';
 export const DASH = '–';
 
+/** Before a number that is modelled or estimated; nothing before others. */
+export function roughly(is: boolean): string {
+  return is ? '≈ ' : '';
+}
+
 function group(digits: string): string {
   return digits.replace(/\B(?=(\d{3})+(?!\d))/g, THIN);
 }

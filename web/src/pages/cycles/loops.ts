@@ -1,5 +1,5 @@
 // The loops of the code as rows of a table: order, folds, and words.
-import { bytes, count, percent, plural, short } from '../../base/format';
+import { bytes, count, percent, plural, short, roughly } from '../../base/format';
 import type { LoopRow, LoopsInfo } from '../../api/wire';
 
 export type LoopOrder = 'tree' | 'trips' | 'references' | 'bytes' | 'lines' | 'misses';
@@ -71,7 +71,7 @@ export function sameFile(a: string, b: string): boolean {
 
 /** "≈ 1 204": a count that is not certain says so. */
 export function counted(n: number, exact: boolean): string {
-  return `${exact ? '' : '≈ '}${n < 1e6 ? count(n) : short(n)}`;
+  return `${roughly(!exact)}${n < 1e6 ? count(n) : short(n)}`;
 }
 
 /** A count of a loop, "?" where neither the code nor the text tells it. */
@@ -93,7 +93,7 @@ export function shareOf(l: LoopRow, info: LoopsInfo): number {
 function turnsText(l: LoopRow): string {
   if (l.unknown.trips && l.unknown.entries) return 'turns and entries are not known';
   const entries = plural(l.entries, 'entry', 'entries');
-  if (l.unknown.trips) return `turns are not known, ${l.exact ? '' : '≈ '}${entries}`;
+  if (l.unknown.trips) return `turns are not known, ${roughly(!l.exact)}${entries}`;
   const turns = `${counted(l.trips, l.exact)} ${l.trips === 1 ? 'turn' : 'turns'}`;
   return l.unknown.entries ? `${turns}, entries are not known` : `${turns} in ${entries}`;
 }

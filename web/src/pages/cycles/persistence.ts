@@ -2,7 +2,7 @@
 // a picture of its own, for files.
 import type { Dir, Point, Rect, Size } from '../../base/geometry';
 import { stepIndex } from '../../base/geometry';
-import { plural, short } from '../../base/format';
+import { plural, short, roughly } from '../../base/format';
 import { circle, polygon, type Renderer } from '../../base/renderer';
 import type { CyclesBars, CyclesClass, CyclesInfo } from '../../api/wire';
 import type { KeptView, Said, Table, View } from '../../frame/view';
@@ -241,7 +241,7 @@ function labelOf(classes: readonly CyclesClass[]): string {
   const turning = classes.filter((c) => c.turns !== 0);
   if (turning.length === 0) return 'no turns';
   if (turning.length === 1) return turnsText(turning[0]!);
-  const first = turning.slice(0, 3).map((c) => `${c.exact ? '' : '≈ '}${short(c.turns)}`);
+  const first = turning.slice(0, 3).map((c) => `${roughly(!c.exact)}${short(c.turns)}`);
   return `${first.join(', ')}${turning.length > 3 ? ' …' : ''} turns`;
 }
 

@@ -1,5 +1,5 @@
 // Names and headlines of classes.
-import { plural, short } from '../../base/format';
+import { plural, short, roughly } from '../../base/format';
 import type { CyclesClass, CyclesInfo } from '../../api/wire';
 
 /**
@@ -60,7 +60,7 @@ export function pathsText(info: CyclesInfo, row: ClassRow): string {
 
 export function turnsText(c: CyclesClass): string {
   if (c.turns === 0) return '–';
-  const about = c.exact ? '' : '≈ ';
+  const about = roughly(!c.exact);
   return c.turns < 1e6 ? `${about}${plural(c.turns, 'turn')}` : `${about}${short(c.turns)} turns`;
 }
 

@@ -1,6 +1,6 @@
 // Groups of two runs with their levels and latencies: A above, B below, and the
 // change that the server has judged.
-import { count, DASH } from '../../../base/format';
+import { count, DASH, roughly } from '../../../base/format';
 import type { Point, Size } from '../../../base/geometry';
 import type { Renderer } from '../../../base/renderer';
 import type { Compared, ComparedRow, Spread, Spreads } from '../../../api/wire';
@@ -112,7 +112,7 @@ export interface SpreadListInput {
 
 export function spreadList(input: SpreadListInput): ListInput<SpreadRow> {
   const { by, a, b, metric } = input;
-  const about = b.provenance === 'modelled' ? '≈ ' : '';
+  const about = roughly(b.provenance === 'modelled');
   const pick = (s: Spread | undefined, p: 'p50' | 'p90' | 'p99'): number | undefined => s?.distribution?.[p];
   const quantile = (p: 'p50' | 'p90' | 'p99', side: 'a' | 'b'): ListColumn<SpreadRow> => ({
     head: `${p} ${side.toUpperCase()}`,

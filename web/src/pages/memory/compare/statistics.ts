@@ -2,7 +2,7 @@
 // distribution of both with the difference below, and what each was served by on
 // one scale.
 import { barPaint } from '../../../base/change';
-import { count, DASH, decimal, mean, short } from '../../../base/format';
+import { count, DASH, decimal, mean, short, roughly } from '../../../base/format';
 import { clamp, type Dir, type Point, type Size } from '../../../base/geometry';
 import type { Renderer } from '../../../base/renderer';
 import { fit, type Font } from '../../../base/text';
@@ -316,7 +316,7 @@ function spanIn(unit: string): (v: number) => string {
 }
 
 function linesOf({ a, b, column, timeUnit, why }: ChangeStatisticsInput): Line[] {
-  const about = column?.provenance === 'modelled' ? '≈ ' : '';
+  const about = roughly(column?.provenance === 'modelled');
   const lines: Line[] = [{ name: 'samples', a: a.samples, b: b.samples, write: count, counted: true }];
   const span = (s: StatAnswer | undefined): number | undefined =>
     s && s.counts[SELECTED]! > 0 ? s.max[SELECTED]! - s.min[SELECTED]! : undefined;

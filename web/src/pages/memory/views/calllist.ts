@@ -1,7 +1,7 @@
 // The tree of calls as lists with rows to open: all calls, or the callers of a
 // function and what it calls side by side.
 import type { CallNode, CallTree } from '../../../api/wire';
-import { count, percent } from '../../../base/format';
+import { count, percent, roughly } from '../../../base/format';
 import type { ListColumn, ListInput } from '../../../frame/list';
 import { START, termOf, weightOf, type CallMark, type CallPart, type CallValue } from './calls';
 
@@ -42,7 +42,7 @@ function inputOf(
   const { tree, value, unit, timed, modelled } = listed;
   const all = rowsOf(tree, part, value, turned);
   const whole = weightOf(tree.total, value);
-  const about = modelled ? '≈ ' : '';
+  const about = roughly(modelled);
   const latency: ListColumn<CallRow>[] = timed
     ? [
         {

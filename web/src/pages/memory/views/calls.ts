@@ -2,7 +2,7 @@
 // as what they weigh, what a function calls below it. Around one function it has
 // the paths that lead to it above and those that begin at it below.
 import type { CallNode, CallTree, CallWeight } from '../../../api/wire';
-import { count, percent } from '../../../base/format';
+import { count, percent, roughly } from '../../../base/format';
 import { clamp, type Dir, type Point, type Rect, type Size } from '../../../base/geometry';
 import type { Renderer } from '../../../base/renderer';
 import { fit, type Font } from '../../../base/text';
@@ -271,7 +271,7 @@ export class CallsView implements KeptView<CallMark> {
     if (!f) return { name: m.path.at(-1) ?? '', more: '· not in this picture' };
     const { modelled, timed, tree, unit, value } = this.input;
     const { total, self, selected, hovered } = f.node;
-    const about = modelled ? '≈ ' : '';
+    const about = roughly(modelled);
     const whole = weightOf(tree.total, value);
     const parts = [`${count(total.samples)} samples`];
     if (m.path.length > 0 && f.part === 'callees') parts.push(`${count(self.samples)} in itself`);

@@ -4,7 +4,7 @@
 import type { AxisAnswer } from '../../../api/decode';
 import type { ColumnInfo, HeatRow } from '../../../api/wire';
 import { parseColor, type AmountMap } from '../../../base/color';
-import { count, decimal, percent } from '../../../base/format';
+import { count, decimal, percent, roughly } from '../../../base/format';
 import { clamp, type Dir, type Point, type Rect, type Size } from '../../../base/geometry';
 import type { Renderer } from '../../../base/renderer';
 import { amountFill, amountScale, numberScale, type AmountScale } from '../../../base/scale';
@@ -248,7 +248,7 @@ export class HeatmapView implements KeptView<HeatMark> {
     const when = `${this.layout.say(grid.edges[m.window]!)} – ${this.layout.say(grid.edges[m.window + 1]!)} ${this.layout.scale.unit}`;
     const parts = [`${count(samples)} samples`];
     if (grid.valued[i])
-      parts.push(`${modelled ? '≈ ' : ''}${decimal(grid.sums[i]! / grid.valued[i], 1)} ${unit} on average`);
+      parts.push(`${roughly(modelled)}${decimal(grid.sums[i]! / grid.valued[i], 1)} ${unit} on average`);
     const mix = grid.levels.flatMap((name, l) => {
       const n = grid.mix[l]![i]!;
       return n > 0 ? [`${name || 'level not recorded'} ${percent(n, samples)}`] : [];

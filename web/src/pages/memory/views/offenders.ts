@@ -1,7 +1,7 @@
 // Top offenders: source lines grouped by file, and data objects, ranked. A bar
 // behind the text shows the amount; rows without debug information come last
 // and never pose as a file.
-import { baseName, count, DASH, mean, percent, share } from '../../../base/format';
+import { baseName, count, DASH, mean, percent, share, roughly } from '../../../base/format';
 import { contains, stepIndex, type Dir, type Point, type Rect, type Size } from '../../../base/geometry';
 import type { Renderer } from '../../../base/renderer';
 import { fit, type Font } from '../../../base/text';
@@ -174,7 +174,7 @@ export class OffendersView implements KeptView<OffenderMark> {
 
   private valueText(row: Row): string {
     const v = row.values[SELECTED];
-    const about = this.input.modelled && this.input.by !== 'samples' ? '≈' : '';
+    const about = roughly(this.input.modelled && this.input.by !== 'samples').trimEnd();
     if (this.input.by === 'mean') return row.samples[SELECTED] > 0 ? about + mean(v) : DASH;
     return this.whole === undefined ? UNKNOWN : about + share(v, this.whole);
   }
@@ -235,7 +235,7 @@ export class OffendersView implements KeptView<OffenderMark> {
         this.input.by === 'mean'
           ? `${mean(row.values[SELECTED])} ${this.input.unit} on average`
           : `${count(row.values[SELECTED])} ${this.input.unit}`;
-      parts.push((this.input.modelled ? '≈ ' : '') + v);
+      parts.push(roughly(this.input.modelled) + v);
     }
     if (this.input.by !== 'mean' && this.whole !== undefined)
       parts.push(`${percent(row.values[SELECTED], this.whole)} of the selection`);
