@@ -103,9 +103,15 @@ races:
 .PHONY: test-web test-bench
 test-web: page
 	@mkdir -p $(REPORTS)
-	cd web && npm run check && npm test
+	$(MAKE) -j2 --output-sync=target page-types page-units
 	cd e2e && npm ci --ignore-scripts --no-audit --no-fund
 	ISOBATH_PEERS=require $(GO) run ./scripts/gotest -browser e2e -report $(REPORTS)/e2e.json -again 3
+
+.PHONY: page-types page-units
+page-types:
+	cd web && npm run check
+page-units:
+	cd web && npm test
 
 # The benchmark modules are tested too: they read our files with other programs'
 # readers.
