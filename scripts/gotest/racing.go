@@ -74,9 +74,9 @@ func (p *goPackage) racing() (bool, error) {
 }
 
 // startsGoroutines finds go statements, and tests that run beside others.
-func startsGoroutines(file *ast.File) bool {
+func startsGoroutines(code ast.Node) bool {
 	found := false
-	ast.Inspect(file, func(n ast.Node) bool {
+	ast.Inspect(code, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.GoStmt:
 			found = true

@@ -1,11 +1,17 @@
 package main
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 func TestStartsGoroutines(t *testing.T) {
@@ -49,4 +55,49 @@ func TestRacingPackages(t *testing.T) {
 	if plain := "./internal/base/stat"; slices.Contains(got, plain) {
 		t.Errorf("%s starts no goroutine and is watched", plain)
 	}
+}
+
+// TestLeftOutOfRaces: what test.NoRaces leaves out starts no goroutine itself.
+func TestLeftOutOfRaces(t *testing.T) {
+	leftOut := 0
+	for _, folder := range []string{"cmd", "internal"} {
+		err := filepath.WalkDir(filepath.Join(test.Root(), folder), func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			set := token.NewFileSet()
+			file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			for _, d := range file.Decls {
+				if !names(d, "NoRaces") {
+					continue
+				}
+				leftOut++
+				if startsGoroutines(d) || names(d, "parallel") {
+					t.Errorf("%s: a test that starts goroutines is left out of the race tier", set.Position(d.Pos()))
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if leftOut == 0 {
+		t.Error("no test is left out: nothing was looked at")
+	}
+}
+
+// names reports whether a name occurs in the code of a declaration.
+func names(d ast.Node, name string) bool {
+	found := false
+	ast.Inspect(d, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && id.Name == name {
+			found = true
+		}
+		return !found
+	})
+	return found
 }
