@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/isobath/isobath/internal/base/budget"
+	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/grid"
 	"github.com/isobath/isobath/internal/data/table"
 )
@@ -103,6 +104,7 @@ func TestScansStop(t *testing.T) {
 // A mesh of a few bytes may have a quarter of a billion cells: what would be made
 // of it is refused before it is made.
 func TestHugeMeshWithinBudget(t *testing.T) {
+	test.NoRaces(t, "passes a quarter of a billion cells in one goroutine until it is refused")
 	ctx := budget.With(t.Context(), budget.New(64<<20))
 	series, err := UnitMesh(ctx, [3]int{644, 644, 644})
 	if err != nil {
