@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/isobath/isobath/internal/app/demo"
 	"github.com/isobath/isobath/internal/app/server"
@@ -124,6 +125,17 @@ const exampleWord = "demo"
 
 // takesNoExamples are verbs whose words are not files.
 var takesNoExamples = []string{"demo", "record", "ab", "cc", "guide", "help", "version"}
+
+// meshesOf is the flag that names meshes, which may be examples too; nil if a
+// verb has none.
+func meshesOf(cmd *cobra.Command) pflag.SliceValue {
+	f := cmd.Flag("mesh")
+	if f == nil {
+		return nil
+	}
+	v, _ := f.Value.(pflag.SliceValue)
+	return v
+}
 
 // withExamples puts the examples that are named in place of files into a folder
 // that remove deletes. A file of that name comes first.

@@ -48,3 +48,15 @@ func TestUnpackCompared(t *testing.T) {
 		}
 	}
 }
+
+// TestExampleOnItsMesh holds that an example is also taken where a mesh is named,
+// and that all its samples that touch a cell have one.
+func TestExampleOnItsMesh(t *testing.T) {
+	text, err := isobath(t, "mesh", "demo", "--mesh", "demo:mesh", "--per-cell", "24x1x12")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "92959 samples: 92882 on cells, 77 touch no cell, 0 out of range"; !strings.Contains(text, want) {
+		t.Errorf("no %q in %s", want, text)
+	}
+}

@@ -44,12 +44,22 @@ func bounded(run func(*cobra.Command, []string) error) func(*cobra.Command, []st
 		ctx := budget.With(cmd.Context(), budget.New(bytes))
 		work := func(ctx context.Context) (err error) {
 			cmd.SetContext(ctx)
-			files, remove, err := withExamples(ctx, cmd, args)
+			var dumps []string
+			meshes := meshesOf(cmd)
+			if meshes != nil {
+				dumps = meshes.GetSlice()
+			}
+			files, remove, err := withExamples(ctx, cmd, slices.Concat(args, dumps))
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, remove()) }()
-			return run(cmd, files)
+			if len(dumps) > 0 {
+				if err := meshes.Replace(files[len(args):]); err != nil {
+					return err
+				}
+			}
+			return run(cmd, files[:len(args)])
 		}
 		if slices.Contains(unwatched, cmd.Name()) {
 			return work(ctx)
