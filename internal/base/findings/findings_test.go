@@ -147,6 +147,12 @@ func TestJUnit(t *testing.T) {
 	if err := some(tree(t)).Write(&b, FormJUnit); err != nil {
 		t.Fatal(err)
 	}
+	// What the schemas of Jenkins and of Ant's task require of a suite.
+	for _, attribute := range []string{"name", "tests", "failures", "errors"} {
+		if !regexp.MustCompile(`<testsuite [^>]*\b` + attribute + `="`).Match(b.Bytes()) {
+			t.Errorf("the suite has no %s: %.200s", attribute, b.String())
+		}
+	}
 	var got Suite
 	if err := xml.Unmarshal(b.Bytes(), &got); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ type Suite struct {
 	Name       string     `xml:"name,attr"`
 	Tests      int        `xml:"tests,attr"`
 	Failures   int        `xml:"failures,attr"`
+	Errors     int        `xml:"errors,attr"` // none, but schemas of build servers want it
 	Skipped    int        `xml:"skipped,attr"`
 	Properties []Property `xml:"properties>property"`
 	Cases      []Case     `xml:"testcase"`
