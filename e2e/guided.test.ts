@@ -274,11 +274,11 @@ describe.skipIf(!LULESH)('guided analysis of the LULESH samples', () => {
     await page.mouse.move(720, 20);
     await picture(page, 'guide-insights', CHAPTER);
     await pane.getByRole('button', { name: 'Why finding 1' }).click();
-    await pane.getByText(/score 0\.099 = 41\.6\s% of the run is at stake × 0\.95 surprise/).waitFor();
+    await pane.getByText(/score 0\.099 = 41\.6\s% of the latency is at stake × 0\.95 surprise/).waitFor();
     const phase = insights.findIndex((i) => i.kind === 'phase');
     await pane.locator('.sentence').nth(phase).click();
     expect(await whereOf(page)).toBe(insights[phase]!.where);
-    await agrees(10308);
+    await agrees(10331);
     const link = await linkOf(page);
     expect([link.get('bottom'), link.get('axis')]).toEqual(['axis', 'time']);
     await expect

@@ -68,10 +68,10 @@ func insightFindings(ctx context.Context, s *dataset.Set, found []guide.Insight)
 	seen := map[string]bool{}
 	for _, in := range found {
 		f := findings.Finding{Rule: "isobath/" + in.Kind, Level: levelOf(in.Stake), Name: in.Kind,
-			Text: fmt.Sprintf("%s. %s ± %s of the run's cost is at stake.", in.Text, term.Percent(in.Stake), term.Percent(in.Uncertainty))}
+			Text: fmt.Sprintf("%s. %s ± %s of the %s is at stake.", in.Text, term.Percent(in.Stake), term.Percent(in.Uncertainty), in.Of)}
 		if in.PartOf != "" {
 			f.Level = findings.Note
-			f.Text += " It is the same cost as " + in.PartOf + ", counted once."
+			f.Text += " It is " + partText(&in) + "."
 		}
 		if in.Where != "" {
 			f.Text += " Where: " + in.Where

@@ -85,6 +85,11 @@ func analysisProgress(line *term.Progress) guide.Progress {
 // guideTo returns the guided analysis of a data set.
 func guideTo(s *dataset.Set) *guide.Guide { return guide.New(s.Data, s.Places, s.Engine) }
 
+// partText says which story a finding is a part of, and what it adds to its cost.
+func partText(in *guide.Insight) string {
+	return fmt.Sprintf("part of %s, whose samples these are; %s of the %s is counted in no finding above", in.PartOf, term.Percent(in.Own), in.Of)
+}
+
 // writeInsights prints findings as text.
 func writeInsights(w io.Writer, found []guide.Insight) error {
 	if len(found) == 0 {
@@ -93,14 +98,14 @@ func writeInsights(w io.Writer, found []guide.Insight) error {
 	}
 	style := term.StyleFor(w)
 	for _, in := range found {
-		if _, err := fmt.Fprintf(w, "%.3f  %s\n", in.Score, style.Bold(in.Kind)+fmt.Sprintf("  %s ± %s at stake", term.Percent(in.Stake), term.Percent(in.Uncertainty))); err != nil {
+		if _, err := fmt.Fprintf(w, "%.3f  %s\n", in.Score, style.Bold(in.Kind)+fmt.Sprintf("  %s ± %s of the %s at stake", term.Percent(in.Stake), term.Percent(in.Uncertainty), in.Of)); err != nil {
 			return err
 		}
 		for _, line := range wrapped(in.Text+".", term.Width-7) {
 			fmt.Fprintf(w, "       %s\n", line)
 		}
 		if in.PartOf != "" {
-			fmt.Fprintf(w, "       %s\n", style.Dim("the same cost as "+in.PartOf+", counted once"))
+			fmt.Fprintf(w, "       %s\n", style.Dim(partText(&in)))
 		}
 		if in.Where != "" {
 			fmt.Fprintf(w, "       %s\n", style.Dim("where "+in.Where))

@@ -59,6 +59,7 @@ func (l *insightSearch) hottest(view View, name func(row int) string, columns ..
 	return []Insight{{
 		Text: text, Stake: share, Surprise: 1 - even/share,
 		Where: l.within(equals(l.data.Table, top.row, columns...)), View: view,
+		subject: name(top.row),
 	}}
 }
 
@@ -139,7 +140,7 @@ func tlbMisses(l *insightSearch) ([]Insight, error) {
 			shareText(f.expected/float64(f.total.n)), l.share(f.cost/l.cost), l.costs()),
 		Stake: f.cost / l.cost, Surprise: f.narrowing,
 		Where: l.within(all(equals(l.data.Table, f.row, f.columns...), query.In{Column: "tlb", Values: names})),
-		View:  OffendersView,
+		View:  OffendersView, subject: "TLB misses of " + l.describe(f.row, f.columns),
 	}}, nil
 }
 
@@ -171,6 +172,7 @@ func (l *insightSearch) objectSteps() ([]*steps, error) {
 	if err != nil {
 		return nil, err
 	}
+	order = l.busy(order)
 	thread := t.Column("tid")
 	if thread == nil {
 		thread = t.Column("cpu")
@@ -290,6 +292,7 @@ func randomAccess(l *insightSearch) ([]Insight, error) {
 				term.Thousands(int(s.hi-s.lo)+1), l.mean(s.cost, s.group.n), l.mean(l.cost, l.samples)),
 			Stake: s.excess, Surprise: r,
 			Where: l.within(equals(l.data.Table, s.row, "symbol")), View: AxisView, Axis: "index", Metric: "mean",
+			subject: "random access to " + l.data.Table.Column("symbol").Text(s.row),
 		})
 	}
 	return found, err
@@ -309,6 +312,7 @@ func stridedAccess(l *insightSearch) ([]Insight, error) {
 				l.data.Table.Column("symbol").Text(s.row), s.common, term.Thousands(s.n), l.mean(s.cost, s.group.n), l.mean(l.cost, l.samples)),
 			Stake: s.excess, Surprise: 1 - 1/float64(s.common),
 			Where: l.within(equals(l.data.Table, s.row, "symbol")), View: AxisView, Axis: "index", Metric: "mean",
+			subject: "strided access to " + l.data.Table.Column("symbol").Text(s.row),
 		})
 	}
 	return found, err

@@ -161,6 +161,7 @@ func (l *insightSearch) unlikeOthers(column, one, many string) []Insight {
 				l.data.Table.Column(column).Text(row), len(hosts)-1, strings.Join(words[:min(3, len(words))], "; "), term.Thousands(int(1/falseHosts(len(hosts)))), many),
 			Stake: min(stake, 1), Surprise: 1 - falseHosts(len(hosts)),
 			Where: l.within(equals(l.data.Table, row, column)), View: ParallelView, Axis: column,
+			Of: "time", subject: strings.ToLower(one) + " " + l.data.Table.Column(column).Text(row),
 		})
 	}
 	slices.SortFunc(out, func(a, b Insight) int { return cmp.Or(cmp.Compare(b.Stake, a.Stake), cmp.Compare(a.Where, b.Where)) })

@@ -114,6 +114,7 @@ func idleCores(l *insightSearch) ([]Insight, error) {
 			listed(names), verb, have, sigmas(loads, loads[idle[0]].n), len(at)-len(idle), plural(depth), term.Thousands(int(median))),
 		Stake: missing / float64(l.samples), Surprise: 1 - float64(most)/median,
 		Where: l.within(besides(topology, at, idle, loads)), View: TopologyView, Metric: "imbalance", Depth: depth.String(),
+		Of: "samples", beside: true, subject: listed(names),
 	}}, nil
 }
 
@@ -237,6 +238,7 @@ func busyCores(l *insightSearch) ([]Insight, error) {
 			named(r), term.Thousands(loads[top].n), n/median, depth, sigmas(loads, loads[top].n)),
 		Stake: (n - median) / float64(l.samples), Surprise: 1 - median/n,
 		Where: l.within(query.At{Resource: r.ID}), View: TopologyView, Metric: "imbalance", Depth: depth.String(),
+		Of: "samples", subject: named(r),
 	}}, nil
 }
 
@@ -277,6 +279,7 @@ func oneNode(l *insightSearch) ([]Insight, error) {
 			r.Name, which, l.about("level"), term.Thousands(total.n), shareText(issued), l.share(loads[top].cost/l.cost), l.costs()),
 		Stake: loads[top].cost / l.cost, Surprise: (share - issued) / (1 - issued),
 		Where: l.within(query.At{Resource: r.ID}), View: TopologyView, Metric: "peak", Depth: "NUMA",
+		subject: "memory of " + r.Name,
 	}}, nil
 }
 
@@ -350,7 +353,7 @@ func remoteAccesses(l *insightSearch) ([]Insight, error) {
 	if far.n < limit.samples || l.cost == 0 {
 		return nil, nil
 	}
-	in := Insight{View: OffendersView, Where: l.within(selection)}
+	in := Insight{View: OffendersView, Where: l.within(selection), subject: "samples served by another node", of: remote}
 	text := fmt.Sprintf("%s%s of the samples were served by another node (%s of the %s)",
 		l.about("level"), shareText(float64(far.n)/float64(l.samples)), l.share(far.cost/l.cost), l.costs())
 	if l.latency != nil && near.n >= limit.samples {
@@ -368,6 +371,7 @@ func remoteAccesses(l *insightSearch) ([]Insight, error) {
 			l.describe(f.row, f.columns), shareText(float64(f.n)/float64(f.total.n)), shareText(f.expected/float64(f.total.n)))
 		in.Stake, in.Surprise = f.cost/l.cost, f.narrowing
 		in.Where = l.within(all(selection, equals(l.data.Table, f.row, f.columns...)))
+		in.subject += " of " + l.describe(f.row, f.columns)
 	}
 	if why == "" {
 		return nil, nil
@@ -539,6 +543,7 @@ func (l *insightSearch) sharing(private bool, format string) []Insight {
 			Text:  fmt.Sprintf(format, name, l.about("snoop"), o.hits, len(o.lines), len(o.cpus), l.share(o.cost/l.cost), l.costs()),
 			Stake: o.cost / l.cost, Surprise: 1,
 			Where: l.within(l.linesExpr(o.lines)), View: ParallelView,
+			subject: "contended cache lines of " + name,
 		})
 	}
 	return found

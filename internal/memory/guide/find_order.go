@@ -43,6 +43,7 @@ func scattered(l *insightSearch) ([]Insight, error) {
 				name, name, partName(depth), shareText(a.within), name, shareText(a.across), why, l.share(stake), l.costs()),
 			Stake: stake, Surprise: a.within - a.across,
 			Where: l.within(where), View: AxisView, Axis: name, Metric: "imbalance", Depth: "CPU",
+			subject: "scattered " + name,
 		})
 	}
 	return append(found, l.scatteredObjects(depth, parts, told)...), l.ctx.Err()
@@ -98,6 +99,7 @@ func (l *insightSearch) scatteredObjects(depth hw.Kind, parts *slotting, told []
 				name, same, partName(depth), shareText(best.within), shareText(best.across), why, l.share(stake), l.costs()),
 			Stake: stake, Surprise: best.within - best.across,
 			Where: l.within(where), View: AxisView, Axis: "index", Metric: "imbalance", Depth: "CPU",
+			subject: "scattered elements of " + name,
 		})
 	}
 	return found

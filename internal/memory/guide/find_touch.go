@@ -75,7 +75,7 @@ func touchedFirst(l *insightSearch) ([]Insight, error) {
 	if far.n < limit.samples || float64(far.n) < l.remoteByChance()/2*float64(far.n+near.n) {
 		return nil, nil
 	}
-	text := l.placedText(told, topology, nodes, served) + l.payingText(depth, topology, paying, &far, &near) + l.cureText(told)
+	text := l.placedText(told, topology, nodes, served) + l.payingText(depth, topology, paying, &far, &near)
 	selection := query.Compare{Column: samples.Level, Op: query.Eq, Value: query.TextValue(hw.RemoteRAM.String())}
 	var values []query.Value
 	for _, o := range told {
@@ -88,6 +88,7 @@ func touchedFirst(l *insightSearch) ([]Insight, error) {
 	return []Insight{{
 		Text: text, Stake: far.cost / l.cost, Surprise: 1, Where: l.within(all(which, selection)),
 		View: TopologyView, Metric: "peak", Depth: "NUMA",
+		subject: fmt.Sprintf("pages first touched by CPU %d", told[0].cpu), cure: l.cureText(told), of: func(row int) bool { return remote(row) && memory.of(row) == 0 },
 	}}, nil
 }
 
@@ -312,66 +313,5 @@ func (l *insightSearch) cureText(told []*placed) string {
 	if what == "" {
 		what = "the code that does"
 	}
-	return fmt.Sprintf("; run %s in parallel, each thread on the part that it uses later", what)
-}
-
-// joins are the kinds that say a part of the story of who touched memory first.
-var joins = []string{"one-node", "remote", "scattered"}
-
-// shared is the part of the smaller cost that a finding and a story have in common, from
-// which on the finding is a part of the story.
-const shared = 0.5
-
-// join marks findings that are about the samples of a story: their cost is its
-// cost, and is to be counted once.
-func (l *insightSearch) join(found []Insight) error {
-	i := slices.IndexFunc(found, func(in Insight) bool { return in.Kind == firstTouch })
-	if i < 0 {
-		return nil
-	}
-	story, err := l.rowsOf(found[i].Where)
-	if err != nil {
-		return err
-	}
-	whole := 0.0
-	for row := range story.All() {
-		whole += l.costOf(row)
-	}
-	for k := range found {
-		if !slices.Contains(joins, found[k].Kind) {
-			continue
-		}
-		rows, err := l.rowsOf(found[k].Where)
-		if err != nil {
-			return err
-		}
-		own, both := 0.0, 0.0
-		for row := range rows.All() {
-			own += l.costOf(row)
-			if story.Get(row) {
-				both += l.costOf(row)
-			}
-		}
-		if own > 0 && both >= shared*min(own, whole) {
-			found[k].PartOf = firstTouch
-			found[k].Score = min(found[k].Score, found[i].Score)
-		}
-	}
-	ranked(found)
-	return nil
-}
-
-// ranked sorts findings, a story before its parts.
-func ranked(found []Insight) {
-	slices.SortStableFunc(found, func(a, b Insight) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.PartOf, b.PartOf))
-	})
-}
-
-func (l *insightSearch) rowsOf(where string) (table.Bits, error) {
-	e, err := query.Parse(where, l.data.Table)
-	if err != nil {
-		return nil, err
-	}
-	return l.engine.Select(l.ctx, e)
+	return fmt.Sprintf("run %s in parallel, each thread on the part that it uses later", what)
 }

@@ -34,6 +34,15 @@ func (l *insightSearch) leaveOutWaiting() {
 	}
 }
 
+// busy is an order without the samples of threads that wait.
+func (l *insightSearch) busy(o *ordering) *ordering {
+	if l.waits == 0 {
+		return o
+	}
+	rows := slices.DeleteFunc(slices.Clone(o.rows), func(row uint32) bool { return !l.selected.Get(int(row)) })
+	return &ordering{column: o.column, rows: rows}
+}
+
 // withWaiting finds over all samples: a core whose thread waits is not idle.
 func withWaiting(find func(*insightSearch) ([]Insight, error)) func(*insightSearch) ([]Insight, error) {
 	return func(l *insightSearch) ([]Insight, error) {
@@ -71,7 +80,7 @@ func waiting(l *insightSearch) ([]Insight, error) {
 	}
 	text += ". The other findings leave them out"
 	share := float64(l.waits) / total
-	return []Insight{{Text: text, Stake: share, Surprise: share, View: OffendersView,
+	return []Insight{{Text: text, Stake: share, Surprise: share, View: OffendersView, Of: "samples", subject: "threads that wait",
 		Where: l.within(query.Missing{Column: samples.Waiting, Not: true})}}, nil
 }
 

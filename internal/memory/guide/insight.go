@@ -29,9 +29,14 @@ type Insight struct {
 	// Uncertainty is how far the stake may be off by chance, one standard
 	// deviation either way: few dear samples make a large one.
 	Uncertainty float64
-	// PartOf is the kind of the finding above that tells the whole story of
-	// this one: both are about the same cost, which counts once. Empty for
-	// most.
+	// Of is what the stake is a share of: the run's cost, or its time or samples
+	// for work that is badly spread.
+	Of string
+	// Own is the part of the stake that no finding before this one has: the sum
+	// over a list counts every cost once.
+	Own float64
+	// PartOf is the kind of the nearest finding above without one, which tells
+	// the story of this one: both are about the same samples. Empty for most.
 	PartOf string
 	// Where selects the samples, in the selection language.
 	Where string
@@ -39,6 +44,12 @@ type Insight struct {
 	// up where it needs that.
 	View                View
 	Axis, Metric, Depth string
+
+	subject string             // what it is about, for the sentence of a story
+	cure    string             // what to do about it
+	why     int                // how much of the why its kind tells
+	of      func(row int) bool // samples of Where that the stake is about; nil: all
+	beside  bool               // Where selects what the finding is compared with
 }
 
 // View names a view of the page.
@@ -58,31 +69,35 @@ type kind struct {
 	name   string
 	about  string // what is looked for, for people who wait
 	weight float64
-	find   func(*insightSearch) ([]Insight, error)
+	// why is how much of the cause a kind tells: 2 names who did what, 1 a
+	// mechanism, 0 only where or when the cost is.
+	why  int
+	cure string // what usually helps; empty where that depends
+	find func(*insightSearch) ([]Insight, error)
 }
 
 // The kinds of insight with their weights: a finding that names a cause with a
 // known cure weighs 1, a pattern that may be inherent to the program one half,
 // and one that only says where the cycles are a quarter.
 var kinds = []kind{
-	{"waiting", "threads that wait", 1, waiting},
-	{"hot-line", "hot lines", 0.25, hotLine},
-	{"hot-object", "hot objects", 0.25, hotObject},
-	{"odd-host", "hosts unlike the others", 1, oddMachines},
-	{"odd-rank", "ranks unlike the others", 1, oddRanks},
-	{"idle-core", "idle cores", 1, withWaiting(idleCores)},
-	{"busy-core", "busy cores", 1, withWaiting(busyCores)},
-	{"one-node", "the nodes that serve memory", 1, oneNode},
-	{firstTouch, "who touched memory first", 1, touchedFirst},
-	{"remote", "remote accesses", 1, remoteAccesses},
-	{"scattered", "scattered indices", 1, scattered},
-	{"phase", "phases", 1, phases},
-	{"outlier", "outliers", 1, outliers},
-	{"tlb", "TLB misses", 1, tlbMisses},
-	{"false-sharing", "false sharing", 1, falseSharing},
-	{"shared-line", "contended lines", 1, sharedLines},
-	{"random-access", "random access", 0.5, randomAccess},
-	{"strided-access", "strided access", 0.5, stridedAccess},
+	{"waiting", "threads that wait", 1, 2, "", waiting},
+	{"hot-line", "hot lines", 0.25, 0, "", hotLine},
+	{"hot-object", "hot objects", 0.25, 0, "", hotObject},
+	{"odd-host", "hosts unlike the others", 1, 2, "", oddMachines},
+	{"odd-rank", "ranks unlike the others", 1, 2, "", oddRanks},
+	{"idle-core", "idle cores", 1, 1, "give it a thread", withWaiting(idleCores)},
+	{"busy-core", "busy cores", 1, 1, "divide its work", withWaiting(busyCores)},
+	{"one-node", "the nodes that serve memory", 1, 1, "let each thread touch first what it uses later", oneNode},
+	{firstTouch, "who touched memory first", 1, 2, "", touchedFirst},
+	{"remote", "remote accesses", 1, 1, "place these pages on the node whose threads use them", remoteAccesses},
+	{"scattered", "scattered indices", 1, 1, "give neighbours to the same part of the machine", scattered},
+	{"phase", "phases", 1, 1, "", phases},
+	{"outlier", "outliers", 1, 0, "", outliers},
+	{"tlb", "TLB misses", 1, 1, "larger pages, or an order that stays longer on a page, save misses", tlbMisses},
+	{"false-sharing", "false sharing", 1, 2, "give what each CPU writes a cache line of its own", falseSharing},
+	{"shared-line", "contended lines", 1, 2, "let each CPU write a copy and join them later", sharedLines},
+	{"random-access", "random access", 0.5, 1, "an order that follows memory saves misses", randomAccess},
+	{"strided-access", "strided access", 0.5, 1, "put the elements that are used beside each other", stridedAccess},
 }
 
 // limit are the thresholds of all finders. What they have in common: a finding
@@ -160,6 +175,7 @@ func (g *Guide) Insights(ctx context.Context, where query.Expr, progress Progres
 			in.Kind, in.Weight = k.name, k.weight
 			in.Score = in.Stake * in.Surprise * k.weight
 			in.Uncertainty = l.uncertainty(in.Stake)
+			in.why, in.cure, in.Of = k.why, cmp.Or(in.cure, k.cure), cmp.Or(in.Of, l.costs())
 			if in.Score >= limit.score {
 				found = append(found, in)
 			}
@@ -168,8 +184,8 @@ func (g *Guide) Insights(ctx context.Context, where query.Expr, progress Progres
 			return nil, err
 		}
 	}
-	ranked(found)
-	if err := l.join(found); err != nil {
+	slices.SortStableFunc(found, func(a, b Insight) int { return cmp.Compare(b.Score, a.Score) })
+	if found, err = l.join(found); err != nil {
 		return nil, err
 	}
 	if stable {

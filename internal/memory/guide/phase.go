@@ -21,6 +21,7 @@ type phased struct {
 	order     *ordering
 	window    int   // samples of a leaf
 	bounds    []int // leaf at which each phase begins, and the number of leaves
+	borders   []int // sample at which each begins, and the number of samples
 	explained float64
 	by        string // what told the phases apart
 }
@@ -33,6 +34,9 @@ func (p *phased) leafRows(from, to int) []uint32 {
 	}
 	return p.order.rows[from*p.window : end]
 }
+
+// rows returns the rows of a phase.
+func (p *phased) rows(phase int) []uint32 { return p.order.rows[p.borders[phase]:p.borders[phase+1]] }
 
 func (p *phased) leaves() int { return len(p.order.rows) / p.window }
 
@@ -50,6 +54,7 @@ func (l *insightSearch) phased() (*phased, error) {
 	if err != nil {
 		return nil, err
 	}
+	order = l.busy(order)
 	p := &phased{order: order, window: max(len(order.rows)/limit.leaves, limit.samples)}
 	l.parts = p
 	if p.leaves() < 2*limit.phaseRuns {
@@ -58,6 +63,7 @@ func (l *insightSearch) phased() (*phased, error) {
 	if code := l.codeColumn(); code != nil {
 		if bounds, explained := segments(p.mix(code)); bounds != nil {
 			p.bounds, p.explained, p.by = bounds, explained, code.Name
+			p.placeBorders(classOfName(code))
 			return p, nil
 		}
 	}
@@ -70,7 +76,95 @@ func (l *insightSearch) phased() (*phased, error) {
 			p.bounds, p.explained, p.by = bounds, explained, name
 		}
 	}
+	if p.bounds != nil {
+		p.placeBorders(l.classOf(p.by))
+	}
 	return p, nil
+}
+
+// classOfName is the name of a row as a number, -1 if it has none.
+func classOfName(c *table.Column) func(row int) int {
+	codes := c.Data.([]uint32)
+	return func(row int) int {
+		if !c.Has(row) {
+			return -1
+		}
+		return int(codes[row])
+	}
+}
+
+// classOf is what a metric counts a row as, -1 for nothing: its slot, or where the
+// metric is a mean the octave of its latency, so that a few dear samples count no more
+// than others.
+func (l *insightSearch) classOf(metric string) func(row int) int {
+	m, err := l.prepare(metric, "")
+	if err != nil {
+		return func(int) int { return -1 }
+	}
+	return func(row int) int {
+		switch {
+		case m.cost == nil && int(m.of(row)) < m.count:
+			return int(m.of(row))
+		case m.cost != nil && m.cost.Has(row):
+			return max(0, math.Ilogb(max(m.cost.Float(row), 1)))
+		}
+		return -1
+	}
+}
+
+// placeBorders finds the sample at which each phase begins. Leaves tell it to within
+// one of them; of the samples around, the border is where those before are most like
+// the phase that ends, and those after like the one that begins (the likeliest point
+// of change).
+func (p *phased) placeBorders(class func(row int) int) {
+	n := len(p.order.rows)
+	p.borders = []int{0}
+	for b := 1; b < len(p.bounds)-1; b++ {
+		lo, hi := (p.bounds[b]-1)*p.window, (p.bounds[b]+1)*p.window
+		end := p.bounds[b+1] * p.window
+		if b+1 == len(p.bounds)-1 {
+			end = n
+		}
+		before, after := p.countClasses(class, p.borders[b-1], lo), p.countClasses(class, hi, end)
+		at, best, sum := lo, 0.0, 0.0
+		for i := lo; i < hi; i++ {
+			if k := class(int(p.order.rows[i])); k >= 0 {
+				sum += before.likelihood(k) - after.likelihood(k)
+			}
+			if sum > best {
+				at, best = i+1, sum
+			}
+		}
+		// Samples of one time belong to one phase, so that time selects it.
+		for at > lo && p.order.value(at) == p.order.value(at-1) {
+			at--
+		}
+		p.borders = append(p.borders, at)
+	}
+	p.borders = append(p.borders, n)
+}
+
+// classCount is how often each class occurs.
+type classCount struct {
+	n     map[int]int
+	total int
+}
+
+func (p *phased) countClasses(class func(row int) int, from, to int) classCount {
+	c := classCount{n: map[int]int{}}
+	for _, row := range p.order.rows[from:to] {
+		if k := class(int(row)); k >= 0 {
+			c.n[k]++
+			c.total++
+		}
+	}
+	return c
+}
+
+// likelihood is the logarithm of how likely a class is; one that was not seen has half
+// a sample.
+func (c classCount) likelihood(k int) float64 {
+	return math.Log((float64(c.n[k]) + 0.5) / (float64(c.total) + 1))
 }
 
 func (l *insightSearch) codeColumn() *table.Column {
@@ -215,6 +309,7 @@ type difference struct {
 	here, elsewhere float64
 	stake, surprise float64
 	text            string
+	of              func(row int) bool // samples of the phase that it is about; nil: all
 }
 
 // phases tells what distinguishes each phase: one insight for what its samples
@@ -262,7 +357,7 @@ func (l *insightSearch) differs(p *phased, t trait) (difference, bool) {
 	d := difference{trait: t, phase: -1}
 	strongest := math.Inf(-1)
 	for i := range n {
-		inside[i] = l.count(m, p.leafRows(p.bounds[i], p.bounds[i+1]))
+		inside[i] = l.count(m, p.rows(i))
 		v, ok := m.value(inside[i])
 		if t.metric == "cpus" {
 			v = -v
@@ -309,7 +404,10 @@ func (l *insightSearch) differs(p *phased, t trait) (difference, bool) {
 	}
 	d.surprise = max(1-usual/more, 0)
 	d.surprise *= p.explained
-	d.stake = l.phaseStake(p, &d, m, inside[d.phase])
+	if m.Unit == "share" {
+		d.of = func(row int) bool { return m.slotting.of(row) == 0 }
+	}
+	d.stake = l.phaseStake(p, &d, inside[d.phase])
 	d.text = l.traitText(&d)
 	return d, true
 }
@@ -357,8 +455,7 @@ func (c *cells) merge(o *cells) {
 // phaseStake is what a difference is about: the cost of the phase or of its
 // memory, remote or missing samples; for work that is badly spread, the part of
 // the run's time in which resources wait for the busiest one.
-func (l *insightSearch) phaseStake(p *phased, d *difference, m *measure, c *cells) float64 {
-	rows := p.leafRows(p.bounds[d.phase], p.bounds[d.phase+1])
+func (l *insightSearch) phaseStake(p *phased, d *difference, c *cells) float64 {
 	if d.load {
 		first, last := p.order.value(0), p.order.value(len(p.order.rows)-1)
 		if last <= first {
@@ -373,8 +470,8 @@ func (l *insightSearch) phaseStake(p *phased, d *difference, m *measure, c *cell
 		return time * (1 - mean/most)
 	}
 	cost := 0.0
-	for _, row := range rows {
-		if d.metric == "mean" || m.of(int(row)) == 0 {
+	for _, row := range p.rows(d.phase) {
+		if d.of == nil || d.of(int(row)) {
 			cost += l.costOf(int(row))
 		}
 	}
@@ -383,11 +480,8 @@ func (l *insightSearch) phaseStake(p *phased, d *difference, m *measure, c *cell
 
 // span is from the first sample of a phase to the first one after it.
 func (p *phased) span(phase int) (from, to float64) {
-	from = p.order.value(p.bounds[phase] * p.window)
-	if phase+2 < len(p.bounds) {
-		return from, p.order.value(p.bounds[phase+1] * p.window)
-	}
-	return from, p.order.value(len(p.order.rows) - 1)
+	from = p.order.value(p.borders[phase])
+	return from, p.order.value(min(p.borders[phase+1], len(p.order.rows)-1))
 }
 
 func (l *insightSearch) traitText(d *difference) string {
@@ -430,12 +524,17 @@ func (l *insightSearch) phaseInsight(p *phased, ds []difference) Insight {
 		query.Compare{Column: "time", Op: query.Ge, Value: numberValue(from)},
 		query.Compare{Column: "time", Op: op, Value: numberValue(to)},
 	}}
-	return Insight{
+	in := Insight{
 		Text: fmt.Sprintf("Phase %d of %d along time (%s%s): %s in the rest", d.phase+1, len(p.bounds)-1,
 			l.times(p.order.column, from, to), l.mostly(p, d.phase), strings.Join(texts, ", ")),
 		Stake: d.stake, Surprise: d.surprise,
 		Where: l.within(where), View: AxisView, Axis: "time", Metric: d.metric, Depth: d.depth,
+		subject: fmt.Sprintf("the cost of phase %d of %d", d.phase+1, len(p.bounds)-1), of: d.of,
 	}
+	if d.load {
+		in.Of, in.subject = "time", fmt.Sprintf("the spread of work in phase %d of %d", d.phase+1, len(p.bounds)-1)
+	}
+	return in
 }
 
 // mostly names the function that most samples of a phase are in.
@@ -445,7 +544,7 @@ func (l *insightSearch) mostly(p *phased, phase int) string {
 		return ""
 	}
 	counts := make([]int, len(c.Dict))
-	rows := p.leafRows(p.bounds[phase], p.bounds[phase+1])
+	rows := p.rows(phase)
 	for _, row := range rows {
 		if c.Has(int(row)) {
 			counts[c.Data.([]uint32)[row]]++
@@ -521,6 +620,7 @@ func outliers(l *insightSearch) ([]Insight, error) {
 			l.times(p.order.column, w.From, w.To), l.mean(v, 1), of, term.Thousands(p.window)),
 		Stake: v * float64(len(rows)) / l.cost, Surprise: 1 - of/v,
 		Where: l.within(w.Expr("time")), View: AxisView, Axis: "time", Metric: "mean",
+		subject: "samples around " + l.times(p.order.column, w.From, w.To),
 	}}, nil
 }
 

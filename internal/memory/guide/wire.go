@@ -155,10 +155,14 @@ type InsightAnswer struct {
 	Axis     string  `json:"axis,omitempty"`
 	Metric   string  `json:"metric,omitempty"`
 	Depth    string  `json:"depth,omitempty"`
-	// Uncertainty is one standard deviation of the stake; PartOf the kind of the
-	// finding whose cost this one's is.
+	// Uncertainty is one standard deviation of the stake, which is a share of Of;
+	// PartOf the kind of the nearest finding above without one, whose story this
+	// one is a part of: both are about the same samples. Own is the part of the
+	// stake that no finding above has.
 	Uncertainty float64 `json:"uncertainty,omitempty"`
 	PartOf      string  `json:"partOf,omitempty"`
+	Of          string  `json:"of"`
+	Own         float64 `json:"own"`
 }
 
 // Info says what the data supports.
@@ -279,7 +283,7 @@ func known(v float64, ok bool) *float64 {
 func AnswerInsights(found []Insight) InsightsAnswer {
 	out := InsightsAnswer{Insights: []InsightAnswer{}}
 	for _, in := range found {
-		out.Insights = append(out.Insights, InsightAnswer{in.Kind, in.Text, in.Score, in.Where, in.Stake, in.Surprise, in.Weight, in.View, in.Axis, in.Metric, in.Depth, in.Uncertainty, in.PartOf})
+		out.Insights = append(out.Insights, InsightAnswer{in.Kind, in.Text, in.Score, in.Where, in.Stake, in.Surprise, in.Weight, in.View, in.Axis, in.Metric, in.Depth, in.Uncertainty, in.PartOf, in.Of, in.Own})
 	}
 	return out
 }

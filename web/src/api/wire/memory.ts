@@ -312,10 +312,14 @@ export interface InsightAnswer {
   readonly axis?: string;
   readonly metric?: string;
   readonly depth?: string;
-  // Uncertainty is one standard deviation of the stake; PartOf the kind of the
-  // finding whose cost this one's is.
+  // Uncertainty is one standard deviation of the stake, which is a share of Of;
+  // PartOf the kind of the nearest finding above without one, whose story this
+  // one is a part of: both are about the same samples. Own is the part of the
+  // stake that no finding above has.
   readonly uncertainty?: number;
   readonly partOf?: string;
+  readonly of: string;
+  readonly own: number;
 }
 
 // Action is what a suggestion does.

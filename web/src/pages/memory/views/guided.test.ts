@@ -14,7 +14,7 @@ import type {
 import { column, LOPSIDED, machine, numbers, pair, places } from '../../../api/fixture';
 import { glyph, sharedAmounts, type GlyphStyle } from './glyph';
 import { GuidedView, type GuidedInput, type GuidedMark } from './guided';
-import { emphasis, InsightsView, reason, whereTerm, wrapText } from './insights';
+import { emphasis, InsightsView, kindText, reason, whereTerm, wrapText } from './insights';
 import { MergeTree } from './mergetree';
 import { allMetrics, defaultMetrics, metricSaid, metricTitle, readMetric, readMetrics } from './metrics';
 import { ParallelView } from './parallel';
@@ -439,7 +439,8 @@ describe('glyphs', () => {
     const [a, b] = [places([100, 0, 30, 40, 20, 60, 10, 0, 30]), places([10, 0, 3, 4, 2, 6, 1, 0, 3])];
     expect(sharedAmounts({ ...style, metric: 'samples' }, [a, b])).toBeUndefined();
     const shared = sharedAmounts(style, [a, undefined, b])!;
-    expect(shared.get('CPU')).toHaveLength(6);
+    // CPU 0 of a, its only mean of 50 samples or more, and those of b, which has none.
+    expect(shared.get('CPU')).toHaveLength(4);
     const g = glyph(style, a, { w: 60, h: 60 }, { x: 100, y: 50 }, shared);
     expect(svg(g)).toMatch(/1[0-5]\d\.?\d*/);
     expect(g.size).toEqual({ w: 60, h: 60 });
@@ -463,6 +464,8 @@ describe('insights', () => {
     surprise: 0.99,
     weight: 0.25,
     view: 'code',
+    of: 'latency',
+    own: 0.3,
     ...more,
   });
   it('set one number in bold', () => {
@@ -472,12 +475,21 @@ describe('insights', () => {
       ' of the latency in 25.9 % of the samples',
     ]);
     expect(emphasis('CPU 6 issued 768 samples, 1.7 times')[1]).toBe('768 samples');
+    expect(emphasis('Core #0 (CPUs 0,16) issued 9 177 samples')[1]).toBe('9 177 samples');
+    expect(emphasis('of 1 234 567 cycles')[1]).toBe('1 234 567 cycles');
     expect(emphasis('nothing to count')).toEqual(['nothing to count', '', '']);
   });
   it('explain their score', () => {
     expect(reason(insight()).replaceAll('\u202f', ' ')).toBe(
-      'score 0.074 = 30.0 % of the run is at stake × 0.99 surprise (0 is chance, 1 as far as ' +
+      'score 0.074 = 30.0 % of the latency is at stake × 0.99 surprise (0 is chance, 1 as far as ' +
         'can be) × weight 0.25 (only says where the cost is)',
+    );
+  });
+  it('say whose story they are a part of, and what they add to it', () => {
+    const part = insight({ partOf: 'hot-object', own: 0.02 });
+    expect(kindText(part)).toBe('hot-line · part of hot-object');
+    expect(reason(part).replaceAll('\u202f', ' ')).toMatch(
+      /at most that of hot-object, whose samples these are: 2\.0 % of the latency is counted in no finding above$/,
     );
   });
   it('preview their selection as one term', () => {
@@ -508,11 +520,14 @@ describe('insights', () => {
       'phase',
       '0.01',
       '0.3',
+      'latency',
+      '0.3',
       '0.99',
       '0.25',
       insight().text,
       'time in 0..5',
       'axis time mean',
+      '',
     ]);
     const text = svg(v);
     expect(text).toContain('over everything');

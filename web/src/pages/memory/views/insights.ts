@@ -19,8 +19,9 @@ const SMALL: Font = { size: 11 };
 /** A sentence in three parts: the first number that says how much stands out. */
 export function emphasis(text: string): readonly [before: string, bold: string, after: string] {
   const m =
-    /(?:≈ )?\d[\d\u202f.,]*(?:e[+-]?\d+)? ?(?:%|σ|times|cycles|CPUs?\b|samples)/.exec(text) ??
-    /\b\d[\d.]*\b/.exec(text);
+    /(?:≈ )?(?:\d{1,3}(?:[ \u202f]\d{3})+|\d[\d\u202f.,]*)(?:e[+-]?\d+)? ?(?:%|σ|times|cycles|CPUs?\b|samples)/.exec(
+      text,
+    ) ?? /\b\d[\d.]*\b/.exec(text);
   return m ? [text.slice(0, m.index), m[0], text.slice(m.index + m[0].length)] : [text, '', ''];
 }
 
@@ -32,11 +33,20 @@ export function reason(in_: InsightAnswer): string {
       : in_.weight === 0.5
         ? 'a pattern that may be inherent'
         : 'only says where the cost is';
-  return [
-    `score ${score(in_.score)} = ${percent(in_.stake, 1)} of the run is at stake`,
+  const factors = [
+    `${percent(in_.stake, 1)} of the ${in_.of} is at stake`,
     `${decimal(in_.surprise, 2)} surprise (0 is chance, 1 as far as can be)`,
     `weight ${in_.weight} (${weight})`,
   ].join(' × ');
+  const story = in_.partOf
+    ? `; at most that of ${in_.partOf}, whose samples these are: ${percent(in_.own, 1)} of the ${in_.of} is counted in no finding above`
+    : '';
+  return `score ${score(in_.score)} = ${factors}${story}`;
+}
+
+/** The kind of a finding, and of the one whose story it is a part of. */
+export function kindText(in_: InsightAnswer): string {
+  return in_.partOf ? `${in_.kind} · part of ${in_.partOf}` : in_.kind;
 }
 
 /** Scores span orders of magnitude: two digits that matter. */
@@ -90,7 +100,7 @@ export class InsightsView implements View<InsightMark> {
       this.lines[i]!.forEach((line, k) => r.text(line, 30, y + 8 + 16 * k, { font: TEXT, fill: theme.text }));
       const below = y + this.lines[i]!.length * 16 + 8;
       const right = this.size.w - 12;
-      r.text(fit(`${in_.kind} · ${in_.where}`, right - 130, SMALL, r.measure), 30, below, {
+      r.text(fit(`${kindText(in_)} · ${in_.where}`, right - 130, SMALL, r.measure), 30, below, {
         font: SMALL,
         fill: theme.muted,
       });
@@ -130,17 +140,23 @@ export class InsightsView implements View<InsightMark> {
   }
 
   rows(): Table {
-    const head = ['rank', 'kind', 'score', 'stake', 'surprise', 'weight', 'finding', 'where', 'evidence'];
+    const head = [
+      ...['rank', 'kind', 'score', 'stake', 'of', 'own', 'surprise', 'weight'],
+      ...['finding', 'where', 'evidence', 'part of'],
+    ];
     const rows = this.list.map((i, k) => [
       String(k + 1),
       i.kind,
       String(i.score),
       String(i.stake),
+      i.of,
+      String(i.own),
       String(i.surprise),
       String(i.weight),
       i.text,
       i.where,
       [i.view, i.axis, i.metric, i.depth].filter(Boolean).join(' '),
+      i.partOf ?? '',
     ]);
     return { head, rows };
   }
