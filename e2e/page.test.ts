@@ -7,7 +7,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Download, Locator, Page } from 'playwright-core';
-import { browse, isobath, samples, shared, start, startBehind, type Browser, type Running } from './harness';
+import {
+  ROOT,
+  browse,
+  isobath,
+  samples,
+  shared,
+  start,
+  startBehind,
+  type Browser,
+  type Running,
+} from './harness';
 import {
   boxOf,
   clauses,
@@ -531,6 +541,25 @@ describe('opening', () => {
     await dialog.getByRole('button', { name: 'stencil', exact: true }).click();
     await page.getByRole('radio', { name: 'Difference' }).waitFor({ state: 'detached' });
     await page.locator('nav button[aria-disabled="false"]', { hasText: 'Mesh' }).waitFor();
+    expect(problems).toEqual([]);
+    await page.close();
+    await server.stop();
+  });
+
+  it('says why the topology is empty where samples have no CPU', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'isobath-e2e-nocpu-'));
+    const file = join(folder, 'nocpu.csv');
+    writeFileSync(file, 'latency,level\n20,L1\n30,L2\n25,L1\n');
+    const server = await start(
+      'open',
+      file,
+      '--topology',
+      join(ROOT, 'internal/formats/hwloc/testdata/version2.xml'),
+    );
+    const { page, problems } = await browser.open(server.url);
+    const pane = page.getByRole('region', { name: 'Topology' });
+    await pane.getByText('The samples do not say on which CPU they were taken').waitFor();
+    await pane.getByText('--map cpu=NAME').waitFor();
     expect(problems).toEqual([]);
     await page.close();
     await server.stop();

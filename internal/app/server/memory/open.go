@@ -34,7 +34,7 @@ func Open(name, path string, set *dataset.Set) *frame.Run {
 	case set.Topology == nil:
 		r.TopologyNote = "This data has no hardware topology."
 	case set.Places == nil:
-		r.TopologyNote = "the samples do not say on which CPU they were taken"
+		r.TopologyNote = "The samples do not say on which CPU they were taken, so that none has a place on the topology."
 	}
 	if set.Run.Path != "" {
 		part.SaveNames = set.Run.SaveNames

@@ -39,6 +39,7 @@ export async function askResources(
     unit: head.unit,
     modelled: head.provenance === 'modelled',
     atLeast: head.atLeast,
+    mean: ask.measure === 'mean' || ask.measure === 'deviation',
     passed: columns.f64(head.passed),
     passedSamples: columns.u32(head.passedSamples),
     served: columns.f64(head.served),

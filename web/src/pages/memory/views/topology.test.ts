@@ -121,6 +121,34 @@ describe('topology view', () => {
     // NUMA 0 and CPU 2 have no samples: two hatched blocks.
     expect(r.document({ w: 1, h: 1 }, '').match(/url\(#h\d+\)/g)!.length).toBeGreaterThanOrEqual(2);
   });
+  it('does not stretch its scale by a mean of few samples, and marks it', () => {
+    // CPU 0 has 60 samples of 10 cycles, CPU 1 ten of 900, which is chance.
+    const dear = { ...places(SAMPLES) };
+    const latency = dear.latency.map((l) => l.map((c, i) => (i === 6 ? 9000 : c)));
+    const v = view({ metric: 'mean', places: { ...dear, latency } as unknown as PlacesAnswer });
+    expect(v.value(6)).toBe(900);
+    expect(v.scales[3]!.amounts!.hi).toBe(v.value(5));
+    expect(v.describe({ resource: 6 }).more).toContain('uncertain');
+    expect(v.describe({ resource: 5 }).more).not.toContain('uncertain');
+    for (const layout of ['sunburst', 'icicle'] as const) {
+      const hatches = (metric: 'mean' | 'latency'): number => {
+        const r = new SvgRenderer(theme, roughMeasure);
+        view({ metric, layout }).draw(r);
+        return r.document({ w: 1, h: 1 }, '').match(/url\(#h\d+\)/g)!.length;
+      };
+      expect(hatches('mean')).toBeGreaterThan(hatches('latency'));
+    }
+  });
+  it('keeps caches that samples do not name out of the scale of memory nodes', () => {
+    const resources = LOPSIDED.resources.map((r, i) =>
+      i === 2 ? { ...r, virtual: true, label: 'peer cache' } : r,
+    );
+    const served = [0, 50, 9000, 0, 0, 0, 0, 0, 0];
+    const v = view({ metric: 'samples', topology: { ...LOPSIDED, resources }, places: places(served) });
+    const ring = v.tree.byIndex.get(2)!.ring;
+    expect(v.tree.rings[ring]).toBe('NUMA');
+    expect(v.scales[ring]!.amounts!.hi).toBe(50);
+  });
   it('describes what a resource served, and its share', () => {
     const said = view().describe({ resource: 5 });
     expect(said.name).toBe('CPU 0');
@@ -203,6 +231,7 @@ describe('a measure of a column', () => {
     unit: 'bytes',
     modelled: false,
     atLeast: false,
+    mean: false,
     passed: Float64Array.from([64, 0, 0, 0, 0, 8, 64, 0, 0]),
     passedSamples: Uint32Array.from([9, 0, 0, 0, 0, 4, 5, 0, 0]),
     served: new Float64Array(9),
@@ -220,6 +249,12 @@ describe('a measure of a column', () => {
   });
   it('has no scale where no resource has a value', () => {
     expect(v.scales.find((s) => s.type === 'L2')!.amounts).toBeUndefined();
+  });
+  it('is uncertain where it is a mean of few samples', () => {
+    expect(v.describe({ resource: 6 }).more).not.toContain('uncertain');
+    expect(view({ amounts: { ...amounts, mean: true } }).describe({ resource: 6 }).more).toContain(
+      'a mean of fewer than 50 samples, uncertain',
+    );
   });
   it('marks bounds', () => {
     expect(view({ amounts: { ...amounts, atLeast: true } }).describe({ resource: 5 }).more).toContain('≥8');

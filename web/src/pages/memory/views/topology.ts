@@ -4,7 +4,7 @@
 import { inkOn, mix, type AmountMap } from '../../../base/color';
 import { short, count, mean as formatMean, percent, THIN } from '../../../base/format';
 import { clamp, contains, type Dir, type Point, type Rect, type Size } from '../../../base/geometry';
-import type { Hatch, Path, Renderer } from '../../../base/renderer';
+import type { Hatch, Paint, Path, Renderer } from '../../../base/renderer';
 import { fit, type Font } from '../../../base/text';
 import type { Theme } from '../../../base/theme';
 import { ALL, HOVERED, SELECTED, type PlacesAnswer } from '../../../api/decode';
@@ -36,6 +36,8 @@ export interface TopologyAmounts {
   readonly modelled: boolean;
   /** There are more distinct values than could be told apart. */
   readonly atLeast: boolean;
+  /** A mean or a deviation: of few samples it is uncertain, where a sum or a count is not. */
+  readonly mean: boolean;
   readonly passed: Float64Array;
   readonly passedSamples: Uint32Array;
   readonly served: Float64Array;
@@ -81,6 +83,8 @@ export interface RingScale {
 const LEGEND_MIN = 196;
 const LEGEND_MAX = 250;
 const LEGEND_GAP = 28;
+/** Below this a mean is uncertain: what guided analysis takes for too few to be compared. */
+const FEW = 50;
 
 /** What an answer does not change: where each resource is drawn. */
 interface Laid {
@@ -170,8 +174,24 @@ export class TopologyView implements KeptView<ResourceMark> {
     };
   }
 
+  /**
+   * The amounts that make the scale of a ring. Means of few samples do not stretch it, nor do
+   * resources that only stand for an unnamed server: caches of others are no memory nodes.
+   */
   protected amountsOf(nodes: readonly Node[]): number[] {
-    return nodes.filter((n) => this.has(n.index)).map((n) => this.value(n.index));
+    const counted = nodes.filter((n) => this.has(n.index));
+    const named = counted.filter((n) => !this.input.topology.resources[n.index]!.virtual);
+    const of = named.length > 0 ? named : counted;
+    const firm = of.filter((n) => !this.uncertain(n.index));
+    return (firm.length > 0 ? firm : of).map((n) => this.value(n.index));
+  }
+
+  /** Whether the number of a resource is a mean of so few samples that one of them moves it. */
+  private uncertain(i: number): boolean {
+    const amounts = this.input.amounts;
+    if (!(amounts ? amounts.mean : this.input.metric === 'mean')) return false;
+    const n = this.columnAmount(i)?.samples ?? this.valued(i);
+    return n > 0 && n < FEW;
   }
 
   /** The amounts of each ring, for a scale that several pictures share. */
@@ -249,8 +269,13 @@ export class TopologyView implements KeptView<ResourceMark> {
   protected fillOf(node: Node, theme: Theme): { fill?: string; t: number } {
     const scale = this.scales[node.ring]?.amounts;
     if (!scale || !this.has(node.index)) return { t: 0 };
-    const t = scale.t(this.value(node.index));
+    const t = clamp(scale.t(this.value(node.index)), 0, 1);
     return { fill: amountFill(t, theme.dark, this.input.map), t };
+  }
+
+  /** Lines over a block whose mean is uncertain, a second way to tell beside its colour. */
+  private doubt(i: number, theme: Theme): Paint | undefined {
+    return this.uncertain(i) ? { hatch: { line: theme.bg, width: 1.2, period: 4 } } : undefined;
   }
 
   draw(r: Renderer): void {
@@ -267,6 +292,8 @@ export class TopologyView implements KeptView<ResourceMark> {
       const path = outline(s, b);
       if (fill) r.path(path, { fill, ...(t < PALE && { stroke: r.theme.line, width: 1 }) });
       else r.path(path, { hatch: emptyHatch(r.theme), stroke: r.theme.line, width: 1 });
+      const doubt = this.doubt(b.node.index, r.theme);
+      if (doubt) r.path(path, doubt);
       this.drawInner(r, outline(s, b, 2), b.node.index);
       if (this.isChosen(b.node.index)) r.path(outline(s, b, 1), { stroke: r.theme.selected, width: 2 });
     }
@@ -434,6 +461,8 @@ export class TopologyView implements KeptView<ResourceMark> {
       const { fill, t } = root ? { fill: r.theme.surface, t: 1 } : this.fillOf(node, r.theme);
       if (fill) r.rect(box, { fill, ...(t < PALE && { stroke: r.theme.line, width: 1 }) });
       else r.rect(box, { hatch: emptyHatch(r.theme), stroke: r.theme.line, width: 1 });
+      const doubt = root ? undefined : this.doubt(node.index, r.theme);
+      if (doubt) r.rect(box, doubt);
       if (this.isChosen(node.index)) r.rect(grow(box, 1), { stroke: r.theme.selected, width: 2 });
       this.drawIcicleLabel(r, node, box, fill);
     }
@@ -774,6 +803,7 @@ export class TopologyView implements KeptView<ResourceMark> {
       parts.push(
         `${this.input.amounts!.name} ${this.say(amount.value)} ${this.input.amounts!.unit}`.trimEnd(),
       );
+    if (this.uncertain(m.resource)) parts.push(`a mean of fewer than ${FEW} samples, uncertain`);
     const over = this.link(m.resource);
     if (over > 0 && r.parent > 0) parts.push(`${count(over)} over its link`);
     const remote = this.remoteOf(m.resource);
