@@ -17,6 +17,8 @@ export interface ResourceUse<Q, A> {
   /** What tells questions apart, where that is not all of them. */
   readonly key?: (question: Q) => string;
   readonly keep?: number; // answers that are remembered
+  /** Which of them are worth it; without it, all. */
+  readonly keeps?: (question: Q) => boolean;
   readonly clock?: Clock;
 }
 
@@ -107,8 +109,8 @@ export class Resource<Q, A> {
 
   private answered(key: string, question: Q, answer: A): void {
     this.tries = 0;
-    const { keep = 0 } = this.use;
-    if (keep > 0) {
+    const { keep = 0, keeps = () => true } = this.use;
+    if (keep > 0 && keeps(question)) {
       this.kept.set(key, answer);
       for (const oldest of this.kept.keys()) {
         if (this.kept.size <= keep) break;

@@ -212,6 +212,32 @@ describe('asking', () => {
     expect(api.questions).toHaveLength(2); // one at the start, one for both
   });
 
+  it('asks both runs of a pair, and nothing twice on the way back', async () => {
+    const whole = api.info.bind(api);
+    api.info = async (id) =>
+      ({ ...(await whole(id)), pair: { a: {}, b: {}, unlike: [] } }) as unknown as Info;
+    store.compare('r1', 'r2');
+    store.want('changes', { axes: [{ column: 'latency' }] });
+    await settle();
+    const asked = (): readonly string[] => api.questions.slice(from).map((q) => q.ask.filter ?? '');
+    const from = api.questions.length - 2;
+    expect(asked()).toEqual(['side = A', 'side = B']);
+    await api.questions.at(-2)!.answer(10);
+    await api.last.answer(20);
+    expect(store.snapshot.answer?.counts[0]).toBe(20);
+    store.want('changes', undefined); // a list that only the difference has
+    store.want('offenders', { axes: [{ column: 'cpu' }] });
+    await settle();
+    expect(asked()).toHaveLength(4);
+    await api.questions.at(-2)!.answer(11);
+    await api.last.answer(21);
+    store.want('offenders', undefined);
+    store.want('changes', { axes: [{ column: 'latency' }] });
+    await settle();
+    expect(asked()).toHaveLength(4);
+    expect(store.snapshot.answer?.counts[0]).toBe(20);
+  });
+
   it('gives each view its own answers', async () => {
     store.want('a', { axes: [{ column: 'time' }] });
     store.want('b', { axes: [{ column: 'cpu' }, { column: 'time' }] });

@@ -39,6 +39,7 @@ export interface Snapshot {
 
 const PATIENCE = 60; // ms that views wait for the answer to a click before they draw without it
 const CONFLICTS = 5; // times that another page may be quicker in saving
+const KEPT = 6; // answers about two runs that are remembered
 const HOVER_REST = 30; // ms; a pointer passing over costs the server nothing
 
 // Side is what one of two runs answers.
@@ -67,6 +68,7 @@ interface Wanted {
   readonly views: string; // who wants which part: equal questions may be of other views
   readonly split: (answer: Answer, side?: 'A' | 'B') => ReadonlyMap<string, Answers>;
   readonly sides: readonly [a: string, b: string] | undefined; // filters of two runs
+  readonly moving: boolean; // its statistics are those of a moment ago
   readonly hover: Term | undefined;
 }
 
@@ -130,6 +132,10 @@ export class Store {
         this.set({ ...this.sideOf(this.snap.state), answered: round.hover, problem: undefined });
       },
       busy: (busy) => (busy ? this.later({ busy }) : this.set({ busy })),
+      // A, B and their difference ask for other lists: who goes back and forth
+      // between them sees what was answered.
+      keep: KEPT,
+      keeps: ({ sides, moving }) => sides !== undefined && !moving,
     });
     this.infos = new Resource<{ readonly epoch: number; readonly run: string }, Info>({
       connection,
@@ -606,6 +612,7 @@ export class Store {
         split: (answer, side) =>
           split(answer, side ? `${about}\n${side}` : about, moving ? (old(side) ?? new Map()) : undefined),
         sides: info.pair && [filterOf(state, 'A'), filterOf(state, 'B')],
+        moving,
         hover,
       },
       moving,
