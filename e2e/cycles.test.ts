@@ -479,7 +479,7 @@ describe('recorded runs', () => {
     const [outer, inner] = loops(reversed) as [Loop, Loop];
     expect([outer.trips, inner.entries, inner.trips]).toEqual([4, 4, 10]);
     const [server, browser] = await Promise.all([
-      start('open', reversed, sorted),
+      start('serve', reversed, sorted), // each by itself
       browse({ width: 1280, height: 720 }),
     ]);
     try {
@@ -531,6 +531,52 @@ describe('recorded runs', () => {
       );
       await page.getByRole('button', { name: 'Choose no loop' }).click();
       await expect.poll(async () => (await linkOf(page)).get('o.c.loop')).toBe(null);
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect(violations.map((v) => v.id)).toEqual([]);
+      expect(problems).toEqual([]);
+    } finally {
+      await browser.close();
+      await server.stop();
+    }
+  });
+
+  it('opens two records as the later one beside the earlier one', async () => {
+    interface Misses {
+      readonly references: number;
+      readonly levels: readonly { readonly level: string; readonly misses: number }[];
+    }
+    const misses = (run: string): Misses => JSON.parse(isobath('reuse', run, '--json')) as Misses;
+    const [a, b] = [misses(reversed), misses(sorted)];
+    const [server, browser] = await Promise.all([
+      start('open', reversed, sorted),
+      browse({ width: 1440, height: 900 }),
+    ]);
+    try {
+      const { page, problems } = await browser.open(server.url);
+      await page.waitForFunction(() => performance.getEntriesByName('draw Miss curve').length > 0);
+      await page.getByRole('button', { name: /^Compare.*reversed\.isobath/ }).waitFor();
+      const curve = page.locator('[data-view="Miss curve"]');
+      await expect
+        .poll(async () =>
+          page.locator(`[id="${await curve.getAttribute('aria-describedby')}"]`).textContent(),
+        )
+        .toContain(`references ${a.references} → ${b.references}`);
+      await quiet(page);
+      await curve.focus();
+      await page.keyboard.press('Home');
+      await plain(page.locator('[data-status]'), /misses.*; in A \d+ \(/);
+      await page.keyboard.press('t');
+      const table = page.getByRole('dialog');
+      await plain(table.getByRole('row').first(), /bytes B misses A misses change/);
+      await page.keyboard.press('Escape');
+      // The loops of both, without another choice.
+      await page.getByRole('button', { name: 'Cycles', exact: true }).click();
+      const row = page.getByRole('row', { name: /for pass, bubble_array\.c:11/ });
+      await plain(row.getByRole('cell').nth(1), /1 4$/);
+      await plain(
+        page.getByRole('region', { name: 'Loops of the code' }),
+        new RegExp(`that of A, reversed.isobath;.*References ${a.references} → ${b.references}`),
+      );
       const { violations } = await new AxeBuilder({ page }).analyze();
       expect(violations.map((v) => v.id)).toEqual([]);
       expect(problems).toEqual([]);

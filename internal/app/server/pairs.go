@@ -111,19 +111,19 @@ func (s *Server) showAlone(id string) {
 	}
 }
 
-// toCompare is the pair that is shown first; empty if there is none. The caller
-// holds mu.
+// toCompare is the pair that is shown first; empty if there is none. Two records of
+// references are one too: their page shows B beside A. The caller holds mu.
 func (s *Server) toCompare() string {
-	var ids []string
+	var ids, kinds []string
 	for _, name := range s.compare {
 		i := slices.IndexFunc(s.runs, func(r *frame.Run) bool { return name != "" && (r.ID == name || r.Path == name) })
-		// References are samples too, but their page is another.
-		if i < 0 || memory.Of(s.runs[i]) == nil || s.runs[i].Kind != string(kind.Samples) {
+		if i < 0 || memory.Of(s.runs[i]) == nil {
 			return ""
 		}
-		ids = append(ids, s.runs[i].ID)
+		ids, kinds = append(ids, s.runs[i].ID), append(kinds, s.runs[i].Kind)
 	}
-	if ids[0] == ids[1] {
+	alike := kinds[0] == kinds[1] && (kinds[0] == string(kind.Samples) || kinds[0] == string(kind.Refs))
+	if ids[0] == ids[1] || !alike {
 		return ""
 	}
 	return strings.Join(ids, pairSeparator)

@@ -54,6 +54,13 @@ export function percent(part: number, whole: number): string {
   return s === DASH ? s : `${s}${THIN}%`;
 }
 
+/** A change in percent with its sign: −44.3 %. */
+export function change(now: number, then: number): string {
+  if (now === 0) return then === 0 ? `0.0${THIN}%` : 'new';
+  const p = (100 * (then - now)) / now;
+  return `${p < 0 ? '−' : p > 0 ? '+' : ''}${Math.abs(p).toFixed(1)}${THIN}%`;
+}
+
 /** Digits enough to tell a value from its neighbours at this step. */
 export function atStep(v: number, step: number): string {
   const places = step >= 1 || step <= 0 ? 0 : Math.min(9, Math.ceil(-Math.log10(step) - 1e-9));

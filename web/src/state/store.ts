@@ -15,8 +15,9 @@ import { failureOf, Resource } from './resource';
 import * as sel from './selection';
 import type { Mode, Selection, Term } from './selection';
 import { filterOf } from './sides';
+import { opening } from './before';
 import { INITIAL, keptLink, LONGEST, read, sameRows, sameState, write, type State } from './url';
-import type { Ask, Axis, Failure, Home, Info, Job, NamedSelection, Reading, RunSummary } from '../api/wire';
+import type { Ask, Axis, Failure, Home, Info, Job, NamedSelection, Reading } from '../api/wire';
 
 export interface Snapshot {
   readonly home: Home | undefined;
@@ -323,9 +324,9 @@ export class Store {
 
   // show opens a run that the server has.
   show(run: string): void {
-    const of = this.snap.home?.runs.find((r) => r.id === run);
-    this.commit({ ...INITIAL, run, page: startPage(of) }, false);
-    this.load(run);
+    const first = opening(run, this.snap.home?.runs ?? []);
+    this.commit({ ...INITIAL, ...first }, false);
+    this.load(first.run);
   }
 
   // compare shows two runs as one, or one of two again. What is selected and shown
@@ -514,20 +515,25 @@ export class Store {
   private choose(home: Pick<Home, 'runs' | 'compare'>): void {
     const { run } = this.snap.state;
     const open = (id: string): boolean => home.runs.some((r) => r.id === id);
-    const first = home.compare || home.runs[0]?.id;
+    const id = home.compare || home.runs[0]?.id;
     if (run !== '' && run.split(',').every(open)) return this.load(run);
-    if (!first) return;
+    if (!id) return;
     const notes =
       run === ''
         ? this.snap.notes
         : [...this.snap.notes, 'The link is about other data than this run; only what fits is shown.'];
     const named = this.snap.state.page !== INITIAL.page;
-    const alone = home.compare ? undefined : home.runs[0];
-    const page = run === '' && !named && alone ? startPage(alone) : this.snap.state.page;
-    const state = { ...this.snap.state, run: first, page };
+    const now = this.snap.state;
+    const first = opening(id, home.runs);
+    const state = {
+      ...now,
+      run: first.run,
+      page: run === '' && !named ? first.page : now.page,
+      options: { ...first.options, ...now.options },
+    };
     this.place.replace(write(state));
     this.set({ state, notes });
-    this.load(first);
+    this.load(first.run);
   }
 
   private load(run: string): void {
@@ -653,9 +659,4 @@ export class Store {
       this.failed(error);
     }
   }
-}
-
-/** Every reference of a program, in order, is about its loops first. */
-function startPage(run: RunSummary | undefined): State['page'] {
-  return run?.kind === 'refs' ? 'cycles' : INITIAL.page;
 }

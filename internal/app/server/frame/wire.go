@@ -28,6 +28,7 @@ type Home struct {
 	// Address is where others reach a shared server; empty if it was given no name.
 	Address string `json:"address"`
 	// Compare is the pair of runs to show first, as the id A,B; empty: the first run.
+	// Two records of references are shown as B beside A, each as a run of its own.
 	Compare string `json:"compare"`
 }
 

@@ -83,6 +83,7 @@ export interface Home {
   // Address is where others reach a shared server; empty if it was given no name.
   readonly address: string;
   // Compare is the pair of runs to show first, as the id A,B; empty: the first run.
+  // Two records of references are shown as B beside A, each as a run of its own.
   readonly compare: string;
 }
 

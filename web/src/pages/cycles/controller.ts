@@ -299,8 +299,8 @@ export class CyclesControl {
   }
 
   async saveLoops(): Promise<void> {
-    const { loops } = this.model.data;
-    if (loops) await this.saveText('loops', csv(loopTable(loops)));
+    const { data, earlier } = this.model;
+    if (data.loops) await this.saveText('loops', csv(loopTable(data.loops, earlier?.info)));
   }
 
   // ---- the memory views ----

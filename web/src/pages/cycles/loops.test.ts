@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CyclesClass, CyclesInfo, LoopRow, LoopsInfo } from '../../api/wire';
 import {
+  comparedLoops,
   counted,
   countOf,
   describeLoop,
@@ -115,6 +116,26 @@ describe('loops of the code', () => {
       [1, 1],
     ]);
     expect(goneLoops(now, before).map((l) => l.function)).toEqual(['g']);
+    const { head, rows } = loopTable(now, before);
+    const turns = [head.indexOf('turns'), head.indexOf('A turns')] as const;
+    expect(rows.map((r) => turns.map((i) => r[i]))).toEqual([
+      ['10', '2'],
+      ['10', '1'],
+      ['10', ''],
+      ['10', ''],
+      ['', '10'],
+    ]);
+    expect(rows.every((r) => r.length === head.length)).toBe(true);
+  });
+
+  it('says what became of references and misses, on one machine', () => {
+    const before = { ...nest, references: 200, misses: [14, 5] };
+    expect(comparedLoops(nest, before)).toBe(
+      'References 200 → 100 (−50.0\u202f%), L1 misses 14 → 7 (−50.0\u202f%), L2 misses 5 → 5 (0.0\u202f%).',
+    );
+    expect(comparedLoops(nest, { ...before, machine: 'other' })).toBe(
+      'References 200 → 100 (−50.0\u202f%); misses are modelled on other in A and on m in B.',
+    );
   });
 
   it('says ≈ where a count is not certain', () => {

@@ -1,5 +1,5 @@
 // The loops of the code as rows of a table: order, folds, and words.
-import { bytes, count, percent, plural, short, roughly } from '../../base/format';
+import { bytes, change, count, percent, plural, roughly, short } from '../../base/format';
 import type { LoopRow, LoopsInfo } from '../../api/wire';
 
 export type LoopOrder = 'tree' | 'trips' | 'references' | 'bytes' | 'lines' | 'misses';
@@ -110,49 +110,85 @@ export function describeLoop(l: LoopRow, info: LoopsInfo): string {
   ].join(' · ');
 }
 
-/** The table as text, as the command prints it. */
-export function loopTable(info: LoopsInfo): {
-  head: readonly string[];
-  rows: readonly (readonly string[])[];
-} {
+interface TextTable {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** The loops of an earlier run. */
+export interface Earlier {
+  readonly name: string;
+  readonly info: LoopsInfo;
+}
+
+/** What a loop counts, as columns of a table. */
+const COUNTS: readonly { readonly head: string; readonly of: (l: LoopRow) => string }[] = [
+  { head: 'entries', of: (l) => (l.unknown.entries ? '' : String(l.entries)) },
+  { head: 'turns', of: (l) => (l.unknown.trips ? '' : String(l.trips)) },
+  { head: 'exact', of: (l) => (l.exact ? 'yes' : 'no') },
+  { head: 'least', of: (l) => (l.unknown.spread ? '' : String(l.min)) },
+  { head: 'median', of: (l) => (l.unknown.spread ? '' : String(l.median)) },
+  { head: 'most', of: (l) => (l.unknown.spread ? '' : String(l.max)) },
+  { head: 'references', of: (l) => String(l.references) },
+  { head: 'loads', of: (l) => String(l.loads + l.modifies) },
+  { head: 'stores', of: (l) => String(l.stores + l.modifies) },
+  { head: 'bytes', of: (l) => String(l.bytes) },
+  { head: 'cache lines', of: (l) => String(l.lines) },
+];
+
+/** The table as text, as the command prints it; with the same columns of the loops of an earlier run. */
+export function loopTable(info: LoopsInfo, before?: LoopsInfo): TextTable {
+  const counts = [
+    ...COUNTS,
+    ...info.levels.map((n, i) => ({
+      head: `${n} misses (modelled)`,
+      of: (l: LoopRow) => String(l.misses[i] ?? ''),
+    })),
+  ];
+  const row = (l: LoopRow, now: LoopRow | undefined, was: LoopRow | undefined): readonly string[] => [
+    `${'  '.repeat(l.depth)}${l.text || l.title}`,
+    l.file,
+    String(l.line),
+    ...counts.map((c) => (now ? c.of(now) : '')),
+    l.why,
+    ...(before ? counts.map((c) => (was ? c.of(was) : '')) : []),
+  ];
+  const pairs = before ? pairLoops(info, before) : undefined;
   return {
     head: [
       'loop',
       'file',
       'line',
-      'entries',
-      'turns',
-      'exact',
-      'least',
-      'median',
-      'most',
-      'references',
-      'loads',
-      'stores',
-      'bytes',
-      'cache lines',
-      ...info.levels.map((n) => `${n} misses (modelled)`),
+      ...counts.map((c) => c.head),
       'why not exact',
+      ...(before ? counts.map((c) => `A ${c.head}`) : []),
     ],
-    rows: info.loops
-      .filter((l) => l.references > 0)
-      .map((l) => [
-        `${'  '.repeat(l.depth)}${l.text || l.title}`,
-        l.file,
-        String(l.line),
-        l.unknown.entries ? '' : String(l.entries),
-        l.unknown.trips ? '' : String(l.trips),
-        l.exact ? 'yes' : 'no',
-        ...[l.min, l.median, l.max].map((n) => (l.unknown.spread ? '' : String(n))),
-        String(l.references),
-        String(l.loads + l.modifies),
-        String(l.stores + l.modifies),
-        String(l.bytes),
-        String(l.lines),
-        ...info.levels.map((_, i) => String(l.misses[i] ?? '')),
-        l.why,
-      ]),
+    rows: [
+      ...info.loops.flatMap((l, i) => (l.references > 0 ? [row(l, l, pairs?.get(i))] : [])),
+      ...(before ? goneLoops(info, before).map((l) => row(l, undefined, l)) : []),
+    ],
   };
+}
+
+/** What became of all references and, where both are modelled on one machine, of their misses. */
+export function comparedLoops(info: LoopsInfo, before: LoopsInfo): string {
+  const became = (what: string, a: number, b: number): string =>
+    `${what} ${count(a)} → ${count(b)} (${change(a, b)})`;
+  const alike = info.machine !== '' && info.machine === before.machine;
+  return [
+    became('References', before.references, info.references),
+    ...info.levels.flatMap((name, i) =>
+      alike && info.misses[i] !== undefined && before.misses[i] !== undefined
+        ? [became(`${name} misses`, before.misses[i], info.misses[i])]
+        : [],
+    ),
+  ]
+    .join(', ')
+    .concat(
+      alike || info.machine === '' || before.machine === ''
+        ? '.'
+        : `; misses are modelled on ${before.machine} in A and on ${info.machine} in B.`,
+    );
 }
 
 /**

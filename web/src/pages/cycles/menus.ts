@@ -191,15 +191,3 @@ export function windowMarkItems(
     { label: 'Show in Memory', disabled: m.memory !== '' || m.chosen === 0, run: c.toMemory },
   ];
 }
-
-/** The runs that loops can be compared with. */
-export function compareItems(m: CyclesModel, c: CyclesControl): readonly MenuItem[] {
-  return [
-    { label: 'nothing', checked: m.now.before.length === 0, run: () => c.commit({ before: [] }) },
-    ...m.others.map((r) => ({
-      label: r.name,
-      checked: m.now.before.includes(r.id),
-      run: () => c.commit({ before: [r.id] }),
-    })),
-  ];
-}

@@ -1,12 +1,13 @@
 // What the cycles page shows, derived from the link and the answers: the class,
 // the part of the trace, the loops, the source. It changes nothing but the
 // questions it asks; what is drawn of it is in drawn.svelte.ts.
-import type { ClassAsk, CyclesClass, CyclesInfo, CyclesNamed, RunSummary } from '../../api/wire';
+import type { ClassAsk, CyclesClass, CyclesInfo, CyclesNamed } from '../../api/wire';
 import type { Size } from '../../base/geometry';
 import type { Desk } from '../../frame/context';
+import { earlierRun, earlierRuns } from '../../state/before';
 import { pixelsOf, sectorAsk } from './asks';
 import type { Lit } from './colours';
-import { loopLines, sameFile } from './loops';
+import { loopLines, sameFile, type Earlier } from './loops';
 import { isWhole, partText, SYMBOLS } from './menus';
 import type { Drawing } from './picture';
 import { Plane } from './plane';
@@ -116,12 +117,14 @@ export class CyclesModel {
     this.now.view === 'loops' || (this.info !== undefined && this.info.classes.length === 0),
   );
   /** Other runs with references, to compare loops with. */
-  readonly others = $derived<readonly RunSummary[]>(
-    (this.desk.snap.home?.runs ?? []).filter(
-      (r) => r.id !== this.desk.snap.info?.id && r.parts.includes('references'),
-    ),
-  );
-  readonly before = $derived(this.others.find((r) => this.now.before.includes(r.id)));
+  readonly others = $derived(earlierRuns(this.desk.snap.home?.runs ?? [], this.desk.snap.info?.id));
+  readonly before = $derived(earlierRun(this.desk.snap.state.options, this.others));
+  readonly earlier = $derived.by<Earlier | undefined>(() => {
+    const { before, data } = this;
+    // Until it has answered there is only what another one said.
+    if (!before || data.before?.run !== before.id) return undefined;
+    return { name: before.name, info: data.before.info };
+  });
   /** The line of the code that a loop begins at: the one pointed at, else the chosen one. */
   readonly loopLine = $derived.by(() => {
     const { file } = this;

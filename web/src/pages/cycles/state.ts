@@ -26,7 +26,7 @@ export interface CyclesState {
   readonly zoom: Zoom;
   readonly loop: number; // of the code, chosen in the table; -1: none
   readonly order: LoopOrder; // of that table
-  readonly before: readonly string[]; // the run it is compared with, if any
+  readonly before: readonly string[]; // the run it is compared with, if any: see state/before.ts
   readonly ask: CyclesAsk;
 }
 

@@ -25,7 +25,8 @@ export interface CyclesSnapshot {
   readonly referencesFrom: number;
   readonly source: SourceText | undefined;
   readonly loops: LoopsInfo | undefined;
-  readonly before: LoopsInfo | undefined; // of the run that loops are compared with
+  /** The loops of the run that they are compared with, and which that is. */
+  readonly before: { readonly run: string; readonly info: LoopsInfo } | undefined;
   readonly counting: boolean; // the loops
   readonly analysing: boolean;
   readonly progress: Progress | undefined; // of the analysis
@@ -95,7 +96,7 @@ export class CyclesStore extends PageStore<CyclesSnapshot> {
         (progress) => this.set({ progress }),
         signal,
       ),
-    show: (before) => ({ before }),
+    show: (info, run) => ({ before: { run, info } }),
     busy: (counting) => ({ counting, progress: undefined }),
   });
   private newest: CyclesAsk | undefined;

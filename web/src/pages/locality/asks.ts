@@ -37,6 +37,9 @@ export function askOf(s: LocalityState, where: string): LocalityAsk {
   };
 }
 
+/** The question about the run that is compared with: what is tried is tried on this one alone. */
+export const beforeAskOf = (ask: LocalityAsk): LocalityAsk => ({ ...ask, other: '', set: '', map: '' });
+
 export const MOST_LANES = 12;
 
 /** The map of the objects with the most misses at a level. */

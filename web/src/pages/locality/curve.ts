@@ -1,12 +1,12 @@
 // Misses by size of a fully associative cache: one curve answers every size. A
 // machine is marks on it; only a layout or a line size makes a second curve.
-import { count, percent, short, THIN } from '../../base/format';
+import { change, count, percent, short, THIN } from '../../base/format';
 import { clamp, type Dir, type Point, type Rect, type Size } from '../../base/geometry';
 import { circle, polygon, type Path, type Renderer } from '../../base/renderer';
 import { linearTicks } from '../../base/scale';
 import type { LocalityAnswer, MissBand } from '../../api/wire';
 import type { KeptView, Said, Table } from '../../frame/view';
-import { size as sizeText, type Headline } from './words';
+import { missesAt, size as sizeText, type Earlier, type Headline } from './words';
 
 export type CurveMark =
   | { readonly on: 'size'; readonly at: number } // index of a size
@@ -14,6 +14,7 @@ export type CurveMark =
 
 export interface CurveInput {
   readonly answer: LocalityAnswer;
+  readonly before: Earlier | undefined; // A, where this run is B
   readonly size: Size;
   readonly y: 'misses' | 'share' | 'bytes';
   readonly headline: Headline;
@@ -53,7 +54,9 @@ export class CurveView implements KeptView<CurveMark> {
       curve.sizes.findIndex((s) => s >= LEAST),
     );
     const rows = input.answer.then && input.answer.then.machine.name !== input.answer.machine.name ? 2 : 1;
-    const top = input.size.w < NARROW ? TOP + 15 * input.headline.more.length + 4 : TOP;
+    // Two curves fill the room that one leaves at the right.
+    const above = input.size.w < NARROW || input.before !== undefined;
+    const top = above ? TOP + 15 * input.headline.more.length + 4 : TOP;
     this.plot = {
       x: LEFT,
       y: top,
@@ -69,6 +72,8 @@ export class CurveView implements KeptView<CurveMark> {
       1,
       curve.total[this.from] ?? 0,
       input.answer.then?.total[this.from] ?? 0,
+      ...this.earlier().map((p) => p.misses),
+      ...this.earlierLevels().map((l) => l.misses),
       ...levels.filter((l) => l.bytes <= (curve.sizes.at(-1) ?? 0)).map((l) => l.misses),
     );
   }
@@ -100,6 +105,44 @@ export class CurveView implements KeptView<CurveMark> {
     return sizes.slice(this.from).map((s, i) => ({ x: this.x(s), y: this.y(values[this.from + i] ?? 0) }));
   }
 
+  /** The curve of A from the first size shown on, in misses of B's axis. */
+  private earlier(): readonly { readonly bytes: number; readonly misses: number }[] {
+    const { answer, before } = this.input;
+    if (!before) return [];
+    const { sizes } = answer.now.curve;
+    const [least, most] = [sizes[this.from] ?? LEAST, sizes.at(-1) ?? LEAST];
+    const { curve } = before.answer.now;
+    const own = curve.sizes
+      .map((bytes, i) => ({ bytes, misses: this.asOfB(curve.total[i] ?? 0) }))
+      .filter((p) => p.bytes >= least && p.bytes <= most);
+    const end = missesAt(curve, most);
+    return end === undefined || own.at(-1)?.bytes === most
+      ? own
+      : [...own, { bytes: most, misses: this.asOfB(end) }];
+  }
+
+  /** The caches that A and B share, with what A misses there and what B does. */
+  private earlierLevels(): readonly {
+    readonly bytes: number;
+    readonly misses: number;
+    readonly of: number;
+  }[] {
+    const { now } = this.input.answer;
+    const last = now.curve.sizes.at(-1) ?? 0;
+    return now.levels.flatMap((l, i) => {
+      const was = this.input.before?.answer.now.levels[i];
+      const shared = was?.level === l.level && was.bytes === l.bytes && l.bytes >= LEAST && l.bytes <= last;
+      return shared ? [{ bytes: l.bytes, misses: this.asOfB(was.misses), of: l.misses }] : [];
+    });
+  }
+
+  /** Misses of A where B's stand: shares are each of its own run's references. */
+  private asOfB(misses: number): number {
+    const { answer, before, y } = this.input;
+    if (!before || y !== 'share') return misses;
+    return (misses * answer.now.references) / Math.max(1, before.answer.now.references);
+  }
+
   draw(r: Renderer): void {
     this.drawAxes(r);
     this.drawBands(r);
@@ -109,6 +152,7 @@ export class CurveView implements KeptView<CurveMark> {
       r.path(open(this.outline(curve.selected)), { stroke: r.theme.selected, width: 2 });
     const { then } = this.input.answer;
     if (then) r.path(open(this.outline(then.total)), { stroke: r.theme.text, width: 1.5, dash: [5, 3] });
+    this.drawEarlier(r);
     this.drawLevels(r);
     this.drawMachines(r);
     this.drawHeadline(r);
@@ -203,6 +247,34 @@ export class CurveView implements KeptView<CurveMark> {
           });
       }
     });
+  }
+
+  /** A is hollow: a line without a band, and rings where its caches miss; B is what is filled. */
+  private drawEarlier(r: Renderer): void {
+    const { answer, before } = this.input;
+    if (!before) return;
+    const line = this.earlier().map((p) => ({ x: this.x(p.bytes), y: this.y(p.misses) }));
+    r.path(open(line), { stroke: r.theme.text, width: 1.5 });
+    const font = { size: 11.5, weight: 600 };
+    const names = [
+      { name: `A ${before.name}`, fill: r.theme.bg },
+      { name: `B ${answer.then ? 'this run, recorded' : 'this run'}`, fill: r.theme['rest-bar'] },
+    ];
+    names.forEach(({ name, fill }, i) => {
+      const y = 36 + 15 * i;
+      r.rect({ x: this.plot.x + 8, y: y - 4.5, w: 9, h: 9 }, { fill, stroke: r.theme.text, width: 1 });
+      r.text(name, this.plot.x + 23, y, { font, fill: r.theme.text });
+    });
+    for (const l of this.earlierLevels()) {
+      const at = { x: this.x(l.bytes), y: this.y(l.misses) };
+      r.path(circle(at, 5), { fill: r.theme.bg, stroke: r.theme.text, width: 1.5 });
+      if (Math.abs(at.y - this.y(l.of)) > 13)
+        r.text(`A ${this.shown(l.misses)}`, at.x - 9, at.y, {
+          font: { size: 12 },
+          fill: r.theme.text,
+          align: 'right',
+        });
+    }
   }
 
   private drawMachines(r: Renderer): void {
@@ -390,9 +462,11 @@ export class CurveView implements KeptView<CurveMark> {
     const chosen =
       curve.selected.length > 0 ? `; ${this.input.selection} ${count(curve.selected[m.at] ?? 0)}` : '';
     const band = m.on === 'band' ? this.bands[m.band] : undefined;
+    const was = this.input.before && missesAt(this.input.before.answer.now.curve, curve.sizes[m.at] ?? 0);
+    const earlier = was === undefined ? '' : `; in A ${count(was)} (${change(was, total)})`;
     return {
       name: `Cache of ${sizeText(curve.sizes[m.at] ?? 0)}`,
-      more: `· LRU over ${now.levels[0]?.line_bytes ?? 64}-byte lines: ${count(total)} misses, ${percent(total, now.references)} of references${band && band.name !== this.input.selection ? `; ${band.name} ${count(band.misses[m.at] ?? 0)}` : ''}${chosen}${saves}`,
+      more: `· LRU over ${now.levels[0]?.line_bytes ?? 64}-byte lines: ${count(total)} misses, ${percent(total, now.references)} of references${earlier}${band && band.name !== this.input.selection ? `; ${band.name} ${count(band.misses[m.at] ?? 0)}` : ''}${chosen}${saves}`,
     };
   }
 
@@ -403,11 +477,23 @@ export class CurveView implements KeptView<CurveMark> {
   rows(): Table {
     const { curve } = this.input.answer.now;
     const { then } = this.input.answer;
+    const before = this.input.before?.answer.now.curve;
+    const earlier = (bytes: number, misses: number): readonly string[] => {
+      const was = before && missesAt(before, bytes);
+      return was === undefined ? ['', ''] : [String(was), change(was, misses)];
+    };
     return {
-      head: ['bytes', 'misses', ...this.bands.map((b) => b.name), ...(then ? ['what if'] : [])],
+      head: [
+        'bytes',
+        before ? 'B misses' : 'misses',
+        ...(before ? ['A misses', 'change'] : []),
+        ...this.bands.map((b) => b.name),
+        ...(then ? ['what if'] : []),
+      ],
       rows: curve.sizes.map((s, i) => [
         String(s),
         String(curve.total[i] ?? 0),
+        ...(before ? earlier(s, curve.total[i] ?? 0) : []),
         ...this.bands.map((b) => String(b.misses[i] ?? 0)),
         ...(then ? [String(then.total[i] ?? 0)] : []),
       ]),

@@ -11,15 +11,16 @@ import { RowsView } from './rows';
 import { SetsView } from './sets';
 import { SharingView } from './sharing';
 import { WhatIfView } from './whatif';
-import { headline } from './words';
+import { against, headline } from './words';
 
 export class LocalityDrawn {
   readonly rows = $derived.by(() => {
-    const { answer, by, levels, name, now, selecting, tableSize } = this.model;
+    const { answer, before, by, levels, name, now, selecting, tableSize } = this.model;
     if (!answer || tableSize.w === 0) return undefined;
     return new RowsView({
       kind: KINDS[now.table],
       rows: rowsOf(answer, now.table),
+      before: before && rowsOf(before.answer, now.table),
       levels,
       by,
       selecting,
@@ -29,14 +30,17 @@ export class LocalityDrawn {
   });
 
   private readonly headline = $derived.by(() => {
-    const { answer, called } = this.model;
-    return answer && headline(called || 'Everything', answer);
+    const { answer, before, called } = this.model;
+    if (!answer) return undefined;
+    const { head, more } = headline(called || 'Everything', answer);
+    return { head, more: [...(before ? against(before, answer) : []), ...more] };
   });
   readonly curve = $derived.by(() => {
-    const { answer, called, curveAt, curveSize, dragged, name, now } = this.model;
+    const { answer, before, called, curveAt, curveSize, dragged, name, now } = this.model;
     if (!answer || !this.headline || curveSize.w === 0 || now.curve !== 'curve') return undefined;
     return new CurveView({
       answer,
+      before,
       size: curveSize,
       y: now.y,
       headline: this.headline,

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Advice, LocalityAnswer, MissLevel, MissRow, StructUse } from '../../api/wire';
+import { change } from '../../base/format';
 import { parse } from '../../state/language';
 import { askOf, bandTerm, mapAskOf, selectionName, whereOf } from './asks';
 import { bytesOf, commands, resized, type CommandInput } from './commands';
-import { CurveView } from './curve';
+import { CurveView, type CurveInput } from './curve';
 import { LayoutView } from './layoutview';
 import { laneRows, MapView } from './map';
 import { MatrixView } from './matrix';
@@ -12,7 +13,7 @@ import { SetsView } from './sets';
 import { SharingView } from './sharing';
 import { readLocality, writeLocality } from './state';
 import { WhatIfView } from './whatif';
-import { change, headline, saving, size, whatIfName } from './words';
+import { against, headline, missesAt, saving, size, whatIfName } from './words';
 
 const level = (name: string, bytes: number, misses: number): MissLevel => ({
   level: name,
@@ -199,8 +200,9 @@ describe('the controller', () => {
 });
 
 describe('views', () => {
-  const curve = new CurveView({
+  const curveInput: CurveInput = {
     answer,
+    before: undefined,
     size: room,
     y: 'misses',
     headline: headline('p', answer),
@@ -208,7 +210,8 @@ describe('views', () => {
     hovered: -1,
     band: '',
     dragged: undefined,
-  });
+  };
+  const curve = new CurveView(curveInput);
 
   it('walks the curve by keys and names each size', () => {
     const first = curve.step(undefined, 'first');
@@ -225,10 +228,56 @@ describe('views', () => {
     for (const r of curve.rows().rows) expect(Number(r[2]) + Number(r[3])).toBe(Number(r[1]));
   });
 
+  it('has the earlier run beside each size', () => {
+    // A has half the references, ends at 32 KiB and knows no 16 KiB.
+    const now = {
+      ...answer.now,
+      references: 1000,
+      levels: [level('L1', 32768, 500), level('L2', 1 << 20, 50)],
+      curve: { sizes: [4096, 8192, 32768], total: [1000, 900, 100], selected: [], bands: [] },
+      objects: [row('p', [600, 20])],
+    };
+    const before = { name: 'first', answer: { ...answer, now } };
+    const view = new CurveView({ ...curveInput, before });
+    const { head, rows } = view.rows();
+    expect(head.slice(0, 4)).toEqual(['bytes', 'B misses', 'A misses', 'change']);
+    expect(rows.map((r) => r.slice(1, 4))).toEqual([
+      ['900', '1000', '−10.0\u202f%'],
+      ['800', '900', '−11.1\u202f%'],
+      ['700', '', ''],
+      ['395', '100', '+295.0\u202f%'],
+      ['200', '100', '+100.0\u202f%'], // A holds everything twice by then
+    ]);
+    expect(view.describe({ on: 'size', at: 3 }).more).toContain('in A 100 (+295.0\u202f%)');
+    expect(view.describe({ on: 'size', at: 2 }).more).not.toContain('in A');
+    expect(missesAt(now.curve, 16384)).toBeUndefined();
+    expect(against(before, answer)).toEqual([
+      'A → B: references 1\u202f000 → 2\u202f000 (+100.0\u202f%)',
+      'misses: L1 500 → 400 (−20.0\u202f%) · L2 50 → 100 (+100.0\u202f%)',
+    ]);
+    const elsewhere = { ...before, answer: { ...before.answer, machine: { ...machine, name: 'there' } } };
+    expect(against(elsewhere, answer)[1]).toBe('misses are of there in A and of here in B');
+    const table = { levels: answer.now.levels, by: 0, selecting: false, size: room, hovered: '' };
+    const objects = new RowsView({
+      ...table,
+      kind: 'object',
+      rows: answer.now.objects,
+      before: now.objects,
+    });
+    expect(objects.rows().rows.map((r) => r.slice(-4))).toEqual([
+      ['600', '−50.0\u202f%', '20', '−50.0\u202f%'],
+      ['0', 'new', '0', 'new'],
+    ]);
+    expect(objects.describe(0).more).toContain('300 L1 misses (A 600, −50.0\u202f%)');
+    const lines = new RowsView({ ...table, kind: 'line', rows: answer.now.places, before: now.places });
+    expect(lines.rows().head).not.toContain('A L1 misses');
+  });
+
   it('ranks rows by the chosen level', () => {
     const input = {
       kind: 'object' as const,
       rows: answer.now.objects,
+      before: undefined,
       levels: answer.now.levels,
       selecting: false,
       size: room,

@@ -4,10 +4,12 @@
 import type { LocalityAnswer, MissLevel } from '../../api/wire';
 import type { Size } from '../../base/geometry';
 import type { Desk } from '../../frame/context';
+import { earlierRun, earlierRuns } from '../../state/before';
 import { text } from '../../state/selection';
 import {
   adviseAskOf,
   askOf,
+  beforeAskOf,
   fileOf,
   machinesAskOf,
   mapAskOf,
@@ -20,6 +22,7 @@ import type { Dragged } from './curve';
 import type { MapMark } from './map';
 import { readLocality } from './state';
 import type { LocalitySnapshot, LocalityStore } from './store';
+import type { Earlier } from './words';
 
 const LOW = 820; // px of the window: below it layout and evictions share a pane
 const WIDE = 2000;
@@ -53,6 +56,15 @@ export class LocalityModel {
   readonly select = $derived(this.desk.snap.state.select);
   readonly ask = $derived(askOf(this.now, whereOf(this.select, this.desk.snap.state.filter)));
   readonly answer = $derived<LocalityAnswer | undefined>(this.data.answer);
+  /** Other runs with references, and the one that this is compared with. */
+  readonly others = $derived(earlierRuns(this.desk.snap.home?.runs ?? [], this.desk.snap.info?.id));
+  readonly earlier = $derived(earlierRun(this.desk.snap.state.options, this.others));
+  readonly before = $derived.by<Earlier | undefined>(() => {
+    const { data, earlier } = this;
+    // Until it has answered there is only what another one said.
+    if (!earlier || data.before?.run !== earlier.id) return undefined;
+    return { name: earlier.name, answer: data.before.answer };
+  });
   readonly low = $derived(this.windowHeight < LOW);
   readonly wide = $derived(this.windowWidth > WIDE);
 
@@ -102,6 +114,7 @@ export class LocalityModel {
   askServer(): void {
     const { store } = this;
     $effect(() => store.want(this.ask));
+    $effect(() => store.wantBefore(this.earlier?.id, beforeAskOf(this.ask)));
     $effect(() => store.wantAdvice(adviseAskOf(this.now)));
     $effect(() => {
       if (this.answer) store.wantMachines(machinesAskOf(this.now, this.wide));

@@ -1,6 +1,6 @@
 // Ranked objects, fields, lines, functions or loops: misses as bars, bytes used of a
 // fetched line, and distances of reuse as small histograms.
-import { count, percent, short } from '../../base/format';
+import { change, count, percent, short } from '../../base/format';
 import { stepIndex, type Dir, type Point, type Size } from '../../base/geometry';
 import type { Renderer } from '../../base/renderer';
 import { fit } from '../../base/text';
@@ -12,6 +12,7 @@ import { size as sizeText } from './words';
 export interface RowsInput {
   readonly kind: 'object' | 'field' | 'line' | 'function' | 'loop';
   readonly rows: readonly MissRow[];
+  readonly before: readonly MissRow[] | undefined; // of the run that is compared with
   readonly levels: readonly MissLevel[];
   readonly by: number; // level ranked by
   readonly selecting: boolean;
@@ -47,6 +48,7 @@ export class RowsView implements KeptView<number> {
   private readonly shown: number;
   private readonly third: boolean;
   private readonly most: number;
+  private readonly earlier: ReadonlyMap<string, MissRow> | undefined; // by name
 
   constructor(private readonly input: RowsInput) {
     this.size = input.size;
@@ -55,7 +57,11 @@ export class RowsView implements KeptView<number> {
     this.shown = Math.max(0, Math.min(this.ranked.length, Math.floor((input.size.h - ROW - 20) / ROW)));
     const l3 = input.levels[2];
     this.third = l3 !== undefined && l3.misses > l3.first && input.size.w > 420;
-    this.most = Math.max(1, ...this.ranked.map((r) => r.misses[by] ?? 0));
+    // Lines and the loops named by them move with every edit: their names pair nothing.
+    const named = input.kind !== 'line' && input.kind !== 'loop';
+    this.earlier = named && input.before ? new Map(input.before.map((r) => [r.name, r])) : undefined;
+    const all = [...this.ranked, ...(this.earlier?.values() ?? [])];
+    this.most = Math.max(1, ...all.map((r) => r.misses[by] ?? 0));
   }
 
   get basis(): unknown {
@@ -105,6 +111,12 @@ export class RowsView implements KeptView<number> {
       const w = part(row.chosen[by] ?? 0);
       r.rect({ x: c.first - w, y: y + 2, w, h: ROW - 4 }, { fill: r.theme['selected-bar'] });
     }
+    const was = this.earlier?.get(row.name)?.misses[by];
+    if (was !== undefined)
+      r.rect(
+        { x: c.first - part(was), y: y + 2.5, w: part(was), h: ROW - 5 },
+        { stroke: r.theme.text, width: 1 },
+      );
     const mid = y + ROW / 2;
     const name = { font: { size: 11.5, mono: true, weight: chosen ? 600 : 400 }, fill: r.theme.text };
     const room = c.first - bar - c.name - 6;
@@ -210,7 +222,14 @@ export class RowsView implements KeptView<number> {
     const row = this.ranked[i];
     if (!row) return { name: '', more: '' };
     const { levels } = this.input;
-    const misses = levels.map((l, k) => `${count(row.misses[k] ?? 0)} ${l.level} misses`).join(' · ');
+    const was = this.earlier && (this.earlier.get(row.name)?.misses ?? levels.map(() => 0));
+    const misses = levels
+      .map((l, k) => {
+        const n = row.misses[k] ?? 0;
+        const before = was ? ` (A ${count(was[k] ?? 0)}, ${change(was[k] ?? 0, n)})` : '';
+        return `${count(n)} ${l.level} misses${before}`;
+      })
+      .join(' · ');
     const used =
       row.fetched > 0
         ? ` · ${(row.used / row.fetched).toFixed(1)} of ${levels[0]?.line_bytes ?? 64} bytes used of each line fetched`
@@ -237,6 +256,7 @@ export class RowsView implements KeptView<number> {
         ...levels.map((l) => `${l.level} misses`),
         'bytes used of a line',
         'first touches',
+        ...(this.earlier ? levels.flatMap((l) => [`A ${l.level} misses`, `${l.level} change`]) : []),
       ],
       rows: this.ranked.map((r) => [
         r.name,
@@ -246,8 +266,14 @@ export class RowsView implements KeptView<number> {
         ...levels.map((_, k) => String(r.misses[k] ?? 0)),
         r.fetched > 0 ? (r.used / r.fetched).toFixed(2) : '',
         String(r.first),
+        ...(this.earlier ? levels.flatMap((_, k) => this.wasAndChange(r, k)) : []),
       ]),
     };
+  }
+
+  private wasAndChange(row: MissRow, level: number): readonly string[] {
+    const was = this.earlier?.get(row.name)?.misses[level] ?? 0;
+    return [String(was), change(was, row.misses[level] ?? 0)];
   }
 
   summary(): string {

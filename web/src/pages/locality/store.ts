@@ -21,6 +21,10 @@ import type { MissMap } from './map';
 
 export interface LocalitySnapshot {
   readonly answer: LocalityAnswer | undefined;
+  /** The answer of the run that is compared with, and which that is. */
+  readonly before: { readonly run: string; readonly answer: LocalityAnswer } | undefined;
+  readonly beforeProblem: Failure | undefined;
+  readonly comparing: boolean;
   readonly map: MissMap | undefined;
   readonly advise: Advise | undefined;
   readonly machines: readonly MachineMisses[];
@@ -37,6 +41,9 @@ export interface LocalitySnapshot {
 
 const EMPTY: LocalitySnapshot = {
   answer: undefined,
+  before: undefined,
+  beforeProblem: undefined,
+  comparing: false,
   map: undefined,
   advise: undefined,
   machines: [],
@@ -80,6 +87,18 @@ export class LocalityStore extends PageStore<LocalitySnapshot> {
     show: (answer) => ({ answer, progress: undefined }),
     busy: (busy) => ({ busy }),
   });
+  private readonly earlier = this.resource<{ run: string; ask: LocalityAsk }, LocalityAnswer>({
+    load: ({ run, ask }, signal) =>
+      this.api.watch(
+        `runs/${encodeURIComponent(run)}/locality`,
+        ask,
+        () => {}, // the bar is of the run that is shown
+        signal,
+      ),
+    show: (answer, { run }) => ({ before: { run, answer }, beforeProblem: undefined }),
+    fail: (beforeProblem) => ({ before: undefined, beforeProblem }),
+    busy: (comparing) => ({ comparing }),
+  });
   private readonly maps = this.resource<LocalityMapAsk, MissMap>({
     load: async (ask, signal) => decodeMap(await this.binary('locality/map', ask, signal)),
     show: (map) => ({ map }),
@@ -118,6 +137,14 @@ export class LocalityStore extends PageStore<LocalitySnapshot> {
 
   want(ask: LocalityAsk): void {
     this.answers.want(ask);
+  }
+
+  /** The same question about the run to compare with; none if it is undefined. */
+  wantBefore(run: string | undefined, ask: LocalityAsk): void {
+    if (run !== undefined) return this.earlier.want({ run, ask });
+    this.earlier.stop();
+    if (this.snapshot.before || this.snapshot.beforeProblem)
+      this.set({ before: undefined, beforeProblem: undefined });
   }
 
   wantMap(ask: LocalityMapAsk): void {

@@ -1,11 +1,11 @@
 // Each level as recorded and what if: exact counts, and bars from what no
 // prefetcher can hide to every miss.
-import { count } from '../../base/format';
+import { change, count } from '../../base/format';
 import { stepIndex, type Dir, type Point, type Size } from '../../base/geometry';
 import type { Renderer } from '../../base/renderer';
 import type { LocalityAnswer, MachineMisses, MissLevel } from '../../api/wire';
 import type { KeptView, Said, Table } from '../../frame/view';
-import { change, size as sizeText } from './words';
+import { size as sizeText } from './words';
 
 export interface WhatIfInput {
   readonly answer: LocalityAnswer;

@@ -1,6 +1,6 @@
 // Sizes, names and sentences of the locality page.
-import { count, percent, short, THIN } from '../../base/format';
-import type { Advice, LocalityAnswer, MissCounts } from '../../api/wire';
+import { change, count, percent, short, THIN } from '../../base/format';
+import type { Advice, LocalityAnswer, MissCounts, MissCurve } from '../../api/wire';
 
 /** Cache sizes as people say them: 48 KiB, 1.2 MiB. */
 export function size(bytes: number): string {
@@ -12,13 +12,6 @@ export function size(bytes: number): string {
   }
   const text = v >= 100 || Number.isInteger(v) ? String(Math.round(v)) : v.toFixed(v < 10 ? 1 : 0);
   return `${text.replace(/\.0$/, '')}${THIN}${units[i]}`;
-}
-
-/** A change in percent with its sign: −44.3 %. */
-export function change(now: number, then: number): string {
-  if (now === 0) return then === 0 ? `0.0${THIN}%` : 'new';
-  const p = (100 * (then - now)) / now;
-  return `${p < 0 ? '−' : p > 0 ? '+' : ''}${Math.abs(p).toFixed(1)}${THIN}%`;
 }
 
 export interface Headline {
@@ -66,6 +59,34 @@ function needOf(needs: MissCounts['needs'], hits: number): string {
 
 function firstOf(now: MissCounts): number {
   return now.objects.reduce((sum, o) => sum + o.first, 0);
+}
+
+/** The same references of an earlier run. */
+export interface Earlier {
+  readonly name: string;
+  readonly answer: LocalityAnswer;
+}
+
+/** What became of the misses of an earlier run, level by level, where one machine has both. */
+export function against(a: Earlier, b: LocalityAnswer): readonly string[] {
+  const became = (what: string, was: number, is: number): string =>
+    `${what} ${count(was)} → ${count(is)} (${change(was, is)})`;
+  const { now } = a.answer;
+  const references = became('A → B: references', now.references, b.now.references);
+  if (a.answer.machine.name !== b.machine.name)
+    return [references, `misses are of ${a.answer.machine.name} in A and of ${b.machine.name} in B`];
+  const levels = b.now.levels.flatMap((l, i) => {
+    const was = now.levels[i];
+    return was?.level === l.level ? [became(l.level, was.misses, l.misses)] : [];
+  });
+  return [references, `misses: ${levels.join(' · ')}`];
+}
+
+/** The misses of everything in a cache of some bytes; undefined between two sizes that are known. */
+export function missesAt(curve: MissCurve, bytes: number): number | undefined {
+  const i = curve.sizes.indexOf(bytes);
+  // The last size holds everything twice: a larger cache misses what is touched first.
+  return bytes > (curve.sizes.at(-1) ?? Infinity) ? curve.total.at(-1) : curve.total[i];
 }
 
 /** The level at which an advice saves most, and by how much of its misses. */
