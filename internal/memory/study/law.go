@@ -101,6 +101,10 @@ type Growth struct {
 // leastValues is how many values of a parameter a law needs.
 const leastValues = 4
 
+// rounding is the relative error below which a fit is as good as any: what is left
+// of values that agree is how they were rounded, and tells no law from another.
+const rounding = 1e-12
+
 type fitted struct {
 	law   *Law
 	error float64 // left out in turn
@@ -127,7 +131,7 @@ func Grow(n, y []float64) (*Growth, bool) {
 		tried = append(tried, fitted{l, stat.Mean(errs), math.Sqrt(stat.Variance(errs) / float64(len(errs)))})
 	}
 	slices.SortStableFunc(tried, func(a, b fitted) int { return cmp.Compare(a.error, b.error) })
-	limit := tried[0].error + tried[0].se
+	limit := max(tried[0].error+tried[0].se, rounding)
 	within := slices.DeleteFunc(slices.Clone(tried), func(f fitted) bool { return f.error > limit })
 	best := slices.MinFunc(within, func(a, b fitted) int {
 		return cmp.Or(cmp.Compare(a.law.plainness(), b.law.plainness()), cmp.Compare(a.error, b.error))
@@ -262,6 +266,9 @@ func (g *Growth) slope(n, y []float64) {
 	var sxx, sxy float64
 	for i := range lx {
 		sxx, sxy = sxx+(lx[i]-mx)*(lx[i]-mx), sxy+(lx[i]-mx)*(ly[i]-my)
+	}
+	if slices.Max(ly)-slices.Min(ly) < rounding {
+		return // one value: 0, without doubt
 	}
 	g.Exponent = sxy / sxx
 	rest := 0.0

@@ -100,6 +100,23 @@ func TestLaws(t *testing.T) {
 }
 
 // TestSeries counts changes found and changes imagined.
+// Equal values, and values that differ in how they were rounded, do not grow.
+func TestConstantIsNoLaw(t *testing.T) {
+	n := []float64{3, 7, 12, 33, 64, 90}
+	for _, value := range []float64{14.2, 1.0 / 3, 6.02e23, 1e-9} {
+		for _, step := range []float64{0, 1e-16, -3e-15} {
+			y := make([]float64, len(n))
+			for i := range n {
+				y[i] = value * (1 + float64(i)*step)
+			}
+			g, ok := Grow(n, y)
+			if !ok || !g.Law.constant() || math.Abs(g.Exponent) > 1e-12 || g.Low > 0 || g.High < 0 {
+				t.Errorf("%g by %g: %+v", value, step, g)
+			}
+		}
+	}
+}
+
 func TestSeries(t *testing.T) {
 	var series []struct {
 		Kind string
