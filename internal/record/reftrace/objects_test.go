@@ -209,3 +209,37 @@ func buildC(t testing.TB, source string) string {
 	}
 	return exe
 }
+
+// stepping ends each turn of its loop with a call, before a test that the loop
+// begins with.
+const stepping = `
+static volatile long after[100];
+static void step(int *i) { ++*i; }
+long work(void) {
+	long sum = 0;
+	for (int i = 0; i < 5000; step(&i)) sum += i;
+	return sum;
+}
+void later(void) { for (int i = 0; i < 100; i++) after[i] = i; }
+int main(void) { long s = work(); later(); return s < 0; }
+`
+
+// TestRegionEndsBehindManyCalls holds that a function ends where it returns,
+// however many calls it made from a place whose return was translated before.
+func TestRegionEndsBehindManyCalls(t *testing.T) {
+	test.Peer(t, "qemu-x86_64", "qemu-user")
+	source := filepath.Join(t.TempDir(), "stepping.c")
+	if err := os.WriteFile(source, []byte(stepping), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	exe := filepath.Join(t.TempDir(), "stepping")
+	if out, err := exec.Command(test.Peer(t, "gcc", "gcc"), "-O0", "-g", "-o", exe, source).CombinedOutput(); err != nil {
+		t.Fatalf("compile: %v\n%s", err, out)
+	}
+	rec := record(t, Options{Command: []string{exe}, Region: target.Region{Function: "work"}, Backend: QEMU, Thread: FirstThread})
+	for _, r := range rec.Refs {
+		if f := rec.Places[r.Place].Function; f != "work" && f != "step" {
+			t.Fatalf("a reference of %s is in the region; notes %q", f, rec.Notes)
+		}
+	}
+}

@@ -200,6 +200,15 @@ static void on_return(unsigned vcpu, void *here)
 	t->awaited = 0;
 }
 
+/* A block may be translated before the call that returns to it, as the test of a
+ * loop is whose last step is a call. What begins it is asked every time. */
+static void on_first(unsigned vcpu, void *here)
+{
+	const struct thread *t = vcpu < THREADS ? threads[vcpu] : NULL;
+	if (t && t->depth > 0 && t->calls[t->depth - 1] == (uint64_t)(uintptr_t)here)
+		on_return(vcpu, here);
+}
+
 static void on_start(unsigned vcpu, void *unused)
 {
 	struct thread *t = self(vcpu);
@@ -218,8 +227,8 @@ static void on_stop(unsigned vcpu, void *unused)
 		finish(t);
 }
 
-/* Where calls return to, as a set: seen when the call is translated, which is
- * before anything returns there. Translation is serialised by qemu. */
+/* Where calls return to, as a set: seen when the call is translated. Translation
+ * is serialised by qemu. */
 static uint64_t *returns;
 static size_t returns_room, returns_used;
 
@@ -370,6 +379,8 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		/* Returning comes before entering: the place after a call may be both. */
 		if (is_return(pc))
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_return, CB_NO_REGS, (void *)(uintptr_t)pc);
+		else if (i == 0)
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_first, CB_NO_REGS, (void *)(uintptr_t)pc);
 		if (pc == start)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_start, CB_NO_REGS, NULL);
 		if (after && pc == stop)
