@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
+import { study, trial } from './executions';
 import { browse, fixture, ROOT, start, type Browser, type Running } from './harness';
 import { quiet } from './page';
 import { decode, encode, widthOf, type Picture } from './png';
@@ -74,6 +75,8 @@ const SHOTS: readonly Shot[] = [
   { name: 'cycles-torus', serve: cycles, drawn: 'Spiral', go: tab('Torus'), small: true },
   { name: 'cycles-loops', serve: cycles, drawn: 'Spiral', go: tab('Loops'), small: true },
   { name: 'locality', serve: locality, drawn: 'Misses over time', go: advised },
+  { name: 'trial', serve: () => ['open', trial()], drawn: 'Change by pair', small: true },
+  { name: 'study', serve: () => ['open', study()], drawn: 'Metric', small: true },
   { name: 'mesh', serve: demo, drawn: 'Parallel coordinates', go: mesh },
   {
     name: 'mesh-slice',
