@@ -138,7 +138,8 @@ func Grow(n, y []float64) (*Growth, bool) {
 	})
 	g := &Growth{Law: *best.law, Coefficients: fit(n, y, best.law), Error: best.error, Others: []string{}, Values: len(values), Runs: len(n)}
 	for _, f := range within {
-		if f.law != best.law {
+		// Where nothing changes, every law fits with next to nothing of itself.
+		if f.law != best.law && !(best.law.constant() && best.error < rounding) {
 			g.Others = append(g.Others, f.law.Text)
 		}
 	}

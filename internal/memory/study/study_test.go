@@ -110,7 +110,7 @@ func TestConstantIsNoLaw(t *testing.T) {
 				y[i] = value * (1 + float64(i)*step)
 			}
 			g, ok := Grow(n, y)
-			if !ok || !g.Law.constant() || math.Abs(g.Exponent) > 1e-12 || g.Low > 0 || g.High < 0 {
+			if !ok || !g.Law.constant() || len(g.Others) > 0 || math.Abs(g.Exponent) > 1e-12 || g.Low > 0 || g.High < 0 {
 				t.Errorf("%g by %g: %+v", value, step, g)
 			}
 		}
