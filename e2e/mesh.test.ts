@@ -372,6 +372,110 @@ describe('selecting on the mesh', () => {
   });
 });
 
+describe('below the mesh', () => {
+  let server: Running;
+  let page: Page;
+  let problems: string[];
+  beforeAll(async () => {
+    server = await start('demo');
+    ({ page, problems } = await browser.open(`${server.url}&v=1&page=mesh`));
+    await everything(page, 92_959);
+    await drawn(page);
+  });
+  afterAll(async () => {
+    await page.close();
+    await server.stop();
+  });
+  afterEach(() => expect(problems).toEqual([]));
+
+  /** What the status line says of the mark in a view: its name, its dump and how many samples it has. */
+  const said = async (): Promise<{ name: string; dump: number; samples: number }> => {
+    const m = /^(.+?) · dump (\d+) · .*, ([\d\s]+) samples?/.exec(await words(page, '[data-status]'));
+    return { name: m?.[1] ?? '', dump: Number(m?.[2]), samples: Number((m?.[3] ?? '').replace(/\s/g, '')) };
+  };
+
+  it('shows regions over time: a dump by Enter, the samples of a part by a rectangle', async () => {
+    await page.getByRole('radio', { name: 'Regions over time' }).click();
+    const map = page.getByRole('application', { name: 'Regions over time' });
+    await choose(page, /^Regions over time/, 'index z');
+    await expect.poll(() => option(page, 'regions')).toBe('index z');
+    await map.focus();
+    await page.keyboard.press('ArrowLeft'); // the first key marks all cells at the dump that is shown
+    await expect.poll(async () => (await said()).name).toBe('all cells');
+    await page.keyboard.press('ArrowLeft');
+    await expect.poll(async () => (await said()).dump).toBe(6);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => option(page, 'step')).toBe('6');
+    for (let i = 0; i < 3; i++) await page.keyboard.press('ArrowDown');
+    await expect.poll(async () => (await said()).name).toBe('index z 2');
+    const part = await said();
+    await page.keyboard.press('Shift+Enter');
+    await expect.poll(() => whereOf(page)).toBe('iteration = 6 & rows "cells 320-479"');
+    await counted(page, part.samples, 92_959);
+    // A rectangle takes the place of the part before.
+    await page.keyboard.press('Shift+ArrowDown');
+    await page.keyboard.press('Shift+ArrowLeft');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => whereOf(page)).toBe('iteration in 5..6 & rows "cells 320-639"');
+    const box = await boxOf(page, 'Regions over time');
+    await page.mouse.move(box.x + 140, box.y + 0.4 * box.height);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width - 90, box.y + 0.6 * box.height, { steps: 4 });
+    await page.mouse.up();
+    await expect.poll(() => whereOf(page)).toMatch(/^iteration <= 7 & rows "cells \d+-\d+"$/);
+    await page.goBack();
+    await expect.poll(() => whereOf(page)).toMatch(/^iteration in 5/);
+    await page.keyboard.press('Control+Shift+KeyA');
+    await everything(page, 92_959);
+    await choose(page, /^Regions over time/, 'u');
+    await expect.poll(() => option(page, 'regions')).toBe('u');
+    await map.focus();
+    await page.keyboard.press('t');
+    await page
+      .getByRole('dialog', { name: 'Regions over time' })
+      .getByRole('button', { name: 'Sort by dump' })
+      .waitFor();
+    await page.keyboard.press('Escape');
+    expect(await violations(page)).toEqual([]);
+  });
+
+  it('lists the cells on a line, and one of them is selected by Enter', async () => {
+    await page.getByRole('radio', { name: 'Along a line' }).click();
+    const end = page.getByRole('textbox', { name: 'End of the line' });
+    const corner = (await end.inputValue()).split(',').map(Number);
+    const start = page.getByRole('textbox', { name: 'Start of the line' });
+    const low = (await start.inputValue()).split(',').map(Number);
+    const middle = corner.map((v, k) => (v + low[k]!) / 2 + 0.01);
+    await start.fill([middle[0], low[1], middle[2]].join(', '));
+    await start.press('Enter');
+    await end.fill([middle[0], corner[1], middle[2]].join(', '));
+    await end.press('Enter');
+    await expect.poll(() => words(page, '[role=status][aria-label=Line]')).toMatch(/^20 cells on /);
+    await page.getByRole('application', { name: 'Along the line' }).focus();
+    await page.keyboard.press('Home');
+    await expect.poll(() => words(page, '[data-status]')).toMatch(/^Cell \d+ · 0 to .* samples? · u /);
+    const cell = Number(/^Cell (\d+)/.exec(await words(page, '[data-status]'))![1]);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => whereOf(page)).toBe(placeOf(cell));
+    await start.fill('nowhere');
+    await start.press('Enter');
+    await page.getByText('“nowhere” is no point; want three numbers, as 0, 0, 1.5').waitFor();
+    await page.keyboard.press('Control+Shift+KeyA');
+    expect(await violations(page)).toEqual([]);
+  });
+
+  it('ranks what explains the field, and a click shows the variable', async () => {
+    await page.getByRole('radio', { name: 'What explains it' }).click();
+    const row = page
+      .getByRole('region', { name: 'Variables by explained cost' })
+      .locator('tr[data-key="index y"]');
+    await expect.poll(() => row.innerText()).toMatch(/^index y\s+\d+\.\d %/);
+    await page.getByRole('button', { name: 'Show index y' }).click();
+    await expect.poll(() => option(page, 'variable')).toBe('index y');
+    expect(await violations(page)).toEqual([]);
+  });
+});
+
 describe.skipIf(!SAMPLES || !CAN || !AMR)('the mesh page on real data', () => {
   const pattern = join(DUMPS, 'lulesh_c*.vtk');
 

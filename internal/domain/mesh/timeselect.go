@@ -103,11 +103,15 @@ func (v *View) adjoin(step int) bool {
 // puts them.
 func (v *View) during(first, last int) query.Expr {
 	s, column := v.Series.Steps, IterationColumn(v.Table, v.settings.Iteration)
-	switch {
-	case !v.Series.knowsIterations():
-		return query.Range{Column: column, Lo: wholeValue(s[first].Iteration), Hi: wholeValue(s[last].Iteration)}
-	case first == 0:
-		return query.Compare{Column: column, Op: query.Le, Value: wholeValue(s[last].Iteration)}
+	from, to := s[first].Iteration, s[last].Iteration
+	if v.Series.knowsIterations() {
+		if first == 0 {
+			return query.Compare{Column: column, Op: query.Le, Value: wholeValue(to)}
+		}
+		from = s[first-1].Iteration + 1
 	}
-	return query.Range{Column: column, Lo: wholeValue(s[first-1].Iteration + 1), Hi: wholeValue(s[last].Iteration)}
+	if from == to {
+		return query.Compare{Column: column, Op: query.Eq, Value: wholeValue(to)}
+	}
+	return query.Range{Column: column, Lo: wholeValue(from), Hi: wholeValue(to)}
 }

@@ -26,9 +26,10 @@ export function contains(r: Rect, p: Point, slop = 0): boolean {
   return p.x >= r.x - slop && p.x <= r.x + r.w + slop && p.y >= r.y - slop && p.y <= r.y + r.h + slop;
 }
 
-/** Moves an index within 0 … n-1; undefined steps onto the first entry. */
+/** Moves an index within 0 … n-1, from outside onto the nearer end; a step over all goes to an end from anywhere. */
 export function stepIndex(from: number | undefined, by: number, n: number): number | undefined {
   if (n === 0) return undefined;
+  if (Math.abs(by) >= n) return by < 0 ? 0 : n - 1;
   if (from === undefined) return by < 0 ? n - 1 : 0;
   return clamp(from + by, 0, n - 1);
 }

@@ -10,6 +10,8 @@ import { colourScale, SCALE_CHOICES, type ColourScale } from './scales';
 import { writeMesh, type MeshState } from './state';
 import type { MeshStore } from './store';
 import type { Area } from './relationview';
+import type { MeshTimeBrushAsk } from '../../api/wire';
+import type { Vec } from './camera';
 import { cellPlace, fieldName, valueOf } from './words';
 
 const HOVER_REST = 60; // ms that the pointer rests before other views are told
@@ -78,8 +80,8 @@ export class MeshControl {
   // ---- selecting ----
 
   /** Selects samples by place; clauses that are not about the place stay. */
-  private choosePlace(here: Selection, asked: Mode | undefined): void {
-    const { now, parts } = this.model;
+  private choosePlace(here: Selection, asked: Mode | undefined, parts = this.model.parts): void {
+    const { now } = this.model;
     const { snap, store } = this.desk;
     // Without a step of its own: going back takes both back.
     if (now.cell >= 0) store.change({ options: writeMesh({ ...now, cell: -1 }, snap.state.options) }, true);
@@ -98,6 +100,16 @@ export class MeshControl {
   async brush(cells: Cells, mode: Mode | undefined): Promise<void> {
     const found = await this.store.brush(this.brushAsk(cells));
     if (found && found.where !== '') this.choosePlace(parse(found.where), mode);
+  }
+
+  /** Selects the samples of regions at dumps in place of others by place or time. */
+  async brushTime(ask: MeshTimeBrushAsk, mode: Mode | undefined): Promise<void> {
+    const found = await this.store.brushTime(ask);
+    if (found && found.where !== '') this.choosePlace(parse(found.where), mode, this.model.timeless);
+  }
+
+  setLine({ start, end }: { start: Vec; end: Vec }): void {
+    this.commit({ line: `${start.join(',')}:${end.join(',')}` });
   }
 
   private brushAsk(a: Cells): Parameters<MeshStore['brush']>[0] {
@@ -167,6 +179,15 @@ export class MeshControl {
 
   hoverCells(cells: Cells | undefined): void {
     this.point(cells && (async () => parse((await this.store.brush(this.brushAsk(cells)))?.where ?? '')));
+  }
+
+  /** A cell that is pointed at beside the mesh; -1: none. */
+  hoverCell(cell: number): void {
+    this.point(
+      cell >= 0 && this.model.sampled
+        ? async () => parse((await this.store.cell(this.model.step, cell))?.where ?? '')
+        : undefined,
+    );
   }
 
   hoverTime(column: string, from: number, to: number, words: string): void {

@@ -89,6 +89,15 @@ export function thresholdItems(model: MeshModel, control: MeshControl): MenuItem
   ];
 }
 
+/** The variables whose values or bands, and the layers, that make regions over time. */
+export function regionItems({ region, variables }: MeshModel, control: MeshControl): MenuItem[] {
+  return ['', ...variables].map((v) => ({
+    label: v || 'nothing',
+    checked: v === region,
+    run: () => control.commit({ regions: v || 'none' }),
+  }));
+}
+
 export function leastItems({ now }: MeshModel, control: MeshControl): MenuItem[] {
   return LEAST.map((n) => ({
     label: plural(n, 'sample'),

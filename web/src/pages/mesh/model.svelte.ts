@@ -17,9 +17,9 @@ import { termText, text } from '../../state/selection';
 import type { Vec } from './camera';
 import { Body, type Line, type Pane } from './drawer';
 import type { Field, Geometry, Picture } from './picture';
-import { readMesh, type MeshState, type MeshView, type Show } from './state';
+import { readMesh, type Below, type MeshState, type MeshView, type Show } from './state';
 import type { MeshSnapshot, MeshStore } from './store';
-import { split } from './words';
+import { readPoint, split } from './words';
 
 export const BINS = 40; // of the relation, each way
 const PARTS = 40; // of the legend's histogram
@@ -100,6 +100,39 @@ export class MeshModel {
     permute: false,
   });
 
+  // ---- below the mesh ----
+
+  readonly below = $derived.by((): Below => {
+    const { info, kept } = this;
+    const dated = info?.iterations !== null && (info?.steps.length ?? 0) > 1;
+    if (kept.below === 'overtime' && !(this.sampled && dated)) return 'iterations';
+    if (kept.below === 'ranked' && !(this.sampled && this.variable !== '')) return 'iterations';
+    return kept.below;
+  });
+  /** What tells regions over time apart; empty: nothing does. */
+  readonly region = $derived(
+    this.kept.regions === 'none'
+      ? ''
+      : this.variables.includes(this.kept.regions)
+        ? this.kept.regions
+        : this.category || (this.variables.find((v) => v === 'index z') ?? this.variable),
+  );
+  readonly line = $derived.by((): { readonly start: Vec; readonly end: Vec } => {
+    const [start, end] = this.kept.line.split(':').map(readPoint);
+    if (start && end) return { start, end };
+    return {
+      start: (this.info?.low ?? [0, 0, 0]) as unknown as Vec,
+      end: (this.info?.high ?? [1, 1, 1]) as unknown as Vec,
+    };
+  });
+  /** The clauses that say neither where nor when: those that a picture of space and time follows. */
+  readonly timeless = $derived(
+    split(this.desk.snap.state.select, [
+      ...(this.info?.placing ?? []),
+      ...(this.info?.iterations ? [this.info.iterations.column] : []),
+    ]),
+  );
+
   // ---- geometry ----
 
   /** What the threshold is by. */
@@ -151,6 +184,12 @@ export class MeshModel {
   readonly body = $derived.by(() => {
     const { geometry, middle, radius } = this;
     return geometry ? untrack(() => new Body(geometry, middle, radius)) : undefined;
+  });
+  /** The line whose cells are listed below, as it is drawn. */
+  readonly drawnLine = $derived.by((): Line | undefined => {
+    const { line, middle, radius } = this;
+    const scaled = (p: Vec): Vec => p.map((v, a) => (v - middle[a]!) / radius) as unknown as Vec;
+    return this.below === 'line' ? { from: scaled(line.start), to: scaled(line.end) } : undefined;
   });
   /** The edges of the box around the mesh, where only a part of it is drawn. */
   readonly box = $derived.by((): readonly Line[] => {
@@ -236,6 +275,7 @@ export class MeshModel {
       const id = setTimeout(() => this.store.wantTest({ ...ask, picked: '' }), TEST_REST);
       return () => clearTimeout(id);
     });
+    $effect(() => this.askBelow());
     // Whatever is hovered elsewhere is marked on the mesh; the cell under the
     // pointer is marked already.
     $effect(() => {
@@ -255,6 +295,27 @@ export class MeshModel {
       ...(this.variable !== '' && { physics: this.physicsAsk }),
     };
     this.store.wantPicture(ask, this.live !== undefined);
+  }
+
+  private askBelow(): void {
+    const { below, performanceAsk, store } = this;
+    if (!this.ready || !this.picture) return;
+    if (below === 'overtime')
+      store.wantOver({
+        ...performanceAsk,
+        where: text(this.timeless.rest),
+        mode: 'only',
+        by: this.region,
+      });
+    else if (below === 'ranked') store.wantRanked({ ...performanceAsk, picked: '', least: this.now.least });
+    else if (below === 'line')
+      store.wantLine({
+        ...performanceAsk,
+        field: this.sampled ? this.field : '',
+        picked: '',
+        against: this.variable,
+        ...this.line,
+      });
   }
 
   private askSummary(): void {

@@ -2,8 +2,8 @@
 // pointed at, the line between two pictures, and the directions of the axes.
 import type { Size } from '../../base/geometry';
 import type { Theme } from '../../base/theme';
-import { axes, position, project, type Eye } from './camera';
-import type { Body } from './drawer';
+import { axes, position, project, type Eye, type Vec } from './camera';
+import type { Body, Line } from './drawer';
 import { outline } from './pick';
 
 const MOST_OUTLINED = 20_000; // more cells have no outline that could be read
@@ -23,6 +23,7 @@ export interface Outlined {
   // Cells by their place in the geometry:
   readonly chosen: Iterable<number>;
   readonly pointed: Iterable<number>;
+  readonly line: Line | undefined; // through the mesh, seen through it
 }
 
 export function drawOverlay(canvas: HTMLCanvasElement, look: OverlayLook, what: Outlined): void {
@@ -43,6 +44,7 @@ export function drawOverlay(canvas: HTMLCanvasElement, look: OverlayLook, what: 
     g.clip();
     strokeOutline(g, look, what, chosen, theme.selected, [], i);
     strokeOutline(g, look, what, pointed, theme.hover, [5, 2.5], i);
+    if (what.line) strokeSegments(g, look, what, [what.line.from, what.line.to], theme.selected, [], i);
     g.restore();
   }
   if (n === 2) {
@@ -54,21 +56,36 @@ export function drawOverlay(canvas: HTMLCanvasElement, look: OverlayLook, what: 
 
 function strokeOutline(
   g: CanvasRenderingContext2D,
-  { theme, size }: OverlayLook,
-  { eye, aspect, body, flat, panes }: Outlined,
+  look: OverlayLook,
+  what: Outlined,
   cells: ReadonlySet<number>,
   colour: string,
   dash: number[],
   pane: number,
 ): void {
+  const { eye, body, flat } = what;
   if (!body || cells.size === 0 || cells.size > MOST_OUTLINED) return;
   const { triangles, of } = body.geometry;
   const pairs = outline(triangles, of, body.corners, (c) => cells.has(c), position(eye), flat);
+  const ends = Array.from(pairs, (i) => body.point(i));
+  strokeSegments(g, look, what, ends, colour, dash, pane);
+}
+
+/** Lines between every two ends, on a ground that sets them off. */
+function strokeSegments(
+  g: CanvasRenderingContext2D,
+  { theme, size }: OverlayLook,
+  { eye, aspect, panes }: Outlined,
+  ends: readonly Vec[],
+  colour: string,
+  dash: number[],
+  pane: number,
+): void {
   const n = Math.max(1, panes);
   g.beginPath();
-  for (let i = 0; i < pairs.length; i += 2) {
-    const p = project(eye, body.point(pairs[i]!), aspect);
-    const q = project(eye, body.point(pairs[i + 1]!), aspect);
+  for (let i = 0; i < ends.length; i += 2) {
+    const p = project(eye, ends[i]!, aspect);
+    const q = project(eye, ends[i + 1]!, aspect);
     if (!p || !q) continue;
     g.moveTo(((pane + (p[0] + 1) / 2) * size.w) / n, ((1 - p[1]) / 2) * size.h);
     g.lineTo(((pane + (q[0] + 1) / 2) * size.w) / n, ((1 - q[1]) / 2) * size.h);

@@ -6,16 +6,12 @@ import { clamp, type Dir, type Point, type Rect, type Size } from '../../base/ge
 import { circle, type Renderer } from '../../base/renderer';
 import { placeOn, ticksOf, valueAt, type NumberScale } from '../../base/scale';
 import type { KeptView, Said, Table } from '../../frame/view';
+import type { Bin, Binned, Brushed } from './binbrush.svelte';
 
 /** Ends of a rectangle, in values, both included. */
 export interface Area {
   readonly x: readonly [number, number];
   readonly y: readonly [number, number];
-}
-
-export interface Bin {
-  readonly x: number;
-  readonly y: number;
 }
 
 export interface RelationInput {
@@ -25,14 +21,14 @@ export interface RelationInput {
   readonly y: string; // the field
   readonly size: Size;
   readonly at: Point | undefined; // values of the hovered cell
-  readonly brushed: { readonly from: Bin; readonly to: Bin } | undefined;
+  readonly brushed: Brushed | undefined;
   readonly cursor: Bin | undefined;
 }
 
 const PAD = { left: 56, right: 20, top: 20, below: 34 };
 const APART = 34; // px between the ticks below
 
-export class RelationView implements KeptView<Bin> {
+export class RelationView implements KeptView<Bin>, Binned {
   readonly size: Size;
   private readonly plot: Rect;
   private readonly sx: NumberScale;
@@ -141,7 +137,6 @@ export class RelationView implements KeptView<Bin> {
     };
   }
 
-  /** The bin at a point, or the nearest one. */
   binAt(p: Point): Bin {
     const { bins } = this.input;
     return {

@@ -6,6 +6,8 @@ import { SCALE_CHOICES, type ScaleChoice } from './scales';
 
 export type MeshView = 'surface' | 'slice' | 'threshold';
 export type Show = 'performance' | 'physics' | 'both';
+/** What is seen below the mesh. */
+export type Below = 'iterations' | 'overtime' | 'line' | 'ranked';
 export type RendererKind = 'auto' | 'webgl' | 'software';
 
 export interface MeshState {
@@ -28,6 +30,9 @@ export interface MeshState {
   readonly cell: number; // -1: none
   readonly category: string;
   readonly least: number; // samples that a cell must have in the relation
+  readonly below: Below;
+  readonly regions: string; // over time, by this variable; empty: the first that suits
+  readonly line: string; // "0,0,0:1,1,1"; empty: through the mesh from corner to corner
   readonly renderer: RendererKind; // auto: a graphics card if there is one
   readonly eye: string; // camera: azimuth, elevation, distance, target; empty: the first
 }
@@ -55,6 +60,9 @@ const LINK = codec<MeshState>('m.', {
   cell: whole(-1, { least: -1 }),
   category: words(),
   least: whole(1, { least: 1 }),
+  below: oneOf(['iterations', 'overtime', 'line', 'ranked'], 'iterations'),
+  regions: words(),
+  line: words(),
   renderer: oneOf(['auto', 'webgl', 'software'], 'auto'),
   eye: words(),
 });

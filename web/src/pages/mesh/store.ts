@@ -9,11 +9,19 @@ import type {
   MeshCells,
   MeshCellsAsk,
   MeshInfo,
+  MeshLine,
+  MeshLineAsk,
+  MeshOverTime,
+  MeshOverTimeAsk,
   MeshPictureAsk,
+  MeshRankAsk,
+  MeshRanked,
   MeshRelateAsk,
   MeshRelation,
   MeshSummary,
   MeshSummaryAsk,
+  MeshTimeBrushAsk,
+  MeshWhere,
 } from '../../api/wire';
 import { decodePicture, type Picture } from './picture';
 
@@ -23,6 +31,9 @@ export interface MeshSnapshot {
   readonly summary: MeshSummary | undefined;
   readonly tested: { readonly ask: MeshRelateAsk; readonly relation: MeshRelation } | undefined; // with p-values
   readonly hovered: MeshCells | undefined; // cells that other views point at
+  readonly over: MeshOverTime | undefined;
+  readonly line: MeshLine | undefined;
+  readonly ranked: MeshRanked | undefined;
   readonly busy: boolean;
   readonly problem: Failure | undefined;
 }
@@ -33,6 +44,9 @@ const EMPTY: MeshSnapshot = {
   summary: undefined,
   tested: undefined,
   hovered: undefined,
+  over: undefined,
+  line: undefined,
+  ranked: undefined,
   busy: false,
   problem: undefined,
 };
@@ -65,6 +79,19 @@ export class MeshStore extends PageStore<MeshSnapshot> {
     show: (hovered) => ({ hovered }),
   });
 
+  private readonly overs = this.resource<MeshOverTimeAsk, MeshOverTime>({
+    load: (ask, signal) => this.json('mesh/overtime', ask, signal),
+    show: (over) => ({ over }),
+  });
+  private readonly lines = this.resource<MeshLineAsk, MeshLine>({
+    load: (ask, signal) => this.json('mesh/line', ask, signal),
+    show: (line) => ({ line }),
+  });
+  private readonly ranks = this.resource<MeshRankAsk, MeshRanked>({
+    load: (ask, signal) => this.json('mesh/rank', ask, signal),
+    show: (ranked) => ({ ranked }),
+  });
+
   constructor(api: Api, run: string) {
     super(api, run, EMPTY);
   }
@@ -84,6 +111,23 @@ export class MeshStore extends PageStore<MeshSnapshot> {
   /** The same relation with its p-values, which take a while. */
   wantTest(ask: MeshRelateAsk): void {
     this.tests.want(ask);
+  }
+
+  wantOver(ask: MeshOverTimeAsk): void {
+    this.overs.want(ask);
+  }
+
+  wantLine(ask: MeshLineAsk): void {
+    this.lines.want(ask);
+  }
+
+  wantRanked(ask: MeshRankAsk): void {
+    this.ranks.want(ask);
+  }
+
+  /** The selection of the samples in some regions at some dumps. */
+  brushTime(ask: MeshTimeBrushAsk): Promise<MeshWhere | undefined> {
+    return this.attempt((signal) => this.json<MeshWhere>('mesh/overtime/select', ask, signal));
   }
 
   /** The cells that other views point at; undefined for none. */

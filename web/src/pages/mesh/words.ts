@@ -2,6 +2,7 @@
 import { count, exact } from '../../base/format';
 import type { Clause, Selection, Term } from '../../state/selection';
 import type { MeshInfo, Mode } from '../../api/wire';
+import type { Vec } from './camera';
 import type { Field } from './picture';
 
 const AGGREGATES: Readonly<Record<string, string>> = {
@@ -78,6 +79,13 @@ export function taken(info: MeshInfo, mode: Mode): string {
     default:
       return mode satisfies never;
   }
+}
+
+/** Three numbers; undefined for anything else. */
+export function readPoint(text: string): Vec | undefined {
+  const parts = text.split(',').map((s) => (s.trim() === '' ? Number.NaN : Number(s)));
+  const [x, y, z] = parts;
+  return parts.length === 3 && parts.every(Number.isFinite) ? [x!, y!, z!] : undefined;
 }
 
 /** Whether a clause is about the place of samples on the mesh only. */
