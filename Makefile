@@ -81,7 +81,7 @@ trials:
 REPORTS := .reports
 test: build peers lint
 	@mkdir -p $(REPORTS)
-	ISOBATH_PEERS=require $(GO) run ./scripts/gotest -report $(REPORTS)/go -again 3 -timeout 60m ./...
+	ISOBATH_PEERS=require $(GO) run ./scripts/gotest -report $(REPORTS)/go -again 3 -timeout 25m ./...
 	$(MAKE) test-race
 	$(MAKE) test-demo
 	$(MAKE) test-web
@@ -93,7 +93,7 @@ test: build peers lint
 # races to find.
 .PHONY: test-race
 test-race:
-	racing=$$($(GO) run ./scripts/gotest -racing ./...) && CGO_ENABLED=1 $(GO) run ./scripts/gotest -again 2 -race -short -timeout 60m $$racing
+	racing=$$($(GO) run ./scripts/gotest -racing ./...) && CGO_ENABLED=1 $(GO) run ./scripts/gotest -again 2 -race -short -timeout 25m $$racing
 
 # The whole quick tier under the race detector, with what test-race leaves out.
 .PHONY: races
