@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/isobath/isobath/internal/messages/mpiprog"
@@ -75,6 +76,32 @@ func TestFunctionWithCallees(t *testing.T) {
 	} {
 		if got := gainOf(t, c, change); got != want {
 			t.Errorf("%s gains %d ns, want %d", change, got, want)
+		}
+	}
+}
+
+// TestPartitionBalanced: one rank computes longer before the second and another
+// before the third of four sums. Balancing a partition gains what its own rank had
+// more than the others, and leaves the other partitions as they were.
+func TestPartitionBalanced(t *testing.T) {
+	const usual = 1_000_000
+	more := []uint64{0, 3_000_000, 2_000_000, 0} // before each sum, on the rank of its number
+	c := ranked(t, simulate(t, 4, func(p *mpiprog.Program) {
+		for round, longer := range more {
+			for r := range 4 {
+				if p.Compute(r, usual); r == round {
+					p.Compute(r, longer)
+				}
+			}
+			p.Collective(mpiprog.World, mpiprog.Allreduce)
+		}
+	}))
+	if n := c.S.Parts.Count(); n != len(more) {
+		t.Fatalf("%d partitions, want %d", n, len(more))
+	}
+	for k, want := range more {
+		if got := gainOf(t, c, fmt.Sprintf("partition %d = median", k)); got != int64(want) {
+			t.Errorf("partition %d gains %d ns, want %d", k, got, want)
 		}
 	}
 }
