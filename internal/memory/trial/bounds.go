@@ -18,9 +18,9 @@ type Look struct {
 // firstLook is the fewest pairs that are looked at before all are there.
 const firstLook = 8
 
-// LeastPairs is the fewest pairs that can be sure of anything: with fewer, the
+// leastPairs is the fewest pairs that can be sure of anything: with fewer, the
 // coin alone gives all of them one sign more often than errors are allowed.
-var LeastPairs = 1 + int(math.Ceil(math.Log2(1/errorRate)))
+var leastPairs = 1 + int(math.Ceil(math.Log2(1/errorRate)))
 
 // published are the bounds of the usual trials, as they were when the rates of
 // false calls were measured; bounds gives them to within 0.005.

@@ -181,7 +181,7 @@ func (d *Design) Conclude(r *Report) {
 			r.Look, r.Bound = got.Look, got.Bound
 			noise := pairNoise(x)
 			r.Noise = &Noise{Pair: noise}
-			if r.Most >= LeastPairs {
+			if r.Most >= leastPairs {
 				least := detectable(noise, r.Most, d.Looks[len(d.Looks)-1].Bound)
 				r.Noise.Detectable = &least
 			}

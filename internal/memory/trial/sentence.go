@@ -31,7 +31,7 @@ func (r *Report) Sentence() string {
 	switch {
 	case r.Noise == nil:
 	case r.Noise.Detectable == nil:
-		text += fmt.Sprintf("; fewer than %d pairs are never sure: take --runs 20", LeastPairs)
+		text += fmt.Sprintf("; fewer than %d pairs are never sure: take --runs 20", leastPairs)
 	default:
 		text += fmt.Sprintf("; a change below %s would not show with %s", compare.Percent(*r.Noise.Detectable), term.Counted(r.Most, "pair"))
 	}

@@ -63,7 +63,7 @@ func decide(x []float64, look int, at Look, fixed bool) Decision {
 	low, high := interval(x, at.Bound)
 	d := Decision{Look: look + 1, Pairs: len(x), Bound: at.Bound, Z: Score(x, 0), Change: math.Expm1(estimate(x)), Low: math.Expm1(low), High: math.Expm1(high), Verdict: Unsure}
 	// No score of n pairs is beyond √n.
-	d.Bounded = len(x) >= LeastPairs && math.Sqrt(float64(len(x))) > at.Bound
+	d.Bounded = len(x) >= leastPairs && math.Sqrt(float64(len(x))) > at.Bound
 	called := math.Abs(d.Z) > at.Bound
 	if fixed || len(x) < firstLook {
 		called = Flips(x) <= errorRate
