@@ -73,7 +73,9 @@ func classJSON(c *cycle.Class) map[string]any {
 	}
 	var header any
 	if h := c.Header; h != nil {
-		header = map[string]any{"loop": h.Index, "text": h.Text, "file": h.File, "line": h.Line, "entries": h.Entries, "trips": h.Trips, "exact": h.Exact}
+		// A class goes around it, so that it was entered and turned: 0 is not known.
+		header = map[string]any{"loop": h.Index, "text": h.Text, "file": h.File, "line": h.Line,
+			"entries": known(h.Entries, h.Entries > 0), "trips": known(h.Trips, h.Trips > 0), "exact": h.Exact}
 	}
 	return map[string]any{
 		"header": header, "birth": c.Birth, "death": death(c.Bar), "alive_at_cap": c.Alive, "persistence": c.Persistence(),
