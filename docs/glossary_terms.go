@@ -152,6 +152,9 @@ var terms = []Term{
 
 	// Meshes.
 	{Name: "cells", Kind: ofMetric, Also: []string{"cell", "selected cells", "all cells"}, Means: "Cells of the mesh; an axis shows only those that have samples.", Chapter: "mesh"},
+	{Name: "explains", Kind: ofMetric, Also: []string{"share of the differences between cells"}, Means: "How much of what differs between cells goes with the parts that a variable divides them into.", Equation: "squares of the means of parts about the mean ÷ squares of the cells about it", Advice: "Variables that go with each other explain the same part, so shares do not add up.", Chapter: "mesh#in-the-page"},
+	{Name: "parts", Kind: ofMetric, Means: "The values, layers or bands of a variable, in which cells are compared.", Chapter: "mesh#in-the-page"},
+	{Name: "p", Kind: ofMetric, Means: "How often a rank correlation as large comes by chance, neighbours being alike.", Advice: "Above 0.05: do not build on it.", Chapter: "mesh#in-the-page"},
 	{Name: "ρ", Kind: ofMetric, Means: "How well two fields rise together over cells.", Equation: "Spearman's rank correlation", Advice: "Near ±1: the physics explains the cost. Near 0: look for another reason.", Chapter: "mesh#in-the-page"},
 	{Name: "dumps", Kind: ofWord, Also: []string{"shown"}, Means: "The time steps for which there is a mesh, and whether samples are projected on it.", Chapter: "mesh#in-the-page"},
 

@@ -138,12 +138,12 @@ func (c *client) concludeDiff(opened agentAnswer) string {
 }
 
 // concludeSamples takes the findings, and the costliest line of the first that
-// names what to change: phases only say when.
+// names what to change: phases only say when, and parts belong to another.
 func (c *client) concludeSamples() string {
 	found := entries(c.ask("insights", map[string]any{"file": c.names[0]}).Answer["insights"])
 	said := "nothing stands out"
 	for _, f := range found {
-		if f["kind"] == "phase" {
+		if f["kind"] == "phase" || f["partOf"] != nil {
 			continue
 		}
 		where, _ := f["where"].(string)
