@@ -163,7 +163,7 @@ func TestRecordMatmul(t *testing.T) {
 
 func TestRecordChase(t *testing.T) {
 	r := newRecorder(t)
-	_, samples := r.record("--rate", "2000", "--", r.build("chase", "-O2"), "1000000", "4000000")
+	_, samples := r.record("--rate", "2000", "--", r.build("chase", "-O2"), "1000000", "12000000")
 	nodes := counts(samples, "symbol")["nodes"]
 	t.Logf("%d of %d samples in the list", nodes, samples.Rows())
 	if float64(nodes) < 0.95*float64(samples.Rows()) {

@@ -62,6 +62,7 @@ type Access struct {
 	PC uint64
 	// Dist is how many instructions it is behind (positive) or before
 	// (negative) the interrupted one.
+	// Where several ways agree on the access it is that of one of them.
 	Dist int
 	// Unverified says that the function has jumps whose targets are not known:
 	// the way back may have crossed one. Or that the way back is that of a loop

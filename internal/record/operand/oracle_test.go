@@ -196,15 +196,14 @@ func (o *oracle) checkBack(a Access) {
 	if a.Unverified {
 		o.unverified++
 	}
+	// The last access is the one that is named. Ways of different lengths may lead
+	// from it to here, so the distance is that of one of them.
 	n := len(o.history)
-	good := n >= -a.Dist
-	if good {
-		got := o.history[n+a.Dist]
-		good = got.is(a)
-		for _, between := range o.history[n+a.Dist+1:] {
-			good = good && !between.has
-		}
+	last := n - 1
+	for last >= 0 && !o.history[last].has {
+		last--
 	}
+	good := last >= 0 && o.history[last].is(a)
 	switch {
 	case good:
 	case a.Unverified:
