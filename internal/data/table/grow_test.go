@@ -114,14 +114,7 @@ func TestHoles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "t.arrow")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(tab.WriteArrowFile(f), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	path := writtenArrow(t, tab)
 	var whole bytes.Buffer
 	if err := tab.WriteArrow(&whole); err != nil {
 		t.Fatal(err)
@@ -208,14 +201,7 @@ func TestPartsOfAFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "t.arrow")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(made.WriteArrowFile(f), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	path := writtenArrow(t, made)
 	opened, err := openArrow(path)
 	if err != nil {
 		t.Fatal(err)
@@ -249,4 +235,18 @@ func TestPartsOfAFile(t *testing.T) {
 			t.Errorf("%s: what is closed can still be released", what)
 		}
 	}
+}
+
+// writtenArrow writes a table as an Arrow file.
+func writtenArrow(t *testing.T, of *Table) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "t.arrow")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(of.WriteArrowFile(f), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
