@@ -1,6 +1,7 @@
 package table
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -50,25 +51,62 @@ func Addresses(name string, p Provenance, values []uint64, valid Bits) *Column {
 }
 
 // Times makes a time column whose values count from the earliest one. Base
-// keeps the clock reading of that one.
+// keeps the clock reading of that one. Readings that do not lie within 2^63 of one
+// another are taken for signed ones if those do, as of a clock that is set to zero
+// within the run; else what is too far from the earliest has no value.
 func Times(name, unit string, p Provenance, clock []uint64, valid Bits) *Column {
-	base := uint64(math.MaxUint64)
-	for i, v := range clock {
-		if valid == nil || valid.Get(i) {
-			base = min(base, v)
+	has := func(i int) bool { return valid == nil || valid.Get(i) }
+	base, last := clockRange(clock, has, 0)
+	if last-base > math.MaxInt64 {
+		if first, end := clockRange(clock, has, 1<<63); end-first <= math.MaxInt64 {
+			base = first
 		}
 	}
+	c := &Column{Name: name, Kind: Time, Unit: unit, Provenance: p, Base: base}
 	values := make([]int64, len(clock))
+	far := 0
 	for i, v := range clock {
-		if valid == nil || valid.Get(i) {
+		switch {
+		case !has(i):
+		case v-base <= math.MaxInt64:
 			values[i] = int64(v - base)
+		default:
+			if far == 0 {
+				valid = within(valid, len(clock))
+			}
+			far++
+			valid.Clear(i)
 		}
 	}
-	c := &Column{Name: name, Kind: Time, Unit: unit, Provenance: p, Data: values, Valid: dense(valid, len(values))}
-	if base != math.MaxUint64 {
-		c.Base = base
+	if far > 0 {
+		c.Note = fmt.Sprintf("left out: %d more than 2^63 %s after the first", far, unit)
 	}
+	c.Data, c.Valid = values, dense(valid, len(values))
 	return c
+}
+
+// clockRange is the first and the last of the readings that are there, 0 and 0
+// without any. Flip is added to all while they are compared: 1<<63 compares them as
+// signed ones.
+func clockRange(clock []uint64, has func(i int) bool, flip uint64) (first, last uint64) {
+	first, last = math.MaxUint64, 0
+	for i, v := range clock {
+		if has(i) {
+			first, last = min(first, v+flip), max(last, v+flip)
+		}
+	}
+	if first > last {
+		return 0, 0
+	}
+	return first - flip, last - flip
+}
+
+// within is a copy of the validity of n rows, full where there was none.
+func within(valid Bits, n int) Bits {
+	if valid == nil {
+		return FullBits(n)
+	}
+	return slices.Clone(valid)
 }
 
 // Categories makes a category column of codes into names.

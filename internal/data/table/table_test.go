@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,6 +99,46 @@ func TestTimesCountFromTheFirst(t *testing.T) {
 	c := Times("time", "ns", Measured, []uint64{0, 700, 500}, valid)
 	if diff := cmp.Diff([]int64{0, 200, 0}, c.Data); diff != "" || c.Base != 500 {
 		t.Errorf("base %d, values differ: %s", c.Base, diff)
+	}
+}
+
+// TestTimesFarApart: a span beyond 2^63 became a negative time, and a clock that
+// begins below zero counted from the first reading above it.
+func TestTimesFarApart(t *testing.T) {
+	signed := func(values ...int64) []uint64 {
+		out := make([]uint64, len(values))
+		for i, v := range values {
+			out[i] = uint64(v)
+		}
+		return out
+	}
+	for _, tt := range []struct {
+		name  string
+		clock []uint64
+		want  []int64
+		has   []bool
+		base  uint64
+	}{
+		{"below zero", signed(5, -5, 0), []int64{10, 0, 5}, nil, uint64(math.MaxUint64 - 4)},
+		{"high in the range", []uint64{math.MaxUint64, math.MaxUint64 - 7}, []int64{7, 0}, nil, math.MaxUint64 - 7},
+		{"the longest", []uint64{1, 1 << 63}, []int64{0, math.MaxInt64}, nil, 1},
+		{"garbage in one", []uint64{0, 1<<63 + 1, 1 << 62, 5}, []int64{0, 0, 1 << 62, 5}, []bool{true, false, true, true}, 0},
+		{"none", nil, []int64{}, nil, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := Times("time", "ns", Measured, tt.clock, nil)
+			if diff := cmp.Diff(tt.want, c.Data); diff != "" || c.Base != tt.base {
+				t.Errorf("base %#x, want %#x; values differ: %s", c.Base, tt.base, diff)
+			}
+			for i := range tt.clock {
+				if want := tt.has == nil || tt.has[i]; c.Has(i) != want {
+					t.Errorf("row %d has a value: %v, want %v", i, c.Has(i), want)
+				}
+			}
+			if (c.Note != "") != (tt.has != nil) {
+				t.Errorf("note %q", c.Note)
+			}
+		})
 	}
 }
 
