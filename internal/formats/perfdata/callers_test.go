@@ -166,6 +166,10 @@ func compareChain(ours, perfs stackSample) string {
 	if !ours.copied && len(a) == len(b)+1 {
 		a = a[:len(b)] // perf wants a stack even to say where the program was
 	}
+	// perf finds no tables of the page that the kernel maps, and ends there.
+	if n := len(b); n > 0 && n < len(a) && strings.Contains(b[n-1].name, "[vdso]") {
+		a = a[:n]
+	}
 	if len(a) != len(b) {
 		return fmt.Sprintf("%d frames, perf has %d", len(a), len(b))
 	}
