@@ -135,3 +135,21 @@ func TestNamesCanBeSearchedFor(t *testing.T) {
 		}
 	})
 }
+
+// TestRoughlyIsSaidInOnePlace holds that whether a number gets the sign of what is
+// not exact is decided by term.Roughly. A text that is always modelled has the
+// sign among its words.
+func TestRoughlyIsSaidInOnePlace(t *testing.T) {
+	var places []string
+	eachFile(t, []string{"internal", "cmd"}, func(name string, set *token.FileSet, file *ast.File) {
+		ast.Inspect(file, func(n ast.Node) bool {
+			if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING && strings.Trim(l.Value, "\"` ") == "≈" {
+				places = append(places, set.Position(l.Pos()).String())
+			}
+			return true
+		})
+	})
+	if len(places) != 1 || !strings.Contains(places[0], "internal/base/term/") {
+		t.Errorf("≈ is chosen at %q; use term.Roughly", places)
+	}
+}

@@ -148,10 +148,7 @@ func writeCycles(w *strings.Builder, r *cycle.Result, folds []cycle.Fold, top in
 			break
 		}
 		printed[what] = true
-		turns := term.Thousands(c.Turns)
-		if !c.Exact {
-			turns = "≈" + turns
-		}
+		turns := term.Roughly(!c.Exact) + term.Thousands(c.Turns)
 		fmt.Fprintf(w, "%8s %12s %12s  ", barText(c.Bar), turns, term.Thousands(c.Winding))
 		writeWrapped(w, c.Sentence, 36, 80)
 	}

@@ -275,7 +275,7 @@ func writeLoop(w io.Writer, t *tree.Tree, i int, accesses bool, misses *loopMiss
 	}
 	if l.Kind == tree.Recursion {
 		text = l.Function + " calls itself"
-		turns = fmt.Sprintf("%s%s, %s of them from outside", aboutText(l), term.Counted(l.Trips.Trips, "call"), term.Thousands(l.Entries))
+		turns = fmt.Sprintf("%s%s, %s of them from outside", term.Roughly(!l.Exact), term.Counted(l.Trips.Trips, "call"), term.Thousands(l.Entries))
 	}
 	fmt.Fprintf(w, "%s%s  %s\n", indent, where, term.Clip(text, 60))
 	fmt.Fprintf(w, "%s    %s, %s references, %s bytes, %s lines\n", indent, turns, term.Thousands(l.References), term.Thousands(l.Bytes), term.Thousands(l.Lines))
@@ -293,22 +293,14 @@ func writeLoop(w io.Writer, t *tree.Tree, i int, accesses bool, misses *loopMiss
 	}
 }
 
-// aboutText stands before a count that is not certain.
-func aboutText(l *tree.Loop) string {
-	if l.Exact {
-		return ""
-	}
-	return "≈ "
-}
-
 // tripsText is how often a loop turns and is entered, as far as that is known.
 func tripsText(l *tree.Loop) string {
-	trips, entries := aboutText(l)+term.Counted(l.Trips.Trips, "trip"), term.Counted(l.Entries, "entry")
+	trips, entries := term.Roughly(!l.Exact)+term.Counted(l.Trips.Trips, "trip"), term.Counted(l.Entries, "entry")
 	switch {
 	case l.Unknown.Trips && l.Unknown.Entries:
 		return "trips and entries are not known"
 	case l.Unknown.Trips:
-		return "trips are not known, " + aboutText(l) + entries
+		return "trips are not known, " + term.Roughly(!l.Exact) + entries
 	case l.Unknown.Entries:
 		return trips + ", entries are not known"
 	}

@@ -126,10 +126,7 @@ func writeReuse(out io.Writer, a *answer.Reuse) error {
 		fmt.Fprintf(w, "the samples' miss ratios lie up to %.3f apart, %.3f on average: ≈ before what follows\n", a.Sample.Spread, a.Sample.Mean)
 	}
 	for _, l := range a.Machine.Sizes {
-		mark := ""
-		if a.Sample != nil {
-			mark = "≈ "
-		}
+		mark := term.Roughly(a.Sample != nil)
 		fmt.Fprintf(w, "%s: %s%s misses (%s%s) in a fully associative cache of %s\n", l.Level, mark, term.Thousands(l.Misses), mark, share(l.Misses, a.References), term.Bytes(l.Bytes))
 	}
 	if a.Machine.Name != "" {

@@ -109,6 +109,15 @@ func digits(f float64) string {
 	return strconv.FormatFloat(f, 'f', 2, 64)
 }
 
+// Roughly stands before a number that is modelled or estimated: ≈ and a space;
+// nothing before others.
+func Roughly(is bool) string {
+	if is {
+		return "≈ "
+	}
+	return ""
+}
+
 // Percent writes a share with one decimal.
 func Percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) + " %" }
 

@@ -3,6 +3,7 @@ package samples
 import (
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/table"
 )
 
@@ -60,22 +61,9 @@ func UnitOf(c *table.Column) string {
 	return c.Unit
 }
 
-// approximately is the sign of a number that was not measured.
-const approximately = "≈"
+// About stands before a number that rests on values of that provenance; it is
+// empty unless they are modelled.
+func About(p table.Provenance) string { return term.Roughly(p == table.Modelled) }
 
-// Approximately is the sign directly before a number that rests on values of
-// that provenance; empty unless they are modelled.
-func Approximately(p table.Provenance) string {
-	if p == table.Modelled {
-		return approximately
-	}
-	return ""
-}
-
-// About is Approximately with a space behind it, for sentences.
-func About(p table.Provenance) string {
-	if sign := Approximately(p); sign != "" {
-		return sign + " "
-	}
-	return ""
-}
+// Approximately is About without the space, for pictures, where room is short.
+func Approximately(p table.Provenance) string { return strings.TrimSpace(About(p)) }

@@ -75,10 +75,7 @@ func (l *Lane) Sides() (a, b string) {
 		case Spread:
 			return compare.Duration(v.Median)
 		}
-		if l.Provenance == "modelled" {
-			return fmt.Sprintf("≈ %v", v)
-		}
-		return fmt.Sprint(v)
+		return term.Roughly(l.Provenance == "modelled") + fmt.Sprint(v)
 	}
 	return say(l.A), say(l.B)
 }

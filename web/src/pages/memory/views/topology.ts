@@ -2,7 +2,7 @@
 // much crossed each link. Drawn as a sunburst or an icicle; both share data,
 // colours and legend.
 import { inkOn, mix, type AmountMap } from '../../../base/color';
-import { short, count, mean as formatMean, percent, THIN } from '../../../base/format';
+import { short, count, mean as formatMean, percent, roughly, THIN } from '../../../base/format';
 import { clamp, contains, type Dir, type Point, type Rect, type Size } from '../../../base/geometry';
 import type { Hatch, Paint, Path, Renderer } from '../../../base/renderer';
 import { fit, type Font } from '../../../base/text';
@@ -258,7 +258,7 @@ export class TopologyView implements KeptView<ResourceMark> {
   private say(v: number): string {
     const a = this.input.amounts;
     if (a)
-      return `${a.atLeast ? '≥' : ''}${a.modelled ? '≈' : ''}${Number.isInteger(v) ? count(v) : formatMean(v)}`;
+      return `${a.atLeast ? '≥' : ''}${roughly(a.modelled)}${Number.isInteger(v) ? count(v) : formatMean(v)}`;
     return this.input.metric === 'samples'
       ? count(v)
       : this.input.metric === 'mean'
