@@ -113,6 +113,7 @@ var terms = []Term{
 	{Name: "duration", Kind: ofMetric, Unit: "ns", Also: []string{"took"}, Means: "How long an operation took.", Equation: "exit − enter", Advice: "A long wait is an effect: its cause is the rank that it waits for.", Chapter: "late-ranks"},
 	{Name: "enter ns", Kind: ofColumn, Unit: "ns", Also: []string{"enter"}, Means: "When the call began.", Chapter: "late-ranks"},
 	{Name: "exit ns", Kind: ofColumn, Unit: "ns", Also: []string{"exit"}, Means: "When the call returned.", Chapter: "late-ranks"},
+	{Name: "slack", Kind: ofMetric, Unit: "ns", Means: "How much later a computation could end, alone, without delaying the run: modelled by replay. On the critical path there is none.", Equation: "run time − the longest way through the end of the computation", Advice: "Work can be moved to ranks with slack; what has much of it is not worth making faster.", Chapter: "late-ranks#what-an-entry-means"},
 	{Name: "more than usual", Kind: ofMetric, Means: "How much longer a computation took than comparable ones; the sentence beside it says which.", Advice: "Look at what this rank computes there: data, cache, or a busy neighbour.", Chapter: "late-ranks#what-an-entry-means"},
 	{Name: "cause chain", Kind: ofWord, Also: []string{"senders"}, Means: "The operations through which lateness came, back to where it began.", Chapter: "late-ranks#what-an-entry-means"},
 	{Name: "messages", Kind: ofMetric, Means: "How many messages were sent.", Advice: "Many small ones: pack them.", Chapter: "late-ranks#more-questions"},

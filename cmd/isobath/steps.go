@@ -42,6 +42,7 @@ type stepsFlags struct {
 type stepsAnswer struct {
 	*logical.Report
 	*ranking
+	predicted *whatif.Times // with changes; nil without
 }
 
 // ranking has another name than the report it is embedded beside.
@@ -108,7 +109,7 @@ func (f *stepsFlags) run(ctx context.Context, w io.Writer, path string) error {
 		return err
 	}
 	if f.tsv {
-		return s.WriteTSV(term.Data(w), f.all)
+		return s.WriteTSV(term.Data(w), f.all, g.SlackColumn(s))
 	}
 	r, err := f.report(ctx, s)
 	if err != nil {
@@ -122,7 +123,7 @@ func (f *stepsFlags) run(ctx context.Context, w io.Writer, path string) error {
 		return err
 	}
 	if f.json {
-		return f.writeJSON(w, s, a)
+		return f.writeJSON(w, g, s, a)
 	}
 	if f.forms.format != "" {
 		return f.forms.write(w, a.findings())
@@ -195,7 +196,7 @@ func (f *stepsFlags) rank(ctx context.Context, g *whatif.Graph, s *logical.Struc
 	if err != nil {
 		return nil, err
 	}
-	a := &stepsAnswer{r, (*ranking)(c.Report(f.top, clocks))}
+	a := &stepsAnswer{Report: r, ranking: (*ranking)(c.Report(f.top, clocks))}
 	if len(f.whatif) == 0 {
 		return a, nil
 	}
@@ -205,7 +206,7 @@ func (f *stepsFlags) rank(ctx context.Context, g *whatif.Graph, s *logical.Struc
 			return nil, usagef("--whatif %v", err)
 		}
 	}
-	a.WhatIf, _ = scenario.Predict()
+	a.WhatIf, a.predicted = scenario.Predict()
 	return a, nil
 }
 
@@ -258,7 +259,7 @@ func (f *stepsFlags) against(ctx context.Context, s *logical.Structure) (*logica
 
 // writeJSON streams the operations behind the report, which may be a million
 // times larger.
-func (f *stepsFlags) writeJSON(w io.Writer, s *logical.Structure, r *stepsAnswer) error {
+func (f *stepsFlags) writeJSON(w io.Writer, g *whatif.Graph, s *logical.Structure, r *stepsAnswer) error {
 	data, err := json.MarshalIndent(r, "", " ")
 	if err != nil {
 		return err
@@ -270,7 +271,11 @@ func (f *stepsFlags) writeJSON(w io.Writer, s *logical.Structure, r *stepsAnswer
 	if _, err := fmt.Fprintf(w, "%s,\n \"ops\": ", strings.TrimSuffix(string(data), "\n}")); err != nil {
 		return err
 	}
-	if err := s.WriteJSON(w, f.all); err != nil {
+	added := []logical.OpColumn{g.SlackColumn(s)}
+	if r.predicted != nil {
+		added = append(added, r.predicted.Columns(s)...)
+	}
+	if err := s.WriteJSON(w, f.all, added...); err != nil {
 		return err
 	}
 	_, err = io.WriteString(w, "\n}\n")
@@ -363,6 +368,9 @@ func (p *printer) wrapped(lead, text string) {
 func (p *printer) gains(r *stepsAnswer) {
 	p.line("")
 	p.wrapped("", r.Run.Text)
+	if r.Run.Slack != nil {
+		p.wrapped("slack: ", r.Run.Slack.Text)
+	}
 	if len(r.Gains) == 0 && r.Operations > 0 {
 		p.wrapped("", "nothing in this run took long enough beyond the usual that removing it alone would gain half a percent")
 	}

@@ -67,3 +67,53 @@ func TestStepsWhatIf(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+// TestStepsOpsPredicted: with --ops every operation says when it would begin and
+// end in the changed run, and how much later the computation before it could end:
+// without the 4 ms of rank 7 what follows them comes 4 ms earlier, and the others
+// could have come that much later to the collective that they hold up.
+func TestStepsOpsPredicted(t *testing.T) {
+	path := haloTrace(t)
+	type op struct {
+		Process, Step, Enter, Exit int64
+		Kind                       string
+		PredictedEnter             *int64 `json:"predicted_enter"`
+		PredictedExit              *int64 `json:"predicted_exit"`
+		Slack                      *int64
+	}
+	ops := func(args ...string) []op {
+		out, err := stepsOutput(t, append([]string{"--json", "--ops", path}, args...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r struct{ Ops []op }
+		if err := json.Unmarshal([]byte(out), &r); err != nil {
+			t.Fatal(err)
+		}
+		return r.Ops
+	}
+	for _, o := range ops("--whatif", "rank 7 at step 8 - 4ms") {
+		if o.PredictedEnter == nil || o.PredictedExit == nil || o.Slack == nil {
+			t.Fatalf("%+v is not whole", o)
+		}
+		earlier := o.Exit - *o.PredictedExit
+		if o.Step < 8 && (earlier != 0 || o.Enter != *o.PredictedEnter) || o.Step > 8 && (earlier < 3_900_000 || earlier > 4_000_000) {
+			t.Errorf("%+v ends %d ns earlier", o, earlier)
+		}
+		if o.Step == 8 && o.Kind == "collective" && (*o.Slack == 0) != (o.Process == 7) || o.Step == 8 && o.Process != 7 && (*o.Slack < 3_900_000 || *o.Slack > 4_100_000) {
+			t.Errorf("%+v has %d ns of slack", o, *o.Slack)
+		}
+	}
+	for _, o := range ops() {
+		if o.PredictedEnter != nil {
+			t.Fatalf("%+v is predicted, though nothing changes", o)
+		}
+	}
+	out, err := stepsOutput(t, "--tsv", path)
+	if head, _, _ := strings.Cut(out, "\n"); err != nil || !strings.HasSuffix(head, "\tslack") {
+		t.Errorf("%v: %s", err, head)
+	}
+	if out, err = stepsOutput(t, path); err != nil || !strings.Contains(out, "slack: half of the computations could each end") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

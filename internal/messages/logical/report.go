@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/messages/trace"
@@ -197,8 +198,11 @@ func (s *Structure) describe(c *Causes, e *Cause) ReportCause {
 
 // Around returns the region that called an operation, or None.
 func (s *Structure) Around(op int32) int32 {
-	return s.Trace.Calls.Caller[s.Trace.Ops.Call[s.First[op]]]
+	return s.Trace.Calls.Caller[s.CallOf(op)]
 }
+
+// CallOf returns the call of an operation, the first if several were joined.
+func (s *Structure) CallOf(op int32) int32 { return s.Trace.Ops.Call[s.First[op]] }
 
 // compared returns the longest computation before an operation, what is usual
 // for it, and what it was compared with.
@@ -278,8 +282,16 @@ var opColumns = []string{"process", "enter", "exit", "name", "kind", "partition"
 	"global_lateness", "global_differential", "aggregate_lateness", "aggregate_differential", "global_aggregate_lateness",
 	"global_aggregate_differential", "location", "moved"}
 
+// OpColumn is a column that a caller adds to the operation list, such as what a
+// replay found: nanoseconds, and whether they are known.
+type OpColumn struct {
+	Name string
+	Of   func(op int32) (int64, bool)
+}
+
 // row is one line of the operation list.
 type row struct {
+	op          int32 // of this row, or after the computation; None for a wait
 	process     int32
 	enter, exit int64
 	name, kind  string
@@ -296,7 +308,7 @@ func (s *Structure) eachRow(all bool, visit func(*row) error) error {
 	wait := 0
 	for i := range int32(s.Len()) {
 		p := s.Proc[i]
-		r := row{process: p, location: t.Procs[p].Location, part: s.Part[i], step: s.Step[i]}
+		r := row{op: i, process: p, location: t.Procs[p].Location, part: s.Part[i], step: s.Step[i]}
 		if all && i > s.Start[p] {
 			if err := s.computeRow(r, i, visit); err != nil {
 				return err
@@ -306,6 +318,7 @@ func (s *Structure) eachRow(all bool, visit func(*row) error) error {
 					continue
 				}
 				w := r
+				w.op = None
 				w.enter, w.exit = t.NS(t.Waits.Enter[wait]), t.NS(t.Waits.Exit[wait])
 				w.name, w.kind = t.Regions[t.Waits.Region[wait]].Name, "wait"
 				if err := visit(&w); err != nil {
@@ -341,13 +354,12 @@ func (s *Structure) computeRow(r row, i int32, visit func(*row) error) error {
 }
 
 // WriteTSV writes the operations, one line each, after a line of column names.
-func (s *Structure) WriteTSV(w io.Writer, all bool) error {
+// What is not known of the columns that are added is empty.
+func (s *Structure) WriteTSV(w io.Writer, all bool, added ...OpColumn) error {
 	out := bufio.NewWriterSize(w, 1<<16)
-	for i, c := range opColumns {
-		if i > 0 {
-			out.WriteByte('\t')
-		}
-		out.WriteString(c)
+	out.WriteString(strings.Join(opColumns, "\t"))
+	for _, c := range added {
+		out.WriteString("\t" + c.Name)
 	}
 	out.WriteByte('\n')
 	var b []byte
@@ -358,6 +370,12 @@ func (s *Structure) WriteTSV(w io.Writer, all bool) error {
 			}
 			return b
 		}, func(b []byte, text string) []byte { return append(b, text...) })
+		for _, c := range added {
+			b = append(b, '\t')
+			if v, ok := r.added(c); ok {
+				b = strconv.AppendInt(b, v, 10)
+			}
+		}
 		_, err := out.Write(append(b, '\n'))
 		return err
 	})
@@ -367,8 +385,9 @@ func (s *Structure) WriteTSV(w io.Writer, all bool) error {
 	return out.Flush()
 }
 
-// WriteJSON writes the operations as a JSON array.
-func (s *Structure) WriteJSON(w io.Writer, all bool) error {
+// WriteJSON writes the operations as a JSON array. What is not known of the
+// columns that are added is left out.
+func (s *Structure) WriteJSON(w io.Writer, all bool, added ...OpColumn) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	out.WriteByte('[')
 	var b []byte
@@ -387,6 +406,12 @@ func (s *Structure) WriteJSON(w io.Writer, all bool) error {
 			b = append(b, '"')
 			return append(append(b, name...), '"', ':')
 		}, appendQuoted)
+		for _, c := range added {
+			if v, ok := r.added(c); ok {
+				b = append(append(append(b, ',', '"'), c.Name...), '"', ':')
+				b = strconv.AppendInt(b, v, 10)
+			}
+		}
 		_, err := out.Write(append(b, '}'))
 		return err
 	})
@@ -395,6 +420,13 @@ func (s *Structure) WriteJSON(w io.Writer, all bool) error {
 	}
 	out.WriteString("\n]")
 	return out.Flush()
+}
+
+func (r *row) added(c OpColumn) (int64, bool) {
+	if r.op == None {
+		return 0, false
+	}
+	return c.Of(r.op)
 }
 
 // append adds the columns of a row to b.

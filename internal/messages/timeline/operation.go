@@ -53,6 +53,9 @@ type Operation struct {
 	File string `json:"file"`
 	Line int64  `json:"line"`
 	Site bool   `json:"site"`
+	// Slack is how much later the computation before it could end without delaying
+	// the run, in ns; null where that is not known.
+	Slack *int64 `json:"slack"`
 	// Other is its partner in the run that is compared with; null if there is
 	// none.
 	Other *Counterpart `json:"other"`

@@ -52,13 +52,14 @@ type Entry struct {
 	pattern  bool // comes again and again in the same size
 	noise    bool // what is left of the place of a pattern
 
-	OnPath      int64 // amount that lies on the longest path: what it can gain at most
-	Gain        int64 // run time saved if this alone were gone
-	Exact       bool  // Gain and Waiting were found by replay
-	Waiting     int64 // change of waiting and idle time of all lines
-	Helped      int   // other lines that wait less without it
-	Undisturbed int64 // gain in the run without disturbances
-	Next        int32 // entry on the path that is longest without this one, or None
+	OnPath      int64   // amount that lies on the longest path: what it can gain at most
+	Gain        int64   // run time saved if this alone were gone
+	Exact       bool    // Gain and Waiting were found by replay
+	Waiting     int64   // change of waiting and idle time of all lines
+	Helped      int     // other lines that wait less without it
+	Undisturbed int64   // gain in the run without disturbances
+	Next        int32   // entry on the path that is longest without this one, or None
+	After       []int32 // entries that must be gone before this one gains; empty for most
 }
 
 // Causes is everything that took longer than usual, grouped and ranked by what
@@ -84,6 +85,7 @@ type Causes struct {
 	arrival  *Times // the unchanged run with tasks that go to who is free; nil without a hub
 	path     []Edge
 	after    []int64 // bounds of a changed run
+	slack    []int64 // of the computation before each call; nil if unknown
 }
 
 // Closing is what the last collective of the run took on its way out; nothing
@@ -117,7 +119,11 @@ func Rank(ctx context.Context, g *Graph, s *logical.Structure, top int) (*Causes
 	if err := c.rank(ctx, top); err != nil {
 		return nil, err
 	}
-	return c, c.rounds(ctx)
+	if err := c.rounds(ctx); err != nil {
+		return nil, err
+	}
+	c.sort() // what gains after others is worth a line now
+	return c, nil
 }
 
 // collect lists every excess. The computation before a call is compared with its

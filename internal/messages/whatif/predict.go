@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/isobath/isobath/internal/base/term"
+	"github.com/isobath/isobath/internal/messages/logical"
 )
 
 // ReportWhatIf compares the recorded run with a changed one.
@@ -75,6 +76,16 @@ func (s *Scenario) Predict() (*ReportWhatIf, *Times) {
 	}
 	r.Text = s.text(r)
 	return r, t
+}
+
+// Columns are when operations begin and end in a replayed run, as columns of
+// their list.
+func (t *Times) Columns(s *logical.Structure) []logical.OpColumn {
+	ops := &s.Trace.Retimed(t.Enter, t.Exit).Ops
+	return []logical.OpColumn{
+		{Name: "predicted_enter", Of: func(op int32) (int64, bool) { return s.Trace.NS(ops.Enter[s.First[op]]), true }},
+		{Name: "predicted_exit", Of: func(op int32) (int64, bool) { return s.Trace.NS(ops.Exit[s.First[op+1]-1]), true }},
+	}
 }
 
 // play replays weights. With a hub tasks may change hands; what that changes is

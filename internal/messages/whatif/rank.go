@@ -137,6 +137,19 @@ func (c *Causes) sort() {
 		if n := c.Entries[k].Next; n >= 0 {
 			c.Entries[k].Next = to[n]
 		}
+		renumber(c.Entries[k].After, to)
+	}
+	for k := range c.Then {
+		renumber(c.Then[k].Remove, to)
+		if n := c.Then[k].Next; n >= 0 {
+			c.Then[k].Next = to[n]
+		}
+	}
+}
+
+func renumber(entries, to []int32) {
+	for k, old := range entries {
+		entries[k] = to[old]
 	}
 }
 
@@ -171,8 +184,15 @@ func (c *Causes) rounds(ctx context.Context) error {
 			return err
 		}
 		c.remove(next, w, 1)
-		removed = append(removed, next)
+		before := c.Times.Span
+		if t != nil {
+			before = t.Span
+		}
 		t = c.Replay(w, t)
+		if e := &c.Entries[next]; !c.worthListing(e) && before-t.Span > 2*e.Gain {
+			e.After = slices.Clone(removed)
+		}
+		removed = append(removed, next)
 		c.Replays++
 		round := Round{Remove: slices.Clone(removed), Span: t.Span, Waiting: t.Waiting + t.Idle, Next: trace.None}
 		c.bounds(w, t, bound)

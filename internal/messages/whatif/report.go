@@ -34,6 +34,8 @@ type RankedRun struct {
 	Inferred    Inferred   `json:"inferred"`
 	Replays     int        `json:"replays"`
 	Text        string     `json:"text"`
+	// Slack is null where tasks may change hands, or nothing computes.
+	Slack *ReportSlack `json:"slack"`
 }
 
 // ReportAmount is what the members of an entry took beyond the usual.
@@ -62,6 +64,9 @@ type ReportInstance struct {
 	Time    int64 `json:"time"` // enter of the call, after the trace's origin
 	Amount  int64 `json:"amount_ns"`
 	Took    int64 `json:"took_ns"`
+	// Slack is how much later a computation could end without delaying the run;
+	// null for calls and messages, and where it is unknown.
+	Slack *int64 `json:"slack_ns"`
 }
 
 // ReportLimit names an entry in short.
@@ -94,6 +99,7 @@ type ReportGain struct {
 	Gain        float64          `json:"gain"`
 	Exact       bool             `json:"replayed"`
 	Undisturbed int64            `json:"undisturbed_gain_ns"`
+	After       []int            `json:"gains_after,omitempty"` // entries that must be gone before this one gains
 	WaitingNS   int64            `json:"waiting_ns"`
 	Waiting     float64          `json:"waiting"`
 	Helped      int              `json:"ranks_waiting_less"`
@@ -126,6 +132,7 @@ const instances = 20
 
 // Report describes the causes; top is how many entries are listed.
 func (c *Causes) Report(top int, clocks Clocks) *Ranking {
+	c.slack = c.Slack()
 	r := &Ranking{Run: c.run(), Coverage: c.Graph.Coverage(clocks), Gains: []ReportGain{}, Then: []ReportThen{}}
 	quiet := c.quietRun()
 	for k := range c.Entries {
@@ -158,11 +165,11 @@ func (c *Causes) Report(top int, clocks Clocks) *Ranking {
 	return r
 }
 
-// worthListing tells whether an entry gains a two-hundredth of the run or
-// changes a hundredth of all waiting.
+// worthListing tells whether an entry gains a two-hundredth of the run, alone or
+// after others, or changes a hundredth of all waiting.
 func (c *Causes) worthListing(e *Entry) bool {
 	all := c.Times.Waiting + c.Times.Idle
-	return e.Gain*worth >= c.Times.Span && e.Gain > 0 || e.Exact && -e.Waiting*100 >= all && e.Waiting < 0
+	return len(e.After) > 0 || e.Gain*worth >= c.Times.Span && e.Gain > 0 || e.Exact && -e.Waiting*100 >= all && e.Waiting < 0
 }
 
 // quietRun is the undisturbed run: weights, and their span.
@@ -226,7 +233,7 @@ func (c *Causes) quietGain(k int32, q *quietRun) {
 func (c *Causes) run() *RankedRun {
 	ns := c.Trace.NS
 	r := &RankedRun{Span: ns(c.Times.Span), Waiting: ns(c.Times.Waiting), Idle: ns(c.Times.Idle), Eager: c.Eager, Rendezvous: c.Rendez,
-		Difference: ns(c.difference()), Efficiency: c.Graph.Efficiency(c.Base, c.Times.Span, c.scratch), Inferred: c.Inferred, Replays: c.Replays}
+		Difference: ns(c.difference()), Efficiency: c.Graph.Efficiency(c.Base, c.Times.Span, c.scratch), Inferred: c.Inferred, Replays: c.Replays, Slack: c.slackReport()}
 	r.Text = fmt.Sprintf("%s in all, %.1f %% of the time of %s in computation, %s waiting", term.Duration(r.Span), 100*r.Efficiency.Parallel,
 		term.Counted(c.Lines(), "process"), term.Duration(r.Waiting))
 	if c.Share["unexplained"]*5 > c.Times.Span {
@@ -269,6 +276,9 @@ func (c *Causes) describe(k int32) ReportGain {
 		Instances: []ReportInstance{}, GainNS: ns(e.Gain), Gain: float64(e.Gain) / float64(max(c.Times.Span, 1)), Exact: e.Exact, Undisturbed: ns(e.Undisturbed),
 		WaitingNS: ns(e.Waiting), Waiting: float64(e.Waiting) / float64(max(c.Times.Waiting+c.Times.Idle, 1)), Helped: e.Helped,
 		LimitedBy: c.limit(e.Next), Provenance: "modelled"}
+	for _, first := range e.After {
+		r.After = append(r.After, int(first)+1)
+	}
 	if e.Kind != ByStart {
 		c.place(&r, e.Call)
 	}
@@ -303,6 +313,10 @@ func (c *Causes) instance(e *element) ReportInstance {
 		return r
 	}
 	r.Time = ns(c.Enter[e.call])
+	if e.kind == ByComputation && c.slack != nil {
+		slack := ns(c.slack[e.call])
+		r.Slack = &slack
+	}
 	o := &c.Trace.Ops
 	p := c.Line[e.call]
 	if k, _ := slices.BinarySearch(o.Call[o.Start[p]:o.Start[p+1]], e.call); o.Start[p]+int32(k) < o.Start[p+1] {
@@ -467,6 +481,20 @@ func (c *Causes) sentence(r *ReportGain, e *Entry) string {
 		text = fmt.Sprintf("%s left late on %s after its last member had come: %s more than usual", at, who, times)
 	default:
 		text = fmt.Sprintf("%s began up to %s after the first process", who, term.Duration(r.Amount.Max))
+	}
+	if len(e.After) > 0 {
+		gains := "; it gains more "
+		if r.GainNS == 0 {
+			gains = "; it gains only "
+		}
+		text += gains + c.without(e.After, len(c.Entries))
+	}
+	if r.GainNS == 0 && len(r.Instances) > 0 && r.Instances[0].Slack != nil && *r.Instances[0].Slack > 0 {
+		longest := "it"
+		if r.Count > 1 {
+			longest = "the longest"
+		}
+		text += fmt.Sprintf("; %s could end ≈ %s later still without delaying the run", longest, term.Duration(*r.Instances[0].Slack))
 	}
 	// Where the waiting moves elsewhere and grows, that some wait less is no news.
 	if e.Helped > 0 && e.Waiting < 0 {

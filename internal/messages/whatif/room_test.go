@@ -1,14 +1,11 @@
 package whatif
 
-import "math"
-
 // Rooms are how much each edge of the longest path can shrink before another
 // path is the longest: shrinking one edge alone by d gains min(d, room).
 type Rooms struct {
 	Path []Edge
 	Room []int64
-	// Tails are the longest ways from the exit of each call to the end; with them
-	// Slack says how much a computation could grow without effect.
+	// The longest ways from calls and nodes to the end.
 	exitTail, enterTail, nodeTails []int64
 	span                           int64
 	times                          *Times
@@ -16,17 +13,15 @@ type Rooms struct {
 	graph                          *Graph
 }
 
-// Slack is by how much the computation before a call can grow before the run
-// takes longer.
-func (r *Rooms) Slack(i int32) int64 {
-	return r.span - (r.times.Enter[i] - r.graph.First0 + r.enterTail[i])
-}
-
 // FindRooms works out the room of every edge of the longest path in one sweep:
 // a path that avoids an edge crosses the cut at its beginning by another edge.
 func (g *Graph) FindRooms(w *Weights, t *Times) *Rooms {
 	r := &Rooms{Path: g.LongestPath(w, t, nil), span: t.Span, times: t, weights: w, graph: g}
-	r.findTails()
+	r.enterTail, r.nodeTails = g.tails(w)
+	r.exitTail = make([]int64, g.Len())
+	for i := range r.exitTail {
+		r.exitTail[i] = g.exitTail(int32(i), w, r.enterTail)
+	}
 	s := newSweep(r)
 	s.cover()
 	r.Room = make([]int64, len(r.Path))
@@ -38,48 +33,6 @@ func (g *Graph) FindRooms(w *Weights, t *Times) *Rooms {
 		r.Room[k] = r.span - min(avoid, r.span)
 	}
 	return r
-}
-
-const noWay = math.MinInt64 / 4
-
-func (r *Rooms) findTails() {
-	g, w := r.graph, r.weights
-	n := g.Len()
-	r.exitTail, r.enterTail = make([]int64, n), make([]int64, n)
-	nodeTail := make([]int64, len(g.Prev))
-	for i := range r.enterTail {
-		r.enterTail[i] = noWay
-	}
-	for i := range nodeTail {
-		nodeTail[i] = noWay
-	}
-	for k := len(g.order) - 1; k >= 0; k-- {
-		v := g.order[k]
-		if int(v) >= n {
-			node := v - int32(n)
-			for _, m := range g.Member[g.NodeStart[node]:g.NodeStart[node+1]] {
-				r.enterTail[m] = max(r.enterTail[m], nodeTail[node])
-			}
-			if p := g.Prev[node]; p >= 0 {
-				nodeTail[p] = max(nodeTail[p], nodeTail[node])
-			}
-			continue
-		}
-		tail := w.Tail[g.Line[v]]
-		if v+1 < g.Start[g.Line[v]+1] {
-			tail = w.Comp[v+1] + r.enterTail[v+1]
-		}
-		r.exitTail[v] = tail
-		r.enterTail[v] = max(r.enterTail[v], tail+w.Own[v])
-		for d := g.First[v]; d < g.First[v+1]; d++ {
-			if c := g.Deps.Cause[d]; c >= 0 {
-				r.enterTail[c] = max(r.enterTail[c], tail+w.Lag[d])
-			} else {
-				nodeTail[^c] = max(nodeTail[^c], tail+w.Lag[d])
-			}
-		}
-	}
-	r.nodeTails = nodeTail
 }
 
 // sweep finds for each edge of the path the longest way around it. Edges off the

@@ -39,9 +39,10 @@ type Trace struct {
 	link     *sampleLink
 	linkNote string
 
-	settling sync.Mutex // guards graph; held while clocks are checked
+	settling sync.Mutex // guards graph and slack; held while clocks are checked
 	graph    *whatif.Graph
 	clocks   whatif.Clocks
+	slack    []int64 // of the computation before each call; nil before it is asked for, or unknown
 
 	mu       sync.Mutex
 	analyses []*analysis // newest first
@@ -402,7 +403,22 @@ func (s routes) operation(w http.ResponseWriter, r *http.Request, run *Trace) er
 	if err != nil {
 		return frame.WrongAsk(err)
 	}
+	o.Slack = run.slackOf(a.S.CallOf(ask.Op))
 	return s.Answer(w, r, o)
+}
+
+// slackOf is how much later the computation before a call could end, in ns; nil
+// if that is not known. The trace is settled by now.
+func (t *Trace) slackOf(call int32) *int64 {
+	t.settling.Lock()
+	defer t.settling.Unlock()
+	if t.slack == nil {
+		if t.slack = t.graph.Slack(); t.slack == nil {
+			return nil
+		}
+	}
+	ns := t.NS(t.slack[call])
+	return &ns
 }
 
 func (s routes) traceReport(w http.ResponseWriter, r *http.Request, run *Trace) error {

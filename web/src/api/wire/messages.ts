@@ -97,6 +97,11 @@ export interface ReportPattern {
   readonly first_step: number;
 }
 
+// OpColumn is a column that a caller adds to the operation list, such as what a
+// replay found: nanoseconds, and whether they are known.
+export interface OpColumn {
+}
+
 // ReportCritical is the critical path in short: from the first event to the
 // last. Length is the sum of the rest.
 export interface ReportCritical {
@@ -245,6 +250,8 @@ export interface RankedRun {
   readonly inferred: Inferred;
   readonly replays: number;
   readonly text: string;
+  // Slack is null where tasks may change hands, or nothing computes.
+  readonly slack: ReportSlack | null;
 }
 
 // ReportAmount is what the members of an entry took beyond the usual.
@@ -273,6 +280,9 @@ export interface ReportInstance {
   readonly time: number; // enter of the call, after the trace's origin
   readonly amount_ns: number;
   readonly took_ns: number;
+  // Slack is how much later a computation could end without delaying the run;
+  // null for calls and messages, and where it is unknown.
+  readonly slack_ns: number | null;
 }
 
 // ReportLimit names an entry in short.
@@ -305,6 +315,7 @@ export interface ReportGain {
   readonly gain: number;
   readonly replayed: boolean;
   readonly undisturbed_gain_ns: number;
+  readonly gains_after?: readonly number[]; // entries that must be gone before this one gains
   readonly waiting_ns: number;
   readonly waiting: number;
   readonly ranks_waiting_less: number;
@@ -383,6 +394,17 @@ export interface Missing {
   readonly calls: number;
   readonly time_ns: number;
   readonly why: string;
+}
+
+// ReportSlack is how tight a run is: how much later computations could end
+// without delaying it, each alone.
+export interface ReportSlack {
+  readonly computations: number;
+  readonly none: number; // on the critical path: any delay of them delays the run
+  readonly median_ns: number;
+  readonly near: number; // share of the time in computation with less slack than
+  readonly near_ns: number; // a hundredth of the run
+  readonly text: string;
 }
 
 // Clocks says how well the clocks of the processes agree.
@@ -520,6 +542,9 @@ export interface Operation extends Place {
   readonly file: string;
   readonly line: number;
   readonly site: boolean;
+  // Slack is how much later the computation before it could end without delaying
+  // the run, in ns; null where that is not known.
+  readonly slack: number | null;
   // Other is its partner in the run that is compared with; null if there is
   // none.
   readonly other: Counterpart | null;
