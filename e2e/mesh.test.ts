@@ -525,6 +525,46 @@ describe.skipIf(!SAMPLES || !CAN || !AMR)('the mesh page on real data', () => {
     await server.stop();
   });
 
+  it('shows the change between two dumps, and stripes what few samples make', async () => {
+    const server = await start('open', SAMPLES!, '--mesh', pattern);
+    const { page, problems } = await browser.open(`${server.url}&v=1&page=mesh`);
+    await everything(page, 15_676);
+    await drawn(page);
+    const ask = ['mesh', SAMPLES!, '--mesh', pattern, '--mode', 'only', '--iteration', '540', '--json'];
+    type Report = { covered: number; few: number; min: number; max: number };
+    const before = JSON.parse(isobath(...ask)) as Report;
+    await page.getByRole('radio', { name: 'only since the last dump' }).click();
+    const few = (): Promise<string> => words(page, '[data-few]');
+    await expect.poll(few).toBe(`${written(before.few)} cells`);
+    const striped = await colours(page);
+    await choose(page, /^Few samples/, 'none');
+    await expect.poll(() => colours(page)).not.toBe(striped);
+    await page.goBack();
+
+    const want = JSON.parse(isobath(...ask, '--change-from', '180')) as Report;
+    await choose(page, /^Change since/, 'dump 180');
+    const legend = page.getByRole('region', { name: 'Legend of change of latency, average' });
+    await expect.poll(() => legend.innerText()).toMatch(/since dump 180\s+no change in the middle/);
+    expect(await words(page, '[data-taken]')).toContain('less the same at dump 180');
+    for (const [name, value] of [
+      ['smallest', want.min],
+      ['largest', want.max],
+    ] as const) {
+      const row = page.getByRole('row', { name: new RegExp(`^${name}`) });
+      await expect
+        .poll(async () => (await row.innerText()).replace(/\s/g, '').replace('−', '-'))
+        .toBe(`${name}${value}`);
+    }
+    await expect.poll(few).toBe(`${written(want.few)} cells`);
+    expect(await option(page, 'since')).toBe('1');
+    await page.getByRole('radio', { name: 'all samples' }).click(); // which are those of both dumps
+    await page.getByRole('region', { name: 'Legend of latency, average' }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.close();
+    await server.stop();
+  });
+
   it('shows a file alone, and the cell under the pointer', async () => {
     const server = await start('open', CAN!);
     const { page, problems } = await browser.open(server.url);

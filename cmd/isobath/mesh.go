@@ -382,6 +382,7 @@ func (f *meshFlags) relate(ctx context.Context, r *meshResult) error {
 type meshField struct {
 	Field      string      `json:"field"`
 	Covered    int         `json:"covered"` // cells with samples
+	Few        int         `json:"few"`     // of these, cells whose value rests on fewer than five
 	OutOfRange int         `json:"out_of_range"`
 	Min        *float64    `json:"min"`
 	Max        *float64    `json:"max"`
@@ -392,7 +393,7 @@ type meshField struct {
 
 func jsonField(f *mesh.Field, values bool) meshField {
 	lo, hi, sum, covered := f.Stats()
-	m := meshField{Field: f.Name(), Covered: covered, OutOfRange: f.Counts.OutOfRange, Sum: sum, Counts: f.Counts}
+	m := meshField{Field: f.Name(), Covered: covered, Few: f.Few(mesh.FewSamples), OutOfRange: f.Counts.OutOfRange, Sum: sum, Counts: f.Counts}
 	if covered > 0 && !math.IsNaN(lo) {
 		m.Min, m.Max = &lo, &hi
 	}
@@ -489,6 +490,11 @@ func (r *meshResult) print(w io.Writer) {
 	for _, f := range r.fields {
 		lo, hi, sum, covered := f.Stats()
 		fmt.Fprintf(w, "%-18s %9d %12s %12s %14s\n", f.Name(), covered, short(lo), short(hi), short(sum))
+	}
+	for _, f := range r.fields {
+		if few := f.Few(mesh.FewSamples); few > 0 {
+			fmt.Fprintf(w, "%s rests on fewer than %d samples in %d cells\n", f.Name(), mesh.FewSamples, few)
+		}
 	}
 	c := r.fields[0].Counts
 	fmt.Fprintf(w, "\n%d samples: %d on cells, %d touch no cell, %d out of range", c.Selected, c.Used, c.NoCell, c.OutOfRange)

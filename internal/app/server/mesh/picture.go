@@ -117,7 +117,7 @@ func (m *Mesh) selected(ctx context.Context, filter, where string) (table.Bits, 
 
 // fieldHead is what an answer says about a field besides its values.
 func (m *Mesh) fieldHead(ask *MeshFieldAsk, f *keptField) MeshFieldAnswer {
-	head := MeshFieldAnswer{Name: ask.Variable, Provenance: "simulation", Min: frame.OrNull(f.lo), Max: frame.OrNull(f.hi), Sum: frame.Finite(f.sum), Covered: f.covered, Spread: frame.List(f.spread), Columns: []frame.ColumnRef{}}
+	head := MeshFieldAnswer{Name: ask.Variable, Provenance: "simulation", Min: frame.OrNull(f.lo), Max: frame.OrNull(f.hi), Sum: frame.Finite(f.sum), Covered: f.covered, Change: f.Changed, Uncertain: f.Uncertain(), Spread: frame.List(f.spread), Columns: []frame.ColumnRef{}}
 	if ask.Variable == "" {
 		head.Name, head.Counts = f.Name(), &f.Counts
 		head.Unit, head.Provenance = m.origin(f.Spec)

@@ -64,7 +64,7 @@ func (m *Mesh) summed(ctx context.Context, a *MeshSummedAsk, ask *MeshSummaryAsk
 	if err != nil {
 		return nil, err
 	}
-	out := &MeshSummed{Histogram: histogram(ctx, f.Field, a.Edges), All: fieldStats(ctx, f.Field, nil), Highest: highest(ctx, f.Field), Marks: []float64{}}
+	out := &MeshSummed{Histogram: histogram(ctx, f.Field, a.Edges), All: fieldStats(ctx, f.Field, nil), Highest: highest(ctx, f.Field), Marks: []float64{}, Few: f.Few(a.Few)}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (m *Mesh) pairs(ctx context.Context, ask *MeshRelateAsk) (*mesh.Pairs, []fl
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	physics, _, err := m.values(ctx, dump, MeshFieldAsk{Step: ask.Step, Variable: ask.Against})
+	physics, _, err := m.values(ctx, dump, MeshFieldAsk{Step: ask.Step, Variable: ask.Against, Since: ask.Since})
 	if err != nil {
 		return nil, nil, nil, err
 	}

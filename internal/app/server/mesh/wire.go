@@ -81,7 +81,7 @@ type MeshFieldAsk struct {
 	// Picked is a selection whose cells are listed besides; empty for none.
 	Picked string `json:"picked"`
 	// Since is another dump: values are then the change since it, of performance fields in
-	// mode only.
+	// mode only, and of the variables that they are related to.
 	Since *int `json:"since,omitempty"`
 }
 
@@ -101,6 +101,10 @@ type MeshFieldAnswer struct {
 	Sum        float64           `json:"sum"`
 	Covered    int               `json:"covered"`
 	Counts     *mesh.Counts      `json:"counts"` // null for variables
+	Change     bool              `json:"change"` // values are changes since another dump
+	// Uncertain says that a value rests on too little where the samples are few: it is
+	// a mean, an order statistic or a change, and no count.
+	Uncertain bool `json:"uncertain"`
 	// Spread are values between which lie equally many cells, from the smallest
 	// to the largest; empty without values.
 	Spread []float64 `json:"spread"`
@@ -169,6 +173,7 @@ type MeshSummaryAsk struct {
 type MeshSummedAsk struct {
 	MeshFieldAsk
 	Edges []float64 `json:"edges"`
+	Few   int       `json:"few"` // fewer samples than these are few
 }
 
 // MeshSummary is the answer; what was not asked for is null.
@@ -185,6 +190,7 @@ type MeshSummed struct {
 	Picked    *MeshStats  `json:"picked"`
 	Highest   []MeshValue `json:"highest"`
 	Marks     []float64   `json:"marks"` // values of selected cells, some of them if there are many
+	Few       int         `json:"few"`   // cells whose value rests on few samples
 }
 
 // MeshStats are order statistics over cells that have a value.

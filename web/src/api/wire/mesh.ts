@@ -163,7 +163,7 @@ export interface MeshFieldAsk {
   // Picked is a selection whose cells are listed besides; empty for none.
   readonly picked: string;
   // Since is another dump: values are then the change since it, of performance fields in
-  // mode only.
+  // mode only, and of the variables that they are related to.
   readonly since?: number;
 }
 
@@ -183,6 +183,10 @@ export interface MeshFieldAnswer {
   readonly sum: number;
   readonly covered: number;
   readonly counts: Counts | null; // null for variables
+  readonly change: boolean; // values are changes since another dump
+  // Uncertain says that a value rests on too little where the samples are few: it is
+  // a mean, an order statistic or a change, and no count.
+  readonly uncertain: boolean;
   // Spread are values between which lie equally many cells, from the smallest
   // to the largest; empty without values.
   readonly spread: readonly number[];
@@ -250,6 +254,7 @@ export interface MeshSummaryAsk {
 // counted: edges that do not fall, one more than parts.
 export interface MeshSummedAsk extends MeshFieldAsk {
   readonly edges: readonly number[];
+  readonly few: number; // fewer samples than these are few
 }
 
 // MeshSummary is the answer; what was not asked for is null.
@@ -266,6 +271,7 @@ export interface MeshSummed {
   readonly picked: MeshStats | null;
   readonly highest: readonly MeshValue[];
   readonly marks: readonly number[]; // values of selected cells, some of them if there are many
+  readonly few: number; // cells whose value rests on few samples
 }
 
 // MeshStats are order statistics over cells that have a value.

@@ -12,7 +12,7 @@ import type { MeshStore } from './store';
 import type { Area } from './relationview';
 import type { MeshTimeBrushAsk } from '../../api/wire';
 import type { Vec } from './camera';
-import { cellPlace, fieldName, valueOf } from './words';
+import { cellPlace, fieldTitle, valueOf } from './words';
 
 const HOVER_REST = 60; // ms that the pointer rests before other views are told
 
@@ -146,7 +146,7 @@ export class MeshControl {
   private fieldsOf(drawn: number): string[] {
     const { picture } = this.model;
     return [picture?.performance, picture?.physics].flatMap((f) =>
-      f ? [`${fieldName(f.name)} ${valueOf(f, drawn)}`] : [],
+      f ? [`${fieldTitle(f)} ${valueOf(f, drawn)}`] : [],
     );
   }
 

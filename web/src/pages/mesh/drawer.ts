@@ -10,12 +10,27 @@ import { sameScale, type ColourScale } from './scales';
 export interface Pane {
   readonly values: Float64Array;
   readonly scale: ColourScale;
+  /** The samples of each cell, where a value of fewer than `few` of them is uncertain: it is striped. */
+  readonly samples?: Uint32Array;
+  readonly few?: number;
+}
+
+/** Whether the value of a cell is to be striped. */
+export function uncertain({ few, samples }: Pane, cell: number): boolean {
+  return few !== undefined && samples !== undefined && samples[cell]! < few;
 }
 
 /** Whether pictures are the same, so that they need not be drawn again. */
 export function samePanes(a: readonly Pane[], b: readonly Pane[]): boolean {
   return (
-    a.length === b.length && a.every((p, i) => p.values === b[i]!.values && sameScale(p.scale, b[i]!.scale))
+    a.length === b.length &&
+    a.every(
+      (p, i) =>
+        p.values === b[i]!.values &&
+        p.samples === b[i]!.samples &&
+        p.few === b[i]!.few &&
+        sameScale(p.scale, b[i]!.scale),
+    )
   );
 }
 

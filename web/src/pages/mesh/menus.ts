@@ -4,10 +4,11 @@ import type { MenuItem } from '../../frame/PopMenu.svelte';
 import type { MeshControl } from './control';
 import type { MeshModel } from './model.svelte';
 import { SCALE_CHOICES, type ScaleChoice } from './scales';
-import { fieldName } from './words';
+import { dumpName, fieldName } from './words';
 
 const AXES = ['x', 'y', 'z'] as const;
 const LEAST = [1, 2, 3, 5, 10];
+const FEW = [1, 2, 5, 10, 30, 100];
 const SCALE_NOTES: Readonly<Record<ScaleChoice, string>> = {
   auto: 'as the cells are spread',
   linear: '',
@@ -95,6 +96,26 @@ export function regionItems({ region, variables }: MeshModel, control: MeshContr
     label: v || 'nothing',
     checked: v === region,
     run: () => control.commit({ regions: v || 'none' }),
+  }));
+}
+
+/** The dumps that a change can be since. */
+export function sinceItems(model: MeshModel, control: MeshControl): MenuItem[] {
+  const { info, sampled, since, step } = model;
+  const item = (label: string, i: number): MenuItem => ({
+    label,
+    checked: i === (since ?? -1),
+    run: () => control.commit({ since: i, min: '', max: '', ...(i >= 0 && sampled && { mode: 'only' }) }),
+  });
+  const dumps = (info?.steps ?? []).flatMap((_, i) => (i === step ? [] : [item(dumpName(info!, i), i)]));
+  return [item('nothing: values', -1), ...dumps];
+}
+
+export function fewItems({ now }: MeshModel, control: MeshControl): MenuItem[] {
+  return FEW.map((few) => ({
+    label: few === 1 ? 'none' : `fewer than ${plural(few, 'sample')}`,
+    checked: few === now.few,
+    run: () => control.commit({ few }),
   }));
 }
 

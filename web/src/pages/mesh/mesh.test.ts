@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { parseTokens } from '../../base/theme';
 import { parse } from '../../state/language';
 import { text } from '../../state/selection';
 import {
@@ -17,12 +19,15 @@ import {
 import { outline, pick } from './pick';
 import { colours, Raster } from './raster';
 import { fades, FADES, opposites } from './edges';
-import { Body } from './drawer';
+import { Body, samePanes, type Pane } from './drawer';
 import { colourScale } from './scales';
 import { meshColor, ramp } from './colours';
 import { INITIAL, readMesh, writeMesh } from './state';
 import { placeAfter } from './control';
 import { fieldName, split } from './words';
+
+const css = readFileSync(new URL('../../base/tokens.css', import.meta.url), 'utf8');
+const [LIGHT, DARK] = [parseTokens(css, 'light'), parseTokens(css, 'dark')];
 
 function random(seed: number): () => number {
   let s = seed;
@@ -31,14 +36,35 @@ function random(seed: number): () => number {
 
 describe('the colours', () => {
   it('runs viridis backwards on white and from 0.06 on black', () => {
-    expect([meshColor(0, false), meshColor(1, false), meshColor(1, true)]).toEqual([
+    const amount = { signed: false };
+    expect([meshColor(0, LIGHT, amount), meshColor(1, LIGHT, amount), meshColor(1, DARK, amount)]).toEqual([
       '#fde725',
       '#440154',
       '#fde725',
     ]);
-    expect([...ramp(false).slice(0, 4), ...ramp(false).slice(-4)]).toEqual([
+    expect([...ramp(LIGHT, amount).slice(0, 4), ...ramp(LIGHT, amount).slice(-4)]).toEqual([
       0xfd, 0xe7, 0x25, 255, 0x44, 0x01, 0x54, 255,
     ]);
+  });
+});
+
+describe('values of few samples', () => {
+  it('are striped where there are samples, and only these', () => {
+    const out = new Uint32Array(4);
+    const pane = {
+      values: Float64Array.of(1, 2, Number.NaN, 9),
+      scale: colourScale({ min: 1, max: 2, spread: [] }, 'linear', '1', '2'),
+      samples: Uint32Array.of(4, 5, 0, 1),
+      few: 5,
+    };
+    const look = (p: Pane): number[] => {
+      const table = ramp(LIGHT, p.scale);
+      colours(Uint32Array.of(0, 1, 2, 3), Float32Array.of(1, 1, 1, 1), p, table, out);
+      return Array.from(out, (c) => c >>> 24);
+    };
+    expect(look(pane)).toEqual([2, 255, 0, 2]); // striped, whole, none, striped beyond the scale
+    expect(look({ values: pane.values, scale: pane.scale })).toEqual([255, 255, 0, 1]);
+    expect(samePanes([pane], [{ ...pane, few: 3 }])).toBe(false); // so that they are drawn again
   });
 });
 
@@ -204,7 +230,7 @@ describe('the raster', () => {
   });
 
   it('colours triangles by the value of their cell', () => {
-    const table = ramp(false);
+    const table = ramp(LIGHT, { signed: false });
     const out = new Uint32Array(4);
     const light = Float32Array.of(1, 1, 1, 1);
     colours(

@@ -7,7 +7,7 @@ import type { Said, Table, View } from '../../frame/view';
 import type { Field, Geometry } from './picture';
 import { scaleWords, type ColourScale } from './scales';
 import { meshColor } from './colours';
-import { cellPlace, fieldName } from './words';
+import { cellPlace, fieldTitle } from './words';
 
 /** What is on screen, when it is exported. */
 export interface Shown {
@@ -18,6 +18,7 @@ export interface Shown {
   readonly fields: readonly Field[]; // one a picture, from left to right
   readonly scales: readonly ColourScale[];
   readonly canvas: HTMLCanvasElement;
+  readonly few: number; // values of fewer samples are striped
   readonly aside: { readonly left: number; readonly right: number }; // CSS pixels of legends beside the picture
 }
 
@@ -47,7 +48,7 @@ export class MeshPicture implements View<number> {
   }
 
   private legend(r: Renderer, f: Field, s: ColourScale, x: number): void {
-    r.text(fieldName(f.name), x, 12, { font: { size: 12, weight: 600 }, fill: r.theme.text });
+    r.text(fieldTitle(f), x, 12, { font: { size: 12, weight: 600 }, fill: r.theme.text });
     r.text(`${f.unit ? `${f.unit}, ` : ''}${scaleWords(s)}`, x, 28, {
       font: { size: 11 },
       fill: r.theme.muted,
@@ -56,7 +57,7 @@ export class MeshPicture implements View<number> {
     for (let i = 0; i < steps; i++) {
       r.rect(
         { x, y: 42 + (i * RAMP.h) / steps, w: RAMP.w, h: RAMP.h / steps + 0.5 },
-        { fill: meshColor(1 - (i + 0.5) / steps, r.theme.dark) },
+        { fill: meshColor(1 - (i + 0.5) / steps, r.theme, s) },
       );
     }
     for (const t of s.ticks(6)) {
@@ -64,11 +65,14 @@ export class MeshPicture implements View<number> {
       r.line(x + RAMP.w, y, x + RAMP.w + 4, y, { stroke: r.theme.line, width: 1 });
       r.text(exact(t), x + RAMP.w + 8, y, { font: { size: 11 }, fill: r.theme.muted });
     }
-    if (f.covered < this.shown.info.cells)
-      r.text(`hatched: ${f.counts ? 'no samples' : 'no value'}`, x, 42 + RAMP.h + 16, {
-        font: { size: 11 },
-        fill: r.theme.muted,
-      });
+    const { few, info } = this.shown;
+    const patterns = [
+      ...(f.covered < info.cells ? [`hatched: ${f.counts ? 'no samples' : 'no value'}`] : []),
+      ...(f.uncertain && few > 1 ? [`striped: under ${few} samples`] : []),
+    ];
+    patterns.forEach((t, i) =>
+      r.text(t, x, 42 + RAMP.h + 16 * (i + 1), { font: { size: 11 }, fill: r.theme.muted }),
+    );
   }
 
   drawHover(_: Renderer): void {}
@@ -112,7 +116,7 @@ export class MeshPicture implements View<number> {
 
   summary(): string {
     const { fields, geometry, info, scales } = this.shown;
-    const coloured = fields.map((f, i) => `${fieldName(f.name)} on a ${scaleWords(scales[i]!)}`).join('; ');
+    const coloured = fields.map((f, i) => `${fieldTitle(f)} on a ${scaleWords(scales[i]!)}`).join('; ');
     return `${geometry.cells.length} cells of ${info.cells} are drawn; ${coloured}`;
   }
 }

@@ -19,11 +19,16 @@ import { Body, type Line, type Pane } from './drawer';
 import type { Field, Geometry, Picture } from './picture';
 import { readMesh, type Below, type MeshState, type MeshView, type Show } from './state';
 import type { MeshSnapshot, MeshStore } from './store';
-import { readPoint, split } from './words';
+import { fieldTitle, readPoint, split } from './words';
 
 export const BINS = 40; // of the relation, each way
 const PARTS = 40; // of the legend's histogram
 const TEST_REST = 400; // ms before p-values are asked for
+
+/** A question about values where the page shows changes. */
+function withoutSince({ since: _, ...ask }: MeshFieldAsk): MeshFieldAsk {
+  return ask;
+}
 
 export class MeshModel {
   data = $state.raw<MeshSnapshot>()!;
@@ -73,7 +78,20 @@ export class MeshModel {
   readonly filter = $derived(text(this.desk.snap.state.filter));
   readonly chosen = $derived(this.parts.place.length > 0 ? text(this.desk.snap.state.select) : '');
 
+  /** The dump that values are changes since; undefined: they are no changes. */
+  readonly since = $derived.by((): number | undefined => {
+    const { info, now, sampled, step } = this;
+    const other = now.since >= 0 && now.since < (info?.steps.length ?? 0) && now.since !== step;
+    return other && (!sampled || now.mode === 'only') ? now.since : undefined;
+  });
+  private readonly sinceAsk = $derived(this.since === undefined ? {} : { since: this.since });
+  /** The performance field in words. */
+  readonly fieldTitle = $derived(fieldTitle({ name: this.field, change: this.since !== undefined }));
+  /** The variable of the simulation in words. */
+  readonly variableTitle = $derived(fieldTitle({ name: this.variable, change: this.since !== undefined }));
+
   readonly performanceAsk = $derived<MeshFieldAsk>({
+    ...this.sinceAsk,
     step: this.step,
     field: this.field,
     variable: '',
@@ -83,6 +101,7 @@ export class MeshModel {
     picked: this.chosen,
   });
   readonly physicsAsk = $derived<MeshFieldAsk>({
+    ...this.sinceAsk,
     step: this.step,
     field: '',
     variable: this.variable,
@@ -170,7 +189,7 @@ export class MeshModel {
     if (view === 'slice') return { ...base, axis: now.axis, at: now.at };
     if (view !== 'threshold') return base;
     const ask = by.startsWith('v:')
-      ? { ...this.physicsAsk, variable: by.slice(2) }
+      ? { ...withoutSince(this.physicsAsk), variable: by.slice(2) } // the range is that of values
       : { ...this.performanceAsk, picked: '' };
     return { ...base, low: this.cut(now.from), high: this.cut(now.to), by: ask };
   });
@@ -224,7 +243,11 @@ export class MeshModel {
 
   readonly scales = $derived(this.shown.map((f) => this.scaleOf(f)));
   readonly panes = $derived<readonly Pane[]>(
-    this.shown.map((f, i) => ({ values: f.values, scale: this.scales[i]! })),
+    this.shown.map((f, i) => ({
+      values: f.values,
+      scale: this.scales[i]!,
+      ...(f.uncertain && this.now.few > 1 && { samples: f.samples, few: this.now.few }),
+    })),
   );
   readonly picked = $derived(
     this.picture?.performance && this.chosen !== '' ? this.picture.performance.picked : new Uint32Array(),
@@ -302,7 +325,7 @@ export class MeshModel {
     if (!this.ready || !this.picture) return;
     if (below === 'overtime')
       store.wantOver({
-        ...performanceAsk,
+        ...withoutSince(performanceAsk),
         where: text(this.timeless.rest),
         mode: 'only',
         by: this.region,
@@ -323,7 +346,7 @@ export class MeshModel {
     if (!this.ready || this.data.busy || !picture || this.live !== undefined) return;
     const of = (f: Field | undefined, ask: MeshFieldAsk): MeshSummedAsk | undefined => {
       const s = f && this.scaleOf(f);
-      return s && { ...ask, edges: edgesOf(s, PARTS) };
+      return s && { ...ask, edges: edgesOf(s, PARTS), few: this.now.few };
     };
     const performance = sampled ? of(picture.performance, this.performanceAsk) : undefined;
     const physics = of(picture.physics, this.physicsAsk);

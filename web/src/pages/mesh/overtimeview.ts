@@ -7,6 +7,7 @@ import type { Renderer } from '../../base/renderer';
 import { fit } from '../../base/text';
 import type { KeptView, Said, Table } from '../../frame/view';
 import type { Bin, Binned, Brushed } from './binbrush.svelte';
+import type { Theme } from '../../base/theme';
 import { meshColor } from './colours';
 import { colourScale, scaleWords, type ColourScale } from './scales';
 
@@ -78,15 +79,15 @@ export class OverTimeView implements KeptView<Bin>, Binned {
       row.values.forEach((v, x) => {
         const box = this.rectangle({ from: { x, y }, to: { x, y } });
         const gap = { ...box, w: box.w - (box.w > 6 ? 1 : 0), h: box.h - (box.h > 6 ? 1 : 0) };
-        r.rect(gap, v === null ? { hatch: none } : { fill: this.colour(v, r.theme.dark) });
+        r.rect(gap, v === null ? { hatch: none } : { fill: this.colour(v, r.theme) });
       }),
     );
     this.drawLabels(r);
     this.drawLegend(r);
   }
 
-  private colour(v: number, dark: boolean): string {
-    return meshColor(clamp(this.scale.place(v), 0, 1), dark);
+  private colour(v: number, theme: Theme): string {
+    return meshColor(clamp(this.scale.place(v), 0, 1), theme, this.scale);
   }
 
   private drawLabels(r: Renderer): void {
@@ -127,7 +128,7 @@ export class OverTimeView implements KeptView<Bin>, Binned {
     for (let i = 0; i < steps; i++)
       r.rect(
         { x, y: plot.y + (i * plot.h) / steps, w: 10, h: plot.h / steps + 0.5 },
-        { fill: meshColor(1 - (i + 0.5) / steps, r.theme.dark) },
+        { fill: meshColor(1 - (i + 0.5) / steps, r.theme, scale) },
       );
     for (const [v, y] of [
       [scale.max, plot.y + 5],

@@ -5,7 +5,16 @@
 import { parseColor } from '../../base/color';
 import type { Theme } from '../../base/theme';
 import { axes, position, sameEye, VIEW_ANGLE, type Eye, type Vec } from './camera';
-import { MOST_LINES, samePanes, SETTLE, type Body, type Drawer, type Line, type Pane } from './drawer';
+import {
+  MOST_LINES,
+  samePanes,
+  SETTLE,
+  uncertain,
+  type Body,
+  type Drawer,
+  type Line,
+  type Pane,
+} from './drawer';
 import { ramp, STEPS } from './colours';
 import { FADES, fades } from './edges';
 
@@ -198,9 +207,10 @@ function unit(v: Vec): Vec {
   return [v[0] / n, v[1] / n, v[2] / n];
 }
 
-// The last byte of a colour says what it is: whole, beyond the scale (dotted), or
-// none at all (hatched).
+// The last byte of a colour says what it is: whole, beyond the scale (dotted), of few
+// samples (striped), or none at all (hatched).
 const BEYOND = 1;
+const FEW = 2;
 
 /** The colour of each triangle, as bytes r, g, b and what it is. */
 export function colours(
@@ -222,7 +232,7 @@ export function colours(
       const at = scale.place(values[c]!);
       if (Number.isNaN(at)) kind = 0;
       else {
-        kind = at < 0 || at > 1 ? BEYOND : 255;
+        kind = uncertain(pane, c) ? FEW : at < 0 || at > 1 ? BEYOND : 255;
         step = at <= 0 ? 0 : at >= 1 ? STEPS - 1 : (at * (STEPS - 1) + 0.5) | 0;
       }
     }
@@ -300,6 +310,9 @@ export function resolve(
       c = colour[t]!;
       const kind = c >>> 24;
       if (kind === 0) c = (px + py) % dots < 1.2 * grid ? inks.hatch : inks.bare;
+      else if (kind === FEW)
+        // The other way than where there is no value.
+        c = (px + dots * r.h - py) % dots < 1.2 * grid ? mix(c, inks.ground, 0.7) : (c | 0xff000000) >>> 0;
       else if (kind === BEYOND) {
         const dx = (px % dots) - dots / 2,
           dy = (py % dots) - dots / 2;
@@ -354,7 +367,7 @@ export class SoftwareDrawer implements Drawer {
   private eye: Eye | undefined;
   private theme: Theme | undefined;
   private inks: Inks | undefined;
-  private table: Uint8Array = new Uint8Array(0);
+  private tables: readonly Uint8Array[] = []; // of amounts, and of changes
   private css = { w: 0, h: 0 };
   private edges = true;
   private moving = false;
@@ -396,7 +409,7 @@ export class SoftwareDrawer implements Drawer {
     if (theme === this.theme) return;
     this.theme = theme;
     this.inks = inksOf(theme);
-    this.table = ramp(theme.dark);
+    this.tables = [ramp(theme, { signed: false }), ramp(theme, { signed: true })];
     this.request();
   }
 
@@ -526,7 +539,8 @@ export class SoftwareDrawer implements Drawer {
     const out = new Uint32Array(this.image.data.buffer);
     if (this.panes.length === 0) out.fill(inks.ground);
     this.panes.forEach((pane, i) => {
-      colours(body.geometry.of, this.light, pane, this.table, this.colour);
+      const table = this.tables[pane.scale.signed ? 1 : 0]!;
+      colours(body.geometry.of, this.light, pane, table, this.colour);
       resolve(raster, this.colour, inks, per, this.grid, out, n * wide, i * wide);
     });
     this.context.putImageData(this.image, 0, 0);

@@ -74,3 +74,26 @@ describe('every scale', () => {
     expect(colourScale(of, 'rank', '1', '10')).toMatchObject({ min: 1, max: 10 });
   });
 });
+
+describe('the scale of changes', () => {
+  const change = (values: readonly number[]): Spread => ({ ...spreadOf(values), change: true });
+
+  it('has no change in the middle, and reaches as far down as up', () => {
+    for (const choice of SCALE_CHOICES) {
+      const s = colourScale(change(many((t) => 30 * t - 10)), choice);
+      expect([s.signed, s.place(0), s.min]).toEqual([true, 0.5, -s.max]);
+      expect(s.place(-5)).toBeCloseTo(1 - s.place(5), 12);
+      expect(s.note).toContain('no change in the middle');
+    }
+    expect(colourScale(change(many((t) => 30 * t - 10)), 'auto')).toMatchObject({ name: 'linear', max: 20 });
+  });
+
+  it('is clipped where a few cells change much more than all others, and a typed end wins', () => {
+    const of = change(many((t) => (t > 0.99 ? 1e4 : t - 0.5)));
+    const s = colourScale(of, 'auto');
+    expect(s.name).toBe('clipped');
+    expect([s.place(1e4), s.place(-1e4)]).toEqual([2, -1]); // dotted
+    expect(colourScale(of, 'linear', '', '100')).toMatchObject({ min: -100, max: 100 });
+    expect(colourScale(change([0, 0, 0]), 'auto').place(0)).toBe(0.5);
+  });
+});

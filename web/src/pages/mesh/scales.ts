@@ -18,6 +18,8 @@ export interface ColourScale {
   ticks(most: number): readonly number[];
   /** What a reader must know besides the ticks; empty for linear and logarithmic. */
   readonly note: string;
+  /** Of changes: 0 lies in the middle, and colours run both ways from it. */
+  readonly signed?: boolean;
 }
 
 /** What is known about the values: their ends, and values between which lie equally many cells. */
@@ -25,6 +27,7 @@ export interface Spread {
   readonly min: number | null;
   readonly max: number | null;
   readonly spread: readonly number[];
+  readonly change?: boolean; // values are changes
 }
 
 const BINS = 16; // of the ramp, in which cells are counted
@@ -176,11 +179,37 @@ function scaleOf(name: ScaleName, spread: readonly number[], min: number, max: n
   }
 }
 
+/** Scales of changes: as far down as up, so that no change has the colour of the middle. */
+function changeScale(of: Spread, choice: ScaleChoice, low: string, high: string): ColourScale {
+  const typed = [low, high].map((t) => (t.trim() === '' ? Number.NaN : Math.abs(Number(t))));
+  const ends = typed.some((v) => v > 0) ? typed.filter((v) => v > 0) : [of.min ?? 0, of.max ?? 0];
+  const top = Math.max(...ends.map(Math.abs)) || 1;
+  const sizes = of.spread.map(Math.abs).sort((a, b) => a - b);
+  const made = (name: ScaleName): ColourScale => {
+    if (name === 'symlog' || name === 'log') return symlog(-top, top, smallOf(of.spread, -top, top));
+    const most = sizes[Math.floor((15 / 16) * (sizes.length - 1))] ?? top;
+    if ((name === 'clipped' || name === 'rank') && most > 0 && most < top)
+      return plain(-most, most, false, 'clipped', 'all but the largest 6 % of changes; dotted beyond');
+    return plain(-top, top, false, 'linear');
+  };
+  const signed = (s: ColourScale): ColourScale => ({
+    ...s,
+    signed: true,
+    note: ['no change in the middle', s.note].filter(Boolean).join('; '),
+  });
+  if (choice !== 'auto') return signed(made(choice));
+  const names: readonly ScaleName[] = ['linear', 'clipped', 'symlog'];
+  const readable = (s: ColourScale): boolean => coloursUsed(s, of.spread) >= ENOUGH;
+  const scales = names.map(made);
+  return signed(scales.find(readable) ?? scales[of.spread.length < 3 ? 0 : 1]!);
+}
+
 /**
  * The scale that was chosen, or else the first on which the cells are spread
  * among enough colours. Ends that were typed win.
  */
 export function colourScale(of: Spread, choice: ScaleChoice, low = '', high = ''): ColourScale {
+  if (of.change) return changeScale(of, choice, low, high);
   const { min, max, log } = numberScale(of.min ?? 0, of.max ?? 1, 'auto', low, high);
   const make = (name: ScaleName): ColourScale => scaleOf(name, of.spread, min, max);
   if (choice !== 'auto') return make(choice);
@@ -216,6 +245,7 @@ export function sameScale(a: ColourScale, b: ColourScale): boolean {
   return (
     a === b ||
     (a.name === b.name &&
+      a.signed === b.signed &&
       a.min === b.min &&
       a.max === b.max &&
       a.note === b.note &&

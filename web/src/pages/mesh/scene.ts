@@ -27,7 +27,16 @@ import {
 import { parseColor } from '../../base/color';
 import type { Theme } from '../../base/theme';
 import { position, ray, sameEye, VIEW_ANGLE, type Eye } from './camera';
-import { MOST_LINES, samePanes, SETTLE, type Body, type Drawer, type Line, type Pane } from './drawer';
+import {
+  MOST_LINES,
+  samePanes,
+  SETTLE,
+  uncertain,
+  type Body,
+  type Drawer,
+  type Line,
+  type Pane,
+} from './drawer';
 import { FADES, fades } from './edges';
 import { pick } from './pick';
 import { ramp, STEPS } from './colours';
@@ -36,6 +45,7 @@ import { FRAGMENT, NUMBERS, VERTEX } from './shaders';
 
 const ROW = 2048; // cells in a row of the texture; every card can do that
 const NOTHING = -3.4e38; // stands for NaN, which cards need not keep
+const STRIPED = 8; // is added to the place of a value that few samples make; the shader knows it
 
 export class Scene implements Drawer {
   private readonly renderer: WebGLRenderer;
@@ -62,7 +72,7 @@ export class Scene implements Drawer {
   private readable = true; // pixels of numbers can be read back
   private textures: DataTexture[] = [];
   private panes: readonly Pane[] = [];
-  private rampTexture: DataTexture | undefined;
+  private ramps: readonly DataTexture[] = []; // of amounts, and of changes
   private body: Body | undefined;
   private size = { w: 1, h: 1 };
   private ratio = 1; // pixels of the screen in a CSS pixel
@@ -92,6 +102,7 @@ export class Scene implements Drawer {
         row: { value: ROW },
         bare: { value: new Vector3() },
         hatch: { value: new Vector3() },
+        ground: { value: new Vector3() },
         pixel: { value: 1 },
       },
     });
@@ -119,7 +130,7 @@ export class Scene implements Drawer {
     this.under.dispose();
     this.numbers.dispose();
     for (const t of this.textures) t.dispose();
-    this.rampTexture?.dispose();
+    for (const t of this.ramps) t.dispose();
     this.material.dispose();
     this.renderer.dispose();
   }
@@ -221,7 +232,7 @@ export class Scene implements Drawer {
       const pane = this.panes[i];
       if (was && pane && samePanes([pane], [p])) return was;
       was?.dispose();
-      return placeTexture(placesOf(p.values, p.scale));
+      return placeTexture(p);
     });
     this.panes = panes;
     this.request();
@@ -231,10 +242,13 @@ export class Scene implements Drawer {
     if (theme === this.theme) return;
     this.theme = theme;
     const u = this.material.uniforms;
-    this.rampTexture?.dispose();
-    this.rampTexture = new DataTexture(ramp(theme.dark), STEPS, 1, RGBAFormat, UnsignedByteType);
-    this.rampTexture.needsUpdate = true;
-    u['ramp']!.value = this.rampTexture;
+    for (const t of this.ramps) t.dispose();
+    this.ramps = [false, true].map((signed) => {
+      const t = new DataTexture(ramp(theme, { signed }), STEPS, 1, RGBAFormat, UnsignedByteType);
+      t.needsUpdate = true;
+      return t;
+    });
+    (u['ground']!.value as Vector3).set(...unit(theme.bg));
     (u['bare']!.value as Vector3).set(...unit(theme.dark ? '#2e323b' : '#dde1e6'));
     (u['hatch']!.value as Vector3).set(...unit(theme.dark ? '#474d59' : '#b9c0c9'));
     (this.edges.material as LineBasicMaterial).color = new Color(theme.dark ? '#000000' : '#ffffff');
@@ -307,8 +321,9 @@ export class Scene implements Drawer {
     this.renderer.setScissorTest(false);
     this.renderer.clear();
     this.renderer.setScissorTest(true);
-    this.panes.forEach((_, i) => {
+    this.panes.forEach((pane, i) => {
       u['values']!.value = this.textures[i];
+      u['ramp']!.value = this.ramps[pane.scale.signed ? 1 : 0];
       this.renderer.setViewport(i * w, 0, w, size.h);
       this.renderer.setScissor(i * w, 0, w, size.h);
       this.renderer.render(this.world, this.camera);
@@ -346,12 +361,13 @@ function unit(colour: string): [number, number, number] {
   return [r / 255, g / 255, b / 255];
 }
 
-function placeTexture(values: Float32Array): DataTexture {
+function placeTexture(pane: Pane): DataTexture {
+  const values = placesOf(pane.values, pane.scale);
   const rows = Math.max(1, Math.ceil(values.length / ROW));
   const data = new Float32Array(ROW * rows);
   for (let i = 0; i < values.length; i++) {
     const v = values[i]!;
-    data[i] = Number.isNaN(v) ? NOTHING : v;
+    data[i] = Number.isNaN(v) ? NOTHING : uncertain(pane, i) ? v + STRIPED : v;
   }
   const t = new DataTexture(data, ROW, rows, RedFormat, FloatType);
   t.minFilter = NearestFilter;

@@ -20,6 +20,7 @@ uniform sampler2D ramp;
 uniform int row;
 uniform vec3 bare;
 uniform vec3 hatch;
+uniform vec3 ground;
 uniform float pixel;
 flat in int vCell;
 in vec3 vPlace;
@@ -31,8 +32,11 @@ void main() {
   if (v < -3.0e38) {
     c = mod(at.x + at.y, 6.0) < 1.2 ? hatch : bare;
   } else {
+    bool few = v > 4.0;
+    if (few) v -= 8.0;
     c = texture(ramp, vec2((clamp(v, 0.0, 1.0) * 255.0 + 0.5) / 256.0, 0.5)).rgb;
     if ((v < 0.0 || v > 1.0) && length(mod(at, 6.0) - 3.0) < 1.0) c = mix(c, hatch, 0.7);
+    if (few && mod(at.x - at.y, 6.0) < 1.2) c = mix(c, ground, 0.7);
   }
   vec3 n = normalize(cross(dFdx(vPlace), dFdy(vPlace)));
   colour = vec4(c * (0.90 + 0.10 * max(0.0, dot(n, normalize(vec3(0.35, 0.5, 0.8))))), 1.0);

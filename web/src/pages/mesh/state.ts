@@ -13,6 +13,7 @@ export type RendererKind = 'auto' | 'webgl' | 'software';
 export interface MeshState {
   readonly step: number; // -1: the last dump
   readonly mode: Mode;
+  readonly since: number; // dump that values are changes since; -1: they are no changes
   readonly view: MeshView;
   readonly axis: 0 | 1 | 2; // of the slice
   readonly at: number; // place of the slice between the bounds, 0 … 1
@@ -27,6 +28,7 @@ export interface MeshState {
   readonly min: string; // ends of the colours; empty: those of the values
   readonly max: string;
   readonly edges: boolean;
+  readonly few: number; // values of fewer samples are striped; 1: none
   readonly cell: number; // -1: none
   readonly category: string;
   readonly least: number; // samples that a cell must have in the relation
@@ -43,6 +45,7 @@ const part = { least: 0, most: 1 };
 const LINK = codec<MeshState>('m.', {
   step: whole(-1, { least: -1 }),
   mode: oneOf(['all', 'upto', 'only'], 'all'),
+  since: whole(-1, { least: -1 }),
   view: oneOf(['surface', 'slice', 'threshold'], 'surface'),
   axis: { initial: 2, read: (text) => AXES.find((a) => String(a) === text), write: String },
   at: real(0.5, part),
@@ -57,6 +60,7 @@ const LINK = codec<MeshState>('m.', {
   min: typed(),
   max: typed(),
   edges: flag(true, 'off'),
+  few: whole(5, { least: 1 }),
   cell: whole(-1, { least: -1 }),
   category: words(),
   least: whole(1, { least: 1 }),

@@ -25,6 +25,11 @@ export function fieldName(name: string): string {
   return by ? `${m[1]}, ${by}` : name;
 }
 
+/** What is shown of a field: "change of latency, average". */
+export function fieldTitle(f: Pick<Field, 'name' | 'change'>): string {
+  return f.change ? `change of ${fieldName(f.name.replace(/_change$/, ''))}` : fieldName(f.name);
+}
+
 /** The block, level and indices of a cell. */
 export function cellPlace(info: MeshInfo, cell: number): string {
   const part = info.parts.find((p) => cell >= p.first && cell < p.first + p.cells);
@@ -47,7 +52,7 @@ export function valueOf(f: Field, drawn: number): string {
   const v = f.values[drawn] ?? Number.NaN;
   const n = f.samples[drawn];
   if (Number.isNaN(v)) return n === undefined ? 'no value' : 'no samples';
-  const text = `${exact(v)}${f.unit ? ` ${f.unit}` : ''}`;
+  const text = `${f.change && v > 0 ? '+' : ''}${exact(v)}${f.unit ? ` ${f.unit}` : ''}`;
   return n === undefined || f.name === 'samples'
     ? text
     : `${text}, ${count(n)} ${n === 1 ? 'sample' : 'samples'}`;
@@ -59,8 +64,15 @@ export function dumpName(info: MeshInfo, step: number): string {
   return s.from === 'ordinal' ? `dump ${step + 1}` : `dump ${count(s.iteration)}`;
 }
 
-/** Which samples are taken, on which mesh. */
-export function taken(info: MeshInfo, mode: Mode): string {
+/** Which samples are taken, on which mesh; values may be changes since another dump. */
+export function taken(info: MeshInfo, mode: Mode, since?: number): string {
+  const now = takenAt(info, mode);
+  if (since === undefined) return now;
+  const what = info.samples > 0 ? 'samples before both dumps' : 'a value in both dumps';
+  return `${now}, less the same at ${dumpName(info, since)}; cells with ${what}`;
+}
+
+function takenAt(info: MeshInfo, mode: Mode): string {
   const s = info.steps[info.step]!;
   const time = s.time === null ? '' : `, time ${exact(s.time)}`;
   const mesh = `on the mesh of ${dumpName(info, info.step)}${time}`;
