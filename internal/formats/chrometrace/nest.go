@@ -103,7 +103,9 @@ type flowEnd struct {
 	phase  byte
 }
 
-// touch finds the slices of flows: those that were open, or else by time.
+// touch finds the slices of flows: those that were open, or else by time: some
+// writers, go build -debug-trace among them, write a flow at the time of the end
+// it leaves from, after that end.
 func (r *reader) touch(number int32, th *thread, open []int32) {
 	for i := range th.marks {
 		m := &th.marks[i]
@@ -114,7 +116,7 @@ func (r *reader) touch(number int32, th *thread, open []int32) {
 		switch {
 		case m.next:
 			at = th.beginning(m.time)
-		case open != nil:
+		case open != nil && open[i] >= 0:
 			at = open[i]
 		default:
 			at = th.during(m.time, m.phase == 'f')

@@ -1,0 +1,207 @@
+package chrometrace
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/formats/foreign"
+	"github.com/isobath/isobath/internal/formats/otf2"
+)
+
+// traced is an event as the format documents it, read with nothing of ours.
+type traced struct {
+	Ph, Name string
+	Pid, Tid int64
+	Ts, Dur  json.Number
+}
+
+// ofGo is what go build writes of itself: pairs of slices on several threads, a
+// bare list, times since 1970, flows between actions.
+func ofGo(t *testing.T) string {
+	folder := t.TempDir()
+	for name, text := range map[string]string{"go.mod": "module m\n\ngo 1.26\n", "main.go": "package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println() }\n"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := filepath.Join(folder, "go.json")
+	cmd := exec.Command("go", "build", "-debug-trace="+out, "-o", os.DevNull, ".")
+	cmd.Dir, cmd.Env = folder, append(os.Environ(), "GOFLAGS=", "GOWORK=off")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return out
+}
+
+// ofNode is what Node.js writes of a script: whole slices and pairs on one
+// thread, asynchronous ones, moments, names.
+func ofNode(t *testing.T) string {
+	node := test.Peer(t, "node", "nodejs")
+	folder := t.TempDir()
+	script := filepath.Join(folder, "work.js")
+	text := "const fs = require('fs');\nfor (let i = 0; i < 50; i++) fs.statSync(__filename);\nsetTimeout(() => {}, 2);\n"
+	if err := os.WriteFile(script, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(folder, "node.json")
+	cmd := exec.Command(node, "--trace-event-categories", "v8,node,node.async_hooks,node.fs.sync", "--trace-event-file-pattern", out, script)
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return out
+}
+
+// TestOthers reads traces that other programs wrote of themselves just now, and
+// compares with their events taken one by one: the same slices, the same flows.
+func TestOthers(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		write func(*testing.T) string
+	}{{"go build", ofGo}, {"node", ofNode}} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := tt.write(t)
+			found, err := foreign.List{Format}.Identify(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := found.Trace()
+			if err != nil {
+				t.Fatal(err)
+			}
+			events := eventsOf(t, path)
+			wantCalls, wantFlows := callsOf(t, events), 0
+			for _, e := range events {
+				if e.Ph == "s" {
+					wantFlows++
+				}
+			}
+			gotCalls, sent, received := callsIn(t, a)
+			if !slices.Equal(gotCalls, wantCalls) {
+				t.Errorf("%d calls, want %d: first other %s", len(gotCalls), len(wantCalls), firstOther(gotCalls, wantCalls))
+			}
+			if sent != wantFlows || received != wantFlows {
+				t.Errorf("%d messages leave and %d arrive, want %d: %s", sent, received, wantFlows, strings.Join(a.Warnings.List(), "; "))
+			}
+		})
+	}
+}
+
+func eventsOf(t *testing.T, path string) []traced {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var events []traced
+	if json.Unmarshal(text, &events) == nil {
+		return events
+	}
+	var file struct{ TraceEvents []traced }
+	if err := json.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	return file.TraceEvents
+}
+
+// call is a slice, with its times in nanoseconds after the first.
+type call struct {
+	name       string
+	start, end int64
+}
+
+// callsOf pairs beginnings and ends thread by thread, in the order of the file,
+// which is that of time in these.
+func callsOf(t *testing.T, events []traced) []string {
+	t.Helper()
+	var calls []call
+	type thread struct{ pid, tid int64 }
+	open := map[thread][]traced{}
+	for _, e := range events {
+		key := thread{e.Pid, e.Tid}
+		switch e.Ph {
+		case "B":
+			open[key] = append(open[key], e)
+		case "E":
+			stack := open[key]
+			if len(stack) == 0 {
+				t.Fatalf("%s ends without a beginning", e.Name)
+			}
+			b := stack[len(stack)-1]
+			open[key] = stack[:len(stack)-1]
+			calls = append(calls, call{b.Name, ns(t, b.Ts), ns(t, e.Ts)})
+		case "X":
+			calls = append(calls, call{e.Name, ns(t, e.Ts), ns(t, e.Ts) + ns(t, e.Dur)})
+		}
+	}
+	return lines(calls)
+}
+
+// ns is a time in microseconds, whose digits are more than a floating-point
+// number holds where it counts from 1970.
+func ns(t *testing.T, us json.Number) int64 {
+	t.Helper()
+	r, ok := new(big.Rat).SetString(us.String())
+	if !ok {
+		t.Fatalf("%q is no time", us)
+	}
+	r.Mul(r, big.NewRat(1000, 1))
+	return new(big.Int).Quo(r.Num(), r.Denom()).Int64()
+}
+
+// lines are calls in words, by time.
+func lines(calls []call) []string {
+	first := slices.MinFunc(calls, func(a, b call) int { return cmp.Compare(a.start, b.start) }).start
+	var out []string
+	for _, c := range calls {
+		out = append(out, fmt.Sprintf("%012d %012d %s", c.start-first, c.end-first, c.name))
+	}
+	slices.Sort(out)
+	return out
+}
+
+func callsIn(t *testing.T, a *otf2.Archive) (calls []string, sent, received int) {
+	t.Helper()
+	var all []call
+	for _, l := range a.Defs.Locations {
+		r, err := a.Events(l.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var open []call
+		var ev otf2.Event
+		for r.Next(&ev) {
+			switch ev.Kind {
+			case otf2.Enter:
+				open = append(open, call{name: a.Defs.Text(a.Defs.Regions[uint32(ev.F[0])].Name), start: int64(ev.Time)})
+			case otf2.Leave:
+				c := open[len(open)-1]
+				open = open[:len(open)-1]
+				c.end = int64(ev.Time)
+				all = append(all, c)
+			case otf2.MPISend:
+				sent++
+			case otf2.MPIRecv:
+				received++
+			}
+		}
+	}
+	return lines(all), sent, received
+}
+
+func firstOther(got, want []string) string {
+	for i := range min(len(got), len(want)) {
+		if got[i] != want[i] {
+			return fmt.Sprintf("%q, want %q", got[i], want[i])
+		}
+	}
+	return "at the end"
+}
