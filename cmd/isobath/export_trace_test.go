@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -196,6 +198,61 @@ func TestExportOTF2Run(t *testing.T) {
 		}
 		if _, err := os.Stat(in("a")); err == nil {
 			t.Errorf("export %v left files behind", tt.args)
+		}
+	}
+}
+
+// TestExportPerfettoSchema lets protoc read the exports of built-in runs with the
+// published schema: nothing is unknown to it, and slices, flows, counters and
+// samples are as many as in the JSON for Chrome, which is another writer.
+func TestExportPerfettoSchema(t *testing.T) {
+	protoc := test.Peer(t, "protoc", "protobuf-compiler")
+	for _, run := range []string{"demo", "demo:messages"} {
+		folder := t.TempDir()
+		perfetto, chrome := filepath.Join(folder, "out.perfetto"), filepath.Join(folder, "out.json")
+		for _, out := range []string{perfetto, chrome} {
+			if err := runVerb("export", run, "-o", out); err != nil {
+				t.Fatal(err)
+			}
+		}
+		trace, err := os.Open(perfetto)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer trace.Close()
+		cmd := exec.Command(protoc, "--decode=perfetto.protos.Trace", "-I", filepath.Join(test.Root(), "internal/base/tracks/testdata"), "perfetto.proto")
+		cmd.Stdin = trace
+		text, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if field := regexp.MustCompile(`(?m)^ *\d+(:| \{).*$`).Find(text); field != nil {
+			t.Errorf("%s: the schema has no field %s", run, field)
+		}
+		content, err := os.ReadFile(chrome)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file struct {
+			TraceEvents []struct{ Ph string }
+			Samples     []any
+		}
+		if err := json.Unmarshal(content, &file); err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]int{"perf_sample {": len(file.Samples)}
+		for _, e := range file.TraceEvents {
+			if name := map[string]string{"B": "TYPE_SLICE_BEGIN", "E": "TYPE_SLICE_END", "C": "TYPE_COUNTER", "s": " flow_ids:", "f": "terminating_flow_ids:"}[e.Ph]; name != "" {
+				want[name]++
+			}
+		}
+		if len(want) < 2 {
+			t.Fatalf("%s: the JSON has only %v", run, want)
+		}
+		for name, n := range want {
+			if got := bytes.Count(text, []byte(name)); got != n {
+				t.Errorf("%s: %d times %q, want %d", run, got, name, n)
+			}
 		}
 	}
 }
