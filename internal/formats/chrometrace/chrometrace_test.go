@@ -102,6 +102,25 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestEndsByName reads tasks that share a thread: an end ends the slice of its
+// name. One without a name, or with one that nothing has, ends the innermost.
+func TestEndsByName(t *testing.T) {
+	a, err := open(write(t, `[
+{"ph":"B","pid":1,"tid":1,"ts":0,"name":"all"},
+{"ph":"B","pid":1,"tid":1,"ts":1,"name":"a"},
+{"ph":"B","pid":1,"tid":1,"ts":2,"name":"b"},
+{"ph":"E","pid":1,"tid":1,"ts":3,"name":"a"},
+{"ph":"B","pid":1,"tid":1,"ts":4,"name":"c"},
+{"ph":"E","pid":1,"tid":1,"ts":5,"name":"b"},
+{"ph":"E","pid":1,"tid":1,"ts":6,"name":"other"},
+{"ph":"E","pid":1,"tid":1,"ts":7}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, a, []string{"thread 1 of process 1", "0 ENTER all", "1000 ENTER a", "2000 ENTER b", "3000 LEAVE b", "3000 LEAVE a", "4000 ENTER c", "6000 LEAVE c", "7000 LEAVE all"},
+		[]string{"cut there (1)"})
+}
+
 // TestArray reads the array form of a writer that was interrupted, out of order:
 // flows of the second form, one that passes through, one to the next slice, all
 // between threads of one process.

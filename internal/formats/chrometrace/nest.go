@@ -28,37 +28,74 @@ func (r *reader) nest() {
 // pair makes slices of beginnings and ends. It returns, for each mark, the slice
 // that is open there, −1 for none.
 func (r *reader) pair(th *thread) []int32 {
-	var open []int32
+	open := opened{reader: r, th: th, late: map[uint32]int{}}
 	at := make([]int32, len(th.marks))
-	top := func() int32 {
-		if len(open) == 0 {
-			return -1
-		}
-		return open[len(open)-1]
-	}
 	for i := range th.marks {
 		m := &th.marks[i]
-		at[i] = top()
+		at[i] = open.top()
 		switch m.phase {
 		case 'B':
-			th.slices = append(th.slices, slice{start: m.time, end: math.MinInt64, name: m.name, parent: top(), bytes: m.bytes, order: int32(i)})
-			open = append(open, int32(len(th.slices)-1))
+			th.slices = append(th.slices, slice{start: m.time, end: math.MinInt64, name: m.name, parent: open.top(), bytes: m.bytes, order: int32(i)})
+			open.slices = append(open.slices, int32(len(th.slices)-1))
 		case 'E':
-			if len(open) == 0 {
-				r.notes["ends of slices without a beginning are left out"]++
-				continue
-			}
-			s := &th.slices[top()]
-			s.end, s.last = m.time, int32(i)
-			open = open[:len(open)-1]
+			open.end(m, int32(i))
 		}
 	}
-	for _, i := range open {
+	for _, i := range open.slices {
 		r.notes["slices that never end last to the end of their thread"]++
 		th.slices[i].end, th.slices[i].last = th.marks[len(th.marks)-1].time, math.MaxInt32
 	}
 	return at
 }
+
+// opened are the slices of a thread that have begun, outermost first.
+type opened struct {
+	*reader
+	th     *thread
+	slices []int32
+	late   map[uint32]int // by name, ends that come after their slice was cut
+}
+
+func (o *opened) top() int32 {
+	if len(o.slices) == 0 {
+		return -1
+	}
+	return o.slices[len(o.slices)-1]
+}
+
+// end ends the innermost slice of the name that the mark has; ends need none,
+// and one that is nowhere open ends the innermost of all. Slices inside that are
+// still open, as where tasks share a thread, are cut: calls nest.
+func (o *opened) end(m *mark, i int32) {
+	from := len(o.slices) - 1
+	for k := from; k >= 0 && o.words[m.name] != ""; k-- {
+		if o.th.slices[o.slices[k]].name == m.name {
+			from = k
+			break
+		}
+	}
+	named := from >= 0 && o.th.slices[o.slices[from]].name == m.name
+	if !named && o.late[m.name] > 0 {
+		o.late[m.name]--
+		return
+	}
+	if from < 0 {
+		o.notes["ends of slices without a beginning are left out"]++
+		return
+	}
+	for _, k := range o.slices[from:] {
+		s := &o.th.slices[k]
+		s.end, s.last = m.time, i
+	}
+	for _, k := range o.slices[from+1:] {
+		o.late[o.th.slices[k].name]++
+		o.notes[cutNote]++
+	}
+	o.slices = o.slices[:from]
+}
+
+// cutNote tells of calls that do not nest.
+const cutNote = "slices that end after the one they are in are cut there"
 
 // merge puts slices that were written whole and those of pairs into one order.
 // One that begins inside another and ends after it is cut there: calls nest.
@@ -81,7 +118,7 @@ func (r *reader) merge(th *thread) {
 			s.parent = open[len(open)-1]
 			if outer := all[s.parent].end; s.end > outer {
 				s.end = outer
-				r.notes["slices that end after the one they are in are cut there"]++
+				r.notes[cutNote]++
 			}
 		}
 		open = append(open, int32(i))

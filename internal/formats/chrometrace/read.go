@@ -226,7 +226,7 @@ func (r *reader) take(e *event) {
 	case "B":
 		th.marks = append(th.marks, mark{time: at, name: r.text(e.Name), phase: 'B', bytes: bytesOf(e.Args)})
 	case "E":
-		th.marks = append(th.marks, mark{time: at, phase: 'E'})
+		th.marks = append(th.marks, mark{time: at, name: r.text(e.Name), phase: 'E'})
 	case "X":
 		r.complete(th, e, at)
 	case "C":
