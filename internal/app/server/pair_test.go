@@ -84,6 +84,41 @@ func TestPair(t *testing.T) {
 	}
 }
 
+// TestPairIsForeseen joins the runs that the page begins with before it asks, and
+// again when one of them is replaced; the server ends after that.
+func TestPairIsForeseen(t *testing.T) {
+	s, a, b := demoPair(t)
+	if s.foreseen != nil {
+		t.Error("runs are joined that nobody compares")
+	}
+	joined := func() bool {
+		<-s.foreseen.Done()
+		run, release := s.heldPair(a.ID + "," + b.ID)
+		if run != nil {
+			release()
+		}
+		return run != nil
+	}
+	s.CompareFirst(a.ID, b.ID)
+	if !joined() {
+		t.Error("the pair is not made before it is asked for")
+	}
+	runs, err := NewLoader(dataset.Options{}).DemoCompare(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range runs {
+		s.Add(r)
+	}
+	if !joined() {
+		t.Error("the pair is not made anew after its runs were opened again")
+	}
+	s.Add(runs[1]) // a join is under way while the server ends
+	if err := s.Close(); err != nil || len(s.pairs) > 0 {
+		t.Errorf("%v, %d pairs left", err, len(s.pairs))
+	}
+}
+
 func TestPairIsRefused(t *testing.T) {
 	s, a, b := demoPair(t)
 	for path, status := range map[string]int{

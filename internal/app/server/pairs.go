@@ -1,12 +1,14 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/app/server/memory"
+	"github.com/isobath/isobath/internal/base/parallel"
 	"github.com/isobath/isobath/internal/data/kind"
 )
 
@@ -98,8 +100,36 @@ func closeAll(runs []*frame.Run) error {
 // both are open. Each is named by its id, or by the path it is opened from.
 func (s *Server) CompareFirst(a, b string) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.compare = [2]string{a, b}
+	s.mu.Unlock()
+	s.foreseePair()
+}
+
+// foreseePair begins to join the runs that are shown as one first, while the
+// browser starts: the page asks for nothing else before.
+func (s *Server) foreseePair() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := s.toCompare()
+	a, b, _ := strings.Cut(id, pairSeparator)
+	i := slices.IndexFunc(s.runs, func(r *frame.Run) bool { return r.ID == a })
+	if id == "" || s.runs[i].Kind != string(kind.Samples) {
+		return
+	}
+	before := s.foreseen
+	s.foreseen = parallel.Start(s.jobs.ctx, func(ctx context.Context) error {
+		if before != nil {
+			<-before.Done() // so that who waits for the last waits for all
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		_, release, err := s.holdPair(id, a, b)
+		if err == nil {
+			release()
+		}
+		return nil // who asks for the pair is told why it cannot be
+	})
 }
 
 // showAlone takes back that a run is shown beside another.

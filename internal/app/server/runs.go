@@ -46,6 +46,7 @@ func (s *Server) Add(r *frame.Run) {
 		old.Close()
 	}
 	closeAll(apart)
+	s.foreseePair()
 	s.recent.add(r.Path, r.Name)
 }
 

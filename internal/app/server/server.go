@@ -91,10 +91,12 @@ type Server struct {
 	// little longer; see retire.
 	retired []*frame.Run
 	// pairs are two runs shown as one, newest first; pairing is held while one is
-	// made. compare names the runs of the one that the page begins with.
-	pairs   []*frame.Run
-	pairing sync.Mutex
-	compare [2]string
+	// made. compare names the runs of the one that the page begins with, which
+	// foreseen joins before it is asked for.
+	pairs    []*frame.Run
+	pairing  sync.Mutex
+	compare  [2]string
+	foreseen *parallel.Task // nil: nothing was to be joined yet
 	// linkTo is called with the first run that has samples on a mesh; nil: not
 	// wanted, or done.
 	linkTo func(*frame.Run) error
@@ -178,6 +180,12 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 // Close ends imports, closes all runs and removes what was uploaded.
 func (s *Server) Close() error {
 	s.jobs.stop()
+	s.mu.Lock()
+	foreseen := s.foreseen
+	s.mu.Unlock()
+	if foreseen != nil {
+		<-foreseen.Done()
+	}
 	// Requests under way may ask for other runs while they are waited for, so
 	// the lock is not held.
 	s.mu.Lock()

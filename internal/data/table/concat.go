@@ -105,9 +105,13 @@ func describeParts(name string, parts []part) (*Column, error) {
 
 // validParts says which rows have a value; nil if all have.
 func validParts(parts []part) Bits {
-	rows := 0
+	rows, all := 0, true
 	for _, p := range parts {
 		rows += p.rows
+		all = all && p.column != nil && p.column.Valid == nil
+	}
+	if all {
+		return nil
 	}
 	valid := NewBits(rows)
 	at := 0
@@ -127,7 +131,7 @@ func (c *Column) fillFrom(parts []part) (err error) {
 	switch c.Kind {
 	case Category:
 		names := NewInterner()
-		c.Data, c.Spill, err = gather(parts, func(p *Column) func(int) uint32 { return recoded(p, names) })
+		c.Data, c.Spill, err = gather(parts, func(p *Column) filler[uint32] { return recoded(p, names) })
 		c.Dict = names.Names()
 	case Flag:
 		c.Data, c.Spill, err = gather(parts, plain[uint8])
@@ -135,43 +139,37 @@ func (c *Column) fillFrom(parts []part) (err error) {
 		c.Data, c.Spill, err = gather(parts, plain[uint64])
 	case Time:
 		c.Base = earliest(parts)
-		c.Data, c.Spill, err = gather(parts, func(p *Column) func(int) int64 {
-			values := plain[int64](p)
-			return func(i int) int64 { return int64(p.Base + uint64(values(i)) - c.Base) }
-		})
+		c.Data, c.Spill, err = gather(parts, func(p *Column) filler[int64] { return since(p, c.Base) })
 	default:
 		switch widest(parts) {
 		case 'f':
-			c.Data, c.Spill, err = gather(parts, func(p *Column) func(int) float64 { return p.Float })
+			c.Data, c.Spill, err = gather(parts, numbers[float64])
 		case 'l':
-			c.Data, c.Spill, err = gather(parts, whole)
+			c.Data, c.Spill, err = gather(parts, numbers[int64])
 		default:
-			c.Data, c.Spill, err = gather(parts, func(p *Column) func(int) int32 {
-				values := whole(p)
-				return func(i int) int32 { return int32(values(i)) }
-			})
+			c.Data, c.Spill, err = gather(parts, numbers[int32])
 		}
 	}
 	return err
 }
 
+// filler writes the values of a column from a row on into a block. What it writes
+// for rows without a value does not matter.
+type filler[T Fixed] func(block []T, row int)
+
 // gather joins values; rows without one have zero.
-func gather[T Fixed](parts []part, valueOf func(*Column) func(row int) T) (any, *Spill, error) {
+func gather[T Fixed](parts []part, valuesOf func(*Column) filler[T]) (any, *Spill, error) {
 	var g Growing[T]
 	for _, p := range parts {
 		if p.column == nil {
 			g.Pad(g.Len() + p.rows)
 			continue
 		}
-		value := valueOf(p.column)
+		fill := valuesOf(p.column)
 		for row := 0; row < p.rows; {
 			block := g.Room(p.rows - row)
-			for k := range block {
-				block[k] = 0
-				if p.column.Has(row + k) {
-					block[k] = value(row + k)
-				}
-			}
+			fill(block, row)
+			clearMissing(block, row, p.column)
 			row += len(block)
 		}
 		p.table.Release() // before the next part is read
@@ -180,28 +178,69 @@ func gather[T Fixed](parts []part, valueOf func(*Column) func(row int) T) (any, 
 	return values, spill, err
 }
 
-// plain returns the values as they are.
-func plain[T Fixed](c *Column) func(int) T {
-	values := c.Data.([]T)
-	return func(i int) T { return values[i] }
-}
-
-// whole returns whole numbers.
-func whole(c *Column) func(int) int64 {
-	if narrow, ok := c.Data.([]int32); ok {
-		return func(i int) int64 { return int64(narrow[i]) }
+// clearMissing sets to zero what a block has of rows without a value.
+func clearMissing[T Fixed](block []T, row int, c *Column) {
+	if c.Valid == nil {
+		return
 	}
-	return plain[int64](c)
+	for k := range block {
+		if !c.Valid.Get(row + k) {
+			block[k] = 0
+		}
+	}
 }
 
-// recoded returns codes into the names of all parts.
-func recoded(c *Column, names *Interner) func(int) uint32 {
-	codes := make([]uint32, len(c.Dict))
+// plain gives the values as they are.
+func plain[T Fixed](c *Column) filler[T] {
+	values := c.Data.([]T)
+	return func(block []T, row int) { copy(block, values[row:]) }
+}
+
+// numbers gives numbers in a form that holds them.
+func numbers[T int32 | int64 | float64](c *Column) filler[T] {
+	switch d := c.Data.(type) {
+	case []T:
+		return plain[T](c)
+	case []int32:
+		return converted[T](d)
+	case []int64:
+		return converted[T](d)
+	default:
+		return converted[T](c.Data.([]float64))
+	}
+}
+
+func converted[T, From int32 | int64 | float64](values []From) filler[T] {
+	return func(block []T, row int) {
+		for k, v := range values[row:][:len(block)] {
+			block[k] = T(v)
+		}
+	}
+}
+
+// since gives clock readings from another base.
+func since(c *Column, base uint64) filler[int64] {
+	values := c.Data.([]int64)
+	later := c.Base - base
+	return func(block []int64, row int) {
+		for k, v := range values[row:][:len(block)] {
+			block[k] = int64(uint64(v) + later)
+		}
+	}
+}
+
+// recoded gives codes into the names of all parts.
+func recoded(c *Column, names *Interner) filler[uint32] {
+	codes := make([]uint32, max(1, len(c.Dict))) // a column without any value may have no name
 	for i, n := range c.Dict {
 		codes[i] = names.CodeString(n)
 	}
 	values := c.Data.([]uint32)
-	return func(i int) uint32 { return codes[values[i]] }
+	return func(block []uint32, row int) {
+		for k, v := range values[row:][:len(block)] {
+			block[k] = codes[v]
+		}
+	}
 }
 
 // earliest is the first clock reading of all parts; 0 if there is none.
