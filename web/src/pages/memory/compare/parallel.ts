@@ -9,7 +9,7 @@ import { HOVERED, SELECTED, type PairAnswer } from '../../../api/decode';
 import { titleOf } from '../../../state/axes';
 import type { Said, Table } from '../../../frame/view';
 import { signed } from '../views/changes';
-import type { LineLayer } from '../views/density';
+import { positions, type LineLayer } from '../views/density';
 import {
   ParallelView,
   type AxisColumn,
@@ -120,8 +120,25 @@ export class ChangeParallelView extends ParallelView {
       const [left, right] = [this.columns[i], this.columns[i + 1]];
       const area = this.gap(i);
       if (!left || !right || !area || this.isConstant(i) || this.isConstant(i + 1)) continue;
-      yield this.strokesOf(cells, left, right, area, theme);
+      const make = (): Strokes => this.strokesOf(cells, left, right, area, theme);
+      // The difference of all samples comes back with each change of side.
+      const { kept, selected } = this.input;
+      yield kept && !selected ? kept.keep(`${i} change`, this.drawnFrom(i, area, theme), make) : make();
     }
+  }
+
+  /** All that the strokes of a gap depend on. */
+  private drawnFrom(i: number, area: Strokes['area'], theme: Theme): (ArrayLike<number> | string)[] {
+    const { scaleA, scaleB, allowance } = this.chance;
+    const scales = [area.x, area.y, area.w, area.h, this.top1, scaleA, scaleB, allowance];
+    const inks = [theme.bg, theme.rest, theme.more, theme.less];
+    const places = (side: number, of: Uint16Array): Float64Array =>
+      positions(of, (bin) => this.top + this.columns[i + side]!.layout.middle(bin));
+    const of = this.input.cells[i]?.flatMap((p) => [
+      ...[p.left, p.right, p.counts[SELECTED]],
+      ...[places(0, p.left), places(1, p.right)],
+    ]);
+    return [[...scales, ...inks].join(), ...(of ?? [])];
   }
 
   /** Weak changes first; what noise explains lies beneath, thin and grey. */

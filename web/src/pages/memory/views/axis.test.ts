@@ -28,6 +28,7 @@ import { column, info, machine, names, numbers, pair } from '../../../api/fixtur
 import { foldAxis, foldPair } from './fold';
 import { HistogramView } from './histogram';
 import { binOf, resourceOf } from './link';
+import { ChangeParallelView } from '../compare/parallel';
 import { brushOf, ParallelView, type ParallelInput } from './parallel';
 import { SvgRenderer } from '../../../base/svg';
 import { parseTokens } from '../../../base/theme';
@@ -230,6 +231,39 @@ describe('lines', () => {
     }
     expect(again({}, inkOf('rest', theme, 0.5)).rgb).not.toEqual(first.rgb);
   });
+  it('of three pictures in turn stay, of more than that the newest', () => {
+    const kept = new KeptLines();
+    const of = (most: number) => kept.strokes(0, { ...input, most }, ink('rest'));
+    const three = [50, 51, 52].map(of);
+    expect([50, 51, 52].map(of)).toEqual(three);
+    [50, 51, 52].forEach((most, i) => expect(of(most)).toBe(three[i]));
+    of(53);
+    expect(of(52)).toBe(three[2]);
+    expect(of(50)).not.toBe(three[0]);
+  });
+  it('of a difference stay the same object until a side changes', () => {
+    const kept = new KeptLines();
+    const a = pair([[0, 0, 4, 4, 0]]);
+    const lines = (b: PairAnswer, more: Partial<ParallelInput> = {}) => {
+      const bars = { a: new Uint32Array(4), b: new Uint32Array(4) };
+      const v = new ChangeParallelView({
+        ...parallelInput({ kept, ...more }),
+        bars: [bars, bars, bars],
+        cells: [[a, b], undefined],
+        totals: [100, 100],
+        allowance: 0,
+      });
+      return [...v.lines('selection', theme)][0]!;
+    };
+    const b = pair([[0, 0, 90, 90, 0]]);
+    const first = lines(b);
+    expect(first.n).toBe(1);
+    expect(lines(b)).toBe(first);
+    expect(lines(pair([[0, 0, 80, 80, 0]]))).not.toBe(first);
+    expect(lines(b, { size: { w: 1000, h: 260 } })).not.toBe(first);
+    expect(lines(b)).toBe(first);
+    expect(lines(b, { selected: true }).kept).toBeUndefined(); // one of many brushes
+  });
   it('whose bin has no place are not seen', () => {
     const s = densityStrokes({ ...input, leftY: (b) => (b === 0 ? NaN : 5) }, ink('selection'));
     expect([...s.alpha]).toEqual([0, 0]);
@@ -314,8 +348,8 @@ const AXES: ParallelInput['axes'] = [
   { column: column('z', { distinct: 1, min: 4, max: 4 }), answer: numbers('z', [4, 5], [8]), subtitle: '' },
 ];
 
-function parallel(more: Partial<ParallelInput> = {}): ParallelView {
-  return new ParallelView({
+function parallelInput(more: Partial<ParallelInput> = {}): ParallelInput {
+  return {
     axes: AXES,
     pairs: [
       pair([
@@ -333,7 +367,11 @@ function parallel(more: Partial<ParallelInput> = {}): ParallelView {
     restAlpha: 1,
     brushes: new Map(),
     ...more,
-  });
+  };
+}
+
+function parallel(more: Partial<ParallelInput> = {}): ParallelView {
+  return new ParallelView(parallelInput(more));
 }
 
 describe('parallel view', () => {

@@ -162,13 +162,16 @@ interface Made {
   readonly from: readonly (ArrayLike<number> | string)[];
 }
 
+const KEPT = 3; // of two runs: A, B and their difference
+
 /**
  * Strokes that most answers have in common, the lines of all samples: as long as
  * nothing about them changes they are the same object, whose pixels a renderer
- * keeps. One gap between axes has one place for each layer.
+ * keeps. One gap between axes has a few places for each layer, so that a picture
+ * that comes back after another is there.
  */
 export class KeptLines {
-  private readonly made = new Map<string, Made>();
+  private readonly made = new Map<string, readonly Made[]>();
 
   strokes(gap: number, input: DensityInput, ink: Ink): Strokes {
     const { pair, area, strength, most } = input;
@@ -182,23 +185,30 @@ export class KeptLines {
       positions(pair.left, input.leftY),
       positions(pair.right, input.rightY),
     ];
-    const place = `${gap} ${ink.layer}`;
-    const known = this.made.get(place);
-    if (known?.from.every((x, i) => sameNumbers(x, from[i]!))) return known.strokes;
-    const strokes = { ...densityStrokes(input, ink), kept: true };
-    this.made.set(place, { strokes, from });
-    return strokes;
+    return this.keep(`${gap} ${ink.layer}`, from, () => densityStrokes(input, ink));
+  }
+
+  /** The strokes that were made from the same, or new ones. */
+  keep(place: string, from: Made['from'], make: () => Strokes): Strokes {
+    const made = this.made.get(place) ?? [];
+    const known = made.find(
+      (m) => m.from.length === from.length && m.from.every((x, i) => sameNumbers(x, from[i]!)),
+    );
+    const newest = known ?? { strokes: { ...make(), kept: true }, from };
+    this.made.set(place, [newest, ...made.filter((m) => m !== known)].slice(0, KEPT));
+    return newest.strokes;
   }
 }
 
 function sameNumbers(a: ArrayLike<number> | string, b: ArrayLike<number> | string): boolean {
-  if (typeof a === 'string' || typeof b === 'string') return a === b;
+  if (a === b) return true;
+  if (typeof a === 'string' || typeof b === 'string') return false;
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) if (!Object.is(a[i], b[i])) return false;
   return true;
 }
 
-function positions(of: Uint16Array, y: (bin: number) => number): Float64Array {
+export function positions(of: Uint16Array, y: (bin: number) => number): Float64Array {
   return Float64Array.from({ length: bins(of) }, (_, bin) => y(bin));
 }
 
