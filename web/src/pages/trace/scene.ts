@@ -38,6 +38,7 @@ export interface Scene {
   readonly note: string; // at the active computation
 }
 
+const COLLECTIVE = 2; // kind of an operation
 const MOST_DISCS = 5; // numbered in the picture; the list has them all
 
 /** The entry of the ranking that a link names, or the first. */
@@ -91,9 +92,7 @@ export function sceneOf(
     signed,
     write: measure ? measured(measure.unit) : signed ? change : time,
     word: metricWord(colour, signed, measure !== undefined),
-    top: roundTop(
-      Math.max(largest(picture?.logical, now.pixel), largest(picture?.ghost?.logical, now.pixel)),
-    ),
+    top: scaleTop(picture, now.pixel, steps, measure ? undefined : (report?.threshold ?? 0)),
     causes: trace.ranking?.gains ?? [],
     active,
     instance,
@@ -109,15 +108,43 @@ function metricWord(colour: Colour, signed: boolean, measure: boolean): string {
   return colour === 'duration' ? 'long' : 'late';
 }
 
-function largest(t: Timeline | undefined, pixel: 'most' | 'mean'): number {
+/**
+ * Where the colours end. How late the last collective lets ranks go delays
+ * nobody, so it does not stretch the scale of times: what is above is drawn in
+ * the colour of its end. The scale stays above what counts as late, lest noise is
+ * shown in all colours.
+ */
+export function scaleTop(
+  picture: Picture | undefined,
+  pixel: 'most' | 'mean',
+  steps: number,
+  late: number | undefined, // ns; undefined for measures, of which nothing is left out
+): number {
+  const of = (before: number): number =>
+    Math.max(largest(picture?.logical, pixel, before), largest(picture?.ghost?.logical, pixel, before));
+  const all = of(Infinity);
+  return roundTop(late === undefined ? all : Math.min(all, Math.max(of(steps - 1), late)));
+}
+
+/** The largest amount of the operations before a step. */
+function largest(t: Timeline | undefined, pixel: 'most' | 'mean', step: number): number {
   let most = 0;
   const larger = (v: number): void => {
     const size = Math.abs(v);
     if (size > most) most = size; // false without a value
   };
-  t?.ops?.value.forEach(larger);
-  t?.ops?.before.forEach(larger);
-  (pixel === 'mean' ? t?.cells?.mean : t?.cells?.most)?.forEach(larger);
+  const { ops, cells } = t ?? {};
+  ops?.step.forEach((at, i) => {
+    larger(ops.before[i]!); // the computation before the last collective is no part of it
+    if (at < step || ops.kind[i] !== COLLECTIVE) larger(ops.value[i]!);
+  });
+  if (t && cells) {
+    const width = (t.window.to - t.window.from) / cells.count;
+    (pixel === 'mean' ? cells.mean : cells.most).forEach((v, i) => {
+      // A column that reaches beyond the step has it in it.
+      if (t.window.from + ((i % cells.count) + 1) * width <= step + 1e-9) larger(v);
+    });
+  }
   return most;
 }
 
@@ -158,15 +185,13 @@ export function messagesOf(o: Operation | undefined, hover: boolean): Partner[] 
   ];
 }
 
-/** The largest value outside the window, if the scale does not reach it. */
+/** The largest value, in view or not, if the scale does not reach it. */
 export function outsideText(s: Scene): string {
   const o = s.picture?.overview;
   if (!o) return '';
   let [best, at] = [0, -1];
   o.most.forEach((v, i) => {
-    const step = Math.floor((i * s.steps) / o.most.length);
-    if (o.op[i] !== NONE && (step < Math.floor(s.from) || step >= Math.ceil(s.to)) && v > best)
-      [best, at] = [v, step];
+    if (o.op[i] !== NONE && v > best) [best, at] = [v, Math.floor((i * s.steps) / o.most.length)];
   });
   return at >= 0 && best > s.top ? `max ${s.write(best)} at step ${at}` : '';
 }

@@ -7,9 +7,10 @@ import { parseTokens } from '../../base/theme';
 import { difference, LogicalView, reachSpans, tickEvery } from './logical';
 import { tree } from './dendrogram';
 import { OverviewView } from './overview';
-import { NONE, type Timeline } from './picture';
+import { NONE, type Picture, type Timeline } from './picture';
 import { PhysicalView } from './physical';
 import { change as writeChange, latenessColor, time } from './scale';
+import { scaleTop } from './scene';
 import { changeColor } from '../../base/change';
 import { INITIAL, readTrace, writeTrace, type TraceState } from './state';
 import { lineLabel, panned, zoomed, type TimelineInput } from './timeline';
@@ -369,6 +370,49 @@ describe('scales', () => {
   it('are pale on time', () => {
     expect(latenessColor(theme, 0)).toBe(theme.foot);
     expect(latenessColor(theme, 1)).toBe('#440154');
+  });
+});
+
+describe('the colours of lateness', () => {
+  const ops = (value: readonly number[], before = [0, 0, 0, 0], kind = [0, 2, 1, 2]): Picture => ({
+    took: 0,
+    logical: {
+      ...picture,
+      ops: {
+        ...picture.ops!,
+        value: Float64Array.from(value),
+        before: Float64Array.from(before),
+        kind: Uint16Array.from(kind),
+      },
+    },
+    physical: undefined,
+    overview: undefined,
+    ghost: undefined,
+  });
+  const cells = (most: readonly number[]): Picture => {
+    const none = new Uint32Array(6);
+    const row = Float32Array.from(most);
+    const drawn = { count: 3, most: row, mean: row, op: none, part: none, name: new Uint16Array(6) };
+    return { ...ops([]), logical: { ...picture, ops: undefined, cells: drawn } };
+  };
+
+  it('do not end at how late the last collective lets ranks go', () => {
+    // Steps 0, 2, 1, 2: the last collective, at step 2, lets rank 0 go 40 ms late.
+    expect(scaleTop(ops([0, 40e6, 4e6, 0]), 'most', 3, 5e5)).toBe(4e6);
+    expect(scaleTop(cells([0, 1e6, 40e6, 0, 4e6, 0]), 'most', 3, 5e5)).toBe(4e6);
+    // But at a computation before it, at a last step without one, and for measures.
+    expect(scaleTop(ops([0, 40e6, 4e6, 0], [0, 20e6, 0, 0]), 'most', 3, 5e5)).toBe(20e6);
+    expect(scaleTop(ops([0, 40e6, 4e6, 0], [0, 0, 0, 0], [0, 0, 1, 1]), 'most', 3, 5e5)).toBe(40e6);
+    expect(scaleTop(ops([0, 40e6, 4e6, 0]), 'most', 3, undefined)).toBe(40e6);
+    // A collective inside the run counts, as does one of a window that ends there.
+    expect(scaleTop(ops([0, 40e6, 4e6, 0]), 'most', 9, 5e5)).toBe(40e6);
+  });
+
+  it('do not show noise as lateness, and end at the data', () => {
+    expect(scaleTop(ops([0, 40e6, 1000, 0]), 'most', 3, 5e5)).toBe(5e5);
+    expect(scaleTop(ops([0, 3000, 1000, 0]), 'most', 3, 5e5)).toBe(3000);
+    for (let v = 1e3; v < 1e9; v *= 1.3)
+      expect(scaleTop(ops([0, 0, v, 0]), 'most', 3, 0) / v).toBeLessThan(1.34);
   });
 });
 
