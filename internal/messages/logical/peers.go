@@ -309,6 +309,48 @@ func (p *Peers) compareLines(lines []ofLine, all int64) {
 			}
 		}
 	}
+	p.mostHeldUp(lines)
+}
+
+// A computation is held up if it takes heldOver times what is usual for its
+// process at its place, and free if it takes up to a quarter more.
+const heldOver = 3
+
+// mostHeldUp compares with other times of the process where the median of a step
+// is no measure, because most who compute there are held up too. Somebody must be
+// free there: a step at which all have more to do is no delay.
+func (p *Peers) mostHeldUp(lines []ofLine) {
+	held := func(i int32, usual int64) bool {
+		return p.Rule[i] == SameStep && usual > 0 && p.Usual[i] >= heldOver*usual && p.Computation(i) >= heldOver*usual
+	}
+	free := map[int32]bool{} // by step, of those with held ones
+	for _, l := range lines {
+		if len(l.calls) < enoughTimes {
+			continue
+		}
+		for _, i := range l.calls {
+			if held(i, l.median) {
+				free[p.Step[i]] = false
+			}
+		}
+	}
+	if len(free) == 0 {
+		return
+	}
+	for _, l := range lines {
+		for _, i := range l.calls {
+			if _, asked := free[p.Step[i]]; asked && len(l.calls) >= enoughTimes && 4*p.Computation(i) <= 5*l.median {
+				free[p.Step[i]] = true
+			}
+		}
+	}
+	for _, l := range lines {
+		for _, i := range l.calls {
+			if len(l.calls) >= enoughTimes && free[p.Step[i]] && held(i, l.median) {
+				p.Usual[i], p.Rule[i] = l.median, SameTimes
+			}
+		}
+	}
 }
 
 // onceOver is how many times the difference that a process always has must fit

@@ -131,7 +131,9 @@ func Rank(ctx context.Context, g *Graph, s *logical.Structure, top int) (*Causes
 func (c *Causes) collect() {
 	n := c.Len()
 	c.ofComp, c.ofOwn, c.ofLag = none(n), none(n), none(len(c.Deps.Cause))
-	c.elements = make([]element, 0, n)
+	// Each call and dependency is late in a noisy run; of room that is not used no
+	// page is touched.
+	c.elements = make([]element, 0, n+len(c.Deps.Cause)+c.Lines())
 	add := func(e element) int32 {
 		c.elements = append(c.elements, e)
 		return int32(len(c.elements) - 1)
@@ -266,7 +268,8 @@ const (
 )
 
 // split makes entries of the elements of one place: one-offs by line and size,
-// a line that holds half of the rest, and the rest.
+// a line that holds half of the rest, lines that are slower than others, and the
+// rest.
 func (c *Causes) split(members []int32, wide int32) {
 	kind := c.elements[members[0]].kind
 	rest := members
@@ -289,22 +292,72 @@ func (c *Causes) split(members []int32, wide int32) {
 			heavy = line
 		}
 	}
+	apart := []int32{heavy}
 	if heavy < 0 {
-		c.patterns(Entry{Kind: kind, wide: wide, elements: slices.Clone(rest)})
-		return
+		if apart = c.slowLines(kind, byLine); len(apart) == 0 {
+			c.patterns(Entry{Kind: kind, wide: wide, elements: slices.Clone(rest)})
+			return
+		}
 	}
-	var own, others []int32
+	own := make([][]int32, len(apart))
+	var others []int32
 	for _, k := range rest {
-		if c.lineOfElement(&c.elements[k]) == heavy {
-			own = append(own, k)
+		if n := slices.Index(apart, c.lineOfElement(&c.elements[k])); n >= 0 {
+			own[n] = append(own[n], k)
 		} else {
 			others = append(others, k)
 		}
 	}
-	c.patterns(Entry{Kind: kind, wide: wide, elements: own, single: true})
+	for _, elements := range own {
+		c.patterns(Entry{Kind: kind, wide: wide, elements: elements, single: true})
+	}
 	if len(others) > 0 {
 		c.split(others, wide) // which has a line less
 	}
+}
+
+// A line that loses more than the others by slowOver of what is usual among them,
+// and by slowSpread times as much as they differ, is slow and not just disturbed
+// as they are. Of more than a part of the lines that cannot be said, and how much
+// few lines differ says little.
+const (
+	slowOver    = 0.5
+	slowSpread  = 4
+	slowPart    = 4
+	enoughLines = 12
+)
+
+// slowLines are the lines whose computations lose far more in sum than those of
+// others, and by what is worth a line: where all are disturbed a little, a slow one
+// does not hold half of the sum.
+func (c *Causes) slowLines(kind CauseKind, byLine map[int32]int64) []int32 {
+	if kind != ByComputation || len(byLine) < enoughLines {
+		return nil
+	}
+	middle := func(values []int64) int64 {
+		slices.Sort(values)
+		return values[(len(values)-1)/2]
+	}
+	sums := make([]int64, 0, len(byLine))
+	for _, sum := range byLine {
+		sums = append(sums, sum)
+	}
+	usual := middle(sums)
+	for n, sum := range sums {
+		sums[n] = max(sum-usual, usual-sum)
+	}
+	least := max(c.worthAlone(), int64(slowOver*float64(usual)), slowSpread*middle(sums))
+	var slow []int32
+	for line, sum := range byLine {
+		if sum-usual >= least {
+			slow = append(slow, line)
+		}
+	}
+	if slowPart*len(slow) > len(byLine) {
+		return nil
+	}
+	slices.Sort(slow)
+	return slow
 }
 
 // A pattern is at least patternMembers computations, alike within alike times,

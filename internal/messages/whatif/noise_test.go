@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/isobath/isobath/internal/messages/mpiprog"
@@ -89,6 +90,88 @@ func TestDelayAmongTrifles(t *testing.T) {
 		e := &c.Entries[0]
 		if e.Kind != ByComputation || e.Count != test.count || math.Abs(float64(e.Sum)/1e6-test.sum) > 0.1 {
 			t.Errorf("%v: first %v, %d times, %d ns, want %d times, %.1f ms", test.extra, e.Kind, e.Count, e.Sum, test.count, test.sum)
+		}
+	}
+}
+
+// TestSlowRankInNoise holds that a rank that loses 2 ms every fourth round is an
+// entry of its own where all ranks are disturbed by about as much in sum: it is
+// not told as a part of what disturbs everyone.
+func TestSlowRankInNoise(t *testing.T) {
+	for name, noise := range noises {
+		for seed := range uint64(3) {
+			for _, late := range [][]int{{int(seed)*5 + 1}, {2, 9}} {
+				rng := rand.New(rand.NewPCG(seed, 9))
+				delayed, own := 0.0, map[int]float64{}
+				c := ranked(t, simulate(t, 16, func(p *mpiprog.Program) {
+					noisyRing(p, 120, func(round, rank int) float64 {
+						disturbed := noise(rng)
+						own[rank] += disturbed
+						if slices.Contains(late, rank) && round%4 == 1 {
+							disturbed += 2
+							delayed += 2 / float64(len(late))
+						}
+						return 2 + disturbed
+					})
+				}))
+				for _, rank := range late {
+					found := int64(0)
+					for k := range c.Entries {
+						if e := &c.Entries[k]; e.Kind == ByComputation && slices.Equal(e.Lines, []int32{int32(rank)}) {
+							found += e.Sum
+						}
+					}
+					if ms := float64(found) / 1e6; ms < 0.85*delayed || ms > delayed+own[rank] {
+						t.Errorf("%s/%d: %.1f ms are told of rank %d alone, which lost %.1f ms and %.1f ms to noise", name, seed, ms, rank, delayed, own[rank])
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestMostPeersHeldUp holds that computations are told where most of their peers
+// at the step are held up too, so that the median of the step is no measure; and
+// that a round in which every rank has more to do is no delay.
+func TestMostPeersHeldUp(t *testing.T) {
+	const ms, held, at = 1_000_000, 30 * 1_000_000, 6
+	for _, late := range []int{1, 4, 5, 7, 8} {
+		c := ranked(t, simulate(t, 8, func(p *mpiprog.Program) {
+			for round := range 12 {
+				for r := range 8 {
+					p.Compute(r, uint64(4+r%2)*ms)
+					if round == at && r < late {
+						p.Compute(r, held)
+					}
+				}
+				p.Collective(mpiprog.World, mpiprog.Allreduce)
+			}
+		}))
+		told := map[int32]int64{}
+		for k := range c.Entries {
+			if c.Entries[k].Kind != ByComputation {
+				continue
+			}
+			for _, id := range c.Entries[k].elements {
+				if e := &c.elements[id]; c.Peers.Step[e.call] == at && e.amount > held/2 {
+					told[c.Line[e.call]] = e.amount
+				}
+			}
+		}
+		want := late
+		if late == 8 {
+			want = 0
+		}
+		if len(told) != want {
+			t.Errorf("%d of 8 held up: told of %v", late, told)
+		}
+		for line, amount := range told {
+			if int(line) >= late || amount < held-ms || amount > held+ms {
+				t.Errorf("%d of 8 held up: %d ns on rank %d, want %d", late, amount, line, held)
+			}
+		}
+		if want > 0 && late < 8 && c.Entries[0].Kind != ByComputation {
+			t.Errorf("%d of 8 held up: first is %v", late, c.Entries[0].Kind)
 		}
 	}
 }
