@@ -104,12 +104,12 @@ func (f *stepsFlags) run(ctx context.Context, w io.Writer, path string) error {
 	if err := f.forms.check(f.json); err != nil {
 		return err
 	}
+	if f.tsv {
+		return f.writeTSV(ctx, term.Data(w), path)
+	}
 	g, s, clocks, err := f.open(ctx, path)
 	if err != nil {
 		return err
-	}
-	if f.tsv {
-		return s.WriteTSV(term.Data(w), f.all, g.SlackColumn(s))
 	}
 	r, err := f.report(ctx, s)
 	if err != nil {
@@ -131,12 +131,40 @@ func (f *stepsFlags) run(ctx context.Context, w io.Writer, path string) error {
 	return printSteps(w, a)
 }
 
+// writeTSV writes the operations; what only causes need is not made.
+func (f *stepsFlags) writeTSV(ctx context.Context, w io.Writer, path string) error {
+	if err := f.checkClocks(); err != nil {
+		return err
+	}
+	t, err := trace.Open(ctx, path)
+	if err != nil {
+		return err
+	}
+	if f.clocks == "repaired" {
+		if t, err = whatif.RepairedTrace(ctx, t); err != nil {
+			return err
+		}
+	}
+	s, err := f.structure(ctx, t)
+	if err != nil {
+		return err
+	}
+	return s.WriteTSV(w, f.all)
+}
+
+func (f *stepsFlags) checkClocks() error {
+	if f.clocks != "repaired" && f.clocks != "recorded" {
+		return usagef("--clocks %q: want repaired or recorded", f.clocks)
+	}
+	return nil
+}
+
 // open reads a trace and finds its graph and its structure, with repaired clocks
 // unless the recorded ones are asked for. Both are made at once, for clocks that
 // need a repair are rare: then the structure is made again.
 func (f *stepsFlags) open(ctx context.Context, path string) (g *whatif.Graph, s *logical.Structure, clocks whatif.Clocks, err error) {
-	if f.clocks != "repaired" && f.clocks != "recorded" {
-		return nil, nil, clocks, usagef("--clocks %q: want repaired or recorded", f.clocks)
+	if err := f.checkClocks(); err != nil {
+		return nil, nil, clocks, err
 	}
 	t, err := trace.Open(ctx, path)
 	if err != nil {
@@ -148,7 +176,9 @@ func (f *stepsFlags) open(ctx context.Context, path string) (g *whatif.Graph, s 
 		return err
 	})
 	both.Go(func(ctx context.Context) (err error) {
-		s, err = f.structure(ctx, t)
+		if s, err = f.structure(ctx, t); err == nil {
+			s.Peers() // which the causes need, and which is kept
+		}
 		return err
 	})
 	if err := both.Wait(); err != nil {
@@ -179,11 +209,7 @@ func (f *stepsFlags) structure(ctx context.Context, t *trace.Trace) (*logical.St
 			return nil, err
 		}
 	}
-	s, err := logical.Analyze(ctx, t, o)
-	if err == nil {
-		s.Peers() // which the causes need, and which is kept
-	}
-	return s, err
+	return logical.Analyze(ctx, t, o)
 }
 
 // rank orders the causes by what removing them gains, and makes the changes asked

@@ -354,13 +354,9 @@ func (s *Structure) computeRow(r row, i int32, visit func(*row) error) error {
 }
 
 // WriteTSV writes the operations, one line each, after a line of column names.
-// What is not known of the columns that are added is empty.
-func (s *Structure) WriteTSV(w io.Writer, all bool, added ...OpColumn) error {
+func (s *Structure) WriteTSV(w io.Writer, all bool) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	out.WriteString(strings.Join(opColumns, "\t"))
-	for _, c := range added {
-		out.WriteString("\t" + c.Name)
-	}
 	out.WriteByte('\n')
 	var b []byte
 	err := s.eachRow(all, func(r *row) error {
@@ -370,12 +366,6 @@ func (s *Structure) WriteTSV(w io.Writer, all bool, added ...OpColumn) error {
 			}
 			return b
 		}, func(b []byte, text string) []byte { return append(b, text...) })
-		for _, c := range added {
-			b = append(b, '\t')
-			if v, ok := r.added(c); ok {
-				b = strconv.AppendInt(b, v, 10)
-			}
-		}
 		_, err := out.Write(append(b, '\n'))
 		return err
 	})

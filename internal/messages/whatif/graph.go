@@ -103,6 +103,21 @@ func (g *Graph) Lines() int { return len(g.Begin) }
 
 // Build makes the graph of a trace.
 func Build(ctx context.Context, t *trace.Trace) (*Graph, error) {
+	b := newBuilder(t)
+	b.collect()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	g := b.Graph
+	g.sortOrder()
+	b.fit()
+	g.resort(b)
+	g.hubs = g.findHubs()
+	return g, ctx.Err()
+}
+
+// newBuilder begins a graph with the calls of a trace, and no dependencies.
+func newBuilder(t *trace.Trace) *builder {
 	c := &t.Calls
 	g := &Graph{Trace: t, Start: c.Start, Enter: c.Enter, Exit: c.Exit, Eager: -1, Rendez: -1}
 	g.Line = make([]int32, g.Len())
@@ -117,16 +132,7 @@ func Build(ctx context.Context, t *trace.Trace) (*Graph, error) {
 			g.First0 = g.Begin[p]
 		}
 	}
-	b := &builder{Graph: g}
-	b.collect()
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	g.sortOrder()
-	b.fit()
-	g.resort(b)
-	g.hubs = g.findHubs()
-	return g, ctx.Err()
+	return &builder{Graph: g}
 }
 
 // Computation returns the recorded time between a call and the one before it.

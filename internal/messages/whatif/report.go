@@ -132,7 +132,7 @@ const instances = 20
 
 // Report describes the causes; top is how many entries are listed.
 func (c *Causes) Report(top int, clocks Clocks) *Ranking {
-	c.slack = c.Slack()
+	c.slack = c.Graph.slack(c.Base)
 	r := &Ranking{Run: c.run(), Coverage: c.Graph.Coverage(clocks), Gains: []ReportGain{}, Then: []ReportThen{}}
 	quiet := c.quietRun()
 	for k := range c.Entries {

@@ -57,11 +57,13 @@ func (g *Graph) exitTail(v int32, w *Weights, enter []int64) int64 {
 // Slack returns for each call how much later the computation before it could end
 // before the recorded run takes longer. It is nil where tasks may change hands:
 // there a longer one is not the only thing that changes.
-func (g *Graph) Slack() []int64 {
+func (g *Graph) Slack() []int64 { return g.slack(g.Recorded()) }
+
+func (g *Graph) slack(recorded *Weights) []int64 {
 	if len(g.hubs) > 0 {
 		return nil
 	}
-	slack, _ := g.tails(g.Recorded())
+	slack, _ := g.tails(recorded)
 	end := g.First0
 	for p := range int32(g.Lines()) {
 		end = max(end, g.lineEnd(p))
