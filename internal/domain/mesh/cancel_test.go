@@ -104,9 +104,9 @@ func TestScansStop(t *testing.T) {
 // A mesh of a few bytes may have a quarter of a billion cells: what would be made
 // of it is refused before it is made.
 func TestHugeMeshWithinBudget(t *testing.T) {
-	test.NoRaces(t, "passes a quarter of a billion cells in one goroutine until it is refused")
-	ctx := budget.With(t.Context(), budget.New(64<<20))
-	series, err := UnitMesh(ctx, [3]int{644, 644, 644})
+	test.NoRaces(t, "passes 33 million cells in one goroutine until it is refused")
+	ctx := budget.With(t.Context(), budget.New(16<<20))
+	series, err := UnitMesh(ctx, [3]int{322, 322, 322})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestHugeMeshWithinBudget(t *testing.T) {
 		},
 	} {
 		if err := make(); !errors.As(err, new(*budget.Exceeded)) {
-			t.Errorf("%s of %d cells in 64 MB: %v", name, m.NumCells(), err)
+			t.Errorf("%s of %d cells in 16 MB: %v", name, m.NumCells(), err)
 		}
 	}
 	if used := budget.Of(ctx).Used(); used > 1<<20 {
