@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
-import { browse, fixture, start, type Browser, type Running } from './harness';
+import { browse, fixture, start, unanswered, type Browser, type Running } from './harness';
 import { counted, everything, frames, linkOf, quiet, shown, whereOf } from './page';
 import { serving, show } from './suite';
 
@@ -273,6 +273,97 @@ describe('parts of the page whose code does not come', () => {
     await shown(page, 'Parallel coordinates');
     await page.keyboard.press('?');
     await page.getByRole('dialog').waitFor();
+    await page.close();
+  });
+});
+
+describe('a page that is left', () => {
+  let server: Running;
+  let browser: Browser;
+  serving(
+    () => ['demo'],
+    (s, b) => ([server, browser] = [s, b]),
+  );
+
+  /** Remembers what waits for later: timers, and listeners of the window and the document. */
+  function rememberWaiting(): void {
+    const timers = new Set<number>();
+    const listeners: { type: string; f: unknown; capture: boolean }[] = [];
+    const later = window.setTimeout.bind(window);
+    const never = window.clearTimeout.bind(window);
+    window.setTimeout = ((f: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => {
+      const id: number = later(() => {
+        timers.delete(id);
+        f(...args);
+      }, ms);
+      timers.add(id);
+      return id;
+    }) as typeof window.setTimeout;
+    window.clearTimeout = (id) => {
+      timers.delete(id as number);
+      never(id);
+    };
+    for (const target of [window, document] as EventTarget[]) {
+      const [add, remove] = [target.addEventListener.bind(target), target.removeEventListener.bind(target)];
+      type Args = Parameters<EventTarget['addEventListener']>;
+      const find = ([type, f, how]: Args): (typeof listeners)[number] => {
+        const capture = typeof how === 'object' ? how.capture === true : how === true;
+        return (
+          listeners.find((l) => l.type === type && l.f === f && l.capture === capture) ?? { type, f, capture }
+        );
+      };
+      const forget = (l: (typeof listeners)[number]): void => {
+        if (listeners.includes(l)) listeners.splice(listeners.indexOf(l), 1);
+      };
+      target.addEventListener = (...args: Args) => {
+        const l = find(args);
+        const how = typeof args[2] === 'object' ? args[2] : {};
+        if (!listeners.includes(l)) listeners.push(l);
+        if (how.once) add(args[0], () => forget(l), { once: true, capture: l.capture });
+        how.signal?.addEventListener('abort', () => forget(l));
+        add(...args);
+      };
+      target.removeEventListener = (...args: Args) => {
+        forget(find(args));
+        remove(...args);
+      };
+    }
+    const waiting = (): Waiting => ({ timers: timers.size, listeners: listeners.map((l) => l.type).sort() });
+    Object.assign(window, { waiting });
+  }
+
+  interface Waiting {
+    readonly timers: number;
+    readonly listeners: readonly string[];
+  }
+
+  it('leaves no timer, listener or stream behind', async () => {
+    await browser.context.addInitScript(rememberWaiting);
+    const { page, problems } = await browser.open(`${server.url}&v=1`);
+    const at = async (name: string, view: string): Promise<void> => {
+      await page.getByRole('navigation', { name: 'Pages' }).getByRole('button', { name }).click();
+      await shown(page, view);
+      await quiet(page);
+    };
+    const waiting = (): Promise<Waiting> =>
+      page.evaluate(() => (window as unknown as { waiting(): Waiting }).waiting());
+    const round = async (): Promise<void> => {
+      await at('Mesh', 'Mesh');
+      await page.mouse.move(600, 400, { steps: 3 }); // a hover that is about to be answered
+      await at('Memory', 'Parallel coordinates');
+    };
+    await round(); // loads code, which stays
+    await page.evaluate(() => {
+      addEventListener('resize', () => {});
+      setTimeout(() => {}, 1e9);
+    });
+    const before = await waiting();
+    expect([before.timers > 0, before.listeners.includes('resize')]).toEqual([true, true]); // it would be seen
+    for (let i = 0; i < 3; i++) await round();
+    await expect.poll(async () => (await waiting()).listeners).toEqual(before.listeners);
+    await expect.poll(async () => (await waiting()).timers).toBeLessThanOrEqual(before.timers);
+    await expect.poll(() => unanswered(page)).toBe(0);
+    expect(problems).toEqual([]);
     await page.close();
   });
 });
