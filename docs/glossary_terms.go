@@ -153,6 +153,7 @@ var terms = []Term{
 
 	// Meshes.
 	{Name: "cells", Kind: ofMetric, Also: []string{"cell", "selected cells", "all cells"}, Means: "Cells of the mesh; an axis shows only those that have samples.", Chapter: "mesh"},
+	{Name: "about", Kind: ofMetric, Means: "What a variable of cells is about: physics of the simulation, placement (who owns a cell, by most of its samples), communication (how near another owner is, how late its rank was), or layers of the mesh.", Advice: "Slow cells that go with placement alone can be placed otherwise; those that go with physics alone cannot.", Chapter: "mesh#in-the-page"},
 	{Name: "explains", Kind: ofMetric, Also: []string{"share of the differences between cells"}, Means: "How much of what differs between cells goes with the parts that a variable divides them into.", Equation: "squares of the means of parts about the mean ÷ squares of the cells about it", Advice: "Variables that go with each other explain the same part, so shares do not add up.", Chapter: "mesh#in-the-page"},
 	{Name: "parts", Kind: ofMetric, Means: "The values, layers or bands of a variable, in which cells are compared.", Chapter: "mesh#in-the-page"},
 	{Name: "p", Kind: ofMetric, Means: "How often a rank correlation as large comes by chance, neighbours being alike.", Advice: "Above 0.05: do not build on it.", Chapter: "mesh#in-the-page"},

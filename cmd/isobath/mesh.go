@@ -50,6 +50,7 @@ type meshFlags struct {
 	correlate []string
 	category  string
 	least     int
+	trace     string
 	overTime  bool
 	rank      bool
 	front     string
@@ -102,6 +103,7 @@ clients/ and docs/guide.`,
 	fl.StringArrayVar(&f.correlate, "correlate", nil, "relate the field to this `VARIABLE` of the simulation; may be repeated")
 	fl.StringVar(&f.category, "by", "", "with --correlate or --over-time: split by this `VARIABLE`, such as a region, or \"index x\"")
 	fl.BoolVar(&f.rank, "rank", false, "all variables by how much of the field they explain")
+	fl.StringVar(&f.trace, "trace", "", "message `TRACE` of the same run: its ranks' lateness is a variable of the cells that they own")
 	fl.BoolVar(&f.overTime, "over-time", false, "the field at every dump: of all cells, of the regions of --by, of the picks of --cells")
 	fl.IntSliceVar(&f.cells, "cells", nil, "with --over-time: these `CELLS` by number, together")
 	fl.StringVar(&f.front, "front", "", "how the field changes where a front in this `VARIABLE` passes")
@@ -138,6 +140,9 @@ func (f *meshFlags) run(ctx context.Context, stdout, stderr io.Writer, args []st
 	}
 	defer set.Close()
 	settings.Columns.Rename(set.Table)
+	if settings.ByRank, err = f.byRank(ctx); err != nil {
+		return err
+	}
 	view, err := mesh.NewView(ctx, series, set.Table, settings)
 	if err != nil {
 		return err
@@ -330,7 +335,7 @@ func (f *meshFlags) project(ctx context.Context, set *dataset.Set, view *mesh.Vi
 	if err := f.inTime(ctx, view, rows, r); err != nil {
 		return nil, err
 	}
-	return r, f.relate(ctx, r)
+	return r, f.relate(ctx, view, r)
 }
 
 // rows evaluates --where; nil takes all rows.
@@ -345,16 +350,16 @@ func (f *meshFlags) rows(ctx context.Context, set *dataset.Set) (table.Bits, err
 	return set.Engine.Select(ctx, e)
 }
 
-func (f *meshFlags) relate(ctx context.Context, r *meshResult) error {
+func (f *meshFlags) relate(ctx context.Context, view *mesh.View, r *meshResult) error {
 	var category []float64
 	if f.category != "" {
 		var err error
-		if category, err = mesh.Variable(ctx, r.placed.Mesh, r.placed.Space, f.category); err != nil {
+		if category, err = view.Variable(ctx, r.placed, f.category); err != nil {
 			return err
 		}
 	}
 	for _, name := range f.correlate {
-		physics, err := mesh.Variable(ctx, r.placed.Mesh, r.placed.Space, name)
+		physics, err := view.Variable(ctx, r.placed, name)
 		if err != nil {
 			return err
 		}

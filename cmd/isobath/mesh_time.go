@@ -10,6 +10,8 @@ import (
 
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/domain/mesh"
+	"github.com/isobath/isobath/internal/messages/logical"
+	"github.com/isobath/isobath/internal/messages/trace"
 )
 
 // meshInTime is what the verb says about a field in space and time.
@@ -17,8 +19,10 @@ type meshInTime struct {
 	OverTime *mesh.OverTime   `json:"over_time,omitempty"`
 	Front    *mesh.Front      `json:"front,omitempty"`
 	Line     []linePiece      `json:"line,omitempty"`
-	Ranked   []mesh.Explained `json:"ranked,omitempty"`      // variables by what they explain of the first field
-	Since    *int64           `json:"change_from,omitempty"` // iteration of the dump that values are changes since
+	Ranked   []mesh.Explained `json:"ranked,omitempty"` // variables by what they explain of the first field
+	// Separated is how that divides into physics, placement and communication.
+	Separated *mesh.Separation `json:"separated,omitempty"`
+	Since     *int64           `json:"change_from,omitempty"` // iteration of the dump that values are changes since
 }
 
 // linePiece is a cell on a line with the values of the field, and of the variables that
@@ -82,16 +86,19 @@ func (f *meshFlags) inTime(ctx context.Context, view *mesh.View, rows table.Bits
 		r.inTime.Front, err = view.Front(ctx, rows, spec, f.front)
 	}
 	if err == nil && f.rank {
-		r.inTime.Ranked, err = r.placed.Rank(ctx, r.fields[0], max(1, f.least))
+		var ranking *mesh.RankedVariables
+		if ranking, err = view.Rank(ctx, r.placed, r.fields[0], max(1, f.least)); err == nil {
+			r.inTime.Ranked, r.inTime.Separated = ranking.Ranked, ranking.Separated
+		}
 	}
 	if err == nil && f.line != "" {
-		r.inTime.Line, err = f.along(ctx, r)
+		r.inTime.Line, err = f.along(ctx, view, r)
 	}
 	return err
 }
 
 // along lists the cells on a line with their values.
-func (f *meshFlags) along(ctx context.Context, r *meshResult) ([]linePiece, error) {
+func (f *meshFlags) along(ctx context.Context, view *mesh.View, r *meshResult) ([]linePiece, error) {
 	from, to, ok := strings.Cut(f.line, ":")
 	a, okA := parsePoint(from)
 	b, okB := parsePoint(to)
@@ -104,7 +111,7 @@ func (f *meshFlags) along(ctx context.Context, r *meshResult) ([]linePiece, erro
 	}
 	physics := map[string][]float64{}
 	for _, name := range f.correlate {
-		if physics[name], err = mesh.Variable(ctx, r.placed.Mesh, r.placed.Space, name); err != nil {
+		if physics[name], err = view.Variable(ctx, r.placed, name); err != nil {
 			return nil, err
 		}
 	}
@@ -154,10 +161,13 @@ func (t *meshInTime) print(w io.Writer) {
 		printFront(w, t.Front)
 	}
 	if len(t.Ranked) > 0 {
-		fmt.Fprintf(w, "\n%-18s %9s %9s %9s %9s\n", "variable", "explains", "cells", "ρ", "p")
+		fmt.Fprintf(w, "\n%-20s %-13s %9s %9s %9s %9s\n", "variable", "about", "explains", "cells", "ρ", "p")
 		for _, e := range t.Ranked {
-			fmt.Fprintf(w, "%-18s %8.1f%% %9d %9s %9s\n", e.Variable, 100*max(0, e.Share), e.Cells, shortOr(e.Spearman), shortOr(e.SpatialP))
+			fmt.Fprintf(w, "%-20s %-13s %8.1f%% %9d %9s %9s\n", e.Variable, e.Subject, 100*max(0, e.Share), e.Cells, shortOr(e.Spearman), shortOr(e.SpatialP))
 		}
+	}
+	if t.Separated != nil {
+		printSeparated(w, t.Separated)
 	}
 	if len(t.Line) > 0 {
 		fmt.Fprintf(w, "\n%8s %8s %8s %12s %8s\n", "from", "to", "cell", "value", "samples")
@@ -165,6 +175,31 @@ func (t *meshInTime) print(w io.Writer) {
 			fmt.Fprintf(w, "%8.4f %8.4f %8d %12s %8d\n", p.From, p.To, p.Cell, shortOr(p.Value), p.Samples)
 		}
 	}
+}
+
+// printSeparated says how the differences divide into subjects.
+func printSeparated(w io.Writer, s *mesh.Separation) {
+	fmt.Fprintf(w, "\nof the differences between %d cells\n", s.Cells)
+	for _, p := range s.Subjects {
+		fmt.Fprintf(w, "  %5.1f%% go with %s alone (%s; %.1f%% with nothing else known)\n", 100*p.Own, p.Subject, p.Variable, 100*p.Alone)
+	}
+	fmt.Fprintf(w, "  %5.1f%% go with several of these, which lie alike\n  %5.1f%% with none\n", 100*s.Common, 100*(1-s.Together))
+}
+
+// byRank reads what a message trace of the same run says of each rank.
+func (f *meshFlags) byRank(ctx context.Context) ([]mesh.RankValues, error) {
+	if f.trace == "" {
+		return nil, nil
+	}
+	t, err := trace.Open(ctx, f.trace)
+	if err != nil {
+		return nil, err
+	}
+	s, err := logical.Analyze(ctx, t, logical.Default())
+	if err != nil {
+		return nil, err
+	}
+	return []mesh.RankValues{{Name: mesh.Lateness, Values: s.MeanLateness()}}, nil
 }
 
 func shortOr(v *float64) string {

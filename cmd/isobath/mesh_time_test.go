@@ -2,8 +2,16 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 // TestMeshInTime: the five samples of small in space and time, added up by hand.
@@ -65,5 +73,78 @@ func TestMeshInTime(t *testing.T) {
 		if err != nil || strings.Contains(out, "NaN") {
 			t.Errorf("%v: %v %s", args, err, out)
 		}
+	}
+}
+
+// TestMeshOfTrace: the lateness of ranks lies on the cells that they own, and is the mean
+// over the operations that the verb steps lists.
+func TestMeshOfTrace(t *testing.T) {
+	archive := test.Fixture(t, "otf2/ring16")
+	list, err := stepsOutput(t, archive, "--tsv", "--clocks", "recorded")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(list), "\n")
+	head := strings.Split(lines[0], "\t")
+	rankAt, lateAt := slices.Index(head, "process"), slices.Index(head, "lateness")
+	if rankAt < 0 || lateAt < 0 {
+		t.Fatalf("columns %q", head)
+	}
+	sum, count := map[int]float64{}, map[int]float64{}
+	for _, l := range lines[1:] {
+		f := strings.Split(l, "\t")
+		rank, _ := strconv.Atoi(f[rankAt])
+		late, err := strconv.ParseFloat(f[lateAt], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum[rank] += late
+		count[rank]++
+	}
+	if len(sum) != 16 {
+		t.Fatalf("%d ranks", len(sum))
+	}
+	var rows strings.Builder
+	fmt.Fprintln(&rows, "x,y,z,rank,latency")
+	for c := range 64 { // a rank owns four cells beside each other
+		fmt.Fprintf(&rows, "%d,%d,%d,%d,%d\n", c%16, c/16%2, c/32, c%16, 100+c%7)
+	}
+	file := filepath.Join(t.TempDir(), "ranks.csv")
+	if err := os.WriteFile(file, []byte(rows.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := meshOutput(t, file, "--dims", "16x2x2", "--trace", archive, "--line", "0,0.5,0.5:16,0.5,0.5", "--correlate", "lateness of its rank", "--rank", "--json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a struct {
+		Line []struct {
+			Cell      int                 `json:"cell"`
+			Variables map[string]*float64 `json:"variables"`
+		} `json:"line"`
+		Ranked []struct {
+			Variable string `json:"variable"`
+			Subject  string `json:"subject"`
+		} `json:"ranked"`
+	}
+	if err := json.Unmarshal([]byte(out), &a); err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Line) != 16 {
+		t.Fatalf("%d cells on the line", len(a.Line))
+	}
+	for _, p := range a.Line {
+		rank := p.Cell % 16
+		want, got := sum[rank]/count[rank], p.Variables["lateness of its rank"]
+		if got == nil || math.Abs(*got-want) > 1e-6*max(1, want) {
+			t.Fatalf("cell %d of rank %d: %v, want %v ns", p.Cell, rank, got, want)
+		}
+	}
+	subjects := map[string]string{}
+	for _, r := range a.Ranked {
+		subjects[r.Variable] = r.Subject
+	}
+	if subjects["owner rank"] != "placement" || subjects["lateness of its rank"] != "communication" || subjects["index x"] != "layers" {
+		t.Errorf("subjects %v", subjects)
 	}
 }

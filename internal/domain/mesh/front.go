@@ -96,7 +96,7 @@ func (v *View) arrivals(ctx context.Context, variable string) (arrival []int32, 
 		if err != nil {
 			return nil, 0, err
 		}
-		values, err := Variable(ctx, p.Mesh, p.Space, variable)
+		values, err := v.Variable(ctx, p, variable)
 		if err != nil {
 			return nil, 0, err
 		}

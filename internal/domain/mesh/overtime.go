@@ -207,7 +207,7 @@ func (v *View) regions(ctx context.Context, by string) (*regions, error) {
 		return r, nil
 	}
 	few := &regions{known: map[float64]int32{}}
-	few.of = func(ctx context.Context, p *Placed) ([]int32, error) { return few.whole(ctx, p, by) }
+	few.of = func(ctx context.Context, p *Placed) ([]int32, error) { return v.whole(ctx, few, p, by) }
 	var spread []float64
 	n := len(v.Series.Steps)
 	for k := range min(n, bandDumps) {
@@ -215,7 +215,7 @@ func (v *View) regions(ctx context.Context, by string) (*regions, error) {
 		if err != nil {
 			return nil, err
 		}
-		values, err := Variable(ctx, p.Mesh, p.Space, by)
+		values, err := v.Variable(ctx, p, by)
 		if err != nil {
 			return nil, err
 		}
@@ -227,7 +227,7 @@ func (v *View) regions(ctx context.Context, by string) (*regions, error) {
 	if few != nil {
 		return few, nil
 	}
-	return banded(spread, by), nil
+	return v.banded(spread, by), nil
 }
 
 // add notes the values of a variable; false if they are too many, or fractions.
@@ -248,8 +248,9 @@ func (r *regions) add(values []float64) bool {
 	return true
 }
 
-func (r *regions) whole(ctx context.Context, p *Placed, by string) ([]int32, error) {
-	values, err := Variable(ctx, p.Mesh, p.Space, by)
+// whole are the regions of the cells of a dump, by whole numbers.
+func (v *View) whole(ctx context.Context, r *regions, p *Placed, by string) ([]int32, error) {
+	values, err := v.Variable(ctx, p, by)
 	if err != nil {
 		return nil, err
 	}
@@ -257,32 +258,32 @@ func (r *regions) whole(ctx context.Context, p *Placed, by string) ([]int32, err
 		return nil, fmt.Errorf("%s has whole numbers in the dumps looked at first, and fractions or more than %d values in dump %d", by, maxRegions, p.Step)
 	}
 	group := make([]int32, len(values))
-	for c, v := range values {
+	for c, value := range values {
 		group[c] = NoCell
-		if finite(v) {
-			group[c] = r.known[v]
+		if finite(value) {
+			group[c] = r.known[value]
 		}
 	}
 	return group, nil
 }
 
 // banded cuts the range of a variable into bands that hold about equally many cells.
-func banded(spread []float64, by string) *regions {
-	edges := bandEdges(spread)
+func (v *View) banded(spread []float64, by string) *regions {
+	edges := bandEdges(spread, bands)
 	r := &regions{}
 	for i := range len(edges) - 1 {
 		r.rows = append(r.rows, TimeRow{Label: fmt.Sprintf("%.4g … %.4g", edges[i], edges[i+1]), Low: edges[i], High: edges[i+1]})
 	}
 	r.of = func(ctx context.Context, p *Placed) ([]int32, error) {
-		values, err := Variable(ctx, p.Mesh, p.Space, by)
+		values, err := v.Variable(ctx, p, by)
 		if err != nil {
 			return nil, err
 		}
 		group := make([]int32, len(values))
-		for c, v := range values {
+		for c, value := range values {
 			group[c] = NoCell
-			if finite(v) {
-				group[c] = int32(binOf(edges, v))
+			if finite(value) {
+				group[c] = int32(binOf(edges, value))
 			}
 		}
 		return group, nil

@@ -9,8 +9,9 @@ import (
 
 // Explained says how much of a field's differences between cells goes with a variable.
 type Explained struct {
-	Variable string `json:"variable"`
-	Cells    int    `json:"cells"`
+	Variable string  `json:"variable"`
+	Subject  Subject `json:"subject"`
+	Cells    int     `json:"cells"`
 	// Share of the variance of the field between cells that the means of the variable's
 	// regions or bands explain, less what so many parts explain of anything by chance;
 	// below zero: nothing.
@@ -22,16 +23,21 @@ type Explained struct {
 	SpatialP *float64 `json:"spatial_p"`
 }
 
-// Rank orders all variables of the simulation, and the layers of the mesh, by how much
-// of a field they explain, over the cells with at least k samples.
-func (p *Placed) Rank(ctx context.Context, f *Field, k int) ([]Explained, error) {
-	names := Variables(p.Mesh)
-	if len(p.Space.Parts) > 0 && p.Space.Parts[0].Dims != ([3]int{}) || p.Space.AMR {
-		names = append(names, IndexNames[:]...)
-	}
-	out := []Explained{}
-	for _, name := range names {
-		values, err := Variable(ctx, p.Mesh, p.Space, name)
+// RankedVariables is what explains a field: each variable by itself, and the subjects together.
+type RankedVariables struct {
+	Ranked []Explained `json:"ranked"`
+	// Separated is null unless variables of at least two subjects explain something.
+	Separated *Separation `json:"separated"`
+}
+
+// Rank orders all variables of the simulation, of placement and of communication, and
+// the layers of the mesh, by how much of a field they explain, over the cells with at
+// least k samples.
+func (v *View) Rank(ctx context.Context, p *Placed, f *Field, k int) (*RankedVariables, error) {
+	out := &RankedVariables{Ranked: []Explained{}}
+	best := map[Subject]*candidate{}
+	for _, variable := range v.Variables(p) {
+		values, err := v.Variable(ctx, p, variable.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +45,7 @@ func (p *Placed) Rank(ctx context.Context, f *Field, k int) ([]Explained, error)
 		if err != nil {
 			return nil, err
 		}
-		e := Explained{Variable: name, Cells: len(pairs.Cell)}
+		e := Explained{Variable: variable.Name, Subject: variable.Subject, Cells: len(pairs.Cell)}
 		if e.Share, e.Parts = pairs.explained(); e.Parts < 2 {
 			continue // it is the same everywhere
 		}
@@ -50,15 +56,17 @@ func (p *Placed) Rank(ctx context.Context, f *Field, k int) ([]Explained, error)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		out = append(out, e)
+		out.Ranked = append(out.Ranked, e)
+		if b := best[e.Subject]; e.Subject != OfLayers && e.Share > 0 && (b == nil || e.Share > b.share) {
+			best[e.Subject] = &candidate{CellVariable: variable, share: e.Share, values: values}
+		}
 	}
-	slices.SortStableFunc(out, func(a, b Explained) int { return cmp.Compare(b.Share, a.Share) })
+	slices.SortStableFunc(out.Ranked, func(a, b Explained) int { return cmp.Compare(b.Share, a.Share) })
+	out.Separated = separate(f, k, best)
 	return out, nil
 }
 
-// explained is ε² of an analysis of variance with one factor (Kelley 1935): the share of
-// the variance between parts, adjusted for their number, so that it is zero on average
-// for a variable that has nothing to do with the field.
+// explained is how much the parts that the physics makes explain of the performance.
 func (p *Pairs) explained() (share float64, parts int) {
 	usable := &Pairs{}
 	for i, v := range p.Physics {
@@ -66,21 +74,40 @@ func (p *Pairs) explained() (share float64, parts int) {
 			usable.Perf, usable.Physics = append(usable.Perf, p.Perf[i]), append(usable.Physics, v)
 		}
 	}
-	n := len(usable.Perf)
-	if n < minPairs {
+	if len(usable.Perf) < minPairs {
 		return 0, 0
 	}
+	return epsilonSquared(usable.Perf, partsOf(usable.Physics, maxRegions, bands))
+}
+
+// partsOf numbers the parts that values make: whole numbers if they are at most so many,
+// or else bands with about equally many of them.
+func partsOf(values []float64, most, bands int) []int32 {
+	out := make([]int32, len(values))
 	few := &regions{known: map[float64]int32{}}
-	of := func(v float64) int32 { return few.known[v] }
-	if !few.add(usable.Physics) {
-		edges := bandEdges(slices.Clone(usable.Physics))
-		of = func(v float64) int32 { return int32(binOf(edges, v)) }
+	if few.add(values) && len(few.rows) <= most {
+		for i, v := range values {
+			out[i] = few.known[v]
+		}
+		return out
 	}
+	edges := bandEdges(slices.Clone(values), bands)
+	for i, v := range values {
+		out[i] = int32(binOf(edges, v))
+	}
+	return out
+}
+
+// epsilonSquared is ε² of an analysis of variance with one factor (Kelley 1935): the
+// share of the variance between parts, adjusted for their number, so that it is zero on
+// average for parts that have nothing to do with the values.
+func epsilonSquared(values []float64, part []int32) (share float64, parts int) {
+	n := len(values)
 	sum, count := map[int32]float64{}, map[int32]float64{}
-	d := centred(usable.Perf)
-	for i, v := range usable.Physics {
-		sum[of(v)] += d[i]
-		count[of(v)]++
+	d := centred(values)
+	for i, k := range part {
+		sum[k] += d[i]
+		count[k]++
 	}
 	between, total := 0.0, dot(d, d)
 	for k, s := range sum {
@@ -95,11 +122,11 @@ func (p *Pairs) explained() (share float64, parts int) {
 }
 
 // bandEdges are the ends of bands that hold about equally many of the values.
-func bandEdges(values []float64) []float64 {
+func bandEdges(values []float64, bands int) []float64 {
 	slices.Sort(values)
 	var edges []float64
 	for i := range bands + 1 {
-		if e := quantile(values, float64(i)/bands); len(edges) == 0 || e > edges[len(edges)-1] {
+		if e := quantile(values, float64(i)/float64(bands)); len(edges) == 0 || e > edges[len(edges)-1] {
 			edges = append(edges, e)
 		}
 	}

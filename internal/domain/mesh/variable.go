@@ -11,13 +11,13 @@ import (
 	"github.com/isobath/isobath/internal/data/table"
 )
 
-// IndexNames are variables that every mesh with cells in rows has: the place of a cell
+// indexNames are variables that every mesh with cells in rows has: the place of a cell
 // along each axis.
-var IndexNames = [3]string{"index x", "index y", "index z"}
+var indexNames = [3]string{"index x", "index y", "index z"}
 
 // Variable returns a variable of the simulation, or one made of the cells' places.
 func Variable(ctx context.Context, m *grid.Mesh, space *Space, name string) ([]float64, error) {
-	axis := slices.Index(IndexNames[:], name)
+	axis := slices.Index(indexNames[:], name)
 	if axis < 0 {
 		return Physics(ctx, m, name)
 	}

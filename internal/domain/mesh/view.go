@@ -16,6 +16,7 @@ type Settings struct {
 	Iteration string // column; "" for the usual names
 	Numbering Numbering
 	Dims      [3]int // cells per axis of a mesh that does not say; zero: as the file says
+	ByRank    []RankValues
 }
 
 // View puts the samples of one table on the dumps of one mesh. It is safe for
@@ -29,6 +30,7 @@ type View struct {
 	samples   *Samples
 	positions *Positions // nil: samples are placed by index or number
 	iteration []int32
+	several   []string // columns that name more than one owner
 
 	kept *budget.Share // dumps with the samples on them, by step; places by placesKey
 	turn patientLock   // one dump is placed at a time
@@ -56,6 +58,7 @@ func NewView(ctx context.Context, s *Series, t *table.Table, set Settings) (*Vie
 	if v.samples, err = FromTable(ctx, t, v.columns); err != nil {
 		return nil, err
 	}
+	v.several = severalOwners(ctx, t)
 	if v.samples.Cell == nil {
 		v.positions = positionsOf(ctx, t, v.columns)
 	}

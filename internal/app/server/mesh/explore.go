@@ -45,11 +45,11 @@ func (s routes) meshRank(w http.ResponseWriter, r *http.Request, m *Mesh) error 
 	if err != nil {
 		return err
 	}
-	ranked, err := placed.Rank(r.Context(), f.Field, max(1, ask.Least))
+	ranked, err := m.View.Rank(r.Context(), placed, f.Field, max(1, ask.Least))
 	if err != nil {
 		return frame.WrongAsk(err)
 	}
-	return s.Answer(w, r, MeshRanked{ranked})
+	return s.Answer(w, r, MeshRanked{*ranked})
 }
 
 // meshLine answers with the cells on a line.

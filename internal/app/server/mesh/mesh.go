@@ -9,11 +9,11 @@ import (
 	"math"
 	"net/http"
 	"path/filepath"
-	"slices"
 	"sync"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/app/server/memory"
+	"github.com/isobath/isobath/internal/app/server/messages"
 	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/kind"
@@ -22,6 +22,7 @@ import (
 	"github.com/isobath/isobath/internal/data/grid"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/domain/mesh"
+	"github.com/isobath/isobath/internal/messages/logical"
 )
 
 // Mesh is the mesh of a run and what was drawn of it last.
@@ -140,26 +141,30 @@ func (Kind) Routes(f *frame.Frame) []frame.Route {
 	}
 }
 
-// newMesh opens dumps, with the samples of a table on them unless it is nil.
-func newMesh(ctx context.Context, t *table.Table, paths ...string) (*Mesh, error) {
+// newMesh opens dumps, with the samples of a run on them unless it is nil.
+func newMesh(ctx context.Context, r *frame.Run, paths ...string) (*Mesh, error) {
 	series, err := mesh.Open(ctx, paths...)
 	if err != nil {
 		return nil, err
 	}
-	return meshOf(ctx, series, t, mesh.Settings{})
+	return meshOf(ctx, series, r, mesh.Settings{})
 }
 
-func meshOf(ctx context.Context, series *mesh.Series, t *table.Table, set mesh.Settings) (*Mesh, error) {
+// meshOf puts the samples of a run, unless it is nil, on dumps.
+func meshOf(ctx context.Context, series *mesh.Series, r *frame.Run, set mesh.Settings) (*Mesh, error) {
 	last := len(series.Steps) - 1
 	m, err := series.Mesh(ctx, last)
 	if err != nil {
 		return nil, err
 	}
 	out := &Mesh{Series: series, cells: m.NumCells(), kept: budget.Of(ctx).NewShare()}
-	if t == nil {
+	if r == nil {
 		return out, nil
 	}
-	if out.View, err = mesh.NewView(ctx, series, t, set); err != nil {
+	if set.ByRank, err = byRank(ctx, r); err != nil {
+		return nil, err
+	}
+	if out.View, err = mesh.NewView(ctx, series, memory.Of(r).Data.Table, set); err != nil {
 		return nil, err
 	}
 	_, err = out.View.At(ctx, last)
@@ -181,7 +186,7 @@ func put(r *frame.Run, m *Mesh) {
 
 // Join puts the samples of a run on the mesh of dumps.
 func Join(ctx context.Context, r *frame.Run, paths ...string) error {
-	m, err := newMesh(ctx, memory.Of(r).Data.Table, paths...)
+	m, err := newMesh(ctx, r, paths...)
 	if err == nil {
 		put(r, m)
 	}
@@ -192,7 +197,7 @@ func Join(ctx context.Context, r *frame.Run, paths ...string) error {
 // program computes.
 func JoinDemo(ctx context.Context, r *frame.Run) error {
 	series := mesh.NewSeries(ctx, "stencil", demo.Dumps(), demo.Dump)
-	m, err := meshOf(ctx, series, memory.Of(r).Data.Table, mesh.Settings{Numbering: mesh.Numbering{Per: demo.DumpCells()}})
+	m, err := meshOf(ctx, series, r, mesh.Settings{Numbering: mesh.Numbering{Per: demo.DumpCells()}})
 	if err == nil {
 		put(r, m)
 	}
@@ -201,11 +206,11 @@ func JoinDemo(ctx context.Context, r *frame.Run) error {
 
 // Inherit puts the samples of a run on the mesh that those of another are on.
 func Inherit(ctx context.Context, r, from *frame.Run) error {
-	old, samples := Of(from), memory.Of(r)
-	if old == nil || samples == nil || Of(r) != nil {
+	old := Of(from)
+	if old == nil || memory.Of(r) == nil || Of(r) != nil {
 		return nil
 	}
-	m, err := meshOf(ctx, old.Series, samples.Data.Table, mesh.Settings{})
+	m, err := meshOf(ctx, old.Series, r, mesh.Settings{})
 	if err == nil {
 		put(r, m)
 	}
@@ -248,11 +253,10 @@ func (s routes) meshAttach(w http.ResponseWriter, r *http.Request, run *frame.Ru
 	if err := frame.ReadJSON(w, r, &ask); err != nil {
 		return err
 	}
-	samples := memory.Of(run)
-	if samples == nil {
+	if memory.Of(run) == nil {
 		return frame.BadRequest("%s holds a %s, which has no samples to put on a mesh", run.Name, run.Kind)
 	}
-	m, err := s.meshFrom(r.Context(), &ask, samples.Data.Table)
+	m, err := s.meshFrom(r.Context(), &ask, run)
 	if err != nil {
 		return err
 	}
@@ -261,9 +265,9 @@ func (s routes) meshAttach(w http.ResponseWriter, r *http.Request, run *frame.Ru
 }
 
 // meshFrom makes the mesh that samples are put on.
-func (s routes) meshFrom(ctx context.Context, ask *MeshAttach, samples *table.Table) (*Mesh, error) {
+func (s routes) meshFrom(ctx context.Context, ask *MeshAttach, run *frame.Run) (*Mesh, error) {
 	if len(ask.Paths) > 0 {
-		m, err := newMesh(ctx, samples, ask.Paths...)
+		m, err := newMesh(ctx, run, ask.Paths...)
 		return m, frame.WrongAsk(err)
 	}
 	var from *Mesh
@@ -274,7 +278,7 @@ func (s routes) meshFrom(ctx context.Context, ask *MeshAttach, samples *table.Ta
 	if from == nil {
 		return nil, frame.BadRequest("no run %s with a mesh is open", ask.Mesh)
 	}
-	m, err := meshOf(ctx, from.Series, samples, mesh.Settings{})
+	m, err := meshOf(ctx, from.Series, run, mesh.Settings{})
 	return m, frame.WrongAsk(err)
 }
 
@@ -330,23 +334,26 @@ func (m *Mesh) info(ctx context.Context, step int, dump *grid.Mesh) (*MeshInfo, 
 		}
 		info.Parts = append(info.Parts, MeshPart{p.Name, p.Domain, p.Level, p.First, p.Cells, dims})
 	}
-	names := mesh.Variables(dump)
-	if len(space.Parts) > 0 && space.Parts[0].Dims != ([3]int{}) || space.AMR {
-		names = append(names, mesh.IndexNames[:]...)
+	var placed *mesh.Placed
+	if m.View != nil {
+		if placed, err = m.View.At(ctx, step); err != nil {
+			return nil, err
+		}
 	}
-	for _, name := range names {
-		values, err := mesh.Variable(ctx, dump, space, name)
+	for _, v := range m.variables(dump, space, placed) {
+		if mesh.IsHalo(v.Name) { // its values are known before it is computed, which takes a while
+			lo, hi := 0.0, float64(mesh.HaloLayers)
+			info.Values = append(info.Values, MeshVariable{Name: v.Name, Subject: v.Subject, Min: &lo, Max: &hi, Few: true, Spread: []float64{lo, hi}})
+			continue
+		}
+		values, err := m.variable(ctx, dump, space, placed, v.Name)
 		if err != nil {
 			return nil, err
 		}
-		info.Values = append(info.Values, describeVariable(ctx, name, values))
+		info.Values = append(info.Values, describeVariable(ctx, v, values))
 	}
 	if m.View != nil {
 		if err := m.samplesInfo(ctx, info); err != nil {
-			return nil, err
-		}
-		placed, err := m.View.At(ctx, step)
-		if err != nil {
 			return nil, err
 		}
 		if note := m.View.OutsideNote(placed); note != "" {
@@ -354,6 +361,35 @@ func (m *Mesh) info(ctx context.Context, step int, dump *grid.Mesh) (*MeshInfo, 
 		}
 	}
 	return info, ctx.Err()
+}
+
+// variables lists what the cells of a dump have a number of.
+func (m *Mesh) variables(dump *grid.Mesh, space *mesh.Space, placed *mesh.Placed) []mesh.CellVariable {
+	if placed != nil {
+		return m.View.Variables(placed)
+	}
+	return mesh.CellVariables(dump, space)
+}
+
+// variable is a number for each cell; placed is nil without samples.
+func (m *Mesh) variable(ctx context.Context, dump *grid.Mesh, space *mesh.Space, placed *mesh.Placed, name string) ([]float64, error) {
+	if placed != nil {
+		return m.View.Variable(ctx, placed, name)
+	}
+	return mesh.Variable(ctx, dump, space, name)
+}
+
+// byRank is what the message trace of a run, if it has one, says of each rank.
+func byRank(ctx context.Context, r *frame.Run) ([]mesh.RankValues, error) {
+	t := messages.Of(r)
+	if t == nil {
+		return nil, nil
+	}
+	s, err := logical.Analyze(ctx, t.Trace, logical.Default())
+	if err != nil {
+		return nil, err
+	}
+	return []mesh.RankValues{{Name: mesh.Lateness, Values: s.MeanLateness()}}, nil
 }
 
 // samplesInfo adds what the page must know about the samples on the mesh.
@@ -425,7 +461,7 @@ func flat(ctx context.Context, m *grid.Mesh) bool {
 	return true
 }
 
-func describeVariable(ctx context.Context, name string, values []float64) MeshVariable {
+func describeVariable(ctx context.Context, of mesh.CellVariable, values []float64) MeshVariable {
 	lo, hi := math.NaN(), math.NaN()
 	seen := map[float64]bool{}
 	few := true
@@ -440,7 +476,7 @@ func describeVariable(ctx context.Context, name string, values []float64) MeshVa
 			seen[v] = true
 		}
 	}
-	return MeshVariable{Name: name, Min: frame.OrNull(lo), Max: frame.OrNull(hi), Few: few && len(seen) > 1 && !slices.Contains(mesh.IndexNames[:], name),
+	return MeshVariable{Name: of.Name, Subject: of.Subject, Min: frame.OrNull(lo), Max: frame.OrNull(hi), Few: few && len(seen) > 1 && of.Subject != mesh.OfLayers,
 		Spread: frame.List((&mesh.Field{Values: values}).Spread())}
 }
 

@@ -50,10 +50,10 @@ func (m *Mesh) values(ctx context.Context, dump *grid.Mesh, a MeshFieldAsk) (*ke
 	a.Picked = ""
 	var placed *mesh.Placed
 	var err error
-	if a.Variable == "" {
-		if m.View == nil {
-			return nil, nil, frame.BadRequest("%s has no samples; ask for a variable of the simulation", m.Run.Name)
-		}
+	if a.Variable == "" && m.View == nil {
+		return nil, nil, frame.BadRequest("%s has no samples; ask for a variable of the simulation", m.Run.Name)
+	}
+	if m.View != nil {
 		if placed, err = m.View.At(ctx, a.Step); err != nil {
 			return nil, nil, err
 		}
@@ -67,7 +67,7 @@ func (m *Mesh) values(ctx context.Context, dump *grid.Mesh, a MeshFieldAsk) (*ke
 	}
 	f := &keptField{}
 	if a.Variable != "" {
-		f.Field, err = simulated(ctx, dump, a.Variable)
+		f.Field, err = m.simulated(ctx, dump, placed, a.Variable)
 	} else {
 		f.Field, err = m.projected(ctx, placed, &a)
 	}
@@ -83,12 +83,13 @@ func (m *Mesh) values(ctx context.Context, dump *grid.Mesh, a MeshFieldAsk) (*ke
 	return f, placed, nil
 }
 
-func simulated(ctx context.Context, dump *grid.Mesh, name string) (*mesh.Field, error) {
+// simulated is a variable on the cells.
+func (m *Mesh) simulated(ctx context.Context, dump *grid.Mesh, placed *mesh.Placed, name string) (*mesh.Field, error) {
 	space, err := mesh.NewSpace(dump)
 	if err != nil {
 		return nil, err
 	}
-	v, err := mesh.Variable(ctx, dump, space, name)
+	v, err := m.variable(ctx, dump, space, placed, name)
 	return &mesh.Field{Values: v}, frame.WrongAsk(err)
 }
 
@@ -117,12 +118,20 @@ func (m *Mesh) selected(ctx context.Context, filter, where string) (table.Bits, 
 
 // fieldHead is what an answer says about a field besides its values.
 func (m *Mesh) fieldHead(ask *MeshFieldAsk, f *keptField) MeshFieldAnswer {
-	head := MeshFieldAnswer{Name: ask.Variable, Provenance: "simulation", Min: frame.OrNull(f.lo), Max: frame.OrNull(f.hi), Sum: frame.Finite(f.sum), Covered: f.covered, Change: f.Changed, Uncertain: f.Uncertain(), Spread: frame.List(f.spread), Columns: []frame.ColumnRef{}}
+	head := MeshFieldAnswer{Name: ask.Variable, Provenance: m.variableOrigin(ask), Min: frame.OrNull(f.lo), Max: frame.OrNull(f.hi), Sum: frame.Finite(f.sum), Covered: f.covered, Change: f.Changed, Uncertain: f.Uncertain(), Spread: frame.List(f.spread), Columns: []frame.ColumnRef{}}
 	if ask.Variable == "" {
 		head.Name, head.Counts = f.Name(), &f.Counts
 		head.Unit, head.Provenance = m.origin(f.Spec)
 	}
 	return head
+}
+
+// variableOrigin says whether a variable is the simulation's or made from samples.
+func (m *Mesh) variableOrigin(ask *MeshFieldAsk) string {
+	if m.View != nil && mesh.FromSamples(ask.Variable) {
+		return table.Derived.String()
+	}
+	return "simulation"
 }
 
 // meshField answers with a whole field: every cell of the mesh.

@@ -184,7 +184,7 @@ func (m *Mesh) pairs(ctx context.Context, ask *MeshRelateAsk) (*mesh.Pairs, []fl
 	}
 	var category []float64
 	if ask.By != "" {
-		if category, err = mesh.Variable(ctx, dump, placed.Space, ask.By); err != nil {
+		if category, err = m.View.Variable(ctx, placed, ask.By); err != nil {
 			return nil, nil, nil, frame.WrongAsk(err)
 		}
 	}

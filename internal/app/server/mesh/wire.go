@@ -54,11 +54,14 @@ type MeshPart struct {
 
 // MeshVariable is a variable of the simulation. Its range is that of cells.
 type MeshVariable struct {
-	Name   string    `json:"name"`
-	Min    *float64  `json:"min"`
-	Max    *float64  `json:"max"`
-	Few    bool      `json:"few"`    // whole numbers, few of them: categories
-	Spread []float64 `json:"spread"` // as that of a field
+	Name string `json:"name"`
+	// Subject is what it is about: physics of the simulation, or placement,
+	// communication and layers, which are derived from the samples and the mesh.
+	Subject mesh.Subject `json:"subject"`
+	Min     *float64     `json:"min"`
+	Max     *float64     `json:"max"`
+	Few     bool         `json:"few"`    // whole numbers, few of them: categories
+	Spread  []float64    `json:"spread"` // as that of a field
 }
 
 // MeshIterations counts samples in equal ranges of iterations.
@@ -326,7 +329,7 @@ type MeshRankAsk struct {
 
 // MeshRanked are the variables, those that explain most first.
 type MeshRanked struct {
-	Ranked []mesh.Explained `json:"ranked"`
+	mesh.RankedVariables
 }
 
 // MeshLineAsk asks for a performance field and a variable along a straight line; an

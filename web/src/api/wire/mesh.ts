@@ -68,6 +68,7 @@ export interface TimeRow {
 // Explained says how much of a field's differences between cells goes with a variable.
 export interface Explained {
   readonly variable: string;
+  readonly subject: Subject;
   readonly cells: number;
   // Share of the variance of the field between cells that the means of the variable's
   // regions or bands explain, less what so many parts explain of anything by chance;
@@ -79,6 +80,36 @@ export interface Explained {
   readonly spearman: number | null;
   readonly spatial_p: number | null;
 }
+
+// RankedVariables is what explains a field: each variable by itself, and the subjects together.
+export interface RankedVariables {
+  readonly ranked: readonly Explained[];
+  // Separated is null unless variables of at least two subjects explain something.
+  readonly separated: Separation | null;
+}
+
+// Separation says how the differences between cells divide into physics, placement and
+// communication. Each subject stands for itself with the variable that explains most.
+export interface Separation {
+  readonly cells: number;
+  readonly subjects: readonly SubjectsShare[];
+  readonly together: number; // what all of them explain
+  // Common is what more than one of them explains: owners that lie where the physics
+  // differs, so that nobody can tell from this run which of the two it is.
+  readonly common: number;
+}
+
+// SubjectsShare is one subject's part.
+export interface SubjectsShare {
+  readonly subject: Subject;
+  readonly variable: string;
+  readonly alone: number; // what it explains by itself
+  readonly own: number; // what only it explains, of all of them
+}
+
+// Subject says what a variable is about, so that slow cells separate into physics,
+// placement and communication.
+export type Subject = 'physics' | 'placement' | 'communication' | 'layers';
 
 // LinePiece is a part of a line that lies in one cell: from and to are parts of its
 // length, 0 to 1.
@@ -137,6 +168,9 @@ export interface MeshPart {
 // MeshVariable is a variable of the simulation. Its range is that of cells.
 export interface MeshVariable {
   readonly name: string;
+  // Subject is what it is about: physics of the simulation, or placement,
+  // communication and layers, which are derived from the samples and the mesh.
+  readonly subject: Subject;
   readonly min: number | null;
   readonly max: number | null;
   readonly few: boolean; // whole numbers, few of them: categories
@@ -402,8 +436,7 @@ export interface MeshRankAsk extends MeshFieldAsk {
 }
 
 // MeshRanked are the variables, those that explain most first.
-export interface MeshRanked {
-  readonly ranked: readonly Explained[];
+export interface MeshRanked extends RankedVariables {
 }
 
 // MeshLineAsk asks for a performance field and a variable along a straight line; an

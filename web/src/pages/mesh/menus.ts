@@ -47,9 +47,10 @@ export function fieldItems({ info, field }: MeshModel, control: MeshControl): Me
   }));
 }
 
-export function variableItems({ show, variable, variables }: MeshModel, control: MeshControl): MenuItem[] {
-  return variables.map((v) => ({
+export function variableItems({ info, show, variable }: MeshModel, control: MeshControl): MenuItem[] {
+  return (info?.values ?? []).map(({ name: v, subject }) => ({
     label: v,
+    ...(subject !== 'physics' && { note: subject }),
     checked: v === variable,
     run: () => control.commit({ variable: v, ...(show === 'physics' ? { min: '', max: '' } : {}) }),
   }));
