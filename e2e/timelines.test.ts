@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { browse, isobath, ROOT, start, type Browser, type Running } from './harness';
+import { browse, fixture, isobath, ROOT, start, type Browser, type Running } from './harness';
 import { quiet } from './page';
 import { paintedViews, rememberTexts, rowsOf, type PaintedView } from './painted';
 
@@ -92,7 +92,7 @@ describe('the timelines', () => {
       stdio: 'inherit',
     });
     [server, browser] = await Promise.all([
-      start('open', ...['few', 'crossing', 'whole', 'many'].map(file)),
+      start('open', ...['few', 'crossing', 'whole', 'many'].map(file), fixture('otf2/ring16')),
       browse({ width: 1280, height: 720 }),
     ]);
     await rememberTexts(browser.context);
@@ -212,10 +212,13 @@ describe('the timelines', () => {
     ['crossing', 'o.t.steps=20..40'],
     ['whole', ''],
     ['many', ''],
+    ['ring16', ''], // whose last barrier lets ranks go five times as late as any delay
   ])('end their scale near the data: %s %s', async (name, settings) => {
     await open(name, settings);
     const { svg, csv } = await view('Logical timeline');
-    const rows = rowsOf(csv.slice(csv.indexOf('rank')));
+    const all = rowsOf(csv.slice(csv.indexOf('rank')));
+    const rows = name === 'ring16' ? all.filter((r) => Number(r.step) < 31) : all;
+    if (name === 'ring16') expect(all.length - rows.length).toBe(16);
     const columns = Object.keys(rows[0]!).slice(name === 'many' ? 2 : 7);
     const largest = Math.max(...rows.flatMap((r) => columns.map((c) => Math.abs(Number(r[c])) || 0)));
     const unit = texts(svg)

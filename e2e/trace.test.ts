@@ -83,6 +83,32 @@ describe('the trace page', () => {
     await details.getByText('started here').waitFor();
   });
 
+  it('says how much later computations could end, as the command does', async () => {
+    interface Op {
+      readonly process: number;
+      readonly step: number;
+      readonly slack: number;
+    }
+    const { ops } = JSON.parse(isobath('steps', RING, '--json', '--ops')) as { ops: Op[] };
+    const details = page.getByRole('region', { name: 'Details' });
+    const slack = details.locator('dt', { hasText: /^slack$/ }).locator('xpath=following-sibling::dd[1]');
+    const [at] = first.instances;
+    expect(ops.find((o) => o.process === 11 && o.step === at!.step)!.slack).toBe(0);
+    await expect.poll(() => slack.innerText()).toMatch(/^none/);
+    await page.getByRole('button', { name: /^\d+ instances?$/ }).click();
+    const row = page.getByRole('table', { name: 'Instances of cause 1' }).locator('tbody tr').first();
+    await expect.poll(async () => (await row.locator('td').allInnerTexts())[4]).toBe('none');
+    await page.getByRole('button', { name: /^\d+ instances?$/ }).click();
+    await find(page, 'Logical timeline', /^Rank 4 step 18, MPI_Recv/);
+    await page.mouse.down();
+    await page.mouse.up();
+    const other = ops.find((o) => o.process === 4 && o.step === 18)!.slack;
+    const [scale, unit] = other >= 1e6 ? [1e6, 'ms'] : [1e3, 'µs'];
+    const words = `≈ ${(other / scale).toPrecision(3)} ${unit}`;
+    await expect.poll(async () => (await slack.innerText()).replace(/\s+/g, ' ')).toContain(words);
+    await page.getByRole('button', { name: 'Select no operation' }).click();
+  });
+
   it('shows the run without a cause over the recorded one, as the command predicts it', async () => {
     interface WhatIf {
       readonly span_ns: number;

@@ -17,6 +17,9 @@ type Coverage struct {
 	Missing   []Missing `json:"missing"`
 	Locations int       `json:"locations"`    // of the trace
 	Hidden    int       `json:"not_analysed"` // locations without a row: threads, streams, devices
+	// Threads have a row besides the first of their rank. What they wait for from
+	// each other, such as a join, is in no record.
+	Threads int `json:"threads"`
 	// Unrecorded are calls of threads that the recorder left out.
 	Unrecorded int    `json:"unrecorded_calls"`
 	Clocks     Clocks `json:"clocks"`
@@ -41,6 +44,11 @@ const enoughCoverage = 0.9
 func (g *Graph) Coverage(c Clocks) Coverage {
 	t := g.Trace
 	out := Coverage{Missing: []Missing{}, Locations: t.Locations, Hidden: t.Locations - len(t.Procs), Unrecorded: t.Unrecorded, Clocks: c}
+	for p := range t.Procs {
+		if int(t.Procs[p].Home) != p {
+			out.Threads++
+		}
+	}
 	why := make([]string, len(t.Regions))
 	for r := range t.Regions {
 		why[r] = unexplained(t.Regions[r].Name)
@@ -117,8 +125,12 @@ func (c *Coverage) text() string {
 	if c.Hidden > 0 {
 		parts = append(parts, fmt.Sprintf("%s of %d (threads, streams, devices) take no part in messages and are not analysed", term.Counted(c.Hidden, "location"), c.Locations))
 	}
+	if c.Threads > 0 {
+		parts = append(parts, fmt.Sprintf("%s besides the first of a rank: what threads of a rank wait for from each other is not recorded, so a delay of one gains nothing by way of another",
+			term.Counted(c.Threads, "thread")))
+	}
 	if c.Unrecorded > 0 {
-		parts = append(parts, fmt.Sprintf("%s of other threads than the first of their rank are not recorded: a cause may lie there", term.Counted(c.Unrecorded, "call")))
+		parts = append(parts, fmt.Sprintf("%s of other threads are not recorded: a cause may lie there", term.Counted(c.Unrecorded, "call")))
 	}
 	return strings.Join(append(parts, c.Clocks.text()), "; ")
 }

@@ -133,6 +133,7 @@ func (c *converter) survey() error {
 				c.groups.add(i, r, len(c.files))
 			case kNear:
 				c.groups.near = true
+			case kThread: // communicators, windows and files are those of the process
 			case kMembers:
 				if int(r.a) < len(c.local[i]) {
 					c.addMembers(c.local[i][r.a], r)
@@ -221,7 +222,7 @@ func (c *converter) write(path string) error {
 	for i, f := range c.files {
 		e := c.out.Location("master thread", processes[i])
 		locations[i] = e.ID
-		if err := c.events(i, f, e); err != nil {
+		if err := c.events(i, f, e, processes[i]); err != nil {
 			return err
 		}
 	}
@@ -332,7 +333,7 @@ func plainRole(name string) uint8 {
 	return roleFunction
 }
 
-// missed is how many calls other threads than the first made.
+// missed is how many calls are not recorded, of more threads than are told apart.
 func (c *converter) missed() (n uint64) {
 	for _, f := range c.files {
 		n += f.missed
@@ -356,7 +357,7 @@ func (c *converter) notes() {
 		c.sum.Notes = append(c.sum.Notes, fmt.Sprintf("%d processes ended without MPI_Finalize; what they did until then is recorded", cut))
 	}
 	if missed := c.missed(); missed > 0 {
-		c.sum.Notes = append(c.sum.Notes, fmt.Sprintf("%d calls by other threads than the first are not recorded", missed))
+		c.sum.Notes = append(c.sum.Notes, fmt.Sprintf("%d calls of more threads than are told apart are not recorded", missed))
 	}
 	for _, k := range c.order {
 		if !k.self && len(k.ranks) != int(k.size) {

@@ -1,10 +1,12 @@
 package mpitrace
 
 import (
+	"fmt"
+
 	"github.com/isobath/isobath/internal/formats/otf2"
 )
 
-// stream writes the events of one process.
+// stream writes the events of one thread of a process.
 type stream struct {
 	*converter
 	rank int
@@ -16,21 +18,42 @@ type stream struct {
 	to, from []uint64 // whom the call that is open exchanges data with, as a neighbour
 }
 
-// events copies one file. A process that died leaves regions open; they are
-// closed where its records end.
-func (c *converter) events(rank int, f *rankFile, e *otf2.EventWriter) error {
-	s := &stream{converter: c, rank: rank, out: e}
-	e.ClockOffset(f.time[0], f.offset[0])
-	e.ClockOffset(f.time[1], f.offset[1])
-	if err := f.each(s.write); err != nil {
+// events copies one file: its first thread to e, each other one to a location of
+// its own. A process that died leaves regions open; they are closed where its
+// records end.
+func (c *converter) events(rank int, f *rankFile, e *otf2.EventWriter, process uint32) error {
+	threads := []*stream{c.stream(rank, f, e)}
+	s := threads[0]
+	err := f.each(func(r *record) error {
+		if r.kind != kThread {
+			return s.write(r)
+		}
+		if int(r.a) == len(threads) {
+			threads = append(threads, c.stream(rank, f, c.out.Location(fmt.Sprintf("thread %d", r.a), process)))
+		}
+		s = threads[r.a]
+		return nil
+	})
+	if err != nil {
 		return err
 	}
-	for len(s.open) > 0 {
-		if err := s.leave(s.open[len(s.open)-1]); err != nil {
+	for _, s := range threads {
+		for len(s.open) > 0 {
+			if err := s.leave(s.open[len(s.open)-1]); err != nil {
+				return err
+			}
+		}
+		if err := s.out.Close(); err != nil {
 			return err
 		}
 	}
-	return e.Close()
+	return nil
+}
+
+func (c *converter) stream(rank int, f *rankFile, e *otf2.EventWriter) *stream {
+	e.ClockOffset(f.time[0], f.offset[0])
+	e.ClockOffset(f.time[1], f.offset[1])
+	return &stream{converter: c, rank: rank, out: e}
 }
 
 func (s *stream) put(kind otf2.Kind, fields ...uint64) error {

@@ -66,6 +66,7 @@ const (
 	kGroup
 	kEpoch
 	kNear
+	kThread // the records that follow are of thread a of the process
 	kindCount
 )
 
@@ -86,7 +87,7 @@ type record struct {
 
 // short reports whether a record of this kind has no second part.
 func (k kind) short() bool {
-	return k == kEnter || k == kLeave || k == kCollBegin || k == kCommFreed || k == kWinFreed || k == kRMABegin || k == kFileClosed
+	return k == kEnter || k == kLeave || k == kCollBegin || k == kCommFreed || k == kWinFreed || k == kRMABegin || k == kFileClosed || k == kThread
 }
 
 // rankFile is the file of one process.
@@ -121,6 +122,9 @@ func openRank(path string) (*rankFile, error) {
 
 var errHead = errors.New("not a file of our MPI library")
 
+// maxThreads is how many threads of a process are recorded; THREADS in c/shim.c.
+const maxThreads = 1 << 12
+
 // maxRanks bounds the size a file may claim, so that a damaged one costs little.
 const maxRanks = 1 << 24
 
@@ -154,7 +158,7 @@ func (r *rankFile) each(visit func(*record) error) error {
 	buf := make([]byte, windowSize)
 	var rec record
 	ranks := make([]uint32, 0, perMembers)
-	seen := 0
+	seen, threads := 0, uint32(1)
 	for w := range r.windows {
 		if _, err := r.f.ReadAt(buf, w*windowSize); err != nil && err != io.EOF {
 			return err
@@ -168,10 +172,13 @@ func (r *rankFile) each(visit func(*record) error) error {
 				return nil
 			}
 			n := rec.decode(b, ranks)
-			if n == 0 || (rec.kind == kEnter || rec.kind == kLeave) && int(rec.a) >= r.regions {
+			if n == 0 || (rec.kind == kEnter || rec.kind == kLeave) && int(rec.a) >= r.regions || rec.kind == kThread && rec.a > min(threads, maxThreads-1) {
 				return fmt.Errorf("%s: damaged record %d", r.path, seen)
 			}
 			seen++
+			if rec.kind == kThread && rec.a == threads { // they are numbered as they come
+				threads++
+			}
 			if err := visit(&rec); err != nil {
 				return err
 			}

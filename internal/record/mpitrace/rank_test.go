@@ -75,6 +75,25 @@ func TestOpenRegions(t *testing.T) {
 	}
 }
 
+// Records of threads are told apart, and what a thread has open is its own; a
+// thread that comes out of turn is damage.
+func TestThreadRecords(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "rank.0", rankBytes(0, 1, world, short(1100, kEnter, 0), short(1200, kThread, 1), short(1201, kEnter, 1), short(1202, kThread, 0), short(1203, kEnter, 2),
+		short(1204, kThread, 1), short(1205, kLeave, 1), short(1206, kThread, 0), short(1207, kLeave, 2), short(1208, kThread, 3), short(1209, kEnter, 1)))
+	archive := filepath.Join(dir, "a.otf2")
+	sum, err := Convert(dir, archive)
+	if err != nil || !strings.Contains(strings.Join(sum.Notes, "\n"), "damaged record") {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	if n := printed(t, archive); n["ENTER"] != 3 || n["LEAVE"] != 3 {
+		t.Errorf("%v", n)
+	}
+	if all := strings.Join(lines(t, archive, "-G"), "\n"); strings.Count(all, `"thread 1"`) == 0 || strings.Contains(all, `"thread 2"`) {
+		t.Error(all)
+	}
+}
+
 // Records of windows and files that name none are left out; a name in pieces
 // belongs to what follows.
 func TestSidedRecords(t *testing.T) {
@@ -138,6 +157,7 @@ func FuzzRank(f *testing.F) {
 		long(6, kRMADone, 1, 0, 0, 0, 0, 1), long(7, kRMADone, 0, 0, 9, 0, 0, 2), short(8, kWinFreed, 0)))
 	f.Add(slices.Concat(world, fileName(2, "a name"), long(3, kFileOpened, 2, 0, 0, 1, 0, 7), long(4, kIOBegin, 1, 2, 0, 0, 100, 1), long(5, kIODone, 0, 0, 0, 0, 100, 1), short(6, kFileClosed, 0),
 		fileName(7, "another"), long(8, kFileDeleted, 0, 0, 0, 0, 0, 0), long(9, kFileSeek, 1, 0, 5, 0, 1, 2)))
+	f.Add(slices.Concat(world, short(2, kThread, 1), short(3, kEnter, 1), short(4, kThread, 0), short(5, kThread, 9)))
 	f.Fuzz(func(t *testing.T, records []byte) {
 		if len(records) > windowSize-headSize {
 			return

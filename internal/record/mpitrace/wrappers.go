@@ -96,9 +96,9 @@ func (f *function) writeC(b *strings.Builder) {
 	if f.has("requests") {
 		b.WriteString("\t\ths = room(0, count * sizeof *hs);\n\t\tmemcpy(hs, requests, count * sizeof *hs);\n")
 	}
-	fmt.Fprintf(b, "\t\t%s\n\t}\n", f.body(roles[f.role].before, "c"))
+	fmt.Fprintf(b, "\t\t%s\n\t\tgive();\n\t}\n", f.body(roles[f.role].before, "c"))
 	fmt.Fprintf(b, "\tint err = PMPI_%s(%s);\n", f.name, strings.Join(args, ", "))
-	fmt.Fprintf(b, "\tif (on) {\n\t\t%s\n\t\tend(R_%s);\n\t}\n\treturn err;\n}\n", f.body(roles[f.role].after, "c"), f.name)
+	fmt.Fprintf(b, "\tif (on) {\n\t\ttake();\n\t\t%s\n\t\tend(R_%s);\n\t}\n\treturn err;\n}\n", f.body(roles[f.role].after, "c"), f.name)
 }
 
 // writeFortran wraps the Fortran entry points. They go to the library's own, not
@@ -140,8 +140,8 @@ func (f *function) writeFortran(b *strings.Builder) {
 	if f.has("requests") {
 		b.WriteString("\t\ths = room(0, count * sizeof *hs);\n\t\tfor (int i = 0; i < count; i++)\n\t\t\ths[i] = PMPI_Request_f2c(((MPI_Fint *)requests)[i]);\n")
 	}
-	fmt.Fprintf(b, "\t\t%s\n\t}\n\treal(%s);\n", f.body(roles[f.role].before, "fortran"), strings.Join(args, ", "))
-	fmt.Fprintf(b, "\tif (on) {\n%s\t\t%s\n\t\tend(R_%s);\n\t}\n}\n", converted, f.body(roles[f.role].after, "fortran"), f.name)
+	fmt.Fprintf(b, "\t\t%s\n\t\tgive();\n\t}\n\treal(%s);\n", f.body(roles[f.role].before, "fortran"), strings.Join(args, ", "))
+	fmt.Fprintf(b, "\tif (on) {\n%s\t\ttake();\n\t\t%s\n\t\tend(R_%s);\n\t}\n}\n", converted, f.body(roles[f.role].after, "fortran"), f.name)
 	writeAliases(b, lower, strings.Join(types, ", "))
 }
 

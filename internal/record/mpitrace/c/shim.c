@@ -5,7 +5,8 @@
  * Events go to a window of 1 MiB that is mapped from the process's own file:
  * memory is bounded, and a crash loses nothing. Moving the window on is
  * recorded as a flush. A record is 16 bytes, or 40 with the second part; a zero
- * ends a window. The layout is known to convert.go. */
+ * ends a window. Threads write to the same window in turn: a record says whose
+ * the next ones are. The layout is known to convert.go. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -27,7 +28,7 @@ enum {
 	COLL_BEGIN, COLL_END, NBC_REQUEST, NBC_GOT, NBC_DONE, FLUSH, COMM, MEMBERS, COMM_FREED,
 	WIN, WIN_FREED, RMA_BEGIN, RMA_END, RMA_PUT, RMA_GET, RMA_GOT, RMA_ATOMIC, RMA_DONE, RMA_LOCK, RMA_UNLOCK, RMA_SYNC,
 	FILE_NAME, FILE_OPENED, FILE_CLOSED, FILE_DELETED, FILE_SEEK, IO_BEGIN, IO_ISSUED, IO_DONE,
-	SITE, GROUP, EPOCH, NEAR
+	SITE, GROUP, EPOCH, NEAR, THREAD
 };
 
 struct head {
@@ -50,7 +51,7 @@ struct file_head {
 	uint64_t origin;     /* clock when the process started */
 	uint64_t realtime;   /* the same moment since 1970 */
 	int64_t time[2], offset[2]; /* clock of rank 0 minus ours at two times */
-	uint64_t missed;     /* calls of other threads, not recorded */
+	uint64_t missed;     /* calls of more threads than are recorded */
 	uint64_t windows;    /* windows begun */
 	uint32_t complete, pid;
 	char host[128];
@@ -60,10 +61,13 @@ static struct file_head *about;
 static char *window, *pos, *limit;
 static int file = -1;
 static int64_t skew;      /* tests pretend that clocks differ */
-static int depth;         /* inside a wrapper: what MPI calls itself is not recorded */
+static __thread int depth; /* inside a wrapper: what MPI calls itself is not recorded */
 static int recording;
-static int multiple;      /* threads may call at the same time */
-static pthread_t owner;
+static int multiple;      /* several threads may call */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+static __thread uint32_t thread; /* number of the caller, from 1 on; 0 until it calls */
+static uint32_t threads, writing; /* how many have called; whose records are being written */
+enum { THREADS = 1 << 12 };
 static uint64_t next_request = 1;
 
 static inline uint64_t now(void)
@@ -94,6 +98,8 @@ static int move(uint64_t n)
 
 static void flush(void)
 {
+	if (!recording) /* and there may be no window */
+		return;
 	uint64_t begin = now();
 	memset(pos, 0, window + WINDOW - pos);
 	if (move(about->windows) != 0) { /* the disk is full: keep what there is */
@@ -110,7 +116,7 @@ static void flush(void)
 
 static inline void put(int kind, uint32_t a)
 {
-	if (pos + sizeof(struct head) > limit)
+	if (recording && pos + sizeof(struct head) > limit)
 		flush();
 	if (!recording)
 		return;
@@ -120,7 +126,7 @@ static inline void put(int kind, uint32_t a)
 
 static inline void put_long(int kind, int op, uint32_t a, uint32_t comm, int tag, uint64_t len, uint64_t req)
 {
-	if (pos + sizeof(struct head) + sizeof(struct tail) > limit)
+	if (recording && pos + sizeof(struct head) + sizeof(struct tail) > limit)
 		flush();
 	if (!recording)
 		return;
@@ -171,18 +177,42 @@ static void keep_maps(const char *dir)
 		close(out);
 }
 
+/* take gives the caller its turn: tables and window belong to one thread at a
+ * time, never while it is inside MPI. It reports whether its calls are recorded. */
+static inline int take(void)
+{
+	if (!multiple)
+		return 1;
+	pthread_mutex_lock(&turn);
+	if (!thread)
+		thread = ++threads;
+	if (thread > THREADS)
+		return 0;
+	if (thread != writing && recording) {
+		writing = thread;
+		put(THREAD, thread - 1);
+	}
+	return 1;
+}
+
+static inline void give(void)
+{
+	if (multiple)
+		pthread_mutex_unlock(&turn);
+}
+
 /* begin reports whether a call is to be recorded, and notes its entry and where
- * it came from. */
+ * it came from. If so, the caller has its turn and gives it up before it calls
+ * MPI; it takes it again when it is back, until the end. */
 static inline int begin(uint32_t region, const void *pc)
 {
-	if (!recording)
+	if (!recording || depth > 0)
 		return 0;
-	if (multiple && !pthread_equal(pthread_self(), owner)) { /* and depth is not its own */
-		__atomic_fetch_add(&about->missed, 1, __ATOMIC_RELAXED);
+	if (!take()) {
+		about->missed++;
+		give();
 		return 0;
 	}
-	if (depth > 0)
-		return 0;
 	depth++;
 	uint16_t from = site(pc);
 	put(ENTER, region);
@@ -195,6 +225,7 @@ static inline void end(uint32_t region)
 {
 	put(LEAVE, region);
 	depth--;
+	give();
 }
 
 static inline uint64_t bytes(MPI_Count n, MPI_Datatype type)
@@ -817,12 +848,12 @@ static MPI_Comm message_comm(MPI_Message m)
 	return MPI_COMM_WORLD;
 }
 
-/* room returns scratch memory of a wrapper; the calls of one process do not
+/* room returns scratch memory of a wrapper; the calls of one thread do not
  * overlap. */
 static void *room(int which, size_t n)
 {
-	static void *at[3];
-	static size_t have[3];
+	static __thread void *at[3];
+	static __thread size_t have[3];
 	if (n > have[which]) {
 		free(at[which]);
 		have[which] = n * 2;
@@ -922,10 +953,10 @@ static void start(void)
 	for (int i = 0; i < 256; i++)
 		messages[i].handle = MPI_MESSAGE_NULL;
 	world_of = malloc(world_size * sizeof *world_of);
-	owner = pthread_self();
+	thread = threads = writing = 1;
 	int level = MPI_THREAD_SINGLE;
 	PMPI_Query_thread(&level);
-	multiple = level == MPI_THREAD_MULTIPLE;
+	multiple = level >= MPI_THREAD_SERIALIZED;
 	measure(0);
 	recording = 1;
 	add_comm(MPI_COMM_WORLD, NONE);
@@ -939,8 +970,10 @@ static void stop(void)
 {
 	if (!recording)
 		return;
+	take();
 	put(LEAVE, PROGRAM);
 	recording = 0;
+	give();
 	memset(pos, 0, window + WINDOW - pos);
 	measure(1);
 	keep_maps(getenv("ISOBATH_MPI_DIR"));

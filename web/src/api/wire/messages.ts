@@ -381,6 +381,9 @@ export interface Coverage {
   readonly missing: readonly Missing[];
   readonly locations: number; // of the trace
   readonly not_analysed: number; // locations without a row: threads, streams, devices
+  // Threads have a row besides the first of their rank. What they wait for from
+  // each other, such as a join, is in no record.
+  readonly threads: number;
   // Unrecorded are calls of threads that the recorder left out.
   readonly unrecorded_calls: number;
   readonly clocks: Clocks;
