@@ -25,8 +25,10 @@ type Row struct {
 	Group string `json:"group"`
 	// Thread is 0 for a process; for one of its threads, streams or devices that
 	// take no part in messages, the number of it among all of them, from 1 on.
-	Thread int    `json:"thread"`
-	Name   string `json:"name"` // of the thread
+	Thread int `json:"thread"`
+	// Name is that of the thread, also of one that takes part in messages besides
+	// the first of its rank.
+	Name string `json:"name"`
 
 	members []int32 // of a collapsed cluster; nil for the process alone
 }
@@ -169,7 +171,11 @@ func (t *Timeline) communicators() func(p int32) (int, string) {
 }
 
 func (t *Timeline) row(p int32) Row {
-	return Row{Process: p, Rank: t.rankOf(p), Cluster: -1, Members: 1}
+	r := Row{Process: p, Rank: t.rankOf(p), Cluster: -1, Members: 1}
+	if at := &t.S.Trace.Procs[p]; at.Home != p {
+		r.Name = at.Thread
+	}
+	return r
 }
 
 // MaxClusters is how many groups of processes may be asked for.

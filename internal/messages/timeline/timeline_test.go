@@ -226,6 +226,9 @@ func TestRows(t *testing.T) {
 	if r := rows(timeline.RowOrder{By: "cluster", Open: open}); len(r) != 24 {
 		t.Errorf("all clusters open: %d rows", len(r))
 	}
+	if r := rows(timeline.RowOrder{By: "cluster", K: 1}); len(r) != 24 {
+		t.Errorf("one cluster alone is %d rows", len(r))
+	}
 	for _, o := range []timeline.RowOrder{{By: "colour"}, {By: "neighbours", Process: 24}} {
 		if _, err := tl.Rows(t.Context(), o); err == nil {
 			t.Errorf("order %+v is accepted", o)

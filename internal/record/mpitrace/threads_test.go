@@ -9,6 +9,7 @@ import (
 
 	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/messages/logical"
+	"github.com/isobath/isobath/internal/messages/timeline"
 	"github.com/isobath/isobath/internal/messages/whatif"
 )
 
@@ -53,6 +54,10 @@ func TestOtherThreads(t *testing.T) {
 	s, err := logical.Analyze(t.Context(), tr, logical.Default())
 	if err != nil {
 		t.Fatal(err)
+	}
+	rows, err := timeline.New(s).Rows(t.Context(), timeline.RowOrder{By: "rank"})
+	if err != nil || len(rows) != 4 || rows[1].Rank != 0 || rows[1].Name != "thread 1" || rows[2].Name != "" || rows[3].Name != "thread 1" {
+		t.Errorf("rows %+v, %v; want each thread below its rank", rows, err)
 	}
 	c, err := whatif.Rank(t.Context(), g, s, 5)
 	if err != nil {

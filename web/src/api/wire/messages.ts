@@ -464,7 +464,9 @@ export interface Row {
   // Thread is 0 for a process; for one of its threads, streams or devices that
   // take no part in messages, the number of it among all of them, from 1 on.
   readonly thread: number;
-  readonly name: string; // of the thread
+  // Name is that of the thread, also of one that takes part in messages besides
+  // the first of its rank.
+  readonly name: string;
 }
 
 // RowOrder says how rows are made: "rank", "cluster" with the clusters of Open

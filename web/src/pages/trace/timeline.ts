@@ -641,7 +641,8 @@ export function lineLabel(l: {
   if (l.thread > 0) return l.name || `thread ${l.thread}`;
   // Ranks of a group need not follow each other.
   if (l.count > 1) return l.last - l.rank === l.count - 1 ? `${l.rank}–${l.last}` : `${l.rank} … ${l.last}`;
-  return l.members > 1 ? `▸${l.rank}·${l.members}` : String(l.rank);
+  if (l.members > 1) return `▸${l.rank}·${l.members}`;
+  return l.name || String(l.rank); // a thread that sends and receives has its name, below its rank
 }
 
 function lineStarts(ops: Ops | undefined, lines: number): Int32Array {

@@ -174,6 +174,7 @@ describe('names of rows', () => {
     expect(lineLabel({ ...line, last: 6 })).toBe('3–6');
     expect(lineLabel({ ...line, last: 51 })).toBe('3 … 51');
     expect(lineLabel({ ...line, count: 1, last: 3 })).toBe('3');
+    expect(lineLabel({ ...line, count: 1, last: 3, name: 'thread 1' })).toBe('thread 1');
   });
 });
 
