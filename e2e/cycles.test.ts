@@ -40,6 +40,11 @@ describe('the cycles page', () => {
   show({ serve: () => ['demo', 'cycles'], ready }, (s) => ({ server, browser, page } = s));
 
   const option = async (name: string): Promise<string | null> => (await linkOf(page)).get(`o.c.${name}`);
+  /** The stretch of references that is selected, half open; null if there is none. */
+  const stretch = async (): Promise<string | null> => {
+    const s = /^order in (\d+)\.\.(\d+)$/.exec((await linkOf(page)).get('s') ?? '');
+    return s && `${s[1]}..${Number(s[2]) + 1}`;
+  };
   const status = (): Promise<string> => page.locator('[data-status]').innerText();
   const entries = (): Promise<string[]> =>
     page.getByRole('list', { name: 'Classes' }).locator('button[aria-pressed]').allInnerTexts();
@@ -92,8 +97,8 @@ describe('the cycles page', () => {
     await find(page, 'Spiral', /pass 2 /);
     await page.mouse.down();
     await page.mouse.up();
-    await expect.poll(() => option('refs')).toMatch(/^\d+\.\.\d+$/);
-    const [from, to] = (await option('refs'))!.split('..').map(Number) as [number, number];
+    await expect.poll(stretch).toMatch(/^\d+\.\.\d+$/);
+    const [from, to] = (await stretch())!.split('..').map(Number) as [number, number];
     await page
       .getByRole('status', { name: 'References' })
       .filter({ hasText: `${to - from} of 297 references` })
@@ -107,13 +112,13 @@ describe('the cycles page', () => {
     expect(await page.getByRole('button', { name: 'Show in Memory' }).isDisabled()).toBe(true); // this run has no samples
     await page.mouse.down();
     await page.mouse.up();
-    await expect.poll(async () => (await option('refs'))!.split('..').map(Number)).not.toEqual([from, to]);
-    const [first, last] = (await option('refs'))!.split('..').map(Number) as [number, number];
+    await expect.poll(async () => (await stretch())!.split('..').map(Number)).not.toEqual([from, to]);
+    const [first, last] = (await stretch())!.split('..').map(Number) as [number, number];
     expect(last - first).toBeGreaterThan(to - from);
     expect(first < to && last > from).toBe(true); // turns and passes begin at windows of their own
     await page.getByText('pass 2', { exact: true }).first().waitFor();
     await page.getByRole('button', { name: 'Select all references' }).click();
-    await expect.poll(() => option('refs')).toBe(null);
+    await expect.poll(stretch).toBe(null);
   });
 
   it('brushes the unwrapped walk', async () => {
@@ -122,9 +127,9 @@ describe('the cycles page', () => {
     await page.mouse.down();
     await page.mouse.move(box.x + 500, box.y + 50, { steps: 4 });
     await page.mouse.up();
-    await expect.poll(() => option('refs')).toMatch(/^\d+\.\.\d+$/);
+    await expect.poll(stretch).toMatch(/^\d+\.\.\d+$/);
     await page.goBack();
-    await expect.poll(() => option('refs')).toBe(null);
+    await expect.poll(stretch).toBe(null);
   });
 
   it('turns to another class, morphs between the two, and back', async () => {
@@ -174,7 +179,7 @@ describe('the cycles page', () => {
     await expect.poll(status).toMatch(/^\s*Reference \d+/);
     await page.keyboard.press('.');
     await page.keyboard.press('Enter');
-    await expect.poll(() => option('refs')).toMatch(/^\d+\.\.\d+$/);
+    await expect.poll(stretch).toMatch(/^\d+\.\.\d+$/);
     await page.goBack();
   });
 
@@ -261,7 +266,7 @@ describe('the cycles page', () => {
     await page.mouse.move(strip.x + 600, strip.y + 50, { steps: 4 });
     await page.mouse.up();
     await page.getByRole('button', { name: 'Show only these' }).click();
-    await expect.poll(() => option('time')).toBe(await option('refs'));
+    await expect.poll(() => option('time')).toBe(await stretch());
     await page.getByRole('button', { name: 'Show all references' }).click();
     await expect.poll(() => option('time')).toBe(null);
     await page.getByRole('button', { name: 'Select all references' }).click();
@@ -429,8 +434,11 @@ describe('recorded runs', () => {
       await page.locator('.numbers .number').first().waitFor();
       await page.getByRole('application', { name: 'Spiral' }).focus();
       for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight', 'Enter']) await page.keyboard.press(key);
-      await expect.poll(async () => (await linkOf(page)).get('o.c.refs')).toMatch(/^\d+\.\.\d+$/);
-      const [from, to] = (await linkOf(page)).get('o.c.refs')!.split('..').map(Number) as [number, number];
+      const stretch = async (): Promise<string[]> =>
+        /^order in (\d+)\.\.(\d+)$/.exec((await linkOf(page)).get('s') ?? '')?.slice(1) ?? [];
+      await expect.poll(stretch).toHaveLength(2);
+      const [from, last] = (await stretch()).map(Number) as [number, number];
+      const to = last + 1;
       const records = (JSON.parse(isobath('cycles', run, '--json')) as Report).records;
       await page.getByRole('button', { name: 'Show in Memory' }).click();
       await counted(page, to - from, records);
@@ -496,7 +504,8 @@ describe('recorded runs', () => {
       await plain(row.getByRole('cell').nth(1), String(inner.trips));
       await plain(row.getByRole('cell').nth(3), String(inner.references));
       await row.click();
-      await expect.poll(async () => (await linkOf(page)).get('o.c.loop')).toBe('1');
+      const where = async (): Promise<string> => (await linkOf(page)).get('s') ?? '';
+      await expect.poll(where).toBe('rows "loop bubble_array.c:13 sort"');
       const chosen = page.getByRole('region', { name: 'The chosen loop' });
       await chosen.getByText('4 entries of 4 … 1 turns: they grow shorter').waitFor();
       await chosen.getByRole('img', { name: 'Turns of each entry, in order' }).waitFor();
@@ -510,8 +519,7 @@ describe('recorded runs', () => {
         .waitFor();
       await page.getByRole('tab', { name: 'Loops' }).click();
       await chosen.getByRole('button', { name: 'Its lines in Locality' }).click();
-      const where = async (): Promise<string> => (await linkOf(page)).get('s') ?? '';
-      await expect.poll(where).toMatch(/bubble_array\.c/);
+      await expect.poll(where).toMatch(/line = /);
       const picked = samples(reversed, await where());
       expect(picked).toBeGreaterThanOrEqual(inner.references);
       await page.getByText(`${picked} of 294 references`).waitFor();
@@ -529,8 +537,8 @@ describe('recorded runs', () => {
           .nth(1),
         `${outer.trips} ${once.exact ? '' : '≈ '}${once.trips}`,
       );
-      await page.getByRole('button', { name: 'Choose no loop' }).click();
-      await expect.poll(async () => (await linkOf(page)).get('o.c.loop')).toBe(null);
+      await page.getByRole('button', { name: /^Remove loop/ }).click();
+      await expect.poll(where).toBe('');
       const { violations } = await new AxeBuilder({ page }).analyze();
       expect(violations.map((v) => v.id)).toEqual([]);
       expect(problems).toEqual([]);

@@ -2,9 +2,14 @@
 // tables. That its numbers are those of the verbs is a test of the server.
 
 import { AxeBuilder } from '@axe-core/playwright';
-import { describe, expect, it } from 'vitest';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { boxOf, find, linkOf, picture, quiet } from './page';
+import { browse, isobath, ROOT, samples, start } from './harness';
+import { boxOf, find, linkOf, picture, plain, quiet } from './page';
 import { show } from './suite';
 
 const REFERENCES = '2 304 023';
@@ -121,5 +126,110 @@ describe('the locality page', () => {
     await quiet(page);
     const { violations } = await new AxeBuilder({ page }).analyze();
     expect(violations.map((v) => `${v.id}: ${v.nodes[0]?.html ?? ''}`)).toEqual([]);
+  });
+});
+
+// A run that was recorded here: its references are samples of the memory page too.
+// What is selected on one page is selected on the others.
+describe('one selection for locality, cycles and memory', () => {
+  let folder: string;
+  let run: string;
+  let total: number;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'isobath-locality-'));
+    run = join(folder, 'sort.isobath');
+    const sources = ['bubble_array.c', 'region.c'].map((f) => join(ROOT, 'examples/loops', f));
+    execFileSync('cc', ['-g', '-O0', '-o', join(folder, 'sort'), ...sources]);
+    const how = ['--refs', '--backend', 'step', '--function', 'sort'];
+    isobath('record', ...how, '-o', run, '--', join(folder, 'sort'), '5', '4', '3', '2', '1');
+    total = samples(run, '');
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('selects a line, an object, a loop, a thread and a stretch on each and finds them on the others', async () => {
+    interface Loop {
+      readonly title: string;
+      readonly references: number;
+    }
+    const { loops } = JSON.parse(isobath('loops', run, '--json')) as { loops: Loop[] };
+    const [server, browser] = await Promise.all([start('open', run), browse({ width: 1440, height: 900 })]);
+    try {
+      const { page, problems } = await browser.open(`${server.url}&v=1&page=locality`);
+      const where = async (): Promise<string> => (await linkOf(page)).get('s') ?? '';
+      const turnTo = (name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click();
+      /** Every page says how many references are selected. */
+      const everywhere = async (n: number): Promise<void> => {
+        const says = `${n} of ${total}`;
+        await turnTo('Locality');
+        await plain(
+          page.getByRole('status', { name: 'References selected' }),
+          new RegExp(`^${says} references`),
+        );
+        await turnTo('Cycles');
+        await plain(
+          page.getByRole('status', { name: 'References', exact: true }),
+          new RegExp(`^${says} references`),
+        );
+        await turnTo('Memory');
+        await plain(page.getByRole('status', { name: 'Samples selected' }), new RegExp(`^${says} samples`));
+      };
+      const clear = async (): Promise<void> => {
+        await page.keyboard.press('Control+Shift+A');
+        await expect.poll(where).toBe('');
+      };
+
+      // Locality: a row of each table.
+      const inner = 'bubble_array.c:13 sort';
+      for (const [tab, name, want] of [
+        ['Objects', 'value', 'symbol = value'],
+        ['Lines', 'bubble_array.c:14', /^file = .*bubble_array\.c.* & line = 14$/],
+        ['Loops', inner, `rows "loop ${inner}"`],
+      ] as const) {
+        await turnTo('Locality');
+        await page.getByRole('tab', { name: tab, exact: true }).click();
+        await quiet(page);
+        await page.locator(`[data-view="${tab}"]`).focus();
+        await page.keyboard.press('Home');
+        const status = (): Promise<string> => page.locator('[data-status]').innerText();
+        for (let i = 0; i < 8 && !(await status()).includes(name); i++)
+          await page.keyboard.press('ArrowDown');
+        expect(await status()).toContain(name);
+        await page.keyboard.press('Enter');
+        await expect.poll(where).toMatch(want);
+        await everywhere(tab === 'Loops' ? loops[1]!.references : samples(run, await where()));
+        await clear();
+      }
+
+      // Cycles: a line of the code, the loop inside, a stretch.
+      await turnTo('Cycles');
+      await page.locator('.cm-line', { hasText: 'for (int i = 0; i < count - 1 - pass' }).click();
+      await expect.poll(where).toMatch(/^file = .*bubble_array\.c.* & line = 13$/);
+      await everywhere(samples(run, await where()));
+      await clear();
+      await turnTo('Cycles');
+      await page.getByRole('tab', { name: 'Loops' }).click();
+      await page.getByRole('row', { name: /for i, bubble_array\.c:13/ }).click();
+      await expect.poll(where).toBe('rows "loop bubble_array.c:13 sort"');
+      await everywhere(loops[1]!.references);
+      await clear();
+
+      // Memory: typed, and undone on another page.
+      const thread = (
+        JSON.parse(isobath('reuse', run, '--by', 'thread', '--json')) as {
+          groups: { key: { thread: number } }[];
+        }
+      ).groups[0]!.key.thread;
+      for (const [text, n] of [
+        ['order in 100..149', 50],
+        [`tid = ${thread}`, total],
+      ] as const) {
+        await page.goto(server.url + `&v=1&page=memory&s=${encodeURIComponent(text)}`);
+        await everywhere(n);
+      }
+      expect(problems).toEqual([]);
+    } finally {
+      await browser.close();
+      await server.stop();
+    }
   });
 });

@@ -94,8 +94,8 @@ func (s *Set) findLoops(ctx context.Context, progress Progress) (release func(),
 	defer cancel(nil)
 	var of loopRuns
 	claimed := 0
-	found, t, err := FollowLoops(ctx, file, func(loop uint32) {
-		if of.add(uint64(loop)); cap(of.bytes) > claimed {
+	found, t, err := FollowLoops(ctx, file, func(around []int) {
+		if of.add(uint64(innermost(around))); cap(of.bytes) > claimed {
 			if err := claim.Grow(int64(cap(of.bytes) - claimed)); err != nil {
 				cancel(fmt.Errorf("%w, such as a --range", err))
 			}
@@ -118,27 +118,44 @@ func (s *Set) findLoops(ctx context.Context, progress Progress) (release func(),
 	return claim.Release, nil
 }
 
-// FollowLoops finds the loops of a trace, and tells the innermost one of every
-// record in order.
-func FollowLoops(ctx context.Context, file *tree.File, each func(loop uint32)) (*views.Loops, *tree.Tree, error) {
+// FollowLoops finds the loops of a trace, and tells those around every record in
+// order, innermost first; the list is good until the next one.
+func FollowLoops(ctx context.Context, file *tree.File, each func(around []int)) (*views.Loops, *tree.Tree, error) {
 	l := &views.Loops{Names: []string{noLoop}, Places: []refs.Place{{}}}
-	file.Visit = func(_ *refs.Ref, around []int) {
-		n := uint32(0)
-		if len(around) > 0 {
-			n = uint32(around[0]) + 1
-		}
-		each(n)
-	}
+	file.Visit = func(_ *refs.Ref, around []int) { each(around) }
 	t, err := tree.Build(ctx, file.Input)
 	if err != nil {
 		return nil, nil, err
 	}
+	l.Names = append(l.Names, LoopNames(t)...)
 	for i := range t.Loops {
 		at := &t.Loops[i]
-		l.Names = append(l.Names, loopName(at))
 		l.Places = append(l.Places, refs.Place{Function: at.Function, File: at.File, Line: at.Line})
 	}
 	return l, t, nil
+}
+
+// innermost numbers the innermost of the loops around a record; 0 is none.
+func innermost(around []int) uint32 {
+	if len(around) == 0 {
+		return 0
+	}
+	return uint32(around[0]) + 1
+}
+
+// LoopNames names the loops of a tree, no two alike: a compiler makes several of
+// one loop of the text.
+func LoopNames(t *tree.Tree) []string {
+	names := make([]string, len(t.Loops))
+	times := map[string]int{}
+	for i := range t.Loops {
+		names[i] = loopName(&t.Loops[i])
+		times[names[i]]++
+		if n := times[names[i]]; n > 1 {
+			names[i] = fmt.Sprintf("%s (%d)", names[i], n)
+		}
+	}
+	return names
 }
 
 // loopName says where a loop is, and what it is called there.

@@ -68,6 +68,9 @@ func (l *Loader) Open(ctx context.Context, path string, progress func(frame.Prog
 		if err := references.Join(r, l.Binary, t); err != nil {
 			return nil, errors.Join(err, r.Close())
 		}
+		if names := memory.Of(r).Data.RowSets; names != nil {
+			names.FindBy(references.Of(r).RowsNamed)
+		}
 	}
 	archive := ""
 	if set.Run.Trace != "" { // a message trace beside the samples

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/isobath/isobath/internal/app/dataset"
@@ -55,4 +57,63 @@ func TestLocalityDemo(t *testing.T) {
 	if share := a.Struct.Parts[0].Fields[2].Share; share == nil || *share != 0 {
 		t.Errorf("x0 is touched in %v of the fetches of its line, want none", share)
 	}
+}
+
+// TestOneSelectionOfReferences holds that a loop, a field, an object, a line and a
+// thread are the same references on the pages of locality and of cycles.
+func TestOneSelectionOfReferences(t *testing.T) {
+	runs, err := NewLoader(dataset.Options{}).DemoLocality(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newTestServer(t, nil)
+	s.Add(runs[0])
+	path := "/api/v1/runs/" + runs[0].ID
+	loops := post[references.LoopsInfo](t, s, path+"/loops", references.LoopsAsk{})
+	all := post[references.LocalityAnswer](t, s, path+"/locality", references.LocalityAsk{Stack: "none", Loops: true})
+	want := map[string]uint64{}
+	for _, l := range loops.Loops {
+		if l.Kind == "loop" { // of a recursion other things are counted
+			want[`rows "loop `+l.Name+`"`] = l.References
+		}
+	}
+	if len(want) < 3 || len(all.Loops) < 3 {
+		t.Fatalf("%d loops, %d rows of them", len(want), len(all.Loops))
+	}
+	for _, f := range all.Now.Fields {
+		if f.Field != "" {
+			want[`rows "field `+f.Object+"."+f.Field+`"`] = f.References
+		}
+	}
+	for _, o := range all.Now.Objects {
+		if o.Object != "" && o.Object[0] != '(' {
+			want[`symbol = "`+o.Object+`"`] = o.References
+		}
+	}
+	for _, r := range all.ByThread {
+		want[fmt.Sprintf("tid = %d", r.Thread)] = r.References
+	}
+	want[`order in 1000..1999`] = 1000
+	for where, n := range want {
+		a := post[references.LocalityAnswer](t, s, path+"/locality", references.LocalityAsk{Stack: "none", Where: where})
+		if a.Now.Selected != n {
+			t.Errorf("locality, %s: %d references, want %d", where, a.Now.Selected, n)
+		}
+		head := spiralOf(t, s, path, where)
+		if head.Unknown != "" || uint64(head.Selected) != n {
+			t.Errorf("cycles, %s: %d references (%s), want %d", where, head.Selected, head.Unknown, n)
+		}
+	}
+	head := spiralOf(t, s, path, `rows "loop none"`)
+	if !strings.Contains(head.Unknown, `no loop is called "none"`) || uint64(head.Selected) != all.Now.References {
+		t.Errorf("a loop that is none: %d selected, %q", head.Selected, head.Unknown)
+	}
+}
+
+// spiralOf draws the first class of a run with some references selected.
+func spiralOf(t *testing.T, s *Server, path, where string) (head references.SpiralAnswer) {
+	t.Helper()
+	class := references.ClassAsk{CyclesAsk: references.CyclesAsk{Thread: -1}, Other: -1, Where: where}
+	postColumns(t, s, path+"/cycles/spiral", references.SpiralAsk{ClassAsk: class, Radii: 100, Angles: 360, Columns: 100}, &head)
+	return head
 }

@@ -16,7 +16,7 @@ import (
 const octaveCount = 19
 
 // MissRow is some of the references: those of an object, a field, a line, a
-// function or a loop.
+// function, a loop or a thread.
 type MissRow struct {
 	Name       string   `json:"name"`
 	Object     string   `json:"object"`
@@ -25,6 +25,7 @@ type MissRow struct {
 	Line       int      `json:"line"`
 	Function   string   `json:"function"`
 	Loop       string   `json:"loop"`
+	Thread     uint32   `json:"thread"`
 	Bytes      uint64   `json:"bytes"`  // of an object or a field
 	Offset     uint64   `json:"offset"` // of a field
 	References uint64   `json:"references"`

@@ -57,20 +57,16 @@ func New(ctx context.Context, t *replay.Trace, objects *layout.Table, m *platfor
 
 // Choice is the selected references.
 type Choice struct {
-	Rows  table.Bits // nil is all
-	Field *layout.Member
+	Rows table.Bits // nil is all
 	// Pair is objects, the one that lost a line and the one that pushed it out,
 	// at a level.
 	Pair  *[2]uint32
 	Level int
-	// Loop is a loop of Loops; nil is any.
-	Loop  *uint32
-	Loops *Loops
 }
 
 // all reports whether nothing is selected.
 func (c *Choice) all() bool {
-	return c.Rows == nil && c.Field == nil && c.Pair == nil && c.Loop == nil
+	return c.Rows == nil && c.Pair == nil
 }
 
 // has reports whether an access is selected.
@@ -78,15 +74,8 @@ func (s *Study) has(c *Choice, i int) bool {
 	if c.Rows != nil && !c.Rows.Get(i) {
 		return false
 	}
-	if c.Loop != nil && c.Loops.at(i) != *c.Loop {
-		return false
-	}
-	a := &s.Trace.Accesses[i]
-	if c.Field != nil && s.member(a) != *c.Field {
-		return false
-	}
 	if c.Pair != nil {
-		o := &s.Levels[c.Level][i]
+		a, o := &s.Trace.Accesses[i], &s.Levels[c.Level][i]
 		return a.Object == c.Pair[0] && uint32(o.Evictor) == c.Pair[1] && o.Misses > o.First
 	}
 	return true
@@ -125,8 +114,8 @@ func (s *Study) ObjectNumber(name string) (uint32, error) {
 	return 0, fmt.Errorf("no object is called %q", name)
 }
 
-// FieldMember finds a field by the names of its object and its own.
-func (s *Study) FieldMember(object, field string) (layout.Member, error) {
+// fieldMember finds a field by the names of its object and its own.
+func (s *Study) fieldMember(object, field string) (layout.Member, error) {
 	n, err := s.ObjectNumber(object)
 	if err != nil || n == 0 {
 		return layout.Member{}, fmt.Errorf("no object is called %q", object)
@@ -137,6 +126,29 @@ func (s *Study) FieldMember(object, field string) (layout.Member, error) {
 		}
 	}
 	return layout.Member{}, fmt.Errorf("%s has no field %q", object, field)
+}
+
+// FieldRows are the accesses of a trace to a field, by the names of its object and
+// its own joined by a dot. Either may hold dots.
+func FieldRows(t *replay.Trace, objects *layout.Table, name string) (table.Bits, error) {
+	s := &Study{Trace: t, Table: objects}
+	for i, c := range name {
+		if c != '.' {
+			continue
+		}
+		field, err := s.fieldMember(name[:i], name[i+1:])
+		if err != nil {
+			continue
+		}
+		rows := table.NewBits(len(t.Accesses))
+		for k := range t.Accesses {
+			if s.member(&t.Accesses[k]) == field {
+				rows.Set(k)
+			}
+		}
+		return rows, nil
+	}
+	return nil, fmt.Errorf("no object has a field %q", name)
 }
 
 // place is where in the source an access comes from.

@@ -182,22 +182,26 @@ func TestSetInUse(t *testing.T) {
 func TestLoopRows(t *testing.T) {
 	s := study(t)
 	n := len(s.Trace.Accesses)
-	loops := &Loops{Names: []string{"(no loop)", "a.c:3 walk"}, Places: []refs.Place{{}, {Function: "walk", File: "a.c", Line: 3}}, Of: make([]uint32, n-10)}
+	loops := &Loops{Names: []string{"(no loop)", "a.c:3 walk"}, Places: []refs.Place{{}, {Function: "walk", File: "a.c", Line: 3}}}
 	inside := uint64(0)
-	for i := range loops.Of {
+	for i := range n - 10 { // traces may be longer than what was followed
 		if s.Trace.Accesses[i].Code < 2 {
-			loops.Of[i], inside = 1, inside+1
+			loops.Add([]int{0})
+			inside++
+		} else {
+			loops.Add(nil)
 		}
 	}
 	one, err := loops.Number("a.c:3 walk")
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := s.LoopRows(t.Context(), &Choice{Loop: &one, Loops: loops}, loops)
+	chosen := &Choice{Rows: loops.Rows(one, n)}
+	rows, err := s.LoopRows(t.Context(), chosen, loops)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := s.Count(t.Context(), &Choice{Loop: &one, Loops: loops}, None)
+	c, err := s.Count(t.Context(), chosen, None)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,5 +217,89 @@ func TestLoopRows(t *testing.T) {
 	}
 	if _, err := loops.Number("b.c:1"); err == nil {
 		t.Error("a loop that is none was found")
+	}
+}
+
+// TestRowsOfLoop: the references of a loop are those that it is around, at any
+// depth, however loops and calls nest.
+func TestRowsOfLoop(t *testing.T) {
+	nests := [][]int{nil, {0}, {1, 0}, {1, 0}, {2, 1, 0}, {0}, {2}, {2, 0}, nil}
+	var loops Loops
+	for _, around := range nests {
+		loops.Add(slices.Clone(around))
+	}
+	for loop := range 3 {
+		rows := loops.Rows(uint32(loop)+1, len(nests)+2)
+		for i, around := range nests {
+			if got, want := rows.Get(i), slices.Contains(around, loop); got != want {
+				t.Errorf("loop %d around access %d, in %v: %v, want %v", loop, i, around, got, want)
+			}
+		}
+		if rows.Get(len(nests)) || rows.Get(len(nests)+1) {
+			t.Errorf("loop %d is around accesses that nobody followed", loop)
+		}
+	}
+}
+
+// TestFieldRows: the references of a field by its name are those that its row
+// counts.
+func TestFieldRows(t *testing.T) {
+	s := study(t)
+	c, err := s.Count(t.Context(), &Choice{}, None)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, f := range c.Fields {
+		if f.Object != "p" {
+			continue
+		}
+		seen++
+		rows, err := FieldRows(s.Trace, s.Table, f.Object+"."+f.Field)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := rows.Count(); uint64(n) != f.References || n == 0 {
+			t.Errorf("p.%s: %d references, its row says %d", f.Field, n, f.References)
+		}
+	}
+	if seen != 2 {
+		t.Errorf("%d fields of p have rows, want x and v", seen)
+	}
+	for _, name := range []string{"p", "p.", "p.none", "q.x", ".x", ""} {
+		if _, err := FieldRows(s.Trace, s.Table, name); err == nil {
+			t.Errorf("%q is a field", name)
+		}
+	}
+}
+
+// TestThreadRows: rows of threads hold every reference once, with its misses.
+func TestThreadRows(t *testing.T) {
+	s := study(t)
+	s.Trace.Threads = []uint32{7, 31}
+	want := map[uint32]uint64{}
+	for i := range s.Trace.Accesses {
+		if i%5 == 0 {
+			s.Trace.Accesses[i].Thread = 1
+		}
+		want[s.Trace.Threads[s.Trace.Accesses[i].Thread]]++
+	}
+	rows, err := s.ThreadRows(t.Context(), &Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := s.Count(t.Context(), &Choice{}, None)
+	if err != nil {
+		t.Fatal(err)
+	}
+	misses := uint64(0)
+	for _, r := range rows {
+		misses += r.Misses[0]
+		if r.References != want[r.Thread] {
+			t.Errorf("%s: %d references, want %d", r.Name, r.References, want[r.Thread])
+		}
+	}
+	if len(rows) != 2 || misses != all.Levels[0].Misses {
+		t.Errorf("%d rows with %d misses, want 2 with %d", len(rows), misses, all.Levels[0].Misses)
 	}
 }

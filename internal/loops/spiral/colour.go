@@ -66,6 +66,19 @@ type Colouring struct {
 // Of returns the colour of a window.
 func (c *Colouring) Of(window int) uint8 { return c.window[window] }
 
+// Only gives the references that are not among some the colour of others. The
+// groups and their colours stay.
+func (c *Colouring) Only(among func(record int) bool) *Colouring {
+	out := *c
+	out.window = slices.Clone(c.window)
+	for t := range out.window {
+		if !among(t) {
+			out.window[t] = otherColour
+		}
+	}
+	return &out
+}
+
 // maxColourings bounds the remembered colourings; of 3 million windows each is
 // 3 MB.
 const maxColourings = 6

@@ -89,9 +89,7 @@ function termChip(t: Term, columns: readonly ColumnInfo[]): Omit<Chip, 'title'> 
     case 'resource':
       return { name: 'at', value: t.id.replace(/^(L\d\w*):/, '$1 #').replace(':', ' '), unit: '' };
     case 'rows':
-      return t.name.startsWith('cells')
-        ? { name: 'cells', value: list(t.name.split(' ').slice(1)), unit: '' }
-        : { name: '', value: t.name, unit: '' };
+      return rowsChip(t.name);
     case 'all':
       return {
         name: '',
@@ -102,6 +100,14 @@ function termChip(t: Term, columns: readonly ColumnInfo[]): Omit<Chip, 'title'> 
         unit: '',
       };
   }
+}
+
+/** Rows by name: cells of a mesh, a loop or a field of references. */
+function rowsChip(rows: string): { name: string; value: string; unit: string } {
+  const [kind = '', ...rest] = rows.split(' ');
+  if (kind === 'cells') return { name: kind, value: list(rest), unit: '' };
+  const known = kind === 'loop' || kind === 'field';
+  return { name: known ? kind : '', value: known ? rest.join(' ') : rows, unit: '' };
 }
 
 function sayQuantity(v: Quantity, factor: number): string {

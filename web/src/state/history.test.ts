@@ -25,6 +25,8 @@ describe('History', () => {
     const samples = history.undo('samples', now)!;
     expect([text(samples.select), samples.options]).toEqual(['', now.options]);
     expect(history.redo('trace', trace)!.options).toEqual({ 't.op': '7', 't.pane': 'code' });
+    // References are selected for all pages: what selects them undoes it.
+    expect(text(history.undo('cycles', now)!.select)).toBe('');
     expect(history.undo('cycles', now)).toBeUndefined();
   });
 

@@ -1,5 +1,5 @@
-// One history for all pages. Each page undoes its own part of the state: samples
-// that are selected, or what the link keeps of a page without samples. Another
+// One history for all pages. Each page undoes its own part of the state: rows that
+// are selected, what the link keeps of a page, or both. Another
 // run has a history of its own: names of one mean nothing in the other.
 import { equal, type Selection } from './selection';
 import type { State } from './url';
@@ -15,27 +15,31 @@ const OPTIONS: Readonly<Record<Exclude<Undoes, 'samples'>, readonly string[]>> =
 const KINDS: readonly Undoes[] = ['samples', 'trace', 'cycles'];
 const LIMIT = 200; // steps kept of each kind
 
-type Part =
-  | { readonly select: Selection; readonly filter: Selection }
-  | { readonly options: Readonly<Record<string, string>> };
+interface Part {
+  /** Undefined on a page that selects no rows. */
+  readonly rows: { readonly select: Selection; readonly filter: Selection } | undefined;
+  readonly options: Readonly<Record<string, string>>;
+}
+
+const optionsOf = (kind: Undoes): readonly string[] => (kind === 'samples' ? [] : OPTIONS[kind]);
 
 function partOf(kind: Undoes, s: State): Part {
-  if (kind === 'samples') return { select: s.select, filter: s.filter };
   return {
-    options: Object.fromEntries(OPTIONS[kind].flatMap((k) => (s.options[k] ? [[k, s.options[k]]] : []))),
+    rows: kind === 'trace' ? undefined : { select: s.select, filter: s.filter },
+    options: Object.fromEntries(optionsOf(kind).flatMap((k) => (s.options[k] ? [[k, s.options[k]]] : []))),
   };
 }
 
 function withPart(kind: Undoes, s: State, part: Part): State {
-  if (!('options' in part)) return { ...s, ...part };
-  const own = kind === 'samples' ? [] : OPTIONS[kind];
+  const own = optionsOf(kind);
   const rest = Object.entries(s.options).filter(([k]) => !own.includes(k));
-  return { ...s, options: { ...Object.fromEntries(rest), ...part.options } };
+  return { ...s, ...part.rows, options: { ...Object.fromEntries(rest), ...part.options } };
 }
 
 function sameParts(a: Part, b: Part): boolean {
-  if ('options' in a || 'options' in b) return JSON.stringify(a) === JSON.stringify(b);
-  return equal(a.select, b.select) && equal(a.filter, b.filter);
+  if (JSON.stringify(a.options) !== JSON.stringify(b.options)) return false;
+  const [x, y] = [a.rows, b.rows];
+  return !x || !y ? x === y : equal(x.select, y.select) && equal(x.filter, y.filter);
 }
 
 export class History {

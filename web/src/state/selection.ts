@@ -110,7 +110,8 @@ export function dimensionsOf(t: Term): readonly string[] {
     case 'resource':
       return t.id.startsWith('CPU:') ? ['place', 'cpu'] : ['place'];
     case 'rows':
-      return ['rows'];
+      // Cells, or a loop; a field is one of the data, as objects are.
+      return [t.name.startsWith('field ') ? 'symbol' : t.name.split(' ')[0]!];
     case 'all': {
       const each = t.clauses.flatMap((c) => c.terms).map(dimensionsOf);
       const common = (each[0] ?? []).filter((d) => each.every((o) => o.includes(d)));

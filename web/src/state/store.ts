@@ -287,6 +287,11 @@ export class Store {
     this.commit({ ...this.snap.state, ...patch }, moving);
   }
 
+  // go sets rows and what else a link restores, as one step back.
+  go(patch: Partial<Pick<State, 'select' | 'options' | 'page'>>): void {
+    this.commit({ ...this.snap.state, ...patch }, false);
+  }
+
   option(name: string, value: string | undefined, moving = false): void {
     const { [name]: _, ...rest } = this.snap.state.options;
     this.change({ options: value === undefined ? rest : { ...rest, [name]: value } }, moving);

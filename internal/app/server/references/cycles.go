@@ -518,6 +518,8 @@ type coloured struct {
 	lift, other []float32
 	part        float64
 	colours     *spiral.Colouring
+	selected    int    // references that keep their colour
+	unknown     string // why they are not those that were asked for
 }
 
 func (r *Refs) askClass(ctx context.Context, ask *ClassAsk) (*coloured, error) {
@@ -532,7 +534,12 @@ func (r *Refs) askClass(ctx context.Context, ask *ClassAsk) (*coloured, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &coloured{cycles: c, part: ask.Part, colours: c.view.Colouring(by, ask.Toggled)}
+	k := &coloured{cycles: c, part: ask.Part, colours: c.view.Colouring(by, ask.Toggled), selected: len(c.view.R.Trace.Syms)}
+	if strings.TrimSpace(ask.Where) != "" {
+		if err := k.narrow(ctx, r, ask.Where); err != nil {
+			return nil, err
+		}
+	}
 	if k.lift, err = c.view.Lift(ctx, ask.Class, ask.Epsilon); err != nil {
 		return nil, frame.WrongAsk(err)
 	}
@@ -624,6 +631,7 @@ func (c *coloured) draw(ctx context.Context, ask *SpiralAsk, col *frame.Body) (*
 	head := &SpiralAnswer{
 		Teeth: spiral.Teeth(c.lift), ByPass: frame.List(v.ByPass(ask.Class)),
 		Colours: frame.List(c.colours.Colours), Groups: frame.List(c.colours.Groups), Structures: frame.List(c.colours.Structures),
+		Selected: c.selected, Unknown: c.unknown,
 	}
 	turns, every := spiral.Turns(c.lift)
 	// An open end may pass one more whole number than there are turns.

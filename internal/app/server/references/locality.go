@@ -157,14 +157,15 @@ func (l *locality) loadLoops(ctx context.Context, r *Refs, progress frame.Told) 
 	}
 	defer file.Close()
 	file.Progress = func(_ string, n uint64) { progress("following the loops", int(n), int(r.records)) }
-	var of []uint32
-	found, _, err := refset.FollowLoops(ctx, file, func(loop uint32) {
-		if len(of) < len(l.trace.Accesses) {
-			of = append(of, loop)
+	var followed views.Loops
+	found, _, err := refset.FollowLoops(ctx, file, func(around []int) {
+		if followed.Len() < len(l.trace.Accesses) {
+			followed.Add(around)
 		}
 	})
 	if err == nil {
-		found.Of, l.loops = of, found
+		followed.Names, followed.Places = found.Names, found.Places
+		l.loops = &followed
 	}
 	return err
 }
@@ -235,7 +236,7 @@ func (l *locality) plan(change string) (*replay.Plan, error) {
 const maxChosen = 32
 
 // choose finds the references that a selection means. The caller has the turn.
-func (l *locality) choose(ctx context.Context, where string) (table.Bits, error) {
+func (l *locality) choose(ctx context.Context, r *Refs, where string, progress frame.Told) (table.Bits, error) {
 	if strings.TrimSpace(where) == "" {
 		return nil, nil
 	}
@@ -253,7 +254,9 @@ func (l *locality) choose(ctx context.Context, where string) (table.Bits, error)
 	if err != nil {
 		return nil, frame.BadRequest("%v", err)
 	}
-	engine := kernel.New(query.Data{Table: l.table}, kernel.Options{})
+	named := &query.RowSets{}
+	named.FindBy(func(ctx context.Context, name string) (table.Bits, error) { return l.named(ctx, r, name, progress) })
+	engine := kernel.New(query.Data{Table: l.table, RowSets: named}, kernel.Options{})
 	defer engine.Close()
 	rows, err := engine.Select(ctx, x)
 	if err != nil {
@@ -279,6 +282,7 @@ func (l *locality) rename(rows []views.MissRow) {
 type looked struct {
 	now, then *kept // then is nil without a what if
 	choice    views.Choice
+	loops     *views.Loops // nil unless they are asked for
 	set       *refset.Set
 	whole     bool
 	threads   int
@@ -313,35 +317,21 @@ func (l *locality) look(ctx context.Context, r *Refs, ask *LocalityAsk, progress
 		return nil, frame.BadRequest("level %d: the machine has %d", ask.Level, len(out.now.study.Levels))
 	}
 	out.choice.Level = ask.Level
-	if out.choice.Rows, err = l.choose(ctx, ask.Where); err != nil {
+	if out.choice.Rows, err = l.choose(ctx, r, ask.Where, progress); err != nil {
 		return nil, err
 	}
-	if ask.Loops || ask.Loop != "" {
+	if ask.Loops {
 		if err := l.loadLoops(ctx, r, progress); err != nil {
 			return nil, wrongAsk(err)
 		}
-		out.choice.Loops = l.loops
+		out.loops = l.loops
 	}
 	return out, out.narrow(ask)
 }
 
-// narrow selects a field, or lines that one object lost to another.
+// narrow selects lines that one object lost to another.
 func (k *looked) narrow(ask *LocalityAsk) error {
 	s := k.now.study
-	if len(ask.Field) == 2 {
-		m, err := s.FieldMember(ask.Field[0], ask.Field[1])
-		if err != nil {
-			return frame.BadRequest("%v", err)
-		}
-		k.choice.Field = &m
-	}
-	if ask.Loop != "" {
-		n, err := k.choice.Loops.Number(ask.Loop)
-		if err != nil {
-			return frame.BadRequest("%v", err)
-		}
-		k.choice.Loop = &n
-	}
 	if len(ask.Pair) == 2 {
 		k.choice.Pair = &[2]uint32{}
 		for i, name := range ask.Pair {
@@ -369,9 +359,12 @@ func (k *looked) answer(ctx context.Context, ask *LocalityAsk) (*LocalityAnswer,
 	}
 	out.Now, out.Evictions, out.Loops = *counted, *evictions, []views.MissRow{}
 	if ask.Loops {
-		if out.Loops, err = s.LoopRows(ctx, &k.choice, k.choice.Loops); err != nil {
+		if out.Loops, err = s.LoopRows(ctx, &k.choice, k.loops); err != nil {
 			return nil, err
 		}
+	}
+	if out.ByThread, err = s.ThreadRows(ctx, &k.choice); err != nil {
+		return nil, err
 	}
 	object := out.oneObject()
 	if object != "" {
@@ -414,7 +407,7 @@ func (a *LocalityAnswer) oneObject() string {
 // thenOf counts the what if.
 func (k *looked) thenOf(ctx context.Context, now *LocalityAnswer, object string, passes bool) (*LocalityThen, error) {
 	s := k.then.study
-	c, err := s.Count(ctx, &views.Choice{Rows: k.choice.Rows, Field: k.choice.Field, Loop: k.choice.Loop, Loops: k.choice.Loops}, views.None)
+	c, err := s.Count(ctx, &views.Choice{Rows: k.choice.Rows}, views.None)
 	if err != nil {
 		return nil, err
 	}

@@ -131,8 +131,11 @@ func (t *loopTable) info(found *tree.Tree) LoopsInfo {
 			info.Levels = append(info.Levels, l.Name)
 		}
 	}
+	names := refset.LoopNames(found)
 	for i := range found.Loops {
-		info.Loops = append(info.Loops, t.row(i, &found.Loops[i], found.Recorded))
+		row := t.row(i, &found.Loops[i], found.Recorded)
+		row.Name = names[i]
+		info.Loops = append(info.Loops, row)
 	}
 	return info
 }

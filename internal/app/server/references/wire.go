@@ -119,6 +119,7 @@ type ClassAsk struct {
 	Epsilon int      `json:"epsilon"` // 0: where the class was found
 	Colour  string   `json:"colour" ts:"'' | 'line' | 'function' | 'object' | 'op' | 'stride' | 'miss'"`
 	Toggled []string `json:"toggled"` // functions that are folded or opened by hand
+	Where   string   `json:"where"`   // references that keep their colour; empty: all
 }
 
 // SpiralAsk asks for the drawing of a class. Windows from First to Last-1 are
@@ -182,6 +183,8 @@ type SpiralAnswer struct {
 	Colours    []spiral.Colour    `json:"colours"`
 	Groups     []spiral.Colour    `json:"groups"` // all, those without a colour too
 	Structures []spiral.Structure `json:"structures"`
+	Selected   int                `json:"selected"` // references that keep their colour
+	Unknown    string             `json:"unknown"`  // why it is not known which are selected: all keep theirs
 }
 
 // SpiralPolar are pixels of radius and angle: colours, 0xffff for none. Angles

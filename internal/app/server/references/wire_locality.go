@@ -64,9 +64,7 @@ type MachineAsk struct {
 type LocalityAsk struct {
 	MachineAsk
 	Where string   `json:"where"`
-	Field []string `json:"field"` // object and field; empty for none
 	Pair  []string `json:"pair"`  // objects: which lost a line, and to which; empty for none
-	Loop  string   `json:"loop"`  // of the loop tree, by its name; empty for none
 	Loops bool     `json:"loops"` // whether rows of loops are wanted: they take another look at the trace
 	Level int      `json:"level"`
 	Stack string   `json:"stack" ts:"'object' | 'line' | 'function' | 'none'"`
@@ -83,6 +81,7 @@ type LocalityAnswer struct {
 	Presets   []string         `json:"presets"`
 	Now       views.MissCounts `json:"now"`
 	Loops     []views.MissRow  `json:"loops"` // every reference with its innermost loop; empty unless asked for
+	ByThread  []views.MissRow  `json:"byThread"`
 	Evictions views.Evictions  `json:"evictions"`
 	Struct    *views.StructUse `json:"struct"` // of the one selected object; null if it has no known fields
 	Sets      views.SetUse     `json:"sets"`

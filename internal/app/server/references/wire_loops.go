@@ -23,6 +23,7 @@ type LoopsInfo struct {
 type LoopRow struct {
 	Kind        string       `json:"kind" ts:"'loop' | 'recursion'"`
 	Title       string       `json:"title"` // short: "for j, lu.c:12"
+	Name        string       `json:"name"`  // unlike that of all others: selections know it by this
 	Text        string       `json:"text"`
 	Function    string       `json:"function"`
 	File        string       `json:"file"`

@@ -243,7 +243,7 @@ export interface Misses {
 }
 
 // MissRow is some of the references: those of an object, a field, a line, a
-// function or a loop.
+// function, a loop or a thread.
 export interface MissRow {
   readonly name: string;
   readonly object: string;
@@ -252,6 +252,7 @@ export interface MissRow {
   readonly line: number;
   readonly function: string;
   readonly loop: string;
+  readonly thread: number;
   readonly bytes: number; // of an object or a field
   readonly offset: number; // of a field
   readonly references: number;
@@ -418,9 +419,7 @@ export interface MachineAsk {
 // LocalityAsk asks for what the locality page shows. Level counts from 0.
 export interface LocalityAsk extends MachineAsk {
   readonly where: string;
-  readonly field: readonly string[]; // object and field; empty for none
   readonly pair: readonly string[]; // objects: which lost a line, and to which; empty for none
-  readonly loop: string; // of the loop tree, by its name; empty for none
   readonly loops: boolean; // whether rows of loops are wanted: they take another look at the trace
   readonly level: number;
   readonly stack: 'object' | 'line' | 'function' | 'none';
@@ -437,6 +436,7 @@ export interface LocalityAnswer {
   readonly presets: readonly string[];
   readonly now: MissCounts;
   readonly loops: readonly MissRow[]; // every reference with its innermost loop; empty unless asked for
+  readonly byThread: readonly MissRow[];
   readonly evictions: Evictions;
   readonly struct: StructUse | null; // of the one selected object; null if it has no known fields
   readonly sets: SetUse;

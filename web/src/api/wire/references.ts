@@ -153,6 +153,7 @@ export interface ClassAsk extends CyclesAsk {
   readonly epsilon: number; // 0: where the class was found
   readonly colour: '' | 'line' | 'function' | 'object' | 'op' | 'stride' | 'miss';
   readonly toggled: readonly string[]; // functions that are folded or opened by hand
+  readonly where: string; // references that keep their colour; empty: all
 }
 
 // SpiralAsk asks for the drawing of a class. Windows from First to Last-1 are
@@ -212,6 +213,8 @@ export interface SpiralAnswer extends Walked {
   readonly colours: readonly Colour[];
   readonly groups: readonly Colour[]; // all, those without a colour too
   readonly structures: readonly Structure[];
+  readonly selected: number; // references that keep their colour
+  readonly unknown: string; // why it is not known which are selected: all keep theirs
 }
 
 // SpiralPolar are pixels of radius and angle: colours, 0xffff for none. Angles
@@ -278,6 +281,7 @@ export interface LoopsInfo {
 export interface LoopRow {
   readonly kind: 'loop' | 'recursion';
   readonly title: string; // short: "for j, lu.c:12"
+  readonly name: string; // unlike that of all others: selections know it by this
   readonly text: string;
   readonly function: string;
   readonly file: string;

@@ -1,5 +1,7 @@
 // What the page asks the server for, from what is on screen.
-import type { ClassAsk, SectorAsk } from '../../api/wire';
+import type { ClassAsk, CyclesAsk, SectorAsk } from '../../api/wire';
+import { selectedThread } from '../../state/references';
+import type { Selection } from '../../state/selection';
 import type { Drawing, Walked } from './picture';
 import type { Plane } from './plane';
 import { covers } from './spiral';
@@ -54,4 +56,9 @@ export function pixelsOf(
     angles: 1440,
     columns: Math.max(1, Math.min(8192, Math.round(columns))),
   };
+}
+
+/** The thread that is selected on all pages is the one that is analysed, unless another was asked for. */
+export function askOfThread(ask: CyclesAsk, select: Selection): CyclesAsk {
+  return ask.thread >= 0 ? ask : { ...ask, thread: selectedThread(select) ?? -1 };
 }

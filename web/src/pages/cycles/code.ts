@@ -23,6 +23,7 @@ export interface CodeInput {
   readonly referencesFrom: number;
   readonly hovered: number; // window; -1: none
   readonly loopLine: number; // the header of a loop to point out; -1: none
+  readonly selected: readonly number[]; // lines
   readonly from: number;
   readonly to: number;
   readonly follow: boolean; // the hovered window's line comes into view
@@ -85,7 +86,8 @@ export function referencesCode(of: CodeInput): Code | undefined {
   const counts = countsOf(of);
   const current = hoveredLine(of);
   const first = Math.min(...counts.keys());
-  const shown = of.follow && current > 0 ? current : of.loopLine > 0 ? of.loopLine : first;
+  const wanted = of.loopLine > 0 ? of.loopLine : (of.selected[0] ?? first);
+  const shown = of.follow && current > 0 ? current : wanted;
   return {
     name: 'Code',
     file: source.file,
@@ -99,6 +101,7 @@ export function referencesCode(of: CodeInput): Code | undefined {
       },
     ],
     tones: new Map([
+      ...of.selected.map((line) => [line, 'here'] as const),
       ...(of.loopLine > 0 ? [[of.loopLine, 'here'] as const] : []),
       ...(current > 0 ? [[current, 'pointed'] as const] : []),
     ]),

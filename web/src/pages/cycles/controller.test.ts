@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CyclesControl } from './controller';
+import { text, type Selection } from '../../state/selection';
 import { NO_ZOOM } from './plane';
 import { INITIAL, readCycles, type CyclesState } from './state';
 
@@ -12,7 +13,13 @@ afterEach(() => {
 
 /** A page with nothing but its state. */
 function page(state: Partial<CyclesState> = {}, more: object = {}) {
-  const at = { options: {} as Record<string, string>, saved: 0, selected: [] as unknown[], page: '' };
+  const at = {
+    options: {} as Record<string, string>,
+    saved: 0,
+    selected: [] as unknown[],
+    select: [] as Selection,
+    page: '',
+  };
   const kept = { ...INITIAL, ...state };
   const model = {
     live: undefined as CyclesState | undefined,
@@ -20,6 +27,12 @@ function page(state: Partial<CyclesState> = {}, more: object = {}) {
       return this.live ?? kept;
     },
     kept,
+    linked: kept,
+    loop: -1,
+    counted: false,
+    get select(): Selection {
+      return at.select;
+    },
     class: kept.class,
     stage: { w: 400, h: 400 },
     data: { analysing: false },
@@ -30,6 +43,10 @@ function page(state: Partial<CyclesState> = {}, more: object = {}) {
           at.saved++;
           if (patch.options) at.options = patch.options;
           if (patch.page) at.page = patch.page;
+        },
+        go: (patch: { options: Record<string, string>; select: Selection }) => {
+          at.saved++;
+          Object.assign(at, patch);
         },
         select: (...what: unknown[]) => at.selected.push(what),
       },
@@ -76,11 +93,31 @@ describe('the controller', () => {
         { loop: 4, turns: 7 },
       ],
     };
-    const { control, written } = page({}, { info });
+    const loops = Array.from({ length: 10 }, (_, i) => ({ name: `a.c:${i} f` }));
+    const { at, control, written } = page({}, { info, data: { analysing: false, loops: { loops } } });
     control.chooseLoop(4);
-    expect([written().loop, written().class]).toEqual([4, 1]);
+    expect([text(at.select), written().class, at.saved]).toEqual(['rows "loop a.c:4 f"', 1, 1]);
     control.chooseLoop(9);
-    expect(written().loop).toBe(9);
+    expect(text(at.select)).toBe('rows "loop a.c:9 f"');
+    control.chooseLoop(-1);
+    expect(at.select).toEqual([]);
+  });
+
+  it('selects a stretch on all pages where they count as it does, else for itself', () => {
+    const shared = page({}, { counted: true });
+    shared.control.selectStretch({ from: 5, to: 9 });
+    expect([text(shared.at.select), shared.written().to]).toEqual(['order in 5..8', 0]);
+    shared.control.selectStretch({ from: 0, to: 0 });
+    expect(shared.at.select).toEqual([]);
+    const own = page({});
+    own.control.selectStretch({ from: 5, to: 9 });
+    expect([own.at.select, own.written().from, own.written().to]).toEqual([[], 5, 9]);
+  });
+
+  it('does not keep in its own part of the link what the selection says', () => {
+    const { control, written } = page({ from: 5, to: 9 }, { stretch: { from: 5, to: 9 } });
+    control.commit({ view: 'torus' });
+    expect(written()).toMatchObject({ view: 'torus', from: 0, to: 0 });
   });
 
   it('goes to a named structure once its analysis is there', () => {

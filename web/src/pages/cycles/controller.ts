@@ -6,7 +6,16 @@ import type { Point } from '../../base/geometry';
 import type { Gesture } from '../../frame/context';
 import type { Action } from '../../frame/keymap';
 import { csv } from '../../frame/view';
-import type { Term } from '../../state/selection';
+import { loopTerm, ORDER, stretchTerm } from '../../state/references';
+import {
+  apply,
+  brush,
+  dimensionsOf,
+  isOf,
+  type Mode,
+  type Selection,
+  type Term,
+} from '../../state/selection';
 import { pixelsOf } from './asks';
 import type { CyclesDrawn } from './drawn.svelte';
 import { loopTable } from './loops';
@@ -36,10 +45,39 @@ export class CyclesControl {
   // ---- settings ----
 
   readonly commit = (patch: Partial<CyclesState>): void => {
-    const { desk, now } = this.model;
+    this.put(patch, this.model.select);
+  };
+
+  /** A state and a selection of all pages, as one step back. */
+  private put(patch: Partial<CyclesState>, select: Selection): void {
+    const { desk, linked, now, stretch } = this.model;
     this.model.live = undefined;
     clearTimeout(this.resting);
-    desk.store.change({ options: writeCycles({ ...now, ...patch }, desk.snap.state.options) });
+    // What the selection says is not said again in the page's own part of the link.
+    const own = { ...now, ...(stretch && { from: 0, to: 0 }), ask: linked.ask, ...patch };
+    desk.store.go({ options: writeCycles(own, desk.snap.state.options), select });
+  }
+
+  /** Selects a stretch: on all pages where they count as this one does. */
+  readonly selectStretch = ({ from, to }: { readonly from: number; readonly to: number }): void => {
+    const { counted, select } = this.model;
+    if (!counted) return this.commit({ from, to });
+    this.put({ from: 0, to: 0 }, brush(select, ORDER, to > from ? [stretchTerm(from, to)] : []));
+  };
+
+  /** Selects a loop on all pages, in place of another; none if it is undefined. */
+  private withLoop(loop: number): Selection {
+    const name = this.model.data.loops?.loops[loop]?.name;
+    const { select } = this.model;
+    return name === undefined
+      ? select.filter((c) => !isOf(c, dimensionsOf(loopTerm(''))))
+      : apply(select, loopTerm(name), 'set');
+  }
+
+  /** Selects a line of the code on all pages. */
+  readonly selectLine = (line: number, mode: Mode | undefined): void => {
+    const { desk, file } = this.model;
+    if (file) desk.store.select({ kind: 'line', file: file.file, line }, mode);
   };
 
   /** A state while something moves: not in the link yet. */
@@ -54,7 +92,7 @@ export class CyclesControl {
   /** Another analysis: what was chosen of the last one is let go. */
   readonly again = (patch: Partial<CyclesAsk>): void => {
     this.commit({
-      ask: { ...this.model.kept.ask, ...patch },
+      ask: { ...this.model.linked.ask, ...patch },
       class: 0,
       other: -1,
       part: 0,
@@ -73,8 +111,9 @@ export class CyclesControl {
     const { now } = this.model;
     const other = i === now.other ? this.model.class : now.other;
     // A chosen loop goes with the class; what goes around none lets it go.
-    const loop = now.loop < 0 ? -1 : (this.model.info?.classes[i]?.loop ?? -1);
-    this.commit({ class: i, part: 0, epsilon: 0, other, zoom: NO_ZOOM, loop });
+    const loop = this.model.loop < 0 ? -1 : (this.model.info?.classes[i]?.loop ?? -1);
+    const select = this.model.loop < 0 ? this.model.select : this.withLoop(loop);
+    this.put({ class: i, part: 0, epsilon: 0, other, zoom: NO_ZOOM }, select);
   };
 
   /** Chooses the class of a mark of the persistence diagram, if it has one. */
@@ -87,7 +126,7 @@ export class CyclesControl {
   /** Chooses a loop of the code, and the class that goes around it. */
   readonly chooseLoop = (loop: number): void => {
     const around = this.model.info?.classes.findIndex((c) => c.loop === loop && c.turns !== 0) ?? -1;
-    this.commit(around >= 0 ? { loop, class: around, part: 0, epsilon: 0 } : { loop });
+    this.put(around >= 0 ? { class: around, part: 0, epsilon: 0 } : {}, this.withLoop(loop));
   };
 
   /** Folds functions in the code and its colours, or opens them. */
@@ -124,7 +163,7 @@ export class CyclesControl {
   readonly pick = (t: number, mode?: string): boolean => {
     const { drawing, now, windows } = this.model;
     const to = picked(t, now, drawing, windows, mode === 'add');
-    if (to) this.commit(to);
+    if (to) this.selectStretch(to);
     return true;
   };
 
@@ -139,7 +178,7 @@ export class CyclesControl {
       const t = v.referenceAt(q.x);
       return { from: Math.min(start, t), to: Math.max(start, t) };
     };
-    return { move: (q) => this.move(range(q)), end: (q) => this.commit(range(q)), cancel: this.still };
+    return { move: (q) => this.move(range(q)), end: (q) => this.selectStretch(range(q)), cancel: this.still };
   };
 
   // ---- zoom, pan, time ----

@@ -75,6 +75,8 @@ const info: CyclesInfo = {
 /** Two turns of four windows each, and the window that closes them. */
 const drawing: Drawing = {
   took: 1,
+  selected: 9,
+  unknown: '',
   first: 0,
   last: 9,
   lift: Float32Array.from({ length: 9 }, (_, i) => i / 4),
@@ -209,7 +211,6 @@ describe('words', () => {
 describe('the link', () => {
   it('keeps every part of the state', () => {
     const s: CyclesState = {
-      loop: 3,
       order: 'misses',
       before: ['lu-1234'],
       class: 2,

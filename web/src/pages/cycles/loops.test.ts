@@ -19,6 +19,7 @@ import { classNames, classRows, pathsText } from './words';
 function loop(more: Partial<LoopRow>): LoopRow {
   return {
     kind: 'loop',
+    name: '',
     title: 'for i, a.c:1',
     text: 'for (i = 0; i < n; i++)',
     function: 'f',

@@ -5,7 +5,9 @@ import type { ClassAsk, CyclesClass, CyclesInfo, CyclesNamed } from '../../api/w
 import type { Size } from '../../base/geometry';
 import type { Desk } from '../../frame/context';
 import { earlierRun, earlierRuns } from '../../state/before';
-import { pixelsOf, sectorAsk } from './asks';
+import { selectedLines, selectedLoop, selectedStretch, withoutStretch } from '../../state/references';
+import { text } from '../../state/selection';
+import { askOfThread, pixelsOf, sectorAsk } from './asks';
 import type { Lit } from './colours';
 import { loopLines, sameFile, type Earlier } from './loops';
 import { isWhole, partText, SYMBOLS } from './menus';
@@ -19,6 +21,7 @@ import { byPass, classNames } from './words';
 const MOST_REFERENCES = 20_000; // that are fetched for words and tables
 const SLOW = 300; // ms after which the end of an answer is offered
 const NOWHERE: Size = { w: 0, h: 0 };
+const BESIDE_LOOPS: Size = { w: 400, h: 400 }; // pixels of a spiral that is not shown
 
 export class CyclesModel {
   data = $state.raw<CyclesSnapshot>()!;
@@ -36,9 +39,29 @@ export class CyclesModel {
   wanted = $state.raw<CyclesNamed | undefined>(); // a named structure whose settings are being asked for
   slow = $state(false); // an answer takes long enough to offer its end
 
-  readonly kept = $derived(readCycles(this.desk.snap.state.options));
-  readonly now = $derived(this.live ?? this.kept);
+  readonly linked = $derived(readCycles(this.desk.snap.state.options));
+  readonly select = $derived(this.desk.snap.state.select);
   readonly info = $derived<CyclesInfo | undefined>(this.data.info);
+
+  // ---- the selection of all pages ----
+
+  /** Whether windows of the analysis are counted as references of the trace are. */
+  readonly counted = $derived(isWhole(this.linked.ask) && this.info?.threads.length === 1);
+  /** The stretch that is selected on all pages, where it can be shown as one. */
+  readonly stretch = $derived(this.counted ? selectedStretch(this.select) : undefined);
+  readonly kept = $derived<CyclesState>({
+    ...this.linked,
+    ...this.stretch,
+    ask: askOfThread(this.linked.ask, this.select),
+  });
+  readonly now = $derived(this.live ?? this.kept);
+  /** What is selected beside the stretch. */
+  readonly others = $derived(this.stretch ? withoutStretch(this.select) : this.select);
+  /** References with another colour than grey. */
+  readonly where = $derived(text([...this.desk.snap.state.filter, ...this.others]));
+
+  // ---- answers ----
+
   readonly drawing = $derived<Drawing | undefined>(this.data.drawing);
   readonly windows = $derived(this.info?.windows ?? 0);
 
@@ -107,6 +130,7 @@ export class CyclesModel {
       epsilon: this.now.epsilon,
       colour: this.colouring,
       toggled: this.now.toggled,
+      where: this.where,
     };
   }
 
@@ -117,8 +141,8 @@ export class CyclesModel {
     this.now.view === 'loops' || (this.info !== undefined && this.info.classes.length === 0),
   );
   /** Other runs with references, to compare loops with. */
-  readonly others = $derived(earlierRuns(this.desk.snap.home?.runs ?? [], this.desk.snap.info?.id));
-  readonly before = $derived(earlierRun(this.desk.snap.state.options, this.others));
+  readonly runs = $derived(earlierRuns(this.desk.snap.home?.runs ?? [], this.desk.snap.info?.id));
+  readonly before = $derived(earlierRun(this.desk.snap.state.options, this.runs));
   readonly earlier = $derived.by<Earlier | undefined>(() => {
     const { before, data } = this;
     // Until it has answered there is only what another one said.
@@ -128,27 +152,18 @@ export class CyclesModel {
   /** The line of the code that a loop begins at: the one pointed at, else the chosen one. */
   readonly loopLine = $derived.by(() => {
     const { file } = this;
-    const l = this.data.loops?.loops[this.pointed >= 0 ? this.pointed : this.now.loop];
+    const l = this.data.loops?.loops[this.pointed >= 0 ? this.pointed : this.loop];
     return l && file && sameFile(l.file, file.name) ? l.line : -1;
   });
 
-  /** The loop that was chosen, in every view. */
-  readonly chosenLoop = $derived(this.data.loops?.loops[this.now.loop]);
-  readonly chosenLines = $derived(this.data.loops ? loopLines(this.data.loops, this.now.loop) : []);
-  /** Colours that stand out: of what is pointed at, else of the lines of the chosen loop. */
-  readonly lit = $derived.by<Lit>(() => {
-    if (this.line >= 0) return new Set([this.line]);
-    const { chosenLines, drawing, info, now } = this;
-    if (chosenLines.length === 0 || !drawing || (now.colour !== 'line' && now.colour !== 'function'))
-      return undefined;
-    const inside = (file: string, line: number): boolean =>
-      chosenLines.some((p) => p.line === line && sameFile(p.file, file));
-    const folded = new Set((info?.lines ?? []).filter((l) => inside(l.file, l.line)).map((l) => l.in));
-    const found = drawing.colours.flatMap((c, i) =>
-      (c.line > 0 ? inside(c.file, c.line) : folded.has(c.function)) ? [i] : [],
-    );
-    return found.length > 0 ? new Set(found) : undefined;
-  });
+  /** The loop that is selected on all pages, by its number in the list; -1 for none. */
+  readonly loopName = $derived(selectedLoop(this.select));
+  readonly loop = $derived(
+    this.loopName === '' ? -1 : (this.data.loops?.loops.findIndex((l) => l.name === this.loopName) ?? -1),
+  );
+  readonly chosenLines = $derived(this.data.loops ? loopLines(this.data.loops, this.loop) : []);
+  /** Colours that stand out: of what is pointed at. */
+  readonly lit = $derived<Lit>(this.line >= 0 ? new Set([this.line]) : undefined);
 
   /** The source with the most references of its own, by its name in the trace and on the server. */
   readonly file = $derived.by(() => {
@@ -159,6 +174,12 @@ export class CyclesModel {
       .toSorted((a, b) => b[1] - a[1])
       .map(([name]) => ({ name, file: found.find((f) => f === name || f.endsWith(`/${name}`)) }));
     return most.find((m): m is { name: string; file: string } => m.file !== undefined);
+  });
+
+  /** Lines of that source that are selected on all pages. */
+  readonly selectedLines = $derived.by(() => {
+    const { file, select } = this;
+    return file ? selectedLines(select).flatMap((p) => (sameFile(p.file, file.file) ? [p.line] : [])) : [];
   });
 
   // ---- the memory views ----
@@ -200,7 +221,7 @@ export class CyclesModel {
     $effect(() => this.askSector());
     $effect(() => this.askReferences());
     $effect(() => {
-      if (this.info?.hasCode !== false && (this.looped || this.now.loop >= 0)) store.wantLoops();
+      if (this.info?.hasCode !== false && (this.looped || this.loopName !== '')) store.wantLoops();
     });
     $effect(() => store.wantBefore(this.looped ? this.before?.id : undefined));
     $effect(() => {
@@ -221,7 +242,9 @@ export class CyclesModel {
   }
 
   private askDrawing(): void {
-    const { info, stage, strip } = this;
+    const { info, strip } = this;
+    // Beside the loops there is no spiral, but the strip is there, and the selection.
+    const stage = this.looped ? BESIDE_LOOPS : this.stage;
     if (!info || info.classes.length === 0 || stage.w === 0 || strip.w === 0) return;
     this.store.wantDrawing(
       { ...this.classAsk(this.pixels ? this.now.part : 0), ...this.shown, ...pixelsOf(stage, strip.w) },

@@ -47,6 +47,8 @@ export interface Drawing extends Walked {
   readonly colours: readonly wire.Colour[];
   readonly groups: readonly wire.Colour[];
   readonly structures: readonly wire.Structure[];
+  readonly selected: number; // references that keep their colour
+  readonly unknown: string; // why it is not known which are selected
 }
 
 function walked(a: wire.Walked, c: Columns): Walked {
@@ -91,6 +93,8 @@ export function decodeDrawing(buffer: ArrayBuffer): Drawing {
     colours: a.colours,
     groups: a.groups,
     structures: a.structures,
+    selected: a.selected,
+    unknown: a.unknown,
     turns: c.u32(a.turns),
     passes: c.u32(a.passes),
     strips: a.strips.map((s) => ({ class: s.class, low: c.f32(s.low), high: c.f32(s.high) })),

@@ -24,7 +24,6 @@ export interface CyclesState {
   readonly first: number;
   readonly last: number;
   readonly zoom: Zoom;
-  readonly loop: number; // of the code, chosen in the table; -1: none
   readonly order: LoopOrder; // of that table
   readonly before: readonly string[]; // the run it is compared with, if any: see state/before.ts
   readonly ask: CyclesAsk;
@@ -62,7 +61,6 @@ const LINK = codec('c.', {
   epsilon: whole(0, { least: 0 }),
   refs: span(),
   time: span(),
-  loop: whole(-1, { least: -1 }),
   order: oneOf(['tree', 'trips', 'references', 'bytes', 'lines', 'misses'] as const, 'tree'),
   before: lines(),
   zoom: { initial: NO_ZOOM, read: readZoom, write: writeZoom },

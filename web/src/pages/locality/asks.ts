@@ -10,6 +10,7 @@ import type {
   MachinesAsk,
   SharingAsk,
 } from '../../api/wire';
+import { selectedField, selectedLoop } from '../../state/references';
 import { text, type Selection, type Term } from '../../state/selection';
 import { laneRows, MARGIN } from './map';
 import { termOf, type RowsInput } from './rows';
@@ -28,9 +29,7 @@ export function askOf(s: LocalityState, where: string): LocalityAsk {
     set: s.set,
     map: s.map,
     where,
-    field: s.field.length === 2 ? s.field : [],
     pair: s.pair.length === 2 ? s.pair : [],
-    loop: s.loop,
     loops: s.table === 'loops',
     level: s.level,
     stack: s.stack,
@@ -85,8 +84,6 @@ export const machinesAskOf = (s: LocalityState, wide: boolean): MachinesAsk => (
 
 /** What the selection is called in sentences. */
 export function selectionName(select: Selection, s: LocalityState): string {
-  if (s.field.length === 2) return s.field.join('.');
-  if (s.loop) return s.loop;
   if (s.pair.length === 2) return `what ${s.pair[0]} lost to ${s.pair[1]}`;
   const [only] = select;
   const [term] = only?.terms ?? [];
@@ -94,6 +91,7 @@ export function selectionName(select: Selection, s: LocalityState): string {
     return select.length === 0 ? '' : 'the selection';
   if (term.kind === 'values' && term.values.length === 1) return String(term.values[0]);
   if (term.kind === 'line') return `${baseName(term.file)}:${term.line}`;
+  if (term.kind === 'rows') return selectedLoop(select) || selectedField(select) || 'the selection';
   return 'the selection';
 }
 
@@ -108,12 +106,13 @@ export const KINDS: Readonly<Record<TableTab, RowsInput['kind']>> = {
   lines: 'line',
   functions: 'function',
   loops: 'loop',
+  threads: 'thread',
 };
 
 export function rowsOf(answer: LocalityAnswer, tab: TableTab): RowsInput['rows'] {
   const { now } = answer;
   const all = { objects: now.objects, fields: now.fields, lines: now.places, functions: now.functions };
-  return { ...all, loops: answer.loops }[tab];
+  return { ...all, loops: answer.loops, threads: answer.byThread }[tab];
 }
 
 /** The term of a band of the curve. */

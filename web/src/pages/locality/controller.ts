@@ -2,6 +2,7 @@
 // no markup: model.svelte.ts says what is shown, drawn.svelte.ts how.
 import type { Point } from '../../base/geometry';
 import type { Gesture } from '../../frame/context';
+import { fieldTerm } from '../../state/references';
 import type { Mode, Term } from '../../state/selection';
 import { bandTerm } from './asks';
 import type { CurveMark } from './curve';
@@ -28,20 +29,13 @@ export class LocalityControl {
   choose(term: Term | undefined, mode: Mode | undefined): boolean {
     if (!term) return true;
     const { desk, now } = this.model;
-    if (now.field.length > 0 || now.pair.length > 0 || now.loop !== '')
-      this.commit({ field: [], pair: [], loop: '' });
+    if (now.pair.length > 0) this.commit({ pair: [] });
     desk.store.select(term, mode);
     return true;
   }
 
   readonly pickRow = (i: number, mode: Mode | undefined): boolean => {
-    const { rows } = this.drawn;
-    const row = rows?.ranked[i];
-    const { table } = this.model.now;
-    if (row && table === 'fields') this.commit({ field: [row.object, row.field], pair: [], loop: '' });
-    else if (row && table === 'loops') this.commit({ loop: row.loop, field: [], pair: [] });
-    else return this.choose(rows?.wanted(i), mode);
-    return true;
+    return this.choose(this.drawn.rows?.wanted(i), mode);
   };
 
   pickLine(line: number, adding: boolean): void {
@@ -55,17 +49,16 @@ export class LocalityControl {
     return this.choose(answer && bandTerm(answer, now.stack, band), mode);
   };
 
-  readonly pickField = (i: number): boolean => {
+  readonly pickField = (i: number, mode: Mode | undefined): boolean => {
     const struct = this.model.answer?.struct;
     const { fields } = this.drawn;
-    if (struct && fields) this.commit({ field: [struct.object, fields.fieldOf(i)], pair: [], loop: '' });
-    return true;
+    return this.choose(struct && fields ? fieldTerm(struct.object, fields.fieldOf(i)) : undefined, mode);
   };
 
   /** What one object lost to another. */
   readonly pickPair = (i: number): boolean => {
     const { matrix } = this.drawn;
-    if (matrix) this.commit({ pair: [...matrix.pairOf(i)], field: [], loop: '' });
+    if (matrix) this.commit({ pair: [...matrix.pairOf(i)] });
     return true;
   };
 

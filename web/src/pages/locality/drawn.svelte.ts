@@ -1,4 +1,5 @@
 // The views of the locality page, each made anew when what it shows has changed.
+import { selectedField } from '../../state/references';
 import { rowsOf, KINDS } from './asks';
 import { missCode } from './code';
 import { CurveView } from './curve';
@@ -58,15 +59,17 @@ export class LocalityDrawn {
   });
 
   readonly fields = $derived.by(() => {
-    const { answer, field, layoutSize, lineBytes, now, pane } = this.model;
+    const { answer, field, layoutSize, lineBytes, pane, select } = this.model;
     if (!answer?.struct || layoutSize.w === 0 || pane !== 'fields') return undefined;
+    const own = `${answer.struct.object}.`;
+    const selected = selectedField(select);
     return new LayoutView({
       now: answer.struct,
       then: answer.then?.struct ?? undefined,
       line: lineBytes,
       size: layoutSize,
       hovered: field,
-      selected: now.field[1] ?? '',
+      selected: selected.startsWith(own) ? selected.slice(own.length) : '',
     });
   });
 

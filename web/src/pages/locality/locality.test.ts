@@ -34,6 +34,7 @@ const row = (name: string, misses: readonly number[]): MissRow => ({
   line: 3,
   function: 'f',
   loop: '',
+  thread: 0,
   bytes: 4096,
   offset: 0,
   references: 1000,
@@ -89,6 +90,7 @@ const answer: LocalityAnswer = {
   notes: [],
   presets: [],
   loops: [row('a.c:2 f', [390, 90])],
+  byThread: [],
   now: {
     references: 2000,
     selected: 0,
@@ -172,7 +174,7 @@ describe('words', () => {
 
 describe('the link', () => {
   it('keeps what the page shows', () => {
-    const state = { ...readLocality({}), map: 'object p soa\n', level: 1, field: ['p', 'x'] };
+    const state = { ...readLocality({}), map: 'object p soa\n', level: 1, pair: ['p', 'x'] };
     expect(readLocality(writeLocality(state, { 'm.other': '1' }))).toEqual(state);
     expect(writeLocality(state, { 'm.other': '1' })['m.other']).toBe('1');
   });
@@ -181,7 +183,6 @@ describe('the link', () => {
 describe('the controller', () => {
   it('asks for the selection of all pages', () => {
     expect(whereOf(parse('symbol = p'), [])).toBe('symbol = p');
-    expect(askOf(readLocality({ 'l.field': 'p\nx' }), '').field).toEqual(['p', 'x']);
     expect(selectionName(parse('symbol = p'), readLocality({}))).toBe('p');
     expect(selectionName(parse('file = a.c & line = 3'), readLocality({}))).toBe('a.c:3');
   });

@@ -14,8 +14,11 @@ const TABLE_NAMES: Readonly<Record<TableTab, string>> = {
   lines: 'Lines',
   functions: 'Functions',
   loops: 'Loops',
+  threads: 'Threads',
 };
-export const TABLE_TABS = TABLES.map((id) => ({ id, label: TABLE_NAMES[id] }));
+/** The tables that there are; one thread needs no table of threads. */
+export const tableTabs = (threads: number): readonly { id: TableTab; label: string }[] =>
+  TABLES.filter((id) => id !== 'threads' || threads > 1).map((id) => ({ id, label: TABLE_NAMES[id] }));
 export const tableName = (tab: TableTab): string => TABLE_NAMES[tab];
 
 export const CURVE_TABS = [

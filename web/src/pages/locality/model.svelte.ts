@@ -68,12 +68,7 @@ export class LocalityModel {
   readonly low = $derived(this.windowHeight < LOW);
   readonly wide = $derived(this.windowWidth > WIDE);
 
-  readonly selecting = $derived(
-    this.select.length > 0 ||
-      this.now.field.length === 2 ||
-      this.now.pair.length === 2 ||
-      this.now.loop !== '',
-  );
+  readonly selecting = $derived(this.select.length > 0 || this.now.pair.length === 2);
   readonly called = $derived(selectionName(this.select, this.now));
   readonly objects = $derived(this.selecting ? selectedObjects(this.answer) : []);
   readonly trying = $derived(this.now.map !== '' || this.now.other !== '' || this.now.set !== '');

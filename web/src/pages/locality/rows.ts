@@ -1,4 +1,4 @@
-// Ranked objects, fields, lines, functions or loops: misses as bars, bytes used of a
+// Ranked objects, fields, lines, functions, loops or threads: misses as bars, bytes used of a
 // fetched line, and distances of reuse as small histograms.
 import { change, count, percent, short } from '../../base/format';
 import { stepIndex, type Dir, type Point, type Size } from '../../base/geometry';
@@ -6,11 +6,12 @@ import type { Renderer } from '../../base/renderer';
 import { fit } from '../../base/text';
 import type { MissLevel, MissRow } from '../../api/wire';
 import type { KeptView, Said, Table } from '../../frame/view';
+import { fieldTerm, loopTerm, threadTerm } from '../../state/references';
 import type { Term } from '../../state/selection';
 import { size as sizeText } from './words';
 
 export interface RowsInput {
-  readonly kind: 'object' | 'field' | 'line' | 'function' | 'loop';
+  readonly kind: 'object' | 'field' | 'line' | 'function' | 'loop' | 'thread';
   readonly rows: readonly MissRow[];
   readonly before: readonly MissRow[] | undefined; // of the run that is compared with
   readonly levels: readonly MissLevel[];
@@ -25,7 +26,7 @@ const SPARK = 70;
 const USED = 50;
 const NUMBER = 48;
 
-/** The selection of a row; fields and loops have none of their own in the language. */
+/** The selection of a row; undefined where it is of what has no name. */
 export function termOf(kind: RowsInput['kind'], row: MissRow): Term | undefined {
   switch (kind) {
     case 'object':
@@ -37,8 +38,11 @@ export function termOf(kind: RowsInput['kind'], row: MissRow): Term | undefined 
     case 'function':
       return row.function ? { kind: 'values', column: 'function', values: [row.function] } : undefined;
     case 'field':
+      return row.object.startsWith('(') || row.field === '' ? undefined : fieldTerm(row.object, row.field);
     case 'loop':
-      return undefined;
+      return row.loop.startsWith('(') ? undefined : loopTerm(row.loop);
+    case 'thread':
+      return threadTerm(row.thread);
   }
 }
 

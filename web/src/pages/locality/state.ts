@@ -2,7 +2,7 @@
 // under keys that begin with "l.". What is selected is the selection of all pages.
 import { codec, lines, oneOf, whole, words, type Options } from '../../state/link';
 
-export const TABLES = ['objects', 'fields', 'lines', 'functions', 'loops'] as const;
+export const TABLES = ['objects', 'fields', 'lines', 'functions', 'loops', 'threads'] as const;
 export type TableTab = (typeof TABLES)[number];
 export const STACKS = ['object', 'line', 'function', 'none'] as const;
 export const AMOUNTS = ['misses', 'share', 'bytes'] as const;
@@ -21,9 +21,7 @@ export interface LocalityState {
   readonly other: string; // what-if machine; empty: the same
   readonly set: string; // changes of its caches
   readonly map: string; // what-if change of layout or order
-  readonly field: readonly string[]; // object and field
   readonly pair: readonly string[]; // objects: which lost a line, and to which
-  readonly loop: string; // of the loop tree
 }
 
 const LINK = codec<LocalityState>('l.', {
@@ -39,9 +37,7 @@ const LINK = codec<LocalityState>('l.', {
   other: words(),
   set: words(),
   map: words(),
-  field: lines(),
   pair: lines(),
-  loop: words(),
 });
 
 export const readLocality = (o: Options): LocalityState => LINK.read(o);

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from './language';
+import {
+  fieldTerm,
+  loopTerm,
+  selectedField,
+  selectedLines,
+  selectedLoop,
+  selectedStretch,
+  selectedThread,
+  stretchTerm,
+  threadTerm,
+  withoutStretch,
+} from './references';
+import { apply, clauseOf, text, type Selection, type Term } from './selection';
+
+const select = (terms: readonly Term[], first: Selection = []): Selection =>
+  terms.reduce<Selection>((s, t) => apply(s, t, 'set'), first);
+
+describe('what a selection says about references', () => {
+  it('finds again what was selected, beside everything else', () => {
+    const all = select(
+      [loopTerm('a.c:3 f'), threadTerm(7), stretchTerm(10, 20)],
+      [clauseOf({ kind: 'line', file: 'a.c', line: 4 })],
+    );
+    expect(all.length).toBe(4);
+    const read = parse(text(all)); // what a link keeps
+    expect(selectedLoop(read)).toBe('a.c:3 f');
+    expect(selectedThread(read)).toBe(7);
+    expect(selectedStretch(read)).toEqual({ from: 10, to: 20 });
+    expect(selectedLines(read)).toEqual([{ file: 'a.c', line: 4 }]);
+    expect(text(withoutStretch(read))).not.toContain('order');
+  });
+
+  it('takes a loop in place of another, and a field in place of its object', () => {
+    const both = select([loopTerm('a'), { kind: 'values', column: 'symbol', values: ['p'] }]);
+    const then = select([loopTerm('b'), fieldTerm('p', 'x')], both);
+    expect(text(then)).toBe('rows "loop b" & rows "field p.x"');
+    expect(selectedField(parse(text(then)))).toBe('p.x');
+  });
+
+  it('names nothing where several are selected, or one is left out', () => {
+    for (const s of [
+      'rows "loop a" | rows "loop b"',
+      '!(rows "loop a")',
+      'tid in (1, 2)',
+      'order in 1..',
+      '',
+    ])
+      expect(
+        [selectedLoop, selectedField, selectedThread, selectedStretch].map((f) => f(parse(s)) || undefined),
+      ).toEqual([undefined, undefined, undefined, undefined]);
+    expect(selectedStretch(parse('order >= 3 & order < 9'))).toEqual({ from: 3, to: 9 });
+  });
+});
