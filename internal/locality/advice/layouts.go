@@ -32,7 +32,9 @@ func (f *finder) layouts(p *profile) (out []*Advice) {
 	for _, more := range []uint64{lineBytes, 2 * lineBytes} {
 		add(padOf(p, more))
 	}
-	add(orderOf(p))
+	if a, err := orderOf(p); err == nil && a != nil && f.wants(Order) && f.canMove(p) {
+		add(a, nil)
+	}
 	add(hugeOf(p))
 	for _, a := range placesOf(p, f.Machine) {
 		add(a, nil)
@@ -220,8 +222,21 @@ func orderOf(p *profile) (*Advice, error) {
 	}
 	return &Advice{Kind: Order, What: "elements in the order of their first use", plan: &replay.Plan{Changes: []*replay.Change{c}},
 		Code: fmt.Sprintf("// allocate or sort the elements of %s in the order in which they are walked\n", o.Name), Map: fmt.Sprintf("object %s order first-use\n", quote(o.Name)),
-		Assumes: []string{"elements are reached by pointers or by stored numbers, which then change with them: one whose place is computed, as by a hash, must stay",
+		Assumes: []string{"elements are reached by pointers or by stored numbers, which then change with them: one whose place is computed must stay",
 			"proven for the recorded input only: another input walks in another order"}}, nil
+}
+
+// canMove reports whether the elements of an object can be kept in another order;
+// where their places are computed it says so.
+func (f *finder) canMove(p *profile) bool {
+	r := p.reachOf(f.trace)
+	if r.byStored() {
+		return true
+	}
+	known, led := r.best()
+	f.note("the elements of %s are not offered in the order of their first use: their places seem to be computed, as by a hash; of %d visits after a load from a place that led to an element before, %d went to the same element",
+		p.object.Name, known, led)
+	return false
 }
 
 func hugeOf(p *profile) (*Advice, error) {

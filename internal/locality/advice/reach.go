@@ -1,0 +1,115 @@
+package advice
+
+import (
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/locality/layout"
+	"github.com/isobath/isobath/internal/locality/replay"
+)
+
+// reach is how visits of the elements of an object come about. An element can be
+// put elsewhere where a pointer or a number that is stored in memory leads to it:
+// the same location leads to the same element again. What is computed, as the
+// slot of a key in a hash table is, leads from the same locations to others.
+type reach struct {
+	visits uint64
+	every  uint64 // one location in so many is followed
+	// By how many loads before a visit: visits after a load from a location that led
+	// somewhere before, and of them those to the same element.
+	known, led [leadingLoads]uint64
+}
+
+// leastKnown is the part of the visits, one in so many, that must tell something.
+const leastKnown = 16
+
+// best is the load that most visits follow.
+func (r *reach) best() (known, led uint64) {
+	for lag, k := range r.known {
+		if k > 0 && leastKnown*k*r.every >= r.visits && (known == 0 || r.led[lag]*known > led*k) {
+			known, led = k, r.led[lag]
+		}
+	}
+	return known, led
+}
+
+// byStored reports whether nearly all visits follow what is stored; of the steps
+// of a bisection half go the same way again.
+func (r *reach) byStored() bool {
+	known, led := r.best()
+	return 5*led > 4*known
+}
+
+const (
+	// leadingLoads is how many loads before a visit may have led to it: a pointer or
+	// a number, and what a turn of a loop loads besides.
+	leadingLoads = 6
+	// followedLocations is about how many locations are followed; of larger objects
+	// a part of them tells enough.
+	followedLocations = 1 << 18
+)
+
+// recent is the locations that a thread loaded from last.
+type recent struct {
+	at   [leadingLoads]uint64
+	n    int
+	last uint64 // element plus one
+}
+
+// leading is a location, and how many loads before a visit it was loaded from.
+type leading struct {
+	at  uint64
+	lag int
+}
+
+// reachOf follows the visits of an object's elements.
+func (p *profile) reachOf(t *replay.Trace) (r reach) {
+	o := p.object
+	n := o.Elements()
+	r.every = n/followedLocations + 1
+	leads := map[leading]uint32{} // to which element
+	threads := make([]recent, len(t.Threads))
+	for i := range t.Accesses {
+		a := &t.Accesses[i]
+		near := &threads[a.Thread]
+		if a.Object == o.Number {
+			if e, _ := o.Locate(a.Addr); e < n && near.last != e+1 {
+				near.last = e + 1
+				r.visit(o, near, leads, uint32(e))
+			}
+		}
+		// A pointer or a number has four bytes or eight; of some traces sizes are not known.
+		if a.Op != refs.Store && (a.Size == 4 || a.Size == 8 || a.Size == 0) {
+			near.at[near.n%leadingLoads] = a.Addr
+			near.n++
+		}
+	}
+	return r
+}
+
+// visit counts a visit, and notes what may have led to it.
+func (r *reach) visit(o *layout.Object, near *recent, leads map[leading]uint32, element uint32) {
+	r.visits++
+	for lag := range min(near.n, leadingLoads) {
+		at := near.at[(near.n-1-lag)%leadingLoads]
+		if r.every > 1 && at*0x9e3779b97f4a7c15>>32%r.every != 0 || beside(o, at, element) {
+			continue
+		}
+		from := leading{at, lag}
+		if e, ok := leads[from]; ok {
+			r.known[lag]++
+			if e == element {
+				r.led[lag]++
+			}
+		}
+		leads[from] = element
+	}
+}
+
+// beside reports whether a location lies in an element or next to it: that one is
+// visited after the other follows from their places alone.
+func beside(o *layout.Object, at uint64, element uint32) bool {
+	if at < o.Start || at >= o.Start+o.Size {
+		return false
+	}
+	e, _ := o.Locate(at)
+	return e+1 >= uint64(element) && e <= uint64(element)+1
+}
