@@ -29,7 +29,7 @@ func sniff(in *foreign.Input) bool {
 		return true // ours; the header may be behind a long description
 	}
 	_, names, _ := header(in.Head)
-	return len(names) >= 2
+	return len(names) >= 2 && foreign.OfAnotherTool(in.Head) == ""
 }
 
 func isText(head []byte) bool {

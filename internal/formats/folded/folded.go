@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -19,7 +20,7 @@ import (
 )
 
 // Format recognises and reads folded stacks.
-var Format = foreign.Format{Name: "folded stacks", Kind: kind.Samples, Sniff: func(in *foreign.Input) bool { return !in.Dir() && sniff(in.Head) }, Samples: foreign.StreamedSamples(parse)}
+var Format = foreign.Format{Name: "folded stacks", Kind: kind.Samples, Sniff: func(in *foreign.Input) bool { return !in.Dir() && sniff(in.Head, named(in)) }, Samples: foreign.StreamedSamples(parse)}
 
 const (
 	maxLine  = 4 << 20 // deep stacks of long C++ names
@@ -28,9 +29,16 @@ const (
 	sniffLines = 20
 )
 
-// sniff wants lines that are all stacks with a number, and one with a call.
-func sniff(head []byte) bool {
-	seen, calls := 0, false
+// named reports whether the name of a file says what it is.
+func named(in *foreign.Input) bool {
+	name := filepath.Base(in.Known()) // the ending of a packer may follow
+	return strings.Contains(name, ".folded") || strings.Contains(name, ".collapsed")
+}
+
+// sniff wants lines that are all stacks with a number. Without a call in any of
+// them they could be anything that is counted: then the name of the file decides.
+func sniff(head []byte, named bool) bool {
+	seen, calls := 0, named
 	for line := range bytes.Lines(head) {
 		if !bytes.HasSuffix(line, []byte("\n")) && seen > 0 || seen == sniffLines {
 			break // cut by the end of the head
@@ -42,7 +50,7 @@ func sniff(head []byte) bool {
 		calls = calls || strings.Contains(stack, ";")
 		seen++
 	}
-	return calls
+	return calls && seen > 0
 }
 
 // cut takes a line apart.
@@ -54,7 +62,7 @@ func cut(line string) (stack string, count int64, err error) {
 	if count, err = strconv.ParseInt(line[at+1:], 10, 64); err != nil || count < 0 {
 		return "", 0, fmt.Errorf("%q is no number of samples", line[at+1:])
 	}
-	stack = strings.TrimRight(line[:at], " ")
+	stack = strings.TrimRight(line[:at], " ;") // heaptrack_print ends stacks with a semicolon
 	if first, _, _ := strings.Cut(stack, ";"); first == "" {
 		return "", 0, fmt.Errorf("the stack begins with nothing")
 	} else if _, err := strconv.ParseFloat(first, 64); err == nil {

@@ -11,7 +11,7 @@ import (
 
 func TestRead(t *testing.T) {
 	text := "main;solve;kernel<int, 3> 5\nmain 2\nmain;solve 0\n"
-	if !sniff([]byte(text)) {
+	if !sniff([]byte(text), false) {
 		t.Fatal("not recognised")
 	}
 	out, err := parse(t.Context(), strings.NewReader(text), &foreign.Options{})
@@ -30,6 +30,33 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestWithoutCalls reads what has no call, by the name of the file: nothing else
+// tells it from other counted words.
+func TestWithoutCalls(t *testing.T) {
+	const text = "solve 2\noperator new(unsigned long) 3\n"
+	for name, want := range map[string]bool{"a.folded": true, "a.collapsed": true, "a.folded.gz": true, "a.txt": false} {
+		if got := Format.Sniff(&foreign.Input{Path: name, Head: []byte(text)}); got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	for _, other := range []string{"", "two words\n", "1 2\n", "a;b 3\nand more text\n"} {
+		if Format.Sniff(&foreign.Input{Path: "a.folded", Head: []byte(other)}) {
+			t.Errorf("%q is taken for stacks", other)
+		}
+	}
+	out, err := parse(t.Context(), strings.NewReader(text+"main;sweep; 4\n"), &foreign.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	functions := map[string]int{}
+	for i := range out.Tables[0].Rows() {
+		functions[out.Tables[0].Column(samples.Function).Text(i)]++
+	}
+	if len(functions) != 3 || functions["solve"] != 2 || functions["operator new(unsigned long)"] != 3 || functions["sweep"] != 4 {
+		t.Errorf("%v", functions)
+	}
+}
+
 // TestMany holds that more samples than are laid out stay sums.
 func TestMany(t *testing.T) {
 	out, err := parse(t.Context(), strings.NewReader("a;b 9000000000\na;c 1\n"), &foreign.Options{})
@@ -44,7 +71,7 @@ func TestMany(t *testing.T) {
 
 func TestSniffRefusesOthers(t *testing.T) {
 	for _, head := range []string{"", "main 2\n", "1;2;3 4\n5;6;7 8\n", "time;cpu;latency\n1;2;3\n", "a;b\n", ";a 3\n", "a;b 3\nand more text\n", "a;b\x00 3\n"} {
-		if sniff([]byte(head)) {
+		if sniff([]byte(head), false) {
 			t.Errorf("%q is taken for stacks", head)
 		}
 	}
@@ -64,7 +91,7 @@ func TestDamaged(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte("main;a 1\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		sniff(data)
+		sniff(data, false)
 		_, _ = parse(t.Context(), bytes.NewReader(data), &foreign.Options{Salvage: true})
 	})
 }

@@ -216,6 +216,9 @@ func (l List) Recognise(in *Input) (Format, error) {
 		return l[i], nil
 	}
 	if in.Dir() {
+		if what := looksLikeFolder(in.Names); what != "" {
+			return Format{}, fmt.Errorf("%s: %w: %s; see 'isobath help formats'", in.Path, ErrUnknown, what)
+		}
 		return Format{}, fmt.Errorf("%s: %w: the folder holds %s; see 'isobath help formats'",
 			in.Path, ErrUnknown, list(in.Names, 6))
 	}
