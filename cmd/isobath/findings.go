@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -160,10 +161,11 @@ func (a *stepsAnswer) findings() *findings.List {
 	return l
 }
 
-// objectPlace is how an object is called that an allocation made.
-var objectPlace = regexp.MustCompile(`^(.+):(\d+)$`)
+// namedPlace is how a loop is called, and an object that an allocation made.
+var namedPlace = regexp.MustCompile(`^(.+):(\d+)$`)
 
-// adviceFindings lists advice; what is about an allocation is put on its line.
+// adviceFindings lists advice; what is about a loop or an allocation is put on its
+// line.
 func adviceFindings(a *answer.Advise, top int) *findings.List {
 	l := &findings.List{Verb: "advise", Notes: a.Notes, Summary: fmt.Sprintf("%s of %s replayed", term.Counted(len(a.Advice), "piece of advice"), term.Counted(a.Tried, "change"))}
 	if a.Silence != nil {
@@ -176,7 +178,7 @@ func adviceFindings(a *answer.Advise, top int) *findings.List {
 			f.Level = levelOf(x.Gain[0])
 			f.Text += fmt.Sprintf(" Saves %s of the modelled cost of misses.", gainText(*x.Gain))
 		}
-		if m := objectPlace.FindStringSubmatch(x.Object); m != nil {
+		if m := namedPlace.FindStringSubmatch(cmp.Or(x.Place, x.Object)); m != nil {
 			f.File = m[1]
 			f.Line, _ = strconv.Atoi(m[2])
 		}

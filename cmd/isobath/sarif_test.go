@@ -48,13 +48,13 @@ func sarifSchema(t *testing.T) *gojsonschema.Schema {
 	return s
 }
 
-// TestSARIFSchema validates findings about the examples that are built in. Advice
-// is left out, which takes long: it goes through the same writer.
+// TestSARIFSchema validates findings about the examples that are built in, and
+// that some of each are on lines.
 func TestSARIFSchema(t *testing.T) {
 	s := sarifSchema(t)
 	for _, args := range []string{
 		"report demo --format sarif", "insights demo --format sarif", "diff demo demo:fixed --format sarif", "diff demo demo:fixed --sarif -",
-		"steps demo:messages --format sarif",
+		"steps demo:messages --format sarif", "advise demo:locality --machine classic --format sarif",
 	} {
 		t.Run(args, func(t *testing.T) {
 			var out bytes.Buffer
@@ -75,6 +75,9 @@ func TestSARIFSchema(t *testing.T) {
 			}
 			if !strings.Contains(out.String(), `"ruleId"`) {
 				t.Errorf("no findings: %.300s", out.String())
+			}
+			if !strings.Contains(args, "demo:messages") && !strings.Contains(out.String(), `"startLine"`) { // its trace has no lines
+				t.Errorf("no finding is on a line: %.300s", out.String())
 			}
 		})
 	}

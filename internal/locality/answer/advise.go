@@ -52,6 +52,7 @@ type Advice struct {
 	Instead    []Instead         `json:"instead"`
 	Together   float64           `json:"together"`
 	Where      string            `json:"where"`
+	Place      string            `json:"place"`   // file:line of the loop; empty for objects
 	Why        string            `json:"why"`     // which loop carries the reuse that a change of order brings nearer
 	Carried    []Carried         `json:"carried"` // reuses in the nest, those beyond the first level first
 	Memory     *MemoryChange     `json:"memory,omitempty"`
@@ -131,7 +132,7 @@ func adviceOf(a *advice.Advice, m *platform.Machine) Advice {
 	}
 	if a.Place != "" {
 		file, line, _ := strings.Cut(a.Place, ":")
-		out.Where = fmt.Sprintf("file ~ %q & line = %s", file, line)
+		out.Place, out.Where = a.Place, fmt.Sprintf("file ~ %q & line = %s", file, line)
 	}
 	for _, p := range a.Then {
 		out.Placements = append(out.Placements, PlacementCounts{string(p.Placement), p.Counts.Misses, p.Counts.DTLB, p.Counts.Walks, p.Gain})
