@@ -31,6 +31,7 @@ import (
 // meshFlags are the flags of the verb mesh.
 type meshFlags struct {
 	meshes    []string
+	insitu    string
 	fields    []string
 	mode      string
 	iteration int64
@@ -66,7 +67,7 @@ type meshFlags struct {
 func newMesh() *cobra.Command {
 	f := &meshFlags{}
 	cmd := &cobra.Command{
-		Use:   "mesh FILE --mesh DUMP…",
+		Use:   "mesh FILE --mesh DUMP… [-- PROGRAM]",
 		Short: "Memory behaviour on the cells of the simulation's own mesh",
 		Long: `Puts the samples of FILE on the cells of a mesh: legacy and XML VTK with their
 collections, VTKHDF, Chombo, Silo, Exodus. Several dumps make a series; a dump's
@@ -74,16 +75,30 @@ iteration comes from the file, else from the digits of its name.
 
 A field is samples, or COLUMN_AGGREGATE: latency_sum, latency_avg, latency_max,
 latency_p90, cpu_distinct, cpu_dominant, … Cells without samples have no value.
-Without FILE the mesh alone is described. With --link viewers connect: see
+Without FILE the mesh alone is described. With --insitu a program that calls
+clients/isobath_step.h, .f90 or .py hands its mesh over step by step, in place of dumps. With --link viewers connect: see
 clients/ and docs/guide.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.given = cmd.Flags().Changed
+			if at := cmd.ArgsLenAtDash(); at >= 0 {
+				if f.insitu == "" || at == len(args) {
+					return usagef("a program after -- is for --insitu FOLDER, which it hands its mesh over in")
+				}
+				if err := f.handedOver(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args[at:]); err != nil {
+					return err
+				}
+				args = args[:at]
+			}
+			if f.insitu != "" {
+				f.meshes = append(f.meshes, f.insitu)
+			}
 			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args)
 		},
 	}
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.meshes, "mesh", nil, "mesh `DUMP`: a file, a pattern or a folder; may be repeated")
+	fl.StringVar(&f.insitu, "insitu", "", "`FOLDER` of the steps that a program hands over; the program may follow after --")
 	fl.StringArrayVar(&f.fields, "field", nil, "field to compute; may be repeated (default latency_avg)")
 	fl.StringVar(&f.mode, "mode", "all", "samples of `all` iterations, `upto` a dump's, or `only` since the dump before")
 	fl.Int64Var(&f.iteration, "iteration", 0, "iteration of the dump (default: the last)")

@@ -234,6 +234,7 @@ func TestMeshChapter(t *testing.T) {
 	if err := os.CopyFS(filepath.Join(dir, "dumps"), os.DirFS(dumps)); err != nil {
 		t.Fatal(err)
 	}
+	buildInSitu(t, filepath.Join(dir, "program"))
 	chapter := filepath.Join(test.Root(), "docs", "guide", "mesh.md")
 	t.Chdir(dir)
 	ran := 0
