@@ -12,6 +12,7 @@ import {
 import { AxisLayout, rangeOfBins, subtitle } from './axis';
 import { chipOf, pageTitle } from '../../../frame/chips';
 import type { PairAnswer } from '../../../api/decode';
+import { changeBar } from '../../../base/change';
 import { rasterize } from '../../../base/raster';
 import {
   densityStrokes,
@@ -263,6 +264,27 @@ describe('lines', () => {
     expect(lines(b, { size: { w: 1000, h: 260 } })).not.toBe(first);
     expect(lines(b)).toBe(first);
     expect(lines(b, { selected: true }).kept).toBeUndefined(); // one of many brushes
+  });
+  it('of a difference have a sign and a side where colours are grey', () => {
+    const bars = { a: Uint32Array.of(90, 10), b: Uint32Array.of(10, 90) };
+    const v = new ChangeParallelView({
+      ...parallelInput(),
+      bars: [bars, bars, bars],
+      cells: [undefined, undefined],
+      totals: [100, 100],
+      allowance: 0,
+    });
+    const said = (bin: number): string => v.describe({ kind: 'bin', axis: 0, bin }).more ?? '';
+    expect(said(0)).toMatch(/B − A −80/);
+    expect(said(1)).toMatch(/B − A \+80/);
+    expect(v.rows().rows.map((r) => Math.sign(Number(r[3])))).toEqual([-1, 1, -1, 1, -1]);
+    const r = new SvgRenderer(theme, roughMeasure);
+    const drawn: { x: number; w: number }[] = [];
+    const bar = [changeBar(theme, -1), changeBar(theme, 1)];
+    r.rect = (box, paint) => void (bar.includes(paint.fill ?? '') && drawn.push(box));
+    v.draw(r);
+    const [less, more] = drawn;
+    expect(less!.x + less!.w).toBeLessThan(more!.x); // on either side of the centre line
   });
   it('whose bin has no place are not seen', () => {
     const s = densityStrokes({ ...input, leftY: (b) => (b === 0 ? NaN : 5) }, ink('selection'));
