@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path"
@@ -167,8 +168,8 @@ func (f *fitting) alike(a, b []Run, name string, opt *Options) error {
 		f.say("%s is %s in A and %s in B: if one of them was modelled, a difference may be the model's", name, pa, pb)
 	}
 	if name == samples.Level && !opt.AcrossModels {
-		if ma, mb := models(a), models(b); ma != mb {
-			return query.Refuse("levels are modelled for %s in A and for %s in B: a difference would be the machines'; --across-models compares them all the same", ma, mb)
+		if why := otherModels(models(a), models(b)); why != "" {
+			return query.Refuse("%s; --across-models compares them all the same", why)
 		}
 	}
 	return nil
@@ -193,6 +194,15 @@ func originOf(p table.Provenance) string {
 		return unknownOrigin
 	}
 	return p.String()
+}
+
+// otherModels says that levels are of different models; empty if they are not.
+func otherModels(a, b string) string {
+	if a == b {
+		return ""
+	}
+	const unnamed = "a machine without a name"
+	return fmt.Sprintf("levels are modelled for %s in A and for %s in B: a difference would be the machines'", cmp.Or(a, unnamed), cmp.Or(b, unnamed))
 }
 
 func models(runs []Run) string {

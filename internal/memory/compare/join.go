@@ -40,6 +40,9 @@ func Join(a, b *Run) (*Joined, error) {
 	f := &fitting{threads: map[*table.Table]align.Threads{}}
 	al := align.New(f.side([]Run{*a}), f.side([]Run{*b}), nil)
 	out := &Joined{Unlike: map[string]string{}, Lines: al, Tau: allowance(a, b)}
+	if why := otherModels(models([]Run{*a}), models([]Run{*b})); why != "" && a.Table.Column(samples.Level) != nil {
+		out.Unlike[samples.Level] = why
+	}
 	tables := make([]*table.Table, 2)
 	for i, r := range []*Run{a, b} {
 		columns, err := out.columns(r, []*Run{b, a}[i], f.threads[r.Table])

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	runs "github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/kernel"
 	"github.com/isobath/isobath/internal/engine/query"
@@ -100,6 +101,29 @@ func TestUnlike(t *testing.T) {
 	}
 	if !strings.Contains(j.Unlike["latency"], "modelled") || !strings.Contains(j.Unlike["weight"], "us") || j.Unlike["line"] != "" || j.Table.Column("weight") != nil || j.Table.Column("latency") == nil {
 		t.Errorf("%v", j.Unlike)
+	}
+}
+
+// TestLevelsOfTwoModels says that levels modelled for different machines do not
+// compare.
+func TestLevelsOfTwoModels(t *testing.T) {
+	modelledFor := func(machine string) Run {
+		r := made(t, machine, table.Categories("level", table.Modelled, []uint32{0, 1}, []string{"L1", "L2"}, nil), table.Ints("line", "", table.Derived, []int64{1, 2}, nil))
+		r.Manifest.Recording = &runs.Recording{Model: &runs.Model{Topology: machine}}
+		return r
+	}
+	a, b := modelledFor("the machine itself"), modelledFor("node.xml")
+	for _, c := range []struct {
+		b    *Run
+		like bool
+	}{{&b, false}, {&a, true}} {
+		j, err := Join(&a, c.b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if why := j.Unlike["level"]; (why == "") != c.like || !c.like && (!strings.Contains(why, "the machine itself") || !strings.Contains(why, "node.xml")) {
+			t.Errorf("%s against %s: %q", a.Name, c.b.Name, why)
+		}
 	}
 }
 
