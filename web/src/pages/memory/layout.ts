@@ -23,13 +23,21 @@ export interface Tracks {
 export const GAP = 6;
 const BARS = 40 + 28 + 24;
 
-export function tracks(width: number, height: number, o: Overrides): Tracks {
+const SENTENCE = 240; // px of a pane that has no picture, only why
+
+/** A page without a picture in the middle gives its room to the panes beside it. */
+export function tracks(width: number, height: number, o: Overrides, middle = true): Tracks {
   const bottom = clamp(o.bottom ?? clamp(0.335 * height, 244, 500), 60, height - BARS - 120);
   const upper = height - BARS - GAP - bottom;
   const sides = o.sides !== false;
+  const beside = width - 2 * GAP - SENTENCE;
   return {
-    left: sides ? clamp(o.left ?? clamp(0.25 * width, 308, 480), 120, width / 2) : 0,
-    right: sides ? clamp(o.right ?? clamp(0.215 * width, 284, 420), 120, width / 2) : 0,
+    left: sides
+      ? clamp(o.left ?? (middle ? clamp(0.25 * width, 308, 480) : 0.55 * beside), 120, width / 2)
+      : 0,
+    right: sides
+      ? clamp(o.right ?? (middle ? clamp(0.215 * width, 284, 420) : 0.45 * beside), 120, width / 2)
+      : 0,
     bottom,
     upper,
     offenders: clamp(o.offenders ?? clamp(0.47 * upper, 160, 420), 40, upper - 60),

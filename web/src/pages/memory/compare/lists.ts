@@ -153,6 +153,7 @@ export class ChangeListsView implements KeptView<ListMark> {
         room: negative ? (positive ? room * 0.7 : room) : room,
         most,
         left: middle - room,
+        till: middle + 4, // before the numbers
       }),
     );
   }
@@ -170,6 +171,7 @@ export class ChangeListsView implements KeptView<ListMark> {
       room: number;
       most: number;
       left: number;
+      till: number;
     },
   ): void {
     const { theme } = r;
@@ -192,7 +194,7 @@ export class ChangeListsView implements KeptView<ListMark> {
     if (d !== 0) r.rect({ x: d > 0 ? at.zero + 1 : at.zero - w, y: y - 6, w, h: 12 }, paint);
     const a = valueOf(row.a, metric);
     if (row.low !== undefined && row.high !== undefined && a !== undefined && metric !== 'share') {
-      const clip = (v: number): number => clamp(at.zero + v * scale, at.left - 4, at.right - 40);
+      const clip = (v: number): number => clamp(at.zero + v * scale, at.left - 4, at.till);
       r.line(clip(a * (row.low - 1)), y, clip(a * (row.high - 1)), y, { stroke: theme.text, width: 1 });
     }
     const mark = row.mark ? `${row.mark} ` : isSure(row) ? '' : '· ';

@@ -210,6 +210,9 @@ describe('layout', () => {
     expect(tracks(1280, 720, {})).toMatchObject({ left: 320, right: 284, bottom: 244, statistics: 244 });
     expect(tracks(2560, 1440, {})).toMatchObject({ left: 480, right: 420, statistics: 382 });
     expect(tracks(1440, 900, { sides: false })).toMatchObject({ left: 0, right: 0 });
+    const bare = tracks(1440, 900, {}, false); // the middle has a sentence only
+    expect(1440 - bare.left - bare.right).toBeCloseTo(252);
+    expect(tracks(1440, 900, { left: 300 }, false).left).toBe(300);
   });
 });
 
