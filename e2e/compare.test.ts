@@ -3,7 +3,10 @@ import { AxeBuilder } from '@axe-core/playwright';
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import { frames, linkOf } from './page';
+import { shared } from './harness';
 import { show } from './suite';
+
+const RUNS = shared('compare/runs');
 
 describe('two runs', () => {
   let page: Page;
@@ -129,6 +132,20 @@ describe('two runs', () => {
     await expect.poll(groups).toBe('13361');
   });
 
+  it('has A, B and Difference in sight on a small screen, whatever is said beside them', async () => {
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await status().filter({ hasText: '▼ −37.8 %' }).waitFor();
+    for (const name of ['A', 'B', 'Difference']) {
+      const side = page.getByRole('radio', { name, exact: true });
+      const seen = (): Promise<boolean> =>
+        side.evaluate((e) => {
+          const { left, right, top, height } = e.getBoundingClientRect();
+          return [left + 2, right - 2].every((x) => document.elementFromPoint(x, top + height / 2) === e);
+        });
+      await expect.poll(seen).toBe(true);
+    }
+  });
+
   it('ends in one run, and another run is compared from the menu', async () => {
     await page.getByRole('button', { name: /^End the comparison/ }).click();
     await status()
@@ -149,5 +166,52 @@ describe('two runs', () => {
     if (now !== theme) await page.getByRole('button', { name: /theme$/ }).click();
     const found = await new AxeBuilder({ page }).analyze();
     expect(found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' ')}`)).toEqual([]);
+  });
+});
+
+describe.skipIf(!RUNS)('two runs that do not compare in all', () => {
+  let page: Page;
+  show(
+    {
+      serve: () => ['open', ...['model', 'node'].map((n) => `${RUNS}/stencil-${n}.isobath`)],
+      ready: (p) => p.getByRole('radio', { name: 'Difference' }).waitFor(),
+    },
+    (s) => {
+      page = s.page;
+    },
+  );
+
+  it('give the room of the machine that they do not share to the panes beside it', async () => {
+    const width = async (name: string): Promise<number> =>
+      (await page.getByRole('region', { name, exact: true }).boundingBox())!.width;
+    await page.getByText(/^different machines: 2 CPUs, 1 nodes .*; open each run/).waitFor();
+    await expect.poll(() => width('Topology')).toBeLessThan(300);
+    expect(await width('Statistics')).toBeGreaterThan(450);
+  });
+
+  it('show A and B of levels of two models and of addresses, and no difference', async () => {
+    const axes = await page.evaluate(() => location.hash);
+    await page.evaluate((h) => (location.hash = `${h}&axes=function,level,addr`), axes);
+    const dialog = page.getByRole('dialog');
+    const host = page.locator('[data-view="Parallel coordinates"]');
+    const rows = async (): Promise<string[][]> => {
+      await host.focus();
+      await page.keyboard.press('t');
+      await frames(page);
+      const all = await dialog
+        .locator('tbody tr')
+        .evaluateAll((trs) =>
+          trs.map((tr) => [...tr.querySelectorAll('td, th')].map((c) => c.textContent?.trim() ?? '')),
+        );
+      if (all.length > 0) await page.keyboard.press('Escape');
+      return all;
+    };
+    const of = async (column: string): Promise<string[][]> =>
+      (await rows()).filter((r) => r[0]!.startsWith(`${column} `));
+    for (const column of ['level', 'addr']) {
+      await expect.poll(async () => (await of(column)).length).toBeGreaterThan(0);
+      for (const r of await of(column)) expect(r.slice(3, 7)).toEqual(['', '', '', 'not compared']);
+    }
+    for (const r of await of('function')) expect(r[6]).not.toBe('not compared');
   });
 });

@@ -9,7 +9,7 @@ import { valueColumn } from '../../../state/axes';
 import { brushed, clauseOf, text, without } from '../../../state/selection';
 import { filterOf, shownFilter } from '../../../state/sides';
 import type * as ChangeAxis from '../compare/axis';
-import { showsChange } from '../compare/sides';
+import { showsChange, unlike } from '../compare/sides';
 import type { MemoryDesk } from '../desk';
 import { slotOf, type Guided } from '../guide';
 import { guideOptions, TOP } from '../guideoptions';
@@ -84,6 +84,7 @@ export class AxisModel {
       answer,
       strips: this.strips.map((s) => strips.find((a) => a.metric === s.metric && a.depth === s.depth)),
       allowance: this.info?.pair?.allowance ?? 0,
+      why: unlike(this.info, answer.column)?.why,
     };
   });
   private readonly treeSlot = $derived(slotOf(this.guided, 'axis.tree', 'clusters'));

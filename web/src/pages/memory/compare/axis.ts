@@ -17,7 +17,7 @@ import { GUTTER, HistogramView, type HistogramInput, type HistogramMark } from '
 import { metricEnd, metricSaid } from '../views/metrics';
 import { Strip, type AxisPlaces, type Block } from '../views/strip';
 import { emptyHatch } from '../views/topology';
-import { beyondNoise, countVerdict, NOT_TESTED, VERDICT_HEAD } from './verdict';
+import { beyondNoise, countVerdict, NOT_COMPARED, NOT_TESTED, VERDICT_HEAD } from './verdict';
 
 const UNDER = 24; // px of the difference below the bars
 const SMALL: Font = { size: 11 };
@@ -29,6 +29,7 @@ export interface Before {
   readonly answer: AxisAnswer; // of A
   readonly strips: readonly (StripAnswer | undefined)[];
   readonly allowance: number;
+  readonly why?: string | undefined; // values of A and B do not compare: both are shown, no difference
 }
 
 export class ChangeHistogramView extends HistogramView {
@@ -66,14 +67,15 @@ export class ChangeHistogramView extends HistogramView {
       const joined = Math.abs((steps.at(-1)?.x ?? -1) - x) < 1;
       steps.push({ to: joined ? 'line' : 'move', x, y }, { to: 'line', x: x + w, y });
       const d = nb - na;
-      if (d === 0) continue;
+      if (d === 0 || this.input.before.why) continue;
       const h = Math.max(0.8, (Math.abs(d) / end) * (UNDER / 2 - 1));
       const paint = barPaint(theme, d, beyondNoise(na, nb, this.input.before));
       r.rect({ x, y: d > 0 ? middle - h : middle, w: inner, h }, paint);
     }
     if (steps.length > 0) r.path(steps, { stroke: theme.text, width: 1.3 });
     r.text('A filled, B line', 12, this.plot.y + 36, { font: SMALL, fill: theme.muted });
-    r.text(`B − A ± ${count(end)}`, this.plot.x - 8, middle, {
+    const below = this.input.before.why ? 'not compared' : `B − A ± ${count(end)}`;
+    r.text(below, this.plot.x - 8, middle, {
       font: SMALL,
       fill: theme.muted,
       align: 'right',
@@ -88,10 +90,12 @@ export class ChangeHistogramView extends HistogramView {
 
   override describe(m: HistogramMark): Said {
     const [na, nb] = this.sides.map((s) => s[m.bin] ?? 0) as [number, number];
+    const { why } = this.input.before;
     const noise = beyondNoise(na, nb, this.input.before) ? '' : ' · within noise';
+    const change = why ? `no difference: ${why}` : `B − A ${signed(nb - na, count)}${noise}`;
     return {
       name: this.layout.saySamples(m.bin).name,
-      more: `· A ${count(na)} samples · B ${count(nb)} · B − A ${signed(nb - na, count)}${noise}`,
+      more: `· A ${count(na)} samples · B ${count(nb)} · ${change}`,
     };
   }
 
@@ -99,15 +103,22 @@ export class ChangeHistogramView extends HistogramView {
     const [a, b] = this.sides;
     const rows = this.layout.slots.map(({ bin }) => {
       const [na, nb] = [a[bin] ?? 0, b[bin] ?? 0];
-      const verdict = countVerdict(na, nb, this.input.before);
-      return [this.layout.sayBin(bin), String(na), String(nb), String(nb - na), ...verdict];
+      const judged = [String(nb - na), ...countVerdict(na, nb, this.input.before)];
+      return [
+        this.layout.sayBin(bin),
+        String(na),
+        String(nb),
+        ...(this.input.before.why ? NOT_COMPARED : judged),
+      ];
     });
     return { head: [this.input.axis.column.name, ...VERDICT_HEAD], rows };
   }
 
   override summary(): string {
     const { answer, column } = this.input.axis;
-    return `Histogram of ${titleOf(column)} in A and B, ${count(answer.bins)} bins on one scale; largest difference ${count(this.largest)} samples`;
+    const { why } = this.input.before;
+    const end = why ? `no difference: ${why}` : `largest difference ${count(this.largest)} samples`;
+    return `Histogram of ${titleOf(column)} in A and B, ${count(answer.bins)} bins on one scale; ${end}`;
   }
 }
 

@@ -10,11 +10,12 @@ import type { Said, Table } from '../../../frame/view';
 import { titleOf } from '../../../state/axes';
 import { BODY, CategoriesView, NAME, type CategoriesInput, type CategoryMark } from '../views/categories';
 import { signed } from '../views/changes';
-import { beyondNoise, countVerdict, VERDICT_HEAD } from './verdict';
+import { beyondNoise, countVerdict, NOT_COMPARED, VERDICT_HEAD } from './verdict';
 
 export interface ChangeCategoriesInput extends CategoriesInput {
   readonly before: AxisAnswer; // of A, in the same bins
   readonly allowance: number; // for how two runs of one program differ
+  readonly why?: string | undefined; // names of A and B do not compare: both are shown, no difference
 }
 
 const HEAD: Font = { size: 10.5 };
@@ -48,7 +49,7 @@ export class ChangeCategoriesView extends CategoriesView {
       put('A', x + NUMBERS / 2 - 4, 'right');
       put('B', x + NUMBERS - 4, 'right');
       put('A □ B ■ one scale', x + NUMBERS + 4, 'left');
-      put(`B − A ± ${count(this.end)}`, box.x + box.w, 'right');
+      put(this.input.why ? 'not compared' : `B − A ± ${count(this.end)}`, box.x + box.w, 'right');
     });
   }
 
@@ -81,6 +82,7 @@ export class ChangeCategoriesView extends CategoriesView {
     if (b > 0) r.rect({ x, y: box.y + 5, w: Math.max(1, long(b)), h: 10 }, { fill: theme['rest-bar'] });
     if (a > 0)
       r.rect({ x, y: box.y + 3.5, w: Math.max(1, long(a)), h: 13 }, { stroke: theme.text, width: 1 });
+    if (this.input.why) return;
     x += BARS + 4 + CHANGE / 2;
     r.line(x, box.y, x, box.y + box.h, { stroke: theme.line, width: 1 });
     const d = b - a;
@@ -107,23 +109,27 @@ export class ChangeCategoriesView extends CategoriesView {
 
   override describe(m: CategoryMark): Said {
     const [a, b] = this.sides(m.bin);
+    const { why } = this.input;
     const noise = beyondNoise(a, b, this.input) ? '' : ' · within noise';
+    const change = why ? `no difference: ${why}` : `B − A ${signed(b - a, count)}${noise}`;
     return {
       name: this.layout.saySamples(m.bin).name,
-      more: `· A ${count(a)} samples · B ${count(b)} · B − A ${signed(b - a, count)}${noise}`,
+      more: `· A ${count(a)} samples · B ${count(b)} · ${change}`,
     };
   }
 
   override rows(): Table {
     const rows = this.shown.map((bin) => {
       const [a, b] = this.sides(bin);
-      const verdict = countVerdict(a, b, this.input);
-      return [this.layout.sayBin(bin), String(a), String(b), String(b - a), ...verdict];
+      const judged = [String(b - a), ...countVerdict(a, b, this.input)];
+      return [this.layout.sayBin(bin), String(a), String(b), ...(this.input.why ? NOT_COMPARED : judged)];
     });
     return { head: [this.input.axis.column.name, ...VERDICT_HEAD], rows };
   }
 
   override summary(): string {
-    return `${count(this.shown.length)} names of ${titleOf(this.input.axis.column)}: samples of A outlined, of B filled, one scale to ${count(this.most)}; B − A to ± ${count(this.end)}`;
+    const { why } = this.input;
+    const change = why ? `no difference: ${why}` : `B − A to ± ${count(this.end)}`;
+    return `${count(this.shown.length)} names of ${titleOf(this.input.axis.column)}: samples of A outlined, of B filled, one scale to ${count(this.most)}; ${change}`;
   }
 }

@@ -18,7 +18,7 @@ import {
   type ParallelMark,
 } from '../views/parallel';
 import type { WindowMark } from '../views/axisstrip';
-import { beyondNoise, changeOf, countVerdict, VERDICT_HEAD, type Chance } from './verdict';
+import { beyondNoise, changeOf, countVerdict, NOT_COMPARED, VERDICT_HEAD, type Chance } from './verdict';
 
 const EACH = 100_000; // samples that each run is scaled to
 const GRID = 65_536;
@@ -27,6 +27,7 @@ const GRID = 65_536;
 export interface AxisSides {
   readonly a: Uint32Array;
   readonly b: Uint32Array;
+  readonly why?: string | undefined; // they do not compare: both are shown, no difference
 }
 
 export interface ChangeParallelInput extends ParallelInput {
@@ -179,6 +180,10 @@ export class ChangeParallelView extends ParallelView {
       return;
     }
     if (layer !== SELECTED) return;
+    if (sides.why) {
+      this.drawBoth(r, c, sides);
+      return;
+    }
     const middle = this.middleOf(c);
     r.line(middle, this.top, middle, this.top + this.height, { stroke: r.theme.line, width: 1 });
     const end = this.ends[i]!;
@@ -196,6 +201,24 @@ export class ChangeParallelView extends ParallelView {
       fill: r.theme.muted,
       align: 'right',
     });
+  }
+
+  /** A outlined and B filled on one scale, where they do not compare. */
+  private drawBoth(r: Renderer, c: AxisColumn, { a, b }: AxisSides): void {
+    const per = (n: number | undefined, scale: number): number => (n ?? 0) * scale;
+    const amounts = c.layout.slots.map((s) => ({
+      s,
+      a: per(a[s.bin], this.chance.scaleA),
+      b: per(b[s.bin], this.chance.scaleB),
+    }));
+    const most = Math.max(1e-9, ...amounts.flatMap((n) => [n.a, n.b]));
+    for (const n of amounts) {
+      const { x, y, h } = this.barRect(c, n.s, 0);
+      const w = (amount: number): number => Math.max(0.8, (amount / most) * (c.barW - 4));
+      if (n.b > 0) r.rect({ x, y, w: w(n.b), h }, { fill: r.theme['rest-bar'] });
+      if (n.a > 0) r.rect({ x, y, w: w(n.a), h }, { stroke: r.theme.text, width: 1 });
+    }
+    r.text('A □ B ■', c.x + c.w, this.top - 7, { font: { size: 10.5 }, fill: r.theme.muted, align: 'right' });
   }
 
   private middleOf(c: AxisColumn): number {
@@ -218,6 +241,11 @@ export class ChangeParallelView extends ParallelView {
     const sides = this.input.bars[m.axis];
     if (m.kind !== 'bin' || !sides) return plain;
     const [a, b] = [sides.a[m.bin] ?? 0, sides.b[m.bin] ?? 0];
+    if (sides.why)
+      return {
+        name: plain.name,
+        more: `· A ${count(a)} samples · B ${count(b)} · no difference: ${sides.why}`,
+      };
     const d = this.change(a, b);
     const noise = beyondNoise(a, b, this.chance) ? '' : ' · within noise';
     const each = `B − A ${signed(Math.round(d), (v) => count(v))} of each ${count(EACH)}${noise}`;
@@ -233,8 +261,7 @@ export class ChangeParallelView extends ParallelView {
           `${c.layout.input.column.name} ${c.layout.sayBin(s.bin)}`,
           String(a * this.chance.scaleA),
           String(b * this.chance.scaleB),
-          String(this.change(a, b)),
-          ...countVerdict(a, b, this.chance),
+          ...(sides?.why ? NOT_COMPARED : [String(this.change(a, b)), ...countVerdict(a, b, this.chance)]),
         ];
       }),
     );

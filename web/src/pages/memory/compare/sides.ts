@@ -24,11 +24,14 @@ export function addAxes(a: AxisAnswer, b: AxisAnswer): AxisAnswer {
   return { ...b, counts, ...(b.still !== undefined && { still: `${b.still}\nboth` }) };
 }
 
-/** A run without the axes that two runs share by chance: clocks tell nothing where one ends sooner, iterations do. */
-export function withoutClock(info: Info): Info {
+/**
+ * A run without the axes on which its two runs do not compare, such as addresses, or
+ * by chance only: clocks tell nothing where one ends sooner, iterations do.
+ */
+export function comparable(info: Info): Info {
   const usual = info.columns.find((c) => c.name === 'time');
   const columns = info.columns
-    .filter((c) => c.name !== 'time' && c.name !== 'side')
+    .filter((c) => c.name !== 'time' && c.name !== 'side' && !unlike(info, c.name))
     .map((c) =>
       c.name === 'iteration' && usual ? { ...c, axis: usual.axis, axisPlace: usual.axisPlace } : c,
     );

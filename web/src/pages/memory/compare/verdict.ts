@@ -43,3 +43,6 @@ export function countVerdict(a: number, b: number, c: Chance = {}): ReturnType<t
 }
 
 export const NOT_TESTED = ['', '', 'not tested'] as const;
+
+/** Change, low, high and verdict of values that do not compare. */
+export const NOT_COMPARED = ['', '', '', 'not compared'] as const;

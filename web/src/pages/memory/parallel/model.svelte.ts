@@ -20,7 +20,7 @@ import { guideOptions } from '../guideoptions';
 import { subtitle, type AxisInput } from '../views/axis';
 import type { AxisStrips, WindowMark } from '../views/axisstrip';
 import { KeptLines, linesWide, type Strength } from '../views/density';
-import { addAxes, showsChange, withoutClock } from '../compare/sides';
+import { addAxes, comparable, showsChange, unlike } from '../compare/sides';
 import type * as ChangeParallel from '../compare/parallel';
 import { foldAxis, foldCounts, foldPair } from '../views/fold';
 import type { TimeGap } from '../views/gaps';
@@ -77,7 +77,7 @@ export class ParallelModel {
     const chosen: readonly Axis[] =
       link.axes.length > 0
         ? link.axes
-        : defaultAxes(info.pair ? withoutClock(info) : info, size.w).map((column) => ({ column }));
+        : defaultAxes(info.pair ? comparable(info) : info, size.w).map((column) => ({ column }));
     return chosen.filter((a) => columnOf(info, a.column));
   });
 
@@ -110,7 +110,8 @@ export class ParallelModel {
         ...(column.name === 'time' && this.gaps.length > 0 && { gaps: this.gaps }),
       };
       const counted = (c: Uint32Array): Uint32Array => (fold ? foldCounts(c, fold.map, answer.bins + 1) : c);
-      const sides = a && { a: counted(a.counts[SELECTED]), b: counted(own.counts[SELECTED]) };
+      const why = a && unlike(info, column.name)?.why;
+      const sides = a && { a: counted(a.counts[SELECTED]), b: counted(own.counts[SELECTED]), why };
       return [{ input, map: fold?.map, sides }];
     });
     const pairs = new Map<string, PairAnswer>();
@@ -121,7 +122,8 @@ export class ParallelModel {
       const between = `${l.input.column.name} ${r.input.column.name}`;
       pairs.set(between, foldPair(p, l.map, r.map));
       const a = before?.pairs[i];
-      if (a) cells.set(between, [foldPair(a, l.map, r.map), pairs.get(between)!]);
+      if (a && !l.sides?.why && !r.sides?.why)
+        cells.set(between, [foldPair(a, l.map, r.map), pairs.get(between)!]);
     });
     return {
       sides: new Map(parts.flatMap((p) => (p.sides ? [[p.input.column.name, p.sides] as const] : []))),
