@@ -55,10 +55,12 @@ DRAWN ?= 20 1
 loops:
 	ISOBATH_ALL_LEVELS=1 ISOBATH_DRAWN="$(DRAWN)" ISOBATH_PEERS=require $(GO) test -count=1 -v -timeout 60m -run 'TestPrograms|TestDrawn|TestHooked' ./internal/loops/tree
 
-# Misses of programs on every geometry against cachegrind; make test has two for
-# each program.
+# Misses of programs on every geometry against cachegrind, of which make test has
+# two for each program; then what their references predict of rewritten twins that
+# are recorded too, at -O1 and -O2, and the advice that must and must not come.
 locality:
 	ISOBATH_ALL_GEOMETRIES=1 ISOBATH_PEERS=require $(GO) test -count=1 -v -timeout 30m -run TestCachegrind ./internal/locality/replay
+	ISOBATH_PEERS=require $(GO) test -count=1 -v -timeout 30m -run TestPrograms ./internal/locality/advice
 
 # Delays injected into recorded programs, ten recordings of each kind: nine in ten
 # of each kind must be found first. make test has a share of them.

@@ -59,3 +59,38 @@ func TestRefusedOnce(t *testing.T) {
 		t.Errorf("%q: want one note with a.c:7 once", r.Notes)
 	}
 }
+
+// TestCountersOnTheStack: loops whose counters lie in memory are told from those
+// whose data forbids another order.
+func TestCountersOnTheStack(t *testing.T) {
+	const rows, row = 90, 4096
+	nest := func(kept uint64, object uint32) (all []refs.Ref) {
+		for j := range uint64(rows) {
+			for i := range uint64(rows) {
+				all = append(all, refs.Ref{Addr: 0x100000 + i*row + j*8, Size: 8, PC: 1, Place: 1, Object: 1, Op: refs.Store},
+					refs.Ref{Addr: kept, Size: 8, PC: 2, Place: 1, Object: object, Op: refs.Modify})
+			}
+		}
+		return all
+	}
+	about := &refs.About{Objects: []refs.Object{{}, {Name: "u", Start: 0x100000}, {Name: "stack", Start: 0x7fff0000}, {Name: "sum", Start: 0x900000}},
+		Places: []refs.Place{{}, {Function: "work", File: "a.c", Line: 7}}}
+	for want, all := range map[string][]refs.Ref{
+		"because of variables on the stack alone": nest(0x7fff0010, 2),
+		"a byte would see its accesses":           nest(0x900000, 3),
+	} {
+		table := layout.NewTable(about, nil, nil)
+		reader := replay.NewReader(table.Number, len(all))
+		if err := reader.Add(all); err != nil {
+			t.Fatal(err)
+		}
+		table.Finish()
+		r, err := Find(context.Background(), reader.Trace(about.Places), table, Options{Machine: classic(t), Least: DefaultLeast, Kinds: []Kind{Interchange, Block}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Advice) > 0 || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], want) || !strings.Contains(r.Notes[0], "a.c:7") {
+			t.Errorf("want %q: %d pieces of advice, notes %q", want, len(r.Advice), r.Notes)
+		}
+	}
+}

@@ -61,12 +61,15 @@ func (f *finder) noteRefused(refused []replay.Refused) {
 // ordersOf tries the orders of one nest, and says of those worth it why they
 // are.
 func (f *finder) ordersOf(n *replay.Nest, deps *replay.Dependences) (out []*Advice, err error) {
-	withheld := 0
+	withheld, counters := 0, 0
 	for _, c := range f.loopOrders(n, deps) {
 		order := n.Order(f.trace, c.loops)
 		legal := deps.Keeps(order)
 		if !legal && !f.Reassociate {
 			withheld++
+			if deps.ChangesOnly(order, f.onStack) {
+				counters++
+			}
 			f.tried()
 			continue
 		}
@@ -78,9 +81,13 @@ func (f *finder) ordersOf(n *replay.Nest, deps *replay.Dependences) (out []*Advi
 			out = append(out, a)
 		}
 	}
-	if withheld > 0 {
+	if counters > 0 {
+		f.note("%s of the loops at %s not offered because of variables on the stack alone, such as the counters of loops in code that is not optimised: record a build with -O1 or -O2, which keeps them in registers",
+			term.Counted(counters, "order"), f.placeOf(n.From()))
+	}
+	if withheld > counters {
 		f.note("%s of the loops at %s not offered: a byte would see its accesses in another order, which only a sum or the like survives (--reassociate)",
-			term.Counted(withheld, "order"), f.placeOf(n.From()))
+			term.Counted(withheld-counters, "order"), f.placeOf(n.From()))
 	}
 	if len(out) > 0 {
 		carried, why := f.carriedBy(n)
@@ -89,6 +96,12 @@ func (f *finder) ordersOf(n *replay.Nest, deps *replay.Dependences) (out []*Advi
 		}
 	}
 	return out, nil
+}
+
+// onStack reports whether an access is to a stack.
+func (f *finder) onStack(a *replay.Access) bool {
+	o := f.table.Objects[a.Object]
+	return o != nil && o.Stack
 }
 
 // carriedBy says which loop carries the reuses that the first level does not

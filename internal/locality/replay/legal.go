@@ -93,6 +93,27 @@ func (d *Dependences) Keeps(order []uint32) bool {
 	return true
 }
 
+// ChangesOnly reports whether all words to which something else happens in an
+// order are touched by some accesses alone.
+func (d *Dependences) ChangesOnly(order []uint32, among func(*Access) bool) bool {
+	now := d.run(order)
+	for i := range d.trace.Accesses {
+		a := &d.trace.Accesses[i]
+		if among(a) {
+			continue
+		}
+		if w := d.first[i]; now[w] != d.was[w] {
+			return false
+		}
+		for _, w := range d.more[i] {
+			if now[w] != d.was[w] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // Flows reports whether a turn of a loop of a nest loads what another turn of it
 // has stored.
 func (d *Dependences) Flows(n *Nest, loop int) bool {
