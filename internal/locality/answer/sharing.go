@@ -146,19 +146,12 @@ func sharingText(s *SharedLine, l *sharing.Line) string {
 	}
 	switch l.Kind {
 	case sharing.Latent:
-		moved := uint64(0)
-		for _, m := range s.Moved {
-			if m.Most > 0 {
-				moved = m.Bytes
-				break
-			}
-		}
 		text := fmt.Sprintf("%s: no misses between its %d threads now", what, len(s.Threads))
 		if l.Wider.Coherence > 0 {
 			text += fmt.Sprintf("; with lines of 128 bytes, or neighbours fetched in pairs, up to %d", l.Wider.Coherence)
 		}
-		if moved > 0 {
-			text += fmt.Sprintf("; up to %d if it starts %d bytes later", mostMoved(s.Moved), moved)
+		if worst := worstMoved(s.Moved); worst.Most > 0 {
+			text += fmt.Sprintf("; up to %d if it starts %d bytes later", worst.Most, worst.Bytes)
 		}
 		return text + fmt.Sprintf("; apart in lines of their own at most %d", l.Separate.Coherence)
 	case sharing.True:
@@ -173,9 +166,12 @@ func sharingText(s *SharedLine, l *sharing.Line) string {
 		what, len(s.Threads), l.Writers(), l.Least.Coherence, l.Most.Coherence, l.Clocked.Coherence, l.Separate.Coherence)
 }
 
-func mostMoved(all []SharedMoved) (most uint64) {
+// worstMoved is the start with the most misses, the nearest of them.
+func worstMoved(all []SharedMoved) (worst SharedMoved) {
 	for _, m := range all {
-		most = max(most, m.Most)
+		if m.Most > worst.Most {
+			worst = m
+		}
 	}
-	return most
+	return worst
 }
