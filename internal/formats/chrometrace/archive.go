@@ -80,26 +80,28 @@ func (r *reader) archive(path string) (*otf2.Archive, error) {
 		m.Note("%d samples of call stacks are left out: slices and messages are read", r.samples)
 	}
 	for _, phase := range sortedKeys(r.skipped) {
-		m.Note("events of phase %s (%s) are left out: they are on no thread (%d)", phase, phaseName(phase), r.skipped[phase])
+		name, why := aboutPhase(phase)
+		m.Note("events of phase %s (%s) are left out: %s (%d)", phase, name, why, r.skipped[phase])
 	}
 	return m.Finish(path)
 }
 
-// phaseName says what the events of a phase are.
-func phaseName(phase string) string {
+// aboutPhase says what the events of a phase are, and why they are no calls.
+func aboutPhase(phase string) (name, why string) {
+	const noSlice = "they are no slice of a thread"
 	switch phase {
 	case "b", "e", "n", "S", "T", "p", "F":
-		return "asynchronous"
+		return "asynchronous", "they are on no thread"
 	case "i", "I", "R":
-		return "moments"
+		return "moments", "they take no time"
 	case "P":
-		return "samples"
+		return "samples", noSlice
 	case "N", "O", "D":
-		return "objects"
+		return "objects", noSlice
 	case "v", "V":
-		return "memory dumps"
+		return "memory dumps", noSlice
 	}
-	return "not known"
+	return "others", noSlice
 }
 
 // used are the threads that have slices, in the order the writer wants, then by

@@ -98,7 +98,7 @@ func TestRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		expect(t, a, wantSmall, []string{"phase b (asynchronous)", "phase i (moments)", "2 samples of call stacks", "cut there (1)"})
+		expect(t, a, wantSmall, []string{"phase b (asynchronous) are left out: they are on no thread", "phase i (moments) are left out: they take no time", "2 samples of call stacks", "cut there (1)"})
 	}
 }
 

@@ -2,6 +2,7 @@ package chrometrace
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/big"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/formats/foreign"
@@ -93,6 +95,36 @@ func TestOthers(t *testing.T) {
 				t.Errorf("%d messages leave and %d arrive, want %d: %s", sent, received, wantFlows, strings.Join(a.Warnings.List(), "; "))
 			}
 		})
+	}
+}
+
+// TestChromium reads a trace that Chromium writes of itself, with flows between
+// its processes: every slice is a call and every flow a message.
+func TestChromium(t *testing.T) {
+	chromium := test.Peer(t, "chromium", "chromium")
+	folder := t.TempDir()
+	out := filepath.Join(folder, "trace.json")
+	ctx, stop := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer stop()
+	cmd := exec.CommandContext(ctx, chromium, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+filepath.Join(folder, "user"),
+		"--trace-startup=toplevel,toplevel.flow,blink,v8", "--trace-startup-format=json", "--trace-startup-file="+out, "--trace-startup-duration=0", "--dump-dom", "about:blank")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %.2000s", err, text)
+	}
+	a, err := open(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	phases := map[string]int{}
+	for _, e := range eventsOf(t, out) {
+		phases[e.Ph]++
+	}
+	calls, sent, received := callsIn(t, a)
+	if want := phases["X"] + phases["B"]; len(calls) != want || want < 500 {
+		t.Errorf("%d calls, want %d: %s", len(calls), want, strings.Join(a.Warnings.List(), "; "))
+	}
+	if want := min(phases["s"], phases["f"]); sent != received || sent < want*9/10 || sent > max(phases["s"], phases["f"]) || want < 20 {
+		t.Errorf("%d messages leave and %d arrive of %d flows: %s", sent, received, want, strings.Join(a.Warnings.List(), "; "))
 	}
 }
 

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"bytes"
+	"encoding/binary"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,6 +32,28 @@ func mentions(texts ...string) func([]byte) bool {
 	return func(head []byte) bool {
 		return slices.ContainsFunc(texts, func(text string) bool { return bytes.Contains(head, []byte(text)) })
 	}
+}
+
+// packets reports whether a file is a sequence of protobuf messages in field 1, as
+// the packets of Perfetto are: three that follow each other, and are no text.
+func packets(head []byte) bool {
+	const field1, wanted = 1<<3 | 2, 3
+	for seen := 0; seen < wanted; seen++ {
+		if len(head) == 0 || head[0] != field1 {
+			return false
+		}
+		size, n := binary.Uvarint(head[1:])
+		if n <= 0 || size < 2 || size > uint64(len(head)-1-n) || isText(head[1+n:1+n+int(size)]) {
+			return false
+		}
+		head = head[1+n+int(size):]
+	}
+	return true
+}
+
+// isText reports whether bytes could be a line: none of them controls anything.
+func isText(b []byte) bool {
+	return !slices.ContainsFunc(b, func(c byte) bool { return c < ' ' && c != '\t' && c != '\r' && c != '\n' })
 }
 
 // Advice that several kinds share.
@@ -123,6 +146,7 @@ var lookalikes = []lookalike{
 	{begins: "SLOG 2.", what: "a trace of Jumpshot", advice: adviceMPI},
 	{pattern: regexp.MustCompile(`^\d\.\d\d\x00{4}`), is: has("\x37\x35\x64\x00\x00\x00\x00\x00", 8), what: "a log of Darshan", advice: "darshan-parser prints it: it tells of files, no accesses to memory are in it"},
 	{begins: "NVR\x00", what: "a report of Nsight Compute", advice: "ncu --import FILE --csv exports it"},
+	{is: packets, what: "a trace of Perfetto", advice: "traceconv json FILE out.json, which comes with Perfetto, writes trace events, which are read"},
 	{begins: "Nettrace", what: "a trace of .NET", advice: "dotnet-trace convert --format Chromium FILE writes trace events, which are read"},
 	{begins: "bplist00", what: "a property list of Apple's tools", advice: "export the table as CSV with xctrace export"},
 	{begins: "FLR\x00", what: "a recording of Java's flight recorder", advice: "convert it to folded stacks with the converter of async-profiler"},

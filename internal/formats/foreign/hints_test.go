@@ -27,6 +27,8 @@ func TestUnknownFiles(t *testing.T) {
 		"Nettrace\x14\x00\x00\x00!FastSerialization.1":                       "dotnet-trace convert",
 		"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x04\x00>":   "core dump",
 		"PK\x03\x04 [Content_Types].xml":                                     "a workbook",
+		"\n\x04P\x01h\x01\n\x04P\x01h\x02\n\x02P\x01":                        "traceconv json",
+		"\n\x04text\n\x04text\n\x04text":                                     "it starts with",
 		"\x93NUMPY\x01\x00":                                                  "to_csv",
 		"[    0.000000] Linux version 6.1\n":                                 "a log of the kernel",
 		"  [1, 2]":                                                           "looks like JSON",
