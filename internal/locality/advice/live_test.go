@@ -267,3 +267,29 @@ func find(t testing.TB, rec *localitytest.Recorded) *Result {
 	}
 	return r
 }
+
+// TestPlacesOfElements: recorded programs at each level of optimisation, without
+// any and with much, that reach elements by stored numbers or compute their
+// places.
+func TestPlacesOfElements(t *testing.T) {
+	if testing.Short() {
+		t.Skip("records programs")
+	}
+	for name, stored := range map[string]bool{"slots": false, "gather": true} {
+		for _, flags := range []string{"-O0", "-O1", "-O2"} {
+			t.Run(name+flags, func(t *testing.T) {
+				rec := localitytest.Record(t, localitytest.Program{Source: filepath.Join("testdata", name+".c"), Flags: []string{flags}})
+				r, err := Find(context.Background(), rec.Trace, rec.Table, Options{Machine: classic(t), Least: DefaultLeast, Kinds: []Kind{Order}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if offered := len(r.Advice) > 0; offered != stored {
+					t.Errorf("an order of elements is offered: %v, want %v; %s %q", offered, stored, r.Silence, r.Notes)
+				}
+				if said := strings.Contains(strings.Join(r.Notes, "\n"), "their places seem to be computed"); said == stored {
+					t.Errorf("places are said to be computed: %v; %q", said, r.Notes)
+				}
+			})
+		}
+	}
+}
