@@ -14,7 +14,8 @@ export interface OverviewInput {
   readonly steps: number;
   readonly from: number;
   readonly to: number;
-  readonly top: number;
+  readonly top: number; // end of the colours
+  readonly highest: number; // what bars reach at most; those above are cut
   readonly size: Size;
   readonly word: string; // of the metric: "late"
   readonly signed: boolean; // values are differences: bars go up and down
@@ -29,7 +30,7 @@ export class OverviewView implements KeptView<number> {
   readonly size: Size;
   private readonly plot: Rect;
   private readonly w: number; // of a column
-  private readonly largest: number; // in the window
+  private readonly largest: number; // in the window, or what the bars reach at most
 
   constructor(private readonly input: OverviewInput) {
     this.size = input.size;
@@ -44,7 +45,7 @@ export class OverviewView implements KeptView<number> {
     input.overview.most.forEach((v, i) => {
       if (this.inside(i)) most = Math.max(most, Math.abs(v));
     });
-    this.largest = most || 1;
+    this.largest = Math.min(most, input.highest) || 1;
   }
 
   get basis(): unknown {

@@ -332,8 +332,8 @@ describe('the reach of a delay', () => {
 });
 
 describe('the overview', () => {
-  it('tells columns from steps and finds the edges of the window', () => {
-    const v = new OverviewView({
+  const columns = (highest: number): OverviewView =>
+    new OverviewView({
       overview: {
         most: Float64Array.of(1, 2, 3, 4),
         mean: Float64Array.of(1, 1, 1, 1),
@@ -343,12 +343,25 @@ describe('the overview', () => {
       from: 2,
       to: 6,
       top: 4,
+      highest,
       size: { w: 870, h: 40 },
       word: 'late',
       signed: false,
       write: time,
       label: time,
     });
+
+  it('cuts bars above the end of the colours', () => {
+    const cut = (v: OverviewView): number => {
+      const r = new SvgRenderer(theme, roughMeasure);
+      v.draw(r);
+      return r.document(v.size, '').match(/<path/g)?.length ?? 0;
+    };
+    expect([4, 2.5, 1.5].map((highest) => cut(columns(highest)))).toEqual([0, 1, 2]);
+  });
+
+  it('tells columns from steps and finds the edges of the window', () => {
+    const v = columns(4);
     expect(v.describe(1).name).toBe('Steps 2–3');
     expect(v.describe(3).more).toBe('no operation');
     expect(v.edgeAt(56 + 200)).toBe('from');
