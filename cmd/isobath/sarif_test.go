@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -57,27 +56,21 @@ func TestSARIFSchema(t *testing.T) {
 		"steps demo:messages --format sarif", "advise demo:locality --machine classic --format sarif",
 	} {
 		t.Run(args, func(t *testing.T) {
-			var out bytes.Buffer
-			cmd := newRoot()
-			cmd.SetArgs(strings.Fields(args))
-			cmd.SetOut(&out)
-			if err := cmd.ExecuteContext(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			result, err := s.Validate(gojsonschema.NewBytesLoader(out.Bytes()))
+			out := printedBy(t, args)
+			result, err := s.Validate(gojsonschema.NewStringLoader(out))
 			if err != nil {
-				t.Fatalf("%v: %.300s", err, out.String())
+				t.Fatalf("%v: %.300s", err, out)
 			}
 			for i, e := range result.Errors() {
 				if i < 10 {
 					t.Error(e)
 				}
 			}
-			if !strings.Contains(out.String(), `"ruleId"`) {
-				t.Errorf("no findings: %.300s", out.String())
+			if !strings.Contains(out, `"ruleId"`) {
+				t.Errorf("no findings: %.300s", out)
 			}
-			if !strings.Contains(args, "demo:messages") && !strings.Contains(out.String(), `"startLine"`) { // its trace has no lines
-				t.Errorf("no finding is on a line: %.300s", out.String())
+			if !strings.Contains(args, "demo:messages") && !strings.Contains(out, `"startLine"`) { // its trace has no lines
+				t.Errorf("no finding is on a line: %.300s", out)
 			}
 		})
 	}
