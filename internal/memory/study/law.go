@@ -112,7 +112,8 @@ type fitted struct {
 }
 
 // Grow fits every law and takes the plainest of those within one standard error
-// of the best; false with too few values, or values that are not positive.
+// of the best; false with too few values, values that are not positive, or values
+// that fall: the constant would be the nearest of all laws, and wrong.
 func Grow(n, y []float64) (*Growth, bool) {
 	values := slices.Clone(n)
 	slices.Sort(values)
@@ -144,7 +145,8 @@ func Grow(n, y []float64) (*Growth, bool) {
 		}
 	}
 	g.slope(n, y)
-	return g, true
+	falls := g.Exponent < g.Low-g.High // by four standard errors: one constant in thirty thousand
+	return g, !(g.Law.constant() && falls)
 }
 
 func notPositive(v float64) bool { return !(v > 0) || math.IsInf(v, 1) }

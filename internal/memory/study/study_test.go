@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"math"
+	"math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
@@ -99,7 +100,22 @@ func TestLaws(t *testing.T) {
 	}
 }
 
-// TestSeries counts changes found and changes imagined.
+// What falls is no constant: no law of growth says anything about it, and runs far
+// from its mean are not odd for that.
+func TestWhatFallsHasNoLaw(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for _, power := range []float64{-.3, -1} {
+		var n, y []float64
+		for i := range 30 {
+			n = append(n, float64(int(64)<<(i%5)))
+			y = append(y, 1e6*math.Pow(n[i], power)*(1+.02*random.NormFloat64()))
+		}
+		if g, ok := Grow(n, y); ok {
+			t.Errorf("n^%g is %s with an error of %.2f", power, g.Law.Text, g.Error)
+		}
+	}
+}
+
 // Equal values, and values that differ in how they were rounded, do not grow.
 func TestConstantIsNoLaw(t *testing.T) {
 	n := []float64{3, 7, 12, 33, 64, 90}
@@ -117,6 +133,7 @@ func TestConstantIsNoLaw(t *testing.T) {
 	}
 }
 
+// TestSeries counts changes found and changes imagined.
 func TestSeries(t *testing.T) {
 	var series []struct {
 		Kind string
