@@ -132,13 +132,14 @@ export class ChangeListsView implements KeptView<ListMark> {
     }
     const first = this.input.scroll[list] ?? 0;
     const shown = rows.slice(first, first + this.visibleRows());
-    const most = Math.max(1e-9, ...rows.map((row) => Math.abs(deltaOf(row, this.input.metric))));
-    const numbers = Math.min(74, 0.3 * this.width);
-    const middle = right - numbers - 6;
-    const negative = rows.some((row) => deltaOf(row, this.input.metric) < 0);
-    const positive = rows.some((row) => deltaOf(row, this.input.metric) > 0);
+    const changes = rows.map((row) => deltaOf(row, this.input.metric));
+    const [less, more] = [Math.max(0, ...changes.map((d) => -d)), Math.max(0, ...changes)];
+    const numbers = Math.min(74, 0.36 * this.width);
+    const end = right - numbers - 6;
     const room = 0.28 * this.width;
-    const zero = negative && positive ? middle - room * 0.3 : positive ? middle - room : middle;
+    // Both sides of the centre line on one scale, which ends before the numbers.
+    const scale = room / Math.max(1e-9, less + more);
+    const zero = end - more * scale;
     r.line(zero + 0.5, HEAD, zero + 0.5, HEAD + shown.length * ROW, {
       stroke: theme['hair-strong'],
       width: 1,
@@ -150,10 +151,9 @@ export class ChangeListsView implements KeptView<ListMark> {
         x,
         right,
         zero,
-        room: negative ? (positive ? room * 0.7 : room) : room,
-        most,
-        left: middle - room,
-        till: middle + 4, // before the numbers
+        scale,
+        left: end - room,
+        end,
       }),
     );
   }
@@ -168,10 +168,9 @@ export class ChangeListsView implements KeptView<ListMark> {
       x: number;
       right: number;
       zero: number;
-      room: number;
-      most: number;
+      scale: number;
       left: number;
-      till: number;
+      end: number;
     },
   ): void {
     const { theme } = r;
@@ -188,13 +187,12 @@ export class ChangeListsView implements KeptView<ListMark> {
     const font: Font = { size: 12, weight: isSure(row) && at.k < 3 ? 600 : 400 };
     r.text(fit(at.name, at.left - at.x - 4, font, r.measure), at.x, y, { font, fill: theme.text });
     const d = deltaOf(row, metric);
-    const scale = at.room / at.most;
-    const w = Math.max(0.8, Math.abs(d) * scale);
+    const w = Math.max(0.8, Math.abs(d) * at.scale);
     const paint = barPaint(theme, d, isSure(row));
     if (d !== 0) r.rect({ x: d > 0 ? at.zero + 1 : at.zero - w, y: y - 6, w, h: 12 }, paint);
     const a = valueOf(row.a, metric);
     if (row.low !== undefined && row.high !== undefined && a !== undefined && metric !== 'share') {
-      const clip = (v: number): number => clamp(at.zero + v * scale, at.left - 4, at.till);
+      const clip = (v: number): number => clamp(at.zero + v * at.scale, at.left - 4, at.end + 2);
       r.line(clip(a * (row.low - 1)), y, clip(a * (row.high - 1)), y, { stroke: theme.text, width: 1 });
     }
     const mark = row.mark ? `${row.mark} ` : isSure(row) ? '' : '· ';
