@@ -44,6 +44,7 @@ export interface ListMark {
   readonly row: number;
 }
 
+const NARROW = 200; // px of a list on a small screen
 const ROW = 20;
 const HEAD = 22;
 const PAD = 12;
@@ -134,9 +135,9 @@ export class ChangeListsView implements KeptView<ListMark> {
     const shown = rows.slice(first, first + this.visibleRows());
     const changes = rows.map((row) => deltaOf(row, this.input.metric));
     const [less, more] = [Math.max(0, ...changes.map((d) => -d)), Math.max(0, ...changes)];
-    const numbers = Math.min(74, 0.36 * this.width);
+    const numbers = Math.min(74, 0.33 * this.width);
     const end = right - numbers - 6;
-    const room = 0.28 * this.width;
+    const room = (this.width < NARROW ? 0.2 : 0.28) * this.width; // names need some of it too
     // Both sides of the centre line on one scale, which ends before the numbers.
     const scale = room / Math.max(1e-9, less + more);
     const zero = end - more * scale;
