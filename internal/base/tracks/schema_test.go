@@ -50,7 +50,7 @@ func TestPerfettoSchema(t *testing.T) {
 	}
 	// A field of another number or type would be seen.
 	var wrong message
-	wrong.bytes(1, append([]byte{9<<3 | 0}, 1))
+	wrong.bytes(1, append([]byte{9 << 3}, 1))
 	if text := decoded(t, wrong); !unknownField.MatchString(text) {
 		t.Errorf("an unknown field passes: %s", text)
 	}
