@@ -469,7 +469,7 @@ describe('below the mesh', () => {
     const row = page
       .getByRole('region', { name: 'Variables by explained cost' })
       .locator('tr[data-key="index y"]');
-    await expect.poll(() => row.innerText()).toMatch(/^index y\s+\d+\.\d %/);
+    await expect.poll(() => row.innerText()).toMatch(/^index y\s+layers\s+\d+\.\d %/);
     await page.getByRole('button', { name: 'Show index y' }).click();
     await expect.poll(() => option(page, 'variable')).toBe('index y');
     expect(await violations(page)).toEqual([]);
