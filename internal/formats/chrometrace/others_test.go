@@ -9,7 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +100,8 @@ func TestOthers(t *testing.T) {
 	}
 }
 
+var outsideSlices = regexp.MustCompile(`ends of flows outside all slices are left out \((\d+)\)`)
+
 // TestChromium reads a trace that Chromium writes of itself, with flows between
 // its processes: every slice is a call and every flow a message.
 func TestChromium(t *testing.T) {
@@ -123,7 +127,12 @@ func TestChromium(t *testing.T) {
 	if want := phases["X"] + phases["B"]; len(calls) != want || want < 500 {
 		t.Errorf("%d calls, want %d: %s", len(calls), want, strings.Join(a.Warnings.List(), "; "))
 	}
-	if want := min(phases["s"], phases["f"]); sent != received || sent < want*9/10 || sent > max(phases["s"], phases["f"]) || want < 20 {
+	// How many ends lie outside all slices depends on when the trace began.
+	outside := 0
+	if said := outsideSlices.FindStringSubmatch(strings.Join(a.Warnings.List(), "; ")); said != nil {
+		outside, _ = strconv.Atoi(said[1])
+	}
+	if want := min(phases["s"], phases["f"]); sent != received || sent < want/2 || sent+outside < want || sent > max(phases["s"], phases["f"]) || want < 20 {
 		t.Errorf("%d messages leave and %d arrive of %d flows: %s", sent, received, want, strings.Join(a.Warnings.List(), "; "))
 	}
 }

@@ -152,11 +152,7 @@ func compareChain(ours, perfs stackSample) string {
 	a, b := ours.chain, perfs.chain
 	if n := len(b); n > 0 && b[n-1].addr == offCopy {
 		b = b[:n-1]
-		// In a function without tables, such as _fini, we stop. perf follows the frame
-		// pointer of whoever used it last, and ends nowhere.
-		if ours.stop == unwind.NoTables && len(a) <= len(b) {
-			b = b[:len(a)]
-		} else if ours.stop != unwind.ShortCopy && ours.stop != unwind.Complete { // or a return address of zero
+		if ours.stop != unwind.NoTables && ours.stop != unwind.ShortCopy && ours.stop != unwind.Complete { // or a return address of zero
 			return "perf ran off the copy of the stack"
 		}
 		if len(a) == len(b)+1 {
@@ -165,6 +161,11 @@ func compareChain(ours, perfs stackSample) string {
 	}
 	if !ours.copied && len(a) == len(b)+1 {
 		a = a[:len(b)] // perf wants a stack even to say where the program was
+	}
+	// In a function without tables, such as _fini, we stop. perf follows the frame
+	// pointer of whoever used it last, and ends nowhere, or by luck where it should.
+	if ours.stop == unwind.NoTables && len(a) <= len(b) {
+		b = b[:len(a)]
 	}
 	// perf finds no tables of the page that the kernel maps, and ends there.
 	if n := len(b); n > 0 && n < len(a) && strings.Contains(b[n-1].name, "[vdso]") {
