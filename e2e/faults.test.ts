@@ -351,6 +351,7 @@ describe('a page that is left', () => {
       await at('Mesh', 'Mesh');
       await page.mouse.move(600, 400, { steps: 3 }); // a hover that is about to be answered
       await at('Memory', 'Parallel coordinates');
+      await page.locator('.cm-editor').waitFor(); // comes last, with listeners of its own
     };
     await round(); // loads code, which stays
     await page.evaluate(() => {
