@@ -69,7 +69,7 @@ const SHOTS: readonly Shot[] = [
   { name: 'categories', serve: demo, drawn: 'Parallel coordinates', go: tab('Categories'), small: true },
   { name: 'cache-lines', serve: demo, drawn: 'Parallel coordinates', go: tab('Cache lines'), small: true },
   { name: 'spread', serve: demo, drawn: 'Parallel coordinates', go: tab('Spread'), small: true },
-  { name: 'compare', serve: () => ['demo', 'compare'], drawn: 'Parallel coordinates' },
+  { name: 'compare', serve: () => ['demo', 'compare'], drawn: 'Parallel coordinates', small: true },
   { name: 'changes', serve: two, drawn: 'Parallel coordinates', go: tab('Changes'), small: true },
   { name: 'trace', serve: ring, drawn: 'Logical timeline' },
   { name: 'cycles', serve: cycles, drawn: 'Spiral' },
