@@ -76,6 +76,8 @@ type collector struct {
 	regs    *registers
 	callers *callers
 	births  []birth
+	dumps   map[int32]string // jitdumps that processes mapped
+	ranks   map[int]int      // of an MPI program, by process; nil if there is none
 	// sources says what SPE's data source means on a CPU.
 	sources map[uint32]map[uint16]spe.Served
 	// kernel and other count samples of hardware that are left out: those of
@@ -86,6 +88,7 @@ type collector struct {
 	// else too.
 	journal *journal
 	about   *head
+	last    *lastSpan // if only the end is kept
 	// told is how many samples that are left out the journal knows of.
 	toldKernel, toldOther int
 }
@@ -116,17 +119,28 @@ func (c *collector) Drained() {
 		c.toldKernel, c.toldOther = c.kernel, c.other
 	}
 	c.journal.flush()
+	if t := c.journal.tail; t != nil && len(t.marks) > 0 {
+		c.dropLosses(t.newest - min(t.newest, 2*t.span))
+	}
 }
 
 // load takes rows and touches back from the journal, as memory that its files
 // back.
 func (c *collector) load() (release func(), err error) {
 	c.Drained()
-	rows, unmapRows, err := mapped[row](c.journal.rows.f, false)
+	if t := c.journal.tail; t != nil {
+		return func() {}, c.loadLast(t.span, c.journal.rows.f, c.journal.touches.f)
+	}
+	return c.mapRows(c.journal.rows.f, c.journal.touches.f, false)
+}
+
+// mapRows takes the rows and touches of two files, as memory that these back.
+func (c *collector) mapRows(rowsFile, touchesFile *os.File, private bool) (release func(), err error) {
+	rows, unmapRows, err := mapped[row](rowsFile, private)
 	if err != nil {
 		return nil, err
 	}
-	touches, unmapTouches, err := mapped[touch](c.journal.touches.f, false)
+	touches, unmapTouches, err := mapped[touch](touchesFile, private)
 	if err != nil {
 		unmapRows()
 		return nil, err
@@ -150,7 +164,7 @@ func newCollector(files *symbol.Files) *collector {
 	objects := symbol.NewObjects(space, files, nil)
 	objects.Holders = true
 	return &collector{space: space, objects: objects, code: code, callers: newCallers(code), regs: registersOf(runtime.GOARCH),
-		sources: map[uint32]map[uint16]spe.Served{}}
+		dumps: map[int32]string{}, sources: map[uint32]map[uint16]spe.Served{}}
 }
 
 // registers says where an architecture's registers are among perf's.
@@ -175,6 +189,9 @@ func registersOf(arch string) *registers {
 // Mapping, Fork and Comm keep what attribution needs.
 func (c *collector) Mapping(time uint64, m *perfevent.Mapping) {
 	c.note(entry{Time: time, Mapping: m})
+	if jitdumpOf(m.Name) {
+		c.dumps[int32(m.PID)] = m.Name
+	}
 	c.code.add(m)
 	c.space.Map(int(m.PID), time, symbol.Mapping{Start: m.Start, End: m.Start + m.Len, Offset: m.Offset, Path: m.Name, Exec: !m.Data})
 }

@@ -35,7 +35,7 @@ const (
 )
 
 // journalVersion counts changes of the lines of events; layout those of the rest.
-const journalVersion = 1
+const journalVersion = 2
 
 // head is the first line: what is known before the program runs.
 type head struct {
@@ -56,6 +56,7 @@ type head struct {
 	Machine   run.System        `json:"machine"`
 	Variables map[string]string `json:"environment,omitempty"`
 	Rank      *int              `json:"rank,omitempty"`
+	Last      time.Duration     `json:"last,omitempty"` // how much of the end is kept; 0 is all
 	Heap      workspaceHead     `json:"heap"`
 }
 
@@ -90,6 +91,7 @@ type journal struct {
 	err     error // the first that happened; nothing is written after it
 	// dropped counts rows that came after it.
 	dropped int
+	tail    *tail // if only the end is kept
 }
 
 // lane is one file of a journal.
@@ -203,12 +205,14 @@ func (j *journal) addRow(r *row) {
 		j.dropped++
 		return
 	}
+	j.tail.seen(r.time)
 	_, err := j.rows.w.Write(bytesOf(r))
 	j.fail(err)
 }
 
 func (j *journal) addTouch(t *touch) {
 	if j.takes(j.touches) {
+		j.tail.seen(t.time)
 		_, err := j.touches.w.Write(bytesOf(t))
 		j.fail(err)
 	}
@@ -221,6 +225,7 @@ func (j *journal) flush() {
 	for _, l := range j.lanes() {
 		j.fail(l.w.Flush())
 	}
+	j.forget()
 }
 
 // bytesOf is a value without pointers as it is in memory.
@@ -271,4 +276,24 @@ func mapped[T row | touch](f *os.File, private bool) ([]T, func(), error) {
 		return nil, nil, fmt.Errorf("map %s: %w", f.Name(), err)
 	}
 	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), n), func() { _ = unix.Munmap(b) }, nil
+}
+
+// mappedFrom is mapped for whoever only reads, without what lies before an offset.
+func mappedFrom[T row | touch](f *os.File, offset int64) ([]T, func(), error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	var one T
+	size := int64(unsafe.Sizeof(one))
+	first, end := (offset+size-1)/size*size, info.Size()/size*size
+	if first >= end {
+		return nil, func() {}, nil
+	}
+	page := first - first%int64(os.Getpagesize())
+	b, err := unix.Mmap(int(f.Fd()), page, int(end-page), unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return nil, nil, fmt.Errorf("map %s: %w", f.Name(), err)
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(&b[first-page])), int((end-first)/size)), func() { _ = unix.Munmap(b) }, nil
 }

@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -41,6 +42,11 @@ type Options struct {
 	Sampling pmu.Options
 	CPUs     []int
 	Duration time.Duration
+	// Last, if it is not 0, is how much of the end of the recording is kept.
+	Last time.Duration
+	// Snapshot is given a run of what is kept at each SIGUSR1, which the program
+	// then does not get; nil means that it gets them.
+	Snapshot func(*run.Run) error
 	// Model is the machine for which levels of timer samples are estimated; nil
 	// leaves them absent.
 	Model *Machine
@@ -52,6 +58,12 @@ type Options struct {
 	// Journal is the folder for what is known while the program runs; see
 	// Unfinished. Empty is one for temporary files.
 	Journal string
+	// Start, if set, is given the environment that the command would have and
+	// returns the command to run and its environment.
+	Start func(environ []string) (command, env []string)
+	// Ranks, if set, says when the recording is over which process is which rank of
+	// an MPI program, by its id.
+	Ranks func() map[int]int
 	// Say is told what a user wants to know while the program runs.
 	Say func(sentence string)
 }
@@ -96,11 +108,27 @@ func Record(ctx context.Context, opt *Options) (*Recorded, error) {
 	if opt.Journal == "" {
 		defer os.RemoveAll(c.journal.dir)
 	}
+	if opt.Last > 0 {
+		if err := c.journal.keepLast(opt.Last); err != nil {
+			_ = os.RemoveAll(c.journal.dir)
+			return nil, err
+		}
+	}
+	var write *writer
+	var asked func()
+	if opt.Snapshot != nil {
+		write = newWriter(ctx, c.journal.dir, opt)
+		asked = write.ask
+	}
 	work.keepFor(c.journal.dir)
 	var why []string
+	command, env := opt.Command, work.environ()
+	if opt.Start != nil {
+		command, env = opt.Start(env)
+	}
 	touch, tracking := pmu.Touches(&opt.Sampling), pmu.Tracking(&opt.Sampling)
 	out, err := sampler.Record(ctx, &sampler.Options{
-		Command: opt.Command, PID: opt.PID, Env: work.environ(), Plans: plans, Touch: &touch, Tracking: &tracking, CPUs: opt.CPUs, Ring: opt.Ring, Duration: opt.Duration,
+		Command: command, PID: opt.PID, Env: env, Plans: plans, Touch: &touch, Tracking: &tracking, CPUs: opt.CPUs, Ring: opt.Ring, Duration: opt.Duration, Asked: asked,
 		Chosen: func(p *pmu.Plan, refused []error) {
 			if refusal != nil {
 				why = append(why, refusal.Error())
@@ -117,6 +145,9 @@ func Record(ctx context.Context, opt *Options) (*Recorded, error) {
 			}
 		},
 	}, c)
+	if write != nil {
+		err = errors.Join(err, write.finish())
+	}
 	if err != nil {
 		_ = os.RemoveAll(c.journal.dir)
 		return nil, err
@@ -126,6 +157,14 @@ func Record(ctx context.Context, opt *Options) (*Recorded, error) {
 		return nil, err
 	}
 	defer release()
+	if c.last != nil {
+		c.countLosses(&out.Losses)
+		c.kernel, c.other = 0, 0 // nobody knows how many of them are of the end
+	}
+	if opt.Ranks != nil {
+		c.ranks = opt.Ranks()
+		c.objects.Apart = len(c.ranks) > 0
+	}
 	// What was recorded is kept even if the user is impatient now.
 	r, err := c.run(context.WithoutCancel(ctx), opt, out, work, why)
 	if err != nil {
@@ -144,6 +183,7 @@ func aboutOf(opt *Options, p *pmu.Plan, work *workspace, why []string) *head {
 		Period: e.Attr.Period, Latency: opt.Sampling.Latency, Why: why, Started: time.Now(), Clock: sampler.ClockOffset(), Machine: system(), Variables: environment(os.Environ()),
 		Heap: workspaceHead{Folder: work.dir, Library: work.library, Threshold: work.threshold, Absent: work.absent}}
 	h.Host, _ = os.Hostname()
+	h.Last = opt.Last
 	if n, ok := Rank(); ok {
 		h.Rank = &n
 	}
@@ -194,6 +234,9 @@ func (c *collector) run(ctx context.Context, opt *Options, out *sampler.Outcome,
 	m := work.read(c, r)
 	c.dropOwn(work.dir)
 	resolver := symbol.NewResolver(c.space, c.code.files, c.objects)
+	var told []string
+	resolver.Generated, told = c.generated(out.Started)
+	r.Warnings = append(r.Warnings, told...)
 	if err := c.tables(ctx, r, out, t, m, resolver); err != nil {
 		return nil, err
 	}
@@ -268,6 +311,9 @@ func describe(opt *Options, out *sampler.Outcome, c *collector, why []string) *r
 	if out.Plan.Hardware() {
 		d.Threshold = opt.Sampling.Latency
 	}
+	if c.last != nil {
+		d.Last = c.last.describe(out)
+	}
 	if out.Signal != 0 {
 		d.Signal = out.Signal.String()
 	}
@@ -290,8 +336,13 @@ func warnings(d *run.Recording, out *sampler.Outcome) []string {
 		add("the program was ended by a signal (%s) after %.1f s; what it did until then is recorded", d.Signal, d.Seconds)
 	case out.End == sampler.Interrupted:
 		add("the recording was interrupted after %.1f s", d.Seconds)
+	case out.End == sampler.TimeUp && d.Last != nil:
+		add("the recording ended after %.1f s, as --duration said", d.Seconds)
 	case out.End == sampler.TimeUp:
 		add("only the first %.1f s are recorded, as --duration said", d.Seconds)
+	}
+	if l := d.Last; l != nil && l.From > 0 {
+		add("this run holds what was sampled from %.1f s to %.1f s after the recording began, as --last said; what was before is gone, also who touched a page first then", l.From, l.To)
 	}
 	if d.Lost > 0 {
 		add("%d records were lost because the buffers were full; counts are too low by that much. Use a lower --rate", d.Lost)

@@ -38,6 +38,15 @@ func UnfinishedAt(path string) (string, bool) {
 // Recover makes a run of what an unfinished recording has: its recorder was
 // killed, could not write the run, or is still at work.
 func Recover(ctx context.Context, dir string) (*run.Run, error) {
+	r, err := recovered(ctx, dir, unfinished)
+	if err == nil {
+		r.Warnings = append([]string{fmt.Sprintf("the recording was never finished: these are the %.1f s up to its last sample", r.Recording.Seconds)}, r.Warnings...)
+	}
+	return r, err
+}
+
+// recovered makes a run of what is on disk, with a word for how it ends.
+func recovered(ctx context.Context, dir string, end sampler.End) (*run.Run, error) {
 	files := &symbol.Files{}
 	defer files.Close()
 	c := newCollector(files)
@@ -46,12 +55,12 @@ func Recover(ctx context.Context, dir string) (*run.Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	release, err := c.readRows(dir)
+	release, err := c.readRows(dir, h.Last)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	defer release()
-	out := h.outcome(c)
+	out := h.outcome(c, end)
 	opt := &Options{Command: h.Command, PID: h.PID, Sampling: pmu.Options{Latency: h.Latency}, Say: func(string) {}}
 	work := &workspace{dir: h.Heap.Folder, library: h.Heap.Library, threshold: h.Heap.Threshold, absent: h.Heap.Absent}
 	if _, err := os.Stat(work.dir); work.dir != "" && err != nil {
@@ -62,7 +71,6 @@ func Recover(ctx context.Context, dir string) (*run.Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	r.Warnings = append([]string{fmt.Sprintf("the recording was never finished: these are the %.1f s up to its last sample", out.Elapsed.Seconds())}, r.Warnings...)
 	return r, nil
 }
 
@@ -70,8 +78,8 @@ func Recover(ctx context.Context, dir string) (*run.Run, error) {
 const unfinished sampler.End = "unfinished"
 
 // outcome is what is known without the end.
-func (h *head) outcome(c *collector) *sampler.Outcome {
-	out := &sampler.Outcome{PID: h.PID, Started: h.Started, ClockOffset: h.Clock, End: unfinished}
+func (h *head) outcome(c *collector, end sampler.End) *sampler.Outcome {
+	out := &sampler.Outcome{PID: h.PID, Started: h.Started, ClockOffset: h.Clock, End: end}
 	out.Plan = pmu.Plan{Name: h.Mode, What: h.What, Events: []pmu.Event{{Name: h.Event, Attr: perfevent.Attr{Period: h.Period}}}}
 	last := uint64(0)
 	for i := range c.rows {
@@ -80,12 +88,7 @@ func (h *head) outcome(c *collector) *sampler.Outcome {
 	if begin := h.Started.UnixNano() - h.Clock; last > 0 && int64(last) > begin {
 		out.Elapsed = time.Duration(int64(last) - begin)
 	}
-	for i := range c.losses {
-		out.Losses.Lost += c.losses[i].Records
-		if c.losses[i].Why == sampler.Paused {
-			out.Losses.Throttled++
-		}
-	}
+	c.countLosses(&out.Losses)
 	return out
 }
 
@@ -153,38 +156,24 @@ func (c *collector) replay(e *entry) {
 }
 
 // readRows maps rows and touches. They are checked: the files may be damaged.
-func (c *collector) readRows(dir string) (release func(), err error) {
-	var unmap []func()
-	release = func() {
-		for _, f := range unmap {
-			f()
-		}
-	}
-	take := func(name string, read func(*os.File) (func(), error)) {
-		if err != nil {
-			return
-		}
-		f, failed := os.Open(filepath.Join(dir, name))
-		if failed != nil {
-			err = failed
-			return
-		}
-		defer f.Close()
-		done, failed := read(f)
-		if err = failed; failed == nil {
-			unmap = append(unmap, done)
-		}
-	}
-	take(rowsFile, func(f *os.File) (done func(), err error) {
-		c.rows, done, err = mapped[row](f, true)
-		return done, err
-	})
-	take(touchesFile, func(f *os.File) (done func(), err error) {
-		c.touches, done, err = mapped[touch](f, true)
-		return done, err
-	})
+// Of a recording that keeps its end, that is what is taken.
+func (c *collector) readRows(dir string, last time.Duration) (release func(), err error) {
+	rows, err := os.Open(filepath.Join(dir, rowsFile))
 	if err != nil {
-		release()
+		return nil, err
+	}
+	defer rows.Close()
+	touches, err := os.Open(filepath.Join(dir, touchesFile))
+	if err != nil {
+		return nil, err
+	}
+	defer touches.Close()
+	if last > 0 {
+		release, err = func() {}, c.loadLast(uint64(last), rows, touches)
+	} else {
+		release, err = c.mapRows(rows, touches, true)
+	}
+	if err != nil {
 		return nil, err
 	}
 	for i := range c.rows {

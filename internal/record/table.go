@@ -62,7 +62,23 @@ func (c *collector) places(t *hw.Topology) []*table.Column {
 	if names := c.programs(); names != nil {
 		out = append(out, names)
 	}
-	return out
+	return append(out, c.rankOf(pid)...)
+}
+
+// rankOf is the rank of each process in an MPI program; nothing without ranks.
+// The launcher has none.
+func (c *collector) rankOf(pid []int64) []*table.Column {
+	if len(c.ranks) == 0 {
+		return nil
+	}
+	rank, has := make([]int64, len(pid)), table.NewBits(len(pid))
+	for i, p := range pid {
+		if r, ok := c.ranks[int(p)]; ok {
+			rank[i] = int64(r)
+			has.Set(i)
+		}
+	}
+	return []*table.Column{samples.Ints(samples.Rank, table.Measured, rank, has)}
 }
 
 // nodeColumn gives each CPU its memory node; nil without a topology.
@@ -280,6 +296,7 @@ func (c *collector) touchTable(ctx context.Context, t *hw.Topology, resolver *sy
 	}
 	columns = append(columns, table.Ints("pid", "", table.Measured, pid, nil), table.Ints("tid", "", table.Measured, tid, nil),
 		table.Addresses("ip", table.Measured, slices.Clone(s.PC), nil), table.Addresses("addr", table.Measured, slices.Clone(s.Addr), nil))
+	columns = append(columns, c.rankOf(pid)...)
 	names, err := resolver.Columns(ctx, s)
 	if err != nil {
 		return nil, err

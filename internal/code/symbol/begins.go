@@ -6,6 +6,9 @@ import (
 	"path"
 	"slices"
 	"sort"
+	"strings"
+
+	"github.com/isobath/isobath/internal/data/refs"
 )
 
 // Begin is a place in the code where a statement of the source begins. Several
@@ -60,4 +63,53 @@ func (u *unit) readBegins(d *debugInfo) (all []Begin) {
 	}
 	slices.SortStableFunc(all, func(a, b Begin) int { return cmp.Compare(a.Addr, b.Addr) })
 	return all
+}
+
+// Lines returns the code of a source line, by link-time addresses, in order. The
+// file is named by its path or the end of it. Where the line has none, near is the
+// next line of the file that has.
+func (b *Binary) Lines(file string, line int) (pieces []refs.Range, near int) {
+	if b.dwarf == nil {
+		return nil, 0
+	}
+	for _, u := range b.dwarf.units {
+		u.readOnce(b.dwarf)
+		for _, sequence := range u.sequences.sorted {
+			if !b.image.executable(sequence.low) {
+				continue // code that the linker left out
+			}
+			rows := u.rows[u.spans[sequence.item][0]:u.spans[sequence.item][1]]
+			for i, r := range rows {
+				name := u.file(r.file())
+				if name != file && !strings.HasSuffix(name, "/"+file) {
+					continue
+				}
+				if int(r.line) > line && (near == 0 || int(r.line) < near) {
+					near = int(r.line)
+				}
+				end := sequence.high
+				if i+1 < len(rows) {
+					end = rows[i+1].addr
+				}
+				if int(r.line) == line && end > r.addr {
+					pieces = append(pieces, refs.Range{Low: r.addr, High: end})
+				}
+			}
+		}
+	}
+	return joined(pieces), near
+}
+
+// joined puts ranges in order, and those together that touch.
+func joined(pieces []refs.Range) []refs.Range {
+	slices.SortFunc(pieces, func(a, b refs.Range) int { return cmp.Compare(a.Low, b.Low) })
+	var out []refs.Range
+	for _, r := range pieces {
+		if n := len(out); n > 0 && r.Low <= out[n-1].High {
+			out[n-1].High = max(out[n-1].High, r.High)
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
 }

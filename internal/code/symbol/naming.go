@@ -146,14 +146,14 @@ func (n *Naming) matches(o *Object) bool {
 }
 
 // rename applies the first naming that means the object.
-func (o *Objects) rename(obj *Object) {
+func (o *Objects) rename(pid int, obj *Object) {
 	for i := range o.names {
 		n := &o.names[i]
 		if !n.matches(obj) {
 			continue
 		}
 		if n.Name != "" {
-			obj.Name = o.numbered(n.Name)
+			obj.Name = o.numbered(pid, n.Name)
 		}
 		if n.layout != nil {
 			obj.Type = n.layout

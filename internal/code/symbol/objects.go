@@ -49,6 +49,10 @@ type Objects struct {
 	// Holders names allocations for the variables that hold them, by the source
 	// of the line that made them, where that is certain.
 	Holders bool
+	// Apart numbers equal objects of each process for itself: something else tells
+	// the processes apart, such as their rank, and what all of them have has one
+	// name.
+	Apart bool
 
 	space *Space
 	files *Files
@@ -60,7 +64,7 @@ type Objects struct {
 	oldest      int // of the recent ones
 	mappings    map[mappingKey]*Object
 	stacks      map[int]*Object
-	counts      map[string]int
+	counts      map[numberKey]int
 	allocated   map[allocationKey]allocationName
 	held        map[string]bool     // names of allocations, once they are named
 	sources     map[string][]string // lines of files that were looked at for names
@@ -90,7 +94,7 @@ type mappingKey struct {
 // NewObjects returns an empty set over the mappings of a recording. Names given
 // after the fact may be nil.
 func NewObjects(space *Space, files *Files, names []Naming) *Objects {
-	return &Objects{space: space, files: files, names: names, globals: map[globalKey]*Object{}, mappings: map[mappingKey]*Object{}, stacks: map[int]*Object{}, counts: map[string]int{},
+	return &Objects{space: space, files: files, names: names, globals: map[globalKey]*Object{}, mappings: map[mappingKey]*Object{}, stacks: map[int]*Object{}, counts: map[numberKey]int{},
 		allocated: map[allocationKey]allocationName{}, sources: map[string][]string{}}
 }
 
@@ -184,7 +188,7 @@ func (o *Objects) find(pid, tid int, at, addr, sp uint64) (object *Object, low, 
 	if possible {
 		low, high = 0, 0
 	}
-	return o.mapped(m), low, high
+	return o.mapped(pid, m), low, high
 }
 
 // recentGlobal is a variable that was found for an address in a mapping: loops go
@@ -235,7 +239,7 @@ func (o *Objects) global(pid int, at, addr uint64, m *Mapping) (object *Object, 
 	obj := o.globals[key]
 	if obj == nil {
 		obj = &Object{Name: o.variableName(g.Name), Source: FromGlobal, Start: g.Start + bias, Size: g.Size, Type: g.Type}
-		o.rename(obj)
+		o.rename(pid, obj)
 		o.globals[key] = obj
 	}
 	return obj, true
@@ -279,7 +283,7 @@ func (o *Objects) stack(pid, tid int, at, addr, sp uint64, m *Mapping) *Object {
 }
 
 // mapped is the object of last resort.
-func (o *Objects) mapped(m *Mapping) *Object {
+func (o *Objects) mapped(pid int, m *Mapping) *Object {
 	key := mappingKey{m}
 	obj := o.mappings[key]
 	if obj != nil {
@@ -289,11 +293,11 @@ func (o *Objects) mapped(m *Mapping) *Object {
 	switch {
 	case m.anonymous():
 		obj.Source = FromAnonymous
-		obj.Name = o.numbered("anonymous " + term.Bytes(obj.Size))
+		obj.Name = o.numbered(pid, "anonymous "+term.Bytes(obj.Size))
 	case !m.Named():
 		obj.Name = path.Base(m.Path)
 	}
-	o.rename(obj)
+	o.rename(pid, obj)
 	o.mappings[key] = obj
 	return obj
 }
@@ -303,9 +307,23 @@ func (o *Objects) mapped(m *Mapping) *Object {
 // fill the list with nothing else.
 const maxNumbered = 100
 
-func (o *Objects) numbered(name string) string {
-	o.counts[name]++
-	return withNumber(name, o.counts[name])
+func (o *Objects) numbered(pid int, name string) string {
+	k := o.numberKey(pid, name)
+	o.counts[k]++
+	return withNumber(name, o.counts[k])
+}
+
+// numberKey is what objects have in common that are numbered together.
+type numberKey struct {
+	pid  int // 0: of all processes
+	name string
+}
+
+func (o *Objects) numberKey(pid int, name string) numberKey {
+	if o.Apart {
+		return numberKey{pid, name}
+	}
+	return numberKey{name: name}
 }
 
 func withNumber(name string, n int) string {
@@ -323,9 +341,9 @@ func withNumber(name string, n int) string {
 // they were made, so that two recordings of one program give them the same numbers,
 // whatever was sampled; one that follows another has its name.
 func (o *Objects) nameAllocations() {
-	live := map[liveKey]int{}    // numbers in use
-	taken := map[string][]bool{} // by name
-	names := map[liveKey]string{}
+	live := map[liveKey]int{} // numbers in use
+	taken := map[numberKey][]bool{}
+	names := map[liveKey]numberKey{}
 	o.held = map[string]bool{}
 	release := func(k liveKey) {
 		if n, ok := live[k]; ok {
@@ -350,16 +368,17 @@ func (o *Objects) nameAllocations() {
 			release(k) // its end was not logged
 			name := o.allocationName(e)
 			o.held[name] = true
-			n := slices.Index(taken[name], false)
+			among := o.numberKey(e.pid, name)
+			n := slices.Index(taken[among], false)
 			if n < 0 {
-				n = len(taken[name])
-				taken[name] = append(taken[name], false)
+				n = len(taken[among])
+				taken[among] = append(taken[among], false)
 			}
-			taken[name][n] = true
-			live[k], names[k] = n, name
+			taken[among][n] = true
+			live[k], names[k] = n, among
 			if e.value.Name == "" {
 				e.value.Name = withNumber(name, n+1)
-				o.rename(e.value)
+				o.rename(e.pid, e.value)
 			}
 		}
 	}

@@ -338,3 +338,29 @@ func TestKallsyms(t *testing.T) {
 		t.Errorf("modules move by themselves, but there is %q", name)
 	}
 }
+
+// Equal objects that live at once have numbers, unless they are of processes that
+// are told apart otherwise.
+func TestObjectsApart(t *testing.T) {
+	for _, tt := range []struct {
+		apart bool
+		want  []string
+	}{
+		{false, []string{"allocation 4 KiB", "allocation 4 KiB #2", "allocation 4 KiB #3"}},
+		{true, []string{"allocation 4 KiB", "allocation 4 KiB #2", "allocation 4 KiB"}},
+	} {
+		o := NewObjects(&Space{}, &Files{}, nil)
+		o.Apart = tt.apart
+		o.Allocate(10, 1, Allocation{Addr: 0x1000, Size: 4096})
+		o.Allocate(10, 2, Allocation{Addr: 0x8000, Size: 4096})
+		o.Allocate(11, 3, Allocation{Addr: 0x1000, Size: 4096})
+		for i, at := range []struct {
+			pid  int
+			addr uint64
+		}{{10, 0x1000}, {10, 0x8000}, {11, 0x1000}} {
+			if got := o.Find(at.pid, at.pid, 4, at.addr, 0); got == nil || got.Name != tt.want[i] {
+				t.Errorf("apart %v: %v, want %q", tt.apart, got, tt.want[i])
+			}
+		}
+	}
+}

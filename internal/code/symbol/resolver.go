@@ -79,6 +79,8 @@ type Resolver struct {
 	Space   *Space
 	Files   *Files
 	Objects *Objects // nil: made from Space and Files
+	// Generated has the names of code that is in no file; nil if there are none.
+	Generated *Generated
 
 	sites   []site
 	numbers map[siteKey]int32
@@ -95,11 +97,12 @@ type site struct {
 }
 
 // siteKey is an instruction: of a binary by its link-time address, of the
-// kernel or of nothing known by itself.
+// kernel or of nothing known by itself, of generated code by its function too.
 type siteKey struct {
-	binary *Binary
-	module string
-	addr   uint64
+	binary    *Binary
+	module    string
+	addr      uint64
+	generated int32 // 1 and more: number of the function
 }
 
 type memoKey struct {
@@ -202,6 +205,11 @@ const none = -1
 func (r *Resolver) number(pid int, at, pc uint64) int32 {
 	key := memoKey{pid, pc}
 	m := r.Space.Find(pid, at, pc)
+	if m == nil || m.Named() || m.inMemory() {
+		if n := r.Generated.find(pid, at, pc); n != none {
+			return r.site(siteKey{module: generatedModule, addr: pc, generated: n + 1})
+		}
+	}
 	if got, ok := r.memo[key]; ok && (got.changes == r.Space.changes || got.mapping == m) {
 		return got.site
 	}
@@ -230,6 +238,11 @@ func (r *Resolver) find(m *Mapping, pc uint64) int32 {
 			key.binary, key.addr = b, pc-bias
 		}
 	}
+	return r.site(key)
+}
+
+// site returns the number of an instruction.
+func (r *Resolver) site(key siteKey) int32 {
 	n, ok := r.numbers[key]
 	if !ok {
 		n = int32(len(r.sites))
@@ -238,6 +251,9 @@ func (r *Resolver) find(m *Mapping, pc uint64) int32 {
 	}
 	return n
 }
+
+// generatedModule stands for the file that generated code does not have.
+const generatedModule = "[generated]"
 
 // locate looks up the sites from a number on, as many at once as there are
 // processors. They are handed out by binary and address, so that neighbours,
@@ -262,6 +278,8 @@ func (r *Resolver) locate(ctx context.Context, from int) error {
 func (r *Resolver) describe(s *site) {
 	s.module = s.siteKey.module
 	switch {
+	case s.generated > 0:
+		s.location.Frames = []Frame{r.Generated.all[s.generated-1].frameAt(s.addr)}
 	case s.binary != nil:
 		s.location = s.binary.Locate(s.addr)
 		s.instruction = s.binary.Instruction(s.addr)

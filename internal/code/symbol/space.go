@@ -33,6 +33,10 @@ func (m *Mapping) Named() bool {
 	return m.anonymous() || strings.HasPrefix(m.Path, "[") || strings.HasPrefix(m.Path, "//")
 }
 
+// inMemory reports whether the file behind the mapping is only memory with a name,
+// as some compilers at run time use it.
+func (m *Mapping) inMemory() bool { return strings.HasPrefix(m.Path, "/memfd:") }
+
 // Space is the mappings of all processes over time. Add what a recording says
 // in any order of time; find when all is added. Not safe for concurrent use.
 type Space struct{ timeline[*Mapping] }

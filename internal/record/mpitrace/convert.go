@@ -3,7 +3,6 @@ package mpitrace
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -366,6 +365,3 @@ func (c *converter) notes() {
 	}
 	c.sum.Notes = append(c.sum.Notes, c.damaged...)
 }
-
-// remove deletes the processes' files.
-func remove(dir string) error { return os.RemoveAll(dir) }

@@ -101,6 +101,7 @@ type rankFile struct {
 	offset     [2]int64
 	missed     uint64
 	complete   bool
+	pid        int // as the process itself knows it
 	host       string
 	windows    int64
 	regions    int // how many there are
@@ -140,6 +141,7 @@ func (r *rankFile) head() error {
 	r.offset = [2]int64{int64(u64(48)), int64(u64(56))}
 	r.missed = u64(64)
 	r.complete = binary.LittleEndian.Uint32(b[80:]) != 0
+	r.pid = int(binary.LittleEndian.Uint32(b[84:]))
 	host, _, _ := bytes.Cut(b[88:216], []byte{0})
 	r.host = string(host)
 	info, err := r.f.Stat()

@@ -2,11 +2,14 @@ package mpitrace
 
 import (
 	"encoding/binary"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // rankBytes is a file of one process as the library writes it.
@@ -170,4 +173,43 @@ func FuzzRank(f *testing.F) {
 			t.Fatalf("%+v", sum)
 		}
 	})
+}
+
+// Only ranks of this host can have samples taken here, and only on its clock.
+func TestRanksOfThisHost(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		hosts []string // by rank
+		want  map[int]int
+		says  string
+	}{
+		{"one host", []string{"here", "here", "here"}, map[int]int{100: 0, 101: 1, 102: 2}, ""},
+		{"two hosts", []string{"here", "there", "here"}, map[int]int{100: 0, 102: 2}, "1 of 3 ranks ran on other hosts than here"},
+		{"another clock", []string{"there", "here", "here"}, nil, "rank 0 ran on there"},
+		{"nothing", nil, map[int]int{}, ""},
+	} {
+		l := &Launch{dir: t.TempDir()}
+		for rank, host := range tt.hosts {
+			b := rankBytes(uint32(rank), uint32(len(tt.hosts)))
+			binary.LittleEndian.PutUint32(b[84:], uint32(100+rank))
+			copy(b[88:], host+"\x00")
+			write(t, l.dir, fmt.Sprintf("rank.%d", rank), b)
+		}
+		write(t, l.dir, "rank.9", []byte("torn"))
+		got, missing := l.Ranks("here")
+		if d := cmp.Diff(tt.want, got); d != "" || !strings.HasPrefix(missing, tt.says) || (tt.says == "") != (missing == "") {
+			t.Errorf("%s: %q %s", tt.name, missing, d)
+		}
+	}
+}
+
+// The launcher hands on what the recorder of samples preloads too.
+func TestStartKeepsPreloads(t *testing.T) {
+	l := &Launch{options: Options{Command: []string{"mpirun", "./app"}}, family: openMPI, library: "mpi.so", dir: "d"}
+	command, env := l.Start([]string{"A=1", "LD_PRELOAD=heap.so:users.so"})
+	wantCommand := []string{"mpirun", "-x", "LD_PRELOAD=mpi.so:heap.so:users.so", "-x", "ISOBATH_MPI_DIR=d", "./app"}
+	wantEnv := []string{"A=1", "LD_PRELOAD=mpi.so:heap.so:users.so", "ISOBATH_MPI_DIR=d"}
+	if !slices.Equal(command, wantCommand) || !slices.Equal(env, wantEnv) {
+		t.Errorf("%q\n%q", command, env)
+	}
 }

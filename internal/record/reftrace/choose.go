@@ -23,7 +23,7 @@ func (j *job) choose() (Backend, string) {
 	if j.Backend != Auto && j.Backend != "" {
 		return j.Backend, "as asked"
 	}
-	if j.instrumented() {
+	if j.instrumented() && !j.elsewhere() && j.bounds.Pieces == nil {
 		return Instrument, "the program was built with 'isobath cc'"
 	}
 	canStep := runtime.GOOS == "linux" && native(j.program.Machine)
@@ -69,11 +69,10 @@ func (j *job) estimate() (uint64, string) {
 	if j.limited {
 		return j.Limit, fmt.Sprintf("at most %s references", term.Thousands(j.Limit))
 	}
-	if j.Region.Begin == "" {
-		if at, err := j.program.Function(j.Region.Function); err == nil {
-			if n, ok := j.straight(at); ok {
-				return n, fmt.Sprintf("about %d references, its code neither loops nor calls", n)
-			}
+	times := j.bounds.Times(j.Thread == AllThreads)
+	if b := &j.bounds; !b.After && b.Pieces == nil && times <= stepAtMost {
+		if n, ok := j.straight(b.Start); ok {
+			return n * times, fmt.Sprintf("about %d references, its code neither loops nor calls", n*times)
 		}
 	}
 	return unknownLength, "it may be long; a --limit up to " + term.Thousands(stepAtMost) + " would step"
@@ -87,7 +86,7 @@ func (j *job) straight(at refs.Range) (uint64, bool) {
 	}
 	n := uint64(0)
 	for pc := at.Low; pc < at.High; n++ {
-		code := j.program.Code(pc)
+		code := j.bounds.In.Code(pc)
 		what, err := access.DecodeAMD64(code)
 		if err != nil || what.Flow == access.Call || what.Repeats {
 			return 0, false

@@ -28,20 +28,15 @@ func (j *job) instrument(ctx context.Context) error {
 	if !j.instrumented() {
 		return errors.New("the program has no hooks: build it with 'isobath cc gcc …', or use --backend step")
 	}
+	if j.elsewhere() || j.bounds.Pieces != nil {
+		return errors.New("compiler hooks know the functions of the program itself, no libraries, ranges or lines; use --backend step or qemu")
+	}
 	out, err := scratch.File("", "refs")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(out.Name())
 	defer out.Close()
-	after := 0
-	if j.bounds.After {
-		after = 1
-	}
-	way := 0
-	if j.Flow && j.program.Machine == elf.EM_X86_64 {
-		way = 1
-	}
 	cmd := exec.CommandContext(ctx, j.program.Path, j.Command[1:]...)
 	cmd.Args[0] = j.Command[0]
 	settings, err := j.logAllocations(ctx)
@@ -56,8 +51,8 @@ func (j *job) instrument(ctx context.Context) error {
 		}
 		env = environment(heap.Clocked(settings, out.Name()))
 	}
-	cmd.Env = append(env, fmt.Sprintf("ISOBATH_REFS=out=%s,start=%x,stop=%x,after=%d,limit=%d,thread=%d,flow=%d", out.Name(),
-		j.bounds.Start.Low, j.bounds.Stop.Low, after, j.Limit, j.Thread, way))
+	cmd.Env = append(env, fmt.Sprintf("ISOBATH_REFS=out=%s,limit=%d,%s", out.Name(), j.Limit,
+		j.regionSettings(j.Flow && j.program.Machine == elf.EM_X86_64)))
 	if err := j.runChild(cmd); err != nil {
 		return err
 	}

@@ -88,16 +88,22 @@ func (j *job) qemu(ctx context.Context) error {
 	}
 	defer os.Remove(out.Name())
 	defer out.Close()
-	after := 0
-	if j.bounds.After {
-		after = 1
+	if j.Flow && j.bounds.Pieces != nil {
+		// The emulator's blocks of code begin before the region does.
+		j.Flow = false
+		j.note("the way through the code is not kept: qemu does not cut it to a range or line; --backend step does")
 	}
-	way := 0
-	if j.Flow {
-		way = 1
+	args := fmt.Sprintf("%s,out=%s,code=%x,limit=%d,%s", plugin, out.Name(), j.program.CodeStart, j.rawLimit(), j.regionSettings(j.Flow))
+	if j.elsewhere() {
+		// Words are parted by commas, which a path may have.
+		args += fmt.Sprintf(",module=%x,base=%x", j.bounds.In.Path, j.bounds.In.Base())
 	}
-	args := fmt.Sprintf("%s,out=%s,start=%x,stop=%x,code=%x,after=%d,limit=%d,thread=%d,flow=%d", plugin, out.Name(),
-		j.bounds.Start.Low, j.bounds.Stop.Low, j.program.CodeStart, after, j.rawLimit(), j.Thread, way)
+	if n := len(j.bounds.Pieces); n > maxPluginPieces {
+		return fmt.Errorf("the code of %s is in %d pieces; qemu takes %d, --backend step all of them", j.Region.Function, n, maxPluginPieces)
+	}
+	for i, r := range j.bounds.Pieces {
+		args += fmt.Sprintf("%s%x-%x", map[bool]string{true: ",pieces=", false: ":"}[i == 0], r.Low, r.High)
+	}
 	words := []string{"-plugin", args, "-0", j.Command[0]}
 	settings, err := j.logAllocations(ctx)
 	if err != nil {
@@ -115,6 +121,21 @@ func (j *job) qemu(ctx context.Context) error {
 	}
 	return j.readRecords(out)
 }
+
+// maxPluginPieces is how many pieces the plugin has room for.
+const maxPluginPieces = 512
+
+// regionSettings are the words about the region that recorders inside a program
+// have in common.
+func (j *job) regionSettings(way bool) string {
+	bit := map[bool]int{true: 1}
+	b := &j.bounds
+	return fmt.Sprintf("start=%x,stop=%x,after=%d,thread=%d,flow=%d,skip=%d,calls=%d",
+		b.Start.Low, b.Stop.Low, bit[b.After], j.Thread, bit[way], b.Skip, b.Times(j.Thread == AllThreads))
+}
+
+// elsewhere reports whether the region is in a library.
+func (j *job) elsewhere() bool { return j.bounds.In != j.program }
 
 // rawLimit bounds what the plugin writes: at most two records of a reference
 // that reads and writes, and wide vectors come in eight pieces.
@@ -171,7 +192,11 @@ func (j *job) readRecords(f *os.File) error {
 		j.note("the temporary folder is full: the trace is cut")
 	}
 	maps := head[pluginHead:][:min(word(6), pluginMaps)]
+	j.skipped, j.calls = word(7), word(8)
 	j.modules = target.ParseMaps(maps)
+	if j.rec.Backend == QEMU {
+		j.modules = target.ParseEmulatedMaps(maps)
+	}
 	j.memory.read(j.memory.pid, maps)
 	info, err := f.Stat()
 	if err != nil {

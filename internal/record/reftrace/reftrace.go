@@ -133,6 +133,9 @@ type job struct {
 	entered bool
 	left    bool
 	full    bool
+	// skipped and calls are how many regions were passed over, and recorded to
+	// their end.
+	skipped, calls uint64
 	// overreads says that the emulator loads 16 bytes for scalar multiply-add
 	// instructions, as release 7.2 of qemu does.
 	overreads bool
@@ -151,7 +154,7 @@ func Record(ctx context.Context, o Options) (*Recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Region == (target.Region{}) {
+	if o.Region.Function == "" && o.Region.Begin == "" {
 		o.Region.Function = "main"
 	}
 	j := &job{program: p, limited: o.Limit > 0}
@@ -162,14 +165,20 @@ func Record(ctx context.Context, o Options) (*Recording, error) {
 	j.Options = o
 	j.rec.Has = refs.HasPC | refs.HasSize | refs.HasThread | refs.HasPlace
 	j.rec.origin = origin(o.Command)
+	if j.bounds, err = p.Resolve(o.Region); err != nil {
+		return nil, err
+	}
+	if j.Flow && j.bounds.Calls > 1 {
+		// The way from one call to the next is not recorded, and would be taken for
+		// a loop.
+		j.Flow = false
+		j.note("the way through the code is kept of one call only: 'isobath loops' needs a recording without --calls")
+	}
 	choice, why := j.choose()
 	if o.Say != nil {
 		o.Say(fmt.Sprintf("recording %s with %s: %s", o.Region, choice, why))
 	}
 	j.rec.Backend = choice
-	if j.bounds, err = p.Resolve(o.Region); err != nil {
-		return nil, err
-	}
 	record, ok := map[Backend]func(context.Context) error{Step: j.step, QEMU: j.qemu, Valgrind: j.valgrind, Instrument: j.instrument}[choice]
 	if !ok {
 		return nil, fmt.Errorf("backend %q: want %s", o.Backend, names())
@@ -250,6 +259,7 @@ func (j *job) step(ctx context.Context) error {
 	j.bias, j.modules = res.Bias, res.Modules
 	j.memory.read(res.PID, res.Maps)
 	j.entered, j.left, j.full = res.Entered, res.Left, res.Full
+	j.skipped, j.calls = res.Skipped, res.Calls
 	if res.Stuck {
 		j.note("the program loops around load and store exclusive, which cannot be stepped; the trace ends there: use --backend qemu")
 	}
@@ -272,11 +282,16 @@ func (j *job) explain() {
 	case j.rec.Exit != 0:
 		j.note("the program ended with exit code %d", j.rec.Exit)
 	}
+	wanted := j.bounds.Calls
 	switch {
+	case !j.entered && j.skipped > 0:
+		j.note("the region (%s) was entered %d times, and --skip passes over %d of each thread: there are no references", region, j.skipped, j.bounds.Skip)
 	case !j.entered:
 		j.note("the region (%s) was never entered: there are no references", region)
 	case j.full:
 		j.note("the trace was cut at %d references%s", j.Limit, map[bool]string{false: "; --limit allows more"}[j.limited])
+	case wanted > 1 && wanted != target.EveryCall && j.calls < wanted:
+		j.note("the program ended after %d of the %d times that were to be recorded", j.calls, wanted)
 	case !j.left:
 		j.note("the program ended inside the region (%s)", region)
 	}

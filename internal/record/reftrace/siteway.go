@@ -316,6 +316,7 @@ func (w *siteWalker) move(thread uint32, at, to uint64, stack []uint64) []uint64
 		}
 	}
 	w.unexplained++
+	w.goOn(thread, at)
 	// Calls that are left without a return: the function of the site is one of those
 	// under way.
 	start := w.functionStart(to)
@@ -327,6 +328,38 @@ func (w *siteWalker) move(thread uint32, at, to uint64, stack []uint64) []uint64
 	}
 	w.block(thread, w.callBefore(to))
 	return stack
+}
+
+// goOn enters what is left of a compiler's block behind calls that return, where
+// the way from its site is not known: an exception is made and written to before
+// it is thrown. What can be left in the middle ends the compiler's block.
+func (w *siteWalker) goOn(thread uint32, at uint64) {
+	for {
+		pc, last, site := w.scan(at)
+		if site != 0 || last.flow != access.Call || w.hasSites(last.target) {
+			return
+		}
+		if at = pc + last.length; !w.touches(at) {
+			return
+		}
+		w.block(thread, at)
+	}
+}
+
+// touches reports whether code makes references before it meets a site or the end
+// of its block.
+func (w *siteWalker) touches(pc uint64) bool {
+	for range maxStraight {
+		d := w.decode(pc)
+		if h := w.hooks[pc]; h.loads || h.stores {
+			return true
+		}
+		if d.site || d.flow != access.Straight {
+			return false
+		}
+		pc += d.length
+	}
+	return false
 }
 
 // plan finds the ways to a site: to the ends of functions under way, then to the

@@ -28,6 +28,9 @@ func (j *job) valgrind(ctx context.Context) error {
 	if j.Thread != FirstThread && j.Thread != 0 {
 		return errors.New("lackey does not say which thread makes an access; use --backend step or qemu for --thread")
 	}
+	if j.elsewhere() || j.bounds.Pieces != nil {
+		return errors.New("lackey says neither where libraries are nor which call runs: no libraries, ranges or lines; use --backend step or qemu")
+	}
 	text, writer, err := os.Pipe()
 	if err != nil {
 		return err
@@ -147,6 +150,7 @@ type phase uint8
 
 const (
 	waiting phase = iota
+	skipping
 	inStart
 	inside
 	over
@@ -157,11 +161,7 @@ func newCutter(j *job) *cutter { return &cutter{job: j, returner: map[uint64]boo
 func (c *cutter) add(r refs.Ref) {
 	pc := r.PC - c.bias
 	if c.phase == waiting && c.bounds.Start.Contains(pc) {
-		c.entered, c.phase, c.slot = true, inside, c.stored
-		if c.bounds.After {
-			c.phase = inStart
-		}
-		c.findModules()
+		c.enter()
 	}
 	c.seen = c.seen || pc == c.program.Entry || c.entered || c.program.Code(pc) != nil
 	if r.Op == refs.Store && r.Size == 8 {
@@ -171,13 +171,17 @@ func (c *cutter) add(r refs.Ref) {
 		c.stored = r.Addr
 	}
 	switch c.phase {
+	case skipping:
+		if c.bounds.After && c.bounds.Stop.Contains(pc) || !c.bounds.After && c.returns(r, pc) {
+			c.phase = waiting
+		}
 	case inStart:
 		if c.returns(r, pc) {
 			c.phase = inside
 		}
 	case inside:
 		if c.bounds.After && c.bounds.Stop.Contains(pc) {
-			c.left, c.phase = true, over
+			c.leave()
 			return
 		}
 		if !c.locked(r, pc) && !c.emit(r) {
@@ -185,8 +189,36 @@ func (c *cutter) add(r refs.Ref) {
 			return
 		}
 		if !c.bounds.After && c.returns(r, pc) {
-			c.left, c.phase = true, over
+			c.leave()
 		}
+	}
+}
+
+// enter begins with the first access of the start function.
+func (c *cutter) enter() {
+	c.slot = c.stored
+	if c.skipped < c.bounds.Skip {
+		c.skipped++
+		c.phase = skipping
+		return
+	}
+	c.phase = inside
+	if c.bounds.After {
+		c.phase = inStart
+	}
+	if !c.entered {
+		c.entered = true
+		c.findModules()
+	}
+}
+
+// leave ends a call of the region.
+func (c *cutter) leave() {
+	c.left = true
+	c.calls++
+	c.phase = waiting
+	if c.calls == c.bounds.Times(false) {
+		c.phase = over
 	}
 }
 

@@ -96,7 +96,7 @@ func follow(ctx context.Context, opt *Options, s *session, cmd *exec.Cmd, out *O
 	}()
 	d := newDrainer(s, sink)
 	d.start()
-	out.End = wait(ctx, opt.Duration, cmd.Process, ended, signals)
+	out.End = wait(ctx, opt, cmd.Process, ended, signals)
 	out.Elapsed = time.Since(out.Started)
 	s.enable(false)
 	var err error
@@ -136,10 +136,10 @@ const (
 
 // wait returns when the recording is over. The first request to stop waits for
 // the program to end, then asks it to; a second Ctrl-C stops at once.
-func wait(ctx context.Context, limit time.Duration, p *os.Process, ended <-chan struct{}, signals <-chan os.Signal) End {
+func wait(ctx context.Context, opt *Options, p *os.Process, ended <-chan struct{}, signals <-chan os.Signal) End {
 	var timeUp, patience <-chan time.Time
-	if limit > 0 {
-		timeUp = time.After(limit)
+	if opt.Duration > 0 {
+		timeUp = time.After(opt.Duration)
 	}
 	asked, interrupts, canceled := false, 0, ctx.Done()
 	stop := func() {
@@ -173,7 +173,11 @@ func wait(ctx context.Context, limit time.Duration, p *os.Process, ended <-chan 
 				_ = p.Signal(sig)
 				stop()
 			default:
-				_ = p.Signal(sig)
+				if sig == unix.SIGUSR1 && opt.Asked != nil {
+					opt.Asked()
+				} else {
+					_ = p.Signal(sig)
+				}
 			}
 		case <-patience:
 			if asked {
@@ -220,6 +224,11 @@ func interrupted(signals <-chan os.Signal) bool {
 
 // attach records a running process.
 func attach(ctx context.Context, opt *Options, sink Sink) (*Outcome, error) {
+	asked := make(chan os.Signal, 1)
+	if opt.Asked != nil {
+		signal.Notify(asked, unix.SIGUSR1)
+		defer signal.Stop(asked)
+	}
 	tids, err := threads(opt.PID)
 	if err != nil {
 		return nil, err
@@ -249,6 +258,8 @@ func attach(ctx context.Context, opt *Options, sink Sink) (*Outcome, error) {
 		select {
 		case <-ctx.Done():
 			watching = false
+		case <-asked:
+			opt.Asked()
 		case <-timeUp:
 			out.End, watching = TimeUp, false
 		case <-gone.C:

@@ -40,6 +40,9 @@ type Options struct {
 	Ring int
 	// Duration ends the recording, not the program; 0 means no limit.
 	Duration time.Duration
+	// Asked, if it is not nil, is called at each SIGUSR1; the program then gets
+	// none of them.
+	Asked func()
 	// Chosen is told the plan, and why better ones were not possible, before
 	// the program runs.
 	Chosen func(plan *pmu.Plan, refused []error)

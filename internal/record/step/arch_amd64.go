@@ -50,7 +50,21 @@ func (r *registers) clearTrap(tid int) error {
 type frame struct{ sp, pc uint64 }
 
 func (r *registers) frame(*tracer) frame { return frame{sp: r.Rsp} }
-func (r *registers) here() frame         { return frame{r.Rsp, r.Rip} }
+
+// returnAddress is where the function returns to that begins here.
+func (r *registers) returnAddress(t *tracer) uint64 {
+	word := make([]byte, 8)
+	if _, err := t.mem.ReadAt(word, int64(r.Rsp)); err != nil {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(word)
+}
+
+// stepsPieces: a call moves the stack pointer, so that it tells the code of a
+// function from that of those it calls.
+const stepsPieces = true
+
+func (r *registers) here() frame { return frame{r.Rsp, r.Rip} }
 
 // left reports whether the function has returned, or was jumped out of.
 func (f frame) left(r *registers) bool { return r.Rsp > f.sp }

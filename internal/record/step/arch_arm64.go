@@ -50,7 +50,15 @@ type frame struct{ sp, pc uint64 }
 const linkRegister = 30
 
 func (r *registers) frame(*tracer) frame { return frame{r.Sp, r.Regs[linkRegister]} }
-func (r *registers) here() frame         { return frame{r.Sp, r.Pc} }
+
+// returnAddress is where the function returns to that begins here.
+func (r *registers) returnAddress(*tracer) uint64 { return r.Regs[linkRegister] }
+
+// stepsPieces: a call leaves the stack pointer as it is, which then does not tell
+// the code of a function from that of those it calls.
+const stepsPieces = false
+
+func (r *registers) here() frame { return frame{r.Sp, r.Pc} }
 
 // left reports whether the function has returned, or was jumped out of.
 func (f frame) left(r *registers) bool { return r.Sp > f.sp || r.Sp == f.sp && r.Pc == f.pc }

@@ -55,6 +55,9 @@ type Result struct {
 	Entered bool // the region was reached
 	Left    bool // its end was reached
 	Full    bool // the limit ended it
+	// Skipped and Calls are how many regions were passed over, and recorded to
+	// their end, by all threads.
+	Skipped, Calls uint64
 	// Stuck says that the program loops around instructions that cannot be
 	// stepped (load and store exclusive of arm64); recording ended there.
 	Stuck bool

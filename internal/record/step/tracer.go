@@ -27,6 +27,7 @@ type phase uint8
 
 const (
 	waiting phase = iota // for the region to be entered
+	skipped              // inside a region that is passed over
 	inStart              // inside the function after which the region begins
 	inside
 	over
@@ -39,6 +40,11 @@ type thread struct {
 	phase    phase
 	stepping bool
 	frame    frame // of the function whose return is awaited
+	// skips and calls are how many regions were passed over and recorded to their
+	// end; awaits is a breakpoint where the one that is passed over ends, 0 if the
+	// thread is stepped through it.
+	skips, calls uint64
+	awaits       uint64
 	// next are the accesses of the instruction about to run; they count once it
 	// has run.
 	next []access.Access
@@ -74,7 +80,10 @@ type tracer struct {
 	emitted uint64
 	code    map[uint64]*instruction
 	breaks  map[uint64][]byte // original bytes by address
-	done    bool              // nothing more is recorded
+	removed map[uint64]bool   // breakpoints that were there
+	region  region
+	owner   *thread // the one that is recorded, if it is the first to come
+	done    bool    // nothing more is recorded
 	queue   []report
 	early   map[int]bool // stopped before their parents reported them
 	quit    atomic.Bool
@@ -97,7 +106,7 @@ func run(ctx context.Context, o Options) (*Result, error) {
 	}
 	out := make(chan outcome)
 	go onOwnThread(func() {
-		t := &tracer{o: o, threads: map[int]*thread{}, early: map[int]bool{}, code: map[uint64]*instruction{}, breaks: map[uint64][]byte{}}
+		t := &tracer{o: o, threads: map[int]*thread{}, early: map[int]bool{}, code: map[uint64]*instruction{}, breaks: map[uint64][]byte{}, removed: map[uint64]bool{}}
 		err := t.run(ctx)
 		out <- outcome{&t.res, err}
 	})
@@ -232,7 +241,7 @@ func (t *tracer) prepare() error {
 	if t.res.Bias, err = t.bias(); err != nil {
 		return err
 	}
-	return t.set(t.o.Bounds.Start.Low + t.res.Bias)
+	return t.findRegion()
 }
 
 // fixedAddresses switches address randomisation off for programs this thread
@@ -250,14 +259,24 @@ func fixedAddresses() func() {
 
 // bias compares the program's entry point with the one the kernel told it.
 func (t *tracer) bias() (uint64, error) {
+	entry, err := t.auxiliary(programEntry)
+	return entry - t.o.Program.Entry, err
+}
+
+// What the kernel tells a program; see getauxval(3).
+const (
+	linkerBase   = 7 // AT_BASE
+	programEntry = 9 // AT_ENTRY
+)
+
+func (t *tracer) auxiliary(what uint64) (uint64, error) {
 	auxv, err := os.ReadFile("/proc/" + strconv.Itoa(t.pid) + "/auxv")
 	if err != nil {
 		return 0, err
 	}
-	const entry = 9 // AT_ENTRY
 	for ; len(auxv) >= 16; auxv = auxv[16:] {
-		if binary.NativeEndian.Uint64(auxv) == entry {
-			return binary.NativeEndian.Uint64(auxv[8:]) - t.o.Program.Entry, nil
+		if binary.NativeEndian.Uint64(auxv) == what {
+			return binary.NativeEndian.Uint64(auxv[8:]), nil
 		}
 	}
 	return 0, errors.New("the kernel does not say where the program starts")
@@ -292,6 +311,7 @@ func (t *tracer) unset(addr uint64) error {
 		return nil
 	}
 	delete(t.breaks, addr)
+	t.removed[addr] = true
 	_, err := t.mem.WriteAt(old, int64(addr))
 	return err
 }
@@ -455,11 +475,6 @@ func (t *tracer) modules() {
 	}
 }
 
-// wanted reports whether the region is recorded when this thread enters it.
-func (t *tracer) wanted(th *thread) bool {
-	return t.o.Thread == FirstThread || t.o.Thread == AllThreads || t.o.Thread == th.number
-}
-
 // hit handles a SIGTRAP of a thread that runs freely: one of our breakpoints,
 // or one of the program's own.
 func (t *tracer) hit(th *thread) error {
@@ -468,31 +483,29 @@ func (t *tracer) hit(th *thread) error {
 		return ignoreGone(err)
 	}
 	at := r.pc() - breakpointAdvance
-	if _, ours := t.breaks[at]; !ours {
-		if t.o.Bounds.Start.Low+t.res.Bias == at {
-			// It hit the breakpoint just before that was removed, because
-			// another thread entered the region or the recording ended.
-			r.setPC(at)
-			if err := r.write(th.tid); err != nil {
-				return ignoreGone(err)
-			}
-			return t.goOn(th, 0)
-		}
+	if _, ours := t.breaks[at]; !ours && !t.removed[at] {
 		return t.goOn(th, int(syscall.SIGTRAP))
 	}
 	r.setPC(at)
 	if err := r.write(th.tid); err != nil {
 		return ignoreGone(err)
 	}
-	if !t.wanted(th) {
+	if err := t.reach(th, &r, at); err != nil {
+		return err
+	}
+	if _, set := t.breaks[at]; set {
 		return t.passOver(th, at, 0)
 	}
-	return t.enter(th, &r, at)
+	// It hit the breakpoint just before that was removed, because the region was
+	// entered or the recording ended.
+	if th.stepping {
+		return t.look(th, 0)
+	}
+	return t.goOn(th, 0)
 }
 
-// enter begins to record a thread at the entry of the start function.
-func (t *tracer) enter(th *thread, r *registers, at uint64) error {
-	th.frame = r.frame(t)
+// enter begins to record a thread at the entry of the region.
+func (t *tracer) enter(th *thread) error {
 	th.phase, th.stepping = inside, true
 	t.res.Entered = true
 	if t.o.Bounds.After {
@@ -500,14 +513,10 @@ func (t *tracer) enter(th *thread, r *registers, at uint64) error {
 		// region begins.
 		th.phase = inStart
 	}
-	if t.o.Thread != AllThreads {
-		if err := t.unset(at); err != nil {
-			return err
-		}
-		return t.look(th, 0)
+	if t.o.Thread == AllThreads {
+		return nil // others must find the breakpoints
 	}
-	// Others must find the breakpoint: step over it with them stopped.
-	return t.passOver(th, at, 0)
+	return t.disarm()
 }
 
 // passOver runs the instruction under a breakpoint in one thread while all
@@ -663,11 +672,16 @@ func (t *tracer) look(th *thread, signal int) error {
 	switch {
 	case t.res.Full || t.res.Stuck || t.quit.Load():
 		t.finish()
-	case th.phase != inside || th.handler != nil:
-	case t.o.Bounds.After && pc == t.o.Bounds.Stop.Low+t.res.Bias,
-		!t.o.Bounds.After && th.frame.left(&r):
-		t.res.Left = true
-		t.leave(th)
+	case th.handler != nil:
+	case th.phase == skipped && t.leaves(th, &r):
+		th.phase, th.stepping = waiting, false
+		if err := t.arm(); err != nil {
+			return err
+		}
+	case th.phase == inside && t.leaves(th, &r):
+		if err := t.leave(th); err != nil {
+			return err
+		}
 	}
 	if !th.stepping {
 		if err := r.clearTrap(th.tid); err != nil {
@@ -676,21 +690,39 @@ func (t *tracer) look(th *thread, signal int) error {
 		return t.goOn(th, signal)
 	}
 	if _, set := t.breaks[pc]; set {
-		// The function was called again from inside the region.
+		// The function was called again from inside the region, or a library is
+		// loaded there.
+		if pc == t.region.loading {
+			if err := t.findLibrary(); err != nil {
+				return err
+			}
+		}
 		return t.passOver(th, pc, signal)
 	}
 	t.predict(th, &r)
 	return t.goOn(th, signal)
 }
 
-// leave ends the recording of one thread, and of all if only one was wanted.
-func (t *tracer) leave(th *thread) {
-	th.phase, th.stepping = over, false
+// leave ends the recording of one call, and of the thread with its last, and of
+// all if only one thread was wanted.
+func (t *tracer) leave(th *thread) error {
+	t.res.Left = true
+	th.phase, th.stepping, th.block = waiting, false, block{}
+	th.calls++
+	t.res.Calls++
+	if th.calls < t.o.Bounds.Times(t.o.Thread == AllThreads) {
+		if th.calls&(th.calls-1) == 0 {
+			t.modules() // the last call may never come, and then nothing is mapped any more
+		}
+		return t.arm()
+	}
+	th.phase = over
 	if t.o.Thread != AllThreads {
 		t.finish()
-		return
+		return nil
 	}
 	t.modules() // nothing is mapped any more when the last thread has ended
+	return nil
 }
 
 // instruction is a decoded instruction; bad ones are remembered too.
@@ -718,11 +750,9 @@ func (t *tracer) decode(pc uint64) *instruction {
 	buf := make([]byte, 15)
 	n, _ := t.mem.ReadAt(buf, int64(pc)) // fewer at the end of a mapping
 	buf = buf[:n]
-	for addr, old := range t.breaks {
-		for i, b := range old {
-			if at := addr + uint64(i) - pc; at < uint64(len(buf)) {
-				buf[at] = b
-			}
+	for at := range buf {
+		if old, set := t.breaks[pc+uint64(at)]; set {
+			copy(buf[at:], old)
 		}
 	}
 	d, err := decode(buf)

@@ -33,8 +33,13 @@ type Program struct {
 	Moves bool
 	// Static says that no dynamic linker runs.
 	Static bool
+	// Linker is the dynamic linker that the program asks for.
+	Linker string
+	// base is the lowest link address that is mapped, of whatever kind.
+	base uint64
 
 	functions []function
+	chosen    map[string]bool // functions that stand for one of several
 	code      []segment
 }
 
@@ -96,10 +101,13 @@ func headOf(path string) []byte {
 }
 
 func (p *Program) readSegments(f *elf.File) error {
-	p.CodeStart = ^uint64(0)
+	p.CodeStart, p.base = ^uint64(0), ^uint64(0)
 	for _, s := range f.Progs {
 		if s.Type == elf.PT_INTERP {
-			p.Static = false
+			p.Static, p.Linker = false, interpreter(s)
+		}
+		if s.Type == elf.PT_LOAD {
+			p.base = min(p.base, s.Vaddr&^(pageSize-1))
 		}
 		if s.Type != elf.PT_LOAD || s.Flags&elf.PF_X == 0 {
 			continue
@@ -121,6 +129,19 @@ func (p *Program) readSegments(f *elf.File) error {
 	return nil
 }
 
+// pageSize is the smallest unit of a mapping.
+const pageSize = 4096
+
+// interpreter reads the path of a dynamic linker.
+func interpreter(s *elf.Prog) string {
+	const longest = 4096 // PATH_MAX
+	path, err := io.ReadAll(io.LimitReader(s.Open(), int64(min(s.Filesz, longest))))
+	if err != nil {
+		return ""
+	}
+	return string(bytes.TrimRight(path, "\x00"))
+}
+
 // coldPart is the name of what a compiler put aside of a function because it
 // hardly ever runs: nobody calls it.
 var coldPart = regexp.MustCompile(`\.cold(\.\d+)?$`)
@@ -128,7 +149,11 @@ var coldPart = regexp.MustCompile(`\.cold(\.\d+)?$`)
 func (p *Program) readFunctions(f *elf.File) {
 	all, _ := f.Symbols() // an error means stripped: no names
 	dynamic, _ := f.DynamicSymbols()
+	p.chosen = map[string]bool{}
 	for _, s := range append(all, dynamic...) {
+		if elf.ST_TYPE(s.Info) == elf.STT_GNU_IFUNC && s.Section != elf.SHN_UNDEF {
+			p.chosen[s.Name] = true
+		}
 		if elf.ST_TYPE(s.Info) != elf.STT_FUNC || s.Value == 0 || s.Section == elf.SHN_UNDEF || coldPart.MatchString(s.Name) {
 			continue
 		}
@@ -140,13 +165,34 @@ func (p *Program) readFunctions(f *elf.File) {
 // Function returns the link addresses of a function. The name is that of the
 // source, with or without namespace, or that of the linker, or an address 0x….
 func (p *Program) Function(name string) (refs.Range, error) {
-	if hex, ok := strings.CutPrefix(name, "0x"); ok {
-		a, err := strconv.ParseUint(hex, 16, 64)
-		if err != nil || len(p.Code(a)) == 0 {
-			return refs.Range{}, fmt.Errorf("%s is not the address of an instruction of %s", name, filepath.Base(p.Path))
-		}
-		return refs.Range{Low: a, High: a + 1}, nil
+	if strings.HasPrefix(name, "0x") {
+		a, err := p.address(name)
+		return refs.Range{Low: a, High: a + 1}, err
 	}
+	if at, ok := p.named(name); ok {
+		return at, nil
+	}
+	plain, _, _ := strings.Cut(name, "(")
+	switch near := p.nearest(plain); {
+	case len(p.functions) == 0:
+		return refs.Range{}, fmt.Errorf("%s has no symbols: build it without -s, or give an address such as 0x%x", filepath.Base(p.Path), p.Entry)
+	case near != "":
+		return refs.Range{}, fmt.Errorf("%s has no function %q; did you mean %q?", filepath.Base(p.Path), name, near)
+	}
+	return refs.Range{}, fmt.Errorf("%s has no function %q; was it inlined?", filepath.Base(p.Path), name)
+}
+
+// address reads the link address of an instruction.
+func (p *Program) address(text string) (uint64, error) {
+	a, err := strconv.ParseUint(strings.TrimPrefix(text, "0x"), 16, 64)
+	if err != nil || len(p.Code(a)) == 0 {
+		return 0, fmt.Errorf("%s is not the address of an instruction of %s", text, filepath.Base(p.Path))
+	}
+	return a, nil
+}
+
+// named finds a function by its name.
+func (p *Program) named(name string) (refs.Range, bool) {
 	plain, _, _ := strings.Cut(name, "(")
 	for _, same := range []func(f function) bool{
 		func(f function) bool { return f.link == name },
@@ -157,16 +203,10 @@ func (p *Program) Function(name string) (refs.Range, error) {
 		},
 	} {
 		if i := slices.IndexFunc(p.functions, same); i >= 0 {
-			return p.functions[i].at, nil
+			return p.functions[i].at, true
 		}
 	}
-	if len(p.functions) == 0 {
-		return refs.Range{}, fmt.Errorf("%s has no symbols: build it without -s, or give an address such as 0x%x", filepath.Base(p.Path), p.Entry)
-	}
-	if near := p.nearest(plain); near != "" {
-		return refs.Range{}, fmt.Errorf("%s has no function %q; did you mean %q?", filepath.Base(p.Path), name, near)
-	}
-	return refs.Range{}, fmt.Errorf("%s has no function %q; was it inlined?", filepath.Base(p.Path), name)
+	return refs.Range{}, false
 }
 
 // nearest returns a function whose name contains the wanted one, or is
@@ -197,50 +237,6 @@ func (p *Program) Code(addr uint64) []byte {
 	return nil
 }
 
-// Region is what of a program is recorded, as the user names it: a function
-// from its entry to its return, or what runs between the return of one function
-// and the entry of another.
-type Region struct {
-	Function   string
-	Begin, End string
-}
-
-// Bounds is a region by link addresses.
-type Bounds struct {
-	// Start is the function, or the one after whose return the region begins.
-	Start refs.Range
-	// Stop is the function whose entry ends the region; zero if Start's return
-	// does.
-	Stop  refs.Range
-	After bool // the region begins after Start returned
-}
-
-// Resolve finds the functions of a region.
-func (p *Program) Resolve(r Region) (Bounds, error) {
-	var b Bounds
-	var err error
-	if r.Begin == "" && r.End == "" {
-		b.Start, err = p.Function(r.Function)
-		return b, err
-	}
-	if r.Begin == "" || r.End == "" {
-		return b, errors.New("--begin and --end go together")
-	}
-	b.After = true
-	if b.Start, err = p.Function(r.Begin); err != nil {
-		return b, err
-	}
-	b.Stop, err = p.Function(r.End)
-	return b, err
-}
-
-func (r Region) String() string {
-	if r.Begin != "" {
-		return "between " + r.Begin + " and " + r.End
-	}
-	return r.Function
-}
-
 // Module is a file mapped into the recorded program as code.
 type Module struct {
 	Path       string
@@ -251,10 +247,20 @@ type Module struct {
 // ParseMaps reads the executable mappings of files from the text of
 // /proc/PID/maps.
 func ParseMaps(text []byte) []Module {
+	return parseMaps(text, func(access string) bool { return access[2] == 'x' })
+}
+
+// ParseEmulatedMaps reads all mappings of files: an emulator maps the code of its
+// program as data, and reads it.
+func ParseEmulatedMaps(text []byte) []Module {
+	return parseMaps(text, func(access string) bool { return access[0] == 'r' })
+}
+
+func parseMaps(text []byte, wanted func(access string) bool) []Module {
 	var all []Module
 	for line := range strings.Lines(string(text)) {
 		f := strings.Fields(line)
-		if len(f) < 6 || len(f[1]) < 3 || f[1][2] != 'x' || !strings.HasPrefix(f[5], "/") {
+		if len(f) < 6 || len(f[1]) < 3 || !wanted(f[1]) || !strings.HasPrefix(f[5], "/") {
 			continue
 		}
 		low, high, ok := strings.Cut(f[0], "-")

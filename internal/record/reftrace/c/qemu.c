@@ -5,8 +5,10 @@
  * later versions keep them).
  *
  * Arguments: out=FILE start=HEX stop=HEX code=HEX after=0|1 limit=N thread=N
- * flow=0|1. start and stop are link-time addresses of functions, code that of the
- * program's first executable byte. */
+ * flow=0|1 skip=N calls=N. start and stop are link-time addresses of functions,
+ * code that of the program's first executable byte. pieces=LOW-HIGH… are a region
+ * that is no function. A region in a library has module=, its path in hexadecimal
+ * digits, and base=HEX, the lowest link-time address of it. */
 #ifndef API
 #define API 1
 #endif
@@ -21,6 +23,7 @@ enum { MEM_RW = 3 };
 typedef void (*tb_trans_cb)(qemu_plugin_id_t, struct qemu_plugin_tb *);
 typedef void (*vcpu_cb)(unsigned int, void *);
 typedef void (*vcpu_simple_cb)(qemu_plugin_id_t, unsigned int);
+typedef void (*syscall_cb)(qemu_plugin_id_t, unsigned int, int64_t, int64_t);
 typedef void (*end_cb)(qemu_plugin_id_t, void *);
 typedef void (*mem_cb)(unsigned int, qemu_plugin_meminfo_t, uint64_t, void *);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t, tb_trans_cb);
@@ -40,6 +43,7 @@ bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t);
 uint64_t qemu_plugin_start_code(void);
 void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t, vcpu_simple_cb);
 void qemu_plugin_register_vcpu_exit_cb(qemu_plugin_id_t, vcpu_simple_cb);
+void qemu_plugin_register_vcpu_syscall_ret_cb(qemu_plugin_id_t, syscall_cb);
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, end_cb, void *);
 
 #define EXPORT __attribute__((visibility("default")))
@@ -62,13 +66,34 @@ struct thread {
 	struct block *at;
 	uint32_t *next, room;
 	uint64_t expected;
-	unsigned depth, awaited; /* awaited: the depth whose return ends a phase */
+	struct times times;
+	/* awaited: the depth whose return ends a phase, or that of a call that is in
+	 * the pieces of the region */
+	unsigned depth, awaited;
 	uint64_t calls[DEPTH];
 };
 
 static struct thread *threads[THREADS];
-static uint64_t code;
+static uint64_t code, base;
 static bool placed, flow;
+static char module[4096]; /* the library of the region; empty if it is in the program */
+static volatile bool mapped; /* memory was mapped since the library was looked for */
+
+/* The pieces of the region, by link-time addresses; what is added to them. */
+static struct span {
+	uint64_t low, high;
+} pieces[512];
+static unsigned n_pieces;
+static uint64_t region_bias;
+
+static bool within(uint64_t pc)
+{
+	pc -= region_bias;
+	for (unsigned i = 0; i < n_pieces; i++)
+		if (pc >= pieces[i].low && pc < pieces[i].high)
+			return true;
+	return false;
+}
 
 static struct thread *self(unsigned vcpu)
 {
@@ -161,9 +186,8 @@ static void on_block(unsigned vcpu, void *block)
 
 static void finish(struct thread *t)
 {
-	end_flow(t);
-	t->phase = OVER;
-	left_region();
+	end_flow(t); /* while it may still be recorded */
+	t->phase = left_region(&t->times);
 }
 
 static void on_call(unsigned vcpu, void *back)
@@ -191,10 +215,12 @@ static void on_return(unsigned vcpu, void *here)
 	if (d == 0)
 		return;
 	t->depth = d - 1;
-	if (t->awaited == 0 || t->depth >= t->awaited)
+	if (n_pieces || t->awaited == 0 || t->depth >= t->awaited)
 		return;
 	if (t->phase == IN_START)
 		t->phase = INSIDE;
+	else if (t->phase == SKIPPED && !after)
+		t->phase = WAITING;
 	else if (t->phase == INSIDE && !after)
 		finish(t);
 	t->awaited = 0;
@@ -213,10 +239,24 @@ static void on_start(unsigned vcpu, void *unused)
 {
 	struct thread *t = self(vcpu);
 	(void)unused;
-	if (!active || !t || t->phase == IN_START || t->phase == INSIDE || !enter(vcpu))
+	if (!active || !t || t->phase != WAITING)
 		return;
-	t->awaited = t->depth;
-	t->phase = after ? IN_START : INSIDE;
+	t->phase = enter(vcpu, &t->times);
+	if (t->phase != WAITING)
+		t->awaited = t->depth;
+}
+
+/* Outside of the pieces, the same call has left them, or one further out goes on. */
+static void on_outside(unsigned vcpu, void *unused)
+{
+	struct thread *t = vcpu < THREADS ? threads[vcpu] : NULL;
+	(void)unused;
+	if (!t || (t->phase != INSIDE && t->phase != SKIPPED) || t->depth > t->awaited)
+		return;
+	if (t->phase == SKIPPED)
+		t->phase = WAITING;
+	else
+		finish(t);
 }
 
 static void on_stop(unsigned vcpu, void *unused)
@@ -225,6 +265,71 @@ static void on_stop(unsigned vcpu, void *unused)
 	(void)unused;
 	if (t && t->phase == INSIDE)
 		finish(t);
+	else if (t && t->phase == SKIPPED)
+		t->phase = WAITING;
+}
+
+/* The file of the region is in the emulator's own mappings too if that uses the
+ * same library: what counts is where code is translated. Mappings of one file from
+ * its beginning on are one copy of it. */
+enum { COPIES = 16 };
+static struct span copies[COPIES];
+static unsigned n_copies;
+
+static void find_copies(void)
+{
+	char line[4096 + 128];
+	FILE *in = fopen("/proc/self/maps", "re");
+	n_copies = 0;
+	while (in && fgets(line, sizeof line, in)) {
+		uint64_t low, high, offset;
+		int path = 0;
+		if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %n", &low, &high, &offset, &path) < 3 || !path)
+			continue;
+		size_t n = strcspn(line, "\n"), used = strlen(unloaded);
+		line[n] = 0;
+		if (strcmp(line + path, module) != 0)
+			continue;
+		if (!strstr(unloaded, line) && used + n + 2 <= sizeof unloaded) {
+			memcpy(unloaded + used, line, n);
+			memcpy(unloaded + used + n, "\n", 2);
+		}
+		if (offset == 0 && n_copies < COPIES)
+			copies[n_copies++] = (struct span){low, high};
+		else if (n_copies)
+			copies[n_copies - 1].high = high;
+	}
+	if (in)
+		fclose(in);
+}
+
+/* Places the region when code of its library is translated. */
+static void place_library(uint64_t pc)
+{
+	if (mapped) {
+		mapped = false;
+		find_copies();
+	}
+	for (unsigned i = 0; i < n_copies; i++)
+		if (pc >= copies[i].low && pc < copies[i].high) {
+			uint64_t bias = copies[i].low - base;
+			start += bias - region_bias;
+			stop += bias - region_bias;
+			region_bias = bias;
+			return;
+		}
+}
+
+static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result)
+{
+#ifdef GUEST_AARCH64
+	enum { MMAP = 222 };
+#else
+	enum { MMAP = 9 };
+#endif
+	(void)id, (void)vcpu, (void)result;
+	if (number == MMAP)
+		mapped = true;
 }
 
 /* Where calls return to, as a set: seen when the call is translated. Translation
@@ -349,6 +454,9 @@ static void on_thread(qemu_plugin_id_t id, unsigned vcpu)
 	free(threads[vcpu]->next);
 	free(threads[vcpu]);
 	threads[vcpu] = NULL;
+	/* A later thread may get the number, and is another one. */
+	if (wanted == (int)vcpu || (wanted == FIRST && owner == (int)vcpu))
+		active = false;
 }
 
 static void on_end(qemu_plugin_id_t id, void *unused)
@@ -367,24 +475,34 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		return;
 	if (!placed) {
 		head->bias = qemu_plugin_start_code() - code;
-		start += head->bias;
-		stop += head->bias;
+		if (!*module) {
+			start += head->bias;
+			stop += head->bias;
+			region_bias = head->bias;
+		}
 		placed = true;
 	}
 	size_t n = qemu_plugin_tb_n_insns(tb);
+	if (*module && n > 0)
+		place_library(qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0)));
+	bool was_within = true; /* the first may be jumped to */
 	struct block *b = flow ? block_of(tb, n) : NULL;
 	for (size_t i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		uint64_t pc = qemu_plugin_insn_vaddr(insn);
-		/* Returning comes before entering: the place after a call may be both. */
+		/* Returning and leaving come before entering: a place may be both. */
 		if (is_return(pc))
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_return, CB_NO_REGS, (void *)(uintptr_t)pc);
 		else if (i == 0)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_first, CB_NO_REGS, (void *)(uintptr_t)pc);
-		if (pc == start)
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_start, CB_NO_REGS, NULL);
 		if (after && pc == stop)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_stop, CB_NO_REGS, NULL);
+		bool in = n_pieces && within(pc);
+		if (n_pieces && !in && was_within)
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_outside, CB_NO_REGS, NULL);
+		was_within = in;
+		if (n_pieces ? in : pc == start)
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_start, CB_NO_REGS, NULL);
 		if (i == 0 && b)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_block, CB_NO_REGS, b);
 		if (is_call(insn)) {
@@ -393,6 +511,23 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_call, CB_NO_REGS, (void *)(uintptr_t)back);
 		}
 		qemu_plugin_register_vcpu_mem_cb(insn, on_access, CB_NO_REGS, MEM_RW, (void *)(uintptr_t)pc);
+	}
+}
+
+static void read_module(const char *digits)
+{
+	size_t n = 0;
+	for (unsigned c; n < sizeof module - 1 && sscanf(digits + 2 * n, "%2x", &c) == 1; n++)
+		module[n] = (char)c;
+	module[n] = 0;
+}
+
+static void read_pieces(const char *text)
+{
+	struct span s;
+	for (int n; n_pieces < sizeof pieces / sizeof *pieces && sscanf(text, "%lx-%lx%n", &s.low, &s.high, &n) == 2; text += n) {
+		pieces[n_pieces++] = s;
+		n += text[n] == ':';
 	}
 }
 
@@ -423,6 +558,16 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info
 			after = v != 0;
 		if ((v = number(argv[i], "flow", 10, &ok)), ok)
 			flow = v != 0;
+		if ((v = number(argv[i], "skip", 10, &ok)), ok)
+			skip = v;
+		if ((v = number(argv[i], "calls", 10, &ok)), ok)
+			calls = v;
+		if ((v = number(argv[i], "base", 16, &ok)), ok)
+			base = v;
+		if (strncmp(argv[i], "module=", 7) == 0)
+			read_module(argv[i] + 7);
+		if (strncmp(argv[i], "pieces=", 7) == 0)
+			read_pieces(argv[i] + 7);
 		if (strncmp(argv[i], "thread=", 7) == 0)
 			wanted = atoi(argv[i] + 7);
 	}
@@ -438,5 +583,7 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info
 	qemu_plugin_register_vcpu_init_cb(id, on_thread);
 	qemu_plugin_register_vcpu_exit_cb(id, on_thread);
 	qemu_plugin_register_atexit_cb(id, on_end, NULL);
+	if (*module)
+		qemu_plugin_register_vcpu_syscall_ret_cb(id, on_syscall);
 	return 0;
 }
