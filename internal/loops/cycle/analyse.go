@@ -14,7 +14,7 @@ import (
 
 // Options say how to look for cycles. The zero value means the defaults.
 type Options struct {
-	Window int // records per window; 0 is DefaultWindow
+	Window int // records per window; 0 fits it to the shortest period
 	// Cap is the largest eps looked at. 0 looks at everything when the points
 	// are few, and else up to DefaultCap.
 	Cap int
@@ -52,10 +52,7 @@ const (
 var DefaultPrimes = []int{47, 53, 59, 61}
 
 func (o Options) withDefaults() (Options, error) {
-	if o.Window == 0 {
-		o.Window = DefaultWindow
-	}
-	if o.Cap < 0 || o.Cap > o.Window {
+	if o.Cap < 0 || o.Window > 0 && o.Cap > o.Window {
 		return o, fmt.Errorf("epsilon cap %d: want 1 to the window %d", o.Cap, o.Window)
 	}
 	if o.Persistence == 0 {
@@ -171,10 +168,13 @@ func analyseWithin(ctx context.Context, tr *Trace, o Options, claim *budget.Clai
 		claim:    claim,
 	}
 	a.report("windows", 0, 1)
+	if err := a.fitWindow(ctx); err != nil {
+		return nil, err
+	}
 	var err error
-	a.Points, err = Windows(ctx, tr.Syms, o.Window)
+	a.Points, err = Windows(ctx, tr.Syms, a.opts.Window)
 	if short := new(shortError); errors.As(err, &short) {
-		a.Points, a.Walk = &Points{Window: o.Window, Syms: tr.Syms}, newWalk(nil, 0)
+		a.Points, a.Walk = &Points{Window: a.opts.Window, Syms: tr.Syms}, newWalk(nil, 0)
 		a.Matrix = &Matrix{}
 		a.note("%v", short)
 		return a.Result, nil

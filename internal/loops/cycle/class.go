@@ -26,7 +26,10 @@ type Class struct {
 	// counted. Otherwise Turns is the open winding, rounded.
 	Turns int64
 	Exact bool
-	// Stable says that shorter and longer windows count as many.
+	// Same is the lengths of windows, around the one used, that count as many turns;
+	// zero if turns are not counted. Stable says that shorter and longer windows do,
+	// as far as a turn can hold them.
+	Same   Lengths
 	Stable bool
 	Marker uint32 // that window, or the anchor
 

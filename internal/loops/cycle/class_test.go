@@ -18,6 +18,7 @@ import (
 
 func analyseCSV(t testing.TB, file string, symbol Symbol, o Options) *Result {
 	t.Helper()
+	o.Window = DefaultWindow // that of the shared numbers
 	r, err := Analyse(t.Context(), loadCSV(t, test.Fixture(t, "refs/traces/"+file), symbol), o)
 	if err != nil {
 		t.Fatal(err)
@@ -259,7 +260,7 @@ func TestSmoothed(t *testing.T) {
 // may depend on their order.
 func shuffled(t *testing.T, tr *Trace, seed uint64) *analysis {
 	t.Helper()
-	o, err := Options{Cap: 10}.withDefaults()
+	o, err := Options{Window: DefaultWindow, Cap: 10}.withDefaults()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,49 +1,92 @@
 package cycle
 
-import "slices"
+// Lengths is a range of window lengths, both ends included; zero if there is none.
+type Lengths struct{ Least, Most int }
 
-// stabilise finds the classes whose marker is passed as often by shorter and by
-// longer windows: a count that depends on the length of the window is that of one
-// path, or loses turns that are shorter than it.
+// stabilise finds for each class the window lengths at which its marker is passed
+// as often: a count that depends on the length of the window is that of one path,
+// or loses turns that are shorter than it.
 func (a *analysis) stabilise() {
 	if a.CoverRadius > 0 { // points stand for windows unlike them
 		return
 	}
 	for _, c := range a.Classes {
-		c.Stable = c.Exact && a.sameShorter(c) && a.sameLonger(c.Marker)
+		if !c.Exact {
+			continue
+		}
+		c.Same = Lengths{a.leastSame(c.Marker), a.mostSame(c.Marker)}
+		c.Stable = a.stable(c)
 	}
 }
 
-// sameShorter reports whether a part of the marker is passed as often: all but one
-// reference, or a whole turn less where it spans several. The end of the trace may
-// cost one.
-func (a *analysis) sameShorter(c *Class) bool {
-	m, less := a.Points.At(int(c.Marker)), 1
-	if 0 < c.TurnLength && c.TurnLength < a.Points.Window {
-		less = c.TurnLength
+// stable reports whether shorter windows count as many, a whole turn shorter where
+// the window spans several, and the next longer one too if it fits into a turn.
+func (a *analysis) stable(c *Class) bool {
+	window, turn := a.Points.Window, c.TurnLength
+	less := 1
+	if 0 < turn && turn < window {
+		less = turn
 	}
-	keep := a.Points.Window - less
-	var head, tail uint64
+	return c.Same.Least <= window-less && (c.Same.Most > window || turn == window)
+}
+
+// leastSame is the length of the shortest window that is the beginning or the end of
+// the marker and is passed as often. The end of the trace may cost one.
+func (a *analysis) leastSame(marker uint32) int {
+	m := a.Points.At(int(marker))
+	visits := uint64(a.Points.Visits[marker])
+	head, tail := a.partsPassed(m)
+	least := len(m)
+	for least > MinWindow && min(head[least-1], tail[least-1]) <= visits+1 {
+		least--
+	}
+	return least
+}
+
+// partsPassed counts by length how often the beginning and the end of a window are
+// passed, wherever windows begin with the one or end with the other.
+func (a *analysis) partsPassed(m []uint32) (head, tail []uint64) {
+	head, tail = make([]uint64, len(m)+1), make([]uint64, len(m)+1)
 	for u := range a.Points.Len() {
-		s := a.Points.At(u)
-		if slices.Equal(s[:keep], m[:keep]) {
-			head += uint64(a.Points.Visits[u])
+		s, visits := a.Points.At(u), uint64(a.Points.Visits[u])
+		for k := 1; k <= len(m) && s[k-1] == m[k-1]; k++ {
+			head[k] += visits
 		}
-		if slices.Equal(s[less:], m[less:]) {
-			tail += uint64(a.Points.Visits[u])
+		for k := 1; k <= len(m) && s[len(m)-k] == m[len(m)-k]; k++ {
+			tail[k] += visits
 		}
 	}
-	return min(head, tail) <= uint64(a.Points.Visits[c.Marker])+1
+	return head, tail
 }
 
-// sameLonger reports whether the marker with one more reference before or behind
-// it is passed as often.
-func (a *analysis) sameLonger(marker uint32) bool {
-	most := uint64(0)
-	a.Walk.each(func(step, u, v int) {
-		if u == int(marker) || v == int(marker) {
-			most = max(most, a.Walk.Count[step])
+// mostSame is the length of the longest window that holds the marker at its
+// beginning or at its end and is passed as often, looked for up to twice the length
+// of windows here. The ends of the trace may cost one.
+func (a *analysis) mostSame(marker uint32) int {
+	index := a.Points.Index
+	at := make([]int, 0, a.Points.Visits[marker])
+	for t, u := range index {
+		if u == marker {
+			at = append(at, t)
 		}
-	})
-	return most+1 >= uint64(a.Points.Visits[marker])
+	}
+	middle := at[len(at)/2] // the ends of the trace do not cut this one
+	longer := func(direction int) int {
+		for j := 1; j <= a.Points.Window; j++ {
+			like := middle + j*direction
+			if like < 0 || like >= len(index) {
+				return j - 1
+			}
+			others := 0
+			for _, t := range at {
+				if t += j * direction; t < 0 || t >= len(index) || index[t] != index[like] {
+					if others++; others > 1 {
+						return j - 1
+					}
+				}
+			}
+		}
+		return a.Points.Window
+	}
+	return a.Points.Window + max(longer(1), longer(-1))
 }

@@ -165,11 +165,26 @@ func (p *prover) statement(st int32, row int) {
 		if sh.counted == nil || !sure && !p.entriesSure[row] {
 			return
 		}
+		if !sure && p.fewerEntries(sh, l) {
+			l.Exact, l.Why = false, "the loop around it, each of whose turns reaches it, has no code of its own or makes more turns than it is entered"
+			l.Entries = 0 // not known
+			return
+		}
 		if h = p.simulate(st, l.Entries); h == nil {
 			return
 		}
 	}
 	p.settle(l, sh, h)
+}
+
+// fewerEntries reports whether the code enters a loop less often than every turn of
+// the one around it reaches it: the code that was taken for it is that of both.
+func (p *prover) fewerEntries(sh *shape, l *Loop) bool {
+	if sh.parent < 0 || !sh.always {
+		return false
+	}
+	around, ok := p.rows[sh.parent]
+	return !ok || p.out.Loops[around].Trips.Trips > l.Entries
 }
 
 // keepProven notes a loop whose entries and turns the text tells.

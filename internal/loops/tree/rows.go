@@ -4,12 +4,16 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/isobath/isobath/internal/base/term"
 )
 
 // tree makes rows of what was counted.
 func (b *build) tree() *Tree {
 	b.out.Recorded = !b.rebuilt
-	b.out.Lost = b.lost
+	if b.out.Lost = b.lost; b.lost > 0 {
+		b.out.Notes = append(b.out.Notes, fmt.Sprintf("%s of the references are at no place of the recorded way, as where contexts are switched: they are in no loop, and loops of theirs may be missing", term.Thousands(b.lost)))
+	}
 	for row := range b.members {
 		b.out.Loops = append(b.out.Loops, b.row(row))
 	}

@@ -52,7 +52,9 @@ func (s *stack) enter(v int32) {
 			s.move(v)
 			return
 		}
-		s.push(v, u.end)
+		if !s.land(v) {
+			s.push(v, u.end)
+		}
 	case u.ending == flow.Return:
 		s.back(v)
 	case u.ending == flow.Straight && s.basics[v].start != u.end:
@@ -126,6 +128,21 @@ func (s *stack) jump(v int32) {
 	}
 }
 
+// land goes on in the middle of a function that is under way, where an exception is
+// caught or longjmp returns a second time: calls enter functions at their start.
+func (s *stack) land(v int32) bool {
+	to := s.basics[v].function
+	if to < 0 || s.functions[to].start == s.basics[v].start {
+		return false
+	}
+	if to == s.top().function {
+		s.unwound = true
+		s.move(v)
+		return true
+	}
+	return s.unwind(to, v)
+}
+
 func (s *stack) unwind(to, v int32) bool {
 	for i := len(s.frames) - 2; i >= 0; i-- {
 		if s.frames[i].function == to {
@@ -141,17 +158,9 @@ func (s *stack) unwind(to, v int32) bool {
 // interrupt handles code that runs without having been called: a signal's
 // handler, and the way back from it.
 func (s *stack) interrupt(v int32) {
-	to := s.basics[v].function
-	if to >= 0 && s.functions[to].start != s.basics[v].start {
-		if to == s.top().function {
-			s.move(v)
-			return
-		}
-		if s.unwind(to, v) {
-			return
-		}
+	if !s.land(v) {
+		s.push(v, 0)
 	}
-	s.push(v, 0)
 }
 
 // guess tells calls from returns by the functions alone: one that is under way

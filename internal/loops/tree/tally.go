@@ -87,9 +87,10 @@ type Trips struct {
 type Unknown struct{ Entries, Trips, Spread bool }
 
 // agree takes back estimates that contradict one another, or the references that
-// were made.
+// were made. That a loop makes no turn is no estimate: its turns are in copies that
+// are not told apart.
 func (t *Trips) agree(references uint64) {
-	t.Unknown = Unknown{Entries: t.Entries == 0 && (t.Trips > 0 || references > 0), Trips: t.Trips == 0 && references > 0}
+	t.Unknown = Unknown{Entries: t.Entries == 0 && (t.Trips > 0 || references > 0), Trips: t.Trips == 0 && (t.Entries > 0 || references > 0)}
 	t.Unknown.Spread = t.Unknown.Entries || t.Unknown.Trips || t.Entries > 0 && (t.Min > t.Trips/t.Entries || t.Max < (t.Trips+t.Entries-1)/t.Entries)
 	if t.Unknown.Spread {
 		t.Min, t.Median, t.Max, t.Skipped = 0, 0, 0, 0

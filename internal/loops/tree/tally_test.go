@@ -15,6 +15,7 @@ func TestTripsAgree(t *testing.T) {
 		{"turns without entries", Trips{Trips: 1}, 4, Trips{Trips: 1, Unknown: Unknown{Entries: true, Spread: true}}},
 		{"references without turns", Trips{Entries: 3, Skipped: 3}, 11, Trips{Entries: 3, Unknown: Unknown{Trips: true, Spread: true}}},
 		{"references alone", Trips{}, 11, Trips{Unknown: Unknown{Entries: true, Trips: true, Spread: true}}},
+		{"entries without turns", Trips{Entries: 37, Skipped: 37}, 0, Trips{Entries: 37, Unknown: Unknown{Trips: true, Spread: true}}},
 		{"nothing", Trips{}, 0, Trips{}},
 		{"too many at least", Trips{Entries: 5, Trips: 12, Min: 4, Median: 4, Max: 4}, 1, Trips{Entries: 5, Trips: 12, Unknown: Unknown{Spread: true}}},
 		{"too few at most", Trips{Entries: 3, Trips: 5, Min: 1, Median: 1, Max: 1}, 1, Trips{Entries: 3, Trips: 5, Unknown: Unknown{Spread: true}}},
