@@ -357,7 +357,7 @@ func (a *Aggregate) Depths() []Balance {
 
 func (b *Balance) sort(p *Placer, d Depth, pl Place, n Count) {
 	cpu, access := p.Access(pl)
-	if d.Kind == Machine {
+	if d.Kind == p.Topology.Root().Kind {
 		return
 	}
 	if cpu < 0 {
@@ -395,6 +395,11 @@ func (b *Balance) sort(p *Placer, d Depth, pl Place, n Count) {
 }
 
 func (p *Placer) hasCache(cpu int, k Kind) bool {
+	if p.hosts != nil {
+		r := p.Topology.ByCPU(cpu)
+		h := &p.hosts[p.Topology.Resources[p.Topology.enclosing(r.Index, Host)].Number]
+		return h.placer.hasCache(cpu-h.shift, k)
+	}
 	return slices.ContainsFunc(p.chain[p.order[cpu]], func(i int) bool { return p.Resources[i].Kind == k })
 }
 

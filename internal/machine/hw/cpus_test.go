@@ -83,7 +83,7 @@ func FuzzParseBitmap(f *testing.F) {
 // FuzzStored reads descriptions as runs store them.
 func FuzzStored(f *testing.F) {
 	f.Add([]byte(`{"version":1,"objects":[{"type":"CPU","os":0,"cpus":"0"},{"type":"L3","cpus":"0-9"},{"type":"NUMA","os":3,"cpus":""}],"distances":{"unit":"ns","nodes":[3],"values":[1]}}`))
-	f.Add([]byte(`{"version":2}`))
+	f.Add([]byte(`{"version":2,"hosts":[{"name":"a","machine":0},{"name":"b","machine":0}],"machines":[{"version":1,"objects":[{"type":"CPU","os":0,"cpus":"0"}]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var topo Topology
 		if topo.UnmarshalJSON(data) != nil {

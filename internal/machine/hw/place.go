@@ -46,6 +46,10 @@ type Placer struct {
 	nodes    []int // OS indices
 	nodeAt   map[int]int
 	virtual  map[string]int
+
+	// Of a cluster, these do the work.
+	hosts  []placedHost
+	places int
 }
 
 // Place numbers consist of a CPU and a variant: first the levels, then remote
@@ -57,6 +61,9 @@ var (
 
 // NewPlacer prepares the paths of a topology.
 func NewPlacer(t *Topology) *Placer {
+	if t.hosts != nil {
+		return newClusterPlacer(t)
+	}
 	p := &Placer{
 		Topology: t, Resources: slices.Clone(t.Resources),
 		side: map[int]int{}, nodeAt: map[int]int{}, virtual: map[string]int{},
@@ -127,11 +134,20 @@ func (p *Placer) sideCaches() {
 }
 
 // Places returns the number of places.
-func (p *Placer) Places() int { return (len(p.cpus) + 1) * p.variants }
+func (p *Placer) Places() int {
+	if p.hosts != nil {
+		return p.places
+	}
+	return (len(p.cpus) + 1) * p.variants
+}
 
 // Place returns the place of an access from the CPU with that OS index. A CPU
-// the topology does not have, or a negative one, is a place without a path.
+// the topology does not have, or a negative one, is a place without a path. Of a
+// cluster it is a CPU of the first host: see placeOn.
 func (p *Placer) Place(cpu int, a Access) Place {
+	if p.hosts != nil {
+		return p.placeOn(0, cpu, a)
+	}
 	c := len(p.cpus)
 	if cpu >= 0 && cpu < len(p.order) && p.order[cpu] >= 0 {
 		c = p.order[cpu]
@@ -157,6 +173,9 @@ func (p *Placer) variant(a Access) int {
 // Access returns the CPU (its OS index, -1 if unknown) and the access of a
 // place.
 func (p *Placer) Access(pl Place) (cpu int, a Access) {
+	if p.hosts != nil {
+		return p.clusterAccess(pl)
+	}
 	c, v := int(pl)/p.variants, int(pl)%p.variants
 	cpu = -1
 	if c < len(p.cpus) {
@@ -175,6 +194,9 @@ func (p *Placer) Access(pl Place) (cpu int, a Access) {
 
 // Path returns the path of a place.
 func (p *Placer) Path(pl Place) Path {
+	if p.hosts != nil {
+		return p.clusterPath(pl)
+	}
 	c := int(pl) / p.variants
 	if c >= len(p.cpus) {
 		return Path{Server: -1}
@@ -419,8 +441,8 @@ func (p *Placer) Find(id string) (int, error) {
 func (p *Placer) touches(pl Place, steps []int, resource int) bool {
 	r := &p.Resources[resource]
 	if r.Kind.holdsCPUsOnly() && !r.Virtual {
-		c := int(pl) / p.variants
-		return r.Kind == Machine || c < len(p.cpus) && r.CPUs.Has(p.cpus[c])
+		cpu, _ := p.Access(pl)
+		return resource == 0 || cpu >= 0 && r.CPUs.Has(cpu)
 	}
 	return slices.Contains(steps, resource)
 }

@@ -3,6 +3,7 @@ package hw
 import (
 	"fmt"
 
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 )
 
@@ -13,13 +14,18 @@ type Rows struct {
 }
 
 // PlaceRows places the rows of a table by its columns cpu, level, remote, hops
-// and home (the memory node of the page), of which only cpu is needed.
+// and home (the memory node of the page), of which only cpu is needed; on a
+// cluster also by host.
 func PlaceRows(p *Placer, t *table.Table) (*Rows, error) {
 	cpu := t.Column("cpu")
 	if cpu == nil || cpu.Kind != table.Number {
 		return nil, fmt.Errorf("table %s has no cpu column of numbers: its samples cannot be placed on a topology", t.Name)
 	}
 	access, err := accessReader(t)
+	if err != nil {
+		return nil, err
+	}
+	hostOf, err := hostReader(p.Topology, t)
 	if err != nil {
 		return nil, err
 	}
@@ -35,13 +41,38 @@ func PlaceRows(p *Placer, t *table.Table) (*Rows, error) {
 		if cpu.Has(i) {
 			number = int(cpu.Float(i))
 		}
-		pl := p.Place(number, access(i))
+		pl := p.placeOn(hostOf(i), number, access(i))
 		if i == 0 || pl != lastPlace { // samples come in runs of one CPU and level
 			lastPlace, lastCode = pl, coder.Code(pl)
 		}
 		rows.Code[i] = lastCode
 	}
 	return rows, nil
+}
+
+// hostReader returns a function that says the number of a row's host.
+func hostReader(of *Topology, t *table.Table) (func(i int) int, error) {
+	if of.hosts == nil {
+		return func(int) int { return 0 }, nil
+	}
+	c := t.Column(samples.Host)
+	if c == nil || c.Kind != table.Category {
+		return nil, fmt.Errorf("table %s has no host column of names: its samples cannot be placed on a cluster", t.Name)
+	}
+	number := make([]int, len(c.Dict))
+	for code, name := range c.Dict {
+		number[code] = -1
+		if at, known := of.hostNumber[name]; known {
+			number[code] = at
+		}
+	}
+	codes, _ := c.Data.([]uint32)
+	return func(i int) int {
+		if !c.Has(i) {
+			return -1
+		}
+		return number[codes[i]]
+	}, nil
 }
 
 // accessReader returns a function that says how a row was served.

@@ -4,11 +4,29 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/isobath/isobath/internal/base/term"
 )
 
-// storeVersion is the version of the stored form. Version 1 lists objects by
-// kind and CPU list; Build makes the tree again when it is read.
-const storeVersion = 1
+// The versions of the stored form. Version 1 lists the objects of a machine by kind
+// and CPU list; Build makes the tree again when it is read. Version 2 is a cluster:
+// machines in that form, and for each host which of them it is.
+const (
+	storeVersion   = 1
+	clusterVersion = 2
+)
+
+// storedCluster is what internal/data/run writes of several hosts.
+type storedCluster struct {
+	Version  int              `json:"version"`
+	Hosts    []storedHost     `json:"hosts"`
+	Machines []storedTopology `json:"machines"`
+}
+
+type storedHost struct {
+	Name    string `json:"name"`
+	Machine int    `json:"machine"` // in Machines
+}
 
 type storedTopology struct {
 	Version   int            `json:"version"`
@@ -46,6 +64,13 @@ type storedClass struct {
 
 // MarshalJSON writes the normalised description a run stores.
 func (t *Topology) MarshalJSON() ([]byte, error) {
+	if t.hosts != nil {
+		return json.Marshal(t.storedCluster())
+	}
+	return json.Marshal(t.stored())
+}
+
+func (t *Topology) stored() storedTopology {
 	s := storedTopology{
 		Version: storeVersion, Name: t.spec.Name, Source: t.spec.Source, Distances: t.spec.Distances,
 		Blocked: t.spec.Blocked.String(), Warnings: t.spec.Warnings, Accelerators: t.spec.Accelerators,
@@ -63,7 +88,7 @@ func (t *Topology) MarshalJSON() ([]byte, error) {
 	for _, c := range t.spec.Classes {
 		s.Classes = append(s.Classes, storedClass{c.Name, c.CPUs.String(), c.Efficiency})
 	}
-	return json.Marshal(s)
+	return s
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
@@ -72,29 +97,17 @@ func (t *Topology) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &s); err != nil {
 		return fmt.Errorf("stored topology: %w", err)
 	}
-	if s.Version != storeVersion {
-		return fmt.Errorf("stored topology has version %d; this isobath reads version %d", s.Version, storeVersion)
-	}
-	spec := Spec{Name: s.Name, Source: s.Source, Distances: s.Distances, Warnings: s.Warnings, Accelerators: s.Accelerators}
+	var built *Topology
 	var err error
-	if spec.Blocked, err = ParseCPUs(s.Blocked); err != nil {
-		return fmt.Errorf("stored topology: %w", err)
-	}
-	for _, so := range s.Objects {
-		o, err := so.object()
-		if err != nil {
+	if s.Version == clusterVersion {
+		var c storedCluster
+		if err := json.Unmarshal(data, &c); err != nil {
 			return fmt.Errorf("stored topology: %w", err)
 		}
-		spec.Objects = append(spec.Objects, o)
+		built, err = c.build()
+	} else {
+		built, err = s.build()
 	}
-	for _, c := range s.Classes {
-		cpus, err := ParseCPUs(c.CPUs)
-		if err != nil {
-			return fmt.Errorf("stored topology: class %s: %w", c.Name, err)
-		}
-		spec.Classes = append(spec.Classes, CPUClass{c.Name, cpus, c.Efficiency})
-	}
-	built, err := Build(spec)
 	if err != nil {
 		return fmt.Errorf("stored topology: %w", err)
 	}
@@ -102,10 +115,74 @@ func (t *Topology) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// build makes the tree of a machine.
+func (s *storedTopology) build() (*Topology, error) {
+	if s.Version != storeVersion {
+		return nil, fmt.Errorf("it has version %d; this isobath reads versions up to %d", s.Version, clusterVersion)
+	}
+	spec := Spec{Name: s.Name, Source: s.Source, Distances: s.Distances, Warnings: s.Warnings, Accelerators: s.Accelerators}
+	var err error
+	if spec.Blocked, err = ParseCPUs(s.Blocked); err != nil {
+		return nil, err
+	}
+	for _, so := range s.Objects {
+		o, err := so.object()
+		if err != nil {
+			return nil, err
+		}
+		spec.Objects = append(spec.Objects, o)
+	}
+	for _, c := range s.Classes {
+		cpus, err := ParseCPUs(c.CPUs)
+		if err != nil {
+			return nil, fmt.Errorf("class %s: %w", c.Name, err)
+		}
+		spec.Classes = append(spec.Classes, CPUClass{c.Name, cpus, c.Efficiency})
+	}
+	return Build(spec)
+}
+
+func (t *Topology) storedCluster() storedCluster {
+	s := storedCluster{Version: clusterVersion}
+	at := map[*Topology]int{}
+	for _, h := range t.hosts {
+		k, known := at[h.Machine]
+		if !known {
+			k = len(s.Machines)
+			at[h.Machine] = k
+			s.Machines = append(s.Machines, h.Machine.stored())
+		}
+		s.Hosts = append(s.Hosts, storedHost{h.Name, k})
+	}
+	return s
+}
+
+// build makes the tree of a cluster.
+func (s *storedCluster) build() (*Topology, error) {
+	machines := make([]*Topology, len(s.Machines))
+	for i := range s.Machines {
+		var err error
+		if machines[i], err = s.Machines[i].build(); err != nil {
+			return nil, fmt.Errorf("machine %d: %w", i, err)
+		}
+	}
+	var hosts []NamedMachine
+	for _, h := range s.Hosts {
+		if h.Machine < 0 || h.Machine >= len(machines) {
+			return nil, fmt.Errorf("host %s is machine %d of %d", term.ClipEnd(h.Name, 41), h.Machine, len(machines))
+		}
+		hosts = append(hosts, NamedMachine{h.Name, machines[h.Machine]})
+	}
+	return NewCluster(hosts)
+}
+
 func (so *storedObject) object() (Object, error) {
 	kind, err := ParseKind(so.Type)
 	if err != nil {
 		return Object{}, err
+	}
+	if kind == Cluster || kind == Host {
+		return Object{}, fmt.Errorf("a %v is no part of a machine", kind)
 	}
 	cpus, err := ParseCPUs(so.CPUs)
 	if err != nil {

@@ -20,7 +20,9 @@ type Kind uint8
 
 // The kinds.
 const (
-	Machine Kind = iota
+	Cluster Kind = iota // the machines of several hosts
+	Machine
+	Host // a machine of a cluster
 	Group
 	Package
 	Die
@@ -37,7 +39,7 @@ const (
 )
 
 var kindNames = [kindCount]string{
-	"Machine", "Group", "Package", "Die", "NUMA", "MSC", "L5", "L4", "L3", "L2", "L1", "Core", "CPU",
+	"Cluster", "Machine", "Host", "Group", "Package", "Die", "NUMA", "MSC", "L5", "L4", "L3", "L2", "L1", "Core", "CPU",
 }
 
 // String returns the name of the kind, which is also the name of its depth.
@@ -93,6 +95,10 @@ type Resource struct {
 	Blocked          bool   // a CPU this process may not run on
 	Virtual          bool   // not in the description; stands for a server that cannot be named
 	Note             string // why a virtual resource exists
+	// Shift is what a cluster adds to the numbers of the host's own system to get
+	// CPUs, and OS of a CPU or memory node.
+	Shift int
+	host  string // the name of the host, in a cluster
 }
 
 // Depth is all resources of one kind.
@@ -140,7 +146,7 @@ type CPUClass struct {
 	Efficiency int // larger is faster; -1 if not said
 }
 
-// Topology is the hardware tree of one machine.
+// Topology is the hardware tree of one machine, or of the hosts of a cluster.
 type Topology struct {
 	Name      string // host or model; empty if not known
 	Source    string // where the description came from: "hwloc 2.0", "Mitos", "sysfs"
@@ -160,9 +166,12 @@ type Topology struct {
 	node map[int]int    // OS index to resource
 	byID map[string]int //
 	spec Spec           // what it was built from, for storing
+
+	hosts      []host // of a cluster; nil for a single machine
+	hostNumber map[string]int
 }
 
-// Root returns the machine.
+// Root returns the machine, or the cluster.
 func (t *Topology) Root() *Resource { return &t.Resources[0] }
 
 // ByCPU returns the CPU with that OS index, or nil.
@@ -191,10 +200,14 @@ func (t *Topology) At(k Kind) []int {
 
 // Find returns the resource with that ID ("L3:1", whatever the case).
 func (t *Topology) Find(id string) (*Resource, error) {
-	kind, number, ok := strings.Cut(id, ":")
-	if !ok && strings.EqualFold(id, "Machine") {
+	if strings.EqualFold(id, t.Root().ID) {
 		return t.Root(), nil
 	}
+	part, host, ofHost := strings.Cut(id, "@")
+	if ofHost && t.hosts != nil {
+		return t.findOn(id, part, host)
+	}
+	kind, number, _ := strings.Cut(id, ":")
 	k, err := ParseKind(kind)
 	if err != nil {
 		return nil, fmt.Errorf("resource %q: want a type and a number such as L3:1: %w", id, err)
@@ -207,8 +220,28 @@ func (t *Topology) Find(id string) (*Resource, error) {
 	if len(there) == 0 {
 		return nil, fmt.Errorf("resource %q: this machine has no %v; it has %s", id, k, t.kinds())
 	}
+	if t.hosts != nil && k != Host {
+		return nil, fmt.Errorf("resource %q: there are %s; say which, as in %s", id, t.Name, t.Resources[there[0]].ID)
+	}
 	return nil, fmt.Errorf("resource %q does not exist; %v runs from %s to %s", id, k,
 		t.Resources[there[0]].ID, t.Resources[there[len(there)-1]].ID)
+}
+
+// findOn finds a part of a host: L3:1@Host:2.
+func (t *Topology) findOn(id, part, host string) (*Resource, error) {
+	r, err := t.Find(host)
+	if err != nil {
+		return nil, fmt.Errorf("resource %q: %w", id, err)
+	}
+	if r.Kind != Host {
+		return nil, fmt.Errorf("resource %q: after '@' want a host such as Host:0", id)
+	}
+	h := &t.hosts[r.Number]
+	own, err := h.Machine.Find(part)
+	if err != nil {
+		return nil, fmt.Errorf("on %s: %w", r.ID, err)
+	}
+	return &t.Resources[h.first+own.Index], nil
 }
 
 func (t *Topology) kinds() string {

@@ -122,13 +122,13 @@ func (l *layout) members(k hw.Kind) []int {
 // that are the same as the depth beside them are left out and named in same.
 func (l *layout) kinds() []hw.Kind {
 	var kinds []hw.Kind
-	for k := hw.Package; k <= hw.CPU; k++ {
+	for k := hw.Host; k <= hw.CPU; k++ {
 		if len(l.view.Topology.At(k)) > 0 {
 			kinds = append(kinds, k)
 		}
 	}
 	slices.SortStableFunc(kinds, func(a, b hw.Kind) int { return -cmp.Compare(l.largest(a), l.largest(b)) })
-	for k := hw.Package; k <= hw.CPU; k++ {
+	for k := hw.Host; k <= hw.CPU; k++ {
 		if len(l.view.Topology.At(k)) == 0 && len(l.members(k)) > 0 { // only virtual ones
 			at := slices.IndexFunc(kinds, func(other hw.Kind) bool { return other > k })
 			kinds = slices.Insert(kinds, at, k)
@@ -255,7 +255,7 @@ func (l *layout) top(at float64) bool {
 func (l *layout) label(b *block) string {
 	r := &l.resources[b.resource]
 	if r.Kind == hw.CPU {
-		return r.Name[len("CPU "):]
+		return r.ShortName()[len("CPU "):]
 	}
-	return r.Name
+	return r.ShortName()
 }

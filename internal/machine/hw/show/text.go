@@ -100,6 +100,15 @@ func (t *text) fold(members []int) *group {
 	}
 	for _, s := range order {
 		alike := byShape[s]
+		if t.resources[alike[0]].Kind == hw.Host {
+			odd := t.oddFirst(alike)
+			for _, i := range alike[:odd] {
+				g.kids = append(g.kids, t.fold([]int{i}))
+			}
+			if alike = alike[odd:]; len(alike) == 0 {
+				continue
+			}
+		}
 		if len(members) == 1 && t.view.Samples != nil && len(alike) <= 4 && t.resources[alike[0]].Kind <= hw.Cache3 {
 			for _, i := range alike {
 				g.kids = append(g.kids, t.fold([]int{i}))
@@ -109,6 +118,44 @@ func (t *text) fold(members []int) *group {
 		g.kids = append(g.kids, t.fold(alike))
 	}
 	return g
+}
+
+// hostsApart is how many hosts have lines of their own.
+const hostsApart = 4
+
+// oddFirst orders alike hosts, those first that are most unlike the others, and
+// returns how many of them stay apart.
+func (t *text) oddFirst(alike []int) int {
+	if t.view.Samples == nil || len(alike) <= hostsApart {
+		return 0 // fold keeps so few apart itself
+	}
+	place := map[int]int{}
+	far := 0
+	for i, h := range t.view.Samples.HostsByDistance() {
+		place[h.Host] = i
+		if i < hostsApart && h.Distance >= farHost && slices.Contains(alike, h.Host) {
+			far++
+		}
+	}
+	slices.SortFunc(alike, func(a, b int) int { return cmp.Compare(place[a], place[b]) })
+	return far
+}
+
+// farHost is a distance from the median host that one of a few hundred like ones
+// seldom has.
+const farHost = 4
+
+// hosts says what sets the hosts apart that have lines of their own.
+func (t *text) hosts() {
+	odd := t.view.Samples.HostsByDistance()
+	if len(odd) <= hostsApart {
+		return
+	}
+	for _, h := range odd[:hostsApart] {
+		if h.Distance >= farHost {
+			t.print(fmt.Sprintf("%s is %.1f deviations from the median host in %s", t.resources[h.Host].Name, h.Distance, h.Measure))
+		}
+	}
 }
 
 func (t *text) head() {
@@ -212,7 +259,7 @@ func (t *text) print(line string) {
 
 func (t *text) line(g *group, indent, below string) {
 	first := &t.resources[g.members[0]]
-	name := first.Name
+	name := first.ShortName()
 	if len(g.members) > 1 {
 		name = fmt.Sprintf("%d × %v", len(g.members), first.Kind)
 	}
@@ -294,12 +341,12 @@ func alike(a, b hw.Accelerator) bool {
 // cpuList names the CPUs of a line; of many alike resources only how many each
 // has.
 func (t *text) cpuList(g *group) string {
-	cpus := t.resources[g.members[0]].CPUs
+	cpus := t.resources[g.members[0]].OwnCPUs()
 	switch {
 	case t.resources[g.members[0]].Kind == hw.CPU:
 		var all []int
 		for _, m := range g.members {
-			all = append(all, t.resources[m].OS)
+			all = append(all, t.resources[m].OwnOS())
 		}
 		return hw.NewCPUs(all).String()
 	case len(cpus) == 0:
@@ -370,6 +417,7 @@ func pad(s string, n int) string {
 func (t *text) foot() {
 	v := t.view
 	if v.Samples != nil {
+		t.hosts()
 		t.unplaced()
 		t.virtual()
 	}

@@ -107,6 +107,17 @@ type Machine struct {
 	// Accelerators are beside the tree: no sample goes through them.
 	Accelerators []hw.Accelerator `json:"accelerators,omitempty"`
 	Warnings     []string         `json:"warnings,omitempty"`
+	// Hosts of a cluster, the one most unlike the others first.
+	Hosts []Host `json:"hosts,omitempty"`
+}
+
+// Host is how far a host is from the median host, in deviations, in the measure in
+// which that is most.
+type Host struct {
+	ID       string  `json:"id"`
+	Name     string  `json:"name"`
+	Distance float64 `json:"distance"`
+	Measure  string  `json:"measure"`
 }
 
 // By is what the values of nodes are.
@@ -173,15 +184,18 @@ func (v *View) Tree() *Node {
 
 func (v *View) node(r *hw.Resource) *Node {
 	n := &Node{
-		Type: r.Kind.String(), ID: r.ID, Name: r.Name, CPUs: r.CPUs.String(), Line: r.Line, Ways: r.Ways,
+		Type: r.Kind.String(), ID: r.ID, Name: r.Name, CPUs: r.OwnCPUs().String(), Line: r.Line, Ways: r.Ways,
 		Model: r.Model, Memory: r.Memory, Tier: r.Tier, Bandwidth: r.Bandwidth, Delay: r.Delay, Class: r.Class, Blocked: r.Blocked, Virtual: r.Virtual, Note: r.Note,
 		Children: []*Node{},
 	}
 	if r.Size > 0 {
 		n.Size = &r.Size
 	}
-	if r.OS >= 0 {
-		n.OS = &r.OS
+	if r.Kind == hw.Cluster {
+		n.CPUs = "" // numbers of several hosts
+	}
+	if os := r.OwnOS(); os >= 0 {
+		n.OS = &os
 	}
 	if v.Samples == nil {
 		return n
@@ -254,6 +268,10 @@ func (v *View) machine() *Machine {
 	m.Provenance = map[string]string{"level": v.Level.String(), "latency": v.Latency.String()}
 	for _, b := range v.Samples.Depths() {
 		m.Depths = append(m.Depths, Depth{b.Kind.String(), b.Here.Samples, b.Nearer.Samples, b.Around.Samples, b.Lost.Samples, b.Twice.Samples})
+	}
+	for _, h := range v.Samples.HostsByDistance() {
+		r := &v.Topology.Resources[h.Host]
+		m.Hosts = append(m.Hosts, Host{r.ID, r.Name, h.Distance, h.Measure})
 	}
 	for _, u := range v.Samples.Unplaced {
 		m.Unplaced = append(m.Unplaced, Unplaced{u.Level.String(), u.Samples, v.sum(u.Count), u.Reason})
