@@ -1,7 +1,6 @@
 package run
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,16 +22,22 @@ func Merge(runs []*Run) (*Run, error) {
 	out := &Run{Manifest: runs[0].Manifest, TopologyData: runs[0].TopologyData, Tree: machine(runs[0].Tree), SourceFiles: map[string]source.File{}}
 	out.From, out.Warnings, out.Sources = nil, nil, nil
 	out.Trace = "" // whoever joins a message trace says so
-	hosts := map[string]bool{}
-	for _, r := range runs {
+	machines := &cluster{Version: clusterVersion, unlike: make([]bool, len(runs))}
+	for i, r := range runs {
 		if r.Kind != kind.Samples {
 			return nil, fmt.Errorf("%s holds %s; only samples can be merged", r.Path, r.Kind)
 		}
-		hosts[r.Origin.Host] = true
+		machines.add(i, r)
 		out.From = append(out.From, filepath.Base(r.Path))
 	}
 	var err error
-	if out.Contents, err = mergeTables(runs, len(hosts) > 1); err != nil {
+	if machines.several() && len(machines.Machines) > 0 {
+		if out.Tree, err = json.Marshal(machines); err != nil {
+			return nil, err
+		}
+		out.TopologyData, out.Manifest.Topology = out.Tree, "topology.json"
+	}
+	if out.Contents, err = mergeTables(runs, machines.several()); err != nil {
 		return nil, err
 	}
 	for _, r := range runs {
@@ -43,15 +48,15 @@ func Merge(runs []*Run) (*Run, error) {
 			}
 		}
 	}
-	out.Warnings = mergeWarnings(runs, hardware(out.Tree))
+	out.Warnings = mergeWarnings(runs, machines)
 	out.Names = mergeNames(runs)
 	out.Recording = mergeRecordings(runs)
 	return out, nil
 }
 
-// mergeWarnings says once what several ranks say, and whose machine is unlike the
-// one that is shown.
-func mergeWarnings(runs []*Run, shown json.RawMessage) []string {
+// mergeWarnings says once what several ranks say, and whose machine is not the one
+// that is shown.
+func mergeWarnings(runs []*Run, machines *cluster) []string {
 	if len(runs) == 1 {
 		return slices.Clone(runs[0].Warnings)
 	}
@@ -59,8 +64,11 @@ func mergeWarnings(runs []*Run, shown json.RawMessage) []string {
 	by := map[string][]int{} // the ranks that say it
 	for i, r := range runs {
 		all := slices.Clone(r.Warnings)
-		if !bytes.Equal(hardware(r.Tree), shown) {
-			all = append(all, fmt.Sprintf("ran on another kind of machine (%s); samples are shown on the topology of rank %d", r.Origin.Host, runs[0].rank(0)))
+		switch {
+		case machines.several() && len(machines.Machines) > 0 && r.Tree == nil:
+			all = append(all, "ran on a host whose topology is not known; its samples are on no part of the cluster")
+		case machines.unlike[i]:
+			all = append(all, fmt.Sprintf("ran on another kind of machine than other ranks of the same host (%s); samples are shown on the first that was read", r.Origin.Host))
 		}
 		for _, w := range all {
 			if by[w] == nil {
@@ -136,7 +144,8 @@ func machine(tree json.RawMessage) json.RawMessage {
 
 // hardware is what a topology says of the machine itself, to compare two of
 // them. How much memory there is, is left out: a virtual machine is given and
-// takes back memory while it runs, and so are notes of what could not be read.
+// takes back memory while it runs, and so are notes of what could not be read and
+// what the machine is called.
 func hardware(tree json.RawMessage) json.RawMessage {
 	var fields map[string]json.RawMessage
 	var objects []map[string]any
@@ -150,6 +159,7 @@ func hardware(tree json.RawMessage) json.RawMessage {
 	}
 	delete(fields, "objects")
 	delete(fields, "warnings")
+	delete(fields, "name")
 	out, err := json.Marshal(map[string]any{"objects": objects, "rest": fields})
 	if err != nil {
 		return tree
@@ -299,7 +309,7 @@ func mergeRecordings(runs []*Run) *Recording {
 		return nil
 	}
 	sum := *runs[0].Recording
-	sum.Rank, sum.Addresses, sum.Model = nil, nil, nil
+	sum.Rank, sum.Addresses, sum.Model, sum.Last = nil, nil, nil, nil
 	var signals []string
 	for i, r := range runs {
 		d := r.Recording
@@ -310,6 +320,7 @@ func mergeRecordings(runs []*Run) *Recording {
 			sum.Addresses[label] += n
 		}
 		sum.addModel(d.Model)
+		sum.addLast(d.Last)
 		if d.Signal != "" {
 			signals = append(signals, fmt.Sprintf("%s (rank %d)", d.Signal, r.rank(i)))
 		}
@@ -326,6 +337,19 @@ func mergeRecordings(runs []*Run) *Recording {
 	}
 	sum.Signal = strings.Join(signals, ", ")
 	return &sum
+}
+
+// addLast is the time that any rank has samples of; each counts from its own
+// beginning.
+func (r *Recording) addLast(l *Last) {
+	switch {
+	case l == nil:
+	case r.Last == nil:
+		only := *l
+		r.Last = &only
+	default:
+		r.Last = &Last{Asked: max(r.Last.Asked, l.Asked), From: min(r.Last.From, l.From), To: max(r.Last.To, l.To)}
+	}
 }
 
 // addModel adds up estimated levels. Ranks of one program are modelled alike; if

@@ -3,6 +3,7 @@ package run
 import (
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,8 +51,11 @@ func TestMerge(t *testing.T) {
 		t.Fatal(err)
 	}
 	samples = got.Table("samples")
-	if samples.Column("host").Text(2) != "two" || samples.Column("time").Text(2) != "1" || !strings.Contains(strings.Join(got.Warnings, "|"), "another kind of machine (two)") {
+	if samples.Column("host").Text(2) != "two" || samples.Column("time").Text(2) != "1" || strings.Contains(strings.Join(got.Warnings, "|"), "machine") {
 		t.Errorf("host %s, time %s, warnings %v", samples.Column("host").Text(2), samples.Column("time").Text(2), got.Warnings)
+	}
+	if want := `{"version":2,"hosts":[{"name":"one","machine":0},{"name":"two","machine":1}],"machines":[{"cpus":2},{"cpus":4}]}`; string(got.Tree) != want {
+		t.Errorf("topology %s, want %s", got.Tree, want)
 	}
 	if err := got.Write(t.Context(), filepath.Join(t.TempDir(), "all.isobath"), false); err != nil {
 		t.Error(err)
@@ -110,6 +114,39 @@ func TestMergeComparesHardware(t *testing.T) {
 				t.Errorf("the merged run lost the size of the memory: %s", got.Tree)
 			}
 		})
+	}
+}
+
+// Hosts of one kind share a description, a merged run brings all of its hosts, and
+// one without a topology is named.
+func TestMergeMachines(t *testing.T) {
+	const plain, wide = `{"version":1,"name":"%","objects":[{"type":"CPU","os":0,"cpus":"0"}]}`, `{"version":1,"objects":[{"type":"CPU","os":0,"cpus":"0"},{"type":"CPU","os":1,"cpus":"1"}]}`
+	of := func(host, tree string, rank int) *Run {
+		return ranked(t, host, strings.Replace(tree, "%", host, 1), rank, 0, 1)
+	}
+	before, err := Merge([]*Run{of("b", plain, 1), of("c", wide, 2)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare := of("e", plain, 5)
+	bare.Tree = nil
+	got, err := Merge([]*Run{of("a", plain, 0), before, of("d", plain, 4), of("d", wide, 6), bare})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tree cluster
+	if err := json.Unmarshal(got.Tree, &tree); err != nil {
+		t.Fatal(err)
+	}
+	want := []clusterHost{{"a", 0}, {"b", 0}, {"c", 1}, {"d", 0}}
+	if len(tree.Machines) != 2 || !slices.Equal(tree.Hosts, want) {
+		t.Errorf("%d machines, hosts %v; want 2, %v", len(tree.Machines), tree.Hosts, want)
+	}
+	all := strings.Join(got.Warnings, "|")
+	for _, said := range []string{"rank 6: ran on another kind of machine than other ranks of the same host (d)", "rank 5: ran on a host whose topology is not known"} {
+		if !strings.Contains(all, said) {
+			t.Errorf("nothing says %q: %s", said, all)
+		}
 	}
 }
 

@@ -34,6 +34,9 @@ type Recording struct {
 	User    float64 `json:"user_seconds"`
 	System  float64 `json:"system_seconds"`
 
+	// Last is set where only the end of the recording was kept.
+	Last *Last `json:"last,omitempty"`
+
 	Samples int `json:"samples"`
 	// Addresses counts samples by how their address was found or why not.
 	Addresses map[string]int `json:"addresses,omitempty"`
@@ -67,6 +70,14 @@ type Trial struct {
 	// First says that this side of the pair ran before the other.
 	First    bool       `json:"first"`
 	Commands [][]string `json:"commands"` // of a and of b
+}
+
+// Last is the end of a recording that kept no more than that, in seconds since
+// the recording began.
+type Last struct {
+	Asked float64 `json:"asked_seconds"` // how much of the end was to be kept
+	From  float64 `json:"from"`
+	To    float64 `json:"to"`
 }
 
 // Heap is what the allocation log says about itself.

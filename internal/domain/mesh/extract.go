@@ -26,6 +26,14 @@ type Shell struct {
 // them has, and cells that are faces themselves. keep nil keeps all; it is
 // indexed by cell of the whole mesh.
 func Surface(ctx context.Context, m *grid.Mesh, keep []bool) (*Shell, error) {
+	return shellOf(ctx, m, func(b *shellBuilder, g *grid.Grid, first int) error {
+		return outside(ctx, g, cellsOf(keep, g, first), b.polygon)
+	})
+}
+
+// shellOf builds a shell from every block of a mesh; first is the number of the
+// block's first cell in the whole mesh.
+func shellOf(ctx context.Context, m *grid.Mesh, add func(b *shellBuilder, g *grid.Grid, first int) error) (*Shell, error) {
 	b, err := newShellBuilder(ctx)
 	if err != nil {
 		return nil, err
@@ -34,18 +42,22 @@ func Surface(ctx context.Context, m *grid.Mesh, keep []bool) (*Shell, error) {
 	first := 0
 	for i := range m.Blocks {
 		g := m.Blocks[i].Grid
-		n := g.NumCells()
-		var part []bool
-		if keep != nil {
-			part = keep[first : first+n]
-		}
 		b.block(g, first)
-		if err := outside(ctx, g, part, b.polygon); err != nil {
+		if err := add(b, g, first); err != nil {
 			return nil, err
 		}
-		first += n
+		first += g.NumCells()
 	}
 	return b.shell()
+}
+
+// cellsOf is the part of what all cells of a mesh have that is of one block; nil of
+// nil.
+func cellsOf[T any](all []T, g *grid.Grid, first int) []T {
+	if all == nil {
+		return nil
+	}
+	return all[first : first+g.NumCells()]
 }
 
 // faceRef is one face of a cell in the table that finds faces twice seen.
@@ -328,23 +340,11 @@ func (b *shellBuilder) shell() (*Shell, error) {
 // Slice cuts the kept cells with the plane through a point with a normal: at least
 // one polygon for each solid cell the plane passes through.
 func Slice(ctx context.Context, m *grid.Mesh, at, normal [3]float64, keep []bool) (*Shell, error) {
-	b, err := newShellBuilder(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer b.claim.Release()
-	b.flat = true
 	p := newPlane(m, at, normal)
-	first := 0
-	for i := range m.Blocks {
-		g := m.Blocks[i].Grid
-		b.block(g, first)
-		if err := b.slice(ctx, g, p, keep); err != nil {
-			return nil, err
-		}
-		first += g.NumCells()
-	}
-	return b.shell()
+	return shellOf(ctx, m, func(b *shellBuilder, g *grid.Grid, _ int) error {
+		b.flat = true
+		return b.slice(ctx, g, p, keep)
+	})
 }
 
 // slice cuts the kept cells of one block.
@@ -378,11 +378,12 @@ func Threshold(values []float64, lo, hi float64) []bool {
 	return keep
 }
 
-// OfLevel marks the cells of an adaptive mesh to be drawn: those that no finer
-// level refines, or with a level all of its own; nil for other meshes.
+// OfLevel marks the cells to be drawn: of an adaptive mesh those that no finer level
+// refines, or with a level all of its own; of other meshes those that are no ghosts. Nil
+// if these are all.
 func OfLevel(m *grid.Mesh, level int) []bool {
 	if len(m.Levels) == 0 {
-		return nil
+		return withoutGhosts(m)
 	}
 	var keep []bool
 	for l := range m.Levels {
@@ -391,4 +392,40 @@ func OfLevel(m *grid.Mesh, level int) []bool {
 		}
 	}
 	return keep
+}
+
+// withoutGhosts marks the cells that are no ghosts; nil if none is one.
+func withoutGhosts(m *grid.Mesh) []bool {
+	var keep []bool
+	first := 0
+	for i := range m.Blocks {
+		g := m.Blocks[i].Grid
+		if ghosts := g.Ghosts(); ghosts != nil {
+			if keep == nil {
+				keep = slices.Repeat([]bool{true}, m.NumCells())
+			}
+			for c, ghost := range ghosts {
+				keep[first+c] = !ghost
+			}
+		}
+		first += g.NumCells()
+	}
+	return keep
+}
+
+// ghostNote says how many cells are ghosts; empty if none is one.
+func ghostNote(m *grid.Mesh) string {
+	if len(m.Levels) > 0 {
+		return "" // marks there say what finer levels refine
+	}
+	n := 0
+	for _, own := range withoutGhosts(m) {
+		if !own {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d cells are ghosts, copies of other pieces' cells or hidden ones: they are not drawn, and no sample lies on one by its position", n, m.NumCells())
 }

@@ -314,6 +314,9 @@ func (st *Step) read(ctx context.Context) (*grid.Mesh, error) {
 	if err != nil {
 		return nil, err
 	}
+	if note := ghostNote(m); note != "" {
+		m.Warnings = append(m.Warnings, note)
+	}
 	return m, claim.Resize(m.Bytes())
 }
 

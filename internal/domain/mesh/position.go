@@ -108,6 +108,7 @@ type pointLocator struct {
 	part  *Part
 
 	grid   *grid.Grid
+	ghosts []bool // cells that are never found; nil: none
 	first  int
 	lo     [3]float64
 	width  [3]float64 // of a bin
@@ -121,7 +122,7 @@ func levelLocator(l *grid.Level, p *Part) *pointLocator { return &pointLocator{l
 
 // newPointLocator sorts the cells of a grid into about as many bins.
 func newPointLocator(ctx context.Context, g *grid.Grid, first int) *pointLocator {
-	l := &pointLocator{grid: g, first: first}
+	l := &pointLocator{grid: g, ghosts: g.Ghosts(), first: first}
 	n := g.NumCells()
 	lo, hi := bounds(g)
 	l.lo = lo
@@ -246,7 +247,7 @@ func (l *pointLocator) find(at [3]float64, s *insideScratch) int32 {
 	b := l.binOf(at, 0)
 	k := b[0] + l.bins[0]*(b[1]+l.bins[1]*b[2])
 	for _, c := range l.cells[l.start[k]:l.start[k+1]] {
-		if l.inside(int(c), at, s) {
+		if (l.ghosts == nil || !l.ghosts[c]) && l.inside(int(c), at, s) {
 			return int32(l.first) + c
 		}
 	}
