@@ -201,6 +201,7 @@ func (c *Catalogue) partsAt(tokens []token, at int) []part {
 	out = append(out, c.placesAt(tokens, at)...)
 	out = append(out, c.boundsAt(tokens, at)...)
 	out = append(out, c.mostAt(tokens, at)...)
+	out = append(out, c.endsAt(tokens, at)...)
 	return append(out, c.percentAt(tokens, at)...)
 }
 
@@ -411,6 +412,48 @@ func (c *Catalogue) percentAt(tokens []token, at int) []part {
 	}
 	n := strconv.FormatFloat(b.lo.number, 'g', -1, 64)
 	return []part{{score: 1, text: "the slowest " + n + " %", lazy: beyond(c.cost, 1-b.lo.number/100), axes: []string{c.cost}, end: end}}
+}
+
+// beginnings and endings are words for the two ends of what goes on.
+var beginnings, endings = wordSet("first earliest initial"), wordSet("last latest final")
+
+// endsAt reads "first iteration", "last 10 % of time".
+func (c *Catalogue) endsAt(tokens []token, at int) []part {
+	low, high := beginnings[tokens[at].word], endings[tokens[at].word]
+	if !low && !high {
+		return nil
+	}
+	which, end := tokens[at].word, at+1
+	share, shared := boundAt(tokens, end)
+	if shared {
+		if share.unit() != "%" || share.hi != nil || share.lo.number <= 0 || share.lo.number >= 100 {
+			return nil
+		}
+		end = share.end
+	}
+	for end < len(tokens) && (tokens[end].word == "of" || tokens[end].word == "the") {
+		end++
+	}
+	if end == len(tokens) {
+		return nil
+	}
+	column, end := c.axisAt(tokens, end)
+	switch {
+	case shared && (column == samples.Time || column == samples.Iteration):
+		n, p := strconv.FormatFloat(share.lo.number, 'g', -1, 64), share.lo.number/100
+		clause := ofSpan(column, query.Ge, 1-p)
+		if low {
+			clause = ofSpan(column, query.Le, p)
+		}
+		return []part{{score: 1, text: "the " + which + " " + n + " % of " + column, lazy: clause, axes: []string{column}, end: end}}
+	case !shared && column == samples.Iteration:
+		p := 1.0
+		if low {
+			p = 0
+		}
+		return []part{{score: 1, text: "the " + which + " " + column, lazy: exactly(column, p), axes: []string{column}, end: end}}
+	}
+	return nil
 }
 
 // mostAt reads "hottest line", "slowest cpu".

@@ -211,11 +211,30 @@ func (f *facts) cost() string {
 	return ""
 }
 
-// beyond selects values from a quantile up.
-func beyond(column string, p float64) clause {
+// ofSpan compares values with what lies a share of the way from the least to the
+// largest.
+func ofSpan(column string, op query.Op, share float64) clause {
+	return func(n numbers) (string, error) {
+		least, err := n.quantile(column, 0)
+		if err != nil {
+			return "", err
+		}
+		most, err := n.quantile(column, 1)
+		v := least + share*(most-least)
+		return query.Compare{Column: column, Op: op, Value: query.NumberValue(v)}.String(), err
+	}
+}
+
+// beyond selects values from a quantile up, exactly that one.
+func beyond(column string, p float64) clause { return compared(column, query.Ge, p) }
+
+func exactly(column string, p float64) clause { return compared(column, query.Eq, p) }
+
+// compared compares values with a quantile.
+func compared(column string, op query.Op, p float64) clause {
 	return func(n numbers) (string, error) {
 		v, err := n.quantile(column, p)
-		return query.Compare{Column: column, Op: query.Ge, Value: query.NumberValue(v)}.String(), err
+		return query.Compare{Column: column, Op: op, Value: query.NumberValue(v)}.String(), err
 	}
 }
 

@@ -447,7 +447,10 @@ func (c *Catalogue) limit(column string, limits []limit, score float64) []Sugges
 	switch op := limits[0].op; {
 	case op != "":
 		add(compare(op), 1)
-	case col.Kind == table.Flag, slices.Contains(naming, column), col.Kind == table.Address:
+	case col.Kind == table.Flag, slices.Contains(naming, column):
+		// "tid 4" is one thread: from 4 on would be all of them, where none is 4.
+		add(compare(query.Eq), 1)
+	case col.Kind == table.Address:
 		add(compare(query.Eq), 1)
 		add(compare(query.Ge), 0.9)
 	default:

@@ -147,6 +147,9 @@ type Comparison struct {
 	Groups     []Row     `json:"groups"`
 	Gate       *Verdicts `json:"gate,omitempty"`
 	Warnings   []string  `json:"warnings"`
+	// Remapped says that the work lies otherwise on the machine; nil if it does
+	// not, or that is not known.
+	Remapped *Remapped `json:"remapped,omitempty"`
 
 	exact    bool
 	modelled bool
@@ -266,6 +269,7 @@ func Runs(ctx context.Context, a, b []Run, opt Options) (*Comparison, error) {
 	c.fillSides(f, tables[0])
 	c.Warnings = append(c.Warnings, f.said...)
 	c.settle(tables)
+	c.Remapped = remapped(&a[0], &b[0])
 	return c, nil
 }
 

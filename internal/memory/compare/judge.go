@@ -48,7 +48,7 @@ func sideOf(runs []Run) Side {
 	for i := range runs {
 		r := &runs[i]
 		s.Runs = append(s.Runs, r.Name)
-		if d := r.Manifest.Recording; d != nil {
+		if d := r.Manifest.Recording; d != nil && d.Last == nil { // else the times are not those of the samples
 			count, seconds = count+float64(d.Samples), seconds+d.User+d.System
 		}
 	}

@@ -160,7 +160,7 @@ func (f *fitting) observeRun(ctx context.Context, r, first *Run, q *Question, op
 			out.scale /= float64(d)
 		}
 	}
-	if d := r.Manifest.Recording; d != nil && q.Metric.ofRun() {
+	if d := r.Manifest.Recording; d != nil && d.Last == nil && q.Metric.ofRun() {
 		out.seconds, out.known = d.User+d.System, true
 		if q.Metric == Wall {
 			out.seconds = d.Seconds

@@ -128,7 +128,7 @@ func (c *Comparison) Sentence() string {
 		text = fmt.Sprintf("B and A cannot be told apart: %s (%s)", Signed(*w.Ratio), between(*w.Low, *w.High))
 	}
 	text += fmt.Sprintf(": %s → %s%s", c.value(&w.A), c.value(&w.B), c.unitWord())
-	return text + c.leader()
+	return text + c.Remapped.text() + c.leader()
 }
 
 // allowed says that one run a side is compared, whose spread is not known but

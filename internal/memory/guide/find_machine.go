@@ -167,7 +167,7 @@ func named(r *hw.Resource) string {
 	if r.Kind == hw.CPU {
 		return r.Name
 	}
-	return fmt.Sprintf("%s (CPUs %s)", r.Name, r.CPUs)
+	return fmt.Sprintf("%s (CPUs %s)", r.Name, r.OwnCPUs())
 }
 
 // packageOf is the package of a resource, 0 if there is none.
@@ -409,10 +409,10 @@ func (l *insightSearch) causes(special func(row int) bool, total int) string {
 // node by chance; 0 if the machine has one node, or is not known.
 func (l *insightSearch) remoteByChance() float64 {
 	t := l.topology()
-	if t == nil || len(t.At(hw.NUMA)) < 2 {
+	if t == nil || t.NodesOfMachine() < 2 {
 		return 0
 	}
-	return 1 - 1/float64(len(t.At(hw.NUMA)))
+	return 1 - 1/float64(t.NodesOfMachine())
 }
 
 // touch is what is known of one cache line.

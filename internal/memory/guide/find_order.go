@@ -27,7 +27,7 @@ func scattered(l *insightSearch) ([]Insight, error) {
 	}
 	var found []Insight
 	var told []*table.Column
-	for _, name := range []string{"x", "y", "z"} {
+	for _, name := range domainIndices {
 		c := l.data.Table.Column(name)
 		if c == nil || c.Kind != table.Number {
 			continue
@@ -177,16 +177,27 @@ func partName(k hw.Kind) string {
 
 // farParts are the parts of the machine between which data is slow to move.
 func (l *insightSearch) farParts() (hw.Kind, *slotting) {
+	topology := l.topology()
+	k, at := farKind(topology)
+	if at == nil {
+		return 0, nil
+	}
+	return k, byPlace(l.places, len(at), func(pl hw.Place) int {
+		cpu, _ := l.places.Coder.Placer.Access(pl)
+		return slices.IndexFunc(at, func(r int) bool { return cpu >= 0 && topology.Resources[r].CPUs.Has(cpu) })
+	})
+}
+
+// farKind is what such parts of a machine are, and which there are; nil if it is
+// one part.
+func farKind(t *hw.Topology) (hw.Kind, []int) {
+	if t == nil || len(t.Hosts()) > 0 { // between hosts data does not move at all
+		return 0, nil
+	}
 	for _, k := range []hw.Kind{hw.Package, hw.NUMA, hw.Cache3} {
-		topology := l.topology()
-		if topology == nil || len(topology.At(k)) < 2 {
-			continue
+		if at := t.At(k); len(at) > 1 {
+			return k, at
 		}
-		at := topology.At(k)
-		return k, byPlace(l.places, len(at), func(pl hw.Place) int {
-			cpu, _ := l.places.Coder.Placer.Access(pl)
-			return slices.IndexFunc(at, func(r int) bool { return cpu >= 0 && topology.Resources[r].CPUs.Has(cpu) })
-		})
 	}
 	return 0, nil
 }
@@ -238,7 +249,7 @@ func agreementOf(counts []float64, k int) (agree, bool) {
 		pairs++
 	}
 	if pairs < float64(limit.indices-1) {
-		return a, false
+		return agree{}, false
 	}
 	a.within /= pairs
 	a.across /= pairs
