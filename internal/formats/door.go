@@ -2,6 +2,7 @@ package formats
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -74,11 +75,31 @@ type recordedRefs struct {
 // trace in another format.
 func OpenTrace(path string) (*otf2.Archive, string, error) {
 	found, err := Known.Of(kind.Trace).Identify(path)
+	if errors.Is(err, foreign.ErrUnknown) {
+		err = cmp.Or(holdsOther(path, kind.Trace), err)
+	}
 	if err != nil {
 		return nil, "", err
 	}
 	a, err := found.Trace()
 	return a, found.Format.Name, err
+}
+
+// holdsOther says what a file holds that is not of the kind that is wanted; nil
+// if that is not known either.
+func holdsOther(path string, want kind.Kind) error {
+	if run.IsRun(path) {
+		m, err := run.ReadManifest(path)
+		if err != nil {
+			return err
+		}
+		return &foreign.WrongKind{Path: path, Format: "a run", Kind: m.Kind, Want: want}
+	}
+	found, err := Identify(path)
+	if err != nil {
+		return nil // the first error says more
+	}
+	return &foreign.WrongKind{Path: path, Format: found.Format.Name, Kind: found.Format.Kind, Want: want}
 }
 
 // ErrNoTopology is returned for data that is no hardware description.

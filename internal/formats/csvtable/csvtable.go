@@ -74,6 +74,9 @@ func header(data []byte) (comma byte, names []string, length int) {
 	return 0, nil, 0
 }
 
+// shownRows is how many rows are looked at before a table is read.
+const shownRows = 100
+
 // columns shows the columns of a table.
 func columns(in *foreign.Input) ([]foreign.Candidate, error) {
 	head := in.Head
@@ -96,7 +99,7 @@ func columns(in *foreign.Input) ([]foreign.Candidate, error) {
 			out[i].ReadAs = name
 		}
 	}
-	for _, row := range delimited.FirstLines(head[length:], comma, 100) {
+	for _, row := range delimited.FirstLines(head[length:], comma, shownRows) {
 		if len(row) != len(out) {
 			continue // broken, or cut off by the end of the head
 		}
@@ -139,6 +142,8 @@ func parse(ctx context.Context, data []byte, said map[string]table.Described, op
 	}
 	options := delimited.Options{Comma: comma, Names: names, Types: types(names, said), Skip: length, FirstLine: 1 + bytes.Count(data[:length], []byte("\n")), Omitted: -1,
 		Progress: opt.Steps(int64(len(data)))}
+	// Semicolons are what tables have whose numbers have commas.
+	options.DecimalComma = comma == ';' && delimited.HasDecimalComma(delimited.FirstLines(data[length:], comma, shownRows))
 	text, err := delimited.Read(ctx, data, options)
 	if err != nil {
 		return nil, err
@@ -146,6 +151,9 @@ func parse(ctx context.Context, data []byte, said map[string]table.Described, op
 	warnings, err := text.Judge(opt.Salvage)
 	if err != nil {
 		return nil, err
+	}
+	if options.DecimalComma {
+		warnings = append(warnings, "numbers such as 1,5 are read with a decimal comma")
 	}
 	columns := make([]*table.Column, len(text.Columns))
 	for i := range text.Columns {

@@ -112,6 +112,7 @@ func (ch *chunk) parse(ctx context.Context) error {
 				continue
 			}
 		}
+		ch.opt.points(cells)
 		ch.row(cells)
 		if ch.rows-toldRows >= progressRows {
 			if err := ctx.Err(); err != nil {

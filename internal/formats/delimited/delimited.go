@@ -44,6 +44,8 @@ type Options struct {
 	Skip int
 	// FirstLine is the number of the first row's line, for messages.
 	FirstLine int
+	// DecimalComma says that numbers have a comma where others have a point.
+	DecimalComma bool
 	// Omitted is a column that no row has although the header does, or -1.
 	Omitted int
 	// JoinLines repairs a writer that breaks a row in two.
@@ -252,6 +254,7 @@ func guess(body []byte, opt *Options) []Type {
 		if len(fields) != len(types) {
 			continue
 		}
+		opt.points(fields)
 		for c, cell := range fields {
 			saw[c] |= classify(cell)
 		}
@@ -266,6 +269,46 @@ func guess(body []byte, opt *Options) []Type {
 		}
 	}
 	return types
+}
+
+// points gives cells that are numbers with a decimal comma a point in its place.
+func (o *Options) points(cells [][]byte) {
+	if !o.DecimalComma {
+		return
+	}
+	for i, cell := range cells {
+		if whole, part, ok := decimalComma(cell); ok {
+			cells[i] = slices.Concat(whole, []byte{'.'}, part) // what was read is not ours to change
+		}
+	}
+}
+
+// decimalComma divides a number at its only comma.
+func decimalComma(cell []byte) (whole, part []byte, ok bool) {
+	whole, part, ok = bytes.Cut(cell, []byte{','})
+	digits := bytes.TrimLeft(whole, "+-")
+	return whole, part, ok && len(digits) > 0 && len(part) > 0 && onlyDigits(digits) && onlyDigits(part)
+}
+
+func onlyDigits(text []byte) bool {
+	return !bytes.ContainsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+}
+
+// HasDecimalComma reports whether rows that are not separated by commas have
+// numbers with a decimal comma: one that cannot be a thousand's, and none with a
+// point.
+func HasDecimalComma(rows [][][]byte) bool {
+	found := false
+	for _, row := range rows {
+		for _, cell := range row {
+			if whole, part, ok := bytes.Cut(cell, []byte{'.'}); ok && onlyDigits(whole) && onlyDigits(part) {
+				return false
+			}
+			whole, part, ok := decimalComma(cell)
+			found = found || ok && (len(part) != 3 || len(whole) > 3 || whole[0] == '0')
+		}
+	}
+	return found
 }
 
 // restore puts an empty cell in the place of the omitted column.

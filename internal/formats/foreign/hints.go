@@ -3,6 +3,7 @@ package foreign
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -51,6 +52,28 @@ func packets(head []byte) bool {
 	return true
 }
 
+// binarySTL reports whether a file begins as binary STL: a line of 80 bytes, a count, and
+// triangles of 50 bytes. Nothing in it says so; three normals of length 1 and attributes
+// of 0 do.
+func binarySTL(head []byte) bool {
+	const line, triangle, wanted = 80, 50, 3
+	if len(head) < line+4+wanted*triangle || binary.LittleEndian.Uint32(head[line:]) < wanted {
+		return false
+	}
+	for i := range wanted {
+		of := head[line+4+i*triangle:]
+		x, y, z := float32At(of, 0), float32At(of, 4), float32At(of, 8)
+		if long := x*x + y*y + z*z; !(math.Abs(long-1) < 0.01) || of[48] != 0 || of[49] != 0 { // the normal
+			return false
+		}
+	}
+	return true
+}
+
+func float32At(b []byte, at int) float64 {
+	return float64(math.Float32frombits(binary.LittleEndian.Uint32(b[at:])))
+}
+
 // isText reports whether bytes could be a line: none of them controls anything.
 func isText(b []byte) bool {
 	return !slices.ContainsFunc(b, func(c byte) bool { return c < ' ' && c != '\t' && c != '\r' && c != '\n' })
@@ -74,8 +97,11 @@ const (
 	adviceMachine = "lstopo --of xml out.xml describes the machine in a form that is read"
 	advicePython  = "python3 -X perf under perf record, or py-spy record -f raw, write samples that are read"
 	advicePickle  = "load it there and write the table with pandas' to_csv or to_parquet"
+	adviceMesh    = "open it in ParaView and save the data as .vtu, or .pvd for all its steps, which are read"
 	adviceGprof   = "it has sums of functions; isobath record or perf record take samples, which are read"
 )
+
+const hdf5Start = "\x89HDF\r\n\x1a\n"
 
 // lookalikes are files that people come with, the more certain first.
 var lookalikes = []lookalike{
@@ -156,6 +182,22 @@ var lookalikes = []lookalike{
 	{begins: "Obj\x01", what: "a table of Avro", advice: adviceArrow},
 	{begins: "\xd4\xc3\xb2\xa1", what: "packets of a network", advice: adviceMPI},
 	{begins: "\x0a\x0d\x0d\x0a", what: "packets of a network", advice: adviceMPI},
+	{pattern: regexp.MustCompile(`^\s*(<\?xml[^>]*\?>\s*)?(<!DOCTYPE Xdmf[^>]*>\s*)?<Xdmf\b`), what: "a mesh in XDMF", advice: adviceMesh},
+	{pattern: regexp.MustCompile(`^FORMAT\s+type:\s*ensight`), what: "a case of EnSight", advice: adviceMesh},
+	{begins: "C Binary\x00", what: "a geometry of EnSight", advice: "open its .case file in ParaView and save the data as .vtu, or .pvd for all its steps, which are read"},
+	{begins: "Fortran Binary", what: "a geometry of EnSight", advice: "open its .case file in ParaView and save the data as .vtu, or .pvd for all its steps, which are read"},
+	{pattern: regexp.MustCompile(`^ply\r?\nformat `), what: "a surface in PLY", advice: adviceMesh},
+	{pattern: regexp.MustCompile(`^solid\b[^\n]*\n\s*facet normal `), what: "a surface in STL", advice: adviceMesh},
+	{is: binarySTL, what: "a surface in STL", advice: adviceMesh},
+	{pattern: regexp.MustCompile(`(^|\n)FoamFile\s*\{`), what: "a file of OpenFOAM", advice: "foamToVTK writes the case as VTK files, which are read"},
+	{begins: hdf5Start, is: mentions("CGNSLibraryVersion"), what: "a mesh in CGNS", advice: adviceMesh},
+	{begins: hdf5Start, is: mentions("openPMD"), what: "data of openPMD", advice: "openPMD-viewer or ParaView's openPMD reader open it; save a mesh as .vtu, particles as CSV, which are read"},
+	{begins: hdf5Start, what: "HDF5 of a kind that is not known", advice: "of HDF5, VTKHDF, Chombo, Silo and Exodus are read"},
+	{pattern: regexp.MustCompile(`^CDF[\x01\x02\x05]`), what: "netCDF of a kind that is not known", advice: "of netCDF, Exodus is read; open a mesh in ParaView and save it as .vtu"},
+	{begins: "$MeshFormat", what: "a mesh of Gmsh", advice: "gmsh FILE -save -o out.vtk writes it as VTK, which is read"},
+	{begins: "#!TDV", what: "data of Tecplot", advice: adviceMesh},
+	{pattern: regexp.MustCompile(`(?i)^\s*(TITLE\s*=[^\n]*\n\s*)?VARIABLES\s*=\s*"`), what: "data of Tecplot", advice: adviceMesh},
+	{pattern: regexp.MustCompile(`^#(std|par) \d`), what: "a field of Nek5000", advice: adviceMesh},
 	{begins: "\xed\xab\xee\xdb", what: "an RPM package", advice: "install it first"},
 	{begins: "!<arch>", what: "a library archive or Debian package", advice: "open the data, not the program"},
 }

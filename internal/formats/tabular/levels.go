@@ -46,8 +46,12 @@ func spellLevels(c *table.Column, mapped map[string]string) (*table.Column, stri
 	if len(unknown) == 0 {
 		return spelled, "", nil
 	}
-	return spelled, fmt.Sprintf("level: %s %s no level that is known and %s where levels are counted; say which with --map level:%s=L3",
-		quoted(unknown), verb(unknown, "is", "are"), verb(unknown, "is left out", "are left out"), unknown[0]), nil
+	example := "level:" + unknown[0] + "=L3"
+	if strings.ContainsFunc(example, func(r rune) bool { return r == ' ' || r == '(' || r == ')' || r == '&' || r == ';' }) {
+		example = "'" + example + "'" // as a shell takes it for one word
+	}
+	return spelled, fmt.Sprintf("level: %s %s no level that is known and %s where levels are counted; say which with --map %s",
+		quoted(unknown), verb(unknown, "is", "are"), verb(unknown, "is left out", "are left out"), example), nil
 }
 
 func levelNames(words []string, mapped map[string]string) (ours, unknown []string, err error) {

@@ -89,6 +89,11 @@ func TestUnitsOfTime(t *testing.T) {
 		{"name and word disagree", "t_us,cpu\n0,0\n2,1\n", map[string]string{"time": "t_us:ns"}, "2", ""},
 		{"a colon in the name", "a:us,cpu\n0,0\n7,1\n", map[string]string{"time": "a:us"}, "7", ""},
 		{"fractions", "time,cpu\n0,0\n0.25,1\n", nil, "250000000", "read in seconds"},
+		{"words are no times", "t,cpu\nlate,0\nearly,1\n", map[string]string{"time": "t:ms"}, "is a category", ""},
+		{"a decimal comma", "t;cpu\n0,000;0\n0,500;1\n", map[string]string{"time": "t:ms"}, "500000", "decimal comma"},
+		{"thousands, or a decimal comma", "t;cpu\n1,000;0\n2,500;1\n", map[string]string{"time": "t:ms"}, "is a category", ""},
+		{"in another case", "Time;CPU\n0;0\n7;1\n", nil, "7", "is taken for"},
+		{"a unit behind the name", "TIME [us]\tcpu\n0\t0\n1.5\t1\n", nil, "1500", "read in us"},
 		{"no unit of time", "t,cpu\n0,0\n2,1\n", map[string]string{"time": "t:miles"}, "no unit of time", ""},
 	}
 	for _, tt := range tests {
@@ -108,6 +113,29 @@ func TestUnitsOfTime(t *testing.T) {
 				t.Errorf("warnings %q, want %q", w, tt.warns)
 			}
 		})
+	}
+}
+
+// A column is known by its name in another case and with a unit behind it; where
+// two could be meant, neither is.
+func TestNamesAsOthersWriteThem(t *testing.T) {
+	out, err := importText(t, "Latency (ns),CPU,Address\n40,0,0x10\n", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab := out.Tables[0]
+	if c := tab.Column("latency"); c == nil || c.Unit != "ns" || c.Text(0) != "40" {
+		t.Errorf("latency is %+v", c)
+	}
+	if tab.Column("cpu") == nil || tab.Column("addr") == nil || len(out.Warnings) != 3 {
+		t.Errorf("CPU or Address is not known, or not said: %q", out.Warnings)
+	}
+	out, err = importText(t, "Cpu,CPU,time\n1,2,3\n", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Tables[0].Column("cpu") != nil {
+		t.Error("one of two columns was taken for the CPU")
 	}
 }
 

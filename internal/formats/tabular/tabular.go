@@ -5,7 +5,9 @@ package tabular
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -22,7 +24,7 @@ func Samples(columns []*table.Column, opt *foreign.Options) (*foreign.Imported, 
 	if err != nil {
 		return nil, err
 	}
-	out := &foreign.Imported{}
+	out := &foreign.Imported{Warnings: recognise(columns, units)}
 	if !slices.ContainsFunc(columns, func(c *table.Column) bool { _, ok := samples.Lookup(c.Name); return ok }) {
 		return nil, fmt.Errorf("no column has a name that samples have; the file has %s; say which is which with --map time=NAME --map cpu=NAME --map latency=NAME --map addr=NAME",
 			names(columns))
@@ -97,6 +99,49 @@ func rename(columns []*table.Column, m map[string]string) (map[string]source, er
 		sources[to] = source{file: from, unit: unit}
 	}
 	return sources, nil
+}
+
+// unitBehind is a unit in brackets behind a column's name.
+var unitBehind = regexp.MustCompile(`^(.*?)\s*[(\[]([^()\[\]]+)[)\]]$`)
+
+// alsoCalled are names of other writers for canonical columns.
+var alsoCalled = map[string]string{
+	"timestamp": samples.Time, "cpu id": samples.CPU, "core id": samples.CPU, "thread id": samples.TID, "process id": samples.PID,
+	"address": samples.Addr, "virtual address": samples.Addr, "data address": samples.Addr,
+}
+
+// recognise names columns that are canonical but for capitals, a unit behind the
+// name or another writer's word, where one column alone is, and returns what it
+// took for what.
+func recognise(columns []*table.Column, sources map[string]source) (said []string) {
+	meant := map[string][]*table.Column{}
+	units := map[*table.Column]string{}
+	for _, c := range columns {
+		name := strings.ToLower(strings.TrimSpace(c.Name))
+		if m := unitBehind.FindStringSubmatch(name); m != nil {
+			name, units[c] = m[1], m[2]
+		}
+		if known, ok := alsoCalled[strings.ReplaceAll(name, "_", " ")]; ok {
+			name = known
+		}
+		if _, ok := samples.Lookup(name); ok {
+			meant[name] = append(meant[name], c)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(meant)) {
+		c := meant[name][0]
+		if len(meant[name]) > 1 || c.Name == name {
+			continue
+		}
+		said = append(said, fmt.Sprintf("%s: column %q is taken for it", name, c.Name))
+		from := source{file: c.Name}
+		if field, _ := samples.Lookup(name); field.Kind != table.Time { // whose unit is found in the name
+			from.unit = units[c]
+		}
+		sources[name] = from
+		c.Name = name
+	}
+	return said
 }
 
 func mapKeys(m map[string]string) func(func(string) bool) {

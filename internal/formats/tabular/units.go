@@ -33,6 +33,9 @@ func inUnit(c *table.Column, field samples.Field, from source) (*table.Column, s
 		out.Unit = from.unit
 		return &out, "", nil
 	}
+	if c.Kind == table.Category {
+		return c, "", nil // words have no unit: whoever converts the column says so
+	}
 	factor, said, err := timeFactor(c, from)
 	if err != nil || factor == 1 {
 		return c, said, err
