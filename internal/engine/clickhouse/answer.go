@@ -23,6 +23,8 @@ type layers struct {
 	selected string
 	hovered  string // hover and selection
 	hover    string // hover alone
+
+	drag *drag // nil: every statement is asked
 }
 
 func (e *Engine) layers(ctx context.Context, r *query.Request) (ls layers, err error) {
@@ -100,9 +102,21 @@ func (e *Engine) Answer(ctx context.Context, r *query.Request) (*query.Answer, e
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	d, err := e.dragOf(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return e.answer(ctx, r, d)
+}
+
+// answer is Answer with the cube of a drag, if there is one.
+func (e *Engine) answer(ctx context.Context, r *query.Request, d *drag) (*query.Answer, error) {
 	ls, err := e.layers(ctx, r)
 	if err != nil {
 		return nil, err
+	}
+	if d != nil {
+		ls.selected, ls.drag = brushed, d
 	}
 	a := &query.Answer{
 		Axes: make([]query.Histogram, len(r.Axes)), Pairs: make([]query.Density, len(r.Pairs)),
@@ -202,9 +216,17 @@ func (e *Engine) questions(r *query.Request, a *query.Answer, ls *layers, binner
 
 // table asks for columns of a statement over the rows of the filter.
 func (e *Engine) table(ctx context.Context, ls *layers, columns []string, rest string) (*block, error) {
-	sql := "SELECT " + strings.Join(columns, ", ") + " FROM " + e.from()
-	if ls.filter != "1" {
-		sql += " WHERE " + ls.filter
+	if ls.drag != nil {
+		return ls.drag.table(ctx, e, columns, rest)
+	}
+	return e.statement(ctx, ls.filter, columns, strings.Join(columns, ", "), rest)
+}
+
+// statement asks for columns, whose SQL is given, over the rows of a filter.
+func (e *Engine) statement(ctx context.Context, filter string, columns []string, selected, rest string) (*block, error) {
+	sql := "SELECT " + selected + " FROM " + e.from()
+	if filter != "1" {
+		sql += " WHERE " + filter
 	}
 	b, err := e.ask(ctx, sql+rest)
 	if err != nil {

@@ -74,6 +74,31 @@ func BenchmarkTwoShards(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	axis := query.Axis{Column: "time"}
+	b.Run("cube", func(b *testing.B) {
+		for b.Loop() {
+			if err := r.Engine.Prepare(b.Context(), screen(nil), axis); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	divided, err := r.Engine.binnerOf(b.Context(), axis)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("step", func(b *testing.B) {
+		edges := divided.Binning.Edges
+		for i := 0; b.Loop(); i++ {
+			from := query.NumberValue(edges[1+i%(len(edges)/2)])
+			brush := query.Compare{Column: axis.Column, Op: query.Ge, Value: from}
+			if d, err := r.Engine.dragOf(b.Context(), &query.Request{Where: brush}); err != nil || d == nil {
+				b.Fatalf("no cube for %v: %v", brush, err)
+			}
+			if _, err := r.Engine.Answer(b.Context(), screen(brush)); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 	for name, selected := range map[string]query.Expr{"screen": nil, "screen selected": slow} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

@@ -70,6 +70,107 @@ func TestConformance(t *testing.T) {
 	}
 }
 
+// drags are brushes of an axis, from edge to edge.
+func drags(t *testing.T, e *Engine, axis query.Axis) []query.Expr {
+	t.Helper()
+	b, err := e.binnerOf(t.Context(), axis)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edges := b.Binning.Edges
+	var out []query.Expr
+	for _, label := range b.Binning.Labels[:min(2, len(b.Binning.Labels))] {
+		out = append(out, query.Compare{Column: axis.Column, Op: query.Eq, Value: query.Value{Text: label, Quoted: true}})
+	}
+	if len(edges) < 5 {
+		return out
+	}
+	for _, ends := range [][2]int{{1, 3}, {2, len(edges) / 2}, {len(edges) / 3, len(edges) - 2}} {
+		from := query.Compare{Column: axis.Column, Op: query.Ge, Value: query.NumberValue(edges[ends[0]])}
+		to := query.Compare{Column: axis.Column, Op: query.Lt, Value: query.NumberValue(edges[ends[1]])}
+		out = append(out, query.And{Terms: []query.Expr{from, to}})
+	}
+	return out
+}
+
+// TestDrag prepares drags and then ends the servers: the steps are answered without
+// them, as the kernel answers them.
+func TestDrag(t *testing.T) {
+	servers := clickhousetest.Start(t, 2)
+	s := dial(t, servers[0].Address(""))
+	r := rand.New(rand.NewPCG(5, 6))
+	d := enginetest.Data(r, 4000)
+	want := kernel.New(d, kernel.Options{})
+	defer want.Close()
+	rest, err := query.Parse("level != L1", d.Table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	engines := map[string]*Engine{}
+	requests := map[string]*query.Request{}
+	steps := map[string][]query.Expr{}
+	for _, column := range []string{"time", "latency", "cpu"} {
+		q := screen(nil)
+		q.Groups = append(q.Groups, query.Group{By: []string{"line", "level"}, Sum: "latency"}, query.Group{Sum: "addr"})
+		if column == "cpu" {
+			q.Filter = rest
+		} else {
+			q.Where = rest
+		}
+		e := stored(t, s, "drag-"+column, d)
+		axis := query.Axis{Column: column}
+		if err := e.Prepare(t.Context(), q, axis); err != nil {
+			t.Fatal(err)
+		}
+		engines[column], requests[column], steps[column] = e, q, drags(t, e, axis)
+	}
+	for _, server := range servers {
+		server.Kill()
+	}
+	for column, e := range engines {
+		for _, brush := range steps[column] {
+			q := *requests[column]
+			q.Where = query.Both(q.Where, brush)
+			enginetest.Check(t, t.Context(), d, &q, want, e)
+		}
+	}
+}
+
+// A brush that cuts through a bin, and what cannot be added up, are asked as before.
+func TestDragBeyondCube(t *testing.T) {
+	servers := clickhousetest.Start(t, 1)
+	s := dial(t, "clickhouse://"+servers[0].Host()+"/default")
+	r := rand.New(rand.NewPCG(7, 8))
+	d := enginetest.Data(r, 1000)
+	want := kernel.New(d, kernel.Options{})
+	defer want.Close()
+	e := stored(t, s, "run", d)
+	q := screen(nil)
+	q.Groups = append(q.Groups, query.Group{By: []string{"level"}, Distinct: "line"})
+	if err := e.Prepare(t.Context(), q, query.Axis{Column: "latency"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, where := range []string{"latency > 37", "latency > 37 & level != L1", "cpu = 1", "latency = none"} {
+		x, err := query.Parse(where, d.Table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Where = x
+		enginetest.Check(t, t.Context(), d, q, want, e)
+	}
+	for _, column := range d.Table.Columns() {
+		axis := query.Axis{Column: column.Name}
+		q.Where = nil
+		if err := e.Prepare(t.Context(), q, axis); err != nil {
+			t.Fatalf("%s: %v", column.Name, err)
+		}
+		for _, brush := range drags(t, e, axis) {
+			q.Where = brush
+			enginetest.Check(t, t.Context(), d, q, want, e)
+		}
+	}
+}
+
 func TestAnswerCancelled(t *testing.T) {
 	servers := clickhousetest.Start(t, 1)
 	s := dial(t, "clickhouse://"+servers[0].Host()+"/default")

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -252,7 +253,8 @@ type Engine struct {
 	described []described
 	samples   pieces
 
-	divided sync.Map // query.Axis → *query.Binner
+	divided sync.Map             // query.Axis → *query.Binner
+	dragged atomic.Pointer[cube] // the last one that came
 }
 
 var _ query.Engine = (*Engine)(nil)

@@ -36,15 +36,15 @@ func TestWhichBrushesACubeAnswers(t *testing.T) {
 	tests := []struct {
 		name  string
 		where query.Expr
-		want  []run
+		want  []query.BinRun
 		no    bool
 	}{
-		{name: "everything", where: w1, want: []run{{0, 6}}},
-		{name: "between edges", where: and(w1, compare(query.Ge, 2), compare(query.Lt, 6)), want: []run{{1, 3}}},
-		{name: "terms in another order", where: and(compare(query.Lt, 6), and(compare(query.Ge, 2), w1)), want: []run{{1, 3}}},
-		{name: "up to the last value of a bin", where: and(w1, query.Range{Column: "v", Lo: number(2), Hi: number(5)}), want: []run{{1, 3}}},
-		{name: "outside", where: and(w1, query.Not{Term: query.Range{Column: "v", Lo: number(2), Hi: number(5)}}), want: []run{{0, 1}, {3, 6}}},
-		{name: "no value", where: and(w1, query.Missing{Column: "v"}), want: []run{{5, 6}}},
+		{name: "everything", where: w1, want: []query.BinRun{{From: 0, To: 6}}},
+		{name: "between edges", where: and(w1, compare(query.Ge, 2), compare(query.Lt, 6)), want: []query.BinRun{{From: 1, To: 3}}},
+		{name: "terms in another order", where: and(compare(query.Lt, 6), and(compare(query.Ge, 2), w1)), want: []query.BinRun{{From: 1, To: 3}}},
+		{name: "up to the last value of a bin", where: and(w1, query.Range{Column: "v", Lo: number(2), Hi: number(5)}), want: []query.BinRun{{From: 1, To: 3}}},
+		{name: "outside", where: and(w1, query.Not{Term: query.Range{Column: "v", Lo: number(2), Hi: number(5)}}), want: []query.BinRun{{From: 0, To: 1}, {From: 3, To: 6}}},
+		{name: "no value", where: and(w1, query.Missing{Column: "v"}), want: []query.BinRun{{From: 5, To: 6}}},
 		{name: "nothing", where: and(w1, compare(query.Gt, 100)), want: nil},
 		{name: "through a bin", where: and(w1, compare(query.Ge, 3)), no: true},
 		{name: "another selection", where: compare(query.Ge, 2), no: true},

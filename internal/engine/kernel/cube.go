@@ -17,7 +17,7 @@ type cube struct {
 	column   string
 	filter   setKey
 	rest     string
-	extremes *extremes
+	extremes *query.Extremes
 	counts   []int // rows in the first bins
 	all      int   // rows of the filter
 	tables   map[any]*cubeTable
@@ -33,9 +33,23 @@ type cubeTable struct {
 
 type cubeKey struct{ column string }
 
-// maxCube is the largest table for one counter; larger ones are counted anew
-// with every move.
-const maxCube = 128 << 20
+const (
+	// maxCube is the largest table for one counter; larger ones are counted anew
+	// with every move.
+	maxCube = 128 << 20
+	// anyCube is a table that is made however few the rows are. A larger one with
+	// as many cells as a quarter of the rows is not: subtracting its cells takes as
+	// long as counting.
+	anyCube = 1 << 20
+	// freeCubes is what all cubes of an engine may take beside as much as the table.
+	freeCubes = 16 << 20
+)
+
+// keptCube is a column that has, or had, a cube.
+type keptCube struct {
+	column string
+	bytes  int64
+}
 
 // errTight means that the budget has no room for a cube.
 var errTight = errors.New("no memory left in the budget to prepare a drag")
@@ -53,9 +67,9 @@ func (e *Engine) Prepare(ctx context.Context, r *query.Request, drag query.Axis)
 	if err != nil {
 		return err
 	}
-	_, rest := split(r.Where, drag.Column)
+	_, rest := query.SplitBrush(r.Where, drag.Column)
 	c := &cube{axis: axis, column: drag.Column, rest: textOf(rest), tables: map[any]*cubeTable{}, lists: map[any]*cellList{}}
-	ls, err := e.layers(ctx, l, &query.Request{Filter: r.Filter, Where: joined(rest)}, &query.Answer{})
+	ls, err := e.layers(ctx, l, &query.Request{Filter: r.Filter, Where: query.AllOf(rest)}, &query.Answer{})
 	if err != nil {
 		return err
 	}
@@ -67,33 +81,67 @@ func (e *Engine) Prepare(ctx context.Context, r *query.Request, drag query.Axis)
 	if c.extremes, err = findExtremes(ctx, column, axis); err != nil {
 		return err
 	}
-	size, counters := c.choose(p.counters)
-	if err := e.fillCube(ctx, l, c, counters, ls); err != nil {
+	size, counters := e.choose(c, p.counters)
+	e.makeRoom(l, drag.Column, size)
+	claim, err := e.share.Budget().Claim("what is prepared for a drag needs", size)
+	if err != nil {
+		return errTight
+	}
+	err = e.fillCube(ctx, l, c, counters, ls)
+	claim.Release()
+	if err != nil {
 		return err
 	}
 	if !l.Keep(cubeKey{drag.Column}, size, c) {
 		return errTight
 	}
 	e.mu.Lock()
-	if !slices.Contains(e.dragged, drag.Column) {
-		e.dragged = append(e.dragged, drag.Column)
-	}
+	e.dragged = append(slices.DeleteFunc(e.dragged, func(k keptCube) bool { return k.column == drag.Column }), keptCube{drag.Column, size})
 	e.mu.Unlock()
 	return nil
+}
+
+// cubeRoom is what all cubes of the engine may take: their size depends on what
+// is shown, and a small table must not cost as much as a large one.
+func (e *Engine) cubeRoom() int64 {
+	return freeCubes + 8*int64(e.data.Table.Rows())*int64(len(e.data.Table.Columns()))
+}
+
+// makeRoom forgets the cube of a column, and those made longest ago until another
+// of so many bytes has room.
+func (e *Engine) makeRoom(l *budget.Lease, column string, bytes int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.dragged = slices.DeleteFunc(e.dragged, func(k keptCube) bool {
+		if k.column == column {
+			l.Forget(cubeKey{column})
+		}
+		return k.column == column
+	})
+	for _, k := range e.dragged {
+		bytes += k.bytes
+	}
+	for len(e.dragged) > 0 && bytes > e.cubeRoom() {
+		bytes -= e.dragged[0].bytes
+		l.Forget(cubeKey{e.dragged[0].column})
+		e.dragged = e.dragged[1:]
+	}
 }
 
 func textOf(terms []query.Expr) string {
 	if len(terms) == 0 {
 		return ""
 	}
-	return joined(terms).String()
+	return query.AllOf(terms).String()
 }
 
-// choose returns the counters that a cube can answer, and the bytes that takes.
-func (c *cube) choose(counters []*counter) (size int64, chosen []*counter) {
-	n := int64(c.axis.cells) + 1
+// choose returns the counters that a cube is to answer, and the bytes that takes.
+func (e *Engine) choose(c *cube, counters []*counter) (size int64, chosen []*counter) {
+	n, room := int64(c.axis.cells)+1, e.cubeRoom()
 	for _, x := range counters {
-		if bytes := n * x.bytes(); x.exact() && bytes <= maxCube {
+		bytes := n * x.bytes()
+		pays := bytes <= anyCube || bytes <= maxCube && 4*x.cells <= e.data.Table.Rows()
+		if x.exact() && pays && size+bytes <= room {
 			size += bytes
 			chosen = append(chosen, x)
 		}
@@ -229,7 +277,7 @@ func widen(v view, into []uint32) []uint32 {
 // dragging is a cube and the bins of its axis that a selection takes.
 type dragging struct {
 	cube *cube
-	runs []run
+	runs []query.BinRun
 }
 
 // findCube returns a cube that answers the selection of a request, or nil.
@@ -238,53 +286,37 @@ func (e *Engine) findCube(l *budget.Lease, r *query.Request) *dragging {
 		return nil
 	}
 	e.mu.Lock()
-	columns := slices.Clone(e.dragged)
+	cubes := slices.Clone(e.dragged)
 	e.mu.Unlock()
-	if len(columns) == 0 {
+	if len(cubes) == 0 {
 		return nil
 	}
 	filter := setKey{}
 	if r.Filter != nil {
 		filter = e.setKey(r.Filter)
 	}
-	for _, name := range columns {
+	for _, k := range cubes {
+		name := k.column
 		c, ok := l.Look(cubeKey{name}).(*cube)
 		if !ok || c.filter != filter {
 			continue
 		}
-		brush, rest := split(r.Where, name)
-		if textOf(rest) != c.rest || mentionsRows(rest) {
+		brush, rest := query.SplitBrush(r.Where, name)
+		if textOf(rest) != c.rest || query.MentionsRows(rest) {
 			continue
 		}
-		if runs, ok := c.extremes.runs(brush); ok {
+		if runs, ok := c.extremes.Runs(brush); ok {
 			return &dragging{c, runs}
 		}
 	}
 	return nil
 }
 
-// mentionsRows reports whether terms refer to rows that may have been replaced.
-func mentionsRows(terms []query.Expr) bool {
-	return slices.ContainsFunc(terms, func(e query.Expr) bool {
-		switch e := e.(type) {
-		case query.RowSet:
-			return true
-		case query.And:
-			return mentionsRows(e.Terms)
-		case query.Or:
-			return mentionsRows(e.Terms)
-		case query.Not:
-			return mentionsRows([]query.Expr{e.Term})
-		}
-		return false
-	})
-}
-
 // count is the rows selected.
 func (d *dragging) count() int {
 	n := 0
 	for _, r := range d.runs {
-		n += d.cube.counts[r.to] - d.cube.counts[r.from]
+		n += d.cube.counts[r.To] - d.cube.counts[r.From]
 	}
 	return n
 }
@@ -297,8 +329,8 @@ func (d *dragging) result(c *counter) (layered, bool) {
 	}
 	selected := c.newResult()
 	for _, r := range d.runs {
-		selected.add(t.slice(r.to))
-		selected.sub(t.slice(r.from))
+		selected.add(t.slice(r.To))
+		selected.sub(t.slice(r.From))
 	}
 	return layered{t.all, selected, t.zero}, true
 }

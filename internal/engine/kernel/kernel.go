@@ -28,7 +28,7 @@ type Engine struct {
 	lasts   []lastKey
 	warned  bool
 	coded   map[string]query.Axis // an axis with small codes for a column
-	dragged []string              // columns that have, or had, a cube
+	dragged []keptCube            // oldest first
 }
 
 var (

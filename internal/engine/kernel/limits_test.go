@@ -189,3 +189,31 @@ func TestNoAllocationPerRow(t *testing.T) {
 		t.Errorf("%.0f allocations for %d rows, %.0f for %d: %.4f a row", few, rows, many, 4*rows, grown)
 	}
 }
+
+// What is prepared for drags is bounded by the data, however much is shown: a
+// page of twelve axes took half a gigabyte for sixteen thousand samples.
+func TestCubesAreBoundedByData(t *testing.T) {
+	const rows = 16_000
+	d := query.Data{Table: synth.Overlaid(rows)}
+	bytes := int64(rows * len(d.Table.Columns()) * 8)
+	room := budget.New(4 << 30)
+	e := kernel.New(d, kernel.Options{Budget: room})
+	defer e.Close()
+	q := &query.Request{Pairs: synth.Pairs(synth.OverlaidAxes)}
+	for i := range synth.OverlaidAxes {
+		q.Axes = append(q.Axes, query.Axis{Column: fmt.Sprintf("c%d", i), Bins: 100})
+	}
+	for _, axis := range q.Axes {
+		if err := e.Prepare(t.Context(), q, axis); err != nil {
+			t.Fatal(err)
+		}
+		moved := *q
+		moved.Where = synth.Brush(axis.Column, 1000, 6000)
+		if err := synth.Ask(t.Context(), e, &moved); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if used := room.Used(); used > 32<<20+2*bytes {
+		t.Errorf("%d MB are kept for %d kB of data", used>>20, bytes>>10)
+	}
+}
