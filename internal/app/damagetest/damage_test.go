@@ -51,11 +51,11 @@ func child(in io.Reader, out io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	var began atomic.Int64 // when the attempt under way began; 0: none
-	var number, at atomic.Int64
+	var under atomic.Pointer[stopwatch] // of the attempt under way
+	var at atomic.Int64
 	go func() {
 		for range time.Tick(time.Second) {
-			if t := began.Load(); t != 0 && time.Since(time.Unix(0, t)) > mostTime+5*time.Second {
+			if w := under.Load(); w != nil && w.over(5*time.Second) {
 				stack := make([]byte, 1<<16)
 				fmt.Fprintf(out, "found %d %s\n", at.Load(), strconv.Quote(fmt.Sprintf("hangs\n%s", stack[:runtime.Stack(stack, true)])))
 				os.RemoveAll(folder)
@@ -69,14 +69,13 @@ func child(in io.Reader, out io.Writer) error {
 		if _, err := fmt.Sscan(lines.Text(), &which, &first, &count); err != nil {
 			return err
 		}
-		number.Store(int64(which))
 		for attempt := first; attempt < first+count; attempt++ {
 			at.Store(int64(attempt))
-			began.Store(time.Now().UnixNano())
+			under.Store(startWatch())
 			fmt.Fprintf(out, "at %d\n", attempt)
 			dir := filepath.Join(folder, strconv.Itoa(attempt))
 			finding, err := all[which].try(dir, which, attempt)
-			began.Store(0)
+			under.Store(nil)
 			os.RemoveAll(dir)
 			if err != nil {
 				return err

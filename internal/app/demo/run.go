@@ -48,6 +48,10 @@ type Object struct {
 
 // Write writes the run as the folder NAME.isobath in dir and returns its path.
 func (r *Run) Write(ctx context.Context, dir string) (path string, err error) {
+	path = filepath.Join(dir, r.Name+run.Suffix)
+	if err := free(path); err != nil {
+		return "", err
+	}
 	b, err := r.Bundle()
 	if err != nil {
 		return "", err
@@ -65,7 +69,6 @@ func (r *Run) Write(ctx context.Context, dir string) (path string, err error) {
 		}
 		b.SourceFiles[s.Name] = sourcefile.File{Root: tmp, Name: s.Name}
 	}
-	path = filepath.Join(dir, r.Name+run.Suffix)
 	return path, b.Write(ctx, path, false)
 }
 

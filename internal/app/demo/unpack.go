@@ -53,15 +53,31 @@ func OnMesh(name string) bool { return name == "stencil" || name == "fixed" }
 
 // Unpack writes an example below a folder and returns where it is.
 func Unpack(ctx context.Context, name, dir string) (string, error) {
-	at := slices.IndexFunc(Examples, func(e Example) bool { return e.Name == name })
-	if at < 0 {
-		names := []string{}
-		for _, e := range Examples {
-			names = append(names, e.Name)
-		}
-		return "", fmt.Errorf("there is no example %q; there are %s", name, strings.Join(names, ", "))
+	if err := Known(name); err != nil {
+		return "", err
 	}
-	return Examples[at].unpack(ctx, dir)
+	return Examples[slices.IndexFunc(Examples, func(e Example) bool { return e.Name == name })].unpack(ctx, dir)
+}
+
+// Known is an error that lists the examples unless there is one of that name.
+func Known(name string) error {
+	names := []string{}
+	for _, e := range Examples {
+		names = append(names, e.Name)
+	}
+	if !slices.Contains(names, name) {
+		return fmt.Errorf("there is no example %q; there are %s", name, strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// free is an error if something is at path: what a user may have changed is never
+// replaced.
+func free(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s exists; remove it, or name another folder", path)
+	}
+	return nil
 }
 
 func samplesOf(open func() (*Run, error)) func(context.Context, string) (string, error) {
@@ -80,6 +96,9 @@ func unpackMessages(_ context.Context, dir string) (string, error) {
 		return "", err
 	}
 	folder := filepath.Join(dir, "messages")
+	if err := free(folder); err != nil {
+		return "", err
+	}
 	return filepath.Join(folder, "halo2d.otf2"), os.CopyFS(folder, archive)
 }
 
@@ -110,6 +129,9 @@ func unpackLocality(ctx context.Context, dir string) (string, error) {
 
 // writeRefs keeps a trace as a run with its sources, and closes it.
 func writeRefs(ctx context.Context, path string, src refs.Reader, texts map[string][]byte) (_ string, err error) {
+	if err := free(path); err != nil {
+		return "", errors.Join(err, src.Close())
+	}
 	all, err := refs.All(src)
 	err = errors.Join(err, src.Close())
 	if err != nil {
@@ -141,6 +163,9 @@ func writeRefs(ctx context.Context, path string, src refs.Reader, texts map[stri
 
 func unpackMesh(_ context.Context, dir string) (string, error) {
 	folder := filepath.Join(dir, "mesh")
+	if err := free(folder); err != nil {
+		return "", err
+	}
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return "", err
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/isobath/isobath/internal/app/dataset"
+	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/app/server/references"
 	"github.com/isobath/isobath/internal/locality/answer"
 	"github.com/isobath/isobath/internal/locality/views"
@@ -116,4 +117,59 @@ func spiralOf(t *testing.T, s *Server, path, where string) (head references.Spir
 	class := references.ClassAsk{CyclesAsk: references.CyclesAsk{Thread: -1}, Other: -1, Where: where}
 	postColumns(t, s, path+"/cycles/spiral", references.SpiralAsk{ClassAsk: class, Radii: 100, Angles: 360, Columns: 100}, &head)
 	return head
+}
+
+// TestPairedRows holds that rows of two runs are paired across an edit: lines by
+// their text, a function that was renamed by its body, fields by their object.
+func TestPairedRows(t *testing.T) {
+	s := newTestServer(t, nil)
+	var ids []string
+	var edited *frame.Run
+	for i := range 2 {
+		runs, err := NewLoader(dataset.Options{}).DemoCycles(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs[0].ID += fmt.Sprint(i)
+		s.Add(runs[0])
+		ids, edited = append(ids, runs[0].ID), runs[0]
+	}
+	before := post[references.LocalityAnswer](t, s, "/api/v1/runs/"+ids[0]+"/locality", references.LocalityAsk{Stack: "object"})
+	var a, b []references.PlaceKey
+	file, removed := before.Now.Places[0].File, before.Now.Places[0].Line
+	for _, p := range before.Now.Places {
+		a = append(a, references.PlaceKey{File: p.File, Line: p.Line})
+		switch {
+		case p.Line < removed:
+			b = append(b, references.PlaceKey{File: p.File, Line: p.Line + 2})
+		case p.Line > removed:
+			b = append(b, references.PlaceKey{File: p.File, Line: p.Line + 1})
+		}
+	}
+	renamed := before.Now.Functions[0].Function
+	a = append(a, references.PlaceKey{Function: renamed}, references.PlaceKey{Object: "p", Other: "x"}, references.PlaceKey{Object: "p", Other: "y"})
+	b = append(b, references.PlaceKey{Function: "another"}, references.PlaceKey{Object: "p", Other: "x"})
+
+	text := edited.SourceLines(file)
+	lines := slices.Delete(slices.Clone(text), removed-1, removed)
+	edited.Texts = map[string][]byte{file: []byte("/* more */\n/* lines */\n" + strings.ReplaceAll(strings.Join(lines, "\n"), renamed+"(", "another("))}
+	got := post[references.Paired](t, s, "/api/v1/runs/"+ids[1]+"/locality/paired", references.PairedAsk{Before: ids[0], A: a, B: b})
+	at := 0
+	for i, k := range a {
+		want := at
+		if k.Line == removed || k.Other == "y" {
+			want = -1
+		} else {
+			at++
+		}
+		if k.Line > 0 && strings.TrimSpace(text[k.Line-1]) == "}" {
+			continue // nothing to be known by
+		}
+		if got.Rows[i] != want {
+			t.Errorf("%+v is row %d, want %d", k, got.Rows[i], want)
+		}
+	}
+	if len(got.Unmatched) > 0 {
+		t.Errorf("lines of %v were compared by number", got.Unmatched)
+	}
 }

@@ -84,6 +84,7 @@ type Server struct {
 	recent  recent
 	kept    keptSelections
 	uploads uploads
+	idle    idleWatch
 
 	mu   sync.RWMutex
 	runs []*frame.Run // in the order they were opened
@@ -145,6 +146,7 @@ func (s *Server) report(doing string, p *parallel.Panic) string {
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.idle.ask()
 	s.handler.ServeHTTP(w, r.WithContext(budget.With(r.Context(), s.opt.Budget)))
 }
 
@@ -161,6 +163,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ErrorLog:          slog.NewLogLogger(s.opt.Log.Handler(), slog.LevelDebug),
 	}
+	watch, unwatch := context.WithCancel(ctx)
+	resting := parallel.Start(watch, s.idle.watch)
 	serving := parallel.Start(ctx, func(context.Context) error { return srv.Serve(limited(l, maxConnections)) })
 	var err error
 	select {
@@ -174,7 +178,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		}
 		<-serving.Done()
 	}
-	return errors.Join(err, s.Close())
+	unwatch()
+	return errors.Join(err, resting.Wait(), s.Close())
 }
 
 // Close ends imports, closes all runs and removes what was uploaded.

@@ -88,7 +88,7 @@ var wireAreas = []struct {
 		{"internal/locality/views/evictions.go", "Evictions", "MissCause"},
 		{"internal/locality/views/fields.go", "StructUse", "StructPart", "StructField", "StructLine"},
 		{"internal/locality/views/sets.go", "SetUse"},
-		{"internal/app/server/references/wire_locality.go", "MachineAsk", "LocalityAsk", "LocalityAnswer", "LocalityThen", "LocalityMapAsk", "LocalityMap", "LocalityLane",
+		{"internal/app/server/references/wire_locality.go", "MachineAsk", "LocalityAsk", "PairedAsk", "PlaceKey", "Paired", "LocalityAnswer", "LocalityThen", "LocalityMapAsk", "LocalityMap", "LocalityLane",
 			"AdviseAsk", "SharingAsk", "MachinesAsk", "MachineMisses", "MachineLevels"},
 	}},
 	{"mesh", [][]string{

@@ -54,6 +54,15 @@ func (r *Run) SourceBytes(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, maxSource))
 }
 
+// SourceLines returns the lines of a source file; nil if there is no text of it.
+func (r *Run) SourceLines(name string) []string {
+	text, err := r.SourceBytes(name)
+	if err != nil || bytes.IndexByte(text, 0) >= 0 {
+		return nil
+	}
+	return strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")
+}
+
 // addSources adds a folder in which to look for sources.
 func (f *Frame) addSources(w http.ResponseWriter, r *http.Request, run *Run) error {
 	var a AddSources

@@ -168,6 +168,8 @@ type Topology struct {
 	Resources []Resource `json:"resources"`
 	// Levels are the types from the machine outward, each with its count.
 	Levels []Level `json:"levels"`
+	// Without are the types that a cluster has too many of to be sent.
+	Without []string `json:"without"`
 }
 
 // Resource is a node of the topology.

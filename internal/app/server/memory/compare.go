@@ -1,11 +1,9 @@
 package memory
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/engine/clickhouse"
@@ -92,16 +90,6 @@ func (r *Samples) comparable(where string) (compare.Run, error) {
 		return compare.Run{}, err
 	}
 	return r.side(e), nil
-}
-
-// linesOf are the lines of a source file of a run; nil if it is not known or not
-// text.
-func linesOf(r *frame.Run, file string) []string {
-	text, err := r.SourceBytes(file)
-	if err != nil || bytes.IndexByte(text, 0) >= 0 {
-		return nil
-	}
-	return strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")
 }
 
 func comparedOf(c *compare.Comparison, top int) Compared {

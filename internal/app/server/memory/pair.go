@@ -107,7 +107,7 @@ func (r *Samples) side(where query.Expr) compare.Run {
 	return compare.Run{Name: r.Run.Name, Manifest: r.Manifest, Table: r.Data.Table, Engine: r.Engine, Where: where, Topology: r.Topology, Text: func(file string) []string {
 		lines, read := texts[file]
 		if !read {
-			lines = linesOf(r.Run, file)
+			lines = r.Run.SourceLines(file)
 			texts[file] = lines
 		}
 		return lines
@@ -195,7 +195,7 @@ func (s routes) matched(w http.ResponseWriter, r *http.Request, run *Samples) er
 		return s.Answer(w, r, out)
 	}
 	defer release()
-	out.Gone = gone(linesOf(a, fileA), lines)
+	out.Gone = gone(a.SourceLines(fileA), lines)
 	return s.Answer(w, r, out)
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -55,6 +56,9 @@ type Samples struct {
 	pair *pair // the runs that these samples are of; nil for one
 
 	columns atomic.Pointer[[]frame.ColumnInfo] // see describe
+
+	showingOnce sync.Once
+	showing     *shown // see shown
 
 	guided sync.Once
 	guide  *guide.Guide // see guideTo
@@ -122,19 +126,25 @@ func (s *Samples) topology() *frame.Topology {
 	if s.Places != nil {
 		resources = s.Places.Coder.Placer.Resources
 	}
-	t := &frame.Topology{Resources: make([]frame.Resource, len(resources)), Levels: []frame.Level{}}
-	for i, n := range resources {
-		label := n.Name
+	shown := s.shown()
+	t := &frame.Topology{Resources: make([]frame.Resource, len(shown.resources)), Levels: []frame.Level{}, Without: []string{}}
+	for _, k := range shown.without {
+		t.Without = append(t.Without, k.String())
+	}
+	for i, n := range pick(shown, resources) {
+		label := n.ShortName()
 		if n.Model != "" {
 			label = n.Model
 		}
 		t.Resources[i] = frame.Resource{
-			Name: n.ID, Type: n.Kind.String(), ID: n.Number, Label: label, Parent: n.Parent,
+			Name: n.ID, Type: n.Kind.String(), ID: n.Number, Label: label, Parent: shown.parent(n.Parent),
 			Size: int64(n.Size), CPUs: len(n.CPUs), Aside: n.Aside, Blocked: n.Blocked, Virtual: n.Virtual, Note: n.Note,
 		}
 	}
 	for _, l := range s.Topology.Summary().Levels {
-		t.Levels = append(t.Levels, frame.Level(l))
+		if !slices.Contains(t.Without, l.Type) {
+			t.Levels = append(t.Levels, frame.Level(l))
+		}
 	}
 	return t
 }

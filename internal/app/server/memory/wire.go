@@ -113,6 +113,16 @@ type PlacesAnswer struct {
 	Remote RemoteAnswer `json:"remote"`
 	// Unplaced are samples that have no place, with the reason.
 	Unplaced []Unplaced `json:"unplaced"`
+	// Hosts are those of a cluster, the one most unlike the others first.
+	Hosts []HostDistance `json:"hosts"`
+}
+
+// HostDistance is how far a host is from the median host in all its samples, in
+// deviations of hosts, and the measure in which it is farthest.
+type HostDistance struct {
+	Resource int     `json:"resource"`
+	Distance float64 `json:"distance"`
+	Measure  string  `json:"measure"`
 }
 
 // RemoteAnswer is one row for each pair of resources with such traffic.

@@ -18,8 +18,8 @@ type AskResources struct {
 	Measure string `json:"measure"`
 }
 
-// ResourceAmounts is a number for each resource of the run's topology, in its
-// order: of the samples that belong to it and of those that it served. Samples say
+// ResourceAmounts is a number for each resource that the page has of the run's
+// topology, in its order: of the samples that belong to it and of those that it served. Samples say
 // how many values a number rests on, 0 where there is none; AtLeast that there were
 // more distinct values than can be told apart.
 type ResourceAmounts struct {
@@ -57,8 +57,8 @@ func (s routes) resources(w http.ResponseWriter, r *http.Request, run *Samples) 
 		}
 		return frame.Add(body, n), frame.Add(body, c)
 	}
-	head.Passed, head.PassedSamples = add(amounts.Passed)
-	head.Served, head.ServedSamples = add(amounts.Served)
+	head.Passed, head.PassedSamples = add(pick(run.shown(), amounts.Passed))
+	head.Served, head.ServedSamples = add(pick(run.shown(), amounts.Served))
 	head.Columns = body.Refs
 	return s.AnswerColumns(w, r, head, body)
 }

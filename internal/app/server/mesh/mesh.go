@@ -317,7 +317,7 @@ func (m *Mesh) info(ctx context.Context, step int, dump *grid.Mesh) (*MeshInfo, 
 	lo, hi := dump.Bounds()
 	info := &MeshInfo{
 		Name: m.Series.Name, Format: m.Series.Format, Step: step, Cells: space.Cells, Points: dump.NumPoints(), Levels: max(1, len(dump.Levels)),
-		Low: finites(lo), High: finites(hi), Flat: flat(ctx, dump), Steps: []MeshStep{}, Parts: []MeshPart{}, Values: []MeshVariable{},
+		Low: finites(lo), High: finites(hi), Flat: flat(ctx, dump), Steps: []MeshStep{}, Parts: []MeshPart{}, Values: []MeshVariable{}, Vectors: mesh.Vectors(dump),
 		Fields: []string{}, Placing: []string{}, Notes: frame.List(dump.Warnings),
 	}
 	for _, st := range m.Series.Steps {

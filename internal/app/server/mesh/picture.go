@@ -214,6 +214,13 @@ func (s routes) meshPicture(w http.ResponseWriter, r *http.Request, m *Mesh) err
 			return err
 		}
 	}
+	if ask.Arrows != "" {
+		vectors, err := mesh.VectorsOf(r.Context(), dump, ask.Arrows, shell.drawn)
+		if err != nil {
+			return frame.WrongAsk(err)
+		}
+		head.Arrows = &MeshArrows{Name: ask.Arrows, Values: frame.Add(col, vectors)}
+	}
 	head.Columns, head.Took = frame.List(col.Refs), frame.Since(start)
 	return s.AnswerColumns(w, r, head, col)
 }
@@ -296,13 +303,30 @@ func (m *Mesh) shell(ctx context.Context, dump *grid.Mesh, ask *MeshGeometryAsk)
 	return sh, name, nil
 }
 
+// mostPlanes that clip a picture.
+const mostPlanes = 12
+
+// clipped are the cells of the level that is asked for within all planes; nil for all.
+func (m *Mesh) clipped(ctx context.Context, dump *grid.Mesh, ask *MeshGeometryAsk) ([]bool, error) {
+	if len(ask.Clip) > mostPlanes {
+		return nil, frame.BadRequest("%d planes: at most %d can clip a mesh", len(ask.Clip), mostPlanes)
+	}
+	within := make([]mesh.HalfSpace, len(ask.Clip))
+	for i, p := range ask.Clip {
+		within[i] = mesh.HalfSpace(p)
+	}
+	return mesh.Clip(ctx, dump, mesh.OfLevel(dump, ask.Level), within)
+}
+
 func (m *Mesh) extract(ctx context.Context, dump *grid.Mesh, ask *MeshGeometryAsk) (*shell, error) {
 	if ask.Level < -1 || ask.Level >= max(1, len(dump.Levels)) {
 		return nil, frame.BadRequest("the mesh has %d levels; there is no level %d", max(1, len(dump.Levels)), ask.Level)
 	}
-	keep := mesh.OfLevel(dump, ask.Level)
+	keep, err := m.clipped(ctx, dump, ask)
+	if err != nil {
+		return nil, err
+	}
 	sh := &shell{}
-	var err error
 	switch ask.View {
 	case "surface":
 		sh.Shell, err = mesh.Surface(ctx, dump, keep)
@@ -329,8 +353,18 @@ func (m *Mesh) extract(ctx context.Context, dump *grid.Mesh, ask *MeshGeometryAs
 		}
 		keep = inside
 		sh.Shell, err = mesh.Surface(ctx, dump, keep)
+	case "contour":
+		if ask.By == nil {
+			return nil, frame.BadRequest("a contour needs a field")
+		}
+		ask.By.Step = ask.Step
+		f, _, wrong := m.values(ctx, dump, *ask.By)
+		if wrong != nil {
+			return nil, wrong
+		}
+		sh.Shell, err = mesh.Contour(ctx, dump, ask.By.Variable, f.Values, ask.Low, keep)
 	default:
-		err = frame.BadRequest("%q is no view: want surface, slice or threshold", ask.View)
+		err = frame.BadRequest("%q is no view: want surface, slice, threshold or contour", ask.View)
 	}
 	if err != nil {
 		return nil, err

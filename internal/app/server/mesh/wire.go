@@ -25,6 +25,8 @@ type MeshInfo struct {
 	High   []float64      `json:"high"`
 	Flat   bool           `json:"flat"` // no cell is solid: nothing to slice
 	Values []MeshVariable `json:"values"`
+	// Vectors are the variables of the simulation that have a direction.
+	Vectors []string `json:"vectors"`
 	// Fields are the performance fields that are offered; empty without
 	// samples. Any other COLUMN_AGGREGATE can be asked for too.
 	Fields  []string `json:"fields"`
@@ -116,17 +118,25 @@ type MeshFieldAnswer struct {
 }
 
 // MeshGeometryAsk asks for what is drawn of a dump: its surface, a slice across
-// an axis at a part of the bounds, or the surface of the cells whose value lies
-// between low and high.
+// an axis at a part of the bounds, the surface of the cells whose value lies
+// between low and high, or the contour where it is low.
 type MeshGeometryAsk struct {
 	Step  int           `json:"step"`
-	View  string        `json:"view" ts:"'surface' | 'slice' | 'threshold'"`
+	View  string        `json:"view" ts:"'surface' | 'slice' | 'threshold' | 'contour'"`
 	Axis  int           `json:"axis"`
 	At    float64       `json:"at"`
 	Level int           `json:"level"` // of refinement; -1 for all
 	By    *MeshFieldAsk `json:"by,omitempty"`
 	Low   float64       `json:"low"`
 	High  float64       `json:"high"`
+	// Clip are planes: cells are drawn whose middle lies within all of them.
+	Clip []MeshPlane `json:"clip,omitempty"`
+}
+
+// MeshPlane bounds what is drawn: normal · point ≤ end.
+type MeshPlane struct {
+	Normal [3]float64 `json:"normal" ts:"readonly [number, number, number]"`
+	End    float64    `json:"end"`
 }
 
 // MeshPictureAsk asks for what is drawn: a geometry and the fields on it. The
@@ -136,6 +146,7 @@ type MeshPictureAsk struct {
 	Have        string          `json:"have"` // key of the geometry that the page has
 	Performance *MeshFieldAsk   `json:"performance,omitempty"`
 	Physics     *MeshFieldAsk   `json:"physics,omitempty"`
+	Arrows      string          `json:"arrows,omitempty"` // vectors to be drawn on the cells
 }
 
 // MeshPicture is the answer; geometry is null if the page has it.
@@ -146,6 +157,13 @@ type MeshPicture struct {
 	Geometry    *MeshGeometry     `json:"geometry"`
 	Performance *MeshFieldAnswer  `json:"performance"`
 	Physics     *MeshFieldAnswer  `json:"physics"`
+	Arrows      *MeshArrows       `json:"arrows"`
+}
+
+// MeshArrows are vectors on the cells that are drawn.
+type MeshArrows struct {
+	Name   string       `json:"name"`
+	Values frame.Column `json:"values"` // x, y, z of each cell that is drawn; NaN: it has none
 }
 
 // MeshGeometry are triangles that know their cell, and lines.

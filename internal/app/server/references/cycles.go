@@ -3,6 +3,7 @@
 package references
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -340,7 +341,7 @@ func (c *cycles) analyse(ctx context.Context, r *Refs, progress frame.Told) erro
 	}
 	c.notes = append(c.notes, src.About().Notes...)
 	if c.ask.Folds > 0 {
-		folded, _, err := cycle.FoldLoops(ctx, tr, max(c.ask.Window, cycle.MinWindow), c.ask.Folds)
+		folded, _, err := cycle.FoldLoops(ctx, tr, cmp.Or(c.ask.Window, cycle.DefaultWindow), c.ask.Folds)
 		if err != nil {
 			return err
 		}
@@ -477,7 +478,7 @@ func (c *cycles) info(run *Refs) CyclesInfo {
 	}
 	for _, k := range res.Classes {
 		class := CyclesClass{
-			Birth: k.Birth, Death: k.Death, Alive: k.Alive, Epsilon: k.Epsilon, Turns: k.Turns, Exact: k.Exact, Combination: k.Combination,
+			Birth: k.Birth, Death: k.Death, Alive: k.Alive, Epsilon: k.Epsilon, Turns: k.Turns, Exact: k.Exact, Stable: k.Stable, SameLeast: k.Same.Least, SameMost: k.Same.Most, Combination: k.Combination,
 			Name: string(k.Role), Parent: k.Parent, Passes: k.Passes, Dual: k.Dual, Whole: k.Whole, Sentence: k.Sentence,
 			Place: cycle.Place(k.From, k.To), TurnAt: k.TurnAt, TurnLength: k.TurnLength, Residual: frame.Finite(k.Residual), Lines: []CyclesLine{}, Loop: -1,
 		}

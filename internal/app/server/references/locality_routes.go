@@ -31,6 +31,8 @@ func (s routes) localityRoutes() []frame.Route {
 			Takes: LocalityMapAsk{}, Answers: LocalityMap{}, Type: frame.TypeColumns, OfRun: of(s.localityMap)},
 		{Method: "POST", Path: "runs/{id}/locality/machines", Access: frame.Viewer, Does: "misses on several machines, with and without a change", Command: "isobath whatif",
 			Takes: MachinesAsk{}, Answers: []MachineMisses{}, OfRun: of(s.machines)},
+		{Method: "POST", Path: "runs/{id}/locality/paired", Access: frame.Viewer, Does: "which row each row of an earlier run is here: lines by their text, functions and objects by name and content",
+			Takes: PairedAsk{}, Answers: Paired{}, OfRun: of(s.paired)},
 	}
 }
 

@@ -85,6 +85,9 @@ type CyclesClass struct {
 	Epsilon     int          `json:"epsilon"`
 	Turns       int64        `json:"turns"`
 	Exact       bool         `json:"exact"`
+	Stable      bool         `json:"stable"`    // shorter and longer windows count as many turns
+	SameLeast   int          `json:"sameLeast"` // the shortest and the longest window that does; 0 if turns are not counted
+	SameMost    int          `json:"sameMost"`
 	Combination bool         `json:"combination"`
 	Name        string       `json:"name"` // role in the nest of loops
 	Parent      int          `json:"parent"`

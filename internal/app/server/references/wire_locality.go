@@ -156,3 +156,28 @@ type MachineLevels struct {
 	Now   uint64 `json:"now"`
 	Then  uint64 `json:"then"`
 }
+
+// PairedAsk asks which rows of two runs are of the same place: A is an earlier
+// run, and the run that is asked is B.
+type PairedAsk struct {
+	Before string     `json:"before"` // the run A
+	A      []PlaceKey `json:"a"`
+	B      []PlaceKey `json:"b"`
+}
+
+// PlaceKey is what a row is about: a line, else a function, else an object. Other
+// is what two rows of one such place must have alike, as the name of a field.
+type PlaceKey struct {
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+	Function string `json:"function"`
+	Object   string `json:"object"`
+	Other    string `json:"other"`
+}
+
+// Paired is for each row of A the index of the row of B that it is, −1 for none.
+type Paired struct {
+	Rows []int `json:"rows"`
+	// Unmatched are files whose lines could not be compared by their text.
+	Unmatched []string `json:"unmatched"`
+}
