@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -24,8 +25,8 @@ import (
 // cyclesFlags are the flags of `isobath cycles` as the user wrote them.
 type cyclesFlags struct {
 	symbol, epsilon, limit, span, binary, roi, modify, memory string
-	bias                                                      string
-	window, every, landmarks, folds, persistence, top         int
+	bias, window                                              string
+	every, landmarks, folds, persistence, top                 int
 	thread                                                    int64
 	time                                                      time.Duration
 	json                                                      bool
@@ -57,7 +58,7 @@ is passed once per turn.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.symbol, "symbol", "auto", "what makes two references the same: pc, line, addr, op+addr, pc+addr, cacheline, object")
-	fl.IntVar(&f.window, "window", cycle.DefaultWindow, "references per window")
+	fl.StringVar(&f.window, "window", "auto", "references per window; auto is 10, and less than the shortest turn")
 	fl.StringVar(&f.epsilon, "epsilon", "auto", "smooth classes here; auto is each class's birth")
 	fl.StringVar(&f.limit, "epsilon-cap", "auto", "largest epsilon to look at; auto is 7, and the window for few points")
 	fl.IntVar(&f.every, "every", 1, "keep every K-th reference")
@@ -227,8 +228,11 @@ func (f *cyclesFlags) useBinary(in *cycle.Input, r refs.Reader, format string) (
 }
 
 func (f *cyclesFlags) options() (cycle.Options, error) {
-	o := cycle.Options{Window: f.window, Persistence: f.persistence, Time: f.time, Landmarks: f.landmarks}
+	o := cycle.Options{Persistence: f.persistence, Time: f.time, Landmarks: f.landmarks}
 	var err error
+	if o.Window, err = autoInt("--window", f.window); err != nil {
+		return o, err
+	}
 	if o.Epsilon, err = autoInt("--epsilon", f.epsilon); err != nil {
 		return o, err
 	}
@@ -239,10 +243,10 @@ func (f *cyclesFlags) options() (cycle.Options, error) {
 		return o, usagef("--memory: %v", err)
 	}
 	switch {
-	case f.window < cycle.MinWindow || f.window > cycle.MaxWindow:
-		return o, usagef("--window %d: want %d to %d", f.window, cycle.MinWindow, cycle.MaxWindow)
-	case o.Cap > f.window:
-		return o, usagef("--epsilon-cap %d is more than the window of %d, the largest distance there is", o.Cap, f.window)
+	case o.Window != 0 && (o.Window < cycle.MinWindow || o.Window > cycle.MaxWindow):
+		return o, usagef("--window %d: want %d to %d", o.Window, cycle.MinWindow, cycle.MaxWindow)
+	case o.Cap > cmp.Or(o.Window, cycle.DefaultWindow):
+		return o, usagef("--epsilon-cap %d is more than the window of %d, the largest distance there is", o.Cap, cmp.Or(o.Window, cycle.DefaultWindow))
 	case f.every < 1:
 		return o, usagef("--every %d: want 1 or more", f.every)
 	case f.persistence < 1:
@@ -315,7 +319,7 @@ const maxFolds = 8
 
 func (r *cyclesReport) add(ctx context.Context, tr *cycle.Trace, o cycle.Options, folds int) error {
 	if folds > 0 {
-		folded, _, err := cycle.FoldLoops(ctx, tr, o.Window, folds)
+		folded, _, err := cycle.FoldLoops(ctx, tr, cmp.Or(o.Window, cycle.DefaultWindow), folds)
 		if err != nil {
 			return err
 		}
@@ -326,7 +330,7 @@ func (r *cyclesReport) add(ctx context.Context, tr *cycle.Trace, o cycle.Options
 	if err != nil {
 		return fmt.Errorf("thread %d: %w", tr.Thread, err)
 	}
-	_, nest, err := cycle.FoldLoops(ctx, tr, o.Window, maxFolds)
+	_, nest, err := cycle.FoldLoops(ctx, tr, res.Points.Window, maxFolds)
 	if err != nil {
 		return err
 	}
@@ -352,7 +356,7 @@ func (r *cyclesReport) writeJSON(out io.Writer, o cycle.Options) error {
 		all[i] = cyclesJSON(res, r.folds[i])
 	}
 	top := map[string]any{
-		"records": 0, "windows": 0, "unique": 0, "symbol": r.symbol.String(), "window": o.Window,
+		"records": 0, "windows": 0, "unique": 0, "symbol": r.symbol.String(), "window": cmp.Or(o.Window, cycle.DefaultWindow),
 		"prime": cycle.DefaultPrimes[0], "bars": [][2]any{}, "classes": []any{},
 	}
 	if len(all) > 0 {

@@ -79,12 +79,20 @@ func classJSON(c *cycle.Class) map[string]any {
 	}
 	return map[string]any{
 		"header": header, "birth": c.Birth, "death": death(c.Bar), "alive_at_cap": c.Alive, "persistence": c.Persistence(),
-		"epsilon": c.Epsilon, "winding": c.Winding, "turns": c.Turns, "exact": c.Exact, "stable": c.Stable, "lift": c.Lift,
+		"epsilon": c.Epsilon, "winding": c.Winding, "turns": c.Turns, "exact": c.Exact, "stable": c.Stable, "windows_same": lengths(c.Same), "lift": c.Lift,
 		"energy": c.Energy, "residual": c.Residual, "support": c.Support, "edges": c.Edges,
 		"combination": c.Combination, "parts": parts, "lines": lines, "functions": functions,
 		"role": c.Role, "parent": index(c.Parent), "passes": c.Passes, "dual": index(c.Dual), "whole": index(c.Whole),
 		"turn": map[string]any{"window": c.TurnAt, "length": c.TurnLength}, "sentence": c.Sentence,
 	}
+}
+
+// lengths is null where no length of windows counts as many.
+func lengths(l cycle.Lengths) any {
+	if l == (cycle.Lengths{}) {
+		return nil
+	}
+	return [2]int{l.Least, l.Most}
 }
 
 // index is null for "none".
@@ -126,7 +134,7 @@ func writeCycles(w *strings.Builder, r *cycle.Result, folds []cycle.Fold, top in
 		wrap(w, "refused: ", fmt.Sprintf("bar %s: %s", barText(f.Bar), f.Reason))
 	}
 	if len(r.Classes) > 0 {
-		fmt.Fprintf(w, "\n%8s %12s %12s  %s\n", "bar", "turns", "winding", "what")
+		fmt.Fprintf(w, "\n%7s %11s %11s %7s  %s\n", "bar", "turns", "winding", "windows", "what")
 	}
 	if len(r.Classes) == 0 {
 		wrap(w, "no circle: ", fmt.Sprintf("no bar lasts long enough at windows of %d references; loops shorter than that are in 'isobath loops' and below, and another --window (%d to %d) may show more",
@@ -149,8 +157,8 @@ func writeCycles(w *strings.Builder, r *cycle.Result, folds []cycle.Fold, top in
 		}
 		printed[what] = true
 		turns := term.Roughly(!c.Exact) + term.Thousands(c.Turns)
-		fmt.Fprintf(w, "%8s %12s %12s  ", barText(c.Bar), turns, term.Thousands(c.Winding))
-		writeWrapped(w, c.Sentence, 36, 80)
+		fmt.Fprintf(w, "%7s %11s %11s %7s  ", barText(c.Bar), turns, term.Thousands(c.Winding), lengthsText(c.Same))
+		writeWrapped(w, c.Sentence, 41, 80)
 	}
 	if still > 0 {
 		fmt.Fprintf(w, "%d more classes make no turns\n", still)
@@ -178,6 +186,17 @@ func barText(b cycle.Bar) string {
 		return fmt.Sprintf("%d–≥%d", b.Birth, b.Death)
 	}
 	return fmt.Sprintf("%d–%d", b.Birth, b.Death)
+}
+
+// lengthsText is the lengths of windows that count as many turns.
+func lengthsText(l cycle.Lengths) string {
+	switch {
+	case l == (cycle.Lengths{}):
+		return "–"
+	case l.Least == l.Most:
+		return fmt.Sprintf("%d", l.Most)
+	}
+	return fmt.Sprintf("%d–%d", l.Least, l.Most)
 }
 
 // wrap prints a paragraph with a label.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -111,20 +112,41 @@ func (f *serveFlags) demo(cmd *cobra.Command, name string) error {
 		f.page = shown.page
 		return f.serve(cmd, nil, shown.open)
 	}
-	files, remove, err := withExamples(cmd.Context(), cmd, []string{exampleWord + ":" + name})
+	files, e, err := withExamples(cmd.Context(), cmd, []string{exampleWord + ":" + name})
 	if err != nil {
 		return err
 	}
-	defer remove()
-	return f.serve(cmd, files, nil)
+	return errors.Join(f.serve(cmd, files, nil), e.remove())
 }
 
 // exampleWord means the first example in place of a file, and with a colon and a
 // name another.
 const exampleWord = "demo"
 
-// takesNoExamples are verbs whose words are not files.
-var takesNoExamples = []string{"demo", "record", "ab", "cc", "guide", "help", "version"}
+// takesNoExamples are verbs whose words are not files, or that hand them on to
+// verbs which take them.
+var takesNoExamples = []string{"demo", "record", "ab", "cc", "guide", "help", "mcp", "version"}
+
+// onOwnMesh names the mesh of the stencil program where its samples are asked for
+// without one, and how many of its cells one of that mesh stands for.
+func onOwnMesh(cmd *cobra.Command, args []string) error {
+	per := cmd.Flag("per-cell")
+	if per == nil || len(args) == 0 || cmd.Flag("dims").Changed || cmd.Flag("insitu").Changed {
+		return nil
+	}
+	meshes, own := meshesOf(cmd), []string{exampleWord + ":mesh"}
+	if given := meshes.GetSlice(); len(given) > 0 && !slices.Equal(given, own) {
+		return nil
+	}
+	if name, ok := exampleNamed(args[0]); !ok || !demo.OnMesh(name) {
+		return nil
+	}
+	if err := meshes.Replace(own); err != nil || per.Changed {
+		return err
+	}
+	cells := demo.DumpCells()
+	return per.Value.Set(fmt.Sprintf("%dx%dx%d", cells[0], cells[1], cells[2]))
+}
 
 // meshesOf is the flag that names meshes, which may be examples too; nil if a
 // verb has none.
@@ -137,37 +159,85 @@ func meshesOf(cmd *cobra.Command) pflag.SliceValue {
 	return v
 }
 
+// examples are the built-in examples that a command names in place of files. Each
+// lies in a folder that is gone when the command ends, so that what is printed has
+// its word and not its path.
+type examples struct {
+	folder string
+	words  map[string]string // by path
+}
+
+type examplesKey struct{}
+
+// nameOf is what the user called a file.
+func nameOf(ctx context.Context, path string) string {
+	if e, _ := ctx.Value(examplesKey{}).(*examples); e != nil && e.words[path] != "" {
+		return e.words[path]
+	}
+	return path
+}
+
 // withExamples puts the examples that are named in place of files into a folder
 // that remove deletes. A file of that name comes first.
-func withExamples(ctx context.Context, cmd *cobra.Command, args []string) (out []string, remove func() error, err error) {
-	remove = func() error { return nil }
+func withExamples(ctx context.Context, cmd *cobra.Command, args []string) (out []string, e *examples, err error) {
+	e = &examples{words: map[string]string{}}
 	if cmd.Name() != exampleWord && slices.Contains(takesNoExamples, cmd.Name()) {
-		return args, remove, nil
+		return args, e, nil
 	}
-	folder := ""
 	out = slices.Clone(args)
 	for i, word := range args {
 		name, ok := exampleNamed(word)
 		if !ok {
 			continue
 		}
-		if folder == "" {
-			if folder, err = scratch.Folder("", "demo"); err != nil {
+		if e.folder == "" {
+			if e.folder, err = scratch.Folder("", "demo"); err != nil {
 				return nil, nil, err
 			}
-			remove = func() error { return os.RemoveAll(folder) }
 		}
 		if at := slices.Index(args[:i], word); at >= 0 {
 			out[i] = out[at]
 			continue
 		}
-		if out[i], err = demo.Unpack(ctx, name, folder); err != nil {
-			remove()
-			return nil, nil, usageError{err}
+		if out[i], err = demo.Unpack(ctx, name, e.folder); err != nil {
+			return nil, nil, errors.Join(usageError{err}, e.remove())
 		}
+		e.words[out[i]] = word
 	}
-	return out, remove, nil
+	return out, e, nil
 }
+
+func (e *examples) remove() error {
+	if e.folder == "" {
+		return nil
+	}
+	return os.RemoveAll(e.folder)
+}
+
+// named gives an error the words of the examples for their paths, also in the
+// commands that it proposes.
+func (e *examples) named(err error) error {
+	if err == nil || len(e.words) == 0 {
+		return err
+	}
+	var pairs []string
+	for path, word := range e.words {
+		pairs = append(pairs, path, word)
+	}
+	if text := strings.NewReplacer(pairs...).Replace(err.Error()); text != err.Error() {
+		return &namedError{err, text}
+	}
+	return err
+}
+
+// namedError is an error in other words.
+type namedError struct {
+	error
+	text string
+}
+
+func (e *namedError) Error() string { return e.text }
+func (e *namedError) Unwrap() error { return e.error }
 
 // exampleNamed is the name of the example that a word means.
 func exampleNamed(word string) (string, bool) {

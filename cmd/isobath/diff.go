@@ -319,7 +319,7 @@ func (o *openedSides) open(ctx context.Context, paths []string) ([]compare.Run, 
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, sides.Run(path, s, e))
+		out = append(out, sides.Run(nameOf(ctx, path), s, e))
 	}
 	return out, nil
 }

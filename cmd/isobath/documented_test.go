@@ -24,10 +24,11 @@ import (
 type documentedCommand struct {
 	file, line string
 	needs      string // what its block says it needs that a test does not have
+	python     bool   // a block of Python rather than a line for the shell
 }
 
 // aCommand tells commands from what they print.
-var aCommand = regexp.MustCompile(`^(isobath|cc|mpirun|make|pip|xvfb-run|[A-Z_]+=\S+) `)
+var aCommand = regexp.MustCompile(`^(isobath|cc|mpirun|make|mkdir|python3|export|xvfb-run|[A-Z_]+=\S+) `)
 
 // documentedCommands are the commands in fenced code of the documents. A block is
 // either commands, with comments between them, or a command behind "$ " and what
@@ -42,11 +43,19 @@ func documentedCommands(t *testing.T, files ...string) []documentedCommand {
 			t.Fatal(err)
 		}
 		for i, block := range strings.Split("\n"+string(text), "\n```") {
-			if i%2 == 0 || !strings.HasPrefix(block, "\n") && !strings.HasPrefix(block, "sh\n") {
-				continue // text, or code of another language
+			language, block, _ := strings.Cut(block, "\n")
+			switch {
+			case i%2 == 0: // text
+			case language == "python":
+				first, _, _ := strings.Cut(block, "\n")
+				needs, ok := strings.CutPrefix(first, "# needs ")
+				if !ok {
+					needs = ""
+				}
+				out = append(out, documentedCommand{file: filepath.Base(file), line: block, needs: needs, python: true})
+			case language == "" || language == "sh":
+				out = append(out, commandsOf(t, filepath.Base(file), block)...)
 			}
-			_, block, _ = strings.Cut(block, "\n")
-			out = append(out, commandsOf(t, filepath.Base(file), block)...)
 		}
 	}
 	return out
@@ -62,7 +71,7 @@ func commandsOf(t *testing.T, file, block string) []documentedCommand {
 		case strings.HasPrefix(line, "# needs "):
 			needs = strings.TrimPrefix(line, "# needs ")
 		case ok || aCommand.MatchString(line):
-			out = append(out, documentedCommand{file, words, needs})
+			out = append(out, documentedCommand{file: file, line: words, needs: needs})
 			if !ok && printed > 0 {
 				t.Errorf("%s: %q stands below what a command printed", file, line)
 			}
@@ -133,6 +142,7 @@ var longDocuments = map[string]string{
 	"did-it-help": "it records twenty pairs of runs",
 	"late-ranks":  "it records processes that wait for each other and samples of each",
 	"locality":    "it predicts for other machines and records a changed program",
+	"notebooks":   "it builds the package of Python and executes a notebook, as TestNotebooks does",
 }
 
 // TestDocumentsAsWritten runs the commands of the README and of every chapter, in
@@ -154,7 +164,11 @@ func TestDocumentsAsWritten(t *testing.T) {
 				t.Skipf("%d commands are left to 'make documents': %s", len(commands), why)
 			}
 			r := newReader(t, cache)
+			if slices.ContainsFunc(commands, func(c documentedCommand) bool { return c.python && c.needs == "" }) {
+				r.python = test.PythonPeer(t, "numpy,pandas,setuptools,nbconvert,ipykernel", "jupyter-nbconvert")
+			}
 			r.prepare(t)
+			r.isTold(t, file, commands)
 			ran, left := 0, 0
 			for _, c := range commands {
 				if c.needs != "" {
@@ -163,7 +177,7 @@ func TestDocumentsAsWritten(t *testing.T) {
 					continue
 				}
 				began := time.Now()
-				if err := r.follow(t, c.line); err != nil {
+				if err := r.follow(t, c); err != nil {
 					t.Errorf("%s: %v", c.line, err)
 				}
 				t.Logf("%.1f s: %s", time.Since(began).Seconds(), c.line)
@@ -174,11 +188,17 @@ func TestDocumentsAsWritten(t *testing.T) {
 	}
 }
 
-// reader follows a document in a folder of their own.
+// reader follows a document in a folder of their own, which has from the source
+// what the document says is there.
 type reader struct {
 	folder string
 	env    []string
+	python string // Debian's, if the document has Python in it
+	made   []string
 }
+
+// inSource are the folders of a checkout that documents name files in.
+var inSource = []string{"examples", "clients", "docs/guide/notebooks"}
 
 func newReader(t *testing.T, cache string) *reader {
 	t.Helper()
@@ -187,6 +207,12 @@ func newReader(t *testing.T, cache string) *reader {
 		t.Fatal(err)
 	}
 	r := &reader{folder: t.TempDir()}
+	for _, name := range inSource {
+		// A copy: pip leaves files beside what it builds.
+		if err := os.CopyFS(filepath.Join(r.folder, name), os.DirFS(filepath.Join(test.Root(), name))); err != nil {
+			t.Fatal(err)
+		}
+	}
 	programs := filepath.Join(r.folder, ".programs")
 	if err := os.Mkdir(programs, 0o755); err != nil {
 		t.Fatal(err)
@@ -197,6 +223,8 @@ func newReader(t *testing.T, cache string) *reader {
 	}
 	r.env = append(os.Environ(), "HOME="+r.folder, "XDG_CONFIG_HOME="+r.folder+"/.config", "XDG_CACHE_HOME="+cache,
 		"PATH="+programs+":"+filepath.Dir(isobath)+":"+os.Getenv("PATH"), "REPOSITORY="+test.Root(),
+		// No network: what builds a package is Debian's.
+		"PIP_NO_INDEX=1", "PIP_NO_BUILD_ISOLATION=false",
 		// A container with few cores, and root in it.
 		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1", "OMPI_MCA_btl=self,vader", "OMPI_MCA_mpi_yield_when_idle=1")
 	return r
@@ -228,12 +256,49 @@ func (r *reader) prepare(t *testing.T) {
 	text := fixtureWord.ReplaceAllStringFunc(string(script), func(word string) string {
 		return test.Fixture(t, strings.TrimPrefix(word, "$FIXTURES/"))
 	})
+	before := r.files(t)
 	if out, err := r.shell(t.Context(), text).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", name, err, out)
+	}
+	r.made = slices.DeleteFunc(r.files(t), func(name string) bool { return slices.Contains(before, name) })
+}
+
+// files are the names in the reader's folder.
+func (r *reader) files(t *testing.T) []string {
+	t.Helper()
+	entries, err := os.ReadDir(r.folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// isTold holds that files which a script made for the reader, and which commands
+// name, are spoken of in the text: a reader who types the commands has them not.
+func (r *reader) isTold(t *testing.T, file string, commands []documentedCommand) {
+	t.Helper()
+	document, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := regexp.MustCompile("(?s)\n```.*?\n```").ReplaceAllString(string(document), "")
+	for _, name := range r.made {
+		word := regexp.MustCompile(`(^|[\s/'"])` + regexp.QuoteMeta(name) + `($|[\s/'"])`)
+		named := slices.ContainsFunc(commands, func(c documentedCommand) bool { return c.needs == "" && word.MatchString(c.line) })
+		if named && !regexp.MustCompile("`"+regexp.QuoteMeta(name)+"/?`").MatchString(text) {
+			t.Errorf("commands name %s, and the text does not say what it is", name)
+		}
 	}
 }
 
 func (r *reader) shell(ctx context.Context, text string) *exec.Cmd {
+	if r.python != "" {
+		text = fmt.Sprintf("PATH=%s:$PATH\n%s", filepath.Dir(r.python), text)
+	}
 	cmd := exec.CommandContext(ctx, "sh", "-e", "-c", text)
 	cmd.Dir, cmd.Env = r.folder, r.env
 	// What it starts ends with it.
@@ -249,10 +314,18 @@ var serving = regexp.MustCompile(`^isobath (open|serve|demo)\b`)
 // statedExit is what a comment says a command may end with.
 var statedExit = regexp.MustCompile(`# exit (\d)`)
 
-func (r *reader) follow(t *testing.T, line string) error {
+func (r *reader) follow(t *testing.T, c documentedCommand) error {
 	t.Helper()
-	if serving.MatchString(line) {
+	line := c.line
+	switch {
+	case serving.MatchString(line) && !strings.Contains(line, "--unpack"):
 		return r.serve(t, line)
+	case c.python:
+		line = "python3 - <<'PYTHON'\n" + line + "\nPYTHON"
+	case strings.HasPrefix(line, "export "):
+		out, err := r.shell(t.Context(), line+"; env").Output()
+		r.env = strings.Split(string(out), "\n")
+		return err
 	}
 	out, err := r.shell(t.Context(), line).CombinedOutput()
 	if code, ok := err.(*exec.ExitError); ok {

@@ -161,6 +161,9 @@ func (i *samplesInfo) write(w io.Writer) error {
 	}
 	if d := i.Recording; d != nil {
 		fmt.Fprintf(w, "recorded by %s, one sample stands for %s; %s after %.1f s; %d lost\n", d.Mode, d.Weight, d.Ended, d.Seconds, d.Lost)
+		if l := d.Last; l != nil {
+			fmt.Fprintf(w, "only what was sampled from %.1f s to %.1f s after the recording began was kept\n", l.From, l.To)
+		}
 		if d.Model != nil {
 			fmt.Fprintf(w, "levels modelled for %s, not measured\n", d.Model.Topology)
 		}

@@ -57,6 +57,7 @@ var pageOnly = map[string]string{
 	"cycles/references":    "rows under the pointer",
 	"cycles/projection":    "a picture",
 	"locality/map":         "a picture",
+	"locality/paired":      "which rows of two tables are the same; diff pairs its own",
 	"mesh/picture":         "a picture; mesh -o writes it for viewers",
 	"mesh/overtime/select": "the words of a selection that was dragged; --where takes them",
 	"mesh/cell":            "what is under the pointer; report --where has its samples",

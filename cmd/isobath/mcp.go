@@ -6,12 +6,14 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
 	"github.com/isobath/isobath/internal/app/agent"
+	"github.com/isobath/isobath/internal/app/demo"
 )
 
 // longestMessage bounds what an agent may send in one line.
@@ -45,12 +47,15 @@ An entry for a client, such as an editor:
 			if opt.Bytes < 2000 || opt.Patience <= 0 {
 				return usagef("--bytes wants 2000 or more, --patience more than nothing")
 			}
-			var err error
-			if opt.Files, err = absolute(files); err != nil {
-				return err
+			for _, file := range files {
+				path, err := askable(file)
+				if err != nil {
+					return err
+				}
+				opt.Files = append(opt.Files, path)
 			}
 			opt.Run = runSelf
-			err = agent.New(opt).Serve(cmd.Context(), &mcp.IOTransport{Reader: os.Stdin, Writer: os.Stdout, MaxLineLength: longestMessage})
+			err := agent.New(opt).Serve(cmd.Context(), &mcp.IOTransport{Reader: os.Stdin, Writer: os.Stdout, MaxLineLength: longestMessage})
 			if cmd.Context().Err() != nil {
 				return nil // asked to end
 			}
@@ -60,6 +65,17 @@ An entry for a client, such as an editor:
 	cmd.Flags().IntVar(&opt.Bytes, "bytes", 24_000, "longest answer in `bytes`")
 	cmd.Flags().DurationVar(&opt.Patience, "patience", 2*time.Minute, "longest `time` for an answer")
 	return cmd
+}
+
+// askable is how the verbs that answer, and the commands that are shown, name a
+// file: by its whole path, or by the word of an example.
+func askable(file string) (string, error) {
+	name, ok := exampleNamed(file)
+	if !ok {
+		paths, err := absolute([]string{file})
+		return strings.Join(paths, ""), err
+	}
+	return file, demo.Known(name)
 }
 
 // runSelf runs a verb of this program as a process of its own.

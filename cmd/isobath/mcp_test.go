@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -289,6 +290,66 @@ func TestAgentReadsOnlyItsFiles(t *testing.T) {
 	if a := c.ask("search", map[string]any{"file": "mine.csv", "text": "--topology=" + secret}); !strings.Contains(a.Command, " -- ") {
 		t.Errorf("command %s", a.Command)
 	}
+}
+
+// TestAgentCommandsGiveTheAnswerAgain holds, for every tool, that the command of an
+// answer, typed into a shell, prints that answer, and that the answer says what it
+// is about and where its numbers come from.
+func TestAgentCommandsGiveTheAnswerAgain(t *testing.T) {
+	file := plantedCSV(t, "it's mine.csv", func(int, int) int { return 20 })
+	c := startMCP(t, "demo", "demo:fixed", "demo:messages", "demo:cycles", file, "--bytes=10000000")
+	asked := map[string]bool{}
+	for _, q := range []struct {
+		tool      string
+		arguments map[string]any
+	}{
+		{"open", map[string]any{"file": "demo"}},
+		{"info", map[string]any{"file": "demo:messages"}},
+		{"insights", map[string]any{"file": "demo", "where": "cpu in 0..15", "top": 3}},
+		{"report", map[string]any{"file": "demo", "by": "symbol,level", "where": `level = "Remote RAM" & line != 3`, "spread": true}},
+		{"report", map[string]any{"file": filepath.Base(file), "where": "latency > 3"}},
+		{"search", map[string]any{"file": "demo", "text": "slowest 2 % of $HOME `u'"}},
+		{"source", map[string]any{"file": "demo", "place": "stencil.c:104", "where": "cpu = 3", "context": 2}},
+		{"steps", map[string]any{"file": "demo:messages", "critical": true, "range": "2:9"}},
+		{"loops", map[string]any{"file": "demo:cycles", "machine": "classic"}},
+		{"reuse", map[string]any{"file": "demo:cycles", "by": "object", "where": "op = load"}},
+		{"advise", map[string]any{"file": "demo:cycles", "machine": "classic"}},
+		{"diff", map[string]any{"a": "demo", "b": "demo:fixed", "by": "function", "where": "cpu in 0..15"}},
+	} {
+		asked[q.tool] = true
+		a := c.ask(q.tool, q.arguments) // which checks selection and provenance
+		out, err := exec.CommandContext(t.Context(), "sh", "-c", a.Command).Output()
+		if err != nil {
+			t.Errorf("%s: %v", a.Command, err)
+			continue
+		}
+		var again map[string]any
+		if err := json.Unmarshal(out, &again); err != nil {
+			t.Errorf("%s: %v", a.Command, err)
+			continue
+		}
+		if a.Shortened != "" || !reproduces(again, a.Answer, q.tool == "open") {
+			t.Errorf("%s printed another answer:\n%s\nwant %v (%s)", a.Command, out, a.Answer, a.Shortened)
+		}
+	}
+	for tool := range c.session.Tools(t.Context(), nil) {
+		if !asked[tool.Name] {
+			t.Errorf("the tool %s is not asked here", tool.Name)
+		}
+	}
+}
+
+// reproduces reports whether an answer is what a command printed; a digest has the
+// names of columns alone.
+func reproduces(printed, answer map[string]any, digest bool) bool {
+	if digest {
+		var names []any
+		for _, c := range entries(printed["columns"]) {
+			names = append(names, c["name"])
+		}
+		printed["columns"] = names
+	}
+	return reflect.DeepEqual(printed, answer)
 }
 
 // TestAgentAnswersAreBounded holds that a long answer is cut and says so.

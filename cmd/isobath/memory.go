@@ -44,16 +44,20 @@ func bounded(run func(*cobra.Command, []string) error) func(*cobra.Command, []st
 		ctx := budget.With(cmd.Context(), budget.New(bytes))
 		work := func(ctx context.Context) (err error) {
 			cmd.SetContext(ctx)
+			if err := onOwnMesh(cmd, args); err != nil {
+				return err
+			}
 			var dumps []string
 			meshes := meshesOf(cmd)
 			if meshes != nil {
 				dumps = meshes.GetSlice()
 			}
-			files, remove, err := withExamples(ctx, cmd, slices.Concat(args, dumps))
+			files, e, err := withExamples(ctx, cmd, slices.Concat(args, dumps))
 			if err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, remove()) }()
+			cmd.SetContext(context.WithValue(ctx, examplesKey{}, e))
+			defer func() { err = errors.Join(e.named(err), e.remove()) }()
 			if len(dumps) > 0 {
 				if err := meshes.Replace(files[len(args):]); err != nil {
 					return err

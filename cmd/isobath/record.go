@@ -59,6 +59,7 @@ type samplingFlags struct {
 	cpus      string
 	pid       int
 	duration  time.Duration
+	last      time.Duration
 	children  bool
 	heap      bool
 	stacks    bool
@@ -74,6 +75,7 @@ func newRecord() *cobra.Command {
 		mpi      mpiFlags
 		wantRefs bool
 		wantMPI  bool
+		samples  bool
 		repeat   int
 		pair     bool
 		kinds    = map[string]string{} // of recording that have a flag, by its name
@@ -85,23 +87,30 @@ func newRecord() *cobra.Command {
 the hardware where it can (PEBS, IBS, SPE), and otherwise by a timer, with the
 exact address of the access at or just before the interrupted instruction.
 Nothing has to be rebuilt and no privilege is needed; 'isobath doctor' says
-what this machine can do. The exit code is that of the program.`,
+what this machine can do. The exit code is that of the program.
+
+With --mpi --samples one run has both: the messages of an MPI program, and the
+memory samples of every rank on this host, by the same clock.`,
 		Example: `  isobath record -- ./heat 1024
   isobath record -o heat.isobath --rate 2000 --duration 10s -- ./heat 1024
   isobath record --pid 4711 --duration 30s -o server.isobath
+  isobath record --last 30s -- ./server   # and 'kill -USR1' of isobath when it is slow
   mpirun -n 4 isobath record -- ./app && isobath import rank*.isobath -o all.isobath
   isobath record --repeat 8 --pair -o trial -- ./old -- ./new && isobath diff trial
   isobath record --refs --function sort -- ./bubble 100
-  isobath record --mpi -- mpirun -n 4 ./ring`,
+  isobath record --mpi -- mpirun -n 4 ./ring
+  isobath record --mpi --samples -- mpirun -n 4 ./app`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			rec.command = args
 			kind := ofSamples
 			switch {
 			case wantRefs && wantMPI:
 				return usagef("--refs and --mpi are two kinds of recording; choose one")
+			case wantRefs && samples:
+				return usagef("--refs and --samples are two kinds of recording; choose one")
 			case wantRefs:
 				kind = "--refs"
-			case wantMPI:
+			case wantMPI && !samples:
 				kind = "--mpi"
 			}
 			if err := misplaced(cmd, kinds, kind); err != nil {
@@ -118,10 +127,12 @@ what this machine can do. The exit code is that of the program.`,
 				return usagef("--repeat belongs to --pair: record --repeat N --pair -- CMD_A -- CMD_B")
 			case wantRefs:
 				return recordRefs(cmd, rec, refs)
+			case wantMPI && samples:
+				return recordMPISamples(cmd, rec, sampling)
 			case wantMPI:
 				return recordMPI(cmd, rec, mpi)
 			}
-			return recordSamples(cmd, rec, sampling)
+			return recordSamples(cmd, rec, sampling, nil)
 		},
 	}
 	flags := cmd.Flags()
@@ -136,6 +147,7 @@ what this machine can do. The exit code is that of the program.`,
 	flags.BoolVar(&pair, "pair", false, "record two commands in pairs, in random order: -- CMD_A -- CMD_B; -o is then a folder (default trial)")
 	flags.IntVar(&repeat, "repeat", 0, "with --pair: how many `pairs` (default 8)")
 	flags.BoolVar(&wantMPI, "mpi", false, "record the messages of an MPI program")
+	flags.BoolVar(&samples, "samples", false, "record samples, as without --refs and --mpi; with --mpi: both, of every rank, in one run")
 	add := func(kind string, f func(*cobra.Command)) {
 		had := maps.Clone(kinds)
 		flags.VisitAll(func(f *pflag.Flag) { had[f.Name] = "" })
@@ -180,6 +192,7 @@ func (f *samplingFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.cpus, "cpu", "", "sample on these `CPUs` only, such as 0-3,8")
 	flags.IntVar(&f.pid, "pid", 0, "attach to this running `process`")
 	flags.DurationVar(&f.duration, "duration", 0, "stop recording after this `time`")
+	flags.DurationVar(&f.last, "last", 0, "keep only the last `time` of the recording; SIGUSR1 writes it too, while the recording goes on")
 	flags.BoolVar(&f.children, "children", true, "record child processes too")
 	flags.StringVar(&f.model, "model", "", "estimate levels of timer samples for the machine of this `topology` (XML of lstopo), or local for this one; they are marked as modelled")
 	flags.BoolVar(&f.stacks, "stacks", true, "record who called, with every sample")
@@ -187,7 +200,9 @@ func (f *samplingFlags) add(cmd *cobra.Command) {
 	flags.Int64Var(&f.threshold, "heap-threshold", 4096, "log allocations of at least this many `bytes`")
 }
 
-func recordSamples(cmd *cobra.Command, rec recording, f samplingFlags) error {
+// recordSamples records samples, and the messages of an MPI program beside them
+// unless those are nil.
+func recordSamples(cmd *cobra.Command, rec recording, f samplingFlags, mpi *mpiMessages) error {
 	opt, err := f.options(rec)
 	if err != nil {
 		return err
@@ -211,6 +226,12 @@ func recordSamples(cmd *cobra.Command, rec recording, f samplingFlags) error {
 		opt.Say("--children=false: only " + filepath.Base(rec.command[0]) + " itself is recorded, not the programs it starts; name the program in its place")
 	}
 	opt.Journal = out + record.Unfinished
+	if f.last > 0 {
+		rec.keepLast(cmd.Context(), opt, out)
+	}
+	if mpi != nil {
+		mpi.follow(opt)
+	}
 	got, err := record.Record(cmd.Context(), opt)
 	if err != nil {
 		return err
@@ -221,8 +242,19 @@ func recordSamples(cmd *cobra.Command, rec recording, f samplingFlags) error {
 			return usagef("--trial: %v", err)
 		}
 	}
-	room.release()
 	status := got.Outcome.Status
+	outlives := func() {
+		if got.Outcome.Running != nil {
+			say("the recording is over; the program goes on")
+			status = got.Outcome.Running.Wait()
+			got.Outcome.Running = nil
+		}
+	}
+	if mpi != nil {
+		outlives() // messages are recorded to its end
+		mpi.join(got.Run)
+	}
+	room.release()
 	if out, err = rec.saveSomewhere(cmd.Context(), got.Run, out); err != nil {
 		say("what was recorded is kept in %s: 'isobath import %[1]s -o RUN' makes a run of it where there is room", opt.Journal)
 		if status != 0 { // the program's word comes first
@@ -234,14 +266,35 @@ func recordSamples(cmd *cobra.Command, rec recording, f samplingFlags) error {
 	got.Discard()
 	warn(got.Run.Warnings)
 	say("%s: %s", out, summary(got.Run))
-	if got.Outcome.Running != nil {
-		say("the recording is over; the program goes on")
-		status = got.Outcome.Running.Wait()
-	}
+	outlives()
 	if status != 0 {
 		return exitCode(status)
 	}
 	return nil
+}
+
+// keepLast keeps the end of the recording, and writes it at each SIGUSR1 beside the
+// run that will be written in the end.
+func (rec recording) keepLast(ctx context.Context, opt *record.Options, out string) {
+	written := 0
+	opt.Snapshot = func(r *run.Run) error {
+		path := ""
+		for path == "" || exists(path) {
+			written++
+			path = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(out, run.Suffix), written, run.Suffix)
+		}
+		if err := rec.save(ctx, r, path); err != nil {
+			return err
+		}
+		say("%s: %s", path, summary(r))
+		return nil
+	}
+	say("the last %v are kept; 'kill -USR1 %d' writes them while the recording goes on", opt.Last, os.Getpid())
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // recordPairs records two commands by turns, for 'isobath diff' to compare.
@@ -252,8 +305,8 @@ func recordPairs(cmd *cobra.Command, rec recording, f samplingFlags, pairs int, 
 	if pairs == 0 {
 		pairs = 8
 	}
-	if f.pid != 0 || f.duration != 0 {
-		return usagef("--pid and --duration mean nothing with --pair")
+	if f.pid != 0 || f.duration != 0 || f.last != 0 {
+		return usagef("--pid, --duration and --last mean nothing with --pair")
 	}
 	ab := abFlags{runs: pairs, fixed: true, metric: trial.LaneCPU, pin: -1, record: rec.out, rate: f.rate, mode: f.mode, model: f.model}
 	return ab.run(cmd, args)
@@ -345,7 +398,7 @@ func free(out string, force bool) error {
 
 // options checks the flags.
 func (f *samplingFlags) options(rec recording) (*record.Options, error) {
-	opt := &record.Options{Command: rec.command, PID: f.pid, Mode: record.Mode(f.mode), Duration: f.duration, Heap: f.heap, Threshold: f.threshold,
+	opt := &record.Options{Command: rec.command, PID: f.pid, Mode: record.Mode(f.mode), Duration: f.duration, Last: f.last, Heap: f.heap, Threshold: f.threshold,
 		Sampling: pmu.Options{Rate: f.rate, Period: f.period, Latency: f.latency, Threads: !f.children, Stacks: f.stacks},
 		Say:      func(s string) { say("%s", s) }}
 	switch {
@@ -357,8 +410,8 @@ func (f *samplingFlags) options(rec recording) (*record.Options, error) {
 		return nil, usagef("--rate and --period say the same thing in two ways; give one")
 	case f.pid != 0 && len(rec.command) > 0:
 		return nil, usagef("--pid records a running process; it cannot be given together with a program")
-	case f.pid < 0, f.duration < 0, f.latency < 0, f.threshold < 0:
-		return nil, usagef("--pid, --duration, --latency-threshold and --heap-threshold cannot be negative")
+	case f.pid < 0, f.duration < 0, f.last < 0, f.latency < 0, f.threshold < 0:
+		return nil, usagef("--pid, --duration, --last, --latency-threshold and --heap-threshold cannot be negative")
 	}
 	if f.cpus != "" {
 		cpus, err := hw.ParseCPUs(f.cpus)
@@ -405,6 +458,9 @@ func machine(name string) (*record.Machine, error) {
 func summary(r *run.Run) string {
 	d := r.Recording
 	text := fmt.Sprintf("%s samples in %.1f s", term.Thousands(d.Samples), d.Seconds)
+	if l := d.Last; l != nil {
+		text = fmt.Sprintf("%s samples from %.1f s to %.1f s after the recording began", term.Thousands(d.Samples), l.From, l.To)
+	}
 	if d.Addresses != nil && d.Samples > 0 {
 		text += ", " + addresses(d)
 	}

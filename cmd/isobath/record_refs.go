@@ -15,6 +15,7 @@ type refsFlags struct {
 	region  target.Region
 	limit   uint64
 	thread  string
+	calls   string
 	backend string
 
 	allocations bool
@@ -23,9 +24,11 @@ type refsFlags struct {
 
 func (f *refsFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.region.Function, "function", "", "refs: record this `function`, from its first call to its return (default main)")
+	flags.StringVar(&f.region.Function, "function", "", "refs: record this `function`, from its call to its return, of the program or a library (libm.so.6:sin, ./plugin.so:work), or a range of addresses (0x1000-0x1200, ./plugin.so+0x1000-0x1200) or a source line (solve.c:42) (default main)")
 	flags.StringVar(&f.region.Begin, "begin", "", "refs: record from the return of this `function`")
 	flags.StringVar(&f.region.End, "end", "", "refs: to the call of this `function`")
+	flags.Uint64Var(&f.region.Skip, "skip", 0, "refs: pass over the first `N` calls of each thread")
+	flags.StringVar(&f.calls, "calls", "", "refs: record this `number` of calls of each thread, or all (default 1, with --thread all all)")
 	flags.Uint64Var(&f.limit, "limit", 0, "refs: stop after this `number` of references (default 50000000)")
 	flags.StringVar(&f.thread, "thread", "first", "refs: `which` threads: first to come, all, or a number in order of start, 0 is main")
 	flags.BoolVar(&f.allocations, "allocations", true, "refs: name heap objects by what they were allocated for; allocations inside the region then make a few references more")
@@ -34,6 +37,9 @@ func (f *refsFlags) add(cmd *cobra.Command) {
 }
 
 func (f *refsFlags) options(command []string) (reftrace.Options, error) {
+	if err := f.countCalls(); err != nil {
+		return reftrace.Options{}, err
+	}
 	o := reftrace.Options{Command: command, Region: f.region, Limit: f.limit, Backend: reftrace.Backend(f.backend), Flow: f.flow,
 		Say: func(line string) { say("%s", line) }}
 	known := false
@@ -61,6 +67,23 @@ func (f *refsFlags) options(command []string) (reftrace.Options, error) {
 		o.Thread = n
 	}
 	return o, nil
+}
+
+// countCalls reads how many calls are wanted.
+func (f *refsFlags) countCalls() error {
+	switch f.calls {
+	case "":
+		return nil
+	case "all":
+		f.region.Calls = target.EveryCall
+		return nil
+	}
+	n, err := strconv.ParseUint(f.calls, 10, 62)
+	if err != nil || n == 0 {
+		return usagef("--calls %q: want a number from 1, or all", f.calls)
+	}
+	f.region.Calls = n
+	return nil
 }
 
 func recordRefs(cmd *cobra.Command, rec recording, f refsFlags) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -96,7 +97,11 @@ func searchFor(ctx context.Context, s *dataset.Set, text string, with command.Co
 // writeSuggestions prints the list as text.
 func writeSuggestions(w io.Writer, list []command.Suggestion, of int) error {
 	if len(list) == 0 || list[0].Score <= command.OfferScore {
-		if _, err := fmt.Fprintln(w, "nothing in this data goes by that name; 'isobath info' lists the columns"); err != nil {
+		why := "nothing in this data goes by that name; 'isobath info' lists the columns"
+		if slices.ContainsFunc(list, func(s command.Suggestion) bool { return s.Selects }) {
+			why = "no sample is like that; 'isobath info' lists the columns and the values they have"
+		}
+		if _, err := fmt.Fprintln(w, why); err != nil {
 			return err
 		}
 	}

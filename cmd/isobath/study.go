@@ -244,8 +244,8 @@ func (f *studyFlags) row(ctx context.Context, path string) (*study.Row, []compar
 		return nil, nil, err
 	}
 	defer s.Close()
-	r := &study.Row{Name: strings.TrimSuffix(filepath.Base(path), run.Suffix), Path: path, Manifest: &s.Run.Manifest}
-	one := sides.Run(path, s, nil)
+	r := &study.Row{Name: strings.TrimSuffix(filepath.Base(path), run.Suffix), Path: nameOf(ctx, path), Manifest: &s.Run.Manifest}
+	one := sides.Run(nameOf(ctx, path), s, nil)
 	columns, err := groupColumns(s.Table, f.by)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
@@ -259,7 +259,7 @@ func (f *studyFlags) row(ctx context.Context, path string) (*study.Row, []compar
 	if costs.Mean != nil {
 		r.Set("mean latency", *costs.Mean, nil)
 	}
-	if d := s.Run.Recording; d != nil {
+	if d := s.Run.Recording; d != nil && d.Last == nil {
 		r.Set("wall", d.Seconds, nil)
 		r.Set("cpu", d.User+d.System, nil)
 	}

@@ -1,5 +1,3 @@
-isobath import demo -o stencil.isobath
-isobath import demo:fixed -o stencil-fixed.isobath
 cat > work.c <<'C'
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
-# The example, and the same with the loops of smooth() in the other order.
-sed 's/STEPS = 2/STEPS = 1/; s/\bsteps\b/work/' "$REPOSITORY/examples/locality/pic.c" > prog.c
-sed '/^static void smooth/,/^}/{s/for (int i = 1; i < N - 1; i++)/for (int OTHER/; s/for (int j = 1; j < N - 1; j++)/for (int i = 1; i < N - 1; i++)/; s/for (int OTHER/for (int j = 1; j < N - 1; j++)/}' prog.c > changed.c
-cc -O1 -g -fno-inline -o prog prog.c
+# The example with the loops of smooth() in the other order, and a program with
+# threads.
+sed '/^static void smooth/,/^}/{s/for (int i = 1; i < N - 1; i++)/for (int OTHER/; s/for (int j = 1; j < N - 1; j++)/for (int i = 1; i < N - 1; i++)/; s/for (int OTHER/for (int j = 1; j < N - 1; j++)/}' examples/locality/pic.c > changed.c
 cc -O1 -g -fno-inline -o changed changed.c
 cat > threads.c <<'C'
 #include <pthread.h>

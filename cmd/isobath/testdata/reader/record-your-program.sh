@@ -12,6 +12,4 @@ int main(void) {
 }
 C
 cc -O1 -g -o app app.c
-cp "$REPOSITORY/examples/record/matmul.c" .
-ln -s "$REPOSITORY/clients" "$REPOSITORY/examples" .
 lstopo-no-graphics --of xml > bignode.xml

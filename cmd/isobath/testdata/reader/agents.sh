@@ -1,2 +1,0 @@
-isobath import demo -o before.isobath
-isobath import demo:fixed -o after.isobath

@@ -1,1 +1,0 @@
-mkdir -p .local/share/bash-completion/completions

@@ -1,1 +1,0 @@
-isobath import demo -o lulesh.isobath
