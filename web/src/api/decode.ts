@@ -66,6 +66,8 @@ export interface PlacesAnswer extends Part {
     readonly latency: Layered<Float64Array>;
   };
   readonly unplaced: readonly wire.Unplaced[];
+  /** Of a cluster, the one most unlike the others first. */
+  readonly hosts: readonly wire.HostDistance[];
 }
 
 export interface Answer extends Omit<
@@ -186,5 +188,6 @@ function places(columns: Columns, p: wire.PlacesAnswer): PlacesAnswer {
       latency: columns.f64s(p.remote.latency),
     },
     unplaced: p.unplaced,
+    hosts: p.hosts,
   };
 }

@@ -128,6 +128,7 @@ export function machine(rows: readonly (readonly [type: string, id: number, pare
   return {
     resources,
     levels: types.map((type) => ({ type, count: rows.filter((r) => r[0] === type).length })),
+    without: [],
   };
 }
 
@@ -163,6 +164,7 @@ export function places(samples: readonly number[], links: readonly number[] = sa
       latency: [new Float64Array(), new Float64Array(), new Float64Array()],
     },
     unplaced: [],
+    hosts: [],
   };
 }
 

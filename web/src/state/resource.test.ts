@@ -101,8 +101,24 @@ describe('Resource', () => {
     expect(shown).toEqual(['/cells/1']);
   });
 
-  it('waits longer and longer for a server that is busy, and gives up', async () => {
+  it('does not give up on a database that is down, and says so', async () => {
     status = 503;
+    cells.want({ step: 1 });
+    const waits: number[] = [];
+    for (let i = 0; i < 8; i++) {
+      await settle();
+      waits.push(...clock.pass());
+    }
+    expect(waits).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
+    status = 200;
+    await settle();
+    clock.pass();
+    await settle();
+    expect(shown).toEqual(['/cells/1']);
+  });
+
+  it('waits longer and longer for a server that is busy, and gives up', async () => {
+    status = 429;
     cells.want({ step: 1 });
     const waits: number[] = [];
     for (let i = 0; i < 10; i++) {

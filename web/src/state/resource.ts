@@ -12,7 +12,7 @@ export interface ResourceUse<Q, A> {
   readonly load: (question: Q, signal: AbortSignal) => Promise<A>;
   readonly show: (answer: A, question: Q) => void;
   /** Why there is no answer. That the server is gone is said for all pages at once, not here. */
-  readonly fail: (failure: Failure) => void;
+  readonly fail: (problem: Problem) => void;
   readonly busy?: (busy: boolean) => void;
   /** What tells questions apart, where that is not all of them. */
   readonly key?: (question: Q) => string;
@@ -23,7 +23,11 @@ export interface ResourceUse<Q, A> {
 }
 
 const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504]); // failures that time may cure
+const UNAVAILABLE = 503; // what the server asks is down; it comes back when it does
 const TRIES = 5;
+
+/** A failure, and whether the question is asked again by itself. */
+export type Problem = Failure & { readonly again?: boolean };
 
 export class Resource<Q, A> {
   private asked: string | undefined; // key of the newest question
@@ -124,7 +128,11 @@ export class Resource<Q, A> {
     if (key !== this.asked) return; // of a drag; the newest one is next
     this.failed = true;
     if (cause instanceof Gone) return this.use.connection.lost();
-    if (cause instanceof ApiError && PASSING.has(cause.status) && this.tries < TRIES) {
+    const again =
+      cause instanceof ApiError &&
+      PASSING.has(cause.status) &&
+      (cause.status === UNAVAILABLE || this.tries < TRIES);
+    if (again) {
       const { clock = browserClock } = this.use;
       const n = this.tries++;
       this.cancelAgain = clock.after(backOff(n), () => {
@@ -132,7 +140,7 @@ export class Resource<Q, A> {
         if (this.failed) this.ask(this.question!, key, false);
       });
     }
-    this.use.fail(failureOf(cause));
+    this.use.fail({ ...failureOf(cause), ...(again && { again }) });
   }
 
   private rest(): void {

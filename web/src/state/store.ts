@@ -11,13 +11,13 @@ import { parse } from './language';
 import { History, type Undoes } from './history';
 import { columnsOf, merge, type Answers, type Questions } from './questions';
 import type { Place } from './place';
-import { failureOf, Resource } from './resource';
+import { failureOf, Resource, type Problem } from './resource';
 import * as sel from './selection';
 import type { Mode, Selection, Term } from './selection';
 import { filterOf } from './sides';
 import { opening } from './before';
 import { INITIAL, keptLink, LONGEST, read, sameRows, sameState, write, type State } from './url';
-import type { Ask, Axis, Failure, Home, Info, Job, NamedSelection, Reading } from '../api/wire';
+import type { Ask, Axis, Home, Info, Job, NamedSelection, Reading } from '../api/wire';
 
 export interface Snapshot {
   readonly home: Home | undefined;
@@ -30,7 +30,7 @@ export interface Snapshot {
   // Of two runs, what the other one answers: A, unless A is what is shown.
   readonly other: Side | undefined;
   readonly busy: boolean; // an answer is under way; the shown one is older
-  readonly problem: Failure | undefined; // why the newest question has no answer
+  readonly problem: Problem | undefined; // why the newest question has no answer
   readonly gone: boolean; // the server does not answer
   readonly notes: readonly string[]; // sentences about the link
   readonly job: Job | undefined; // an import under way, or failed
@@ -121,7 +121,7 @@ export class Store {
       redo: false,
     };
     const { connection } = api;
-    const fail = (problem: Failure): void => this.set({ problem });
+    const fail = (problem: Problem): void => this.set({ problem });
     this.answers = new Resource<Wanted, Round>({
       connection,
       clock,

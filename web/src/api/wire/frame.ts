@@ -216,6 +216,8 @@ export interface Topology {
   readonly resources: readonly Resource[];
   // Levels are the types from the machine outward, each with its count.
   readonly levels: readonly Level[];
+  // Without are the types that a cluster has too many of to be sent.
+  readonly without: readonly string[];
 }
 
 // Resource is a node of the topology.

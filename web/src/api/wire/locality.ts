@@ -511,3 +511,28 @@ export interface MachineLevels {
   readonly now: number;
   readonly then: number;
 }
+
+// PairedAsk asks which rows of two runs are of the same place: A is an earlier
+// run, and the run that is asked is B.
+export interface PairedAsk {
+  readonly before: string; // the run A
+  readonly a: readonly PlaceKey[];
+  readonly b: readonly PlaceKey[];
+}
+
+// PlaceKey is what a row is about: a line, else a function, else an object. Other
+// is what two rows of one such place must have alike, as the name of a field.
+export interface PlaceKey {
+  readonly file: string;
+  readonly line: number;
+  readonly function: string;
+  readonly object: string;
+  readonly other: string;
+}
+
+// Paired is for each row of A the index of the row of B that it is, −1 for none.
+export interface Paired {
+  readonly rows: readonly number[];
+  // Unmatched are files whose lines could not be compared by their text.
+  readonly unmatched: readonly string[];
+}

@@ -109,6 +109,16 @@ export interface PlacesAnswer {
   readonly remote: RemoteAnswer;
   // Unplaced are samples that have no place, with the reason.
   readonly unplaced: readonly Unplaced[];
+  // Hosts are those of a cluster, the one most unlike the others first.
+  readonly hosts: readonly HostDistance[];
+}
+
+// HostDistance is how far a host is from the median host in all its samples, in
+// deviations of hosts, and the measure in which it is farthest.
+export interface HostDistance {
+  readonly resource: number;
+  readonly distance: number;
+  readonly measure: string;
 }
 
 // RemoteAnswer is one row for each pair of resources with such traffic.
@@ -659,8 +669,8 @@ export interface AskResources {
   readonly measure: string;
 }
 
-// ResourceAmounts is a number for each resource of the run's topology, in its
-// order: of the samples that belong to it and of those that it served. Samples say
+// ResourceAmounts is a number for each resource that the page has of the run's
+// topology, in its order: of the samples that belong to it and of those that it served. Samples say
 // how many values a number rests on, 0 where there is none; AtLeast that there were
 // more distinct values than can be told apart.
 export interface ResourceAmounts {

@@ -138,6 +138,8 @@ export interface MeshInfo {
   readonly high: readonly number[];
   readonly flat: boolean; // no cell is solid: nothing to slice
   readonly values: readonly MeshVariable[];
+  // Vectors are the variables of the simulation that have a direction.
+  readonly vectors: readonly string[];
   // Fields are the performance fields that are offered; empty without
   // samples. Any other COLUMN_AGGREGATE can be asked for too.
   readonly fields: readonly string[];
@@ -229,17 +231,25 @@ export interface MeshFieldAnswer {
 }
 
 // MeshGeometryAsk asks for what is drawn of a dump: its surface, a slice across
-// an axis at a part of the bounds, or the surface of the cells whose value lies
-// between low and high.
+// an axis at a part of the bounds, the surface of the cells whose value lies
+// between low and high, or the contour where it is low.
 export interface MeshGeometryAsk {
   readonly step: number;
-  readonly view: 'surface' | 'slice' | 'threshold';
+  readonly view: 'surface' | 'slice' | 'threshold' | 'contour';
   readonly axis: number;
   readonly at: number;
   readonly level: number; // of refinement; -1 for all
   readonly by?: MeshFieldAsk;
   readonly low: number;
   readonly high: number;
+  // Clip are planes: cells are drawn whose middle lies within all of them.
+  readonly clip?: readonly MeshPlane[];
+}
+
+// MeshPlane bounds what is drawn: normal · point ≤ end.
+export interface MeshPlane {
+  readonly normal: readonly [number, number, number];
+  readonly end: number;
 }
 
 // MeshPictureAsk asks for what is drawn: a geometry and the fields on it. The
@@ -249,6 +259,7 @@ export interface MeshPictureAsk {
   readonly have: string; // key of the geometry that the page has
   readonly performance?: MeshFieldAsk;
   readonly physics?: MeshFieldAsk;
+  readonly arrows?: string; // vectors to be drawn on the cells
 }
 
 // MeshPicture is the answer; geometry is null if the page has it.
@@ -259,6 +270,13 @@ export interface MeshPicture {
   readonly geometry: MeshGeometry | null;
   readonly performance: MeshFieldAnswer | null;
   readonly physics: MeshFieldAnswer | null;
+  readonly arrows: MeshArrows | null;
+}
+
+// MeshArrows are vectors on the cells that are drawn.
+export interface MeshArrows {
+  readonly name: string;
+  readonly values: Column; // x, y, z of each cell that is drawn; NaN: it has none
 }
 
 // MeshGeometry are triangles that know their cell, and lines.

@@ -120,6 +120,9 @@ export interface CyclesClass {
   readonly epsilon: number;
   readonly turns: number;
   readonly exact: boolean;
+  readonly stable: boolean; // shorter and longer windows count as many turns
+  readonly sameLeast: number; // the shortest and the longest window that does; 0 if turns are not counted
+  readonly sameMost: number;
   readonly combination: boolean;
   readonly name: string; // role in the nest of loops
   readonly parent: number;

@@ -124,7 +124,7 @@ describe('the controller', () => {
     const named = { name: 'rows', class: -1, symbol: 'addr', window: 10 };
     const p = page({}, { info: { classes: [], named: [named] }, wanted: undefined });
     p.control.show(named as never);
-    expect(p.written().ask).toMatchObject({ symbol: 'addr', window: 0 });
+    expect(p.written().ask).toMatchObject({ symbol: 'addr', window: 10 });
     p.control.arrive();
     expect(p.at.saved).toBe(1); // not there yet
     Object.assign(p.model, { info: { classes: [], named: [{ ...named, class: 2 }] } });

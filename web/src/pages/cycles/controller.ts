@@ -145,7 +145,7 @@ export class CyclesControl {
     if (n.class >= 0) this.choose(n.class);
     else {
       this.model.wanted = n;
-      this.again({ symbol: n.symbol as CyclesAsk['symbol'], window: n.window === 10 ? 0 : n.window });
+      this.again({ symbol: n.symbol as CyclesAsk['symbol'], window: n.window });
     }
   };
 

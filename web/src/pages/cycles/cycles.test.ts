@@ -18,7 +18,7 @@ import { ASK, INITIAL, readCycles, writeCycles, type CyclesState } from './state
 import { strided } from './strides';
 import { TorusView } from './torus';
 import { UnwrappedView } from './unwrapped';
-import { byPass, classNames, headline } from './words';
+import { byPass, classNames, headline, steadyMark, steadyText } from './words';
 import { crc32, zip } from './zip';
 
 const theme = parseTokens(readFileSync(new URL('../../base/tokens.css', import.meta.url), 'utf8'), 'light');
@@ -31,6 +31,9 @@ function klass(more: Partial<CyclesClass> = {}): CyclesClass {
     epsilon: 2,
     turns: 2,
     exact: true,
+    stable: true,
+    sameLeast: 3,
+    sameMost: 14,
     combination: false,
     name: 'inner loop',
     parent: -1,
@@ -199,6 +202,13 @@ describe('words', () => {
       'Inner loop, a.c:7 1',
       'Inner loop, a.c:7 2',
     ]);
+  });
+  it('say at which windows turns are as many', () => {
+    expect(steadyMark(klass())).toBe('w 3–14');
+    expect(steadyText(klass())).toBe('windows of 3 to 14 references count as many turns');
+    const one = klass({ stable: false, sameLeast: 10, sameMost: 10 });
+    expect(steadyMark(one)).toBe('w 10');
+    expect(steadyText(one)).toBe('only windows of 10 references count so many turns');
   });
   it('count turns in passes', () => {
     expect(headline(klass({ turns: 10, passes: 4 }))).toBe('10 turns in 4 passes');

@@ -38,7 +38,6 @@ export const TABS = [
 ] as const;
 
 const WINDOWS = [3, 5, 7, 10, 12, 16, 20, 32, 48, 64];
-const USUAL = 10; // the window that is meant by none
 
 type Again = (patch: Partial<CyclesAsk>) => void;
 
@@ -56,10 +55,11 @@ export function windowItems(
   settings: () => void,
 ): readonly MenuItem[] {
   return [
+    { label: 'fitted to the shortest turn', run: () => again({ window: 0 }) },
     ...WINDOWS.map((n) => ({
       label: String(n),
       checked: info?.window === n,
-      run: () => again({ window: n === USUAL ? 0 : n }),
+      run: () => again({ window: n }),
     })),
     { label: 'Other settings …', run: settings },
   ];

@@ -64,6 +64,19 @@ export function turnsText(c: CyclesClass): string {
   return c.turns < 1e6 ? `${about}${plural(c.turns, 'turn')}` : `${about}${short(c.turns)} turns`;
 }
 
+/** "w 3–14": the lengths of windows that count as many turns. */
+export function steadyMark(c: CyclesClass): string {
+  return `w ${c.sameLeast === c.sameMost ? String(c.sameMost) : `${c.sameLeast}–${c.sameMost}`}`;
+}
+
+/** The same in words; says where the count depends on the window. */
+export function steadyText(c: CyclesClass): string {
+  const lengths = c.sameLeast === c.sameMost ? String(c.sameMost) : `${c.sameLeast} to ${c.sameMost}`;
+  return c.stable
+    ? `windows of ${lengths} references count as many turns`
+    : `only windows of ${lengths} references count so many turns`;
+}
+
 export function headline(c: CyclesClass): string {
   if (c.turns === 0) return 'nothing goes around it';
   if (c.passes > 1 && c.passes !== c.turns) return `${turnsText(c)} in ${plural(c.passes, 'pass', 'passes')}`;

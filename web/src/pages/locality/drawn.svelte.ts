@@ -8,7 +8,7 @@ import { MapView } from './map';
 import { MatrixView } from './matrix';
 import type { LocalityModel } from './model.svelte';
 import { ReuseView } from './reuse';
-import { RowsView } from './rows';
+import { byNameHere, RowsView } from './rows';
 import { SetsView } from './sets';
 import { SharingView } from './sharing';
 import { WhatIfView } from './whatif';
@@ -21,7 +21,7 @@ export class LocalityDrawn {
     return new RowsView({
       kind: KINDS[now.table],
       rows: rowsOf(answer, now.table),
-      before: before && rowsOf(before.answer, now.table),
+      before: before && byNameHere(KINDS[now.table], rowsOf(before.answer, now.table), this.model.namesHere),
       levels,
       by,
       selecting,

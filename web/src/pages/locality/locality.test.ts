@@ -8,7 +8,7 @@ import { CurveView, type CurveInput } from './curve';
 import { LayoutView } from './layoutview';
 import { laneRows, MapView } from './map';
 import { MatrixView } from './matrix';
-import { RowsView } from './rows';
+import { byNameHere, placeOf, RowsView } from './rows';
 import { SetsView } from './sets';
 import { SharingView } from './sharing';
 import { readLocality, writeLocality } from './state';
@@ -200,6 +200,53 @@ describe('the controller', () => {
   });
 });
 
+describe('rows of two runs', () => {
+  const place = (line: number): MissRow => ({
+    ...row('p', [line, 0]),
+    name: `x.c:${line}`,
+    file: 'x.c',
+    line,
+  });
+
+  it('pairs lines as the server says, and not by number', () => {
+    expect(byNameHere('line', [place(3)], undefined)).toBeUndefined();
+    const here = byNameHere('line', [place(3), place(4)], new Map([['x.c:3', 'x.c:9']]));
+    expect([...(here ?? [])].map(([name, r]) => [name, r.line])).toEqual([['x.c:9', 3]]);
+  });
+
+  it('pairs other names until it is known better', () => {
+    expect(
+      byNameHere('function', [{ ...row('', [1, 0]), name: 'f', function: 'f' }], undefined)?.has('f'),
+    ).toBe(true);
+    expect(
+      byNameHere('function', [{ ...row('', [1, 0]), name: 'f', function: 'f' }], new Map([['f', 'g']]))?.has(
+        'g',
+      ),
+    ).toBe(true);
+    expect(byNameHere('thread', [{ ...row('', [1, 0]), name: '7' }], new Map())?.has('7')).toBe(true);
+  });
+
+  it('knows the header of a loop and which copy it is', () => {
+    const loop = (name: string): MissRow => ({
+      ...row('', [1, 0]),
+      name,
+      loop: name,
+      file: 'src/lu.c',
+      line: 0,
+    });
+    expect(placeOf('loop', loop('lu.c:14 factor (2)'))).toMatchObject({
+      file: 'src/lu.c',
+      line: 14,
+      other: ' (2)',
+    });
+    expect(placeOf('loop', loop('lu.c:14 walk (recursion)'))).toMatchObject({
+      line: 14,
+      other: ' (recursion)',
+    });
+    expect(placeOf('loop', loop('(no loop)'))).toBeUndefined();
+  });
+});
+
 describe('views', () => {
   const curveInput: CurveInput = {
     answer,
@@ -263,15 +310,13 @@ describe('views', () => {
       ...table,
       kind: 'object',
       rows: answer.now.objects,
-      before: now.objects,
+      before: byNameHere('object', now.objects, undefined),
     });
     expect(objects.rows().rows.map((r) => r.slice(-4))).toEqual([
       ['600', '−50.0\u202f%', '20', '−50.0\u202f%'],
       ['0', 'new', '0', 'new'],
     ]);
     expect(objects.describe(0).more).toContain('300 L1 misses (A 600, −50.0\u202f%)');
-    const lines = new RowsView({ ...table, kind: 'line', rows: answer.now.places, before: now.places });
-    expect(lines.rows().head).not.toContain('A L1 misses');
   });
 
   it('ranks rows by the chosen level', () => {

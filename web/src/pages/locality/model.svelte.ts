@@ -1,7 +1,7 @@
 // What the locality page shows, derived from the link, the selection and the
 // answers. It changes nothing but the questions it asks; what is drawn of it is
 // in drawn.svelte.ts.
-import type { LocalityAnswer, MissLevel } from '../../api/wire';
+import type { LocalityAnswer, MissLevel, PlaceKey } from '../../api/wire';
 import type { Size } from '../../base/geometry';
 import type { Desk } from '../../frame/context';
 import { earlierRun, earlierRuns } from '../../state/before';
@@ -11,8 +11,10 @@ import {
   askOf,
   beforeAskOf,
   fileOf,
+  KINDS,
   machinesAskOf,
   mapAskOf,
+  rowsOf,
   selectedObjects,
   selectionName,
   sharingAskOf,
@@ -20,8 +22,9 @@ import {
 } from './asks';
 import type { Dragged } from './curve';
 import type { MapMark } from './map';
+import { placeOf } from './rows';
 import { readLocality } from './state';
-import type { LocalitySnapshot, LocalityStore } from './store';
+import type { LocalitySnapshot, LocalityStore, Pairing } from './store';
 import type { Earlier } from './words';
 
 const LOW = 820; // px of the window: below it layout and evictions share a pane
@@ -65,6 +68,27 @@ export class LocalityModel {
     if (!earlier || data.before?.run !== earlier.id) return undefined;
     return { name: earlier.name, answer: data.before.answer };
   });
+  /** What says which rows of that run are which here. */
+  readonly pairing = $derived.by<Pairing | undefined>(() => {
+    const { answer, before, data, now } = this;
+    if (!answer || !before || !data.before || KINDS[now.table] === 'thread') return undefined;
+    const side = (of: LocalityAnswer): { names: string[]; keys: PlaceKey[] } => {
+      const named = rowsOf(of, now.table).flatMap((row) => {
+        const key = placeOf(KINDS[now.table], row);
+        return key ? [{ name: row.name, key }] : [];
+      });
+      return { names: named.map((n) => n.name), keys: named.map((n) => n.key) };
+    };
+    const [a, b] = [side(before.answer), side(answer)];
+    return {
+      about: `${data.before.run} ${now.table}`,
+      ask: { before: data.before.run, a: a.keys, b: b.keys },
+      names: { a: a.names, b: b.names },
+    };
+  });
+  readonly namesHere = $derived(
+    this.pairing && this.pairing.about === this.data.paired?.about ? this.data.paired.here : undefined,
+  );
   readonly low = $derived(this.windowHeight < LOW);
   readonly wide = $derived(this.windowWidth > WIDE);
 
@@ -110,6 +134,9 @@ export class LocalityModel {
     const { store } = this;
     $effect(() => store.want(this.ask));
     $effect(() => store.wantBefore(this.earlier?.id, beforeAskOf(this.ask)));
+    $effect(() => {
+      if (this.pairing) store.wantPaired(this.pairing);
+    });
     $effect(() => store.wantAdvice(adviseAskOf(this.now)));
     $effect(() => {
       if (this.answer) store.wantMachines(machinesAskOf(this.now, this.wide));

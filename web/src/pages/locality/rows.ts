@@ -4,7 +4,7 @@ import { change, count, percent, short } from '../../base/format';
 import { stepIndex, type Dir, type Point, type Size } from '../../base/geometry';
 import type { Renderer } from '../../base/renderer';
 import { fit } from '../../base/text';
-import type { MissLevel, MissRow } from '../../api/wire';
+import type { MissLevel, MissRow, PlaceKey } from '../../api/wire';
 import type { KeptView, Said, Table } from '../../frame/view';
 import { fieldTerm, loopTerm, threadTerm } from '../../state/references';
 import type { Term } from '../../state/selection';
@@ -13,7 +13,7 @@ import { size as sizeText } from './words';
 export interface RowsInput {
   readonly kind: 'object' | 'field' | 'line' | 'function' | 'loop' | 'thread';
   readonly rows: readonly MissRow[];
-  readonly before: readonly MissRow[] | undefined; // of the run that is compared with
+  readonly before: ReadonlyMap<string, MissRow> | undefined; // of the run that is compared with, by the name here
   readonly levels: readonly MissLevel[];
   readonly by: number; // level ranked by
   readonly selecting: boolean;
@@ -46,13 +46,54 @@ export function termOf(kind: RowsInput['kind'], row: MissRow): Term | undefined 
   }
 }
 
+const HEADER = /^(.*):(\d+)(?: .*)?$/; // of a loop: file:line function
+const COPY = /(?: \(recursion\))?(?: \(\d+\))?$/; // which of several that a compiler made of one
+
+/** What a row is about, for the server to find it in another run; undefined for threads and what has no name. */
+export function placeOf(kind: RowsInput['kind'], row: MissRow): PlaceKey | undefined {
+  const none = { file: '', line: 0, function: '', object: '', other: '' };
+  switch (kind) {
+    case 'line':
+      return row.line > 0 ? { ...none, file: row.file, line: row.line } : undefined;
+    case 'function':
+      return row.function ? { ...none, function: row.function } : undefined;
+    case 'object':
+      return { ...none, object: row.object };
+    case 'field':
+      return { ...none, object: row.object, other: row.field };
+    case 'loop': {
+      const [, file, line] = HEADER.exec(row.loop) ?? [];
+      if (file === undefined) return undefined;
+      return { ...none, file: row.file || file, line: Number(line), other: COPY.exec(row.loop)?.[0] ?? '' };
+    }
+    case 'thread':
+      return undefined;
+  }
+}
+
+/** Rows of another run by their names in this one; a name that both have pairs until it is known better, but not
+ * that of a line or loop, which moves with every edit. */
+export function byNameHere(
+  kind: RowsInput['kind'],
+  rows: readonly MissRow[],
+  here: ReadonlyMap<string, string> | undefined,
+): ReadonlyMap<string, MissRow> | undefined {
+  if (!here && (kind === 'line' || kind === 'loop')) return undefined;
+  const named = rows.flatMap((row): readonly (readonly [string, MissRow])[] => {
+    const known = here && placeOf(kind, row) !== undefined;
+    const name = known ? here.get(row.name) : row.name;
+    return name === undefined ? [] : [[name, row]];
+  });
+  return new Map(named);
+}
+
 export class RowsView implements KeptView<number> {
   readonly size: Size;
   readonly ranked: readonly MissRow[];
   private readonly shown: number;
   private readonly third: boolean;
   private readonly most: number;
-  private readonly earlier: ReadonlyMap<string, MissRow> | undefined; // by name
+  private readonly earlier: ReadonlyMap<string, MissRow> | undefined; // by the name here
 
   constructor(private readonly input: RowsInput) {
     this.size = input.size;
@@ -61,9 +102,7 @@ export class RowsView implements KeptView<number> {
     this.shown = Math.max(0, Math.min(this.ranked.length, Math.floor((input.size.h - ROW - 20) / ROW)));
     const l3 = input.levels[2];
     this.third = l3 !== undefined && l3.misses > l3.first && input.size.w > 420;
-    // Lines and the loops named by them move with every edit: their names pair nothing.
-    const named = input.kind !== 'line' && input.kind !== 'loop';
-    this.earlier = named && input.before ? new Map(input.before.map((r) => [r.name, r])) : undefined;
+    this.earlier = input.before;
     const all = [...this.ranked, ...(this.earlier?.values() ?? [])];
     this.most = Math.max(1, ...all.map((r) => r.misses[by] ?? 0));
   }

@@ -11,6 +11,8 @@ import type {
   LocalityMapAsk,
   MachineMisses,
   MachinesAsk,
+  Paired,
+  PairedAsk,
   Progress,
   SharedLines,
   SharingAsk,
@@ -19,12 +21,21 @@ import type {
 import { PageStore } from '../../state/pagestore';
 import type { MissMap } from './map';
 
+/** A question about rows, and what these are called. */
+export interface Pairing {
+  readonly about: string; // the run and the table: a selection changes no names
+  readonly ask: PairedAsk;
+  readonly names: { readonly a: readonly string[]; readonly b: readonly string[] };
+}
+
 export interface LocalitySnapshot {
   readonly answer: LocalityAnswer | undefined;
   /** The answer of the run that is compared with, and which that is. */
   readonly before: { readonly run: string; readonly answer: LocalityAnswer } | undefined;
   readonly beforeProblem: Failure | undefined;
   readonly comparing: boolean;
+  /** Names of rows here by those of the run that is compared with, and of which rows. */
+  readonly paired: { readonly about: string; readonly here: ReadonlyMap<string, string> } | undefined;
   readonly map: MissMap | undefined;
   readonly advise: Advise | undefined;
   readonly machines: readonly MachineMisses[];
@@ -44,6 +55,7 @@ const EMPTY: LocalitySnapshot = {
   before: undefined,
   beforeProblem: undefined,
   comparing: false,
+  paired: undefined,
   map: undefined,
   advise: undefined,
   machines: [],
@@ -99,6 +111,20 @@ export class LocalityStore extends PageStore<LocalitySnapshot> {
     fail: (beforeProblem) => ({ before: undefined, beforeProblem }),
     busy: (comparing) => ({ comparing }),
   });
+  private readonly pairs = this.resource<Pairing, Paired>({
+    load: ({ ask }, signal) => this.json('locality/paired', ask, signal),
+    show: ({ rows }, { about, names }) => ({
+      paired: {
+        about,
+        here: new Map(
+          rows.flatMap((b, a): readonly (readonly [string, string])[] =>
+            b < 0 ? [] : [[names.a[a]!, names.b[b]!]],
+          ),
+        ),
+      },
+    }),
+    fail: () => ({ paired: undefined }),
+  });
   private readonly maps = this.resource<LocalityMapAsk, MissMap>({
     load: async (ask, signal) => decodeMap(await this.binary('locality/map', ask, signal)),
     show: (map) => ({ map }),
@@ -145,6 +171,11 @@ export class LocalityStore extends PageStore<LocalitySnapshot> {
     this.earlier.stop();
     if (this.snapshot.before || this.snapshot.beforeProblem)
       this.set({ before: undefined, beforeProblem: undefined });
+  }
+
+  /** Which rows of the run to compare with are which here. */
+  wantPaired(pairing: Pairing): void {
+    this.pairs.want(pairing);
   }
 
   wantMap(ask: LocalityMapAsk): void {

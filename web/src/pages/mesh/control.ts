@@ -12,6 +12,7 @@ import type { MeshStore } from './store';
 import type { Area } from './relationview';
 import type { MeshTimeBrushAsk } from '../../api/wire';
 import type { Vec } from './camera';
+import { vectorWords } from './arrows';
 import { cellPlace, fieldTitle, valueOf } from './words';
 
 const HOVER_REST = 60; // ms that the pointer rests before other views are told
@@ -56,6 +57,13 @@ export class MeshControl {
     if (next) this.commit({ scale: next });
   }
 
+  /** The vectors after those that are drawn as arrows; after the last of them none. */
+  private nextArrows(): void {
+    const { arrows, info } = this.model;
+    const choices = ['', ...(info?.vectors ?? [])];
+    this.commit({ arrows: choices[(choices.indexOf(arrows) + 1) % choices.length]! });
+  }
+
   goTo(i: number): void {
     const { info } = this.model;
     if (info && i >= 0 && i < info.steps.length) this.commit({ step: i === info.steps.length - 1 ? -1 : i });
@@ -65,6 +73,7 @@ export class MeshControl {
   key(k: string): boolean {
     if (k === ',') this.goTo(this.model.step - 1);
     else if (k === '.') this.goTo(this.model.step + 1);
+    else if (k === 'v') this.nextArrows();
     else if (k === 'Escape') this.commit({ cell: -1 });
     else return false;
     return true;
@@ -145,9 +154,10 @@ export class MeshControl {
 
   private fieldsOf(drawn: number): string[] {
     const { picture } = this.model;
-    return [picture?.performance, picture?.physics].flatMap((f) =>
+    const values = [picture?.performance, picture?.physics].flatMap((f) =>
       f ? [`${fieldTitle(f)} ${valueOf(f, drawn)}`] : [],
     );
+    return picture?.arrows ? [...values, vectorWords(picture.arrows, drawn)] : values;
   }
 
   hover(drawn: number): void {

@@ -12,5 +12,6 @@ export const KEYS: readonly PageKey[] = [
     label: 'Select the cell again; in the plot, the cells under the cursor',
     pointer: 'click, drag',
   },
+  { keys: ['v'], label: 'Arrows of the next vectors, or none', pointer: 'menu arrows' },
   { keys: ['Escape'], label: 'No cell outlined', pointer: '' },
 ];

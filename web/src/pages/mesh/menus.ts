@@ -3,6 +3,7 @@ import { plural } from '../../base/format';
 import type { MenuItem } from '../../frame/PopMenu.svelte';
 import type { MeshControl } from './control';
 import type { MeshModel } from './model.svelte';
+import { writeClip, type ClipPlane } from './state';
 import { SCALE_CHOICES, type ScaleChoice } from './scales';
 import { dumpName, fieldName } from './words';
 
@@ -65,8 +66,34 @@ export function scaleItems({ now }: MeshModel, control: MeshControl): MenuItem[]
   }));
 }
 
+/** Vectors that can be drawn as arrows. */
+export function arrowItems({ arrows, info }: MeshModel, control: MeshControl): MenuItem[] {
+  return ['', ...(info?.vectors ?? [])].map((v) => ({
+    label: v || 'none',
+    checked: v === arrows,
+    run: () => control.commit({ arrows: v }),
+  }));
+}
+
 export function onOffItems(is: boolean, set: (on: boolean) => void): MenuItem[] {
   return [true, false].map((on) => ({ label: on ? 'on' : 'off', checked: on === is, run: () => set(on) }));
+}
+
+/** The six planes that can cut the mesh; each is on or off. */
+export function clipItems({ clip }: MeshModel, control: MeshControl): MenuItem[] {
+  const set = (planes: readonly ClipPlane[]): void => control.commit({ clip: writeClip(planes) });
+  const plane = (axis: 0 | 1 | 2, below: boolean): MenuItem => {
+    const same = (p: ClipPlane): boolean => p.axis === axis && p.below === below;
+    return {
+      label: `${below ? 'below' : 'above'} a plane across ${AXES[axis]}`,
+      checked: clip.some(same),
+      run: () => set(clip.some(same) ? clip.filter((p) => !same(p)) : [...clip, { axis, below, at: 0.5 }]),
+    };
+  };
+  return [
+    { label: 'everything', checked: clip.length === 0, run: () => set([]) },
+    ...([0, 1, 2] as const).flatMap((axis) => [plane(axis, true), plane(axis, false)]),
+  ];
 }
 
 export function axisItems({ now }: MeshModel, control: MeshControl): MenuItem[] {

@@ -22,7 +22,7 @@ import { fades, FADES, opposites } from './edges';
 import { Body, samePanes, type Pane } from './drawer';
 import { colourScale } from './scales';
 import { meshColor, ramp } from './colours';
-import { INITIAL, readMesh, writeMesh } from './state';
+import { INITIAL, readClip, readMesh, writeClip, writeMesh } from './state';
 import { placeAfter } from './control';
 import { fieldName, split } from './words';
 
@@ -65,6 +65,18 @@ describe('values of few samples', () => {
     expect(look(pane)).toEqual([2, 255, 0, 2]); // striped, whole, none, striped beyond the scale
     expect(look({ values: pane.values, scale: pane.scale })).toEqual([255, 255, 0, 1]);
     expect(samePanes([pane], [{ ...pane, few: 3 }])).toBe(false); // so that they are drawn again
+  });
+});
+
+describe('planes that clip', () => {
+  it('are in the link as they were set, and what is none is left out', () => {
+    const planes = readClip('x<0.5,z>1,y>2,nonsense');
+    expect(planes).toEqual([
+      { axis: 0, below: true, at: 0.5 },
+      { axis: 2, below: false, at: 1 },
+    ]);
+    expect(writeClip(planes)).toBe('x<0.5,z>1');
+    expect(readClip('')).toEqual([]);
   });
 });
 

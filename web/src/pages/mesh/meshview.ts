@@ -4,6 +4,7 @@ import type { Renderer } from '../../base/renderer';
 import { exact } from '../../base/format';
 import type { MeshInfo } from '../../api/wire';
 import type { Said, Table, View } from '../../frame/view';
+import { arrowWords, type Arrows } from './arrows';
 import type { Field, Geometry } from './picture';
 import { scaleWords, type ColourScale } from './scales';
 import { meshColor } from './colours';
@@ -15,6 +16,7 @@ export interface Shown {
   readonly geometry: Geometry;
   readonly performance: Field | undefined;
   readonly physics: Field | undefined;
+  readonly arrows: Arrows | undefined;
   readonly fields: readonly Field[]; // one a picture, from left to right
   readonly scales: readonly ColourScale[];
   readonly canvas: HTMLCanvasElement;
@@ -65,10 +67,11 @@ export class MeshPicture implements View<number> {
       r.line(x + RAMP.w, y, x + RAMP.w + 4, y, { stroke: r.theme.line, width: 1 });
       r.text(exact(t), x + RAMP.w + 8, y, { font: { size: 11 }, fill: r.theme.muted });
     }
-    const { few, info } = this.shown;
+    const { arrows, few, info } = this.shown;
     const patterns = [
       ...(f.covered < info.cells ? [`hatched: ${f.counts ? 'no samples' : 'no value'}`] : []),
       ...(f.uncertain && few > 1 ? [`striped: under ${few} samples`] : []),
+      ...(arrows ? [arrowWords(arrows)] : []),
     ];
     patterns.forEach((t, i) =>
       r.text(t, x, 42 + RAMP.h + 16 * (i + 1), { font: { size: 11 }, fill: r.theme.muted }),
@@ -95,13 +98,14 @@ export class MeshPicture implements View<number> {
 
   /** The cells that are drawn. */
   rows(): Table {
-    const { info, geometry, performance, physics } = this.shown;
+    const { arrows, info, geometry, performance, physics } = this.shown;
     const number = (v: number | undefined): string => (v === undefined || Number.isNaN(v) ? '' : String(v));
     const rows = Array.from(geometry.cells, (cell, i) => [
       String(cell),
       cellPlace(info, cell),
       ...(performance ? [number(performance.values[i]), String(performance.samples[i] ?? '')] : []),
       ...(physics ? [number(physics.values[i])] : []),
+      ...(arrows ? [0, 1, 2].map((k) => number(arrows.values[3 * i + k])) : []),
     ]);
     return {
       head: [
@@ -109,6 +113,7 @@ export class MeshPicture implements View<number> {
         'place',
         ...(performance ? [performance.name, 'samples'] : []),
         ...(physics ? [physics.name] : []),
+        ...(arrows ? ['x', 'y', 'z'].map((axis) => `${arrows.name} ${axis}`) : []),
       ],
       rows,
     };

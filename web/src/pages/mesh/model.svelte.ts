@@ -6,6 +6,7 @@ import type {
   MeshFieldAsk,
   MeshGeometryAsk,
   MeshInfo,
+  MeshPlane,
   MeshRelateAsk,
   MeshRelation,
   MeshSummed,
@@ -17,7 +18,15 @@ import { termText, text } from '../../state/selection';
 import type { Vec } from './camera';
 import { Body, type Line, type Pane } from './drawer';
 import type { Field, Geometry, Picture } from './picture';
-import { readMesh, type Below, type MeshState, type MeshView, type Show } from './state';
+import {
+  readClip,
+  readMesh,
+  type Below,
+  type ClipPlane,
+  type MeshState,
+  type MeshView,
+  type Show,
+} from './state';
 import type { MeshSnapshot, MeshStore } from './store';
 import { fieldTitle, readPoint, split } from './words';
 
@@ -60,6 +69,8 @@ export class MeshModel {
   readonly variable = $derived(
     this.variables.includes(this.kept.variable) ? this.kept.variable : (this.variables[0] ?? ''),
   );
+  /** The vectors that are drawn as arrows; empty: none. */
+  readonly arrows = $derived(this.info?.vectors.includes(this.kept.arrows) ? this.kept.arrows : '');
   readonly show = $derived<Show>(
     !this.sampled ? 'physics' : this.variable === '' ? 'performance' : this.kept.show,
   );
@@ -177,20 +188,47 @@ export class MeshModel {
   }
 
   readonly view = $derived<MeshView>(
-    (this.info?.flat && this.now.view === 'slice') || (this.now.view === 'threshold' && !this.byScale)
+    (this.info?.flat && (this.now.view === 'slice' || this.now.view === 'contour')) ||
+      ((this.now.view === 'threshold' || this.now.view === 'contour') && !this.byScale)
       ? 'surface'
       : this.now.view,
   );
+  /** Planes that cut parts of the mesh away. */
+  readonly clip = $derived<readonly ClipPlane[]>(readClip(this.now.clip));
+
+  /** Where a part of the bounds lies on an axis. */
+  along(axis: 0 | 1 | 2, at: number): number {
+    const { info } = this;
+    return info ? info.low[axis]! + at * (info.high[axis]! - info.low[axis]!) : 0;
+  }
+
+  private halfSpace({ axis, below, at }: ClipPlane): MeshPlane {
+    const normal: [number, number, number] = [0, 0, 0];
+    normal[axis] = below ? 1 : -1;
+    return { normal, end: normal[axis] * this.along(axis, at) };
+  }
+
   readonly level = $derived(this.info && this.now.level < this.info.levels ? this.now.level : -1);
   readonly geometryAsk = $derived.by((): MeshGeometryAsk => {
     const { by, info, now, view } = this;
     const level = (info?.levels ?? 1) > 1 ? this.level : -1;
-    const base = { step: this.step, view, axis: 2, at: 0.5, level, low: 0, high: 0 };
+    const clip = this.clip.map((p) => this.halfSpace(p));
+    const base = {
+      step: this.step,
+      view,
+      axis: 2,
+      at: 0.5,
+      level,
+      low: 0,
+      high: 0,
+      ...(clip.length > 0 && { clip }),
+    };
     if (view === 'slice') return { ...base, axis: now.axis, at: now.at };
-    if (view !== 'threshold') return base;
+    if (view === 'surface') return base;
     const ask = by.startsWith('v:')
       ? { ...withoutSince(this.physicsAsk), variable: by.slice(2) } // the range is that of values
       : { ...this.performanceAsk, picked: '' };
+    if (view === 'contour') return { ...base, low: this.cut(now.iso), by: ask };
     return { ...base, low: this.cut(now.from), high: this.cut(now.to), by: ask };
   });
 
@@ -213,7 +251,7 @@ export class MeshModel {
   /** The edges of the box around the mesh, where only a part of it is drawn. */
   readonly box = $derived.by((): readonly Line[] => {
     const { info, middle, radius } = this;
-    if (!info || this.view === 'surface') return [];
+    if (!info || (this.view === 'surface' && this.clip.length === 0)) return [];
     const corner = (k: number): Vec =>
       [0, 1, 2].map(
         (a) => ((k & (1 << a) ? info.high : info.low)[a]! - middle[a]!) / radius,
@@ -316,6 +354,7 @@ export class MeshModel {
       geometry: this.geometryAsk,
       ...(this.sampled && { performance: this.performanceAsk }),
       ...(this.variable !== '' && { physics: this.physicsAsk }),
+      ...(this.arrows !== '' && { arrows: this.arrows }),
     };
     this.store.wantPicture(ask, this.live !== undefined);
   }

@@ -4,6 +4,7 @@ import type { Size } from '../../base/geometry';
 import type { Theme } from '../../base/theme';
 import { axes, position, project, type Eye, type Vec } from './camera';
 import type { Body, Line } from './drawer';
+import { arrowsOf, type Arrows } from './arrows';
 import { outline } from './pick';
 
 const MOST_OUTLINED = 20_000; // more cells have no outline that could be read
@@ -23,6 +24,7 @@ export interface Outlined {
   // Cells by their place in the geometry:
   readonly chosen: Iterable<number>;
   readonly pointed: Iterable<number>;
+  readonly arrows: Arrows | undefined;
   readonly line: Line | undefined; // through the mesh, seen through it
 }
 
@@ -42,6 +44,7 @@ export function drawOverlay(canvas: HTMLCanvasElement, look: OverlayLook, what: 
     g.beginPath();
     g.rect((i * w) / n, 0, w / n, h);
     g.clip();
+    strokeArrows(g, look, what, i);
     strokeOutline(g, look, what, chosen, theme.selected, [], i);
     strokeOutline(g, look, what, pointed, theme.hover, [5, 2.5], i);
     if (what.line) strokeSegments(g, look, what, [what.line.from, what.line.to], theme.selected, [], i);
@@ -52,6 +55,45 @@ export function drawOverlay(canvas: HTMLCanvasElement, look: OverlayLook, what: 
     g.fillRect(w / 2 - 0.5, 0, 1, h);
   }
   drawTriad(g, look, what.eye);
+}
+
+const HEAD = { long: 6, angle: 0.42 }; // of an arrow, CSS pixels and radians
+
+/** Arrows are seen above the faces they start from, as outlines are. */
+function strokeArrows(g: CanvasRenderingContext2D, look: OverlayLook, what: Outlined, pane: number): void {
+  const { arrows, aspect, body, eye, flat } = what;
+  if (!body || !arrows) return;
+  const { size, theme } = look;
+  const n = Math.max(1, what.panes);
+  g.beginPath();
+  for (const { from, to } of arrowsOf(body, arrows, eye, flat, size.h)) {
+    const [p, q] = [project(eye, from, aspect), project(eye, to, aspect)];
+    if (!p || !q) continue;
+    const place = (at: readonly [number, number]): [number, number] => [
+      ((pane + (at[0] + 1) / 2) * size.w) / n,
+      ((1 - at[1]) / 2) * size.h,
+    ];
+    const [[ax, ay], [bx, by]] = [place(p), place(q)];
+    const back = Math.atan2(ay - by, ax - bx);
+    const long = Math.min(HEAD.long, 0.5 * Math.hypot(bx - ax, by - ay));
+    g.moveTo(ax, ay);
+    g.lineTo(bx, by);
+    for (const side of [-HEAD.angle, HEAD.angle]) {
+      g.moveTo(bx, by);
+      g.lineTo(bx + long * Math.cos(back + side), by + long * Math.sin(back + side));
+    }
+  }
+  g.lineCap = 'round';
+  g.setLineDash([]);
+  for (const [colour, width] of [
+    [theme.bg, 3.5],
+    [theme.text, 1.5],
+  ] as const) {
+    g.strokeStyle = colour;
+    g.lineWidth = width;
+    g.stroke();
+  }
+  g.lineCap = 'butt';
 }
 
 function strokeOutline(

@@ -76,7 +76,8 @@ export function outline(
   return Uint32Array.from(out);
 }
 
-function faces(c: Float32Array, i: number, eye: Vec): boolean {
+/** Whether the triangle at a place of the corners looks to the eye. */
+export function faces(c: Float32Array, i: number, eye: Vec): boolean {
   const ux = c[i + 3]! - c[i]!,
     uy = c[i + 4]! - c[i + 1]!,
     uz = c[i + 5]! - c[i + 2]!;

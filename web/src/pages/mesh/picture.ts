@@ -1,6 +1,7 @@
 // Reads the binary pictures of a mesh: what is drawn, and the fields on it.
 import { Columns, header } from '../../api/decode';
 import type * as wire from '../../api/wire';
+import { longestOf, type Arrows } from './arrows';
 
 export interface Geometry extends Pick<wire.MeshGeometry, 'took' | 'polygons' | 'kept'> {
   readonly key: string;
@@ -24,6 +25,7 @@ export interface Picture {
   readonly geometry: Geometry;
   readonly performance: Field | undefined;
   readonly physics: Field | undefined;
+  readonly arrows: Arrows | undefined;
 }
 
 /** Undefined if the picture is of a geometry that is not there any more. */
@@ -38,7 +40,13 @@ export function decodePicture(buffer: ArrayBuffer, had: Geometry | undefined): P
     geometry,
     performance: p.performance ? decodeField(p.performance, c) : undefined,
     physics: p.physics ? decodeField(p.physics, c) : undefined,
+    arrows: p.arrows ? decodeArrows(p.arrows, c) : undefined,
   };
+}
+
+function decodeArrows({ name, values: column }: wire.MeshArrows, c: Columns): Arrows {
+  const values = c.f64(column);
+  return { name, values, longest: longestOf(values) };
 }
 
 function decodeGeometry(g: wire.MeshGeometry, key: string, c: Columns): Geometry {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { roughMeasure } from '../../../base/text';
+import { fit, roughMeasure } from '../../../base/text';
 import type { Term } from '../../../state/selection';
 import {
   axisQuestion,
@@ -431,6 +431,16 @@ describe('parallel view', () => {
     });
     for (let i = 1; i < 16; i++)
       expect(many.columns[i]!.x).toBeGreaterThan(many.columns[i - 1]!.x + many.columns[i - 1]!.w);
+  });
+  it('has room for the ticks of times, whatever their unit', () => {
+    const time = column('time', { kind: 'time', unit: 'ns' });
+    const answer = numbers('time', [0, 2e6, 3_987_878], [1, 1]);
+    const v = parallel({ axes: [{ column: time, answer, subtitle: '' }], pairs: [] });
+    const c = v.columns[0]!;
+    const labels = c.layout.ticks(26).map((t) => t.label);
+    expect(labels.at(-1)).toMatch(/^3.000$|^4.000$/);
+    for (const l of labels)
+      expect(fit(l, c.axisX - c.x - 8, { size: 11.5 }, roughMeasure), 'as drawn').toBe(l);
   });
   it('finds bins and heads, and nothing between columns', () => {
     const v = parallel();

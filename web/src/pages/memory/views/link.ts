@@ -14,6 +14,10 @@ export function resourceOf(term: Term | undefined, topology: Topology): number |
   if (term.kind === 'resource') return find(term.id);
   const [only, ...others] = term.kind === 'values' ? term.values : [];
   if (only === undefined || others.length > 0 || term.kind !== 'values') return undefined;
+  if (term.column === 'host') {
+    const i = topology.resources.findIndex((r) => r.type === 'Host' && r.label === String(only));
+    return i < 0 ? undefined : i;
+  }
   if (term.column === 'cpu') return find(`CPU:${String(only)}`);
   return term.column === 'node' ? find(`NUMA:${String(only)}`) : undefined;
 }

@@ -570,15 +570,15 @@ function labelZone(l: AxisLayout, measure: Measure): number {
   const fixed = LABEL_ZONE[column.name];
   const widest = Math.max(20, ...l.slots.map((s) => measure(s.label ?? '', TEXT))) + 14;
   // Levels must not be cut: "Remote RAM" and "Remote Cache" begin alike.
-  // Nor may CPUs: 100 and 101 do.
-  if (fixed !== undefined)
+  // Nor may CPUs: 100 and 101 do. Nor may ticks: "1 000" would be "1 …".
+  if (fixed !== undefined && l.named)
     return column.name === 'level' || column.name === 'cpu' ? clamp(widest, fixed, 100) : fixed;
   if (l.named) {
     return column.kind === 'category' ? clamp(widest, 84, 124) : clamp(widest, 26, 84);
   }
   const absent = l.slots.some((s) => s.kind === 'absent') ? measure('absent', TEXT) : 0;
   const ticks = Math.max(20, absent, ...l.ticks(26).map((t) => measure(t.label, TEXT)));
-  return clamp(ticks + 12, 30, 104);
+  return clamp(ticks + 12, fixed ?? 30, 104);
 }
 
 /** Where a term of the selection lies on its axis. */

@@ -206,7 +206,7 @@ export class TopologyView implements KeptView<ResourceMark> {
 
   /** What holds CPUs issues accesses, caches and memory serve them; what only passes is in the links. */
   protected issues(i: number): boolean {
-    return /^(CPU|Core|Package|Machine)$/.test(this.input.topology.resources[i]!.type);
+    return /^(CPU|Core|Die|Package|Group|Host|Machine|Cluster)$/.test(this.input.topology.resources[i]!.type);
   }
 
   samples(i: number, layer: 0 | 1 | 2 = SELECTED): number {
@@ -439,7 +439,7 @@ export class TopologyView implements KeptView<ResourceMark> {
     const along = arcLength(b);
     const need = r.measure(text, font);
     const depth = b.ring.outer - b.ring.inner;
-    const roomy = /^(L3|L4|NUMA|Package)$/.test(resource.type) ? 0.9 : 0.5;
+    const roomy = /^(L3|L4|NUMA|Package|Host)$/.test(resource.type) ? 0.9 : 0.5;
     if (depth < font.size + 2 || need > (leaf ? along - 4 : roomy * along)) return;
     const { fill } = this.fillOf(b.node, r.theme);
     const ink = fill ? inkOn(fill) : r.theme.muted;

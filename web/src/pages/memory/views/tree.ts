@@ -92,7 +92,7 @@ function leafCounts(resources: readonly Resource[], drawn: (i: number) => boolea
 export function sayResource(r: Resource): string {
   if (r.virtual) return r.label; // it has no number
   if (/^L\d/.test(r.type)) return `${r.type} #${r.id}`;
-  if (r.parent < 0) return r.label || r.type;
+  if (r.parent < 0 || r.type === 'Host') return r.label || r.type;
   return `${r.type} ${r.id}`;
 }
 
