@@ -33,6 +33,7 @@ func twoShards(ctx context.Context) ([]Result, error) {
 		ingest,
 		limit("clickhouse-screen-10M", small, "s", 1.5),
 		limit("clickhouse-screen-10M-selected", once["screen_selected ns/op"]/1e9, "s", 1.5),
+		limit("clickhouse-drag-step-10M", once["step ns/op"]/1e6, "ms", 50),
 		{Name: "clickhouse-screen-20M-growth", Ours: large, Peer: small, Unit: "s", Versus: "half the rows", Ratio: large / small, Bar: 2.1},
 	}, nil
 }
@@ -57,7 +58,7 @@ func shardBenchmark(ctx context.Context, rows int) (map[string]float64, error) {
 			}
 		}
 	}
-	if said["screen ns/op"] == 0 || said["store rows/s"] == 0 {
+	if said["screen ns/op"] == 0 || said["step ns/op"] == 0 || said["store rows/s"] == 0 {
 		return nil, fmt.Errorf("no measurement in %s", out)
 	}
 	return said, nil

@@ -24,10 +24,10 @@ func page(ctx context.Context, dir, program string) ([]Result, error) {
 // pairRows is the samples of each of two runs that are compared.
 const pairRows = 1_000_000
 
-// pageData writes samples of the thesis' number, of ten millions and of two runs, and their
-// machine.
+// pageData writes samples of a short recording, of the thesis' number, of ten
+// millions and of two runs, and their machine.
 func pageData(ctx context.Context, dir string) error {
-	for name, rows := range map[string]int{"302391": 302_391, "10000000": screenRows, "pair-a": pairRows, "pair-b": pairRows - 1000} {
+	for name, rows := range map[string]int{"16360": 16_360, "302391": 302_391, "10000000": screenRows, "pair-a": pairRows, "pair-b": pairRows - 1000} {
 		f, err := os.Create(filepath.Join(dir, name+".arrow"))
 		if err != nil {
 			return err

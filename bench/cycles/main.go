@@ -131,7 +131,7 @@ func analyse(n, eps int) error {
 		return err
 	}
 	tr := &cycle.Trace{Every: 1, Records: uint64(len(syms)), Syms: syms}
-	r, err := cycle.Analyse(context.Background(), tr, cycle.Options{Cap: eps})
+	r, err := cycle.Analyse(context.Background(), tr, cycle.Options{Window: cycle.DefaultWindow, Cap: eps})
 	if err != nil {
 		return err
 	}

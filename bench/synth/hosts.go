@@ -2,6 +2,7 @@ package synth
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/machine/hw"
 )
 
 // The places of the odd hosts among those of WriteHosts.
@@ -26,6 +28,10 @@ func hostName(i int) string { return fmt.Sprintf("node%04d", i) }
 // samples each, and returns where they are. Like hosts differ by the draw of their
 // samples and by a percent of speed.
 func WriteHosts(ctx context.Context, dir string, hosts, rows int) ([]string, error) {
+	tree, err := machine()
+	if err != nil {
+		return nil, err
+	}
 	var paths []string
 	for i := range hosts {
 		s := drawn(rows, uint64(i+1))
@@ -39,14 +45,37 @@ func WriteHosts(ctx context.Context, dir string, hosts, rows int) ([]string, err
 		}
 		paths = append(paths, filepath.Join(dir, hostName(i)+run.Suffix))
 		recorded := run.Run{
-			Manifest: run.Manifest{Kind: kind.Samples, Format: "synth", Origin: kind.Origin{Host: hostName(i)}, Recording: &run.Recording{Rank: &i, Samples: rows}},
-			Contents: []*table.Table{s.table()},
+			Manifest: run.Manifest{Kind: kind.Samples, Format: "synth", Topology: "topology.json", Origin: kind.Origin{Host: hostName(i)}, Recording: &run.Recording{Rank: &i, Samples: rows}},
+			Contents: []*table.Table{s.table()}, Tree: tree, TopologyData: tree,
 		}
 		if err := recorded.Write(ctx, paths[i], true); err != nil {
 			return nil, err
 		}
 	}
 	return paths, nil
+}
+
+// machine is what each host is: two sockets, each with its memory and L3, and the
+// CPUs that samples name.
+func machine() (json.RawMessage, error) {
+	const sockets = 2
+	var spec hw.Spec
+	for s := range sockets {
+		var inside hw.CPUs
+		for cpu := s * cpus / sockets; cpu < (s+1)*cpus/sockets; cpu++ {
+			one := hw.CPUs{cpu}
+			inside = append(inside, cpu)
+			spec.Objects = append(spec.Objects, hw.Object{Kind: hw.CPU, OS: cpu, CPUs: one}, hw.Object{Kind: hw.Cache1, OS: -1, CPUs: one, Size: 32 << 10},
+				hw.Object{Kind: hw.Cache2, OS: -1, CPUs: one, Size: 1 << 20})
+		}
+		spec.Objects = append(spec.Objects, hw.Object{Kind: hw.Package, OS: s, CPUs: inside}, hw.Object{Kind: hw.NUMA, OS: s, CPUs: inside, Size: 64 << 30},
+			hw.Object{Kind: hw.Cache3, OS: -1, CPUs: inside, Size: 32 << 20})
+	}
+	topology, err := hw.Build(spec)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(topology)
 }
 
 func (s *columns) slowDown(by float64) {

@@ -89,6 +89,9 @@ func drawn(n int, seed uint64) *columns {
 	return s
 }
 
+// cpus is how many CPUs the machine of the samples has.
+const cpus = 144
+
 type columns struct {
 	time                              []int64
 	addr, ip, phys                    []uint64
@@ -127,7 +130,7 @@ func (s *columns) fill(i int, r *random) {
 	s.x[i], s.y[i], s.z[i] = int32(r.below(100)), int32(r.below(100)), int32(s.index[i]%100)
 	s.iteration[i] = int32(i * 200 / len(s.time))
 	s.tid[i] = 4000 + int32(r.below(1000))
-	s.cpu[i] = s.tid[i] % 144
+	s.cpu[i] = s.tid[i] % cpus
 	s.width[i] = 1 << r.below(4)
 	s.chance[i] = int32(r.below(10_000))
 	s.weight[i] = r.float()

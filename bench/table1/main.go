@@ -191,7 +191,7 @@ func (r *row) analyse(ctx context.Context, trace, exe string, by cycle.Symbol, r
 	if len(traces) == 0 {
 		return nil, fmt.Errorf("no references in the region")
 	}
-	return cycle.Analyse(ctx, traces[0], cycle.Options{})
+	return cycle.Analyse(ctx, traces[0], cycle.Options{Window: cycle.DefaultWindow})
 }
 
 type reader struct {

@@ -154,7 +154,12 @@ func (r *release) gather(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, name := range []string{"LICENSE", "THIRD_PARTY_NOTICES.txt", "README.md", "CHANGELOG.md"} {
+	texts := []string{"LICENSE", "THIRD_PARTY_NOTICES.txt", "README.md", "CHANGELOG.md"}
+	others, err := r.forPrograms(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Concat(texts, others) {
 		text, err := os.ReadFile(filepath.Join(r.root, name))
 		if err != nil {
 			return err
@@ -165,6 +170,22 @@ func (r *release) gather(ctx context.Context) error {
 	}
 	return nil
 }
+
+// forPrograms lists what people build their programs with, and the examples that
+// the guide records: the tracked files, so that what a compiler left is not among
+// them.
+func (r *release) forPrograms(ctx context.Context) ([]string, error) {
+	out, err := r.git(ctx, append([]string{"ls-files"}, programFolders...)...)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(strings.Fields(out), func(name string) bool {
+		return strings.HasSuffix(name, "_test.go") || strings.Contains(name, "/tests/")
+	}), nil
+}
+
+// programFolders have what is for other people's programs.
+var programFolders = []string{"clients", "examples"}
 
 func write(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -75,16 +75,46 @@ func TestArchivesAreEqual(t *testing.T) {
 	}
 }
 
+// A package has what the guide tells people to compile, and no tests of it.
+func TestPackagesHaveWhatProgramsNeed(t *testing.T) {
+	r := release{root: "../..", shared: t.TempDir()}
+	names, err := r.forPrograms(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if err := write(filepath.Join(r.shared, name), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := r.contents("isobath")
+	if err != nil {
+		t.Fatal(err)
+	}
+	places := map[string]bool{}
+	for _, c := range list {
+		places[c.To] = true
+		if strings.Contains(c.To, "test") {
+			t.Errorf("%s is packed", c.To)
+		}
+	}
+	for _, want := range []string{"clients/isobath.h", "clients/isobath.f90", "clients/python/isobath/run.py", "clients/paraview_isobath.py", "examples/record/matmul.c", "examples/locality/pic.c"} {
+		if !places["/usr/share/isobath/"+want] {
+			t.Errorf("%s is missing", want)
+		}
+	}
+}
+
 // checkRead asks the programs that users install with what they see.
 func checkRead(t *testing.T, folder, base string) {
 	t.Helper()
-	wanted := []string{"usr/bin/isobath", "usr/share/man/man1/isobath-report.1", "bash-completion/completions/isobath"}
+	wanted := []string{"usr/share/isobath/clients/isobath.h", "usr/share/isobath/examples/record/matmul.c", "usr/bin/isobath", "usr/share/man/man1/isobath-report.1", "bash-completion/completions/isobath"}
 	for _, c := range []struct {
 		command string
 		want    []string
 	}{
 		{"sha256sum -c SHA256SUMS", []string{base + ".rpm: OK"}},
-		{"tar tzf " + base + ".tar.gz", []string{"isobath-1.2.3/isobath", "isobath-1.2.3/man/isobath.1", "isobath-1.2.3/completions/_isobath", "isobath-1.2.3/LICENSE"}},
+		{"tar tzf " + base + ".tar.gz", []string{"isobath-1.2.3/isobath", "isobath-1.2.3/man/isobath.1", "isobath-1.2.3/completions/_isobath", "isobath-1.2.3/LICENSE", "isobath-1.2.3/clients/isobath.h", "isobath-1.2.3/examples/record/matmul.c"}},
 		{"dpkg-deb -c " + base + ".deb", wanted},
 		{"dpkg-deb -f " + base + ".deb Version", []string{"1.2.3"}},
 		{"rpm -qpl " + base + ".rpm", wanted},

@@ -126,6 +126,19 @@ func (r *release) contents(binary string) ([]content, error) {
 	} {
 		add(filepath.Join(r.shared, file[0]), file[1], 0o644)
 	}
+	for _, folder := range programFolders {
+		err := filepath.WalkDir(filepath.Join(r.shared, folder), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			name, err := filepath.Rel(r.shared, path)
+			add(path, "/usr/share/isobath/"+filepath.ToSlash(name), 0o644)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
 	return out, nil
 }
 

@@ -40,9 +40,14 @@ def flags(named):
     return out
 
 
+# Examples lie in folders that are gone when Python ends; commands that are shown
+# name them as the program does.
+examples = {}
+
+
 def call(arguments):
     """Runs a command and returns its standard output as bytes, with the command as text and its notes."""
-    command = " ".join(shlex.quote(a) for a in ["isobath", *arguments])
+    command = " ".join(shlex.quote(a) for a in ["isobath", *(examples.get(a, a) for a in arguments)])
     done = subprocess.run([program(), *arguments], stdin=subprocess.DEVNULL, capture_output=True)
     notes = [line.removeprefix("isobath: ") for line in done.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
     if done.returncode != 0:

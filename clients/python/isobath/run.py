@@ -11,7 +11,7 @@ import tempfile
 
 from .answer import Answer, Picture
 from .arrow import Table
-from .program import Error, ask, call, flags, program
+from .program import Error, ask, call, examples, flags, program
 
 
 def open(path):
@@ -23,7 +23,9 @@ def open(path):
     if not os.path.lexists(path) and (path == "demo" or path.startswith("demo:")):
         folder = _scratch()
         out, _, _ = call(["demo", path[5:] or "stencil", "--unpack", folder])
-        return Run(out.decode().strip())
+        unpacked = out.decode().strip()
+        examples[unpacked] = path
+        return Run(unpacked)
     if not os.path.exists(path):
         raise FileNotFoundError(path)
     return Run(path)
@@ -275,7 +277,7 @@ class Run:
         return Page([self.path], browser)
 
     def __repr__(self):
-        return f"<run {self.path}{' where ' + self.selection if self.selection else ''}>"
+        return f"<run {examples.get(self.path, self.path)}{' where ' + self.selection if self.selection else ''}>"
 
 
 def _resources(node, depth):

@@ -4,7 +4,9 @@
 import csv
 import importlib.util
 import io
+import json
 import os
+import shlex
 import subprocess
 import tempfile
 import unittest
@@ -147,6 +149,16 @@ class Analyses(unittest.TestCase):
         self.assertTrue(run.why(row=3).json["why"])
         self.assertGreater(len(run.assembly(function="sweep")), 1)
         self.assertEqual(len(run.info()), len(run.columns))
+
+    def test_commands_of_examples_outlive_python(self):
+        a, b = isobath.open("demo"), isobath.open("demo:fixed")
+        for answer, words in [(a.report(by="line", top=2), ["demo"]), (isobath.diff(a, b), ["demo", "demo:fixed"]), (a.picture("icicle"), ["demo"])]:
+            asked = shlex.split(answer.command)
+            self.assertEqual([w for w in asked if w.startswith("demo")], words)
+            again = subprocess.run([isobath.program(), *asked[1:]], capture_output=True, check=True)
+            if "--json" in asked and "diff" not in asked:
+                self.assertEqual(json.loads(again.stdout), answer.json)
+        self.assertEqual(repr(a), "<run demo>")
 
     def test_diff_and_study(self):
         a, b = isobath.open("demo"), isobath.open("demo:fixed")
