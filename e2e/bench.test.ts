@@ -7,12 +7,12 @@
 // the frame after. Strips and clusters below a large histogram come later and are
 // measured by themselves (bench/guide.go).
 
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
-import { browse, start, type Browser, type Running } from './harness';
-import { boxOf, find, type Point } from './page';
+import { browse, isobath, start, type Browser, type Running } from './harness';
+import { boxOf, clauses, find, type Point } from './page';
 
 const FOLDER = process.env['ISOBATH_BENCH'];
 const AXES = 'time,addr,latency,line,symbol,x,y,z,index,iteration,tid,ip,function,phys,weight,chance';
@@ -60,6 +60,33 @@ describe.skipIf(!FOLDER)('benchmark', () => {
       }
       add('page-demo-first-paint', painted, 1000);
       add('page-demo-all-views', whole, 1000);
+    } finally {
+      await browser.close();
+      await server.stop();
+    }
+  });
+
+  it('stays within what the data need', { timeout: 300_000 }, async () => {
+    const file = join(FOLDER!, '16360.arrow');
+    const about = JSON.parse(isobath('info', file, '--json')) as { rows: number; columns: unknown[] };
+    const data = (about.rows * about.columns.length * 8) / (1 << 20);
+    const server = await start('open', file, '--topology', join(FOLDER!, 'topology.xml'));
+    const browser = await browse({ width: 1440, height: 900 });
+    try {
+      const { page } = await browser.open(server.url);
+      await drawnAll(page);
+      const watch = await watched(page);
+      await watch.quiet();
+      for (const mark of [/^latency \d/, /^time \d/, /^CPU 7\d? /, /^L2 /]) {
+        const at = await find(page, 'Parallel coordinates', mark);
+        await drag(page, at);
+        await watch.quiet();
+      }
+      expect((await clauses(page)).length, page.url()).toBeGreaterThan(2);
+      await page.waitForTimeout(20_000); // what garbage takes is given back after ten seconds
+      const status = readFileSync(`/proc/${server.pid}/status`, 'utf8');
+      const used = Number(/^VmRSS:\s+(\d+) kB/m.exec(status)![1]) / 1024;
+      add('page-server-memory', [used], 64 + 3 * data, 'MB');
     } finally {
       await browser.close();
       await server.stop();

@@ -3,7 +3,7 @@
 
 import { AxeBuilder } from '@axe-core/playwright';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -230,6 +230,63 @@ describe('one selection for locality, cycles and memory', () => {
     } finally {
       await browser.close();
       await server.stop();
+    }
+  });
+});
+
+describe('two records of references', () => {
+  let folder: string;
+  const runs: string[] = [];
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'isobath-lines-'));
+    const examples = join(ROOT, 'examples/loops');
+    const text = readFileSync(join(examples, 'bubble_array.c'), 'utf8');
+    // Two lines more before everything: no line keeps its number.
+    [text, `/* longer */\n/* than before */\n${text}`].forEach((source, i) => {
+      const own = join(folder, String(i));
+      mkdirSync(own);
+      const c = join(own, 'bubble_array.c');
+      writeFileSync(c, source);
+      const program = join(own, 'sort');
+      execFileSync('cc', ['-g', '-O0', '-I', examples, '-o', program, c, join(examples, 'region.c')]);
+      const run = join(own, `sort${i}.isobath`);
+      const how = ['--refs', '--backend', 'step', '--function', 'sort', '-o', run];
+      isobath('record', ...how, '--', program, '5', '4', '3', '2', '1');
+      runs.push(run);
+    });
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it.each(['lines', 'loops'])('has %s of A beside those of B, matched by their text', async (tab) => {
+    const [server, browser] = await Promise.all([
+      start('open', ...runs),
+      browse({ width: 1440, height: 900 }),
+    ]);
+    try {
+      const { page, problems } = await browser.open(`${server.url}&v=1&page=locality&o.l.table=${tab}`);
+      await expect
+        .poll(
+          async () => {
+            await page.locator(`[data-view="${tab === 'lines' ? 'Lines' : 'Loops'}"]`).focus();
+            await page.keyboard.press('t');
+            const dialog = page.getByRole('dialog');
+            await dialog.waitFor();
+            const head = await dialog.locator('th').allInnerTexts();
+            const change = await dialog.locator('tbody tr td:last-child').allInnerTexts();
+            await page.keyboard.press('Escape');
+            await dialog.waitFor({ state: 'detached' });
+            return {
+              compared: head.includes('A L1 misses'),
+              new: change.includes('new'),
+              rows: change.length > 1,
+            };
+          },
+          { timeout: 60_000 },
+        )
+        .toEqual({ compared: true, new: false, rows: true });
+      expect(problems).toEqual([]);
+    } finally {
+      await Promise.all([server.stop(), browser.close()]);
     }
   });
 });

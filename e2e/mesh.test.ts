@@ -372,6 +372,63 @@ describe('selecting on the mesh', () => {
   });
 });
 
+describe('in a small window', () => {
+  it('every menu and slider can be clicked, and the sentence about samples is whole', async () => {
+    const server = await start('demo');
+    const { page, problems } = await browser.open(
+      `${server.url}&v=1&page=mesh&o.m.clip=x<0.5,y>0.5,z<0.8&o.m.view=threshold&o.m.show=both`,
+    );
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await everything(page, 92_959);
+    await drawn(page);
+    for (const pane of ['Picture', 'Time']) {
+      // The slider of dumps is for keys alone: the picture above it takes clicks.
+      const covered = await page.getByRole('region', { name: pane, exact: true }).evaluate((e) =>
+        [...e.querySelectorAll('button, input:not([aria-label="Dump"])')].flatMap((b) => {
+          const r = b.getBoundingClientRect();
+          const top = document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2);
+          return top && b.contains(top) ? [] : [b.getAttribute('aria-label') ?? b.textContent];
+        }),
+      );
+      expect(covered, `covered or cut off in ${pane}`).toEqual([]);
+    }
+    const cut = await page.locator('[data-taken]').evaluate((e) => e.scrollWidth > e.clientWidth);
+    expect(cut).toBe(false);
+    expect(problems).toEqual([]);
+    await page.close();
+    await server.stop();
+  });
+});
+
+describe('cutting the mesh', () => {
+  it('by several planes, and along a value', async () => {
+    const server = await start('demo');
+    const { page, problems } = await browser.open(`${server.url}&v=1&page=mesh`);
+    await everything(page, 92_959);
+    await drawn(page);
+    const faces = (): Promise<string> => words(page, '[data-faces]');
+    await choose(page, /^Clip/, 'below a plane across x');
+    await expect.poll(faces).toBe('640 faces of 800 cells'); // 4 of 8 × 20 × 10: 2 (4·20 + 4·10 + 20·10)
+    await choose(page, /^Clip/, 'above a plane across y');
+    await expect.poll(faces).toBe('360 faces of 400 cells');
+    const plane = page.getByRole('slider', { name: 'Plane across x, below' });
+    await plane.focus();
+    await page.keyboard.press('End');
+    await expect.poll(faces).toBe('520 faces of 800 cells'); // 2 (8·10 + 8·10 + 10·10)
+    expect(await option(page, 'clip')).toBe('x<1,y>0.5');
+    await choose(page, /^Clip/, 'everything');
+    await expect.poll(faces).toBe('880 faces');
+    await page.getByRole('radio', { name: 'Contour' }).click();
+    await choose(page, /^Contour of/, 'index z');
+    await expect.poll(() => words(page, '[data-iso]')).toBe('= 4.5');
+    await expect.poll(faces).toBe('160 faces'); // the plane between the fifth layer and the sixth
+    expect(await violations(page)).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.close();
+    await server.stop();
+  });
+});
+
 describe('below the mesh', () => {
   let server: Running;
   let page: Page;
@@ -587,6 +644,42 @@ describe.skipIf(!SAMPLES || !CAN || !AMR)('the mesh page on real data', () => {
     await expect.poll(() => option(page, 'eye')).toMatch(/^-?[\d.]+(,-?[\d.]+){5}$/);
     await page.goBack();
     await expect.poll(() => option(page, 'eye')).toBe(null);
+    expect(await violations(page)).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.close();
+    await server.stop();
+  });
+
+  it('shows vectors as arrows: by the menu and by a key, with their numbers', async () => {
+    const server = await start('open', CAN!);
+    const { page, problems } = await browser.open(server.url);
+    await drawn(page);
+    const box = await boxOf(page, 'Mesh');
+    const dark = (): Promise<number> =>
+      page.evaluate(() => {
+        const above = document.querySelectorAll<HTMLCanvasElement>('[data-view="Mesh"] canvas')[1]!;
+        const { data } = above.getContext('2d')!.getImageData(0, 0, above.width - 120, above.height);
+        let n = 0;
+        for (let i = 3; i < data.length; i += 4) if (data[i]! > 0) n++;
+        return n;
+      });
+    expect(await dark()).toBe(0);
+    await choose(page, /^Arrows/, 'VEL');
+    await expect.poll(() => words(page, '[data-arrows]')).toMatch(/^arrows: VEL, longest 5 160;/);
+    await expect.poll(dark).toBeGreaterThan(1000);
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await expect
+      .poll(() => words(page, '[data-status]'))
+      .toMatch(/^Cell [\d\s]+ EQPS [\d.]+ · VEL \(−?[\d. ]+, −?[\d. ]+, −?[\d. ]+\)$/);
+    await page.getByRole('application', { name: 'Mesh' }).focus();
+    await page.keyboard.press('t');
+    await page.getByRole('dialog', { name: 'Mesh' }).getByRole('button', { name: 'Sort by VEL z' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('application', { name: 'Mesh' }).focus();
+    for (const name of ['ACCL', null, 'DISPL', 'VEL']) {
+      await page.keyboard.press('v');
+      await expect.poll(() => option(page, 'arrows')).toBe(name);
+    }
     expect(await violations(page)).toEqual([]);
     expect(problems).toEqual([]);
     await page.close();
