@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -8,13 +9,19 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is set by the Makefile through -ldflags.
-var version = "devel"
+// Set through -ldflags: the version by the Makefile, the others by releases, which
+// are built without what Go finds out about the repository, so that the state of a
+// folder does not get into them.
+var version, revision, date = "devel", "", ""
+
+// unknown is said of what neither the linker nor Go was told.
+const unknown = "unknown"
 
 // built is what this program was made of.
 type built struct {
 	Version  string `json:"version"`
-	Revision string `json:"revision,omitempty"` // of the source, where it is known
+	Revision string `json:"revision"`           // of the source, or unknown
+	Date     string `json:"date"`               // of the revision, not of the build, or unknown: two builds are equal
 	Modified bool   `json:"modified,omitempty"` // the source had changes beyond the revision
 	Go       string `json:"go"`
 	OS       string `json:"os"`
@@ -46,24 +53,33 @@ func (b built) String() string { return "isobath version " + b.version() }
 // prints --version; another form of it would need a template, and with it the
 // linker keeps every exported method of the program (4.8 MB).
 func (b built) version() string {
-	revision := ""
+	of := ""
 	if len(b.Revision) >= 12 {
-		revision = " (" + b.Revision[:12] + ")"
+		of = " (" + b.Revision[:12] + ")"
 	}
-	return fmt.Sprintf("%s%s %s %s/%s", b.Version, revision, b.Go, b.OS, b.Arch)
+	return fmt.Sprintf("%s%s %s %s/%s", b.Version, of, b.Go, b.OS, b.Arch)
 }
 
 func thisProgram() built {
-	b := built{Version: version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
-	if info, ok := debug.ReadBuildInfo(); ok {
+	info, _ := debug.ReadBuildInfo()
+	return builtFrom(info)
+}
+
+// builtFrom joins what the linker was told with what Go found out; info may be nil.
+func builtFrom(info *debug.BuildInfo) built {
+	b := built{Version: version, Revision: revision, Date: date, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	if info != nil {
 		for _, s := range info.Settings {
 			switch s.Key {
 			case "vcs.revision":
-				b.Revision = s.Value
+				b.Revision = cmp.Or(b.Revision, s.Value)
+			case "vcs.time":
+				b.Date = cmp.Or(b.Date, s.Value)
 			case "vcs.modified":
 				b.Modified = s.Value == "true"
 			}
 		}
 	}
+	b.Revision, b.Date = cmp.Or(b.Revision, unknown), cmp.Or(b.Date, unknown)
 	return b
 }

@@ -41,6 +41,7 @@ func main() {
 // release is one version of the program on its way.
 type release struct {
 	root, out, version string
+	revision           string    // of the source; empty outside a repository
 	when               time.Time // of the revision: the time of everything
 	work               string    // a temporary folder
 	shared             string    // folder in it with what all platforms have: manual, completions, texts
@@ -89,6 +90,9 @@ func (r *release) describe(ctx context.Context) error {
 		}
 		r.version = out
 	}
+	if out, err := r.git(ctx, "rev-parse", "HEAD"); err == nil { // sources without a repository can be released too
+		r.revision = out
+	}
 	text := os.Getenv("SOURCE_DATE_EPOCH")
 	if text == "" {
 		var err error
@@ -116,7 +120,8 @@ func (r *release) git(ctx context.Context, args ...string) (string, error) {
 
 // build makes the program for a platform.
 func (r *release) build(ctx context.Context, goos, arch, path string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.version="+r.version, "-o", path, "./cmd/isobath")
+	told := fmt.Sprintf("-s -w -X main.version=%s -X main.revision=%s -X main.date=%s", r.version, r.revision, r.when.Format(time.RFC3339))
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", told, "-o", path, "./cmd/isobath")
 	cmd.Dir = r.root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if goos != "" {

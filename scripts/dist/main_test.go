@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,7 +38,16 @@ func TestReleasesAreEqual(t *testing.T) {
 			t.Errorf("%s differs between two builds (%v)", name, err)
 		}
 	}
-	checkRead(t, folders[0], base)
+	head, err := exec.Command("git", "-C", "../..", "log", "-1", "--format=%H %ct").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var revision string
+	var seconds int64
+	if _, err := fmt.Sscan(string(head), &revision, &seconds); err != nil {
+		t.Fatal(err)
+	}
+	checkRead(t, folders[0], base, revision, time.Unix(seconds, 0).UTC().Format(time.RFC3339))
 	checkComponents(t, filepath.Join(folders[0], base+".cdx.json"))
 }
 
@@ -106,7 +116,7 @@ func TestPackagesHaveWhatProgramsNeed(t *testing.T) {
 }
 
 // checkRead asks the programs that users install with what they see.
-func checkRead(t *testing.T, folder, base string) {
+func checkRead(t *testing.T, folder, base, revision, date string) {
 	t.Helper()
 	wanted := []string{"usr/share/isobath/clients/isobath.h", "usr/share/isobath/examples/record/matmul.c", "usr/bin/isobath", "usr/share/man/man1/isobath-report.1", "bash-completion/completions/isobath"}
 	for _, c := range []struct {
@@ -119,7 +129,7 @@ func checkRead(t *testing.T, folder, base string) {
 		{"dpkg-deb -f " + base + ".deb Version", []string{"1.2.3"}},
 		{"rpm -qpl " + base + ".rpm", wanted},
 		{"rpm -qp --qf %{VERSION} " + base + ".rpm", []string{"1.2.3"}},
-		{"./" + base + " version --json", []string{`"version": "v1.2.3"`}},
+		{"./" + base + " version --json", []string{`"version": "v1.2.3"`, `"revision": "` + revision + `"`, `"date": "` + date + `"`}},
 	} {
 		words := strings.Fields(c.command)
 		if _, err := exec.LookPath(words[0]); err != nil && os.Getenv("ISOBATH_PEERS") != "require" && !strings.Contains(words[0], "/") {
