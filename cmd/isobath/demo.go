@@ -148,6 +148,15 @@ func onOwnMesh(cmd *cobra.Command, args []string) error {
 	return per.Value.Set(fmt.Sprintf("%dx%dx%d", cells[0], cells[1], cells[2]))
 }
 
+// onDemoMesh reports whether a file is an example on the mesh of the stencil program,
+// and no other mesh was named for it.
+func onDemoMesh(ctx context.Context, path string, meshes []string) bool {
+	word := nameOf(ctx, path)
+	name, ok := exampleNamed(word)
+	return word != path && ok && demo.OnMesh(name) &&
+		!slices.ContainsFunc(meshes, func(m string) bool { return nameOf(ctx, m) != exampleWord+":mesh" })
+}
+
 // meshesOf is the flag that names meshes, which may be examples too; nil if a
 // verb has none.
 func meshesOf(cmd *cobra.Command) pflag.SliceValue {

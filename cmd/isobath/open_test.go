@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -126,6 +127,35 @@ func TestOpenTogether(t *testing.T) {
 			if !info.Trace || info.Rows != 2 || names[0] != tt.want[0] {
 				t.Errorf("the run is %+v", info.RunSummary)
 			}
+		}
+	}
+}
+
+// TestOpenExampleHasItsMesh: samples of the stencil program lie on its mesh however
+// they are opened; those of other programs, and on other meshes, do not.
+func TestOpenExampleHasItsMesh(t *testing.T) {
+	for _, c := range []struct {
+		words []string
+		want  []bool
+	}{
+		{[]string{"demo"}, []bool{true}},
+		{[]string{"demo", "demo:fixed"}, []bool{true, true}},
+		{[]string{"demo", "--mesh", "demo:mesh"}, []bool{true}},
+		{[]string{"demo:lookup"}, []bool{false}},
+	} {
+		ask := opened(t, c.words...)
+		var home frame.Home
+		for ask("runs", &home); len(home.Jobs) > 0; ask("runs", &home) {
+			time.Sleep(20 * time.Millisecond)
+		}
+		var got []bool
+		for _, r := range home.Runs {
+			var info frame.Info
+			ask("runs/"+r.ID, &info)
+			got = append(got, info.Mesh)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("open %v: on a mesh %v, want %v", c.words, got, c.want)
 		}
 	}
 }

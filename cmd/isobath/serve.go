@@ -140,6 +140,7 @@ func (f *serveFlags) serve(cmd *cobra.Command, files []string, first opener) err
 		Warn: func(s string) { fmt.Fprintf(cmd.ErrOrStderr(), "isobath: %s\n", s) },
 	})
 	loader.Binary, loader.Meshes = f.binary, f.meshes
+	loader.OnDemoMesh = func(path string) bool { return onDemoMesh(ctx, path, f.meshes) }
 	if len(files) == 0 && first == nil && len(f.meshes) > 0 {
 		first = (*server.Loader).OpenMeshes
 	}

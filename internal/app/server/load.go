@@ -28,6 +28,9 @@ type Loader struct {
 	Binary string
 	// Meshes are the dumps of the simulation's mesh, for samples.
 	Meshes []string
+	// OnDemoMesh tells whether the file at path is a built-in run, which lies on the
+	// mesh of the demo; nil: none is.
+	OnDemoMesh func(path string) bool
 }
 
 // NewLoader returns a loader. What it opens draws on the budget of the context
@@ -132,7 +135,10 @@ func (l *Loader) join(ctx context.Context, r *frame.Run, samples *table.Table, a
 			return err
 		}
 	}
-	if len(l.Meshes) > 0 {
+	switch {
+	case l.OnDemoMesh != nil && l.OnDemoMesh(r.Path):
+		return mesh.JoinDemo(ctx, r)
+	case len(l.Meshes) > 0:
 		return mesh.Join(ctx, r, l.Meshes...)
 	}
 	return nil
