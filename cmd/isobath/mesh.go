@@ -19,6 +19,7 @@ import (
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/base/wholefile"
 	"github.com/isobath/isobath/internal/data/grid"
+	"github.com/isobath/isobath/internal/data/refs/reftable"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/domain/link"
@@ -41,6 +42,8 @@ type meshFlags struct {
 	dims      string
 	columns   map[string]string
 	layout    map[string]int
+	bytes     map[string]int
+	accesses  string
 	first     int
 	order     string
 	per       string
@@ -75,6 +78,8 @@ iteration comes from the file, else from the digits of its name.
 
 A field is samples, or COLUMN_AGGREGATE: latency_sum, latency_avg, latency_max,
 latency_p90, cpu_distinct, cpu_dominant, … Cells without samples have no value.
+With --accesses a field samples or COLUMN_sum with _per_access behind it is shared
+out over the recorded accesses to each cell.
 Without FILE the mesh alone is described. With --insitu a program that calls
 clients/isobath_step.h, .f90 or .py hands its mesh over step by step, in place of dumps. With --link viewers connect: see
 clients/ and docs/guide.`,
@@ -108,6 +113,8 @@ clients/ and docs/guide.`,
 	fl.StringVar(&f.dims, "dims", "", "cells per axis, `NXxNYxNZ`; without --mesh, of a mesh of unit cells")
 	fl.StringToStringVar(&f.columns, "map", nil, "columns that place samples: `x=NAME`, y, z, cell, level (of refinement), domain, object, index, iteration")
 	fl.StringToIntVar(&f.layout, "layout", nil, "data objects indexed by cell: `OBJECT=ENTRIES` per cell, as m_nodelist=8")
+	fl.StringToIntVar(&f.bytes, "cell-bytes", nil, cellBytesUsage)
+	fl.StringVar(&f.accesses, "accesses", "", accessesUsage)
 	fl.IntVar(&f.first, "first", 0, "first index of cells: 0, or 1 in Fortran programs")
 	fl.StringVar(&f.per, "per-cell", "", "cells of the program in one of the mesh, `NXxNYxNZ`, where the mesh is written coarser")
 	fl.StringVar(&f.order, "order", "xyz", "which index runs fastest: `xyz` or zyx")
@@ -157,6 +164,14 @@ func (f *meshFlags) run(ctx context.Context, stdout, stderr io.Writer, args []st
 	settings.Columns.Rename(set.Table)
 	if settings.ByRank, err = f.byRank(ctx); err != nil {
 		return err
+	}
+	references, err := openReferences(ctx, f.accesses)
+	if err != nil {
+		return err
+	}
+	defer references.Close()
+	if settings.References = references.Table(); settings.References == nil {
+		settings.References = set.Run.Table(reftable.Name) // recorded beside the samples
 	}
 	view, err := mesh.NewView(ctx, series, set.Table, settings)
 	if err != nil {
@@ -227,7 +242,7 @@ func (f *meshFlags) describe(ctx context.Context, w io.Writer) error {
 func (f *meshFlags) settings() (mesh.Settings, error) {
 	s := mesh.Settings{Numbering: mesh.Numbering{First: f.first}}
 	c := &s.Columns
-	c.PerCell = f.layout
+	c.PerCell, c.CellBytes = f.layout, f.bytes
 	known := map[string]*string{"x": &c.X, "y": &c.Y, "z": &c.Z, "cell": &c.Cell, "level": &c.Level, "domain": &c.Domain,
 		"object": &c.Object, "index": &c.Index, "iteration": &s.Iteration}
 	for name, column := range f.columns {
@@ -289,6 +304,7 @@ type meshResult struct {
 	positions bool   // samples are placed by their coordinates
 	outside   string // that many lie outside, and why
 	fields    []*mesh.Field
+	accesses  *mesh.AccessCounts // nil: not known
 	relation  []relation
 	inTime    meshInTime
 }
@@ -326,6 +342,13 @@ func (f *meshFlags) project(ctx context.Context, set *dataset.Set, view *mesh.Vi
 		return nil, err
 	}
 	r.positions, r.outside = view.ByPosition(), view.OutsideNote(r.placed)
+	if view.HasAccesses(r.placed) {
+		counts, err := view.AccessCounts(ctx, r.placed)
+		if err != nil {
+			return nil, err
+		}
+		r.accesses = &counts
+	}
 	names := f.fields
 	if len(names) == 0 {
 		names = []string{"latency_avg"}
@@ -404,6 +427,7 @@ type meshField struct {
 	Covered    int         `json:"covered"` // cells with samples
 	Few        int         `json:"few"`     // of these, cells whose value rests on fewer than five
 	OutOfRange int         `json:"out_of_range"`
+	NoAccess   int         `json:"no_access,omitempty"` // cells with samples, none of whose accesses was recorded
 	Min        *float64    `json:"min"`
 	Max        *float64    `json:"max"`
 	Sum        float64     `json:"sum"`
@@ -413,7 +437,7 @@ type meshField struct {
 
 func jsonField(f *mesh.Field, values bool) meshField {
 	lo, hi, sum, covered := f.Stats()
-	m := meshField{Field: f.Name(), Covered: covered, Few: f.Few(mesh.FewSamples), OutOfRange: f.Counts.OutOfRange, Sum: sum, Counts: f.Counts}
+	m := meshField{Field: f.Name(), Covered: covered, Few: f.Few(mesh.FewSamples), OutOfRange: f.Counts.OutOfRange, NoAccess: f.NoAccess, Sum: sum, Counts: f.Counts}
 	if covered > 0 && !math.IsNaN(lo) {
 		m.Min, m.Max = &lo, &hi
 	}
@@ -451,9 +475,11 @@ func (r *meshResult) printJSON(w io.Writer, values bool) error {
 		Parts        []part      `json:"parts"`
 		Correlations []relation  `json:"correlations,omitempty"`
 		ByPosition   bool        `json:"by_position,omitempty"` // samples were placed by their coordinates
-		Warnings     []string    `json:"warnings,omitempty"`
+		// Accesses says what became of the recorded references.
+		Accesses *mesh.AccessCounts `json:"accesses,omitempty"`
+		Warnings []string           `json:"warnings,omitempty"`
 		meshInTime
-	}{meshInTime: r.inTime, Mesh: r.name, Cells: r.placed.Cells, Mode: r.window.Mode, Variant: r.window.Variant(), Iteration: r.iteration, Dump: r.step.Iteration, From: r.step.From,
+	}{meshInTime: r.inTime, Accesses: r.accesses, Mesh: r.name, Cells: r.placed.Cells, Mode: r.window.Mode, Variant: r.window.Variant(), Iteration: r.iteration, Dump: r.step.Iteration, From: r.step.From,
 		Where: r.where, meshField: jsonField(r.fields[0], values), Correlations: r.relation, ByPosition: r.positions, Warnings: slices.Concat(r.placed.Mesh.Warnings, r.warnings())}
 	if r.step.HasTime {
 		out.Time = &r.step.Time
@@ -525,6 +551,7 @@ func (r *meshResult) print(w io.Writer) {
 		fmt.Fprint(w, "; placed by their positions x, y, z")
 	}
 	fmt.Fprintln(w)
+	r.printAccesses(w)
 	var said strings.Builder
 	for _, warning := range slices.Concat(r.placed.Mesh.Warnings, r.warnings()) {
 		wrap(&said, "warning: ", warning)
@@ -532,6 +559,20 @@ func (r *meshResult) print(w io.Writer) {
 	fmt.Fprint(w, said.String())
 	r.printRelations(w)
 	r.inTime.print(w)
+}
+
+// printAccesses says what the fields per access rest on.
+func (r *meshResult) printAccesses(w io.Writer) {
+	a := r.accesses
+	if a == nil {
+		return
+	}
+	fmt.Fprintf(w, "%d recorded references: %d to cells, %d to other data, %d beyond the mesh\n", a.Recorded, a.OnCells, a.Other, a.OutOfRange)
+	for _, f := range r.fields {
+		if f.NoAccess > 0 {
+			fmt.Fprintf(w, "%s has no value in %d cells with samples: no access to them was recorded\n", f.Name(), f.NoAccess)
+		}
+	}
 }
 
 func (r *meshResult) printRelations(w io.Writer) {

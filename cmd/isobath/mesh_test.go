@@ -14,6 +14,11 @@ import (
 
 	"github.com/isobath/isobath/internal/base/test"
 	"github.com/isobath/isobath/internal/data/grid"
+	"github.com/isobath/isobath/internal/data/kind"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/data/refs/reftable"
+	"github.com/isobath/isobath/internal/data/run"
+	datatable "github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/formats/vtk"
 )
 
@@ -235,6 +240,7 @@ func TestMeshChapter(t *testing.T) {
 		t.Fatal(err)
 	}
 	buildInSitu(t, filepath.Join(dir, "program"))
+	writeReferences(t, filepath.Join(dir, "refs.isobath"))
 	chapter := filepath.Join(test.Root(), "docs", "guide", "mesh.md")
 	t.Chdir(dir)
 	ran := 0
@@ -254,6 +260,24 @@ func TestMeshChapter(t *testing.T) {
 	}
 	if m, err := vtk.Read("latency.vtu"); err != nil || m.NumCells() != 8000 {
 		t.Errorf("the file that a command writes: %v", err)
+	}
+}
+
+// writeReferences writes a run of references to the first cells of LULESH's arrays.
+func writeReferences(t *testing.T, path string) {
+	t.Helper()
+	objects := []refs.Object{{}, {Name: "m_e", Start: 1 << 20}, {Name: "m_nodelist", Start: 1 << 24}}
+	var all []refs.Ref
+	for c := range uint64(4000) {
+		all = append(all, refs.Ref{Addr: objects[1].Start + 8*c, Size: 8, Object: 1}, refs.Ref{Addr: objects[2].Start + 32*c, Size: 4, Object: 2})
+	}
+	table, err := reftable.New(all, nil, objects, refs.HasObject|refs.HasSize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &run.Run{Contents: []*datatable.Table{table}, Manifest: run.Manifest{Version: run.Version, Kind: kind.Refs, Format: "step"}}
+	if err := r.Write(t.Context(), path, false); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -57,6 +57,8 @@ type serveFlags struct {
 	binary    string
 	kallsyms  string
 	meshes    []string
+	bytes     map[string]int
+	accesses  string
 	link      string
 	linkFile  string
 	noBrowser bool
@@ -80,6 +82,8 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.kallsyms, "kallsyms", "", "symbols of the recorded kernel: a copy of its /proc/kallsyms")
 	flags.StringVar(&f.binary, "binary", "", "program of a reference trace, for its source lines")
 	flags.StringArrayVar(&f.meshes, "mesh", nil, "mesh of the simulation, for samples: a file, pattern or folder of dumps (repeatable)")
+	flags.StringToIntVar(&f.bytes, "cell-bytes", nil, cellBytesUsage)
+	flags.StringVar(&f.accesses, "accesses", "", accessesUsage)
 	flags.StringVar(&f.link, "link", "", "let ParaView and other viewers connect at `ADDRESS`, as 127.0.0.1:0; needs samples on a mesh")
 	flags.StringVar(&f.linkFile, "link-file", "", "with --link: where viewers find address and token (default ~/.cache/isobath/link)")
 	flags.StringVar(&f.webDir, "web-dir", "", "folder with the page, in place of the built-in one")
@@ -139,8 +143,13 @@ func (f *serveFlags) serve(cmd *cobra.Command, files []string, first opener) err
 		Options: foreign.Options{L1Latency: foreign.DefaultL1Latency, Kallsyms: f.kallsyms}, Topology: f.topology, Sources: f.sources,
 		Warn: func(s string) { fmt.Fprintf(cmd.ErrOrStderr(), "isobath: %s\n", s) },
 	})
-	loader.Binary, loader.Meshes = f.binary, f.meshes
 	loader.OnDemoMesh = func(path string) bool { return onDemoMesh(ctx, path, f.meshes) }
+	references, err := openReferences(ctx, f.accesses)
+	if err != nil {
+		return err
+	}
+	defer references.Close()
+	loader.Binary, loader.Meshes, loader.CellBytes, loader.References = f.binary, f.meshes, f.bytes, references.Table()
 	if len(files) == 0 && first == nil && len(f.meshes) > 0 {
 		first = (*server.Loader).OpenMeshes
 	}

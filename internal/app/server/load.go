@@ -18,6 +18,7 @@ import (
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/data/refs/reftable"
 	"github.com/isobath/isobath/internal/data/table"
+	domain "github.com/isobath/isobath/internal/domain/mesh"
 	"github.com/isobath/isobath/internal/engine/clickhouse"
 )
 
@@ -31,6 +32,10 @@ type Loader struct {
 	// OnDemoMesh tells whether the file at path is a built-in run, which lies on the
 	// mesh of the demo; nil: none is.
 	OnDemoMesh func(path string) bool
+	// CellBytes are the objects that lie over the cells, with their bytes for each;
+	// References are all that a part of the program touched. Nil: not known.
+	CellBytes  map[string]int
+	References *table.Table
 }
 
 // NewLoader returns a loader. What it opens draws on the budget of the context
@@ -79,7 +84,7 @@ func (l *Loader) Open(ctx context.Context, path string, progress func(frame.Prog
 	if set.Run.Trace != "" { // a message trace beside the samples
 		archive = filepath.Join(path, set.Run.Trace)
 	}
-	if err := l.join(ctx, r, set.Table, archive); err != nil {
+	if err := l.join(ctx, r, set.Table, set.Run.Table(reftable.Name), archive); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	for _, folder := range opt.Sources {
@@ -107,7 +112,7 @@ func (l *Loader) Together(paths []string) Opener {
 			return nil, err
 		}
 		r := memory.Open(name, "", set)
-		if err := l.join(ctx, r, set.Table, archive); err != nil {
+		if err := l.join(ctx, r, set.Table, nil, archive); err != nil {
 			return nil, errors.Join(err, r.Close())
 		}
 		return r, nil
@@ -128,8 +133,8 @@ func (l *Loader) telling(progress func(frame.Progress)) dataset.Options {
 }
 
 // join adds to samples the message trace of the same execution, if there is
-// one, and the meshes.
-func (l *Loader) join(ctx context.Context, r *frame.Run, samples *table.Table, archive string) error {
+// one, and the meshes. Refs are all references beside the samples; nil: none.
+func (l *Loader) join(ctx context.Context, r *frame.Run, samples, refs *table.Table, archive string) error {
 	if archive != "" {
 		if err := messages.Join(ctx, r, samples, archive); err != nil {
 			return err
@@ -139,9 +144,19 @@ func (l *Loader) join(ctx context.Context, r *frame.Run, samples *table.Table, a
 	case l.OnDemoMesh != nil && l.OnDemoMesh(r.Path):
 		return mesh.JoinDemo(ctx, r)
 	case len(l.Meshes) > 0:
-		return mesh.Join(ctx, r, l.Meshes...)
+		return mesh.Join(ctx, r, l.meshSettings(refs), l.Meshes...)
 	}
 	return nil
+}
+
+// meshSettings is how samples and references lie on the meshes. References that were
+// named win over those that lie beside the samples.
+func (l *Loader) meshSettings(beside *table.Table) domain.Settings {
+	set := domain.Settings{Columns: domain.Columns{CellBytes: l.CellBytes}, References: l.References}
+	if set.References == nil {
+		set.References = beside
+	}
+	return set
 }
 
 // Demo opens the built-in example.

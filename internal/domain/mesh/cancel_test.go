@@ -73,11 +73,11 @@ func TestScansStop(t *testing.T) {
 		"rows":     func(ctx context.Context) error { _, err := placed.RowsOn(ctx, all); return err },
 		"mean": func(ctx context.Context) error {
 			fresh := &Projection{Cells: placed.Cells, Place: placed.Place}
-			_, err := fresh.Project(ctx, nil, Window{}, FieldSpec{"latency", Mean}, tab.Column("latency"))
+			_, err := fresh.Project(ctx, nil, Window{}, FieldSpec{Column: "latency", Aggregate: Mean}, tab.Column("latency"))
 			return err
 		},
 		"median": func(ctx context.Context) error {
-			_, err := placed.Project(ctx, nil, Window{}, FieldSpec{"latency", Median}, tab.Column("latency"))
+			_, err := placed.Project(ctx, nil, Window{}, FieldSpec{Column: "latency", Aggregate: Median}, tab.Column("latency"))
 			return err
 		},
 	} {

@@ -5,8 +5,8 @@ package mesh
 const FewSamples = 5
 
 // Few counts the cells whose value rests on samples, but on fewer than some number.
-// Counts and sums are what they are however few samples make them; changes of them
-// are not.
+// Counts and sums are what they are however few samples make them; changes of them,
+// and what they are per access, are not.
 func (f *Field) Few(than int) int {
 	if !f.Uncertain() {
 		return 0
@@ -22,5 +22,5 @@ func (f *Field) Few(than int) int {
 
 // Uncertain reports whether few samples make a value of the field uncertain.
 func (f *Field) Uncertain() bool {
-	return f.Samples != nil && (f.Changed || f.Spec.Aggregate != Count && f.Spec.Aggregate != Sum)
+	return f.Samples != nil && (f.Changed || f.Spec.PerAccess || f.Spec.Aggregate != Count && f.Spec.Aggregate != Sum)
 }

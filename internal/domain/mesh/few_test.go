@@ -6,7 +6,7 @@ import (
 )
 
 func TestFew(t *testing.T) {
-	mean := FieldSpec{"latency", Mean}
+	mean := FieldSpec{Column: "latency", Aggregate: Mean}
 	samples := []uint32{0, 1, 4, 5, 9}
 	for _, tt := range []struct {
 		name string
@@ -17,7 +17,7 @@ func TestFew(t *testing.T) {
 		{"a mean of fewer than five", Field{Spec: mean, Samples: samples}, 5, 2},
 		{"none are few", Field{Spec: mean, Samples: samples}, 1, 0},
 		{"a count is what it is", Field{Spec: FieldSpec{Aggregate: Count}, Samples: samples}, 5, 0},
-		{"so is a sum", Field{Spec: FieldSpec{"latency", Sum}, Samples: samples}, 5, 0},
+		{"so is a sum", Field{Spec: FieldSpec{Column: "latency", Aggregate: Sum}, Samples: samples}, 5, 0},
 		{"the change of a count is not", Field{Spec: FieldSpec{Aggregate: Count}, Changed: true, Samples: samples}, 5, 2},
 		{"a variable has no samples", Field{Spec: FieldSpec{}, Values: []float64{1, 2}}, 5, 0},
 	} {
@@ -29,7 +29,7 @@ func TestFew(t *testing.T) {
 
 // A change rests on as many samples as the poorer of the two dumps has.
 func TestFewOfChange(t *testing.T) {
-	now := &Field{Spec: FieldSpec{"latency", Mean}, Values: []float64{5, 6, math.NaN()}, Samples: []uint32{9, 9, 0}}
+	now := &Field{Spec: FieldSpec{Column: "latency", Aggregate: Mean}, Values: []float64{5, 6, math.NaN()}, Samples: []uint32{9, 9, 0}}
 	before := &Field{Spec: now.Spec, Values: []float64{1, 9, 4}, Samples: []uint32{2, 7, 9}}
 	change, err := Change(now, before)
 	if err != nil {

@@ -152,7 +152,7 @@ func (v *View) excess(ctx context.Context, out *Front, arrival []int32, sel tabl
 	}
 	usual.Cells = len(v.Series.Steps)
 	col := v.Table.Column(out.Column)
-	mean, err := usual.Project(ctx, sel, Window{}, FieldSpec{out.Column, Mean}, col)
+	mean, err := usual.Project(ctx, sel, Window{}, FieldSpec{Column: out.Column, Aggregate: Mean}, col)
 	if err != nil {
 		return nil, err
 	}
@@ -225,11 +225,11 @@ func (v *View) changed(ctx context.Context, out *Front, arrival []int32, sel tab
 		return err
 	}
 	p.Cells = 2 * len(arrival)
-	mean, err := p.Project(ctx, sel, Window{}, FieldSpec{out.Column, Mean}, excess)
+	mean, err := p.Project(ctx, sel, Window{}, FieldSpec{Column: out.Column, Aggregate: Mean}, excess)
 	if err != nil {
 		return err
 	}
-	deviation, err := p.Project(ctx, sel, Window{}, FieldSpec{out.Column, Std}, excess)
+	deviation, err := p.Project(ctx, sel, Window{}, FieldSpec{Column: out.Column, Aggregate: Std}, excess)
 	if err != nil {
 		return err
 	}

@@ -180,6 +180,10 @@ type Columns struct {
 	// 8 node numbers per element in m_nodelist. An object that is not listed
 	// says nothing about cells.
 	PerCell map[string]int
+	// CellBytes maps a data object that lies over the cells, in their order, to the
+	// bytes it has for each: 8 for one double.
+	CellBytes map[string]int
+	first     int // number of the first cell
 	// Where restricts cells to rows in which this column is not zero; other
 	// rows have none. Mitos writes map3D = 0 for node arrays.
 	Where string
@@ -269,6 +273,11 @@ func FromTable(ctx context.Context, t *table.Table, c Columns) (*Samples, error)
 			return nil, err
 		}
 	}
+	if len(c.CellBytes) > 0 {
+		if err := s.byOffset(ctx, t, c); err != nil {
+			return nil, err
+		}
+	}
 	s.mask(ctx, t, c)
 	return s, ctx.Err()
 }
@@ -333,18 +342,24 @@ func (s *Samples) byIndex(ctx context.Context, t *table.Table, c Columns) error 
 	if err != nil {
 		return err
 	}
-	if s.Cell == nil {
-		s.Cell = make([]int32, s.Rows)
-		for i := range s.Cell {
-			s.Cell[i] = Missing
-		}
-	}
+	s.numberCells()
 	for i, code := range codes {
 		if object.Has(i) && per[code] > 0 && at[i] != Missing {
 			s.Cell[i] = at[i] / int32(per[code])
 		}
 	}
 	return nil
+}
+
+// numberCells makes room for cell numbers where there are none.
+func (s *Samples) numberCells() {
+	if s.Cell != nil {
+		return
+	}
+	s.Cell = make([]int32, s.Rows)
+	for i := range s.Cell {
+		s.Cell[i] = Missing
+	}
 }
 
 // mask removes the cells of rows that a flag or their object says have none.

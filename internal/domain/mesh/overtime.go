@@ -177,8 +177,12 @@ func (v *View) chronicle(ctx context.Context, sel table.Bits, spec FieldSpec, gr
 	}
 	defer claim.Release()
 	n := int32(len(v.Series.Steps))
+	accesses := map[int32]float64{} // of the cells of a group in a dump
 	p, err := v.placeBy(ctx, func(d *Placed) (func(int32) int32, error) {
 		of, err := group(ctx, d)
+		if err == nil && spec.PerAccess {
+			err = accessesBy(ctx, d, of, func(g int32, count float64) { accesses[g*n+int32(d.Step)] += count })
+		}
 		return func(cell int32) int32 {
 			if of[cell] < 0 {
 				return NoCell
@@ -189,7 +193,30 @@ func (v *View) chronicle(ctx context.Context, sel table.Bits, spec FieldSpec, gr
 	if err != nil {
 		return nil, err
 	}
-	return p.Project(ctx, sel, Window{}, spec, v.Table.Column(spec.Column))
+	f, err := p.Project(ctx, sel, Window{}, spec, v.Table.Column(spec.Column))
+	if err == nil && spec.PerAccess {
+		for at := range f.Values {
+			f.Values[at] /= accesses[int32(at)]
+		}
+	}
+	return f, err
+}
+
+// accessesBy adds up the accesses to the cells of each group. Cells without any are
+// taken out of their group: what they cost has nothing to be shared out over.
+func accessesBy(ctx context.Context, p *Placed, group []int32, add func(group int32, count float64)) error {
+	t, err := p.accesses(ctx)
+	if err != nil {
+		return err
+	}
+	for c, n := range t.cells {
+		if n == 0 {
+			group[c] = NoCell
+		} else if group[c] >= 0 {
+			add(group[c], n)
+		}
+	}
+	return nil
 }
 
 // regions gives each cell of a dump the number of its region.

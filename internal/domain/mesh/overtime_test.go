@@ -38,7 +38,7 @@ func TestOverTimeOfLULESH(t *testing.T) {
 	}
 	for _, by := range []string{"index z", "e", ""} {
 		t.Run("by "+by, func(t *testing.T) {
-			got, err := view.OverTime(t.Context(), nil, FieldSpec{"latency", Mean}, by)
+			got, err := view.OverTime(t.Context(), nil, FieldSpec{Column: "latency", Aggregate: Mean}, by)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -156,7 +156,7 @@ func wave(t *testing.T, more float64) *View {
 // no others; a run that is slower at every dump is none of the front's doing.
 func TestFront(t *testing.T) {
 	v := wave(t, 30)
-	f, err := v.Front(t.Context(), nil, FieldSpec{"latency", Mean}, "u")
+	f, err := v.Front(t.Context(), nil, FieldSpec{Column: "latency", Aggregate: Mean}, "u")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func TestFront(t *testing.T) {
 			t.Errorf("cell %d costs more from the front on: %t, want %t", c, costly[c], want)
 		}
 	}
-	quiet, err := wave(t, 0).Front(t.Context(), nil, FieldSpec{"latency", Mean}, "u")
+	quiet, err := wave(t, 0).Front(t.Context(), nil, FieldSpec{Column: "latency", Aggregate: Mean}, "u")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,7 @@ const (
 	OfPlacement     Subject = "placement"
 	OfCommunication Subject = "communication"
 	OfLayers        Subject = "layers"
+	OfWork          Subject = "work" // what the program does on a cell
 )
 
 // CellVariable is something that a cell has one number of.
@@ -64,6 +65,9 @@ func (v *View) Variables(p *Placed) []CellVariable {
 	out, rest := all[:len(all):len(all)], []CellVariable(nil)
 	if i := slices.IndexFunc(all, func(c CellVariable) bool { return c.Subject == OfLayers }); i >= 0 {
 		out, rest = all[:i:i], all[i:]
+	}
+	if v.HasAccesses(p) && !slices.Contains(Variables(p.Mesh), Accesses) {
+		out = append(out, CellVariable{Accesses, OfWork})
 	}
 	owners := v.owners(p)
 	for _, o := range owners {
@@ -151,6 +155,13 @@ func (v *View) Variable(ctx context.Context, p *Placed, name string) ([]float64,
 	if slices.Contains(Variables(p.Mesh), name) { // the file's own names win
 		return Physics(ctx, p.Mesh, name)
 	}
+	if name == Accesses {
+		t, err := v.touched(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		return t.cells, nil
+	}
 	owners := append(v.owners(p), v.rankOwner(p))
 	for _, of := range []struct {
 		prefix string
@@ -196,7 +207,7 @@ func (v *View) byRank(ctx context.Context, p *Placed, values map[int]float64) ([
 
 // FromSamples reports whether a variable has a name of those that are made from samples.
 func FromSamples(name string) bool {
-	return name == Lateness || strings.HasPrefix(name, ownerOf) || IsHalo(name)
+	return name == Lateness || name == Accesses || strings.HasPrefix(name, ownerOf) || IsHalo(name)
 }
 
 // IsHalo reports whether a variable counts layers from another owner's cells.

@@ -181,7 +181,7 @@ func TestSeparated(t *testing.T) {
 		g := box(side, side, 1, 0)
 		g.CellData = []grid.Array{{Name: "material", Comps: 1, Data: material}}
 		view, p := placedOn(t, &grid.Mesh{Blocks: []grid.Block{{Grid: g}}}, rows)
-		f, err := p.Field(t.Context(), view.Table, nil, Window{}, FieldSpec{"latency", Mean})
+		f, err := p.Field(t.Context(), view.Table, nil, Window{}, FieldSpec{Column: "latency", Aggregate: Mean})
 		check(t, err)
 		got, err := view.Rank(t.Context(), p, f, 1)
 		check(t, err)

@@ -116,19 +116,27 @@ var aggregates = []Aggregate{Sum, Mean, Min, Max, Std, Median, P90, P99, Distinc
 type FieldSpec struct {
 	Column    string // "" for samples
 	Aggregate Aggregate
+	PerAccess bool // shared out over the recorded accesses to the cell
 }
 
 // String is the field's name: samples, latency_avg, cpu_distinct.
 func (f FieldSpec) String() string {
-	if f.Aggregate == Count {
-		return string(Count)
+	name := string(Count)
+	if f.Aggregate != Count {
+		name = f.Column + "_" + string(f.Aggregate)
 	}
-	return f.Column + "_" + string(f.Aggregate)
+	if f.PerAccess {
+		name += perAccess
+	}
+	return name
 }
 
 // ParseField parses a field name. A bare column means its mean, a bare
 // aggregate that of the latency.
 func ParseField(name string, t *table.Table) (FieldSpec, error) {
+	if base, ok := strings.CutSuffix(name, perAccess); ok && t.Column(name) == nil {
+		return parsePerAccess(base, t)
+	}
 	if name == string(Count) || name == "count" {
 		return FieldSpec{Aggregate: Count}, nil
 	}
@@ -136,18 +144,31 @@ func ParseField(name string, t *table.Table) (FieldSpec, error) {
 		name = stem + string(Mean)
 	}
 	if slices.Contains(aggregates, Aggregate(name)) && t.Column(samples.Latency) != nil && t.Column(name) == nil {
-		return FieldSpec{samples.Latency, Aggregate(name)}, nil
+		return FieldSpec{Column: samples.Latency, Aggregate: Aggregate(name)}, nil
 	}
 	for _, a := range aggregates {
 		if column, ok := strings.CutSuffix(name, "_"+string(a)); ok && t.Column(column) != nil {
-			return FieldSpec{column, a}, nil
+			return FieldSpec{Column: column, Aggregate: a}, nil
 		}
 	}
 	if t.Column(name) != nil {
-		return FieldSpec{name, Mean}, nil
+		return FieldSpec{Column: name, Aggregate: Mean}, nil
 	}
 	return FieldSpec{}, fmt.Errorf("field %q: want samples or COLUMN_AGGREGATE with an aggregate of %s and a column of %s",
 		name, joinNames(aggregates), columnNames(t))
+}
+
+// parsePerAccess parses what is shared out over accesses; a bare column means its sum.
+func parsePerAccess(base string, t *table.Table) (FieldSpec, error) {
+	if t.Column(base) != nil {
+		base += "_" + string(Sum)
+	}
+	f, err := ParseField(base, t)
+	if err == nil && f.Aggregate != Count && f.Aggregate != Sum {
+		err = fmt.Errorf("field %q: samples and sums can be shared out over accesses, as in latency_sum%s; %s is of one sample already", base+perAccess, perAccess, base)
+	}
+	f.PerAccess = true
+	return f, err
 }
 
 func joinNames(list []Aggregate) string {
@@ -166,6 +187,9 @@ type Field struct {
 	Samples []uint32 // nil for a variable of the simulation
 	Counts  Counts
 	Changed bool // values are changes since another dump
+	// NoAccess counts cells with samples that have no value, because no access to them
+	// was recorded; of fields per access.
+	NoAccess int
 }
 
 // Stats returns the smallest, largest and summed value over cells that have

@@ -130,7 +130,7 @@ func TestRealSamples(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f, err := p.Project(t.Context(), selection(rows, tt.keep), tt.window, FieldSpec{"latency", Sum}, tab.Column("latency"))
+			f, err := p.Project(t.Context(), selection(rows, tt.keep), tt.window, FieldSpec{Column: "latency", Aggregate: Sum}, tab.Column("latency"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,7 +144,7 @@ func TestRealSamples(t *testing.T) {
 			checkCells(t, rows, f, tt.keep, tt.window)
 		})
 	}
-	f, _ := p.Project(t.Context(), nil, Window{}, FieldSpec{"latency", Mean}, tab.Column("latency"))
+	f, _ := p.Project(t.Context(), nil, Window{}, FieldSpec{Column: "latency", Aggregate: Mean}, tab.Column("latency"))
 	if got := f.Values[5120]; math.Abs(got-3180.0/9) > 1e-9 || f.Samples[5120] != 9 {
 		t.Errorf("cell 5120: average %g of %d, want 353.333 of 9", got, f.Samples[5120])
 	}
@@ -328,7 +328,7 @@ func compareAggregates(t *testing.T, p *Projection, sel table.Bits, w Window, co
 		counts.Selected++
 	}
 	for _, a := range aggregates {
-		f, err := p.Project(t.Context(), sel, w, FieldSpec{"v", a}, col)
+		f, err := p.Project(t.Context(), sel, w, FieldSpec{Column: "v", Aggregate: a}, col)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -353,7 +353,7 @@ func TestOddValues(t *testing.T) {
 	for _, i := range []int{0, 2, 3} {
 		sel.Set(i)
 	}
-	f, err := p.Project(t.Context(), sel, Window{Mode: All}, FieldSpec{"v", Sum}, col)
+	f, err := p.Project(t.Context(), sel, Window{Mode: All}, FieldSpec{Column: "v", Aggregate: Sum}, col)
 	if err != nil || f.Values[0] != 1 || !math.IsInf(f.Values[1], 1) {
 		t.Errorf("%v, %v", f, err)
 	}

@@ -17,6 +17,9 @@ type Settings struct {
 	Numbering Numbering
 	Dims      [3]int // cells per axis of a mesh that does not say; zero: as the file says
 	ByRank    []RankValues
+	// References are all that a part of the same program touched, in a table of
+	// reftable's; nil: not recorded.
+	References *table.Table
 }
 
 // View puts the samples of one table on the dumps of one mesh. It is safe for
@@ -48,12 +51,15 @@ type Placed struct {
 	Mesh  *grid.Mesh
 	Space *Space
 	Projection
+
+	accesses func(context.Context) (*touched, error)
 }
 
 // NewView prepares samples for a series of dumps.
 func NewView(ctx context.Context, s *Series, t *table.Table, set Settings) (*View, error) {
 	v := &View{Series: s, Table: t, settings: set, kept: budget.Of(ctx).NewShare()}
 	v.columns = set.Columns.Fill(t)
+	v.columns.first = set.Numbering.First
 	var err error
 	if v.samples, err = FromTable(ctx, t, v.columns); err != nil {
 		return nil, err
@@ -98,6 +104,7 @@ func (v *View) At(ctx context.Context, step int) (*Placed, error) {
 		}
 	}
 	p := &Placed{Step: step, Mesh: m, Space: sp}
+	p.accesses = func(ctx context.Context) (*touched, error) { return v.touched(ctx, p) }
 	p.Cells, p.Iteration = sp.Cells, v.iteration
 	size := p.bytes(v.samples.Rows)
 	claim, err := budget.Take(ctx, fmt.Sprintf("%d samples on the mesh need", v.samples.Rows), size)
@@ -175,7 +182,14 @@ func checkIndexed(s *Samples, sp *Space) error {
 
 // Field computes a field on a dump for the selected rows.
 func (p *Placed) Field(ctx context.Context, t *table.Table, sel table.Bits, w Window, spec FieldSpec) (*Field, error) {
-	return p.Project(ctx, sel, w, spec, t.Column(spec.Column))
+	f, err := p.Project(ctx, sel, w, spec, t.Column(spec.Column))
+	if err == nil && spec.PerAccess {
+		err = p.shareOut(ctx, f)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // RowsOn returns the rows that lie on the given cells of a dump.

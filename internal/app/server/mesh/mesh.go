@@ -142,12 +142,12 @@ func (Kind) Routes(f *frame.Frame) []frame.Route {
 }
 
 // newMesh opens dumps, with the samples of a run on them unless it is nil.
-func newMesh(ctx context.Context, r *frame.Run, paths ...string) (*Mesh, error) {
+func newMesh(ctx context.Context, r *frame.Run, set mesh.Settings, paths ...string) (*Mesh, error) {
 	series, err := mesh.Open(ctx, paths...)
 	if err != nil {
 		return nil, err
 	}
-	return meshOf(ctx, series, r, mesh.Settings{})
+	return meshOf(ctx, series, r, set)
 }
 
 // meshOf puts the samples of a run, unless it is nil, on dumps.
@@ -185,8 +185,8 @@ func put(r *frame.Run, m *Mesh) {
 }
 
 // Join puts the samples of a run on the mesh of dumps.
-func Join(ctx context.Context, r *frame.Run, paths ...string) error {
-	m, err := newMesh(ctx, r, paths...)
+func Join(ctx context.Context, r *frame.Run, set mesh.Settings, paths ...string) error {
+	m, err := newMesh(ctx, r, set, paths...)
 	if err == nil {
 		put(r, m)
 	}
@@ -219,7 +219,7 @@ func Inherit(ctx context.Context, r, from *frame.Run) error {
 
 // Open opens dumps as a run of their own.
 func Open(ctx context.Context, paths ...string) (*frame.Run, error) {
-	m, err := newMesh(ctx, nil, paths...)
+	m, err := newMesh(ctx, nil, mesh.Settings{}, paths...)
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +267,7 @@ func (s routes) meshAttach(w http.ResponseWriter, r *http.Request, run *frame.Ru
 // meshFrom makes the mesh that samples are put on.
 func (s routes) meshFrom(ctx context.Context, ask *MeshAttach, run *frame.Run) (*Mesh, error) {
 	if len(ask.Paths) > 0 {
-		m, err := newMesh(ctx, run, ask.Paths...)
+		m, err := newMesh(ctx, run, mesh.Settings{}, ask.Paths...)
 		return m, frame.WrongAsk(err)
 	}
 	var from *Mesh
@@ -353,7 +353,7 @@ func (m *Mesh) info(ctx context.Context, step int, dump *grid.Mesh) (*MeshInfo, 
 		info.Values = append(info.Values, describeVariable(ctx, v, values))
 	}
 	if m.View != nil {
-		if err := m.samplesInfo(ctx, info); err != nil {
+		if err := m.samplesInfo(ctx, info, placed); err != nil {
 			return nil, err
 		}
 		if note := m.View.OutsideNote(placed); note != "" {
@@ -393,9 +393,19 @@ func byRank(ctx context.Context, r *frame.Run) ([]mesh.RankValues, error) {
 }
 
 // samplesInfo adds what the page must know about the samples on the mesh.
-func (m *Mesh) samplesInfo(ctx context.Context, info *MeshInfo) error {
+func (m *Mesh) samplesInfo(ctx context.Context, info *MeshInfo, placed *mesh.Placed) error {
 	t := m.View.Table
 	info.Samples, info.Placing, info.Fields = t.Rows(), m.View.Placing(), append(info.Fields, string(mesh.Count))
+	shared := m.View.HasAccesses(placed)
+	offer := func(f mesh.FieldSpec) {
+		info.Fields = append(info.Fields, f.String())
+		if f.PerAccess = shared; shared && f.Aggregate == mesh.Sum {
+			info.Fields = append(info.Fields, f.String())
+		}
+	}
+	if shared {
+		info.Fields = append(info.Fields, mesh.FieldSpec{Aggregate: mesh.Count, PerAccess: true}.String())
+	}
 	for _, c := range []struct {
 		name string
 		by   []mesh.Aggregate
@@ -410,7 +420,7 @@ func (m *Mesh) samplesInfo(ctx context.Context, info *MeshInfo) error {
 			continue
 		}
 		for _, a := range c.by {
-			info.Fields = append(info.Fields, mesh.FieldSpec{Column: c.name, Aggregate: a}.String())
+			offer(mesh.FieldSpec{Column: c.name, Aggregate: a})
 		}
 	}
 	column := mesh.IterationColumn(t, "")

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
@@ -165,6 +166,11 @@ func (s routes) meshField(w http.ResponseWriter, r *http.Request, m *Mesh) error
 
 // origin is the unit and provenance of a performance field.
 func (m *Mesh) origin(f mesh.FieldSpec) (unit, provenance string) {
+	defer func() {
+		if f.PerAccess {
+			unit = strings.TrimSpace(unit + " per access")
+		}
+	}()
 	c := m.View.Table.Column(f.Column)
 	if c == nil {
 		return "", table.Derived.String() // a count

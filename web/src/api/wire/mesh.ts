@@ -109,7 +109,7 @@ export interface SubjectsShare {
 
 // Subject says what a variable is about, so that slow cells separate into physics,
 // placement and communication.
-export type Subject = 'physics' | 'placement' | 'communication' | 'layers';
+export type Subject = 'physics' | 'placement' | 'communication' | 'layers' | 'work';
 
 // LinePiece is a part of a line that lies in one cell: from and to are parts of its
 // length, 0 to 1.

@@ -24,7 +24,8 @@ import { colourScale } from './scales';
 import { meshColor, ramp } from './colours';
 import { INITIAL, readClip, readMesh, writeClip, writeMesh } from './state';
 import { placeAfter } from './control';
-import { fieldName, split } from './words';
+import { fieldName, split, valueOf } from './words';
+import type { Field } from './picture';
 
 const css = readFileSync(new URL('../../base/tokens.css', import.meta.url), 'utf8');
 const [LIGHT, DARK] = [parseTokens(css, 'light'), parseTokens(css, 'dark')];
@@ -354,7 +355,26 @@ describe('words', () => {
       fieldName('samples'),
       fieldName('cpu_distinct'),
       fieldName('my_column'),
-    ]).toEqual(['latency, average', 'samples', 'cpu, distinct', 'my_column']);
+      fieldName('latency_sum_per_access'),
+      fieldName('samples_per_access'),
+    ]).toEqual([
+      'latency, average',
+      'samples',
+      'cpu, distinct',
+      'my_column',
+      'latency, sum per access',
+      'samples per access',
+    ]);
+  });
+
+  it('says why a cell has no value', () => {
+    const field = (name: string, samples: number): Field =>
+      ({ name, unit: '', change: false, values: [Number.NaN], samples: [samples] }) as unknown as Field;
+    expect([
+      valueOf(field('latency_sum_per_access', 3), 0),
+      valueOf(field('latency_sum_per_access', 0), 0),
+      valueOf(field('latency_avg', 0), 0),
+    ]).toEqual(['no access recorded', 'no samples', 'no samples']);
   });
 
   it('tells where on the mesh from everything else', () => {

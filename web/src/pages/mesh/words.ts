@@ -18,8 +18,11 @@ const AGGREGATES: Readonly<Record<string, string>> = {
   dominant: 'most frequent',
 };
 
-/** latency_avg becomes "latency, average". */
+const PER_ACCESS = '_per_access';
+
+/** latency_avg becomes "latency, average", and samples_per_access "samples per access". */
 export function fieldName(name: string): string {
+  if (name.endsWith(PER_ACCESS)) return `${fieldName(name.slice(0, -PER_ACCESS.length))} per access`;
   const m = /^(.+)_([a-z0-9]+)$/.exec(name);
   const by = m && AGGREGATES[m[2]!];
   return by ? `${m[1]}, ${by}` : name;
@@ -51,7 +54,10 @@ export function isCells(name: string): boolean {
 export function valueOf(f: Field, drawn: number): string {
   const v = f.values[drawn] ?? Number.NaN;
   const n = f.samples[drawn];
-  if (Number.isNaN(v)) return n === undefined ? 'no value' : 'no samples';
+  if (Number.isNaN(v)) {
+    if (n === 0) return 'no samples';
+    return f.name.endsWith(PER_ACCESS) ? 'no access recorded' : 'no value';
+  }
   const text = `${f.change && v > 0 ? '+' : ''}${exact(v)}${f.unit ? ` ${f.unit}` : ''}`;
   return n === undefined || f.name === 'samples'
     ? text
