@@ -53,7 +53,7 @@ func (l *insightSearch) hottest(view View, name func(row int) string, columns ..
 	}
 	text := fmt.Sprintf("%s has %s of the %s", capital(name(top.row)), l.share(share), l.costs())
 	if l.latency != nil {
-		text += fmt.Sprintf(" in %s of the samples, %s each against %s over all", shareText(float64(top.n)/float64(l.samples)), l.mean(top.cost, top.n), l.mean(l.cost, l.samples))
+		text += fmt.Sprintf(" in %s of the samples, %s each against %s over all", shareText(float64(top.n)/float64(l.samples)), l.latencyText(top.mean()), l.latencyText(l.overall()))
 	}
 	text += fmt.Sprintf("; the next has %s", l.share(all[1].cost/l.cost))
 	return []Insight{{
@@ -203,25 +203,25 @@ func (l *insightSearch) objectSteps() ([]*steps, error) {
 
 // dearObjects fills l.objects and returns them by code.
 func (l *insightSearch) dearObjects(symbol *table.Column) []*steps {
-	n, cost, squares := make([]int, len(symbol.Dict)), make([]float64, len(symbol.Dict)), make([]float64, len(symbol.Dict))
+	groups, squares := make([]group, len(symbol.Dict)), make([]float64, len(symbol.Dict))
 	codes := symbol.Data.([]uint32)
 	for row := range l.rows {
 		if symbol.Has(row) {
 			c := l.costOf(row)
-			n[codes[row]]++
-			cost[codes[row]] += c
+			l.add(&groups[codes[row]], row)
 			squares[codes[row]] += c * c
 		}
 	}
 	by := make([]*steps, len(symbol.Dict))
 	for row := range l.rows {
 		k := codes[row]
-		if !symbol.Has(row) || by[k] != nil || n[k] < limit.samples || unknownName(symbol, row) {
+		if !symbol.Has(row) || by[k] != nil || groups[k].n < limit.samples || unknownName(symbol, row) {
 			continue
 		}
-		s := &steps{group: group{row: row, n: n[k], cost: cost[k]}, lo: math.Inf(1), hi: math.Inf(-1)}
+		groups[k].row = row
+		s := &steps{group: groups[k], lo: math.Inf(1), hi: math.Inf(-1)}
 		if s.excess = l.excess(&s.group, squares[k]); s.excess < limit.score {
-			n[k] = 0 // not looked at again
+			groups[k].n = 0 // not looked at again
 			continue
 		}
 		by[k] = s
@@ -267,9 +267,9 @@ func (s *steps) randomness() float64 {
 // excess is the share of the run's cost by which the samples of an object cost
 // more than the average sample; 0 if that may be chance.
 func (l *insightSearch) excess(g *group, squares float64) float64 {
-	mean, n := g.cost/float64(g.n), float64(g.n)
+	mean, n := g.mean(), float64(max(g.valued, 1))
 	deviation := math.Sqrt(max(squares/n-mean*mean, 0) / n)
-	over := mean - l.cost/float64(l.samples)
+	over := mean - l.overall()
 	if over <= limit.sigmas*deviation {
 		return 0
 	}
@@ -289,7 +289,7 @@ func randomAccess(l *insightSearch) ([]Insight, error) {
 		found = append(found, Insight{
 			Text: fmt.Sprintf("Object %s is accessed in random order: %s of steps go forward, the median step is %s of its %s elements; a sample costs %s against %s over all",
 				l.data.Table.Column("symbol").Text(s.row), shareText(float64(s.forward)/float64(s.n)), shareText(s.far[len(s.far)/2]/(s.hi-s.lo)),
-				term.Thousands(int(s.hi-s.lo)+1), l.mean(s.cost, s.group.n), l.mean(l.cost, l.samples)),
+				term.Thousands(int(s.hi-s.lo)+1), l.latencyText(s.mean()), l.latencyText(l.overall())),
 			Stake: s.excess, Surprise: r,
 			Where: l.within(equals(l.data.Table, s.row, "symbol")), View: AxisView, Axis: "index", Metric: "mean",
 			subject: "random access to " + l.data.Table.Column("symbol").Text(s.row),
@@ -309,7 +309,7 @@ func stridedAccess(l *insightSearch) ([]Insight, error) {
 		}
 		found = append(found, Insight{
 			Text: fmt.Sprintf("Object %s is accessed with a stride of %d elements: all %s steps between its samples are multiples of it; a sample costs %s against %s over all",
-				l.data.Table.Column("symbol").Text(s.row), s.common, term.Thousands(s.n), l.mean(s.cost, s.group.n), l.mean(l.cost, l.samples)),
+				l.data.Table.Column("symbol").Text(s.row), s.common, term.Thousands(s.n), l.latencyText(s.mean()), l.latencyText(l.overall())),
 			Stake: s.excess, Surprise: 1 - 1/float64(s.common),
 			Where: l.within(equals(l.data.Table, s.row, "symbol")), View: AxisView, Axis: "index", Metric: "mean",
 			subject: "strided access to " + l.data.Table.Column("symbol").Text(s.row),

@@ -177,7 +177,7 @@ func (l *insightSearch) hostCosts(column string, hosts []group) []hostMeasure {
 		return fmt.Sprintf("%s samples against %s", term.Thousands(int(value)), term.Thousands(int(median)))
 	}}
 	mean := hostMeasure{stake: lost, text: func(value, median float64) string {
-		return fmt.Sprintf("mean latency %s against %s", l.mean(value, 1), l.mean(median, 1))
+		return fmt.Sprintf("mean latency %s against %s", l.latencyText(value), l.latencyText(median))
 	}}
 	squares := make([]float64, len(hosts))
 	grouped := l.grouping([]string{column})
@@ -190,19 +190,19 @@ func (l *insightSearch) hostCosts(column string, hosts []group) []hostMeasure {
 	}
 	spread := make([]float64, len(hosts))
 	for i, h := range hosts {
-		n := float64(h.n)
-		m := h.cost / n
-		count.values, mean.values = append(count.values, n), append(mean.values, m)
-		spread[i] = math.Sqrt(max(0, squares[i]/n-m*m))
+		m := h.mean()
+		count.values, mean.values = append(count.values, float64(h.n)), append(mean.values, m)
+		spread[i] = math.Sqrt(max(0, squares[i]/float64(max(h.valued, 1))-m*m))
 	}
 	usual := stat.Median(spread)
 	for _, h := range hosts {
 		count.chance = append(count.chance, math.Sqrt(stat.Median(count.values)))
-		mean.chance = append(mean.chance, usual/math.Sqrt(float64(h.n)))
+		mean.chance = append(mean.chance, usual/math.Sqrt(float64(max(h.valued, 1))))
 	}
 	const least = 0.05 // of the median host
 	count.least, mean.least = least*stat.Median(count.values), least*stat.Median(mean.values)
-	if l.latency == nil {
+	untimed := func(h group) bool { return h.valued < limit.samples }
+	if l.latency == nil || slices.ContainsFunc(hosts, untimed) {
 		return []hostMeasure{count}
 	}
 	return []hostMeasure{count, mean}

@@ -25,8 +25,7 @@ func (l *insightSearch) loads(depth hw.Kind) (*hw.Topology, []int, []group) {
 	out := make([]group, s.count+1)
 	for row := range l.rows {
 		k := s.of(row)
-		out[k].n++
-		out[k].cost += l.costOf(row)
+		l.add(&out[k], row)
 	}
 	topology := l.places.Coder.Placer.Topology
 	return topology, topology.At(depth), out[:s.count]
@@ -340,14 +339,12 @@ func remoteAccesses(l *insightSearch) ([]Insight, error) {
 	for row := range l.rows {
 		switch inMemory := memory.of(row) == 0; {
 		case remote(row):
-			far.n++
-			far.cost += l.costOf(row)
+			l.add(&far, row)
 			if inMemory {
 				away++
 			}
 		case inMemory:
-			near.n++
-			near.cost += l.costOf(row)
+			l.add(&near, row)
 		}
 	}
 	if far.n < limit.samples || l.cost == 0 {
@@ -357,7 +354,7 @@ func remoteAccesses(l *insightSearch) ([]Insight, error) {
 	text := fmt.Sprintf("%s%s of the samples were served by another node (%s of the %s)",
 		l.about("level"), shareText(float64(far.n)/float64(l.samples)), l.share(far.cost/l.cost), l.costs())
 	if l.latency != nil && near.n >= limit.samples {
-		text += fmt.Sprintf(", %s each against %s from their own", l.mean(far.cost, far.n), l.mean(near.cost, near.n))
+		text += fmt.Sprintf(", %s each against %s from their own", l.latencyText(far.mean()), l.latencyText(near.mean()))
 	}
 	text += l.causes(remote, far.n)
 	why := ""
@@ -450,8 +447,7 @@ func (l *insightSearch) contended() map[uint64]*touch {
 			continue
 		}
 		c := int(cpu.Float(row))
-		t.n++
-		t.cost += l.costOf(row)
+		l.add(&t.group, row)
 		t.cpus[c] = struct{}{}
 		if t.apart[lineOf[row]] == nil {
 			t.apart[lineOf[row]] = map[int]struct{}{}

@@ -68,8 +68,7 @@ func touchedFirst(l *insightSearch) ([]Insight, error) {
 				to = &far
 				paying[parts.of(row)].cost += l.costOf(row)
 			}
-			to.n++
-			to.cost += l.costOf(row)
+			l.add(to, row)
 		}
 	}
 	if far.n < limit.samples || float64(far.n) < l.remoteByChance()/2*float64(far.n+near.n) {
@@ -97,8 +96,7 @@ func (l *insightSearch) countFar(objects map[int32]*placed, far func(row int) bo
 	for _, o := range objects {
 		for _, row := range o.rows {
 			if far(row) {
-				o.far.n++
-				o.far.cost += l.costOf(row)
+				l.add(&o.far, row)
 			}
 		}
 	}
@@ -295,7 +293,7 @@ func (l *insightSearch) payingText(depth hw.Kind, topology *hw.Topology, paying 
 	}
 	text := fmt.Sprintf("; threads of %s pay %s of all %s for it", listed(who), l.share(far.cost/l.cost), l.cycles())
 	if l.latency != nil && near.n >= limit.samples {
-		text += fmt.Sprintf(" (%s samples, %s each against %s from the own node)", term.Thousands(far.n), l.mean(far.cost, far.n), l.mean(near.cost, near.n))
+		text += fmt.Sprintf(" (%s samples, %s each against %s from the own node)", term.Thousands(far.n), l.latencyText(far.mean()), l.latencyText(near.mean()))
 	}
 	return text
 }

@@ -143,6 +143,7 @@ type insightSearch struct {
 	waits    int        // how many samples wait
 	latency  *table.Column
 	samples  int
+	valued   int     // samples that have a cost
 	cost     float64 // of all selected samples
 	squares  float64 // sum of squared costs
 	parts    *phased // along time; nil until worked out
@@ -203,7 +204,10 @@ func (g *Guide) newInsightSearch(ctx context.Context, where query.Expr) (*insigh
 	l.leaveOutWaiting()
 	for row := range l.rows {
 		l.samples++
-		c := l.costOf(row)
+		c, ok := l.costAt(row)
+		if ok {
+			l.valued++
+		}
 		l.cost += c
 		l.squares += c * c
 	}
@@ -234,13 +238,20 @@ func (l *insightSearch) rows(yield func(int) bool) {
 
 // costOf is the latency of a sample, or 1 where no sample has one.
 func (l *insightSearch) costOf(row int) float64 {
+	cost, _ := l.costAt(row)
+	return cost
+}
+
+// costAt is costOf, and whether the sample has a cost: much hardware times loads
+// alone, and what a sample costs is said of those that were timed.
+func (l *insightSearch) costAt(row int) (float64, bool) {
 	if l.latency == nil {
-		return 1
+		return 1, true
 	}
 	if v := l.latency.Float(row); l.latency.Has(row) && v == v {
-		return v
+		return v, true
 	}
-	return 0
+	return 0, false
 }
 
 // costs says what shares are of.
@@ -290,10 +301,13 @@ func numberValue(f float64) query.Value {
 	return v
 }
 
-// mean writes a mean latency.
-func (l *insightSearch) mean(sum float64, n int) string {
-	return fmt.Sprintf("%s%.1f %s", l.about(samples.Latency), sum/float64(max(n, 1)), samples.UnitOf(l.latency))
+// latencyText writes a mean latency.
+func (l *insightSearch) latencyText(mean float64) string {
+	return fmt.Sprintf("%s%.1f %s", l.about(samples.Latency), mean, samples.UnitOf(l.latency))
 }
+
+// overall is the mean cost of all samples that have one.
+func (l *insightSearch) overall() float64 { return l.cost / float64(max(l.valued, 1)) }
 
 // within adds the selection searched to the selection of a finding.
 func (l *insightSearch) within(e query.Expr) string {
@@ -349,10 +363,23 @@ func stands(got, expected float64) bool {
 
 // group is the rows that have equal values in some columns.
 type group struct {
-	code int32 // in its grouping
-	row  int   // one of them
-	n    int
-	cost float64
+	code   int32 // in its grouping
+	row    int   // one of them
+	n      int
+	valued int // of them, those that have a cost
+	cost   float64
+}
+
+// mean is what a row costs, of those that have a cost.
+func (g *group) mean() float64 { return g.cost / float64(max(g.valued, 1)) }
+
+// add counts a row.
+func (l *insightSearch) add(g *group, row int) {
+	g.n++
+	if cost, ok := l.costAt(row); ok {
+		g.valued++
+		g.cost += cost
+	}
 }
 
 // groups divides rows by columns, of all selected rows or of those for which of
@@ -372,8 +399,7 @@ func (l *insightSearch) groups(of func(row int) bool, columns ...string) []group
 		if counted[k].n == 0 {
 			counted[k].row = row
 		}
-		counted[k].n++
-		counted[k].cost += l.costOf(row)
+		l.add(&counted[k], row)
 	}
 	out := counted[:0]
 	for k, c := range counted {

@@ -487,7 +487,7 @@ func (p *phased) span(phase int) (from, to float64) {
 func (l *insightSearch) traitText(d *difference) string {
 	switch d.metric {
 	case "mean":
-		return fmt.Sprintf("a sample costs %s against %.1f", l.mean(d.here, 1), d.elsewhere)
+		return fmt.Sprintf("a sample costs %s against %.1f", l.latencyText(d.here), d.elsewhere)
 	case "dram":
 		return fmt.Sprintf("%s%s of samples come from memory against %s", l.about("level"), shareText(d.here), shareText(d.elsewhere))
 	case "remote":
@@ -577,6 +577,24 @@ func (l *insightSearch) times(c *table.Column, from, to float64) string {
 	return strings.TrimSpace(fmt.Sprintf("%s%s to %s %s", l.about("time"), term.Short(from), term.Short(to), unit))
 }
 
+// around is the time of a leaf with all samples of it: its ends may be the times of
+// samples of other leaves too, which a selection of the time has.
+func (l *insightSearch) around(p *phased, leaf int) (w Window, of group) {
+	from := leaf * p.window
+	to := from + len(p.leafRows(leaf, leaf+1))
+	w = Window{From: p.order.value(from), To: p.order.value(to - 1), Closed: true}
+	for from > 0 && p.order.value(from-1) == w.From {
+		from--
+	}
+	for to < len(p.order.rows) && p.order.value(to) == w.To {
+		to++
+	}
+	for _, row := range p.order.rows[from:to] {
+		l.add(&of, int(row))
+	}
+	return w, of
+}
+
 // outliers is the window along time whose samples cost most, if it stands out
 // from its phase. The yardstick is the median distance from the median, which
 // outliers do not move.
@@ -606,19 +624,18 @@ func outliers(l *insightSearch) ([]Insight, error) {
 	if at < 0 || best < limit.outlier {
 		return nil, nil
 	}
-	rows := p.leafRows(at, at+1)
-	v := values[at][0]
+	w, samples := l.around(p, at)
+	v := samples.mean()
 	// A few dear samples make a window dear by chance.
-	mean := l.cost / float64(l.samples)
-	deviation := math.Sqrt(max(l.squares/float64(l.samples)-mean*mean, 0) / float64(len(rows)))
+	mean := l.overall()
+	deviation := math.Sqrt(max(l.squares/float64(l.valued)-mean*mean, 0) / float64(samples.valued))
 	if v-of < limit.sigmas*deviation {
 		return nil, nil
 	}
-	w := Window{From: p.order.value(at * p.window), To: p.order.value(at*p.window + len(rows) - 1), Closed: true}
 	return []Insight{{
 		Text: fmt.Sprintf("Around %s a sample costs %s against a median of %.1f in windows of %s samples beside it",
-			l.times(p.order.column, w.From, w.To), l.mean(v, 1), of, term.Thousands(p.window)),
-		Stake: v * float64(len(rows)) / l.cost, Surprise: 1 - of/v,
+			l.times(p.order.column, w.From, w.To), l.latencyText(v), of, term.Thousands(p.window)),
+		Stake: samples.cost / l.cost, Surprise: 1 - of/v,
 		Where: l.within(w.Expr("time")), View: AxisView, Axis: "time", Metric: "mean",
 		subject: "samples around " + l.times(p.order.column, w.From, w.To),
 	}}, nil

@@ -73,7 +73,9 @@ func slow(g *Guide, metric string, depth hw.Kind, rows []uint32) (float64, bool)
 			}
 		}
 		s[resource]++
-		c[resource] += latency.Float(int(row))
+		if latency != nil {
+			c[resource] += latency.Float(int(row))
+		}
 	}
 	at := topology.At(depth)
 	var sum, with, mean, square, far float64

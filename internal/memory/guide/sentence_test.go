@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/isobath/isobath/internal/app/demo"
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
@@ -46,15 +48,40 @@ func (s *slowRun) number(row int, column string) float64 {
 	return s.data.Table.Column(column).Float(row)
 }
 
+// valued are the rows with a latency; all of them where no row has one.
+func (s *slowRun) valued(rows []int) []int {
+	if !s.timed() {
+		return rows
+	}
+	return only(rows, s.data.Table.Column("latency").Has)
+}
+
+// timed reports whether the run has latencies.
+func (s *slowRun) timed() bool {
+	c := s.data.Table.Column("latency")
+	return c != nil && c.Provenance != table.Absent
+}
+
+// costs is what shares are of.
+func (s *slowRun) costs() string {
+	if s.timed() {
+		return "latency"
+	}
+	return "samples"
+}
+
 func (s *slowRun) cost(rows []int) float64 {
+	if !s.timed() {
+		return float64(len(rows))
+	}
 	sum := 0.0
-	for _, row := range rows {
+	for _, row := range s.valued(rows) {
 		sum += s.number(row, "latency")
 	}
 	return sum
 }
 
-func (s *slowRun) mean(rows []int) float64 { return s.cost(rows) / float64(len(rows)) }
+func (s *slowRun) mean(rows []int) float64 { return s.cost(rows) / float64(len(s.valued(rows))) }
 
 // share is that of rows in the run's cost, as it is written.
 func (s *slowRun) share(rows []int) string { return shareText(s.cost(rows) / s.total) }
@@ -136,13 +163,16 @@ func (s *slowRun) fragments(in *Insight) (out []string, ok bool) {
 	case "hot-line", "hot-object":
 		what, name := s.named(in, rows)
 		next := s.by(s.rows, name, s.cost)[1]
-		add("%s has %s of the latency in %s of the samples, %.1f cycles each against %.1f cycles over all; the next has %s",
-			capital(what), s.share(rows), ratio(rows, s.rows), s.mean(rows), s.mean(s.rows), s.share(s.parts(s.rows, name)[next]))
+		each := ""
+		if s.timed() {
+			each = fmt.Sprintf(" in %s of the samples, %.1f cycles each against %.1f cycles over all", ratio(rows, s.rows), s.mean(rows), s.mean(s.rows))
+		}
+		add("%s has %s of the %s%s; the next has %s", capital(what), s.share(rows), s.costs(), each, s.share(s.parts(s.rows, name)[next]))
 	case "tlb":
 		what, name := s.named(in, rows)
 		misses := only(s.rows, func(row int) bool { return s.missed(row) && name(row) != "" })
-		add("%s has %s of the %s TLB misses but %s of the samples; its misses take %s of the latency", capital(what), ratio(rows, misses),
-			term.Thousands(len(misses)), ratio(s.parts(s.rows, name)[name(rows[0])], s.rows), s.share(rows))
+		add("%s has %s of the %s TLB misses but %s of the samples; its misses take %s of the %s", capital(what), ratio(rows, misses),
+			term.Thousands(len(misses)), ratio(s.parts(s.rows, name)[name(rows[0])], s.rows), s.share(rows), s.costs())
 	case "one-node":
 		memory := only(s.rows, s.inMemory)
 		node := strings.TrimPrefix(in.Where, "at NUMA:")
@@ -151,17 +181,25 @@ func (s *slowRun) fragments(in *Insight) (out []string, ok bool) {
 		if len(served) == len(memory) {
 			which = "all"
 		}
-		add("NUMA %s serves %s of the %s samples that went to memory, but its CPUs issued only %s of them; these take %s of the latency", node, which,
-			term.Thousands(len(memory)), ratio(only(memory, func(row int) bool { return s.text(row, "node") == node }), memory), s.share(served))
+		add("NUMA %s serves %s of the %s samples that went to memory, but its CPUs issued only %s of them; these take %s of the %s", node, which,
+			term.Thousands(len(memory)), ratio(only(memory, func(row int) bool { return s.text(row, "node") == node }), memory), s.share(served), s.costs())
 	case "remote":
 		out = s.remoteFragments(in, rows)
 	case "first-touch":
 		objects := s.parts(rows, s.object)
 		near := only(s.rows, func(row int) bool { return objects[s.object(row)] != nil && s.level("Local RAM")(row) })
-		add("pay %s of all cycles for it (%s samples, %.1f cycles each against %.1f cycles from the own node)", s.share(rows), term.Thousands(len(rows)), s.mean(rows), s.mean(near))
-		out = append(out, "by CPU 0 in fill (stencil.c:61–64)", "NUMA 1 is unused", "Package #1")
+		if s.timed() {
+			add("pay %s of all cycles for it (%s samples, %.1f cycles each against %.1f cycles from the own node)", s.share(rows), term.Thousands(len(rows)), s.mean(rows), s.mean(near))
+		} else {
+			add("pay %s of all samples for it", s.share(rows))
+		}
+		by := "by CPU 0"
+		if s.data.Table.Column("function") != nil {
+			by += " in fill (stencil.c:61–64)"
+		}
+		out = append(out, by, "NUMA 1 is unused", "Package #1")
 	case "scattered":
-		add("take %s of the latency", s.share(rows))
+		add("take %s of the %s", s.share(rows), s.costs())
 		within, across := s.neighbours(in.Axis)
 		add("in %s of cases", shareText(within))
 		add("in %s;", shareText(across))
@@ -177,7 +215,7 @@ func (s *slowRun) fragments(in *Insight) (out []string, ok bool) {
 		lines := s.parts(hit, func(row int) string { return fmt.Sprint(s.data.Table.Column("addr").Data.([]uint64)[row] / 64) })
 		add("%d samples found one of %d of its cache lines", len(hit), len(lines))
 		add("%d CPUs", len(s.parts(rows, func(row int) string { return s.text(row, "cpu") })))
-		add("take %s of the latency", s.share(rows))
+		add("take %s of the %s", s.share(rows), s.costs())
 	case "random-access":
 		out = s.stepFragments(rows)
 	case "outlier":
@@ -191,7 +229,7 @@ func (s *slowRun) fragments(in *Insight) (out []string, ok bool) {
 
 func (s *slowRun) remoteFragments(in *Insight, rows []int) (out []string) {
 	far, near := only(s.rows, s.away), only(s.rows, s.level("Local RAM"))
-	out = append(out, fmt.Sprintf("%s of the samples were served by another node (%s of the latency)", ratio(far, s.rows), s.share(far)))
+	out = append(out, fmt.Sprintf("%s of the samples were served by another node (%s of the %s)", ratio(far, s.rows), s.share(far), s.costs()))
 	if strings.Contains(in.Text, "from their own") {
 		out = append(out, fmt.Sprintf(", %.1f cycles each against %.1f cycles from their own", s.mean(far), s.mean(near)))
 	}
@@ -202,7 +240,9 @@ func (s *slowRun) remoteFragments(in *Insight, rows []int) (out []string) {
 		for _, n := range s.by(far, name, count)[:min(2, len(parts))] {
 			words = append(words, fmt.Sprintf("%s (%s)", n, ratio(parts[n], far)))
 		}
-		out = append(out, []string{"most are of ", ", in "}[i]+strings.Join(words, " and "))
+		if len(words) > 0 {
+			out = append(out, []string{"most are of ", ", in "}[i]+strings.Join(words, " and "))
+		}
 	}
 	if strings.Contains(in.Text, "placed by chance") {
 		memory := only(far, s.inMemory)
@@ -422,7 +462,9 @@ func plainText(text string) string { return strings.ReplaceAll(text, "≈ ", "")
 // without the words that this gives has no digit.
 func TestSentences(t *testing.T) {
 	told := map[string]int{}
-	for name, g := range storied(t) {
+	runs := storied(t)
+	maps.Copy(runs, otherwise(t))
+	for name, g := range runs {
 		t.Run(name, func(t *testing.T) {
 			s := newSlowRun(t, g)
 			found := insights(t, g)
@@ -476,7 +518,7 @@ func (s *slowRun) storyFragments(found []Insight, lead int) (out []string) {
 		}
 		words := s.share(only(claimedSlowly(s.t, s.Guide, &part), func(row int) bool { return inside[row] }))
 		if n == 1 {
-			words += " of the latency in common"
+			words += " of the " + s.costs() + " in common"
 		}
 		out = append(out, fmt.Sprintf("%s (%s)", part.subject, words))
 	}
@@ -498,4 +540,54 @@ func withoutNames(text string, t *table.Table) string {
 		}
 	}
 	return text
+}
+
+// otherwise are runs that lack what most have: latencies, or those of stores, or CPUs;
+// or that are of two hosts.
+func otherwise(t *testing.T) map[string]*Guide {
+	t.Helper()
+	r, err := demo.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	without := func(r *demo.Run, names ...string) *Guide {
+		return changed(t, r, func(from *table.Table) *table.Table { return leftOut(t, from, names...) })
+	}
+	lookup, err := lookupRun()
+	if err != nil {
+		t.Fatal(err)
+	}
+	partly := func(r *demo.Run) *Guide {
+		return changed(t, r, func(from *table.Table) *table.Table { return untimedStores(t, from) })
+	}
+	return map[string]*Guide{
+		"demo without latency": without(r, "latency"), "lookup without latency": without(lookup, "latency"),
+		"demo without CPUs": without(r, "cpu", "node"), "demo without code": without(r, "file", "line", "function"),
+		"demo with latency of loads": partly(r), "lookup with latency of loads": partly(lookup),
+		"two hosts": clustered(t, 2, 6000, func(int, string, *rand.Rand) bool { return true }, func(h int) float64 { return float64(1 + 2*h) }),
+	}
+}
+
+// leftOut is a table without some columns.
+func leftOut(t *testing.T, from *table.Table, names ...string) *table.Table {
+	t.Helper()
+	out, err := table.New(from.Name, slices.DeleteFunc(slices.Clone(from.Columns()), func(c *table.Column) bool { return slices.Contains(names, c.Name) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// untimedStores is a table in which only loads have a latency, as hardware has it.
+func untimedStores(t *testing.T, from *table.Table) *table.Table {
+	t.Helper()
+	op := from.Column("op")
+	return edited(t, from, "latency", func(c *table.Column) {
+		c.Valid = table.NewBits(from.Rows())
+		for row := range from.Rows() {
+			if op.Text(row) == "load" {
+				c.Valid.Set(row)
+			}
+		}
+	})
 }
