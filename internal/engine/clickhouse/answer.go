@@ -17,14 +17,17 @@ import (
 )
 
 // layers is SQL for the rows of each layer. A condition of "1" is everything the
-// filter lets through, and "0" is nothing.
+// filter lets through, and "0" is nothing; others are marks, whose meaning is put
+// in their place when a server is asked.
 type layers struct {
 	filter   string
 	selected string
 	hovered  string // hover and selection
 	hover    string // hover alone
+	meaning  marks
 
-	drag *drag // nil: every statement is asked
+	drag  *drag             // nil: every statement is asked
+	cells map[string]*block // what selectPairs found, by key of the pair
 }
 
 func (e *Engine) layers(ctx context.Context, r *query.Request) (ls layers, err error) {
@@ -34,11 +37,13 @@ func (e *Engine) layers(ctx context.Context, r *query.Request) (ls layers, err e
 	if ls.selected, err = e.condition(ctx, r.Where); err != nil {
 		return ls, err
 	}
+	ls.selected = ls.meaning.stand(selectedMark, ls.selected)
 	ls.hover, ls.hovered = "0", "0"
 	if r.Hover != nil {
 		if ls.hover, err = e.condition(ctx, r.Hover); err != nil {
 			return ls, err
 		}
+		ls.hover = ls.meaning.stand(hoverMark, ls.hover)
 		ls.hovered = ls.hover
 		if r.Where != nil {
 			ls.hovered = "(" + ls.hover + " AND " + ls.selected + ")"
@@ -116,7 +121,7 @@ func (e *Engine) answer(ctx context.Context, r *query.Request, d *drag) (*query.
 		return nil, err
 	}
 	if d != nil {
-		ls.selected, ls.drag = brushed, d
+		ls.selected, ls.drag = selectedMark, d
 	}
 	a := &query.Answer{
 		Axes: make([]query.Histogram, len(r.Axes)), Pairs: make([]query.Density, len(r.Pairs)),
@@ -133,6 +138,9 @@ func (e *Engine) answer(ctx context.Context, r *query.Request, d *drag) (*query.
 		if !p.Fits(len(r.Axes)) {
 			return nil, fmt.Errorf("pair of axes %d and %d: there are %d axes", p.Left, p.Right, len(r.Axes))
 		}
+	}
+	if err := e.selectPairs(ctx, r, &ls, binners); err != nil {
+		return nil, first(ctx, err)
 	}
 	questions := e.questions(r, a, &ls, binners)
 	g := parallel.NewGroup(ctx)
@@ -219,7 +227,7 @@ func (e *Engine) table(ctx context.Context, ls *layers, columns []string, rest s
 	if ls.drag != nil {
 		return ls.drag.table(ctx, e, columns, rest)
 	}
-	return e.statement(ctx, ls.filter, columns, strings.Join(columns, ", "), rest)
+	return e.layered(ctx, ls, columns, rest)
 }
 
 // statement asks for columns, whose SQL is given, over the rows of a filter.
@@ -301,25 +309,36 @@ func (e *Engine) histogram(ctx context.Context, h *query.Histogram, ls *layers, 
 	return nil
 }
 
+const byCell = " GROUP BY cell"
+
+// cellSQL is SQL for the cell of two axes: one number is grouped faster than two.
+func (e *Engine) cellSQL(left, right *query.Binner) (string, error) {
+	l, err := e.binSQL(left)
+	if err != nil {
+		return "", err
+	}
+	r, err := e.binSQL(right)
+	if err != nil {
+		return "", err
+	}
+	width := right.Binning.Cells()
+	cell := fmt.Sprintf("toUInt32(%s) * %d + (%s)", l, width, r)
+	if left.Binning.Cells()*width <= 1<<16 {
+		cell = "toUInt16(" + cell + ")"
+	}
+	return cell, nil
+}
+
 // pair counts the cells of two axes, and from them the histograms of axes that
 // no other pair counts.
 func (e *Engine) pair(ctx context.Context, a *query.Answer, i int, ls *layers, left, right *query.Binner, margins [2]int) error {
-	l, err := e.binSQL(left)
-	if err != nil {
-		return err
-	}
-	r, err := e.binSQL(right)
+	key, err := e.cellSQL(left, right)
 	if err != nil {
 		return err
 	}
 	width := right.Binning.Cells()
 	n := ls.aggregate(counting, "1")
-	// One number a cell is grouped faster than two.
-	key := fmt.Sprintf("toUInt32(%s) * %d + (%s) AS cell", l, width, r)
-	if left.Binning.Cells()*width <= 1<<16 {
-		key = fmt.Sprintf("toUInt16(toUInt32(%s) * %d + (%s)) AS cell", l, width, r)
-	}
-	got, err := e.table(ctx, ls, append([]string{key}, n.columns...), " GROUP BY cell")
+	got, err := e.table(ctx, ls, append([]string{key + " AS cell"}, n.columns...), byCell)
 	if err != nil {
 		return err
 	}

@@ -2,8 +2,6 @@ package clickhouse
 
 import (
 	"context"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,10 +10,6 @@ import (
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
 )
-
-// brushed stands for the selection in the statements of a drag: a cube answers
-// them for every range of its axis, so that it is not in their text.
-const brushed = "isobath_brushed"
 
 // cube is the answers to statements for each bin of an axis. What a range of bins
 // selects is the sum over them, so a step of a drag asks no server.
@@ -194,14 +188,14 @@ func (d *drag) table(ctx context.Context, e *Engine, columns []string, rest stri
 		return s.over(d.runs), nil
 	}
 	if !d.filling {
-		return e.statement(ctx, d.cube.filter, columns, strings.ReplaceAll(strings.Join(columns, ", "), brushed, "("+d.where+")"), rest)
+		return e.statement(ctx, d.cube.filter, columns, strings.ReplaceAll(strings.Join(columns, ", "), selectedMark, "("+d.where+")"), rest)
 	}
 	s, err := d.cube.fetch(ctx, e, columns, rest)
 	if err != nil {
 		return nil, err
 	}
 	if s == nil { // it is asked with every step
-		return e.statement(ctx, d.cube.filter, columns, strings.ReplaceAll(strings.Join(columns, ", "), brushed, "0"), rest)
+		return e.statement(ctx, d.cube.filter, columns, strings.ReplaceAll(strings.Join(columns, ", "), selectedMark, "0"), rest)
 	}
 	d.cube.mu.Lock()
 	d.cube.statements[key] = s
@@ -209,34 +203,20 @@ func (d *drag) table(ctx context.Context, e *Engine, columns []string, rest stri
 	return s.over(nil), nil
 }
 
-// isKey reports whether a column of a statement is what it groups by.
-func isKey(column string) bool { return column == "place" || strings.Contains(column, " AS ") }
-
-// addable reports whether a column is a sum or a number of rows.
-func addable(column string) bool {
-	return strings.HasPrefix(column, "count") || strings.HasPrefix(column, "sum")
-}
-
 // fetch asks for a statement for all rows, and for those of each bin; nil if it
 // cannot be added up from bins, or is too large.
 func (c *cube) fetch(ctx context.Context, e *Engine, columns []string, rest string) (*sliced, error) {
-	var keys, whole, parts []string
-	var keysAt, wholeAt, partsAt []int
-	for i, column := range columns {
-		switch {
-		case isKey(column):
-			keys, keysAt = append(keys, column), append(keysAt, i)
-		case !addable(column):
-			return nil, nil
-		case strings.Contains(column, brushed):
-			parts, partsAt = append(parts, strings.ReplaceAll(column, brushed, "("+c.rest+")")), append(partsAt, i)
-		default:
-			whole, wholeAt = append(whole, column), append(wholeAt, i)
-		}
+	d := divideColumns(columns, rest)
+	if d == nil {
+		return nil, nil
 	}
-	selected := slices.Concat(keys, whole)
+	keys, selected := pick(columns, d.keys), pick(columns, d.keys, d.whole)
+	parts := pick(columns, d.parts)
+	for i, column := range parts {
+		parts[i] = strings.ReplaceAll(column, selectedMark, "("+c.rest+")")
+	}
 	ordered := rest
-	if rest == " GROUP BY cell" {
+	if rest == byCell {
 		ordered += " ORDER BY cell" // a step need not sort them then
 	}
 	all, err := e.statement(ctx, c.filter, selected, strings.Join(selected, ", "), ordered)
@@ -258,14 +238,14 @@ func (c *cube) fetch(ctx context.Context, e *Engine, columns []string, rest stri
 	if all.rows == 0 {
 		return nil, nil
 	}
-	for k, i := range slices.Concat(keysAt, wholeAt) {
+	for k, i := range slices.Concat(d.keys, d.whole) {
 		s.all.columns[i] = all.columns[k]
 	}
-	rowOf, err := rowsByKey(all, found, len(keys))
+	rowOf, err := rowsByKey(all, found, 1, len(keys))
 	if err != nil || rowOf == nil {
 		return nil, err
 	}
-	for k, i := range partsAt {
+	for k, i := range d.parts {
 		p, err := c.slices(found, rowOf, 1+len(keys)+k, all.rows)
 		if err != nil {
 			return nil, err
@@ -274,47 +254,6 @@ func (c *cube) fetch(ctx context.Context, e *Engine, columns []string, rest stri
 		s.brushed = append(s.brushed, p)
 	}
 	return s, nil
-}
-
-// rowsByKey finds, for each row of what was counted by bin, the row of all with the
-// same keys; nil where keys are no whole numbers.
-func rowsByKey(all, found *block, keys int) ([]int, error) {
-	at := make(map[string]int, all.rows)
-	var buf []byte
-	text := func(columns [][]uint64, row int) []byte {
-		buf = buf[:0]
-		for _, c := range columns {
-			buf = binary.AppendUvarint(buf, c[row])
-		}
-		return buf
-	}
-	numbers := func(b *block, from int) [][]uint64 {
-		out := make([][]uint64, keys)
-		for i := range out {
-			out[i] = b.columns[from+i].numbersOf()
-		}
-		return out
-	}
-	own := numbers(all, 0)
-	if slices.ContainsFunc(own, func(c []uint64) bool { return c == nil }) {
-		return nil, nil
-	}
-	for row := range all.rows {
-		at[string(text(own, row))] = row
-	}
-	out := make([]int, found.rows)
-	if found.rows == 0 {
-		return out, nil
-	}
-	others := numbers(found, 1)
-	for row := range out {
-		k, known := at[string(text(others, row))]
-		if !known {
-			return nil, errors.New("a bin has a group that the whole does not have")
-		}
-		out[row] = k
-	}
-	return out, nil
 }
 
 // slices adds a column of what was counted by bin up.

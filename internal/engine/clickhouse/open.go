@@ -255,6 +255,7 @@ type Engine struct {
 
 	divided sync.Map             // query.Axis → *query.Binner
 	dragged atomic.Pointer[cube] // the last one that came
+	wholes  wholes
 }
 
 var _ query.Engine = (*Engine)(nil)

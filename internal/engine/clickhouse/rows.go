@@ -36,7 +36,7 @@ func (e *Engine) page(ctx context.Context, p *query.Page, ls *layers) (*query.Ro
 	if p.Count <= 0 {
 		return out, nil
 	}
-	where := "(" + ls.filter + ") AND (" + ls.selected + ")"
+	where := "(" + ls.filter + ") AND (" + ls.meaning.in(ls.selected) + ")"
 	b, err := e.values(ctx, forms, where+order+fmt.Sprintf(" LIMIT %d, %d", max(p.Offset, 0), p.Count))
 	if err != nil || b.rows == 0 {
 		return out, err

@@ -169,6 +169,10 @@ func compared(f *columnForm, op query.Op, v query.Value) string {
 	if f.Type == "address" && v.Number == float64(v.Uint) {
 		return f.value() + " " + string(op) + " toUInt64(" + strconv.FormatUint(v.Uint, 10) + ")"
 	}
+	// Numbers of 32 bits are exact as floats: they need not become any to be compared.
+	if f.Type == "int32" && v.Number == math.Trunc(v.Number) && math.Abs(v.Number) <= math.MaxInt32 {
+		return f.value() + " " + string(op) + " toInt32(" + strconv.Itoa(int(v.Number)) + ")"
+	}
 	return "toFloat64(" + f.value() + ") " + string(op) + " " + float(v.Number)
 }
 
