@@ -5,8 +5,10 @@ package codesums
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/kind"
@@ -25,6 +27,10 @@ type Row struct {
 	Module  string
 	Object  string // a data object; empty if none
 	Values  []int64
+	// Labels are names that the program gave what it was doing, Numbers values that
+	// it gave, by their keys; a column each.
+	Labels  map[string]string
+	Numbers map[string]int64
 }
 
 // Profile is what a file holds.
@@ -36,6 +42,7 @@ type Profile struct {
 	// as samples again, so that every view weighs them right.
 	Counts bool
 	Rows   []Row
+	Units  map[string]string // of the keys of numbers
 	Notes  []string
 }
 
@@ -65,12 +72,96 @@ func (p *Profile) Imported() (*foreign.Imported, error) {
 	if repeat == nil {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("each row is the sum of one place in the code, not one sample: %s is its cost, in column %s", p.Events[p.Cost].Name, samples.Weight))
 	}
-	t, err := table.New(samples.Table, b.columns(repeat != nil))
+	columns := b.columns(repeat != nil)
+	labels, left := b.labels(columns)
+	if left > 0 {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%d more keys of labels are left out: the first %d have columns", left, mostLabels))
+	}
+	t, err := table.New(samples.Table, append(columns, labels...))
 	if err != nil {
 		return nil, err
 	}
 	out.Tables = []*table.Table{t}
 	return out, nil
+}
+
+// mostLabels is how many keys of labels get a column: a profile may name as many as
+// it has samples.
+const mostLabels = 32
+
+// labels are the columns of what the program said of its samples, in the order of
+// their keys, and how many keys have none.
+func (b *layout) labels(others []*table.Column) (out []*table.Column, left int) {
+	keys := map[string]bool{}
+	for i := range b.profile.Rows {
+		for key := range b.profile.Rows[i].Labels {
+			keys[key] = true
+		}
+		for key := range b.profile.Rows[i].Numbers {
+			keys[key] = true
+		}
+	}
+	taken := map[string]bool{}
+	for _, c := range others {
+		taken[c.Name] = true
+	}
+	for _, f := range samples.Fields() { // a label named cpu is not known to be a CPU
+		taken[f.Name] = true
+	}
+	name := func(key string) string {
+		made := columnName(key)
+		if taken[made] {
+			made = "label_" + made
+		}
+		for n, base := 2, made; taken[made]; n++ {
+			made = fmt.Sprintf("%s_%d", base, n)
+		}
+		taken[made] = true
+		return made
+	}
+	for n, key := range slices.Sorted(maps.Keys(keys)) {
+		if n == mostLabels {
+			return out, len(keys) - mostLabels
+		}
+		if c := b.names("", func(r *Row) string { return r.Labels[key] }); c != nil {
+			c.Name = name(key)
+			out = append(out, c)
+		}
+		if c := b.numbers(key); c != nil {
+			c.Name = name(key)
+			out = append(out, c)
+		}
+	}
+	return out, 0
+}
+
+// columnName is a key as a name that selections can be written with.
+func columnName(key string) string {
+	made := strings.Map(func(r rune) rune {
+		if r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return '_'
+	}, key)
+	if made == "" || unicode.IsDigit([]rune(made)[0]) {
+		return "label_" + made
+	}
+	return made
+}
+
+// numbers is the column of a key whose labels are numbers; nil if none is.
+func (b *layout) numbers(key string) *table.Column {
+	v, valid := make([]int64, len(b.rows)), table.NewBits(len(b.rows))
+	for i, r := range b.rows {
+		if n, ok := b.profile.Rows[r].Numbers[key]; ok {
+			v[i] = n
+			valid.Set(i)
+		}
+	}
+	if valid.Count() == 0 {
+		return nil
+	}
+	return table.Ints("", b.profile.Units[key], table.Measured, v, valid)
 }
 
 // repetitions returns how many samples each row stands for, nil if rows are

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/google/pprof/profile"
 
@@ -99,7 +100,7 @@ func parse(ctx context.Context, r io.Reader, _ *foreign.Options) (*foreign.Impor
 }
 
 func convert(p *profile.Profile) *codesums.Profile {
-	out := &codesums.Profile{Tool: "pprof", Cost: len(p.SampleType) - 1, Notes: p.Comments}
+	out := &codesums.Profile{Tool: "pprof", Cost: len(p.SampleType) - 1, Notes: p.Comments, Units: map[string]string{}}
 	for i, t := range p.SampleType {
 		out.Events = append(out.Events, codesums.Event{Name: t.Type, Unit: unit(t.Unit)})
 		if p.DefaultSampleType != "" && t.Type == p.DefaultSampleType {
@@ -109,7 +110,18 @@ func convert(p *profile.Profile) *codesums.Profile {
 	// An event of that name is pprof's word for samples of the time.
 	out.Counts = p.SampleType[0].Type == "samples" && p.SampleType[0].Unit == "count"
 	for _, s := range p.Sample {
-		row := codesums.Row{Values: s.Value, Frames: frames(s.Location)}
+		row := codesums.Row{Values: s.Value, Frames: frames(s.Location), Labels: map[string]string{}, Numbers: map[string]int64{}}
+		for key, values := range s.Label {
+			row.Labels[key] = strings.Join(values, ", ")
+		}
+		for key, values := range s.NumLabel {
+			if len(values) > 0 { // the format allows several; writers give one
+				row.Numbers[key] = values[0]
+			}
+			if units := s.NumUnit[key]; len(units) > 0 && units[0] != "" {
+				out.Units[key] = unit(units[0])
+			}
+		}
 		if len(s.Location) > 0 {
 			row.Address = s.Location[0].Address
 			if m := s.Location[0].Mapping; m != nil {

@@ -2,6 +2,7 @@ package pprof
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/pprof/profile"
 
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
@@ -78,6 +81,70 @@ func TestAgainstPprof(t *testing.T) {
 				t.Error("no stacks")
 			}
 		})
+	}
+}
+
+// TestLabels holds that what a program says of its samples has columns: pprof's own
+// list of labels has as many samples of each.
+func TestLabels(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "cpu")
+	var b bytes.Buffer
+	if err := pprof.StartCPUProfile(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, who := range []string{"Ä rger", "b"} {
+		pprof.Do(t.Context(), pprof.Labels("request kind", who, "cpu", "fast"), func(context.Context) {
+			for end := time.Now().Add(150 * time.Millisecond); time.Now().Before(end); {
+				regexp.MustCompile(`(a|b)*c+[d-f]`).FindString(strings.Repeat("ab", 500))
+			}
+		})
+	}
+	pprof.StopCPUProfile()
+	// A number of a sample, as heap profiles have the size of blocks.
+	p, err := profile.ParseData(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range p.Sample {
+		s.NumLabel, s.NumUnit = map[string][]int64{"sent": {7}}, map[string][]string{"sent": {"bytes"}}
+	}
+	b.Reset()
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	in, err := foreign.Look(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Format.Samples(t.Context(), in, &foreign.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab := got.Tables[0]
+	kind, cpu, sent := tab.Column("request_kind"), tab.Column("label_cpu"), tab.Column("sent")
+	if kind == nil || cpu == nil || sent == nil || tab.Column("cpu") != nil || sent.Unit != "bytes" || sent.Float(0) != 7 {
+		t.Fatalf("columns %v", tab.Columns())
+	}
+	counts := map[string]int{}
+	for i := range tab.Rows() {
+		if kind.Has(i) {
+			counts[kind.Text(i)]++
+		}
+	}
+	for who, n := range counts {
+		raw, err := exec.Command("go", "tool", "pprof", "-raw", "-sample_index=samples", "-tagfocus=request kind="+who, file).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want, _ := totals(string(raw)); want != int64(n) {
+			t.Errorf("%q: %d samples, pprof says %d", who, n, want)
+		}
+	}
+	if len(counts) != 2 {
+		t.Errorf("%v", counts)
 	}
 }
 
