@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/memory/compare"
 	"github.com/isobath/isobath/internal/memory/trial"
+	"github.com/isobath/isobath/internal/record"
 )
 
 // abFlags are the flags of `isobath ab`.
@@ -41,6 +43,7 @@ type abFlags struct {
 	rate          int
 	mode          string
 	model         string
+	sampling      []string // further flags of record, of 'isobath record --pair'
 	refs          string
 	backend       string
 	output        string
@@ -112,6 +115,9 @@ func (f *abFlags) run(cmd *cobra.Command, args []string) error {
 		t.execution.Show = os.Stderr
 	}
 	r, err := t.trial(cmd.Context(), design)
+	if left := t.tidy(); err != nil && left > 0 {
+		say("%s recorded before are in %s: 'isobath diff %[2]s' compares them", term.Counted(left, "pair"), f.record)
+	}
 	if err != nil {
 		return err
 	}
@@ -122,6 +128,9 @@ func (f *abFlags) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	f.gate(r, limit)
+	if r.Pairs == 0 { // nothing to keep: interrupted
+		return f.print(cmd.OutOrStdout(), r)
+	}
 	if f.record != "" {
 		if err := keepTrial(filepath.Join(f.record, trial.File), r); err != nil {
 			return err
@@ -209,6 +218,9 @@ type abTrial struct {
 	execution trial.Execution
 	outputs   [2]uint64
 	differ    bool
+	made      bool // the folder of the recordings
+	begun     int  // pairs of which a side was recorded
+	counted   int  // pairs that both sides ended of
 }
 
 // trial warms up and runs the pairs.
@@ -220,6 +232,7 @@ func (t *abTrial) trial(ctx context.Context, d *trial.Design) (*trial.Report, er
 		if err := os.Mkdir(t.record, 0o777); err != nil {
 			return nil, err
 		}
+		t.made = true
 	}
 	for side, command := range t.commands {
 		m, err := t.execution.Run(ctx, command)
@@ -235,6 +248,7 @@ func (t *abTrial) trial(ctx context.Context, d *trial.Design) (*trial.Report, er
 	defer progress.Done()
 	before := cpuTimes()
 	run := &trial.Trial{Design: *d, Metric: t.metric, Measure: t.measure, Tell: func(pairs int, so trial.Decision) {
+		t.counted = pairs
 		text := fmt.Sprintf("%d of at most %d pairs", pairs, d.Most())
 		if so.Pairs > 0 {
 			text += fmt.Sprintf(", %s (%s)", compare.Signed(1+so.Change), so.Verdict)
@@ -247,6 +261,26 @@ func (t *abTrial) trial(ctx context.Context, d *trial.Design) (*trial.Report, er
 	}
 	t.hints(r, before)
 	return r, nil
+}
+
+// tidy removes recordings that are no pair, of programs that failed or were
+// interrupted, and the folder if there is nothing else. It returns how many pairs
+// are left.
+func (t *abTrial) tidy() int {
+	if !t.made {
+		return 0
+	}
+	for pair := t.counted; pair < t.begun; pair++ {
+		for _, side := range []string{"a", "b"} {
+			out := trial.Recording(t.record, pair, side)
+			_ = os.RemoveAll(out)
+			_ = os.RemoveAll(out + record.Unfinished)
+		}
+	}
+	if t.counted == 0 {
+		_ = os.Remove(t.record) // stays if somebody put something there
+	}
+	return t.counted
 }
 
 // check fails a command that failed, with what it last said.
@@ -266,6 +300,7 @@ func (t *abTrial) measure(ctx context.Context, pair int, b, first bool) (*trial.
 	side := map[bool]int{true: 1}[b]
 	command := t.commands[side]
 	if t.record != "" {
+		t.begun = pair + 1
 		return t.recorded(ctx, pair, side, first)
 	}
 	m, err := t.execution.Run(ctx, command)
@@ -294,28 +329,34 @@ func (t *abTrial) recorded(ctx context.Context, pair, side int, first bool) (*tr
 	if t.rate > 0 {
 		args = append(args, "--rate", fmt.Sprint(t.rate))
 	}
-	m, err := t.self(ctx, append(append(args, "--"), t.commands[side]...))
+	args = append(append(args, t.sampling...), "--")
+	patient := t.execution
+	patient.Grace = recordingGrace
+	m, err := self(ctx, &patient, append(args, t.commands[side]...))
 	if err != nil {
-		return nil, err
-	}
-	if err := t.check(t.commands[side], m); err != nil {
 		return nil, err
 	}
 	manifest, err := run.ReadManifest(out)
-	if err != nil {
-		return nil, fmt.Errorf("%w\n%s", err, m.Tail(20))
+	if err != nil { // a program that failed has a recording too
+		return nil, fmt.Errorf("%s was not recorded:\n%s", strings.Join(t.commands[side], " "), m.Tail(20))
+	}
+	if err := t.check(t.commands[side], m); err != nil {
+		return nil, err
 	}
 	m.Wall, m.CPU = manifest.Recording.Seconds, manifest.Recording.User+manifest.Recording.System
 	return m, nil
 }
 
+// recordingGrace is longer than a recorder gives the program it records to end.
+const recordingGrace = 20 * time.Second
+
 // self runs another verb of this program.
-func (t *abTrial) self(ctx context.Context, args []string) (*trial.Measured, error) {
+func self(ctx context.Context, e *trial.Execution, args []string) (*trial.Measured, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	return t.execution.Run(ctx, append([]string{program}, args...))
+	return e.Run(ctx, append([]string{program}, args...))
 }
 
 // gate decides the exit code.

@@ -34,7 +34,7 @@ func (t *abTrial) countRefs(ctx context.Context, r *trial.Report) error {
 		if t.backend != "" {
 			args = append(args, "--backend", t.backend)
 		}
-		m, err := t.self(ctx, append(append(args, "--"), t.commands[side]...))
+		m, err := self(ctx, &t.execution, append(append(args, "--"), t.commands[side]...))
 		if err != nil {
 			return err
 		}

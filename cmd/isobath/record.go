@@ -122,7 +122,7 @@ memory samples of every rank on this host, by the same clock.`,
 			case pair && (wantRefs || wantMPI):
 				return usagef("--pair records samples of two commands; --refs and --mpi record one")
 			case pair:
-				return recordPairs(cmd, rec, sampling, repeat, args)
+				return recordPairs(cmd, rec, sampling, given(cmd, kinds), repeat, args)
 			case repeat != 0:
 				return usagef("--repeat belongs to --pair: record --repeat N --pair -- CMD_A -- CMD_B")
 			case wantRefs:
@@ -297,18 +297,38 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// recordPairs records two commands by turns, for 'isobath diff' to compare.
-func recordPairs(cmd *cobra.Command, rec recording, f samplingFlags, pairs int, args []string) error {
+// given are the flags of samples on the command line, as they are passed on.
+func given(cmd *cobra.Command, kinds map[string]string) []string {
+	var out []string
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if kinds[f.Name] == ofSamples {
+			out = append(out, "--"+f.Name+"="+f.Value.String())
+		}
+	})
+	return out
+}
+
+// recordPairs records two commands by turns, each with the same flags, for
+// 'isobath diff' to compare.
+func recordPairs(cmd *cobra.Command, rec recording, f samplingFlags, flags []string, pairs int, args []string) error {
 	if rec.out == "" {
 		rec.out = "trial"
 	}
-	if pairs == 0 {
+	if pairs == 0 && !cmd.Flags().Changed("repeat") {
 		pairs = 8
 	}
-	if f.pid != 0 || f.duration != 0 || f.last != 0 {
+	switch {
+	case f.pid != 0 || f.duration != 0 || f.last != 0:
 		return usagef("--pid, --duration and --last mean nothing with --pair")
+	case rec.force:
+		return usagef("--force replaces one run; with --pair choose another folder by -o")
+	case pairs < 1 || pairs > trial.MaxPairs:
+		return usagef("--repeat %d: want 1 to %d pairs", pairs, trial.MaxPairs)
 	}
-	ab := abFlags{runs: pairs, fixed: true, metric: trial.LaneCPU, pin: -1, record: rec.out, rate: f.rate, mode: f.mode, model: f.model}
+	if _, err := f.options(rec); err != nil { // before anything runs
+		return err
+	}
+	ab := abFlags{runs: pairs, fixed: true, metric: trial.LaneCPU, pin: -1, record: rec.out, sampling: flags}
 	return ab.run(cmd, args)
 }
 

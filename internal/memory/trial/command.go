@@ -36,6 +36,9 @@ const tailBytes = 16 << 10
 type Execution struct {
 	Show io.Writer // where output goes too; nil for nowhere
 	Pin  *int      // the CPU to run on; nil for any
+	// Grace is how long a command that is asked to end may tidy up; without it an
+	// interrupt ends it at once.
+	Grace time.Duration
 }
 
 // watched keeps the end of what is written, and a hash of all.
@@ -67,7 +70,11 @@ func (e *Execution) Run(ctx context.Context, command []string) (*Measured, error
 	out := &watched{hash: hash, show: e.Show}
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	ask := syscall.SIGKILL
+	if e.Grace > 0 {
+		ask, cmd.WaitDelay = syscall.SIGTERM, e.Grace
+	}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, ask) }
 	begin := time.Now()
 	err := e.start(cmd)
 	if err == nil {
@@ -75,6 +82,9 @@ func (e *Execution) Run(ctx context.Context, command []string) (*Measured, error
 	}
 	wall := time.Since(begin)
 	if ctx.Err() != nil {
+		if cmd.Process != nil {
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it started and left behind
+		}
 		return nil, ctx.Err()
 	}
 	var exit *exec.ExitError
