@@ -1,10 +1,16 @@
 package grid
 
-// Bits of VTK's array vtkGhostType on cells that take a cell out of a picture: it is a
-// copy of one of another piece, or the program has hidden it (vtkDataSetAttributes.h).
+import "slices"
+
+const ghostType = "vtkGhostType"
+
+// Bits of VTK's array vtkGhostType that take a cell out of a picture: it is a copy of
+// one of another piece, or the program has hidden it, or a point
+// (vtkDataSetAttributes.h).
 const (
-	ghostCopy   = 1
-	ghostHidden = 32
+	ghostCopy        = 1
+	ghostHidden      = 32
+	ghostHiddenPoint = 2
 )
 
 // Ghosts marks cells that are not the grid's own: copies of cells of another piece, and
@@ -16,7 +22,7 @@ func (g *Grid) Ghosts() []bool {
 		name  string
 		ghost func(v float64) bool
 	}{
-		{"vtkGhostType", func(v float64) bool { return int64(v)&(ghostCopy|ghostHidden) != 0 }},
+		{ghostType, func(v float64) bool { return int64(v)&(ghostCopy|ghostHidden) != 0 }},
 		{"vtkGhostLevels", func(v float64) bool { return v > 0 }},
 	} {
 		a := Find(g.CellData, of.name)
@@ -29,8 +35,29 @@ func (g *Grid) Ghosts() []bool {
 			some = some || out[i]
 		}
 		if some {
-			return out
+			return g.besideHidden(out)
 		}
 	}
-	return nil
+	return g.besideHidden(nil)
+}
+
+// besideHidden adds the cells of a structured grid that have a hidden point: VTK calls
+// them empty.
+func (g *Grid) besideHidden(ghosts []bool) []bool {
+	a := Find(g.PointData, ghostType)
+	if g.Layout != Structured || a == nil || a.Values() != g.NumPoints() {
+		return ghosts
+	}
+	var buf []int32
+	for c := range g.NumCells() {
+		_, buf = g.Cell(c, buf)
+		if !slices.ContainsFunc(buf, func(p int32) bool { return int64(a.At(int(p)))&ghostHiddenPoint != 0 }) {
+			continue
+		}
+		if ghosts == nil {
+			ghosts = make([]bool, g.NumCells())
+		}
+		ghosts[c] = true
+	}
+	return ghosts
 }

@@ -64,8 +64,10 @@ func Open(ctx context.Context, paths ...string) (*Series, error) {
 		return nil, err
 	}
 	s := newSeries(ctx)
-	for _, f := range files {
-		steps, format, err := stepsOf(f)
+	for left := files; len(left) > 0; {
+		var parts []string
+		parts, left = filesOfSet(left)
+		steps, format, err := stepsOfParts(parts)
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +142,11 @@ func dumpsIn(dir string) ([]string, error) {
 			return []string{path}, nil
 		}
 		before, _, after := cutNumber(path)
-		sets[[2]string{before, after}] = append(sets[[2]string{before, after}], path)
+		key := [2]string{before, after}
+		if set, _, _, ok := partOf(path); ok {
+			key = [2]string{set, ""}
+		}
+		sets[key] = append(sets[key], path)
 	}
 	if len(sets) == 0 {
 		return nil, fmt.Errorf("%s holds no mesh file that is known", dir)

@@ -101,12 +101,15 @@ func read(s source, step int) (*grid.Mesh, error) {
 	nodal = joinVectors(nodal)
 	displace(points.Data.([]float64), nodal)
 	names, vars := s.texts("eb_names"), s.texts("name_elem_var")
-	for b := 1; s.has(fmt.Sprintf("connect%d", b)) || s.has(fmt.Sprintf("facconn%d", b)); b++ {
-		g, err := block(s, b, points, nodal)
+	for b, n := 1, blockCount(s); b <= n; b++ {
+		g, err := emptyBlock(), error(nil)
+		if hasElements(s, b) {
+			g, err = block(s, b, points, nodal)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("element block %d: %w", b, err)
 		}
-		if len(when) > 0 {
+		if len(when) > 0 && g.NumCells() > 0 {
 			m.Warnings = append(m.Warnings, elementVariables(s, g, vars, b, step)...)
 		}
 		name := fmt.Sprintf("block %d", b)
@@ -115,11 +118,36 @@ func read(s source, step int) (*grid.Mesh, error) {
 		}
 		m.Blocks = append(m.Blocks, grid.Block{Name: name, Grid: g})
 	}
-	if len(m.Blocks) == 0 {
-		return nil, errors.New("no element blocks")
+	if m.NumCells() == 0 {
+		return nil, errors.New("no elements")
 	}
 	return m, m.Check()
 }
+
+// emptyBlock stands for a block without elements, so that blocks are numbered as in VTK.
+func emptyBlock() *grid.Grid {
+	return &grid.Grid{Layout: grid.Unstructured, Offsets: []int{0}, Points: grid.Array{Name: "points", Comps: 3, Data: []float64{}}}
+}
+
+// hasElements reports whether a block has any: one process of many has blocks of which
+// it holds no element, and the file then has nothing but their names.
+func hasElements(s source, b int) bool {
+	return s.has(fmt.Sprintf("connect%d", b)) || s.has(fmt.Sprintf("facconn%d", b))
+}
+
+// blockCount is how many element blocks the file says it has; where it does not, those
+// that are there.
+func blockCount(s source) int {
+	n, _ := s.dim("num_el_blk")
+	n = min(n, maxBlocks)
+	for hasElements(s, n+1) {
+		n++
+	}
+	return n
+}
+
+// maxBlocks bounds what a header may claim.
+const maxBlocks = 1 << 16
 
 // coordinates reads coordx, coordy, coordz, or coord of older files.
 func coordinates(s source) (grid.Array, error) {

@@ -25,7 +25,7 @@ func TestFormsOfExodus(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*.exo"))
-	if err != nil || len(files) != 6 {
+	if err != nil || len(files) != 8 {
 		t.Fatal(files, err)
 	}
 	want := gridtest.VTK(t, files...)
@@ -46,6 +46,11 @@ func TestFormsOfExodus(t *testing.T) {
 					narrow = append(narrow, float32(v))
 				}
 				b.Grid.Points.Data = narrow
+			}
+			for i := range want[f] {
+				if want[f][i].Cells == 0 { // VTK gives a block without elements arrays without values
+					want[f][i].Arrays = nil
+				}
 			}
 			gridtest.Same(t, m, want[f], "ObjectId", "GlobalElementId", "PedigreeElementId", "GlobalNodeId", "PedigreeNodeId",
 				"ElementBlockIds", "Title", "QA_Records", "Info_Records")

@@ -84,12 +84,14 @@ type cellWalk struct {
 	faces, faceConn, toFaces int
 }
 
+// begin finds where the cells of this step lie in list k; polygonal data has an offset
+// for each of its four lists.
 func (w *cellWalk) begin(prefix string, k int) error {
 	var err error
-	if w.cells[k], err = w.r.offset(prefix + "CellOffsets"); err != nil {
+	if w.cells[k], _, err = w.r.stepColumn(k, "CellOffsets"); err != nil {
 		return err
 	}
-	if w.conn[k], err = w.r.offset(prefix + "ConnectivityIdOffsets"); err != nil {
+	if w.conn[k], _, err = w.r.stepColumn(k, "ConnectivityIdOffsets"); err != nil {
 		return err
 	}
 	w.written[k], err = w.sharedWith(prefix, k)
@@ -109,11 +111,11 @@ func (w *cellWalk) sharedWith(prefix string, k int) (int, error) {
 	}
 	at := *w.r
 	for at.step = range w.r.step {
-		cells, found, err := at.stepEntry(prefix + "CellOffsets")
+		cells, found, err := at.stepColumn(k, "CellOffsets")
 		if err != nil || !found {
 			return w.first, err
 		}
-		conn, err := at.offset(prefix + "ConnectivityIdOffsets")
+		conn, _, err := at.stepColumn(k, "ConnectivityIdOffsets")
 		if err != nil {
 			return 0, err
 		}

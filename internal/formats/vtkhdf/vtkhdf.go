@@ -207,6 +207,11 @@ func (r *reader) offset(names ...string) (int, error) {
 // stepEntry is the entry for this time step of the first of the Steps datasets
 // that exists.
 func (r *reader) stepEntry(names ...string) (n int, found bool, err error) {
+	return r.stepColumn(0, names...)
+}
+
+// stepColumn is an entry of a Steps dataset that has one for each of several lists.
+func (r *reader) stepColumn(column int, names ...string) (n int, found bool, err error) {
 	if r.n == 0 {
 		return 0, false, nil
 	}
@@ -223,10 +228,13 @@ func (r *reader) stepEntry(names ...string) (n int, found bool, err error) {
 			return 0, false, err
 		}
 		list, err := row.Ints()
-		if err != nil || len(list) == 0 {
-			return 0, false, fmt.Errorf("Steps/%s has no whole number: %w", name, err)
+		if err != nil {
+			return 0, false, fmt.Errorf("Steps/%s: %w", name, err)
 		}
-		return list[0], true, nil
+		if len(list) <= column {
+			return 0, false, fmt.Errorf("Steps/%s has %d numbers a step, want %d", name, len(list), column+1)
+		}
+		return list[column], true, nil
 	}
 	return 0, false, nil
 }

@@ -158,6 +158,28 @@ func TestVariants(t *testing.T) {
 			}
 		})
 	}
+	t.Run("poly", func(t *testing.T) {
+		for step, want := range []struct {
+			types []grid.CellType
+			conn  []int32
+			first float64
+		}{
+			{[]grid.CellType{grid.Vertex, grid.Triangle, grid.Triangle}, []int32{3, 0, 1, 2, 1, 2, 3}, 0},
+			{[]grid.CellType{grid.Vertex, grid.Vertex, grid.Line, grid.Triangle, grid.Quad}, []int32{4, 0, 0, 1, 0, 1, 2, 1, 2, 3, 4}, 4},
+			{[]grid.CellType{grid.Line, grid.Line, grid.Quad}, []int32{1, 2, 2, 3, 0, 1, 2, 3}, 9},
+		} {
+			g := read(t, "poly-steps.hdf", step).Blocks[0].Grid
+			if !slices.Equal(g.Types, want.types) || !slices.Equal(g.Conn, want.conn) {
+				t.Errorf("step %d: %v %v, want %v %v", step, g.Types, g.Conn, want.types, want.conn)
+			}
+			if c := grid.Find(g.CellData, "c"); c.At(0) != float64(100*step) || c.Len() != len(want.types) {
+				t.Errorf("step %d: values %v", step, c.Data)
+			}
+			if p := grid.Find(g.PointData, "p"); p.At(0) != want.first {
+				t.Errorf("step %d: points from %g on, want %g", step, p.At(0), want.first)
+			}
+		}
+	})
 	t.Run("polyhedra", func(t *testing.T) {
 		m := read(t, "polyhedra.hdf", 0)
 		checkSolids(t, m.Blocks[0].Grid, 0)

@@ -18,9 +18,14 @@ def chars(v, texts):
 FORMS = [("NETCDF3_CLASSIC", ""), ("NETCDF3_64BIT_OFFSET", ""), ("NETCDF3_64BIT_DATA", ""), ("NETCDF4_CLASSIC", ""),
          # One array of all coordinates and one of all nodal variables, as files
          # of older libraries have it.
-         ("NETCDF3_CLASSIC", "-joined"), ("NETCDF4_CLASSIC", "-joined")]
-for form, joined in FORMS:
-    f = netCDF4.Dataset("%s/%s%s.exo" % (sys.argv[1], form, joined), "w", format=form)
+         ("NETCDF3_CLASSIC", "-joined"), ("NETCDF4_CLASSIC", "-joined"),
+         # Blocks without elements, as one process of many has them: the first, one
+         # between others and the last.
+         ("NETCDF3_CLASSIC", "-empty"), ("NETCDF4_CLASSIC", "-empty")]
+for form, variant in FORMS:
+    joined = variant == "-joined"
+    empty = [1, 4, len(SHAPES)] if variant == "-empty" else []
+    f = netCDF4.Dataset("%s/%s%s.exo" % (sys.argv[1], form, variant), "w", format=form)
     f.api_version = np.float32(5.1)
     f.version = np.float32(5.1)
     f.floating_point_word_size = np.int32(8)
@@ -29,10 +34,10 @@ for form, joined in FORMS:
     n = 60
     elems = 3
     for name, size in (("len_string", 33), ("len_line", 81), ("four", 4), ("len_name", 33), ("time_step", None), ("num_dim", 3), ("num_nodes", n),
-                       ("num_elem", elems * len(SHAPES)), ("num_el_blk", len(SHAPES)), ("num_elem_var", 10), ("num_nod_var", 6)):
+                       ("num_elem", elems * (len(SHAPES) - len(empty))), ("num_el_blk", len(SHAPES)), ("num_elem_var", 10), ("num_nod_var", 6)):
         f.createDimension(name, size)
     f.createVariable("time_whole", "f8", ("time_step",))[:] = [0.0, 0.5, 1.25]
-    f.createVariable("eb_status", "i4", ("num_el_blk",))[:] = 1
+    f.createVariable("eb_status", "i4", ("num_el_blk",))[:] = [0 if b + 1 in empty else 1 for b in range(len(SHAPES))]
     p = f.createVariable("eb_prop1", "i4", ("num_el_blk",))
     p.setncattr("name", "ID")
     p[:] = np.arange(1, len(SHAPES) + 1)
@@ -53,6 +58,8 @@ for form, joined in FORMS:
         # Displacements are eighths, so that adding them is exact in any precision.
         f.createVariable("vals_nod_var%d" % v, "f8", ("time_step", "num_nodes"))[:] = np.round(rng.normal(size=(3, n)) * 8) / 8
     for b, (kind, k) in enumerate(SHAPES, 1):
+        if b in empty:
+            continue
         f.createDimension("num_el_in_blk%d" % b, elems)
         f.createDimension("num_nod_per_el%d" % b, k)
         c = f.createVariable("connect%d" % b, "i4", ("num_el_in_blk%d" % b, "num_nod_per_el%d" % b))

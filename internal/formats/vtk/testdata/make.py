@@ -229,28 +229,83 @@ assert w.Write()
 from vtkmodules.vtkCommonDataModel import vtkAMRBox, vtkOverlappingAMR, vtkStructuredData, vtkUniformGrid  # noqa: E402
 from vtkmodules.vtkIOXML import vtkXMLUniformGridAMRWriter  # noqa: E402
 
-for name, flat in (("amr3", False), ("amr2", True)):
+# Boxes of two levels; of one level that overlap each other, ratios of 4, boxes that begin
+# inside a coarse cell, three levels, a level with a gap, and flat ones.
+AMR = {
+    "amr3": (2, [[(0, 0, 0, 3, 3, 3)], [(2, 2, 2, 3, 5, 5), (4, 2, 2, 5, 5, 5)]]),
+    "amr2": (2, [[(0, 0, 0, 3, 3, 3)], [(2, 2, 2, 3, 5, 5), (4, 2, 2, 5, 5, 5)]]),
+    "amr-overlapping": (2, [[(0, 0, 0, 3, 3, 3)], [(2, 2, 2, 5, 5, 5), (4, 4, 4, 7, 7, 7)]]),
+    "amr-overlapping-coarse": (2, [[(0, 0, 0, 3, 3, 3), (2, 0, 0, 5, 3, 3)], [(2, 2, 2, 7, 5, 5)]]),
+    "amr-four": (4, [[(0, 0, 0, 3, 3, 3)], [(4, 4, 4, 11, 11, 11)]]),
+    "amr-inside": (2, [[(0, 0, 0, 3, 3, 3)], [(1, 1, 1, 4, 4, 4)]]),
+    "amr-three": (2, [[(0, 0, 0, 3, 3, 3), (4, 0, 0, 7, 3, 3)], [(2, 2, 2, 5, 5, 5)], [(6, 6, 6, 9, 9, 9)]]),
+    "amr-negative": (2, [[(-4, -4, -4, 3, 3, 3)], [(-3, -2, -2, 2, 1, 1)]]),
+}
+for name, (ratio, levels) in AMR.items():
+    flat = name == "amr2"
     amr = vtkOverlappingAMR()
-    amr.Initialize(2, [1, 2])
-    amr.SetOrigin([1.0, 2.0, 0.0])
+    amr.Initialize(len(levels), [len(boxes) for boxes in levels])
+    origin = [1.0, 2.0, 0.0]
+    amr.SetOrigin(origin)
     amr.SetGridDescription(5 if flat else 8)  # VTK_XY_PLANE, VTK_XYZ_GRID
-    for level, boxes in enumerate(([(0, 0, 0, 3, 3, 3)], [(2, 2, 2, 3, 5, 5), (4, 2, 2, 5, 5, 5)])):
-        h = 0.5 / 2**level
+    for level, boxes in enumerate(levels):
+        h = 0.5 / ratio**level
         amr.SetSpacing(level, [h, h, h])
+        amr.SetRefinementRatio(level, ratio)
         for i, b in enumerate(boxes):
             lo, hi = list(b[:3]), list(b[3:])
             if flat:
                 lo[2], hi[2] = 0, -1
             g = vtkUniformGrid()
-            g.SetOrigin(1.0 + lo[0] * h, 2.0 + lo[1] * h, 0.0 if flat else lo[2] * h)
+            g.SetOrigin(*(o + k * h for o, k in zip(origin, lo)))
             g.SetSpacing(h, h, h)
-            g.SetDimensions(hi[0] - lo[0] + 2, hi[1] - lo[1] + 2, 1 if flat else hi[2] - lo[2] + 2)
+            g.SetDimensions(*(b - a + 2 for a, b in zip(lo, hi)))
             g.GetCellData().AddArray(array("rho", g.GetNumberOfCells(), "f8"))
             amr.SetAMRBox(level, i, vtkAMRBox(lo, hi))
             amr.SetDataSet(level, i, g)
-    amr.SetRefinementRatio(0, 2)
-    amr.SetRefinementRatio(1, 2)
     w = vtkXMLUniformGridAMRWriter()
     w.SetFileName(path(name + ".vthb"))
     w.SetInputData(amr)
     assert w.Write()
+
+# Images that are turned, axes that fall, cells and points that are hidden, points alone,
+# blocks in blocks of blocks with names that XML must write otherwise.
+turned = image()
+turned.SetDirectionMatrix(0, -1, 0, 1, 0, 0, 0, 0, 1)
+xml(vtkXMLImageDataWriter, dress(turned), "image-turned.vti")
+falling = rectilinear()
+falling.SetXCoordinates(numpy_to_vtk(np.array([5.0, 4.0, 2.0, 1.0, 0.0]), deep=1))
+hidden = structured()
+hidden.BlankCell(4)
+hidden.BlankPoint(0)
+masked = vtkUniformGrid()
+masked.SetDimensions(5, 4, 3)
+masked.GetCellData().AddArray(array("rho", masked.GetNumberOfCells(), "f8"))
+masked.BlankCell(3)
+masked.BlankPoint(masked.GetNumberOfPoints() - 1)
+xml(vtkXMLImageDataWriter, masked, "masked.vti")
+for g, name, xml_writer, legacy_writer in (
+        (falling, "falling", vtkXMLRectilinearGridWriter, vtkRectilinearGridWriter),
+        (hidden, "hidden", vtkXMLStructuredGridWriter, vtkStructuredGridWriter)):
+    xml(xml_writer, g, name + (".vtr" if name == "falling" else ".vts"))
+    w = legacy_writer()
+    w.SetFileName(path(name + ".vtk"))
+    w.SetInputData(g)
+    assert w.Write()
+alone = vtkPolyData()
+alone.SetPoints(points(7))
+alone.GetPointData().AddArray(array("v", 7, "f4", 3))
+xml(vtkXMLPolyDataWriter, alone, "points-alone.vtp")
+deep, deeper = vtkMultiBlockDataSet(), vtkMultiBlockDataSet()
+deeper.SetBlock(0, dress(turned))
+deeper.SetBlock(1, None)
+deep.SetBlock(0, deeper)
+deep.SetBlock(1, falling)
+outer = vtkMultiBlockDataSet()
+outer.SetBlock(0, deep)
+outer.SetBlock(1, hidden)
+outer.GetMetaData(0).Set(vtkMultiBlockDataSet.NAME(), 'odd & <name> "quoted"')
+w = vtkXMLMultiBlockDataWriter()
+w.SetFileName(path("deep.vtm"))
+w.SetInputData(outer)
+assert w.Write()

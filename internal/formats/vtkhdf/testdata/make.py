@@ -227,3 +227,36 @@ for name in ("CellOffsets", "ConnectivityIdOffsets"):
     s[name] = [[0], [0], [0]]
 s["CellDataOffsets/value"] = [0, 2, 4]
 f.close()
+
+# Polygonal data whose cells change: each step has a part of its own, and an offset for each
+# of the four lists of cells. Values are 100 step + cell.
+f, g = start("poly-steps.hdf", "PolyData", (2, 0))
+g["NumberOfPoints"] = [4, 5, 4]
+g["Points"] = rng.normal(size=(13, 3))
+LISTS = {  # by step: the cells of each list
+    "Vertices": [[[3]], [[4], [0]], []],
+    "Lines": [[], [[0, 1]], [[1, 2], [2, 3]]],
+    "Polygons": [[[0, 1, 2], [1, 2, 3]], [[0, 1, 2], [1, 2, 3, 4]], [[0, 1, 2, 3]]],
+    "Strips": [[], [], []],
+}
+first = {name: ([], []) for name in LISTS}
+for name, steps in LISTS.items():
+    g[name + "/NumberOfCells"] = [len(cells) for cells in steps]
+    g[name + "/NumberOfConnectivityIds"] = [sum(map(len, cells)) for cells in steps]
+    g[name + "/Offsets"] = np.concatenate([np.cumsum([0] + [len(c) for c in cells]) for cells in steps])
+    g[name + "/Connectivity"] = np.array([i for cells in steps for c in cells for i in c], dtype="i8")
+    first[name] = [sum(len(cells) for cells in steps[:s]) for s in range(3)], [sum(len(c) for cells in steps[:s] for c in cells) for s in range(3)]
+sizes = [sum(len(LISTS[name][s]) for name in LISTS) for s in range(3)]
+g["CellData/c"] = np.array([100 * s + c for s in range(3) for c in range(sizes[s])], dtype="f8")
+g["PointData/p"] = np.arange(13.0)
+s = g.create_group("Steps")
+s.attrs["NSteps"] = 3
+s["Values"] = [0.0, 1.0, 3.0]
+s["PartOffsets"] = [0, 1, 2]
+s["NumberOfParts"] = [1, 1, 1]
+s["PointOffsets"] = [0, 4, 9]
+s["CellOffsets"] = np.array([[first[name][0][k] for name in LISTS] for k in range(3)])
+s["ConnectivityIdOffsets"] = np.array([[first[name][1][k] for name in LISTS] for k in range(3)])
+s["CellDataOffsets/c"] = [0, sizes[0], sizes[0] + sizes[1]]
+s["PointDataOffsets/p"] = [0, 4, 9]
+f.close()
