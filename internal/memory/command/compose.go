@@ -37,7 +37,8 @@ const (
 
 // fillers are words that connect and say nothing by themselves.
 var fillers = wordSet("of the in on at to by a an for with from that is are was were do does did where which when all only samples sample accesses access axis served hits hit goes go " +
-	"cpus threads cores during some please find select show me pick what who how many much number issued touching touched made against its their than then also level levels")
+	"cpus threads cores during some please find select show me pick what who how many much number issued touching touched made against its their than then also level levels " +
+	"anything everything something just any")
 
 // negations turn round what follows, longest first.
 var negations = []string{"everything but", "everything except", "anything but", "anything except", "all but", "all except", "other than", "but not", "and not",
@@ -92,6 +93,21 @@ func plain(tokens []token, parts []part) bool {
 		}
 	}
 	return sets == 1 && !slices.ContainsFunc(tokens, func(t token) bool { return t.isNumber() })
+}
+
+// wishes are words before what somebody wants to see; without them the verb would be
+// about axes.
+var wishes = []string{"show me", "give me", "hide everything but", "hide everything except", "hide all but", "hide all except", "remove everything but", "remove everything except"}
+
+// wished is an input without such words; false if it does not begin with any.
+func wished(text string) (rest string, ok bool) {
+	text = strings.Join(strings.Fields(text), " ")
+	for _, w := range wishes {
+		if len(text) > len(w) && text[len(w)] == ' ' && strings.EqualFold(text[:len(w)], w) {
+			return text[len(w)+1:], true
+		}
+	}
+	return "", false
 }
 
 // related reads "latency by cpu": one axis against another.
@@ -392,7 +408,8 @@ var superlatives = []struct {
 	least   bool
 }{
 	{"most expensive", query.BySum, false}, {"most costly", query.BySum, false}, {"most used", query.ByCount, false}, {"most sampled", query.ByCount, false},
-	{"least used", query.ByCount, true},
+	{"least used", query.ByCount, true}, {"least sampled", query.ByCount, true}, {"least expensive", query.BySum, true}, {"least costly", query.BySum, true},
+	{"cheapest", query.BySum, true}, {"coldest", query.BySum, true},
 	{"hottest", query.BySum, false}, {"costliest", query.BySum, false}, {"worst", query.BySum, false}, {"top", query.BySum, false}, {"heaviest", query.BySum, false},
 	{"slowest", query.ByMean, false}, {"fastest", query.ByMean, true}, {"busiest", query.ByCount, false}, {"idlest", query.ByCount, true},
 }

@@ -1,7 +1,9 @@
 package command
 
 import (
+	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -196,8 +198,19 @@ func (c *Catalogue) served(text string, levels []hw.Level, end int) (part, bool)
 // placeWords are words for resources of the machine.
 var placeWords = map[string]string{"socket": "Package", "package": "Package", "node": "NUMA", "numa": "NUMA", "core": "Core", "cpu": "CPU", "l1": "L1", "l2": "L2", "l3": "L3", "l4": "L4"}
 
-// placesAt reads "socket 1", "numa node 0", "l3 1".
+// ordinals count resources as people do, who begin with the first.
+var ordinals = map[string]float64{"first": 0, "1st": 0, "second": 1, "2nd": 1, "third": 2, "3rd": 2, "fourth": 3, "4th": 3}
+
+// placesAt reads "socket 1", "second socket", "numa node 0", "l3 1".
 func (c *Catalogue) placesAt(tokens []token, at int) []part {
+	if n, ok := ordinals[tokens[at].word]; ok && at+1 < len(tokens) && placeWords[tokens[at+1].word] != "" {
+		which := []token{tokens[at+1], {number: n}}
+		out := c.placesAt(which, 0)
+		for i := range out {
+			out[i].end = at + 2
+		}
+		return out
+	}
 	depth, ok := placeWords[stem(tokens[at].word)]
 	end := at + 1
 	if depth == "NUMA" && saidAt(tokens, at, "numa node") > 0 {
@@ -227,6 +240,7 @@ func (c *Catalogue) boundsAt(tokens []token, at int) []part {
 	var out []part
 	add := func(column string, b *bound, end int, score float64) {
 		if e := c.limits(column, b); e != nil {
+			e, end = c.furtherLimits(tokens, column, b, e, end)
 			p := part{score: score, text: e.String(), expr: e, axes: []string{column}, end: end}
 			if _, values := valuesOf(e); values != nil {
 				p.one = column
@@ -243,15 +257,86 @@ func (c *Catalogue) boundsAt(tokens []token, at int) []part {
 	if !ok {
 		return out
 	}
+	if p, ok := c.betweenAt(tokens, at); ok {
+		out = append(out, p)
+	}
 	if _, isTime := timeUnits[b.unit()]; isTime && c.usable(samples.Time) {
 		add(samples.Time, &b, b.end, 0.999)
-	} else if c.cost != "" && (strings.HasPrefix(b.unit(), "cycle") || b.unit() == "" && b.op != "" && at == 0 && b.end == len(tokens)) {
+	} else if c.cost != "" && (strings.HasPrefix(b.unit(), "cycle") || b.unit() == "" && b.op != "" && onlyFillers(tokens[:at]) && b.end == len(tokens)) {
 		add(c.cost, &b, b.end, 0.999)
 	}
 	if column, end := c.axisAt(tokens, b.end); column != "" && b.unit() == "" {
 		add(column, &b, end, 0.9)
 	}
 	return out
+}
+
+// onlyFillers reports whether the words before a limit are fillers.
+func onlyFillers(before []token) bool {
+	return !slices.ContainsFunc(before, func(t token) bool { return !fillers[t.word] })
+}
+
+// furtherLimits reads what else is said of a column behind a limit: other numbers and
+// ranges of it, of which one must hold ("cpu 0-7 or 16-23"), or its other end
+// ("latency > 200 and < 400").
+func (c *Catalogue) furtherLimits(tokens []token, column string, b *bound, e query.Expr, end int) (query.Expr, int) {
+	either := []query.Expr{e}
+	for end < len(tokens) && end == b.end {
+		next := end
+		for next < len(tokens) && slices.Contains([]string{",", "and", "or", "but"}, tokens[next].word) {
+			next++
+		}
+		more, ok := boundAt(tokens, next)
+		if !ok || next < len(tokens) && tokens[next].isNumber() == (more.op != "") {
+			break
+		}
+		other := c.limits(column, &more)
+		if column, _ := c.axisAt(tokens, min(more.end, len(tokens)-1)); other == nil || more.end < len(tokens) && column != "" && more.op == "" {
+			break // the number of what follows
+		}
+		switch {
+		case b.op != "" && opposite(b.op, more.op) && len(either) == 1:
+			return query.And{Terms: []query.Expr{e, other}}, more.end
+		case b.op == "" && more.op == "" && next > end:
+			either, end = append(either, other), more.end
+			b = &more
+			continue
+		}
+		break
+	}
+	return anyOf(either), end
+}
+
+// opposite says that one sign bounds from below and the other from above.
+func opposite(a, b query.Op) bool {
+	below := func(op query.Op) bool { return op == query.Gt || op == query.Ge }
+	above := func(op query.Op) bool { return op == query.Lt || op == query.Le }
+	return below(a) && above(b) || above(a) && below(b)
+}
+
+// turned are signs as they are read from the other side.
+var turned = map[query.Op]query.Op{query.Lt: query.Gt, query.Le: query.Ge, query.Gt: query.Lt, query.Ge: query.Le, query.Eq: query.Eq}
+
+// signs are those that stand between a number and a column.
+var signs = map[string]query.Op{"<": query.Lt, "<=": query.Le, ">": query.Gt, ">=": query.Ge, "=": query.Eq}
+
+// betweenAt reads "200 < latency", "200 < latency <= 300".
+func (c *Catalogue) betweenAt(tokens []token, at int) (part, bool) {
+	if at+2 >= len(tokens) || !tokens[at].isNumber() {
+		return part{}, false
+	}
+	op, ok := signs[tokens[at+1].word]
+	column, end := c.axisAt(tokens, at+2)
+	if !ok || column == "" {
+		return part{}, false
+	}
+	low := bound{op: turned[op], lo: &tokens[at], end: end}
+	e := c.limits(column, &low)
+	if e == nil {
+		return part{}, false
+	}
+	e, end = c.furtherLimits(tokens, column, &low, e, end)
+	return part{score: 1, text: e.String(), expr: e, axes: []string{column}, end: end}, true
 }
 
 // limits are the samples whose value of a column a bound takes; nil if the
@@ -342,6 +427,7 @@ func (c *Catalogue) namesAt(tokens []token, at int) []part {
 	if tokens[at].isNumber() {
 		return out
 	}
+	out = append(out, c.patternAt(tokens, at)...)
 	out = append(out, c.valuesAt(tokens[at].word, "", at+1, 1)...)
 	for n := 1; n <= 4 && at+n <= len(tokens); n++ {
 		if tokens[at+n-1].isNumber() {
@@ -358,6 +444,32 @@ func (c *Catalogue) namesAt(tokens []token, at int) []part {
 		out = append(out, c.setPart(m.entry, m.score, at+n))
 	}
 	return out
+}
+
+// patternAt reads a name with stars: "m_*" is all objects whose names begin so, or
+// functions or files if there are no such objects.
+func (c *Catalogue) patternAt(tokens []token, at int) []part {
+	word := tokens[at].word
+	if !strings.Contains(word, "*") || strings.Trim(word, "*") == "" {
+		return nil
+	}
+	pattern := "(?i)^" + strings.ReplaceAll(regexp.QuoteMeta(word), `\*`, ".*") + "$"
+	like, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil
+	}
+	for _, column := range []string{samples.Symbol, samples.Function, samples.File} {
+		col := samples.UsableAs(c.table, column, table.Category)
+		if col == nil || !slices.ContainsFunc(col.Dict, like.MatchString) {
+			continue
+		}
+		e, err := query.Parse(fmt.Sprintf("%s ~ %s", column, query.TextValue(pattern)), c.table)
+		if err != nil {
+			return nil
+		}
+		return []part{{score: 1, text: column + " " + word, expr: e, axes: []string{column}, end: at + 1}}
+	}
+	return nil
 }
 
 func (c *Catalogue) setPart(n int, score float64, end int) part {

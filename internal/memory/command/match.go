@@ -37,6 +37,9 @@ func (c *Catalogue) Match(text string, ctx Context) []Suggestion {
 		out = append(literal, composed...)
 		out = append(out, c.related(text)...)
 	}
+	if rest, ok := wished(text); ok {
+		out = append(out, c.composed(rest)...)
+	}
 	out = append(out, c.comparing(text)...)
 	if len(out) == 0 {
 		out = literal

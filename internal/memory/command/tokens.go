@@ -244,8 +244,8 @@ func (b *bound) more(tokens []token, at int) int {
 		for next < len(tokens) && (tokens[next].word == "," || tokens[next].word == "and" || tokens[next].word == "or") {
 			next++
 		}
-		if next >= len(tokens) || !tokens[next].isNumber() {
-			break
+		if next >= len(tokens) || !tokens[next].isNumber() || next+2 < len(tokens) && tokens[next+1].word == to && tokens[next+2].isNumber() {
+			break // no number, or the first end of a range
 		}
 		last := tokens[next]
 		b.list = append(b.list, numbersOf(&last)...)

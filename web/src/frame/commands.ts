@@ -9,11 +9,12 @@ import type { DialogName } from './context';
 import type { Action } from './keymap';
 import type { Api } from '../api/client';
 import type { PageFound, PageHandle } from './pages';
+import type { ExportFormat } from './shell.svelte';
 
 /** What a command may do besides changing the store. */
 export interface Hands {
   readonly act: (a: Action) => void;
-  readonly exportAs: (format: 'png' | 'svg' | 'csv' | 'rows') => void;
+  readonly exportAs: (format: ExportFormat) => void;
   readonly openDialog: (name: DialogName) => void;
   /** What a text means on the page that is shown. */
   readonly find?: PageHandle['find'];
@@ -81,8 +82,7 @@ export function run(s: Suggestion, store: Store, hands: Hands): void {
       store.change({ bins: Number(s.target) });
       return;
     case 'export':
-      if (s.target === 'png' || s.target === 'svg' || s.target === 'csv' || s.target === 'rows')
-        hands.exportAs(s.target);
+      hands.exportAs(s.target as ExportFormat); // the list of the search has no others
       return;
     case 'arrange':
       void import('../state/arrange').then(({ arrange }) => arrange(store, hands.width));
