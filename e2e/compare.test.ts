@@ -184,7 +184,7 @@ describe.skipIf(!RUNS)('two runs that do not compare in all', () => {
   it('give the room of the machine that they do not share to the panes beside it', async () => {
     const width = async (name: string): Promise<number> =>
       (await page.getByRole('region', { name, exact: true }).boundingBox())!.width;
-    await page.getByText(/^different machines: 2 CPUs, 1 nodes .*; open each run/).waitFor();
+    await page.getByText(/^different machines: 2 CPUs, 1 node .*; open each run/).waitFor();
     await expect.poll(() => width('Topology')).toBeLessThan(300);
     expect(await width('Statistics')).toBeGreaterThan(450);
   });

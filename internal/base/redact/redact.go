@@ -21,6 +21,9 @@ var (
 	userinfo    = regexp.MustCompile(`([a-zA-Z][a-zA-Z0-9+.-]*://[^/\s:@]*:)[^/\s@]+@`)
 )
 
+// Hides says that a secret was taken out of an argument.
+func Hides(arg string) bool { return strings.Contains(arg, hidden) }
+
 // Args returns a command line without the values that look like secrets.
 func Args(args []string) []string {
 	out := slices.Clone(args)

@@ -138,23 +138,45 @@ type Comparison struct {
 	Q       float64  `json:"q"`
 	Tested  int      `json:"tested"`
 	// Tau is the allowance for how runs differ, of one run a side.
-	Tau        *float64  `json:"tau"`
-	A          Side      `json:"a"`
-	B          Side      `json:"b"`
-	Whole      Row       `json:"whole"`
-	Small      *Row      `json:"small,omitempty"` // groups too small to be tested alone
-	GroupCount int       `json:"group_count"`
-	Groups     []Row     `json:"groups"`
-	Gate       *Verdicts `json:"gate,omitempty"`
-	Warnings   []string  `json:"warnings"`
+	Tau        *float64 `json:"tau"`
+	A          Side     `json:"a"`
+	B          Side     `json:"b"`
+	Whole      Row      `json:"whole"`
+	Small      *Row     `json:"small,omitempty"` // groups too small to be tested alone
+	GroupCount int      `json:"group_count"`
+	Groups     []Row    `json:"groups"`
+	// Further are the whole runs and the small groups of further questions.
+	Further  []Row     `json:"further,omitempty"`
+	Gate     *Verdicts `json:"gate,omitempty"`
+	Warnings []string  `json:"warnings"`
 	// Remapped says that the work lies otherwise on the machine; nil if it does
 	// not, or that is not known.
 	Remapped *Remapped `json:"remapped,omitempty"`
 
 	exact    bool
 	modelled bool
-	learned  int   // other runs that say how runs differ
-	metrics  []Row // whole rows of further questions
+	learned  int // other runs that say how runs differ
+	commands [2][]string
+	costUnit string
+}
+
+// Failing are the rows that a gate fails of, of all tables.
+func (c *Comparison) Failing() []*Row {
+	var out []*Row
+	add := func(r *Row) {
+		if r != nil && r.Fails {
+			out = append(out, r)
+		}
+	}
+	add(&c.Whole)
+	for i := range c.Groups {
+		add(&c.Groups[i])
+	}
+	add(c.Small)
+	for i := range c.Further {
+		add(&c.Further[i])
+	}
+	return out
 }
 
 // Side is one side. Samples, costs and latencies are means of its runs. Latency
@@ -234,11 +256,23 @@ func (r *Row) Delta() float64 { return r.B.Cost - r.A.Cost }
 
 // Verdicts is what a gate says.
 type Verdicts struct {
-	FailAbove float64 `json:"fail_above"`
+	FailAbove float64 `json:"fail_above"` // of the first limit
+	Limits    []Limit `json:"limits"`
 	Failed    bool    `json:"failed"`
 	Unsure    int     `json:"unsure"`
 	Exit      int     `json:"exit"`
 }
+
+// Limit is what one table of a gate must keep.
+type Limit struct {
+	By     []string `json:"by"`
+	Metric Metric   `json:"metric"`
+	Change float64  `json:"change"`           // a fraction, or points of a share
+	Points bool     `json:"points,omitempty"` // Change is in points
+	Below  bool     `json:"below,omitempty"`  // falls fail in place of growth
+}
+
+func (g *Verdicts) inPoints() bool { return len(g.Limits) > 0 && g.Limits[0].Points }
 
 // The exit codes of a gate.
 const (
@@ -279,9 +313,11 @@ func (c *Comparison) settle(tables []*groups) {
 		if t.question.Gate == nil {
 			continue
 		}
+		g := t.question.Gate
 		if c.Gate == nil {
-			c.Gate = &Verdicts{FailAbove: t.question.Gate.Change}
+			c.Gate = &Verdicts{FailAbove: g.Change}
 		}
+		c.Gate.Limits = append(c.Gate.Limits, Limit{By: t.question.By, Metric: t.question.Metric, Change: g.Change, Points: g.Points, Below: g.Below})
 		rows := append([]*Row{&t.whole}, t.tested...)
 		for _, r := range rows {
 			if r.Fails {
@@ -299,7 +335,7 @@ func (c *Comparison) settle(tables []*groups) {
 		c.Gate.Exit = ExitRegression
 	}
 	if c.allowed() {
-		c.Warnings = append(c.Warnings, "one run a side cannot guard: a gate needs pairs; 'isobath ab --record DIR -- A -- B' makes them")
+		c.Warnings = append(c.Warnings, "one run a side cannot guard: a gate needs pairs, such as those of "+c.pairsCommand(usualPairs))
 	}
 }
 

@@ -9,10 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/engine/query"
+	"github.com/isobath/isobath/internal/machine/hw"
 	"github.com/isobath/isobath/internal/memory/align"
 )
 
@@ -427,8 +429,8 @@ func (f *fitting) machines(a, b []Run, opt *Options) {
 	ta, tb := a[0].Topology, b[0].Topology
 	if ta != nil && tb != nil {
 		sa, sb := ta.Summary(), tb.Summary()
-		if sa.CPUs != sb.CPUs || sa.Nodes != sb.Nodes || !slices.Equal(sa.Levels, sb.Levels) {
-			f.say("different machines: %d CPUs, %d nodes against %d CPUs, %d nodes", sa.CPUs, sa.Nodes, sb.CPUs, sb.Nodes)
+		if OtherMachines(sa, sb) != "" {
+			f.say("%s", OtherMachines(sa, sb))
 			for _, q := range opt.Questions {
 				if slices.ContainsFunc(q.By, byPlace) {
 					f.byLoad = true
@@ -447,6 +449,18 @@ func (f *fitting) machines(a, b []Run, opt *Options) {
 	if names := distinct(slices.Concat(a, b), processor); len(names) > 1 {
 		f.say("different machines: %s", strings.Join(names, " against "))
 	}
+}
+
+// OtherMachines says how two machines differ in shape; empty if they do not.
+func OtherMachines(a, b hw.Summary) string {
+	size := func(s hw.Summary) string { return term.Counted(s.CPUs, "CPU") + ", " + term.Counted(s.Nodes, "node") }
+	switch {
+	case a.CPUs != b.CPUs || a.Nodes != b.Nodes:
+		return fmt.Sprintf("different machines: %s against %s", size(a), size(b))
+	case !slices.Equal(a.Levels, b.Levels):
+		return fmt.Sprintf("different machines: both have %s, with other caches, cores or packages", size(a))
+	}
+	return ""
 }
 
 func byPlace(column string) bool { return column == samples.CPU || column == samples.Node }

@@ -129,7 +129,7 @@ func TestWhatDoesNotCompare(t *testing.T) {
 			}
 			return nil
 		}},
-		{name: "topologies", opt: Options{Questions: []Question{{By: []string{"cpu"}, Metric: Cost}}}, warn: "different machines: 32 CPUs, 2 nodes against 2 CPUs, 1 nodes",
+		{name: "topologies", opt: Options{Questions: []Question{{By: []string{"cpu"}, Metric: Cost}}}, warn: "different machines: 32 CPUs, 2 nodes against 2 CPUs, 1 node",
 			a: func(r *Run) { r.Topology = machineOf(t, 32, 2) }, b: func(r *Run) { r.Topology = machineOf(t, 2, 1) }},
 		{name: "processors", opt: byLine(Cost), warn: "different machines: old against new", a: func(r *Run) { r.Manifest.Recording.Machine.Processor = "old" }, b: func(r *Run) { r.Manifest.Recording.Machine.Processor = "new" }},
 		{name: "commands", opt: byLine(Cost), warn: `A is a run of "p 1", B of "p 2"`, b: func(r *Run) { r.Manifest.Origin.Command = []string{"./p", "2"} }},

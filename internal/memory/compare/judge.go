@@ -2,11 +2,11 @@ package compare
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/isobath/isobath/internal/base/stat"
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 )
@@ -16,12 +16,8 @@ func (f *fitting) comparison(a, b []Run, opt *Options) *Comparison {
 	q := &opt.Questions[0]
 	c := &Comparison{By: q.By, ShareOf: cmp.Or(f.column, "samples"), Metric: q.Metric, Unit: f.unit, Design: f.design, Drift: f.drift,
 		Q: discoveryRate, Groups: []Row{}, Warnings: []string{}, exact: f.exact, modelled: f.column != "" && f.provenance == table.Modelled}
-	switch {
-	case q.Metric == Samples:
-		c.Unit = c.Rows()
-	case q.Metric.ofRun():
-		c.Unit = "s"
-	}
+	c.costUnit = f.unit
+	c.Unit = c.unitOf(q.Metric)
 	if len(opt.Noise) >= leastNoise {
 		c.learned = len(opt.Noise)
 	}
@@ -39,8 +35,24 @@ func (f *fitting) comparison(a, b []Run, opt *Options) *Comparison {
 		c.Tau = &tau
 	}
 	c.A, c.B = sideOf(a), sideOf(b)
+	c.commands = [2][]string{commandOf(&a[0], 0), commandOf(&b[0], 1)}
 	return c
 }
+
+// commandOf is how to run what a run is of again: as a trial ran it, or as it was
+// recorded; empty if that is not known.
+func commandOf(r *Run, side int) []string {
+	if t := trialOf(r); t != nil && len(t.Commands) == 2 {
+		return t.Commands[side]
+	}
+	if r.Manifest.Format != recorded {
+		return nil
+	}
+	return r.Manifest.Origin.Command
+}
+
+// recorded is the format of runs that the program's own recorder made.
+const recorded = "record"
 
 func sideOf(runs []Run) Side {
 	s := Side{Provenance: table.Absent.String()}
@@ -98,7 +110,7 @@ func (t *groups) joinSmall(f *fitting, small []pairedKey) {
 	side(t.a, func(k pairedKey) []string { return k.a })
 	side(t.b, func(k pairedKey) []string { return k.b })
 	side(t.noise, func(k pairedKey) []string { return k.a })
-	t.small = &Row{Key: map[string]any{}, Label: fmt.Sprintf("%d small groups", len(small)), Joined: len(small), A: f.sideCell(t.a, key), B: f.sideCell(t.b, key), Verdict: Unsure}
+	t.small = &Row{Key: map[string]any{}, Label: term.Counted(len(small), "small group"), Joined: len(small), A: f.sideCell(t.a, key), B: f.sideCell(t.b, key), Verdict: Unsure}
 	t.small.Change = t.small.B.Share - t.small.A.Share
 	t.tested = append(t.tested, t.small)
 	t.amounts = append(t.amounts, pairedKey{key, key})
@@ -353,12 +365,15 @@ func (c *Comparison) gather(tables []*groups) {
 		for _, r := range t.rows {
 			c.Groups = append(c.Groups, *r)
 		}
-		switch {
-		case i == 0:
+		if i == 0 {
 			c.Whole, c.Small = t.whole, t.small
-		case t.whole.Tested():
-			t.whole.Metric = t.question.Metric
-			c.metrics = append(c.metrics, t.whole)
+			continue
+		}
+		for _, r := range []*Row{&t.whole, t.small} {
+			if r != nil && r.Tested() {
+				r.By, r.Metric = t.question.By, t.question.Metric
+				c.Further = append(c.Further, *r)
+			}
 		}
 	}
 	c.GroupCount = len(c.Groups)

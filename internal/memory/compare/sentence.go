@@ -3,8 +3,10 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
+	"github.com/isobath/isobath/internal/base/redact"
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
@@ -189,6 +191,12 @@ func (c *Comparison) leader() string {
 	if c.Small == nil && len(c.Groups) == 0 {
 		return ""
 	}
+	switch {
+	case c.exact:
+		return "; no group makes more or fewer"
+	case c.Tau != nil && *c.Tau == 0:
+		return "; no group is beyond the luck of sampling"
+	}
 	return "; no group is beyond how runs differ"
 }
 
@@ -208,7 +216,7 @@ func (c *Comparison) sentenceWithoutWhole() string {
 		}
 	}
 	if sure == 0 {
-		return "nothing is beyond how runs differ"
+		return "nothing" + strings.TrimPrefix(c.leader(), "; no group")
 	}
 	text := fmt.Sprintf("%d of %s differ in %s", sure, term.Counted(c.Tested, "group"), c.Metric)
 	return text + c.leader()
@@ -236,7 +244,7 @@ func (c *Comparison) Limits() string {
 	case c.Design == One && c.Tau != nil && *c.Tau == 0:
 		return text + ", would not show among these samples"
 	case c.Design == One:
-		return "one run a side: " + text + ", cannot be told from how runs differ; 'isobath ab --record DIR -- A -- B' makes pairs, 'isobath diff DIR' compares them"
+		return "one run a side: " + text + ", cannot be told from how runs differ; pairs tell more: " + c.pairsCommand(usualPairs)
 	}
 	n := c.Pairs
 	unit := "pairs"
@@ -245,30 +253,101 @@ func (c *Comparison) Limits() string {
 	}
 	text += fmt.Sprintf(", would not show with %d %s", n, unit)
 	threshold := defaultThreshold
-	if c.Gate != nil {
+	if c.Gate != nil && !c.Gate.inPoints() && c.Gate.FailAbove > 0 {
 		threshold = c.Gate.FailAbove
 	}
-	if d := *c.Whole.Detectable; d > threshold {
-		text += fmt.Sprintf("; for %s of the whole run some %d would do", Percent(threshold), int(math.Ceil(float64(n)*(d/threshold)*(d/threshold))))
+	d := *c.Whole.Detectable
+	if d <= threshold {
+		return text
 	}
-	return text
+	enough := math.Ceil(float64(n) * (d / threshold) * (d / threshold))
+	if enough > mostPairs {
+		return text + fmt.Sprintf("; for %s of the whole run it would take more than %s", Percent(threshold), term.Thousands(mostPairs))
+	}
+	return text + fmt.Sprintf("; for %s of the whole run some %d would do: %s", Percent(threshold), int(enough), c.pairsCommand(int(enough)))
+}
+
+// Pairs that show how runs differ, and the most that are recorded in one go.
+const (
+	usualPairs = 8
+	mostPairs  = 10_000
+)
+
+// pairsCommand is the command that records pairs of what is compared. Where the
+// programs are not known, or cannot be told apart by their names, words stand for
+// them.
+func (c *Comparison) pairsCommand(pairs int) string {
+	a, b := c.commands[0], c.commands[1]
+	switch {
+	case !runnable(a) || !runnable(b):
+		a, b = []string{"A"}, []string{"B"}
+	case slices.Equal(a, b):
+		a, b = append([]string{"OLD"}, a[1:]...), append([]string{"NEW"}, b[1:]...)
+	}
+	return fmt.Sprintf("isobath record --repeat %d --pair -- %s -- %s", pairs, term.Shell(a), term.Shell(b))
+}
+
+// runnable says that a command line is known as it was given: secrets are taken out
+// of what is recorded.
+func runnable(command []string) bool {
+	return len(command) > 0 && !slices.ContainsFunc(command, redact.Hides)
+}
+
+// As is the comparison as one row was compared: a row of a further question has a
+// metric of its own, and numbers in its unit.
+func (c *Comparison) As(r *Row) *Comparison {
+	if r.Metric == "" {
+		return c
+	}
+	own := *c
+	own.Metric, own.Unit = r.Metric, c.unitOf(r.Metric)
+	return &own
+}
+
+// unitOf is what amounts of a metric are in.
+func (c *Comparison) unitOf(m Metric) string {
+	switch {
+	case m == Samples:
+		return c.Rows()
+	case m.ofRun():
+		return "s"
+	}
+	return c.costUnit
+}
+
+// does is what a row does more or less: "costs 53 % less".
+func (c *Comparison) does(change string) string {
+	switch c.Metric {
+	case Share:
+		return "takes a share that is " + strings.NewReplacer("more", "larger", "less", "smaller").Replace(change)
+	case Samples:
+		verb := "has "
+		if c.exact {
+			verb = "makes "
+		}
+		return verb + change + " " + c.Rows()
+	case Mean:
+		return "costs " + change + " a sample"
+	}
+	return "costs " + change
 }
 
 // Says is what to say about a row: "costs 53 % less: …".
 func (c *Comparison) Says(r *Row) string {
+	c = c.As(r)
 	switch {
 	case r.A.Samples == 0 && r.A.Cost == 0:
-		return fmt.Sprintf("%s is new in B: %s", r.Label, c.Amount(r.B.Cost))
+		return fmt.Sprintf("%s is new in B: %s", r.Label, c.value(&r.B))
 	case r.B.Samples == 0 && r.B.Cost == 0:
-		return fmt.Sprintf("%s is gone in B: %s in A", r.Label, c.Amount(r.A.Cost))
+		return fmt.Sprintf("%s is gone in B: %s in A", r.Label, c.value(&r.A))
 	case r.Ratio == nil:
-		return fmt.Sprintf("%s: %s → %s, not tested", r.Label, c.Amount(r.A.Cost), c.Amount(r.B.Cost))
+		return fmt.Sprintf("%s: %s → %s, not tested", r.Label, c.value(&r.A), c.value(&r.B))
 	}
 	change := byHow(*r.Ratio)
 	if r.Sure {
 		change = c.sureChange(r)
 	}
-	text := fmt.Sprintf("%s costs %s (%s): %s → %s", r.Label, change, between(*r.Low, *r.High), c.value(&r.A), c.value(&r.B))
+	text := fmt.Sprintf("%s %s (%s): %s → %s", r.Label, c.does(change), between(*r.Low, *r.High), c.value(&r.A), c.value(&r.B))
 	if r.Verdict == Unsure {
 		text += fmt.Sprintf("; unsure: detectable %s", Percent(*r.Detectable))
 	}

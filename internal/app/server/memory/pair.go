@@ -2,7 +2,6 @@ package memory
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -70,9 +69,8 @@ func (s *Samples) placeBoth(a, b *hw.Topology) (note string, err error) {
 	case s.Data.Table.Column("cpu") == nil:
 		return "the samples do not say on which CPU they were taken", nil
 	}
-	x, y := a.Summary(), b.Summary()
-	if x.CPUs != y.CPUs || x.Nodes != y.Nodes || !slices.Equal(x.Levels, y.Levels) {
-		return fmt.Sprintf("different machines: %d CPUs, %d nodes against %d CPUs, %d nodes; open each run alone to see its own", x.CPUs, x.Nodes, y.CPUs, y.Nodes), nil
+	if why := compare.OtherMachines(a.Summary(), b.Summary()); why != "" {
+		return why + "; open each run alone to see its own", nil
 	}
 	s.Topology = b
 	if s.Places, err = hw.PlaceRows(hw.NewPlacer(b), s.Data.Table); err != nil {

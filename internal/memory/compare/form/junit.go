@@ -13,7 +13,11 @@ import (
 func JUnit(w io.Writer, c *compare.Comparison) error {
 	s := findings.Suite{Name: "isobath diff", Properties: []findings.Property{{Name: "q", Value: fmt.Sprint(c.Q)}, {Name: "pairs", Value: fmt.Sprint(c.Pairs)},
 		{Name: "design", Value: string(c.Design)}, {Name: "drift", Value: c.Drift}}}
-	for _, r := range append([]*compare.Row{&c.Whole}, Rows(c)...) {
+	rows := append([]*compare.Row{&c.Whole}, Rows(c)...)
+	for i := range c.Further {
+		rows = append(rows, &c.Further[i])
+	}
+	for _, r := range rows {
 		if !r.Tested() {
 			continue
 		}
@@ -29,13 +33,18 @@ func JUnit(w io.Writer, c *compare.Comparison) error {
 	return s.Write(w)
 }
 
-// class is what a test case is about: the columns of its table.
+// class is what a test case is about: the columns of its table, and what of them
+// was compared where that is not what the first table has.
 func class(c *compare.Comparison, r *compare.Row) string {
 	if r == &c.Whole {
 		return "run"
 	}
+	by := strings.Join(c.By, ":")
 	if len(r.By) > 0 {
-		return strings.Join(r.By, ":")
+		by = strings.Join(r.By, ":")
 	}
-	return strings.Join(c.By, ":")
+	if r.Metric != "" && r.Metric != c.Metric {
+		by += ", " + string(r.Metric)
+	}
+	return by
 }

@@ -119,12 +119,10 @@ func gateText(c *compare.Comparison) string {
 	if g == nil {
 		return ""
 	}
-	limit := compare.Percent(g.FailAbove)
+	limit := limitsText(g)
 	var failing []string
-	for _, r := range append([]*compare.Row{&c.Whole}, Rows(c)...) {
-		if r.Fails {
-			failing = append(failing, r.Label)
-		}
+	for _, r := range c.Failing() {
+		failing = append(failing, name(r))
 	}
 	switch {
 	case g.Failed:
@@ -138,6 +136,32 @@ func gateText(c *compare.Comparison) string {
 		return fmt.Sprintf("passed: nothing is surely beyond %s; %s could not be told", limit, term.Counted(g.Unsure, "group"))
 	}
 	return "passed: nothing moves the wrong way beyond " + limit
+}
+
+// limitsText is what a gate must keep: "5 %", or "10 % of cost by file:line or 5 %
+// of cost by function" where there are several.
+func limitsText(g *compare.Verdicts) string {
+	if len(g.Limits) == 0 {
+		return compare.Percent(g.FailAbove)
+	}
+	var all []string
+	for _, l := range g.Limits {
+		text := compare.Percent(l.Change)
+		if l.Points {
+			text = strings.TrimSuffix(text, " %") + " points"
+		}
+		if l.Below {
+			text = "−" + text
+		}
+		if len(g.Limits) > 1 || l.Points {
+			text += " of " + string(l.Metric)
+		}
+		if len(g.Limits) > 1 {
+			text += " by " + strings.Join(l.By, ":")
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, " or ")
 }
 
 // Rows are the rows worth printing: groups that were tested, those that are
@@ -156,6 +180,7 @@ func Rows(c *compare.Comparison) []*compare.Row {
 }
 
 func cells(c *compare.Comparison, r *compare.Row) []string {
+	c = c.As(r)
 	a, b, delta := amounts(c, r)
 	change, interval := "", ""
 	switch {
