@@ -33,6 +33,7 @@ const (
 type CacheLine struct {
 	Addr    string  `json:"addr"` // of its first byte, as 0x…
 	Pid     *int64  `json:"pid"`  // null where addresses are physical or of one process
+	Host    string  `json:"host,omitempty"`
 	Samples int     `json:"samples"`
 	Loads   int     `json:"loads"`
 	Stores  int     `json:"stores"`
@@ -83,10 +84,10 @@ type CacheLines struct {
 
 // columns are those of a table of samples that matter here; nil where absent.
 type columns struct {
-	addr, pid, tid, cpu, op, snoop, remote, latency, width *table.Column
-	symbol, field, file, line, function                    *table.Column
-	physical                                               bool
-	store, load, both, hitm                                uint32 // codes
+	addr, pid, host, tid, cpu, op, snoop, remote, latency, width *table.Column
+	symbol, field, file, line, function                          *table.Column
+	physical                                                     bool
+	store, load, both, hitm                                      uint32 // codes
 }
 
 const noCode = math.MaxUint32
@@ -110,7 +111,7 @@ func Find(ctx context.Context, t *table.Table, rows table.Bits, top int) (*Cache
 	var groups []group
 	for from := 0; from < len(index); {
 		to := from + 1
-		for to < len(index) && index[to].key == index[from].key && index[to].pid == index[from].pid {
+		for to < len(index) && index[to].key == index[from].key && index[to].pid == index[from].pid && index[to].host == index[from].host {
 			to++
 		}
 		g := group{from: from, to: to}
@@ -175,7 +176,7 @@ func (r *CacheLines) PlaceInObjects(ctx context.Context, t *table.Table, rows ta
 func newColumns(t *table.Table) *columns {
 	kind := func(name string, k table.Kind) *table.Column { return samples.UsableAs(t, name, k) }
 	c := &columns{
-		addr: kind("addr", table.Address), pid: kind("pid", table.Number), tid: kind("tid", table.Number), cpu: kind("cpu", table.Number),
+		addr: kind("addr", table.Address), pid: kind("pid", table.Number), host: kind(samples.Host, table.Category), tid: kind("tid", table.Number), cpu: kind("cpu", table.Number),
 		op: kind("op", table.Category), snoop: kind("snoop", table.Category), remote: kind("remote", table.Flag), latency: kind("latency", table.Number),
 		width: kind("width", table.Number), symbol: kind("symbol", table.Category), field: kind("field", table.Category),
 		file: kind("file", table.Category), line: kind("line", table.Number), function: kind("function", table.Category),
@@ -213,9 +214,9 @@ func newColumns(t *table.Table) *columns {
 
 // entry is a row and its line.
 type entry struct {
-	key uint64
-	pid int64
-	row int
+	key       uint64
+	pid, host int64
+	row       int
 }
 
 func (c *columns) sorted(ctx context.Context, n int, rows table.Bits) []entry {
@@ -225,10 +226,10 @@ func (c *columns) sorted(ctx context.Context, n int, rows table.Bits) []entry {
 		if !c.addr.Has(i) || addrs[i] == 0 {
 			continue
 		}
-		out = append(out, entry{addrs[i] / Size, c.number(c.pid, i), i})
+		out = append(out, entry{addrs[i] / Size, c.number(c.pid, i), c.number(c.host, i), i})
 	}
 	slices.SortFunc(out, func(a, b entry) int {
-		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.pid, b.pid), cmp.Compare(a.row, b.row))
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.pid, b.pid), cmp.Compare(a.host, b.host), cmp.Compare(a.row, b.row))
 	})
 	return out
 }

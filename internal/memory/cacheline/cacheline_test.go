@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -182,6 +183,32 @@ func TestPlaceInObjects(t *testing.T) {
 	for _, move := range []uint64{0, 4096} {
 		if diff := cmp.Diff(want, places(move)); diff != "" {
 			t.Error(diff)
+		}
+	}
+}
+
+// TestHosts holds that an address of two hosts is two lines, physical or not.
+func TestHosts(t *testing.T) {
+	list := []access{
+		{0x1000, 1, 0, store, none, 5, 8, 0, 0, 10}, {0x1000, 1, 0, load, none, 5, 8, 0, 0, 10},
+		{0x1008, 2, 1, store, none, 5, 8, 0, 0, 11}, {0x1008, 2, 1, load, none, 5, 8, 0, 0, 11},
+	}
+	for _, physical := range []bool{false, true} {
+		plain := tableOf(t, list)
+		columns := append(slices.Clone(plain.Columns()), table.Categories("host", table.Measured, []uint32{0, 0, 1, 1}, []string{"a", "b"}, nil))
+		if physical {
+			columns = append(columns, table.Addresses("phys", table.Measured, plain.Column("addr").Data.([]uint64), nil))
+		}
+		both, err := table.New("samples", columns)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Find(t.Context(), both, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Count != 2 || got.Shared != 0 || got.Lines[0].Sharing != Private || got.Lines[0].Host == got.Lines[1].Host {
+			t.Errorf("physical %v: %+v", physical, got)
 		}
 	}
 }

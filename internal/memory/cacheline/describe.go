@@ -26,6 +26,9 @@ func (c *columns) describe(rows []entry, contended int) CacheLine {
 	if c.pid != nil && rows[0].pid >= 0 {
 		l.Pid = &rows[0].pid
 	}
+	if rows[0].host >= 0 {
+		l.Host = c.host.Text(rows[0].row)
+	}
 	places := map[int]*place{}
 	cpus, readers, writers, symbols := map[int64]bool{}, map[int64]bool{}, map[int64]bool{}, map[string]bool{}
 	for _, e := range rows {

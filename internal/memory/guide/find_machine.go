@@ -1,7 +1,9 @@
 package guide
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -412,6 +414,13 @@ func (l *insightSearch) remoteByChance() float64 {
 	return 1 - 1/float64(t.NodesOfMachine())
 }
 
+// lineKey is a cache line of a process: two processes, or two hosts, have other data at
+// an address.
+type lineKey struct {
+	process int32 // as processes numbers them
+	line    uint64
+}
+
 // touch is what is known of one cache line.
 type touch struct {
 	group
@@ -420,8 +429,40 @@ type touch struct {
 	apart map[uint64]map[int]struct{} // CPUs by address
 }
 
+// processColumns tell one address space from another.
+var processColumns = []string{samples.Host, samples.PID}
+
+// processes numbers the address spaces of rows, and how many there are; nil if the
+// data does not tell them apart.
+func (l *insightSearch) processes() (of []int32, count int) {
+	var columns []string
+	for _, name := range processColumns {
+		if samples.Usable(l.data.Table, name) != nil {
+			columns = append(columns, name)
+		}
+	}
+	if columns == nil {
+		return nil, 1
+	}
+	g := l.grouping(columns)
+	return g.code, len(g.first)
+}
+
+// lineKeys says which line an address of a row is on.
+func (l *insightSearch) lineKeys() func(row int) lineKey {
+	process, _ := l.processes()
+	at, size := l.data.Table.Column("addr").Data.([]uint64), l.lineSize()
+	return func(row int) lineKey {
+		key := lineKey{line: at[row] / size}
+		if process != nil {
+			key.process = process[row]
+		}
+		return key
+	}
+}
+
 // contended are the cache lines that caches took from each other modified.
-func (l *insightSearch) contended() map[uint64]*touch {
+func (l *insightSearch) contended() map[lineKey]*touch {
 	snoop, addr, cpu := l.category("snoop"), l.data.Table.Column("addr"), l.data.Table.Column("cpu")
 	if snoop == nil || addr == nil || addr.Kind != table.Address || cpu == nil {
 		return nil
@@ -430,29 +471,29 @@ func (l *insightSearch) contended() map[uint64]*touch {
 	if !ok {
 		return nil
 	}
-	lineOf, codes, size := addr.Data.([]uint64), snoop.Data.([]uint32), l.lineSize()
-	lines := map[uint64]*touch{}
+	at, codes, keyOf := addr.Data.([]uint64), snoop.Data.([]uint32), l.lineKeys()
+	lines := map[lineKey]*touch{}
 	for row := range l.rows {
 		if snoop.Has(row) && codes[row] == code && addr.Has(row) && cpu.Has(row) {
-			line := lineOf[row] / size
-			if lines[line] == nil {
-				lines[line] = &touch{group: group{row: row}, cpus: map[int]struct{}{}, apart: map[uint64]map[int]struct{}{}}
+			key := keyOf(row)
+			if lines[key] == nil {
+				lines[key] = &touch{group: group{row: row}, cpus: map[int]struct{}{}, apart: map[uint64]map[int]struct{}{}}
 			}
-			lines[line].hits++
+			lines[key].hits++
 		}
 	}
 	for row := range l.rows {
-		t := lines[lineOf[row]/size]
+		t := lines[keyOf(row)]
 		if t == nil || !addr.Has(row) || !cpu.Has(row) {
 			continue
 		}
 		c := int(cpu.Float(row))
 		l.add(&t.group, row)
 		t.cpus[c] = struct{}{}
-		if t.apart[lineOf[row]] == nil {
-			t.apart[lineOf[row]] = map[int]struct{}{}
+		if t.apart[at[row]] == nil {
+			t.apart[at[row]] = map[int]struct{}{}
 		}
-		t.apart[lineOf[row]][c] = struct{}{}
+		t.apart[at[row]][c] = struct{}{}
 	}
 	return lines
 }
@@ -495,68 +536,95 @@ func sharedLines(l *insightSearch) ([]Insight, error) {
 // sharing puts the lines of one object together.
 func (l *insightSearch) sharing(private bool, format string) []Insight {
 	symbol := l.category("symbol")
-	type object struct {
-		touch
-		lines []uint64
-	}
-	by := map[string]*object{}
-	var names []string
 	lines := l.contended()
-	var keys []uint64
-	for line := range lines {
-		keys = append(keys, line)
-	}
-	slices.Sort(keys)
-	for _, line := range keys {
-		t := lines[line]
+	by := map[string][]lineKey{}
+	var names []string
+	for _, key := range slices.SortedFunc(maps.Keys(lines), compareLines) {
+		t := lines[key]
 		if t.private() != private || len(t.cpus) < 2 || t.hits < limit.lineHits {
 			continue
 		}
-		name := fmt.Sprintf("The line at 0x%x", line*l.lineSize())
+		name := fmt.Sprintf("The line at 0x%x", key.line*l.lineSize())
 		if symbol != nil && symbol.Has(t.row) && !unknownName(symbol, t.row) {
 			name = "Object " + symbol.Text(t.row)
 		}
-		o := by[name]
-		if o == nil {
-			o = &object{touch: touch{group: group{row: t.row}, cpus: map[int]struct{}{}}}
-			by[name] = o
+		if by[name] == nil {
 			names = append(names, name)
 		}
-		o.lines = append(o.lines, line)
-		o.hits += t.hits
-		o.cost += t.cost
-		for c := range t.cpus {
-			o.cpus[c] = struct{}{}
-		}
+		by[name] = append(by[name], key)
 	}
 	var found []Insight
 	for _, name := range names {
-		o := by[name]
-		if o.hits < limit.hits {
+		hits, cost, cpus := 0, 0.0, map[int]struct{}{}
+		for _, key := range by[name] {
+			hits += lines[key].hits
+			cost += lines[key].cost
+			maps.Copy(cpus, lines[key].cpus)
+		}
+		if hits < limit.hits {
 			continue
 		}
-		found = append(found, Insight{
-			Text:  fmt.Sprintf(format, name, l.about("snoop"), o.hits, len(o.lines), len(o.cpus), l.share(o.cost/l.cost), l.costs()),
-			Stake: o.cost / l.cost, Surprise: 1,
-			Where: l.within(l.linesExpr(o.lines)), View: ParallelView,
+		where, whole := l.linesExpr(by[name], lines)
+		in := Insight{
+			Text:  fmt.Sprintf(format, name, l.about("snoop"), hits, len(by[name]), len(cpus), l.share(cost/l.cost), l.costs()),
+			Stake: cost / l.cost, Surprise: 1,
+			Where: l.within(where), View: ParallelView,
 			subject: "contended cache lines of " + name,
-		})
+		}
+		if !whole {
+			in.of = l.onLines(by[name])
+		}
+		found = append(found, in)
 	}
 	return found
 }
 
-// linesExpr selects cache lines, neighbouring ones as one range.
-func (l *insightSearch) linesExpr(lines []uint64) query.Expr {
-	const most = 16
+// onLines is whether a row is of one of some lines.
+func (l *insightSearch) onLines(keys []lineKey) func(row int) bool {
+	set := map[lineKey]bool{}
+	for _, key := range keys {
+		set[key] = true
+	}
+	keyOf := l.lineKeys()
+	addr := l.data.Table.Column("addr")
+	return func(row int) bool { return addr.Has(row) && set[keyOf(row)] }
+}
+
+// mostRanges is how many ranges of addresses a selection names one by one; of more, it
+// has what lies between them too.
+const mostRanges = 16
+
+func compareLines(a, b lineKey) int {
+	return cmp.Or(cmp.Compare(a.process, b.process), cmp.Compare(a.line, b.line))
+}
+
+// linesExpr selects cache lines, neighbouring ones as one range, each of its process;
+// whole is false if it selects others between them.
+func (l *insightSearch) linesExpr(keys []lineKey, lines map[lineKey]*touch) (e query.Expr, whole bool) {
+	if e, n := l.rangesOf(keys, lines, 1); n <= mostRanges {
+		return e, true
+	}
+	e, _ = l.rangesOf(keys, lines, math.MaxUint64)
+	return e, false
+}
+
+// rangesOf selects lines, which are sorted, as ranges that go on to the next line if it
+// is no farther than gap; n is how many ranges there are.
+func (l *insightSearch) rangesOf(keys []lineKey, lines map[lineKey]*touch, gap uint64) (_ query.Expr, n int) {
 	size := l.lineSize()
+	_, processes := l.processes()
 	var terms []query.Expr
-	for i := 0; i < len(lines) && len(terms) < most; {
+	for i := 0; i < len(keys); {
 		j := i + 1
-		for j < len(lines) && lines[j] == lines[j-1]+1 {
+		for j < len(keys) && keys[j].process == keys[i].process && keys[j].line-keys[j-1].line <= gap {
 			j++
 		}
-		terms = append(terms, query.Range{Column: "addr", Lo: query.AddressValue(lines[i] * size), Hi: query.AddressValue(lines[j-1]*size + size - 1)})
+		e := query.Expr(query.Range{Column: "addr", Lo: query.AddressValue(keys[i].line * size), Hi: query.AddressValue(keys[j-1].line*size + size - 1)})
+		if processes > 1 {
+			e = all(equals(l.data.Table, lines[keys[i]].row, processColumns...), e)
+		}
+		terms = append(terms, e)
 		i = j
 	}
-	return anyOf(terms)
+	return anyOf(terms), len(terms)
 }

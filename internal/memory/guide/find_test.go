@@ -2,12 +2,14 @@ package guide
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/isobath/isobath/internal/app/demo"
+	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/machine/hw"
 )
@@ -148,4 +150,67 @@ func TestRemoteAccesses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLinesOfProcesses plants two processes at the same addresses: in each, two CPUs
+// write their own half of a line. Taken as one process, CPUs of both would use the same
+// addresses; and an array of many such lines is selected as it is counted.
+func TestLinesOfProcesses(t *testing.T) {
+	r, err := demo.Uniform(1000, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, column := range map[string]string{"processes": samples.PID, "hosts": samples.Host} {
+		for _, lines := range []int{1, 100} {
+			t.Run(fmt.Sprintf("%s %d", name, lines), func(t *testing.T) {
+				g := changed(t, r, func(*table.Table) *table.Table { return mirrored(t, column, lines) })
+				found := insights(t, g)
+				at := rank(found, "false-sharing", "Object counters ", "4 CPUs use different addresses")
+				if at == 0 || rank(found, "shared-line") > 0 {
+					t.Fatalf("each process has its own line:%s", list(found))
+				}
+				s := newSlowRun(t, g)
+				rows, in := s.where(found[at-1].Where), &found[at-1]
+				said := fmt.Sprintf("%d samples found one of %d of its cache lines", len(rows), 2*lines)
+				if !strings.Contains(in.Text, said) || !strings.Contains(in.Text, "take "+s.share(rows)) {
+					t.Errorf("the selection has %q: %s", said, in.Text)
+				}
+			})
+		}
+	}
+}
+
+// mirrored are samples of two processes or hosts: CPU 0 and 1 of the first use the
+// first and second half of each line, CPU 3 and 2 of the other.
+func mirrored(t *testing.T, column string, lines int) *table.Table {
+	t.Helper()
+	const each = 32
+	n := lines * 4 * each
+	addr, snoop, symbol, who := make([]uint64, n), make([]uint32, n), make([]uint32, n), make([]uint32, n)
+	cpu, pid, latency, clock := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
+	for i := range n {
+		cpu[i] = int64(i % 4)
+		who[i] = uint32(cpu[i] / 2)
+		pid[i] = 10 + int64(who[i])
+		half := uint64(cpu[i]) % 2
+		if who[i] == 1 {
+			half = 1 - half
+		}
+		addr[i] = 0x10000 + 128*uint64(i/4%lines) + 8*half
+		snoop[i], latency[i], clock[i] = 1, 300, int64(i)*1000
+	}
+	identity := table.Ints(samples.PID, "", table.Measured, pid, nil)
+	if column == samples.Host {
+		identity = table.Categories(samples.Host, table.Measured, who, []string{"a", "b"}, nil)
+	}
+	out, err := table.New("samples", []*table.Column{
+		{Name: "time", Kind: table.Time, Unit: "ns", Provenance: table.Measured, Data: clock},
+		table.Ints("cpu", "", table.Measured, cpu, nil), table.Ints("latency", "cycles", table.Measured, latency, nil), identity,
+		table.Addresses("addr", table.Measured, addr, nil), table.Categories("snoop", table.Measured, snoop, []string{"none", "hit modified"}, nil),
+		table.Categories("symbol", table.Derived, symbol, []string{"counters"}, nil),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }

@@ -362,6 +362,7 @@ export type Sharing = 'private' | 'read only' | 'true' | 'false' | 'undecided';
 export interface CacheLine {
   readonly addr: string; // of its first byte, as 0x…
   readonly pid: number | null; // null where addresses are physical or of one process
+  readonly host?: string;
   readonly samples: number;
   readonly loads: number;
   readonly stores: number;

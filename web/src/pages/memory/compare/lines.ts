@@ -35,7 +35,7 @@ export function joinLines(a: readonly CacheLine[], b: readonly CacheLine[]): Lin
   for (const [side, lines] of [['a', a] as const, ['b', b] as const])
     for (const l of lines) {
       const place = placeOf(l);
-      const key = place ?? `${side} ${l.addr} ${l.pid ?? ''}`;
+      const key = place ?? `${side} ${l.addr} ${l.pid ?? ''} ${l.host ?? ''}`;
       const known = pairs.get(key) ?? { name: place ?? l.addr, a: undefined, b: undefined };
       known[side] ??= l; // instances of one object fold into the most contended
       pairs.set(key, known);
