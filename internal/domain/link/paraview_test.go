@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -16,6 +17,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -379,6 +381,90 @@ func TestParaViewSteps(t *testing.T) {
 	}
 	if r := v.next("refused"); !strings.Contains(r.Text, "3 dumps") {
 		t.Errorf("two of three dumps: %q", r.Text)
+	}
+}
+
+// oldFunction gives Python back what ParaView 5.11 calls and Python 3.11 no longer has;
+// a server loads it before any plugin.
+const oldFunction = "import inspect\nif not hasattr(inspect, 'getargspec'):\n    inspect.getargspec = inspect.getfullargspec\n"
+
+// startPVServer starts a pvserver on loopback that finds the link by itself, and returns
+// its port when it waits for a client.
+func startPVServer(t *testing.T, tokenFile string) string {
+	t.Helper()
+	pvserver := test.Peer(t, "pvserver", "paraview")
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "sitecustomize.py"), []byte(oldFunction), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, err := net.SplitHostPort(ln.Addr().String())
+	if err := errors.Join(err, ln.Close()); err != nil {
+		t.Fatal(err)
+	}
+	loopback := filepath.Join(dir, "loopback.so")
+	if out, err := exec.Command(test.Peer(t, "gcc", "gcc"), "-shared", "-fPIC", "-o", loopback, "testdata/loopback.c", "-ldl").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	cmd := exec.Command(pvserver, "--force-offscreen-rendering", "--server-port="+port)
+	cmd.Env = append(display(t), "ISOBATH_LINK="+tokenFile, "PYTHONPATH="+dir, "LD_PRELOAD="+loopback)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	cmd.Stderr = &said
+	startGroup(t, cmd)
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), "Accepting connection") {
+			go func() { _, _ = io.Copy(io.Discard, out) }()
+			onLoopback(t, port)
+			return port
+		}
+	}
+	_ = cmd.Wait()
+	t.Fatalf("pvserver ended: %s", said.String())
+	return ""
+}
+
+// onLoopback holds that nobody listens on a port from other machines.
+func onLoopback(t *testing.T, port string) {
+	t.Helper()
+	text, err := os.ReadFile("/proc/net/tcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), fmt.Sprintf("0100007F:%04X 00000000:0000 0A", n)) {
+		t.Fatalf("pvserver does not listen on 127.0.0.1:%s alone", port)
+	}
+}
+
+// TestParaViewServer runs the filter in a pvserver: each step shows its own iteration,
+// and cells picked in the client select samples.
+func TestParaViewServer(t *testing.T) {
+	session, files := plainDumps(t)
+	tokenFile := filepath.Join(t.TempDir(), "link")
+	defer serveFile(t, session, tokenFile)()
+	port := startPVServer(t, tokenFile)
+	// The client does not know the link: only the server can have asked for the fields.
+	v := startViewer(t, filepath.Join(t.TempDir(), "none"), "", append([]string{"server", port}, files...)...)
+	for k, want := range []map[int]float64{{1: 1}, {2: 1}, {3: 1, 6: 1, 7: 2, 9: 1}} {
+		if got := v.next("step").perCell(); !maps.Equal(got, want) {
+			t.Errorf("step %d shows %v, want %v", k, got, want)
+		}
+	}
+	if r := v.next("picked"); r.Samples != 2.0 || fmt.Sprint(session.Cells(t.Context(), "dumps")) != "[7 9]" {
+		t.Errorf("picked %v cells, %v here", r.Samples, session.Cells(t.Context(), "dumps"))
+	}
+	if rows, _, err := session.Rows(context.Background()); err != nil || rows.Count() != 3 {
+		t.Errorf("%d samples selected of the three on the two cells, %v", rows.Count(), err)
 	}
 }
 

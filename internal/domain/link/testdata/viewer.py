@@ -119,9 +119,32 @@ def blocks(file):
     say("picked", samples=viewer.pick()["cells"])
 
 
+def server(port, files):
+    """The filter runs in a pvserver: the plugin is loaded on both sides, and picks reach it."""
+    pv.Connect("127.0.0.1", int(port))
+    plugin = os.path.join(os.environ["ISOBATH_CLIENTS"], "isobath_paraview.py")
+    pv.LoadPlugin(plugin, remote=True)
+    pv.LoadPlugin(plugin, remote=False)
+    source = pv.OpenDataFile(files)
+    source.UpdatePipelineInformation()
+    there = pv.Isobath(Input=source)
+    there.Fields, there.Mode = ["samples"], bridge.plugin.MODES.index("only")
+    assert there.GetClientSideObject() is None, "the filter runs in the client"
+    for t in source.TimestepValues:
+        there.UpdatePipeline(t)
+        say("step", samples=values(pv.servermanager.Fetch(there), "samples"))
+    pv.GetAnimationScene().AnimationTime = source.TimestepValues[-1]
+    pv.Show(there, pv.GetActiveViewOrCreate("RenderView"))
+    pv.QuerySelect(QueryString="(isobath_cell == 7) | (isobath_cell == 9)", FieldType="CELL", Source=there)
+    picked = bridge.plugin.pick(there)
+    pv.servermanager.Fetch(there)  # what was sent before is done when the server answers
+    say("picked", samples=picked)
+
+
 {
     "lulesh": lambda: lulesh(sys.argv[2:]),
     "amr": lambda: amr(sys.argv[2]),
     "series": lambda: series(sys.argv[2:]),
     "blocks": lambda: blocks(sys.argv[2]),
+    "server": lambda: server(sys.argv[2], sys.argv[3:]),
 }[sys.argv[1]]()
