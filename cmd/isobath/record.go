@@ -65,6 +65,7 @@ type samplingFlags struct {
 	stacks    bool
 	threshold int64
 	model     string
+	live      liveFlags
 }
 
 func newRecord() *cobra.Command {
@@ -94,6 +95,7 @@ memory samples of every rank on this host, by the same clock.`,
 		Example: `  isobath record -- ./heat 1024
   isobath record -o heat.isobath --rate 2000 --duration 10s -- ./heat 1024
   isobath record --pid 4711 --duration 30s -o server.isobath
+  isobath record --live -- ./solver 1000   # the page opens at once, and grows
   isobath record --last 30s -- ./server   # and 'kill -USR1' of isobath when it is slow
   mpirun -n 4 isobath record -- ./app && isobath import rank*.isobath -o all.isobath
   isobath record --repeat 8 --pair -o trial -- ./old -- ./new && isobath diff trial
@@ -121,6 +123,8 @@ memory samples of every rank on this host, by the same clock.`,
 				return usagef("record what? Give the program after --, or --pid N")
 			case pair && (wantRefs || wantMPI):
 				return usagef("--pair records samples of two commands; --refs and --mpi record one")
+			case sampling.live.on && wantMPI:
+				return usagef("--live shows memory samples while they are recorded; it cannot be given together with --mpi")
 			case pair:
 				return recordPairs(cmd, rec, sampling, given(cmd, kinds), repeat, args)
 			case repeat != 0:
@@ -193,6 +197,7 @@ func (f *samplingFlags) add(cmd *cobra.Command) {
 	flags.IntVar(&f.pid, "pid", 0, "attach to this running `process`")
 	flags.DurationVar(&f.duration, "duration", 0, "stop recording after this `time`")
 	flags.DurationVar(&f.last, "last", 0, "keep only the last `time` of the recording; SIGUSR1 writes it too, while the recording goes on")
+	f.live.add(cmd)
 	flags.BoolVar(&f.children, "children", true, "record child processes too")
 	flags.StringVar(&f.model, "model", "", "estimate levels of timer samples for the machine of this `topology` (XML of lstopo), or local for this one; they are marked as modelled")
 	flags.BoolVar(&f.stacks, "stacks", true, "record who called, with every sample")
@@ -232,8 +237,14 @@ func recordSamples(cmd *cobra.Command, rec recording, f samplingFlags, mpi *mpiM
 	if mpi != nil {
 		mpi.follow(opt)
 	}
+	page, err := f.live.begin(cmd, opt, out)
+	if err != nil {
+		return err
+	}
+	defer page.close()
 	got, err := record.Record(cmd.Context(), opt)
 	if err != nil {
+		page.fail(err)
 		return err
 	}
 	if rec.trial != "" {
@@ -257,6 +268,7 @@ func recordSamples(cmd *cobra.Command, rec recording, f samplingFlags, mpi *mpiM
 	room.release()
 	if out, err = rec.saveSomewhere(cmd.Context(), got.Run, out); err != nil {
 		say("what was recorded is kept in %s: 'isobath import %[1]s -o RUN' makes a run of it where there is room", opt.Journal)
+		page.fail(err)
 		if status != 0 { // the program's word comes first
 			say("%v", err)
 			return exitCode(status)
@@ -266,6 +278,9 @@ func recordSamples(cmd *cobra.Command, rec recording, f samplingFlags, mpi *mpiM
 	got.Discard()
 	warn(got.Run.Warnings)
 	say("%s: %s", out, summary(got.Run))
+	if err := page.end(cmd.Context(), out); err != nil {
+		say("%v", err)
+	}
 	outlives()
 	if status != 0 {
 		return exitCode(status)
@@ -318,8 +333,8 @@ func recordPairs(cmd *cobra.Command, rec recording, f samplingFlags, flags []str
 		pairs = 8
 	}
 	switch {
-	case f.pid != 0 || f.duration != 0 || f.last != 0:
-		return usagef("--pid, --duration and --last mean nothing with --pair")
+	case f.pid != 0 || f.duration != 0 || f.last != 0 || f.live.on:
+		return usagef("--pid, --duration, --last and --live mean nothing with --pair")
 	case rec.force:
 		return usagef("--force replaces one run; with --pair choose another folder by -o")
 	case pairs < 1 || pairs > trial.MaxPairs:
@@ -418,6 +433,9 @@ func free(out string, force bool) error {
 
 // options checks the flags.
 func (f *samplingFlags) options(rec recording) (*record.Options, error) {
+	if err := f.live.check(); err != nil {
+		return nil, err
+	}
 	opt := &record.Options{Command: rec.command, PID: f.pid, Mode: record.Mode(f.mode), Duration: f.duration, Last: f.last, Heap: f.heap, Threshold: f.threshold,
 		Sampling: pmu.Options{Rate: f.rate, Period: f.period, Latency: f.latency, Threads: !f.children, Stacks: f.stacks},
 		Say:      func(s string) { say("%s", s) }}

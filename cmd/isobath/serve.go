@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"path/filepath"
 
@@ -187,6 +189,18 @@ func (f *serveFlags) serve(cmd *cobra.Command, files []string, first opener) err
 	if err != nil {
 		return err
 	}
+	url := f.announce(out, l, token)
+	// A program that started us reads the address here.
+	if !term.IsTerminal(cmd.OutOrStdout()) {
+		fmt.Fprintln(cmd.OutOrStdout(), url)
+	}
+	fmt.Fprintln(out, "isobath: Ctrl-C stops")
+	defer f.openBrowser(out, url)()
+	return s.Serve(ctx, l)
+}
+
+// announce says where the page is.
+func (f *serveFlags) announce(out io.Writer, l net.Listener, token string) (url string) {
 	fragment := token
 	if f.page != "" {
 		fragment += "&page=" + f.page
@@ -198,19 +212,20 @@ func (f *serveFlags) serve(cmd *cobra.Command, files []string, first opener) err
 	if !server.Local(l) {
 		fmt.Fprintln(out, "isobath: others on the network can reach this port; what they see is protected by the token but not encrypted")
 	}
-	// A program that started us reads the address here.
-	if !term.IsTerminal(cmd.OutOrStdout()) {
-		fmt.Fprintln(cmd.OutOrStdout(), url)
+	return url
+}
+
+// openBrowser shows the page, if that is wanted and there is a screen; remove takes
+// away what the browser was given, when the server ends.
+func (f *serveFlags) openBrowser(out io.Writer, url string) (remove func()) {
+	if f.noBrowser || f.socket != "" || !server.WantBrowser(os.Getenv) {
+		return func() {}
 	}
-	fmt.Fprintln(out, "isobath: Ctrl-C stops")
-	if !f.noBrowser && f.socket == "" && server.WantBrowser(os.Getenv) {
-		folder, err := server.OpenBrowser(url)
-		defer os.RemoveAll(folder)
-		if err != nil {
-			fmt.Fprintf(out, "isobath: %v; open the address above\n", err)
-		}
+	folder, err := server.OpenBrowser(url)
+	if err != nil {
+		fmt.Fprintf(out, "isobath: %v; open the address above\n", err)
 	}
-	return s.Serve(ctx, l)
+	return func() { _ = os.RemoveAll(folder) }
 }
 
 func (f *serveFlags) options(room *budget.Budget, token string, address server.Address, loader *server.Loader) server.Options {

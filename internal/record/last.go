@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/isobath/isobath/internal/base/parallel"
+	"github.com/isobath/isobath/internal/code/symbol"
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/record/sampler"
 )
@@ -153,8 +154,10 @@ type writer struct {
 func newWriter(ctx context.Context, dir string, opt *Options) *writer {
 	w := &writer{asked: make(chan struct{}, 1)}
 	w.task = parallel.Start(context.WithoutCancel(ctx), func(ctx context.Context) error {
+		files := &symbol.Files{}
+		defer files.Close()
 		for range w.asked {
-			r, err := recovered(ctx, dir, inBetween)
+			r, err := recovered(ctx, files, dir, inBetween, 0)
 			if err == nil {
 				err = opt.Snapshot(r)
 			}

@@ -47,6 +47,10 @@ type Options struct {
 	// Snapshot is given a run of what is kept at each SIGUSR1, which the program
 	// then does not get; nil means that it gets them.
 	Snapshot func(*run.Run) error
+	// Stop ends the recording when it is closed; the program goes on.
+	Stop <-chan struct{}
+	// Watch sees the recording grow; nil if nobody looks.
+	Watch *Watch
 	// Model is the machine for which levels of timer samples are estimated; nil
 	// leaves them absent.
 	Model *Machine
@@ -122,13 +126,14 @@ func Record(ctx context.Context, opt *Options) (*Recorded, error) {
 	}
 	work.keepFor(c.journal.dir)
 	var why []string
+	var watched *watching
 	command, env := opt.Command, work.environ()
 	if opt.Start != nil {
 		command, env = opt.Start(env)
 	}
 	touch, tracking := pmu.Touches(&opt.Sampling), pmu.Tracking(&opt.Sampling)
 	out, err := sampler.Record(ctx, &sampler.Options{
-		Command: command, PID: opt.PID, Env: env, Plans: plans, Touch: &touch, Tracking: &tracking, CPUs: opt.CPUs, Ring: opt.Ring, Duration: opt.Duration, Asked: asked,
+		Command: command, PID: opt.PID, Env: env, Plans: plans, Touch: &touch, Tracking: &tracking, CPUs: opt.CPUs, Ring: opt.Ring, Duration: opt.Duration, Asked: asked, Stop: opt.Stop,
 		Chosen: func(p *pmu.Plan, refused []error) {
 			if refusal != nil {
 				why = append(why, refusal.Error())
@@ -140,11 +145,15 @@ func Record(ctx context.Context, opt *Options) (*Recorded, error) {
 			c.journal.line(c.about)
 			c.journal.flush()
 			opt.Say(modeLine(p, why))
+			if opt.Watch != nil {
+				watched = opt.Watch.begin(ctx, c.journal.dir, opt.Say)
+			}
 			if opt.Model != nil && p.Hardware() {
 				opt.Say("the hardware measures levels: --model is not used")
 			}
 		},
 	}, c)
+	err = errors.Join(err, watched.finish())
 	if write != nil {
 		err = errors.Join(err, write.finish())
 	}
@@ -336,6 +345,8 @@ func warnings(d *run.Recording, out *sampler.Outcome) []string {
 		add("the program was ended by a signal (%s) after %.1f s; what it did until then is recorded", d.Signal, d.Seconds)
 	case out.End == sampler.Interrupted:
 		add("the recording was interrupted after %.1f s", d.Seconds)
+	case out.End == sampler.Stopped:
+		add("the recording was stopped after %.1f s; the program went on", d.Seconds)
 	case out.End == sampler.TimeUp && d.Last != nil:
 		add("the recording ended after %.1f s, as --duration said", d.Seconds)
 	case out.End == sampler.TimeUp:

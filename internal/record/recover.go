@@ -38,17 +38,18 @@ func UnfinishedAt(path string) (string, bool) {
 // Recover makes a run of what an unfinished recording has: its recorder was
 // killed, could not write the run, or is still at work.
 func Recover(ctx context.Context, dir string) (*run.Run, error) {
-	r, err := recovered(ctx, dir, unfinished)
+	files := &symbol.Files{}
+	defer files.Close()
+	r, err := recovered(ctx, files, dir, unfinished, 0)
 	if err == nil {
 		r.Warnings = append([]string{fmt.Sprintf("the recording was never finished: these are the %.1f s up to its last sample", r.Recording.Seconds)}, r.Warnings...)
 	}
 	return r, err
 }
 
-// recovered makes a run of what is on disk, with a word for how it ends.
-func recovered(ctx context.Context, dir string, end sampler.End) (*run.Run, error) {
-	files := &symbol.Files{}
-	defer files.Close()
+// recovered makes a run of what is on disk, with a word for how it ends. It has at
+// most so many samples, evenly taken; 0 is all of them.
+func recovered(ctx context.Context, files *symbol.Files, dir string, end sampler.End, most int) (*run.Run, error) {
 	c := newCollector(files)
 	defer c.code.close()
 	h, err := c.readEvents(filepath.Join(dir, eventsFile))
@@ -61,6 +62,7 @@ func recovered(ctx context.Context, dir string, end sampler.End) (*run.Run, erro
 	}
 	defer release()
 	out := h.outcome(c, end)
+	said := c.thin(most, &out.Plan)
 	opt := &Options{Command: h.Command, PID: h.PID, Sampling: pmu.Options{Latency: h.Latency}, Say: func(string) {}}
 	work := &workspace{dir: h.Heap.Folder, library: h.Heap.Library, threshold: h.Heap.Threshold, absent: h.Heap.Absent}
 	if _, err := os.Stat(work.dir); work.dir != "" && err != nil {
@@ -71,6 +73,7 @@ func recovered(ctx context.Context, dir string, end sampler.End) (*run.Run, erro
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
+	r.Warnings = append(said, r.Warnings...)
 	return r, nil
 }
 

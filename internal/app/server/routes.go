@@ -23,7 +23,7 @@ const shared = "runs"
 // Table lists every route of the API, from which it is registered, guarded,
 // documented and described.
 func (s *Server) Table() []frame.Route {
-	table := slices.Concat(s.runRoutes(), s.frame.RunRoutes(), s.jobRoutes(), s.linkRoutes(), []frame.Route{
+	table := slices.Concat(s.runRoutes(), s.frame.RunRoutes(), s.jobRoutes(), s.liveRoutes(), s.linkRoutes(), []frame.Route{
 		{Method: "GET", Path: "guide", Access: frame.Viewer, Does: "the glossary; with find, the terms and the sections of the guide that have these words", Command: "isobath guide --search",
 			Query: []string{"find"}, Answers: frame.Book{}, Handle: s.findInBook},
 		{Method: "GET", Path: "openapi.json", Access: frame.Viewer, Does: "this table for programs, as OpenAPI 3.1", Type: frame.TypeJSON, Handle: s.describe},

@@ -66,6 +66,9 @@ func (s *Server) hold(id string) (run *frame.Run, release func(), err error) {
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock() // after TryUse, so that it cannot be closed between
+	if s.live.names(id) && s.live.shown != nil {
+		id = s.live.shown.ID
+	}
 	for _, runs := range [][]*frame.Run{s.runs, s.retired} {
 		i := slices.IndexFunc(runs, func(o *frame.Run) bool { return o.ID == id })
 		if i < 0 {
@@ -128,7 +131,11 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	}
 	s.mu.RLock()
 	for _, run := range s.runs {
-		h.Runs = append(h.Runs, run.Summary())
+		summary := run.Summary()
+		if run.Live { // a link to the recording stays right
+			summary.ID = s.live.id
+		}
+		h.Runs = append(h.Runs, summary)
 	}
 	h.Compare = s.toCompare()
 	s.mu.RUnlock()

@@ -98,6 +98,8 @@ type Server struct {
 	pairing  sync.Mutex
 	compare  [2]string
 	foreseen *parallel.Task // nil: nothing was to be joined yet
+	// live is the recording that is shown while it goes on; nil if there is none.
+	live *Live
 	// linkTo is called with the first run that has samples on a mesh; nil: not
 	// wanted, or done.
 	linkTo func(*frame.Run) error

@@ -15,8 +15,8 @@ import (
 )
 
 // Record runs the program, or attaches to it, and hands everything sampled to
-// the sink. It returns when the program ends, the duration is over, or ctx is
-// done; in all these cases what was recorded is whole.
+// the sink. It returns when the program ends, the duration is over, it is stopped, or
+// ctx is done; in all these cases what was recorded is whole.
 func Record(ctx context.Context, opt *Options, sink Sink) (*Outcome, error) {
 	if len(opt.Command) == 0 {
 		return attach(ctx, opt, sink)
@@ -157,6 +157,8 @@ func wait(ctx context.Context, opt *Options, p *os.Process, ended <-chan struct{
 			return Exited
 		case <-timeUp:
 			return TimeUp
+		case <-opt.Stop:
+			return Stopped
 		case <-canceled:
 			stop()
 		case sig := <-signals:
@@ -262,6 +264,8 @@ func attach(ctx context.Context, opt *Options, sink Sink) (*Outcome, error) {
 			opt.Asked()
 		case <-timeUp:
 			out.End, watching = TimeUp, false
+		case <-opt.Stop:
+			out.End, watching = Stopped, false
 		case <-gone.C:
 			if unix.Kill(opt.PID, 0) == unix.ESRCH {
 				out.End, watching = Exited, false

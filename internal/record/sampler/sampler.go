@@ -40,6 +40,8 @@ type Options struct {
 	Ring int
 	// Duration ends the recording, not the program; 0 means no limit.
 	Duration time.Duration
+	// Stop ends the recording when it is closed, not the program; nil never is.
+	Stop <-chan struct{}
 	// Asked, if it is not nil, is called at each SIGUSR1; the program then gets
 	// none of them.
 	Asked func()
@@ -99,6 +101,7 @@ const (
 	Killed      End = "killed"      // a signal ended the program
 	Interrupted End = "interrupted" // we were asked to stop
 	TimeUp      End = "time up"     // Options.Duration
+	Stopped     End = "stopped"     // Options.Stop
 )
 
 // Outcome is what is known after a recording.

@@ -31,6 +31,9 @@ type Run struct {
 	Warnings, Caveats []string
 	Origin            Origin
 
+	// Live says that the run is a moment of a recording that goes on.
+	Live bool
+
 	// Foreign says that the run was made of a foreign file when it was opened,
 	// Reading how that file was read.
 	Foreign bool
@@ -192,7 +195,7 @@ func (r *Run) Info(ctx context.Context) (Info, error) {
 	info := Info{
 		RunSummary: r.Summary(), Path: r.Path, Format: r.Format, Columns: []ColumnInfo{}, TopologyNote: r.TopologyNote,
 		Sources: r.sources(), Warnings: List(r.Warnings), Caveats: List(r.Caveats), Origin: r.Origin,
-		Selections: r.NamedSelections(), Saved: r.Save != nil, SavedIn: r.savedIn(), Foreign: r.Foreign,
+		Selections: r.NamedSelections(), Saved: r.Save != nil, SavedIn: r.savedIn(), Foreign: r.Foreign, Live: r.Live,
 	}
 	info.SelectionsVersion = versionOf(info.Selections)
 	info.Origin.Command = List(info.Origin.Command)

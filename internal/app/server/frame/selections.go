@@ -58,6 +58,9 @@ func (f *Frame) putSelections(w http.ResponseWriter, r *http.Request, run *Run) 
 	return f.Answer(w, r, List(given))
 }
 
+// KeepSelections replaces what is kept by name, whatever it was.
+func (r *Run) KeepSelections(list []NamedSelection) error { return r.replaceSelections(list, "*") }
+
 func quoted(version string) string { return `"` + version + `"` }
 
 func (r *Run) replaceSelections(given []NamedSelection, version string) error {

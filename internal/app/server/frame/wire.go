@@ -97,10 +97,50 @@ type Info struct {
 	// Refs says that there is a trace of every reference, by itself or beside
 	// samples.
 	Refs bool `json:"refs"`
+	// Live says that the run is a moment of a recording that goes on; see GET live.
+	Live bool `json:"live,omitempty"`
 	// Pair is set for two runs shown as one, whose id is A,B: a column "side" says
 	// of which a sample is.
 	Pair *Pair `json:"pair,omitempty"`
 }
+
+// Live is how far a recording is that is shown while it goes on.
+type Live struct {
+	// State is writing from the end of the recording until its run is open.
+	State string `json:"state" ts:"'recording' | 'writing' | 'done' | 'failed'"`
+	// Paused says that what is shown stays as it is; the recording goes on.
+	Paused bool `json:"paused"`
+	// Run is the id of what is shown: another one for each moment of the recording,
+	// and in the end that of the run that was written. Empty: nothing yet.
+	Run  string `json:"run"`
+	Name string `json:"name"`
+	// Samples are recorded, Shown of them are in Run.
+	Samples int64   `json:"samples"`
+	Shown   int64   `json:"shown"`
+	Seconds float64 `json:"seconds"`
+	// Failure says why there will be no run.
+	Failure *Failure `json:"failure,omitempty"`
+}
+
+// The values of Live.State.
+const (
+	LiveRecording = "recording"
+	LiveWriting   = "writing"
+	LiveDone      = "done"
+	LiveFailed    = "failed"
+)
+
+// LiveWish is what POST live wants of a recording.
+type LiveWish struct {
+	Do string `json:"do" ts:"'pause' | 'resume' | 'stop'"`
+}
+
+// The values of LiveWish.Do.
+const (
+	LivePause  = "pause"
+	LiveResume = "resume"
+	LiveStop   = "stop"
+)
 
 // Pair is the two runs of a comparison.
 type Pair struct {

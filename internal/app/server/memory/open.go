@@ -15,11 +15,18 @@ import (
 	"github.com/isobath/isobath/internal/data/table"
 )
 
-// Open shows a set of samples as a run.
+// Open shows a set of samples as a run that is named by its content.
 func Open(name, path string, set *dataset.Set) *frame.Run {
+	return open(contentID(name, set.Stored), name, path, set)
+}
+
+// OpenAs shows a set of samples that is in no file under an id of its own.
+func OpenAs(id, name string, set *dataset.Set) *frame.Run { return open(id, name, "", set) }
+
+func open(id, name, path string, set *dataset.Set) *frame.Run {
 	origin := set.Run.Origin
 	r := &frame.Run{
-		ID: contentID(name, set.Stored), Name: name, Path: path, Kind: string(set.Run.Kind), Format: set.Run.Format,
+		ID: id, Name: name, Path: path, Kind: string(set.Run.Kind), Format: set.Run.Format,
 		Sources: set.Run.SourceFiles, Warnings: set.Run.Warnings, Caveats: caveats(set.Table),
 		Origin:  frame.Origin{Host: origin.Host, Command: origin.Command, Time: origin.Time, Tool: origin.Tool},
 		Changed: set.Run.Changed, Release: set.Close, Foreign: set.Run.Path == "" && path != "",

@@ -151,9 +151,34 @@ export interface Info extends RunSummary {
   // Refs says that there is a trace of every reference, by itself or beside
   // samples.
   readonly refs: boolean;
+  // Live says that the run is a moment of a recording that goes on; see GET live.
+  readonly live?: boolean;
   // Pair is set for two runs shown as one, whose id is A,B: a column "side" says
   // of which a sample is.
   readonly pair?: Pair;
+}
+
+// Live is how far a recording is that is shown while it goes on.
+export interface Live {
+  // State is writing from the end of the recording until its run is open.
+  readonly state: 'recording' | 'writing' | 'done' | 'failed';
+  // Paused says that what is shown stays as it is; the recording goes on.
+  readonly paused: boolean;
+  // Run is the id of what is shown: another one for each moment of the recording,
+  // and in the end that of the run that was written. Empty: nothing yet.
+  readonly run: string;
+  readonly name: string;
+  // Samples are recorded, Shown of them are in Run.
+  readonly samples: number;
+  readonly shown: number;
+  readonly seconds: number;
+  // Failure says why there will be no run.
+  readonly failure?: Failure;
+}
+
+// LiveWish is what POST live wants of a recording.
+export interface LiveWish {
+  readonly do: 'pause' | 'resume' | 'stop';
 }
 
 // Pair is the two runs of a comparison.

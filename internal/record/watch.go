@@ -1,0 +1,140 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+	"unsafe"
+
+	"github.com/isobath/isobath/internal/base/parallel"
+	"github.com/isobath/isobath/internal/code/symbol"
+	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/record/pmu"
+)
+
+// Watch is who looks at a recording while it goes on. Its functions are called
+// from one goroutine, and never after Record has returned.
+type Watch struct {
+	// Rows bounds the samples of a run that is shown. Of more, some are taken
+	// evenly: an hour is then shown as often as a second, and in as much memory.
+	Rows int
+	// Show is given the run as it is so far.
+	Show func(ctx context.Context, r *run.Run) error
+	// Tell is told how far the recording is, whether or not it is shown.
+	Tell func(Sofar)
+	// Held reports that what is shown shall stay as it is.
+	Held func() bool
+}
+
+// Sofar is how far a recording is.
+type Sofar struct {
+	Samples int
+	Elapsed time.Duration
+}
+
+// watchEvery is how often a recording is shown. A moment that takes longer to show
+// than a part of that is followed by a pause of as many times as long: the
+// program that is recorded needs the processor too.
+const (
+	watchFirst = 300 * time.Millisecond
+	watchEvery = time.Second
+	watchShare = 3
+)
+
+// watching is a watch under way.
+type watching struct {
+	end  context.CancelFunc
+	task *parallel.Task
+}
+
+// begin follows the journal in a folder until finish is called.
+func (w *Watch) begin(ctx context.Context, dir string, say func(string)) *watching {
+	ctx, end := context.WithCancel(context.WithoutCancel(ctx))
+	return &watching{end, parallel.Start(ctx, func(ctx context.Context) error { return w.follow(ctx, dir, say) })}
+}
+
+// finish gives up what is being made ready to be shown. Nobody may be watching.
+func (w *watching) finish() error {
+	if w == nil {
+		return nil
+	}
+	w.end()
+	return w.task.Wait()
+}
+
+func (w *Watch) follow(ctx context.Context, dir string, say func(string)) error {
+	files := &symbol.Files{} // read once: programs do not change while they run
+	defer files.Close()
+	begun, shown, failed := time.Now(), -1, false
+	for pause := watchFirst; ; {
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-timer.C:
+		}
+		at := time.Now()
+		n, err := samplesIn(dir)
+		w.Tell(Sofar{n, at.Sub(begun)})
+		if err == nil && n != shown && !w.Held() {
+			err = w.show(ctx, files, dir)
+			shown = n
+		}
+		if err != nil && ctx.Err() == nil && !failed {
+			failed = true // the next moment may be shown; saying it again helps nobody
+			say(fmt.Sprintf("the recording cannot be shown while it goes on: %v", err))
+		}
+		took := time.Since(at)
+		pause = max(watchEvery-took, watchShare*took)
+	}
+}
+
+func (w *Watch) show(ctx context.Context, files *symbol.Files, dir string) error {
+	r, err := recovered(ctx, files, dir, inBetween, w.Rows)
+	if err != nil {
+		return err
+	}
+	return w.Show(ctx, r)
+}
+
+// samplesIn counts the samples that a journal holds.
+func samplesIn(dir string) (int, error) {
+	info, err := os.Stat(filepath.Join(dir, rowsFile))
+	if err != nil {
+		return 0, err
+	}
+	return int(info.Size() / int64(unsafe.Sizeof(row{}))), nil
+}
+
+// touchesPerRow bounds the first touches beside thinned samples: whether a page was
+// touched is not known by halves, so there are all or none.
+const touchesPerRow = 8
+
+// thin leaves at most so many rows, evenly taken, and says so; 0 leaves all. Run
+// time that a sample stands for is that of those left out too.
+func (c *collector) thin(most int, plan *pmu.Plan) []string {
+	if most <= 0 {
+		return nil
+	}
+	var said []string
+	if every := (len(c.rows) + most - 1) / most; every > 1 {
+		all := c.rows
+		c.rows = make([]row, 0, len(all)/every+1)
+		for i := 0; i < len(all); i += every {
+			r := all[i]
+			if !plan.Hardware() {
+				r.weight *= uint64(every)
+			}
+			c.rows = append(c.rows, r)
+		}
+		said = append(said, fmt.Sprintf("one of %d samples is shown while the recording goes on: %d of %d; the run that is written has all", every, len(c.rows), len(all)))
+	}
+	if len(c.touches) > touchesPerRow*most {
+		said = append(said, fmt.Sprintf("who touched pages first is not shown while the recording goes on: there are %d first touches; the run that is written has them", len(c.touches)))
+		c.touches = nil
+	}
+	return said
+}
