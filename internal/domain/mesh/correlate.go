@@ -303,11 +303,14 @@ type CategoryStats struct {
 
 // ByCategory splits the pairs by category. Categories with enough cells get a
 // correlation of their own, with p-values if they are wanted, among them the one that
-// counts how alike neighbours are.
+// counts how alike neighbours are. Cells without a category are in none.
 func (p *Pairs) ByCategory(ctx context.Context, m *grid.Mesh, k int, permute bool) []CategoryStats {
 	groups := map[float64]*Pairs{}
 	for i := range table.Scan(ctx, nil, len(p.Category)) {
 		v := p.Category[i]
+		if math.IsNaN(v) { // as a key it would be found never again
+			continue
+		}
 		g := groups[v]
 		if g == nil {
 			g = &Pairs{}

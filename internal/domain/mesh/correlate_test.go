@@ -120,3 +120,14 @@ func TestPhysics(t *testing.T) {
 		t.Error("a variable that is not there is read")
 	}
 }
+
+// TestNoCategory leaves cells without a category out, as those are that no other owner's
+// sample is near: each would be a category of its own, which JSON cannot write.
+func TestNoCategory(t *testing.T) {
+	nan := math.NaN()
+	p := &Pairs{Cell: []int32{0, 1, 2, 3, 4}, Perf: []float64{1, 2, 3, 4, 5}, Physics: []float64{1, 2, 3, 4, 5}, Category: []float64{nan, 1, nan, 1, 0}}
+	got := p.ByCategory(t.Context(), &grid.Mesh{Blocks: []grid.Block{{Grid: box(5, 1, 1, 0)}}}, 1, false)
+	if len(got) != 2 || got[0].Value != 0 || got[0].Cells != 1 || got[1].Cells != 2 || got[1].Median != 3 {
+		t.Errorf("%+v", got)
+	}
+}

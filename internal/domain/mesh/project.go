@@ -374,29 +374,12 @@ func (p *Projection) taken(i int, w *Window, c *Counts) bool {
 	return false
 }
 
-// each calls visit for the taken rows, until the context ends.
-func (p *Projection) each(ctx context.Context, sel table.Bits, w Window, c *Counts, visit func(row int, cell int32)) error {
-	for i := range table.Scan(ctx, sel, len(p.Place)) {
-		if p.taken(i, &w, c) {
-			visit(i, p.Place[i])
-		}
-	}
-	return ctx.Err()
-}
-
 // running computes the aggregates that need no order of values. Workers share
 // the cells; each adds up its own.
 func (p *Projection) running(ctx context.Context, sel table.Bits, w Window, spec FieldSpec, col *table.Column) (*Field, error) {
-	o, err := p.byCell(ctx)
+	o, f, err := p.begun(ctx, sel, w, spec)
 	if err != nil {
 		return nil, err
-	}
-	f := &Field{Spec: spec, Values: make([]float64, p.Cells), Samples: make([]uint32, p.Cells)}
-	for k := range table.Scan(ctx, nil, len(o.away)) {
-		row := o.away[k]
-		if sel == nil || sel.Get(int(row)) {
-			p.taken(int(row), &w, &f.Counts)
-		}
 	}
 	var values ordered
 	if spec.Aggregate != Count {
@@ -407,12 +390,7 @@ func (p *Projection) running(ctx context.Context, sel table.Bits, w Window, spec
 	plain := values.finite && values.valid == nil && (w.Mode == All || w.Mode == "") && (spec.Aggregate == Mean || spec.Aggregate == Sum)
 	counts := make([]Counts, workerCount(len(o.rows)))
 	err = inParts(ctx, len(o.rows), func(lo, hi, k int) {
-		// Equal numbers of rows, cut where a cell begins.
-		from, _ := slices.BinarySearch(o.start[:p.Cells], lo)
-		to := p.Cells
-		if hi < len(o.rows) {
-			to, _ = slices.BinarySearch(o.start[:p.Cells], hi)
-		}
+		from, to := o.cellsBetween(lo, hi)
 		if plain && sel != nil {
 			addPlain(o, f, &counts[k], sel, values.values, from, to)
 		} else {
@@ -512,41 +490,75 @@ func (a *amount) result(kind Aggregate) (samples uint32, value float64) {
 	return uint32(a.valued), value
 }
 
-// ordered computes the aggregates that need all values of a cell together:
-// rows are sorted by cell by counting.
+// ordered computes the aggregates that need all values of a cell together. Workers
+// share the cells.
 func (p *Projection) ordered(ctx context.Context, sel table.Bits, w Window, spec FieldSpec, col *table.Column) (*Field, error) {
-	f := &Field{Spec: spec, Values: make([]float64, p.Cells), Samples: make([]uint32, p.Cells)}
-	has := func(row int) bool { return col.Valid == nil || col.Valid.Get(row) }
-	err := p.each(ctx, sel, w, &f.Counts, func(row int, cell int32) {
-		if has(row) {
-			f.Samples[cell]++
-		}
-	})
+	o, f, err := p.begun(ctx, sel, w, spec)
 	if err != nil {
 		return nil, err
 	}
-	start := make([]int, p.Cells+1)
-	for c, n := range f.Samples {
-		start[c+1] = start[c] + int(n)
-	}
-	values := make([]float64, start[p.Cells])
-	next := slices.Clone(start[:p.Cells])
-	var again Counts
-	err = p.each(ctx, sel, w, &again, func(row int, cell int32) {
-		if has(row) {
-			values[next[cell]] = col.Float(row)
-			next[cell]++
-		}
-	})
+	values, err := p.inOrder(ctx, o, col)
 	if err != nil {
 		return nil, err
 	}
-	err = inParts(ctx, p.Cells, func(lo, hi, _ int) {
-		for c := lo; c < hi; c++ {
-			f.Values[c] = ofSorted(spec.Aggregate, values[start[c]:start[c+1]])
+	for c := range f.Values {
+		f.Values[c] = math.NaN()
+	}
+	timed := w.Mode == UpTo || w.Mode == Only
+	counts := make([]Counts, workerCount(len(o.rows)))
+	err = inParts(ctx, len(o.rows), func(lo, hi, k int) {
+		var taken []float64
+		for c, to := o.cellsBetween(lo, hi); c < to; c++ {
+			taken = taken[:0]
+			for at := o.start[c]; at < o.start[c+1]; at++ {
+				i := int(o.rows[at])
+				if sel != nil && !sel.Get(i) || timed && !p.during(i, &w, &counts[k]) {
+					continue
+				}
+				counts[k].Used++
+				if !timed { // otherwise during has counted them
+					counts[k].Selected++
+				}
+				if values.valid == nil || values.valid.Get(i) {
+					taken = append(taken, values.values[at])
+				}
+			}
+			f.Samples[c], f.Values[c] = uint32(len(taken)), ofSorted(spec.Aggregate, taken)
 		}
 	})
+	for _, c := range counts {
+		f.Counts.add(c)
+	}
 	return f, err
+}
+
+// begun is the rows in the order of cells, and a field in which those on no cell are
+// counted.
+func (p *Projection) begun(ctx context.Context, sel table.Bits, w Window, spec FieldSpec) (*byCell, *Field, error) {
+	o, err := p.byCell(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	f := &Field{Spec: spec, Values: make([]float64, p.Cells), Samples: make([]uint32, p.Cells)}
+	for k := range table.Scan(ctx, nil, len(o.away)) {
+		row := o.away[k]
+		if sel == nil || sel.Get(int(row)) {
+			p.taken(int(row), &w, &f.Counts)
+		}
+	}
+	return o, f, nil
+}
+
+// cellsBetween are the cells whose rows begin between two places of the order: parts of
+// equally many rows, cut where a cell begins.
+func (o *byCell) cellsBetween(lo, hi int) (from, to int) {
+	cells := len(o.start) - 1
+	from, _ = slices.BinarySearch(o.start[:cells], lo)
+	if hi >= len(o.rows) {
+		return from, cells
+	}
+	to, _ = slices.BinarySearch(o.start[:cells], hi)
+	return from, to
 }
 
 // ofSorted sorts the values of a cell and takes one number from them.
