@@ -3,12 +3,16 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/isobath/isobath/bench/synth"
+	"github.com/isobath/isobath/internal/base/test"
 )
 
 // manyHosts merges the recordings of 256 hosts, two of which are odd, and looks
@@ -42,12 +46,40 @@ func manyHosts(ctx context.Context, dir, program string) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	same, err := storedSame(ctx, hosts)
+	if err != nil {
+		return nil, err
+	}
 	return []Result{
-		speed,
+		speed, same,
 		{Name: "hosts-256-memory", Ours: many.rss, Peer: few.rss, Unit: "MB", Versus: "a quarter of the hosts", Ratio: many.rss / few.rss, Bar: 1.5},
 		{Name: "hosts-256-odd-first", Ours: float64(first), Peer: float64(len(synth.OddHosts)), Unit: "hosts", Versus: "those that are odd", Ratio: float64(first) / float64(len(synth.OddHosts)), Bar: 1, AtLeast: true},
 		limit("hosts-256-insights-time", float64(took.CPUNS)/1e9, "s-cpu", 20),
 	}, nil
+}
+
+// storedSame asks verbs of as many hosts in a folder and in ClickHouse, by the test that
+// make test has with fewer.
+func storedSame(ctx context.Context, hosts int) (Result, error) {
+	r := Result{Name: "hosts-256-clickhouse-same", Peer: 1, Unit: "all", Versus: "answers of a folder", Bar: 1, AtLeast: true}
+	if _, err := exec.LookPath("clickhouse-server"); err != nil {
+		r.Skipped = "clickhouse-server is not installed"
+		return r, nil
+	}
+	c := exec.CommandContext(ctx, "go", "test", "-count=1", "-run", "^TestStoredAnswers$", "-timeout", "20m", "./cmd/isobath")
+	c.Dir = test.Root()
+	c.Env = append(os.Environ(), "ISOBATH_STORED_HOSTS="+strconv.Itoa(hosts))
+	out, err := c.CombinedOutput()
+	var failed *exec.ExitError
+	switch {
+	case err == nil:
+		r.Ours, r.Ratio = 1, 1
+	case errors.As(err, &failed):
+		fmt.Fprintf(os.Stderr, "bench: %s\n", out)
+	default:
+		return r, err
+	}
+	return r, nil
 }
 
 // oddFirst counts the odd hosts among as many first findings.

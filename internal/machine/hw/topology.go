@@ -252,6 +252,20 @@ func (t *Topology) kinds() string {
 	return strings.Join(names, ", ")
 }
 
+// HolderOfCPUs says for each CPU which of the resources holds it, by its number among
+// them. Asked resource by resource, the CPUs of 256 hosts take minutes.
+func (t *Topology) HolderOfCPUs(resources []int) map[int]int {
+	holder := map[int]int{}
+	for k, r := range resources {
+		for _, cpu := range t.Resources[r].CPUs {
+			if _, held := holder[cpu]; !held {
+				holder[cpu] = k
+			}
+		}
+	}
+	return holder
+}
+
 // Node returns the memory node nearest to a CPU: the one with the fewest CPUs
 // among those whose CPUs include it. Several such nodes (DRAM and HBM) give
 // false, and so does a machine without memory nodes.

@@ -177,15 +177,11 @@ func partName(k hw.Kind) string {
 
 // farParts are the parts of the machine between which data is slow to move.
 func (l *insightSearch) farParts() (hw.Kind, *slotting) {
-	topology := l.topology()
-	k, at := farKind(topology)
+	k, at := farKind(l.topology())
 	if at == nil {
 		return 0, nil
 	}
-	return k, byPlace(l.places, len(at), func(pl hw.Place) int {
-		cpu, _ := l.places.Coder.Placer.Access(pl)
-		return slices.IndexFunc(at, func(r int) bool { return cpu >= 0 && topology.Resources[r].CPUs.Has(cpu) })
-	})
+	return k, byHolder(l.places, at)
 }
 
 // farKind is what such parts of a machine are, and which there are; nil if it is

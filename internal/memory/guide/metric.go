@@ -158,16 +158,16 @@ func occupied(c *cells) (float64, bool) {
 type slotting struct {
 	count int
 	code  []uint32 // of each row; nil: all rows are in slot 0
-	slot  []uint16 // of each code
+	slot  []uint32 // of each code
 	valid table.Bits
 }
 
-func (s *slotting) of(row int) uint16 {
+func (s *slotting) of(row int) uint32 {
 	if s.code == nil {
 		return 0
 	}
 	if s.valid != nil && !s.valid.Get(row) {
-		return uint16(s.count)
+		return uint32(s.count)
 	}
 	return s.slot[s.code[row]]
 }
@@ -191,22 +191,28 @@ func (g *Guide) resources(depth hw.Kind) (*slotting, error) {
 	for k, r := range at {
 		slotAt[r] = k
 	}
-	serves := depth == hw.NUMA || depth.IsCache()
-	return byPlace(g.places, len(at), func(pl hw.Place) int {
-		if serves {
+	if depth == hw.NUMA || depth.IsCache() {
+		return byPlace(g.places, len(at), func(pl hw.Place) int {
 			if k, ok := slotAt[coder.Placer.Path(pl).Server]; ok {
 				return k
 			}
 			return -1
-		}
-		cpu, _ := coder.Placer.Access(pl)
-		for k, r := range at {
-			if topology.Resources[r].CPUs.Has(cpu) {
-				return k
-			}
+		}), nil
+	}
+	return byHolder(g.places, at), nil
+}
+
+// byHolder makes a slotting of the resources that hold the CPU of a sample.
+func byHolder(places *hw.Rows, resources []int) *slotting {
+	placer := places.Coder.Placer
+	holder := placer.Topology.HolderOfCPUs(resources)
+	return byPlace(places, len(resources), func(pl hw.Place) int {
+		cpu, _ := placer.Access(pl)
+		if k, ok := holder[cpu]; ok {
+			return k
 		}
 		return -1
-	}), nil
+	})
 }
 
 func depthNames(t *hw.Topology) []string {
@@ -227,7 +233,7 @@ func (g *Guide) Depths() []string {
 
 // byPlace makes a slotting of a function of places that gives a slot or -1.
 func byPlace(rows *hw.Rows, count int, of func(hw.Place) int) *slotting {
-	s := &slotting{count: count, code: rows.Code, slot: make([]uint16, len(rows.Coder.Places))}
+	s := &slotting{count: count, code: rows.Code, slot: make([]uint32, len(rows.Coder.Places))}
 	for code, pl := range rows.Coder.Places {
 		s.slot[code] = outside(of(pl), count)
 	}
@@ -236,18 +242,18 @@ func byPlace(rows *hw.Rows, count int, of func(hw.Place) int) *slotting {
 
 // byName makes a slotting of the names of a category.
 func byName(c *table.Column, count int, of func(name string) int) *slotting {
-	s := &slotting{count: count, code: c.Data.([]uint32), slot: make([]uint16, max(len(c.Dict), 1)), valid: c.Valid}
+	s := &slotting{count: count, code: c.Data.([]uint32), slot: make([]uint32, max(len(c.Dict), 1)), valid: c.Valid}
 	for code, name := range c.Dict {
 		s.slot[code] = outside(of(name), count)
 	}
 	return s
 }
 
-func outside(slot, count int) uint16 {
+func outside(slot, count int) uint32 {
 	if slot < 0 {
-		return uint16(count)
+		return uint32(count)
 	}
-	return uint16(slot)
+	return uint32(slot)
 }
 
 // served makes a slotting of the level that served a sample and whether that was
@@ -362,13 +368,13 @@ func byNumber(c *table.Column) (*slotting, error) {
 				return nil, fmt.Errorf("column %s has more than %d different values; it does not name CPUs", c.Name, most)
 			}
 			slots[v] = k
-			s.slot = append(s.slot, uint16(k))
+			s.slot = append(s.slot, uint32(k))
 		}
 		s.code[i] = k
 	}
 	s.count = len(slots)
 	if s.slot == nil {
-		s.slot = []uint16{0}
+		s.slot = []uint32{0}
 	}
 	return s, nil
 }

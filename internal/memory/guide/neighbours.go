@@ -1,8 +1,6 @@
 package guide
 
 import (
-	"slices"
-
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/machine/hw"
@@ -29,18 +27,13 @@ func NeighboursOf(t *table.Table, topology *hw.Topology) []Neighbours {
 	if cpu == nil || at == nil || t.Elsewhere() {
 		return nil
 	}
-	partOf := map[int]int{}
+	partOf := topology.HolderOfCPUs(at)
 	part := func(row int) (int, bool) {
 		if !cpu.Has(row) {
 			return 0, false
 		}
-		n := int(cpu.Float(row))
-		p, known := partOf[n]
-		if !known {
-			p = slices.IndexFunc(at, func(r int) bool { return topology.Resources[r].CPUs.Has(n) })
-			partOf[n] = p
-		}
-		return p, p >= 0
+		p, known := partOf[int(cpu.Float(row))]
+		return p, known
 	}
 	var out []Neighbours
 	for _, name := range domainIndices {

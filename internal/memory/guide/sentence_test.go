@@ -257,13 +257,13 @@ func (s *slowRun) remoteFragments(in *Insight, rows []int) (out []string) {
 func (s *slowRun) neighbours(axis string) (within, across float64) {
 	depth, parts := (&insightSearch{Guide: s.Guide}).farParts()
 	at := s.places.Coder.Placer.Topology.At(depth)
-	by := map[int][]uint16{}
+	by := map[int][]uint32{}
 	for _, row := range s.rows {
 		if c := s.data.Table.Column(axis); c.Has(row) && int(parts.of(row)) < len(at) {
 			by[int(c.Float(row))] = append(by[int(c.Float(row))], parts.of(row))
 		}
 	}
-	same := func(a, b []uint16, own bool) float64 {
+	same := func(a, b []uint32, own bool) float64 {
 		n, equal := 0, 0
 		for i, x := range a {
 			for k, y := range b {
