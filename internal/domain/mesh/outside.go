@@ -44,7 +44,7 @@ func (v *View) WhyOutside(p *Placed) string {
 	if len(p.Space.Parts) != 1 {
 		return ""
 	}
-	var beyond []string
+	var beyond []axesBeyond
 	first, dims := v.settings.Numbering.First, p.Space.Parts[0].Dims
 	oneMore := true // every axis goes from 1 to its number of cells, as in Fortran
 	for a, col := range [][]int32{s.X, s.Y, s.Z} {
@@ -54,7 +54,7 @@ func (v *View) WhyOutside(p *Placed) string {
 		}
 		cells := dims[a] * v.settings.Numbering.ratio(a)
 		if int(lo) < first || int(hi) >= first+cells {
-			beyond = append(beyond, fmt.Sprintf("%c goes from %d to %d, the mesh has %d cells along it", 'x'+a, lo, hi, dims[a]))
+			beyond = addBeyond(beyond, axesBeyond{lo: lo, hi: hi, cells: dims[a]}, "xyz"[a:a+1])
 		}
 		oneMore = oneMore && first == 0 && lo >= 1 && int(hi) == cells
 	}
@@ -65,7 +65,38 @@ func (v *View) WhyOutside(p *Placed) string {
 	if oneMore {
 		why = "indices that start at 1 (--first 1)"
 	}
-	return strings.Join(beyond, "; ") + ": " + why
+	said := make([]string, len(beyond))
+	for i, b := range beyond {
+		said[i] = b.String()
+	}
+	return strings.Join(said, "; ") + ": " + why
+}
+
+// axesBeyond are axes along which samples reach equally far beyond equally many cells.
+type axesBeyond struct {
+	axes   []string
+	lo, hi int32
+	cells  int
+}
+
+// addBeyond adds an axis to those that it is like, or as another one.
+func addBeyond(list []axesBeyond, like axesBeyond, axis string) []axesBeyond {
+	for i := range list {
+		if b := &list[i]; b.lo == like.lo && b.hi == like.hi && b.cells == like.cells {
+			b.axes = append(b.axes, axis)
+			return list
+		}
+	}
+	like.axes = []string{axis}
+	return append(list, like)
+}
+
+func (b axesBeyond) String() string {
+	last := len(b.axes) - 1
+	if last == 0 {
+		return fmt.Sprintf("%s goes from %d to %d, the mesh has %d cells along it", b.axes[0], b.lo, b.hi, b.cells)
+	}
+	return fmt.Sprintf("%s and %s go from %d to %d, the mesh has %d cells along each", strings.Join(b.axes[:last], ", "), b.axes[last], b.lo, b.hi, b.cells)
 }
 
 func (v *View) positionsOutside(p *Placed) string {
