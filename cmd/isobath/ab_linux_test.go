@@ -281,3 +281,21 @@ func TestRecordPairsFlags(t *testing.T) {
 		t.Errorf("%s was made: %v", folder, err)
 	}
 }
+
+// TestDiffEmptyRun: a run without samples is no run without debug information.
+func TestDiffEmptyRun(t *testing.T) {
+	r := newRecorder(t)
+	for _, run := range [][]string{{"none", "true"}, {"some", r.compile("old", 20_000_000)}} {
+		if out, err := r.command("record", "-o", run[0]+".isobath", "--", run[1]).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	for args, want := range map[string]string{"none some": "A: none.isobath has no samples", "some none": "B: none.isobath has no samples"} {
+		a, b, _ := strings.Cut(args, " ")
+		out, err := r.command("diff", a+".isobath", b+".isobath").CombinedOutput()
+		var status *exec.ExitError
+		if !errors.As(err, &status) || status.ExitCode() != 1 || !strings.Contains(string(out), want) {
+			t.Errorf("%s: %v\n%s", args, err, out)
+		}
+	}
+}

@@ -249,6 +249,11 @@ func (f *diffFlags) compare(ctx context.Context, a, b []string) (*compare.Compar
 		}
 		opt.Renames[from] = to
 	}
+	for i, runs := range [][]compare.Run{runsA, runsB} {
+		if runs[0].Table.Rows() == 0 { // it has no columns to ask about either
+			return nil, fmt.Errorf("%s: %s has no samples: there is nothing to compare", []string{"A", "B"}[i], runs[0].Name)
+		}
+	}
 	if opt.Questions, err = f.questions(runsA[0].Table, runsB[0].Table); err != nil {
 		return nil, err
 	}

@@ -158,6 +158,8 @@ type Comparison struct {
 	learned  int // other runs that say how runs differ
 	commands [2][]string
 	costUnit string
+	// strangers says that most of both sides has no partner on the other.
+	strangers bool
 }
 
 // Failing are the rows that a gate fails of, of all tables.
@@ -302,6 +304,7 @@ func Runs(ctx context.Context, a, b []Run, opt Options) (*Comparison, error) {
 	f.judge(c, tables)
 	c.fillSides(f, tables[0])
 	c.Warnings = append(c.Warnings, f.said...)
+	c.findStrangers()
 	c.settle(tables)
 	c.Remapped = remapped(&a[0], &b[0])
 	return c, nil

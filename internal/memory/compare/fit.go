@@ -343,10 +343,14 @@ func (f *fitting) rates(all []Run, opt *Options) error {
 		f.say("sampled by %s: each chose other accesses", strings.Join(modes, " and "))
 	}
 	known, periods := 0, distinct(all, func(r *Run) string {
-		if p := period(r); p > 0 {
-			return fmt.Sprint(p)
+		switch p := period(r); {
+		case p == 0:
+			return ""
+		case r.Manifest.Recording.Mode == "timer":
+			return Duration(p / 1e9)
+		default:
+			return term.Thousands(int64(p)) + " events"
 		}
-		return ""
 	})
 	for i := range all {
 		if period(&all[i]) > 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/kind"
 	"github.com/isobath/isobath/internal/data/run"
 	"github.com/isobath/isobath/internal/data/table"
@@ -100,12 +101,13 @@ func TestWhatDoesNotCompare(t *testing.T) {
 			edited(t, r, "latency", func(c *table.Column) { c.Unit = "ns" })
 			hardware(r, "PEBS", 0)
 		}},
-		{name: "rates", opt: byLine(Samples), warn: "sampled every 500000 and 2e+06", b: func(r *Run) { r.Manifest.Recording.Period = 4 * sampleNanoseconds }, check: func(c *Comparison) error {
+		{name: "rates", opt: byLine(Samples), warn: "sampled every 500 µs and 2 ms", b: func(r *Run) { r.Manifest.Recording.Period = 4 * sampleNanoseconds }, check: func(c *Comparison) error {
 			if c.B.Cost != 4*c.A.Cost {
 				return fmt.Errorf("samples %v and %v are not scaled", c.A.Cost, c.B.Cost)
 			}
 			return nil
 		}},
+		{name: "periods of events", opt: byLine(Samples), warn: "sampled every " + term.Thousands(1000) + " events and " + term.Thousands(4000) + " events", a: func(r *Run) { hardware(r, "PEBS", 1000) }, b: func(r *Run) { hardware(r, "PEBS", 4000) }},
 		{name: "period unknown on one side", opt: byLine(Cost), refuse: "--metric share or mean", a: func(r *Run) { hardware(r, "PEBS", 1000) }, b: func(r *Run) { hardware(r, "PEBS", 0) }},
 		{name: "kinds of sampling", opt: byLine(Cost), refuse: "sampled by timer and PEBS", b: func(r *Run) { hardware(r, "PEBS", 1000) }},
 		{name: "thresholds of latency", opt: byLine(Cost), warn: "only those of at least 12", a: func(r *Run) { hardware(r, "PEBS", 1000) }, b: func(r *Run) {
@@ -256,5 +258,39 @@ func TestReferencesAmongSamples(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "a count is not an estimate") {
 			t.Errorf("a side of both kinds: %v", err)
 		}
+	}
+}
+
+// TestStrippedSide: where one side has no names, everything is new and gone, and a
+// note says why that is little to go by; the first sentence names none of it.
+func TestStrippedSide(t *testing.T) {
+	counts := []float64{600, 300, 100}
+	a, b := counted(t, "a", []string{"solve", "pack", "send"}, counts), counted(t, "b", []string{"app+0x10", "app+0x20", "send"}, counts)
+	c := compared(t, []Run{a}, []Run{b}, byFunction(nil))
+	if all := strings.Join(c.Warnings, "\n"); !strings.Contains(all, "90.0 % of A and 90.0 % of B have no partner by function") || strings.Contains(c.Sentence(), "app+0x10") {
+		t.Errorf("%s\n%s", c.Sentence(), all)
+	}
+	// What is new beside what stayed is told.
+	b = counted(t, "b", []string{"solve", "pack", "send", "extra"}, []float64{600, 300, 100, 900})
+	if c = compared(t, []Run{a}, []Run{b}, byFunction(nil)); !strings.Contains(c.Sentence(), "most in extra") || len(c.Warnings) > 0 {
+		t.Errorf("%s\n%q", c.Sentence(), c.Warnings)
+	}
+}
+
+// TestNamesOfNumbers: a number in a sentence says what it is the number of.
+func TestNamesOfNumbers(t *testing.T) {
+	a := plain(t, nil)
+	b := plain(t, func(r *Run) {
+		edited(t, r, "weight", func(c *table.Column) {
+			weights := make([]int64, r.Table.Rows())
+			for i := range weights {
+				weights[i] = sampleNanoseconds * int64(1+50*(i%2))
+			}
+			c.Data = weights
+		})
+	})
+	c := compared(t, []Run{a}, []Run{b}, Options{Questions: []Question{{By: []string{"cpu"}, Metric: Cost}}})
+	if !strings.Contains(c.Sentence(), "; most in cpu 1, ") {
+		t.Error(c.Sentence())
 	}
 }

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/isobath/isobath/internal/base/redact"
 	"github.com/isobath/isobath/internal/base/term"
 	"github.com/isobath/isobath/internal/data/samples"
 	"github.com/isobath/isobath/internal/data/table"
+	"github.com/isobath/isobath/internal/memory/align"
 )
 
 // About is the sign before numbers that rest on a model; empty otherwise.
@@ -172,14 +174,55 @@ func (c *Comparison) sureness(w *Row) string {
 	return fmt.Sprintf("%s, if runs of one program differ by no more than some %s; one run a side cannot show that", text, Percent(*c.Tau))
 }
 
+// Named is a row in a sentence: a bare number says which column it is of.
+func (c *Comparison) Named(r *Row) string {
+	by := c.By
+	if len(r.By) > 0 {
+		by = r.By
+	}
+	if _, err := strconv.ParseFloat(r.Label, 64); err == nil && len(by) == 1 {
+		return by[0] + " " + r.Label
+	}
+	return r.Label
+}
+
+// mostStrange is the part of both sides that may have no partner before groups say
+// nothing about what changed.
+const mostStrange = .5
+
+// findStrangers looks for sides that call the same things by other names, as where
+// one of them has no debug information: then everything is new and gone.
+func (c *Comparison) findStrangers() {
+	var a, b float64
+	for i := range c.Groups {
+		if r := &c.Groups[i]; r.Metric == "" {
+			switch r.Matched {
+			case align.OnlyA:
+				a += r.A.Share
+			case align.OnlyB:
+				b += r.B.Share
+			}
+		}
+	}
+	if a <= mostStrange || b <= mostStrange {
+		return
+	}
+	c.strangers = true
+	c.Warnings = append(c.Warnings, fmt.Sprintf("%s of A and %s of B have no partner by %s: the runs may name the same code otherwise, as where one was built without -g or stripped; new and gone say little then",
+		term.Percent(a), term.Percent(b), strings.Join(c.By, ":")))
+}
+
 // leader names the group that changed most among those that are sure.
 func (c *Comparison) leader() string {
+	if c.strangers {
+		return ""
+	}
 	for i := range c.Groups {
 		r := &c.Groups[i]
 		if !r.Sure || r.Metric != "" {
 			continue
 		}
-		text := fmt.Sprintf("; most in %s, %s → %s", r.Label, c.value(&r.A), c.value(&r.B))
+		text := fmt.Sprintf("; most in %s, %s → %s", c.Named(r), c.value(&r.A), c.value(&r.B))
 		switch {
 		case r.Ratio != nil && c.allowed():
 			text += fmt.Sprintf(" (%s)", between(*r.Low, *r.High))
@@ -337,17 +380,17 @@ func (c *Comparison) Says(r *Row) string {
 	c = c.As(r)
 	switch {
 	case r.A.Samples == 0 && r.A.Cost == 0:
-		return fmt.Sprintf("%s is new in B: %s", r.Label, c.value(&r.B))
+		return fmt.Sprintf("%s is new in B: %s", c.Named(r), c.value(&r.B))
 	case r.B.Samples == 0 && r.B.Cost == 0:
-		return fmt.Sprintf("%s is gone in B: %s in A", r.Label, c.value(&r.A))
+		return fmt.Sprintf("%s is gone in B: %s in A", c.Named(r), c.value(&r.A))
 	case r.Ratio == nil:
-		return fmt.Sprintf("%s: %s → %s, not tested", r.Label, c.value(&r.A), c.value(&r.B))
+		return fmt.Sprintf("%s: %s → %s, not tested", c.Named(r), c.value(&r.A), c.value(&r.B))
 	}
 	change := byHow(*r.Ratio)
 	if r.Sure {
 		change = c.sureChange(r)
 	}
-	text := fmt.Sprintf("%s %s (%s): %s → %s", r.Label, c.does(change), between(*r.Low, *r.High), c.value(&r.A), c.value(&r.B))
+	text := fmt.Sprintf("%s %s (%s): %s → %s", c.Named(r), c.does(change), between(*r.Low, *r.High), c.value(&r.A), c.value(&r.B))
 	if r.Verdict == Unsure {
 		text += fmt.Sprintf("; unsure: detectable %s", Percent(*r.Detectable))
 	}

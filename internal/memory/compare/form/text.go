@@ -122,7 +122,7 @@ func gateText(c *compare.Comparison) string {
 	limit := limitsText(g)
 	var failing []string
 	for _, r := range c.Failing() {
-		failing = append(failing, name(r))
+		failing = append(failing, strings.Replace(name(r), r.Label, c.Named(r), 1))
 	}
 	switch {
 	case g.Failed:
