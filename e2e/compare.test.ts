@@ -146,6 +146,36 @@ describe('two runs', () => {
     }
   });
 
+  it('cuts nothing in the bar, and no line of the code under its heads', async () => {
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await page.reload();
+    await status().filter({ hasText: '± 1.3 sampling' }).waitFor();
+    const parts = (): Promise<readonly string[]> =>
+      status().evaluate((bar) => {
+        const { bottom } = bar.getBoundingClientRect();
+        return [...bar.querySelectorAll('.part')].flatMap((p) => {
+          const box = p.getBoundingClientRect();
+          if (box.top >= bottom - 1) return []; // no room: not shown
+          const whole = box.bottom <= bottom + 1 && p.scrollWidth <= p.clientWidth + 1;
+          return [whole ? p.textContent!.trim() : `cut: ${p.textContent}`];
+        });
+      });
+    await expect.poll(async () => (await parts()).join(' ')).toMatch(/−37\.8 % ± 1\.3 sampling/);
+    expect((await parts()).filter((p) => p.startsWith('cut'))).toEqual([]);
+    const under = (): Promise<number> =>
+      page.locator('[data-view="Code"]').evaluate((e) => {
+        const scroller = e.shadowRoot?.querySelector('.cm-scroller');
+        const lines = [...(scroller?.querySelectorAll('.cm-line') ?? [])];
+        if (!scroller || scroller.scrollTop === 0 || lines.length === 0) return -1;
+        const { top } = scroller.getBoundingClientRect();
+        return lines.filter((l) => {
+          const box = l.getBoundingClientRect();
+          return box.top < top - 3 && box.bottom > top + 3; // less is the room above the letters
+        }).length;
+      });
+    await expect.poll(under).toBe(0);
+  });
+
   it('ends in one run, and another run is compared from the menu', async () => {
     await page.getByRole('button', { name: /^End the comparison/ }).click();
     await status()

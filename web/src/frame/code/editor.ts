@@ -48,6 +48,7 @@ export interface Hands {
 const NUMBERS = 54; // px of the line numbers
 const WIDE_NUMBERS = 78; // of addresses in their place
 const CELL = 50; // px of a column's bars
+const LINE = 18; // px of a line
 const SWATCH = 12;
 const NARROW = 38; // px of a number without a bar
 const AROUND = 30; // px of a bar around a centre line
@@ -248,7 +249,7 @@ const look = EditorView.theme({
   '&': { height: '100%', backgroundColor: 'var(--bg)', color: 'var(--text)', fontSize: '11.5px' },
   '.cm-scroller': {
     fontFamily: '"JetBrains Mono", ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace',
-    lineHeight: '18px',
+    lineHeight: `${LINE}px`,
     fontVariantLigatures: 'none',
   },
   '.cm-content': { padding: '0' },
@@ -275,7 +276,7 @@ const look = EditorView.theme({
   '.narrow-number .cm-gutterElement, .heads .narrow-number': { width: `${NARROW}px` },
   '.narrow-around .cm-gutterElement, .heads .narrow-around': { width: `${AROUND}px` },
   '.heads .narrow-around': { textAlign: 'center', paddingRight: '0' },
-  '.around': { position: 'relative', height: '18px', width: `${AROUND}px` },
+  '.around': { position: 'relative', height: `${LINE}px`, width: `${AROUND}px` },
   '.around::after': {
     content: '""',
     position: 'absolute',
@@ -287,7 +288,7 @@ const look = EditorView.theme({
   '.around i': { position: 'absolute', top: '3px', bottom: '3px' },
   '.number': {
     position: 'relative',
-    height: '18px',
+    height: `${LINE}px`,
     width: `${CELL - 2}px`,
     textAlign: 'right',
     fontSize: '10.5px',
@@ -417,7 +418,11 @@ export function createEditor(host: HTMLElement, hands: Hands): Editor {
     },
     reveal: (line) => {
       if (line < 1 || line > view.state.doc.lines) return;
-      view.dispatch({ effects: EditorView.scrollIntoView(view.state.doc.line(line).from, { y: 'center' }) });
+      // In the middle, but with whole lines from the top on: half of one under the heads is hard to read.
+      const above = Math.max(0, Math.floor((view.scrollDOM.clientHeight - LINE) / 2 / LINE)) * LINE;
+      view.dispatch({
+        effects: EditorView.scrollIntoView(view.state.doc.line(line).from, { y: 'start', yMargin: above }),
+      });
     },
     visible: () => visibleLines(view),
     focus: () => view.focus(),
