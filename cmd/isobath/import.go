@@ -47,6 +47,9 @@ same run changes nothing, and one that was interrupted starts anew.`,
 			if out == "" && len(args) == 1 {
 				out = defaultRun(args[0])
 			}
+			if cmd.Flags().Changed("engine") && engine == "" { // a variable that was not set
+				return usagef("--engine names no address; see 'isobath help engine'")
+			}
 			if engine == "" {
 				if err := keepInputs(out, args...); err != nil {
 					return err
