@@ -1,22 +1,19 @@
 // What the frame does for every page: actions of keys and menus, exports, files
 // that are dropped, dialogs. It holds what App.svelte shows of these.
 import type { Api } from '../api/client';
-import { count } from '../base/format';
 import { isTyping } from '../base/keys';
-import { pageMeasure } from '../base/measure';
-import { text } from '../state/selection';
 import type { Snapshot, Store } from '../state/store';
 import type { Appearance } from './appearance.svelte';
-import { chipOf } from './chips';
 import type { DialogName } from './context';
 import type { Format } from './export';
 import { actionOf, type Action } from './keymap';
 import type { Page, PageHandle } from './pages';
+import type { Saved, Whole } from './saving';
 import type { Said, View } from './view';
 
 const COPIED = 1500; // ms that "copied" is said
 const REFUSED =
-  'This server is shared and shows only the runs it was started with. To open a file of your own: isobath open FILE';
+  'This server is shared and shows only the runs it was started with. A file of your own: isobath open FILE';
 
 /** What the shell needs of what is shown now. */
 export interface Shown {
@@ -28,7 +25,7 @@ export interface Shown {
 }
 
 /** What the export menu and the commands offer. */
-export type ExportFormat = Format | 'rows' | 'page-png' | 'page-pdf';
+export type ExportFormat = Format | Whole;
 
 export class Shell {
   said = $state.raw<Said | undefined>();
@@ -59,53 +56,20 @@ export class Shell {
 
   // ---- export ----
 
-  get counted(): string {
-    const counts = this.shown().snap.answer?.counts;
-    return counts ? `${count(counts[1])} of ${count(counts[0])} samples` : '';
-  }
-
-  private caption(title: string): string {
-    const { info, state } = this.shown().snap;
-    const chips = state.select
-      .map((c) => chipOf(c, info?.columns ?? []))
-      .map((c) => `${c.name} ${c.value} ${c.unit}`.trim());
-    return [title, info?.name, ...chips, this.counted].filter(Boolean).join(' · ');
+  private get saved(): Saved {
+    return { snap: this.shown().snap, theme: this.appearance.theme };
   }
 
   async save(title: string, view: View<unknown>, format: Format): Promise<void> {
-    const name = `${this.shown().snap.info?.name ?? 'isobath'}-${title}`;
-    await this.attempt(async () => {
-      const { download, exportView } = await import('./export');
-      const { theme } = this.appearance;
-      download(await exportView(view, format, name, this.caption(title), theme, pageMeasure()));
-    });
-  }
-
-  private async savePage(format: 'png' | 'pdf'): Promise<void> {
-    const { name = 'isobath' } = this.shown().snap.info ?? {};
-    await this.attempt(async () => {
-      const [{ download }, { exportPage }] = await Promise.all([import('./export'), import('./pageexport')]);
-      const [caption, { theme }] = [this.caption(this.shown().page.title), this.appearance];
-      download(await exportPage(format, name, caption, theme, pageMeasure()));
-    });
+    await this.attempt(async () => (await import('./saving')).saveView(this.saved, title, view, format));
   }
 
   async exportAs(format: ExportFormat): Promise<void> {
-    if (format === 'page-png' || format === 'page-pdf') {
-      await this.savePage(format === 'page-png' ? 'png' : 'pdf');
-      return;
-    }
-    if (format !== 'rows') {
-      this.askView('export', format);
-      return;
-    }
-    const { info, state } = this.shown().snap;
-    if (!info) return;
-    await this.attempt(async () => {
-      const answer = await this.api.rows(info.id, text(state.select), text(state.filter));
-      const { download } = await import('./export');
-      download({ name: `${info.name}-samples.csv`, blob: await answer.blob() });
-    });
+    if (format === 'png' || format === 'svg' || format === 'csv') this.askView('export', format);
+    else
+      await this.attempt(async () =>
+        (await import('./saving')).saveAll(this.saved, this.shown().page.title, this.api, format),
+      );
   }
 
   /** Says what failed, in the banner of exports. */

@@ -347,6 +347,13 @@ export class Store {
     if (this.snap.info) this.load(this.snap.info.id);
   }
 
+  // renew shows what a run has become: what is selected and shown stays.
+  renew(now: Pick<Snapshot, 'state' | 'info' | 'home'>): void {
+    this.epoch++;
+    this.refresh('now');
+    this.set(now);
+  }
+
   // open imports a file on the server's machine, upload one of the browser's.
   open(path: string): Promise<void> {
     return this.follow(() => this.api.open(path));

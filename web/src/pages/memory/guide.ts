@@ -50,6 +50,7 @@ export function slotOf<K extends Kind>(guided: Guided, name: string, kind: K): S
   return s?.kind === kind ? (s as Slot<K>) : undefined;
 }
 
+const MOMENT = /\./; // ids of moments of the one recording of a server have a number behind a dot
 const REST = 40; // ms; a brush that still moves is not worth a question
 const KEPT = 64; // answers remembered
 
@@ -94,8 +95,13 @@ export class Guide {
   /** Turns to a run: answers about another one are forgotten. */
   open(run: string): void {
     if (run === this.snap.run) return;
-    for (const name of [...this.snap.slots.keys()]) this.drop(name);
     this.kept.clear();
+    // Of a later moment of a recording answers take the place of others when they are there.
+    const grown = MOMENT.test(this.snap.run) && MOMENT.test(run);
+    const { slots } = this.snap;
+    if (grown) this.set({ ...this.snap, run });
+    for (const name of [...slots.keys()]) this[grown ? 'again' : 'drop'](name);
+    if (grown) return;
     this.set({ run, info: undefined, slots: new Map() });
     if (run !== '') this.ask(run);
   }
