@@ -55,12 +55,12 @@ func (f *liveFlags) address() (server.Address, error) {
 	return server.Address{Port: f.port}, nil
 }
 
-// liveRows is how many samples are shown of a recording that goes on: making them
-// ready takes about a tenth of a second, once a second. liveRowBytes is what one
+// liveRows is how many samples are shown of a recording that goes on: making 50,000
+// to 75,000 of them ready took half a second of a processor at most. liveRowBytes is what one
 // takes, with all that is kept to answer questions about it; two moments are open
 // while one takes the place of the other, and they get a quarter of --memory.
 const (
-	liveRows     = 100_000
+	liveRows     = 50_000
 	liveRowBytes = 1 << 10
 )
 
