@@ -44,7 +44,7 @@ func TestFind(t *testing.T) {
 }
 
 // TestPagesLeadToChapters holds that the help of each page of the browser names a
-// chapter that there is.
+// chapter that there is; e2e/chapters.test.ts follows the links.
 func TestPagesLeadToChapters(t *testing.T) {
 	text, err := os.ReadFile("../web/src/frame/HelpDialog.svelte")
 	if err != nil {
