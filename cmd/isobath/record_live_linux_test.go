@@ -137,7 +137,9 @@ func TestRecordLive(t *testing.T) {
 		t.Errorf("open are %+v, shown is %s", home.Runs, second.Run)
 	}
 
-	p.do("pause")
+	if now := p.do("pause"); !now.Paused {
+		t.Errorf("asked to pause, it is %+v", now)
+	}
 	time.Sleep(500 * time.Millisecond) // a moment that is being made ready is shown yet
 	held := p.until("paused", func(l frame.Live) bool { return l.Paused })
 	after := p.until("recording on", func(l frame.Live) bool { return l.Samples > held.Samples+2000 })

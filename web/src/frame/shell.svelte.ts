@@ -12,8 +12,7 @@ import type { Saved, Whole } from './saving';
 import type { Said, View } from './view';
 
 const COPIED = 1500; // ms that "copied" is said
-const REFUSED =
-  'This server is shared and shows only the runs it was started with. A file of your own: isobath open FILE';
+const REFUSED = 'This server is shared: it shows the runs it was started with. Others: isobath open FILE';
 
 /** What the shell needs of what is shown now. */
 export interface Shown {
