@@ -23,9 +23,7 @@ func wait(t *testing.T, s *Server, j frame.Job) frame.Job {
 		t.Fatal(err)
 	}
 	for {
-		b.mu.Lock()
-		now, changed := b.state, b.changed
-		b.mu.Unlock()
+		now, changed := b.next()
 		if now.State != "running" {
 			return now
 		}

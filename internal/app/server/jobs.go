@@ -30,18 +30,15 @@ type jobs struct {
 	n   int
 }
 
-// job is one import. Its state changes under mu; changed is closed at each
-// change and replaced.
+// job is one import.
 type job struct {
+	followed[frame.Job]
+
 	cancel context.CancelFunc
 	task   *parallel.Task
 	start  time.Time
 	path   string
 	how    frame.Reading
-
-	mu      sync.Mutex
-	state   frame.Job
-	changed chan struct{}
 }
 
 func (j *jobs) init(ctx context.Context) { j.ctx, j.cancel = context.WithCancel(ctx) }
@@ -89,7 +86,7 @@ func (s *Server) beginAs(name, path string, how frame.Reading, done func(frame.J
 
 func (s *Server) start(b *job, name string, open Opener, done func(frame.Job)) frame.Job {
 	ctx, cancel := context.WithCancel(s.jobs.ctx)
-	b.cancel, b.start, b.changed = cancel, time.Now(), make(chan struct{})
+	b.cancel, b.start = cancel, time.Now()
 	s.jobs.mu.Lock()
 	s.jobs.n++
 	b.state = frame.Job{ID: strconv.Itoa(s.jobs.n), Name: name, State: "running", Warnings: []string{}, Progress: frame.Progress{Stage: "reading"}}
@@ -158,20 +155,6 @@ func (j *jobs) list() []frame.Job {
 		}
 	}
 	return out
-}
-
-func (b *job) now() frame.Job {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.state
-}
-
-func (b *job) set(change func(*frame.Job)) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	change(&b.state)
-	close(b.changed)
-	b.changed = make(chan struct{})
 }
 
 // progress adds rate and time left to what the importer says.
@@ -257,28 +240,12 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	stream := frame.OpenStream(w)
-	defer stream.Close()
-	for {
-		b.mu.Lock()
-		now, changed := b.state, b.changed
-		b.mu.Unlock()
-		event := "progress"
-		if now.State != "running" {
-			event = now.State
+	return b.stream(w, r, func(now frame.Job) (string, bool) {
+		if now.State == "running" {
+			return "progress", false
 		}
-		if stream.Send(event, now) != nil || event != "progress" {
-			return nil
-		}
-		if !pause(r.Context(), frame.EventsEvery) {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-r.Context().Done():
-			return nil
-		}
-	}
+		return now.State, true
+	})
 }
 
 // pause waits; it reports false if the context ended.

@@ -24,14 +24,12 @@ import (
 // of its own, so that no answer about one is taken for one about another; all of
 // them name the newest one, and in the end the run that was written.
 type Live struct {
-	s    *Server
-	id   string // before liveSeparator in the ids of moments
-	stop func()
+	followed[frame.Live]
 
-	mu      sync.Mutex // of state, changed and moments
-	state   frame.Live
-	changed chan struct{} // closed at each change and replaced
-	moments int
+	s       *Server
+	id      string // before liveSeparator in the ids of moments
+	stop    func()
+	moments int // of Show, which is called by one
 
 	shown *frame.Run // guarded by the server's mu; nil: nothing yet
 }
@@ -43,8 +41,8 @@ const liveSeparator = "."
 func (s *Server) BeginLive(name string, stop func()) *Live {
 	h := sha256.New()
 	fmt.Fprintln(h, name, time.Now().UnixNano())
-	l := &Live{s: s, id: frame.Identity(name, h), stop: sync.OnceFunc(stop), changed: make(chan struct{}),
-		state: frame.Live{State: frame.LiveRecording, Name: name}}
+	l := &Live{s: s, id: frame.Identity(name, h), stop: sync.OnceFunc(stop)}
+	l.state = frame.Live{State: frame.LiveRecording, Name: name}
 	s.mu.Lock()
 	s.live = l
 	s.mu.Unlock()
@@ -57,12 +55,9 @@ func (l *Live) Show(ctx context.Context, now *run.Run) error {
 	if err != nil {
 		return errors.Join(err, now.Close())
 	}
-	l.mu.Lock()
 	l.moments++
 	id := fmt.Sprint(l.id, liveSeparator, l.moments)
-	name := l.state.Name
-	l.mu.Unlock()
-	r := memory.OpenAs(id, name, set)
+	r := memory.OpenAs(id, l.now().Name, set)
 	r.Live = true
 	l.s.mu.RLock()
 	before := l.shown // closed by nobody but us
@@ -157,20 +152,6 @@ func (l *Live) fail(f frame.Failure) {
 	l.set(func(s *frame.Live) { s.State, s.Failure = frame.LiveFailed, &f })
 }
 
-func (l *Live) now() frame.Live {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.state
-}
-
-func (l *Live) set(change func(*frame.Live)) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	change(&l.state)
-	close(l.changed)
-	l.changed = make(chan struct{})
-}
-
 // names reports whether an id is that of the recording or of one of its moments.
 func (l *Live) names(id string) bool {
 	if l == nil {
@@ -234,22 +215,7 @@ func (s *Server) liveEvents(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	stream := frame.OpenStream(w)
-	defer stream.Close()
-	for {
-		l.mu.Lock()
-		now, changed := l.state, l.changed
-		l.mu.Unlock()
-		if stream.Send(now.State, now) != nil || now.State == frame.LiveDone || now.State == frame.LiveFailed {
-			return nil
-		}
-		if !pause(r.Context(), frame.EventsEvery) {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-r.Context().Done():
-			return nil
-		}
-	}
+	return l.stream(w, r, func(now frame.Live) (string, bool) {
+		return now.State, now.State == frame.LiveDone || now.State == frame.LiveFailed
+	})
 }

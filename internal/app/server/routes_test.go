@@ -22,7 +22,7 @@ func address(r *frame.Route) string {
 func TestAccess(t *testing.T) {
 	shared := newTestServer(t, func(o *Options) { o.Shared = true })
 	owners := []string{
-		"DELETE jobs/{job}", "DELETE runs/{id}", "GET jobs/{job}/columns", "GET runs/{id}/columns", "POST jobs/{job}/again", "POST open",
+		"DELETE jobs/{job}", "DELETE runs/{id}", "GET jobs/{job}/columns", "GET runs/{id}/columns", "POST jobs/{job}/again", "POST live", "POST open",
 		"POST runs/{id}/again", "POST runs/{id}/mesh/attach", "POST runs/{id}/mesh/link", "POST runs/{id}/sources", "POST upload",
 		"PUT runs/{id}/names", "PUT runs/{id}/selections",
 	}
