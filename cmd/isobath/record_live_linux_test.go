@@ -182,6 +182,7 @@ func TestRecordLive(t *testing.T) {
 // is the program's when the page is left; Ctrl-C while it records writes the run.
 func TestRecordLiveEnds(t *testing.T) {
 	r := newRecorder(t)
+	chase := r.build("chase", "-O2")
 	t.Run("at once", func(t *testing.T) {
 		path := filepath.Join(r.dir, "short.isobath")
 		cmd := r.command("record", "--live", "--no-browser", "--port", "0", "-o", path, "--", "/bin/sh", "-c", "exit 3")
@@ -199,7 +200,7 @@ func TestRecordLiveEnds(t *testing.T) {
 	})
 	t.Run("by Ctrl-C", func(t *testing.T) {
 		path := filepath.Join(r.dir, "cut.isobath")
-		cmd := r.command("record", "--live", "--no-browser", "--port", "0", "-o", path, "--rate", "2000", "--", r.build("chase", "-O2"), "200000", "40000000000")
+		cmd := r.command("record", "--live", "--no-browser", "--port", "0", "-o", path, "--rate", "2000", "--", chase, "200000", "40000000000")
 		cmd.SysProcAttr = own(cmd.SysProcAttr)
 		said := r.lines(cmd)
 		p := peerOf(t, said)
@@ -212,7 +213,7 @@ func TestRecordLiveEnds(t *testing.T) {
 		}
 	})
 	t.Run("of another process", func(t *testing.T) {
-		app := exec.Command(r.build("chase", "-O2"), "200000", "40000000000")
+		app := exec.Command(chase, "200000", "40000000000")
 		app.SysProcAttr = r.command().SysProcAttr
 		if err := app.Start(); err != nil {
 			t.Fatal(err)
