@@ -76,6 +76,9 @@ func (p *livePeer) until(what string, is func(frame.Live) bool) frame.Live {
 	for begin := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		var now frame.Live
 		p.ask("GET", "live", nil, &now)
+		if now.Shown > now.Samples {
+			p.t.Fatalf("%d samples are shown of %d", now.Shown, now.Samples)
+		}
 		if is(now) {
 			return now
 		}

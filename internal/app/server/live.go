@@ -70,7 +70,11 @@ func (l *Live) Show(ctx context.Context, now *run.Run) error {
 		}
 	}
 	err = l.replace(r)
-	l.set(func(f *frame.Live) { f.Run, f.Shown = id, int64(r.Summary().Rows) })
+	// Samples came while the moment was made: what is shown was recorded.
+	l.set(func(f *frame.Live) {
+		f.Run, f.Shown = id, int64(r.Summary().Rows)
+		f.Samples = max(f.Samples, f.Shown)
+	})
 	return err
 }
 
