@@ -582,6 +582,31 @@ describe.skipIf(!SAMPLES || !CAN || !AMR)('the mesh page on real data', () => {
     await server.stop();
   });
 
+  it('has room in a small window for what became of samples, and in the plot for decades', async () => {
+    const server = await start('open', SAMPLES!, '--mesh', pattern);
+    const { page, problems } = await browser.open('about:blank');
+    await page.setViewportSize({ width: 1280, height: 720 });
+    type Summary = { relation?: { density: { x: number[]; y: number[]; counts: number[] } } };
+    const plotted = page.waitForResponse((r) => r.url().endsWith('/mesh/summary'));
+    await page.goto(`${server.url}&v=1&page=mesh&o.m.show=both&o.m.variable=e`);
+    const { counts, y } = ((await (await plotted).json()) as Summary).relation!.density;
+    // Energies go from 0 over ten decades: on a linear axis five of forty columns have cells.
+    const columns = y.slice(1).filter((_, k) => counts.slice(40 * k, 40 * k + 40).some((n) => n > 0));
+    expect(columns.length).toBeGreaterThan(20);
+    expect(counts.reduce((a, n) => a + n)).toBe(800);
+    const plot = page.getByRole('application', { name: 'Relation' });
+    await expect
+      .poll(() => plot.locator('.sr').first().innerText())
+      .toMatch(/^latency, average, log against e, symlog/);
+    await page.getByRole('region', { name: 'Legend of latency, average' }).locator('[data-few]').waitFor();
+    const room = await page.locator('.legends').first().boundingBox();
+    const list = await page.getByLabel('Samples used').boundingBox();
+    expect(list!.y + list!.height).toBeLessThanOrEqual(room!.y + room!.height);
+    expect(problems).toEqual([]);
+    await page.close();
+    await server.stop();
+  });
+
   it('shows the change between two dumps, and stripes what few samples make', async () => {
     const server = await start('open', SAMPLES!, '--mesh', pattern);
     const { page, problems } = await browser.open(`${server.url}&v=1&page=mesh`);

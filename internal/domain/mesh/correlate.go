@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 
 	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/data/grid"
@@ -341,28 +342,39 @@ func (p *Pairs) ByCategory(ctx context.Context, m *grid.Mesh, k int, permute boo
 }
 
 // Density counts pairs in a grid of bins: Counts[y*NX+x], x the performance
-// field. Axes are logarithmic when both ranges exceed 30 : 1.
+// field. A pair on an edge is counted above it, one beyond the ends in the bin
+// at the end.
 type Density struct {
 	NX, NY int       `json:"-"`
 	X      []float64 `json:"x"` // NX+1 edges
 	Y      []float64 `json:"y"`
-	Log    bool      `json:"log"`
+	Log    bool      `json:"log"` // whether the edges that nobody gave are logarithmic
 	Counts []uint32  `json:"counts"`
 }
 
-// Density bins the pairs.
+// Density bins the pairs between edges that suit both ranges: logarithmic when
+// both exceed 30 : 1.
 func (p *Pairs) Density(nx, ny int) (*Density, error) {
 	if len(p.Cell) == 0 || nx < 1 || ny < 1 || nx*ny > 1<<22 {
 		return nil, errors.New("no cells to count")
 	}
 	x0, x1 := slices.Min(p.Perf), slices.Max(p.Perf)
 	y0, y1 := slices.Min(p.Physics), slices.Max(p.Physics)
-	d := &Density{NX: nx, NY: ny, Log: x0 > 0 && y0 > 0 && x1 > 30*x0 && y1 > 30*y0, Counts: make([]uint32, nx*ny)}
-	d.X, d.Y = edges(x0, x1, nx, d.Log), edges(y0, y1, ny, d.Log)
-	for i := range p.Cell {
-		d.Counts[binOf(d.Y, p.Physics[i])*nx+binOf(d.X, p.Perf[i])]++
-	}
+	log := x0 > 0 && y0 > 0 && x1 > 30*x0 && y1 > 30*y0
+	d := p.DensityBetween(edges(x0, x1, nx, log), edges(y0, y1, ny, log))
+	d.Log = log
 	return d, nil
+}
+
+// DensityBetween bins the pairs between edges of the performance field and of the
+// variable, at least two each, that do not fall.
+func (p *Pairs) DensityBetween(perf, physics []float64) *Density {
+	d := &Density{NX: len(perf) - 1, NY: len(physics) - 1, X: perf, Y: physics}
+	d.Counts = make([]uint32, d.NX*d.NY)
+	for i := range p.Cell {
+		d.Counts[BinOf(d.Y, p.Physics[i])*d.NX+BinOf(d.X, p.Perf[i])]++
+	}
+	return d
 }
 
 func edges(lo, hi float64, n int, log bool) []float64 {
@@ -379,10 +391,9 @@ func edges(lo, hi float64, n int, log bool) []float64 {
 	return out
 }
 
-func binOf(edges []float64, v float64) int {
-	i, found := slices.BinarySearch(edges, v)
-	if !found {
-		i--
-	}
-	return max(0, min(len(edges)-2, i))
+// BinOf is the last bin that begins at the value or below it: of several edges at
+// one value the bin with room for others has it.
+func BinOf(edges []float64, v float64) int {
+	inner := edges[1 : len(edges)-1]
+	return sort.Search(len(inner), func(i int) bool { return inner[i] > v })
 }

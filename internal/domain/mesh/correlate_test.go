@@ -3,6 +3,7 @@ package mesh
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/isobath/isobath/internal/data/grid"
@@ -102,6 +103,10 @@ func TestPairs(t *testing.T) {
 	d, err := p.Density(4, 4)
 	if err != nil || d.Counts[0] != 1 || d.Counts[15] != 1 {
 		t.Errorf("density %v, %v", d, err)
+	}
+	// On an edge is above it, and of edges at one value the last begins a bin.
+	if got := p.DensityBetween([]float64{0, 5, 5, 6, 9}, []float64{55, 60}).Counts; !slices.Equal(got, []uint32{0, 0, 1, 1}) {
+		t.Errorf("between given edges %v", got)
 	}
 }
 

@@ -310,7 +310,7 @@ func (v *View) banded(spread []float64, by string) *regions {
 		for c, value := range values {
 			group[c] = NoCell
 			if finite(value) {
-				group[c] = int32(binOf(edges, value))
+				group[c] = int32(BinOf(edges, value))
 			}
 		}
 		return group, nil

@@ -93,7 +93,7 @@ func partsOf(values []float64, most, bands int) []int32 {
 	}
 	edges := bandEdges(slices.Clone(values), bands)
 	for i, v := range values {
-		out[i] = int32(binOf(edges, v))
+		out[i] = int32(BinOf(edges, v))
 	}
 	return out
 }

@@ -1,11 +1,11 @@
 package mesh
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"net/http"
 	"slices"
-	"sort"
 
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/data/table"
@@ -52,9 +52,17 @@ func (s routes) meshSummary(w http.ResponseWriter, r *http.Request, m *Mesh) err
 	return s.Answer(w, r, answer)
 }
 
+// rising refuses edges between which nothing can be counted.
+func rising(edges []float64, most int) error {
+	if len(edges) < 2 || len(edges) > most+1 || !slices.IsSorted(edges) {
+		return frame.BadRequest("a histogram needs 2 to %d edges that do not fall; these are %d", most+1, len(edges))
+	}
+	return nil
+}
+
 func (m *Mesh) summed(ctx context.Context, a *MeshSummedAsk, ask *MeshSummaryAsk) (*MeshSummed, error) {
-	if len(a.Edges) < 2 || len(a.Edges) > maxParts+1 || !slices.IsSorted(a.Edges) {
-		return nil, frame.BadRequest("a histogram needs 2 to %d edges that do not fall; these are %d", maxParts+1, len(a.Edges))
+	if err := rising(a.Edges, maxParts); err != nil {
+		return nil, err
 	}
 	dump, err := m.askMesh(ctx, &a.Step)
 	if err != nil {
@@ -100,14 +108,12 @@ func valueOf(f *mesh.Field, cell int) (float64, bool) {
 // the ends are in the first and last part.
 func histogram(ctx context.Context, f *mesh.Field, edges []float64) []int {
 	counts := make([]int, len(edges)-1)
-	inner := edges[1 : len(edges)-1]
 	for c := range table.Scan(ctx, nil, len(f.Values)) {
 		v, ok := valueOf(f, c)
 		if !ok {
 			continue
 		}
-		at := sort.Search(len(inner), func(i int) bool { return inner[i] > v })
-		counts[at]++
+		counts[mesh.BinOf(edges, v)]++
 	}
 	return counts
 }
@@ -210,6 +216,12 @@ func (m *Mesh) relate(ctx context.Context, ask *MeshRelateAsk) (*MeshRelation, e
 	if ask.Bins < 1 || ask.Bins > maxDensity {
 		return nil, frame.BadRequest("%d bins: want 1 to %d", ask.Bins, maxDensity)
 	}
+	given := ask.Edges != nil || ask.AgainstEdges != nil
+	if given {
+		if err := cmp.Or(rising(ask.Edges, maxDensity), rising(ask.AgainstEdges, maxDensity)); err != nil {
+			return nil, err
+		}
+	}
 	pairs, category, placed, err := m.pairs(ctx, ask)
 	if err == nil {
 		err = ctx.Err()
@@ -232,7 +244,9 @@ func (m *Mesh) relate(ctx context.Context, ask *MeshRelateAsk) (*MeshRelation, e
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if a.Density, err = pairs.Density(ask.Bins, ask.Bins); err != nil {
+	if given && len(pairs.Cell) > 0 {
+		a.Density = pairs.DensityBetween(ask.Edges, ask.AgainstEdges)
+	} else if a.Density, err = pairs.Density(ask.Bins, ask.Bins); err != nil {
 		a.Problem = err.Error()
 	}
 	if category != nil {

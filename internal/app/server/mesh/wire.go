@@ -284,7 +284,11 @@ type MeshRelateAsk struct {
 	Against string `json:"against"`
 	By      string `json:"by"`
 	Bins    int    `json:"bins"`
-	Least   int    `json:"least"` // samples a cell must have
+	// Edges of the plot's bins, of the field and of the variable, in place of bins that
+	// the program chooses; both or none.
+	Edges        []float64 `json:"edges,omitempty"`
+	AgainstEdges []float64 `json:"against_edges,omitempty"`
+	Least        int       `json:"least"` // samples a cell must have
 	// Permute asks for p-values too, which take a while.
 	Permute bool `json:"permute"`
 }

@@ -47,11 +47,12 @@ export interface CategoryStats {
 }
 
 // Density counts pairs in a grid of bins: Counts[y*NX+x], x the performance
-// field. Axes are logarithmic when both ranges exceed 30 : 1.
+// field. A pair on an edge is counted above it, one beyond the ends in the bin
+// at the end.
 export interface Density {
   readonly x: readonly number[]; // NX+1 edges
   readonly y: readonly number[];
-  readonly log: boolean;
+  readonly log: boolean; // whether the edges that nobody gave are logarithmic
   readonly counts: readonly number[];
 }
 
@@ -394,6 +395,10 @@ export interface MeshRelateAsk extends MeshFieldAsk {
   readonly against: string;
   readonly by: string;
   readonly bins: number;
+  // Edges of the plot's bins, of the field and of the variable, in place of bins that
+  // the program chooses; both or none.
+  readonly edges?: readonly number[];
+  readonly against_edges?: readonly number[];
   readonly least: number; // samples a cell must have
   // Permute asks for p-values too, which take a while.
   readonly permute: boolean;

@@ -12,7 +12,7 @@ import type {
   MeshSummed,
   MeshSummedAsk,
 } from '../../api/wire';
-import { colourScale, edgesOf, type ColourScale } from './scales';
+import { colourScale, edgesOf, plotScale, wholeScale, type ColourScale } from './scales';
 import type { Desk } from '../../frame/context';
 import { termText, text } from '../../state/selection';
 import type { Vec } from './camera';
@@ -27,6 +27,7 @@ import {
   type MeshView,
   type Show,
 } from './state';
+import type { PlotScales } from './relationview';
 import type { MeshSnapshot, MeshStore } from './store';
 import { fieldTitle, readPoint, split } from './words';
 
@@ -121,8 +122,17 @@ export class MeshModel {
     filter: '',
     picked: '',
   });
+  /** The scales of the plot of both, each chosen by its cells. */
+  readonly plotScales = $derived.by((): PlotScales | undefined => {
+    const { performance, physics } = this.picture ?? {};
+    return performance && physics && { x: plotScale(physics), y: plotScale(performance) };
+  });
   readonly relateAsk = $derived<MeshRelateAsk>({
     ...this.performanceAsk,
+    ...(this.plotScales && {
+      edges: edgesOf(this.plotScales.y, BINS),
+      against_edges: edgesOf(this.plotScales.x, BINS),
+    }),
     against: this.variable,
     by: this.category,
     bins: BINS,
@@ -175,8 +185,7 @@ export class MeshModel {
     const f = by === `f:${this.field}` ? this.picture?.performance : undefined;
     const of = v ?? f;
     if (!of || of.min === null || of.max === null) return undefined;
-    const s = colourScale(of, 'auto');
-    return s.name === 'clipped' ? colourScale(of, 'rank') : s; // whose ends are those of the values
+    return wholeScale(of);
   });
 
   /** The value at a part of the threshold's range. */

@@ -4,9 +4,9 @@ import type { MeshRelation } from '../../api/wire';
 import { exact, plural } from '../../base/format';
 import { clamp, type Dir, type Point, type Rect, type Size } from '../../base/geometry';
 import { circle, type Renderer } from '../../base/renderer';
-import { placeOn, ticksOf, valueAt, type NumberScale } from '../../base/scale';
 import type { KeptView, Said, Table } from '../../frame/view';
 import type { Bin, Binned, Brushed } from './binbrush.svelte';
+import type { ColourScale } from './scales';
 
 /** Ends of a rectangle, in values, both included. */
 export interface Area {
@@ -14,9 +14,16 @@ export interface Area {
   readonly y: readonly [number, number];
 }
 
+/** The scales of the variable and the field, whose equal parts the bins are. */
+export interface PlotScales {
+  readonly x: ColourScale;
+  readonly y: ColourScale;
+}
+
 export interface RelationInput {
   readonly relation: MeshRelation;
   readonly bins: number;
+  readonly scales: PlotScales;
   readonly x: string; // the variable
   readonly y: string; // the field
   readonly size: Size;
@@ -26,13 +33,14 @@ export interface RelationInput {
 }
 
 const PAD = { left: 56, right: 20, top: 20, below: 34 };
-const APART = 34; // px between the ticks below
+const APART = { x: 34, y: 12 }; // px between the words of ticks
 
 export class RelationView implements KeptView<Bin>, Binned {
   readonly size: Size;
   private readonly plot: Rect;
-  private readonly sx: NumberScale;
-  private readonly sy: NumberScale;
+  // Edges of the bins, which are equally wide in the plot.
+  private readonly ex: readonly number[];
+  private readonly ey: readonly number[];
   private readonly counts: readonly number[];
 
   constructor(private readonly input: RelationInput) {
@@ -40,8 +48,8 @@ export class RelationView implements KeptView<Bin>, Binned {
     this.size = input.size;
     this.counts = density.counts;
     // In the answer x is the performance field; here it goes up.
-    this.sx = scaleOf(density.y, density.log);
-    this.sy = scaleOf(density.x, density.log);
+    this.ex = density.y;
+    this.ey = density.x;
     this.plot = {
       x: PAD.left,
       y: PAD.top,
@@ -51,8 +59,8 @@ export class RelationView implements KeptView<Bin>, Binned {
   }
 
   get basis(): unknown {
-    const { relation, bins, x, y, size } = this.input;
-    return { relation, bins, x, y, size };
+    const { relation, bins, scales, x, y, size } = this.input;
+    return { relation, bins, scales, x, y, size };
   }
 
   get basisOver(): unknown {
@@ -61,11 +69,11 @@ export class RelationView implements KeptView<Bin>, Binned {
   }
 
   private px(v: number): number {
-    return this.plot.x + placeOn(this.sx, v) * this.plot.w;
+    return this.plot.x + placeAmong(this.ex, v) * this.plot.w;
   }
 
   private py(v: number): number {
-    return this.plot.y + (1 - placeOn(this.sy, v)) * this.plot.h;
+    return this.plot.y + (1 - placeAmong(this.ey, v)) * this.plot.h;
   }
 
   draw(r: Renderer): void {
@@ -93,20 +101,28 @@ export class RelationView implements KeptView<Bin>, Binned {
   private drawAxes(r: Renderer): void {
     const { plot } = this;
     const small = { font: { size: 11 }, fill: r.theme.muted };
-    const log = this.sx.log ? ', log' : '';
-    r.text(`${this.input.y}${log}`, 12, 8, small);
-    r.text(`${this.input.x}${log}`, plot.x + plot.w, this.size.h - 7, { ...small, align: 'right' });
-    for (const t of ticksOf(this.sy)) {
-      r.line(plot.x, this.py(t), plot.x + plot.w, this.py(t), { stroke: r.theme.hair, width: 1 });
-      r.text(tickText(t), plot.x - 6, this.py(t), { ...small, align: 'right' });
+    const { x, y, scales } = this.input;
+    r.text(named(y, scales.y), 12, 8, small);
+    r.text(named(x, scales.x), plot.x + plot.w, this.size.h - 7, { ...small, align: 'right' });
+    let last = Infinity;
+    for (const t of ticksWithin(scales.y, this.ey)) {
+      const at = this.py(t);
+      r.line(plot.x, at, plot.x + plot.w, at, { stroke: r.theme.hair, width: 1 });
+      if (last - at < APART.y) continue;
+      last = at;
+      r.text(tickText(t), plot.x - 6, at, { ...small, align: 'right' });
     }
-    let last = -Infinity;
-    for (const t of ticksOf(this.sx)) {
-      const x = this.px(t);
-      r.line(x, plot.y, x, plot.y + plot.h, { stroke: r.theme.hair, width: 1 });
-      if (x - last < APART) continue;
-      last = x;
-      r.text(tickText(t), x, plot.y + plot.h + 11, { ...small, align: 'center' });
+    last = -Infinity;
+    for (const t of ticksWithin(scales.x, this.ex)) {
+      const at = this.px(t);
+      r.line(at, plot.y, at, plot.y + plot.h, { stroke: r.theme.hair, width: 1 });
+      if (at - last < APART.x) continue;
+      last = at;
+      const align = at + APART.x / 2 > this.size.w ? 'right' : 'center';
+      r.text(tickText(t), align === 'right' ? this.size.w - 4 : at, plot.y + plot.h + 11, {
+        ...small,
+        align,
+      });
     }
     r.line(plot.x, plot.y, plot.x, plot.y + plot.h, { stroke: r.theme.line, width: 1 });
     r.line(plot.x, plot.y + plot.h, plot.x + plot.w, plot.y + plot.h, { stroke: r.theme.line, width: 1 });
@@ -167,13 +183,18 @@ export class RelationView implements KeptView<Bin>, Binned {
     return { x: clamp(at.x + dx, 0, bins - 1), y: clamp(at.y + dy, 0, bins - 1) };
   }
 
+  /** The values that these bins and those between them count: an edge belongs to the bin above it. */
   area(a: Bin, b: Bin): Area {
-    const { bins } = this.input;
-    const end = (s: NumberScale, i: number): number =>
-      i === 0 ? s.min : i === bins ? s.max : valueAt(s, i / bins);
+    const { x, y } = this.between(a, b);
+    const [lastX, lastY] = [Math.max(a.x, b.x) + 1, Math.max(a.y, b.y) + 1].map((i) => i === this.input.bins);
+    return { x: [x[0], lastX ? x[1] : below(x[1])], y: [y[0], lastY ? y[1] : below(y[1])] };
+  }
+
+  /** The edges around these bins. */
+  private between(a: Bin, b: Bin): Area {
     return {
-      x: [end(this.sx, Math.min(a.x, b.x)), end(this.sx, Math.max(a.x, b.x) + 1)],
-      y: [end(this.sy, Math.min(a.y, b.y)), end(this.sy, Math.max(a.y, b.y) + 1)],
+      x: [this.ex[Math.min(a.x, b.x)]!, this.ex[Math.max(a.x, b.x) + 1]!],
+      y: [this.ey[Math.min(a.y, b.y)]!, this.ey[Math.max(a.y, b.y) + 1]!],
     };
   }
 
@@ -182,7 +203,7 @@ export class RelationView implements KeptView<Bin>, Binned {
   }
 
   describe(bin: Bin): Said {
-    const { x, y } = this.area(bin, bin);
+    const { x, y } = this.between(bin, bin);
     return {
       name: 'Cells',
       more: `${plural(this.cellsIn(bin), 'cell')} · ${this.input.x} ${tickText(x[0])} to ${tickText(x[1])} · ${this.input.y} ${tickText(y[0])} to ${tickText(y[1])}`,
@@ -199,19 +220,41 @@ export class RelationView implements KeptView<Bin>, Binned {
     const rows = this.counts.flatMap((n, k) => {
       if (n === 0) return [];
       const bin = { x: Math.floor(k / bins), y: k % bins };
-      const a = this.area(bin, bin);
+      const a = this.between(bin, bin);
       return [[...a.x, ...a.y, n].map(String)];
     });
     return { head: [`${x} from`, `${x} to`, `${y} from`, `${y} to`, 'cells'], rows };
   }
 
   summary(): string {
-    return `${this.input.y} against ${this.input.x}. Drag over cells to select their samples; arrow keys move, Shift and arrow keys take more, Enter selects`;
+    const { x, y, scales } = this.input;
+    return `${named(y, scales.y)} against ${named(x, scales.x)}. Drag over cells to select their samples; arrow keys move, Shift and arrow keys take more, Enter selects`;
   }
 }
 
-function scaleOf(edges: readonly number[], log: boolean): NumberScale {
-  return { min: edges[0]!, max: Math.max(edges.at(-1)!, edges[0]! + 1e-300), log };
+function named(name: string, s: ColourScale): string {
+  return s.name === 'linear' ? name : `${name}, ${s.name}`;
+}
+
+/** Where a value lies among edges that are equally far apart in the plot, 0 … 1. */
+function placeAmong(edges: readonly number[], v: number): number {
+  const last = edges.length - 2;
+  let i = 0;
+  while (i < last && edges[i + 1]! <= v) i++;
+  const [from, to] = [edges[i]!, edges[i + 1]!];
+  return (i + (to > from ? clamp((v - from) / (to - from), 0, 1) : 0.5)) / (last + 1);
+}
+
+function ticksWithin(s: ColourScale, edges: readonly number[]): readonly number[] {
+  return s.ticks(6).filter((t) => t >= edges[0]! && t <= edges.at(-1)!);
+}
+
+/** The largest number below another one. */
+function below(v: number): number {
+  if (v === 0) return -Number.MIN_VALUE;
+  const bits = new BigInt64Array(new Float64Array([v]).buffer);
+  bits[0]! += v > 0 ? -1n : 1n;
+  return new Float64Array(bits.buffer)[0]!;
 }
 
 function tickText(v: number): string {

@@ -32,6 +32,7 @@ export interface Spread {
 
 const BINS = 16; // of the ramp, in which cells are counted
 const ENOUGH = 5; // colours among which the cells must be spread
+const SQUEEZED = 2.5; // such parts of an axis: on fewer, cells lie at one end of it
 const NEARLY = 0.6; // of the colours that ranks would use: as good as can be had
 
 const BELOW = -1; // places beyond the ends
@@ -180,7 +181,13 @@ function scaleOf(name: ScaleName, spread: readonly number[], min: number, max: n
 }
 
 /** Scales of changes: as far down as up, so that no change has the colour of the middle. */
-function changeScale(of: Spread, choice: ScaleChoice, low: string, high: string): ColourScale {
+function changeScale(
+  of: Spread,
+  choice: ScaleChoice,
+  low: string,
+  high: string,
+  enough: number,
+): ColourScale {
   const typed = [low, high].map((t) => (t.trim() === '' ? Number.NaN : Math.abs(Number(t))));
   const ends = typed.some((v) => v > 0) ? typed.filter((v) => v > 0) : [of.min ?? 0, of.max ?? 0];
   const top = Math.max(...ends.map(Math.abs)) || 1;
@@ -199,7 +206,7 @@ function changeScale(of: Spread, choice: ScaleChoice, low: string, high: string)
   });
   if (choice !== 'auto') return signed(made(choice));
   const names: readonly ScaleName[] = ['linear', 'clipped', 'symlog'];
-  const readable = (s: ColourScale): boolean => coloursUsed(s, of.spread) >= ENOUGH;
+  const readable = (s: ColourScale): boolean => coloursUsed(s, of.spread) >= enough;
   const scales = names.map(made);
   return signed(scales.find(readable) ?? scales[of.spread.length < 3 ? 0 : 1]!);
 }
@@ -209,23 +216,38 @@ function changeScale(of: Spread, choice: ScaleChoice, low: string, high: string)
  * among enough colours. Ends that were typed win.
  */
 export function colourScale(of: Spread, choice: ScaleChoice, low = '', high = ''): ColourScale {
-  if (of.change) return changeScale(of, choice, low, high);
+  return suited(of, choice, low, high, ENOUGH);
+}
+
+function suited(of: Spread, choice: ScaleChoice, low: string, high: string, enough: number): ColourScale {
+  if (of.change) return changeScale(of, choice, low, high, enough);
   const { min, max, log } = numberScale(of.min ?? 0, of.max ?? 1, 'auto', low, high);
   const make = (name: ScaleName): ColourScale => scaleOf(name, of.spread, min, max);
   if (choice !== 'auto') return make(choice);
   const first = make(log ? 'log' : 'linear');
   if (of.spread.length < 3) return first;
   const best = coloursUsed(make('rank'), of.spread);
-  const readable = (s: ColourScale): boolean => coloursUsed(s, of.spread) >= Math.min(ENOUGH, NEARLY * best);
+  const readable = (s: ColourScale): boolean => coloursUsed(s, of.spread) >= Math.min(enough, NEARLY * best);
   const others: readonly ScaleName[] = min > 0 ? ['log', 'clipped', 'rank'] : ['symlog', 'clipped', 'rank'];
   return [first, ...others.map(make)].find(readable) ?? make('rank');
 }
 
-/** The ramp's edges for a histogram of so many parts. */
+/** The scale of an axis: places tell more apart than colours do, and clusters stay clusters. */
+export function plotScale(of: Spread): ColourScale {
+  return wholeScale(of, SQUEEZED);
+}
+
+/** The scale that suits and leaves no value out, for what cannot be dotted: plots and thresholds. */
+export function wholeScale(of: Spread, enough = ENOUGH): ColourScale {
+  const s = suited(of, 'auto', '', '', enough);
+  return s.name === 'clipped' ? colourScale(of, of.change ? 'symlog' : 'rank') : s;
+}
+
+/** The edges of so many equal parts of a scale; the ends are exact. */
 export function edgesOf(s: ColourScale, parts: number): number[] {
-  const out: number[] = [];
-  for (let i = 0; i <= parts; i++) out.push(Math.max(out.at(-1) ?? -Infinity, s.value(i / parts)));
-  return out;
+  const out = [s.min];
+  for (let i = 1; i < parts; i++) out.push(Math.min(s.max, Math.max(out.at(-1)!, s.value(i / parts))));
+  return [...out, s.max];
 }
 
 /** Where each value lies, for what draws them. */
