@@ -6,15 +6,24 @@ export interface Dropped {
   readonly content: Blob;
 }
 
-/** One file as it is; several, or a folder, as one archive. Without file entries, the files themselves. */
+/**
+ * One file as it is; several, or a folder, as one archive. Without file entries, the
+ * files themselves. A sentence if the browser cannot read them.
+ */
 export async function droppedFiles(
   roots: readonly FileSystemEntry[],
   files: readonly File[],
-): Promise<Dropped | undefined> {
-  const entries =
-    roots.length > 0
-      ? (await Promise.all(roots.map((r) => walk(r, '')))).flat()
-      : files.map((f) => ({ path: f.name, content: f }));
+): Promise<Dropped | string | undefined> {
+  let entries: readonly Entry[];
+  try {
+    entries =
+      roots.length > 0
+        ? (await Promise.all(roots.map((r) => walk(r, '')))).flat()
+        : files.map((f) => ({ path: f.name, content: f }));
+  } catch (error) {
+    // Of a file without rights, or one that went away since it was taken up.
+    return `What was dropped cannot be read: ${(error as Error).message}`;
+  }
   const [first] = entries;
   if (!first) return undefined;
   if (entries.length === 1 && !first.path.includes('/')) return { name: first.path, content: first.content };

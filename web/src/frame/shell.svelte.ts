@@ -224,6 +224,7 @@ export class Shell {
     ];
     const { droppedFiles } = await import('./drop');
     const dropped = await droppedFiles(roots, files);
-    if (dropped) await this.store.upload(dropped.name, dropped.content);
+    if (typeof dropped === 'string') this.refused = dropped;
+    else if (dropped) await this.store.upload(dropped.name, dropped.content);
   }
 }
