@@ -1,11 +1,16 @@
 import { defineConfig } from 'vitest/config';
 
-// Browser tests share two cores and one display: one file at a time. Tests wait
-// for what the page shows; the limits only end what hangs, on any machine.
+// Compared pixel by pixel, or with what a page paints in a given time: a browser
+// of its own is all they may share the processors with.
+const ALONE = ['screens.test.ts', 'painted.test.ts'];
+// Speeds, which `make bench` runs one by one.
+const SPEEDS = ['bench.test.ts', 'cyclesspeed.test.ts', 'meshbench.test.ts', 'tracebench.test.ts'];
+
+// Most of the time a browser test waits for its page or its server: two files at
+// a time take little more than half as long on two processors. Tests wait for what
+// the page shows; the limits only end what hangs, on any machine.
 export default defineConfig({
   test: {
-    include: ['*.test.ts'],
-    fileParallelism: false,
     testTimeout: 600_000,
     hookTimeout: 600_000,
     // A browser on a busy machine drops a frame or a key once in thousands. What
@@ -16,5 +21,26 @@ export default defineConfig({
     globalSetup: ['build.ts'],
     // Node 20 has WebSocket behind this; the tests in Firefox need it.
     execArgv: ['--experimental-websocket'],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'beside',
+          include: ['*.test.ts'],
+          exclude: [...ALONE, ...SPEEDS],
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'alone',
+          include: [...ALONE, ...SPEEDS],
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });
