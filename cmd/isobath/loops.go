@@ -170,19 +170,27 @@ func loopJSON(l *tree.Loop) map[string]any {
 		for _, s := range a.Strides {
 			strides = append(strides, map[string]any{"level": s.Level, "bytes": s.Bytes})
 		}
-		accesses = append(accesses, map[string]any{"ip": fmt.Sprintf("%#x", a.PC), "file": filepath.Base(a.Place.File), "line": a.Place.Line,
+		accesses = append(accesses, map[string]any{"ip": fmt.Sprintf("%#x", a.PC), "file": baseName(a.Place.File), "line": a.Place.Line,
 			"op": a.Op.String(), "width": a.Size, "references": a.References, "strides": strides, "irregular": a.Irregular})
 	}
 	row := tripsJSON(&l.Trips)
 	row["skipped"] = known(l.Skipped, !l.Unknown.Spread)
 	maps.Copy(row, map[string]any{
-		"kind": l.Kind, "function": l.Function, "home": l.Home, "file": filepath.Base(l.File), "line": l.Line, "text": l.Text,
+		"kind": l.Kind, "function": l.Function, "home": l.Home, "ip": fmt.Sprintf("%#x", l.Head), "file": baseName(l.File), "line": l.Line, "text": l.Text,
 		"depth": l.Depth, "parent": index(l.Parent),
 		"references": l.References, "own_references": l.Own, "loads": l.Loads, "stores": l.Stores, "modifies": l.Modifies, "bytes": l.Bytes,
 		"lines": l.Lines, "lines_exact": l.LinesExact, "exact": l.Exact, "why": l.Why, "irreducible": l.Irreducible,
 		"caption": l.Caption(), "factor": l.Factor, "versions": l.Versions, "objects": objects, "accesses": accesses,
 	})
 	return row
+}
+
+// baseName is the last part of a path; of a file that is not known, nothing.
+func baseName(path string) string {
+	if path == "" {
+		return ""
+	}
+	return filepath.Base(path)
 }
 
 // tripsJSON are the counts of a loop, null where they are not known.
@@ -264,10 +272,6 @@ func (f *loopsFlags) order(t *tree.Tree) []int {
 
 func writeLoop(w io.Writer, t *tree.Tree, i int, accesses bool, misses *loopMisses) {
 	l := &t.Loops[i]
-	where := l.Function
-	if l.Line > 0 {
-		where = fmt.Sprintf("%s:%d", filepath.Base(l.File), l.Line)
-	}
 	indent := strings.Repeat("  ", l.Depth)
 	turns, text := tripsText(l), l.Text
 	if !l.Unknown.Spread {
@@ -277,7 +281,7 @@ func writeLoop(w io.Writer, t *tree.Tree, i int, accesses bool, misses *loopMiss
 		text = l.Function + " calls itself"
 		turns = fmt.Sprintf("%s%s, %s of them from outside", term.Roughly(!l.Exact), term.Counted(l.Trips.Trips, "call"), term.Thousands(l.Entries))
 	}
-	fmt.Fprintf(w, "%s%s  %s\n", indent, where, term.Clip(text, 60))
+	fmt.Fprintf(w, "%s%s\n", indent, strings.TrimSpace(l.Where()+"  "+term.Clip(text, 60)))
 	fmt.Fprintf(w, "%s    %s, %s references, %s bytes, %s lines\n", indent, turns, term.Thousands(l.References), term.Thousands(l.Bytes), term.Thousands(l.Lines))
 	if misses != nil && l.Kind == tree.Plain {
 		fmt.Fprintf(w, "%s    misses, modelled: %s\n", indent, missText(misses, i))
@@ -311,7 +315,7 @@ func writePairs(out io.Writer, pairs []tree.Pairing, asJSON bool) error {
 	if asJSON {
 		all := []map[string]any{}
 		for _, p := range pairs {
-			one := map[string]any{"text": p.Text, "file": filepath.Base(p.File), "before": nil, "after": nil}
+			one := map[string]any{"text": p.Text, "file": baseName(p.File), "before": nil, "after": nil}
 			if p.Before != nil {
 				one["before"] = loopJSON(p.Before)
 			}
@@ -326,7 +330,7 @@ func writePairs(out io.Writer, pairs []tree.Pairing, asJSON bool) error {
 	}
 	w := &strings.Builder{}
 	for _, p := range pairs {
-		fmt.Fprintf(w, "%s  %s\n", filepath.Base(p.File), term.Clip(p.Text, 60))
+		fmt.Fprintf(w, "%s\n", strings.TrimSpace(baseName(p.File)+"  "+term.Clip(p.Text, 60)))
 		for _, side := range []struct {
 			name string
 			l    *tree.Loop

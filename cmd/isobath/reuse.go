@@ -47,7 +47,7 @@ exact unless --sample is given.`,
 	}
 	f.add(cmd, 12)
 	fl := cmd.Flags()
-	fl.StringVar(&f.by, "by", "line", "groups: line, function, object, field, loop, pc, thread or class (of stride)")
+	fl.StringVar(&f.by, "by", "", "groups: line (if not given, where the trace has lines), function, object, field, loop, pc, thread or class (of stride)")
 	fl.StringVar(&f.line, "line", "64", "bytes of a cache line")
 	fl.StringVar(&f.page, "page", "4096", "bytes of a page")
 	fl.StringVar(&f.curve, "curve", "", "write the exact miss curve to `FILE`: one row a size")

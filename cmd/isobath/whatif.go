@@ -51,7 +51,7 @@ preset: ` + strings.Join(platform.Presets(), ", ") + `.`,
 	fl.StringVar(&f.numa, "numa", "first", "where pages lie: first (touch), interleave, best, or node:N")
 	fl.StringVar(&f.prefetch, "prefetch", "off", "which end of the band the tables show: off, or ideal")
 	fl.StringVar(&f.mapFile, "map", "", "`FILE` with a change of layout or order, as 'advise --show map' prints it")
-	fl.StringVar(&f.by, "by", "line", "groups: line, function, object, field, loop, pc or thread")
+	fl.StringVar(&f.by, "by", "", "groups: line (if not given, where the trace has lines), function, object, field, loop, pc or thread")
 	fl.BoolVar(&f.warm, "warm", false, "replay the references twice and count the second time")
 	return cmd
 }

@@ -171,6 +171,7 @@ func (s *Set) Reuse(ctx context.Context, ask ReuseAsk) (*answer.Reuse, *reuse.Re
 		a, err := s.estimate(ctx, ask, machine)
 		return a, nil, err
 	}
+	ask.By = s.groupedBy(ask.By)
 	in := answer.ReuseInput{Machine: machine, Table: s.Table, About: s.About(), Top: ask.Top}
 	o := reuse.Options{Line: ask.Line, Page: ask.Page, Shared: ask.Shared, Member: s.Table.Member}
 	if machine != nil {
@@ -200,11 +201,26 @@ func (s *Set) Reuse(ctx context.Context, ask ReuseAsk) (*answer.Reuse, *reuse.Re
 	return answer.NewReuse(in), in.Result, nil
 }
 
-// by reads the kind of groups, which are lines unless asked otherwise.
-func (s *Set) by(name string) (answer.By, error) {
-	if name == "" {
-		name = string(answer.ByLine)
+// groupedBy is the kind of groups asked for; of nobody's wish the first of lines,
+// instructions and threads that the trace can have, which is then noted: who opens
+// a trace of another program has not asked for lines.
+func (s *Set) groupedBy(asked string) string {
+	has := s.About().Has
+	switch {
+	case asked != "":
+		return asked
+	case has&refs.HasPlace != 0 || s.lines != nil:
+		return string(answer.ByLine)
+	case has&refs.HasPC != 0:
+		s.Notes = append(s.Notes, "grouped by instruction: the trace has no source lines; --binary EXE built with -g gives them")
+		return string(answer.ByPC)
 	}
+	s.Notes = append(s.Notes, "grouped by thread: the trace has neither source lines nor instruction addresses")
+	return string(answer.ByThread)
+}
+
+// by checks a kind of groups.
+func (s *Set) by(name string) (answer.By, error) {
 	by, err := answer.ParseBy(name, s.About(), len(s.Table.Objects)-1)
 	if err != nil {
 		return by, AskError{err}
@@ -236,6 +252,7 @@ type WhatIfAsk struct {
 // WhatIf replays the references on another machine or with another layout.
 func (s *Set) WhatIf(ctx context.Context, ask WhatIfAsk) (*answer.WhatIf, error) {
 	in := answer.WhatIfInput{Top: ask.Top}
+	ask.By = s.groupedBy(ask.By)
 	var err error
 	if in.Base, err = s.Machine(ask.Base, ""); err != nil {
 		return nil, err
@@ -375,9 +392,6 @@ func (s *Set) streamedGroups(by string, in *answer.WhatIfInput) func(*refs.Ref, 
 			in.Keys = append(in.Keys, answer.Key{Loop: name})
 		}
 		return func(r *refs.Ref, _ *replay.Access, _ replay.Code) uint32 { return s.loops.next(r) }
-	}
-	if by == "" {
-		by = string(answer.ByLine)
 	}
 	g := answer.NewGrouper(answer.By(by), s.Table, s.About())
 	return func(r *refs.Ref, a *replay.Access, code replay.Code) uint32 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"path/filepath"
 
 	"github.com/isobath/isobath/internal/base/budget"
 	"github.com/isobath/isobath/internal/data/refs"
@@ -160,10 +159,8 @@ func LoopNames(t *tree.Tree) []string {
 
 // loopName says where a loop is, and what it is called there.
 func loopName(l *tree.Loop) string {
-	name := fmt.Sprintf("%s:%d", filepath.Base(l.File), l.Line)
-	if l.Line == 0 {
-		name = l.Function
-	} else if l.Function != "" {
+	name := l.Where()
+	if l.Line > 0 && l.Function != "" {
 		name += " " + l.Function
 	}
 	if l.Kind == tree.Recursion {

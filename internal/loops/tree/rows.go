@@ -3,6 +3,7 @@ package tree
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/isobath/isobath/internal/base/term"
@@ -34,7 +35,8 @@ func (b *build) tree() *Tree {
 // row describes a loop without its counts.
 func (b *build) row(row int) Loop {
 	gr := &b.groups[b.members[row][0]]
-	l := Loop{Kind: Plain, Home: b.functions[gr.function].name, Parent: -1, Factor: 1, Exact: !b.rebuilt}
+	l := Loop{Kind: Plain, Home: b.functions[gr.function].name, Parent: -1, Factor: 1, Exact: !b.rebuilt,
+		Head: b.basics[b.loops[gr.machines[0]].header].start}
 	for _, g := range b.members[row] {
 		for _, m := range b.groups[g].machines {
 			l.Irreducible = l.Irreducible || b.loops[m].irreducible
@@ -55,6 +57,18 @@ func (b *build) row(row int) Loop {
 		l.Why = "rebuilt from the instructions that make references: the recording has no control flow"
 	}
 	return l
+}
+
+// Where says where a loop stands: its line, or else its code, which every loop has.
+func (l *Loop) Where() string {
+	if l.Line > 0 {
+		return fmt.Sprintf("%s:%d", filepath.Base(l.File), l.Line)
+	}
+	at := fmt.Sprintf("code at %#x", l.Head)
+	if l.Function != "" {
+		at += " in " + l.Function
+	}
+	return at
 }
 
 // written is the function in whose text a position stands.
@@ -79,7 +93,7 @@ func (b *build) recursions() {
 		if !ok {
 			row = len(b.out.Loops)
 			b.recursive[nd.function] = row
-			l := Loop{Kind: Recursion, Function: b.functions[nd.function].name, Home: b.functions[nd.function].name, Parent: -1, Factor: 1, Versions: 1, Exact: !b.rebuilt}
+			l := Loop{Kind: Recursion, Function: b.functions[nd.function].name, Home: b.functions[nd.function].name, Parent: -1, Factor: 1, Versions: 1, Exact: !b.rebuilt, Head: b.functions[nd.function].start}
 			l.File, l.Line = b.entry(nd.function)
 			l.Text = lineOf(b.Source(l.File), l.Line)
 			b.out.Loops = append(b.out.Loops, l)

@@ -35,8 +35,9 @@ type Loop struct {
 	File     string
 	Line     int
 	Text     string
-	Depth    int // loops around it on the path with the most references
-	Parent   int // index of the loop around it there; -1 if none
+	Head     uint64 // the address where its code, or that of its first version, is entered
+	Depth    int    // loops around it on the path with the most references
+	Parent   int    // index of the loop around it there; -1 if none
 	Trips
 	// Exact says that entries and trips are those of the statement. Why says why
 	// not.
