@@ -2,20 +2,88 @@ package server
 
 import (
 	"fmt"
+	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/isobath/isobath/internal/app/dataset"
 	"github.com/isobath/isobath/internal/app/server/frame"
 	"github.com/isobath/isobath/internal/app/server/references"
+	"github.com/isobath/isobath/internal/base/test"
+	"github.com/isobath/isobath/internal/data/kind"
+	"github.com/isobath/isobath/internal/data/refs"
+	"github.com/isobath/isobath/internal/data/refs/reftable"
+	"github.com/isobath/isobath/internal/data/run"
+	"github.com/isobath/isobath/internal/data/table"
 	"github.com/isobath/isobath/internal/locality/answer"
 	"github.com/isobath/isobath/internal/locality/views"
 )
 
+// askedAtOnce is why the race detector leaves out millions of references.
+const askedAtOnce = "TestLocalityAskedAtOnce asks the same of a small record"
+
+// TestLocalityAskedAtOnce: pages of several people that ask for the same record at
+// once get what one gets who asks alone.
+func TestLocalityAskedAtOnce(t *testing.T) {
+	var all []refs.Ref
+	for i := range uint64(20_000) {
+		all = append(all, refs.Ref{Addr: 0x10000 + i*72%65_536, Size: 8, PC: 0x400 + i%3, Thread: uint32(1 + i/10_000)})
+	}
+	trace, err := reftable.New(all, nil, nil, refs.HasPC|refs.HasThread)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(t.TempDir(), "refs.isobath")
+	r := &run.Run{Contents: []*table.Table{trace}, Manifest: run.Manifest{Version: run.Version, Kind: kind.Refs, Format: "refs"}}
+	if err := r.Write(t.Context(), folder, false); err != nil {
+		t.Fatal(err)
+	}
+	open := func() (*Server, string) {
+		added, err := NewLoader(dataset.Options{}).Open(t.Context(), folder, func(frame.Progress) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newTestServer(t, nil)
+		s.Add(added)
+		return s, "/api/v1/runs/" + added.ID + "/locality"
+	}
+	type answers struct {
+		page   references.LocalityAnswer
+		whatIf answer.WhatIf
+		reuse  answer.Reuse
+	}
+	ask := func(s *Server, path string) answers {
+		page := post[references.LocalityAnswer](t, s, path, references.LocalityAsk{Stack: "object", Where: "tid = 2"})
+		page.Took = 0
+		return answers{page,
+			post[answer.WhatIf](t, s, path+"/whatif", references.WhatIfAsk{}),
+			post[answer.Reuse](t, s, path+"/reuse", references.ReuseAsk{})}
+	}
+	alone := ask(open())
+	if alone.page.Now.Selected != 10_000 || alone.reuse.References != 20_000 {
+		t.Fatalf("%d references selected, want 10000; reuse of %d, want 20000", alone.page.Now.Selected, alone.reuse.References)
+	}
+	s, path := open()
+	got := make([]answers, 4)
+	var asking sync.WaitGroup
+	for i := range got {
+		asking.Go(func() { got[i] = ask(s, path) })
+	}
+	asking.Wait()
+	for i := range got {
+		if !reflect.DeepEqual(got[i], alone) {
+			t.Errorf("page %d of four: %+v, alone %+v", i, got[i], alone)
+		}
+	}
+}
+
 // TestLocalityDemo holds that the demo is worth improving, and that the page
 // counts what the verbs count.
 func TestLocalityDemo(t *testing.T) {
+	test.NoRaces(t, askedAtOnce)
 	runs, err := NewLoader(dataset.Options{}).DemoLocality(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -63,6 +131,7 @@ func TestLocalityDemo(t *testing.T) {
 // TestOneSelectionOfReferences holds that a loop, a field, an object, a line and a
 // thread are the same references on the pages of locality and of cycles.
 func TestOneSelectionOfReferences(t *testing.T) {
+	test.NoRaces(t, askedAtOnce)
 	runs, err := NewLoader(dataset.Options{}).DemoLocality(t.Context())
 	if err != nil {
 		t.Fatal(err)
