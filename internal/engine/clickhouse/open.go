@@ -101,7 +101,7 @@ func (out *Stored) fill(ctx context.Context, d *document, pieces pieces) error {
 	if err := out.readOthers(ctx, d, pieces); err != nil {
 		return err
 	}
-	e := &Engine{server: out.server, document: d, samples: pieces}
+	e := &Engine{server: out.server, document: d, samples: pieces, pieceRows: pieceRows}
 	columns := make([]*table.Column, len(d.Columns))
 	for i := range d.Columns {
 		var err error
@@ -256,6 +256,8 @@ type Engine struct {
 	divided sync.Map             // query.Axis → *query.Binner
 	dragged atomic.Pointer[cube] // the last one that came
 	wholes  wholes
+
+	pieceRows int // of InOrder
 }
 
 var _ query.Engine = (*Engine)(nil)

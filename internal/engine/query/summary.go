@@ -65,3 +65,8 @@ func (s *Summary) Extent(c *table.Column, from Elsewhere) *Extent {
 	e.rangeOnce()
 	return e
 }
+
+// Finite is the least and greatest finite value; false if there is none.
+func (s *Summary) Finite() (lo, hi float64, any bool) {
+	return math.Float64frombits(s.Bounds[2]), math.Float64frombits(s.Bounds[3]), s.Count > s.Infinite
+}
